@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * Why a connection did not become SMC.
+ *
+ * One table, used by the kernel module (fallback reason of a socket, peer
+ * diagnosis of a CLC Decline, counters, tracepoints) and by the tools (words
+ * and remedy for the administrator). The code is what travels in the 32-bit
+ * "peer diagnosis information" field of a CLC Decline, so a value, once
+ * released, never changes its meaning; new reasons get new codes.
+ *
+ * The specifications leave that field to the implementation. Ours reads
+ * 0x5Ccc00nn with cc the class:
+ *	01 this host's configuration	02 this application's socket
+ *	03 resources of this host	04 the peer
+ *	05 nothing in common		06 the protocol
+ * The exception is NO_DEVICE, for which peers in the field use 0x03030000.
+ *
+ * X(NAME, code, "what happened", "what to do about it")
+ *
+ * "This host" is the one whose socket or Decline carries the reason.
+ */
+#ifndef _UAPI_LINUX_SMC_REASON_H
+#define _UAPI_LINUX_SMC_REASON_H
+
+#define SMC_REASONS(X)							\
+	X(NONE, 0x00000000,						\
+	  "no reason recorded",						\
+	  "nothing to do")						\
+	/* this host's configuration */					\
+	X(NO_DEVICE, 0x03030000,					\
+	  "this host has no SMC device that can serve this connection",	\
+	  "list the devices with 'smcd device' and 'smcr device'; an RDMA device must belong to the interface the route uses (PNETID)") \
+	X(DISABLED, 0x5c010001,						\
+	  "SMC is switched off here",					\
+	  "check 'sysctl net.smc' in this network namespace")		\
+	X(FILTERED, 0x5c010002,						\
+	  "a filter of this host excludes this connection from SMC",	\
+	  "change the SMC filter rules if the connection should use SMC") \
+	X(IPSEC, 0x5c010003,						\
+	  "an IPsec policy covers this connection, SMC would bypass it", \
+	  "exempt these addresses from the policy, or leave them on TCP") \
+	X(PREFIX_MISMATCH, 0x5c010004,					\
+	  "client and server are not in the same IP subnet, which SMC version 1 needs", \
+	  "use SMC version 2 on both sides, or addresses of one subnet") \
+	/* this application's socket */					\
+	X(FASTOPEN, 0x5c020001,						\
+	  "the connection was opened with data in the SYN (TCP fast open)", \
+	  "do not use TCP fast open on connections that should use SMC") \
+	X(USER_TCP_OPTION, 0x5c020002,					\
+	  "the application set a socket option that SMC cannot serve",	\
+	  "remove the option from the application's configuration")	\
+	X(ULP, 0x5c020003,						\
+	  "the application attached an upper layer protocol (e.g. kernel TLS) before connecting", \
+	  "use TLS in the application rather than in the kernel")	\
+	X(ALREADY_CONNECTED, 0x5c020004,				\
+	  "the TCP connection existed before SMC could negotiate (e.g. TCP_REPAIR)", \
+	  "nothing to do: restored connections stay TCP")		\
+	/* resources of this host */					\
+	X(NO_MEMORY, 0x5c030001,					\
+	  "this host had no memory for the connection",			\
+	  "free memory on this host")					\
+	X(NO_BUFFER, 0x5c030002,					\
+	  "no receive buffer of any permitted size could be had",	\
+	  "lower SO_RCVBUF or net.smc.rmem, or free memory on this host") \
+	X(MEM_LIMIT, 0x5c030003,					\
+	  "the memory limit for SMC buffers is reached",		\
+	  "raise the limit (sysctl net.smc, memory cgroup) or lower the buffer sizes") \
+	X(MAX_CONNS, 0x5c030004,					\
+	  "the link group is full and no further one may be made",	\
+	  "raise the number of connections per link group, or of link groups") \
+	X(MAX_LINKS, 0x5c030005,					\
+	  "the device has no room for a further link",			\
+	  "let idle link groups end, or add a device")			\
+	X(CONGESTED, 0x5c030006,					\
+	  "too many SMC handshakes were in progress at once",		\
+	  "nothing to do if rare; otherwise raise or lift the handshake limit ('smcd info', 'smcr info')") \
+	X(SYN_COOKIE, 0x5c030007,					\
+	  "the listener answered with a SYN cookie, which cannot carry the SMC option", \
+	  "raise the listener's backlog and net.ipv4.tcp_max_syn_backlog") \
+	X(INTERNAL, 0x5c030008,						\
+	  "this host failed in a way that should not happen",		\
+	  "look into the kernel log, and report it")			\
+	/* the peer */							\
+	X(PEER_NO_OPTION, 0x5c040001,					\
+	  "the peer did not answer the SMC option of the TCP handshake", \
+	  "run the peer's program over SMC too (smc_run), and check that nothing in between strips TCP options") \
+	X(PEER_DECLINED, 0x5c040002,					\
+	  "the peer declined",						\
+	  "see the peer's diagnosis, and run 'smcss --why' on the peer") \
+	X(PEER_TOO_OLD, 0x5c040003,					\
+	  "the peer speaks only SMC versions that this host does not use", \
+	  "update the peer, or permit the older version here")		\
+	X(PEER_RELEASE, 0x5c040004,					\
+	  "the peer answered with an SMC release that was not offered",	\
+	  "update the peer's SMC")					\
+	/* nothing in common */						\
+	X(NO_COMMON_MODE, 0x5c050001,					\
+	  "the two hosts have no SMC type (SMC-D, SMC-R) and version in common", \
+	  "see 'smcd info' and 'smcr info' on both hosts")		\
+	X(NO_COMMON_EID, 0x5c050002,					\
+	  "the two hosts have no enterprise ID (EID) in common",	\
+	  "add the same user EID on both hosts: 'smcd ueid add NAME'")	\
+	X(NO_COMMON_DEVICE, 0x5c050003,					\
+	  "the two hosts have no ISM fabric or RDMA network in common",	\
+	  "check that both hosts have a device on the same fabric: 'smcd device', 'smcr device'") \
+	/* the protocol */						\
+	X(TIMEOUT, 0x5c060001,						\
+	  "the peer did not finish the SMC handshake in time",		\
+	  "check the load of the peer, and that nothing in between holds back data") \
+	X(PROTOCOL, 0x5c060002,						\
+	  "the peer broke the SMC protocol",				\
+	  "report it to the maker of the peer's SMC, with a packet capture") \
+	X(OUT_OF_SYNC, 0x5c060003,					\
+	  "the two hosts disagree about which link group exists",	\
+	  "nothing to do: the next connection makes a new link group")	\
+	X(UNKNOWN_ENUM, 0x5c060004,					\
+	  "the peer used a value that this host does not know",		\
+	  "update SMC on the older of the two hosts")			\
+	X(BAD_CONFIRM, 0x5c060005,					\
+	  "the peer's Confirm does not fit the Accept it answers",	\
+	  "report it to the maker of the peer's SMC, with a packet capture") \
+	X(BAD_TOKEN, 0x5c060006,					\
+	  "the peer named a buffer that does not exist",		\
+	  "report it to the maker of the peer's SMC, with a packet capture")
+
+#define SMC_REASON_ENUM_(name, code, words, remedy) SMC_REASON_##name = code,
+enum smc_reason {
+	SMC_REASONS(SMC_REASON_ENUM_)
+};
+#undef SMC_REASON_ENUM_
+
+#endif /* _UAPI_LINUX_SMC_REASON_H */
