@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * sock_diag for AF_SMC: list the SMC sockets of a network namespace.
+ *
+ * Send a SOCK_DIAG_BY_FAMILY dump request with struct smc_diag_req; each
+ * answer is a struct smc_diag_msg followed by the attributes that were asked
+ * for and apply. Layout and numbers are those of every Linux with SMC.
+ */
+#ifndef _UAPI_LINUX_SMC_DIAG_H
+#define _UAPI_LINUX_SMC_DIAG_H
+
+#include <linux/types.h>
+#include <linux/inet_diag.h>
+#include <rdma/ib_user_verbs.h>		/* IB_DEVICE_NAME_MAX */
+
+struct smc_diag_req {
+	__u8	diag_family;		/* AF_SMC */
+	__u8	pad[2];
+	__u8	diag_ext;		/* bit (SMC_DIAG_x - 1): send attribute x */
+	struct inet_diag_sockid	id;	/* not looked at */
+};
+
+struct smc_diag_msg {
+	__u8	diag_family;		/* AF_INET or AF_INET6: of the addresses */
+	__u8	diag_state;
+	union {
+		__u8	diag_mode;	/* SMC_DIAG_MODE_x */
+		__u8	diag_fallback;	/* its name before there was SMC-D */
+	};
+	__u8	diag_shutdown;		/* bit 0: no receive, bit 1: no send */
+	struct inet_diag_sockid id;	/* of the TCP connection below */
+
+	__u32		diag_uid;
+	__aligned_u64	diag_inode;
+};
+
+enum {
+	SMC_DIAG_MODE_SMCR,
+	SMC_DIAG_MODE_FALLBACK_TCP,
+	SMC_DIAG_MODE_SMCD,
+};
+
+/* attributes */
+enum {
+	SMC_DIAG_NONE,
+	SMC_DIAG_CONNINFO,		/* struct smc_diag_conninfo */
+	SMC_DIAG_LGRINFO,		/* struct smc_diag_lgrinfo: SMC-R only */
+	SMC_DIAG_SHUTDOWN,		/* __u8 */
+	SMC_DIAG_DMBINFO,		/* struct smcd_diag_dmbinfo: SMC-D only */
+	SMC_DIAG_FALLBACK,		/* struct smc_diag_fallback: TCP only */
+	__SMC_DIAG_MAX,
+};
+#define SMC_DIAG_MAX (__SMC_DIAG_MAX - 1)
+
+/* A position in a ring: how often it wrapped, and the offset in it */
+struct smc_diag_cursor {
+	__u16	reserved;
+	__u16	wrap;
+	__u32	count;
+};
+
+struct smc_diag_conninfo {
+	__u32	token;			/* of this connection, on this host */
+	__u32	sndbuf_size;
+	__u32	rmbe_size;		/* where the peer writes */
+	__u32	peer_rmbe_size;		/* where we write */
+	struct smc_diag_cursor	rx_prod;	/* the peer wrote up to */
+	struct smc_diag_cursor	rx_cons;	/* we read up to */
+	struct smc_diag_cursor	tx_prod;	/* we told the peer we wrote */
+	struct smc_diag_cursor	tx_cons;	/* the peer read up to */
+	__u8	rx_prod_flags;
+	__u8	rx_conn_state_flags;
+	__u8	tx_prod_flags;
+	__u8	tx_conn_state_flags;
+	struct smc_diag_cursor	tx_prep;	/* application wrote up to */
+	struct smc_diag_cursor	tx_sent;	/* transferred up to */
+	struct smc_diag_cursor	tx_fin;		/* known to be transferred */
+};
+
+struct smc_diag_linkinfo {
+	__u8	link_id;
+	__u8	ibname[IB_DEVICE_NAME_MAX];
+	__u8	ibport;
+	__u8	gid[40];		/* in words */
+	__u8	peer_gid[40];
+};
+
+struct smc_diag_lgrinfo {
+	struct smc_diag_linkinfo	lnk[1];
+	__u8	role;			/* 0: client, 1: server */
+};
+
+/* Codes: see smc_reason.h for those of this module */
+struct smc_diag_fallback {
+	__u32	reason;			/* why this side uses TCP */
+	__u32	peer_diagnosis;		/* from the peer's Decline, 0 if none */
+};
+
+struct smcd_diag_dmbinfo {
+	__u32		linkid;		/* the link group */
+	__aligned_u64	peer_gid;
+	__aligned_u64	my_gid;
+	__aligned_u64	token;		/* of our DMB */
+	__aligned_u64	peer_token;	/* of the peer's */
+};
+
+#endif /* _UAPI_LINUX_SMC_DIAG_H */
