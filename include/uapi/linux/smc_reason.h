@@ -17,7 +17,8 @@
  *
  * X(NAME, code, "what happened", "what to do about it")
  *
- * "This host" is the one whose socket or Decline carries the reason.
+ * The words are those of the host whose socket or Decline carries the reason:
+ * "here" is that host, "the other side" whom it talked to.
  */
 #ifndef _UAPI_LINUX_SMC_REASON_H
 #define _UAPI_LINUX_SMC_REASON_H
@@ -28,13 +29,13 @@
 	  "nothing to do")						\
 	/* this host's configuration */					\
 	X(NO_DEVICE, 0x03030000,					\
-	  "this host has no SMC device that can serve this connection",	\
+	  "no SMC device can serve this connection",			\
 	  "list the devices with 'smcd device' and 'smcr device'; an RDMA device must belong to the interface the route uses (PNETID)") \
 	X(DISABLED, 0x5c010001,						\
-	  "SMC is switched off here",					\
+	  "SMC is switched off",					\
 	  "check 'sysctl net.smc' in this network namespace")		\
 	X(FILTERED, 0x5c010002,						\
-	  "a filter of this host excludes this connection from SMC",	\
+	  "a filter excludes this connection from SMC",			\
 	  "change the SMC filter rules if the connection should use SMC") \
 	X(IPSEC, 0x5c010003,						\
 	  "an IPsec policy covers this connection, SMC would bypass it", \
@@ -57,11 +58,11 @@
 	  "nothing to do: restored connections stay TCP")		\
 	/* resources of this host */					\
 	X(NO_MEMORY, 0x5c030001,					\
-	  "this host had no memory for the connection",			\
-	  "free memory on this host")					\
+	  "there was no memory for the connection",			\
+	  "free some memory")						\
 	X(NO_BUFFER, 0x5c030002,					\
 	  "no receive buffer of any permitted size could be had",	\
-	  "lower SO_RCVBUF or net.smc.rmem, or free memory on this host") \
+	  "lower SO_RCVBUF or net.smc.rmem, or free some memory")	\
 	X(MEM_LIMIT, 0x5c030003,					\
 	  "the memory limit for SMC buffers is reached",		\
 	  "raise the limit (sysctl net.smc, memory cgroup) or lower the buffer sizes") \
@@ -78,7 +79,7 @@
 	  "the listener answered with a SYN cookie, which cannot carry the SMC option", \
 	  "raise the listener's backlog and net.ipv4.tcp_max_syn_backlog") \
 	X(INTERNAL, 0x5c030008,						\
-	  "this host failed in a way that should not happen",		\
+	  "SMC itself failed in a way that should not happen",		\
 	  "look into the kernel log, and report it")			\
 	/* the peer */							\
 	X(PEER_NO_OPTION, 0x5c040001,					\
@@ -88,11 +89,11 @@
 	  "the peer declined",						\
 	  "see the peer's diagnosis, and run 'smcss --why' on the peer") \
 	X(PEER_TOO_OLD, 0x5c040003,					\
-	  "the peer speaks only SMC versions that this host does not use", \
-	  "update the peer, or permit the older version here")		\
+	  "the other side speaks only SMC versions that are not in use here", \
+	  "update the other side, or permit the older version here")	\
 	X(PEER_RELEASE, 0x5c040004,					\
-	  "the peer answered with an SMC release that was not offered",	\
-	  "update the peer's SMC")					\
+	  "the other side answered with an SMC release that was not offered", \
+	  "update SMC on the other side")				\
 	/* nothing in common */						\
 	X(NO_COMMON_MODE, 0x5c050001,					\
 	  "the two hosts have no SMC type (SMC-D, SMC-R) and version in common", \
@@ -105,23 +106,23 @@
 	  "check that both hosts have a device on the same fabric: 'smcd device', 'smcr device'") \
 	/* the protocol */						\
 	X(TIMEOUT, 0x5c060001,						\
-	  "the peer did not finish the SMC handshake in time",		\
-	  "check the load of the peer, and that nothing in between holds back data") \
+	  "the other side did not finish the SMC handshake in time",	\
+	  "check the load of that host, and that nothing in between holds back data") \
 	X(PROTOCOL, 0x5c060002,						\
-	  "the peer broke the SMC protocol",				\
-	  "report it to the maker of the peer's SMC, with a packet capture") \
+	  "the other side broke the SMC protocol",			\
+	  "report it to the maker of that SMC, with a packet capture")	\
 	X(OUT_OF_SYNC, 0x5c060003,					\
 	  "the two hosts disagree about which link group exists",	\
 	  "nothing to do: the next connection makes a new link group")	\
 	X(UNKNOWN_ENUM, 0x5c060004,					\
-	  "the peer used a value that this host does not know",		\
+	  "the other side used a value that is not known here",		\
 	  "update SMC on the older of the two hosts")			\
 	X(BAD_CONFIRM, 0x5c060005,					\
-	  "the peer's Confirm does not fit the Accept it answers",	\
-	  "report it to the maker of the peer's SMC, with a packet capture") \
+	  "the Confirm does not fit the Accept it answers",		\
+	  "report it to the maker of that SMC, with a packet capture")	\
 	X(BAD_TOKEN, 0x5c060006,					\
-	  "the peer named a buffer that does not exist",		\
-	  "report it to the maker of the peer's SMC, with a packet capture")
+	  "the other side named a buffer that does not exist",		\
+	  "report it to the maker of that SMC, with a packet capture")
 
 #define SMC_REASON_ENUM_(name, code, words, remedy) SMC_REASON_##name = code,
 enum smc_reason {
