@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs every case over TCP and over SMC and compares what the application saw.
+ *
+ * For each case: a fresh network namespace, the TCP variant of each IP version
+ * as the reference, then the variants with SMC at both ends or at one.
+ */
+#include <fcntl.h>
+#include <getopt.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <dirent.h>
+
+#include "kselftest.h"
+#include "klog.h"
+#include "lib.h"
+
+#define LOG_SIZE	65536
+
+#define TCP4		{ AF_INET, IPPROTO_TCP }
+#define TCP6		{ AF_INET6, IPPROTO_TCP }
+#define SMC4		{ AF_INET, IPPROTO_SMC }
+#define SMC6		{ AF_INET6, IPPROTO_SMC }
+#define AFSMC4		{ AF_SMC, 0 }
+#define AFSMC6		{ AF_SMC, 1 }
+
+/* The first of each IP version is what the others are compared with. */
+static const struct variant variants[] = {
+	{ "tcp4",	false, false, TCP4, TCP4 },
+	{ "smc4",	false, true,  SMC4, SMC4 },
+	{ "afsmc4",	false, true,  AFSMC4, AFSMC4 },
+	{ "tcpsrv4",	false, false, TCP4, SMC4 },
+	{ "tcpcli4",	false, false, SMC4, TCP4 },
+	{ "tcp6",	true,  false, TCP6, TCP6 },
+	{ "smc6",	true,  true,  SMC6, SMC6 },
+	{ "afsmc6",	true,  true,  AFSMC6, AFSMC6 },
+	{ "tcpsrv6",	true,  false, TCP6, SMC6 },
+	{ "tcpcli6",	true,  false, SMC6, TCP6 },
+};
+
+#define N_VARIANTS	(sizeof(variants) / sizeof(variants[0]))
+
+static struct {
+	const char *names[64];
+	int n_names;
+	const char *variant;
+	int family;		/* 4, 6 or 0 for both */
+	bool tcp_only, smc_only;
+	bool any_mode;
+	bool verbose;
+	bool list;
+	int repeat;
+	int timeout;
+} opt = { .repeat = 1, .timeout = 20 };
+
+extern const struct test_case create_cases[], connect_cases[], accept_cases[],
+	stream_cases[], message_cases[], sockopt_cases[], ioctl_cases[],
+	poll_cases[], epoll_cases[], shutdown_cases[], close_cases[],
+	signal_cases[], process_cases[], listen_cases[], namespace_cases[];
+
+static const struct test_case *const tables[] = {
+	create_cases, connect_cases, accept_cases, listen_cases, stream_cases,
+	message_cases, sockopt_cases, ioctl_cases, poll_cases, epoll_cases,
+	shutdown_cases, close_cases, signal_cases, process_cases,
+	namespace_cases,
+};
+
+#define N_TABLES	(sizeof(tables) / sizeof(tables[0]))
+
+/* ---- one run: two processes and their transcripts ---- */
+
+struct run {
+	pid_t pid;
+	char *log;
+	bool done;
+	int status;
+};
+
+static void role_main(const struct test_case *tc, const struct variant *var,
+		      bool server, int ctl, char *log)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	me.name = server ? "server" : "client";
+	me.is_server = server;
+	me.var = var;
+	me.kind = server ? var->server : var->client;
+	me.any_mode = opt.any_mode;
+	me.ctl = ctl;
+	me.log = log;
+	me.log_size = LOG_SIZE;
+	log[0] = 0;
+	(server ? tc->server : tc->client)();
+	_exit(0);
+}
+
+static void start_role(struct run *r, const struct test_case *tc,
+		       const struct variant *var, bool server, int ctl[2])
+{
+	fflush(stdout);
+	r->done = false;
+	r->pid = fork();
+	if (r->pid < 0)
+		ksft_exit_fail_msg("fork: %s\n", strerror(errno));
+	if (!r->pid) {
+		close(ctl[!server]);
+		role_main(tc, var, server, ctl[server], r->log);
+	}
+	setpgid(r->pid, r->pid);
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+/* A hang is worth most with the place where it hangs. */
+static void show_stacks(pid_t pid)
+{
+	static const char * const files[] = { "syscall", "stack" };
+	char path[320], text[4096], *line, *save;
+	struct dirent *d;
+	DIR *dir;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir))) {
+		if (d->d_name[0] == '.')
+			continue;
+		for (int i = 0; i < 2; i++) {
+			snprintf(path, sizeof(path), "/proc/%d/task/%s/%s", pid,
+				 d->d_name, files[i]);
+			f = fopen(path, "r");
+			if (!f)
+				continue;
+			n = fread(text, 1, sizeof(text) - 1, f);
+			fclose(f);
+			text[n] = 0;
+			for (line = strtok_r(text, "\n", &save); line;
+			     line = strtok_r(NULL, "\n", &save))
+				ksft_print_msg("    thread %s %s: %s\n",
+					       d->d_name, files[i], line);
+		}
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool reap(struct run *r)
+{
+	if (!r->done && waitpid(r->pid, &r->status, WNOHANG) == r->pid) {
+		r->done = true;
+		kill(-r->pid, SIGKILL);
+	}
+	return r->done;
+}
+
+static bool failed(const struct run *r)
+{
+	return r->done && r->status;
+}
+
+/* Returns false, with the reason, when a role failed or did not come back. */
+static bool wait_roles(struct run *r, int n, int timeout, char *why, size_t len)
+{
+	static const char * const name[] = { "client", "server" };
+	double end = now() + timeout;
+	bool late = false;
+	sigset_t chld;
+
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	why[0] = 0;
+	for (;;) {
+		struct timespec ts = { 0, 100000000 };
+		int left = 0;
+
+		for (int i = 0; i < n; i++) {
+			if (!r[i].done && reap(&r[i]) && failed(&r[i])) {
+				char *bang = strstr(r[i].log, "!! ");
+
+				if (!why[0] || strstr(why, "peer is gone"))
+					snprintf(why, len, "%s: %s", name[i], bang ?
+						 bang + 3 : WIFSIGNALED(r[i].status) ?
+						 strsignal(WTERMSIG(r[i].status)) :
+						 "exited without a word");
+				if (end > now() + 2)
+					end = now() + 2;
+			}
+			left += !r[i].done;
+		}
+		if (!left)
+			return !why[0];
+		if (now() > end) {
+			for (int i = 0; i < n; i++) {
+				if (r[i].done)
+					continue;
+				if (!why[0])
+					snprintf(why, len, "%s timed out", name[i]);
+				if (late)
+					ksft_exit_fail_msg("%s cannot be killed\n",
+							   name[i]);
+				ksft_print_msg("  %s hangs:\n", name[i]);
+				show_stacks(r[i].pid);
+				kill(-r[i].pid, SIGKILL);
+			}
+			late = true;
+			end = now() + 15;
+		}
+		sigtimedwait(&chld, NULL, &ts);
+	}
+}
+
+static bool run_once(const struct test_case *tc, const struct variant *var,
+		     struct run *r, char *why, size_t len)
+{
+	int n = tc->server ? 2 : 1, ctl[2];
+	bool ok;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0)
+		ksft_exit_fail_msg("socketpair: %s\n", strerror(errno));
+	r[0].log[0] = r[1].log[0] = 0;
+	start_role(&r[0], tc, var, false, ctl);
+	if (n == 2)
+		start_role(&r[1], tc, var, true, ctl);
+	close(ctl[0]);
+	close(ctl[1]);
+	ok = wait_roles(r, n, opt.timeout * (tc->flags & F_SLOW ? 3 : 1), why, len);
+	return ok;
+}
+
+/* ---- comparing ---- */
+
+static void first_difference(const char *a, const char *b, char *why, size_t len)
+{
+	size_t i = 0, line = 0;
+
+	for (; a[i] && a[i] == b[i]; i++)
+		if (a[i] == '\n')
+			line = i + 1;
+	snprintf(why, len, "TCP saw \"%.*s\", SMC \"%.*s\"",
+		 (int)strcspn(a + line, "\n"), a + line,
+		 (int)strcspn(b + line, "\n"), b + line);
+}
+
+static bool compare(const struct run *r, char *const ref[2], char *why, size_t len)
+{
+	static const char * const name[] = { "client", "server" };
+	size_t n;
+
+	for (int i = 0; i < 2; i++) {
+		if (!strcmp(r[i].log, ref[i]))
+			continue;
+		n = snprintf(why, len, "%s: ", name[i]);
+		first_difference(ref[i], r[i].log, why + n, len - n);
+		return false;
+	}
+	return true;
+}
+
+static void show_transcript(const struct run *r)
+{
+	static const char * const name[] = { "client", "server" };
+	char *copy, *line, *save;
+
+	for (int i = 0; i < 2; i++) {
+		copy = strdup(r[i].log);
+		for (line = strtok_r(copy, "\n", &save); line;
+		     line = strtok_r(NULL, "\n", &save))
+			ksft_print_msg("  %s: %s\n", name[i], line);
+		free(copy);
+	}
+}
+
+/* ---- which cases, which variants ---- */
+
+static bool wanted_case(const struct test_case *tc)
+{
+	for (int i = 0; i < opt.n_names; i++)
+		if (!strcmp(opt.names[i], tc->name))
+			return true;
+	return !opt.n_names;
+}
+
+static bool is_reference(const struct variant *v)
+{
+	return v == &variants[0] || !v[-1].ipv6 != !v->ipv6;
+}
+
+static bool wanted_variant(const struct test_case *tc, const struct variant *v)
+{
+	if ((tc->flags & F_V4 && v->ipv6) || (tc->flags & F_V6 && !v->ipv6))
+		return false;
+	if (opt.family && opt.family != (v->ipv6 ? 6 : 4))
+		return false;
+	if (opt.tcp_only)
+		return is_reference(v);
+	if (is_reference(v))		/* the others need it */
+		return true;
+	if (opt.smc_only && !v->smc)
+		return false;
+	return !opt.variant || !strcmp(opt.variant, v->name);
+}
+
+static bool fresh_netns(void)
+{
+	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		return false;
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &ifr) < 0)
+		ksft_exit_fail_msg("cannot bring lo up: %s\n", strerror(errno));
+	close(fd);
+	return true;
+}
+
+static void report(bool ok, const struct test_case *tc, const struct variant *v,
+		   const struct run *r, double took, char *why)
+{
+	char bug[512];
+	int n = klog_check(bug, sizeof(bug));
+
+	if (n) {
+		ksft_print_msg("  kernel log: %d bad lines, first: %s\n", n, bug);
+		ok = false;
+	}
+	why[strcspn(why, "\n")] = 0;
+	if (!ok && why[0])
+		ksft_print_msg("  %s %s: %s\n", tc->name, v->name, why);
+	if (!ok || opt.verbose)
+		show_transcript(r);
+	ksft_test_result(ok, "%s %s # %d ms\n", tc->name, v->name,
+			 (int)(took * 1000));
+	fflush(stdout);
+}
+
+static void do_case(const struct test_case *tc, struct run *r)
+{
+	static char refs[2][2][LOG_SIZE];
+	bool have_ref[2] = { false, false };
+	char why[2048];
+
+	if (geteuid() == 0)
+		fresh_netns();
+	for (int round = 0; round < opt.repeat; round++) {
+		for (size_t i = 0; i < N_VARIANTS; i++) {
+			const struct variant *v = &variants[i];
+			char *ref[2] = { refs[v->ipv6][0], refs[v->ipv6][1] };
+			double start = now();
+			bool ok;
+
+			if (!wanted_variant(tc, v))
+				continue;
+			if (tc->flags & F_ROOT && geteuid() != 0) {
+				ksft_test_result_skip("%s %s # needs root\n",
+						      tc->name, v->name);
+				continue;
+			}
+			ok = run_once(tc, v, r, why, sizeof(why));
+			if (ok && !have_ref[v->ipv6] && is_reference(v)) {
+				strcpy(ref[0], r[0].log);
+				strcpy(ref[1], r[1].log);
+				have_ref[v->ipv6] = true;
+			} else if (ok && !have_ref[v->ipv6]) {
+				strcpy(why, "there is no TCP run to compare with");
+				ok = false;
+			} else if (ok) {
+				ok = compare(r, ref, why, sizeof(why));
+			}
+			report(ok, tc, v, r, now() - start, why);
+		}
+	}
+}
+
+static int for_each_case(void (*fn)(const struct test_case *, struct run *),
+			 struct run *r)
+{
+	int lines = 0;
+
+	for (size_t t = 0; t < N_TABLES; t++)
+		for (const struct test_case *tc = tables[t]; tc->name; tc++) {
+			if (!wanted_case(tc))
+				continue;
+			for (size_t i = 0; i < N_VARIANTS; i++)
+				lines += wanted_variant(tc, &variants[i]);
+			if (fn)
+				fn(tc, r);
+		}
+	return lines;
+}
+
+static void list_case(const struct test_case *tc, struct run *r)
+{
+	printf("%-28s %s\n", tc->name, tc->what);
+}
+
+static void usage(const char *self)
+{
+	printf("usage: %s [-t case]... [-l] [-f 4|6] [-o tcp|smc] [-V variant]\n"
+	       "  -t, --test NAME     only this case (may be given again)\n"
+	       "  -l, --list          name the cases\n"
+	       "  -f, --family 4|6    only this IP version\n"
+	       "  -o, --only tcp|smc  TCP alone, or SMC at both ends alone\n"
+	       "  -V, --variant NAME  only this variant and its reference\n"
+	       "  -m, --mode any      do not insist that the connection is SMC\n"
+	       "  -n, --repeat N      N times, compared with the first run\n"
+	       "  -T, --timeout SEC   per case\n"
+	       "  -v, --verbose       show the transcripts\n", self);
+	exit(0);
+}
+
+static void parse(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "test", 1, NULL, 't' }, { "list", 0, NULL, 'l' },
+		{ "family", 1, NULL, 'f' }, { "only", 1, NULL, 'o' },
+		{ "variant", 1, NULL, 'V' }, { "mode", 1, NULL, 'm' },
+		{ "repeat", 1, NULL, 'n' }, { "timeout", 1, NULL, 'T' },
+		{ "verbose", 0, NULL, 'v' }, { "help", 0, NULL, 'h' }, { 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "t:lf:o:V:m:n:T:vh", longs, NULL)) > 0) {
+		switch (c) {
+		case 't':
+			if (opt.n_names < 64)
+				opt.names[opt.n_names++] = optarg;
+			break;
+		case 'l': opt.list = true; break;
+		case 'f': opt.family = atoi(optarg); break;
+		case 'o':
+			opt.tcp_only = !strcmp(optarg, "tcp");
+			opt.smc_only = !strcmp(optarg, "smc");
+			break;
+		case 'V': opt.variant = optarg; break;
+		case 'm': opt.any_mode = !strcmp(optarg, "any"); break;
+		case 'n': opt.repeat = atoi(optarg); break;
+		case 'T': opt.timeout = atoi(optarg); break;
+		case 'v': opt.verbose = true; break;
+		default: usage(argv[0]);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct run r[2];
+	sigset_t chld;
+	int lines;
+
+	parse(argc, argv);
+	if (opt.list) {
+		for_each_case(list_case, NULL);
+		return 0;
+	}
+	lines = for_each_case(NULL, NULL) * opt.repeat;
+	if (!lines)
+		ksft_exit_fail_msg("no such case or variant\n");
+	for (int i = 0; i < 2; i++)
+		r[i].log = mmap(NULL, LOG_SIZE, PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, NULL);
+
+	ksft_print_header();
+	ksft_set_plan(lines);
+	if (!klog_open())
+		ksft_print_msg("the kernel log cannot be read and is not judged\n");
+	for_each_case(do_case, r);
+	ksft_finished();
+}

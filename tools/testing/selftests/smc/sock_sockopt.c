@@ -1,0 +1,2 @@
+#include "lib.h"
+const struct test_case sockopt_cases[] = { { 0 } };
