@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * smc_bench: the same blocking client and server over every transport.
+ *
+ * transport.c  how two processes get connected (tcp, unix, pipe, smc, smc-fallback)
+ * work.c       what they do with the connection, one timed loop each
+ * mem.c        what many idle connections cost
+ * smc_bench.c  options, fork, report
+ */
+#ifndef SMC_BENCH_H
+#define SMC_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC	256
+#endif
+
+enum role { CLIENT, SERVER };
+
+/* One direction per descriptor: a pipe has two, a socket uses the same twice. */
+struct chan {
+	int in;
+	int out;
+};
+
+struct options {
+	const char *transport;
+	const char *work;
+	size_t size;		/* bytes per message or write */
+	size_t read_size;	/* receiver's buffer in stream */
+	long count;		/* operations measured */
+	long warmup;		/* operations before the clock starts */
+	int sndbuf;		/* 0: the transport's default */
+	int rcvbuf;
+	bool nodelay;
+	bool json;
+};
+
+struct transport {
+	const char *name;
+	const char *what;
+	bool can_connect;	/* has listen, connect, accept */
+	/* Called once before fork; the listener, or two pipes. */
+	void (*open)(const struct options *opt);
+	/* One connection, from either end. */
+	void (*client)(const struct options *opt, struct chan *ch);
+	void (*server)(const struct options *opt, struct chan *ch);
+};
+
+struct work {
+	const char *name;
+	const char *what;
+	bool needs_connect;
+	long count;		/* defaults */
+	long warmup;
+	void (*run)(const struct transport *t, const struct options *opt,
+		    enum role role);
+};
+
+/* What the client reports; lives in memory shared with the server. */
+struct result {
+	uint64_t ns;		/* between mark_begin() and mark_end() */
+	char json[2048];	/* further members of the JSON object */
+	char text[2048];	/* the same for people */
+};
+
+extern struct result *result;
+
+const struct transport *transport_find(const char *name);
+void transport_list(void);
+void chan_close(struct chan *ch);
+
+const struct work *work_find(const char *name);
+void work_list(void);
+
+void run_mem(const struct transport *t, const struct options *opt, enum role role);
+
+void read_all(int fd, void *buf, size_t len);
+void write_all(int fd, const void *buf, size_t len);
+void *buffer(size_t len);
+void meet(enum role role);	/* returns when both processes have called it */
+uint64_t now_ns(void);
+void mark_begin(void);
+void mark_end(void);
+void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+void die_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+#endif

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smc_bench: cost of one operation over TCP, AF_UNIX, a pipe and SMC.
+ *
+ * One client, one server (a fork of it), blocking calls, read() and write() for every
+ * transport. In the deterministic mode of bench/run one nanosecond of the guest's clock
+ * is one guest instruction, so the result is the number of instructions both processes
+ * and the kernel spend on one operation.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+struct result *result;
+
+static int to_server[2];	/* pipes for meet() */
+static int to_client[2];
+static pid_t server_pid;
+
+void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("smc_bench: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	_exit(1);
+}
+
+void die_errno(const char *fmt, ...)
+{
+	const char *why = strerror(errno);
+	va_list ap;
+
+	fputs("smc_bench: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, ": %s\n", why);
+	_exit(1);
+}
+
+void read_all(int fd, void *buf, size_t len)
+{
+	ssize_t got;
+
+	while (len) {
+		got = read(fd, buf, len);
+		if (got < 0)
+			die_errno("read");
+		if (!got)
+			die("read: the other end closed the connection");
+		buf = (char *)buf + got;
+		len -= got;
+	}
+}
+
+void write_all(int fd, const void *buf, size_t len)
+{
+	ssize_t put;
+
+	while (len) {
+		put = write(fd, buf, len);
+		if (put < 0)
+			die_errno("write");
+		buf = (const char *)buf + put;
+		len -= put;
+	}
+}
+
+/* Touched here, so that no page fault is left for the timed loop. */
+void *buffer(size_t len)
+{
+	void *buf;
+
+	if (posix_memalign(&buf, 4096, len ? len : 1))
+		die("no memory for a buffer of %zu bytes", len);
+	memset(buf, 'x', len);
+	return buf;
+}
+
+void meet(enum role role)
+{
+	char c = 0;
+
+	if (role == CLIENT) {
+		write_all(to_server[1], &c, 1);
+		read_all(to_client[0], &c, 1);
+	} else {
+		read_all(to_server[0], &c, 1);
+		write_all(to_client[1], &c, 1);
+	}
+}
+
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/*
+ * The nops are for bench/profile: its QEMU plugin counts instructions from the first
+ * to the second. The displacement is what it looks for.
+ */
+void mark_begin(void)
+{
+#ifdef __x86_64__
+	asm volatile("nopl 0x534d4301(%%rax)" ::: "memory");
+#endif
+	result->ns = now_ns();
+}
+
+void mark_end(void)
+{
+	result->ns = now_ns() - result->ns;
+#ifdef __x86_64__
+	asm volatile("nopl 0x534d4302(%%rax)" ::: "memory");
+#endif
+}
+
+static void usage(void)
+{
+	printf("usage: smc_bench --transport T --work W [options]\n\ntransports:\n");
+	transport_list();
+	printf("works:\n");
+	work_list();
+	printf("options:\n"
+	       "  --size N       bytes per message or write (64)\n"
+	       "  --read-size N  receiver's buffer in stream (SIZE)\n"
+	       "  --count N      operations measured\n"
+	       "  --warmup N     operations before that\n"
+	       "  --sndbuf N     SO_SNDBUF of client and listener (default of the transport)\n"
+	       "  --rcvbuf N     SO_RCVBUF of client and listener (default of the transport)\n"
+	       "  --nodelay      TCP_NODELAY on both ends\n"
+	       "  --json         one line of JSON instead of text\n");
+}
+
+static long number(const char *arg, const char *name, long min)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(arg, &end, 0);
+	if (errno || end == arg || *end || n < min)
+		die("--%s wants a number of at least %ld, not \"%s\"", name, min, arg);
+	return n;
+}
+
+static const struct option long_options[] = {
+	{ "transport", required_argument, NULL, 't' },
+	{ "work", required_argument, NULL, 'w' },
+	{ "size", required_argument, NULL, 's' },
+	{ "read-size", required_argument, NULL, 'R' },
+	{ "count", required_argument, NULL, 'n' },
+	{ "warmup", required_argument, NULL, 'u' },
+	{ "sndbuf", required_argument, NULL, 'S' },
+	{ "rcvbuf", required_argument, NULL, 'r' },
+	{ "nodelay", no_argument, NULL, 'd' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ }
+};
+
+static void parse(int argc, char **argv, struct options *opt)
+{
+	int c;
+
+	while ((c = getopt_long(argc, argv, "t:w:s:R:n:u:S:r:djh", long_options,
+				NULL)) != -1) {
+		switch (c) {
+		case 't': opt->transport = optarg; break;
+		case 'w': opt->work = optarg; break;
+		case 's': opt->size = number(optarg, "size", 1); break;
+		case 'R': opt->read_size = number(optarg, "read-size", 1); break;
+		case 'n': opt->count = number(optarg, "count", 1); break;
+		case 'u': opt->warmup = number(optarg, "warmup", 0); break;
+		case 'S': opt->sndbuf = number(optarg, "sndbuf", 1); break;
+		case 'r': opt->rcvbuf = number(optarg, "rcvbuf", 1); break;
+		case 'd': opt->nodelay = true; break;
+		case 'j': opt->json = true; break;
+		case 'h': usage(); exit(0);
+		default: usage(); exit(1);
+		}
+	}
+	if (!opt->transport || !opt->work) {
+		usage();
+		exit(1);
+	}
+	if (!opt->read_size)
+		opt->read_size = opt->size;
+}
+
+static void report(const struct options *opt)
+{
+	double per_op = (double)result->ns / opt->count;
+
+	if (opt->json) {
+		printf("{\"transport\": \"%s\", \"work\": \"%s\", \"size\": %zu, "
+		       "\"count\": %ld, \"ns_per_op\": %.1f%s}\n", opt->transport,
+		       opt->work, opt->size, opt->count, per_op, result->json);
+		return;
+	}
+	printf("%-12s %-12s %7zu B %8ld times %12.1f ns each\n%s", opt->transport,
+	       opt->work, opt->size, opt->count, per_op, result->text);
+}
+
+/* A client that waits for a dead server would wait for ever. */
+static void server_ended(int sig)
+{
+	static const char msg[] = "smc_bench: the server process failed\n";
+	int status;
+
+	if (waitpid(server_pid, &status, 0) != server_pid ||
+	    (WIFEXITED(status) && !WEXITSTATUS(status)))
+		return;
+	if (write(STDERR_FILENO, msg, sizeof(msg) - 1))
+		_exit(1);
+	_exit(1);
+}
+
+static void prepare(const struct options *opt, const struct transport *t)
+{
+	struct sigaction sa = {
+		.sa_handler = server_ended,
+		.sa_flags = SA_RESTART | SA_NOCLDSTOP,
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	sigaction(SIGCHLD, &sa, NULL);
+	result = mmap(NULL, sizeof(*result), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (result == MAP_FAILED)
+		die_errno("mmap");
+	if (pipe(to_server) || pipe(to_client))
+		die_errno("pipe");
+	t->open(opt);
+}
+
+static void choose(struct options *opt, const struct transport **t, const struct work **w)
+{
+	*t = transport_find(opt->transport);
+	if (!*t)
+		die("no transport \"%s\", see --help", opt->transport);
+	*w = work_find(opt->work);
+	if (!*w)
+		die("no work \"%s\", see --help", opt->work);
+	if ((*w)->needs_connect && !(*t)->can_connect)
+		die("%s cannot connect, so there is no work \"%s\" for it", (*t)->name,
+		    (*w)->name);
+	if (!opt->count)
+		opt->count = (*w)->count;
+	if (opt->warmup < 0)
+		opt->warmup = (*w)->warmup;
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = { .size = 64, .warmup = -1 };
+	const struct transport *t;
+	const struct work *w;
+	sigset_t chld, old;
+
+	parse(argc, argv, &opt);
+	choose(&opt, &t, &w);
+	prepare(&opt, t);
+
+	/* The handler needs server_pid. */
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, &old);
+	server_pid = fork();
+	if (server_pid < 0)
+		die_errno("fork");
+	if (!server_pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		signal(SIGCHLD, SIG_DFL);
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		w->run(t, &opt, SERVER);
+		meet(SERVER);
+		_exit(0);
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	w->run(t, &opt, CLIENT);
+	meet(CLIENT);
+	report(&opt);
+	return 0;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the two processes do: warmup operations, then count operations between
+ * mark_begin() and mark_end(), which only the client calls.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+static void pingpong_loop(const struct options *opt, struct chan *ch, enum role role,
+			  long n, char *buf)
+{
+	while (n--) {
+		if (role == CLIENT)
+			write_all(ch->out, buf, opt->size);
+		read_all(ch->in, buf, opt->size);
+		if (role == SERVER)
+			write_all(ch->out, buf, opt->size);
+	}
+}
+
+static void run_pingpong(const struct transport *t, const struct options *opt,
+			 enum role role)
+{
+	char *buf = buffer(opt->size);
+	struct chan ch;
+
+	if (role == SERVER) {
+		t->server(opt, &ch);
+		pingpong_loop(opt, &ch, role, opt->warmup + opt->count, buf);
+	} else {
+		t->client(opt, &ch);
+		pingpong_loop(opt, &ch, role, opt->warmup, buf);
+		mark_begin();
+		pingpong_loop(opt, &ch, role, opt->count, buf);
+		mark_end();
+	}
+	chan_close(&ch);
+}
+
+static void stream_read(const struct options *opt, struct chan *ch, long n, char *buf)
+{
+	size_t left = n * opt->size;
+	ssize_t got;
+
+	while (left) {
+		got = read(ch->in, buf, left < opt->read_size ? left : opt->read_size);
+		if (got <= 0)
+			die_errno("read in the middle of a stream");
+		left -= got;
+	}
+	write_all(ch->out, "", 1);
+}
+
+static void stream_write(const struct options *opt, struct chan *ch, long n, char *buf)
+{
+	char done;
+
+	while (n--)
+		write_all(ch->out, buf, opt->size);
+	/* The clock stops when the last byte has been read, not queued. */
+	read_all(ch->in, &done, 1);
+}
+
+static void run_stream(const struct transport *t, const struct options *opt,
+		       enum role role)
+{
+	char *buf = buffer(role == SERVER ? opt->read_size : opt->size);
+	struct chan ch;
+
+	if (role == SERVER) {
+		t->server(opt, &ch);
+		stream_read(opt, &ch, opt->warmup, buf);
+		stream_read(opt, &ch, opt->count, buf);
+	} else {
+		t->client(opt, &ch);
+		stream_write(opt, &ch, opt->warmup, buf);
+		mark_begin();
+		stream_write(opt, &ch, opt->count, buf);
+		mark_end();
+	}
+	chan_close(&ch);
+}
+
+static void connect_loop(const struct transport *t, const struct options *opt,
+			 enum role role, long n, char *echo)
+{
+	struct chan ch;
+
+	while (n--) {
+		if (role == SERVER)
+			t->server(opt, &ch);
+		else
+			t->client(opt, &ch);
+		if (echo)
+			pingpong_loop(opt, &ch, role, 1, echo);
+		chan_close(&ch);
+	}
+}
+
+static void connect_both(const struct transport *t, const struct options *opt,
+			 enum role role, char *echo)
+{
+	/*
+	 * The client may be a backlog ahead of the server. Meeting it before and after
+	 * makes the time that of count connects and count accepts.
+	 */
+	connect_loop(t, opt, role, opt->warmup, echo);
+	meet(role);
+	if (role == CLIENT)
+		mark_begin();
+	connect_loop(t, opt, role, opt->count, echo);
+	meet(role);
+	if (role == CLIENT)
+		mark_end();
+}
+
+static void run_connect(const struct transport *t, const struct options *opt,
+			enum role role)
+{
+	connect_both(t, opt, role, NULL);
+}
+
+static void run_connect_echo(const struct transport *t, const struct options *opt,
+			     enum role role)
+{
+	connect_both(t, opt, role, buffer(opt->size));
+}
+
+static const struct work works[] = {
+	{ "pingpong", "write SIZE, read SIZE back", false, 10000, 1000, run_pingpong },
+	{ "stream", "write SIZE, the other end reads", false, 5000, 500, run_stream },
+	{ "connect", "connect, close", true, 2000, 200, run_connect },
+	{ "connect-echo", "connect, one ping-pong of SIZE, close", true, 2000, 200,
+	  run_connect_echo },
+	{ "mem", "COUNT connections kept open: memory and set-up cost", true, 10000, 10,
+	  run_mem },
+};
+
+const struct work *work_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+		if (!strcmp(works[i].name, name))
+			return &works[i];
+	return NULL;
+}
+
+void work_list(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+		printf("  %-14s %s\n", works[i].name, works[i].what);
+}
