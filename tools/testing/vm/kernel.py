@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds or fetches the kernel that a guest boots, and packs its initramfs."""
+import fcntl
+import glob
+import hashlib
+import lzma
+import os
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CACHE = os.environ.get("SMC_CACHE", "/var/cache/smc")
+# What the guest needs to reach the host's root and to talk; a kernel may have any
+# of them built in.
+MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay", "virtio_net")
+
+
+class Error(Exception):
+    """Something the environment lacks; the text says what to do."""
+
+
+class Kernel:
+    """A bootable kernel: its version, its image, and /lib/modules/<version> of it."""
+
+    def __init__(self, version, image, modules):
+        self.version, self.image, self.modules = version, image, modules
+
+
+def full_version(short):
+    """6.12 -> 6.12.117+deb12-amd64: the newest one whose headers are installed."""
+    have = [os.path.basename(os.path.dirname(d)) for d in glob.glob("/lib/modules/*/build")]
+    if short in have:
+        return short
+    match = [v for v in have if v.startswith(short + ".") or v.startswith(short + "-")]
+    if not match:
+        raise Error(f"no headers for a kernel {short} in /lib/modules (there are: "
+                    f"{' '.join(sorted(have)) or 'none'})")
+    return max(match, key=lambda v: [int(n) for n in re.findall(r"\d+", v)])
+
+
+def find(version):
+    """The kernel of this version: the host's own, or its Debian package unpacked."""
+    image, modules = f"/boot/vmlinuz-{version}", f"/lib/modules/{version}"
+    if os.access(image, os.R_OK) and os.path.isdir(f"{modules}/kernel"):
+        return Kernel(version, image, modules)
+    root = fetch(version)
+    return Kernel(version, f"{root}/boot/vmlinuz-{version}", f"{root}/lib/modules/{version}")
+
+
+def output_of(*argv):
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          check=False).stdout.strip()
+
+
+def fetch(version):
+    """Unpack linux-image-<version> below the cache; the host's boot stays untouched."""
+    package = f"linux-image-{version}"
+    # Modules are built with the headers, so the image must be of the same upload.
+    upload = output_of("dpkg-query", "-W", "-f", "${Version}", f"linux-headers-{version}")
+    root = f"{CACHE}/image-{version}_{upload or 'any'}"
+    try:
+        os.makedirs(CACHE, exist_ok=True)
+        lock = open(f"{CACHE}/fetch.lock", "w")
+    except OSError as error:
+        raise Error(f"cannot write {CACHE} ({error.strerror}): run once as root, or set "
+                    "SMC_CACHE to a directory of yours") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.isdir(root):
+            return root
+        print(f"Fetching {package} {upload} into {CACHE}", flush=True)
+        with tempfile.TemporaryDirectory(dir=CACHE) as tmp:
+            name = f"{package}={upload}" if upload else package
+            get = subprocess.run(["apt-get", "-q", "-o", "APT::Sandbox::User=root", "download",
+                                  name], cwd=tmp, text=True, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, check=False)
+            debs = glob.glob(f"{tmp}/*.deb")
+            if get.returncode or not debs:
+                raise Error(f"cannot fetch the package {name}: "
+                            f"{(get.stderr.strip().splitlines() or ['no network?'])[-1]}")
+            subprocess.run(["dpkg", "-x", debs[0], f"{tmp}/root"], check=True)
+            # A /usr-merged package keeps its modules below usr/.
+            if not os.path.isdir(f"{tmp}/root/lib/modules"):
+                os.rename(f"{tmp}/root/usr/lib", f"{tmp}/root/lib")
+            subprocess.run(["depmod", "-b", f"{tmp}/root", version], check=True)
+            os.chmod(f"{tmp}/root", 0o755)
+            os.rename(f"{tmp}/root", root)
+    return root
+
+
+def load_order(kernel):
+    """Paths of the modules for the initramfs, dependencies first."""
+    depends = {}
+    with open(f"{kernel.modules}/modules.dep") as lines:
+        for line in lines:
+            path, _, needs = line.partition(":")
+            depends[path] = needs.split()
+    by_name = {os.path.basename(p).split(".ko")[0]: p for p in depends}
+    order = []
+
+    def add(path):
+        for need in depends[path]:
+            add(need)
+        if path not in order:
+            order.append(path)
+
+    for name in MODULES:
+        if name in by_name:
+            add(by_name[name])
+    return order
+
+
+def newc(name, mode, data=b"", device=(0, 0)):
+    """One entry of a cpio archive."""
+    raw = name.encode() + b"\0"
+    head = "070701" + "".join(f"{n:08x}" for n in (
+        0, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(raw), 0))
+    entry = head.encode() + raw
+    entry += b"\0" * (-len(entry) % 4)
+    return entry + data + b"\0" * (-len(data) % 4)
+
+
+def initramfs(kernel, directory):
+    """Pack init, busybox and the modules; kept as long as none of them changes."""
+    busybox = "/bin/busybox"
+    if not os.path.exists(busybox):
+        raise Error("/bin/busybox is missing (apt-get install busybox-static)")
+    files = [(f"{kernel.modules}/{p}", os.path.basename(p)) for p in load_order(kernel)]
+    init = f"{HERE}/init"
+    key = hashlib.sha256()
+    for path in [busybox, init, __file__] + [f[0] for f in files]:
+        key.update(f"{path} {os.stat(path).st_size} {os.stat(path).st_mtime_ns}\n".encode())
+    target = f"{directory}/initramfs-{kernel.version}-{key.hexdigest()[:12]}.cpio"
+    if os.path.exists(target):
+        return target
+
+    archive = [newc(d, stat.S_IFDIR | 0o755) for d in ("bin", "dev", "modules")]
+    archive.append(newc("dev/console", stat.S_IFCHR | 0o600, device=(5, 1)))
+    archive.append(newc("bin/busybox", stat.S_IFREG | 0o755, read(busybox)))
+    archive.append(newc("init", stat.S_IFREG | 0o755, read(init)))
+    names = []
+    for path, name in files:
+        data = read(path)
+        if name.endswith(".xz"):
+            data, name = lzma.decompress(data), name[:-3]
+        names.append(name)
+        archive.append(newc(f"modules/{name}", stat.S_IFREG | 0o644, data))
+    listing = "".join(name + "\n" for name in names).encode()
+    archive.append(newc("modules/list", stat.S_IFREG | 0o644, listing))
+    archive.append(newc("TRAILER!!!", 0))
+
+    for old in glob.glob(f"{directory}/initramfs-{kernel.version}-*.cpio"):
+        os.unlink(old)
+    with tempfile.NamedTemporaryFile(dir=directory, delete=False) as out:
+        out.write(b"".join(archive))
+    os.rename(out.name, target)
+    return target
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def copy_module(built, target):
+    """A copy that a rebuild during the run cannot change; empty when there is none."""
+    if not os.path.exists(built):
+        return ""
+    shutil.copyfile(built, target)
+    return target
