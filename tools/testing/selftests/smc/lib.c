@@ -503,6 +503,17 @@ void ping_pong(int fd)
 		CHECK(send(fd, "p", 1, MSG_NOSIGNAL) == 1);
 }
 
+void ping_pong_local(int a, int b)
+{
+	char c;
+
+	for (int i = 0; i < 2; i++) {
+		CHECK(send(i ? a : b, "q", 1, MSG_NOSIGNAL) == 1);
+		CHECK(recv(i ? b : a, &c, 1, MSG_WAITALL) == 1);
+		CHECK(c == 'q');
+	}
+}
+
 /* ---- threads and signals ---- */
 
 pid_t this_tid(void)

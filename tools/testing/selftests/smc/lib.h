@@ -166,6 +166,7 @@ void recv_bytes(int fd, uint64_t pos, size_t len, size_t chunk);
 size_t fill_up(int fd);			/* non-blocking sends until EAGAIN */
 uint64_t recv_to_end(int fd, uint64_t pos);	/* returns the end position */
 void ping_pong(int fd);			/* proves both directions work */
+void ping_pong_local(int a, int b);	/* the same with both ends in here */
 
 /* ---- threads and signals ---- */
 
