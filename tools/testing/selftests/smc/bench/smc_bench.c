@@ -212,8 +212,9 @@ static void report(const struct options *opt)
 
 	if (opt->json) {
 		printf("{\"transport\": \"%s\", \"work\": \"%s\", \"size\": %zu, "
-		       "\"count\": %ld, \"ns_per_op\": %.1f%s}\n", opt->transport,
-		       opt->work, opt->size, opt->count, per_op, result->json);
+		       "\"count\": %ld, \"nodelay\": %s, \"ns_per_op\": %.1f%s}\n",
+		       opt->transport, opt->work, opt->size, opt->count,
+		       opt->nodelay ? "true" : "false", per_op, result->json);
 		return;
 	}
 	printf("%-12s %-12s %7zu B %8ld times %12.1f ns each\n%s", opt->transport,
