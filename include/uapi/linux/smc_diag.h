@@ -21,8 +21,8 @@ struct smc_diag_req {
 };
 
 struct smc_diag_msg {
-	__u8	diag_family;		/* AF_INET or AF_INET6: of the addresses */
-	__u8	diag_state;
+	__u8	diag_family;		/* AF_INET or AF_INET6; others may say AF_SMC */
+	__u8	diag_state;		/* SMC_DIAG_STATE_x */
 	union {
 		__u8	diag_mode;	/* SMC_DIAG_MODE_x */
 		__u8	diag_fallback;	/* its name before there was SMC-D */
@@ -34,6 +34,27 @@ struct smc_diag_msg {
 	__aligned_u64	diag_inode;
 };
 
+/*
+ * States, after RFC 7609, 4.8. The numbers were read off a running Linux (6.12):
+ * what its sockets say when one or both sides shut down, close or abort. 25 and
+ * 26 could not be caught; they follow the order of the man page of smcss.
+ */
+enum {
+	SMC_DIAG_STATE_ACTIVE		= 1,	/* connected; also when it is TCP */
+	SMC_DIAG_STATE_INIT		= 2,	/* new, or connecting */
+	SMC_DIAG_STATE_CLOSED		= 7,
+	SMC_DIAG_STATE_LISTEN		= 10,
+	SMC_DIAG_STATE_PEERCLW1		= 20,	/* shut down here, peer still sends */
+	SMC_DIAG_STATE_PEERCLW2		= 21,	/* shut down here, then by the peer */
+	SMC_DIAG_STATE_APPLCLW1		= 22,	/* shut down or closed by the peer */
+	SMC_DIAG_STATE_APPLCLW2		= 23,	/* shut down by the peer, then here */
+	SMC_DIAG_STATE_APPLFINCLW	= 24,	/* shut down here, closed by the peer */
+	SMC_DIAG_STATE_PEERFINCLW	= 25,	/* closed here, peer not yet */
+	SMC_DIAG_STATE_PEERABORTW	= 26,	/* aborted here, peer not yet */
+	SMC_DIAG_STATE_PROCESSABORT	= 27,	/* aborted by the peer */
+};
+
+/* Mode of a connection; a socket that is none yet says 0 */
 enum {
 	SMC_DIAG_MODE_SMCR,
 	SMC_DIAG_MODE_FALLBACK_TCP,

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One SMC socket as the kernel's sock_diag describes it, and lists of them. */
+#ifndef SMCSS_RECORD_H
+#define SMCSS_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include <linux/smc_diag.h>
+
+struct record {
+	struct smc_diag_msg msg;
+	uint32_t has;			/* bit SMC_DIAG_x: that attribute came */
+	uint8_t shutdown;
+	struct smc_diag_conninfo conn;
+	struct smc_diag_lgrinfo lgr;
+	struct smcd_diag_dmbinfo dmb;
+	struct smc_diag_fallback fallback;
+};
+
+struct records {
+	struct record *list;
+	size_t count;
+	size_t room;
+};
+
+static inline bool record_has(const struct record *r, int attribute)
+{
+	return r->has & (1u << attribute);
+}
+
+static inline bool is_tcp(const struct record *r)
+{
+	return r->msg.diag_mode == SMC_DIAG_MODE_FALLBACK_TCP;
+}
+
+/* Linux up to at least 6.12 says AF_SMC of an accepted socket, for either family. */
+static inline int record_family(const struct record *r)
+{
+	const uint32_t *local = r->msg.id.idiag_src, *peer = r->msg.id.idiag_dst;
+
+	if (r->msg.diag_family == AF_INET || r->msg.diag_family == AF_INET6)
+		return r->msg.diag_family;
+	return local[1] | local[2] | local[3] | peer[1] | peer[2] | peer[3] ? AF_INET6 : AF_INET;
+}
+
+/* The bit that asks for an attribute. */
+#define ASK(attribute)	(1u << ((attribute) - 1))
+
+/* query.c */
+int query(uint8_t ask, struct records *records);
+
+/* words.c */
+const char *state_name(uint8_t state, char room[16]);
+bool state_is_listen(uint8_t state);
+bool state_is_settled(uint8_t state);
+const char *mode_name(const struct record *r);
+const char *reason_name(uint32_t code);		/* NULL: not in our table */
+const char *reason_words(uint32_t code, char room[64]);
+const char *reason_remedy(uint32_t code);
+const char *reason_side(const struct smc_diag_fallback *fallback);
+void address_words(const struct record *r, bool peer, char *room, size_t size);
+bool has_peer(const struct record *r);
+
+#define ADDRESS_ROOM	80
+
+/* table.c */
+struct columns {
+	bool debug;
+	bool smcd;
+	bool smcr;
+};
+void print_table(FILE *out, const struct records *records, const struct columns *columns);
+
+/* json.c */
+void print_json(FILE *out, const struct records *records);
+
+/* why.c */
+struct endpoint {
+	int family;		/* 0: any address */
+	uint8_t address[16];
+	uint16_t port;		/* 0: any port; host byte order */
+};
+bool parse_endpoint(const char *text, struct endpoint *endpoint);
+bool matches_endpoint(const struct record *r, const struct endpoint *endpoint);
+int print_why(FILE *out, struct records *records, const struct endpoint *endpoint);
+enum { WHY_ALL_SMC = 0, WHY_SOME_TCP = 3, WHY_NONE = 4 };
+
+#endif /* SMCSS_RECORD_H */
