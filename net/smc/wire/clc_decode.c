@@ -366,6 +366,10 @@ int smc_clc_decode_proposal(const u8 *buf, size_t len,
 		rc = -EPROTO;
 	if (!rc && (p->smcr_v1 || p->smcd_v1))
 		rc = smc_clc_decode_iparea(&areas, p);
+	/* Version 1 grows before the IP area only, and that comes last. */
+	if (!rc && p->version == SMC_CLC_V1 && p->has_prefix &&
+	    areas.next != areas.end)
+		rc = -EPROTO;
 	if (!rc && (p->smcr_v2 || p->smcd_v2))
 		rc = smc_clc_decode_v2ext(&areas, hdr.version, p);
 	if (rc)

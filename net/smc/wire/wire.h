@@ -19,7 +19,6 @@
 
 #else
 
-#include <assert.h>
 #include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -32,6 +31,9 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
+
+/* As in the kernel: without a message */
+#define static_assert(expr) _Static_assert(expr, #expr)
 
 #ifndef __packed
 #define __packed __attribute__((__packed__))
