@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# In the guest: runs every row that bench/run asks for, one line of JSON each.
+#
+#   rows.sh REPEAT ROW...      a row is "work:size:count:transport,transport,...:options"
+#
+# The transports of a row take turns, so that a drift of the machine hits all of them.
+bench=${SMC_BENCH:?the path of smc_bench}
+repeat=$1
+shift
+
+smc=
+if [ -e "$SMC_KO" ]; then
+	modprobe -q udp_tunnel
+	if insmod "$SMC_KO"; then
+		smc=yes
+	fi
+fi
+[ -n "$smc" ] || echo "# no smc.ko for $KVER, rows of SMC are left out"
+
+# What the boot has put off is done now. In the deterministic mode this takes no time.
+[ -z "$SMC_BENCH_SETTLE" ] || sleep "$SMC_BENCH_SETTLE"
+
+for ((i = 1; i <= repeat; i++)); do
+	for row in "$@"; do
+		IFS=: read -r work size count transports options <<< "$row"
+		for transport in ${transports//,/ }; do
+			[[ $transport != smc* || -n $smc ]] || continue
+			timeout -k 1 "${SMC_BENCH_TIMEOUT:-100}" "$bench" --json \
+				--transport "$transport" --work "$work" \
+				--size "$size" --count "$count" $options ||
+				echo "# failed: $transport $work $size B (status $?)"
+			# Lets the output drain before the next row.
+			[ -z "$SMC_BENCH_SETTLE" ] || sleep 1
+		done
+	done
+done
