@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# 10 000 connections open at once in a guest with 4 GiB: kernel memory of each, and the
+# cost of setting one up when there are few and when there are many. Deterministic: one
+# nanosecond is one instruction. Prints TAP.
+#
+#   mem_check.sh [KVER]
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../../../../.." && pwd)
+
+count=10000
+element=16384
+most_bytes=49152
+most_growth=110		# per cent
+failed=0
+
+# The part inside the guest.
+if [ "$1" = --guest ]; then
+	modprobe -q udp_tunnel
+	insmod "$SMC_KO" || exit 1
+	sleep 10
+	exec timeout 600 "$SMC_BENCH" --transport smc --work mem --count $count --json \
+		--sndbuf $element --rcvbuf $element
+fi
+
+check()
+{
+	local verdict=ok
+
+	[ "$1" = yes ] || verdict="not ok" failed=1
+	tests=$((tests + 1))
+	echo "$verdict $tests $2"
+}
+
+# member NAME: a number of the line of JSON, without its fraction
+member()
+{
+	sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" <<< "$row"
+}
+
+kver=${1:-6.12}
+make -s -C "$here" OUT="$top/build/bench" || exit 2
+echo "TAP version 13"
+echo "1..3"
+echo "# $count connections in a 4 GiB guest, Linux $kver; about a minute"
+export SMC_BENCH=$top/build/bench/smc_bench
+"$top/tools/testing/vm/run" --kver "$kver" --icount --mem 4096 --name "mem_check-$kver" \
+	--timeout 900 -- "$here/mem_check.sh" --guest > "$top/build/bench/mem_check.log"
+status=$?
+[ $status != 2 ] || exit 2
+row=$(grep '^{' "$top/build/bench/mem_check.log")
+grep -v '^{' "$top/build/bench/mem_check.log" | sed 's/^/# /'
+
+check "$([ $status = 0 ] && [ -n "$row" ] && echo yes)" \
+	"$count SMC connections are open at once"
+bytes=$(member kernel_bytes_each)
+check "$([ "${bytes:-$((most_bytes + 1))}" -le $most_bytes ] && echo yes)" \
+	"kernel memory of a connection, both ends: ${bytes:-?} bytes, at most $most_bytes"
+early=$(member setup_ns_early)
+late=$(member setup_ns_late)
+check "$([ -n "$late" ] && [ $((late * 100)) -le $((early * most_growth)) ] && echo yes)" \
+	"set-up costs ${early:-?} instructions up to the 100th, ${late:-?} up to the ${count}th"
+exit $failed

@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# In the guest of bench/profile: one row of smc_bench, and the addresses of the kernel's
+# symbols while the module is there.
+if [ -e "$SMC_KO" ]; then
+	modprobe -q udp_tunnel
+	insmod "$SMC_KO"
+fi
+echo 0 > /proc/sys/kernel/kptr_restrict
+grep -i ' [tw] ' /proc/kallsyms > "$SMC_RESULTS/kallsyms"
+sleep 10
+exec timeout 300 "$SMC_BENCH" "$@"
