@@ -45,14 +45,15 @@ bool state_is_settled(uint8_t state)
 
 const char *mode_name(const struct record *r)
 {
-	switch (r->msg.diag_mode) {
-	case SMC_DIAG_MODE_FALLBACK_TCP:
+	if (is_tcp(r))
 		return "TCP";
+	if (!state_is_settled(r->msg.diag_state))
+		return "-";	/* whatever the number: it is nothing yet */
+	switch (r->msg.diag_mode) {
 	case SMC_DIAG_MODE_SMCD:
 		return "SMCD";
 	case SMC_DIAG_MODE_SMCR:
-		/* 0, which is also what a socket says that is nothing yet */
-		return state_is_settled(r->msg.diag_state) ? "SMCR" : "-";
+		return "SMCR";
 	}
 	return "?";
 }
