@@ -1,15 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The module: registration of everything, in order, and its undoing. */
-#include <linux/init.h>
 #include <linux/module.h>
+#include "admin/eid.h"
+#include "fabric/fabric.h"
+#include "handshake/handshake.h"
+#include "netns.h"
+#include "socket/socket.h"
 
 static int __init smc_init(void)
 {
+	int rc;
+
+	smc_eid_init();
+	rc = smc_netns_init();
+	if (rc)
+		return rc;
+	rc = smc_hs_init();
+	if (rc)
+		goto err_netns;
+	rc = smc_loopback_init();
+	if (rc)
+		goto err_hs;
+	rc = smc_family_init();
+	if (rc)
+		goto err_loopback;
 	return 0;
+
+err_loopback:
+	smc_loopback_exit();
+err_hs:
+	smc_hs_exit();
+err_netns:
+	smc_netns_exit();
+	return rc;
 }
 
 static void __exit smc_exit(void)
 {
+	smc_family_exit();
+	smc_hs_exit();
+	smc_loopback_exit();
+	smc_netns_exit();
+	rcu_barrier();
 }
 
 module_init(smc_init);
@@ -17,3 +49,6 @@ module_exit(smc_exit);
 
 MODULE_DESCRIPTION("Shared Memory Communications sockets (AF_SMC)");
 MODULE_LICENSE("GPL");
+MODULE_ALIAS_NETPROTO(PF_SMC);
+MODULE_ALIAS("net-pf-2-proto-256-type-1");
+MODULE_ALIAS("net-pf-10-proto-256-type-1");

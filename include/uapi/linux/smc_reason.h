@@ -94,6 +94,9 @@
 	X(PEER_RELEASE, 0x5c040004,					\
 	  "the other side answered with an SMC release that was not offered", \
 	  "update SMC on the other side")				\
+	X(PEER_CLOSED, 0x5c040005,					\
+	  "the peer closed the connection during the SMC handshake",	\
+	  "nothing to do if the program was ended; otherwise look at the peer's log") \
 	/* nothing in common */						\
 	X(NO_COMMON_MODE, 0x5c050001,					\
 	  "the two hosts have no SMC type (SMC-D, SMC-R) and version in common", \

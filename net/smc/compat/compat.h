@@ -7,4 +7,66 @@
 #ifndef SMC_COMPAT_H
 #define SMC_COMPAT_H
 
+#include <linux/ipv6.h>
+#include <linux/net.h>
+#include <linux/timer.h>
+#include <linux/uio.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+
+#ifndef SMC_HAVE_TIMER_DELETE
+#define timer_delete(timer)		del_timer(timer)
+#define timer_delete_sync(timer)	del_timer_sync(timer)
+#endif
+
+#ifndef SMC_HAVE_NET_SYSCTL_SZ
+#define register_net_sysctl_sz(net, path, table, size) \
+	register_net_sysctl(net, path, table)
+#endif
+
+#ifndef ITER_SOURCE
+#define ITER_SOURCE	WRITE
+#define ITER_DEST	READ
+#endif
+
+/*
+ * Up to 6.4 inet6_create() finds the IPv6 part at the end of the object, but
+ * TCP, for children, right behind its own; move it to where TCP has it.
+ */
+static inline void smc_compat_init_pinfo(struct sock *sk)
+{
+#ifndef SMC_HAVE_PINFO_OFFSET
+	struct ipv6_pinfo *np = inet_sk(sk)->pinet6;
+	struct tcp6_sock *tcp6 = (struct tcp6_sock *)sk;
+	char *end = (char *)sk + sk->sk_prot->obj_size;
+
+	if (sk->sk_family != AF_INET6 || !np || np == &tcp6->inet6)
+		return;
+	memmove(&tcp6->inet6, np, sizeof(*np));
+	memset((char *)(tcp6 + 1), 0, end - (char *)(tcp6 + 1));
+	inet_sk(sk)->pinet6 = &tcp6->inet6;
+#endif
+}
+
+/* The last parameter of inet_connection_sock_af_ops.syn_recv_sock. */
+#ifdef SMC_HAVE_OPT_CHILD_INIT
+#define SMC_CHILD_INIT_PARAM \
+	, void (*opt_child_init)(struct sock *newsk, const struct sock *sk)
+#define SMC_CHILD_INIT_ARG	, opt_child_init
+#else
+#define SMC_CHILD_INIT_PARAM
+#define SMC_CHILD_INIT_ARG
+#endif
+
+/* Up to 6.4 sendfile() calls sendpage; copying through sendmsg serves it. */
+static inline void smc_compat_ops_init(struct proto_ops *ops)
+{
+#ifdef SMC_HAVE_SENDPAGE
+	ops->sendpage = sock_no_sendpage;
+	ops->sendpage_locked = NULL;
+#else
+	ops->splice_eof = NULL;
+#endif
+}
+
 #endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* net.smc.*, per network namespace. */
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+#include "../group/buf.h"
+#include "../netns.h"
+
+static int buf_min = SMC_CLC_SIZE_MIN;
+static int buf_max = SMC_CLC_SIZE_MIN << SMC_SIZE_CODE_LIMIT;
+
+static const struct ctl_table smc_table[] = {
+	{
+		.procname	= "wmem",
+		.data		= (void *)offsetof(struct smc_net, wmem),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &buf_min,
+		.extra2		= &buf_max,
+	},
+	{
+		.procname	= "rmem",
+		.data		= (void *)offsetof(struct smc_net, rmem),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= &buf_min,
+		.extra2		= &buf_max,
+	},
+	{
+		.procname	= "enable",
+		.data		= (void *)offsetof(struct smc_net, enable),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+};
+
+/**
+ * smc_sysctl_init() - the table of a new namespace
+ * @sn: the namespace
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int smc_sysctl_init(struct smc_net *sn)
+{
+	struct ctl_table *table;
+	size_t i;
+
+	/* One more: before 6.6 an empty entry ends a table. */
+	table = kcalloc(ARRAY_SIZE(smc_table) + 1, sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	memcpy(table, smc_table, sizeof(smc_table));
+	for (i = 0; i < ARRAY_SIZE(smc_table); i++)
+		table[i].data = (char *)sn + (uintptr_t)table[i].data;
+	sn->sysctl = register_net_sysctl_sz(sn->net, "net/smc", table,
+					    ARRAY_SIZE(smc_table));
+	if (!sn->sysctl) {
+		kfree(table);
+		return -ENOMEM;
+	}
+	sn->sysctl_table = table;
+	return 0;
+}
+
+void smc_sysctl_exit(struct smc_net *sn)
+{
+	unregister_net_sysctl_table(sn->sysctl);
+	kfree(sn->sysctl_table);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How smc_diag.ko looks at the sockets of smc.ko. */
+#ifndef SMC_WALK_H
+#define SMC_WALK_H
+
+#include <linux/smc_diag.h>
+#include <linux/types.h>
+
+struct net;
+struct sock;
+
+#define SMC_DIAG_STATE_LISTEN	10
+
+/**
+ * struct smc_sock_info - a picture of one socket
+ * @sk:		the socket, referenced during the call
+ * @phase:	enum smc_phase
+ * @state:	enum smc_conn_state, or SMC_DIAG_STATE_LISTEN
+ * @mode:	SMC_DIAG_MODE_*
+ * @version:	SMC version of the connection, 0 without one
+ * @release:	its release
+ * @reason:	enum smc_reason, for mode FALLBACK_TCP
+ * @peer_diagnosis: from the peer's Decline
+ * @sndbuf_size: size of the ring the sender fills, bytes
+ * @rmbe_size:	size of the receive element, bytes
+ * @rx_prod:	cursors as counts of bytes since the connection began
+ * @linkid:	SMC-D: link identifier
+ * @my_gid:	SMC-D: first half of our GID
+ * @peer_gid:	SMC-D: first half of the peer's GID
+ * @token:	SMC-D: token of our element
+ * @peer_token:	SMC-D: token of the peer's
+ */
+struct smc_sock_info {
+	struct sock	*sk;
+	u8		phase;
+	u8		state;
+	u8		mode;
+	u8		version;
+	u8		release;
+	u32		reason;
+	u32		peer_diagnosis;
+	u32		sndbuf_size;
+	u32		rmbe_size;
+	u64		rx_prod;
+	u64		rx_cons;
+	u64		tx_prod;
+	u64		tx_cons;
+	u32		linkid;
+	u64		my_gid;
+	u64		peer_gid;
+	u64		token;
+	u64		peer_token;
+};
+
+int smc_sock_walk(struct net *net, int pos[2],
+		  int (*fn)(const struct smc_sock_info *info, void *arg),
+		  void *arg);
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Ending a connection: RFC 7609, 4.8. */
+#include "../fabric/fabric.h"
+#include "../trace.h"
+#include "conn.h"
+
+/* What the peer learns of an event of ours. */
+static const struct {
+	bool			tell;
+	enum smc_conn_flag	flag;
+} smc_event_flag[SMC_NR_EVENTS] = {
+	[SMC_EV_DONE]  = { true, SMC_FLAG_DONE },
+	[SMC_EV_CLOSE] = { true, SMC_FLAG_CLOSED },
+	[SMC_EV_ABORT] = { true, SMC_FLAG_ABORT },
+};
+
+static bool other_closed(const struct smc_conn *c, enum smc_conn_event event)
+{
+	unsigned long flags;
+
+	flags = event >= SMC_EV_PEER_DONE ? c->tx_flags : READ_ONCE(c->rx_flags);
+	return flags & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_ABORT));
+}
+
+/**
+ * __smc_conn_event() - the one place where the state of a connection changes
+ * @c: the connection; the caller holds state_lock
+ * @event: what happened
+ *
+ * Return: 0, or -EPROTO where the state table has no such transition.
+ */
+int __smc_conn_event(struct smc_conn *c, enum smc_conn_event event)
+{
+	int next = smc_state_next(c->state, event, other_closed(c, event));
+
+	lockdep_assert_held(&c->state_lock);
+	if (next < 0)
+		return -EPROTO;
+	if (next != c->state)
+		trace_smc_conn_state(c, c->state, next, event);
+	WRITE_ONCE(c->state, next);
+	return 0;
+}
+
+/* One of our own events: change state, then tell the peer once. */
+static void own_event(struct smc_conn *c, enum smc_conn_event event)
+{
+	bool tell = smc_event_flag[event].tell;
+
+	spin_lock_bh(&c->state_lock);
+	WARN_ON_ONCE(__smc_conn_event(c, event) < 0);
+	if (tell)
+		tell = !__test_and_set_bit(smc_event_flag[event].flag,
+					   &c->tx_flags);
+	spin_unlock_bh(&c->state_lock);
+	/* Not under the lock: the peer's side takes its own. */
+	if (tell)
+		c->fabric->ops->signal(c, smc_event_flag[event].flag);
+}
+
+/**
+ * smc_conn_established() - the handshake has ended well
+ * @c: the connection
+ */
+void smc_conn_established(struct smc_conn *c)
+{
+	own_event(c, SMC_EV_ESTABLISHED);
+}
+
+/**
+ * smc_conn_done() - shutdown(SHUT_WR): the peer will see the end of the stream
+ * @c: the connection
+ *
+ * Context: process, takes tx_lock.
+ */
+void smc_conn_done(struct smc_conn *c)
+{
+	smc_conn_uncork(c);
+	own_event(c, SMC_EV_DONE);
+}
+
+/**
+ * smc_conn_close() - close() or shutdown(SHUT_RDWR) with nothing left unread
+ * @c: the connection
+ *
+ * Context: process, takes tx_lock.
+ */
+void smc_conn_close(struct smc_conn *c)
+{
+	smc_conn_uncork(c);
+	own_event(c, SMC_EV_CLOSE);
+}
+
+/**
+ * smc_conn_abort() - reset: the TCP connection was, or will be, reset as well
+ * @c: the connection
+ *
+ * Context: any.
+ */
+void smc_conn_abort(struct smc_conn *c)
+{
+	own_event(c, SMC_EV_ABORT);
+}

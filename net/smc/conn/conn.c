@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Life of a connection, and the events that reach it from its fabric. */
+#include <linux/rcupdate.h>
+#include <linux/wait.h>
+#include "../fabric/fabric.h"
+#include "../group/buf.h"
+#include "conn.h"
+
+/**
+ * smc_conn_init() - prepare a connection that its fabric has allocated, zeroed
+ * @c: the connection
+ * @fabric: what will carry it
+ * @elem: its receive element, owned by the connection from now on
+ */
+void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
+		   struct smc_elem *elem)
+{
+	c->fabric = fabric;
+	refcount_set(&c->ref, 1);
+	c->elem = elem;
+	c->rx_buf = smc_elem_data(elem);
+	c->rx_size = smc_elem_size(elem);
+	mutex_init(&c->rx_lock);
+	mutex_init(&c->tx_lock);
+	spin_lock_init(&c->state_lock);
+	c->state = SMC_CONN_INIT;
+	INIT_DELAYED_WORK(&c->cork_work, smc_conn_cork_expired);
+}
+
+/**
+ * smc_conn_destroy() - undo smc_conn_init(); called by the fabric's free
+ * @c: the connection
+ */
+void smc_conn_destroy(struct smc_conn *c)
+{
+	smc_elem_put(c->elem);
+}
+
+struct smc_conn *smc_conn_get(struct smc_conn *c)
+{
+	refcount_inc(&c->ref);
+	return c;
+}
+
+void smc_conn_put(struct smc_conn *c)
+{
+	if (refcount_dec_and_test(&c->ref))
+		c->fabric->ops->free(c);
+}
+
+/**
+ * smc_conn_set_wq() - where the socket's system calls sleep from now on
+ * @c: the connection
+ * @wq: the wait queue, which lives for an RCU grace period after it was
+ *	replaced here; NULL when the file is closed
+ */
+void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
+{
+	rcu_assign_pointer(c->wq, wq);
+}
+
+/**
+ * smc_conn_readable() - the peer has moved rx_prod or set a flag
+ * @c: the connection
+ *
+ * The caller's store must precede; the barrier in skwq_has_sleeper() orders it
+ * before the look for sleepers and pairs with the one of set_current_state().
+ */
+void smc_conn_readable(struct smc_conn *c)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(c->wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_sync_poll(&wq->wait, EPOLLIN | EPOLLPRI |
+						EPOLLRDNORM | EPOLLRDBAND);
+	if (wq && unlikely(READ_ONCE(wq->fasync_list)))
+		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
+	rcu_read_unlock();
+}
+
+/**
+ * smc_conn_writable() - the peer has moved tx_cons while tx_blocked was set
+ * @c: the connection
+ *
+ * Small progress is not worth a context switch: the sender sleeps on until a
+ * quarter of the ring is free.
+ */
+void smc_conn_writable(struct smc_conn *c)
+{
+	struct socket_wq *wq;
+
+	if (smc_conn_room(c) < smc_conn_low_room(c))
+		return;
+	WRITE_ONCE(c->tx_blocked, false);
+	rcu_read_lock();
+	wq = rcu_dereference(c->wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM |
+					   EPOLLWRBAND);
+	if (wq && unlikely(READ_ONCE(wq->fasync_list)))
+		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
+	rcu_read_unlock();
+}
+
+/* Something ended: whoever sleeps, for whatever, must look again. */
+static void wake_all(struct smc_conn *c)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(c->wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_all(&wq->wait);
+	if (wq && unlikely(READ_ONCE(wq->fasync_list)))
+		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
+	rcu_read_unlock();
+}
+
+/**
+ * smc_conn_peer_event() - the peer is done, closed or gave up
+ * @c: the connection
+ * @event: SMC_EV_PEER_DONE, SMC_EV_PEER_CLOSE or SMC_EV_PEER_ABORT
+ *
+ * A violation of the state table counts as an abort.
+ */
+void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
+{
+	static const unsigned long flags[SMC_NR_EVENTS] = {
+		[SMC_EV_PEER_DONE]  = BIT(SMC_FLAG_DONE),
+		[SMC_EV_PEER_CLOSE] = BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_CLOSED),
+		[SMC_EV_PEER_ABORT] = BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_ABORT),
+	};
+
+	spin_lock_bh(&c->state_lock);
+	/* After the data that precedes it: readers look at the flags first. */
+	smp_store_release(&c->rx_flags, c->rx_flags | flags[event]);
+	if (__smc_conn_event(c, event) < 0)
+		smp_store_release(&c->rx_flags,
+				  c->rx_flags | flags[SMC_EV_PEER_ABORT]);
+	spin_unlock_bh(&c->state_lock);
+	wake_all(c);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The connection engine: two rings, cursors, flags, states.  It knows nothing
+ * of sockets' addresses, handshakes or fabrics.
+ *
+ * Cursors are 64-bit counts of bytes since the connection began, so they never
+ * wrap and their difference is what lies between.  A position in a ring is the
+ * count modulo its size, a power of two.  What the peer writes lies on cache
+ * lines of its own.
+ */
+#ifndef SMC_CONN_H
+#define SMC_CONN_H
+
+#include <linux/mutex.h>
+#include <linux/net.h>
+#include <linux/poll.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
+#include "state.h"
+
+struct smc_fabric;
+struct smc_elem;
+
+/* What the peer has told us, or we the peer (RFC 7609, A.4). */
+enum smc_conn_flag {
+	SMC_FLAG_DONE,		/* sending done */
+	SMC_FLAG_CLOSED,	/* connection closed: neither writes nor reads */
+	SMC_FLAG_ABORT,		/* abnormal close */
+};
+
+/**
+ * struct smc_conn - one SMC connection, embedded by its fabric
+ * @fabric:	what carries it
+ * @ref:	references; the last one frees through fabric->ops->free
+ * @wq:		where system calls on the socket sleep; RCU, NULL while nobody can
+ * @next:	link in smc_sock.retired
+ * @elem:	the element of this side's RMB or DMB: the receive ring
+ * @rx_buf:	its memory
+ * @rx_size:	its size in bytes
+ * @rx_lock:	one receiver at a time
+ * @rx_cons:	what the application has taken; written under @rx_lock
+ * @tx_lock:	one sender at a time
+ * @tx_buf:	where the sender writes: the peer's element or a local send ring
+ * @tx_size:	its size in bytes
+ * @tx_prod:	what has been copied in; written under @tx_lock
+ * @tx_pub:	what of it the peer has been told of; tx_prod unless corked
+ * @tx_flags:	enum smc_conn_flag we have told the peer; under @state_lock
+ * @cork_work:	publishes what a cork has held back for 200 ms
+ * @state_lock:	protects @state and @tx_flags
+ * @state:	enum smc_conn_state
+ * @rx_prod:	what the peer has written; the peer (or its messages) moves it
+ * @tx_cons:	what the peer's application has taken; the peer moves it
+ * @rx_flags:	enum smc_conn_flag the peer has set
+ * @tx_blocked:	a sender or poll() waits for room
+ */
+struct smc_conn {
+	struct smc_fabric	*fabric;
+	refcount_t		ref;
+	struct socket_wq __rcu	*wq;
+	struct smc_conn		*next;
+	struct smc_elem		*elem;
+
+	struct mutex		rx_lock;
+	u8			*rx_buf;
+	u32			rx_size;
+	u64			rx_cons;
+
+	struct mutex		tx_lock;
+	u8			*tx_buf;
+	u32			tx_size;
+	u64			tx_prod;
+	u64			tx_pub;
+	struct delayed_work	cork_work;
+
+	spinlock_t		state_lock;
+	unsigned long		tx_flags;
+	u8			state;
+	u8			version;
+	u8			release;
+	u8			peer_os;
+
+	u64			rx_prod ____cacheline_aligned_in_smp;
+	unsigned long		rx_flags;
+	u64			tx_cons ____cacheline_aligned_in_smp;
+	bool			tx_blocked;
+};
+
+static inline u64 smc_conn_unread(const struct smc_conn *c)
+{
+	return smp_load_acquire(&c->rx_prod) - READ_ONCE(c->rx_cons);
+}
+
+static inline u64 smc_conn_unacked(const struct smc_conn *c)
+{
+	return READ_ONCE(c->tx_prod) - smp_load_acquire(&c->tx_cons);
+}
+
+static inline u64 smc_conn_room(const struct smc_conn *c)
+{
+	return c->tx_size - smc_conn_unacked(c);
+}
+
+/* A sender that found the ring full is told once so much is free again. */
+static inline u32 smc_conn_low_room(const struct smc_conn *c)
+{
+	return c->tx_size / 4;
+}
+
+static inline bool smc_conn_peer_gone(const struct smc_conn *c)
+{
+	return READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_ABORT));
+}
+
+static inline bool smc_conn_told(const struct smc_conn *c, enum smc_conn_flag flag)
+{
+	return READ_ONCE(c->tx_flags) & BIT(flag);
+}
+
+static inline bool smc_conn_rx_ended(const struct smc_conn *c)
+{
+	return READ_ONCE(c->rx_flags) != 0;
+}
+
+/* conn.c */
+void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
+		   struct smc_elem *elem);
+void smc_conn_destroy(struct smc_conn *c);
+struct smc_conn *smc_conn_get(struct smc_conn *c);
+void smc_conn_put(struct smc_conn *c);
+void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq);
+
+/* events a fabric reports: any context, bottom halves included */
+void smc_conn_readable(struct smc_conn *c);
+void smc_conn_writable(struct smc_conn *c);
+void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event);
+
+/* wait.c: sleeping on a socket for one kind of event */
+struct smc_wait {
+	struct wait_queue_entry	entry;
+	__poll_t		mask;
+};
+
+void smc_wait_begin(struct smc_wait *w, struct sock *sk, __poll_t mask);
+void smc_wait_end(struct smc_wait *w, struct sock *sk);
+
+/* send.c, recv.c */
+int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
+		     size_t len);
+void smc_conn_uncork(struct smc_conn *c);
+void smc_conn_cork_expired(struct work_struct *work);
+int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
+		     size_t len, int flags);
+__poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c);
+
+/* close.c */
+int __smc_conn_event(struct smc_conn *c, enum smc_conn_event event);
+void smc_conn_established(struct smc_conn *c);
+void smc_conn_done(struct smc_conn *c);
+void smc_conn_close(struct smc_conn *c);
+void smc_conn_abort(struct smc_conn *c);
+
+#endif

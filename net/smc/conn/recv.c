@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Receiving: copy out of the ring, tell the peer what is free again; poll. */
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+#include <net/tcp.h>
+#include "../fabric/fabric.h"
+#include "conn.h"
+
+/* Copy @len bytes from position @seq to the user, around the end of the ring. */
+static size_t drain(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len)
+{
+	u32 pos = seq & (c->rx_size - 1);
+	size_t first = min_t(size_t, len, c->rx_size - pos);
+	size_t done = copy_to_iter(c->rx_buf + pos, first, to);
+
+	if (unlikely(done == first && len > first))
+		done += copy_to_iter(c->rx_buf, len - first, to);
+	return done;
+}
+
+/* Would a receiver that finds no data return at once? */
+static bool rx_ended(struct sock *sk, struct smc_conn *c)
+{
+	return smc_conn_rx_ended(c) || READ_ONCE(sk->sk_err) ||
+	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) ||
+	       READ_ONCE(sk->sk_state) == TCP_CLOSE;
+}
+
+static int wait_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
+			 long *timeo)
+{
+	struct smc_wait w;
+
+	mutex_unlock(&c->rx_lock);
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	smc_wait_begin(&w, sk, EPOLLIN);
+	set_current_state(TASK_INTERRUPTIBLE);
+	if (smp_load_acquire(&c->rx_prod) == seq && !rx_ended(sk, c))
+		*timeo = schedule_timeout(*timeo);
+	smc_wait_end(&w, sk);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	mutex_lock(&c->rx_lock);
+	return 0;
+}
+
+/*
+ * Nothing was received and nothing more will come, or we must not wait for it.
+ * Returns 0 for the end of the stream, 1 to wait, a negative errno otherwise;
+ * in the order in which TCP looks.
+ */
+static int rx_verdict(struct sock *sk, struct smc_conn *c, long timeo)
+{
+	if (unlikely(READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT)) &&
+	    sk->sk_state != TCP_CLOSE)
+		tcp_abort(sk, ECONNRESET);
+	if (sock_flag(sk, SOCK_DONE))
+		return 0;
+	if (sk->sk_err)
+		return sock_error(sk);
+	if (smc_conn_rx_ended(c) || (sk->sk_shutdown & RCV_SHUTDOWN))
+		return 0;
+	if (sk->sk_state == TCP_CLOSE)
+		return -ENOTCONN;
+	if (!timeo)
+		return -EAGAIN;
+	if (signal_pending(current))
+		return sock_intr_errno(timeo);
+	return 1;
+}
+
+/* The same when something was received already: wait on, or return it? */
+static bool rx_enough(struct sock *sk, struct smc_conn *c, long timeo)
+{
+	return !timeo || rx_ended(sk, c) || signal_pending(current);
+}
+
+/**
+ * smc_conn_recvmsg() - receive on an established connection
+ * @sk: the socket
+ * @c: its connection
+ * @msg: where to
+ * @len: bytes wanted
+ * @flags: MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, MSG_TRUNC are honoured
+ *
+ * Context: process, without lock_sock.
+ * Return: bytes received, 0 at the end of the stream, or a negative errno as
+ * TCP would give it.
+ */
+int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
+		     size_t len, int flags)
+{
+	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
+	size_t chunk = max_t(size_t, c->rx_size / 4, SMC_CLC_SIZE_MIN);
+	size_t target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
+	size_t copied = 0, n;
+	u64 seq;
+	int rc = 0;
+
+	mutex_lock(&c->rx_lock);
+	seq = c->rx_cons;
+	while (copied < len) {
+		bool ended = rx_ended(sk, c);
+
+		/* What ended the stream came after the last data. */
+		smp_rmb();
+		n = min3(smp_load_acquire(&c->rx_prod) - seq,
+			 (u64)(len - copied), (u64)chunk);
+		if (unlikely(!n)) {
+			if (copied >= target || (copied && rx_enough(sk, c, timeo)))
+				break;
+			if (!copied && (ended || !timeo || signal_pending(current))) {
+				rc = rx_verdict(sk, c, timeo);
+				if (rc <= 0)
+					break;
+				rc = 0;
+			}
+			wait_for_data(sk, c, seq, &timeo);
+			/* Someone else may have taken the data meanwhile. */
+			if (!(flags & MSG_PEEK))
+				seq = c->rx_cons;
+			else if (c->rx_cons > seq)
+				seq = c->rx_cons;
+			continue;
+		}
+		if (likely(!(flags & MSG_TRUNC))) {
+			n = drain(c, seq, &msg->msg_iter, n);
+			if (unlikely(!n)) {
+				rc = -EFAULT;
+				break;
+			}
+		}
+		seq += n;
+		copied += n;
+		if (likely(!(flags & MSG_PEEK))) {
+			WRITE_ONCE(c->rx_cons, seq);
+			c->fabric->ops->consumed(c);
+		}
+	}
+	mutex_unlock(&c->rx_lock);
+	return copied ? copied : rc;
+}
+
+static bool readable(struct sock *sk, struct smc_conn *c)
+{
+	u64 unread = smc_conn_unread(c);
+	u64 target = sock_rcvlowat(sk, 0, INT_MAX);
+
+	/* More than nearly full it will never be. */
+	return unread && unread >= min_t(u64, target, c->rx_size - c->rx_size / 4);
+}
+
+static bool writable(struct smc_conn *c)
+{
+	return smc_conn_room(c) >= smc_conn_low_room(c);
+}
+
+/**
+ * smc_conn_poll() - what poll() says of an established connection
+ * @sk: the socket
+ * @c: its connection
+ *
+ * The bits and their order are those of tcp_poll().
+ */
+__poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
+{
+	unsigned long flags = smp_load_acquire(&c->rx_flags);
+	u8 shutdown = READ_ONCE(sk->sk_shutdown);
+	__poll_t mask = 0;
+
+	if (flags)
+		shutdown |= RCV_SHUTDOWN;
+	if (shutdown == SHUTDOWN_MASK || inet_sk_state_load(sk) == TCP_CLOSE ||
+	    (flags & BIT(SMC_FLAG_ABORT)))
+		mask |= EPOLLHUP;
+	if (shutdown & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (readable(sk, c))
+		mask |= EPOLLIN | EPOLLRDNORM;
+
+	if (shutdown & SEND_SHUTDOWN || smc_conn_peer_gone(c) || writable(c)) {
+		mask |= EPOLLOUT | EPOLLWRNORM;
+	} else {
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+		WRITE_ONCE(c->tx_blocked, true);
+		/* Pairs with the barrier between tx_cons and tx_blocked. */
+		smp_mb();
+		if (writable(c))
+			mask |= EPOLLOUT | EPOLLWRNORM;
+	}
+	if (READ_ONCE(sk->sk_err) || (flags & BIT(SMC_FLAG_ABORT)) ||
+	    !skb_queue_empty_lockless(&sk->sk_error_queue))
+		mask |= EPOLLERR;
+	return mask;
+}

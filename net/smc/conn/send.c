@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sending: reserve room in the ring, copy from the user straight into it,
+ * commit.  On fabrics where the peer's buffer is mapped the ring is that buffer.
+ */
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+#include <net/tcp.h>
+#include "../fabric/fabric.h"
+#include "conn.h"
+
+/* As long as TCP holds back a partial segment of a corked socket. */
+#define CORK_TIME	(HZ / 5)
+
+static void publish(struct smc_conn *c)
+{
+	lockdep_assert_held(&c->tx_lock);
+	if (c->tx_pub == c->tx_prod)
+		return;
+	c->tx_pub = c->tx_prod;
+	c->fabric->ops->commit(c);
+}
+
+/* With a cork TCP holds back what fills no segment; we, what fills no quarter. */
+static bool hold_back(struct sock *sk, struct smc_conn *c, int flags)
+{
+	if (likely(!(flags & MSG_MORE) && !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK)))
+		return false;
+	return c->tx_prod - c->tx_pub < smc_conn_low_room(c);
+}
+
+static void start_cork_timer(struct smc_conn *c)
+{
+	smc_conn_get(c);
+	if (!schedule_delayed_work(&c->cork_work, CORK_TIME))
+		smc_conn_put(c);
+}
+
+void smc_conn_cork_expired(struct work_struct *work)
+{
+	struct smc_conn *c = container_of(work, struct smc_conn, cork_work.work);
+
+	smc_conn_uncork(c);
+	smc_conn_put(c);
+}
+
+/**
+ * smc_conn_uncork() - let the peer see everything that was written
+ * @c: the connection
+ *
+ * Context: process, takes tx_lock.
+ */
+void smc_conn_uncork(struct smc_conn *c)
+{
+	mutex_lock(&c->tx_lock);
+	publish(c);
+	mutex_unlock(&c->tx_lock);
+}
+
+/* Copy up to @len bytes to the place of tx_prod, around the end of the ring. */
+static size_t fill(struct smc_conn *c, struct iov_iter *from, size_t len)
+{
+	u32 pos = c->tx_prod & (c->tx_size - 1);
+	size_t first = min_t(size_t, len, c->tx_size - pos);
+	size_t done = copy_from_iter(c->tx_buf + pos, first, from);
+
+	if (unlikely(done == first && len > first))
+		done += copy_from_iter(c->tx_buf, len - first, from);
+	return done;
+}
+
+static bool tx_ended(struct sock *sk, struct smc_conn *c)
+{
+	return READ_ONCE(sk->sk_err) ||
+	       (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
+	       smc_conn_peer_gone(c);
+}
+
+/* Returns 0 when it is worth to look again, with the lock held as before. */
+static int wait_for_room(struct sock *sk, struct smc_conn *c, long *timeo)
+{
+	struct smc_wait w;
+	int rc = 0;
+
+	publish(c);
+	mutex_unlock(&c->tx_lock);
+	smc_wait_begin(&w, sk, EPOLLOUT);
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		WRITE_ONCE(c->tx_blocked, true);
+		/* Pairs with the barrier between tx_cons and tx_blocked. */
+		smp_mb();
+		if (smc_conn_room(c) >= smc_conn_low_room(c) || tx_ended(sk, c))
+			break;
+		rc = *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
+		if (!*timeo || signal_pending(current))
+			break;
+		rc = 0;
+		*timeo = schedule_timeout(*timeo);
+	}
+	smc_wait_end(&w, sk);
+	mutex_lock(&c->tx_lock);
+	return rc;
+}
+
+/*
+ * The peer has closed: TCP would accept the data, be answered with a reset, and
+ * report it on the next call.
+ */
+static size_t send_to_nobody(struct sock *sk, struct smc_conn *c,
+			     struct msghdr *msg)
+{
+	size_t n = min_t(size_t, msg_data_left(msg), c->tx_size);
+
+	iov_iter_advance(&msg->msg_iter, n);
+	tcp_abort(sk, READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT ? EPIPE :
+								   ECONNRESET);
+	return n;
+}
+
+/* Why nothing more can be sent; called without data sent so far. */
+static int tx_error(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
+{
+	if (READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT) &&
+	    sk->sk_state != TCP_CLOSE)
+		tcp_abort(sk, ECONNRESET);
+	return sk_stream_error(sk, msg->msg_flags, -EPIPE);
+}
+
+/**
+ * smc_conn_sendmsg() - send on an established connection
+ * @sk: the socket
+ * @c: its connection
+ * @msg: the data; MSG_DONTWAIT, MSG_MORE, MSG_NOSIGNAL are honoured
+ * @len: bytes
+ *
+ * Context: process, without lock_sock.
+ * Return: bytes sent, as many as @len if it may block, or a negative errno as
+ * TCP would give it.
+ */
+int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
+		     size_t len)
+{
+	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	size_t chunk = max_t(size_t, c->tx_size / 4, SMC_CLC_SIZE_MIN);
+	size_t sent = 0, n;
+	int rc = 0;
+
+	mutex_lock(&c->tx_lock);
+	if (unlikely(tx_ended(sk, c)) && !len)
+		rc = tx_error(sk, c, msg);
+	while (sent < len) {
+		if (unlikely(tx_ended(sk, c))) {
+			if (sent)
+				break;
+			if (!READ_ONCE(sk->sk_err) &&
+			    !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
+			    !(READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT)))
+				sent = send_to_nobody(sk, c, msg);
+			else
+				rc = tx_error(sk, c, msg);
+			break;
+		}
+		n = min3(smc_conn_room(c), (u64)(len - sent), (u64)chunk);
+		if (unlikely(!n)) {
+			rc = wait_for_room(sk, c, &timeo);
+			if (rc)
+				break;
+			continue;
+		}
+		n = fill(c, &msg->msg_iter, n);
+		if (unlikely(!n)) {
+			rc = -EFAULT;
+			break;
+		}
+		WRITE_ONCE(c->tx_prod, c->tx_prod + n);
+		sent += n;
+		if (likely(!hold_back(sk, c, msg->msg_flags)))
+			publish(c);
+	}
+	if (unlikely(c->tx_pub != c->tx_prod))
+		start_cork_timer(c);
+	mutex_unlock(&c->tx_lock);
+	if (unlikely(rc == -EPIPE && !sent))
+		return rc;
+	return sent ? sent : rc;
+}

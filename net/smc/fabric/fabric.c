@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The fabrics of this host, and the handshake's questions to all of them. */
+#include <linux/mutex.h>
+#include <linux/rculist.h>
+#include "fabric.h"
+
+static LIST_HEAD(smc_fabrics);
+static DEFINE_MUTEX(smc_fabrics_lock);	/* writers of the list */
+
+static bool ops_complete(const struct smc_fabric_ops *ops)
+{
+	return ops->name && ops->usable && ops->offer && ops->choose &&
+	       ops->accepts && ops->conn_new && ops->describe && ops->attach &&
+	       ops->commit && ops->consumed && ops->signal && ops->detach &&
+	       ops->free && ops->show;
+}
+
+/**
+ * smc_fabric_register() - make a fabric known; the first one is preferred
+ * @f: the fabric
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -EINVAL if a mandatory operation is missing.
+ */
+int smc_fabric_register(struct smc_fabric *f)
+{
+	if (WARN_ON_ONCE(!ops_complete(f->ops)))
+		return -EINVAL;
+	mutex_lock(&smc_fabrics_lock);
+	list_add_tail_rcu(&f->list, &smc_fabrics);
+	mutex_unlock(&smc_fabrics_lock);
+	return 0;
+}
+
+/**
+ * smc_fabric_unregister() - no new connections over this fabric
+ * @f: the fabric
+ *
+ * Context: process, sleeps until nobody looks at the list.
+ */
+void smc_fabric_unregister(struct smc_fabric *f)
+{
+	mutex_lock(&smc_fabrics_lock);
+	list_del_rcu(&f->list);
+	mutex_unlock(&smc_fabrics_lock);
+	synchronize_rcu();
+}
+
+/**
+ * smc_fabric_any() - is there any fabric this namespace may use?
+ * @sn: the namespace
+ */
+bool smc_fabric_any(const struct smc_net *sn)
+{
+	struct smc_fabric *f;
+	bool any = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &smc_fabrics, list) {
+		any = f->ops->usable(f, sn);
+		if (any)
+			break;
+	}
+	rcu_read_unlock();
+	return any;
+}
+
+/**
+ * smc_fabric_offer() - collect what all fabrics offer in a Proposal
+ * @sn: the namespace of the client
+ * @p: the Proposal
+ */
+void smc_fabric_offer(struct smc_net *sn, struct smc_clc_proposal *p)
+{
+	struct smc_fabric *f;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &smc_fabrics, list)
+		if (f->ops->usable(f, sn))
+			f->ops->offer(f, sn, p);
+	rcu_read_unlock();
+}
+
+/**
+ * smc_fabric_choose() - the server's choice
+ * @sn: the namespace of the server
+ * @p: what the client offers
+ * @neg: receives the outcome
+ *
+ * Return: SMC_REASON_NONE, or the reason of the last fabric that was asked, as
+ * the Decline wants it.
+ */
+enum smc_reason smc_fabric_choose(struct smc_net *sn,
+				  const struct smc_clc_proposal *p,
+				  struct smc_negotiated *neg)
+{
+	enum smc_reason reason = SMC_REASON_NO_DEVICE;
+	struct smc_fabric *f;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &smc_fabrics, list) {
+		if (!f->ops->usable(f, sn))
+			continue;
+		reason = f->ops->choose(f, sn, p, neg);
+		if (reason == SMC_REASON_NONE) {
+			neg->fabric = f;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return reason;
+}
+
+/**
+ * smc_fabric_accepts() - the client's look at the server's choice
+ * @sn: the namespace of the client
+ * @a: the Accept
+ * @neg: receives the outcome
+ *
+ * Return: SMC_REASON_NONE, or why we decline.
+ */
+enum smc_reason smc_fabric_accepts(struct smc_net *sn,
+				   const struct smc_clc_accept *a,
+				   struct smc_negotiated *neg)
+{
+	enum smc_reason reason = SMC_REASON_NO_COMMON_DEVICE;
+	struct smc_fabric *f;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &smc_fabrics, list) {
+		if (!f->ops->usable(f, sn))
+			continue;
+		reason = f->ops->accepts(f, sn, a, neg);
+		if (reason == SMC_REASON_NONE) {
+			neg->fabric = f;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return reason;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A fabric carries connections: it has memory that the peer can reach and a way
+ * to tell the peer what changed.  Everything above is blind to which one it is.
+ */
+#ifndef SMC_FABRIC_H
+#define SMC_FABRIC_H
+
+#include <linux/list.h>
+#include <linux/smc_reason.h>
+#include <linux/types.h>
+#include "../conn/conn.h"
+#include "../wire/clc.h"
+
+struct smc_net;
+struct smc_sock_info;
+
+/**
+ * struct smc_negotiated - what client and server have agreed upon
+ * @version:	SMC_CLC_V1 or SMC_CLC_V2
+ * @release:	of version 2
+ * @features:	SMC_CLC_FEAT_* that both sides have
+ * @eid:	the common EID, version 2
+ * @fabric:	what will carry the connection
+ *
+ * The protocol version is settled once, here; nothing after the handshake asks
+ * for it except to show it.
+ */
+struct smc_negotiated {
+	u8			version;
+	u8			release;
+	u16			features;
+	u8			eid[SMC_EID_LEN];
+	struct smc_fabric	*fabric;
+};
+
+/**
+ * struct smc_fabric_ops - a kind of fabric; every member is mandatory
+ * @name:	for people
+ * @diag_mode:	SMC_DIAG_MODE_* of its connections
+ * @usable:	may a socket of this namespace use it?
+ * @offer:	add to a Proposal what this fabric offers to a server; must leave
+ *		the Proposal as it is when it offers nothing
+ * @choose:	server: does the Proposal fit?  Fills *@neg and returns 0, or the
+ *		reason why not
+ * @accepts:	client: does the Accept fit what we offered?  0 and *@neg, or the
+ *		reason
+ * @conn_new:	a connection with a receive element of about @rcvbuf bytes, not
+ *		yet known to the peer.  ERR_PTR on error.  May sleep.
+ * @describe:	fill the fabric's part of an Accept or Confirm for @c
+ * @attach:	connect @c with what the peer described; afterwards @c->tx_buf is
+ *		set.  0 or a reason.  The client calls it on the Accept, the
+ *		server on the Confirm.
+ * @commit:	make tx_pub visible to the peer and wake its reader if it sleeps;
+ *		the caller holds tx_lock
+ * @consumed:	make rx_cons visible to the peer and wake its writer if it is
+ *		blocked; the caller holds rx_lock
+ * @signal:	tell the peer of a flag.  Any context.
+ * @detach:	the socket is done with @c: release what holds the peer.  Called
+ *		once, when no system call can be in @c any more.  Any context.
+ * @free:	the last reference is gone.  Any context.
+ * @show:	add what this fabric knows to the picture of a connection; the
+ *		socket is locked
+ */
+struct smc_fabric_ops {
+	const char *name;
+	u8 diag_mode;
+	bool (*usable)(struct smc_fabric *f, const struct smc_net *sn);
+	void (*offer)(struct smc_fabric *f, struct smc_net *sn,
+		      struct smc_clc_proposal *p);
+	enum smc_reason (*choose)(struct smc_fabric *f, struct smc_net *sn,
+				  const struct smc_clc_proposal *p,
+				  struct smc_negotiated *neg);
+	enum smc_reason (*accepts)(struct smc_fabric *f, struct smc_net *sn,
+				   const struct smc_clc_accept *a,
+				   struct smc_negotiated *neg);
+	struct smc_conn *(*conn_new)(struct smc_fabric *f, struct smc_net *sn,
+				     u32 rcvbuf);
+	void (*describe)(struct smc_conn *c, struct smc_clc_accept *a);
+	enum smc_reason (*attach)(struct smc_conn *c,
+				  const struct smc_clc_accept *a);
+	void (*commit)(struct smc_conn *c);
+	void (*consumed)(struct smc_conn *c);
+	void (*signal)(struct smc_conn *c, enum smc_conn_flag flag);
+	void (*detach)(struct smc_conn *c);
+	void (*free)(struct smc_conn *c);
+	void (*show)(struct smc_conn *c, struct smc_sock_info *info);
+};
+
+/**
+ * struct smc_fabric - one fabric that exists on this host
+ * @ops:	its kind
+ * @list:	in the list of fabrics, in order of preference; RCU
+ */
+struct smc_fabric {
+	const struct smc_fabric_ops	*ops;
+	struct list_head		list;
+};
+
+int smc_fabric_register(struct smc_fabric *f);
+void smc_fabric_unregister(struct smc_fabric *f);
+
+/* What the handshake asks of all fabrics together; process context. */
+bool smc_fabric_any(const struct smc_net *sn);
+void smc_fabric_offer(struct smc_net *sn, struct smc_clc_proposal *p);
+enum smc_reason smc_fabric_choose(struct smc_net *sn,
+				  const struct smc_clc_proposal *p,
+				  struct smc_negotiated *neg);
+enum smc_reason smc_fabric_accepts(struct smc_net *sn,
+				   const struct smc_clc_accept *a,
+				   struct smc_negotiated *neg);
+
+/* ism/loopback.c */
+int smc_loopback_init(void);
+void smc_loopback_exit(void);
+
+#endif

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The loopback fabric: SMC-Dv2.1 inside one kernel, across its namespaces.
+ *
+ * Both ends of a connection know each other.  A sender copies straight into the
+ * peer's element, moves the peer's cursor and wakes its reader; there is no
+ * message and no work item.
+ *
+ * The token of an element is drawn anew for every connection.  The server's is
+ * in a table from its Accept until the client has taken it, once; so neither a
+ * guess nor a replay reaches anybody's memory.
+ *
+ * References: once attached, each side holds the peer's connection until its
+ * own socket is done, therefore an element is not reused while the other side
+ * may still write into it.
+ */
+#include <linux/hashtable.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/unaligned.h>
+#include <linux/uuid.h>
+#include "../../admin/eid.h"
+#include "../../admin/walk.h"
+#include "../../group/buf.h"
+#include "../../netns.h"
+#include "../fabric.h"
+
+#define LO_CHID		0xffff
+#define LO_HASH_BITS	10
+
+/**
+ * struct lo_conn - a connection inside this kernel
+ * @conn:	the connection
+ * @peer:	the other end, referenced; set once under the bucket's lock
+ * @sn:		the namespace of the socket, only for as long as it has one
+ * @token:	names this connection's element
+ * @link_id:	names the connection for people
+ * @server:	this end has sent the Accept
+ * @node:	in the table of tokens, while on offer
+ */
+struct lo_conn {
+	struct smc_conn		conn;
+	struct lo_conn		*peer;
+	struct smc_net		*sn;
+	u64			token;
+	u32			link_id;
+	bool			server;
+	struct hlist_node	node;
+};
+
+static struct lo_bucket {
+	spinlock_t		lock;	/* protects the list and lo_conn.peer */
+	struct hlist_head	offered;
+} lo_table[1 << LO_HASH_BITS];
+
+static struct kmem_cache *lo_cache;
+static u64 lo_gid, lo_gid_ext;
+static atomic_t lo_link_id;
+
+static struct lo_conn *to_lo(struct smc_conn *c)
+{
+	return container_of(c, struct lo_conn, conn);
+}
+
+static struct lo_bucket *lo_bucket(u64 token)
+{
+	return &lo_table[hash_64(token, LO_HASH_BITS)];
+}
+
+static bool lo_usable(struct smc_fabric *f, const struct smc_net *sn)
+{
+	return true;
+}
+
+static void lo_offer(struct smc_fabric *f, struct smc_net *sn,
+		     struct smc_clc_proposal *p)
+{
+	struct smc_clc_ism_gid *gid;
+	struct smc_eids eids;
+
+	if (p->n_gids >= SMC_CLC_MAX_GIDS)
+		return;
+	smc_eids_copy(&eids);
+	p->smcd_v2 = true;
+	p->has_seid = eids.has_seid;
+	if (eids.has_seid)
+		memcpy(p->seid, eids.seid, SMC_EID_LEN);
+	p->features |= SMC_CLC_FEAT_EMULATED_ISM;
+	gid = &p->gids[p->n_gids++];
+	gid->gid = lo_gid;
+	gid->gid_ext = lo_gid_ext;
+	gid->chid = LO_CHID;
+	gid->extended = true;
+}
+
+static bool lo_gid_offered(const struct smc_clc_proposal *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->n_gids; i++)
+		if (p->gids[i].extended && p->gids[i].chid == LO_CHID &&
+		    p->gids[i].gid == lo_gid && p->gids[i].gid_ext == lo_gid_ext)
+			return true;
+	return false;
+}
+
+/* User EIDs first: who configures one means it to be seen. */
+static bool lo_common_eid(const struct smc_clc_proposal *p, u8 *eid)
+{
+	struct smc_eids own;
+	int i;
+
+	smc_eids_copy(&own);
+	i = smc_eid_first_common(p->eids, p->eid_count, own.ueid, own.n);
+	if (i >= 0) {
+		memcpy(eid, p->eids[i], SMC_EID_LEN);
+		return true;
+	}
+	if (!p->has_seid || !own.has_seid || !smc_eid_equal(p->seid, own.seid))
+		return false;
+	memcpy(eid, own.seid, SMC_EID_LEN);
+	return true;
+}
+
+static enum smc_reason lo_choose(struct smc_fabric *f, struct smc_net *sn,
+				 const struct smc_clc_proposal *p,
+				 struct smc_negotiated *neg)
+{
+	if (!p->smcd_v2)
+		return SMC_REASON_NO_COMMON_MODE;
+	if (!p->release || !(p->features & SMC_CLC_FEAT_EMULATED_ISM) ||
+	    !lo_gid_offered(p))
+		return SMC_REASON_NO_COMMON_DEVICE;
+	if (!lo_common_eid(p, neg->eid))
+		return SMC_REASON_NO_COMMON_EID;
+	neg->version = SMC_CLC_V2;
+	neg->release = 1;
+	neg->features = SMC_CLC_FEAT_EMULATED_ISM;
+	return SMC_REASON_NONE;
+}
+
+static enum smc_reason lo_accepts(struct smc_fabric *f, struct smc_net *sn,
+				  const struct smc_clc_accept *a,
+				  struct smc_negotiated *neg)
+{
+	if (!a->smcd || a->version != SMC_CLC_V2 || a->chid != LO_CHID)
+		return SMC_REASON_NO_COMMON_DEVICE;
+	if (a->gid != lo_gid || a->gid_ext != lo_gid_ext)
+		return SMC_REASON_NO_COMMON_DEVICE;
+	if (!smc_eid_ours(a->eid))
+		return SMC_REASON_NO_COMMON_EID;
+	if (a->has_fce && a->release != 1)
+		return SMC_REASON_PEER_RELEASE;
+	neg->version = SMC_CLC_V2;
+	neg->release = 1;
+	neg->features = SMC_CLC_FEAT_EMULATED_ISM;
+	memcpy(neg->eid, a->eid, SMC_EID_LEN);
+	return SMC_REASON_NONE;
+}
+
+static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct smc_net *sn,
+				    u32 rcvbuf)
+{
+	u8 code = min_t(u8, smc_clc_size_from_bytes(rcvbuf), SMC_SIZE_CODE_LIMIT);
+	struct smc_elem *elem;
+	struct lo_conn *lo;
+
+	elem = smc_elem_get(sn->pools, code);
+	if (!elem)
+		return ERR_PTR(-ENOMEM);
+	lo = kmem_cache_zalloc(lo_cache, GFP_KERNEL);
+	if (!lo) {
+		smc_elem_put(elem);
+		return ERR_PTR(-ENOMEM);
+	}
+	smc_conn_init(&lo->conn, f, elem);
+	lo->sn = sn;
+	lo->token = get_random_u64();
+	lo->link_id = atomic_inc_return(&lo_link_id);
+	atomic_inc(&sn->n_smcd);
+	return &lo->conn;
+}
+
+/* The server's token becomes known with its Accept, so it goes on offer here. */
+static void lo_describe(struct smc_conn *c, struct smc_clc_accept *a)
+{
+	struct lo_conn *lo = to_lo(c);
+	struct lo_bucket *b = lo_bucket(lo->token);
+
+	a->smcd = true;
+	a->first_contact = atomic_read(&lo->sn->n_smcd) == 1;
+	a->gid = lo_gid;
+	a->gid_ext = lo_gid_ext;
+	a->chid = LO_CHID;
+	a->token = lo->token;
+	a->dmbe_idx = 1;
+	a->dmbe_size = smc_clc_size_from_bytes(c->rx_size);
+	a->link_id = lo->link_id;
+	if (lo->peer)
+		return;
+	lo->server = true;
+	spin_lock_bh(&b->lock);
+	hlist_add_head(&lo->node, &b->offered);
+	spin_unlock_bh(&b->lock);
+}
+
+static void lo_join(struct lo_conn *a, struct lo_conn *b)
+{
+	smc_conn_get(&b->conn);
+	a->conn.tx_buf = b->conn.rx_buf;
+	a->conn.tx_size = b->conn.rx_size;
+	a->peer = b;
+}
+
+static struct lo_conn *__lo_find(struct lo_bucket *b, u64 token)
+{
+	struct lo_conn *lo;
+
+	lockdep_assert_held(&b->lock);
+	hlist_for_each_entry(lo, &b->offered, node)
+		if (lo->token == token)
+			return lo;
+	return NULL;
+}
+
+/* The client has the server's description: take what is on offer, once. */
+static enum smc_reason lo_take(struct lo_conn *lo, const struct smc_clc_accept *a)
+{
+	struct lo_bucket *b = lo_bucket(a->token);
+	struct lo_conn *srv;
+
+	spin_lock_bh(&b->lock);
+	srv = __lo_find(b, a->token);
+	if (srv && srv->conn.rx_size == smc_clc_size_to_bytes(a->dmbe_size) &&
+	    a->dmbe_idx == 1) {
+		hlist_del_init(&srv->node);
+		lo_join(lo, srv);
+		lo_join(srv, lo);
+	} else {
+		srv = NULL;
+	}
+	spin_unlock_bh(&b->lock);
+	return srv ? SMC_REASON_NONE : SMC_REASON_BAD_TOKEN;
+}
+
+/* The server has the client's: it must be the one that took the offer. */
+static enum smc_reason lo_verify(struct lo_conn *lo, const struct smc_clc_accept *a)
+{
+	struct lo_bucket *b = lo_bucket(lo->token);
+	bool ok;
+
+	spin_lock_bh(&b->lock);
+	ok = lo->peer && lo->peer->token == a->token &&
+	     lo->conn.tx_size == smc_clc_size_to_bytes(a->dmbe_size);
+	spin_unlock_bh(&b->lock);
+	return ok ? SMC_REASON_NONE : SMC_REASON_BAD_TOKEN;
+}
+
+static enum smc_reason lo_attach(struct smc_conn *c,
+				 const struct smc_clc_accept *a)
+{
+	struct lo_conn *lo = to_lo(c);
+
+	return lo->server ? lo_verify(lo, a) : lo_take(lo, a);
+}
+
+static void lo_commit(struct smc_conn *c)
+{
+	struct smc_conn *peer = &to_lo(c)->peer->conn;
+
+	smp_store_release(&peer->rx_prod, c->tx_pub);
+	smc_conn_readable(peer);
+}
+
+static void lo_consumed(struct smc_conn *c)
+{
+	struct smc_conn *peer = &to_lo(c)->peer->conn;
+
+	smp_store_release(&peer->tx_cons, c->rx_cons);
+	/* Pairs with the barrier after setting tx_blocked. */
+	smp_mb();
+	if (READ_ONCE(peer->tx_blocked))
+		smc_conn_writable(peer);
+}
+
+static void lo_signal(struct smc_conn *c, enum smc_conn_flag flag)
+{
+	static const enum smc_conn_event event[] = {
+		[SMC_FLAG_DONE]	  = SMC_EV_PEER_DONE,
+		[SMC_FLAG_CLOSED] = SMC_EV_PEER_CLOSE,
+		[SMC_FLAG_ABORT]  = SMC_EV_PEER_ABORT,
+	};
+	struct lo_conn *peer = to_lo(c)->peer;
+
+	if (peer)
+		smc_conn_peer_event(&peer->conn, event[flag]);
+}
+
+static void lo_detach(struct smc_conn *c)
+{
+	struct lo_conn *lo = to_lo(c), *peer;
+	struct lo_bucket *b = lo_bucket(lo->token);
+
+	spin_lock_bh(&b->lock);
+	if (!hlist_unhashed(&lo->node))
+		hlist_del_init(&lo->node);
+	peer = lo->peer;
+	lo->peer = NULL;
+	spin_unlock_bh(&b->lock);
+	atomic_dec(&lo->sn->n_smcd);
+	lo->sn = NULL;
+	if (!peer)
+		return;
+	/* A client may have taken the offer after our handshake had failed. */
+	if (!smc_conn_peer_gone(&peer->conn))
+		smc_conn_peer_event(&peer->conn, SMC_EV_PEER_ABORT);
+	smc_conn_put(&peer->conn);
+}
+
+static void lo_free(struct smc_conn *c)
+{
+	smc_conn_destroy(c);
+	kmem_cache_free(lo_cache, to_lo(c));
+}
+
+static void lo_show(struct smc_conn *c, struct smc_sock_info *info)
+{
+	struct lo_conn *lo = to_lo(c);
+
+	info->linkid = lo->link_id;
+	info->my_gid = lo_gid;
+	info->peer_gid = lo_gid;
+	info->token = lo->token;
+	info->peer_token = lo->peer ? lo->peer->token : 0;
+}
+
+static const struct smc_fabric_ops lo_ops = {
+	.name		= "loopback-ism",
+	.diag_mode	= SMC_DIAG_MODE_SMCD,
+	.usable		= lo_usable,
+	.offer		= lo_offer,
+	.choose		= lo_choose,
+	.accepts	= lo_accepts,
+	.conn_new	= lo_conn_new,
+	.describe	= lo_describe,
+	.attach		= lo_attach,
+	.commit		= lo_commit,
+	.consumed	= lo_consumed,
+	.signal		= lo_signal,
+	.detach		= lo_detach,
+	.free		= lo_free,
+	.show		= lo_show,
+};
+
+static struct smc_fabric lo_fabric = { .ops = &lo_ops };
+
+/**
+ * smc_loopback_init() - make the loopback fabric of this OS instance
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init smc_loopback_init(void)
+{
+	uuid_t uuid;
+	int i, rc;
+
+	for (i = 0; i < ARRAY_SIZE(lo_table); i++) {
+		spin_lock_init(&lo_table[i].lock);
+		INIT_HLIST_HEAD(&lo_table[i].offered);
+	}
+	uuid_gen(&uuid);
+	lo_gid = get_unaligned_be64(uuid.b);
+	lo_gid_ext = get_unaligned_be64(uuid.b + sizeof(lo_gid));
+	lo_cache = KMEM_CACHE(lo_conn, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
+	if (!lo_cache)
+		return -ENOMEM;
+	rc = smc_fabric_register(&lo_fabric);
+	if (rc)
+		kmem_cache_destroy(lo_cache);
+	return rc;
+}
+
+void smc_loopback_exit(void)
+{
+	smc_fabric_unregister(&lo_fabric);
+	kmem_cache_destroy(lo_cache);
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pools of elements, one per size and namespace.  A free element is found by
+ * taking the head of a list, so the cost does not grow with the number of
+ * connections; the lock is held for that and nothing else.
+ */
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include "../wire/clc.h"
+#include "buf.h"
+
+/* A buffer is this large, but of one element at least, of so many at most. */
+#define BUF_BYTES	(512u << 10)
+#define BUF_MAX_ELEMS	32u
+
+struct smc_buf;
+
+/**
+ * struct smc_elem - an element of a buffer
+ * @buf:	the buffer
+ * @list:	in the pool's list while free
+ */
+struct smc_elem {
+	struct smc_buf		*buf;
+	struct list_head	list;
+};
+
+/**
+ * struct smc_buf - an RMB or DMB
+ * @pool:	where its elements go when they are free
+ * @mem:	its memory
+ * @n_elems:	number of its elements
+ * @n_free:	how many of them are free; under the pool's lock
+ * @list:	in the list of buffers to be freed
+ * @elems:	its elements
+ */
+struct smc_buf {
+	struct smc_pool		*pool;
+	u8			*mem;
+	unsigned int		n_elems;
+	unsigned int		n_free;
+	struct list_head	list;
+	struct smc_elem		elems[];
+};
+
+/**
+ * struct smc_pool - all buffers whose elements have one size
+ * @lock:	protects the lists and counters
+ * @free:	free elements, the one used last first: its memory is warm
+ * @n_free:	their number
+ * @idle:	buffers without users, about to be freed
+ * @pools:	all pools of the namespace
+ * @size_code:	size of the elements, in compressed notation
+ */
+struct smc_pool {
+	spinlock_t		lock;
+	struct list_head	free;
+	unsigned int		n_free;
+	struct list_head	idle;
+	struct smc_pools	*pools;
+	u8			size_code;
+};
+
+/**
+ * struct smc_pools - the pools of a namespace
+ * @ref:	one for the namespace, one for each buffer: a connection whose
+ *		peer lives in another namespace may outlive its own
+ * @closed:	the namespace is gone, keep nothing in reserve
+ * @bytes:	memory of all buffers
+ * @reap:	frees idle buffers, as that may sleep
+ * @pool:	one for each size
+ */
+struct smc_pools {
+	refcount_t		ref;
+	bool			closed;
+	atomic64_t		bytes;
+	struct work_struct	reap;
+	struct smc_pool		pool[SMC_SIZE_CODE_LIMIT + 1];
+};
+
+static unsigned int elems_per_buf(u8 size_code)
+{
+	return clamp(BUF_BYTES / smc_clc_size_to_bytes(size_code), 1u,
+		     BUF_MAX_ELEMS);
+}
+
+static void pools_put(struct smc_pools *pools)
+{
+	if (refcount_dec_and_test(&pools->ref))
+		kfree(pools);
+}
+
+static void buf_free(struct smc_buf *buf)
+{
+	struct smc_pools *pools = buf->pool->pools;
+
+	atomic64_sub((u64)buf->n_elems * smc_clc_size_to_bytes(buf->pool->size_code),
+		     &pools->bytes);
+	kvfree(buf->mem);
+	kfree(buf);
+	pools_put(pools);
+}
+
+static void pools_reap(struct work_struct *work)
+{
+	struct smc_pools *pools = container_of(work, struct smc_pools, reap);
+	struct smc_buf *buf, *next;
+	LIST_HEAD(idle);
+	int i;
+
+	for (i = 0; i <= SMC_SIZE_CODE_LIMIT; i++) {
+		spin_lock_bh(&pools->pool[i].lock);
+		list_splice_init(&pools->pool[i].idle, &idle);
+		spin_unlock_bh(&pools->pool[i].lock);
+	}
+	list_for_each_entry_safe(buf, next, &idle, list)
+		buf_free(buf);
+	pools_put(pools);
+}
+
+static void schedule_reap(struct smc_pools *pools)
+{
+	refcount_inc(&pools->ref);
+	if (!schedule_work(&pools->reap))
+		pools_put(pools);
+}
+
+/**
+ * smc_pools_new() - the empty pools of a new namespace
+ *
+ * Return: the pools or NULL.
+ */
+struct smc_pools *smc_pools_new(void)
+{
+	struct smc_pools *pools = kzalloc(sizeof(*pools), GFP_KERNEL);
+	int i;
+
+	if (!pools)
+		return NULL;
+	refcount_set(&pools->ref, 1);
+	INIT_WORK(&pools->reap, pools_reap);
+	for (i = 0; i <= SMC_SIZE_CODE_LIMIT; i++) {
+		struct smc_pool *pool = &pools->pool[i];
+
+		spin_lock_init(&pool->lock);
+		INIT_LIST_HEAD(&pool->free);
+		INIT_LIST_HEAD(&pool->idle);
+		pool->pools = pools;
+		pool->size_code = i;
+	}
+	return pools;
+}
+
+/* The buffer has no users: take its elements off the free list. */
+static void __buf_retire(struct smc_pool *pool, struct smc_buf *buf)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&pool->lock);
+	for (i = 0; i < buf->n_elems; i++)
+		list_del(&buf->elems[i].list);
+	pool->n_free -= buf->n_elems;
+	list_add(&buf->list, &pool->idle);
+}
+
+static void pool_retire_all(struct smc_pool *pool)
+{
+	struct smc_elem *elem;
+	bool again = true;
+
+	while (again) {
+		again = false;
+		list_for_each_entry(elem, &pool->free, list) {
+			if (elem->buf->n_free != elem->buf->n_elems)
+				continue;
+			__buf_retire(pool, elem->buf);
+			again = true;
+			break;
+		}
+	}
+}
+
+/**
+ * smc_pools_close() - the namespace ends; elements still in use live on
+ * @pools: the pools
+ *
+ * Context: process, may sleep.
+ */
+void smc_pools_close(struct smc_pools *pools)
+{
+	int i;
+
+	WRITE_ONCE(pools->closed, true);
+	for (i = 0; i <= SMC_SIZE_CODE_LIMIT; i++) {
+		spin_lock_bh(&pools->pool[i].lock);
+		pool_retire_all(&pools->pool[i]);
+		spin_unlock_bh(&pools->pool[i].lock);
+	}
+	schedule_reap(pools);
+	flush_work(&pools->reap);
+	pools_put(pools);
+}
+
+u64 smc_pools_bytes(const struct smc_pools *pools)
+{
+	return atomic64_read(&pools->bytes);
+}
+
+static struct smc_buf *buf_new(struct smc_pool *pool)
+{
+	u32 size = smc_clc_size_to_bytes(pool->size_code);
+	unsigned int n = elems_per_buf(pool->size_code);
+	struct smc_buf *buf;
+	unsigned int i;
+
+	buf = kzalloc(struct_size(buf, elems, n), GFP_KERNEL_ACCOUNT);
+	if (!buf)
+		return NULL;
+	/* Not zeroed: no reader gets past what was written for it. */
+	buf->mem = kvmalloc((size_t)n * size, GFP_KERNEL_ACCOUNT);
+	if (!buf->mem) {
+		kfree(buf);
+		return NULL;
+	}
+	buf->pool = pool;
+	buf->n_elems = n;
+	buf->n_free = n;
+	for (i = 0; i < n; i++)
+		buf->elems[i].buf = buf;
+	refcount_inc(&pool->pools->ref);
+	atomic64_add((u64)n * size, &pool->pools->bytes);
+	return buf;
+}
+
+static struct smc_elem *__pool_take(struct smc_pool *pool)
+{
+	struct smc_elem *elem;
+
+	lockdep_assert_held(&pool->lock);
+	elem = list_first_entry_or_null(&pool->free, struct smc_elem, list);
+	if (!elem)
+		return NULL;
+	list_del(&elem->list);
+	elem->buf->n_free--;
+	pool->n_free--;
+	return elem;
+}
+
+/**
+ * smc_elem_get() - an element for a new connection
+ * @pools: of the namespace of its socket
+ * @size_code: its size in compressed notation, SMC_SIZE_CODE_LIMIT at most
+ *
+ * Context: process, may sleep.
+ * Return: the element or NULL without memory.
+ */
+struct smc_elem *smc_elem_get(struct smc_pools *pools, u8 size_code)
+{
+	struct smc_pool *pool = &pools->pool[size_code];
+	struct smc_elem *elem;
+	struct smc_buf *buf;
+	unsigned int i;
+
+	spin_lock_bh(&pool->lock);
+	elem = __pool_take(pool);
+	spin_unlock_bh(&pool->lock);
+	if (elem)
+		return elem;
+
+	buf = buf_new(pool);
+	if (!buf)
+		return NULL;
+	spin_lock_bh(&pool->lock);
+	for (i = 0; i < buf->n_elems; i++)
+		list_add_tail(&buf->elems[i].list, &pool->free);
+	pool->n_free += buf->n_elems;
+	elem = __pool_take(pool);
+	spin_unlock_bh(&pool->lock);
+	return elem;
+}
+
+/**
+ * smc_elem_put() - both sides are done with an element
+ * @elem: the element
+ *
+ * A buffer that is free as a whole is given back when the pool keeps a whole
+ * buffer's worth of other free elements.
+ *
+ * Context: any.
+ */
+void smc_elem_put(struct smc_elem *elem)
+{
+	struct smc_buf *buf = elem->buf;
+	struct smc_pool *pool = buf->pool;
+	struct smc_pools *pools = pool->pools;
+
+	spin_lock_bh(&pool->lock);
+	list_add(&elem->list, &pool->free);
+	pool->n_free++;
+	buf->n_free++;
+	if (buf->n_free == buf->n_elems &&
+	    (READ_ONCE(pools->closed) || pool->n_free >= 2 * buf->n_elems)) {
+		__buf_retire(pool, buf);
+		schedule_reap(pools);
+	}
+	spin_unlock_bh(&pool->lock);
+}
+
+void *smc_elem_data(const struct smc_elem *elem)
+{
+	const struct smc_buf *buf = elem->buf;
+	size_t idx = elem - buf->elems;
+
+	return buf->mem + idx * smc_clc_size_to_bytes(buf->pool->size_code);
+}
+
+u32 smc_elem_size(const struct smc_elem *elem)
+{
+	return smc_clc_size_to_bytes(elem->buf->pool->size_code);
+}

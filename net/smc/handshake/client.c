@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The client's side of the handshake. */
+#include <net/tcp.h>
+#include "../admin/eid.h"
+#include "../netns.h"
+#include "../socket/socket.h"
+#include "handshake.h"
+
+static int send_proposal(struct smc_handshake *hs)
+{
+	struct smc_clc_proposal *p = &hs->msg.proposal;
+	struct smc_eids eids;
+	int len;
+
+	memset(p, 0, sizeof(*p));
+	p->version = SMC_CLC_V2;
+	p->release = SMC_CLC_RELEASE;
+	smc_hs_peer_id(p->peer_id);
+	smc_eids_copy(&eids);
+	p->eid_count = eids.n;
+	memcpy(p->eids, eids.ueid, sizeof(p->eids));
+	smc_fabric_offer(smc_net(sock_net(hs->sk)), p);
+	len = smc_clc_encode_proposal(p, hs->buf, sizeof(hs->buf));
+	if (WARN_ON_ONCE(len < 0))
+		return len;
+	return smc_clc_send(hs, hs->buf, len);
+}
+
+/**
+ * smc_client_connect() - is TCP up, and did the peer answer the option?
+ * @hs: the handshake
+ *
+ * Return: true if the machine may go on at once.
+ */
+bool smc_client_connect(struct smc_handshake *hs)
+{
+	struct sock *sk = hs->sk;
+	int state = inet_sk_state_load(sk);
+
+	if (state == TCP_SYN_SENT || state == TCP_SYN_RECV)
+		return false;
+	if (state == TCP_CLOSE || READ_ONCE(sk->sk_err)) {
+		smc_hs_end_tcp(hs, SMC_REASON_NONE, 0);
+		return false;
+	}
+	if (!tcp_sk(sk)->syn_smc) {
+		smc_hs_end_tcp(hs, SMC_REASON_PEER_NO_OPTION, 0);
+		return false;
+	}
+	if (smc_sk(sk)->raw_clc) {
+		smc_hs_end_tcp(hs, SMC_REASON_NONE, 0);
+		return false;
+	}
+	if (!smc_hs_begin(hs))
+		return false;
+	hs->step = SMC_HS_ACCEPT;
+	if (send_proposal(hs)) {
+		smc_hs_end_reset(hs, SMC_REASON_INTERNAL, ECONNRESET);
+		return false;
+	}
+	return true;
+}
+
+/* Our Confirm repeats the server's first contact flag and common features. */
+static int send_confirm(struct smc_handshake *hs, bool first_contact,
+			u16 features)
+{
+	struct smc_clc_accept *a = &hs->msg.accept;
+	int len;
+
+	hs->neg.features &= features;
+	smc_hs_describe(hs, a);
+	a->confirm = true;
+	if (a->first_contact != first_contact) {
+		a->first_contact = first_contact;
+		a->has_fce = first_contact;
+		if (first_contact) {
+			a->release = hs->neg.release;
+			a->os_type = SMC_CLC_OS_LINUX;
+			a->features = hs->neg.features;
+		}
+	}
+	len = smc_clc_encode_accept(a, hs->buf, sizeof(hs->buf));
+	if (WARN_ON_ONCE(len < 0))
+		return len;
+	return smc_clc_send(hs, hs->buf, len);
+}
+
+static void take_accept(struct smc_handshake *hs)
+{
+	struct smc_clc_accept *a = &hs->msg.accept;
+	struct smc_net *sn = smc_net(sock_net(hs->sk));
+	bool first_contact = a->first_contact;
+	u16 features = a->has_fce ? a->features : U16_MAX;
+	enum smc_reason reason;
+
+	reason = smc_fabric_accepts(sn, a, &hs->neg);
+	if (!reason && IS_ERR(smc_hs_conn_new(hs)))
+		reason = SMC_REASON_NO_BUFFER;
+	if (!reason)
+		reason = hs->neg.fabric->ops->attach(hs->conn, a);
+	if (reason) {
+		smc_hs_end_decline(hs, reason);
+		return;
+	}
+	hs->conn->peer_os = a->os_type;
+	if (send_confirm(hs, first_contact, features))
+		smc_hs_end_reset(hs, SMC_REASON_INTERNAL, ECONNRESET);
+	else
+		smc_hs_end_up(hs);
+}
+
+/**
+ * smc_client_accept() - has the server's Accept, or its Decline, arrived?
+ * @hs: the handshake
+ *
+ * Return: true if the machine may go on at once.
+ */
+bool smc_client_accept(struct smc_handshake *hs)
+{
+	int rc = smc_clc_recv(hs);
+
+	if (rc == -EAGAIN)
+		return false;
+	if (!rc && hs->hdr.type == SMC_CLC_DECLINE) {
+		smc_hs_end_declined(hs);
+		return false;
+	}
+	if (!rc && hs->hdr.type != SMC_CLC_ACCEPT)
+		rc = -EPROTO;
+	if (!rc)
+		rc = smc_clc_decode_accept(hs->buf, hs->hdr.len, &hs->msg.accept);
+	if (!rc)
+		take_accept(hs);
+	else
+		smc_hs_end_bad(hs, rc);
+	return false;
+}

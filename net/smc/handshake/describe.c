@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What we say of ourselves in CLC messages. */
+#include <linux/etherdevice.h>
+#include <linux/once.h>
+#include <linux/random.h>
+#include <linux/utsname.h>
+#include "../netns.h"
+#include "handshake.h"
+
+/**
+ * smc_hs_peer_id() - the identity of this instance (RFC 7609, A.2.1)
+ * @peer_id: receives 8 bytes: a number of this instance and a MAC address
+ *
+ * Drawn at random once; with RDMA devices around, theirs will be used.
+ */
+void smc_hs_peer_id(u8 *peer_id)
+{
+	static u8 id[8] __read_mostly;
+
+	DO_ONCE(get_random_bytes, id, 2);
+	DO_ONCE(eth_random_addr, id + 2);
+	memcpy(peer_id, id, sizeof(id));
+}
+
+static void describe_host(struct smc_handshake *hs, struct smc_clc_accept *a)
+{
+	int i;
+
+	a->has_fce = true;
+	a->release = hs->neg.release;
+	a->os_type = SMC_CLC_OS_LINUX;
+	a->features = hs->neg.features;
+	strscpy(a->hostname, init_utsname()->nodename, sizeof(a->hostname));
+	for (i = 0; a->hostname[i]; i++)
+		if (!isalnum(a->hostname[i]) && a->hostname[i] != '.' &&
+		    a->hostname[i] != '-')
+			a->hostname[i] = '-';
+}
+
+/**
+ * smc_hs_describe() - fill an Accept or Confirm for hs->conn
+ * @hs: the handshake
+ * @a: receives the content; first_contact of a Confirm is set by the caller
+ *	afterwards to what the Accept said
+ */
+void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->version = hs->neg.version;
+	memcpy(a->eid, hs->neg.eid, SMC_EID_LEN);
+	smc_hs_peer_id(a->peer_id);
+	hs->neg.fabric->ops->describe(hs->conn, a);
+	if (a->version == SMC_CLC_V2 && a->first_contact)
+		describe_host(hs, a);
+}
+
+/* The element has the size the application asked for, or net.smc.rmem. */
+static u32 wanted_rcvbuf(const struct sock *sk, const struct smc_net *sn)
+{
+	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
+		return READ_ONCE(sk->sk_rcvbuf) / 2;
+	return READ_ONCE(sn->rmem);
+}
+
+/**
+ * smc_hs_conn_new() - make the connection over the negotiated fabric
+ * @hs: the handshake
+ *
+ * Return: the connection, which is hs->conn, or an ERR_PTR.
+ */
+struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs)
+{
+	struct smc_net *sn = smc_net(sock_net(hs->sk));
+	struct smc_conn *c;
+
+	c = hs->neg.fabric->ops->conn_new(hs->neg.fabric, sn,
+					  wanted_rcvbuf(hs->sk, sn));
+	if (IS_ERR(c))
+		return c;
+	c->version = hs->neg.version;
+	c->release = hs->neg.release;
+	hs->conn = c;
+	return c;
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The handshake's engine: who runs it, when, and how it ends. */
+#include <linux/moduleparam.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+#include "../socket/socket.h"
+#include "handshake.h"
+
+static unsigned int handshake_timeout_ms = 10000;
+module_param(handshake_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(handshake_timeout_ms,
+		 "Time for the whole SMC handshake in ms, 1 to 600000 (default 10000)");
+
+static struct workqueue_struct *smc_hs_wq;
+
+static unsigned long timeout_jiffies(void)
+{
+	return msecs_to_jiffies(clamp(READ_ONCE(handshake_timeout_ms), 1u, 600000u));
+}
+
+static void drop_conn(struct smc_handshake *hs)
+{
+	struct smc_conn *c = hs->conn;
+
+	hs->conn = NULL;
+	if (!c)
+		return;
+	smc_conn_abort(c);
+	c->fabric->ops->detach(c);
+	smc_conn_put(c);
+}
+
+static void hs_put(struct smc_handshake *hs)
+{
+	if (!refcount_dec_and_test(&hs->ref))
+		return;
+	drop_conn(hs);
+	sock_put(hs->sk);
+	kfree_rcu(hs, rcu);
+}
+
+/* Somebody has to look: a driver that sleeps, or else the worker. */
+static void hs_kick(struct smc_handshake *hs)
+{
+	struct socket_wq *wq;
+
+	set_bit(SMC_HS_PENDING, &hs->flags);
+	/* Pairs with the barrier of a driver between going away and queueing. */
+	smp_mb__after_atomic();
+	if (atomic_read(&hs->drivers)) {
+		rcu_read_lock();
+		wq = rcu_dereference(hs->sk->sk_wq);
+		if (skwq_has_sleeper(wq))
+			wake_up_interruptible_all(&wq->wait);
+		rcu_read_unlock();
+		return;
+	}
+	if (!refcount_inc_not_zero(&hs->ref))
+		return;
+	if (!queue_work(smc_hs_wq, &hs->work))
+		hs_put(hs);
+}
+
+/**
+ * smc_hs_event() - something happened to the TCP connection of a handshake
+ * @sk: the socket
+ *
+ * Context: any, bottom halves included.
+ */
+void smc_hs_event(struct sock *sk)
+{
+	struct smc_handshake *hs;
+
+	rcu_read_lock();
+	hs = rcu_dereference(smc_sk(sk)->hs);
+	if (hs)
+		hs_kick(hs);
+	rcu_read_unlock();
+}
+
+static void hs_timer(struct timer_list *t)
+{
+	struct smc_handshake *hs = from_timer(hs, t, timer);
+
+	set_bit(SMC_HS_TIMEOUT, &hs->flags);
+	hs_kick(hs);
+	hs_put(hs);
+}
+
+static bool hs_step(struct smc_handshake *hs)
+{
+	switch (hs->step) {
+	case SMC_HS_CONNECT:
+		return smc_client_connect(hs);
+	case SMC_HS_ACCEPT:
+		return smc_client_accept(hs);
+	case SMC_HS_PROPOSAL:
+		return smc_server_proposal(hs);
+	case SMC_HS_CONFIRM:
+		return smc_server_confirm(hs);
+	}
+	return false;
+}
+
+static void hs_run(struct smc_handshake *hs)
+{
+	mutex_lock(&hs->lock);
+	clear_bit(SMC_HS_PENDING, &hs->flags);
+	/* Events from here on are seen by the steps or set the bit again. */
+	smp_mb__after_atomic();
+	while (!test_bit(SMC_HS_DEAD, &hs->flags)) {
+		if (hs_step(hs))
+			continue;
+		if (test_bit(SMC_HS_TIMEOUT, &hs->flags) &&
+		    !test_bit(SMC_HS_DEAD, &hs->flags))
+			smc_hs_end_reset(hs, SMC_REASON_TIMEOUT, ETIMEDOUT);
+		break;
+	}
+	mutex_unlock(&hs->lock);
+}
+
+static void hs_work(struct work_struct *work)
+{
+	struct smc_handshake *hs = container_of(work, struct smc_handshake, work);
+
+	hs_run(hs);
+	hs_put(hs);
+}
+
+/**
+ * smc_hs_new() - the handshake of a socket that begins to connect, or of a child
+ * @sk: the socket
+ * @step: SMC_HS_CONNECT or SMC_HS_PROPOSAL
+ * @gfp: how to allocate
+ *
+ * Return: the handshake or NULL.
+ */
+struct smc_handshake *smc_hs_new(struct sock *sk, enum smc_hs_step step,
+				 gfp_t gfp)
+{
+	struct smc_handshake *hs = kzalloc(sizeof(*hs), gfp);
+
+	if (!hs)
+		return NULL;
+	sock_hold(sk);
+	hs->sk = sk;
+	refcount_set(&hs->ref, 1);
+	mutex_init(&hs->lock);
+	hs->step = step;
+	INIT_WORK(&hs->work, hs_work);
+	timer_setup(&hs->timer, hs_timer, 0);
+	return hs;
+}
+
+/**
+ * smc_hs_start() - CLC begins: from now on it must end in time
+ * @hs: the handshake
+ */
+void smc_hs_start(struct smc_handshake *hs)
+{
+	refcount_inc(&hs->ref);
+	hs->timer.expires = jiffies + timeout_jiffies();
+	add_timer(&hs->timer);
+}
+
+/*
+ * Take the handshake off its socket.  The caller holds the socket's lock, or is
+ * the last who sees it.
+ */
+static struct smc_handshake *hs_unlink(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_handshake *hs = rcu_dereference_protected(smc->hs, 1);
+
+	if (!hs)
+		return NULL;
+	RCU_INIT_POINTER(smc->hs, NULL);
+	set_bit(SMC_HS_DEAD, &hs->flags);
+	if (timer_delete(&hs->timer))
+		hs_put(hs);
+	return hs;
+}
+
+/**
+ * smc_hs_kill() - the socket goes away or begins anew
+ * @sk: the socket; the caller holds its lock or is in its destruction
+ *
+ * Context: any.
+ */
+void smc_hs_kill(struct sock *sk)
+{
+	struct smc_handshake *hs = hs_unlink(sk);
+
+	if (hs)
+		hs_put(hs);
+}
+
+/* Returns with the socket locked if the handshake is still its own. */
+static bool hs_lock_sock(struct smc_handshake *hs)
+{
+	lockdep_assert_held(&hs->lock);
+	lock_sock(hs->sk);
+	if (rcu_access_pointer(smc_sk(hs->sk)->hs) == hs)
+		return true;
+	release_sock(hs->sk);
+	return false;
+}
+
+/**
+ * smc_hs_begin() - the client's TCP connection is up, CLC begins
+ * @hs: the handshake; its lock is held
+ *
+ * Return: false if the socket has gone meanwhile.
+ */
+bool smc_hs_begin(struct smc_handshake *hs)
+{
+	if (!hs_lock_sock(hs))
+		return false;
+	__smc_set_phase(hs->sk, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
+	smc_hs_start(hs);
+	release_sock(hs->sk);
+	return true;
+}
+
+static void hs_finish_end(struct smc_handshake *hs)
+{
+	struct sock *sk = hs->sk;
+
+	WARN_ON_ONCE(hs_unlink(sk) != hs);
+	release_sock(sk);
+	smc_wake_settled(sk);
+	hs_put(hs);
+}
+
+/**
+ * smc_hs_end_up() - both sides agree: data flows through hs->conn from now on
+ * @hs: the handshake
+ */
+void smc_hs_end_up(struct smc_handshake *hs)
+{
+	if (!hs_lock_sock(hs))
+		return;
+	smc_to_up(hs->sk, hs->conn);
+	hs->conn = NULL;
+	hs_finish_end(hs);
+}
+
+/**
+ * smc_hs_end_tcp() - the connection stays TCP
+ * @hs: the handshake
+ * @reason: why
+ * @peer_diagnosis: what the peer's Decline says, or 0
+ */
+void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
+		    u32 peer_diagnosis)
+{
+	if (!hs_lock_sock(hs))
+		return;
+	smc_to_tcp(hs->sk, reason, peer_diagnosis);
+	hs_finish_end(hs);
+}
+
+/**
+ * smc_hs_end_reset() - there can be no fallback: reset the TCP connection
+ * @hs: the handshake
+ * @reason: why
+ * @err: errno that the application sees, positive
+ *
+ * RFC 7609, C.5 and C.6.
+ */
+void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
+{
+	struct sock *sk = hs->sk;
+
+	tcp_abort(sk, err);
+	if (!hs_lock_sock(hs))
+		return;
+	/* What is left of the peer's words is not for the application. */
+	__skb_queue_purge(&sk->sk_receive_queue);
+	WRITE_ONCE(tcp_sk(sk)->copied_seq, tcp_sk(sk)->rcv_nxt);
+	smc_to_tcp(sk, reason, 0);
+	hs_finish_end(hs);
+}
+
+/**
+ * smc_hs_end_decline() - send a Decline in lieu of the expected message
+ * @hs: the handshake
+ * @reason: why
+ */
+void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
+{
+	struct smc_clc_decline d = {
+		.version	= hs->neg.version ?: SMC_CLC_V2,
+		.diagnosis	= reason,
+		.os_type	= SMC_CLC_OS_LINUX,
+		.has_types	= hs->neg.version != SMC_CLC_V1,
+	};
+	int len;
+
+	if (hs->step == SMC_HS_PROPOSAL) {
+		const struct smc_clc_proposal *p = &hs->msg.proposal;
+
+		d.version = p->version ?: SMC_CLC_V1;
+		d.has_types = d.version == SMC_CLC_V2;
+		d.rc_dv2 = p->smcd_v2 ? reason : 0;
+		d.rc_dv1 = p->smcd_v1 ? reason : 0;
+		d.rc_rv2 = p->smcr_v2 ? reason : 0;
+		d.rc_rv1 = p->smcr_v1 ? reason : 0;
+	}
+	smc_hs_peer_id(d.peer_id);
+	len = smc_clc_encode_decline(&d, hs->buf, sizeof(hs->buf));
+	if (WARN_ON_ONCE(len < 0) || smc_clc_send(hs, hs->buf, len))
+		smc_hs_end_reset(hs, reason, ECONNRESET);
+	else
+		smc_hs_end_tcp(hs, reason, 0);
+}
+
+/**
+ * smc_hs_end_declined() - the message in hs->buf is the peer's Decline
+ * @hs: the handshake
+ */
+void smc_hs_end_declined(struct smc_handshake *hs)
+{
+	struct smc_clc_decline *d = &hs->msg.decline;
+
+	if (smc_clc_decode_decline(hs->buf, hs->hdr.len, d))
+		smc_hs_end_bad(hs, -EPROTO);
+	else
+		smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);
+}
+
+/**
+ * smc_hs_end_bad() - the expected message did not come
+ * @hs: the handshake
+ * @rc: what came: -EOPNOTSUPP, a message with a value we do not know, which gets
+ *	a Decline; -ECONNABORTED, the end of the stream, which the application
+ *	will see; -EPROTO, something else, which resets the connection
+ *
+ * RFC 7609, C.6.
+ */
+void smc_hs_end_bad(struct smc_handshake *hs, int rc)
+{
+	switch (rc) {
+	case -EOPNOTSUPP:
+		smc_hs_end_decline(hs, SMC_REASON_UNKNOWN_ENUM);
+		break;
+	case -ECONNABORTED:
+		smc_hs_end_tcp(hs, SMC_REASON_PEER_CLOSED, 0);
+		break;
+	default:
+		smc_hs_end_reset(hs, SMC_REASON_PROTOCOL, ECONNRESET);
+	}
+}
+
+static struct smc_handshake *hs_get(struct sock *sk)
+{
+	struct smc_handshake *hs;
+
+	rcu_read_lock();
+	hs = rcu_dereference(smc_sk(sk)->hs);
+	if (hs && !refcount_inc_not_zero(&hs->ref))
+		hs = NULL;
+	rcu_read_unlock();
+	return hs;
+}
+
+/**
+ * smc_hs_drive() - promise to run the handshake: events wake us, not the worker
+ * @sk: the socket
+ *
+ * Return: the handshake, for smc_hs_drive_end(), or NULL once it is over.
+ */
+struct smc_handshake *smc_hs_drive(struct sock *sk)
+{
+	struct smc_handshake *hs = hs_get(sk);
+
+	if (hs)
+		atomic_inc(&hs->drivers);
+	return hs;
+}
+
+/**
+ * smc_hs_drive_end() - the promise ends, the worker takes over if need be
+ * @hs: the handshake, or NULL
+ */
+void smc_hs_drive_end(struct smc_handshake *hs)
+{
+	if (!hs)
+		return;
+	atomic_dec(&hs->drivers);
+	/* Pairs with the barrier in hs_kick(): one of us queues the work. */
+	smp_mb__after_atomic();
+	if (!test_bit(SMC_HS_DEAD, &hs->flags) && !atomic_read(&hs->drivers))
+		hs_kick(hs);
+	hs_put(hs);
+}
+
+/**
+ * smc_hs_wait() - wait until the socket is SMC or TCP, driving the handshake
+ * @sk: a socket with a file; its lock is not held
+ * @timeo: how long, in jiffies; 0 not at all
+ *
+ * Return: 0 once it is settled, -EAGAIN, or what a signal makes of it.
+ */
+int smc_hs_wait(struct sock *sk, long timeo)
+{
+	struct smc_handshake *hs = smc_hs_drive(sk);
+	struct smc_wait w;
+	int rc = 0;
+
+	if (!hs)
+		return 0;
+	smc_wait_begin(&w, sk, EPOLLIN | EPOLLOUT);
+	for (;;) {
+		hs_run(hs);
+		if (test_bit(SMC_HS_DEAD, &hs->flags))
+			break;
+		rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
+		if (!timeo || signal_pending(current))
+			break;
+		rc = 0;
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!test_bit(SMC_HS_PENDING, &hs->flags) &&
+		    !test_bit(SMC_HS_DEAD, &hs->flags))
+			timeo = schedule_timeout(timeo);
+		__set_current_state(TASK_RUNNING);
+	}
+	smc_wait_end(&w, sk);
+	smc_hs_drive_end(hs);
+	return rc;
+}
+
+int __init smc_hs_init(void)
+{
+	smc_hs_wq = alloc_workqueue("smc_hs", 0, 0);
+	return smc_hs_wq ? 0 : -ENOMEM;
+}
+
+void smc_hs_exit(void)
+{
+	destroy_workqueue(smc_hs_wq);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The CLC handshake of one socket (RFC 7609, 3.5 and appendix C): a state machine
+ * driven by what happens to the TCP connection, never by a thread that waits.
+ *
+ *	client:  CONNECT --TCP up, send Proposal--> ACCEPT --send Confirm--> (UP)
+ *	server:  PROPOSAL --send Accept--> CONFIRM --> (UP)
+ *
+ * Every step may end in a Decline, sent or received, and the socket is TCP; or
+ * in a violation of the protocol or a timeout, and the connection is reset.
+ */
+#ifndef SMC_HANDSHAKE_H
+#define SMC_HANDSHAKE_H
+
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+#include "../fabric/fabric.h"
+#include "../smc.h"
+
+enum smc_hs_step {
+	SMC_HS_CONNECT,
+	SMC_HS_ACCEPT,
+	SMC_HS_PROPOSAL,
+	SMC_HS_CONFIRM,
+};
+
+enum smc_hs_flag {
+	SMC_HS_PENDING,		/* something happened since the last run */
+	SMC_HS_TIMEOUT,		/* the timer has fired */
+	SMC_HS_DEAD,		/* the socket has gone */
+};
+
+/**
+ * struct smc_handshake - a handshake in progress
+ * @sk:		the socket, referenced
+ * @ref:	one for smc_sock.hs, one each for a pending work, the timer and a
+ *		driver
+ * @lock:	whoever drives the state machine holds it
+ * @step:	what is awaited
+ * @flags:	enum smc_hs_flag, atomic
+ * @drivers:	system calls that wait for the outcome and run the machine
+ *		themselves, which spares a switch to the worker
+ * @work:	runs the machine when there is no driver
+ * @timer:	RFC 7609, C.5
+ * @conn:	the connection that is being made
+ * @neg:	what was agreed upon
+ * @hdr:	header of the message that is being received
+ * @have:	bytes of it in @buf
+ * @rcu:	callbacks of the TCP connection look at the handshake under RCU
+ * @buf:	the message
+ */
+struct smc_handshake {
+	struct sock		*sk;
+	refcount_t		ref;
+	struct mutex		lock;
+	enum smc_hs_step	step;
+	unsigned long		flags;
+	atomic_t		drivers;
+	struct work_struct	work;
+	struct timer_list	timer;
+	struct smc_conn		*conn;
+	struct smc_negotiated	neg;
+	struct smc_clc_hdr	hdr;
+	unsigned int		have;
+	struct rcu_head		rcu;
+	union {
+		struct smc_clc_proposal	proposal;
+		struct smc_clc_accept	accept;
+		struct smc_clc_decline	decline;
+	} msg;
+	u8			buf[SMC_CLC_MAX_LEN];
+};
+
+/* handshake.c */
+int smc_hs_init(void);
+void smc_hs_exit(void);
+struct smc_handshake *smc_hs_new(struct sock *sk, enum smc_hs_step step,
+				 gfp_t gfp);
+void smc_hs_start(struct smc_handshake *hs);
+bool smc_hs_begin(struct smc_handshake *hs);
+void smc_hs_kill(struct sock *sk);
+void smc_hs_event(struct sock *sk);
+struct smc_handshake *smc_hs_drive(struct sock *sk);
+void smc_hs_drive_end(struct smc_handshake *hs);
+int smc_hs_wait(struct sock *sk, long timeo);
+
+/* ways to end it; the machine's lock is held */
+void smc_hs_end_up(struct smc_handshake *hs);
+void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
+		    u32 peer_diagnosis);
+void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err);
+void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason);
+void smc_hs_end_declined(struct smc_handshake *hs);
+void smc_hs_end_bad(struct smc_handshake *hs, int rc);
+
+/* clc_io.c: messages over the TCP connection */
+int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len);
+int smc_clc_recv(struct smc_handshake *hs);
+
+/* client.c, server.c: what to do in a step; true if the machine may go on */
+bool smc_client_connect(struct smc_handshake *hs);
+bool smc_client_accept(struct smc_handshake *hs);
+bool smc_server_proposal(struct smc_handshake *hs);
+bool smc_server_confirm(struct smc_handshake *hs);
+
+/* describe.c: what we say of ourselves in every message */
+void smc_hs_peer_id(u8 *peer_id);
+void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a);
+struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs);
+
+#endif

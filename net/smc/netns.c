@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Network namespaces come and go. */
+#include "group/buf.h"
+#include "netns.h"
+
+unsigned int smc_net_id __ro_after_init;
+
+static int __net_init smc_net_init(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+	int rc;
+
+	sn->net = net;
+	sn->enable = 1;
+	sn->wmem = 256 << 10;
+	sn->rmem = 256 << 10;
+	sn->pools = smc_pools_new();
+	if (!sn->pools)
+		return -ENOMEM;
+	rc = smc_sysctl_init(sn);
+	if (rc)
+		smc_pools_close(sn->pools);
+	return rc;
+}
+
+static void __net_exit smc_net_exit(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+
+	smc_sysctl_exit(sn);
+	smc_pools_close(sn->pools);
+}
+
+static struct pernet_operations smc_net_ops = {
+	.init	= smc_net_init,
+	.exit	= smc_net_exit,
+	.id	= &smc_net_id,
+	.size	= sizeof(struct smc_net),
+};
+
+int __init smc_netns_init(void)
+{
+	return register_pernet_subsys(&smc_net_ops);
+}
+
+void smc_netns_exit(void)
+{
+	unregister_pernet_subsys(&smc_net_ops);
+}

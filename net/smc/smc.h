@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The SMC socket.
+ *
+ * An SMC socket is a TCP socket with a little behind it: struct smc_sock begins
+ * with a TCP socket, comes from a slab of its own, and is a TCP socket for
+ * everything in the kernel that looks at it.  Its phase says how far it is:
+ *
+ *	NEW --connect--> CONNECTING --TCP up, peer answered--> HANDSHAKE --> UP
+ *	 |                   |                                    |
+ *	 +--listen--> LISTEN |  (a child starts in HANDSHAKE)     |
+ *	                     +------- falls back -----------------+--> TCP
+ *
+ * In phase UP the data flows through smc->conn and the TCP connection idles
+ * below.  In phase TCP sk_prot and the ops are TCP's own, and nothing of SMC is
+ * on any path until the socket is disconnected.
+ *
+ * Locks, outermost first.  A function whose name starts with __ expects its
+ * caller to hold what its comment names.
+ *
+ *  hs->lock (mutex)	the state machine of one handshake: its step, its buffer.
+ *			Whoever drives it holds it: the worker, or a system call
+ *			that waits for the outcome.
+ *  conn->tx_lock,	one sender, one receiver at a time.  Never both at once,
+ *  conn->rx_lock	never held while sleeping for the peer.
+ *  lock_sock(sk)	phase, reason, smc->conn, sk_prot and ops changes.
+ *  group locks		pool->lock: free elements of one size in one namespace
+ *  conn->state_lock	state of a connection (bottom halves off)
+ *  lo_bucket.lock	one bucket of loopback's table of offered tokens (BH off)
+ *  reg_bucket.lock	one bucket of the table of all SMC sockets (BH off)
+ *
+ * No lock is held while waiting for a peer, and none is global to the host.
+ *
+ * References: a handshake holds its socket; its work item and each of its
+ * drivers hold the handshake.  A connection is held by its socket, and by the
+ * peer's connection where the fabric lets the peer write into its element.
+ */
+#ifndef SMC_H
+#define SMC_H
+
+#include <linux/tcp.h>
+#include <linux/ipv6.h>
+#include <linux/workqueue.h>
+#include <linux/smc_reason.h>
+#include <net/sock.h>
+
+struct smc_conn;
+struct smc_handshake;
+
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC	256
+#endif
+#define SMCPROTO_SMC	0	/* protocol of an AF_SMC socket over IPv4 */
+#define SMCPROTO_SMC6	1	/* and over IPv6 */
+
+enum smc_phase {
+	SMC_PHASE_NEW,
+	SMC_PHASE_LISTEN,
+	SMC_PHASE_CONNECTING,
+	SMC_PHASE_HANDSHAKE,
+	SMC_PHASE_UP,
+	SMC_PHASE_TCP,
+	SMC_NR_PHASES
+};
+
+/**
+ * struct smc_sock - an SMC socket
+ * @tcp6:	the TCP socket; of an IPv4 socket only its tcp_sock is used
+ * @self:	points to this object; differs in a raw copy that the TCP listener
+ *		made for a child, which must not be torn down as an SMC socket
+ * @hs:		the handshake while phase is CONNECTING or HANDSHAKE; RCU
+ * @conn:	set, with release semantics, before phase becomes UP; stays until
+ *		the socket is released or disconnected
+ * @retired:	connections of earlier lives of a socket that was disconnected;
+ *		system calls may still be in them
+ * @node:	in the table of all SMC sockets
+ * @tcp_data_ready:	TCP's own callback, while ours is in place
+ * @tcp_state_change:	the same
+ * @phase:	enum smc_phase, written under lock_sock
+ * @raw_clc:	test builds: the application speaks CLC itself
+ * @reset_work:	resets a child for whose handshake there was no memory
+ * @reason:	enum smc_reason: why this socket is plain TCP
+ * @peer_diagnosis: what the peer's Decline said, 0 without one
+ */
+struct smc_sock {
+	struct tcp6_sock	tcp6;
+	struct smc_sock		*self;
+	struct smc_handshake __rcu *hs;
+	struct smc_conn		*conn;
+	struct smc_conn		*retired;
+	struct hlist_node	node;
+	void			(*tcp_data_ready)(struct sock *sk);
+	void			(*tcp_state_change)(struct sock *sk);
+	u8			phase;
+	bool			raw_clc;
+	struct work_struct	reset_work;
+	u32			reason;
+	u32			peer_diagnosis;
+};
+
+static inline struct smc_sock *smc_sk(const struct sock *sk)
+{
+	return (struct smc_sock *)sk;
+}
+
+static inline struct sock *smc_to_sk(struct smc_sock *smc)
+{
+	return (struct sock *)smc;
+}
+
+/**
+ * smc_unsettled() - is it still open whether this socket becomes SMC or TCP?
+ * @smc:	the socket
+ */
+static inline bool smc_unsettled(const struct smc_sock *smc)
+{
+	u8 phase = READ_ONCE(smc->phase);
+
+	return phase == SMC_PHASE_CONNECTING || phase == SMC_PHASE_HANDSHAKE;
+}
+
+#endif

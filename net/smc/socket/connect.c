@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/* connect(). */
+#include <net/inet_common.h>
+#include <net/tcp.h>
+#include <net/xfrm.h>
+#include "../handshake/handshake.h"
+#include "../netns.h"
+#include "socket.h"
+
+static bool ipsec_policies(const struct sock *sk)
+{
+#ifdef CONFIG_XFRM
+	const struct net *net = sock_net(sk);
+
+	return rcu_access_pointer(sk->sk_policy[XFRM_POLICY_OUT]) ||
+	       net->xfrm.policy_count[XFRM_POLICY_OUT] ||
+	       net->xfrm.policy_count[XFRM_POLICY_IN];
+#else
+	return false;
+#endif
+}
+
+/**
+ * smc_eligible() - may this socket offer SMC to anybody?
+ * @sk: the socket, before it connects or while it listens
+ *
+ * Return: SMC_REASON_NONE, or why not.
+ */
+enum smc_reason smc_eligible(const struct sock *sk)
+{
+	const struct smc_net *sn = smc_net(sock_net(sk));
+
+	if (!READ_ONCE(sn->enable))
+		return SMC_REASON_DISABLED;
+	if (ipsec_policies(sk))
+		return SMC_REASON_IPSEC;
+	if (inet_csk(sk)->icsk_ulp_ops)
+		return SMC_REASON_ULP;
+	if (tcp_sk(sk)->repair)
+		return SMC_REASON_ALREADY_CONNECTED;
+	if (tcp_sk(sk)->fastopen_connect)
+		return SMC_REASON_FASTOPEN;
+	if (!smc_fabric_any(sn))
+		return SMC_REASON_NO_DEVICE;
+	return SMC_REASON_NONE;
+}
+
+/* Prepare a socket that begins to connect; locked. */
+static enum smc_reason offer_smc(struct sock *sk)
+{
+	enum smc_reason reason = smc_eligible(sk);
+	struct smc_handshake *hs;
+
+	if (reason)
+		return reason;
+	hs = smc_hs_new(sk, SMC_HS_CONNECT, GFP_KERNEL);
+	if (!hs)
+		return SMC_REASON_NO_MEMORY;
+	tcp_sk(sk)->syn_smc = true;
+	rcu_assign_pointer(smc_sk(sk)->hs, hs);
+	__smc_set_phase(sk, SMC_PHASE_CONNECTING, SMC_REASON_NONE);
+	smc_hook_callbacks(sk);
+	return SMC_REASON_NONE;
+}
+
+/* First call: TCP's connect, which may block.  Returns with the socket locked. */
+static int start_connect(struct socket *sock, struct sockaddr *addr, int len,
+			 int flags, struct smc_handshake **hs)
+{
+	struct sock *sk = sock->sk;
+	enum smc_reason reason = offer_smc(sk);
+	int rc;
+
+	if (reason)
+		smc_to_tcp(sk, reason, 0);
+	else if (!(flags & O_NONBLOCK))
+		*hs = smc_hs_drive(sk);
+	rc = __inet_stream_connect(sock, addr, len, flags, 0);
+	if (!rc && smc_sk(sk)->phase == SMC_PHASE_CONNECTING &&
+	    !tcp_sk(sk)->syn_smc) {
+		smc_hs_kill(sk);
+		smc_to_tcp(sk, SMC_REASON_PEER_NO_OPTION, 0);
+	}
+	if (smc_sk(sk)->phase == SMC_PHASE_TCP && rc &&
+	    sock->state == SS_UNCONNECTED) {
+		/* Nothing came of it: the next attempt is free again. */
+		smc_to_new(sk);
+	} else if (smc_sk(sk)->phase == SMC_PHASE_CONNECTING && rc &&
+		   sock->state == SS_UNCONNECTED) {
+		smc_hs_kill(sk);
+		smc_to_new(sk);
+	} else if (!rc && smc_unsettled(smc_sk(sk))) {
+		/* TCP is up; for the application it is not yet. */
+		sock->state = SS_CONNECTING;
+	}
+	return rc;
+}
+
+/**
+ * smc_connect() - connect() of a socket that is not plain TCP
+ * @sock: the socket
+ * @addr: the peer
+ * @len: length of @addr
+ * @flags: O_NONBLOCK
+ *
+ * Return: as TCP would; success once the socket has become SMC or TCP.
+ */
+int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
+{
+	struct smc_handshake *hs = NULL;
+	struct sock *sk = sock->sk;
+	bool disconnect = len >= (int)sizeof(addr->sa_family) &&
+			  addr->sa_family == AF_UNSPEC;
+	bool fresh, done;
+	int rc = 0;
+
+	lock_sock(sk);
+	fresh = smc_sk(sk)->phase == SMC_PHASE_NEW &&
+		sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE &&
+		len >= (int)sizeof(addr->sa_family) && !disconnect;
+	if (fresh)
+		rc = start_connect(sock, addr, len, flags, &hs);
+	done = rc || (fresh && !smc_unsettled(smc_sk(sk)));
+	release_sock(sk);
+	if (!done && !disconnect && smc_unsettled(smc_sk(sk))) {
+		rc = smc_hs_wait(sk, sock_sndtimeo(sk, flags & O_NONBLOCK));
+		if (rc == -EAGAIN)
+			rc = fresh ? -EINPROGRESS : -EALREADY;
+		done = rc;
+	}
+	smc_hs_drive_end(hs);
+	if (done)
+		return rc;
+	/* TCP knows what to answer, and how to disconnect after an error. */
+	return smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
+}
+
+/**
+ * smc_plain_connect() - connect() in phase TCP
+ * @sock: the socket
+ * @addr: the peer, or AF_UNSPEC
+ * @len: length of @addr
+ * @flags: O_NONBLOCK
+ *
+ * A socket that TCP has disconnected may become SMC the next time.
+ */
+int smc_plain_connect(struct socket *sock, struct sockaddr *addr, int len,
+		      int flags)
+{
+	struct sock *sk = sock->sk;
+	int rc = smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
+
+	lock_sock(sk);
+	if (sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE &&
+	    smc_sk(sk)->phase == SMC_PHASE_TCP)
+		smc_to_new(sk);
+	release_sock(sk);
+	return rc;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Both ways to an SMC socket: socket(AF_INET or AF_INET6, SOCK_STREAM,
+ * IPPROTO_SMC), and socket(AF_SMC, SOCK_STREAM, 0 or 1), which makes the former
+ * and takes its sock.
+ */
+#include <linux/module.h>
+#include <net/inet_common.h>
+#include <net/ipv6.h>
+#include <net/protocol.h>
+#include <net/tcp.h>
+#include "socket.h"
+
+struct smc_family smc_families[2];
+
+static struct inet_protosw smc_protosw[2] = {
+	{
+		.type		= SOCK_STREAM,
+		.protocol	= IPPROTO_SMC,
+		.prot		= &smc_families[0].prot,
+		.ops		= &smc_families[0].ops,
+		.flags		= INET_PROTOSW_ICSK,
+	}, {
+		.type		= SOCK_STREAM,
+		.protocol	= IPPROTO_SMC,
+		.prot		= &smc_families[1].prot,
+		.ops		= &smc_families[1].ops,
+		.flags		= INET_PROTOSW_ICSK,
+	},
+};
+
+/* TCP's tables of IPv6 are not exported; a socket of it shows them. */
+static int learn_family(struct smc_family *f, int family)
+{
+	struct socket *sock;
+	int rc;
+
+	rc = sock_create_kern(&init_net, family, SOCK_STREAM, IPPROTO_TCP, &sock);
+	if (rc)
+		return rc;
+	f->tcp = sock->sk->sk_prot;
+	f->tcp_ops = sock->ops;
+	f->tcp_af_ops = inet_csk(sock->sk)->icsk_af_ops;
+	f->tcp_destruct = sock->sk->sk_destruct;
+	sock_release(sock);
+	f->prot = *f->tcp;
+	f->prot.owner = THIS_MODULE;
+	f->prot.init = smc_init_sock;
+	f->prot.destroy = smc_destroy_sock;
+	f->prot.disconnect = smc_disconnect;
+	f->prot.setsockopt = smc_setsockopt;
+	f->prot.getsockopt = smc_getsockopt;
+	smc_ops_init(f);
+	smc_listen_init(f);
+	f->available = true;
+	return 0;
+}
+
+/* Take the sock of a fresh IPPROTO_SMC socket. */
+static int smc_create(struct net *net, struct socket *sock, int protocol,
+		      int kern)
+{
+	struct socket *inner;
+	int family, rc;
+
+	if (protocol < 0 || protocol >= IPPROTO_MAX)
+		return -EINVAL;
+	if (sock->type != SOCK_STREAM)
+		return -ESOCKTNOSUPPORT;
+	if (protocol != SMCPROTO_SMC && protocol != SMCPROTO_SMC6)
+		return -EPROTONOSUPPORT;
+	family = protocol == SMCPROTO_SMC6 ? AF_INET6 : AF_INET;
+
+	rc = __sock_create(net, family, SOCK_STREAM, IPPROTO_SMC, &inner, kern);
+	if (rc)
+		return rc;
+	sock->state = SS_UNCONNECTED;
+	sock->ops = inner->ops;
+	lock_sock(inner->sk);
+	sock_graft(inner->sk, sock);
+	release_sock(inner->sk);
+	/* The reference to us that came with the operations goes along. */
+	inner->sk = NULL;
+	inner->ops = NULL;
+	sock_release(inner);
+	module_put(THIS_MODULE);
+	return 0;
+}
+
+static const struct net_proto_family smc_net_family = {
+	.family	= PF_SMC,
+	.owner	= THIS_MODULE,
+	.create	= smc_create,
+};
+
+/**
+ * smc_family_init() - let there be SMC sockets
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int __init smc_family_init(void)
+{
+	int rc;
+
+	rc = learn_family(&smc_families[0], AF_INET);
+	if (rc)
+		return rc;
+	rc = learn_family(&smc_families[1], AF_INET6);
+	if (rc && rc != -EAFNOSUPPORT)
+		return rc;
+	rc = smc_proto_init();
+	if (rc)
+		return rc;
+	rc = sock_register(&smc_net_family);
+	if (rc) {
+		smc_proto_exit();
+		return rc;
+	}
+	inet_register_protosw(&smc_protosw[0]);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (smc_families[1].available)
+		rc = inet6_register_protosw(&smc_protosw[1]);
+#endif
+	if (rc) {
+		inet_unregister_protosw(&smc_protosw[0]);
+		sock_unregister(PF_SMC);
+		smc_proto_exit();
+		return rc;
+	}
+	static_branch_enable(&tcp_have_smc);
+	return 0;
+}
+
+/**
+ * smc_family_exit() - no more SMC sockets; none is left
+ */
+void smc_family_exit(void)
+{
+	static_branch_disable(&tcp_have_smc);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (smc_families[1].available)
+		inet6_unregister_protosw(&smc_protosw[1]);
+#endif
+	inet_unregister_protosw(&smc_protosw[0]);
+	sock_unregister(PF_SMC);
+	smc_proto_exit();
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Listeners, and the birth of their children. */
+#include <net/inet_common.h>
+#include <net/tcp.h>
+#include "../handshake/handshake.h"
+#include "../netns.h"
+#include "socket.h"
+
+/* Asked in the bottom half for each SYN that carries the option. */
+static bool refuses_smc(const struct sock *sk)
+{
+	return smc_eligible(sk) != SMC_REASON_NONE;
+}
+
+/* A child whose client speaks SMC; locked by the bottom half that made it. */
+static void start_server(struct sock *child)
+{
+	struct smc_handshake *hs;
+
+	__smc_set_phase(child, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
+	hs = smc_hs_new(child, SMC_HS_PROPOSAL, GFP_ATOMIC);
+	if (!hs) {
+		/* The client has been promised SMC: only a reset is honest. */
+		sock_hold(child);
+		if (!schedule_work(&smc_sk(child)->reset_work))
+			sock_put(child);
+		return;
+	}
+	rcu_assign_pointer(smc_sk(child)->hs, hs);
+	smc_hook_callbacks(child);
+	smc_hs_start(hs);
+}
+
+static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb,
+				      struct request_sock *req,
+				      struct dst_entry *dst,
+				      struct request_sock *req_unhash,
+				      bool *own_req SMC_CHILD_INIT_PARAM)
+{
+	struct smc_family *f = smc_family(sk);
+	bool fastopen = tcp_rsk(req)->tfo_listener;
+	struct sock *child;
+
+	if (fastopen)
+		inet_rsk(req)->smc_ok = 0;
+	child = f->tcp_af_ops->syn_recv_sock(sk, skb, req, dst, req_unhash,
+					     own_req SMC_CHILD_INIT_ARG);
+	/* Without ownership it is put at once, as the raw copy it is. */
+	if (!child || !*own_req)
+		return child;
+
+	if (inet_csk(child)->icsk_af_ops == &f->af_ops)
+		inet_csk(child)->icsk_af_ops = f->tcp_af_ops;
+	smc_child_born(child, smc_sk(sk)->raw_clc);
+	if (!tcp_sk(child)->syn_smc)
+		smc_to_tcp(child, SMC_REASON_PEER_NO_OPTION, 0);
+	else if (smc_sk(child)->raw_clc)
+		smc_to_tcp(child, SMC_REASON_NONE, 0);
+	else
+		start_server(child);
+	return child;
+}
+
+void __init smc_listen_init(struct smc_family *f)
+{
+	f->af_ops = *f->tcp_af_ops;
+	f->af_ops.syn_recv_sock = smc_syn_recv_sock;
+}
+
+/**
+ * smc_listen() - listen()
+ * @sock: the socket
+ * @backlog: as for TCP; the queue is TCP's
+ */
+int smc_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+	int rc;
+
+	lock_sock(sk);
+	if (smc_sk(sk)->phase == SMC_PHASE_NEW && sk->sk_state == TCP_CLOSE) {
+		tcp_sk(sk)->syn_smc = true;
+		tcp_sk(sk)->smc_hs_congested = refuses_smc;
+		inet_csk(sk)->icsk_af_ops = &smc_family(sk)->af_ops;
+	}
+	release_sock(sk);
+	rc = inet_listen(sock, backlog);
+	lock_sock(sk);
+	if (!rc && sk->sk_state == TCP_LISTEN)
+		__smc_set_phase(sk, SMC_PHASE_LISTEN, SMC_REASON_NONE);
+	release_sock(sk);
+	return rc;
+}
+
+/**
+ * smc_plain_listen() - listen() on a socket that was plain TCP once
+ * @sock: the socket
+ * @backlog: as for TCP
+ *
+ * Its children must come from our slab, so it becomes new first.
+ */
+int smc_plain_listen(struct socket *sock, int backlog)
+{
+	struct sock *sk = sock->sk;
+
+	lock_sock(sk);
+	if (sk->sk_state == TCP_CLOSE && sock->state == SS_UNCONNECTED)
+		smc_to_new(sk);
+	release_sock(sk);
+	return smc_listen(sock, backlog);
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket operations.  An operation looks for a connection first; without one it
+ * waits until the socket has settled, or is TCP's business.
+ */
+#include <linux/module.h>
+#include <asm/ioctls.h>
+#include <linux/sockios.h>
+#include <net/inet_common.h>
+#include <net/tcp.h>
+#include "../fabric/fabric.h"
+#include "../handshake/handshake.h"
+#include "socket.h"
+
+static const struct proto_ops *tcp_ops(const struct sock *sk)
+{
+	return smc_family(sk)->tcp_ops;
+}
+
+static struct smc_conn *get_conn(const struct sock *sk)
+{
+	/* Pairs with the release in smc_to_up(). */
+	return smp_load_acquire(&smc_sk(sk)->conn);
+}
+
+/* The application begins something that SMC cannot follow. */
+static void smc_leave(struct sock *sk, enum smc_reason reason)
+{
+	lock_sock(sk);
+	if (smc_sk(sk)->phase == SMC_PHASE_NEW && sk->sk_state == TCP_CLOSE)
+		smc_to_tcp(sk, reason, 0);
+	release_sock(sk);
+}
+
+static int wait_settled(struct sock *sk, long timeo)
+{
+	return smc_unsettled(smc_sk(sk)) ? smc_hs_wait(sk, timeo) : 0;
+}
+
+static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c = get_conn(sk);
+	int rc;
+
+	if (unlikely(!c)) {
+		if (msg->msg_flags & MSG_FASTOPEN)
+			smc_leave(sk, SMC_REASON_FASTOPEN);
+		rc = wait_settled(sk, sock_sndtimeo(sk, msg->msg_flags &
+						    MSG_DONTWAIT));
+		if (rc)
+			return rc;
+		c = get_conn(sk);
+		if (!c)
+			return tcp_ops(sk)->sendmsg(sock, msg, len);
+	}
+	if (unlikely(msg->msg_flags & MSG_OOB))
+		return -EOPNOTSUPP;
+	return smc_conn_sendmsg(sk, c, msg, len);
+}
+
+static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
+		       int flags)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c = get_conn(sk);
+	int rc;
+
+	if (unlikely(flags & MSG_ERRQUEUE))
+		return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
+	if (unlikely(!c)) {
+		rc = wait_settled(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+		if (rc)
+			return rc;
+		c = get_conn(sk);
+		if (!c)
+			return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
+	}
+	msg->msg_namelen = 0;
+	if (unlikely(flags & MSG_OOB))
+		return -EINVAL;
+	return smc_conn_recvmsg(sk, c, msg, len, flags);
+}
+
+static __poll_t smc_poll(struct file *file, struct socket *sock,
+			 struct poll_table_struct *wait)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c;
+
+	sock_poll_wait(file, sock, wait);
+	c = get_conn(sk);
+	if (likely(c))
+		return smc_conn_poll(sk, c);
+	/* Neither readable nor writable yet, unless TCP has bad news. */
+	if (smc_unsettled(smc_sk(sk)) && !READ_ONCE(sk->sk_err) &&
+	    inet_sk_state_load(sk) != TCP_CLOSE)
+		return 0;
+	return tcp_ops(sk)->poll(file, sock, wait);
+}
+
+static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
+{
+	u64 n;
+
+	switch (cmd) {
+	case SIOCINQ:
+		n = smc_conn_unread(c);
+		break;
+	case SIOCOUTQ:
+		n = smc_conn_unacked(c);
+		break;
+	case SIOCOUTQNSD:
+		n = READ_ONCE(c->tx_prod) - READ_ONCE(c->tx_pub);
+		break;
+	case SIOCATMARK:
+		n = 0;
+		break;
+	default:
+		return -ENOIOCTLCMD;
+	}
+	return min_t(u64, n, INT_MAX);
+}
+
+static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c = get_conn(sk);
+	int n;
+
+	if (c) {
+		n = conn_ioctl(sk, c, cmd);
+		if (n >= 0)
+			return put_user(n, (int __user *)arg);
+	} else if (cmd == SIOCINQ && smc_unsettled(smc_sk(sk)) &&
+		   sk->sk_state != TCP_LISTEN) {
+		/* What TCP has there is not the application's. */
+		return put_user(0, (int __user *)arg);
+	}
+	return tcp_ops(sk)->ioctl(sock, cmd, arg);
+}
+
+static int smc_shutdown(struct socket *sock, int how)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c;
+	int rc;
+
+	if (how < SHUT_RD || how > SHUT_RDWR)
+		return -EINVAL;
+	/* The handshake has the TCP connection for itself until it is over. */
+	rc = wait_settled(sk, MAX_SCHEDULE_TIMEOUT);
+	if (rc)
+		return rc;
+	c = get_conn(sk);
+	if (c && sk->sk_state != TCP_CLOSE) {
+		if (how == SHUT_RDWR)
+			smc_conn_close(c);
+		else if (how == SHUT_WR)
+			smc_conn_done(c);
+	}
+	/* TCP's FIN follows, and wakes whoever sleeps on this side. */
+	return tcp_ops(sk)->shutdown(sock, how);
+}
+
+/* Would TCP answer this close() with a reset? */
+static bool close_resets(struct sock *sk, struct smc_conn *c)
+{
+	return smc_conn_unread(c) ||
+	       (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime);
+}
+
+static void close_conn(struct sock *sk, struct smc_conn *c)
+{
+	bool reset = close_resets(sk, c);
+
+	if (reset)
+		smc_conn_abort(c);
+	else
+		smc_conn_close(c);
+	lock_sock(sk);
+	smc_sk(sk)->conn = NULL;
+	if (reset && sk->sk_state != TCP_CLOSE)
+		smc_family(sk)->tcp->disconnect(sk, 0);
+	release_sock(sk);
+	smc_sk(sk)->conn = c;
+	smc_retire_conns(sk);
+}
+
+static int smc_release(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c;
+
+	if (!sk)
+		return 0;
+	c = get_conn(sk);
+	if (c)
+		close_conn(sk, c);
+	if (READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_TCP) {
+		lock_sock(sk);
+		smc_hs_kill(sk);
+		release_sock(sk);
+		smc_retire_conns(sk);
+	}
+	return tcp_ops(sk)->release(sock);
+}
+
+/* The child may have settled before it had a file, or settle at any time. */
+static void adopt_child(struct socket *newsock)
+{
+	struct sock *sk = newsock->sk;
+	struct smc_sock *smc = smc_sk(sk);
+
+	lock_sock(sk);
+	if (smc->phase == SMC_PHASE_TCP)
+		newsock->ops = &smc_family(sk)->plain_ops;
+	else if (smc->conn)
+		smc_conn_set_wq(smc->conn, &newsock->wq);
+	release_sock(sk);
+}
+
+#ifdef SMC_HAVE_PROTO_ACCEPT_ARG
+static int smc_accept(struct socket *sock, struct socket *newsock,
+		      struct proto_accept_arg *arg)
+{
+	int rc = tcp_ops(sock->sk)->accept(sock, newsock, arg);
+
+	if (!rc)
+		adopt_child(newsock);
+	return rc;
+}
+#else
+static int smc_accept(struct socket *sock, struct socket *newsock, int flags,
+		      bool kern)
+{
+	int rc = tcp_ops(sock->sk)->accept(sock, newsock, flags, kern);
+
+	if (!rc)
+		adopt_child(newsock);
+	return rc;
+}
+#endif
+
+/**
+ * smc_ops_init() - derive our operations from TCP's
+ * @f: the family
+ *
+ * What is not named here is TCP's, and right in every phase.
+ */
+void __init smc_ops_init(struct smc_family *f)
+{
+	f->plain_ops = *f->tcp_ops;
+	f->plain_ops.owner = THIS_MODULE;
+	f->plain_ops.connect = smc_plain_connect;
+	f->plain_ops.listen = smc_plain_listen;
+	f->plain_ops.setsockopt = smc_plain_setsockopt;
+
+	f->ops = *f->tcp_ops;
+	f->ops.owner = THIS_MODULE;
+	f->ops.release = smc_release;
+	f->ops.connect = smc_connect;
+	f->ops.accept = smc_accept;
+	f->ops.listen = smc_listen;
+	f->ops.poll = smc_poll;
+	f->ops.ioctl = smc_ioctl;
+	f->ops.shutdown = smc_shutdown;
+	f->ops.sendmsg = smc_sendmsg;
+	f->ops.recvmsg = smc_recvmsg;
+	/* These read or write TCP's own queues. */
+	f->ops.mmap = sock_no_mmap;
+	f->ops.splice_read = NULL;
+	f->ops.read_sock = NULL;
+	f->ops.read_skb = NULL;
+	f->ops.peek_len = NULL;
+	f->ops.sendmsg_locked = NULL;
+	f->ops.set_peek_off = NULL;
+	smc_compat_ops_init(&f->ops);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Phases of a socket: the one setter, and what each change brings with it. */
+#include <net/tcp.h>
+#include "../handshake/handshake.h"
+#include "../trace.h"
+#include "socket.h"
+
+#define TO(phase)	BIT(SMC_PHASE_##phase)
+
+static const u8 smc_phase_next[SMC_NR_PHASES] = {
+	[SMC_PHASE_NEW]		= TO(LISTEN) | TO(CONNECTING) | TO(HANDSHAKE) |
+				  TO(TCP),
+	[SMC_PHASE_LISTEN]	= TO(NEW) | TO(LISTEN),
+	[SMC_PHASE_CONNECTING]	= TO(NEW) | TO(HANDSHAKE) | TO(TCP),
+	[SMC_PHASE_HANDSHAKE]	= TO(NEW) | TO(UP) | TO(TCP),
+	[SMC_PHASE_UP]		= TO(NEW),
+	[SMC_PHASE_TCP]		= TO(NEW) | TO(TCP),
+};
+
+/**
+ * __smc_set_phase() - the one place where the phase of a socket changes
+ * @sk: the socket, locked
+ * @phase: the new phase
+ * @reason: why, for phase TCP
+ */
+void __smc_set_phase(struct sock *sk, enum smc_phase phase,
+		     enum smc_reason reason)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (smc->phase == phase)
+		return;
+	WARN_ON_ONCE(!(smc_phase_next[smc->phase] & BIT(phase)));
+	trace_smc_phase(sk, smc->phase, phase, reason);
+	smc->reason = reason;
+	WRITE_ONCE(smc->phase, phase);
+}
+
+/* While SMC is possible, TCP's news of the connection come to us first. */
+static void smc_data_ready(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (smc_unsettled(smc))
+		smc_hs_event(sk);
+	else
+		smc->tcp_data_ready(sk);
+}
+
+static void smc_state_change(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	int state = inet_sk_state_load(sk);
+
+	switch (READ_ONCE(smc->phase)) {
+	case SMC_PHASE_HANDSHAKE:
+		if (state != TCP_ESTABLISHED)
+			smc_hs_event(sk);
+		return;
+	case SMC_PHASE_CONNECTING:
+		smc_hs_event(sk);
+		break;
+	case SMC_PHASE_UP:
+		/* Without an error TCP has ended as both sides wanted it. */
+		if (state == TCP_CLOSE && READ_ONCE(sk->sk_err) && smc->conn)
+			smc_conn_abort(smc->conn);
+		break;
+	}
+	smc->tcp_state_change(sk);
+}
+
+/**
+ * smc_hook_callbacks() - listen to what happens to the TCP connection
+ * @sk: the socket, locked
+ */
+void smc_hook_callbacks(struct sock *sk)
+{
+	sk->sk_data_ready = smc_data_ready;
+	sk->sk_state_change = smc_state_change;
+}
+
+static void set_ops(struct sock *sk, const struct proto_ops *ops)
+{
+	if (sk->sk_socket)
+		WRITE_ONCE(sk->sk_socket->ops, ops);
+}
+
+/**
+ * smc_to_up() - the handshake has ended well
+ * @sk: the socket, locked
+ * @c: its connection, with the caller's reference
+ */
+void smc_to_up(struct sock *sk, struct smc_conn *c)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	smc_conn_established(c);
+	smc_conn_set_wq(c, rcu_dereference_protected(sk->sk_wq, 1));
+	sk->sk_data_ready = smc->tcp_data_ready;
+	/* Whoever sees the connection sees it whole. */
+	smp_store_release(&smc->conn, c);
+	__smc_set_phase(sk, SMC_PHASE_UP, SMC_REASON_NONE);
+	/* Reset while the handshake was ending: nobody will tell us again. */
+	if (inet_sk_state_load(sk) == TCP_CLOSE && READ_ONCE(sk->sk_err))
+		smc_conn_abort(c);
+}
+
+/**
+ * smc_to_tcp() - from now on this socket is plain TCP
+ * @sk: the socket, locked
+ * @reason: why
+ * @peer_diagnosis: what the peer's Decline says, or 0
+ */
+void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_family *f = smc_family(sk);
+
+	smc->peer_diagnosis = peer_diagnosis;
+	sk->sk_data_ready = smc->tcp_data_ready;
+	sk->sk_state_change = smc->tcp_state_change;
+	WRITE_ONCE(sk->sk_prot, f->tcp);
+	set_ops(sk, &f->plain_ops);
+	__smc_set_phase(sk, SMC_PHASE_TCP, reason);
+}
+
+/**
+ * smc_to_new() - the socket is unconnected again and may become SMC
+ * @sk: the socket, locked
+ */
+void smc_to_new(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_family *f = smc_family(sk);
+
+	smc->peer_diagnosis = 0;
+	sk->sk_data_ready = smc->tcp_data_ready;
+	sk->sk_state_change = smc->tcp_state_change;
+	tcp_sk(sk)->syn_smc = false;
+	tcp_sk(sk)->smc_hs_congested = NULL;
+	if (inet_csk(sk)->icsk_af_ops == &f->af_ops)
+		inet_csk(sk)->icsk_af_ops = f->tcp_af_ops;
+	WRITE_ONCE(sk->sk_prot, &f->prot);
+	set_ops(sk, &f->ops);
+	__smc_set_phase(sk, SMC_PHASE_NEW, SMC_REASON_NONE);
+}
+
+/**
+ * smc_wake_settled() - the socket is SMC or TCP: let everybody look
+ * @sk: the socket
+ *
+ * Context: any.
+ */
+void smc_wake_settled(struct sock *sk)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_all(&wq->wait);
+	rcu_read_unlock();
+	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+	if (!skb_queue_empty_lockless(&sk->sk_receive_queue))
+		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Birth and death of a socket.
+ *
+ * The memory of an SMC socket comes from our slab, but sk_prot_creator says TCP
+ * while it lives: a TIME_WAIT entry takes over that pointer, and must neither
+ * pin this module nor point into it.  sk_destruct sets it right again just
+ * before the memory is freed and the module reference is dropped.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+#include "../handshake/handshake.h"
+#include "socket.h"
+
+static struct kmem_cache *smc_sock_cache;
+
+static void smc_destruct(struct sock *sk)
+{
+	struct smc_family *f = smc_family(sk);
+
+	if (smc_is_self(sk)) {
+		smc_registry_del(smc_sk(sk));
+		sk->sk_prot_creator = &f->prot;
+	}
+	f->tcp_destruct(sk);
+}
+
+static void smc_reset_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, reset_work);
+	struct sock *sk = smc_to_sk(smc);
+
+	tcp_abort(sk, ENOMEM);
+	lock_sock(sk);
+	__skb_queue_purge(&sk->sk_receive_queue);
+	WRITE_ONCE(tcp_sk(sk)->copied_seq, tcp_sk(sk)->rcv_nxt);
+	smc_to_tcp(sk, SMC_REASON_NO_MEMORY, 0);
+	release_sock(sk);
+	smc_wake_settled(sk);
+	sock_put(sk);
+}
+
+/* Common to a socket from socket() and to a child from a listener. */
+static void smc_born(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	smc->self = smc;
+	INIT_WORK(&smc->reset_work, smc_reset_work);
+	smc->tcp_data_ready = sk->sk_data_ready;
+	smc->tcp_state_change = sk->sk_state_change;
+	sk->sk_prot_creator = smc_family(sk)->tcp;
+	sk->sk_destruct = smc_destruct;
+	smc_registry_add(smc);
+}
+
+/**
+ * smc_init_sock() - proto.init: a socket from socket()
+ * @sk: the socket
+ */
+int smc_init_sock(struct sock *sk)
+{
+	int rc;
+
+	smc_compat_init_pinfo(sk);
+	rc = smc_family(sk)->tcp->init(sk);
+	if (rc)
+		return rc;
+	/* From here on TCP's code must take it for its own. */
+	sk->sk_protocol = IPPROTO_TCP;
+	smc_born(sk);
+	return 0;
+}
+
+/**
+ * smc_child_born() - a child has been cloned from a listener
+ * @child: locked by the bottom half that made it
+ * @raw_clc: inherited from the listener
+ *
+ * What follows the TCP socket is a copy of the listener's, and means nothing.
+ */
+void smc_child_born(struct sock *child, bool raw_clc)
+{
+	struct smc_sock *smc = smc_sk(child);
+
+	memset((char *)smc + sizeof(smc->tcp6), 0,
+	       sizeof(*smc) - sizeof(smc->tcp6));
+	smc_born(child);
+	smc->raw_clc = raw_clc;
+}
+
+/* The socket and its connection part. */
+static void retire_conn(struct smc_conn *c)
+{
+	smc_conn_set_wq(c, NULL);
+	if (!smc_conn_told(c, SMC_FLAG_CLOSED))
+		smc_conn_abort(c);
+	c->fabric->ops->detach(c);
+	smc_conn_put(c);
+}
+
+/**
+ * smc_retire_conns() - the socket is through with its connections
+ * @sk: the socket; no system call is in them any more
+ *
+ * Context: any.
+ */
+void smc_retire_conns(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_conn *c = smc->conn;
+
+	smc->conn = NULL;
+	if (c)
+		retire_conn(c);
+	while ((c = smc->retired)) {
+		smc->retired = c->next;
+		retire_conn(c);
+	}
+}
+
+/**
+ * smc_destroy_sock() - proto.destroy: TCP is through with the socket
+ * @sk: the socket
+ *
+ * Context: any.
+ */
+void smc_destroy_sock(struct sock *sk)
+{
+	if (smc_is_self(sk)) {
+		smc_hs_kill(sk);
+		smc_retire_conns(sk);
+	}
+	smc_family(sk)->tcp->destroy(sk);
+}
+
+/**
+ * smc_disconnect() - proto.disconnect: the socket begins a new life
+ * @sk: the socket, locked
+ * @flags: as for TCP
+ *
+ * A system call may still be in the connection, so it is kept, aborted, until
+ * the socket is closed.
+ */
+int smc_disconnect(struct sock *sk, int flags)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_conn *c = smc->conn;
+	int rc;
+
+	smc_hs_kill(sk);
+	if (c) {
+		smc_conn_abort(c);
+		smc->conn = NULL;
+		c->next = smc->retired;
+		smc->retired = c;
+	}
+	rc = smc_family(sk)->tcp->disconnect(sk, flags);
+	if (!sock_flag(sk, SOCK_DEAD))
+		smc_to_new(sk);
+	return rc;
+}
+
+int __init smc_proto_init(void)
+{
+	int i;
+
+	smc_registry_init();
+	smc_sock_cache = kmem_cache_create("smc_sock", sizeof(struct smc_sock), 0,
+					   SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT |
+					   SLAB_TYPESAFE_BY_RCU, NULL);
+	if (!smc_sock_cache)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(smc_families); i++) {
+		struct proto *prot = &smc_families[i].prot;
+
+		prot->slab = smc_sock_cache;
+		prot->obj_size = sizeof(struct smc_sock);
+	}
+	return 0;
+}
+
+void smc_proto_exit(void)
+{
+	kmem_cache_destroy(smc_sock_cache);
+}

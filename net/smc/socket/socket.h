@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The socket layer: what applications touch. */
+#ifndef SMC_SOCKET_H
+#define SMC_SOCKET_H
+
+#include <linux/net.h>
+#include <net/inet_connection_sock.h>
+#include "../conn/conn.h"
+#include "../smc.h"
+
+/**
+ * struct smc_family - what a socket of one address family is made of
+ * @tcp:	TCP's own proto
+ * @tcp_ops:	TCP's own socket operations
+ * @tcp_af_ops:	TCP's own connection operations
+ * @tcp_destruct: TCP's own sk_destruct
+ * @prot:	ours: TCP's with a larger object, for sockets that are not TCP yet
+ * @ops:	ours
+ * @plain_ops:	for phase TCP: TCP's own, but for calls that begin anew
+ * @af_ops:	of listeners: TCP's own, but for the birth of children
+ * @available:	the kernel has this family
+ */
+struct smc_family {
+	struct proto				*tcp;
+	const struct proto_ops			*tcp_ops;
+	const struct inet_connection_sock_af_ops *tcp_af_ops;
+	void					(*tcp_destruct)(struct sock *sk);
+	struct proto				prot;
+	struct proto_ops			ops;
+	struct proto_ops			plain_ops;
+	struct inet_connection_sock_af_ops	af_ops;
+	bool					available;
+};
+
+extern struct smc_family smc_families[2];
+
+static inline struct smc_family *smc_family(const struct sock *sk)
+{
+	return &smc_families[sk->sk_family == AF_INET6];
+}
+
+/* Is this socket's memory ours, and not a listener's raw copy? */
+static inline bool smc_is_self(const struct sock *sk)
+{
+	return smc_sk(sk)->self == smc_sk(sk);
+}
+
+/* family.c: both families, AF_SMC and IPPROTO_SMC */
+int smc_family_init(void);
+void smc_family_exit(void);
+
+/* proto.c: birth and death of a socket */
+int smc_proto_init(void);
+void smc_proto_exit(void);
+int smc_init_sock(struct sock *sk);
+void smc_destroy_sock(struct sock *sk);
+int smc_disconnect(struct sock *sk, int flags);
+void smc_retire_conns(struct sock *sk);
+void smc_child_born(struct sock *child, bool raw_clc);
+
+/* phase.c: changes of phase; __ functions want the socket locked */
+void __smc_set_phase(struct sock *sk, enum smc_phase phase,
+		     enum smc_reason reason);
+void smc_to_up(struct sock *sk, struct smc_conn *c);
+void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis);
+void smc_to_new(struct sock *sk);
+void smc_wake_settled(struct sock *sk);
+void smc_hook_callbacks(struct sock *sk);
+
+/* ops.c, connect.c, listen.c, sockopt.c: system calls */
+void smc_ops_init(struct smc_family *f);
+enum smc_reason smc_eligible(const struct sock *sk);
+int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags);
+int smc_plain_connect(struct socket *sock, struct sockaddr *addr, int len,
+		      int flags);
+int smc_listen(struct socket *sock, int backlog);
+int smc_plain_listen(struct socket *sock, int backlog);
+void smc_listen_init(struct smc_family *f);
+int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
+		   unsigned int len);
+int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,
+		   int __user *len);
+int smc_plain_setsockopt(struct socket *sock, int level, int name,
+			 sockptr_t val, unsigned int len);
+
+/* registry.c: all SMC sockets of this host */
+void smc_registry_init(void);
+void smc_registry_add(struct smc_sock *smc);
+void smc_registry_del(struct smc_sock *smc);
+
+#endif

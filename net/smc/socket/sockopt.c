@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Socket options: TCP's, except where SMC is concerned. */
+#include <linux/net.h>
+#include <linux/smc_diag.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+#include "../fabric/fabric.h"
+#include "sockopt.h"
+#include "socket.h"
+
+static int set_smc(struct sock *sk, int name, sockptr_t val, unsigned int len)
+{
+#ifdef CONFIG_SMC_TEST
+	int on;
+
+	if (name == SMC_TEST_RAW_CLC) {
+		if (len < sizeof(on))
+			return -EINVAL;
+		if (copy_from_sockptr(&on, val, sizeof(on)))
+			return -EFAULT;
+		lock_sock(sk);
+		smc_sk(sk)->raw_clc = on;
+		release_sock(sk);
+		return 0;
+	}
+#endif
+	return -ENOPROTOOPT;
+}
+
+/* Uncorking lets go what was held back, whoever holds it. */
+static void after_tcp_option(struct sock *sk, int name)
+{
+	struct smc_conn *c;
+
+	if (name != TCP_CORK && name != TCP_NODELAY)
+		return;
+	c = smp_load_acquire(&smc_sk(sk)->conn);
+	if (c && !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
+		smc_conn_uncork(c);
+}
+
+/* What would take the TCP connection away from below SMC. */
+static bool would_hurt(struct sock *sk, int level, int name)
+{
+	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
+		return true;
+	if (level != SOL_TCP || !smp_load_acquire(&smc_sk(sk)->conn))
+		return false;
+	return name == TCP_ULP || name == TCP_REPAIR;
+}
+
+/**
+ * smc_setsockopt() - proto.setsockopt of a socket that is not plain TCP
+ * @sk: the socket
+ * @level: level of the option
+ * @name: the option
+ * @val: its value
+ * @len: length of @val
+ */
+int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
+		   unsigned int len)
+{
+	int rc;
+
+	if (level == SOL_SMC)
+		return set_smc(sk, name, val, len);
+	if (would_hurt(sk, level, name))
+		return level == SOL_TCP ? -EOPNOTSUPP : -ENOTCONN;
+	rc = smc_family(sk)->tcp->setsockopt(sk, level, name, val, len);
+	if (!rc && level == SOL_TCP)
+		after_tcp_option(sk, name);
+	return rc;
+}
+
+/* IPV6_ADDRFORM would exchange the tables of a socket whose memory is ours. */
+int smc_plain_setsockopt(struct socket *sock, int level, int name,
+			 sockptr_t val, unsigned int len)
+{
+	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
+		return -ENOTCONN;
+	return smc_family(sock->sk)->tcp_ops->setsockopt(sock, level, name, val,
+							 len);
+}
+
+static void fill_info(struct sock *sk, struct smc_sockopt_info *info)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	memset(info, 0, sizeof(*info));
+	lock_sock(sk);
+	info->reason = smc->reason;
+	info->peer_diagnosis = smc->peer_diagnosis;
+	info->mode = SMC_MODE_UNDECIDED;
+	if (smc->phase == SMC_PHASE_TCP)
+		info->mode = SMC_MODE_TCP;
+	if (smc->conn) {
+		info->state = READ_ONCE(smc->conn->state);
+		info->mode = smc->conn->fabric->ops->diag_mode ==
+			     SMC_DIAG_MODE_SMCD ? SMC_MODE_SMCD : SMC_MODE_SMCR;
+	}
+	release_sock(sk);
+}
+
+static int get_smc(struct sock *sk, int name, char __user *val, int __user *optlen)
+{
+	struct smc_sockopt_info info;
+	int len;
+
+	if (name != SMC_SOCK_INFO)
+		return -ENOPROTOOPT;
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	len = min_t(int, len, sizeof(info));
+	fill_info(sk, &info);
+	if (put_user(len, optlen) || copy_to_user(val, &info, len))
+		return -EFAULT;
+	return 0;
+}
+
+/**
+ * smc_getsockopt() - proto.getsockopt of a socket that is not plain TCP
+ * @sk: the socket
+ * @level: level of the option
+ * @name: the option
+ * @val: where its value goes
+ * @len: its room, then its length
+ */
+int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,
+		   int __user *len)
+{
+	if (level == SOL_SMC)
+		return get_smc(sk, name, val, len);
+	return smc_family(sk)->tcp->getsockopt(sk, level, name, val, len);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Options of level SOL_SMC. */
+#ifndef SMC_SOCKOPT_H
+#define SMC_SOCKOPT_H
+
+#include <linux/types.h>
+
+#ifndef SOL_SMC
+#define SOL_SMC			286
+#endif
+
+#define SMC_SOCK_INFO		0x100	/* get: struct smc_sockopt_info */
+#define SMC_TEST_RAW_CLC	0x200	/* set, test builds: int, speak CLC yourself */
+
+enum {
+	SMC_MODE_UNDECIDED,
+	SMC_MODE_SMCR,
+	SMC_MODE_TCP,
+	SMC_MODE_SMCD,
+};
+
+/**
+ * struct smc_sockopt_info - what a socket is
+ * @mode:	SMC_MODE_*
+ * @reason:	enum smc_reason, for SMC_MODE_TCP
+ * @peer_diagnosis: from the peer's Decline
+ * @state:	enum smc_conn_state, 0 without a connection
+ */
+struct smc_sockopt_info {
+	__u32	mode;
+	__u32	reason;
+	__u32	peer_diagnosis;
+	__u32	state;
+};
+
+#endif
