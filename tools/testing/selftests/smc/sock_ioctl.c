@@ -117,12 +117,16 @@ static void fionbio_server(void)
 	on = 0;
 	R(ioctl(fd, FIONBIO, &on));
 	R(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	barrier("tried");
 	ping_pong(fd);
 }
 
 static void fionbio_client(void)
 {
-	ping_pong(pair());
+	int fd = pair();
+
+	barrier("tried");
+	ping_pong(fd);
 }
 
 /* One urgent byte in the stream: the mark, POLLPRI, MSG_OOB, reads stop there. */
@@ -133,6 +137,7 @@ static void urgent_server(void)
 
 	R(ask(fd, SIOCATMARK));
 	R(recv(fd, &c, 1, MSG_OOB));
+	barrier("ready");
 	barrier("sent");
 	await_inq(fd, 3);	/* SIOCINQ counts up to the mark */
 	rec("poll %s", mask_name(await_mask(fd, POLLPRI)));
@@ -144,7 +149,7 @@ static void urgent_server(void)
 	R(recv(fd, buf, 100, 0));
 	rec("\"%s\"", buf);
 	R(ask(fd, SIOCATMARK));
-	await_inq(fd, 3);
+	await_mask(fd, POLLIN);	/* SIOCINQ says 0 at the mark */
 	memset(buf, 0, sizeof(buf));
 	R(recv(fd, buf, 100, 0));
 	rec("\"%s\"", buf);
@@ -157,6 +162,7 @@ static void urgent_client(void)
 {
 	int fd = pair();
 
+	barrier("ready");
 	R(send(fd, "abc", 3, 0));
 	R(send(fd, "U", 1, MSG_OOB));
 	R(send(fd, "def", 3, 0));
@@ -181,9 +187,8 @@ static void urgent_inline_server(void)
 	R(recv(fd, buf, 100, 0));
 	rec("\"%s\"", buf);
 	R(ask(fd, SIOCATMARK));
-	await_inq(fd, 4);
 	memset(buf, 0, sizeof(buf));
-	R(recv(fd, buf, 100, 0));
+	R(recv(fd, buf, 4, MSG_WAITALL));
 	rec("\"%s\"", buf);
 	barrier("read");
 	ping_pong(fd);
