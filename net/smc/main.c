@@ -3,24 +3,25 @@
 #include <linux/module.h>
 #include "admin/eid.h"
 #include "fabric/fabric.h"
-#include "handshake/handshake.h"
 #include "netns.h"
 #include "socket/socket.h"
+
+struct workqueue_struct *smc_wq;
 
 static int __init smc_init(void)
 {
 	int rc;
 
+	smc_wq = alloc_workqueue("smc", 0, 0);
+	if (!smc_wq)
+		return -ENOMEM;
 	smc_eid_init();
 	rc = smc_netns_init();
 	if (rc)
-		return rc;
-	rc = smc_hs_init();
-	if (rc)
-		goto err_netns;
+		goto err_wq;
 	rc = smc_loopback_init();
 	if (rc)
-		goto err_hs;
+		goto err_netns;
 	rc = smc_family_init();
 	if (rc)
 		goto err_loopback;
@@ -28,19 +29,22 @@ static int __init smc_init(void)
 
 err_loopback:
 	smc_loopback_exit();
-err_hs:
-	smc_hs_exit();
 err_netns:
 	smc_netns_exit();
+err_wq:
+	destroy_workqueue(smc_wq);
 	return rc;
 }
 
 static void __exit smc_exit(void)
 {
 	smc_family_exit();
-	smc_hs_exit();
+	/* Timers and callbacks that dropped the last reference have returned. */
+	synchronize_rcu();
+	flush_workqueue(smc_wq);
 	smc_loopback_exit();
 	smc_netns_exit();
+	destroy_workqueue(smc_wq);
 	rcu_barrier();
 }
 

@@ -53,6 +53,9 @@ struct smc_handshake;
 #define SMCPROTO_SMC	0	/* protocol of an AF_SMC socket over IPv4 */
 #define SMCPROTO_SMC6	1	/* and over IPv6 */
 
+/* Whatever this module leaves for later runs here, and ends before it goes. */
+extern struct workqueue_struct *smc_wq;
+
 enum smc_phase {
 	SMC_PHASE_NEW,
 	SMC_PHASE_LISTEN,

@@ -4,14 +4,17 @@
 #include "../trace.h"
 #include "conn.h"
 
-/* What the peer learns of an event of ours. */
+/* What the peer learns of an event of ours, and what need not be told after. */
 static const struct {
-	bool			tell;
 	enum smc_conn_flag	flag;
+	unsigned long		includes;
 } smc_event_flag[SMC_NR_EVENTS] = {
-	[SMC_EV_DONE]  = { true, SMC_FLAG_DONE },
-	[SMC_EV_CLOSE] = { true, SMC_FLAG_CLOSED },
-	[SMC_EV_ABORT] = { true, SMC_FLAG_ABORT },
+	[SMC_EV_DONE]  = { SMC_FLAG_DONE, BIT(SMC_FLAG_DONE) },
+	[SMC_EV_CLOSE] = { SMC_FLAG_CLOSED,
+			   BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_CLOSED) },
+	[SMC_EV_ABORT] = { SMC_FLAG_ABORT,
+			   BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_CLOSED) |
+			   BIT(SMC_FLAG_ABORT) },
 };
 
 static bool other_closed(const struct smc_conn *c, enum smc_conn_event event)
@@ -45,13 +48,13 @@ int __smc_conn_event(struct smc_conn *c, enum smc_conn_event event)
 /* One of our own events: change state, then tell the peer once. */
 static void own_event(struct smc_conn *c, enum smc_conn_event event)
 {
-	bool tell = smc_event_flag[event].tell;
+	unsigned long flag = BIT(smc_event_flag[event].flag);
+	bool tell;
 
 	spin_lock_bh(&c->state_lock);
 	WARN_ON_ONCE(__smc_conn_event(c, event) < 0);
-	if (tell)
-		tell = !__test_and_set_bit(smc_event_flag[event].flag,
-					   &c->tx_flags);
+	tell = !(c->tx_flags & flag);
+	WRITE_ONCE(c->tx_flags, c->tx_flags | smc_event_flag[event].includes);
 	spin_unlock_bh(&c->state_lock);
 	/* Not under the lock: the peer's side takes its own. */
 	if (tell)
@@ -64,7 +67,9 @@ static void own_event(struct smc_conn *c, enum smc_conn_event event)
  */
 void smc_conn_established(struct smc_conn *c)
 {
-	own_event(c, SMC_EV_ESTABLISHED);
+	spin_lock_bh(&c->state_lock);
+	__smc_conn_event(c, SMC_EV_ESTABLISHED);
+	spin_unlock_bh(&c->state_lock);
 }
 
 /**

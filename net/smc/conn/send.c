@@ -7,6 +7,7 @@
 #include <linux/uio.h>
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
+#include "../smc.h"
 #include "conn.h"
 
 /* As long as TCP holds back a partial segment of a corked socket. */
@@ -32,7 +33,7 @@ static bool hold_back(struct sock *sk, struct smc_conn *c, int flags)
 static void start_cork_timer(struct smc_conn *c)
 {
 	smc_conn_get(c);
-	if (!schedule_delayed_work(&c->cork_work, CORK_TIME))
+	if (!queue_delayed_work(smc_wq, &c->cork_work, CORK_TIME))
 		smc_conn_put(c);
 }
 

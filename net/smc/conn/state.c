@@ -77,18 +77,16 @@ int smc_state_next(enum smc_conn_state state, enum smc_conn_event event,
 {
 	if (event == SMC_EV_ABORT || event == SMC_EV_PEER_ABORT)
 		return next_abort(state, event);
+	/*
+	 * The peer may already have written and closed, or given up, while our
+	 * side of the handshake was still on its way through the scheduler.
+	 */
+	if (event == SMC_EV_ESTABLISHED)
+		return state == SMC_CONN_INIT ? SMC_CONN_ACTIVE : state;
 
 	switch (state) {
 	case SMC_CONN_INIT:
-		/*
-		 * The peer may already have written and closed while our side of
-		 * the handshake is still on its way through the scheduler.
-		 */
-		if (event == SMC_EV_ESTABLISHED)
-			return SMC_CONN_ACTIVE;
-		if (event == SMC_EV_CLOSE)
-			return SMC_CONN_CLOSED;
-		return next_active(event);
+		return event == SMC_EV_CLOSE ? SMC_CONN_CLOSED : next_active(event);
 	case SMC_CONN_ACTIVE:
 		return next_active(event);
 	case SMC_CONN_PEERCLOSEWAIT1:
@@ -96,8 +94,6 @@ int smc_state_next(enum smc_conn_state state, enum smc_conn_event event,
 		return next_peerclosewait(state, event, other_closed);
 	case SMC_CONN_APPCLOSEWAIT1:
 	case SMC_CONN_APPCLOSEWAIT2:
-		if (event == SMC_EV_ESTABLISHED)
-			return state;
 		return next_appclosewait(state, event, other_closed);
 	case SMC_CONN_APPFINCLOSEWAIT:
 		if (event == SMC_EV_CLOSE)
@@ -106,7 +102,7 @@ int smc_state_next(enum smc_conn_state state, enum smc_conn_event event,
 	case SMC_CONN_PEERFINCLOSEWAIT:
 		if (event == SMC_EV_PEER_CLOSE)
 			return SMC_CONN_CLOSED;
-		return event == SMC_EV_PEER_DONE ? (int)state : -1;
+		return state;
 	case SMC_CONN_PEERABORTWAIT:
 	case SMC_CONN_PROCESSABORT:
 		if (event == SMC_EV_CLOSE && state == SMC_CONN_PROCESSABORT)
@@ -115,7 +111,7 @@ int smc_state_next(enum smc_conn_state state, enum smc_conn_event event,
 			return SMC_CONN_CLOSED;
 		return state;
 	case SMC_CONN_CLOSED:
-		return event == SMC_EV_ESTABLISHED ? -1 : (int)state;
+		return state;
 	}
 	return -1;
 }

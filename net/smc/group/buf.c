@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
+#include "../smc.h"
 #include "../wire/clc.h"
 #include "buf.h"
 
@@ -126,7 +127,7 @@ static void pools_reap(struct work_struct *work)
 static void schedule_reap(struct smc_pools *pools)
 {
 	refcount_inc(&pools->ref);
-	if (!schedule_work(&pools->reap))
+	if (!queue_work(smc_wq, &pools->reap))
 		pools_put(pools);
 }
 

@@ -12,8 +12,6 @@ module_param(handshake_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(handshake_timeout_ms,
 		 "Time for the whole SMC handshake in ms, 1 to 600000 (default 10000)");
 
-static struct workqueue_struct *smc_hs_wq;
-
 static unsigned long timeout_jiffies(void)
 {
 	return msecs_to_jiffies(clamp(READ_ONCE(handshake_timeout_ms), 1u, 600000u));
@@ -58,7 +56,7 @@ static void hs_kick(struct smc_handshake *hs)
 	}
 	if (!refcount_inc_not_zero(&hs->ref))
 		return;
-	if (!queue_work(smc_hs_wq, &hs->work))
+	if (!queue_work(smc_wq, &hs->work))
 		hs_put(hs);
 }
 
@@ -429,15 +427,4 @@ int smc_hs_wait(struct sock *sk, long timeo)
 	smc_wait_end(&w, sk);
 	smc_hs_drive_end(hs);
 	return rc;
-}
-
-int __init smc_hs_init(void)
-{
-	smc_hs_wq = alloc_workqueue("smc_hs", 0, 0);
-	return smc_hs_wq ? 0 : -ENOMEM;
-}
-
-void smc_hs_exit(void)
-{
-	destroy_workqueue(smc_hs_wq);
 }

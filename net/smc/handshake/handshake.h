@@ -74,8 +74,6 @@ struct smc_handshake {
 };
 
 /* handshake.c */
-int smc_hs_init(void);
-void smc_hs_exit(void);
 struct smc_handshake *smc_hs_new(struct sock *sk, enum smc_hs_step step,
 				 gfp_t gfp);
 void smc_hs_start(struct smc_handshake *hs);

@@ -22,7 +22,7 @@ static void start_server(struct sock *child)
 	if (!hs) {
 		/* The client has been promised SMC: only a reset is honest. */
 		sock_hold(child);
-		if (!schedule_work(&smc_sk(child)->reset_work))
+		if (!queue_work(smc_wq, &smc_sk(child)->reset_work))
 			sock_put(child);
 		return;
 	}

@@ -149,9 +149,11 @@ static int smc_shutdown(struct socket *sock, int how)
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
 	/* The handshake has the TCP connection for itself until it is over. */
-	rc = wait_settled(sk, MAX_SCHEDULE_TIMEOUT);
-	if (rc)
-		return rc;
+	if (READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_HANDSHAKE) {
+		rc = smc_hs_wait(sk, MAX_SCHEDULE_TIMEOUT);
+		if (rc)
+			return rc;
+	}
 	c = get_conn(sk);
 	if (c && sk->sk_state != TCP_CLOSE) {
 		if (how == SHUT_RDWR)
@@ -183,8 +185,7 @@ static void close_conn(struct sock *sk, struct smc_conn *c)
 	if (reset && sk->sk_state != TCP_CLOSE)
 		smc_family(sk)->tcp->disconnect(sk, 0);
 	release_sock(sk);
-	smc_sk(sk)->conn = c;
-	smc_retire_conns(sk);
+	smc_retire_conn(c);
 }
 
 static int smc_release(struct socket *sock)

@@ -90,8 +90,14 @@ void smc_child_born(struct sock *child, bool raw_clc)
 	smc->raw_clc = raw_clc;
 }
 
-/* The socket and its connection part. */
-static void retire_conn(struct smc_conn *c)
+/**
+ * smc_retire_conn() - the socket and its connection part
+ * @c: the connection, no longer smc_sock.conn, with the socket's reference; no
+ *	system call is in it any more
+ *
+ * Context: any.
+ */
+void smc_retire_conn(struct smc_conn *c)
 {
 	smc_conn_set_wq(c, NULL);
 	if (!smc_conn_told(c, SMC_FLAG_CLOSED))
@@ -113,10 +119,10 @@ void smc_retire_conns(struct sock *sk)
 
 	smc->conn = NULL;
 	if (c)
-		retire_conn(c);
+		smc_retire_conn(c);
 	while ((c = smc->retired)) {
 		smc->retired = c->next;
-		retire_conn(c);
+		smc_retire_conn(c);
 	}
 }
 
