@@ -612,6 +612,84 @@ static void drain(void)
 	tap_case("an unknown version can be drained");
 }
 
+static int hdr_expected(unsigned int type, unsigned int version, bool smcd,
+			unsigned int len)
+{
+	unsigned int min, max = SMC_CLC_MAX_LEN;
+	bool known = true;
+
+	if (type == SMC_CLC_PROPOSAL) {
+		min = version >= 2 ? 84 : 52;
+		known = version > 0;
+		if (smcd)
+			return -EPROTO;
+	} else if (type == SMC_CLC_ACCEPT || type == SMC_CLC_CONFIRM) {
+		min = smcd ? 36 : 68;
+		if (version == 1)
+			max = smcd ? 48 : 68;
+		if (version == 2)
+			min = smcd ? 78 : 108;
+		known = version == 1 || version == 2;
+	} else if (type == SMC_CLC_DECLINE) {
+		min = 28;
+		if (version == 1)
+			max = 44;
+	} else {
+		return -EPROTO;
+	}
+	if (len < min || len > max)
+		return -EPROTO;
+	return known ? 0 : -EOPNOTSUPP;
+}
+
+/* The header alone: all types, versions, eye catchers and lengths */
+static void headers(void)
+{
+	u8 buf[SMC_CLC_HDR_LEN] = { EYE_R };
+	unsigned int type, version, len, smcd;
+	struct smc_clc_hdr hdr;
+	int rc;
+
+	for (smcd = 0; smcd < 2; smcd++) {
+		buf[3] = smcd ? 0xc4 : 0xd9;
+		for (type = 0; type < 256; type++) {
+			buf[4] = type;
+			for (version = 0; version < 16; version++) {
+				buf[7] = version << 4;
+				for (len = 0; len < 1100; len++) {
+					put16(buf + 5, len);
+					rc = smc_clc_decode_hdr(buf, 8, &hdr);
+					CHECK(rc == hdr_expected(type, version,
+								 smcd, len),
+					      "%u %u %u %u: %d", smcd, type,
+					      version, len, rc);
+				}
+			}
+		}
+	}
+	for (len = 0; len < 8; len++)
+		CHECK(smc_clc_decode_hdr(buf, len, &hdr) == -EPROTO, "%u", len);
+	tap_case("headers of all types, versions and lengths");
+}
+
+/* A Proposal of version 2 that offers nothing is short, but has a base. */
+static void empty_proposal(void)
+{
+	u8 buf[SMC_CLC_MAX_LEN];
+	unsigned int n;
+
+	for (n = 12; n <= sizeof(buf); n++) {
+		memset(buf, 0xff, sizeof(buf));
+		memcpy(buf, spec_both21_proposal, SMC_CLC_HDR_LEN);
+		put16(buf + 5, n);
+		buf[7] = 0x2a;
+		memcpy(buf + n - SMC_CLC_EYE_LEN, buf, SMC_CLC_EYE_LEN);
+		CHECK(judge(SMC_CLC_PROPOSAL, buf, n) == (n < 84 ? -EPROTO : 0),
+		      "%u", n);
+	}
+	tap_case("a Proposal that offers nothing");
+}
+
 int main(void)
 {
 	unsigned int i;
@@ -620,6 +698,8 @@ int main(void)
 		truncated(&golden[i]);
 	for (i = 0; i < n_golden; i++)
 		mutated(&golden[i]);
+	headers();
+	empty_proposal();
 	offsets();
 	offset_combinations();
 	gaps();
