@@ -30,7 +30,25 @@ variant := $(if $(TEST),-test)
 out-of = build/$(1)$(variant)
 
 .DEFAULT_GOAL := modules
-.PHONY: modules sparse clean say-kernels FORCE
+.PHONY: help modules sparse tools install uninstall shell demo check check-debug bench fuzz \
+	intree clean say-kernels FORCE
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make [KVER=6.12.. | KDIR=dir]   smc.ko and smc_diag.ko, into build/<kernel>/ (TEST=1: with test hooks)
+## make sparse                     the same, checked by sparse
+## make tools                      smcss, smc_run and libsmc-preload.so, into build/tools/
+## make install [DESTDIR=dir]      modules into updates/smc/, before the kernel's own; tools into /usr/local
+## make uninstall [DESTDIR=dir]    takes all of that away
+## make demo                       nginx, curl and wrk over SMC in a virtual machine
+## make shell [KVER=] [VMS=2]      a shell in a virtual machine with the module loaded, or in two with a link
+## make check                      unit tests, fuzz smoke, then the suite in guests with 6.1 and 6.12
+## make check-debug                the suite on a kernel with KASAN, lockdep, kmemleak and failing allocations
+## make bench                      cost of operations against TCP, AF_UNIX and pipe, into build/bench/
+## make fuzz [RUNS=10000000]       the long run of the fuzzers
+## make intree                     shows that the tree builds inside a kernel tree
+## make clean                      removes build/ and ends every virtual machine of this tree
 
 # ---- kernel modules ----------------------------------------------------------
 
@@ -43,24 +61,64 @@ ifeq ($(every),yes)
 endif
 
 modules: $(addprefix module-,$(kvers))
-sparse: $(addprefix sparse-,$(kvers))
+sparse: check-c = C=2
+sparse: modules
 
-# $(call kbuild,kver,arguments): build in a farm of symbolic links under build/,
-# since kbuild before 6.13 writes its output beside the sources.  One at a time:
-# two makes in one directory would ruin each other's work.
-kbuild = tools/link-sources $(call out-of,$(1)) && \
-	flock $(call out-of,$(1))/.lock $(MAKE) -C $(call kdir-of,$(1)) M=$(top)/$(call out-of,$(1))/net/smc W=1 \
-		CONFIG_SMC=m CONFIG_SMC_DIAG=$(if $(wildcard net/smc/admin/diag.c),m) $(if $(TEST),CONFIG_SMC_TEST=y) \
-		CONFIG_DEBUG_INFO_BTF_MODULES= $(2) modules
-
+# Built in a farm of symbolic links under build/, since kbuild before 6.13 writes its
+# output beside the sources.  One at a time: two makes in one directory would ruin each
+# other's work.
 module-%: say-kernels FORCE
 	@tools/check-kernel $* $(call kdir-of,$*)
-	+@$(call kbuild,$*)
+	@tools/link-sources $(call out-of,$*)
+	+@flock $(call out-of,$*)/.lock $(MAKE) -C $(call kdir-of,$*) \
+		M=$(top)/$(call out-of,$*)/net/smc W=1 $(check-c) \
+		CONFIG_SMC=m CONFIG_SMC_DIAG=m $(if $(TEST),CONFIG_SMC_TEST=y) \
+		CONFIG_DEBUG_INFO_BTF_MODULES= modules
 	@ln -sf net/smc/smc.ko net/smc/smc_diag.ko $(call out-of,$*)/
 
-sparse-%: say-kernels FORCE
-	@tools/check-kernel $* $(call kdir-of,$*)
-	+@$(call kbuild,$*,C=2)
+intree:
+	@tools/install-packages intree
+	@tools/testing/intree
+
+# ---- tools, installation -----------------------------------------------------
+
+tools:
+	@$(MAKE) -s -C tools/smcss all
+
+install: modules tools
+	@for kver in $(kvers); do tools/install-modules $$kver build/$$kver "$(DESTDIR)" || exit; done
+	@$(MAKE) -s -C tools/smcss install DESTDIR="$(DESTDIR)"
+
+uninstall:
+	@tools/install-modules --remove "$(DESTDIR)" $(kvers)
+	@$(MAKE) -s -C tools/smcss uninstall DESTDIR="$(DESTDIR)"
+
+# ---- virtual machines --------------------------------------------------------
+
+shell-kver = $(or $(KVER),$(if $(filter 6.12.%,$(kvers)),6.12,$(lastword $(kvers))))
+
+shell:
+	@tools/install-packages shell
+	@$(MAKE) modules KVER=$$(tools/testing/vm/run --resolve $(shell-kver))
+	@tools/testing/vm/run --kver $(shell-kver) --vms $(or $(VMS),1) --name shell --shell
+
+demo:
+	@tools/demo/run
+
+check:
+	@tools/testing/check host 6.1 6.12
+
+check-debug:
+	@tools/testing/check debug
+
+bench:
+	@tools/install-packages bench
+	@$(MAKE) modules KVER=$$(tools/testing/vm/run --resolve 6.12)
+	@tools/testing/selftests/smc/bench/run
+
+fuzz:
+	@$(MAKE) -C tools/testing/selftests/smc/fuzz fuzz $(if $(RUNS),RUNS=$(RUNS))
 
 clean:
+	@tools/testing/vm/end-all
 	@rm -rf build
