@@ -81,6 +81,8 @@ enum smc_phase {
  * @tcp_state_change:	the same
  * @phase:	enum smc_phase, written under lock_sock
  * @raw_clc:	test builds: the application speaks CLC itself
+ * @closing:	the file is closed, the end of the handshake will close TCP; under
+ *		lock_sock
  * @reset_work:	resets a child for whose handshake there was no memory
  * @reason:	enum smc_reason: why this socket is plain TCP
  * @peer_diagnosis: what the peer's Decline said, 0 without one
@@ -96,6 +98,7 @@ struct smc_sock {
 	void			(*tcp_state_change)(struct sock *sk);
 	u8			phase;
 	bool			raw_clc;
+	bool			closing;
 	struct work_struct	reset_work;
 	u32			reason;
 	u32			peer_diagnosis;

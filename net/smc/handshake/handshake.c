@@ -225,9 +225,14 @@ static void hs_finish_end(struct smc_handshake *hs)
 {
 	struct sock *sk = hs->sk;
 
+	bool closing = smc_sk(sk)->closing;
+
 	WARN_ON_ONCE(hs_unlink(sk) != hs);
+	smc_sk(sk)->closing = false;
 	release_sock(sk);
 	smc_wake_settled(sk);
+	if (closing)
+		smc_close_settled(sk);
 	hs_put(hs);
 }
 

@@ -188,12 +188,54 @@ static void close_conn(struct sock *sk, struct smc_conn *c)
 	smc_retire_conn(c);
 }
 
+/*
+ * The file goes while the handshake is under way.  With TCP the peer would see a
+ * connection that was made and then closed, so the handshake is brought to its
+ * end first, by the worker.  The socket is then as one that nobody has accepted.
+ */
+static bool close_after_handshake(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc = smc_sk(sk);
+
+	lock_sock(sk);
+	if (smc->phase == SMC_PHASE_HANDSHAKE && rcu_access_pointer(smc->hs) &&
+	    !(sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime)) {
+		smc->closing = true;
+		write_lock_bh(&sk->sk_callback_lock);
+		sk_set_socket(sk, NULL);
+		RCU_INIT_POINTER(sk->sk_wq, NULL);
+		write_unlock_bh(&sk->sk_callback_lock);
+		sock->sk = NULL;
+	}
+	release_sock(sk);
+	return !sock->sk;
+}
+
+/**
+ * smc_close_settled() - the handshake of a socket without a file has ended
+ * @sk: the socket, with the reference that was the file's
+ *
+ * Context: process, the socket is not locked.
+ */
+void smc_close_settled(struct sock *sk)
+{
+	struct smc_conn *c = get_conn(sk);
+
+	if (c)
+		close_conn(sk, c);
+	smc_family(sk)->tcp->close(sk, 0);
+}
+
 static int smc_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 	struct smc_conn *c;
 
 	if (!sk)
+		return 0;
+	if (READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_HANDSHAKE &&
+	    close_after_handshake(sock))
 		return 0;
 	c = get_conn(sk);
 	if (c)

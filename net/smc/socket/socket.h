@@ -69,6 +69,7 @@ void smc_wake_settled(struct sock *sk);
 void smc_hook_callbacks(struct sock *sk);
 
 /* ops.c, connect.c, listen.c, sockopt.c: system calls */
+void smc_close_settled(struct sock *sk);
 void smc_ops_init(struct smc_family *f);
 enum smc_reason smc_eligible(const struct sock *sk);
 int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags);
