@@ -233,8 +233,11 @@ static void connect_refused_late(void)
 	R(send(fd, &c, 1, MSG_NOSIGNAL));
 }
 
+static volatile bool main_goes;
+
 static void *interrupt_main(struct worker *w)
 {
+	AWAIT(main_goes);
 	await_blocked(getpid(), getpid());
 	X(kill(getpid(), SIGUSR1));
 	return NULL;
@@ -244,17 +247,13 @@ static void *interrupt_main(struct worker *w)
 static void connect_interrupted(void)
 {
 	struct worker w = { .run = interrupt_main };
-	sigset_t usr1;
 	struct addr a;
 	int fd, l = full_listener(&a), c;
 
 	on_signal(SIGUSR1, 0);
 	fd = make_socket(0);
-	sigemptyset(&usr1);
-	sigaddset(&usr1, SIGUSR1);
-	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
 	worker_start(&w);
-	pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
+	main_goes = true;
 	R(connect(fd, &a.sa, a.len));
 	rec("%d signals", (int)signals_seen);
 	worker_join(&w);
@@ -280,8 +279,9 @@ static void connect_interrupted_restart(void)
 
 	on_signal(SIGUSR1, SA_RESTART);
 	fd = make_socket(0);
-	set_timeo(fd, SO_SNDTIMEO, 300);
+	set_timeo(fd, SO_SNDTIMEO, 60000);
 	worker_start(&w);
+	main_goes = true;
 	R(connect(fd, &a.sa, a.len));
 	worker_join(&w);
 	rec("%d signals", (int)signals_seen);

@@ -22,6 +22,7 @@ static void inq_server(void)
 	int fd = pair();
 
 	R(ask(fd, SIOCINQ));
+	barrier("empty");
 	barrier("sent");
 	await_inq(fd, 100);
 	R(ask(fd, SIOCINQ));
@@ -46,6 +47,7 @@ static void inq_client(void)
 {
 	int fd = pair();
 
+	barrier("empty");
 	send_bytes(fd, 0, 100, 50);
 	barrier("sent");
 	barrier("end");

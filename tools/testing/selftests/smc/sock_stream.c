@@ -249,6 +249,7 @@ static void bad_buffers_server(void)
 
 	barrier("bad sends");
 	R(recv(fd, &c, 1, MSG_DONTWAIT));
+	barrier("nothing came");
 	recv_bytes(fd, 0, 10, 10);
 	barrier("sent");
 	await_inq(fd, 10);
@@ -265,6 +266,7 @@ static void bad_buffers_client(void)
 	R(send(fd, (void *)16, 10, 0));
 	R(send(fd, (void *)16, 10000, 0));
 	barrier("bad sends");
+	barrier("nothing came");
 	send_bytes(fd, 0, 10, 10);
 	send_bytes(fd, 10, 10, 10);
 	barrier("sent");

@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Runs in a guest: loads the module, runs every test of this directory, judges
+# the kernel log after every one, unloads, and looks what is left.
+#
+# Environment: SMC_KO, SMC_DIAG_KO, SMC_ROOT, KVER; SMC_DEBUG_KERNEL=1 on the
+# debug kernel; SMC_TESTS names the parts to run (default: all of them);
+# SMC_SOCK_ARGS are more arguments for smc_sock_test.
+#
+# Prints TAP. Fails when any line says "not ok" or a part ends without a plan.
+
+bin=${SMC_SELFTEST_BIN:-$SMC_ROOT/build/selftests/smc}
+here=$SMC_ROOT/tools/testing/selftests/smc
+parts=${SMC_TESTS:-sock stall hostile module fault memory}
+failed=0
+timeout=10
+[ -n "$SMC_DEBUG_KERNEL" ] && timeout=40
+
+say()
+{
+	echo "# $*"
+}
+
+result()	# result <status> <name>
+{
+	if [ "$1" = 0 ]; then
+		echo "ok $2"
+	else
+		echo "not ok $2"
+		failed=1
+	fi
+}
+
+# Run a program that prints TAP itself; show it, and keep what it said.
+tap()
+{
+	local name=$1 out=/tmp/$1.tap status
+
+	shift
+	say "--- $name"
+	"$@" 2>&1 | tee "$out"
+	status=${PIPESTATUS[0]}
+	if [ "$status" != 0 ] || grep -q '^not ok' "$out" || ! grep -q '^1\.\.' "$out"; then
+		failed=1
+		say "$name failed with status $status"
+	fi
+	cat "$out" >> "${SMC_RESULTS:-/tmp}/selftests.tap"
+}
+
+has()
+{
+	[[ " $parts " = *" $1 "* ]]
+}
+
+load()
+{
+	grep -q '^smc ' /proc/modules && return 0
+	modprobe -q inet_diag
+	modprobe -q tcp_diag
+	insmod "$SMC_KO" || return 1
+	[ ! -e "$SMC_DIAG_KO" ] || insmod "$SMC_DIAG_KO"
+}
+
+unload()
+{
+	if grep -q '^smc_diag ' /proc/modules; then
+		rmmod smc_diag || return 1
+	fi
+	rmmod smc
+}
+
+mount -t debugfs none /sys/kernel/debug 2> /dev/null
+modprobe -q veth
+modprobe -q unix_diag
+
+load
+result $? "load the module"
+[ $failed = 0 ] || exit 1
+
+if has sock; then
+	# shellcheck disable=SC2086
+	tap smc_sock_test "$bin/smc_sock_test" --timeout $timeout $SMC_SOCK_ARGS
+fi
+for t in stall hostile; do
+	has $t && [ -x "$bin/smc_${t}_test" ] && tap "smc_${t}_test" "$bin/smc_${t}_test"
+done
+has module && [ -x "$here/module.sh" ] && tap module.sh "$here/module.sh"
+if has fault && [ -e /sys/kernel/debug/failslab ] && [ -x "$bin/smc_fault_test" ]; then
+	tap smc_fault_test "$bin/smc_fault_test"
+fi
+
+if has memory; then
+	unload
+	result $? "unload the module"
+	! grep -i '^smc' /proc/slabinfo
+	result $? "no slab of the module is left"
+fi
+exit $failed
