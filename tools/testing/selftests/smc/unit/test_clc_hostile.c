@@ -612,6 +612,26 @@ static void drain(void)
 	tap_case("an unknown version can be drained");
 }
 
+/* Between the short and the long Decline there are no reason codes. */
+static void decline_lengths(void)
+{
+	struct smc_clc_decline d;
+	u8 buf[SMC_CLC_MAX_LEN];
+	unsigned int n;
+
+	for (n = 28; n <= sizeof(buf); n++) {
+		memset(buf, 0xff, sizeof(buf));
+		memcpy(buf, spec_v2_decline, 24);
+		put16(buf + 5, n);
+		memcpy(buf + n - SMC_CLC_EYE_LEN, buf, SMC_CLC_EYE_LEN);
+		CHECK(!judge(SMC_CLC_DECLINE, buf, n), "%u", n);
+		smc_clc_decode_decline(buf, n, &d);
+		CHECK(d.has_types == (n >= 44), "%u", n);
+		CHECK(d.rc_rv1 == (n >= 44 ? ~0u : 0), "%u: %x", n, d.rc_rv1);
+	}
+	tap_case("Declines of all lengths");
+}
+
 static int hdr_expected(unsigned int type, unsigned int version, bool smcd,
 			unsigned int len)
 {
@@ -700,6 +720,7 @@ int main(void)
 		mutated(&golden[i]);
 	headers();
 	empty_proposal();
+	decline_lengths();
 	offsets();
 	offset_combinations();
 	gaps();

@@ -306,6 +306,11 @@ static void refused(void)
 	struct smc_clc_decline d = { .version = 3 };
 	u8 buf[SMC_CLC_MAX_LEN];
 
+	REFUSE_P(.version = 0);
+	REFUSE_P(.version = 3);
+	REFUSE_P(.version = 1);
+	REFUSE_P(.version = 1, .smcd_v2 = false);
+	REFUSE_P(.version = 1, .smcr_v2 = false);
 	REFUSE_P(.smcr_v1 = true);
 	REFUSE_P(.smcd_v1 = true, .has_prefix = true, .n_ipv6 = 9);
 	REFUSE_P(.smcd_v1 = true, .has_prefix = true, .ipv4_prefix_len = 33);
@@ -356,6 +361,61 @@ static void refused(void)
 	tap_case("Declines without a legal encoding");
 }
 
+/* What is not offered, or beyond a count, is not even looked at. */
+static void ignored(void)
+{
+	struct smc_clc_proposal p, out;
+	u8 buf[SMC_CLC_MAX_LEN];
+
+	memset(&p, 0, sizeof(p));
+	p.version = 2;
+	p.smcr_v2 = true;
+	p.ism_gid = 1;
+	p.ism_chid = 0xffff;
+	p.has_seid = true;
+	p.n_gids = 99;
+	p.has_prefix = true;
+	p.n_ipv6 = 99;
+	CHECK(smc_clc_encode_proposal(&p, buf, sizeof(buf)) == 80 + 40 + 4,
+	      "SMC-R alone");
+	CHECK(!smc_clc_decode_proposal(buf, 124, &out), "decode");
+	CHECK(!out.ism_gid && !out.ism_chid && !out.has_seid && !out.n_gids &&
+	      !out.has_prefix && !out.n_ipv6, "something was written");
+
+	memset(&p, 0, sizeof(p));
+	p.version = 2;
+	p.smcd_v2 = true;
+	p.ism_chid = 7;
+	CHECK(smc_clc_encode_proposal(&p, buf, sizeof(buf)) == 80 + 40 + 4,
+	      "SMC-D with an associated device or none");
+	CHECK(!buf[48] && !buf[49], "a CHID without a GID");
+	p.smcd_v1 = true;
+	p.has_prefix = true;
+	p.n_ipv6 = 1;
+	p.ipv6[1].len = 200;
+	CHECK(smc_clc_encode_proposal(&p, buf, sizeof(buf)) ==
+	      80 + 8 + 17 + 40 + 4, "a prefix beyond the count");
+	tap_case("fields that do not matter");
+}
+
+/* A name of 33 characters and no end: cut, the next field is untouched. */
+static void long_hostname(void)
+{
+	struct smc_clc_accept a = {
+		.version = 2, .first_contact = true, .has_fce = true,
+		.release = 1, .mtu = 5, .max_conns = 16, .max_links = 2,
+	};
+	u8 buf[SMC_CLC_MAX_LEN];
+
+	memset(a.hostname, 'h', sizeof(a.hostname));
+	CHECK(smc_clc_encode_accept(&a, buf, sizeof(buf)) == 160, "length");
+	CHECK(buf[108] == 'h' && buf[139] == 'h' && buf[140] == 16, "bytes");
+	a.release = 0;
+	CHECK(smc_clc_encode_accept(&a, buf, sizeof(buf)) == 160, "length");
+	CHECK(buf[139] == 'h' && !buf[140], "bytes");
+	tap_case("a host name that is too long");
+}
+
 int main(void)
 {
 	const char *seed = getenv("SEED");
@@ -369,6 +429,8 @@ int main(void)
 	    SMC_CLC_CONFIRM_R_FULL_LEN);
 	run("Declines", roundtrip_decline, 44);
 	fullest();
+	ignored();
+	long_hostname();
 	refused();
 	return tap_done();
 }
