@@ -46,8 +46,8 @@ static const struct variant variants[] = {
 #define N_VARIANTS	(sizeof(variants) / sizeof(variants[0]))
 
 static struct {
-	const char *names[64];
-	int n_names;
+	const char *names[64], *skips[64];
+	int n_names, n_skips;
 	const char *variant;
 	int family;		/* 4, 6 or 0 for both */
 	bool tcp_only, smc_only;
@@ -290,6 +290,9 @@ static void show_transcript(const struct run *r)
 
 static bool wanted_case(const struct test_case *tc)
 {
+	for (int i = 0; i < opt.n_skips; i++)
+		if (!strcmp(opt.skips[i], tc->name))
+			return false;
 	for (int i = 0; i < opt.n_names; i++)
 		if (!strcmp(opt.names[i], tc->name))
 			return true;
@@ -414,6 +417,7 @@ static void usage(const char *self)
 {
 	printf("usage: %s [-t case]... [-l] [-f 4|6] [-o tcp|smc] [-V variant]\n"
 	       "  -t, --test NAME     only this case (may be given again)\n"
+	       "  -x, --skip NAME     not this case\n"
 	       "  -l, --list          name the cases\n"
 	       "  -f, --family 4|6    only this IP version\n"
 	       "  -o, --only tcp|smc  TCP alone, or SMC at both ends alone\n"
@@ -428,7 +432,7 @@ static void usage(const char *self)
 static void parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "test", 1, NULL, 't' }, { "list", 0, NULL, 'l' },
+		{ "test", 1, NULL, 't' }, { "skip", 1, NULL, 'x' }, { "list", 0, NULL, 'l' },
 		{ "family", 1, NULL, 'f' }, { "only", 1, NULL, 'o' },
 		{ "variant", 1, NULL, 'V' }, { "mode", 1, NULL, 'm' },
 		{ "repeat", 1, NULL, 'n' }, { "timeout", 1, NULL, 'T' },
@@ -436,11 +440,15 @@ static void parse(int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "t:lf:o:V:m:n:T:vh", longs, NULL)) > 0) {
+	while ((c = getopt_long(argc, argv, "t:x:lf:o:V:m:n:T:vh", longs, NULL)) > 0) {
 		switch (c) {
 		case 't':
 			if (opt.n_names < 64)
 				opt.names[opt.n_names++] = optarg;
+			break;
+		case 'x':
+			if (opt.n_skips < 64)
+				opt.skips[opt.n_skips++] = optarg;
 			break;
 		case 'l': opt.list = true; break;
 		case 'f': opt.family = atoi(optarg); break;

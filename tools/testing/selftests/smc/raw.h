@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A peer that offers the TCP option and speaks CLC itself (SMC_TEST_RAW_CLC,
+ * in test builds of the module), and the victim at the other end.
+ */
+#ifndef SMC_TEST_RAW_H
+#define SMC_TEST_RAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { CLC_PROPOSAL = 1, CLC_ACCEPT, CLC_CONFIRM, CLC_DECLINE };
+
+struct message {
+	uint8_t b[2048];
+	size_t len;
+};
+
+/* How the victim's side of the connection answers. */
+enum reaction {
+	GOT_NOTHING	= 1,
+	GOT_RESET	= 2,
+	GOT_END		= 4,
+	GOT_DECLINE	= 8,
+	GOT_ACCEPT	= 16,
+	GOT_CONFIRM	= 32,
+	GOT_PROPOSAL	= 64,
+	GOT_OTHER	= 128,
+};
+
+#define WAIT_MS		20000		/* nothing here may take as long */
+
+const char *reaction_names(unsigned int mask);
+
+bool raw_available(void);		/* is this a test build? */
+int raw_listen(int *port);		/* accepted children speak CLC themselves */
+int raw_connect(int port);
+int victim_listen(int *port);
+int victim_connect(int port);		/* not blocking, just begun */
+int accept_in_time(int lfd);
+
+void put_bytes(int fd, const void *b, size_t len);
+/* The next CLC message of the victim, or how it ended. */
+enum reaction get_message(int fd, struct message *m, int ms);
+
+int wait_mask(int fd, int want, int ms);	/* 0: not in time */
+long set_timeout_ms(long ms);		/* of handshakes; returns the old one */
+
+/* Set by the program that uses this; ends it, with words. */
+void give_up(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+#endif
