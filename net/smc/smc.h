@@ -46,6 +46,7 @@
 
 struct smc_conn;
 struct smc_handshake;
+struct smc_nursery;
 
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
@@ -72,6 +73,7 @@ enum smc_phase {
  * @self:	points to this object; differs in a raw copy that the TCP listener
  *		made for a child, which must not be torn down as an SMC socket
  * @hs:		the handshake while phase is CONNECTING or HANDSHAKE; RCU
+ * @nursery:	of a listener: of its children; of a child: while not accepted
  * @conn:	set, with release semantics, before phase becomes UP; stays until
  *		the socket is released or disconnected
  * @retired:	connections of earlier lives of a socket that was disconnected;
@@ -91,6 +93,7 @@ struct smc_sock {
 	struct tcp6_sock	tcp6;
 	struct smc_sock		*self;
 	struct smc_handshake __rcu *hs;
+	struct smc_nursery __rcu *nursery;
 	struct smc_conn		*conn;
 	struct smc_conn		*retired;
 	struct hlist_node	node;

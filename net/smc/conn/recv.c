@@ -6,15 +6,18 @@
 #include "../fabric/fabric.h"
 #include "conn.h"
 
-/* Copy @len bytes from position @seq to the user, around the end of the ring. */
+/*
+ * Copy @len bytes from position @seq to the user, around the end of the ring; as
+ * in send.c without the check of hardened usercopy.
+ */
 static size_t drain(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len)
 {
 	u32 pos = seq & (c->rx_size - 1);
 	size_t first = min_t(size_t, len, c->rx_size - pos);
-	size_t done = copy_to_iter(c->rx_buf + pos, first, to);
+	size_t done = _copy_to_iter(c->rx_buf + pos, first, to);
 
 	if (unlikely(done == first && len > first))
-		done += copy_to_iter(c->rx_buf, len - first, to);
+		done += _copy_to_iter(c->rx_buf, len - first, to);
 	return done;
 }
 
@@ -26,8 +29,8 @@ static bool rx_ended(struct sock *sk, struct smc_conn *c)
 	       READ_ONCE(sk->sk_state) == TCP_CLOSE;
 }
 
-static int wait_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
-			 long *timeo)
+static void wait_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
+			  long *timeo)
 {
 	struct smc_wait w;
 
@@ -35,12 +38,11 @@ static int wait_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	smc_wait_begin(&w, sk, EPOLLIN);
 	set_current_state(TASK_INTERRUPTIBLE);
-	if (smp_load_acquire(&c->rx_prod) == seq && !rx_ended(sk, c))
+	if ((s64)(smp_load_acquire(&c->rx_prod) - seq) <= 0 && !rx_ended(sk, c))
 		*timeo = schedule_timeout(*timeo);
 	smc_wait_end(&w, sk);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	mutex_lock(&c->rx_lock);
-	return 0;
 }
 
 /*
@@ -74,6 +76,41 @@ static bool rx_enough(struct sock *sk, struct smc_conn *c, long timeo)
 	return !timeo || rx_ended(sk, c) || signal_pending(current);
 }
 
+/*
+ * There is nothing at *@seq.  Returns 1 when it is worth to look again, perhaps
+ * at another place; otherwise what to return if nothing has been received.
+ */
+static int no_data(struct sock *sk, struct smc_conn *c, u64 *seq, long *timeo,
+		   int flags, size_t copied)
+{
+	int rc;
+
+	if (unlikely(rx_ended(sk, c))) {
+		/* What ended the stream came after the last data: look once more. */
+		smp_rmb();
+		if ((s64)(smp_load_acquire(&c->rx_prod) - *seq) > 0)
+			return 1;
+	}
+	rc = copied ? !rx_enough(sk, c, *timeo) : rx_verdict(sk, c, *timeo);
+	if (rc <= 0)
+		return rc;
+	wait_for_data(sk, c, *seq, timeo);
+	/* Someone else may have taken the data meanwhile. */
+	if (!(flags & MSG_PEEK) || (s64)(c->rx_cons - *seq) > 0)
+		*seq = c->rx_cons;
+	return 1;
+}
+
+/* A large copy is done in parts, so that the sender can go on meanwhile. */
+static size_t take(struct smc_conn *c, struct msghdr *msg, u64 seq, size_t len,
+		   int flags)
+{
+	len = min_t(size_t, len, max_t(size_t, c->rx_size / 4, SMC_CLC_SIZE_MIN));
+	if (unlikely(flags & MSG_TRUNC))
+		return len;
+	return drain(c, seq, &msg->msg_iter, len);
+}
+
 /**
  * smc_conn_recvmsg() - receive on an established connection
  * @sk: the socket
@@ -90,52 +127,40 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags)
 {
 	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
-	size_t chunk = max_t(size_t, c->rx_size / 4, SMC_CLC_SIZE_MIN);
 	size_t target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
 	size_t copied = 0, n;
-	u64 seq;
+	u64 seq, unread;
 	int rc = 0;
 
 	mutex_lock(&c->rx_lock);
 	seq = c->rx_cons;
-	while (copied < len) {
-		bool ended = rx_ended(sk, c);
-
-		/* What ended the stream came after the last data. */
-		smp_rmb();
-		n = min3(smp_load_acquire(&c->rx_prod) - seq,
-			 (u64)(len - copied), (u64)chunk);
-		if (unlikely(!n)) {
-			if (copied >= target || (copied && rx_enough(sk, c, timeo)))
+	if (unlikely(flags & MSG_PEEK))
+		seq += max(sk_peek_offset(sk, flags), 0);
+	do {
+		unread = smp_load_acquire(&c->rx_prod) - seq;
+		if (unlikely((s64)unread <= 0)) {
+			if (copied >= target)
 				break;
-			if (!copied && (ended || !timeo || signal_pending(current))) {
-				rc = rx_verdict(sk, c, timeo);
-				if (rc <= 0)
-					break;
-				rc = 0;
-			}
-			wait_for_data(sk, c, seq, &timeo);
-			/* Someone else may have taken the data meanwhile. */
-			if (!(flags & MSG_PEEK))
-				seq = c->rx_cons;
-			else if (c->rx_cons > seq)
-				seq = c->rx_cons;
+			rc = no_data(sk, c, &seq, &timeo, flags, copied);
+			if (rc <= 0)
+				break;
 			continue;
 		}
-		if (likely(!(flags & MSG_TRUNC))) {
-			n = drain(c, seq, &msg->msg_iter, n);
-			if (unlikely(!n)) {
-				rc = -EFAULT;
-				break;
-			}
+		n = take(c, msg, seq, min_t(u64, unread, len - copied), flags);
+		if (unlikely(!n && len)) {
+			rc = -EFAULT;
+			break;
 		}
 		seq += n;
 		copied += n;
-		if (likely(!(flags & MSG_PEEK))) {
-			WRITE_ONCE(c->rx_cons, seq);
-			c->fabric->ops->consumed(c);
+		if (unlikely(flags & MSG_PEEK)) {
+			sk_peek_offset_fwd(sk, n);
+			continue;
 		}
-	}
+		sk_peek_offset_bwd(sk, n);
+		WRITE_ONCE(c->rx_cons, seq);
+		c->fabric->ops->consumed(c);
+	} while (copied < len);
 	mutex_unlock(&c->rx_lock);
 	return copied ? copied : rc;
 }

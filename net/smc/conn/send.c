@@ -58,15 +58,19 @@ void smc_conn_uncork(struct smc_conn *c)
 	mutex_unlock(&c->tx_lock);
 }
 
-/* Copy up to @len bytes to the place of tx_prod, around the end of the ring. */
+/*
+ * Copy up to @len bytes to the place of tx_prod, around the end of the ring.  The
+ * variant without the check of hardened usercopy: the ring is no object of a slab,
+ * and its bounds are these lines (150 instructions for each copy).
+ */
 static size_t fill(struct smc_conn *c, struct iov_iter *from, size_t len)
 {
 	u32 pos = c->tx_prod & (c->tx_size - 1);
 	size_t first = min_t(size_t, len, c->tx_size - pos);
-	size_t done = copy_from_iter(c->tx_buf + pos, first, from);
+	size_t done = _copy_from_iter(c->tx_buf + pos, first, from);
 
 	if (unlikely(done == first && len > first))
-		done += copy_from_iter(c->tx_buf, len - first, from);
+		done += _copy_from_iter(c->tx_buf, len - first, from);
 	return done;
 }
 
@@ -100,6 +104,8 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, long *timeo)
 		*timeo = schedule_timeout(*timeo);
 	}
 	smc_wait_end(&w, sk);
+	if (rc == -EAGAIN)
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	mutex_lock(&c->tx_lock);
 	return rc;
 }
@@ -147,6 +153,13 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	size_t sent = 0, n;
 	int rc = 0;
 
+	if (unlikely(msg->msg_controllen)) {
+		struct sockcm_cookie sockc = {};
+
+		/* Nothing of it concerns us, but mistakes are TCP's mistakes. */
+		if (sock_cmsg_send(sk, msg, &sockc))
+			return -EINVAL;
+	}
 	mutex_lock(&c->tx_lock);
 	if (unlikely(tx_ended(sk, c)) && !len)
 		rc = tx_error(sk, c, msg);

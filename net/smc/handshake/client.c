@@ -26,6 +26,18 @@ static int send_proposal(struct smc_handshake *hs)
 	return smc_clc_send(hs, hs->buf, len);
 }
 
+/* The option came back from this very socket: there is nobody to talk to. */
+static bool connected_to_self(const struct sock *sk)
+{
+	if (inet_sk(sk)->inet_sport != sk->sk_dport)
+		return false;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return ipv6_addr_equal(&sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr);
+#endif
+	return sk->sk_rcv_saddr == sk->sk_daddr;
+}
+
 /**
  * smc_client_connect() - is TCP up, and did the peer answer the option?
  * @hs: the handshake
@@ -39,15 +51,15 @@ bool smc_client_connect(struct smc_handshake *hs)
 
 	if (state == TCP_SYN_SENT || state == TCP_SYN_RECV)
 		return false;
-	if (state == TCP_CLOSE || READ_ONCE(sk->sk_err)) {
-		smc_hs_end_tcp(hs, SMC_REASON_NONE, 0);
+	if (state == TCP_CLOSE) {
+		smc_hs_end_new(hs);
 		return false;
 	}
 	if (!tcp_sk(sk)->syn_smc) {
 		smc_hs_end_tcp(hs, SMC_REASON_PEER_NO_OPTION, 0);
 		return false;
 	}
-	if (smc_sk(sk)->raw_clc) {
+	if (smc_sk(sk)->raw_clc || connected_to_self(sk)) {
 		smc_hs_end_tcp(hs, SMC_REASON_NONE, 0);
 		return false;
 	}

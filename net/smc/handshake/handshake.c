@@ -4,6 +4,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
+#include "../socket/nursery.h"
 #include "../socket/socket.h"
 #include "handshake.h"
 
@@ -103,6 +104,10 @@ static bool hs_step(struct smc_handshake *hs)
 
 static void hs_run(struct smc_handshake *hs)
 {
+	struct smc_nursery *nursery;
+
+	if (!smc_nursery_enter(hs->sk, &nursery))
+		return;
 	mutex_lock(&hs->lock);
 	clear_bit(SMC_HS_PENDING, &hs->flags);
 	/* Events from here on are seen by the steps or set the bit again. */
@@ -116,6 +121,7 @@ static void hs_run(struct smc_handshake *hs)
 		break;
 	}
 	mutex_unlock(&hs->lock);
+	smc_nursery_exit(nursery);
 }
 
 static void hs_work(struct work_struct *work)
@@ -317,6 +323,18 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 		smc_hs_end_reset(hs, reason, ECONNRESET);
 	else
 		smc_hs_end_tcp(hs, reason, 0);
+}
+
+/**
+ * smc_hs_end_new() - TCP could not connect
+ * @hs: the handshake
+ */
+void smc_hs_end_new(struct smc_handshake *hs)
+{
+	if (!hs_lock_sock(hs))
+		return;
+	smc_to_new(hs->sk);
+	hs_finish_end(hs);
 }
 
 /**

@@ -90,6 +90,7 @@ void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
 		    u32 peer_diagnosis);
 void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err);
 void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason);
+void smc_hs_end_new(struct smc_handshake *hs);
 void smc_hs_end_declined(struct smc_handshake *hs);
 void smc_hs_end_bad(struct smc_handshake *hs, int rc);
 

@@ -135,6 +135,20 @@ int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
 	return smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
 }
 
+/* Plain TCP that is not connected may become SMC again. */
+static bool renew(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	bool fresh;
+
+	lock_sock(sk);
+	fresh = sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE;
+	if (fresh && smc_sk(sk)->phase == SMC_PHASE_TCP)
+		smc_to_new(sk);
+	release_sock(sk);
+	return fresh;
+}
+
 /**
  * smc_plain_connect() - connect() in phase TCP
  * @sock: the socket
@@ -148,12 +162,11 @@ int smc_plain_connect(struct socket *sock, struct sockaddr *addr, int len,
 		      int flags)
 {
 	struct sock *sk = sock->sk;
-	int rc = smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
+	int rc;
 
-	lock_sock(sk);
-	if (sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE &&
-	    smc_sk(sk)->phase == SMC_PHASE_TCP)
-		smc_to_new(sk);
-	release_sock(sk);
+	if (renew(sock))
+		return smc_connect(sock, addr, len, flags);
+	rc = smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
+	renew(sock);
 	return rc;
 }

@@ -48,6 +48,7 @@ static int learn_family(struct smc_family *f, int family)
 	f->prot.init = smc_init_sock;
 	f->prot.destroy = smc_destroy_sock;
 	f->prot.disconnect = smc_disconnect;
+	f->prot.unhash = smc_unhash;
 	f->prot.setsockopt = smc_setsockopt;
 	f->prot.getsockopt = smc_getsockopt;
 	smc_ops_init(f);

@@ -4,6 +4,7 @@
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "../netns.h"
+#include "nursery.h"
 #include "socket.h"
 
 /* Asked in the bottom half for each SYN that carries the option. */
@@ -52,6 +53,7 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 	if (inet_csk(child)->icsk_af_ops == &f->af_ops)
 		inet_csk(child)->icsk_af_ops = f->tcp_af_ops;
 	smc_child_born(child, smc_sk(sk)->raw_clc);
+	smc_nursery_join(child, sk);
 	if (!tcp_sk(child)->syn_smc)
 		smc_to_tcp(child, SMC_REASON_PEER_NO_OPTION, 0);
 	else if (smc_sk(child)->raw_clc)
@@ -78,6 +80,11 @@ int smc_listen(struct socket *sock, int backlog)
 	int rc;
 
 	lock_sock(sk);
+	rc = smc_nursery_open(sk);
+	if (rc) {
+		release_sock(sk);
+		return rc;
+	}
 	if (smc_sk(sk)->phase == SMC_PHASE_NEW && sk->sk_state == TCP_CLOSE) {
 		tcp_sk(sk)->syn_smc = true;
 		tcp_sk(sk)->smc_hs_congested = refuses_smc;

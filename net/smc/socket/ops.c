@@ -10,6 +10,7 @@
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
+#include "nursery.h"
 #include "socket.h"
 
 static const struct proto_ops *tcp_ops(const struct sock *sk)
@@ -254,13 +255,19 @@ static void adopt_child(struct socket *newsock)
 {
 	struct sock *sk = newsock->sk;
 	struct smc_sock *smc = smc_sk(sk);
+	bool closed;
 
 	lock_sock(sk);
+	closed = smc_nursery_closed(sk);
 	if (smc->phase == SMC_PHASE_TCP)
 		newsock->ops = &smc_family(sk)->plain_ops;
 	else if (smc->conn)
 		smc_conn_set_wq(smc->conn, &newsock->wq);
+	smc_nursery_leave(sk);
 	release_sock(sk);
+	/* A worker that came while the listener was closing may have left. */
+	if (unlikely(closed) && smc_unsettled(smc))
+		smc_hs_event(sk);
 }
 
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
@@ -317,6 +324,5 @@ void __init smc_ops_init(struct smc_family *f)
 	f->ops.read_skb = NULL;
 	f->ops.peek_len = NULL;
 	f->ops.sendmsg_locked = NULL;
-	f->ops.set_peek_off = NULL;
 	smc_compat_ops_init(&f->ops);
 }

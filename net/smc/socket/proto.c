@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
+#include "nursery.h"
 #include "socket.h"
 
 static struct kmem_cache *smc_sock_cache;
@@ -30,7 +31,12 @@ static void smc_reset_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, reset_work);
 	struct sock *sk = smc_to_sk(smc);
+	struct smc_nursery *nursery;
 
+	if (!smc_nursery_enter(sk, &nursery)) {
+		sock_put(sk);
+		return;
+	}
 	tcp_abort(sk, ENOMEM);
 	lock_sock(sk);
 	__skb_queue_purge(&sk->sk_receive_queue);
@@ -38,6 +44,7 @@ static void smc_reset_work(struct work_struct *work)
 	smc_to_tcp(sk, SMC_REASON_NO_MEMORY, 0);
 	release_sock(sk);
 	smc_wake_settled(sk);
+	smc_nursery_exit(nursery);
 	sock_put(sk);
 }
 
@@ -135,10 +142,27 @@ void smc_retire_conns(struct sock *sk)
 void smc_destroy_sock(struct sock *sk)
 {
 	if (smc_is_self(sk)) {
+		smc_nursery_leave(sk);
 		smc_hs_kill(sk);
 		smc_retire_conns(sk);
 	}
 	smc_family(sk)->tcp->destroy(sk);
+}
+
+/**
+ * smc_unhash() - proto.unhash: the state becomes TCP_CLOSE
+ * @sk: the socket
+ *
+ * The one thing that all ends of a listener have in common, and before its
+ * children are destroyed.
+ *
+ * Context: process and the socket locked for a listener, else any.
+ */
+void smc_unhash(struct sock *sk)
+{
+	if (smc_is_self(sk) && smc_sk(sk)->phase == SMC_PHASE_LISTEN)
+		smc_nursery_close(sk);
+	smc_family(sk)->tcp->unhash(sk);
 }
 
 /**

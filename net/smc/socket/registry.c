@@ -4,6 +4,7 @@
 #include <linux/rculist_nulls.h>
 #include "../admin/walk.h"
 #include "../fabric/fabric.h"
+#include "nursery.h"
 #include "socket.h"
 
 #define REG_BITS	8
@@ -110,10 +111,13 @@ static u8 tcp_shows(const struct sock *sk)
 	}
 }
 
-static void fill_info(struct smc_sock_info *info, struct sock *sk)
+static bool fill_info(struct smc_sock_info *info, struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
+	struct smc_nursery *nursery;
 
+	if (!smc_nursery_enter(sk, &nursery))
+		return false;
 	memset(info, 0, sizeof(*info));
 	info->sk = sk;
 	/* Nothing that is being torn down is looked at: the lock keeps it whole. */
@@ -129,6 +133,8 @@ static void fill_info(struct smc_sock_info *info, struct sock *sk)
 	else if (smc_unsettled(smc))
 		info->state = SMC_CONN_INIT;
 	release_sock(sk);
+	smc_nursery_exit(nursery);
+	return true;
 }
 
 /**
@@ -157,8 +163,7 @@ int smc_sock_walk(struct net *net, int pos[2],
 			sk = reg_get(&reg_table[pos[0]], net, pos[1], &next);
 			if (!sk)
 				break;
-			fill_info(&info, sk);
-			rc = fn(&info, arg);
+			rc = fill_info(&info, sk) ? fn(&info, arg) : 0;
 			sock_put(sk);
 			if (rc)
 				return rc;
