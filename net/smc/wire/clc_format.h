@@ -164,6 +164,11 @@ static_assert(offsetof(struct smc_clc_w_smcd, token) == 16);
 static_assert(offsetof(struct smc_clc_w_smcd, dmbe_size) == 25);
 static_assert(offsetof(struct smc_clc_w_smcd, link_id) == 28);
 
+/*
+ * Neither specification has a table of it. That it is 48 bytes long with the
+ * eye catcher is still to be seen on a wire, so the decoder takes any length
+ * that has the link ID, up to this one.
+ */
 struct smc_clc_w_smcd_v1 {
 	struct smc_clc_w_smcd base;
 	u8 reserved[12];

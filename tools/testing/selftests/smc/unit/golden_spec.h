@@ -382,8 +382,8 @@ static const u8 spec_v2_decline_short[] = {
 static_assert(sizeof(spec_v2_decline_short) == 28);
 
 /*
- * SMC-Dv1. The paper gives the layout up to the link ID with its version 2
- * table; the length is that of the deployed world.
+ * SMC-Dv1. Up to the link ID as in the paper's version 2 table; no text here
+ * and no capture gives the length, see struct smc_clc_w_smcd_v1.
  */
 static const u8 spec_d1_accept[] = {
 	/*  0 */ EYE_D,
