@@ -30,7 +30,7 @@ static struct inet_protosw smc_protosw[2] = {
 };
 
 /* TCP's tables of IPv6 are not exported; a socket of it shows them. */
-static int learn_family(struct smc_family *f, int family)
+static int __init learn_family(struct smc_family *f, int family)
 {
 	struct socket *sock;
 	int rc;
