@@ -89,6 +89,7 @@ static void at_end(unsigned int cpu, void *data)
 	struct block *b;
 	int i;
 
+	tracing = false;
 	for (i = 0; i < BUCKETS; i++)
 		for (b = blocks[i]; b; b = b->next)
 			if (b->executed != b->before)
