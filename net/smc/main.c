@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include "admin/eid.h"
 #include "fabric/fabric.h"
+#include "handshake/handshake.h"
 #include "netns.h"
 #include "socket/socket.h"
 
@@ -19,9 +20,12 @@ static int __init smc_init(void)
 	rc = smc_netns_init();
 	if (rc)
 		goto err_wq;
-	rc = smc_loopback_init();
+	rc = smc_hs_init();
 	if (rc)
 		goto err_netns;
+	rc = smc_loopback_init();
+	if (rc)
+		goto err_hs;
 	rc = smc_family_init();
 	if (rc)
 		goto err_loopback;
@@ -29,6 +33,8 @@ static int __init smc_init(void)
 
 err_loopback:
 	smc_loopback_exit();
+err_hs:
+	smc_hs_exit();
 err_netns:
 	smc_netns_exit();
 err_wq:
@@ -45,6 +51,7 @@ static void __exit smc_exit(void)
 	smc_loopback_exit();
 	smc_netns_exit();
 	destroy_workqueue(smc_wq);
+	smc_hs_exit();
 	rcu_barrier();
 }
 

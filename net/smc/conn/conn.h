@@ -142,7 +142,9 @@ struct smc_wait {
 	__poll_t		mask;
 };
 
-void smc_wait_begin(struct smc_wait *w, struct sock *sk, __poll_t mask);
+void smc_wait_begin(struct smc_wait *w, __poll_t mask);
+void smc_wait_arm(struct smc_wait *w, struct sock *sk);
+long smc_wait_sleep(long timeo);
 void smc_wait_end(struct smc_wait *w, struct sock *sk);
 
 /* send.c, recv.c */

@@ -36,10 +36,10 @@ static void wait_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 
 	mutex_unlock(&c->rx_lock);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	smc_wait_begin(&w, sk, EPOLLIN);
-	set_current_state(TASK_INTERRUPTIBLE);
+	smc_wait_begin(&w, EPOLLIN);
+	smc_wait_arm(&w, sk);
 	if ((s64)(smp_load_acquire(&c->rx_prod) - seq) <= 0 && !rx_ended(sk, c))
-		*timeo = schedule_timeout(*timeo);
+		*timeo = smc_wait_sleep(*timeo);
 	smc_wait_end(&w, sk);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	mutex_lock(&c->rx_lock);

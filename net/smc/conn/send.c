@@ -89,9 +89,9 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, long *timeo)
 
 	publish(c);
 	mutex_unlock(&c->tx_lock);
-	smc_wait_begin(&w, sk, EPOLLOUT);
+	smc_wait_begin(&w, EPOLLOUT);
 	for (;;) {
-		set_current_state(TASK_INTERRUPTIBLE);
+		smc_wait_arm(&w, sk);
 		WRITE_ONCE(c->tx_blocked, true);
 		/* Pairs with the barrier between tx_cons and tx_blocked. */
 		smp_mb();
@@ -101,7 +101,7 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, long *timeo)
 		if (!*timeo || signal_pending(current))
 			break;
 		rc = 0;
-		*timeo = schedule_timeout(*timeo);
+		*timeo = smc_wait_sleep(*timeo);
 	}
 	smc_wait_end(&w, sk);
 	if (rc == -EAGAIN)

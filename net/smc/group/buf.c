@@ -18,6 +18,8 @@
 /* A buffer is this large, but of one element at least, of so many at most. */
 #define BUF_BYTES	(512u << 10)
 #define BUF_MAX_ELEMS	32u
+/* So long it is kept for connections to come. */
+#define KEEP_TIME	(5 * HZ)
 
 struct smc_buf;
 
@@ -37,7 +39,7 @@ struct smc_elem {
  * @mem:	its memory
  * @n_elems:	number of its elements
  * @n_free:	how many of them are free; under the pool's lock
- * @list:	in the list of buffers to be freed
+ * @list:	in the pool's list of idle buffers while wholly free
  * @elems:	its elements
  */
 struct smc_buf {
@@ -53,15 +55,13 @@ struct smc_buf {
  * struct smc_pool - all buffers whose elements have one size
  * @lock:	protects the lists and counters
  * @free:	free elements, the one used last first: its memory is warm
- * @n_free:	their number
- * @idle:	buffers without users, about to be freed
+ * @idle:	buffers without users, to be freed after KEEP_TIME
  * @pools:	all pools of the namespace
  * @size_code:	size of the elements, in compressed notation
  */
 struct smc_pool {
 	spinlock_t		lock;
 	struct list_head	free;
-	unsigned int		n_free;
 	struct list_head	idle;
 	struct smc_pools	*pools;
 	u8			size_code;
@@ -80,7 +80,7 @@ struct smc_pools {
 	refcount_t		ref;
 	bool			closed;
 	atomic64_t		bytes;
-	struct work_struct	reap;
+	struct delayed_work	reap;
 	struct smc_pool		pool[SMC_SIZE_CODE_LIMIT + 1];
 };
 
@@ -107,28 +107,49 @@ static void buf_free(struct smc_buf *buf)
 	pools_put(pools);
 }
 
+/* Take buffers without users out of a pool; all but one, or all. */
+static void __pool_reap(struct smc_pool *pool, bool all, struct list_head *gone)
+{
+	struct smc_buf *buf, *next;
+	unsigned int i;
+
+	lockdep_assert_held(&pool->lock);
+	list_for_each_entry_safe(buf, next, &pool->idle, list) {
+		if (!all && list_is_singular(&pool->idle))
+			break;
+		for (i = 0; i < buf->n_elems; i++)
+			list_del(&buf->elems[i].list);
+		list_move(&buf->list, gone);
+	}
+}
+
 static void pools_reap(struct work_struct *work)
 {
-	struct smc_pools *pools = container_of(work, struct smc_pools, reap);
+	struct smc_pools *pools = container_of(work, struct smc_pools, reap.work);
+	bool all = READ_ONCE(pools->closed);
 	struct smc_buf *buf, *next;
-	LIST_HEAD(idle);
+	LIST_HEAD(gone);
 	int i;
 
 	for (i = 0; i <= SMC_SIZE_CODE_LIMIT; i++) {
 		spin_lock_bh(&pools->pool[i].lock);
-		list_splice_init(&pools->pool[i].idle, &idle);
+		__pool_reap(&pools->pool[i], all, &gone);
 		spin_unlock_bh(&pools->pool[i].lock);
 	}
-	list_for_each_entry_safe(buf, next, &idle, list)
+	list_for_each_entry_safe(buf, next, &gone, list)
 		buf_free(buf);
 	pools_put(pools);
 }
 
-static void schedule_reap(struct smc_pools *pools)
+static void schedule_reap(struct smc_pools *pools, unsigned long delay)
 {
+	if (delay && delayed_work_pending(&pools->reap))
+		return;
 	refcount_inc(&pools->ref);
-	if (!queue_work(smc_wq, &pools->reap))
-		pools_put(pools);
+	if (!mod_delayed_work(smc_wq, &pools->reap, delay))
+		return;
+	/* It was pending, with a reference of its own. */
+	pools_put(pools);
 }
 
 /**
@@ -144,7 +165,7 @@ struct smc_pools *smc_pools_new(void)
 	if (!pools)
 		return NULL;
 	refcount_set(&pools->ref, 1);
-	INIT_WORK(&pools->reap, pools_reap);
+	INIT_DELAYED_WORK(&pools->reap, pools_reap);
 	for (i = 0; i <= SMC_SIZE_CODE_LIMIT; i++) {
 		struct smc_pool *pool = &pools->pool[i];
 
@@ -157,35 +178,6 @@ struct smc_pools *smc_pools_new(void)
 	return pools;
 }
 
-/* The buffer has no users: take its elements off the free list. */
-static void __buf_retire(struct smc_pool *pool, struct smc_buf *buf)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&pool->lock);
-	for (i = 0; i < buf->n_elems; i++)
-		list_del(&buf->elems[i].list);
-	pool->n_free -= buf->n_elems;
-	list_add(&buf->list, &pool->idle);
-}
-
-static void pool_retire_all(struct smc_pool *pool)
-{
-	struct smc_elem *elem;
-	bool again = true;
-
-	while (again) {
-		again = false;
-		list_for_each_entry(elem, &pool->free, list) {
-			if (elem->buf->n_free != elem->buf->n_elems)
-				continue;
-			__buf_retire(pool, elem->buf);
-			again = true;
-			break;
-		}
-	}
-}
-
 /**
  * smc_pools_close() - the namespace ends; elements still in use live on
  * @pools: the pools
@@ -194,16 +186,9 @@ static void pool_retire_all(struct smc_pool *pool)
  */
 void smc_pools_close(struct smc_pools *pools)
 {
-	int i;
-
 	WRITE_ONCE(pools->closed, true);
-	for (i = 0; i <= SMC_SIZE_CODE_LIMIT; i++) {
-		spin_lock_bh(&pools->pool[i].lock);
-		pool_retire_all(&pools->pool[i]);
-		spin_unlock_bh(&pools->pool[i].lock);
-	}
-	schedule_reap(pools);
-	flush_work(&pools->reap);
+	schedule_reap(pools, 0);
+	flush_delayed_work(&pools->reap);
 	pools_put(pools);
 }
 
@@ -247,8 +232,8 @@ static struct smc_elem *__pool_take(struct smc_pool *pool)
 	if (!elem)
 		return NULL;
 	list_del(&elem->list);
-	elem->buf->n_free--;
-	pool->n_free--;
+	if (elem->buf->n_free-- == elem->buf->n_elems)
+		list_del(&elem->buf->list);
 	return elem;
 }
 
@@ -279,7 +264,7 @@ struct smc_elem *smc_elem_get(struct smc_pools *pools, u8 size_code)
 	spin_lock_bh(&pool->lock);
 	for (i = 0; i < buf->n_elems; i++)
 		list_add_tail(&buf->elems[i].list, &pool->free);
-	pool->n_free += buf->n_elems;
+	list_add(&buf->list, &pool->idle);
 	elem = __pool_take(pool);
 	spin_unlock_bh(&pool->lock);
 	return elem;
@@ -289,8 +274,7 @@ struct smc_elem *smc_elem_get(struct smc_pools *pools, u8 size_code)
  * smc_elem_put() - both sides are done with an element
  * @elem: the element
  *
- * A buffer that is free as a whole is given back when the pool keeps a whole
- * buffer's worth of other free elements.
+ * Buffers that are free as a whole are given back after some seconds, all but one.
  *
  * Context: any.
  */
@@ -302,12 +286,12 @@ void smc_elem_put(struct smc_elem *elem)
 
 	spin_lock_bh(&pool->lock);
 	list_add(&elem->list, &pool->free);
-	pool->n_free++;
-	buf->n_free++;
-	if (buf->n_free == buf->n_elems &&
-	    (READ_ONCE(pools->closed) || pool->n_free >= 2 * buf->n_elems)) {
-		__buf_retire(pool, buf);
-		schedule_reap(pools);
+	if (++buf->n_free == buf->n_elems) {
+		list_add(&buf->list, &pool->idle);
+		if (unlikely(READ_ONCE(pools->closed)))
+			schedule_reap(pools, 0);
+		else if (!list_is_singular(&pool->idle))
+			schedule_reap(pools, KEEP_TIME);
 	}
 	spin_unlock_bh(&pool->lock);
 }

@@ -46,7 +46,7 @@ int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len)
 
 static int recv_some(struct smc_handshake *hs, unsigned int want)
 {
-	struct kvec vec = { .iov_base = hs->buf + hs->have,
+	struct kvec vec = { .iov_base = hs->area->buf + hs->have,
 			    .iov_len = want - hs->have };
 	struct msghdr msg = {};
 	int addr_len = 0, rc;
@@ -74,7 +74,7 @@ static int nothing(struct smc_handshake *hs, int rc)
 
 /**
  * smc_clc_recv() - receive the next message, not a byte more
- * @hs: the handshake; the message is in hs->buf, its header in hs->hdr
+ * @hs: the handshake; the message is in hs->area->buf, its header in hs->hdr
  *
  * Context: process, the socket is not locked.
  * Return: 0 with a whole message; -EOPNOTSUPP with a whole message whose header
@@ -88,11 +88,11 @@ int smc_clc_recv(struct smc_handshake *hs)
 
 	for (;;) {
 		if (hs->have >= SMC_CLC_HDR_LEN) {
-			verdict = smc_clc_decode_hdr(hs->buf, hs->have, &hs->hdr);
+			verdict = smc_clc_decode_hdr(hs->area->buf, hs->have, &hs->hdr);
 			if (verdict == -EPROTO)
 				return -EPROTO;
 			want = hs->hdr.len;
-			if (want < hs->have || want > sizeof(hs->buf))
+			if (want < hs->have || want > sizeof(hs->area->buf))
 				return -EPROTO;
 			if (hs->have == want)
 				break;

@@ -13,6 +13,8 @@ module_param(handshake_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(handshake_timeout_ms,
 		 "Time for the whole SMC handshake in ms, 1 to 600000 (default 10000)");
 
+static struct kmem_cache *smc_hs_cache;
+
 static unsigned long timeout_jiffies(void)
 {
 	return msecs_to_jiffies(clamp(READ_ONCE(handshake_timeout_ms), 1u, 600000u));
@@ -35,11 +37,60 @@ static void hs_put(struct smc_handshake *hs)
 	if (!refcount_dec_and_test(&hs->ref))
 		return;
 	drop_conn(hs);
+	kfree(hs->area);
 	sock_put(hs->sk);
-	kfree_rcu(hs, rcu);
+	kmem_cache_free(smc_hs_cache, hs);
 }
 
-/* Somebody has to look: a driver that sleeps, or else the worker. */
+/*
+ * The handshake of a socket, with a reference.  The cache is SLAB_TYPESAFE_BY_RCU:
+ * the object may have become another socket's between the look and the reference.
+ */
+static struct smc_handshake *hs_get(struct sock *sk)
+{
+	struct smc_handshake *hs;
+
+	rcu_read_lock();
+	hs = rcu_dereference(smc_sk(sk)->hs);
+	if (hs && !refcount_inc_not_zero(&hs->ref))
+		hs = NULL;
+	rcu_read_unlock();
+	if (hs && rcu_access_pointer(smc_sk(sk)->hs) != hs) {
+		hs_put(hs);
+		hs = NULL;
+	}
+	return hs;
+}
+
+/*
+ * A message sent over loopback arrives in the context of its sender, before the
+ * send returns.  Handshakes that have something to do because of it are collected
+ * here and run by the sender after its own, which saves two switches to the worker
+ * for each message.  @task tells whether a bottom half runs on top of the collector.
+ */
+struct hs_collector {
+	struct task_struct	*task;
+	struct llist_head	list;
+};
+
+static DEFINE_PER_CPU(struct hs_collector, hs_collector);
+
+static bool collect(struct smc_handshake *hs)
+{
+	struct hs_collector *col;
+	bool mine;
+
+	col = get_cpu_ptr(&hs_collector);
+	mine = READ_ONCE(col->task) == current;
+	if (mine && !test_and_set_bit(SMC_HS_COLLECTED, &hs->flags)) {
+		refcount_inc(&hs->ref);
+		llist_add(&hs->pending, &col->list);
+	}
+	put_cpu_ptr(&hs_collector);
+	return mine;
+}
+
+/* Somebody has to look: a driver that sleeps, a collector, or else the worker. */
 static void hs_kick(struct smc_handshake *hs)
 {
 	struct socket_wq *wq;
@@ -55,8 +106,9 @@ static void hs_kick(struct smc_handshake *hs)
 		rcu_read_unlock();
 		return;
 	}
-	if (!refcount_inc_not_zero(&hs->ref))
+	if (collect(hs))
 		return;
+	refcount_inc(&hs->ref);
 	if (!queue_work(smc_wq, &hs->work))
 		hs_put(hs);
 }
@@ -69,13 +121,12 @@ static void hs_kick(struct smc_handshake *hs)
  */
 void smc_hs_event(struct sock *sk)
 {
-	struct smc_handshake *hs;
+	struct smc_handshake *hs = hs_get(sk);
 
-	rcu_read_lock();
-	hs = rcu_dereference(smc_sk(sk)->hs);
-	if (hs)
-		hs_kick(hs);
-	rcu_read_unlock();
+	if (!hs)
+		return;
+	hs_kick(hs);
+	hs_put(hs);
 }
 
 static void hs_timer(struct timer_list *t)
@@ -89,9 +140,17 @@ static void hs_timer(struct timer_list *t)
 
 static bool hs_step(struct smc_handshake *hs)
 {
+	if (hs->step == SMC_HS_CONNECT && !smc_client_connected(hs))
+		return false;
+	if (!hs->area)
+		hs->area = kmalloc(sizeof(*hs->area), GFP_KERNEL);
+	if (!hs->area) {
+		smc_hs_end_reset(hs, SMC_REASON_NO_MEMORY, ENOMEM);
+		return false;
+	}
 	switch (hs->step) {
 	case SMC_HS_CONNECT:
-		return smc_client_connect(hs);
+		return smc_client_propose(hs);
 	case SMC_HS_ACCEPT:
 		return smc_client_accept(hs);
 	case SMC_HS_PROPOSAL:
@@ -102,7 +161,7 @@ static bool hs_step(struct smc_handshake *hs)
 	return false;
 }
 
-static void hs_run(struct smc_handshake *hs)
+static void hs_run_one(struct smc_handshake *hs)
 {
 	struct smc_nursery *nursery;
 
@@ -124,6 +183,43 @@ static void hs_run(struct smc_handshake *hs)
 	smc_nursery_exit(nursery);
 }
 
+/* Run what was collected, a few at most: nobody may be kept here for ever. */
+static void run_collected(struct hs_collector *col, int *budget)
+{
+	struct smc_handshake *hs;
+	struct llist_node *list;
+
+	while ((list = llist_del_all(&col->list))) {
+		while (list) {
+			hs = llist_entry(list, struct smc_handshake, pending);
+			list = list->next;
+			clear_bit(SMC_HS_COLLECTED, &hs->flags);
+			if ((*budget)-- > 0)
+				hs_run_one(hs);
+			else if (queue_work(smc_wq, &hs->work))
+				continue;
+			hs_put(hs);
+		}
+	}
+}
+
+/* Run a handshake, then those that became runnable through what it sent. */
+static void hs_run(struct smc_handshake *hs)
+{
+	struct hs_collector *col = get_cpu_ptr(&hs_collector);
+	int budget = 8;
+
+	/* After a migration nothing is collected: the task is no longer here. */
+	WRITE_ONCE(col->task, current);
+	put_cpu_ptr(&hs_collector);
+
+	hs_run_one(hs);
+	run_collected(col, &budget);
+	/* Another task may collect here by now. */
+	cmpxchg(&col->task, current, NULL);
+	run_collected(col, &budget);
+}
+
 static void hs_work(struct work_struct *work)
 {
 	struct smc_handshake *hs = container_of(work, struct smc_handshake, work);
@@ -143,17 +239,25 @@ static void hs_work(struct work_struct *work)
 struct smc_handshake *smc_hs_new(struct sock *sk, enum smc_hs_step step,
 				 gfp_t gfp)
 {
-	struct smc_handshake *hs = kzalloc(sizeof(*hs), gfp);
+	struct smc_handshake *hs = kmem_cache_alloc(smc_hs_cache, gfp);
 
 	if (!hs)
 		return NULL;
 	sock_hold(sk);
 	hs->sk = sk;
-	refcount_set(&hs->ref, 1);
 	mutex_init(&hs->lock);
 	hs->step = step;
+	hs->flags = 0;
+	atomic_set(&hs->drivers, 0);
 	INIT_WORK(&hs->work, hs_work);
 	timer_setup(&hs->timer, hs_timer, 0);
+	hs->conn = NULL;
+	memset(&hs->neg, 0, sizeof(hs->neg));
+	hs->have = 0;
+	hs->area = NULL;
+	/* From here on a reader that still has the former life's pointer may get it. */
+	smp_wmb();
+	refcount_set(&hs->ref, 1);
 	return hs;
 }
 
@@ -308,7 +412,7 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 	int len;
 
 	if (hs->step == SMC_HS_PROPOSAL) {
-		const struct smc_clc_proposal *p = &hs->msg.proposal;
+		const struct smc_clc_proposal *p = &hs->area->proposal;
 
 		d.version = p->version ?: SMC_CLC_V1;
 		d.has_types = d.version == SMC_CLC_V2;
@@ -318,8 +422,8 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 		d.rc_rv1 = p->smcr_v1 ? reason : 0;
 	}
 	smc_hs_peer_id(d.peer_id);
-	len = smc_clc_encode_decline(&d, hs->buf, sizeof(hs->buf));
-	if (WARN_ON_ONCE(len < 0) || smc_clc_send(hs, hs->buf, len))
+	len = smc_clc_encode_decline(&d, hs->area->buf, sizeof(hs->area->buf));
+	if (WARN_ON_ONCE(len < 0) || smc_clc_send(hs, hs->area->buf, len))
 		smc_hs_end_reset(hs, reason, ECONNRESET);
 	else
 		smc_hs_end_tcp(hs, reason, 0);
@@ -338,14 +442,14 @@ void smc_hs_end_new(struct smc_handshake *hs)
 }
 
 /**
- * smc_hs_end_declined() - the message in hs->buf is the peer's Decline
+ * smc_hs_end_declined() - the message in hs->area->buf is the peer's Decline
  * @hs: the handshake
  */
 void smc_hs_end_declined(struct smc_handshake *hs)
 {
-	struct smc_clc_decline *d = &hs->msg.decline;
+	struct smc_clc_decline *d = &hs->area->decline;
 
-	if (smc_clc_decode_decline(hs->buf, hs->hdr.len, d))
+	if (smc_clc_decode_decline(hs->area->buf, hs->hdr.len, d))
 		smc_hs_end_bad(hs, -EPROTO);
 	else
 		smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);
@@ -372,18 +476,6 @@ void smc_hs_end_bad(struct smc_handshake *hs, int rc)
 	default:
 		smc_hs_end_reset(hs, SMC_REASON_PROTOCOL, ECONNRESET);
 	}
-}
-
-static struct smc_handshake *hs_get(struct sock *sk)
-{
-	struct smc_handshake *hs;
-
-	rcu_read_lock();
-	hs = rcu_dereference(smc_sk(sk)->hs);
-	if (hs && !refcount_inc_not_zero(&hs->ref))
-		hs = NULL;
-	rcu_read_unlock();
-	return hs;
 }
 
 /**
@@ -432,7 +524,7 @@ int smc_hs_wait(struct sock *sk, long timeo)
 
 	if (!hs)
 		return 0;
-	smc_wait_begin(&w, sk, EPOLLIN | EPOLLOUT);
+	smc_wait_begin(&w, EPOLLIN | EPOLLOUT);
 	for (;;) {
 		hs_run(hs);
 		if (test_bit(SMC_HS_DEAD, &hs->flags))
@@ -441,13 +533,27 @@ int smc_hs_wait(struct sock *sk, long timeo)
 		if (!timeo || signal_pending(current))
 			break;
 		rc = 0;
-		set_current_state(TASK_INTERRUPTIBLE);
+		smc_wait_arm(&w, sk);
 		if (!test_bit(SMC_HS_PENDING, &hs->flags) &&
 		    !test_bit(SMC_HS_DEAD, &hs->flags))
-			timeo = schedule_timeout(timeo);
+			timeo = smc_wait_sleep(timeo);
 		__set_current_state(TASK_RUNNING);
 	}
 	smc_wait_end(&w, sk);
 	smc_hs_drive_end(hs);
 	return rc;
+}
+
+int __init smc_hs_init(void)
+{
+	smc_hs_cache = kmem_cache_create("smc_handshake",
+					 sizeof(struct smc_handshake), 0,
+					 SLAB_HWCACHE_ALIGN |
+					 SLAB_TYPESAFE_BY_RCU, NULL);
+	return smc_hs_cache ? 0 : -ENOMEM;
+}
+
+void smc_hs_exit(void)
+{
+	kmem_cache_destroy(smc_hs_cache);
 }

@@ -12,6 +12,7 @@
 #ifndef SMC_HANDSHAKE_H
 #define SMC_HANDSHAKE_H
 
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/timer.h>
@@ -30,6 +31,23 @@ enum smc_hs_flag {
 	SMC_HS_PENDING,		/* something happened since the last run */
 	SMC_HS_TIMEOUT,		/* the timer has fired */
 	SMC_HS_DEAD,		/* the socket has gone */
+	SMC_HS_COLLECTED,	/* in the list of a collector */
+};
+
+/**
+ * struct smc_clc_area - a message, decoded and as it travels
+ * @proposal:	decoded, or to be encoded
+ * @accept:	an Accept or Confirm
+ * @decline:	a Decline
+ * @buf:	its bytes
+ */
+struct smc_clc_area {
+	union {
+		struct smc_clc_proposal	proposal;
+		struct smc_clc_accept	accept;
+		struct smc_clc_decline	decline;
+	};
+	u8 buf[SMC_CLC_MAX_LEN];
 };
 
 /**
@@ -48,8 +66,8 @@ enum smc_hs_flag {
  * @neg:	what was agreed upon
  * @hdr:	header of the message that is being received
  * @have:	bytes of it in @buf
- * @rcu:	callbacks of the TCP connection look at the handshake under RCU
- * @buf:	the message
+ * @pending:	in the list of a collector
+ * @area:	room for messages, once there are any
  */
 struct smc_handshake {
 	struct sock		*sk;
@@ -64,16 +82,13 @@ struct smc_handshake {
 	struct smc_negotiated	neg;
 	struct smc_clc_hdr	hdr;
 	unsigned int		have;
-	struct rcu_head		rcu;
-	union {
-		struct smc_clc_proposal	proposal;
-		struct smc_clc_accept	accept;
-		struct smc_clc_decline	decline;
-	} msg;
-	u8			buf[SMC_CLC_MAX_LEN];
+	struct llist_node	pending;
+	struct smc_clc_area	*area;
 };
 
 /* handshake.c */
+int smc_hs_init(void);
+void smc_hs_exit(void);
 struct smc_handshake *smc_hs_new(struct sock *sk, enum smc_hs_step step,
 				 gfp_t gfp);
 void smc_hs_start(struct smc_handshake *hs);
@@ -99,7 +114,8 @@ int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len);
 int smc_clc_recv(struct smc_handshake *hs);
 
 /* client.c, server.c: what to do in a step; true if the machine may go on */
-bool smc_client_connect(struct smc_handshake *hs);
+bool smc_client_connected(struct smc_handshake *hs);
+bool smc_client_propose(struct smc_handshake *hs);
 bool smc_client_accept(struct smc_handshake *hs);
 bool smc_server_proposal(struct smc_handshake *hs);
 bool smc_server_confirm(struct smc_handshake *hs);
