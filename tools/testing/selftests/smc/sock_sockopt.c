@@ -188,7 +188,7 @@ static void buffers_changed_server(void)
 	R(get_int(fd, SOL_SOCKET, SO_RCVBUF));
 	recv_bytes(fd, 0, 10000, 999);
 	R(set_int(fd, SOL_SOCKET, SO_RCVBUF, 2000));
-	recv_bytes(fd, 10000, 200000, 20000);
+	recv_bytes(fd, 10000, 60000, 20000);
 	barrier("done");
 }
 
@@ -199,10 +199,10 @@ static void buffers_changed_client(void)
 	send_bytes(fd, 0, 10000, 10000);
 	barrier("sent");
 	R(set_int(fd, SOL_SOCKET, SO_SNDBUF, 2000));
-	send_bytes(fd, 10000, 100000, 100000);
+	send_bytes(fd, 10000, 20000, 20000);
 	R(set_int(fd, SOL_SOCKET, SO_SNDBUF, 200000));
 	R(get_int(fd, SOL_SOCKET, SO_SNDBUF));
-	send_bytes(fd, 110000, 100000, 100000);
+	send_bytes(fd, 30000, 40000, 40000);
 	barrier("done");
 }
 

@@ -63,6 +63,7 @@ struct work {
 /* What the client reports; lives in memory shared with the server. */
 struct result {
 	uint64_t ns;		/* between mark_begin() and mark_end() */
+	long sleeps;		/* of both processes, warm-up included */
 	char json[2048];	/* further members of the JSON object */
 	char text[2048];	/* the same for people */
 };

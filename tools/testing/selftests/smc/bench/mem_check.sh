@@ -53,9 +53,10 @@ grep -v '^{' "$top/build/bench/mem_check.log" | sed 's/^/# /'
 
 check "$([ $status = 0 ] && [ -n "$row" ] && echo yes)" \
 	"$count SMC connections are open at once"
+# Less than the two elements would mean that it was TCP.
 bytes=$(member kernel_bytes_each)
-check "$([ "${bytes:-$((most_bytes + 1))}" -le $most_bytes ] && echo yes)" \
-	"kernel memory of a connection, both ends: ${bytes:-?} bytes, at most $most_bytes"
+check "$([ -n "$bytes" ] && [ $bytes -gt $((2 * element)) ] && [ $bytes -le $most_bytes ] &&
+	 echo yes)" "kernel memory of a connection, both ends: ${bytes:-?} bytes, at most $most_bytes"
 early=$(member setup_ns_early)
 late=$(member setup_ns_late)
 check "$([ -n "$late" ] && [ $((late * 100)) -le $((early * most_growth)) ] && echo yes)" \
