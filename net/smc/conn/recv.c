@@ -189,13 +189,15 @@ static bool writable(struct smc_conn *c)
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
 {
 	unsigned long flags = smp_load_acquire(&c->rx_flags);
+	bool closed = inet_sk_state_load(sk) == TCP_CLOSE;
+	/* Once TCP has been reset as well, the error is where TCP keeps it. */
+	bool aborted = (flags & BIT(SMC_FLAG_ABORT)) && !closed;
 	u8 shutdown = READ_ONCE(sk->sk_shutdown);
 	__poll_t mask = 0;
 
 	if (flags)
 		shutdown |= RCV_SHUTDOWN;
-	if (shutdown == SHUTDOWN_MASK || inet_sk_state_load(sk) == TCP_CLOSE ||
-	    (flags & BIT(SMC_FLAG_ABORT)))
+	if (shutdown == SHUTDOWN_MASK || closed || aborted)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
@@ -212,7 +214,7 @@ __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
 		if (writable(c))
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}
-	if (READ_ONCE(sk->sk_err) || (flags & BIT(SMC_FLAG_ABORT)) ||
+	if (READ_ONCE(sk->sk_err) || aborted ||
 	    !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;
 	return mask;

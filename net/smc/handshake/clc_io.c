@@ -2,13 +2,12 @@
 /* CLC messages travel as data of the TCP connection: send one, receive one. */
 #include <linux/uio.h>
 #include <net/tcp.h>
-#include "../socket/socket.h"
 #include "handshake.h"
 
-/* The error belongs to the application: put back what TCP's calls take away. */
+/* The error belongs to the application: put back what TCP's call takes away. */
 static void restore_error(struct sock *sk, int rc)
 {
-	if (rc != -EAGAIN && rc != -EPIPE && rc != -ENOTCONN && !sk->sk_err)
+	if (rc != -EAGAIN && rc != -EPIPE && !sk->sk_err)
 		WRITE_ONCE(sk->sk_err, -rc);
 }
 
@@ -44,37 +43,64 @@ int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len)
 	return rc == len ? 0 : -ENOBUFS;
 }
 
-static int recv_some(struct smc_handshake *hs, unsigned int want)
+/* What is still missing of the message, or of its header. */
+static int bytes_wanted(struct smc_handshake *hs, int *verdict)
 {
-	struct kvec vec = { .iov_base = hs->area->buf + hs->have,
-			    .iov_len = want - hs->have };
-	struct msghdr msg = {};
-	int addr_len = 0, rc;
+	unsigned int want = SMC_CLC_HDR_LEN;
 
-	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &vec, 1, vec.iov_len);
-	rc = smc_family(hs->sk)->tcp->recvmsg(hs->sk, &msg, vec.iov_len,
-					      MSG_DONTWAIT, &addr_len);
-	if (rc > 0)
-		hs->have += rc;
-	else if (rc < 0)
-		restore_error(hs->sk, rc);
-	return rc;
+	*verdict = 0;
+	if (hs->have >= SMC_CLC_HDR_LEN) {
+		*verdict = smc_clc_decode_hdr(hs->area.buf, hs->have, &hs->hdr);
+		want = hs->hdr.len;
+		if (*verdict == -EPROTO || want > sizeof(hs->area.buf) ||
+		    want < hs->have)
+			return -EPROTO;
+	}
+	return want - hs->have;
+}
+
+/* Called by TCP for each piece of its receive queue: take what is ours. */
+static int take_bytes(read_descriptor_t *desc, struct sk_buff *skb,
+		      unsigned int offset, size_t len)
+{
+	struct smc_handshake *hs = desc->arg.data;
+	int used = 0, want, n;
+
+	while (used < len) {
+		want = bytes_wanted(hs, &desc->error);
+		if (want < 0)
+			desc->error = want;
+		if (want <= 0) {
+			desc->count = 0;
+			break;
+		}
+		n = min_t(int, want, len - used);
+		if (skb_copy_bits(skb, offset + used, hs->area.buf + hs->have, n))
+			break;
+		hs->have += n;
+		used += n;
+	}
+	return used;
 }
 
 /*
- * Nothing is there.  The end of the stream, or an error of TCP, in lieu of a
- * message is for the application to see; inside a message it is a violation.
+ * The queue is empty and the message is not complete.  The end of the stream, or
+ * an error of TCP, in lieu of a message is for the application to see; inside a
+ * message it is a violation.
  */
-static int nothing(struct smc_handshake *hs, int rc)
+static int incomplete(const struct smc_handshake *hs)
 {
-	if (rc == -EAGAIN)
+	const struct sock *sk = hs->sk;
+
+	if (!sk->sk_err && !(sk->sk_shutdown & RCV_SHUTDOWN) &&
+	    sk->sk_state != TCP_CLOSE)
 		return -EAGAIN;
 	return hs->have ? -EPROTO : -ECONNABORTED;
 }
 
 /**
  * smc_clc_recv() - receive the next message, not a byte more
- * @hs: the handshake; the message is in hs->area->buf, its header in hs->hdr
+ * @hs: the handshake; the message is in hs->area.buf, its header in hs->hdr
  *
  * Context: process, the socket is not locked.
  * Return: 0 with a whole message; -EOPNOTSUPP with a whole message whose header
@@ -83,24 +109,21 @@ static int nothing(struct smc_handshake *hs, int rc)
  */
 int smc_clc_recv(struct smc_handshake *hs)
 {
-	unsigned int want = SMC_CLC_HDR_LEN;
-	int rc, verdict = 0;
+	read_descriptor_t desc = { .arg.data = hs, .count = 1 };
+	struct sock *sk = hs->sk;
+	int rc;
 
-	for (;;) {
-		if (hs->have >= SMC_CLC_HDR_LEN) {
-			verdict = smc_clc_decode_hdr(hs->area->buf, hs->have, &hs->hdr);
-			if (verdict == -EPROTO)
-				return -EPROTO;
-			want = hs->hdr.len;
-			if (want < hs->have || want > sizeof(hs->area->buf))
-				return -EPROTO;
-			if (hs->have == want)
-				break;
-		}
-		rc = recv_some(hs, want);
-		if (rc <= 0)
-			return nothing(hs, rc);
-	}
+	if (skb_queue_empty_lockless(&sk->sk_receive_queue) &&
+	    READ_ONCE(sk->sk_state) == TCP_ESTABLISHED)
+		return -EAGAIN;
+	lock_sock(sk);
+	tcp_read_sock(sk, &desc, take_bytes);
+	rc = bytes_wanted(hs, &desc.error);
+	if (rc > 0)
+		rc = incomplete(hs);
+	release_sock(sk);
+	if (rc < 0)
+		return rc;
 	hs->have = 0;
-	return verdict;
+	return desc.error;
 }

@@ -8,7 +8,7 @@
 
 static int send_proposal(struct smc_handshake *hs)
 {
-	struct smc_clc_proposal *p = &hs->area->proposal;
+	struct smc_clc_proposal *p = &hs->area.proposal;
 	struct smc_eids eids;
 	int len;
 
@@ -20,10 +20,10 @@ static int send_proposal(struct smc_handshake *hs)
 	p->eid_count = eids.n;
 	memcpy(p->eids, eids.ueid, sizeof(p->eids));
 	smc_fabric_offer(smc_net(sock_net(hs->sk)), p);
-	len = smc_clc_encode_proposal(p, hs->area->buf, sizeof(hs->area->buf));
+	len = smc_clc_encode_proposal(p, hs->area.buf, sizeof(hs->area.buf));
 	if (WARN_ON_ONCE(len < 0))
 		return len;
-	return smc_clc_send(hs, hs->area->buf, len);
+	return smc_clc_send(hs, hs->area.buf, len);
 }
 
 /* The option came back from this very socket: there is nobody to talk to. */
@@ -88,7 +88,7 @@ bool smc_client_propose(struct smc_handshake *hs)
 static int send_confirm(struct smc_handshake *hs, bool first_contact,
 			u16 features)
 {
-	struct smc_clc_accept *a = &hs->area->accept;
+	struct smc_clc_accept *a = &hs->area.accept;
 	int len;
 
 	hs->neg.features &= features;
@@ -103,15 +103,15 @@ static int send_confirm(struct smc_handshake *hs, bool first_contact,
 			a->features = hs->neg.features;
 		}
 	}
-	len = smc_clc_encode_accept(a, hs->area->buf, sizeof(hs->area->buf));
+	len = smc_clc_encode_accept(a, hs->area.buf, sizeof(hs->area.buf));
 	if (WARN_ON_ONCE(len < 0))
 		return len;
-	return smc_clc_send(hs, hs->area->buf, len);
+	return smc_clc_send(hs, hs->area.buf, len);
 }
 
 static void take_accept(struct smc_handshake *hs)
 {
-	struct smc_clc_accept *a = &hs->area->accept;
+	struct smc_clc_accept *a = &hs->area.accept;
 	struct smc_net *sn = smc_net(sock_net(hs->sk));
 	bool first_contact = a->first_contact;
 	u16 features = a->has_fce ? a->features : U16_MAX;
@@ -152,7 +152,7 @@ bool smc_client_accept(struct smc_handshake *hs)
 	if (!rc && hs->hdr.type != SMC_CLC_ACCEPT)
 		rc = -EPROTO;
 	if (!rc)
-		rc = smc_clc_decode_accept(hs->area->buf, hs->hdr.len, &hs->area->accept);
+		rc = smc_clc_decode_accept(hs->area.buf, hs->hdr.len, &hs->area.accept);
 	if (!rc)
 		take_accept(hs);
 	else

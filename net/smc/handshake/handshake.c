@@ -37,7 +37,6 @@ static void hs_put(struct smc_handshake *hs)
 	if (!refcount_dec_and_test(&hs->ref))
 		return;
 	drop_conn(hs);
-	kfree(hs->area);
 	sock_put(hs->sk);
 	kmem_cache_free(smc_hs_cache, hs);
 }
@@ -140,17 +139,9 @@ static void hs_timer(struct timer_list *t)
 
 static bool hs_step(struct smc_handshake *hs)
 {
-	if (hs->step == SMC_HS_CONNECT && !smc_client_connected(hs))
-		return false;
-	if (!hs->area)
-		hs->area = kmalloc(sizeof(*hs->area), GFP_KERNEL);
-	if (!hs->area) {
-		smc_hs_end_reset(hs, SMC_REASON_NO_MEMORY, ENOMEM);
-		return false;
-	}
 	switch (hs->step) {
 	case SMC_HS_CONNECT:
-		return smc_client_propose(hs);
+		return smc_client_connected(hs) && smc_client_propose(hs);
 	case SMC_HS_ACCEPT:
 		return smc_client_accept(hs);
 	case SMC_HS_PROPOSAL:
@@ -254,7 +245,6 @@ struct smc_handshake *smc_hs_new(struct sock *sk, enum smc_hs_step step,
 	hs->conn = NULL;
 	memset(&hs->neg, 0, sizeof(hs->neg));
 	hs->have = 0;
-	hs->area = NULL;
 	/* From here on a reader that still has the former life's pointer may get it. */
 	smp_wmb();
 	refcount_set(&hs->ref, 1);
@@ -267,6 +257,11 @@ struct smc_handshake *smc_hs_new(struct sock *sk, enum smc_hs_step step,
  */
 void smc_hs_start(struct smc_handshake *hs)
 {
+	/*
+	 * A message is answered by a message, which carries the acknowledgment:
+	 * no packets for acknowledgments alone.
+	 */
+	inet_csk_enter_pingpong_mode(hs->sk);
 	refcount_inc(&hs->ref);
 	hs->timer.expires = jiffies + timeout_jiffies();
 	add_timer(&hs->timer);
@@ -412,7 +407,7 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 	int len;
 
 	if (hs->step == SMC_HS_PROPOSAL) {
-		const struct smc_clc_proposal *p = &hs->area->proposal;
+		const struct smc_clc_proposal *p = &hs->area.proposal;
 
 		d.version = p->version ?: SMC_CLC_V1;
 		d.has_types = d.version == SMC_CLC_V2;
@@ -422,8 +417,8 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 		d.rc_rv1 = p->smcr_v1 ? reason : 0;
 	}
 	smc_hs_peer_id(d.peer_id);
-	len = smc_clc_encode_decline(&d, hs->area->buf, sizeof(hs->area->buf));
-	if (WARN_ON_ONCE(len < 0) || smc_clc_send(hs, hs->area->buf, len))
+	len = smc_clc_encode_decline(&d, hs->area.buf, sizeof(hs->area.buf));
+	if (WARN_ON_ONCE(len < 0) || smc_clc_send(hs, hs->area.buf, len))
 		smc_hs_end_reset(hs, reason, ECONNRESET);
 	else
 		smc_hs_end_tcp(hs, reason, 0);
@@ -442,14 +437,14 @@ void smc_hs_end_new(struct smc_handshake *hs)
 }
 
 /**
- * smc_hs_end_declined() - the message in hs->area->buf is the peer's Decline
+ * smc_hs_end_declined() - the message in hs->area.buf is the peer's Decline
  * @hs: the handshake
  */
 void smc_hs_end_declined(struct smc_handshake *hs)
 {
-	struct smc_clc_decline *d = &hs->area->decline;
+	struct smc_clc_decline *d = &hs->area.decline;
 
-	if (smc_clc_decode_decline(hs->area->buf, hs->hdr.len, d))
+	if (smc_clc_decode_decline(hs->area.buf, hs->hdr.len, d))
 		smc_hs_end_bad(hs, -EPROTO);
 	else
 		smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);

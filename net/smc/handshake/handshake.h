@@ -67,7 +67,7 @@ struct smc_clc_area {
  * @hdr:	header of the message that is being received
  * @have:	bytes of it in @buf
  * @pending:	in the list of a collector
- * @area:	room for messages, once there are any
+ * @area:	room for messages; last, and not initialised
  */
 struct smc_handshake {
 	struct sock		*sk;
@@ -83,7 +83,7 @@ struct smc_handshake {
 	struct smc_clc_hdr	hdr;
 	unsigned int		have;
 	struct llist_node	pending;
-	struct smc_clc_area	*area;
+	struct smc_clc_area	area;
 };
 
 /* handshake.c */

@@ -8,14 +8,14 @@
 
 static int send_accept(struct smc_handshake *hs)
 {
-	struct smc_clc_accept *a = &hs->area->accept;
+	struct smc_clc_accept *a = &hs->area.accept;
 	int len;
 
 	smc_hs_describe(hs, a);
-	len = smc_clc_encode_accept(a, hs->area->buf, sizeof(hs->area->buf));
+	len = smc_clc_encode_accept(a, hs->area.buf, sizeof(hs->area.buf));
 	if (WARN_ON_ONCE(len < 0))
 		return len;
-	return smc_clc_send(hs, hs->area->buf, len);
+	return smc_clc_send(hs, hs->area.buf, len);
 }
 
 /* Returns true if the Accept is out and the Confirm is awaited. */
@@ -26,7 +26,7 @@ static bool take_proposal(struct smc_handshake *hs)
 
 	reason = READ_ONCE(sn->enable) ? SMC_REASON_NONE : SMC_REASON_DISABLED;
 	if (!reason)
-		reason = smc_fabric_choose(sn, &hs->area->proposal, &hs->neg);
+		reason = smc_fabric_choose(sn, &hs->area.proposal, &hs->neg);
 	if (!reason && IS_ERR(smc_hs_conn_new(hs)))
 		reason = SMC_REASON_NO_BUFFER;
 	if (reason) {
@@ -60,8 +60,8 @@ bool smc_server_proposal(struct smc_handshake *hs)
 	if (!rc && hs->hdr.type != SMC_CLC_PROPOSAL)
 		rc = -EPROTO;
 	if (!rc)
-		rc = smc_clc_decode_proposal(hs->area->buf, hs->hdr.len,
-					     &hs->area->proposal);
+		rc = smc_clc_decode_proposal(hs->area.buf, hs->hdr.len,
+					     &hs->area.proposal);
 	if (!rc)
 		return take_proposal(hs);
 	smc_hs_end_bad(hs, rc);
@@ -71,7 +71,7 @@ bool smc_server_proposal(struct smc_handshake *hs)
 /* Does the Confirm answer our Accept, field by field? */
 static enum smc_reason check_confirm(struct smc_handshake *hs)
 {
-	const struct smc_clc_accept *a = &hs->area->accept;
+	const struct smc_clc_accept *a = &hs->area.accept;
 
 	if (a->version != hs->neg.version ||
 	    !smc_eid_equal(a->eid, hs->neg.eid))
@@ -88,11 +88,11 @@ static void take_confirm(struct smc_handshake *hs)
 		smc_hs_end_reset(hs, SMC_REASON_BAD_CONFIRM, ECONNRESET);
 		return;
 	}
-	if (hs->neg.fabric->ops->attach(hs->conn, &hs->area->accept)) {
+	if (hs->neg.fabric->ops->attach(hs->conn, &hs->area.accept)) {
 		smc_hs_end_reset(hs, SMC_REASON_BAD_TOKEN, ECONNRESET);
 		return;
 	}
-	hs->conn->peer_os = hs->area->accept.os_type;
+	hs->conn->peer_os = hs->area.accept.os_type;
 	smc_hs_end_up(hs);
 }
 
@@ -115,7 +115,7 @@ bool smc_server_confirm(struct smc_handshake *hs)
 	if (!rc && hs->hdr.type != SMC_CLC_CONFIRM)
 		rc = -EPROTO;
 	if (!rc)
-		rc = smc_clc_decode_accept(hs->area->buf, hs->hdr.len, &hs->area->accept);
+		rc = smc_clc_decode_accept(hs->area.buf, hs->hdr.len, &hs->area.accept);
 	if (!rc)
 		take_confirm(hs);
 	else

@@ -206,6 +206,7 @@ static bool close_after_handshake(struct socket *sock)
 		write_lock_bh(&sk->sk_callback_lock);
 		sk_set_socket(sk, NULL);
 		RCU_INIT_POINTER(sk->sk_wq, NULL);
+		sock_reset_flag(sk, SOCK_FASYNC);
 		write_unlock_bh(&sk->sk_callback_lock);
 		sock->sk = NULL;
 	}

@@ -117,6 +117,7 @@ void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 	struct smc_family *f = smc_family(sk);
 
 	smc->peer_diagnosis = peer_diagnosis;
+	inet_csk_exit_pingpong_mode(sk);
 	sk->sk_data_ready = smc->tcp_data_ready;
 	sk->sk_state_change = smc->tcp_state_change;
 	WRITE_ONCE(sk->sk_prot, f->tcp);

@@ -93,6 +93,8 @@ void smc_child_born(struct sock *child, bool raw_clc)
 
 	memset((char *)smc + sizeof(smc->tcp6), 0,
 	       sizeof(*smc) - sizeof(smc->tcp6));
+	/* The file of the listener may be asynchronous; a child has none yet. */
+	sock_reset_flag(child, SOCK_FASYNC);
 	smc_born(child);
 	smc->raw_clc = raw_clc;
 }
