@@ -375,6 +375,11 @@ static void do_case(const struct test_case *tc, struct run *r)
 						      tc->name, v->name);
 				continue;
 			}
+			if (tc->flags & F_URGENT && v->smc) {
+				ksft_test_result_skip("%s %s # urgent data\n",
+						      tc->name, v->name);
+				continue;
+			}
 			ok = run_once(tc, v, r, why, sizeof(why));
 			if (ok && !have_ref[v->ipv6] && is_reference(v)) {
 				strcpy(ref[0], r[0].log);

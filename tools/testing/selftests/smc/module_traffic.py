@@ -1,0 +1,147 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Sockets for module.sh: holds one of a kind until told to close it, or makes traffic."""
+import ctypes
+import errno
+import os
+import socket
+import struct
+import sys
+import threading
+
+IPPROTO_SMC = 256
+CLONE_NEWNET = 0x40000000
+
+
+def smc(family=socket.AF_INET, proto=IPPROTO_SMC):
+    return socket.socket(family, socket.SOCK_STREAM, proto)
+
+
+def listener(proto=IPPROTO_SMC):
+    s = smc(proto=proto)
+    s.bind(("127.0.0.1", 0))
+    s.listen(100)
+    return s
+
+
+def pair(server_proto=IPPROTO_SMC):
+    l = listener(server_proto)
+    c = smc()
+    c.connect(l.getsockname())
+    s = l.accept()[0]
+    c.sendall(b"hello")
+    assert s.recv(5, socket.MSG_WAITALL) == b"hello"
+    return l, c, s
+
+
+def fresh_namespace():
+    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "unshare")
+    os.system("ip link set lo up")
+
+
+def hold(kind):
+    """Returns what keeps the module in use: sockets, each open as its kind says."""
+    if kind == "new":
+        return smc()
+    if kind == "bound":
+        s = smc()
+        s.bind(("127.0.0.1", 0))
+        return s
+    if kind == "listening":
+        return listener()
+    if kind == "connected":
+        return pair()[1]
+    if kind == "accepted":
+        return pair()[2]
+    if kind == "unaccepted":
+        l = listener()
+        c = smc()
+        c.connect(l.getsockname())
+        return l
+    if kind == "half_closed":
+        l, c, s = pair()
+        c.shutdown(socket.SHUT_WR)
+        assert s.recv(1) == b""
+        return c, s
+    if kind == "unread":
+        l, c, s = pair()
+        c.sendall(b"x" * 1000)
+        c.close()
+        return s
+    if kind == "lingering":
+        l, c, s = pair()
+        c.setblocking(False)
+        try:
+            while True:
+                c.send(b"x" * 65536)
+        except BlockingIOError:
+            pass
+        c.close()
+        return s
+    if kind == "namespace":
+        fresh_namespace()
+        return pair()
+    if kind == "fallback":
+        return pair(socket.IPPROTO_TCP)[1]
+    raise SystemExit(f"no kind {kind}")
+
+
+def serve(l, count):
+    for _ in range(count):
+        s = l.accept()[0]
+        data = s.recv(1000)
+        if data:
+            s.sendall(data)
+        s.close()
+
+
+def burst():
+    """Every way to end a connection, several at once, then gone."""
+    l = listener()
+    t = threading.Thread(target=serve, args=(l, 12))
+    t.start()
+    for i in range(12):
+        c = smc()
+        if i % 4 == 3:
+            c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        c.connect(l.getsockname())
+        if i % 4 == 0:
+            c.close()
+            continue
+        c.sendall(b"data")
+        if i % 4 == 1:
+            assert c.recv(4, socket.MSG_WAITALL) == b"data"
+        c.close()
+    t.join()
+    for _ in range(3):              # nobody accepts these
+        c = smc()
+        c.connect(l.getsockname())
+        c.close()
+    l.close()
+
+
+def race():
+    for _ in range(30):
+        try:
+            pair()
+        except OSError as error:
+            # The module is not there at the moment, or was not when we came.
+            if error.errno not in (errno.EPROTONOSUPPORT, errno.ESOCKTNOSUPPORT):
+                raise
+
+
+def main():
+    kind = sys.argv[1]
+    if kind == "burst":
+        burst()
+    elif kind == "race":
+        race()
+    else:
+        held = hold(kind)
+        print("ready", flush=True)
+        sys.stdin.readline()
+        del held
+
+
+main()
