@@ -17,6 +17,7 @@ static int __init smc_init(void)
 	if (!smc_wq)
 		return -ENOMEM;
 	smc_eid_init();
+	smc_wait_init();
 	rc = smc_netns_init();
 	if (rc)
 		goto err_wq;

@@ -81,6 +81,7 @@ enum smc_phase {
  * @node:	in the table of all SMC sockets
  * @tcp_data_ready:	TCP's own callback, while ours is in place
  * @tcp_state_change:	the same
+ * @tcp_error_report:	the same
  * @phase:	enum smc_phase, written under lock_sock
  * @raw_clc:	test builds: the application speaks CLC itself
  * @closing:	the file is closed, the end of the handshake will close TCP; under
@@ -99,6 +100,7 @@ struct smc_sock {
 	struct hlist_node	node;
 	void			(*tcp_data_ready)(struct sock *sk);
 	void			(*tcp_state_change)(struct sock *sk);
+	void			(*tcp_error_report)(struct sock *sk);
 	u8			phase;
 	bool			raw_clc;
 	bool			closing;

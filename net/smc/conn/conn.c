@@ -23,6 +23,7 @@ void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 	mutex_init(&c->rx_lock);
 	mutex_init(&c->tx_lock);
 	spin_lock_init(&c->state_lock);
+	spin_lock_init(&c->wait_lock);
 	c->state = SMC_CONN_INIT;
 	INIT_DELAYED_WORK(&c->cork_work, smc_conn_cork_expired);
 }
@@ -63,16 +64,18 @@ void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
  * smc_conn_readable() - the peer has moved rx_prod or set a flag
  * @c: the connection
  *
- * The caller's store must precede; the barrier in skwq_has_sleeper() orders it
- * before the look for sleepers and pairs with the one of set_current_state().
+ * The caller's store must precede; the barrier pairs with the one that a waiter has
+ * between showing itself and looking at rx_prod.
  */
 void smc_conn_readable(struct smc_conn *c)
 {
 	struct socket_wq *wq;
 
+	smp_mb();
+	smc_slot_wake(c);
 	rcu_read_lock();
 	wq = rcu_dereference(c->wq);
-	if (skwq_has_sleeper(wq))
+	if (wq && waitqueue_active(&wq->wait))
 		wake_up_interruptible_sync_poll(&wq->wait, EPOLLIN | EPOLLPRI |
 						EPOLLRDNORM | EPOLLRDBAND);
 	if (wq && unlikely(READ_ONCE(wq->fasync_list)))
@@ -104,11 +107,18 @@ void smc_conn_writable(struct smc_conn *c)
 	rcu_read_unlock();
 }
 
-/* Something ended: whoever sleeps, for whatever, must look again. */
-static void wake_all(struct smc_conn *c)
+/**
+ * smc_conn_wake_all() - something ended: whoever sleeps must look again
+ * @c: the connection
+ *
+ * Context: any.
+ */
+void smc_conn_wake_all(struct smc_conn *c)
 {
 	struct socket_wq *wq;
 
+	smp_mb();
+	smc_slot_wake(c);
 	rcu_read_lock();
 	wq = rcu_dereference(c->wq);
 	if (skwq_has_sleeper(wq))
@@ -140,5 +150,5 @@ void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
 		smp_store_release(&c->rx_flags,
 				  c->rx_flags | flags[SMC_EV_PEER_ABORT]);
 	spin_unlock_bh(&c->state_lock);
-	wake_all(c);
+	smc_conn_wake_all(c);
 }

@@ -23,6 +23,12 @@
 struct smc_fabric;
 struct smc_elem;
 
+/* Somebody who sleeps on a socket for one kind of event. */
+struct smc_wait {
+	struct wait_queue_entry	entry;
+	__poll_t		mask;
+};
+
 /* What the peer has told us, or we the peer (RFC 7609, A.4). */
 enum smc_conn_flag {
 	SMC_FLAG_DONE,		/* sending done */
@@ -53,6 +59,8 @@ enum smc_conn_flag {
  * @rx_prod:	what the peer has written; the peer (or its messages) moves it
  * @tx_cons:	what the peer's application has taken; the peer moves it
  * @rx_flags:	enum smc_conn_flag the peer has set
+ * @rx_waiter:	the receiver that sleeps, set by it, cleared by who wakes it
+ * @wait_lock:	held while a waker uses @rx_waiter
  * @tx_blocked:	a sender or poll() waits for room
  */
 struct smc_conn {
@@ -83,6 +91,8 @@ struct smc_conn {
 
 	u64			rx_prod ____cacheline_aligned_in_smp;
 	unsigned long		rx_flags;
+	struct smc_wait		*rx_waiter;
+	spinlock_t		wait_lock;
 	u64			tx_cons ____cacheline_aligned_in_smp;
 	bool			tx_blocked;
 };
@@ -134,18 +144,18 @@ void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq);
 /* events a fabric reports: any context, bottom halves included */
 void smc_conn_readable(struct smc_conn *c);
 void smc_conn_writable(struct smc_conn *c);
+void smc_conn_wake_all(struct smc_conn *c);
 void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event);
 
-/* wait.c: sleeping on a socket for one kind of event */
-struct smc_wait {
-	struct wait_queue_entry	entry;
-	__poll_t		mask;
-};
-
+/* wait.c */
 void smc_wait_begin(struct smc_wait *w, __poll_t mask);
 void smc_wait_arm(struct smc_wait *w, struct sock *sk);
 long smc_wait_sleep(long timeo);
 void smc_wait_end(struct smc_wait *w, struct sock *sk);
+void smc_wait_init(void);
+bool smc_slot_take(struct smc_conn *c, struct smc_wait *w);
+void smc_slot_leave(struct smc_conn *c, struct smc_wait *w);
+void smc_slot_wake(struct smc_conn *c);
 
 /* send.c, recv.c */
 int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,

@@ -29,19 +29,41 @@ static bool rx_ended(struct sock *sk, struct smc_conn *c)
 	       READ_ONCE(sk->sk_state) == TCP_CLOSE;
 }
 
+static bool nothing_at(struct sock *sk, struct smc_conn *c, u64 seq)
+{
+	return (s64)(smp_load_acquire(&c->rx_prod) - seq) <= 0 && !rx_ended(sk, c);
+}
+
+/* Sleep until there may be something at @seq. */
+static void sleep_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
+			   long *timeo)
+{
+	struct smc_wait w;
+	bool slot;
+
+	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	smc_wait_begin(&w, EPOLLIN);
+	slot = smc_slot_take(c, &w);
+	if (likely(slot))
+		set_current_state(TASK_INTERRUPTIBLE);
+	else
+		smc_wait_arm(&w, sk);
+	if (nothing_at(sk, c, seq))
+		*timeo = smc_wait_sleep(*timeo);
+	if (likely(slot)) {
+		__set_current_state(TASK_RUNNING);
+		smc_slot_leave(c, &w);
+	} else {
+		smc_wait_end(&w, sk);
+	}
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+}
+
 static void wait_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 			  long *timeo)
 {
-	struct smc_wait w;
-
 	mutex_unlock(&c->rx_lock);
-	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	smc_wait_begin(&w, EPOLLIN);
-	smc_wait_arm(&w, sk);
-	if ((s64)(smp_load_acquire(&c->rx_prod) - seq) <= 0 && !rx_ended(sk, c))
-		*timeo = smc_wait_sleep(*timeo);
-	smc_wait_end(&w, sk);
-	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
+	sleep_for_data(sk, c, seq, timeo);
 	mutex_lock(&c->rx_lock);
 }
 
@@ -132,6 +154,10 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	u64 seq, unread;
 	int rc = 0;
 
+	/* The usual sleep, before the lock is taken; who else reads finds out below. */
+	seq = READ_ONCE(c->rx_cons);
+	if (timeo && nothing_at(sk, c, seq) && !signal_pending(current))
+		sleep_for_data(sk, c, seq, &timeo);
 	mutex_lock(&c->rx_lock);
 	seq = c->rx_cons;
 	if (unlikely(flags & MSG_PEEK))

@@ -160,10 +160,10 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		if (sock_cmsg_send(sk, msg, &sockc))
 			return -EINVAL;
 	}
+	if (unlikely(!len))
+		return tx_ended(sk, c) ? tx_error(sk, c, msg) : 0;
 	mutex_lock(&c->tx_lock);
-	if (unlikely(tx_ended(sk, c)) && !len)
-		rc = tx_error(sk, c, msg);
-	while (sent < len) {
+	do {
 		if (unlikely(tx_ended(sk, c))) {
 			if (sent)
 				break;
@@ -191,11 +191,9 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		sent += n;
 		if (likely(!hold_back(sk, c, msg->msg_flags)))
 			publish(c);
-	}
+	} while (sent < len);
 	if (unlikely(c->tx_pub != c->tx_prod))
 		start_cork_timer(c);
 	mutex_unlock(&c->tx_lock);
-	if (unlikely(rc == -EPIPE && !sent))
-		return rc;
 	return sent ? sent : rc;
 }

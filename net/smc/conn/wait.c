@@ -1,10 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sleeping on a socket for one kind of event.  Senders and receivers share the
- * socket's wait queue; the key of a wake-up tells which of them is meant.
+ * Sleeping on a socket for one kind of event.
+ *
+ * Senders and receivers share the socket's wait queue; the key of a wake-up tells
+ * which of them is meant.  The usual case, one receiver that nobody polls for,
+ * has a place of its own in the connection: a queue of one costs half the
+ * instructions of a wait queue on the way that decides about latency.
  */
 #include <linux/sched/signal.h>
 #include "conn.h"
+
+/* What a wake function gets when the waker is about to sleep itself. */
+static int wake_sync __ro_after_init;
+
+static int learn_sync(struct wait_queue_entry *entry, unsigned int mode,
+		      int sync, void *key)
+{
+	wake_sync = sync;
+	return 0;
+}
+
+/**
+ * smc_wait_init() - the scheduler keeps its flag to itself: ask a wake-up for it
+ */
+void __init smc_wait_init(void)
+{
+	DECLARE_WAIT_QUEUE_HEAD_ONSTACK(head);
+	struct wait_queue_entry entry;
+
+	init_waitqueue_func_entry(&entry, learn_sync);
+	add_wait_queue(&head, &entry);
+	__wake_up_sync_key(&head, TASK_NORMAL, NULL);
+	remove_wait_queue(&head, &entry);
+}
 
 /*
  * Whoever wakes us takes us off the queue, so that what follows before we run finds
@@ -67,4 +95,56 @@ long smc_wait_sleep(long timeo)
 void smc_wait_end(struct smc_wait *w, struct sock *sk)
 {
 	finish_wait(sk_sleep(sk), &w->entry);
+}
+
+/**
+ * smc_slot_take() - be the one receiver of a connection
+ * @c: the connection
+ * @w: from smc_wait_begin()
+ *
+ * The caller then sets its state, looks at the condition and sleeps.
+ *
+ * Return: false if somebody else is, and the wait queue must do.
+ */
+bool smc_slot_take(struct smc_conn *c, struct smc_wait *w)
+{
+	return !READ_ONCE(c->rx_waiter) && !cmpxchg(&c->rx_waiter, NULL, w);
+}
+
+/**
+ * smc_slot_leave() - undo smc_slot_take()
+ * @c: the connection
+ * @w: the waiter
+ */
+void smc_slot_leave(struct smc_conn *c, struct smc_wait *w)
+{
+	/* Pairs with the release of a waker, who is through with @w by then. */
+	if (smp_load_acquire(&c->rx_waiter) != w)
+		return;
+	spin_lock_bh(&c->wait_lock);
+	if (c->rx_waiter == w)
+		c->rx_waiter = NULL;
+	spin_unlock_bh(&c->wait_lock);
+}
+
+/**
+ * smc_slot_wake() - wake the one receiver, if it sleeps
+ * @c: the connection
+ *
+ * Context: any.  A full barrier lies between the caller's news and this.
+ */
+void smc_slot_wake(struct smc_conn *c)
+{
+	struct smc_wait *w;
+
+	if (!READ_ONCE(c->rx_waiter))
+		return;
+	spin_lock_bh(&c->wait_lock);
+	w = c->rx_waiter;
+	if (w) {
+		default_wake_function(&w->entry, TASK_INTERRUPTIBLE, wake_sync,
+				      NULL);
+		smp_store_release(&c->rx_waiter, NULL);
+	}
+	spin_unlock_bh(&c->wait_lock);
 }

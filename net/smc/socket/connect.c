@@ -96,6 +96,25 @@ static int start_connect(struct socket *sock, struct sockaddr *addr, int len,
 	return rc;
 }
 
+/*
+ * The peer ended the connection during the handshake: TCP had connected, and its
+ * end is for the next call to see.
+ */
+static bool peer_closed_early(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	bool early;
+
+	lock_sock(sk);
+	early = smc_sk(sk)->phase == SMC_PHASE_TCP &&
+		smc_sk(sk)->reason == SMC_REASON_PEER_CLOSED &&
+		sock->state == SS_CONNECTING;
+	if (early)
+		sock->state = SS_CONNECTED;
+	release_sock(sk);
+	return early;
+}
+
 /**
  * smc_connect() - connect() of a socket that is not plain TCP
  * @sock: the socket
@@ -131,6 +150,8 @@ int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
 	smc_hs_drive_end(hs);
 	if (done)
 		return rc;
+	if (peer_closed_early(sock))
+		return 0;
 	/* TCP knows what to answer, and how to disconnect after an error. */
 	return smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
 }

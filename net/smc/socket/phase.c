@@ -64,9 +64,20 @@ static void smc_state_change(struct sock *sk)
 		/* Without an error TCP has ended as both sides wanted it. */
 		if (state == TCP_CLOSE && READ_ONCE(sk->sk_err) && smc->conn)
 			smc_conn_abort(smc->conn);
+		if (smc->conn)
+			smc_conn_wake_all(smc->conn);
 		break;
 	}
 	smc->tcp_state_change(sk);
+}
+
+static void smc_error_report(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (READ_ONCE(smc->phase) == SMC_PHASE_UP && smc->conn)
+		smc_conn_wake_all(smc->conn);
+	smc->tcp_error_report(sk);
 }
 
 /**
@@ -77,6 +88,7 @@ void smc_hook_callbacks(struct sock *sk)
 {
 	sk->sk_data_ready = smc_data_ready;
 	sk->sk_state_change = smc_state_change;
+	sk->sk_error_report = smc_error_report;
 }
 
 static void set_ops(struct sock *sk, const struct proto_ops *ops)
@@ -120,6 +132,7 @@ void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 	inet_csk_exit_pingpong_mode(sk);
 	sk->sk_data_ready = smc->tcp_data_ready;
 	sk->sk_state_change = smc->tcp_state_change;
+	sk->sk_error_report = smc->tcp_error_report;
 	WRITE_ONCE(sk->sk_prot, f->tcp);
 	set_ops(sk, &f->plain_ops);
 	__smc_set_phase(sk, SMC_PHASE_TCP, reason);
@@ -137,6 +150,7 @@ void smc_to_new(struct sock *sk)
 	smc->peer_diagnosis = 0;
 	sk->sk_data_ready = smc->tcp_data_ready;
 	sk->sk_state_change = smc->tcp_state_change;
+	sk->sk_error_report = smc->tcp_error_report;
 	tcp_sk(sk)->syn_smc = false;
 	tcp_sk(sk)->smc_hs_congested = NULL;
 	if (inet_csk(sk)->icsk_af_ops == &f->af_ops)

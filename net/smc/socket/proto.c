@@ -57,6 +57,7 @@ static void smc_born(struct sock *sk)
 	INIT_WORK(&smc->reset_work, smc_reset_work);
 	smc->tcp_data_ready = sk->sk_data_ready;
 	smc->tcp_state_change = sk->sk_state_change;
+	smc->tcp_error_report = sk->sk_error_report;
 	sk->sk_prot_creator = smc_family(sk)->tcp;
 	sk->sk_destruct = smc_destruct;
 	smc_registry_add(smc);
