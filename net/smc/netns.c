@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Network namespaces come and go. */
+#include <linux/mm.h>
 #include "group/buf.h"
 #include "netns.h"
 
@@ -17,6 +18,10 @@ static int __net_init smc_net_init(struct net *net)
 	sn->pools = smc_pools_new();
 	if (!sn->pools)
 		return -ENOMEM;
+	/* An eighth of the memory, as z/OS caps what SMC may fix. */
+	sn->mem_max = max_t(unsigned long, (totalram_pages() << PAGE_SHIFT) / 8,
+			    16ul << 20);
+	smc_pools_set_limit(sn->pools, sn->mem_max);
 	rc = smc_sysctl_init(sn);
 	if (rc)
 		smc_pools_close(sn->pools);

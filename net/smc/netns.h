@@ -22,6 +22,7 @@ struct ctl_table_header;
  * @wmem:	net.smc.wmem: send buffer in bytes where the socket sets none
  * @rmem:	net.smc.rmem: receive element in bytes where the socket sets none
  * @enable:	net.smc.enable
+ * @mem_max:	net.smc.mem_max: cap on the memory of @pools in bytes
  */
 struct smc_net {
 	struct net		*net;
@@ -30,6 +31,7 @@ struct smc_net {
 	int			wmem;
 	int			rmem;
 	int			enable;
+	unsigned long		mem_max;
 	struct ctl_table_header	*sysctl;
 	struct ctl_table	*sysctl_table;
 };

@@ -8,6 +8,17 @@
 static int buf_min = SMC_CLC_SIZE_MIN;
 static int buf_max = SMC_CLC_SIZE_MIN << SMC_SIZE_CODE_LIMIT;
 
+static int do_mem_max(smc_ctl_table *ctl, int write, void *buffer, size_t *lenp,
+		      loff_t *ppos)
+{
+	struct smc_net *sn = container_of(ctl->data, struct smc_net, mem_max);
+	int rc = proc_doulongvec_minmax(ctl, write, buffer, lenp, ppos);
+
+	if (!rc && write)
+		smc_pools_set_limit(sn->pools, READ_ONCE(sn->mem_max));
+	return rc;
+}
+
 static const struct ctl_table smc_table[] = {
 	{
 		.procname	= "wmem",
@@ -26,6 +37,13 @@ static const struct ctl_table smc_table[] = {
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= &buf_min,
 		.extra2		= &buf_max,
+	},
+	{
+		.procname	= "mem_max",
+		.data		= (void *)offsetof(struct smc_net, mem_max),
+		.maxlen		= sizeof(unsigned long),
+		.mode		= 0644,
+		.proc_handler	= do_mem_max,
 	},
 	{
 		.procname	= "enable",

@@ -24,6 +24,12 @@
 	register_net_sysctl(net, path, table)
 #endif
 
+#ifdef SMC_HAVE_CONST_CTL_TABLE
+typedef const struct ctl_table smc_ctl_table;
+#else
+typedef struct ctl_table smc_ctl_table;
+#endif
+
 #ifndef ITER_SOURCE
 #define ITER_SOURCE	WRITE
 #define ITER_DEST	READ

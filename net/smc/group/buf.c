@@ -18,6 +18,8 @@
 /* A buffer is this large, but of one element at least, of so many at most. */
 #define BUF_BYTES	(512u << 10)
 #define BUF_MAX_ELEMS	32u
+/* 64 KiB: the largest element once half of the permitted memory is in use. */
+#define SMC_SIZE_CODE_MODEST	2
 /* So long it is kept for connections to come. */
 #define KEEP_TIME	(5 * HZ)
 
@@ -73,6 +75,7 @@ struct smc_pool {
  *		peer lives in another namespace may outlive its own
  * @closed:	the namespace is gone, keep nothing in reserve
  * @bytes:	memory of all buffers
+ * @limit:	no more than this: net.smc.mem_max
  * @reap:	frees idle buffers, as that may sleep
  * @pool:	one for each size
  */
@@ -80,6 +83,7 @@ struct smc_pools {
 	refcount_t		ref;
 	bool			closed;
 	atomic64_t		bytes;
+	u64			limit;
 	struct delayed_work	reap;
 	struct smc_pool		pool[SMC_SIZE_CODE_LIMIT + 1];
 };
@@ -197,6 +201,16 @@ u64 smc_pools_bytes(const struct smc_pools *pools)
 	return atomic64_read(&pools->bytes);
 }
 
+/**
+ * smc_pools_set_limit() - cap the memory of all buffers
+ * @pools: the pools
+ * @bytes: the cap; what is beyond it already stays until it is free
+ */
+void smc_pools_set_limit(struct smc_pools *pools, u64 bytes)
+{
+	WRITE_ONCE(pools->limit, bytes);
+}
+
 static struct smc_buf *buf_new(struct smc_pool *pool)
 {
 	u32 size = smc_clc_size_to_bytes(pool->size_code);
@@ -204,11 +218,14 @@ static struct smc_buf *buf_new(struct smc_pool *pool)
 	struct smc_buf *buf;
 	unsigned int i;
 
+	if (smc_pools_bytes(pool->pools) + (u64)n * size >
+	    READ_ONCE(pool->pools->limit))
+		return NULL;
 	buf = kzalloc(struct_size(buf, elems, n), GFP_KERNEL_ACCOUNT);
 	if (!buf)
 		return NULL;
 	/* Not zeroed: no reader gets past what was written for it. */
-	buf->mem = kvmalloc((size_t)n * size, GFP_KERNEL_ACCOUNT);
+	buf->mem = kvmalloc((size_t)n * size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!buf->mem) {
 		kfree(buf);
 		return NULL;
@@ -237,17 +254,8 @@ static struct smc_elem *__pool_take(struct smc_pool *pool)
 	return elem;
 }
 
-/**
- * smc_elem_get() - an element for a new connection
- * @pools: of the namespace of its socket
- * @size_code: its size in compressed notation, SMC_SIZE_CODE_LIMIT at most
- *
- * Context: process, may sleep.
- * Return: the element or NULL without memory.
- */
-struct smc_elem *smc_elem_get(struct smc_pools *pools, u8 size_code)
+static struct smc_elem *pool_get(struct smc_pool *pool)
 {
-	struct smc_pool *pool = &pools->pool[size_code];
 	struct smc_elem *elem;
 	struct smc_buf *buf;
 	unsigned int i;
@@ -294,6 +302,35 @@ void smc_elem_put(struct smc_elem *elem)
 			schedule_reap(pools, KEEP_TIME);
 	}
 	spin_unlock_bh(&pool->lock);
+}
+
+/* Many connections with small elements are better than few with large ones. */
+static u8 largest_code(const struct smc_pools *pools)
+{
+	u64 limit = READ_ONCE(pools->limit), used = smc_pools_bytes(pools);
+
+	if (used > limit / 4 * 3)
+		return 0;
+	return used > limit / 2 ? SMC_SIZE_CODE_MODEST : SMC_SIZE_CODE_LIMIT;
+}
+
+/**
+ * smc_elem_get() - an element for a new connection
+ * @pools: of the namespace of its socket
+ * @bytes: its size; it may be smaller when memory is short, larger when no power
+ *	of two fits
+ *
+ * Context: process, may sleep.
+ * Return: the element, or NULL without memory or at the cap.
+ */
+struct smc_elem *smc_elem_get(struct smc_pools *pools, u32 bytes)
+{
+	int code = min(smc_clc_size_from_bytes(bytes), largest_code(pools));
+	struct smc_elem *elem = NULL;
+
+	for (; code >= 0 && !elem; code--)
+		elem = pool_get(&pools->pool[code]);
+	return elem;
 }
 
 void *smc_elem_data(const struct smc_elem *elem)

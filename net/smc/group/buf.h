@@ -17,8 +17,9 @@ struct smc_pools;
 struct smc_pools *smc_pools_new(void);
 void smc_pools_close(struct smc_pools *pools);
 u64 smc_pools_bytes(const struct smc_pools *pools);
+void smc_pools_set_limit(struct smc_pools *pools, u64 bytes);
 
-struct smc_elem *smc_elem_get(struct smc_pools *pools, u8 size_code);
+struct smc_elem *smc_elem_get(struct smc_pools *pools, u32 bytes);
 void smc_elem_put(struct smc_elem *elem);
 void *smc_elem_data(const struct smc_elem *elem);
 u32 smc_elem_size(const struct smc_elem *elem);

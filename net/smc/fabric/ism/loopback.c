@@ -161,11 +161,10 @@ static enum smc_reason lo_accepts(struct smc_fabric *f, struct smc_net *sn,
 static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct smc_net *sn,
 				    u32 rcvbuf)
 {
-	u8 code = min_t(u8, smc_clc_size_from_bytes(rcvbuf), SMC_SIZE_CODE_LIMIT);
 	struct smc_elem *elem;
 	struct lo_conn *lo;
 
-	elem = smc_elem_get(sn->pools, code);
+	elem = smc_elem_get(sn->pools, rcvbuf);
 	if (!elem)
 		return ERR_PTR(-ENOMEM);
 	lo = kmem_cache_zalloc(lo_cache, GFP_KERNEL);
