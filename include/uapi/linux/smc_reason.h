@@ -62,7 +62,7 @@
 	  "free some memory")						\
 	X(NO_BUFFER, 0x5c030002,					\
 	  "no receive buffer of any permitted size could be had",	\
-	  "lower SO_RCVBUF or net.smc.rmem, or free some memory")	\
+	  "raise net.smc.mem_max, lower SO_RCVBUF or net.smc.rmem, or free some memory")	\
 	X(MEM_LIMIT, 0x5c030003,					\
 	  "the memory limit for SMC buffers is reached",		\
 	  "raise the limit (sysctl net.smc, memory cgroup) or lower the buffer sizes") \
