@@ -9,7 +9,7 @@ import struct
 import sys
 import threading
 
-IPPROTO_SMC = 256
+IPPROTO_SMC = int(os.environ.get("PROTO", "256"))
 CLONE_NEWNET = 0x40000000
 
 
@@ -80,8 +80,11 @@ def hold(kind):
         c.close()
         return s
     if kind == "namespace":
-        fresh_namespace()
-        return pair()
+        with open("/proc/self/ns/net", "rb") as home:
+            fresh_namespace()
+            held = pair()
+            ctypes.CDLL(None).setns(home.fileno(), CLONE_NEWNET)
+        return held
     if kind == "fallback":
         return pair(socket.IPPROTO_TCP)[1]
     raise SystemExit(f"no kind {kind}")
@@ -90,9 +93,12 @@ def hold(kind):
 def serve(l, count):
     for _ in range(count):
         s = l.accept()[0]
-        data = s.recv(1000)
-        if data:
-            s.sendall(data)
+        try:
+            data = s.recv(1000)
+            if data:
+                s.sendall(data)
+        except OSError:             # some clients reset the connection
+            pass
         s.close()
 
 
@@ -132,16 +138,24 @@ def race():
 
 
 def main():
-    kind = sys.argv[1]
-    if kind == "burst":
-        burst()
-    elif kind == "race":
-        race()
-    else:
-        held = hold(kind)
-        print("ready", flush=True)
-        sys.stdin.readline()
-        del held
+    """One command a line; answers "done", or what went wrong."""
+    held = None
+    for line in sys.stdin:
+        command, _, argument = line.strip().partition(" ")
+        try:
+            if command == "hold":
+                held = hold(argument)
+            elif command == "close":
+                held = None
+            elif command == "burst":
+                burst()
+            elif command == "race":
+                race()
+            print("done", flush=True)
+        except OSError as error:
+            print(f"{command} {argument}: {error}", flush=True)
+        except AssertionError:
+            print(f"{command} {argument}: the data is wrong", flush=True)
 
 
 main()

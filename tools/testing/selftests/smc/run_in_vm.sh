@@ -14,8 +14,9 @@ bin=${SMC_SELFTEST_BIN:-$SMC_ROOT/build/selftests/smc}
 here=$SMC_ROOT/tools/testing/selftests/smc
 parts=${SMC_TESTS:-sock stall hostile module fault memory}
 failed=0
-timeout=10
-[ -n "$SMC_DEBUG_KERNEL" ] && timeout=40
+rounds=50
+timeout=30
+[ -n "$SMC_DEBUG_KERNEL" ] && timeout=90 rounds=10
 
 say()
 {
@@ -85,7 +86,7 @@ fi
 for t in stall hostile; do
 	has $t && [ -x "$bin/smc_${t}_test" ] && tap "smc_${t}_test" "$bin/smc_${t}_test"
 done
-has module && [ -x "$here/module.sh" ] && tap module.sh "$here/module.sh"
+has module && [ -x "$here/module.sh" ] && SMC_MODULE_ROUNDS=$rounds tap module.sh "$here/module.sh"
 if has fault && [ -e /sys/kernel/debug/failslab ] && [ -x "$bin/smc_fault_test" ]; then
 	tap smc_fault_test "$bin/smc_fault_test"
 fi
