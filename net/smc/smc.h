@@ -73,7 +73,8 @@ enum smc_phase {
  * @self:	points to this object; differs in a raw copy that the TCP listener
  *		made for a child, which must not be torn down as an SMC socket
  * @hs:		the handshake while phase is CONNECTING or HANDSHAKE; RCU
- * @nursery:	of a listener: of its children; of a child: while not accepted
+ * @children:	of a listener: the nursery of its children
+ * @nursery:	of a child that nobody has accepted yet: where it is
  * @conn:	set, with release semantics, before phase becomes UP; stays until
  *		the socket is released or disconnected
  * @retired:	connections of earlier lives of a socket that was disconnected;
@@ -94,6 +95,7 @@ struct smc_sock {
 	struct tcp6_sock	tcp6;
 	struct smc_sock		*self;
 	struct smc_handshake __rcu *hs;
+	struct smc_nursery __rcu *children;
 	struct smc_nursery __rcu *nursery;
 	struct smc_conn		*conn;
 	struct smc_conn		*retired;

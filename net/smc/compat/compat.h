@@ -64,6 +64,14 @@ static inline void smc_compat_init_pinfo(struct sock *sk)
 #define SMC_CHILD_INIT_ARG
 #endif
 
+/* A sockmap would exchange the proto of a socket whose memory is ours. */
+static inline void smc_compat_no_sockmap(struct proto *prot)
+{
+#ifdef CONFIG_BPF_SYSCALL
+	prot->psock_update_sk_prot = NULL;
+#endif
+}
+
 /* Up to 6.4 sendfile() calls sendpage; copying through sendmsg serves it. */
 static inline void smc_compat_ops_init(struct proto_ops *ops)
 {

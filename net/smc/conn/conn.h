@@ -53,6 +53,7 @@ enum smc_conn_flag {
  * @tx_prod:	what has been copied in; written under @tx_lock
  * @tx_pub:	what of it the peer has been told of; tx_prod unless corked
  * @tx_flags:	enum smc_conn_flag we have told the peer; under @state_lock
+ * @stopped:	nothing may be published any more; under @tx_lock
  * @cork_work:	publishes what a cork has held back for 200 ms
  * @state_lock:	protects @state and @tx_flags
  * @state:	enum smc_conn_state
@@ -80,6 +81,7 @@ struct smc_conn {
 	u32			tx_size;
 	u64			tx_prod;
 	u64			tx_pub;
+	bool			stopped;
 	struct delayed_work	cork_work;
 
 	spinlock_t		state_lock;
@@ -128,6 +130,12 @@ static inline bool smc_conn_told(const struct smc_conn *c, enum smc_conn_flag fl
 	return READ_ONCE(c->tx_flags) & BIT(flag);
 }
 
+/* Has this side given up, e.g. by a disconnect that a system call outlived? */
+static inline bool smc_conn_given_up(const struct smc_conn *c)
+{
+	return smc_conn_told(c, SMC_FLAG_ABORT);
+}
+
 static inline bool smc_conn_rx_ended(const struct smc_conn *c)
 {
 	return READ_ONCE(c->rx_flags) != 0;
@@ -161,6 +169,7 @@ void smc_slot_wake(struct smc_conn *c);
 int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len);
 void smc_conn_uncork(struct smc_conn *c);
+void smc_conn_stop(struct smc_conn *c);
 void smc_conn_cork_expired(struct work_struct *work);
 int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags);

@@ -54,8 +54,24 @@ void smc_conn_cork_expired(struct work_struct *work)
 void smc_conn_uncork(struct smc_conn *c)
 {
 	mutex_lock(&c->tx_lock);
-	publish(c);
+	if (!c->stopped)
+		publish(c);
 	mutex_unlock(&c->tx_lock);
+}
+
+/**
+ * smc_conn_stop() - nothing is published from here on, no timer is left
+ * @c: the connection
+ *
+ * Context: process, takes tx_lock, waits for the work of a cork.
+ */
+void smc_conn_stop(struct smc_conn *c)
+{
+	mutex_lock(&c->tx_lock);
+	c->stopped = true;
+	mutex_unlock(&c->tx_lock);
+	if (cancel_delayed_work_sync(&c->cork_work))
+		smc_conn_put(c);
 }
 
 /*
@@ -78,7 +94,7 @@ static bool tx_ended(struct sock *sk, struct smc_conn *c)
 {
 	return READ_ONCE(sk->sk_err) ||
 	       (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
-	       smc_conn_peer_gone(c);
+	       smc_conn_peer_gone(c) || smc_conn_given_up(c);
 }
 
 /* Returns 0 when it is worth to look again, with the lock held as before. */
@@ -169,7 +185,8 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 				break;
 			if (!READ_ONCE(sk->sk_err) &&
 			    !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
-			    !(READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT)))
+			    !(READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT)) &&
+			    !smc_conn_given_up(c))
 				sent = send_to_nobody(sk, c, msg);
 			else
 				rc = tx_error(sk, c, msg);
@@ -192,7 +209,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		if (likely(!hold_back(sk, c, msg->msg_flags)))
 			publish(c);
 	} while (sent < len);
-	if (unlikely(c->tx_pub != c->tx_prod))
+	if (unlikely(c->tx_pub != c->tx_prod) && !c->stopped)
 		start_cork_timer(c);
 	mutex_unlock(&c->tx_lock);
 	return sent ? sent : rc;

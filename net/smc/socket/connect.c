@@ -128,11 +128,18 @@ int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
 {
 	struct smc_handshake *hs = NULL;
 	struct sock *sk = sock->sk;
+	struct smc_conn *c;
 	bool disconnect = len >= (int)sizeof(addr->sa_family) &&
 			  addr->sa_family == AF_UNSPEC;
 	bool fresh, done;
 	int rc = 0;
 
+	c = disconnect ? smp_load_acquire(&smc_sk(sk)->conn) : NULL;
+	if (c) {
+		/* Here, because the lock of the sender comes before the socket's. */
+		smc_conn_abort(c);
+		smc_conn_stop(c);
+	}
 	lock_sock(sk);
 	fresh = smc_sk(sk)->phase == SMC_PHASE_NEW &&
 		sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE &&

@@ -51,6 +51,7 @@ static int __init learn_family(struct smc_family *f, int family)
 	f->prot.unhash = smc_unhash;
 	f->prot.setsockopt = smc_setsockopt;
 	f->prot.getsockopt = smc_getsockopt;
+	smc_compat_no_sockmap(&f->prot);
 	smc_ops_init(f);
 	smc_listen_init(f);
 	f->available = true;

@@ -21,14 +21,14 @@ int smc_nursery_open(struct sock *listener)
 	struct smc_sock *smc = smc_sk(listener);
 	struct smc_nursery *n;
 
-	if (rcu_access_pointer(smc->nursery))
+	if (rcu_access_pointer(smc->children))
 		return 0;
 	n = kzalloc(sizeof(*n), GFP_KERNEL);
 	if (!n)
 		return -ENOMEM;
 	refcount_set(&n->ref, 1);
 	init_waitqueue_head(&n->left);
-	rcu_assign_pointer(smc->nursery, n);
+	rcu_assign_pointer(smc->children, n);
 	return 0;
 }
 
@@ -44,7 +44,7 @@ int smc_nursery_open(struct sock *listener)
 void smc_nursery_close(struct sock *listener)
 {
 	struct smc_sock *smc = smc_sk(listener);
-	struct smc_nursery *n = rcu_dereference_protected(smc->nursery, 1);
+	struct smc_nursery *n = rcu_dereference_protected(smc->children, 1);
 
 	if (!n)
 		return;
@@ -52,7 +52,7 @@ void smc_nursery_close(struct sock *listener)
 	/* Pairs with the barrier in smc_nursery_enter(). */
 	smp_mb();
 	wait_event(n->left, !atomic_read(&n->inside));
-	RCU_INIT_POINTER(smc->nursery, NULL);
+	RCU_INIT_POINTER(smc->children, NULL);
 	nursery_put(n);
 }
 
@@ -68,7 +68,7 @@ void smc_nursery_join(struct sock *child, const struct sock *listener)
 	struct smc_nursery *n;
 
 	rcu_read_lock();
-	n = rcu_dereference(smc_sk(listener)->nursery);
+	n = rcu_dereference(smc_sk(listener)->children);
 	if (n && refcount_inc_not_zero(&n->ref))
 		rcu_assign_pointer(smc_sk(child)->nursery, n);
 	rcu_read_unlock();

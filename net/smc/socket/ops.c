@@ -181,6 +181,7 @@ static void close_conn(struct sock *sk, struct smc_conn *c)
 		smc_conn_abort(c);
 	else
 		smc_conn_close(c);
+	smc_conn_stop(c);
 	lock_sock(sk);
 	smc_sk(sk)->conn = NULL;
 	if (reset && sk->sk_state != TCP_CLOSE)

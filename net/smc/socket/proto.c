@@ -22,6 +22,9 @@ static void smc_destruct(struct sock *sk)
 
 	if (smc_is_self(sk)) {
 		smc_registry_del(smc_sk(sk));
+		/* As plain TCP it did not come through smc_destroy_sock(). */
+		smc_nursery_leave(sk);
+		smc_retire_conns(sk);
 		sk->sk_prot_creator = &f->prot;
 	}
 	f->tcp_destruct(sk);
@@ -185,6 +188,9 @@ int smc_disconnect(struct sock *sk, int flags)
 	smc_hs_kill(sk);
 	if (c) {
 		smc_conn_abort(c);
+		smc_conn_wake_all(c);
+		/* Whoever else sleeps is woken by TCP; the file may end before us. */
+		smc_conn_set_wq(c, NULL);
 		smc->conn = NULL;
 		c->next = smc->retired;
 		smc->retired = c;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Socket options: TCP's, except where SMC is concerned. */
+#include <linux/module.h>
 #include <linux/net.h>
 #include <linux/smc_diag.h>
 #include <linux/tcp.h>
@@ -44,9 +45,10 @@ static bool would_hurt(struct sock *sk, int level, int name)
 {
 	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
 		return true;
-	if (level != SOL_TCP || !smp_load_acquire(&smc_sk(sk)->conn))
+	if (level != SOL_TCP || (name != TCP_ULP && name != TCP_REPAIR))
 		return false;
-	return name == TCP_ULP || name == TCP_REPAIR;
+	return smc_unsettled(smc_sk(sk)) ||
+	       READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_UP;
 }
 
 /**
@@ -72,12 +74,47 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 	return rc;
 }
 
-/* IPV6_ADDRFORM would exchange the tables of a socket whose memory is ours. */
+/*
+ * An upper layer protocol derives tables from sock->ops, for all its sockets, and
+ * drops the reference to their owner in the end: it must find TCP's.
+ */
+static int set_ulp(struct socket *sock, int level, int name, sockptr_t val,
+		   unsigned int len)
+{
+	struct smc_family *f = smc_family(sock->sk);
+	int rc;
+
+	if (!try_module_get(f->tcp_ops->owner))
+		return -ENOENT;
+	WRITE_ONCE(sock->ops, f->tcp_ops);
+	rc = f->tcp_ops->setsockopt(sock, level, name, val, len);
+	if (rc) {
+		WRITE_ONCE(sock->ops, &f->plain_ops);
+		module_put(f->tcp_ops->owner);
+		return rc;
+	}
+	/* The socket itself still holds us. */
+	module_put(THIS_MODULE);
+	return 0;
+}
+
+/**
+ * smc_plain_setsockopt() - setsockopt() in phase TCP
+ * @sock: the socket
+ * @level: level of the option
+ * @name: the option
+ * @val: its value
+ * @len: length of @val
+ *
+ * IPV6_ADDRFORM would exchange the tables of a socket whose memory is ours.
+ */
 int smc_plain_setsockopt(struct socket *sock, int level, int name,
 			 sockptr_t val, unsigned int len)
 {
 	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
 		return -ENOTCONN;
+	if (level == SOL_TCP && name == TCP_ULP)
+		return set_ulp(sock, level, name, val, len);
 	return smc_family(sock->sk)->tcp_ops->setsockopt(sock, level, name, val,
 							 len);
 }
