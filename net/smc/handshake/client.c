@@ -141,21 +141,7 @@ static void take_accept(struct smc_handshake *hs)
  */
 bool smc_client_accept(struct smc_handshake *hs)
 {
-	int rc = smc_clc_recv(hs);
-
-	if (rc == -EAGAIN)
-		return false;
-	if (!rc && hs->hdr.type == SMC_CLC_DECLINE) {
-		smc_hs_end_declined(hs);
-		return false;
-	}
-	if (!rc && hs->hdr.type != SMC_CLC_ACCEPT)
-		rc = -EPROTO;
-	if (!rc)
-		rc = smc_clc_decode_accept(hs->area.buf, hs->hdr.len, &hs->area.accept);
-	if (!rc)
+	if (smc_hs_expect(hs, SMC_CLC_ACCEPT))
 		take_accept(hs);
-	else
-		smc_hs_end_bad(hs, rc);
 	return false;
 }

@@ -436,30 +436,23 @@ void smc_hs_end_new(struct smc_handshake *hs)
 	hs_finish_end(hs);
 }
 
-/**
- * smc_hs_end_declined() - the message in hs->area.buf is the peer's Decline
- * @hs: the handshake
- */
-void smc_hs_end_declined(struct smc_handshake *hs)
+/* The message that was received is the peer's Decline. */
+static void end_declined(struct smc_handshake *hs)
 {
 	struct smc_clc_decline *d = &hs->area.decline;
 
 	if (smc_clc_decode_decline(hs->area.buf, hs->hdr.len, d))
-		smc_hs_end_bad(hs, -EPROTO);
+		smc_hs_end_reset(hs, SMC_REASON_PROTOCOL, ECONNRESET);
 	else
 		smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);
 }
 
-/**
- * smc_hs_end_bad() - the expected message did not come
- * @hs: the handshake
- * @rc: what came: -EOPNOTSUPP, a message with a value we do not know, which gets
- *	a Decline; -ECONNABORTED, the end of the stream, which the application
- *	will see; -EPROTO, something else, which resets the connection
- *
- * RFC 7609, C.6.
+/*
+ * The expected message did not come.  A value that we do not know gets a Decline;
+ * the end of the stream is for the application to see; whatever else came resets
+ * the connection (RFC 7609, C.6).
  */
-void smc_hs_end_bad(struct smc_handshake *hs, int rc)
+static void end_bad(struct smc_handshake *hs, int rc)
 {
 	switch (rc) {
 	case -EOPNOTSUPP:
@@ -471,6 +464,37 @@ void smc_hs_end_bad(struct smc_handshake *hs, int rc)
 	default:
 		smc_hs_end_reset(hs, SMC_REASON_PROTOCOL, ECONNRESET);
 	}
+}
+
+/**
+ * smc_hs_expect() - has the next message of the peer arrived?
+ * @hs: the handshake
+ * @type: SMC_CLC_PROPOSAL, SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
+ *
+ * Return: true with the message decoded in hs->area; false if it has not come yet,
+ * or if something else has come and the handshake is over.
+ */
+bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type)
+{
+	struct smc_clc_area *area = &hs->area;
+	int rc = smc_clc_recv(hs);
+
+	if (rc == -EAGAIN)
+		return false;
+	if (!rc && hs->hdr.type == SMC_CLC_DECLINE) {
+		end_declined(hs);
+		return false;
+	}
+	if (!rc && hs->hdr.type != type)
+		rc = -EPROTO;
+	if (!rc && type == SMC_CLC_PROPOSAL)
+		rc = smc_clc_decode_proposal(area->buf, hs->hdr.len,
+					     &area->proposal);
+	else if (!rc)
+		rc = smc_clc_decode_accept(area->buf, hs->hdr.len, &area->accept);
+	if (rc)
+		end_bad(hs, rc);
+	return !rc;
 }
 
 /**

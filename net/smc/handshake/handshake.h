@@ -106,8 +106,8 @@ void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
 void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err);
 void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason);
 void smc_hs_end_new(struct smc_handshake *hs);
-void smc_hs_end_declined(struct smc_handshake *hs);
-void smc_hs_end_bad(struct smc_handshake *hs, int rc);
+
+bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type);
 
 /* clc_io.c: messages over the TCP connection */
 int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len);

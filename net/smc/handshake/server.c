@@ -49,23 +49,7 @@ static bool take_proposal(struct smc_handshake *hs)
  */
 bool smc_server_proposal(struct smc_handshake *hs)
 {
-	int rc = smc_clc_recv(hs);
-
-	if (rc == -EAGAIN)
-		return false;
-	if (!rc && hs->hdr.type == SMC_CLC_DECLINE) {
-		smc_hs_end_declined(hs);
-		return false;
-	}
-	if (!rc && hs->hdr.type != SMC_CLC_PROPOSAL)
-		rc = -EPROTO;
-	if (!rc)
-		rc = smc_clc_decode_proposal(hs->area.buf, hs->hdr.len,
-					     &hs->area.proposal);
-	if (!rc)
-		return take_proposal(hs);
-	smc_hs_end_bad(hs, rc);
-	return false;
+	return smc_hs_expect(hs, SMC_CLC_PROPOSAL) && take_proposal(hs);
 }
 
 /* Does the Confirm answer our Accept, field by field? */
@@ -104,21 +88,7 @@ static void take_confirm(struct smc_handshake *hs)
  */
 bool smc_server_confirm(struct smc_handshake *hs)
 {
-	int rc = smc_clc_recv(hs);
-
-	if (rc == -EAGAIN)
-		return false;
-	if (!rc && hs->hdr.type == SMC_CLC_DECLINE) {
-		smc_hs_end_declined(hs);
-		return false;
-	}
-	if (!rc && hs->hdr.type != SMC_CLC_CONFIRM)
-		rc = -EPROTO;
-	if (!rc)
-		rc = smc_clc_decode_accept(hs->area.buf, hs->hdr.len, &hs->area.accept);
-	if (!rc)
+	if (smc_hs_expect(hs, SMC_CLC_CONFIRM))
 		take_confirm(hs);
-	else
-		smc_hs_end_bad(hs, rc);
 	return false;
 }
