@@ -352,6 +352,9 @@ unsigned int await_mask(int fd, unsigned int want)
 	const unsigned int all = POLLIN | POLLPRI | POLLOUT | POLLRDHUP;
 	unsigned int mask;
 
+	/* TCP's bits of a connection that is over come one after another */
+	if (want & (POLLERR | POLLHUP))
+		want |= POLLHUP | POLLRDHUP;
 	AWAIT(((mask = poll_mask(fd, all)) & want) == want);
 	return mask;
 }
