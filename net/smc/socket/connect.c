@@ -128,18 +128,11 @@ int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
 {
 	struct smc_handshake *hs = NULL;
 	struct sock *sk = sock->sk;
-	struct smc_conn *c;
 	bool disconnect = len >= (int)sizeof(addr->sa_family) &&
 			  addr->sa_family == AF_UNSPEC;
 	bool fresh, done;
 	int rc = 0;
 
-	c = disconnect ? smp_load_acquire(&smc_sk(sk)->conn) : NULL;
-	if (c) {
-		/* Here, because the lock of the sender comes before the socket's. */
-		smc_conn_abort(c);
-		smc_conn_stop(c);
-	}
 	lock_sock(sk);
 	fresh = smc_sk(sk)->phase == SMC_PHASE_NEW &&
 		sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE &&
@@ -160,7 +153,9 @@ int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
 	if (peer_closed_early(sock))
 		return 0;
 	/* TCP knows what to answer, and how to disconnect after an error. */
-	return smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
+	rc = smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
+	smc_stop_retired(sk);
+	return rc;
 }
 
 /* Plain TCP that is not connected may become SMC again. */

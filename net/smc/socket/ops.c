@@ -247,6 +247,7 @@ static int smc_release(struct socket *sock)
 		lock_sock(sk);
 		smc_hs_kill(sk);
 		release_sock(sk);
+		smc_stop_retired(sk);
 		smc_retire_conns(sk);
 	}
 	return tcp_ops(sk)->release(sock);

@@ -120,6 +120,21 @@ void smc_retire_conn(struct smc_conn *c)
 }
 
 /**
+ * smc_stop_retired() - connections of a former life shall do nothing any more
+ * @sk: the socket, not locked: the lock of a sender comes before the socket's
+ *
+ * Called after whatever may have disconnected a socket.  The list only grows until
+ * the socket ends.
+ */
+void smc_stop_retired(struct sock *sk)
+{
+	struct smc_conn *c;
+
+	for (c = READ_ONCE(smc_sk(sk)->retired); c; c = c->next)
+		smc_conn_stop(c);
+}
+
+/**
  * smc_retire_conns() - the socket is through with its connections
  * @sk: the socket; no system call is in them any more
  *

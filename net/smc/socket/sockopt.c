@@ -40,15 +40,22 @@ static void after_tcp_option(struct sock *sk, int name)
 		smc_conn_uncork(c);
 }
 
-/* What would take the TCP connection away from below SMC. */
-static bool would_hurt(struct sock *sk, int level, int name)
+/*
+ * What would take the TCP connection away from below SMC, or, as upper layer
+ * protocols do, derive tables for all their sockets from ours.
+ */
+static int refused(const struct sock *sk, int level, int name)
 {
+	bool busy = smc_unsettled(smc_sk(sk)) ||
+		    READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_UP;
+
 	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
-		return true;
-	if (level != SOL_TCP || (name != TCP_ULP && name != TCP_REPAIR))
-		return false;
-	return smc_unsettled(smc_sk(sk)) ||
-	       READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_UP;
+		return -ENOTCONN;
+	if (level == SOL_TCP && name == TCP_ULP)
+		return busy ? -EOPNOTSUPP : -ENOTCONN;
+	if (level == SOL_TCP && name == TCP_REPAIR && busy)
+		return -EOPNOTSUPP;
+	return 0;
 }
 
 /**
@@ -66,8 +73,9 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 
 	if (level == SOL_SMC)
 		return set_smc(sk, name, val, len);
-	if (would_hurt(sk, level, name))
-		return level == SOL_TCP ? -EOPNOTSUPP : -ENOTCONN;
+	rc = refused(sk, level, name);
+	if (rc)
+		return rc;
 	rc = smc_family(sk)->tcp->setsockopt(sk, level, name, val, len);
 	if (!rc && level == SOL_TCP)
 		after_tcp_option(sk, name);
@@ -75,27 +83,20 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 }
 
 /*
- * An upper layer protocol derives tables from sock->ops, for all its sockets, and
- * drops the reference to their owner in the end: it must find TCP's.
+ * An upper layer protocol exchanges sock->ops for its own, which do not belong to
+ * us.  For IPv6 it derives them, for all its sockets, from those that are there.
  */
-static int set_ulp(struct socket *sock, int level, int name, sockptr_t val,
-		   unsigned int len)
+static int set_ulp(struct socket *sock, sockptr_t val, unsigned int len)
 {
-	struct smc_family *f = smc_family(sock->sk);
+	const struct proto_ops *ops = smc_family(sock->sk)->tcp_ops;
 	int rc;
 
-	if (!try_module_get(f->tcp_ops->owner))
-		return -ENOENT;
-	WRITE_ONCE(sock->ops, f->tcp_ops);
-	rc = f->tcp_ops->setsockopt(sock, level, name, val, len);
-	if (rc) {
-		WRITE_ONCE(sock->ops, &f->plain_ops);
-		module_put(f->tcp_ops->owner);
-		return rc;
-	}
-	/* The socket itself still holds us. */
-	module_put(THIS_MODULE);
-	return 0;
+	if (sock->sk->sk_family != AF_INET)
+		return -EOPNOTSUPP;
+	rc = ops->setsockopt(sock, SOL_TCP, TCP_ULP, val, len);
+	if (!rc && READ_ONCE(sock->ops)->owner != THIS_MODULE)
+		module_put(THIS_MODULE);
+	return rc;
 }
 
 /**
@@ -114,7 +115,7 @@ int smc_plain_setsockopt(struct socket *sock, int level, int name,
 	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
 		return -ENOTCONN;
 	if (level == SOL_TCP && name == TCP_ULP)
-		return set_ulp(sock, level, name, val, len);
+		return set_ulp(sock, val, len);
 	return smc_family(sock->sk)->tcp_ops->setsockopt(sock, level, name, val,
 							 len);
 }
