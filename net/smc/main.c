@@ -13,7 +13,8 @@ static int __init smc_init(void)
 {
 	int rc;
 
-	smc_wq = alloc_workqueue("smc", 0, 0);
+	/* Who waits for the lock of one socket keeps nobody else from running. */
+	smc_wq = alloc_workqueue("smc", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!smc_wq)
 		return -ENOMEM;
 	smc_eid_init();

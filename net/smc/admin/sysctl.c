@@ -19,6 +19,8 @@ static int do_mem_max(smc_ctl_table *ctl, int write, void *buffer, size_t *lenp,
 	return rc;
 }
 
+#define MEM_MAX_ENTRY	2
+
 static const struct ctl_table smc_table[] = {
 	{
 		.procname	= "wmem",
@@ -38,7 +40,7 @@ static const struct ctl_table smc_table[] = {
 		.extra1		= &buf_min,
 		.extra2		= &buf_max,
 	},
-	{
+	[MEM_MAX_ENTRY] = {
 		.procname	= "mem_max",
 		.data		= (void *)offsetof(struct smc_net, mem_max),
 		.maxlen		= sizeof(unsigned long),
@@ -74,6 +76,9 @@ int smc_sysctl_init(struct smc_net *sn)
 	memcpy(table, smc_table, sizeof(smc_table));
 	for (i = 0; i < ARRAY_SIZE(smc_table); i++)
 		table[i].data = (char *)sn + (uintptr_t)table[i].data;
+	/* The cap protects the host: who owns but a namespace cannot lift it. */
+	if (sn->net->user_ns != &init_user_ns)
+		table[MEM_MAX_ENTRY].mode = 0444;
 	sn->sysctl = register_net_sysctl_sz(sn->net, "net/smc", table,
 					    ARRAY_SIZE(smc_table));
 	if (!sn->sysctl) {

@@ -11,6 +11,26 @@ static void restore_error(struct sock *sk, int rc)
 		WRITE_ONCE(sk->sk_err, -rc);
 }
 
+/*
+ * TCP's send looks for a place to sleep when memory is short, even if it must not
+ * sleep, and a child that nobody has accepted has none.  The socket is locked.
+ */
+static struct socket_alloc nobody = {
+	.socket.wq.wait = __WAIT_QUEUE_HEAD_INITIALIZER(nobody.socket.wq.wait),
+};
+
+static void lend_socket(struct sock *sk)
+{
+	sk_set_socket(sk, &nobody.socket);
+	rcu_assign_pointer(sk->sk_wq, &nobody.socket.wq);
+}
+
+static void take_socket_back(struct sock *sk)
+{
+	sk_set_socket(sk, NULL);
+	RCU_INIT_POINTER(sk->sk_wq, NULL);
+}
+
 /**
  * smc_clc_send() - send a message
  * @hs: the handshake
@@ -25,17 +45,23 @@ int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len)
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct sock *sk = hs->sk;
+	u8 nonagle;
+	bool lent;
 	int rc;
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
 	lock_sock(sk);
-	rc = tcp_sendmsg_locked(sk, &msg, len);
-	release_sock(sk);
 	/* A cork of the application is not meant for the handshake. */
-	if (tcp_sk(sk)->nonagle & TCP_NAGLE_CORK) {
-		tcp_sock_set_cork(sk, false);
-		tcp_sock_set_cork(sk, true);
-	}
+	nonagle = tcp_sk(sk)->nonagle;
+	tcp_sk(sk)->nonagle &= ~TCP_NAGLE_CORK;
+	lent = !sk->sk_socket;
+	if (lent)
+		lend_socket(sk);
+	rc = tcp_sendmsg_locked(sk, &msg, len);
+	if (lent)
+		take_socket_back(sk);
+	tcp_sk(sk)->nonagle = nonagle;
+	release_sock(sk);
 	if (rc < 0) {
 		restore_error(sk, rc);
 		return rc;

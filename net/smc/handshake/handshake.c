@@ -80,7 +80,9 @@ static bool collect(struct smc_handshake *hs)
 	bool mine;
 
 	col = get_cpu_ptr(&hs_collector);
-	mine = READ_ONCE(col->task) == current;
+	/* With a file its owner might keep us waiting for the lock. */
+	mine = READ_ONCE(col->task) == current &&
+	       rcu_access_pointer(smc_sk(hs->sk)->nursery);
 	if (mine && !test_and_set_bit(SMC_HS_COLLECTED, &hs->flags)) {
 		refcount_inc(&hs->ref);
 		llist_add(&hs->pending, &col->list);
@@ -184,7 +186,8 @@ static void run_collected(struct hs_collector *col, int *budget)
 		while (list) {
 			hs = llist_entry(list, struct smc_handshake, pending);
 			list = list->next;
-			clear_bit(SMC_HS_COLLECTED, &hs->flags);
+			/* From here on it may be collected anew. */
+			clear_bit_unlock(SMC_HS_COLLECTED, &hs->flags);
 			if ((*budget)-- > 0)
 				hs_run_one(hs);
 			else if (queue_work(smc_wq, &hs->work))
@@ -381,6 +384,8 @@ void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
 {
 	struct sock *sk = hs->sk;
 
+	if (rcu_access_pointer(smc_sk(sk)->hs) != hs)
+		return;
 	tcp_abort(sk, err);
 	if (!hs_lock_sock(hs))
 		return;
@@ -432,6 +437,11 @@ void smc_hs_end_new(struct smc_handshake *hs)
 {
 	if (!hs_lock_sock(hs))
 		return;
+	if (hs->sk->sk_state != TCP_CLOSE) {
+		/* It has not even begun to connect. */
+		release_sock(hs->sk);
+		return;
+	}
 	smc_to_new(hs->sk);
 	hs_finish_end(hs);
 }

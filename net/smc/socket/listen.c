@@ -39,7 +39,8 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 				      bool *own_req SMC_CHILD_INIT_PARAM)
 {
 	struct smc_family *f = smc_family(sk);
-	bool fastopen = tcp_rsk(req)->tfo_listener;
+	/* Born of a SYN: its data came in it, before anybody could say SMC. */
+	bool fastopen = !req_unhash && tcp_hdr(skb)->syn;
 	struct sock *child;
 
 	if (fastopen)
@@ -52,8 +53,7 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 
 	if (inet_csk(child)->icsk_af_ops == &f->af_ops)
 		inet_csk(child)->icsk_af_ops = f->tcp_af_ops;
-	smc_child_born(child, smc_sk(sk)->raw_clc);
-	smc_nursery_join(child, sk);
+	smc_child_born(child, sk);
 	if (!tcp_sk(child)->syn_smc)
 		smc_to_tcp(child, SMC_REASON_PEER_NO_OPTION, 0);
 	else if (smc_sk(child)->raw_clc)
@@ -95,6 +95,8 @@ int smc_listen(struct socket *sock, int backlog)
 	lock_sock(sk);
 	if (!rc && sk->sk_state == TCP_LISTEN)
 		__smc_set_phase(sk, SMC_PHASE_LISTEN, SMC_REASON_NONE);
+	else if (rc && sk->sk_state == TCP_CLOSE)
+		smc_to_new(sk);
 	release_sock(sk);
 	return rc;
 }

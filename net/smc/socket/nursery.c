@@ -21,8 +21,10 @@ int smc_nursery_open(struct sock *listener)
 	struct smc_sock *smc = smc_sk(listener);
 	struct smc_nursery *n;
 
-	if (rcu_access_pointer(smc->children))
+	n = rcu_dereference_protected(smc->children, 1);
+	if (n && !n->closed)
 		return 0;
+	smc_nursery_drop(listener);
 	n = kzalloc(sizeof(*n), GFP_KERNEL);
 	if (!n)
 		return -ENOMEM;
@@ -52,8 +54,22 @@ void smc_nursery_close(struct sock *listener)
 	/* Pairs with the barrier in smc_nursery_enter(). */
 	smp_mb();
 	wait_event(n->left, !atomic_read(&n->inside));
-	RCU_INIT_POINTER(smc->children, NULL);
-	nursery_put(n);
+	/* It stays: a child that is being born right now must find it closed. */
+}
+
+/**
+ * smc_nursery_drop() - a socket is no listener any more
+ * @listener: the socket
+ *
+ * Context: any.
+ */
+void smc_nursery_drop(struct sock *listener)
+{
+	struct smc_nursery *n;
+
+	n = unrcu_pointer(xchg(&smc_sk(listener)->children, NULL));
+	if (n)
+		nursery_put(n);
 }
 
 /**
@@ -128,8 +144,10 @@ bool smc_nursery_enter(struct sock *sk, struct smc_nursery **n)
 	/* Pairs with the barrier in smc_nursery_close(). */
 	smp_mb__after_atomic();
 	if (READ_ONCE((*n)->closed)) {
+		/* An accepted child is no concern of its listener any more. */
+		open = rcu_access_pointer(smc_sk(sk)->nursery) != *n;
 		smc_nursery_exit(*n);
-		open = false;
+		*n = NULL;
 	}
 	return open;
 }

@@ -34,6 +34,7 @@ struct smc_nursery {
 
 int smc_nursery_open(struct sock *listener);
 void smc_nursery_close(struct sock *listener);
+void smc_nursery_drop(struct sock *listener);
 void smc_nursery_join(struct sock *child, const struct sock *listener);
 void smc_nursery_leave(struct sock *child);
 bool smc_nursery_closed(struct sock *child);

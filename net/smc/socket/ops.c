@@ -240,16 +240,17 @@ static int smc_release(struct socket *sock)
 	if (READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_HANDSHAKE &&
 	    close_after_handshake(sock))
 		return 0;
-	c = get_conn(sk);
-	if (c)
-		close_conn(sk, c);
 	if (READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_TCP) {
 		lock_sock(sk);
 		smc_hs_kill(sk);
 		release_sock(sk);
-		smc_stop_retired(sk);
-		smc_retire_conns(sk);
 	}
+	/* Without a handshake none is made any more. */
+	c = get_conn(sk);
+	if (c)
+		close_conn(sk, c);
+	smc_stop_retired(sk);
+	smc_retire_conns(sk);
 	return tcp_ops(sk)->release(sock);
 }
 

@@ -47,6 +47,20 @@ static void smc_data_ready(struct sock *sk)
 		smc->tcp_data_ready(sk);
 }
 
+/* TCP's news, which may come without the socket's lock: RCU keeps the connection. */
+static void tell_conn(struct smc_sock *smc, bool reset)
+{
+	struct smc_conn *c;
+
+	rcu_read_lock();
+	c = READ_ONCE(smc->conn);
+	if (c && reset)
+		smc_conn_abort(c);
+	if (c)
+		smc_conn_wake_all(c);
+	rcu_read_unlock();
+}
+
 static void smc_state_change(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
@@ -62,10 +76,7 @@ static void smc_state_change(struct sock *sk)
 		break;
 	case SMC_PHASE_UP:
 		/* Without an error TCP has ended as both sides wanted it. */
-		if (state == TCP_CLOSE && READ_ONCE(sk->sk_err) && smc->conn)
-			smc_conn_abort(smc->conn);
-		if (smc->conn)
-			smc_conn_wake_all(smc->conn);
+		tell_conn(smc, state == TCP_CLOSE && READ_ONCE(sk->sk_err));
 		break;
 	}
 	smc->tcp_state_change(sk);
@@ -75,8 +86,7 @@ static void smc_error_report(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
 
-	if (READ_ONCE(smc->phase) == SMC_PHASE_UP && smc->conn)
-		smc_conn_wake_all(smc->conn);
+	tell_conn(smc, false);
 	smc->tcp_error_report(sk);
 }
 
@@ -129,6 +139,8 @@ void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 	struct smc_family *f = smc_family(sk);
 
 	smc->peer_diagnosis = peer_diagnosis;
+	if (sk->sk_state == TCP_CLOSE)
+		tcp_sk(sk)->syn_smc = false;
 	inet_csk_exit_pingpong_mode(sk);
 	sk->sk_data_ready = smc->tcp_data_ready;
 	sk->sk_state_change = smc->tcp_state_change;

@@ -24,6 +24,7 @@ static void smc_destruct(struct sock *sk)
 		smc_registry_del(smc_sk(sk));
 		/* As plain TCP it did not come through smc_destroy_sock(). */
 		smc_nursery_leave(sk);
+		smc_nursery_drop(sk);
 		smc_retire_conns(sk);
 		sk->sk_prot_creator = &f->prot;
 	}
@@ -87,11 +88,11 @@ int smc_init_sock(struct sock *sk)
 /**
  * smc_child_born() - a child has been cloned from a listener
  * @child: locked by the bottom half that made it
- * @raw_clc: inherited from the listener
+ * @listener: its listener
  *
  * What follows the TCP socket is a copy of the listener's, and means nothing.
  */
-void smc_child_born(struct sock *child, bool raw_clc)
+void smc_child_born(struct sock *child, const struct sock *listener)
 {
 	struct smc_sock *smc = smc_sk(child);
 
@@ -99,8 +100,10 @@ void smc_child_born(struct sock *child, bool raw_clc)
 	       sizeof(*smc) - sizeof(smc->tcp6));
 	/* The file of the listener may be asynchronous; a child has none yet. */
 	sock_reset_flag(child, SOCK_FASYNC);
+	smc->raw_clc = smc_sk(listener)->raw_clc;
+	/* Before anybody can find it. */
+	smc_nursery_join(child, listener);
 	smc_born(child);
-	smc->raw_clc = raw_clc;
 }
 
 /**
@@ -181,7 +184,8 @@ void smc_destroy_sock(struct sock *sk)
  */
 void smc_unhash(struct sock *sk)
 {
-	if (smc_is_self(sk) && smc_sk(sk)->phase == SMC_PHASE_LISTEN)
+	/* The state is stored afterwards. */
+	if (smc_is_self(sk) && sk->sk_state == TCP_LISTEN)
 		smc_nursery_close(sk);
 	smc_family(sk)->tcp->unhash(sk);
 }

@@ -59,7 +59,7 @@ int smc_disconnect(struct sock *sk, int flags);
 void smc_retire_conn(struct smc_conn *c);
 void smc_stop_retired(struct sock *sk);
 void smc_retire_conns(struct sock *sk);
-void smc_child_born(struct sock *child, bool raw_clc);
+void smc_child_born(struct sock *child, const struct sock *listener);
 
 /* phase.c: changes of phase; __ functions want the socket locked */
 void __smc_set_phase(struct sock *sk, enum smc_phase phase,

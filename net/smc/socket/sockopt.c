@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Socket options: TCP's, except where SMC is concerned. */
-#include <linux/module.h>
 #include <linux/net.h>
 #include <linux/smc_diag.h>
 #include <linux/tcp.h>
@@ -82,23 +81,6 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 	return rc;
 }
 
-/*
- * An upper layer protocol exchanges sock->ops for its own, which do not belong to
- * us.  For IPv6 it derives them, for all its sockets, from those that are there.
- */
-static int set_ulp(struct socket *sock, sockptr_t val, unsigned int len)
-{
-	const struct proto_ops *ops = smc_family(sock->sk)->tcp_ops;
-	int rc;
-
-	if (sock->sk->sk_family != AF_INET)
-		return -EOPNOTSUPP;
-	rc = ops->setsockopt(sock, SOL_TCP, TCP_ULP, val, len);
-	if (!rc && READ_ONCE(sock->ops)->owner != THIS_MODULE)
-		module_put(THIS_MODULE);
-	return rc;
-}
-
 /**
  * smc_plain_setsockopt() - setsockopt() in phase TCP
  * @sock: the socket
@@ -107,7 +89,9 @@ static int set_ulp(struct socket *sock, sockptr_t val, unsigned int len)
  * @val: its value
  * @len: length of @val
  *
- * IPV6_ADDRFORM would exchange the tables of a socket whose memory is ours.
+ * IPV6_ADDRFORM would exchange the tables of a socket whose memory is ours.  An
+ * upper layer protocol would derive tables for all its sockets, also foreign ones,
+ * from sock->ops, and these belong to this module.
  */
 int smc_plain_setsockopt(struct socket *sock, int level, int name,
 			 sockptr_t val, unsigned int len)
@@ -115,7 +99,7 @@ int smc_plain_setsockopt(struct socket *sock, int level, int name,
 	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
 		return -ENOTCONN;
 	if (level == SOL_TCP && name == TCP_ULP)
-		return set_ulp(sock, val, len);
+		return -EOPNOTSUPP;
 	return smc_family(sock->sk)->tcp_ops->setsockopt(sock, level, name, val,
 							 len);
 }

@@ -37,6 +37,7 @@
  * @link_id:	names the connection for people
  * @server:	this end has sent the Accept
  * @node:	in the table of tokens, while on offer
+ * @rcu:	TCP's callbacks look at a connection under RCU
  */
 struct lo_conn {
 	struct smc_conn		conn;
@@ -46,6 +47,7 @@ struct lo_conn {
 	u32			link_id;
 	bool			server;
 	struct hlist_node	node;
+	struct rcu_head		rcu;
 };
 
 static struct lo_bucket {
@@ -316,10 +318,15 @@ static void lo_detach(struct smc_conn *c)
 	smc_conn_put(&peer->conn);
 }
 
+static void lo_free_rcu(struct rcu_head *rcu)
+{
+	kmem_cache_free(lo_cache, container_of(rcu, struct lo_conn, rcu));
+}
+
 static void lo_free(struct smc_conn *c)
 {
 	smc_conn_destroy(c);
-	kmem_cache_free(lo_cache, to_lo(c));
+	call_rcu(&to_lo(c)->rcu, lo_free_rcu);
 }
 
 static void lo_show(struct smc_conn *c, struct smc_sock_info *info)
@@ -382,5 +389,6 @@ int __init smc_loopback_init(void)
 void smc_loopback_exit(void)
 {
 	smc_fabric_unregister(&lo_fabric);
+	rcu_barrier();
 	kmem_cache_destroy(lo_cache);
 }

@@ -115,10 +115,9 @@ static void epoll_edge_server(void)
 	R(ep_mod(ep, fd, EPOLLIN | EPOLLRDHUP | EPOLLET));
 	now(ep, "rearmed with RDHUP");
 	barrier("end");
+	/* TCP tells the end once or twice, as the two wake-ups fall */
 	next(ep, "end");
-	now(ep, "told once");
 	R(recv(fd, buf, 100, 0));
-	now(ep, "end read");
 }
 
 static void epoll_edge_client(void)

@@ -21,17 +21,42 @@ fi
 # What the boot has put off is done now. In the deterministic mode this takes no time.
 [ -z "$SMC_BENCH_SETTLE" ] || sleep "$SMC_BENCH_SETTLE"
 
+# Where a program that does not end is waiting, before it is killed.
+give_up()
+{
+	local pid
+
+	sleep "${SMC_BENCH_TIMEOUT:-100}"
+	echo "# $1 does not end:"
+	for pid in $(pidof smc_bench); do
+		echo "# process $pid, $(grep State: "/proc/$pid/status")"
+		sed 's/^/#   /' "/proc/$pid/stack"
+	done
+	kill -KILL $(pidof smc_bench)
+}
+
+run_one()
+{
+	local status watchdog
+
+	give_up "$*" &
+	watchdog=$!
+	"$bench" --json "$@"
+	status=$?
+	kill $watchdog
+	wait $watchdog 2> /dev/null
+	[ $status = 0 ] || echo "# failed: $* (status $status)"
+	# Lets the output drain before the next row.
+	[ -z "$SMC_BENCH_SETTLE" ] || sleep 1
+}
+
 for ((i = 1; i <= repeat; i++)); do
 	for row in "$@"; do
 		IFS=: read -r work size count transports options <<< "$row"
 		for transport in ${transports//,/ }; do
 			[[ $transport != smc* || -n $smc ]] || continue
-			timeout -k 1 "${SMC_BENCH_TIMEOUT:-100}" "$bench" --json \
-				--transport "$transport" --work "$work" \
-				--size "$size" --count "$count" $options ||
-				echo "# failed: $transport $work $size B (status $?)"
-			# Lets the output drain before the next row.
-			[ -z "$SMC_BENCH_SETTLE" ] || sleep 1
+			run_one --transport "$transport" --work "$work" \
+				--size "$size" --count "$count" $options
 		done
 	done
 done
