@@ -71,6 +71,36 @@ static void close_unread_client(void)
 	barrier("done");
 }
 
+/* The same with a byte of our own behind a cork: it goes with the connection. */
+static void close_corked_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < 20; i++) {
+		int fd = accept_one(l);
+
+		send_bytes(fd, 0, 1, 1);
+		barrier("closed");
+		if (i == 0)
+			see_reset(fd, 0);
+		close(fd);
+	}
+}
+
+static void close_corked_client(void)
+{
+	int port = ctl_get();
+
+	for (int i = 0; i < 20; i++) {
+		int fd = connect_to(port, 0);
+
+		await_inq(fd, 1);
+		X(send(fd, "1", 1, MSG_MORE));
+		X(close(fd));
+		barrier("closed");
+	}
+}
+
 static void close_unread_shut_server(void)
 {
 	int fd = pair();
@@ -463,6 +493,7 @@ static void destroyed_client(void)
 const struct test_case close_cases[] = {
 	CASE(close_plain, 0, "all data, then the end"),
 	CASE(close_unread, 0, "unread data resets the peer"),
+	CASE(close_corked, 0, "unread data, and own data behind a cork"),
 	CASE(close_unread_shut, 0, "unread data after both shut down"),
 	CASE(close_unsent, 0, "everything written before close arrives"),
 	CASE(exit_unsent, 0, "everything written before exit arrives"),

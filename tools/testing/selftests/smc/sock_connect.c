@@ -409,6 +409,43 @@ static void disconnect_client(void)
 	ping_pong(fd);
 }
 
+/* In its next life the socket meets a peer that is plain TCP. */
+static void disconnect_to_tcp_server(void)
+{
+	int l = serve();
+	char c;
+
+	for (int i = 0; i < 20; i++) {
+		int fd = accept_one(l);
+
+		await_mask(fd, POLLHUP);
+		CHECK(recv(fd, &c, 1, 0) < 0 && errno == ECONNRESET);
+		close(fd);
+	}
+}
+
+static void disconnect_to_tcp_client(void)
+{
+	struct addr a = loopback(ctl_get()), u = a, t = loopback(0);
+	int l = make_tcp(0);
+
+	u.sa.sa_family = AF_UNSPEC;
+	X(bind(l, &t.sa, t.len));
+	X(listen(l, 5));
+	t = name_of(l);
+	for (int i = 0; i < 20; i++) {
+		int fd = connect_to(addr_port(&a), 0), s;
+
+		X(connect(fd, &u.sa, u.len));
+		X(connect(fd, &t.sa, t.len));
+		s = X(accept(l, NULL, NULL));
+		ping_pong_local(fd, s);
+		CHECK(me.any_mode || smc_mode(fd) == MODE_TCP);
+		close(s);
+		close(fd);
+	}
+}
+
 static void connect_close_loop_server(void)
 {
 	int l = serve(), fd;
@@ -493,6 +530,7 @@ const struct test_case connect_cases[] = {
 	SOLO(connect_unreachable, F_ROOT, "no route, broadcast, multicast"),
 	CASE(connect_bound, 0, "the local port chosen by bind()"),
 	CASE(disconnect, 0, "connect(AF_UNSPEC), then connect again"),
+	CASE(disconnect_to_tcp, 0, "disconnected, then connected to plain TCP"),
 	CASE(connect_close_loop, 0, "100 short connections"),
 	CASE(connect_abandoned, 0, "close during the handshake"),
 	{ 0 }
