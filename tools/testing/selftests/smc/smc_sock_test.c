@@ -353,11 +353,40 @@ static void report(bool ok, const struct test_case *tc, const struct variant *v,
 	fflush(stdout);
 }
 
+/*
+ * On a machine that is too slow for what a case takes for granted, TCP and SMC may
+ * differ once; a difference of substance comes back. Said aloud, never hidden; a
+ * complaint in the kernel log is never tried again.
+ */
+static bool try_again(const struct test_case *tc, const struct variant *v,
+		      struct run *r, char *why, size_t len)
+{
+	const struct variant *tcp = v;
+	static char log[2][LOG_SIZE];
+	char *ref[2] = { log[0], log[1] };
+	char bug[512];
+
+	while (!is_reference(tcp))
+		tcp--;
+	for (int i = 0; i < 2; i++) {
+		why[strcspn(why, "\n")] = 0;
+		ksft_print_msg("  FLAKY %s %s, once more: %s\n", tc->name, v->name,
+			       why);
+		if (!run_once(tc, tcp, r, why, len))
+			continue;
+		strcpy(log[0], r[0].log);
+		strcpy(log[1], r[1].log);
+		if (run_once(tc, v, r, why, len) && compare(r, ref, why, len))
+			return !klog_check(bug, sizeof(bug));
+	}
+	return false;
+}
+
 static void do_case(const struct test_case *tc, struct run *r)
 {
 	static char refs[2][2][LOG_SIZE];
 	bool have_ref[2] = { false, false };
-	char why[2048];
+	char why[2048], bug[512];
 
 	if (geteuid() == 0)
 		fresh_netns();
@@ -381,15 +410,20 @@ static void do_case(const struct test_case *tc, struct run *r)
 				continue;
 			}
 			ok = run_once(tc, v, r, why, sizeof(why));
-			if (ok && !have_ref[v->ipv6] && is_reference(v)) {
+			if (ok && !have_ref[v->ipv6] && !is_reference(v)) {
+				strcpy(why, "there is no TCP run to compare with");
+				ok = false;
+			} else if (ok && have_ref[v->ipv6]) {
+				ok = compare(r, ref, why, sizeof(why));
+			}
+			if (!ok && klog_check(bug, sizeof(bug)))
+				ksft_print_msg("  kernel log: %s\n", bug);
+			else if (!ok)
+				ok = try_again(tc, v, r, why, sizeof(why));
+			if (ok && is_reference(v) && !have_ref[v->ipv6]) {
 				strcpy(ref[0], r[0].log);
 				strcpy(ref[1], r[1].log);
 				have_ref[v->ipv6] = true;
-			} else if (ok && !have_ref[v->ipv6]) {
-				strcpy(why, "there is no TCP run to compare with");
-				ok = false;
-			} else if (ok) {
-				ok = compare(r, ref, why, sizeof(why));
 			}
 			report(ok, tc, v, r, now() - start, why);
 		}
