@@ -55,6 +55,8 @@ static void own_event(struct smc_conn *c, enum smc_conn_event event)
 	WARN_ON_ONCE(__smc_conn_event(c, event) < 0);
 	tell = !(c->tx_flags & flag);
 	WRITE_ONCE(c->tx_flags, c->tx_flags | smc_event_flag[event].includes);
+	if (event == SMC_EV_ABORT)
+		WRITE_ONCE(c->rx_flags, c->rx_flags | BIT(SMC_FLAG_GIVEN_UP));
 	spin_unlock_bh(&c->state_lock);
 	/* Not under the lock: the peer's side takes its own. */
 	if (tell)

@@ -34,6 +34,7 @@ enum smc_conn_flag {
 	SMC_FLAG_DONE,		/* sending done */
 	SMC_FLAG_CLOSED,	/* connection closed: neither writes nor reads */
 	SMC_FLAG_ABORT,		/* abnormal close */
+	SMC_FLAG_GIVEN_UP,	/* only in rx_flags: it was us who aborted */
 };
 
 /**
@@ -59,7 +60,7 @@ enum smc_conn_flag {
  * @state:	enum smc_conn_state
  * @rx_prod:	what the peer has written; the peer (or its messages) moves it
  * @tx_cons:	what the peer's application has taken; the peer moves it
- * @rx_flags:	enum smc_conn_flag the peer has set
+ * @rx_flags:	enum smc_conn_flag the peer has set; under @state_lock
  * @rx_waiter:	the receiver that sleeps, set by it, cleared by who wakes it
  * @wait_lock:	held while a waker uses @rx_waiter
  * @tx_blocked:	a sender or poll() waits for room
@@ -122,7 +123,8 @@ static inline u32 smc_conn_low_room(const struct smc_conn *c)
 
 static inline bool smc_conn_peer_gone(const struct smc_conn *c)
 {
-	return READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_ABORT));
+	return READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_ABORT) |
+					 BIT(SMC_FLAG_GIVEN_UP));
 }
 
 static inline bool smc_conn_told(const struct smc_conn *c, enum smc_conn_flag flag)
@@ -133,7 +135,7 @@ static inline bool smc_conn_told(const struct smc_conn *c, enum smc_conn_flag fl
 /* Has this side given up, e.g. by a disconnect that a system call outlived? */
 static inline bool smc_conn_given_up(const struct smc_conn *c)
 {
-	return smc_conn_told(c, SMC_FLAG_ABORT);
+	return READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_GIVEN_UP);
 }
 
 static inline bool smc_conn_rx_ended(const struct smc_conn *c)

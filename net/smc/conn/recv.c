@@ -24,8 +24,7 @@ static size_t drain(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len
 /* Would a receiver that finds no data return at once? */
 static bool rx_ended(struct sock *sk, struct smc_conn *c)
 {
-	return smc_conn_rx_ended(c) || smc_conn_given_up(c) ||
-	       READ_ONCE(sk->sk_err) ||
+	return smc_conn_rx_ended(c) || READ_ONCE(sk->sk_err) ||
 	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) ||
 	       READ_ONCE(sk->sk_state) == TCP_CLOSE;
 }
@@ -84,7 +83,7 @@ static int rx_verdict(struct sock *sk, struct smc_conn *c, long timeo)
 		return sock_error(sk);
 	if (smc_conn_rx_ended(c) || (sk->sk_shutdown & RCV_SHUTDOWN))
 		return 0;
-	if (sk->sk_state == TCP_CLOSE || smc_conn_given_up(c))
+	if (sk->sk_state == TCP_CLOSE)
 		return -ENOTCONN;
 	if (!timeo)
 		return -EAGAIN;

@@ -94,7 +94,7 @@ static bool tx_ended(struct sock *sk, struct smc_conn *c)
 {
 	return READ_ONCE(sk->sk_err) ||
 	       (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
-	       smc_conn_peer_gone(c) || smc_conn_given_up(c);
+	       smc_conn_peer_gone(c);
 }
 
 /* Returns 0 when it is worth to look again, with the lock held as before. */

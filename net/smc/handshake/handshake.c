@@ -76,13 +76,14 @@ static DEFINE_PER_CPU(struct hs_collector, hs_collector);
 
 static bool collect(struct smc_handshake *hs)
 {
+	struct smc_sock *smc = smc_sk(hs->sk);
 	struct hs_collector *col;
 	bool mine;
 
 	col = get_cpu_ptr(&hs_collector);
 	/* With a file its owner might keep us waiting for the lock. */
 	mine = READ_ONCE(col->task) == current &&
-	       rcu_access_pointer(smc_sk(hs->sk)->nursery);
+	       (rcu_access_pointer(smc->nursery) || READ_ONCE(smc->closing));
 	if (mine && !test_and_set_bit(SMC_HS_COLLECTED, &hs->flags)) {
 		refcount_inc(&hs->ref);
 		llist_add(&hs->pending, &col->list);
