@@ -4,6 +4,7 @@
 #define SMC_NETNS_H
 
 #include <linux/atomic.h>
+#include <linux/cpumask.h>
 #include <linux/list.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -19,6 +20,8 @@ struct ctl_table_header;
  * @net:	the namespace
  * @pools:	receive elements
  * @n_smcd:	SMC-D connections: the first is a first contact
+ * @n_handshakes: CLC handshakes in progress
+ * @limit_hs:	net.smc.limit_smc_hs: beyond smc_hs_threshold() of them, TCP
  * @wmem:	net.smc.wmem: send buffer in bytes where the socket sets none
  * @rmem:	net.smc.rmem: receive element in bytes where the socket sets none
  * @enable:	net.smc.enable
@@ -28,6 +31,8 @@ struct smc_net {
 	struct net		*net;
 	struct smc_pools	*pools;
 	atomic_t		n_smcd;
+	atomic_t		n_handshakes;
+	int			limit_hs;
 	int			wmem;
 	int			rmem;
 	int			enable;
@@ -41,6 +46,22 @@ extern unsigned int smc_net_id;
 static inline struct smc_net *smc_net(const struct net *net)
 {
 	return net_generic(net, smc_net_id);
+}
+
+/* So many handshakes in progress are congestion: the workers cannot keep up. */
+static inline unsigned int smc_hs_threshold(void)
+{
+	return num_online_cpus() * 16;
+}
+
+/**
+ * smc_hs_congested() - shall new connections become TCP for now?
+ * @sn: the namespace
+ */
+static inline bool smc_hs_congested(const struct smc_net *sn)
+{
+	return READ_ONCE(sn->limit_hs) &&
+	       atomic_read(&sn->n_handshakes) > smc_hs_threshold();
 }
 
 int smc_netns_init(void);

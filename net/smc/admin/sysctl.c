@@ -48,6 +48,15 @@ static const struct ctl_table smc_table[] = {
 		.proc_handler	= do_mem_max,
 	},
 	{
+		.procname	= "limit_smc_hs",
+		.data		= (void *)offsetof(struct smc_net, limit_hs),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	{
 		.procname	= "enable",
 		.data		= (void *)offsetof(struct smc_net, enable),
 		.maxlen		= sizeof(int),

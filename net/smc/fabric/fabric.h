@@ -101,6 +101,7 @@ int smc_fabric_register(struct smc_fabric *f);
 void smc_fabric_unregister(struct smc_fabric *f);
 
 /* What the handshake asks of all fabrics together; process context. */
+bool smc_fabric_exists(u8 diag_mode);
 bool smc_fabric_any(const struct smc_net *sn);
 void smc_fabric_offer(struct smc_net *sn, struct smc_clc_proposal *p);
 enum smc_reason smc_fabric_choose(struct smc_net *sn,

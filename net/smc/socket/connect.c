@@ -29,6 +29,8 @@ enum smc_reason smc_eligible(const struct sock *sk)
 		return SMC_REASON_FASTOPEN;
 	if (!smc_fabric_any(sn))
 		return SMC_REASON_NO_DEVICE;
+	if (smc_hs_congested(sn))
+		return SMC_REASON_CONGESTED;
 	return SMC_REASON_NONE;
 }
 
