@@ -2,9 +2,17 @@
 """The cases: which roles of smc_xfer they run, on machines in what state, and what is looked at
 meanwhile. Both machines go through the same list."""
 import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
 
 import netlink
-from machine import EID
+from machine import EID, run
+
+RESULTS = os.environ.get("SMC_RESULTS", "/tmp")
 
 MIB = 1 << 20
 
@@ -25,13 +33,15 @@ class Case:
 
 
 def sysctls(server=None, client=None, both=None):
-    """Sets net.smc.* for the case."""
+    """Sets net.smc.* for the case, and begins without a link group."""
     @contextlib.contextmanager
     def around(machine):
         values = dict(both or {}) | ((server if machine.is_server else client) or {})
         before = {name: machine.sysctl(f"net.smc.{name}") for name in values}
         for name, value in values.items():
             machine.sysctl(f"net.smc.{name}", value)
+        # Some settings are those of a link group, for as long as it lives.
+        machine.fresh()
         try:
             yield
         finally:
@@ -109,8 +119,58 @@ def indirect(machine, where):
     return lines
 
 
+class Capture:
+    """tcpdump on a device, from its first packet to the last one before end()."""
+    MARK = b"the capture ends here"
+
+    def __init__(self, device, path):
+        self.path = path
+        self.process = subprocess.Popen(
+            ["tcpdump", "-i", device, "-U", "--immediate-mode", "-B", "32768", "-w", path],
+            stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            if "listening on" in line:
+                return
+        raise RuntimeError("tcpdump does not start")
+
+    def end(self, address):
+        """A packet of our own has to arrive in the file before everything before it has."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.sendto(self.MARK, (address, 9))
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            with open(self.path, "rb") as file:
+                if self.MARK in file.read():
+                    break
+            time.sleep(0.2)
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate()
+
+
+@contextlib.contextmanager
+def captured(machine):
+    """The client writes down all packets; both say what their tools show meanwhile."""
+    machine.fresh()
+    dump = None if machine.is_server else Capture("eth0", RESULTS + "/session.pcap")
+    try:
+        yield
+    finally:
+        if dump:
+            dump.end(machine.address(peer=True))
+
+
+def write_down(machine, where):
+    """What the host compares with the packets (capture.py)."""
+    with open(f"{RESULTS}/session-{where}.json", "w", encoding="ascii") as file:
+        json.dump({"sockets": netlink.sockets(), "groups": machine.link_groups(),
+                   "links": netlink.links(), "module": machine.module,
+                   "qps": json.loads(run("rdma -j res show qp"))}, file, indent=1)
+    return []
+
+
 def turn_off(machine, where):
     machine.power_off()
+    return []
 
 
 CASES = [
@@ -148,6 +208,7 @@ CASES = [
     Case("tcp_client", "transfer", expect="tcp", bytes=MIB, kinds=("smc", "tcp")),
     Case("after_tcp", "transfer", bytes=MIB),
     Case("sweep", bytes=2 * MIB, timeout=180),
+    Case("capture", "session", around=captured, look=write_down),
     Case("routed", "transfer", bytes=4 * MIB, around=routed, look=indirect),
     Case("routed_v6", "transfer", bytes=4 * MIB, v6=True, around=routed, look=indirect),
     Case("ping_pong", count=200, size=1, quick=False),

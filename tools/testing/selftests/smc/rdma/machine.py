@@ -58,8 +58,9 @@ class Log:
 class Machine:
     """What a case may turn and has to turn back."""
 
-    def __init__(self, index, module, mtu):
-        self.index, self.module, self.mtu = index, module, mtu
+    def __init__(self, index, modules, mtu):
+        self.index, self.modules, self.mtu = index, modules, mtu
+        self.module = modules[index - 1]
         self.is_server = index == 1
         self.routed = False
         self.log = Log()
@@ -72,7 +73,7 @@ class Machine:
         if self.module == "kernel":
             run("modprobe smc; modprobe smc_diag")
         else:
-            run("modprobe -a ib_core inet_diag tcp_diag udp_tunnel; insmod $SMC_KO;"
+            run("modprobe -a ib_core inet_diag tcp_diag udp_tunnel; insmod $SMC_KO $SMC_PARAMS;"
                 "insmod $SMC_DIAG_KO")
         run("modprobe crc32_generic; modprobe rdma_rxe")
 
@@ -88,6 +89,11 @@ class Machine:
     @staticmethod
     def no_rdma(name="rxe0"):
         run(f"rdma link delete {name}")
+
+    def fresh(self):
+        """No link group of before is left: their device goes, and comes back."""
+        self.no_rdma()
+        self.rdma("eth0")
 
     # ---- addresses
 
@@ -181,6 +187,7 @@ class Machine:
                 if file.read().strip() == "smc.verdict":
                     with open(f"/dev/{name}", "w", encoding="ascii") as port:
                         port.write("fail: the kernel complained\n" if bad else "pass\n")
+        # Not an orderly end: that would let the modules tell the peer. QEMU ends at a reboot.
         with open("/proc/sysrq-trigger", "w", encoding="ascii") as trigger:
-            trigger.write("o")
+            trigger.write("b")
         time.sleep(60)

@@ -76,6 +76,41 @@ static void half_close_server(void)
 	half_close(opt.server);
 }
 
+/* ---- a short life, to be looked at in a capture ---- */
+
+/* A first contact and a subsequent one, data both ways, both kinds of close. */
+static void session(void)
+{
+	int fd = open_pair(), second;
+	char c = 'p';
+
+	if (opt.server) {
+		recv_stream(fd, 1, 0, 20000, 20000);
+		send_stream(fd, 2, 0, 20000, 20000);
+	} else {
+		send_stream(fd, 1, 0, 20000, 20000);
+		recv_stream(fd, 2, 0, 20000, 20000);
+	}
+	second = open_pair();
+	for (int i = 0; i < 5; i++) {
+		if (!opt.server)
+			send_all(second, &c, 1);
+		recv_all(second, &c, 1);
+		if (opt.server)
+			send_all(second, &c, 1);
+	}
+	meet("exchanged");
+	look("open");
+	meet("looked");
+	/* the client closes the first, the server the second */
+	for (int i = 0; i < 2; i++) {
+		if (opt.server == (i == 0))
+			expect_end(i ? second : fd);
+		close(i ? second : fd);
+	}
+	meet("end");
+}
+
 /* ---- close with unread data ---- */
 
 static void close_unread(bool closer)
@@ -101,6 +136,8 @@ static void close_unread(bool closer)
 		     n < 0 ? " " : "", n < 0 ? err_name(errno) : "");
 		if (n > 0 || (n < 0 && errno == EAGAIN))
 			die("this side never learned of it");
+		if (opt.strict && (n != -1 || errno != ECONNRESET))
+			die("TCP would have said ECONNRESET");
 		n = send(fd, buf, 1, MSG_NOSIGNAL);
 		note("and send %zd%s%s", n, n < 0 ? " " : "", n < 0 ? err_name(errno) : "");
 		close(fd);
@@ -277,6 +314,7 @@ static void power_off_server(void)
 const struct test_case end_cases[] = {
 	{ "half_close_client", half_close_client, half_close_client, "the client closes half" },
 	{ "half_close_server", half_close_server, half_close_server, "the server closes half" },
+	{ "session", session, session, "a short life of two connections, for a capture" },
 	{ "close_unread_client", close_unread_client, close_unread_client,
 	  "the client closes with data unread" },
 	{ "close_unread_server", close_unread_server, close_unread_server,
