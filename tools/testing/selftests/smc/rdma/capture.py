@@ -24,7 +24,7 @@ LLC_V2 = {
     "21": ("CONFIRM LINK", f"212c00[08]3(?:{BYTE}){{32}}(?:00){{8}}"),
     "22": ("ADD LINK", f"22(?:2c00[8c]0|5800[04]0)(?:{BYTE}){{6}}0000(?:{BYTE}){{24}}(?:00){{8}}"
            f"(?:[08]000(?:{BYTE}){{16}}(?:00){{8}}0100(?:{BYTE}){{16}})?"),
-    "26": ("CONFIRM RKEY", f"262c00[08]000000000(?:{BYTE}){{12}}(?:00){{24}}"),
+    "26": ("CONFIRM RKEY", f"262c00[08]0{BYTE}00(?:{BYTE}){{12}}(?:00){{26}}"),
     "29": ("DELETE RKEY", f"292c00[08]0(?:{BYTE}){{2}}0000(?:{BYTE}){{4}}(?:00){{32}}"),
     "24": ("DELETE LINK", f"242c00(?:{BYTE}){{6}}(?:00){{35}}"),
     "27": ("TEST LINK", f"272c00(?:{BYTE}){{17}}(?:00){{24}}"),
@@ -103,16 +103,17 @@ def gid_of_tool(text):
 
 def differences(kind, message, here, there):
     """Between a message and the tools on its sender's machine and on the other one."""
-    mine = next((s for s in here["sockets"] if s["local_port"] == message["source_port"]), None)
-    peer = next((s for s in there["sockets"] if s["peer_port"] == message["source_port"]), None)
+    mine, peer = (next((s for s in state["sockets"] if "connection" in s and "smcr" in s and
+                        s[end]["port"] == message["source_port"]), None)
+                  for state, end in ((here, "local"), (there, "peer")))
     if not mine or not peer:
-        return [f"{kind}: smc_diag has no socket with port {message['source_port']}"]
+        return [f"{kind}: smcss shows no SMC-R socket with port {message['source_port']}"]
     size = 16384 << int(message["size"])
-    pairs = [("element size, own side", size, mine.get("rmbe")),
-             ("element size, peer's side", size, peer.get("peer_rmbe")),
-             ("alert token", int(message["token"], 16), mine.get("token")),
-             ("GID, own side", gid(message["gid"]), gid_of_tool(mine.get("gid", ""))),
-             ("GID, peer's side", gid(message["gid"]), gid_of_tool(peer.get("peer_gid", "")))]
+    pairs = [("element size, own side", size, mine["connection"]["rcvbuf"]),
+             ("element size, peer's side", size, peer["connection"]["peerbuf"]),
+             ("alert token", int(message["token"], 16), int(mine["connection"]["token"], 16)),
+             ("GID, own side", gid(message["gid"]), gid_of_tool(mine["smcr"]["gid"])),
+             ("GID, peer's side", gid(message["gid"]), gid_of_tool(peer["smcr"]["peer_gid"]))]
     qps = [q["lqpn"] for q in here["qps"] if q["type"] == "RC"]
     if int(message["qp"], 16) not in qps:
         pairs.append(("queue pair", int(message["qp"], 16), qps))

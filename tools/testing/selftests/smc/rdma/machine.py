@@ -75,16 +75,21 @@ class Machine:
         else:
             run("modprobe -a ib_core inet_diag tcp_diag udp_tunnel; insmod $SMC_KO $SMC_PARAMS;"
                 "insmod $SMC_DIAG_KO")
-        run("modprobe crc32_generic; modprobe rdma_rxe")
 
-    def unload(self):
+    def swap(self, module):
+        """Another module instead of the one that is loaded, in both machines."""
+        self.no_rdma()
         run("rmmod smc_diag; rmmod smc")
+        self.modules, self.module = (module, module), module
+        self.load()
+        self.rdma("eth0")
+        netlink.add_ueid(EID)
 
     # ---- RDMA devices
 
     @staticmethod
     def rdma(netdev, name="rxe0"):
-        run(f"rdma link add {name} type rxe netdev {netdev}")
+        run(f"$SMC_ROOT/tools/testing/vm/rxe {netdev} {name}")
 
     @staticmethod
     def no_rdma(name="rxe0"):
