@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """One machine of the pair: its module, its RDMA device, its EIDs, its addresses, its log."""
+import glob
 import os
 import subprocess
 import tempfile
@@ -184,6 +185,20 @@ class Machine:
             return netlink.link_groups()
         except OSError:
             return None
+
+    @staticmethod
+    def counters():
+        """Of the RDMA device and of what it sends through; what is 0 is left out."""
+        found = {}
+        for pattern in ("/sys/class/infiniband/*/ports/1/hw_counters/*",
+                        "/sys/class/net/eth0/statistics/*_dropped",
+                        "/sys/class/net/eth0/statistics/*_errors"):
+            for path in glob.glob(pattern):
+                with open(path, encoding="ascii") as file:
+                    value = file.read().strip()
+                if value.isdigit() and int(value) and "lifespan" not in path:
+                    found[os.path.basename(path)] = int(value)
+        return found
 
     def left_behind(self, seconds=15):
         """What a finished case has left; waits for it to go first."""
