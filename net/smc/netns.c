@@ -15,16 +15,19 @@ static int __net_init smc_net_init(struct net *net)
 	sn->enable = 1;
 	sn->wmem = 256 << 10;
 	sn->rmem = 256 << 10;
-	sn->pools = smc_pools_new();
-	if (!sn->pools)
-		return -ENOMEM;
 	/* An eighth of the memory, as z/OS caps what SMC may fix. */
 	sn->mem_max = max_t(unsigned long, (totalram_pages() << PAGE_SHIFT) / 8,
 			    16ul << 20);
-	smc_pools_set_limit(sn->pools, sn->mem_max);
-	rc = smc_sysctl_init(sn);
-	if (rc)
+	sn->budget = smc_budget_new(sn->mem_max);
+	if (!sn->budget)
+		return -ENOMEM;
+	sn->pools = smc_pools_new(sn->budget, NULL, NULL);
+	rc = sn->pools ? smc_sysctl_init(sn) : -ENOMEM;
+	if (!rc)
+		return 0;
+	if (sn->pools)
 		smc_pools_close(sn->pools);
+	smc_budget_put(sn->budget);
 	return rc;
 }
 
@@ -34,6 +37,7 @@ static void __net_exit smc_net_exit(struct net *net)
 
 	smc_sysctl_exit(sn);
 	smc_pools_close(sn->pools);
+	smc_budget_put(sn->budget);
 }
 
 static struct pernet_operations smc_net_ops = {

@@ -9,6 +9,7 @@
 #include <net/netns/generic.h>
 #include "wire/clc.h"
 
+struct smc_budget;
 struct smc_pools;
 struct ctl_table_header;
 
@@ -17,15 +18,17 @@ struct ctl_table_header;
 /**
  * struct smc_net - SMC in one network namespace
  * @net:	the namespace
- * @pools:	receive elements
+ * @budget:	memory of all buffers, capped by @mem_max
+ * @pools:	elements of fabrics inside this kernel
  * @n_smcd:	SMC-D connections: the first is a first contact
  * @wmem:	net.smc.wmem: send buffer in bytes where the socket sets none
  * @rmem:	net.smc.rmem: receive element in bytes where the socket sets none
  * @enable:	net.smc.enable
- * @mem_max:	net.smc.mem_max: cap on the memory of @pools in bytes
+ * @mem_max:	net.smc.mem_max: cap on the memory of all buffers in bytes
  */
 struct smc_net {
 	struct net		*net;
+	struct smc_budget	*budget;
 	struct smc_pools	*pools;
 	atomic_t		n_smcd;
 	int			wmem;

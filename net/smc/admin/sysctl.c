@@ -15,7 +15,7 @@ static int do_mem_max(smc_ctl_table *ctl, int write, void *buffer, size_t *lenp,
 	int rc = proc_doulongvec_minmax(ctl, write, buffer, lenp, ppos);
 
 	if (!rc && write)
-		smc_pools_set_limit(sn->pools, READ_ONCE(sn->mem_max));
+		smc_budget_limit(sn->budget, READ_ONCE(sn->mem_max));
 	return rc;
 }
 

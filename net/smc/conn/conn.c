@@ -25,6 +25,7 @@ void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 	spin_lock_init(&c->state_lock);
 	spin_lock_init(&c->wait_lock);
 	c->state = SMC_CONN_INIT;
+	c->late_fin = !fabric->ops->fin_at_once;
 	INIT_DELAYED_WORK(&c->cork_work, smc_conn_cork_expired);
 }
 
@@ -58,6 +59,36 @@ void smc_conn_put(struct smc_conn *c)
 void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
 {
 	rcu_assign_pointer(c->wq, wq);
+}
+
+/**
+ * smc_conn_set_notify() - who is told that the fabric or the peer got further
+ * @c: the connection
+ * @fn: called with @sk, under state_lock, in any context; NULL for nobody: then
+ *	no call is under way any more
+ * @sk: a socket that lives until this is set anew
+ */
+void smc_conn_set_notify(struct smc_conn *c, void (*fn)(struct sock *sk),
+			 struct sock *sk)
+{
+	spin_lock_bh(&c->state_lock);
+	c->notify = fn;
+	c->notify_sk = sk;
+	spin_unlock_bh(&c->state_lock);
+}
+
+/**
+ * smc_conn_notify() - what a fabric's prepare or finish waited for has happened
+ * @c: the connection
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_conn_notify(struct smc_conn *c)
+{
+	spin_lock_bh(&c->state_lock);
+	if (c->notify)
+		c->notify(c->notify_sk);
+	spin_unlock_bh(&c->state_lock);
 }
 
 /**
@@ -149,6 +180,8 @@ void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
 	if (__smc_conn_event(c, event) < 0)
 		smp_store_release(&c->rx_flags,
 				  c->rx_flags | flags[SMC_EV_PEER_ABORT]);
+	if (unlikely(c->notify))
+		c->notify(c->notify_sk);
 	spin_unlock_bh(&c->state_lock);
 	smc_conn_wake_all(c);
 }
