@@ -13,6 +13,7 @@
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/log2.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>
@@ -39,6 +40,9 @@ typedef uint64_t u64;
 #define __packed __attribute__((__packed__))
 #endif
 
+/* Of the kernel's only what the codecs need: x is not 0 */
+#define ilog2(x) (31 - __builtin_clz(x))
+
 #define be16_to_cpu(x) be16toh(x)
 #define be32_to_cpu(x) be32toh(x)
 #define be64_to_cpu(x) be64toh(x)
@@ -47,4 +51,11 @@ typedef uint64_t u64;
 #define cpu_to_be64(x) htobe64(x)
 
 #endif /* __KERNEL__ */
+
+/*
+ * Every message of SMC-R that goes over an RDMA link, but for the large LLC
+ * messages of version 2, has this length.
+ */
+#define SMC_WR_MSG_LEN	44
+
 #endif /* SMC_WIRE_WIRE_H */

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CDC messages (RFC 7609 A.4), and the arithmetic of the cursors in them.
+ *
+ * The IBM paper on version 2 has no CDC message: the same 44 bytes serve all
+ * versions, and that is what the incumbent is seen to send.
+ *
+ * The functions are pure: no allocation, no I/O, no state. They are on the data
+ * path. -EPROTO means malformed or impossible: RFC 7609 C.7.1 has the link
+ * brought down for what is no message, and the connection that a wrong cursor
+ * belongs to must be aborted.
+ */
+#ifndef SMC_WIRE_CDC_H
+#define SMC_WIRE_CDC_H
+
+#include "wire.h"
+
+#define SMC_CDC_TYPE		0xfe
+
+/* smc_cdc_msg.prod_flags, as on the wire */
+#define SMC_CDC_WRITE_BLOCKED	0x80	/* B: tell me when there is room */
+#define SMC_CDC_URG_PENDING	0x40	/* P: urgent data will come */
+#define SMC_CDC_URG_PRESENT	0x20	/* U: ends where prod points */
+#define SMC_CDC_UPDATE_REQ	0x10	/* R: answer with a cursor update, now */
+#define SMC_CDC_FAILOVER	0x08	/* F: failover validation */
+
+/* smc_cdc_msg.conn_flags, as on the wire */
+#define SMC_CDC_SEND_DONE	0x80	/* D: writes no more data */
+#define SMC_CDC_CLOSED		0x40	/* C: sends nothing any more */
+#define SMC_CDC_ABORT		0x20	/* A: abnormal close, as a reset */
+
+/**
+ * struct smc_wire_cursor - cursor as it travels
+ * @wrap: how often it has wrapped, modulo 65536
+ * @count: bytes from the beginning of the element; the decoder knows no
+ *	element, so this is judged by smc_cursor_advance()
+ *
+ * The RFC has cursors begin at 4 and wrap to 4, behind an eye catcher. The
+ * deployed world has no eye catcher: they begin at 0 and wrap to 0.
+ */
+struct smc_wire_cursor {
+	u16 wrap;
+	u32 count;
+};
+
+/**
+ * struct smc_cdc_msg - CDC message
+ * @seqno: sequence number of the connection, see smc_cdc_newer()
+ * @alert_token: the token that the receiver gave the connection
+ * @prod: producer: where the sender of this message writes next in the
+ *	receiver's element
+ * @cons: consumer: where the sender of this message reads next in its own
+ *	element
+ * @prod_flags: SMC_CDC_WRITE_BLOCKED to SMC_CDC_FAILOVER
+ * @conn_flags: SMC_CDC_SEND_DONE to SMC_CDC_ABORT
+ *
+ * With SMC_CDC_FAILOVER nothing but @seqno and @alert_token is significant, so
+ * the decoder leaves everything else 0. @seqno is then that of an earlier
+ * message.
+ */
+struct smc_cdc_msg {
+	u16 seqno;
+	u32 alert_token;
+	struct smc_wire_cursor prod;
+	struct smc_wire_cursor cons;
+	u8 prod_flags;
+	u8 conn_flags;
+};
+
+/**
+ * smc_is_cdc() - which decoder is a received RDMA message for
+ * @first: its first byte
+ *
+ * RFC 7609 A.3: the two high-order bits set say CDC rather than LLC.
+ *
+ * Return: true: smc_cdc_decode(); false: smc_llc_decode().
+ */
+static inline bool smc_is_cdc(u8 first)
+{
+	return (first & 0xc0) == 0xc0;
+}
+
+/**
+ * smc_cdc_decode() - decode a CDC message
+ * @buf: the message, of any alignment
+ * @len: number of bytes received, must be SMC_WR_MSG_LEN
+ * @m: result, undefined on error; flags nobody has defined are dropped
+ *
+ * Return: 0 or -EPROTO.
+ */
+int smc_cdc_decode(const u8 *buf, size_t len, struct smc_cdc_msg *m);
+
+/**
+ * smc_cdc_encode() - write a CDC message
+ * @m: the content
+ * @buf: receives SMC_WR_MSG_LEN bytes, of any alignment
+ */
+void smc_cdc_encode(const struct smc_cdc_msg *m, u8 *buf);
+
+/**
+ * smc_cdc_newer() - is a message to be processed
+ * @seqno: its sequence number
+ * @last: that of the newest message processed before, 0 before the first
+ *
+ * Sequence numbers begin at 1 and wrap to 0. An older message, and one seen
+ * before, is to be ignored. Not for failover validation.
+ *
+ * Return: true if @seqno comes after @last.
+ */
+static inline bool smc_cdc_newer(u16 seqno, u16 last)
+{
+	u16 ahead = seqno - last;
+
+	return ahead && ahead < 0x8000;
+}
+
+/*
+ * Inside the engine a cursor is a count of all bytes since the connection
+ * began, 64 bits, which never wraps. Elements have a power of two of bytes
+ * (16 KiB << code), and of such a count the wire carries the part below
+ * 65536 * size.
+ */
+
+/**
+ * smc_cursor_advance() - move a count to where the peer says its cursor is
+ * @count: as known so far; becomes the new one, untouched on error
+ * @size: of the element, a power of two, 512 MiB at most
+ * @w: the cursor as received
+ * @max_advance: how far it may have moved at most: for the peer's producer what
+ *	is free in our element, for its consumer what we wrote and it had not
+ *	consumed. Less than 65536 * @size, else everything is allowed.
+ *
+ * A cursor that is where it was is an advance of 0. One that went back is an
+ * advance of nearly 65536 * @size and thereby refused. Nothing is clamped.
+ *
+ * Return: 0 or -EPROTO.
+ */
+static inline int smc_cursor_advance(u64 *count, u32 size,
+				     const struct smc_wire_cursor *w,
+				     u64 max_advance)
+{
+	u64 period = (u64)size << 16;
+	u64 delta;
+
+	if (w->count >= size)
+		return -EPROTO;
+	delta = ((u64)w->wrap * size + w->count - *count) & (period - 1);
+	if (delta > max_advance)
+		return -EPROTO;
+	*count += delta;
+	return 0;
+}
+
+/**
+ * smc_cursor_to_wire() - cursor for a CDC message
+ * @count: bytes since the connection began
+ * @size: of the element, a power of two
+ *
+ * Return: the cursor.
+ */
+static inline struct smc_wire_cursor smc_cursor_to_wire(u64 count, u32 size)
+{
+	return (struct smc_wire_cursor) {
+		.wrap = count >> ilog2(size),
+		.count = count & (size - 1),
+	};
+}
+
+#endif /* SMC_WIRE_CDC_H */

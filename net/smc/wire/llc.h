@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * LLC messages as the engine of a link group sees them: in host byte order,
+ * checked, and with the numbers of version 1 and version 2 made one.
+ *
+ * The functions are pure: no allocation, no I/O, no state.
+ *
+ * Which messages there are (all have a request and, with SMC_LLC_FL_REPLY, a
+ * reply of the same type):
+ *
+ *   message             v1  v2  length v1, v2
+ *   Confirm Link        01  21  44, 44
+ *   Add Link            02  22  44, 72 + 16 * RTokens; negative reply 44
+ *   Add Link Cont.      03  -   44
+ *   Delete Link         04  24  44, 44
+ *   Request Add Link    -   25  28 + 16 * GIDs; reply 44
+ *   Confirm RKey        06  26  44, 44
+ *   Test Link           07  27  44, 44
+ *   Confirm RKey Cont.  08  -   44
+ *   Delete RKey         09  29  44, 8 + 4 * RKeys, 44 at least; reply 44
+ *
+ * In version 1 an Add Link request from the client is what Request Add Link is
+ * in version 2.
+ */
+#ifndef SMC_WIRE_LLC_H
+#define SMC_WIRE_LLC_H
+
+#include "llc_format.h"
+
+enum smc_llc_type {
+	SMC_LLC_CONFIRM_LINK = 1,
+	SMC_LLC_ADD_LINK,
+	SMC_LLC_ADD_LINK_CONT,		/* version 1 only */
+	SMC_LLC_DELETE_LINK,
+	SMC_LLC_REQ_ADD_LINK,		/* version 2 only, from the client */
+	SMC_LLC_CONFIRM_RKEY,
+	SMC_LLC_TEST_LINK,
+	SMC_LLC_CONFIRM_RKEY_CONT,	/* version 1 only */
+	SMC_LLC_DELETE_RKEY,
+};
+#define SMC_LLC_TYPE_MAX	SMC_LLC_DELETE_RKEY
+
+/* Links in a link group; version 2 has two at most. */
+#define SMC_LLC_MAX_LINKS	8
+
+/* smc_llc_add_link.reason */
+#define SMC_LLC_REJ_NO_ALT_PATH	1
+#define SMC_LLC_REJ_MTU		2
+
+/* smc_llc_delete_link.reason: requests */
+#define SMC_LLC_DEL_LOST_PATH	0x00010000
+#define SMC_LLC_DEL_OPERATOR	0x00020000
+#define SMC_LLC_DEL_PROGRAM	0x00030000	/* the link is not used */
+#define SMC_LLC_DEL_PROTOCOL	0x00040000	/* LLC protocol violation */
+#define SMC_LLC_DEL_ASYMMETRIC	0x00050000	/* no longer needed */
+/* replies */
+#define SMC_LLC_DEL_NO_LINK	0x00100000	/* unknown link number */
+
+/**
+ * struct smc_llc_confirm_link - Confirm Link
+ * @mac: MAC address of the sender's RNIC
+ * @gid: its GID
+ * @qpn: the sender's queue pair, 24 bits
+ * @link: number of the link, the server chooses
+ * @link_uid: sender's own name for the link, for humans
+ * @max_links: links per group that the sender supports (version 2.1: as settled
+ *	in the first contact)
+ * @max_conns: version 2.1: connections per group, as settled. What version 2.0
+ *	sends here is reserved: do not look. 0 in version 1
+ * @cache_size: version 2: code of the sender's cache size, 4 bits; the
+ *	incumbent sends 3. 0 in version 1
+ */
+struct smc_llc_confirm_link {
+	u8 mac[6];
+	u8 gid[16];
+	u32 qpn;
+	u8 link;
+	u32 link_uid;
+	u8 max_links;
+	u8 max_conns;
+	u8 cache_size;
+};
+
+/**
+ * struct smc_llc_add_link - Add Link
+ * @mac: MAC address of the sender's RNIC for the new link
+ * @gid: its GID
+ * @qpn: the sender's queue pair, 24 bits
+ * @link: number of the new link, the server chooses
+ * @mtu: MTU code, see smc_clc_mtu_valid(). Valid when smc_llc_decode() returned
+ *	0 and the message is no negative reply
+ * @psn: initial packet sequence number, 24 bits
+ * @reason: negative reply: SMC_LLC_REJ_*, or something newer; the incumbent
+ *	sends 0 for "no alternate path". Otherwise 0
+ * @direct: version 2: both ends are in one subnet; the specification gives it a
+ *	meaning in replies only, the incumbent sets it in requests too
+ * @client_gid: version 2 request: the client's GID that the server would like,
+ *	all 0 for none. Ignored in replies
+ * @n_rtokens: version 2: entries in @rtokens
+ * @rtokens: version 2: RTokens of the sender's RMBs on the new link. Of the
+ *	wire, at any alignment, *inside the decoded buffer*: read them with
+ *	smc_llc_get_rtoken(), and write those to be encoded with
+ *	smc_llc_set_rtoken()
+ *
+ * In version 1 the RTokens follow in Add Link Continuation messages.
+ */
+struct smc_llc_add_link {
+	u8 mac[6];
+	u8 gid[16];
+	u32 qpn;
+	u8 link;
+	u8 mtu;
+	u32 psn;
+	u8 reason;
+	bool direct;
+	u8 client_gid[16];
+	u8 n_rtokens;
+	const struct smc_llc_w_rtoken *rtokens;
+};
+
+/**
+ * struct smc_llc_rtoken - an RMB's RToken on a new link
+ * @ref_rkey: RKey of the RMB on the link that the message comes over
+ * @rkey: its RKey on the new link
+ * @addr: its address on the new link
+ */
+struct smc_llc_rtoken {
+	u32 ref_rkey;
+	u32 rkey;
+	u64 addr;
+};
+
+/**
+ * struct smc_llc_add_link_cont - Add Link Continuation, version 1 only
+ * @link: number of the new link
+ * @n_left: RTokens the sender has yet to tell, with those in here; 0 to 255
+ * @n_rtokens: entries in @rtokens: 2, or @n_left if that is less. The encoder
+ *	computes it from @n_left and does not look here
+ * @rtokens: the RTokens
+ */
+struct smc_llc_add_link_cont {
+	u8 link;
+	u8 n_left;
+	u8 n_rtokens;
+	struct smc_llc_rtoken rtokens[SMC_LLC_CONT_RTOKENS];
+};
+
+/**
+ * struct smc_llc_delete_link - Delete Link
+ * @all: all links, which ends the group
+ * @orderly: no failure but somebody's wish; the server may take its time
+ * @link: number of the link; without meaning when @all
+ * @reason: SMC_LLC_DEL_*, or something newer
+ */
+struct smc_llc_delete_link {
+	bool all;
+	bool orderly;
+	u8 link;
+	u32 reason;
+};
+
+/**
+ * struct smc_llc_req_add_link - Request Add Link, version 2 only
+ * @reason: negative reply: reason code, else 0. Servers should never send one
+ * @n_gids: request: entries in @gids, 1 to 8; reply: 0
+ * @gids: all RoCEv2 GIDs of the client, that of the active link first
+ */
+struct smc_llc_req_add_link {
+	u8 reason;
+	u8 n_gids;
+	u8 gids[SMC_LLC_MAX_GIDS][16];
+};
+
+/**
+ * struct smc_llc_link_rtoken - an RMB's RToken on another link
+ * @link: number of that link
+ * @rkey: RKey there
+ * @addr: address there
+ */
+struct smc_llc_link_rtoken {
+	u8 link;
+	u32 rkey;
+	u64 addr;
+};
+
+/**
+ * struct smc_llc_confirm_rkey - Confirm RKey
+ * @retry: negative reply: again as soon as the group's configuration has
+ *	changed, else with the next connection that wants an RMB
+ * @rkey: of the new RMB on the link that the message comes over
+ * @addr: its address there
+ * @n_total: other links for which RTokens are told, here and, in version 1, in
+ *	Continuation messages: 0 to 2 in version 2, 0 to 7 in version 1
+ * @n_others: entries in @others: 2, or @n_total if that is less. The encoder
+ *	computes it from @n_total and does not look here
+ * @others: RTokens on other links
+ *
+ * A reply repeats the request.
+ */
+struct smc_llc_confirm_rkey {
+	bool retry;
+	u32 rkey;
+	u64 addr;
+	u8 n_total;
+	u8 n_others;
+	struct smc_llc_link_rtoken others[SMC_LLC_RKEY_OTHERS];
+};
+
+/**
+ * struct smc_llc_confirm_rkey_cont - Confirm RKey Continuation, version 1 only
+ * @n_left: RTokens the sender has yet to tell, with those in here; 0 to 7
+ * @n_others: entries in @others: 3, or @n_left if that is less. The encoder
+ *	computes it from @n_left and does not look here
+ * @others: RTokens on other links
+ */
+struct smc_llc_confirm_rkey_cont {
+	u8 n_left;
+	u8 n_others;
+	struct smc_llc_link_rtoken others[SMC_LLC_RKEY_CONT_OTHERS];
+};
+
+/**
+ * struct smc_llc_delete_rkey - Delete RKey
+ * @count: RMBs that the request deletes: 0 to 8 in version 1, 0 to 255 in
+ *	version 2. In replies that of the request
+ * @error_mask: version 1 negative reply: those that were not deleted, the first
+ *	one at the highest bit. Otherwise 0
+ * @n_failed: version 2 negative reply: how many were not deleted, as the peer
+ *	says; may be more than are listed. Otherwise 0
+ * @n_rkeys: entries in @rkeys: @count, but in a version 2 reply @n_failed or 8,
+ *	whatever is less. The encoder computes it and does not look here
+ * @rkeys: RKeys on the link that the message comes over: of the RMBs deleted,
+ *	in a version 2 reply of those not deleted. Of the wire, *inside the
+ *	decoded buffer*: see smc_llc_get_rkey() and smc_llc_set_rkey()
+ */
+struct smc_llc_delete_rkey {
+	u8 count;
+	u8 error_mask;
+	u8 n_failed;
+	u8 n_rkeys;
+	const struct smc_llc_w_rkey *rkeys;
+};
+
+/**
+ * struct smc_llc_test_link - Test Link
+ * @data: the reply repeats it
+ */
+struct smc_llc_test_link {
+	u8 data[16];
+};
+
+/**
+ * struct smc_llc_msg - any LLC message
+ * @type: enum smc_llc_type; says which member of the union is valid
+ * @v2: format and number are those of version 2. Nobody has compared it with the
+ *	version of the link group
+ * @reply: it is a reply
+ * @negative: a reply that says no: Add Link, Request Add Link, Confirm RKey
+ *	(with its Continuation), Delete RKey. Never in requests
+ *
+ * Small enough for the stack: long arrays stay where they came from.
+ */
+struct smc_llc_msg {
+	u8 type;
+	bool v2;
+	bool reply;
+	bool negative;
+	union {
+		struct smc_llc_confirm_link confirm_link;
+		struct smc_llc_add_link add_link;
+		struct smc_llc_add_link_cont add_link_cont;
+		struct smc_llc_delete_link delete_link;
+		struct smc_llc_req_add_link req_add_link;
+		struct smc_llc_confirm_rkey confirm_rkey;
+		struct smc_llc_confirm_rkey_cont confirm_rkey_cont;
+		struct smc_llc_delete_rkey delete_rkey;
+		struct smc_llc_test_link test_link;
+	};
+};
+
+/**
+ * smc_llc_decode() - decode an LLC message of any version and type
+ * @buf: the message, of any alignment; smc_is_cdc() said no
+ * @len: number of bytes received, SMC_LLC_V2_MAX_LEN at most
+ * @m: result, zeroed on error unless said otherwise. May point into @buf: who
+ *	puts a message into a queue, keeps the bytes and decodes them later
+ *
+ * Return: 0, or
+ *
+ *   -EPROTO      malformed, or a type that one must know but we do not: the link
+ *                is as good as down (RFC 7609 C.7.1)
+ *   -EOPNOTSUPP  Add Link with an unknown MTU code; @m is filled. A request gets
+ *                a negative reply with SMC_LLC_REJ_MTU
+ *   -ENOMSG      an optional message that we do not know: to be silently
+ *                discarded
+ */
+int smc_llc_decode(const u8 *buf, size_t len, struct smc_llc_msg *m);
+
+/**
+ * smc_llc_encode() - write an LLC message
+ * @m: the content. An Add Link with @m->negative is written in its short form,
+ *	without RTokens
+ * @buf: receives the message; must not overlap what @m points to
+ * @size: room in @buf. SMC_WR_MSG_LEN suffices for version 1 and all messages
+ *	but these: Add Link, Request Add Link and requests of Delete RKey, in
+ *	version 2. SMC_LLC_V2_FULL_LEN always suffices
+ *
+ * Return: length of the message, -EINVAL if @m has no legal encoding, or
+ * -EMSGSIZE if @size is too small. @buf is untouched on error.
+ */
+int smc_llc_encode(const struct smc_llc_msg *m, u8 *buf, size_t size);
+
+/**
+ * smc_llc_type_name() - the message in words, for tracepoints and logs
+ * @type: enum smc_llc_type, or anything
+ *
+ * Return: a constant string.
+ */
+const char *smc_llc_type_name(u8 type);
+
+/* RToken of an Add Link of version 2, from and to the wire */
+static inline struct smc_llc_rtoken
+smc_llc_get_rtoken(const struct smc_llc_w_rtoken *w)
+{
+	return (struct smc_llc_rtoken) {
+		.ref_rkey = be32_to_cpu(w->ref_rkey),
+		.rkey = be32_to_cpu(w->rkey),
+		.addr = be64_to_cpu(w->addr),
+	};
+}
+
+static inline void smc_llc_set_rtoken(struct smc_llc_w_rtoken *w,
+				      const struct smc_llc_rtoken *r)
+{
+	w->ref_rkey = cpu_to_be32(r->ref_rkey);
+	w->rkey = cpu_to_be32(r->rkey);
+	w->addr = cpu_to_be64(r->addr);
+}
+
+/* RKey of a Delete RKey, from and to the wire */
+static inline u32 smc_llc_get_rkey(const struct smc_llc_w_rkey *w)
+{
+	return be32_to_cpu(w->rkey);
+}
+
+static inline void smc_llc_set_rkey(struct smc_llc_w_rkey *w, u32 rkey)
+{
+	w->rkey = cpu_to_be32(rkey);
+}
+
+#endif /* SMC_WIRE_LLC_H */
