@@ -2,6 +2,7 @@
 /* The module: registration of everything, in order, and its undoing. */
 #include <linux/module.h>
 #include "admin/eid.h"
+#include "admin/genl.h"
 #include "fabric/fabric.h"
 #include "handshake/handshake.h"
 #include "netns.h"
@@ -31,8 +32,13 @@ static int __init smc_init(void)
 	rc = smc_family_init();
 	if (rc)
 		goto err_loopback;
+	rc = smc_genl_init();
+	if (rc)
+		goto err_family;
 	return 0;
 
+err_family:
+	smc_family_exit();
 err_loopback:
 	smc_loopback_exit();
 err_hs:
@@ -46,6 +52,7 @@ err_wq:
 
 static void __exit smc_exit(void)
 {
+	smc_genl_exit();
 	smc_family_exit();
 	/* Timers and callbacks that dropped the last reference have returned. */
 	synchronize_rcu();
@@ -63,5 +70,6 @@ module_exit(smc_exit);
 MODULE_DESCRIPTION("Shared Memory Communications sockets (AF_SMC)");
 MODULE_LICENSE("GPL");
 MODULE_ALIAS_NETPROTO(PF_SMC);
+MODULE_ALIAS_GENL_FAMILY(SMC_GENL_FAMILY_NAME);
 MODULE_ALIAS("net-pf-2-proto-256-type-1");
 MODULE_ALIAS("net-pf-10-proto-256-type-1");

@@ -15,6 +15,14 @@ static int __net_init smc_net_init(struct net *net)
 	sn->enable = 1;
 	sn->wmem = 256 << 10;
 	sn->rmem = 256 << 10;
+	spin_lock_init(&sn->lgrs.lock);
+	INIT_LIST_HEAD(&sn->lgrs.list);
+	sn->smcr_max_conns = 255;
+	sn->smcr_max_links = 2;
+	sn->smcr_max_send_wr = 64;
+	sn->smcr_max_recv_wr = 512;
+	sn->smcr_testlink_time = 30;
+	sn->lgr_idle_time = 600;
 	/* An eighth of the memory, as z/OS caps what SMC may fix. */
 	sn->mem_max = max_t(unsigned long, (totalram_pages() << PAGE_SHIFT) / 8,
 			    16ul << 20);

@@ -4,6 +4,7 @@
  * it is drawn at random when the module is loaded, so that loopback works with
  * nothing configured and nobody else can share it.
  */
+#include <linux/lockdep.h>
 #include <linux/rwlock.h>
 #include <linux/random.h>
 #include <linux/string.h>
@@ -23,6 +24,7 @@ void smc_eid_init(void)
 		 (unsigned long long)get_random_u64());
 	WARN_ON(smc_eid_from_string(text, strlen(text), smc_eids.seid));
 	smc_eids.has_seid = true;
+	smc_eids.seq = 1;
 }
 
 /**
@@ -36,6 +38,14 @@ void smc_eids_copy(struct smc_eids *eids)
 	read_lock_bh(&smc_eids_lock);
 	*eids = smc_eids;
 	read_unlock_bh(&smc_eids_lock);
+}
+
+/* Something has changed; 0 would say that nobody counts. */
+static void __changed(void)
+{
+	lockdep_assert_held_write(&smc_eids_lock);
+	if (!++smc_eids.seq)
+		smc_eids.seq = 1;
 }
 
 static int __find(const u8 *eid)
@@ -84,6 +94,8 @@ int smc_ueid_add(const u8 *eid)
 		rc = -ENOSPC;
 	else
 		memcpy(smc_eids.ueid[smc_eids.n++], eid, SMC_EID_LEN);
+	if (!rc)
+		__changed();
 	write_unlock_bh(&smc_eids_lock);
 	return rc;
 }
@@ -104,22 +116,34 @@ int smc_ueid_remove(const u8 *eid)
 		smc_eids.n--;
 		memmove(smc_eids.ueid[i], smc_eids.ueid[i + 1],
 			(smc_eids.n - i) * SMC_EID_LEN);
+		__changed();
 		i = 0;
 	}
 	write_unlock_bh(&smc_eids_lock);
 	return i;
 }
 
+/**
+ * smc_ueid_flush() - forget all user EIDs; connections live on
+ */
 void smc_ueid_flush(void)
 {
 	write_lock_bh(&smc_eids_lock);
 	smc_eids.n = 0;
+	__changed();
 	write_unlock_bh(&smc_eids_lock);
 }
 
+/**
+ * smc_seid_enable() - may the system EID bring two sockets together?
+ * @on: whether it may
+ *
+ * Without it and without a user EID new connections stay TCP.
+ */
 void smc_seid_enable(bool on)
 {
 	write_lock_bh(&smc_eids_lock);
 	smc_eids.has_seid = on;
+	__changed();
 	write_unlock_bh(&smc_eids_lock);
 }

@@ -8,12 +8,14 @@
 
 /**
  * struct smc_eids - a copy of what is configured
+ * @seq:	counts changes, never 0
  * @n:		number of user EIDs
  * @ueid:	the user EIDs
  * @has_seid:	the system EID is in use
  * @seid:	the system EID of this OS instance
  */
 struct smc_eids {
+	unsigned int	seq;
 	unsigned int	n;
 	u8		ueid[SMC_CLC_MAX_EIDS][SMC_EID_LEN];
 	bool		has_seid;

@@ -30,6 +30,12 @@ typedef const struct ctl_table smc_ctl_table;
 typedef struct ctl_table smc_ctl_table;
 #endif
 
+#ifdef SMC_HAVE_GENL_SPLIT_OPS
+typedef const struct genl_split_ops smc_genl_pre_doit_ops;
+#else
+typedef const struct genl_ops smc_genl_pre_doit_ops;
+#endif
+
 #ifndef ITER_SOURCE
 #define ITER_SOURCE	WRITE
 #define ITER_DEST	READ

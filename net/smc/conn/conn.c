@@ -7,19 +7,32 @@
 #include "conn.h"
 
 /**
+ * smc_conn_set_elem() - the receive element is known
+ * @c: the connection
+ * @elem: owned by the connection from now on
+ */
+void smc_conn_set_elem(struct smc_conn *c, struct smc_elem *elem)
+{
+	c->elem = elem;
+	c->rx_size = smc_elem_size(elem);
+	/* A fabric's receive path may already see the connection. */
+	smp_store_release(&c->rx_buf, smc_elem_data(elem));
+}
+
+/**
  * smc_conn_init() - prepare a connection that its fabric has allocated, zeroed
  * @c: the connection
  * @fabric: what will carry it
- * @elem: its receive element, owned by the connection from now on
+ * @elem: its receive element, owned by the connection from now on; NULL if it
+ *	comes later
  */
 void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 		   struct smc_elem *elem)
 {
 	c->fabric = fabric;
 	refcount_set(&c->ref, 1);
-	c->elem = elem;
-	c->rx_buf = smc_elem_data(elem);
-	c->rx_size = smc_elem_size(elem);
+	if (elem)
+		smc_conn_set_elem(c, elem);
 	mutex_init(&c->rx_lock);
 	mutex_init(&c->tx_lock);
 	spin_lock_init(&c->state_lock);
@@ -35,7 +48,8 @@ void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
  */
 void smc_conn_destroy(struct smc_conn *c)
 {
-	smc_elem_put(c->elem);
+	if (c->elem)
+		smc_elem_put(c->elem);
 }
 
 struct smc_conn *smc_conn_get(struct smc_conn *c)

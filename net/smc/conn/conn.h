@@ -164,6 +164,7 @@ static inline bool smc_conn_rx_ended(const struct smc_conn *c)
 /* conn.c */
 void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 		   struct smc_elem *elem);
+void smc_conn_set_elem(struct smc_conn *c, struct smc_elem *elem);
 void smc_conn_destroy(struct smc_conn *c);
 struct smc_conn *smc_conn_get(struct smc_conn *c);
 void smc_conn_put(struct smc_conn *c);

@@ -52,6 +52,22 @@ void smc_fabric_unregister(struct smc_fabric *f)
 }
 
 /**
+ * smc_fabric_exists() - has this host a fabric of some SMC type?
+ * @diag_mode: SMC_DIAG_MODE_SMCD or SMC_DIAG_MODE_SMCR
+ */
+bool smc_fabric_exists(u8 diag_mode)
+{
+	struct smc_fabric *f;
+	bool exists = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &smc_fabrics, list)
+		exists |= f->ops->diag_mode == diag_mode;
+	rcu_read_unlock();
+	return exists;
+}
+
+/**
  * smc_fabric_any() - is there any fabric this namespace may use?
  * @sn: the namespace
  */

@@ -143,6 +143,7 @@ int smc_fabric_register(struct smc_fabric *f);
 void smc_fabric_unregister(struct smc_fabric *f);
 
 /* Any context. */
+bool smc_fabric_exists(u8 diag_mode);
 bool smc_fabric_any(const struct smc_net *sn);
 /* What the handshake asks of all fabrics together; process context, may sleep. */
 void smc_fabric_offer(struct sock *sk, struct smc_clc_proposal *p);

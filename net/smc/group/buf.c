@@ -7,6 +7,7 @@
 #include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -93,6 +94,7 @@ struct smc_budget {
  * @budget:	what their memory is charged to
  * @ops:	makes buffers known to a device, or NULL
  * @owner:	for @ops; not looked at once closed
+ * @reg_lock:	one call of @ops at a time; protects @closed against them
  * @lock:	protects @all and @n_bufs
  * @all:	all buffers, for @ops
  * @n_bufs:	their number
@@ -105,6 +107,7 @@ struct smc_pools {
 	struct smc_budget	*budget;
 	const struct smc_buf_ops *ops;
 	void			*owner;
+	struct mutex		reg_lock;
 	spinlock_t		lock;
 	struct list_head	all;
 	unsigned int		n_bufs;
@@ -251,6 +254,7 @@ struct smc_pools *smc_pools_new(struct smc_budget *budget,
 	pools->budget = budget;
 	pools->ops = ops;
 	pools->owner = owner;
+	mutex_init(&pools->reg_lock);
 	spin_lock_init(&pools->lock);
 	INIT_LIST_HEAD(&pools->all);
 	INIT_DELAYED_WORK(&pools->reap, pools_reap);
@@ -266,22 +270,21 @@ struct smc_pools *smc_pools_new(struct smc_budget *budget,
 	return pools;
 }
 
-/* A buffer that is freed meanwhile is not in the list any more, or waits for us. */
 static void unregister_all(struct smc_pools *pools)
 {
 	struct smc_buf *buf;
+	void *priv;
 
-	spin_lock_bh(&pools->lock);
+	mutex_lock(&pools->reg_lock);
+	WRITE_ONCE(pools->closed, true);
+	/* Nothing is added any more, and only a reap takes off. */
 	list_for_each_entry(buf, &pools->all, all) {
-		if (!buf->priv)
-			continue;
-		spin_unlock_bh(&pools->lock);
-		/* Only a reap takes buffers off, and there is none before this. */
-		pools->ops->unreg(pools->owner, buf->priv);
-		buf->priv = NULL;
-		spin_lock_bh(&pools->lock);
+		priv = buf->priv;
+		WRITE_ONCE(buf->priv, NULL);
+		if (priv)
+			pools->ops->unreg(pools->owner, priv);
 	}
-	spin_unlock_bh(&pools->lock);
+	mutex_unlock(&pools->reg_lock);
 }
 
 /**
@@ -294,12 +297,29 @@ static void unregister_all(struct smc_pools *pools)
  */
 void smc_pools_close(struct smc_pools *pools)
 {
-	WRITE_ONCE(pools->closed, true);
 	if (pools->ops)
 		unregister_all(pools);
+	WRITE_ONCE(pools->closed, true);
 	schedule_reap(pools, 0);
 	flush_delayed_work(&pools->reap);
 	pools_put(pools);
+}
+
+/* Returns the buffer, or NULL after having freed it. */
+static struct smc_buf *register_buf(struct smc_pools *pools, struct smc_buf *buf)
+{
+	mutex_lock(&pools->reg_lock);
+	spin_lock_bh(&pools->lock);
+	list_add(&buf->all, &pools->all);
+	pools->n_bufs++;
+	spin_unlock_bh(&pools->lock);
+	if (!pools->closed)
+		buf->priv = pools->ops->reg(pools->owner, buf);
+	mutex_unlock(&pools->reg_lock);
+	if (buf->priv)
+		return buf;
+	buf_free(buf);
+	return NULL;
 }
 
 static struct smc_buf *buf_new(struct smc_pool *pool)
@@ -337,18 +357,7 @@ static struct smc_buf *buf_new(struct smc_pool *pool)
 		buf->elems[i].buf = buf;
 	refcount_inc(&pools->ref);
 	atomic64_add((u64)n * size, &pools->budget->bytes);
-	if (!pools->ops)
-		return buf;
-	spin_lock_bh(&pools->lock);
-	list_add(&buf->all, &pools->all);
-	pools->n_bufs++;
-	spin_unlock_bh(&pools->lock);
-	buf->priv = pools->ops->reg(pools->owner, buf);
-	if (!buf->priv) {
-		buf_free(buf);
-		return NULL;
-	}
-	return buf;
+	return pools->ops ? register_buf(pools, buf) : buf;
 }
 
 static struct smc_elem *__pool_take(struct smc_pool *pool)

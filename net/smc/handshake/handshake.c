@@ -4,6 +4,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
+#include "../netns.h"
 #include "../socket/nursery.h"
 #include "../socket/socket.h"
 #include "handshake.h"
@@ -277,6 +278,8 @@ void smc_hs_start(struct smc_handshake *hs)
 	 * no packets for acknowledgments alone.
 	 */
 	inet_csk_enter_pingpong_mode(hs->sk);
+	set_bit(SMC_HS_COUNTED, &hs->flags);
+	atomic_inc(&smc_net(sock_net(hs->sk))->n_handshakes);
 	refcount_inc(&hs->ref);
 	hs->timer.expires = jiffies + timeout_jiffies();
 	add_timer(&hs->timer);
@@ -294,6 +297,8 @@ static struct smc_handshake *hs_unlink(struct sock *sk)
 	if (!hs)
 		return NULL;
 	RCU_INIT_POINTER(smc->hs, NULL);
+	if (test_bit(SMC_HS_COUNTED, &hs->flags))
+		atomic_dec(&smc_net(sock_net(sk))->n_handshakes);
 	set_bit(SMC_HS_DEAD, &hs->flags);
 	if (timer_delete(&hs->timer))
 		hs_put(hs);

@@ -37,6 +37,7 @@ enum smc_hs_flag {
 	SMC_HS_TIMEOUT,		/* the timer has fired */
 	SMC_HS_DEAD,		/* the socket has gone */
 	SMC_HS_COLLECTED,	/* in the list of a collector */
+	SMC_HS_COUNTED,		/* in smc_net.n_handshakes */
 };
 
 /**

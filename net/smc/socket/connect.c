@@ -2,27 +2,16 @@
 /* connect(). */
 #include <net/inet_common.h>
 #include <net/tcp.h>
-#include <net/xfrm.h>
 #include "../handshake/handshake.h"
 #include "../netns.h"
+#include "ipsec.h"
 #include "socket.h"
-
-static bool ipsec_policies(const struct sock *sk)
-{
-#ifdef CONFIG_XFRM
-	const struct net *net = sock_net(sk);
-
-	return rcu_access_pointer(sk->sk_policy[XFRM_POLICY_OUT]) ||
-	       net->xfrm.policy_count[XFRM_POLICY_OUT] ||
-	       net->xfrm.policy_count[XFRM_POLICY_IN];
-#else
-	return false;
-#endif
-}
 
 /**
  * smc_eligible() - may this socket offer SMC to anybody?
  * @sk: the socket, before it connects or while it listens
+ *
+ * What depends on the peer (ipsec.h) is another question.
  *
  * Return: SMC_REASON_NONE, or why not.
  */
@@ -32,8 +21,6 @@ enum smc_reason smc_eligible(const struct sock *sk)
 
 	if (!READ_ONCE(sn->enable))
 		return SMC_REASON_DISABLED;
-	if (ipsec_policies(sk))
-		return SMC_REASON_IPSEC;
 	if (inet_csk(sk)->icsk_ulp_ops)
 		return SMC_REASON_ULP;
 	if (tcp_sk(sk)->repair)
@@ -42,15 +29,58 @@ enum smc_reason smc_eligible(const struct sock *sk)
 		return SMC_REASON_FASTOPEN;
 	if (!smc_fabric_any(sn))
 		return SMC_REASON_NO_DEVICE;
+	if (smc_hs_congested(sn))
+		return SMC_REASON_CONGESTED;
 	return SMC_REASON_NONE;
 }
 
+/*
+ * TCP asks for the route when it has decided everything and is about to build the
+ * first SYN: the moment to see whether a policy covers the connection.  It asks us once.
+ */
+static int smc_rebuild_header(struct sock *sk)
+{
+	const struct inet_connection_sock_af_ops *tcp = smc_family(sk)->tcp_af_ops;
+	int rc = tcp->rebuild_header(sk);
+
+	WRITE_ONCE(inet_csk(sk)->icsk_af_ops, tcp);
+	if (!rc && smc_sk(sk)->phase == SMC_PHASE_CONNECTING &&
+	    smc_ipsec_dst(__sk_dst_get(sk))) {
+		tcp_sk(sk)->syn_smc = false;
+		smc_hs_kill(sk);
+		smc_to_tcp(sk, SMC_REASON_IPSEC, 0);
+	}
+	return rc;
+}
+
+/* There are policies: have the route looked at, or look now. */
+static bool ipsec_covers(struct sock *sk, const struct sockaddr *addr, int len)
+{
+	struct smc_family *f = smc_family(sk);
+
+	if (smc_ipsec_to_mapped(sk, addr, len))
+		return true;
+	/* A socket that was IPv6-mapped in a former life would not ask us. */
+	if (inet_csk(sk)->icsk_af_ops != f->tcp_af_ops)
+		return true;
+	WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &f->af_ops);
+	return false;
+}
+
+void __init smc_connect_init(struct smc_family *f)
+{
+	f->af_ops.rebuild_header = smc_rebuild_header;
+}
+
 /* Prepare a socket that begins to connect; locked. */
-static enum smc_reason offer_smc(struct sock *sk)
+static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr *addr,
+				 int len)
 {
 	enum smc_reason reason = smc_eligible(sk);
 	struct smc_handshake *hs;
 
+	if (!reason && smc_ipsec_any(sk) && ipsec_covers(sk, addr, len))
+		reason = SMC_REASON_IPSEC;
 	if (reason)
 		return reason;
 	hs = smc_hs_new(sk, SMC_HS_CONNECT, GFP_KERNEL);
@@ -68,7 +98,7 @@ static int start_connect(struct socket *sock, struct sockaddr *addr, int len,
 			 int flags, struct smc_handshake **hs)
 {
 	struct sock *sk = sock->sk;
-	enum smc_reason reason = offer_smc(sk);
+	enum smc_reason reason = offer_smc(sk, addr, len);
 	int rc;
 
 	if (reason)

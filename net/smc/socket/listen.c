@@ -4,13 +4,43 @@
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "../netns.h"
+#include "ipsec.h"
 #include "nursery.h"
 #include "socket.h"
 
-/* Asked in the bottom half for each SYN that carries the option. */
+/* The SYN that TCP works on; only where IPsec policies want it looked at. */
+static DEFINE_PER_CPU(struct sk_buff *, smc_current_syn);
+
+/* Bottom halves are off: nobody else comes to this CPU with a SYN. */
+static int smc_conn_request(struct sock *sk, struct sk_buff *skb)
+{
+	const struct inet_connection_sock_af_ops *tcp = smc_family(sk)->tcp_af_ops;
+	int rc;
+
+	if (likely(!smc_ipsec_any(sk)))
+		return tcp->conn_request(sk, skb);
+	this_cpu_write(smc_current_syn, skb);
+	rc = tcp->conn_request(sk, skb);
+	this_cpu_write(smc_current_syn, NULL);
+	return rc;
+}
+
+/* Asked by TCP for each SYN that carries the option. */
 static bool refuses_smc(const struct sock *sk)
 {
-	return smc_eligible(sk) != SMC_REASON_NONE;
+	struct sk_buff *syn = this_cpu_read(smc_current_syn);
+
+	return smc_eligible(sk) || (syn && smc_ipsec_syn(sk, syn));
+}
+
+/* No option in our SYN-ACK: for our own reasons, or because none had come. */
+static enum smc_reason why_tcp(const struct sock *listener, struct sock *child)
+{
+	enum smc_reason reason = smc_eligible(listener);
+
+	if (!reason && smc_ipsec_any(child) && smc_ipsec_dst(__sk_dst_get(child)))
+		reason = SMC_REASON_IPSEC;
+	return reason ?: SMC_REASON_PEER_NO_OPTION;
 }
 
 /* A child whose client speaks SMC; locked by the bottom half that made it. */
@@ -55,7 +85,7 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 		inet_csk(child)->icsk_af_ops = f->tcp_af_ops;
 	smc_child_born(child, sk);
 	if (!tcp_sk(child)->syn_smc)
-		smc_to_tcp(child, SMC_REASON_PEER_NO_OPTION, 0);
+		smc_to_tcp(child, why_tcp(sk, child), 0);
 	else if (smc_sk(child)->raw_clc)
 		smc_to_tcp(child, SMC_REASON_NONE, 0);
 	else
@@ -67,6 +97,8 @@ void __init smc_listen_init(struct smc_family *f)
 {
 	f->af_ops = *f->tcp_af_ops;
 	f->af_ops.syn_recv_sock = smc_syn_recv_sock;
+	f->af_ops.conn_request = smc_conn_request;
+	smc_connect_init(f);
 }
 
 /**

@@ -17,7 +17,8 @@
  * @prot:	ours: TCP's with a larger object, for sockets that are not TCP yet
  * @ops:	ours
  * @plain_ops:	for phase TCP: TCP's own, but for calls that begin anew
- * @af_ops:	of listeners: TCP's own, but for the birth of children
+ * @af_ops:	TCP's own, but for the birth of children and questions of IPsec: of
+ *		listeners, and until the SYN of clients where there are policies
  * @available:	the kernel has this family
  */
 struct smc_family {
@@ -81,6 +82,7 @@ int smc_plain_connect(struct socket *sock, struct sockaddr *addr, int len,
 int smc_listen(struct socket *sock, int backlog);
 int smc_plain_listen(struct socket *sock, int backlog);
 void smc_listen_init(struct smc_family *f);
+void smc_connect_init(struct smc_family *f);
 int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 		   unsigned int len);
 int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,

@@ -149,7 +149,7 @@ struct smc_llc_add_link_cont {
  * struct smc_llc_delete_link - Delete Link
  * @all: all links, which ends the group
  * @orderly: no failure but somebody's wish; the server may take its time
- * @link: number of the link; without meaning when @all
+ * @link: number of the link; 0 when @all
  * @reason: SMC_LLC_DEL_*, or something newer
  */
 struct smc_llc_delete_link {
@@ -317,6 +317,42 @@ int smc_llc_encode(const struct smc_llc_msg *m, u8 *buf, size_t size);
  * Return: a constant string.
  */
 const char *smc_llc_type_name(u8 type);
+
+/* Is there such a message in this version */
+static inline bool smc_llc_type_known(u8 type, bool v2)
+{
+	switch (type) {
+	case SMC_LLC_ADD_LINK_CONT:
+	case SMC_LLC_CONFIRM_RKEY_CONT:
+		return !v2;
+	case SMC_LLC_REQ_ADD_LINK:
+		return v2;
+	default:
+		return type >= SMC_LLC_CONFIRM_LINK && type <= SMC_LLC_TYPE_MAX;
+	}
+}
+
+/* The flag that makes a reply a negative one; 0: it cannot be */
+static inline u8 smc_llc_neg_flag(u8 type)
+{
+	switch (type) {
+	case SMC_LLC_ADD_LINK:
+	case SMC_LLC_REQ_ADD_LINK:
+		return SMC_LLC_FL_LINK_NEG;
+	case SMC_LLC_CONFIRM_RKEY:
+	case SMC_LLC_CONFIRM_RKEY_CONT:
+	case SMC_LLC_DELETE_RKEY:
+		return SMC_LLC_FL_RKEY_NEG;
+	default:
+		return 0;
+	}
+}
+
+/* Other links that RTokens can be told for in one Confirm RKey exchange */
+static inline u8 smc_llc_max_others(bool v2)
+{
+	return v2 ? SMC_LLC_RKEY_OTHERS : SMC_LLC_MAX_LINKS - 1;
+}
 
 /* RToken of an Add Link of version 2, from and to the wire */
 static inline struct smc_llc_rtoken

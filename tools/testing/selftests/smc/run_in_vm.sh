@@ -12,7 +12,7 @@
 
 bin=${SMC_SELFTEST_BIN:-$SMC_ROOT/build/selftests/smc}
 here=$SMC_ROOT/tools/testing/selftests/smc
-parts=${SMC_TESTS:-sock stall hostile module fault memory}
+parts=${SMC_TESTS:-sock stall hostile netlink module fault memory}
 failed=0
 rounds=50
 timeout=30
@@ -100,7 +100,7 @@ if has sock; then
 	# shellcheck disable=SC2086
 	tap smc_sock_test "$bin/smc_sock_test" --timeout $timeout $SMC_SOCK_ARGS
 fi
-for t in stall hostile; do
+for t in stall hostile netlink; do
 	has $t && [ -x "$bin/smc_${t}_test" ] && tap "smc_${t}_test" "$bin/smc_${t}_test"
 done
 has module && [ -x "$here/module.sh" ] && SMC_MODULE_ROUNDS=$rounds tap module.sh "$here/module.sh"

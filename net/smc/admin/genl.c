@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The generic netlink family SMC_GEN_NETLINK: what it consists of and who may
+ * change something.  Whatever is read is read with a dump, whatever is changed is
+ * changed with a "do"; so the permission is asked for in one place, before any
+ * "do".
+ *
+ * Numbers and names are those of linux/smc.h, and so is how values look, down to
+ * the blanks behind an EID: installed tools know them so.
+ */
+#include <linux/capability.h>
+#include <linux/netlink.h>
+#include <linux/user_namespace.h>
+#include <net/net_namespace.h>
+#include "../wire/clc_format.h"
+#include "genl.h"
+
+static const struct nla_policy smc_genl_policy[] = {
+	[SMC_NLA_EID_TABLE_ENTRY] = NLA_POLICY_VALIDATE_FN(NLA_STRING,
+							   smc_genl_check_eid),
+};
+
+static const struct genl_ops smc_genl_ops[] = {
+	{ .cmd = SMC_NETLINK_GET_SYS_INFO,	.dumpit = smc_genl_get_sys_info, },
+	{ .cmd = SMC_NETLINK_DUMP_UEID,		.dumpit = smc_genl_dump_ueid, },
+	{ .cmd = SMC_NETLINK_ADD_UEID,		.doit = smc_genl_add_ueid, },
+	{ .cmd = SMC_NETLINK_REMOVE_UEID,	.doit = smc_genl_remove_ueid, },
+	{ .cmd = SMC_NETLINK_FLUSH_UEID,	.doit = smc_genl_flush_ueid, },
+	{ .cmd = SMC_NETLINK_DUMP_SEID,		.dumpit = smc_genl_dump_seid, },
+	{ .cmd = SMC_NETLINK_ENABLE_SEID,	.doit = smc_genl_enable_seid, },
+	{ .cmd = SMC_NETLINK_DISABLE_SEID,	.doit = smc_genl_disable_seid, },
+	{ .cmd = SMC_NETLINK_DUMP_HS_LIMITATION,
+	  .dumpit = smc_genl_dump_hs_limitation, },
+	{ .cmd = SMC_NETLINK_ENABLE_HS_LIMITATION,
+	  .doit = smc_genl_enable_hs_limitation, },
+	{ .cmd = SMC_NETLINK_DISABLE_HS_LIMITATION,
+	  .doit = smc_genl_disable_hs_limitation, },
+};
+
+/* EIDs belong to the host, everything else to a network namespace. */
+static bool of_host(u8 cmd)
+{
+	switch (cmd) {
+	case SMC_NETLINK_ENABLE_HS_LIMITATION:
+	case SMC_NETLINK_DISABLE_HS_LIMITATION:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/*
+ * Before every "do".  The flags GENL_ADMIN_PERM and GENL_UNS_ADMIN_PERM would do
+ * the same without a word.  A container with CAP_NET_ADMIN has it for its own
+ * namespace and must not change what all the others use.
+ */
+static int smc_genl_pre_doit(smc_genl_pre_doit_ops *ops, struct sk_buff *skb,
+			     struct genl_info *info)
+{
+	struct net *net = genl_info_net(info);
+
+	if (!of_host(info->genlhdr->cmd)) {
+		if (netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN))
+			return 0;
+		GENL_SET_ERR_MSG(info, "this needs CAP_NET_ADMIN in the network namespace");
+		return -EPERM;
+	}
+	if (!netlink_capable(skb, CAP_NET_ADMIN)) {
+		GENL_SET_ERR_MSG(info, "EIDs belong to the host: this needs CAP_NET_ADMIN there");
+		return -EPERM;
+	}
+	if (!net_eq(net, &init_net)) {
+		GENL_SET_ERR_MSG(info, "EIDs belong to the host: change them in its initial network namespace");
+		return -EPERM;
+	}
+	return 0;
+}
+
+static struct genl_family smc_genl_family __ro_after_init = {
+	.name		= SMC_GENL_FAMILY_NAME,
+	.version	= SMC_GENL_FAMILY_VERSION,
+	.maxattr	= ARRAY_SIZE(smc_genl_policy) - 1,
+	.policy		= smc_genl_policy,
+	.netnsok	= true,
+	.parallel_ops	= true,
+	.module		= THIS_MODULE,
+	.pre_doit	= smc_genl_pre_doit,
+	.ops		= smc_genl_ops,
+	.n_ops		= ARRAY_SIZE(smc_genl_ops),
+	/* Installed tools may not care for what is reserved. */
+	.resv_start_op	= SMC_NETLINK_DISABLE_HS_LIMITATION + 1,
+};
+
+/**
+ * smc_genl_begin() - begin a message of a dump
+ * @skb: where it goes
+ * @cb: the dump; cb->seq tells which state of things it shows, 0 if nobody counts
+ * @cmd: the command, SMC_NETLINK_*
+ *
+ * Return: what smc_genl_end() wants, or NULL if the buffer is full.
+ */
+void *smc_genl_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+{
+	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+				cb->nlh->nlmsg_seq, &smc_genl_family,
+				NLM_F_MULTI, cmd);
+
+	if (hdr && cb->seq)
+		genl_dump_check_consistent(cb, hdr);
+	return hdr;
+}
+
+void smc_genl_end(struct sk_buff *skb, void *hdr)
+{
+	genlmsg_end(skb, hdr);
+}
+
+/**
+ * smc_genl_dump_one() - a dump of one message
+ * @skb: where it goes
+ * @cb: the dump; uses args[0]
+ * @cmd: the command, SMC_NETLINK_*
+ * @fill: adds the attributes; 0, or not if they do not fit
+ *
+ * Return: what .dumpit returns.
+ */
+int smc_genl_dump_one(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+		      int (*fill)(struct sk_buff *skb, const struct net *net))
+{
+	void *hdr;
+
+	if (cb->args[0])
+		return skb->len;
+	hdr = smc_genl_begin(skb, cb, cmd);
+	if (!hdr)
+		return -EMSGSIZE;
+	if (fill(skb, sock_net(skb->sk))) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	smc_genl_end(skb, hdr);
+	cb->args[0] = 1;
+	return skb->len;
+}
+
+/**
+ * smc_genl_put_padded() - a text with blanks behind it, 32 in all, as Linux has it
+ * @skb: where it goes
+ * @attr: the attribute
+ * @text: the text
+ * @len: its length, SMC_MAX_EID_LEN at most
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int smc_genl_put_padded(struct sk_buff *skb, int attr, const u8 *text, size_t len)
+{
+	char padded[SMC_MAX_EID_LEN + 1];
+
+	BUILD_BUG_ON(SMC_MAX_EID_LEN != SMC_EID_LEN ||
+		     SMC_MAX_EID_LEN != SMC_MAX_HOSTNAME_LEN);
+	memset(padded, ' ', SMC_MAX_EID_LEN);
+	memcpy(padded, text, min_t(size_t, len, SMC_MAX_EID_LEN));
+	padded[SMC_MAX_EID_LEN] = 0;
+	return nla_put_string(skb, attr, padded);
+}
+
+/**
+ * smc_genl_init() - from here on administrators can ask
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init smc_genl_init(void)
+{
+	return genl_register_family(&smc_genl_family);
+}
+
+void smc_genl_exit(void)
+{
+	genl_unregister_family(&smc_genl_family);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The generic netlink family SMC_GEN_NETLINK; see Documentation/netlink.md. */
+#ifndef SMC_ADMIN_GENL_H
+#define SMC_ADMIN_GENL_H
+
+#include <linux/smc.h>
+#include <net/genetlink.h>
+
+int smc_genl_init(void);
+void smc_genl_exit(void);
+
+/* for the dumps */
+void *smc_genl_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
+void smc_genl_end(struct sk_buff *skb, void *hdr);
+int smc_genl_dump_one(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+		      int (*fill)(struct sk_buff *skb, const struct net *net));
+int smc_genl_put_padded(struct sk_buff *skb, int attr, const u8 *text, size_t len);
+
+/* genl_eid.c */
+int smc_genl_check_eid(const struct nlattr *attr, struct netlink_ext_ack *extack);
+int smc_genl_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_add_ueid(struct sk_buff *skb, struct genl_info *info);
+int smc_genl_remove_ueid(struct sk_buff *skb, struct genl_info *info);
+int smc_genl_flush_ueid(struct sk_buff *skb, struct genl_info *info);
+int smc_genl_dump_seid(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_enable_seid(struct sk_buff *skb, struct genl_info *info);
+int smc_genl_disable_seid(struct sk_buff *skb, struct genl_info *info);
+
+/* genl_info.c */
+int smc_genl_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_dump_hs_limitation(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_enable_hs_limitation(struct sk_buff *skb, struct genl_info *info);
+int smc_genl_disable_hs_limitation(struct sk_buff *skb, struct genl_info *info);
+
+#endif

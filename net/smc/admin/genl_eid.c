@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Netlink: the EIDs of this host.  An EID comes with or without the byte 0 at its
+ * end, with or without the blanks that fill it up; it goes out with both.
+ */
+#include "eid.h"
+#include "genl.h"
+
+/* The length without what ends and what pads it. */
+static int trimmed_len(const struct nlattr *attr)
+{
+	const u8 *text = nla_data(attr);
+	int len = nla_len(attr);
+
+	while (len && !text[len - 1])
+		len--;
+	while (len && text[len - 1] == ' ')
+		len--;
+	return len;
+}
+
+/* Which of its rules an EID breaks. */
+static void say_what_is_wrong(const struct nlattr *attr, int len,
+			      struct netlink_ext_ack *extack)
+{
+	const char *text = nla_data(attr);
+
+	if (!len)
+		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID has one character at least");
+	else if (len > SMC_EID_LEN)
+		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID has 32 characters at most");
+	else if (text[0] == '-' || text[0] == '.')
+		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID begins with a letter or a digit");
+	else if (strnstr(text, "..", len))
+		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID has no two dots in a row");
+	else
+		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID consists of A-Z, 0-9, '-' and '.'");
+}
+
+/**
+ * smc_genl_check_eid() - policy of SMC_NLA_EID_TABLE_ENTRY
+ * @attr: the attribute
+ * @extack: receives what is wrong with it
+ *
+ * Return: 0, -ERANGE if it is too long, -EINVAL.
+ */
+int smc_genl_check_eid(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	int len = trimmed_len(attr);
+	u8 eid[SMC_EID_LEN];
+
+	if (!smc_eid_from_string(nla_data(attr), len, eid))
+		return 0;
+	say_what_is_wrong(attr, len, extack);
+	return len > SMC_EID_LEN ? -ERANGE : -EINVAL;
+}
+
+/**
+ * smc_genl_dump_ueid() - SMC_NETLINK_DUMP_UEID: a message for each user EID
+ * @skb: where they go
+ * @cb: args[0]: how many have gone
+ */
+int smc_genl_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct smc_eids eids;
+	void *hdr;
+
+	smc_eids_copy(&eids);
+	/* If they change before the dump is complete, it says so. */
+	cb->seq = eids.seq;
+	for (; cb->args[0] < eids.n; cb->args[0]++) {
+		hdr = smc_genl_begin(skb, cb, SMC_NETLINK_DUMP_UEID);
+		if (!hdr)
+			break;
+		if (smc_genl_put_padded(skb, SMC_NLA_EID_TABLE_ENTRY,
+					eids.ueid[cb->args[0]], SMC_EID_LEN)) {
+			genlmsg_cancel(skb, hdr);
+			break;
+		}
+		smc_genl_end(skb, hdr);
+	}
+	return skb->len;
+}
+
+/* The EID of a request; the policy has seen that it is a valid one. */
+static int eid_of(struct genl_info *info, u8 *eid)
+{
+	const struct nlattr *attr = info->attrs[SMC_NLA_EID_TABLE_ENTRY];
+
+	if (!attr) {
+		GENL_SET_ERR_MSG(info, "which EID? SMC_NLA_EID_TABLE_ENTRY is missing");
+		return -EINVAL;
+	}
+	return smc_eid_from_string(nla_data(attr), trimmed_len(attr), eid);
+}
+
+/**
+ * smc_genl_add_ueid() - SMC_NETLINK_ADD_UEID
+ * @skb: the request
+ * @info: the same, parsed
+ *
+ * Return: 0, -EEXIST, or -ERANGE when there is no room, which is what tools know.
+ */
+int smc_genl_add_ueid(struct sk_buff *skb, struct genl_info *info)
+{
+	u8 eid[SMC_EID_LEN];
+	int rc = eid_of(info, eid);
+
+	if (!rc)
+		rc = smc_ueid_add(eid);
+	if (rc == -EEXIST) {
+		GENL_SET_ERR_MSG(info, "this user EID is there already");
+	} else if (rc == -ENOSPC) {
+		GENL_SET_ERR_MSG(info, "there are 8 user EIDs, more do not fit: remove one first");
+		BUILD_BUG_ON(SMC_CLC_MAX_EIDS != 8);
+		rc = -ERANGE;
+	}
+	return rc;
+}
+
+/**
+ * smc_genl_remove_ueid() - SMC_NETLINK_REMOVE_UEID; connections live on
+ * @skb: the request
+ * @info: the same, parsed
+ */
+int smc_genl_remove_ueid(struct sk_buff *skb, struct genl_info *info)
+{
+	u8 eid[SMC_EID_LEN];
+	int rc = eid_of(info, eid);
+
+	if (!rc)
+		rc = smc_ueid_remove(eid);
+	if (rc == -ENOENT)
+		GENL_SET_ERR_MSG(info, "there is no such user EID");
+	return rc;
+}
+
+int smc_genl_flush_ueid(struct sk_buff *skb, struct genl_info *info)
+{
+	smc_ueid_flush();
+	return 0;
+}
+
+static int fill_seid(struct sk_buff *skb, const struct net *net)
+{
+	struct smc_eids eids;
+
+	smc_eids_copy(&eids);
+	return smc_genl_put_padded(skb, SMC_NLA_SEID_ENTRY, eids.seid, SMC_EID_LEN) ||
+	       nla_put_u8(skb, SMC_NLA_SEID_ENABLED, eids.has_seid);
+}
+
+/**
+ * smc_genl_dump_seid() - SMC_NETLINK_DUMP_SEID: the system EID, in use or not
+ * @skb: where it goes
+ * @cb: the dump
+ */
+int smc_genl_dump_seid(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return smc_genl_dump_one(skb, cb, SMC_NETLINK_DUMP_SEID, fill_seid);
+}
+
+int smc_genl_enable_seid(struct sk_buff *skb, struct genl_info *info)
+{
+	smc_seid_enable(true);
+	return 0;
+}
+
+int smc_genl_disable_seid(struct sk_buff *skb, struct genl_info *info)
+{
+	smc_seid_enable(false);
+	return 0;
+}

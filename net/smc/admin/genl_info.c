@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Netlink: what this host can do, and the limit on handshakes. */
+#include <linux/utsname.h>
+#include <linux/smc_diag.h>
+#include "../fabric/fabric.h"
+#include "../netns.h"
+#include "eid.h"
+#include "genl.h"
+
+static int put_sys_info(struct sk_buff *skb)
+{
+	const char *host = init_utsname()->nodename;
+	bool ismv2 = smc_fabric_exists(SMC_DIAG_MODE_SMCD);
+	bool smcr = smc_fabric_exists(SMC_DIAG_MODE_SMCR);
+	struct smc_eids eids;
+
+	smc_eids_copy(&eids);
+	if (nla_put_u8(skb, SMC_NLA_SYS_VER, SMC_CLC_V2) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_REL, SMC_CLC_RELEASE) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, ismv2) ||
+	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, smcr) ||
+	    smc_genl_put_padded(skb, SMC_NLA_SYS_LOCAL_HOST, host,
+				strnlen(host, __NEW_UTS_LEN)))
+		return -EMSGSIZE;
+	return smc_genl_put_padded(skb, SMC_NLA_SYS_SEID, eids.seid, SMC_EID_LEN);
+}
+
+static int fill_sys_info(struct sk_buff *skb, const struct net *net)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_SYS_INFO);
+
+	if (!nest || put_sys_info(skb))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/**
+ * smc_genl_get_sys_info() - SMC_NETLINK_GET_SYS_INFO
+ * @skb: where it goes
+ * @cb: the dump
+ */
+int smc_genl_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return smc_genl_dump_one(skb, cb, SMC_NETLINK_GET_SYS_INFO, fill_sys_info);
+}
+
+static int fill_hs_limitation(struct sk_buff *skb, const struct net *net)
+{
+	const struct smc_net *sn = smc_net(net);
+
+	return nla_put_u8(skb, SMC_NLA_HS_LIMITATION_ENABLED, READ_ONCE(sn->limit_hs)) ||
+	       nla_put_u32(skb, SMC_NLA_HS_LIMITATION_PENDING,
+			   atomic_read(&sn->n_handshakes)) ||
+	       nla_put_u32(skb, SMC_NLA_HS_LIMITATION_THRESHOLD,
+			   smc_hs_threshold());
+}
+
+/**
+ * smc_genl_dump_hs_limitation() - SMC_NETLINK_DUMP_HS_LIMITATION
+ * @skb: where it goes
+ * @cb: the dump
+ */
+int smc_genl_dump_hs_limitation(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return smc_genl_dump_one(skb, cb, SMC_NETLINK_DUMP_HS_LIMITATION,
+				 fill_hs_limitation);
+}
+
+int smc_genl_enable_hs_limitation(struct sk_buff *skb, struct genl_info *info)
+{
+	WRITE_ONCE(smc_net(genl_info_net(info))->limit_hs, 1);
+	return 0;
+}
+
+int smc_genl_disable_hs_limitation(struct sk_buff *skb, struct genl_info *info)
+{
+	WRITE_ONCE(smc_net(genl_info_net(info))->limit_hs, 0);
+	return 0;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Does an IPsec policy cover a connection?  See ipsec.h. */
+#include <linux/security.h>
+#include <linux/tcp.h>
+#include <net/dst.h>
+#include <net/inet_sock.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include <net/tcp.h>
+#include "ipsec.h"
+
+/**
+ * smc_ipsec_dst() - does what TCP sends on this route get transformed?
+ * @dst: the route of a connection, or NULL
+ *
+ * While a policy still waits for its keys, xfrm hands out a route that discards or
+ * queues what is sent.
+ */
+bool smc_ipsec_dst(const struct dst_entry *dst)
+{
+	return dst && (dst_xfrm(dst) || dst->flags & DST_XFRM_QUEUE ||
+		       dst->output == dst_discard_out);
+}
+
+/* Consumes @dst, the route that @fl has without IPsec. */
+static bool transforms(const struct sock *sk, struct dst_entry *dst,
+		       const struct flowi *fl)
+{
+	bool covered;
+
+	dst = xfrm_lookup(sock_net(sk), dst, fl, sk, 0);
+	/* No keys yet, or forbidden: a policy is there. */
+	if (IS_ERR(dst))
+		return true;
+	covered = smc_ipsec_dst(dst);
+	dst_release(dst);
+	return covered;
+}
+
+static bool covers_v4(const struct sock *sk, int oif, u32 mark, __be32 daddr,
+		      __be32 saddr, __be16 dport, __be16 sport)
+{
+	struct flowi4 fl4;
+	struct rtable *rt;
+
+	flowi4_init_output(&fl4, oif, mark, RT_TOS(READ_ONCE(inet_sk(sk)->tos)),
+			   sock_flag(sk, SOCK_LOCALROUTE) ? RT_SCOPE_LINK :
+							    RT_SCOPE_UNIVERSE,
+			   IPPROTO_TCP, inet_sk_flowi_flags(sk), daddr, saddr,
+			   dport, sport, sk->sk_uid);
+	security_sk_classify_flow((struct sock *)sk, flowi4_to_flowi_common(&fl4));
+	rt = __ip_route_output_key(sock_net(sk), &fl4);
+	/* Without a route there will be no connection. */
+	return !IS_ERR(rt) && transforms(sk, &rt->dst, flowi4_to_flowi(&fl4));
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static bool covers_v6(const struct sock *sk, int oif, u32 mark,
+		      const struct in6_addr *daddr, const struct in6_addr *saddr,
+		      __be16 dport, __be16 sport)
+{
+	struct flowi6 fl6 = {
+		.flowi6_oif	= oif,
+		.flowi6_mark	= mark,
+		.flowi6_proto	= IPPROTO_TCP,
+		.flowi6_uid	= sk->sk_uid,
+		.daddr		= *daddr,
+		.saddr		= *saddr,
+		.fl6_dport	= dport,
+		.fl6_sport	= sport,
+	};
+	struct dst_entry *dst;
+
+	security_sk_classify_flow((struct sock *)sk, flowi6_to_flowi_common(&fl6));
+	if (ip6_dst_lookup(sock_net(sk), (struct sock *)sk, &dst, &fl6))
+		return false;
+	return transforms(sk, dst, flowi6_to_flowi(&fl6));
+}
+#endif
+
+/**
+ * smc_ipsec_syn() - does a policy cover the connection that a SYN asks for?
+ * @listener: whom it asks
+ * @syn: the SYN, as TCP has received it
+ *
+ * Context: bottom half.
+ */
+bool smc_ipsec_syn(const struct sock *listener, struct sk_buff *syn)
+{
+	int iif = inet_request_bound_dev_if(listener, syn);
+	u32 mark = inet_request_mark(listener, syn);
+	const struct tcphdr *th = tcp_hdr(syn);
+
+	if (!smc_ipsec_any(listener))
+		return false;
+	/* What has come protected is to be answered so. */
+	if (secpath_exists(syn))
+		return true;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (syn->protocol == htons(ETH_P_IPV6)) {
+		/* An address of the link means nothing without the link. */
+		if (!iif && ipv6_addr_type(&ipv6_hdr(syn)->saddr) & IPV6_ADDR_LINKLOCAL)
+			iif = tcp_v6_iif(syn);
+		return covers_v6(listener, iif, mark, &ipv6_hdr(syn)->saddr,
+				 &ipv6_hdr(syn)->daddr, th->source, th->dest);
+	}
+#endif
+	return covers_v4(listener, iif, mark, ip_hdr(syn)->saddr,
+			 ip_hdr(syn)->daddr, th->source, th->dest);
+}
+
+/**
+ * smc_ipsec_to_mapped() - the question for an IPv6 socket that connects over IPv4
+ * @sk: the socket, before it connects
+ * @addr: whereto
+ * @len: length of @addr
+ *
+ * TCP exchanges the table that makes it ask us for its own here, so this is asked
+ * before the source port is chosen, unless the socket is bound.
+ *
+ * Return: whether @addr is such an address and a policy covers the connection.
+ */
+bool smc_ipsec_to_mapped(const struct sock *sk, const struct sockaddr *addr, int len)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
+
+	if (sk->sk_family != AF_INET6 || len < SIN6_LEN_RFC2133 ||
+	    addr->sa_family != AF_INET6 || !ipv6_addr_v4mapped(&sin6->sin6_addr))
+		return false;
+	return covers_v4(sk, sk->sk_bound_dev_if, sk->sk_mark,
+			 sin6->sin6_addr.s6_addr32[3], inet_sk(sk)->inet_saddr,
+			 sin6->sin6_port, inet_sk(sk)->inet_sport);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * IPsec: data that a policy wants protected must not take another way than TCP's.
+ *
+ * Asked per connection.  A client asks at the one moment when TCP has chosen
+ * addresses, ports and route and has not built the SYN yet; a server, for each SYN
+ * that carries the option, before the answer is built.  Without any policy, which is
+ * the common case, nothing is looked up.
+ */
+#ifndef SMC_IPSEC_H
+#define SMC_IPSEC_H
+
+#include <net/sock.h>
+#include <net/xfrm.h>
+
+struct dst_entry;
+struct sk_buff;
+
+/**
+ * smc_ipsec_any() - could any policy apply to connections of this socket?
+ * @sk: the socket
+ */
+static inline bool smc_ipsec_any(const struct sock *sk)
+{
+#ifdef CONFIG_XFRM
+	const struct net *net = sock_net(sk);
+
+	return rcu_access_pointer(sk->sk_policy[XFRM_POLICY_OUT]) ||
+	       READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_OUT]) ||
+	       READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_IN]);
+#else
+	return false;
+#endif
+}
+
+bool smc_ipsec_dst(const struct dst_entry *dst);
+bool smc_ipsec_syn(const struct sock *listener, struct sk_buff *syn);
+bool smc_ipsec_to_mapped(const struct sock *sk, const struct sockaddr *addr, int len);
+
+#endif

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One machine of the pair: its module, its RDMA device, its EIDs, its addresses, its log."""
+import os
+import subprocess
+import tempfile
+import time
+
+import netlink
+
+EID = "SMC-TEST-PAIR"
+LISTEN_STATE = 10
+V4 = {1: "10.0.0.1", 2: "10.0.0.2"}
+V6 = {1: "fd00::1", 2: "fd00::2"}
+# The second machine when a router stands between: it is behind veth0.
+ROUTED_V4 = {1: "10.0.0.1", 2: "10.9.0.2"}
+ROUTED_V6 = {1: "fd00::1", 2: "fd09::2"}
+
+
+def run(command, check=True):
+    """One or more commands in a shell; their output."""
+    done = subprocess.run(["/bin/sh", "-ec", command], stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.STDOUT, check=False)
+    if check and done.returncode:
+        raise RuntimeError(f"{command.strip()}: {done.stdout.strip()}")
+    return done.stdout
+
+
+class Log:
+    """The kernel log, judged in pieces."""
+
+    def __init__(self):
+        self.fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+        os.lseek(self.fd, 0, os.SEEK_END)
+
+    def new_lines(self):
+        lines = []
+        while True:
+            try:
+                record = os.read(self.fd, 8192).decode(errors="replace")
+            except BlockingIOError:
+                return lines
+            except BrokenPipeError:	# overwritten before it was read
+                continue
+            lines.append(record.partition(";")[2].split("\n")[0])
+
+    @staticmethod
+    def judge(lines):
+        """What the judge of all guests has to say about these lines."""
+        if not lines:
+            return []
+        with tempfile.NamedTemporaryFile("w", suffix=".log") as file:
+            file.write("\n".join(lines) + "\n")
+            file.flush()
+            return run(f"{os.environ['SMC_ROOT']}/tools/testing/vm/judge-log {file.name}",
+                       check=False).splitlines()
+
+
+class Machine:
+    """What a case may turn and has to turn back."""
+
+    def __init__(self, index, module, mtu):
+        self.index, self.module, self.mtu = index, module, mtu
+        self.is_server = index == 1
+        self.routed = False
+        self.log = Log()
+        self.load()
+        run(f"ip -6 addr add {V6[index]}/64 dev eth0 nodad")
+        self.rdma("eth0")
+        netlink.add_ueid(EID)
+
+    def load(self):
+        if self.module == "kernel":
+            run("modprobe smc; modprobe smc_diag")
+        else:
+            run("modprobe -a ib_core inet_diag tcp_diag udp_tunnel; insmod $SMC_KO;"
+                "insmod $SMC_DIAG_KO")
+        run("modprobe crc32_generic; modprobe rdma_rxe")
+
+    def unload(self):
+        run("rmmod smc_diag; rmmod smc")
+
+    # ---- RDMA devices
+
+    @staticmethod
+    def rdma(netdev, name="rxe0"):
+        run(f"rdma link add {name} type rxe netdev {netdev}")
+
+    @staticmethod
+    def no_rdma(name="rxe0"):
+        run(f"rdma link delete {name}")
+
+    # ---- addresses
+
+    def address(self, v6=False, peer=False):
+        index = 3 - self.index if peer else self.index
+        if self.routed:
+            return (ROUTED_V6 if v6 else ROUTED_V4)[index]
+        return (V6 if v6 else V4)[index]
+
+    def route(self):
+        """Puts a router, a namespace of the second machine, between the two. The second
+        machine's device is behind it, with an MTU of its own."""
+        self.no_rdma()
+        if self.is_server:
+            run("ip route add 10.9.0.0/24 via 10.0.0.2; ip -6 route add fd09::/64 via fd00::2")
+            self.rdma("eth0")
+        else:
+            run("""ip netns add router
+                ip link add veth0 type veth peer name veth1 netns router
+                ip link set eth0 netns router
+                ip -n router link set lo up
+                ip -n router addr add 10.0.0.2/24 dev eth0
+                ip -n router -6 addr add fd00::2/64 dev eth0 nodad
+                ip -n router link set eth0 up
+                ip -n router addr add 10.9.0.1/24 dev veth1
+                ip -n router -6 addr add fd09::1/64 dev veth1 nodad
+                ip -n router link set veth1 up mtu 9000
+                ip netns exec router sysctl -qw net.ipv4.ip_forward=1 \
+                    net.ipv6.conf.all.forwarding=1
+                ip link set veth0 up mtu 9000
+                ip addr add 10.9.0.2/24 dev veth0
+                ip -6 addr add fd09::2/64 dev veth0 nodad
+                ip route add 10.0.0.0/24 via 10.9.0.1
+                ip -6 route add fd00::/64 via fd09::1""")
+            self.rdma("veth0")
+        self.routed = True
+
+    def unroute(self):
+        self.no_rdma()
+        if self.is_server:
+            run("ip route del 10.9.0.0/24; ip -6 route del fd09::/64")
+        else:
+            run(f"""ip link del veth0
+                ip -n router link set eth0 netns 1
+                ip netns del router
+                ip link set eth0 up mtu {self.mtu}
+                ip addr add 10.0.0.2/24 dev eth0
+                ip -6 addr add fd00::2/64 dev eth0 nodad""")
+        self.rdma("eth0")
+        self.routed = False
+
+    # ---- settings
+
+    @staticmethod
+    def sysctl(name, value=None):
+        path = "/proc/sys/" + name.replace(".", "/")
+        if value is None:
+            with open(path, encoding="ascii") as file:
+                return file.read().strip()
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"{value}\n")
+        return None
+
+    # ---- what is there
+
+    @staticmethod
+    def link_groups():
+        """Link groups over RDMA with their links; None where the module does not tell."""
+        try:
+            return netlink.link_groups()
+        except OSError:
+            return None
+
+    def left_behind(self, seconds=15):
+        """What a finished case has left; waits for it to go first."""
+        until = time.monotonic() + seconds
+        while True:
+            socks = [s for s in netlink.sockets() if s["state"] != LISTEN_STATE]
+            conns = sum(g.get("conns", 0) for g in self.link_groups() or [])
+            if not conns and not socks:
+                return ""
+            if time.monotonic() > until:
+                return f"{conns} connections in link groups, sockets {socks[:3]}"
+            time.sleep(0.2)
+
+    def power_off(self):
+        """The verdict first, as nobody can give it afterwards."""
+        bad = Log.judge(run("busybox dmesg").splitlines())
+        for name in os.listdir("/sys/class/virtio-ports"):
+            with open(f"/sys/class/virtio-ports/{name}/name", encoding="ascii") as file:
+                if file.read().strip() == "smc.verdict":
+                    with open(f"/dev/{name}", "w", encoding="ascii") as port:
+                        port.write("fail: the kernel complained\n" if bad else "pass\n")
+        with open("/proc/sysrq-trigger", "w", encoding="ascii") as trigger:
+            trigger.write("o")
+        time.sleep(60)

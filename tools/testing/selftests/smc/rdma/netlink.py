@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Generic netlink of SMC (linux/smc.h) and sock_diag (linux/smc_diag.h), without a library.
+
+Works with any module that speaks these, so that the tests say the same of ours and of the
+kernel's own.
+"""
+import errno
+import os
+import socket
+import struct
+
+NETLINK_SOCK_DIAG, NETLINK_GENERIC = 4, 16
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 1, 4, 0x300
+GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME = 16, 3, 1, 2
+SOCK_DIAG_BY_FAMILY, AF_SMC = 20, 43
+
+FAMILY = "SMC_GEN_NETLINK"
+(GET_SYS_INFO, GET_LGR_SMCR, GET_LINK_SMCR, GET_LGR_SMCD, GET_DEV_SMCD, GET_DEV_SMCR, GET_STATS,
+ GET_FBACK_STATS, DUMP_UEID, ADD_UEID, REMOVE_UEID, FLUSH_UEID, DUMP_SEID, ENABLE_SEID,
+ DISABLE_SEID) = range(1, 16)
+EID_TABLE_ENTRY = 1
+
+# What the nested attributes are called and hold: u8, u32, u64, text, or a table of their own.
+LGR_V2_COMMON = {0: ("version", "int"), 1: ("release", "int"), 2: ("os", "int"),
+                 3: ("eid", "text"), 4: ("peer_host", "text")}
+LGR = {1: ("id", "int"), 2: ("role", "int"), 3: ("type", "int"), 4: ("pnetid", "text"),
+       5: ("vlan", "int"), 6: ("conns", "int"), 7: ("v2_common", LGR_V2_COMMON),
+       8: ("v2", {1: ("direct", "int")}), 9: ("net_cookie", "int"), 11: ("buf_type", "int")}
+LINK = {1: ("id", "int"), 2: ("dev", "text"), 3: ("port", "int"), 4: ("gid", "text"),
+        5: ("peer_gid", "text"), 6: ("conns", "int"), 7: ("netdev", "int"), 8: ("uid", "hex"),
+        9: ("peer_uid", "hex"), 10: ("state", "int")}
+FBACK = {1: ("type", "int"), 2: ("server_count", "int"), 3: ("client_count", "int"),
+         4: ("reason", "hex"), 5: ("reason_count", "int")}
+PORT = {1: ("pnet_by_user", "int"), 2: ("pnetid", "text"), 3: ("netdev", "int"),
+        4: ("state", "int"), 5: ("valid", "int"), 6: ("links", "int")}
+DEV = {1: ("use_count", "int"), 2: ("critical", "int"), 3: ("pci_fid", "int"),
+       4: ("pci_chid", "int"), 5: ("pci_vendor", "int"), 6: ("pci_device", "int"),
+       7: ("pci_id", "text"), 8: ("port1", PORT), 9: ("port2", PORT), 10: ("name", "text")}
+TOP_LGR, TOP_LINK, TOP_DEV, TOP_FBACK = 2, 3, 6, 8
+
+
+def attribute(kind, data):
+    raw = struct.pack("=HH", 4 + len(data), kind) + data
+    return raw + b"\0" * (-len(raw) % 4)
+
+
+def attributes(data):
+    while len(data) >= 4:
+        size, kind = struct.unpack_from("=HH", data)
+        if size < 4:
+            return
+        yield kind & 0x3FFF, data[4:size]
+        data = data[(size + 3) & ~3:]
+
+
+def decode(data, table):
+    """A nest as a dictionary; what the table does not know is left out."""
+    out = {}
+    for kind, value in attributes(data):
+        if kind not in table:
+            continue
+        name, how = table[kind]
+        if isinstance(how, dict):
+            out[name] = decode(value, how)
+        elif how == "text":
+            out[name] = value.split(b"\0")[0].decode(errors="replace")
+        elif how == "hex":
+            out[name] = value.hex()
+        else:
+            out[name] = int.from_bytes(value, "little")
+    return out
+
+
+def request(protocol, kind, flags, payload):
+    """Sends one request and yields the payload of every answer."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol) as sock:
+        sock.settimeout(20)
+        sock.send(struct.pack("=IHHII", 16 + len(payload), kind, NLM_F_REQUEST | flags, 1, 0)
+                  + payload)
+        while True:
+            data = sock.recv(1 << 18)
+            while len(data) >= 16:
+                size, kind = struct.unpack_from("=IH", data)
+                body, data = data[16:size], data[(size + 3) & ~3:]
+                if kind == NLMSG_DONE:
+                    return
+                if kind == NLMSG_ERROR:
+                    error = -struct.unpack_from("=i", body)[0]
+                    if error:
+                        raise OSError(error, os.strerror(error))
+                    return
+                yield body
+
+
+def family_id():
+    name = attribute(CTRL_ATTR_FAMILY_NAME, FAMILY.encode() + b"\0")
+    for body in request(NETLINK_GENERIC, GENL_ID_CTRL, NLM_F_ACK,
+                        struct.pack("=BBH", CTRL_CMD_GETFAMILY, 2, 0) + name):
+        for kind, value in attributes(body[4:]):
+            if kind == CTRL_ATTR_FAMILY_ID:
+                return struct.unpack("=H", value[:2])[0]
+    raise OSError(errno.ENOENT, f"no generic netlink family {FAMILY}")
+
+
+def command(cmd, *attrs):
+    for _ in request(NETLINK_GENERIC, family_id(), NLM_F_ACK,
+                     struct.pack("=BBH", cmd, 1, 0) + b"".join(attrs)):
+        pass
+
+
+def dump(cmd, top, table):
+    found = []
+    for body in request(NETLINK_GENERIC, family_id(), NLM_F_DUMP, struct.pack("=BBH", cmd, 1, 0)):
+        for kind, value in attributes(body[4:]):
+            if kind == top:
+                found.append(decode(value, table))
+    return found
+
+
+def add_ueid(eid):
+    command(ADD_UEID, attribute(EID_TABLE_ENTRY, eid.ljust(32).encode() + b"\0"))
+
+
+def flush_ueid():
+    command(FLUSH_UEID)
+
+
+def ueids():
+    return [value.split(b"\0")[0].decode(errors="replace").strip()
+            for body in request(NETLINK_GENERIC, family_id(), NLM_F_DUMP,
+                                struct.pack("=BBH", DUMP_UEID, 1, 0))
+            for kind, value in attributes(body[4:]) if kind == EID_TABLE_ENTRY]
+
+
+def link_groups():
+    return dump(GET_LGR_SMCR, TOP_LGR, LGR)
+
+
+def links():
+    """Links of all link groups. The kernel's own lists a link group before its links."""
+    return dump(GET_LINK_SMCR, TOP_LINK, LINK)
+
+
+def devices():
+    return dump(GET_DEV_SMCR, TOP_DEV, DEV)
+
+
+def fallbacks():
+    return dump(GET_FBACK_STATS, TOP_FBACK, FBACK)
+
+
+def sockets():
+    """Every SMC socket: mode (smcr, tcp, smcd), state, ports, sizes."""
+    found = []
+    payload = struct.pack("=B2xB48x", AF_SMC, 1 << 0 | 1 << 1 | 1 << 4)
+    for body in request(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, payload):
+        sock = {"state": body[1], "mode": {0: "smcr", 1: "tcp", 2: "smcd"}.get(body[2], "?")}
+        sock["local_port"], sock["peer_port"] = struct.unpack_from(">HH", body, 4)
+        for kind, value in attributes(body[64:]):
+            if kind == 1 and len(value) >= 16:
+                (sock["token"], sock["sndbuf"], sock["rmbe"],
+                 sock["peer_rmbe"]) = struct.unpack_from("=IIII", value)
+            elif kind == 2 and len(value) >= 146:
+                sock["link"], sock["dev"] = value[0], value[1:65].split(b"\0")[0].decode()
+                sock["gid"] = value[66:106].split(b"\0")[0].decode()
+                sock["peer_gid"] = value[106:146].split(b"\0")[0].decode()
+                sock["role"] = "server" if value[146:147] == b"\1" else "client"
+            elif kind == 5 and len(value) >= 8:
+                sock["reason"], sock["peer_diagnosis"] = struct.unpack_from("=II", value)
+        found.append(sock)
+    return found

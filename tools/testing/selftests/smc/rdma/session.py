@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How the drivers of the two machines talk: lines of JSON over plain TCP on a link of its own,
+and for each case one more connection, which its roles inherit as their control channel."""
+import json
+import select
+import socket
+import time
+
+PORT, CASE_PORT = 7000, 7001
+SERVER = "10.0.1.1"		# eth1, which no test touches
+
+
+class PeerGone(Exception):
+    """The other machine no longer answers."""
+
+
+class Session:
+    """Both sides go through the same steps; exchange() is where they meet."""
+
+    def __init__(self, is_server):
+        self.is_server, self.rest, self.inbox = is_server, b"", []
+        if is_server:
+            self.listeners = [self.listen(PORT), self.listen(CASE_PORT)]
+            self.sock = self.listeners[0].accept()[0]
+        else:
+            self.sock = self.connect(PORT, time.monotonic() + 60)
+
+    @staticmethod
+    def listen(port):
+        sock = socket.socket()
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((SERVER, port))
+        sock.listen(16)
+        return sock
+
+    @staticmethod
+    def connect(port, until):
+        """The other machine may still be booting."""
+        while True:
+            sock = socket.socket()
+            sock.settimeout(2)
+            try:
+                sock.connect((SERVER, port))
+                sock.settimeout(None)
+                return sock
+            except OSError:
+                sock.close()
+                if time.monotonic() > until:
+                    raise PeerGone("the other machine does not answer") from None
+                time.sleep(0.1)
+
+    def case_connection(self):
+        """The control channel of one case."""
+        sock = self.listeners[1].accept()[0] if self.is_server else \
+            self.connect(CASE_PORT, time.monotonic() + 20)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return sock
+
+    def send(self, message):
+        try:
+            self.sock.sendall(json.dumps(message).encode() + b"\n")
+        except OSError as error:
+            raise PeerGone(str(error)) from error
+
+    def fileno(self):
+        return self.sock.fileno()
+
+    def read_more(self):
+        data = self.sock.recv(65536)
+        if not data:
+            raise PeerGone("the other machine's driver has ended")
+        lines = (self.rest + data).split(b"\n")
+        self.rest = lines.pop()
+        self.inbox += [json.loads(line) for line in lines]
+
+    def receive(self, timeout=120):
+        until = time.monotonic() + timeout
+        while not self.inbox:
+            if not select.select([self.sock], [], [], max(0, until - time.monotonic()))[0]:
+                raise PeerGone(f"nothing from the other machine for {timeout} s")
+            self.read_more()
+        return self.inbox.pop(0)
+
+    def exchange(self, message, timeout=120):
+        self.send(message)
+        return self.receive(timeout)

@@ -1,0 +1,887 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SMC_GEN_NETLINK: every command, what it says to who asks wrongly, who may
+ * change what from where, what the EIDs do to connections, and 10 000 random
+ * messages. EIDs belong to the host, so whatever a case changes it puts back.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/genetlink.h>
+#include <linux/smc.h>
+#include <linux/smc_diag.h>
+#include <linux/smc_reason.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest.h"
+#include "genl.h"
+#include "klog.h"
+#include "raw.h"
+
+#define MAX_EIDS	8
+#define EID_LEN		SMC_MAX_EID_LEN
+
+static struct genl genl;
+static struct answer ans;
+static char why[600];
+
+#define BAD(...)	(snprintf(why, sizeof(why), __VA_ARGS__), false)
+
+/* ---- shorthands ---- */
+
+static void do_eid(uint8_t cmd, const char *eid)
+{
+	struct payload p = { };
+
+	if (eid)
+		put_text(&p, SMC_NLA_EID_TABLE_ENTRY, eid);
+	genl_do(&genl, cmd, &p, &ans);
+}
+
+/* The request must have failed with this errno and these words, or a part of them. */
+static bool refused(int error, const char *words)
+{
+	if (ans.error != error || !strstr(ans.words, words))
+		return BAD("'%s: %s' instead of '%s: %s'", strerror(ans.error), ans.words,
+			   strerror(error), words);
+	return true;
+}
+
+static bool done(void)
+{
+	return !ans.error || BAD("refused: %s: %s", strerror(ans.error), ans.words);
+}
+
+static bool do_cmd(uint8_t cmd)
+{
+	genl_do(&genl, cmd, NULL, &ans);
+	return done();
+}
+
+static bool add(const char *eid)
+{
+	do_eid(SMC_NETLINK_ADD_UEID, eid);
+	return done();
+}
+
+/* A text padded with blanks to 32 characters and ended by 0, as netlink sends it. */
+static bool is_padded(const uint8_t *data, size_t n, const char *text)
+{
+	char padded[EID_LEN + 1] = "";
+
+	memset(padded, ' ', EID_LEN);
+	memcpy(padded, text, strnlen(text, EID_LEN));
+	return data && n == sizeof(padded) && !memcmp(data, padded, n);
+}
+
+/* The table of user EIDs is exactly this, in this order; ends with NULL. */
+static bool table_is(const char * const *eids)
+{
+	size_t i, n;
+
+	genl_dump(&genl, SMC_NETLINK_DUMP_UEID, NULL, &ans);
+	if (!done())
+		return false;
+	for (i = 0; i < ans.count; i++) {
+		const uint8_t *data = find_attr(ans.msg[i].attrs, ans.msg[i].len,
+						SMC_NLA_EID_TABLE_ENTRY, &n);
+
+		if (ans.msg[i].cmd != SMC_NETLINK_DUMP_UEID)
+			return BAD("message %zu is of command %u", i, ans.msg[i].cmd);
+		if (!eids[i] || !is_padded(data, n, eids[i]))
+			return BAD("entry %zu is '%.32s', not '%s'", i,
+				   data ? (const char *)data : "", eids[i] ?: "(none)");
+	}
+	return !eids[i] || BAD("entry %zu, '%s', is missing", i, eids[i]);
+}
+
+static bool seid_enabled(unsigned int *on)
+{
+	genl_dump(&genl, SMC_NETLINK_DUMP_SEID, NULL, &ans);
+	return done() && ans.count == 1 &&
+	       has_u8(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_SEID_ENABLED, on);
+}
+
+static bool limited(struct genl *g, unsigned int *on)
+{
+	genl_dump(g, SMC_NETLINK_DUMP_HS_LIMITATION, NULL, &ans);
+	return done() && ans.count == 1 &&
+	       has_u8(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_HS_LIMITATION_ENABLED, on);
+}
+
+static const char * const no_eids[] = { NULL };
+
+static bool back_to_default(void)
+{
+	return do_cmd(SMC_NETLINK_FLUSH_UEID) && do_cmd(SMC_NETLINK_ENABLE_SEID) &&
+	       do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) && table_is(no_eids);
+}
+
+/* ---- in another process, with other rights or in another namespace ---- */
+
+static bool in_child(bool (*body)(void))
+{
+	int status, pipefd[2];
+	pid_t pid;
+
+	fflush(stdout);
+	if (pipe(pipefd) < 0)
+		give_up("pipe");
+	pid = fork();
+	if (!pid) {
+		bool ok;
+
+		why[0] = 0;
+		ok = body();
+		if (write(pipefd[1], why, sizeof(why)) < 0)
+			ok = false;
+		_exit(ok ? 0 : 1);
+	}
+	close(pipefd[1]);
+	waitpid(pid, &status, 0);
+	if (read(pipefd[0], why, sizeof(why)) < 0)
+		why[0] = 0;
+	close(pipefd[0]);
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+static bool reopen(void)
+{
+	genl_close(&genl);
+	return genl_open(&genl, SMC_GENL_FAMILY_NAME) || BAD("the family is not here");
+}
+
+static bool become_nobody(void)
+{
+	return (!setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534)) ||
+	       BAD("cannot become nobody");
+}
+
+/* ---- cases: reading ---- */
+
+static bool family(void)
+{
+	/* every command is announced: ask the controller */
+	struct genl ctrl = genl;
+	struct payload p = { };
+	const uint8_t *ops;
+	size_t n, count = 0;
+
+	ctrl.family = GENL_ID_CTRL;
+	put_text(&p, CTRL_ATTR_FAMILY_NAME, SMC_GENL_FAMILY_NAME);
+	genl_do(&ctrl, CTRL_CMD_GETFAMILY, &p, &ans);
+	genl.seq = ctrl.seq;
+	if (!done() || !ans.count)
+		return BAD("no answer from the controller");
+	ops = find_attr(ans.msg[0].attrs, ans.msg[0].len, CTRL_ATTR_OPS, &n);
+	for (uint16_t i = 1; ops && i < 100; i++) {
+		size_t len;
+
+		count += !!find_attr(ops, n, i, &len);
+	}
+	return count >= 11 || BAD("only %zu commands", count);
+}
+
+static bool sys_info(void)
+{
+	char host[65];
+	unsigned int v;
+	const uint8_t *nest, *data;
+	size_t len, n;
+
+	genl_dump(&genl, SMC_NETLINK_GET_SYS_INFO, NULL, &ans);
+	if (!done() || ans.count != 1)
+		return BAD("%zu messages, error %d", ans.count, ans.error);
+	nest = find_attr(ans.msg[0].attrs, ans.msg[0].len, SMC_GEN_SYS_INFO, &len);
+	if (!nest)
+		return BAD("no SMC_GEN_SYS_INFO");
+	if (!has_u8(nest, len, SMC_NLA_SYS_VER, &v) || v != 2)
+		return BAD("version");
+	if (!has_u8(nest, len, SMC_NLA_SYS_REL, &v) || v != 1)
+		return BAD("release");
+	if (!has_u8(nest, len, SMC_NLA_SYS_IS_ISM_V2, &v) || v != 1)
+		return BAD("ISMv2");
+	if (!has_u8(nest, len, SMC_NLA_SYS_IS_SMCR_V2, &v) || v > 1)
+		return BAD("SMC-Rv2");
+	data = find_attr(nest, len, SMC_NLA_SYS_LOCAL_HOST, &n);
+	gethostname(host, sizeof(host));
+	host[64] = 0;
+	if (!is_padded(data, n, host))
+		return BAD("host name");
+	data = find_attr(nest, len, SMC_NLA_SYS_SEID, &n);
+	return (data && n == EID_LEN + 1 && !memcmp(data, "LINUX-SEID-", 11)) || BAD("SEID");
+}
+
+static bool seid(void)
+{
+	char before[EID_LEN + 1];
+	unsigned int on;
+	const uint8_t *data;
+	size_t n;
+
+	if (!seid_enabled(&on) || !on)
+		return BAD("it is not in use from the beginning");
+	data = find_attr(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_SEID_ENTRY, &n);
+	if (!data || n != sizeof(before))
+		return BAD("no SEID");
+	memcpy(before, data, n);
+	for (int i = 0; i < 2; i++)
+		if (!do_cmd(SMC_NETLINK_DISABLE_SEID) || !seid_enabled(&on) || on)
+			return BAD("cannot be disabled");
+	data = find_attr(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_SEID_ENTRY, &n);
+	if (!data || memcmp(before, data, sizeof(before)))
+		return BAD("it is another one now");
+	for (int i = 0; i < 2; i++)
+		if (!do_cmd(SMC_NETLINK_ENABLE_SEID) || !seid_enabled(&on) || !on)
+			return BAD("cannot be enabled");
+	return true;
+}
+
+/* ---- cases: the table of user EIDs ---- */
+
+static bool ueid_add_remove(void)
+{
+	const char *two[] = { "TEST.EID-1", "0", NULL }, *one[] = { "0", NULL };
+
+	if (!table_is(no_eids) || !add("TEST.EID-1") || !add("0") || !table_is(two))
+		return false;
+	do_eid(SMC_NETLINK_ADD_UEID, "0");
+	if (!refused(EEXIST, "there already"))
+		return false;
+	do_eid(SMC_NETLINK_REMOVE_UEID, "TEST.EID-2");
+	if (!refused(ENOENT, "no such user EID"))
+		return false;
+	do_eid(SMC_NETLINK_REMOVE_UEID, "TEST.EID-1");
+	return done() && table_is(one) && do_cmd(SMC_NETLINK_FLUSH_UEID) && table_is(no_eids) &&
+	       do_cmd(SMC_NETLINK_FLUSH_UEID);
+}
+
+/* Ended by 0 or not, padded with blanks or not: the same EID. */
+static bool ueid_forms(void)
+{
+	static const struct { const char *text; size_t len; } forms[] = {
+		{ "FORM", 4 }, { "FORM\0", 5 }, { "FORM  ", 6 }, { "FORM\0\0\0\0", 8 },
+		{ "FORM                            ", 32 },
+		{ "FORM                            \0", 33 },
+	};
+	const char *one[] = { "FORM", NULL };
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		struct payload p = { };
+
+		put_attr(&p, SMC_NLA_EID_TABLE_ENTRY, forms[i].text, forms[i].len);
+		genl_do(&genl, SMC_NETLINK_ADD_UEID, &p, &ans);
+		if (!done() || !table_is(one))
+			return false;
+		genl_do(&genl, SMC_NETLINK_ADD_UEID, &p, &ans);
+		if (!refused(EEXIST, ""))
+			return false;
+		genl_do(&genl, SMC_NETLINK_REMOVE_UEID, &p, &ans);
+		if (!done() || !table_is(no_eids))
+			return false;
+	}
+	return true;
+}
+
+static bool ueid_invalid(void)
+{
+	static const struct { const char *text; size_t len; int error; const char *words; } bad[] = {
+		{ "", 1, EINVAL, "at least" },
+		{ "    ", 5, EINVAL, "at least" },
+		{ "lower", 6, EINVAL, "A-Z, 0-9" },
+		{ "A_B", 4, EINVAL, "A-Z, 0-9" },
+		{ "A B", 4, EINVAL, "A-Z, 0-9" },
+		{ "A\0B", 4, EINVAL, "A-Z, 0-9" },
+		{ "\xc3\x84", 3, EINVAL, "A-Z, 0-9" },
+		{ " A", 3, EINVAL, "A-Z, 0-9" },
+		{ "-A", 3, EINVAL, "begins with" },
+		{ ".A", 3, EINVAL, "begins with" },
+		{ "A..B", 5, EINVAL, "two dots" },
+		{ "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456", 34, ERANGE, "32 characters" },
+	};
+	static const uint8_t cmds[] = { SMC_NETLINK_ADD_UEID, SMC_NETLINK_REMOVE_UEID };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(cmds); j++) {
+			struct payload p = { };
+
+			put_attr(&p, SMC_NLA_EID_TABLE_ENTRY, bad[i].text, bad[i].len);
+			genl_do(&genl, cmds[j], &p, &ans);
+			if (!refused(bad[i].error, bad[i].words))
+				return false;
+		}
+	return table_is(no_eids);
+}
+
+static bool ueid_full(void)
+{
+	static const char * const all[] = { "E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", NULL };
+	static const char * const less[] = { "E1", "E2", "E4", "E5", "E6", "E7", "E8", "N", NULL };
+
+	for (int i = 0; i < MAX_EIDS; i++)
+		if (!add(all[i]))
+			return false;
+	do_eid(SMC_NETLINK_ADD_UEID, "E9");
+	if (!refused(ERANGE, "there are 8") || !table_is(all))
+		return false;
+	do_eid(SMC_NETLINK_REMOVE_UEID, "E3");
+	return done() && add("N") && table_is(less) && do_cmd(SMC_NETLINK_FLUSH_UEID);
+}
+
+/* ---- cases: wrong requests ---- */
+
+static bool attributes(void)
+{
+	static const uint8_t dumps[] = {
+		SMC_NETLINK_GET_SYS_INFO, SMC_NETLINK_DUMP_UEID, SMC_NETLINK_DUMP_SEID,
+		SMC_NETLINK_DUMP_HS_LIMITATION,
+	};
+	static const uint8_t dos[] = {
+		SMC_NETLINK_ADD_UEID, SMC_NETLINK_REMOVE_UEID, SMC_NETLINK_FLUSH_UEID,
+		SMC_NETLINK_ENABLE_SEID, SMC_NETLINK_DISABLE_SEID,
+		SMC_NETLINK_ENABLE_HS_LIMITATION, SMC_NETLINK_DISABLE_HS_LIMITATION,
+	};
+	struct payload unknown = { }, broken = { }, tail = { };
+	unsigned int on;
+
+	put_text(&unknown, 7, "X");
+	put_text(&broken, SMC_NLA_EID_TABLE_ENTRY, "BROKEN");
+	broken.b[0] = 40;			/* longer than the message */
+	put_text(&tail, SMC_NLA_EID_TABLE_ENTRY, "TAIL");
+	tail.len += 3;				/* not even a header */
+	for (size_t i = 0; i < ARRAY_SIZE(dumps); i++) {
+		genl_dump(&genl, dumps[i], &unknown, &ans);
+		if (!refused(EINVAL, "Unknown attribute type"))
+			return false;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(dos); i++) {
+		genl_do(&genl, dos[i], &unknown, &ans);
+		if (!refused(EINVAL, "Unknown attribute type"))
+			return false;
+		genl_do(&genl, dos[i], &broken, &ans);
+		if (!refused(EINVAL, ""))
+			return false;
+		genl_do(&genl, dos[i], &tail, &ans);
+		if (!refused(EINVAL, ""))
+			return false;
+	}
+	for (int i = 0; i < 2; i++) {
+		do_eid(dos[i], NULL);
+		if (!refused(EINVAL, "which EID"))
+			return false;
+	}
+	return table_is(no_eids) && seid_enabled(&on) && on && limited(&genl, &on) && !on;
+}
+
+/* What is read is a dump, what is changed is not, and other commands are none. */
+static bool commands(void)
+{
+	genl_do(&genl, SMC_NETLINK_DUMP_UEID, NULL, &ans);
+	if (!refused(EOPNOTSUPP, ""))
+		return false;
+	genl_dump(&genl, SMC_NETLINK_FLUSH_UEID, NULL, &ans);
+	if (!refused(EOPNOTSUPP, ""))
+		return false;
+	genl_do(&genl, 0, NULL, &ans);
+	if (!refused(EOPNOTSUPP, ""))
+		return false;
+	genl_do(&genl, 255, NULL, &ans);
+	return refused(EOPNOTSUPP, "");
+}
+
+/* ---- cases: rights ---- */
+
+static const uint8_t host_writes[] = {
+	SMC_NETLINK_ADD_UEID, SMC_NETLINK_REMOVE_UEID, SMC_NETLINK_FLUSH_UEID,
+	SMC_NETLINK_ENABLE_SEID, SMC_NETLINK_DISABLE_SEID,
+};
+
+static bool host_writes_refused(const char *words)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(host_writes); i++) {
+		do_eid(host_writes[i], "MINE");
+		if (!refused(EPERM, words))
+			return false;
+	}
+	return true;
+}
+
+static bool reads_work(void)
+{
+	static const char * const host[] = { "HOST", NULL };
+	unsigned int on;
+
+	return table_is(host) && seid_enabled(&on) && on && limited(&genl, &on) && sys_info();
+}
+
+static bool as_nobody(void)
+{
+	if (!become_nobody() || !reopen() || !host_writes_refused("CAP_NET_ADMIN"))
+		return false;
+	genl_do(&genl, SMC_NETLINK_ENABLE_HS_LIMITATION, NULL, &ans);
+	if (!refused(EPERM, "CAP_NET_ADMIN"))
+		return false;
+	genl_do(&genl, SMC_NETLINK_DISABLE_HS_LIMITATION, NULL, &ans);
+	return refused(EPERM, "CAP_NET_ADMIN") && reads_work();
+}
+
+/* A socket that root has opened does not carry root's rights. */
+static bool as_nobody_with_roots_socket(void)
+{
+	return become_nobody() && host_writes_refused("CAP_NET_ADMIN");
+}
+
+static bool limit_works(void)
+{
+	unsigned int on;
+
+	return limited(&genl, &on) && !on && do_cmd(SMC_NETLINK_ENABLE_HS_LIMITATION) &&
+	       limited(&genl, &on) && on && do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) &&
+	       limited(&genl, &on) && !on && do_cmd(SMC_NETLINK_ENABLE_HS_LIMITATION);
+}
+
+static bool other_netns(void)
+{
+	if (unshare(CLONE_NEWNET) < 0)
+		return BAD("unshare: %s", strerror(errno));
+	return reopen() && host_writes_refused("initial network namespace") && reads_work() &&
+	       limit_works();
+}
+
+static bool other_userns(void)
+{
+	if (!become_nobody())
+		return false;
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+		return BAD("unshare: %s", strerror(errno));
+	return reopen() && host_writes_refused("CAP_NET_ADMIN") && reads_work() && limit_works();
+}
+
+static bool rights(void)
+{
+	static const struct { const char *name; bool (*body)(void); } who[] = {
+		{ "nobody", as_nobody },
+		{ "nobody with root's socket", as_nobody_with_roots_socket },
+		{ "root in another network namespace", other_netns },
+		{ "root of another user namespace", other_userns },
+	};
+	unsigned int on;
+
+	if (!add("HOST"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(who); i++)
+		if (!in_child(who[i].body)) {
+			ksft_print_msg("%s\n", who[i].name);
+			return false;
+		}
+	if (!limited(&genl, &on) || on)
+		return BAD("another namespace's limit is ours");
+	return do_cmd(SMC_NETLINK_FLUSH_UEID);
+}
+
+/* ---- cases: dumps while the table changes ---- */
+
+static volatile bool stop_changing;
+
+static void *change(void *arg)
+{
+	static const char * const eids[] = { "C1", "C2", "C3", "C4", "C5" };
+	static struct answer a;
+	struct genl g;
+
+	if (!genl_open(&g, SMC_GENL_FAMILY_NAME))
+		return NULL;
+	for (unsigned int i = 0; !stop_changing; i++) {
+		struct payload p = { };
+
+		put_text(&p, SMC_NLA_EID_TABLE_ENTRY, eids[i % ARRAY_SIZE(eids)]);
+		genl_do(&g, i % 2 ? SMC_NETLINK_REMOVE_UEID : SMC_NETLINK_ADD_UEID, &p, &a);
+	}
+	genl_close(&g);
+	return NULL;
+}
+
+static bool dump_is_sane(void)
+{
+	for (size_t i = 0; i < ans.count; i++)
+		for (size_t j = 0; j <= i; j++) {
+			size_t n, m;
+			const uint8_t *a = find_attr(ans.msg[i].attrs, ans.msg[i].len,
+						     SMC_NLA_EID_TABLE_ENTRY, &n);
+			const uint8_t *b = find_attr(ans.msg[j].attrs, ans.msg[j].len,
+						     SMC_NLA_EID_TABLE_ENTRY, &m);
+
+			if (!a || n != EID_LEN + 1 || a[0] != 'C')
+				return BAD("entry %zu is none", i);
+			if (i != j && !memcmp(a, b, n) && !ans.interrupted)
+				return BAD("twice in the list, and nobody says that it changed");
+		}
+	return true;
+}
+
+static bool dump_while_changing(void)
+{
+	pthread_t thread;
+	bool ok = true;
+
+	stop_changing = false;
+	if (pthread_create(&thread, NULL, change, NULL))
+		give_up("no thread");
+	for (int i = 0; ok && i < 2000; i++) {
+		genl_dump(&genl, SMC_NETLINK_DUMP_UEID, NULL, &ans);
+		ok = done() && dump_is_sane();
+	}
+	stop_changing = true;
+	pthread_join(thread, NULL);
+	return ok && do_cmd(SMC_NETLINK_FLUSH_UEID);
+}
+
+/* ---- cases: what EIDs do to connections ---- */
+
+struct link {
+	int client, server;
+};
+
+static struct link connected(void)
+{
+	struct link l;
+	int port, lfd = victim_listen(&port);
+
+	l.client = victim_connect(port);
+	l.server = accept_in_time(lfd);
+	if (!(wait_mask(l.client, POLLOUT, WAIT_MS) & POLLOUT))
+		give_up("no connection");
+	close(lfd);
+	return l;
+}
+
+static void disconnected(struct link l)
+{
+	close(l.client);
+	close(l.server);
+}
+
+static bool carries(struct link l)
+{
+	char c = 0;
+
+	return (send(l.client, "x", 1, MSG_NOSIGNAL) == 1 &&
+		wait_mask(l.server, POLLIN, WAIT_MS) && recv(l.server, &c, 1, 0) == 1 &&
+		send(l.server, &c, 1, MSG_NOSIGNAL) == 1 &&
+		wait_mask(l.client, POLLIN, WAIT_MS) && recv(l.client, &c, 1, 0) == 1 &&
+		c == 'x') || BAD("no data gets through");
+}
+
+static const char *mode_name(unsigned int mode)
+{
+	return mode == SMC_DIAG_MODE_SMCD ? "SMCD" : mode == SMC_DIAG_MODE_SMCR ? "SMCR" : "TCP";
+}
+
+static bool is_mode(struct link l, unsigned int mode)
+{
+	struct diag c, s;
+
+	if (!carries(l) || !diag_of(l.client, &c) || !diag_of(l.server, &s))
+		return false;
+	return (c.mode == mode && s.mode == mode) ||
+	       BAD("client %s, server %s instead of %s", mode_name(c.mode), mode_name(s.mode),
+		   mode_name(mode));
+}
+
+static const char *words_of(unsigned int reason)
+{
+#define WORDS(name, code, words, remedy) if (reason == (code)) return words;
+	SMC_REASONS(WORDS)
+#undef WORDS
+	return "a code without words";
+}
+
+static bool connects_as(unsigned int mode)
+{
+	struct link l = connected();
+	bool ok = is_mode(l, mode);
+
+	disconnected(l);
+	return ok;
+}
+
+static bool no_eid_is_tcp(void)
+{
+	struct link l;
+	struct diag c, s;
+	bool ok;
+
+	if (!connects_as(SMC_DIAG_MODE_SMCD) || !do_cmd(SMC_NETLINK_DISABLE_SEID))
+		return false;
+	l = connected();
+	ok = is_mode(l, SMC_DIAG_MODE_FALLBACK_TCP) && diag_of(l.client, &c) &&
+	     diag_of(l.server, &s);
+	if (ok && (s.reason != SMC_REASON_NO_COMMON_EID || c.reason != SMC_REASON_PEER_DECLINED ||
+		   c.peer_diagnosis != SMC_REASON_NO_COMMON_EID))
+		ok = BAD("server: %s; client: %s: %s", words_of(s.reason), words_of(c.reason),
+			 words_of(c.peer_diagnosis));
+	disconnected(l);
+	return do_cmd(SMC_NETLINK_ENABLE_SEID) && ok && connects_as(SMC_DIAG_MODE_SMCD);
+}
+
+static bool ueid_is_smc(void)
+{
+	struct link l;
+	bool ok;
+
+	if (!do_cmd(SMC_NETLINK_DISABLE_SEID) || !add("COMMON") ||
+	    !connects_as(SMC_DIAG_MODE_SMCD))
+		return false;
+	/* what is connected stays connected */
+	l = connected();
+	ok = is_mode(l, SMC_DIAG_MODE_SMCD);
+	do_eid(SMC_NETLINK_REMOVE_UEID, "COMMON");
+	ok = ok && done() && is_mode(l, SMC_DIAG_MODE_SMCD) &&
+	     connects_as(SMC_DIAG_MODE_FALLBACK_TCP);
+	disconnected(l);
+	return ok && do_cmd(SMC_NETLINK_ENABLE_SEID);
+}
+
+/* ---- cases: the limit on handshakes ---- */
+
+static bool sysctl_is(const char *value)
+{
+	char text[16] = "";
+	int fd = open("/proc/sys/net/smc/limit_smc_hs", O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	return (n > 0 && !strncmp(text, value, 1)) || BAD("the sysctl says '%s'", text);
+}
+
+static bool limit_and_sysctl(void)
+{
+	unsigned int on;
+
+	return limited(&genl, &on) && !on && sysctl_is("0") &&
+	       do_cmd(SMC_NETLINK_ENABLE_HS_LIMITATION) && sysctl_is("1") &&
+	       limited(&genl, &on) && on && do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) &&
+	       sysctl_is("0");
+}
+
+static bool pending(unsigned int *n, unsigned int *threshold)
+{
+	unsigned int on;
+
+	return limited(&genl, &on) &&
+	       has_u32(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_HS_LIMITATION_PENDING, n) &&
+	       has_u32(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_HS_LIMITATION_THRESHOLD, threshold);
+}
+
+static bool drained(void)
+{
+	unsigned int n, threshold;
+
+	for (int i = 0; i < 2000; i++) {
+		if (!pending(&n, &threshold))
+			return false;
+		if (!n)
+			return true;
+		usleep(5000);
+	}
+	return BAD("%u handshakes are left", n);
+}
+
+/* Clients that connect and then say nothing, one more than the limit. */
+static bool congestion(void)
+{
+	unsigned int n, threshold;
+	int raw[4096], victim[4096], port, lfd, count;
+	struct diag d = { };
+	struct link l;
+	bool ok;
+
+	if (!drained() || !pending(&n, &threshold))
+		return false;
+	lfd = victim_listen(&port);
+	count = threshold + 1;
+	for (int i = 0; i < count; i++) {
+		raw[i] = raw_connect(port);
+		victim[i] = accept_in_time(lfd);
+	}
+	ok = pending(&n, &threshold) && (n == threshold + 1 || BAD("%u pending", n));
+	/* without the limit nothing changes */
+	ok = ok && connects_as(SMC_DIAG_MODE_SMCD) && do_cmd(SMC_NETLINK_ENABLE_HS_LIMITATION);
+	l = connected();
+	ok = ok && is_mode(l, SMC_DIAG_MODE_FALLBACK_TCP) && diag_of(l.client, &d) &&
+	     (d.reason == SMC_REASON_CONGESTED || BAD("%s", words_of(d.reason)));
+	disconnected(l);
+	for (int i = 0; i < count; i++) {
+		close(raw[i]);
+		close(victim[i]);
+	}
+	close(lfd);
+	return ok && drained() && connects_as(SMC_DIAG_MODE_SMCD) &&
+	       do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION);
+}
+
+/* ---- 10 000 random messages ---- */
+
+static unsigned int seed;
+
+static unsigned int rnd(unsigned int below)
+{
+	return (unsigned int)rand_r(&seed) % below;
+}
+
+static void random_attrs(struct payload *p, int depth)
+{
+	static const char * const texts[] = { "FUZZ", "A..B", "", "lower", "E1", "E2" };
+	struct payload inner;
+	uint8_t bytes[300];
+
+	for (unsigned int n = rnd(4); n && p->len < 2000; n--) {
+		uint16_t type = rnd(3) ? rnd(12) : rnd(65536);
+		size_t len = rnd(4) ? rnd(40) : rnd(sizeof(bytes));
+
+		switch (rnd(4)) {
+		case 0:
+			put_text(p, rnd(4) ? SMC_NLA_EID_TABLE_ENTRY : type,
+				 texts[rnd(ARRAY_SIZE(texts))]);
+			break;
+		case 1:
+			inner.len = 0;
+			if (depth < 6)
+				random_attrs(&inner, depth + 1);
+			if (p->len + inner.len < 3000)
+				put_attr(p, type | NLA_F_NESTED, inner.b, inner.len);
+			break;
+		default:
+			for (size_t i = 0; i < len; i++)
+				bytes[i] = rnd(3) ? 'A' + rnd(26) : rnd(256);
+			put_attr(p, type, bytes, len);
+		}
+	}
+}
+
+static void random_message(void)
+{
+	struct {
+		struct nlmsghdr nlh;
+		struct genlmsghdr genl;
+		struct payload p;
+	} msg = { };
+	size_t len;
+
+	random_attrs(&msg.p, 0);
+	len = sizeof(msg.nlh) + sizeof(msg.genl) + msg.p.len;
+	msg.nlh.nlmsg_type = genl.family;
+	msg.nlh.nlmsg_flags = NLM_F_REQUEST | (rnd(2) ? NLM_F_ACK : NLM_F_DUMP);
+	msg.nlh.nlmsg_seq = rnd(1000);
+	msg.genl.cmd = rnd(20) ? rnd(24) : rnd(256);
+	msg.genl.version = rnd(8) ? 1 : rnd(256);
+	msg.genl.reserved = rnd(8) ? 0 : rnd(65536);
+	if (!rnd(10))
+		msg.nlh.nlmsg_flags = NLM_F_REQUEST | rnd(65536);
+	if (!rnd(6))		/* a bit here and there, behind the headers */
+		for (unsigned int i = rnd(8); i && msg.p.len; i--)
+			msg.p.b[rnd(msg.p.len)] ^= 1u << rnd(8);
+	if (!rnd(10))		/* cut off */
+		len = sizeof(msg.nlh) + rnd(len - sizeof(msg.nlh) + 1);
+	/* the payload lies right behind the headers: move it there */
+	msg.nlh.nlmsg_len = rnd(20) ? len : rnd(2 * len);
+	memmove((uint8_t *)&msg + sizeof(msg.nlh) + sizeof(msg.genl), msg.p.b, msg.p.len);
+	genl_send_raw(&genl, &msg, len);
+}
+
+static bool fuzz(void)
+{
+	const char *given = getenv("SMC_FUZZ_SEED");
+	unsigned int first = given ? strtoul(given, NULL, 0) : (unsigned int)time(NULL);
+	unsigned int on;
+
+	seed = first;
+	for (int i = 0; i < 10000; i++) {
+		random_message();
+		genl_drain(&genl);
+	}
+	if (reopen() && back_to_default() && seid_enabled(&on) && sys_info())
+		return true;
+	ksft_print_msg("repeat with SMC_FUZZ_SEED=%u\n", first);
+	return false;
+}
+
+/* ---- all of them ---- */
+
+static const struct {
+	const char *name;
+	bool (*run)(void);
+	bool raw;		/* needs a test build */
+} cases[] = {
+	{ "family", family, false },
+	{ "sys_info", sys_info, false },
+	{ "seid", seid, false },
+	{ "ueid_add_remove", ueid_add_remove, false },
+	{ "ueid_forms", ueid_forms, false },
+	{ "ueid_invalid", ueid_invalid, false },
+	{ "ueid_full", ueid_full, false },
+	{ "attributes", attributes, false },
+	{ "commands", commands, false },
+	{ "rights", rights, false },
+	{ "dump_while_changing", dump_while_changing, false },
+	{ "no_eid_is_tcp", no_eid_is_tcp, false },
+	{ "ueid_is_smc", ueid_is_smc, false },
+	{ "limit_and_sysctl", limit_and_sysctl, false },
+	{ "congestion", congestion, true },
+	{ "fuzz", fuzz, false },
+};
+
+static void run_case(size_t i)
+{
+	char bug[512];
+	bool ok;
+	int n;
+
+	if (cases[i].raw && !raw_available()) {
+		ksft_test_result_skip("%s no test build of smc.ko is loaded\n", cases[i].name);
+		return;
+	}
+	why[0] = 0;
+	ok = cases[i].run();
+	n = klog_check(bug, sizeof(bug));
+	if (n) {
+		ksft_print_msg("kernel log: %d bad lines, first: %s\n", n, bug);
+		ok = false;
+	}
+	if (!ok && why[0])
+		ksft_print_msg("%s: %s\n", cases[i].name, why);
+	ksft_test_result(ok, "%s\n", cases[i].name);
+	fflush(stdout);
+	if (!back_to_default())
+		ksft_print_msg("cannot put things back: %s\n", why);
+}
+
+int main(int argc, char **argv)
+{
+	ksft_print_header();
+	if (geteuid())
+		ksft_exit_skip("needs root\n");
+	if (!genl_open(&genl, SMC_GENL_FAMILY_NAME))
+		ksft_exit_fail_msg("no generic netlink family " SMC_GENL_FAMILY_NAME "\n");
+	ksft_set_plan(argc > 1 ? argc - 1 : (int)ARRAY_SIZE(cases));
+	klog_open();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		bool wanted = argc == 1;
+
+		for (int j = 1; j < argc; j++)
+			wanted |= !strcmp(argv[j], cases[i].name);
+		if (wanted)
+			run_case(i);
+	}
+	ksft_finished();
+}
