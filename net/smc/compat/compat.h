@@ -24,6 +24,12 @@
 	register_net_sysctl(net, path, table)
 #endif
 
+#ifndef SMC_HAVE_DST_DEV_RCU
+#include <net/dst.h>
+/* A netdev is freed an RCU grace period after its routes have let go of it. */
+#define dst_dev_rcu(dst)		READ_ONCE((dst)->dev)
+#endif
+
 #ifdef SMC_HAVE_CONST_CTL_TABLE
 typedef const struct ctl_table smc_ctl_table;
 #else

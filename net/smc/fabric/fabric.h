@@ -158,4 +158,19 @@ enum smc_reason smc_fabric_accepts(struct sock *sk,
 int smc_loopback_init(void);
 void smc_loopback_exit(void);
 
+/* rdma/rdma.c */
+#if IS_ENABLED(CONFIG_INFINIBAND)
+int smc_rdma_init(void);
+void smc_rdma_exit(void);
+#else
+static inline int smc_rdma_init(void)
+{
+	return 0;
+}
+
+static inline void smc_rdma_exit(void)
+{
+}
+#endif
+
 #endif

@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a TCP connection to our end of a link: the RDMA port that its packets go
+ * through, and a GID there.  And from there to the peer: is it in our subnet, and
+ * which MAC address comes next.  Documentation/rdma.md has the rules.
+ *
+ * Netdevs are looked at under RCU and never leave the section without a reference.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
+#include <linux/module.h>
+#include <linux/rculist.h>
+#include <net/addrconf.h>
+#include <net/inet_sock.h>
+#include <net/rtnetlink.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include "dev.h"
+
+#define NO_VLAN		0xffff
+#define MAX_CARRIERS	32
+
+static bool v1_over_rocev2;
+module_param(v1_over_rocev2, bool, 0600);
+MODULE_PARM_DESC(v1_over_rocev2, "Debugging only: SMC-Rv1 may use link-local RoCEv2 GIDs (default off)");
+
+/* ---- from the route's netdev down ------------------------------------------ */
+
+/**
+ * struct carriers - netdevs that a connection's packets pass through
+ * @n: how many
+ * @at: the route's own netdev first, then what is below it, by distance
+ *
+ * vlan is the VLAN tag that packets have got on their way there.  Only valid in the
+ * RCU section where it was made.
+ */
+struct carriers {
+	unsigned int n;
+	struct {
+		struct net_device *dev;
+		u16 vlan;
+	} at[MAX_CARRIERS];
+};
+
+static bool is_ipvlan(const struct net_device *dev)
+{
+	const char *kind = dev->rtnl_link_ops ? dev->rtnl_link_ops->kind : "";
+
+	return !strcmp(kind, "ipvlan") || !strcmp(kind, "ipvtap");
+}
+
+/*
+ * Does a packet leave by a lower device just as it is, but for a VLAN tag?  Not so
+ * with tunnels, which have lower devices too.
+ */
+static bool is_stacked(const struct net_device *dev)
+{
+	return is_vlan_dev(dev) || netif_is_bridge_master(dev) ||
+	       netif_is_bond_master(dev) || netif_is_team_master(dev) ||
+	       netif_is_macvlan(dev) || is_ipvlan(dev);
+}
+
+static int carriers_find(const struct carriers *c, const struct net_device *dev)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->n; i++)
+		if (c->at[i].dev == dev)
+			return i;
+	return -1;
+}
+
+static void carriers_add(struct carriers *c, struct net_device *dev, u16 vlan)
+{
+	if (c->n == MAX_CARRIERS || carriers_find(c, dev) >= 0)
+		return;
+	if (is_vlan_dev(dev)) {
+		/* A GID has room for one VLAN, and for 802.1Q only. */
+		if (vlan != NO_VLAN ||
+		    vlan_dev_vlan_proto(dev) != htons(ETH_P_8021Q))
+			return;
+		vlan = vlan_dev_vlan_id(dev);
+	}
+	c->at[c->n].dev = dev;
+	c->at[c->n++].vlan = vlan;
+}
+
+/*
+ * A pair like veth leads to another namespace.  From its other end on we follow a
+ * bridge; where that end has addresses of its own packets are routed, and who knows
+ * whereto.
+ */
+static void carriers_add_peer(struct carriers *c, struct net_device *dev, u16 vlan)
+{
+	struct net_device *peer = dev->netdev_ops->ndo_get_peer_dev(dev);
+
+	if (!peer)
+		return;
+	peer = netdev_master_upper_dev_get_rcu(peer);
+	if (peer && netif_is_bridge_master(peer))
+		carriers_add(c, peer, vlan);
+}
+
+static void carriers_add_lower(struct carriers *c, struct net_device *dev, u16 vlan)
+{
+	struct list_head *iter = &dev->adj_list.lower;
+	struct net_device *lower;
+
+	while ((lower = netdev_next_lower_dev_rcu(dev, &iter))) {
+		/* The ports to containers and guests of this host lead nowhere. */
+		if (netif_is_bridge_master(dev) && !lower->dev.parent &&
+		    !is_stacked(lower))
+			continue;
+		carriers_add(c, lower, vlan);
+	}
+}
+
+/* Everything below @dev that may have an RDMA port; under RCU. */
+static void carriers_follow(struct carriers *c, struct net_device *dev)
+{
+	unsigned int i;
+
+	c->n = 0;
+	carriers_add(c, dev, NO_VLAN);
+	for (i = 0; i < c->n; i++) {
+		dev = c->at[i].dev;
+		if (dev->netdev_ops && dev->netdev_ops->ndo_get_peer_dev)
+			carriers_add_peer(c, dev, c->at[i].vlan);
+		else if (is_stacked(dev))
+			carriers_add_lower(c, dev, c->at[i].vlan);
+	}
+}
+
+/*
+ * Has the administrator said (PNET table) that this port serves connections of this
+ * netdev, although no path leads from one to the other?  Nobody can say so yet.
+ */
+static bool smc_rdma_pnet_match(const struct net_device *ndev,
+				const struct smc_rdma_dev *dev, u32 port)
+{
+	return false;
+}
+
+/* ---- choice of a GID ------------------------------------------------------- */
+
+/**
+ * struct wish - what the GID is for
+ * @v2: version 2
+ * @local: the connection's local address, IPv4 mapped into IPv6
+ * @net: namespace of the socket
+ * @carriers: where its packets go
+ * @device_seen: a device carries the connection, with whatever GIDs
+ * @rank: how well the best one so far fits, 0: there is none
+ */
+struct wish {
+	bool			v2;
+	struct in6_addr		local;
+	struct net		*net;
+	struct carriers		carriers;
+	bool			device_seen;
+	unsigned int		rank;
+};
+
+/* Are both addresses in one subnet of the netdev that has @own?  Under RCU. */
+static bool same_subnet4(const struct net_device *ndev, __be32 own, __be32 other)
+{
+	struct in_device *in_dev = __in_dev_get_rcu(ndev);
+	const struct in_ifaddr *ifa;
+
+	if (!in_dev)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev)
+		if (ifa->ifa_local == own && inet_ifa_match(other, ifa))
+			return true;
+	return false;
+}
+
+static bool same_subnet6(const struct net_device *ndev, const struct in6_addr *own,
+			 const struct in6_addr *other)
+{
+	bool same = false;
+#if IS_ENABLED(CONFIG_IPV6)
+	struct inet6_dev *idev = __in6_dev_get(ndev);
+	struct inet6_ifaddr *ifa;
+
+	if (!idev)
+		return false;
+	read_lock_bh(&idev->lock);
+	list_for_each_entry(ifa, &idev->addr_list, if_list) {
+		same = ipv6_addr_equal(&ifa->addr, own) &&
+		       ipv6_prefix_equal(own, other, ifa->prefix_len);
+		if (same)
+			break;
+	}
+	read_unlock_bh(&idev->lock);
+#endif
+	return same;
+}
+
+static bool same_subnet(const struct net_device *ndev, const struct in6_addr *own,
+			const struct in6_addr *other)
+{
+	if (ipv6_addr_v4mapped(own))
+		return same_subnet4(ndev, own->s6_addr32[3], other->s6_addr32[3]);
+	return same_subnet6(ndev, own, other);
+}
+
+/* A GID that routers know, of the IP version of @addr. */
+static bool is_routable(const struct ib_gid_attr *attr, const struct in6_addr *addr)
+{
+	return attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
+	       !smc_rdma_gid_link_local(&attr->gid) &&
+	       ipv6_addr_v4mapped(smc_rdma_gid_addr(&attr->gid)) == ipv6_addr_v4mapped(addr);
+}
+
+/* 0: of no use; better ones have more. */
+static unsigned int gid_rank(const struct wish *w, const struct ib_gid_attr *attr,
+			     const struct net_device *ndev)
+{
+	const struct in6_addr *addr = smc_rdma_gid_addr(&attr->gid);
+
+	if (!w->v2) {
+		if (smc_rdma_gid_link_local(&attr->gid) &&
+		    (attr->gid_type == IB_GID_TYPE_ROCE || v1_over_rocev2))
+			return 2;
+		return attr->gid_type == IB_GID_TYPE_ROCE;
+	}
+	if (!is_routable(attr, &w->local))
+		return 0;
+	if (ipv6_addr_equal(addr, &w->local))
+		return 3;
+	return same_subnet(ndev, addr, &w->local) ? 2 : 1;
+}
+
+/* Take this GID if it is better than the one in @path; under RCU. */
+static void consider_gid(struct wish *w, struct smc_rdma_path *path,
+			 struct smc_rdma_dev *dev, u32 port,
+			 const struct ib_gid_attr *attr)
+{
+	struct net_device *ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	unsigned int rank, distance = MAX_CARRIERS;
+	u16 vlan;
+	u8 mac[ETH_ALEN];
+	int found;
+
+	if (IS_ERR(ndev) || rdma_read_gid_l2_fields(attr, &vlan, mac))
+		return;
+	found = carriers_find(&w->carriers, ndev);
+	if (found >= 0) {
+		distance = found;
+		/* What went out with a tag does so over RDMA too. */
+		if (w->carriers.at[found].vlan != NO_VLAN &&
+		    w->carriers.at[found].vlan != vlan)
+			return;
+	} else if (!smc_rdma_pnet_match(w->carriers.at[0].dev, dev, port)) {
+		return;
+	}
+	w->device_seen = true;
+	rank = gid_rank(w, attr, ndev);
+	if (!rank)
+		return;
+	rank = rank * 2 * MAX_CARRIERS - distance;
+	if (rank <= w->rank)
+		return;
+	w->rank = rank;
+	path->dev = dev;
+	path->port = port;
+	path->sgid_index = attr->index;
+	path->gid_type = attr->gid_type;
+	path->gid = attr->gid;
+	ether_addr_copy(path->mac, mac);
+	path->vlan_id = vlan;
+}
+
+/* The index has one byte in a path; nobody has that many addresses. */
+static int gid_count(const struct smc_rdma_dev *dev, u32 port)
+{
+	return min(dev->ibdev->port_data[port].immutable.gid_tbl_len, 256);
+}
+
+static void consider_port(struct wish *w, struct smc_rdma_path *path,
+			  struct smc_rdma_dev *dev, u32 port)
+{
+	const struct ib_gid_attr *attr;
+	int i;
+
+	for (i = 0; i < gid_count(dev, port); i++) {
+		attr = rdma_get_gid_attr(dev->ibdev, port, i);
+		if (IS_ERR(attr))
+			continue;
+		consider_gid(w, path, dev, port, attr);
+		rdma_put_gid_attr(attr);
+	}
+}
+
+/* The best GID of all devices, with a reference to its device; under RCU. */
+static int choose_gid(struct wish *w, struct smc_rdma_path *path)
+{
+	struct smc_rdma_dev *dev;
+	u32 port;
+
+	list_for_each_entry_rcu(dev, &smc_rdma_devs, list) {
+		if (!rdma_dev_access_netns(dev->ibdev, w->net))
+			continue;
+		rdma_for_each_port(dev->ibdev, port)
+			if (smc_rdma_port_usable(dev, port))
+				consider_port(w, path, dev, port);
+	}
+	if (!w->rank)
+		return w->device_seen ? -EADDRNOTAVAIL : -ENODEV;
+	if (!smc_rdma_dev_tryget(path->dev)) {
+		path->dev = NULL;
+		return -ENODEV;
+	}
+	return 0;
+}
+
+/* ---- the connection's route ------------------------------------------------ */
+
+static void local_address(const struct sock *sk, struct in6_addr *addr)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr)) {
+		*addr = sk->sk_v6_rcv_saddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_saddr, addr);
+}
+
+static struct dst_entry *route4(struct sock *sk)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+	struct flowi4 fl4;
+	struct rtable *rt;
+
+	rt = ip_route_output_ports(sock_net(sk), &fl4, sk, inet->inet_daddr,
+				   inet->inet_saddr, inet->inet_dport,
+				   inet->inet_sport, IPPROTO_TCP, 0,
+				   sk->sk_bound_dev_if);
+	return IS_ERR(rt) ? NULL : &rt->dst;
+}
+
+static struct dst_entry *route6(struct sock *sk)
+{
+	struct dst_entry *dst = NULL;
+#if IS_ENABLED(CONFIG_IPV6)
+	struct flowi6 fl6 = {
+		.flowi6_oif	= sk->sk_bound_dev_if,
+		.flowi6_mark	= READ_ONCE(sk->sk_mark),
+		.flowi6_uid	= sk->sk_uid,
+		.flowi6_proto	= IPPROTO_TCP,
+		.daddr		= sk->sk_v6_daddr,
+		.saddr		= sk->sk_v6_rcv_saddr,
+		.fl6_dport	= inet_sk(sk)->inet_dport,
+		.fl6_sport	= inet_sk(sk)->inet_sport,
+	};
+
+	security_sk_classify_flow(sk, flowi6_to_flowi_common(&fl6));
+	dst = ipv6_stub->ipv6_dst_lookup_flow(sock_net(sk), sk, &fl6, NULL);
+#endif
+	return IS_ERR(dst) ? NULL : dst;
+}
+
+/* TCP keeps its route, but drops it at times. */
+static struct dst_entry *sk_route(struct sock *sk, const struct in6_addr *local)
+{
+	struct dst_entry *dst = sk_dst_get(sk);
+
+	if (dst)
+		return dst;
+	return ipv6_addr_v4mapped(local) ? route4(sk) : route6(sk);
+}
+
+/*
+ * What fits into a packet: the port knows its own netdev, the TCP connection perhaps
+ * of a narrower place on its way.
+ */
+static int path_mtu(struct smc_rdma_path *path, u32 route_mtu)
+{
+	struct ib_port_attr port;
+	int rc;
+
+	rc = ib_query_port(path->dev->ibdev, path->port, &port);
+	if (rc)
+		return rc;
+	path->mtu = min_t(u8, port.active_mtu,
+			  max_t(u8, iboe_get_mtu(min(route_mtu, 65535u)),
+				IB_MTU_256));
+	return 0;
+}
+
+int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path)
+{
+	struct wish w = { .v2 = v2, .net = sock_net(sk) };
+	struct dst_entry *dst;
+	u32 route_mtu;
+	int rc;
+
+	memset(path, 0, sizeof(*path));
+	local_address(sk, &w.local);
+	dst = sk_route(sk, &w.local);
+	if (!dst)
+		return -ENODEV;
+	rcu_read_lock();
+	carriers_follow(&w.carriers, dst_dev_rcu(dst));
+	rc = choose_gid(&w, path);
+	rcu_read_unlock();
+	route_mtu = dst_mtu(dst);
+	dst_release(dst);
+	if (rc)
+		return rc;
+	if (path_mtu(path, route_mtu)) {
+		smc_rdma_path_put(path);
+		return -ENODEV;
+	}
+	return 0;
+}
+
+void smc_rdma_path_put(struct smc_rdma_path *path)
+{
+	if (path->dev)
+		smc_rdma_dev_put(path->dev);
+	path->dev = NULL;
+}
+
+void smc_rdma_path_copy(struct smc_rdma_path *to, const struct smc_rdma_path *from)
+{
+	*to = *from;
+	if (to->dev)
+		smc_rdma_dev_get(to->dev);
+}
+
+/* ---- a path that we have ---------------------------------------------------- */
+
+/* The GID of @path while it is still where it was, else an ERR_PTR. */
+static const struct ib_gid_attr *path_gid_attr(const struct smc_rdma_path *path)
+{
+	const struct ib_gid_attr *attr;
+
+	attr = rdma_get_gid_attr(path->dev->ibdev, path->port, path->sgid_index);
+	if (IS_ERR(attr))
+		return attr;
+	if (attr->gid_type == path->gid_type &&
+	    !memcmp(&attr->gid, &path->gid, sizeof(path->gid)))
+		return attr;
+	rdma_put_gid_attr(attr);
+	return ERR_PTR(-ENODEV);
+}
+
+bool smc_rdma_path_alive(const struct smc_rdma_path *path)
+{
+	const struct ib_gid_attr *attr;
+	u8 mac[ETH_ALEN];
+	bool alive;
+
+	if (smc_rdma_dev_gone(path->dev) ||
+	    !smc_rdma_port_usable(path->dev, path->port))
+		return false;
+	attr = path_gid_attr(path);
+	if (IS_ERR(attr))
+		return false;
+	alive = !rdma_read_gid_l2_fields(attr, NULL, mac) &&
+		ether_addr_equal(mac, path->mac);
+	rdma_put_gid_attr(attr);
+	return alive;
+}
+
+/* The netdev of our GID, referenced. */
+struct net_device *smc_rdma_path_netdev(const struct smc_rdma_path *path,
+				      netdevice_tracker *tracker)
+{
+	const struct ib_gid_attr *attr = path_gid_attr(path);
+	struct net_device *ndev;
+
+	if (IS_ERR(attr))
+		return NULL;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (IS_ERR(ndev))
+		ndev = NULL;
+	netdev_hold(ndev, tracker, GFP_ATOMIC);
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	return ndev;
+}
+
+/* ---- the GIDs of this host --------------------------------------------------- */
+
+/* The first GID of a port that could be an alternative to @path; under RCU. */
+static bool alternative_at(const struct smc_rdma_path *path,
+			   const struct net *where, struct smc_rdma_dev *dev,
+			   u32 port, u8 *gid)
+{
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
+	bool found = false;
+	int i;
+
+	for (i = 0; i < gid_count(dev, port) && !found; i++) {
+		attr = rdma_get_gid_attr(dev->ibdev, port, i);
+		if (IS_ERR(attr))
+			continue;
+		ndev = rdma_read_gid_attr_ndev_rcu(attr);
+		found = !IS_ERR(ndev) && net_eq(dev_net(ndev), where) &&
+			(ndev->flags & IFF_UP) &&
+			is_routable(attr, smc_rdma_gid_addr(&path->gid)) &&
+			memcmp(&attr->gid, &path->gid, sizeof(attr->gid));
+		if (found)
+			memcpy(gid, &attr->gid, sizeof(attr->gid));
+		rdma_put_gid_attr(attr);
+	}
+	return found;
+}
+
+/* Those of the device of @path, or those of all others; under RCU. */
+static unsigned int alternatives(const struct smc_rdma_path *path, struct net *net,
+				 const struct net *where, bool own,
+				 u8 (*gids)[16], unsigned int n, unsigned int max)
+{
+	struct smc_rdma_dev *dev;
+	u32 port;
+
+	list_for_each_entry_rcu(dev, &smc_rdma_devs, list) {
+		if ((dev == path->dev) != own ||
+		    !rdma_dev_access_netns(dev->ibdev, net))
+			continue;
+		rdma_for_each_port(dev->ibdev, port) {
+			if (n == max)
+				return n;
+			if (dev == path->dev && port == path->port)
+				continue;
+			if (smc_rdma_port_usable(dev, port) &&
+			    alternative_at(path, where, dev, port, gids[n]))
+				n++;
+		}
+	}
+	return n;
+}
+
+unsigned int smc_rdma_path_gids(const struct smc_rdma_path *path, struct net *net,
+				u8 (*gids)[16], unsigned int max)
+{
+	netdevice_tracker tracker;
+	struct net_device *ndev;
+	unsigned int n = 1;
+
+	memcpy(gids[0], &path->gid, sizeof(path->gid));
+	ndev = smc_rdma_path_netdev(path, &tracker);
+	if (!ndev)
+		return n;
+	rcu_read_lock();
+	n = alternatives(path, net, dev_net(ndev), false, gids, n, max);
+	n = alternatives(path, net, dev_net(ndev), true, gids, n, max);
+	rcu_read_unlock();
+	netdev_put(ndev, &tracker);
+	return n;
+}
