@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Network namespaces come and go. */
 #include <linux/mm.h>
+#include "fabric/rdma/rdma.h"
 #include "group/buf.h"
 #include "netns.h"
 
@@ -44,6 +45,7 @@ static void __net_exit smc_net_exit(struct net *net)
 	struct smc_net *sn = smc_net(net);
 
 	smc_sysctl_exit(sn);
+	smc_rdma_net_exit(sn);
 	smc_pools_close(sn->pools);
 	smc_budget_put(sn->budget);
 }

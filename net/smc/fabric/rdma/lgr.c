@@ -2,6 +2,8 @@
 /* Life of a link group. */
 #include <linux/slab.h>
 #include "../../netns.h"
+#include "../../smc.h"
+#include "../../wire/eid.h"
 #include "lgr.h"
 
 static atomic_t smc_lgr_id;
@@ -42,6 +44,28 @@ static void wake_waiters(struct smc_lgr *lgr)
 		smc_conn_notify(&rc->conn);
 		smc_conn_put(&rc->conn);
 	}
+}
+
+/**
+ * smc_lgr_await() - a connection wants to be told of the outcome of its own first
+ * contact
+ * @rc: the connection
+ *
+ * Return: false if that is known already.
+ */
+bool smc_lgr_await(struct rdma_conn *rc)
+{
+	struct smc_lgrs *lgrs = &rc->sn->lgrs;
+	bool wait;
+
+	spin_lock_bh(&lgrs->lock);
+	wait = rc->lgr->state == SMC_LGR_NEW;
+	if (wait && list_empty(&rc->wait)) {
+		smc_conn_get(&rc->conn);
+		list_add_tail(&rc->wait, &rc->lgr->waiters);
+	}
+	spin_unlock_bh(&lgrs->lock);
+	return wait;
 }
 
 /**
@@ -92,6 +116,8 @@ static void lgr_end_work(struct work_struct *work)
 	if (cancel_delayed_work_sync(&lgr->idle_work))
 		smc_lgr_put(lgr);
 	smc_llc_stop(lgr);
+	mutex_lock(&lgr->life);
+	lgr->over = true;
 	for (i = 0; i < SMC_LGR_LINKS; i++)
 		smc_link_destroy(&lgr->links[i]);
 	/* Nothing comes from the peer any more, nothing goes to it. */
@@ -103,9 +129,23 @@ static void lgr_end_work(struct work_struct *work)
 		smc_pools_close(lgr->txbufs);
 	for (i = 0; i < SMC_LGR_LINKS; i++)
 		smc_link_release(&lgr->links[i]);
+	mutex_unlock(&lgr->life);
 	if (atomic_dec_and_test(&lgr->sn->n_lgrs))
 		wake_up_var(&lgr->sn->n_lgrs);
 	smc_lgr_put(lgr);
+}
+
+/* Returns true to the one who is to queue the work, with the list's reference. */
+static bool __begin_end(struct smc_lgr *lgr, enum smc_reason reason)
+{
+	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	if (lgr->state == SMC_LGR_ENDING)
+		return false;
+	if (!lgr->fail)
+		lgr->fail = reason;
+	WRITE_ONCE(lgr->state, SMC_LGR_ENDING);
+	list_del_init(&lgr->list);
+	return true;
 }
 
 /**
@@ -121,16 +161,9 @@ void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
 	bool first;
 
 	spin_lock_bh(&lgrs->lock);
-	first = !test_and_set_bit(0, &lgr->ended);
-	if (first) {
-		if (!lgr->fail)
-			lgr->fail = reason;
-		lgr->state = SMC_LGR_ENDING;
-		list_del_init(&lgr->list);
-	}
+	first = __begin_end(lgr, reason);
 	spin_unlock_bh(&lgrs->lock);
 	if (first)
-		/* With the reference of the list. */
 		queue_work(smc_wq, &lgr->end_work);
 }
 
@@ -139,15 +172,13 @@ static void lgr_idle_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, idle_work.work);
 	struct smc_lgrs *lgrs = lgrs_of(lgr);
-	bool idle;
+	bool first;
 
 	spin_lock_bh(&lgrs->lock);
-	idle = !lgr->n_conns && lgr->state == SMC_LGR_ACTIVE;
-	if (idle)
-		lgr->state = SMC_LGR_ENDING;
+	first = !lgr->n_conns && __begin_end(lgr, SMC_REASON_NONE);
 	spin_unlock_bh(&lgrs->lock);
-	if (idle)
-		smc_llc_goodbye(lgr);
+	if (first)
+		queue_work(smc_wq, &lgr->end_work);
 	smc_lgr_put(lgr);
 }
 
@@ -175,13 +206,14 @@ void smc_lgr_activate(struct smc_lgr *lgr)
 
 	spin_lock_bh(&lgrs->lock);
 	if (lgr->state == SMC_LGR_NEW) {
-		lgr->state = SMC_LGR_ACTIVE;
+		WRITE_ONCE(lgr->state, SMC_LGR_ACTIVE);
 		lgr->links[0].state = SMC_LINK_ACTIVE;
 		if (!lgr->n_conns)
 			__start_idle(lgr);
 	}
 	spin_unlock_bh(&lgrs->lock);
 	wake_waiters(lgr);
+	smc_llc_start_tests(lgr);
 }
 
 static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
@@ -266,7 +298,8 @@ int smc_lgr_join(struct rdma_conn *rc, struct smc_net *sn,
 	return err;
 }
 
-static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *key)
+static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *key,
+				 const struct smc_rdma_path *path)
 {
 	struct smc_lgr *lgr = kvzalloc(sizeof(*lgr), GFP_KERNEL);
 
@@ -292,7 +325,8 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	lgr->links[0].peer_qpn = key->peer_qpn;
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	spin_lock_init(&lgr->lock);
-	mutex_init(&lgr->mr_lock);
+	mutex_init(&lgr->life);
+	smc_rdma_path_copy(&lgr->links[0].path, path);
 	INIT_DELAYED_WORK(&lgr->idle_work, lgr_idle_work);
 	INIT_WORK(&lgr->end_work, lgr_end_work);
 	smc_llc_init(lgr);
@@ -300,15 +334,20 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 }
 
 /* Everything that takes time; whoever wants the same peer waits meanwhile. */
-static int build(struct smc_lgr *lgr, const struct smc_rdma_path *path)
+static int build(struct smc_lgr *lgr)
 {
-	int rc = smc_link_create(&lgr->links[0], lgr, path, 1);
+	int rc = -ENODEV;
 
-	if (rc)
-		return rc;
-	lgr->rmbs = smc_pools_new(lgr->sn->budget, &smc_rmb_ops, lgr);
-	lgr->txbufs = smc_pools_new(lgr->sn->budget, &smc_txbuf_ops, lgr);
-	return lgr->rmbs && lgr->txbufs ? 0 : -ENOMEM;
+	mutex_lock(&lgr->life);
+	if (!lgr->over)
+		rc = smc_link_create(&lgr->links[0], lgr, 1);
+	if (!rc) {
+		lgr->rmbs = smc_pools_new(lgr->sn->budget, &smc_rmb_ops, lgr);
+		lgr->txbufs = smc_pools_new(lgr->sn->budget, &smc_txbuf_ops, lgr);
+		rc = lgr->rmbs && lgr->txbufs ? 0 : -ENOMEM;
+	}
+	mutex_unlock(&lgr->life);
+	return rc;
 }
 
 /**
@@ -324,7 +363,7 @@ static int build(struct smc_lgr *lgr, const struct smc_rdma_path *path)
 int smc_lgr_create(struct rdma_conn *rc, struct smc_net *sn,
 		   const struct smc_lgr_key *key, const struct smc_rdma_path *path)
 {
-	struct smc_lgr *lgr = lgr_alloc(sn, key), *other;
+	struct smc_lgr *lgr = lgr_alloc(sn, key, path), *other;
 	int err;
 
 	if (!lgr)
@@ -334,7 +373,8 @@ int smc_lgr_create(struct rdma_conn *rc, struct smc_net *sn,
 		if (key->server && other->state != SMC_LGR_ENDING &&
 		    __takes(other, key))
 			break;
-	if (sn->lgrs.closed)
+	/* Who removes the device looks for groups under this lock. */
+	if (sn->lgrs.closed || smc_rdma_dev_gone(path->dev))
 		err = -ENODEV;
 	else if (!list_entry_is_head(other, &sn->lgrs.list, list))
 		err = -EAGAIN;
@@ -346,13 +386,11 @@ int smc_lgr_create(struct rdma_conn *rc, struct smc_net *sn,
 	}
 	spin_unlock_bh(&sn->lgrs.lock);
 	if (err) {
+		smc_rdma_path_put(&lgr->links[0].path);
 		smc_lgr_put(lgr);
 		return err;
 	}
-	err = build(lgr, path);
-	/* The device may have gone while we were building on it. */
-	if (!err && READ_ONCE(path->dev->gone))
-		err = -ENODEV;
+	err = build(lgr);
 	if (err)
 		smc_lgr_end(lgr, SMC_REASON_NO_DEVICE);
 	return err;
@@ -425,34 +463,58 @@ void smc_lgr_abort_rmbe(struct smc_lgr *lgr, u32 rkey, u8 idx,
 	rcu_read_unlock();
 }
 
-static struct smc_lgr *__next_on(struct smc_net *sn, struct smc_rdma_dev *dev,
-				 u8 port)
-{
-	struct smc_lgr *lgr;
+/* Which groups are to end. */
+struct victims {
+	struct smc_rdma_dev	*dev;
+	bool			(*chosen)(const struct smc_lgr *lgr,
+					  const struct victims *v);
+};
 
-	list_for_each_entry(lgr, &sn->lgrs.list, list)
-		if (!dev || (lgr->links[0].path.dev == dev &&
-			     (!port || lgr->links[0].path.port == port)))
-			return lgr;
-	return NULL;
+static bool any_lgr(const struct smc_lgr *lgr, const struct victims *v)
+{
+	return true;
 }
 
-/* End all groups of a namespace that use a device, or a port of it; all if NULL. */
-static void end_those(struct smc_net *sn, struct smc_rdma_dev *dev, u8 port)
+static bool on_device(const struct smc_lgr *lgr, const struct victims *v)
 {
-	struct smc_lgr *lgr;
+	return lgr->links[0].path.dev == v->dev;
+}
 
-	for (;;) {
+static bool lost_path(const struct smc_lgr *lgr, const struct victims *v)
+{
+	return on_device(lgr, v) && !smc_rdma_path_alive(&lgr->links[0].path);
+}
+
+static void end_those(struct smc_net *sn, const struct victims *v)
+{
+	struct smc_lgr *lgr, *found;
+
+	do {
+		found = NULL;
 		spin_lock_bh(&sn->lgrs.lock);
-		lgr = __next_on(sn, dev, port);
-		if (lgr)
+		list_for_each_entry(lgr, &sn->lgrs.list, list) {
+			if (!v->chosen(lgr, v))
+				continue;
 			smc_lgr_get(lgr);
+			found = lgr;
+			break;
+		}
 		spin_unlock_bh(&sn->lgrs.lock);
-		if (!lgr)
-			return;
-		smc_lgr_end(lgr, SMC_REASON_NO_DEVICE);
-		smc_lgr_put(lgr);
-	}
+		if (found) {
+			smc_lgr_end(found, SMC_REASON_NO_DEVICE);
+			smc_lgr_put(found);
+		}
+	} while (found);
+}
+
+static void end_everywhere(const struct victims *v)
+{
+	struct net *net;
+
+	down_read(&net_rwsem);
+	for_each_net(net)
+		end_those(smc_net(net), v);
+	up_read(&net_rwsem);
 }
 
 /**
@@ -466,23 +528,18 @@ void smc_lgr_end_all(struct smc_net *sn)
 	spin_lock_bh(&sn->lgrs.lock);
 	sn->lgrs.closed = true;
 	spin_unlock_bh(&sn->lgrs.lock);
-	end_those(sn, NULL, 0);
+	end_those(sn, &(struct victims) { .chosen = any_lgr });
 	wait_var_event(&sn->n_lgrs, !atomic_read(&sn->n_lgrs));
 }
 
 /**
- * smc_lgr_port_down() - a port of a device does not work any more
+ * smc_lgr_port_down() - something happened to a port or to its GIDs
  * @dev: the device
  * @port: its port
  */
 void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port)
 {
-	struct net *net;
-
-	down_read(&net_rwsem);
-	for_each_net(net)
-		end_those(smc_net(net), dev, port);
-	up_read(&net_rwsem);
+	end_everywhere(&(struct victims) { .dev = dev, .chosen = lost_path });
 }
 
 /**
@@ -491,5 +548,5 @@ void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port)
  */
 void smc_lgr_dev_removed(struct smc_rdma_dev *dev)
 {
-	smc_lgr_port_down(dev, 0);
+	end_everywhere(&(struct victims) { .dev = dev, .chosen = on_device });
 }

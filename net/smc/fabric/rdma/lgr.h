@@ -72,11 +72,13 @@ struct smc_rtoken {
  * @last_token:	the last one given
  * @lock:	protects @rtokens
  * @rtokens:	RMBs of the peer
- * @mr_lock:	one registration at a time
+ * @life:	held while links and memory are made, used and given back; a
+ *		registration may sleep under it, nobody waits for the peer
+ * @over:	links and memory are gone; under @life
+ * @silent:	the peer knows that the group ends
  * @llc:	the LLC engine
  * @idle_work:	ends the group when it had no connections for a while
  * @end_work:	the end
- * @ended:	@end_work was queued, once
  */
 struct smc_lgr {
 	refcount_t		ref;
@@ -105,11 +107,12 @@ struct smc_lgr {
 	u32			last_token;
 	spinlock_t		lock;
 	struct smc_rtoken	rtokens[SMC_LGR_RTOKENS];
-	struct mutex		mr_lock;
+	struct mutex		life;
+	bool			over;
+	bool			silent;
 	struct smc_llc		llc;
 	struct delayed_work	idle_work;
 	struct work_struct	end_work;
-	unsigned long		ended;
 };
 
 enum rdma_conn_bit {
@@ -139,6 +142,7 @@ enum rdma_conn_bit {
  * @peer_idx:	index of our element there
  * @peer_addr:	address of that element
  * @peer_size:	its size, at least conn.tx_size
+ * @rcvbuf:	size of element that is wanted
  * @sndbuf:	size of send ring that is wanted
  * @pend:	in @link->tx_pending; with the fields below under tx_lock
  * @sent_prod:	producer cursor as posted
@@ -149,6 +153,7 @@ enum rdma_conn_bit {
  * @peer_blocked: the peer wants to be told of all we consume
  * @cons_told:	@sent_cons, for the receiver's eyes
  * @bits:	enum rdma_conn_bit
+ * @qpn:	our queue pair
  * @rkey:	RKey of our RMB
  * @rmb_addr:	its address
  * @rcu:	lookups by token run under RCU
@@ -173,6 +178,7 @@ struct rdma_conn {
 	u8			peer_idx;
 	u64			peer_addr;
 	u32			peer_size;
+	u32			rcvbuf;
 	u32			sndbuf;
 
 	struct list_head	pend;
@@ -184,6 +190,7 @@ struct rdma_conn {
 	bool			peer_blocked;
 	u64			cons_told;
 	unsigned long		bits;
+	u32			qpn;
 	u32			rkey;
 	u64			rmb_addr;
 	struct rcu_head		rcu;
@@ -218,6 +225,7 @@ void smc_lgr_get(struct smc_lgr *lgr);
 void smc_lgr_put(struct smc_lgr *lgr);
 void smc_lgr_activate(struct smc_lgr *lgr);
 void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
+bool smc_lgr_await(struct rdma_conn *rc);
 void smc_lgr_unwait(struct rdma_conn *rc);
 struct rdma_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token);
 void smc_lgr_abort_rmbe(struct smc_lgr *lgr, u32 rkey, u8 idx,

@@ -10,6 +10,9 @@
 /* Work requests beside the posts: a registration, and draining. */
 #define EXTRA_WR	4
 
+/* So long the last messages may take to be acknowledged. */
+#define FLUSH_TIME	HZ
+
 /* RFC 7609 has 44 bytes; version 2 has messages that are longer, up to 8 KiB. */
 #define RX_STRIDE	64
 #define RX_LONG		SMC_LLC_V2_MAX_LEN
@@ -104,19 +107,19 @@ static int create_cq(struct smc_link *link)
 
 /**
  * smc_link_create() - the first half of a link: all that needs no peer
- * @link: zeroed
+ * @link: new
  * @lgr: its group
- * @path: our end; copied
  * @number: of the link, 1 for the first
+ *
+ * The group has set path, peer_gid and peer_mac.
  *
  * Context: process, may sleep.
  * Return: 0 or a negative errno; smc_link_destroy() and smc_link_release() in any
  * case.
  */
-int smc_link_create(struct smc_link *link, struct smc_lgr *lgr,
-		    const struct smc_rdma_path *path, u8 number)
+int smc_link_create(struct smc_link *link, struct smc_lgr *lgr, u8 number)
 {
-	struct ib_device *ibdev = path->dev->ibdev;
+	struct ib_device *ibdev = link->path.dev->ibdev;
 	int rc;
 
 	link->lgr = lgr;
@@ -125,7 +128,7 @@ int smc_link_create(struct smc_link *link, struct smc_lgr *lgr,
 	link->psn = get_random_u32() & 0xffffff;
 	spin_lock_init(&link->tx_lock);
 	INIT_LIST_HEAD(&link->tx_pending);
-	smc_rdma_path_copy(&link->path, path);
+	init_waitqueue_head(&link->tx_wait);
 	set_sizes(link, lgr->sn);
 	link->pd = ib_alloc_pd(ibdev, 0);
 	if (IS_ERR(link->pd)) {
@@ -143,11 +146,15 @@ int smc_link_create(struct smc_link *link, struct smc_lgr *lgr,
 	if (!rc)
 		rc = smc_msg_post_all(link);
 	if (!rc)
+		rc = smc_rdma_path_next_hop(&link->path, &link->peer_gid,
+					    link->peer_mac, link->dmac,
+					    &link->direct);
+	if (!rc)
 		link->state = SMC_LINK_NEW;
 	return rc;
 }
 
-static int ready_to_receive(struct smc_link *link, const u8 *dmac)
+static int ready_to_receive(struct smc_link *link)
 {
 	struct ib_qp_attr attr = {
 		.qp_state	    = IB_QPS_RTR,
@@ -163,7 +170,7 @@ static int ready_to_receive(struct smc_link *link, const u8 *dmac)
 	rdma_ah_set_port_num(ah, link->path.port);
 	rdma_ah_set_grh(ah, &link->peer_gid, 0, link->path.sgid_index,
 			link->direct ? 1 : 64, 0);
-	memcpy(ah->roce.dmac, dmac, ETH_ALEN);
+	memcpy(ah->roce.dmac, link->dmac, ETH_ALEN);
 	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_AV |
 			    IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
 			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
@@ -194,17 +201,8 @@ static int ready_to_send(struct smc_link *link)
  */
 int smc_link_connect(struct smc_link *link)
 {
-	u8 dmac[ETH_ALEN];
-	int rc = 0;
+	int rc = ready_to_receive(link);
 
-	link->direct = true;
-	memcpy(dmac, link->peer_mac, ETH_ALEN);
-	if (link->lgr->version > 1)
-		rc = smc_rdma_path_next_hop(&link->path, link->lgr->sn->net,
-					    &link->peer_gid, link->peer_mac,
-					    dmac, &link->direct);
-	if (!rc)
-		rc = ready_to_receive(link, dmac);
 	if (!rc)
 		rc = ready_to_send(link);
 	if (rc)
@@ -244,12 +242,15 @@ void smc_link_down(struct smc_link *link, u32 reason)
  * smc_link_destroy() - nothing is sent or received any more
  * @link: the link
  *
- * Context: process, waits for all posts to end.
+ * Context: process; what was posted gets a moment to arrive, then all is flushed.
  */
 void smc_link_destroy(struct smc_link *link)
 {
 	if (!link->lgr)
 		return;
+	if (link->state == SMC_LINK_READY || link->state == SMC_LINK_ACTIVE)
+		wait_event_timeout(link->tx_wait, READ_ONCE(link->tx_tail) ==
+				   READ_ONCE(link->tx_head), FLUSH_TIME);
 	spin_lock_bh(&link->tx_lock);
 	link->tx_ready = false;
 	link->state = SMC_LINK_DOWN;
@@ -301,7 +302,7 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
  * @mr: mapped with ib_map_mr_sg()
  * @access: IB_ACCESS_*
  *
- * Context: process, waits for the device; lgr->mr_lock is held.
+ * Context: process, waits for the device; lgr->life is held.
  * Return: 0 or a negative errno.
  */
 int smc_link_reg_mr(struct smc_link *link, struct ib_mr *mr, int access)
@@ -317,7 +318,7 @@ int smc_link_reg_mr(struct smc_link *link, struct ib_mr *mr, int access)
 	};
 	int rc = -ENOLINK;
 
-	lockdep_assert_held(&link->lgr->mr_lock);
+	lockdep_assert_held(&link->lgr->life);
 	init_completion(&w.done);
 	spin_lock_bh(&link->tx_lock);
 	if (link->tx_ready)

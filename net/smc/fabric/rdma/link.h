@@ -12,6 +12,7 @@
 
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "../../wire/llc.h"
@@ -69,6 +70,7 @@ struct smc_rx_slot {
  * @qp:		the queue pair
  * @psn:	our initial packet sequence number
  * @direct:	the peer is in one of our subnets
+ * @dmac:	where our frames go: to the peer or to the next hop
  * @peer_qpn:	the peer's queue pair
  * @peer_psn:	its initial packet sequence number
  * @peer_mtu:	its MTU code
@@ -85,6 +87,7 @@ struct smc_rx_slot {
  * @tx_unasked:	posts since the last one that asked for a completion
  * @tx_msgs:	the messages, SMC_LINK_MSG_MAX bytes for each slot
  * @tx_dma:	their DMA address
+ * @tx_wait:	whoever ends the link waits here for @tx_tail
  * @rx_slots:	receive buffers
  * @n_rx:	their number
  * @rx_used:	receive buffers to be posted again
@@ -109,6 +112,7 @@ struct smc_link {
 	struct ib_qp		*qp;
 	u32			psn;
 	bool			direct;
+	u8			dmac[ETH_ALEN];
 	u32			peer_qpn;
 	u32			peer_psn;
 	u8			peer_mtu;
@@ -126,6 +130,7 @@ struct smc_link {
 	u32			tx_unasked;
 	u8			*tx_msgs;
 	u64			tx_dma;
+	wait_queue_head_t	tx_wait;
 
 	struct smc_rx_slot	*rx_slots ____cacheline_aligned_in_smp;
 	u32			n_rx;
@@ -163,8 +168,7 @@ struct smc_link_post {
 	bool			ask;
 };
 
-int smc_link_create(struct smc_link *link, struct smc_lgr *lgr,
-		    const struct smc_rdma_path *path, u8 number);
+int smc_link_create(struct smc_link *link, struct smc_lgr *lgr, u8 number);
 int smc_link_connect(struct smc_link *link);
 void smc_link_destroy(struct smc_link *link);
 void smc_link_release(struct smc_link *link);

@@ -3,6 +3,7 @@
  * Memory that the RDMA device reads or writes.  A buffer is registered once, and
  * its key told to the peer once, however many connections use its elements.
  */
+#include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -66,7 +67,7 @@ static int make_mr(struct smc_rmb *rmb, struct smc_link *link, size_t bytes)
  * It needs a connected link, and therefore comes later than the key, which is known
  * at once.
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; lgr->life is held.
  * Return: 0 or a negative errno.
  */
 int smc_mem_register(struct smc_rmb *rmb)
@@ -74,15 +75,14 @@ int smc_mem_register(struct smc_rmb *rmb)
 	int access = IB_ACCESS_LOCAL_WRITE |
 		     (rmb->remote ? IB_ACCESS_REMOTE_WRITE : 0);
 	struct smc_lgr *lgr = rmb->lgr;
-	int rc = 0;
+	int rc;
 
-	mutex_lock(&lgr->mr_lock);
-	if (!rmb->registered) {
-		rc = smc_link_reg_mr(&lgr->links[0], rmb->mr, access);
-		if (!rc)
-			WRITE_ONCE(rmb->registered, true);
-	}
-	mutex_unlock(&lgr->mr_lock);
+	lockdep_assert_held(&lgr->life);
+	if (rmb->registered)
+		return 0;
+	rc = smc_link_reg_mr(&lgr->links[0], rmb->mr, access);
+	if (!rc)
+		rmb->registered = true;
 	return rc;
 }
 

@@ -301,6 +301,8 @@ static void retire(struct smc_link *link, u32 end)
 	} while (more);
 	if (!list_empty(&link->tx_pending))
 		smc_link_queue(link, NULL);
+	else if (unlikely(wq_has_sleeper(&link->tx_wait)))
+		wake_up(&link->tx_wait);
 }
 
 static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
