@@ -257,6 +257,10 @@ struct smc_llc_test_link {
  * @reply: it is a reply
  * @negative: a reply that says no: Add Link, Request Add Link, Confirm RKey
  *	(with its Continuation), Delete RKey. Never in requests
+ * @big_endian: version 2: the length of the message and the number of RTokens
+ *	have the order of bytes that the paper wants; else they are little
+ *	endian, which is what the incumbent sends on x86. Both are read. Who
+ *	sends does best to write what the peer writes
  *
  * Small enough for the stack: long arrays stay where they came from.
  */
@@ -265,6 +269,7 @@ struct smc_llc_msg {
 	bool v2;
 	bool reply;
 	bool negative;
+	bool big_endian;
 	union {
 		struct smc_llc_confirm_link confirm_link;
 		struct smc_llc_add_link add_link;

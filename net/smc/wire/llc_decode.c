@@ -17,15 +17,18 @@ static u32 smc_llc_get24(const u8 *b)
 }
 
 /*
- * Version 1 has a length of one byte and a reserved byte. Version 2 should have
- * one of 16 bits, big endian; what is seen on the wire is the former. No length
- * that is legal reads as another one in the other notation.
+ * Version 1 has a length of one byte and a reserved one. Version 2 has one of
+ * 16 bits: big endian says the paper, in its own order says the incumbent.
  */
-static bool smc_llc_len_ok(const struct smc_llc_w_hdr *hdr, bool v2, size_t len)
+static bool smc_llc_len_ok(const struct smc_llc_w_hdr *hdr, size_t len,
+			   struct smc_llc_msg *m)
 {
-	if (len == hdr->len[0])
+	if (!m->v2)
+		return hdr->len[0] == len;
+	if ((hdr->len[0] | (size_t)hdr->len[1] << 8) == len)
 		return true;
-	return v2 && len == ((size_t)hdr->len[0] << 8 | hdr->len[1]);
+	m->big_endian = true;
+	return ((size_t)hdr->len[0] << 8 | hdr->len[1]) == len;
 }
 
 static bool smc_llc_mtu_ok(const struct smc_llc_msg *m)
@@ -74,8 +77,8 @@ static int smc_llc_decode_add_link_v1(const u8 *buf, size_t len,
 }
 
 /*
- * What follows the base: GID and RTokens. Their number has 16 bits, big endian,
- * says the paper; the wire has it in the first byte. It is 255 at most.
+ * What follows the base: GID and RTokens. Their number has 16 bits in an order
+ * as uncertain as that of the length, but it is 255 at most.
  */
 static int smc_llc_decode_rtokens(const u8 *buf, size_t len,
 				  struct smc_llc_msg *m)
@@ -307,7 +310,7 @@ int smc_llc_decode(const u8 *buf, size_t len, struct smc_llc_msg *m)
 	rc = -EPROTO;
 	if ((m->v2 || (hdr->type & SMC_LLC_W_VERSION_MASK) == SMC_LLC_W_V1) &&
 	    smc_llc_type_known(m->type, m->v2) &&
-	    smc_llc_len_ok(hdr, m->v2, len))
+	    smc_llc_len_ok(hdr, len, m))
 		rc = smc_llc_decode_body(buf, len, m);
 	if (rc && rc != -EOPNOTSUPP)
 		memset(m, 0, sizeof(*m));

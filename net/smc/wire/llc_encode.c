@@ -105,14 +105,23 @@ static size_t smc_llc_len(const struct smc_llc_msg *m)
 	return len < SMC_WR_MSG_LEN ? SMC_WR_MSG_LEN : len;
 }
 
+/* Lengths and counts of version 2 */
+static void smc_llc_put16(const struct smc_llc_msg *m, u8 *b, size_t v)
+{
+	b[m->big_endian] = v;
+	b[!m->big_endian] = v >> 8;
+}
+
 static void smc_llc_encode_hdr(const struct smc_llc_msg *m, size_t len, u8 *buf)
 {
 	struct smc_llc_w_hdr *hdr = (struct smc_llc_w_hdr *)buf;
 
 	memset(buf, 0, len);
 	hdr->type = m->type | (m->v2 ? SMC_LLC_W_V2 : SMC_LLC_W_V1);
-	hdr->len[0] = len;
-	hdr->len[1] = len >> 8;
+	if (m->v2)
+		smc_llc_put16(m, hdr->len, len);
+	else
+		hdr->len[0] = len;
 	if (m->reply)
 		hdr->flags |= SMC_LLC_FL_REPLY;
 	if (m->negative)
@@ -170,7 +179,7 @@ static void smc_llc_encode_add_link_v2(const struct smc_llc_msg *m, u8 *buf)
 		w->flags = SMC_LLC_ADD_LINK_DIRECT;
 	if (!m->reply)
 		memcpy(w->client_gid, a->client_gid, sizeof(w->client_gid));
-	w->n_rtokens[0] = a->n_rtokens;
+	smc_llc_put16(m, w->n_rtokens, a->n_rtokens);
 	if (a->n_rtokens)
 		memcpy(w + 1, a->rtokens, a->n_rtokens * sizeof(*a->rtokens));
 }

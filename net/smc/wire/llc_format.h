@@ -25,7 +25,7 @@
 
 struct smc_llc_w_hdr {
 	u8 type;
-	u8 len[2];			/* version 1: a byte, and a reserved one */
+	u8 len[2];			/* version 1: a byte and a reserved one */
 	u8 flags;
 } __packed;
 static_assert(sizeof(struct smc_llc_w_hdr) == 4);

@@ -11,6 +11,7 @@ import threading
 
 IPPROTO_SMC = int(os.environ.get("PROTO", "256"))
 CLONE_NEWNET = 0x40000000
+TCP_ULP = 31
 
 
 def smc(family=socket.AF_INET, proto=IPPROTO_SMC):
@@ -38,6 +39,16 @@ def fresh_namespace():
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
         raise OSError(ctypes.get_errno(), "unshare")
     os.system("ip link set lo up")
+
+
+def refused_upper_layer(*socks):
+    """Kernel TLS would keep tables that it derived from ours."""
+    for s in socks:
+        try:
+            s.setsockopt(socket.IPPROTO_TCP, TCP_ULP, b"tls")
+        except OSError:
+            continue
+        raise AssertionError("TCP_ULP was taken")
 
 
 def hold(kind):
@@ -85,6 +96,12 @@ def hold(kind):
             held = pair()
             ctypes.CDLL(None).setns(home.fileno(), CLONE_NEWNET)
         return held
+    if kind == "upper_layer":
+        s = smc()
+        refused_upper_layer(s)
+        for server in (IPPROTO_SMC, socket.IPPROTO_TCP):
+            refused_upper_layer(pair(server)[1])
+        return s
     if kind == "fallback":
         return pair(socket.IPPROTO_TCP)[1]
     raise SystemExit(f"no kind {kind}")
@@ -154,8 +171,8 @@ def main():
             print("done", flush=True)
         except OSError as error:
             print(f"{command} {argument}: {error}", flush=True)
-        except AssertionError:
-            print(f"{command} {argument}: the data is wrong", flush=True)
+        except AssertionError as error:
+            print(f"{command} {argument}: {error or 'the data is wrong'}", flush=True)
 
 
 main()

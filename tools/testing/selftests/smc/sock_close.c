@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* close(): with data unread, in flight, lingering, reset, killed. */
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <sys/wait.h>
 
 #include "lib.h"
@@ -97,6 +98,44 @@ static void close_corked_client(void)
 		await_inq(fd, 1);
 		X(send(fd, "1", 1, MSG_MORE));
 		X(close(fd));
+		barrier("closed");
+	}
+}
+
+/* Corked data is sent by a close, behind what the peer has not read yet. */
+static void close_sends_corked_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < 4; i++) {
+		int fd = accept_one(l);
+
+		await_inq(fd, 300);
+		barrier("unread");
+		barrier("closed");
+		await_inq(fd, 500);
+		rec("end at %d", (int)recv_to_end(fd, 0));
+		close(fd);
+	}
+}
+
+static void close_sends_corked_client(void)
+{
+	int port = ctl_get();
+	char buf[200];
+
+	fill(buf, sizeof(buf), 300);
+	for (int i = 0; i < 4; i++) {
+		int fd = connect_to(port, 0);
+
+		send_bytes(fd, 0, 300, 300);
+		barrier("unread");
+		if (i & 1)
+			X(set_int(fd, IPPROTO_TCP, TCP_CORK, 1));
+		R(send(fd, buf, sizeof(buf), i & 1 ? 0 : MSG_MORE));
+		if (i & 2)
+			linger(fd, 1, 20);
+		R(close(fd));
 		barrier("closed");
 	}
 }
@@ -494,6 +533,7 @@ const struct test_case close_cases[] = {
 	CASE(close_plain, 0, "all data, then the end"),
 	CASE(close_unread, 0, "unread data resets the peer"),
 	CASE(close_corked, 0, "unread data, and own data behind a cork"),
+	CASE(close_sends_corked, 0, "own data behind a cork, unread data at the peer"),
 	CASE(close_unread_shut, 0, "unread data after both shut down"),
 	CASE(close_unsent, 0, "everything written before close arrives"),
 	CASE(exit_unsent, 0, "everything written before exit arrives"),

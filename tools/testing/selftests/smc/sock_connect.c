@@ -436,6 +436,9 @@ static void disconnect_to_tcp_client(void)
 	for (int i = 0; i < 20; i++) {
 		int fd = connect_to(addr_port(&a), 0), s;
 
+		/* what the cork holds back goes with the connection */
+		if (i & 1)
+			X(send(fd, "c", 1, MSG_MORE));
 		X(connect(fd, &u.sa, u.len));
 		X(connect(fd, &t.sa, t.len));
 		s = X(accept(l, NULL, NULL));
@@ -443,6 +446,56 @@ static void disconnect_to_tcp_client(void)
 		CHECK(me.any_mode || smc_mode(fd) == MODE_TCP);
 		close(s);
 		close(fd);
+	}
+}
+
+/* Corked, reset by the peer, and connected again before anybody asked. */
+static void reset_again_server(void)
+{
+	struct linger l0 = { 1, 0 };
+	int l = serve();
+
+	for (int i = 0; i < 6; i++) {
+		int fd = accept_one(l);
+
+		barrier("corked");
+		X(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l0, sizeof(l0)));
+		close(fd);
+		barrier("reset");
+		fd = accept_one(l);
+		ping_pong(fd);
+		rec("end at %d", (int)recv_to_end(fd, 1));
+		close(fd);
+	}
+}
+
+static void reset_again_client(void)
+{
+	struct addr a = loopback(ctl_get());
+
+	for (int i = 0; i < 6; i++) {
+		int fd = make_socket(SOCK_NONBLOCK);
+
+		R(connect(fd, &a.sa, a.len));
+		await_mask(fd, POLLOUT);
+		check_mode(fd);
+		R(send(fd, "abc", 3, MSG_MORE));
+		barrier("corked");
+		barrier("reset");
+		await_mask(fd, POLLHUP);
+		if (i & 1)
+			R(send(fd, "d", 1, MSG_MORE | MSG_NOSIGNAL));
+		if (i & 2)
+			R(get_int(fd, SOL_SOCKET, SO_ERROR));
+		/* the first call notices that the attempt is over, the next is new */
+		R(connect(fd, &a.sa, a.len));
+		R(connect(fd, &a.sa, a.len));
+		await_mask(fd, POLLOUT);
+		R(get_int(fd, SOL_SOCKET, SO_ERROR));
+		check_mode(fd);
+		set_nonblock(fd, false);
+		ping_pong(fd);
+		R(close(fd));
 	}
 }
 
@@ -531,6 +584,7 @@ const struct test_case connect_cases[] = {
 	CASE(connect_bound, 0, "the local port chosen by bind()"),
 	CASE(disconnect, 0, "connect(AF_UNSPEC), then connect again"),
 	CASE(disconnect_to_tcp, 0, "disconnected, then connected to plain TCP"),
+	CASE(reset_again, 0, "corked data, reset by the peer, connected again"),
 	CASE(connect_close_loop, 0, "100 short connections"),
 	CASE(connect_abandoned, 0, "close during the handshake"),
 	{ 0 }

@@ -441,6 +441,110 @@ static void fastopen_client(void)
 	}
 }
 
+static void allow_fastopen(void)
+{
+	/* clients and servers, without a cookie */
+	int fd = X(open("/proc/sys/net/ipv4/tcp_fastopen", O_WRONLY));
+
+	CHECK(write(fd, "519", 3) == 3);
+	close(fd);
+}
+
+/* A child that is born of the SYN, with data: plain TCP, and all of it arrives. */
+static void fastopen_child_server(void)
+{
+	struct addr a = loopback(0);
+	int l = make_socket(0);
+
+	allow_fastopen();
+	X(bind(l, &a.sa, a.len));
+	X(set_int(l, IPPROTO_TCP, TCP_FASTOPEN, 5));
+	X(listen(l, 5));
+	a = name_of(l);
+	ctl_put(addr_port(&a));
+	for (int i = 0; i < 4; i++) {
+		struct tcp_info info;
+		socklen_t len = sizeof(info);
+		int fd = X(accept(l, NULL, NULL));
+
+		X(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len));
+		CHECK(!(info.tcpi_options & TCPI_OPT_SYN_DATA) == (i == 3));
+		CHECK(me.any_mode || i == 3 || smc_mode(fd) == MODE_TCP);
+		recv_bytes(fd, 0, 3000, 500);
+		send_bytes(fd, 0, 3000, 3000);
+		rec("end at %d", (int)recv_to_end(fd, 3000));
+		/* without data in the SYN the same listener speaks SMC */
+		if (i == 3)
+			check_mode(fd);
+		close(fd);
+	}
+}
+
+static void fastopen_child_client(void)
+{
+	struct addr a = loopback(ctl_get());
+	char buf[3000];
+
+	fill(buf, sizeof(buf), 0);
+	for (int i = 0; i < 4; i++) {
+		int fd = make_socket(0);
+
+		if (i == 0) {
+			R(sendto(fd, buf, 100, MSG_FASTOPEN, &a.sa, a.len));
+			send_bytes(fd, 100, 2900, 2900);
+		} else if (i == 1) {
+			R(sendto(fd, buf, 3000, MSG_FASTOPEN, &a.sa, a.len));
+		} else if (i == 2) {
+			R(set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1));
+			R(connect(fd, &a.sa, a.len));
+			R(send(fd, buf, 3000, 0));
+		} else {
+			R(connect(fd, &a.sa, a.len));
+			R(send(fd, buf, 3000, 0));
+		}
+		CHECK(me.any_mode || i == 3 || smc_mode(fd) == MODE_TCP);
+		recv_bytes(fd, 0, 3000, 3000);
+		R(shutdown(fd, SHUT_WR));
+		R(recv(fd, buf, 100, 0));
+		fill(buf, sizeof(buf), 0);
+		close(fd);
+	}
+}
+
+/*
+ * An upper layer protocol derives tables for all its sockets from those of the socket
+ * it finds; ours belong to a module, so it gets none of an SMC socket, whatever that
+ * has become. module.sh sees that the module goes afterwards.
+ */
+static void upper_layer_server(void)
+{
+	int l = serve(), fd = X(accept(l, NULL, NULL));
+	bool smc = me.kind.protocol == IPPROTO_SMC || me.kind.family == AF_SMC;
+
+	if (smc)
+		CHECK(setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", 4) < 0 &&
+		      errno == EOPNOTSUPP);
+	ping_pong(fd);
+	barrier("done");
+}
+
+static void upper_layer_client(void)
+{
+	struct addr a = loopback(ctl_get());
+	bool smc = me.kind.protocol == IPPROTO_SMC || me.kind.family == AF_SMC;
+	int fd = make_socket(0);
+
+	R(setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", 4));
+	R(setsockopt(fd, IPPROTO_TCP, TCP_ULP, "no-such", 8) < 0);
+	R(connect(fd, &a.sa, a.len));
+	if (smc)
+		CHECK(setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", 4) < 0 &&
+		      errno == EOPNOTSUPP);
+	ping_pong(fd);
+	check_mode(fd);
+	barrier("done");
+}
+
 const struct test_case sockopt_cases[] = {
 	SOLO(options_new, 0, "50 options on a new socket"),
 	CASE(options_connected, 0, "the same on a connection"),
@@ -454,6 +558,8 @@ const struct test_case sockopt_cases[] = {
 	SOLO(linger_values, 0, "SO_LINGER, set and read"),
 	CASE(tcp_info, 0, "the state that TCP_INFO tells"),
 	CASE(smc_info, 0, "SMC_SOCK_INFO"),
-	CASE(fastopen, 0, "data in the SYN"),
+	CASE(fastopen, 0, "data in the SYN, which the server does not want"),
+	CASE(fastopen_child, F_ROOT, "data in the SYN, which the server takes"),
+	CASE(upper_layer, 0, "TCP_ULP is refused"),
 	{ 0 }
 };

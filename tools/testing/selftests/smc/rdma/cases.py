@@ -2,9 +2,19 @@
 """The cases: which roles of smc_xfer they run, on machines in what state, and what is looked at
 meanwhile. Both machines go through the same list."""
 import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
 
 import netlink
-from machine import EID
+from machine import EID, run
+
+GID_INDEX = 1		# of rxe0: 0 is the link-local address, 1 the IPv4 one
+RESULTS = os.environ.get("SMC_RESULTS", "/tmp")
 
 MIB = 1 << 20
 
@@ -15,23 +25,27 @@ class Skip(Exception):
 
 class Case:
     """name: as on the command line. role: the case of smc_xfer. around: a context manager
-    that gets the machine and prepares it. look(machine, where): called at smc_xfer's look()."""
+    that gets the machine and prepares it. look(machine, where): called at smc_xfer's look().
+    program(machine, session): instead of smc_xfer. quick: one of those that all means."""
 
     def __init__(self, name, role=None, around=None, look=None, expect="smcr", v6=False,
-                 kinds=("smc", "smc"), timeout=60, quick=True, last=False, **args):
+                 kinds=("smc", "smc"), timeout=120, quick=True, last=False, program=None, **args):
         self.name, self.role, self.around, self.look = name, role or name, around, look
+        self.program = program
         self.expect, self.v6, self.kinds, self.timeout = expect, v6, kinds, timeout
         self.quick, self.last, self.args = quick, last, args
 
 
 def sysctls(server=None, client=None, both=None):
-    """Sets net.smc.* for the case."""
+    """Sets net.smc.* for the case, and begins without a link group."""
     @contextlib.contextmanager
     def around(machine):
         values = dict(both or {}) | ((server if machine.is_server else client) or {})
         before = {name: machine.sysctl(f"net.smc.{name}") for name in values}
         for name, value in values.items():
             machine.sysctl(f"net.smc.{name}", value)
+        # Some settings are those of a link group, for as long as it lives.
+        machine.fresh()
         try:
             yield
         finally:
@@ -109,12 +123,96 @@ def indirect(machine, where):
     return lines
 
 
+class Capture:
+    """tcpdump on a device, from its first packet to the last one before end()."""
+    MARK = b"the capture ends here"
+
+    def __init__(self, device, path):
+        self.path = path
+        self.process = subprocess.Popen(
+            ["tcpdump", "-i", device, "-U", "--immediate-mode", "-B", "32768", "-w", path],
+            stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            if "listening on" in line:
+                return
+        raise RuntimeError("tcpdump does not start")
+
+    def end(self, address):
+        """A packet of our own has to arrive in the file before everything before it has."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.sendto(self.MARK, (address, 9))
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            with open(self.path, "rb") as file:
+                if self.MARK in file.read():
+                    break
+            time.sleep(0.2)
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate()
+
+
+@contextlib.contextmanager
+def captured(machine):
+    """The client writes down all packets; both say what their tools show meanwhile."""
+    machine.fresh()
+    dump = None if machine.is_server else Capture("eth0", RESULTS + "/session.pcap")
+    try:
+        yield
+    finally:
+        if dump:
+            dump.end(machine.address(peer=True))
+
+
+def write_down(machine, where):
+    """What the host compares with the packets (capture.py)."""
+    with open(f"{RESULTS}/session-{where}.json", "w", encoding="ascii") as file:
+        json.dump({"sockets": json.loads(run("$SMC_ROOT/build/tools/smcss -R -d -j"))["sockets"],
+                   "groups": machine.link_groups(), "links": netlink.links(),
+                   "module": machine.module, "qps": json.loads(run("rdma -j res show qp"))}, file, indent=1)
+    return []
+
+
 def turn_off(machine, where):
     machine.power_off()
+    return []
+
+
+def listens(port):
+    """Somebody listens there, over IPv4 or IPv6."""
+    wanted = f":{port:04X} "
+    return any(line.split()[1].endswith(wanted.strip()) and line.split()[3] == "0A"
+               for table in ("tcp", "tcp6") for line in open(f"/proc/net/{table}").readlines()[1:])
+
+
+def perftest(machine, session):
+    """Raw RDMA between the two machines: what SMC-R at most could be."""
+    problem = ""
+    for what, command in (("bandwidth", "ib_write_bw -s 65536 -n 500"),
+                          ("latency", "ib_send_lat -s 1 -n 500")):
+        argv = f"{command} -d rxe0 -x {GID_INDEX} -F".split()
+        argv += [] if machine.is_server else [machine.address(peer=True)]
+        if not machine.is_server:
+            session.receive()
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True) as process:
+            while machine.is_server and process.poll() is None and not listens(18515):
+                time.sleep(0.05)
+            if machine.is_server:
+                session.send({"listening": what})
+            output = process.communicate(timeout=120)[0]
+        numbers = re.findall(r"^ *(?:65536|1) +500 +(.*)$", output, re.MULTILINE)
+        if process.returncode or not numbers:
+            problem = f"{command}: {output[-300:]}"
+        elif not machine.is_server:
+            values = [float(v) for v in numbers[0].split()]
+            # average bandwidth in MB/s of 2^20 bytes; typical latency one way in us
+            print("# " + json.dumps({"perftest": what, "value": values[1] * MIB / 1e6
+                                     if what == "bandwidth" else values[2]}), flush=True)
+    return problem
 
 
 CASES = [
-    Case("transfer", bytes=64 * MIB, timeout=180, look=show_link),
+    Case("transfer", bytes=64 * MIB, timeout=400, look=show_link),
     Case("transfer_quick", "transfer", bytes=4 * MIB, look=show_link),
     Case("one_way", bytes=8 * MIB),
     Case("transfer_poll", bytes=8 * MIB),
@@ -128,10 +226,10 @@ CASES = [
          around=sysctls(server={"rmem": 16384}, client={"rmem": 262144})),
     Case("buf_type_1", "transfer", bytes=4 * MIB, around=sysctls(both={"smcr_buf_type": 1})),
     Case("buf_type_2", "transfer", bytes=4 * MIB, around=sysctls(both={"smcr_buf_type": 2})),
-    Case("many", "at_once", count=300, threads=4, look=at_least_groups(2), timeout=120),
+    Case("many", "at_once", count=300, threads=4, look=at_least_groups(2), timeout=300),
     Case("max_conns_16", "at_once", count=40, threads=2, look=at_least_groups(3),
          around=sysctls(both={"smcr_max_conns_per_lgr": 16}), timeout=120),
-    Case("churn", count=2000, threads=4, timeout=120),
+    Case("churn", count=2000, threads=4, timeout=300),
     Case("churn_quick", "churn", count=200, threads=4),
     Case("half_close_client"),
     Case("half_close_server"),
@@ -147,14 +245,19 @@ CASES = [
     Case("tcp_server", "transfer", expect="tcp", bytes=MIB, kinds=("tcp", "smc")),
     Case("tcp_client", "transfer", expect="tcp", bytes=MIB, kinds=("smc", "tcp")),
     Case("after_tcp", "transfer", bytes=MIB),
-    Case("sweep", bytes=2 * MIB, timeout=180),
+    Case("sweep", bytes=2 * MIB, timeout=400),
+    Case("capture", "session", around=captured, look=write_down),
     Case("routed", "transfer", bytes=4 * MIB, around=routed, look=indirect),
     Case("routed_v6", "transfer", bytes=4 * MIB, v6=True, around=routed, look=indirect),
-    Case("ping_pong", count=200, size=1, quick=False),
-    Case("stream", count=200, size=65536, quick=False),
-    Case("connect_close", count=100, quick=False),
-    Case("parallel", count=30, threads=32, size=1, quick=False),
-    Case("power_off", around=sysctls(both={"smcr_testlink_time": 4}), look=turn_off, timeout=150,
-         last=True),
+    Case("ping_pong", count=1000, size=1, quick=False),
+    Case("stream", count=400, size=65536, quick=False),
+    Case("connect_close", count=200, quick=False),
+    Case("parallel", count=50, threads=32, size=1, quick=False),
+    Case("perftest", program=perftest, expect="any", quick=False),
+    Case("power_off", around=sysctls(both={"smcr_testlink_time": 4}), look=turn_off, timeout=100,
+         quick=False, last=True),
+    # Nobody has anything to send: only TEST LINK can find out.
+    Case("power_off_idle", "power_off", around=sysctls(both={"smcr_testlink_time": 4}),
+         look=turn_off, timeout=100, quick=False, last=True, threads=0),
 ]
 BY_NAME = {case.name: case for case in CASES}

@@ -58,8 +58,9 @@ class Log:
 class Machine:
     """What a case may turn and has to turn back."""
 
-    def __init__(self, index, module, mtu):
-        self.index, self.module, self.mtu = index, module, mtu
+    def __init__(self, index, modules, mtu):
+        self.index, self.modules, self.mtu = index, modules, mtu
+        self.module = modules[index - 1]
         self.is_server = index == 1
         self.routed = False
         self.log = Log()
@@ -72,22 +73,32 @@ class Machine:
         if self.module == "kernel":
             run("modprobe smc; modprobe smc_diag")
         else:
-            run("modprobe -a ib_core inet_diag tcp_diag udp_tunnel; insmod $SMC_KO;"
+            run("modprobe -a ib_core inet_diag tcp_diag udp_tunnel; insmod $SMC_KO $SMC_PARAMS;"
                 "insmod $SMC_DIAG_KO")
-        run("modprobe crc32_generic; modprobe rdma_rxe")
 
-    def unload(self):
+    def swap(self, module):
+        """Another module instead of the one that is loaded, in both machines."""
+        self.no_rdma()
         run("rmmod smc_diag; rmmod smc")
+        self.modules, self.module = (module, module), module
+        self.load()
+        self.rdma("eth0")
+        netlink.add_ueid(EID)
 
     # ---- RDMA devices
 
     @staticmethod
     def rdma(netdev, name="rxe0"):
-        run(f"rdma link add {name} type rxe netdev {netdev}")
+        run(f"$SMC_ROOT/tools/testing/vm/rxe {netdev} {name}")
 
     @staticmethod
     def no_rdma(name="rxe0"):
         run(f"rdma link delete {name}")
+
+    def fresh(self):
+        """No link group of before is left: their device goes, and comes back."""
+        self.no_rdma()
+        self.rdma("eth0")
 
     # ---- addresses
 
@@ -181,6 +192,7 @@ class Machine:
                 if file.read().strip() == "smc.verdict":
                     with open(f"/dev/{name}", "w", encoding="ascii") as port:
                         port.write("fail: the kernel complained\n" if bad else "pass\n")
+        # Not an orderly end: that would let the modules tell the peer. QEMU ends at a reboot.
         with open("/proc/sysrq-trigger", "w", encoding="ascii") as trigger:
-            trigger.write("o")
+            trigger.write("b")
         time.sleep(60)

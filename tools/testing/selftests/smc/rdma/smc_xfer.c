@@ -25,7 +25,7 @@ static const struct option long_options[] = {
 	{ "bytes", required_argument, NULL, 'b' }, { "count", required_argument, NULL, 'c' },
 	{ "threads", required_argument, NULL, 't' }, { "size", required_argument, NULL, 'z' },
 	{ "rcvbuf", required_argument, NULL, 'r' }, { "sndbuf", required_argument, NULL, 'w' },
-	{ "timeout", required_argument, NULL, 'T' }, { 0 }
+	{ "timeout", required_argument, NULL, 'T' }, { "strict", no_argument, NULL, 'X' }, { 0 }
 };
 
 static void usage(void)
@@ -70,6 +70,7 @@ static void parse(int argc, char **argv)
 		case 'z': opt.size = atoi(optarg); break;
 		case 'r': opt.rcvbuf = atoi(optarg); break;
 		case 'w': opt.sndbuf = atoi(optarg); break;
+		case 'X': opt.strict = true; break;
 		case 'T': opt.timeout = atoi(optarg); break;
 		default: usage();
 		}

@@ -35,6 +35,7 @@ struct options {
 	int threads;
 	int size;			/* of a message */
 	int rcvbuf, sndbuf;
+	bool strict;			/* what ends must end exactly as with TCP */
 	int timeout;			/* seconds until the role gives up */
 };
 

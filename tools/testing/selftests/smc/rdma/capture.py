@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An independent judge: tshark reads the packets of the case `capture`, and what it prints is
+compared with what the tools of both machines showed while the connections were open."""
+import json
+import re
+import shutil
+import subprocess
+
+SERVER, CLIENT = 1, 2
+CLC = {"1": "Proposal", "2": "Accept", "3": "Confirm", "4": "Decline"}
+SIDES = {"Accept": SERVER, "Confirm": CLIENT}
+# What tshark calls the same field of the two messages.
+FIELDS = {
+    "Accept": {"qp": "accept.server.qp.number", "token": "accept.server.rmb.element.alert.token",
+               "size": "accept.rmb.buffer.size", "eid": "accept.eid",
+               "host": "accept.peer.host.name", "gid": "accept.server.preferred.gid"},
+    "Confirm": {"qp": "confirm.client.qp.number", "token": "client.rmb.element.alert.token",
+                "size": "confirm.rmb.buffer.size", "eid": "confirm.eid",
+                "host": "confirm.peer.host.name", "gid": "client.gid"},
+}
+# v2 LLC messages as Linux 6.12 sends them: what is a value is a dot, what is reserved is 0.
+BYTE = "[0-9a-f]{2}"
+LLC_V2 = {
+    "21": ("CONFIRM LINK", f"212c00[08]3(?:{BYTE}){{32}}(?:00){{8}}"),
+    "22": ("ADD LINK", f"22(?:2c00[8c]0|5800[04]0)(?:{BYTE}){{6}}0000(?:{BYTE}){{24}}(?:00){{8}}"
+           f"(?:[08]000(?:{BYTE}){{16}}(?:00){{8}}0100(?:{BYTE}){{16}})?"),
+    "26": ("CONFIRM RKEY", f"262c00[08]0{BYTE}00(?:{BYTE}){{12}}(?:00){{26}}"),
+    "29": ("DELETE RKEY", f"292c00[08]0(?:{BYTE}){{2}}0000(?:{BYTE}){{4}}(?:00){{32}}"),
+    "24": ("DELETE LINK", f"242c00(?:{BYTE}){{6}}(?:00){{35}}"),
+    "27": ("TEST LINK", f"272c00(?:{BYTE}){{17}}(?:00){{24}}"),
+}
+CURSOR = "smc.rmbe.ctrl.peer.prod.curs"
+SENT = 20001			# bytes of the first connection, each way
+
+
+def tshark(path, display_filter):
+    text = subprocess.run(["tshark", "-r", path, "-Y", display_filter, "-T", "json", "-x"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+    return [packet["_source"]["layers"] for packet in json.loads(text or b"[]")]
+
+
+def flatten(tree, out=None):
+    """Field names without their nesting; the hex twins of -x are left out."""
+    out = {} if out is None else out
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            flatten(value, out)
+        elif isinstance(value, str):
+            out.setdefault(name, value)
+    return out
+
+
+def payload_of(layers):
+    """What a RoCE packet carries: behind UDP and BTH, before the checksum."""
+    frame = bytes.fromhex(layers["frame_raw"][0])
+    udp = frame.find(b"\x12\xb7", 34)		# destination port 4791
+    return frame[udp + 6 + 12:-4]
+
+
+def is_v2_llc(layers):
+    """LLC types 0x21 and up, which tshark 4.0 does not know."""
+    return 0x21 <= (payload_of(layers) or b"\0")[0] <= 0x2f
+
+
+def check_llc(path):
+    """Every v2 LLC message against those of Linux 6.12; '' or what is wrong."""
+    sends = tshark(path, "infiniband.bth.opcode == 4")
+    messages = [payload_of(layers).hex() for layers in sends if is_v2_llc(layers)]
+    for message in messages:
+        name, shape = LLC_V2.get(message[:2], ("unknown", "$^"))
+        if not re.fullmatch(shape, message):
+            return f"{name}: {message}"
+    seen = {LLC_V2[message[:2]][0] for message in messages}
+    missing = {"CONFIRM LINK", "ADD LINK", "CONFIRM RKEY"} - seen
+    return f"no {', '.join(sorted(missing))} in the capture" if missing else ""
+
+
+def connections(path):
+    """Its CLC messages for each connection, in the order of the connections."""
+    found = {}
+    for layers in tshark(path, "smc.clc_msg"):
+        fields = flatten(layers)
+        ports = sorted((fields["tcp.srcport"], fields["tcp.dstport"]))
+        kind = CLC.get(fields["smc.clc_msg"], "?")
+        message = {key: fields.get(f"smc.{name}") for key, name in FIELDS.get(kind, {}).items()}
+        found.setdefault(tuple(ports), {})[kind] = message | {
+            "source_port": int(fields["tcp.srcport"])}
+    return list(found.values())
+
+
+def gid(text):
+    return text.replace("::ffff:", "").lower() if text else text
+
+
+def gid_of_tool(text):
+    """0000:...:ffff:0a00:0001 as an IPv4 address, where it is one."""
+    groups = text.lower().split(":")
+    if groups[:6] == ["0000"] * 5 + ["ffff"]:
+        octets = bytes.fromhex("".join(groups[6:]))
+        return ".".join(map(str, octets))
+    return text.lower()
+
+
+def differences(kind, message, here, there):
+    """Between a message and the tools on its sender's machine and on the other one."""
+    mine, peer = (next((s for s in state["sockets"] if "connection" in s and "smcr" in s and
+                        s[end]["port"] == message["source_port"]), None)
+                  for state, end in ((here, "local"), (there, "peer")))
+    if not mine or not peer:
+        return [f"{kind}: smcss shows no SMC-R socket with port {message['source_port']}"]
+    size = 16384 << int(message["size"])
+    pairs = [("element size, own side", size, mine["connection"]["rcvbuf"]),
+             ("element size, peer's side", size, peer["connection"]["peerbuf"]),
+             ("alert token", int(message["token"], 16), int(mine["connection"]["token"], 16)),
+             ("GID, own side", gid(message["gid"]), gid_of_tool(mine["smcr"]["gid"])),
+             ("GID, peer's side", gid(message["gid"]), gid_of_tool(peer["smcr"]["peer_gid"]))]
+    qps = [q["lqpn"] for q in here["qps"] if q["type"] == "RC"]
+    if int(message["qp"], 16) not in qps:
+        pairs.append(("queue pair", int(message["qp"], 16), qps))
+    for side, state in (("own side", here), ("peer's side", there)):
+        groups = [g for g in state["groups"] or [] if g.get("conns")]
+        if groups and message["eid"]:
+            common = groups[0]["v2_common"]
+            pairs.append((f"EID, {side}", message["eid"].strip(), common["eid"].strip()))
+            if state is there and message["host"]:
+                pairs.append(("host name", message["host"].strip(),
+                              common["peer_host"].strip()))
+    return [f"{kind}: {what}: {wire} in the packet, {tool} in the tools"
+            for what, wire, tool in pairs if wire != tool]
+
+
+def check_cdc(path, conns):
+    """'' or what is wrong with the CDC messages."""
+    cdcs = [flatten(layers) for layers in tshark(path, "smc.rmbe.ctrl.alert.token")]
+    known = {int(c[k]["token"], 16) for c in conns for k in SIDES if c[k].get("token")}
+    tokens = {int(c["smc.rmbe.ctrl.alert.token"], 0) for c in cdcs}
+    if not cdcs or not tokens <= known:
+        return f"{len(cdcs)} CDC messages with alert tokens {tokens}, CLC named {known}"
+    cursors = {int(c[CURSOR], 0) for c in cdcs}
+    if SENT not in cursors:
+        return f"no producer cursor says {SENT}: {sorted(cursors)}"
+    return ""
+
+
+def judge(directory):
+    """Yields (what, '' or what is wrong)."""
+    path = f"{directory}/2/results/session.pcap"
+    tools = {}
+    for index in (SERVER, CLIENT):
+        with open(f"{directory}/{index}/results/session-open.json", encoding="ascii") as file:
+            tools[index] = json.load(file)
+    malformed = [layers for layers in tshark(path, "_ws.malformed") if not is_v2_llc(layers)]
+    yield "tshark finds nothing malformed", ", ".join(
+        f"frame {layers['frame']['frame.number']}" for layers in malformed)
+    conns = connections(path)
+    wrong = [sorted(c) for c in conns if sorted(c) != ["Accept", "Confirm", "Proposal"]]
+    if len(conns) != 2 or wrong:
+        yield "two handshakes", f"{len(conns)}, of which {wrong} are incomplete"
+        return
+    yield "two handshakes", ""
+    for kind, side in SIDES.items():
+        said = [d for c in conns for d in differences(kind, c[kind], tools[side], tools[3 - side])]
+        yield f"what {kind} says is what the tools show", "; ".join(said)
+    yield "v2 LLC messages have the shape of the kernel's own", check_llc(path)
+    yield "CDC messages are of these connections, cursors count bytes", check_cdc(path, conns)
+
+
+def report(directory, prefix):
+    """Prints TAP without numbers; (tests, failures)."""
+    if not shutil.which("tshark"):
+        print(f"ok - {prefix}: packets # SKIP there is no tshark", flush=True)
+        return 1, 0
+    total = failed = 0
+    try:
+        for what, problem in judge(directory):
+            total += 1
+            failed += bool(problem)
+            if problem:
+                print(f"# {problem}")
+            print(f"{'not ok' if problem else 'ok'} - {prefix}: {what}", flush=True)
+    except (OSError, ValueError, KeyError, subprocess.CalledProcessError) as error:
+        print(f"# {type(error).__name__}: {error}")
+        print(f"not ok - {prefix}: the capture can be read", flush=True)
+        return total + 1, failed + 1
+    return total, failed
