@@ -107,7 +107,7 @@ static struct rtable *rtable_by(struct net_device *ndev, __be32 daddr, __be32 sa
 	fl4.saddr = saddr;
 	fl4.flowi4_oif = ndev->ifindex;
 	rt = ip_route_output_key(dev_net(ndev), &fl4);
-	if (IS_ERR(rt) || rt->rt_gw_family || onlink4(ndev, daddr))
+	if (IS_ERR(rt) || rt->rt_uses_gateway || onlink4(ndev, daddr))
 		return rt;
 	ip_rt_put(rt);
 	return ERR_PTR(-EHOSTUNREACH);
@@ -127,7 +127,8 @@ static int next_hop4(struct net_device *ndev, __be32 daddr, __be32 saddr,
 	/* Not to a broadcast address, nor encrypted. */
 	if ((rt->rt_type == RTN_UNICAST || rt->rt_type == RTN_LOCAL) &&
 	    !dst_xfrm(&rt->dst)) {
-		*direct = !rt->rt_gw_family;
+		/* rt_gw_family would also be set where the gateway is @daddr. */
+		*direct = !rt->rt_uses_gateway;
 		rc = *direct ? 0 : resolve(&rt->dst, &daddr, dmac);
 	}
 	ip_rt_put(rt);

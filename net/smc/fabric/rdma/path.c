@@ -52,13 +52,14 @@ static bool is_ipvlan(const struct net_device *dev)
 
 /*
  * Does a packet leave by a lower device just as it is, but for a VLAN tag?  Not so
- * with tunnels, which have lower devices too.
+ * with tunnels and encryption, which have lower devices too.  A netdev of hardware
+ * with another one below it has given its work to a function that is passed through.
  */
 static bool is_stacked(const struct net_device *dev)
 {
 	return is_vlan_dev(dev) || netif_is_bridge_master(dev) ||
-	       netif_is_bond_master(dev) || netif_is_team_master(dev) ||
-	       netif_is_macvlan(dev) || is_ipvlan(dev);
+	       netif_is_lag_master(dev) || netif_is_macvlan(dev) ||
+	       is_ipvlan(dev) || netif_is_failover(dev) || dev->dev.parent;
 }
 
 static int carriers_find(const struct carriers *c, const struct net_device *dev)
@@ -109,8 +110,7 @@ static void carriers_add_lower(struct carriers *c, struct net_device *dev, u16 v
 
 	while ((lower = netdev_next_lower_dev_rcu(dev, &iter))) {
 		/* The ports to containers and guests of this host lead nowhere. */
-		if (netif_is_bridge_master(dev) && !lower->dev.parent &&
-		    !is_stacked(lower))
+		if (netif_is_bridge_master(dev) && !is_stacked(lower))
 			continue;
 		carriers_add(c, lower, vlan);
 	}
@@ -150,7 +150,7 @@ static bool smc_rdma_pnet_match(const struct net_device *ndev,
  * @local: the connection's local address, IPv4 mapped into IPv6
  * @net: namespace of the socket
  * @carriers: where its packets go
- * @device_seen: a device carries the connection, with whatever GIDs
+ * @device_seen: a port carries the connection, with whatever GIDs
  * @rank: how well the best one so far fits, 0: there is none
  */
 struct wish {
@@ -214,7 +214,11 @@ static bool is_routable(const struct ib_gid_attr *attr, const struct in6_addr *a
 	       ipv6_addr_v4mapped(smc_rdma_gid_addr(&attr->gid)) == ipv6_addr_v4mapped(addr);
 }
 
-/* 0: of no use; better ones have more. */
+#define RANK(fits, distance)	((fits) * 2 * MAX_CARRIERS - (distance))
+#define FITS_BEST		3
+#define BEST			RANK(FITS_BEST, 0)
+
+/* 0: of no use; better ones have more, up to FITS_BEST. */
 static unsigned int gid_rank(const struct wish *w, const struct ib_gid_attr *attr,
 			     const struct net_device *ndev)
 {
@@ -223,13 +227,13 @@ static unsigned int gid_rank(const struct wish *w, const struct ib_gid_attr *att
 	if (!w->v2) {
 		if (smc_rdma_gid_link_local(&attr->gid) &&
 		    (attr->gid_type == IB_GID_TYPE_ROCE || v1_over_rocev2))
-			return 2;
+			return FITS_BEST;
 		return attr->gid_type == IB_GID_TYPE_ROCE;
 	}
 	if (!is_routable(attr, &w->local))
 		return 0;
 	if (ipv6_addr_equal(addr, &w->local))
-		return 3;
+		return FITS_BEST;
 	return same_subnet(ndev, addr, &w->local) ? 2 : 1;
 }
 
@@ -256,11 +260,11 @@ static void consider_gid(struct wish *w, struct smc_rdma_path *path,
 	} else if (!smc_rdma_pnet_match(w->carriers.at[0].dev, dev, port)) {
 		return;
 	}
-	w->device_seen = true;
 	rank = gid_rank(w, attr, ndev);
 	if (!rank)
 		return;
-	rank = rank * 2 * MAX_CARRIERS - distance;
+	/* Among those that fit as well the nearest. */
+	rank = RANK(rank, distance);
 	if (rank <= w->rank)
 		return;
 	w->rank = rank;
@@ -279,13 +283,39 @@ static int gid_count(const struct smc_rdma_dev *dev, u32 port)
 	return min(dev->ibdev->port_data[port].immutable.gid_tbl_len, 256);
 }
 
+/*
+ * Does this port carry the connection?  The first GID of a port is made from the MAC
+ * address of its netdev, or of the bond above.  (The RDMA core has GIDs for whatever
+ * else is above that netdev, tunnels included.)
+ */
+static bool port_carries(const struct wish *w, const struct smc_rdma_dev *dev,
+			 u32 port)
+{
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
+	bool carries;
+
+	if (smc_rdma_pnet_match(w->carriers.at[0].dev, dev, port))
+		return true;
+	attr = rdma_get_gid_attr(dev->ibdev, port, 0);
+	if (IS_ERR(attr))
+		return false;
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	carries = !IS_ERR(ndev) && carriers_find(&w->carriers, ndev) >= 0;
+	rdma_put_gid_attr(attr);
+	return carries;
+}
+
 static void consider_port(struct wish *w, struct smc_rdma_path *path,
 			  struct smc_rdma_dev *dev, u32 port)
 {
 	const struct ib_gid_attr *attr;
 	int i;
 
-	for (i = 0; i < gid_count(dev, port); i++) {
+	if (!smc_rdma_port_usable(dev, port) || !port_carries(w, dev, port))
+		return;
+	w->device_seen = true;
+	for (i = 0; i < gid_count(dev, port) && w->rank < BEST; i++) {
 		attr = rdma_get_gid_attr(dev->ibdev, port, i);
 		if (IS_ERR(attr))
 			continue;
@@ -304,8 +334,7 @@ static int choose_gid(struct wish *w, struct smc_rdma_path *path)
 		if (!rdma_dev_access_netns(dev->ibdev, w->net))
 			continue;
 		rdma_for_each_port(dev->ibdev, port)
-			if (smc_rdma_port_usable(dev, port))
-				consider_port(w, path, dev, port);
+			consider_port(w, path, dev, port);
 	}
 	if (!w->rank)
 		return w->device_seen ? -EADDRNOTAVAIL : -ENODEV;

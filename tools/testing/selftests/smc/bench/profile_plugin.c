@@ -4,8 +4,9 @@
  * between the two marks of smc_bench, by translation block. Exact, no sampling.
  *
  * Arguments: out=FILE; trace=N, skip=M (also N blocks in order, from M instructions after
- * the first mark on).
- * Output: "tb ADDRESS INSTRUCTIONS EXECUTIONS" and "at ADDRESS INSTRUCTIONS" lines.
+ * the first mark on); sum=1 (their number alone, at every second mark).
+ * Output: "tb ADDRESS INSTRUCTIONS EXECUTIONS", "at ADDRESS INSTRUCTIONS", "sum INSTRUCTIONS"
+ * lines.
  *
  * The declarations are those of QEMU's plugin API version 1; Debian ships no header.
  */
@@ -55,6 +56,7 @@ static FILE *out;
 static long trace_wanted;
 static long skip;	/* instructions left until tracing starts */
 static bool tracing;
+static bool only_sum;
 
 static struct block *block_get(uint64_t address, uint64_t instructions)
 {
@@ -84,12 +86,29 @@ static void at_begin(unsigned int cpu, void *data)
 	tracing = trace_wanted > 0;
 }
 
+static void print_sum(void)
+{
+	uint64_t sum = 0;
+	struct block *b;
+	int i;
+
+	for (i = 0; i < BUCKETS; i++)
+		for (b = blocks[i]; b; b = b->next)
+			sum += b->instructions * (b->executed - b->before);
+	fprintf(out, "sum %" PRIu64 "\n", sum);
+	fflush(out);
+}
+
 static void at_end(unsigned int cpu, void *data)
 {
 	struct block *b;
 	int i;
 
 	tracing = false;
+	if (only_sum) {
+		print_sum();
+		return;
+	}
 	for (i = 0; i < BUCKETS; i++)
 		for (b = blocks[i]; b; b = b->next)
 			if (b->executed != b->before)
@@ -148,6 +167,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, 
 			trace_wanted = atol(argv[i] + 6);
 		else if (!strncmp(argv[i], "skip=", 5))
 			skip = atol(argv[i] + 5);
+		else if (!strncmp(argv[i], "sum=", 4))
+			only_sum = true;
 	}
 	if (!out) {
 		fprintf(stderr, "profile_plugin: no out=FILE, or it cannot be written\n");
