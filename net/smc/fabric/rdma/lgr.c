@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Life of a link group. */
+#include <linux/etherdevice.h>
 #include <linux/slab.h>
 #include "../../netns.h"
 #include "../../smc.h"
@@ -223,7 +224,10 @@ static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 	if (lgr->server != key->server || lgr->version != key->version ||
 	    memcmp(lgr->peer_id, key->peer_id, sizeof(lgr->peer_id)))
 		return false;
-	if (memcmp(link->peer_mac, key->peer_mac, ETH_ALEN) ||
+	/* A Proposal of version 2 need not tell the MAC address. */
+	if ((!is_zero_ether_addr(key->peer_mac) &&
+	     !is_zero_ether_addr(link->peer_mac) &&
+	     !ether_addr_equal_unaligned(link->peer_mac, key->peer_mac)) ||
 	    memcmp(link->peer_gid.raw, key->peer_gid, sizeof(link->peer_gid)))
 		return false;
 	if (lgr->version == SMC_CLC_V1)

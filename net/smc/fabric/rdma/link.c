@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Life of a link: protection domain, queue pair, completion queue. */
+#include <linux/etherdevice.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "../../netns.h"
@@ -106,6 +107,23 @@ static int create_cq(struct smc_link *link)
 }
 
 /**
+ * smc_link_next_hop() - where do our frames go, directly or not?
+ * @link: with path, peer_gid and peer_mac set.  A Proposal of version 2 may leave
+ *	the MAC address out; then it is called again when the Confirm has told it.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int smc_link_next_hop(struct smc_link *link)
+{
+	const u8 *mac = is_zero_ether_addr(link->peer_mac) ? link->path.mac :
+							     link->peer_mac;
+
+	return smc_rdma_path_next_hop(&link->path, &link->peer_gid, mac,
+				      link->dmac, &link->direct);
+}
+
+/**
  * smc_link_create() - the first half of a link: all that needs no peer
  * @link: new
  * @lgr: its group
@@ -146,9 +164,7 @@ int smc_link_create(struct smc_link *link, struct smc_lgr *lgr, u8 number)
 	if (!rc)
 		rc = smc_msg_post_all(link);
 	if (!rc)
-		rc = smc_rdma_path_next_hop(&link->path, &link->peer_gid,
-					    link->peer_mac, link->dmac,
-					    &link->direct);
+		rc = smc_link_next_hop(link);
 	if (!rc)
 		link->state = SMC_LINK_NEW;
 	return rc;

@@ -169,6 +169,7 @@ struct smc_link_post {
 };
 
 int smc_link_create(struct smc_link *link, struct smc_lgr *lgr, u8 number);
+int smc_link_next_hop(struct smc_link *link);
 int smc_link_connect(struct smc_link *link);
 void smc_link_destroy(struct smc_link *link);
 void smc_link_release(struct smc_link *link);

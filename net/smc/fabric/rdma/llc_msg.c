@@ -5,6 +5,11 @@
 #include "link.h"
 #include "llc_msg.h"
 
+/*
+ * What the incumbent says of its cache; it takes a link whose other end says 0 down
+ * again, and declines.
+ */
+#define CACHE_SIZE	3
 /* The number of the second link, which is offered and never made. */
 #define SECOND_LINK	2
 
@@ -42,6 +47,7 @@ int smc_llc_send_confirm_link(struct smc_lgr *lgr, bool reply)
 			.qpn = link->qp->qp_num,
 			.link = link->number,
 			.link_uid = link->uid,
+			.cache_size = CACHE_SIZE,
 			.max_links = lgr->max_links,
 			.max_conns = lgr->release ? lgr->max_conns : 0,
 		},

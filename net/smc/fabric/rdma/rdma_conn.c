@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A connection over SMC-R from its handshake to its end. */
+#include <linux/etherdevice.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include "../../netns.h"
@@ -148,7 +149,12 @@ static enum smc_reason __connect(struct rdma_conn *rc, const struct smc_clc_acce
 	union ib_gid gid;
 
 	smc_rdma_gid_from_wire(&gid, a->roce_gid);
-	/* The client has named its RNIC in the Proposal. */
+	/* The client has named its RNIC in the Proposal, if not by its MAC address. */
+	if (is_zero_ether_addr(link->peer_mac)) {
+		ether_addr_copy(link->peer_mac, a->mac);
+		if (smc_link_next_hop(link))
+			return SMC_REASON_NO_DEVICE;
+	}
 	if (memcmp(gid.raw, link->peer_gid.raw, sizeof(gid)) ||
 	    memcmp(a->mac, link->peer_mac, ETH_ALEN))
 		return SMC_REASON_BAD_CONFIRM;
