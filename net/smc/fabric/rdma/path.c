@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * From a TCP connection to our end of a link: the RDMA port that its packets go
- * through, and a GID there.  And from there to the peer: is it in our subnet, and
- * which MAC address comes next.  Documentation/rdma.md has the rules.
+ * through, and a GID there.  Documentation/rdma.md has the rules.
  *
  * Netdevs are looked at under RCU and never leave the section without a reference.
  */
@@ -12,10 +11,10 @@
 #include <linux/module.h>
 #include <linux/rculist.h>
 #include <net/addrconf.h>
-#include <net/inet_sock.h>
 #include <net/rtnetlink.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
+#include "../route.h"
 #include "dev.h"
 
 #define NO_VLAN		0xffff
@@ -345,62 +344,7 @@ static int choose_gid(struct wish *w, struct smc_rdma_path *path)
 	return 0;
 }
 
-/* ---- the connection's route ------------------------------------------------ */
-
-static void local_address(const struct sock *sk, struct in6_addr *addr)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr)) {
-		*addr = sk->sk_v6_rcv_saddr;
-		return;
-	}
-#endif
-	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_saddr, addr);
-}
-
-static struct dst_entry *route4(struct sock *sk)
-{
-	const struct inet_sock *inet = inet_sk(sk);
-	struct flowi4 fl4;
-	struct rtable *rt;
-
-	rt = ip_route_output_ports(sock_net(sk), &fl4, sk, inet->inet_daddr,
-				   inet->inet_saddr, inet->inet_dport,
-				   inet->inet_sport, IPPROTO_TCP, 0,
-				   sk->sk_bound_dev_if);
-	return IS_ERR(rt) ? NULL : &rt->dst;
-}
-
-static struct dst_entry *route6(struct sock *sk)
-{
-	struct dst_entry *dst = NULL;
-#if IS_ENABLED(CONFIG_IPV6)
-	struct flowi6 fl6 = {
-		.flowi6_oif	= sk->sk_bound_dev_if,
-		.flowi6_mark	= READ_ONCE(sk->sk_mark),
-		.flowi6_uid	= sk->sk_uid,
-		.flowi6_proto	= IPPROTO_TCP,
-		.daddr		= sk->sk_v6_daddr,
-		.saddr		= sk->sk_v6_rcv_saddr,
-		.fl6_dport	= inet_sk(sk)->inet_dport,
-		.fl6_sport	= inet_sk(sk)->inet_sport,
-	};
-
-	security_sk_classify_flow(sk, flowi6_to_flowi_common(&fl6));
-	dst = ipv6_stub->ipv6_dst_lookup_flow(sock_net(sk), sk, &fl6, NULL);
-#endif
-	return IS_ERR(dst) ? NULL : dst;
-}
-
-/* TCP keeps its route, but drops it at times. */
-static struct dst_entry *sk_route(struct sock *sk, const struct in6_addr *local)
-{
-	struct dst_entry *dst = sk_dst_get(sk);
-
-	if (dst)
-		return dst;
-	return ipv6_addr_v4mapped(local) ? route4(sk) : route6(sk);
-}
+/* ---- a path: found, kept, still good? --------------------------------------- */
 
 /*
  * What fits into a packet: the port knows its own netdev, the TCP connection perhaps
@@ -428,8 +372,8 @@ int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path)
 	int rc;
 
 	memset(path, 0, sizeof(*path));
-	local_address(sk, &w.local);
-	dst = sk_route(sk, &w.local);
+	smc_route_local(sk, &w.local);
+	dst = smc_route_get(sk);
 	if (!dst)
 		return -ENODEV;
 	rcu_read_lock();
@@ -460,8 +404,6 @@ void smc_rdma_path_copy(struct smc_rdma_path *to, const struct smc_rdma_path *fr
 	if (to->dev)
 		smc_rdma_dev_get(to->dev);
 }
-
-/* ---- a path that we have ---------------------------------------------------- */
 
 /* The GID of @path while it is still where it was, else an ERR_PTR. */
 static const struct ib_gid_attr *path_gid_attr(const struct smc_rdma_path *path)

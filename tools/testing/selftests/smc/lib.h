@@ -118,6 +118,9 @@ void barrier(const char *name);
 void ctl_put(long value);
 long ctl_get(void);
 
+/* How often: a fifth of it on the debug kernel, where a fork takes a second. */
+int many(int n);
+
 /* ---- sockets ---- */
 
 struct addr {

@@ -304,19 +304,46 @@ static bool is_reference(const struct variant *v)
 	return v == &variants[0] || !v[-1].ipv6 != !v->ipv6;
 }
 
+/* Is this variant in the list that was given, if any? */
+static bool named_variant(const struct variant *v)
+{
+	size_t len = strlen(v->name);
+	const char *at = opt.variant;
+
+	if (!at)
+		return true;
+	while ((at = strstr(at, v->name))) {
+		if ((at == opt.variant || at[-1] == ',') &&
+		    (!at[len] || at[len] == ','))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+/* What the others of its IP version are compared with. */
+static bool wanted_reference(const struct variant *v)
+{
+	const struct variant *end = variants + N_VARIANTS;
+	bool ipv6 = v->ipv6;
+
+	for (; v < end && v->ipv6 == ipv6; v++)
+		if (named_variant(v))
+			return true;
+	return false;
+}
+
 static bool wanted_variant(const struct test_case *tc, const struct variant *v)
 {
 	if ((tc->flags & F_V4 && v->ipv6) || (tc->flags & F_V6 && !v->ipv6))
 		return false;
 	if (opt.family && opt.family != (v->ipv6 ? 6 : 4))
 		return false;
-	if (opt.tcp_only)
-		return is_reference(v);
-	if (is_reference(v))		/* the others need it */
-		return true;
-	if (opt.smc_only && !v->smc)
+	if (is_reference(v))
+		return wanted_reference(v);
+	if (opt.tcp_only || (opt.smc_only && !v->smc))
 		return false;
-	return !opt.variant || !strcmp(opt.variant, v->name);
+	return named_variant(v);
 }
 
 static bool fresh_netns(void)
@@ -460,7 +487,7 @@ static void usage(const char *self)
 	       "  -l, --list          name the cases\n"
 	       "  -f, --family 4|6    only this IP version\n"
 	       "  -o, --only tcp|smc  TCP alone, or SMC at both ends alone\n"
-	       "  -V, --variant NAME  only this variant and its reference\n"
+	       "  -V, --variant A,B   only these variants and their references\n"
 	       "  -m, --mode any      do not insist that the connection is SMC\n"
 	       "  -n, --repeat N      N times, compared with the first run\n"
 	       "  -T, --timeout SEC   per case\n"

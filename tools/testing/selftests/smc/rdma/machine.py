@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """One machine of the pair: its module, its RDMA device, its EIDs, its addresses, its log."""
+import glob
 import os
 import subprocess
 import tempfile
@@ -62,7 +63,7 @@ class Machine:
         self.index, self.modules, self.mtu = index, modules, mtu
         self.module = modules[index - 1]
         self.is_server = index == 1
-        self.routed = False
+        self.routed = self.device_failed = False
         self.log = Log()
         self.load()
         run(f"ip -6 addr add {V6[index]}/64 dev eth0 nodad")
@@ -76,10 +77,23 @@ class Machine:
             run("modprobe -a ib_core inet_diag tcp_diag udp_tunnel; insmod $SMC_KO $SMC_PARAMS;"
                 "insmod $SMC_DIAG_KO")
 
+    @staticmethod
+    def unload():
+        """A handshake may go on until its timeout, not longer."""
+        until = time.monotonic() + 30
+        while "Module smc is in use" in run(
+                "rmmod smc_diag 2> /dev/null || true; rmmod smc || true"):
+            if time.monotonic() > until:
+                raise RuntimeError("smc.ko cannot be unloaded: it is in use")
+            time.sleep(0.5)
+        left = run("grep -i '^smc' /proc/slabinfo /proc/modules || true")
+        if left:
+            raise RuntimeError(f"smc.ko has left {left}")
+
     def swap(self, module):
         """Another module instead of the one that is loaded, in both machines."""
         self.no_rdma()
-        run("rmmod smc_diag; rmmod smc")
+        self.unload()
         self.modules, self.module = (module, module), module
         self.load()
         self.rdma("eth0")
@@ -171,6 +185,20 @@ class Machine:
             return netlink.link_groups()
         except OSError:
             return None
+
+    @staticmethod
+    def counters():
+        """Of the RDMA device and of what it sends through; what is 0 is left out."""
+        found = {}
+        for pattern in ("/sys/class/infiniband/*/ports/1/hw_counters/*",
+                        "/sys/class/net/eth0/statistics/*_dropped",
+                        "/sys/class/net/eth0/statistics/*_errors"):
+            for path in glob.glob(pattern):
+                with open(path, encoding="ascii") as file:
+                    value = file.read().strip()
+                if value.isdigit() and int(value) and "lifespan" not in path:
+                    found[os.path.basename(path)] = int(value)
+        return found
 
     def left_behind(self, seconds=15):
         """What a finished case has left; waits for it to go first."""

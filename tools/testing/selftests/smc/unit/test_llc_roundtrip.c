@@ -321,6 +321,76 @@ static void illegal(void)
 	tap_case("what has no encoding");
 }
 
+/* Are the bytes from @from to the end of a message of 44 bytes zero? */
+static bool zero_from(const u8 *buf, unsigned int from)
+{
+	while (from < SMC_WR_MSG_LEN && !buf[from])
+		from++;
+	return from == SMC_WR_MSG_LEN;
+}
+
+/* A message whose unused fields hold whatever was in memory */
+static struct smc_llc_msg dirty(u8 type, bool v2, bool reply)
+{
+	struct smc_llc_msg m;
+
+	memset(&m, 0xff, sizeof(m));
+	m.type = type;
+	m.v2 = v2;
+	m.reply = reply;
+	m.negative = false;
+	m.big_endian = false;
+	return m;
+}
+
+/* What does not belong into a message must not leak into it. */
+static void unused(void)
+{
+	struct smc_llc_msg m;
+	u8 buf[SMC_LLC_V2_FULL_LEN];
+
+	m = dirty(SMC_LLC_ADD_LINK_CONT, false, false);
+	m.add_link_cont.n_left = 1;
+	CHECK(smc_llc_encode(&m, buf, 44) == 44 && zero_from(buf, 24), "Cont.");
+	m = dirty(SMC_LLC_CONFIRM_RKEY, true, true);
+	m.confirm_rkey.retry = true;
+	m.confirm_rkey.n_total = 1;
+	CHECK(smc_llc_encode(&m, buf, 44) == 44 && zero_from(buf, 30) &&
+	      buf[3] == 0x80, "Confirm RKey");
+	m = dirty(SMC_LLC_CONFIRM_RKEY_CONT, false, false);
+	m.confirm_rkey_cont.n_left = 1;
+	CHECK(smc_llc_encode(&m, buf, 44) == 44 && zero_from(buf, 18),
+	      "Confirm RKey Cont.");
+	m = dirty(SMC_LLC_CONFIRM_LINK, false, false);
+	m.confirm_link.qpn = 1;
+	m.confirm_link.cache_size = 0;
+	CHECK(smc_llc_encode(&m, buf, 44) == 44 && zero_from(buf, 35) &&
+	      !buf[3], "Confirm Link");
+	m = dirty(SMC_LLC_ADD_LINK, false, true);
+	m.add_link.qpn = 1;
+	m.add_link.psn = 1;
+	m.add_link.mtu = 1;
+	m.add_link.direct = true;
+	CHECK(smc_llc_encode(&m, buf, 44) == 44 && zero_from(buf, 34) &&
+	      !buf[2] && buf[3] == 0x80, "Add Link v1");
+	m.v2 = true;
+	m.add_link.n_rtokens = 0;
+	CHECK(smc_llc_encode(&m, buf, 72) == 72 && zero_from(buf, 36) &&
+	      buf[3] == 0x80 && buf[44] == 0x80, "Add Link v2");
+	memset(buf, 0, 44);
+	CHECK(!memcmp(buf, buf + 45, 27), "Add Link v2, second half");
+	m = dirty(SMC_LLC_DELETE_LINK, true, false);
+	m.delete_link.all = true;
+	m.delete_link.orderly = false;
+	m.delete_link.reason = 0;
+	CHECK(smc_llc_encode(&m, buf, 44) == 44 && zero_from(buf, 4),
+	      "Delete Link");
+	m = dirty(SMC_LLC_DELETE_RKEY, true, true);
+	CHECK(smc_llc_encode(&m, buf, 44) == 44 && zero_from(buf, 5),
+	      "Delete RKey");
+	tap_case("unused fields do not leak");
+}
+
 static void names(void)
 {
 	CHECK(!strcmp(smc_llc_type_name(SMC_LLC_DELETE_RKEY), "DELETE RKEY"),
@@ -348,6 +418,7 @@ int main(void)
 	}
 	longest();
 	illegal();
+	unused();
 	names();
 	return tap_done();
 }

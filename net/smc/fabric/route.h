@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a TCP connection's route tells: by which netdev it goes, and which subnets
+ * are there.
+ */
+#ifndef SMC_ROUTE_H
+#define SMC_ROUTE_H
+
+#include <linux/in6.h>
+#include <net/dst.h>
+#include <net/sock.h>
+
+struct smc_clc_proposal;
+
+void smc_route_local(const struct sock *sk, struct in6_addr *addr);
+struct dst_entry *smc_route_get(struct sock *sk);
+int smc_route_offer_subnets(struct sock *sk, struct smc_clc_proposal *p);
+bool smc_route_in_subnets(struct sock *sk, const struct smc_clc_proposal *p);
+
+#endif
