@@ -7,47 +7,38 @@
 #define SMC_TRACE_H
 
 #include <linux/tracepoint.h>
-#include <net/sock.h>
-#include "smc.h"
+#include <linux/types.h>
 
-struct smc_conn;
-
-TRACE_EVENT(smc_conn_state,
-	TP_PROTO(const struct smc_conn *conn, int from, int to, int event),
-	TP_ARGS(conn, from, to, event),
+/* @object is the connection or the socket, @why an event or a reason. */
+DECLARE_EVENT_CLASS(smc_change,
+	TP_PROTO(const void *object, int from, int to, u32 why),
+	TP_ARGS(object, from, to, why),
 	TP_STRUCT__entry(
-		__field(const void *, conn)
+		__field(const void *, object)
 		__field(int, from)
 		__field(int, to)
-		__field(int, event)
+		__field(u32, why)
 	),
 	TP_fast_assign(
-		__entry->conn = conn;
+		__entry->object = object;
 		__entry->from = from;
 		__entry->to = to;
-		__entry->event = event;
+		__entry->why = why;
 	),
-	TP_printk("conn=%p state %d -> %d event %d", __entry->conn,
-		  __entry->from, __entry->to, __entry->event)
+	TP_printk("conn=%p state %d -> %d event %u", __entry->object,
+		  __entry->from, __entry->to, __entry->why)
 );
 
-TRACE_EVENT(smc_phase,
-	TP_PROTO(const struct sock *sk, int from, int to, u32 reason),
-	TP_ARGS(sk, from, to, reason),
-	TP_STRUCT__entry(
-		__field(const void *, sk)
-		__field(int, from)
-		__field(int, to)
-		__field(u32, reason)
-	),
-	TP_fast_assign(
-		__entry->sk = sk;
-		__entry->from = from;
-		__entry->to = to;
-		__entry->reason = reason;
-	),
-	TP_printk("sk=%p phase %d -> %d reason 0x%08x", __entry->sk,
-		  __entry->from, __entry->to, __entry->reason)
+DEFINE_EVENT(smc_change, smc_conn_state,
+	TP_PROTO(const void *object, int from, int to, u32 why),
+	TP_ARGS(object, from, to, why)
+);
+
+DEFINE_EVENT_PRINT(smc_change, smc_phase,
+	TP_PROTO(const void *object, int from, int to, u32 why),
+	TP_ARGS(object, from, to, why),
+	TP_printk("sk=%p phase %d -> %d reason 0x%08x", __entry->object,
+		  __entry->from, __entry->to, __entry->why)
 );
 
 #endif

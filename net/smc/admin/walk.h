@@ -9,8 +9,6 @@
 struct net;
 struct sock;
 
-#define SMC_DIAG_STATE_LISTEN	10
-
 /**
  * struct smc_sock_info - a picture of one socket
  * @sk:		the socket, referenced during the call

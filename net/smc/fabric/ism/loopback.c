@@ -272,6 +272,10 @@ static enum smc_reason lo_verify(struct lo_conn *lo, const struct smc_clc_accept
 	struct lo_bucket *b = lo_bucket(lo->token);
 	bool ok;
 
+	if (!a->smcd || a->chid != LO_CHID || a->gid != lo_gid ||
+	    a->gid_ext != lo_gid_ext || a->dmbe_idx != 1 ||
+	    (a->has_fce && a->release != 1))
+		return SMC_REASON_BAD_CONFIRM;
 	spin_lock_bh(&b->lock);
 	ok = lo->peer && lo->peer->token == a->token &&
 	     lo->conn.tx_size == smc_clc_size_to_bytes(a->dmbe_size);

@@ -164,6 +164,20 @@ static bool any_roce_port(struct ib_device *ibdev)
 	return false;
 }
 
+/* The largest enum ib_mtu that all ports can. */
+static u8 max_mtu(struct ib_device *ibdev)
+{
+	struct ib_port_attr attr;
+	u8 mtu = IB_MTU_4096;
+	u32 port;
+
+	rdma_for_each_port(ibdev, port)
+		if (rdma_protocol_roce(ibdev, port) &&
+		    !ib_query_port(ibdev, port, &attr))
+			mtu = clamp_t(u8, attr.max_mtu, IB_MTU_256, mtu);
+	return mtu;
+}
+
 static int dev_add(struct ib_device *ibdev)
 {
 	struct smc_rdma_dev *dev;
@@ -174,6 +188,7 @@ static int dev_add(struct ib_device *ibdev)
 	if (!dev)
 		return -ENOMEM;
 	dev->ibdev = ibdev;
+	dev->max_mtu = max_mtu(ibdev);
 	refcount_set(&dev->ref, 1);
 	init_completion(&dev->unused);
 	INIT_WORK(&dev->port_work, port_work);

@@ -21,6 +21,7 @@
 /**
  * struct smc_rdma_dev - an RDMA device, from ib_client's add to its remove
  * @ibdev:	the device; valid as long as a reference is held
+ * @max_mtu:	enum ib_mtu, the largest that all its ports can
  * @list:	in the list of devices; RCU
  * @ref:	link groups and paths hold one; remove waits for the last
  * @unused:	the last reference is gone
@@ -31,6 +32,7 @@
  */
 struct smc_rdma_dev {
 	struct ib_device	*ibdev;
+	u8			max_mtu;
 	struct list_head	list;
 	refcount_t		ref;
 	struct completion	unused;
@@ -50,8 +52,8 @@ struct smc_rdma_dev {
  *		debug parameter says so, RoCEv2 link-local for version 1
  * @mac:	MAC address of the netdev of that GID
  * @vlan_id:	its VLAN, 0xffff without one (RFC 7609: 12 bits)
- * @mtu:	enum ib_mtu: the port's active one, or less if the TCP connection's
- *		route has a smaller one
+ * @mtu:	enum ib_mtu, from the MTU of the GID's netdev, or that of the TCP
+ *		connection's route if it is smaller
  */
 struct smc_rdma_path {
 	struct smc_rdma_dev	*dev;
@@ -73,7 +75,7 @@ struct smc_rdma_path {
  * Documentation/rdma.md says what is followed from the socket's route to a device
  * and which of its GIDs is taken.
  *
- * Context: process, may sleep, the socket need not be locked.
+ * Context: process, the socket need not be locked.
  * Return: 0; -ENODEV: no device carries it; -EADDRNOTAVAIL: a device does but has no
  * GID of the wanted kind.
  */

@@ -28,13 +28,16 @@ MODULE_PARM_DESC(v1_over_rocev2, "Debugging only: SMC-Rv1 may use link-local RoC
 
 /**
  * struct carriers - netdevs that a connection's packets pass through
+ * @top: the route's own
  * @n: how many
- * @at: the route's own netdev first, then what is below it, by distance
+ * @at: @top, then what is below it, by distance; not @top if a packet gets more there
+ *	than RoCE could do
  *
  * vlan is the VLAN tag that packets have got on their way there.  Only valid in the
  * RCU section where it was made.
  */
 struct carriers {
+	struct net_device *top;
 	unsigned int n;
 	struct {
 		struct net_device *dev;
@@ -120,6 +123,7 @@ static void carriers_follow(struct carriers *c, struct net_device *dev)
 {
 	unsigned int i;
 
+	c->top = dev;
 	c->n = 0;
 	carriers_add(c, dev, NO_VLAN);
 	for (i = 0; i < c->n; i++) {
@@ -151,6 +155,7 @@ static bool smc_rdma_pnet_match(const struct net_device *ndev,
  * @carriers: where its packets go
  * @device_seen: a port carries the connection, with whatever GIDs
  * @rank: how well the best one so far fits, 0: there is none
+ * @mtu: MTU of that one's netdev
  */
 struct wish {
 	bool			v2;
@@ -159,6 +164,7 @@ struct wish {
 	struct carriers		carriers;
 	bool			device_seen;
 	unsigned int		rank;
+	unsigned int		mtu;
 };
 
 /* Are both addresses in one subnet of the netdev that has @own?  Under RCU. */
@@ -256,7 +262,7 @@ static void consider_gid(struct wish *w, struct smc_rdma_path *path,
 		if (w->carriers.at[found].vlan != NO_VLAN &&
 		    w->carriers.at[found].vlan != vlan)
 			return;
-	} else if (!smc_rdma_pnet_match(w->carriers.at[0].dev, dev, port)) {
+	} else if (!smc_rdma_pnet_match(w->carriers.top, dev, port)) {
 		return;
 	}
 	rank = gid_rank(w, attr, ndev);
@@ -274,6 +280,7 @@ static void consider_gid(struct wish *w, struct smc_rdma_path *path,
 	path->gid = attr->gid;
 	ether_addr_copy(path->mac, mac);
 	path->vlan_id = vlan;
+	w->mtu = READ_ONCE(ndev->mtu);
 }
 
 /* The index has one byte in a path; nobody has that many addresses. */
@@ -294,7 +301,7 @@ static bool port_carries(const struct wish *w, const struct smc_rdma_dev *dev,
 	struct net_device *ndev;
 	bool carries;
 
-	if (smc_rdma_pnet_match(w->carriers.at[0].dev, dev, port))
+	if (smc_rdma_pnet_match(w->carriers.top, dev, port))
 		return true;
 	attr = rdma_get_gid_attr(dev->ibdev, port, 0);
 	if (IS_ERR(attr))
@@ -347,28 +354,24 @@ static int choose_gid(struct wish *w, struct smc_rdma_path *path)
 /* ---- a path: found, kept, still good? --------------------------------------- */
 
 /*
- * What fits into a packet: the port knows its own netdev, the TCP connection perhaps
- * of a narrower place on its way.
+ * What fits into a packet: by what the device can, by the MTU of the GID's netdev and
+ * by that of the TCP connection's route, which may know of a narrower place on the
+ * way.  ib_query_port() would tell the first two, but drivers ask hardware, and some
+ * write into the kernel log.
  */
-static int path_mtu(struct smc_rdma_path *path, u32 route_mtu)
+static u8 path_mtu(const struct smc_rdma_dev *dev, unsigned int netdev_mtu,
+		   unsigned int route_mtu)
 {
-	struct ib_port_attr port;
-	int rc;
+	/* A route over loopback may have more than an int of the RDMA core. */
+	unsigned int mtu = min3(netdev_mtu, route_mtu, 65535u);
 
-	rc = ib_query_port(path->dev->ibdev, path->port, &port);
-	if (rc)
-		return rc;
-	path->mtu = min_t(u8, port.active_mtu,
-			  max_t(u8, iboe_get_mtu(min(route_mtu, 65535u)),
-				IB_MTU_256));
-	return 0;
+	return clamp_t(u8, iboe_get_mtu(mtu), IB_MTU_256, dev->max_mtu);
 }
 
 int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path)
 {
 	struct wish w = { .v2 = v2, .net = sock_net(sk) };
 	struct dst_entry *dst;
-	u32 route_mtu;
 	int rc;
 
 	memset(path, 0, sizeof(*path));
@@ -380,15 +383,10 @@ int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path)
 	carriers_follow(&w.carriers, dst_dev_rcu(dst));
 	rc = choose_gid(&w, path);
 	rcu_read_unlock();
-	route_mtu = dst_mtu(dst);
+	if (!rc)
+		path->mtu = path_mtu(path->dev, w.mtu, dst_mtu(dst));
 	dst_release(dst);
-	if (rc)
-		return rc;
-	if (path_mtu(path, route_mtu)) {
-		smc_rdma_path_put(path);
-		return -ENODEV;
-	}
-	return 0;
+	return rc;
 }
 
 void smc_rdma_path_put(struct smc_rdma_path *path)

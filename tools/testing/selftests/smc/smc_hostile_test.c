@@ -18,17 +18,10 @@
 #include <unistd.h>
 
 #include "kselftest.h"
+#include "hostile.h"
 #include "klog.h"
-#include "raw.h"
 
-static int victim_l, victim_port;	/* a genuine listener */
-static int raw_l, raw_port;		/* one whose children speak CLC themselves */
-static struct message proposal, accept_, confirm, old_confirm;
-static char why[300];
-
-#define BAD(...)	(snprintf(why, sizeof(why), __VA_ARGS__), false)
-
-static void result(bool ok, const char *name)
+void result(bool ok, const char *name)
 {
 	char bug[512];
 	int n = klog_check(bug, sizeof(bug));
@@ -44,141 +37,6 @@ static void result(bool ok, const char *name)
 	fflush(stdout);
 }
 
-/* ---- the two places where a hostile peer can sit ---- */
-
-struct scene {
-	int raw;	/* our end */
-	int victim;
-};
-
-/* We are the client: the victim's server child waits for a Proposal. */
-static struct scene as_client(void)
-{
-	struct scene s;
-
-	s.raw = raw_connect(victim_port);
-	s.victim = accept_in_time(victim_l);
-	return s;
-}
-
-/* We are the server: the victim has connected and sent its Proposal. */
-static struct scene as_server(struct message *p)
-{
-	struct scene s;
-
-	s.victim = victim_connect(raw_port);
-	s.raw = accept_in_time(raw_l);
-	if (get_message(s.raw, p, WAIT_MS) != GOT_PROPOSAL)
-		give_up("the victim sent no Proposal");
-	return s;
-}
-
-/* We are the client, and the victim's Accept has come. */
-static struct scene as_client_accepted(struct message *a)
-{
-	struct scene s = as_client();
-
-	put_bytes(s.raw, proposal.b, proposal.len);
-	if (get_message(s.raw, a, WAIT_MS) != GOT_ACCEPT)
-		give_up("the victim sent no Accept");
-	return s;
-}
-
-static void end_scene(struct scene s)
-{
-	close(s.raw);
-	close(s.victim);
-}
-
-/* ---- what has to be true afterwards ---- */
-
-static bool talks_tcp(struct scene s)
-{
-	char buf[32];
-	ssize_t n = 0, k;
-
-	put_bytes(s.raw, "from the peer", 13);
-	while (n < 13) {
-		if (!wait_mask(s.victim, POLLIN, WAIT_MS))
-			return BAD("after the Decline nothing arrives at the victim");
-		k = recv(s.victim, buf + n, 13 - n, MSG_DONTWAIT);
-		if (k <= 0 && errno != EAGAIN)
-			return BAD("after the Decline: %s", strerror(errno));
-		n += k > 0 ? k : 0;
-	}
-	if (memcmp(buf, "from the peer", 13))
-		return BAD("after the Decline the victim reads something else");
-	wait_mask(s.victim, POLLOUT, WAIT_MS);
-	if (send(s.victim, "from the victim", 15, MSG_NOSIGNAL) != 15)
-		return BAD("the victim cannot send: %s", strerror(errno));
-	for (n = 0; n < 15; n += k) {
-		if (!wait_mask(s.raw, POLLIN, WAIT_MS))
-			return BAD("nothing arrives from the victim");
-		k = recv(s.raw, buf + n, 15 - n, 0);
-		if (k <= 0)
-			return BAD("the victim's data does not come");
-	}
-	return !memcmp(buf, "from the victim", 15) || BAD("other data comes");
-}
-
-/* The victim's application is told, and does not wait for ever. */
-static bool victim_is_told(struct scene s, bool error)
-{
-	char c[64];
-	ssize_t n;
-	int m;
-
-	for (;;) {
-		m = wait_mask(s.victim, POLLIN, WAIT_MS);
-		if (!m)
-			return BAD("the victim's application hangs");
-		n = recv(s.victim, c, sizeof(c), MSG_DONTWAIT);
-		if (n < 0 && errno == EAGAIN && !(m & POLLHUP)) {
-			usleep(1000);
-			continue;
-		}
-		break;
-	}
-	if (n > 0)
-		return BAD("the victim's application reads %zd bytes of CLC", n);
-	if (error && n == 0)
-		return BAD("the victim's application sees an ordinary end");
-	if (n < 0 && errno != ECONNRESET && errno != ETIMEDOUT && errno != EPIPE)
-		return BAD("the victim's application gets %s", strerror(errno));
-	return true;
-}
-
-/*
- * Judge what follows upon what we sent; @allowed is a set of reactions. If none
- * comes because the victim waits for more, the end of the stream is sent too.
- */
-static bool judge(struct scene s, unsigned int allowed, bool eof, unsigned int *got)
-{
-	struct message m;
-	enum reaction r;
-
-	if (eof)
-		shutdown(s.raw, SHUT_WR);
-	r = get_message(s.raw, &m, WAIT_MS);
-	if (got)
-		*got |= r;
-	if (!(r & allowed))
-		return BAD("%s instead of %s", reaction_names(r), reaction_names(allowed));
-	if (r == GOT_DECLINE) {
-		if (m.len < 28 || (m.b[16] | m.b[17] | m.b[18] | m.b[19]) == 0)
-			return BAD("a Decline without a diagnosis");
-		return eof || talks_tcp(s);
-	}
-	/* after an end of the stream TCP, too, tells the end first */
-	if (r == GOT_RESET)
-		return victim_is_told(s, !eof);
-	if (r == GOT_END)
-		return victim_is_told(s, false);
-	/* It goes on: then we leave, and the victim has to notice. */
-	shutdown(s.raw, SHUT_RDWR);
-	return victim_is_told(s, false);
-}
-
 /* ---- one mangled message ---- */
 
 enum place { CLIENT, SERVER, CONFIRMING };
@@ -187,18 +45,13 @@ static const char * const place_name[] = {
 	"as client", "as server", "as client that confirms",
 };
 
-static struct scene stage(enum place at, struct message *m, const struct message *tmpl)
+static struct scene stage(enum place at)
 {
 	struct message other;
-	struct scene s;
 
-	*m = *tmpl;
 	if (at == CLIENT)
 		return as_client();
-	if (at == SERVER)
-		return as_server(&other);
-	s = as_client_accepted(&other);
-	return s;
+	return at == SERVER ? as_server(&other) : as_client_accepted(&other);
 }
 
 static const struct message *template(enum place at)
@@ -210,14 +63,7 @@ static const struct message *template(enum place at)
 static bool attack(enum place at, const struct message *m, unsigned int allowed,
 		   bool eof, unsigned int *got)
 {
-	struct message copy;
-	struct scene s = stage(at, &copy, m);
-	bool ok;
-
-	put_bytes(s.raw, m->b, m->len);
-	ok = judge(s, allowed, eof, got);
-	end_scene(s);
-	return ok;
+	return answer(stage(at), m, allowed, eof, got);
 }
 
 /* ---- the list: changes at named places ---- */
@@ -337,8 +183,7 @@ static void run_changes(void)
 /* The end in lieu of a message is no violation: the application sees it. */
 static bool ends_at_once(enum place at)
 {
-	struct message m;
-	struct scene s = stage(at, &m, template(at));
+	struct scene s = stage(at);
 	bool ok;
 
 	shutdown(s.raw, SHUT_WR);
@@ -475,31 +320,16 @@ static void repeated(void)
 	       strstr(why, "something else"), "as server: the Accept twice");
 	end_scene(s);
 
-	s = as_client();
-	put_bytes(s.raw, confirm.b, confirm.len);
-	result(judge(s, GOT_RESET, false, NULL), "as client: the Confirm first");
-	end_scene(s);
-
-	s = as_client();
-	put_bytes(s.raw, accept_.b, accept_.len);
-	result(judge(s, GOT_RESET, false, NULL), "as client: an Accept first");
-	end_scene(s);
-
-	s = as_server(&a);
-	put_bytes(s.raw, a.b, a.len);
-	result(judge(s, GOT_RESET, false, NULL), "as server: the victim's own Proposal");
-	end_scene(s);
-
-	s = as_client_accepted(&a);
-	put_bytes(s.raw, a.b, a.len);
-	result(judge(s, GOT_RESET, false, NULL), "as client: the victim's own Accept");
-	end_scene(s);
-
-	s = as_client_accepted(&a);
-	put_bytes(s.raw, old_confirm.b, old_confirm.len);
-	result(judge(s, GOT_RESET | GOT_DECLINE, false, NULL),
+	result(answer(as_client(), &confirm, GOT_RESET, false, NULL),
+	       "as client: the Confirm first");
+	result(answer(as_client(), &accept_, GOT_RESET, false, NULL),
+	       "as client: an Accept first");
+	result(answer(as_server(&a), &a, GOT_RESET, false, NULL),
+	       "as server: the victim's own Proposal");
+	result(answer(as_client_accepted(&a), &a, GOT_RESET, false, NULL),
+	       "as client: the victim's own Accept");
+	result(answer(as_client_accepted(&a), &old_confirm, GOT_RESET | GOT_DECLINE, false, NULL),
 	       "as client: the Confirm of another connection");
-	end_scene(s);
 
 	/* a Confirm that says what the victim's own Accept said */
 	s = as_client_accepted(&a);
@@ -538,28 +368,24 @@ static void garbage(void)
 
 static void silence(void)
 {
+	static const struct message nothing;
 	long old = set_timeout_ms(300);
-	struct message m;
+	struct message m, begun, cut;
 	struct scene s;
 	bool ok;
 
-	s = as_client();
-	result(judge(s, GOT_RESET, false, NULL), "as client: silence");
-	end_scene(s);
-	s = as_client();
-	put_bytes(s.raw, proposal.b, 20);
-	result(judge(s, GOT_RESET, false, NULL), "as client: silence inside the Proposal");
-	end_scene(s);
-	s = as_server(&m);
-	result(judge(s, GOT_RESET, false, NULL), "as server: silence");
-	end_scene(s);
-	s = as_server(&m);
-	put_bytes(s.raw, accept_.b, accept_.len - 1);
-	result(judge(s, GOT_RESET, false, NULL), "as server: silence inside the Accept");
-	end_scene(s);
-	s = as_client_accepted(&m);
-	result(judge(s, GOT_RESET, false, NULL), "as client: silence after the Accept");
-	end_scene(s);
+	begun = proposal;
+	begun.len = 20;
+	cut = accept_;
+	cut.len--;
+	result(answer(as_client(), &nothing, GOT_RESET, false, NULL), "as client: silence");
+	result(answer(as_client(), &begun, GOT_RESET, false, NULL),
+	       "as client: silence inside the Proposal");
+	result(answer(as_server(&m), &nothing, GOT_RESET, false, NULL), "as server: silence");
+	result(answer(as_server(&m), &cut, GOT_RESET, false, NULL),
+	       "as server: silence inside the Accept");
+	result(answer(as_client_accepted(&m), &nothing, GOT_RESET, false, NULL),
+	       "as client: silence after the Accept");
 	set_timeout_ms(old);
 
 	/* slow is not silent */
@@ -576,27 +402,6 @@ static const uint8_t decline_v1[28] = {
 	1, 2, 3, 4, 5, 6, 7, 8, 0x03, 0x01, 0, 0, 0, 0, 0, 0,
 	0xe2, 0xd4, 0xc3, 0xd9,
 };
-
-/* What follows the last CLC message in the same segment is the application's. */
-static bool victim_reads(struct scene s, const char *text)
-{
-	char buf[64];
-	size_t n = 0, len = strlen(text);
-
-	while (n < len) {
-		ssize_t k;
-
-		if (!wait_mask(s.victim, POLLIN, WAIT_MS))
-			return BAD("the data never comes");
-		k = recv(s.victim, buf + n, len - n, MSG_DONTWAIT);
-		if (k < 0 && errno == EAGAIN)
-			continue;
-		if (k <= 0)
-			return BAD("%s instead of data", k ? strerror(errno) : "the end");
-		n += k;
-	}
-	return !memcmp(buf, text, len) || BAD("the data is not what was sent");
-}
 
 static void data_behind(void)
 {
@@ -680,48 +485,15 @@ static void leaving(void)
 	result(true, "the victim's application closes in every step");
 }
 
-/* ---- genuine messages ---- */
-
-/*
- * We stand between a genuine client and a genuine server and pass on what they
- * say; all three messages of a handshake come by.
- */
-static void record(struct message *c_out)
-{
-	struct message m;
-	int client, to_client, to_server, server;
-
-	client = victim_connect(raw_port);
-	to_client = accept_in_time(raw_l);
-	to_server = raw_connect(victim_port);
-	server = accept_in_time(victim_l);
-	if (get_message(to_client, &proposal, WAIT_MS) != GOT_PROPOSAL)
-		give_up("no genuine Proposal");
-	put_bytes(to_server, proposal.b, proposal.len);
-	if (get_message(to_server, &accept_, WAIT_MS) != GOT_ACCEPT)
-		give_up("no genuine Accept");
-	put_bytes(to_client, accept_.b, accept_.len);
-	if (get_message(to_client, c_out, WAIT_MS) != GOT_CONFIRM) {
-		m = *c_out;
-		give_up("no genuine Confirm but type %d, %zu bytes", m.b[4], m.len);
-	}
-	close(client);
-	close(to_client);
-	close(to_server);
-	close(server);
-}
-
 int main(void)
 {
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
-	ksft_set_plan(sizeof(changes) / sizeof(changes[0]) + 3 * 4 + 2 + 8 + 3 + 6 + 5 + 2);
+	ksft_set_plan(sizeof(changes) / sizeof(changes[0]) + 3 * 4 + 2 + 8 + 3 + 6 + 5 + 2 +
+		      forms_plan());
 	klog_open();
-	victim_l = victim_listen(&victim_port);
-	raw_l = raw_listen(&raw_port);
-	record(&old_confirm);
-	record(&confirm);
+	hostile_open();
 	ksft_print_msg("recorded: Proposal of %zu bytes, Accept of %zu, Confirm of %zu\n",
 		       proposal.len, accept_.len, confirm.len);
 	run_changes();
@@ -737,5 +509,6 @@ int main(void)
 	silence();
 	data_behind();
 	leaving();
+	forms();
 	ksft_finished();
 }

@@ -18,6 +18,15 @@ static int ep_mod(int ep, int fd, unsigned int events)
 	return epoll_ctl(ep, EPOLL_CTL_MOD, fd, &ev);
 }
 
+/* An epoll instance that watches one socket. */
+static int watch(int fd, unsigned int events)
+{
+	int ep = X(epoll_create1(0));
+
+	R(ep_add(ep, fd, events));
+	return ep;
+}
+
 /* What is there right now. */
 static void now(int ep, const char *what)
 {
@@ -41,10 +50,9 @@ static void next(int ep, const char *what)
 
 static void epoll_level_server(void)
 {
-	int ep = X(epoll_create1(0)), fd = pair();
+	int fd = pair(), ep = watch(fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP);
 	char buf[10];
 
-	R(ep_add(ep, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP));
 	now(ep, "quiet");
 	now(ep, "still quiet");
 	barrier("send");
@@ -140,9 +148,8 @@ static void epoll_edge_client(void)
 /* Every message is an edge, read or not. */
 static void epoll_edge_each_server(void)
 {
-	int ep = X(epoll_create1(0)), fd = pair();
+	int fd = pair(), ep = watch(fd, EPOLLIN | EPOLLET);
 
-	R(ep_add(ep, fd, EPOLLIN | EPOLLET));
 	now(ep, "added");
 	for (int i = 1; i <= 10; i++) {
 		barrier("send");
@@ -180,9 +187,8 @@ static void epoll_edge_out_server(void)
 /* EPOLLOUT fires once after every EAGAIN. */
 static void epoll_edge_out_client(void)
 {
-	int ep = X(epoll_create1(0)), fd = pair();
+	int fd = pair(), ep = watch(fd, EPOLLOUT | EPOLLET);
 
-	R(ep_add(ep, fd, EPOLLOUT | EPOLLET));
 	now(ep, "added");
 	now(ep, "told once");
 	for (int i = 0; i < 3; i++) {
@@ -199,9 +205,8 @@ static void epoll_edge_out_client(void)
 
 static void epoll_oneshot_server(void)
 {
-	int ep = X(epoll_create1(0)), fd = pair();
+	int fd = pair(), ep = watch(fd, EPOLLIN | EPOLLONESHOT);
 
-	R(ep_add(ep, fd, EPOLLIN | EPOLLONESHOT));
 	barrier("first");
 	next(ep, "data");
 	now(ep, "disarmed");
@@ -254,9 +259,9 @@ static void epoll_connect_client(void)
 	char c;
 
 	for (int i = 0; i < 2; i++) {
-		int ep = X(epoll_create1(0)), fd = make_socket(SOCK_NONBLOCK);
+		int fd = make_socket(SOCK_NONBLOCK);
+		int ep = watch(fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | (i ? EPOLLET : 0));
 
-		R(ep_add(ep, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | (i ? EPOLLET : 0)));
 		now(ep, "not connected");
 		R(connect(fd, &a.sa, a.len));
 		for (;;) {
@@ -304,10 +309,9 @@ static void epoll_refused(void)
 
 static void epoll_masks_server(void)
 {
-	int ep = X(epoll_create1(0)), fd = pair();
+	int fd = pair(), ep = watch(fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI);
 	char c;
 
-	R(ep_add(ep, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI));
 	now(ep, "established");
 	R(shutdown(fd, SHUT_WR));
 	now(ep, "wrote all");
@@ -328,10 +332,9 @@ static void epoll_masks_server(void)
 
 static void epoll_masks_client(void)
 {
-	int ep = X(epoll_create1(0)), fd = pair();
+	int fd = pair(), ep = watch(fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI);
 	char c;
 
-	R(ep_add(ep, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI));
 	barrier("half");
 	await_mask(fd, POLLRDHUP);
 	now(ep, "peer wrote all");
@@ -362,8 +365,7 @@ static void epoll_exclusive_server(void)
 
 	memset(w, 0, sizeof(w));
 	for (int i = 0; i < 4; i++) {
-		ep[i] = X(epoll_create1(0));
-		R(ep_add(ep[i], l, EPOLLIN | EPOLLEXCLUSIVE));
+		ep[i] = watch(l, EPOLLIN | EPOLLEXCLUSIVE);
 		w[i].run = wait_thread;
 		w[i].fd = ep[i];
 		worker_start(&w[i]);

@@ -196,17 +196,13 @@ static void urgent_inline_server(void)
 	ping_pong(fd);
 }
 
-static void urgent_inline_client(void)
+/* SIGIO for this process from now on. */
+static void asynchronous(int fd, int signal_flags)
 {
-	int fd = pair();
-
-	barrier("ready");
-	R(send(fd, "abc", 3, 0));
-	R(send(fd, "U", 1, MSG_OOB));
-	R(send(fd, "def", 3, 0));
-	barrier("sent");
-	barrier("read");
-	ping_pong(fd);
+	on_signal(SIGIO, signal_flags);
+	R(fcntl(fd, F_SETOWN, getpid()));
+	R(fcntl(fd, F_GETOWN) == getpid());
+	R(fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
 }
 
 /* SIGIO comes for data, for the end, and for room that was missing. */
@@ -215,10 +211,7 @@ static void sigio_server(void)
 	int fd = pair();
 	char buf[10];
 
-	on_signal(SIGIO, 0);
-	R(fcntl(fd, F_SETOWN, getpid()));
-	R(fcntl(fd, F_GETOWN) == getpid());
-	R(fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
+	asynchronous(fd, 0);
 	barrier("ready");
 	AWAIT(signals_seen);
 	rec("signalled");
@@ -258,9 +251,7 @@ static void sigio_room_client(void)
 	int fd = pair();
 	size_t total;
 
-	on_signal(SIGIO, SA_RESTART);
-	R(fcntl(fd, F_SETOWN, getpid()));
-	R(fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
+	asynchronous(fd, SA_RESTART);
 	total = fill_up(fd);
 	signals_seen = 0;
 	barrier("full");
@@ -275,9 +266,7 @@ static void sigio_listener_server(void)
 	int l = listen_on(5);
 	struct addr a = name_of(l);
 
-	on_signal(SIGIO, SA_RESTART);
-	R(fcntl(l, F_SETOWN, getpid()));
-	R(fcntl(l, F_SETFL, O_ASYNC | O_NONBLOCK));
+	asynchronous(l, SA_RESTART);
 	ctl_put(addr_port(&a));
 	AWAIT(signals_seen);
 	rec("signalled");
@@ -300,9 +289,7 @@ static void sigio_connect_client(void)
 	int fd = make_socket(SOCK_NONBLOCK);
 	struct addr a = loopback(ctl_get());
 
-	on_signal(SIGIO, SA_RESTART);
-	R(fcntl(fd, F_SETOWN, getpid()));
-	R(fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
+	asynchronous(fd, SA_RESTART);
 	R(connect(fd, &a.sa, a.len));
 	AWAIT(signals_seen);
 	rec("signalled");
@@ -318,7 +305,8 @@ const struct test_case ioctl_cases[] = {
 	SOLO(ioctl_states, 0, "ioctls on new and listening sockets"),
 	CASE(fionbio, 0, "FIONBIO"),
 	CASE(urgent, F_URGENT, "MSG_OOB, SIOCATMARK, POLLPRI"),
-	CASE(urgent_inline, F_URGENT, "SO_OOBINLINE and SIGURG"),
+	{ "urgent_inline", urgent_inline_server, urgent_client, F_URGENT,
+	  "SO_OOBINLINE and SIGURG" },
 	CASE(sigio, 0, "O_ASYNC for data and end"),
 	CASE(sigio_room, 0, "O_ASYNC for room"),
 	CASE(sigio_listener, 0, "O_ASYNC on a listener"),
