@@ -4,6 +4,7 @@
 #include "admin/eid.h"
 #include "admin/genl.h"
 #include "fabric/fabric.h"
+#include "fabric/rdma/rdma.h"
 #include "handshake/handshake.h"
 #include "netns.h"
 #include "socket/socket.h"
@@ -29,9 +30,12 @@ static int __init smc_init(void)
 	rc = smc_loopback_init();
 	if (rc)
 		goto err_hs;
-	rc = smc_family_init();
+	rc = smc_rdma_init();
 	if (rc)
 		goto err_loopback;
+	rc = smc_family_init();
+	if (rc)
+		goto err_rdma;
 	rc = smc_genl_init();
 	if (rc)
 		goto err_family;
@@ -39,6 +43,8 @@ static int __init smc_init(void)
 
 err_family:
 	smc_family_exit();
+err_rdma:
+	smc_rdma_exit();
 err_loopback:
 	smc_loopback_exit();
 err_hs:
@@ -57,6 +63,7 @@ static void __exit smc_exit(void)
 	/* Timers and callbacks that dropped the last reference have returned. */
 	synchronize_rcu();
 	flush_workqueue(smc_wq);
+	smc_rdma_exit();
 	smc_loopback_exit();
 	smc_netns_exit();
 	destroy_workqueue(smc_wq);

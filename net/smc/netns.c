@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Network namespaces come and go. */
 #include <linux/mm.h>
+#include "fabric/rdma/rdma.h"
 #include "group/buf.h"
 #include "netns.h"
 
@@ -15,16 +16,27 @@ static int __net_init smc_net_init(struct net *net)
 	sn->enable = 1;
 	sn->wmem = 256 << 10;
 	sn->rmem = 256 << 10;
-	sn->pools = smc_pools_new();
-	if (!sn->pools)
-		return -ENOMEM;
+	spin_lock_init(&sn->lgrs.lock);
+	INIT_LIST_HEAD(&sn->lgrs.list);
+	sn->smcr_max_conns = 255;
+	sn->smcr_max_links = 2;
+	sn->smcr_max_send_wr = 64;
+	sn->smcr_max_recv_wr = 512;
+	sn->smcr_testlink_time = 30;
+	sn->lgr_idle_time = 600;
 	/* An eighth of the memory, as z/OS caps what SMC may fix. */
 	sn->mem_max = max_t(unsigned long, (totalram_pages() << PAGE_SHIFT) / 8,
 			    16ul << 20);
-	smc_pools_set_limit(sn->pools, sn->mem_max);
-	rc = smc_sysctl_init(sn);
-	if (rc)
+	sn->budget = smc_budget_new(sn->mem_max);
+	if (!sn->budget)
+		return -ENOMEM;
+	sn->pools = smc_pools_new(sn->budget, NULL, NULL);
+	rc = sn->pools ? smc_sysctl_init(sn) : -ENOMEM;
+	if (!rc)
+		return 0;
+	if (sn->pools)
 		smc_pools_close(sn->pools);
+	smc_budget_put(sn->budget);
 	return rc;
 }
 
@@ -33,7 +45,9 @@ static void __net_exit smc_net_exit(struct net *net)
 	struct smc_net *sn = smc_net(net);
 
 	smc_sysctl_exit(sn);
+	smc_rdma_net_exit(sn);
 	smc_pools_close(sn->pools);
+	smc_budget_put(sn->budget);
 }
 
 static struct pernet_operations smc_net_ops = {

@@ -6,31 +6,66 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/list.h>
+#include <linux/spinlock.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include "wire/clc.h"
 
+struct smc_budget;
 struct smc_pools;
 struct ctl_table_header;
 
 #define SMC_MAX_EIDS	SMC_CLC_MAX_EIDS
 
 /**
+ * struct smc_lgrs - link groups of a namespace
+ * @lock:	protects the list, and state and number of connections of each group;
+ *		any context
+ * @list:	those that have not begun to end
+ * @closed:	the namespace goes
+ */
+struct smc_lgrs {
+	spinlock_t		lock;
+	struct list_head	list;
+	bool			closed;
+};
+
+/**
  * struct smc_net - SMC in one network namespace
  * @net:	the namespace
- * @pools:	receive elements
+ * @budget:	memory of all buffers, capped by @mem_max
+ * @pools:	elements of fabrics inside this kernel
  * @n_smcd:	SMC-D connections: the first is a first contact
  * @n_handshakes: CLC handshakes in progress
  * @limit_hs:	net.smc.limit_smc_hs: beyond smc_hs_threshold() of them, TCP
+ * @lgrs:	SMC-R link groups
+ * @n_lgrs:	their number, with those that are ending
+ * @smcr_max_conns: net.smc.smcr_max_conns_per_lgr
+ * @smcr_max_links: net.smc.smcr_max_links_per_lgr
+ * @smcr_max_send_wr: net.smc.smcr_max_send_wr: posts that a link can have under way
+ * @smcr_max_recv_wr: net.smc.smcr_max_recv_wr: receive buffers of a link
+ * @smcr_testlink_time: net.smc.smcr_testlink_time: seconds without a word from the
+ *		peer until a link is tested; 0 for never
+ * @lgr_idle_time: net.smc.lgr_idle_time: seconds that a link group without
+ *		connections is kept
  * @wmem:	net.smc.wmem: send buffer in bytes where the socket sets none
  * @rmem:	net.smc.rmem: receive element in bytes where the socket sets none
  * @enable:	net.smc.enable
- * @mem_max:	net.smc.mem_max: cap on the memory of @pools in bytes
+ * @mem_max:	net.smc.mem_max: cap on the memory of all buffers in bytes
  */
 struct smc_net {
 	struct net		*net;
+	struct smc_budget	*budget;
 	struct smc_pools	*pools;
 	atomic_t		n_smcd;
+	struct smc_lgrs		lgrs;
+	atomic_t		n_lgrs;
+	int			smcr_max_conns;
+	int			smcr_max_links;
+	int			smcr_max_send_wr;
+	int			smcr_max_recv_wr;
+	int			smcr_testlink_time;
+	int			lgr_idle_time;
 	atomic_t		n_handshakes;
 	int			limit_hs;
 	int			wmem;

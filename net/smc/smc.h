@@ -85,8 +85,9 @@ enum smc_phase {
  * @tcp_error_report:	the same
  * @phase:	enum smc_phase, written under lock_sock
  * @raw_clc:	test builds: the application speaks CLC itself
- * @closing:	the file is closed, the end of the handshake will close TCP; under
- *		lock_sock
+ * @closing:	the file is closed, the end of the handshake, or of the connection,
+ *		will close TCP; under lock_sock
+ * @linger_work: closes TCP after the connection; initialised with @closing
  * @reset_work:	resets a child for whose handshake there was no memory
  * @reason:	enum smc_reason: why this socket is plain TCP
  * @peer_diagnosis: what the peer's Decline said, 0 without one
@@ -107,6 +108,7 @@ struct smc_sock {
 	bool			raw_clc;
 	bool			closing;
 	struct work_struct	reset_work;
+	struct delayed_work	linger_work;
 	u32			reason;
 	u32			peer_diagnosis;
 };

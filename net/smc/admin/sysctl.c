@@ -8,6 +8,10 @@
 static int buf_min = SMC_CLC_SIZE_MIN;
 static int buf_max = SMC_CLC_SIZE_MIN << SMC_SIZE_CODE_LIMIT;
 
+static int conns_min = 16, conns_max = 255;
+static int wr_min = 4, wr_max = 16384;
+static int time_max = 86400;	/* a day, in seconds */
+
 static int do_mem_max(smc_ctl_table *ctl, int write, void *buffer, size_t *lenp,
 		      loff_t *ppos)
 {
@@ -15,7 +19,7 @@ static int do_mem_max(smc_ctl_table *ctl, int write, void *buffer, size_t *lenp,
 	int rc = proc_doulongvec_minmax(ctl, write, buffer, lenp, ppos);
 
 	if (!rc && write)
-		smc_pools_set_limit(sn->pools, READ_ONCE(sn->mem_max));
+		smc_budget_limit(sn->budget, READ_ONCE(sn->mem_max));
 	return rc;
 }
 
@@ -56,6 +60,22 @@ static const struct ctl_table smc_table[] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ONE,
 	},
+#define INT_ENTRY(name, member, min, max)				\
+	{								\
+		.procname	= name,					\
+		.data		= (void *)offsetof(struct smc_net, member), \
+		.maxlen		= sizeof(int),				\
+		.mode		= 0644,					\
+		.proc_handler	= proc_dointvec_minmax,			\
+		.extra1		= min,					\
+		.extra2		= max,					\
+	}
+	INT_ENTRY("smcr_max_conns_per_lgr", smcr_max_conns, &conns_min, &conns_max),
+	INT_ENTRY("smcr_max_links_per_lgr", smcr_max_links, SYSCTL_ONE, SYSCTL_TWO),
+	INT_ENTRY("smcr_max_send_wr", smcr_max_send_wr, &wr_min, &wr_max),
+	INT_ENTRY("smcr_max_recv_wr", smcr_max_recv_wr, &wr_min, &wr_max),
+	INT_ENTRY("smcr_testlink_time", smcr_testlink_time, SYSCTL_ZERO, &time_max),
+	INT_ENTRY("lgr_idle_time", lgr_idle_time, SYSCTL_ZERO, &time_max),
 	{
 		.procname	= "enable",
 		.data		= (void *)offsetof(struct smc_net, enable),

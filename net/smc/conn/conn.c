@@ -7,24 +7,38 @@
 #include "conn.h"
 
 /**
+ * smc_conn_set_elem() - the receive element is known
+ * @c: the connection
+ * @elem: owned by the connection from now on
+ */
+void smc_conn_set_elem(struct smc_conn *c, struct smc_elem *elem)
+{
+	c->elem = elem;
+	c->rx_size = smc_elem_size(elem);
+	/* A fabric's receive path may already see the connection. */
+	smp_store_release(&c->rx_buf, smc_elem_data(elem));
+}
+
+/**
  * smc_conn_init() - prepare a connection that its fabric has allocated, zeroed
  * @c: the connection
  * @fabric: what will carry it
- * @elem: its receive element, owned by the connection from now on
+ * @elem: its receive element, owned by the connection from now on; NULL if it
+ *	comes later
  */
 void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 		   struct smc_elem *elem)
 {
 	c->fabric = fabric;
 	refcount_set(&c->ref, 1);
-	c->elem = elem;
-	c->rx_buf = smc_elem_data(elem);
-	c->rx_size = smc_elem_size(elem);
+	if (elem)
+		smc_conn_set_elem(c, elem);
 	mutex_init(&c->rx_lock);
 	mutex_init(&c->tx_lock);
 	spin_lock_init(&c->state_lock);
 	spin_lock_init(&c->wait_lock);
 	c->state = SMC_CONN_INIT;
+	c->late_fin = !fabric->ops->fin_at_once;
 	INIT_DELAYED_WORK(&c->cork_work, smc_conn_cork_expired);
 }
 
@@ -34,7 +48,8 @@ void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
  */
 void smc_conn_destroy(struct smc_conn *c)
 {
-	smc_elem_put(c->elem);
+	if (c->elem)
+		smc_elem_put(c->elem);
 }
 
 struct smc_conn *smc_conn_get(struct smc_conn *c)
@@ -58,6 +73,36 @@ void smc_conn_put(struct smc_conn *c)
 void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
 {
 	rcu_assign_pointer(c->wq, wq);
+}
+
+/**
+ * smc_conn_set_notify() - who is told that the fabric or the peer got further
+ * @c: the connection
+ * @fn: called with @sk, under state_lock, in any context; NULL for nobody: then
+ *	no call is under way any more
+ * @sk: a socket that lives until this is set anew
+ */
+void smc_conn_set_notify(struct smc_conn *c, void (*fn)(struct sock *sk),
+			 struct sock *sk)
+{
+	spin_lock_bh(&c->state_lock);
+	c->notify = fn;
+	c->notify_sk = sk;
+	spin_unlock_bh(&c->state_lock);
+}
+
+/**
+ * smc_conn_notify() - what a fabric's prepare or finish waited for has happened
+ * @c: the connection
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_conn_notify(struct smc_conn *c)
+{
+	spin_lock_bh(&c->state_lock);
+	if (c->notify)
+		c->notify(c->notify_sk);
+	spin_unlock_bh(&c->state_lock);
 }
 
 /**
@@ -149,6 +194,8 @@ void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
 	if (__smc_conn_event(c, event) < 0)
 		smp_store_release(&c->rx_flags,
 				  c->rx_flags | flags[SMC_EV_PEER_ABORT]);
+	if (unlikely(c->notify))
+		c->notify(c->notify_sk);
 	spin_unlock_bh(&c->state_lock);
 	smc_conn_wake_all(c);
 }

@@ -55,6 +55,12 @@ enum smc_conn_flag {
  * @tx_pub:	what of it the peer has been told of; tx_prod unless corked
  * @tx_flags:	enum smc_conn_flag we have told the peer; under @state_lock
  * @stopped:	nothing may be published any more; under @tx_lock
+ * @late_fin:	a FIN of the TCP connection says nothing of the data: the peer's
+ *		flags do, see smc_fabric_ops.fin_at_once
+ * @shut_rd:	with @late_fin: the application has shut down reading
+ * @notify:	told when the fabric has got further or the peer has ended;
+ *		under @state_lock
+ * @notify_sk:	its argument
  * @cork_work:	publishes what a cork has held back for 200 ms
  * @state_lock:	protects @state and @tx_flags
  * @state:	enum smc_conn_state
@@ -83,10 +89,14 @@ struct smc_conn {
 	u64			tx_prod;
 	u64			tx_pub;
 	bool			stopped;
+	bool			late_fin;
+	bool			shut_rd;
 	struct delayed_work	cork_work;
 
 	spinlock_t		state_lock;
 	unsigned long		tx_flags;
+	void			(*notify)(struct sock *sk);
+	struct sock		*notify_sk;
 	u8			state;
 	u8			version;
 	u8			release;
@@ -138,6 +148,14 @@ static inline bool smc_conn_given_up(const struct smc_conn *c)
 	return READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_GIVEN_UP);
 }
 
+/* Has reading been shut down, by the application or by a FIN that counts? */
+static inline bool smc_conn_rcv_shutdown(const struct smc_conn *c,
+					 const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN &&
+	       (!c->late_fin || READ_ONCE(c->shut_rd));
+}
+
 static inline bool smc_conn_rx_ended(const struct smc_conn *c)
 {
 	return READ_ONCE(c->rx_flags) != 0;
@@ -146,15 +164,19 @@ static inline bool smc_conn_rx_ended(const struct smc_conn *c)
 /* conn.c */
 void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 		   struct smc_elem *elem);
+void smc_conn_set_elem(struct smc_conn *c, struct smc_elem *elem);
 void smc_conn_destroy(struct smc_conn *c);
 struct smc_conn *smc_conn_get(struct smc_conn *c);
 void smc_conn_put(struct smc_conn *c);
 void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq);
+void smc_conn_set_notify(struct smc_conn *c, void (*fn)(struct sock *sk),
+			 struct sock *sk);
 
 /* events a fabric reports: any context, bottom halves included */
 void smc_conn_readable(struct smc_conn *c);
 void smc_conn_writable(struct smc_conn *c);
 void smc_conn_wake_all(struct smc_conn *c);
+void smc_conn_notify(struct smc_conn *c);
 void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event);
 
 /* wait.c */

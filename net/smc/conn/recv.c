@@ -25,8 +25,7 @@ static size_t drain(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len
 static bool rx_ended(struct sock *sk, struct smc_conn *c)
 {
 	return smc_conn_rx_ended(c) || READ_ONCE(sk->sk_err) ||
-	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) ||
-	       READ_ONCE(sk->sk_state) == TCP_CLOSE;
+	       smc_conn_rcv_shutdown(c, sk) || READ_ONCE(sk->sk_state) == TCP_CLOSE;
 }
 
 static bool nothing_at(struct sock *sk, struct smc_conn *c, u64 seq)
@@ -77,11 +76,11 @@ static int rx_verdict(struct sock *sk, struct smc_conn *c, long timeo)
 	if (unlikely(READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT)) &&
 	    sk->sk_state != TCP_CLOSE)
 		tcp_abort(sk, ECONNRESET);
-	if (sock_flag(sk, SOCK_DONE))
+	if (sock_flag(sk, SOCK_DONE) && !c->late_fin)
 		return 0;
 	if (sk->sk_err)
 		return sock_error(sk);
-	if (smc_conn_rx_ended(c) || (sk->sk_shutdown & RCV_SHUTDOWN))
+	if (smc_conn_rx_ended(c) || smc_conn_rcv_shutdown(c, sk))
 		return 0;
 	if (sk->sk_state == TCP_CLOSE)
 		return -ENOTCONN;
@@ -223,6 +222,8 @@ __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
 
 	if (flags)
 		shutdown |= RCV_SHUTDOWN;
+	else if (c->late_fin && !READ_ONCE(c->shut_rd))
+		shutdown &= ~RCV_SHUTDOWN;
 	if (shutdown == SHUTDOWN_MASK || closed || aborted)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)

@@ -18,7 +18,8 @@ static void publish(struct smc_conn *c)
 	lockdep_assert_held(&c->tx_lock);
 	if (c->tx_pub == c->tx_prod)
 		return;
-	c->tx_pub = c->tx_prod;
+	/* Whoever posts for us may look at it without our lock. */
+	smp_store_release(&c->tx_pub, c->tx_prod);
 	c->fabric->ops->commit(c);
 }
 

@@ -2,15 +2,19 @@
 /* The fabrics of this host, and the handshake's questions to all of them. */
 #include <linux/mutex.h>
 #include <linux/rculist.h>
+#include <linux/srcu.h>
+#include "../netns.h"
 #include "fabric.h"
 
 static LIST_HEAD(smc_fabrics);
 static DEFINE_MUTEX(smc_fabrics_lock);	/* writers of the list */
+DEFINE_STATIC_SRCU(smc_fabrics_srcu);	/* readers that may sleep */
 
 static bool ops_complete(const struct smc_fabric_ops *ops)
 {
 	return ops->name && ops->usable && ops->offer && ops->choose &&
-	       ops->accepts && ops->conn_new && ops->describe && ops->attach &&
+	       ops->accepts && ops->forget && ops->conn_new && ops->prepare &&
+	       ops->describe && ops->attach && ops->finish && ops->desync &&
 	       ops->commit && ops->consumed && ops->signal && ops->detach &&
 	       ops->free && ops->show;
 }
@@ -44,6 +48,7 @@ void smc_fabric_unregister(struct smc_fabric *f)
 	list_del_rcu(&f->list);
 	mutex_unlock(&smc_fabrics_lock);
 	synchronize_rcu();
+	synchronize_srcu(&smc_fabrics_srcu);
 }
 
 /**
@@ -81,77 +86,92 @@ bool smc_fabric_any(const struct smc_net *sn)
 	return any;
 }
 
+/* Fabrics in order of preference, for callers that may sleep meanwhile. */
+#define for_each_fabric(f)						\
+	list_for_each_entry_srcu(f, &smc_fabrics, list,			\
+				 srcu_read_lock_held(&smc_fabrics_srcu))
+
 /**
  * smc_fabric_offer() - collect what all fabrics offer in a Proposal
- * @sn: the namespace of the client
+ * @sk: the client's socket
  * @p: the Proposal
+ *
+ * Context: process, may sleep.
  */
-void smc_fabric_offer(struct smc_net *sn, struct smc_clc_proposal *p)
+void smc_fabric_offer(struct sock *sk, struct smc_clc_proposal *p)
 {
+	struct smc_net *sn = smc_net(sock_net(sk));
 	struct smc_fabric *f;
+	int idx;
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(f, &smc_fabrics, list)
+	idx = srcu_read_lock(&smc_fabrics_srcu);
+	for_each_fabric(f)
 		if (f->ops->usable(f, sn))
-			f->ops->offer(f, sn, p);
-	rcu_read_unlock();
+			f->ops->offer(f, sk, p);
+	srcu_read_unlock(&smc_fabrics_srcu, idx);
 }
 
 /**
  * smc_fabric_choose() - the server's choice
- * @sn: the namespace of the server
+ * @sk: the server's socket
  * @p: what the client offers
  * @neg: receives the outcome
  *
+ * Context: process, may sleep.
  * Return: SMC_REASON_NONE, or the reason of the last fabric that was asked, as
  * the Decline wants it.
  */
-enum smc_reason smc_fabric_choose(struct smc_net *sn,
+enum smc_reason smc_fabric_choose(struct sock *sk,
 				  const struct smc_clc_proposal *p,
 				  struct smc_negotiated *neg)
 {
+	struct smc_net *sn = smc_net(sock_net(sk));
 	enum smc_reason reason = SMC_REASON_NO_DEVICE;
 	struct smc_fabric *f;
+	int idx;
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(f, &smc_fabrics, list) {
+	idx = srcu_read_lock(&smc_fabrics_srcu);
+	for_each_fabric(f) {
 		if (!f->ops->usable(f, sn))
 			continue;
-		reason = f->ops->choose(f, sn, p, neg);
+		reason = f->ops->choose(f, sk, p, neg);
 		if (reason == SMC_REASON_NONE) {
 			neg->fabric = f;
 			break;
 		}
 	}
-	rcu_read_unlock();
+	srcu_read_unlock(&smc_fabrics_srcu, idx);
 	return reason;
 }
 
 /**
  * smc_fabric_accepts() - the client's look at the server's choice
- * @sn: the namespace of the client
+ * @sk: the client's socket
  * @a: the Accept
  * @neg: receives the outcome
  *
+ * Context: process, may sleep.
  * Return: SMC_REASON_NONE, or why we decline.
  */
-enum smc_reason smc_fabric_accepts(struct smc_net *sn,
+enum smc_reason smc_fabric_accepts(struct sock *sk,
 				   const struct smc_clc_accept *a,
 				   struct smc_negotiated *neg)
 {
+	struct smc_net *sn = smc_net(sock_net(sk));
 	enum smc_reason reason = SMC_REASON_NO_COMMON_DEVICE;
 	struct smc_fabric *f;
+	int idx;
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(f, &smc_fabrics, list) {
+	idx = srcu_read_lock(&smc_fabrics_srcu);
+	for_each_fabric(f) {
 		if (!f->ops->usable(f, sn))
 			continue;
-		reason = f->ops->accepts(f, sn, a, neg);
+		reason = f->ops->accepts(f, sk, a, neg);
 		if (reason == SMC_REASON_NONE) {
 			neg->fabric = f;
 			break;
 		}
 	}
-	rcu_read_unlock();
+	srcu_read_unlock(&smc_fabrics_srcu, idx);
 	return reason;
 }

@@ -17,40 +17,73 @@ struct smc_sock_info;
 
 /**
  * struct smc_negotiated - what client and server have agreed upon
+ * @server:	this side is the server
  * @version:	SMC_CLC_V1 or SMC_CLC_V2
  * @release:	of version 2
  * @features:	SMC_CLC_FEAT_* that both sides have
  * @eid:	the common EID, version 2
+ * @first_contact: the connection makes a new link group or meets a new peer; the
+ *		server's fabric decides in its prepare at the latest, the client is
+ *		told by the Accept
+ * @max_conns:	SMC-Rv2.1: connections per link group
+ * @max_links:	SMC-Rv2.1: links per link group
  * @fabric:	what will carry the connection
+ * @priv:	what the fabric found when it chose, see smc_fabric_ops.forget
  *
  * The protocol version is settled once, here; nothing after the handshake asks
  * for it except to show it.
  */
 struct smc_negotiated {
+	bool			server;
 	u8			version;
 	u8			release;
 	u16			features;
 	u8			eid[SMC_EID_LEN];
+	bool			first_contact;
+	u8			max_conns;
+	u8			max_links;
 	struct smc_fabric	*fabric;
+	void			*priv;
+};
+
+/**
+ * struct smc_wanted - what the socket wants of a connection
+ * @rcvbuf:	receive element, bytes
+ * @sndbuf:	send ring, bytes, for fabrics that have one
+ */
+struct smc_wanted {
+	u32			rcvbuf;
+	u32			sndbuf;
 };
 
 /**
  * struct smc_fabric_ops - a kind of fabric; every member is mandatory
  * @name:	for people
  * @diag_mode:	SMC_DIAG_MODE_* of its connections
- * @usable:	may a socket of this namespace use it?
+ * @fin_at_once: flags of a connection never arrive after a FIN of its TCP
+ *		connection that is sent later; otherwise TCP ends only when the
+ *		connection has ended
+ * @usable:	may a socket of this namespace use it?  Any context.
  * @offer:	add to a Proposal what this fabric offers to a server; must leave
  *		the Proposal as it is when it offers nothing
  * @choose:	server: does the Proposal fit?  Fills *@neg and returns 0, or the
  *		reason why not
  * @accepts:	client: does the Accept fit what we offered?  0 and *@neg, or the
  *		reason
- * @conn_new:	a connection with a receive element of about @rcvbuf bytes, not
- *		yet known to the peer.  ERR_PTR on error.  May sleep.
+ * @forget:	free @neg->priv; the handshake is over, or this fabric was not
+ *		chosen
+ * @conn_new:	a connection with a receive element of about @want->rcvbuf bytes,
+ *		not yet known to the peer.  ERR_PTR on error.
+ * @prepare:	what must be done before the peer may be told of @c.  @a is the
+ *		Accept on the client, NULL on the server.  0; -EAGAIN: call again
+ *		after smc_conn_notify(); else a reason to decline
  * @describe:	fill the fabric's part of an Accept or Confirm for @c
  * @attach:	connect @c with what the peer described; afterwards @c->tx_buf is
  *		set.  0 or a reason.  The client calls it on the Accept, the
  *		server on the Confirm.
+ * @finish:	what remains after the Confirm.  0; -EAGAIN as for prepare; else a
+ *		reason.  *@late says whether it is too late to fall back.
+ * @desync:	the peer's Decline says that our link group is none of its own
  * @commit:	make tx_pub visible to the peer and wake its reader if it sleeps;
  *		the caller holds tx_lock
  * @consumed:	make rx_cons visible to the peer and wake its writer if it is
@@ -61,24 +94,33 @@ struct smc_negotiated {
  * @free:	the last reference is gone.  Any context.
  * @show:	add what this fabric knows to the picture of a connection; the
  *		socket is locked
+ *
+ * From offer to finish and in forget: process context, may sleep.
  */
 struct smc_fabric_ops {
 	const char *name;
 	u8 diag_mode;
+	bool fin_at_once;
 	bool (*usable)(struct smc_fabric *f, const struct smc_net *sn);
-	void (*offer)(struct smc_fabric *f, struct smc_net *sn,
+	void (*offer)(struct smc_fabric *f, struct sock *sk,
 		      struct smc_clc_proposal *p);
-	enum smc_reason (*choose)(struct smc_fabric *f, struct smc_net *sn,
+	enum smc_reason (*choose)(struct smc_fabric *f, struct sock *sk,
 				  const struct smc_clc_proposal *p,
 				  struct smc_negotiated *neg);
-	enum smc_reason (*accepts)(struct smc_fabric *f, struct smc_net *sn,
+	enum smc_reason (*accepts)(struct smc_fabric *f, struct sock *sk,
 				   const struct smc_clc_accept *a,
 				   struct smc_negotiated *neg);
-	struct smc_conn *(*conn_new)(struct smc_fabric *f, struct smc_net *sn,
-				     u32 rcvbuf);
+	void (*forget)(struct smc_negotiated *neg);
+	struct smc_conn *(*conn_new)(struct smc_fabric *f, struct sock *sk,
+				     struct smc_negotiated *neg,
+				     const struct smc_wanted *want);
+	int (*prepare)(struct smc_conn *c, struct smc_negotiated *neg,
+		       const struct smc_clc_accept *a);
 	void (*describe)(struct smc_conn *c, struct smc_clc_accept *a);
-	enum smc_reason (*attach)(struct smc_conn *c,
+	enum smc_reason (*attach)(struct smc_conn *c, struct smc_negotiated *neg,
 				  const struct smc_clc_accept *a);
+	int (*finish)(struct smc_conn *c, bool *late);
+	void (*desync)(struct smc_conn *c);
 	void (*commit)(struct smc_conn *c);
 	void (*consumed)(struct smc_conn *c);
 	void (*signal)(struct smc_conn *c, enum smc_conn_flag flag);
@@ -90,7 +132,7 @@ struct smc_fabric_ops {
 /**
  * struct smc_fabric - one fabric that exists on this host
  * @ops:	its kind
- * @list:	in the list of fabrics, in order of preference; RCU
+ * @list:	in the list of fabrics, in order of preference; SRCU
  */
 struct smc_fabric {
 	const struct smc_fabric_ops	*ops;
@@ -100,14 +142,15 @@ struct smc_fabric {
 int smc_fabric_register(struct smc_fabric *f);
 void smc_fabric_unregister(struct smc_fabric *f);
 
-/* What the handshake asks of all fabrics together; process context. */
+/* Any context. */
 bool smc_fabric_exists(u8 diag_mode);
 bool smc_fabric_any(const struct smc_net *sn);
-void smc_fabric_offer(struct smc_net *sn, struct smc_clc_proposal *p);
-enum smc_reason smc_fabric_choose(struct smc_net *sn,
+/* What the handshake asks of all fabrics together; process context, may sleep. */
+void smc_fabric_offer(struct sock *sk, struct smc_clc_proposal *p);
+enum smc_reason smc_fabric_choose(struct sock *sk,
 				  const struct smc_clc_proposal *p,
 				  struct smc_negotiated *neg);
-enum smc_reason smc_fabric_accepts(struct smc_net *sn,
+enum smc_reason smc_fabric_accepts(struct sock *sk,
 				   const struct smc_clc_accept *a,
 				   struct smc_negotiated *neg);
 

@@ -7,6 +7,7 @@
 #include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -39,6 +40,8 @@ struct smc_elem {
  * struct smc_buf - an RMB or DMB
  * @pool:	where its elements go when they are free
  * @mem:	its memory
+ * @priv:	what the fabric knows of it; set and cleared by its smc_buf_ops
+ * @all:	in the list of all buffers of the pools, if those have smc_buf_ops
  * @n_elems:	number of its elements
  * @n_free:	how many of them are free; under the pool's lock
  * @list:	in the pool's list of idle buffers while wholly free
@@ -47,6 +50,8 @@ struct smc_elem {
 struct smc_buf {
 	struct smc_pool		*pool;
 	u8			*mem;
+	void			*priv;
+	struct list_head	all;
 	unsigned int		n_elems;
 	unsigned int		n_free;
 	struct list_head	list;
@@ -70,20 +75,42 @@ struct smc_pool {
 };
 
 /**
- * struct smc_pools - the pools of a namespace
- * @ref:	one for the namespace, one for each buffer: a connection whose
- *		peer lives in another namespace may outlive its own
- * @closed:	the namespace is gone, keep nothing in reserve
+ * struct smc_budget - how much memory the buffers of a namespace may take
+ * @ref:	one for the namespace, one for each of its pools
  * @bytes:	memory of all buffers
  * @limit:	no more than this: net.smc.mem_max
+ */
+struct smc_budget {
+	refcount_t		ref;
+	atomic64_t		bytes;
+	u64			limit;
+};
+
+/**
+ * struct smc_pools - the pools of a namespace or a link group
+ * @ref:	one for the owner, one for each buffer: a connection whose
+ *		peer lives in another namespace may outlive its own
+ * @closed:	the owner is gone, keep nothing in reserve
+ * @budget:	what their memory is charged to
+ * @ops:	makes buffers known to a device, or NULL
+ * @owner:	for @ops; not looked at once closed
+ * @reg_lock:	one call of @ops at a time; protects @closed against them
+ * @lock:	protects @all and @n_bufs
+ * @all:	all buffers, for @ops
+ * @n_bufs:	their number
  * @reap:	frees idle buffers, as that may sleep
  * @pool:	one for each size
  */
 struct smc_pools {
 	refcount_t		ref;
 	bool			closed;
-	atomic64_t		bytes;
-	u64			limit;
+	struct smc_budget	*budget;
+	const struct smc_buf_ops *ops;
+	void			*owner;
+	struct mutex		reg_lock;
+	spinlock_t		lock;
+	struct list_head	all;
+	unsigned int		n_bufs;
 	struct delayed_work	reap;
 	struct smc_pool		pool[SMC_SIZE_CODE_LIMIT + 1];
 };
@@ -94,18 +121,68 @@ static unsigned int elems_per_buf(u8 size_code)
 		     BUF_MAX_ELEMS);
 }
 
+/**
+ * smc_budget_new() - the budget of a new namespace
+ * @limit: bytes
+ */
+struct smc_budget *smc_budget_new(u64 limit)
+{
+	struct smc_budget *budget = kzalloc(sizeof(*budget), GFP_KERNEL);
+
+	if (!budget)
+		return NULL;
+	refcount_set(&budget->ref, 1);
+	budget->limit = limit;
+	return budget;
+}
+
+void smc_budget_put(struct smc_budget *budget)
+{
+	if (refcount_dec_and_test(&budget->ref))
+		kfree(budget);
+}
+
+/**
+ * smc_budget_limit() - cap the memory of all buffers
+ * @budget: the budget
+ * @bytes: the cap; what is beyond it already stays until it is free
+ */
+void smc_budget_limit(struct smc_budget *budget, u64 bytes)
+{
+	WRITE_ONCE(budget->limit, bytes);
+}
+
+u64 smc_budget_used(const struct smc_budget *budget)
+{
+	return atomic64_read(&budget->bytes);
+}
+
 static void pools_put(struct smc_pools *pools)
 {
-	if (refcount_dec_and_test(&pools->ref))
-		kfree(pools);
+	if (!refcount_dec_and_test(&pools->ref))
+		return;
+	smc_budget_put(pools->budget);
+	kfree(pools);
+}
+
+static void buf_unlist(struct smc_buf *buf)
+{
+	struct smc_pools *pools = buf->pool->pools;
+
+	spin_lock_bh(&pools->lock);
+	list_del(&buf->all);
+	pools->n_bufs--;
+	spin_unlock_bh(&pools->lock);
 }
 
 static void buf_free(struct smc_buf *buf)
 {
 	struct smc_pools *pools = buf->pool->pools;
 
-	atomic64_sub((u64)buf->n_elems * smc_clc_size_to_bytes(buf->pool->size_code),
-		     &pools->bytes);
+	if (pools->ops)
+		buf_unlist(buf);
+	WARN_ON_ONCE(buf->priv);
+	atomic64_sub(smc_buf_bytes(buf), &pools->budget->bytes);
 	kvfree(buf->mem);
 	kfree(buf);
 	pools_put(pools);
@@ -157,11 +234,15 @@ static void schedule_reap(struct smc_pools *pools, unsigned long delay)
 }
 
 /**
- * smc_pools_new() - the empty pools of a new namespace
+ * smc_pools_new() - the empty pools of a new namespace or link group
+ * @budget: what their memory is charged to
+ * @ops: how buffers are made known to a device, or NULL
+ * @owner: handed to @ops
  *
  * Return: the pools or NULL.
  */
-struct smc_pools *smc_pools_new(void)
+struct smc_pools *smc_pools_new(struct smc_budget *budget,
+				const struct smc_buf_ops *ops, void *owner)
 {
 	struct smc_pools *pools = kzalloc(sizeof(*pools), GFP_KERNEL);
 	int i;
@@ -169,6 +250,13 @@ struct smc_pools *smc_pools_new(void)
 	if (!pools)
 		return NULL;
 	refcount_set(&pools->ref, 1);
+	refcount_inc(&budget->ref);
+	pools->budget = budget;
+	pools->ops = ops;
+	pools->owner = owner;
+	mutex_init(&pools->reg_lock);
+	spin_lock_init(&pools->lock);
+	INIT_LIST_HEAD(&pools->all);
 	INIT_DELAYED_WORK(&pools->reap, pools_reap);
 	for (i = 0; i <= SMC_SIZE_CODE_LIMIT; i++) {
 		struct smc_pool *pool = &pools->pool[i];
@@ -182,50 +270,82 @@ struct smc_pools *smc_pools_new(void)
 	return pools;
 }
 
+static void unregister_all(struct smc_pools *pools)
+{
+	struct smc_buf *buf;
+	void *priv;
+
+	mutex_lock(&pools->reg_lock);
+	WRITE_ONCE(pools->closed, true);
+	/* Nothing is added any more, and only a reap takes off. */
+	list_for_each_entry(buf, &pools->all, all) {
+		priv = buf->priv;
+		WRITE_ONCE(buf->priv, NULL);
+		if (priv)
+			pools->ops->unreg(pools->owner, priv);
+	}
+	mutex_unlock(&pools->reg_lock);
+}
+
 /**
- * smc_pools_close() - the namespace ends; elements still in use live on
+ * smc_pools_close() - the owner ends; elements still in use live on
  * @pools: the pools
  *
- * Context: process, may sleep.
+ * No device knows of them any more afterwards.
+ *
+ * Context: process, may sleep; nobody takes elements any more.
  */
 void smc_pools_close(struct smc_pools *pools)
 {
+	if (pools->ops)
+		unregister_all(pools);
 	WRITE_ONCE(pools->closed, true);
 	schedule_reap(pools, 0);
 	flush_delayed_work(&pools->reap);
 	pools_put(pools);
 }
 
-u64 smc_pools_bytes(const struct smc_pools *pools)
+/* Returns the buffer, or NULL after having freed it. */
+static struct smc_buf *register_buf(struct smc_pools *pools, struct smc_buf *buf)
 {
-	return atomic64_read(&pools->bytes);
-}
-
-/**
- * smc_pools_set_limit() - cap the memory of all buffers
- * @pools: the pools
- * @bytes: the cap; what is beyond it already stays until it is free
- */
-void smc_pools_set_limit(struct smc_pools *pools, u64 bytes)
-{
-	WRITE_ONCE(pools->limit, bytes);
+	mutex_lock(&pools->reg_lock);
+	spin_lock_bh(&pools->lock);
+	list_add(&buf->all, &pools->all);
+	pools->n_bufs++;
+	spin_unlock_bh(&pools->lock);
+	if (!pools->closed)
+		buf->priv = pools->ops->reg(pools->owner, buf);
+	mutex_unlock(&pools->reg_lock);
+	if (buf->priv)
+		return buf;
+	buf_free(buf);
+	return NULL;
 }
 
 static struct smc_buf *buf_new(struct smc_pool *pool)
 {
 	u32 size = smc_clc_size_to_bytes(pool->size_code);
 	unsigned int n = elems_per_buf(pool->size_code);
+	struct smc_pools *pools = pool->pools;
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
 	struct smc_buf *buf;
 	unsigned int i;
 
-	if (smc_pools_bytes(pool->pools) + (u64)n * size >
-	    READ_ONCE(pool->pools->limit))
+	if (smc_budget_used(pools->budget) + (u64)n * size >
+	    READ_ONCE(pools->budget->limit))
+		return NULL;
+	if (pools->ops && READ_ONCE(pools->n_bufs) >= pools->ops->max_bufs)
 		return NULL;
 	buf = kzalloc(struct_size(buf, elems, n), GFP_KERNEL_ACCOUNT);
 	if (!buf)
 		return NULL;
-	/* Not zeroed: no reader gets past what was written for it. */
-	buf->mem = kvmalloc((size_t)n * size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	/*
+	 * Not zeroed where we write ourselves: no reader gets past what was written
+	 * for it.  A device's peer may announce what it has not written.
+	 */
+	if (pools->ops)
+		gfp |= __GFP_ZERO;
+	buf->mem = kvmalloc((size_t)n * size, gfp);
 	if (!buf->mem) {
 		kfree(buf);
 		return NULL;
@@ -235,9 +355,9 @@ static struct smc_buf *buf_new(struct smc_pool *pool)
 	buf->n_free = n;
 	for (i = 0; i < n; i++)
 		buf->elems[i].buf = buf;
-	refcount_inc(&pool->pools->ref);
-	atomic64_add((u64)n * size, &pool->pools->bytes);
-	return buf;
+	refcount_inc(&pools->ref);
+	atomic64_add((u64)n * size, &pools->budget->bytes);
+	return pools->ops ? register_buf(pools, buf) : buf;
 }
 
 static struct smc_elem *__pool_take(struct smc_pool *pool)
@@ -296,9 +416,10 @@ void smc_elem_put(struct smc_elem *elem)
 	list_add(&elem->list, &pool->free);
 	if (++buf->n_free == buf->n_elems) {
 		list_add(&buf->list, &pool->idle);
+		/* What a device knows of is kept as long as its owner. */
 		if (unlikely(READ_ONCE(pools->closed)))
 			schedule_reap(pools, 0);
-		else if (!list_is_singular(&pool->idle))
+		else if (!pools->ops && !list_is_singular(&pool->idle))
 			schedule_reap(pools, KEEP_TIME);
 	}
 	spin_unlock_bh(&pool->lock);
@@ -307,7 +428,8 @@ void smc_elem_put(struct smc_elem *elem)
 /* Many connections with small elements are better than few with large ones. */
 static u8 largest_code(const struct smc_pools *pools)
 {
-	u64 limit = READ_ONCE(pools->limit), used = smc_pools_bytes(pools);
+	u64 limit = READ_ONCE(pools->budget->limit);
+	u64 used = smc_budget_used(pools->budget);
 
 	if (used > limit / 4 * 3)
 		return 0;
@@ -344,4 +466,31 @@ void *smc_elem_data(const struct smc_elem *elem)
 u32 smc_elem_size(const struct smc_elem *elem)
 {
 	return smc_clc_size_to_bytes(elem->buf->pool->size_code);
+}
+
+struct smc_buf *smc_elem_buf(const struct smc_elem *elem)
+{
+	return elem->buf;
+}
+
+/* Its place in its buffer, from 0. */
+unsigned int smc_elem_index(const struct smc_elem *elem)
+{
+	return elem - elem->buf->elems;
+}
+
+void *smc_buf_mem(const struct smc_buf *buf)
+{
+	return buf->mem;
+}
+
+size_t smc_buf_bytes(const struct smc_buf *buf)
+{
+	return (size_t)buf->n_elems * smc_clc_size_to_bytes(buf->pool->size_code);
+}
+
+/* What smc_buf_ops.reg has returned; NULL once the owner of the pools is gone. */
+void *smc_buf_priv(const struct smc_buf *buf)
+{
+	return READ_ONCE(buf->priv);
 }

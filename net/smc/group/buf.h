@@ -8,20 +8,45 @@
 
 #include <linux/types.h>
 
+struct smc_budget;
+struct smc_buf;
 struct smc_elem;
 struct smc_pools;
 
 /* Largest element a socket may ask for: 16 KiB << 9. */
 #define SMC_SIZE_CODE_LIMIT	9
 
-struct smc_pools *smc_pools_new(void);
+/**
+ * struct smc_buf_ops - how a buffer is made known to a device
+ * @max_bufs:	no more buffers than this
+ * @reg:	a new buffer: returns what smc_buf_priv() shall be, or NULL if it
+ *		cannot be used.  Process context.
+ * @unreg:	undo that; the memory lives on.  Process context.
+ */
+struct smc_buf_ops {
+	unsigned int max_bufs;
+	void *(*reg)(void *owner, struct smc_buf *buf);
+	void (*unreg)(void *owner, void *priv);
+};
+
+struct smc_budget *smc_budget_new(u64 limit);
+void smc_budget_put(struct smc_budget *budget);
+void smc_budget_limit(struct smc_budget *budget, u64 bytes);
+u64 smc_budget_used(const struct smc_budget *budget);
+
+struct smc_pools *smc_pools_new(struct smc_budget *budget,
+				const struct smc_buf_ops *ops, void *owner);
 void smc_pools_close(struct smc_pools *pools);
-u64 smc_pools_bytes(const struct smc_pools *pools);
-void smc_pools_set_limit(struct smc_pools *pools, u64 bytes);
 
 struct smc_elem *smc_elem_get(struct smc_pools *pools, u32 bytes);
 void smc_elem_put(struct smc_elem *elem);
 void *smc_elem_data(const struct smc_elem *elem);
 u32 smc_elem_size(const struct smc_elem *elem);
+unsigned int smc_elem_index(const struct smc_elem *elem);
+struct smc_buf *smc_elem_buf(const struct smc_elem *elem);
+
+void *smc_buf_mem(const struct smc_buf *buf);
+size_t smc_buf_bytes(const struct smc_buf *buf);
+void *smc_buf_priv(const struct smc_buf *buf);
 
 #endif

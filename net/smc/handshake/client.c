@@ -19,7 +19,7 @@ static int send_proposal(struct smc_handshake *hs)
 	smc_eids_copy(&eids);
 	p->eid_count = eids.n;
 	memcpy(p->eids, eids.ueid, sizeof(p->eids));
-	smc_fabric_offer(smc_net(sock_net(hs->sk)), p);
+	smc_fabric_offer(hs->sk, p);
 	len = smc_clc_encode_proposal(p, hs->area.buf, sizeof(hs->area.buf));
 	if (WARN_ON_ONCE(len < 0))
 		return len;
@@ -84,53 +84,54 @@ bool smc_client_propose(struct smc_handshake *hs)
 	return true;
 }
 
-/* Our Confirm repeats the server's first contact flag and common features. */
-static int send_confirm(struct smc_handshake *hs, bool first_contact,
-			u16 features)
+/* Returns true if there is a connection to be prepared. */
+static bool take_accept(struct smc_handshake *hs)
 {
-	struct smc_clc_accept *a = &hs->area.accept;
-	int len;
-
-	hs->neg.features &= features;
-	smc_hs_describe(hs, a);
-	a->confirm = true;
-	if (a->first_contact != first_contact) {
-		a->first_contact = first_contact;
-		a->has_fce = first_contact;
-		if (first_contact) {
-			a->release = hs->neg.release;
-			a->os_type = SMC_CLC_OS_LINUX;
-			a->features = hs->neg.features;
-		}
-	}
-	len = smc_clc_encode_accept(a, hs->area.buf, sizeof(hs->area.buf));
-	if (WARN_ON_ONCE(len < 0))
-		return len;
-	return smc_clc_send(hs, hs->area.buf, len);
-}
-
-static void take_accept(struct smc_handshake *hs)
-{
-	struct smc_clc_accept *a = &hs->area.accept;
-	struct smc_net *sn = smc_net(sock_net(hs->sk));
-	bool first_contact = a->first_contact;
-	u16 features = a->has_fce ? a->features : U16_MAX;
+	const struct smc_clc_accept *a = &hs->area.accept;
 	enum smc_reason reason;
 
-	reason = smc_fabric_accepts(sn, a, &hs->neg);
-	if (!reason && IS_ERR(smc_hs_conn_new(hs)))
-		reason = SMC_REASON_NO_BUFFER;
-	if (!reason)
-		reason = hs->neg.fabric->ops->attach(hs->conn, a);
+	reason = smc_fabric_accepts(hs->sk, a, &hs->neg);
+	if (!reason) {
+		/* Our Confirm repeats the server's flag and common features. */
+		hs->neg.first_contact = a->first_contact;
+		if (a->has_fce)
+			hs->neg.features &= a->features;
+		if (IS_ERR(smc_hs_conn_new(hs)))
+			reason = SMC_REASON_NO_BUFFER;
+	}
 	if (reason) {
 		smc_hs_end_decline(hs, reason);
-		return;
+		return false;
 	}
 	hs->conn->peer_os = a->os_type;
-	if (send_confirm(hs, first_contact, features))
+	hs->step = SMC_HS_PREPARE;
+	return true;
+}
+
+/**
+ * smc_client_prepare() - ready to send the Confirm?
+ * @hs: the handshake, with the Accept in hs->area
+ *
+ * Return: true if the machine may go on at once.
+ */
+bool smc_client_prepare(struct smc_handshake *hs)
+{
+	const struct smc_clc_accept *a = &hs->area.accept;
+	enum smc_reason reason;
+
+	if (!smc_hs_prepared(hs, a))
+		return false;
+	reason = hs->conn->fabric->ops->attach(hs->conn, &hs->neg, a);
+	if (reason) {
+		smc_hs_end_decline(hs, reason);
+		return false;
+	}
+	hs->step = SMC_HS_FINISH;
+	if (smc_hs_send_accept(hs)) {
 		smc_hs_end_reset(hs, SMC_REASON_INTERNAL, ECONNRESET);
-	else
-		smc_hs_end_up(hs);
+		return false;
+	}
+	return true;
 }
 
 /**
@@ -141,7 +142,5 @@ static void take_accept(struct smc_handshake *hs)
  */
 bool smc_client_accept(struct smc_handshake *hs)
 {
-	if (smc_hs_expect(hs, SMC_CLC_ACCEPT))
-		take_accept(hs);
-	return false;
+	return smc_hs_expect(hs, SMC_CLC_ACCEPT) && take_accept(hs);
 }

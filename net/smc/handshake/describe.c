@@ -30,6 +30,8 @@ static void describe_host(struct smc_handshake *hs, struct smc_clc_accept *a)
 	a->release = hs->neg.release;
 	a->os_type = SMC_CLC_OS_LINUX;
 	a->features = hs->neg.features;
+	a->max_conns = hs->neg.max_conns;
+	a->max_links = hs->neg.max_links;
 	strscpy(a->hostname, init_utsname()->nodename, sizeof(a->hostname));
 	for (i = 0; a->hostname[i]; i++)
 		if (!isalnum(a->hostname[i]) && a->hostname[i] != '.' &&
@@ -40,18 +42,41 @@ static void describe_host(struct smc_handshake *hs, struct smc_clc_accept *a)
 /**
  * smc_hs_describe() - fill an Accept or Confirm for hs->conn
  * @hs: the handshake
- * @a: receives the content; first_contact of a Confirm is set by the caller
- *	afterwards to what the Accept said
+ * @a: receives the content
  */
 void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a)
 {
+	const struct smc_negotiated *neg = &hs->neg;
+
 	memset(a, 0, sizeof(*a));
-	a->version = hs->neg.version;
-	memcpy(a->eid, hs->neg.eid, SMC_EID_LEN);
+	a->confirm = !neg->server;
+	a->version = neg->version;
+	memcpy(a->eid, neg->eid, SMC_EID_LEN);
 	smc_hs_peer_id(a->peer_id);
-	hs->neg.fabric->ops->describe(hs->conn, a);
+	/* The Confirm of version 1 does not say. */
+	a->first_contact = neg->first_contact &&
+			   (neg->server || neg->version == SMC_CLC_V2);
 	if (a->version == SMC_CLC_V2 && a->first_contact)
 		describe_host(hs, a);
+	hs->conn->fabric->ops->describe(hs->conn, a);
+}
+
+/**
+ * smc_hs_send_accept() - send the server's Accept or the client's Confirm
+ * @hs: the handshake
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_hs_send_accept(struct smc_handshake *hs)
+{
+	struct smc_clc_accept *a = &hs->area.accept;
+	int len;
+
+	smc_hs_describe(hs, a);
+	len = smc_clc_encode_accept(a, hs->area.buf, sizeof(hs->area.buf));
+	if (WARN_ON_ONCE(len < 0))
+		return len;
+	return smc_clc_send(hs, hs->area.buf, len);
 }
 
 /* The element has the size the application asked for, or net.smc.rmem. */
@@ -60,6 +85,14 @@ static u32 wanted_rcvbuf(const struct sock *sk, const struct smc_net *sn)
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
 		return READ_ONCE(sk->sk_rcvbuf) / 2;
 	return READ_ONCE(sn->rmem);
+}
+
+/* And so has the send ring, with net.smc.wmem. */
+static u32 wanted_sndbuf(const struct sock *sk, const struct smc_net *sn)
+{
+	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK)
+		return READ_ONCE(sk->sk_sndbuf) / 2;
+	return READ_ONCE(sn->wmem);
 }
 
 /**
@@ -71,14 +104,18 @@ static u32 wanted_rcvbuf(const struct sock *sk, const struct smc_net *sn)
 struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs)
 {
 	struct smc_net *sn = smc_net(sock_net(hs->sk));
+	struct smc_wanted want = {
+		.rcvbuf = wanted_rcvbuf(hs->sk, sn),
+		.sndbuf = wanted_sndbuf(hs->sk, sn),
+	};
 	struct smc_conn *c;
 
-	c = hs->neg.fabric->ops->conn_new(hs->neg.fabric, sn,
-					  wanted_rcvbuf(hs->sk, sn));
+	c = hs->neg.fabric->ops->conn_new(hs->neg.fabric, hs->sk, &hs->neg, &want);
 	if (IS_ERR(c))
 		return c;
 	c->version = hs->neg.version;
 	c->release = hs->neg.release;
+	smc_conn_set_notify(c, smc_hs_event, hs->sk);
 	hs->conn = c;
 	return c;
 }

@@ -26,8 +26,11 @@ static void drop_conn(struct smc_handshake *hs)
 	struct smc_conn *c = hs->conn;
 
 	hs->conn = NULL;
+	if (hs->neg.priv)
+		hs->neg.fabric->ops->forget(&hs->neg);
 	if (!c)
 		return;
+	smc_conn_set_notify(c, NULL, NULL);
 	smc_conn_abort(c);
 	c->fabric->ops->detach(c);
 	smc_conn_put(c);
@@ -141,6 +144,8 @@ static void hs_timer(struct timer_list *t)
 	hs_put(hs);
 }
 
+static bool hs_finish_step(struct smc_handshake *hs);
+
 static bool hs_step(struct smc_handshake *hs)
 {
 	switch (hs->step) {
@@ -150,8 +155,13 @@ static bool hs_step(struct smc_handshake *hs)
 		return smc_client_accept(hs);
 	case SMC_HS_PROPOSAL:
 		return smc_server_proposal(hs);
+	case SMC_HS_PREPARE:
+		return hs->neg.server ? smc_server_prepare(hs) :
+					smc_client_prepare(hs);
 	case SMC_HS_CONFIRM:
 		return smc_server_confirm(hs);
+	case SMC_HS_FINISH:
+		return hs_finish_step(hs);
 	}
 	return false;
 }
@@ -249,6 +259,7 @@ struct smc_handshake *smc_hs_new(struct sock *sk, enum smc_hs_step step,
 	timer_setup(&hs->timer, hs_timer, 0);
 	hs->conn = NULL;
 	memset(&hs->neg, 0, sizeof(hs->neg));
+	hs->neg.server = step == SMC_HS_PROPOSAL;
 	hs->have = 0;
 	/* From here on a reader that still has the former life's pointer may get it. */
 	smp_wmb();
@@ -358,6 +369,7 @@ void smc_hs_end_up(struct smc_handshake *hs)
 {
 	if (!hs_lock_sock(hs))
 		return;
+	smc_conn_set_notify(hs->conn, NULL, NULL);
 	smc_to_up(hs->sk, hs->conn);
 	hs->conn = NULL;
 	hs_finish_end(hs);
@@ -412,12 +424,13 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 	struct smc_clc_decline d = {
 		.version	= hs->neg.version ?: SMC_CLC_V2,
 		.diagnosis	= reason,
+		.out_of_sync	= reason == SMC_REASON_OUT_OF_SYNC,
 		.os_type	= SMC_CLC_OS_LINUX,
 		.has_types	= hs->neg.version != SMC_CLC_V1,
 	};
 	int len;
 
-	if (hs->step == SMC_HS_PROPOSAL) {
+	if (hs->neg.server && hs->step <= SMC_HS_PREPARE) {
 		const struct smc_clc_proposal *p = &hs->area.proposal;
 
 		d.version = p->version ?: SMC_CLC_V1;
@@ -457,10 +470,13 @@ static void end_declined(struct smc_handshake *hs)
 {
 	struct smc_clc_decline *d = &hs->area.decline;
 
-	if (smc_clc_decode_decline(hs->area.buf, hs->hdr.len, d))
+	if (smc_clc_decode_decline(hs->area.buf, hs->hdr.len, d)) {
 		smc_hs_end_reset(hs, SMC_REASON_PROTOCOL, ECONNRESET);
-	else
-		smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);
+		return;
+	}
+	if (d->out_of_sync && hs->conn)
+		hs->conn->fabric->ops->desync(hs->conn);
+	smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);
 }
 
 /*
@@ -511,6 +527,56 @@ bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type)
 	if (rc)
 		end_bad(hs, rc);
 	return !rc;
+}
+
+/**
+ * smc_hs_prepared() - has the fabric done what precedes our description of the
+ * connection?
+ * @hs: the handshake, in step PREPARE
+ * @a: the Accept on the client, or NULL
+ *
+ * Return: true if so; false if it will take time, or if the handshake is over.
+ */
+bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a)
+{
+	int rc = hs->conn->fabric->ops->prepare(hs->conn, &hs->neg, a);
+
+	if (rc && rc != -EAGAIN)
+		smc_hs_end_decline(hs, rc);
+	return !rc;
+}
+
+/*
+ * While the fabric confirms that it works, the peer may find that it does not, and
+ * decline; nothing else can come from it before it knows that we are up.
+ */
+static void watch_for_decline(struct smc_handshake *hs)
+{
+	int rc = smc_clc_recv(hs);
+
+	if (rc == -EAGAIN)
+		return;
+	if (!rc && hs->hdr.type == SMC_CLC_DECLINE)
+		end_declined(hs);
+	else
+		end_bad(hs, rc == -ECONNABORTED ? rc : -EPROTO);
+}
+
+/* The Confirm is out or in: what does the fabric say? */
+static bool hs_finish_step(struct smc_handshake *hs)
+{
+	bool late = true;
+	int rc = hs->conn->fabric->ops->finish(hs->conn, &late);
+
+	if (!rc)
+		smc_hs_end_up(hs);
+	else if (rc == -EAGAIN)
+		watch_for_decline(hs);
+	else if (late)
+		smc_hs_end_reset(hs, rc, ECONNRESET);
+	else
+		smc_hs_end_decline(hs, rc);
+	return false;
 }
 
 /**

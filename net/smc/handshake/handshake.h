@@ -3,8 +3,11 @@
  * The CLC handshake of one socket (RFC 7609, 3.5 and appendix C): a state machine
  * driven by what happens to the TCP connection, never by a thread that waits.
  *
- *	client:  CONNECT --TCP up, send Proposal--> ACCEPT --send Confirm--> (UP)
- *	server:  PROPOSAL --send Accept--> CONFIRM --> (UP)
+ *	client:  CONNECT --TCP up, send Proposal--> ACCEPT --> PREPARE
+ *		 --send Confirm--> FINISH --> (UP)
+ *	server:  PROPOSAL --> PREPARE --send Accept--> CONFIRM --> FINISH --> (UP)
+ *
+ * In PREPARE and FINISH the fabric may have something to do that takes time.
  *
  * Every step may end in a Decline, sent or received, and the socket is TCP; or
  * in a violation of the protocol or a timeout, and the connection is reset.
@@ -24,7 +27,9 @@ enum smc_hs_step {
 	SMC_HS_CONNECT,
 	SMC_HS_ACCEPT,
 	SMC_HS_PROPOSAL,
+	SMC_HS_PREPARE,
 	SMC_HS_CONFIRM,
+	SMC_HS_FINISH,
 };
 
 enum smc_hs_flag {
@@ -109,6 +114,7 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason);
 void smc_hs_end_new(struct smc_handshake *hs);
 
 bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type);
+bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a);
 
 /* clc_io.c: messages over the TCP connection */
 int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len);
@@ -118,12 +124,15 @@ int smc_clc_recv(struct smc_handshake *hs);
 bool smc_client_connected(struct smc_handshake *hs);
 bool smc_client_propose(struct smc_handshake *hs);
 bool smc_client_accept(struct smc_handshake *hs);
+bool smc_client_prepare(struct smc_handshake *hs);
 bool smc_server_proposal(struct smc_handshake *hs);
+bool smc_server_prepare(struct smc_handshake *hs);
 bool smc_server_confirm(struct smc_handshake *hs);
 
 /* describe.c: what we say of ourselves in every message */
 void smc_hs_peer_id(u8 *peer_id);
 void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a);
+int smc_hs_send_accept(struct smc_handshake *hs);
 struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs);
 
 #endif

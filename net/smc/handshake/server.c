@@ -6,19 +6,7 @@
 #include "../socket/socket.h"
 #include "handshake.h"
 
-static int send_accept(struct smc_handshake *hs)
-{
-	struct smc_clc_accept *a = &hs->area.accept;
-	int len;
-
-	smc_hs_describe(hs, a);
-	len = smc_clc_encode_accept(a, hs->area.buf, sizeof(hs->area.buf));
-	if (WARN_ON_ONCE(len < 0))
-		return len;
-	return smc_clc_send(hs, hs->area.buf, len);
-}
-
-/* Returns true if the Accept is out and the Confirm is awaited. */
+/* Returns true if there is a connection to be prepared. */
 static bool take_proposal(struct smc_handshake *hs)
 {
 	struct smc_net *sn = smc_net(sock_net(hs->sk));
@@ -26,15 +14,29 @@ static bool take_proposal(struct smc_handshake *hs)
 
 	reason = READ_ONCE(sn->enable) ? SMC_REASON_NONE : SMC_REASON_DISABLED;
 	if (!reason)
-		reason = smc_fabric_choose(sn, &hs->area.proposal, &hs->neg);
+		reason = smc_fabric_choose(hs->sk, &hs->area.proposal, &hs->neg);
 	if (!reason && IS_ERR(smc_hs_conn_new(hs)))
 		reason = SMC_REASON_NO_BUFFER;
 	if (reason) {
 		smc_hs_end_decline(hs, reason);
 		return false;
 	}
+	hs->step = SMC_HS_PREPARE;
+	return true;
+}
+
+/**
+ * smc_server_prepare() - ready to send the Accept?
+ * @hs: the handshake, with the Proposal in hs->area
+ *
+ * Return: true if the machine may go on at once.
+ */
+bool smc_server_prepare(struct smc_handshake *hs)
+{
+	if (!smc_hs_prepared(hs, NULL))
+		return false;
 	hs->step = SMC_HS_CONFIRM;
-	if (send_accept(hs)) {
+	if (smc_hs_send_accept(hs)) {
 		smc_hs_end_reset(hs, SMC_REASON_INTERNAL, ECONNRESET);
 		return false;
 	}
@@ -66,18 +68,22 @@ static enum smc_reason check_confirm(struct smc_handshake *hs)
 	return SMC_REASON_NONE;
 }
 
-static void take_confirm(struct smc_handshake *hs)
+/* Returns true if the fabric has the last word. */
+static bool take_confirm(struct smc_handshake *hs)
 {
+	const struct smc_clc_accept *a = &hs->area.accept;
+
 	if (check_confirm(hs)) {
 		smc_hs_end_reset(hs, SMC_REASON_BAD_CONFIRM, ECONNRESET);
-		return;
+		return false;
 	}
-	if (hs->neg.fabric->ops->attach(hs->conn, &hs->area.accept)) {
+	if (hs->conn->fabric->ops->attach(hs->conn, &hs->neg, a)) {
 		smc_hs_end_reset(hs, SMC_REASON_BAD_TOKEN, ECONNRESET);
-		return;
+		return false;
 	}
-	hs->conn->peer_os = hs->area.accept.os_type;
-	smc_hs_end_up(hs);
+	hs->conn->peer_os = a->os_type;
+	hs->step = SMC_HS_FINISH;
+	return true;
 }
 
 /**
@@ -88,7 +94,5 @@ static void take_confirm(struct smc_handshake *hs)
  */
 bool smc_server_confirm(struct smc_handshake *hs)
 {
-	if (smc_hs_expect(hs, SMC_CLC_CONFIRM))
-		take_confirm(hs);
-	return false;
+	return smc_hs_expect(hs, SMC_CLC_CONFIRM) && take_confirm(hs);
 }

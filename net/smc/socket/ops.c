@@ -13,6 +13,9 @@
 #include "nursery.h"
 #include "socket.h"
 
+/* So long a closed connection waits for its peer to close, as TCP in FIN_WAIT2. */
+#define LINGER_TIME	(60 * HZ)
+
 static const struct proto_ops *tcp_ops(const struct sock *sk)
 {
 	return smc_family(sk)->tcp_ops;
@@ -141,6 +144,19 @@ static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	return tcp_ops(sk)->ioctl(sock, cmd, arg);
 }
 
+/* The FIN waits until the connection has ended on both sides. */
+static int shutdown_above_tcp(struct sock *sk, struct smc_conn *c, int how)
+{
+	lock_sock(sk);
+	if (how != SHUT_WR)
+		WRITE_ONCE(c->shut_rd, true);
+	/* The constants are one less than the bits. */
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | (how + 1));
+	sk->sk_state_change(sk);
+	release_sock(sk);
+	return 0;
+}
+
 static int smc_shutdown(struct socket *sock, int how)
 {
 	struct sock *sk = sock->sk;
@@ -161,6 +177,8 @@ static int smc_shutdown(struct socket *sock, int how)
 			smc_conn_close(c);
 		else if (how == SHUT_WR)
 			smc_conn_done(c);
+		if (c->late_fin)
+			return shutdown_above_tcp(sk, c, how);
 	}
 	/* TCP's FIN follows, and wakes whoever sleeps on this side. */
 	return tcp_ops(sk)->shutdown(sock, how);
@@ -190,10 +208,24 @@ static void close_conn(struct sock *sk, struct smc_conn *c)
 	smc_retire_conn(c);
 }
 
+/* The file goes, the socket stays, as one that nobody has accepted; locked. */
+static void part_from_file(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	smc_sk(sk)->closing = true;
+	write_lock_bh(&sk->sk_callback_lock);
+	sk_set_socket(sk, NULL);
+	RCU_INIT_POINTER(sk->sk_wq, NULL);
+	sock_reset_flag(sk, SOCK_FASYNC);
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock->sk = NULL;
+}
+
 /*
  * The file goes while the handshake is under way.  With TCP the peer would see a
  * connection that was made and then closed, so the handshake is brought to its
- * end first, by the worker.  The socket is then as one that nobody has accepted.
+ * end first, by the worker.
  */
 static bool close_after_handshake(struct socket *sock)
 {
@@ -202,14 +234,82 @@ static bool close_after_handshake(struct socket *sock)
 
 	lock_sock(sk);
 	if (smc->phase == SMC_PHASE_HANDSHAKE && rcu_access_pointer(smc->hs) &&
-	    !(sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime)) {
-		smc->closing = true;
-		write_lock_bh(&sk->sk_callback_lock);
-		sk_set_socket(sk, NULL);
-		RCU_INIT_POINTER(sk->sk_wq, NULL);
-		sock_reset_flag(sk, SOCK_FASYNC);
-		write_unlock_bh(&sk->sk_callback_lock);
-		sock->sk = NULL;
+	    !(sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime))
+		part_from_file(sock);
+	release_sock(sk);
+	return !sock->sk;
+}
+
+static void linger_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, linger_work.work);
+	struct sock *sk = smc_to_sk(smc);
+	struct smc_conn *c = smc->conn;
+	bool mine;
+
+	lock_sock(sk);
+	mine = smc->closing;
+	smc->closing = false;
+	release_sock(sk);
+	if (mine) {
+		smc_conn_set_notify(c, NULL, NULL);
+		if (!smc_conn_peer_gone(c) && sk->sk_state == TCP_ESTABLISHED) {
+			/* It never answered. */
+			smc_conn_abort(c);
+			tcp_abort(sk, ETIMEDOUT);
+		}
+		smc_close_settled(sk);
+	}
+	sock_put(sk);
+}
+
+/* Each pending work has a reference: TCP's news may come while another one ends it. */
+static void linger_until(struct sock *sk, unsigned long delay)
+{
+	sock_hold(sk);
+	if (mod_delayed_work(smc_wq, &smc_sk(sk)->linger_work, delay))
+		sock_put(sk);
+}
+
+/**
+ * smc_linger_event() - the connection of a socket without a file has got further
+ * @sk: the socket; the caller knows that it is closing
+ *
+ * Context: any.
+ */
+void smc_linger_event(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_conn *c = READ_ONCE(smc->conn);
+
+	if (c && (smc_conn_peer_gone(c) ||
+		  inet_sk_state_load(sk) != TCP_ESTABLISHED))
+		linger_until(sk, 0);
+}
+
+/*
+ * Where a FIN could overtake the data, TCP ends after the connection: the socket
+ * waits without its file until the peer has closed as well (RFC 7609, 4.8.1).
+ */
+static bool close_after_conn(struct socket *sock, struct smc_conn *c)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (!c->late_fin || close_resets(sk, c))
+		return false;
+	smc_stop_retired(sk);
+	smc_conn_close(c);
+	smc_conn_stop(c);
+	lock_sock(sk);
+	if (!smc_conn_peer_gone(c) && sk->sk_state == TCP_ESTABLISHED) {
+		INIT_DELAYED_WORK(&smc->linger_work, linger_work);
+		smc_conn_set_wq(c, NULL);
+		part_from_file(sock);
+		linger_until(sk, LINGER_TIME);
+		smc_conn_set_notify(c, smc_linger_event, sk);
+		/* It may have ended just now. */
+		smc_linger_event(sk);
 	}
 	release_sock(sk);
 	return !sock->sk;
@@ -247,6 +347,8 @@ static int smc_release(struct socket *sock)
 	}
 	/* Without a handshake none is made any more. */
 	c = get_conn(sk);
+	if (c && close_after_conn(sock, c))
+		return 0;
 	if (c)
 		close_conn(sk, c);
 	smc_stop_retired(sk);

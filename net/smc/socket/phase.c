@@ -77,6 +77,8 @@ static void smc_state_change(struct sock *sk)
 	case SMC_PHASE_UP:
 		/* Without an error TCP has ended as both sides wanted it. */
 		tell_conn(smc, state == TCP_CLOSE && READ_ONCE(sk->sk_err));
+		if (READ_ONCE(smc->closing))
+			smc_linger_event(sk);
 		break;
 	}
 	smc->tcp_state_change(sk);

@@ -57,6 +57,7 @@ int smc_init_sock(struct sock *sk);
 void smc_destroy_sock(struct sock *sk);
 void smc_unhash(struct sock *sk);
 int smc_disconnect(struct sock *sk, int flags);
+void smc_linger_event(struct sock *sk);
 void smc_retire_conn(struct smc_conn *c);
 void smc_stop_retired(struct sock *sk);
 void smc_retire_conns(struct sock *sk);

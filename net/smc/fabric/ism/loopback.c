@@ -74,7 +74,7 @@ static bool lo_usable(struct smc_fabric *f, const struct smc_net *sn)
 	return true;
 }
 
-static void lo_offer(struct smc_fabric *f, struct smc_net *sn,
+static void lo_offer(struct smc_fabric *f, struct sock *sk,
 		     struct smc_clc_proposal *p)
 {
 	struct smc_clc_ism_gid *gid;
@@ -124,7 +124,7 @@ static bool lo_common_eid(const struct smc_clc_proposal *p, u8 *eid)
 	return true;
 }
 
-static enum smc_reason lo_choose(struct smc_fabric *f, struct smc_net *sn,
+static enum smc_reason lo_choose(struct smc_fabric *f, struct sock *sk,
 				 const struct smc_clc_proposal *p,
 				 struct smc_negotiated *neg)
 {
@@ -141,7 +141,7 @@ static enum smc_reason lo_choose(struct smc_fabric *f, struct smc_net *sn,
 	return SMC_REASON_NONE;
 }
 
-static enum smc_reason lo_accepts(struct smc_fabric *f, struct smc_net *sn,
+static enum smc_reason lo_accepts(struct smc_fabric *f, struct sock *sk,
 				  const struct smc_clc_accept *a,
 				  struct smc_negotiated *neg)
 {
@@ -160,13 +160,19 @@ static enum smc_reason lo_accepts(struct smc_fabric *f, struct smc_net *sn,
 	return SMC_REASON_NONE;
 }
 
-static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct smc_net *sn,
-				    u32 rcvbuf)
+static void lo_forget(struct smc_negotiated *neg)
 {
+}
+
+static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct sock *sk,
+				    struct smc_negotiated *neg,
+				    const struct smc_wanted *want)
+{
+	struct smc_net *sn = smc_net(sock_net(sk));
 	struct smc_elem *elem;
 	struct lo_conn *lo;
 
-	elem = smc_elem_get(sn->pools, rcvbuf);
+	elem = smc_elem_get(sn->pools, want->rcvbuf);
 	if (!elem)
 		return ERR_PTR(-ENOMEM);
 	lo = kmem_cache_zalloc(lo_cache, GFP_KERNEL);
@@ -178,8 +184,26 @@ static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct smc_net *sn,
 	lo->sn = sn;
 	lo->token = get_random_u64();
 	lo->link_id = atomic_inc_return(&lo_link_id);
-	atomic_inc(&sn->n_smcd);
+	lo->server = neg->server;
+	if (atomic_inc_return(&sn->n_smcd) == 1 && neg->server)
+		neg->first_contact = true;
 	return &lo->conn;
+}
+
+static int lo_prepare(struct smc_conn *c, struct smc_negotiated *neg,
+		      const struct smc_clc_accept *a)
+{
+	return 0;
+}
+
+static int lo_finish(struct smc_conn *c, bool *late)
+{
+	return 0;
+}
+
+/* There is no link group that could be out of sync. */
+static void lo_desync(struct smc_conn *c)
+{
 }
 
 /* The server's token becomes known with its Accept, so it goes on offer here. */
@@ -189,7 +213,6 @@ static void lo_describe(struct smc_conn *c, struct smc_clc_accept *a)
 	struct lo_bucket *b = lo_bucket(lo->token);
 
 	a->smcd = true;
-	a->first_contact = atomic_read(&lo->sn->n_smcd) == 1;
 	a->gid = lo_gid;
 	a->gid_ext = lo_gid_ext;
 	a->chid = LO_CHID;
@@ -197,9 +220,8 @@ static void lo_describe(struct smc_conn *c, struct smc_clc_accept *a)
 	a->dmbe_idx = 1;
 	a->dmbe_size = smc_clc_size_from_bytes(c->rx_size);
 	a->link_id = lo->link_id;
-	if (lo->peer)
+	if (!lo->server)
 		return;
-	lo->server = true;
 	spin_lock_bh(&b->lock);
 	hlist_add_head(&lo->node, &b->offered);
 	spin_unlock_bh(&b->lock);
@@ -261,7 +283,7 @@ static enum smc_reason lo_verify(struct lo_conn *lo, const struct smc_clc_accept
 	return ok ? SMC_REASON_NONE : SMC_REASON_BAD_TOKEN;
 }
 
-static enum smc_reason lo_attach(struct smc_conn *c,
+static enum smc_reason lo_attach(struct smc_conn *c, struct smc_negotiated *neg,
 				 const struct smc_clc_accept *a)
 {
 	struct lo_conn *lo = to_lo(c);
@@ -347,13 +369,18 @@ static void lo_show(struct smc_conn *c, struct smc_sock_info *info)
 static const struct smc_fabric_ops lo_ops = {
 	.name		= "loopback-ism",
 	.diag_mode	= SMC_DIAG_MODE_SMCD,
+	.fin_at_once	= true,
 	.usable		= lo_usable,
 	.offer		= lo_offer,
 	.choose		= lo_choose,
 	.accepts	= lo_accepts,
+	.forget		= lo_forget,
 	.conn_new	= lo_conn_new,
+	.prepare	= lo_prepare,
 	.describe	= lo_describe,
 	.attach		= lo_attach,
+	.finish		= lo_finish,
+	.desync		= lo_desync,
 	.commit		= lo_commit,
 	.consumed	= lo_consumed,
 	.signal		= lo_signal,

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a connection tells its peer, and is told (RFC 7609, 4.3 to 4.5 and A.4). */
+#include "../../trace.h"
+#include "../../wire/cdc.h"
+#include "lgr.h"
+#include "link.h"
+
+static u8 wire_flags(unsigned long flags)
+{
+	return (flags & BIT(SMC_FLAG_DONE) ? SMC_CDC_SEND_DONE : 0) |
+	       (flags & BIT(SMC_FLAG_CLOSED) ? SMC_CDC_CLOSED : 0) |
+	       (flags & BIT(SMC_FLAG_ABORT) ? SMC_CDC_ABORT : 0);
+}
+
+/*
+ * The data from the last post to @prod: two pieces where the ring wraps.  The ring
+ * is not larger than the peer's element, so that one wraps only where ours does.
+ */
+static void fill_writes(struct rdma_conn *rc, struct smc_link_post *post, u64 prod)
+{
+	const struct smc_conn *c = &rc->conn;
+	u64 at = rc->sent_prod;
+	unsigned int n = 0;
+	u32 pos, len;
+
+	while (at != prod && !WARN_ON_ONCE(n == SMC_LINK_WRITES)) {
+		pos = at & (c->tx_size - 1);
+		len = min_t(u64, prod - at, c->tx_size - pos);
+		post->src[n] = c->tx_buf + pos;
+		post->dma[n] = rc->tx_dma + pos;
+		post->len[n] = len;
+		post->dst[n] = rc->peer_addr + (at & (rc->peer_size - 1));
+		at += len;
+		n++;
+	}
+	post->n_writes = n;
+	post->lkey = rc->tx_lkey;
+	post->rkey = rc->peer_rkey;
+}
+
+/**
+ * smc_cdc_fill() - what is there to be said?
+ * @rc: the connection; its link's tx_lock is held
+ * @post: receives data writes and message
+ *
+ * Return: false if the peer knows everything already.
+ */
+bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post)
+{
+	struct smc_conn *c = &rc->conn;
+	/* The flags first: who sets one has published its data before. */
+	u8 flags = wire_flags(smp_load_acquire(&c->tx_flags));
+	u64 prod = smp_load_acquire(&c->tx_pub);
+	u64 cons = READ_ONCE(c->rx_cons);
+	struct smc_cdc_msg m = { .alert_token = rc->peer_token };
+
+	lockdep_assert_held(&rc->link->tx_lock);
+	if (flags & SMC_CDC_ABORT || smc_conn_peer_gone(c) ||
+	    rc->sent_flags & SMC_CDC_CLOSED)
+		prod = rc->sent_prod;
+	/* Who has closed says nothing any more, but that it gives up. */
+	if (rc->mute || (prod == rc->sent_prod && flags == rc->sent_flags &&
+			 (!rc->force || flags & SMC_CDC_CLOSED)))
+		return false;
+	fill_writes(rc, post, prod);
+	m.seqno = ++rc->seqno;
+	m.prod = smc_cursor_to_wire(prod, rc->peer_size);
+	m.cons = smc_cursor_to_wire(cons, c->rx_size);
+	m.conn_flags = flags;
+	if (prod - READ_ONCE(c->tx_cons) >= c->tx_size)
+		m.prod_flags |= SMC_CDC_WRITE_BLOCKED;
+	smc_cdc_encode(&m, post->msg);
+	post->ask = flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
+	WRITE_ONCE(rc->sent_prod, prod);
+	rc->sent_cons = cons;
+	WRITE_ONCE(rc->cons_told, cons);
+	rc->sent_flags = flags;
+	rc->force = false;
+	rc->mute = flags & SMC_CDC_ABORT;
+	return true;
+}
+
+void smc_cdc_commit(struct smc_conn *c)
+{
+	struct rdma_conn *rc = to_rdma(c);
+
+	smc_link_queue(rc->link, rc);
+}
+
+/*
+ * A message of its own is worth while when the peer's window is less than half and
+ * grows by a tenth, or when the peer is blocked (RFC 7609, 4.5.1).
+ */
+void smc_cdc_consumed(struct smc_conn *c)
+{
+	struct rdma_conn *rc = to_rdma(c);
+	u64 told = READ_ONCE(rc->cons_told);
+
+	if (!READ_ONCE(rc->peer_blocked) &&
+	    (READ_ONCE(c->rx_prod) - told <= c->rx_size / 2 ||
+	     c->rx_cons - told < c->rx_size / 10))
+		return;
+	WRITE_ONCE(rc->force, true);
+	smc_link_queue(rc->link, rc);
+}
+
+void smc_cdc_signal(struct smc_conn *c, enum smc_conn_flag flag)
+{
+	struct rdma_conn *rc = to_rdma(c);
+
+	if (smp_load_acquire(&rc->attached))
+		smc_link_queue(rc->link, rc);
+}
+
+/*
+ * The element may be reused once the socket has let go and the peer has said that
+ * it writes no more, or cannot (RFC 7609, 4.4.2).
+ */
+static void leave_if_over(struct rdma_conn *rc)
+{
+	if (!test_bit(RDMA_CONN_DETACHED, &rc->bits) ||
+	    (rc->attached && !smc_conn_peer_gone(&rc->conn) &&
+	     !test_bit(RDMA_CONN_CUT_OFF, &rc->bits)) ||
+	    test_and_set_bit(RDMA_CONN_LEFT, &rc->bits))
+		return;
+	if (rc->lgr)
+		smc_lgr_leave(rc);
+	smc_conn_put(&rc->conn);
+}
+
+/**
+ * smc_cdc_detach() - the socket is done with the connection
+ * @c: the connection
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_cdc_detach(struct smc_conn *c)
+{
+	struct rdma_conn *rc = to_rdma(c);
+
+	smc_conn_get(c);
+	set_bit(RDMA_CONN_DETACHED, &rc->bits);
+	/* Pairs with the bit operations of those who end it. */
+	smp_mb__after_atomic();
+	leave_if_over(rc);
+}
+
+/**
+ * smc_cdc_cut_off() - the connection has no link any more, or no element at the peer
+ * @rc: the connection, referenced
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_cdc_cut_off(struct rdma_conn *rc)
+{
+	if (rc->link) {
+		spin_lock_bh(&rc->link->tx_lock);
+		rc->mute = true;
+		spin_unlock_bh(&rc->link->tx_lock);
+	}
+	if (!smc_conn_peer_gone(&rc->conn))
+		smc_conn_peer_event(&rc->conn, SMC_EV_PEER_ABORT);
+	set_bit(RDMA_CONN_CUT_OFF, &rc->bits);
+	smp_mb__after_atomic();
+	leave_if_over(rc);
+}
+
+/* Move the cursors to where the message says.  -EPROTO: they cannot be there. */
+static int take_cursors(struct rdma_conn *rc, const struct smc_cdc_msg *m)
+{
+	struct smc_conn *c = &rc->conn;
+	u64 prod = c->rx_prod, cons = c->tx_cons;
+	u64 unread = prod - READ_ONCE(c->rx_cons);
+	int err;
+
+	err = smc_cursor_advance(&prod, c->rx_size, &m->prod, c->rx_size - unread);
+	if (!err && rc->attached)
+		err = smc_cursor_advance(&cons, rc->peer_size, &m->cons,
+					 READ_ONCE(rc->sent_prod) - cons);
+	if (err)
+		return err;
+	if (cons != c->tx_cons) {
+		smp_store_release(&c->tx_cons, cons);
+		/* Pairs with the barrier after setting tx_blocked. */
+		smp_mb();
+		if (READ_ONCE(c->tx_blocked))
+			smc_conn_writable(c);
+	}
+	if (prod == c->rx_prod)
+		return 0;
+	smp_store_release(&c->rx_prod, prod);
+	return 1;
+}
+
+/* The flags stay set in all later messages: only what is new is an event. */
+static void take_flags(struct rdma_conn *rc, u8 flags)
+{
+	struct smc_conn *c = &rc->conn;
+	unsigned long known = READ_ONCE(c->rx_flags);
+
+	if (flags & SMC_CDC_ABORT && !(known & BIT(SMC_FLAG_ABORT))) {
+		smc_conn_peer_event(c, SMC_EV_PEER_ABORT);
+		/* The peer waits for our word before it reuses the element. */
+		smc_conn_abort(c);
+	} else if (flags & SMC_CDC_CLOSED && !(known & BIT(SMC_FLAG_CLOSED))) {
+		smc_conn_peer_event(c, SMC_EV_PEER_CLOSE);
+	} else if (flags & SMC_CDC_SEND_DONE && !(known & BIT(SMC_FLAG_DONE))) {
+		smc_conn_peer_event(c, SMC_EV_PEER_DONE);
+	}
+}
+
+static void take_msg(struct rdma_conn *rc, const struct smc_cdc_msg *m)
+{
+	struct smc_conn *c = &rc->conn;
+	bool answer;
+	int rc_cursors;
+
+	/* Before the connection has an element nobody can have written there. */
+	if (!smp_load_acquire(&c->rx_buf) || m->prod_flags & SMC_CDC_FAILOVER)
+		return;
+	if (smc_conn_peer_gone(c))
+		return;
+	rc_cursors = take_cursors(rc, m);
+	if (unlikely(rc_cursors < 0)) {
+		smc_conn_peer_event(c, SMC_EV_PEER_ABORT);
+		smc_conn_abort(c);
+		return;
+	}
+	WRITE_ONCE(rc->peer_blocked, m->prod_flags & SMC_CDC_WRITE_BLOCKED);
+	/* The peer asks, or was blocked when we had consumed all that was there. */
+	answer = m->prod_flags & (SMC_CDC_UPDATE_REQ | SMC_CDC_WRITE_BLOCKED) &&
+		 READ_ONCE(c->rx_cons) != READ_ONCE(rc->cons_told);
+	if (rc_cursors)
+		smc_conn_readable(c);
+	if (unlikely(m->conn_flags))
+		take_flags(rc, m->conn_flags);
+	if (unlikely(answer) && rc->attached) {
+		WRITE_ONCE(rc->force, true);
+		smc_link_queue(rc->link, rc);
+	}
+}
+
+/**
+ * smc_cdc_rx() - a CDC message has arrived
+ * @link: over this link
+ * @buf: the message
+ * @len: its length
+ *
+ * Context: the completion handler of the link, one at a time.
+ */
+void smc_cdc_rx(struct smc_link *link, const u8 *buf, size_t len)
+{
+	struct smc_cdc_msg m;
+	struct rdma_conn *rc;
+
+	if (smc_cdc_decode(buf, len, &m)) {
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+		return;
+	}
+	/* Nobody there: the connection has ended here. */
+	rc = smc_lgr_find_conn(link->lgr, m.alert_token);
+	if (!rc)
+		return;
+	take_msg(rc, &m);
+	if (unlikely(smc_conn_peer_gone(&rc->conn)))
+		leave_if_over(rc);
+	smc_conn_put(&rc->conn);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Link groups: what two peers share, links, RMBs and connections (RFC 7609, 2.2).
+ *
+ * A link group is in its namespace's list from its creation until it begins to
+ * end; it is held by the list, by each of its connections and by its work.  Its end
+ * is one work item, which takes the links down, tells all connections and gives
+ * the devices back; the memory goes with the last connection.
+ */
+#ifndef SMC_RDMA_LGR_H
+#define SMC_RDMA_LGR_H
+
+#include <linux/refcount.h>
+#include <linux/xarray.h>
+#include "../../conn/conn.h"
+#include "../fabric.h"
+#include "link.h"
+#include "llc.h"
+#include "mem.h"
+
+struct smc_net;
+
+#define SMC_LGR_LINKS		2
+#define SMC_LGR_MAX_CONNS	255
+#define SMC_LGR_MIN_CONNS	16
+/* RMBs that a peer may have. */
+#define SMC_LGR_RTOKENS		255
+
+enum smc_lgr_state {
+	SMC_LGR_NEW,		/* the first contact is under way */
+	SMC_LGR_ACTIVE,
+	SMC_LGR_ENDING,
+};
+
+/**
+ * struct smc_rtoken - an RMB of the peer
+ * @rkey:	its RKey on each link
+ * @addr:	its address on each link
+ * @used:	is there one
+ */
+struct smc_rtoken {
+	u32	rkey[SMC_LGR_LINKS];
+	u64	addr[SMC_LGR_LINKS];
+	bool	used;
+};
+
+/**
+ * struct smc_lgr - a link group
+ * @ref:	references
+ * @list:	in smc_net.lgrs, under its lock, until it ends
+ * @sn:		the namespace; it waits for the end
+ * @state:	enum smc_lgr_state, under smc_net.lgrs.lock
+ * @n_conns:	connections that count against @max_conns, under the same
+ * @waiters:	connections that wait for the first contact, under the same
+ * @id:		number, for humans
+ * @server:	our role
+ * @version:	SMC version
+ * @release:	of version 2
+ * @peer_id:	identity of the peer
+ * @eid:	of version 2: the common EID
+ * @vlan_id:	0xffff without one
+ * @max_conns:	connections, as settled
+ * @max_links:	links, as settled
+ * @peer_os:	SMC_CLC_OS_*
+ * @hostname:	of the peer
+ * @fail:	enum smc_reason: why the first contact failed
+ * @late:	too late to fall back to TCP (RFC 7609, C.3)
+ * @links:	the links; the first one is made with the group
+ * @rmbs:	our RMBs
+ * @txbufs:	our send rings
+ * @conns:	connections by alert token; the lookup takes its reference under RCU
+ * @last_token:	the last one given
+ * @lock:	protects @rtokens
+ * @rtokens:	RMBs of the peer
+ * @life:	held while links and memory are made, used and given back; a
+ *		registration may sleep under it, nobody waits for the peer
+ * @over:	links and memory are gone; under @life
+ * @silent:	the peer knows that the group ends
+ * @llc:	the LLC engine
+ * @idle_work:	ends the group when it had no connections for a while
+ * @end_work:	the end
+ */
+struct smc_lgr {
+	refcount_t		ref;
+	struct list_head	list;
+	struct smc_net		*sn;
+	u8			state;
+	unsigned int		n_conns;
+	struct list_head	waiters;
+	u32			id;
+	bool			server;
+	u8			version;
+	u8			release;
+	u8			peer_id[8];
+	u8			eid[SMC_EID_LEN];
+	u16			vlan_id;
+	u8			max_conns;
+	u8			max_links;
+	u8			peer_os;
+	char			hostname[SMC_CLC_HOSTNAME_LEN + 1];
+	u32			fail;
+	bool			late;
+	struct smc_link		links[SMC_LGR_LINKS];
+	struct smc_pools	*rmbs;
+	struct smc_pools	*txbufs;
+	struct xarray		conns;
+	u32			last_token;
+	spinlock_t		lock;
+	struct smc_rtoken	rtokens[SMC_LGR_RTOKENS];
+	struct mutex		life;
+	bool			over;
+	bool			silent;
+	struct smc_llc		llc;
+	struct delayed_work	idle_work;
+	struct work_struct	end_work;
+};
+
+enum rdma_conn_bit {
+	RDMA_CONN_DETACHED,	/* the socket is done with it */
+	RDMA_CONN_CUT_OFF,	/* the peer cannot reach its element any more */
+	RDMA_CONN_LEFT,		/* it has left the link group */
+};
+
+/**
+ * struct rdma_conn - a connection over SMC-R
+ * @conn:	the connection
+ * @sn:		the namespace of its socket, for as long as it has one
+ * @lgr:	its link group, referenced; NULL before prepare
+ * @link:	the link it writes over
+ * @server:	this end has sent the Accept
+ * @first:	its first contact has made the link group
+ * @attached:	the peer's part is known
+ * @mute:	nothing is posted any more; under tx_lock
+ * @counted:	it counts in @lgr->n_conns; under smc_net.lgrs.lock
+ * @wait:	in @lgr->waiters or @lgr->llc.waiters
+ * @token:	our alert token
+ * @tx_elem:	our send ring
+ * @tx_lkey:	its key, and
+ * @tx_dma:	its address, for the device
+ * @peer_token:	the peer's alert token
+ * @peer_rkey:	RKey of the peer's RMB
+ * @peer_idx:	index of our element there
+ * @peer_addr:	address of that element
+ * @peer_size:	its size, at least conn.tx_size
+ * @rcvbuf:	size of element that is wanted
+ * @sndbuf:	size of send ring that is wanted
+ * @pend:	in @link->tx_pending; with the fields below under tx_lock
+ * @sent_prod:	producer cursor as posted
+ * @sent_cons:	consumer cursor as posted
+ * @sent_flags:	flags of the connection as posted
+ * @force:	say it again even if nothing has changed
+ * @seqno:	of the last CDC message posted
+ * @peer_blocked: the peer wants to be told of all we consume
+ * @cons_told:	@sent_cons, for the receiver's eyes
+ * @bits:	enum rdma_conn_bit
+ * @qpn:	our queue pair
+ * @rkey:	RKey of our RMB
+ * @rmb_addr:	its address
+ * @rcu:	lookups by token run under RCU
+ */
+struct rdma_conn {
+	struct smc_conn		conn;
+	struct smc_net		*sn;
+	struct smc_lgr		*lgr;
+	struct smc_link		*link;
+	bool			server;
+	bool			first;
+	bool			attached;
+	bool			mute;
+	bool			counted;
+	struct list_head	wait;
+	u32			token;
+	struct smc_elem		*tx_elem;
+	u32			tx_lkey;
+	u64			tx_dma;
+	u32			peer_token;
+	u32			peer_rkey;
+	u8			peer_idx;
+	u64			peer_addr;
+	u32			peer_size;
+	u32			rcvbuf;
+	u32			sndbuf;
+
+	struct list_head	pend;
+	u64			sent_prod;
+	u64			sent_cons;
+	u8			sent_flags;
+	bool			force;
+	u16			seqno;
+	bool			peer_blocked;
+	u64			cons_told;
+	unsigned long		bits;
+	u32			qpn;
+	u32			rkey;
+	u64			rmb_addr;
+	struct rcu_head		rcu;
+};
+
+static inline struct rdma_conn *to_rdma(struct smc_conn *c)
+{
+	return container_of(c, struct rdma_conn, conn);
+}
+
+/* What identifies a link group to a handshake. */
+struct smc_lgr_key {
+	bool			server;
+	u8			version;
+	u8			release;
+	const u8		*peer_id;
+	const u8		*eid;
+	const u8		*peer_mac;
+	const u8		*peer_gid;
+	u32			peer_qpn;	/* client only */
+	u16			vlan_id;
+	u8			max_conns;
+	u8			max_links;
+};
+
+int smc_lgr_join(struct rdma_conn *rc, struct smc_net *sn,
+		 const struct smc_lgr_key *key);
+int smc_lgr_create(struct rdma_conn *rc, struct smc_net *sn,
+		   const struct smc_lgr_key *key, const struct smc_rdma_path *path);
+void smc_lgr_leave(struct rdma_conn *rc);
+void smc_lgr_get(struct smc_lgr *lgr);
+void smc_lgr_put(struct smc_lgr *lgr);
+void smc_lgr_activate(struct smc_lgr *lgr);
+void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
+bool smc_lgr_await(struct rdma_conn *rc);
+void smc_lgr_unwait(struct rdma_conn *rc);
+struct rdma_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token);
+void smc_lgr_abort_rmbe(struct smc_lgr *lgr, u32 rkey, u8 idx,
+			const struct rdma_conn *but);
+
+int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
+int smc_rtoken_del(struct smc_lgr *lgr, unsigned int link, u32 rkey);
+
+void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port);
+void smc_lgr_dev_removed(struct smc_rdma_dev *dev);
+void smc_lgr_end_all(struct smc_net *sn);
+
+/* cdc.c */
+void smc_cdc_commit(struct smc_conn *c);
+void smc_cdc_consumed(struct smc_conn *c);
+void smc_cdc_signal(struct smc_conn *c, enum smc_conn_flag flag);
+void smc_cdc_detach(struct smc_conn *c);
+void smc_cdc_cut_off(struct rdma_conn *rc);
+
+#endif

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The LLC engine: its queue, its clock, and what we begin ourselves. */
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "../../netns.h"
+#include "../../smc.h"
+#include "lgr.h"
+#include "link.h"
+#include "llc_msg.h"
+
+/* An answer takes no longer than this; the RFC leaves it to us. */
+#define WAIT_TIME	(5 * HZ)
+/* More messages than this no honest peer has under way. */
+#define MAX_QUEUE	64
+
+/* A message on its way from the completion to the engine. */
+struct llc_event {
+	struct list_head	list;
+	u8			link;
+	u32			len;
+	u8			buf[];
+};
+
+static void __kick(struct smc_lgr *lgr, unsigned long delay)
+{
+	lockdep_assert_held(&lgr->llc.lock);
+	if (lgr->llc.stopped)
+		return;
+	smc_lgr_get(lgr);
+	if (mod_delayed_work(smc_wq, &lgr->llc.work, delay))
+		refcount_dec(&lgr->ref);
+}
+
+static void kick(struct smc_lgr *lgr)
+{
+	spin_lock_bh(&lgr->llc.lock);
+	__kick(lgr, 0);
+	spin_unlock_bh(&lgr->llc.lock);
+}
+
+/**
+ * smc_llc_await() - an answer is expected from now on
+ * @lgr: the link group
+ * @wait: which one
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_await(struct smc_lgr *lgr, enum smc_llc_wait wait)
+{
+	lgr->llc.wait = wait;
+	lgr->llc.deadline = jiffies + WAIT_TIME;
+}
+
+/* ---- RMBs to be confirmed ---- */
+
+static void wake_waiters(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct rdma_conn *rc;
+
+	for (;;) {
+		spin_lock_bh(&llc->lock);
+		rc = list_first_entry_or_null(&llc->waiters, struct rdma_conn, wait);
+		if (rc)
+			list_del_init(&rc->wait);
+		spin_unlock_bh(&llc->lock);
+		if (!rc)
+			return;
+		smc_conn_notify(&rc->conn);
+		smc_conn_put(&rc->conn);
+	}
+}
+
+/**
+ * smc_llc_confirm_rkey() - does the peer know this RMB?
+ * @lgr: the link group; its life is held
+ * @rmb: the RMB
+ * @rc: who wants to use it, and is notified
+ *
+ * Return: 0 if so; -EAGAIN if it is being told; -EACCES if it does not want to
+ * know; -ENOLINK.
+ */
+int smc_llc_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
+			 struct rdma_conn *rc)
+{
+	struct smc_llc *llc = &lgr->llc;
+	int err = -EAGAIN;
+
+	spin_lock_bh(&llc->lock);
+	if (rmb->confirmed) {
+		err = 0;
+	} else if (llc->stopped) {
+		err = -ENOLINK;
+	} else if (rmb->refused) {
+		err = -EACCES;
+	} else {
+		if (list_empty(&rmb->list) && llc->rmb != rmb)
+			list_add_tail(&rmb->list, &llc->rkeys);
+		if (list_empty(&rc->wait)) {
+			smc_conn_get(&rc->conn);
+			list_add_tail(&rc->wait, &llc->waiters);
+		}
+		__kick(lgr, 0);
+	}
+	spin_unlock_bh(&llc->lock);
+	return err;
+}
+
+/**
+ * smc_llc_unwait() - a connection gives up waiting for its RMB
+ * @rc: the connection
+ */
+void smc_llc_unwait(struct rdma_conn *rc)
+{
+	struct smc_llc *llc = &rc->lgr->llc;
+	bool waited;
+
+	spin_lock_bh(&llc->lock);
+	waited = !list_empty(&rc->wait);
+	list_del_init(&rc->wait);
+	spin_unlock_bh(&llc->lock);
+	if (waited)
+		smc_conn_put(&rc->conn);
+}
+
+static void next_rkey(struct smc_lgr *lgr)
+{
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_CONFIRM_RKEY,
+		.v2 = lgr->version > SMC_CLC_V1,
+	};
+	struct smc_llc *llc = &lgr->llc;
+
+	spin_lock_bh(&llc->lock);
+	llc->rmb = list_first_entry_or_null(&llc->rkeys, struct smc_rmb, list);
+	if (llc->rmb)
+		list_del_init(&llc->rmb->list);
+	spin_unlock_bh(&llc->lock);
+	if (!llc->rmb)
+		return;
+	m.confirm_rkey.rkey = llc->rmb->mr->rkey;
+	m.confirm_rkey.addr = llc->rmb->mr->iova;
+	if (smc_link_send(&lgr->links[0], &m))
+		smc_link_down(&lgr->links[0], SMC_LLC_DEL_LOST_PATH);
+	smc_llc_await(lgr, SMC_LLC_W_CONFIRM_RKEY_RSP);
+}
+
+/**
+ * smc_llc_rkey_answered() - the peer has answered our CONFIRM RKEY
+ * @lgr: the link group
+ * @yes: what it says
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	spin_lock_bh(&llc->lock);
+	if (yes)
+		llc->rmb->confirmed = true;
+	else
+		llc->rmb->refused = true;
+	llc->rmb = NULL;
+	spin_unlock_bh(&llc->lock);
+	llc->wait = SMC_LLC_IDLE;
+	wake_waiters(lgr);
+}
+
+/* ---- first contact ---- */
+
+/**
+ * smc_llc_first_contact() - the link is connected and shall be confirmed
+ * @lgr: the link group
+ *
+ * The server sends CONFIRM LINK, the client waits for it.
+ */
+void smc_llc_first_contact(struct smc_lgr *lgr)
+{
+	spin_lock_bh(&lgr->llc.lock);
+	lgr->llc.begin = true;
+	__kick(lgr, 0);
+	spin_unlock_bh(&lgr->llc.lock);
+}
+
+static void begin(struct smc_lgr *lgr)
+{
+	bool do_begin;
+
+	spin_lock_bh(&lgr->llc.lock);
+	do_begin = lgr->llc.begin;
+	lgr->llc.begin = false;
+	spin_unlock_bh(&lgr->llc.lock);
+	if (!do_begin)
+		return;
+	if (!lgr->server) {
+		smc_llc_await(lgr, SMC_LLC_W_CONFIRM_REQ);
+	} else if (smc_llc_send_confirm_link(lgr, false)) {
+		smc_lgr_end(lgr, SMC_REASON_NO_COMMON_DEVICE);
+	} else {
+		smc_llc_await(lgr, SMC_LLC_W_CONFIRM_RSP);
+	}
+}
+
+/* ---- the engine ---- */
+
+/*
+ * RFC 7609, C.7.1: with one link every exchange that is not answered ends the link
+ * group, and with it, by reset, the connection that waits for it.
+ */
+static void timed_out(struct smc_lgr *lgr)
+{
+	lgr->late = true;
+	smc_lgr_end(lgr, SMC_REASON_TIMEOUT);
+	lgr->llc.wait = SMC_LLC_IDLE;
+}
+
+static struct llc_event *next_event(struct smc_llc *llc)
+{
+	struct llc_event *ev;
+
+	spin_lock_bh(&llc->lock);
+	ev = list_first_entry_or_null(&llc->queue, struct llc_event, list);
+	if (ev) {
+		list_del(&ev->list);
+		llc->n_queue--;
+	}
+	spin_unlock_bh(&llc->lock);
+	return ev;
+}
+
+/* Is the peer still there?  Returns when to look again, 0 for never. */
+static unsigned long test_link(struct smc_lgr *lgr)
+{
+	unsigned long time = READ_ONCE(lgr->sn->smcr_testlink_time) * HZ;
+	unsigned long idle = jiffies - READ_ONCE(lgr->links[0].last_rx);
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_TEST_LINK,
+		.v2 = lgr->version > SMC_CLC_V1,
+	};
+	struct smc_llc *llc = &lgr->llc;
+
+	if (!time || READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
+		return 0;
+	if (READ_ONCE(llc->test_sent)) {
+		if (time_before(jiffies, llc->test_sent + WAIT_TIME))
+			return llc->test_sent + WAIT_TIME - jiffies;
+		smc_link_down(&lgr->links[0], SMC_LLC_DEL_LOST_PATH);
+		return 0;
+	}
+	if (idle < time)
+		return time - idle;
+	spin_lock_bh(&llc->lock);
+	llc->test_data = get_random_u64();
+	llc->test_sent = jiffies | 1;
+	memcpy(m.test_link.data, &llc->test_data, sizeof(llc->test_data));
+	spin_unlock_bh(&llc->lock);
+	if (smc_link_send(&lgr->links[0], &m))
+		smc_link_down(&lgr->links[0], SMC_LLC_DEL_LOST_PATH);
+	return WAIT_TIME;
+}
+
+static void llc_work(struct work_struct *work)
+{
+	struct smc_llc *llc = container_of(work, struct smc_llc, work.work);
+	struct smc_lgr *lgr = container_of(llc, struct smc_lgr, llc);
+	unsigned long again, left;
+	struct llc_event *ev;
+
+	begin(lgr);
+	while ((ev = next_event(llc))) {
+		smc_llc_take(lgr, &lgr->links[ev->link], ev->buf, ev->len);
+		kfree(ev);
+	}
+	if (llc->wait == SMC_LLC_IDLE && READ_ONCE(lgr->state) == SMC_LGR_ACTIVE)
+		next_rkey(lgr);
+	if (llc->wait != SMC_LLC_IDLE && time_after_eq(jiffies, llc->deadline))
+		timed_out(lgr);
+	again = test_link(lgr);
+	if (llc->wait != SMC_LLC_IDLE) {
+		left = max_t(long, llc->deadline - jiffies, 1);
+		again = again ? min(again, left) : left;
+	}
+	spin_lock_bh(&llc->lock);
+	/* Somebody may have asked for less meanwhile. */
+	if (again && !delayed_work_pending(&llc->work))
+		__kick(lgr, again);
+	spin_unlock_bh(&llc->lock);
+	smc_lgr_put(lgr);
+}
+
+static void answer_test(struct smc_link *link, struct smc_llc_msg *m)
+{
+	m->reply = true;
+	if (smc_link_send(link, m))
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+}
+
+static void test_answered(struct smc_link *link, const struct smc_llc_msg *m)
+{
+	struct smc_llc *llc = &link->lgr->llc;
+	bool ok;
+
+	spin_lock_bh(&llc->lock);
+	ok = llc->test_sent && !memcmp(m->test_link.data, &llc->test_data,
+				       sizeof(llc->test_data));
+	llc->test_sent = 0;
+	spin_unlock_bh(&llc->lock);
+	if (!ok)
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+}
+
+static void queue_event(struct smc_link *link, const u8 *buf, size_t len)
+{
+	struct smc_lgr *lgr = link->lgr;
+	struct llc_event *ev = kmalloc(struct_size(ev, buf, len), GFP_ATOMIC);
+	bool flood;
+
+	if (!ev)
+		return;		/* its sender will miss the answer */
+	ev->link = link - lgr->links;
+	ev->len = len;
+	memcpy(ev->buf, buf, len);
+	spin_lock_bh(&lgr->llc.lock);
+	flood = lgr->llc.stopped || lgr->llc.n_queue >= MAX_QUEUE;
+	if (!flood) {
+		list_add_tail(&ev->list, &lgr->llc.queue);
+		lgr->llc.n_queue++;
+		__kick(lgr, 0);
+	}
+	spin_unlock_bh(&lgr->llc.lock);
+	if (flood) {
+		kfree(ev);
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+	}
+}
+
+/**
+ * smc_llc_rx() - an LLC message has arrived
+ * @link: over this link
+ * @buf: the message
+ * @len: its length
+ *
+ * Context: the completion handler of the link.
+ */
+void smc_llc_rx(struct smc_link *link, const u8 *buf, size_t len)
+{
+	struct smc_llc_msg m;
+	int rc = smc_llc_decode(buf, len, &m);
+
+	if (rc == -ENOMSG)
+		return;
+	if (rc == -EPROTO || (m.v2 != (link->lgr->version > SMC_CLC_V1))) {
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+		return;
+	}
+	if (m.type != SMC_LLC_TEST_LINK)
+		queue_event(link, buf, len);
+	else if (m.reply)
+		test_answered(link, &m);
+	else
+		answer_test(link, &m);
+}
+
+/**
+ * smc_llc_init() - the engine of a new link group
+ * @lgr: the link group
+ */
+void smc_llc_init(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	spin_lock_init(&llc->lock);
+	INIT_LIST_HEAD(&llc->queue);
+	INIT_LIST_HEAD(&llc->rkeys);
+	INIT_LIST_HEAD(&llc->waiters);
+	INIT_DELAYED_WORK(&llc->work, llc_work);
+}
+
+/**
+ * smc_llc_start_tests() - the link group is active: watch over its peer
+ * @lgr: the link group
+ */
+void smc_llc_start_tests(struct smc_lgr *lgr)
+{
+	kick(lgr);
+}
+
+/**
+ * smc_llc_stop() - the link group ends; say so, if the peer does not know
+ * @lgr: the link group
+ *
+ * RFC 7609, 3.5.4.
+ *
+ * Context: process, waits for the engine.
+ */
+void smc_llc_stop(struct smc_lgr *lgr)
+{
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_DELETE_LINK,
+		.v2 = lgr->version > SMC_CLC_V1,
+		.delete_link = {
+			.all = true,
+			.orderly = true,
+			.reason = lgr->links[0].down_reason ?:
+				  SMC_LLC_DEL_PROGRAM,
+		},
+	};
+	struct smc_llc *llc = &lgr->llc;
+	struct llc_event *ev;
+
+	spin_lock_bh(&llc->lock);
+	llc->stopped = true;
+	spin_unlock_bh(&llc->lock);
+	if (cancel_delayed_work_sync(&llc->work))
+		smc_lgr_put(lgr);
+	if (lgr->links[0].state == SMC_LINK_ACTIVE && !lgr->silent)
+		smc_link_send(&lgr->links[0], &m);
+	while ((ev = next_event(llc)))
+		kfree(ev);
+	wake_waiters(lgr);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The LLC engine of a link group (RFC 7609, 3.5.5 and C.7).
+ *
+ * Messages are queued by the completion that brings them and judged by one work
+ * item, so that no two exchanges of a group run at once; only TEST LINK is answered
+ * at once.  Of our own exchanges one is under way at most.
+ */
+#ifndef SMC_RDMA_LLC_H
+#define SMC_RDMA_LLC_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+struct rdma_conn;
+struct smc_lgr;
+struct smc_rmb;
+
+/* What the engine waits for. */
+enum smc_llc_wait {
+	SMC_LLC_IDLE,
+	SMC_LLC_W_CONFIRM_REQ,		/* client: CONFIRM LINK of the server */
+	SMC_LLC_W_CONFIRM_RSP,		/* server: the client's reply */
+	SMC_LLC_W_ADD_LINK_REQ,		/* client: ADD LINK of the first contact */
+	SMC_LLC_W_ADD_LINK_RSP,		/* server: its reply */
+	SMC_LLC_W_DELETE_LINK_RSP,	/* server: the second link is not wanted */
+	SMC_LLC_W_CONFIRM_RKEY_RSP,	/* the peer knows our new RMB */
+};
+
+/**
+ * struct smc_llc - LLC engine
+ * @lock:	protects @queue, @n_queue, @rkeys, @waiters, @stopped, @test_data; any
+ *		context
+ * @queue:	messages received
+ * @n_queue:	their number; a peer that floods us is cut off
+ * @rkeys:	RMBs to be confirmed
+ * @waiters:	connections that wait for theirs
+ * @stopped:	nothing is begun any more
+ * @begin:	the first contact is to begin
+ * @wait:	what is awaited; only the work looks at it
+ * @deadline:	until when, in jiffies; the same
+ * @rmb:	the one that is being confirmed; the same
+ * @test_sent:	when the TEST LINK that is unanswered was sent; 0 without one
+ * @test_data:	what its answer must repeat
+ * @work:	the engine; each pending work holds the group
+ */
+struct smc_llc {
+	spinlock_t		lock;
+	struct list_head	queue;
+	unsigned int		n_queue;
+	struct list_head	rkeys;
+	struct list_head	waiters;
+	bool			stopped;
+	bool			begin;
+	enum smc_llc_wait	wait;
+	unsigned long		deadline;
+	struct smc_rmb		*rmb;
+	unsigned long		test_sent;
+	u64			test_data;
+	struct delayed_work	work;
+};
+
+void smc_llc_init(struct smc_lgr *lgr);
+void smc_llc_first_contact(struct smc_lgr *lgr);
+int smc_llc_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
+			 struct rdma_conn *rc);
+void smc_llc_unwait(struct rdma_conn *rc);
+void smc_llc_start_tests(struct smc_lgr *lgr);
+void smc_llc_stop(struct smc_lgr *lgr);
+
+#endif

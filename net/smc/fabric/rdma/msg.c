@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Messages of a link: its send queue and its receive buffers. */
+#include <linux/slab.h>
+#include "../../wire/cdc.h"
+#include "lgr.h"
+#include "link.h"
+#include "msg.h"
+
+/* The rest of the longest message. */
+#define RX_LONG_ROOM	SMC_LLC_V2_MAX_LEN
+/* Posts that only LLC may use: the data must not shut it out. */
+#define TX_RESERVED	2
+/* Receive buffers are posted again so many at a time. */
+#define RX_BATCH	16
+/* Connections that are let go of at a time. */
+#define GONE_BATCH	16
+
+static void tx_done(struct ib_cq *cq, struct ib_wc *wc);
+static void rx_done(struct ib_cq *cq, struct ib_wc *wc);
+
+static struct ib_device *ibdev_of(const struct smc_link *link)
+{
+	return link->path.dev->ibdev;
+}
+
+static void *map_new(struct smc_link *link, size_t size,
+		     enum dma_data_direction dir, u64 *dma)
+{
+	void *p = kzalloc(size, GFP_KERNEL);
+
+	if (!p)
+		return NULL;
+	*dma = ib_dma_map_single(ibdev_of(link), p, size, dir);
+	if (ib_dma_mapping_error(ibdev_of(link), *dma)) {
+		kfree(p);
+		return NULL;
+	}
+	return p;
+}
+
+static void unmap_free(struct smc_link *link, void *p, size_t size,
+		       enum dma_data_direction dir, u64 dma)
+{
+	if (p)
+		ib_dma_unmap_single(ibdev_of(link), dma, size, dir);
+	kfree(p);
+}
+
+/**
+ * smc_msg_alloc() - memory for messages
+ * @link: with n_tx, n_rx and rx_stride set
+ * @rx_long: with room for the rest of long messages
+ *
+ * Return: 0 or -ENOMEM; smc_msg_free() in any case.
+ */
+int smc_msg_alloc(struct smc_link *link, bool rx_long)
+{
+	u32 i;
+
+	link->tx_slots = kcalloc(link->n_tx, sizeof(*link->tx_slots), GFP_KERNEL);
+	link->rx_slots = kcalloc(link->n_rx, sizeof(*link->rx_slots), GFP_KERNEL);
+	link->tx_msgs = map_new(link, link->n_tx * SMC_LINK_MSG_MAX, DMA_TO_DEVICE,
+				&link->tx_dma);
+	link->rx_msgs = map_new(link, link->n_rx * link->rx_stride,
+				DMA_FROM_DEVICE, &link->rx_dma);
+	if (rx_long)
+		link->rx_long = map_new(link, RX_LONG_ROOM, DMA_FROM_DEVICE,
+					&link->rx_long_dma);
+	if (!link->tx_slots || !link->rx_slots || !link->tx_msgs ||
+	    !link->rx_msgs || (rx_long && !link->rx_long))
+		return -ENOMEM;
+	for (i = 0; i < link->n_tx; i++) {
+		link->tx_slots[i].cqe.done = tx_done;
+		link->tx_slots[i].link = link;
+	}
+	for (i = 0; i < link->n_rx; i++) {
+		link->rx_slots[i].cqe.done = rx_done;
+		link->rx_slots[i].link = link;
+	}
+	return 0;
+}
+
+void smc_msg_free(struct smc_link *link)
+{
+	unmap_free(link, link->tx_msgs, link->n_tx * SMC_LINK_MSG_MAX,
+		   DMA_TO_DEVICE, link->tx_dma);
+	unmap_free(link, link->rx_msgs, link->n_rx * link->rx_stride,
+		   DMA_FROM_DEVICE, link->rx_dma);
+	unmap_free(link, link->rx_long, RX_LONG_ROOM, DMA_FROM_DEVICE,
+		   link->rx_long_dma);
+	kfree(link->tx_slots);
+	kfree(link->rx_slots);
+	link->tx_msgs = NULL;
+	link->rx_msgs = NULL;
+	link->rx_long = NULL;
+	link->tx_slots = NULL;
+	link->rx_slots = NULL;
+}
+
+/* ---- sending ---- */
+
+static bool __room(const struct smc_link *link, u32 reserved)
+{
+	return link->n_tx - (link->tx_head - link->tx_tail) > reserved;
+}
+
+/* Of a quarter of all posts in a row one at least asks for a completion. */
+static bool __must_ask(const struct smc_link *link)
+{
+	return link->tx_unasked >= link->n_tx / 4 - 1;
+}
+
+/* Post a message in the next slot, behind @n data writes. */
+static int __post(struct smc_link *link, struct ib_rdma_wr *writes, unsigned int n,
+		  u32 len, struct rdma_conn *rc, bool ask)
+{
+	u32 idx = link->tx_head & (link->n_tx - 1);
+	struct smc_tx_slot *slot = &link->tx_slots[idx];
+	u8 *buf = link->tx_msgs + idx * SMC_LINK_MSG_MAX;
+	u64 dma = link->tx_dma + idx * SMC_LINK_MSG_MAX;
+	struct ib_sge sge = { .addr = dma, .length = len, .lkey =
+			      link->pd->local_dma_lkey };
+	struct ib_send_wr send = {
+		.opcode	    = IB_WR_SEND,
+		/* The peer may want no event but for what asks for one. */
+		.send_flags = IB_SEND_SOLICITED,
+		.wr_cqe	    = &slot->cqe,
+		.sg_list    = &sge,
+		.num_sge    = 1,
+	};
+	unsigned int i;
+	int err;
+
+	lockdep_assert_held(&link->tx_lock);
+	if (len <= link->inline_max) {
+		send.send_flags |= IB_SEND_INLINE;
+		sge.addr = (uintptr_t)buf;
+	} else {
+		ib_dma_sync_single_for_device(ibdev_of(link), dma, len,
+					      DMA_TO_DEVICE);
+	}
+	ask |= __must_ask(link);
+	if (ask)
+		send.send_flags |= IB_SEND_SIGNALED;
+	for (i = 0; i < n; i++)
+		writes[i].wr.next = i + 1 < n ? &writes[i + 1].wr : &send;
+	err = ib_post_send(link->qp, n ? &writes[0].wr : &send, NULL);
+	if (err)
+		return err;
+	slot->conn = rc;
+	link->tx_head++;
+	link->tx_unasked = ask ? 0 : link->tx_unasked + 1;
+	return 0;
+}
+
+static int __post_conn(struct smc_link *link, struct rdma_conn *rc,
+		       const struct smc_link_post *post)
+{
+	struct ib_rdma_wr writes[SMC_LINK_WRITES];
+	struct ib_sge sges[SMC_LINK_WRITES];
+	u32 idx = link->tx_head & (link->n_tx - 1);
+	unsigned int i;
+
+	for (i = 0; i < post->n_writes; i++) {
+		bool in_line = post->len[i] <= link->inline_max;
+
+		sges[i] = (struct ib_sge) {
+			.addr	= in_line ? (uintptr_t)post->src[i] : post->dma[i],
+			.length	= post->len[i],
+			.lkey	= post->lkey,
+		};
+		writes[i] = (struct ib_rdma_wr) {
+			.wr.opcode	= IB_WR_RDMA_WRITE,
+			.wr.send_flags	= in_line ? IB_SEND_INLINE : 0,
+			.wr.sg_list	= &sges[i],
+			.wr.num_sge	= 1,
+			.remote_addr	= post->dst[i],
+			.rkey		= post->rkey,
+		};
+	}
+	memcpy(link->tx_msgs + idx * SMC_LINK_MSG_MAX, post->msg, SMC_WR_MSG_LEN);
+	return __post(link, writes, post->n_writes, SMC_WR_MSG_LEN, rc, post->ask);
+}
+
+/* References to be put once the lock is not held. */
+struct gone {
+	unsigned int	n;
+	struct smc_conn	*conn[GONE_BATCH];
+};
+
+static void put_gone(struct gone *gone)
+{
+	unsigned int i;
+
+	for (i = 0; i < gone->n; i++)
+		smc_conn_put(gone->conn[i]);
+}
+
+/*
+ * Post for those that have something to say, as many as fit.  A reference comes
+ * with each of them, and goes into its slot or to @gone.  Returns false if the
+ * device refused.
+ */
+static bool __drain(struct smc_link *link, struct gone *gone)
+{
+	struct smc_link_post post;
+	struct rdma_conn *rc;
+
+	lockdep_assert_held(&link->tx_lock);
+	while (link->tx_ready && !list_empty(&link->tx_pending) &&
+	       __room(link, TX_RESERVED) && gone->n < GONE_BATCH) {
+		rc = list_first_entry(&link->tx_pending, struct rdma_conn, pend);
+		if (!smc_cdc_fill(rc, &post)) {
+			list_del_init(&rc->pend);
+			gone->conn[gone->n++] = &rc->conn;
+			continue;
+		}
+		if (unlikely(__post_conn(link, rc, &post)))
+			return false;
+		list_del_init(&rc->pend);
+	}
+	return true;
+}
+
+/**
+ * smc_link_queue() - a connection has something to say
+ * @link: its link
+ * @rc: the connection; the caller has a reference
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_link_queue(struct smc_link *link, struct rdma_conn *rc)
+{
+	struct gone gone;
+	bool ok = true;
+
+	do {
+		gone.n = 0;
+		spin_lock_bh(&link->tx_lock);
+		if (likely(link->tx_ready)) {
+			if (rc && list_empty(&rc->pend)) {
+				smc_conn_get(&rc->conn);
+				list_add_tail(&rc->pend, &link->tx_pending);
+			}
+			rc = NULL;
+			ok = __drain(link, &gone);
+		}
+		spin_unlock_bh(&link->tx_lock);
+		put_gone(&gone);
+	} while (unlikely(gone.n == GONE_BATCH));
+	if (unlikely(!ok))
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+}
+
+/**
+ * smc_link_send() - send an LLC message
+ * @link: the link
+ * @m: the message
+ *
+ * Context: any but hard interrupts.
+ * Return: 0, or a negative errno: the link is as good as down.
+ */
+int smc_link_send(struct smc_link *link, const struct smc_llc_msg *m)
+{
+	u8 buf[SMC_LINK_MSG_MAX];
+	int len = smc_llc_encode(m, buf, sizeof(buf));
+	int rc = -ENOLINK;
+	u32 idx;
+
+	if (WARN_ON_ONCE(len < 0))
+		return len;
+	spin_lock_bh(&link->tx_lock);
+	if (link->tx_ready && __room(link, 0)) {
+		idx = link->tx_head & (link->n_tx - 1);
+		memcpy(link->tx_msgs + idx * SMC_LINK_MSG_MAX, buf, len);
+		rc = __post(link, NULL, 0, len, NULL, true);
+	}
+	spin_unlock_bh(&link->tx_lock);
+	return rc;
+}
+
+/* All posts before @end are complete; then there is room for more. */
+static void retire(struct smc_link *link, u32 end)
+{
+	struct smc_tx_slot *slot;
+	struct gone gone;
+	bool more;
+
+	do {
+		gone.n = 0;
+		spin_lock_bh(&link->tx_lock);
+		while (link->tx_tail != end && gone.n < GONE_BATCH) {
+			slot = &link->tx_slots[link->tx_tail++ & (link->n_tx - 1)];
+			if (slot->conn)
+				gone.conn[gone.n++] = &slot->conn->conn;
+			slot->conn = NULL;
+		}
+		more = link->tx_tail != end;
+		spin_unlock_bh(&link->tx_lock);
+		put_gone(&gone);
+	} while (more);
+	if (!list_empty(&link->tx_pending))
+		smc_link_queue(link, NULL);
+	else if (unlikely(wq_has_sleeper(&link->tx_wait)))
+		wake_up(&link->tx_wait);
+}
+
+static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_tx_slot *slot = container_of(wc->wr_cqe, struct smc_tx_slot, cqe);
+	struct smc_link *link = slot->link;
+	u32 idx = slot - link->tx_slots;
+	u32 ahead;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		/* The rest is retired when the queue has been drained. */
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+		return;
+	}
+	/* How far ahead of the tail is it?  Nobody else moves the tail. */
+	ahead = (idx - link->tx_tail) & (link->n_tx - 1);
+	retire(link, link->tx_tail + ahead + 1);
+}
+
+/**
+ * smc_msg_retire_all() - the queue pair is drained: nothing is under way
+ * @link: the link, which posts no more
+ */
+void smc_msg_retire_all(struct smc_link *link)
+{
+	struct rdma_conn *rc;
+	struct gone gone;
+
+	retire(link, link->tx_head);
+	do {
+		gone.n = 0;
+		spin_lock_bh(&link->tx_lock);
+		while (!list_empty(&link->tx_pending) && gone.n < GONE_BATCH) {
+			rc = list_first_entry(&link->tx_pending, struct rdma_conn,
+					      pend);
+			list_del_init(&rc->pend);
+			gone.conn[gone.n++] = &rc->conn;
+		}
+		spin_unlock_bh(&link->tx_lock);
+		put_gone(&gone);
+	} while (gone.n);
+}
+
+/* ---- receiving ---- */
+
+/* Post @n receive buffers that come next. */
+static int post_rx(struct smc_link *link, u32 first, u32 n)
+{
+	struct ib_recv_wr wr[RX_BATCH];
+	struct ib_sge sge[RX_BATCH][2];
+	u32 i, idx, lkey = link->pd->local_dma_lkey;
+
+	for (i = 0; i < n; i++) {
+		idx = (first + i) % link->n_rx;
+		sge[i][0] = (struct ib_sge) {
+			.addr	= link->rx_dma + idx * link->rx_stride,
+			.length	= link->rx_stride,
+			.lkey	= lkey,
+		};
+		sge[i][1] = (struct ib_sge) {
+			.addr	= link->rx_long_dma,
+			.length	= RX_LONG_ROOM,
+			.lkey	= lkey,
+		};
+		wr[i] = (struct ib_recv_wr) {
+			.next	 = i + 1 < n ? &wr[i + 1] : NULL,
+			.wr_cqe	 = &link->rx_slots[idx].cqe,
+			.sg_list = sge[i],
+			.num_sge = link->rx_long ? 2 : 1,
+		};
+	}
+	return ib_post_recv(link->qp, wr, NULL);
+}
+
+/**
+ * smc_msg_post_all() - post all receive buffers
+ * @link: with a new queue pair
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_msg_post_all(struct smc_link *link)
+{
+	u32 done = 0, n;
+	int rc = 0;
+
+	while (!rc && done < link->n_rx) {
+		n = min_t(u32, RX_BATCH, link->n_rx - done);
+		rc = post_rx(link, done, n);
+		done += n;
+	}
+	return rc;
+}
+
+/* The message continues in the memory that all buffers share: LLC by definition. */
+static void rx_long_msg(struct smc_link *link, const u8 *head, u32 len)
+{
+	u8 *buf;
+
+	if (len > SMC_LLC_V2_MAX_LEN) {
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+		return;
+	}
+	/* Once, before anybody looks: the peer may write there again. */
+	buf = kmalloc(len, GFP_ATOMIC);
+	if (!buf)
+		return;		/* its sender will miss the answer */
+	ib_dma_sync_single_for_cpu(ibdev_of(link), link->rx_long_dma,
+				   RX_LONG_ROOM, DMA_FROM_DEVICE);
+	memcpy(buf, head, link->rx_stride);
+	memcpy(buf + link->rx_stride, link->rx_long, len - link->rx_stride);
+	smc_llc_rx(link, buf, len);
+	kfree(buf);
+}
+
+/* Completions of receive buffers come in the order in which they were posted. */
+static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_rx_slot *slot = container_of(wc->wr_cqe, struct smc_rx_slot, cqe);
+	struct smc_link *link = slot->link;
+	u32 idx = slot - link->rx_slots, len = wc->byte_len;
+	u8 *buf = link->rx_msgs + idx * link->rx_stride;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+		return;
+	}
+	WRITE_ONCE(link->last_rx, jiffies);
+	ib_dma_sync_single_for_cpu(ibdev_of(link), link->rx_dma +
+				   idx * link->rx_stride, link->rx_stride,
+				   DMA_FROM_DEVICE);
+	if (likely(len == SMC_WR_MSG_LEN && smc_is_cdc(buf[0])))
+		smc_cdc_rx(link, buf, len);
+	else if (len > link->rx_stride)
+		rx_long_msg(link, buf, len);
+	else
+		smc_llc_rx(link, buf, len);
+	if (++link->rx_used < min_t(u32, RX_BATCH, link->n_rx / 4))
+		return;
+	if (post_rx(link, idx + link->n_rx + 1 - link->rx_used, link->rx_used))
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+	link->rx_used = 0;
+}

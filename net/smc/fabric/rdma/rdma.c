@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The RDMA fabric: what it says and hears in CLC messages. */
+#include <linux/slab.h>
+#include "../../admin/eid.h"
+#include "../../admin/walk.h"
+#include "../../netns.h"
+#include "../fabric.h"
+#include "lgr.h"
+#include "rdma.h"
+#include "rdma_conn.h"
+
+/* Links that we can have in a group: there is no failover yet. */
+#define OUR_LINKS	1
+
+static bool rdma_usable(struct smc_fabric *f, const struct smc_net *sn)
+{
+	return smc_rdma_dev_any(sn->net);
+}
+
+static void rdma_offer(struct smc_fabric *f, struct sock *sk,
+		       struct smc_clc_proposal *p)
+{
+	struct smc_net *sn = smc_net(sock_net(sk));
+	struct smc_rdma_path path;
+
+	/* Without a user EID there is nothing that a server could have in common. */
+	if (!p->eid_count || smc_rdma_path_find(sk, true, &path))
+		return;
+	p->smcr_v2 = true;
+	memcpy(p->roce_gid, path.gid.raw, sizeof(p->roce_gid));
+	memcpy(p->mac, path.mac, sizeof(p->mac));
+	p->max_conns = READ_ONCE(sn->smcr_max_conns);
+	p->max_links = OUR_LINKS;
+	p->features |= SMC_CLC_FEAT_EMULATED_ISM;
+	smc_rdma_path_put(&path);
+}
+
+static enum smc_reason common_eid(const struct smc_clc_proposal *p, u8 *eid)
+{
+	struct smc_eids own;
+	int i;
+
+	smc_eids_copy(&own);
+	i = smc_eid_first_common(p->eids, p->eid_count, own.ueid, own.n);
+	if (i < 0)
+		return SMC_REASON_NO_COMMON_EID;
+	memcpy(eid, p->eids[i], SMC_EID_LEN);
+	return SMC_REASON_NONE;
+}
+
+static enum smc_reason find_path(struct sock *sk, struct rdma_found *found, bool v2)
+{
+	int rc = smc_rdma_path_find(sk, v2, &found->path);
+
+	return rc ? SMC_REASON_NO_DEVICE : SMC_REASON_NONE;
+}
+
+/* What version 2.1 settles; the server has the last word. */
+static void settle(struct smc_negotiated *neg, const struct smc_clc_proposal *p,
+		   const struct smc_net *sn)
+{
+	u8 own = READ_ONCE(sn->smcr_max_conns);
+
+	neg->release = p->release;
+	if (!neg->release)
+		return;
+	neg->features = p->features & SMC_CLC_FEAT_EMULATED_ISM;
+	neg->max_conns = p->max_conns ? min(own, p->max_conns) : own;
+	neg->max_links = OUR_LINKS;
+}
+
+static enum smc_reason rdma_choose(struct smc_fabric *f, struct sock *sk,
+				   const struct smc_clc_proposal *p,
+				   struct smc_negotiated *neg)
+{
+	struct rdma_found *found;
+	enum smc_reason reason;
+
+	if (!p->smcr_v2)
+		return SMC_REASON_NO_COMMON_MODE;
+	reason = common_eid(p, neg->eid);
+	if (reason)
+		return reason;
+	found = kzalloc(sizeof(*found), GFP_KERNEL);
+	if (!found)
+		return SMC_REASON_NO_MEMORY;
+	reason = find_path(sk, found, true);
+	if (reason) {
+		kfree(found);
+		return reason;
+	}
+	neg->version = SMC_CLC_V2;
+	settle(neg, p, smc_net(sock_net(sk)));
+	memcpy(found->peer_id, p->peer_id, sizeof(found->peer_id));
+	memcpy(found->peer_mac, p->mac, ETH_ALEN);
+	smc_rdma_gid_from_wire(&found->peer_gid, p->roce_gid);
+	neg->priv = found;
+	return SMC_REASON_NONE;
+}
+
+static enum smc_reason rdma_accepts(struct smc_fabric *f, struct sock *sk,
+				    const struct smc_clc_accept *a,
+				    struct smc_negotiated *neg)
+{
+	struct rdma_found *found;
+	enum smc_reason reason;
+
+	if (a->smcd || a->version != SMC_CLC_V2)
+		return SMC_REASON_NO_COMMON_DEVICE;
+	if (!smc_eid_ours(a->eid))
+		return SMC_REASON_NO_COMMON_EID;
+	if (a->has_fce && a->release > SMC_CLC_RELEASE)
+		return SMC_REASON_PEER_RELEASE;
+	found = kzalloc(sizeof(*found), GFP_KERNEL);
+	if (!found)
+		return SMC_REASON_NO_MEMORY;
+	reason = find_path(sk, found, true);
+	if (reason) {
+		kfree(found);
+		return reason;
+	}
+	neg->version = SMC_CLC_V2;
+	neg->release = a->release;
+	neg->features = SMC_CLC_FEAT_EMULATED_ISM;
+	neg->max_conns = a->max_conns;
+	neg->max_links = a->max_links;
+	memcpy(neg->eid, a->eid, SMC_EID_LEN);
+	memcpy(found->peer_id, a->peer_id, sizeof(found->peer_id));
+	memcpy(found->peer_mac, a->mac, ETH_ALEN);
+	smc_rdma_gid_from_wire(&found->peer_gid, a->roce_gid);
+	found->peer_qpn = a->qpn;
+	neg->priv = found;
+	return SMC_REASON_NONE;
+}
+
+static void rdma_forget(struct smc_negotiated *neg)
+{
+	struct rdma_found *found = neg->priv;
+
+	smc_rdma_path_put(&found->path);
+	kfree(found);
+	neg->priv = NULL;
+}
+
+static void rdma_describe(struct smc_conn *c, struct smc_clc_accept *a)
+{
+	struct rdma_conn *rc = to_rdma(c);
+	struct smc_link *link = rc->link;
+
+	memcpy(a->roce_gid, link->path.gid.raw, sizeof(a->roce_gid));
+	memcpy(a->mac, link->path.mac, sizeof(a->mac));
+	a->qpn = rc->qpn;
+	a->rkey = rc->rkey;
+	a->rmbe_idx = smc_elem_index(c->elem) + 1;
+	a->rmbe_size = smc_clc_size_from_bytes(c->rx_size);
+	a->mtu = link->path.mtu;
+	a->alert_token = rc->token;
+	a->rmb_addr = rc->rmb_addr;
+	a->psn = link->psn;
+	a->v2_direct = link->direct;
+	if (a->confirm && a->has_fce)
+		a->n_gid_list = smc_rdma_path_gids(&link->path, rc->sn->net,
+						   a->gid_list,
+						   SMC_CLC_MAX_GID_LIST);
+}
+
+static void rdma_show(struct smc_conn *c, struct smc_sock_info *info)
+{
+}
+
+static const struct smc_fabric_ops rdma_ops = {
+	.name		= "rdma",
+	.diag_mode	= SMC_DIAG_MODE_SMCR,
+	.fin_at_once	= false,
+	.usable		= rdma_usable,
+	.offer		= rdma_offer,
+	.choose		= rdma_choose,
+	.accepts	= rdma_accepts,
+	.forget		= rdma_forget,
+	.conn_new	= smc_rdma_conn_new,
+	.prepare	= smc_rdma_prepare,
+	.describe	= rdma_describe,
+	.attach		= smc_rdma_attach,
+	.finish		= smc_rdma_finish,
+	.desync		= smc_rdma_desync,
+	.commit		= smc_cdc_commit,
+	.consumed	= smc_cdc_consumed,
+	.signal		= smc_cdc_signal,
+	.detach		= smc_rdma_detach,
+	.free		= smc_rdma_conn_free,
+	.show		= rdma_show,
+};
+
+static struct smc_fabric rdma_fabric = { .ops = &rdma_ops };
+
+static const struct smc_rdma_dev_events rdma_events = {
+	.port_down	= smc_lgr_port_down,
+	.removed	= smc_lgr_dev_removed,
+};
+
+/**
+ * smc_rdma_init() - watch for RDMA devices, and offer SMC-R over them
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init smc_rdma_init(void)
+{
+	int rc = smc_rdma_dev_init(&rdma_events);
+
+	if (rc)
+		return rc;
+	rc = smc_fabric_register(&rdma_fabric);
+	if (rc)
+		smc_rdma_dev_exit();
+	return rc;
+}
+
+/* There are no sockets any more. */
+void smc_rdma_exit(void)
+{
+	smc_fabric_unregister(&rdma_fabric);
+	smc_rdma_dev_exit();
+}
+
+/**
+ * smc_rdma_net_exit() - a namespace without sockets goes
+ * @sn: the namespace
+ */
+void smc_rdma_net_exit(struct smc_net *sn)
+{
+	smc_lgr_end_all(sn);
+}
