@@ -149,6 +149,8 @@ static int diag_put_attributes(const struct diag_dump *d, const struct smc_sock_
 		rc = diag_put_conninfo(d, info);
 	if (!rc && up && info->mode == SMC_DIAG_MODE_SMCD && diag_wants(d, SMC_DIAG_DMBINFO))
 		rc = diag_put_dmbinfo(d, info);
+	if (!rc && up && info->lgr.lnk[0].link_id && diag_wants(d, SMC_DIAG_LGRINFO))
+		rc = nla_put(d->skb, SMC_DIAG_LGRINFO, sizeof(info->lgr), &info->lgr);
 	if (!rc && (info->phase == SMC_PHASE_TCP || diag_wants(d, SMC_DIAG_FALLBACK)))
 		rc = diag_put_fallback(d, info);
 	return rc;

@@ -27,6 +27,7 @@ struct sock;
  * @peer_gid:	SMC-D: first half of the peer's GID
  * @token:	SMC-D: token of our element
  * @peer_token:	SMC-D: token of the peer's
+ * @lgr:	SMC-R: the link group, valid if its link has a number
  */
 struct smc_sock_info {
 	struct sock	*sk;
@@ -48,6 +49,7 @@ struct smc_sock_info {
 	u64		peer_gid;
 	u64		token;
 	u64		peer_token;
+	struct smc_diag_lgrinfo lgr;
 };
 
 int smc_sock_walk(struct net *net, int pos[2],

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What we say of ourselves in CLC messages. */
-#include <linux/etherdevice.h>
 #include <linux/once.h>
 #include <linux/random.h>
 #include <linux/utsname.h>
+#include "../fabric/rdma/rdma.h"
 #include "../netns.h"
 #include "handshake.h"
 
@@ -11,14 +11,15 @@
  * smc_hs_peer_id() - the identity of this instance (RFC 7609, A.2.1)
  * @peer_id: receives 8 bytes: a number of this instance and a MAC address
  *
- * Drawn at random once; with RDMA devices around, theirs will be used.
+ * Settled once, when it is needed first: the address is that of an RDMA device if
+ * there is one by then, else random.
  */
 void smc_hs_peer_id(u8 *peer_id)
 {
 	static u8 id[8] __read_mostly;
 
 	DO_ONCE(get_random_bytes, id, 2);
-	DO_ONCE(eth_random_addr, id + 2);
+	DO_ONCE(smc_rdma_peer_mac, id + 2);
 	memcpy(peer_id, id, sizeof(id));
 }
 

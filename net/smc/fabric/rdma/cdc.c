@@ -67,7 +67,8 @@ bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post)
 	m.prod = smc_cursor_to_wire(prod, rc->peer_size);
 	m.cons = smc_cursor_to_wire(cons, c->rx_size);
 	m.conn_flags = flags;
-	if (prod - READ_ONCE(c->tx_cons) >= c->tx_size)
+	/* Too little room for who waits for some, see smc_conn_low_room(). */
+	if (c->tx_size - (prod - READ_ONCE(c->tx_cons)) < smc_conn_low_room(c))
 		m.prod_flags |= SMC_CDC_WRITE_BLOCKED;
 	smc_cdc_encode(&m, post->msg);
 	post->ask = flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
@@ -89,16 +90,19 @@ void smc_cdc_commit(struct smc_conn *c)
 
 /*
  * A message of its own is worth while when the peer's window is less than half and
- * grows by a tenth, or when the peer is blocked (RFC 7609, 4.5.1).
+ * grows by a tenth (RFC 7609, 4.5.1).  A peer that is blocked, perhaps because its
+ * ring is smaller than our element, is told when a quarter of what it waits for has
+ * been consumed; the RFC would tell it of every byte.
  */
 void smc_cdc_consumed(struct smc_conn *c)
 {
 	struct rdma_conn *rc = to_rdma(c);
 	u64 told = READ_ONCE(rc->cons_told);
+	u64 pending = READ_ONCE(c->rx_prod) - told;
+	u64 news = c->rx_cons - told;
 
-	if (!READ_ONCE(rc->peer_blocked) &&
-	    (READ_ONCE(c->rx_prod) - told <= c->rx_size / 2 ||
-	     c->rx_cons - told < c->rx_size / 10))
+	if (unlikely(READ_ONCE(rc->peer_blocked)) ? news < pending / 4 :
+	    pending <= c->rx_size / 2 || news < c->rx_size / 10)
 		return;
 	WRITE_ONCE(rc->force, true);
 	smc_link_queue(rc->link, rc);

@@ -164,8 +164,27 @@ static void rdma_describe(struct smc_conn *c, struct smc_clc_accept *a)
 						   SMC_CLC_MAX_GID_LIST);
 }
 
+/* Device and addresses stay as they are for as long as the link group exists. */
 static void rdma_show(struct smc_conn *c, struct smc_sock_info *info)
 {
+	struct smc_diag_linkinfo *show = &info->lgr.lnk[0];
+	struct smc_lgr *lgr = to_rdma(c)->lgr;
+	const struct smc_link *link = &lgr->links[0];
+
+	info->token = to_rdma(c)->token;
+	info->peer_token = to_rdma(c)->peer_token;
+	mutex_lock(&lgr->life);
+	if (!lgr->over) {
+		show->link_id = link->number;
+		show->ibport = link->path.port;
+		strscpy(show->ibname, link->path.dev->ibdev->name,
+			sizeof(show->ibname));
+		snprintf(show->gid, sizeof(show->gid), "%pI6", link->path.gid.raw);
+		snprintf(show->peer_gid, sizeof(show->peer_gid), "%pI6",
+			 link->peer_gid.raw);
+		info->lgr.role = lgr->server;
+	}
+	mutex_unlock(&lgr->life);
 }
 
 static const struct smc_fabric_ops rdma_ops = {

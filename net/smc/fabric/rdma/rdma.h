@@ -3,12 +3,15 @@
 #ifndef SMC_RDMA_H
 #define SMC_RDMA_H
 
+#include <linux/etherdevice.h>
+
 struct smc_net;
 
 #if IS_ENABLED(CONFIG_INFINIBAND)
 int smc_rdma_init(void);
 void smc_rdma_exit(void);
 void smc_rdma_net_exit(struct smc_net *sn);
+void smc_rdma_peer_mac(u8 *mac);
 #else
 static inline int smc_rdma_init(void)
 {
@@ -21,6 +24,11 @@ static inline void smc_rdma_exit(void)
 
 static inline void smc_rdma_net_exit(struct smc_net *sn)
 {
+}
+
+static inline void smc_rdma_peer_mac(u8 *mac)
+{
+	eth_random_addr(mac);
 }
 #endif
 
