@@ -24,8 +24,16 @@
  *  conn->tx_lock,	one sender, one receiver at a time.  Never both at once,
  *  conn->rx_lock	never held while sleeping for the peer.
  *  lock_sock(sk)	phase, reason, smc->conn, sk_prot and ops changes.
+ *  lgr->life (mutex)	links and memory of a link group while they are made, used
+ *			and given back; nobody waits for the peer under it.
+ *  pools->reg_lock	(mutex) buffers made known to a device
  *  group locks		pool->lock: free elements of one size in one namespace
- *  conn->state_lock	state of a connection (bottom halves off)
+ *  conn->state_lock	state of a connection (bottom halves off); whoever is
+ *			notified under it takes leaf locks only
+ *  sn->lgrs.lock	list, state and number of connections of link groups (BH off)
+ *  link->tx_lock	send queue of a link (BH off)
+ *  lgr->lock		RTokens of the peer (BH off)
+ *  llc->lock		queue of the LLC engine (BH off)
  *  lo_bucket.lock	one bucket of loopback's table of offered tokens (BH off)
  *  reg_bucket.lock	one bucket of the table of all SMC sockets (BH off)
  *
@@ -33,7 +41,9 @@
  *
  * References: a handshake holds its socket; its work item and each of its
  * drivers hold the handshake.  A connection is held by its socket, and by the
- * peer's connection where the fabric lets the peer write into its element.
+ * peer's connection where the fabric lets the peer write into its element; over
+ * RDMA by each of its posts, and until the peer has closed.  A link group is held by
+ * its namespace's list, its connections and its work.
  */
 #ifndef SMC_H
 #define SMC_H
