@@ -75,6 +75,7 @@ struct smc_rtoken {
  * @life:	held while links and memory are made, used and given back; a
  *		registration may sleep under it, nobody waits for the peer
  * @over:	links and memory are gone; under @life
+ * @big_endian:	the peer writes LLC's numbers as the paper says, see wire/llc.h
  * @silent:	the peer knows that the group ends
  * @llc:	the LLC engine
  * @idle_work:	ends the group when it had no connections for a while
@@ -110,6 +111,7 @@ struct smc_lgr {
 	struct mutex		life;
 	bool			over;
 	bool			silent;
+	bool			big_endian;
 	struct smc_llc		llc;
 	struct delayed_work	idle_work;
 	struct work_struct	end_work;

@@ -354,6 +354,8 @@ void smc_llc_rx(struct smc_link *link, const u8 *buf, size_t len)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 		return;
 	}
+	if (m.big_endian)
+		WRITE_ONCE(link->lgr->big_endian, true);
 	if (m.type != SMC_LLC_TEST_LINK)
 		queue_event(link, buf, len);
 	else if (m.reply)

@@ -180,7 +180,9 @@ static void add_link_rsp(struct smc_lgr *lgr, struct smc_link *link,
 	};
 
 	if (lgr->llc.wait != SMC_LLC_W_ADD_LINK_RSP) {
-		violation(link);
+		/* The incumbent says no once more when its attempt fails later. */
+		if (!m->negative)
+			violation(link);
 		return;
 	}
 	if (!m->negative) {

@@ -262,10 +262,14 @@ void smc_link_queue(struct smc_link *link, struct rdma_conn *rc)
  */
 int smc_link_send(struct smc_link *link, const struct smc_llc_msg *m)
 {
+	struct smc_llc_msg msg = *m;
 	u8 buf[SMC_LINK_MSG_MAX];
-	int len = smc_llc_encode(m, buf, sizeof(buf));
-	int rc = -ENOLINK;
+	int rc = -ENOLINK, len;
 	u32 idx;
+
+	/* Peers differ in how they write some numbers: as they do, so do we. */
+	msg.big_endian |= READ_ONCE(link->lgr->big_endian);
+	len = smc_llc_encode(&msg, buf, sizeof(buf));
 
 	if (WARN_ON_ONCE(len < 0))
 		return len;

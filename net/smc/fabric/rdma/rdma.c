@@ -5,6 +5,7 @@
 #include "../../admin/walk.h"
 #include "../../netns.h"
 #include "../fabric.h"
+#include "../route.h"
 #include "lgr.h"
 #include "rdma.h"
 #include "rdma_conn.h"
@@ -17,8 +18,7 @@ static bool rdma_usable(struct smc_fabric *f, const struct smc_net *sn)
 	return smc_rdma_dev_any(sn->net);
 }
 
-static void rdma_offer(struct smc_fabric *f, struct sock *sk,
-		       struct smc_clc_proposal *p)
+static void offer_v2(struct sock *sk, struct smc_clc_proposal *p)
 {
 	struct smc_net *sn = smc_net(sock_net(sk));
 	struct smc_rdma_path path;
@@ -33,6 +33,31 @@ static void rdma_offer(struct smc_fabric *f, struct sock *sk,
 	p->max_links = OUR_LINKS;
 	p->features |= SMC_CLC_FEAT_EMULATED_ISM;
 	smc_rdma_path_put(&path);
+}
+
+static void offer_v1(struct sock *sk, struct smc_clc_proposal *p)
+{
+	struct smc_rdma_path path;
+
+	if (smc_rdma_path_find(sk, false, &path))
+		return;
+	/* There is one place for a MAC address: both must mean the same RNIC. */
+	if (p->smcr_v2 && memcmp(p->mac, path.mac, sizeof(p->mac)))
+		goto out;
+	if (smc_route_offer_subnets(sk, p))
+		goto out;
+	p->smcr_v1 = true;
+	memcpy(p->gid, path.gid.raw, sizeof(p->gid));
+	memcpy(p->mac, path.mac, sizeof(p->mac));
+out:
+	smc_rdma_path_put(&path);
+}
+
+static void rdma_offer(struct smc_fabric *f, struct sock *sk,
+		       struct smc_clc_proposal *p)
+{
+	offer_v2(sk, p);
+	offer_v1(sk, p);
 }
 
 static enum smc_reason common_eid(const struct smc_clc_proposal *p, u8 *eid)
@@ -69,32 +94,72 @@ static void settle(struct smc_negotiated *neg, const struct smc_clc_proposal *p,
 	neg->max_links = OUR_LINKS;
 }
 
+static enum smc_reason choose_v2(struct sock *sk, const struct smc_clc_proposal *p,
+				 struct smc_negotiated *neg, struct rdma_found *found)
+{
+	enum smc_reason reason = common_eid(p, neg->eid);
+
+	if (!reason)
+		reason = find_path(sk, found, true);
+	if (reason)
+		return reason;
+	neg->version = SMC_CLC_V2;
+	settle(neg, p, smc_net(sock_net(sk)));
+	smc_rdma_gid_from_wire(&found->peer_gid, p->roce_gid);
+	return SMC_REASON_NONE;
+}
+
+static enum smc_reason choose_v1(struct sock *sk, const struct smc_clc_proposal *p,
+				 struct smc_negotiated *neg, struct rdma_found *found)
+{
+	enum smc_reason reason;
+
+	if (!smc_route_in_subnets(sk, p))
+		return SMC_REASON_PREFIX_MISMATCH;
+	reason = find_path(sk, found, false);
+	if (reason)
+		return reason;
+	neg->version = SMC_CLC_V1;
+	smc_rdma_gid_from_wire(&found->peer_gid, p->gid);
+	return SMC_REASON_NONE;
+}
+
 static enum smc_reason rdma_choose(struct smc_fabric *f, struct sock *sk,
 				   const struct smc_clc_proposal *p,
 				   struct smc_negotiated *neg)
 {
+	enum smc_reason reason = SMC_REASON_NO_COMMON_MODE;
 	struct rdma_found *found;
-	enum smc_reason reason;
 
-	if (!p->smcr_v2)
-		return SMC_REASON_NO_COMMON_MODE;
-	reason = common_eid(p, neg->eid);
-	if (reason)
+	if (!p->smcr_v2 && !p->smcr_v1)
 		return reason;
 	found = kzalloc(sizeof(*found), GFP_KERNEL);
 	if (!found)
 		return SMC_REASON_NO_MEMORY;
-	reason = find_path(sk, found, true);
+	if (p->smcr_v2)
+		reason = choose_v2(sk, p, neg, found);
+	if (reason && p->smcr_v1)
+		reason = choose_v1(sk, p, neg, found);
 	if (reason) {
 		kfree(found);
 		return reason;
 	}
-	neg->version = SMC_CLC_V2;
-	settle(neg, p, smc_net(sock_net(sk)));
 	memcpy(found->peer_id, p->peer_id, sizeof(found->peer_id));
 	memcpy(found->peer_mac, p->mac, ETH_ALEN);
-	smc_rdma_gid_from_wire(&found->peer_gid, p->roce_gid);
 	neg->priv = found;
+	return SMC_REASON_NONE;
+}
+
+static enum smc_reason check_accept(const struct smc_clc_accept *a)
+{
+	if (a->smcd)
+		return SMC_REASON_NO_COMMON_DEVICE;
+	if (a->version == SMC_CLC_V1)
+		return SMC_REASON_NONE;
+	if (!smc_eid_ours(a->eid))
+		return SMC_REASON_NO_COMMON_EID;
+	if (a->has_fce && a->release > SMC_CLC_RELEASE)
+		return SMC_REASON_PEER_RELEASE;
 	return SMC_REASON_NONE;
 }
 
@@ -102,26 +167,23 @@ static enum smc_reason rdma_accepts(struct smc_fabric *f, struct sock *sk,
 				    const struct smc_clc_accept *a,
 				    struct smc_negotiated *neg)
 {
+	enum smc_reason reason = check_accept(a);
 	struct rdma_found *found;
-	enum smc_reason reason;
 
-	if (a->smcd || a->version != SMC_CLC_V2)
-		return SMC_REASON_NO_COMMON_DEVICE;
-	if (!smc_eid_ours(a->eid))
-		return SMC_REASON_NO_COMMON_EID;
-	if (a->has_fce && a->release > SMC_CLC_RELEASE)
-		return SMC_REASON_PEER_RELEASE;
+	if (reason)
+		return reason;
 	found = kzalloc(sizeof(*found), GFP_KERNEL);
 	if (!found)
 		return SMC_REASON_NO_MEMORY;
-	reason = find_path(sk, found, true);
+	reason = find_path(sk, found, a->version > SMC_CLC_V1);
 	if (reason) {
 		kfree(found);
 		return reason;
 	}
-	neg->version = SMC_CLC_V2;
+	neg->version = a->version;
 	neg->release = a->release;
-	neg->features = SMC_CLC_FEAT_EMULATED_ISM;
+	if (a->release)
+		neg->features = SMC_CLC_FEAT_EMULATED_ISM;
 	neg->max_conns = a->max_conns;
 	neg->max_links = a->max_links;
 	memcpy(neg->eid, a->eid, SMC_EID_LEN);
