@@ -45,23 +45,31 @@ struct carriers {
 	} at[MAX_CARRIERS];
 };
 
-static bool is_ipvlan(const struct net_device *dev)
+static bool is_kind(const struct net_device *dev, const char *kind)
 {
-	const char *kind = dev->rtnl_link_ops ? dev->rtnl_link_ops->kind : "";
+	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, kind);
+}
 
-	return !strcmp(kind, "ipvlan") || !strcmp(kind, "ipvtap");
+/*
+ * A netdev of hardware with another one below it has given its work to a function
+ * that is passed through.  Only the ports of a switch put tags of their own before
+ * packets.
+ */
+static bool is_paravirtual(const struct net_device *dev)
+{
+	return netif_is_failover(dev) || (dev->dev.parent && !is_kind(dev, "dsa"));
 }
 
 /*
  * Does a packet leave by a lower device just as it is, but for a VLAN tag?  Not so
- * with tunnels and encryption, which have lower devices too.  A netdev of hardware
- * with another one below it has given its work to a function that is passed through.
+ * with tunnels and encryption, which have lower devices too.
  */
 static bool is_stacked(const struct net_device *dev)
 {
 	return is_vlan_dev(dev) || netif_is_bridge_master(dev) ||
 	       netif_is_lag_master(dev) || netif_is_macvlan(dev) ||
-	       is_ipvlan(dev) || netif_is_failover(dev) || dev->dev.parent;
+	       is_kind(dev, "ipvlan") || is_kind(dev, "ipvtap") ||
+	       is_paravirtual(dev);
 }
 
 static int carriers_find(const struct carriers *c, const struct net_device *dev)

@@ -17,7 +17,7 @@ failed=0
 rounds=50
 timeout=30
 if [ -n "$SMC_DEBUG_KERNEL" ]; then
-	timeout=90 rounds=10
+	timeout=180 rounds=10
 	# It takes five times as long: each kind of socket once, over IPv4 or IPv6.
 	: "${SMC_SOCK_ARGS:=-V smc4,tcpcli4,afsmc6,tcpsrv6}"
 fi

@@ -455,7 +455,7 @@ static void epoll_loop_client(void)
 		fd[i] = connect_to(port, 0);
 	for (uint64_t at = 0; at < EACH; at += 1500)
 		for (int i = 0; i < CONNS; i++)
-			send_bytes(fd[i], at, 1500, 1 + i * 100);
+			send_bytes(fd[i], at, 1500, 20 + i * 100);
 	for (int i = 0; i < CONNS; i++)
 		close(fd[i]);
 	barrier("served");
