@@ -103,7 +103,10 @@ def at_least_groups(wanted):
     def look(machine, where):
         groups = machine.link_groups()
         if groups is None:
-            return ["this module does not list link groups"]
+            links = len(machine.queue_pairs())
+            if links < wanted:
+                raise AssertionError(f"{links} links, not {wanted}")
+            return [f"{links} links; this module does not list link groups"]
         used = sorted((g.get("conns", 0) for g in groups if g.get("conns")), reverse=True)
         if len(used) < wanted:
             raise AssertionError(f"{len(used)} link groups in use, not {wanted}: {groups}")
@@ -117,7 +120,7 @@ def show_link(machine, where):
         return ["this module does not list link groups"]
     # The dump of links of a module may name none; what is there must agree with smc_diag.
     return [f"link group {g}" for g in groups if g.get("conns")] + \
-        [f"link {l}" for l in netlink.links() if l.get("conns")]
+        [f"link {l}" for l in machine.links() if l.get("conns")]
 
 
 def indirect(machine, where):
@@ -173,8 +176,8 @@ def write_down(machine, where):
     """What the host compares with the packets (capture.py)."""
     with open(f"{RESULTS}/session-{where}.json", "w", encoding="ascii") as file:
         json.dump({"sockets": json.loads(run("$SMC_ROOT/build/tools/smcss -R -d -j"))["sockets"],
-                   "groups": machine.link_groups(), "links": netlink.links(),
-                   "module": machine.module, "qps": json.loads(run("rdma -j res show qp"))}, file, indent=1)
+                   "groups": machine.link_groups(), "links": machine.links(),
+                   "module": machine.module, "qps": machine.queue_pairs()}, file, indent=1)
     return []
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """One machine of the pair: its module, its RDMA device, its EIDs, its addresses, its log."""
 import glob
+import json
 import os
 import subprocess
 import tempfile
@@ -180,11 +181,24 @@ class Machine:
 
     @staticmethod
     def link_groups():
-        """Link groups over RDMA with their links; None where the module does not tell."""
+        """Link groups over RDMA; None where the module does not tell."""
         try:
             return netlink.link_groups()
         except OSError:
             return None
+
+    @staticmethod
+    def links():
+        """Links of all link groups; none where the module does not tell."""
+        try:
+            return netlink.links()
+        except OSError:
+            return []
+
+    @staticmethod
+    def queue_pairs():
+        """Reliable connections of kernel modules: one for each link."""
+        return [q for q in json.loads(run("rdma -j res show qp") or "[]") if q["type"] == "RC"]
 
     @staticmethod
     def counters():
