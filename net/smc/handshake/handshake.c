@@ -519,6 +519,9 @@ bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type)
 	}
 	if (!rc && hs->hdr.type != type)
 		rc = -EPROTO;
+	/* The Decline shall not speak of what an earlier message offered. */
+	if (rc == -EOPNOTSUPP)
+		memset(&area->proposal, 0, sizeof(area->proposal));
 	if (!rc && type == SMC_CLC_PROPOSAL)
 		rc = smc_clc_decode_proposal(area->buf, hs->hdr.len,
 					     &area->proposal);
