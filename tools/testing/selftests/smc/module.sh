@@ -139,10 +139,14 @@ for i in $(seq 10); do
 	load || { echo "# round $i: insmod failed"; status=1; break; }
 	echo race >&"${TRAFFIC[1]}"
 	# rmmod while sockets come and go: it fails or works, and nothing else
-	until read -r -t 0.01 line <&"${TRAFFIC[0]}"; do
+	line=
+	until read -r -t 0.01 part <&"${TRAFFIC[0]}"; do
+		# A slow host may time out in the middle of the word.
+		line+=$part
 		unload
 		loaded || load
 	done
+	line+=$part
 	[ "$line" = done ] || { echo "# round $i: $line"; status=1; }
 	unload_soon || { echo "# in round $i"; status=1; break; }
 done
