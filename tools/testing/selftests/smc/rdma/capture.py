@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An independent judge: tshark reads the packets of the case `capture`, and what it prints is
+"""An independent judge: tshark reads the packets of the cases `capture`, and what it prints is
 compared with what the tools of both machines showed while the connections were open."""
 import json
 import re
@@ -142,14 +142,22 @@ def check_cdc(path, conns):
     return ""
 
 
-def judge(directory):
+def check_v1_llc(path):
+    """Version 1 LLC messages are known to tshark: CONFIRM LINK at least must be there."""
+    kinds = {flatten(layers)["smc.llc_msg"] for layers in tshark(path, "smc.llc_msg")}
+    return "" if "1" in {str(int(kind, 0)) for kind in kinds} else f"LLC messages {sorted(kinds)}"
+
+
+def judge(directory, name):
     """Yields (what, '' or what is wrong)."""
-    path = f"{directory}/2/results/session.pcap"
+    path = f"{directory}/2/results/{name}.pcap"
+    v1 = name.endswith("v1")
     tools = {}
     for index in (SERVER, CLIENT):
-        with open(f"{directory}/{index}/results/session-open.json", encoding="ascii") as file:
+        with open(f"{directory}/{index}/results/{name}.json", encoding="ascii") as file:
             tools[index] = json.load(file)
-    malformed = [layers for layers in tshark(path, "_ws.malformed") if not is_v2_llc(layers)]
+    malformed = [layers for layers in tshark(path, "_ws.malformed")
+                 if v1 or not is_v2_llc(layers)]
     yield "tshark finds nothing malformed", ", ".join(
         f"frame {layers['frame']['frame.number']}" for layers in malformed)
     conns = connections(path)
@@ -161,18 +169,21 @@ def judge(directory):
     for kind, side in SIDES.items():
         said = [d for c in conns for d in differences(kind, c[kind], tools[side], tools[3 - side])]
         yield f"what {kind} says is what the tools show", "; ".join(said)
-    yield "v2 LLC messages have the shape of the kernel's own", check_llc(path)
+    if v1:
+        yield "LLC messages are those of version 1", check_v1_llc(path)
+    else:
+        yield "v2 LLC messages have the shape of the kernel's own", check_llc(path)
     yield "CDC messages are of these connections, cursors count bytes", check_cdc(path, conns)
 
 
-def report(directory, prefix):
+def report(directory, name, prefix):
     """Prints TAP without numbers; (tests, failures)."""
     if not shutil.which("tshark"):
         print(f"ok - {prefix}: packets # SKIP there is no tshark", flush=True)
         return 1, 0
     total = failed = 0
     try:
-        for what, problem in judge(directory):
+        for what, problem in judge(directory, name):
             total += 1
             failed += bool(problem)
             if problem:

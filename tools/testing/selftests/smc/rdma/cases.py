@@ -26,12 +26,14 @@ class Skip(Exception):
 class Case:
     """name: as on the command line. role: the case of smc_xfer. around: a context manager
     that gets the machine and prepares it. look(machine, where): called at smc_xfer's look().
-    program(machine, session): instead of smc_xfer. quick: one of those that all means."""
+    program(machine, session): instead of smc_xfer. quick: one of those that all means.
+    ours_only: SMC between two of ours, TCP with the kernel's own module."""
 
     def __init__(self, name, role=None, around=None, look=None, expect="smcr", v6=False,
-                 kinds=("smc", "smc"), timeout=120, quick=True, last=False, program=None, **args):
+                 kinds=("smc", "smc"), timeout=120, quick=True, last=False, program=None, ours_only=False,
+                 **args):
         self.name, self.role, self.around, self.look = name, role or name, around, look
-        self.program = program
+        self.program, self.ours_only = program, ours_only
         self.expect, self.v6, self.kinds, self.timeout = expect, v6, kinds, timeout
         self.quick, self.last, self.args = quick, last, args
 
@@ -160,25 +162,56 @@ class Capture:
         self.process.communicate()
 
 
-@contextlib.contextmanager
-def captured(machine):
+def version_1(machine):
+    """SMC-Rv1, on soft-RoCE: our module takes its GIDs when it is told to, and without an EID
+    there is no version 2. With the kernel's own module on the other side that ends as TCP."""
+    path = "/sys/module/smc/parameters/v1_over_rocev2"
+    values = ("Y", "N") if machine.module == "ours" else (None, None)
+
+    @contextlib.contextmanager
+    def around():
+        netlink.flush_ueid()
+        set_parameter(path, values[0])
+        machine.fresh()
+        try:
+            yield
+        finally:
+            set_parameter(path, values[1])
+            netlink.add_ueid(EID)
+            machine.fresh()
+    return around()
+
+
+def set_parameter(path, value):
+    if value:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(value)
+
+
+def captured(name, inner=None):
     """The client writes down all packets; both say what their tools show meanwhile."""
-    machine.fresh()
-    dump = None if machine.is_server else Capture("eth0", RESULTS + "/session.pcap")
-    try:
-        yield
-    finally:
-        if dump:
-            dump.end(machine.address(peer=True))
+    @contextlib.contextmanager
+    def around(machine):
+        with inner(machine) if inner else contextlib.nullcontext():
+            machine.fresh()
+            dump = None if machine.is_server else Capture("eth0", f"{RESULTS}/{name}.pcap")
+            try:
+                yield
+            finally:
+                if dump:
+                    dump.end(machine.address(peer=True))
+    return around
 
 
-def write_down(machine, where):
+def write_down(name):
     """What the host compares with the packets (capture.py)."""
-    with open(f"{RESULTS}/session-{where}.json", "w", encoding="ascii") as file:
-        json.dump({"sockets": json.loads(run("$SMC_ROOT/build/tools/smcss -R -d -j"))["sockets"],
-                   "groups": machine.link_groups(), "links": machine.links(),
-                   "module": machine.module, "qps": machine.queue_pairs()}, file, indent=1)
-    return []
+    def look(machine, where):
+        with open(f"{RESULTS}/{name}.json", "w", encoding="ascii") as file:
+            json.dump({"sockets": json.loads(run("$SMC_ROOT/build/tools/smcss -R -d -j"))["sockets"],
+                       "groups": machine.link_groups(), "links": machine.links(),
+                       "module": machine.module, "qps": machine.queue_pairs()}, file, indent=1)
+        return []
+    return look
 
 
 def turn_off(machine, where):
@@ -231,7 +264,7 @@ CASES = [
     Case("transfer_quick", "transfer", bytes=4 * MIB, look=show_link),
     Case("one_way", bytes=8 * MIB),
     Case("transfer_poll", bytes=8 * MIB),
-    Case("transfer_v6", "transfer", bytes=4 * MIB, v6=True, look=show_link),
+    Case("transfer_v6", "transfer", bytes=4 * MIB, v6=True, ours_only=True, look=show_link),
     Case("transfer_ipproto", "transfer", bytes=4 * MIB, kinds=("ipproto", "ipproto")),
     Case("transfer_16k", "transfer", bytes=4 * MIB,
          around=sysctls(both={"rmem": 16384, "wmem": 16384})),
@@ -265,9 +298,15 @@ CASES = [
     Case("tcp_client", "transfer", expect="tcp", bytes=MIB, kinds=("smc", "tcp")),
     Case("after_tcp", "transfer", bytes=MIB),
     Case("sweep", bytes=2 * MIB, timeout=400),
-    Case("capture", "session", around=captured, look=write_down),
+    Case("v1", "transfer", bytes=4 * MIB, around=version_1, ours_only=True, look=show_link),
+    Case("v1_many", "at_once", count=300, threads=4, around=version_1, ours_only=True,
+         timeout=300),
+    Case("capture", "session", around=captured("capture"), look=write_down("capture")),
+    Case("capture_v1", "session", around=captured("capture_v1", version_1), ours_only=True,
+         look=write_down("capture_v1")),
     Case("routed", "transfer", bytes=4 * MIB, around=routed, look=indirect),
-    Case("routed_v6", "transfer", bytes=4 * MIB, v6=True, around=routed, look=indirect),
+    Case("routed_v6", "transfer", bytes=4 * MIB, v6=True, ours_only=True, around=routed,
+         look=indirect),
     Case("unload", program=unload, expect="any"),
     Case("ping_pong", count=1000, size=1, quick=False),
     Case("stream", count=400, size=65536, quick=False),
