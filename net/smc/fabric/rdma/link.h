@@ -67,6 +67,7 @@ struct smc_rx_slot {
  * @path:	our end
  * @pd:		protection domain: nobody but this peer reaches our RMBs
  * @cq:		completions of both directions
+ * @cq_handler:	what the RDMA core does when @cq has completions
  * @qp:		the queue pair
  * @psn:	our initial packet sequence number
  * @direct:	the peer is in one of our subnets
@@ -109,6 +110,7 @@ struct smc_link {
 	struct smc_rdma_path	path;
 	struct ib_pd		*pd;
 	struct ib_cq		*cq;
+	ib_comp_handler		cq_handler;
 	struct ib_qp		*qp;
 	u32			psn;
 	bool			direct;
