@@ -18,6 +18,7 @@ static int __net_init smc_net_init(struct net *net)
 	sn->rmem = 256 << 10;
 	spin_lock_init(&sn->lgrs.lock);
 	INIT_LIST_HEAD(&sn->lgrs.list);
+	sn->lgrs.seq = 1;
 	sn->smcr_max_conns = 255;
 	sn->smcr_max_links = 2;
 	sn->smcr_max_send_wr = 64;

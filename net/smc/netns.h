@@ -23,11 +23,13 @@ struct ctl_table_header;
  *		any context
  * @list:	those that have not begun to end
  * @closed:	the namespace goes
+ * @seq:	counts changes of the list, never 0
  */
 struct smc_lgrs {
 	spinlock_t		lock;
 	struct list_head	list;
 	bool			closed;
+	unsigned int		seq;
 };
 
 /**

@@ -22,6 +22,11 @@ static const struct nla_policy smc_genl_policy[] = {
 
 static const struct genl_ops smc_genl_ops[] = {
 	{ .cmd = SMC_NETLINK_GET_SYS_INFO,	.dumpit = smc_genl_get_sys_info, },
+	{ .cmd = SMC_NETLINK_GET_LGR_SMCR,	.dumpit = smc_genl_get_lgr_smcr, },
+	{ .cmd = SMC_NETLINK_GET_LINK_SMCR,	.dumpit = smc_genl_get_link_smcr, },
+	{ .cmd = SMC_NETLINK_GET_LGR_SMCD,	.dumpit = smc_genl_get_lgr_smcd, },
+	{ .cmd = SMC_NETLINK_GET_DEV_SMCD,	.dumpit = smc_genl_get_dev_smcd, },
+	{ .cmd = SMC_NETLINK_GET_DEV_SMCR,	.dumpit = smc_genl_get_dev_smcr, },
 	{ .cmd = SMC_NETLINK_DUMP_UEID,		.dumpit = smc_genl_dump_ueid, },
 	{ .cmd = SMC_NETLINK_ADD_UEID,		.doit = smc_genl_add_ueid, },
 	{ .cmd = SMC_NETLINK_REMOVE_UEID,	.doit = smc_genl_remove_ueid, },

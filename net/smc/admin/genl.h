@@ -26,6 +26,13 @@ int smc_genl_dump_seid(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_enable_seid(struct sk_buff *skb, struct genl_info *info);
 int smc_genl_disable_seid(struct sk_buff *skb, struct genl_info *info);
 
+/* genl_show.c */
+int smc_genl_get_lgr_smcr(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_get_link_smcr(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_get_lgr_smcd(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_get_dev_smcd(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_get_dev_smcr(struct sk_buff *skb, struct netlink_callback *cb);
+
 /* genl_info.c */
 int smc_genl_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_dump_hs_limitation(struct sk_buff *skb, struct netlink_callback *cb);

@@ -42,6 +42,18 @@ typedef const struct genl_split_ops smc_genl_pre_doit_ops;
 typedef const struct genl_ops smc_genl_pre_doit_ops;
 #endif
 
+#ifndef SMC_HAVE_NLA_PUT_UINT
+#include <net/netlink.h>
+static inline int nla_put_uint(struct sk_buff *skb, int attrtype, u64 value)
+{
+	u32 small = value;
+
+	if (small == value)
+		return nla_put_u32(skb, attrtype, small);
+	return nla_put(skb, attrtype, sizeof(value), &value);
+}
+#endif
+
 #ifndef ITER_SOURCE
 #define ITER_SOURCE	WRITE
 #define ITER_DEST	READ

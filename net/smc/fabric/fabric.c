@@ -5,6 +5,7 @@
 #include <linux/srcu.h>
 #include "../netns.h"
 #include "fabric.h"
+#include "show.h"
 
 static LIST_HEAD(smc_fabrics);
 static DEFINE_MUTEX(smc_fabrics_lock);	/* writers of the list */
@@ -16,7 +17,7 @@ static bool ops_complete(const struct smc_fabric_ops *ops)
 	       ops->accepts && ops->forget && ops->conn_new && ops->prepare &&
 	       ops->describe && ops->attach && ops->finish && ops->desync &&
 	       ops->commit && ops->consumed && ops->signal && ops->detach &&
-	       ops->free && ops->show;
+	       ops->free && ops->show && ops->groups && ops->devices;
 }
 
 /**
@@ -174,4 +175,74 @@ enum smc_reason smc_fabric_accepts(struct sock *sk,
 	}
 	srcu_read_unlock(&smc_fabrics_srcu, idx);
 	return reason;
+}
+
+typedef int (*smc_walk_op)(struct smc_fabric *f, struct smc_net *sn,
+			   struct smc_walk *w);
+
+static smc_walk_op groups_of(const struct smc_fabric *f)
+{
+	return f->ops->groups;
+}
+
+static smc_walk_op devices_of(const struct smc_fabric *f)
+{
+	return f->ops->devices;
+}
+
+/* pos[0]: fabrics that are through; pos[1]: where in the next one. */
+static int walk_fabrics(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
+			struct smc_walk *w, smc_walk_op (*op)(const struct smc_fabric *f))
+{
+	unsigned long n = 0;
+	struct smc_fabric *f;
+	int rc = 0, idx;
+
+	idx = srcu_read_lock(&smc_fabrics_srcu);
+	for_each_fabric(f) {
+		if (f->ops->diag_mode != diag_mode || n++ < pos[0])
+			continue;
+		w->after = pos[1];
+		rc = op(f)(f, sn, w);
+		pos[1] = w->after;
+		if (rc)
+			break;
+		pos[0]++;
+		pos[1] = 0;
+	}
+	srcu_read_unlock(&smc_fabrics_srcu, idx);
+	return rc;
+}
+
+/**
+ * smc_fabric_groups() - visit the link groups of a namespace
+ * @sn: the namespace
+ * @diag_mode: SMC_DIAG_MODE_SMCD or SMC_DIAG_MODE_SMCR
+ * @pos: two words, zero at the start; where a walk that was stopped goes on
+ * @w: whom to show them
+ *
+ * A group that exists from the beginning to the end of the walk is shown once.
+ *
+ * Context: process, may sleep.
+ * Return: what @w->group returned, or 0 at the end.
+ */
+int smc_fabric_groups(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
+		      struct smc_walk *w)
+{
+	return walk_fabrics(sn, diag_mode, pos, w, groups_of);
+}
+
+/**
+ * smc_fabric_devices() - the same for the devices that a namespace may use
+ * @sn: the namespace
+ * @diag_mode: SMC_DIAG_MODE_SMCD or SMC_DIAG_MODE_SMCR
+ * @pos: as above
+ * @w: whom to show them
+ *
+ * Context: process, may sleep.
+ */
+int smc_fabric_devices(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
+		       struct smc_walk *w)
+{
+	return walk_fabrics(sn, diag_mode, pos, w, devices_of);
 }

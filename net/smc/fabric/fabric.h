@@ -14,6 +14,7 @@
 
 struct smc_net;
 struct smc_sock_info;
+struct smc_walk;
 
 /**
  * struct smc_negotiated - what client and server have agreed upon
@@ -94,6 +95,9 @@ struct smc_wanted {
  * @free:	the last reference is gone.  Any context.
  * @show:	add what this fabric knows to the picture of a connection; the
  *		socket is locked
+ * @groups:	show the link groups of a namespace: see struct smc_walk.  What @group
+ *		returned, or 0 at the end.  Process context, may sleep.
+ * @devices:	the same for the devices that the namespace may use
  *
  * From offer to finish and in forget: process context, may sleep.
  */
@@ -127,6 +131,8 @@ struct smc_fabric_ops {
 	void (*detach)(struct smc_conn *c);
 	void (*free)(struct smc_conn *c);
 	void (*show)(struct smc_conn *c, struct smc_sock_info *info);
+	int (*groups)(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w);
+	int (*devices)(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w);
 };
 
 /**
@@ -153,6 +159,11 @@ enum smc_reason smc_fabric_choose(struct sock *sk,
 enum smc_reason smc_fabric_accepts(struct sock *sk,
 				   const struct smc_clc_accept *a,
 				   struct smc_negotiated *neg);
+
+int smc_fabric_groups(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
+		      struct smc_walk *w);
+int smc_fabric_devices(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
+		       struct smc_walk *w);
 
 /* ism/loopback.c */
 int smc_loopback_init(void);

@@ -98,6 +98,7 @@ struct smc_budget {
  * @lock:	protects @all and @n_bufs
  * @all:	all buffers, for @ops
  * @n_bufs:	their number
+ * @bytes:	memory of all buffers
  * @reap:	frees idle buffers, as that may sleep
  * @pool:	one for each size
  */
@@ -111,6 +112,7 @@ struct smc_pools {
 	spinlock_t		lock;
 	struct list_head	all;
 	unsigned int		n_bufs;
+	atomic64_t		bytes;
 	struct delayed_work	reap;
 	struct smc_pool		pool[SMC_SIZE_CODE_LIMIT + 1];
 };
@@ -183,6 +185,7 @@ static void buf_free(struct smc_buf *buf)
 		buf_unlist(buf);
 	WARN_ON_ONCE(buf->priv);
 	atomic64_sub(smc_buf_bytes(buf), &pools->budget->bytes);
+	atomic64_sub(smc_buf_bytes(buf), &pools->bytes);
 	kvfree(buf->mem);
 	kfree(buf);
 	pools_put(pools);
@@ -305,6 +308,12 @@ void smc_pools_close(struct smc_pools *pools)
 	pools_put(pools);
 }
 
+/* Memory of all buffers, with those that are in reserve. */
+u64 smc_pools_bytes(const struct smc_pools *pools)
+{
+	return atomic64_read(&pools->bytes);
+}
+
 /* Returns the buffer, or NULL after having freed it. */
 static struct smc_buf *register_buf(struct smc_pools *pools, struct smc_buf *buf)
 {
@@ -357,6 +366,7 @@ static struct smc_buf *buf_new(struct smc_pool *pool)
 		buf->elems[i].buf = buf;
 	refcount_inc(&pools->ref);
 	atomic64_add((u64)n * size, &pools->budget->bytes);
+	atomic64_add((u64)n * size, &pools->bytes);
 	return pools->ops ? register_buf(pools, buf) : buf;
 }
 

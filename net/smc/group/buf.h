@@ -37,6 +37,7 @@ u64 smc_budget_used(const struct smc_budget *budget);
 struct smc_pools *smc_pools_new(struct smc_budget *budget,
 				const struct smc_buf_ops *ops, void *owner);
 void smc_pools_close(struct smc_pools *pools);
+u64 smc_pools_bytes(const struct smc_pools *pools);
 
 struct smc_elem *smc_elem_get(struct smc_pools *pools, u32 bytes);
 void smc_elem_put(struct smc_elem *elem);

@@ -18,12 +18,14 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
+#include <linux/utsname.h>
 #include <linux/uuid.h>
 #include "../../admin/eid.h"
 #include "../../admin/walk.h"
 #include "../../group/buf.h"
 #include "../../netns.h"
 #include "../fabric.h"
+#include "../show.h"
 
 #define LO_CHID		0xffff
 #define LO_HASH_BITS	10
@@ -366,6 +368,71 @@ static void lo_show(struct smc_conn *c, struct smc_sock_info *info)
 	info->peer_token = lo->peer ? lo->peer->token : 0;
 }
 
+/* The EID that a connection would have now. */
+static void show_eid(u8 *eid)
+{
+	struct smc_eids own;
+
+	smc_eids_copy(&own);
+	memcpy(eid, own.n ? own.ueid[0] : own.seid, SMC_EID_LEN);
+}
+
+/*
+ * There are no link groups here: what all connections of a namespace have in common
+ * is shown as one.
+ */
+static int lo_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
+{
+	struct smc_group_info info = {
+		.id		= 1,
+		.version	= SMC_CLC_V2,
+		.release	= 1,
+		.peer_os	= SMC_CLC_OS_LINUX,
+		.n_conns	= atomic_read(&sn->n_smcd),
+		.gid		= lo_gid,
+		.gid_ext	= lo_gid_ext,
+		.peer_gid	= lo_gid,
+		.peer_gid_ext	= lo_gid_ext,
+		.chid		= LO_CHID,
+	};
+	int rc;
+
+	w->seq = 1;
+	if (w->after || !info.n_conns)
+		return 0;
+	show_eid(info.eid);
+	strscpy(info.peer_host, init_utsname()->nodename, sizeof(info.peer_host));
+	info.rx_bytes = smc_pools_bytes(sn->pools);
+	rc = w->group(&info, w);
+	if (!rc)
+		w->after = info.id;
+	return rc;
+}
+
+static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
+{
+	struct smc_dev_info info = {
+		.number		= 1,
+		.name		= "loopback-ism",
+		.n_users	= !!atomic_read(&sn->n_smcd),
+		/* The name has no other place in an answer. */
+		.is_pci		= true,
+		.pci_chid	= LO_CHID,
+		.pci_id		= "loopback-ism",
+		.n_ports	= 1,
+	};
+	int rc;
+
+	w->seq = 1;
+	if (w->after)
+		return 0;
+	info.ports[0].active = true;
+	rc = w->dev(&info, w);
+	if (!rc)
+		w->after = info.number;
+	return rc;
+}
+
 static const struct smc_fabric_ops lo_ops = {
 	.name		= "loopback-ism",
 	.diag_mode	= SMC_DIAG_MODE_SMCD,
@@ -387,6 +454,8 @@ static const struct smc_fabric_ops lo_ops = {
 	.detach		= lo_detach,
 	.free		= lo_free,
 	.show		= lo_show,
+	.groups		= lo_groups,
+	.devices	= lo_devices,
 };
 
 static struct smc_fabric lo_fabric = { .ops = &lo_ops };

@@ -18,7 +18,9 @@
 #include "dev.h"
 
 LIST_HEAD(smc_rdma_devs);
-static DEFINE_SPINLOCK(devs_lock);	/* writers of smc_rdma_devs; dev->gone */
+static DEFINE_SPINLOCK(devs_lock);	/* writers of smc_rdma_devs and the next two; dev->gone */
+static u32 last_id;
+static unsigned int devs_seq = 1;
 static const struct smc_rdma_dev_events *dev_events;
 
 bool smc_rdma_dev_tryget(struct smc_rdma_dev *dev)
@@ -37,6 +39,18 @@ void smc_rdma_dev_put(struct smc_rdma_dev *dev)
 	/* remove() frees it; nothing of it may be touched after complete(). */
 	if (refcount_dec_and_test(&dev->ref))
 		complete(&dev->unused);
+}
+
+/* Another number whenever a device has come or gone; never 0. */
+unsigned int smc_rdma_dev_seq(void)
+{
+	return READ_ONCE(devs_seq);
+}
+
+static void __devs_changed(void)
+{
+	lockdep_assert_held(&devs_lock);
+	WRITE_ONCE(devs_seq, devs_seq + 1 ?: 1);
 }
 
 bool smc_rdma_dev_any(struct net *net)
@@ -197,7 +211,9 @@ static int dev_add(struct ib_device *ibdev)
 	ib_register_event_handler(&dev->event);
 
 	spin_lock(&devs_lock);
+	dev->id = ++last_id;
 	list_add_tail_rcu(&dev->list, &smc_rdma_devs);
+	__devs_changed();
 	spin_unlock(&devs_lock);
 	return 0;
 }
@@ -209,6 +225,7 @@ static void dev_remove(struct ib_device *ibdev, void *client_data)
 	spin_lock(&devs_lock);
 	WRITE_ONCE(dev->gone, true);
 	list_del_rcu(&dev->list);
+	__devs_changed();
 	spin_unlock(&devs_lock);
 
 	/* Afterwards nobody queues the work, and then nobody runs it. */

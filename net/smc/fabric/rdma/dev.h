@@ -15,11 +15,15 @@
 #include <net/sock.h>
 #include <rdma/ib_verbs.h>
 
+/* As in the RDMA core's answers: packets without a tag. */
+#define SMC_RDMA_NO_VLAN	0xffff
+
 /* More ports than this no device has; RFC 7609's messages have no port at all. */
 #define SMC_RDMA_MAX_PORTS	255
 
 /**
  * struct smc_rdma_dev - an RDMA device, from ib_client's add to its remove
+ * @id:		number, greater than those of all devices before it
  * @ibdev:	the device; valid as long as a reference is held
  * @max_mtu:	enum ib_mtu, the largest that all its ports can
  * @list:	in the list of devices; RCU
@@ -31,6 +35,7 @@
  * @changed:	ports that something has happened to, one bit each
  */
 struct smc_rdma_dev {
+	u32			id;
 	struct ib_device	*ibdev;
 	u8			max_mtu;
 	struct list_head	list;
@@ -201,6 +206,7 @@ void smc_rdma_peer_mac(u8 *mac);
  */
 extern struct list_head smc_rdma_devs;
 bool smc_rdma_dev_tryget(struct smc_rdma_dev *dev);
+unsigned int smc_rdma_dev_seq(void);
 bool smc_rdma_port_usable(const struct smc_rdma_dev *dev, u32 port);
 struct net_device *smc_rdma_path_netdev(const struct smc_rdma_path *path,
 					netdevice_tracker *tracker);

@@ -136,6 +136,13 @@ static void lgr_end_work(struct work_struct *work)
 	smc_lgr_put(lgr);
 }
 
+static void __list_changed(struct smc_lgrs *lgrs)
+{
+	lockdep_assert_held(&lgrs->lock);
+	if (!++lgrs->seq)
+		lgrs->seq = 1;
+}
+
 /* Returns true to the one who is to queue the work, with the list's reference. */
 static bool __begin_end(struct smc_lgr *lgr, enum smc_reason reason)
 {
@@ -146,6 +153,7 @@ static bool __begin_end(struct smc_lgr *lgr, enum smc_reason reason)
 		lgr->fail = reason;
 	WRITE_ONCE(lgr->state, SMC_LGR_ENDING);
 	list_del_init(&lgr->list);
+	__list_changed(lgrs_of(lgr));
 	return true;
 }
 
@@ -386,6 +394,7 @@ int smc_lgr_create(struct rdma_conn *rc, struct smc_net *sn,
 		err = __enter(lgr, rc);
 	if (!err) {
 		list_add(&lgr->list, &sn->lgrs.list);
+		__list_changed(&sn->lgrs);
 		atomic_inc(&sn->n_lgrs);
 	}
 	spin_unlock_bh(&sn->lgrs.lock);

@@ -9,6 +9,7 @@
 #include "lgr.h"
 #include "rdma.h"
 #include "rdma_conn.h"
+#include "show.h"
 
 /* Links that we can have in a group: there is no failover yet. */
 #define OUR_LINKS	1
@@ -270,6 +271,8 @@ static const struct smc_fabric_ops rdma_ops = {
 	.detach		= smc_rdma_detach,
 	.free		= smc_rdma_conn_free,
 	.show		= rdma_show,
+	.groups		= smc_rdma_groups,
+	.devices	= smc_rdma_devices,
 };
 
 static struct smc_fabric rdma_fabric = { .ops = &rdma_ops };

@@ -189,7 +189,7 @@ static bool family(void)
 
 		count += !!find_attr(ops, n, i, &len);
 	}
-	return count >= 11 || BAD("only %zu commands", count);
+	return count >= 16 || BAD("only %zu commands", count);
 }
 
 static bool sys_info(void)
@@ -344,7 +344,9 @@ static bool attributes(void)
 {
 	static const uint8_t dumps[] = {
 		SMC_NETLINK_GET_SYS_INFO, SMC_NETLINK_DUMP_UEID, SMC_NETLINK_DUMP_SEID,
-		SMC_NETLINK_DUMP_HS_LIMITATION,
+		SMC_NETLINK_DUMP_HS_LIMITATION, SMC_NETLINK_GET_LGR_SMCR,
+		SMC_NETLINK_GET_LINK_SMCR, SMC_NETLINK_GET_LGR_SMCD,
+		SMC_NETLINK_GET_DEV_SMCD, SMC_NETLINK_GET_DEV_SMCR,
 	};
 	static const uint8_t dos[] = {
 		SMC_NETLINK_ADD_UEID, SMC_NETLINK_REMOVE_UEID, SMC_NETLINK_FLUSH_UEID,
@@ -652,6 +654,134 @@ static bool ueid_is_smc(void)
 	return ok && do_cmd(SMC_NETLINK_ENABLE_SEID);
 }
 
+/* ---- cases: link groups and devices ---- */
+
+/* The nest of the one message of a dump, or NULL. */
+static const uint8_t *only_nest(uint8_t cmd, uint16_t type, size_t *len)
+{
+	const uint8_t *nest;
+
+	genl_dump(&genl, cmd, NULL, &ans);
+	if (!done())
+		return NULL;
+	if (ans.count != 1 || ans.msg[0].cmd != cmd) {
+		(void)BAD("%zu messages for command %u", ans.count, cmd);
+		return NULL;
+	}
+	nest = find_attr(ans.msg[0].attrs, ans.msg[0].len, type, len);
+	if (!nest)
+		(void)BAD("no attribute %u in the answer to command %u", type, cmd);
+	return nest;
+}
+
+/* These attributes, in this order, with these lengths; 0: any length, PAD is left out. */
+static bool has_shape(const uint8_t *nest, size_t len, const uint16_t (*shape)[2], size_t n,
+		      uint16_t pad)
+{
+	struct nlattr nla;
+	size_t i = 0;
+
+	for (; len >= sizeof(nla); ) {
+		size_t whole;
+
+		memcpy(&nla, nest, sizeof(nla));
+		whole = NLA_ALIGN(nla.nla_len);
+		if ((nla.nla_type & NLA_TYPE_MASK) != pad) {
+			if (i == n || (nla.nla_type & NLA_TYPE_MASK) != shape[i][0] ||
+			    (shape[i][1] && nla.nla_len != NLA_HDRLEN + shape[i][1]))
+				return BAD("attribute %zu is %u with %u bytes", i,
+					   nla.nla_type & NLA_TYPE_MASK,
+					   nla.nla_len - NLA_HDRLEN);
+			i++;
+		}
+		if (whole >= len)
+			break;
+		nest += whole;
+		len -= whole;
+	}
+	return i == n || BAD("only %zu attributes", i);
+}
+
+static bool is_empty(uint8_t cmd)
+{
+	genl_dump(&genl, cmd, NULL, &ans);
+	return done() && (!ans.count || BAD("command %u: %zu messages", cmd, ans.count));
+}
+
+static bool group_smcd(void)
+{
+	static const uint16_t shape[][2] = {
+		{ SMC_NLA_LGR_D_ID, 4 }, { SMC_NLA_LGR_D_GID, 8 }, { SMC_NLA_LGR_D_EXT_GID, 8 },
+		{ SMC_NLA_LGR_D_PEER_GID, 8 }, { SMC_NLA_LGR_D_PEER_EXT_GID, 8 },
+		{ SMC_NLA_LGR_D_VLAN_ID, 1 }, { SMC_NLA_LGR_D_CONNS_NUM, 4 },
+		{ SMC_NLA_LGR_D_CHID, 2 }, { SMC_NLA_LGR_D_PNETID, 1 },
+		{ SMC_NLA_LGR_D_SNDBUF_ALLOC, 4 }, { SMC_NLA_LGR_D_DMB_ALLOC, 4 },
+		{ SMC_NLA_LGR_D_V2_COMMON, 0 },
+	};
+	const uint8_t *nest, *v2;
+	struct link l, second;
+	unsigned int n = 0, v;
+	size_t len, v2_len, host_len;
+	bool ok;
+
+	/* connections of earlier cases may still be on their way out */
+	for (int i = 0; i < 1000 && !is_empty(SMC_NETLINK_GET_LGR_SMCD); i++)
+		usleep(10000);
+	if (!is_empty(SMC_NETLINK_GET_LGR_SMCD))
+		return false;
+	l = connected();
+	second = connected();
+	ok = is_mode(l, SMC_DIAG_MODE_SMCD) && is_mode(second, SMC_DIAG_MODE_SMCD);
+	nest = only_nest(SMC_NETLINK_GET_LGR_SMCD, SMC_GEN_LGR_SMCD, &len);
+	ok = ok && nest && has_shape(nest, len, shape, ARRAY_SIZE(shape), SMC_NLA_LGR_D_PAD);
+	ok = ok && has_u32(nest, len, SMC_NLA_LGR_D_CONNS_NUM, &n) &&
+	     (n == 4 || BAD("%u ends of connections", n));
+	ok = ok && has_u32(nest, len, SMC_NLA_LGR_D_DMB_ALLOC, &n) &&
+	     (n >= 4 * 16384 || BAD("%u bytes", n));
+	v2 = ok ? find_attr(nest, len, SMC_NLA_LGR_D_V2_COMMON, &v2_len) : NULL;
+	ok = v2 && has_u8(v2, v2_len, SMC_NLA_LGR_V2_VER, &v) && v == 2 &&
+	     has_u8(v2, v2_len, SMC_NLA_LGR_V2_REL, &v) && v == 1 &&
+	     find_attr(v2, v2_len, SMC_NLA_LGR_V2_PEER_HOST, &host_len) && host_len == 33;
+	disconnected(l);
+	disconnected(second);
+	if (!ok)
+		return why[0] ? false : BAD("version, release, host");
+	for (int i = 0; i < 1000 && !is_empty(SMC_NETLINK_GET_LGR_SMCD); i++)
+		usleep(10000);
+	return is_empty(SMC_NETLINK_GET_LGR_SMCD);
+}
+
+static bool device_smcd(void)
+{
+	static const uint16_t shape[][2] = {
+		{ SMC_NLA_DEV_USE_CNT, 4 }, { SMC_NLA_DEV_IS_CRIT, 1 },
+		{ SMC_NLA_DEV_PCI_FID, 4 }, { SMC_NLA_DEV_PCI_CHID, 2 },
+		{ SMC_NLA_DEV_PCI_VENDOR, 2 }, { SMC_NLA_DEV_PCI_DEVICE, 2 },
+		{ SMC_NLA_DEV_PCI_ID, 13 }, { SMC_NLA_DEV_PORT, 0 },
+	};
+	static const uint16_t port[][2] = {
+		{ SMC_NLA_DEV_PORT_PNET_USR, 1 }, { SMC_NLA_DEV_PORT_PNETID, 0 },
+	};
+	const uint8_t *nest, *name;
+	size_t len, n;
+
+	nest = only_nest(SMC_NETLINK_GET_DEV_SMCD, SMC_GEN_DEV_SMCD, &len);
+	if (!nest || !has_shape(nest, len, shape, ARRAY_SIZE(shape), 0))
+		return false;
+	name = find_attr(nest, len, SMC_NLA_DEV_PCI_ID, &n);
+	if (memcmp(name, "loopback-ism", n))
+		return BAD("it is '%.*s'", (int)n, name);
+	nest = find_attr(nest, len, SMC_NLA_DEV_PORT, &n);
+	return has_shape(nest, n, port, ARRAY_SIZE(port), 0);
+}
+
+/* Here is no RDMA device: an empty answer is no error. */
+static bool without_rdma(void)
+{
+	return is_empty(SMC_NETLINK_GET_DEV_SMCR) && is_empty(SMC_NETLINK_GET_LGR_SMCR) &&
+	       is_empty(SMC_NETLINK_GET_LINK_SMCR);
+}
+
 /* ---- cases: the limit on handshakes ---- */
 
 static bool sysctl_is(const char *value)
@@ -836,6 +966,9 @@ static const struct {
 	{ "dump_while_changing", dump_while_changing, false },
 	{ "no_eid_is_tcp", no_eid_is_tcp, false },
 	{ "ueid_is_smc", ueid_is_smc, false },
+	{ "group_smcd", group_smcd, false },
+	{ "device_smcd", device_smcd, false },
+	{ "without_rdma", without_rdma, false },
 	{ "limit_and_sysctl", limit_and_sysctl, false },
 	{ "congestion", congestion, true },
 	{ "fuzz", fuzz, false },

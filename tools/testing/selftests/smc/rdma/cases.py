@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import netlink
@@ -104,11 +105,6 @@ def at_least_groups(wanted):
     """So many link groups are needed for the connections that are open."""
     def look(machine, where):
         groups = machine.link_groups()
-        if groups is None:
-            links = len(machine.queue_pairs())
-            if links < wanted:
-                raise AssertionError(f"{links} links, not {wanted}")
-            return [f"{links} links; this module does not list link groups"]
         used = sorted((g.get("conns", 0) for g in groups if g.get("conns")), reverse=True)
         if len(used) < wanted:
             raise AssertionError(f"{len(used)} link groups in use, not {wanted}: {groups}")
@@ -117,18 +113,106 @@ def at_least_groups(wanted):
 
 
 def show_link(machine, where):
-    groups = machine.link_groups()
-    if groups is None:
-        return ["this module does not list link groups"]
-    # The dump of links of a module may name none; what is there must agree with smc_diag.
-    return [f"link group {g}" for g in groups if g.get("conns")] + \
-        [f"link {l}" for l in machine.links() if l.get("conns")]
+    groups = [g for g in machine.link_groups() if g["conns"]]
+    links = [l for l in machine.links() if l["conns"]]
+    devices = netlink.devices()
+    if not groups or sum(g["conns"] for g in groups) != sum(l["conns"] for l in links):
+        raise AssertionError(f"{groups} do not fit {links}")
+    if not devices or sum(d["port1"]["links"] for d in devices) < len(links):
+        raise AssertionError(f"{devices} do not fit {links}")
+    # What sock_diag says of the same sockets.
+    for sock in netlink.sockets():
+        if "gid" in sock and not any(l["gid"] == sock["gid"] and l["id"] == sock["link"] and
+                                     l["dev"] == sock["dev"] for l in links):
+            raise AssertionError(f"{sock} is on none of {links}")
+    return [f"link group {g}" for g in groups] + [f"link {l}" for l in links] + \
+        [f"device {d}" for d in devices]
+
+
+# (attribute, bytes), or (attribute, [nest]), as the kernel's own module of 6.12 sends them. None:
+# as many as it takes.
+SHAPE_V2_COMMON = [(0, 1), (1, 1), (2, 1), (4, 33), (3, 33)]
+SHAPE_LGR = [(1, 4), (6, 4), (2, 1), (3, 1), (11, 1), (5, 1), (9, 8), (4, None), (12, 4), (13, 4),
+             (7, SHAPE_V2_COMMON), (8, [(1, 1), (2, 1), (3, 1)])]
+SHAPE_LINK = [(1, 1), (10, 4), (6, 4), (3, 1), (7, 4), (2, None), (8, 4), (9, 4), (4, 40), (5, 40)]
+SHAPE_DEV = [(2, 1), (10, None), (8, [(1, 1), (2, None), (3, 4), (5, 1), (4, 1), (6, 4)])]
+
+
+def has_shape(items, shape):
+    """The same attributes in the same order; PAD (0 without bytes, or 10) may come anywhere."""
+    items = [item for item in items if item[1] != b""]
+    if [kind for kind, _ in items] != [kind for kind, _ in shape]:
+        return False
+    return all(has_shape(value, size) if isinstance(size, list) else
+               isinstance(value, bytes) and size in (None, len(value))
+               for (_, value), (_, size) in zip(items, shape))
+
+
+def shapes(machine, where):
+    """Attribute by attribute what both modules send."""
+    for cmd, wanted in ((netlink.GET_LGR_SMCR, {2: (2, SHAPE_LGR)}),
+                        (netlink.GET_LINK_SMCR, {2: (2, SHAPE_LGR), 3: (3, SHAPE_LINK)}),
+                        (netlink.GET_DEV_SMCR, {6: (6, SHAPE_DEV)})):
+        seen = set()
+        for number, items in netlink.raw_dump(cmd):
+            top, shape = wanted[number]
+            if len(items) != 1 or items[0][0] != top or not has_shape(items[0][1], shape):
+                raise AssertionError(f"command {cmd}: {items} is not {shape}")
+            seen.add(number)
+        if seen != set(wanted):
+            raise AssertionError(f"command {cmd}: messages {seen}")
+    return show_link(machine, where)
+
+
+class Watcher:
+    """Dumps whatever there is, again and again, while connections come and go."""
+    DUMPS = (netlink.GET_LGR_SMCR, netlink.GET_LINK_SMCR, netlink.GET_LGR_SMCD,
+             netlink.GET_DEV_SMCD, netlink.GET_DEV_SMCR)
+
+    def __init__(self):
+        self.stop, self.rounds, self.problem = False, 0, ""
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+
+    def watch(self):
+        while not self.stop and not self.problem:
+            try:
+                for cmd in self.DUMPS:
+                    netlink.raw_dump(cmd)
+                ids = [g["id"] for g in netlink.link_groups()]
+                if ids != sorted(set(ids)):
+                    self.problem = f"link groups in this order: {ids}"
+                for link in netlink.links():
+                    if not link["dev"] or not link["gid"]:
+                        self.problem = f"half a link: {link}"
+            except OSError as error:
+                self.problem = f"a dump: {error}"
+            self.rounds += 1
+
+    def end(self):
+        self.stop = True
+        self.thread.join()
+        print(f"# {self.rounds} rounds of dumps", flush=True)
+        if self.problem or not self.rounds:
+            raise RuntimeError(self.problem or "nobody watched")
+
+
+@contextlib.contextmanager
+def watched(machine):
+    """The device goes and comes back meanwhile, too."""
+    watcher = Watcher()
+    try:
+        yield
+        for _ in range(3):
+            machine.fresh()
+    finally:
+        watcher.end()
 
 
 def indirect(machine, where):
     """The link goes through the router."""
     lines = show_link(machine, where)
-    for group in machine.link_groups() or []:
+    for group in machine.link_groups():
         if group.get("conns") and group.get("v2", {}).get("direct") not in (0, None):
             raise AssertionError(f"a direct link through a router: {group}")
     return lines
@@ -262,6 +346,7 @@ def unload(machine, session):
 CASES = [
     Case("transfer", bytes=64 * MIB, timeout=400, look=show_link),
     Case("transfer_quick", "transfer", bytes=4 * MIB, look=show_link),
+    Case("shapes", "at_once", count=3, threads=1, look=shapes),
     Case("one_way", bytes=8 * MIB),
     Case("transfer_poll", bytes=8 * MIB),
     Case("transfer_v6", "transfer", bytes=4 * MIB, v6=True, ours_only=True, look=show_link),
@@ -283,6 +368,7 @@ CASES = [
          around=sysctls(kernel={"smcr_max_conns_per_lgr": 16}), timeout=120),
     Case("churn", count=2000, threads=4, timeout=300),
     Case("churn_quick", "churn", count=200, threads=4),
+    Case("churn_watched", "churn", count=200, threads=4, around=watched),
     Case("half_close_client"),
     Case("half_close_server"),
     Case("close_unread_client"),

@@ -181,19 +181,13 @@ class Machine:
 
     @staticmethod
     def link_groups():
-        """Link groups over RDMA; None where the module does not tell."""
-        try:
-            return netlink.link_groups()
-        except OSError:
-            return None
+        """Link groups over RDMA."""
+        return netlink.link_groups()
 
     @staticmethod
     def links():
-        """Links of all link groups; none where the module does not tell."""
-        try:
-            return netlink.links()
-        except OSError:
-            return []
+        """Links of all link groups."""
+        return netlink.links()
 
     @staticmethod
     def queue_pairs():
@@ -219,7 +213,7 @@ class Machine:
         until = time.monotonic() + seconds
         while True:
             socks = [s for s in netlink.sockets() if s["state"] != LISTEN_STATE]
-            conns = sum(g.get("conns", 0) for g in self.link_groups() or [])
+            conns = sum(g.get("conns", 0) for g in self.link_groups())
             if not conns and not socks:
                 return ""
             if time.monotonic() > until:

@@ -26,7 +26,9 @@ LGR_V2_COMMON = {0: ("version", "int"), 1: ("release", "int"), 2: ("os", "int"),
                  3: ("eid", "text"), 4: ("peer_host", "text")}
 LGR = {1: ("id", "int"), 2: ("role", "int"), 3: ("type", "int"), 4: ("pnetid", "text"),
        5: ("vlan", "int"), 6: ("conns", "int"), 7: ("v2_common", LGR_V2_COMMON),
-       8: ("v2", {1: ("direct", "int")}), 9: ("net_cookie", "int"), 11: ("buf_type", "int")}
+       8: ("v2", {1: ("direct", "int"), 2: ("max_conns", "int"), 3: ("max_links", "int")}),
+       9: ("net_cookie", "int"), 11: ("buf_type", "int"), 12: ("sndbuf_bytes", "int"),
+       13: ("rmb_bytes", "int")}
 LINK = {1: ("id", "int"), 2: ("dev", "text"), 3: ("port", "int"), 4: ("gid", "text"),
         5: ("peer_gid", "text"), 6: ("conns", "int"), 7: ("netdev", "int"), 8: ("uid", "hex"),
         9: ("peer_uid", "hex"), 10: ("state", "int")}
@@ -45,12 +47,13 @@ def attribute(kind, data):
     return raw + b"\0" * (-len(raw) % 4)
 
 
-def attributes(data):
+def attributes(data, with_nests=False):
     while len(data) >= 4:
         size, kind = struct.unpack_from("=HH", data)
         if size < 4:
             return
-        yield kind & 0x3FFF, data[4:size]
+        found = kind & 0x3FFF, data[4:size]
+        yield (*found, bool(kind & 0x8000)) if with_nests else found
         data = data[(size + 3) & ~3:]
 
 
@@ -107,6 +110,15 @@ def command(cmd, *attrs):
     for _ in request(NETLINK_GENERIC, family_id(), NLM_F_ACK,
                      struct.pack("=BBH", cmd, 1, 0) + b"".join(attrs)):
         pass
+
+
+def raw_dump(cmd):
+    """(command, attributes) of each message; nests as lists, bytes for the rest."""
+    def nested(data):
+        return [(kind, nested(value) if nest else value)
+                for kind, value, nest in attributes(data, True)]
+    return [(body[0], nested(body[4:])) for body in
+            request(NETLINK_GENERIC, family_id(), NLM_F_DUMP, struct.pack("=BBH", cmd, 1, 0))]
 
 
 def dump(cmd, top, table):

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pictures of link groups and devices for those who look from outside.
+ *
+ * A walk keeps no place in a list: it looks for the smallest number greater than
+ * the last one shown.  So it neither skips nor repeats what stays, whatever comes
+ * and goes meanwhile.
+ */
+#include <linux/netdevice.h>
+#include <linux/pci.h>
+#include <linux/rculist.h>
+#include <linux/unaligned.h>
+#include <net/net_namespace.h>
+#include <rdma/ib_cache.h>
+#include "../../netns.h"
+#include "../show.h"
+#include "lgr.h"
+#include "show.h"
+
+/* The link group with the smallest number after @w->after, referenced, or NULL. */
+static struct smc_lgr *next_lgr(struct smc_net *sn, struct smc_walk *w, u32 *n_conns)
+{
+	struct smc_lgr *lgr, *next = NULL;
+
+	spin_lock_bh(&sn->lgrs.lock);
+	list_for_each_entry(lgr, &sn->lgrs.list, list)
+		if (lgr->id > w->after && (!next || lgr->id < next->id))
+			next = lgr;
+	if (next) {
+		smc_lgr_get(next);
+		*n_conns = next->n_conns;
+	}
+	w->seq = sn->lgrs.seq;
+	spin_unlock_bh(&sn->lgrs.lock);
+	return next;
+}
+
+static u32 conns_of(struct smc_lgr *lgr, const struct smc_link *link)
+{
+	struct rdma_conn *rc;
+	unsigned long token;
+	u32 n = 0;
+
+	rcu_read_lock();
+	xa_for_each(&lgr->conns, token, rc)
+		n += READ_ONCE(rc->link) == link;
+	rcu_read_unlock();
+	return n;
+}
+
+/* The number of a netdev means nothing in another namespace. */
+static u32 ifindex_in(const struct net *net, const struct net_device *ndev)
+{
+	return net_eq(dev_net(ndev), net) ? ndev->ifindex : 0;
+}
+
+static u32 path_ifindex(const struct smc_rdma_path *path, const struct net *net)
+{
+	netdevice_tracker tracker;
+	struct net_device *ndev = smc_rdma_path_netdev(path, &tracker);
+	u32 ifindex;
+
+	if (!ndev)
+		return 0;
+	ifindex = ifindex_in(net, ndev);
+	netdev_put(ndev, &tracker);
+	return ifindex;
+}
+
+static void __show_link(struct smc_lgr *lgr, const struct smc_link *link,
+			struct smc_link_info *info)
+{
+	info->number = link->number;
+	info->state = READ_ONCE(link->state);
+	strscpy(info->dev, link->path.dev->ibdev->name, sizeof(info->dev));
+	info->port = link->path.port;
+	info->ifindex = path_ifindex(&link->path, lgr->sn->net);
+	memcpy(info->gid, link->path.gid.raw, sizeof(info->gid));
+	memcpy(info->peer_gid, link->peer_gid.raw, sizeof(info->peer_gid));
+	put_unaligned_be32(link->uid, info->uid);
+	put_unaligned_be32(link->peer_uid, info->peer_uid);
+	info->n_conns = conns_of(lgr, link);
+}
+
+static void __show_lgr(struct smc_lgr *lgr, struct smc_group_info *info)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&lgr->life);
+	info->id = lgr->id;
+	info->server = lgr->server;
+	info->version = lgr->version;
+	info->release = lgr->release;
+	info->peer_os = lgr->peer_os;
+	memcpy(info->eid, lgr->eid, sizeof(info->eid));
+	memcpy(info->peer_host, lgr->hostname, sizeof(info->peer_host));
+	info->vlan_id = lgr->vlan_id == SMC_RDMA_NO_VLAN ? 0 : lgr->vlan_id;
+	info->max_conns = lgr->max_conns;
+	info->max_links = lgr->max_links;
+	info->direct = lgr->links[0].direct;
+	info->tx_bytes = lgr->txbufs ? smc_pools_bytes(lgr->txbufs) : 0;
+	info->rx_bytes = lgr->rmbs ? smc_pools_bytes(lgr->rmbs) : 0;
+	BUILD_BUG_ON(SMC_LGR_LINKS > SMC_SHOW_LINKS);
+	for (i = 0; i < SMC_LGR_LINKS; i++) {
+		const struct smc_link *link = &lgr->links[i];
+
+		if (link->state == SMC_LINK_UNUSED || !link->path.dev)
+			continue;
+		info->type += link->state == SMC_LINK_ACTIVE;
+		__show_link(lgr, link, &info->links[info->n_links++]);
+	}
+}
+
+/**
+ * smc_rdma_groups() - smc_fabric_ops.groups
+ * @f: the fabric
+ * @sn: the namespace
+ * @w: whom to show them
+ */
+int smc_rdma_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
+{
+	struct smc_group_info info;
+	struct smc_lgr *lgr;
+	bool there;
+	int rc = 0;
+
+	while (!rc) {
+		memset(&info, 0, sizeof(info));
+		lgr = next_lgr(sn, w, &info.n_conns);
+		if (!lgr)
+			break;
+		/* What is being torn down has taken this lock before, or will after. */
+		mutex_lock(&lgr->life);
+		there = !lgr->over;
+		if (there)
+			__show_lgr(lgr, &info);
+		mutex_unlock(&lgr->life);
+		rc = there ? w->group(&info, w) : 0;
+		if (!rc)
+			w->after = lgr->id;
+		smc_lgr_put(lgr);
+		cond_resched();
+	}
+	return rc;
+}
+
+static u32 links_in(struct smc_net *sn, const struct smc_rdma_dev *dev, u32 port)
+{
+	const struct smc_link *link;
+	struct smc_lgr *lgr;
+	u32 n = 0, i;
+
+	spin_lock_bh(&sn->lgrs.lock);
+	list_for_each_entry(lgr, &sn->lgrs.list, list) {
+		for (i = 0; i < SMC_LGR_LINKS; i++) {
+			link = &lgr->links[i];
+			n += link->path.dev == dev && link->path.port == port &&
+			     READ_ONCE(link->state) != SMC_LINK_UNUSED;
+		}
+	}
+	spin_unlock_bh(&sn->lgrs.lock);
+	return n;
+}
+
+/* The host sees the links of all its namespaces, a namespace its own. */
+static u32 links_at(struct smc_net *sn, const struct smc_rdma_dev *dev, u32 port)
+{
+	struct net *net;
+	u32 n = 0;
+
+	if (!net_eq(sn->net, &init_net))
+		return links_in(sn, dev, port);
+	down_read(&net_rwsem);
+	for_each_net(net)
+		n += links_in(smc_net(net), dev, port);
+	up_read(&net_rwsem);
+	return n;
+}
+
+static u32 port_ifindex(const struct smc_rdma_dev *dev, u32 port, const struct net *net)
+{
+	const struct ib_gid_attr *attr = rdma_get_gid_attr(dev->ibdev, port, 0);
+	struct net_device *ndev;
+	u32 ifindex = 0;
+
+	if (IS_ERR(attr))
+		return 0;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (!IS_ERR(ndev))
+		ifindex = ifindex_in(net, ndev);
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	return ifindex;
+}
+
+static void show_pci(const struct ib_device *ibdev, struct smc_dev_info *info)
+{
+	const struct device *parent = ibdev->dev.parent;
+	const struct pci_dev *pci;
+
+	if (!parent || !dev_is_pci(parent))
+		return;
+	pci = to_pci_dev(parent);
+	info->is_pci = true;
+	info->pci_vendor = pci->vendor;
+	info->pci_device = pci->device;
+	strscpy(info->pci_id, pci_name(pci), sizeof(info->pci_id));
+}
+
+static void show_dev(const struct smc_rdma_dev *dev, struct smc_net *sn,
+		     struct smc_dev_info *info)
+{
+	struct smc_port_info *show;
+	u32 port;
+
+	info->number = dev->id;
+	strscpy(info->name, dev->ibdev->name, sizeof(info->name));
+	show_pci(dev->ibdev, info);
+	rdma_for_each_port(dev->ibdev, port) {
+		if (info->n_ports == SMC_SHOW_PORTS)
+			break;
+		show = &info->ports[info->n_ports++];
+		show->ifindex = port_ifindex(dev, port, sn->net);
+		show->active = smc_rdma_port_usable(dev, port);
+		show->n_links = links_at(sn, dev, port);
+		info->n_users += show->n_links;
+	}
+}
+
+/* As next_lgr(), for devices. */
+static struct smc_rdma_dev *next_dev(struct net *net, u32 after)
+{
+	struct smc_rdma_dev *dev, *next;
+	bool got;
+
+	/* One that goes just now is as good as gone: the next one, then. */
+	do {
+		rcu_read_lock();
+		next = NULL;
+		list_for_each_entry_rcu(dev, &smc_rdma_devs, list)
+			if (dev->id > after && (!next || dev->id < next->id) &&
+			    rdma_dev_access_netns(dev->ibdev, net))
+				next = dev;
+		after = next ? next->id : after;
+		got = !next || smc_rdma_dev_tryget(next);
+		rcu_read_unlock();
+	} while (!got);
+	return next;
+}
+
+/**
+ * smc_rdma_devices() - smc_fabric_ops.devices
+ * @f: the fabric
+ * @sn: the namespace
+ * @w: whom to show them
+ */
+int smc_rdma_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
+{
+	struct smc_dev_info info;
+	struct smc_rdma_dev *dev;
+	int rc = 0;
+
+	while (!rc) {
+		w->seq = smc_rdma_dev_seq();
+		dev = next_dev(sn->net, w->after);
+		if (!dev)
+			break;
+		memset(&info, 0, sizeof(info));
+		show_dev(dev, sn, &info);
+		rc = w->dev(&info, w);
+		if (!rc)
+			w->after = info.number;
+		smc_rdma_dev_put(dev);
+	}
+	return rc;
+}
