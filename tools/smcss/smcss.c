@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complain.h"
 #include "record.h"
 #include "smcss.h"
-
-enum { EXIT_NO_LIST = 1, EXIT_USAGE = 2 };
 
 static const char usage_text[] =
 	"Usage: smcss [-a | -l] [-d] [-D | -R] [-j]\n"
@@ -34,12 +33,6 @@ struct options {
 	struct columns columns;
 	struct endpoint endpoint;
 };
-
-_Noreturn static void usage_error(const char *what)
-{
-	fprintf(stderr, "smcss: %s\n%s", what, usage_text);
-	exit(EXIT_USAGE);
-}
 
 static void parse_options(int argc, char **argv, struct options *o)
 {
@@ -157,7 +150,7 @@ int main(int argc, char **argv)
 	parse_options(argc, argv, &options);
 	if (query(what_to_ask(&options), &records)) {
 		free(records.list);
-		return EXIT_NO_LIST;
+		return EXIT_REFUSED;
 	}
 	drop_unwanted(&records, &options);
 	if (options.why)
@@ -167,9 +160,5 @@ int main(int argc, char **argv)
 	else
 		print_table(stdout, &records, &options.columns);
 	free(records.list);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "smcss: cannot write the listing\n");
-		return EXIT_NO_LIST;
-	}
-	return result;
+	return finish_output(result);
 }
