@@ -31,7 +31,7 @@ static void restart_ueids(void *list)
 
 int ueids_read(struct genl *genl, struct list *eids)
 {
-	struct genl_reader reader = { take_ueid, restart_ueids, eids };
+	struct genl_reader reader = { .take = take_ueid, .restart = restart_ueids, .arg = eids };
 
 	return genl_dump(genl, SMC_NETLINK_DUMP_UEID, &reader);
 }
@@ -78,7 +78,7 @@ static void take_seid(struct nlattr *nla, void *seid)
 
 int seid_read(struct genl *genl, struct seid *seid)
 {
-	struct genl_reader reader = { take_seid, NULL, seid };
+	struct genl_reader reader = { .take = take_seid, .arg = seid };
 
 	return genl_dump(genl, SMC_NETLINK_DUMP_SEID, &reader);
 }

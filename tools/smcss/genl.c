@@ -158,6 +158,8 @@ static int on_message(struct nl_msg *msg, void *arg)
 
 	if (nlmsg_hdr(msg)->nlmsg_type != genl->family || !genl->reader)
 		return NL_OK;
+	if (genl->reader->message)
+		genl->reader->message(genl->reader->arg);
 	nla_for_each_attr(nla, genlmsg_attrdata(header, 0), genlmsg_attrlen(header, 0), left)
 		genl->reader->take(nla, genl->reader->arg);
 	return NL_OK;
@@ -183,7 +185,7 @@ static int receive(struct genl *genl)
 static void say_no_family(const char *family, int ret)
 {
 	if (ret == -NLE_OBJ_NOTFOUND)
-		complain("the kernel has no SMC (no netlink family %s): load the module, as root: modprobe smc",
+		complain("the kernel has no SMC, or an older one (there is no netlink family %s); to load it, as root: modprobe smc",
 			 family);
 	else
 		complain("cannot reach netlink family %s: %s", family, nl_geterror(ret));
@@ -266,7 +268,7 @@ int genl_list(struct genl *genl, uint8_t command, int nest, const struct field *
 	      struct list *list)
 {
 	struct list_reader items = { nest, fields, list };
-	struct genl_reader reader = { take_item, restart_list, &items };
+	struct genl_reader reader = { .take = take_item, .restart = restart_list, .arg = &items };
 
 	return genl_dump(genl, command, &reader);
 }

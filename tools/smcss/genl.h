@@ -49,14 +49,15 @@ struct genl *genl_open(const char *family);
 void genl_close(struct genl *genl);
 
 /*
- * One dump. Each top-level attribute of each message is handed to take(). When the kernel
- * says that its table changed meanwhile, restart() is called and the dump begins again.
- * Returns 0 or an errno.
+ * One dump. Each top-level attribute of each message is handed to take(), after message()
+ * (if there is one) for the message itself. When the kernel says that its table changed
+ * meanwhile, restart() is called and the dump begins again. Returns 0 or an errno.
  */
 struct genl_reader {
 	void (*take)(struct nlattr *attribute, void *arg);
 	void (*restart)(void *arg);
 	void *arg;
+	void (*message)(void *arg);
 };
 int genl_dump(struct genl *genl, uint8_t command, const struct genl_reader *reader);
 

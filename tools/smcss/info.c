@@ -31,7 +31,7 @@ static void take_limit(struct nlattr *nla, void *info)
 
 int sysinfo_read(struct genl *genl, struct sysinfo *info)
 {
-	struct genl_reader limit = { take_limit, NULL, info };
+	struct genl_reader limit = { .take = take_limit, .arg = info };
 	struct list list = LIST_OF(struct sysinfo);
 	int error;
 

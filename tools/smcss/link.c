@@ -50,7 +50,7 @@ static void restart(void *arg)
 int links_read(struct genl *genl, struct list *links)
 {
 	struct reader state = { links, 0 };
-	struct genl_reader reader = { take, restart, &state };
+	struct genl_reader reader = { .take = take, .restart = restart, .arg = &state };
 
 	return genl_dump(genl, SMC_NETLINK_GET_LINK_SMCR, &reader);
 }

@@ -124,7 +124,7 @@ static void restart(void *arg)
 int stats_read(struct genl *genl, enum smc_kind kind, struct stats *stats)
 {
 	struct reader state = { kind == SMC_D ? smcd_fields : smcr_fields, stats };
-	struct genl_reader reader = { take, restart, &state };
+	struct genl_reader reader = { .take = take, .restart = restart, .arg = &state };
 	int error = genl_dump(genl, SMC_NETLINK_GET_STATS, &reader);
 
 	return error ? error : genl_dump(genl, SMC_NETLINK_GET_FBACK_STATS, &reader);
