@@ -6,6 +6,7 @@
 
 #include "args.h"
 #include "complain.h"
+#include "number.h"
 #include "smcss.h"
 
 struct option_name {
@@ -23,26 +24,6 @@ static const struct option_name option_names[] = {
 	{ "version", 'v' },
 	{ "watch", 'w' },
 };
-
-double parse_seconds(const char *text)
-{
-	char *end;
-	double seconds = strtod(text, &end);
-
-	if (end == text || *end || !(seconds >= 0.1 && seconds <= 1e6))
-		usage_error("'%s' is no number of seconds, as 1 or 0.5", text);
-	return seconds;
-}
-
-unsigned int parse_count(const char *text)
-{
-	char *end;
-	unsigned long count = strtoul(text, &end, 10);
-
-	if (*text < '0' || *text > '9' || *end || !count || count > 1000000000)
-		usage_error("'%s' is no number of rounds", text);
-	return count;
-}
 
 struct words {
 	char **next;

@@ -49,8 +49,4 @@ struct request {
 /* Ends the program on wrong usage, and after --help and --version. */
 void parse_request(const struct tool *tool, int argc, char **argv, struct request *request);
 
-/* Also of smcss and smc_pnet. Both end the program if the text is wrong. */
-double parse_seconds(const char *text);
-unsigned int parse_count(const char *text);
-
 #endif /* SMCSS_ARGS_H */

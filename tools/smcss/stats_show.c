@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Counters as text, in the layout that users of smcr stats know, and as JSON. */
+#include "number.h"
 #include "reason.h"
 #include "stats.h"
 #include "writer.h"
@@ -54,24 +55,6 @@ static double requests_per_connection(const struct counters *c)
 static double share(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * part / whole : 0;
-}
-
-/* Four digits and a unit: 200.7M */
-static const char *short_number(uint64_t value, char room[16])
-{
-	static const char units[] = " KMGTPE";
-	double rest = value;
-	int unit = 0;
-
-	while (rest >= 999.95 && unit < 6) {
-		rest /= 1000;
-		unit++;
-	}
-	if (!unit)
-		snprintf(room, 16, "%llu", (unsigned long long)value);
-	else
-		snprintf(room, 16, "%.*f%c", rest < 10 ? 3 : rest < 100 ? 2 : 1, rest, units[unit]);
-	return room;
 }
 
 /* ---- text ---------------------------------------------------------------------- */
