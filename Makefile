@@ -113,6 +113,7 @@ check-debug:
 
 bench:
 	@tools/install-packages bench
+	@$(MAKE) tools
 	@$(MAKE) modules KVER=$$(tools/testing/vm/run --resolve 6.12)
 	@tools/testing/selftests/smc/bench/run
 
