@@ -106,7 +106,7 @@ demo:
 	@tools/demo/run
 
 check:
-	@tools/testing/check host 6.1 6.12 memory
+	@tools/testing/check host intree 6.1 6.12 memory
 
 check-debug:
 	@tools/testing/check debug
