@@ -106,13 +106,14 @@ demo:
 	@tools/demo/run
 
 check:
-	@tools/testing/check host 6.1 6.12 memory
+	@tools/testing/check host intree 6.1 6.12 memory
 
 check-debug:
 	@tools/testing/check debug
 
 bench:
 	@tools/install-packages bench
+	@$(MAKE) tools
 	@$(MAKE) modules KVER=$$(tools/testing/vm/run --resolve 6.12)
 	@tools/testing/selftests/smc/bench/run
 
