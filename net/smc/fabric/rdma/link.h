@@ -51,10 +51,14 @@ struct smc_tx_slot {
  * struct smc_rx_slot - a posted receive buffer
  * @cqe:	completion
  * @link:	the link
+ * @wr:		its work request, the same each time it is posted
+ * @sge:	where to: its own memory, then what all of them share for long messages
  */
 struct smc_rx_slot {
 	struct ib_cqe		cqe;
 	struct smc_link		*link;
+	struct ib_recv_wr	wr;
+	struct ib_sge		sge[2];
 };
 
 /**
