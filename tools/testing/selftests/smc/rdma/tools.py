@@ -52,17 +52,12 @@ SMC-R Connections Summary
 RX Stats
   Data transmitted (Bytes)              1 (1)
   Total requests                        1
-  Buffer full                           0 (0.00%)
             8KB    16KB    32KB    64KB   128KB   256KB   512KB  >512KB
   Reqs        1       0       0       0       0       0       0       0
 
 TX Stats
   Data transmitted (Bytes)              1 (1)
   Total requests                        1
-  Buffer full                           0 (0.00%)
-  Buffer full (remote)                  0 (0.00%)
-  Buffer too small                      0 (0.00%)
-  Buffer too small (remote)             0 (0.00%)
             8KB    16KB    32KB    64KB   128KB   256KB   512KB  >512KB
   Reqs        1       0       0       0       0       0       0       0
 
@@ -116,7 +111,7 @@ def no_times(text):
 
 
 def without(*words):
-    """Lines that begin so are those that a module decides."""
+    """Lines that begin so are those that a module, or the speed of the host, decides."""
     return lambda text: "".join(line + "\n" for line in text.splitlines()
                                 if not line.strip().startswith(words))
 
@@ -191,7 +186,7 @@ def look_at_text(facts):
         same(say(tool, "info", mask=without("SEID", "ISM")).replace(
             "Handshake Limit: off (0 in progress, TCP beyond 32)", "Handshake Limit: off"),
              INFO.format(**facts), f"{tool} info")
-    same(say("smcr", "stats", mask=without("Bufs", "Buffer usage")), STATS, "smcr stats")
+    same(say("smcr", "stats", mask=without("Bufs", "Buffer")), STATS, "smcr stats")
     group = say("smcr", "linkgroup").splitlines()[1].split()[0]
     same(say("smcr", "linkgroup", group), say("smcr", "linkgroup", "all"), "one link group")
     same(len(say("smcr", "linkgroup", "ibdev", "nothing").splitlines()), 1, "lines of no device")
