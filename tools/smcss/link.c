@@ -73,11 +73,13 @@ void links_filter(struct list *links, const struct filter *filter)
 	links->count = count;
 }
 
-/* 3 is what a link says that carries data; the others could not be caught. */
+/* As our module numbers them. Of the kernel's own only 3 was seen, with the same meaning. */
 static const char *state_word(uint32_t state, char room[16])
 {
-	if (state == 3)
-		return "ACTIVE";
+	static const char * const words[] = { NULL, "NEW", "CONNECTED", "ACTIVE", "CLOSING" };
+
+	if (state && state < sizeof(words) / sizeof(words[0]))
+		return words[state];
 	snprintf(room, 16, "state %u", state);
 	return room;
 }

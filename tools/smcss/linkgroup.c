@@ -101,13 +101,13 @@ void linkgroups_filter(struct list *groups, const struct list *links, const stru
 
 /* ---- words --------------------------------------------------------------------- */
 
-/* Numbers as the kernel's own module of 6.12 says them; those never seen stay numbers. */
+/* RFC 7609, 2.3, in the numbers of our module. Of the kernel's own only 1 was seen. */
 static const char *type_name(uint8_t type, char room[16])
 {
-	if (type == 0)
-		return "NONE";
-	if (type == 1)
-		return "SINGLE";
+	static const char * const names[] = { "NONE", "SINGLE", "SYMMETRIC" };
+
+	if (type < sizeof(names) / sizeof(names[0]))
+		return names[type];
 	snprintf(room, 16, "type %u", type);
 	return room;
 }

@@ -165,21 +165,25 @@ static struct addrinfo *resolve(const struct options *o, struct check *check)
 		.ai_family = o->ipv6 ? AF_INET6 : AF_UNSPEC, .ai_socktype = SOCK_STREAM
 	};
 	struct addrinfo *found;
-	char host[NI_MAXHOST], port[NI_MAXSERV];
 	int error = getaddrinfo(o->host, o->port, &hints, &found);
 
-	if (error) {
-		check_step(check, STEP_TCP, FAILED, "%s port %s: %s", o->host, o->port,
-			   gai_strerror(error));
-		snprintf(check->remedy, sizeof(check->remedy),
-			 "give an address, or a name that 'getent ahosts %s' knows", o->host);
-		return NULL;
-	}
-	getnameinfo(found->ai_addr, found->ai_addrlen, host, sizeof(host), port, sizeof(port),
-		    NI_NUMERICHOST | NI_NUMERICSERV);
-	snprintf(check->address, sizeof(check->address),
-		 found->ai_family == AF_INET6 ? "[%.64s]:%.8s" : "%.64s:%.8s", host, port);
-	return found;
+	if (!error)
+		return found;
+	check_step(check, STEP_TCP, FAILED, "%s port %s: %s", o->host, o->port,
+		   gai_strerror(error));
+	snprintf(check->remedy, sizeof(check->remedy),
+		 "give an address, or a name that 'getent ahosts %s' knows", o->host);
+	return NULL;
+}
+
+static void note_address(struct check *check, const struct addrinfo *to)
+{
+	char host[NI_MAXHOST], port[NI_MAXSERV];
+
+	if (!getnameinfo(to->ai_addr, to->ai_addrlen, host, sizeof(host), port, sizeof(port),
+			 NI_NUMERICHOST | NI_NUMERICSERV))
+		snprintf(check->address, sizeof(check->address), to->ai_family == AF_INET6 ?
+			 "[%.64s]:%.8s" : "%.64s:%.8s", host, port);
 }
 
 static int make_socket(struct check *check, int family)
@@ -227,6 +231,7 @@ static bool try_connect(struct check *check, int fd, const struct addrinfo *to, 
 		snprintf(check->remedy, sizeof(check->remedy), "%s", connect_remedy(error));
 		return false;
 	}
+	check->remedy[0] = '\0';
 	check_step(check, STEP_TCP, PASSED, "connected within %.1f ms",
 		   (end.tv_sec - begin.tv_sec) * 1e3 + (end.tv_nsec - begin.tv_nsec) / 1e6);
 	return true;
@@ -290,19 +295,35 @@ static void check_data(struct check *check, int fd, const struct options *o)
 	snprintf(check->remedy, sizeof(check->remedy), "let 'smc_chk -S' be the server there");
 }
 
+/* The addresses of a name in turn, as programs do it. A connected socket, or -1. */
+static int try_all(struct check *check, const struct addrinfo *to, unsigned int limit)
+{
+	for (; to; to = to->ai_next) {
+		int fd;
+
+		note_address(check, to);
+		fd = make_socket(check, to->ai_family);
+		if (fd < 0)
+			return -1;
+		if (try_connect(check, fd, to, limit))
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
 static int run_check(const struct options *o)
 {
 	struct check check = { .host = o->host };
 	struct addrinfo *to = resolve(o, &check);
-	int fd = make_socket(&check, to ? to->ai_family : AF_INET);
+	int fd = to ? try_all(&check, to, o->timeout) : -1;
 
-	if (to && fd >= 0 && try_connect(&check, fd, to, o->timeout)) {
+	if (fd >= 0) {
 		check_socket(&check, fd);
 		if (check.mode)
 			check_data(&check, fd, o);
-	}
-	if (fd >= 0)
 		close(fd);
+	}
 	if (to)
 		freeaddrinfo(to);
 	(o->json ? check_json : check_print)(stdout, &check);

@@ -12,6 +12,7 @@ import threading
 import time
 
 import netlink
+import tools
 from machine import EID, run
 
 GID_INDEX = 1		# of rxe0: 0 is the link-local address, 1 the IPv4 one
@@ -398,6 +399,8 @@ CASES = [
     Case("routed", "transfer", bytes=4 * MIB, around=routed, look=indirect),
     Case("routed_v6", "transfer", bytes=4 * MIB, v6=True, ours_only=True, around=routed,
          look=indirect),
+    Case("tools", program=tools.tools, expect="any", around=sysctls(both={"rmem": 65536,
+                                                                          "wmem": 65536})),
     Case("unload", program=unload, expect="any"),
     Case("ping_pong", count=1000, size=1, quick=False),
     Case("stream", count=400, size=65536, quick=False),
