@@ -306,7 +306,8 @@ int tool_main(const struct tool *tool, int argc, char **argv)
 	if (!round.genl)
 		return EXIT_REFUSED;
 	if (request.watch)
-		status = watch(request.watch, request.count, request.object->name, run_round, &round);
+		status = watch(request.watch, request.count, request.object->name, run_round,
+			       &round);
 	else
 		status = finish_output(run_round(&round));
 	genl_close(round.genl);

@@ -14,7 +14,8 @@ struct list {
 
 #define LIST_OF(type)	{ .size = sizeof(type) }
 
-void *list_add(struct list *list);	/* a zeroed item at the end; ends the program without memory */
+/* A zeroed item at the end. Ends the program when there is no memory. */
+void *list_add(struct list *list);
 void list_free(struct list *list);
 
 static inline void *list_item(const struct list *list, size_t index)

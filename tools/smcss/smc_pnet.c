@@ -145,12 +145,14 @@ static int refused(struct genl *genl, const struct options *o, int error)
 	switch (error) {
 	case EPERM:
 	case EACCES:
-		return complain("changing the PNET table wants CAP_NET_ADMIN in this network namespace: become root");
+		return complain("changing the PNET table wants CAP_NET_ADMIN in this network namespace, for a device also on the host: become root");
 	case EEXIST:
-		return complain("%s%s%s has a PNETID already: 'smc_pnet' lists them, 'smc_pnet -d PNETID' removes one",
-				p->interface, p->interface[0] && p->device[0] ? " or " : "", p->device);
+		return complain("%s has a PNETID already: 'smc_pnet' lists them, 'smc_pnet -d PNETID' removes one",
+				p->interface[0] ? p->interface : p->device);
 	case ENOENT:
 		return complain("there is no entry %s: 'smc_pnet' lists them", p->id);
+	case ENOSPC:
+		return complain("the PNET table is full: remove something with 'smc_pnet -d PNETID'");
 	case ENODEV:
 		return complain("there is no %s %s: '%s' lists them", p->interface[0] ? "interface" :
 				"device", p->interface[0] ? p->interface : p->device,
@@ -186,17 +188,34 @@ static int show(struct genl *genl, const struct options *o)
 	return error ? refused(genl, o, error) : 0;
 }
 
+/* An interface and a device are two entries; not every module takes them in one request. */
+static int add(struct genl *genl, const struct options *o)
+{
+	struct options interface = *o, device = *o;
+	int error = 0;
+
+	interface.pnet.device[0] = '\0';
+	device.pnet.interface[0] = '\0';
+	if (o->pnet.interface[0])
+		error = pnet_change(genl, SMC_PNETID_ADD, &interface.pnet);
+	if (error)
+		return refused(genl, &interface, error);
+	if (o->pnet.device[0])
+		error = pnet_change(genl, SMC_PNETID_ADD, &device.pnet);
+	if (error)
+		return refused(genl, &device, error);
+	warn_of_absent(&o->pnet);
+	return 0;
+}
+
 static int change(struct genl *genl, const struct options *o)
 {
-	uint8_t command = o->action == 'a' ? SMC_PNETID_ADD :
-			  o->action == 'd' ? SMC_PNETID_DEL : SMC_PNETID_FLUSH;
-	int error = pnet_change(genl, command, &o->pnet);
+	int error;
 
-	if (error)
-		return refused(genl, o, error);
 	if (o->action == 'a')
-		warn_of_absent(&o->pnet);
-	return 0;
+		return add(genl, o);
+	error = pnet_change(genl, o->action == 'd' ? SMC_PNETID_DEL : SMC_PNETID_FLUSH, &o->pnet);
+	return error ? refused(genl, o, error) : 0;
 }
 
 int main(int argc, char **argv)

@@ -80,12 +80,33 @@ static const struct field total_fields[] = {
 	{ }
 };
 
+#define RSN_CNT64	64	/* SMC_NLA_FBACK_STATS_RSN_CNT64, of our module only */
+
+struct fallback_message {
+	struct fallback_count fallback;
+	uint64_t count64;
+	bool has_count64;
+};
+
 static const struct field fallback_fields[] = {
-	NUMBER(SMC_NLA_FBACK_STATS_TYPE, struct fallback_count, is_server),
-	NUMBER(SMC_NLA_FBACK_STATS_RSN_CODE, struct fallback_count, reason),
-	NUMBER(SMC_NLA_FBACK_STATS_RSN_CNT, struct fallback_count, count),
+	NUMBER(SMC_NLA_FBACK_STATS_TYPE, struct fallback_message, fallback.is_server),
+	NUMBER(SMC_NLA_FBACK_STATS_RSN_CODE, struct fallback_message, fallback.reason),
+	NUMBER(SMC_NLA_FBACK_STATS_RSN_CNT, struct fallback_message, fallback.count),
+	NUMBER(RSN_CNT64, struct fallback_message, count64),
+	FLAG(RSN_CNT64, struct fallback_message, has_count64),
 	{ }
 };
+
+static void take_fallback(struct nlattr *nla, struct fallback_count *fallback)
+{
+	struct fallback_message message = { };
+
+	decode(fallback_fields, nla_data(nla), nla_len(nla), &message);
+	*fallback = message.fallback;
+	fallback->narrow = !message.has_count64;
+	if (message.has_count64)
+		fallback->count = message.count64;
+}
 
 void stats_init(struct stats *stats)
 {
@@ -111,8 +132,7 @@ static void take(struct nlattr *nla, void *arg)
 		decode(reader->fields, nla_data(nla), nla_len(nla), reader->stats);
 	} else if (nla_type(nla) == SMC_GEN_FBACK_STATS) {
 		decode(total_fields, nla_data(nla), nla_len(nla), reader->stats);
-		decode(fallback_fields, nla_data(nla), nla_len(nla),
-		       list_add(&reader->stats->fallbacks));
+		take_fallback(nla, list_add(&reader->stats->fallbacks));
 	}
 }
 
@@ -130,19 +150,23 @@ int stats_read(struct genl *genl, enum smc_kind kind, struct stats *stats)
 	return error ? error : genl_dump(genl, SMC_NETLINK_GET_FBACK_STATS, &reader);
 }
 
+static void subtract_fallback(struct fallback_count *now, const struct fallback_count *old)
+{
+	if (old->is_server != now->is_server || old->reason != now->reason)
+		return;
+	now->count -= old->count;
+	if (now->narrow)	/* 16 bits go round: right until that many more came */
+		now->count &= 0xffff;
+}
+
 static void subtract_fallbacks(struct list *now, const struct list *before)
 {
 	struct fallback_count *list = now->items;
 	size_t i, b, count = 0;
 
 	for (i = 0; i < now->count; i++) {
-		for (b = 0; b < before->count; b++) {
-			const struct fallback_count *old = list_item(before, b);
-
-			/* 16 bits go round; the difference is right until that many more came */
-			if (old->is_server == list[i].is_server && old->reason == list[i].reason)
-				list[i].count -= old->count;
-		}
+		for (b = 0; b < before->count; b++)
+			subtract_fallback(&list[i], list_item(before, b));
 		if (list[i].count)
 			list[count++] = list[i];
 	}

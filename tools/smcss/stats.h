@@ -53,8 +53,9 @@ struct counters {
 
 struct fallback_count {
 	uint8_t is_server;
+	bool narrow;			/* of a kernel that has 16 bits for the count */
 	uint32_t reason;
-	uint16_t count;			/* the kernel has no more bits */
+	uint64_t count;
 };
 
 struct stats {

@@ -26,14 +26,15 @@ void stats_write(FILE *out, const struct stats *stats, const char *boot)
 	for (i = 0; i < stats->fallbacks.count; i++) {
 		const struct fallback_count *f = list_item(&stats->fallbacks, i);
 
-		fprintf(out, "fallback %u %x %u\n", f->is_server, f->reason, f->count);
+		fprintf(out, "fallback %u %x %" PRIu64 "\n", f->is_server, f->reason, f->count);
 	}
 }
 
 bool stats_parse(FILE *in, struct stats *stats, const char *boot)
 {
 	uint64_t *counters = (uint64_t *)&stats->counters;
-	unsigned int server, reason, fallbacks;
+	unsigned int server, reason;
+	uint64_t fallbacks;
 	char saved[BOOT_ROOM];
 	size_t i, count;
 
@@ -43,10 +44,12 @@ bool stats_parse(FILE *in, struct stats *stats, const char *boot)
 	for (i = 0; i < COUNTERS; i++)
 		if (fscanf(in, "%" SCNu64 "\n", &counters[i]) != 1)
 			return false;
-	while (fscanf(in, "fallback %u %x %u\n", &server, &reason, &fallbacks) == 3) {
+	while (fscanf(in, "fallback %u %x %" SCNu64 "\n", &server, &reason, &fallbacks) == 3) {
 		struct fallback_count *f = list_add(&stats->fallbacks);
 
-		*f = (struct fallback_count){ server, reason, fallbacks };
+		*f = (struct fallback_count){
+			.is_server = server, .reason = reason, .count = fallbacks
+		};
 	}
 	return true;
 }

@@ -159,8 +159,8 @@ static void print_fallbacks(FILE *out, const struct list *fallbacks)
 	for (i = 0; i < fallbacks->count; i++) {
 		const struct fallback_count *f = list_item(fallbacks, i);
 
-		fprintf(out, "  %s 0x%08x %5u  %s\n", f->is_server ? "Server" : "Client", f->reason,
-			f->count, reason_words(f->reason, room));
+		fprintf(out, "  %s 0x%08x %5llu  %s\n", f->is_server ? "Server" : "Client", f->reason,
+			(unsigned long long)f->count, reason_words(f->reason, room));
 	}
 }
 

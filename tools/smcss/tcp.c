@@ -23,7 +23,8 @@
 /* Of the kernel; no header for programs names them. */
 enum {
 	STATE_ESTABLISHED = 1, STATE_SYN_SENT, STATE_SYN_RECV, STATE_FIN_WAIT1, STATE_FIN_WAIT2,
-	STATE_TIME_WAIT, STATE_CLOSE, STATE_CLOSE_WAIT, STATE_LAST_ACK, STATE_LISTEN, STATE_CLOSING,
+	STATE_TIME_WAIT, STATE_CLOSE, STATE_CLOSE_WAIT, STATE_LAST_ACK, STATE_LISTEN,
+	STATE_CLOSING,
 };
 
 #define CONNECTED ((1u << STATE_ESTABLISHED) | (1u << STATE_FIN_WAIT1) | (1u << STATE_FIN_WAIT2) | \
@@ -70,7 +71,8 @@ struct tcp_conn *tcp_watch_find(struct tcp_watch *watch, const struct inet_diag_
 
 	if (2 * watch->conns.count >= watch->slots)
 		grow_index(watch);
-	for (slot = slot_of(watch, id); watch->index[slot]; slot = (slot + 1) & (watch->slots - 1)) {
+	for (slot = slot_of(watch, id); watch->index[slot];
+	     slot = (slot + 1) & (watch->slots - 1)) {
 		c = list_item(&watch->conns, watch->index[slot] - 1);
 		if (!memcmp(c->id.idiag_cookie, id->idiag_cookie, sizeof(id->idiag_cookie)))
 			return c;

@@ -449,11 +449,13 @@ static void test_stats(void)
 	stats_free(&s);
 }
 
-static void add_fallback(struct stats *s, int server, uint32_t reason, uint16_t count)
+static void add_fallback(struct stats *s, int server, uint32_t reason, uint64_t count)
 {
 	struct fallback_count *f = list_add(&s->fallbacks);
 
-	*f = (struct fallback_count){ server, reason, count };
+	*f = (struct fallback_count){
+		.is_server = server, .reason = reason, .count = count, .narrow = count < 65536
+	};
 }
 
 static void test_subtract(void)
@@ -464,13 +466,16 @@ static void test_subtract(void)
 	now.counters.urgent = 1;
 	add_fallback(&now, 1, 0x03030000, 3);
 	add_fallback(&now, 0, 0x03030000, 2);
+	add_fallback(&now, 0, 0x5c040001, 1000003);
 	add_fallback(&before, 1, 0x03030000, 65534);
+	add_fallback(&before, 0, 0x5c040001, 1000000);
 	add_fallback(&before, 0, 0x03030000, 2);
 	yes("difference", stats_subtract(&now, &before));
 	yes("of counters", now.counters.tx.count == 7 && now.counters.urgent == 1 &&
 	    !now.counters.client_v2);
-	yes("of reasons, past 16 bits", now.fallbacks.count == 1 &&
-	    ((struct fallback_count *)now.fallbacks.items)->count == 5);
+	yes("of reasons that came up", now.fallbacks.count == 2);
+	yes("past 16 bits", ((struct fallback_count *)now.fallbacks.items)[0].count == 5);
+	yes("with 64 bits", ((struct fallback_count *)now.fallbacks.items)[1].count == 3);
 	before.counters.rx.bytes++;
 	yes("another module since", !stats_subtract(&other, &before) &&
 	    other.counters.client_v2 == 5076);
