@@ -4,13 +4,14 @@
 #include "fabric/rdma/rdma.h"
 #include "group/buf.h"
 #include "netns.h"
+#include "stats.h"
 
 unsigned int smc_net_id __ro_after_init;
 
 static int __net_init smc_net_init(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
-	int rc;
+	int rc = -ENOMEM;
 
 	sn->net = net;
 	sn->enable = 1;
@@ -28,9 +29,12 @@ static int __net_init smc_net_init(struct net *net)
 	/* An eighth of the memory, as z/OS caps what SMC may fix. */
 	sn->mem_max = max_t(unsigned long, (totalram_pages() << PAGE_SHIFT) / 8,
 			    16ul << 20);
+	sn->stats = alloc_percpu(struct smc_stats);
+	if (!sn->stats)
+		return -ENOMEM;
 	sn->budget = smc_budget_new(sn->mem_max);
 	if (!sn->budget)
-		return -ENOMEM;
+		goto err_stats;
 	sn->pools = smc_pools_new(sn->budget, NULL, NULL);
 	rc = sn->pools ? smc_sysctl_init(sn) : -ENOMEM;
 	if (!rc)
@@ -38,6 +42,8 @@ static int __net_init smc_net_init(struct net *net)
 	if (sn->pools)
 		smc_pools_close(sn->pools);
 	smc_budget_put(sn->budget);
+err_stats:
+	free_percpu(sn->stats);
 	return rc;
 }
 
@@ -49,6 +55,7 @@ static void __net_exit smc_net_exit(struct net *net)
 	smc_rdma_net_exit(sn);
 	smc_pools_close(sn->pools);
 	smc_budget_put(sn->budget);
+	free_percpu(sn->stats);
 }
 
 static struct pernet_operations smc_net_ops = {

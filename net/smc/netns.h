@@ -13,6 +13,7 @@
 
 struct smc_budget;
 struct smc_pools;
+struct smc_stats;
 struct ctl_table_header;
 
 #define SMC_MAX_EIDS	SMC_CLC_MAX_EIDS
@@ -35,6 +36,7 @@ struct smc_lgrs {
 /**
  * struct smc_net - SMC in one network namespace
  * @net:	the namespace
+ * @stats:	counters, see stats.h
  * @budget:	memory of all buffers, capped by @mem_max
  * @pools:	elements of fabrics inside this kernel
  * @n_smcd:	SMC-D connections: the first is a first contact
@@ -57,6 +59,7 @@ struct smc_lgrs {
  */
 struct smc_net {
 	struct net		*net;
+	struct smc_stats __percpu *stats;
 	struct smc_budget	*budget;
 	struct smc_pools	*pools;
 	atomic_t		n_smcd;

@@ -33,6 +33,10 @@ int smc_genl_get_lgr_smcd(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_get_dev_smcd(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_get_dev_smcr(struct sk_buff *skb, struct netlink_callback *cb);
 
+/* genl_stats.c */
+int smc_genl_get_stats(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_get_fback_stats(struct sk_buff *skb, struct netlink_callback *cb);
+
 /* genl_info.c */
 int smc_genl_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_dump_hs_limitation(struct sk_buff *skb, struct netlink_callback *cb);

@@ -8,6 +8,7 @@
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../smc.h"
+#include "../stats.h"
 #include "conn.h"
 
 /* As long as TCP holds back a partial segment of a corked socket. */
@@ -195,6 +196,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		}
 		n = min3(smc_conn_room(c), (u64)(len - sent), (u64)chunk);
 		if (unlikely(!n)) {
+			smc_stats_no_room(sk, c);
 			rc = wait_for_room(sk, c, &timeo);
 			if (rc)
 				break;
@@ -210,6 +212,10 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		if (likely(!hold_back(sk, c, msg->msg_flags)))
 			publish(c);
 	} while (sent < len);
+	if (likely(len <= SMC_CONN_SMALL_CALL))
+		c->tx_calls++;
+	else
+		smc_stats_large_send(sk, c, len);
 	if (unlikely(c->tx_pub != c->tx_prod) && !c->stopped)
 		start_cork_timer(c);
 	mutex_unlock(&c->tx_lock);

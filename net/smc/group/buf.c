@@ -30,10 +30,12 @@ struct smc_buf;
  * struct smc_elem - an element of a buffer
  * @buf:	the buffer
  * @list:	in the pool's list while free
+ * @how:	SMC_ELEM_*, of its user
  */
 struct smc_elem {
 	struct smc_buf		*buf;
 	struct list_head	list;
+	u8			how;
 };
 
 /**
@@ -393,8 +395,10 @@ static struct smc_elem *pool_get(struct smc_pool *pool)
 	spin_lock_bh(&pool->lock);
 	elem = __pool_take(pool);
 	spin_unlock_bh(&pool->lock);
-	if (elem)
+	if (elem) {
+		elem->how = SMC_ELEM_REUSED;
 		return elem;
+	}
 
 	buf = buf_new(pool);
 	if (!buf)
@@ -405,6 +409,8 @@ static struct smc_elem *pool_get(struct smc_pool *pool)
 	list_add(&buf->list, &pool->idle);
 	elem = __pool_take(pool);
 	spin_unlock_bh(&pool->lock);
+	if (elem)
+		elem->how = SMC_ELEM_FRESH;
 	return elem;
 }
 
@@ -457,12 +463,21 @@ static u8 largest_code(const struct smc_pools *pools)
  */
 struct smc_elem *smc_elem_get(struct smc_pools *pools, u32 bytes)
 {
-	int code = min(smc_clc_size_from_bytes(bytes), largest_code(pools));
+	int wanted = smc_clc_size_from_bytes(bytes);
+	int code = min_t(int, wanted, largest_code(pools));
 	struct smc_elem *elem = NULL;
 
 	for (; code >= 0 && !elem; code--)
 		elem = pool_get(&pools->pool[code]);
+	if (elem && elem->buf->pool->size_code < wanted)
+		elem->how |= SMC_ELEM_SMALLER;
 	return elem;
+}
+
+/* SMC_ELEM_*: how it was found when smc_elem_get() found it. */
+u8 smc_elem_how(const struct smc_elem *elem)
+{
+	return elem->how;
 }
 
 void *smc_elem_data(const struct smc_elem *elem)

@@ -16,6 +16,11 @@ struct smc_pools;
 /* Largest element a socket may ask for: 16 KiB << 9. */
 #define SMC_SIZE_CODE_LIMIT	9
 
+/* How an element was found. */
+#define SMC_ELEM_FRESH		1	/* a buffer was made for it */
+#define SMC_ELEM_REUSED		2	/* there was one */
+#define SMC_ELEM_SMALLER	4	/* than what was wanted */
+
 /**
  * struct smc_buf_ops - how a buffer is made known to a device
  * @max_bufs:	no more buffers than this
@@ -42,6 +47,7 @@ u64 smc_pools_bytes(const struct smc_pools *pools);
 struct smc_elem *smc_elem_get(struct smc_pools *pools, u32 bytes);
 void smc_elem_put(struct smc_elem *elem);
 void *smc_elem_data(const struct smc_elem *elem);
+u8 smc_elem_how(const struct smc_elem *elem);
 u32 smc_elem_size(const struct smc_elem *elem);
 unsigned int smc_elem_index(const struct smc_elem *elem);
 struct smc_buf *smc_elem_buf(const struct smc_elem *elem);

@@ -410,7 +410,7 @@ void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
 	/* What is left of the peer's words is not for the application. */
 	__skb_queue_purge(&sk->sk_receive_queue);
 	WRITE_ONCE(tcp_sk(sk)->copied_seq, tcp_sk(sk)->rcv_nxt);
-	smc_to_tcp(sk, reason, 0);
+	smc_to_reset(sk, reason);
 	hs_finish_end(hs);
 }
 

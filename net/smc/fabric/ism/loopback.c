@@ -234,6 +234,7 @@ static void lo_join(struct lo_conn *a, struct lo_conn *b)
 	smc_conn_get(&b->conn);
 	a->conn.tx_buf = b->conn.rx_buf;
 	a->conn.tx_size = b->conn.rx_size;
+	a->conn.peer_size = b->conn.rx_size;
 	a->peer = b;
 }
 
