@@ -17,9 +17,12 @@ static int __net_init smc_net_init(struct net *net)
 	sn->enable = 1;
 	sn->wmem = 256 << 10;
 	sn->rmem = 256 << 10;
+	smc_pnet_init(sn);
 	spin_lock_init(&sn->lgrs.lock);
 	INIT_LIST_HEAD(&sn->lgrs.list);
 	sn->lgrs.seq = 1;
+	sn->autocorking_size = 64 << 10;
+	sn->smcr_buf_type = SMC_MEM_MIXED;
 	sn->smcr_max_conns = 255;
 	sn->smcr_max_links = 2;
 	sn->smcr_max_send_wr = 64;
@@ -35,7 +38,7 @@ static int __net_init smc_net_init(struct net *net)
 	sn->budget = smc_budget_new(sn->mem_max);
 	if (!sn->budget)
 		goto err_stats;
-	sn->pools = smc_pools_new(sn->budget, NULL, NULL);
+	sn->pools = smc_pools_new(sn->budget, SMC_MEM_MIXED, NULL, NULL);
 	rc = sn->pools ? smc_sysctl_init(sn) : -ENOMEM;
 	if (!rc)
 		return 0;
@@ -53,6 +56,7 @@ static void __net_exit smc_net_exit(struct net *net)
 
 	smc_sysctl_exit(sn);
 	smc_rdma_net_exit(sn);
+	smc_pnet_exit(sn);
 	smc_pools_close(sn->pools);
 	smc_budget_put(sn->budget);
 	free_percpu(sn->stats);

@@ -8,6 +8,8 @@
 
 int smc_genl_init(void);
 void smc_genl_exit(void);
+int smc_genl_pnet_init(void);
+void smc_genl_pnet_exit(void);
 
 /* for the dumps */
 void *smc_genl_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);

@@ -66,7 +66,7 @@ struct smc_conn_counts {
  * @tx_prod:	what has been copied in; written under @tx_lock
  * @tx_pub:	what of it the peer has been told of; tx_prod unless corked
  * @tx_flags:	enum smc_conn_flag we have told the peer; under @state_lock
- * @tx_calls:	small calls that have sent; under @tx_lock
+ * @tx_calls:	small calls that wanted to send; under @tx_lock
  * @peer_size:	size of the peer's element in bytes
  * @tx_how:	SMC_ELEM_*: how the send ring was found, 0 if it is the peer's element
  * @folded:	what the namespace's counters have of ours; under @wait_lock

@@ -11,6 +11,7 @@
 #include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 #include "../smc.h"
 #include "../wire/clc.h"
@@ -94,6 +95,7 @@ struct smc_budget {
  *		peer lives in another namespace may outlive its own
  * @closed:	the owner is gone, keep nothing in reserve
  * @budget:	what their memory is charged to
+ * @mem:	what buffers are made of
  * @ops:	makes buffers known to a device, or NULL
  * @owner:	for @ops; not looked at once closed
  * @reg_lock:	one call of @ops at a time; protects @closed against them
@@ -108,6 +110,7 @@ struct smc_pools {
 	refcount_t		ref;
 	bool			closed;
 	struct smc_budget	*budget;
+	enum smc_mem		mem;
 	const struct smc_buf_ops *ops;
 	void			*owner;
 	struct mutex		reg_lock;
@@ -241,12 +244,13 @@ static void schedule_reap(struct smc_pools *pools, unsigned long delay)
 /**
  * smc_pools_new() - the empty pools of a new namespace or link group
  * @budget: what their memory is charged to
+ * @mem: what it is made of
  * @ops: how buffers are made known to a device, or NULL
  * @owner: handed to @ops
  *
  * Return: the pools or NULL.
  */
-struct smc_pools *smc_pools_new(struct smc_budget *budget,
+struct smc_pools *smc_pools_new(struct smc_budget *budget, enum smc_mem mem,
 				const struct smc_buf_ops *ops, void *owner)
 {
 	struct smc_pools *pools = kzalloc(sizeof(*pools), GFP_KERNEL);
@@ -257,6 +261,7 @@ struct smc_pools *smc_pools_new(struct smc_budget *budget,
 	refcount_set(&pools->ref, 1);
 	refcount_inc(&budget->ref);
 	pools->budget = budget;
+	pools->mem = mem;
 	pools->ops = ops;
 	pools->owner = owner;
 	mutex_init(&pools->reg_lock);
@@ -333,10 +338,26 @@ static struct smc_buf *register_buf(struct smc_pools *pools, struct smc_buf *buf
 	return NULL;
 }
 
-static struct smc_buf *buf_new(struct smc_pool *pool)
+static void *mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp)
+{
+	switch (mem) {
+	case SMC_MEM_CONTIGUOUS:
+		/* More than the largest piece it would complain about. */
+		if (bytes > KMALLOC_MAX_SIZE)
+			return NULL;
+		return kmalloc(bytes, gfp | __GFP_NORETRY);
+	case SMC_MEM_VIRTUAL:
+		return __vmalloc(bytes, gfp);
+	case SMC_MEM_MIXED:
+		break;
+	}
+	return kvmalloc(bytes, gfp);
+}
+
+/* A buffer of @n elements, or NULL. */
+static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 {
 	u32 size = smc_clc_size_to_bytes(pool->size_code);
-	unsigned int n = elems_per_buf(pool->size_code);
 	struct smc_pools *pools = pool->pools;
 	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
 	struct smc_buf *buf;
@@ -356,7 +377,7 @@ static struct smc_buf *buf_new(struct smc_pool *pool)
 	 */
 	if (pools->ops)
 		gfp |= __GFP_ZERO;
-	buf->mem = kvmalloc((size_t)n * size, gfp);
+	buf->mem = mem_alloc(pools->mem, (size_t)n * size, gfp);
 	if (!buf->mem) {
 		kfree(buf);
 		return NULL;
@@ -370,6 +391,17 @@ static struct smc_buf *buf_new(struct smc_pool *pool)
 	atomic64_add((u64)n * size, &pools->budget->bytes);
 	atomic64_add((u64)n * size, &pools->bytes);
 	return pools->ops ? register_buf(pools, buf) : buf;
+}
+
+/* Where memory is in pieces, a buffer of one element may still be had. */
+static struct smc_buf *buf_new(struct smc_pool *pool)
+{
+	unsigned int n = elems_per_buf(pool->size_code);
+	struct smc_buf *buf = buf_new_of(pool, n);
+
+	if (!buf && n > 1 && pool->pools->mem == SMC_MEM_CONTIGUOUS)
+		buf = buf_new_of(pool, 1);
+	return buf;
 }
 
 static struct smc_elem *__pool_take(struct smc_pool *pool)
