@@ -5,6 +5,7 @@
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../stats.h"
+#include "../trace.h"
 #include "conn.h"
 
 /*
@@ -194,6 +195,7 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	else if (copied)
 		smc_stats_large_recv(sk, c, copied);
 	mutex_unlock(&c->rx_lock);
+	trace_smc_rx_recvmsg(sk, c->dev, copied);
 	return copied ? copied : rc;
 }
 

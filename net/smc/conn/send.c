@@ -9,6 +9,7 @@
 #include "../fabric/fabric.h"
 #include "../smc.h"
 #include "../stats.h"
+#include "../trace.h"
 #include "conn.h"
 
 /* As long as TCP holds back a partial segment of a corked socket. */
@@ -233,5 +234,6 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	if (unlikely(held) && !c->stopped)
 		start_cork_timer(c);
 	mutex_unlock(&c->tx_lock);
+	trace_smc_tx_sendmsg(sk, c->dev, sent);
 	return sent ? sent : rc;
 }

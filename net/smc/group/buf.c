@@ -14,6 +14,7 @@
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 #include "../smc.h"
+#include "../trace.h"
 #include "../wire/clc.h"
 #include "buf.h"
 
@@ -189,6 +190,8 @@ static void buf_free(struct smc_buf *buf)
 	if (pools->ops)
 		buf_unlist(buf);
 	WARN_ON_ONCE(buf->priv);
+	trace_smc_buf_free(pools, smc_buf_bytes(buf), buf->n_elems,
+			   smc_budget_used(pools->budget), pools->budget->limit);
 	atomic64_sub(smc_buf_bytes(buf), &pools->budget->bytes);
 	atomic64_sub(smc_buf_bytes(buf), &pools->bytes);
 	kvfree(buf->mem);
@@ -390,6 +393,8 @@ static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 	refcount_inc(&pools->ref);
 	atomic64_add((u64)n * size, &pools->budget->bytes);
 	atomic64_add((u64)n * size, &pools->bytes);
+	trace_smc_buf_new(pools, (size_t)n * size, n, smc_budget_used(pools->budget),
+			  pools->budget->limit);
 	return pools->ops ? register_buf(pools, buf) : buf;
 }
 
@@ -501,7 +506,10 @@ struct smc_elem *smc_elem_get(struct smc_pools *pools, u32 bytes)
 
 	for (; code >= 0 && !elem; code--)
 		elem = pool_get(&pools->pool[code]);
-	if (elem && elem->buf->pool->size_code < wanted)
+	if (!elem)
+		trace_smc_buf_failed(pools, bytes, 1, smc_budget_used(pools->budget),
+				     pools->budget->limit);
+	else if (elem->buf->pool->size_code < wanted)
 		elem->how |= SMC_ELEM_SMALLER;
 	return elem;
 }

@@ -7,6 +7,7 @@
 #include "../netns.h"
 #include "../socket/nursery.h"
 #include "../socket/socket.h"
+#include "../trace.h"
 #include "handshake.h"
 
 static unsigned int handshake_timeout_ms = 10000;
@@ -496,6 +497,17 @@ static void end_bad(struct smc_handshake *hs, int rc)
 	default:
 		smc_hs_end_reset(hs, SMC_REASON_PROTOCOL, ECONNRESET);
 	}
+}
+
+/**
+ * smc_hs_set_step() - the one place where the step of a handshake changes
+ * @hs: the handshake; its lock is held
+ * @step: what is awaited from now on
+ */
+void smc_hs_set_step(struct smc_handshake *hs, enum smc_hs_step step)
+{
+	trace_smc_handshake(hs->sk, hs->step, step, hs->neg.server);
+	hs->step = step;
 }
 
 /**

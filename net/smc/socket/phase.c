@@ -157,6 +157,7 @@ static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 {
 	smc_stats_fallback(sock_net(sk), smc_sk(sk)->server, reason);
+	trace_smc_switch_to_fallback(sk, reason);
 	to_tcp(sk, reason, peer_diagnosis);
 }
 

@@ -75,4 +75,9 @@ bool sysctl_ranges(void);
 bool sysctl_namespace(void);
 bool sysctl_autocorking(void);
 
+/* netlink_trace.c */
+bool trace_available(void);
+bool trace_formats(void);
+bool trace_events(void);
+
 #endif

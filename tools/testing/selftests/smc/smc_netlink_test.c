@@ -610,40 +610,42 @@ static bool fuzz(void)
 static const struct {
 	const char *name;
 	bool (*run)(void);
-	bool raw;		/* needs a test build */
+	enum { NOTHING, TEST_BUILD, TRACING } needs;
 } cases[] = {
-	{ "family", family, false },
-	{ "sys_info", sys_info, false },
-	{ "seid", seid, false },
-	{ "ueid_add_remove", ueid_add_remove, false },
-	{ "ueid_forms", ueid_forms, false },
-	{ "ueid_invalid", ueid_invalid, false },
-	{ "ueid_full", ueid_full, false },
-	{ "attributes", attributes, false },
-	{ "commands", commands, false },
-	{ "rights", rights, false },
-	{ "dump_while_changing", dump_while_changing, false },
-	{ "no_eid_is_tcp", no_eid_is_tcp, false },
-	{ "ueid_is_smc", ueid_is_smc, false },
-	{ "group_smcd", group_smcd, false },
-	{ "device_smcd", device_smcd, false },
-	{ "without_rdma", without_rdma, false },
-	{ "stats_of_data", stats_of_data, false },
-	{ "stats_of_buffers", stats_of_buffers, false },
-	{ "stats_of_fallbacks", stats_of_fallbacks, false },
-	{ "stats_of_errors", stats_of_errors, true },
-	{ "stats_of_namespace", stats_of_namespace, false },
-	{ "stats_while_changing", stats_while_changing, false },
-	{ "pnet_table", pnet_table, false },
-	{ "pnet_wrong", pnet_wrong, false },
-	{ "pnet_rights", pnet_rights, false },
-	{ "pnet_while_changing", pnet_while_changing, false },
-	{ "sysctl_ranges", sysctl_ranges, false },
-	{ "sysctl_namespace", sysctl_namespace, false },
-	{ "sysctl_autocorking", sysctl_autocorking, false },
-	{ "limit_and_sysctl", limit_and_sysctl, false },
-	{ "congestion", congestion, true },
-	{ "fuzz", fuzz, false },
+	{ "family", family, NOTHING },
+	{ "sys_info", sys_info, NOTHING },
+	{ "seid", seid, NOTHING },
+	{ "ueid_add_remove", ueid_add_remove, NOTHING },
+	{ "ueid_forms", ueid_forms, NOTHING },
+	{ "ueid_invalid", ueid_invalid, NOTHING },
+	{ "ueid_full", ueid_full, NOTHING },
+	{ "attributes", attributes, NOTHING },
+	{ "commands", commands, NOTHING },
+	{ "rights", rights, NOTHING },
+	{ "dump_while_changing", dump_while_changing, NOTHING },
+	{ "no_eid_is_tcp", no_eid_is_tcp, NOTHING },
+	{ "ueid_is_smc", ueid_is_smc, NOTHING },
+	{ "group_smcd", group_smcd, NOTHING },
+	{ "device_smcd", device_smcd, NOTHING },
+	{ "without_rdma", without_rdma, NOTHING },
+	{ "stats_of_data", stats_of_data, NOTHING },
+	{ "stats_of_buffers", stats_of_buffers, NOTHING },
+	{ "stats_of_fallbacks", stats_of_fallbacks, NOTHING },
+	{ "stats_of_errors", stats_of_errors, TEST_BUILD },
+	{ "stats_of_namespace", stats_of_namespace, NOTHING },
+	{ "stats_while_changing", stats_while_changing, NOTHING },
+	{ "pnet_table", pnet_table, NOTHING },
+	{ "pnet_wrong", pnet_wrong, NOTHING },
+	{ "pnet_rights", pnet_rights, NOTHING },
+	{ "pnet_while_changing", pnet_while_changing, NOTHING },
+	{ "sysctl_ranges", sysctl_ranges, NOTHING },
+	{ "sysctl_namespace", sysctl_namespace, NOTHING },
+	{ "sysctl_autocorking", sysctl_autocorking, NOTHING },
+	{ "trace_formats", trace_formats, TRACING },
+	{ "trace_events", trace_events, TRACING },
+	{ "limit_and_sysctl", limit_and_sysctl, NOTHING },
+	{ "congestion", congestion, TEST_BUILD },
+	{ "fuzz", fuzz, NOTHING },
 };
 
 static void run_case(size_t i)
@@ -652,8 +654,12 @@ static void run_case(size_t i)
 	bool ok;
 	int n;
 
-	if (cases[i].raw && !raw_available()) {
+	if (cases[i].needs == TEST_BUILD && !raw_available()) {
 		ksft_test_result_skip("%s no test build of smc.ko is loaded\n", cases[i].name);
+		return;
+	}
+	if (cases[i].needs == TRACING && !trace_available()) {
+		ksft_test_result_skip("%s this kernel has no tracing\n", cases[i].name);
 		return;
 	}
 	why[0] = 0;
