@@ -39,8 +39,13 @@ static int __init smc_init(void)
 	rc = smc_genl_init();
 	if (rc)
 		goto err_family;
+	rc = smc_genl_pnet_init();
+	if (rc)
+		goto err_genl;
 	return 0;
 
+err_genl:
+	smc_genl_exit();
 err_family:
 	smc_family_exit();
 err_rdma:
@@ -58,6 +63,7 @@ err_wq:
 
 static void __exit smc_exit(void)
 {
+	smc_genl_pnet_exit();
 	smc_genl_exit();
 	smc_family_exit();
 	/* Timers and callbacks that dropped the last reference have returned. */
@@ -78,5 +84,6 @@ MODULE_DESCRIPTION("Shared Memory Communications sockets (AF_SMC)");
 MODULE_LICENSE("GPL");
 MODULE_ALIAS_NETPROTO(PF_SMC);
 MODULE_ALIAS_GENL_FAMILY(SMC_GENL_FAMILY_NAME);
+MODULE_ALIAS_GENL_FAMILY(SMCR_GENL_FAMILY_NAME);
 MODULE_ALIAS("net-pf-2-proto-256-type-1");
 MODULE_ALIAS("net-pf-10-proto-256-type-1");

@@ -9,10 +9,12 @@
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
+#include "admin/pnet.h"
 #include "wire/clc.h"
 
 struct smc_budget;
 struct smc_pools;
+struct smc_stats;
 struct ctl_table_header;
 
 #define SMC_MAX_EIDS	SMC_CLC_MAX_EIDS
@@ -35,6 +37,7 @@ struct smc_lgrs {
 /**
  * struct smc_net - SMC in one network namespace
  * @net:	the namespace
+ * @stats:	counters, see stats.h
  * @budget:	memory of all buffers, capped by @mem_max
  * @pools:	elements of fabrics inside this kernel
  * @n_smcd:	SMC-D connections: the first is a first contact
@@ -50,13 +53,17 @@ struct smc_lgrs {
  *		peer until a link is tested; 0 for never
  * @lgr_idle_time: net.smc.lgr_idle_time: seconds that a link group without
  *		connections is kept
+ * @autocorking_size: net.smc.autocorking_size: bytes that MSG_MORE may hold back
+ * @smcr_buf_type: net.smc.smcr_buf_type: enum smc_mem of link groups
  * @wmem:	net.smc.wmem: send buffer in bytes where the socket sets none
  * @rmem:	net.smc.rmem: receive element in bytes where the socket sets none
  * @enable:	net.smc.enable
+ * @pnet:	which netdevs and ports are on one network
  * @mem_max:	net.smc.mem_max: cap on the memory of all buffers in bytes
  */
 struct smc_net {
 	struct net		*net;
+	struct smc_stats __percpu *stats;
 	struct smc_budget	*budget;
 	struct smc_pools	*pools;
 	atomic_t		n_smcd;
@@ -70,9 +77,12 @@ struct smc_net {
 	int			lgr_idle_time;
 	atomic_t		n_handshakes;
 	int			limit_hs;
+	int			autocorking_size;
+	int			smcr_buf_type;
 	int			wmem;
 	int			rmem;
 	int			enable;
+	struct smc_pnet_table	pnet;
 	unsigned long		mem_max;
 	struct ctl_table_header	*sysctl;
 	struct ctl_table	*sysctl_table;

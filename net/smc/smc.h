@@ -36,6 +36,7 @@
  *  llc->lock		queue of the LLC engine (BH off)
  *  lo_bucket.lock	one bucket of loopback's table of offered tokens (BH off)
  *  reg_bucket.lock	one bucket of the table of all SMC sockets (BH off)
+ *  conn->wait_lock	the receiver that sleeps, and what is folded (BH off)
  *
  * No lock is held while waiting for a peer, and none is global to the host.
  *
@@ -95,6 +96,7 @@ enum smc_phase {
  * @tcp_error_report:	the same
  * @phase:	enum smc_phase, written under lock_sock
  * @raw_clc:	test builds: the application speaks CLC itself
+ * @server:	it came from a listener
  * @closing:	the file is closed, the end of the handshake, or of the connection,
  *		will close TCP; under lock_sock
  * @linger_work: closes TCP after the connection; initialised with @closing
@@ -116,6 +118,7 @@ struct smc_sock {
 	void			(*tcp_error_report)(struct sock *sk);
 	u8			phase;
 	bool			raw_clc;
+	bool			server;
 	bool			closing;
 	struct work_struct	reset_work;
 	struct delayed_work	linger_work;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tracepoints: every change of state, with its reason. */
+/*
+ * Tracepoints: calls that carry data, every change of state with its reason, every
+ * message of CLC and LLC, and buffers.  Those that the kernel's own module has too
+ * have the same names and fields.  See Documentation/trace.md.
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM smc
 
@@ -8,6 +12,41 @@
 
 #include <linux/tracepoint.h>
 #include <linux/types.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+
+/* ---- data ------------------------------------------------------------------- */
+
+DECLARE_EVENT_CLASS(smc_data,
+	TP_PROTO(const struct sock *sk, const char *dev, size_t len),
+	TP_ARGS(sk, dev, len),
+	TP_STRUCT__entry(
+		__field(const void *, smc)
+		__field(u64, net_cookie)
+		__field(size_t, len)
+		__array(char, name, 16)
+	),
+	TP_fast_assign(
+		__entry->smc = sk;
+		__entry->net_cookie = sock_net(sk)->net_cookie;
+		__entry->len = len;
+		strscpy(__entry->name, dev, sizeof(__entry->name));
+	),
+	TP_printk("smc=%p net=%llu len=%zu dev=%s", __entry->smc,
+		  __entry->net_cookie, __entry->len, __entry->name)
+);
+
+DEFINE_EVENT(smc_data, smc_tx_sendmsg,
+	TP_PROTO(const struct sock *sk, const char *dev, size_t len),
+	TP_ARGS(sk, dev, len)
+);
+
+DEFINE_EVENT(smc_data, smc_rx_recvmsg,
+	TP_PROTO(const struct sock *sk, const char *dev, size_t len),
+	TP_ARGS(sk, dev, len)
+);
+
+/* ---- states ----------------------------------------------------------------- */
 
 /* @object is the connection or the socket, @why an event or a reason. */
 DECLARE_EVENT_CLASS(smc_change,
@@ -39,6 +78,180 @@ DEFINE_EVENT_PRINT(smc_change, smc_phase,
 	TP_ARGS(object, from, to, why),
 	TP_printk("sk=%p phase %d -> %d reason 0x%08x", __entry->object,
 		  __entry->from, __entry->to, __entry->why)
+);
+
+/* The names of enum smc_hs_step. */
+DEFINE_EVENT_PRINT(smc_change, smc_handshake,
+	TP_PROTO(const void *object, int from, int to, u32 why),
+	TP_ARGS(object, from, to, why),
+	TP_printk("sk=%p step %s -> %s server=%u", __entry->object,
+		  __print_symbolic(__entry->from, { 0, "connect" }, { 1, "accept" },
+				   { 2, "proposal" }, { 3, "prepare" },
+				   { 4, "confirm" }, { 5, "finish" }),
+		  __print_symbolic(__entry->to, { 0, "connect" }, { 1, "accept" },
+				   { 2, "proposal" }, { 3, "prepare" },
+				   { 4, "confirm" }, { 5, "finish" }),
+		  __entry->why)
+);
+
+/* There is one socket, and it is the one that CLC runs on. */
+TRACE_EVENT(smc_switch_to_fallback,
+	TP_PROTO(const struct sock *sk, u32 reason),
+	TP_ARGS(sk, reason),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(const void *, clcsk)
+		__field(u64, net_cookie)
+		__field(int, fallback_rsn)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->clcsk = sk;
+		__entry->net_cookie = sock_net(sk)->net_cookie;
+		__entry->fallback_rsn = reason;
+	),
+	TP_printk("sk=%p clcsk=%p net=%llu fallback_rsn=%d", __entry->sk,
+		  __entry->clcsk, __entry->net_cookie, __entry->fallback_rsn)
+);
+
+TRACE_EVENT(smcr_link_down,
+	TP_PROTO(const void *lgr, const void *lnk, const struct net *net, int state,
+		 const char *dev, void *location),
+	TP_ARGS(lgr, lnk, net, state, dev, location),
+	TP_STRUCT__entry(
+		__field(const void *, lnk)
+		__field(const void *, lgr)
+		__field(u64, net_cookie)
+		__field(int, state)
+		__array(char, name, 16)
+		__field(void *, location)
+	),
+	TP_fast_assign(
+		__entry->lnk = lnk;
+		__entry->lgr = lgr;
+		__entry->net_cookie = net->net_cookie;
+		__entry->state = state;
+		strscpy(__entry->name, dev, sizeof(__entry->name));
+		__entry->location = location;
+	),
+	TP_printk("lnk=%p lgr=%p net=%llu state=%d dev=%s location=%pS",
+		  __entry->lnk, __entry->lgr, __entry->net_cookie, __entry->state,
+		  __entry->name, __entry->location)
+);
+
+/* ---- messages --------------------------------------------------------------- */
+
+/* @verdict: 0, or why a received one is none. */
+DECLARE_EVENT_CLASS(smc_clc,
+	TP_PROTO(const struct sock *sk, const u8 *msg, unsigned int len, int verdict),
+	TP_ARGS(sk, msg, len, verdict),
+	TP_STRUCT__entry(
+		__field(const void *, sk)
+		__field(u64, net_cookie)
+		__field(u8, type)
+		__field(u8, version)
+		__field(unsigned int, len)
+		__field(int, verdict)
+	),
+	TP_fast_assign(
+		__entry->sk = sk;
+		__entry->net_cookie = sock_net(sk)->net_cookie;
+		/* The fixed header of every message (RFC 7609, A.2). */
+		__entry->type = len > 7 ? msg[4] : 0;
+		__entry->version = len > 7 ? msg[7] >> 4 : 0;
+		__entry->len = len;
+		__entry->verdict = verdict;
+	),
+	TP_printk("sk=%p net=%llu %s v%u len=%u verdict=%d", __entry->sk,
+		  __entry->net_cookie,
+		  __print_symbolic(__entry->type, { 1, "proposal" }, { 2, "accept" },
+				   { 3, "confirm" }, { 4, "decline" }),
+		  __entry->version, __entry->len, __entry->verdict)
+);
+
+DEFINE_EVENT(smc_clc, smc_clc_sent,
+	TP_PROTO(const struct sock *sk, const u8 *msg, unsigned int len, int verdict),
+	TP_ARGS(sk, msg, len, verdict)
+);
+
+DEFINE_EVENT(smc_clc, smc_clc_received,
+	TP_PROTO(const struct sock *sk, const u8 *msg, unsigned int len, int verdict),
+	TP_ARGS(sk, msg, len, verdict)
+);
+
+/* The bytes as they travel: what a type means depends on the version. */
+DECLARE_EVENT_CLASS(smc_llc,
+	TP_PROTO(const void *lnk, const u8 *msg, unsigned int len, int verdict),
+	TP_ARGS(lnk, msg, len, verdict),
+	TP_STRUCT__entry(
+		__field(const void *, lnk)
+		__field(u8, type)
+		__field(unsigned int, len)
+		__field(int, verdict)
+		__array(u8, head, 16)
+	),
+	TP_fast_assign(
+		__entry->lnk = lnk;
+		__entry->type = len ? msg[0] : 0;
+		__entry->len = len;
+		__entry->verdict = verdict;
+		memset(__entry->head, 0, sizeof(__entry->head));
+		memcpy(__entry->head, msg, min_t(unsigned int, len,
+						 sizeof(__entry->head)));
+	),
+	TP_printk("lnk=%p type=0x%02x len=%u verdict=%d head=%*ph", __entry->lnk,
+		  __entry->type, __entry->len, __entry->verdict,
+		  (int)sizeof(__entry->head), __entry->head)
+);
+
+DEFINE_EVENT(smc_llc, smc_llc_sent,
+	TP_PROTO(const void *lnk, const u8 *msg, unsigned int len, int verdict),
+	TP_ARGS(lnk, msg, len, verdict)
+);
+
+DEFINE_EVENT(smc_llc, smc_llc_received,
+	TP_PROTO(const void *lnk, const u8 *msg, unsigned int len, int verdict),
+	TP_ARGS(lnk, msg, len, verdict)
+);
+
+/* ---- buffers ---------------------------------------------------------------- */
+
+/* @used: bytes of all buffers of the namespace, of @limit. */
+DECLARE_EVENT_CLASS(smc_buf,
+	TP_PROTO(const void *pools, size_t bytes, unsigned int elems, u64 used, u64 limit),
+	TP_ARGS(pools, bytes, elems, used, limit),
+	TP_STRUCT__entry(
+		__field(const void *, pools)
+		__field(size_t, bytes)
+		__field(unsigned int, elems)
+		__field(u64, used)
+		__field(u64, limit)
+	),
+	TP_fast_assign(
+		__entry->pools = pools;
+		__entry->bytes = bytes;
+		__entry->elems = elems;
+		__entry->used = used;
+		__entry->limit = limit;
+	),
+	TP_printk("pools=%p bytes=%zu elems=%u used=%llu limit=%llu", __entry->pools,
+		  __entry->bytes, __entry->elems, __entry->used, __entry->limit)
+);
+
+DEFINE_EVENT(smc_buf, smc_buf_new,
+	TP_PROTO(const void *pools, size_t bytes, unsigned int elems, u64 used, u64 limit),
+	TP_ARGS(pools, bytes, elems, used, limit)
+);
+
+DEFINE_EVENT(smc_buf, smc_buf_free,
+	TP_PROTO(const void *pools, size_t bytes, unsigned int elems, u64 used, u64 limit),
+	TP_ARGS(pools, bytes, elems, used, limit)
+);
+
+/* Nothing of these sizes could be had. */
+DEFINE_EVENT(smc_buf, smc_buf_failed,
+	TP_PROTO(const void *pools, size_t bytes, unsigned int elems, u64 used, u64 limit),
+	TP_ARGS(pools, bytes, elems, used, limit)
 );
 
 #endif

@@ -280,6 +280,9 @@ enum {
 	SMC_NLA_FBACK_STATS_RSN_CNT,	/* u16 */
 	__SMC_NLA_FBACK_STATS_MAX,
 	SMC_NLA_FBACK_STATS_MAX = __SMC_NLA_FBACK_STATS_MAX - 1,
+
+	/* added: what RSN_CNT has no room for */
+	SMC_NLA_FBACK_STATS_RSN_CNT64 = 64,	/* u64 */
 };
 
 /* in replies to SMC_NETLINK_DUMP_UEID, and for ADD and REMOVE */

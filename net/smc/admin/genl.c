@@ -27,6 +27,8 @@ static const struct genl_ops smc_genl_ops[] = {
 	{ .cmd = SMC_NETLINK_GET_LGR_SMCD,	.dumpit = smc_genl_get_lgr_smcd, },
 	{ .cmd = SMC_NETLINK_GET_DEV_SMCD,	.dumpit = smc_genl_get_dev_smcd, },
 	{ .cmd = SMC_NETLINK_GET_DEV_SMCR,	.dumpit = smc_genl_get_dev_smcr, },
+	{ .cmd = SMC_NETLINK_GET_STATS,		.dumpit = smc_genl_get_stats, },
+	{ .cmd = SMC_NETLINK_GET_FBACK_STATS,	.dumpit = smc_genl_get_fback_stats, },
 	{ .cmd = SMC_NETLINK_DUMP_UEID,		.dumpit = smc_genl_dump_ueid, },
 	{ .cmd = SMC_NETLINK_ADD_UEID,		.doit = smc_genl_add_ueid, },
 	{ .cmd = SMC_NETLINK_REMOVE_UEID,	.doit = smc_genl_remove_ueid, },

@@ -8,6 +8,8 @@
 
 int smc_genl_init(void);
 void smc_genl_exit(void);
+int smc_genl_pnet_init(void);
+void smc_genl_pnet_exit(void);
 
 /* for the dumps */
 void *smc_genl_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
@@ -32,6 +34,10 @@ int smc_genl_get_link_smcr(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_get_lgr_smcd(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_get_dev_smcd(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_get_dev_smcr(struct sk_buff *skb, struct netlink_callback *cb);
+
+/* genl_stats.c */
+int smc_genl_get_stats(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_get_fback_stats(struct sk_buff *skb, struct netlink_callback *cb);
 
 /* genl_info.c */
 int smc_genl_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb);

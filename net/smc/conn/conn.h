@@ -37,6 +37,19 @@ enum smc_conn_flag {
 	SMC_FLAG_GIVEN_UP,	/* only in rx_flags: it was us who aborted */
 };
 
+/* What a connection counts itself because it happens with every message. */
+struct smc_conn_counts {
+	u64	tx_bytes;
+	u64	rx_bytes;
+	u64	tx_calls;
+	u64	rx_calls;
+};
+
+#define SMC_CONN_DEV_LEN	16
+
+/* Calls with so many bytes at most are counted there, others in stats.h. */
+#define SMC_CONN_SMALL_CALL	(8u << 10)
+
 /**
  * struct smc_conn - one SMC connection, embedded by its fabric
  * @fabric:	what carries it
@@ -48,12 +61,18 @@ enum smc_conn_flag {
  * @rx_size:	its size in bytes
  * @rx_lock:	one receiver at a time
  * @rx_cons:	what the application has taken; written under @rx_lock
+ * @rx_calls:	small calls that have received something; under @rx_lock
  * @tx_lock:	one sender at a time
  * @tx_buf:	where the sender writes: the peer's element or a local send ring
  * @tx_size:	its size in bytes
  * @tx_prod:	what has been copied in; written under @tx_lock
  * @tx_pub:	what of it the peer has been told of; tx_prod unless corked
  * @tx_flags:	enum smc_conn_flag we have told the peer; under @state_lock
+ * @tx_calls:	small calls that wanted to send; under @tx_lock
+ * @peer_size:	size of the peer's element in bytes
+ * @tx_how:	SMC_ELEM_*: how the send ring was found, 0 if it is the peer's element
+ * @dev:	name of the device, perhaps its beginning, for people
+ * @folded:	what the namespace's counters have of ours; under @wait_lock
  * @stopped:	nothing may be published any more; under @tx_lock
  * @late_fin:	a FIN of the TCP connection says nothing of the data: the peer's
  *		flags do, see smc_fabric_ops.fin_at_once
@@ -68,7 +87,7 @@ enum smc_conn_flag {
  * @tx_cons:	what the peer's application has taken; the peer moves it
  * @rx_flags:	enum smc_conn_flag the peer has set; under @state_lock
  * @rx_waiter:	the receiver that sleeps, set by it, cleared by who wakes it
- * @wait_lock:	held while a waker uses @rx_waiter
+ * @wait_lock:	held while a waker uses @rx_waiter, and for @folded
  * @tx_blocked:	a sender or poll() waits for room
  */
 struct smc_conn {
@@ -82,12 +101,14 @@ struct smc_conn {
 	u8			*rx_buf;
 	u32			rx_size;
 	u64			rx_cons;
+	u64			rx_calls;
 
 	struct mutex		tx_lock;
 	u8			*tx_buf;
 	u32			tx_size;
 	u64			tx_prod;
 	u64			tx_pub;
+	u64			tx_calls;
 	bool			stopped;
 	bool			late_fin;
 	bool			shut_rd;
@@ -101,6 +122,10 @@ struct smc_conn {
 	u8			version;
 	u8			release;
 	u8			peer_os;
+	u8			tx_how;
+	u32			peer_size;
+	char			dev[SMC_CONN_DEV_LEN];
+	struct smc_conn_counts	folded;
 
 	u64			rx_prod ____cacheline_aligned_in_smp;
 	unsigned long		rx_flags;

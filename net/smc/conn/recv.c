@@ -4,6 +4,8 @@
 #include <linux/uio.h>
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
+#include "../stats.h"
+#include "../trace.h"
 #include "conn.h"
 
 /*
@@ -182,11 +184,18 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 			sk_peek_offset_fwd(sk, n);
 			continue;
 		}
+		if (unlikely(unread > n))
+			smc_stats_left_unread(sk, c, unread, copied == len);
 		sk_peek_offset_bwd(sk, n);
 		WRITE_ONCE(c->rx_cons, seq);
 		c->fabric->ops->consumed(c);
 	} while (copied < len);
+	if (likely(copied - 1 < SMC_CONN_SMALL_CALL))
+		c->rx_calls++;
+	else if (copied)
+		smc_stats_large_recv(sk, c, copied);
 	mutex_unlock(&c->rx_lock);
+	trace_smc_rx_recvmsg(sk, c->dev, copied);
 	return copied ? copied : rc;
 }
 

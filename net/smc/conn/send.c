@@ -8,27 +8,41 @@
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../smc.h"
+#include "../stats.h"
+#include "../trace.h"
 #include "conn.h"
 
 /* As long as TCP holds back a partial segment of a corked socket. */
 #define CORK_TIME	(HZ / 5)
 
-static void publish(struct smc_conn *c)
+/* There is something new. */
+static void publish_news(struct smc_conn *c)
 {
 	lockdep_assert_held(&c->tx_lock);
-	if (c->tx_pub == c->tx_prod)
-		return;
 	/* Whoever posts for us may look at it without our lock. */
 	smp_store_release(&c->tx_pub, c->tx_prod);
 	c->fabric->ops->commit(c);
 }
 
+static void publish(struct smc_conn *c)
+{
+	if (c->tx_pub != c->tx_prod)
+		publish_news(c);
+}
+
 /* With a cork TCP holds back what fills no segment; we, what fills no quarter. */
 static bool hold_back(struct sock *sk, struct smc_conn *c, int flags)
 {
+	u32 limit;
+
 	if (likely(!(flags & MSG_MORE) && !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK)))
 		return false;
-	return c->tx_prod - c->tx_pub < smc_conn_low_room(c);
+	limit = smc_conn_low_room(c);
+	/* Who corks means it; MSG_MORE is a hint of one call. */
+	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
+		limit = min_t(u32, limit,
+			      READ_ONCE(smc_net(sock_net(sk))->autocorking_size));
+	return c->tx_prod - c->tx_pub < limit;
 }
 
 static void start_cork_timer(struct smc_conn *c)
@@ -168,6 +182,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	size_t chunk = max_t(size_t, c->tx_size / 4, SMC_CLC_SIZE_MIN);
 	size_t sent = 0, n;
+	bool held = false;
 	int rc = 0;
 
 	if (unlikely(msg->msg_controllen)) {
@@ -195,6 +210,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		}
 		n = min3(smc_conn_room(c), (u64)(len - sent), (u64)chunk);
 		if (unlikely(!n)) {
+			smc_stats_no_room(sk, c);
 			rc = wait_for_room(sk, c, &timeo);
 			if (rc)
 				break;
@@ -207,11 +223,17 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		}
 		WRITE_ONCE(c->tx_prod, c->tx_prod + n);
 		sent += n;
-		if (likely(!hold_back(sk, c, msg->msg_flags)))
-			publish(c);
+		held = hold_back(sk, c, msg->msg_flags);
+		if (likely(!held))
+			publish_news(c);
 	} while (sent < len);
-	if (unlikely(c->tx_pub != c->tx_prod) && !c->stopped)
+	if (likely(len <= SMC_CONN_SMALL_CALL))
+		c->tx_calls++;
+	else
+		smc_stats_large_send(sk, c, len);
+	if (unlikely(held) && !c->stopped)
 		start_cork_timer(c);
 	mutex_unlock(&c->tx_lock);
+	trace_smc_tx_sendmsg(sk, c->dev, sent);
 	return sent ? sent : rc;
 }

@@ -11,12 +11,12 @@
 #include <linux/smc.h>
 #include <linux/types.h>
 #include <rdma/ib_user_verbs.h>
+#include "../admin/pnet.h"
 #include "../wire/clc.h"
 
 /* As many as any fabric has. */
 #define SMC_SHOW_LINKS		2
 #define SMC_SHOW_PORTS		2
-#define SMC_PNETID_LEN		16
 
 /**
  * struct smc_link_info - a link of a group

@@ -11,8 +11,10 @@
 #include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 #include "../smc.h"
+#include "../trace.h"
 #include "../wire/clc.h"
 #include "buf.h"
 
@@ -30,10 +32,12 @@ struct smc_buf;
  * struct smc_elem - an element of a buffer
  * @buf:	the buffer
  * @list:	in the pool's list while free
+ * @how:	SMC_ELEM_*, of its user
  */
 struct smc_elem {
 	struct smc_buf		*buf;
 	struct list_head	list;
+	u8			how;
 };
 
 /**
@@ -92,6 +96,7 @@ struct smc_budget {
  *		peer lives in another namespace may outlive its own
  * @closed:	the owner is gone, keep nothing in reserve
  * @budget:	what their memory is charged to
+ * @mem:	what buffers are made of
  * @ops:	makes buffers known to a device, or NULL
  * @owner:	for @ops; not looked at once closed
  * @reg_lock:	one call of @ops at a time; protects @closed against them
@@ -106,6 +111,7 @@ struct smc_pools {
 	refcount_t		ref;
 	bool			closed;
 	struct smc_budget	*budget;
+	enum smc_mem		mem;
 	const struct smc_buf_ops *ops;
 	void			*owner;
 	struct mutex		reg_lock;
@@ -184,6 +190,8 @@ static void buf_free(struct smc_buf *buf)
 	if (pools->ops)
 		buf_unlist(buf);
 	WARN_ON_ONCE(buf->priv);
+	trace_smc_buf_free(pools, smc_buf_bytes(buf), buf->n_elems,
+			   smc_budget_used(pools->budget), pools->budget->limit);
 	atomic64_sub(smc_buf_bytes(buf), &pools->budget->bytes);
 	atomic64_sub(smc_buf_bytes(buf), &pools->bytes);
 	kvfree(buf->mem);
@@ -239,12 +247,13 @@ static void schedule_reap(struct smc_pools *pools, unsigned long delay)
 /**
  * smc_pools_new() - the empty pools of a new namespace or link group
  * @budget: what their memory is charged to
+ * @mem: what it is made of
  * @ops: how buffers are made known to a device, or NULL
  * @owner: handed to @ops
  *
  * Return: the pools or NULL.
  */
-struct smc_pools *smc_pools_new(struct smc_budget *budget,
+struct smc_pools *smc_pools_new(struct smc_budget *budget, enum smc_mem mem,
 				const struct smc_buf_ops *ops, void *owner)
 {
 	struct smc_pools *pools = kzalloc(sizeof(*pools), GFP_KERNEL);
@@ -255,6 +264,7 @@ struct smc_pools *smc_pools_new(struct smc_budget *budget,
 	refcount_set(&pools->ref, 1);
 	refcount_inc(&budget->ref);
 	pools->budget = budget;
+	pools->mem = mem;
 	pools->ops = ops;
 	pools->owner = owner;
 	mutex_init(&pools->reg_lock);
@@ -331,10 +341,26 @@ static struct smc_buf *register_buf(struct smc_pools *pools, struct smc_buf *buf
 	return NULL;
 }
 
-static struct smc_buf *buf_new(struct smc_pool *pool)
+static void *mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp)
+{
+	switch (mem) {
+	case SMC_MEM_CONTIGUOUS:
+		/* More than the largest piece it would complain about. */
+		if (bytes > KMALLOC_MAX_SIZE)
+			return NULL;
+		return kmalloc(bytes, gfp | __GFP_NORETRY);
+	case SMC_MEM_VIRTUAL:
+		return __vmalloc(bytes, gfp);
+	case SMC_MEM_MIXED:
+		break;
+	}
+	return kvmalloc(bytes, gfp);
+}
+
+/* A buffer of @n elements, or NULL. */
+static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 {
 	u32 size = smc_clc_size_to_bytes(pool->size_code);
-	unsigned int n = elems_per_buf(pool->size_code);
 	struct smc_pools *pools = pool->pools;
 	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
 	struct smc_buf *buf;
@@ -354,7 +380,7 @@ static struct smc_buf *buf_new(struct smc_pool *pool)
 	 */
 	if (pools->ops)
 		gfp |= __GFP_ZERO;
-	buf->mem = kvmalloc((size_t)n * size, gfp);
+	buf->mem = mem_alloc(pools->mem, (size_t)n * size, gfp);
 	if (!buf->mem) {
 		kfree(buf);
 		return NULL;
@@ -367,7 +393,20 @@ static struct smc_buf *buf_new(struct smc_pool *pool)
 	refcount_inc(&pools->ref);
 	atomic64_add((u64)n * size, &pools->budget->bytes);
 	atomic64_add((u64)n * size, &pools->bytes);
+	trace_smc_buf_new(pools, (size_t)n * size, n, smc_budget_used(pools->budget),
+			  pools->budget->limit);
 	return pools->ops ? register_buf(pools, buf) : buf;
+}
+
+/* Where memory is in pieces, a buffer of one element may still be had. */
+static struct smc_buf *buf_new(struct smc_pool *pool)
+{
+	unsigned int n = elems_per_buf(pool->size_code);
+	struct smc_buf *buf = buf_new_of(pool, n);
+
+	if (!buf && n > 1 && pool->pools->mem == SMC_MEM_CONTIGUOUS)
+		buf = buf_new_of(pool, 1);
+	return buf;
 }
 
 static struct smc_elem *__pool_take(struct smc_pool *pool)
@@ -393,8 +432,10 @@ static struct smc_elem *pool_get(struct smc_pool *pool)
 	spin_lock_bh(&pool->lock);
 	elem = __pool_take(pool);
 	spin_unlock_bh(&pool->lock);
-	if (elem)
+	if (elem) {
+		elem->how = SMC_ELEM_REUSED;
 		return elem;
+	}
 
 	buf = buf_new(pool);
 	if (!buf)
@@ -405,6 +446,8 @@ static struct smc_elem *pool_get(struct smc_pool *pool)
 	list_add(&buf->list, &pool->idle);
 	elem = __pool_take(pool);
 	spin_unlock_bh(&pool->lock);
+	if (elem)
+		elem->how = SMC_ELEM_FRESH;
 	return elem;
 }
 
@@ -457,12 +500,24 @@ static u8 largest_code(const struct smc_pools *pools)
  */
 struct smc_elem *smc_elem_get(struct smc_pools *pools, u32 bytes)
 {
-	int code = min(smc_clc_size_from_bytes(bytes), largest_code(pools));
+	int wanted = smc_clc_size_from_bytes(bytes);
+	int code = min_t(int, wanted, largest_code(pools));
 	struct smc_elem *elem = NULL;
 
 	for (; code >= 0 && !elem; code--)
 		elem = pool_get(&pools->pool[code]);
+	if (!elem)
+		trace_smc_buf_failed(pools, bytes, 1, smc_budget_used(pools->budget),
+				     pools->budget->limit);
+	else if (elem->buf->pool->size_code < wanted)
+		elem->how |= SMC_ELEM_SMALLER;
 	return elem;
+}
+
+/* SMC_ELEM_*: how it was found when smc_elem_get() found it. */
+u8 smc_elem_how(const struct smc_elem *elem)
+{
+	return elem->how;
 }
 
 void *smc_elem_data(const struct smc_elem *elem)

@@ -16,6 +16,18 @@ struct smc_pools;
 /* Largest element a socket may ask for: 16 KiB << 9. */
 #define SMC_SIZE_CODE_LIMIT	9
 
+/* What buffers are made of; the numbers of net.smc.smcr_buf_type. */
+enum smc_mem {
+	SMC_MEM_CONTIGUOUS,	/* one piece of physical memory */
+	SMC_MEM_VIRTUAL,	/* single pages */
+	SMC_MEM_MIXED,		/* one piece if it can be had */
+};
+
+/* How an element was found. */
+#define SMC_ELEM_FRESH		1	/* a buffer was made for it */
+#define SMC_ELEM_REUSED		2	/* there was one */
+#define SMC_ELEM_SMALLER	4	/* than what was wanted */
+
 /**
  * struct smc_buf_ops - how a buffer is made known to a device
  * @max_bufs:	no more buffers than this
@@ -34,7 +46,7 @@ void smc_budget_put(struct smc_budget *budget);
 void smc_budget_limit(struct smc_budget *budget, u64 bytes);
 u64 smc_budget_used(const struct smc_budget *budget);
 
-struct smc_pools *smc_pools_new(struct smc_budget *budget,
+struct smc_pools *smc_pools_new(struct smc_budget *budget, enum smc_mem mem,
 				const struct smc_buf_ops *ops, void *owner);
 void smc_pools_close(struct smc_pools *pools);
 u64 smc_pools_bytes(const struct smc_pools *pools);
@@ -42,6 +54,7 @@ u64 smc_pools_bytes(const struct smc_pools *pools);
 struct smc_elem *smc_elem_get(struct smc_pools *pools, u32 bytes);
 void smc_elem_put(struct smc_elem *elem);
 void *smc_elem_data(const struct smc_elem *elem);
+u8 smc_elem_how(const struct smc_elem *elem);
 u32 smc_elem_size(const struct smc_elem *elem);
 unsigned int smc_elem_index(const struct smc_elem *elem);
 struct smc_buf *smc_elem_buf(const struct smc_elem *elem);

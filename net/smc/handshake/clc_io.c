@@ -2,6 +2,7 @@
 /* CLC messages travel as data of the TCP connection: send one, receive one. */
 #include <linux/uio.h>
 #include <net/tcp.h>
+#include "../trace.h"
 #include "handshake.h"
 
 /* The error belongs to the application: put back what TCP's call takes away. */
@@ -62,6 +63,7 @@ int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len)
 		take_socket_back(sk);
 	tcp_sk(sk)->nonagle = nonagle;
 	release_sock(sk);
+	trace_smc_clc_sent(sk, buf, len, rc < 0 ? rc : 0);
 	if (rc < 0) {
 		restore_error(sk, rc);
 		return rc;
@@ -148,8 +150,12 @@ int smc_clc_recv(struct smc_handshake *hs)
 	if (rc > 0)
 		rc = incomplete(hs);
 	release_sock(sk);
-	if (rc < 0)
+	if (rc < 0) {
+		if (rc == -EPROTO)
+			trace_smc_clc_received(sk, hs->area.buf, hs->have, rc);
 		return rc;
+	}
+	trace_smc_clc_received(sk, hs->area.buf, hs->have, desc.error);
 	hs->have = 0;
 	return desc.error;
 }

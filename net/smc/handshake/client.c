@@ -76,7 +76,7 @@ bool smc_client_propose(struct smc_handshake *hs)
 {
 	if (!smc_hs_begin(hs))
 		return false;
-	hs->step = SMC_HS_ACCEPT;
+	smc_hs_set_step(hs, SMC_HS_ACCEPT);
 	if (send_proposal(hs)) {
 		smc_hs_end_reset(hs, SMC_REASON_INTERNAL, ECONNRESET);
 		return false;
@@ -104,7 +104,7 @@ static bool take_accept(struct smc_handshake *hs)
 		return false;
 	}
 	hs->conn->peer_os = a->os_type;
-	hs->step = SMC_HS_PREPARE;
+	smc_hs_set_step(hs, SMC_HS_PREPARE);
 	return true;
 }
 
@@ -126,7 +126,7 @@ bool smc_client_prepare(struct smc_handshake *hs)
 		smc_hs_end_decline(hs, reason);
 		return false;
 	}
-	hs->step = SMC_HS_FINISH;
+	smc_hs_set_step(hs, SMC_HS_FINISH);
 	if (smc_hs_send_accept(hs)) {
 		smc_hs_end_reset(hs, SMC_REASON_INTERNAL, ECONNRESET);
 		return false;

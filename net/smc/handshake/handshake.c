@@ -7,6 +7,7 @@
 #include "../netns.h"
 #include "../socket/nursery.h"
 #include "../socket/socket.h"
+#include "../trace.h"
 #include "handshake.h"
 
 static unsigned int handshake_timeout_ms = 10000;
@@ -410,7 +411,7 @@ void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
 	/* What is left of the peer's words is not for the application. */
 	__skb_queue_purge(&sk->sk_receive_queue);
 	WRITE_ONCE(tcp_sk(sk)->copied_seq, tcp_sk(sk)->rcv_nxt);
-	smc_to_tcp(sk, reason, 0);
+	smc_to_reset(sk, reason);
 	hs_finish_end(hs);
 }
 
@@ -496,6 +497,17 @@ static void end_bad(struct smc_handshake *hs, int rc)
 	default:
 		smc_hs_end_reset(hs, SMC_REASON_PROTOCOL, ECONNRESET);
 	}
+}
+
+/**
+ * smc_hs_set_step() - the one place where the step of a handshake changes
+ * @hs: the handshake; its lock is held
+ * @step: what is awaited from now on
+ */
+void smc_hs_set_step(struct smc_handshake *hs, enum smc_hs_step step)
+{
+	trace_smc_handshake(hs->sk, hs->step, step, hs->neg.server);
+	hs->step = step;
 }
 
 /**

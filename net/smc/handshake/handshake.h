@@ -113,6 +113,7 @@ void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
 void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason);
 void smc_hs_end_new(struct smc_handshake *hs);
 
+void smc_hs_set_step(struct smc_handshake *hs, enum smc_hs_step step);
 bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type);
 bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a);
 

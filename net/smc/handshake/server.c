@@ -21,7 +21,7 @@ static bool take_proposal(struct smc_handshake *hs)
 		smc_hs_end_decline(hs, reason);
 		return false;
 	}
-	hs->step = SMC_HS_PREPARE;
+	smc_hs_set_step(hs, SMC_HS_PREPARE);
 	return true;
 }
 
@@ -35,7 +35,7 @@ bool smc_server_prepare(struct smc_handshake *hs)
 {
 	if (!smc_hs_prepared(hs, NULL))
 		return false;
-	hs->step = SMC_HS_CONFIRM;
+	smc_hs_set_step(hs, SMC_HS_CONFIRM);
 	if (smc_hs_send_accept(hs)) {
 		smc_hs_end_reset(hs, SMC_REASON_INTERNAL, ECONNRESET);
 		return false;
@@ -82,7 +82,7 @@ static bool take_confirm(struct smc_handshake *hs)
 		return false;
 	}
 	hs->conn->peer_os = a->os_type;
-	hs->step = SMC_HS_FINISH;
+	smc_hs_set_step(hs, SMC_HS_FINISH);
 	return true;
 }
 

@@ -205,7 +205,7 @@ static void close_conn(struct sock *sk, struct smc_conn *c)
 	if (reset && sk->sk_state != TCP_CLOSE)
 		smc_family(sk)->tcp->disconnect(sk, 0);
 	release_sock(sk);
-	smc_retire_conn(c);
+	smc_retire_conn(sk, c);
 }
 
 /* The file goes, the socket stays, as one that nobody has accepted; locked. */

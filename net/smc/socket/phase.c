@@ -2,6 +2,7 @@
 /* Phases of a socket: the one setter, and what each change brings with it. */
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
+#include "../stats.h"
 #include "../trace.h"
 #include "socket.h"
 
@@ -123,19 +124,14 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 	sk->sk_data_ready = smc->tcp_data_ready;
 	/* Whoever sees the connection sees it whole. */
 	smp_store_release(&smc->conn, c);
+	smc_stats_up(sock_net(sk), c, smc->server);
 	__smc_set_phase(sk, SMC_PHASE_UP, SMC_REASON_NONE);
 	/* Reset while the handshake was ending: nobody will tell us again. */
 	if (inet_sk_state_load(sk) == TCP_CLOSE && READ_ONCE(sk->sk_err))
 		smc_conn_abort(c);
 }
 
-/**
- * smc_to_tcp() - from now on this socket is plain TCP
- * @sk: the socket, locked
- * @reason: why
- * @peer_diagnosis: what the peer's Decline says, or 0
- */
-void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
+static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 {
 	struct smc_sock *smc = smc_sk(sk);
 	struct smc_family *f = smc_family(sk);
@@ -153,6 +149,31 @@ void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 }
 
 /**
+ * smc_to_tcp() - from now on this socket is plain TCP
+ * @sk: the socket, locked
+ * @reason: why
+ * @peer_diagnosis: what the peer's Decline says, or 0
+ */
+void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
+{
+	smc_stats_fallback(sock_net(sk), smc_sk(sk)->server, reason);
+	trace_smc_switch_to_fallback(sk, reason);
+	to_tcp(sk, reason, peer_diagnosis);
+}
+
+/**
+ * smc_to_reset() - what remains of this socket, whose TCP connection was reset, is
+ * plain TCP
+ * @sk: the socket, locked
+ * @reason: why
+ */
+void smc_to_reset(struct sock *sk, enum smc_reason reason)
+{
+	smc_stats_error(sock_net(sk), smc_sk(sk)->server);
+	to_tcp(sk, reason, 0);
+}
+
+/**
  * smc_to_new() - the socket is unconnected again and may become SMC
  * @sk: the socket, locked
  */
@@ -162,6 +183,7 @@ void smc_to_new(struct sock *sk)
 	struct smc_family *f = smc_family(sk);
 
 	smc->peer_diagnosis = 0;
+	smc->server = false;
 	sk->sk_data_ready = smc->tcp_data_ready;
 	sk->sk_state_change = smc->tcp_state_change;
 	sk->sk_error_report = smc->tcp_error_report;

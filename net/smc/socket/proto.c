@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
+#include "../stats.h"
 #include "nursery.h"
 #include "socket.h"
 
@@ -45,7 +46,7 @@ static void smc_reset_work(struct work_struct *work)
 	lock_sock(sk);
 	__skb_queue_purge(&sk->sk_receive_queue);
 	WRITE_ONCE(tcp_sk(sk)->copied_seq, tcp_sk(sk)->rcv_nxt);
-	smc_to_tcp(sk, SMC_REASON_NO_MEMORY, 0);
+	smc_to_reset(sk, SMC_REASON_NO_MEMORY);
 	release_sock(sk);
 	smc_wake_settled(sk);
 	smc_nursery_exit(nursery);
@@ -101,6 +102,7 @@ void smc_child_born(struct sock *child, const struct sock *listener)
 	/* The file of the listener may be asynchronous; a child has none yet. */
 	sock_reset_flag(child, SOCK_FASYNC);
 	smc->raw_clc = smc_sk(listener)->raw_clc;
+	smc->server = true;
 	/* Before anybody can find it. */
 	smc_nursery_join(child, listener);
 	smc_born(child);
@@ -108,14 +110,16 @@ void smc_child_born(struct sock *child, const struct sock *listener)
 
 /**
  * smc_retire_conn() - the socket and its connection part
+ * @sk: the socket
  * @c: the connection, no longer smc_sock.conn, with the socket's reference; no
  *	system call is in it any more
  *
  * Context: any.
  */
-void smc_retire_conn(struct smc_conn *c)
+void smc_retire_conn(struct sock *sk, struct smc_conn *c)
 {
 	smc_conn_set_wq(c, NULL);
+	smc_stats_gone(sock_net(sk), c);
 	if (!smc_conn_told(c, SMC_FLAG_CLOSED))
 		smc_conn_abort(c);
 	c->fabric->ops->detach(c);
@@ -150,10 +154,10 @@ void smc_retire_conns(struct sock *sk)
 
 	smc->conn = NULL;
 	if (c)
-		smc_retire_conn(c);
+		smc_retire_conn(sk, c);
 	while ((c = smc->retired)) {
 		smc->retired = c->next;
-		smc_retire_conn(c);
+		smc_retire_conn(sk, c);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <linux/rculist_nulls.h>
 #include "../admin/walk.h"
 #include "../fabric/fabric.h"
+#include "../stats.h"
 #include "nursery.h"
 #include "socket.h"
 
@@ -174,3 +175,36 @@ int smc_sock_walk(struct net *net, int pos[2],
 	return 0;
 }
 EXPORT_SYMBOL_GPL(smc_sock_walk);
+
+static void __fold(struct smc_sock *smc, struct net *net)
+{
+	struct smc_conn *c;
+
+	if (!net_eq(sock_net(smc_to_sk(smc)), net))
+		return;
+	rcu_read_lock();
+	c = READ_ONCE(smc->conn);
+	if (c)
+		smc_stats_fold(net, c);
+	rcu_read_unlock();
+}
+
+/**
+ * smc_registry_fold() - have all connections of a namespace counted as they are now
+ * @net: the namespace
+ *
+ * Context: process, may sleep.
+ */
+void smc_registry_fold(struct net *net)
+{
+	struct smc_sock *smc;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(reg_table); i++) {
+		spin_lock_bh(&reg_table[i].lock);
+		hlist_for_each_entry(smc, &reg_table[i].list, node)
+			__fold(smc, net);
+		spin_unlock_bh(&reg_table[i].lock);
+		cond_resched();
+	}
+}

@@ -58,7 +58,7 @@ void smc_destroy_sock(struct sock *sk);
 void smc_unhash(struct sock *sk);
 int smc_disconnect(struct sock *sk, int flags);
 void smc_linger_event(struct sock *sk);
-void smc_retire_conn(struct smc_conn *c);
+void smc_retire_conn(struct sock *sk, struct smc_conn *c);
 void smc_stop_retired(struct sock *sk);
 void smc_retire_conns(struct sock *sk);
 void smc_child_born(struct sock *child, const struct sock *listener);
@@ -68,6 +68,7 @@ void __smc_set_phase(struct sock *sk, enum smc_phase phase,
 		     enum smc_reason reason);
 void smc_to_up(struct sock *sk, struct smc_conn *c);
 void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis);
+void smc_to_reset(struct sock *sk, enum smc_reason reason);
 void smc_to_new(struct sock *sk);
 void smc_wake_settled(struct sock *sk);
 void smc_hook_callbacks(struct sock *sk);
@@ -94,5 +95,6 @@ int smc_plain_setsockopt(struct socket *sock, int level, int name,
 void smc_registry_init(void);
 void smc_registry_add(struct smc_sock *smc);
 void smc_registry_del(struct smc_sock *smc);
+void smc_registry_fold(struct net *net);
 
 #endif

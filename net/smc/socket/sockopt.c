@@ -5,6 +5,7 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
+#include "../stats.h"
 #include "sockopt.h"
 #include "socket.h"
 
@@ -35,8 +36,14 @@ static void after_tcp_option(struct sock *sk, int name)
 	if (name != TCP_CORK && name != TCP_NODELAY)
 		return;
 	c = smp_load_acquire(&smc_sk(sk)->conn);
-	if (c && !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
+	if (!c)
+		return;
+	if (name == TCP_NODELAY && tcp_sk(sk)->nonagle & TCP_NAGLE_OFF)
+		smc_stats_add(sock_net(sk), c, nodelays, 1);
+	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
 		smc_conn_uncork(c);
+	else if (name == TCP_CORK)
+		smc_stats_add(sock_net(sk), c, corks, 1);
 }
 
 /*

@@ -27,6 +27,7 @@
 #include "../fabric.h"
 #include "../show.h"
 
+#define LO_NAME		"loopback-ism"
 #define LO_CHID		0xffff
 #define LO_HASH_BITS	10
 
@@ -234,6 +235,7 @@ static void lo_join(struct lo_conn *a, struct lo_conn *b)
 	smc_conn_get(&b->conn);
 	a->conn.tx_buf = b->conn.rx_buf;
 	a->conn.tx_size = b->conn.rx_size;
+	a->conn.peer_size = b->conn.rx_size;
 	a->peer = b;
 }
 
@@ -403,6 +405,7 @@ static int lo_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *
 	show_eid(info.eid);
 	strscpy(info.peer_host, init_utsname()->nodename, sizeof(info.peer_host));
 	info.rx_bytes = smc_pools_bytes(sn->pools);
+	smc_pnet_of_port(sn, LO_NAME, NULL, 1, info.pnetid);
 	rc = w->group(&info, w);
 	if (!rc)
 		w->after = info.id;
@@ -413,12 +416,12 @@ static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk 
 {
 	struct smc_dev_info info = {
 		.number		= 1,
-		.name		= "loopback-ism",
+		.name		= LO_NAME,
 		.n_users	= !!atomic_read(&sn->n_smcd),
 		/* The name has no other place in an answer. */
 		.is_pci		= true,
 		.pci_chid	= LO_CHID,
-		.pci_id		= "loopback-ism",
+		.pci_id		= LO_NAME,
 		.n_ports	= 1,
 	};
 	int rc;
@@ -427,6 +430,7 @@ static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk 
 	if (w->after)
 		return 0;
 	info.ports[0].active = true;
+	info.ports[0].by_user = smc_pnet_of_port(sn, LO_NAME, NULL, 1, info.ports[0].pnetid);
 	rc = w->dev(&info, w);
 	if (!rc)
 		w->after = info.number;
@@ -434,7 +438,7 @@ static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk 
 }
 
 static const struct smc_fabric_ops lo_ops = {
-	.name		= "loopback-ism",
+	.name		= LO_NAME,
 	.diag_mode	= SMC_DIAG_MODE_SMCD,
 	.fin_at_once	= true,
 	.usable		= lo_usable,

@@ -207,6 +207,7 @@ void smc_rdma_peer_mac(u8 *mac);
 extern struct list_head smc_rdma_devs;
 bool smc_rdma_dev_tryget(struct smc_rdma_dev *dev);
 unsigned int smc_rdma_dev_seq(void);
+const char *smc_rdma_dev_pci(const struct smc_rdma_dev *dev);
 bool smc_rdma_port_usable(const struct smc_rdma_dev *dev, u32 port);
 struct net_device *smc_rdma_path_netdev(const struct smc_rdma_path *path,
 					netdevice_tracker *tracker);

@@ -330,6 +330,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	if (key->eid)
 		memcpy(lgr->eid, key->eid, SMC_EID_LEN);
 	lgr->vlan_id = key->vlan_id;
+	lgr->buf_type = READ_ONCE(sn->smcr_buf_type);
 	lgr->max_conns = key->max_conns;
 	lgr->max_links = key->max_links;
 	memcpy(lgr->links[0].peer_mac, key->peer_mac, ETH_ALEN);
@@ -354,8 +355,10 @@ static int build(struct smc_lgr *lgr)
 	if (!lgr->over)
 		rc = smc_link_create(&lgr->links[0], lgr, 1);
 	if (!rc) {
-		lgr->rmbs = smc_pools_new(lgr->sn->budget, &smc_rmb_ops, lgr);
-		lgr->txbufs = smc_pools_new(lgr->sn->budget, &smc_txbuf_ops, lgr);
+		lgr->rmbs = smc_pools_new(lgr->sn->budget, lgr->buf_type,
+					  &smc_rmb_ops, lgr);
+		lgr->txbufs = smc_pools_new(lgr->sn->budget, lgr->buf_type,
+					    &smc_txbuf_ops, lgr);
 		rc = lgr->rmbs && lgr->txbufs ? 0 : -ENOMEM;
 	}
 	mutex_unlock(&lgr->life);

@@ -66,6 +66,7 @@ struct smc_rtoken {
  * @fail:	enum smc_reason: why the first contact failed
  * @late:	too late to fall back to TCP (RFC 7609, C.3)
  * @links:	the links; the first one is made with the group
+ * @buf_type:	enum smc_mem of our memory
  * @rmbs:	our RMBs
  * @txbufs:	our send rings
  * @conns:	connections by alert token; the lookup takes its reference under RCU
@@ -102,6 +103,7 @@ struct smc_lgr {
 	u32			fail;
 	bool			late;
 	struct smc_link		links[SMC_LGR_LINKS];
+	u8			buf_type;
 	struct smc_pools	*rmbs;
 	struct smc_pools	*txbufs;
 	struct xarray		conns;

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include "../../netns.h"
 #include "../../smc.h"
+#include "../../trace.h"
 #include "lgr.h"
 #include "link.h"
 #include "llc_msg.h"
@@ -348,6 +349,7 @@ void smc_llc_rx(struct smc_link *link, const u8 *buf, size_t len)
 	struct smc_llc_msg m;
 	int rc = smc_llc_decode(buf, len, &m);
 
+	trace_smc_llc_received(link, buf, len, rc);
 	if (rc == -ENOMSG)
 		return;
 	if (rc == -EPROTO || (m.v2 != (link->lgr->version > SMC_CLC_V1))) {

@@ -2,6 +2,7 @@
 /* Messages of a link: its send queue and its receive buffers. */
 #include <linux/slab.h>
 #include "../../wire/cdc.h"
+#include "../../trace.h"
 #include "lgr.h"
 #include "link.h"
 #include "msg.h"
@@ -280,6 +281,7 @@ int smc_link_send(struct smc_link *link, const struct smc_llc_msg *m)
 		rc = __post(link, NULL, 0, len, NULL, true);
 	}
 	spin_unlock_bh(&link->tx_lock);
+	trace_smc_llc_sent(link, buf, len, rc);
 	return rc;
 }
 

@@ -14,6 +14,7 @@
 #include <net/rtnetlink.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
+#include "../../admin/pnet.h"
 #include "../route.h"
 #include "dev.h"
 
@@ -144,13 +145,21 @@ static void carriers_follow(struct carriers *c, struct net_device *dev)
 }
 
 /*
- * Has the administrator said (PNET table) that this port serves connections of this
- * netdev, although no path leads from one to the other?  Nobody can say so yet.
+ * Has the administrator said (PNET table) that this port serves connections of one
+ * of these netdevs, although no path leads from one to the other, or that it does not,
+ * although one does?  The nearest netdev with an entry decides; under RCU.
  */
-static bool smc_rdma_pnet_match(const struct net_device *ndev,
-				const struct smc_rdma_dev *dev, u32 port)
+static enum smc_pnet_verdict smc_rdma_pnet_match(const struct carriers *c,
+						 const struct smc_rdma_dev *dev,
+						 u32 port)
 {
-	return false;
+	enum smc_pnet_verdict verdict = SMC_PNET_UNKNOWN;
+	unsigned int i;
+
+	for (i = 0; i < c->n && verdict == SMC_PNET_UNKNOWN; i++)
+		verdict = smc_pnet_compare(c->at[i].dev, dev->ibdev->name,
+					   smc_rdma_dev_pci(dev), port);
+	return verdict;
 }
 
 /* ---- choice of a GID ------------------------------------------------------- */
@@ -161,6 +170,7 @@ static bool smc_rdma_pnet_match(const struct net_device *ndev,
  * @local: the connection's local address, IPv4 mapped into IPv6
  * @net: namespace of the socket
  * @carriers: where its packets go
+ * @by_pnet: the PNET table, not a path, leads to the port that is looked at
  * @device_seen: a port carries the connection, with whatever GIDs
  * @rank: how well the best one so far fits, 0: there is none
  * @mtu: MTU of that one's netdev
@@ -170,6 +180,7 @@ struct wish {
 	struct in6_addr		local;
 	struct net		*net;
 	struct carriers		carriers;
+	bool			by_pnet;
 	bool			device_seen;
 	unsigned int		rank;
 	unsigned int		mtu;
@@ -270,7 +281,7 @@ static void consider_gid(struct wish *w, struct smc_rdma_path *path,
 		if (w->carriers.at[found].vlan != NO_VLAN &&
 		    w->carriers.at[found].vlan != vlan)
 			return;
-	} else if (!smc_rdma_pnet_match(w->carriers.top, dev, port)) {
+	} else if (!w->by_pnet) {
 		return;
 	}
 	rank = gid_rank(w, attr, ndev);
@@ -302,15 +313,22 @@ static int gid_count(const struct smc_rdma_dev *dev, u32 port)
  * address of its netdev, or of the bond above.  (The RDMA core has GIDs for whatever
  * else is above that netdev, tunnels included.)
  */
-static bool port_carries(const struct wish *w, const struct smc_rdma_dev *dev,
-			 u32 port)
+static bool port_carries(struct wish *w, const struct smc_rdma_dev *dev, u32 port)
 {
 	const struct ib_gid_attr *attr;
 	struct net_device *ndev;
 	bool carries;
 
-	if (smc_rdma_pnet_match(w->carriers.top, dev, port))
+	switch (smc_rdma_pnet_match(&w->carriers, dev, port)) {
+	case SMC_PNET_SAME:
+		w->by_pnet = true;
 		return true;
+	case SMC_PNET_OTHER:
+		return false;
+	case SMC_PNET_UNKNOWN:
+		break;
+	}
+	w->by_pnet = false;
 	attr = rdma_get_gid_attr(dev->ibdev, port, 0);
 	if (IS_ERR(attr))
 		return false;

@@ -12,6 +12,7 @@
 #include <linux/unaligned.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_cache.h>
+#include "../../admin/pnet.h"
 #include "../../netns.h"
 #include "../show.h"
 #include "lgr.h"
@@ -95,9 +96,13 @@ static void __show_lgr(struct smc_lgr *lgr, struct smc_group_info *info)
 	memcpy(info->eid, lgr->eid, sizeof(info->eid));
 	memcpy(info->peer_host, lgr->hostname, sizeof(info->peer_host));
 	info->vlan_id = lgr->vlan_id == SMC_RDMA_NO_VLAN ? 0 : lgr->vlan_id;
+	info->buf_type = lgr->buf_type;
 	info->max_conns = lgr->max_conns;
 	info->max_links = lgr->max_links;
 	info->direct = lgr->links[0].direct;
+	smc_pnet_of_port(lgr->sn, lgr->links[0].path.dev->ibdev->name,
+			 smc_rdma_dev_pci(lgr->links[0].path.dev),
+			 lgr->links[0].path.port, info->pnetid);
 	info->tx_bytes = lgr->txbufs ? smc_pools_bytes(lgr->txbufs) : 0;
 	info->rx_bytes = lgr->rmbs ? smc_pools_bytes(lgr->rmbs) : 0;
 	BUILD_BUG_ON(SMC_LGR_LINKS > SMC_SHOW_LINKS);
@@ -194,14 +199,26 @@ static u32 port_ifindex(const struct smc_rdma_dev *dev, u32 port, const struct n
 	return ifindex;
 }
 
-static void show_pci(const struct ib_device *ibdev, struct smc_dev_info *info)
+/**
+ * smc_rdma_dev_pci() - the PCI name of a device
+ * @dev: the device, referenced or under RCU
+ *
+ * Return: the name, or NULL if it is no PCI device.
+ */
+const char *smc_rdma_dev_pci(const struct smc_rdma_dev *dev)
 {
-	const struct device *parent = ibdev->dev.parent;
+	const struct device *parent = dev->ibdev->dev.parent;
+
+	return parent && dev_is_pci(parent) ? dev_name(parent) : NULL;
+}
+
+static void show_pci(const struct smc_rdma_dev *dev, struct smc_dev_info *info)
+{
 	const struct pci_dev *pci;
 
-	if (!parent || !dev_is_pci(parent))
+	if (!smc_rdma_dev_pci(dev))
 		return;
-	pci = to_pci_dev(parent);
+	pci = to_pci_dev(dev->ibdev->dev.parent);
 	info->is_pci = true;
 	info->pci_vendor = pci->vendor;
 	info->pci_device = pci->device;
@@ -216,7 +233,7 @@ static void show_dev(const struct smc_rdma_dev *dev, struct smc_net *sn,
 
 	info->number = dev->id;
 	strscpy(info->name, dev->ibdev->name, sizeof(info->name));
-	show_pci(dev->ibdev, info);
+	show_pci(dev, info);
 	rdma_for_each_port(dev->ibdev, port) {
 		if (info->n_ports == SMC_SHOW_PORTS)
 			break;
@@ -224,6 +241,8 @@ static void show_dev(const struct smc_rdma_dev *dev, struct smc_net *sn,
 		show->ifindex = port_ifindex(dev, port, sn->net);
 		show->active = smc_rdma_port_usable(dev, port);
 		show->n_links = links_at(sn, dev, port);
+		show->by_user = smc_pnet_of_port(sn, info->name, smc_rdma_dev_pci(dev),
+						 port, show->pnetid);
 		info->n_users += show->n_links;
 	}
 }

@@ -7,11 +7,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/netlink.h>
 #include <linux/genetlink.h>
-#include <linux/smc.h>
-#include <linux/smc_diag.h>
-#include <linux/smc_reason.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -23,149 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kselftest.h"
-#include "genl.h"
 #include "klog.h"
-#include "raw.h"
-
-#define MAX_EIDS	8
-#define EID_LEN		SMC_MAX_EID_LEN
-
-static struct genl genl;
-static struct answer ans;
-static char why[600];
-
-#define BAD(...)	(snprintf(why, sizeof(why), __VA_ARGS__), false)
-
-/* ---- shorthands ---- */
-
-static void do_eid(uint8_t cmd, const char *eid)
-{
-	struct payload p = { };
-
-	if (eid)
-		put_text(&p, SMC_NLA_EID_TABLE_ENTRY, eid);
-	genl_do(&genl, cmd, &p, &ans);
-}
-
-/* The request must have failed with this errno and these words, or a part of them. */
-static bool refused(int error, const char *words)
-{
-	if (ans.error != error || !strstr(ans.words, words))
-		return BAD("'%s: %s' instead of '%s: %s'", strerror(ans.error), ans.words,
-			   strerror(error), words);
-	return true;
-}
-
-static bool done(void)
-{
-	return !ans.error || BAD("refused: %s: %s", strerror(ans.error), ans.words);
-}
-
-static bool do_cmd(uint8_t cmd)
-{
-	genl_do(&genl, cmd, NULL, &ans);
-	return done();
-}
-
-static bool add(const char *eid)
-{
-	do_eid(SMC_NETLINK_ADD_UEID, eid);
-	return done();
-}
-
-/* A text padded with blanks to 32 characters and ended by 0, as netlink sends it. */
-static bool is_padded(const uint8_t *data, size_t n, const char *text)
-{
-	char padded[EID_LEN + 1] = "";
-
-	memset(padded, ' ', EID_LEN);
-	memcpy(padded, text, strnlen(text, EID_LEN));
-	return data && n == sizeof(padded) && !memcmp(data, padded, n);
-}
-
-/* The table of user EIDs is exactly this, in this order; ends with NULL. */
-static bool table_is(const char * const *eids)
-{
-	size_t i, n;
-
-	genl_dump(&genl, SMC_NETLINK_DUMP_UEID, NULL, &ans);
-	if (!done())
-		return false;
-	for (i = 0; i < ans.count; i++) {
-		const uint8_t *data = find_attr(ans.msg[i].attrs, ans.msg[i].len,
-						SMC_NLA_EID_TABLE_ENTRY, &n);
-
-		if (ans.msg[i].cmd != SMC_NETLINK_DUMP_UEID)
-			return BAD("message %zu is of command %u", i, ans.msg[i].cmd);
-		if (!eids[i] || !is_padded(data, n, eids[i]))
-			return BAD("entry %zu is '%.32s', not '%s'", i,
-				   data ? (const char *)data : "", eids[i] ?: "(none)");
-	}
-	return !eids[i] || BAD("entry %zu, '%s', is missing", i, eids[i]);
-}
-
-static bool seid_enabled(unsigned int *on)
-{
-	genl_dump(&genl, SMC_NETLINK_DUMP_SEID, NULL, &ans);
-	return done() && ans.count == 1 &&
-	       has_u8(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_SEID_ENABLED, on);
-}
-
-static bool limited(struct genl *g, unsigned int *on)
-{
-	genl_dump(g, SMC_NETLINK_DUMP_HS_LIMITATION, NULL, &ans);
-	return done() && ans.count == 1 &&
-	       has_u8(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_HS_LIMITATION_ENABLED, on);
-}
-
-static const char * const no_eids[] = { NULL };
-
-static bool back_to_default(void)
-{
-	return do_cmd(SMC_NETLINK_FLUSH_UEID) && do_cmd(SMC_NETLINK_ENABLE_SEID) &&
-	       do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) && table_is(no_eids);
-}
-
-/* ---- in another process, with other rights or in another namespace ---- */
-
-static bool in_child(bool (*body)(void))
-{
-	int status, pipefd[2];
-	pid_t pid;
-
-	fflush(stdout);
-	if (pipe(pipefd) < 0)
-		give_up("pipe");
-	pid = fork();
-	if (!pid) {
-		bool ok;
-
-		why[0] = 0;
-		ok = body();
-		if (write(pipefd[1], why, sizeof(why)) < 0)
-			ok = false;
-		_exit(ok ? 0 : 1);
-	}
-	close(pipefd[1]);
-	waitpid(pid, &status, 0);
-	if (read(pipefd[0], why, sizeof(why)) < 0)
-		why[0] = 0;
-	close(pipefd[0]);
-	return WIFEXITED(status) && !WEXITSTATUS(status);
-}
-
-static bool reopen(void)
-{
-	genl_close(&genl);
-	return genl_open(&genl, SMC_GENL_FAMILY_NAME) || BAD("the family is not here");
-}
-
-static bool become_nobody(void)
-{
-	return (!setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534)) ||
-	       BAD("cannot become nobody");
-}
+#include "netlink.h"
 
 /* ---- cases: reading ---- */
 
@@ -189,7 +44,7 @@ static bool family(void)
 
 		count += !!find_attr(ops, n, i, &len);
 	}
-	return count >= 16 || BAD("only %zu commands", count);
+	return count >= 18 || BAD("only %zu commands", count);
 }
 
 static bool sys_info(void)
@@ -347,6 +202,7 @@ static bool attributes(void)
 		SMC_NETLINK_DUMP_HS_LIMITATION, SMC_NETLINK_GET_LGR_SMCR,
 		SMC_NETLINK_GET_LINK_SMCR, SMC_NETLINK_GET_LGR_SMCD,
 		SMC_NETLINK_GET_DEV_SMCD, SMC_NETLINK_GET_DEV_SMCR,
+		SMC_NETLINK_GET_STATS, SMC_NETLINK_GET_FBACK_STATS,
 	};
 	static const uint8_t dos[] = {
 		SMC_NETLINK_ADD_UEID, SMC_NETLINK_REMOVE_UEID, SMC_NETLINK_FLUSH_UEID,
@@ -493,8 +349,6 @@ static bool rights(void)
 
 /* ---- cases: dumps while the table changes ---- */
 
-static volatile bool stop_changing;
-
 static void *change(void *arg)
 {
 	static const char * const eids[] = { "C1", "C2", "C3", "C4", "C5" };
@@ -550,73 +404,6 @@ static bool dump_while_changing(void)
 
 /* ---- cases: what EIDs do to connections ---- */
 
-struct link {
-	int client, server;
-};
-
-static struct link connected(void)
-{
-	struct link l;
-	int port, lfd = victim_listen(&port);
-
-	l.client = victim_connect(port);
-	l.server = accept_in_time(lfd);
-	if (!(wait_mask(l.client, POLLOUT, WAIT_MS) & POLLOUT))
-		give_up("no connection");
-	close(lfd);
-	return l;
-}
-
-static void disconnected(struct link l)
-{
-	close(l.client);
-	close(l.server);
-}
-
-static bool carries(struct link l)
-{
-	char c = 0;
-
-	return (send(l.client, "x", 1, MSG_NOSIGNAL) == 1 &&
-		wait_mask(l.server, POLLIN, WAIT_MS) && recv(l.server, &c, 1, 0) == 1 &&
-		send(l.server, &c, 1, MSG_NOSIGNAL) == 1 &&
-		wait_mask(l.client, POLLIN, WAIT_MS) && recv(l.client, &c, 1, 0) == 1 &&
-		c == 'x') || BAD("no data gets through");
-}
-
-static const char *mode_name(unsigned int mode)
-{
-	return mode == SMC_DIAG_MODE_SMCD ? "SMCD" : mode == SMC_DIAG_MODE_SMCR ? "SMCR" : "TCP";
-}
-
-static bool is_mode(struct link l, unsigned int mode)
-{
-	struct diag c, s;
-
-	if (!carries(l) || !diag_of(l.client, &c) || !diag_of(l.server, &s))
-		return false;
-	return (c.mode == mode && s.mode == mode) ||
-	       BAD("client %s, server %s instead of %s", mode_name(c.mode), mode_name(s.mode),
-		   mode_name(mode));
-}
-
-static const char *words_of(unsigned int reason)
-{
-#define WORDS(name, code, words, remedy) if (reason == (code)) return words;
-	SMC_REASONS(WORDS)
-#undef WORDS
-	return "a code without words";
-}
-
-static bool connects_as(unsigned int mode)
-{
-	struct link l = connected();
-	bool ok = is_mode(l, mode);
-
-	disconnected(l);
-	return ok;
-}
-
 static bool no_eid_is_tcp(void)
 {
 	struct link l;
@@ -652,134 +439,6 @@ static bool ueid_is_smc(void)
 	     connects_as(SMC_DIAG_MODE_FALLBACK_TCP);
 	disconnected(l);
 	return ok && do_cmd(SMC_NETLINK_ENABLE_SEID);
-}
-
-/* ---- cases: link groups and devices ---- */
-
-/* The nest of the one message of a dump, or NULL. */
-static const uint8_t *only_nest(uint8_t cmd, uint16_t type, size_t *len)
-{
-	const uint8_t *nest;
-
-	genl_dump(&genl, cmd, NULL, &ans);
-	if (!done())
-		return NULL;
-	if (ans.count != 1 || ans.msg[0].cmd != cmd) {
-		(void)BAD("%zu messages for command %u", ans.count, cmd);
-		return NULL;
-	}
-	nest = find_attr(ans.msg[0].attrs, ans.msg[0].len, type, len);
-	if (!nest)
-		(void)BAD("no attribute %u in the answer to command %u", type, cmd);
-	return nest;
-}
-
-/* These attributes, in this order, with these lengths; 0: any length, PAD is left out. */
-static bool has_shape(const uint8_t *nest, size_t len, const uint16_t (*shape)[2], size_t n,
-		      uint16_t pad)
-{
-	struct nlattr nla;
-	size_t i = 0;
-
-	for (; len >= sizeof(nla); ) {
-		size_t whole;
-
-		memcpy(&nla, nest, sizeof(nla));
-		whole = NLA_ALIGN(nla.nla_len);
-		if ((nla.nla_type & NLA_TYPE_MASK) != pad) {
-			if (i == n || (nla.nla_type & NLA_TYPE_MASK) != shape[i][0] ||
-			    (shape[i][1] && nla.nla_len != NLA_HDRLEN + shape[i][1]))
-				return BAD("attribute %zu is %u with %u bytes", i,
-					   nla.nla_type & NLA_TYPE_MASK,
-					   nla.nla_len - NLA_HDRLEN);
-			i++;
-		}
-		if (whole >= len)
-			break;
-		nest += whole;
-		len -= whole;
-	}
-	return i == n || BAD("only %zu attributes", i);
-}
-
-static bool is_empty(uint8_t cmd)
-{
-	genl_dump(&genl, cmd, NULL, &ans);
-	return done() && (!ans.count || BAD("command %u: %zu messages", cmd, ans.count));
-}
-
-static bool group_smcd(void)
-{
-	static const uint16_t shape[][2] = {
-		{ SMC_NLA_LGR_D_ID, 4 }, { SMC_NLA_LGR_D_GID, 8 }, { SMC_NLA_LGR_D_EXT_GID, 8 },
-		{ SMC_NLA_LGR_D_PEER_GID, 8 }, { SMC_NLA_LGR_D_PEER_EXT_GID, 8 },
-		{ SMC_NLA_LGR_D_VLAN_ID, 1 }, { SMC_NLA_LGR_D_CONNS_NUM, 4 },
-		{ SMC_NLA_LGR_D_CHID, 2 }, { SMC_NLA_LGR_D_PNETID, 1 },
-		{ SMC_NLA_LGR_D_SNDBUF_ALLOC, 4 }, { SMC_NLA_LGR_D_DMB_ALLOC, 4 },
-		{ SMC_NLA_LGR_D_V2_COMMON, 0 },
-	};
-	const uint8_t *nest, *v2;
-	struct link l, second;
-	unsigned int n = 0, v;
-	size_t len, v2_len, host_len;
-	bool ok;
-
-	/* connections of earlier cases may still be on their way out */
-	for (int i = 0; i < 1000 && !is_empty(SMC_NETLINK_GET_LGR_SMCD); i++)
-		usleep(10000);
-	if (!is_empty(SMC_NETLINK_GET_LGR_SMCD))
-		return false;
-	l = connected();
-	second = connected();
-	ok = is_mode(l, SMC_DIAG_MODE_SMCD) && is_mode(second, SMC_DIAG_MODE_SMCD);
-	nest = only_nest(SMC_NETLINK_GET_LGR_SMCD, SMC_GEN_LGR_SMCD, &len);
-	ok = ok && nest && has_shape(nest, len, shape, ARRAY_SIZE(shape), SMC_NLA_LGR_D_PAD);
-	ok = ok && has_u32(nest, len, SMC_NLA_LGR_D_CONNS_NUM, &n) &&
-	     (n == 4 || BAD("%u ends of connections", n));
-	ok = ok && has_u32(nest, len, SMC_NLA_LGR_D_DMB_ALLOC, &n) &&
-	     (n >= 4 * 16384 || BAD("%u bytes", n));
-	v2 = ok ? find_attr(nest, len, SMC_NLA_LGR_D_V2_COMMON, &v2_len) : NULL;
-	ok = v2 && has_u8(v2, v2_len, SMC_NLA_LGR_V2_VER, &v) && v == 2 &&
-	     has_u8(v2, v2_len, SMC_NLA_LGR_V2_REL, &v) && v == 1 &&
-	     find_attr(v2, v2_len, SMC_NLA_LGR_V2_PEER_HOST, &host_len) && host_len == 33;
-	disconnected(l);
-	disconnected(second);
-	if (!ok)
-		return why[0] ? false : BAD("version, release, host");
-	for (int i = 0; i < 1000 && !is_empty(SMC_NETLINK_GET_LGR_SMCD); i++)
-		usleep(10000);
-	return is_empty(SMC_NETLINK_GET_LGR_SMCD);
-}
-
-static bool device_smcd(void)
-{
-	static const uint16_t shape[][2] = {
-		{ SMC_NLA_DEV_USE_CNT, 4 }, { SMC_NLA_DEV_IS_CRIT, 1 },
-		{ SMC_NLA_DEV_PCI_FID, 4 }, { SMC_NLA_DEV_PCI_CHID, 2 },
-		{ SMC_NLA_DEV_PCI_VENDOR, 2 }, { SMC_NLA_DEV_PCI_DEVICE, 2 },
-		{ SMC_NLA_DEV_PCI_ID, 13 }, { SMC_NLA_DEV_PORT, 0 },
-	};
-	static const uint16_t port[][2] = {
-		{ SMC_NLA_DEV_PORT_PNET_USR, 1 }, { SMC_NLA_DEV_PORT_PNETID, 0 },
-	};
-	const uint8_t *nest, *name;
-	size_t len, n;
-
-	nest = only_nest(SMC_NETLINK_GET_DEV_SMCD, SMC_GEN_DEV_SMCD, &len);
-	if (!nest || !has_shape(nest, len, shape, ARRAY_SIZE(shape), 0))
-		return false;
-	name = find_attr(nest, len, SMC_NLA_DEV_PCI_ID, &n);
-	if (memcmp(name, "loopback-ism", n))
-		return BAD("it is '%.*s'", (int)n, name);
-	nest = find_attr(nest, len, SMC_NLA_DEV_PORT, &n);
-	return has_shape(nest, n, port, ARRAY_SIZE(port), 0);
-}
-
-/* Here is no RDMA device: an empty answer is no error. */
-static bool without_rdma(void)
-{
-	return is_empty(SMC_NETLINK_GET_DEV_SMCR) && is_empty(SMC_NETLINK_GET_LGR_SMCR) &&
-	       is_empty(SMC_NETLINK_GET_LINK_SMCR);
 }
 
 /* ---- cases: the limit on handshakes ---- */
@@ -951,27 +610,42 @@ static bool fuzz(void)
 static const struct {
 	const char *name;
 	bool (*run)(void);
-	bool raw;		/* needs a test build */
+	enum { NOTHING, TEST_BUILD, TRACING } needs;
 } cases[] = {
-	{ "family", family, false },
-	{ "sys_info", sys_info, false },
-	{ "seid", seid, false },
-	{ "ueid_add_remove", ueid_add_remove, false },
-	{ "ueid_forms", ueid_forms, false },
-	{ "ueid_invalid", ueid_invalid, false },
-	{ "ueid_full", ueid_full, false },
-	{ "attributes", attributes, false },
-	{ "commands", commands, false },
-	{ "rights", rights, false },
-	{ "dump_while_changing", dump_while_changing, false },
-	{ "no_eid_is_tcp", no_eid_is_tcp, false },
-	{ "ueid_is_smc", ueid_is_smc, false },
-	{ "group_smcd", group_smcd, false },
-	{ "device_smcd", device_smcd, false },
-	{ "without_rdma", without_rdma, false },
-	{ "limit_and_sysctl", limit_and_sysctl, false },
-	{ "congestion", congestion, true },
-	{ "fuzz", fuzz, false },
+	{ "family", family, NOTHING },
+	{ "sys_info", sys_info, NOTHING },
+	{ "seid", seid, NOTHING },
+	{ "ueid_add_remove", ueid_add_remove, NOTHING },
+	{ "ueid_forms", ueid_forms, NOTHING },
+	{ "ueid_invalid", ueid_invalid, NOTHING },
+	{ "ueid_full", ueid_full, NOTHING },
+	{ "attributes", attributes, NOTHING },
+	{ "commands", commands, NOTHING },
+	{ "rights", rights, NOTHING },
+	{ "dump_while_changing", dump_while_changing, NOTHING },
+	{ "no_eid_is_tcp", no_eid_is_tcp, NOTHING },
+	{ "ueid_is_smc", ueid_is_smc, NOTHING },
+	{ "group_smcd", group_smcd, NOTHING },
+	{ "device_smcd", device_smcd, NOTHING },
+	{ "without_rdma", without_rdma, NOTHING },
+	{ "stats_of_data", stats_of_data, NOTHING },
+	{ "stats_of_buffers", stats_of_buffers, NOTHING },
+	{ "stats_of_fallbacks", stats_of_fallbacks, NOTHING },
+	{ "stats_of_errors", stats_of_errors, TEST_BUILD },
+	{ "stats_of_namespace", stats_of_namespace, NOTHING },
+	{ "stats_while_changing", stats_while_changing, NOTHING },
+	{ "pnet_table", pnet_table, NOTHING },
+	{ "pnet_wrong", pnet_wrong, NOTHING },
+	{ "pnet_rights", pnet_rights, NOTHING },
+	{ "pnet_while_changing", pnet_while_changing, NOTHING },
+	{ "sysctl_ranges", sysctl_ranges, NOTHING },
+	{ "sysctl_namespace", sysctl_namespace, NOTHING },
+	{ "sysctl_autocorking", sysctl_autocorking, NOTHING },
+	{ "trace_formats", trace_formats, TRACING },
+	{ "trace_events", trace_events, TRACING },
+	{ "limit_and_sysctl", limit_and_sysctl, NOTHING },
+	{ "congestion", congestion, TEST_BUILD },
+	{ "fuzz", fuzz, NOTHING },
 };
 
 static void run_case(size_t i)
@@ -980,8 +654,12 @@ static void run_case(size_t i)
 	bool ok;
 	int n;
 
-	if (cases[i].raw && !raw_available()) {
+	if (cases[i].needs == TEST_BUILD && !raw_available()) {
 		ksft_test_result_skip("%s no test build of smc.ko is loaded\n", cases[i].name);
+		return;
+	}
+	if (cases[i].needs == TRACING && !trace_available()) {
+		ksft_test_result_skip("%s this kernel has no tracing\n", cases[i].name);
 		return;
 	}
 	why[0] = 0;
@@ -1006,6 +684,8 @@ int main(int argc, char **argv)
 		ksft_exit_skip("needs root\n");
 	if (!genl_open(&genl, SMC_GENL_FAMILY_NAME))
 		ksft_exit_fail_msg("no generic netlink family " SMC_GENL_FAMILY_NAME "\n");
+	if (!genl_open(&pnet, SMCR_GENL_FAMILY_NAME))
+		ksft_exit_fail_msg("no generic netlink family " SMCR_GENL_FAMILY_NAME "\n");
 	ksft_set_plan(argc > 1 ? argc - 1 : (int)ARRAY_SIZE(cases));
 	klog_open();
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

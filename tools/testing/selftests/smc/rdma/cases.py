@@ -102,6 +102,60 @@ def routed(machine):
         machine.unroute()
 
 
+def pnet(tunnel, **networks):
+    """A table of networks, by netdev (its name) or port of rxe0 (its name); with a tunnel between
+    the machines or without. The device goes and comes back once the table is there."""
+    @contextlib.contextmanager
+    def around(machine):
+        if tunnel:
+            machine.tunnel()
+        for name, network in networks.items():
+            if name.startswith("rxe"):
+                netlink.pnet_add(network, device=name)
+            else:
+                netlink.pnet_add(network, netdev=name)
+        machine.fresh()
+        try:
+            yield
+        finally:
+            netlink.pnet_flush()
+            if tunnel:
+                machine.untunnel()
+            machine.fresh()
+    return around
+
+
+def has_pnetid(machine, where):
+    """Device and link group say which network they are on."""
+    port, groups = netlink.devices()[0]["port1"], [g for g in machine.link_groups() if g["conns"]]
+    if (port["pnetid"], port["pnet_by_user"]) != ("NET1", 1):
+        raise AssertionError(f"the device says {port}")
+    if machine.module == "ours" and any(g["pnetid"] != "NET1" for g in groups):
+        raise AssertionError(f"a link group says {groups}")
+    return show_link(machine, where)
+
+
+def counted(size):
+    """One connection that carries so much each way, and what the counters say of it."""
+    @contextlib.contextmanager
+    def around(machine):
+        before = netlink.stats()
+        yield
+        after, role = netlink.stats(), "server_v2" if machine.is_server else "client_v2"
+        grew = {name: after["smcr"][name] - before["smcr"][name]
+                for name in ("tx_bytes", "rx_bytes", "tx_calls", "rx_calls", role)}
+        sizes = {kind: sum(after["smcr"][kind].values()) - sum(before["smcr"][kind].values())
+                 for kind in ("tx_sizes", "rx_sizes", "tx_rings", "rx_elements")}
+        print(f"# {grew} {sizes}", flush=True)
+        if not size <= grew["tx_bytes"] <= size + 4096 or \
+                not size <= grew["rx_bytes"] <= size + 4096 or grew[role] != 1 or \
+                sizes["tx_sizes"] != grew["tx_calls"] or sizes["tx_rings"] != 1 or \
+                sizes["rx_sizes"] != grew["rx_calls"] or sizes["rx_elements"] != 1 or \
+                after["smcr"]["rx_usage"] != before["smcr"]["rx_usage"]:
+            raise RuntimeError(f"counters: {grew} {sizes} {after['smcr']}")
+    return around
+
+
 def at_least_groups(wanted):
     """So many link groups are needed for the connections that are open."""
     def look(machine, where):
@@ -396,6 +450,11 @@ CASES = [
     Case("capture", "session", around=captured("capture"), look=write_down("capture")),
     Case("capture_v1", "session", around=captured("capture_v1", version_1), ours_only=True,
          look=write_down("capture_v1")),
+    Case("counters", "transfer", bytes=4 * MIB, around=counted(4 * MIB)),
+    Case("tunnel", "transfer", bytes=MIB, expect="tcp", around=pnet(True)),
+    Case("pnet", "transfer", bytes=MIB, around=pnet(True, tun0="NET1", rxe0="net1"),
+         look=has_pnetid),
+    Case("pnet_other", "transfer", bytes=MIB, expect="tcp", around=pnet(False, eth0="A", rxe0="B")),
     Case("routed", "transfer", bytes=4 * MIB, around=routed, look=indirect),
     Case("routed_v6", "transfer", bytes=4 * MIB, v6=True, ours_only=True, around=routed,
          look=indirect),

@@ -15,6 +15,8 @@ V4 = {1: "10.0.0.1", 2: "10.0.0.2"}
 V6 = {1: "fd00::1", 2: "fd00::2"}
 # The second machine when a router stands between: it is behind veth0.
 ROUTED_V4 = {1: "10.0.0.1", 2: "10.9.0.2"}
+# Through a tunnel, below which no module looks for a device.
+TUNNEL_V4 = {1: "10.7.0.1", 2: "10.7.0.2"}
 ROUTED_V6 = {1: "fd00::1", 2: "fd09::2"}
 
 
@@ -64,7 +66,7 @@ class Machine:
         self.index, self.modules, self.mtu = index, modules, mtu
         self.module = modules[index - 1]
         self.is_server = index == 1
-        self.routed = self.device_failed = False
+        self.routed = self.tunnelled = self.device_failed = False
         self.log = Log()
         self.load()
         run(f"ip -6 addr add {V6[index]}/64 dev eth0 nodad")
@@ -119,6 +121,8 @@ class Machine:
 
     def address(self, v6=False, peer=False):
         index = 3 - self.index if peer else self.index
+        if self.tunnelled:
+            return TUNNEL_V4[index]
         if self.routed:
             return (ROUTED_V6 if v6 else ROUTED_V4)[index]
         return (V6 if v6 else V4)[index]
@@ -150,6 +154,18 @@ class Machine:
                 ip -6 route add fd00::/64 via fd09::1""")
             self.rdma("veth0")
         self.routed = True
+
+    def tunnel(self):
+        """A tunnel between the two, and addresses at its ends."""
+        run(f"""modprobe ip_gre
+            ip link add tun0 type gre local {V4[self.index]} remote {V4[3 - self.index]}
+            ip addr add {TUNNEL_V4[self.index]}/24 dev tun0
+            ip link set tun0 up""")
+        self.tunnelled = True
+
+    def untunnel(self):
+        run("ip link del tun0")
+        self.tunnelled = False
 
     def unroute(self):
         self.no_rdma()

@@ -39,6 +39,20 @@ PORT = {1: ("pnet_by_user", "int"), 2: ("pnetid", "text"), 3: ("netdev", "int"),
 DEV = {1: ("use_count", "int"), 2: ("critical", "int"), 3: ("pci_fid", "int"),
        4: ("pci_chid", "int"), 5: ("pci_vendor", "int"), 6: ("pci_device", "int"),
        7: ("pci_id", "text"), 8: ("port1", PORT), 9: ("port2", PORT), 10: ("name", "text")}
+SIZES = {i + 1: (name, "int") for i, name in enumerate(
+    ("8K", "16K", "32K", "64K", "128K", "256K", "512K", "1024K", "more"))}
+BUFS = {1: ("small_peer", "int"), 2: ("small", "int"), 3: ("full_peer", "int"), 4: ("full", "int"),
+        5: ("reused", "int"), 6: ("fresh", "int"), 7: ("downgraded", "int")}
+TECH = {1: ("tx_rings", SIZES), 2: ("rx_elements", SIZES), 3: ("tx_sizes", SIZES),
+        4: ("rx_sizes", SIZES), 5: ("tx_bufs", BUFS), 6: ("rx_bufs", BUFS), 7: ("client_v1", "int"),
+        8: ("client_v2", "int"), 9: ("server_v1", "int"), 10: ("server_v2", "int"),
+        16: ("rx_bytes", "int"), 17: ("tx_bytes", "int"), 18: ("rx_calls", "int"),
+        19: ("tx_calls", "int"), 20: ("rx_usage", "int"), 21: ("tx_usage", "int")}
+STATS = {1: ("smcd", TECH), 2: ("smcr", TECH), 3: ("client_errors", "int"),
+         4: ("server_errors", "int")}
+TOP_STATS = 7
+PNET_FAMILY, PNET_ADD, PNET_FLUSH = "SMC_PNETID", 2, 4
+PNET_NAME, PNET_ETHNAME, PNET_IBNAME, PNET_IBPORT = 1, 2, 3, 4
 TOP_LGR, TOP_LINK, TOP_DEV, TOP_FBACK = 2, 3, 6, 8
 
 
@@ -96,18 +110,18 @@ def request(protocol, kind, flags, payload):
                 yield body
 
 
-def family_id():
-    name = attribute(CTRL_ATTR_FAMILY_NAME, FAMILY.encode() + b"\0")
+def family_id(family=FAMILY):
+    name = attribute(CTRL_ATTR_FAMILY_NAME, family.encode() + b"\0")
     for body in request(NETLINK_GENERIC, GENL_ID_CTRL, NLM_F_ACK,
                         struct.pack("=BBH", CTRL_CMD_GETFAMILY, 2, 0) + name):
         for kind, value in attributes(body[4:]):
             if kind == CTRL_ATTR_FAMILY_ID:
                 return struct.unpack("=H", value[:2])[0]
-    raise OSError(errno.ENOENT, f"no generic netlink family {FAMILY}")
+    raise OSError(errno.ENOENT, f"no generic netlink family {family}")
 
 
-def command(cmd, *attrs):
-    for _ in request(NETLINK_GENERIC, family_id(), NLM_F_ACK,
+def command(cmd, *attrs, family=FAMILY):
+    for _ in request(NETLINK_GENERIC, family_id(family), NLM_F_ACK,
                      struct.pack("=BBH", cmd, 1, 0) + b"".join(attrs)):
         pass
 
@@ -156,6 +170,21 @@ def links():
 
 def devices():
     return dump(GET_DEV_SMCR, TOP_DEV, DEV)
+
+
+def stats():
+    return dump(GET_STATS, TOP_STATS, STATS)[0]
+
+
+def pnet_add(network, netdev="", device="", port=1):
+    """A netdev or a port of a device is on a network."""
+    names = [attribute(PNET_ETHNAME, netdev.encode() + b"\0")] if netdev else \
+        [attribute(PNET_IBNAME, device.encode() + b"\0"), attribute(PNET_IBPORT, bytes([port]))]
+    command(PNET_ADD, attribute(PNET_NAME, network.encode() + b"\0"), *names, family=PNET_FAMILY)
+
+
+def pnet_flush():
+    command(PNET_FLUSH, family=PNET_FAMILY)
 
 
 def fallbacks():

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The PNET table. */
+#include <linux/ctype.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "../netns.h"
+#include "pnet.h"
+
+struct pnet_node {
+	struct list_head	list;
+	struct rcu_head		rcu;
+	struct smc_pnet_entry	e;
+};
+
+static struct smc_pnet_table *table_of(struct smc_net *sn)
+{
+	return &sn->pnet;
+}
+
+void smc_pnet_init(struct smc_net *sn)
+{
+	mutex_init(&sn->pnet.lock);
+	INIT_LIST_HEAD(&sn->pnet.list);
+	sn->pnet.seq = 1;
+}
+
+void smc_pnet_exit(struct smc_net *sn)
+{
+	smc_pnet_flush(sn);
+}
+
+/**
+ * smc_pnetid_parse() - a PNETID as people write it
+ * @text: 1 to 16 characters of A-Z, a-z, 0-9; blanks around them
+ * @len: their number
+ * @id: receives it in capitals, SMC_PNETID_LEN + 1 bytes, the rest 0
+ *
+ * Return: false if it is none.
+ */
+bool smc_pnetid_parse(const char *text, size_t len, char *id)
+{
+	size_t i;
+
+	while (len && *text == ' ') {
+		text++;
+		len--;
+	}
+	while (len && (text[len - 1] == ' ' || !text[len - 1]))
+		len--;
+	if (!len || len > SMC_PNETID_LEN)
+		return false;
+	memset(id, 0, SMC_PNETID_LEN + 1);
+	for (i = 0; i < len; i++) {
+		if (!isascii(text[i]) || !isalnum(text[i]))
+			return false;
+		id[i] = toupper(text[i]);
+	}
+	return true;
+}
+
+static void __changed(struct smc_pnet_table *t)
+{
+	lockdep_assert_held(&t->lock);
+	if (!++t->seq)
+		t->seq = 1;
+}
+
+static struct pnet_node *__find(struct smc_pnet_table *t, const char *name, u8 port)
+{
+	struct pnet_node *node;
+
+	lockdep_assert_held(&t->lock);
+	list_for_each_entry(node, &t->list, list)
+		if (node->e.port == port && !strcmp(node->e.name, name))
+			return node;
+	return NULL;
+}
+
+/**
+ * smc_pnet_add() - a netdev or a port is on a network
+ * @sn: the namespace
+ * @e: the entry; its number does not matter
+ *
+ * Connections that exist stay where they are.
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EEXIST if it has a PNETID already; -ENOSPC; -ENOMEM.
+ */
+int smc_pnet_add(struct smc_net *sn, const struct smc_pnet_entry *e)
+{
+	struct pnet_node *node = kzalloc(sizeof(*node), GFP_KERNEL_ACCOUNT);
+	struct smc_pnet_table *t = table_of(sn);
+	int rc = 0;
+
+	if (!node)
+		return -ENOMEM;
+	node->e = *e;
+	mutex_lock(&t->lock);
+	if (__find(t, e->name, e->port)) {
+		rc = -EEXIST;
+	} else if (t->n == SMC_PNET_MAX) {
+		rc = -ENOSPC;
+	} else {
+		node->e.number = ++t->last;
+		t->n++;
+		list_add_tail_rcu(&node->list, &t->list);
+		__changed(t);
+	}
+	mutex_unlock(&t->lock);
+	if (rc)
+		kfree(node);
+	return rc;
+}
+
+/* Forget the entries with this PNETID, or all; returns how many. */
+static unsigned int forget(struct smc_pnet_table *t, const char *id)
+{
+	struct pnet_node *node, *next;
+	unsigned int n = 0;
+
+	mutex_lock(&t->lock);
+	list_for_each_entry_safe(node, next, &t->list, list) {
+		if (id && strcmp(node->e.id, id))
+			continue;
+		list_del_rcu(&node->list);
+		kfree_rcu(node, rcu);
+		n++;
+	}
+	t->n -= n;
+	if (n)
+		__changed(t);
+	mutex_unlock(&t->lock);
+	return n;
+}
+
+/**
+ * smc_pnet_remove() - forget a network
+ * @sn: the namespace
+ * @id: its PNETID, as smc_pnetid_parse() made it
+ *
+ * Return: 0 or -ENOENT.
+ */
+int smc_pnet_remove(struct smc_net *sn, const char *id)
+{
+	return forget(table_of(sn), id) ? 0 : -ENOENT;
+}
+
+/**
+ * smc_pnet_flush() - forget all networks
+ * @sn: the namespace
+ */
+void smc_pnet_flush(struct smc_net *sn)
+{
+	forget(table_of(sn), NULL);
+}
+
+/**
+ * smc_pnet_next() - the next entry
+ * @sn: the namespace
+ * @id: of this network, or NULL for any
+ * @e: the last entry, or number 0; receives the next one
+ * @seq: receives which state of the table that is
+ *
+ * Context: any.
+ * Return: false if there is none.
+ */
+bool smc_pnet_next(struct smc_net *sn, const char *id, struct smc_pnet_entry *e,
+		   unsigned int *seq)
+{
+	struct smc_pnet_table *t = table_of(sn);
+	struct pnet_node *node;
+	bool found = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(node, &t->list, list) {
+		if (node->e.number <= e->number || (id && strcmp(node->e.id, id)))
+			continue;
+		*e = node->e;
+		found = true;
+		break;
+	}
+	*seq = READ_ONCE(t->seq);
+	rcu_read_unlock();
+	return found;
+}
+
+static bool is_port(const struct smc_pnet_entry *e, const char *dev, const char *pci,
+		    u8 port)
+{
+	return e->port == port &&
+	       (!strcmp(e->name, dev) || (pci && !strcmp(e->name, pci)));
+}
+
+/**
+ * smc_pnet_compare() - does the table say that netdev and port are on one network?
+ * @ndev: the netdev; the table is that of the namespace where it is
+ * @dev: name of an RDMA or ISM device
+ * @pci: its PCI name, or NULL
+ * @port: its port
+ *
+ * Only entries of one table count together: who may say something of a netdev in his
+ * own namespace does not thereby get at the ports of the host.
+ *
+ * Context: under RCU.
+ */
+enum smc_pnet_verdict smc_pnet_compare(const struct net_device *ndev,
+				       const char *dev, const char *pci, u8 port)
+{
+	const struct smc_net *sn = smc_net(dev_net(ndev));
+	const char *of_ndev = NULL, *of_port = NULL;
+	const struct pnet_node *node;
+
+	list_for_each_entry_rcu(node, &sn->pnet.list, list) {
+		if (!node->e.port && !strcmp(node->e.name, ndev->name))
+			of_ndev = node->e.id;
+		else if (!of_port && is_port(&node->e, dev, pci, port))
+			of_port = node->e.id;
+	}
+	if (!of_ndev || !of_port)
+		return SMC_PNET_UNKNOWN;
+	return strcmp(of_ndev, of_port) ? SMC_PNET_OTHER : SMC_PNET_SAME;
+}
+
+/**
+ * smc_pnet_of_port() - what the table says of a port
+ * @sn: the namespace
+ * @dev: name of the device
+ * @pci: its PCI name, or NULL
+ * @port: its port
+ * @id: receives the PNETID, SMC_PNETID_LEN + 1 bytes, empty if there is none
+ *
+ * Context: any.
+ * Return: whether there is one.
+ */
+bool smc_pnet_of_port(const struct smc_net *sn, const char *dev, const char *pci,
+		      u8 port, char *id)
+{
+	const struct pnet_node *node;
+	bool found = false;
+
+	*id = 0;
+	rcu_read_lock();
+	list_for_each_entry_rcu(node, &sn->pnet.list, list) {
+		found = is_port(&node->e, dev, pci, port);
+		if (found) {
+			memcpy(id, node->e.id, sizeof(node->e.id));
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return found;
+}

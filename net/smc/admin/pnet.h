@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The PNET table of a namespace: which netdevs and which device ports are on the
+ * same physical network, by name, as the administrator says it.  Names need not
+ * exist: what is unplugged and comes back is known again.
+ */
+#ifndef SMC_ADMIN_PNET_H
+#define SMC_ADMIN_PNET_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/types.h>
+#include <rdma/ib_user_verbs.h>
+
+struct smc_net;
+
+#define SMC_PNETID_LEN	16
+/* A kernel table, not a database. */
+#define SMC_PNET_MAX	1024
+
+/**
+ * struct smc_pnet_table - the table of a namespace
+ * @lock:	writers; readers use RCU
+ * @list:	entries, in the order in which they came
+ * @n:		their number
+ * @last:	number of the last one added
+ * @seq:	counts changes, never 0
+ */
+struct smc_pnet_table {
+	struct mutex		lock;
+	struct list_head	list;
+	unsigned int		n;
+	u32			last;
+	unsigned int		seq;
+};
+
+/**
+ * struct smc_pnet_entry - an entry
+ * @number:	greater than those of all before it
+ * @id:		the PNETID, in capitals, ended by 0
+ * @name:	of a netdev, or of an RDMA or ISM device (or its PCI name)
+ * @port:	of that device, from 1; 0: it is a netdev
+ */
+struct smc_pnet_entry {
+	u32	number;
+	char	id[SMC_PNETID_LEN + 1];
+	char	name[IB_DEVICE_NAME_MAX];
+	u8	port;
+};
+
+/* What the table says of a netdev and a port. */
+enum smc_pnet_verdict {
+	SMC_PNET_UNKNOWN,	/* nothing of one of them, or of both */
+	SMC_PNET_SAME,
+	SMC_PNET_OTHER,
+};
+
+void smc_pnet_init(struct smc_net *sn);
+void smc_pnet_exit(struct smc_net *sn);
+
+bool smc_pnetid_parse(const char *text, size_t len, char *id);
+int smc_pnet_add(struct smc_net *sn, const struct smc_pnet_entry *e);
+int smc_pnet_remove(struct smc_net *sn, const char *id);
+void smc_pnet_flush(struct smc_net *sn);
+bool smc_pnet_next(struct smc_net *sn, const char *id, struct smc_pnet_entry *e,
+		   unsigned int *seq);
+
+enum smc_pnet_verdict smc_pnet_compare(const struct net_device *ndev,
+				       const char *dev, const char *pci, u8 port);
+bool smc_pnet_of_port(const struct smc_net *sn, const char *dev, const char *pci,
+		      u8 port, char *id);
+
+#endif

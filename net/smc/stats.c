@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counters of a namespace. */
+#include <linux/cpumask.h>
+#include "fabric/fabric.h"
+#include "group/buf.h"
+#include "socket/socket.h"
+#include "stats.h"
+
+/**
+ * smc_stats_large_send() - a call has sent more than what the connection counts
+ * @sk: the socket
+ * @c: its connection
+ * @len: what it was asked for
+ */
+void smc_stats_large_send(const struct sock *sk, struct smc_conn *c, size_t len)
+{
+	smc_stats_add(sock_net(sk), c, tx.calls[smc_stats_size(len)], 1);
+	if (len > c->tx_size)
+		smc_stats_add(sock_net(sk), c, tx.small, 1);
+	if (len > c->peer_size)
+		smc_stats_add(sock_net(sk), c, tx.small_peer, 1);
+}
+
+/**
+ * smc_stats_large_recv() - the same for a call that has received
+ * @sk: the socket
+ * @c: its connection
+ * @len: bytes received
+ */
+void smc_stats_large_recv(const struct sock *sk, struct smc_conn *c, size_t len)
+{
+	smc_stats_add(sock_net(sk), c, rx.calls[smc_stats_size(len)], 1);
+}
+
+/**
+ * smc_stats_left_unread() - a receiver takes less than there is
+ * @sk: the socket
+ * @c: its connection
+ * @unread: what there was
+ * @enough: this call takes no more
+ */
+void smc_stats_left_unread(const struct sock *sk, struct smc_conn *c, u64 unread,
+			   bool enough)
+{
+	if (enough)
+		smc_stats_add(sock_net(sk), c, rx.small, 1);
+	if (unread >= c->rx_size)
+		smc_stats_add(sock_net(sk), c, rx.full, 1);
+}
+
+/**
+ * smc_stats_no_room() - a sender has to wait
+ * @sk: the socket
+ * @c: its connection
+ */
+void smc_stats_no_room(const struct sock *sk, struct smc_conn *c)
+{
+	smc_stats_add(sock_net(sk), c, tx.full, 1);
+	if (c->tx_size >= c->peer_size)
+		smc_stats_add(sock_net(sk), c, tx.full_peer, 1);
+}
+
+#define count_buf(net, c, dir, size, how)				\
+do {									\
+	smc_stats_add(net, c, dir.bufs[smc_stats_size(size)], 1);	\
+	smc_stats_add(net, c, dir.in_use, size);			\
+	if ((how) & SMC_ELEM_FRESH)					\
+		smc_stats_add(net, c, dir.fresh, 1);			\
+	if ((how) & SMC_ELEM_REUSED)					\
+		smc_stats_add(net, c, dir.reused, 1);			\
+	if ((how) & SMC_ELEM_SMALLER)					\
+		smc_stats_add(net, c, dir.downgraded, 1);		\
+} while (0)
+
+/**
+ * smc_stats_up() - a connection has come up
+ * @net: the namespace of its socket
+ * @c: the connection
+ * @server: its role
+ *
+ * Context: any; smc_stats_gone() follows.
+ */
+void smc_stats_up(struct net *net, struct smc_conn *c, bool server)
+{
+	smc_stats_add(net, c, conns[server][c->version > SMC_CLC_V1], 1);
+	count_buf(net, c, rx, c->rx_size, smc_elem_how(c->elem));
+	count_buf(net, c, tx, c->tx_size, c->tx_how);
+}
+
+/**
+ * smc_stats_fold() - add what a connection has counted to its namespace's counters
+ * @net: the namespace of its socket
+ * @c: the connection, referenced or under RCU
+ *
+ * Whatever is counted meanwhile is added the next time.
+ *
+ * Context: any.
+ */
+void smc_stats_fold(struct net *net, struct smc_conn *c)
+{
+	struct smc_conn_counts now = {
+		.tx_bytes = READ_ONCE(c->tx_prod),
+		.rx_bytes = READ_ONCE(c->rx_cons),
+		.tx_calls = READ_ONCE(c->tx_calls),
+		.rx_calls = READ_ONCE(c->rx_calls),
+	};
+	struct smc_conn_counts *old = &c->folded;
+
+	spin_lock_bh(&c->wait_lock);
+	/* Another one may have folded what is newer than what we have read. */
+	if ((s64)(now.tx_bytes - old->tx_bytes) < 0 ||
+	    (s64)(now.rx_bytes - old->rx_bytes) < 0 ||
+	    (s64)(now.tx_calls - old->tx_calls) < 0 ||
+	    (s64)(now.rx_calls - old->rx_calls) < 0)
+		goto out;
+	smc_stats_add(net, c, tx.bytes, now.tx_bytes - old->tx_bytes);
+	smc_stats_add(net, c, rx.bytes, now.rx_bytes - old->rx_bytes);
+	smc_stats_add(net, c, tx.calls[0], now.tx_calls - old->tx_calls);
+	smc_stats_add(net, c, rx.calls[0], now.rx_calls - old->rx_calls);
+	*old = now;
+out:
+	spin_unlock_bh(&c->wait_lock);
+}
+
+/**
+ * smc_stats_gone() - the socket of a connection that was up is through with it
+ * @net: the namespace of the socket
+ * @c: the connection; no system call is in it any more
+ *
+ * Context: any.
+ */
+void smc_stats_gone(struct net *net, struct smc_conn *c)
+{
+	smc_stats_fold(net, c);
+	smc_stats_add(net, c, rx.in_use, -(u64)c->rx_size);
+	smc_stats_add(net, c, tx.in_use, -(u64)c->tx_size);
+}
+
+#define REASON_INDEX_(name, code, words, remedy)	REASON_##name,
+enum { SMC_REASONS(REASON_INDEX_) };
+#undef REASON_INDEX_
+
+static unsigned int reason_index(enum smc_reason reason)
+{
+#define REASON_CASE_(name, code, words, remedy)				\
+	case SMC_REASON_##name:						\
+		return REASON_##name;
+
+	switch (reason) {
+	SMC_REASONS(REASON_CASE_)
+	}
+#undef REASON_CASE_
+	return REASON_INTERNAL;
+}
+
+/* The code of a place in smc_stats.fallbacks. */
+u32 smc_stats_reason(unsigned int index)
+{
+#define REASON_CODE_(name, code, words, remedy)	code,
+	static const u32 codes[] = { SMC_REASONS(REASON_CODE_) };
+#undef REASON_CODE_
+
+	return codes[index];
+}
+
+/**
+ * smc_stats_fallback() - a socket has become TCP
+ * @net: its namespace
+ * @server: it came from a listener
+ * @reason: why; SMC_REASON_NONE is not counted
+ */
+void smc_stats_fallback(struct net *net, bool server, enum smc_reason reason)
+{
+	if (reason)
+		this_cpu_inc(smc_net(net)->stats->fallbacks[server][reason_index(reason)]);
+}
+
+/**
+ * smc_stats_error() - a handshake has ended in a reset
+ * @net: the namespace of its socket
+ * @server: its role
+ */
+void smc_stats_error(struct net *net, bool server)
+{
+	this_cpu_inc(smc_net(net)->stats->errors[server]);
+}
+
+/**
+ * smc_stats_sum() - all counters of a namespace, over all processors
+ * @net: the namespace
+ * @sum: receives them
+ *
+ * Context: process, may sleep.
+ */
+void smc_stats_sum(struct net *net, struct smc_stats *sum)
+{
+	u64 *to = (u64 *)sum;
+	const u64 *from;
+	unsigned int i;
+	int cpu;
+
+	BUILD_BUG_ON(sizeof(*sum) % sizeof(u64));
+	smc_registry_fold(net);
+	memset(sum, 0, sizeof(*sum));
+	for_each_possible_cpu(cpu) {
+		from = (const u64 *)per_cpu_ptr(smc_net(net)->stats, cpu);
+		for (i = 0; i < sizeof(*sum) / sizeof(u64); i++)
+			to[i] += READ_ONCE(from[i]);
+	}
+}

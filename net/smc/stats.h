@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Counters of a namespace.
+ *
+ * What happens seldom is counted here at once, each processor for itself.  What
+ * happens with every message is counted in the connection, where its cache line is
+ * being written anyway: one instruction.  It is added up when the connection ends
+ * and whenever somebody asks, see smc_stats_fold().
+ */
+#ifndef SMC_STATS_H
+#define SMC_STATS_H
+
+#include <linux/bitops.h>
+#include <linux/percpu.h>
+#include <linux/smc_diag.h>
+#include <linux/smc_reason.h>
+#include "conn/conn.h"
+#include "netns.h"
+
+/* Histograms by size: up to 8 KiB, 16 KiB ... 1 MiB, and more. */
+#define SMC_STATS_SIZES	9
+
+/**
+ * struct smc_stats_dir - one direction of one SMC type
+ * @bytes:	bytes that applications have sent or received
+ * @calls:	their calls, by size
+ * @bufs:	connections, by size of their buffer
+ * @in_use:	bytes of buffers of the connections that exist
+ * @small_peer:	the peer's buffer is smaller than what one call sends
+ * @small:	the same of our own; receiving, a call left something unread
+ * @full_peer:	a sender found the peer's buffer full
+ * @full:	the same of our own; receiving, a receiver found its buffer full
+ * @reused:	buffers that were there
+ * @fresh:	buffers that had to be made
+ * @downgraded:	buffers that are smaller than what was wanted
+ */
+struct smc_stats_dir {
+	u64	bytes;
+	u64	calls[SMC_STATS_SIZES];
+	u64	bufs[SMC_STATS_SIZES];
+	u64	in_use;
+	u64	small_peer;
+	u64	small;
+	u64	full_peer;
+	u64	full;
+	u64	reused;
+	u64	fresh;
+	u64	downgraded;
+};
+
+/**
+ * struct smc_stats_tech - one SMC type
+ * @tx:		sending
+ * @rx:		receiving
+ * @conns:	connections that came up, by role (0 client, 1 server) and version
+ * @corks:	TCP_CORK was set on a connection
+ * @nodelays:	TCP_NODELAY was
+ */
+struct smc_stats_tech {
+	struct smc_stats_dir	tx;
+	struct smc_stats_dir	rx;
+	u64			conns[2][2];
+	u64			corks;
+	u64			nodelays;
+};
+
+#define SMC_REASON_COUNT_(name, code, words, remedy)	+ 1
+#define SMC_NR_REASONS	(0 SMC_REASONS(SMC_REASON_COUNT_))
+
+/**
+ * struct smc_stats - all counters of a namespace on one processor
+ * @tech:	by SMC type, see smc_stats_tech()
+ * @errors:	handshakes that ended in a reset, by role
+ * @fallbacks:	sockets that became TCP, by role and reason
+ */
+struct smc_stats {
+	struct smc_stats_tech	tech[2];
+	u64			errors[2];
+	u64			fallbacks[2][SMC_NR_REASONS];
+};
+
+/* SMC-R or SMC-D: an index, for what fabrics say of themselves. */
+static inline unsigned int smc_stats_tech(u8 diag_mode)
+{
+	BUILD_BUG_ON(SMC_DIAG_MODE_SMCR / 2 != 0 || SMC_DIAG_MODE_SMCD / 2 != 1);
+	return diag_mode / 2;
+}
+
+/* Which place of a histogram. */
+static inline unsigned int smc_stats_size(size_t bytes)
+{
+	return min_t(unsigned int, fls64(((u64)bytes - !!bytes) >> 13),
+		     SMC_STATS_SIZES - 1);
+}
+
+/* Counts for the SMC type of a connection; any context. */
+#define smc_stats_add(net, conn, member, n)				\
+	this_cpu_add(smc_net(net)->stats->tech[				\
+		smc_stats_tech((conn)->fabric->ops->diag_mode)].member, n)
+
+void smc_stats_large_send(const struct sock *sk, struct smc_conn *c, size_t len);
+void smc_stats_large_recv(const struct sock *sk, struct smc_conn *c, size_t len);
+void smc_stats_left_unread(const struct sock *sk, struct smc_conn *c, u64 unread,
+			   bool enough);
+void smc_stats_no_room(const struct sock *sk, struct smc_conn *c);
+
+void smc_stats_up(struct net *net, struct smc_conn *c, bool server);
+void smc_stats_fold(struct net *net, struct smc_conn *c);
+void smc_stats_gone(struct net *net, struct smc_conn *c);
+void smc_stats_fallback(struct net *net, bool server, enum smc_reason reason);
+void smc_stats_error(struct net *net, bool server);
+
+u32 smc_stats_reason(unsigned int index);
+void smc_stats_sum(struct net *net, struct smc_stats *sum);
+
+#endif
