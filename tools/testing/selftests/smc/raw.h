@@ -6,6 +6,7 @@
 #ifndef SMC_TEST_RAW_H
 #define SMC_TEST_RAW_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,7 @@ enum reaction {
 const char *reaction_names(unsigned int mask);
 
 bool raw_available(void);		/* is this a test build? */
+void raw_hosts(in_addr_t raw, in_addr_t victim);	/* in host order; loopback without */
 int raw_listen(int *port);		/* accepted children speak CLC themselves */
 int raw_connect(int port);
 int victim_listen(int *port);

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "rogue.h"
+
+void cases_time(void)
+{
+}
