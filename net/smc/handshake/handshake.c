@@ -46,6 +46,17 @@ static void hs_put(struct smc_handshake *hs)
 }
 
 /*
+ * As hs_put(), for a caller that may hold a lock of the connection: the last reference
+ * takes the connection along, and is therefore left to the worker.
+ */
+static void hs_put_later(struct smc_handshake *hs)
+{
+	while (!refcount_dec_not_one(&hs->ref))
+		if (queue_work(smc_wq, &hs->work))
+			return;
+}
+
+/*
  * The handshake of a socket, with a reference.  The cache is SLAB_TYPESAFE_BY_RCU:
  * the object may have become another socket's between the look and the reference.
  */
@@ -59,7 +70,7 @@ static struct smc_handshake *hs_get(struct sock *sk)
 		hs = NULL;
 	rcu_read_unlock();
 	if (hs && rcu_access_pointer(smc_sk(sk)->hs) != hs) {
-		hs_put(hs);
+		hs_put_later(hs);
 		hs = NULL;
 	}
 	return hs;
@@ -120,10 +131,10 @@ static void hs_kick(struct smc_handshake *hs)
 }
 
 /**
- * smc_hs_event() - something happened to the TCP connection of a handshake
+ * smc_hs_event() - something happened to a handshake's TCP connection, or to its fabric
  * @sk: the socket
  *
- * Context: any, bottom halves included.
+ * Context: any, bottom halves included, with smc_conn.state_lock held.
  */
 void smc_hs_event(struct sock *sk)
 {
@@ -132,7 +143,7 @@ void smc_hs_event(struct sock *sk)
 	if (!hs)
 		return;
 	hs_kick(hs);
-	hs_put(hs);
+	hs_put_later(hs);
 }
 
 static void hs_timer(struct timer_list *t)
