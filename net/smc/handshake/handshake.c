@@ -562,15 +562,16 @@ bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a)
 
 /*
  * While the fabric confirms that it works, the peer may find that it does not, and
- * decline; nothing else can come from it before it knows that we are up.
+ * decline, if it is not too late; nothing else can come from it before it knows that we
+ * are up.
  */
-static void watch_for_decline(struct smc_handshake *hs)
+static void watch_for_decline(struct smc_handshake *hs, bool late)
 {
 	int rc = smc_clc_recv(hs);
 
 	if (rc == -EAGAIN)
 		return;
-	if (!rc && hs->hdr.type == SMC_CLC_DECLINE)
+	if (!rc && hs->hdr.type == SMC_CLC_DECLINE && !late)
 		end_declined(hs);
 	else
 		end_bad(hs, rc == -ECONNABORTED ? rc : -EPROTO);
@@ -585,7 +586,7 @@ static bool hs_finish_step(struct smc_handshake *hs)
 	if (!rc)
 		smc_hs_end_up(hs);
 	else if (rc == -EAGAIN)
-		watch_for_decline(hs);
+		watch_for_decline(hs, late);
 	else if (late)
 		smc_hs_end_reset(hs, rc, ECONNRESET);
 	else

@@ -85,6 +85,7 @@ struct link {
 
 struct link *link_new(void);
 bool link_connect(struct link *l);		/* RTR, RTS */
+extern bool link_deaf;				/* ... with a PSN that the victim never sends */
 void link_break(struct link *l);		/* the queue pair is gone */
 void link_free(struct link *l);
 void link_send(struct link *l, const void *b, size_t len);
@@ -145,8 +146,13 @@ struct conn *conn_begin(enum role role, enum flavour flavour, enum stage until,
 struct conn *conn_more(struct conn *first, enum stage until, const struct twist *twist);
 void conn_end(struct conn *c);		/* closes all there is, and the link with the last one */
 
-void clc_describe(const struct conn *c, struct smc_clc_accept *a);
-void clc_send(const struct conn *c, const struct smc_clc_accept *a, const struct twist *twist);
+/* What follows AT_TCP and AT_CLC as client; the rest of a further contact. */
+void clc_propose(struct conn *c, const struct twist *twist);
+void clc_confirm(struct conn *c, const struct twist *twist);
+void clc_rest(struct conn *c);
+bool clc_peer(struct conn *c);		/* read what the victim says of itself */
+void clc_decline(const struct conn *c);
+void clc_out_of_sync(const struct conn *c);
 
 void cdc_fill(struct conn *c, struct smc_cdc_msg *m);
 void cdc_send(struct conn *c, const struct smc_cdc_msg *m);

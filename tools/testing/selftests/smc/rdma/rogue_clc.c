@@ -26,7 +26,7 @@ static void settle(struct link *l, enum role role, enum flavour flavour)
 	l->max_conns = l->release ? 32 : 0;
 }
 
-static void propose(struct conn *c, const struct twist *twist)
+void clc_propose(struct conn *c, const struct twist *twist)
 {
 	static struct message m;
 	struct link *l = c->l;
@@ -61,7 +61,7 @@ static void propose(struct conn *c, const struct twist *twist)
 }
 
 /* What we say of ourselves in Accept or Confirm. */
-void clc_describe(const struct conn *c, struct smc_clc_accept *a)
+static void clc_describe(const struct conn *c, struct smc_clc_accept *a)
 {
 	const struct link *l = c->l;
 	bool first = c->idx == 1;
@@ -102,7 +102,7 @@ void clc_describe(const struct conn *c, struct smc_clc_accept *a)
 	}
 }
 
-void clc_send(const struct conn *c, const struct smc_clc_accept *a, const struct twist *twist)
+static void clc_send(const struct conn *c, const struct smc_clc_accept *a, const struct twist *twist)
 {
 	static struct message m;
 	int len = smc_clc_encode_accept(a, m.b, sizeof(m.b));
@@ -159,6 +159,49 @@ static void connect_first(struct conn *c)
 		give_up("the queue pair does not connect");
 }
 
+void clc_confirm(struct conn *c, const struct twist *twist)
+{
+	connect_first(c);
+	describe(c, twist);
+}
+
+/* As client at AT_CLC; that the victim has it is seen from its data. */
+void clc_rest(struct conn *c)
+{
+	clc_confirm(c, NULL);
+}
+
+bool clc_peer(struct conn *c)
+{
+	read_peer(c);
+	return true;
+}
+
+static void decline(const struct conn *c, bool out_of_sync)
+{
+	struct smc_clc_decline d = { .version = c->l->version, .diagnosis = 0x0badcafe,
+				     .out_of_sync = out_of_sync,
+				     .has_types = c->l->version != SMC_CLC_V1 };
+	uint8_t b[SMC_CLC_MAX_LEN];
+	int len;
+
+	memcpy(d.peer_id, c->l->peer_id, 8);
+	len = smc_clc_encode_decline(&d, b, sizeof(b));
+	if (len < 0)
+		give_up("a Decline that cannot be written");
+	put_bytes(c->s.raw, b, len);
+}
+
+void clc_decline(const struct conn *c)
+{
+	decline(c, false);
+}
+
+void clc_out_of_sync(const struct conn *c)
+{
+	decline(c, true);
+}
+
 static void begin_client(struct conn *c)
 {
 	c->s.raw = raw_connect(victim_port);
@@ -180,12 +223,10 @@ static void go_client(struct conn *c, enum stage until, const struct twist *twis
 	begin_client(c);
 	if (until == AT_TCP)
 		return;
-	propose(c, twist);
+	clc_propose(c, twist);
 	read_peer(c);
-	if (until == AT_CLC)
-		return;
-	connect_first(c);
-	describe(c, twist);
+	if (until != AT_CLC)
+		clc_confirm(c, twist);
 }
 
 static void go_server(struct conn *c, enum stage until, const struct twist *twist)

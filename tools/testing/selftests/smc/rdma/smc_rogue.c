@@ -58,19 +58,15 @@ static bool smcd_echo(void)
 
 static bool all_well(void)
 {
-	char bug[400];
+	char bug[400], inner[sizeof(why)];
+	bool ok = conn_echo(bystander);
 
-	if (!conn_echo(bystander)) {
-		char inner[sizeof(why)];
-
-		snprintf(inner, sizeof(inner), "%s", why);
-		return BAD("the SMC-R bystander: %.200s", inner);
-	}
-	if (!smcd_echo() || !census_back_to(&before))
-		return false;
+	snprintf(inner, sizeof(inner), "%s", why);
 	if (klog_check(bug, sizeof(bug)))
 		return BAD("kernel log: %.250s", bug);
-	return true;
+	if (!ok)
+		return BAD("the SMC-R bystander: %.200s", inner);
+	return smcd_echo() && census_back_to(&before);
 }
 
 void verdict(bool ok, const char *fmt, ...)
