@@ -94,7 +94,9 @@ struct smc_budget {
  * @budget:	what their memory is charged to
  * @ops:	makes buffers known to a device, or NULL
  * @owner:	for @ops; not looked at once closed
- * @reg_lock:	one call of @ops at a time; protects @closed against them
+ * @reg_lock:	one call of @ops at a time; protects @sealed
+ * @sealed:	nothing is made known to a device any more.  Not yet @closed: until all
+ *		is unregistered no buffer may go
  * @lock:	protects @all and @n_bufs
  * @all:	all buffers, for @ops
  * @n_bufs:	their number
@@ -108,6 +110,7 @@ struct smc_pools {
 	const struct smc_buf_ops *ops;
 	void			*owner;
 	struct mutex		reg_lock;
+	bool			sealed;
 	spinlock_t		lock;
 	struct list_head	all;
 	unsigned int		n_bufs;
@@ -169,6 +172,8 @@ static void buf_unlist(struct smc_buf *buf)
 {
 	struct smc_pools *pools = buf->pool->pools;
 
+	if (list_empty(&buf->all))
+		return;
 	spin_lock_bh(&pools->lock);
 	list_del(&buf->all);
 	pools->n_bufs--;
@@ -276,8 +281,8 @@ static void unregister_all(struct smc_pools *pools)
 	void *priv;
 
 	mutex_lock(&pools->reg_lock);
-	WRITE_ONCE(pools->closed, true);
-	/* Nothing is added any more, and only a reap takes off. */
+	pools->sealed = true;
+	/* Nothing is added any more, and nothing taken off before @closed is set. */
 	list_for_each_entry(buf, &pools->all, all) {
 		priv = buf->priv;
 		WRITE_ONCE(buf->priv, NULL);
@@ -308,15 +313,20 @@ void smc_pools_close(struct smc_pools *pools)
 /* Returns the buffer, or NULL after having freed it. */
 static struct smc_buf *register_buf(struct smc_pools *pools, struct smc_buf *buf)
 {
+	void *priv = NULL;
+
 	mutex_lock(&pools->reg_lock);
-	spin_lock_bh(&pools->lock);
-	list_add(&buf->all, &pools->all);
-	pools->n_bufs++;
-	spin_unlock_bh(&pools->lock);
-	if (!pools->closed)
-		buf->priv = pools->ops->reg(pools->owner, buf);
+	if (!pools->sealed)
+		priv = pools->ops->reg(pools->owner, buf);
+	if (priv) {
+		buf->priv = priv;
+		spin_lock_bh(&pools->lock);
+		list_add(&buf->all, &pools->all);
+		pools->n_bufs++;
+		spin_unlock_bh(&pools->lock);
+	}
 	mutex_unlock(&pools->reg_lock);
-	if (buf->priv)
+	if (priv)
 		return buf;
 	buf_free(buf);
 	return NULL;
@@ -350,6 +360,7 @@ static struct smc_buf *buf_new(struct smc_pool *pool)
 		kfree(buf);
 		return NULL;
 	}
+	INIT_LIST_HEAD(&buf->all);
 	buf->pool = pool;
 	buf->n_elems = n;
 	buf->n_free = n;

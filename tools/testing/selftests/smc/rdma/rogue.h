@@ -65,6 +65,7 @@ struct link {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
+	bool connected;
 	uint32_t psn;
 	uint8_t *rmb, *rx, *tx;
 	struct ibv_mr *rmb_mr, *rx_mr, *tx_mr;
@@ -168,6 +169,7 @@ size_t llc_bytes(struct link *l, const struct smc_llc_msg *m, uint8_t *b);
 /* The next LLC message, decoded; CDC goes to its connection meanwhile. */
 bool llc_get(struct link *l, struct smc_llc_msg *m, int ms);
 bool llc_expect(struct link *l, uint8_t type, bool reply, struct smc_llc_msg *m);
+void llc_serve(struct link *l);		/* answer what has come */
 void llc_confirm_link(struct link *l, struct smc_llc_msg *m, bool reply);
 void llc_add_link(struct link *l, struct smc_llc_msg *m);
 bool llc_confirm(struct link *l);	/* our half of the first contact, from AT_LINK on */

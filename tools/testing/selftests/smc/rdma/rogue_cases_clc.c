@@ -260,7 +260,7 @@ static const struct wrong wrongs[] = {
 	ACCEPT_B(GOT_DECLINE, b_max_conns, 15, "15 connections at most"),
 	ACCEPT_B(GOT_DECLINE, b_max_links, 0, "0 links at most"),
 	ACCEPT_B(GOT_DECLINE, b_max_links, 3, "3 links at most"),
-	ACCEPT_B(GOT_RESET, b_type_smcd, 0, "eye catchers of SMC-D"),
+	ACCEPT_B(GOT_DECLINE, b_type_smcd, 0, "eye catchers of SMC-D"),
 	ACCEPT_B(GOT_DECLINE, b_version, 3, "version 3"),
 
 	CONFIRM(GOT_RESET, a_idx_0, "RMBE index 0"),

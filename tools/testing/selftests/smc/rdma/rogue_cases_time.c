@@ -95,7 +95,7 @@ static void test_link_wrong(void)
 /* A further contact whose element is so large that it needs an RMB of its own. */
 static struct conn *with_new_rmb(struct conn *first, struct smc_llc_msg *m)
 {
-	long old = set_sysctl("rmem", 262144);
+	long old = set_sysctl("rmem", 524288);
 	struct conn *c = conn_more(first, first->l->server ? AT_CLC : AT_TCP, NULL);
 
 	if (!first->l->server)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The rogue's handshakes: everything right until a case wants something else. */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,9 +131,13 @@ static void read_peer(struct conn *c)
 {
 	enum reaction wanted = c->l->server ? GOT_CONFIRM : GOT_ACCEPT;
 	static struct message m;
-	enum reaction r = get_message(c->s.raw, &m, WAIT_MS);
 	struct link *l = c->l;
+	enum reaction r;
 
+	/* The victim may want to tell of an RMB first. */
+	for (int i = 0; l->connected && i < WAIT_MS / 10 && !wait_mask(c->s.raw, POLLIN, 10); i++)
+		llc_serve(l);
+	r = get_message(c->s.raw, &m, WAIT_MS);
 	if (r != wanted)
 		give_up("%s of the victim instead of %s", reaction_names(r),
 			reaction_names(wanted));

@@ -146,7 +146,7 @@ static void say_goodbye(struct link *l)
 		.delete_link = { .all = true, .orderly = true, .reason = SMC_LLC_DEL_PROGRAM },
 	};
 
-	if (l->qp)
+	if (l->qp && l->connected)
 		llc_put(l, &m);
 	if (n_graves == 64)
 		give_up("too many links at once");

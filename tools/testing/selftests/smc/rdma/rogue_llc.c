@@ -61,6 +61,24 @@ bool llc_expect(struct link *l, uint8_t type, bool reply, struct smc_llc_msg *m)
 	} while (true);
 }
 
+/* Do what a peer does that has nothing of its own to say. */
+void llc_serve(struct link *l)
+{
+	struct smc_llc_msg m;
+	struct msg *got;
+
+	while ((got = link_recv(l, 0))) {
+		if (smc_is_cdc(got->b[0])) {
+			cdc_take(l, got);
+		} else if (!smc_llc_decode(got->b, got->len, &m) && !m.reply &&
+			   (m.type == SMC_LLC_TEST_LINK || m.type == SMC_LLC_CONFIRM_RKEY)) {
+			m.reply = true;
+			llc_put(l, &m);
+		}
+		free(got);
+	}
+}
+
 void llc_confirm_link(struct link *l, struct smc_llc_msg *m, bool reply)
 {
 	struct smc_llc_confirm_link *c = &m->confirm_link;
