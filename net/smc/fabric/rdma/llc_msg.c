@@ -57,13 +57,13 @@ int smc_llc_send_confirm_link(struct smc_lgr *lgr, bool reply)
 
 	memcpy(m.confirm_link.mac, link->path.mac, ETH_ALEN);
 	memcpy(m.confirm_link.gid, link->path.gid.raw, 16);
+	/* From here on, unless it turns out that it could not be delivered. */
+	WRITE_ONCE(lgr->late, true);
 	rc = smc_link_send(link, &m);
 	if (rc)
-		return rc;
+		WRITE_ONCE(lgr->late, false);
 	lgr->llc.confirm_end = READ_ONCE(link->tx_head);
-	/* Unless it turns out that it could not be delivered. */
-	WRITE_ONCE(lgr->late, true);
-	return 0;
+	return rc;
 }
 
 static void activate(struct smc_lgr *lgr)

@@ -22,15 +22,19 @@ static in_addr_t raw_host = INADDR_LOOPBACK, victim_host = INADDR_LOOPBACK;
 
 #define TIMEOUT_PARAM "/sys/module/smc/parameters/handshake_timeout_ms"
 
+void (*give_up_to)(const char *words);
+
 void give_up(const char *fmt, ...)
 {
+	char words[300];
 	va_list ap;
 
-	printf("Bail out! ");
 	va_start(ap, fmt);
-	vprintf(fmt, ap);
+	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
-	printf(" (%s)\n", strerror(errno));
+	if (give_up_to)
+		give_up_to(words);
+	printf("Bail out! %s (%s)\n", words, strerror(errno));
 	exit(1);
 }
 

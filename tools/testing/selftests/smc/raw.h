@@ -50,7 +50,10 @@ enum reaction get_message(int fd, struct message *m, int ms);
 int wait_mask(int fd, int want, int ms);	/* 0: not in time */
 long set_timeout_ms(long ms);		/* of handshakes; returns the old one */
 
-/* Set by the program that uses this; ends it, with words. */
+/* May be set, and need not return: a case is given up, rather than the program. */
+extern void (*give_up_to)(const char *words);
+
+/* Ends the program, with words. */
 void give_up(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #endif

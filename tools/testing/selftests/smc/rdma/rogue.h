@@ -11,6 +11,7 @@
 #define SMC_TEST_ROGUE_H
 
 #include <infiniband/verbs.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -141,11 +142,13 @@ struct twist {
 	void (*bytes)(struct message *m);		/* of that one */
 };
 
+struct conn *conn_new(struct link *l);	/* for rogue_clc.c */
 struct conn *conn_begin(enum role role, enum flavour flavour, enum stage until,
 			const struct twist *twist);
 /* One more connection over the link of another. */
 struct conn *conn_more(struct conn *first, enum stage until, const struct twist *twist);
 void conn_end(struct conn *c);		/* closes all there is, and the link with the last one */
+void conns_end(const struct conn *but);	/* all there are */
 
 /* What follows AT_TCP and AT_CLC as client; the rest of a further contact. */
 void clc_propose(struct conn *c, const struct twist *twist);
@@ -192,6 +195,17 @@ bool census_back_to(const struct census *c);	/* waits for it */
 
 /* One line of TAP; the bystanders, the kernel log and the device are looked at, too. */
 void verdict(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Play a case; when it gives up it has failed, and the next one is played. */
+extern jmp_buf gave_up;
+void verdict_gave_up(const char *what, const char *detail);
+#define TRY(call, detail)						\
+	do {								\
+		if (!setjmp(gave_up))					\
+			call;						\
+		else							\
+			verdict_gave_up(#call, detail);			\
+	} while (0)
 
 void cases_clc(void);
 void cases_llc(void);

@@ -281,28 +281,30 @@ static void bytes(const char *what, const uint8_t *b, size_t len)
 	verdict(ok, "cdc: %s", what);
 }
 
+#define BYTES(what, b, len)	TRY(bytes(what, b, len), what)
+
 static void run_bytes(void)
 {
 	uint8_t b[64] = { SMC_CDC_TYPE, MSG_LEN };
 	char what[64];
 
-	bytes("cut by a byte", b, MSG_LEN - 1);
-	bytes("a byte too long", b, MSG_LEN + 1);
-	bytes("one byte", b, 1);
-	bytes("8 bytes", b, 8);
+	BYTES("cut by a byte", b, MSG_LEN - 1);
+	BYTES("a byte too long", b, MSG_LEN + 1);
+	BYTES("one byte", b, 1);
+	BYTES("8 bytes", b, 8);
 	b[1] = 0;
-	bytes("says length 0", b, MSG_LEN);
+	BYTES("says length 0", b, MSG_LEN);
 	b[1] = MSG_LEN - 1;
-	bytes("says length 43", b, MSG_LEN);
+	BYTES("says length 43", b, MSG_LEN);
 	b[1] = 255;
-	bytes("says length 255", b, MSG_LEN);
+	BYTES("says length 255", b, MSG_LEN);
 	b[1] = MSG_LEN;
 	for (unsigned int type = 0xc0; type < 0x100; type++) {
 		if (type == SMC_CDC_TYPE)
 			continue;
 		b[0] = type;
 		snprintf(what, sizeof(what), "type %02x", type);
-		bytes(what, b, MSG_LEN);
+		BYTES(what, b, MSG_LEN);
 	}
 }
 
@@ -468,25 +470,25 @@ void cases_cdc(void)
 {
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 		for (enum role r = CLIENT; r <= SERVER; r++)
-			run_change(i, r);
-	full_window();
-	seqno_wraps();
-	prod_flags();
+			TRY(run_change(i, r), changes[i].what);
+	TRY(full_window(), "");
+	TRY(seqno_wraps(), "");
+	TRY(prod_flags(), "");
 	for (unsigned int flags = 0x20; flags < 0x100; flags += 0x20) {
-		conn_flags_case(flags, 0, flags & 0x20 ? CLIENT : SERVER);
-		conn_flags_case(flags, 0xf0, flags & 0x20 ? SERVER : CLIENT);
+		TRY(conn_flags_case(flags, 0, flags & 0x20 ? CLIENT : SERVER), "");
+		TRY(conn_flags_case(flags, 0xf0, flags & 0x20 ? SERVER : CLIENT), "");
 	}
-	after_end(SMC_CDC_ABORT, "data after an abort", true);
-	after_end(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, "data after a close", true);
-	after_end(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, "a close that is taken back", false);
-	after_end(SMC_CDC_ABORT, "an abort that is taken back", false);
-	closed_token();
-	flood();
-	bad_write("with an unknown RKey", 0, 0xff00, 8);
-	bad_write("with RKey 0 ^ 1", 0, 1, 8);
-	bad_write("before the RMB", -(1 << 20), 0, 8);
-	bad_write("behind the RMB", 1 << 20, 0, 8);
-	bad_write("far away", 1ll << 46, 0, 8);
-	other_element();
+	TRY(after_end(SMC_CDC_ABORT, "data after an abort", true), "");
+	TRY(after_end(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, "data after a close", true), "");
+	TRY(after_end(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, "a close that is taken back", false), "");
+	TRY(after_end(SMC_CDC_ABORT, "an abort that is taken back", false), "");
+	TRY(closed_token(), "");
+	TRY(flood(), "");
+	TRY(bad_write("with an unknown RKey", 0, 0xff00, 8), "");
+	TRY(bad_write("with RKey 0 ^ 1", 0, 1, 8), "");
+	TRY(bad_write("before the RMB", -(1 << 20), 0, 8), "");
+	TRY(bad_write("behind the RMB", 1 << 20, 0, 8), "");
+	TRY(bad_write("far away", 1ll << 46, 0, 8), "");
+	TRY(other_element(), "");
 	run_bytes();
 }

@@ -389,12 +389,12 @@ static void same_element(enum role role)
 void cases_clc(void)
 {
 	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++)
-		first_contact(&wrongs[i]);
+		TRY(first_contact(&wrongs[i]), wrongs[i].what);
 	for (size_t i = 0; i < sizeof(further) / sizeof(further[0]); i++)
-		further_contact(&further[i]);
+		TRY(further_contact(&further[i]), further[i].what);
 	for (enum role r = CLIENT; r <= SERVER; r++) {
-		odd(r, a_token_0, 0, "alert token 0");
-		odd(r, a_token_last, UINT32_MAX, "alert token ffffffff");
+		TRY(odd(r, a_token_0, 0, "alert token 0"), "");
+		TRY(odd(r, a_token_last, UINT32_MAX, "alert token ffffffff"), "");
 	}
-	same_element(CLIENT);
+	TRY(same_element(CLIENT), "");
 }

@@ -133,10 +133,10 @@ void cases_link(void)
 		for (enum event event = FIN; event <= BREAK; event++)
 			for (enum role role = CLIENT; role <= SERVER; role++)
 				if (possible(role, stage, event))
-					one(role, stage, event);
-	further(FIN);
-	further(RST);
-	further(DECLINE);
-	further(GARBAGE);
-	out_of_sync();
+					TRY(one(role, stage, event), event_name[event]);
+	TRY(further(FIN), "");
+	TRY(further(RST), "");
+	TRY(further(DECLINE), "");
+	TRY(further(GARBAGE), "");
+	TRY(out_of_sync(), "");
 }

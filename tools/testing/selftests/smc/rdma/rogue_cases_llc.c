@@ -419,7 +419,7 @@ static void run_said(void)
 		for (enum flavour f = V21; f <= V1; f++)
 			for (enum role r = CLIENT; r <= SERVER; r++)
 				if (said[i].roles & ROLE(r) && said[i].flavours & V(f))
-					say(&said[i], r, f);
+					TRY(say(&said[i], r, f), said[i].what);
 }
 
 /* ---- replies to what the victim asks at the end of a first contact ---- */
@@ -685,20 +685,20 @@ static void delete_in_use(enum role role)
 void cases_llc(void)
 {
 	run_said();
-	reply_to_add_link(add_link_yes, "a positive ADD LINK reply", false);
-	reply_to_add_link(add_link_no_0, "a negative ADD LINK reply, reason 0", true);
-	reply_to_add_link(add_link_no_15, "a negative ADD LINK reply, reason 15", true);
-	bad_mtu(SERVER, AT_ADD_LINK, 0);
-	bad_mtu(SERVER, AT_ADD_LINK, 6);
-	bad_mtu(SERVER, AT_UP, 15);
-	run_counts();
+	TRY(reply_to_add_link(add_link_yes, "a positive ADD LINK reply", false), "");
+	TRY(reply_to_add_link(add_link_no_0, "a negative ADD LINK reply, reason 0", true), "");
+	TRY(reply_to_add_link(add_link_no_15, "a negative ADD LINK reply, reason 15", true), "");
+	TRY(bad_mtu(SERVER, AT_ADD_LINK, 0), "");
+	TRY(bad_mtu(SERVER, AT_ADD_LINK, 6), "");
+	TRY(bad_mtu(SERVER, AT_UP, 15), "");
+	TRY(run_counts(), "");
 	for (enum role r = CLIENT; r <= SERVER; r++) {
-		many_rkeys(r);
-		delete_in_use(r);
+		TRY(many_rkeys(r), "");
+		TRY(delete_in_use(r), "");
 	}
-	flood(test_link, "TEST LINK");
-	flood(confirm_rkey, "CONFIRM RKEY");
-	flood(delete_rkey_unknown, "DELETE RKEY");
-	run_lengths();
-	run_types();
+	TRY(flood(test_link, "TEST LINK"), "");
+	TRY(flood(confirm_rkey, "CONFIRM RKEY"), "");
+	TRY(flood(delete_rkey_unknown, "DELETE RKEY"), "");
+	TRY(run_lengths(), "");
+	TRY(run_types(), "");
 }

@@ -246,19 +246,6 @@ static void go_server(struct conn *c, enum stage until, const struct twist *twis
 	connect_first(c);
 }
 
-static struct conn *conn_new(struct link *l)
-{
-	struct conn *c = calloc(1, sizeof(*c));
-
-	if (!c || l->n_conns == N_ELEMS)
-		give_up("no room for a connection");
-	c->l = l;
-	l->conns[l->n_conns++] = c;
-	c->idx = l->n_conns;
-	c->token = 0x10000000 | l->peer_id[0] << 16 | l->peer_id[1] << 8 | c->idx;
-	return c;
-}
-
 static void go(struct conn *c, enum stage until, const struct twist *twist)
 {
 	if (c->l->server)

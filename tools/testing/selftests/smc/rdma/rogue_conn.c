@@ -159,13 +159,47 @@ void bury_links(void)
 		link_free(graves[--n_graves]);
 }
 
+static struct conn *alive[128];
+
+struct conn *conn_new(struct link *l)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+	unsigned int i;
+
+	if (!c || l->n_conns == N_ELEMS)
+		give_up("no room for a connection");
+	c->l = l;
+	l->conns[l->n_conns++] = c;
+	c->idx = l->n_conns;
+	c->token = 0x10000000 | l->peer_id[0] << 16 | l->peer_id[1] << 8 | c->idx;
+	c->s.raw = c->s.victim = -1;
+	for (i = 0; alive[i]; i++)
+		if (i == 127)
+			give_up("too many connections");
+	alive[i] = c;
+	return c;
+}
+
+void conns_end(const struct conn *but)
+{
+	for (unsigned int i = 0; i < 128; i++)
+		if (alive[i] && alive[i] != but)
+			conn_end(alive[i]);
+}
+
 void conn_end(struct conn *c)
 {
 	struct link *l = c->l;
 	bool last = true;
 
+	for (unsigned int i = 0; i < 128; i++)
+		if (alive[i] == c)
+			alive[i] = NULL;
+
 	end_scene(c->s);
-	l->conns[c->idx - 1] = NULL;
+	for (unsigned int i = 0; i < l->n_conns; i++)
+		if (l->conns[i] == c)
+			l->conns[i] = NULL;
 	free(c);
 	for (unsigned int i = 0; i < l->n_conns; i++)
 		last &= !l->conns[i];

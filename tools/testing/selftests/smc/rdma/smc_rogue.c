@@ -91,6 +91,25 @@ void verdict(bool ok, const char *fmt, ...)
 	fflush(stdout);
 }
 
+jmp_buf gave_up;
+static char words_of_giving_up[300];
+
+static void case_gives_up(const char *words)
+{
+	snprintf(words_of_giving_up, sizeof(words_of_giving_up), "%s", words);
+	longjmp(gave_up, 1);
+}
+
+void verdict_gave_up(const char *what, const char *detail)
+{
+	conns_end(bystander);
+	snprintf(why, sizeof(why), "%s", words_of_giving_up);
+	/* From here on nobody could go on. */
+	give_up_to = NULL;
+	verdict(false, "%s: %s", what, detail);
+	give_up_to = case_gives_up;
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -122,6 +141,7 @@ int main(int argc, char **argv)
 	bystander = conn_begin(CLIENT, V21, AT_UP, NULL);
 	census_take(&before);
 	verdict(conn_echo(bystander), "a peer that does everything right");
+	give_up_to = case_gives_up;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		time_t begun = time(NULL);
 
@@ -131,6 +151,7 @@ int main(int argc, char **argv)
 		parts[i].run();
 		printf("# %s took %ld s\n", parts[i].name, (long)(time(NULL) - begun));
 	}
+	give_up_to = NULL;
 	conn_end(bystander);
 	printf("1..%d\n", n_tests);
 	return n_failed != 0;
