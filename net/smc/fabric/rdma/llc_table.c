@@ -58,7 +58,8 @@ static const struct llc_rule llc_rules[] = {
 	{ SMC_LLC_ADD_LINK,	REPLY,	 CLIENT, CONFIRMED,	      smc_llc_add_link_late },
 	/* unknown link: reply with that reason */
 	{ SMC_LLC_DELETE_LINK,	REQUEST, BOTH,	 ANY,		      smc_llc_delete_link_req },
-	{ SMC_LLC_DELETE_LINK,	REPLY,	 CLIENT, WHEN(W_DELETE_LINK_RSP), smc_llc_delete_link_rsp },
+	{ SMC_LLC_DELETE_LINK,	REPLY,	 CLIENT, WHEN(W_DELETE_LINK_RSP),
+	  smc_llc_delete_link_rsp },
 	{ SMC_LLC_REQ_ADD_LINK,	REQUEST, CLIENT, CONFIRMED,	      smc_llc_req_add_link },
 	{ SMC_LLC_CONFIRM_RKEY,	REQUEST, BOTH,	 CONFIRMED,	      smc_llc_confirm_rkey_req },
 	{ SMC_LLC_CONFIRM_RKEY,	REPLY,	 BOTH,	 WHEN(W_CONFIRM_RKEY_RSP), smc_llc_confirm_rkey_rsp },

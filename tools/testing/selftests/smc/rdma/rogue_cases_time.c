@@ -277,7 +277,7 @@ void cases_time(void)
 	START(deaf_server());
 	START(deaf_client());
 	START(broken(SERVER, V21, AT_LINK, "the queue pair is gone before CONFIRM LINK"));
-	START(broken(CLIENT, V21, AT_LINK, "the queue pair is gone before the reply to CONFIRM LINK"));
+	START(broken(CLIENT, V21, AT_LINK, "the queue pair is gone before CONFIRM LINK's reply"));
 	START(broken(SERVER, V20, AT_ADD_LINK, "the queue pair is gone before ADD LINK"));
 	START(broken_after_confirm());
 	START(broken_up(SERVER, "the queue pair of a server is gone"));

@@ -135,8 +135,11 @@ static void read_peer(struct conn *c)
 	enum reaction r;
 
 	/* The victim may want to tell of an RMB first. */
-	for (int i = 0; l->connected && i < WAIT_MS / 10 && !wait_mask(c->s.raw, POLLIN, 10); i++)
+	for (int i = 0; l->connected && i < WAIT_MS / 10; i++) {
+		if (wait_mask(c->s.raw, POLLIN, 10))
+			break;
 		llc_serve(l);
+	}
 	r = get_message(c->s.raw, &m, WAIT_MS);
 	if (r != wanted)
 		give_up("%s of the victim instead of %s", reaction_names(r),
