@@ -486,7 +486,7 @@ static const struct {
 	const char *what;
 } genuine[] = {
 	{ confirm_link, "CONFIRM LINK" }, { confirm_link_other, "CONFIRM LINK, other role" },
-	{ add_link, "ADD LINK" }
+	{ add_link, "ADD LINK" },
 	{ add_link_yes, "ADD LINK reply" },
 	{ add_link_no, "negative ADD LINK reply" },
 	{ delete_unknown, "DELETE LINK" }, { delete_reply, "DELETE LINK reply" },
