@@ -329,12 +329,13 @@ static void answer_test(struct smc_link *link, struct smc_llc_msg *m)
 
 static void test_answered(struct smc_link *link, const struct smc_llc_msg *m)
 {
+	u8 sent[sizeof(m->test_link.data)] = {};
 	struct smc_llc *llc = &link->lgr->llc;
 	bool ok;
 
 	spin_lock_bh(&llc->lock);
-	ok = llc->test_sent && !memcmp(m->test_link.data, &llc->test_data,
-				       sizeof(llc->test_data));
+	memcpy(sent, &llc->test_data, sizeof(llc->test_data));
+	ok = llc->test_sent && !memcmp(m->test_link.data, sent, sizeof(sent));
 	llc->test_sent = 0;
 	spin_unlock_bh(&llc->lock);
 	if (!ok)

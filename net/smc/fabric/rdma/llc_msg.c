@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The LLC engine: what each message of the peer does. */
 #include "../../netns.h"
+#include "../../wire/clc.h"
 #include "lgr.h"
 #include "link.h"
-#include "../../wire/clc.h"
 #include "llc_msg.h"
 
 /*

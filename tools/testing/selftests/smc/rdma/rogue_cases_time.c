@@ -77,17 +77,17 @@ static void test_link_right(void)
 	verdict(ok, "llc: TEST LINK of the victim, answered");
 }
 
-static void test_link_wrong(void)
+static void test_link_wrong(unsigned int byte)
 {
 	struct smc_llc_msg m;
 	struct conn *c = tested(&m);
 	bool ok;
 
-	m.test_link.data[0]++;
+	m.test_link.data[byte]++;
 	llc_put(c->l, &m);
 	ok = victim_is_told(c->s, true);
 	conn_end(c);
-	verdict(ok, "llc: TEST LINK of the victim, answered with other data");
+	verdict(ok, "llc: TEST LINK of the victim, answered with another byte %u", byte);
 }
 
 /* ---- the victim tells of a new RMB ---- */
@@ -261,7 +261,8 @@ void cases_time(void)
 	long old = set_timeout_ms(120000);
 
 	TRY(test_link_right(), "");
-	TRY(test_link_wrong(), "");
+	TRY(test_link_wrong(0), "");
+	TRY(test_link_wrong(15), "");
 	for (enum role r = CLIENT; r <= SERVER; r++)
 		for (enum answer a = YES; a <= TWICE; a++)
 			TRY(confirm_rkey(r, a), answer_name[a]);
