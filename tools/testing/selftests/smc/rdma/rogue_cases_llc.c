@@ -685,6 +685,30 @@ static void flood(maker *make, const char *what)
 	verdict(true, "llc: 600 times %s in a row", what);
 }
 
+/* Seven other links: two in the first message, three in the next one, two in the last. */
+static void rkey_conts(enum role role, uint8_t second, enum outcome outcome)
+{
+	struct conn *c = conn_begin(role, V1, AT_UP, NULL);
+	struct smc_llc_msg m = { 0 }, cont = { .type = SMC_LLC_CONFIRM_RKEY_CONT };
+	bool ok;
+
+	confirm_rkey(c->l, &m);
+	m.confirm_rkey.n_total = 7;
+	llc_put(c->l, &m);
+	ok = answers(c->l, &m, false);
+	cont.confirm_rkey_cont.n_left = second;
+	llc_put(c->l, &cont);
+	if (outcome == ANSWER) {
+		ok = ok && answers(c->l, &cont, false);
+		cont.confirm_rkey_cont.n_left = 2;
+		llc_put(c->l, &cont);
+	}
+	ok = ok && follows(c, AT_UP, outcome, &cont);
+	conn_end(c);
+	verdict(ok, "llc, v1, %s: CONFIRM RKEY of 8 links, %s", role_name[role],
+		outcome == ANSWER ? "in three messages" : "with one too few in the second message");
+}
+
 static void delete_in_use(enum role role)
 {
 	struct conn *c = conn_begin(role, V21, AT_UP, NULL);
@@ -712,6 +736,8 @@ void cases_llc(void)
 	for (enum role r = CLIENT; r <= SERVER; r++) {
 		TRY(many_rkeys(r), "");
 		TRY(delete_in_use(r), "");
+		TRY(rkey_conts(r, 5, ANSWER), "");
+		TRY(rkey_conts(r, 4, DOWN), "");
 	}
 	TRY(flood(test_link, "TEST LINK"), "");
 	TRY(flood(confirm_rkey, "CONFIRM RKEY"), "");
