@@ -271,8 +271,10 @@ void smc_link_down(struct smc_link *link, u32 reason)
 	first = link->state != SMC_LINK_DOWN && link->state != SMC_LINK_UNUSED;
 	link->tx_ready = false;
 	if (first) {
-		link->state = SMC_LINK_DOWN;
+		link->tx_down = link->tx_tail;
+		link->lost = reason == SMC_LLC_DEL_LOST_PATH;
 		link->down_reason = reason;
+		link->state = SMC_LINK_DOWN;
 	}
 	spin_unlock_bh(&link->tx_lock);
 	if (first)

@@ -104,6 +104,8 @@ struct smc_rx_slot {
  * @rx_long_dma: its DMA address
  * @last_rx:	jiffies of the last message, for the keepalive
  * @down_reason: why it is down, SMC_LLC_DEL_*
+ * @lost:	it is down because something could not be sent or received
+ * @tx_down:	@tx_tail when it went down
  */
 struct smc_link {
 	struct smc_lgr		*lgr;
@@ -148,6 +150,8 @@ struct smc_link {
 	u64			rx_long_dma;
 	unsigned long		last_rx;
 	u32			down_reason;
+	bool			lost;
+	u32			tx_down;
 };
 
 /**

@@ -327,6 +327,9 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* How far ahead of the tail is it?  Nobody else moves the tail. */
 	ahead = (idx - link->tx_tail) & (link->n_tx - 1);
 	retire(link, link->tx_tail + ahead + 1);
+	/* Until then there are LLC messages only. */
+	if (unlikely(READ_ONCE(link->state) == SMC_LINK_READY))
+		smc_llc_sent(link->lgr);
 }
 
 /**
