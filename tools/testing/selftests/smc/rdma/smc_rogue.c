@@ -56,6 +56,12 @@ static bool smcd_echo(void)
 		c == 'y') || BAD("the SMC-D bystander is disturbed");
 }
 
+void bystander_turn(void)
+{
+	if (!conn_echo(bystander))
+		give_up("the bystander: %s", why);
+}
+
 static bool all_well(void)
 {
 	char bug[400], inner[sizeof(why)];
