@@ -38,7 +38,7 @@ help:
 
 ## make [KVER=6.12.. | KDIR=dir]   smc.ko and smc_diag.ko, into build/<kernel>/ (TEST=1: with test hooks)
 ## make sparse                     the same, checked by sparse
-## make tools                      smcss, smc_run and libsmc-preload.so, into build/tools/
+## make tools                      smcss, smcr, smcd, smc_run and so on, into build/tools/
 ## make install [DESTDIR=dir]      modules into updates/smc/, before the kernel's own; tools into /usr/local
 ## make uninstall [DESTDIR=dir]    takes all of that away
 ## make demo                       nginx, curl and wrk over SMC in a virtual machine
@@ -106,13 +106,14 @@ demo:
 	@tools/demo/run
 
 check:
-	@tools/testing/check host 6.1 6.12 memory
+	@tools/testing/check host intree 6.1 6.12 memory
 
 check-debug:
 	@tools/testing/check debug
 
 bench:
 	@tools/install-packages bench
+	@$(MAKE) tools
 	@$(MAKE) modules KVER=$$(tools/testing/vm/run --resolve 6.12)
 	@tools/testing/selftests/smc/bench/run
 

@@ -6,143 +6,125 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include <linux/smc_reason.h>
-
 #include "record.h"
+#include "writer.h"
 
-/* Names of devices and GIDs come from a driver: print nothing that ends a string. */
-static void print_text(FILE *out, const char *key, const uint8_t *text, size_t size)
-{
-	size_t i;
-
-	fprintf(out, "\"%s\": \"", key);
-	for (i = 0; i < size && text[i]; i++) {
-		if (text[i] == '"' || text[i] == '\\')
-			fprintf(out, "\\%c", text[i]);
-		else if (text[i] < 0x20 || text[i] > 0x7e)
-			fprintf(out, "\\u%04x", text[i]);
-		else
-			fputc(text[i], out);
-	}
-	fputc('"', out);
-}
-
-static void print_address(FILE *out, const char *key, const struct record *r, bool peer)
+static void print_address(struct json *json, const char *key, const struct record *r, bool peer)
 {
 	const void *address = peer ? r->msg.id.idiag_dst : r->msg.id.idiag_src;
 	char text[INET6_ADDRSTRLEN];
 
 	if (!inet_ntop(record_family(r), address, text, sizeof(text)))
 		strcpy(text, "?");
-	fprintf(out, ", \"%s\": {\"address\": \"%s\", \"port\": %u}", key, text,
-		ntohs(peer ? r->msg.id.idiag_dport : r->msg.id.idiag_sport));
+	json_object(json, key);
+	json_text(json, "address", text);
+	json_number(json, "port", ntohs(peer ? r->msg.id.idiag_dport : r->msg.id.idiag_sport));
+	json_object_end(json);
 }
 
-static void print_reason(FILE *out, const char *key, uint32_t code)
+static void print_fallback(struct json *json, const struct smc_diag_fallback *f)
 {
-	const char *name = reason_name(code);
-	char room[64];
-
-	fprintf(out, "\"%s\": {\"code\": \"0x%08x\"", key, code);
-	if (name)
-		fprintf(out, ", \"name\": \"%s\"", name);
-	fprintf(out, ", \"words\": \"%s\", \"remedy\": \"%s\"}",
-		reason_words(code, room), reason_remedy(code));
+	json_object(json, "fallback");
+	json_reason(json, "reason", f->reason);
+	if (f->peer_diagnosis)
+		json_reason(json, "peer_diagnosis", f->peer_diagnosis);
+	json_text(json, "side", reason_side(f));
+	json_object_end(json);
 }
 
-static void print_fallback(FILE *out, const struct smc_diag_fallback *f)
+static void print_cursor(struct json *json, const char *key, const struct smc_diag_cursor *c)
 {
-	fprintf(out, ", \"fallback\": {");
-	print_reason(out, "reason", f->reason);
-	if (f->peer_diagnosis) {
-		fprintf(out, ", ");
-		print_reason(out, "peer_diagnosis", f->peer_diagnosis);
-	}
-	fprintf(out, ", \"side\": \"%s\"}", reason_side(f));
+	json_object(json, key);
+	json_number(json, "wrap", c->wrap);
+	json_number(json, "count", c->count);
+	json_object_end(json);
 }
 
-static void print_cursor(FILE *out, const char *key, const struct smc_diag_cursor *c)
+static void print_connection(struct json *json, const struct smc_diag_conninfo *c)
 {
-	fprintf(out, ", \"%s\": {\"wrap\": %u, \"count\": %u}", key, c->wrap, c->count);
+	json_object(json, "connection");
+	json_hex(json, "token", 8, c->token);
+	json_number(json, "sndbuf", c->sndbuf_size);
+	json_number(json, "rcvbuf", c->rmbe_size);
+	json_number(json, "peerbuf", c->peer_rmbe_size);
+	print_cursor(json, "rx_prod", &c->rx_prod);
+	print_cursor(json, "rx_cons", &c->rx_cons);
+	print_cursor(json, "tx_prod", &c->tx_prod);
+	print_cursor(json, "tx_cons", &c->tx_cons);
+	print_cursor(json, "tx_prep", &c->tx_prep);
+	print_cursor(json, "tx_sent", &c->tx_sent);
+	print_cursor(json, "tx_fin", &c->tx_fin);
+	json_number(json, "rx_prod_flags", c->rx_prod_flags);
+	json_number(json, "rx_conn_state_flags", c->rx_conn_state_flags);
+	json_number(json, "tx_prod_flags", c->tx_prod_flags);
+	json_number(json, "tx_conn_state_flags", c->tx_conn_state_flags);
+	json_object_end(json);
 }
 
-static void print_connection(FILE *out, const struct smc_diag_conninfo *c)
+static void print_dmb(struct json *json, const struct smcd_diag_dmbinfo *d)
 {
-	fprintf(out, ", \"connection\": {\"token\": \"0x%08x\"", c->token);
-	fprintf(out, ", \"sndbuf\": %u, \"rcvbuf\": %u, \"peerbuf\": %u",
-		c->sndbuf_size, c->rmbe_size, c->peer_rmbe_size);
-	print_cursor(out, "rx_prod", &c->rx_prod);
-	print_cursor(out, "rx_cons", &c->rx_cons);
-	print_cursor(out, "tx_prod", &c->tx_prod);
-	print_cursor(out, "tx_cons", &c->tx_cons);
-	print_cursor(out, "tx_prep", &c->tx_prep);
-	print_cursor(out, "tx_sent", &c->tx_sent);
-	print_cursor(out, "tx_fin", &c->tx_fin);
-	fprintf(out, ", \"rx_prod_flags\": %u, \"rx_conn_state_flags\": %u",
-		c->rx_prod_flags, c->rx_conn_state_flags);
-	fprintf(out, ", \"tx_prod_flags\": %u, \"tx_conn_state_flags\": %u}",
-		c->tx_prod_flags, c->tx_conn_state_flags);
+	json_object(json, "smcd");
+	json_hex(json, "linkgroup", 8, d->linkid);
+	json_hex(json, "gid", 16, d->my_gid);
+	json_hex(json, "peer_gid", 16, d->peer_gid);
+	json_hex(json, "token", 16, d->token);
+	json_hex(json, "peer_token", 16, d->peer_token);
+	json_object_end(json);
 }
 
-/* 64-bit numbers as text: many readers of JSON would round them. */
-static void print_dmb(FILE *out, const struct smcd_diag_dmbinfo *d)
-{
-	fprintf(out, ", \"smcd\": {\"linkgroup\": \"0x%08x\"", d->linkid);
-	fprintf(out, ", \"gid\": \"0x%016llx\", \"peer_gid\": \"0x%016llx\"",
-		(unsigned long long)d->my_gid, (unsigned long long)d->peer_gid);
-	fprintf(out, ", \"token\": \"0x%016llx\", \"peer_token\": \"0x%016llx\"}",
-		(unsigned long long)d->token, (unsigned long long)d->peer_token);
-}
-
-static void print_link(FILE *out, const struct smc_diag_lgrinfo *g)
+static void print_link(struct json *json, const struct smc_diag_lgrinfo *g)
 {
 	const struct smc_diag_linkinfo *link = &g->lnk[0];
 
-	fprintf(out, ", \"smcr\": {\"role\": \"%s\", \"link\": %u, ",
-		g->role ? "server" : "client", link->link_id);
-	print_text(out, "device", link->ibname, sizeof(link->ibname));
-	fprintf(out, ", \"port\": %u, ", link->ibport);
-	print_text(out, "gid", link->gid, sizeof(link->gid));
-	fprintf(out, ", ");
-	print_text(out, "peer_gid", link->peer_gid, sizeof(link->peer_gid));
-	fprintf(out, "}");
+	json_object(json, "smcr");
+	json_text(json, "role", g->role ? "server" : "client");
+	json_number(json, "link", link->link_id);
+	json_bytes(json, "device", link->ibname, sizeof(link->ibname));
+	json_number(json, "port", link->ibport);
+	json_bytes(json, "gid", link->gid, sizeof(link->gid));
+	json_bytes(json, "peer_gid", link->peer_gid, sizeof(link->peer_gid));
+	json_object_end(json);
 }
 
-static void print_socket(FILE *out, const struct record *r)
+static void print_socket(struct json *json, const struct record *r)
 {
 	uint8_t shut = record_has(r, SMC_DIAG_SHUTDOWN) ? r->shutdown : r->msg.diag_shutdown;
 	char room[16];
 
-	fprintf(out, "{\"state\": \"%s\", \"uid\": %u, \"inode\": %llu",
-		state_name(r->msg.diag_state, room), r->msg.diag_uid,
-		(unsigned long long)r->msg.diag_inode);
-	print_address(out, "local", r, false);
+	json_object(json, NULL);
+	json_text(json, "state", state_name(r->msg.diag_state, room));
+	json_number(json, "uid", r->msg.diag_uid);
+	json_number(json, "inode", r->msg.diag_inode);
+	print_address(json, "local", r, false);
 	if (has_peer(r))
-		print_address(out, "peer", r, true);
-	fprintf(out, ", \"interface\": %u", r->msg.id.idiag_if);
+		print_address(json, "peer", r, true);
+	json_number(json, "interface", r->msg.id.idiag_if);
 	if (strcmp(mode_name(r), "-"))
-		fprintf(out, ", \"mode\": \"%s\"", mode_name(r));
-	fprintf(out, ", \"shutdown\": {\"receive\": %s, \"send\": %s}",
-		shut & 1 ? "true" : "false", shut & 2 ? "true" : "false");
+		json_text(json, "mode", mode_name(r));
+	json_object(json, "shutdown");
+	json_bool(json, "receive", shut & 1);
+	json_bool(json, "send", shut & 2);
+	json_object_end(json);
 	if (is_tcp(r) && record_has(r, SMC_DIAG_FALLBACK))
-		print_fallback(out, &r->fallback);
+		print_fallback(json, &r->fallback);
 	if (record_has(r, SMC_DIAG_CONNINFO))
-		print_connection(out, &r->conn);
+		print_connection(json, &r->conn);
 	if (record_has(r, SMC_DIAG_DMBINFO))
-		print_dmb(out, &r->dmb);
+		print_dmb(json, &r->dmb);
 	if (record_has(r, SMC_DIAG_LGRINFO))
-		print_link(out, &r->lgr);
-	fprintf(out, "}");
+		print_link(json, &r->lgr);
+	json_object_end(json);
 }
 
 void print_json(FILE *out, const struct records *records)
 {
+	struct json json;
 	size_t i;
 
-	fprintf(out, "{\"sockets\": [");
-	for (i = 0; i < records->count; i++) {
-		fprintf(out, i ? ",\n  " : "\n  ");
-		print_socket(out, &records->list[i]);
-	}
-	fprintf(out, records->count ? "\n]}\n" : "]}\n");
+	json_begin(&json, out);
+	json_list(&json, "sockets");
+	for (i = 0; i < records->count; i++)
+		print_socket(&json, &records->list[i]);
+	json_list_end(&json);
+	json_end(&json);
 }

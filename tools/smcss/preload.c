@@ -7,7 +7,6 @@
  * call from two threads, from another library's constructor or after fork()
  * could find half done.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdatomic.h>

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complain.h"
 #include "record.h"
 #include "smcss.h"
 
@@ -126,7 +127,7 @@ int query(uint8_t ask, struct records *records)
 	int ret;
 
 	if (!sk) {
-		fprintf(stderr, "smcss: no memory\n");
+		complain("no memory");
 		return -1;
 	}
 	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, on_socket, &query);
@@ -135,7 +136,7 @@ int query(uint8_t ask, struct records *records)
 	nl_socket_disable_seq_check(sk);	/* after an interrupted dump there is a rest */
 	ret = nl_connect(sk, NETLINK_SOCK_DIAG);
 	if (ret < 0) {
-		fprintf(stderr, "smcss: this kernel has no sock_diag: %s\n", nl_geterror(ret));
+		complain("this kernel has no sock_diag: %s", nl_geterror(ret));
 		goto out;
 	}
 	do {
@@ -146,19 +147,17 @@ int query(uint8_t ask, struct records *records)
 	} while (ret == -NLE_DUMP_INTR && --tries);
 
 	if (query.error == ENOENT) {
-		fprintf(stderr,
-			"smcss: the kernel cannot list SMC sockets: smc_diag is not loaded (as root: modprobe smc_diag)\n");
+		complain("the kernel cannot list SMC sockets: smc_diag is not loaded (as root: modprobe smc_diag)");
 		ret = -1;
 	} else if (query.error) {
-		fprintf(stderr, "smcss: the kernel refused to list its SMC sockets: %s\n",
+		complain("the kernel refused to list its SMC sockets: %s",
 			strerror(query.error));
 		ret = -1;
 	} else if (ret == -NLE_DUMP_INTR) {
-		fprintf(stderr,
-			"smcss: note: sockets came and went during the listing, it may lack some\n");
+		complain("note: sockets came and went during the listing, it may lack some");
 		ret = 0;
 	} else if (ret < 0) {
-		fprintf(stderr, "smcss: cannot read the list of SMC sockets: %s\n",
+		complain("cannot read the list of SMC sockets: %s",
 			nl_geterror(ret));
 	}
 out:

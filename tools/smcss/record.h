@@ -11,6 +11,8 @@
 
 #include <linux/smc_diag.h>
 
+#include "reason.h"
+
 struct record {
 	struct smc_diag_msg msg;
 	uint32_t has;			/* bit SMC_DIAG_x: that attribute came */
@@ -58,10 +60,6 @@ const char *state_name(uint8_t state, char room[16]);
 bool state_is_listen(uint8_t state);
 bool state_is_settled(uint8_t state);
 const char *mode_name(const struct record *r);
-const char *reason_name(uint32_t code);		/* NULL: not in our table */
-const char *reason_words(uint32_t code, char room[64]);
-const char *reason_remedy(uint32_t code);
-const char *reason_side(const struct smc_diag_fallback *fallback);
 void address_words(const struct record *r, bool peer, char *room, size_t size);
 bool has_peer(const struct record *r);
 

@@ -5,7 +5,6 @@
  * Puts libsmc-preload.so into LD_PRELOAD and says beforehand, in words, what
  * would keep that from working: no SMC in the kernel, a static program.
  */
-#define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

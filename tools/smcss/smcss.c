@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complain.h"
+#include "number.h"
 #include "record.h"
 #include "smcss.h"
-
-enum { EXIT_NO_LIST = 1, EXIT_USAGE = 2 };
+#include "watch.h"
 
 static const char usage_text[] =
-	"Usage: smcss [-a | -l] [-d] [-D | -R] [-j]\n"
+	"Usage: smcss [-a | -l] [-d] [-D | -R] [-j] [--watch SECS]\n"
 	"       smcss --why [ADDRESS][:PORT]\n"
 	"Show the SMC sockets of this network namespace.\n"
 	"\n"
@@ -23,6 +24,7 @@ static const char usage_text[] =
 	"  -j, --json       as JSON, see smcss(8) for the keys\n"
 	"      --why        which connections are TCP, why, and what to do about it;\n"
 	"                   exit code 0: all are SMC, 3: some are TCP, 4: there are none\n"
+	"      --watch SECS again and again; --count N: so many times\n"
 	"  -h, --help       this text\n"
 	"  -v, --version    version\n";
 
@@ -31,14 +33,71 @@ struct options {
 	bool listening;
 	bool json;
 	bool why;
+	double watch;		/* seconds; 0: once */
+	unsigned int count;	/* how often; 0: until it is interrupted */
 	struct columns columns;
 	struct endpoint endpoint;
 };
 
-_Noreturn static void usage_error(const char *what)
+static void take_option(struct options *o, int option, const char **where)
 {
-	fprintf(stderr, "smcss: %s\n%s", what, usage_text);
-	exit(EXIT_USAGE);
+	switch (option) {
+	case 'a':
+		o->all = true;
+		break;
+	case 'l':
+		o->listening = true;
+		break;
+	case 'd':
+		o->columns.debug = true;
+		break;
+	case 'D':
+		o->columns.smcd = true;
+		break;
+	case 'R':
+		o->columns.smcr = true;
+		break;
+	case 'W':
+	case 'w':
+		break;
+	case 'j':
+		o->json = true;
+		break;
+	case 'y':
+		o->why = true;
+		*where = optarg;
+		break;
+	case 't':
+		o->watch = parse_seconds(optarg);
+		break;
+	case 'c':
+		o->count = parse_count(optarg);
+		break;
+	case 'h':
+		fputs(usage_text, stdout);
+		exit(0);
+	case 'v':
+	case 'V':
+		puts("smcss " SMC_TOOLS_VERSION);
+		exit(0);
+	default:
+		fputs(usage_text, stderr);
+		exit(EXIT_USAGE);
+	}
+}
+
+static void check_options(const struct options *o)
+{
+	if (o->count && !o->watch)
+		usage_error("--count goes with --watch");
+	if (o->why && o->watch)
+		usage_error("--why is said once, not with --watch");
+	if (o->all && o->listening)
+		usage_error("-a and -l exclude each other");
+	if (o->columns.smcd && o->columns.smcr)
+		usage_error("-D and -R exclude each other");
+	if (o->listening && (o->columns.smcd || o->columns.smcr))
+		usage_error("a listening socket is neither SMC-D nor SMC-R: not -l with -D or -R");
 }
 
 static void parse_options(int argc, char **argv, struct options *o)
@@ -52,6 +111,8 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "wide", no_argument, NULL, 'W' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "why", optional_argument, NULL, 'y' },
+		{ "watch", required_argument, NULL, 't' },
+		{ "count", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ }
@@ -59,57 +120,15 @@ static void parse_options(int argc, char **argv, struct options *o)
 	const char *where = NULL;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "aldDRWwjhvV", names, NULL)) != -1) {
-		switch (option) {
-		case 'a':
-			o->all = true;
-			break;
-		case 'l':
-			o->listening = true;
-			break;
-		case 'd':
-			o->columns.debug = true;
-			break;
-		case 'D':
-			o->columns.smcd = true;
-			break;
-		case 'R':
-			o->columns.smcr = true;
-			break;
-		case 'W':
-		case 'w':
-			break;
-		case 'j':
-			o->json = true;
-			break;
-		case 'y':
-			o->why = true;
-			where = optarg;
-			break;
-		case 'h':
-			fputs(usage_text, stdout);
-			exit(0);
-		case 'v':
-		case 'V':
-			puts("smcss " SMC_TOOLS_VERSION);
-			exit(0);
-		default:
-			fputs(usage_text, stderr);
-			exit(EXIT_USAGE);
-		}
-	}
+	while ((option = getopt_long(argc, argv, "aldDRWwjhvV", names, NULL)) != -1)
+		take_option(o, option, &where);
 	if (o->why && !where && optind < argc)
 		where = argv[optind++];
 	if (optind < argc)
 		usage_error("too many arguments");
 	if (where && !parse_endpoint(where, &o->endpoint))
 		usage_error("that is no address; write 10.0.0.1, 10.0.0.1:80, [fd00::1]:80 or :80");
-	if (o->all && o->listening)
-		usage_error("-a and -l exclude each other");
-	if (o->columns.smcd && o->columns.smcr)
-		usage_error("-D and -R exclude each other");
-	if (o->listening && (o->columns.smcd || o->columns.smcr))
-		usage_error("a listening socket is neither SMC-D nor SMC-R: not -l with -D or -R");
+	check_options(o);
 }
 
 static bool wanted(const struct record *r, const struct options *o)
@@ -148,28 +167,33 @@ static uint8_t what_to_ask(const struct options *o)
 	return ask;
 }
 
-int main(int argc, char **argv)
+static int show(void *arg)
 {
-	struct options options = { };
+	const struct options *options = arg;
 	struct records records = { };
 	int result = 0;
 
-	parse_options(argc, argv, &options);
-	if (query(what_to_ask(&options), &records)) {
+	if (query(what_to_ask(options), &records)) {
 		free(records.list);
-		return EXIT_NO_LIST;
+		return EXIT_REFUSED;
 	}
-	drop_unwanted(&records, &options);
-	if (options.why)
-		result = print_why(stdout, &records, &options.endpoint);
-	else if (options.json)
+	drop_unwanted(&records, options);
+	if (options->why)
+		result = print_why(stdout, &records, &options->endpoint);
+	else if (options->json)
 		print_json(stdout, &records);
 	else
-		print_table(stdout, &records, &options.columns);
+		print_table(stdout, &records, &options->columns);
 	free(records.list);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "smcss: cannot write the listing\n");
-		return EXIT_NO_LIST;
-	}
 	return result;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { };
+
+	parse_options(argc, argv, &options);
+	if (options.watch)
+		return watch(options.watch, options.count, "SMC sockets", show, &options);
+	return finish_output(show(&options));
 }

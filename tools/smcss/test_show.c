@@ -12,24 +12,7 @@
 
 #include "record.h"
 #include "smcss.h"
-
-static int failures;
-
-static void same(const char *what, const char *got, const char *expected)
-{
-	if (!strcmp(got, expected)) {
-		printf("ok - %s\n", what);
-		return;
-	}
-	printf("not ok - %s\n--- expected\n%s--- got\n%s---\n", what, expected, got);
-	failures++;
-}
-
-static void yes(const char *what, bool is)
-{
-	printf("%s - %s\n", is ? "ok" : "not ok", what);
-	failures += !is;
-}
+#include "test.h"
 
 static struct record record(uint8_t state, uint8_t mode, const char *local, int lport,
 			    const char *peer, int pport)
@@ -307,6 +290,5 @@ int main(void)
 	test_endpoint();
 	test_sizes();
 	test_states();
-	printf(failures ? "%d checks failed\n" : "all checks passed\n", failures);
-	return failures != 0;
+	return test_result();
 }

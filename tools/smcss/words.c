@@ -4,8 +4,6 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include <linux/smc_reason.h>
-
 #include "record.h"
 
 /* The states of RFC 7609, 4.8, named as smcss has always named them. */
@@ -56,72 +54,6 @@ const char *mode_name(const struct record *r)
 		return "SMCR";
 	}
 	return "?";
-}
-
-struct reason {
-	uint32_t code;
-	const char *name;
-	const char *words;
-	const char *remedy;
-};
-
-#define REASON_ROW(name, code, words, remedy) { code, #name, words, remedy },
-static const struct reason reasons[] = { SMC_REASONS(REASON_ROW) };
-
-static const struct reason *find_reason(uint32_t code)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (reasons[i].code == code)
-			return &reasons[i];
-	return NULL;
-}
-
-const char *reason_name(uint32_t code)
-{
-	const struct reason *reason = find_reason(code);
-
-	return reason ? reason->name : NULL;
-}
-
-const char *reason_words(uint32_t code, char room[64])
-{
-	const struct reason *reason = find_reason(code);
-
-	if (reason)
-		return reason->words;
-	snprintf(room, 64, "code 0x%08x, which this smcss does not know", code);
-	return room;
-}
-
-const char *reason_remedy(uint32_t code)
-{
-	const struct reason *reason = find_reason(code);
-
-	if (reason)
-		return reason->remedy;
-	return "look the code up in the documentation of the SMC that gave it";
-}
-
-/*
- * Which side to look at. Our codes tell by their class (smc_reason.h); of others
- * we know only whether the peer sent a diagnosis.
- */
-const char *reason_side(const struct smc_diag_fallback *fallback)
-{
-	if (fallback->peer_diagnosis || fallback->reason == SMC_REASON_PEER_DECLINED)
-		return "the peer";
-	if (fallback->reason == SMC_REASON_NONE)
-		return "unknown";
-	switch (fallback->reason >> 16) {
-	case 0x5c04:
-	case 0x5c06:
-		return "the peer";
-	case 0x5c05:
-		return "both hosts";
-	}
-	return "this host";
 }
 
 static bool is_any(int family, const __be32 *address)

@@ -99,7 +99,9 @@ struct smc_budget {
  * @mem:	what buffers are made of
  * @ops:	makes buffers known to a device, or NULL
  * @owner:	for @ops; not looked at once closed
- * @reg_lock:	one call of @ops at a time; protects @closed against them
+ * @reg_lock:	one call of @ops at a time; protects @sealed
+ * @sealed:	nothing is made known to a device any more.  Not yet @closed: until all
+ *		is unregistered no buffer may go
  * @lock:	protects @all and @n_bufs
  * @all:	all buffers, for @ops
  * @n_bufs:	their number
@@ -115,6 +117,7 @@ struct smc_pools {
 	const struct smc_buf_ops *ops;
 	void			*owner;
 	struct mutex		reg_lock;
+	bool			sealed;
 	spinlock_t		lock;
 	struct list_head	all;
 	unsigned int		n_bufs;
@@ -177,6 +180,8 @@ static void buf_unlist(struct smc_buf *buf)
 {
 	struct smc_pools *pools = buf->pool->pools;
 
+	if (list_empty(&buf->all))
+		return;
 	spin_lock_bh(&pools->lock);
 	list_del(&buf->all);
 	pools->n_bufs--;
@@ -289,8 +294,8 @@ static void unregister_all(struct smc_pools *pools)
 	void *priv;
 
 	mutex_lock(&pools->reg_lock);
-	WRITE_ONCE(pools->closed, true);
-	/* Nothing is added any more, and only a reap takes off. */
+	pools->sealed = true;
+	/* Nothing is added any more, and nothing taken off before @closed is set. */
 	list_for_each_entry(buf, &pools->all, all) {
 		priv = buf->priv;
 		WRITE_ONCE(buf->priv, NULL);
@@ -327,15 +332,20 @@ u64 smc_pools_bytes(const struct smc_pools *pools)
 /* Returns the buffer, or NULL after having freed it. */
 static struct smc_buf *register_buf(struct smc_pools *pools, struct smc_buf *buf)
 {
+	void *priv = NULL;
+
 	mutex_lock(&pools->reg_lock);
-	spin_lock_bh(&pools->lock);
-	list_add(&buf->all, &pools->all);
-	pools->n_bufs++;
-	spin_unlock_bh(&pools->lock);
-	if (!pools->closed)
-		buf->priv = pools->ops->reg(pools->owner, buf);
+	if (!pools->sealed)
+		priv = pools->ops->reg(pools->owner, buf);
+	if (priv) {
+		buf->priv = priv;
+		spin_lock_bh(&pools->lock);
+		list_add(&buf->all, &pools->all);
+		pools->n_bufs++;
+		spin_unlock_bh(&pools->lock);
+	}
 	mutex_unlock(&pools->reg_lock);
-	if (buf->priv)
+	if (priv)
 		return buf;
 	buf_free(buf);
 	return NULL;
@@ -385,6 +395,7 @@ static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 		kfree(buf);
 		return NULL;
 	}
+	INIT_LIST_HEAD(&buf->all);
 	buf->pool = pool;
 	buf->n_elems = n;
 	buf->n_free = n;

@@ -47,6 +47,17 @@ static void hs_put(struct smc_handshake *hs)
 }
 
 /*
+ * As hs_put(), for a caller that may hold a lock of the connection: the last reference
+ * takes the connection along, and is therefore left to the worker.
+ */
+static void hs_put_later(struct smc_handshake *hs)
+{
+	while (!refcount_dec_not_one(&hs->ref))
+		if (queue_work(smc_wq, &hs->work))
+			return;
+}
+
+/*
  * The handshake of a socket, with a reference.  The cache is SLAB_TYPESAFE_BY_RCU:
  * the object may have become another socket's between the look and the reference.
  */
@@ -60,7 +71,7 @@ static struct smc_handshake *hs_get(struct sock *sk)
 		hs = NULL;
 	rcu_read_unlock();
 	if (hs && rcu_access_pointer(smc_sk(sk)->hs) != hs) {
-		hs_put(hs);
+		hs_put_later(hs);
 		hs = NULL;
 	}
 	return hs;
@@ -121,10 +132,10 @@ static void hs_kick(struct smc_handshake *hs)
 }
 
 /**
- * smc_hs_event() - something happened to the TCP connection of a handshake
+ * smc_hs_event() - something happened to a handshake's TCP connection, or to its fabric
  * @sk: the socket
  *
- * Context: any, bottom halves included.
+ * Context: any, bottom halves included, with smc_conn.state_lock held.
  */
 void smc_hs_event(struct sock *sk)
 {
@@ -133,7 +144,7 @@ void smc_hs_event(struct sock *sk)
 	if (!hs)
 		return;
 	hs_kick(hs);
-	hs_put(hs);
+	hs_put_later(hs);
 }
 
 static void hs_timer(struct timer_list *t)
@@ -563,15 +574,16 @@ bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a)
 
 /*
  * While the fabric confirms that it works, the peer may find that it does not, and
- * decline; nothing else can come from it before it knows that we are up.
+ * decline, if it is not too late; nothing else can come from it before it knows that we
+ * are up.
  */
-static void watch_for_decline(struct smc_handshake *hs)
+static void watch_for_decline(struct smc_handshake *hs, bool late)
 {
 	int rc = smc_clc_recv(hs);
 
 	if (rc == -EAGAIN)
 		return;
-	if (!rc && hs->hdr.type == SMC_CLC_DECLINE)
+	if (!rc && hs->hdr.type == SMC_CLC_DECLINE && !late)
 		end_declined(hs);
 	else
 		end_bad(hs, rc == -ECONNABORTED ? rc : -EPROTO);
@@ -586,7 +598,7 @@ static bool hs_finish_step(struct smc_handshake *hs)
 	if (!rc)
 		smc_hs_end_up(hs);
 	else if (rc == -EAGAIN)
-		watch_for_decline(hs);
+		watch_for_decline(hs, late);
 	else if (late)
 		smc_hs_end_reset(hs, rc, ECONNRESET);
 	else

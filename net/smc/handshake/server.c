@@ -68,17 +68,39 @@ static enum smc_reason check_confirm(struct smc_handshake *hs)
 	return SMC_REASON_NONE;
 }
 
+/*
+ * After the Accept only a first contact can be declined, if something is lacking here, or
+ * for a reserved value; not if the Confirm is wrong (RFC 7609, C.1, C.2 and C.6).
+ */
+static bool may_decline(const struct smc_handshake *hs, enum smc_reason reason)
+{
+	switch (reason) {
+	case SMC_REASON_NO_DEVICE:
+	case SMC_REASON_NO_MEMORY:
+	case SMC_REASON_NO_BUFFER:
+	case SMC_REASON_UNKNOWN_ENUM:
+		return hs->neg.first_contact;
+	default:
+		return false;
+	}
+}
+
 /* Returns true if the fabric has the last word. */
 static bool take_confirm(struct smc_handshake *hs)
 {
 	const struct smc_clc_accept *a = &hs->area.accept;
+	enum smc_reason reason;
 
 	if (check_confirm(hs)) {
 		smc_hs_end_reset(hs, SMC_REASON_BAD_CONFIRM, ECONNRESET);
 		return false;
 	}
-	if (hs->conn->fabric->ops->attach(hs->conn, &hs->neg, a)) {
-		smc_hs_end_reset(hs, SMC_REASON_BAD_TOKEN, ECONNRESET);
+	reason = hs->conn->fabric->ops->attach(hs->conn, &hs->neg, a);
+	if (reason) {
+		if (may_decline(hs, reason))
+			smc_hs_end_decline(hs, reason);
+		else
+			smc_hs_end_reset(hs, reason, ECONNRESET);
 		return false;
 	}
 	hs->conn->peer_os = a->os_type;

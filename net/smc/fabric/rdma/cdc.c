@@ -220,11 +220,19 @@ static void take_msg(struct rdma_conn *rc, const struct smc_cdc_msg *m)
 	int rc_cursors;
 
 	/* Before the connection has an element nobody can have written there. */
-	if (!smp_load_acquire(&c->rx_buf) || m->prod_flags & SMC_CDC_FAILOVER)
+	if (!smp_load_acquire(&c->rx_buf) || smc_conn_peer_gone(c))
 		return;
-	if (smc_conn_peer_gone(c))
+	if (unlikely(!smc_cdc_newer(m->seqno, rc->peer_seqno))) {
+		/* Old; for a failover just that is right (4.6.1). */
 		return;
-	rc_cursors = take_cursors(rc, m);
+	}
+	if (unlikely(m->prod_flags & SMC_CDC_FAILOVER)) {
+		/* It has written what has not come. */
+		rc_cursors = -EPROTO;
+	} else {
+		rc->peer_seqno = m->seqno;
+		rc_cursors = take_cursors(rc, m);
+	}
 	if (unlikely(rc_cursors < 0)) {
 		smc_conn_peer_event(c, SMC_EV_PEER_ABORT);
 		smc_conn_abort(c);

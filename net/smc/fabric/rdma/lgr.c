@@ -452,6 +452,28 @@ struct rdma_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token)
 	return rc;
 }
 
+/*
+ * Cut off who writes to this RMB of the peer's, in this element; or in any for 0, but not
+ * who writes no more since the peer has closed.
+ */
+static void abort_rmb(struct smc_lgr *lgr, u32 rkey, u8 idx, const struct rdma_conn *but)
+{
+	struct rdma_conn *rc;
+	unsigned long token;
+
+	rcu_read_lock();
+	xa_for_each(&lgr->conns, token, rc) {
+		if (rc == but || !READ_ONCE(rc->attached) ||
+		    rc->peer_rkey != rkey ||
+		    (idx ? rc->peer_idx != idx : smc_conn_peer_gone(&rc->conn)) ||
+		    !refcount_inc_not_zero(&rc->conn.ref))
+			continue;
+		smc_cdc_cut_off(rc);
+		smc_conn_put(&rc->conn);
+	}
+	rcu_read_unlock();
+}
+
 /**
  * smc_lgr_abort_rmbe() - the peer gives an element to another connection
  * @lgr: the link group
@@ -464,19 +486,20 @@ struct rdma_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token)
 void smc_lgr_abort_rmbe(struct smc_lgr *lgr, u32 rkey, u8 idx,
 			const struct rdma_conn *but)
 {
-	struct rdma_conn *rc;
-	unsigned long token;
+	abort_rmb(lgr, rkey, idx, but);
+}
 
-	rcu_read_lock();
-	xa_for_each(&lgr->conns, token, rc) {
-		if (rc == but || !READ_ONCE(rc->attached) ||
-		    rc->peer_rkey != rkey || rc->peer_idx != idx ||
-		    !refcount_inc_not_zero(&rc->conn.ref))
-			continue;
-		smc_cdc_cut_off(rc);
-		smc_conn_put(&rc->conn);
-	}
-	rcu_read_unlock();
+/**
+ * smc_lgr_abort_rmb() - the peer gives up an RMB
+ * @lgr: the link group
+ * @rkey: of the peer's RMB
+ *
+ * Connections that it has not closed before have lost their elements.  A write would be
+ * refused, and break the link for all others.
+ */
+void smc_lgr_abort_rmb(struct smc_lgr *lgr, u32 rkey)
+{
+	abort_rmb(lgr, rkey, 0, NULL);
 }
 
 /* Which groups are to end. */

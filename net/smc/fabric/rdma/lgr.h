@@ -64,7 +64,7 @@ struct smc_rtoken {
  * @peer_os:	SMC_CLC_OS_*
  * @hostname:	of the peer
  * @fail:	enum smc_reason: why the first contact failed
- * @late:	too late to fall back to TCP (RFC 7609, C.3)
+ * @late:	too late to fall back to TCP (RFC 7609, C.2), if our CONFIRM LINK has arrived
  * @links:	the links; the first one is made with the group
  * @buf_type:	enum smc_mem of our memory
  * @rmbs:	our RMBs
@@ -154,6 +154,7 @@ enum rdma_conn_bit {
  * @sent_flags:	flags of the connection as posted
  * @force:	say it again even if nothing has changed
  * @seqno:	of the last CDC message posted
+ * @peer_seqno:	of the peer's last one; only its completion looks at it
  * @peer_blocked: the peer wants to be told of all we consume
  * @cons_told:	@sent_cons, for the receiver's eyes
  * @bits:	enum rdma_conn_bit
@@ -191,6 +192,7 @@ struct rdma_conn {
 	u8			sent_flags;
 	bool			force;
 	u16			seqno;
+	u16			peer_seqno;
 	bool			peer_blocked;
 	u64			cons_told;
 	unsigned long		bits;
@@ -234,8 +236,10 @@ void smc_lgr_unwait(struct rdma_conn *rc);
 struct rdma_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token);
 void smc_lgr_abort_rmbe(struct smc_lgr *lgr, u32 rkey, u8 idx,
 			const struct rdma_conn *but);
+void smc_lgr_abort_rmb(struct smc_lgr *lgr, u32 rkey);
 
 int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
+bool smc_rtoken_known(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
 int smc_rtoken_del(struct smc_lgr *lgr, unsigned int link, u32 rkey);
 
 void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port);

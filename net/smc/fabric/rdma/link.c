@@ -93,6 +93,23 @@ static void set_sizes(struct smc_link *link, const struct smc_net *sn)
 	link->n_rx = clamp(n_rx, 4u, most - 1);
 }
 
+/*
+ * Hardware calls from an interrupt, behind which the softirq that the core raises
+ * runs at once.  Soft-RoCE calls from a work item, where the softirq would have to
+ * wait for ksoftirqd: two context switches before the reader is woken.
+ */
+static void completed(struct ib_cq *cq, void *context)
+{
+	struct smc_link *link = context;
+	bool process = !in_interrupt() && !irqs_disabled();
+
+	if (process)
+		local_bh_disable();
+	link->cq_handler(cq, context);
+	if (process)
+		local_bh_enable();
+}
+
 static int create_cq(struct smc_link *link)
 {
 	struct ib_device *ibdev = link->path.dev->ibdev;
@@ -100,8 +117,12 @@ static int create_cq(struct smc_link *link)
 
 	/* Spreads the queues over the vectors of the device. */
 	link->cq = ib_alloc_cq_any(ibdev, link, n, IB_POLL_SOFTIRQ);
-	if (!IS_ERR(link->cq))
+	if (!IS_ERR(link->cq)) {
+		/* Nobody completes anything before there is a queue pair. */
+		link->cq_handler = link->cq->comp_handler;
+		link->cq->comp_handler = completed;
 		return 0;
+	}
 	n = PTR_ERR(link->cq);
 	link->cq = NULL;
 	return n;
@@ -250,8 +271,10 @@ void smc_link_down(struct smc_link *link, u32 reason)
 	first = link->state != SMC_LINK_DOWN && link->state != SMC_LINK_UNUSED;
 	link->tx_ready = false;
 	if (first) {
-		link->state = SMC_LINK_DOWN;
+		link->tx_down = link->tx_tail;
+		link->lost = reason == SMC_LLC_DEL_LOST_PATH;
 		link->down_reason = reason;
+		link->state = SMC_LINK_DOWN;
 	}
 	spin_unlock_bh(&link->tx_lock);
 	if (first)

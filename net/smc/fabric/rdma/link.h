@@ -51,10 +51,14 @@ struct smc_tx_slot {
  * struct smc_rx_slot - a posted receive buffer
  * @cqe:	completion
  * @link:	the link
+ * @wr:		its work request, the same each time it is posted
+ * @sge:	where to: its own memory, then what all of them share for long messages
  */
 struct smc_rx_slot {
 	struct ib_cqe		cqe;
 	struct smc_link		*link;
+	struct ib_recv_wr	wr;
+	struct ib_sge		sge[2];
 };
 
 /**
@@ -67,6 +71,7 @@ struct smc_rx_slot {
  * @path:	our end
  * @pd:		protection domain: nobody but this peer reaches our RMBs
  * @cq:		completions of both directions
+ * @cq_handler:	what the RDMA core does when @cq has completions
  * @qp:		the queue pair
  * @psn:	our initial packet sequence number
  * @direct:	the peer is in one of our subnets
@@ -99,6 +104,8 @@ struct smc_rx_slot {
  * @rx_long_dma: its DMA address
  * @last_rx:	jiffies of the last message, for the keepalive
  * @down_reason: why it is down, SMC_LLC_DEL_*
+ * @lost:	it is down because something could not be sent or received
+ * @tx_down:	@tx_tail when it went down
  */
 struct smc_link {
 	struct smc_lgr		*lgr;
@@ -109,6 +116,7 @@ struct smc_link {
 	struct smc_rdma_path	path;
 	struct ib_pd		*pd;
 	struct ib_cq		*cq;
+	ib_comp_handler		cq_handler;
 	struct ib_qp		*qp;
 	u32			psn;
 	bool			direct;
@@ -142,6 +150,8 @@ struct smc_link {
 	u64			rx_long_dma;
 	unsigned long		last_rx;
 	u32			down_reason;
+	bool			lost;
+	u32			tx_down;
 };
 
 /**

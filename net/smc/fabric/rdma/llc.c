@@ -9,8 +9,6 @@
 #include "link.h"
 #include "llc_msg.h"
 
-/* An answer takes no longer than this; the RFC leaves it to us. */
-#define WAIT_TIME	(5 * HZ)
 /* More messages than this no honest peer has under way. */
 #define MAX_QUEUE	64
 
@@ -37,19 +35,6 @@ static void kick(struct smc_lgr *lgr)
 	spin_lock_bh(&lgr->llc.lock);
 	__kick(lgr, 0);
 	spin_unlock_bh(&lgr->llc.lock);
-}
-
-/**
- * smc_llc_await() - an answer is expected from now on
- * @lgr: the link group
- * @wait: which one
- *
- * Context: the engine's work.
- */
-void smc_llc_await(struct smc_lgr *lgr, enum smc_llc_wait wait)
-{
-	lgr->llc.wait = wait;
-	lgr->llc.deadline = jiffies + WAIT_TIME;
 }
 
 /* ---- RMBs to be confirmed ---- */
@@ -203,18 +188,66 @@ static void begin(struct smc_lgr *lgr)
 	}
 }
 
-/* ---- the engine ---- */
+/* ---- how far the first contact is ---- */
 
-/*
- * RFC 7609, C.7.1: with one link every exchange that is not answered ends the link
- * group, and with it, by reset, the connection that waits for it.
- */
-static void timed_out(struct smc_lgr *lgr)
+/* Has the device said that the peer has all posts up to @end?  It may not, any more. */
+static bool delivered(const struct smc_link *link, u32 end)
 {
-	lgr->late = true;
-	smc_lgr_end(lgr, SMC_REASON_TIMEOUT);
-	lgr->llc.wait = SMC_LLC_IDLE;
+	u32 tail = READ_ONCE(link->state) == SMC_LINK_DOWN ?
+		   READ_ONCE(link->tx_down) : READ_ONCE(link->tx_tail);
+
+	return (s32)(tail - end) >= 0;
 }
+
+/**
+ * smc_llc_no_fallback() - is it too late to decline?  (RFC 7609, C.2)
+ * @lgr: the link group
+ *
+ * It is from our CONFIRM LINK on, unless what has ended the link is that this message
+ * could not be delivered.
+ */
+bool smc_llc_no_fallback(const struct smc_lgr *lgr)
+{
+	const struct smc_link *link = &lgr->links[0];
+
+	if (!READ_ONCE(lgr->late))
+		return false;
+	return !READ_ONCE(link->lost) || delivered(link, lgr->llc.confirm_end);
+}
+
+/**
+ * smc_llc_no_return() - would a Decline of the peer come too late?  (RFC 7609, C.3)
+ * @lgr: the link group
+ *
+ * It would for a server whose ADD LINK has arrived.
+ */
+bool smc_llc_no_return(const struct smc_lgr *lgr)
+{
+	u32 end = READ_ONCE(lgr->llc.add_end);
+
+	return end && delivered(&lgr->links[0], end);
+}
+
+/**
+ * smc_llc_sent() - something that was sent before the link was active has arrived
+ * @lgr: the link group
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_llc_sent(struct smc_lgr *lgr)
+{
+	kick(lgr);
+}
+
+static void look_at_sent(struct smc_lgr *lgr)
+{
+	if (lgr->llc.wait == SMC_LLC_W_CONFIRM_SENT &&
+	    READ_ONCE(lgr->state) == SMC_LGR_NEW &&
+	    delivered(&lgr->links[0], lgr->llc.confirm_end))
+		smc_llc_confirmed(lgr);
+}
+
+/* ---- the engine ---- */
 
 static struct llc_event *next_event(struct smc_llc *llc)
 {
@@ -244,8 +277,8 @@ static unsigned long test_link(struct smc_lgr *lgr)
 	if (!time || READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
 		return 0;
 	if (READ_ONCE(llc->test_sent)) {
-		if (time_before(jiffies, llc->test_sent + WAIT_TIME))
-			return llc->test_sent + WAIT_TIME - jiffies;
+		if (time_before(jiffies, llc->test_sent + SMC_LLC_WAIT_TIME))
+			return llc->test_sent + SMC_LLC_WAIT_TIME - jiffies;
 		smc_link_down(&lgr->links[0], SMC_LLC_DEL_LOST_PATH);
 		return 0;
 	}
@@ -258,7 +291,7 @@ static unsigned long test_link(struct smc_lgr *lgr)
 	spin_unlock_bh(&llc->lock);
 	if (smc_link_send(&lgr->links[0], &m))
 		smc_link_down(&lgr->links[0], SMC_LLC_DEL_LOST_PATH);
-	return WAIT_TIME;
+	return SMC_LLC_WAIT_TIME;
 }
 
 static void llc_work(struct work_struct *work)
@@ -269,19 +302,17 @@ static void llc_work(struct work_struct *work)
 	struct llc_event *ev;
 
 	begin(lgr);
+	look_at_sent(lgr);
 	while ((ev = next_event(llc))) {
 		smc_llc_take(lgr, &lgr->links[ev->link], ev->buf, ev->len);
 		kfree(ev);
 	}
 	if (llc->wait == SMC_LLC_IDLE && READ_ONCE(lgr->state) == SMC_LGR_ACTIVE)
 		next_rkey(lgr);
-	if (llc->wait != SMC_LLC_IDLE && time_after_eq(jiffies, llc->deadline))
-		timed_out(lgr);
+	left = smc_llc_left(lgr);
 	again = test_link(lgr);
-	if (llc->wait != SMC_LLC_IDLE) {
-		left = max_t(long, llc->deadline - jiffies, 1);
+	if (left)
 		again = again ? min(again, left) : left;
-	}
 	spin_lock_bh(&llc->lock);
 	/* Somebody may have asked for less meanwhile. */
 	if (again && !delayed_work_pending(&llc->work))
@@ -299,12 +330,13 @@ static void answer_test(struct smc_link *link, struct smc_llc_msg *m)
 
 static void test_answered(struct smc_link *link, const struct smc_llc_msg *m)
 {
+	u8 sent[sizeof(m->test_link.data)] = {};
 	struct smc_llc *llc = &link->lgr->llc;
 	bool ok;
 
 	spin_lock_bh(&llc->lock);
-	ok = llc->test_sent && !memcmp(m->test_link.data, &llc->test_data,
-				       sizeof(llc->test_data));
+	memcpy(sent, &llc->test_data, sizeof(llc->test_data));
+	ok = llc->test_sent && !memcmp(m->test_link.data, sent, sizeof(sent));
 	llc->test_sent = 0;
 	spin_unlock_bh(&llc->lock);
 	if (!ok)

@@ -17,15 +17,21 @@ struct rdma_conn;
 struct smc_lgr;
 struct smc_rmb;
 
-/* What the engine waits for. */
+/* An answer takes no longer than this; the RFC leaves it to us. */
+#define SMC_LLC_WAIT_TIME	(5 * HZ)
+
+/* What the engine waits for; llc_table.c says what happens when it does not come. */
 enum smc_llc_wait {
+	SMC_LLC_NEW,			/* the link is not connected yet */
 	SMC_LLC_IDLE,
 	SMC_LLC_W_CONFIRM_REQ,		/* client: CONFIRM LINK of the server */
+	SMC_LLC_W_CONFIRM_SENT,		/* client: its own reply has arrived */
 	SMC_LLC_W_CONFIRM_RSP,		/* server: the client's reply */
 	SMC_LLC_W_ADD_LINK_REQ,		/* client: ADD LINK of the first contact */
 	SMC_LLC_W_ADD_LINK_RSP,		/* server: its reply */
 	SMC_LLC_W_DELETE_LINK_RSP,	/* server: the second link is not wanted */
 	SMC_LLC_W_CONFIRM_RKEY_RSP,	/* the peer knows our new RMB */
+	SMC_LLC_NR_WAITS
 };
 
 /**
@@ -40,6 +46,9 @@ enum smc_llc_wait {
  * @begin:	the first contact is to begin
  * @wait:	what is awaited; only the work looks at it
  * @deadline:	until when, in jiffies; the same
+ * @confirm_end: the posts of the link up to our CONFIRM LINK, in smc_link.tx_head's count
+ * @add_end:	those up to our ADD LINK; 0 without one
+ * @rkeys_left:	RTokens that the peer's CONFIRM RKEY CONTINUATION has yet to tell
  * @rmb:	the one that is being confirmed; the same
  * @test_sent:	when the TEST LINK that is unanswered was sent; 0 without one
  * @test_data:	what its answer must repeat
@@ -55,6 +64,9 @@ struct smc_llc {
 	bool			begin;
 	enum smc_llc_wait	wait;
 	unsigned long		deadline;
+	u32			confirm_end;
+	u32			add_end;
+	u8			rkeys_left;
 	struct smc_rmb		*rmb;
 	unsigned long		test_sent;
 	u64			test_data;
@@ -67,6 +79,9 @@ int smc_llc_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
 			 struct rdma_conn *rc);
 void smc_llc_unwait(struct rdma_conn *rc);
 void smc_llc_start_tests(struct smc_lgr *lgr);
+void smc_llc_sent(struct smc_lgr *lgr);
+bool smc_llc_no_fallback(const struct smc_lgr *lgr);
+bool smc_llc_no_return(const struct smc_lgr *lgr);
 void smc_llc_stop(struct smc_lgr *lgr);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The LLC engine: what each message of the peer does. */
 #include "../../netns.h"
+#include "../../wire/clc.h"
 #include "lgr.h"
 #include "link.h"
 #include "llc_msg.h"
@@ -52,10 +53,30 @@ int smc_llc_send_confirm_link(struct smc_lgr *lgr, bool reply)
 			.max_conns = lgr->release ? lgr->max_conns : 0,
 		},
 	};
+	int rc;
 
 	memcpy(m.confirm_link.mac, link->path.mac, ETH_ALEN);
 	memcpy(m.confirm_link.gid, link->path.gid.raw, 16);
-	return smc_link_send(link, &m);
+	/* From here on, unless it turns out that it could not be delivered. */
+	WRITE_ONCE(lgr->late, true);
+	rc = smc_link_send(link, &m);
+	if (rc)
+		WRITE_ONCE(lgr->late, false);
+	lgr->llc.confirm_end = READ_ONCE(link->tx_head);
+	return rc;
+}
+
+static void activate(struct smc_lgr *lgr)
+{
+	lgr->llc.wait = SMC_LLC_IDLE;
+	smc_lgr_activate(lgr);
+}
+
+/* Before 2.1 the smaller of the two numbers counts. */
+static void settle_max_links(struct smc_lgr *lgr, const struct smc_llc_confirm_link *m)
+{
+	if (!lgr->release)
+		lgr->max_links = min_t(u8, lgr->max_links, max_t(u8, m->max_links, 1));
 }
 
 /* Does the message describe the peer's end of the link as CLC did? */
@@ -74,33 +95,34 @@ static bool confirms(const struct smc_lgr *lgr, const struct smc_link *link,
 }
 
 /* The client's view of the first contact. */
-static void confirm_link_req(struct smc_lgr *lgr, struct smc_link *link,
-			     const struct smc_llc_confirm_link *m)
+SMC_LLC_TAKES(confirm_link_req)
 {
-	if (lgr->server || lgr->llc.wait != SMC_LLC_W_CONFIRM_REQ) {
-		violation(link);
-		return;
-	}
-	if (!confirms(lgr, link, m)) {
+	if (!confirms(lgr, link, &m->confirm_link)) {
 		/* C.7.1: a Decline ends the first contact. */
 		smc_lgr_end(lgr, SMC_REASON_PROTOCOL);
 		return;
 	}
-	link->number = m->link;
-	link->peer_uid = m->link_uid;
-	if (!lgr->release)
-		lgr->max_links = min_t(u8, lgr->max_links, max_t(u8, m->max_links, 1));
-	if (smc_llc_send_confirm_link(lgr, true)) {
+	link->number = m->confirm_link.link;
+	link->peer_uid = m->confirm_link.link_uid;
+	settle_max_links(lgr, &m->confirm_link);
+	if (smc_llc_send_confirm_link(lgr, true))
 		smc_lgr_end(lgr, SMC_REASON_NO_COMMON_DEVICE);
-		return;
-	}
-	lgr->late = true;
-	if (lgr->max_links > 1) {
+	else
+		smc_llc_await(lgr, SMC_LLC_W_CONFIRM_SENT);
+}
+
+/**
+ * smc_llc_confirmed() - client: the reply to CONFIRM LINK has arrived
+ * @lgr: the link group
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_confirmed(struct smc_lgr *lgr)
+{
+	if (lgr->max_links > 1)
 		smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_REQ);
-		return;
-	}
-	lgr->llc.wait = SMC_LLC_IDLE;
-	smc_lgr_activate(lgr);
+	else
+		activate(lgr);
 }
 
 /*
@@ -125,49 +147,49 @@ static void offer_second_link(struct smc_lgr *lgr, struct smc_link *link)
 	memcpy(m.add_link.mac, link->path.mac, ETH_ALEN);
 	memcpy(m.add_link.gid, link->path.gid.raw, 16);
 	send_or_fail(link, &m);
+	WRITE_ONCE(lgr->llc.add_end, READ_ONCE(link->tx_head));
 	smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_RSP);
 }
 
-static void confirm_link_rsp(struct smc_lgr *lgr, struct smc_link *link,
-			     const struct smc_llc_confirm_link *m)
+SMC_LLC_TAKES(confirm_link_rsp)
 {
-	if (lgr->llc.wait != SMC_LLC_W_CONFIRM_RSP ||
-	    m->link != link->number || !confirms(lgr, link, m)) {
-		lgr->late = true;
+	if (m->confirm_link.link != link->number ||
+	    !confirms(lgr, link, &m->confirm_link)) {
 		violation(link);
 		return;
 	}
-	link->peer_uid = m->link_uid;
-	lgr->late = true;
-	if (!lgr->release)
-		lgr->max_links = min_t(u8, lgr->max_links, max_t(u8, m->max_links, 1));
-	if (lgr->max_links > 1) {
+	link->peer_uid = m->confirm_link.link_uid;
+	settle_max_links(lgr, &m->confirm_link);
+	if (lgr->max_links > 1)
 		offer_second_link(lgr, link);
-		return;
-	}
-	lgr->llc.wait = SMC_LLC_IDLE;
-	smc_lgr_activate(lgr);
+	else
+		activate(lgr);
 }
 
 /* The server wants a second link; we have no other device for it. */
-static void add_link_req(struct smc_lgr *lgr, struct smc_link *link,
-			 struct smc_llc_msg *m, bool bad_mtu)
+SMC_LLC_TAKES(add_link_req)
 {
-	/* From a client of version 1 it says that there is another device. */
-	if (lgr->server)
-		return;
+	bool first = lgr->llc.wait == SMC_LLC_W_ADD_LINK_REQ ||
+		     lgr->llc.wait == SMC_LLC_W_CONFIRM_SENT;
+
+	m->add_link.reason = smc_clc_mtu_valid(m->add_link.mtu) ?
+			     SMC_LLC_REJ_NO_ALT_PATH : SMC_LLC_REJ_MTU;
 	m->reply = true;
 	m->negative = true;
-	m->add_link.reason = bad_mtu ? SMC_LLC_REJ_MTU : SMC_LLC_REJ_NO_ALT_PATH;
 	send_or_fail(link, m);
-	if (lgr->llc.wait != SMC_LLC_W_ADD_LINK_REQ)
-		return;
-	lgr->llc.wait = SMC_LLC_IDLE;
-	smc_lgr_activate(lgr);
+	/* It would not ask had our CONFIRM LINK not arrived. */
+	if (first)
+		activate(lgr);
 }
 
-static void add_link_rsp(struct smc_lgr *lgr, struct smc_link *link,
-			 const struct smc_llc_msg *m)
+/* In version 2 there is another message for it. */
+SMC_LLC_TAKES(add_link_wish)
+{
+	if (m->v2)
+		violation(link);
+}
+
+SMC_LLC_TAKES(add_link_rsp)
 {
 	struct smc_llc_msg del = {
 		.type = SMC_LLC_DELETE_LINK,
@@ -179,23 +201,22 @@ static void add_link_rsp(struct smc_lgr *lgr, struct smc_link *link,
 		},
 	};
 
-	if (lgr->llc.wait != SMC_LLC_W_ADD_LINK_RSP) {
-		/* The incumbent says no once more when its attempt fails later. */
-		if (!m->negative)
-			violation(link);
+	if (m->negative) {
+		activate(lgr);
 		return;
 	}
-	if (!m->negative) {
-		send_or_fail(link, &del);
-		smc_llc_await(lgr, SMC_LLC_W_DELETE_LINK_RSP);
-		return;
-	}
-	lgr->llc.wait = SMC_LLC_IDLE;
-	smc_lgr_activate(lgr);
+	send_or_fail(link, &del);
+	smc_llc_await(lgr, SMC_LLC_W_DELETE_LINK_RSP);
 }
 
-static void delete_link_req(struct smc_lgr *lgr, struct smc_link *link,
-			    struct smc_llc_msg *m)
+/* The incumbent says no once more when its attempt fails later. */
+SMC_LLC_TAKES(add_link_late)
+{
+	if (!m->negative)
+		violation(link);
+}
+
+SMC_LLC_TAKES(delete_link_req)
 {
 	if (m->delete_link.all || m->delete_link.link == link->number) {
 		/* Our only link: the group ends.  To a client the server says so. */
@@ -213,48 +234,61 @@ static void delete_link_req(struct smc_lgr *lgr, struct smc_link *link,
 	send_or_fail(link, m);
 }
 
-static void delete_link_rsp(struct smc_lgr *lgr)
+SMC_LLC_TAKES(delete_link_rsp)
 {
-	if (lgr->llc.wait != SMC_LLC_W_DELETE_LINK_RSP)
-		return;
-	lgr->llc.wait = SMC_LLC_IDLE;
-	smc_lgr_activate(lgr);
+	if (m->delete_link.link == SECOND_LINK)
+		activate(lgr);
+	else
+		violation(link);
 }
 
-static void confirm_rkey_req(struct smc_lgr *lgr, struct smc_link *link,
-			     struct smc_llc_msg *m)
+SMC_LLC_TAKES(confirm_rkey_req)
 {
 	const struct smc_llc_confirm_rkey *rkey = &m->confirm_rkey;
 
+	lgr->llc.rkeys_left = rkey->n_total - rkey->n_others;
 	m->negative = smc_rtoken_add(lgr, link - lgr->links, rkey->rkey, rkey->addr);
 	m->reply = true;
 	send_or_fail(link, m);
 }
 
-static void confirm_rkey_rsp(struct smc_lgr *lgr, struct smc_link *link,
-			     const struct smc_llc_msg *m)
+SMC_LLC_TAKES(confirm_rkey_rsp)
 {
-	if (lgr->llc.wait != SMC_LLC_W_CONFIRM_RKEY_RSP ||
-	    m->confirm_rkey.rkey != lgr->llc.rmb->mr->rkey) {
+	if (m->confirm_rkey.rkey == lgr->llc.rmb->mr->rkey)
+		smc_llc_rkey_answered(lgr, !m->negative);
+	else
+		violation(link);
+}
+
+/* Links that we do not have: there is nothing to be remembered but how many follow. */
+SMC_LLC_TAKES(confirm_rkey_cont)
+{
+	const struct smc_llc_confirm_rkey_cont *cont = &m->confirm_rkey_cont;
+
+	if (!lgr->llc.rkeys_left || cont->n_left != lgr->llc.rkeys_left) {
 		violation(link);
 		return;
 	}
-	smc_llc_rkey_answered(lgr, !m->negative);
+	lgr->llc.rkeys_left -= cont->n_others;
+	m->reply = true;
+	send_or_fail(link, m);
 }
 
 /* The keys of the request, and a reply that names those we do not know. */
-static void delete_rkey_req(struct smc_lgr *lgr, struct smc_link *link,
-			    struct smc_llc_msg *m)
+SMC_LLC_TAKES(delete_rkey_req)
 {
-	struct smc_llc_w_rkey unknown[8] = {};
+	struct smc_llc_w_rkey unknown[SMC_LLC_V2_FAILED_RKEYS] = {};
 	struct smc_llc_delete_rkey *d = &m->delete_rkey;
 	unsigned int i, n = 0;
 	u32 rkey;
 
 	for (i = 0; i < d->n_rkeys; i++) {
 		rkey = smc_llc_get_rkey(&d->rkeys[i]);
-		if (!smc_rtoken_del(lgr, link - lgr->links, rkey))
+		if (!smc_rtoken_del(lgr, link - lgr->links, rkey)) {
+			/* Whoever still uses it must not write there. */
+			smc_lgr_abort_rmb(lgr, rkey);
 			continue;
+		}
 		if (n < ARRAY_SIZE(unknown))
 			smc_llc_set_rkey(&unknown[n], rkey);
 		if (!m->v2)
@@ -270,83 +304,9 @@ static void delete_rkey_req(struct smc_lgr *lgr, struct smc_link *link,
 	send_or_fail(link, m);
 }
 
-static void confirm_rkey_cont(struct smc_link *link, struct smc_llc_msg *m)
+SMC_LLC_TAKES(req_add_link)
 {
-	/* Links that we do not have: there is nothing to be remembered. */
-	m->reply = true;
-	send_or_fail(link, m);
-}
-
-static void req_add_link(struct smc_lgr *lgr, struct smc_link *link,
-			 struct smc_llc_msg *m)
-{
-	if (!lgr->server || m->reply) {
-		violation(link);
-		return;
-	}
 	m->reply = true;
 	m->req_add_link.n_gids = 0;
 	send_or_fail(link, m);
-}
-
-static void take_request(struct smc_lgr *lgr, struct smc_link *link,
-			 struct smc_llc_msg *m, bool bad_enum)
-{
-	switch (m->type) {
-	case SMC_LLC_CONFIRM_LINK:
-		return confirm_link_req(lgr, link, &m->confirm_link);
-	case SMC_LLC_ADD_LINK:
-		return add_link_req(lgr, link, m, bad_enum);
-	case SMC_LLC_DELETE_LINK:
-		return delete_link_req(lgr, link, m);
-	case SMC_LLC_REQ_ADD_LINK:
-		return req_add_link(lgr, link, m);
-	case SMC_LLC_CONFIRM_RKEY:
-		return confirm_rkey_req(lgr, link, m);
-	case SMC_LLC_CONFIRM_RKEY_CONT:
-		return confirm_rkey_cont(link, m);
-	case SMC_LLC_DELETE_RKEY:
-		return delete_rkey_req(lgr, link, m);
-	default:
-		return violation(link);
-	}
-}
-
-static void take_reply(struct smc_lgr *lgr, struct smc_link *link,
-		       struct smc_llc_msg *m)
-{
-	switch (m->type) {
-	case SMC_LLC_CONFIRM_LINK:
-		return confirm_link_rsp(lgr, link, &m->confirm_link);
-	case SMC_LLC_ADD_LINK:
-		return add_link_rsp(lgr, link, m);
-	case SMC_LLC_DELETE_LINK:
-		return delete_link_rsp(lgr);
-	case SMC_LLC_CONFIRM_RKEY:
-		return confirm_rkey_rsp(lgr, link, m);
-	default:
-		/* We send no request of another kind. */
-		return violation(link);
-	}
-}
-
-/**
- * smc_llc_take() - judge a message
- * @lgr: the link group
- * @link: over which it came
- * @buf: the message, which has been decoded once without complaint
- * @len: its length
- *
- * Context: the engine's work.
- */
-void smc_llc_take(struct smc_lgr *lgr, struct smc_link *link, const u8 *buf,
-		  size_t len)
-{
-	struct smc_llc_msg m;
-	int rc = smc_llc_decode(buf, len, &m);
-
-	if (m.reply)
-		take_reply(lgr, link, &m);
-	else
-		take_request(lgr, link, &m, rc == -EOPNOTSUPP);
 }

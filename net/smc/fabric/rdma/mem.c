@@ -10,6 +10,31 @@
 #include "lgr.h"
 #include "mem.h"
 
+/*
+ * Does the device see what we write, and the other way round, with nothing to be
+ * done between?  Not behind a bounce buffer, nor where caches are not coherent:
+ * there a peer's write would have to be fetched by hand before every look at a
+ * cursor, and TCP does as well.
+ */
+static bool coherent(const struct smc_rmb *rmb, struct ib_device *ibdev)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (ib_uses_virt_dma(ibdev))
+		return true;
+	for_each_sgtable_dma_sg(&rmb->sgt, sg, i)
+		if (dma_need_sync(ibdev->dma_device, sg_dma_address(sg)))
+			return false;
+	return true;
+}
+
+static void unmap_pages(struct smc_rmb *rmb, struct ib_device *ibdev)
+{
+	ib_dma_unmap_sgtable_attrs(ibdev, &rmb->sgt, DMA_BIDIRECTIONAL, 0);
+	sg_free_table(&rmb->sgt);
+}
+
 static int map_pages(struct smc_rmb *rmb, struct ib_device *ibdev,
 		     const struct smc_buf *buf)
 {
@@ -31,15 +56,15 @@ static int map_pages(struct smc_rmb *rmb, struct ib_device *ibdev,
 	if (rc)
 		return rc;
 	rc = ib_dma_map_sgtable_attrs(ibdev, &rmb->sgt, DMA_BIDIRECTIONAL, 0);
-	if (rc)
+	if (rc) {
 		sg_free_table(&rmb->sgt);
+	} else if (!coherent(rmb, ibdev)) {
+		pr_warn_once("%s: memory is not coherent, connections stay TCP\n",
+			     ibdev->name);
+		unmap_pages(rmb, ibdev);
+		rc = -EOPNOTSUPP;
+	}
 	return rc;
-}
-
-static void unmap_pages(struct smc_rmb *rmb, struct ib_device *ibdev)
-{
-	ib_dma_unmap_sgtable_attrs(ibdev, &rmb->sgt, DMA_BIDIRECTIONAL, 0);
-	sg_free_table(&rmb->sgt);
 }
 
 static int make_mr(struct smc_rmb *rmb, struct smc_link *link, size_t bytes)

@@ -35,8 +35,6 @@ struct smc_rmb {
 extern const struct smc_buf_ops smc_rmb_ops, smc_txbuf_ops;
 
 int smc_mem_register(struct smc_rmb *rmb);
-void smc_mem_sync_for_device(struct smc_rmb *rmb, u64 dma, u32 len);
-void smc_mem_sync_for_cpu(struct smc_rmb *rmb, u64 offset, u32 len);
 
 static inline struct smc_rmb *smc_elem_rmb(const struct smc_elem *elem)
 {

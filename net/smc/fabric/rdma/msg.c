@@ -327,6 +327,9 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* How far ahead of the tail is it?  Nobody else moves the tail. */
 	ahead = (idx - link->tx_tail) & (link->n_tx - 1);
 	retire(link, link->tx_tail + ahead + 1);
+	/* Until then there are LLC messages only. */
+	if (unlikely(READ_ONCE(link->state) == SMC_LINK_READY))
+		smc_llc_sent(link->lgr);
 }
 
 /**
@@ -355,33 +358,39 @@ void smc_msg_retire_all(struct smc_link *link)
 
 /* ---- receiving ---- */
 
-/* Post @n receive buffers that come next. */
+static void describe_rx(struct smc_link *link, u32 idx)
+{
+	struct smc_rx_slot *slot = &link->rx_slots[idx];
+	u32 lkey = link->pd->local_dma_lkey;
+
+	slot->sge[0] = (struct ib_sge) {
+		.addr	= link->rx_dma + idx * link->rx_stride,
+		.length	= link->rx_stride,
+		.lkey	= lkey,
+	};
+	slot->sge[1] = (struct ib_sge) {
+		.addr	= link->rx_long_dma,
+		.length	= RX_LONG_ROOM,
+		.lkey	= lkey,
+	};
+	slot->wr = (struct ib_recv_wr) {
+		.wr_cqe	 = &slot->cqe,
+		.sg_list = slot->sge,
+		.num_sge = link->rx_long ? 2 : 1,
+	};
+}
+
+/* Post @n receive buffers that come next, in one list. */
 static int post_rx(struct smc_link *link, u32 first, u32 n)
 {
-	struct ib_recv_wr wr[RX_BATCH];
-	struct ib_sge sge[RX_BATCH][2];
-	u32 i, idx, lkey = link->pd->local_dma_lkey;
+	struct ib_recv_wr *wr, *next = NULL;
+	u32 i;
 
-	for (i = 0; i < n; i++) {
-		idx = (first + i) % link->n_rx;
-		sge[i][0] = (struct ib_sge) {
-			.addr	= link->rx_dma + idx * link->rx_stride,
-			.length	= link->rx_stride,
-			.lkey	= lkey,
-		};
-		sge[i][1] = (struct ib_sge) {
-			.addr	= link->rx_long_dma,
-			.length	= RX_LONG_ROOM,
-			.lkey	= lkey,
-		};
-		wr[i] = (struct ib_recv_wr) {
-			.next	 = i + 1 < n ? &wr[i + 1] : NULL,
-			.wr_cqe	 = &link->rx_slots[idx].cqe,
-			.sg_list = sge[i],
-			.num_sge = link->rx_long ? 2 : 1,
-		};
+	for (i = n; i--; next = wr) {
+		wr = &link->rx_slots[(first + i) % link->n_rx].wr;
+		wr->next = next;
 	}
-	return ib_post_recv(link->qp, wr, NULL);
+	return ib_post_recv(link->qp, next, NULL);
 }
 
 /**
@@ -392,15 +401,11 @@ static int post_rx(struct smc_link *link, u32 first, u32 n)
  */
 int smc_msg_post_all(struct smc_link *link)
 {
-	u32 done = 0, n;
-	int rc = 0;
+	u32 i;
 
-	while (!rc && done < link->n_rx) {
-		n = min_t(u32, RX_BATCH, link->n_rx - done);
-		rc = post_rx(link, done, n);
-		done += n;
-	}
-	return rc;
+	for (i = 0; i < link->n_rx; i++)
+		describe_rx(link, i);
+	return post_rx(link, 0, link->n_rx);
 }
 
 /* The message continues in the memory that all buffers share: LLC by definition. */

@@ -347,6 +347,9 @@ static void consider_port(struct wish *w, struct smc_rdma_path *path,
 	if (!smc_rdma_port_usable(dev, port) || !port_carries(w, dev, port))
 		return;
 	w->device_seen = true;
+	/* Looking through a whole table of GIDs costs more than a handshake does. */
+	if (!w->v2 && !v1_over_rocev2 && !rdma_protocol_roce_eth_encap(dev->ibdev, port))
+		return;
 	for (i = 0; i < gid_count(dev, port) && w->rank < BEST; i++) {
 		attr = rdma_get_gid_attr(dev->ibdev, port, i);
 		if (IS_ERR(attr))

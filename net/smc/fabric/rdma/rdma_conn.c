@@ -156,7 +156,12 @@ static enum smc_reason __connect(struct rdma_conn *rc, const struct smc_clc_acce
 			return SMC_REASON_NO_DEVICE;
 	}
 	if (memcmp(gid.raw, link->peer_gid.raw, sizeof(gid)) ||
-	    memcmp(a->mac, link->peer_mac, ETH_ALEN))
+	    memcmp(a->mac, link->peer_mac, ETH_ALEN) ||
+	    memcmp(a->peer_id, lgr->peer_id, sizeof(lgr->peer_id)))
+		return SMC_REASON_BAD_CONFIRM;
+	/* No queue pair has a number that is reserved, no RNIC a group's address. */
+	if (a->qpn < 2 || a->qpn == 0xffffff ||
+	    !is_valid_ether_addr(a->mac))
 		return SMC_REASON_BAD_CONFIRM;
 	if (lgr->server && lgr->release && a->has_fce &&
 	    (a->max_conns != lgr->max_conns || a->max_links != lgr->max_links))
@@ -220,6 +225,8 @@ static enum smc_reason __attach(struct rdma_conn *rc, const struct smc_clc_accep
 		reason = __connect(rc, a);
 	else if (!same_link(rc->link, a))
 		reason = SMC_REASON_OUT_OF_SYNC;
+	else if (!smc_rtoken_known(lgr, 0, a->rkey, a->rmb_addr))
+		reason = SMC_REASON_BAD_TOKEN;
 	if (reason)
 		return reason;
 	rc->peer_size = smc_clc_size_to_bytes(a->rmbe_size);
@@ -232,7 +239,7 @@ static enum smc_reason __attach(struct rdma_conn *rc, const struct smc_clc_accep
 	rc->peer_addr = end - rc->peer_size;
 	if (__get_ring(rc))
 		return SMC_REASON_NO_BUFFER;
-	if (smc_rtoken_add(lgr, 0, a->rkey, a->rmb_addr))
+	if (rc->first && smc_rtoken_add(lgr, 0, a->rkey, a->rmb_addr))
 		return SMC_REASON_BAD_TOKEN;
 	smc_lgr_abort_rmbe(lgr, a->rkey, a->rmbe_idx, rc);
 	/* The receive path looks at it without a lock. */
@@ -263,18 +270,20 @@ enum smc_reason smc_rdma_attach(struct smc_conn *c, struct smc_negotiated *neg,
 /**
  * smc_rdma_finish() - smc_fabric_ops.finish: is the link of a first contact confirmed?
  * @c: the connection
- * @late: receives whether it is too late to fall back (RFC 7609, C.3)
+ * @late: receives whether it is too late to fall back (RFC 7609, C.2 and C.3)
  */
 int smc_rdma_finish(struct smc_conn *c, bool *late)
 {
 	struct rdma_conn *rc = to_rdma(c);
 	struct smc_lgr *lgr = rc->lgr;
 
-	if (rc->first && smc_lgr_await(rc))
+	if (rc->first && smc_lgr_await(rc)) {
+		*late = smc_llc_no_return(lgr);
 		return -EAGAIN;
+	}
 	if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE)
 		return 0;
-	*late = !rc->first || READ_ONCE(lgr->late);
+	*late = !rc->first || smc_llc_no_fallback(lgr);
 	return lgr->fail ?: SMC_REASON_INTERNAL;
 }
 

@@ -45,6 +45,27 @@ int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr)
 }
 
 /**
+ * smc_rtoken_known() - has the peer told of this RMB?
+ * @lgr: the link group
+ * @link: index of the link
+ * @rkey: its RKey there
+ * @addr: its address there
+ *
+ * Context: any.
+ */
+bool smc_rtoken_known(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr)
+{
+	struct smc_rtoken *t;
+	bool known;
+
+	spin_lock_bh(&lgr->lock);
+	t = __find(lgr, link, rkey);
+	known = t && t->addr[link] == addr;
+	spin_unlock_bh(&lgr->lock);
+	return known;
+}
+
+/**
  * smc_rtoken_del() - the peer gives an RMB up
  * @lgr: the link group
  * @link: index of the link

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sockets that speak CLC themselves, and their victims. IPv4, on loopback. */
+/* Sockets that speak CLC themselves, and their victims. IPv4, on loopback if not told otherwise. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -17,17 +17,24 @@
 #define SOL_SMC			286
 #define SMC_TEST_RAW_CLC	0x200
 
+/* Where we are, and where the victim is. */
+static in_addr_t raw_host = INADDR_LOOPBACK, victim_host = INADDR_LOOPBACK;
+
 #define TIMEOUT_PARAM "/sys/module/smc/parameters/handshake_timeout_ms"
+
+void (*give_up_to)(const char *words);
 
 void give_up(const char *fmt, ...)
 {
+	char words[300];
 	va_list ap;
 
-	printf("Bail out! ");
 	va_start(ap, fmt);
-	vprintf(fmt, ap);
+	vsnprintf(words, sizeof(words), fmt, ap);
 	va_end(ap);
-	printf(" (%s)\n", strerror(errno));
+	if (give_up_to)
+		give_up_to(words);
+	printf("Bail out! %s (%s)\n", words, strerror(errno));
 	exit(1);
 }
 
@@ -72,10 +79,16 @@ bool raw_available(void)
 	return yes;
 }
 
+void raw_hosts(in_addr_t raw, in_addr_t victim)
+{
+	raw_host = raw;
+	victim_host = victim;
+}
+
 static int listener(bool raw, int *port)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+				 .sin_addr.s_addr = htonl(raw ? raw_host : victim_host) };
 	socklen_t len = sizeof(a);
 	int fd = smc_socket(raw, 0);
 
@@ -96,11 +109,14 @@ int victim_listen(int *port)
 	return listener(false, port);
 }
 
-static int connect_port(int fd, int port)
+static int connect_port(int fd, in_addr_t from, in_addr_t to, int port)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port),
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+				 .sin_addr.s_addr = htonl(to) };
+	struct sockaddr_in here = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(from) };
 
+	if (from != to && bind(fd, (void *)&here, sizeof(here)) < 0)
+		give_up("cannot bind");
 	return connect(fd, (void *)&a, sizeof(a));
 }
 
@@ -108,7 +124,7 @@ int raw_connect(int port)
 {
 	int fd = smc_socket(true, 0);
 
-	if (connect_port(fd, port) < 0)
+	if (connect_port(fd, raw_host, victim_host, port) < 0)
 		give_up("a raw connect failed");
 	return fd;
 }
@@ -117,7 +133,7 @@ int victim_connect(int port)
 {
 	int fd = smc_socket(false, SOCK_NONBLOCK);
 
-	if (connect_port(fd, port) < 0 && errno != EINPROGRESS)
+	if (connect_port(fd, victim_host, raw_host, port) < 0 && errno != EINPROGRESS)
 		give_up("a victim's connect failed at once");
 	return fd;
 }

@@ -6,6 +6,7 @@
 #ifndef SMC_TEST_RAW_H
 #define SMC_TEST_RAW_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,7 @@ enum reaction {
 const char *reaction_names(unsigned int mask);
 
 bool raw_available(void);		/* is this a test build? */
+void raw_hosts(in_addr_t raw, in_addr_t victim);	/* in host order; loopback without */
 int raw_listen(int *port);		/* accepted children speak CLC themselves */
 int raw_connect(int port);
 int victim_listen(int *port);
@@ -48,7 +50,10 @@ enum reaction get_message(int fd, struct message *m, int ms);
 int wait_mask(int fd, int want, int ms);	/* 0: not in time */
 long set_timeout_ms(long ms);		/* of handshakes; returns the old one */
 
-/* Set by the program that uses this; ends it, with words. */
+/* May be set, and need not return: a case is given up, rather than the program. */
+extern void (*give_up_to)(const char *words);
+
+/* Ends the program, with words. */
 void give_up(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #endif

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Bar chart of bench/run: per row one bar for each transport, TCP being 100 %."""
+"""Bar charts of bench/run: per row one bar for each transport, TCP being 100 %."""
 from xml.sax.saxutils import escape
 
 COLOURS = {"tcp": "#7f8fa6", "unix": "#c9a24b", "pipe": "#8f7fb5", "smc": "#2a9d6f",
            "smc-fallback": "#5aa7c7"}
 NAMES = {"tcp": "TCP", "unix": "AF_UNIX", "pipe": "pipe", "smc": "SMC",
          "smc-fallback": "SMC, fallback"}
-LEFT, RIGHT, BAR, GAP, TOP = 190, 900, 15, 16, 84
+LEFT, RIGHT, BAR, GAP, TOP = 220, 900, 15, 16, 84
 
 STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #333 }
@@ -54,7 +54,45 @@ def group(row, y, scale):
     return out, y + GAP
 
 
-def draw(rows, title):
+def program(row, y, scale):
+    """Two bars of a program, TCP and SMC, as long as their ratio to TCP says."""
+    out, top = [], y
+    out.append(f'<text x="{LEFT - 12}" y="{y + 19}" text-anchor="end">'
+               f'{escape(row["label"])}</text>')
+    for transport in ("tcp", "smc"):
+        ratio = row["value"][transport] / row["value"]["tcp"]
+        width = max(1, ratio / scale * (RIGHT - LEFT))
+        label = f"{row['value'][transport]:,.0f} {row['unit']}".replace(",", "\u2009")
+        label += f"  ({ratio:.2f})" if transport == "smc" else ""
+        inside = width > RIGHT - LEFT - 130
+        x, anchor = (LEFT + width - 6, "end") if inside else (LEFT + width + 6, "start")
+        out.append(f'<rect x="{LEFT}" y="{y}" width="{width:.1f}" height="{BAR - 2}" '
+                   f'fill="{COLOURS[transport]}"/>'
+                   f'<text class="note" x="{x:.1f}" y="{y + 11}" text-anchor="{anchor}">'
+                   f'{label}</text>')
+        y += BAR
+    x = LEFT + row["target"] / scale * (RIGHT - LEFT)
+    out.append(f'<line class="target" x1="{x:.1f}" x2="{x:.1f}" y1="{top - 3}" y2="{y + 1}"/>')
+    return out, y + GAP
+
+
+def programs(rows, y):
+    """The second chart, below the first: real programs by the wall clock."""
+    rows = [row for row in rows if row["ratio"] is not None]
+    if not rows:
+        return [], y
+    scale = max(max(row["ratio"], row["target"], 1) for row in rows) * 1.05
+    out = [f'<text class="head" x="20" y="{y + 10}">Programs on two CPUs, wall clock</text>']
+    y += 34
+    for row in rows:
+        bars, y = program(row, y, scale)
+        out += bars
+    out.append(f'<text class="note" x="{LEFT}" y="{y + 8}">loopback, as a ratio to TCP in the same '
+               f'boot; longer is better, but for latency</text>')
+    return out, y + 24
+
+
+def draw(rows, title, real=()):
     rows = [row for row in rows if "tcp" in row["ns"]]
     ratios = [ns / row["ns"]["tcp"] for row in rows for ns in row["ns"].values()]
     scale = min(max(ratios + [1.1]) * 1.05, 3)
@@ -68,9 +106,10 @@ def draw(rows, title):
         grid.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 6}" y2="{y}"/>'
                     f'<text class="note" x="{x:.1f}" y="{y + 14}" text-anchor="middle">'
                     f'{tenth / 10:g}</text>')
+    below, height = programs(real, y + 70) if real else ([], y + 40)
     return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {RIGHT + 60} {y + 40}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {RIGHT + 60} {height}">',
         f"<style>{STYLE}</style>", f'<rect class="page" width="100%" height="100%"/>',
         f'<text class="head" x="20" y="30">{escape(title)}</text>', *legend(), *grid, *body,
         f'<text class="note" x="{LEFT}" y="{y + 32}">instructions per operation; the axis is '
-        f'the ratio to TCP in the same boot, shorter is better</text>', "</svg>", ""])
+        f'the ratio to TCP in the same boot, shorter is better</text>', *below, "</svg>", ""])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """An independent judge: tshark reads the packets of the cases `capture`, and what it prints is
 compared with what the tools of both machines showed while the connections were open."""
+import ipaddress
 import json
 import re
 import shutil
@@ -89,16 +90,11 @@ def connections(path):
 
 
 def gid(text):
-    return text.replace("::ffff:", "").lower() if text else text
-
-
-def gid_of_tool(text):
-    """0000:...:ffff:0a00:0001 as an IPv4 address, where it is one."""
-    groups = text.lower().split(":")
-    if groups[:6] == ["0000"] * 5 + ["ffff"]:
-        octets = bytes.fromhex("".join(groups[6:]))
-        return ".".join(map(str, octets))
-    return text.lower()
+    """An address is one however it is written: IPv4, in short, or with all its zeros."""
+    if not text:
+        return text
+    address = ipaddress.ip_address(text)
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def differences(kind, message, here, there):
@@ -112,8 +108,8 @@ def differences(kind, message, here, there):
     pairs = [("element size, own side", size, mine["connection"]["rcvbuf"]),
              ("element size, peer's side", size, peer["connection"]["peerbuf"]),
              ("alert token", int(message["token"], 16), int(mine["connection"]["token"], 16)),
-             ("GID, own side", gid(message["gid"]), gid_of_tool(mine["smcr"]["gid"])),
-             ("GID, peer's side", gid(message["gid"]), gid_of_tool(peer["smcr"]["peer_gid"]))]
+             ("GID, own side", gid(message["gid"]), gid(mine["smcr"]["gid"])),
+             ("GID, peer's side", gid(message["gid"]), gid(peer["smcr"]["peer_gid"]))]
     qps = [q["lqpn"] for q in here["qps"]]
     if int(message["qp"], 16) not in qps:
         pairs.append(("queue pair", int(message["qp"], 16), qps))

@@ -12,6 +12,7 @@ import threading
 import time
 
 import netlink
+import tools
 from machine import EID, run
 
 GID_INDEX = 1		# of rxe0: 0 is the link-local address, 1 the IPv4 one
@@ -429,6 +430,11 @@ CASES = [
          around=sysctls(server={"rmem": 16384}, client={"rmem": 262144})),
     Case("buf_type_1", "transfer", bytes=4 * MIB, around=sysctls(both={"smcr_buf_type": 1})),
     Case("buf_type_2", "transfer", bytes=4 * MIB, around=sysctls(both={"smcr_buf_type": 2})),
+    # A device with few work requests: everybody waits for everybody's completions.
+    Case("few_wr", "transfer", bytes=4 * MIB, quick=False,
+         around=sysctls(both={"smcr_max_send_wr": 4, "smcr_max_recv_wr": 4})),
+    Case("few_wr_many", "at_once", count=100, threads=4, quick=False,
+         around=sysctls(both={"smcr_max_send_wr": 4, "smcr_max_recv_wr": 4})),
     Case("many", "at_once", count=300, threads=4, look=at_least_groups(2), timeout=300),
     Case("max_conns_16", "at_once", count=40, threads=2, look=at_least_groups(3),
          around=sysctls(kernel={"smcr_max_conns_per_lgr": 16}), timeout=120),
@@ -466,6 +472,8 @@ CASES = [
     Case("routed", "transfer", bytes=4 * MIB, around=routed, look=indirect),
     Case("routed_v6", "transfer", bytes=4 * MIB, v6=True, ours_only=True, around=routed,
          look=indirect),
+    Case("tools", program=tools.tools, expect="any", around=sysctls(both={"rmem": 65536,
+                                                                          "wmem": 65536})),
     Case("unload", program=unload, expect="any"),
     Case("ping_pong", count=1000, size=1, quick=False),
     Case("stream", count=400, size=65536, quick=False),

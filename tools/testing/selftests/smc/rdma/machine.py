@@ -193,6 +193,12 @@ class Machine:
             file.write(f"{value}\n")
         return None
 
+    @staticmethod
+    def eid(eid=EID):
+        """The only user EID; without one, that of the pair again."""
+        netlink.flush_ueid()
+        netlink.add_ueid(eid)
+
     # ---- what is there
 
     @staticmethod

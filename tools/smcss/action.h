@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the commands of smcr and smcd do. */
+#ifndef SMCSS_ACTION_H
+#define SMCSS_ACTION_H
+
+#include "args.h"
+
+extern const struct command info_commands[];
+extern const struct command smcr_linkgroup_commands[];
+extern const struct command smcd_linkgroup_commands[];
+extern const struct command smcr_device_commands[];
+extern const struct command smcd_device_commands[];
+extern const struct command stats_commands[];
+extern const struct command ueid_commands[];
+extern const struct command seid_commands[];
+
+/* The program: parse, run once or again and again. */
+int tool_main(const struct tool *tool, int argc, char **argv);
+
+#endif /* SMCSS_ACTION_H */

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "complain.h"
+
+static void say(const char *format, va_list args)
+{
+	fflush(stdout);		/* in the order of events, when both are one terminal */
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+int complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	return EXIT_REFUSED;
+}
+
+void usage_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	fprintf(stderr, "'%s --help' shows how it is used\n", program_invocation_short_name);
+	exit(EXIT_USAGE);
+}
+
+void no_memory(void)
+{
+	complain("no memory");
+	exit(EXIT_REFUSED);
+}
+
+int finish_output(int status)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return complain("cannot write the output");
+	return status;
+}

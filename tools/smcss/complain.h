@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the tools say on standard error, and the exit codes that they share. */
+#ifndef SMCSS_COMPLAIN_H
+#define SMCSS_COMPLAIN_H
+
+/* Documented in the man pages: 0 done, 1 refused or impossible, 2 wrong usage. */
+enum { EXIT_REFUSED = 1, EXIT_USAGE = 2 };
+
+/* "PROGRAM: ..." and a newline. Returns EXIT_REFUSED, for return statements. */
+int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same, with a hint at --help; ends the program with EXIT_USAGE. */
+_Noreturn void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Ends the program: memory is used up. */
+_Noreturn void no_memory(void);
+
+/* Flushes standard output. Returns status, or EXIT_REFUSED if it could not be written. */
+int finish_output(int status);
+
+#endif /* SMCSS_COMPLAIN_H */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Numbers for people. */
+#ifndef SMCSS_NUMBER_H
+#define SMCSS_NUMBER_H
+
+#include <stdint.h>
+
+/* Four digits and a unit of 1000: 999, 5.076K, 200.7M */
+const char *short_number(uint64_t value, char room[16]);
+
+/* From a command line; both end the program if the text is wrong. */
+double parse_seconds(const char *text);
+unsigned int parse_count(const char *text);
+
+#endif /* SMCSS_NUMBER_H */

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+/* smcd: show and steer SMC-D. */
+#include "action.h"
+
+static const char usage_text[] =
+	"Usage: smcd [OPTIONS] OBJECT [COMMAND]\n"
+	"Show and steer SMC-D: shared memory communications with neighbours on one machine.\n"
+	"\n"
+	"  info                          what this host can do\n"
+	"  linkgroup [show] [all | LG-ID]\n"
+	"                                link groups\n"
+	"  device [show] [all]           ISM devices, and the loopback\n"
+	"  stats [show | reset | json]   counters; reset begins anew at what is shown\n"
+	"  ueid [show | add EID | del EID | flush]\n"
+	"                                user EIDs: peers need an EID in common\n"
+	"  seid [show | enable | disable]\n"
+	"                                system EID: common to all of one machine\n"
+	"\n"
+	"  -d, --details       more; -dd, --ddetails: still more\n"
+	"  -a, --absolute      stats since the module was loaded, whatever was reset\n"
+	"  -j, --json          as JSON, see smcd(8) for the keys\n"
+	"  -w, --watch SECS    again and again; -c, --count N: so many times\n"
+	"  -h, --help, -v, --version\n"
+	"Names may be shortened: smcd dev. Exit code 0: done, 1: refused, 2: wrong usage.\n";
+
+static const struct smc_object objects[] = {
+	{ "info", info_commands },
+	{ "linkgroup", smcd_linkgroup_commands },
+	{ "device", smcd_device_commands },
+	{ "stats", stats_commands },
+	{ "ueid", ueid_commands },
+	{ "seid", seid_commands },
+	{ }
+};
+
+static const struct tool tool = { SMC_D, objects, usage_text };
+
+int main(int argc, char **argv)
+{
+	return tool_main(&tool, argc, argv);
+}

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Rows of bench/run with real programs: unmodified ones, under smc_run and without it.
+
+Wall clock, loopback, two processors, both transports in one boot. What counts is the ratio of
+SMC to TCP; the numbers themselves are those of an emulated machine.
+"""
+import collections
+import statistics
+
+SECONDS = 3
+
+# target: what the ratio of SMC to TCP must reach, from above where more is better. incumbent:
+# that ratio of the kernel's own SMC over loopback, measured elsewhere.
+Program = collections.namedtuple("Program", "label row unit target more incumbent",
+                                 defaults=(True, None))
+PROGRAMS = (
+    Program("nginx, wrk, 1 KiB, keep-alive", "nginx-keepalive", "req/s", 2.4, True, 2.0),
+    Program("nginx, wrk, 1 KiB, one each", "nginx-close", "req/s", 0.8, True, 0.46),
+    Program("redis GET 1 KiB, 50 clients", "redis-get", "req/s", 2.6, True, 2.2),
+    Program("redis SET 1 KiB, 50 clients", "redis-set", "req/s", 2.6, True, 2.2),
+    Program("sockperf stream 64 000 B", "sockperf-stream", "MB/s", 1.3, True, 0.56),
+    Program("sockperf latency 14 B", "sockperf-latency", "us", 0.5, False, 0.61),
+    Program("iperf3", "iperf3", "Mbit/s", 1.3, True, 0.56),
+)
+
+
+def of_lines(lines, progress):
+    """The result of each program from the lines of JSON that programs.sh prints."""
+    runs = collections.defaultdict(lambda: collections.defaultdict(list))
+    for one in lines:
+        runs[one["program"]][one["transport"]].append(one["value"])
+        progress(one)
+    return [summary(program, runs[program.row]) for program in PROGRAMS]
+
+
+def summary(program, runs):
+    median = {transport: statistics.median(values) for transport, values in runs.items()}
+    ratio = median["smc"] / median["tcp"] if len(median) == 2 and median["tcp"] else None
+    return program._asdict() | {"value": median, "runs": runs, "ratio": ratio}
+
+
+def reached(row):
+    if row["ratio"] is None:
+        return False
+    return row["ratio"] >= row["target"] if row["more"] else row["ratio"] <= row["target"]
+
+
+def spread(values):
+    return f"{min(values):,.0f}-{max(values):,.0f}" if values else "-"
+
+
+def print_table(rows):
+    print(f"\n  {'programs, two CPUs, wall clock':32}{'':8}{'TCP':>10}{'SMC':>10}   smc/tcp"
+          f"  target           runs of TCP, of SMC")
+    for row in rows:
+        value = {t: f"{row['value'][t]:,.0f}" if t in row["value"] else "-"
+                 for t in ("tcp", "smc")}
+        ratio = f"{row['ratio']:.2f}" if row["ratio"] is not None else "-"
+        target = f"{'>=' if row['more'] else '<='} {row['target']:.1f}"
+        print(f"  {row['label']:32}{row['unit']:8}{value['tcp']:>10}{value['smc']:>10}"
+              f"{ratio:>10}  {target} {'reached' if reached(row) else 'missed ':8}"
+              f"  {spread(row['runs'].get('tcp'))}, {spread(row['runs'].get('smc'))}")

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A peer of SMC-R in user space: libibverbs over soft-RoCE below, CLC over the test
+ * build's raw sockets, LLC and CDC by hand.  It can do everything right, and then
+ * deviates in one place.
+ *
+ * Both ends are in one machine: the module on the device rxe0, the rogue on rxe1, with
+ * a veth pair between them.  So what rxe0 holds is what the module holds.
+ */
+#ifndef SMC_TEST_ROGUE_H
+#define SMC_TEST_ROGUE_H
+
+#include <infiniband/verbs.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../hostile.h"
+#include "clc.h"
+#include "cdc.h"
+#include "llc.h"
+
+#define ROGUE_EID	"SMC-ROGUE"
+#define MSG_LEN		SMC_WR_MSG_LEN
+#define ELEM_SIZE	16384u		/* of ours: the smallest there is */
+#define N_ELEMS		16
+#define MAX_QUEUED	512
+
+/* ---- rogue_verbs.c: the device, and queue pairs on it ---- */
+
+/**
+ * struct rogue_dev - our RDMA device
+ * @gid:	its RoCEv2 GID with our IPv4 address, and
+ * @gid6:	the link-local one, which stands in for RoCEv1
+ */
+struct rogue_dev {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	uint8_t gid[16], gid6[16];
+	int gid_index, gid6_index;
+	uint8_t mac[6];
+};
+
+extern struct rogue_dev dev;
+void dev_open(const char *name, const char *netdev, const char *address);
+
+struct msg {
+	size_t len;
+	uint8_t b[SMC_LLC_V2_MAX_LEN];
+};
+
+struct conn;
+
+/**
+ * struct link - one queue pair towards the victim, with an RMB
+ * @server:	our role in the link group
+ * @version:	SMC version
+ * @release:	of version 2
+ * @max_links:	as agreed
+ * @number:	of the link
+ * @in:		messages of the victim nobody has looked at yet, in a ring
+ * @send_error:	status of the first send that failed, enum ibv_wc_status
+ * @conns:	connections of the link, by index of our element - 1
+ */
+struct link {
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	bool connected;
+	uint32_t psn;
+	uint8_t *rmb, *rx, *tx;
+	struct ibv_mr *rmb_mr, *rx_mr, *tx_mr;
+	uint32_t n_sent, n_done;
+	int send_error;
+
+	uint32_t peer_qpn, peer_psn;
+	uint8_t peer_gid[16], peer_mac[6], peer_mtu;
+
+	uint8_t peer_id[8];
+	bool server;
+	uint8_t version, release, max_links, max_conns, number;
+	struct msg *in[MAX_QUEUED];
+	unsigned int in_head, in_tail;
+	struct conn *conns[N_ELEMS];
+	unsigned int n_conns;
+};
+
+struct link *link_new(void);
+bool link_connect(struct link *l);		/* RTR, RTS */
+extern bool link_deaf;				/* ... with a PSN that the victim never sends */
+void link_break(struct link *l);		/* the queue pair is gone */
+void link_free(struct link *l);
+void link_send(struct link *l, const void *b, size_t len);
+void link_write(struct link *l, const void *b, size_t len, uint64_t addr, uint32_t rkey);
+/* The next message of the victim; NULL in time none.  To be freed. */
+struct msg *link_recv(struct link *l, int ms);
+/* Until all that was sent has been acknowledged; false if some was not. */
+bool link_flush(struct link *l, int ms);
+
+/* ---- rogue_conn.c: connections, their CLC and CDC ---- */
+
+/**
+ * struct conn - one connection of the rogue's
+ * @s:		the TCP connection: our end and the victim's socket
+ * @idx:	index of our element
+ * @token:	our alert token
+ * @peer:	what the victim has said in Accept or Confirm
+ * @prod:	what we have written
+ * @cons:	what we have consumed
+ * @peer_prod:	what the victim has written
+ * @peer_flags:	all flags the victim has ever set
+ */
+struct conn {
+	struct scene s;
+	struct link *l;
+	uint8_t idx;
+	uint32_t token;
+	struct smc_clc_accept peer;
+	uint64_t peer_addr;
+	uint32_t peer_size;
+	uint64_t prod, cons, peer_prod;
+	uint8_t peer_flags;
+	uint16_t seqno;
+};
+
+enum role { CLIENT, SERVER };		/* ours */
+enum flavour { V21, V20, V21_TWO, V1 };	/* V21_TWO, V20 and V1: two links are tried */
+
+/* How far a handshake goes before something else is done than what is right. */
+enum stage {
+	AT_TCP,		/* nothing was said; as server: the Proposal was read */
+	AT_CLC,		/* client: the Accept was read; server: the Accept was sent */
+	AT_LINK,	/* client: CONFIRM LINK was read; server: the Confirm was read */
+	AT_ADD_LINK,	/* CONFIRM LINK is done; client: ADD LINK was read */
+	AT_UP,
+};
+
+/* What a case changes on the way; each may be NULL. */
+struct twist {
+	void (*proposal)(struct smc_clc_proposal *p);
+	void (*accept)(struct smc_clc_accept *a);	/* ours, or our Confirm */
+	void (*bytes)(struct message *m);		/* of that one */
+};
+
+struct conn *conn_new(struct link *l);	/* for rogue_clc.c */
+struct conn *conn_begin(enum role role, enum flavour flavour, enum stage until,
+			const struct twist *twist);
+/* One more connection over the link of another. */
+struct conn *conn_more(struct conn *first, enum stage until, const struct twist *twist);
+void conn_end(struct conn *c);		/* closes all there is, and the link with the last one */
+void conns_end(const struct conn *but);	/* all there are */
+
+/* What follows AT_TCP and AT_CLC as client; the rest of a further contact. */
+void clc_propose(struct conn *c, const struct twist *twist);
+void clc_confirm(struct conn *c, const struct twist *twist);
+void clc_rest(struct conn *c);
+bool clc_peer(struct conn *c);		/* read what the victim says of itself */
+void clc_decline(const struct conn *c);
+void clc_out_of_sync(const struct conn *c);
+
+void cdc_fill(struct conn *c, struct smc_cdc_msg *m);
+void cdc_send(struct conn *c, const struct smc_cdc_msg *m);
+void conn_write(struct conn *c, const void *b, size_t len);	/* into the element, and tell */
+bool conn_read(struct conn *c, void *b, size_t len);		/* wait for so much */
+bool conn_flags(struct conn *c, uint8_t flags);			/* wait for any of them */
+bool conn_echo(struct conn *c);		/* a byte to the victim, and one back */
+
+/* ---- rogue_llc.c ---- */
+
+void llc_put(struct link *l, struct smc_llc_msg *m);
+size_t llc_bytes(struct link *l, const struct smc_llc_msg *m, uint8_t *b);
+/* The next LLC message, decoded; CDC goes to its connection meanwhile. */
+bool llc_get(struct link *l, struct smc_llc_msg *m, int ms);
+bool llc_expect(struct link *l, uint8_t type, bool reply, struct smc_llc_msg *m);
+void llc_serve(struct link *l);		/* answer what has come */
+void llc_confirm_link(struct link *l, struct smc_llc_msg *m, bool reply);
+void llc_add_link(struct link *l, struct smc_llc_msg *m);
+bool llc_confirm(struct link *l);	/* our half of the first contact, from AT_LINK on */
+bool llc_add(struct link *l);		/* from AT_ADD_LINK on */
+bool llc_told_of_end(struct link *l);	/* DELETE LINK of all links has come */
+
+void cdc_take(struct link *l, const struct msg *m);
+
+/* ---- rogue_census.c: what the victim's device holds ---- */
+
+struct census {
+	uint64_t qp, cq, mr, pd;
+};
+
+void census_open(const char *device);
+void census_take(struct census *c);
+bool census_back_to(const struct census *c);	/* waits for it */
+
+/* ---- the cases ---- */
+
+/* One line of TAP; the bystanders, the kernel log and the device are looked at, too. */
+void verdict(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Play a case; when it gives up it has failed, and the next one is played. */
+extern jmp_buf gave_up;
+void verdict_gave_up(const char *what, const char *detail);
+#define TRY(call, detail)						\
+	do {								\
+		if (!setjmp(gave_up))					\
+			call;						\
+		else							\
+			verdict_gave_up(#call, detail);			\
+	} while (0)
+
+void cases_clc(void);
+void cases_llc(void);
+void cases_cdc(void);
+void cases_link(void);
+void cases_time(void);
+
+#endif

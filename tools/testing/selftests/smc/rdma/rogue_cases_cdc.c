@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0
+/* CDC messages that cannot be, and RDMA writes to where nobody may write. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rogue.h"
+
+static const char * const role_name[] = { "as client", "as server" };
+
+/* What has to follow upon a message. */
+enum outcome {
+	FINE,		/* nothing */
+	ABORTED,	/* its connection is reset, the others of the link are not */
+	DOWN,		/* the link: all its connections are reset */
+};
+
+/* Two connections of one link: the case's, and one that must not notice. */
+struct two {
+	struct conn *c, *other;
+};
+
+static struct two begin(enum role role)
+{
+	struct two t;
+
+	t.other = conn_begin(role, V21, AT_UP, NULL);
+	t.c = conn_more(t.other, AT_UP, NULL);
+	return t;
+}
+
+static bool follows(struct two t, enum outcome outcome)
+{
+	if (outcome == FINE)
+		return conn_echo(t.c) && conn_echo(t.other);
+	if (!victim_is_told(t.c->s, true))
+		return false;
+	if (outcome == DOWN)
+		return victim_is_told(t.other->s, true);
+	return conn_flags(t.c, SMC_CDC_ABORT) && conn_echo(t.other);
+}
+
+static void end(struct two t)
+{
+	conn_end(t.c);
+	conn_end(t.other);
+}
+
+/* ---- cursors and numbers, after ten bytes both ways ---- */
+
+typedef void change(struct conn *c, struct smc_cdc_msg *m);
+
+static void token_unknown(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->alert_token = 0x7fffffff;
+}
+
+static void token_0(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->alert_token = 0;
+}
+
+static void token_last(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->alert_token = UINT32_MAX;
+}
+
+static void prod_full(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->prod = smc_cursor_to_wire(c->prod + c->peer_size, c->peer_size);
+	c->prod += c->peer_size;
+}
+
+static void prod_beyond(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->prod = smc_cursor_to_wire(c->prod + c->peer_size + 1, c->peer_size);
+}
+
+static void prod_far(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->prod.wrap += 0x8000;
+}
+
+static void prod_wrap_2(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->prod.wrap += 2;
+}
+
+static void prod_wrap_back(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->prod.wrap--;
+}
+
+static void prod_back(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->prod.count--;
+}
+
+static void prod_size(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->prod.count = c->peer_size;
+}
+
+static void prod_huge(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->prod.count = UINT32_MAX;
+}
+
+static void cons_beyond(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->cons.count++;
+}
+
+static void cons_wrap(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->cons.wrap++;
+}
+
+static void cons_wrap_back(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->cons.wrap--;
+}
+
+static void cons_back(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->cons.count--;
+}
+
+static void cons_size(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->cons.count = ELEM_SIZE;
+}
+
+static void cons_huge(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->cons.count = 0x80000000;
+}
+
+/* A message of the past must not be processed, whatever it says. */
+static void seqno_again(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->seqno = --c->seqno;
+	prod_beyond(c, m);
+}
+
+static void seqno_old(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->seqno = --c->seqno - 5;
+	m->conn_flags = SMC_CDC_ABORT;
+}
+
+static void seqno_ahead(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->seqno = c->seqno += 0x7ff0;
+}
+
+static void failover_past(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->seqno = --c->seqno;
+	m->prod_flags = SMC_CDC_FAILOVER;
+}
+
+static void failover_lost(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->prod_flags = SMC_CDC_FAILOVER;
+}
+
+static void failover_far(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->seqno += 1000;
+	m->prod_flags = SMC_CDC_FAILOVER;
+}
+
+static const struct {
+	change *change;
+	const char *what;
+	enum outcome outcome;
+} changes[] = {
+	{ token_unknown, "an unknown alert token", FINE },
+	{ token_0, "alert token 0", FINE },
+	{ token_last, "alert token ffffffff", FINE },
+	{ prod_beyond, "a producer cursor one beyond the window", ABORTED },
+	{ prod_far, "a producer cursor far beyond the window", ABORTED },
+	{ prod_wrap_2, "a producer cursor two wraps ahead", ABORTED },
+	{ prod_wrap_back, "a producer cursor one wrap back", ABORTED },
+	{ prod_back, "a producer cursor that goes back", ABORTED },
+	{ prod_size, "a producer cursor at the end of the element", ABORTED },
+	{ prod_huge, "a producer cursor of ffffffff", ABORTED },
+	{ cons_beyond, "a consumer cursor beyond what was sent", ABORTED },
+	{ cons_wrap, "a consumer cursor one wrap ahead", ABORTED },
+	{ cons_wrap_back, "a consumer cursor one wrap back", ABORTED },
+	{ cons_back, "a consumer cursor that goes back", ABORTED },
+	{ cons_size, "a consumer cursor at the end of the element", ABORTED },
+	{ cons_huge, "a consumer cursor of 80000000", ABORTED },
+	{ seqno_again, "a sequence number seen before", FINE },
+	{ seqno_old, "a sequence number of the past, with an abort", FINE },
+	{ seqno_ahead, "a sequence number that skips many", FINE },
+	{ failover_past, "failover validation of what has come", FINE },
+	{ failover_lost, "failover validation of what has not come", ABORTED },
+	{ failover_far, "failover validation of what is far ahead", ABORTED },
+};
+
+static bool ten_bytes(struct conn *c)
+{
+	char b[10];
+
+	conn_write(c, "ten bytes!", 10);
+	return victim_reads(c->s, "ten bytes!") && send(c->s.victim, "0123456789", 10, 0) == 10 &&
+	       conn_read(c, b, 10) && conn_echo(c);
+}
+
+static void run_change(size_t i, enum role role)
+{
+	struct two t = begin(role);
+	bool ok = ten_bytes(t.c) && ten_bytes(t.other);
+	struct smc_cdc_msg m;
+
+	cdc_fill(t.c, &m);
+	changes[i].change(t.c, &m);
+	cdc_send(t.c, &m);
+	ok = ok && follows(t, changes[i].outcome);
+	end(t);
+	verdict(ok, "cdc, %s: %s", role_name[role], changes[i].what);
+}
+
+/* The whole window at once is no violation: nothing was unread. */
+static void full_window(void)
+{
+	struct two t = begin(CLIENT);
+	bool ok = ten_bytes(t.c);
+	struct smc_cdc_msg m;
+	char buf[4096];
+	size_t left;
+
+	left = t.c->peer_size;
+	cdc_fill(t.c, &m);
+	prod_full(t.c, &m);
+	cdc_send(t.c, &m);
+	while (ok && left) {
+		ssize_t n = -1;
+
+		if (wait_mask(t.c->s.victim, POLLIN, WAIT_MS))
+			n = recv(t.c->s.victim, buf, sizeof(buf), MSG_DONTWAIT);
+		if (n < 0 && errno == EAGAIN)
+			continue;
+		ok = n > 0 || BAD("%zu bytes of the window are missing", left);
+		left -= ok ? n : 0;
+	}
+	ok = ok && conn_echo(t.c) && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: a full window, written in one");
+}
+
+static void seqno_wraps(void)
+{
+	struct two t = begin(CLIENT);
+	bool ok = true;
+
+	for (unsigned int i = 0; ok && i < 5; i++) {
+		t.c->seqno += 0x7000;
+		ok = conn_echo(t.c);
+	}
+	end(t);
+	verdict(ok, "cdc: sequence numbers that wrap");
+}
+
+/* ---- bytes ---- */
+
+static void bytes(const char *what, const uint8_t *b, size_t len)
+{
+	struct two t = begin(len % 2 ? CLIENT : SERVER);
+	bool ok;
+
+	link_send(t.c->l, b, len);
+	ok = follows(t, DOWN);
+	end(t);
+	verdict(ok, "cdc: %s", what);
+}
+
+#define BYTES(what, b, len)	TRY(bytes(what, b, len), what)
+
+static void run_bytes(void)
+{
+	uint8_t b[64] = { SMC_CDC_TYPE, MSG_LEN };
+	char what[64];
+
+	BYTES("cut by a byte", b, MSG_LEN - 1);
+	BYTES("a byte too long", b, MSG_LEN + 1);
+	BYTES("one byte", b, 1);
+	BYTES("8 bytes", b, 8);
+	b[1] = 0;
+	BYTES("says length 0", b, MSG_LEN);
+	b[1] = MSG_LEN - 1;
+	BYTES("says length 43", b, MSG_LEN);
+	b[1] = 255;
+	BYTES("says length 255", b, MSG_LEN);
+	b[1] = MSG_LEN;
+	for (unsigned int type = 0xc0; type < 0x100; type++) {
+		if (type == SMC_CDC_TYPE)
+			continue;
+		b[0] = type;
+		snprintf(what, sizeof(what), "type %02x", type);
+		BYTES(what, b, MSG_LEN);
+	}
+}
+
+/* ---- flags ---- */
+
+static void prod_flags(void)
+{
+	struct two t = begin(SERVER);
+	bool ok = true;
+
+	for (unsigned int flags = 0; ok && flags < 0x100; flags += 8) {
+		struct smc_cdc_msg m;
+
+		/* With the one for failover the number is that of a former message. */
+		if (flags & SMC_CDC_FAILOVER)
+			t.c->seqno--;
+		cdc_fill(t.c, &m);
+		m.prod_flags = flags;
+		cdc_send(t.c, &m);
+		ok = conn_echo(t.c) || BAD("with flags %02x", flags);
+	}
+	ok = ok && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: all combinations of the producer's flags");
+}
+
+static bool told_end(struct conn *c)
+{
+	char b;
+
+	if (!wait_mask(c->s.victim, POLLIN, WAIT_MS))
+		return BAD("the victim waits for ever");
+	return recv(c->s.victim, &b, 1, MSG_DONTWAIT) == 0 || BAD("no end of the stream");
+}
+
+static void conn_flags_case(uint8_t flags, uint8_t prod, enum role role)
+{
+	struct two t = begin(role);
+	bool ok = conn_echo(t.c);
+	struct smc_cdc_msg m;
+	char b[4];
+
+	cdc_fill(t.c, &m);
+	m.conn_flags = flags;
+	m.prod_flags = prod;
+	cdc_send(t.c, &m);
+	if (flags & SMC_CDC_ABORT)
+		ok = ok && victim_is_told(t.c->s, true) && conn_flags(t.c, SMC_CDC_ABORT);
+	else if (flags & SMC_CDC_CLOSED)
+		ok = ok && told_end(t.c) && !close(t.c->s.victim) &&
+		     conn_flags(t.c, SMC_CDC_CLOSED | SMC_CDC_ABORT) &&
+		     (t.c->s.victim = dup(t.c->s.raw)) >= 0;
+	else
+		ok = ok && told_end(t.c) && send(t.c->s.victim, "more", 4, 0) == 4 &&
+		     conn_read(t.c, b, 4);
+	ok = ok && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc, %s:%s%s%s%s", role_name[role], flags & SMC_CDC_SEND_DONE ? " done" : "",
+		flags & SMC_CDC_CLOSED ? " closed" : "", flags & SMC_CDC_ABORT ? " abort" : "",
+		prod ? ", all of the producer's flags" : "");
+}
+
+/* Once the connection has ended, nothing that is said of it counts. */
+static void after_end(uint8_t first, const char *what, bool data)
+{
+	struct two t = begin(CLIENT);
+	bool ok = conn_echo(t.c);
+	struct smc_cdc_msg m;
+	char b[8];
+	ssize_t n;
+
+	cdc_fill(t.c, &m);
+	m.conn_flags = first;
+	cdc_send(t.c, &m);
+	if (data) {
+		conn_write(t.c, "late", 4);
+	} else {
+		cdc_fill(t.c, &m);
+		cdc_send(t.c, &m);
+		m.seqno = ++t.c->seqno;
+		m.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORT;
+		cdc_send(t.c, &m);
+	}
+	ok = ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other);
+	n = recv(t.c->s.victim, b, sizeof(b), MSG_DONTWAIT);
+	ok = ok && (n <= 0 || BAD("the victim reads %zd bytes", n));
+	end(t);
+	verdict(ok, "cdc: %s", what);
+}
+
+/* The socket is closed and the connection gone: its token means nothing. */
+static void closed_token(void)
+{
+	struct two t = begin(SERVER);
+	bool ok = conn_echo(t.c);
+	struct smc_cdc_msg m;
+
+	cdc_fill(t.c, &m);
+	m.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED;
+	cdc_send(t.c, &m);
+	ok = ok && told_end(t.c);
+	close(t.c->s.victim);
+	ok = ok && conn_flags(t.c, SMC_CDC_CLOSED);
+	t.c->s.victim = dup(t.c->s.raw);
+	for (unsigned int i = 0; i < 20; i++) {
+		cdc_fill(t.c, &m);
+		m.prod.count += i * 7;
+		m.conn_flags = i * 0x20;
+		cdc_send(t.c, &m);
+	}
+	ok = ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: the token of a connection that is closed");
+}
+
+static void flood(void)
+{
+	struct two t = begin(CLIENT);
+	struct smc_cdc_msg m;
+	struct msg *got;
+	bool ok;
+
+	for (unsigned int i = 0; i < 2000; i++) {
+		cdc_fill(t.c, &m);
+		m.prod_flags = SMC_CDC_UPDATE_REQ | SMC_CDC_WRITE_BLOCKED;
+		cdc_send(t.c, &m);
+		while (t.c->l->in_head != t.c->l->in_tail && (got = link_recv(t.c->l, 0)))
+			free(got);
+	}
+	ok = link_flush(t.c->l, WAIT_MS) && conn_echo(t.c) && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: 2000 messages that ask for an answer");
+}
+
+/* ---- RDMA writes ---- */
+
+static void bad_write(const char *what, int64_t off, uint32_t key_change, size_t len)
+{
+	struct two t = begin(SERVER);
+	static uint8_t b[16384];
+	bool ok = conn_echo(t.c);
+
+	link_write(t.c->l, b, len, t.c->peer_addr + off, t.c->peer.rkey ^ key_change);
+	ok = ok && (!link_flush(t.c->l, WAIT_MS) || BAD("the write was accepted")) &&
+	     follows(t, DOWN);
+	end(t);
+	verdict(ok, "rdma: a write %s", what);
+}
+
+/* The RMB is this peer's alone: that harms nobody else. */
+static void other_element(void)
+{
+	struct two t = begin(SERVER);
+	bool ok = conn_echo(t.c);
+
+	link_write(t.c->l, "surprise", 8, t.other->peer_addr + 100, t.other->peer.rkey);
+	ok = ok && link_flush(t.c->l, WAIT_MS) && follows(t, FINE);
+	end(t);
+	verdict(ok, "rdma: a write into another element of the same peer");
+}
+
+void cases_cdc(void)
+{
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+		for (enum role r = CLIENT; r <= SERVER; r++)
+			TRY(run_change(i, r), changes[i].what);
+	TRY(full_window(), "");
+	TRY(seqno_wraps(), "");
+	TRY(prod_flags(), "");
+	for (unsigned int flags = 0x20; flags < 0x100; flags += 0x20) {
+		TRY(conn_flags_case(flags, 0, flags & 0x20 ? CLIENT : SERVER), "");
+		TRY(conn_flags_case(flags, 0xf0, flags & 0x20 ? SERVER : CLIENT), "");
+	}
+	TRY(after_end(SMC_CDC_ABORT, "data after an abort", true), "");
+	TRY(after_end(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, "data after a close", true), "");
+	TRY(after_end(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, "a close that is taken back", false), "");
+	TRY(after_end(SMC_CDC_ABORT, "an abort that is taken back", false), "");
+	TRY(closed_token(), "");
+	TRY(flood(), "");
+	TRY(bad_write("with an unknown RKey", 0, 0xff00, 8), "");
+	TRY(bad_write("with RKey 0 ^ 1", 0, 1, 8), "");
+	TRY(bad_write("before the RMB", -(1 << 20), 0, 8), "");
+	TRY(bad_write("behind the RMB", 1 << 20, 0, 8), "");
+	TRY(bad_write("far away", 1ll << 46, 0, 8), "");
+	TRY(other_element(), "");
+	run_bytes();
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Data and CDC of the rogue's connections, and their end. */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rogue.h"
+
+static struct conn *by_token(struct link *l, uint32_t token)
+{
+	for (unsigned int i = 0; i < l->n_conns; i++)
+		if (l->conns[i] && l->conns[i]->token == token)
+			return l->conns[i];
+	return NULL;
+}
+
+/* The victim must not do wrong either. */
+void cdc_take(struct link *l, const struct msg *m)
+{
+	struct smc_cdc_msg cdc;
+	struct conn *c;
+
+	if (smc_cdc_decode(m->b, m->len, &cdc))
+		give_up("the victim sent an invalid CDC message");
+	c = by_token(l, cdc.alert_token);
+	if (!c)
+		return;
+	if (smc_cursor_advance(&c->peer_prod, ELEM_SIZE, &cdc.prod,
+			       ELEM_SIZE - (c->peer_prod - c->cons)))
+		give_up("the victim's producer cursor is beyond our window");
+	c->peer_flags |= cdc.conn_flags;
+}
+
+void cdc_fill(struct conn *c, struct smc_cdc_msg *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->seqno = ++c->seqno;
+	m->alert_token = c->peer.alert_token;
+	m->prod = smc_cursor_to_wire(c->prod, c->peer_size);
+	m->cons = smc_cursor_to_wire(c->cons, ELEM_SIZE);
+}
+
+void cdc_send(struct conn *c, const struct smc_cdc_msg *m)
+{
+	uint8_t b[MSG_LEN];
+
+	smc_cdc_encode(m, b);
+	link_send(c->l, b, sizeof(b));
+}
+
+static void put_data(struct conn *c, const uint8_t *b, size_t len)
+{
+	while (len) {
+		uint32_t pos = c->prod & (c->peer_size - 1);
+		size_t n = len < c->peer_size - pos ? len : c->peer_size - pos;
+
+		if (n > 16384)
+			n = 16384;
+		link_write(c->l, b, n, c->peer_addr + pos, c->peer.rkey);
+		c->prod += n;
+		b += n;
+		len -= n;
+	}
+}
+
+void conn_write(struct conn *c, const void *b, size_t len)
+{
+	struct smc_cdc_msg m;
+
+	put_data(c, b, len);
+	cdc_fill(c, &m);
+	cdc_send(c, &m);
+}
+
+/* Take what comes until @done says that it is enough. */
+static bool wait_for(struct conn *c, bool (*done)(struct conn *c, uint64_t what), uint64_t what)
+{
+	struct smc_llc_msg m;
+
+	while (!done(c, what)) {
+		struct msg *got = link_recv(c->l, WAIT_MS);
+
+		if (!got)
+			return BAD("nothing comes over the link");
+		if (smc_is_cdc(got->b[0]))
+			cdc_take(c->l, got);
+		else if (!smc_llc_decode(got->b, got->len, &m) &&
+			 m.type == SMC_LLC_TEST_LINK && !m.reply)
+			m.reply = true, llc_put(c->l, &m);
+		free(got);
+	}
+	return true;
+}
+
+static bool has_data(struct conn *c, uint64_t what)
+{
+	return c->peer_prod - c->cons >= what;
+}
+
+static bool has_flags(struct conn *c, uint64_t what)
+{
+	return c->peer_flags & what;
+}
+
+bool conn_read(struct conn *c, void *b, size_t len)
+{
+	uint8_t *to = b;
+
+	if (!wait_for(c, has_data, len))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		to[i] = c->l->rmb[(c->idx - 1) * ELEM_SIZE + (c->cons++ & (ELEM_SIZE - 1))];
+	return true;
+}
+
+bool conn_flags(struct conn *c, uint8_t flags)
+{
+	return wait_for(c, has_flags, flags);
+}
+
+bool conn_echo(struct conn *c)
+{
+	static uint8_t turn;
+	char out[2] = { 'a' + turn++ % 26 }, in = 0;
+
+	conn_write(c, out, 1);
+	if (!victim_reads(c->s, out))
+		return false;
+	if (!(wait_mask(c->s.victim, POLLOUT, WAIT_MS) & POLLOUT) ||
+	    send(c->s.victim, out, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1)
+		return BAD("the victim cannot send");
+	return conn_read(c, &in, 1) && (in == out[0] || BAD("another byte comes back"));
+}
+
+/* Links whose queue pair stays until the victim has let go of its own. */
+static struct link *graves[64];
+static unsigned int n_graves;
+
+static void say_goodbye(struct link *l)
+{
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_DELETE_LINK,
+		.delete_link = { .all = true, .orderly = true, .reason = SMC_LLC_DEL_PROGRAM },
+	};
+
+	if (l->qp && l->connected)
+		llc_put(l, &m);
+	if (n_graves == 64)
+		give_up("too many links at once");
+	graves[n_graves++] = l;
+}
+
+void bury_links(void)
+{
+	while (n_graves)
+		link_free(graves[--n_graves]);
+}
+
+static struct conn *alive[128];
+
+struct conn *conn_new(struct link *l)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+	unsigned int i;
+
+	if (!c || l->n_conns == N_ELEMS)
+		give_up("no room for a connection");
+	c->l = l;
+	l->conns[l->n_conns++] = c;
+	c->idx = l->n_conns;
+	c->token = 0x10000000 | l->peer_id[0] << 16 | l->peer_id[1] << 8 | c->idx;
+	c->s.raw = c->s.victim = -1;
+	for (i = 0; alive[i]; i++)
+		if (i == 127)
+			give_up("too many connections");
+	alive[i] = c;
+	return c;
+}
+
+void conns_end(const struct conn *but)
+{
+	for (unsigned int i = 0; i < 128; i++)
+		if (alive[i] && alive[i] != but)
+			conn_end(alive[i]);
+}
+
+void conn_end(struct conn *c)
+{
+	struct link *l = c->l;
+	bool last = true;
+
+	for (unsigned int i = 0; i < 128; i++)
+		if (alive[i] == c)
+			alive[i] = NULL;
+
+	end_scene(c->s);
+	for (unsigned int i = 0; i < l->n_conns; i++)
+		if (l->conns[i] == c)
+			l->conns[i] = NULL;
+	free(c);
+	for (unsigned int i = 0; i < l->n_conns; i++)
+		last &= !l->conns[i];
+	if (last)
+		say_goodbye(l);
+}

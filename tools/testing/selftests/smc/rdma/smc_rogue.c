@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A hostile peer of SMC-R: plays every exchange of CLC, LLC and CDC correctly, in both
+ * roles, and deviates in one place in each case.  Prints TAP.
+ *
+ *   smc_rogue [PART...]	clc, llc, cdc, link, time; all without arguments
+ *
+ * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D
+ * connection, still work; the kernel log is clean; the victim's RDMA device holds what
+ * it held before.
+ */
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../klog.h"
+#include "rogue.h"
+
+#define VICTIM	0x0a010001		/* 10.1.0.1 */
+#define ROGUE	0x0a010002
+
+void clc_open(void);
+void bury_links(void);
+
+static struct conn *bystander;
+static int smcd[2];
+static struct census before;
+static int n_tests, n_failed;
+
+/* An ordinary pair over SMC-D: both ends are sockets of the victim's host. */
+static void smcd_open(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(a);
+	int l = socket(AF_INET, SOCK_STREAM, 256);
+
+	smcd[0] = socket(AF_INET, SOCK_STREAM, 256);
+	if (l < 0 || smcd[0] < 0 || bind(l, (void *)&a, len) || listen(l, 1) ||
+	    getsockname(l, (void *)&a, &len) || connect(smcd[0], (void *)&a, len))
+		give_up("no SMC-D connection");
+	smcd[1] = accept_in_time(l);
+	close(l);
+}
+
+static bool smcd_echo(void)
+{
+	char c = 0;
+
+	return (send(smcd[0], "x", 1, MSG_NOSIGNAL) == 1 && recv(smcd[1], &c, 1, 0) == 1 &&
+		send(smcd[1], "y", 1, MSG_NOSIGNAL) == 1 && recv(smcd[0], &c, 1, 0) == 1 &&
+		c == 'y') || BAD("the SMC-D bystander is disturbed");
+}
+
+static bool all_well(void)
+{
+	char bug[400], inner[sizeof(why)];
+	bool ok = conn_echo(bystander);
+
+	snprintf(inner, sizeof(inner), "%s", why);
+	if (klog_check(bug, sizeof(bug)))
+		return BAD("kernel log: %.250s", bug);
+	if (!ok)
+		return BAD("the SMC-R bystander: %.200s", inner);
+	return smcd_echo() && census_back_to(&before);
+}
+
+void verdict(bool ok, const char *fmt, ...)
+{
+	char name[200], first[sizeof(why)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(name, sizeof(name), fmt, ap);
+	va_end(ap);
+	snprintf(first, sizeof(first), "%s", ok ? "" : why);
+	if (!ok)
+		printf("# %s: %s\n", name, first);
+	if (!all_well()) {
+		printf("# %s: %s\n", name, why);
+		ok = false;
+	}
+	bury_links();
+	why[0] = 0;
+	n_failed += !ok;
+	printf("%sok %d - %s\n", ok ? "" : "not ", ++n_tests, name);
+	fflush(stdout);
+}
+
+jmp_buf gave_up;
+static char words_of_giving_up[300];
+
+static void case_gives_up(const char *words)
+{
+	snprintf(words_of_giving_up, sizeof(words_of_giving_up), "%s", words);
+	longjmp(gave_up, 1);
+}
+
+void verdict_gave_up(const char *what, const char *detail)
+{
+	conns_end(bystander);
+	snprintf(why, sizeof(why), "%s", words_of_giving_up);
+	/* From here on nobody could go on. */
+	give_up_to = NULL;
+	verdict(false, "%s: %s", what, detail);
+	give_up_to = case_gives_up;
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} parts[] = {
+	{ "clc", cases_clc }, { "llc", cases_llc }, { "cdc", cases_cdc },
+	{ "link", cases_link }, { "time", cases_time },
+};
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], name))
+			return true;
+	return argc == 1;
+}
+
+int main(int argc, char **argv)
+{
+	printf("TAP version 13\n");
+	if (!raw_available())
+		give_up("the module is no test build");
+	if (!klog_open())
+		give_up("no kernel log");
+	raw_hosts(ROGUE, VICTIM);
+	dev_open("rxe1", "veth1", "10.1.0.2");
+	census_open("rxe0");
+	clc_open();
+	smcd_open();
+	bystander = conn_begin(CLIENT, V21, AT_UP, NULL);
+	census_take(&before);
+	verdict(conn_echo(bystander), "a peer that does everything right");
+	give_up_to = case_gives_up;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		time_t begun = time(NULL);
+
+		if (!wanted(parts[i].name, argc, argv))
+			continue;
+		printf("# --- %s\n", parts[i].name);
+		parts[i].run();
+		printf("# %s took %ld s\n", parts[i].name, (long)(time(NULL) - begun));
+	}
+	give_up_to = NULL;
+	conn_end(bystander);
+	printf("1..%d\n", n_tests);
+	return n_failed != 0;
+}
