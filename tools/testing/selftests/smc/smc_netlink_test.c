@@ -569,7 +569,7 @@ static void random_message(void)
 
 	random_attrs(&msg.p, 0);
 	len = sizeof(msg.nlh) + sizeof(msg.genl) + msg.p.len;
-	msg.nlh.nlmsg_type = genl.family;
+	msg.nlh.nlmsg_type = rnd(4) ? genl.family : pnet.family;
 	msg.nlh.nlmsg_flags = NLM_F_REQUEST | (rnd(2) ? NLM_F_ACK : NLM_F_DUMP);
 	msg.nlh.nlmsg_seq = rnd(1000);
 	msg.genl.cmd = rnd(20) ? rnd(24) : rnd(256);
@@ -599,7 +599,7 @@ static bool fuzz(void)
 		random_message();
 		genl_drain(&genl);
 	}
-	if (reopen() && back_to_default() && seid_enabled(&on) && sys_info())
+	if (reopen() && pnet_empty() && back_to_default() && seid_enabled(&on) && sys_info())
 		return true;
 	ksft_print_msg("repeat with SMC_FUZZ_SEED=%u\n", first);
 	return false;
