@@ -104,10 +104,11 @@ static inline unsigned int smc_hs_threshold(void)
 /**
  * smc_hs_congested() - shall new connections become TCP for now?
  * @sn: the namespace
+ * @limited: the socket wants the limit, whatever the namespace says
  */
-static inline bool smc_hs_congested(const struct smc_net *sn)
+static inline bool smc_hs_congested(const struct smc_net *sn, bool limited)
 {
-	return READ_ONCE(sn->limit_hs) &&
+	return (limited || READ_ONCE(sn->limit_hs)) &&
 	       atomic_read(&sn->n_handshakes) > smc_hs_threshold();
 }
 

@@ -96,6 +96,7 @@ enum smc_phase {
  * @tcp_error_report:	the same
  * @phase:	enum smc_phase, written under lock_sock
  * @raw_clc:	test builds: the application speaks CLC itself
+ * @limit_hs:	SMC_LIMIT_HS: as net.smc.limit_smc_hs, for this socket
  * @server:	it came from a listener
  * @closing:	the file is closed, the end of the handshake, or of the connection,
  *		will close TCP; under lock_sock
@@ -118,6 +119,7 @@ struct smc_sock {
 	void			(*tcp_error_report)(struct sock *sk);
 	u8			phase;
 	bool			raw_clc;
+	bool			limit_hs;
 	bool			server;
 	bool			closing;
 	struct work_struct	reset_work;

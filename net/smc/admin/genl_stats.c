@@ -54,6 +54,12 @@ static u64 all_calls(const struct smc_stats_dir *d)
 	return n;
 }
 
+/* One processor may have been read before its share, another one after it has gone. */
+static u64 in_use(const struct smc_stats_dir *d)
+{
+	return max_t(s64, d->in_use, 0);
+}
+
 static int put_tech(struct sk_buff *skb, int type, const struct smc_stats_tech *t)
 {
 	struct nlattr *nest = nla_nest_start(skb, type);
@@ -71,8 +77,8 @@ static int put_tech(struct sk_buff *skb, int type, const struct smc_stats_tech *
 	    put(skb, SMC_NLA_STATS_T_SRV_V2_SUCC, t->conns[1][1]) ||
 	    put(skb, SMC_NLA_STATS_T_RX_BYTES, t->rx.bytes) ||
 	    put(skb, SMC_NLA_STATS_T_TX_BYTES, t->tx.bytes) ||
-	    nla_put_uint(skb, SMC_NLA_STATS_T_RX_RMB_USAGE, t->rx.in_use) ||
-	    nla_put_uint(skb, SMC_NLA_STATS_T_TX_RMB_USAGE, t->tx.in_use) ||
+	    nla_put_uint(skb, SMC_NLA_STATS_T_RX_RMB_USAGE, in_use(&t->rx)) ||
+	    nla_put_uint(skb, SMC_NLA_STATS_T_TX_RMB_USAGE, in_use(&t->tx)) ||
 	    put(skb, SMC_NLA_STATS_T_RX_CNT, all_calls(&t->rx)) ||
 	    put(skb, SMC_NLA_STATS_T_TX_CNT, all_calls(&t->tx)) ||
 	    /* Nothing is counted here: sendfile() and splice() go through send and recv. */

@@ -29,7 +29,7 @@ enum smc_reason smc_eligible(const struct sock *sk)
 		return SMC_REASON_FASTOPEN;
 	if (!smc_fabric_any(sn))
 		return SMC_REASON_NO_DEVICE;
-	if (smc_hs_congested(sn))
+	if (smc_hs_congested(sn, READ_ONCE(smc_sk(sk)->limit_hs)))
 		return SMC_REASON_CONGESTED;
 	return SMC_REASON_NONE;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Socket options: TCP's, except where SMC is concerned. */
 #include <linux/net.h>
+#include <linux/smc.h>
 #include <linux/smc_diag.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -11,21 +12,27 @@
 
 static int set_smc(struct sock *sk, int name, sockptr_t val, unsigned int len)
 {
-#ifdef CONFIG_SMC_TEST
-	int on;
+	int on, rc = 0;
 
-	if (name == SMC_TEST_RAW_CLC) {
-		if (len < sizeof(on))
-			return -EINVAL;
-		if (copy_from_sockptr(&on, val, sizeof(on)))
-			return -EFAULT;
-		lock_sock(sk);
+	if (len < sizeof(on))
+		return -EINVAL;
+	if (copy_from_sockptr(&on, val, sizeof(on)))
+		return -EFAULT;
+	lock_sock(sk);
+	switch (name) {
+	case SMC_LIMIT_HS:
+		WRITE_ONCE(smc_sk(sk)->limit_hs, on);
+		break;
+#ifdef CONFIG_SMC_TEST
+	case SMC_TEST_RAW_CLC:
 		smc_sk(sk)->raw_clc = on;
-		release_sock(sk);
-		return 0;
-	}
+		break;
 #endif
-	return -ENOPROTOOPT;
+	default:
+		rc = -ENOPROTOOPT;
+	}
+	release_sock(sk);
+	return rc;
 }
 
 /* Uncorking lets go what was held back, whoever holds it. */
@@ -133,17 +140,23 @@ static void fill_info(struct sock *sk, struct smc_sockopt_info *info)
 static int get_smc(struct sock *sk, int name, char __user *val, int __user *optlen)
 {
 	struct smc_sockopt_info info;
-	int len;
+	int len, size = sizeof(info), on = READ_ONCE(smc_sk(sk)->limit_hs);
+	const void *from = &info;
 
-	if (name != SMC_SOCK_INFO)
+	if (name == SMC_LIMIT_HS) {
+		from = &on;
+		size = sizeof(on);
+	} else if (name != SMC_SOCK_INFO) {
 		return -ENOPROTOOPT;
+	}
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
-	len = min_t(int, len, sizeof(info));
-	fill_info(sk, &info);
-	if (put_user(len, optlen) || copy_to_user(val, &info, len))
+	len = min(len, size);
+	if (name == SMC_SOCK_INFO)
+		fill_info(sk, &info);
+	if (put_user(len, optlen) || copy_to_user(val, from, len))
 		return -EFAULT;
 	return 0;
 }

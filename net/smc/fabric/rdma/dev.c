@@ -10,6 +10,7 @@
  * for a neighbour takes two seconds at most), or by a link, which removed() ended.
  */
 #include <linux/etherdevice.h>
+#include <linux/pci.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -51,6 +52,19 @@ static void __devs_changed(void)
 {
 	lockdep_assert_held(&devs_lock);
 	WRITE_ONCE(devs_seq, devs_seq + 1 ?: 1);
+}
+
+/**
+ * smc_rdma_dev_pci() - the PCI name of a device
+ * @dev: the device, referenced or under RCU
+ *
+ * Return: the name, or NULL if it is no PCI device.
+ */
+const char *smc_rdma_dev_pci(const struct smc_rdma_dev *dev)
+{
+	const struct device *parent = dev->ibdev->dev.parent;
+
+	return parent && dev_is_pci(parent) ? dev_name(parent) : NULL;
 }
 
 bool smc_rdma_dev_any(struct net *net)

@@ -199,19 +199,6 @@ static u32 port_ifindex(const struct smc_rdma_dev *dev, u32 port, const struct n
 	return ifindex;
 }
 
-/**
- * smc_rdma_dev_pci() - the PCI name of a device
- * @dev: the device, referenced or under RCU
- *
- * Return: the name, or NULL if it is no PCI device.
- */
-const char *smc_rdma_dev_pci(const struct smc_rdma_dev *dev)
-{
-	const struct device *parent = dev->ibdev->dev.parent;
-
-	return parent && dev_is_pci(parent) ? dev_name(parent) : NULL;
-}
-
 static void show_pci(const struct smc_rdma_dev *dev, struct smc_dev_info *info)
 {
 	const struct pci_dev *pci;

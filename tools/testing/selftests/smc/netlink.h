@@ -69,6 +69,7 @@ bool pnet_table(void);
 bool pnet_wrong(void);
 bool pnet_rights(void);
 bool pnet_while_changing(void);
+bool pnet_empty(void);		/* from now on */
 
 /* netlink_sysctl.c */
 bool sysctl_ranges(void);

@@ -74,6 +74,11 @@ static bool pnet_flush(void)
 	return done();
 }
 
+bool pnet_empty(void)
+{
+	return pnet_flush() && pnet_is("");
+}
+
 bool pnet_table(void)
 {
 	static const char all[] = "NET1 eth0 n/a 255, NET1 n/a mlx5_0 1, NET1 n/a mlx5_0 2, "
@@ -102,7 +107,7 @@ bool pnet_table(void)
 	do_pnet(SMC_PNETID_DEL, "NET1", NULL, NULL, -1);
 	if (!refused(ENOENT, "no such PNETID"))
 		return false;
-	return pnet_flush() && pnet_is("") && pnet_flush();
+	return pnet_empty() && pnet_flush();
 }
 
 bool pnet_wrong(void)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/genetlink.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -21,6 +22,10 @@
 
 #include "klog.h"
 #include "netlink.h"
+
+#ifndef SOL_SMC
+#define SOL_SMC		286
+#endif
 
 /* ---- cases: reading ---- */
 
@@ -486,6 +491,28 @@ static bool drained(void)
 	return BAD("%u handshakes are left", n);
 }
 
+/* While handshakes are congested: SMC_LIMIT_HS of one client. */
+static bool option_limits(void)
+{
+	int port, lfd = victim_listen(&port), fd = socket(43 /* AF_SMC */, SOCK_STREAM, 0);
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int on = 1, value = 0;
+	socklen_t len = sizeof(value);
+	struct diag d = { };
+	bool ok;
+
+	if (setsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &on, sizeof(on)) ||
+	    getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len) || len != sizeof(value) ||
+	    value != 1 || !setsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &on, 1))
+		give_up("SMC_LIMIT_HS: %s", strerror(errno));
+	ok = !connect(fd, (struct sockaddr *)&to, sizeof(to)) && diag_of(fd, &d) &&
+	     d.mode == SMC_DIAG_MODE_FALLBACK_TCP && d.reason == SMC_REASON_CONGESTED;
+	close(fd);
+	close(lfd);
+	return ok || BAD("mode %u, %s", d.mode, words_of(d.reason));
+}
+
 /* Clients that connect and then say nothing, one more than the limit. */
 static bool congestion(void)
 {
@@ -510,6 +537,9 @@ static bool congestion(void)
 	ok = ok && is_mode(l, SMC_DIAG_MODE_FALLBACK_TCP) && diag_of(l.client, &d) &&
 	     (d.reason == SMC_REASON_CONGESTED || BAD("%s", words_of(d.reason)));
 	disconnected(l);
+	/* one socket may want it for itself */
+	ok = ok && do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) && connects_as(SMC_DIAG_MODE_SMCD) &&
+	     option_limits();
 	for (int i = 0; i < count; i++) {
 		close(raw[i]);
 		close(victim[i]);
@@ -569,7 +599,7 @@ static void random_message(void)
 
 	random_attrs(&msg.p, 0);
 	len = sizeof(msg.nlh) + sizeof(msg.genl) + msg.p.len;
-	msg.nlh.nlmsg_type = genl.family;
+	msg.nlh.nlmsg_type = rnd(4) ? genl.family : pnet.family;
 	msg.nlh.nlmsg_flags = NLM_F_REQUEST | (rnd(2) ? NLM_F_ACK : NLM_F_DUMP);
 	msg.nlh.nlmsg_seq = rnd(1000);
 	msg.genl.cmd = rnd(20) ? rnd(24) : rnd(256);
@@ -599,7 +629,7 @@ static bool fuzz(void)
 		random_message();
 		genl_drain(&genl);
 	}
-	if (reopen() && back_to_default() && seid_enabled(&on) && sys_info())
+	if (reopen() && pnet_empty() && back_to_default() && seid_enabled(&on) && sys_info())
 		return true;
 	ksft_print_msg("repeat with SMC_FUZZ_SEED=%u\n", first);
 	return false;

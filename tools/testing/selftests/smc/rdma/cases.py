@@ -184,6 +184,18 @@ def show_link(machine, where):
         [f"device {d}" for d in devices]
 
 
+def every_group(wanted):
+    """More link groups than one buffer of a dump has room for: each is there once."""
+    def look(machine, where):
+        lines = at_least_groups(wanted)(machine, where)
+        ids = [g["id"] for g in machine.link_groups()]
+        if ids != sorted(set(ids)):
+            raise AssertionError(f"link groups in this order: {ids}")
+        show_link(machine, where)
+        return lines
+    return look
+
+
 # (attribute, bytes), or (attribute, [nest]), as the kernel's own module of 6.12 sends them. None:
 # as many as it takes.
 SHAPE_V2_COMMON = [(0, 1), (1, 1), (2, 1), (4, 33), (3, 33)]
@@ -426,6 +438,8 @@ CASES = [
     Case("many", "at_once", count=300, threads=4, look=at_least_groups(2), timeout=300),
     Case("max_conns_16", "at_once", count=40, threads=2, look=at_least_groups(3),
          around=sysctls(kernel={"smcr_max_conns_per_lgr": 16}), timeout=120),
+    Case("many_groups", "at_once", count=320, threads=4, look=every_group(20), timeout=300,
+         around=sysctls(both={"smcr_max_conns_per_lgr": 16, "rmem": 16384, "wmem": 16384})),
     Case("churn", count=2000, threads=4, timeout=300),
     Case("churn_quick", "churn", count=200, threads=4),
     Case("churn_watched", "churn", count=200, threads=4, around=watched),
