@@ -180,7 +180,6 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len)
 {
 	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
-	size_t chunk = max_t(size_t, c->tx_size / 4, SMC_CLC_SIZE_MIN);
 	size_t sent = 0, n;
 	bool held = false;
 	int rc = 0;
@@ -208,7 +207,10 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 				rc = tx_error(sk, c, msg);
 			break;
 		}
-		n = min3(smc_conn_room(c), (u64)(len - sent), (u64)chunk);
+		n = min_t(u64, smc_conn_room(c), len - sent);
+		if (unlikely(n > SMC_CLC_SIZE_MIN))
+			n = min_t(size_t, n, max_t(size_t, c->tx_size / 4,
+						   SMC_CLC_SIZE_MIN));
 		if (unlikely(!n)) {
 			smc_stats_no_room(sk, c);
 			rc = wait_for_room(sk, c, &timeo);

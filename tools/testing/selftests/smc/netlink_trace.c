@@ -102,13 +102,11 @@ bool trace_events(void)
 
 	ok = ok && connects_as(SMC_DIAG_MODE_SMCD) &&
 	     in_order(read_from(TRACING "/trace"), up, ARRAY_SIZE(up));
-	if (ok && do_cmd(SMC_NETLINK_DISABLE_SEID)) {
-		ok = write_to(TRACING "/trace", "\n") &&
-		     connects_as(SMC_DIAG_MODE_FALLBACK_TCP) &&
-		     in_order(read_from(TRACING "/trace"), tcp, ARRAY_SIZE(tcp));
-		if (ok && !strstr(read_from(TRACING "/trace"), "server=1"))
-			ok = BAD("no server's handshake");
-	}
+	if (ok && !strstr(read_from(TRACING "/trace"), "server=1"))
+		ok = BAD("no server's handshake");
+	ok = ok && do_cmd(SMC_NETLINK_DISABLE_SEID) && write_to(TRACING "/trace", "\n") &&
+	     connects_as(SMC_DIAG_MODE_FALLBACK_TCP) &&
+	     in_order(read_from(TRACING "/trace"), tcp, ARRAY_SIZE(tcp));
 	return write_to(TRACING "/events/smc/enable", "0") && write_to(TRACING "/trace", "\n") &&
 	       ok;
 }
