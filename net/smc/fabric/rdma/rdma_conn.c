@@ -211,7 +211,7 @@ static int __get_ring(struct rdma_conn *rc)
 	c->tx_size = smc_elem_size(rc->tx_elem);
 	c->tx_how = smc_elem_how(rc->tx_elem);
 	c->peer_size = rc->peer_size;
-	strscpy(c->dev, rc->link->path.dev->ibdev->name, sizeof(c->dev));
+	c->dev = rc->lgr->dev_name;
 	rc->tx_lkey = mem->mr->lkey;
 	rc->tx_dma = mem->mr->iova + (u64)smc_elem_index(rc->tx_elem) * c->tx_size;
 	c->tx_buf = smc_elem_data(rc->tx_elem);
