@@ -186,8 +186,10 @@ bool link_connect(struct link *l)
 	attr.rnr_retry = 7;
 	attr.sq_psn = l->psn;
 	attr.max_rd_atomic = 1;
-	return !ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-			      IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+	l->connected = !ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
+				      IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+				      IBV_QP_MAX_QP_RD_ATOMIC);
+	return l->connected;
 }
 
 void link_break(struct link *l)
