@@ -66,7 +66,7 @@ struct link {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
-	bool connected;
+	bool connected, stalled;
 	uint32_t psn;
 	uint8_t *rmb, *rx, *tx;
 	struct ibv_mr *rmb_mr, *rx_mr, *tx_mr;

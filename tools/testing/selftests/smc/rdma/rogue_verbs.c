@@ -298,13 +298,20 @@ static void post(struct link *l, struct ibv_send_wr *wr, const void *b, size_t l
 	uint8_t *buf = l->tx + l->n_sent % N_TX * TX_SIZE;
 	struct ibv_sge sge = { .addr = (uintptr_t)buf, .length = len, .lkey = l->tx_mr->lkey };
 	struct ibv_send_wr *bad;
+	long until = now_ms() + 10000;
 
-	if (!l->qp)
+	if (!l->qp || l->stalled)
 		return;
 	if (len > TX_SIZE)
 		give_up("a post of %zu bytes", len);
-	while (l->n_sent - l->n_done >= N_TX - 1)
-		wait_pump(l, now_ms() + 1000);
+	while (l->n_sent - l->n_done >= N_TX - 1) {
+		/* Not even an error: soft-RoCE can lose its way. */
+		if (now_ms() >= until) {
+			l->stalled = true;
+			return;
+		}
+		wait_pump(l, until);
+	}
 	memcpy(buf, b, len);
 	wr->wr_id = l->n_sent;
 	wr->sg_list = &sge;

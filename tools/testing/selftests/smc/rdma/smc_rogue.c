@@ -120,8 +120,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } parts[] = {
-	{ "clc", cases_clc }, { "llc", cases_llc }, { "cdc", cases_cdc },
-	{ "link", cases_link }, { "time", cases_time },
+	{ "clc", cases_clc }, { "cdc", cases_cdc }, { "link", cases_link },
+	{ "time", cases_time }, { "llc", cases_llc },
 };
 
 static bool wanted(const char *name, int argc, char **argv)
