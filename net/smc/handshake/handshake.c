@@ -569,10 +569,14 @@ bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a)
 static void watch_for_decline(struct smc_handshake *hs, bool late)
 {
 	int rc = smc_clc_recv(hs);
+	bool now_late;
 
 	if (rc == -EAGAIN)
 		return;
-	if (!rc && hs->hdr.type == SMC_CLC_DECLINE && !late)
+	/* A peer that knows may be through with us before we have looked. */
+	if (!hs->conn->fabric->ops->finish(hs->conn, &now_late))
+		smc_hs_end_up(hs);
+	else if (!rc && hs->hdr.type == SMC_CLC_DECLINE && !late)
 		end_declined(hs);
 	else
 		end_bad(hs, rc == -ECONNABORTED ? rc : -EPROTO);
