@@ -151,11 +151,57 @@ static bool may_change(struct sk_buff *skb, struct genl_info *info)
 	return false;
 }
 
-static int add_entry(struct genl_info *info, const struct smc_pnet_entry *e)
+/* RDMA and ISM devices may lead where this namespace has no way to. */
+static bool may_name_devices(struct sk_buff *skb, struct genl_info *info)
 {
-	int rc = smc_pnet_add(smc_net(genl_info_net(info)), e);
+	if (netlink_capable(skb, CAP_NET_ADMIN))
+		return true;
+	GENL_SET_ERR_MSG(info, "RDMA and ISM devices belong to the host: this needs CAP_NET_ADMIN there");
+	return false;
+}
 
-	if (rc == -EEXIST && e->port)
+/* What a request names: a netdev, a port, or both; returns how many. */
+static unsigned int named(struct genl_info *info, struct smc_pnet_entry *e)
+{
+	const struct nlattr *eth = info->attrs[SMC_PNETID_ETHNAME];
+	const struct nlattr *dev = info->attrs[SMC_PNETID_IBNAME];
+	const struct nlattr *port = info->attrs[SMC_PNETID_IBPORT];
+	unsigned int n = 0;
+
+	if (eth)
+		nla_strscpy(e[n++].name, eth, sizeof(e->name));
+	if (!dev)
+		return n;
+	nla_strscpy(e[n].name, dev, sizeof(e->name));
+	e[n].port = port ? nla_get_u8(port) : 1;
+	return n + 1;
+}
+
+static int add_pnet(struct sk_buff *skb, struct genl_info *info)
+{
+	struct smc_pnet_entry e[SMC_PNET_AT_ONCE] = { };
+	bool dev = info->attrs[SMC_PNETID_IBNAME];
+	int rc = wanted_id(info, e[0].id);
+	unsigned int n;
+
+	if (rc)
+		return rc;
+	if (!may_change(skb, info) || (dev && !may_name_devices(skb, info)))
+		return -EPERM;
+	if (info->attrs[SMC_PNETID_IBPORT] && !dev) {
+		GENL_SET_ERR_MSG(info, "a port without a device: SMC_PNETID_IBNAME is missing");
+		return -EINVAL;
+	}
+	memcpy(e[1].id, e[0].id, sizeof(e[0].id));
+	n = named(info, e);
+	if (!n) {
+		GENL_SET_ERR_MSG(info, "of what? SMC_PNETID_ETHNAME and SMC_PNETID_IBNAME are missing");
+		return -EINVAL;
+	}
+	rc = smc_pnet_add(smc_net(genl_info_net(info)), e, n);
+	if (rc == -EEXIST && n > 1)
+		GENL_SET_ERR_MSG(info, "the netdev or the port has a PNETID already");
+	else if (rc == -EEXIST && dev)
 		GENL_SET_ERR_MSG(info, "this port of the device has a PNETID already");
 	else if (rc == -EEXIST)
 		GENL_SET_ERR_MSG(info, "this netdev has a PNETID already");
@@ -163,49 +209,6 @@ static int add_entry(struct genl_info *info, const struct smc_pnet_entry *e)
 		GENL_SET_ERR_MSG(info, "the table is full: it has 1024 entries");
 	BUILD_BUG_ON(SMC_PNET_MAX != 1024);
 	return rc;
-}
-
-static int add_dev(struct sk_buff *skb, struct genl_info *info, struct smc_pnet_entry *e)
-{
-	const struct nlattr *port = info->attrs[SMC_PNETID_IBPORT];
-
-	/* It may lead where this namespace has no way to. */
-	if (!netlink_capable(skb, CAP_NET_ADMIN)) {
-		GENL_SET_ERR_MSG(info, "RDMA and ISM devices belong to the host: this needs CAP_NET_ADMIN there");
-		return -EPERM;
-	}
-	nla_strscpy(e->name, info->attrs[SMC_PNETID_IBNAME], sizeof(e->name));
-	e->port = port ? nla_get_u8(port) : 1;
-	return add_entry(info, e);
-}
-
-static int add_pnet(struct sk_buff *skb, struct genl_info *info)
-{
-	const struct nlattr *eth = info->attrs[SMC_PNETID_ETHNAME];
-	struct smc_pnet_entry e = { };
-	bool dev = info->attrs[SMC_PNETID_IBNAME];
-	int rc = wanted_id(info, e.id);
-
-	if (rc)
-		return rc;
-	if (!may_change(skb, info))
-		return -EPERM;
-	if (!eth && !dev) {
-		GENL_SET_ERR_MSG(info, "of what? SMC_PNETID_ETHNAME and SMC_PNETID_IBNAME are missing");
-		return -EINVAL;
-	}
-	if (eth && dev) {
-		GENL_SET_ERR_MSG(info, "one at a time: SMC_PNETID_ETHNAME or SMC_PNETID_IBNAME");
-		return -EINVAL;
-	}
-	if (info->attrs[SMC_PNETID_IBPORT] && !dev) {
-		GENL_SET_ERR_MSG(info, "a port without a device: SMC_PNETID_IBNAME is missing");
-		return -EINVAL;
-	}
-	if (dev)
-		return add_dev(skb, info, &e);
-	nla_strscpy(e.name, eth, sizeof(e.name));
-	return add_entry(info, &e);
 }
 
 static int del_pnet(struct sk_buff *skb, struct genl_info *info)

@@ -77,39 +77,80 @@ static struct pnet_node *__find(struct smc_pnet_table *t, const char *name, u8 p
 	return NULL;
 }
 
+/* How many of them are there already; -EEXIST if one has another PNETID. */
+static int __count_known(struct smc_pnet_table *t, const struct smc_pnet_entry *e,
+			 unsigned int n)
+{
+	const struct pnet_node *node;
+	unsigned int i, known = 0;
+
+	for (i = 0; i < n; i++) {
+		node = __find(t, e[i].name, e[i].port);
+		if (node && strcmp(node->e.id, e[i].id))
+			return -EEXIST;
+		known += !!node;
+	}
+	return known;
+}
+
+static void __add(struct smc_pnet_table *t, struct pnet_node *node)
+{
+	node->e.number = ++t->last;
+	t->n++;
+	list_add_tail_rcu(&node->list, &t->list);
+	__changed(t);
+}
+
+/* Nodes for all of them, or none. */
+static int nodes_new(struct pnet_node **nodes, const struct smc_pnet_entry *e,
+		     unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		nodes[i] = kzalloc(sizeof(*nodes[i]), GFP_KERNEL_ACCOUNT);
+		if (!nodes[i])
+			return -ENOMEM;
+		nodes[i]->e = e[i];
+	}
+	return 0;
+}
+
 /**
- * smc_pnet_add() - a netdev or a port is on a network
+ * smc_pnet_add() - a netdev and a port, or one of them, are on a network
  * @sn: the namespace
- * @e: the entry; its number does not matter
+ * @e: the entries; their numbers do not matter
+ * @n: how many, SMC_PNET_AT_ONCE at most
  *
+ * All of them or none; one that is there already is none if it is alone.
  * Connections that exist stay where they are.
  *
  * Context: process, may sleep.
- * Return: 0; -EEXIST if it has a PNETID already; -ENOSPC; -ENOMEM.
+ * Return: 0; -EEXIST if one has another PNETID already, or all have this one;
+ * -ENOSPC; -ENOMEM.
  */
-int smc_pnet_add(struct smc_net *sn, const struct smc_pnet_entry *e)
+int smc_pnet_add(struct smc_net *sn, const struct smc_pnet_entry *e, unsigned int n)
 {
-	struct pnet_node *node = kzalloc(sizeof(*node), GFP_KERNEL_ACCOUNT);
+	struct pnet_node *nodes[SMC_PNET_AT_ONCE] = { };
 	struct smc_pnet_table *t = table_of(sn);
-	int rc = 0;
+	int rc = nodes_new(nodes, e, n), known;
+	unsigned int i;
 
-	if (!node)
-		return -ENOMEM;
-	node->e = *e;
 	mutex_lock(&t->lock);
-	if (__find(t, e->name, e->port)) {
+	known = __count_known(t, e, n);
+	if (!rc && (known < 0 || known == n))
 		rc = -EEXIST;
-	} else if (t->n == SMC_PNET_MAX) {
+	if (!rc && t->n + n - known > SMC_PNET_MAX)
 		rc = -ENOSPC;
-	} else {
-		node->e.number = ++t->last;
-		t->n++;
-		list_add_tail_rcu(&node->list, &t->list);
-		__changed(t);
+	for (i = 0; !rc && i < n; i++) {
+		if (__find(t, e[i].name, e[i].port))
+			continue;
+		__add(t, nodes[i]);
+		nodes[i] = NULL;
 	}
 	mutex_unlock(&t->lock);
-	if (rc)
-		kfree(node);
+	for (i = 0; i < n; i++)
+		kfree(nodes[i]);
 	return rc;
 }
 

@@ -18,6 +18,8 @@ struct smc_net;
 #define SMC_PNETID_LEN	16
 /* A kernel table, not a database. */
 #define SMC_PNET_MAX	1024
+/* A netdev and a port. */
+#define SMC_PNET_AT_ONCE	2
 
 /**
  * struct smc_pnet_table - the table of a namespace
@@ -60,7 +62,7 @@ void smc_pnet_init(struct smc_net *sn);
 void smc_pnet_exit(struct smc_net *sn);
 
 bool smc_pnetid_parse(const char *text, size_t len, char *id);
-int smc_pnet_add(struct smc_net *sn, const struct smc_pnet_entry *e);
+int smc_pnet_add(struct smc_net *sn, const struct smc_pnet_entry *e, unsigned int n);
 int smc_pnet_remove(struct smc_net *sn, const char *id);
 void smc_pnet_flush(struct smc_net *sn);
 bool smc_pnet_next(struct smc_net *sn, const char *id, struct smc_pnet_entry *e,
