@@ -43,7 +43,7 @@ help:
 ## make uninstall [DESTDIR=dir]    takes all of that away
 ## make demo                       nginx, curl and wrk over SMC in a virtual machine
 ## make shell [KVER=] [VMS=2]      a shell in a virtual machine with the module loaded, or in two with a link
-## make check                      unit tests, fuzz smoke, then the suite in guests with 6.1 and 6.12
+## make check                      unit tests, fuzz smoke, the suite in guests with 6.1 and 6.12, SMC-R in pairs of guests
 ## make check-debug                the suite on a kernel with KASAN, lockdep, kmemleak and failing allocations
 ## make bench                      cost of operations against TCP, AF_UNIX and pipe, into build/bench/
 ## make fuzz [RUNS=10000000]       the long run of the fuzzers
@@ -106,7 +106,7 @@ demo:
 	@tools/demo/run
 
 check:
-	@tools/testing/check host intree 6.1 6.12 memory
+	@tools/testing/check host intree 6.1 6.12 memory rdma-hostile rdma
 
 check-debug:
 	@tools/testing/check debug

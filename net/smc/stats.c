@@ -60,17 +60,23 @@ void smc_stats_no_room(const struct sock *sk, struct smc_conn *c)
 		smc_stats_add(sock_net(sk), c, tx.full_peer, 1);
 }
 
-#define count_buf(net, c, dir, size, how)				\
-do {									\
-	smc_stats_add(net, c, dir.bufs[smc_stats_size(size)], 1);	\
-	smc_stats_add(net, c, dir.in_use, size);			\
-	if ((how) & SMC_ELEM_FRESH)					\
-		smc_stats_add(net, c, dir.fresh, 1);			\
-	if ((how) & SMC_ELEM_REUSED)					\
-		smc_stats_add(net, c, dir.reused, 1);			\
-	if ((how) & SMC_ELEM_SMALLER)					\
-		smc_stats_add(net, c, dir.downgraded, 1);		\
-} while (0)
+/* The counters of a connection's type, to be looked up once where many are added to. */
+static struct smc_stats_tech __percpu *tech_of(struct net *net, const struct smc_conn *c)
+{
+	return &smc_net(net)->stats->tech[smc_stats_tech(c->fabric->ops->diag_mode)];
+}
+
+static void count_buf(struct smc_stats_dir __percpu *dir, u32 size, u8 how)
+{
+	this_cpu_inc(dir->bufs[smc_stats_size(size)]);
+	this_cpu_add(dir->in_use, size);
+	if (how & SMC_ELEM_FRESH)
+		this_cpu_inc(dir->fresh);
+	if (how & SMC_ELEM_REUSED)
+		this_cpu_inc(dir->reused);
+	if (how & SMC_ELEM_SMALLER)
+		this_cpu_inc(dir->downgraded);
+}
 
 /**
  * smc_stats_up() - a connection has come up
@@ -82,9 +88,11 @@ do {									\
  */
 void smc_stats_up(struct net *net, struct smc_conn *c, bool server)
 {
-	smc_stats_add(net, c, conns[server][c->version > SMC_CLC_V1], 1);
-	count_buf(net, c, rx, c->rx_size, smc_elem_how(c->elem));
-	count_buf(net, c, tx, c->tx_size, c->tx_how);
+	struct smc_stats_tech __percpu *t = tech_of(net, c);
+
+	this_cpu_inc(t->conns[server][c->version > SMC_CLC_V1]);
+	count_buf(&t->rx, c->rx_size, smc_elem_how(c->elem));
+	count_buf(&t->tx, c->tx_size, c->tx_how);
 }
 
 /**
@@ -104,6 +112,7 @@ void smc_stats_fold(struct net *net, struct smc_conn *c)
 		.tx_calls = READ_ONCE(c->tx_calls),
 		.rx_calls = READ_ONCE(c->rx_calls),
 	};
+	struct smc_stats_tech __percpu *t = tech_of(net, c);
 	struct smc_conn_counts *old = &c->folded;
 
 	spin_lock_bh(&c->wait_lock);
@@ -113,10 +122,10 @@ void smc_stats_fold(struct net *net, struct smc_conn *c)
 	    (s64)(now.tx_calls - old->tx_calls) < 0 ||
 	    (s64)(now.rx_calls - old->rx_calls) < 0)
 		goto out;
-	smc_stats_add(net, c, tx.bytes, now.tx_bytes - old->tx_bytes);
-	smc_stats_add(net, c, rx.bytes, now.rx_bytes - old->rx_bytes);
-	smc_stats_add(net, c, tx.calls[0], now.tx_calls - old->tx_calls);
-	smc_stats_add(net, c, rx.calls[0], now.rx_calls - old->rx_calls);
+	this_cpu_add(t->tx.bytes, now.tx_bytes - old->tx_bytes);
+	this_cpu_add(t->rx.bytes, now.rx_bytes - old->rx_bytes);
+	this_cpu_add(t->tx.calls[0], now.tx_calls - old->tx_calls);
+	this_cpu_add(t->rx.calls[0], now.rx_calls - old->rx_calls);
 	*old = now;
 out:
 	spin_unlock_bh(&c->wait_lock);
@@ -131,9 +140,11 @@ out:
  */
 void smc_stats_gone(struct net *net, struct smc_conn *c)
 {
+	struct smc_stats_tech __percpu *t = tech_of(net, c);
+
 	smc_stats_fold(net, c);
-	smc_stats_add(net, c, rx.in_use, -(u64)c->rx_size);
-	smc_stats_add(net, c, tx.in_use, -(u64)c->tx_size);
+	this_cpu_sub(t->rx.in_use, (u64)c->rx_size);
+	this_cpu_sub(t->tx.in_use, (u64)c->tx_size);
 }
 
 #define REASON_INDEX_(name, code, words, remedy)	REASON_##name,

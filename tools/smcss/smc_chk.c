@@ -2,7 +2,10 @@
 /* smc_chk: tries a connection over SMC and says step by step what happened. */
 #include <errno.h>
 #include <getopt.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +13,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/smc_reason.h>
 
 #include "check.h"
 #include "complain.h"
@@ -258,12 +263,62 @@ static bool find_record(int fd, struct record *record)
 	return found;
 }
 
+/* The interface that has this address, and the address in words. */
+static bool find_interface(const struct sockaddr_storage *address, char name[IF_NAMESIZE])
+{
+	const struct sockaddr_in *v4 = (const void *)address;
+	const struct sockaddr_in6 *v6 = (const void *)address;
+	struct ifaddrs *all, *i;
+	bool found = false;
+
+	if (getifaddrs(&all))
+		return false;
+	for (i = all; i && !found; i = i->ifa_next) {
+		const struct sockaddr_in *i4 = (const void *)i->ifa_addr;
+		const struct sockaddr_in6 *i6 = (const void *)i->ifa_addr;
+
+		if (!i->ifa_addr || i->ifa_addr->sa_family != address->ss_family)
+			continue;
+		found = address->ss_family == AF_INET ?
+			i4->sin_addr.s_addr == v4->sin_addr.s_addr :
+			!memcmp(&i6->sin6_addr, &v6->sin6_addr, sizeof(i6->sin6_addr));
+		if (found)
+			snprintf(name, IF_NAMESIZE, "%s", i->ifa_name);
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+/* Where there was nothing to propose: say for which interface a device is missing. */
+static void name_device(struct check *check, int fd)
+{
+	struct sockaddr_storage local = { };
+	socklen_t size = sizeof(local);
+	char interface[IF_NAMESIZE], host[NI_MAXHOST];
+
+	if (check->fallback.reason != SMC_REASON_NO_DEVICE || check->fallback.peer_diagnosis ||
+	    getsockname(fd, (struct sockaddr *)&local, &size) ||
+	    !find_interface(&local, interface) ||
+	    getnameinfo((struct sockaddr *)&local, size, host, sizeof(host), NULL, 0,
+			NI_NUMERICHOST))
+		return;
+	if (if_nametoindex(interface) == if_nametoindex("lo"))
+		snprintf(check->remedy, sizeof(check->remedy),
+			 "this kernel's SMC cannot serve connections within the host: 'smcd device' lists no device");
+	else
+		snprintf(check->remedy, sizeof(check->remedy),
+			 "no RDMA device carries %.64s, the address of %s: add one with 'rdma link add rxe0 type rxe netdev %s', or name one on the same network with smc_pnet",
+			 host, interface, interface);
+}
+
 static void check_socket(struct check *check, int fd)
 {
 	struct record record;
 
 	if (find_record(fd, &record)) {
 		check_record(check, &record);
+		if (check->has_fallback)
+			name_device(check, fd);
 		return;
 	}
 	check_step(check, STEP_OPTION, FAILED, "the kernel does not list this socket");

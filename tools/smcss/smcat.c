@@ -12,7 +12,7 @@ static const char usage_text[] =
 	"Usage: smcat [-n NETWORK]... [-b BYTES] [-g SEGMENTS] [-t ROWS] [-j] SECONDS\n"
 	"Watches the TCP connections of this network namespace for so long, and says what share\n"
 	"of them and of their bytes could go over SMC, and would be better off there. Nothing\n"
-	"is changed, no SMC is needed. As root it sees short connections too.\n"
+	"is changed, no SMC is needed. Connections that end meanwhile are seen too.\n"
 	"\n"
 	"  -n, --network NETWORK    peers that have SMC, or may get it: 10.0.0.0/8, fd00::1;\n"
 	"                           without it all in the networks of this host's interfaces\n"
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 	status = tcp_watch_run(&watch, options.seconds);
 	if (!status) {
 		if (watch.no_ends)
-			complain("note: connections that ended meanwhile are missing; as root they would not");
+			complain("note: the kernel does not tell us of ends, connections that ended meanwhile are missing; try as root");
 		else if (watch.lost)
 			complain("note: more connections ended than could be read, some are missing");
 		report_make(&report, &watch, &options.rules, options.seconds);

@@ -45,8 +45,6 @@ struct smc_conn_counts {
 	u64	rx_calls;
 };
 
-#define SMC_CONN_DEV_LEN	16
-
 /* Calls with so many bytes at most are counted there, others in stats.h. */
 #define SMC_CONN_SMALL_CALL	(8u << 10)
 
@@ -71,7 +69,7 @@ struct smc_conn_counts {
  * @tx_calls:	small calls that wanted to send; under @tx_lock
  * @peer_size:	size of the peer's element in bytes
  * @tx_how:	SMC_ELEM_*: how the send ring was found, 0 if it is the peer's element
- * @dev:	name of the device, perhaps its beginning, for people
+ * @dev:	name of the device, for people
  * @folded:	what the namespace's counters have of ours; under @wait_lock
  * @stopped:	nothing may be published any more; under @tx_lock
  * @late_fin:	a FIN of the TCP connection says nothing of the data: the peer's
@@ -124,7 +122,7 @@ struct smc_conn {
 	u8			peer_os;
 	u8			tx_how;
 	u32			peer_size;
-	char			dev[SMC_CONN_DEV_LEN];
+	const char		*dev;
 	struct smc_conn_counts	folded;
 
 	u64			rx_prod ____cacheline_aligned_in_smp;

@@ -511,17 +511,6 @@ static void end_bad(struct smc_handshake *hs, int rc)
 }
 
 /**
- * smc_hs_set_step() - the one place where the step of a handshake changes
- * @hs: the handshake; its lock is held
- * @step: what is awaited from now on
- */
-void smc_hs_set_step(struct smc_handshake *hs, enum smc_hs_step step)
-{
-	trace_smc_handshake(hs->sk, hs->step, step, hs->neg.server);
-	hs->step = step;
-}
-
-/**
  * smc_hs_expect() - has the next message of the peer arrived?
  * @hs: the handshake
  * @type: SMC_CLC_PROPOSAL, SMC_CLC_ACCEPT or SMC_CLC_CONFIRM

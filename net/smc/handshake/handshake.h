@@ -22,6 +22,7 @@
 #include <linux/workqueue.h>
 #include "../fabric/fabric.h"
 #include "../smc.h"
+#include "../trace.h"
 
 enum smc_hs_step {
 	SMC_HS_CONNECT,
@@ -113,7 +114,6 @@ void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
 void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason);
 void smc_hs_end_new(struct smc_handshake *hs);
 
-void smc_hs_set_step(struct smc_handshake *hs, enum smc_hs_step step);
 bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type);
 bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a);
 
@@ -135,5 +135,12 @@ void smc_hs_peer_id(u8 *peer_id);
 void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a);
 int smc_hs_send_accept(struct smc_handshake *hs);
 struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs);
+
+/* The one place where the step of a handshake changes; its lock is held. */
+static inline void smc_hs_set_step(struct smc_handshake *hs, enum smc_hs_step step)
+{
+	trace_smc_handshake(hs->sk, hs->step, step, hs->neg.server);
+	hs->step = step;
+}
 
 #endif

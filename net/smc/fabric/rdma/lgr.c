@@ -333,6 +333,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	lgr->buf_type = READ_ONCE(sn->smcr_buf_type);
 	lgr->max_conns = key->max_conns;
 	lgr->max_links = key->max_links;
+	strscpy(lgr->dev_name, path->dev->ibdev->name, sizeof(lgr->dev_name));
 	memcpy(lgr->links[0].peer_mac, key->peer_mac, ETH_ALEN);
 	memcpy(lgr->links[0].peer_gid.raw, key->peer_gid, 16);
 	lgr->links[0].peer_qpn = key->peer_qpn;

@@ -63,6 +63,7 @@ struct smc_rtoken {
  * @max_links:	links, as settled
  * @peer_os:	SMC_CLC_OS_*
  * @hostname:	of the peer
+ * @dev_name:	of the first link's device, while connections hold the group
  * @fail:	enum smc_reason: why the first contact failed
  * @late:	too late to fall back to TCP (RFC 7609, C.2), if our CONFIRM LINK has arrived
  * @links:	the links; the first one is made with the group
@@ -100,6 +101,7 @@ struct smc_lgr {
 	u8			max_links;
 	u8			peer_os;
 	char			hostname[SMC_CLC_HOSTNAME_LEN + 1];
+	char			dev_name[IB_DEVICE_NAME_MAX];
 	u32			fail;
 	bool			late;
 	struct smc_link		links[SMC_LGR_LINKS];

@@ -319,9 +319,11 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	u32 ahead;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		/* The rest is retired when the queue has been drained. */
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+		/*
+		 * The rest is retired when the queue has been drained.  A flush may be all
+		 * that is heard of a queue pair that has failed.
+		 */
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
 		return;
 	}
 	/* How far ahead of the tail is it?  Nobody else moves the tail. */
@@ -438,8 +440,7 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	u8 *buf = link->rx_msgs + idx * link->rx_stride;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
 		return;
 	}
 	WRITE_ONCE(link->last_rx, jiffies);

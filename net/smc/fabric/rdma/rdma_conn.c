@@ -141,6 +141,13 @@ int smc_rdma_prepare(struct smc_conn *c, struct smc_negotiated *neg,
 	return err && err != -EAGAIN ? (int)group_reason(err) : err;
 }
 
+/* The Proposal of the incumbent, version 2, has zeros for its peer ID. */
+static bool same_peer(const struct smc_lgr *lgr, const u8 *peer_id)
+{
+	return !memchr_inv(lgr->peer_id, 0, sizeof(lgr->peer_id)) ||
+	       !memcmp(peer_id, lgr->peer_id, sizeof(lgr->peer_id));
+}
+
 /* The peer's end of a new link. */
 static enum smc_reason __connect(struct rdma_conn *rc, const struct smc_clc_accept *a)
 {
@@ -156,8 +163,7 @@ static enum smc_reason __connect(struct rdma_conn *rc, const struct smc_clc_acce
 			return SMC_REASON_NO_DEVICE;
 	}
 	if (memcmp(gid.raw, link->peer_gid.raw, sizeof(gid)) ||
-	    memcmp(a->mac, link->peer_mac, ETH_ALEN) ||
-	    memcmp(a->peer_id, lgr->peer_id, sizeof(lgr->peer_id)))
+	    memcmp(a->mac, link->peer_mac, ETH_ALEN) || !same_peer(lgr, a->peer_id))
 		return SMC_REASON_BAD_CONFIRM;
 	/* No queue pair has a number that is reserved, no RNIC a group's address. */
 	if (a->qpn < 2 || a->qpn == 0xffffff ||
@@ -205,7 +211,7 @@ static int __get_ring(struct rdma_conn *rc)
 	c->tx_size = smc_elem_size(rc->tx_elem);
 	c->tx_how = smc_elem_how(rc->tx_elem);
 	c->peer_size = rc->peer_size;
-	strscpy(c->dev, rc->link->path.dev->ibdev->name, sizeof(c->dev));
+	c->dev = rc->lgr->dev_name;
 	rc->tx_lkey = mem->mr->lkey;
 	rc->tx_dma = mem->mr->iova + (u64)smc_elem_index(rc->tx_elem) * c->tx_size;
 	c->tx_buf = smc_elem_data(rc->tx_elem);

@@ -132,8 +132,8 @@ static void run_connect_echo(const struct transport *t, const struct options *op
 static const struct work works[] = {
 	{ "pingpong", "write SIZE, read SIZE back", false, 10000, 1000, run_pingpong },
 	{ "stream", "write SIZE, the other end reads", false, 5000, 500, run_stream },
-	{ "connect", "connect, close", true, 2000, 200, run_connect },
-	{ "connect-echo", "connect, one ping-pong of SIZE, close", true, 2000, 200,
+	{ "connect", "connect, close", true, 2000, 1000, run_connect },
+	{ "connect-echo", "connect, one ping-pong of SIZE, close", true, 2000, 1000,
 	  run_connect_echo },
 	{ "mem", "COUNT connections kept open: memory and set-up cost", true, 10000, 10,
 	  run_mem },

@@ -66,7 +66,7 @@ struct link {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
-	bool connected;
+	bool connected, stalled;
 	uint32_t psn;
 	uint8_t *rmb, *rx, *tx;
 	struct ibv_mr *rmb_mr, *rx_mr, *tx_mr;
@@ -193,6 +193,7 @@ bool census_back_to(const struct census *c);	/* waits for it */
 
 /* ---- the cases ---- */
 
+void bystander_turn(void);		/* the bystander answers what it was asked */
 /* One line of TAP; the bystanders, the kernel log and the device are looked at, too. */
 void verdict(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -125,9 +125,10 @@ static void cons_wrap_back(struct conn *c, struct smc_cdc_msg *m)
 	m->cons.wrap--;
 }
 
+/* To before what the message of before has said. */
 static void cons_back(struct conn *c, struct smc_cdc_msg *m)
 {
-	m->cons.count--;
+	m->cons.count -= 5;
 }
 
 static void cons_size(struct conn *c, struct smc_cdc_msg *m)

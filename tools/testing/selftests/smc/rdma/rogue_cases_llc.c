@@ -739,9 +739,9 @@ void cases_llc(void)
 		TRY(rkey_conts(r, 5, ANSWER), "");
 		TRY(rkey_conts(r, 4, DOWN), "");
 	}
+	TRY(run_lengths(), "");
+	TRY(run_types(), "");
 	TRY(flood(test_link, "TEST LINK"), "");
 	TRY(flood(confirm_rkey, "CONFIRM RKEY"), "");
 	TRY(flood(delete_rkey_unknown, "DELETE RKEY"), "");
-	TRY(run_lengths(), "");
-	TRY(run_types(), "");
 }

@@ -61,6 +61,8 @@ static struct conn *tested(struct smc_llc_msg *m)
 	if (!llc_expect(c->l, SMC_LLC_TEST_LINK, false, m))
 		give_up("no TEST LINK: %s", why);
 	set_sysctl("smcr_testlink_time", old);
+	/* Its link may have been tested as well. */
+	bystander_turn();
 	m->reply = true;
 	return c;
 }

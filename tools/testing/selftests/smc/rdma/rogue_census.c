@@ -3,6 +3,7 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -138,6 +139,15 @@ void census_take(struct census *c)
 	}
 }
 
+/* Who in the kernel is in the middle of what. */
+static void show_stacks(void)
+{
+	fflush(stdout);
+	if (system("for t in /proc/[0-9]*; do grep -q '\\[smc\\]' $t/stack 2> /dev/null && "
+		   "sed \"s|^|# $(cat $t/comm): |\" $t/stack; done; rdma res show qp | sed 's/^/# /'"))
+		printf("# no stacks\n");
+}
+
 bool census_back_to(const struct census *c)
 {
 	time_t until = time(NULL) + WAIT_MS / 1000;
@@ -149,6 +159,7 @@ bool census_back_to(const struct census *c)
 			return true;
 		usleep(2000);
 	} while (time(NULL) < until);
+	show_stacks();
 	return BAD("the victim's device keeps %d queue pairs, %d memory regions, %d PDs more",
 		   (int)(now.qp - c->qp), (int)(now.mr - c->mr), (int)(now.pd - c->pd));
 }

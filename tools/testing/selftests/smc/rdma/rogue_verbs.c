@@ -186,8 +186,10 @@ bool link_connect(struct link *l)
 	attr.rnr_retry = 7;
 	attr.sq_psn = l->psn;
 	attr.max_rd_atomic = 1;
-	return !ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-			      IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+	l->connected = !ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
+				      IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+				      IBV_QP_MAX_QP_RD_ATOMIC);
+	return l->connected;
 }
 
 void link_break(struct link *l)
@@ -296,13 +298,20 @@ static void post(struct link *l, struct ibv_send_wr *wr, const void *b, size_t l
 	uint8_t *buf = l->tx + l->n_sent % N_TX * TX_SIZE;
 	struct ibv_sge sge = { .addr = (uintptr_t)buf, .length = len, .lkey = l->tx_mr->lkey };
 	struct ibv_send_wr *bad;
+	long until = now_ms() + 10000;
 
-	if (!l->qp)
+	if (!l->qp || l->stalled)
 		return;
 	if (len > TX_SIZE)
 		give_up("a post of %zu bytes", len);
-	while (l->n_sent - l->n_done >= N_TX - 1)
-		wait_pump(l, now_ms() + 1000);
+	while (l->n_sent - l->n_done >= N_TX - 1) {
+		/* Not even an error: soft-RoCE can lose its way. */
+		if (now_ms() >= until) {
+			l->stalled = true;
+			return;
+		}
+		wait_pump(l, until);
+	}
 	memcpy(buf, b, len);
 	wr->wr_id = l->n_sent;
 	wr->sg_list = &sge;

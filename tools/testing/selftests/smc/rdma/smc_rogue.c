@@ -56,6 +56,12 @@ static bool smcd_echo(void)
 		c == 'y') || BAD("the SMC-D bystander is disturbed");
 }
 
+void bystander_turn(void)
+{
+	if (!conn_echo(bystander))
+		give_up("the bystander: %s", why);
+}
+
 static bool all_well(void)
 {
 	char bug[400], inner[sizeof(why)];
@@ -114,8 +120,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } parts[] = {
-	{ "clc", cases_clc }, { "llc", cases_llc }, { "cdc", cases_cdc },
-	{ "link", cases_link }, { "time", cases_time },
+	{ "clc", cases_clc }, { "cdc", cases_cdc }, { "link", cases_link },
+	{ "time", cases_time }, { "llc", cases_llc },
 };
 
 static bool wanted(const char *name, int argc, char **argv)

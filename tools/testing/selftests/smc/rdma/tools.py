@@ -273,6 +273,14 @@ def checked_by_client(machine, facts):
          f"smc_chk with a TCP server: {text}")
     text = say("smc_chk", f"{facts['peer_address']}:9", status=1)
     same("tcp       FAIL  Connection refused" in text, True, f"smc_chk without a server: {text}")
+    # Nothing to propose. The machine's own loopback is a device of ours.
+    machine.no_rdma()
+    text = say("smc_chk", to, status=3)
+    machine.rdma("eth0")
+    if machine.module == "kernel":
+        same("no RDMA device carries 10.0.0.2, the address of eth0: add one with 'rdma link add "
+             "rxe0 type rxe netdev eth0'" in text, True, f"no device: {text}")
+    same(re.search(r"(proposal|accept) +FAIL", text) is not None, True, f"no device: {text}")
     # The peer has no EID of ours.
     machine.eid("OTHER")
     text = say("smc_chk", to, status=3)
