@@ -75,12 +75,13 @@ unload()
 	rmmod smc
 }
 
-# A handshake whose socket was closed may go on until its timeout, not longer.
+# A handshake whose socket was closed may go on until its timeout, and TCP waits a minute for
+# the FIN of a peer that has none.
 unload_soon()
 {
 	local i
 
-	for i in $(seq 60); do
+	for i in $(seq 240); do
 		if unload 2> /tmp/rmmod.err; then
 			say "unloaded at attempt $i"
 			return 0
