@@ -66,6 +66,9 @@ static bool happens(struct conn *c, enum role role, enum stage stage, enum event
 /* Once the group is active nobody looks at the TCP connection but for a reset. */
 static bool happens_up(struct conn *c, enum event event)
 {
+	/* The victim, too, must know that it is. */
+	if (!conn_echo(c))
+		return false;
 	switch (event) {
 	case RST:
 		reset_tcp(c);
