@@ -82,9 +82,10 @@ struct smc_wanted {
  * @attach:	connect @c with what the peer described; afterwards @c->tx_buf is
  *		set.  0 or a reason.  The client calls it on the Accept, the
  *		server on the Confirm.
- * @finish:	what remains after the Confirm.  0; -EAGAIN as for prepare; else a
- *		reason.  *@late says whether it is too late to fall back, with -EAGAIN:
- *		whether it would be if the peer declined now.
+ * @finish:	what remains after the Confirm.  0; -EAGAIN as for prepare;
+ *		-EINPROGRESS: the same, but for the peer we may be up already; else a
+ *		reason.  *@late says whether it is too late to fall back, with the first
+ *		two: whether it would be if the peer declined now.
  * @desync:	the peer's Decline says that our link group is none of its own
  * @commit:	make tx_pub visible to the peer and wake its reader if it sleeps;
  *		the caller holds tx_lock

@@ -561,25 +561,34 @@ bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a)
 	return !rc;
 }
 
+/* The stream has ended, and was not reset. */
+static bool tcp_ended_well(const struct sock *sk)
+{
+	return !READ_ONCE(sk->sk_err) && READ_ONCE(sk->sk_state) != TCP_CLOSE;
+}
+
 /*
  * While the fabric confirms that it works, the peer may find that it does not, and
  * decline, if it is not too late; nothing else can come from it before it knows that we
- * are up.
+ * are up.  That may be before we know it ourselves: then it may be through with us, and
+ * the end of TCP says nothing about the data.
  */
 static void watch_for_decline(struct smc_handshake *hs, bool late)
 {
-	int rc = smc_clc_recv(hs);
+	int rc = smc_clc_recv(hs), now;
 	bool now_late;
 
 	if (rc == -EAGAIN)
 		return;
-	/* A peer that knows may be through with us before we have looked. */
-	if (!hs->conn->fabric->ops->finish(hs->conn, &now_late))
+	now = hs->conn->fabric->ops->finish(hs->conn, &now_late);
+	if (!now)
 		smc_hs_end_up(hs);
 	else if (!rc && hs->hdr.type == SMC_CLC_DECLINE && !late)
 		end_declined(hs);
-	else
-		end_bad(hs, rc == -ECONNABORTED ? rc : -EPROTO);
+	else if (rc != -ECONNABORTED)
+		end_bad(hs, -EPROTO);
+	else if (now != -EINPROGRESS || !tcp_ended_well(hs->sk))
+		end_bad(hs, rc);
 }
 
 /* The Confirm is out or in: what does the fabric say? */
@@ -590,7 +599,7 @@ static bool hs_finish_step(struct smc_handshake *hs)
 
 	if (!rc)
 		smc_hs_end_up(hs);
-	else if (rc == -EAGAIN)
+	else if (rc == -EAGAIN || rc == -EINPROGRESS)
 		watch_for_decline(hs, late);
 	else if (late)
 		smc_hs_end_reset(hs, rc, ECONNRESET);

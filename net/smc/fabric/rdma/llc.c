@@ -229,6 +229,27 @@ bool smc_llc_no_return(const struct smc_lgr *lgr)
 }
 
 /**
+ * smc_llc_up_for_peer() - may the peer think that the first contact is over?
+ * @lgr: the link group
+ *
+ * A server may with the reply of a client that does not know yet that it has arrived, a
+ * client with its own reply that the engine has yet to look at.
+ */
+bool smc_llc_up_for_peer(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	enum smc_llc_wait wait = READ_ONCE(llc->wait);
+	bool unread;
+
+	if (wait == SMC_LLC_W_CONFIRM_SENT)
+		return true;
+	spin_lock_bh(&llc->lock);
+	unread = llc->n_queue || work_busy(&llc->work.work) & WORK_BUSY_RUNNING;
+	spin_unlock_bh(&llc->lock);
+	return wait == SMC_LLC_W_CONFIRM_RSP && unread;
+}
+
+/**
  * smc_llc_sent() - something that was sent before the link was active has arrived
  * @lgr: the link group
  *

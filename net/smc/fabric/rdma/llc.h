@@ -82,6 +82,7 @@ void smc_llc_start_tests(struct smc_lgr *lgr);
 void smc_llc_sent(struct smc_lgr *lgr);
 bool smc_llc_no_fallback(const struct smc_lgr *lgr);
 bool smc_llc_no_return(const struct smc_lgr *lgr);
+bool smc_llc_up_for_peer(struct smc_lgr *lgr);
 void smc_llc_stop(struct smc_lgr *lgr);
 
 #endif

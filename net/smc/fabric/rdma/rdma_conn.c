@@ -285,7 +285,7 @@ int smc_rdma_finish(struct smc_conn *c, bool *late)
 
 	if (rc->first && smc_lgr_await(rc)) {
 		*late = smc_llc_no_return(lgr);
-		return -EAGAIN;
+		return smc_llc_up_for_peer(lgr) ? -EINPROGRESS : -EAGAIN;
 	}
 	if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE)
 		return 0;
