@@ -66,7 +66,7 @@ class Machine:
         self.index, self.modules, self.mtu = index, modules, mtu
         self.module = modules[index - 1]
         self.is_server = index == 1
-        self.routed = self.tunnelled = self.device_failed = False
+        self.routed = self.tunnelled = self.device_failed = self.met = False
         self.log = Log()
         self.load()
         run(f"ip -6 addr add {V6[index]}/64 dev eth0 nodad")
