@@ -469,7 +469,7 @@ CASES = [
     Case("counters", "transfer", bytes=4 * MIB, around=counted(4 * MIB)),
     Case("tunnel", "transfer", bytes=MIB, expect="tcp", around=pnet(True)),
     Case("pnet", "transfer", bytes=MIB, around=pnet(True, tun0="NET1", rxe0="net1"),
-         look=has_pnetid),
+         look=has_pnetid, ours_only=True),
     Case("pnet_other", "transfer", bytes=MIB, expect="tcp", around=pnet(False, eth0="A", rxe0="B")),
     Case("routed", "transfer", bytes=4 * MIB, around=routed, look=indirect),
     Case("routed_v6", "transfer", bytes=4 * MIB, v6=True, ours_only=True, around=routed,
