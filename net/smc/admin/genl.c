@@ -56,6 +56,19 @@ static bool of_host(u8 cmd)
 	}
 }
 
+/**
+ * smc_genl_may_change() - CAP_NET_ADMIN in the namespace, or a word about it
+ * @skb: the request
+ * @info: the request
+ */
+bool smc_genl_may_change(struct sk_buff *skb, struct genl_info *info)
+{
+	if (netlink_ns_capable(skb, genl_info_net(info)->user_ns, CAP_NET_ADMIN))
+		return true;
+	GENL_SET_ERR_MSG(info, "this needs CAP_NET_ADMIN in the network namespace");
+	return false;
+}
+
 /*
  * Before every "do".  The flags GENL_ADMIN_PERM and GENL_UNS_ADMIN_PERM would do
  * the same without a word.  A container with CAP_NET_ADMIN has it for its own
@@ -64,19 +77,13 @@ static bool of_host(u8 cmd)
 static int smc_genl_pre_doit(smc_genl_pre_doit_ops *ops, struct sk_buff *skb,
 			     struct genl_info *info)
 {
-	struct net *net = genl_info_net(info);
-
-	if (!of_host(info->genlhdr->cmd)) {
-		if (netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN))
-			return 0;
-		GENL_SET_ERR_MSG(info, "this needs CAP_NET_ADMIN in the network namespace");
-		return -EPERM;
-	}
+	if (!of_host(info->genlhdr->cmd))
+		return smc_genl_may_change(skb, info) ? 0 : -EPERM;
 	if (!netlink_capable(skb, CAP_NET_ADMIN)) {
 		GENL_SET_ERR_MSG(info, "EIDs belong to the host: this needs CAP_NET_ADMIN there");
 		return -EPERM;
 	}
-	if (!net_eq(net, &init_net)) {
+	if (!net_eq(genl_info_net(info), &init_net)) {
 		GENL_SET_ERR_MSG(info, "EIDs belong to the host: change them in its initial network namespace");
 		return -EPERM;
 	}
@@ -120,6 +127,35 @@ void *smc_genl_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 void smc_genl_end(struct sk_buff *skb, void *hdr)
 {
 	genlmsg_end(skb, hdr);
+}
+
+/**
+ * smc_genl_put_nest() - a message of a dump that has one nest
+ * @skb: where it goes
+ * @cb: the dump
+ * @cmd: the command, SMC_NETLINK_*
+ * @nest: the attribute
+ * @fill: puts @info into the nest; 0, or not if it does not fit
+ * @info: what is shown
+ *
+ * Return: 0, or -EMSGSIZE with nothing left behind.
+ */
+int smc_genl_put_nest(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int nest,
+		      int (*fill)(struct sk_buff *skb, const void *info), const void *info)
+{
+	void *hdr = smc_genl_begin(skb, cb, cmd);
+	struct nlattr *outer;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	outer = nla_nest_start(skb, nest);
+	if (!outer || fill(skb, info)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, outer);
+	smc_genl_end(skb, hdr);
+	return 0;
 }
 
 /**

@@ -10,10 +10,13 @@ int smc_genl_init(void);
 void smc_genl_exit(void);
 int smc_genl_pnet_init(void);
 void smc_genl_pnet_exit(void);
+bool smc_genl_may_change(struct sk_buff *skb, struct genl_info *info);
 
 /* for the dumps */
 void *smc_genl_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 void smc_genl_end(struct sk_buff *skb, void *hdr);
+int smc_genl_put_nest(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int nest,
+		      int (*fill)(struct sk_buff *skb, const void *info), const void *info);
 int smc_genl_dump_one(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 		      int (*fill)(struct sk_buff *skb, const struct net *net));
 int smc_genl_put_padded(struct sk_buff *skb, int attr, const u8 *text, size_t len);

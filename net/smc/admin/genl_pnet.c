@@ -143,14 +143,6 @@ static int get_pnet(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- changing --------------------------------------------------------------- */
 
-static bool may_change(struct sk_buff *skb, struct genl_info *info)
-{
-	if (netlink_ns_capable(skb, genl_info_net(info)->user_ns, CAP_NET_ADMIN))
-		return true;
-	GENL_SET_ERR_MSG(info, "this needs CAP_NET_ADMIN in the network namespace");
-	return false;
-}
-
 /* RDMA and ISM devices may lead where this namespace has no way to. */
 static bool may_name_devices(struct sk_buff *skb, struct genl_info *info)
 {
@@ -186,7 +178,7 @@ static int add_pnet(struct sk_buff *skb, struct genl_info *info)
 
 	if (rc)
 		return rc;
-	if (!may_change(skb, info) || (dev && !may_name_devices(skb, info)))
+	if (!smc_genl_may_change(skb, info) || (dev && !may_name_devices(skb, info)))
 		return -EPERM;
 	if (info->attrs[SMC_PNETID_IBPORT] && !dev) {
 		GENL_SET_ERR_MSG(info, "a port without a device: SMC_PNETID_IBNAME is missing");
@@ -218,7 +210,7 @@ static int del_pnet(struct sk_buff *skb, struct genl_info *info)
 
 	if (rc)
 		return rc;
-	if (!may_change(skb, info))
+	if (!smc_genl_may_change(skb, info))
 		return -EPERM;
 	rc = smc_pnet_remove(smc_net(genl_info_net(info)), id);
 	if (rc)
@@ -228,7 +220,7 @@ static int del_pnet(struct sk_buff *skb, struct genl_info *info)
 
 static int flush_pnet(struct sk_buff *skb, struct genl_info *info)
 {
-	if (!may_change(skb, info))
+	if (!smc_genl_may_change(skb, info))
 		return -EPERM;
 	smc_pnet_flush(smc_net(genl_info_net(info)));
 	return 0;

@@ -22,29 +22,6 @@ struct show {
 	bool			links;
 };
 
-/*
- * A message with one nest.  @fill: 0, or not if it does not fit.  Returns 0 or
- * -EMSGSIZE, with nothing left behind.
- */
-static int put_message(struct show *s, u8 cmd, int nest,
-		       int (*fill)(struct sk_buff *skb, const void *info),
-		       const void *info)
-{
-	void *hdr = smc_genl_begin(s->skb, s->cb, cmd);
-	struct nlattr *outer;
-
-	if (!hdr)
-		return -EMSGSIZE;
-	outer = nla_nest_start(s->skb, nest);
-	if (!outer || fill(s->skb, info)) {
-		genlmsg_cancel(s->skb, hdr);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(s->skb, outer);
-	smc_genl_end(s->skb, hdr);
-	return 0;
-}
-
 /* ---- link groups ------------------------------------------------------------ */
 
 static int put_v2_common(struct sk_buff *skb, int type,
@@ -150,11 +127,11 @@ static int put_lgr_smcr(const struct smc_group_info *g, struct smc_walk *w)
 	int rc;
 
 	s->cb->seq = w->seq;
-	rc = put_message(s, SMC_NETLINK_GET_LGR_SMCR, SMC_GEN_LGR_SMCR,
-			 fill_lgr_smcr, g);
+	rc = smc_genl_put_nest(s->skb, s->cb, SMC_NETLINK_GET_LGR_SMCR,
+			       SMC_GEN_LGR_SMCR, fill_lgr_smcr, g);
 	for (i = 0; !rc && s->links && i < g->n_links; i++)
-		rc = put_message(s, SMC_NETLINK_GET_LINK_SMCR, SMC_GEN_LINK_SMCR,
-				 fill_link, &g->links[i]);
+		rc = smc_genl_put_nest(s->skb, s->cb, SMC_NETLINK_GET_LINK_SMCR,
+				       SMC_GEN_LINK_SMCR, fill_link, &g->links[i]);
 	if (rc)
 		skb_trim(s->skb, before);
 	return rc;
@@ -165,8 +142,8 @@ static int put_lgr_smcd(const struct smc_group_info *g, struct smc_walk *w)
 	struct show *s = w->arg;
 
 	s->cb->seq = w->seq;
-	return put_message(s, SMC_NETLINK_GET_LGR_SMCD, SMC_GEN_LGR_SMCD,
-			   fill_lgr_smcd, g);
+	return smc_genl_put_nest(s->skb, s->cb, SMC_NETLINK_GET_LGR_SMCD,
+				 SMC_GEN_LGR_SMCD, fill_lgr_smcd, g);
 }
 
 /* The end of a walk, or of what fits into a buffer: the next one goes on there. */
@@ -288,8 +265,8 @@ static int put_dev_smcr(const struct smc_dev_info *d, struct smc_walk *w)
 	struct show *s = w->arg;
 
 	s->cb->seq = w->seq;
-	return put_message(s, SMC_NETLINK_GET_DEV_SMCR, SMC_GEN_DEV_SMCR,
-			   fill_dev_smcr, d);
+	return smc_genl_put_nest(s->skb, s->cb, SMC_NETLINK_GET_DEV_SMCR,
+				 SMC_GEN_DEV_SMCR, fill_dev_smcr, d);
 }
 
 static int put_dev_smcd(const struct smc_dev_info *d, struct smc_walk *w)
@@ -297,8 +274,8 @@ static int put_dev_smcd(const struct smc_dev_info *d, struct smc_walk *w)
 	struct show *s = w->arg;
 
 	s->cb->seq = w->seq;
-	return put_message(s, SMC_NETLINK_GET_DEV_SMCD, SMC_GEN_DEV_SMCD,
-			   fill_dev_smcd, d);
+	return smc_genl_put_nest(s->skb, s->cb, SMC_NETLINK_GET_DEV_SMCD,
+				 SMC_GEN_DEV_SMCD, fill_dev_smcd, d);
 }
 
 static int dump_devices(struct sk_buff *skb, struct netlink_callback *cb, u8 mode,

@@ -92,20 +92,16 @@ static int put_tech(struct sk_buff *skb, int type, const struct smc_stats_tech *
 	return 0;
 }
 
-static int fill_stats(struct sk_buff *skb, const struct smc_stats *s)
+static int fill_stats(struct sk_buff *skb, const void *info)
 {
+	const struct smc_stats *s = info;
 	const struct smc_stats_tech *d = &s->tech[smc_stats_tech(SMC_DIAG_MODE_SMCD)];
 	const struct smc_stats_tech *r = &s->tech[smc_stats_tech(SMC_DIAG_MODE_SMCR)];
-	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_STATS);
 
-	if (!nest ||
-	    put_tech(skb, SMC_NLA_STATS_SMCD_TECH, d) ||
-	    put_tech(skb, SMC_NLA_STATS_SMCR_TECH, r) ||
-	    put(skb, SMC_NLA_STATS_CLNT_HS_ERR_CNT, s->errors[0]) ||
-	    put(skb, SMC_NLA_STATS_SRV_HS_ERR_CNT, s->errors[1]))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
+	return put_tech(skb, SMC_NLA_STATS_SMCD_TECH, d) ||
+	       put_tech(skb, SMC_NLA_STATS_SMCR_TECH, r) ||
+	       put(skb, SMC_NLA_STATS_CLNT_HS_ERR_CNT, s->errors[0]) ||
+	       put(skb, SMC_NLA_STATS_SRV_HS_ERR_CNT, s->errors[1]);
 }
 
 static struct smc_stats *counters_of(struct net *net)
@@ -125,22 +121,17 @@ static struct smc_stats *counters_of(struct net *net)
 int smc_genl_get_stats(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct smc_stats *sum;
-	void *hdr;
+	int rc;
 
 	if (cb->args[0])
 		return skb->len;
 	sum = counters_of(sock_net(skb->sk));
 	if (!sum)
 		return -ENOMEM;
-	hdr = smc_genl_begin(skb, cb, SMC_NETLINK_GET_STATS);
-	if (hdr && fill_stats(skb, sum)) {
-		genlmsg_cancel(skb, hdr);
-		hdr = NULL;
-	}
+	rc = smc_genl_put_nest(skb, cb, SMC_NETLINK_GET_STATS, SMC_GEN_STATS, fill_stats, sum);
 	kfree(sum);
-	if (!hdr)
-		return -EMSGSIZE;
-	smc_genl_end(skb, hdr);
+	if (rc)
+		return rc;
 	cb->args[0] = 1;
 	return skb->len;
 }
@@ -155,26 +146,29 @@ static u64 all_fallbacks(const struct smc_stats *s, bool server)
 	return n;
 }
 
-/* The first message has the sums, of both roles. */
-static int fill_fallback(struct sk_buff *skb, const struct smc_stats *s,
-			 bool server, unsigned int i, bool first)
-{
-	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_FBACK_STATS);
-	u64 n = s->fallbacks[server][i];
+/* A reason of a role, and whether the sums of both roles go with it. */
+struct fallback {
+	const struct smc_stats	*s;
+	bool			server;
+	unsigned int		reason;
+	bool			first;
+};
 
-	if (!nest || nla_put_u8(skb, SMC_NLA_FBACK_STATS_TYPE, server))
+static int fill_fallback(struct sk_buff *skb, const void *info)
+{
+	const struct fallback *f = info;
+	u64 n = f->s->fallbacks[f->server][f->reason];
+
+	if (nla_put_u8(skb, SMC_NLA_FBACK_STATS_TYPE, f->server))
 		return -EMSGSIZE;
-	if (first &&
-	    (put(skb, SMC_NLA_FBACK_STATS_SRV_CNT, all_fallbacks(s, true)) ||
-	     put(skb, SMC_NLA_FBACK_STATS_CLNT_CNT, all_fallbacks(s, false))))
+	if (f->first &&
+	    (put(skb, SMC_NLA_FBACK_STATS_SRV_CNT, all_fallbacks(f->s, true)) ||
+	     put(skb, SMC_NLA_FBACK_STATS_CLNT_CNT, all_fallbacks(f->s, false))))
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, SMC_NLA_FBACK_STATS_RSN_CODE, smc_stats_reason(i)) ||
-	    /* This attribute has always been a short one. */
-	    nla_put_u16(skb, SMC_NLA_FBACK_STATS_RSN_CNT, min_t(u64, n, U16_MAX)) ||
-	    put(skb, SMC_NLA_FBACK_STATS_RSN_CNT64, n))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
+	return nla_put_u32(skb, SMC_NLA_FBACK_STATS_RSN_CODE, smc_stats_reason(f->reason)) ||
+	       /* This attribute has always been a short one. */
+	       nla_put_u16(skb, SMC_NLA_FBACK_STATS_RSN_CNT, min_t(u64, n, U16_MAX)) ||
+	       put(skb, SMC_NLA_FBACK_STATS_RSN_CNT64, n);
 }
 
 /**
@@ -186,25 +180,19 @@ static int fill_fallback(struct sk_buff *skb, const struct smc_stats *s,
 int smc_genl_get_fback_stats(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct smc_stats *sum = counters_of(sock_net(skb->sk));
-	bool server;
-	unsigned int i;
-	void *hdr;
+	struct fallback f = { .s = sum };
 
 	if (!sum)
 		return -ENOMEM;
 	for (; cb->args[0] < 2 * SMC_NR_REASONS; cb->args[0]++) {
-		server = cb->args[0] < SMC_NR_REASONS;
-		i = cb->args[0] % SMC_NR_REASONS;
-		if (!sum->fallbacks[server][i])
+		f.server = cb->args[0] < SMC_NR_REASONS;
+		f.reason = cb->args[0] % SMC_NR_REASONS;
+		f.first = !cb->args[1];
+		if (!sum->fallbacks[f.server][f.reason])
 			continue;
-		hdr = smc_genl_begin(skb, cb, SMC_NETLINK_GET_FBACK_STATS);
-		if (!hdr)
+		if (smc_genl_put_nest(skb, cb, SMC_NETLINK_GET_FBACK_STATS,
+				      SMC_GEN_FBACK_STATS, fill_fallback, &f))
 			break;
-		if (fill_fallback(skb, sum, server, i, !cb->args[1])) {
-			genlmsg_cancel(skb, hdr);
-			break;
-		}
-		smc_genl_end(skb, hdr);
 		cb->args[1] = 1;
 	}
 	kfree(sum);
