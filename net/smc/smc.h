@@ -138,6 +138,12 @@ static inline struct sock *smc_to_sk(struct smc_sock *smc)
 	return (struct sock *)smc;
 }
 
+/* Another state of what netlink dumps, for them to notice; 0 would say that nobody counts. */
+static inline unsigned int smc_next_seq(unsigned int seq)
+{
+	return seq + 1 ?: 1;
+}
+
 /**
  * smc_unsettled() - is it still open whether this socket becomes SMC or TCP?
  * @smc:	the socket

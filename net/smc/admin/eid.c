@@ -8,6 +8,7 @@
 #include <linux/rwlock.h>
 #include <linux/random.h>
 #include <linux/string.h>
+#include "../smc.h"
 #include "eid.h"
 
 static DEFINE_RWLOCK(smc_eids_lock);	/* protects smc_eids */
@@ -40,12 +41,10 @@ void smc_eids_copy(struct smc_eids *eids)
 	read_unlock_bh(&smc_eids_lock);
 }
 
-/* Something has changed; 0 would say that nobody counts. */
 static void __changed(void)
 {
 	lockdep_assert_held_write(&smc_eids_lock);
-	if (!++smc_eids.seq)
-		smc_eids.seq = 1;
+	smc_eids.seq = smc_next_seq(smc_eids.seq);
 }
 
 static int __find(const u8 *eid)

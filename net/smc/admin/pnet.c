@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "../netns.h"
+#include "../smc.h"
 #include "pnet.h"
 
 struct pnet_node {
@@ -62,8 +63,7 @@ bool smc_pnetid_parse(const char *text, size_t len, char *id)
 static void __changed(struct smc_pnet_table *t)
 {
 	lockdep_assert_held(&t->lock);
-	if (!++t->seq)
-		t->seq = 1;
+	t->seq = smc_next_seq(t->seq);
 }
 
 static struct pnet_node *__find(struct smc_pnet_table *t, const char *name, u8 port)

@@ -51,7 +51,7 @@ unsigned int smc_rdma_dev_seq(void)
 static void __devs_changed(void)
 {
 	lockdep_assert_held(&devs_lock);
-	WRITE_ONCE(devs_seq, devs_seq + 1 ?: 1);
+	WRITE_ONCE(devs_seq, smc_next_seq(devs_seq));
 }
 
 /**

@@ -139,8 +139,7 @@ static void lgr_end_work(struct work_struct *work)
 static void __list_changed(struct smc_lgrs *lgrs)
 {
 	lockdep_assert_held(&lgrs->lock);
-	if (!++lgrs->seq)
-		lgrs->seq = 1;
+	lgrs->seq = smc_next_seq(lgrs->seq);
 }
 
 /* Returns true to the one who is to queue the work, with the list's reference. */
