@@ -232,8 +232,8 @@ bool smc_llc_no_return(const struct smc_lgr *lgr)
  * smc_llc_up_for_peer() - may the peer think that the first contact is over?
  * @lgr: the link group
  *
- * A server may with the reply of a client that does not know yet that it has arrived, a
- * client with its own reply that the engine has yet to look at.
+ * To a server it is over with the client's reply, of which the client does not know yet
+ * that it has arrived; to a client with its own, which our engine may have to look at yet.
  */
 bool smc_llc_up_for_peer(struct smc_lgr *lgr)
 {
