@@ -29,6 +29,21 @@ def legend():
     return out
 
 
+def bar(transport, y, width, label, room):
+    """A bar with its label behind it, or inside where there is no room behind."""
+    inside = width > RIGHT - LEFT - room
+    x, anchor = (LEFT + width - 6, "end") if inside else (LEFT + width + 6, "start")
+    return (f'<rect x="{LEFT}" y="{y}" width="{width:.1f}" height="{BAR - 2}" '
+            f'fill="{COLOURS[transport]}"/>'
+            f'<text class="note" x="{x:.1f}" y="{y + 11}" text-anchor="{anchor}">{label}</text>')
+
+
+def target_line(row, scale, top, bottom):
+    x = LEFT + row["target"] / scale * (RIGHT - LEFT)
+    return (f'<line class="target" x1="{x:.1f}" x2="{x:.1f}" y1="{top - 3}" '
+            f'y2="{bottom + 1}"/>')
+
+
 def group(row, y, scale):
     """Bars of one row of the table, from y down; returns what is below too."""
     out, tcp = [], row["ns"]["tcp"]
@@ -40,17 +55,10 @@ def group(row, y, scale):
         width = max(1, min(ratio, scale) / scale * (RIGHT - LEFT))
         label = f"{ns:,.0f}".replace(",", "\u2009") + ("" if transport == "tcp"
                                                       else f"  ({ratio:.2f})")
-        inside = width > RIGHT - LEFT - 110
-        x, anchor = (LEFT + width - 6, "end") if inside else (LEFT + width + 6, "start")
-        out.append(f'<rect x="{LEFT}" y="{y}" width="{width:.1f}" height="{BAR - 2}" '
-                   f'fill="{COLOURS[transport]}"/>'
-                   f'<text class="note" x="{x:.1f}" y="{y + 11}" text-anchor="{anchor}">'
-                   f'{label}</text>')
+        out.append(bar(transport, y, width, label, 110))
         y += BAR
     if row.get("target"):
-        x = LEFT + row["target"] / scale * (RIGHT - LEFT)
-        out.append(f'<line class="target" x1="{x:.1f}" x2="{x:.1f}" y1="{top - 3}" '
-                   f'y2="{y + 1}"/>')
+        out.append(target_line(row, scale, top, y))
     return out, y + GAP
 
 
@@ -64,15 +72,9 @@ def program(row, y, scale):
         width = max(1, ratio / scale * (RIGHT - LEFT))
         label = f"{row['value'][transport]:,.0f} {row['unit']}".replace(",", "\u2009")
         label += f"  ({ratio:.2f})" if transport == "smc" else ""
-        inside = width > RIGHT - LEFT - 130
-        x, anchor = (LEFT + width - 6, "end") if inside else (LEFT + width + 6, "start")
-        out.append(f'<rect x="{LEFT}" y="{y}" width="{width:.1f}" height="{BAR - 2}" '
-                   f'fill="{COLOURS[transport]}"/>'
-                   f'<text class="note" x="{x:.1f}" y="{y + 11}" text-anchor="{anchor}">'
-                   f'{label}</text>')
+        out.append(bar(transport, y, width, label, 130))
         y += BAR
-    x = LEFT + row["target"] / scale * (RIGHT - LEFT)
-    out.append(f'<line class="target" x1="{x:.1f}" x2="{x:.1f}" y1="{top - 3}" y2="{y + 1}"/>')
+    out.append(target_line(row, scale, top, y))
     return out, y + GAP
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """An independent judge: tshark reads the packets of the cases `capture`, and what it prints is
 compared with what the tools of both machines showed while the connections were open."""
-import ipaddress
 import json
 import re
 import shutil
 import subprocess
+
+from netlink import gid
 
 SERVER, CLIENT = 1, 2
 CLC = {"1": "Proposal", "2": "Accept", "3": "Confirm", "4": "Decline"}
@@ -87,14 +88,6 @@ def connections(path):
         found.setdefault(tuple(ports), {})[kind] = message | {
             "source_port": int(fields["tcp.srcport"])}
     return list(found.values())
-
-
-def gid(text):
-    """An address is one however it is written: IPv4, in short, or with all its zeros."""
-    if not text:
-        return text
-    address = ipaddress.ip_address(text)
-    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def differences(kind, message, here, there):

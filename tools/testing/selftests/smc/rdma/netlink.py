@@ -5,6 +5,7 @@ Works with any module that speaks these, so that the tests say the same of ours 
 kernel's own.
 """
 import errno
+import ipaddress
 import os
 import socket
 import struct
@@ -54,6 +55,14 @@ TOP_STATS = 7
 PNET_FAMILY, PNET_ADD, PNET_FLUSH = "SMC_PNETID", 2, 4
 PNET_NAME, PNET_ETHNAME, PNET_IBNAME, PNET_IBPORT = 1, 2, 3, 4
 TOP_LGR, TOP_LINK, TOP_DEV, TOP_FBACK = 2, 3, 6, 8
+
+
+def gid(text):
+    """An address is one however it is written: IPv4, in short, or with all its zeros."""
+    if not text:
+        return text
+    address = ipaddress.ip_address(text)
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def attribute(kind, data):
