@@ -18,6 +18,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
+#include "../wire/clc.h"
 #include "state.h"
 
 struct smc_fabric;
@@ -152,6 +153,17 @@ static inline u64 smc_conn_room(const struct smc_conn *c)
 static inline u32 smc_conn_low_room(const struct smc_conn *c)
 {
 	return c->tx_size / 4;
+}
+
+/*
+ * No more than this is copied before the other end hears of it: a quarter of the @ring, so
+ * that both work at the same time.
+ */
+static inline size_t smc_conn_piece(u32 ring, size_t len)
+{
+	if (unlikely(len > SMC_CLC_SIZE_MIN))
+		len = min_t(size_t, len, max_t(size_t, ring / 4, SMC_CLC_SIZE_MIN));
+	return len;
 }
 
 static inline bool smc_conn_peer_gone(const struct smc_conn *c)

@@ -128,9 +128,7 @@ static int no_data(struct sock *sk, struct smc_conn *c, u64 *seq, long *timeo,
 static size_t take(struct smc_conn *c, struct msghdr *msg, u64 seq, size_t len,
 		   int flags)
 {
-	if (unlikely(len > SMC_CLC_SIZE_MIN))
-		len = min_t(size_t, len, max_t(size_t, c->rx_size / 4,
-					       SMC_CLC_SIZE_MIN));
+	len = smc_conn_piece(c->rx_size, len);
 	if (unlikely(flags & MSG_TRUNC))
 		return len;
 	return drain(c, seq, &msg->msg_iter, len);

@@ -207,10 +207,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 				rc = tx_error(sk, c, msg);
 			break;
 		}
-		n = min_t(u64, smc_conn_room(c), len - sent);
-		if (unlikely(n > SMC_CLC_SIZE_MIN))
-			n = min_t(size_t, n, max_t(size_t, c->tx_size / 4,
-						   SMC_CLC_SIZE_MIN));
+		n = smc_conn_piece(c->tx_size, min_t(u64, smc_conn_room(c), len - sent));
 		if (unlikely(!n)) {
 			smc_stats_no_room(sk, c);
 			rc = wait_for_room(sk, c, &timeo);
