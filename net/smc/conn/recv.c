@@ -69,11 +69,10 @@ static void wait_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 }
 
 /*
- * Nothing was received and nothing more will come, or we must not wait for it.
- * Returns 0 for the end of the stream, 1 to wait, a negative errno otherwise;
- * in the order in which TCP looks.
+ * Nothing was received and nothing more will come.  Returns 0 for the end of the stream,
+ * a negative errno, in the order in which TCP looks, or 1 if it was not the end after all.
  */
-static int rx_verdict(struct sock *sk, struct smc_conn *c, long timeo)
+static int rx_end(struct sock *sk, struct smc_conn *c)
 {
 	if (unlikely(READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT)) &&
 	    sk->sk_state != TCP_CLOSE)
@@ -86,17 +85,7 @@ static int rx_verdict(struct sock *sk, struct smc_conn *c, long timeo)
 		return 0;
 	if (sk->sk_state == TCP_CLOSE)
 		return -ENOTCONN;
-	if (!timeo)
-		return -EAGAIN;
-	if (signal_pending(current))
-		return sock_intr_errno(timeo);
 	return 1;
-}
-
-/* The same when something was received already: wait on, or return it? */
-static bool rx_enough(struct sock *sk, struct smc_conn *c, long timeo)
-{
-	return !timeo || rx_ended(sk, c) || signal_pending(current);
 }
 
 /*
@@ -106,17 +95,20 @@ static bool rx_enough(struct sock *sk, struct smc_conn *c, long timeo)
 static int no_data(struct sock *sk, struct smc_conn *c, u64 *seq, long *timeo,
 		   int flags, size_t copied)
 {
-	int rc;
-
 	if (unlikely(rx_ended(sk, c))) {
-		/* What ended the stream came after the last data: look once more. */
+		/*
+		 * What ended the stream came after the last data: look once more, and
+		 * only now.  An end that comes later than this look may have data with it.
+		 */
 		smp_rmb();
 		if ((s64)(smp_load_acquire(&c->rx_prod) - *seq) > 0)
 			return 1;
+		return copied ? 0 : rx_end(sk, c);
 	}
-	rc = copied ? !rx_enough(sk, c, *timeo) : rx_verdict(sk, c, *timeo);
-	if (rc <= 0)
-		return rc;
+	if (!*timeo)
+		return -EAGAIN;
+	if (signal_pending(current))
+		return sock_intr_errno(*timeo);
 	wait_for_data(sk, c, *seq, timeo);
 	/* Someone else may have taken the data meanwhile. */
 	if (!(flags & MSG_PEEK) || (s64)(c->rx_cons - *seq) > 0)
