@@ -73,6 +73,9 @@ static void smc_state_change(struct sock *sk)
 			smc_hs_event(sk);
 		return;
 	case SMC_PHASE_CONNECTING:
+		/* The Proposal is about to be sent, and acknowledges the SYN. */
+		if (state == TCP_ESTABLISHED && tcp_sk(sk)->syn_smc && !smc->raw_clc)
+			inet_csk_enter_pingpong_mode(sk);
 		smc_hs_event(sk);
 		break;
 	case SMC_PHASE_UP:
