@@ -337,6 +337,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	memcpy(lgr->links[0].peer_gid.raw, key->peer_gid, 16);
 	lgr->links[0].peer_qpn = key->peer_qpn;
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	hash_init(lgr->writers);
 	spin_lock_init(&lgr->lock);
 	mutex_init(&lgr->life);
 	smc_rdma_path_copy(&lgr->links[0].path, path);
@@ -427,6 +428,7 @@ void smc_lgr_leave(struct rdma_conn *rc)
 	if (rc->counted) {
 		rc->counted = false;
 		xa_erase_bh(&lgr->conns, rc->token);
+		hash_del_rcu(&rc->writer);
 		if (!--lgr->n_conns)
 			__start_idle(lgr);
 	}
@@ -452,41 +454,45 @@ struct rdma_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token)
 	return rc;
 }
 
-/*
- * Cut off who writes to this RMB of the peer's, in this element; or in any for 0, but not
- * who writes no more since the peer has closed.
- */
-static void abort_rmb(struct smc_lgr *lgr, u32 rkey, u8 idx, const struct rdma_conn *but)
+/* Bucket of an element of the peer's. */
+static u32 rmbe_key(u32 rkey, u8 idx)
 {
-	struct rdma_conn *rc;
-	unsigned long token;
+	return rkey << 8 | idx;
+}
 
-	rcu_read_lock();
-	xa_for_each(&lgr->conns, token, rc) {
-		if (rc == but || !READ_ONCE(rc->attached) ||
-		    rc->peer_rkey != rkey ||
-		    (idx ? rc->peer_idx != idx : smc_conn_peer_gone(&rc->conn)) ||
-		    !refcount_inc_not_zero(&rc->conn.ref))
-			continue;
-		smc_cdc_cut_off(rc);
-		smc_conn_put(&rc->conn);
-	}
-	rcu_read_unlock();
+static void cut_off_if_alive(struct rdma_conn *rc)
+{
+	if (!refcount_inc_not_zero(&rc->conn.ref))
+		return;
+	smc_cdc_cut_off(rc);
+	smc_conn_put(&rc->conn);
 }
 
 /**
- * smc_lgr_abort_rmbe() - the peer gives an element to another connection
- * @lgr: the link group
- * @rkey: of the peer's RMB
- * @idx: of the element
- * @but: the new connection
+ * smc_lgr_claim_rmbe() - the peer gives an element to a connection
+ * @rc: the connection, with @peer_rkey and @peer_idx
  *
  * Whoever still used it has lost it, and must not write there (RFC 7609, 4.4.2).
+ *
+ * Context: process, under @lgr->life.
  */
-void smc_lgr_abort_rmbe(struct smc_lgr *lgr, u32 rkey, u8 idx,
-			const struct rdma_conn *but)
+void smc_lgr_claim_rmbe(struct rdma_conn *rc)
 {
-	abort_rmb(lgr, rkey, idx, but);
+	u32 key = rmbe_key(rc->peer_rkey, rc->peer_idx);
+	struct smc_lgr *lgr = rc->lgr;
+	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	struct rdma_conn *old;
+
+	lockdep_assert_held(&lgr->life);
+	rcu_read_lock();
+	hash_for_each_possible_rcu(lgr->writers, old, writer, key)
+		if (old->peer_rkey == rc->peer_rkey && old->peer_idx == rc->peer_idx)
+			cut_off_if_alive(old);
+	rcu_read_unlock();
+	spin_lock_bh(&lgrs->lock);
+	if (rc->counted)
+		hash_add_rcu(lgr->writers, &rc->writer, key);
+	spin_unlock_bh(&lgrs->lock);
 }
 
 /**
@@ -499,7 +505,14 @@ void smc_lgr_abort_rmbe(struct smc_lgr *lgr, u32 rkey, u8 idx,
  */
 void smc_lgr_abort_rmb(struct smc_lgr *lgr, u32 rkey)
 {
-	abort_rmb(lgr, rkey, 0, NULL);
+	struct rdma_conn *rc;
+	int bucket;
+
+	rcu_read_lock();
+	hash_for_each_rcu(lgr->writers, bucket, rc, writer)
+		if (rc->peer_rkey == rkey && !smc_conn_peer_gone(&rc->conn))
+			cut_off_if_alive(rc);
+	rcu_read_unlock();
 }
 
 /* Which groups are to end. */

@@ -10,6 +10,7 @@
 #ifndef SMC_RDMA_LGR_H
 #define SMC_RDMA_LGR_H
 
+#include <linux/hashtable.h>
 #include <linux/refcount.h>
 #include <linux/xarray.h>
 #include "../../conn/conn.h"
@@ -71,6 +72,8 @@ struct smc_rtoken {
  * @rmbs:	our RMBs
  * @txbufs:	our send rings
  * @conns:	connections by alert token; the lookup takes its reference under RCU
+ * @writers:	connections by the peer's element that they write to; for readers as
+ *		@conns, otherwise under smc_net.lgrs.lock
  * @last_token:	the last one given
  * @lock:	protects @rtokens
  * @rtokens:	RMBs of the peer
@@ -109,6 +112,7 @@ struct smc_lgr {
 	struct smc_pools	*rmbs;
 	struct smc_pools	*txbufs;
 	struct xarray		conns;
+	DECLARE_HASHTABLE(writers, 5);
 	u32			last_token;
 	spinlock_t		lock;
 	struct smc_rtoken	rtokens[SMC_LGR_RTOKENS];
@@ -139,6 +143,7 @@ enum rdma_conn_bit {
  * @mute:	nothing is posted any more; under tx_lock
  * @counted:	it counts in @lgr->n_conns; under smc_net.lgrs.lock
  * @wait:	in @lgr->waiters or @lgr->llc.waiters
+ * @writer:	in @lgr->writers
  * @token:	our alert token
  * @tx_elem:	our send ring
  * @tx_lkey:	its key, and
@@ -176,6 +181,7 @@ struct rdma_conn {
 	bool			mute;
 	bool			counted;
 	struct list_head	wait;
+	struct hlist_node	writer;
 	u32			token;
 	struct smc_elem		*tx_elem;
 	u32			tx_lkey;
@@ -236,8 +242,7 @@ void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
 bool smc_lgr_await(struct rdma_conn *rc);
 void smc_lgr_unwait(struct rdma_conn *rc);
 struct rdma_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token);
-void smc_lgr_abort_rmbe(struct smc_lgr *lgr, u32 rkey, u8 idx,
-			const struct rdma_conn *but);
+void smc_lgr_claim_rmbe(struct rdma_conn *rc);
 void smc_lgr_abort_rmb(struct smc_lgr *lgr, u32 rkey);
 
 int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);

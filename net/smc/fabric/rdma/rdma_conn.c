@@ -247,7 +247,7 @@ static enum smc_reason __attach(struct rdma_conn *rc, const struct smc_clc_accep
 		return SMC_REASON_NO_BUFFER;
 	if (rc->first && smc_rtoken_add(lgr, 0, a->rkey, a->rmb_addr))
 		return SMC_REASON_BAD_TOKEN;
-	smc_lgr_abort_rmbe(lgr, a->rkey, a->rmbe_idx, rc);
+	smc_lgr_claim_rmbe(rc);
 	/* The receive path looks at it without a lock. */
 	smp_store_release(&rc->attached, true);
 	return SMC_REASON_NONE;
