@@ -379,11 +379,17 @@ def listens(port):
                for table in ("tcp", "tcp6") for line in open(f"/proc/net/{table}").readlines()[1:])
 
 
+# What perftest prints for a size, from the third column on, and which of it is told: MB/s, of
+# 2^20 bytes there; us one way; messages per s, of both ways together.
+PERFTEST = (("bandwidth", "ib_write_bw -s 65536 -n 500", 1, MIB / 1e6),
+            ("latency", "ib_send_lat -s 1 -n 500", 2, 1),
+            ("rate", "ib_send_bw -b -s 44 -n 2000", 2, 1e6))
+
+
 def perftest(machine, session):
     """Raw RDMA between the two machines: what SMC-R at most could be."""
     problem = ""
-    for what, command in (("bandwidth", "ib_write_bw -s 65536 -n 500"),
-                          ("latency", "ib_send_lat -s 1 -n 500")):
+    for what, command, column, factor in PERFTEST:
         argv = f"{command} -d rxe0 -x {GID_INDEX} -F".split()
         argv += [] if machine.is_server else [machine.address(peer=True)]
         if not machine.is_server:
@@ -395,14 +401,13 @@ def perftest(machine, session):
             if machine.is_server:
                 session.send({"listening": what})
             output = process.communicate(timeout=120)[0]
-        numbers = re.findall(r"^ *(?:65536|1) +500 +(.*)$", output, re.MULTILINE)
+        size, count = re.search(r"-s (\d+) -n (\d+)", command).groups()
+        numbers = re.findall(rf"^ *{size} +{count} +(.*)$", output, re.MULTILINE)
         if process.returncode or not numbers:
             problem = f"{command}: {output[-300:]}"
         elif not machine.is_server:
-            values = [float(v) for v in numbers[0].split()]
-            # average bandwidth in MB/s of 2^20 bytes; typical latency one way in us
-            print("# " + json.dumps({"perftest": what, "value": values[1] * MIB / 1e6
-                                     if what == "bandwidth" else values[2]}), flush=True)
+            print("# " + json.dumps({"perftest": what, "value":
+                                     float(numbers[0].split()[column]) * factor}), flush=True)
     return problem
 
 
@@ -480,6 +485,8 @@ CASES = [
     Case("ping_pong", count=1000, size=1, quick=False),
     Case("stream", count=400, size=65536, quick=False),
     Case("connect_close", count=200, quick=False),
+    Case("connect_close_tcp", "connect_close", count=200, kinds=("tcp", "tcp"), expect="tcp",
+         quick=False),
     Case("parallel", count=50, threads=32, size=1, quick=False),
     Case("perftest", program=perftest, expect="any", quick=False),
     Case("power_off", around=sysctls(both={"smcr_testlink_time": 4}), look=turn_off, timeout=100,
