@@ -177,12 +177,6 @@ static inline bool smc_conn_told(const struct smc_conn *c, enum smc_conn_flag fl
 	return READ_ONCE(c->tx_flags) & BIT(flag);
 }
 
-/* Has this side given up, e.g. by a disconnect that a system call outlived? */
-static inline bool smc_conn_given_up(const struct smc_conn *c)
-{
-	return READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_GIVEN_UP);
-}
-
 /* Has reading been shut down, by the application or by a FIN that counts? */
 static inline bool smc_conn_rcv_shutdown(const struct smc_conn *c,
 					 const struct sock *sk)

@@ -112,6 +112,14 @@ static bool tx_ended(struct sock *sk, struct smc_conn *c)
 	       smc_conn_peer_gone(c);
 }
 
+/* Not so when the peer has closed in good order: TCP would not know that yet. */
+static bool tx_failed(struct sock *sk, struct smc_conn *c)
+{
+	return READ_ONCE(sk->sk_err) ||
+	       (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
+	       (READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_ABORT) | BIT(SMC_FLAG_GIVEN_UP)));
+}
+
 /* Returns 0 when it is worth to look again, with the lock held as before. */
 static int wait_for_room(struct sock *sk, struct smc_conn *c, long *timeo)
 {
@@ -192,19 +200,16 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 			return -EINVAL;
 	}
 	if (unlikely(!len))
-		return tx_ended(sk, c) ? tx_error(sk, c, msg) : 0;
+		return tx_failed(sk, c) ? tx_error(sk, c, msg) : 0;
 	mutex_lock(&c->tx_lock);
 	do {
 		if (unlikely(tx_ended(sk, c))) {
 			if (sent)
 				break;
-			if (!READ_ONCE(sk->sk_err) &&
-			    !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) &&
-			    !(READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT)) &&
-			    !smc_conn_given_up(c))
-				sent = send_to_nobody(sk, c, msg);
-			else
+			if (tx_failed(sk, c))
 				rc = tx_error(sk, c, msg);
+			else
+				sent = send_to_nobody(sk, c, msg);
 			break;
 		}
 		n = smc_conn_piece(c->tx_size, min_t(u64, smc_conn_room(c), len - sent));

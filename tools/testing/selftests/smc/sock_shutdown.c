@@ -271,6 +271,7 @@ static void write_to_closed_client(void)
 	barrier("closed");
 	await_mask(fd, POLLRDHUP);
 	rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLOUT | POLLRDHUP)));
+	R(send(fd, "", 0, 0));
 	R(send(fd, "x", 1, 0));
 	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
 	R(send(fd, "x", 1, 0));

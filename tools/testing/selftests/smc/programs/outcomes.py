@@ -1,0 +1,52 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""Runs tests of Python's own test package; one line of JSON for each when it has ended.
+
+    outcomes.py test.test_socket test.test_ssl.ThreadedTests.test_x ...
+
+Not regrtest: what counts here is each test, not each file.
+"""
+import faulthandler
+import json
+import sys
+import unittest
+
+from test import support
+
+
+class Outcomes(unittest.TestResult):
+    def say(self, test, outcome, why=""):
+        print("\n" + json.dumps({"test": test.id(), "outcome": outcome, "why": str(why)}),
+              file=sys.__stdout__, flush=True)
+
+    def addSuccess(self, test):
+        self.say(test, "passed")
+
+    def addSkip(self, test, reason):
+        self.say(test, "skipped", reason)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.say(test, "failed", self.failures[-1][1])
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.say(test, "failed", self.errors[-1][1])
+
+    def addExpectedFailure(self, test, err):
+        self.say(test, "expected failure")
+
+    def addUnexpectedSuccess(self, test):
+        self.say(test, "unexpected success")
+
+
+def main():
+    support.verbose = 0
+    faulthandler.enable()
+    suite = unittest.defaultTestLoader.loadTestsFromNames(sys.argv[1:])
+    with support.captured_stderr():
+        suite.run(Outcomes())
+
+
+if __name__ == "__main__":
+    main()
