@@ -303,7 +303,6 @@ void rules_print(FILE *out, const struct list *rules)
 	for (i = 0; i < rules->count; i++) {
 		const struct rule *r = list_item(rules, i);
 
-		grid_row(grid);
 		grid_cell(grid, "%u", r->id);
 		grid_cell(grid, "%s", action_name(r));
 		grid_cell(grid, "%s", direction_name(r));
@@ -313,6 +312,7 @@ void rules_print(FILE *out, const struct list *rules)
 		grid_cell(grid, "%s", prefix_words(&r->remote, prefix));
 		grid_cell(grid, "%s", port_words(&r->remote, port));
 		grid_cell(grid, "%llu", (unsigned long long)r->hits);
+		grid_row(grid);
 	}
 	grid_print(grid, out);
 	grid_free(grid);
