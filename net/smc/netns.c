@@ -18,6 +18,7 @@ static int __net_init smc_net_init(struct net *net)
 	sn->wmem = 256 << 10;
 	sn->rmem = 256 << 10;
 	smc_pnet_init(sn);
+	smc_steer_init(sn);
 	spin_lock_init(&sn->lgrs.lock);
 	INIT_LIST_HEAD(&sn->lgrs.list);
 	sn->lgrs.seq = 1;
@@ -57,6 +58,7 @@ static void __net_exit smc_net_exit(struct net *net)
 	smc_sysctl_exit(sn);
 	smc_rdma_net_exit(sn);
 	smc_pnet_exit(sn);
+	smc_steer_exit(sn);
 	smc_pools_close(sn->pools);
 	smc_budget_put(sn->budget);
 	free_percpu(sn->stats);

@@ -10,6 +10,7 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include "admin/pnet.h"
+#include "steer/steer.h"
 #include "wire/clc.h"
 
 struct smc_budget;
@@ -58,6 +59,7 @@ struct smc_lgrs {
  * @wmem:	net.smc.wmem: send buffer in bytes where the socket sets none
  * @rmem:	net.smc.rmem: receive element in bytes where the socket sets none
  * @enable:	net.smc.enable
+ * @steer:	which connections may use SMC
  * @pnet:	which netdevs and ports are on one network
  * @mem_max:	net.smc.mem_max: cap on the memory of all buffers in bytes
  */
@@ -82,6 +84,7 @@ struct smc_net {
 	int			wmem;
 	int			rmem;
 	int			enable;
+	struct smc_steer	steer;
 	struct smc_pnet_table	pnet;
 	unsigned long		mem_max;
 	struct ctl_table_header	*sysctl;

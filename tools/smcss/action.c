@@ -5,6 +5,7 @@
 #include "action.h"
 #include "complain.h"
 #include "genl.h"
+#include "rule.h"
 #include "stats.h"
 #include "watch.h"
 
@@ -278,6 +279,58 @@ const struct command seid_commands[] = {
 	{ "show", show_seid, TAKES_NOTHING, false },
 	{ "enable", enable_seid, TAKES_NOTHING, true },
 	{ "disable", disable_seid, TAKES_NOTHING, true },
+	{ }
+};
+
+/* ---- filter rules -------------------------------------------------------------- */
+
+static int show_rules(struct genl *genl, const struct request *r)
+{
+	struct list rules = LIST_OF(struct rule);
+	int error = rules_read(genl, &rules);
+
+	if (!error)
+		(r->json ? rules_json : rules_print)(stdout, &rules);
+	list_free(&rules);
+	return error ? refused(genl, error, "filter rules") : 0;
+}
+
+/* The kernel's words say best what is wrong. */
+static int change_refused(struct genl *genl, int error, const char *what)
+{
+	const char *words = genl_words(genl);
+
+	if (error == EOPNOTSUPP)
+		return complain("this SMC module has no %s", what);
+	if (error)
+		return complain("the kernel refused: %s", *words ? words : strerror(error));
+	return 0;
+}
+
+static int add_rule(struct genl *genl, const struct request *r)
+{
+	struct rule rule;
+
+	rule_parse(r->words, r->word_count, &rule);
+	return change_refused(genl, rule_add(genl, &rule), "filter rules");
+}
+
+static int del_rule(struct genl *genl, const struct request *r)
+{
+	return change_refused(genl, rule_del(genl, rule_parse_id(r->words, r->word_count)),
+			      "filter rules");
+}
+
+static int flush_rules(struct genl *genl, const struct request *r)
+{
+	return change_refused(genl, rules_flush(genl), "filter rules");
+}
+
+const struct command filter_commands[] = {
+	{ "show", show_rules, TAKES_NOTHING, false },
+	{ "add", add_rule, TAKES_WORDS, true },
+	{ "del", del_rule, TAKES_WORDS, true },
+	{ "flush", flush_rules, TAKES_NOTHING, true },
 	{ }
 };
 

@@ -153,9 +153,12 @@ static void take_argument(struct request *r, const char *word, struct words *wor
 	bool named = !strcmp(word, "netdev") || !strcmp(word, "ibdev");
 	int takes = r->command->takes;
 
-	if (takes == TAKES_EID && !r->eid)
+	if (takes == TAKES_WORDS && r->word_count < MAX_WORDS)
+		r->words[r->word_count++] = word;
+	else if (takes == TAKES_EID && !r->eid)
 		r->eid = word;
-	else if (takes != TAKES_NOTHING && takes != TAKES_EID && !strcmp(word, "all"))
+	else if (takes != TAKES_NOTHING && takes != TAKES_EID && takes != TAKES_WORDS &&
+		 !strcmp(word, "all"))
 		r->filter.by_id = false;
 	else if (takes == TAKES_LINKS || (takes == TAKES_ID && !named) ||
 		 (takes == TAKES_DEVICES && named))

@@ -17,7 +17,8 @@ struct command {
 	const char *name;
 	/* Reads and shows, or changes something; an exit code. */
 	int (*run)(struct genl *genl, const struct request *request);
-	enum { TAKES_NOTHING, TAKES_ALL, TAKES_ID, TAKES_LINKS, TAKES_DEVICES, TAKES_EID } takes;
+	enum { TAKES_NOTHING, TAKES_ALL, TAKES_ID, TAKES_LINKS, TAKES_DEVICES, TAKES_EID,
+	       TAKES_WORDS } takes;
 	bool changes;		/* not to be repeated by --watch */
 };
 
@@ -33,6 +34,8 @@ struct tool {
 	const char *usage;
 };
 
+#define MAX_WORDS	32
+
 struct request {
 	enum smc_kind kind;
 	const struct smc_object *object;
@@ -44,6 +47,8 @@ struct request {
 	unsigned int count;	/* how often; 0: until it is interrupted */
 	struct filter filter;
 	const char *eid;
+	const char *words[MAX_WORDS];	/* of a command that reads them itself */
+	size_t word_count;
 };
 
 /* Ends the program on wrong usage, and after --help and --version. */

@@ -69,6 +69,16 @@ static void take_text(const struct field *field, struct nlattr *nla, char *to)
 		to[--len] = '\0';
 }
 
+static void take_bytes(struct nlattr *nla, struct bytes *to)
+{
+	size_t len = nla_len(nla);
+
+	if (len > sizeof(to->bytes))
+		return;
+	to->len = len;
+	memcpy(to->bytes, nla_data(nla), len);
+}
+
 void decode(const struct field *fields, struct nlattr *head, int len, void *object)
 {
 	const struct field *field;
@@ -85,6 +95,8 @@ void decode(const struct field *fields, struct nlattr *head, int len, void *obje
 				take_number(field, nla, to);
 			else if (field->kind == FIELD_TEXT)
 				take_text(field, nla, to);
+			else if (field->kind == FIELD_BYTES)
+				take_bytes(nla, (void *)to);
 			else if (field->kind == FIELD_NEST)
 				decode(field->nest, nla_data(nla), nla_len(nla), object);
 			else

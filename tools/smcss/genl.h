@@ -20,6 +20,13 @@ enum field_kind {
 	FIELD_TEXT,		/* trailing blanks are dropped */
 	FIELD_NEST,		/* fields of its own, into the same structure */
 	FIELD_FLAG,		/* true: the attribute came */
+	FIELD_BYTES,		/* struct bytes */
+};
+
+/* A few bytes as they came, such as an address. What is longer is none. */
+struct bytes {
+	uint8_t len;
+	uint8_t bytes[16];
 };
 
 struct field {
@@ -36,6 +43,8 @@ struct field {
 	{ attribute, FIELD_TEXT, offsetof(type, member), sizeof(((type *)0)->member), NULL }
 #define FLAG(attribute, type, member) \
 	{ attribute, FIELD_FLAG, offsetof(type, member), sizeof(bool), NULL }
+#define BYTES(attribute, type, member) \
+	{ attribute, FIELD_BYTES, offsetof(type, member), sizeof(struct bytes), NULL }
 #define NEST(attribute, fields) \
 	{ attribute, FIELD_NEST, 0, 1, fields }
 

@@ -15,6 +15,10 @@ static const char usage_text[] =
 	"                                user EIDs: peers need an EID in common\n"
 	"  seid [show | enable | disable]\n"
 	"                                system EID: common to all of one machine\n"
+	"  filter [show | add RULE | del ID | flush]\n"
+	"                                which connections may use SMC; the first rule that fits decides\n"
+	"     RULE: permit|exclude [in|out] [ipv4|ipv6] [local END] [remote END] [before ID]\n"
+	"     END:  [any | ADDRESS[/BITS]] [port N[-M]]\n"
 	"\n"
 	"  -d, --details       more; -dd, --ddetails: still more\n"
 	"  -a, --absolute      stats since the module was loaded, whatever was reset\n"
@@ -30,6 +34,7 @@ static const struct smc_object objects[] = {
 	{ "stats", stats_commands },
 	{ "ueid", ueid_commands },
 	{ "seid", seid_commands },
+	{ "filter", filter_commands },
 	{ }
 };
 

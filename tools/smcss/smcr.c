@@ -15,6 +15,10 @@ static const char usage_text[] =
 	"  stats [show | reset | json]   counters; reset begins anew at what is shown\n"
 	"  ueid [show | add EID | del EID | flush]\n"
 	"                                user EIDs: peers need one in common\n"
+	"  filter [show | add RULE | del ID | flush]\n"
+	"                                which connections may use SMC; the first rule that fits decides\n"
+	"     RULE: permit|exclude [in|out] [ipv4|ipv6] [local END] [remote END] [before ID]\n"
+	"     END:  [any | ADDRESS[/BITS]] [port N[-M]]\n"
 	"\n"
 	"  -d, --details       more; -dd, --ddetails: still more\n"
 	"  -a, --absolute      stats since the module was loaded, whatever was reset\n"
@@ -29,6 +33,7 @@ static const struct smc_object objects[] = {
 	{ "device", smcr_device_commands },
 	{ "stats", stats_commands },
 	{ "ueid", ueid_commands },
+	{ "filter", filter_commands },
 	{ }
 };
 

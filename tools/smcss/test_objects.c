@@ -9,6 +9,7 @@
 #include "link.h"
 #include "number.h"
 #include "pnet.h"
+#include "rule.h"
 #include "stats.h"
 #include "test.h"
 
@@ -583,6 +584,69 @@ static void test_args(void)
 	yes("watch", r.watch == 0.5 && r.count == 3);
 }
 
+/* ---- filter rules -------------------------------------------------------------- */
+
+static void test_rules(void)
+{
+	static const char *const typed[] = {
+		"exclude", "in", "local", "10.1.0.0/16", "port", "80-90", "remote", "port",
+		"443", "before", "7",
+	};
+	static const char *const more[] = { "permit", "ipv6", "local", "any", "remote", "fd00::1" };
+	struct list rules = LIST_OF(struct rule);
+	struct nl_msg *msg = nlmsg_alloc_simple(0, 0);
+	struct rule *r = list_add(&rules);
+
+	rule_parse(typed, sizeof(typed) / sizeof(*typed), r);
+	yes("rule: what is to be done", r->action == SMC_FILTER_EXCLUDE &&
+	    r->direction == SMC_FILTER_IN && r->before == 7 && !r->family);
+	yes("rule: prefix", r->local.has_address && r->local.address.len == 4 &&
+	    !memcmp(r->local.address.bytes, "\12\1\0\0", 4) && r->local.prefix == 16);
+	yes("rule: ports", r->local.port == 80 && r->local.port_last == 90 &&
+	    r->remote.has_port && r->remote.port == 443 && r->remote.port_last == 443);
+	yes("rule: no address", !r->remote.has_address);
+	r->id = 1;
+	r = list_add(&rules);
+	rule_parse(more, sizeof(more) / sizeof(*more), r);
+	yes("rule: IPv6", r->family == AF_INET6 && !r->local.has_address && !r->local.has_port &&
+	    r->remote.address.len == 16 && r->remote.prefix == 128);
+	r = list_add(&rules);
+	nla_put_u32(msg, SMC_NLA_FILTER_ID, 12345);
+	nla_put_u8(msg, SMC_NLA_FILTER_ACTION, SMC_FILTER_PERMIT);
+	nla_put_u8(msg, SMC_NLA_FILTER_DIRECTION, SMC_FILTER_OUT);
+	nla_put_u8(msg, SMC_NLA_FILTER_FAMILY, AF_INET);
+	nla_put(msg, SMC_NLA_FILTER_REMOTE_ADDR, 4, "\300\250\0\1");
+	nla_put_u8(msg, SMC_NLA_FILTER_REMOTE_PREFIX, 32);
+	nla_put_u16(msg, SMC_NLA_FILTER_LOCAL_PORT, 0);
+	nla_put_u16(msg, SMC_NLA_FILTER_LOCAL_PORT_LAST, 1023);
+	nla_put(msg, SMC_NLA_FILTER_LOCAL_ADDR, 17, "too long for one.");
+	nla_put_u64(msg, SMC_NLA_FILTER_HITS, 1ull << 40);
+	decode_message(rule_fields, msg, r);
+	yes("rule: an address of 17 bytes is none", !r->local.address.len);
+	r->local.has_address = false;
+	PRINTS("rules", rules_print(out, &rules),
+	       "   ID  Action   Dir   Family  Local            Port    Remote           Port            "
+	       "Hits\n"
+	       "    1  exclude  in    any     10.1.0.0/16      80-90   any              443                "
+	       "0\n"
+	       "    0  permit   both  ipv6    any              any     fd00::1          any                "
+	       "0\n"
+	       "12345  permit   out   ipv4    any              0-1023  192.168.0.1      any    "
+	       "1099511627776\n");
+	PRINTS("rules as JSON", rules_json(out, &rules),
+	       "{\"filter\": [\n"
+	       "  {\"id\": 1, \"action\": \"exclude\", \"direction\": \"in\", \"local\": "
+	       "{\"prefix\": \"10.1.0.0/16\", \"port\": 80, \"port_last\": 90}, \"remote\": "
+	       "{\"port\": 443, \"port_last\": 443}, \"hits\": 0},\n"
+	       "  {\"id\": 0, \"action\": \"permit\", \"direction\": \"both\", \"family\": "
+	       "\"ipv6\", \"remote\": {\"prefix\": \"fd00::1\"}, \"hits\": 0},\n"
+	       "  {\"id\": 12345, \"action\": \"permit\", \"direction\": \"out\", \"family\": "
+	       "\"ipv4\", \"local\": {\"port\": 0, \"port_last\": 1023}, \"remote\": "
+	       "{\"prefix\": \"192.168.0.1\"}, \"hits\": 1099511627776}\n"
+	       "]}\n");
+	list_free(&rules);
+}
+
 int main(void)
 {
 	test_decode();
@@ -601,5 +665,6 @@ int main(void)
 	test_file();
 	test_numbers();
 	test_args();
+	test_rules();
 	return test_result();
 }

@@ -63,6 +63,12 @@ enum {
 	SMC_NETLINK_DUMP_HS_LIMITATION,
 	SMC_NETLINK_ENABLE_HS_LIMITATION,
 	SMC_NETLINK_DISABLE_HS_LIMITATION,
+
+	/* what this module adds begins at 128 */
+	SMC_NETLINK_GET_FILTER = 128,
+	SMC_NETLINK_ADD_FILTER,
+	SMC_NETLINK_DEL_FILTER,
+	SMC_NETLINK_FLUSH_FILTER,
 };
 
 /* SMC_GEN_NETLINK: top level attributes, each a nest */
@@ -78,6 +84,9 @@ enum {
 	SMC_GEN_FBACK_STATS,
 	__SMC_GEN_MAX,
 	SMC_GEN_MAX = __SMC_GEN_MAX - 1,
+
+	/* added */
+	SMC_GEN_FILTER = 64,
 };
 
 /* in SMC_GEN_SYS_INFO: what this host can do */
@@ -312,6 +321,42 @@ enum {
 	/* what this module adds begins at 64 everywhere */
 	SMC_NLA_HS_LIMITATION_PENDING = 64,	/* u32: handshakes in progress */
 	SMC_NLA_HS_LIMITATION_THRESHOLD,	/* u32: beyond it, TCP */
+};
+
+/*
+ * in SMC_GEN_FILTER: a rule that says whether connections may use SMC; the first that fits
+ * decides. Addresses have 4 or 16 bytes, in network order; ports are in host order. What is
+ * left out of a request fits every connection.
+ */
+enum {
+	SMC_NLA_FILTER_PAD,
+	SMC_NLA_FILTER_ID,		/* u32: DEL: which; given by the kernel */
+	SMC_NLA_FILTER_ACTION,		/* u8: enum smc_filter_action */
+	SMC_NLA_FILTER_DIRECTION,	/* u8: enum smc_filter_direction */
+	SMC_NLA_FILTER_FAMILY,		/* u8: AF_INET, AF_INET6; without: both */
+	SMC_NLA_FILTER_LOCAL_ADDR,	/* binary */
+	SMC_NLA_FILTER_LOCAL_PREFIX,	/* u8: bits of it that count; without: all */
+	SMC_NLA_FILTER_LOCAL_PORT,	/* u16 */
+	SMC_NLA_FILTER_LOCAL_PORT_LAST,	/* u16: of a range; without: one port */
+	SMC_NLA_FILTER_REMOTE_ADDR,	/* binary */
+	SMC_NLA_FILTER_REMOTE_PREFIX,	/* u8 */
+	SMC_NLA_FILTER_REMOTE_PORT,	/* u16 */
+	SMC_NLA_FILTER_REMOTE_PORT_LAST, /* u16 */
+	SMC_NLA_FILTER_HITS,		/* u64: connections it decided about; not in requests */
+	SMC_NLA_FILTER_BEFORE,		/* u32: ADD: before the rule with this ID */
+	__SMC_NLA_FILTER_MAX,
+	SMC_NLA_FILTER_MAX = __SMC_NLA_FILTER_MAX - 1,
+};
+
+enum smc_filter_action {
+	SMC_FILTER_PERMIT = 1,
+	SMC_FILTER_EXCLUDE,
+};
+
+enum smc_filter_direction {
+	SMC_FILTER_IN = 1,		/* connections to listeners of this host */
+	SMC_FILTER_OUT,			/* connections made by this host */
+	SMC_FILTER_BOTH,
 };
 
 /* Socket options, level SOL_SMC (286) */

@@ -36,7 +36,7 @@
 	  "check 'sysctl net.smc' in this network namespace")		\
 	X(FILTERED, 0x5c010002,						\
 	  "a filter excludes this connection from SMC",			\
-	  "change the SMC filter rules if the connection should use SMC") \
+	  "'smcr filter' lists the rules; change them if the connection should use SMC") \
 	X(IPSEC, 0x5c010003,						\
 	  "an IPsec policy covers this connection, SMC would bypass it", \
 	  "exempt these addresses from the policy, or leave them on TCP") \

@@ -20,6 +20,10 @@ static const struct nla_policy smc_genl_policy[] = {
 							   smc_genl_check_eid),
 };
 
+/* A command that was added has a policy of its own. */
+#define ADDED(command, attribute, nested)				\
+	.cmd = command, .policy = nested, .maxattr = attribute
+
 static const struct genl_ops smc_genl_ops[] = {
 	{ .cmd = SMC_NETLINK_GET_SYS_INFO,	.dumpit = smc_genl_get_sys_info, },
 	{ .cmd = SMC_NETLINK_GET_LGR_SMCR,	.dumpit = smc_genl_get_lgr_smcr, },
@@ -42,6 +46,14 @@ static const struct genl_ops smc_genl_ops[] = {
 	  .doit = smc_genl_enable_hs_limitation, },
 	{ .cmd = SMC_NETLINK_DISABLE_HS_LIMITATION,
 	  .doit = smc_genl_disable_hs_limitation, },
+	{ ADDED(SMC_NETLINK_GET_FILTER, SMC_GEN_FILTER, smc_genl_filter_policy),
+	  .dumpit = smc_genl_get_filter, },
+	{ ADDED(SMC_NETLINK_ADD_FILTER, SMC_GEN_FILTER, smc_genl_filter_policy),
+	  .doit = smc_genl_add_filter, },
+	{ ADDED(SMC_NETLINK_DEL_FILTER, SMC_GEN_FILTER, smc_genl_filter_policy),
+	  .doit = smc_genl_del_filter, },
+	{ ADDED(SMC_NETLINK_FLUSH_FILTER, SMC_GEN_FILTER, smc_genl_filter_policy),
+	  .doit = smc_genl_flush_filter, },
 };
 
 /* EIDs belong to the host, everything else to a network namespace. */
@@ -50,6 +62,9 @@ static bool of_host(u8 cmd)
 	switch (cmd) {
 	case SMC_NETLINK_ENABLE_HS_LIMITATION:
 	case SMC_NETLINK_DISABLE_HS_LIMITATION:
+	case SMC_NETLINK_ADD_FILTER:
+	case SMC_NETLINK_DEL_FILTER:
+	case SMC_NETLINK_FLUSH_FILTER:
 		return false;
 	default:
 		return true;

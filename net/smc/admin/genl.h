@@ -42,6 +42,13 @@ int smc_genl_get_dev_smcr(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_get_stats(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_get_fback_stats(struct sk_buff *skb, struct netlink_callback *cb);
 
+/* genl_filter.c */
+extern const struct nla_policy smc_genl_filter_policy[SMC_GEN_FILTER + 1];
+int smc_genl_get_filter(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_add_filter(struct sk_buff *skb, struct genl_info *info);
+int smc_genl_del_filter(struct sk_buff *skb, struct genl_info *info);
+int smc_genl_flush_filter(struct sk_buff *skb, struct genl_info *info);
+
 /* genl_info.c */
 int smc_genl_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_dump_hs_limitation(struct sk_buff *skb, struct netlink_callback *cb);

@@ -34,37 +34,73 @@ enum smc_reason smc_eligible(const struct sock *sk)
 	return SMC_REASON_NONE;
 }
 
+static enum smc_reason filter_at_syn(const struct sock *sk)
+{
+	const struct smc_net *sn = smc_net(sock_net(sk));
+	struct smc_flow flow;
+
+	if (!smc_steered(sn))
+		return SMC_REASON_NONE;
+	smc_flow_of_sock(sk, &flow, false);
+	return smc_filter_excludes(sn, &flow, true) ? SMC_REASON_FILTERED : SMC_REASON_NONE;
+}
+
 /*
  * TCP asks for the route when it has decided everything and is about to build the
- * first SYN: the moment to see whether a policy covers the connection.  It asks us once.
+ * first SYN: the moment to see whether a policy or a rule covers the connection.  It asks
+ * us once.
  */
 static int smc_rebuild_header(struct sock *sk)
 {
 	const struct inet_connection_sock_af_ops *tcp = smc_family(sk)->tcp_af_ops;
 	int rc = tcp->rebuild_header(sk);
+	enum smc_reason reason;
 
 	WRITE_ONCE(inet_csk(sk)->icsk_af_ops, tcp);
-	if (!rc && smc_sk(sk)->phase == SMC_PHASE_CONNECTING &&
-	    smc_ipsec_dst(__sk_dst_get(sk))) {
+	if (rc || smc_sk(sk)->phase != SMC_PHASE_CONNECTING)
+		return rc;
+	reason = smc_ipsec_dst(__sk_dst_get(sk)) ? SMC_REASON_IPSEC : filter_at_syn(sk);
+	if (reason) {
 		tcp_sk(sk)->syn_smc = false;
 		smc_hs_kill(sk);
-		smc_to_tcp(sk, SMC_REASON_IPSEC, 0);
+		smc_to_tcp(sk, reason, 0);
 	}
-	return rc;
+	return 0;
+}
+
+/*
+ * Have TCP ask us when it knows both ends.  A socket that was IPv6-mapped in a former life
+ * would not be asked.
+ */
+static bool ask_at_syn(struct sock *sk)
+{
+	struct smc_family *f = smc_family(sk);
+
+	if (inet_csk(sk)->icsk_af_ops != f->tcp_af_ops &&
+	    inet_csk(sk)->icsk_af_ops != &f->af_ops)
+		return false;
+	WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &f->af_ops);
+	return true;
 }
 
 /* There are policies: have the route looked at, or look now. */
 static bool ipsec_covers(struct sock *sk, const struct sockaddr *addr, int len)
 {
-	struct smc_family *f = smc_family(sk);
+	return smc_ipsec_to_mapped(sk, addr, len) || !ask_at_syn(sk);
+}
 
-	if (smc_ipsec_to_mapped(sk, addr, len))
-		return true;
-	/* A socket that was IPv6-mapped in a former life would not ask us. */
-	if (inet_csk(sk)->icsk_af_ops != f->tcp_af_ops)
-		return true;
-	WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &f->af_ops);
-	return false;
+/* What the configuration says of this destination, as far as it is known by now. */
+static enum smc_reason steered(struct sock *sk, const struct sockaddr *addr, int len)
+{
+	const struct smc_net *sn = smc_net(sock_net(sk));
+	struct smc_flow flow;
+
+	if (!test_bit(SMC_STEER_FILTER, &sn->steer.on))
+		return SMC_REASON_NONE;
+	if (smc_flow_to_mapped(sk, addr, len, &flow))
+		return smc_filter_excludes(sn, &flow, true) ? SMC_REASON_FILTERED :
+							      SMC_REASON_NONE;
+	return ask_at_syn(sk) ? SMC_REASON_NONE : SMC_REASON_FILTERED;
 }
 
 void __init smc_connect_init(struct smc_family *f)
@@ -81,6 +117,8 @@ static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr *addr,
 
 	if (!reason && smc_ipsec_any(sk) && ipsec_covers(sk, addr, len))
 		reason = SMC_REASON_IPSEC;
+	if (!reason && smc_steered(smc_net(sock_net(sk))))
+		reason = steered(sk, addr, len);
 	if (reason)
 		return reason;
 	hs = smc_hs_new(sk, SMC_HS_CONNECT, GFP_KERNEL);

@@ -8,7 +8,7 @@
 #include "nursery.h"
 #include "socket.h"
 
-/* The SYN that TCP works on; only where IPsec policies want it looked at. */
+/* The SYN that TCP works on; only where IPsec policies or rules want it looked at. */
 static DEFINE_PER_CPU(struct sk_buff *, smc_current_syn);
 
 /* Bottom halves are off: nobody else comes to this CPU with a SYN. */
@@ -17,7 +17,7 @@ static int smc_conn_request(struct sock *sk, struct sk_buff *skb)
 	const struct inet_connection_sock_af_ops *tcp = smc_family(sk)->tcp_af_ops;
 	int rc;
 
-	if (likely(!smc_ipsec_any(sk)))
+	if (likely(!smc_ipsec_any(sk)) && !smc_steered(smc_net(sock_net(sk))))
 		return tcp->conn_request(sk, skb);
 	this_cpu_write(smc_current_syn, skb);
 	rc = tcp->conn_request(sk, skb);
@@ -25,12 +25,35 @@ static int smc_conn_request(struct sock *sk, struct sk_buff *skb)
 	return rc;
 }
 
+static bool filter_excludes_syn(const struct sock *sk, const struct sk_buff *syn)
+{
+	const struct smc_net *sn = smc_net(sock_net(sk));
+	struct smc_flow flow;
+
+	if (!smc_steered(sn))
+		return false;
+	smc_flow_of_syn(syn, &flow);
+	return smc_filter_excludes(sn, &flow, true);
+}
+
 /* Asked by TCP for each SYN that carries the option. */
 static bool refuses_smc(const struct sock *sk)
 {
 	struct sk_buff *syn = this_cpu_read(smc_current_syn);
 
-	return smc_eligible(sk) || (syn && smc_ipsec_syn(sk, syn));
+	return smc_eligible(sk) ||
+	       (syn && (smc_ipsec_syn(sk, syn) || filter_excludes_syn(sk, syn)));
+}
+
+static bool filter_excludes_child(const struct sock *child)
+{
+	const struct smc_net *sn = smc_net(sock_net(child));
+	struct smc_flow flow;
+
+	if (!smc_steered(sn))
+		return false;
+	smc_flow_of_sock(child, &flow, true);
+	return smc_filter_excludes(sn, &flow, false);
 }
 
 /* No option in our SYN-ACK: for our own reasons, or because none had come. */
@@ -40,6 +63,8 @@ static enum smc_reason why_tcp(const struct sock *listener, struct sock *child)
 
 	if (!reason && smc_ipsec_any(child) && smc_ipsec_dst(__sk_dst_get(child)))
 		reason = SMC_REASON_IPSEC;
+	if (!reason && filter_excludes_child(child))
+		reason = SMC_REASON_FILTERED;
 	return reason ?: SMC_REASON_PEER_NO_OPTION;
 }
 

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What steering costs a connection set-up, and where SMC begins to pay:
+#
+#   bench/steer.sh [filter|auto]     on the host: boots a guest that counts instructions
+#
+# filter: connect + close without a rule, with 1 000 rules of which none fits, with 1 000 of
+# which the last one does. auto: connections that exchange so many messages, or so many bytes,
+# before they close, over TCP and over SMC: Documentation/steering.md has the results.
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../../../../.." && pwd)
+what=${1:-filter}
+
+if [ -z "$SMC_KO" ]; then
+	make -s -C "$here" OUT="$top/build/bench" && make -s -C "$top" tools || exit 2
+	exec "$top/tools/testing/vm/run" --kver 6.12 --icount --timeout 900 --name "steer-$what" -- \
+		"$here/steer.sh" "$what"
+fi
+
+# From memory: a page that comes over 9p while the clock runs would be in the result.
+cp "${SMC_BENCH:-$top/build/bench/smc_bench}" /tmp/smc_bench || exit 1
+modprobe -q udp_tunnel
+insmod "$SMC_KO" || exit 1
+sleep 20	# what the boot has put off is done now, and takes no time
+
+cost()	# cost <transport> <work> <options...>: instructions per operation
+{
+	local transport=$1 work=$2
+
+	shift 2
+	/tmp/smc_bench --json --transport "$transport" --work "$work" "$@" |
+		sed -n 's/.*"ns_per_op": *\([0-9.]*\).*/\1/p'
+}
+
+rules()	# rules <first> <last>: none of them fits; one address, network or range of ports each
+{
+	PYTHONPATH=$top/tools/smcss python3 -B - "$@" <<-'END'
+	import struct, sys, genl
+	link = genl.Genl()
+	for i in range(int(sys.argv[1]), int(sys.argv[2])):
+	    a = genl.attr
+	    rule = a(2, b"\2") + a(9, bytes((10, i >> 8, i & 255, 0)))
+	    if i % 3 == 0:
+	        rule += a(10, b"\x18")
+	    if i % 3 == 1:
+	        rule += a(11, struct.pack("=H", i)) + a(12, struct.pack("=H", i + 100))
+	    if i % 5 == 0:
+	        rule += a(5, bytes((192, 168, i & 255, i >> 8)))
+	    link.ask(129, a(64 | 0x8000, rule))
+	END
+}
+
+permit()
+{
+	PYTHONPATH=$top/tools/smcss python3 -B -c 'import genl
+genl.Genl().ask(129, genl.attr(64 | 0x8000, genl.attr(2, b"\1")))'
+}
+
+case $what in
+filter)
+	echo "rules                cost of connect + close"
+	echo "none                 $(cost smc connect --size 64 --count 2000)"
+	rules 0 1000
+	echo "1000, none fits      $(cost smc connect --size 64 --count 2000)"
+	permit
+	echo "1001, the last fits  $(cost smc connect --size 64 --count 2000)"
+	echo "over TCP             $(cost tcp connect --size 64 --count 2000)"
+	;;
+esac
