@@ -624,6 +624,24 @@ struct smc_handshake *smc_hs_drive(struct sock *sk)
 }
 
 /**
+ * smc_hs_driven() - does somebody run the handshake as soon as there is an event?
+ * @sk: the socket
+ *
+ * Context: any.
+ */
+bool smc_hs_driven(const struct sock *sk)
+{
+	struct smc_handshake *hs;
+	bool driven;
+
+	rcu_read_lock();
+	hs = rcu_dereference(smc_sk(sk)->hs);
+	driven = hs && atomic_read(&hs->drivers);
+	rcu_read_unlock();
+	return driven;
+}
+
+/**
  * smc_hs_drive_end() - the promise ends, the worker takes over if need be
  * @hs: the handshake, or NULL
  */

@@ -103,6 +103,7 @@ bool smc_hs_begin(struct smc_handshake *hs);
 void smc_hs_kill(struct sock *sk);
 void smc_hs_event(struct sock *sk);
 struct smc_handshake *smc_hs_drive(struct sock *sk);
+bool smc_hs_driven(const struct sock *sk);
 void smc_hs_drive_end(struct smc_handshake *hs);
 int smc_hs_wait(struct sock *sk, long timeo);
 

@@ -73,8 +73,12 @@ static void smc_state_change(struct sock *sk)
 			smc_hs_event(sk);
 		return;
 	case SMC_PHASE_CONNECTING:
-		/* The Proposal is about to be sent, and acknowledges the SYN. */
-		if (state == TCP_ESTABLISHED && tcp_sk(sk)->syn_smc && !smc->raw_clc)
+		/*
+		 * A Proposal that is sent at once acknowledges the SYN.  Not so one that has to
+		 * wait for the worker: connections are accepted in the order of their ACKs.
+		 */
+		if (state == TCP_ESTABLISHED && tcp_sk(sk)->syn_smc && !smc->raw_clc &&
+		    smc_hs_driven(sk))
 			inet_csk_enter_pingpong_mode(sk);
 		smc_hs_event(sk);
 		break;

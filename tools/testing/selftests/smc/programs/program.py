@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the tests of real programs share."""
+import contextlib
 import json
 import os
 import subprocess
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.environ.get("SMC_ROOT", os.path.abspath(f"{HERE}/../../../../.."))
 TOOLS = f"{ROOT}/build/tools"
 SMC_RUN = f"{TOOLS}/smc_run"
+PREFIX = {"tcp": [], "smc": [SMC_RUN]}
+PATIENCE = 120	# seconds until something that has to come comes, on a busy host
 
 
 def say(text):
@@ -21,3 +25,65 @@ def connections():
                           check=True)
     stats = json.loads(done.stdout)["stats"]
     return stats["smc_connections"], stats["fallbacks"]
+
+
+def run(*command, timeout=PATIENCE, **how):
+    """(status, what it printed)"""
+    try:
+        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+                              timeout=timeout, cwd="/tmp", **how)
+    except subprocess.TimeoutExpired as error:
+        return 124, f"{command}: no end after {timeout} s\n{(error.stdout or b'')[-500:]!r}"
+    if done.returncode:
+        say(f"{' '.join(map(str, command))[:200]}: status {done.returncode}\n{done.stdout[-1500:]}")
+    return done.returncode, done.stdout
+
+
+def succeeds(*command, **how):
+    return run(*command, **how)[0] == 0
+
+
+def await_listener(port, process=None):
+    """Until somebody listens; a connection would disturb some servers."""
+    wanted = f":{port:04X}"
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        for table in ("tcp", "tcp6"):
+            with open(f"/proc/net/{table}", encoding="ascii") as lines:
+                if any(line.split()[1].endswith(wanted) and line.split()[3] == "0A"
+                       for line in list(lines)[1:]):
+                    return
+        if process and process.poll() is not None:
+            break
+        time.sleep(0.05)
+    raise RuntimeError(f"nobody listens on port {port}")
+
+
+@contextlib.contextmanager
+def server(*command, port, **how):
+    """A program that listens, for as long as the block lasts."""
+    with open(f"/tmp/server-{port}.log", "w+", encoding="utf-8", errors="replace") as log:
+        with subprocess.Popen([str(word) for word in command], stdout=log,
+                              stderr=subprocess.STDOUT, cwd="/tmp", **how) as process:
+            try:
+                await_listener(port, process)
+                yield process
+            except RuntimeError:
+                log.seek(0)
+                say(log.read()[-1500:])
+                raise
+            finally:
+                process.terminate()
+
+
+def modes(port):
+    """How many established connections to or from this port have which mode, as smcss tells."""
+    done = subprocess.run([f"{TOOLS}/smcss", "-a", "-j"], stdout=subprocess.PIPE, text=True,
+                          check=True)
+    found = {}
+    for sock in json.loads(done.stdout)["sockets"]:
+        ends = [sock.get(end) or {} for end in ("local", "peer")]
+        if sock["state"] == "ACTIVE" and port in [end.get("port") for end in ends]:
+            found[sock["mode"]] = found.get(sock["mode"], 0) + 1
+    return found

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""nginx: files, many requests on one connection, TLS, and as a proxy with SMC on both sides."""
+import hashlib
+import os
+
+from program import PREFIX, run, server, succeeds
+
+CONNECTIONS = 10
+PLAIN, TLS, PROXY = 8080, 8443, 8081
+SMC = PREFIX["smc"]
+DIRECTORY = "/tmp/nginx"
+CONFIGURATION = f"""
+user root;
+daemon off;
+worker_processes 2;
+pid {DIRECTORY}/pid;
+error_log {DIRECTORY}/error.log;
+events {{ worker_connections 512; }}
+http {{
+	access_log off;
+	sendfile on;
+	keepalive_requests 1000000;
+	client_body_temp_path {DIRECTORY}/body;
+	proxy_temp_path {DIRECTORY}/proxy;
+	upstream behind {{ server 127.0.0.1:{PLAIN}; keepalive 4; }}
+	server {{ listen 127.0.0.1:{PLAIN}; root {DIRECTORY}; }}
+	server {{
+		listen 127.0.0.1:{TLS} ssl;
+		ssl_certificate {DIRECTORY}/cert.pem;
+		ssl_certificate_key {DIRECTORY}/key.pem;
+		root {DIRECTORY};
+	}}
+	server {{
+		listen 127.0.0.1:{PROXY};
+		location / {{
+			proxy_pass http://behind;
+			proxy_http_version 1.1;
+			proxy_set_header Connection "";
+		}}
+	}}
+}}
+"""
+
+
+def prepare():
+    """The hash of the large file."""
+    os.makedirs(DIRECTORY, exist_ok=True)
+    data = os.urandom(32 << 20)
+    for name, content in (("large", data), ("small", b"small\n" * 20),
+                          ("conf", CONFIGURATION.encode())):
+        with open(f"{DIRECTORY}/{name}", "wb") as file:
+            file.write(content)
+    run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+        "/CN=localhost", "-keyout", f"{DIRECTORY}/key.pem", "-out", f"{DIRECTORY}/cert.pem")
+    return hashlib.sha256(data).hexdigest()
+
+
+def fetched(url, wanted):
+    """Does curl get what is there?"""
+    got = f"{DIRECTORY}/got"
+    if not succeeds(*SMC, "curl", "-s", "-S", "-k", "-f", "-o", got, url):
+        return False
+    with open(got, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == wanted
+
+
+def cases():
+    wanted = prepare()
+    with server(*SMC, "nginx", "-e", f"{DIRECTORY}/error.log", "-c", f"{DIRECTORY}/conf",
+                port=PLAIN):
+        yield "nginx: 32 MiB by sendfile", fetched(f"http://127.0.0.1:{PLAIN}/large", wanted)
+        yield "nginx: 32 MiB over TLS", fetched(f"https://127.0.0.1:{TLS}/large", wanted)
+        yield "nginx: 32 MiB through a proxy", fetched(f"http://127.0.0.1:{PROXY}/large", wanted)
+        for name, port in (("", PLAIN), (" through a proxy", PROXY)):
+            status, said = run(*SMC, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code} ",
+                               f"http://127.0.0.1:{port}/small?[1-5000]", timeout=300)
+            yield f"nginx: 5000 requests on a connection{name}", (
+                status == 0 and said.split() == ["200"] * 5000)
+        status, said = run(*SMC, "wrk", "-t", 2, "-c", 50, "-d", "5s", "--timeout", "60s", "-H",
+                           "Connection: close", f"http://127.0.0.1:{PLAIN}/small")
+        yield "nginx: wrk with a connection for each request", (
+            status == 0 and "Socket errors" not in said and "Non-2xx" not in said)

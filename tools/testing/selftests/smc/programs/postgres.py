@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""PostgreSQL: pgbench, and whether the books balance; a dump that comes back the same."""
+import glob
+
+from program import PREFIX, run, server, succeeds
+
+CONNECTIONS = 10
+PORT = 5432
+SMC = PREFIX["smc"]
+DATA = "/tmp/postgres"
+BIN = (glob.glob("/usr/lib/postgresql/*/bin") or [""])[-1]
+AS_POSTGRES = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"]
+ENDS = ["-h", "127.0.0.1", "-p", PORT, "-U", "postgres"]
+
+
+def prepare():
+    run("install", "-d", "-o", "postgres", "-m", "700", DATA)
+    return succeeds(*AS_POSTGRES, f"{BIN}/initdb", "-D", DATA, "-A", "trust", "--no-sync",
+                    timeout=300)
+
+
+def sql(query, database="postgres"):
+    return run(*SMC, f"{BIN}/psql", *ENDS, "-At", "-d", database, "-c", query)[1].strip()
+
+
+
+def cases():
+    yield "postgres: a new cluster", prepare()
+    with server(*SMC, *AS_POSTGRES, f"{BIN}/postgres", "-D", DATA, "-p", PORT, "-c", "fsync=off",
+                "-c", "unix_socket_directories=", "-c", "listen_addresses=127.0.0.1", port=PORT):
+        # Who answers the first query is ready.
+        yield "postgres: answers", succeeds(*SMC, f"{BIN}/pg_isready", *ENDS) or \
+            sql("select 1") == "1"
+        yield "postgres: pgbench fills its tables", succeeds(
+            *SMC, f"{BIN}/pgbench", *ENDS, "-i", "-q", "postgres", timeout=300)
+        yield "postgres: pgbench", succeeds(*SMC, f"{BIN}/pgbench", *ENDS, "-c", 4, "-t", 100,
+                                            "postgres", timeout=300)
+        sums = [sql(f"select sum({column}) from pgbench_{table}") for column, table in
+                (("abalance", "accounts"), ("bbalance", "branches"), ("tbalance", "tellers"),
+                 ("delta", "history"))]
+        yield "postgres: the books balance", len(set(sums)) == 1 and sums[0] != ""
+        yield "postgres: nothing is lost", sql("select count(*) from pgbench_history") == "400"
+        sql("create database again template template0")
+        yield "postgres: a dump comes back", succeeds(
+            "sh", "-c", f"{SMC[0]} {BIN}/pg_dump -h 127.0.0.1 -p {PORT} -U postgres -t "
+            "pgbench_accounts postgres | "
+            f"{SMC[0]} {BIN}/psql -q -h 127.0.0.1 -p {PORT} -U postgres again", timeout=300)
+        rows = "select count(*), md5(string_agg(a::text, ',' order by aid)) from pgbench_accounts a"
+        first, second = sql(rows), sql(rows, "again")
+        yield "postgres: the same", first == second and first.startswith("100000|")

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""ssh: a large file through a session, and a tunnel."""
+import hashlib
+import os
+
+from program import PREFIX, run, server, succeeds
+
+CONNECTIONS = 3
+FALLBACKS = 2	# a tunnel between two ends that are plain TCP
+PORT, TUNNEL, BEHIND = 2222, 2223, 2224
+SMC = PREFIX["smc"]
+DIRECTORY = "/tmp/ssh"
+CONFIGURATION = f"""
+Port {PORT}
+ListenAddress 127.0.0.1
+HostKey {DIRECTORY}/host
+AuthorizedKeysFile {DIRECTORY}/user.pub
+PidFile none
+UsePAM no
+StrictModes no
+PermitRootLogin yes
+"""
+CLIENT = ["ssh", "-F", "none", "-i", f"{DIRECTORY}/user", "-o", "StrictHostKeyChecking=no", "-o",
+          "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes", "-q", "-p", PORT]
+
+
+def prepare():
+    """The hash of a large file."""
+    os.makedirs(DIRECTORY, exist_ok=True)
+    os.makedirs("/run/sshd", exist_ok=True)
+    for key in ("host", "user"):
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{DIRECTORY}/{key}")
+    with open(f"{DIRECTORY}/config", "w", encoding="ascii") as file:
+        file.write(CONFIGURATION)
+    data = os.urandom(16 << 20)
+    with open(f"{DIRECTORY}/large", "wb") as file:
+        file.write(data)
+    return hashlib.sha256(data).hexdigest()
+
+
+def cases():
+    wanted = prepare()
+    with server(*SMC, "/usr/sbin/sshd", "-D", "-e", "-f", f"{DIRECTORY}/config", port=PORT):
+        yield "ssh: runs a command", succeeds(*SMC, *CLIENT, "root@127.0.0.1", "test -d /tmp/ssh")
+        pull = " ".join(map(str, [*SMC, *CLIENT, "root@127.0.0.1", f"cat {DIRECTORY}/large"]))
+        yield "ssh: 16 MiB out of a session", run("sh", "-c", f"{pull} | sha256sum")[1].startswith(
+            wanted)
+        push = " ".join(map(str, [*SMC, *CLIENT, "root@127.0.0.1", "sha256sum"]))
+        yield "ssh: 16 MiB into a session", run(
+            "sh", "-c", f"{push} < {DIRECTORY}/large")[1].startswith(wanted)
+        with server("/usr/bin/python3", "-m", "http.server", "-b", "127.0.0.1", "-d", DIRECTORY,
+                    BEHIND, port=BEHIND), \
+             server(*SMC, *CLIENT, "-N", "-L", f"{TUNNEL}:127.0.0.1:{BEHIND}", "root@127.0.0.1",
+                    port=TUNNEL):
+            yield "ssh: 16 MiB through a tunnel", (
+                succeeds("curl", "-s", "-S", "-o", f"{DIRECTORY}/got",
+                         f"http://127.0.0.1:{TUNNEL}/large") and
+                run("sha256sum", f"{DIRECTORY}/got")[1].startswith(wanted))
