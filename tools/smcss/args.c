@@ -59,12 +59,8 @@ static void take_option(const struct tool *tool, struct request *r, char letter,
 	case 'c':
 		r->count = parse_count(next_word(words, "--count"));
 		break;
-	case 'h':
-		fputs(tool->usage, stdout);
-		exit(finish_output(0));
-	case 'v':
-		printf("%s %s\n", program_invocation_short_name, SMC_TOOLS_VERSION);
-		exit(finish_output(0));
+	default:
+		other_option(letter, tool->usage);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "complain.h"
+#include "smcss.h"
 
 static void say(const char *format, va_list args)
 {
@@ -32,6 +33,21 @@ void usage_error(const char *format, ...)
 	say(format, args);
 	va_end(args);
 	fprintf(stderr, "'%s --help' shows how it is used\n", program_invocation_short_name);
+	exit(EXIT_USAGE);
+}
+
+void other_option(int option, const char *usage_text)
+{
+	switch (option) {
+	case 'h':
+		fputs(usage_text, stdout);
+		exit(finish_output(0));
+	case 'v':
+	case 'V':
+		printf("%s %s\n", program_invocation_short_name, SMC_TOOLS_VERSION);
+		exit(finish_output(0));
+	}
+	fputs(usage_text, stderr);
 	exit(EXIT_USAGE);
 }
 

@@ -12,6 +12,12 @@ int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, with a hint at --help; ends the program with EXIT_USAGE. */
 _Noreturn void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * The options that every tool has: -h prints the usage text, -v the version; whatever else
+ * getopt returned is wrong usage. Ends the program.
+ */
+_Noreturn void other_option(int option, const char *usage_text);
+
 /* Ends the program: memory is used up. */
 _Noreturn void no_memory(void);
 

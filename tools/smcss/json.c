@@ -72,11 +72,14 @@ static void print_dmb(struct json *json, const struct smcd_diag_dmbinfo *d)
 	json_object_end(json);
 }
 
-static void print_link(struct json *json, const struct smc_diag_lgrinfo *g)
+static void print_link(struct json *json, const struct record *r)
 {
+	const struct smc_diag_lgrinfo *g = &r->lgr;
 	const struct smc_diag_linkinfo *link = &g->lnk[0];
 
 	json_object(json, "smcr");
+	if (record_has(r, SMC_DIAG_LGRID))
+		json_hex(json, "linkgroup", 8, r->lgr_id);
 	json_text(json, "role", g->role ? "server" : "client");
 	json_number(json, "link", link->link_id);
 	json_bytes(json, "device", link->ibname, sizeof(link->ibname));
@@ -112,7 +115,7 @@ static void print_socket(struct json *json, const struct record *r)
 	if (record_has(r, SMC_DIAG_DMBINFO))
 		print_dmb(json, &r->dmb);
 	if (record_has(r, SMC_DIAG_LGRINFO))
-		print_link(json, &r->lgr);
+		print_link(json, r);
 	json_object_end(json);
 }
 

@@ -32,12 +32,21 @@ double parse_seconds(const char *text)
 	return seconds;
 }
 
-unsigned int parse_count(const char *text)
+bool read_number(const char *text, unsigned long min, unsigned long max, unsigned long *value)
 {
 	char *end;
-	unsigned long count = strtoul(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || *end || !count || count > 1000000000)
+	if (*text < '0' || *text > '9')
+		return false;
+	*value = strtoul(text, &end, 10);	/* ULONG_MAX if it is more */
+	return !*end && *value >= min && *value <= max;
+}
+
+unsigned int parse_count(const char *text)
+{
+	unsigned long count;
+
+	if (!read_number(text, 1, 1000000000, &count))
 		usage_error("'%s' is no number of rounds", text);
 	return count;
 }

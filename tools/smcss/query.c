@@ -24,7 +24,7 @@ static void take(struct record *r, struct nlattr *nla, void *to, size_t size)
 
 	memset(to, 0, size);
 	memcpy(to, nla_data(nla), len < size ? len : size);
-	r->has |= 1u << nla_type(nla);
+	r->has |= record_bit(nla_type(nla));
 }
 
 static void take_attributes(struct record *r, struct nlmsghdr *nlh)
@@ -39,6 +39,9 @@ static void take_attributes(struct record *r, struct nlmsghdr *nlh)
 			break;
 		case SMC_DIAG_LGRINFO:
 			take(r, nla, &r->lgr, sizeof(r->lgr));
+			break;
+		case SMC_DIAG_LGRID:
+			take(r, nla, &r->lgr_id, sizeof(r->lgr_id));
 			break;
 		case SMC_DIAG_SHUTDOWN:
 			take(r, nla, &r->shutdown, sizeof(r->shutdown));

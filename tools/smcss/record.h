@@ -15,10 +15,11 @@
 
 struct record {
 	struct smc_diag_msg msg;
-	uint32_t has;			/* bit SMC_DIAG_x: that attribute came */
+	uint64_t has;			/* bit SMC_DIAG_x: that attribute came */
 	uint8_t shutdown;
 	struct smc_diag_conninfo conn;
 	struct smc_diag_lgrinfo lgr;
+	uint32_t lgr_id;		/* not from the kernel's own module */
 	struct smcd_diag_dmbinfo dmb;
 	struct smc_diag_fallback fallback;
 };
@@ -29,9 +30,15 @@ struct records {
 	size_t room;
 };
 
+/* What this module has added begins at 64. */
+static inline uint64_t record_bit(int attribute)
+{
+	return 1ull << (attribute < SMC_DIAG_LGRID ? attribute : attribute - SMC_DIAG_LGRID + 32);
+}
+
 static inline bool record_has(const struct record *r, int attribute)
 {
-	return r->has & (1u << attribute);
+	return r->has & record_bit(attribute);
 }
 
 static inline bool is_tcp(const struct record *r)

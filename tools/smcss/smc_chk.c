@@ -18,6 +18,7 @@
 
 #include "check.h"
 #include "complain.h"
+#include "number.h"
 #include "pnetid.h"
 #include "server.h"
 #include "smcss.h"
@@ -56,6 +57,8 @@ struct options {
 
 static void take_option(struct options *o, int option)
 {
+	unsigned long seconds;
+
 	switch (option) {
 	case 'C':
 		o->host = optarg;
@@ -76,24 +79,17 @@ static void take_option(struct options *o, int option)
 		o->echo = true;
 		break;
 	case 't':
-		o->timeout = atoi(optarg);
-		if (!o->timeout || o->timeout > 3600)
+		if (!read_number(optarg, 1, 3600, &seconds))
 			usage_error("'%s' is no number of seconds", optarg);
+		o->timeout = seconds;
 		break;
 	case 'j':
 		o->json = true;
 		break;
 	case 'd':
 		break;
-	case 'h':
-		fputs(usage_text, stdout);
-		exit(finish_output(0));
-	case 'v':
-		puts("smc_chk " SMC_TOOLS_VERSION);
-		exit(finish_output(0));
 	default:
-		fputs(usage_text, stderr);
-		exit(EXIT_USAGE);
+		other_option(option, usage_text);
 	}
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* smc_pnet: the table that says which interfaces and devices share a physical network. */
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <net/if.h>
@@ -10,6 +11,7 @@
 #include <linux/smc.h>
 
 #include "complain.h"
+#include "number.h"
 #include "pnet.h"
 #include "smcss.h"
 
@@ -42,6 +44,8 @@ struct options {
 
 static void take_action(struct options *o, char action, const char *id)
 {
+	size_t i;
+
 	if (o->action)
 		usage_error("-%c and -%c exclude each other", o->action, action);
 	o->action = action;
@@ -49,7 +53,9 @@ static void take_action(struct options *o, char action, const char *id)
 		return;
 	if (!pnetid_valid(id))
 		usage_error("'%s' is no PNETID: 1 to 16 letters and digits", id);
-	strcpy(o->pnet.id, id);
+	/* the kernel's own module does so only when it adds an entry */
+	for (i = 0; id[i]; i++)
+		o->pnet.id[i] = toupper((unsigned char)id[i]);
 }
 
 static void take_name(char name[64], const char *text)
@@ -61,10 +67,9 @@ static void take_name(char name[64], const char *text)
 
 static uint8_t parse_port(const char *text)
 {
-	char *end;
-	unsigned long port = strtoul(text, &end, 10);
+	unsigned long port;
 
-	if (*text < '0' || *text > '9' || *end || !port || port > 2)
+	if (!read_number(text, 1, 2, &port))
 		usage_error("'%s' is no port of an RDMA device: 1 or 2", text);
 	return port;
 }
@@ -93,15 +98,8 @@ static void take_option(struct options *o, int option)
 	case 'j':
 		o->json = true;
 		break;
-	case 'h':
-		fputs(usage_text, stdout);
-		exit(finish_output(0));
-	case 'v':
-		puts("smc_pnet " SMC_TOOLS_VERSION);
-		exit(finish_output(0));
 	default:
-		fputs(usage_text, stderr);
-		exit(EXIT_USAGE);
+		other_option(option, usage_text);
 	}
 }
 

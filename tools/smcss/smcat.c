@@ -59,15 +59,8 @@ static void take_option(struct options *o, int option)
 	case 'j':
 		o->json = true;
 		break;
-	case 'h':
-		fputs(usage_text, stdout);
-		exit(finish_output(0));
-	case 'v':
-		puts("smcat " SMC_TOOLS_VERSION);
-		exit(finish_output(0));
 	default:
-		fputs(usage_text, stderr);
-		exit(EXIT_USAGE);
+		other_option(option, usage_text);
 	}
 }
 

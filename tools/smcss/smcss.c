@@ -73,16 +73,8 @@ static void take_option(struct options *o, int option, const char **where)
 	case 'c':
 		o->count = parse_count(optarg);
 		break;
-	case 'h':
-		fputs(usage_text, stdout);
-		exit(0);
-	case 'v':
-	case 'V':
-		puts("smcss " SMC_TOOLS_VERSION);
-		exit(0);
 	default:
-		fputs(usage_text, stderr);
-		exit(EXIT_USAGE);
+		other_option(option, usage_text);
 	}
 }
 

@@ -29,7 +29,7 @@ static void heading(struct grid *t, const struct columns *columns)
 		"GID", "Token", "Peer-GID", "Peer-Token", "Linkid", NULL
 	};
 	static const char * const smcr[] = {
-		"Role", "IB-Device", "Port", "Linkid", "GID", "Peer-GID", NULL
+		"Role", "IB-Device", "Port", "Linkid", "GID", "Peer-GID", "LG-ID", NULL
 	};
 
 	titles(t, base);
@@ -112,7 +112,7 @@ static void smcr_cells(struct grid *t, const struct record *r)
 	const struct smc_diag_linkinfo *link = &r->lgr.lnk[0];
 
 	if (!record_has(r, SMC_DIAG_LGRINFO)) {
-		blanks(t, 6);
+		blanks(t, 7);
 		return;
 	}
 	grid_cell(t, "%s", r->lgr.role ? "SERV" : "CLNT");
@@ -121,6 +121,10 @@ static void smcr_cells(struct grid *t, const struct record *r)
 	grid_cell(t, "%02x", link->link_id);
 	grid_cell(t, "%.*s", (int)sizeof(link->gid), link->gid);
 	grid_cell(t, "%.*s", (int)sizeof(link->peer_gid), link->peer_gid);
+	if (record_has(r, SMC_DIAG_LGRID))
+		grid_cell(t, "%08x", r->lgr_id);
+	else
+		grid_cell(t, "n/a");
 }
 
 /* Last in the line, as its length is nobody's alignment. */

@@ -169,8 +169,12 @@ static void test_json_text(void)
 	memset(link->gid, 'a', sizeof(link->gid));
 	memset(link->peer_gid, 0, sizeof(link->peer_gid));
 	strcpy((char *)link->ibname, "a\"b\\c\n\xff");
+	list[0].has |= record_bit(SMC_DIAG_LGRID);
+	list[0].lgr_id = 0x2a;
 	print_json(out, &records);
 	fclose(out);
+	yes("json link group",
+	    strstr(text, "\"smcr\": {\"linkgroup\": \"0x0000002a\", \"role\"") != NULL);
 	yes("json quotes", strstr(text, "\"device\": \"a\\\"b\\\\c\\u000a\\u00ff\"") != NULL);
 	yes("json field without end",
 	    strstr(text, "\"gid\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"") != NULL);

@@ -6,19 +6,16 @@
 
 #include <linux/smc_reason.h>
 
+#include "number.h"
 #include "record.h"
 
 #define EXAMPLES	5	/* connections named per reason */
 
 static bool parse_port(const char *text, uint16_t *port)
 {
-	char *end;
 	unsigned long value;
 
-	if (*text < '0' || *text > '9')
-		return false;
-	value = strtoul(text, &end, 10);
-	if (*end || !value || value > 65535)
+	if (!read_number(text, 1, 65535, &value))
 		return false;
 	*port = value;
 	return true;

@@ -70,6 +70,9 @@ enum {
 	SMC_DIAG_DMBINFO,		/* struct smcd_diag_dmbinfo: SMC-D only */
 	SMC_DIAG_FALLBACK,		/* struct smc_diag_fallback: TCP only */
 	__SMC_DIAG_MAX,
+
+	/* what this module adds begins at 64 */
+	SMC_DIAG_LGRID = 64,		/* __u32: SMC_NLA_LGR_R_ID, comes with SMC_DIAG_LGRINFO */
 };
 #define SMC_DIAG_MAX (__SMC_DIAG_MAX - 1)
 

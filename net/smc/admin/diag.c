@@ -137,6 +137,13 @@ static int diag_put_fallback(const struct diag_dump *d, const struct smc_sock_in
 	return nla_put(d->skb, SMC_DIAG_FALLBACK, sizeof(fallback), &fallback);
 }
 
+/* With it comes the number that SMC_GEN_NETLINK knows it by. */
+static int diag_put_lgrinfo(const struct diag_dump *d, const struct smc_sock_info *info)
+{
+	return nla_put(d->skb, SMC_DIAG_LGRINFO, sizeof(info->lgr), &info->lgr) ?:
+	       nla_put_u32(d->skb, SMC_DIAG_LGRID, info->lgr_id);
+}
+
 static int diag_put_attributes(const struct diag_dump *d, const struct smc_sock_info *info)
 {
 	bool up = info->phase == SMC_PHASE_UP;
@@ -150,7 +157,7 @@ static int diag_put_attributes(const struct diag_dump *d, const struct smc_sock_
 	if (!rc && up && info->mode == SMC_DIAG_MODE_SMCD && diag_wants(d, SMC_DIAG_DMBINFO))
 		rc = diag_put_dmbinfo(d, info);
 	if (!rc && up && info->lgr.lnk[0].link_id && diag_wants(d, SMC_DIAG_LGRINFO))
-		rc = nla_put(d->skb, SMC_DIAG_LGRINFO, sizeof(info->lgr), &info->lgr);
+		rc = diag_put_lgrinfo(d, info);
 	if (!rc && (info->phase == SMC_PHASE_TCP || diag_wants(d, SMC_DIAG_FALLBACK)))
 		rc = diag_put_fallback(d, info);
 	return rc;

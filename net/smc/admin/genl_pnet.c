@@ -55,7 +55,7 @@ static const struct nla_policy pnet_policy[] = {
 	[SMC_PNETID_NAME]	= NLA_POLICY_VALIDATE_FN(NLA_STRING, check_pnetid),
 	[SMC_PNETID_ETHNAME]	= NLA_POLICY_VALIDATE_FN(NLA_STRING, check_eth),
 	[SMC_PNETID_IBNAME]	= NLA_POLICY_VALIDATE_FN(NLA_STRING, check_dev),
-	[SMC_PNETID_IBPORT]	= NLA_POLICY_RANGE(NLA_U8, 1, SMC_SHOW_PORTS),
+	[SMC_PNETID_IBPORT]	= { .type = NLA_U8 },	/* check_port() */
 };
 
 static struct genl_family pnet_family;
@@ -106,11 +106,26 @@ static int dump_pnet(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* The PNETID of a request, which the policy has looked at. */
+/* NLA_POLICY_RANGE() would not say which range, and a number can have no function. */
+static int check_port(struct genl_info *info)
+{
+	const struct nlattr *attr = info->attrs[SMC_PNETID_IBPORT];
+
+	BUILD_BUG_ON(SMC_SHOW_PORTS != 2);
+	if (!attr || (nla_get_u8(attr) >= 1 && nla_get_u8(attr) <= SMC_SHOW_PORTS))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, attr, "a device has the ports 1 and 2");
+	return -ERANGE;
+}
+
+/* The PNETID of a request, whose attributes the policy has looked at. */
 static int wanted_id(struct genl_info *info, char *id)
 {
 	const struct nlattr *attr = info->attrs[SMC_PNETID_NAME];
+	int rc = check_port(info);
 
+	if (rc)
+		return rc;
 	if (!attr) {
 		GENL_SET_ERR_MSG(info, "which network? SMC_PNETID_NAME is missing");
 		return -EINVAL;

@@ -22,12 +22,13 @@ struct sock;
  * @sndbuf_size: size of the ring the sender fills, bytes
  * @rmbe_size:	size of the receive element, bytes
  * @rx_prod:	cursors as counts of bytes since the connection began
- * @linkid:	SMC-D: link identifier
+ * @linkid:	SMC-D: number of the link group, as netlink shows it
  * @my_gid:	SMC-D: first half of our GID
  * @peer_gid:	SMC-D: first half of the peer's GID
  * @token:	SMC-D: token of our element
  * @peer_token:	SMC-D: token of the peer's
  * @lgr:	SMC-R: the link group, valid if its link has a number
+ * @lgr_id:	SMC-R: its number, as netlink shows it; valid if @lgr is
  */
 struct smc_sock_info {
 	struct sock	*sk;
@@ -50,6 +51,7 @@ struct smc_sock_info {
 	u64		token;
 	u64		peer_token;
 	struct smc_diag_lgrinfo lgr;
+	u32		lgr_id;
 };
 
 int smc_sock_walk(struct net *net, int pos[2],

@@ -246,6 +246,7 @@ static void rdma_show(struct smc_conn *c, struct smc_sock_info *info)
 		snprintf(show->peer_gid, sizeof(show->peer_gid), "%pI6",
 			 link->peer_gid.raw);
 		info->lgr.role = lgr->server;
+		info->lgr_id = lgr->id;
 	}
 	mutex_unlock(&lgr->life);
 }

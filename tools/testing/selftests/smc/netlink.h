@@ -76,6 +76,9 @@ bool sysctl_ranges(void);
 bool sysctl_namespace(void);
 bool sysctl_autocorking(void);
 
+/* netlink_fuzz.c */
+bool fuzz(void);
+
 /* netlink_trace.c */
 bool trace_available(void);
 bool trace_formats(void);

@@ -148,8 +148,8 @@ bool pnet_wrong(void)
 		{ "NET", "", NULL, -1, "a netdev's name" },
 		{ "NET", "abcdefghijklmnop", NULL, -1, "1 to 15" },
 		{ "NET", NULL, "", 1, "a device's name" },
-		{ "NET", NULL, "mlx5_0", 0, "range" },
-		{ "NET", NULL, "mlx5_0", 3, "range" },
+		{ "NET", NULL, "mlx5_0", 0, "ports 1 and 2" },
+		{ "NET", NULL, "mlx5_0", 3, "ports 1 and 2" },
 	};
 	struct payload unknown = { };
 

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "klog.h"
@@ -547,92 +546,6 @@ static bool congestion(void)
 	close(lfd);
 	return ok && drained() && connects_as(SMC_DIAG_MODE_SMCD) &&
 	       do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION);
-}
-
-/* ---- 10 000 random messages ---- */
-
-static unsigned int seed;
-
-static unsigned int rnd(unsigned int below)
-{
-	return (unsigned int)rand_r(&seed) % below;
-}
-
-static void random_attrs(struct payload *p, int depth)
-{
-	static const char * const texts[] = { "FUZZ", "A..B", "", "lower", "E1", "E2" };
-	struct payload inner;
-	uint8_t bytes[300];
-
-	for (unsigned int n = rnd(4); n && p->len < 2000; n--) {
-		uint16_t type = rnd(3) ? rnd(12) : rnd(65536);
-		size_t len = rnd(4) ? rnd(40) : rnd(sizeof(bytes));
-
-		switch (rnd(4)) {
-		case 0:
-			put_text(p, rnd(4) ? SMC_NLA_EID_TABLE_ENTRY : type,
-				 texts[rnd(ARRAY_SIZE(texts))]);
-			break;
-		case 1:
-			inner.len = 0;
-			if (depth < 6)
-				random_attrs(&inner, depth + 1);
-			if (p->len + inner.len < 3000)
-				put_attr(p, type | NLA_F_NESTED, inner.b, inner.len);
-			break;
-		default:
-			for (size_t i = 0; i < len; i++)
-				bytes[i] = rnd(3) ? 'A' + rnd(26) : rnd(256);
-			put_attr(p, type, bytes, len);
-		}
-	}
-}
-
-static void random_message(void)
-{
-	struct {
-		struct nlmsghdr nlh;
-		struct genlmsghdr genl;
-		struct payload p;
-	} msg = { };
-	size_t len;
-
-	random_attrs(&msg.p, 0);
-	len = sizeof(msg.nlh) + sizeof(msg.genl) + msg.p.len;
-	msg.nlh.nlmsg_type = rnd(4) ? genl.family : pnet.family;
-	msg.nlh.nlmsg_flags = NLM_F_REQUEST | (rnd(2) ? NLM_F_ACK : NLM_F_DUMP);
-	msg.nlh.nlmsg_seq = rnd(1000);
-	msg.genl.cmd = rnd(20) ? rnd(24) : rnd(256);
-	msg.genl.version = rnd(8) ? 1 : rnd(256);
-	msg.genl.reserved = rnd(8) ? 0 : rnd(65536);
-	if (!rnd(10))
-		msg.nlh.nlmsg_flags = NLM_F_REQUEST | rnd(65536);
-	if (!rnd(6))		/* a bit here and there, behind the headers */
-		for (unsigned int i = rnd(8); i && msg.p.len; i--)
-			msg.p.b[rnd(msg.p.len)] ^= 1u << rnd(8);
-	if (!rnd(10))		/* cut off */
-		len = sizeof(msg.nlh) + rnd(len - sizeof(msg.nlh) + 1);
-	/* the payload lies right behind the headers: move it there */
-	msg.nlh.nlmsg_len = rnd(20) ? len : rnd(2 * len);
-	memmove((uint8_t *)&msg + sizeof(msg.nlh) + sizeof(msg.genl), msg.p.b, msg.p.len);
-	genl_send_raw(&genl, &msg, len);
-}
-
-static bool fuzz(void)
-{
-	const char *given = getenv("SMC_FUZZ_SEED");
-	unsigned int first = given ? strtoul(given, NULL, 0) : (unsigned int)time(NULL);
-	unsigned int on;
-
-	seed = first;
-	for (int i = 0; i < 10000; i++) {
-		random_message();
-		genl_drain(&genl);
-	}
-	if (reopen() && pnet_empty() && back_to_default() && seid_enabled(&on) && sys_info())
-		return true;
-	ksft_print_msg("repeat with SMC_FUZZ_SEED=%u\n", first);
-	return false;
 }
 
 /* ---- all of them ---- */
