@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "action.h"
+#include "auto.h"
 #include "complain.h"
 #include "genl.h"
 #include "rule.h"
@@ -331,6 +332,36 @@ const struct command filter_commands[] = {
 	{ "add", add_rule, TAKES_WORDS, true },
 	{ "del", del_rule, TAKES_WORDS, true },
 	{ "flush", flush_rules, TAKES_NOTHING, true },
+	{ }
+};
+
+/* ---- what was learnt ----------------------------------------------------------- */
+
+static int show_auto(struct genl *genl, const struct request *r)
+{
+	struct list destinations = LIST_OF(struct destination);
+	int error = destinations_read(genl, &destinations);
+	struct json json;
+
+	if (!error && r->json) {
+		json_begin(&json, stdout);
+		destinations_json(&json, &destinations);
+		json_end(&json);
+	} else if (!error) {
+		destinations_print(stdout, &destinations);
+	}
+	list_free(&destinations);
+	return error ? refused(genl, error, "destinations") : 0;
+}
+
+static int flush_auto(struct genl *genl, const struct request *r)
+{
+	return change_refused(genl, destinations_flush(genl), "autocache");
+}
+
+const struct command auto_commands[] = {
+	{ "show", show_auto, TAKES_NOTHING, false },
+	{ "flush", flush_auto, TAKES_NOTHING, true },
 	{ }
 };
 

@@ -69,6 +69,8 @@ enum {
 	SMC_NETLINK_ADD_FILTER,
 	SMC_NETLINK_DEL_FILTER,
 	SMC_NETLINK_FLUSH_FILTER,
+	SMC_NETLINK_GET_AUTOCACHE = 136,
+	SMC_NETLINK_FLUSH_AUTOCACHE,
 };
 
 /* SMC_GEN_NETLINK: top level attributes, each a nest */
@@ -87,6 +89,7 @@ enum {
 
 	/* added */
 	SMC_GEN_FILTER = 64,
+	SMC_GEN_AUTOCACHE,
 };
 
 /* in SMC_GEN_SYS_INFO: what this host can do */
@@ -357,6 +360,17 @@ enum smc_filter_direction {
 	SMC_FILTER_IN = 1,		/* connections to listeners of this host */
 	SMC_FILTER_OUT,			/* connections made by this host */
 	SMC_FILTER_BOTH,
+};
+
+/* in SMC_GEN_AUTOCACHE: a destination that does not speak SMC */
+enum {
+	SMC_NLA_AUTOCACHE_PAD,
+	SMC_NLA_AUTOCACHE_ADDR,		/* binary: 4 or 16 bytes, in network order */
+	SMC_NLA_AUTOCACHE_PORT,		/* u16 */
+	SMC_NLA_AUTOCACHE_REASON,	/* u32: what happened, see smc_reason.h */
+	SMC_NLA_AUTOCACHE_DIAGNOSIS,	/* u32: from its Decline, 0 if none */
+	SMC_NLA_AUTOCACHE_LEFT,		/* u32: seconds until it is forgotten */
+	SMC_NLA_AUTOCACHE_HITS,		/* u32: connections that became TCP at once */
 };
 
 /* Socket options, level SOL_SMC (286) */

@@ -97,6 +97,9 @@
 	X(PEER_CLOSED, 0x5c040005,					\
 	  "the peer closed the connection during the SMC handshake",	\
 	  "nothing to do if the program was ended; otherwise look at the peer's log") \
+	X(AUTOCACHE, 0x5c040006,					\
+	  "the destination declined SMC, or did not speak it, a short time ago (autocache)", \
+	  "'smcr auto' lists what is remembered and why, 'smcr auto flush' forgets it") \
 	/* nothing in common */						\
 	X(NO_COMMON_MODE, 0x5c050001,					\
 	  "the two hosts have no SMC type (SMC-D, SMC-R) and version in common", \

@@ -70,6 +70,7 @@ static const struct ctl_table smc_table[] = {
 		.extra1		= min,					\
 		.extra2		= max,					\
 	}
+	INT_ENTRY("autocache_time", steer.autocache.time, SYSCTL_ZERO, &time_max),
 	INT_ENTRY("autocorking_size", autocorking_size, SYSCTL_ZERO, SYSCTL_INT_MAX),
 	INT_ENTRY("smcr_buf_type", smcr_buf_type, SYSCTL_ZERO, SYSCTL_TWO),
 	INT_ENTRY("smcr_max_conns_per_lgr", smcr_max_conns, &conns_min, &conns_max),
