@@ -99,9 +99,9 @@ class Transcript:
             items = [self.value(None, v, inside) for v in value]
             return sorted(items, key=json.dumps) if key in UNORDERED else items
         of_smcr = self.tool == "smcr" or inside == "smcr"
-        if of_smcr and key in ("linkgroup", "id"):
+        if of_smcr and key in ("linkgroup", "id") and inside != "filter":
             return self.group(value[2:])
-        if key in MASKED_KEYS or (of_smcr and key == "uid"):
+        if key in MASKED_KEYS or (of_smcr and key == "uid") or (inside == "filter" and key == "id"):
             return "#"
         if key == "bytes" and self.tool == "smcat":
             return value // 50 * 50
@@ -119,6 +119,8 @@ class Transcript:
 
     def add(self, command, stdout, stderr, status):
         self.tool = command.split()[0]
+        if " filter" in command:        # the numbers of rules
+            stdout = re.sub(r"(?m)^( *)\d+\b", lambda m: m[1] + "#" * (len(m[0]) - len(m[1])), stdout)
         is_json = stdout and re.search(r"(^|\s)(-j|json)(\s|$)", command)
         try:
             text = self.json(stdout) if is_json else \
@@ -333,6 +335,23 @@ def pnet(t):
     t.run("smc_pnet")
     t.run("smc_pnet", "-f")
     t.run("smc_pnet")
+
+
+@scenario("ours")
+def filters(t):
+    """Filter rules, and what they do to a connection."""
+    t.run("smcd", "filter", "flush")
+    t.run("smcd", "filter")
+    t.run("smcd", "filter", "add", "exclude", "out", "remote", "10.1.0.0/24", "port", "7900-7909")
+    t.run("smcr", "filter", "add", "permit", "in", "local", "fd00::1", "port", "22")
+    t.run("smcr", "filter", "add", "exclude", "nowhere")
+    t.run("smcr", "filter", "add", "exclude", user=65534)
+    with host.connection(7900):
+        t.run("smcss", "--why")
+    text_and_json(t, "smcd", "filter")
+    t.run("smcd", "filter", "del", "999")
+    t.run("smcd", "filter", "flush")
+    t.run("smcr", "-j", "filter", "show")
 
 
 @contextlib.contextmanager

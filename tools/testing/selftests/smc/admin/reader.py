@@ -19,7 +19,8 @@ from host import Wrong, same
 
 SMC_H = uapi.enums(uapi.read(f"{uapi.HEADERS}/smc.h"))
 DIAG_H = uapi.enums(uapi.read(f"{uapi.HEADERS}/smc_diag.h"))
-LENGTHS = {"u8": (1,), "u16": (2,), "u32": (4,), "u64": (8,), "uint": (4, 8), "flag": (0,)}
+LENGTHS = {"u8": (1,), "u16": (2,), "u32": (4,), "u64": (8,), "uint": (4, 8), "flag": (0,),
+           "binary": (4, 16)}
 NUMBER = {name: value for enum in SMC_H for name, value in enum.names.items()}
 
 # Which enumeration is in which nest; the header says so in the comments before them.
@@ -35,7 +36,7 @@ NESTS = {
     "SMC_NLA_LGR_R_V2_COMMON": "SMC_NLA_LGR_V2", "SMC_NLA_LGR_D_V2_COMMON": "SMC_NLA_LGR_V2",
     "SMC_NLA_LGR_R_V2": "SMC_NLA_LGR_R_V2", "SMC_NLA_DEV_PORT": "SMC_NLA_DEV_PORT",
     "SMC_NLA_DEV_PORT2": "SMC_NLA_DEV_PORT", "SMC_NLA_STATS_SMCD_TECH": "SMC_NLA_STATS_T_",
-    "SMC_NLA_STATS_SMCR_TECH": "SMC_NLA_STATS_T_", **TECH,
+    "SMC_NLA_STATS_SMCR_TECH": "SMC_NLA_STATS_T_", "SMC_GEN_FILTER": "SMC_NLA_FILTER", **TECH,
 }
 # Command: what its messages have at the top, or the enumeration that they are of.
 DUMPS = {
@@ -43,7 +44,7 @@ DUMPS = {
     "GET_LINK_SMCR": {"SMC_GEN_LGR_SMCR", "SMC_GEN_LINK_SMCR"},
     "GET_LGR_SMCD": {"SMC_GEN_LGR_SMCD"}, "GET_DEV_SMCD": {"SMC_GEN_DEV_SMCD"},
     "GET_DEV_SMCR": {"SMC_GEN_DEV_SMCR"}, "GET_STATS": {"SMC_GEN_STATS"},
-    "GET_FBACK_STATS": {"SMC_GEN_FBACK_STATS"}, "DUMP_UEID": "SMC_NLA_EID_TABLE",
+    "GET_FBACK_STATS": {"SMC_GEN_FBACK_STATS"}, "GET_FILTER": {"SMC_GEN_FILTER"}, "DUMP_UEID": "SMC_NLA_EID_TABLE",
     "DUMP_SEID": "SMC_NLA_SEID", "DUMP_HS_LIMITATION": "SMC_NLA_HS_LIMITATION",
 }
 # What no object of a guest has: a second port; the first attribute of DUMP_* is another family's.
@@ -128,13 +129,17 @@ ONLY_SMCR = {"SMC_NLA_DEV_IB_NAME", "SMC_NLA_DEV_PORT_NETDEV", "SMC_NLA_DEV_PORT
 ONLY_PCI = {f"SMC_NLA_DEV_PCI_{what}" for what in ("FID", "CHID", "VENDOR", "DEVICE", "ID")}
 # soft-RoCE is no PCI device, and it says "in use" of SMC-D by a count
 EXPECTED_MISSING = {f"SMC_GEN_DEV_SMCR/{name}" for name in ONLY_PCI | {"SMC_NLA_DEV_USE_CNT"}} | \
-    {"SMC_GEN_DEV_SMCD/SMC_NLA_DEV_IB_NAME"}
+    {"SMC_GEN_DEV_SMCD/SMC_NLA_DEV_IB_NAME", "SMC_GEN_FILTER/SMC_NLA_FILTER_BEFORE"}
+# a rule with everything
+RULE = ("exclude", "out", "local", "10.9.0.0/16", "port", "1-2", "remote", "10.8.0.1/32", "port", "3-4")
 
 
 @host.contextlib.contextmanager
 def objects():
-    """One of everything: connections over both fabrics, a fallback, an EID."""
+    """One of everything: connections over both fabrics, a fallback, an EID, a filter rule."""
     with host.clean():
+        host.must(f"{host.TOOLS}/smcd", "filter", "flush")
+        host.must(f"{host.TOOLS}/smcd", "filter", "add", *RULE)
         host.loopback(False)
         with host.connection(7700) as (rdma, _):
             host.loopback(True)
@@ -276,8 +281,8 @@ def wrong_attributes():
     before = snapshot(smc, pnet)
     text = genl.attr
     reads = [NUMBER[f"SMC_NETLINK_{c}"] for c in DUMPS]
-    writes = [n for name, n in NUMBER.items() if re.match(r"SMC_NETLINK_(ADD|REM|FLU|ENA|DIS)", name)]
-    broken = (("an unknown attribute", text(9, b"abcd"), "[Uu]nknown attribute"),
+    writes = [n for name, n in NUMBER.items() if re.match(r"SMC_NETLINK_(ADD|REM|DEL|FLU|ENA|DIS)", name)]
+    broken = (("an unknown attribute", text(100, b"abcd"), "[Uu]nknown attribute"),
               ("a large number", text(0x3fff, b""), "[Uu]nknown attribute"),
               ("an attribute longer than the message", raw(1, b"ABCD", 400), "."),
               ("an attribute shorter than its header", raw(1, b"ABCD", 3), "."),
