@@ -94,7 +94,7 @@ class Transcript:
 
     def value(self, key, value, inside):
         if isinstance(value, dict):
-            return {k: self.value(k, v, key) for k, v in value.items()}
+            return {k: self.value(k, v, key or inside) for k, v in value.items()}
         if isinstance(value, list):
             items = [self.value(None, v, inside) for v in value]
             return sorted(items, key=json.dumps) if key in UNORDERED else items
@@ -120,7 +120,7 @@ class Transcript:
     def add(self, command, stdout, stderr, status):
         self.tool = command.split()[0]
         if " filter" in command:        # the numbers of rules
-            stdout = re.sub(r"(?m)^( *)\d+\b", lambda m: m[1] + "#" * (len(m[0]) - len(m[1])), stdout)
+            stdout = re.sub(r"(?m)^ *\d+\b", lambda m: "#".rjust(len(m[0])), stdout)
         is_json = stdout and re.search(r"(^|\s)(-j|json)(\s|$)", command)
         try:
             text = self.json(stdout) if is_json else \

@@ -92,6 +92,8 @@ def fresh_devices():
 def clean():
     """No link group of before, the EID of the tests; afterwards nothing is left."""
     fresh_devices()
+    flush_eids()
+    genl.Genl("SMC_PNETID").ask(4)
     add_eid(EID)
     try:
         yield

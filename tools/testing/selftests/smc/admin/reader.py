@@ -348,7 +348,7 @@ def wrong_diag():
 AS_OTHER = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-
+import genl
 smc, pnet = genl.Genl(), genl.Genl("SMC_PNETID")
 def tried(client, command, *attrs):
     try:
