@@ -72,6 +72,28 @@ static const char *eid(void)
 	return eids[rnd(ARRAY_SIZE(eids))];
 }
 
+static void valid_filter(struct fuzzed *m)
+{
+	struct genlmsghdr g = { .cmd = SMC_NETLINK_GET_FILTER + rnd(4), .version = 1 };
+	uint8_t action = 1 + rnd(2), direction = 1 + rnd(3), prefix = rnd(33);
+	uint32_t id = 1 + rnd(50), addr = rnd(65536);
+	struct payload rule = { }, p = { };
+
+	if (g.cmd == SMC_NETLINK_ADD_FILTER) {
+		put_attr(&rule, SMC_NLA_FILTER_ACTION, &action, sizeof(action));
+		put_attr(&rule, SMC_NLA_FILTER_DIRECTION, &direction, sizeof(direction));
+		put_attr(&rule, SMC_NLA_FILTER_REMOTE_ADDR, &addr, sizeof(addr));
+		if (rnd(2))
+			put_attr(&rule, SMC_NLA_FILTER_REMOTE_PREFIX, &prefix, sizeof(prefix));
+	} else if (g.cmd == SMC_NETLINK_DEL_FILTER) {
+		put_attr(&rule, SMC_NLA_FILTER_ID, &id, sizeof(id));
+	}
+	if (rule.len)
+		put_attr(&p, SMC_GEN_FILTER | NLA_F_NESTED, rule.b, rule.len);
+	begin(m, &genl, g.cmd == SMC_NETLINK_GET_FILTER ? NLM_F_DUMP : NLM_F_ACK, &g, sizeof(g));
+	add_payload(m, &p);
+}
+
 static void valid_smc(struct fuzzed *m)
 {
 	struct genlmsghdr g = { .cmd = 1 + rnd(SMC_NETLINK_DISABLE_HS_LIMITATION), .version = 1 };
@@ -114,12 +136,15 @@ static void valid_diag(struct fuzzed *m)
 
 static void valid(struct fuzzed *m)
 {
-	switch (rnd(4)) {
+	switch (rnd(5)) {
 	case 0:
 		valid_diag(m);
 		break;
 	case 1:
 		valid_pnet(m);
+		break;
+	case 2:
+		valid_filter(m);
 		break;
 	default:
 		valid_smc(m);
@@ -244,7 +269,7 @@ static void change_headers(struct fuzzed *m)
 		if (m->to == &diag)
 			header(m)->nlmsg_type = types[rnd(ARRAY_SIZE(types))];
 		else
-			g->cmd = rnd(4) ? rnd(24) : rnd(256);
+			g->cmd = rnd(4) ? rnd(24) : rnd(2) ? 126 + rnd(8) : rnd(256);
 		break;
 	case 2:
 		if (m->to != &diag) {
@@ -368,7 +393,7 @@ static bool still_sane(struct link *l)
 {
 	unsigned int on;
 
-	if (!reopen() || !pnet_empty() || !back_to_default() || !seid_enabled(&on) || !on)
+	if (!reopen() || !do_cmd(SMC_NETLINK_FLUSH_FILTER) || !pnet_empty() || !back_to_default() || !seid_enabled(&on) || !on)
 		return false;
 	for (int i = 0; i < CONNECTIONS; i++)
 		if (!is_mode(l[i], SMC_DIAG_MODE_SMCD))

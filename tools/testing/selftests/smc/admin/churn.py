@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Dumps in a loop while connections, link groups, devices and namespaces come and go.
+
+Four programs change things: connections over the loopback; connections over RDMA, whose devices
+go away under them and come back, so that link groups end and new ones are made; namespaces with
+connections of their own; EIDs and PNET entries. Each counts what it did, and must have done some
+of it. Meanwhile each dump is asked for again and again, of netlink and of sock_diag, and every
+answer is read against the header. Then all of it stops, and nothing is left.
+
+SMC_CHURN_SECONDS says how long (60; 10 on a debug kernel).
+"""
+import errno
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import host
+import genl
+import reader
+from host import Wrong, same
+
+DEBUG = bool(os.environ.get("SMC_DEBUG_KERNEL"))
+SECONDS = float(os.environ.get("SMC_CHURN_SECONDS", 10 if DEBUG else 60))
+HERE = os.path.dirname(os.path.abspath(__file__))
+# What each of them does at least before it ends, or there would be nothing to be seen.
+LEAST = {"shared": 20, "rdma": 3, "namespaces": 2, "tables": 20}
+if DEBUG:
+    LEAST = {"shared": 6, "rdma": 1, "namespaces": 1, "tables": 3}
+# A device that goes ends its connections: with a reset, or as TCP before there was one.
+ENDED = (errno.ECONNRESET, errno.EPIPE, errno.ETIMEDOUT, errno.ECONNREFUSED, errno.ECONNABORTED,
+         errno.ENOTCONN, errno.EAGAIN)
+
+
+class Stop(Exception):
+    """Enough."""
+
+
+def pairs(port, address, source, count):
+    """Some connections, a byte each way, closed in turns; how many."""
+    with host.listener(port, address=address) as lsock:
+        ends = []
+        for _ in range(count):
+            ends += host.connected(lsock, port, address=address, source=source)
+        for sock in ends if port % 2 else reversed(ends):
+            sock.close()
+    return count
+
+
+def shared(done):
+    """Over the loopback, whatever the parameter says just now: both are this host's."""
+    while True:
+        done(pairs(7800 + done.count % 10, "127.0.0.1", "127.0.0.1", 3))
+
+
+def rdma(done):
+    """Two link groups a round; their device goes while they have connections, or later."""
+    while True:
+        host.loopback(False)
+        try:
+            with host.listener(7820 + done.count % 10) as lsock:
+                ends = [*host.connected(lsock, 7820 + done.count % 10),
+                        *host.connected(lsock, 7820 + done.count % 10)]
+                if done.count % 3 == 0:
+                    for sock in ends:
+                        sock.close()
+                host.fresh_devices()
+                for sock in ends:
+                    sock.close()
+        except OSError as error:
+            if error.errno not in ENDED:
+                raise
+        finally:
+            host.loopback(True)
+        done(1)
+
+
+def namespaces(done):
+    """One is born, has connections and an own table, and goes with a connection still open."""
+    child = f"""
+import sys
+sys.path.insert(0, {HERE!r})
+import host, genl, churn
+host.must("ip", "link", "set", "lo", "up")
+genl.Genl("SMC_PNETID").ask(2, genl.attr(1, "CHURN") + genl.attr(2, "lo"))
+churn.pairs(7840, "127.0.0.1", "127.0.0.1", 2)
+with host.listener(7841, address="127.0.0.1") as lsock:
+    host.connected(lsock, 7841, address="127.0.0.1", source="127.0.0.1")
+"""
+    while True:
+        ended = host.run("unshare", "--net", sys.executable, "-c", child)
+        if ended.returncode:
+            raise Wrong(f"in a namespace: {ended.stdout}{ended.stderr}")
+        done(1)
+
+
+def tables(done):
+    """EIDs but the one that is needed, and PNET entries."""
+    smc, pnet = genl.Genl(), genl.Genl("SMC_PNETID")
+    while True:
+        for number in range(3):
+            smc.ask(10, genl.attr(1, f"CHURN-{number}"))
+            pnet.ask(2, genl.attr(1, f"NET{number}") + genl.attr(2, f"churn{number}"))
+        for number in range(3):
+            smc.ask(11, genl.attr(1, f"CHURN-{number}"))
+            pnet.ask(3, genl.attr(1, f"NET{number}"))
+        done(1)
+
+
+class Count:
+    """Called for what was done; ends when it is told to and has done enough, between two rounds."""
+
+    def __init__(self, least):
+        self.count, self.least, self.stop = 0, least, False
+        signal.signal(signal.SIGTERM, self.end)
+
+    def end(self, *_):
+        self.stop = True
+
+    def __call__(self, more):
+        self.count += more
+        if self.stop and self.count >= self.least:
+            raise Stop
+
+
+def play(name):
+    """In a process of its own: rounds until SIGTERM, then how many."""
+    done = Count(LEAST[name])
+    try:
+        print("begun", flush=True)
+        {"shared": shared, "rdma": rdma, "namespaces": namespaces, "tables": tables}[name](done)
+    except Stop:
+        pass
+    print(done.count)
+
+
+class Dumps:
+    """Every dump in turn."""
+
+    def __init__(self):
+        self.client, self.pnet, self.reader = genl.Genl(), genl.Genl("SMC_PNETID"), reader.Reader()
+        self.rounds = self.messages = self.interrupted = self.sockets = 0
+
+    def round(self):
+        for command in reader.DUMPS:
+            self.messages += self.reader.dump(self.client, command)
+            self.interrupted += self.client.interrupted
+        for _, items in self.pnet.dump(1):
+            same({number for number, _ in items}, {1, 2, 3, 4}, "attributes of a PNET entry")
+        found = reader.diag()
+        for body in found.values():
+            same(body[0] in (socket.AF_INET, socket.AF_INET6) and body[2] in (0, 1, 2), True,
+                 "family and mode of a socket")
+            reader.diag_attributes(body, "sock_diag")
+        self.sockets += len(found)
+        self.rounds += 1
+
+
+def collect(processes):
+    """Stops them; what each has done."""
+    done = {}
+    for process in processes.values():
+        process.terminate()
+    for name, process in processes.items():
+        out, err = process.communicate(timeout=3 * host.SHORT)
+        if process.returncode:
+            raise Wrong(f"{name} ended with {process.returncode}: {err}")
+        done[name] = int(out.split()[-1])
+    return done
+
+
+def dumps_while_changing():
+    with host.clean():
+        processes, dumps = {}, Dumps()
+        try:
+            for name in LEAST:
+                processes[name] = subprocess.Popen(     # pylint: disable=consider-using-with
+                    [sys.executable, "-c", f"import sys; sys.path.insert(0, {HERE!r}); import churn; "
+                     f"churn.play({name!r})"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                same(processes[name].stdout.readline(), "begun\n", name)
+            until = time.monotonic() + SECONDS
+            while time.monotonic() < until:
+                dumps.round()
+            done = collect(processes)
+        finally:
+            for process in processes.values():
+                process.kill()
+            host.loopback(True)
+        print(f"# {dumps.rounds} rounds of dumps: {dumps.messages} messages, {dumps.interrupted} "
+              f"interrupted, {dumps.sockets} sockets; meanwhile {done}")
+        for name, least in LEAST.items():
+            same(done[name] >= least, True, f"{name} did {done[name]}")
+        same(dumps.rounds > 5 and dumps.messages > 50 and dumps.sockets > 5, True, "dumps")
+        genl.Genl("SMC_PNETID").ask(4)
+    return ""
+
+
+def cases(module):
+    return [("dumps while connections, link groups, devices and namespaces come and go",
+             dumps_while_changing)]

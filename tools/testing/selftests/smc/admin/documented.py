@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Is everything that the headers name in the documentation? Host tests."""
+import os
+import re
+import subprocess
+
+import uapi
+from uapi import TOP, HEADERS
+
+TOOLS = f"{TOP}/build/tools"
+SIDES = {0x0303: "this host", 0x5c01: "this host", 0x5c02: "this host", 0x5c03: "this host",
+         0x5c04: "the peer", 0x5c05: "both hosts", 0x5c06: "the peer", 0: "unknown"}
+# Headings of the page that are not of smc_reason.h: what smcss knows of the kernel's own module.
+FOREIGN = re.compile(r'\{ (0x[0-9a-f]{8}), "(KERNEL_\w+)", "([^"]*)"')
+
+
+def page(name):
+    return uapi.read(f"{TOP}/Documentation/{name}")
+
+
+def entries(text):
+    """{NAME: (code, words, {Side, Means, Do})} of why-not-smc.md"""
+    found = {}
+    for part in re.split(r"(?m)^### ", text)[1:]:
+        part = re.split(r"(?m)^## ", part)[0]
+        head, words, body = part.split("\n", 2)
+        items = dict(re.findall(r"(?ms)^- (\w+): (.*?)(?=^- |\Z)", body))
+        name, code = head.split()
+        if name in found:
+            raise ValueError(f"{name} is there twice")
+        found[name] = (code, words.strip('"'), {k: v.strip() for k, v in items.items()})
+    return found
+
+
+def reasons():
+    """Every reason has an entry, with its code and its words, and tells the side as smcss does."""
+    there = entries(page("why-not-smc.md"))
+    wanted = {name: (code, words) for name, code, words, _ in uapi.reasons()}
+    wanted.update({name: (code, words) for code, name, words in
+                   FOREIGN.findall(uapi.read(f"{TOP}/tools/smcss/reason.c"))})
+    wrong = [f"{name} has no entry" for name in wanted if name not in there]
+    wrong += [f"{name} is no reason" for name in there if name not in wanted]
+    for name, (code, words, items) in there.items():
+        if name in wanted and (code, words) != wanted[name]:
+            wrong.append(f"{name}: {code} {words!r} instead of {wanted[name]}")
+        if set(items) != {"Side", "Means", "Do"} or not all(items.values()):
+            wrong.append(f"{name} has {sorted(items)}")
+        elif items["Side"] != SIDES.get(int(code, 16) >> 16, "this host"):
+            wrong.append(f"{name}: the side is not {items['Side']}")
+    return "\n".join(wrong)
+
+
+def names_of(header):
+    """Names of commands, attributes and options that a header gives to programs."""
+    found = []
+    for enum in uapi.enums(uapi.read(f"{HEADERS}/{header}")):
+        found += [name for name in uapi.public(enum).values()
+                  if not re.search(r"_(UNSPEC|PAD|NONE)$", name)]
+    return found
+
+
+def spelled_out(text):
+    """netlink.md shortens lists of names: `SMC_NLA_DEV_PCI_FID (u32), _CHID (u16)`,
+    `SMC_NLA_STATS_SMC{D,R}_TECH`. Returns the words that it contains, each with every beginning it may continue."""
+    words, base = set(), ""
+    for line in text.splitlines():
+        for word in re.findall(r"(?:_[A-Z0-9]|[A-Z])[A-Z0-9_{},]*[A-Z0-9}]", line):
+            options = [word]
+            brace = re.match(r"(.*)\{([^}]*)\}(.*)", word)
+            if brace:
+                options = [brace[1] + o + brace[3] for o in brace[2].split(",")]
+            for option in options:
+                if option.startswith("_"):
+                    parts = base.split("_")
+                    words.update("_".join(parts[:i]) + option for i in range(1, len(parts) + 1))
+                else:
+                    words.add(option)
+            if word.startswith("SMC_"):
+                base = word
+    return words
+
+
+def netlink():
+    """Every command and attribute of smc.h is in netlink.md."""
+    words = spelled_out(page("netlink.md"))
+    missing = [name for name in names_of("smc.h")
+               if name not in words and re.sub(r"^SMC_(NETLINK|PNETID)_", "", name) not in words]
+    return "\n".join(f"{name} is not in netlink.md" for name in missing)
+
+
+def diag():
+    """Every attribute of smc_diag.h is in sock_diag.md, every state and mode in it or in smcss(8)."""
+    words = spelled_out(page("sock_diag.md") + uapi.read(f"{TOP}/tools/smcss/smcss.8"))
+    missing = [name for name in names_of("smc_diag.h")
+               if name not in words and name.replace("SMC_DIAG_STATE_", "") not in words]
+    return "\n".join(f"{name} is not in sock_diag.md" for name in missing)
+
+
+def sysctls():
+    """Every sysctl of the module is in sysctl.md with its range."""
+    source = uapi.read(f"{TOP}/net/smc/admin/sysctl.c")
+    names = set(re.findall(r'"(\w+)",', source)) | set(re.findall(r'\.procname\s*=\s*"(\w+)"', source))
+    rows = dict(re.findall(r"(?m)^\| (\w+) \*? ?\|(.*)$", page("sysctl.md")))
+    missing = [f"{name} is not in sysctl.md" for name in sorted(names) if name not in rows]
+    missing += [f"{name} has no range" for name, row in rows.items()
+                if name in names and not re.search(r"\d+ to |\d, ", row)]
+    return "\n".join(missing if names else ["no sysctls found in the source"])
+
+
+def manuals():
+    """Every long option that a tool names in its help is in its manual."""
+    wrong = []
+    for tool in ("smcss", "smcr", "smcd", "smc_pnet", "smc_chk", "smcat"):
+        text = subprocess.run([f"{TOOLS}/{tool}", "--help"], stdout=subprocess.PIPE, text=True,
+                              check=True, timeout=60).stdout
+        manual = "".join(uapi.read(f"{TOP}/tools/smcss/{name}.8") for name in
+                         ((tool, "smcr") if tool == "smcd" else (tool,))).replace("\\-", "-")
+        wrong += [f"{tool}: {option} is not in {tool}(8)"
+                  for option in sorted(set(re.findall(r"--[a-z]+", text)))
+                  if option not in manual]
+    return "\n".join(wrong)
+
+
+def numbers():
+    """Our headers have every constant of the system's own (linux-libc-dev), with its value."""
+    wrong = []
+    for header in ("smc.h", "smc_diag.h"):
+        path = f"/usr/include/linux/{header}"
+        if not os.path.exists(path):
+            continue
+        ours, theirs = ({name: value for enum in uapi.enums(uapi.read(p))
+                         for name, value in enum.names.items() if not name.endswith("_MAX")}
+                        for p in (f"{HEADERS}/{header}", path))
+        if not theirs:
+            wrong.append(f"nothing could be read of {path}")
+        wrong += [f"{name} is {ours.get(name)} instead of {value}" for name, value in theirs.items()
+                  if ours.get(name) != value]
+    return "\n".join(wrong)
+
+
+def cases():
+    return [(f"{f.__name__} documented" if f is not numbers else "numbers of the system's headers", f)
+            for f in (reasons, netlink, diag, sysctls, manuals, numbers)]

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The guest as the administration's tests need it: its module, two RDMA devices that reach each
+other, connections of each kind."""
+import contextlib
+import ctypes
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+ROOT = os.environ.get("SMC_ROOT", os.path.abspath(f"{os.path.dirname(__file__)}/../../../../.."))
+TOOLS = f"{ROOT}/build/tools"
+sys.path.insert(0, f"{ROOT}/tools/smcss")
+import genl  # noqa: E402
+
+AF_SMC, IPPROTO_SMC = 43, 256
+SHORT = 180 if os.environ.get("SMC_DEBUG_KERNEL") else 60   # no single step may take longer, seconds
+CLIENT, SERVER = "10.1.0.1", "10.1.0.2"
+EID = "SMC-TEST-ADMIN"
+LIBC = ctypes.CDLL(None, use_errno=True)
+PARAMETER = "/sys/module/smc/parameters/loopback"
+
+
+class Wrong(Exception):
+    """What was seen, and what should have been."""
+
+
+def same(got, wanted, what):
+    if got != wanted:
+        raise Wrong(f"{what}: {got!r} instead of {wanted!r}")
+
+
+def run(*argv, timeout=SHORT, **how):
+    return subprocess.run([str(a) for a in argv], capture_output=True, text=True, check=False,
+                          timeout=timeout, **how)
+
+
+def must(*argv):
+    done = run(*argv)
+    if done.returncode:
+        raise Wrong(f"{' '.join(map(str, argv))}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def write(path, value):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"{value}\n")
+
+
+def sysctl(name, value):
+    write(f"/proc/sys/net/smc/{name}", value)
+
+
+# ---- the module ----------------------------------------------------------------
+
+def loaded():
+    with open("/proc/modules", encoding="ascii") as modules:
+        return [line.split()[0] for line in modules]
+
+
+def load(module):
+    """ours, or the kernel's own."""
+    if "rxe0" not in os.listdir("/sys/class/infiniband") if os.path.exists(
+            "/sys/class/infiniband") else True:
+        must(f"{ROOT}/tools/testing/vm/rxe_pair")
+        # for a program that does not bind
+        must("ip", "rule", "add", "pref", "12", "iif", "lo", "from", "0.0.0.0/32", "to", SERVER,
+             "lookup", "101")
+    if module == "kernel":
+        must("modprobe", "smc")
+        must("modprobe", "smc_diag")
+        sysctl("smcr_max_links_per_lgr", 1)
+    else:
+        for name, variable in (("smc", "SMC_KO"), ("smc_diag", "SMC_DIAG_KO")):
+            if name not in loaded():
+                must("insmod", os.environ[variable])
+    sysctl("rmem", 65536)
+    sysctl("wmem", 65536)
+
+
+def fresh_devices():
+    """No link group is left: their devices go, and come back."""
+    for number in (0, 1):
+        must("rdma", "link", "delete", f"rxe{number}")
+        must(f"{ROOT}/tools/testing/vm/rxe", f"veth{number}", f"rxe{number}")
+
+
+@contextlib.contextmanager
+def clean():
+    """No link group of before, the EID of the tests; afterwards nothing is left."""
+    fresh_devices()
+    flush_eids()
+    genl.Genl("SMC_PNETID").ask(4)
+    add_eid(EID)
+    try:
+        yield
+    finally:
+        flush_eids()
+        quiet()
+
+
+def unload():
+    """What is closed goes away in the background, but not without end."""
+    for name in ("smc_diag", "smc"):
+        until = time.monotonic() + SHORT
+        while name in loaded() and run("rmmod", name).returncode:
+            if time.monotonic() > until:
+                raise Wrong(f"{name} is still in use")
+            time.sleep(0.5)
+
+
+def loopback(on):
+    """May connections of this host use SMC-D? Not with the kernel's own module, ever."""
+    if os.path.exists(PARAMETER):
+        write(PARAMETER, "Y" if on else "N")
+
+
+def add_eid(eid):
+    """With the blanks that the kernel's own module wants."""
+    genl.Genl().ask(10, genl.attr(1, eid.ljust(32)))
+
+
+def flush_eids():
+    genl.Genl().ask(12)
+
+
+# ---- sockets -------------------------------------------------------------------
+
+def name_of(address, port):
+    return struct.pack("=H", socket.AF_INET) + struct.pack(">H", port) + \
+        socket.inet_aton(address) + bytes(8)
+
+
+def checked(result, what):
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"{what}: {os.strerror(error)}")
+
+
+class Socket(socket.socket):
+    """Of AF_SMC, whose addresses Python does not know: the kernel's own module shows addresses
+    only of these."""
+
+    def bind_to(self, address, port):
+        self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        checked(LIBC.bind(self.fileno(), name_of(address, port), 16), "bind")
+
+    def connect_to(self, address, port):
+        checked(LIBC.connect(self.fileno(), name_of(address, port), 16), "connect")
+
+
+def new(kind="smc"):
+    """Blocking, so that connect() returns when the connection is settled; its timers end it."""
+    return Socket(AF_SMC, socket.SOCK_STREAM, 0) if kind == "smc" else \
+        Socket(socket.AF_INET, socket.SOCK_STREAM, 0)
+
+
+@contextlib.contextmanager
+def listener(port, kind="smc", address=SERVER):
+    with new(kind) as sock:
+        sock.bind_to(address, port)
+        sock.listen(64)
+        yield sock
+
+
+def connected(lsock, port, from_port=0, kind="smc", address=SERVER, source=CLIENT):
+    """Both ends of a connection over which a byte has gone each way."""
+    one = new(kind)
+    one.bind_to(source, from_port)
+    one.connect_to(address, port)
+    fd = LIBC.accept(lsock.fileno(), None, None)
+    checked(fd, "accept")
+    other = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, fd)
+    for sock in (one, other):
+        sock.settimeout(SHORT)
+    one.sendall(b"x")
+    same(other.recv(1), b"x", "first byte")
+    other.sendall(b"y")
+    same(one.recv(1), b"y", "byte back")
+    return one, other
+
+
+@contextlib.contextmanager
+def connection(port, server="smc", client="smc"):
+    """From port + 1 of the client's address."""
+    with listener(port, server) as lsock:
+        one, other = connected(lsock, port, port + 1, client)
+        with one, other:
+            yield one, other
+
+
+def quiet(seconds=SHORT):
+    """Until no socket of SMC is left and no link group has a connection."""
+    until = time.monotonic() + seconds
+    while True:
+        done = run(f"{TOOLS}/smcss", "-a", "-j")
+        groups = must(f"{TOOLS}/smcr", "-j", "linkgroup") + must(f"{TOOLS}/smcd", "-j", "linkgroup")
+        busy = groups.replace('"connections": 0', "").count('"connections"')
+        if done.stdout.split() == ['{"sockets":', '[]}'] and not busy:
+            return
+        if time.monotonic() > until:
+            raise Wrong(f"still there: {done.stdout}{done.stderr}{groups}")
+        time.sleep(0.2)

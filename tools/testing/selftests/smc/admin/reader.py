@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The independent reader: raw answers, attribute by attribute against the UAPI header.
+
+A generic netlink client that knows nothing of SMC (tools/smcss/genl.py) asks; what may come, of
+which type and in which nest, is read from the header's text (uapi.py), so that neither the module
+nor the tools are asked what they meant. Then wrong requests: each gets an errno and words.
+"""
+import errno
+import os
+import re
+import socket
+import struct
+import subprocess
+
+import host
+import genl
+import uapi
+from host import Wrong, same
+
+SMC_H = uapi.enums(uapi.read(f"{uapi.HEADERS}/smc.h"))
+DIAG_H = uapi.enums(uapi.read(f"{uapi.HEADERS}/smc_diag.h"))
+LENGTHS = {"u8": (1,), "u16": (2,), "u32": (4,), "u64": (8,), "uint": (4, 8), "flag": (0,),
+           "binary": (4, 16)}
+NUMBER = {name: value for enum in SMC_H for name, value in enum.names.items()}
+
+# Which enumeration is in which nest; the header says so in the comments before them.
+SIZES, BUFS = "SMC_NLA_STATS_PLOAD", "SMC_NLA_STATS_RMB"
+TECH = {**{f"SMC_NLA_STATS_T_{way}{what}": SIZES for way in ("TX", "RX")
+           for what in ("_RMB_SIZE", "PLOAD_SIZE")},
+        "SMC_NLA_STATS_T_TX_RMB_STATS": BUFS, "SMC_NLA_STATS_T_RX_RMB_STATS": BUFS}
+NESTS = {
+    "SMC_GEN_SYS_INFO": "SMC_NLA_SYS", "SMC_GEN_LGR_SMCR": "SMC_NLA_LGR_R_UNSPEC",
+    "SMC_GEN_LINK_SMCR": "SMC_NLA_LINK", "SMC_GEN_LGR_SMCD": "SMC_NLA_LGR_D",
+    "SMC_GEN_DEV_SMCD": "SMC_NLA_DEV_UNSPEC", "SMC_GEN_DEV_SMCR": "SMC_NLA_DEV_UNSPEC",
+    "SMC_GEN_STATS": "SMC_NLA_STATS_PAD", "SMC_GEN_FBACK_STATS": "SMC_NLA_FBACK_STATS",
+    "SMC_NLA_LGR_R_V2_COMMON": "SMC_NLA_LGR_V2", "SMC_NLA_LGR_D_V2_COMMON": "SMC_NLA_LGR_V2",
+    "SMC_NLA_LGR_R_V2": "SMC_NLA_LGR_R_V2", "SMC_NLA_DEV_PORT": "SMC_NLA_DEV_PORT",
+    "SMC_NLA_DEV_PORT2": "SMC_NLA_DEV_PORT", "SMC_NLA_STATS_SMCD_TECH": "SMC_NLA_STATS_T_",
+    "SMC_NLA_STATS_SMCR_TECH": "SMC_NLA_STATS_T_", "SMC_GEN_FILTER": "SMC_NLA_FILTER", **TECH,
+}
+# Command: what its messages have at the top, or the enumeration that they are of.
+DUMPS = {
+    "GET_SYS_INFO": {"SMC_GEN_SYS_INFO"}, "GET_LGR_SMCR": {"SMC_GEN_LGR_SMCR"},
+    "GET_LINK_SMCR": {"SMC_GEN_LGR_SMCR", "SMC_GEN_LINK_SMCR"},
+    "GET_LGR_SMCD": {"SMC_GEN_LGR_SMCD"}, "GET_DEV_SMCD": {"SMC_GEN_DEV_SMCD"},
+    "GET_DEV_SMCR": {"SMC_GEN_DEV_SMCR"}, "GET_STATS": {"SMC_GEN_STATS"},
+    "GET_FBACK_STATS": {"SMC_GEN_FBACK_STATS"}, "GET_FILTER": {"SMC_GEN_FILTER"}, "DUMP_UEID": "SMC_NLA_EID_TABLE",
+    "DUMP_SEID": "SMC_NLA_SEID", "DUMP_HS_LIMITATION": "SMC_NLA_HS_LIMITATION",
+}
+# What no object of a guest has: a second port; the first attribute of DUMP_* is another family's.
+NEVER = {"SMC_NLA_DEV_PORT2"}
+
+
+class Reader:
+    """Checks messages and remembers what it has seen."""
+
+    def __init__(self):
+        self.seen = set()
+
+    def value(self, name, kind, value):
+        """One attribute, as the header's comment has it."""
+        if kind == "nest":
+            if not isinstance(value, list):
+                raise Wrong(f"{name} is no nest: {value!r}")
+            self.attributes(value, uapi.by_prefix(SMC_H, NESTS[name]), name)
+        elif isinstance(value, list):
+            raise Wrong(f"{name} is a nest, not {kind}")
+        elif kind == "string":
+            if not value.endswith(b"\0") or b"\0" in value[:-1] or not value[:-1].isascii():
+                raise Wrong(f"{name} is no string: {value!r}")
+        elif len(value) not in LENGTHS[kind]:
+            raise Wrong(f"{name} has {len(value)} bytes, which is no {kind}")
+
+    def attributes(self, items, enum, where, at_top=None):
+        """At most one of each, each known, each of its type."""
+        names, here = uapi.public(enum), set()
+        for number, value in items:
+            name = names.get(number)
+            if not name:
+                raise Wrong(f"{where}: attribute {number} is in no header")
+            if at_top is not None and name not in at_top:
+                raise Wrong(f"{where}: {name} does not belong there")
+            # PAD only aligns, and number 0 of version 2's table is a value
+            if name.endswith("_PAD"):
+                same(value, b"", f"{name} in {where}")
+                continue
+            if name in here:
+                raise Wrong(f"{where}: {name} twice")
+            here.add(name)
+            self.seen.add(f"{where}/{name}")
+            kind = "nest" if at_top is not None else enum.types.get(name)
+            self.value(name, kind, value)
+
+    def dump(self, client, command):
+        """Every message of a dump; how many there were."""
+        top = DUMPS[command]
+        messages = client.dump(NUMBER[f"SMC_NETLINK_{command}"])
+        for said, items in messages:
+            same(said, NUMBER[f"SMC_NETLINK_{command}"] if command != "GET_LINK_SMCR" or
+                 items[0][0] == NUMBER["SMC_GEN_LINK_SMCR"] else said, f"command in {command}")
+            if isinstance(top, set):
+                self.attributes(items, uapi.by_prefix(SMC_H, "SMC_GEN"), command, top)
+            else:
+                self.attributes(items, uapi.by_prefix(SMC_H, top), command)
+        return len(messages)
+
+
+def missing(seen):
+    """Attributes of the header that no answer had."""
+    wanted = set()
+    for command, top in DUMPS.items():
+        if isinstance(top, set):
+            wanted |= {f"{command}/{name}" for name in top}
+    for nest, prefix in NESTS.items():
+        if nest not in NEVER:
+            wanted |= {f"{nest}/{name}" for name in uapi.public(uapi.by_prefix(SMC_H, prefix)).values()
+                       if not name.endswith(("_UNSPEC", "_PAD"))}
+    for command, prefix in DUMPS.items():
+        if isinstance(prefix, str):
+            wanted |= {f"{command}/{name}"
+                       for name in uapi.public(uapi.by_prefix(SMC_H, prefix)).values()
+                       if not name.endswith("_UNSPEC")}
+    return {w for w in wanted - seen if w.split("/")[1] not in NEVER}
+
+
+# Attributes that only some devices have: (nest, names)
+ONLY_SMCR = {"SMC_NLA_DEV_IB_NAME", "SMC_NLA_DEV_PORT_NETDEV", "SMC_NLA_DEV_PORT_STATE",
+             "SMC_NLA_DEV_PORT_VALID", "SMC_NLA_DEV_PORT_LNK_CNT"}
+ONLY_PCI = {f"SMC_NLA_DEV_PCI_{what}" for what in ("FID", "CHID", "VENDOR", "DEVICE", "ID")}
+# soft-RoCE is no PCI device, and it says "in use" of SMC-D by a count
+EXPECTED_MISSING = {f"SMC_GEN_DEV_SMCR/{name}" for name in ONLY_PCI | {"SMC_NLA_DEV_USE_CNT"}} | \
+    {"SMC_GEN_DEV_SMCD/SMC_NLA_DEV_IB_NAME", "SMC_GEN_FILTER/SMC_NLA_FILTER_BEFORE"}
+# a rule with everything
+RULE = ("exclude", "out", "local", "10.9.0.0/16", "port", "1-2", "remote", "10.8.0.1/32", "port", "3-4")
+
+
+@host.contextlib.contextmanager
+def objects():
+    """One of everything: connections over both fabrics, a fallback, an EID, a filter rule."""
+    with host.clean():
+        host.must(f"{host.TOOLS}/smcd", "filter", "flush")
+        host.must(f"{host.TOOLS}/smcd", "filter", "add", *RULE)
+        host.loopback(False)
+        with host.connection(7700) as (rdma, _):
+            host.loopback(True)
+            with host.connection(7710) as (shared, _), host.connection(7720, server="tcp") as (tcp, _), \
+                    host.listener(7730) as idle:
+                yield {"smcr": rdma, "smcd": shared, "tcp": tcp, "listen": idle}
+
+
+def every_attribute():
+    """All dumps on live objects: what comes is in the header, with its type; what is in the header
+    comes."""
+    with objects():
+        client, reader = genl.Genl(), Reader()
+        for command in DUMPS:
+            if not reader.dump(client, command):
+                raise Wrong(f"{command}: nothing")
+            same(client.interrupted, False, f"{command}: interrupted at rest")
+        same(sorted(missing(reader.seen) - EXPECTED_MISSING), [], "in the header but in no answer")
+        same(sorted(EXPECTED_MISSING & reader.seen), [], "in an answer all the same")
+    return ""
+
+
+# ---- sock_diag -----------------------------------------------------------------
+
+NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY = 4, 20
+# struct smc_diag_msg; of each attribute its length as the header's structures have it on 64 bits
+DIAG_MSG, DIAG_INODE = 64, 56
+DIAG_LENGTHS = {"SMC_DIAG_CONNINFO": 76, "SMC_DIAG_LGRINFO": 147, "SMC_DIAG_SHUTDOWN": 1,
+                "SMC_DIAG_DMBINFO": 40, "SMC_DIAG_FALLBACK": 8, "SMC_DIAG_LGRID": 4}
+MODES = {"smcr": 0, "tcp": 1, "smcd": 2, "listen": 0}
+ALWAYS = {"SMC_DIAG_SHUTDOWN", "SMC_DIAG_FALLBACK"}
+COMES = {"smcr": {"SMC_DIAG_CONNINFO", "SMC_DIAG_LGRINFO", "SMC_DIAG_LGRID"} | ALWAYS,
+         "smcd": {"SMC_DIAG_CONNINFO", "SMC_DIAG_DMBINFO"} | ALWAYS, "tcp": ALWAYS, "listen": ALWAYS}
+
+
+def diag_request(sock, payload, flags=genl.NLM_F_DUMP, kind=SOCK_DIAG_BY_FAMILY):
+    sock.send(struct.pack("=IHHII", 16 + len(payload), kind, genl.NLM_F_REQUEST | flags, 7, 0) +
+              payload)
+
+
+def diag_answers(sock):
+    """Payloads up to the end; raises genl.Refused."""
+    while True:
+        data = sock.recv(1 << 18)
+        while data:
+            length, kind = struct.unpack_from("=IH", data)
+            body, data = data[16:length], data[(length + 3) & ~3:]
+            if kind == genl.NLMSG_DONE:
+                return
+            if kind == genl.NLMSG_ERROR:
+                error = -struct.unpack_from("=i", body)[0]
+                if error:
+                    raise genl.Refused(error, "")
+                return
+            yield body
+
+
+def diag(ext=0xff):
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as sock:
+        sock.settimeout(host.SHORT)
+        diag_request(sock, struct.pack("=B2xB48x", host.AF_SMC, ext))
+        return {struct.unpack_from("=Q", body, DIAG_INODE)[0]: body for body in diag_answers(sock)}
+
+
+def diag_attributes(body, what):
+    names, here = uapi.public(uapi.by_prefix(DIAG_H, "SMC_DIAG_NONE")), {}
+    for number, value in genl.attrs(body[DIAG_MSG:]):
+        name = names.get(number)
+        if not name or name in here:
+            raise Wrong(f"{what}: attribute {number}, {name} is unknown or there twice")
+        same(len(value), DIAG_LENGTHS[name], f"{what}: length of {name}")
+        here[name] = value
+    return here
+
+
+def sock_diag():
+    """Every socket with every attribute that it may have; each bit of diag_ext brings its own."""
+    with objects() as socks:
+        found = diag()
+        for what, sock in socks.items():
+            body = found[os.fstat(sock.fileno()).st_ino]
+            same(body[2], MODES[what], f"mode of {what}")
+            same(set(diag_attributes(body, what)), COMES[what], f"attributes of {what}")
+        for name, number in uapi.by_prefix(DIAG_H, "SMC_DIAG_NONE").names.items():
+            if not 0 < number < 64 or name.startswith("__"):
+                continue
+            some = diag(1 << (number - 1))
+            for what, sock in socks.items():
+                body = some[os.fstat(sock.fileno()).st_ino]
+                wanted = {n for n in COMES[what] if n == name or
+                          (n == "SMC_DIAG_LGRID" and name == "SMC_DIAG_LGRINFO") or
+                          (n == "SMC_DIAG_FALLBACK" and what == "tcp")}
+                same(set(diag_attributes(body, what)), wanted, f"{what} asked for {name}")
+        named_group(socks["smcr"], found)
+    return ""
+
+
+def named_group(sock, found):
+    """The link group that sock_diag names is one of netlink's, with this very link."""
+    attrs = diag_attributes(found[os.fstat(sock.fileno()).st_ino], "smcr")
+    wanted = struct.unpack("=I", attrs["SMC_DIAG_LGRID"])[0]
+    info, group, links = attrs["SMC_DIAG_LGRINFO"], None, {}
+    for _, items in genl.Genl().dump(NUMBER["SMC_NETLINK_GET_LINK_SMCR"]):
+        number, nest = items[0][0], dict(items[0][1])
+        if number == NUMBER["SMC_GEN_LGR_SMCR"]:
+            group = struct.unpack("=I", nest[NUMBER["SMC_NLA_LGR_R_ID"]])[0]
+        else:
+            links.setdefault(group, []).append(nest)
+    if wanted not in links:
+        raise Wrong(f"there is no link group {wanted}: {list(links)}")
+    link = links[wanted][0]
+    for what, attribute, seen in (("device", "IB_DEV", info[1:65]), ("GID", "GID", info[66:106]),
+                                  ("peer's GID", "PEER_GID", info[106:146])):
+        same(seen.split(b"\0")[0], link[NUMBER[f"SMC_NLA_LINK_{attribute}"]].rstrip(b"\0"), what)
+
+
+# ---- what is refused -----------------------------------------------------------
+
+def refused(function, number, words, what):
+    """With this errno and, where words are said, with some of them."""
+    try:
+        function()
+    except genl.Refused as error:
+        if error.errno != number or not re.search(words, error.words):
+            raise Wrong(f"{what}: {error} instead of {errno.errorcode[number]}: {words}") from error
+        return
+    raise Wrong(f"{what} was not refused")
+
+
+def raw(number, data, length=None):
+    """An attribute whose header may lie about its length."""
+    return struct.pack("=HH", 4 + len(data) if length is None else length, number) + data + \
+        bytes(-len(data) % 4)
+
+
+def wrong_attributes():
+    """Unknown, too short, too long, broken: an errno and words for each, and nothing has changed."""
+    smc, pnet = genl.Genl(), genl.Genl("SMC_PNETID")
+    before = snapshot(smc, pnet)
+    text = genl.attr
+    reads = [NUMBER[f"SMC_NETLINK_{c}"] for c in DUMPS]
+    writes = [n for name, n in NUMBER.items() if re.match(r"SMC_NETLINK_(ADD|REM|DEL|FLU|ENA|DIS)", name)]
+    broken = (("an unknown attribute", text(100, b"abcd"), "[Uu]nknown attribute"),
+              ("a large number", text(0x3fff, b""), "[Uu]nknown attribute"),
+              ("an attribute longer than the message", raw(1, b"ABCD", 400), "."),
+              ("an attribute shorter than its header", raw(1, b"ABCD", 3), "."),
+              ("a rest that is no attribute", text(1, "ABC") + b"\1\2\3\0", "."))
+    for what, payload, words in broken:
+        for command in reads:
+            refused(lambda c=command, p=payload: smc.dump(c, p), errno.EINVAL, words,
+                    f"{what} in the dump {command}")
+        for command in writes:
+            refused(lambda c=command, p=payload: smc.ask(c, p), errno.EINVAL, words,
+                    f"{what} in command {command}")
+        for command in (2, 3, 4):
+            refused(lambda c=command, p=payload: pnet.ask(c, p), errno.EINVAL, words,
+                    f"{what} in command {command} of SMC_PNETID")
+    name, eth, dev, port = 1, 2, 3, 4
+    for what, command, payload, words in (
+            ("no name", 2, text(eth, "lo"), "SMC_PNETID_NAME is missing"),
+            ("no name", 3, b"", "SMC_PNETID_NAME is missing"),
+            ("nothing named", 2, text(name, "NET1"), "are missing"),
+            ("an empty name", 2, text(name, "") + text(eth, "lo"), "1 to 16 characters"),
+            ("a long name", 2, text(name, 17 * "A") + text(eth, "lo"), "1 to 16 characters"),
+            ("a name with a dash", 3, text(name, "A-B"), "A-Z and 0-9"),
+            ("an empty netdev", 2, text(name, "A") + text(eth, ""), "1 to 15 characters"),
+            ("a long netdev", 2, text(name, "A") + text(eth, 16 * "e"), "1 to 15 characters"),
+            ("a long device", 2, text(name, "A") + text(dev, 64 * "d"), "1 to 63 characters"),
+            ("a port of two bytes", 2, text(name, "A") + text(dev, "d") + text(port, b"\1\0"), "."),
+            ("a port without a device", 2, text(name, "A") + text(port, b"\1"), "without a device")):
+        refused(lambda c=command, p=payload: pnet.ask(c, p), errno.EINVAL, words, what)
+    for value in (0, 3, 255):
+        refused(lambda v=value: pnet.ask(2, text(name, "A") + text(dev, "d") + text(port, bytes([v]))),
+                errno.ERANGE, "ports 1 and 2", f"port {value}")
+    for what, eid, number, words in (("no EID", None, errno.EINVAL, "which EID"),
+                                     ("a long EID", 33 * "A", errno.ERANGE, "32 characters"),
+                                     ("an empty EID", "", errno.EINVAL, "one character"),
+                                     ("a small letter", "aB", errno.EINVAL, "A-Z, 0-9"),
+                                     ("two dots", "A..B", errno.EINVAL, "two dots")):
+        for command in (10, 11):
+            refused(lambda c=command, e=eid: smc.ask(c, text(1, e) if e is not None else b""),
+                    number, words, what)
+    same(snapshot(smc, pnet), before, "state after what was refused")
+    return ""
+
+
+def snapshot(smc, pnet):
+    """All that can be changed."""
+    return [smc.dump(NUMBER[f"SMC_NETLINK_DUMP_{w}"]) for w in ("UEID", "SEID")] + [
+        smc.dump(NUMBER["SMC_NETLINK_DUMP_HS_LIMITATION"])[0][1][0], pnet.dump(1)]
+
+
+def wrong_diag():
+    """sock_diag: what is too short, no dump, or for another family."""
+    for what, payload, flags, number in (
+            ("a request of 10 bytes", bytes([host.AF_SMC]) + bytes(9), genl.NLM_F_DUMP, errno.EINVAL),
+            ("a request of 51 bytes", bytes([host.AF_SMC]) + bytes(50), genl.NLM_F_DUMP, errno.EINVAL),
+            ("no dump", bytes([host.AF_SMC]) + bytes(51), 0, errno.EOPNOTSUPP)):
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as sock:
+            sock.settimeout(host.SHORT)
+            diag_request(sock, payload, flags | genl.NLM_F_ACK)
+            refused(lambda s=sock: list(diag_answers(s)), number, "", what)
+    return ""
+
+
+AS_OTHER = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+import genl
+smc, pnet = genl.Genl(), genl.Genl("SMC_PNETID")
+def tried(client, command, *attrs):
+    try:
+        client.ask(command, b"".join(attrs))
+        return "done"
+    except genl.Refused as error:
+        return f"{error.errno} {error.words}"
+eid, name = genl.attr(1, "MINE"), genl.attr(1, "NETX")
+print([tried(smc, c, eid) for c in (10, 11)] + [tried(smc, c) for c in (12, 14, 15, 17, 18)] +
+      [tried(pnet, 2, name, genl.attr(2, "lo")), tried(pnet, 2, name, genl.attr(3, "rxe0")),
+       tried(pnet, 3, name), tried(pnet, 4)])
+"""
+
+
+def rights():
+    """Who may change what: nobody nothing, root of another namespace what belongs to that."""
+    def outcome(*before, **how):
+        done = host.run(*before, "/usr/bin/python3", "-c", AS_OTHER, f"{host.ROOT}/tools/smcss", **how)
+        if done.returncode:
+            raise Wrong(f"{before}: {done.stderr}")
+        return eval(done.stdout)    # pylint: disable=eval-used
+
+    smc, pnet = genl.Genl(), genl.Genl("SMC_PNETID")
+    host.add_eid(host.EID)
+    pnet.ask(2, genl.attr(1, "NETX") + genl.attr(2, "lo"))
+    before = snapshot(smc, pnet)
+    netns = "this needs CAP_NET_ADMIN in the network namespace"
+    eids = "EIDs belong to the host"
+    devices = "RDMA and ISM devices belong to the host"
+
+    nobody = outcome(user=65534, group=65534)
+    same([a.startswith("1 ") and any(w in a for w in (netns, eids)) for a in nobody],
+         11 * [True], f"as nobody: {nobody}")
+    for what, prefix in (("root in another network namespace", ("unshare", "--net")),
+                         ("root of another user namespace", ("unshare", "--user", "--map-root-user",
+                                                             "--net"))):
+        said = outcome(*prefix)
+        same([a.startswith("1 ") and eids in a for a in said[:5]], 5 * [True], f"{what}: {said}")
+        same(said[5:8], ["done", "done", "done"], f"{what}: {said}")
+        foreign = "user" in what
+        same(said[8].startswith("1 ") and devices in said[8] if foreign else said[8] == "done", True,
+             f"{what}: a device: {said[8]}")
+        same(said[9:], ["done", "done"], f"{what}: {said}")
+    same(snapshot(smc, pnet), before, "state of the host")
+    pnet.ask(4)
+    host.flush_eids()
+    return ""
+
+
+def sysctl_of_nobody():
+    """Settings are root's of the namespace; a value out of range is EINVAL."""
+    directory, tried = "/proc/sys/net/smc", 0
+    for name in os.listdir(directory):
+        with open(f"{directory}/{name}", encoding="ascii") as file:
+            value = file.read().strip()
+        done = host.run("sh", "-c", f"echo {value} > {directory}/{name}", user=65534)
+        same(done.returncode != 0 and "ermission denied" in done.stderr, True, f"{name} as nobody")
+        for wrong in ("-1", "99999999999999999999", "x", "1 2", ""):
+            with host.contextlib.suppress(OSError):
+                host.sysctl(name, wrong)
+                if wrong not in ("", "1 2"):
+                    raise Wrong(f"{name} takes {wrong!r}")
+                host.sysctl(name, value)
+        with open(f"{directory}/{name}", encoding="ascii") as file:
+            same(file.read().strip(), value, name)
+        tried += 1
+    same(tried >= 12, True, f"{tried} sysctls")
+    return ""
+
+
+def cases(module):
+    return [(f"reader {f.__name__}", f) for f in
+            (every_attribute, sock_diag, wrong_attributes, wrong_diag, rights, sysctl_of_nobody)]
