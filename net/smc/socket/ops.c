@@ -8,6 +8,7 @@
 #include <linux/sockios.h>
 #include <net/inet_common.h>
 #include <net/tcp.h>
+#include "../conn/urgent.h"
 #include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
 #include "nursery.h"
@@ -58,8 +59,6 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		if (!c)
 			return tcp_ops(sk)->sendmsg(sock, msg, len);
 	}
-	if (unlikely(msg->msg_flags & MSG_OOB))
-		return -EOPNOTSUPP;
 	return smc_conn_sendmsg(sk, c, msg, len);
 }
 
@@ -82,7 +81,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	}
 	msg->msg_namelen = 0;
 	if (unlikely(flags & MSG_OOB))
-		return -EINVAL;
+		return smc_urgent_recv(sk, c, msg, len, flags);
 	return smc_conn_recvmsg(sk, c, msg, len, flags);
 }
 
@@ -109,7 +108,7 @@ static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 
 	switch (cmd) {
 	case SIOCINQ:
-		n = smc_conn_unread(c);
+		n = smc_urgent_inq(sk, c);
 		break;
 	case SIOCOUTQ:
 		n = smc_conn_unacked(c);
@@ -118,7 +117,7 @@ static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 		n = READ_ONCE(c->tx_prod) - READ_ONCE(c->tx_pub);
 		break;
 	case SIOCATMARK:
-		n = 0;
+		n = smc_urgent_at_mark(c);
 		break;
 	default:
 		return -ENOIOCTLCMD;
