@@ -42,6 +42,30 @@ static int wait_settled(struct sock *sk, long timeo)
 	return smc_unsettled(smc_sk(sk)) ? smc_hs_wait(sk, timeo) : 0;
 }
 
+/*
+ * MSG_ZEROCOPY: the data are copied all the same, and the completion, which says so, can
+ * follow at once.  io_uring brings one of its own.
+ */
+static int send_zerocopy(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
+			 size_t len)
+{
+	struct ubuf_info *uarg;
+	int rc;
+
+	if (!len || msg->msg_ubuf || !sock_flag(sk, SOCK_ZEROCOPY))
+		return smc_conn_sendmsg(sk, c, msg, len);
+	uarg = msg_zerocopy_realloc(sk, len, NULL);
+	if (!uarg)
+		return -ENOBUFS;
+	uarg_to_msgzc(uarg)->zerocopy = 0;
+	rc = smc_conn_sendmsg(sk, c, msg, len);
+	if (rc > 0)
+		net_zcopy_put(uarg);
+	else
+		net_zcopy_put_abort(uarg, true);
+	return rc;
+}
+
 static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
@@ -59,6 +83,8 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		if (!c)
 			return tcp_ops(sk)->sendmsg(sock, msg, len);
 	}
+	if (unlikely(msg->msg_flags & MSG_ZEROCOPY))
+		return send_zerocopy(sk, c, msg, len);
 	return smc_conn_sendmsg(sk, c, msg, len);
 }
 
