@@ -28,7 +28,7 @@
  *			and given back; nobody waits for the peer under it.
  *  pools->reg_lock	(mutex) buffers made known to a device
  *  group locks		pool->lock: free elements of one size in one namespace
- *  conn->state_lock	state of a connection (bottom halves off); whoever is
+ *  conn->state_lock	state and urgent byte of a connection (bottom halves off); whoever is
  *			notified under it takes leaf locks only
  *  sn->lgrs.lock	list, state and number of connections of link groups (BH off)
  *  link->tx_lock	send queue of a link (BH off)

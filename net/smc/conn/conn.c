@@ -69,11 +69,14 @@ void smc_conn_put(struct smc_conn *c)
  * smc_conn_set_wq() - where the socket's system calls sleep from now on
  * @c: the connection
  * @wq: the wait queue, which lives for an RCU grace period after it was
- *	replaced here; NULL when the file is closed
+ *	replaced here, and is that of a socket; NULL when the file is closed: then
+ *	nobody uses the socket through it any more
  */
 void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
 {
+	spin_lock_bh(&c->state_lock);
 	rcu_assign_pointer(c->wq, wq);
+	spin_unlock_bh(&c->state_lock);
 }
 
 /**

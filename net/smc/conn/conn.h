@@ -38,6 +38,14 @@ enum smc_conn_flag {
 	SMC_FLAG_GIVEN_UP,	/* only in rx_flags: it was us who aborted */
 };
 
+/* What a fabric tells the peer of urgent data. */
+enum smc_urgent_news {
+	SMC_URGENT_COMING,	/* there is no room for it yet */
+	SMC_URGENT_NOT_COMING,	/* after all */
+	SMC_URGENT_HERE,	/* it ends at tx_urg; as commit */
+	SMC_URGENT_TAKEN,	/* the peer's own has been taken out of the element */
+};
+
 /* What a connection counts itself because it happens with every message. */
 struct smc_conn_counts {
 	u64	tx_bytes;
@@ -68,6 +76,8 @@ struct smc_conn_counts {
  * @tx_pub:	what of it the peer has been told of; tx_prod unless corked
  * @tx_flags:	enum smc_conn_flag we have told the peer; under @state_lock
  * @tx_calls:	small calls that wanted to send; under @tx_lock
+ * @tx_urg:	the count behind the last urgent byte; written under @tx_lock before
+ *		@tx_pub
  * @peer_size:	size of the peer's element in bytes
  * @tx_how:	SMC_ELEM_*: how the send ring was found, 0 if it is the peer's element
  * @dev:	name of the device, for people
@@ -87,6 +97,12 @@ struct smc_conn_counts {
  * @rx_flags:	enum smc_conn_flag the peer has set; under @state_lock
  * @rx_waiter:	the receiver that sleeps, set by it, cleared by who wakes it
  * @wait_lock:	held while a waker uses @rx_waiter, and for @folded
+ * @urg_data:	the peer's urgent byte with TCP_URG_*, 0 if there is none; with those
+ *		below under @state_lock, see urgent.c
+ * @urg_kept:	it is known here, its place in the element may be written again
+ * @urg_announced: the peer has said that urgent data will come
+ * @urg_seq:	the count in front of it
+ * @urg_hole:	what is in front of this is not read any more
  * @tx_blocked:	a sender or poll() waits for room
  */
 struct smc_conn {
@@ -108,6 +124,7 @@ struct smc_conn {
 	u64			tx_prod;
 	u64			tx_pub;
 	u64			tx_calls;
+	u64			tx_urg;
 	bool			stopped;
 	bool			late_fin;
 	bool			shut_rd;
@@ -130,6 +147,11 @@ struct smc_conn {
 	unsigned long		rx_flags;
 	struct smc_wait		*rx_waiter;
 	spinlock_t		wait_lock;
+	u16			urg_data;
+	bool			urg_kept;
+	bool			urg_announced;
+	u64			urg_seq;
+	u64			urg_hole;
 	u64			tx_cons ____cacheline_aligned_in_smp;
 	bool			tx_blocked;
 };
@@ -206,6 +228,8 @@ void smc_conn_readable(struct smc_conn *c);
 void smc_conn_writable(struct smc_conn *c);
 void smc_conn_wake_all(struct smc_conn *c);
 void smc_conn_notify(struct smc_conn *c);
+void smc_conn_urgent(struct smc_conn *c, u64 end);
+void smc_conn_urgent_pending(struct smc_conn *c, bool pending);
 void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event);
 
 /* wait.c */

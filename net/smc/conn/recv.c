@@ -7,6 +7,7 @@
 #include "../stats.h"
 #include "../trace.h"
 #include "conn.h"
+#include "urgent.h"
 
 /*
  * Copy @len bytes from position @seq to the user, around the end of the ring; as
@@ -126,6 +127,32 @@ static size_t take(struct smc_conn *c, struct msghdr *msg, u64 seq, size_t len,
 	return drain(c, seq, &msg->msg_iter, len);
 }
 
+/* What is in front of the next byte is free again. */
+static void consume(struct smc_conn *c, u64 seq)
+{
+	WRITE_ONCE(c->rx_cons, seq);
+	c->fabric->ops->consumed(c);
+}
+
+/*
+ * There is, or was, urgent data.  Returns 0 and how much may be read in *@n; 1 to look
+ * again, at another place; or why to stop.
+ */
+static int mind_urgent(struct sock *sk, struct smc_conn *c, u64 *seq, size_t *n,
+		       size_t copied, long timeo, int flags)
+{
+	struct smc_urgent_at at = {
+		.seq = *seq, .n = *n, .copied = copied, .timeo = timeo,
+	};
+	int rc = smc_urgent_step(sk, c, &at);
+
+	*seq = at.seq;
+	*n = at.n;
+	if (rc > 0 && !(flags & MSG_PEEK))
+		consume(c, at.seq);
+	return rc;
+}
+
 /**
  * smc_conn_recvmsg() - receive on an established connection
  * @sk: the socket
@@ -165,7 +192,15 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 				break;
 			continue;
 		}
-		n = take(c, msg, seq, min_t(u64, unread, len - copied), flags);
+		n = min_t(u64, unread, len - copied);
+		if (unlikely(READ_ONCE(c->urg_data))) {
+			rc = mind_urgent(sk, c, &seq, &n, copied, timeo, flags);
+			if (rc < 0)
+				break;
+			if (rc)
+				continue;
+		}
+		n = take(c, msg, seq, n, flags);
 		if (unlikely(!n && len)) {
 			rc = -EFAULT;
 			break;
@@ -179,8 +214,7 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		if (unlikely(unread > n))
 			smc_stats_left_unread(sk, c, unread, copied == len);
 		sk_peek_offset_bwd(sk, n);
-		WRITE_ONCE(c->rx_cons, seq);
-		c->fabric->ops->consumed(c);
+		consume(c, seq);
 	} while (copied < len);
 	if (likely(copied - 1 < SMC_CONN_SMALL_CALL))
 		c->rx_calls++;
@@ -193,7 +227,7 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 
 static bool readable(struct sock *sk, struct smc_conn *c)
 {
-	u64 unread = smc_conn_unread(c);
+	u64 unread = smc_conn_unread(c) - smc_urgent_hidden(sk, c);
 	u64 target = sock_rcvlowat(sk, 0, INT_MAX);
 
 	/* More than nearly full it will never be. */
@@ -229,6 +263,11 @@ __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (unlikely(READ_ONCE(c->urg_data))) {
+		if (smc_urgent_there(c))
+			mask |= EPOLLPRI;
+		smc_urgent_keep(sk, c);
+	}
 	if (readable(sk, c))
 		mask |= EPOLLIN | EPOLLRDNORM;
 

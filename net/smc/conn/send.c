@@ -24,19 +24,38 @@ static void publish_news(struct smc_conn *c)
 	c->fabric->ops->commit(c);
 }
 
+/* The same, and its last byte is urgent. */
+static void publish_urgent(struct smc_conn *c)
+{
+	bool news = c->tx_pub != c->tx_prod;
+
+	lockdep_assert_held(&c->tx_lock);
+	if (news) {
+		WRITE_ONCE(c->tx_urg, c->tx_prod);
+		smp_store_release(&c->tx_pub, c->tx_prod);
+	}
+	c->fabric->ops->urgent(c, news ? SMC_URGENT_HERE : SMC_URGENT_NOT_COMING);
+}
+
 static void publish(struct smc_conn *c)
 {
 	if (c->tx_pub != c->tx_prod)
 		publish_news(c);
 }
 
-/* With a cork TCP holds back what fills no segment; we, what fills no quarter. */
+/*
+ * With a cork TCP holds back what fills no segment; we, what fills no quarter.  Urgent data
+ * become visible together with the mark behind them.
+ */
 static bool hold_back(struct sock *sk, struct smc_conn *c, int flags)
 {
 	u32 limit;
 
-	if (likely(!(flags & MSG_MORE) && !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK)))
+	if (likely(!(flags & (MSG_MORE | MSG_OOB)) &&
+		   !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK)))
 		return false;
+	if (flags & MSG_OOB)
+		return true;
 	limit = smc_conn_low_room(c);
 	/* Who corks means it; MSG_MORE is a hint of one call. */
 	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
@@ -50,6 +69,15 @@ static void start_cork_timer(struct smc_conn *c)
 	smc_conn_get(c);
 	if (!queue_delayed_work(smc_wq, &c->cork_work, CORK_TIME))
 		smc_conn_put(c);
+}
+
+/* A call has ended that has held something back, or has failed. */
+static void finish_held(struct smc_conn *c, int flags)
+{
+	if (flags & MSG_OOB)
+		publish_urgent(c);
+	else if (c->tx_pub != c->tx_prod)
+		start_cork_timer(c);
 }
 
 void smc_conn_cork_expired(struct work_struct *work)
@@ -121,12 +149,14 @@ static bool tx_failed(struct sock *sk, struct smc_conn *c)
 }
 
 /* Returns 0 when it is worth to look again, with the lock held as before. */
-static int wait_for_room(struct sock *sk, struct smc_conn *c, long *timeo)
+static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *timeo)
 {
 	struct smc_wait w;
 	int rc = 0;
 
 	publish(c);
+	if (flags & MSG_OOB && *timeo)
+		c->fabric->ops->urgent(c, SMC_URGENT_COMING);
 	mutex_unlock(&c->tx_lock);
 	smc_wait_begin(&w, EPOLLOUT);
 	for (;;) {
@@ -177,7 +207,7 @@ static int tx_error(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
  * smc_conn_sendmsg() - send on an established connection
  * @sk: the socket
  * @c: its connection
- * @msg: the data; MSG_DONTWAIT, MSG_MORE, MSG_NOSIGNAL are honoured
+ * @msg: the data; MSG_DONTWAIT, MSG_MORE, MSG_NOSIGNAL, MSG_OOB are honoured
  * @len: bytes
  *
  * Context: process, without lock_sock.
@@ -215,14 +245,16 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		n = smc_conn_piece(c->tx_size, min_t(u64, smc_conn_room(c), len - sent));
 		if (unlikely(!n)) {
 			smc_stats_no_room(sk, c);
-			rc = wait_for_room(sk, c, &timeo);
-			if (rc)
-				break;
-			continue;
+			rc = wait_for_room(sk, c, msg->msg_flags, &timeo);
+			if (!rc)
+				continue;
+			held = true;
+			break;
 		}
 		n = fill(c, &msg->msg_iter, n);
 		if (unlikely(!n)) {
 			rc = -EFAULT;
+			held = true;
 			break;
 		}
 		WRITE_ONCE(c->tx_prod, c->tx_prod + n);
@@ -236,7 +268,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	else
 		smc_stats_large_send(sk, c, len);
 	if (unlikely(held) && !c->stopped)
-		start_cork_timer(c);
+		finish_held(c, msg->msg_flags);
 	mutex_unlock(&c->tx_lock);
 	trace_smc_tx_sendmsg(sk, c->dev, sent);
 	return sent ? sent : rc;

@@ -16,7 +16,7 @@ static bool ops_complete(const struct smc_fabric_ops *ops)
 	return ops->name && ops->usable && ops->offer && ops->choose &&
 	       ops->accepts && ops->forget && ops->conn_new && ops->prepare &&
 	       ops->describe && ops->attach && ops->finish && ops->desync &&
-	       ops->commit && ops->consumed && ops->signal && ops->detach &&
+	       ops->commit && ops->consumed && ops->urgent && ops->signal && ops->detach &&
 	       ops->free && ops->show && ops->groups && ops->devices;
 }
 

@@ -91,6 +91,8 @@ struct smc_wanted {
  *		the caller holds tx_lock
  * @consumed:	make rx_cons visible to the peer and wake its writer if it is
  *		blocked; the caller holds rx_lock
+ * @urgent:	tell the peer of urgent data; the caller holds tx_lock, unless it is
+ *		SMC_URGENT_TAKEN
  * @signal:	tell the peer of a flag.  Any context.
  * @detach:	the socket is done with @c: release what holds the peer.  Called
  *		once, when no system call can be in @c any more.  Any context.
@@ -129,6 +131,7 @@ struct smc_fabric_ops {
 	void (*desync)(struct smc_conn *c);
 	void (*commit)(struct smc_conn *c);
 	void (*consumed)(struct smc_conn *c);
+	void (*urgent)(struct smc_conn *c, enum smc_urgent_news news);
 	void (*signal)(struct smc_conn *c, enum smc_conn_flag flag);
 	void (*detach)(struct smc_conn *c);
 	void (*free)(struct smc_conn *c);

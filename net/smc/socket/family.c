@@ -78,6 +78,9 @@ static int smc_create(struct net *net, struct socket *sock, int protocol,
 		return rc;
 	sock->state = SS_UNCONNECTED;
 	sock->ops = inner->ops;
+	/* What TCP has said to it, for io_uring. */
+	if (test_bit(SOCK_SUPPORT_ZC, &inner->flags))
+		set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	lock_sock(inner->sk);
 	sock_graft(inner->sk, sock);
 	release_sock(inner->sk);

@@ -8,6 +8,7 @@
 #include <linux/sockios.h>
 #include <net/inet_common.h>
 #include <net/tcp.h>
+#include "../conn/urgent.h"
 #include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
 #include "nursery.h"
@@ -41,6 +42,30 @@ static int wait_settled(struct sock *sk, long timeo)
 	return smc_unsettled(smc_sk(sk)) ? smc_hs_wait(sk, timeo) : 0;
 }
 
+/*
+ * MSG_ZEROCOPY: the data are copied all the same, and the completion, which says so, can
+ * follow at once.  io_uring brings one of its own.
+ */
+static int send_zerocopy(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
+			 size_t len)
+{
+	struct ubuf_info *uarg;
+	int rc;
+
+	if (!len || msg->msg_ubuf || !sock_flag(sk, SOCK_ZEROCOPY))
+		return smc_conn_sendmsg(sk, c, msg, len);
+	uarg = msg_zerocopy_realloc(sk, len, NULL);
+	if (!uarg)
+		return -ENOBUFS;
+	uarg_to_msgzc(uarg)->zerocopy = 0;
+	rc = smc_conn_sendmsg(sk, c, msg, len);
+	if (rc > 0)
+		net_zcopy_put(uarg);
+	else
+		net_zcopy_put_abort(uarg, true);
+	return rc;
+}
+
 static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
@@ -58,8 +83,8 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		if (!c)
 			return tcp_ops(sk)->sendmsg(sock, msg, len);
 	}
-	if (unlikely(msg->msg_flags & MSG_OOB))
-		return -EOPNOTSUPP;
+	if (unlikely(msg->msg_flags & MSG_ZEROCOPY))
+		return send_zerocopy(sk, c, msg, len);
 	return smc_conn_sendmsg(sk, c, msg, len);
 }
 
@@ -82,7 +107,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	}
 	msg->msg_namelen = 0;
 	if (unlikely(flags & MSG_OOB))
-		return -EINVAL;
+		return smc_urgent_recv(sk, c, msg, len, flags);
 	return smc_conn_recvmsg(sk, c, msg, len, flags);
 }
 
@@ -109,7 +134,7 @@ static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 
 	switch (cmd) {
 	case SIOCINQ:
-		n = smc_conn_unread(c);
+		n = smc_urgent_inq(sk, c);
 		break;
 	case SIOCOUTQ:
 		n = smc_conn_unacked(c);
@@ -118,7 +143,7 @@ static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 		n = READ_ONCE(c->tx_prod) - READ_ONCE(c->tx_pub);
 		break;
 	case SIOCATMARK:
-		n = 0;
+		n = smc_urgent_at_mark(c);
 		break;
 	default:
 		return -ENOIOCTLCMD;

@@ -324,6 +324,22 @@ static void lo_consumed(struct smc_conn *c)
 		smc_conn_writable(peer);
 }
 
+static void lo_urgent(struct smc_conn *c, enum smc_urgent_news news)
+{
+	struct smc_conn *peer;
+
+	/* Our own element is of no interest to a peer that never waits for it. */
+	if (news == SMC_URGENT_TAKEN)
+		return;
+	peer = &to_lo(c)->peer->conn;
+	if (news != SMC_URGENT_HERE) {
+		smc_conn_urgent_pending(peer, news == SMC_URGENT_COMING);
+		return;
+	}
+	smc_conn_urgent(peer, c->tx_urg);
+	lo_commit(c);
+}
+
 static void lo_signal(struct smc_conn *c, enum smc_conn_flag flag)
 {
 	static const enum smc_conn_event event[] = {
@@ -464,6 +480,7 @@ static const struct smc_fabric_ops lo_ops = {
 	.desync		= lo_desync,
 	.commit		= lo_commit,
 	.consumed	= lo_consumed,
+	.urgent		= lo_urgent,
 	.signal		= lo_signal,
 	.detach		= lo_detach,
 	.free		= lo_free,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a connection tells its peer, and is told (RFC 7609, 4.3 to 4.5 and A.4). */
+/* What a connection tells its peer, and is told (RFC 7609, 4.3 to 4.5, 4.7 and A.4). */
+#include "../../conn/urgent.h"
 #include "../../trace.h"
 #include "../../wire/cdc.h"
 #include "lgr.h"
@@ -38,6 +39,28 @@ static void fill_writes(struct rdma_conn *rc, struct smc_link_post *post, u64 pr
 	post->rkey = rc->peer_rkey;
 }
 
+/*
+ * How far a post may go: not beyond urgent data, and from there on only when the peer has
+ * consumed these (RFC 7609, 4.7.5).  @flags: receives what is to be said of them.
+ */
+static u64 __limit(struct rdma_conn *rc, u64 prod, u8 *flags)
+{
+	const struct smc_conn *c = &rc->conn;
+	u64 urg = READ_ONCE(c->tx_urg);
+
+	/* The flags stay on: pending alone has the incumbent forget where the byte is. */
+	if (smp_load_acquire(&c->tx_cons) < rc->urg_told) {
+		*flags |= SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT;
+		return rc->sent_prod;
+	}
+	if (rc->urg_coming || urg > rc->sent_prod)
+		*flags |= SMC_CDC_URG_PENDING;
+	if (urg <= rc->sent_prod || urg > prod)
+		return prod;
+	*flags |= SMC_CDC_URG_PRESENT;
+	return urg;
+}
+
 /**
  * smc_cdc_fill() - what is there to be said?
  * @rc: the connection; its link's tx_lock is held
@@ -50,14 +73,20 @@ bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post)
 	struct smc_conn *c = &rc->conn;
 	/* The flags first: who sets one has published its data before. */
 	u8 flags = wire_flags(smp_load_acquire(&c->tx_flags));
-	u64 prod = smp_load_acquire(&c->tx_pub);
-	u64 cons = READ_ONCE(c->rx_cons);
+	u64 pub = smp_load_acquire(&c->tx_pub), prod = pub;
+	u64 cons = max(smc_urgent_taken(c), rc->sent_cons);
 	struct smc_cdc_msg m = { .alert_token = rc->peer_token };
 
 	lockdep_assert_held(&rc->link->tx_lock);
 	if (flags & SMC_CDC_ABORT || smc_conn_peer_gone(c) ||
-	    rc->sent_flags & SMC_CDC_CLOSED)
+	    rc->sent_flags & SMC_CDC_CLOSED) {
 		prod = rc->sent_prod;
+	} else if (unlikely(READ_ONCE(c->tx_urg) || READ_ONCE(rc->urg_coming))) {
+		prod = __limit(rc, pub, &m.prod_flags);
+		/* The end of the stream comes behind what is held back here. */
+		if (prod != pub)
+			flags = rc->sent_flags;
+	}
 	/* Who has closed says nothing any more, but that it gives up. */
 	if (rc->mute || (prod == rc->sent_prod && flags == rc->sent_flags &&
 			 (!rc->force || flags & SMC_CDC_CLOSED)))
@@ -68,10 +97,12 @@ bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post)
 	m.cons = smc_cursor_to_wire(cons, c->rx_size);
 	m.conn_flags = flags;
 	/* Too little room for who waits for some, see smc_conn_low_room(). */
-	if (c->tx_size - (prod - READ_ONCE(c->tx_cons)) < smc_conn_low_room(c))
+	if (c->tx_size - (pub - READ_ONCE(c->tx_cons)) < smc_conn_low_room(c))
 		m.prod_flags |= SMC_CDC_WRITE_BLOCKED;
 	smc_cdc_encode(&m, post->msg);
 	post->ask = flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
+	if (unlikely(m.prod_flags & SMC_CDC_URG_PRESENT))
+		WRITE_ONCE(rc->urg_told, prod);
 	WRITE_ONCE(rc->sent_prod, prod);
 	rc->sent_cons = cons;
 	WRITE_ONCE(rc->cons_told, cons);
@@ -88,21 +119,51 @@ void smc_cdc_commit(struct smc_conn *c)
 	smc_link_queue(rc->link, rc);
 }
 
+/**
+ * smc_cdc_urgent() - smc_fabric_ops.urgent
+ * @c: the connection
+ * @news: what happened
+ */
+void smc_cdc_urgent(struct smc_conn *c, enum smc_urgent_news news)
+{
+	struct rdma_conn *rc = to_rdma(c);
+
+	if (news != SMC_URGENT_TAKEN)
+		WRITE_ONCE(rc->urg_coming, news == SMC_URGENT_COMING);
+	/* The byte itself is news enough. */
+	if (news != SMC_URGENT_HERE)
+		WRITE_ONCE(rc->force, true);
+	smc_link_queue(rc->link, rc);
+}
+
 /*
  * A message of its own is worth while when the peer's window is less than half and
  * grows by a tenth (RFC 7609, 4.5.1).  A peer that is blocked, perhaps because its
  * ring is smaller than our element, is told when a quarter of what it waits for has
- * been consumed; the RFC would tell it of every byte.
+ * been consumed; the RFC would tell it of every byte.  One that has written urgent data
+ * is told of these at once (4.7.5).
  */
-void smc_cdc_consumed(struct smc_conn *c)
+static bool worth_telling(const struct rdma_conn *rc)
 {
-	struct rdma_conn *rc = to_rdma(c);
+	const struct smc_conn *c = &rc->conn;
 	u64 told = READ_ONCE(rc->cons_told);
 	u64 pending = READ_ONCE(c->rx_prod) - told;
 	u64 news = c->rx_cons - told;
+	u8 waits = READ_ONCE(rc->peer_waits);
+	u64 urg = READ_ONCE(rc->peer_urg);
 
-	if (unlikely(READ_ONCE(rc->peer_blocked)) ? news < pending / 4 :
-	    pending <= c->rx_size / 2 || news < c->rx_size / 10)
+	if (unlikely(waits & RDMA_PEER_URGENT) && told < urg && c->rx_cons >= urg)
+		return true;
+	if (unlikely(waits & RDMA_PEER_BLOCKED))
+		return news >= pending / 4;
+	return pending > c->rx_size / 2 && news >= c->rx_size / 10;
+}
+
+void smc_cdc_consumed(struct smc_conn *c)
+{
+	struct rdma_conn *rc = to_rdma(c);
+
+	if (!worth_telling(rc))
 		return;
 	WRITE_ONCE(rc->force, true);
 	smc_link_queue(rc->link, rc);
@@ -169,12 +230,26 @@ void smc_cdc_cut_off(struct rdma_conn *rc)
 	leave_if_over(rc);
 }
 
+/* Before the cursor moves: who sees the data knows of the mark in it. */
+static void take_urgent(struct rdma_conn *rc, u64 prod, u8 flags)
+{
+	struct smc_conn *c = &rc->conn;
+
+	if (!(flags & SMC_CDC_URG_PRESENT)) {
+		smc_conn_urgent_pending(c, flags & SMC_CDC_URG_PENDING);
+	} else if (prod != c->rx_prod) {
+		WRITE_ONCE(rc->peer_urg, prod);
+		smc_conn_urgent(c, prod);
+	}
+}
+
 /* Move the cursors to where the message says.  -EPROTO: they cannot be there. */
 static int take_cursors(struct rdma_conn *rc, const struct smc_cdc_msg *m)
 {
 	struct smc_conn *c = &rc->conn;
 	u64 prod = c->rx_prod, cons = c->tx_cons;
-	u64 unread = prod - READ_ONCE(c->rx_cons);
+	/* What it may write again is what we have told it, at least. */
+	u64 unread = prod - max(READ_ONCE(c->rx_cons), READ_ONCE(rc->cons_told));
 	int err;
 
 	err = smc_cursor_advance(&prod, c->rx_size, &m->prod, c->rx_size - unread);
@@ -189,7 +264,13 @@ static int take_cursors(struct rdma_conn *rc, const struct smc_cdc_msg *m)
 		smp_mb();
 		if (READ_ONCE(c->tx_blocked))
 			smc_conn_writable(c);
+		/* What came behind urgent data may go. */
+		if (unlikely(READ_ONCE(rc->urg_told)) && cons >= rc->urg_told)
+			smc_link_queue(rc->link, rc);
 	}
+	if (unlikely(m->prod_flags & (SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT) ||
+		     c->urg_announced))
+		take_urgent(rc, prod, m->prod_flags);
 	if (prod == c->rx_prod)
 		return 0;
 	smp_store_release(&c->rx_prod, prod);
@@ -238,7 +319,9 @@ static void take_msg(struct rdma_conn *rc, const struct smc_cdc_msg *m)
 		smc_conn_abort(c);
 		return;
 	}
-	WRITE_ONCE(rc->peer_blocked, m->prod_flags & SMC_CDC_WRITE_BLOCKED);
+	WRITE_ONCE(rc->peer_waits,
+		   (m->prod_flags & SMC_CDC_WRITE_BLOCKED ? RDMA_PEER_BLOCKED : 0) |
+		   (READ_ONCE(rc->cons_told) < rc->peer_urg ? RDMA_PEER_URGENT : 0));
 	/* The peer asks, or was blocked when we had consumed all that was there. */
 	answer = m->prod_flags & (SMC_CDC_UPDATE_REQ | SMC_CDC_WRITE_BLOCKED) &&
 		 READ_ONCE(c->rx_cons) != READ_ONCE(rc->cons_told);

@@ -131,6 +131,10 @@ enum rdma_conn_bit {
 	RDMA_CONN_LEFT,		/* it has left the link group */
 };
 
+/* rdma_conn.peer_waits */
+#define RDMA_PEER_BLOCKED	0x01	/* for room */
+#define RDMA_PEER_URGENT	0x02	/* for its urgent byte to be consumed */
+
 /**
  * struct rdma_conn - a connection over SMC-R
  * @conn:	the connection
@@ -162,7 +166,11 @@ enum rdma_conn_bit {
  * @force:	say it again even if nothing has changed
  * @seqno:	of the last CDC message posted
  * @peer_seqno:	of the peer's last one; only its completion looks at it
- * @peer_blocked: the peer wants to be told of all we consume
+ * @urg_told:	count behind the last urgent byte posted; nothing follows it until it
+ *		has been consumed
+ * @urg_coming:	an urgent byte waits for room
+ * @peer_waits:	RDMA_PEER_*: what the peer wants to be told of
+ * @peer_urg:	count behind its last urgent byte
  * @cons_told:	@sent_cons, for the receiver's eyes
  * @bits:	enum rdma_conn_bit
  * @qpn:	our queue pair
@@ -201,7 +209,10 @@ struct rdma_conn {
 	bool			force;
 	u16			seqno;
 	u16			peer_seqno;
-	bool			peer_blocked;
+	u64			urg_told;
+	bool			urg_coming;
+	u8			peer_waits;
+	u64			peer_urg;
 	u64			cons_told;
 	unsigned long		bits;
 	u32			qpn;
@@ -256,6 +267,7 @@ void smc_lgr_end_all(struct smc_net *sn);
 /* cdc.c */
 void smc_cdc_commit(struct smc_conn *c);
 void smc_cdc_consumed(struct smc_conn *c);
+void smc_cdc_urgent(struct smc_conn *c, enum smc_urgent_news news);
 void smc_cdc_signal(struct smc_conn *c, enum smc_conn_flag flag);
 void smc_cdc_detach(struct smc_conn *c);
 void smc_cdc_cut_off(struct rdma_conn *rc);

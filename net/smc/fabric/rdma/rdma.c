@@ -268,6 +268,7 @@ static const struct smc_fabric_ops rdma_ops = {
 	.desync		= smc_rdma_desync,
 	.commit		= smc_cdc_commit,
 	.consumed	= smc_cdc_consumed,
+	.urgent		= smc_cdc_urgent,
 	.signal		= smc_cdc_signal,
 	.detach		= smc_rdma_detach,
 	.free		= smc_rdma_conn_free,

@@ -68,7 +68,6 @@ struct test_case {
 #define F_V4		2	/* IPv4 variants only */
 #define F_V6		4	/* IPv6 variants only */
 #define F_SLOW		8	/* three times the timeout */
-#define F_URGENT	16	/* needs urgent data, which SMC does not have yet */
 
 #define CASE(n, fl, text)	{ #n, n##_server, n##_client, fl, text }
 #define SOLO(n, fl, text)	{ #n, NULL, n, fl, text }

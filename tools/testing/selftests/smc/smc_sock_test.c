@@ -61,13 +61,14 @@ static struct {
 extern const struct test_case create_cases[], connect_cases[], accept_cases[],
 	stream_cases[], message_cases[], sockopt_cases[], ioctl_cases[],
 	poll_cases[], epoll_cases[], shutdown_cases[], close_cases[],
-	signal_cases[], process_cases[], listen_cases[], namespace_cases[];
+	signal_cases[], process_cases[], listen_cases[], namespace_cases[],
+	urgent_cases[], zerocopy_cases[], uring_cases[];
 
 static const struct test_case *const tables[] = {
 	create_cases, connect_cases, accept_cases, listen_cases, stream_cases,
-	message_cases, sockopt_cases, ioctl_cases, poll_cases, epoll_cases,
-	shutdown_cases, close_cases, signal_cases, process_cases,
-	namespace_cases,
+	message_cases, urgent_cases, zerocopy_cases, uring_cases, sockopt_cases,
+	ioctl_cases, poll_cases, epoll_cases, shutdown_cases, close_cases,
+	signal_cases, process_cases, namespace_cases,
 };
 
 #define N_TABLES	(sizeof(tables) / sizeof(tables[0]))
@@ -428,11 +429,6 @@ static void do_case(const struct test_case *tc, struct run *r)
 				continue;
 			if (tc->flags & F_ROOT && geteuid() != 0) {
 				ksft_test_result_skip("%s %s # needs root\n",
-						      tc->name, v->name);
-				continue;
-			}
-			if (tc->flags & F_URGENT && v->smc) {
-				ksft_test_result_skip("%s %s # urgent data\n",
 						      tc->name, v->name);
 				continue;
 			}

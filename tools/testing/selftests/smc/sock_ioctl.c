@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SIOCINQ, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK, urgent data, SIGIO, FIONBIO. */
+/* SIOCINQ, SIOCOUTQ, SIOCOUTQNSD, SIGIO, FIONBIO. */
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -131,71 +131,6 @@ static void fionbio_client(void)
 	ping_pong(fd);
 }
 
-/* One urgent byte in the stream: the mark, POLLPRI, MSG_OOB, reads stop there. */
-static void urgent_server(void)
-{
-	char buf[100] = "", c = 0;
-	int fd = pair();
-
-	R(ask(fd, SIOCATMARK));
-	R(recv(fd, &c, 1, MSG_OOB));
-	barrier("ready");
-	barrier("sent");
-	await_inq(fd, 3);	/* SIOCINQ counts up to the mark */
-	rec("poll %s", mask_name(await_mask(fd, POLLPRI)));
-	R(ask(fd, SIOCATMARK));
-	R(recv(fd, &c, 1, MSG_OOB | MSG_PEEK));
-	R(recv(fd, &c, 1, MSG_OOB));
-	rec("urgent %c", c);
-	R(recv(fd, &c, 1, MSG_OOB));
-	R(recv(fd, buf, 100, 0));
-	rec("\"%s\"", buf);
-	R(ask(fd, SIOCATMARK));
-	await_mask(fd, POLLIN);	/* SIOCINQ says 0 at the mark */
-	memset(buf, 0, sizeof(buf));
-	R(recv(fd, buf, 100, 0));
-	rec("\"%s\"", buf);
-	R(ask(fd, SIOCATMARK));
-	barrier("read");
-	ping_pong(fd);
-}
-
-static void urgent_client(void)
-{
-	int fd = pair();
-
-	barrier("ready");
-	R(send(fd, "abc", 3, 0));
-	R(send(fd, "U", 1, MSG_OOB));
-	R(send(fd, "def", 3, 0));
-	barrier("sent");
-	barrier("read");
-	ping_pong(fd);
-}
-
-static void urgent_inline_server(void)
-{
-	char buf[100] = "", c = 0;
-	int fd = pair();
-
-	X(set_int(fd, SOL_SOCKET, SO_OOBINLINE, 1));
-	on_signal(SIGURG, 0);
-	R(fcntl(fd, F_SETOWN, getpid()));
-	barrier("ready");
-	barrier("sent");
-	await_inq(fd, 3);
-	AWAIT(signals_seen);
-	R(recv(fd, &c, 1, MSG_OOB));
-	R(recv(fd, buf, 100, 0));
-	rec("\"%s\"", buf);
-	R(ask(fd, SIOCATMARK));
-	memset(buf, 0, sizeof(buf));
-	R(recv(fd, buf, 4, MSG_WAITALL));
-	rec("\"%s\"", buf);
-	barrier("read");
-	ping_pong(fd);
-}
-
 /* SIGIO for this process from now on. */
 static void asynchronous(int fd, int signal_flags)
 {
@@ -304,9 +239,6 @@ const struct test_case ioctl_cases[] = {
 	CASE(outq, 0, "SIOCOUTQ and SIOCOUTQNSD"),
 	SOLO(ioctl_states, 0, "ioctls on new and listening sockets"),
 	CASE(fionbio, 0, "FIONBIO"),
-	CASE(urgent, F_URGENT, "MSG_OOB, SIOCATMARK, POLLPRI"),
-	{ "urgent_inline", urgent_inline_server, urgent_client, F_URGENT,
-	  "SO_OOBINLINE and SIGURG" },
 	CASE(sigio, 0, "O_ASYNC for data and end"),
 	CASE(sigio_room, 0, "O_ASYNC for room"),
 	CASE(sigio_listener, 0, "O_ASYNC on a listener"),

@@ -48,7 +48,8 @@ struct test_case {
 	const char *what;
 };
 
-extern const struct test_case data_cases[], many_cases[], end_cases[], bench_cases[];
+extern const struct test_case data_cases[], urgent_cases[], many_cases[], end_cases[],
+	bench_cases[];
 
 /* ---- what went wrong, and what is worth telling ---- */
 

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Urgent data, as TCP has it: one byte at a time, taken out of the stream unless
+ * SO_OOBINLINE; a newer one replaces it; reads stop in front of it.
+ *
+ * The names are TCP's.  urg_data is the byte with TCP_URG_*, urg_seq where it stands
+ * in the stream.  What has been read over is over: urg_data is only put back to 0 when
+ * a receiver comes by the next time, so that the usual read looks at one word.
+ */
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+#include <net/tcp.h>
+#include "../fabric/fabric.h"
+#include "conn.h"
+#include "urgent.h"
+
+/* Of a peer that says that urgent data will come, but not where. */
+#define URG_SOMEWHERE	U64_MAX
+
+static u16 state_of(const struct smc_conn *c)
+{
+	u16 data = READ_ONCE(c->urg_data);
+
+	return data && READ_ONCE(c->rx_cons) <= READ_ONCE(c->urg_seq) ? data : 0;
+}
+
+/* Where the reader is, behind a byte that was overtaken in front of it. */
+static u64 base_of(const struct smc_conn *c)
+{
+	return max(READ_ONCE(c->rx_cons), READ_ONCE(c->urg_hole));
+}
+
+static struct sock *__sk_of(const struct smc_conn *c)
+{
+	struct socket_wq *wq = rcu_dereference_protected(c->wq,
+							 lockdep_is_held(&c->state_lock));
+
+	/* Whoever takes the file away takes the queue away first, under this lock. */
+	return wq ? container_of(wq, struct socket, wq)->sk : NULL;
+}
+
+static void __send_sigurg(const struct smc_conn *c)
+{
+	struct sock *sk = __sk_of(c);
+
+	if (sk)
+		sk_send_sigurg(sk);
+}
+
+/* The reader stands in front of a byte that a newer one replaces: it skips it. */
+static void __overtake(struct smc_conn *c)
+{
+	const struct sock *sk = __sk_of(c);
+	u16 data = state_of(c);
+
+	if (!data || data == TCP_URG_NOTYET || base_of(c) != c->urg_seq)
+		return;
+	if (c->urg_kept || (sk && !sock_flag(sk, SOCK_URGINLINE)))
+		WRITE_ONCE(c->urg_hole, c->urg_seq + 1);
+}
+
+/**
+ * smc_conn_urgent() - the peer's data up to @end are urgent
+ * @c: the connection
+ * @end: the count behind the urgent byte, which is in the element already, but has
+ *	not been made visible by rx_prod
+ *
+ * Context: any but hard interrupts; the fabric's events come one at a time.
+ */
+void smc_conn_urgent(struct smc_conn *c, u64 end)
+{
+	u64 pos = end - 1;
+	u16 byte;
+
+	spin_lock_bh(&c->state_lock);
+	/* Told before. */
+	if (end <= c->rx_prod)
+		goto out;
+	__overtake(c);
+	byte = READ_ONCE(c->rx_buf[pos & (c->rx_size - 1)]);
+	c->urg_kept = false;
+	WRITE_ONCE(c->urg_seq, pos);
+	WRITE_ONCE(c->urg_data, TCP_URG_VALID | byte);
+	if (!c->urg_announced)
+		__send_sigurg(c);
+	c->urg_announced = false;
+out:
+	spin_unlock_bh(&c->state_lock);
+}
+
+/**
+ * smc_conn_urgent_pending() - urgent data will come, or will not after all
+ * @c: the connection
+ * @pending: which
+ *
+ * Context: as smc_conn_urgent().
+ */
+void smc_conn_urgent_pending(struct smc_conn *c, bool pending)
+{
+	spin_lock_bh(&c->state_lock);
+	if (pending && !c->urg_announced) {
+		if (!state_of(c)) {
+			WRITE_ONCE(c->urg_seq, URG_SOMEWHERE);
+			WRITE_ONCE(c->urg_data, TCP_URG_NOTYET);
+		}
+		__send_sigurg(c);
+	} else if (!pending && c->urg_data == TCP_URG_NOTYET) {
+		WRITE_ONCE(c->urg_data, 0);
+	}
+	c->urg_announced = pending;
+	spin_unlock_bh(&c->state_lock);
+}
+
+/**
+ * smc_urgent_step() - a reader goes on where there is, or was, an urgent byte
+ * @sk: the socket
+ * @c: its connection
+ * @at: where it reads and how much it has; @at->n is cut down to what is in front of
+ *	the mark
+ *
+ * Return: 0 to read @at->n bytes; 1 when it has been moved over something that it must
+ * not read; a negative errno to stop, also with data read before.
+ */
+int smc_urgent_step(struct sock *sk, struct smc_conn *c, struct smc_urgent_at *at)
+{
+	u64 base, ahead;
+	int rc = 0;
+
+	spin_lock_bh(&c->state_lock);
+	base = base_of(c);
+	if (!state_of(c)) {
+		WRITE_ONCE(c->urg_data, 0);
+		goto out;
+	}
+	ahead = c->urg_seq - at->seq;
+	if (at->seq < base) {
+		at->seq = base;
+		rc = 1;
+	} else if (ahead) {
+		at->n = min_t(u64, at->n, ahead);
+	} else if (at->copied) {
+		rc = -EAGAIN;
+	} else if (signal_pending(current)) {
+		rc = at->timeo ? sock_intr_errno(at->timeo) : -EAGAIN;
+	} else if (c->urg_kept || !sock_flag(sk, SOCK_URGINLINE)) {
+		at->seq++;
+		rc = 1;
+	}
+out:
+	spin_unlock_bh(&c->state_lock);
+	if (rc < 0)
+		smc_urgent_keep(sk, c);
+	return rc;
+}
+
+/**
+ * smc_urgent_keep() - a peer that waits for the urgent byte to be read may go on
+ * @sk: the socket
+ * @c: its connection
+ *
+ * When all in front of it is read, urg_data has the byte and nobody needs the one in
+ * the element any more.  A peer that follows RFC 7609 4.7.5 writes nothing until then,
+ * while an application may wait for what comes behind it.
+ *
+ * Context: process.
+ */
+void smc_urgent_keep(struct sock *sk, struct smc_conn *c)
+{
+	bool news;
+
+	spin_lock_bh(&c->state_lock);
+	news = !c->urg_kept && state_of(c) && base_of(c) == c->urg_seq &&
+	       !sock_flag(sk, SOCK_URGINLINE);
+	if (news)
+		WRITE_ONCE(c->urg_kept, true);
+	spin_unlock_bh(&c->state_lock);
+	if (news)
+		c->fabric->ops->urgent(c, SMC_URGENT_TAKEN);
+}
+
+/* Take the urgent byte, in the order in which TCP looks: its TCP_URG_*, or an errno. */
+static int take_byte(struct sock *sk, struct smc_conn *c, int flags)
+{
+	int data;
+
+	spin_lock_bh(&c->state_lock);
+	data = state_of(c);
+	if (sock_flag(sk, SOCK_URGINLINE) || !data || data == TCP_URG_READ)
+		data = -EINVAL;
+	else if (sk->sk_state == TCP_CLOSE && !sock_flag(sk, SOCK_DONE))
+		data = -ENOTCONN;
+	else if (data & TCP_URG_VALID && !(flags & MSG_PEEK))
+		WRITE_ONCE(c->urg_data, TCP_URG_READ);
+	spin_unlock_bh(&c->state_lock);
+	return data;
+}
+
+/**
+ * smc_urgent_recv() - recv(MSG_OOB)
+ * @sk: the socket
+ * @c: its connection
+ * @msg: where to
+ * @len: bytes wanted
+ * @flags: MSG_PEEK, MSG_TRUNC are honoured; it never waits
+ *
+ * Return: 1 or 0 bytes, or a negative errno as TCP would give it.
+ */
+int smc_urgent_recv(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
+		    size_t len, int flags)
+{
+	int data = take_byte(sk, c, flags);
+	char byte = data;
+
+	if (data < 0)
+		return data;
+	if (!(data & TCP_URG_VALID))
+		return smc_conn_rx_ended(c) || smc_conn_rcv_shutdown(c, sk) ? 0 : -EAGAIN;
+	smc_urgent_keep(sk, c);
+	msg->msg_flags |= MSG_OOB;
+	if (!len) {
+		msg->msg_flags |= MSG_TRUNC;
+		return 0;
+	}
+	if (!(flags & MSG_TRUNC) && memcpy_to_msg(msg, &byte, 1))
+		return -EFAULT;
+	return 1;
+}
+
+/**
+ * smc_urgent_hidden() - how much at the reader's place is not for reading
+ * @sk: the socket
+ * @c: its connection
+ */
+u64 smc_urgent_hidden(const struct sock *sk, const struct smc_conn *c)
+{
+	u64 base = base_of(c);
+
+	if (state_of(c) && READ_ONCE(c->urg_seq) == base &&
+	    (READ_ONCE(c->urg_kept) || !sock_flag(sk, SOCK_URGINLINE)))
+		base++;
+	return base - READ_ONCE(c->rx_cons);
+}
+
+/**
+ * smc_urgent_inq() - SIOCINQ: what can be read up to the mark
+ * @sk: the socket
+ * @c: its connection
+ */
+u64 smc_urgent_inq(const struct sock *sk, const struct smc_conn *c)
+{
+	u64 prod = smp_load_acquire(&c->rx_prod), base = base_of(c);
+	u64 end = READ_ONCE(c->urg_seq);
+
+	if (!state_of(c) || sock_flag(sk, SOCK_URGINLINE) || end >= prod)
+		end = prod;
+	return end > base ? end - base : 0;
+}
+
+/**
+ * smc_urgent_at_mark() - SIOCATMARK: is the urgent byte the next one?
+ * @c: the connection
+ */
+bool smc_urgent_at_mark(const struct smc_conn *c)
+{
+	return state_of(c) && READ_ONCE(c->urg_seq) == base_of(c);
+}
+
+/**
+ * smc_urgent_there() - has it arrived, and has nobody taken it?
+ * @c: the connection
+ */
+bool smc_urgent_there(const struct smc_conn *c)
+{
+	return state_of(c) & TCP_URG_VALID;
+}
+
+/**
+ * smc_urgent_taken() - what of the element the peer may write again
+ * @c: the connection
+ *
+ * Nobody's lock makes this one picture of several fields: it may be less than what
+ * it was before.
+ */
+u64 smc_urgent_taken(const struct smc_conn *c)
+{
+	u64 base = base_of(c);
+
+	return base + (READ_ONCE(c->urg_kept) && READ_ONCE(c->urg_seq) == base);
+}
