@@ -337,26 +337,45 @@ const struct command filter_commands[] = {
 
 /* ---- what was learnt ----------------------------------------------------------- */
 
+static void print_auto(const struct list *destinations, const struct list *listeners)
+{
+	destinations_print(stdout, destinations);
+	putchar('\n');
+	listeners_print(stdout, listeners);
+}
+
+static void json_auto(const struct list *destinations, const struct list *listeners)
+{
+	struct json json;
+
+	json_begin(&json, stdout);
+	destinations_json(&json, destinations);
+	listeners_json(&json, listeners);
+	json_end(&json);
+}
+
 static int show_auto(struct genl *genl, const struct request *r)
 {
 	struct list destinations = LIST_OF(struct destination);
+	struct list listeners = LIST_OF(struct listener);
 	int error = destinations_read(genl, &destinations);
-	struct json json;
 
-	if (!error && r->json) {
-		json_begin(&json, stdout);
-		destinations_json(&json, &destinations);
-		json_end(&json);
-	} else if (!error) {
-		destinations_print(stdout, &destinations);
-	}
+	if (!error)
+		error = listeners_read(genl, &listeners);
+	if (!error)
+		(r->json ? json_auto : print_auto)(&destinations, &listeners);
 	list_free(&destinations);
-	return error ? refused(genl, error, "destinations") : 0;
+	list_free(&listeners);
+	return error ? refused(genl, error, "autocache and autosmc") : 0;
 }
 
 static int flush_auto(struct genl *genl, const struct request *r)
 {
-	return change_refused(genl, destinations_flush(genl), "autocache");
+	int error = destinations_flush(genl);
+
+	if (!error)
+		error = listeners_flush(genl);
+	return change_refused(genl, error, "autocache");
 }
 
 const struct command auto_commands[] = {

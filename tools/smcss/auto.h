@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel has learnt: destinations that do not speak SMC. */
+/* What the kernel has learnt: destinations that do not speak SMC, listeners it pays for. */
 #ifndef SMCSS_AUTO_H
 #define SMCSS_AUTO_H
 
@@ -23,13 +23,32 @@ struct destination {
 	uint32_t hits;
 };
 
+struct listener {
+	struct bytes address;	/* 0: any */
+	uint16_t port;
+	uint8_t verdict;
+	uint32_t worth;		/* percent of break-even */
+	uint32_t retry;		/* seconds */
+	uint64_t conns;
+	uint64_t messages;
+	uint64_t bytes;
+	uint64_t ms;
+};
+
 extern const struct field destination_fields[];
+extern const struct field listener_fields[];
 
 /* 0 or an errno */
 int destinations_read(struct genl *genl, struct list *destinations);
 int destinations_flush(struct genl *genl);
 
+int listeners_read(struct genl *genl, struct list *listeners);
+int listeners_flush(struct genl *genl);
+
 void destinations_print(FILE *out, const struct list *destinations);
 void destinations_json(struct json *json, const struct list *destinations);
+
+void listeners_print(FILE *out, const struct list *listeners);
+void listeners_json(struct json *json, const struct list *listeners);
 
 #endif /* SMCSS_AUTO_H */

@@ -71,6 +71,8 @@ enum {
 	SMC_NETLINK_FLUSH_FILTER,
 	SMC_NETLINK_GET_AUTOCACHE = 136,
 	SMC_NETLINK_FLUSH_AUTOCACHE,
+	SMC_NETLINK_GET_AUTOSMC = 144,
+	SMC_NETLINK_FLUSH_AUTOSMC,
 };
 
 /* SMC_GEN_NETLINK: top level attributes, each a nest */
@@ -90,6 +92,7 @@ enum {
 	/* added */
 	SMC_GEN_FILTER = 64,
 	SMC_GEN_AUTOCACHE,
+	SMC_GEN_AUTOSMC,
 };
 
 /* in SMC_GEN_SYS_INFO: what this host can do */
@@ -371,6 +374,26 @@ enum {
 	SMC_NLA_AUTOCACHE_DIAGNOSIS,	/* u32: from its Decline, 0 if none */
 	SMC_NLA_AUTOCACHE_LEFT,		/* u32: seconds until it is forgotten */
 	SMC_NLA_AUTOCACHE_HITS,		/* u32: connections that became TCP at once */
+};
+
+/* in SMC_GEN_AUTOSMC: a listener, and whether SMC pays for its connections */
+enum {
+	SMC_NLA_AUTOSMC_PAD,
+	SMC_NLA_AUTOSMC_ADDR,		/* binary: 4 or 16 bytes, in network order; without: any */
+	SMC_NLA_AUTOSMC_PORT,		/* u16 */
+	SMC_NLA_AUTOSMC_VERDICT,	/* u8: enum smc_autosmc_verdict */
+	SMC_NLA_AUTOSMC_WORTH,		/* u32: percent of break-even */
+	SMC_NLA_AUTOSMC_RETRY,		/* u32: TOO_SHORT: seconds until SMC is tried again */
+	SMC_NLA_AUTOSMC_CONNS,		/* u64: connections seen */
+	SMC_NLA_AUTOSMC_MESSAGES,	/* u64: average of the last ones */
+	SMC_NLA_AUTOSMC_BYTES,		/* u64: average */
+	SMC_NLA_AUTOSMC_MS,		/* u64: average life in ms */
+};
+
+enum smc_autosmc_verdict {
+	SMC_AUTOSMC_LEARNING = 1,	/* too few connections so far: SMC is offered */
+	SMC_AUTOSMC_PAYS,
+	SMC_AUTOSMC_TOO_SHORT,		/* not offered, unless net.smc.autosmc only advises */
 };
 
 /* Socket options, level SOL_SMC (286) */

@@ -37,6 +37,9 @@
 	X(FILTERED, 0x5c010002,						\
 	  "a filter excludes this connection from SMC",			\
 	  "'smcr filter' lists the rules; change them if the connection should use SMC") \
+	X(TOO_SHORT, 0x5c010005,					\
+	  "connections to this listener were too short for SMC to pay (autosmc)", \
+	  "'smcr auto' shows the picture; nothing to do, or set net.smc.autosmc to 0 or 2") \
 	X(IPSEC, 0x5c010003,						\
 	  "an IPsec policy covers this connection, SMC would bypass it", \
 	  "exempt these addresses from the policy, or leave them on TCP") \

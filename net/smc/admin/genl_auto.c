@@ -58,3 +58,63 @@ int smc_genl_flush_autocache(struct sk_buff *skb, struct genl_info *info)
 	smc_autocache_flush(smc_net(genl_info_net(info)));
 	return 0;
 }
+
+static int put_listener(struct sk_buff *skb, const struct smc_autosmc_entry *e)
+{
+	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_AUTOSMC);
+	const struct smc_picture *p = &e->picture;
+	u32 worth = (u32)p->worth * 100 / SMC_PICTURE_EVEN;
+
+	if (!nest || (!e->any && put_ip(skb, SMC_NLA_AUTOSMC_ADDR, &e->ip)) ||
+	    nla_put_u16(skb, SMC_NLA_AUTOSMC_PORT, e->port) ||
+	    nla_put_u8(skb, SMC_NLA_AUTOSMC_VERDICT, p->verdict) ||
+	    nla_put_u32(skb, SMC_NLA_AUTOSMC_WORTH, worth) ||
+	    nla_put_u32(skb, SMC_NLA_AUTOSMC_RETRY, e->retry) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_CONNS, p->conns, SMC_NLA_AUTOSMC_PAD) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_MESSAGES, p->messages,
+			      SMC_NLA_AUTOSMC_PAD) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_BYTES, p->bytes, SMC_NLA_AUTOSMC_PAD) ||
+	    nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_MS, p->ms, SMC_NLA_AUTOSMC_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_listener_message(struct sk_buff *skb, struct netlink_callback *cb,
+				const struct smc_autosmc_entry *e)
+{
+	void *hdr = smc_genl_begin(skb, cb, SMC_NETLINK_GET_AUTOSMC);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (put_listener(skb, e)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	smc_genl_end(skb, hdr);
+	return 0;
+}
+
+/**
+ * smc_genl_get_autosmc() - SMC_NETLINK_GET_AUTOSMC: a message for each listener that has
+ * had connections
+ * @skb: where they go
+ * @cb: args[0]: bucket, args[1]: how many of it have gone
+ */
+int smc_genl_get_autosmc(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct smc_net *sn = smc_net(sock_net(skb->sk));
+	struct smc_autosmc_entry e;
+
+	for (; cb->args[0] < SMC_AUTOSMC_BUCKETS; cb->args[0]++, cb->args[1] = 0)
+		for (; smc_autosmc_nth(sn, cb->args[0], cb->args[1], &e); cb->args[1]++)
+			if (put_listener_message(skb, cb, &e))
+				return skb->len;
+	return skb->len;
+}
+
+int smc_genl_flush_autosmc(struct sk_buff *skb, struct genl_info *info)
+{
+	smc_autosmc_flush(smc_net(genl_info_net(info)));
+	return 0;
+}

@@ -13,12 +13,14 @@ void smc_steer_init(struct smc_net *sn)
 {
 	smc_filter_init(sn);
 	smc_autocache_init(sn);
+	smc_autosmc_init(sn);
 }
 
 void smc_steer_exit(struct smc_net *sn)
 {
 	smc_filter_exit(sn);
 	smc_autocache_exit(sn);
+	smc_autosmc_flush(sn);
 }
 
 static struct smc_ip ip_v4(__be32 address)

@@ -9,6 +9,7 @@
 #include <linux/bitops.h>
 #include <linux/smc_reason.h>
 #include "autocache.h"
+#include "autosmc.h"
 #include "filter.h"
 
 struct sk_buff;
@@ -18,6 +19,7 @@ struct sockaddr;
 enum smc_steer_bit {
 	SMC_STEER_FILTER,	/* there are rules */
 	SMC_STEER_AUTOCACHE,	/* there are destinations that were remembered */
+	SMC_STEER_AUTOSMC,	/* a picture is drawn of listeners */
 };
 
 /**
@@ -25,11 +27,13 @@ enum smc_steer_bit {
  * @on:		enum smc_steer_bit: what there is to look at
  * @filter:	permit and exclude
  * @autocache:	destinations that do not speak SMC
+ * @autosmc:	listeners, and whether SMC pays for them
  */
 struct smc_steer {
 	unsigned long		on;
 	struct smc_filter	filter;
 	struct smc_autocache	autocache;
+	struct smc_autosmc	autosmc;
 };
 
 /* Does anything steer the connections of this namespace? */
