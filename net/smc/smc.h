@@ -57,6 +57,7 @@
 
 struct smc_conn;
 struct smc_handshake;
+struct smc_listener;
 struct smc_nursery;
 
 #ifndef IPPROTO_SMC
@@ -101,6 +102,8 @@ enum smc_phase {
  * @closing:	the file is closed, the end of the handshake, or of the connection,
  *		will close TCP; under lock_sock
  * @linger_work: closes TCP after the connection; initialised with @closing
+ * @born:	of a child with @listener: when, in jiffies
+ * @listener:	of a child that autosmc counts: what is known of its listener
  * @reset_work:	resets a child for whose handshake there was no memory
  * @reason:	enum smc_reason: why this socket is plain TCP
  * @peer_diagnosis: what the peer's Decline said, 0 without one
@@ -126,6 +129,8 @@ struct smc_sock {
 	struct delayed_work	linger_work;
 	u32			reason;
 	u32			peer_diagnosis;
+	unsigned long		born;
+	struct smc_listener	*listener;
 };
 
 static inline struct smc_sock *smc_sk(const struct sock *sk)

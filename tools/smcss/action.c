@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "action.h"
+#include "auto.h"
 #include "complain.h"
 #include "genl.h"
 #include "rule.h"
@@ -331,6 +332,55 @@ const struct command filter_commands[] = {
 	{ "add", add_rule, TAKES_WORDS, true },
 	{ "del", del_rule, TAKES_WORDS, true },
 	{ "flush", flush_rules, TAKES_NOTHING, true },
+	{ }
+};
+
+/* ---- what was learnt ----------------------------------------------------------- */
+
+static void print_auto(const struct list *destinations, const struct list *listeners)
+{
+	destinations_print(stdout, destinations);
+	putchar('\n');
+	listeners_print(stdout, listeners);
+}
+
+static void json_auto(const struct list *destinations, const struct list *listeners)
+{
+	struct json json;
+
+	json_begin(&json, stdout);
+	destinations_json(&json, destinations);
+	listeners_json(&json, listeners);
+	json_end(&json);
+}
+
+static int show_auto(struct genl *genl, const struct request *r)
+{
+	struct list destinations = LIST_OF(struct destination);
+	struct list listeners = LIST_OF(struct listener);
+	int error = destinations_read(genl, &destinations);
+
+	if (!error)
+		error = listeners_read(genl, &listeners);
+	if (!error)
+		(r->json ? json_auto : print_auto)(&destinations, &listeners);
+	list_free(&destinations);
+	list_free(&listeners);
+	return error ? refused(genl, error, "autocache and autosmc") : 0;
+}
+
+static int flush_auto(struct genl *genl, const struct request *r)
+{
+	int error = destinations_flush(genl);
+
+	if (!error)
+		error = listeners_flush(genl);
+	return change_refused(genl, error, "autocache");
+}
+
+const struct command auto_commands[] = {
+	{ "show", show_auto, TAKES_NOTHING, false },
+	{ "flush", flush_auto, TAKES_NOTHING, true },
 	{ }
 };
 

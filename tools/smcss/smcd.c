@@ -19,6 +19,8 @@ static const char usage_text[] =
 	"                                which connections may use SMC; the first rule that fits decides\n"
 	"     RULE: permit|exclude [in|out] [ipv4|ipv6] [local END] [remote END] [before ID]\n"
 	"     END:  [any | ADDRESS[/BITS]] [port N[-M]]\n"
+	"  auto [show | flush]           destinations that turned out not to speak SMC;\n"
+	"                                listeners, and whether SMC pays for them\n"
 	"\n"
 	"  -d, --details       more; -dd, --ddetails: still more\n"
 	"  -a, --absolute      stats since the module was loaded, whatever was reset\n"
@@ -35,6 +37,7 @@ static const struct smc_object objects[] = {
 	{ "ueid", ueid_commands },
 	{ "seid", seid_commands },
 	{ "filter", filter_commands },
+	{ "auto", auto_commands },
 	{ }
 };
 

@@ -69,6 +69,10 @@ enum {
 	SMC_NETLINK_ADD_FILTER,
 	SMC_NETLINK_DEL_FILTER,
 	SMC_NETLINK_FLUSH_FILTER,
+	SMC_NETLINK_GET_AUTOCACHE = 136,
+	SMC_NETLINK_FLUSH_AUTOCACHE,
+	SMC_NETLINK_GET_AUTOSMC = 144,
+	SMC_NETLINK_FLUSH_AUTOSMC,
 };
 
 /* SMC_GEN_NETLINK: top level attributes, each a nest */
@@ -87,6 +91,8 @@ enum {
 
 	/* added */
 	SMC_GEN_FILTER = 64,
+	SMC_GEN_AUTOCACHE,
+	SMC_GEN_AUTOSMC,
 };
 
 /* in SMC_GEN_SYS_INFO: what this host can do */
@@ -357,6 +363,37 @@ enum smc_filter_direction {
 	SMC_FILTER_IN = 1,		/* connections to listeners of this host */
 	SMC_FILTER_OUT,			/* connections made by this host */
 	SMC_FILTER_BOTH,
+};
+
+/* in SMC_GEN_AUTOCACHE: a destination that does not speak SMC */
+enum {
+	SMC_NLA_AUTOCACHE_PAD,
+	SMC_NLA_AUTOCACHE_ADDR,		/* binary: 4 or 16 bytes, in network order */
+	SMC_NLA_AUTOCACHE_PORT,		/* u16 */
+	SMC_NLA_AUTOCACHE_REASON,	/* u32: what happened, see smc_reason.h */
+	SMC_NLA_AUTOCACHE_DIAGNOSIS,	/* u32: from its Decline, 0 if none */
+	SMC_NLA_AUTOCACHE_LEFT,		/* u32: seconds until it is forgotten */
+	SMC_NLA_AUTOCACHE_HITS,		/* u32: connections that became TCP at once */
+};
+
+/* in SMC_GEN_AUTOSMC: a listener, and whether SMC pays for its connections */
+enum {
+	SMC_NLA_AUTOSMC_PAD,
+	SMC_NLA_AUTOSMC_ADDR,		/* binary: 4 or 16 bytes, in network order; without: any */
+	SMC_NLA_AUTOSMC_PORT,		/* u16 */
+	SMC_NLA_AUTOSMC_VERDICT,	/* u8: enum smc_autosmc_verdict */
+	SMC_NLA_AUTOSMC_WORTH,		/* u32: percent of break-even */
+	SMC_NLA_AUTOSMC_RETRY,		/* u32: TOO_SHORT: seconds until SMC is tried again */
+	SMC_NLA_AUTOSMC_CONNS,		/* u64: connections seen */
+	SMC_NLA_AUTOSMC_MESSAGES,	/* u64: average of the last ones */
+	SMC_NLA_AUTOSMC_BYTES,		/* u64: average */
+	SMC_NLA_AUTOSMC_MS,		/* u64: average life in ms */
+};
+
+enum smc_autosmc_verdict {
+	SMC_AUTOSMC_LEARNING = 1,	/* too few connections so far: SMC is offered */
+	SMC_AUTOSMC_PAYS,
+	SMC_AUTOSMC_TOO_SHORT,		/* not offered, unless net.smc.autosmc only advises */
 };
 
 /* Socket options, level SOL_SMC (286) */

@@ -37,6 +37,9 @@
 	X(FILTERED, 0x5c010002,						\
 	  "a filter excludes this connection from SMC",			\
 	  "'smcr filter' lists the rules; change them if the connection should use SMC") \
+	X(TOO_SHORT, 0x5c010005,					\
+	  "connections to this listener were too short for SMC to pay (autosmc)", \
+	  "'smcr auto' shows the picture; nothing to do, or set net.smc.autosmc to 0 or 2") \
 	X(IPSEC, 0x5c010003,						\
 	  "an IPsec policy covers this connection, SMC would bypass it", \
 	  "exempt these addresses from the policy, or leave them on TCP") \
@@ -97,6 +100,9 @@
 	X(PEER_CLOSED, 0x5c040005,					\
 	  "the peer closed the connection during the SMC handshake",	\
 	  "nothing to do if the program was ended; otherwise look at the peer's log") \
+	X(AUTOCACHE, 0x5c040006,					\
+	  "the destination declined SMC, or did not speak it, a short time ago (autocache)", \
+	  "'smcr auto' lists what is remembered and why, 'smcr auto flush' forgets it") \
 	/* nothing in common */						\
 	X(NO_COMMON_MODE, 0x5c050001,					\
 	  "the two hosts have no SMC type (SMC-D, SMC-R) and version in common", \

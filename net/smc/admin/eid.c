@@ -41,6 +41,16 @@ void smc_eids_copy(struct smc_eids *eids)
 	read_unlock_bh(&smc_eids_lock);
 }
 
+/**
+ * smc_eids_seq() - the number of what is configured now
+ *
+ * Context: any.
+ */
+unsigned int smc_eids_seq(void)
+{
+	return READ_ONCE(smc_eids.seq);
+}
+
 static void __changed(void)
 {
 	lockdep_assert_held_write(&smc_eids_lock);

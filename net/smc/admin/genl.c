@@ -54,6 +54,10 @@ static const struct genl_ops smc_genl_ops[] = {
 	  .doit = smc_genl_del_filter, },
 	{ ADDED(SMC_NETLINK_FLUSH_FILTER, SMC_GEN_FILTER, smc_genl_filter_policy),
 	  .doit = smc_genl_flush_filter, },
+	{ .cmd = SMC_NETLINK_GET_AUTOCACHE, .dumpit = smc_genl_get_autocache, },
+	{ .cmd = SMC_NETLINK_FLUSH_AUTOCACHE, .doit = smc_genl_flush_autocache, },
+	{ .cmd = SMC_NETLINK_GET_AUTOSMC,	.dumpit = smc_genl_get_autosmc, },
+	{ .cmd = SMC_NETLINK_FLUSH_AUTOSMC,	.doit = smc_genl_flush_autosmc, },
 };
 
 /* EIDs belong to the host, everything else to a network namespace. */
@@ -65,6 +69,8 @@ static bool of_host(u8 cmd)
 	case SMC_NETLINK_ADD_FILTER:
 	case SMC_NETLINK_DEL_FILTER:
 	case SMC_NETLINK_FLUSH_FILTER:
+	case SMC_NETLINK_FLUSH_AUTOCACHE:
+	case SMC_NETLINK_FLUSH_AUTOSMC:
 		return false;
 	default:
 		return true;

@@ -49,6 +49,12 @@ int smc_genl_add_filter(struct sk_buff *skb, struct genl_info *info);
 int smc_genl_del_filter(struct sk_buff *skb, struct genl_info *info);
 int smc_genl_flush_filter(struct sk_buff *skb, struct genl_info *info);
 
+/* genl_auto.c */
+int smc_genl_get_autocache(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_flush_autocache(struct sk_buff *skb, struct genl_info *info);
+int smc_genl_get_autosmc(struct sk_buff *skb, struct netlink_callback *cb);
+int smc_genl_flush_autosmc(struct sk_buff *skb, struct genl_info *info);
+
 /* genl_info.c */
 int smc_genl_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_dump_hs_limitation(struct sk_buff *skb, struct netlink_callback *cb);

@@ -23,6 +23,17 @@ static int do_mem_max(smc_ctl_table *ctl, int write, void *buffer, size_t *lenp,
 	return rc;
 }
 
+static int do_autosmc(smc_ctl_table *ctl, int write, void *buffer, size_t *lenp,
+		      loff_t *ppos)
+{
+	struct smc_net *sn = container_of(ctl->data, struct smc_net, steer.autosmc.mode);
+	int rc = proc_dointvec_minmax(ctl, write, buffer, lenp, ppos);
+
+	if (!rc && write)
+		smc_steer_switch(sn, SMC_STEER_AUTOSMC, READ_ONCE(sn->steer.autosmc.mode));
+	return rc;
+}
+
 #define MEM_MAX_ENTRY	2
 
 static const struct ctl_table smc_table[] = {
@@ -70,6 +81,17 @@ static const struct ctl_table smc_table[] = {
 		.extra1		= min,					\
 		.extra2		= max,					\
 	}
+	{
+		.procname	= "autosmc",
+		.data		= (void *)offsetof(struct smc_net, steer.autosmc.mode),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= do_autosmc,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_TWO,
+	},
+	INT_ENTRY("autosmc_retry_time", steer.autosmc.retry, SYSCTL_ONE, &time_max),
+	INT_ENTRY("autocache_time", steer.autocache.time, SYSCTL_ZERO, &time_max),
 	INT_ENTRY("autocorking_size", autocorking_size, SYSCTL_ZERO, SYSCTL_INT_MAX),
 	INT_ENTRY("smcr_buf_type", smcr_buf_type, SYSCTL_ZERO, SYSCTL_TWO),
 	INT_ENTRY("smcr_max_conns_per_lgr", smcr_max_conns, &conns_min, &conns_max),

@@ -387,6 +387,28 @@ void smc_hs_end_up(struct smc_handshake *hs)
 	hs_finish_end(hs);
 }
 
+/* The stream has ended, and was not reset. */
+static bool tcp_ended_well(const struct sock *sk)
+{
+	return !READ_ONCE(sk->sk_err) && READ_ONCE(sk->sk_state) != TCP_CLOSE;
+}
+
+/*
+ * A destination that declines, or whose first words are not CLC, is remembered.  Not a
+ * Decline because of a link group that only one side has: the next connection makes a new
+ * one.  Nor a reset, as that of a server that is being stopped.
+ */
+static void remember(const struct smc_handshake *hs, enum smc_reason reason, u32 diagnosis)
+{
+	bool mute = hs->step == SMC_HS_ACCEPT &&
+		    (reason == SMC_REASON_PROTOCOL || reason == SMC_REASON_TIMEOUT ||
+		     (reason == SMC_REASON_PEER_CLOSED && tcp_ended_well(hs->sk)));
+	bool declined = reason == SMC_REASON_PEER_DECLINED && !hs->area.decline.out_of_sync;
+
+	if (!hs->neg.server && (mute || declined))
+		smc_autocache_remember(hs->sk, reason, diagnosis);
+}
+
 /**
  * smc_hs_end_tcp() - the connection stays TCP
  * @hs: the handshake
@@ -396,6 +418,7 @@ void smc_hs_end_up(struct smc_handshake *hs)
 void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
 		    u32 peer_diagnosis)
 {
+	remember(hs, reason, peer_diagnosis);
 	if (!hs_lock_sock(hs))
 		return;
 	smc_to_tcp(hs->sk, reason, peer_diagnosis);
@@ -416,6 +439,7 @@ void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
 
 	if (rcu_access_pointer(smc_sk(sk)->hs) != hs)
 		return;
+	remember(hs, reason, 0);
 	tcp_abort(sk, err);
 	if (!hs_lock_sock(hs))
 		return;
@@ -559,12 +583,6 @@ bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a)
 	if (rc && rc != -EAGAIN)
 		smc_hs_end_decline(hs, rc);
 	return !rc;
-}
-
-/* The stream has ended, and was not reset. */
-static bool tcp_ended_well(const struct sock *sk)
-{
-	return !READ_ONCE(sk->sk_err) && READ_ONCE(sk->sk_state) != TCP_CLOSE;
 }
 
 /*

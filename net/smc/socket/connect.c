@@ -92,9 +92,15 @@ static bool ipsec_covers(struct sock *sk, const struct sockaddr *addr, int len)
 /* What the configuration says of this destination, as far as it is known by now. */
 static enum smc_reason steered(struct sock *sk, const struct sockaddr *addr, int len)
 {
-	const struct smc_net *sn = smc_net(sock_net(sk));
+	struct smc_net *sn = smc_net(sock_net(sk));
 	struct smc_flow flow;
+	struct smc_ip ip;
+	u16 port;
 
+	if (test_bit(SMC_STEER_AUTOCACHE, &sn->steer.on) &&
+	    smc_flow_destination(sk, addr, len, &ip, &port) &&
+	    smc_autocache_knows(sn, &ip, port))
+		return SMC_REASON_AUTOCACHE;
 	if (!test_bit(SMC_STEER_FILTER, &sn->steer.on))
 		return SMC_REASON_NONE;
 	if (smc_flow_to_mapped(sk, addr, len, &flow))

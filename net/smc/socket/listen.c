@@ -25,6 +25,11 @@ static int smc_conn_request(struct sock *sk, struct sk_buff *skb)
 	return rc;
 }
 
+static bool too_short(const struct sock *listener)
+{
+	return smc_steered(smc_net(sock_net(listener))) && smc_autosmc_refuses(listener);
+}
+
 static bool filter_excludes_syn(const struct sock *sk, const struct sk_buff *syn)
 {
 	const struct smc_net *sn = smc_net(sock_net(sk));
@@ -41,7 +46,7 @@ static bool refuses_smc(const struct sock *sk)
 {
 	struct sk_buff *syn = this_cpu_read(smc_current_syn);
 
-	return smc_eligible(sk) ||
+	return smc_eligible(sk) || too_short(sk) ||
 	       (syn && (smc_ipsec_syn(sk, syn) || filter_excludes_syn(sk, syn)));
 }
 
@@ -65,6 +70,8 @@ static enum smc_reason why_tcp(const struct sock *listener, struct sock *child)
 		reason = SMC_REASON_IPSEC;
 	if (!reason && filter_excludes_child(child))
 		reason = SMC_REASON_FILTERED;
+	if (!reason && too_short(listener))
+		reason = SMC_REASON_TOO_SHORT;
 	return reason ?: SMC_REASON_PEER_NO_OPTION;
 }
 
@@ -109,6 +116,8 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 	if (inet_csk(child)->icsk_af_ops == &f->af_ops)
 		inet_csk(child)->icsk_af_ops = f->tcp_af_ops;
 	smc_child_born(child, sk);
+	if (smc_steered(smc_net(sock_net(sk))))
+		smc_autosmc_child(child, sk);
 	if (!tcp_sk(child)->syn_smc)
 		smc_to_tcp(child, why_tcp(sk, child), 0);
 	else if (smc_sk(child)->raw_clc)

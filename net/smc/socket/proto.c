@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
+#include "../netns.h"
 #include "../stats.h"
 #include "nursery.h"
 #include "socket.h"
@@ -27,6 +28,8 @@ static void smc_destruct(struct sock *sk)
 		smc_nursery_leave(sk);
 		smc_nursery_drop(sk);
 		smc_retire_conns(sk);
+		if (unlikely(smc_sk(sk)->listener))
+			smc_autosmc_child_gone(sk);
 		sk->sk_prot_creator = &f->prot;
 	}
 	f->tcp_destruct(sk);
@@ -120,6 +123,8 @@ void smc_retire_conn(struct sock *sk, struct smc_conn *c)
 {
 	smc_conn_set_wq(c, NULL);
 	smc_stats_gone(sock_net(sk), c);
+	if (unlikely(smc_sk(sk)->listener))
+		smc_autosmc_conn_gone(sk, c);
 	if (!smc_conn_told(c, SMC_FLAG_CLOSED))
 		smc_conn_abort(c);
 	c->fabric->ops->detach(c);

@@ -3,6 +3,7 @@
 #include <linux/list.h>
 #include <linux/slab.h>
 #include "../netns.h"
+#include "../smc.h"
 #include "filter.h"
 
 struct filter_rule {
@@ -79,8 +80,7 @@ static int __publish(struct smc_net *sn)
 	}
 	t = rcu_replace_pointer(f->table, t, lockdep_is_held(&f->lock));
 	smc_steer_switch(sn, SMC_STEER_FILTER, f->n);
-	if (!++f->seq)
-		f->seq = 1;
+	f->seq = smc_next_seq(f->seq);
 	table_free(t);
 	return 0;
 }

@@ -12,11 +12,15 @@
 void smc_steer_init(struct smc_net *sn)
 {
 	smc_filter_init(sn);
+	smc_autocache_init(sn);
+	smc_autosmc_init(sn);
 }
 
 void smc_steer_exit(struct smc_net *sn)
 {
 	smc_filter_exit(sn);
+	smc_autocache_exit(sn);
+	smc_autosmc_flush(sn);
 }
 
 static struct smc_ip ip_v4(__be32 address)
@@ -74,6 +78,37 @@ void smc_flow_of_syn(const struct sk_buff *syn, struct smc_flow *flow)
 #endif
 	flow->ip[SMC_LOCAL] = ip_v4(ip_hdr(syn)->daddr);
 	flow->ip[SMC_REMOTE] = ip_v4(ip_hdr(syn)->saddr);
+}
+
+/**
+ * smc_flow_destination() - where a socket is about to connect to
+ * @sk: the socket
+ * @addr: what connect() was given
+ * @len: length of @addr
+ * @ip: receives the address
+ * @port: receives the port
+ *
+ * Return: false if TCP will refuse it.
+ */
+bool smc_flow_destination(const struct sock *sk, const struct sockaddr *addr, int len,
+			  struct smc_ip *ip, u16 *port)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
+
+	if (addr->sa_family != sk->sk_family)
+		return false;
+	if (sk->sk_family == AF_INET6 && len >= SIN6_LEN_RFC2133) {
+		*ip = ip_v6(&sin6->sin6_addr);
+		*port = be16_to_cpu(sin6->sin6_port);
+		return true;
+	}
+	if (sk->sk_family == AF_INET && len >= (int)sizeof(*sin)) {
+		*ip = ip_v4(sin->sin_addr.s_addr);
+		*port = be16_to_cpu(sin->sin_port);
+		return true;
+	}
+	return false;
 }
 
 /**

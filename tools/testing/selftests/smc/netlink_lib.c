@@ -103,7 +103,8 @@ const char * const no_eids[] = { NULL };
 bool back_to_default(void)
 {
 	return do_cmd(SMC_NETLINK_FLUSH_UEID) && do_cmd(SMC_NETLINK_ENABLE_SEID) &&
-	       do_cmd(SMC_NETLINK_FLUSH_FILTER) &&
+	       do_cmd(SMC_NETLINK_FLUSH_FILTER) && do_cmd(SMC_NETLINK_FLUSH_AUTOCACHE) &&
+	       do_cmd(SMC_NETLINK_FLUSH_AUTOSMC) &&
 	       do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) && table_is(no_eids);
 }
 

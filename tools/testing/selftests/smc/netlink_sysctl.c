@@ -19,6 +19,9 @@ static const struct {
 	const char *name;
 	long standard, min, max;
 } table[] = {
+	{ "autocache_time", 0, 0, 86400 },
+	{ "autosmc", 0, 0, 2 },
+	{ "autosmc_retry_time", 60, 1, 86400 },
 	{ "autocorking_size", 65536, 0, INT_MAX },
 	{ "enable", 1, 0, 1 },
 	{ "lgr_idle_time", 600, 0, 86400 },

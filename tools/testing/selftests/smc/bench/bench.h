@@ -36,6 +36,7 @@ struct options {
 	int sndbuf;		/* 0: the transport's default */
 	int rcvbuf;
 	bool nodelay;
+	long exchanges;		/* of each connection of connect-echo */
 	bool json;
 };
 

@@ -147,6 +147,7 @@ static void usage(void)
 	       "  --warmup N     operations before that\n"
 	       "  --sndbuf N     SO_SNDBUF of client and listener (default of the transport)\n"
 	       "  --rcvbuf N     SO_RCVBUF of client and listener (default of the transport)\n"
+	       "  --exchanges N  ping-pongs of each connection of connect-echo (1)\n"
 	       "  --nodelay      TCP_NODELAY on both ends\n"
 	       "  --json         one line of JSON instead of text\n");
 }
@@ -172,6 +173,7 @@ static const struct option long_options[] = {
 	{ "warmup", required_argument, NULL, 'u' },
 	{ "sndbuf", required_argument, NULL, 'S' },
 	{ "rcvbuf", required_argument, NULL, 'r' },
+	{ "exchanges", required_argument, NULL, 'x' },
 	{ "nodelay", no_argument, NULL, 'd' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
@@ -193,6 +195,7 @@ static void parse(int argc, char **argv, struct options *opt)
 		case 'u': opt->warmup = number(optarg, "warmup", 0); break;
 		case 'S': opt->sndbuf = number(optarg, "sndbuf", 1); break;
 		case 'r': opt->rcvbuf = number(optarg, "rcvbuf", 1); break;
+		case 'x': opt->exchanges = number(optarg, "exchanges", 1); break;
 		case 'd': opt->nodelay = true; break;
 		case 'j': opt->json = true; break;
 		case 'h': usage(); exit(0);
@@ -203,6 +206,8 @@ static void parse(int argc, char **argv, struct options *opt)
 		usage();
 		exit(1);
 	}
+	if (!opt->exchanges)
+		opt->exchanges = 1;
 	if (!opt->read_size)
 		opt->read_size = opt->size;
 }

@@ -67,4 +67,16 @@ filter)
 	echo "1001, the last fits  $(cost smc connect --size 64 --count 2000)"
 	echo "over TCP             $(cost tcp connect --size 64 --count 2000)"
 	;;
+auto)
+	echo "a connection               TCP      SMC"
+	echo "no message                 $(cost tcp connect --size 1 --count 1000) $(cost smc connect --size 1 --count 1000)"
+	for n in 1 2 3 4 6 8 16; do
+		echo "$n x 64 B each way         $(cost tcp connect-echo --size 64 --count 1000 --exchanges $n)" \
+			"$(cost smc connect-echo --size 64 --count 1000 --exchanges $n)"
+	done
+	for size in 4096 16384 65536 131072; do
+		echo "1 x $size B each way      $(cost tcp connect-echo --size $size --count 500)" \
+			"$(cost smc connect-echo --size $size --count 500)"
+	done
+	;;
 esac

@@ -95,7 +95,7 @@ static void connect_loop(const struct transport *t, const struct options *opt,
 		else
 			t->client(opt, &ch);
 		if (echo)
-			pingpong_loop(opt, &ch, role, 1, echo);
+			pingpong_loop(opt, &ch, role, opt->exchanges, echo);
 		chan_close(&ch);
 	}
 }

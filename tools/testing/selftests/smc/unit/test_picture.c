@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/* When SMC is no longer offered, and when it is tried again. */
+#include "picture.h"
+#include "tap.h"
+
+#define RETRY	60000ull
+
+static const struct smc_sample brief = { 2, 200, 3 }, even = { 5, 0, 3 }, twice = { 10, 0, 3 };
+static const struct smc_sample half = { 3, 0, 3 }, elephant = { 1ull << 40, 1ull << 50, 1ull << 40 };
+
+static void add(struct smc_picture *p, const struct smc_sample *s, unsigned int n, u64 now)
+{
+	while (n--)
+		smc_picture_add(p, s, now, RETRY);
+}
+
+static void worth(void)
+{
+	const struct smc_sample bytes = { 0, 96 << 10, 0 }, both = { 5, 96 << 10, 0 };
+
+	CHECK(smc_picture_worth(&even) == SMC_PICTURE_EVEN, "messages");
+	CHECK(smc_picture_worth(&bytes) == SMC_PICTURE_EVEN, "bytes");
+	CHECK(smc_picture_worth(&both) == 2 * SMC_PICTURE_EVEN, "both");
+	CHECK(smc_picture_worth(&elephant) == SMC_PICTURE_MOST, "the most");
+	CHECK(smc_picture_worth(&(struct smc_sample){ 0, 0, 1000 }) == 0, "time is worth nothing");
+	tap_case("what a connection is worth");
+}
+
+static void verdicts(void)
+{
+	struct smc_picture p;
+
+	smc_picture_init(&p);
+	add(&p, &brief, 15, 0);
+	CHECK(p.verdict == SMC_VERDICT_LEARNING && smc_picture_offers(&p, 0), "15");
+	add(&p, &brief, 1, 0);
+	CHECK(p.verdict == SMC_VERDICT_TOO_SHORT && !smc_picture_offers(&p, 0), "16");
+	CHECK(p.messages == 2 && p.bytes == 200 && p.ms == 3 && p.conns == 16, "averages");
+	tap_case("sixteen short connections are too short");
+
+	CHECK(!smc_picture_offers(&p, RETRY - 1), "not yet");
+	CHECK(smc_picture_offers(&p, RETRY) && p.verdict == SMC_VERDICT_LEARNING, "again");
+	add(&p, &brief, 16, RETRY);
+	CHECK(!smc_picture_offers(&p, 3 * RETRY - 1) && smc_picture_offers(&p, 3 * RETRY), "twice");
+	tap_case("tried again, and then after twice the time");
+
+	add(&p, &even, 16, 3 * RETRY);
+	CHECK(p.verdict == SMC_VERDICT_PAYS && !p.doublings, "even");
+	add(&p, &half, 200, 3 * RETRY);
+	CHECK(p.verdict == SMC_VERDICT_PAYS, "half of break-even, worth %u", (unsigned int)p.worth);
+	add(&p, &brief, 200, 3 * RETRY);
+	CHECK(p.verdict == SMC_VERDICT_TOO_SHORT, "less, worth %u", (unsigned int)p.worth);
+	CHECK(!smc_picture_offers(&p, 4 * RETRY - 1) && smc_picture_offers(&p, 4 * RETRY), "once");
+	tap_case("what paid is given up below half of break-even");
+
+	smc_picture_init(&p);
+	add(&p, &brief, 16, 0);
+	add(&p, &even, 100, 0);
+	CHECK(p.verdict == SMC_VERDICT_TOO_SHORT, "even");
+	add(&p, &twice, 200, 0);
+	CHECK(p.verdict == SMC_VERDICT_TOO_SHORT, "just below twice, worth %u", (unsigned int)p.worth);
+	add(&p, &elephant, 2, 0);
+	CHECK(p.verdict == SMC_VERDICT_PAYS, "beyond twice");
+	tap_case("connections over TCP that would pay bring it back");
+}
+
+static void doublings(void)
+{
+	struct smc_picture p;
+	u64 now = 0;
+	int i;
+
+	smc_picture_init(&p);
+	for (i = 0; i < 10; i++) {
+		add(&p, &brief, 16, now);
+		CHECK(p.until - now == RETRY << (i < 6 ? i : 6), "time %d", i);
+		now = p.until;
+		CHECK(smc_picture_offers(&p, now), "time %d", i);
+	}
+	tap_case("the time doubles six times");
+}
+
+static void extremes(void)
+{
+	struct smc_picture p;
+
+	smc_picture_init(&p);
+	add(&p, &elephant, 100, 0);
+	CHECK(p.worth == SMC_PICTURE_MOST && p.bytes <= 1u << 31, "no overflow");
+	add(&p, &brief, 1, 0);
+	CHECK(p.worth < SMC_PICTURE_MOST, "falls");
+	add(&p, &(struct smc_sample){ 0, 0, 0 }, 1000, 0);
+	CHECK(!p.worth && !p.messages && !p.bytes && !p.ms, "to nothing");
+	tap_case("extremes");
+}
+
+int main(void)
+{
+	worth();
+	verdicts();
+	doublings();
+	extremes();
+	return tap_done();
+}
