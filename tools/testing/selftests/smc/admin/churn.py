@@ -113,15 +113,13 @@ class Count:
     """Called for what was done; ends when it is told to and has done enough, between two rounds."""
 
     def __init__(self, least):
-        self.count, self.least, self.stop = 0, least, False
-        signal.signal(signal.SIGTERM, self.end)
-
-    def end(self, *_):
-        self.stop = True
+        self.count, self.least = 0, least
+        # it is asked for, so that it interrupts no system call
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 
     def __call__(self, more):
         self.count += more
-        if self.stop and self.count >= self.least:
+        if signal.SIGTERM in signal.sigpending() and self.count >= self.least:
             raise Stop
 
 
