@@ -84,6 +84,7 @@ class Transcript:
         return "".join(lines)
 
     def masked(self, text, tool):
+        text = text.replace(f"{TOOLS}/", "")
         for what, instead in MASKS:
             text = re.sub(what, instead, text)
         if tool == "smcr":
