@@ -174,6 +174,16 @@ u32 smc_stats_reason(unsigned int index)
 	return codes[index];
 }
 
+/* What it means. */
+const char *smc_stats_words(unsigned int index)
+{
+#define REASON_WORDS_(name, code, words, remedy)	words,
+	static const char *const texts[] = { SMC_REASONS(REASON_WORDS_) };
+#undef REASON_WORDS_
+
+	return texts[index];
+}
+
 /**
  * smc_stats_fallback() - a socket has become TCP
  * @net: its namespace

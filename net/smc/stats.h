@@ -55,6 +55,7 @@ struct smc_stats_dir {
  * @conns:	connections that came up, by role (0 client, 1 server) and version
  * @corks:	TCP_CORK was set on a connection
  * @nodelays:	TCP_NODELAY was
+ * @urgents:	calls that sent urgent data
  */
 struct smc_stats_tech {
 	struct smc_stats_dir	tx;
@@ -62,6 +63,7 @@ struct smc_stats_tech {
 	u64			conns[2][2];
 	u64			corks;
 	u64			nodelays;
+	u64			urgents;
 };
 
 #define SMC_REASON_COUNT_(name, code, words, remedy)	+ 1
@@ -111,6 +113,7 @@ void smc_stats_fallback(struct net *net, bool server, enum smc_reason reason);
 void smc_stats_error(struct net *net, bool server);
 
 u32 smc_stats_reason(unsigned int index);
+const char *smc_stats_words(unsigned int index);
 void smc_stats_sum(struct net *net, struct smc_stats *sum);
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* smcr info, smcd info: what this host can do. */
+#include <inttypes.h>
+
 #include "genl.h"
 #include "object.h"
 #include "writer.h"
@@ -11,6 +13,9 @@ static const struct field sysinfo_fields[] = {
 	NUMBER(SMC_NLA_SYS_IS_SMCR_V2, struct sysinfo, smcr_v2),
 	TEXT(SMC_NLA_SYS_LOCAL_HOST, struct sysinfo, host),
 	TEXT(SMC_NLA_SYS_SEID, struct sysinfo, seid),
+	FLAG(SMC_NLA_SYS_MEM_MAX, struct sysinfo, has_memory),
+	NUMBER(SMC_NLA_SYS_MEM_USED, struct sysinfo, memory_used),
+	NUMBER(SMC_NLA_SYS_MEM_MAX, struct sysinfo, memory_max),
 	{ }
 };
 
@@ -59,7 +64,11 @@ void sysinfo_print(FILE *out, const struct sysinfo *i)
 		fprintf(out, "Handshake Limit: %s", i->hs_limit ? "on" : "off");
 	if (i->has_hs_pending)
 		fprintf(out, " (%u in progress, TCP beyond %u)", i->hs_pending, i->hs_threshold);
-	fprintf(out, "%s\n", i->has_hs_limit ? "\n" : "");
+	fprintf(out, "%s", i->has_hs_limit ? "\n" : "");
+	if (i->has_memory)
+		fprintf(out, "Buffer Memory: %" PRIu64 " of %" PRIu64 " bytes\n", i->memory_used,
+			i->memory_max);
+	fprintf(out, "\n");
 	fprintf(out, "Hardware Capabilities\n");
 	fprintf(out, "SEID: %s\n", i->seid[0] ? i->seid : "n/a");
 	fprintf(out, "ISM:  %s\n", i->ism_v2 ? "v1 v2" : "n/a");
@@ -84,6 +93,10 @@ void sysinfo_json(FILE *out, const struct sysinfo *i)
 	if (i->has_hs_pending) {
 		json_number(&json, "handshakes_pending", i->hs_pending);
 		json_number(&json, "handshakes_threshold", i->hs_threshold);
+	}
+	if (i->has_memory) {
+		json_number(&json, "memory_used", i->memory_used);
+		json_number(&json, "memory_max", i->memory_max);
 	}
 	json_object_end(&json);
 	json_end(&json);

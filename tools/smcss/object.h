@@ -37,6 +37,9 @@ struct sysinfo {
 	bool has_hs_pending;
 	uint32_t hs_pending;
 	uint32_t hs_threshold;
+	bool has_memory;
+	uint64_t memory_used;		/* bytes */
+	uint64_t memory_max;
 };
 int sysinfo_read(struct genl *genl, struct sysinfo *info);
 void sysinfo_print(FILE *out, const struct sysinfo *info);

@@ -106,6 +106,11 @@ enum {
 	SMC_NLA_SYS_IS_SMCR_V2,		/* u8 */
 	__SMC_NLA_SYS_MAX,
 	SMC_NLA_SYS_MAX = __SMC_NLA_SYS_MAX - 1,
+
+	/* added; of the namespace that asks */
+	SMC_NLA_SYS_MEM_USED = 64,	/* u64: bytes of all buffers */
+	SMC_NLA_SYS_MEM_MAX,		/* u64: at most so many, net.smc.mem_max */
+	SMC_NLA_SYS_PAD,
 };
 
 /* in SMC_NLA_LGR_{R,D}_V2_COMMON: what an SMCv2 link group negotiated */
@@ -298,6 +303,7 @@ enum {
 
 	/* added: what RSN_CNT has no room for */
 	SMC_NLA_FBACK_STATS_RSN_CNT64 = 64,	/* u64 */
+	SMC_NLA_FBACK_STATS_RSN_TEXT,	/* string: the reason in words */
 };
 
 /* in replies to SMC_NETLINK_DUMP_UEID, and for ADD and REMOVE */

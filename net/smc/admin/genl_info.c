@@ -3,11 +3,20 @@
 #include <linux/utsname.h>
 #include <linux/smc_diag.h>
 #include "../fabric/fabric.h"
+#include "../group/buf.h"
 #include "../netns.h"
 #include "eid.h"
 #include "genl.h"
 
-static int put_sys_info(struct sk_buff *skb)
+static int put_memory(struct sk_buff *skb, const struct smc_net *sn)
+{
+	return nla_put_u64_64bit(skb, SMC_NLA_SYS_MEM_USED, smc_budget_used(sn->budget),
+				 SMC_NLA_SYS_PAD) ||
+	       nla_put_u64_64bit(skb, SMC_NLA_SYS_MEM_MAX, READ_ONCE(sn->mem_max),
+				 SMC_NLA_SYS_PAD);
+}
+
+static int put_sys_info(struct sk_buff *skb, const struct net *net)
 {
 	const char *host = init_utsname()->nodename;
 	bool ismv2 = smc_fabric_exists(SMC_DIAG_MODE_SMCD);
@@ -20,7 +29,8 @@ static int put_sys_info(struct sk_buff *skb)
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_ISM_V2, ismv2) ||
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, smcr) ||
 	    smc_genl_put_padded(skb, SMC_NLA_SYS_LOCAL_HOST, host,
-				strnlen(host, __NEW_UTS_LEN)))
+				strnlen(host, __NEW_UTS_LEN)) ||
+	    put_memory(skb, smc_net(net)))
 		return -EMSGSIZE;
 	return smc_genl_put_padded(skb, SMC_NLA_SYS_SEID, eids.seid, SMC_EID_LEN);
 }
@@ -29,7 +39,7 @@ static int fill_sys_info(struct sk_buff *skb, const struct net *net)
 {
 	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_SYS_INFO);
 
-	if (!nest || put_sys_info(skb))
+	if (!nest || put_sys_info(skb, net))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -86,7 +86,7 @@ static int put_tech(struct sk_buff *skb, int type, const struct smc_stats_tech *
 	    put(skb, SMC_NLA_STATS_T_CORK_CNT, t->corks) ||
 	    put(skb, SMC_NLA_STATS_T_NDLY_CNT, t->nodelays) ||
 	    put(skb, SMC_NLA_STATS_T_SPLICE_CNT, 0) ||
-	    put(skb, SMC_NLA_STATS_T_URG_DATA_CNT, 0))
+	    put(skb, SMC_NLA_STATS_T_URG_DATA_CNT, t->urgents))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -168,7 +168,8 @@ static int fill_fallback(struct sk_buff *skb, const void *info)
 	return nla_put_u32(skb, SMC_NLA_FBACK_STATS_RSN_CODE, smc_stats_reason(f->reason)) ||
 	       /* This attribute has always been a short one. */
 	       nla_put_u16(skb, SMC_NLA_FBACK_STATS_RSN_CNT, min_t(u64, n, U16_MAX)) ||
-	       put(skb, SMC_NLA_FBACK_STATS_RSN_CNT64, n);
+	       put(skb, SMC_NLA_FBACK_STATS_RSN_CNT64, n) ||
+	       nla_put_string(skb, SMC_NLA_FBACK_STATS_RSN_TEXT, smc_stats_words(f->reason));
 }
 
 /**

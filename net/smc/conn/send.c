@@ -25,7 +25,7 @@ static void publish_news(struct smc_conn *c)
 }
 
 /* The same, and its last byte is urgent. */
-static void publish_urgent(struct smc_conn *c)
+static void publish_urgent(struct sock *sk, struct smc_conn *c)
 {
 	bool news = c->tx_pub != c->tx_prod;
 
@@ -33,6 +33,7 @@ static void publish_urgent(struct smc_conn *c)
 	if (news) {
 		WRITE_ONCE(c->tx_urg, c->tx_prod);
 		smp_store_release(&c->tx_pub, c->tx_prod);
+		smc_stats_add(sock_net(sk), c, urgents, 1);
 	}
 	c->fabric->ops->urgent(c, news ? SMC_URGENT_HERE : SMC_URGENT_NOT_COMING);
 }
@@ -72,10 +73,10 @@ static void start_cork_timer(struct smc_conn *c)
 }
 
 /* A call has ended that has held something back, or has failed. */
-static void finish_held(struct smc_conn *c, int flags)
+static void finish_held(struct sock *sk, struct smc_conn *c, int flags)
 {
 	if (flags & MSG_OOB)
-		publish_urgent(c);
+		publish_urgent(sk, c);
 	else if (c->tx_pub != c->tx_prod)
 		start_cork_timer(c);
 }
@@ -268,7 +269,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	else
 		smc_stats_large_send(sk, c, len);
 	if (unlikely(held) && !c->stopped)
-		finish_held(c, msg->msg_flags);
+		finish_held(sk, c, msg->msg_flags);
 	mutex_unlock(&c->tx_lock);
 	trace_smc_tx_sendmsg(sk, c->dev, sent);
 	return sent ? sent : rc;

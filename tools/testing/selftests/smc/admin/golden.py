@@ -37,11 +37,12 @@ MASKS = (
     # smcr -dd linkgroup link-show: the link's UIDs
     (rf"(?m)  {HEX8}  {HEX8}$", "  ########  ########"),
     (r"python3\[\d+\]", "python3[#]"),
+    (r"\b\d+ of \d+ bytes\b", "# of # bytes"),
     # smcat: SYN and FIN are counted for a byte each, when they are seen
     (r"\b(10|20)\d(?= )", r"\g<1>0"),
 )
 # JSON: keys whose value is one of the above
-MASKED_KEYS = {"inode", "token", "peer_token", "peer_uid"}
+MASKED_KEYS = {"inode", "token", "peer_token", "peer_uid", "memory_used", "memory_max"}
 # Lists in no order: sockets come from a hash, peers and ports of smcat by bytes.
 UNORDERED = ("sockets", "peers", "ports")
 CURSOR = re.compile(r'\b[0-9a-f]{4}:[0-9a-f]{8}\b|"count": \d\b')
