@@ -161,6 +161,29 @@ static int get_smc(struct sock *sk, int name, char __user *val, int __user *optl
 	return 0;
 }
 
+/*
+ * TCP_INFO: what TCP says of its connection, which is idle, with the bytes of ours.
+ */
+static int own_tcp_info(struct sock *sk, char __user *val, int __user *optlen)
+{
+	struct smc_conn *c = smp_load_acquire(&smc_sk(sk)->conn);
+	struct tcp_info info = { };
+	int len;
+
+	if (!c)
+		return 0;
+	if (get_user(len, optlen))
+		return -EFAULT;
+	len = clamp_t(int, len, 0, sizeof(info));
+	if (copy_from_user(&info, val, len))
+		return -EFAULT;
+	info.tcpi_bytes_sent = READ_ONCE(c->tx_pub);
+	info.tcpi_bytes_acked = READ_ONCE(c->tx_cons);
+	info.tcpi_bytes_received = READ_ONCE(c->rx_prod);
+	info.tcpi_notsent_bytes = READ_ONCE(c->tx_prod) - info.tcpi_bytes_sent;
+	return copy_to_user(val, &info, len) ? -EFAULT : 0;
+}
+
 /**
  * smc_getsockopt() - proto.getsockopt of a socket that is not plain TCP
  * @sk: the socket
@@ -172,7 +195,12 @@ static int get_smc(struct sock *sk, int name, char __user *val, int __user *optl
 int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,
 		   int __user *len)
 {
+	int rc;
+
 	if (level == SOL_SMC)
 		return get_smc(sk, name, val, len);
-	return smc_family(sk)->tcp->getsockopt(sk, level, name, val, len);
+	rc = smc_family(sk)->tcp->getsockopt(sk, level, name, val, len);
+	if (!rc && level == SOL_TCP && name == TCP_INFO)
+		rc = own_tcp_info(sk, val, len);
+	return rc;
 }

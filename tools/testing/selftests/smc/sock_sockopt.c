@@ -334,6 +334,24 @@ static const char *tcp_state(int fd)
 	return ti.tcpi_state < 13 ? names[ti.tcpi_state] : "??";
 }
 
+/* What has gone to and fro: glibc's structure ends in front of it. */
+static void rec_bytes(int fd)
+{
+	enum { BYTES_RECEIVED = 128, BYTES_SENT = 200 };
+	char info[256] = "";
+	socklen_t len = sizeof(info);
+	uint64_t in, out;
+
+	X(getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &len));
+	memcpy(&in, info + BYTES_RECEIVED, sizeof(in));
+	memcpy(&out, info + BYTES_SENT, sizeof(out));
+	rec("%d bytes in, %d out", (int)in, (int)out);
+	len = 5;
+	memset(info, 0xaa, sizeof(info));
+	R(getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &len));
+	rec("length %d, behind it %s", (int)len, info[5] == (char)0xaa ? "nothing" : "something");
+}
+
 static void tcp_info_server(void)
 {
 	int l = listen_on(5), fd;
@@ -344,6 +362,7 @@ static void tcp_info_server(void)
 	fd = accept_one(l);
 	ping_pong(fd);
 	rec("%s", tcp_state(fd));
+	rec_bytes(fd);
 	barrier("looked");
 	await_mask(fd, POLLRDHUP);
 	barrier("shut down");
@@ -358,6 +377,7 @@ static void tcp_info_client(void)
 	X(connect(fd, &a.sa, a.len));
 	rec("%s", tcp_state(fd));
 	ping_pong(fd);
+	rec_bytes(fd);
 	barrier("looked");
 	R(shutdown(fd, SHUT_WR));
 	barrier("shut down");
