@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "convert.h"
 #include "smcss.h"
 
 #ifndef LIBDIR
@@ -31,11 +33,14 @@ enum { EXIT_USAGE = 1, EXIT_SETUP = 125, EXIT_NO_EXEC = 126, EXIT_NOT_FOUND = 12
 
 static const char usage_text[] =
 	"Usage: smc_run [-d] [-r SIZE] [-t SIZE] PROGRAM [ARGUMENT]...\n"
+	"       smc_run --cgroup PROGRAM [ARGUMENT]...\n"
 	"Run PROGRAM with its TCP sockets turned into SMC sockets.\n"
 	"\n"
 	"  -d        say on standard error what becomes of each socket\n"
 	"  -r SIZE   receive buffer, in bytes or with k or m (SO_RCVBUF)\n"
 	"  -t SIZE   transmit buffer (SO_SNDBUF)\n"
+	"  --cgroup  convert in the kernel, by BPF (Linux 6.6 and newer, as root): also programs\n"
+	"            that are linked statically, and Go\n"
 	"  -h        this text\n"
 	"  -v, -V    version\n"
 	"\n"
@@ -238,24 +243,80 @@ static void check_program(const char *name)
 	char path[PATH_MAX];
 
 	if (find_program(name, path, sizeof(path)) && is_static(path))
-		say("%s is linked statically, which smc_run cannot change: its connections will be TCP",
+		say("%s is linked statically, out of reach: its connections will be TCP (as root: --cgroup)",
 		    path);
+}
+
+static int run_program(char **argv)
+{
+	execvp(argv[0], argv);
+	say("cannot run '%s': %s", argv[0], strerror(errno));
+	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_EXEC;
+}
+
+static volatile pid_t child;
+
+static void pass_on(int signal)
+{
+	if (child > 0)
+		kill(child, signal);
+}
+
+/* The program in a cgroup of its own, and this process until all there have ended. */
+static int run_in_cgroup(char **argv)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	struct sigaction action = { .sa_handler = pass_on };
+	struct conversion conversion;
+	unsigned int i;
+	int status;
+
+	if (convert_begin(&conversion)) {
+		say("%s", conversion.error);
+		return EXIT_SETUP;
+	}
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &action, NULL);
+	child = fork();
+	if (child == 0) {
+		for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+			signal(signals[i], SIG_DFL);
+		if (convert_enter(&conversion) == 0)
+			_exit(run_program(argv));
+		say("%s", conversion.error);
+		_exit(EXIT_SETUP);
+	}
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	convert_end(&conversion);
+	if (child < 0) {
+		say("cannot start another process");
+		return EXIT_SETUP;
+	}
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int main(int argc, char **argv)
 {
+	static const struct option options[] = { { "cgroup", no_argument, NULL, 'c' }, { } };
+	bool cgroup = false, buffers = false;
 	int option;
 
 	/* '+': what follows the program's name is the program's */
-	while ((option = getopt(argc, argv, "+dhr:t:vV")) != -1) {
+	while ((option = getopt_long(argc, argv, "+dhr:t:vV", options, NULL)) != -1) {
 		switch (option) {
+		case 'c':
+			cgroup = true;
+			break;
 		case 'd':
 			setenv("SMC_DEBUG", "1", 1);
 			break;
 		case 'r':
+			buffers = true;
 			set_buffer("SMC_RCVBUF", optarg, "/proc/sys/net/core/rmem_max");
 			break;
 		case 't':
+			buffers = true;
 			set_buffer("SMC_SNDBUF", optarg, "/proc/sys/net/core/wmem_max");
 			break;
 		case 'h':
@@ -275,10 +336,16 @@ int main(int argc, char **argv)
 		fputs(usage_text, stderr);
 		return EXIT_USAGE;
 	}
+	if (cgroup && (buffers || getenv("SMC_DEBUG"))) {
+		say("-d, -r and -t are for programs that are not in a cgroup");
+		return EXIT_USAGE;
+	}
+	if (cgroup) {
+		check_kernel();
+		return run_in_cgroup(argv + optind);
+	}
 	check_program(argv[optind]);
 	check_kernel();		/* may run modprobe: not under the preload library */
 	set_preload();
-	execvp(argv[optind], argv + optind);
-	say("cannot run '%s': %s", argv[optind], strerror(errno));
-	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_EXEC;
+	return run_program(argv + optind);
 }
