@@ -73,11 +73,15 @@ struct smc_stats_tech {
  * struct smc_stats - all counters of a namespace on one processor
  * @tech:	by SMC type, see smc_stats_tech()
  * @errors:	handshakes that ended in a reset, by role
+ * @links_up:	links of SMC-R that came up
+ * @links_down:	those that failed
  * @fallbacks:	sockets that became TCP, by role and reason
  */
 struct smc_stats {
 	struct smc_stats_tech	tech[2];
 	u64			errors[2];
+	u64			links_up;
+	u64			links_down;
 	u64			fallbacks[2][SMC_NR_REASONS];
 };
 

@@ -48,6 +48,8 @@ struct counters {
 	uint64_t server_errors;
 	uint64_t client_fallbacks;	/* also together */
 	uint64_t server_fallbacks;
+	uint64_t links_up;		/* of SMC-R */
+	uint64_t links_down;
 };
 #define COUNTERS	(sizeof(struct counters) / sizeof(uint64_t))
 
@@ -62,6 +64,7 @@ struct stats {
 	struct counters counters;
 	uint64_t rx_usage;		/* bytes now; nothing to reset */
 	uint64_t tx_usage;
+	bool has_links;			/* this kernel counts links */
 	struct list fallbacks;		/* struct fallback_count */
 };
 

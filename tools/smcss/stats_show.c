@@ -180,6 +180,10 @@ void stats_print(FILE *out, enum smc_kind kind, const struct stats *stats, int d
 	line(out, "  sendpage", c->sendpage);
 	line(out, "  splice", c->splice);
 	line(out, "  urgent data", c->urgent);
+	if (stats->has_links && kind == SMC_R) {
+		line(out, "Links that came up", c->links_up);
+		line(out, "Links that failed", c->links_down);
+	}
 	print_fallbacks(out, &stats->fallbacks);
 }
 
@@ -276,6 +280,12 @@ void stats_json(FILE *out, enum smc_kind kind, const struct stats *stats)
 	json_direction(&json, "rx", &c->rx, stats->rx_usage);
 	json_direction(&json, "tx", &c->tx, stats->tx_usage);
 	json_extras(&json, c);
+	if (stats->has_links && kind == SMC_R) {
+		json_object(&json, "links");
+		json_number(&json, "up", c->links_up);
+		json_number(&json, "down", c->links_down);
+		json_object_end(&json);
+	}
 	json_fallbacks(&json, &stats->fallbacks);
 	json_object_end(&json);
 	json_end(&json);

@@ -288,6 +288,10 @@ enum {
 	SMC_NLA_STATS_SRV_HS_ERR_CNT,	/* u64 */
 	__SMC_NLA_STATS_MAX,
 	SMC_NLA_STATS_MAX = __SMC_NLA_STATS_MAX - 1,
+
+	/* added */
+	SMC_NLA_STATS_LINKS_UP = 64,	/* u64: links of SMC-R that came up */
+	SMC_NLA_STATS_LINKS_DOWN,	/* u64: that failed */
 };
 
 /* in SMC_GEN_FBACK_STATS: how often which reason (see smc_reason.h) */

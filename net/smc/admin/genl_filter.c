@@ -14,21 +14,19 @@ static int check_addr(const struct nlattr *attr, struct netlink_ext_ack *extack)
 }
 
 static const struct nla_policy rule_policy[] = {
-	[SMC_NLA_FILTER_ID]		= NLA_POLICY_MIN(NLA_U32, 1),
-	[SMC_NLA_FILTER_ACTION]		= NLA_POLICY_RANGE(NLA_U8, SMC_FILTER_PERMIT,
-							   SMC_FILTER_EXCLUDE),
-	[SMC_NLA_FILTER_DIRECTION]	= NLA_POLICY_RANGE(NLA_U8, SMC_FILTER_IN,
-							   SMC_FILTER_BOTH),
+	[SMC_NLA_FILTER_ID]		= { .type = NLA_U32 },
+	[SMC_NLA_FILTER_ACTION]		= { .type = NLA_U8 },
+	[SMC_NLA_FILTER_DIRECTION]	= { .type = NLA_U8 },
 	[SMC_NLA_FILTER_FAMILY]		= { .type = NLA_U8 },
 	[SMC_NLA_FILTER_LOCAL_ADDR]	= ADDR_POLICY,
-	[SMC_NLA_FILTER_LOCAL_PREFIX]	= NLA_POLICY_MAX(NLA_U8, 128),
+	[SMC_NLA_FILTER_LOCAL_PREFIX]	= { .type = NLA_U8 },
 	[SMC_NLA_FILTER_LOCAL_PORT]	= { .type = NLA_U16 },
 	[SMC_NLA_FILTER_LOCAL_PORT_LAST] = { .type = NLA_U16 },
 	[SMC_NLA_FILTER_REMOTE_ADDR]	= ADDR_POLICY,
-	[SMC_NLA_FILTER_REMOTE_PREFIX]	= NLA_POLICY_MAX(NLA_U8, 128),
+	[SMC_NLA_FILTER_REMOTE_PREFIX]	= { .type = NLA_U8 },
 	[SMC_NLA_FILTER_REMOTE_PORT]	= { .type = NLA_U16 },
 	[SMC_NLA_FILTER_REMOTE_PORT_LAST] = { .type = NLA_U16 },
-	[SMC_NLA_FILTER_BEFORE]		= NLA_POLICY_MIN(NLA_U32, 1),
+	[SMC_NLA_FILTER_BEFORE]		= { .type = NLA_U32 },
 };
 
 #define RULE_MAX	(ARRAY_SIZE(rule_policy) - 1)
@@ -150,7 +148,7 @@ static int take_addr(struct smc_rule_side *side, const struct nlattr *addr,
 	bits = prefix ? nla_get_u8(prefix) : most;
 	if (bits > most) {
 		NL_SET_ERR_MSG_ATTR(info->extack, prefix,
-				    "a prefix of IPv4 has 32 bits at most");
+				    "a prefix has 128 bits at most, of IPv4 32 bits");
 		return -EINVAL;
 	}
 	if (most == 32) {
@@ -246,6 +244,11 @@ static int take_rule(struct smc_rule *rule, struct nlattr **attrs, struct genl_i
 	if (!action) {
 		GENL_SET_ERR_MSG(info, "permit or exclude? SMC_NLA_FILTER_ACTION is missing");
 		return -EINVAL;
+	}
+	if (nla_get_u8(action) != SMC_FILTER_PERMIT && nla_get_u8(action) != SMC_FILTER_EXCLUDE) {
+		NL_SET_ERR_MSG_ATTR(info->extack, action,
+				    "the action is 1, permit, or 2, exclude");
+		return -ERANGE;
 	}
 	rule->exclude = nla_get_u8(action) == SMC_FILTER_EXCLUDE;
 	rule->dirs = dir ? nla_get_u8(dir) : SMC_DIR_BOTH;

@@ -101,7 +101,9 @@ static int fill_stats(struct sk_buff *skb, const void *info)
 	return put_tech(skb, SMC_NLA_STATS_SMCD_TECH, d) ||
 	       put_tech(skb, SMC_NLA_STATS_SMCR_TECH, r) ||
 	       put(skb, SMC_NLA_STATS_CLNT_HS_ERR_CNT, s->errors[0]) ||
-	       put(skb, SMC_NLA_STATS_SRV_HS_ERR_CNT, s->errors[1]);
+	       put(skb, SMC_NLA_STATS_SRV_HS_ERR_CNT, s->errors[1]) ||
+	       put(skb, SMC_NLA_STATS_LINKS_UP, s->links_up) ||
+	       put(skb, SMC_NLA_STATS_LINKS_DOWN, s->links_down);
 }
 
 static struct smc_stats *counters_of(struct net *net)

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include "../../netns.h"
 #include "../../smc.h"
+#include "../../stats.h"
 #include "../../wire/eid.h"
 #include "lgr.h"
 
@@ -216,6 +217,7 @@ void smc_lgr_activate(struct smc_lgr *lgr)
 	if (lgr->state == SMC_LGR_NEW) {
 		WRITE_ONCE(lgr->state, SMC_LGR_ACTIVE);
 		lgr->links[0].state = SMC_LINK_ACTIVE;
+		this_cpu_inc(lgr->sn->stats->links_up);
 		if (!lgr->n_conns)
 			__start_idle(lgr);
 	}

@@ -4,6 +4,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "../../netns.h"
+#include "../../stats.h"
 #include "../../trace.h"
 #include "lgr.h"
 #include "link.h"
@@ -277,13 +278,13 @@ void smc_link_down(struct smc_link *link, u32 reason)
 		link->state = SMC_LINK_DOWN;
 	}
 	spin_unlock_bh(&link->tx_lock);
-	if (first)
-		trace_smcr_link_down(link->lgr, link, link->lgr->sn->net, SMC_LINK_DOWN,
-				     link->path.dev->ibdev->name,
-				     __builtin_return_address(0));
+	if (!first)
+		return;
+	this_cpu_inc(link->lgr->sn->stats->links_down);
+	trace_smcr_link_down(link->lgr, link, link->lgr->sn->net, SMC_LINK_DOWN,
+			     link->path.dev->ibdev->name, __builtin_return_address(0));
 	/* Without another link that is the end of the group. */
-	if (first)
-		smc_lgr_end(link->lgr, SMC_REASON_INTERNAL);
+	smc_lgr_end(link->lgr, SMC_REASON_INTERNAL);
 }
 
 /**
