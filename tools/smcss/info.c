@@ -13,9 +13,9 @@ static const struct field sysinfo_fields[] = {
 	NUMBER(SMC_NLA_SYS_IS_SMCR_V2, struct sysinfo, smcr_v2),
 	TEXT(SMC_NLA_SYS_LOCAL_HOST, struct sysinfo, host),
 	TEXT(SMC_NLA_SYS_SEID, struct sysinfo, seid),
-	FLAG(SMC_NLA_SYS_MEM_MAX, struct sysinfo, has_memory),
+	FLAG(SMC_NLA_SYS_MEM_LIMIT, struct sysinfo, has_memory),
 	NUMBER(SMC_NLA_SYS_MEM_USED, struct sysinfo, memory_used),
-	NUMBER(SMC_NLA_SYS_MEM_MAX, struct sysinfo, memory_max),
+	NUMBER(SMC_NLA_SYS_MEM_LIMIT, struct sysinfo, memory_max),
 	{ }
 };
 

@@ -109,7 +109,7 @@ enum {
 
 	/* added; of the namespace that asks */
 	SMC_NLA_SYS_MEM_USED = 64,	/* u64: bytes of all buffers */
-	SMC_NLA_SYS_MEM_MAX,		/* u64: at most so many, net.smc.mem_max */
+	SMC_NLA_SYS_MEM_LIMIT,		/* u64: at most so many, net.smc.mem_max */
 	SMC_NLA_SYS_PAD,
 };
 

@@ -12,7 +12,7 @@ static int put_memory(struct sk_buff *skb, const struct smc_net *sn)
 {
 	return nla_put_u64_64bit(skb, SMC_NLA_SYS_MEM_USED, smc_budget_used(sn->budget),
 				 SMC_NLA_SYS_PAD) ||
-	       nla_put_u64_64bit(skb, SMC_NLA_SYS_MEM_MAX, READ_ONCE(sn->mem_max),
+	       nla_put_u64_64bit(skb, SMC_NLA_SYS_MEM_LIMIT, READ_ONCE(sn->mem_max),
 				 SMC_NLA_SYS_PAD);
 }
 
