@@ -38,11 +38,14 @@ MASKS = (
     (rf"(?m)  {HEX8}  {HEX8}$", "  ########  ########"),
     (r"python3\[\d+\]", "python3[#]"),
     (r"\b\d+ of \d+ bytes\b", "# of # bytes"),
+    # what was there already is a matter of what was before
+    (r"(?m)^(  Buffers (?:allocated|reused) .*)\d$", r"\1#"),
     # smcat: SYN and FIN are counted for a byte each, when they are seen
     (r"\b(10|20)\d(?= )", r"\g<1>0"),
 )
 # JSON: keys whose value is one of the above
-MASKED_KEYS = {"inode", "token", "peer_token", "peer_uid", "memory_used", "memory_max"}
+MASKED_KEYS = {"inode", "token", "peer_token", "peer_uid", "memory_used", "memory_max",
+               "buffers_allocated", "buffers_reused"}
 # Lists in no order: sockets come from a hash, peers and ports of smcat by bytes.
 UNORDERED = ("sockets", "peers", "ports")
 # What the kernel's own module does not tell.
