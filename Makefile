@@ -115,6 +115,8 @@ bench:
 	@tools/install-packages bench
 	@$(MAKE) tools
 	@$(MAKE) modules KVER=$$(tools/testing/vm/run --resolve 6.12)
+	@tools/testing/selftests/smc/bench/steer.sh filter
+	@tools/testing/selftests/smc/bench/steer.sh auto
 	@tools/testing/selftests/smc/bench/run
 
 fuzz:
