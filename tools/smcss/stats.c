@@ -88,8 +88,6 @@ static const struct field total_fields[] = {
 	{ }
 };
 
-#define RSN_CNT64	64	/* SMC_NLA_FBACK_STATS_RSN_CNT64, of our module only */
-
 struct fallback_message {
 	struct fallback_count fallback;
 	uint64_t count64;
@@ -100,8 +98,8 @@ static const struct field fallback_fields[] = {
 	NUMBER(SMC_NLA_FBACK_STATS_TYPE, struct fallback_message, fallback.is_server),
 	NUMBER(SMC_NLA_FBACK_STATS_RSN_CODE, struct fallback_message, fallback.reason),
 	NUMBER(SMC_NLA_FBACK_STATS_RSN_CNT, struct fallback_message, fallback.count),
-	NUMBER(RSN_CNT64, struct fallback_message, count64),
-	FLAG(RSN_CNT64, struct fallback_message, has_count64),
+	NUMBER(SMC_NLA_FBACK_STATS_RSN_CNT64, struct fallback_message, count64),
+	FLAG(SMC_NLA_FBACK_STATS_RSN_CNT64, struct fallback_message, has_count64),
 	{ }
 };
 

@@ -180,6 +180,23 @@ int smc_genl_put_nest(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, 
 }
 
 /**
+ * smc_genl_put_ip() - an address in network order, of 4 bytes or of 16
+ * @skb: where it goes
+ * @attr: the attribute
+ * @ip: the address
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int smc_genl_put_ip(struct sk_buff *skb, int attr, const struct smc_ip *ip)
+{
+	__be64 v6[2] = { cpu_to_be64(ip->hi), cpu_to_be64(ip->lo) };
+
+	if (smc_ip_is_v4(ip))
+		return nla_put_be32(skb, attr, cpu_to_be32((u32)ip->lo));
+	return nla_put(skb, attr, sizeof(v6), v6);
+}
+
+/**
  * smc_genl_dump_one() - a dump of one message
  * @skb: where it goes
  * @cb: the dump; uses args[0]

@@ -5,6 +5,7 @@
 
 #include <linux/smc.h>
 #include <net/genetlink.h>
+#include "../steer/rules.h"
 
 int smc_genl_init(void);
 void smc_genl_exit(void);
@@ -17,6 +18,7 @@ void *smc_genl_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 void smc_genl_end(struct sk_buff *skb, void *hdr);
 int smc_genl_put_nest(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int nest,
 		      int (*fill)(struct sk_buff *skb, const void *info), const void *info);
+int smc_genl_put_ip(struct sk_buff *skb, int attr, const struct smc_ip *ip);
 int smc_genl_dump_one(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 		      int (*fill)(struct sk_buff *skb, const struct net *net));
 int smc_genl_put_padded(struct sk_buff *skb, int attr, const u8 *text, size_t len);

@@ -3,28 +3,16 @@
 #include "../netns.h"
 #include "genl.h"
 
-static int put_ip(struct sk_buff *skb, int attr, const struct smc_ip *ip)
+static int fill_destination(struct sk_buff *skb, const void *info)
 {
-	__be64 v6[2] = { cpu_to_be64(ip->hi), cpu_to_be64(ip->lo) };
+	const struct smc_autocache_entry *e = info;
 
-	if (smc_ip_is_v4(ip))
-		return nla_put_be32(skb, attr, cpu_to_be32((u32)ip->lo));
-	return nla_put(skb, attr, sizeof(v6), v6);
-}
-
-static int put_destination(struct sk_buff *skb, const struct smc_autocache_entry *e)
-{
-	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_AUTOCACHE);
-
-	if (!nest || put_ip(skb, SMC_NLA_AUTOCACHE_ADDR, &e->ip) ||
-	    nla_put_u16(skb, SMC_NLA_AUTOCACHE_PORT, e->port) ||
-	    nla_put_u32(skb, SMC_NLA_AUTOCACHE_REASON, e->reason) ||
-	    nla_put_u32(skb, SMC_NLA_AUTOCACHE_DIAGNOSIS, e->diagnosis) ||
-	    nla_put_u32(skb, SMC_NLA_AUTOCACHE_LEFT, e->left) ||
-	    nla_put_u32(skb, SMC_NLA_AUTOCACHE_HITS, e->hits))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
+	return smc_genl_put_ip(skb, SMC_NLA_AUTOCACHE_ADDR, &e->ip) ||
+	       nla_put_u16(skb, SMC_NLA_AUTOCACHE_PORT, e->port) ||
+	       nla_put_u32(skb, SMC_NLA_AUTOCACHE_REASON, e->reason) ||
+	       nla_put_u32(skb, SMC_NLA_AUTOCACHE_DIAGNOSIS, e->diagnosis) ||
+	       nla_put_u32(skb, SMC_NLA_AUTOCACHE_LEFT, e->left) ||
+	       nla_put_u32(skb, SMC_NLA_AUTOCACHE_HITS, e->hits);
 }
 
 /**
@@ -36,19 +24,13 @@ int smc_genl_get_autocache(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct smc_net *sn = smc_net(sock_net(skb->sk));
 	struct smc_autocache_entry e;
-	void *hdr;
 
 	for (; cb->args[0] < SMC_AUTOCACHE_SLOTS; cb->args[0]++) {
 		if (!smc_autocache_nth(sn, cb->args[0], &e))
 			continue;
-		hdr = smc_genl_begin(skb, cb, SMC_NETLINK_GET_AUTOCACHE);
-		if (!hdr)
+		if (smc_genl_put_nest(skb, cb, SMC_NETLINK_GET_AUTOCACHE, SMC_GEN_AUTOCACHE,
+				      fill_destination, &e))
 			break;
-		if (put_destination(skb, &e)) {
-			genlmsg_cancel(skb, hdr);
-			break;
-		}
-		smc_genl_end(skb, hdr);
 	}
 	return skb->len;
 }
@@ -59,40 +41,22 @@ int smc_genl_flush_autocache(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-static int put_listener(struct sk_buff *skb, const struct smc_autosmc_entry *e)
+static int fill_listener(struct sk_buff *skb, const void *info)
 {
-	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_AUTOSMC);
+	const struct smc_autosmc_entry *e = info;
 	const struct smc_picture *p = &e->picture;
 	u32 worth = (u32)p->worth * 100 / SMC_PICTURE_EVEN;
 
-	if (!nest || (!e->any && put_ip(skb, SMC_NLA_AUTOSMC_ADDR, &e->ip)) ||
-	    nla_put_u16(skb, SMC_NLA_AUTOSMC_PORT, e->port) ||
-	    nla_put_u8(skb, SMC_NLA_AUTOSMC_VERDICT, p->verdict) ||
-	    nla_put_u32(skb, SMC_NLA_AUTOSMC_WORTH, worth) ||
-	    nla_put_u32(skb, SMC_NLA_AUTOSMC_RETRY, e->retry) ||
-	    nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_CONNS, p->conns, SMC_NLA_AUTOSMC_PAD) ||
-	    nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_MESSAGES, p->messages,
-			      SMC_NLA_AUTOSMC_PAD) ||
-	    nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_BYTES, p->bytes, SMC_NLA_AUTOSMC_PAD) ||
-	    nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_MS, p->ms, SMC_NLA_AUTOSMC_PAD))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
-static int put_listener_message(struct sk_buff *skb, struct netlink_callback *cb,
-				const struct smc_autosmc_entry *e)
-{
-	void *hdr = smc_genl_begin(skb, cb, SMC_NETLINK_GET_AUTOSMC);
-
-	if (!hdr)
-		return -EMSGSIZE;
-	if (put_listener(skb, e)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	smc_genl_end(skb, hdr);
-	return 0;
+	return (!e->any && smc_genl_put_ip(skb, SMC_NLA_AUTOSMC_ADDR, &e->ip)) ||
+	       nla_put_u16(skb, SMC_NLA_AUTOSMC_PORT, e->port) ||
+	       nla_put_u8(skb, SMC_NLA_AUTOSMC_VERDICT, p->verdict) ||
+	       nla_put_u32(skb, SMC_NLA_AUTOSMC_WORTH, worth) ||
+	       nla_put_u32(skb, SMC_NLA_AUTOSMC_RETRY, e->retry) ||
+	       nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_CONNS, p->conns, SMC_NLA_AUTOSMC_PAD) ||
+	       nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_MESSAGES, p->messages,
+				 SMC_NLA_AUTOSMC_PAD) ||
+	       nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_BYTES, p->bytes, SMC_NLA_AUTOSMC_PAD) ||
+	       nla_put_u64_64bit(skb, SMC_NLA_AUTOSMC_MS, p->ms, SMC_NLA_AUTOSMC_PAD);
 }
 
 /**
@@ -108,7 +72,8 @@ int smc_genl_get_autosmc(struct sk_buff *skb, struct netlink_callback *cb)
 
 	for (; cb->args[0] < SMC_AUTOSMC_BUCKETS; cb->args[0]++, cb->args[1] = 0)
 		for (; smc_autosmc_nth(sn, cb->args[0], cb->args[1], &e); cb->args[1]++)
-			if (put_listener_message(skb, cb, &e))
+			if (smc_genl_put_nest(skb, cb, SMC_NETLINK_GET_AUTOSMC, SMC_GEN_AUTOSMC,
+					      fill_listener, &e))
 				return skb->len;
 	return skb->len;
 }

@@ -49,16 +49,12 @@ static int first_attr(enum smc_rule_end end)
 
 static int put_addr(struct sk_buff *skb, int first, const struct smc_rule_side *side)
 {
-	__be64 v6[2] = { cpu_to_be64(side->ip.hi), cpu_to_be64(side->ip.lo) };
-	__be32 v4 = cpu_to_be32((u32)side->ip.lo);
+	u8 bits = side->prefix - (smc_ip_is_v4(&side->ip) ? SMC_IPV4_BITS : 0);
 
 	if (!side->prefix)
 		return 0;
-	if (smc_ip_is_v4(&side->ip))
-		return nla_put_be32(skb, first + ADDR, v4) ||
-		       nla_put_u8(skb, first + PREFIX, side->prefix - SMC_IPV4_BITS);
-	return nla_put(skb, first + ADDR, sizeof(v6), v6) ||
-	       nla_put_u8(skb, first + PREFIX, side->prefix);
+	return smc_genl_put_ip(skb, first + ADDR, &side->ip) ||
+	       nla_put_u8(skb, first + PREFIX, bits);
 }
 
 static int put_side(struct sk_buff *skb, int first, const struct smc_rule_side *side)
@@ -71,25 +67,21 @@ static int put_side(struct sk_buff *skb, int first, const struct smc_rule_side *
 	       nla_put_u16(skb, first + PORT_LAST, side->last);
 }
 
-static int put_rule(struct sk_buff *skb, const struct smc_filter_entry *e)
+static int fill_rule(struct sk_buff *skb, const void *info)
 {
-	struct nlattr *nest = nla_nest_start(skb, SMC_GEN_FILTER);
+	const struct smc_filter_entry *e = info;
 	const struct smc_rule *r = &e->rule;
 	u8 family = r->families == SMC_FAMILY_V4 ? AF_INET : AF_INET6;
 
-	if (!nest ||
-	    nla_put_u32(skb, SMC_NLA_FILTER_ID, e->id) ||
-	    nla_put_u8(skb, SMC_NLA_FILTER_ACTION,
-		       r->exclude ? SMC_FILTER_EXCLUDE : SMC_FILTER_PERMIT) ||
-	    nla_put_u8(skb, SMC_NLA_FILTER_DIRECTION, r->dirs) ||
-	    (r->families != SMC_FAMILY_BOTH &&
-	     nla_put_u8(skb, SMC_NLA_FILTER_FAMILY, family)) ||
-	    put_side(skb, first_attr(SMC_LOCAL), &r->ends[SMC_LOCAL]) ||
-	    put_side(skb, first_attr(SMC_REMOTE), &r->ends[SMC_REMOTE]) ||
-	    nla_put_u64_64bit(skb, SMC_NLA_FILTER_HITS, e->hits, SMC_NLA_FILTER_PAD))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
+	return nla_put_u32(skb, SMC_NLA_FILTER_ID, e->id) ||
+	       nla_put_u8(skb, SMC_NLA_FILTER_ACTION,
+			  r->exclude ? SMC_FILTER_EXCLUDE : SMC_FILTER_PERMIT) ||
+	       nla_put_u8(skb, SMC_NLA_FILTER_DIRECTION, r->dirs) ||
+	       (r->families != SMC_FAMILY_BOTH &&
+		nla_put_u8(skb, SMC_NLA_FILTER_FAMILY, family)) ||
+	       put_side(skb, first_attr(SMC_LOCAL), &r->ends[SMC_LOCAL]) ||
+	       put_side(skb, first_attr(SMC_REMOTE), &r->ends[SMC_REMOTE]) ||
+	       nla_put_u64_64bit(skb, SMC_NLA_FILTER_HITS, e->hits, SMC_NLA_FILTER_PAD);
 }
 
 /**
@@ -101,20 +93,14 @@ int smc_genl_get_filter(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct smc_net *sn = smc_net(sock_net(skb->sk));
 	struct smc_filter_entry e;
-	void *hdr;
 
 	BUILD_BUG_ON((int)SMC_FILTER_IN != (int)SMC_DIR_IN ||
 		     (int)SMC_FILTER_OUT != (int)SMC_DIR_OUT ||
 		     (int)SMC_FILTER_BOTH != (int)SMC_DIR_BOTH);
 	for (; smc_filter_nth(sn, cb->args[0], &e, &cb->seq); cb->args[0]++) {
-		hdr = smc_genl_begin(skb, cb, SMC_NETLINK_GET_FILTER);
-		if (!hdr)
+		if (smc_genl_put_nest(skb, cb, SMC_NETLINK_GET_FILTER, SMC_GEN_FILTER, fill_rule,
+				      &e))
 			break;
-		if (put_rule(skb, &e)) {
-			genlmsg_cancel(skb, hdr);
-			break;
-		}
-		smc_genl_end(skb, hdr);
 	}
 	return skb->len;
 }
