@@ -113,7 +113,7 @@ bool trace_events(void)
 		{ "smc_phase:", "" }, { "smc_tx_sendmsg:", "len=1 dev=loopback-ism" },
 		{ "smc_conn_state:", "" }, { }
 	}, server[] = {
-		{ "smc_handshake:", "server=1" }, { "smc_clc_received:", "proposal v2" },
+		{ "smc_clc_received:", "proposal v2" }, { "smc_handshake:", "server=1" },
 		{ "smc_clc_sent:", "accept v2" }, { "smc_clc_received:", "confirm v2" },
 		{ "smc_phase:", "" }, { "smc_rx_recvmsg:", "len=1 dev=loopback-ism" },
 		{ "smc_conn_state:", "" }, { }
