@@ -192,9 +192,13 @@ void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
 		[SMC_EV_PEER_ABORT] = BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_ABORT),
 	};
 
+	unsigned long news = flags[event];
+
 	spin_lock_bh(&c->state_lock);
+	if (event == SMC_EV_PEER_ABORT && c->rx_flags & BIT(SMC_FLAG_DONE))
+		news |= BIT(SMC_FLAG_BROKEN);
 	/* After the data that precedes it: readers look at the flags first. */
-	smp_store_release(&c->rx_flags, c->rx_flags | flags[event]);
+	smp_store_release(&c->rx_flags, c->rx_flags | news);
 	if (__smc_conn_event(c, event) < 0)
 		smp_store_release(&c->rx_flags,
 				  c->rx_flags | flags[SMC_EV_PEER_ABORT]);

@@ -36,6 +36,7 @@ enum smc_conn_flag {
 	SMC_FLAG_CLOSED,	/* connection closed: neither writes nor reads */
 	SMC_FLAG_ABORT,		/* abnormal close */
 	SMC_FLAG_GIVEN_UP,	/* only in rx_flags: it was us who aborted */
+	SMC_FLAG_BROKEN,	/* only in rx_flags: the abort came after the end of the stream */
 };
 
 /* What a fabric tells the peer of urgent data. */
@@ -258,5 +259,6 @@ void smc_conn_established(struct smc_conn *c);
 void smc_conn_done(struct smc_conn *c);
 void smc_conn_close(struct smc_conn *c);
 void smc_conn_abort(struct smc_conn *c);
+void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c);
 
 #endif

@@ -75,10 +75,11 @@ static void wait_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
  */
 static int rx_end(struct sock *sk, struct smc_conn *c)
 {
-	if (unlikely(READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT)) &&
-	    sk->sk_state != TCP_CLOSE)
-		tcp_abort(sk, ECONNRESET);
-	if (sock_flag(sk, SOCK_DONE) && !c->late_fin)
+	unsigned long flags = READ_ONCE(c->rx_flags);
+
+	if (unlikely(flags & BIT(SMC_FLAG_ABORT)) && sk->sk_state != TCP_CLOSE)
+		smc_conn_reset_tcp(sk, c);
+	if (c->late_fin ? flags & BIT(SMC_FLAG_BROKEN) : sock_flag(sk, SOCK_DONE))
 		return 0;
 	if (sk->sk_err)
 		return sock_error(sk);

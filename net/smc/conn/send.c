@@ -180,6 +180,24 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *t
 	return rc;
 }
 
+/**
+ * smc_conn_reset_tcp() - the peer is gone: let TCP say so, as after a reset
+ * @sk: the socket
+ * @c: its connection
+ *
+ * Who has seen the end of the stream is told of a broken pipe.
+ *
+ * Context: process, the socket is not locked.
+ */
+void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
+{
+	bool end = READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT;
+
+	if (c->late_fin)
+		end = READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_BROKEN));
+	tcp_abort(sk, end ? EPIPE : ECONNRESET);
+}
+
 /*
  * The peer has closed: TCP would accept the data, be answered with a reset, and
  * report it on the next call.
@@ -190,8 +208,7 @@ static size_t send_to_nobody(struct sock *sk, struct smc_conn *c,
 	size_t n = min_t(size_t, msg_data_left(msg), c->tx_size);
 
 	iov_iter_advance(&msg->msg_iter, n);
-	tcp_abort(sk, READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT ? EPIPE :
-								   ECONNRESET);
+	smc_conn_reset_tcp(sk, c);
 	return n;
 }
 
@@ -200,7 +217,7 @@ static int tx_error(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
 {
 	if (READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT) &&
 	    sk->sk_state != TCP_CLOSE)
-		tcp_abort(sk, ECONNRESET);
+		smc_conn_reset_tcp(sk, c);
 	return sk_stream_error(sk, msg->msg_flags, -EPIPE);
 }
 

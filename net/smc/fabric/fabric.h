@@ -91,6 +91,8 @@ struct smc_wanted {
  *		the caller holds tx_lock
  * @consumed:	make rx_cons visible to the peer and wake its writer if it is
  *		blocked; the caller holds rx_lock
+ * @ask:	have rx_cons of the peer made visible to us soon, whether it would be
+ *		worth a message or not.  Any context.
  * @urgent:	tell the peer of urgent data; the caller holds tx_lock, unless it is
  *		SMC_URGENT_TAKEN
  * @signal:	tell the peer of a flag.  Any context.
@@ -131,6 +133,7 @@ struct smc_fabric_ops {
 	void (*desync)(struct smc_conn *c);
 	void (*commit)(struct smc_conn *c);
 	void (*consumed)(struct smc_conn *c);
+	void (*ask)(struct smc_conn *c);
 	void (*urgent)(struct smc_conn *c, enum smc_urgent_news news);
 	void (*signal)(struct smc_conn *c, enum smc_conn_flag flag);
 	void (*detach)(struct smc_conn *c);

@@ -434,21 +434,24 @@ static struct smc_elem *__pool_take(struct smc_pool *pool)
 	return elem;
 }
 
-static struct smc_elem *pool_get(struct smc_pool *pool)
+static struct smc_elem *pool_get_free(struct smc_pool *pool)
 {
 	struct smc_elem *elem;
-	struct smc_buf *buf;
-	unsigned int i;
 
 	spin_lock_bh(&pool->lock);
 	elem = __pool_take(pool);
 	spin_unlock_bh(&pool->lock);
-	if (elem) {
+	if (elem)
 		elem->how = SMC_ELEM_REUSED;
-		return elem;
-	}
+	return elem;
+}
 
-	buf = buf_new(pool);
+static struct smc_elem *pool_get_new(struct smc_pool *pool)
+{
+	struct smc_buf *buf = buf_new(pool);
+	struct smc_elem *elem;
+	unsigned int i;
+
 	if (!buf)
 		return NULL;
 	spin_lock_bh(&pool->lock);
@@ -489,8 +492,11 @@ void smc_elem_put(struct smc_elem *elem)
 	spin_unlock_bh(&pool->lock);
 }
 
-/* Many connections with small elements are better than few with large ones. */
-static u8 largest_code(const struct smc_pools *pools)
+/*
+ * Many connections with small elements are better than few with large ones: the largest
+ * for which a buffer is still made.
+ */
+static int largest_code(const struct smc_pools *pools)
 {
 	u64 limit = READ_ONCE(pools->budget->limit);
 	u64 used = smc_budget_used(pools->budget);
@@ -512,11 +518,14 @@ static u8 largest_code(const struct smc_pools *pools)
 struct smc_elem *smc_elem_get(struct smc_pools *pools, u32 bytes)
 {
 	int wanted = smc_clc_size_from_bytes(bytes);
-	int code = min_t(int, wanted, largest_code(pools));
 	struct smc_elem *elem = NULL;
+	int code;
 
-	for (; code >= 0 && !elem; code--)
-		elem = pool_get(&pools->pool[code]);
+	for (code = min(wanted, SMC_SIZE_CODE_LIMIT); code >= 0 && !elem; code--) {
+		elem = pool_get_free(&pools->pool[code]);
+		if (!elem && code <= largest_code(pools))
+			elem = pool_get_new(&pools->pool[code]);
+	}
 	if (!elem)
 		trace_smc_buf_failed(pools, bytes, 1, smc_budget_used(pools->budget),
 				     pools->budget->limit);

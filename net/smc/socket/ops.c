@@ -138,6 +138,9 @@ static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 		break;
 	case SIOCOUTQ:
 		n = smc_conn_unacked(c);
+		/* Who waits for the last byte would wait for ever. */
+		if (n)
+			c->fabric->ops->ask(c);
 		break;
 	case SIOCOUTQNSD:
 		n = READ_ONCE(c->tx_prod) - READ_ONCE(c->tx_pub);
@@ -209,9 +212,15 @@ static int smc_shutdown(struct socket *sock, int how)
 	return tcp_ops(sk)->shutdown(sock, how);
 }
 
-/* Would TCP answer this close() with a reset? */
+/*
+ * Would the peer see a reset after this close()?  Not when both have shut down: TCP would be in
+ * TIME_WAIT there.
+ */
 static bool close_resets(struct sock *sk, struct smc_conn *c)
 {
+	if (smc_conn_told(c, SMC_FLAG_DONE) && READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_DONE) &&
+	    !smc_conn_peer_gone(c))
+		return false;
 	return smc_conn_unread(c) ||
 	       (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime);
 }

@@ -99,6 +99,9 @@ bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post)
 	/* Too little room for who waits for some, see smc_conn_low_room(). */
 	if (c->tx_size - (pub - READ_ONCE(c->tx_cons)) < smc_conn_low_room(c))
 		m.prod_flags |= SMC_CDC_WRITE_BLOCKED;
+	if (unlikely(READ_ONCE(rc->asks)))
+		m.prod_flags |= SMC_CDC_UPDATE_REQ;
+	WRITE_ONCE(rc->asks, false);
 	smc_cdc_encode(&m, post->msg);
 	post->ask = flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
 	if (unlikely(m.prod_flags & SMC_CDC_URG_PRESENT))
@@ -116,6 +119,19 @@ void smc_cdc_commit(struct smc_conn *c)
 {
 	struct rdma_conn *rc = to_rdma(c);
 
+	smc_link_queue(rc->link, rc);
+}
+
+/**
+ * smc_cdc_ask() - smc_fabric_ops.ask: "cursor update requested" (RFC 7609, A.4)
+ * @c: the connection
+ */
+void smc_cdc_ask(struct smc_conn *c)
+{
+	struct rdma_conn *rc = to_rdma(c);
+
+	WRITE_ONCE(rc->asks, true);
+	WRITE_ONCE(rc->force, true);
 	smc_link_queue(rc->link, rc);
 }
 

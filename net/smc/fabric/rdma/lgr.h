@@ -164,6 +164,7 @@ enum rdma_conn_bit {
  * @sent_cons:	consumer cursor as posted
  * @sent_flags:	flags of the connection as posted
  * @force:	say it again even if nothing has changed
+ * @asks:	for the peer's cursor
  * @seqno:	of the last CDC message posted
  * @peer_seqno:	of the peer's last one; only its completion looks at it
  * @urg_told:	count behind the last urgent byte posted; nothing follows it until it
@@ -207,6 +208,7 @@ struct rdma_conn {
 	u64			sent_cons;
 	u8			sent_flags;
 	bool			force;
+	bool			asks;
 	u16			seqno;
 	u16			peer_seqno;
 	u64			urg_told;
@@ -267,6 +269,7 @@ void smc_lgr_end_all(struct smc_net *sn);
 /* cdc.c */
 void smc_cdc_commit(struct smc_conn *c);
 void smc_cdc_consumed(struct smc_conn *c);
+void smc_cdc_ask(struct smc_conn *c);
 void smc_cdc_urgent(struct smc_conn *c, enum smc_urgent_news news);
 void smc_cdc_signal(struct smc_conn *c, enum smc_conn_flag flag);
 void smc_cdc_detach(struct smc_conn *c);

@@ -269,6 +269,7 @@ static const struct smc_fabric_ops rdma_ops = {
 	.commit		= smc_cdc_commit,
 	.consumed	= smc_cdc_consumed,
 	.urgent		= smc_cdc_urgent,
+	.ask		= smc_cdc_ask,
 	.signal		= smc_cdc_signal,
 	.detach		= smc_rdma_detach,
 	.free		= smc_rdma_conn_free,

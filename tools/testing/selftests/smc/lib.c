@@ -176,7 +176,8 @@ static struct addr make_addr(int port, bool any)
 	} else {
 		a.in.sin_family = AF_INET;
 		a.in.sin_port = htons(port);
-		a.in.sin_addr.s_addr = htonl(any ? INADDR_ANY : INADDR_LOOPBACK);
+		a.in.sin_addr.s_addr = htonl(any ? INADDR_ANY :
+					     me.rdma ? RDMA_SERVER : INADDR_LOOPBACK);
 		a.len = sizeof(a.in);
 	}
 	return a;
@@ -244,6 +245,8 @@ void check_mode(int fd)
 	AWAIT((mode = smc_mode(fd)) != MODE_UNDECIDED);
 	if (me.var->smc && mode == MODE_TCP)
 		die("this connection fell back to TCP");
+	if (me.var->smc && me.rdma && mode != MODE_SMCR)
+		die("this connection is not SMC-R");
 	if (!me.var->smc && mode != MODE_TCP)
 		die("this connection is SMC although one end is plain TCP");
 }

@@ -68,10 +68,14 @@ struct test_case {
 #define F_V4		2	/* IPv4 variants only */
 #define F_V6		4	/* IPv6 variants only */
 #define F_SLOW		8	/* three times the timeout */
+#define F_HERE		16	/* about this host or its namespaces: not with --rdma */
 
 #define CASE(n, fl, text)	{ #n, n##_server, n##_client, fl, text }
 #define SOLO(n, fl, text)	{ #n, NULL, n, fl, text }
 
+
+/* Where servers are with --rdma: 10.1.0.2 */
+#define RDMA_SERVER	0x0a010002
 
 /* The role this process plays. */
 struct role {
@@ -80,6 +84,7 @@ struct role {
 	struct kind kind;
 	bool is_server;
 	bool any_mode;		/* do not insist on SMC */
+	bool rdma;		/* over the devices of tools/testing/vm/rxe_pair */
 	int ctl;
 	char *log;
 	size_t log_used, log_size;

@@ -51,7 +51,7 @@ static struct {
 	const char *variant;
 	int family;		/* 4, 6 or 0 for both */
 	bool tcp_only, smc_only;
-	bool any_mode;
+	bool any_mode, rdma;
 	bool verbose;
 	bool list;
 	int repeat;
@@ -96,6 +96,7 @@ static void role_main(const struct test_case *tc, const struct variant *var,
 	me.var = var;
 	me.kind = server ? var->server : var->client;
 	me.any_mode = opt.any_mode;
+	me.rdma = opt.rdma;
 	me.ctl = ctl;
 	me.log = log;
 	me.log_size = LOG_SIZE;
@@ -291,6 +292,8 @@ static void show_transcript(const struct run *r)
 
 static bool wanted_case(const struct test_case *tc)
 {
+	if (opt.rdma && tc->flags & (F_HERE | F_V6))
+		return false;
 	for (int i = 0; i < opt.n_skips; i++)
 		if (!strcmp(opt.skips[i], tc->name))
 			return false;
@@ -338,7 +341,7 @@ static bool wanted_variant(const struct test_case *tc, const struct variant *v)
 {
 	if ((tc->flags & F_V4 && v->ipv6) || (tc->flags & F_V6 && !v->ipv6))
 		return false;
-	if (opt.family && opt.family != (v->ipv6 ? 6 : 4))
+	if ((opt.family && opt.family != (v->ipv6 ? 6 : 4)) || (opt.rdma && v->ipv6))
 		return false;
 	if (is_reference(v))
 		return wanted_reference(v);
@@ -416,7 +419,8 @@ static void do_case(const struct test_case *tc, struct run *r)
 	bool have_ref[2] = { false, false };
 	char why[2048], bug[512];
 
-	if (geteuid() == 0)
+	/* RDMA devices are where they are. */
+	if (geteuid() == 0 && !opt.rdma)
 		fresh_netns();
 	for (int round = 0; round < opt.repeat; round++) {
 		for (size_t i = 0; i < N_VARIANTS; i++) {
@@ -477,13 +481,14 @@ static void list_case(const struct test_case *tc, struct run *r)
 
 static void usage(const char *self)
 {
-	printf("usage: %s [-t case]... [-l] [-f 4|6] [-o tcp|smc] [-V variant]\n"
+	printf("usage: %s [-t case]... [-l] [-r] [-f 4|6] [-o tcp|smc] [-V variant]\n"
 	       "  -t, --test NAME     only this case (may be given again)\n"
 	       "  -x, --skip NAME     not this case\n"
 	       "  -l, --list          name the cases\n"
 	       "  -f, --family 4|6    only this IP version\n"
 	       "  -o, --only tcp|smc  TCP alone, or SMC at both ends alone\n"
 	       "  -V, --variant A,B   only these variants and their references\n"
+	       "  -r, --rdma          over the RDMA devices that tools/testing/vm/rxe_pair made, IPv4\n"
 	       "  -m, --mode any      do not insist that the connection is SMC\n"
 	       "  -n, --repeat N      N times, compared with the first run\n"
 	       "  -T, --timeout SEC   per case\n"
@@ -497,12 +502,13 @@ static void parse(int argc, char **argv)
 		{ "test", 1, NULL, 't' }, { "skip", 1, NULL, 'x' }, { "list", 0, NULL, 'l' },
 		{ "family", 1, NULL, 'f' }, { "only", 1, NULL, 'o' },
 		{ "variant", 1, NULL, 'V' }, { "mode", 1, NULL, 'm' },
+		{ "rdma", 0, NULL, 'r' },
 		{ "repeat", 1, NULL, 'n' }, { "timeout", 1, NULL, 'T' },
 		{ "verbose", 0, NULL, 'v' }, { "help", 0, NULL, 'h' }, { 0 },
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "t:x:lf:o:V:m:n:T:vh", longs, NULL)) > 0) {
+	while ((c = getopt_long(argc, argv, "t:x:lf:o:V:rm:n:T:vh", longs, NULL)) > 0) {
 		switch (c) {
 		case 't':
 			if (opt.n_names < 64)
@@ -519,6 +525,7 @@ static void parse(int argc, char **argv)
 			opt.smc_only = !strcmp(optarg, "smc");
 			break;
 		case 'V': opt.variant = optarg; break;
+		case 'r': opt.rdma = true; break;
 		case 'm': opt.any_mode = !strcmp(optarg, "any"); break;
 		case 'n': opt.repeat = atoi(optarg); break;
 		case 'T': opt.timeout = atoi(optarg); break;

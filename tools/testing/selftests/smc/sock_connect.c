@@ -581,7 +581,7 @@ const struct test_case connect_cases[] = {
 	SOLO(connect_to_self, 0, "a socket connected to itself"),
 	SOLO(connect_bad_address, 0, "every bad address"),
 	SOLO(connect_unreachable, F_ROOT, "no route, broadcast, multicast"),
-	CASE(connect_bound, 0, "the local port chosen by bind()"),
+	CASE(connect_bound, F_HERE, "the local port chosen by bind()"),
 	CASE(disconnect, 0, "connect(AF_UNSPEC), then connect again"),
 	CASE(disconnect_to_tcp, 0, "disconnected, then connected to plain TCP"),
 	CASE(reset_again, 0, "corked data, reset by the peer, connected again"),

@@ -184,9 +184,9 @@ static void namespace_churn(void)
 }
 
 const struct test_case namespace_cases[] = {
-	CASE(own_world, F_ROOT, "ports of one namespace mean nothing in another"),
-	CASE(across_veth, F_ROOT, "a connection between two namespaces"),
-	CASE(orphaned, F_ROOT, "a connection whose namespace was left"),
-	SOLO(namespace_churn, F_ROOT, "namespaces come and go"),
+	CASE(own_world, F_ROOT | F_HERE, "ports of one namespace mean nothing in another"),
+	CASE(across_veth, F_ROOT | F_HERE, "a connection between two namespaces"),
+	CASE(orphaned, F_ROOT | F_HERE, "a connection whose namespace was left"),
+	SOLO(namespace_churn, F_ROOT | F_HERE, "namespaces come and go"),
 	{ 0 }
 };

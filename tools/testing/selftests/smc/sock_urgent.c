@@ -439,7 +439,8 @@ const struct test_case urgent_cases[] = {
 	{ "urgent_inline", urgent_inline_server, urgent_client, 0,
 	  "SO_OOBINLINE and SIGURG" },
 	CASE(urgent_ignored, 0, "urgent bytes that are read over, alone, at the end of many"),
-	CASE(urgent_replaced, 0, "an urgent byte is overtaken by the next"),
+	/* On SMC-R the newer byte waits (RFC 7609, 4.7.5): it does not overtake. */
+	CASE(urgent_replaced, F_HERE, "an urgent byte is overtaken by the next"),
 	CASE(urgent_peek, 0, "MSG_PEEK and MSG_TRUNC around the mark"),
 	CASE(urgent_told, 0, "SIGURG, select and epoll"),
 	CASE(urgent_full, 0, "across a full window"),
