@@ -124,7 +124,12 @@ bool trace_events(void)
 		{ "smc_clc_received:", "proposal v2" }, { "smc_clc_sent:", "decline v2" },
 		{ "smc_switch_to_fallback:", "fallback_rsn=" }, { }
 	};
-	bool ok = write_to(TRACING "/trace_clock", "counter") &&
+	/*
+	 * Names of tasks would be recorded at each switch between them; emulated processors die now
+	 * and then when code that they run all the time is patched.
+	 */
+	bool ok = write_to(TRACING "/options/record-cmd", "0") &&
+		  write_to(TRACING "/trace_clock", "counter") &&
 		  write_to(TRACING "/trace", "\n") && write_to(TRACING "/events/smc/enable", "1");
 
 	ok = ok && connects_as(SMC_DIAG_MODE_SMCD) && in_order_at_both_ends(client, server) &&
