@@ -2,6 +2,7 @@
 /* Listeners: backlog, wake-up, close with children, sharing a port, families. */
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include "lib.h"
 
@@ -411,6 +412,119 @@ static void many_clients_client(void)
 	barrier("all served");
 }
 
+/* ---- a thousand at once, each end with one epoll ---- */
+
+/* How many sockets at once; of small buffers, as two thousand of the usual ones are half a GiB. */
+#define THOUSAND	1000
+
+static void small_buffers(int fd)
+{
+	X(set_int(fd, SOL_SOCKET, SO_RCVBUF, 16384));
+}
+
+static int many_files(void)
+{
+	struct rlimit files = { 4096, 4096 };
+
+	X(setrlimit(RLIMIT_NOFILE, &files));
+	return X(epoll_create1(0));
+}
+
+static void watch(int ep, int op, int fd, unsigned int events)
+{
+	struct epoll_event e = { .events = events, .data.fd = fd };
+
+	X(epoll_ctl(ep, op, fd, &e));
+}
+
+/* Sends back what a client says; false when it has gone. */
+static bool echo(int fd)
+{
+	long number;
+	ssize_t n = recv(fd, &number, sizeof(number), MSG_DONTWAIT);
+
+	if (n < 0 && errno == EAGAIN)
+		return true;
+	if (!n)
+		return false;
+	CHECK(n == sizeof(number));
+	check_mode(fd);
+	CHECK(send(fd, &number, sizeof(number), MSG_NOSIGNAL) == sizeof(number));
+	return true;
+}
+
+static void thousand_connects_server(void)
+{
+	int l = make_socket(SOCK_NONBLOCK), ep = many_files(), n = many(THOUSAND), left = n;
+	struct addr a = loopback(0);
+	struct epoll_event e[64];
+
+	small_buffers(l);
+	X(bind(l, &a.sa, a.len));
+	X(listen(l, 2 * THOUSAND));
+	a = name_of(l);
+	ctl_put(addr_port(&a));
+	barrier("all have begun");
+	watch(ep, EPOLL_CTL_ADD, l, EPOLLIN);
+	while (left) {
+		int k = X(epoll_wait(ep, e, 64, -1));
+
+		while (k--) {
+			int fd = e[k].data.fd;
+
+			if (fd == l) {
+				while ((fd = accept4(l, NULL, NULL, SOCK_NONBLOCK)) >= 0)
+					watch(ep, EPOLL_CTL_ADD, fd, EPOLLIN);
+				CHECK(errno == EAGAIN);
+			} else if (!echo(fd)) {
+				close(fd);
+				left--;
+			}
+		}
+	}
+	rec("%d served", n);
+}
+
+static void thousand_connects_client(void)
+{
+	struct addr a = loopback(ctl_get());
+	int ep = many_files(), n = many(THOUSAND), left = n;
+	static int fd[THOUSAND];
+	struct epoll_event e[64];
+
+	for (long i = 0; i < n; i++) {
+		fd[i] = make_socket(SOCK_NONBLOCK);
+		small_buffers(fd[i]);
+		CHECK(connect(fd[i], &a.sa, a.len) < 0 && errno == EINPROGRESS);
+		watch(ep, EPOLL_CTL_ADD, fd[i], EPOLLOUT);
+	}
+	barrier("all have begun");
+	while (left) {
+		int k = X(epoll_wait(ep, e, 64, -1));
+
+		while (k--) {
+			long number = e[k].data.fd, back;
+
+			CHECK(!(e[k].events & (EPOLLERR | EPOLLHUP)));
+			if (e[k].events & EPOLLOUT) {
+				check_mode(number);
+				CHECK(send(number, &number, sizeof(number), MSG_NOSIGNAL) ==
+				      sizeof(number));
+				watch(ep, EPOLL_CTL_MOD, number, EPOLLIN);
+			} else {
+				CHECK(recv(number, &back, sizeof(back), 0) == sizeof(back));
+				CHECK(back == number);
+				watch(ep, EPOLL_CTL_DEL, number, 0);
+				left--;
+			}
+		}
+	}
+	/* All of them are there at the same time. */
+	for (int i = 0; i < n; i++)
+		close(fd[i]);
+	rec("%d were served", n);
+}
+
 const struct test_case listen_cases[] = {
 	SOLO(backlog_count, 0, "the backlog limits what is queued"),
 	SOLO(listen_shutdown, 0, "shutdown wakes accept with EINVAL"),
@@ -422,5 +536,6 @@ const struct test_case listen_cases[] = {
 	CASE(v4mapped, F_V6, "mapped addresses on either side"),
 	CASE(v6only, F_V6, "IPV6_V6ONLY"),
 	CASE(many_clients, F_SLOW, "many clients and a process for each"),
+	CASE(thousand_connects, F_V4 | F_SLOW, "1000 non-blocking connects at once"),
 	{ 0 }
 };
