@@ -102,6 +102,8 @@ enum smc_phase {
  * @closing:	the file is closed, the end of the handshake, or of the connection,
  *		will close TCP; under lock_sock
  * @linger_work: closes TCP after the connection; initialised with @closing
+ * @ulp_calls:	calls that are setting an upper layer protocol in phase TCP; under
+ *		lock_sock
  * @born:	of a child with @listener: when, in jiffies
  * @listener:	of a child that autosmc counts: what is known of its listener
  * @reset_work:	resets a child for whose handshake there was no memory
@@ -125,6 +127,7 @@ struct smc_sock {
 	bool			limit_hs;
 	bool			server;
 	bool			closing;
+	unsigned int		ulp_calls;
 	struct work_struct	reset_work;
 	struct delayed_work	linger_work;
 	u32			reason;

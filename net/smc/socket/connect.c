@@ -156,7 +156,7 @@ static int start_connect(struct socket *sock, struct sockaddr *addr, int len,
 		smc_to_tcp(sk, SMC_REASON_PEER_NO_OPTION, 0);
 	}
 	if (smc_sk(sk)->phase == SMC_PHASE_TCP && rc &&
-	    sock->state == SS_UNCONNECTED) {
+	    sock->state == SS_UNCONNECTED && !smc_stays_tcp(sk)) {
 		/* Nothing came of it: the next attempt is free again. */
 		smc_to_new(sk);
 	} else if (smc_sk(sk)->phase == SMC_PHASE_CONNECTING && rc &&
@@ -232,7 +232,10 @@ int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
 	return rc;
 }
 
-/* Plain TCP that is not connected may become SMC again. */
+/*
+ * Plain TCP that is not connected may become SMC again, unless others have their hands
+ * on its tables: then it is TCP the next time, too.
+ */
 static bool renew(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
@@ -240,6 +243,10 @@ static bool renew(struct socket *sock)
 
 	lock_sock(sk);
 	fresh = sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE;
+	if (fresh && smc_stays_tcp(sk)) {
+		tcp_sk(sk)->syn_smc = false;
+		fresh = false;
+	}
 	if (fresh && smc_sk(sk)->phase == SMC_PHASE_TCP)
 		smc_to_new(sk);
 	release_sock(sk);

@@ -173,14 +173,21 @@ int smc_listen(struct socket *sock, int backlog)
  * @backlog: as for TCP
  *
  * Its children must come from our slab, so it becomes new first.
+ *
+ * Return: as for TCP; -EINVAL if others have their hands on its tables.
  */
 int smc_plain_listen(struct socket *sock, int backlog)
 {
 	struct sock *sk = sock->sk;
+	int rc = 0;
 
 	lock_sock(sk);
-	if (sk->sk_state == TCP_CLOSE && sock->state == SS_UNCONNECTED)
-		smc_to_new(sk);
+	if (sk->sk_state == TCP_CLOSE && sock->state == SS_UNCONNECTED) {
+		if (smc_stays_tcp(sk))
+			rc = -EINVAL;
+		else
+			smc_to_new(sk);
+	}
 	release_sock(sk);
-	return smc_listen(sock, backlog);
+	return rc ?: smc_listen(sock, backlog);
 }

@@ -128,6 +128,17 @@ static __poll_t smc_poll(struct file *file, struct socket *sock,
 	return tcp_ops(sk)->poll(file, sock, wait);
 }
 
+/* What is there may be enough now for somebody who polls; the socket is locked. */
+static int smc_set_rcvlowat(struct sock *sk, int val)
+{
+	int rc = tcp_ops(sk)->set_rcvlowat(sk, val);
+	struct smc_conn *c = get_conn(sk);
+
+	if (!rc && c)
+		smc_conn_wake_all(c);
+	return rc;
+}
+
 static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 {
 	u64 n;
@@ -457,6 +468,7 @@ void __init smc_ops_init(struct smc_family *f)
 	f->ops.shutdown = smc_shutdown;
 	f->ops.sendmsg = smc_sendmsg;
 	f->ops.recvmsg = smc_recvmsg;
+	f->ops.set_rcvlowat = smc_set_rcvlowat;
 	/* These read or write TCP's own queues. */
 	f->ops.mmap = sock_no_mmap;
 	f->ops.splice_read = NULL;

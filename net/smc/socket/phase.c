@@ -100,12 +100,31 @@ static void smc_error_report(struct sock *sk)
 	smc->tcp_error_report(sk);
 }
 
+/*
+ * KCM would take the socket for TCP, and wait for what never comes into TCP's queue.  It
+ * and its like refuse a socket that has a user.
+ */
+static void set_user(struct sock *sk, bool on)
+{
+	void *user;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	user = __locked_read_sk_user_data_with_flags(sk, 0);
+	if (on && !user)
+		__rcu_assign_sk_user_data_with_flags(sk, smc_families,
+						     SK_USER_DATA_NOCOPY);
+	else if (!on && user == smc_families)
+		rcu_assign_sk_user_data(sk, NULL);
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
 /**
  * smc_hook_callbacks() - listen to what happens to the TCP connection
  * @sk: the socket, locked
  */
 void smc_hook_callbacks(struct sock *sk)
 {
+	set_user(sk, true);
 	sk->sk_data_ready = smc_data_ready;
 	sk->sk_state_change = smc_state_change;
 	sk->sk_error_report = smc_error_report;
@@ -147,6 +166,7 @@ static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 	if (sk->sk_state == TCP_CLOSE)
 		tcp_sk(sk)->syn_smc = false;
 	inet_csk_exit_pingpong_mode(sk);
+	set_user(sk, false);
 	sk->sk_data_ready = smc->tcp_data_ready;
 	sk->sk_state_change = smc->tcp_state_change;
 	sk->sk_error_report = smc->tcp_error_report;
@@ -191,6 +211,7 @@ void smc_to_new(struct sock *sk)
 
 	smc->peer_diagnosis = 0;
 	smc->server = false;
+	set_user(sk, false);
 	sk->sk_data_ready = smc->tcp_data_ready;
 	sk->sk_state_change = smc->tcp_state_change;
 	sk->sk_error_report = smc->tcp_error_report;

@@ -91,6 +91,10 @@ int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,
 int smc_plain_setsockopt(struct socket *sock, int level, int name,
 			 sockptr_t val, unsigned int len);
 
+/* ulp.c: upper layer protocols in phase TCP */
+int smc_ulp_set(struct socket *sock, sockptr_t val, unsigned int len);
+bool smc_stays_tcp(struct sock *sk);
+
 /* registry.c: all SMC sockets of this host */
 void smc_registry_init(void);
 void smc_registry_add(struct smc_sock *smc);

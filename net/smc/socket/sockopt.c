@@ -53,10 +53,7 @@ static void after_tcp_option(struct sock *sk, int name)
 		smc_stats_add(sock_net(sk), c, corks, 1);
 }
 
-/*
- * What would take the TCP connection away from below SMC, or, as upper layer
- * protocols do, derive tables for all their sockets from ours.
- */
+/* What would take the TCP connection away from below SMC. */
 static int refused(const struct sock *sk, int level, int name)
 {
 	bool busy = smc_unsettled(smc_sk(sk)) ||
@@ -103,9 +100,7 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
  * @val: its value
  * @len: length of @val
  *
- * IPV6_ADDRFORM would exchange the tables of a socket whose memory is ours.  An
- * upper layer protocol would derive tables for all its sockets, also foreign ones,
- * from sock->ops, and these belong to this module.
+ * IPV6_ADDRFORM would exchange the tables of a socket whose memory is ours.
  */
 int smc_plain_setsockopt(struct socket *sock, int level, int name,
 			 sockptr_t val, unsigned int len)
@@ -113,7 +108,7 @@ int smc_plain_setsockopt(struct socket *sock, int level, int name,
 	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
 		return -ENOTCONN;
 	if (level == SOL_TCP && name == TCP_ULP)
-		return -EOPNOTSUPP;
+		return smc_ulp_set(sock, val, len);
 	return smc_family(sock->sk)->tcp_ops->setsockopt(sock, level, name, val,
 							 len);
 }

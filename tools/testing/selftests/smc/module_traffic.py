@@ -11,7 +11,7 @@ import threading
 
 IPPROTO_SMC = int(os.environ.get("PROTO", "256"))
 CLONE_NEWNET = 0x40000000
-TCP_ULP = 31
+TCP_ULP, SOL_TLS, TLS_TX, TLS_RX = 31, 282, 1, 2
 
 
 def smc(family=socket.AF_INET, proto=IPPROTO_SMC):
@@ -25,9 +25,9 @@ def listener(proto=IPPROTO_SMC):
     return s
 
 
-def pair(server_proto=IPPROTO_SMC):
+def pair(server_proto=IPPROTO_SMC, client_proto=IPPROTO_SMC):
     l = listener(server_proto)
-    c = smc()
+    c = smc(proto=client_proto)
     c.connect(l.getsockname())
     s = l.accept()[0]
     c.sendall(b"hello")
@@ -49,6 +49,23 @@ def refused_upper_layer(*socks):
         except OSError:
             continue
         raise AssertionError("TCP_ULP was taken")
+
+
+def kernel_tls(*socks):
+    """TLS 1.2, AES-GCM-128, a record in each direction."""
+    for i, s in enumerate(socks):
+        s.setsockopt(socket.IPPROTO_TCP, TCP_ULP, b"tls")
+        for direction, key in ((TLS_TX, i), (TLS_RX, 1 - i)):
+            info = struct.pack("=HH8s16s4s8s", 0x0303, 51, b"i" * 8, bytes([key]) * 16, b"salt",
+                               b"s" * 8)
+            s.setsockopt(SOL_TLS, direction, info)
+    for a, b in (socks, socks[::-1]):
+        a.sendall(b"secret")
+        assert b.recv(100) == b"secret"
+
+
+def plain_tls():
+    kernel_tls(*pair(socket.IPPROTO_TCP, socket.IPPROTO_TCP)[1:])
 
 
 def hold(kind):
@@ -97,11 +114,14 @@ def hold(kind):
             ctypes.CDLL(None).setns(home.fileno(), CLONE_NEWNET)
         return held
     if kind == "upper_layer":
-        s = smc()
-        refused_upper_layer(s)
-        for server in (IPPROTO_SMC, socket.IPPROTO_TCP):
-            refused_upper_layer(pair(server)[1])
-        return s
+        refused_upper_layer(smc(), *pair()[1:])
+        l, c, s = pair(socket.IPPROTO_TCP)
+        kernel_tls(c, s)
+        # The other end is a child of our listener, over IPv4 here too.
+        l, c2, s2 = pair(client_proto=socket.IPPROTO_TCP)
+        kernel_tls(c2, s2)
+        plain_tls()
+        return c, s, c2, s2
     if kind == "fallback":
         return pair(socket.IPPROTO_TCP)[1]
     raise SystemExit(f"no kind {kind}")
@@ -168,6 +188,8 @@ def main():
                 burst()
             elif command == "race":
                 race()
+            elif command == "plain_tls":
+                plain_tls()
             print("done", flush=True)
         except OSError as error:
             print(f"{command} {argument}: {error}", flush=True)

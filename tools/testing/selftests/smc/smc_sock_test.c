@@ -62,13 +62,14 @@ extern const struct test_case create_cases[], connect_cases[], accept_cases[],
 	stream_cases[], message_cases[], sockopt_cases[], ioctl_cases[],
 	poll_cases[], epoll_cases[], shutdown_cases[], close_cases[],
 	signal_cases[], process_cases[], listen_cases[], namespace_cases[],
-	urgent_cases[], zerocopy_cases[], uring_cases[], policy_cases[];
+	urgent_cases[], zerocopy_cases[], uring_cases[], tls_cases[], sockmap_cases[],
+	policy_cases[];
 
 static const struct test_case *const tables[] = {
 	create_cases, connect_cases, accept_cases, listen_cases, stream_cases,
 	message_cases, urgent_cases, zerocopy_cases, uring_cases, sockopt_cases,
-	ioctl_cases, poll_cases, epoll_cases, shutdown_cases, close_cases,
-	signal_cases, process_cases, namespace_cases, policy_cases,
+	tls_cases, sockmap_cases, ioctl_cases, poll_cases, epoll_cases, shutdown_cases,
+	close_cases, signal_cases, process_cases, namespace_cases, policy_cases,
 };
 
 #define N_TABLES	(sizeof(tables) / sizeof(tables[0]))

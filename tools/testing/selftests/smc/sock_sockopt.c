@@ -261,6 +261,68 @@ static void rcvlowat_client(void)
 	recv_to_end(fd, 0);
 }
 
+static void *poll_in(struct worker *w)
+{
+	struct pollfd p = { .fd = w->fd, .events = POLLIN };
+
+	w->ret = poll(&p, 1, -1) == 1 ? p.revents : -1;
+	return NULL;
+}
+
+static void rcvbuf_32k(int fd)
+{
+	X(set_int(fd, SOL_SOCKET, SO_RCVBUF, 32768));
+}
+
+/* Set while somebody polls; and more than fits. */
+static void rcvlowat_set_server(void)
+{
+	struct worker w = { .run = poll_in };
+	int fd = pair_with(rcvbuf_32k), all;
+
+	R(set_int(fd, SOL_SOCKET, SO_RCVLOWAT, 20));
+	barrier("ten");
+	await_inq(fd, 10);
+	w.fd = fd;
+	worker_start(&w);
+	await_blocked(getpid(), w.tid);
+	R(set_int(fd, SOL_SOCKET, SO_RCVLOWAT, 10));
+	worker_join(&w);
+	rec("woken with %s", mask_name(w.ret));
+	recv_bytes(fd, 0, 10, 10);
+	R(set_int(fd, SOL_SOCKET, SO_RCVLOWAT, 1 << 30));
+	R(get_int(fd, SOL_SOCKET, SO_RCVLOWAT));
+	rec("poll %s", mask_name(poll_mask(fd, POLLIN)));
+	worker_start(&w);
+	await_blocked(getpid(), w.tid);
+	barrier("full");
+	worker_join(&w);
+	rec("woken with %s", mask_name(w.ret));
+	all = ctl_get();
+	recv_bytes(fd, 10, all, 5000);
+	barrier("done");
+}
+
+static void rcvlowat_set_client(void)
+{
+	int fd = pair_with(rcvbuf_32k);
+	char buf[4096];
+	size_t all = 0;
+	ssize_t n;
+
+	barrier("ten");
+	send_bytes(fd, 0, 10, 10);
+	barrier("full");
+	set_nonblock(fd, true);
+	do {
+		fill(buf, sizeof(buf), 10 + all);
+		n = send(fd, buf, sizeof(buf), MSG_NOSIGNAL);
+		all += n > 0 ? n : 0;
+	} while (n > 0);
+	ctl_put(all);
+	barrier("done");
+}
+
 static void timeouts_server(void)
 {
 	struct timeval tv;
@@ -531,40 +593,6 @@ static void fastopen_child_client(void)
 	}
 }
 
-/*
- * An upper layer protocol derives tables for all its sockets from those of the socket
- * it finds; ours belong to a module, so it gets none of an SMC socket, whatever that
- * has become. module.sh sees that the module goes afterwards.
- */
-static void upper_layer_server(void)
-{
-	int l = serve(), fd = X(accept(l, NULL, NULL));
-	bool smc = me.kind.protocol == IPPROTO_SMC || me.kind.family == AF_SMC;
-
-	if (smc)
-		CHECK(setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", 4) < 0 &&
-		      errno == EOPNOTSUPP);
-	ping_pong(fd);
-	barrier("done");
-}
-
-static void upper_layer_client(void)
-{
-	struct addr a = loopback(ctl_get());
-	bool smc = me.kind.protocol == IPPROTO_SMC || me.kind.family == AF_SMC;
-	int fd = make_socket(0);
-
-	R(setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", 4));
-	R(setsockopt(fd, IPPROTO_TCP, TCP_ULP, "no-such", 8) < 0);
-	R(connect(fd, &a.sa, a.len));
-	if (smc)
-		CHECK(setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", 4) < 0 &&
-		      errno == EOPNOTSUPP);
-	ping_pong(fd);
-	check_mode(fd);
-	barrier("done");
-}
-
 const struct test_case sockopt_cases[] = {
 	SOLO(options_new, 0, "50 options on a new socket"),
 	CASE(options_connected, 0, "the same on a connection"),
@@ -574,12 +602,12 @@ const struct test_case sockopt_cases[] = {
 	CASE(buffers_bound, 0, "they bound what is in flight"),
 	CASE(buffers_changed, 0, "changed on a live connection"),
 	CASE(rcvlowat, 0, "SO_RCVLOWAT for recv and poll"),
+	CASE(rcvlowat_set, 0, "SO_RCVLOWAT while somebody polls, and more than fits"),
 	CASE(timeouts, 0, "SO_RCVTIMEO and SO_SNDTIMEO"),
 	SOLO(linger_values, 0, "SO_LINGER, set and read"),
 	CASE(tcp_info, 0, "the state that TCP_INFO tells"),
 	CASE(smc_info, 0, "SMC_SOCK_INFO"),
 	CASE(fastopen, 0, "data in the SYN, which the server does not want"),
 	CASE(fastopen_child, F_ROOT, "data in the SYN, which the server takes"),
-	CASE(upper_layer, 0, "TCP_ULP is refused"),
 	{ 0 }
 };
