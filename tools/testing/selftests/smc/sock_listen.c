@@ -536,6 +536,7 @@ const struct test_case listen_cases[] = {
 	CASE(v4mapped, F_V6, "mapped addresses on either side"),
 	CASE(v6only, F_V6, "IPV6_V6ONLY"),
 	CASE(many_clients, F_SLOW, "many clients and a process for each"),
-	CASE(thousand_connects, F_V4 | F_SLOW, "1000 non-blocking connects at once"),
+	/* With the memory that a small guest permits, SMC-R says no to the last ones. */
+	CASE(thousand_connects, F_V4 | F_SLOW | F_HERE, "1000 non-blocking connects at once"),
 	{ 0 }
 };
