@@ -24,6 +24,8 @@ PidFile none
 UsePAM no
 StrictModes no
 PermitRootLogin yes
+# Or bash reads .bashrc, whatever somebody has in there.
+SetEnv SHLVL=2
 """
 
 
