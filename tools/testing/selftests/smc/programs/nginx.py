@@ -3,13 +3,17 @@
 import hashlib
 import os
 
-from program import PREFIX, run, server, succeeds
+from program import LOOPBACK, PREFIX, run, server, succeeds
 
 CONNECTIONS = 10
 PLAIN, TLS, PROXY = 8080, 8443, 8081
 SMC = PREFIX["smc"]
 DIRECTORY = "/tmp/nginx"
-CONFIGURATION = f"""
+
+
+def configuration(host, behind):
+    """Files at host, and a proxy there for the files at behind."""
+    return f"""
 user root;
 daemon off;
 worker_processes 2;
@@ -22,16 +26,16 @@ http {{
 	keepalive_requests 1000000;
 	client_body_temp_path {DIRECTORY}/body;
 	proxy_temp_path {DIRECTORY}/proxy;
-	upstream behind {{ server 127.0.0.1:{PLAIN}; keepalive 4; }}
-	server {{ listen 127.0.0.1:{PLAIN}; root {DIRECTORY}; }}
+	upstream behind {{ server {behind}:{PLAIN}; keepalive 4; }}
+	server {{ listen {host}:{PLAIN}; root {DIRECTORY}; }}
 	server {{
-		listen 127.0.0.1:{TLS} ssl;
+		listen {host}:{TLS} ssl;
 		ssl_certificate {DIRECTORY}/cert.pem;
 		ssl_certificate_key {DIRECTORY}/key.pem;
 		root {DIRECTORY};
 	}}
 	server {{
-		listen 127.0.0.1:{PROXY};
+		listen {host}:{PROXY};
 		location / {{
 			proxy_pass http://behind;
 			proxy_http_version 1.1;
@@ -42,17 +46,23 @@ http {{
 """
 
 
-def prepare():
+def prepare(host=LOOPBACK, behind=LOOPBACK, mib=32):
     """The hash of the large file."""
     os.makedirs(DIRECTORY, exist_ok=True)
-    data = os.urandom(32 << 20)
+    data = os.urandom(mib << 20)
     for name, content in (("large", data), ("small", b"small\n" * 20),
-                          ("conf", CONFIGURATION.encode())):
+                          ("conf", configuration(host, behind).encode())):
         with open(f"{DIRECTORY}/{name}", "wb") as file:
             file.write(content)
-    run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-        "/CN=localhost", "-keyout", f"{DIRECTORY}/key.pem", "-out", f"{DIRECTORY}/cert.pem")
+    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+        "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", f"{DIRECTORY}/key.pem",
+        "-out", f"{DIRECTORY}/cert.pem")
     return hashlib.sha256(data).hexdigest()
+
+
+def nginx():
+    return server(*SMC, "nginx", "-e", f"{DIRECTORY}/error.log", "-c", f"{DIRECTORY}/conf",
+                  port=PLAIN)
 
 
 def fetched(url, wanted):
@@ -66,16 +76,15 @@ def fetched(url, wanted):
 
 def cases():
     wanted = prepare()
-    with server(*SMC, "nginx", "-e", f"{DIRECTORY}/error.log", "-c", f"{DIRECTORY}/conf",
-                port=PLAIN):
+    with nginx():
         yield "nginx: 32 MiB by sendfile", fetched(f"http://127.0.0.1:{PLAIN}/large", wanted)
         yield "nginx: 32 MiB over TLS", fetched(f"https://127.0.0.1:{TLS}/large", wanted)
         yield "nginx: 32 MiB through a proxy", fetched(f"http://127.0.0.1:{PROXY}/large", wanted)
-        for name, port in (("", PLAIN), (" through a proxy", PROXY)):
+        for name, port, count in (("", PLAIN, 10000), (" through a proxy", PROXY, 5000)):
             status, said = run(*SMC, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code} ",
-                               f"http://127.0.0.1:{port}/small?[1-5000]", timeout=300)
-            yield f"nginx: 5000 requests on a connection{name}", (
-                status == 0 and said.split() == ["200"] * 5000)
+                               f"http://127.0.0.1:{port}/small?[1-{count}]", timeout=300)
+            yield f"nginx: {count} requests on a connection{name}", (
+                status == 0 and said.split() == ["200"] * count)
         status, said = run(*SMC, "wrk", "-t", 2, "-c", 50, "-d", "5s", "--timeout", "60s", "-H",
                            "Connection: close", f"http://127.0.0.1:{PLAIN}/small")
         yield "nginx: wrk with a connection for each request", (

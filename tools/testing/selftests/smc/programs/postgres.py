@@ -2,7 +2,7 @@
 """PostgreSQL: pgbench, and whether the books balance; a dump that comes back the same."""
 import glob
 
-from program import PREFIX, run, server, succeeds
+from program import LOOPBACK, PREFIX, run, server, succeeds
 
 CONNECTIONS = 10
 PORT = 5432
@@ -10,7 +10,10 @@ SMC = PREFIX["smc"]
 DATA = "/tmp/postgres"
 BIN = (glob.glob("/usr/lib/postgresql/*/bin") or [""])[-1]
 AS_POSTGRES = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"]
-ENDS = ["-h", "127.0.0.1", "-p", PORT, "-U", "postgres"]
+
+
+def ends(host=LOOPBACK):
+    return ["-h", host, "-p", PORT, "-U", "postgres"]
 
 
 def prepare():
@@ -19,26 +22,34 @@ def prepare():
                     timeout=300)
 
 
-def sql(query, database="postgres"):
-    return run(*SMC, f"{BIN}/psql", *ENDS, "-At", "-d", database, "-c", query)[1].strip()
+def postgres(host=LOOPBACK):
+    return server(*SMC, *AS_POSTGRES, f"{BIN}/postgres", "-D", DATA, "-p", PORT, "-c", "fsync=off",
+                  "-c", "unix_socket_directories=", "-c", f"listen_addresses={host}", port=PORT)
 
+
+def sql(query, database="postgres", host=LOOPBACK):
+    return run(*SMC, f"{BIN}/psql", *ends(host), "-At", "-d", database, "-c", query)[1].strip()
+
+
+def balances(host=LOOPBACK):
+    """Do the four books of pgbench have the same sum?"""
+    sums = [sql(f"select sum({column}) from pgbench_{table}", host=host) for column, table in
+            (("abalance", "accounts"), ("bbalance", "branches"), ("tbalance", "tellers"),
+             ("delta", "history"))]
+    return len(set(sums)) == 1 and sums[0] != ""
 
 
 def cases():
     yield "postgres: a new cluster", prepare()
-    with server(*SMC, *AS_POSTGRES, f"{BIN}/postgres", "-D", DATA, "-p", PORT, "-c", "fsync=off",
-                "-c", "unix_socket_directories=", "-c", "listen_addresses=127.0.0.1", port=PORT):
+    with postgres():
         # Who answers the first query is ready.
-        yield "postgres: answers", succeeds(*SMC, f"{BIN}/pg_isready", *ENDS) or \
+        yield "postgres: answers", succeeds(*SMC, f"{BIN}/pg_isready", *ends()) or \
             sql("select 1") == "1"
         yield "postgres: pgbench fills its tables", succeeds(
-            *SMC, f"{BIN}/pgbench", *ENDS, "-i", "-q", "postgres", timeout=300)
-        yield "postgres: pgbench", succeeds(*SMC, f"{BIN}/pgbench", *ENDS, "-c", 4, "-t", 100,
+            *SMC, f"{BIN}/pgbench", *ends(), "-i", "-q", "postgres", timeout=300)
+        yield "postgres: pgbench", succeeds(*SMC, f"{BIN}/pgbench", *ends(), "-c", 4, "-t", 100,
                                             "postgres", timeout=300)
-        sums = [sql(f"select sum({column}) from pgbench_{table}") for column, table in
-                (("abalance", "accounts"), ("bbalance", "branches"), ("tbalance", "tellers"),
-                 ("delta", "history"))]
-        yield "postgres: the books balance", len(set(sums)) == 1 and sums[0] != ""
+        yield "postgres: the books balance", balances()
         yield "postgres: nothing is lost", sql("select count(*) from pgbench_history") == "400"
         sql("create database again template template0")
         yield "postgres: a dump comes back", succeeds(

@@ -11,6 +11,7 @@ ROOT = os.environ.get("SMC_ROOT", os.path.abspath(f"{HERE}/../../../../.."))
 TOOLS = f"{ROOT}/build/tools"
 SMC_RUN = f"{TOOLS}/smc_run"
 PREFIX = {"tcp": [], "smc": [SMC_RUN]}
+LOOPBACK = "127.0.0.1"
 PATIENCE = 120	# seconds until something that has to come comes, on a busy host
 
 
@@ -19,10 +20,11 @@ def say(text):
     print("".join(f"# {line}\n" for line in str(text).splitlines()), end="", flush=True)
 
 
-def connections():
-    """How many connections have become SMC so far, and how many TCP in spite of it."""
-    done = subprocess.run([f"{TOOLS}/smcd", "-a", "-j", "stats"], stdout=subprocess.PIPE, text=True,
-                          check=True)
+def connections(tool="smcd"):
+    """How many connections have become SMC so far, by the account of smcd or smcr, and how many
+    TCP in spite of it."""
+    done = subprocess.run([f"{TOOLS}/{tool}", "-a", "-j", "stats"], stdout=subprocess.PIPE,
+                          text=True, check=True)
     stats = json.loads(done.stdout)["stats"]
     return stats["smc_connections"], stats["fallbacks"]
 

@@ -3,44 +3,53 @@
 import hashlib
 import os
 
-from program import PREFIX, run, server, succeeds
+from program import LOOPBACK, PREFIX, run, server, succeeds
 
 CONNECTIONS = 3
 FALLBACKS = 2	# a tunnel between two ends that are plain TCP
 PORT, TUNNEL, BEHIND = 2222, 2223, 2224
 SMC = PREFIX["smc"]
 DIRECTORY = "/tmp/ssh"
-CONFIGURATION = f"""
+CLIENT = ["ssh", "-F", "none", "-i", f"{DIRECTORY}/user", "-o", "StrictHostKeyChecking=no", "-o",
+          "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes", "-q", "-p", PORT]
+
+
+def configuration(host):
+    return f"""
 Port {PORT}
-ListenAddress 127.0.0.1
+ListenAddress {host}
 HostKey {DIRECTORY}/host
 AuthorizedKeysFile {DIRECTORY}/user.pub
 PidFile none
 UsePAM no
 StrictModes no
 PermitRootLogin yes
+# Or bash reads .bashrc, whatever somebody has in there.
+SetEnv SHLVL=2
 """
-CLIENT = ["ssh", "-F", "none", "-i", f"{DIRECTORY}/user", "-o", "StrictHostKeyChecking=no", "-o",
-          "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes", "-q", "-p", PORT]
 
 
-def prepare():
+def prepare(host=LOOPBACK, mib=16):
     """The hash of a large file."""
     os.makedirs(DIRECTORY, exist_ok=True)
     os.makedirs("/run/sshd", exist_ok=True)
     for key in ("host", "user"):
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{DIRECTORY}/{key}")
     with open(f"{DIRECTORY}/config", "w", encoding="ascii") as file:
-        file.write(CONFIGURATION)
-    data = os.urandom(16 << 20)
+        file.write(configuration(host))
+    data = os.urandom(mib << 20)
     with open(f"{DIRECTORY}/large", "wb") as file:
         file.write(data)
     return hashlib.sha256(data).hexdigest()
 
 
+def sshd():
+    return server(*SMC, "/usr/sbin/sshd", "-D", "-e", "-f", f"{DIRECTORY}/config", port=PORT)
+
+
 def cases():
     wanted = prepare()
-    with server(*SMC, "/usr/sbin/sshd", "-D", "-e", "-f", f"{DIRECTORY}/config", port=PORT):
+    with sshd():
         yield "ssh: runs a command", succeeds(*SMC, *CLIENT, "root@127.0.0.1", "test -d /tmp/ssh")
         pull = " ".join(map(str, [*SMC, *CLIENT, "root@127.0.0.1", f"cat {DIRECTORY}/large"]))
         yield "ssh: 16 MiB out of a session", run("sh", "-c", f"{pull} | sha256sum")[1].startswith(

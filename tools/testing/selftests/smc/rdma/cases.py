@@ -8,12 +8,16 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
 import netlink
 import tools
 from machine import EID, run
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../programs")
+import between  # noqa: E402
 
 GID_INDEX = 1		# of rxe0: 0 is the link-local address, 1 the IPv4 one
 RESULTS = os.environ.get("SMC_RESULTS", "/tmp")
@@ -495,6 +499,8 @@ CASES = [
     Case("perftest", program=perftest, expect="any", quick=False),
     Case("power_off", around=sysctls(both={"smcr_testlink_time": 4}), look=turn_off, timeout=100,
          quick=False, last=True),
+    *(Case(f"program_{name}", program=between.case(name), timeout=400, quick=False)
+      for name in between.PROGRAMS),
     # Nobody has anything to send: only TEST LINK can find out.
     Case("power_off_idle", "power_off", around=sysctls(both={"smcr_testlink_time": 4}),
          look=turn_off, timeout=100, quick=False, last=True, threads=0),
