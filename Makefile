@@ -106,7 +106,7 @@ demo:
 	@tools/demo/run
 
 check:
-	@tools/testing/check host intree 6.1 6.12 memory programs rdma-hostile rdma
+	@tools/testing/check host intree 6.1 6.12 memory programs rdma-hostile rdma programs-rdma
 
 check-debug:
 	@tools/testing/check debug
