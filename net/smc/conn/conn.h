@@ -30,6 +30,9 @@ struct smc_wait {
 	__poll_t		mask;
 };
 
+/* Busy polling that never pays ends at this fraction of its time, as a shift. */
+#define SMC_CONN_MAX_IDLE	4
+
 /* What the peer has told us, or we the peer (RFC 7609, A.4). */
 enum smc_conn_flag {
 	SMC_FLAG_DONE,		/* sending done */
@@ -70,6 +73,7 @@ struct smc_conn_counts {
  * @rx_lock:	one receiver at a time
  * @rx_cons:	what the application has taken; written under @rx_lock
  * @rx_calls:	small calls that have received something; under @rx_lock
+ * @rx_idle:	how often in a row busy polling was in vain; a hint, without a lock
  * @tx_lock:	one sender at a time
  * @tx_buf:	where the sender writes: the peer's element or a local send ring
  * @tx_size:	its size in bytes
@@ -118,6 +122,7 @@ struct smc_conn {
 	u32			rx_size;
 	u64			rx_cons;
 	u64			rx_calls;
+	u8			rx_idle;
 
 	struct mutex		tx_lock;
 	u8			*tx_buf;

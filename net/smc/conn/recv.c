@@ -2,6 +2,7 @@
 /* Receiving: copy out of the ring, tell the peer what is free again; poll. */
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
+#include <net/busy_poll.h>
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../stats.h"
@@ -31,18 +32,47 @@ static bool rx_ended(struct sock *sk, struct smc_conn *c)
 	       smc_conn_rcv_shutdown(c, sk) || READ_ONCE(sk->sk_state) == TCP_CLOSE;
 }
 
-static bool nothing_at(struct sock *sk, struct smc_conn *c, u64 seq)
+static __always_inline bool nothing_at(struct sock *sk, struct smc_conn *c, u64 seq)
 {
 	return (s64)(smp_load_acquire(&c->rx_prod) - seq) <= 0 && !rx_ended(sk, c);
+}
+
+/*
+ * SO_BUSY_POLL: look at the peer's cursor for so long before going to sleep.  Each time in a
+ * row that nothing comes halves the time, down to a sixteenth, and data give it back.
+ */
+static noinline bool poll_for_data(struct sock *sk, struct smc_conn *c, u64 seq)
+{
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	unsigned long usecs = READ_ONCE(sk->sk_ll_usec) >> c->rx_idle;
+	unsigned long end = busy_loop_current_time() + usecs;
+
+	do {
+		if (!nothing_at(sk, c, seq)) {
+			WRITE_ONCE(c->rx_idle, 0);
+			return true;
+		}
+		/* Who else wants the processor, or this thread, is not kept waiting. */
+		if (need_resched() || signal_pending(current))
+			return false;
+		cpu_relax();
+	} while (time_before(busy_loop_current_time(), end));
+	if (c->rx_idle < SMC_CONN_MAX_IDLE)
+		WRITE_ONCE(c->rx_idle, c->rx_idle + 1);
+#endif
+	return false;
 }
 
 /* Sleep until there may be something at @seq. */
 static void sleep_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 			   long *timeo)
 {
-	struct smc_wait w;
+	/* Told not to be cleared first: this is on the way that decides about latency. */
+	struct smc_wait w __uninitialized;
 	bool slot;
 
+	if (unlikely(sk_can_busy_loop(sk)) && poll_for_data(sk, c, seq))
+		return;
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	smc_wait_begin(&w, EPOLLIN);
 	slot = smc_slot_take(c, &w);
