@@ -96,6 +96,9 @@ struct smc_wanted {
  * @urgent:	tell the peer of urgent data; the caller holds tx_lock, unless it is
  *		SMC_URGENT_TAKEN
  * @signal:	tell the peer of a flag.  Any context.
+ * @keepalive:	find out whether the peer's host is there when it was silent for so
+ *		many seconds; 0: as @c is concerned, there is no need.  Any context but
+ *		hard interrupts.
  * @detach:	the socket is done with @c: release what holds the peer.  Called
  *		once, when no system call can be in @c any more.  Any context.
  * @free:	the last reference is gone.  Any context.
@@ -136,6 +139,7 @@ struct smc_fabric_ops {
 	void (*ask)(struct smc_conn *c);
 	void (*urgent)(struct smc_conn *c, enum smc_urgent_news news);
 	void (*signal)(struct smc_conn *c, enum smc_conn_flag flag);
+	void (*keepalive)(struct smc_conn *c, unsigned int seconds);
 	void (*detach)(struct smc_conn *c);
 	void (*free)(struct smc_conn *c);
 	void (*show)(struct smc_conn *c, struct smc_sock_info *info);

@@ -50,6 +50,7 @@ static int __init learn_family(struct smc_family *f, int family)
 	f->prot.disconnect = smc_disconnect;
 	f->prot.unhash = smc_unhash;
 	f->prot.setsockopt = smc_setsockopt;
+	f->prot.keepalive = smc_set_keepalive;
 	f->prot.getsockopt = smc_getsockopt;
 	smc_compat_no_sockmap(&f->prot);
 	smc_ops_init(f);

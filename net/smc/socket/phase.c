@@ -150,6 +150,8 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 	sk->sk_data_ready = smc->tcp_data_ready;
 	/* Whoever sees the connection sees it whole. */
 	smp_store_release(&smc->conn, c);
+	if (unlikely(sock_flag(sk, SOCK_KEEPOPEN)))
+		smc_tell_keepalive(sk, true);
 	smc_stats_up(sock_net(sk), c, smc->server);
 	__smc_set_phase(sk, SMC_PHASE_UP, SMC_REASON_NONE);
 	/* Reset while the handshake was ending: nobody will tell us again. */

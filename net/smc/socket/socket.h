@@ -84,6 +84,8 @@ int smc_listen(struct socket *sock, int backlog);
 int smc_plain_listen(struct socket *sock, int backlog);
 void smc_listen_init(struct smc_family *f);
 void smc_connect_init(struct smc_family *f);
+void smc_tell_keepalive(struct sock *sk, bool on);
+void smc_set_keepalive(struct sock *sk, int on);
 int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 		   unsigned int len);
 int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,

@@ -35,11 +35,43 @@ static int set_smc(struct sock *sk, int name, sockptr_t val, unsigned int len)
 	return rc;
 }
 
+/**
+ * smc_tell_keepalive() - the fabric keeps a connection alive as TCP would
+ * @sk: the socket, locked
+ * @on: is SO_KEEPALIVE on?
+ *
+ * TCP's own keepalive goes on beside it: it watches the TCP connection, this the way of
+ * the data.
+ */
+void smc_tell_keepalive(struct sock *sk, bool on)
+{
+	struct smc_conn *c = smp_load_acquire(&smc_sk(sk)->conn);
+
+	if (c)
+		c->fabric->ops->keepalive(c, on ? keepalive_time_when(tcp_sk(sk)) / HZ : 0);
+}
+
+/**
+ * smc_set_keepalive() - proto.keepalive
+ * @sk: the socket, locked
+ * @on: new value of SO_KEEPALIVE
+ */
+void smc_set_keepalive(struct sock *sk, int on)
+{
+	smc_family(sk)->tcp->keepalive(sk, on);
+	smc_tell_keepalive(sk, on);
+}
+
 /* Uncorking lets go what was held back, whoever holds it. */
 static void after_tcp_option(struct sock *sk, int name)
 {
 	struct smc_conn *c;
 
+	if (name == TCP_KEEPIDLE && sock_flag(sk, SOCK_KEEPOPEN)) {
+		lock_sock(sk);
+		smc_tell_keepalive(sk, sock_flag(sk, SOCK_KEEPOPEN));
+		release_sock(sk);
+	}
 	if (name != TCP_CORK && name != TCP_NODELAY)
 		return;
 	c = smp_load_acquire(&smc_sk(sk)->conn);

@@ -443,6 +443,11 @@ static void lo_ask(struct smc_conn *c)
 {
 }
 
+/* Who dies here takes its connections along. */
+static void lo_keepalive(struct smc_conn *c, unsigned int seconds)
+{
+}
+
 static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
 {
 	struct smc_dev_info info = {
@@ -487,6 +492,7 @@ static const struct smc_fabric_ops lo_ops = {
 	.consumed	= lo_consumed,
 	.urgent		= lo_urgent,
 	.ask		= lo_ask,
+	.keepalive	= lo_keepalive,
 	.signal		= lo_signal,
 	.detach		= lo_detach,
 	.free		= lo_free,

@@ -81,6 +81,7 @@ struct smc_rtoken {
  *		registration may sleep under it, nobody waits for the peer
  * @over:	links and memory are gone; under @life
  * @big_endian:	the peer writes LLC's numbers as the paper says, see wire/llc.h
+ * @keepalive:	a connection has asked for link tests at times of its own, once
  * @silent:	the peer knows that the group ends
  * @llc:	the LLC engine
  * @idle_work:	ends the group when it had no connections for a while
@@ -118,6 +119,7 @@ struct smc_lgr {
 	struct smc_rtoken	rtokens[SMC_LGR_RTOKENS];
 	struct mutex		life;
 	bool			over;
+	bool			keepalive;
 	bool			silent;
 	bool			big_endian;
 	struct smc_llc		llc;
@@ -146,6 +148,8 @@ enum rdma_conn_bit {
  * @attached:	the peer's part is known
  * @mute:	nothing is posted any more; under tx_lock
  * @counted:	it counts in @lgr->n_conns; under smc_net.lgrs.lock
+ * @keepalive:	seconds of silence until the link is tested for this connection, 0: as
+ *		for all
  * @wait:	in @lgr->waiters or @lgr->llc.waiters
  * @writer:	in @lgr->writers
  * @token:	our alert token
@@ -189,6 +193,7 @@ struct rdma_conn {
 	bool			attached;
 	bool			mute;
 	bool			counted;
+	unsigned int		keepalive;
 	struct list_head	wait;
 	struct hlist_node	writer;
 	u32			token;

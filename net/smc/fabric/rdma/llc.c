@@ -284,10 +284,45 @@ static struct llc_event *next_event(struct smc_llc *llc)
 	return ev;
 }
 
+/**
+ * smc_llc_keepalive() - smc_fabric_ops.keepalive, by TEST LINK (RFC 7609, 4.5.3)
+ * @c: the connection
+ * @seconds: of silence, 0 for net.smc.smcr_testlink_time alone
+ */
+void smc_llc_keepalive(struct smc_conn *c, unsigned int seconds)
+{
+	struct rdma_conn *rc = to_rdma(c);
+
+	WRITE_ONCE(rc->keepalive, seconds);
+	if (!seconds)
+		return;
+	WRITE_ONCE(rc->lgr->keepalive, true);
+	kick(rc->lgr);
+}
+
+/* Silence that is long enough for a test: the shortest that anybody has asked for. */
+static unsigned long test_time(struct smc_lgr *lgr)
+{
+	unsigned long time = READ_ONCE(lgr->sn->smcr_testlink_time), token;
+	struct rdma_conn *rc;
+	unsigned int wanted;
+
+	if (likely(!READ_ONCE(lgr->keepalive)))
+		return time * HZ;
+	rcu_read_lock();
+	xa_for_each(&lgr->conns, token, rc) {
+		wanted = READ_ONCE(rc->keepalive);
+		if (wanted && (!time || wanted < time))
+			time = wanted;
+	}
+	rcu_read_unlock();
+	return time * HZ;
+}
+
 /* Is the peer still there?  Returns when to look again, 0 for never. */
 static unsigned long test_link(struct smc_lgr *lgr)
 {
-	unsigned long time = READ_ONCE(lgr->sn->smcr_testlink_time) * HZ;
+	unsigned long time = test_time(lgr);
 	unsigned long idle = jiffies - READ_ONCE(lgr->links[0].last_rx);
 	struct smc_llc_msg m = {
 		.type = SMC_LLC_TEST_LINK,

@@ -80,6 +80,7 @@ int smc_llc_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
 void smc_llc_unwait(struct rdma_conn *rc);
 void smc_llc_start_tests(struct smc_lgr *lgr);
 void smc_llc_sent(struct smc_lgr *lgr);
+void smc_llc_keepalive(struct smc_conn *c, unsigned int seconds);
 bool smc_llc_no_fallback(const struct smc_lgr *lgr);
 bool smc_llc_no_return(const struct smc_lgr *lgr);
 bool smc_llc_up_for_peer(struct smc_lgr *lgr);

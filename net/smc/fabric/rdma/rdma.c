@@ -271,6 +271,7 @@ static const struct smc_fabric_ops rdma_ops = {
 	.urgent		= smc_cdc_urgent,
 	.ask		= smc_cdc_ask,
 	.signal		= smc_cdc_signal,
+	.keepalive	= smc_llc_keepalive,
 	.detach		= smc_rdma_detach,
 	.free		= smc_rdma_conn_free,
 	.show		= rdma_show,

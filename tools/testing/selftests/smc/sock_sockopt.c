@@ -593,6 +593,65 @@ static void fastopen_child_client(void)
 	}
 }
 
+/* ---- keepalive, which tests the link where there is one ---- */
+
+#define LINK_TIME	"/proc/sys/net/smc/smcr_testlink_time"
+
+static void set_link_time(const char *seconds)
+{
+	int fd = X(open(LINK_TIME, O_WRONLY));
+
+	X(write(fd, seconds, strlen(seconds)));
+	close(fd);
+}
+
+static long packets_sent(void)
+{
+	FILE *f = fopen("/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts", "r");
+	long n;
+
+	CHECK(f && fscanf(f, "%ld", &n) == 1);
+	fclose(f);
+	return n;
+}
+
+static void alive(int fd)
+{
+	R(set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1));
+	R(set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1));
+	R(set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1));
+}
+
+static void keepalive_server(void)
+{
+	int fd = pair_with(alive);
+
+	R(get_int(fd, SOL_SOCKET, SO_KEEPALIVE));
+	R(get_int(fd, IPPROTO_TCP, TCP_KEEPIDLE));
+	barrier("tested");
+	ping_pong(fd);
+}
+
+static void keepalive_client(void)
+{
+	bool link = me.rdma && me.var->smc;
+	long before;
+	int fd;
+
+	/* Only who asks for it has the link tested. */
+	if (link)
+		set_link_time("0");
+	fd = pair_with(alive);
+	R(set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 2));
+	/* Tests and their answers. */
+	before = link ? packets_sent() : 0;
+	AWAIT(!link || packets_sent() > before + 8);
+	if (link)
+		set_link_time("30");
+	barrier("tested");
+	ping_pong(fd);
+}
+
 const struct test_case sockopt_cases[] = {
 	SOLO(options_new, 0, "50 options on a new socket"),
 	CASE(options_connected, 0, "the same on a connection"),
@@ -604,6 +663,7 @@ const struct test_case sockopt_cases[] = {
 	CASE(rcvlowat, 0, "SO_RCVLOWAT for recv and poll"),
 	CASE(rcvlowat_set, 0, "SO_RCVLOWAT while somebody polls, and more than fits"),
 	CASE(timeouts, 0, "SO_RCVTIMEO and SO_SNDTIMEO"),
+	CASE(keepalive, F_ROOT, "SO_KEEPALIVE, and the link tests that it asks for"),
 	SOLO(linger_values, 0, "SO_LINGER, set and read"),
 	CASE(tcp_info, 0, "the state that TCP_INFO tells"),
 	CASE(smc_info, 0, "SMC_SOCK_INFO"),
