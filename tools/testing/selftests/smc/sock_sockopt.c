@@ -645,7 +645,7 @@ static void keepalive_client(void)
 	R(set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 2));
 	/* Tests and their answers. */
 	before = link ? packets_sent() : 0;
-	AWAIT(!link || packets_sent() > before + 8);
+	AWAIT(!link || packets_sent() > before + 4);
 	if (link)
 		set_link_time("30");
 	barrier("tested");
