@@ -261,12 +261,18 @@ int listen_on(int backlog)
 	return fd;
 }
 
-int serve(void)
+void tell_port(int fd)
 {
-	int fd = listen_on(SOMAXCONN);
 	struct addr a = name_of(fd);
 
 	ctl_put(addr_port(&a));
+}
+
+int serve(void)
+{
+	int fd = listen_on(SOMAXCONN);
+
+	tell_port(fd);
 	return fd;
 }
 
@@ -288,6 +294,26 @@ int connect_to(int port, int flags)
 	return fd;
 }
 
+int accept_fallback(int lfd)
+{
+	int fd = X(accept(lfd, NULL, NULL));
+
+	recv_bytes(fd, 0, 10, 10);
+	CHECK(me.any_mode || smc_mode(fd) == MODE_TCP);
+	return fd;
+}
+
+void connect_fallback(int fd, int port)
+{
+	struct addr a = loopback(port);
+	char buf[10];
+
+	fill(buf, sizeof(buf), 0);
+	X(sendto(fd, buf, sizeof(buf), MSG_FASTOPEN, &a.sa, a.len));
+	AWAIT(poll_mask(fd, POLLOUT) & POLLOUT);
+	CHECK(me.any_mode || smc_mode(fd) == MODE_TCP);
+}
+
 int pair_with(void (*prepare)(int fd))
 {
 	struct addr a = loopback(0);
@@ -305,8 +331,7 @@ int pair_with(void (*prepare)(int fd))
 	lfd = fd;
 	X(bind(lfd, &a.sa, a.len));
 	X(listen(lfd, 5));
-	a = name_of(lfd);
-	ctl_put(addr_port(&a));
+	tell_port(lfd);
 	fd = accept_one(lfd);
 	X(close(lfd));
 	barrier("connected");
@@ -379,6 +404,48 @@ void await_sent(int fd)
 	int n = -1;
 
 	AWAIT(X(ioctl(fd, SIOCOUTQ, &n)) == 0 && n == 0);
+}
+
+/* ---- BPF programs ---- */
+
+int bpf_call(int cmd, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+}
+
+int bpf_program(int type, int attach_type, const struct bpf_insn *insns, int n)
+{
+	union bpf_attr attr = {
+		.prog_type = type,
+		.insns = (uintptr_t)insns,
+		.insn_cnt = n,
+		.license = (uintptr_t)"GPL",
+		.expected_attach_type = attach_type,
+	};
+
+	return X(bpf_call(BPF_PROG_LOAD, &attr));
+}
+
+int bpf_returns(int type, int value)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = value },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_program(type, 0, insns, 2);
+}
+
+void bpf_attach(int target, int prog, int attach_type)
+{
+	union bpf_attr attr = {
+		.target_fd = target,
+		.attach_bpf_fd = prog,
+		.attach_type = attach_type,
+	};
+
+	X(bpf_call(BPF_PROG_ATTACH, &attr));
+	close(prog);
 }
 
 /* ---- data ---- */

@@ -11,6 +11,7 @@
 #define SMC_TEST_LIB_H
 
 #include <errno.h>
+#include <linux/bpf.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -151,8 +152,11 @@ void check_mode(int fd);		/* SMC where it must be, TCP where not */
 
 int listen_on(int backlog);		/* bound to loopback, tells nobody */
 int serve(void);			/* listen and tell the peer the port */
+void tell_port(int fd);
 int accept_one(int lfd);
 int connect_to(int port, int flags);	/* blocking, checked */
+int accept_fallback(int lfd);		/* of connect_fallback() */
+void connect_fallback(int fd, int port);	/* 10 bytes in the SYN make it plain TCP */
 int pair(void);				/* one connection, either role */
 int pair_with(void (*prepare)(int fd));	/* prepare the socket before */
 
@@ -164,6 +168,13 @@ unsigned int poll_mask(int fd, unsigned int events);	/* right now */
 unsigned int await_mask(int fd, unsigned int want);	/* all of @want set */
 void await_inq(int fd, int bytes);
 void await_sent(int fd);		/* SIOCOUTQ is 0 */
+
+/* ---- BPF programs ---- */
+
+int bpf_call(int cmd, union bpf_attr *attr);
+int bpf_program(int type, int attach_type, const struct bpf_insn *insns, int n);
+int bpf_returns(int type, int value);	/* a program that does nothing else */
+void bpf_attach(int target, int prog, int attach_type);
 
 /* ---- data: the byte at stream position @pos is known to everybody ---- */
 

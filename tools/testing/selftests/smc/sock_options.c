@@ -3,13 +3,11 @@
  * Every option there is, by number, and what listeners do with theirs: over SMC each has the
  * result that it has over TCP.
  */
-#include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/in6.h>
 #include <linux/tcp.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "lib.h"
 
@@ -131,22 +129,21 @@ static void every_option_new(void)
 	each(make_socket(0), true);
 }
 
-static void every_option_connected_server(void)
+static void every_option_connected(int fd)
 {
-	int fd = pair();
-
 	each(fd, true);
 	ping_pong(fd);
 	barrier("done");
 }
 
+static void every_option_connected_server(void)
+{
+	every_option_connected(pair());
+}
+
 static void every_option_connected_client(void)
 {
-	int fd = pair();
-
-	each(fd, true);
-	ping_pong(fd);
-	barrier("done");
+	every_option_connected(pair());
 }
 
 /* Set on a listener: what does its child have of it? */
@@ -158,8 +155,7 @@ static void every_option_child_server(void)
 	X(bind(l, &a.sa, a.len));
 	X(listen(l, 5));
 	each(l, true);
-	a = name_of(l);
-	ctl_put(addr_port(&a));
+	tell_port(l);
 	fd = X(accept(l, NULL, NULL));
 	ping_pong(fd);
 	check_mode(fd);
@@ -201,20 +197,6 @@ static void device_and_names(void)
 
 /* ---- two listeners on one port, and a program that chooses ---- */
 
-static int ebpf_that_returns(int value)
-{
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = value },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	union bpf_attr attr = {
-		.prog_type = BPF_PROG_TYPE_SOCKET_FILTER, .insns = (uintptr_t)insns,
-		.insn_cnt = 2, .license = (uintptr_t)"GPL",
-	};
-
-	return X(syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr)));
-}
-
 static void choose(int l, int which, bool ebpf)
 {
 	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, which) };
@@ -225,7 +207,7 @@ static void choose(int l, int which, bool ebpf)
 		R(setsockopt(l, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog, sizeof(prog)));
 		return;
 	}
-	fd = ebpf_that_returns(which);
+	fd = bpf_returns(BPF_PROG_TYPE_SOCKET_FILTER, which);
 	R(setsockopt(l, SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF, &fd, sizeof(fd)));
 	close(fd);
 }

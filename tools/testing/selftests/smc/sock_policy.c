@@ -2,7 +2,6 @@
 /* What the system decides of a socket: devices, VRFs, scopes, marks, BPF programs, Landlock. */
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <linux/bpf.h>
 #include <net/if.h>
 #include <stddef.h>
 #include <sys/mount.h>
@@ -18,23 +17,19 @@ static bool have(const char *command)
 	return !system(command);
 }
 
-static int listen_at(const struct addr *a, const char *dev)
-{
-	int fd = make_socket(SOCK_CLOEXEC);
-
-	if (dev)
-		X(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, dev, strlen(dev)));
-	X(bind(fd, &a->sa, a->len));
-	X(listen(fd, 5));
-	return fd;
-}
-
 static int bound_socket(const char *dev)
 {
 	int fd = make_socket(SOCK_CLOEXEC);
 
 	X(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, dev, strlen(dev)));
 	return fd;
+}
+
+static void listen_at(int fd, const struct addr *a)
+{
+	X(bind(fd, &a->sa, a->len));
+	X(listen(fd, 5));
+	tell_port(fd);
 }
 
 static void rec_device(int fd)
@@ -49,17 +44,14 @@ static void rec_device(int fd)
 /* A listener of one device is not there for those who come over another. */
 static void device_bound_server(void)
 {
-	struct addr a = loopback(0);
+	struct addr a = loopback(0), any = wildcard(0);
 	int l, other, fd;
 
 	CHECK(have("ip link show d0 > /dev/null 2>&1 || ip link add d0 up type dummy"));
-	l = listen_at(&a, "lo");
-	a = wildcard(0);
-	other = listen_at(&a, "d0");
-	a = name_of(other);
-	ctl_put(addr_port(&a));
-	a = name_of(l);
-	ctl_put(addr_port(&a));
+	other = bound_socket("d0");
+	listen_at(other, &any);
+	l = bound_socket("lo");
+	listen_at(l, &a);
 	fd = accept_one(l);
 	rec_device(fd);
 	ping_pong(fd);
@@ -115,9 +107,8 @@ static void vrf_server(void)
 	if (!made)
 		return;
 	a = vrf_addr(0);
-	l = listen_at(&a, "vrf0");
-	a = name_of(l);
-	ctl_put(addr_port(&a));
+	l = bound_socket("vrf0");
+	listen_at(l, &a);
 	fd = accept_one(l);
 	rec_device(fd);
 	ping_pong(fd);
@@ -164,10 +155,10 @@ static void scope_server(void)
 		CHECK(have(cmd));
 	}
 	a = scoped("s0", 0);
-	l = listen_at(&a, NULL);
+	l = make_socket(SOCK_CLOEXEC);
+	listen_at(l, &a);
 	a = name_of(l);
 	rec("listens on s0 %d", a.in6.sin6_scope_id == if_nametoindex("s0"));
-	ctl_put(addr_port(&a));
 	fd = X(accept(l, &p.sa, &p.len));
 	rec("from %s on s0 %d", addr_kind(&p), p.in6.sin6_scope_id == if_nametoindex("s0"));
 	check_mode(fd);
@@ -247,26 +238,9 @@ static void marks_client(void)
 #define EXIT			((struct bpf_insn){ BPF_JMP | BPF_EXIT, 0, 0, 0, 0 })
 #define PORT			offsetof(struct bpf_sock_addr, user_port)
 
-static long bpf_call(int cmd, union bpf_attr *attr)
-{
-	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-}
-
 static void attach(int cgroup, int prog_type, int attach_type, const struct bpf_insn *insns, int n)
 {
-	union bpf_attr load = {
-		.prog_type = prog_type,
-		.insns = (uintptr_t)insns,
-		.insn_cnt = n,
-		.license = (uintptr_t)"GPL",
-		.expected_attach_type = attach_type,
-	}, at = {
-		.target_fd = cgroup,
-		.attach_type = attach_type,
-	};
-
-	at.attach_bpf_fd = X(bpf_call(BPF_PROG_LOAD, &load));
-	X(bpf_call(BPF_PROG_ATTACH, &at));
+	bpf_attach(cgroup, bpf_program(prog_type, attach_type, insns, n), attach_type);
 }
 
 /* A cgroup of its own for this process. */

@@ -3,17 +3,10 @@
  * Sockmaps exchange the tables of a socket: they get none of one that is, or may become,
  * SMC, and all of one that is plain TCP.
  */
-#include <linux/bpf.h>
 #include <linux/kcm.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 
 #include "lib.h"
-
-static int bpf(int cmd, union bpf_attr *attr)
-{
-	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-}
 
 static int make_map(int type)
 {
@@ -21,7 +14,7 @@ static int make_map(int type)
 		.map_type = type, .key_size = 4, .value_size = 4, .max_entries = 4,
 	};
 
-	return X(bpf(BPF_MAP_CREATE, &attr));
+	return X(bpf_call(BPF_MAP_CREATE, &attr));
 }
 
 static int put(int map, uint32_t key, int fd)
@@ -31,35 +24,20 @@ static int put(int map, uint32_t key, int fd)
 		.flags = BPF_ANY,
 	};
 
-	return bpf(BPF_MAP_UPDATE_ELEM, &attr);
+	return bpf_call(BPF_MAP_UPDATE_ELEM, &attr);
 }
 
 static int take_out(int map, uint32_t key)
 {
 	union bpf_attr attr = { .map_fd = map, .key = (uintptr_t)&key };
 
-	return bpf(BPF_MAP_DELETE_ELEM, &attr);
+	return bpf_call(BPF_MAP_DELETE_ELEM, &attr);
 }
 
 /* A program that passes everything, through the queue that the map gives a socket. */
 static void attach_pass(int map)
 {
-	static const struct bpf_insn pass[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = SK_PASS },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	union bpf_attr attr = {
-		.prog_type = BPF_PROG_TYPE_SK_SKB, .insns = (uintptr_t)pass,
-		.insn_cnt = 2, .license = (uintptr_t)"GPL",
-	};
-	int prog = X(bpf(BPF_PROG_LOAD, &attr));
-
-	memset(&attr, 0, sizeof(attr));
-	attr.target_fd = map;
-	attr.attach_bpf_fd = prog;
-	attr.attach_type = BPF_SK_SKB_STREAM_VERDICT;
-	X(bpf(BPF_PROG_ATTACH, &attr));
-	close(prog);
+	bpf_attach(map, bpf_returns(BPF_PROG_TYPE_SK_SKB, SK_PASS), BPF_SK_SKB_STREAM_VERDICT);
 }
 
 /* Both kinds of map, and what they say of a socket that is none of theirs. */
@@ -118,8 +96,7 @@ static void sockmap_handshake_server(void)
 	if (me.var->smc)
 		X(set_int(l, SOL_SMC, SMC_TEST_RAW_CLC, 1));
 	X(listen(l, 5));
-	a = name_of(l);
-	ctl_put(addr_port(&a));
+	tell_port(l);
 	fd = X(accept(l, NULL, NULL));
 	barrier("tried");
 	tmp = recv(fd, &a, sizeof(a), me.var->smc ? 0 : MSG_DONTWAIT);
@@ -189,9 +166,8 @@ static void through_map(int fd)
 
 static void sockmap_fallback_server(void)
 {
-	int l = serve(), fd = X(accept(l, NULL, NULL));
+	int l = serve(), fd = accept_fallback(l);
 
-	recv_bytes(fd, 0, 10, 10);
 	through_map(fd);
 	barrier("disconnected");
 	close(fd);
@@ -205,11 +181,8 @@ static void sockmap_fallback_client(void)
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	int fd = make_socket(0), port = ctl_get(), hash;
 	struct addr a = loopback(port);
-	char buf[10];
 
-	fill(buf, sizeof(buf), 0);
-	X(sendto(fd, buf, sizeof(buf), MSG_FASTOPEN, &a.sa, a.len));
-	AWAIT(poll_mask(fd, POLLOUT) & POLLOUT);
+	connect_fallback(fd, port);
 	through_map(fd);
 	hash = make_map(BPF_MAP_TYPE_SOCKHASH);
 	R(put(hash, 7, fd));
@@ -228,15 +201,10 @@ static void sockmap_fallback_client(void)
 /* The kernel connection multiplexor reads TCP's own queue. */
 static int attach_kcm(int fd)
 {
-	static const struct bpf_insn whole[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1 },
-		{ .code = BPF_JMP | BPF_EXIT },
+	struct kcm_attach info = {
+		.fd = fd,
+		.bpf_fd = bpf_returns(BPF_PROG_TYPE_SOCKET_FILTER, 1),
 	};
-	union bpf_attr attr = {
-		.prog_type = BPF_PROG_TYPE_SOCKET_FILTER, .insns = (uintptr_t)whole,
-		.insn_cnt = 2, .license = (uintptr_t)"GPL",
-	};
-	struct kcm_attach info = { .fd = fd, .bpf_fd = X(bpf(BPF_PROG_LOAD, &attr)) };
 	int kcm = socket(AF_KCM, SOCK_DGRAM, KCMPROTO_CONNECTED), rc;
 
 	/* Not every kernel has it. */

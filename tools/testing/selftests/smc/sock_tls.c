@@ -34,26 +34,6 @@ static int set_key(int fd, int direction, char key)
 	return setsockopt(fd, SOL_TLS, direction, &info, sizeof(info));
 }
 
-static int accept_fallback(int l)
-{
-	int fd = X(accept(l, NULL, NULL));
-
-	recv_bytes(fd, 0, 10, 10);
-	CHECK(me.any_mode || smc_mode(fd) == MODE_TCP);
-	return fd;
-}
-
-static void connect_fallback(int fd, int port)
-{
-	struct addr a = loopback(port);
-	char buf[10];
-
-	fill(buf, sizeof(buf), 0);
-	X(sendto(fd, buf, sizeof(buf), MSG_FASTOPEN, &a.sa, a.len));
-	AWAIT(poll_mask(fd, POLLOUT) & POLLOUT);
-	CHECK(me.any_mode || smc_mode(fd) == MODE_TCP);
-}
-
 /* What TCP says of a socket that has an upper layer. */
 static void with_upper_layer(int fd)
 {
@@ -186,10 +166,8 @@ static void kernel_tls_threads_client(void)
 }
 
 /* A connection that may be SMC gets no upper layer. */
-static void upper_layer_server(void)
+static void upper_layer_refused(int fd)
 {
-	int l = serve(), fd = X(accept(l, NULL, NULL));
-
 	ping_pong(fd);
 	check_mode(fd);
 	if (me.var->smc && !me.any_mode)
@@ -199,6 +177,13 @@ static void upper_layer_server(void)
 	barrier("done");
 }
 
+static void upper_layer_server(void)
+{
+	int l = serve();
+
+	upper_layer_refused(X(accept(l, NULL, NULL)));
+}
+
 static void upper_layer_client(void)
 {
 	struct addr a = loopback(ctl_get());
@@ -206,13 +191,7 @@ static void upper_layer_client(void)
 
 	R(set_ulp(fd, "tls"));
 	R(connect(fd, &a.sa, a.len));
-	ping_pong(fd);
-	check_mode(fd);
-	if (me.var->smc && !me.any_mode)
-		CHECK(set_ulp(fd, "tls") < 0 && errno == EOPNOTSUPP);
-	barrier("tried");
-	ping_pong(fd);
-	barrier("done");
+	upper_layer_refused(fd);
 }
 
 const struct test_case tls_cases[] = {
