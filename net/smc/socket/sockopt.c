@@ -67,7 +67,7 @@ static void after_tcp_option(struct sock *sk, int name)
 {
 	struct smc_conn *c;
 
-	if (name == TCP_KEEPIDLE && sock_flag(sk, SOCK_KEEPOPEN)) {
+	if (name == TCP_KEEPIDLE) {
 		lock_sock(sk);
 		smc_tell_keepalive(sk, sock_flag(sk, SOCK_KEEPOPEN));
 		release_sock(sk);

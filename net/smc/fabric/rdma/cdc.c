@@ -99,9 +99,10 @@ bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post)
 	/* Too little room for who waits for some, see smc_conn_low_room(). */
 	if (c->tx_size - (pub - READ_ONCE(c->tx_cons)) < smc_conn_low_room(c))
 		m.prod_flags |= SMC_CDC_WRITE_BLOCKED;
-	if (unlikely(READ_ONCE(rc->asks)))
+	if (unlikely(READ_ONCE(rc->asks))) {
+		WRITE_ONCE(rc->asks, false);
 		m.prod_flags |= SMC_CDC_UPDATE_REQ;
-	WRITE_ONCE(rc->asks, false);
+	}
 	smc_cdc_encode(&m, post->msg);
 	post->ask = flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
 	if (unlikely(m.prod_flags & SMC_CDC_URG_PRESENT))
@@ -113,6 +114,13 @@ bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post)
 	rc->force = false;
 	rc->mute = flags & SMC_CDC_ABORT;
 	return true;
+}
+
+/* A message, also if nothing has changed that would be worth one. */
+static void say_anyway(struct rdma_conn *rc)
+{
+	WRITE_ONCE(rc->force, true);
+	smc_link_queue(rc->link, rc);
 }
 
 void smc_cdc_commit(struct smc_conn *c)
@@ -131,8 +139,7 @@ void smc_cdc_ask(struct smc_conn *c)
 	struct rdma_conn *rc = to_rdma(c);
 
 	WRITE_ONCE(rc->asks, true);
-	WRITE_ONCE(rc->force, true);
-	smc_link_queue(rc->link, rc);
+	say_anyway(rc);
 }
 
 /**
@@ -179,10 +186,8 @@ void smc_cdc_consumed(struct smc_conn *c)
 {
 	struct rdma_conn *rc = to_rdma(c);
 
-	if (!worth_telling(rc))
-		return;
-	WRITE_ONCE(rc->force, true);
-	smc_link_queue(rc->link, rc);
+	if (worth_telling(rc))
+		say_anyway(rc);
 }
 
 void smc_cdc_signal(struct smc_conn *c, enum smc_conn_flag flag)
@@ -345,10 +350,8 @@ static void take_msg(struct rdma_conn *rc, const struct smc_cdc_msg *m)
 		smc_conn_readable(c);
 	if (unlikely(m->conn_flags))
 		take_flags(rc, m->conn_flags);
-	if (unlikely(answer) && rc->attached) {
-		WRITE_ONCE(rc->force, true);
-		smc_link_queue(rc->link, rc);
-	}
+	if (unlikely(answer) && rc->attached)
+		say_anyway(rc);
 }
 
 /**
