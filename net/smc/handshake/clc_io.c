@@ -38,7 +38,7 @@ static void take_socket_back(struct sock *sk)
  * @buf: the message
  * @len: its length
  *
- * Context: process, the socket is not locked.
+ * Context: process, the socket is not locked, or its lock is borrowed.
  * Return: 0, or a negative errno if TCP did not take the whole message.
  */
 int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len)
@@ -51,7 +51,7 @@ int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len)
 	int rc;
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
-	lock_sock(sk);
+	smc_hs_lock_sock(hs);
 	/* A cork of the application is not meant for the handshake. */
 	nonagle = tcp_sk(sk)->nonagle;
 	tcp_sk(sk)->nonagle &= ~TCP_NAGLE_CORK;
@@ -62,7 +62,7 @@ int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len)
 	if (lent)
 		take_socket_back(sk);
 	tcp_sk(sk)->nonagle = nonagle;
-	release_sock(sk);
+	smc_hs_release_sock(hs);
 	trace_smc_clc_sent(sk, buf, len, rc < 0 ? rc : 0);
 	if (rc < 0) {
 		restore_error(sk, rc);
@@ -130,7 +130,7 @@ static int incomplete(const struct smc_handshake *hs)
  * smc_clc_recv() - receive the next message, not a byte more
  * @hs: the handshake; the message is in hs->area.buf, its header in hs->hdr
  *
- * Context: process, the socket is not locked.
+ * Context: process, the socket is not locked, or its lock is borrowed.
  * Return: 0 with a whole message; -EOPNOTSUPP with a whole message whose header
  * has an unknown value; -EAGAIN if more must arrive; -EPROTO for what is no
  * message; -ECONNABORTED if the stream has ended before it.
@@ -144,12 +144,12 @@ int smc_clc_recv(struct smc_handshake *hs)
 	if (skb_queue_empty_lockless(&sk->sk_receive_queue) &&
 	    READ_ONCE(sk->sk_state) == TCP_ESTABLISHED)
 		return -EAGAIN;
-	lock_sock(sk);
+	smc_hs_lock_sock(hs);
 	tcp_read_sock(sk, &desc, take_bytes);
 	rc = bytes_wanted(hs, &desc.error);
 	if (rc > 0)
 		rc = incomplete(hs);
-	release_sock(sk);
+	smc_hs_release_sock(hs);
 	if (rc < 0) {
 		if (rc == -EPROTO)
 			trace_smc_clc_received(sk, hs->area.buf, hs->have, rc);

@@ -81,26 +81,38 @@ static struct smc_handshake *hs_get(struct sock *sk)
  * A message sent over loopback arrives in the context of its sender, before the
  * send returns.  Handshakes that have something to do because of it are collected
  * here and run by the sender after its own, which saves two switches to the worker
- * for each message.  @task tells whether a bottom half runs on top of the collector.
+ * for each message.  @task tells whether a bottom half runs on top of the collector,
+ * @hurries that it does not wait for the outcome itself.
  */
 struct hs_collector {
 	struct task_struct	*task;
+	bool			hurries;
 	struct llist_head	list;
 };
 
 static DEFINE_PER_CPU(struct hs_collector, hs_collector);
 
+/*
+ * Whoever hurries leaves a child to its acceptor, who has been woken by the same packet; but
+ * not for long, as nobody knows whether he comes.
+ */
+static bool leave_to_acceptor(struct smc_handshake *hs)
+{
+	if (hs->step != SMC_HS_PROPOSAL || !rcu_access_pointer(smc_sk(hs->sk)->nursery))
+		return false;
+	set_bit(SMC_HS_LEFT, &hs->flags);
+	mod_timer_pending(&hs->timer, jiffies + 1);
+	return true;
+}
+
 static bool collect(struct smc_handshake *hs)
 {
-	struct smc_sock *smc = smc_sk(hs->sk);
 	struct hs_collector *col;
 	bool mine;
 
 	col = get_cpu_ptr(&hs_collector);
-	/* With a file its owner might keep us waiting for the lock. */
-	mine = READ_ONCE(col->task) == current &&
-	       (rcu_access_pointer(smc->nursery) || READ_ONCE(smc->closing));
-	if (mine && !test_and_set_bit(SMC_HS_COLLECTED, &hs->flags)) {
+	mine = READ_ONCE(col->task) == current;
+	if (mine && !(col->hurries && leave_to_acceptor(hs)) && !test_and_set_bit(SMC_HS_COLLECTED, &hs->flags)) {
 		refcount_inc(&hs->ref);
 		llist_add(&hs->pending, &col->list);
 	}
@@ -151,8 +163,18 @@ static void hs_timer(struct timer_list *t)
 {
 	struct smc_handshake *hs = from_timer(hs, t, timer);
 
-	set_bit(SMC_HS_TIMEOUT, &hs->flags);
-	hs_kick(hs);
+	if (time_before(jiffies, hs->deadline)) {
+		/* It was left to an acceptor. */
+		mod_timer(t, hs->deadline);
+		if (test_and_clear_bit(SMC_HS_LEFT, &hs->flags))
+			hs_kick(hs);
+		/* The timer's lock orders this with hs_unlink(): one of us deletes it. */
+		if (!test_bit(SMC_HS_DEAD, &hs->flags) || !timer_delete(t))
+			return;
+	} else {
+		set_bit(SMC_HS_TIMEOUT, &hs->flags);
+		hs_kick(hs);
+	}
 	hs_put(hs);
 }
 
@@ -178,13 +200,10 @@ static bool hs_step(struct smc_handshake *hs)
 	return false;
 }
 
-static void hs_run_one(struct smc_handshake *hs)
+/* Run the machine as far as it goes; its lock is held. */
+static void __hs_run(struct smc_handshake *hs)
 {
-	struct smc_nursery *nursery;
-
-	if (!smc_nursery_enter(hs->sk, &nursery))
-		return;
-	mutex_lock(&hs->lock);
+	lockdep_assert_held(&hs->lock);
 	clear_bit(SMC_HS_PENDING, &hs->flags);
 	/* Events from here on are seen by the steps or set the bit again. */
 	smp_mb__after_atomic();
@@ -196,8 +215,72 @@ static void hs_run_one(struct smc_handshake *hs)
 			smc_hs_end_reset(hs, SMC_REASON_TIMEOUT, ETIMEDOUT);
 		break;
 	}
+}
+
+static void hs_run_one(struct smc_handshake *hs)
+{
+	struct smc_nursery *nursery;
+
+	if (!smc_nursery_enter(hs->sk, &nursery))
+		return;
+	mutex_lock(&hs->lock);
+	__hs_run(hs);
 	mutex_unlock(&hs->lock);
 	smc_nursery_exit(nursery);
+}
+
+static bool try_lock_sock(struct sock *sk)
+{
+	bool mine;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	mine = !sk->sk_lock.owned;
+	if (mine)
+		sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (mine)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return mine;
+}
+
+/* The lock of the socket goes back to whoever wants it. */
+static void hs_give_back(struct smc_handshake *hs)
+{
+	if (!hs->borrowed)
+		return;
+	hs->borrowed = false;
+	release_sock(hs->sk);
+}
+
+/*
+ * Run the handshake of somebody else who has a file.  He may keep the socket's lock as long
+ * as he likes, in a call that reads memory which he provides, so nobody waits for it here.
+ *
+ * Return: false if that cannot be done now.
+ */
+static bool hs_run_borrowed(struct smc_handshake *hs)
+{
+	if (!mutex_trylock(&hs->lock))
+		return false;
+	hs->borrowed = try_lock_sock(hs->sk);
+	if (!hs->borrowed) {
+		mutex_unlock(&hs->lock);
+		return false;
+	}
+	__hs_run(hs);
+	hs_give_back(hs);
+	mutex_unlock(&hs->lock);
+	return true;
+}
+
+static bool hs_run_collected(struct smc_handshake *hs)
+{
+	struct smc_sock *smc = smc_sk(hs->sk);
+
+	if (!rcu_access_pointer(smc->nursery) && !READ_ONCE(smc->closing))
+		return hs_run_borrowed(hs);
+	hs_run_one(hs);
+	return true;
 }
 
 /* Run what was collected, a few at most: nobody may be kept here for ever. */
@@ -212,22 +295,25 @@ static void run_collected(struct hs_collector *col, int *budget)
 			list = list->next;
 			/* From here on it may be collected anew. */
 			clear_bit_unlock(SMC_HS_COLLECTED, &hs->flags);
-			if ((*budget)-- > 0)
-				hs_run_one(hs);
-			else if (queue_work(smc_wq, &hs->work))
+			if (((*budget)-- <= 0 || !hs_run_collected(hs)) &&
+			    queue_work(smc_wq, &hs->work))
 				continue;
 			hs_put(hs);
 		}
 	}
 }
 
-/* Run a handshake, then those that became runnable through what it sent. */
-static void hs_run(struct smc_handshake *hs)
+/*
+ * Run a handshake, then those that became runnable through what it sent; not all of them
+ * if the caller hurries.
+ */
+static void hs_run(struct smc_handshake *hs, bool hurries)
 {
 	struct hs_collector *col = get_cpu_ptr(&hs_collector);
 	int budget = 8;
 
 	/* After a migration nothing is collected: the task is no longer here. */
+	col->hurries = hurries;
 	WRITE_ONCE(col->task, current);
 	put_cpu_ptr(&hs_collector);
 
@@ -242,7 +328,7 @@ static void hs_work(struct work_struct *work)
 {
 	struct smc_handshake *hs = container_of(work, struct smc_handshake, work);
 
-	hs_run(hs);
+	hs_run(hs, false);
 	hs_put(hs);
 }
 
@@ -269,6 +355,7 @@ struct smc_handshake *smc_hs_new(struct sock *sk, enum smc_hs_step step,
 	atomic_set(&hs->drivers, 0);
 	INIT_WORK(&hs->work, hs_work);
 	timer_setup(&hs->timer, hs_timer, 0);
+	hs->borrowed = false;
 	hs->conn = NULL;
 	memset(&hs->neg, 0, sizeof(hs->neg));
 	hs->neg.server = step == SMC_HS_PROPOSAL;
@@ -293,7 +380,8 @@ void smc_hs_start(struct smc_handshake *hs)
 	set_bit(SMC_HS_COUNTED, &hs->flags);
 	atomic_inc(&smc_net(sock_net(hs->sk))->n_handshakes);
 	refcount_inc(&hs->ref);
-	hs->timer.expires = jiffies + timeout_jiffies();
+	hs->deadline = jiffies + timeout_jiffies();
+	hs->timer.expires = hs->deadline;
 	add_timer(&hs->timer);
 }
 
@@ -335,10 +423,10 @@ void smc_hs_kill(struct sock *sk)
 static bool hs_lock_sock(struct smc_handshake *hs)
 {
 	lockdep_assert_held(&hs->lock);
-	lock_sock(hs->sk);
+	smc_hs_lock_sock(hs);
 	if (rcu_access_pointer(smc_sk(hs->sk)->hs) == hs)
 		return true;
-	release_sock(hs->sk);
+	smc_hs_release_sock(hs);
 	return false;
 }
 
@@ -354,7 +442,7 @@ bool smc_hs_begin(struct smc_handshake *hs)
 		return false;
 	__smc_set_phase(hs->sk, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
 	smc_hs_start(hs);
-	release_sock(hs->sk);
+	smc_hs_release_sock(hs);
 	return true;
 }
 
@@ -366,7 +454,7 @@ static void hs_finish_end(struct smc_handshake *hs)
 
 	WARN_ON_ONCE(hs_unlink(sk) != hs);
 	smc_sk(sk)->closing = false;
-	release_sock(sk);
+	smc_hs_release_sock(hs);
 	smc_wake_settled(sk);
 	if (closing)
 		smc_close_settled(sk);
@@ -440,6 +528,7 @@ void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
 	if (rcu_access_pointer(smc_sk(sk)->hs) != hs)
 		return;
 	remember(hs, reason, 0);
+	hs_give_back(hs);
 	tcp_abort(sk, err);
 	if (!hs_lock_sock(hs))
 		return;
@@ -494,7 +583,7 @@ void smc_hs_end_new(struct smc_handshake *hs)
 		return;
 	if (hs->sk->sk_state != TCP_CLOSE) {
 		/* It has not even begun to connect. */
-		release_sock(hs->sk);
+		smc_hs_release_sock(hs);
 		return;
 	}
 	smc_to_new(hs->sk);
@@ -670,7 +759,8 @@ void smc_hs_drive_end(struct smc_handshake *hs)
 	atomic_dec(&hs->drivers);
 	/* Pairs with the barrier in hs_kick(): one of us queues the work. */
 	smp_mb__after_atomic();
-	if (!test_bit(SMC_HS_DEAD, &hs->flags) && !atomic_read(&hs->drivers))
+	if (test_bit(SMC_HS_PENDING, &hs->flags) && !test_bit(SMC_HS_DEAD, &hs->flags) &&
+	    !atomic_read(&hs->drivers))
 		hs_kick(hs);
 	hs_put(hs);
 }
@@ -686,15 +776,18 @@ int smc_hs_wait(struct sock *sk, long timeo)
 {
 	struct smc_handshake *hs = smc_hs_drive(sk);
 	struct smc_wait w;
-	int rc = 0;
+	int rc = 0, at_once = 4;
 
 	if (!hs)
 		return 0;
 	smc_wait_begin(&w, EPOLLIN | EPOLLOUT);
 	for (;;) {
-		hs_run(hs);
+		hs_run(hs, !timeo);
 		if (test_bit(SMC_HS_DEAD, &hs->flags))
 			break;
+		/* A near peer has answered meanwhile; there are not more steps than these. */
+		if (test_bit(SMC_HS_PENDING, &hs->flags) && at_once-- > 0)
+			continue;
 		rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
 		if (!timeo || signal_pending(current))
 			break;
@@ -708,6 +801,23 @@ int smc_hs_wait(struct sock *sk, long timeo)
 	smc_wait_end(&w, sk);
 	smc_hs_drive_end(hs);
 	return rc;
+}
+
+/**
+ * smc_hs_accepted() - a child has got a file: is there work that was left to its acceptor?
+ * @sk: the child
+ *
+ * Context: process, the socket is not locked.
+ */
+void smc_hs_accepted(struct sock *sk)
+{
+	struct smc_handshake *hs = hs_get(sk);
+
+	if (!hs)
+		return;
+	if (test_and_clear_bit(SMC_HS_LEFT, &hs->flags))
+		hs_run(hs, false);
+	hs_put(hs);
 }
 
 int __init smc_hs_init(void)

@@ -38,6 +38,7 @@ enum smc_hs_flag {
 	SMC_HS_TIMEOUT,		/* the timer has fired */
 	SMC_HS_DEAD,		/* the socket has gone */
 	SMC_HS_COLLECTED,	/* in the list of a collector */
+	SMC_HS_LEFT,		/* to the acceptor, or to the timer */
 	SMC_HS_COUNTED,		/* in smc_net.n_handshakes */
 };
 
@@ -68,7 +69,9 @@ struct smc_clc_area {
  * @drivers:	system calls that wait for the outcome and run the machine
  *		themselves, which spares a switch to the worker
  * @work:	runs the machine when there is no driver
- * @timer:	RFC 7609, C.5
+ * @timer:	RFC 7609, C.5; earlier, if something was left to an acceptor who does not come
+ * @deadline:	when the handshake must be over, in jiffies
+ * @borrowed:	who runs the machine holds the socket's lock all the time; under @lock
  * @conn:	the connection that is being made
  * @neg:	what was agreed upon
  * @hdr:	header of the message that is being received
@@ -85,6 +88,8 @@ struct smc_handshake {
 	atomic_t		drivers;
 	struct work_struct	work;
 	struct timer_list	timer;
+	unsigned long		deadline;
+	bool			borrowed;
 	struct smc_conn		*conn;
 	struct smc_negotiated	neg;
 	struct smc_clc_hdr	hdr;
@@ -106,6 +111,7 @@ struct smc_handshake *smc_hs_drive(struct sock *sk);
 bool smc_hs_driven(const struct sock *sk);
 void smc_hs_drive_end(struct smc_handshake *hs);
 int smc_hs_wait(struct sock *sk, long timeo);
+void smc_hs_accepted(struct sock *sk);
 
 /* ways to end it; the machine's lock is held */
 void smc_hs_end_up(struct smc_handshake *hs);
@@ -136,6 +142,19 @@ void smc_hs_peer_id(u8 *peer_id);
 void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a);
 int smc_hs_send_accept(struct smc_handshake *hs);
 struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs);
+
+/* The steps lock the socket themselves, where its lock is not borrowed. */
+static inline void smc_hs_lock_sock(struct smc_handshake *hs)
+{
+	if (!hs->borrowed)
+		lock_sock(hs->sk);
+}
+
+static inline void smc_hs_release_sock(struct smc_handshake *hs)
+{
+	if (!hs->borrowed)
+		release_sock(hs->sk);
+}
 
 /* The one place where the step of a handshake changes; its lock is held. */
 static inline void smc_hs_set_step(struct smc_handshake *hs, enum smc_hs_step step)

@@ -147,7 +147,7 @@ static int start_connect(struct socket *sock, struct sockaddr *addr, int len,
 
 	if (reason)
 		smc_to_tcp(sk, reason, 0);
-	else if (!(flags & O_NONBLOCK))
+	else
 		*hs = smc_hs_drive(sk);
 	rc = __inet_stream_connect(sock, addr, len, flags, 0);
 	if (!rc && smc_sk(sk)->phase == SMC_PHASE_CONNECTING &&
@@ -215,6 +215,9 @@ int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
 		rc = start_connect(sock, addr, len, flags, &hs);
 	done = rc || (fresh && !smc_unsettled(smc_sk(sk)));
 	release_sock(sk);
+	/* A near peer has answered by now: what can be done at once need not wait for the worker. */
+	if (hs && rc == -EINPROGRESS)
+		smc_hs_wait(sk, 0);
 	if (!done && !disconnect && smc_unsettled(smc_sk(sk))) {
 		rc = smc_hs_wait(sk, sock_sndtimeo(sk, flags & O_NONBLOCK));
 		if (rc == -EAGAIN)

@@ -416,9 +416,12 @@ static void adopt_child(struct socket *newsock)
 		smc_conn_set_wq(smc->conn, &newsock->wq);
 	smc_nursery_leave(sk);
 	release_sock(sk);
+	if (!smc_unsettled(smc))
+		return;
 	/* A worker that came while the listener was closing may have left. */
-	if (unlikely(closed) && smc_unsettled(smc))
+	if (unlikely(closed))
 		smc_hs_event(sk);
+	smc_hs_accepted(sk);
 }
 
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG

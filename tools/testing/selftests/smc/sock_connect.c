@@ -83,6 +83,32 @@ static void connect_nonblock_send_client(void)
 	recv_bytes(fd, 0, 1000, 1000);
 }
 
+/* Nobody accepts before the client has written: it need not wait for that. */
+static void connect_nonblock_alone_server(void)
+{
+	int l = serve(), fd;
+
+	barrier("written");
+	fd = accept_one(l);
+	recv_bytes(fd, 0, 1000, 1000);
+	barrier("read");
+}
+
+static void connect_nonblock_alone_client(void)
+{
+	struct addr a = loopback(ctl_get());
+	int fd = make_socket(SOCK_NONBLOCK);
+	char buf[1000];
+
+	fill(buf, sizeof(buf), 0);
+	R(connect(fd, &a.sa, a.len));
+	rec("poll %s", mask_name(await_mask(fd, POLLOUT)));
+	check_mode(fd);
+	R(send(fd, buf, sizeof(buf), 0));
+	barrier("written");
+	barrier("read");
+}
+
 /* A blocking send() during a non-blocking connect() waits for its end. */
 static void connect_then_block_server(void)
 {
@@ -571,6 +597,7 @@ const struct test_case connect_cases[] = {
 	CASE(connect_blocking, 0, "names of both ends, EISCONN afterwards"),
 	CASE(connect_nonblock, 0, "EINPROGRESS, poll, SO_ERROR, 0, EISCONN"),
 	CASE(connect_nonblock_send, 0, "send as soon as poll allows it"),
+	CASE(connect_nonblock_alone, 0, "settled before anybody accepts"),
 	CASE(connect_then_block, 0, "a send that waits for the connect"),
 	SOLO(connect_already, 0, "every call while the connect is under way"),
 	SOLO(connect_timeo, 0, "SO_SNDTIMEO ends a connect"),
