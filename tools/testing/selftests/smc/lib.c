@@ -101,43 +101,57 @@ const char *mask_name(unsigned int mask)
 
 /* ---- meeting the peer ---- */
 
-/*
- * Blocking, on a SOCK_SEQPACKET pair: a peer that died reads as end of file,
- * so nobody waits for one that is gone.
- */
-void barrier(const char *name)
+/* What the roles tell each other. The same over a socket pair and over TCP to another machine. */
+struct message {
+	char barrier[56];	/* its name, or none: then it is a value */
+	int64_t value;
+};
+
+static void tell(const struct message *m)
 {
-	char theirs[64] = "";
+	if (send(me.ctl, m, sizeof(*m), MSG_NOSIGNAL) != sizeof(*m))
+		die("the peer is gone");
+}
+
+/* A peer that died reads as end of file, so nobody waits for one that is gone. */
+static void hear(struct message *m)
+{
+	size_t got = 0;
 	ssize_t n;
 
-	if (send(me.ctl, name, strlen(name), MSG_NOSIGNAL) < 0)
-		die("barrier %s: the peer is gone", name);
-	do
-		n = recv(me.ctl, theirs, sizeof(theirs) - 1, 0);
-	while (n < 0 && errno == EINTR);
-	if (n <= 0)
-		die("barrier %s: the peer is gone", name);
-	if (strcmp(name, theirs))
-		die("barrier %s met by %s", name, theirs);
+	while (got < sizeof(*m)) {
+		n = recv(me.ctl, (char *)m + got, sizeof(*m) - got, 0);
+		if (n > 0)
+			got += n;
+		else if (!n || errno != EINTR)
+			die("the peer is gone");
+	}
+}
+
+void barrier(const char *name)
+{
+	struct message mine = { 0 }, theirs;
+
+	snprintf(mine.barrier, sizeof(mine.barrier), "%s", name);
+	tell(&mine);
+	hear(&theirs);
+	if (strcmp(mine.barrier, theirs.barrier))
+		die("barrier %s met by \"%s\"", name, theirs.barrier);
 }
 
 void ctl_put(long value)
 {
-	if (send(me.ctl, &value, sizeof(value), MSG_NOSIGNAL) != sizeof(value))
-		die("the peer is gone");
+	tell(&(struct message){ .value = value });
 }
 
 long ctl_get(void)
 {
-	long value;
-	ssize_t n;
+	struct message m;
 
-	do
-		n = recv(me.ctl, &value, sizeof(value), 0);
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof(value))
-		die("the peer is gone or said something else");
-	return value;
+	hear(&m);
+	if (m.barrier[0])
+		die("barrier %s where a value was awaited", m.barrier);
+	return m.value;
 }
 
 int many(int n)
@@ -163,6 +177,17 @@ int make_tcp(int flags)
 			IPPROTO_TCP));
 }
 
+/* Between two machines: the server's, or this role's own where bind() is to choose a port. */
+static in_addr_t machine4(int port)
+{
+	return MACHINE_NET + (port || me.is_server ? 1 : 2);
+}
+
+static struct in6_addr machine6(int port)
+{
+	return (struct in6_addr){ .s6_addr = { 0xfd, [15] = port || me.is_server ? 1 : 2 } };
+}
+
 static struct addr make_addr(int port, bool any)
 {
 	struct addr a;
@@ -171,12 +196,14 @@ static struct addr make_addr(int port, bool any)
 	if (me.var->ipv6) {
 		a.in6.sin6_family = AF_INET6;
 		a.in6.sin6_port = htons(port);
-		a.in6.sin6_addr = any ? in6addr_any : in6addr_loopback;
+		a.in6.sin6_addr = any ? in6addr_any : me.between ? machine6(port) :
+						      in6addr_loopback;
 		a.len = sizeof(a.in6);
 	} else {
 		a.in.sin_family = AF_INET;
 		a.in.sin_port = htons(port);
 		a.in.sin_addr.s_addr = htonl(any ? INADDR_ANY :
+					     me.between ? machine4(port) :
 					     me.rdma ? RDMA_SERVER : INADDR_LOOPBACK);
 		a.len = sizeof(a.in);
 	}

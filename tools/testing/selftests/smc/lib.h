@@ -5,7 +5,8 @@
  * A case is a server() and a client() that run in processes of their own. They
  * meet at barriers over a socketpair, never by sleeping, and write down what
  * the socket under test told them. The same case runs over TCP and over SMC,
- * and the transcripts have to be equal.
+ * and the transcripts have to be equal. The processes may be on two machines,
+ * with a TCP connection for the socketpair.
  */
 #ifndef SMC_TEST_LIB_H
 #define SMC_TEST_LIB_H
@@ -71,12 +72,16 @@ struct test_case {
 #define F_SLOW		8	/* three times the timeout */
 #define F_HERE		16	/* about this host or its namespaces: not with --rdma */
 
+#define F_ONE		32	/* both roles on one machine: not with --play */
+
 #define CASE(n, fl, text)	{ #n, n##_server, n##_client, fl, text }
 #define SOLO(n, fl, text)	{ #n, NULL, n, fl, text }
 
 
 /* Where servers are with --rdma: 10.1.0.2 */
 #define RDMA_SERVER	0x0a010002
+/* With --play: servers on 10.0.0.1 and fd00::1, clients on 10.0.0.2 and fd00::2 */
+#define MACHINE_NET	0x0a000000
 
 /* The role this process plays. */
 struct role {
@@ -85,7 +90,8 @@ struct role {
 	struct kind kind;
 	bool is_server;
 	bool any_mode;		/* do not insist on SMC */
-	bool rdma;		/* over the devices of tools/testing/vm/rxe_pair */
+	bool rdma;		/* SMC has to be SMC-R; the devices of tools/testing/vm/rxe_pair */
+	bool between;		/* or of two machines */
 	int ctl;
 	char *log;
 	size_t log_used, log_size;
@@ -141,7 +147,7 @@ struct addr {
 int make_socket(int flags);		/* of this role's kind */
 int make_kind(const struct kind *kind, int flags);
 int make_tcp(int flags);		/* plain TCP of the same IP version */
-struct addr loopback(int port);
+struct addr loopback(int port);		/* where the server is; port 0: to bind to */
 struct addr wildcard(int port);
 int addr_port(const struct addr *a);
 struct addr name_of(int fd);

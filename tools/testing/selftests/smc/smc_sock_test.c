@@ -3,7 +3,8 @@
  * Runs every case over TCP and over SMC and compares what the application saw.
  *
  * For each case: a fresh network namespace, the TCP variant of each IP version
- * as the reference, then the variants with SMC at both ends or at one.
+ * as the reference, then the variants with SMC at both ends or at one. With
+ * --play the roles are on two machines, each of which runs this program.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -19,6 +20,7 @@
 #include "kselftest.h"
 #include "klog.h"
 #include "lib.h"
+#include "machines.h"
 
 #define LOG_SIZE	65536
 
@@ -52,6 +54,7 @@ static struct {
 	int family;		/* 4, 6 or 0 for both */
 	bool tcp_only, smc_only;
 	bool any_mode, rdma;
+	bool between, servers;	/* two machines; this is that of the servers */
 	bool verbose;
 	bool list;
 	int repeat;
@@ -99,6 +102,7 @@ static void role_main(const struct test_case *tc, const struct variant *var,
 	me.kind = server ? var->server : var->client;
 	me.any_mode = opt.any_mode;
 	me.rdma = opt.rdma;
+	me.between = opt.between;
 	me.ctl = ctl;
 	me.log = log;
 	me.log_size = LOG_SIZE;
@@ -229,21 +233,35 @@ static bool wait_roles(struct run *r, int n, int timeout, char *why, size_t len)
 	}
 }
 
+static int timeout_of(const struct test_case *tc)
+{
+	return opt.timeout * (tc->flags & F_SLOW ? 3 : 1);
+}
+
 static bool run_once(const struct test_case *tc, const struct variant *var,
 		     struct run *r, char *why, size_t len)
 {
-	int n = tc->server ? 2 : 1, ctl[2];
+	int n = tc->server ? 2 : 1, ctl[2] = { -1, -1 };
+	char there[256];
 	bool ok;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0)
+	if (opt.between)
+		ctl[0] = machines_ask(tc->name, var->name);
+	else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0)
 		ksft_exit_fail_msg("socketpair: %s\n", strerror(errno));
 	r[0].log[0] = r[1].log[0] = 0;
 	start_role(&r[0], tc, var, false, ctl);
-	if (n == 2)
+	r[1].done = opt.between;
+	if (n == 2 && !opt.between)
 		start_role(&r[1], tc, var, true, ctl);
 	close(ctl[0]);
 	close(ctl[1]);
-	ok = wait_roles(r, n, opt.timeout * (tc->flags & F_SLOW ? 3 : 1), why, len);
+	ok = wait_roles(r, n, timeout_of(tc), why, len);
+	if (opt.between && !machines_hear(there, sizeof(there), r[1].log, LOG_SIZE)) {
+		if (ok || strstr(why, "peer is gone"))
+			snprintf(why, len, "%s", there);
+		ok = false;
+	}
 	return ok;
 }
 
@@ -296,6 +314,8 @@ static bool wanted_case(const struct test_case *tc)
 {
 	if (opt.rdma && tc->flags & (F_HERE | F_V6))
 		return false;
+	if (opt.between && (!tc->server || tc->flags & F_ONE))
+		return false;
 	for (int i = 0; i < opt.n_skips; i++)
 		if (!strcmp(opt.skips[i], tc->name))
 			return false;
@@ -343,7 +363,8 @@ static bool wanted_variant(const struct test_case *tc, const struct variant *v)
 {
 	if ((tc->flags & F_V4 && v->ipv6) || (tc->flags & F_V6 && !v->ipv6))
 		return false;
-	if ((opt.family && opt.family != (v->ipv6 ? 6 : 4)) || (opt.rdma && v->ipv6))
+	if ((opt.family && opt.family != (v->ipv6 ? 6 : 4)) ||
+	    (opt.rdma && !opt.between && v->ipv6))
 		return false;
 	if (is_reference(v))
 		return wanted_reference(v);
@@ -481,6 +502,50 @@ static void list_case(const struct test_case *tc, struct run *r)
 	printf("%-28s %s\n", tc->name, tc->what);
 }
 
+/* ---- the machine of the servers, which plays what the other one says ---- */
+
+static const struct test_case *case_named(const char *name)
+{
+	for (size_t t = 0; t < N_TABLES; t++)
+		for (const struct test_case *tc = tables[t]; tc->name; tc++)
+			if (!strcmp(tc->name, name))
+				return tc;
+	ksft_exit_fail_msg("no case %s here\n", name);
+}
+
+static const struct variant *variant_named(const char *name)
+{
+	for (size_t i = 0; i < N_VARIANTS; i++)
+		if (!strcmp(variants[i].name, name))
+			return &variants[i];
+	ksft_exit_fail_msg("no variant %s here\n", name);
+}
+
+static void play_servers(struct run *r)
+{
+	char why[2048], bug[512];
+	int ctl[2] = { -1, -1 };
+	struct order order;
+	bool ok;
+
+	while (machines_next(&order, &ctl[1])) {
+		const struct test_case *tc = case_named(order.test);
+
+		r[1].log[0] = 0;
+		r[0].done = true;
+		start_role(&r[1], tc, variant_named(order.variant), true, ctl);
+		close(ctl[1]);
+		ok = wait_roles(r, 2, timeout_of(tc), why, sizeof(why));
+		/* That also fails the guest (tools/testing/vm/judge-log). */
+		if (klog_check(bug, sizeof(bug))) {
+			ksft_print_msg("  kernel log, after %s: %s\n", tc->name, bug);
+			snprintf(why, sizeof(why), "server's kernel log: %s", bug);
+			ok = false;
+		}
+		machines_tell(ok, why, r[1].log);
+	}
+}
+
 static void usage(const char *self)
 {
 	printf("usage: %s [-t case]... [-l] [-r] [-f 4|6] [-o tcp|smc] [-V variant]\n"
@@ -491,6 +556,8 @@ static void usage(const char *self)
 	       "  -o, --only tcp|smc  TCP alone, or SMC at both ends alone\n"
 	       "  -V, --variant A,B   only these variants and their references\n"
 	       "  -r, --rdma          over the RDMA devices that tools/testing/vm/rxe_pair made, IPv4\n"
+	       "  -p, --play ROLE     server or client: the cases between two machines, 10.0.0.1 and\n"
+	       "                      10.0.0.2, each with an RDMA device; the client's prints TAP\n"
 	       "  -m, --mode any      do not insist that the connection is SMC\n"
 	       "  -n, --repeat N      N times, compared with the first run\n"
 	       "  -T, --timeout SEC   per case\n"
@@ -504,13 +571,13 @@ static void parse(int argc, char **argv)
 		{ "test", 1, NULL, 't' }, { "skip", 1, NULL, 'x' }, { "list", 0, NULL, 'l' },
 		{ "family", 1, NULL, 'f' }, { "only", 1, NULL, 'o' },
 		{ "variant", 1, NULL, 'V' }, { "mode", 1, NULL, 'm' },
-		{ "rdma", 0, NULL, 'r' },
+		{ "rdma", 0, NULL, 'r' }, { "play", 1, NULL, 'p' },
 		{ "repeat", 1, NULL, 'n' }, { "timeout", 1, NULL, 'T' },
 		{ "verbose", 0, NULL, 'v' }, { "help", 0, NULL, 'h' }, { 0 },
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "t:x:lf:o:V:rm:n:T:vh", longs, NULL)) > 0) {
+	while ((c = getopt_long(argc, argv, "t:x:lf:o:V:rp:m:n:T:vh", longs, NULL)) > 0) {
 		switch (c) {
 		case 't':
 			if (opt.n_names < 64)
@@ -528,6 +595,10 @@ static void parse(int argc, char **argv)
 			break;
 		case 'V': opt.variant = optarg; break;
 		case 'r': opt.rdma = true; break;
+		case 'p':
+			opt.rdma = opt.between = true;
+			opt.servers = !strcmp(optarg, "server");
+			break;
 		case 'm': opt.any_mode = !strcmp(optarg, "any"); break;
 		case 'n': opt.repeat = atoi(optarg); break;
 		case 'T': opt.timeout = atoi(optarg); break;
@@ -562,10 +633,17 @@ int main(int argc, char **argv)
 	/* The table of bytes is made once, not by every process that comes after. */
 	fill(&byte, 1, 0);
 
-	ksft_print_header();
-	ksft_set_plan(lines);
+	if (!opt.servers)
+		ksft_print_header();
 	if (!klog_open())
 		ksft_print_msg("the kernel log cannot be read and is not judged\n");
+	if (opt.between)
+		machines_meet(opt.servers);
+	if (opt.servers) {
+		play_servers(r);
+		return 0;
+	}
+	ksft_set_plan(lines);
 	for_each_case(do_case, r);
 	ksft_finished();
 }
