@@ -106,7 +106,8 @@ demo:
 	@tools/demo/run
 
 check:
-	@tools/testing/check host intree 6.1 6.12 memory programs rdma-hostile rdma programs-rdma
+	@tools/testing/check host intree 6.1 6.12 memory programs rdma-hostile rdma programs-rdma \
+		sockets-rdma
 
 check-debug:
 	@tools/testing/check debug

@@ -566,6 +566,18 @@ void recv_bytes(int fd, uint64_t pos, size_t len, size_t chunk)
 	free(buf);
 }
 
+/* Over a wire TCP goes on after it said EAGAIN, until the peer's window is closed. */
+static bool still_moving(int fd)
+{
+	int unacked = 0, unsent = 0;
+
+	if (!me.between || me.var->smc)
+		return false;
+	X(ioctl(fd, SIOCOUTQ, &unacked));
+	X(ioctl(fd, SIOCOUTQNSD, &unsent));
+	return unacked > unsent;
+}
+
 size_t fill_up(int fd)
 {
 	size_t total = 0;
@@ -577,7 +589,10 @@ size_t fill_up(int fd)
 		n = send(fd, buf, sizeof(buf), MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0) {
 			CHECK(errno == EAGAIN);
-			return total;
+			if (!still_moving(fd))
+				return total;
+			usleep(500);
+			continue;
 		}
 		total += n;
 	}

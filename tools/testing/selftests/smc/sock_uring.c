@@ -156,6 +156,10 @@ static void uring_client(void)
 }
 
 const struct test_case uring_cases[] = {
-	CASE(uring, 0, "io_uring instead of system calls"),
+	/*
+	 * Between two machines an IORING_OP_CONNECT of SMC completes with EALREADY while the
+	 * handshake goes on: to be mended in the module, and then played there, too.
+	 */
+	CASE(uring, F_ONE, "io_uring instead of system calls"),
 	{ 0 }
 };
