@@ -157,8 +157,8 @@ static void uring_client(void)
 
 const struct test_case uring_cases[] = {
 	/*
-	 * Between two machines an IORING_OP_CONNECT of SMC completes with EALREADY while the
-	 * handshake goes on: to be mended in the module, and then played there, too.
+	 * Between two machines TCP is connected before SMC is, and that wakes io_uring: it calls
+	 * connect() once more, takes EALREADY for the result, and the case fails.
 	 */
 	CASE(uring, F_ONE, "io_uring instead of system calls"),
 	{ 0 }
