@@ -81,6 +81,12 @@ static void smc_state_change(struct sock *sk)
 		    smc_hs_driven(sk))
 			inet_csk_enter_pingpong_mode(sk);
 		smc_hs_event(sk);
+		/*
+		 * That wakes whoever waits for the handshake.  Who polls is woken once it has
+		 * settled: io_uring would take an earlier wake-up for the end of connect().
+		 */
+		if (state == TCP_ESTABLISHED)
+			return;
 		break;
 	case SMC_PHASE_UP:
 		/* Without an error TCP has ended as both sides wanted it. */
