@@ -101,8 +101,11 @@ static bool leave_to_acceptor(struct smc_handshake *hs)
 	if (hs->step != SMC_HS_PROPOSAL || !rcu_access_pointer(smc_sk(hs->sk)->nursery))
 		return false;
 	set_bit(SMC_HS_LEFT, &hs->flags);
-	mod_timer_pending(&hs->timer, jiffies + 1);
-	return true;
+	if (mod_timer_pending(&hs->timer, jiffies + 1))
+		return true;
+	/* It is firing just now, and may have looked already. */
+	clear_bit(SMC_HS_LEFT, &hs->flags);
+	return false;
 }
 
 static bool collect(struct smc_handshake *hs)
@@ -112,7 +115,8 @@ static bool collect(struct smc_handshake *hs)
 
 	col = get_cpu_ptr(&hs_collector);
 	mine = READ_ONCE(col->task) == current;
-	if (mine && !(col->hurries && leave_to_acceptor(hs)) && !test_and_set_bit(SMC_HS_COLLECTED, &hs->flags)) {
+	if (mine && !(col->hurries && leave_to_acceptor(hs)) &&
+	    !test_and_set_bit(SMC_HS_COLLECTED, &hs->flags)) {
 		refcount_inc(&hs->ref);
 		llist_add(&hs->pending, &col->list);
 	}
@@ -164,13 +168,14 @@ static void hs_timer(struct timer_list *t)
 	struct smc_handshake *hs = from_timer(hs, t, timer);
 
 	if (time_before(jiffies, hs->deadline)) {
-		/* It was left to an acceptor. */
-		mod_timer(t, hs->deadline);
+		/* Something was left to an acceptor. */
 		if (test_and_clear_bit(SMC_HS_LEFT, &hs->flags))
 			hs_kick(hs);
+		refcount_inc(&hs->ref);
+		mod_timer(t, hs->deadline);
 		/* The timer's lock orders this with hs_unlink(): one of us deletes it. */
-		if (!test_bit(SMC_HS_DEAD, &hs->flags) || !timer_delete(t))
-			return;
+		if (test_bit(SMC_HS_DEAD, &hs->flags) && timer_delete(t))
+			hs_put(hs);
 	} else {
 		set_bit(SMC_HS_TIMEOUT, &hs->flags);
 		hs_kick(hs);
