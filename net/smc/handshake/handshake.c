@@ -265,17 +265,18 @@ static void hs_give_back(struct smc_handshake *hs)
  */
 static bool hs_run_borrowed(struct smc_handshake *hs)
 {
+	bool done;
+
 	if (!mutex_trylock(&hs->lock))
 		return false;
 	hs->borrowed = try_lock_sock(hs->sk);
-	if (!hs->borrowed) {
-		mutex_unlock(&hs->lock);
-		return false;
-	}
-	__hs_run(hs);
+	/* Once the file has gone, the end of the handshake wants the lock for itself. */
+	done = hs->borrowed && !smc_sk(hs->sk)->closing;
+	if (done)
+		__hs_run(hs);
 	hs_give_back(hs);
 	mutex_unlock(&hs->lock);
-	return true;
+	return done;
 }
 
 static bool hs_run_collected(struct smc_handshake *hs)
