@@ -27,22 +27,24 @@ static const struct sockaddr_in *server_address(void)
 	return &a;
 }
 
-static int stream(void)
+/* What a call returned, if it is a socket. */
+static int prompt(int fd, const char *call)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP), on = 1;
+	int on = 1;
 
 	if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
-		ksft_exit_fail_msg("a socket: %s\n", strerror(errno));
+		ksft_exit_fail_msg("%s: %s\n", call, strerror(errno));
 	return fd;
+}
+
+static int stream(void)
+{
+	return prompt(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP), "socket");
 }
 
 static int accept_next(void)
 {
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC), on = 1;
-
-	if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
-		ksft_exit_fail_msg("accept: %s\n", strerror(errno));
-	return fd;
+	return prompt(accept4(listener, NULL, NULL, SOCK_CLOEXEC), "accept");
 }
 
 static int connect_there(void)
