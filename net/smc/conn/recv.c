@@ -270,14 +270,8 @@ static bool writable(struct smc_conn *c)
 	return smc_conn_room(c) >= smc_conn_low_room(c);
 }
 
-/**
- * smc_conn_poll() - what poll() says of an established connection
- * @sk: the socket
- * @c: its connection
- *
- * The bits and their order are those of tcp_poll().
- */
-__poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
+/* The bits and their order are those of tcp_poll(). */
+static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 {
 	unsigned long flags = smp_load_acquire(&c->rx_flags);
 	bool closed = inet_sk_state_load(sk) == TCP_CLOSE;
@@ -316,4 +310,34 @@ __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
 	    !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;
 	return mask;
+}
+
+/*
+ * What an event loop asks again and again: both directions are open, nothing is urgent,
+ * any byte will do.  Returns 0 for everything else: who may write is in the mask.
+ */
+static __always_inline __poll_t poll_usual(struct sock *sk, struct smc_conn *c)
+{
+	if (unlikely(smp_load_acquire(&c->rx_flags) | READ_ONCE(c->urg_data) |
+		     READ_ONCE(sk->sk_err) | READ_ONCE(sk->sk_shutdown)) ||
+	    inet_sk_state_load(sk) != TCP_ESTABLISHED || READ_ONCE(sk->sk_rcvlowat) != 1 ||
+	    !skb_queue_empty_lockless(&sk->sk_error_queue) || !writable(c))
+		return 0;
+	if (smc_conn_unread(c))
+		return EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM;
+	return EPOLLOUT | EPOLLWRNORM;
+}
+
+/**
+ * smc_conn_poll() - what poll() says of an established connection
+ * @sk: the socket
+ * @c: its connection
+ *
+ * Return: the bits of tcp_poll().
+ */
+__poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
+{
+	__poll_t mask = poll_usual(sk, c);
+
+	return likely(mask) ? mask : poll_slow(sk, c);
 }
