@@ -94,21 +94,27 @@ static void set_sizes(struct smc_link *link, const struct smc_net *sn)
 	link->n_rx = clamp(n_rx, 4u, most - 1);
 }
 
+/* Behind an interrupt the softirq that the core raises runs at once. */
+static void completed_irq(struct irq_work *work)
+{
+	struct smc_link *link = container_of(work, struct smc_link, cq_irq);
+
+	link->cq_handler(link->cq, link);
+}
+
 /*
- * Hardware calls from an interrupt, behind which the softirq that the core raises
- * runs at once.  Soft-RoCE calls from a work item, where the softirq would have to
- * wait for ksoftirqd: two context switches before the reader is woken.
+ * Hardware calls from an interrupt.  Soft-RoCE calls from a work item, some versions of it
+ * with interrupts off, and the softirq would have to wait for ksoftirqd: two context
+ * switches before the reader is woken.  So there is an interrupt for it.
  */
 static void completed(struct ib_cq *cq, void *context)
 {
 	struct smc_link *link = context;
-	bool process = !in_interrupt() && !irqs_disabled();
 
-	if (process)
-		local_bh_disable();
-	link->cq_handler(cq, context);
-	if (process)
-		local_bh_enable();
+	if (in_interrupt() || !arch_irq_work_has_interrupt())
+		link->cq_handler(cq, context);
+	else
+		irq_work_queue(&link->cq_irq);
 }
 
 static int create_cq(struct smc_link *link)
@@ -120,6 +126,7 @@ static int create_cq(struct smc_link *link)
 	link->cq = ib_alloc_cq_any(ibdev, link, n, IB_POLL_SOFTIRQ);
 	if (!IS_ERR(link->cq)) {
 		/* Nobody completes anything before there is a queue pair. */
+		link->cq_irq = IRQ_WORK_INIT_HARD(completed_irq);
 		link->cq_handler = link->cq->comp_handler;
 		link->cq->comp_handler = completed;
 		return 0;
@@ -310,8 +317,10 @@ void smc_link_destroy(struct smc_link *link)
 		ib_destroy_qp(link->qp);
 		link->qp = NULL;
 	}
-	if (link->cq)
+	if (link->cq) {
+		irq_work_sync(&link->cq_irq);
 		ib_free_cq(link->cq);
+	}
 	link->cq = NULL;
 	smc_msg_free(link);
 }

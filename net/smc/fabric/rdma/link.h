@@ -10,6 +10,7 @@
 #ifndef SMC_RDMA_LINK_H
 #define SMC_RDMA_LINK_H
 
+#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -72,6 +73,7 @@ struct smc_rx_slot {
  * @pd:		protection domain: nobody but this peer reaches our RMBs
  * @cq:		completions of both directions
  * @cq_handler:	what the RDMA core does when @cq has completions
+ * @cq_irq:	calls it where completions come from no interrupt
  * @qp:		the queue pair
  * @psn:	our initial packet sequence number
  * @direct:	the peer is in one of our subnets
@@ -117,6 +119,7 @@ struct smc_link {
 	struct ib_pd		*pd;
 	struct ib_cq		*cq;
 	ib_comp_handler		cq_handler;
+	struct irq_work		cq_irq;
 	struct ib_qp		*qp;
 	u32			psn;
 	bool			direct;
