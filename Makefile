@@ -106,8 +106,7 @@ demo:
 	@tools/demo/run
 
 check:
-	@tools/testing/check host intree 6.1 6.12 memory programs rdma-hostile rdma programs-rdma \
-		sockets-rdma
+	@tools/testing/check all
 
 check-debug:
 	@tools/testing/check debug

@@ -66,9 +66,6 @@ def load(module):
     if "rxe0" not in os.listdir("/sys/class/infiniband") if os.path.exists(
             "/sys/class/infiniband") else True:
         must(f"{ROOT}/tools/testing/vm/rxe_pair")
-        # for a program that does not bind
-        must("ip", "rule", "add", "pref", "12", "iif", "lo", "from", "0.0.0.0/32", "to", SERVER,
-             "lookup", "101")
     if module == "kernel":
         must("modprobe", "smc")
         must("modprobe", "smc_diag")
