@@ -44,7 +44,7 @@ help:
 ## make demo                       nginx, curl and wrk over SMC in a virtual machine
 ## make shell [KVER=] [VMS=2]      a shell in a virtual machine with the module loaded, or in two with a link
 ## make check                      unit tests, fuzz smoke, the suite in guests with 6.1 and 6.12, SMC-R in pairs of guests
-## make check-debug                the suite on a kernel with KASAN, lockdep, kmemleak and failing allocations
+## make check-debug                the suite on a kernel with KASAN, lockdep, kmemleak and failing allocations, SMC-R between two of them
 ## make bench                      cost of operations against TCP, AF_UNIX and pipe, into build/bench/
 ## make fuzz [RUNS=10000000]       the long run of the fuzzers
 ## make intree                     shows that the tree builds inside a kernel tree
@@ -109,7 +109,7 @@ check:
 	@tools/testing/check all
 
 check-debug:
-	@tools/testing/check debug
+	@tools/testing/check debug rdma-debug
 
 bench:
 	@tools/install-packages bench
