@@ -39,7 +39,7 @@ void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 	spin_lock_init(&c->wait_lock);
 	c->state = SMC_CONN_INIT;
 	c->dev = fabric->ops->name;
-	c->late_fin = !fabric->ops->fin_at_once;
+	c->late_fin = !fabric->ops->fin_in_order;
 	INIT_DELAYED_WORK(&c->cork_work, smc_conn_cork_expired);
 }
 

@@ -89,7 +89,7 @@ struct smc_conn_counts {
  * @folded:	what the namespace's counters have of ours; under @wait_lock
  * @stopped:	nothing may be published any more; under @tx_lock
  * @late_fin:	a FIN of the TCP connection says nothing of the data: the peer's
- *		flags do, see smc_fabric_ops.fin_at_once
+ *		flags do, see smc_fabric_ops.fin_in_order
  * @shut_rd:	with @late_fin: the application has shut down reading
  * @notify:	told when the fabric has got further or the peer has ended;
  *		under @state_lock

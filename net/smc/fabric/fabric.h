@@ -61,9 +61,9 @@ struct smc_wanted {
  * struct smc_fabric_ops - a kind of fabric; every member is mandatory
  * @name:	for people
  * @diag_mode:	SMC_DIAG_MODE_* of its connections
- * @fin_at_once: flags of a connection never arrive after a FIN of its TCP
- *		connection that is sent later; otherwise TCP ends only when the
- *		connection has ended
+ * @fin_in_order: flags of a connection never arrive after a FIN of its TCP
+ *		connection that is sent later; otherwise a FIN says nothing, and the
+ *		TCP connection is kept until the connection has ended
  * @usable:	may a socket of this namespace use it?  Any context.
  * @offer:	add to a Proposal what this fabric offers to a server; must leave
  *		the Proposal as it is when it offers nothing
@@ -113,7 +113,7 @@ struct smc_wanted {
 struct smc_fabric_ops {
 	const char *name;
 	u8 diag_mode;
-	bool fin_at_once;
+	bool fin_in_order;
 	bool (*usable)(struct smc_fabric *f, const struct smc_net *sn);
 	void (*offer)(struct smc_fabric *f, struct sock *sk,
 		      struct smc_clc_proposal *p);

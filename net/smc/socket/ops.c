@@ -285,6 +285,12 @@ static bool close_after_handshake(struct socket *sock)
 	return !sock->sk;
 }
 
+/* Neither a FIN of the peer nor a reset has come; one of ours may be under way. */
+static bool only_we_end(const struct sock *sk)
+{
+	return BIT(inet_sk_state_load(sk)) & (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
+}
+
 static void linger_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, linger_work.work);
@@ -298,7 +304,7 @@ static void linger_work(struct work_struct *work)
 	release_sock(sk);
 	if (mine) {
 		smc_conn_set_notify(c, NULL, NULL);
-		if (!smc_conn_peer_gone(c) && sk->sk_state == TCP_ESTABLISHED) {
+		if (!smc_conn_peer_gone(c) && only_we_end(sk)) {
 			/* It never answered. */
 			smc_conn_abort(c);
 			tcp_abort(sk, ETIMEDOUT);
@@ -327,14 +333,15 @@ void smc_linger_event(struct sock *sk)
 	struct smc_sock *smc = smc_sk(sk);
 	struct smc_conn *c = READ_ONCE(smc->conn);
 
-	if (c && (smc_conn_peer_gone(c) ||
-		  inet_sk_state_load(sk) != TCP_ESTABLISHED))
+	if (c && (smc_conn_peer_gone(c) || !only_we_end(sk)))
 		linger_until(sk, 0);
 }
 
 /*
- * Where a FIN could overtake the data, TCP ends after the connection: the socket
- * waits without its file until the peer has closed as well (RFC 7609, 4.8.1).
+ * Where a FIN can overtake the data it says nothing to the peer, and the socket waits
+ * without its file until the peer has closed as well (RFC 7609, 4.8.1).  The FIN is sent at
+ * once all the same: the side that closes first is then the one that has to remember the
+ * connection (TIME_WAIT), as with TCP.
  */
 static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 {
@@ -353,6 +360,7 @@ static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 		part_from_file(sock);
 		linger_until(sk, LINGER_TIME);
 		smc_conn_set_notify(c, smc_linger_event, sk);
+		smc_family(sk)->tcp->shutdown(sk, SEND_SHUTDOWN);
 		/* It may have ended just now. */
 		smc_linger_event(sk);
 	}

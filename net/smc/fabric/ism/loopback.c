@@ -476,7 +476,7 @@ static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk 
 static const struct smc_fabric_ops lo_ops = {
 	.name		= LO_NAME,
 	.diag_mode	= SMC_DIAG_MODE_SMCD,
-	.fin_at_once	= true,
+	.fin_in_order	= true,
 	.usable		= lo_usable,
 	.offer		= lo_offer,
 	.choose		= lo_choose,

@@ -254,7 +254,7 @@ static void rdma_show(struct smc_conn *c, struct smc_sock_info *info)
 static const struct smc_fabric_ops rdma_ops = {
 	.name		= "rdma",
 	.diag_mode	= SMC_DIAG_MODE_SMCR,
-	.fin_at_once	= false,
+	.fin_in_order	= false,
 	.usable		= rdma_usable,
 	.offer		= rdma_offer,
 	.choose		= rdma_choose,

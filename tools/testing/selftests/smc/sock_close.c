@@ -529,6 +529,67 @@ static void destroyed_client(void)
 	barrier("destroyed");
 }
 
+/* Does TCP remember a connection from this port of ours, as the side that closed first? */
+static bool remembered(int port)
+{
+	static const char *const tables[] = { "/proc/net/tcp", "/proc/net/tcp6" };
+	unsigned int local, state;
+	bool found = false;
+	char line[512];
+
+	for (int i = 0; i < 2; i++) {
+		FILE *f = fopen(tables[i], "r");
+
+		CHECK(f);
+		while (fgets(line, sizeof(line), f))
+			if (sscanf(line, " %*d: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x", &local,
+				   &state) == 2 && local == (unsigned int)port && state == 6)
+				found = true;
+		fclose(f);
+	}
+	return found;
+}
+
+static void closes_first(int fd)
+{
+	struct addr a = name_of(fd);
+	int port = addr_port(&a);
+
+	ping_pong(fd);
+	X(close(fd));
+	barrier("closed");
+	AWAIT(remembered(port));
+	rec("TIME_WAIT is here");
+}
+
+static void closes_later(int fd)
+{
+	ping_pong(fd);
+	barrier("closed");
+	rec("end at %d", (int)recv_to_end(fd, 0));
+	X(close(fd));
+}
+
+static void time_wait_client_server(void)
+{
+	closes_later(pair());
+}
+
+static void time_wait_client_client(void)
+{
+	closes_first(pair());
+}
+
+static void time_wait_server_server(void)
+{
+	closes_first(pair());
+}
+
+static void time_wait_server_client(void)
+{
+	closes_later(pair());
+}
+
 const struct test_case close_cases[] = {
 	CASE(close_plain, 0, "all data, then the end"),
 	CASE(close_unread, 0, "unread data resets the peer"),
@@ -546,6 +607,8 @@ const struct test_case close_cases[] = {
 	CASE(close_at_once, 0, "both close in the same moment"),
 	CASE(close_while_sending, 0, "closed while the peer sends"),
 	CASE(close_under_recv, 0, "closed under a thread in recv"),
+	CASE(time_wait_client, 0, "TIME_WAIT is where close came first: the client"),
+	CASE(time_wait_server, 0, "TIME_WAIT is where close came first: the server"),
 	CASE(churn, 0, "120 connections that end in four ways"),
 	CASE(destroyed, F_ROOT, "SOCK_DESTROY of the TCP connection"),
 	{ 0 }
