@@ -274,17 +274,18 @@ static bool writable(struct smc_conn *c)
 static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 {
 	unsigned long flags = smp_load_acquire(&c->rx_flags);
-	bool closed = inet_sk_state_load(sk) == TCP_CLOSE;
-	/* Once TCP has been reset as well, the error is where TCP keeps it. */
-	bool aborted = (flags & BIT(SMC_FLAG_ABORT)) && !closed;
-	u8 shutdown = READ_ONCE(sk->sk_shutdown);
 	__poll_t mask = 0;
+	u8 shutdown;
 
+	/* TCP's reset is still under way, but who is told of an error asks which (SO_ERROR). */
+	if (flags & BIT(SMC_FLAG_ABORT) && inet_sk_state_load(sk) != TCP_CLOSE)
+		smc_conn_reset_tcp(sk, c);
+	shutdown = READ_ONCE(sk->sk_shutdown);
 	if (flags)
 		shutdown |= RCV_SHUTDOWN;
 	else if (c->late_fin && !READ_ONCE(c->shut_rd))
 		shutdown &= ~RCV_SHUTDOWN;
-	if (shutdown == SHUTDOWN_MASK || closed || aborted)
+	if (shutdown == SHUTDOWN_MASK || inet_sk_state_load(sk) == TCP_CLOSE)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
@@ -306,8 +307,7 @@ static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 		if (writable(c))
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}
-	if (READ_ONCE(sk->sk_err) || aborted ||
-	    !skb_queue_empty_lockless(&sk->sk_error_queue))
+	if (READ_ONCE(sk->sk_err) || !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;
 	return mask;
 }
@@ -333,6 +333,7 @@ static __always_inline __poll_t poll_usual(struct sock *sk, struct smc_conn *c)
  * @sk: the socket
  * @c: its connection
  *
+ * Context: process, may sleep.
  * Return: the bits of tcp_poll().
  */
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
