@@ -550,8 +550,9 @@ static bool remembered(int port)
 	return found;
 }
 
-static void closes_first(int fd)
+static void closes_first(void)
 {
+	int fd = pair();
 	struct addr a = name_of(fd);
 	int port = addr_port(&a);
 
@@ -562,32 +563,14 @@ static void closes_first(int fd)
 	rec("TIME_WAIT is here");
 }
 
-static void closes_later(int fd)
+static void closes_later(void)
 {
+	int fd = pair();
+
 	ping_pong(fd);
 	barrier("closed");
 	rec("end at %d", (int)recv_to_end(fd, 0));
 	X(close(fd));
-}
-
-static void time_wait_client_server(void)
-{
-	closes_later(pair());
-}
-
-static void time_wait_client_client(void)
-{
-	closes_first(pair());
-}
-
-static void time_wait_server_server(void)
-{
-	closes_first(pair());
-}
-
-static void time_wait_server_client(void)
-{
-	closes_later(pair());
 }
 
 const struct test_case close_cases[] = {
@@ -607,8 +590,8 @@ const struct test_case close_cases[] = {
 	CASE(close_at_once, 0, "both close in the same moment"),
 	CASE(close_while_sending, 0, "closed while the peer sends"),
 	CASE(close_under_recv, 0, "closed under a thread in recv"),
-	CASE(time_wait_client, 0, "TIME_WAIT is where close came first: the client"),
-	CASE(time_wait_server, 0, "TIME_WAIT is where close came first: the server"),
+	{ "time_wait_client", closes_later, closes_first, 0, "TIME_WAIT is where close came first" },
+	{ "time_wait_server", closes_first, closes_later, 0, "the same with the server first" },
 	CASE(churn, 0, "120 connections that end in four ways"),
 	CASE(destroyed, F_ROOT, "SOCK_DESTROY of the TCP connection"),
 	{ 0 }
