@@ -5,6 +5,7 @@
 #include "../fabric/fabric.h"
 #include "../group/buf.h"
 #include "conn.h"
+#include "reader.h"
 
 /**
  * smc_conn_set_elem() - the receive element is known
@@ -49,6 +50,7 @@ void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
  */
 void smc_conn_destroy(struct smc_conn *c)
 {
+	smc_reader_destroy(c);
 	if (c->elem)
 		smc_elem_put(c->elem);
 }
@@ -75,6 +77,7 @@ void smc_conn_put(struct smc_conn *c)
 void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
 {
 	spin_lock_bh(&c->state_lock);
+	smc_reader_leave(c);
 	rcu_assign_pointer(c->wq, wq);
 	spin_unlock_bh(&c->state_lock);
 }

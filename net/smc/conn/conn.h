@@ -22,6 +22,7 @@
 #include "state.h"
 
 struct smc_fabric;
+struct smc_reader;
 struct smc_elem;
 
 /* Somebody who sleeps on a socket for one kind of event. */
@@ -73,6 +74,7 @@ struct smc_conn_counts {
  * @rx_lock:	one receiver at a time
  * @rx_cons:	what the application has taken; written under @rx_lock
  * @rx_calls:	small calls that have received something; under @rx_lock
+ * @reader:	a reader in the kernel, NULL if there is none; set once, under lock_sock
  * @rx_idle:	how often in a row busy polling was in vain; a hint, without a lock
  * @tx_lock:	one sender at a time
  * @tx_buf:	where the sender writes: the peer's element or a local send ring
@@ -122,6 +124,7 @@ struct smc_conn {
 	u32			rx_size;
 	u64			rx_cons;
 	u64			rx_calls;
+	struct smc_reader	*reader;
 	u8			rx_idle;
 
 	struct mutex		tx_lock;
@@ -256,6 +259,8 @@ void smc_conn_stop(struct smc_conn *c);
 void smc_conn_cork_expired(struct work_struct *work);
 int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags);
+int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
+		       sk_read_actor_t actor);
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c);
 
 /* close.c */

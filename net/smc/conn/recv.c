@@ -8,13 +8,14 @@
 #include "../stats.h"
 #include "../trace.h"
 #include "conn.h"
+#include "reader.h"
 #include "urgent.h"
 
 /*
  * Copy @len bytes from position @seq to the user, around the end of the ring; as
  * in send.c without the check of hardened usercopy.
  */
-static size_t drain(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len)
+static __always_inline size_t drain(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len)
 {
 	u32 pos = seq & (c->rx_size - 1);
 	size_t first = min_t(size_t, len, c->rx_size - pos);
@@ -159,7 +160,7 @@ static size_t take(struct smc_conn *c, struct msghdr *msg, u64 seq, size_t len,
 }
 
 /* What is in front of the next byte is free again. */
-static void consume(struct smc_conn *c, u64 seq)
+static __always_inline void consume(struct smc_conn *c, u64 seq)
 {
 	WRITE_ONCE(c->rx_cons, seq);
 	c->fabric->ops->consumed(c);
@@ -182,6 +183,14 @@ static int mind_urgent(struct sock *sk, struct smc_conn *c, u64 *seq, size_t *n,
 	if (rc > 0 && !(flags & MSG_PEEK))
 		consume(c, at.seq);
 	return rc;
+}
+
+static __always_inline void count_call(struct sock *sk, struct smc_conn *c, size_t copied)
+{
+	if (likely(copied - 1 < SMC_CONN_SMALL_CALL))
+		c->rx_calls++;
+	else if (copied)
+		smc_stats_large_recv(sk, c, copied);
 }
 
 /**
@@ -247,13 +256,94 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		sk_peek_offset_bwd(sk, n);
 		consume(c, seq);
 	} while (copied < len);
-	if (likely(copied - 1 < SMC_CONN_SMALL_CALL))
-		c->rx_calls++;
-	else if (copied)
-		smc_stats_large_recv(sk, c, copied);
+	count_call(sk, c, copied);
 	mutex_unlock(&c->rx_lock);
 	trace_smc_rx_recvmsg(sk, c->dev, copied);
 	return copied ? copied : rc;
+}
+
+/* Readers in the kernel take packets, and may keep them: a copy. */
+static struct sk_buff *take_skb(struct sock *sk, struct smc_conn *c, u64 seq, size_t len)
+{
+	struct sk_buff *skb;
+	struct iov_iter to;
+	struct kvec vec;
+
+	len = min_t(size_t, len, SKB_MAX_ALLOC);
+	skb = alloc_skb(len, sk->sk_allocation);
+	if (!skb)
+		return NULL;
+	vec.iov_base = skb_put(skb, len);
+	vec.iov_len = len;
+	iov_iter_kvec(&to, ITER_DEST, &vec, 1, len);
+	drain(c, seq, &to, len);
+	return skb;
+}
+
+/* Give @actor what there is until it wants no more; the caller holds rx_lock. */
+static int feed(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
+		sk_read_actor_t actor)
+{
+	u64 seq = c->rx_cons, unread;
+	struct sk_buff *skb;
+	int copied = 0, used;
+	size_t n;
+
+	while ((s64)(unread = smp_load_acquire(&c->rx_prod) - seq) > 0) {
+		n = unread;
+		if (unlikely(READ_ONCE(c->urg_data))) {
+			used = mind_urgent(sk, c, &seq, &n, copied, 0, 0);
+			if (used < 0)
+				break;
+			if (used)
+				continue;
+		}
+		skb = take_skb(sk, c, seq, n);
+		used = skb ? actor(desc, skb, 0, skb->len) : -ENOMEM;
+		consume_skb(skb);
+		if (used <= 0)
+			return copied ? copied : used;
+		seq += used;
+		copied += used;
+		sk_peek_offset_bwd(sk, used);
+		consume(c, seq);
+		if (!desc->count)
+			break;
+	}
+	return copied;
+}
+
+/**
+ * smc_conn_read_sock() - hand what has arrived to a reader in the kernel
+ * @sk: the socket, locked
+ * @c: its connection
+ * @desc: for @actor; reading stops when its count is 0
+ * @actor: takes all or some of the packet it is given, or says why not
+ *
+ * From the first call on sk_data_ready is called when there is something to read, see
+ * struct smc_reader.  Does nothing but bring this about where it may not sleep, and while
+ * somebody else receives.
+ *
+ * Context: that of a socket's owner; reads in process context only.
+ * Return: bytes taken, 0 if there are none, or a negative errno, -ENOMEM or @actor's.
+ */
+int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
+		       sk_read_actor_t actor)
+{
+	int rc = smc_reader_attach(sk, c);
+
+	if (rc)
+		return rc;
+	/* This lock comes before the socket's, so it cannot be waited for. */
+	if (in_interrupt() || !mutex_trylock(&c->rx_lock)) {
+		smc_reader_queue(c->reader);
+		return 0;
+	}
+	rc = feed(sk, c, desc, actor);
+	count_call(sk, c, max(rc, 0));
+	mutex_unlock(&c->rx_lock);
+	trace_smc_rx_recvmsg(sk, c->dev, max(rc, 0));
+	return rc;
 }
 
 static bool readable(struct sock *sk, struct smc_conn *c)

@@ -139,6 +139,29 @@ static int smc_set_rcvlowat(struct sock *sk, int val)
 	return rc;
 }
 
+/* For those in the kernel who parse a stream. */
+static int smc_peek_len(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c = get_conn(sk);
+
+	if (c)
+		return min_t(u64, smc_urgent_inq(sk, c), INT_MAX);
+	return smc_unsettled(smc_sk(sk)) ? 0 : tcp_ops(sk)->peek_len(sock);
+}
+
+static int smc_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor_t actor)
+{
+	struct smc_conn *c = get_conn(sk);
+
+	if (c)
+		return smc_conn_read_sock(sk, c, desc, actor);
+	/* What TCP has there is not for a reader. */
+	if (smc_unsettled(smc_sk(sk)) && sk->sk_state != TCP_LISTEN)
+		return 0;
+	return tcp_ops(sk)->read_sock(sk, desc, actor);
+}
+
 static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 {
 	u64 n;
@@ -480,12 +503,12 @@ void __init smc_ops_init(struct smc_family *f)
 	f->ops.sendmsg = smc_sendmsg;
 	f->ops.recvmsg = smc_recvmsg;
 	f->ops.set_rcvlowat = smc_set_rcvlowat;
+	f->ops.peek_len = smc_peek_len;
+	f->ops.read_sock = smc_read_sock;
 	/* These read or write TCP's own queues. */
 	f->ops.mmap = sock_no_mmap;
 	f->ops.splice_read = NULL;
-	f->ops.read_sock = NULL;
 	f->ops.read_skb = NULL;
-	f->ops.peek_len = NULL;
 	f->ops.sendmsg_locked = NULL;
 	smc_compat_ops_init(&f->ops);
 }

@@ -27,6 +27,9 @@ static int set_smc(struct sock *sk, int name, sockptr_t val, unsigned int len)
 	case SMC_TEST_RAW_CLC:
 		smc_sk(sk)->raw_clc = on;
 		break;
+	case SMC_TEST_ECHO:
+		rc = smc_test_echo(sk);
+		break;
 #endif
 	default:
 		rc = -ENOPROTOOPT;
@@ -164,17 +167,33 @@ static void fill_info(struct sock *sk, struct smc_sockopt_info *info)
 	release_sock(sk);
 }
 
+/* An option that is an int. */
+static int get_own_int(struct sock *sk, int name, int *val)
+{
+	switch (name) {
+	case SMC_LIMIT_HS:
+		*val = READ_ONCE(smc_sk(sk)->limit_hs);
+		return 0;
+#ifdef CONFIG_SMC_TEST
+	case SMC_TEST_PEEK_LEN:
+		*val = READ_ONCE(sk->sk_socket->ops)->peek_len(sk->sk_socket);
+		return 0;
+#endif
+	}
+	return -ENOPROTOOPT;
+}
+
 static int get_smc(struct sock *sk, int name, char __user *val, int __user *optlen)
 {
 	struct smc_sockopt_info info;
-	int len, size = sizeof(info), on = READ_ONCE(smc_sk(sk)->limit_hs);
+	int len, val_int, size = sizeof(info);
 	const void *from = &info;
 
-	if (name == SMC_LIMIT_HS) {
-		from = &on;
-		size = sizeof(on);
-	} else if (name != SMC_SOCK_INFO) {
-		return -ENOPROTOOPT;
+	if (name != SMC_SOCK_INFO) {
+		if (get_own_int(sk, name, &val_int))
+			return -ENOPROTOOPT;
+		from = &val_int;
+		size = sizeof(val_int);
 	}
 	if (get_user(len, optlen))
 		return -EFAULT;

@@ -34,6 +34,8 @@
 #define SOL_SMC		286
 #define SMC_SOCK_INFO	0x100
 #define SMC_TEST_RAW_CLC 0x200
+#define SMC_TEST_ECHO	0x201
+#define SMC_TEST_PEEK_LEN 0x202
 
 struct smc_sock_info_u {
 	uint32_t mode;

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A reader in the kernel: who uses proto_ops.read_sock.
+ *
+ * Such a reader expects sk_data_ready, which nothing on the way of our data calls.  So it
+ * waits in the queue of the socket like everybody else, and costs nothing where there is
+ * none.  It is called where it may read at once: by a work item, as the owner of the socket.
+ */
+#include <linux/slab.h>
+#include <linux/wait.h>
+#include "../smc.h"
+#include "reader.h"
+
+/**
+ * struct smc_reader - the reader of a connection
+ * @entry:	in the socket's wait queue while it has one; under state_lock
+ * @work:	calls sk_data_ready; holds the socket and the connection
+ * @sk:		the socket
+ * @c:		its connection
+ * @caller:	who is calling sk_data_ready
+ */
+struct smc_reader {
+	struct wait_queue_entry	entry;
+	struct work_struct	work;
+	struct sock		*sk;
+	struct smc_conn		*c;
+	struct task_struct	*caller;
+};
+
+static void reader_work(struct work_struct *work)
+{
+	struct smc_reader *r = container_of(work, struct smc_reader, work);
+	struct smc_conn *c = r->c;
+	struct sock *sk = r->sk;
+
+	lock_sock(sk);
+	if (!sock_flag(sk, SOCK_DEAD)) {
+		WRITE_ONCE(r->caller, current);
+		sk->sk_data_ready(sk);
+		WRITE_ONCE(r->caller, NULL);
+	}
+	release_sock(sk);
+	smc_conn_put(c);
+	sock_put(sk);
+}
+
+/**
+ * smc_reader_queue() - call sk_data_ready soon
+ * @r: the reader, whose connection somebody else holds as well
+ *
+ * Context: any.
+ */
+void smc_reader_queue(struct smc_reader *r)
+{
+	smc_conn_get(r->c);
+	sock_hold(r->sk);
+	if (queue_work(smc_wq, &r->work))
+		return;
+	smc_conn_put(r->c);
+	sock_put(r->sk);
+}
+
+/* TCP's own sk_data_ready, which a reader may call after its own, wakes this queue, too. */
+static int wake_reader(struct wait_queue_entry *entry, unsigned int mode, int sync,
+		       void *key)
+{
+	struct smc_reader *r = container_of(entry, struct smc_reader, entry);
+	bool again = in_task() && READ_ONCE(r->caller) == current;
+
+	if (!again && (!key || key_to_poll(key) & (EPOLLIN | EPOLLERR | EPOLLHUP)))
+		smc_reader_queue(r);
+	return 0;
+}
+
+static struct smc_reader *make_reader(struct sock *sk, struct smc_conn *c)
+{
+	struct smc_reader *r = kzalloc(sizeof(*r), gfp_any());
+
+	if (!r)
+		return NULL;
+	init_waitqueue_func_entry(&r->entry, wake_reader);
+	INIT_LIST_HEAD(&r->entry.entry);
+	INIT_WORK(&r->work, reader_work);
+	r->sk = sk;
+	r->c = c;
+	return r;
+}
+
+/**
+ * smc_reader_attach() - from here on sk_data_ready is called
+ * @sk: the socket, locked
+ * @c: its connection
+ *
+ * Context: any but hard interrupts.
+ * Return: 0, also if it was so already, or -ENOMEM.
+ */
+int smc_reader_attach(struct sock *sk, struct smc_conn *c)
+{
+	struct socket_wq *wq;
+
+	if (!c->reader)
+		c->reader = make_reader(sk, c);
+	if (!c->reader)
+		return -ENOMEM;
+	spin_lock_bh(&c->state_lock);
+	wq = rcu_dereference_protected(c->wq, lockdep_is_held(&c->state_lock));
+	if (wq && list_empty(&c->reader->entry.entry))
+		add_wait_queue(&wq->wait, &c->reader->entry);
+	spin_unlock_bh(&c->state_lock);
+	return 0;
+}
+
+/**
+ * smc_reader_leave() - the connection is about to get another wait queue, or none
+ * @c: the connection; its state_lock is held
+ */
+void smc_reader_leave(struct smc_conn *c)
+{
+	struct smc_reader *r = c->reader;
+	struct socket_wq *wq;
+
+	lockdep_assert_held(&c->state_lock);
+	wq = rcu_dereference_protected(c->wq, lockdep_is_held(&c->state_lock));
+	if (!r || !wq || list_empty(&r->entry.entry))
+		return;
+	remove_wait_queue(&wq->wait, &r->entry);
+	INIT_LIST_HEAD(&r->entry.entry);
+}
+
+/**
+ * smc_reader_destroy() - nobody holds the connection any more
+ * @c: the connection, without a wait queue
+ */
+void smc_reader_destroy(struct smc_conn *c)
+{
+	kfree(c->reader);
+}

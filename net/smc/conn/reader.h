@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A reader in the kernel: who uses proto_ops.read_sock. */
+#ifndef SMC_CONN_READER_H
+#define SMC_CONN_READER_H
+
+#include "conn.h"
+
+struct smc_reader;
+
+int smc_reader_attach(struct sock *sk, struct smc_conn *c);
+void smc_reader_queue(struct smc_reader *r);
+void smc_reader_leave(struct smc_conn *c);
+void smc_reader_destroy(struct smc_conn *c);
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An echo in the kernel, in test builds only: it takes over a socket that a program hands
+ * over, as NVMe over TCP has its own, reads it with read_sock and sends everything back.
+ * It holds the file until the stream has ended.
+ */
+#include <linux/file.h>
+#include <linux/net.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
+#include "socket.h"
+#include "sockopt.h"
+
+#define ECHO_SIZE	(8 << 10)
+
+struct smc_test_echo {
+	struct work_struct	work;
+	struct file		*file;
+	struct socket		*sock;
+	void			(*data_ready)(struct sock *sk);
+	void			(*state_change)(struct sock *sk);
+	void			*user;
+	bool			ended;
+	size_t			have;
+	u8			buf[ECHO_SIZE];
+};
+
+static void echo_event(struct sock *sk)
+{
+	struct smc_test_echo *e;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	e = sk->sk_user_data;
+	queue_work(smc_wq, &e->work);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void echo_state_change(struct sock *sk)
+{
+	struct smc_test_echo *e = sk->sk_user_data;
+
+	e->state_change(sk);
+	echo_event(sk);
+}
+
+static int echo_take(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset,
+		     size_t len)
+{
+	struct smc_test_echo *e = desc->arg.data;
+
+	len = min(len, ECHO_SIZE - e->have);
+	if (skb_copy_bits(skb, offset, e->buf + e->have, len))
+		return -EFAULT;
+	e->have += len;
+	desc->count = e->have < ECHO_SIZE;
+	return len;
+}
+
+/* Returns whether it is worth to go on. */
+static bool echo_some(struct smc_test_echo *e)
+{
+	read_descriptor_t desc = { .arg.data = e, .count = 1 };
+	struct sock *sk = e->sock->sk;
+	struct msghdr msg = { };
+	struct kvec vec = { .iov_base = e->buf };
+
+	e->have = 0;
+	lock_sock(sk);
+	READ_ONCE(e->sock->ops)->read_sock(sk, &desc, echo_take);
+	release_sock(sk);
+	vec.iov_len = e->have;
+	return e->have && kernel_sendmsg(e->sock, &msg, &vec, 1, e->have) > 0;
+}
+
+/* Nobody queues the work any more when this returns. */
+static void echo_end(struct smc_test_echo *e)
+{
+	struct sock *sk = e->sock->sk;
+
+	e->ended = true;
+	lock_sock(sk);
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_data_ready = e->data_ready;
+	sk->sk_state_change = e->state_change;
+	sk->sk_user_data = e->user;
+	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
+	kernel_sock_shutdown(e->sock, SHUT_WR);
+	fput(e->file);
+}
+
+static void echo_work(struct work_struct *work)
+{
+	struct smc_test_echo *e = container_of(work, struct smc_test_echo, work);
+
+	if (!e->ended) {
+		struct socket *sock = e->sock;
+		/* What is there now is read below. */
+		bool end = READ_ONCE(sock->ops)->poll(e->file, sock, NULL) &
+			   (EPOLLRDHUP | EPOLLERR);
+
+		while (echo_some(e))
+			;
+		if (end)
+			echo_end(e);
+	}
+	if (e->ended && !work_pending(&e->work))
+		kfree(e);
+}
+
+/**
+ * smc_test_echo() - echo from now on
+ * @sk: the socket, locked, with a file
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_test_echo(struct sock *sk)
+{
+	struct smc_test_echo *e = kzalloc(sizeof(*e), GFP_KERNEL);
+
+	if (!e)
+		return -ENOMEM;
+	INIT_WORK(&e->work, echo_work);
+	e->sock = sk->sk_socket;
+	e->file = get_file(e->sock->file);
+	write_lock_bh(&sk->sk_callback_lock);
+	e->user = sk->sk_user_data;
+	e->data_ready = sk->sk_data_ready;
+	e->state_change = sk->sk_state_change;
+	sk->sk_user_data = e;
+	sk->sk_data_ready = echo_event;
+	sk->sk_state_change = echo_state_change;
+	write_unlock_bh(&sk->sk_callback_lock);
+	/* What came before us. */
+	queue_work(smc_wq, &e->work);
+	return 0;
+}
