@@ -50,8 +50,19 @@ def spread(values):
     return f"{min(values):,.0f}-{max(values):,.0f}" if values else "-"
 
 
-def print_table(rows, counted):
-    """counted: the same programs when instructions count for time, on one processor."""
+def print_beside(rows, kernel):
+    """The kernel's own SMC on this machine, and where the targets come from."""
+    print(f"\n  {'ratio of SMC to TCP':32}{'ours':>10}{'kernel':>10}{'kernel, elsewhere':>20}"
+          f"{'target':>10}")
+    for row, own in zip(rows, kernel):
+        values = (f"{of['ratio']:.2f}" if of["ratio"] is not None else "-" for of in (row, own))
+        print(f"  {row['label']:32}" + "".join(f"{value:>10}" for value in values) +
+              f"{row['incumbent']:>20.2f}{row['target']:>10.2f}")
+
+
+def print_table(rows, counted, kernel=()):
+    """counted: the same programs when instructions count for time, on one processor. kernel:
+    the same with the kernel's own SMC."""
     print(f"\n  {'programs, two CPUs, wall clock':32}{'':8}{'TCP':>10}{'SMC':>10}   smc/tcp"
           f"  target           one CPU, counted   runs of TCP, of SMC")
     for row, exact in zip(rows, counted):
@@ -63,5 +74,7 @@ def print_table(rows, counted):
         print(f"  {row['label']:32}{row['unit']:8}{value['tcp']:>10}{value['smc']:>10}"
               f"{ratio:>10}  {target} {'reached' if reached(row) else 'missed ':8}{beside:>13}"
               f"       {spread(row['runs'].get('tcp'))}, {spread(row['runs'].get('smc'))}")
+    if kernel:
+        print_beside(rows, kernel)
     good = [row["label"] for row in rows if reached(row)]
     print(f"\n  {len(good)} of {len(rows)} targets of programs reached by the medians")

@@ -13,8 +13,14 @@ shift 2
 cd /tmp || exit 1
 
 modprobe -q udp_tunnel
+if [ -n "$SMC_KERNEL_MODULES" ]; then
+	modprobe -q ib_core
+	SMC_KO=$SMC_KERNEL_MODULES/smc.ko SMC_DIAG_KO=$SMC_KERNEL_MODULES/smc_diag.ko
+fi
 insmod "$SMC_KO" || exit 1
 insmod "$SMC_DIAG_KO" || exit 1
+# The kernel's own loopback has no SEID.
+[ -z "$SMC_KERNEL_MODULES" ] || "$tools/smcd" ueid add SMC.BENCH.EID || exit 1
 
 # Each transport has its own ports: 1 in the hundreds is SMC.
 declare -A prefix=([tcp]="" [smc]=$tools/smc_run) hundred=([tcp]=0 [smc]=1)
