@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ending a connection: RFC 7609, 4.8. */
+#include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../trace.h"
 #include "conn.h"
@@ -107,4 +108,39 @@ void smc_conn_close(struct smc_conn *c)
 void smc_conn_abort(struct smc_conn *c)
 {
 	own_event(c, SMC_EV_ABORT);
+}
+
+/**
+ * smc_conn_reset_tcp() - the peer is gone: let TCP say so, as after a reset
+ * @sk: the socket
+ * @c: its connection
+ *
+ * Who has seen the end of the stream is told of a broken pipe.
+ *
+ * Context: process, the socket is not locked.
+ */
+void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
+{
+	bool end = READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT;
+
+	if (c->late_fin)
+		end = READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_BROKEN));
+	tcp_abort(sk, end ? EPIPE : ECONNRESET);
+}
+
+/**
+ * smc_conn_heed_abort() - a peer that has aborted resets TCP, and may not have come to it
+ * @sk: the socket
+ * @c: its connection
+ * @flags: its rx_flags, as the caller has read them and goes by
+ *
+ * Whoever sees the abort, and is going to say so, brings the reset about himself: there is
+ * an error then that says why.
+ *
+ * Context: process, the socket is not locked.
+ */
+void smc_conn_heed_abort(struct sock *sk, const struct smc_conn *c, unsigned long flags)
+{
+	if (flags & BIT(SMC_FLAG_ABORT) && inet_sk_state_load(sk) != TCP_CLOSE)
+		smc_conn_reset_tcp(sk, c);
 }

@@ -270,5 +270,6 @@ void smc_conn_done(struct smc_conn *c);
 void smc_conn_close(struct smc_conn *c);
 void smc_conn_abort(struct smc_conn *c);
 void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c);
+void smc_conn_heed_abort(struct sock *sk, const struct smc_conn *c, unsigned long flags);
 
 #endif

@@ -108,8 +108,7 @@ static int rx_end(struct sock *sk, struct smc_conn *c)
 {
 	unsigned long flags = READ_ONCE(c->rx_flags);
 
-	if (unlikely(flags & BIT(SMC_FLAG_ABORT)) && sk->sk_state != TCP_CLOSE)
-		smc_conn_reset_tcp(sk, c);
+	smc_conn_heed_abort(sk, c, flags);
 	if (c->late_fin ? flags & BIT(SMC_FLAG_BROKEN) : sock_flag(sk, SOCK_DONE))
 		return 0;
 	if (sk->sk_err)
@@ -367,9 +366,8 @@ static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 	__poll_t mask = 0;
 	u8 shutdown;
 
-	/* TCP's reset is still under way, but who is told of an error asks which (SO_ERROR). */
-	if (flags & BIT(SMC_FLAG_ABORT) && inet_sk_state_load(sk) != TCP_CLOSE)
-		smc_conn_reset_tcp(sk, c);
+	/* Who is told of an error asks which (SO_ERROR). */
+	smc_conn_heed_abort(sk, c, flags);
 	shutdown = READ_ONCE(sk->sk_shutdown);
 	if (flags)
 		shutdown |= RCV_SHUTDOWN;

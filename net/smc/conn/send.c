@@ -180,24 +180,6 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *t
 	return rc;
 }
 
-/**
- * smc_conn_reset_tcp() - the peer is gone: let TCP say so, as after a reset
- * @sk: the socket
- * @c: its connection
- *
- * Who has seen the end of the stream is told of a broken pipe.
- *
- * Context: process, the socket is not locked.
- */
-void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
-{
-	bool end = READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT;
-
-	if (c->late_fin)
-		end = READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_BROKEN));
-	tcp_abort(sk, end ? EPIPE : ECONNRESET);
-}
-
 /*
  * The peer has closed: TCP would accept the data, be answered with a reset, and
  * report it on the next call.
@@ -215,9 +197,7 @@ static size_t send_to_nobody(struct sock *sk, struct smc_conn *c,
 /* Why nothing more can be sent; called without data sent so far. */
 static int tx_error(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
 {
-	if (READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT) &&
-	    sk->sk_state != TCP_CLOSE)
-		smc_conn_reset_tcp(sk, c);
+	smc_conn_heed_abort(sk, c, READ_ONCE(c->rx_flags));
 	return sk_stream_error(sk, msg->msg_flags, -EPIPE);
 }
 
