@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Life of a connection, and the events that reach it from its fabric. */
 #include <linux/rcupdate.h>
+#include <linux/slab.h>
 #include <linux/wait.h>
 #include "../fabric/fabric.h"
 #include "../group/buf.h"
@@ -50,7 +51,7 @@ void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
  */
 void smc_conn_destroy(struct smc_conn *c)
 {
-	smc_reader_destroy(c);
+	kfree(c->reader);
 	if (c->elem)
 		smc_elem_put(c->elem);
 }
@@ -77,7 +78,8 @@ void smc_conn_put(struct smc_conn *c)
 void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
 {
 	spin_lock_bh(&c->state_lock);
-	smc_reader_leave(c);
+	if (unlikely(c->reader))
+		smc_reader_leave(c);
 	rcu_assign_pointer(c->wq, wq);
 	spin_unlock_bh(&c->state_lock);
 }

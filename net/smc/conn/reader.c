@@ -112,7 +112,7 @@ int smc_reader_attach(struct sock *sk, struct smc_conn *c)
 
 /**
  * smc_reader_leave() - the connection is about to get another wait queue, or none
- * @c: the connection; its state_lock is held
+ * @c: the connection, with a reader; its state_lock is held
  */
 void smc_reader_leave(struct smc_conn *c)
 {
@@ -121,17 +121,8 @@ void smc_reader_leave(struct smc_conn *c)
 
 	lockdep_assert_held(&c->state_lock);
 	wq = rcu_dereference_protected(c->wq, lockdep_is_held(&c->state_lock));
-	if (!r || !wq || list_empty(&r->entry.entry))
+	if (!wq || list_empty(&r->entry.entry))
 		return;
 	remove_wait_queue(&wq->wait, &r->entry);
 	INIT_LIST_HEAD(&r->entry.entry);
-}
-
-/**
- * smc_reader_destroy() - nobody holds the connection any more
- * @c: the connection, without a wait queue
- */
-void smc_reader_destroy(struct smc_conn *c)
-{
-	kfree(c->reader);
 }

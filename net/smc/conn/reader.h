@@ -10,6 +10,5 @@ struct smc_reader;
 int smc_reader_attach(struct sock *sk, struct smc_conn *c);
 void smc_reader_queue(struct smc_reader *r);
 void smc_reader_leave(struct smc_conn *c);
-void smc_reader_destroy(struct smc_conn *c);
 
 #endif
