@@ -22,7 +22,8 @@
  *			Whoever drives it holds it: the worker, or a system call
  *			that waits for the outcome.
  *  conn->tx_lock,	one sender, one receiver at a time.  Never both at once,
- *  conn->rx_lock	never held while sleeping for the peer.
+ *  conn->rx_lock	never held while sleeping for the peer.  A reader in the kernel,
+ *			who has lock_sock, only tries for the latter.
  *  lock_sock(sk)	phase, reason, smc->conn, sk_prot and ops changes.
  *  lgr->life (mutex)	links and memory of a link group while they are made, used
  *			and given back; nobody waits for the peer under it.
