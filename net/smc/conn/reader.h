@@ -5,8 +5,6 @@
 
 #include "conn.h"
 
-struct smc_reader;
-
 int smc_reader_attach(struct sock *sk, struct smc_conn *c);
 void smc_reader_queue(struct smc_reader *r);
 void smc_reader_leave(struct smc_conn *c);

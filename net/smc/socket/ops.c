@@ -139,6 +139,12 @@ static int smc_set_rcvlowat(struct sock *sk, int val)
 	return rc;
 }
 
+/* Is what TCP has there not the application's? */
+static bool tcp_queue_hidden(const struct sock *sk)
+{
+	return smc_unsettled(smc_sk(sk)) && sk->sk_state != TCP_LISTEN;
+}
+
 /* For those in the kernel who parse a stream. */
 static int smc_peek_len(struct socket *sock)
 {
@@ -147,7 +153,7 @@ static int smc_peek_len(struct socket *sock)
 
 	if (c)
 		return min_t(u64, smc_urgent_inq(sk, c), INT_MAX);
-	return smc_unsettled(smc_sk(sk)) ? 0 : tcp_ops(sk)->peek_len(sock);
+	return tcp_queue_hidden(sk) ? 0 : tcp_ops(sk)->peek_len(sock);
 }
 
 static int smc_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor_t actor)
@@ -156,10 +162,7 @@ static int smc_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor
 
 	if (c)
 		return smc_conn_read_sock(sk, c, desc, actor);
-	/* What TCP has there is not for a reader. */
-	if (smc_unsettled(smc_sk(sk)) && sk->sk_state != TCP_LISTEN)
-		return 0;
-	return tcp_ops(sk)->read_sock(sk, desc, actor);
+	return tcp_queue_hidden(sk) ? 0 : tcp_ops(sk)->read_sock(sk, desc, actor);
 }
 
 static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
@@ -198,9 +201,7 @@ static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 		n = conn_ioctl(sk, c, cmd);
 		if (n >= 0)
 			return put_user(n, (int __user *)arg);
-	} else if (cmd == SIOCINQ && smc_unsettled(smc_sk(sk)) &&
-		   sk->sk_state != TCP_LISTEN) {
-		/* What TCP has there is not the application's. */
+	} else if (cmd == SIOCINQ && tcp_queue_hidden(sk)) {
 		return put_user(0, (int __user *)arg);
 	}
 	return tcp_ops(sk)->ioctl(sock, cmd, arg);

@@ -419,6 +419,21 @@ unsigned int await_mask(int fd, unsigned int want)
 	return mask;
 }
 
+int ask(int fd, unsigned long cmd)
+{
+	int n = -7;
+
+	return ioctl(fd, cmd, &n) < 0 ? -1 : n;
+}
+
+void reset(int fd)
+{
+	struct linger l = { .l_onoff = 1 };
+
+	X(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l)));
+	close(fd);
+}
+
 void await_inq(int fd, int bytes)
 {
 	int n = -1;
@@ -693,4 +708,16 @@ void worker_start(struct worker *w)
 void worker_join(struct worker *w)
 {
 	pthread_join(w->thread, NULL);
+}
+
+void *worker_send(struct worker *w)
+{
+	send_bytes(w->fd, w->pos, w->len, w->chunk);
+	return NULL;
+}
+
+void *worker_recv(struct worker *w)
+{
+	recv_bytes(w->fd, w->pos, w->len, w->chunk);
+	return NULL;
 }

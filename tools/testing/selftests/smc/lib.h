@@ -172,6 +172,8 @@ void set_nonblock(int fd, bool on);
 int set_int(int fd, int level, int opt, int value);
 int get_int(int fd, int level, int opt);
 void set_timeo(int fd, int opt, int ms);
+int ask(int fd, unsigned long cmd);	/* an ioctl that answers with an int, or -1 */
+void reset(int fd);			/* close, and let the peer see a reset */
 unsigned int poll_mask(int fd, unsigned int events);	/* right now */
 unsigned int await_mask(int fd, unsigned int want);	/* all of @want set */
 void await_inq(int fd, int bytes);
@@ -216,6 +218,8 @@ struct worker {
 
 void worker_start(struct worker *w);
 void worker_join(struct worker *w);
+void *worker_send(struct worker *w);	/* run: send_bytes() and recv_bytes() as w says */
+void *worker_recv(struct worker *w);
 
 
 #endif

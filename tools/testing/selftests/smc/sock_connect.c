@@ -478,15 +478,13 @@ static void disconnect_to_tcp_client(void)
 /* Corked, reset by the peer, and connected again before anybody asked. */
 static void reset_again_server(void)
 {
-	struct linger l0 = { 1, 0 };
 	int l = serve();
 
 	for (int i = 0; i < 6; i++) {
 		int fd = accept_one(l);
 
 		barrier("corked");
-		X(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l0, sizeof(l0)));
-		close(fd);
+		reset(fd);
 		barrier("reset");
 		fd = accept_one(l);
 		ping_pong(fd);

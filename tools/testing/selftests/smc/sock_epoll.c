@@ -230,7 +230,6 @@ static void epoll_oneshot_server(void)
 
 static void epoll_oneshot_client(void)
 {
-	struct linger l = { 1, 0 };
 	int fd = pair();
 
 	barrier("first");
@@ -240,8 +239,7 @@ static void epoll_oneshot_client(void)
 	barrier("third");
 	send_bytes(fd, 2, 1, 1);
 	barrier("reset");
-	X(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l)));
-	close(fd);
+	reset(fd);
 }
 
 /* Added before connect: the watch survives whatever the socket becomes. */

@@ -9,13 +9,6 @@
 
 #include "lib.h"
 
-static int ask(int fd, unsigned long cmd)
-{
-	int n = -7;
-
-	return ioctl(fd, cmd, &n) < 0 ? -1 : n;
-}
-
 static void inq_server(void)
 {
 	char buf[100];

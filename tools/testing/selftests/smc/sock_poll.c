@@ -132,11 +132,9 @@ static void poll_reset_server(void)
 
 static void poll_reset_client(void)
 {
-	struct linger l = { 1, 0 };
 	int fd = pair();
 
-	X(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l)));
-	close(fd);
+	reset(fd);
 	barrier("reset");
 }
 

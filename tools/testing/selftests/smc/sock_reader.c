@@ -30,13 +30,6 @@ static void echo(int fd)
 	AWAIT(!recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT));
 }
 
-/* What the echo sends back from @pos on. */
-static void *receive(struct worker *w)
-{
-	recv_bytes(w->fd, w->pos, w->len, 30000);
-	return NULL;
-}
-
 static void kernel_reader_server(void)
 {
 	int fd = pair();
@@ -49,7 +42,7 @@ static void kernel_reader_server(void)
 static void kernel_reader_client(void)
 {
 	static const size_t sizes[] = { 10, 1, 1000, 4096, 8192, 20000, 1 };
-	struct worker w = { .run = receive, .len = 2 << 20 };
+	struct worker w = { .run = worker_recv, .len = 2 << 20, .chunk = 30000 };
 	uint64_t pos = 0;
 	int fd = pair();
 	char c;
@@ -72,11 +65,6 @@ static void kernel_reader_client(void)
 }
 
 /* The urgent byte is not part of the stream. */
-static void kernel_reader_urgent_server(void)
-{
-	kernel_reader_server();
-}
-
 static void kernel_reader_urgent_client(void)
 {
 	int fd = pair();
@@ -91,14 +79,6 @@ static void kernel_reader_urgent_client(void)
 	X(shutdown(fd, SHUT_WR));
 	R(recv(fd, buf, 1, 0));
 	barrier("done");
-}
-
-static void reset(int fd)
-{
-	struct linger l = { .l_onoff = 1 };
-
-	X(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l)));
-	close(fd);
 }
 
 /* The client resets while the reader waits; the server's file is closed before. */
@@ -132,12 +112,9 @@ static void kernel_reader_reset_client(void)
 
 static int peek_len(int fd)
 {
-	int n;
-
 	if (smc_mode(fd) != MODE_TCP)
 		return get_int(fd, SOL_SMC, SMC_TEST_PEEK_LEN);
-	X(ioctl(fd, FIONREAD, &n));
-	return n;
+	return X(ask(fd, FIONREAD));
 }
 
 static void kernel_peek_len_server(void)
@@ -166,7 +143,8 @@ static void kernel_peek_len_client(void)
 
 const struct test_case reader_cases[] = {
 	CASE(kernel_reader, F_SLOW, "read_sock: an echo in the kernel gives back every byte"),
-	CASE(kernel_reader_urgent, 0, "read_sock goes past an urgent byte"),
+	{ "kernel_reader_urgent", kernel_reader_server, kernel_reader_urgent_client, 0,
+	  "read_sock goes past an urgent byte" },
 	CASE(kernel_reader_reset, 0, "read_sock when the file is closed and the peer resets"),
 	CASE(kernel_peek_len, 0, "peek_len is what can be read"),
 	{ }

@@ -81,27 +81,15 @@ static void recv_8m_waitall_client(void)
 	barrier("all");
 }
 
-static void *sender(struct worker *w)
-{
-	send_bytes(w->fd, w->pos, w->len, w->chunk);
-	return NULL;
-}
-
-static void *receiver(struct worker *w)
-{
-	recv_bytes(w->fd, w->pos, w->len, w->chunk);
-	return NULL;
-}
-
 #define DUPLEX	(2u << 20)
 
 /* Two threads on each side: both directions at once, odd sizes. */
 static void both_ways(int fd, size_t len, size_t send_chunk, size_t recv_chunk)
 {
-	struct worker tx = { .run = sender, .fd = fd, .len = len,
+	struct worker tx = { .run = worker_send, .fd = fd, .len = len,
 			     .chunk = send_chunk,
 			     .pos = me.is_server ? 0 : 999983 };
-	struct worker rx = { .run = receiver, .fd = fd, .len = len,
+	struct worker rx = { .run = worker_recv, .fd = fd, .len = len,
 			     .chunk = recv_chunk,
 			     .pos = me.is_server ? 999983 : 0 };
 

@@ -7,13 +7,6 @@
 
 #include "lib.h"
 
-static int ask(int fd, unsigned long cmd)
-{
-	int n = -7;
-
-	return ioctl(fd, cmd, &n) < 0 ? -1 : n;
-}
-
 /* What recv() returns as text, up to 99 bytes. */
 static void read_text(int fd, int flags)
 {
