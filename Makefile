@@ -30,7 +30,7 @@ variant := $(if $(TEST),-test)
 out-of = build/$(1)$(variant)
 
 .DEFAULT_GOAL := modules
-.PHONY: help modules sparse tools install uninstall shell demo check check-debug bench fuzz \
+.PHONY: help modules sparse tools install uninstall shell demo check check-debug soak bench fuzz \
 	intree clean say-kernels FORCE
 
 help:
@@ -43,8 +43,9 @@ help:
 ## make uninstall [DESTDIR=dir]    takes all of that away
 ## make demo                       nginx, curl and wrk over SMC in a virtual machine
 ## make shell [KVER=] [VMS=2]      a shell in a virtual machine with the module loaded, or in two with a link
-## make check                      unit tests, fuzz smoke, the suite in guests with 6.1 and 6.12, SMC-R in pairs of guests
+## make check [PARTS="host 6.12"]  unit tests, fuzz smoke, the suite in guests with 6.1 and 6.12, SMC-R in pairs of guests
 ## make check-debug                the suite on a kernel with KASAN, lockdep, kmemleak and failing allocations, SMC-R between two of them
+## make soak [SECONDS=7200]        so long random, colliding socket calls on a kernel with KASAN, then on one with KCSAN
 ## make bench                      cost of operations against TCP, AF_UNIX and pipe, into build/bench/
 ## make fuzz [RUNS=10000000]       the long run of the fuzzers
 ## make intree                     shows that the tree builds inside a kernel tree
@@ -106,10 +107,16 @@ demo:
 	@tools/demo/run
 
 check:
-	@tools/testing/check all
+	@tools/install-packages start
+	@tools/testing/check $(or $(PARTS),all)
 
 check-debug:
-	@tools/testing/check debug rdma-debug
+	@tools/install-packages start
+	@tools/testing/check debug rdma-debug rdma-hostile-debug
+
+soak:
+	@tools/install-packages start
+	@$(if $(SECONDS),SMC_SOAK_SECONDS=$(SECONDS)) tools/testing/check soak soak-kcsan
 
 bench:
 	@tools/install-packages bench

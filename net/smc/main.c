@@ -10,15 +10,38 @@
 #include "socket/socket.h"
 
 struct workqueue_struct *smc_wq;
+struct workqueue_struct *smc_hs_wq;
+struct workqueue_struct *smc_close_wq;
+
+static void free_queues(void)
+{
+	if (smc_close_wq)
+		destroy_workqueue(smc_close_wq);
+	if (smc_hs_wq)
+		destroy_workqueue(smc_hs_wq);
+	if (smc_wq)
+		destroy_workqueue(smc_wq);
+}
+
+/* Work of one kind, however much there is of it, must not keep the others from running. */
+static int __init make_queues(void)
+{
+	smc_wq = alloc_workqueue("smc", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	smc_close_wq = alloc_workqueue("smc_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (smc_wq && smc_hs_wq && smc_close_wq)
+		return 0;
+	free_queues();
+	return -ENOMEM;
+}
 
 static int __init smc_init(void)
 {
 	int rc;
 
-	/* Who waits for the lock of one socket keeps nobody else from running. */
-	smc_wq = alloc_workqueue("smc", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (!smc_wq)
-		return -ENOMEM;
+	rc = make_queues();
+	if (rc)
+		return rc;
 	smc_eid_init();
 	smc_wait_init();
 	rc = smc_netns_init();
@@ -33,21 +56,22 @@ static int __init smc_init(void)
 	rc = smc_rdma_init();
 	if (rc)
 		goto err_loopback;
-	rc = smc_family_init();
-	if (rc)
-		goto err_rdma;
 	rc = smc_genl_init();
 	if (rc)
-		goto err_family;
+		goto err_rdma;
 	rc = smc_genl_pnet_init();
 	if (rc)
 		goto err_genl;
+	/* Last, as a socket that somebody has made by then cannot be taken back. */
+	rc = smc_family_init();
+	if (rc)
+		goto err_genl_pnet;
 	return 0;
 
+err_genl_pnet:
+	smc_genl_pnet_exit();
 err_genl:
 	smc_genl_exit();
-err_family:
-	smc_family_exit();
 err_rdma:
 	smc_rdma_exit();
 err_loopback:
@@ -57,7 +81,7 @@ err_hs:
 err_netns:
 	smc_netns_exit();
 err_wq:
-	destroy_workqueue(smc_wq);
+	free_queues();
 	return rc;
 }
 
@@ -68,11 +92,13 @@ static void __exit smc_exit(void)
 	smc_family_exit();
 	/* Timers and callbacks that dropped the last reference have returned. */
 	synchronize_rcu();
+	flush_workqueue(smc_hs_wq);
+	flush_workqueue(smc_close_wq);
 	flush_workqueue(smc_wq);
 	smc_rdma_exit();
 	smc_loopback_exit();
 	smc_netns_exit();
-	destroy_workqueue(smc_wq);
+	free_queues();
 	smc_hs_exit();
 	rcu_barrier();
 }

@@ -8,6 +8,11 @@
 
 unsigned int smc_net_id __ro_after_init;
 
+static unsigned long part_of_memory(unsigned int part)
+{
+	return max_t(unsigned long, (totalram_pages() << PAGE_SHIFT) / part, 16ul << 20);
+}
+
 static int __net_init smc_net_init(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
@@ -26,17 +31,18 @@ static int __net_init smc_net_init(struct net *net)
 	sn->smcr_buf_type = SMC_MEM_MIXED;
 	sn->smcr_max_conns = 255;
 	sn->smcr_max_links = 2;
+	sn->smcr_max_lgrs = 1024;
+	sn->smcr_max_lgrs_per_peer = 64;
 	sn->smcr_max_send_wr = 64;
 	sn->smcr_max_recv_wr = 512;
 	sn->smcr_testlink_time = 30;
 	sn->lgr_idle_time = 600;
 	/* An eighth of the memory, as z/OS caps what SMC may fix. */
-	sn->mem_max = max_t(unsigned long, (totalram_pages() << PAGE_SHIFT) / 8,
-			    16ul << 20);
+	sn->mem_max = part_of_memory(8);
 	sn->stats = alloc_percpu(struct smc_stats);
 	if (!sn->stats)
 		return -ENOMEM;
-	sn->budget = smc_budget_new(sn->mem_max);
+	sn->budget = smc_budget_new(sn->mem_max, net->user_ns != &init_user_ns);
 	if (!sn->budget)
 		goto err_stats;
 	sn->pools = smc_pools_new(sn->budget, SMC_MEM_MIXED, NULL, NULL);
@@ -73,6 +79,7 @@ static struct pernet_operations smc_net_ops = {
 
 int __init smc_netns_init(void)
 {
+	smc_host_mem_max = part_of_memory(4);
 	return register_pernet_subsys(&smc_net_ops);
 }
 

@@ -38,6 +38,8 @@ struct smc_lgrs {
 /**
  * struct smc_net - SMC in one network namespace
  * @net:	the namespace
+ * @has_peer_id: @peer_id is set, and stays
+ * @peer_id:	identity of this TCP/IP stack (RFC 7609, A.2.1)
  * @stats:	counters, see stats.h
  * @budget:	memory of all buffers, capped by @mem_max
  * @pools:	elements of fabrics inside this kernel
@@ -48,6 +50,8 @@ struct smc_lgrs {
  * @n_lgrs:	their number, with those that are ending
  * @smcr_max_conns: net.smc.smcr_max_conns_per_lgr
  * @smcr_max_links: net.smc.smcr_max_links_per_lgr
+ * @smcr_max_lgrs: net.smc.smcr_max_lgrs: link groups, with those that are ending
+ * @smcr_max_lgrs_per_peer: net.smc.smcr_max_lgrs_per_peer: those with one address
  * @smcr_max_send_wr: net.smc.smcr_max_send_wr: posts that a link can have under way
  * @smcr_max_recv_wr: net.smc.smcr_max_recv_wr: receive buffers of a link
  * @smcr_testlink_time: net.smc.smcr_testlink_time: seconds without a word from the
@@ -65,6 +69,8 @@ struct smc_lgrs {
  */
 struct smc_net {
 	struct net		*net;
+	bool			has_peer_id;
+	u8			peer_id[8];
 	struct smc_stats __percpu *stats;
 	struct smc_budget	*budget;
 	struct smc_pools	*pools;
@@ -73,6 +79,8 @@ struct smc_net {
 	atomic_t		n_lgrs;
 	int			smcr_max_conns;
 	int			smcr_max_links;
+	int			smcr_max_lgrs;
+	int			smcr_max_lgrs_per_peer;
 	int			smcr_max_send_wr;
 	int			smcr_max_recv_wr;
 	int			smcr_testlink_time;

@@ -12,8 +12,33 @@
  *	                     +------- falls back -----------------+--> TCP
  *
  * In phase UP the data flows through smc->conn and the TCP connection idles
- * below.  In phase TCP sk_prot and the ops are TCP's own, and nothing of SMC is
- * on any path until the socket is disconnected.
+ * below.  In phase TCP the operations hand every call through to TCP.
+ *
+ * The rule of the three tables.  Others hold copies of sk_prot, icsk_af_ops and
+ * sock->ops without a lock, and use them later; so they do not change:
+ *
+ *  sk_prot	is smc_family.prot from socket() or from the clone of a listener
+ *		on, so whatever TCP clones from an SMC socket is memory of our slab.
+ *		Only a sockmap (socket/sockmap.c) and kernel TLS (socket/ulp.c) put
+ *		a table of theirs there, and in the end TCP's, in phase TCP, while TCP
+ *		is established, under the socket's lock; never while a call of
+ *		listen() is under way, and listen() fails until ours is there again.
+ *  sock->ops	is smc_family.ops from socket() or accept() on.  Only kernel TLS
+ *		replaces it, once and for good.
+ *  icsk_af_ops	is smc_family.af_ops when a socket starts to listen: smc_hash()
+ *		sets it, with the phase, under the lock under which TCP makes the
+ *		listener known.  At other times TCP's own IPv6 code may put a table of
+ *		its own there, which hands nothing of ours through.
+ *
+ * So a stale copy of any of the three is one of ours, or one of TCP's of which the
+ * socket still has the functions.  Each function of ours looks at the phase, again
+ * under the lock where it changes something.  A clone of a listener is a raw copy
+ * until smc_child_born(): smc_is_self() tells, and nothing else of it is looked
+ * at.  A bottom half may still clone a former listener, so it is used anew only
+ * after a grace period (smc_await_former_children()).  And TCP, which moves
+ * children between the listeners of a reuseport group, gets none of ours
+ * (smc_unhash()); one of its own that lands in our accept queue is known by
+ * sk_destruct (smc_is_ours()).  smc_assert() checks this in test builds.
  *
  * Locks, outermost first.  A function whose name starts with __ expects its
  * caller to hold what its comment names.
@@ -21,12 +46,15 @@
  *  hs->lock (mutex)	the state machine of one handshake: its step, its buffer.
  *			Whoever drives it holds it: the worker, or a system call
  *			that waits for the outcome.
+ *  hs->child_lock	(mutex) a child gets no file, and so no owner
  *  conn->tx_lock,	one sender, one receiver at a time.  Never both at once,
  *  conn->rx_lock	never held while sleeping for the peer.  A reader in the kernel,
  *			who has lock_sock, only tries for the latter.
  *  lock_sock(sk)	phase, reason, smc->conn, sk_prot and ops changes.
- *  lgr->life (mutex)	links and memory of a link group while they are made, used
- *			and given back; nobody waits for the peer under it.
+ *  lgr->life (mutex)	links and memory of a link group while they are made and used;
+ *			whoever waits for the device under it does so for some seconds
+ *			at most, and the end of the group has it wait no longer.
+ *  peer_id_lock	(mutex) the making of a namespace's peer ID, once
  *  pools->reg_lock	(mutex) buffers made known to a device
  *  group locks		pool->lock: free elements of one size in one namespace
  *  conn->state_lock	state and urgent byte of a connection (bottom halves off); whoever is
@@ -67,8 +95,15 @@ struct smc_nursery;
 #define SMCPROTO_SMC	0	/* protocol of an AF_SMC socket over IPv4 */
 #define SMCPROTO_SMC6	1	/* and over IPv6 */
 
-/* Whatever this module leaves for later runs here, and ends before it goes. */
-extern struct workqueue_struct *smc_wq;
+/*
+ * Whatever this module leaves for later runs in one of these, and ends before it goes.  None
+ * of it waits for a lock that a program can hold for as long as it likes: tx_lock and
+ * lock_sock() are held while memory is read that the program provides itself.  Where such a
+ * lock is needed it is only tried for, and its owner, or a timer, has the work done later.
+ */
+extern struct workqueue_struct *smc_wq;		/* links, LLC, corks, memory */
+extern struct workqueue_struct *smc_hs_wq;	/* handshakes */
+extern struct workqueue_struct *smc_close_wq;	/* sockets without a file, readers in the kernel */
 
 enum smc_phase {
 	SMC_PHASE_NEW,
@@ -91,7 +126,9 @@ enum smc_phase {
  * @conn:	set, with release semantics, before phase becomes UP; stays until
  *		the socket is released or disconnected
  * @retired:	connections of earlier lives of a socket that was disconnected;
- *		system calls may still be in them
+ *		system calls may still be in them.  The list grows under lock_sock,
+ *		and is emptied when the socket ends
+ * @n_retired:	how many; SMC_MAX_RETIRED at most
  * @node:	in the table of all SMC sockets
  * @tcp_data_ready:	TCP's own callback, while ours is in place
  * @tcp_state_change:	the same
@@ -103,8 +140,13 @@ enum smc_phase {
  * @closing:	the file is closed, the end of the handshake, or of the connection,
  *		will close TCP; under lock_sock
  * @linger_work: closes TCP after the connection; initialised with @closing
- * @ulp_calls:	calls that are setting an upper layer protocol in phase TCP; under
- *		lock_sock
+ * @hs_deferred: the handshake goes on when the owner gives the lock back; under the spin lock
+ *		of lock_sock()
+ * @was_listener: bottom halves may still make children of it, until @gp
+ * @aborting:	calls of tcp_abort() that are under way; under lock_sock
+ * @listen_calls: calls of listen() that are under way; under lock_sock and
+ *		sk_callback_lock
+ * @gp:		when the last one that found it listening will have gone: RCU
  * @born:	of a child with @listener: when, in jiffies
  * @listener:	of a child that autosmc counts: what is known of its listener
  * @reset_work:	resets a child for whose handshake there was no memory
@@ -128,7 +170,12 @@ struct smc_sock {
 	bool			limit_hs;
 	bool			server;
 	bool			closing;
-	unsigned int		ulp_calls;
+	bool			hs_deferred;
+	bool			was_listener;
+	u8			n_retired;
+	unsigned int		aborting;
+	unsigned int		listen_calls;
+	unsigned long		gp;
 	struct work_struct	reset_work;
 	struct delayed_work	linger_work;
 	u32			reason;
@@ -136,6 +183,16 @@ struct smc_sock {
 	unsigned long		born;
 	struct smc_listener	*listener;
 };
+
+/* A sentence of the rule above; test builds complain where it does not hold. */
+#ifdef CONFIG_SMC_TEST
+#define smc_assert(cond)	WARN_ON_ONCE(!(cond))
+#else
+#define smc_assert(cond)	({ bool bad_ = !(cond); unlikely(bad_); })
+#endif
+
+/* So many former connections of one socket are kept; then it connects as plain TCP. */
+#define SMC_MAX_RETIRED	16
 
 static inline struct smc_sock *smc_sk(const struct sock *sk)
 {
@@ -162,6 +219,15 @@ static inline bool smc_unsettled(const struct smc_sock *smc)
 	u8 phase = READ_ONCE(smc->phase);
 
 	return phase == SMC_PHASE_CONNECTING || phase == SMC_PHASE_HANDSHAKE;
+}
+
+/**
+ * smc_busy() - has SMC, or a handshake, the TCP connection for itself?
+ * @smc:	the socket
+ */
+static inline bool smc_busy(const struct smc_sock *smc)
+{
+	return smc_unsettled(smc) || READ_ONCE(smc->phase) == SMC_PHASE_UP;
 }
 
 #endif

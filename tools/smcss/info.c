@@ -16,6 +16,9 @@ static const struct field sysinfo_fields[] = {
 	FLAG(SMC_NLA_SYS_MEM_LIMIT, struct sysinfo, has_memory),
 	NUMBER(SMC_NLA_SYS_MEM_USED, struct sysinfo, memory_used),
 	NUMBER(SMC_NLA_SYS_MEM_LIMIT, struct sysinfo, memory_max),
+	FLAG(SMC_NLA_SYS_HOST_MEM_LIMIT, struct sysinfo, has_host_memory),
+	NUMBER(SMC_NLA_SYS_HOST_MEM_USED, struct sysinfo, host_memory_used),
+	NUMBER(SMC_NLA_SYS_HOST_MEM_LIMIT, struct sysinfo, host_memory_max),
 	{ }
 };
 
@@ -68,6 +71,9 @@ void sysinfo_print(FILE *out, const struct sysinfo *i)
 	if (i->has_memory)
 		fprintf(out, "Buffer Memory: %" PRIu64 " of %" PRIu64 " bytes\n", i->memory_used,
 			i->memory_max);
+	if (i->has_host_memory)
+		fprintf(out, "Host Memory: %" PRIu64 " of %" PRIu64 " bytes\n",
+			i->host_memory_used, i->host_memory_max);
 	fprintf(out, "\n");
 	fprintf(out, "Hardware Capabilities\n");
 	fprintf(out, "SEID: %s\n", i->seid[0] ? i->seid : "n/a");
@@ -97,6 +103,10 @@ void sysinfo_json(FILE *out, const struct sysinfo *i)
 	if (i->has_memory) {
 		json_number(&json, "memory_used", i->memory_used);
 		json_number(&json, "memory_max", i->memory_max);
+	}
+	if (i->has_host_memory) {
+		json_number(&json, "host_memory_used", i->host_memory_used);
+		json_number(&json, "host_memory_max", i->host_memory_max);
 	}
 	json_object_end(&json);
 	json_end(&json);

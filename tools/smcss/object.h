@@ -40,6 +40,9 @@ struct sysinfo {
 	bool has_memory;
 	uint64_t memory_used;		/* bytes */
 	uint64_t memory_max;
+	bool has_host_memory;
+	uint64_t host_memory_used;	/* of all namespaces */
+	uint64_t host_memory_max;
 };
 int sysinfo_read(struct genl *genl, struct sysinfo *info);
 void sysinfo_print(FILE *out, const struct sysinfo *info);

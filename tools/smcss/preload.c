@@ -36,15 +36,16 @@ static atomic_int sndbuf;
 /*
  * Normally run by the loader, before there are threads. If another library's
  * constructor calls socket() before that, it runs twice, with the same result.
+ * A program with more rights than its caller is not to be told anything by the caller.
  */
 __attribute__((constructor)) static void read_settings(void)
 {
-	const char *text = getenv("SMC_DEBUG");
+	const char *text = secure_getenv("SMC_DEBUG");
 
 	debug = text && *text && strcmp(text, "0") != 0;
-	text = getenv("SMC_RCVBUF");
+	text = secure_getenv("SMC_RCVBUF");
 	rcvbuf = text ? smc_parse_size(text) : 0;
-	text = getenv("SMC_SNDBUF");
+	text = secure_getenv("SMC_SNDBUF");
 	sndbuf = text ? smc_parse_size(text) : 0;
 	settings_read = true;
 }

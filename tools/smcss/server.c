@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "complain.h"
@@ -40,29 +41,50 @@ static void echo(int fd)
 	}
 }
 
+/* How many connections are left when the processes that have ended are counted out. */
+static int still_open(int connections)
+{
+	while (connections && waitpid(-1, NULL, WNOHANG) > 0)
+		connections--;
+	return connections;
+}
+
+static bool start_echo(int listener, int fd)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		close(listener);
+		echo(fd);
+		_exit(0);
+	}
+	return pid > 0;
+}
+
 static int serve(int listener)
 {
 	struct sockaddr_storage from;
 	char host[NI_MAXHOST];
+	int connections = 0;
 
-	signal(SIGCHLD, SIG_IGN);	/* nobody waits for the children */
+	signal(SIGCHLD, SIG_DFL);	/* inherited as ignored, no end would be counted */
 	for (;;) {
 		socklen_t size = sizeof(from);
+		bool room;
 		int fd = accept4(listener, (struct sockaddr *)&from, &size, SOCK_CLOEXEC);
 
 		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
 		if (fd < 0)
 			return complain("cannot accept connections: %s", strerror(errno));
+		connections = still_open(connections);
+		room = connections < SMC_CHK_CONNECTIONS;
 		if (!getnameinfo((struct sockaddr *)&from, size, host, sizeof(host), NULL, 0,
 				 NI_NUMERICHOST))
-			printf("Connection from %s\n", host);
+			printf("Connection from %s%s\n", host, room ? "" : ": too many, closed");
 		fflush(stdout);
-		if (!fork()) {
-			close(listener);
-			echo(fd);
-			_exit(0);
-		}
+		if (room && start_echo(listener, fd))
+			connections++;
 		close(fd);
 	}
 }

@@ -7,6 +7,9 @@
 
 #define SMC_CHK_PORT	"45901"		/* the first one that smc-tools tries too */
 
+/* Each costs the server a process. */
+#define SMC_CHK_CONNECTIONS	64
+
 /* By IPPROTO_SMC, or else by AF_SMC; how says which. -1 and errno: neither. */
 int smc_socket(int family, const char **how);
 

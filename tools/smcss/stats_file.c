@@ -4,6 +4,7 @@
  * namespace, that is of no use after a reboot.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,25 @@ static bool path_of(enum smc_kind kind, char room[512])
 	return true;
 }
 
+/*
+ * A new file under a name that nobody can foresee: in a directory that others can write to, no
+ * link of theirs leads elsewhere.
+ */
+static FILE *open_unfinished(char *path)
+{
+	int fd = mkostemp(path, O_CLOEXEC);
+	FILE *file;
+
+	if (fd < 0)
+		return NULL;
+	file = fchmod(fd, 0644) ? NULL : fdopen(fd, "w");
+	if (!file) {
+		unlink(path);
+		close(fd);
+	}
+	return file;
+}
+
 int stats_save(enum smc_kind kind, const struct stats *stats)
 {
 	char path[512], unfinished[520], boot[BOOT_ROOM], room[256];
@@ -103,14 +123,18 @@ int stats_save(enum smc_kind kind, const struct stats *stats)
 	if (!path_of(kind, path))
 		return complain("no place to keep the counters: set SMC_STATE_DIR to a directory of yours");
 	mkdir(directory(room), 0755);
-	snprintf(unfinished, sizeof(unfinished), "%s.new", path);
-	file = fopen(unfinished, "we");
+	snprintf(unfinished, sizeof(unfinished), "%s.XXXXXX", path);
+	file = open_unfinished(unfinished);
 	if (!file)
 		return complain("cannot keep the counters in %s: %s (SMC_STATE_DIR names another directory)",
 				path, strerror(errno));
 	stats_write(file, stats, boot_id(boot));
-	if (fclose(file) || rename(unfinished, path))
-		return complain("cannot keep the counters in %s: %s", path, strerror(errno));
+	if (fclose(file) || rename(unfinished, path)) {
+		int error = errno;
+
+		unlink(unfinished);
+		return complain("cannot keep the counters in %s: %s", path, strerror(error));
+	}
 	return 0;
 }
 
@@ -119,12 +143,18 @@ bool stats_load(enum smc_kind kind, struct stats *stats)
 	char path[512], boot[BOOT_ROOM];
 	FILE *file;
 	bool read;
+	int fd;
 
 	if (!path_of(kind, path))
 		return false;
-	file = fopen(path, "re");
-	if (!file)
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
 		return false;
+	file = fdopen(fd, "r");
+	if (!file) {
+		close(fd);
+		return false;
+	}
 	read = stats_parse(file, stats, boot_id(boot));
 	fclose(file);
 	return read;

@@ -4,6 +4,10 @@
  * them, and what is made of them. Where public documentation of smc-tools shows an output,
  * the expected text is that one.
  */
+#include <stdint.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "args.h"
 #include "genl.h"
 #include "link.h"
@@ -518,6 +522,58 @@ static void test_file(void)
 	stats_free(&s);
 }
 
+static bool file_says(const char *path, const char *expected)
+{
+	char text[16] = "";
+	FILE *in = fopen(path, "r");
+
+	if (!in)
+		return false;
+	if (!fgets(text, sizeof(text), in))
+		text[0] = '\0';
+	fclose(in);
+	return !strcmp(text, expected);
+}
+
+/* The directory may be one that others can write to: links of theirs in it lead nowhere. */
+static void test_links_in_the_way(void)
+{
+	char dir[] = "/tmp/smc-test.XXXXXX", victim[64], path[96], unfinished[128], elsewhere[64];
+	struct stats s = sample(), back;
+	struct stat netns;
+	FILE *out;
+
+	if (!mkdtemp(dir) || stat("/proc/self/ns/net", &netns)) {
+		yes("make a directory", false);
+		return;
+	}
+	setenv("SMC_STATE_DIR", dir, 1);
+	snprintf(victim, sizeof(victim), "%s/victim", dir);
+	snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", dir);
+	snprintf(path, sizeof(path), "%s/stats-smcr-%ju", dir, (uintmax_t)netns.st_ino);
+	snprintf(unfinished, sizeof(unfinished), "%s.new", path);
+	out = fopen(victim, "w");
+	fputs("precious", out);
+	fclose(out);
+	yes("lay links", !symlink(victim, path) && !symlink(victim, unfinished));
+	yes("D6: counters are kept", !stats_save(SMC_R, &s));
+	yes("D6: no link is followed on writing", file_says(victim, "precious"));
+	stats_init(&back);
+	yes("D6: and they are found", stats_load(SMC_R, &back));
+	stats_free(&back);
+	yes("put a link in place of the file", !rename(path, elsewhere) && !symlink(elsewhere, path));
+	stats_init(&back);
+	yes("D6: no link is followed on reading", !stats_load(SMC_R, &back));
+	stats_free(&back);
+	unlink(victim);
+	unlink(elsewhere);
+	unlink(path);
+	unlink(unfinished);
+	yes("D6: nothing else is left", !rmdir(dir));
+	unsetenv("SMC_STATE_DIR");
+	stats_free(&s);
+}
+
 static void test_numbers(void)
 {
 	char room[16];
@@ -663,6 +719,7 @@ int main(void)
 	test_stats();
 	test_subtract();
 	test_file();
+	test_links_in_the_way();
 	test_numbers();
 	test_args();
 	test_rules();

@@ -111,6 +111,8 @@ enum {
 	SMC_NLA_SYS_MEM_USED = 64,	/* u64: bytes of all buffers */
 	SMC_NLA_SYS_MEM_LIMIT,		/* u64: at most so many, net.smc.mem_max */
 	SMC_NLA_SYS_PAD,
+	SMC_NLA_SYS_HOST_MEM_USED,	/* u64: bytes of all buffers of the host */
+	SMC_NLA_SYS_HOST_MEM_LIMIT,	/* u64: at most so many, net.smc.mem_max_host */
 };
 
 /* in SMC_NLA_LGR_{R,D}_V2_COMMON: what an SMCv2 link group negotiated */

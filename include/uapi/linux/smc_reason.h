@@ -59,6 +59,12 @@
 	X(ALREADY_CONNECTED, 0x5c020004,				\
 	  "the TCP connection existed before SMC could negotiate (e.g. TCP_REPAIR)", \
 	  "nothing to do: restored connections stay TCP")		\
+	X(REUSED, 0x5c020005,						\
+	  "the socket was disconnected and connected again too often",	\
+	  "use a new socket for each connection")			\
+	X(SIGNED, 0x5c020006,						\
+	  "the application has TCP sign its segments (TCP_MD5SIG, TCP-AO), SMC would bypass it", \
+	  "nothing to do, or remove the keys and authenticate the peer in the application") \
 	/* resources of this host */					\
 	X(NO_MEMORY, 0x5c030001,					\
 	  "there was no memory for the connection",			\

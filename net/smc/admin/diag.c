@@ -3,8 +3,8 @@
  * smc_diag.ko: lists the SMC sockets of a network namespace over sock_diag, for
  * smcss and its like.
  *
- * smc.ko takes the picture of each socket, under that socket's lock; here it is
- * only put into a message. No pointer into a connection gets this far, so there
+ * smc.ko takes the picture of each socket, without its lock; here it is only
+ * put into a message. No pointer into a connection gets this far, so there
  * is none that could be torn down meanwhile.
  */
 #include <linux/inet_diag.h>

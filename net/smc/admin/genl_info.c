@@ -13,7 +13,11 @@ static int put_memory(struct sk_buff *skb, const struct smc_net *sn)
 	return nla_put_u64_64bit(skb, SMC_NLA_SYS_MEM_USED, smc_budget_used(sn->budget),
 				 SMC_NLA_SYS_PAD) ||
 	       nla_put_u64_64bit(skb, SMC_NLA_SYS_MEM_LIMIT, READ_ONCE(sn->mem_max),
-				 SMC_NLA_SYS_PAD);
+				 SMC_NLA_SYS_PAD) ||
+	       nla_put_u64_64bit(skb, SMC_NLA_SYS_HOST_MEM_USED, smc_host_mem_used(),
+				 SMC_NLA_SYS_PAD) ||
+	       nla_put_u64_64bit(skb, SMC_NLA_SYS_HOST_MEM_LIMIT,
+				 READ_ONCE(smc_host_mem_max), SMC_NLA_SYS_PAD);
 }
 
 static int put_sys_info(struct sk_buff *skb, const struct net *net)

@@ -9,6 +9,7 @@ static int buf_min = SMC_CLC_SIZE_MIN;
 static int buf_max = SMC_CLC_SIZE_MIN << SMC_SIZE_CODE_LIMIT;
 
 static int conns_min = 16, conns_max = 255;
+static int lgrs_max = 65536;
 static int wr_min = 4, wr_max = 16384;
 static int time_max = 86400;	/* a day, in seconds */
 
@@ -35,6 +36,7 @@ static int do_autosmc(smc_ctl_table *ctl, int write, void *buffer, size_t *lenp,
 }
 
 #define MEM_MAX_ENTRY	2
+#define MAX_LGRS_ENTRY	3
 
 static const struct ctl_table smc_table[] = {
 	{
@@ -61,6 +63,15 @@ static const struct ctl_table smc_table[] = {
 		.maxlen		= sizeof(unsigned long),
 		.mode		= 0644,
 		.proc_handler	= do_mem_max,
+	},
+	[MAX_LGRS_ENTRY] = {
+		.procname	= "smcr_max_lgrs",
+		.data		= (void *)offsetof(struct smc_net, smcr_max_lgrs),
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ONE,
+		.extra2		= &lgrs_max,
 	},
 	{
 		.procname	= "limit_smc_hs",
@@ -96,6 +107,7 @@ static const struct ctl_table smc_table[] = {
 	INT_ENTRY("smcr_buf_type", smcr_buf_type, SYSCTL_ZERO, SYSCTL_TWO),
 	INT_ENTRY("smcr_max_conns_per_lgr", smcr_max_conns, &conns_min, &conns_max),
 	INT_ENTRY("smcr_max_links_per_lgr", smcr_max_links, SYSCTL_ONE, SYSCTL_TWO),
+	INT_ENTRY("smcr_max_lgrs_per_peer", smcr_max_lgrs_per_peer, SYSCTL_ONE, &lgrs_max),
 	INT_ENTRY("smcr_max_send_wr", smcr_max_send_wr, &wr_min, &wr_max),
 	INT_ENTRY("smcr_max_recv_wr", smcr_max_recv_wr, &wr_min, &wr_max),
 	INT_ENTRY("smcr_testlink_time", smcr_testlink_time, SYSCTL_ZERO, &time_max),
@@ -109,6 +121,14 @@ static const struct ctl_table smc_table[] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ONE,
 	},
+	/* The last one: only the host's own namespace has it. */
+	{
+		.procname	= "mem_max_host",
+		.data		= &smc_host_mem_max,
+		.maxlen		= sizeof(unsigned long),
+		.mode		= 0644,
+		.proc_handler	= proc_doulongvec_minmax,
+	},
 };
 
 /**
@@ -119,21 +139,22 @@ static const struct ctl_table smc_table[] = {
  */
 int smc_sysctl_init(struct smc_net *sn)
 {
+	size_t n = ARRAY_SIZE(smc_table) - !net_eq(sn->net, &init_net), i;
 	struct ctl_table *table;
-	size_t i;
 
 	/* One more: before 6.6 an empty entry ends a table. */
 	table = kcalloc(ARRAY_SIZE(smc_table) + 1, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
-	memcpy(table, smc_table, sizeof(smc_table));
-	for (i = 0; i < ARRAY_SIZE(smc_table); i++)
+	memcpy(table, smc_table, n * sizeof(*table));
+	for (i = 0; i < ARRAY_SIZE(smc_table) - 1; i++)
 		table[i].data = (char *)sn + (uintptr_t)table[i].data;
-	/* The cap protects the host: who owns but a namespace cannot lift it. */
-	if (sn->net->user_ns != &init_user_ns)
+	/* The caps protect the host: root of a mere namespace cannot lift them. */
+	if (sn->net->user_ns != &init_user_ns) {
 		table[MEM_MAX_ENTRY].mode = 0444;
-	sn->sysctl = register_net_sysctl_sz(sn->net, "net/smc", table,
-					    ARRAY_SIZE(smc_table));
+		table[MAX_LGRS_ENTRY].mode = 0444;
+	}
+	sn->sysctl = register_net_sysctl_sz(sn->net, "net/smc", table, n);
 	if (!sn->sysctl) {
 		kfree(table);
 		return -ENOMEM;

@@ -88,23 +88,10 @@ static inline void smc_compat_init_pinfo(struct sock *sk)
 #define SMC_CHILD_INIT_ARG
 #endif
 
-/* A sockmap would exchange the proto of a socket whose memory is ours. */
-static inline void smc_compat_no_sockmap(struct proto *prot)
-{
-#ifdef CONFIG_BPF_SYSCALL
-	prot->psock_update_sk_prot = NULL;
-#endif
-}
-
-/* Up to 6.4 sendfile() calls sendpage; copying through sendmsg serves it. */
-static inline void smc_compat_ops_init(struct proto_ops *ops)
-{
 #ifdef SMC_HAVE_SENDPAGE
-	ops->sendpage = sock_no_sendpage;
-	ops->sendpage_locked = NULL;
-#else
-	ops->splice_eof = NULL;
+/* 6.5 renamed what splices from a file by way of recvmsg. */
+#define copy_splice_read(in, ppos, pipe, len, flags) \
+	generic_file_splice_read(in, ppos, pipe, len, flags)
 #endif
-}
 
 #endif

@@ -187,7 +187,8 @@ void smc_conn_wake_all(struct smc_conn *c)
  * @c: the connection
  * @event: SMC_EV_PEER_DONE, SMC_EV_PEER_CLOSE or SMC_EV_PEER_ABORT
  *
- * A violation of the state table counts as an abort.
+ * A violation of the state table counts as an abort.  The end of the stream is part of the two
+ * other events, and says nothing new after them.
  */
 void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
 {
@@ -200,6 +201,11 @@ void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
 	unsigned long news = flags[event];
 
 	spin_lock_bh(&c->state_lock);
+	/* Told by two threads of the peer, the lesser event may come after the greater one. */
+	if (event == SMC_EV_PEER_DONE && c->rx_flags & news) {
+		spin_unlock_bh(&c->state_lock);
+		return;
+	}
 	if (event == SMC_EV_PEER_ABORT && c->rx_flags & BIT(SMC_FLAG_DONE))
 		news |= BIT(SMC_FLAG_BROKEN);
 	/* After the data that precedes it: readers look at the flags first. */

@@ -54,7 +54,7 @@ void smc_reader_queue(struct smc_reader *r)
 {
 	smc_conn_get(r->c);
 	sock_hold(r->sk);
-	if (queue_work(smc_wq, &r->work))
+	if (queue_work(smc_close_wq, &r->work))
 		return;
 	smc_conn_put(r->c);
 	sock_put(r->sk);

@@ -81,11 +81,18 @@ static void finish_held(struct sock *sk, struct smc_conn *c, int flags)
 		start_cork_timer(c);
 }
 
+/* A sender may hold its lock for as long as it likes: then later. */
 void smc_conn_cork_expired(struct work_struct *work)
 {
 	struct smc_conn *c = container_of(work, struct smc_conn, cork_work.work);
 
-	smc_conn_uncork(c);
+	if (mutex_trylock(&c->tx_lock)) {
+		if (!c->stopped)
+			publish(c);
+		mutex_unlock(&c->tx_lock);
+	} else {
+		start_cork_timer(c);
+	}
 	smc_conn_put(c);
 }
 

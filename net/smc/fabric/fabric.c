@@ -16,8 +16,8 @@ static bool ops_complete(const struct smc_fabric_ops *ops)
 	return ops->name && ops->usable && ops->offer && ops->choose &&
 	       ops->accepts && ops->forget && ops->conn_new && ops->prepare &&
 	       ops->describe && ops->attach && ops->finish && ops->desync &&
-	       ops->commit && ops->consumed && ops->urgent && ops->signal && ops->detach &&
-	       ops->free && ops->show && ops->groups && ops->devices;
+	       ops->commit && ops->consumed && ops->ask && ops->urgent && ops->signal &&
+	       ops->keepalive && ops->detach && ops->free && ops->show && ops->groups && ops->devices;
 }
 
 /**
@@ -112,6 +112,31 @@ void smc_fabric_offer(struct sock *sk, struct smc_clc_proposal *p)
 	srcu_read_unlock(&smc_fabrics_srcu, idx);
 }
 
+/*
+ * Nothing was chosen: why not each kind, as a Decline tells it.  The last one that was
+ * offered stands for all.
+ */
+static enum smc_reason sum_up(const struct smc_clc_proposal *p, struct smc_negotiated *neg)
+{
+	const bool offered[SMC_N_OFFERS] = {
+		[SMC_OFFER_DV2] = p->smcd_v2, [SMC_OFFER_DV1] = p->smcd_v1,
+		[SMC_OFFER_RV2] = p->smcr_v2, [SMC_OFFER_RV1] = p->smcr_v1,
+	};
+	enum smc_reason reason = SMC_REASON_NO_COMMON_MODE;
+	int i;
+
+	for (i = 0; i < SMC_N_OFFERS; i++) {
+		if (!offered[i])
+			continue;
+		/* No fabric here speaks SMC-Dv1, the others lack a device. */
+		if (!neg->why[i])
+			neg->why[i] = i == SMC_OFFER_DV1 ? SMC_REASON_NO_COMMON_MODE :
+							   SMC_REASON_NO_DEVICE;
+		reason = neg->why[i];
+	}
+	return reason;
+}
+
 /**
  * smc_fabric_choose() - the server's choice
  * @sk: the server's socket
@@ -119,30 +144,26 @@ void smc_fabric_offer(struct sock *sk, struct smc_clc_proposal *p)
  * @neg: receives the outcome
  *
  * Context: process, may sleep.
- * Return: SMC_REASON_NONE, or the reason of the last fabric that was asked, as
- * the Decline wants it.
+ * Return: SMC_REASON_NONE, or why the last kind that was offered cannot be; @neg->why
+ * has the reasons for all of them.
  */
 enum smc_reason smc_fabric_choose(struct sock *sk,
 				  const struct smc_clc_proposal *p,
 				  struct smc_negotiated *neg)
 {
 	struct smc_net *sn = smc_net(sock_net(sk));
-	enum smc_reason reason = SMC_REASON_NO_DEVICE;
 	struct smc_fabric *f;
 	int idx;
 
 	idx = srcu_read_lock(&smc_fabrics_srcu);
 	for_each_fabric(f) {
-		if (!f->ops->usable(f, sn))
+		if (!f->ops->usable(f, sn) || f->ops->choose(f, sk, p, neg))
 			continue;
-		reason = f->ops->choose(f, sk, p, neg);
-		if (reason == SMC_REASON_NONE) {
-			neg->fabric = f;
-			break;
-		}
+		neg->fabric = f;
+		break;
 	}
 	srcu_read_unlock(&smc_fabrics_srcu, idx);
-	return reason;
+	return neg->fabric ? SMC_REASON_NONE : sum_up(p, neg);
 }
 
 /**

@@ -16,12 +16,23 @@ struct smc_net;
 struct smc_sock_info;
 struct smc_walk;
 
+/* What a Proposal may offer, in the order in which a server considers it. */
+enum smc_offer {
+	SMC_OFFER_DV2,
+	SMC_OFFER_DV1,
+	SMC_OFFER_RV2,
+	SMC_OFFER_RV1,
+	SMC_N_OFFERS
+};
+
 /**
  * struct smc_negotiated - what client and server have agreed upon
  * @server:	this side is the server
  * @version:	SMC_CLC_V1 or SMC_CLC_V2
  * @release:	of version 2
  * @features:	SMC_CLC_FEAT_* that both sides have
+ * @why:	server: why what the client offers was not chosen, by enum smc_offer; 0 where
+ *		nobody has looked at it.  A fabric's choose sets those that it judges.
  * @eid:	the common EID, version 2
  * @first_contact: the connection makes a new link group or meets a new peer; the
  *		server's fabric decides in its prepare at the latest, the client is
@@ -39,6 +50,7 @@ struct smc_negotiated {
 	u8			version;
 	u8			release;
 	u16			features;
+	enum smc_reason		why[SMC_N_OFFERS];
 	u8			eid[SMC_EID_LEN];
 	bool			first_contact;
 	u8			max_conns;
@@ -61,6 +73,9 @@ struct smc_wanted {
  * struct smc_fabric_ops - a kind of fabric; every member is mandatory
  * @name:	for people
  * @diag_mode:	SMC_DIAG_MODE_* of its connections
+ * @waits:	prepare and attach may sleep for a device
+ * @late_decline: after the Confirm of a first contact the client waits until the fabric
+ *		is confirmed, and may be declined meanwhile; otherwise it is up at once
  * @fin_in_order: flags of a connection never arrive after a FIN of its TCP
  *		connection that is sent later; otherwise a FIN says nothing, and the
  *		TCP connection is kept until the connection has ended
@@ -113,6 +128,8 @@ struct smc_wanted {
 struct smc_fabric_ops {
 	const char *name;
 	u8 diag_mode;
+	bool waits;
+	bool late_decline;
 	bool fin_in_order;
 	bool (*usable)(struct smc_fabric *f, const struct smc_net *sn);
 	void (*offer)(struct smc_fabric *f, struct sock *sk,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The route of a TCP connection, and the subnet rule of version 1: both ends must
- * be in one IPv4 subnet or have one IPv6 prefix in common (RFC 7609, 3.5.1.1).
+ * The route of a TCP connection, and the subnet rule of version 1: the interfaces through
+ * which both ends send must be in one IPv4 subnet or have one IPv6 prefix in common (RFC
+ * 7609, 3.5.1.2).  Where the addresses of the connection are does not matter: a virtual
+ * address that a host or a load balancer's servers keep on another interface is in no
+ * subnet of theirs.
  *
  * Nothing here wants the socket locked: the addresses of a connection stay, and a
  * route is used with a reference, its netdev under RCU.
@@ -30,6 +33,24 @@ void smc_route_local(const struct sock *sk, struct in6_addr *addr)
 	}
 #endif
 	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_saddr, addr);
+}
+
+/**
+ * smc_route_remote() - the address of the peer of a connection
+ * @sk: a connected or connecting TCP socket
+ * @addr: receives it; IPv4 mapped into IPv6
+ *
+ * Context: any.
+ */
+void smc_route_remote(const struct sock *sk, struct in6_addr *addr)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
+		*addr = sk->sk_v6_daddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_daddr, addr);
 }
 
 static struct dst_entry *route4(struct sock *sk)
@@ -86,18 +107,28 @@ struct dst_entry *smc_route_get(struct sock *sk)
 	return ipv6_addr_v4mapped(&local) ? route4(sk) : route6(sk);
 }
 
-/* The subnet that a connection's address is in; under RCU. */
+/* A single address, as that of a virtual host, is not a subnet that anybody shares. */
+static bool is_subnet(const struct in_ifaddr *ifa)
+{
+	return ifa->ifa_prefixlen < 32 && ifa->ifa_scope != RT_SCOPE_HOST;
+}
+
+/* The subnet of a connection's interface: where the address is in several, its own. */
 static const struct in_ifaddr *subnet4(const struct net_device *ndev, __be32 local)
 {
 	struct in_device *in_dev = __in_dev_get_rcu(ndev);
-	const struct in_ifaddr *ifa;
+	const struct in_ifaddr *ifa, *first = NULL;
 
 	if (!in_dev)
 		return NULL;
-	in_dev_for_each_ifa_rcu(ifa, in_dev)
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		if (!is_subnet(ifa))
+			continue;
 		if (inet_ifa_match(local, ifa))
 			return ifa;
-	return NULL;
+		first = first ?: ifa;
+	}
+	return first;
 }
 
 static bool offer4(const struct net_device *ndev, __be32 local,
@@ -188,7 +219,7 @@ static bool in_subnets6(const struct net_device *ndev, const struct smc_clc_prop
 #endif
 
 /**
- * smc_route_offer_subnets() - client: put the subnet of a connection into a Proposal
+ * smc_route_offer_subnets() - client: put the subnet of the interface into a Proposal
  * @sk: the connection
  * @p: its has_prefix, ipv4_mask, ipv4_prefix_len, n_ipv6 and ipv6 are set
  *
@@ -220,19 +251,31 @@ int smc_route_offer_subnets(struct sock *sk, struct smc_clc_proposal *p)
 }
 
 /*
- * Is the client in our subnet?  A client that follows the RFC to the letter sends
- * the mask; then its address has to tell the subnet.
+ * Is the client in this subnet?  A client that follows the RFC to the letter sends the
+ * mask; then its address has to tell the subnet.
  */
-static bool in_subnet4(const struct net_device *ndev, __be32 local, __be32 remote,
-		       const struct smc_clc_proposal *p)
+static bool same_subnet4(const struct in_ifaddr *ifa, __be32 remote,
+			 const struct smc_clc_proposal *p)
 {
-	const struct in_ifaddr *ifa = subnet4(ndev, local);
-
-	if (!ifa || p->ipv4_prefix_len != ifa->ifa_prefixlen)
+	if (!is_subnet(ifa) || p->ipv4_prefix_len != ifa->ifa_prefixlen)
 		return false;
 	if (p->ipv4_mask == ifa->ifa_mask)
 		return inet_ifa_match(remote, ifa);
 	return p->ipv4_mask == (ifa->ifa_address & ifa->ifa_mask);
+}
+
+static bool in_subnets4(const struct net_device *ndev, __be32 remote,
+			const struct smc_clc_proposal *p)
+{
+	struct in_device *in_dev = __in_dev_get_rcu(ndev);
+	const struct in_ifaddr *ifa;
+
+	if (!in_dev)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev)
+		if (same_subnet4(ifa, remote, p))
+			return true;
+	return false;
 }
 
 /**
@@ -256,8 +299,7 @@ bool smc_route_in_subnets(struct sock *sk, const struct smc_clc_proposal *p)
 	smc_route_local(sk, &local);
 	rcu_read_lock();
 	if (ipv6_addr_v4mapped(&local))
-		in = in_subnet4(dst_dev_rcu(dst), local.s6_addr32[3],
-				inet_sk(sk)->inet_daddr, p);
+		in = in_subnets4(dst_dev_rcu(dst), inet_sk(sk)->inet_daddr, p);
 	else
 		in = in_subnets6(dst_dev_rcu(dst), p);
 	rcu_read_unlock();

@@ -13,6 +13,7 @@
 struct smc_clc_proposal;
 
 void smc_route_local(const struct sock *sk, struct in6_addr *addr);
+void smc_route_remote(const struct sock *sk, struct in6_addr *addr);
 struct dst_entry *smc_route_get(struct sock *sk);
 int smc_route_offer_subnets(struct sock *sk, struct smc_clc_proposal *p);
 bool smc_route_in_subnets(struct sock *sk, const struct smc_clc_proposal *p);

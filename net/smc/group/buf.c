@@ -17,9 +17,12 @@
 #include "../trace.h"
 #include "../wire/clc.h"
 #include "buf.h"
+#include "charge.h"
 
 /* A buffer is this large, but of one element at least, of so many at most. */
 #define BUF_BYTES	(512u << 10)
+/* What a buffer must leave to the rest of a cgroup */
+#define CGROUP_ROOM	(1u << 20)
 #define BUF_MAX_ELEMS	32u
 /* 64 KiB: the largest element once half of the permitted memory is in use. */
 #define SMC_SIZE_CODE_MODEST	2
@@ -46,6 +49,7 @@ struct smc_elem {
  * @mem:	its memory
  * @priv:	what the fabric knows of it; set and cleared by its smc_buf_ops
  * @all:	in the list of all buffers of the pools, if those have smc_buf_ops
+ * @last:	its elements are taken after all others
  * @n_elems:	number of its elements
  * @n_free:	how many of them are free; under the pool's lock
  * @list:	in the pool's list of idle buffers while wholly free
@@ -56,6 +60,7 @@ struct smc_buf {
 	u8			*mem;
 	void			*priv;
 	struct list_head	all;
+	bool			last;
 	unsigned int		n_elems;
 	unsigned int		n_free;
 	struct list_head	list;
@@ -83,12 +88,20 @@ struct smc_pool {
  * @ref:	one for the namespace, one for each of its pools
  * @bytes:	memory of all buffers
  * @limit:	no more than this: net.smc.mem_max
+ * @guest:	anybody can make a namespace like this one
  */
 struct smc_budget {
 	refcount_t		ref;
 	atomic64_t		bytes;
 	u64			limit;
+	bool			guest;
 };
+
+/* The budget of the host, of which those of its namespaces are parts. */
+static atomic64_t host_bytes;
+
+/* net.smc.mem_max_host */
+unsigned long smc_host_mem_max __read_mostly;
 
 /**
  * struct smc_pools - the pools of a namespace or a link group
@@ -135,8 +148,9 @@ static unsigned int elems_per_buf(u8 size_code)
 /**
  * smc_budget_new() - the budget of a new namespace
  * @limit: bytes
+ * @guest: the namespace is not one of the host's own user namespace
  */
-struct smc_budget *smc_budget_new(u64 limit)
+struct smc_budget *smc_budget_new(u64 limit, bool guest)
 {
 	struct smc_budget *budget = kzalloc(sizeof(*budget), GFP_KERNEL);
 
@@ -144,6 +158,7 @@ struct smc_budget *smc_budget_new(u64 limit)
 		return NULL;
 	refcount_set(&budget->ref, 1);
 	budget->limit = limit;
+	budget->guest = guest;
 	return budget;
 }
 
@@ -166,6 +181,38 @@ void smc_budget_limit(struct smc_budget *budget, u64 bytes)
 u64 smc_budget_used(const struct smc_budget *budget)
 {
 	return atomic64_read(&budget->bytes);
+}
+
+/* Of all namespaces */
+u64 smc_host_mem_used(void)
+{
+	return atomic64_read(&host_bytes);
+}
+
+/* The last quarter is kept for those whom the administrator has made. */
+static u64 host_limit(const struct smc_budget *budget)
+{
+	u64 limit = READ_ONCE(smc_host_mem_max);
+
+	return budget->guest ? limit / 4 * 3 : limit;
+}
+
+static void give_back(struct smc_budget *budget, u64 bytes)
+{
+	atomic64_sub(bytes, &budget->bytes);
+	atomic64_sub(bytes, &host_bytes);
+}
+
+/* Before it is allocated: many may do so at the same time. */
+static bool reserve(struct smc_budget *budget, u64 bytes)
+{
+	u64 used = atomic64_add_return(bytes, &budget->bytes);
+	u64 of_host = atomic64_add_return(bytes, &host_bytes);
+
+	if (used <= READ_ONCE(budget->limit) && of_host <= host_limit(budget))
+		return true;
+	give_back(budget, bytes);
+	return false;
 }
 
 static void pools_put(struct smc_pools *pools)
@@ -197,7 +244,7 @@ static void buf_free(struct smc_buf *buf)
 	WARN_ON_ONCE(buf->priv);
 	trace_smc_buf_free(pools, smc_buf_bytes(buf), buf->n_elems,
 			   smc_budget_used(pools->budget), pools->budget->limit);
-	atomic64_sub(smc_buf_bytes(buf), &pools->budget->bytes);
+	give_back(pools->budget, smc_buf_bytes(buf));
 	atomic64_sub(smc_buf_bytes(buf), &pools->bytes);
 	kvfree(buf->mem);
 	kfree(buf);
@@ -351,37 +398,49 @@ static struct smc_buf *register_buf(struct smc_pools *pools, struct smc_buf *buf
 	return NULL;
 }
 
-static void *mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp)
+/* One piece, if there is one at hand. */
+static void *piece_alloc(size_t bytes, gfp_t gfp)
 {
-	switch (mem) {
-	case SMC_MEM_CONTIGUOUS:
-		/* More than the largest piece it would complain about. */
-		if (bytes > KMALLOC_MAX_SIZE)
-			return NULL;
-		return kmalloc(bytes, gfp | __GFP_NORETRY);
-	case SMC_MEM_VIRTUAL:
-		return __vmalloc(bytes, gfp);
-	case SMC_MEM_MIXED:
-		break;
-	}
-	return kvmalloc(bytes, gfp);
+	/* More than the largest it would complain about. */
+	if (bytes > KMALLOC_MAX_SIZE)
+		return NULL;
+	gfp &= ~__GFP_RETRY_MAYFAIL;
+	return kmalloc(bytes, gfp | __GFP_NORETRY);
 }
 
-/* A buffer of @n elements, or NULL. */
-static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
+static void *mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp)
 {
-	u32 size = smc_clc_size_to_bytes(pool->size_code);
-	struct smc_pools *pools = pool->pools;
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN;
-	struct smc_buf *buf;
-	unsigned int i;
+	void *p = NULL;
 
-	if (smc_budget_used(pools->budget) + (u64)n * size >
-	    READ_ONCE(pools->budget->limit))
-		return NULL;
-	if (pools->ops && READ_ONCE(pools->n_bufs) >= pools->ops->max_bufs)
-		return NULL;
-	buf = kzalloc(struct_size(buf, elems, n), GFP_KERNEL_ACCOUNT);
+	if (mem != SMC_MEM_VIRTUAL)
+		p = piece_alloc(bytes, gfp);
+	if (!p && mem != SMC_MEM_CONTIGUOUS)
+		p = __vmalloc(bytes, gfp);
+	return p;
+}
+
+/*
+ * At the brim it is the program's next page, or TCP's next byte, that calls the OOM killer of the
+ * cgroup.  So some room is left to them; trying for it reclaims what can be reclaimed.
+ */
+static bool leaves_room(gfp_t gfp)
+{
+	void *p;
+
+	if (smc_charge_margin() >= CGROUP_ROOM)
+		return true;
+	p = __vmalloc(CGROUP_ROOM, gfp);
+	vfree(p);
+	return p;
+}
+
+/* The buffer and its memory, which has been reserved. */
+static struct smc_buf *buf_alloc(const struct smc_pools *pools, unsigned int n, u32 size)
+{
+	gfp_t gfp = SMC_GFP_CHARGED | __GFP_NOWARN;
+	struct smc_buf *buf;
+
+	buf = kzalloc(struct_size(buf, elems, n), gfp);
 	if (!buf)
 		return NULL;
 	/*
@@ -391,8 +450,29 @@ static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 	if (pools->ops)
 		gfp |= __GFP_ZERO;
 	buf->mem = mem_alloc(pools->mem, (size_t)n * size, gfp);
-	if (!buf->mem) {
-		kfree(buf);
+	if (buf->mem && leaves_room(gfp & ~__GFP_ZERO))
+		return buf;
+	kvfree(buf->mem);
+	kfree(buf);
+	return NULL;
+}
+
+/* A buffer of @n elements, or NULL. */
+static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
+{
+	u32 size = smc_clc_size_to_bytes(pool->size_code);
+	struct smc_pools *pools = pool->pools;
+	u64 bytes = (u64)n * size;
+	struct smc_buf *buf;
+	unsigned int i;
+
+	if (pools->ops && READ_ONCE(pools->n_bufs) >= pools->ops->max_bufs)
+		return NULL;
+	if (!reserve(pools->budget, bytes))
+		return NULL;
+	buf = buf_alloc(pools, n, size);
+	if (!buf) {
+		give_back(pools->budget, bytes);
 		return NULL;
 	}
 	INIT_LIST_HEAD(&buf->all);
@@ -402,9 +482,8 @@ static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 	for (i = 0; i < n; i++)
 		buf->elems[i].buf = buf;
 	refcount_inc(&pools->ref);
-	atomic64_add((u64)n * size, &pools->budget->bytes);
-	atomic64_add((u64)n * size, &pools->bytes);
-	trace_smc_buf_new(pools, (size_t)n * size, n, smc_budget_used(pools->budget),
+	atomic64_add(bytes, &pools->bytes);
+	trace_smc_buf_new(pools, bytes, n, smc_budget_used(pools->budget),
 			  pools->budget->limit);
 	return pools->ops ? register_buf(pools, buf) : buf;
 }
@@ -480,7 +559,10 @@ void smc_elem_put(struct smc_elem *elem)
 	struct smc_pools *pools = pool->pools;
 
 	spin_lock_bh(&pool->lock);
-	list_add(&elem->list, &pool->free);
+	if (unlikely(READ_ONCE(buf->last)))
+		list_add_tail(&elem->list, &pool->free);
+	else
+		list_add(&elem->list, &pool->free);
 	if (++buf->n_free == buf->n_elems) {
 		list_add(&buf->list, &pool->idle);
 		/* What a device knows of is kept as long as its owner. */
@@ -492,6 +574,13 @@ void smc_elem_put(struct smc_elem *elem)
 	spin_unlock_bh(&pool->lock);
 }
 
+static int largest_of(u64 used, u64 limit)
+{
+	if (used > limit / 4 * 3)
+		return 0;
+	return used > limit / 2 ? SMC_SIZE_CODE_MODEST : SMC_SIZE_CODE_LIMIT;
+}
+
 /*
  * Many connections with small elements are better than few with large ones: the largest
  * for which a buffer is still made.
@@ -501,9 +590,8 @@ static int largest_code(const struct smc_pools *pools)
 	u64 limit = READ_ONCE(pools->budget->limit);
 	u64 used = smc_budget_used(pools->budget);
 
-	if (used > limit / 4 * 3)
-		return 0;
-	return used > limit / 2 ? SMC_SIZE_CODE_MODEST : SMC_SIZE_CODE_LIMIT;
+	return min(largest_of(used, limit),
+		   largest_of(smc_host_mem_used(), host_limit(pools->budget)));
 }
 
 /**
@@ -562,6 +650,16 @@ struct smc_buf *smc_elem_buf(const struct smc_elem *elem)
 unsigned int smc_elem_index(const struct smc_elem *elem)
 {
 	return elem - elem->buf->elems;
+}
+
+/**
+ * smc_buf_last() - shall other buffers be preferred?
+ * @buf: the buffer
+ * @last: elements that come free from now on are taken after those of other buffers
+ */
+void smc_buf_last(struct smc_buf *buf, bool last)
+{
+	WRITE_ONCE(buf->last, last);
 }
 
 void *smc_buf_mem(const struct smc_buf *buf)

@@ -41,10 +41,12 @@ struct smc_buf_ops {
 	void (*unreg)(void *owner, void *priv);
 };
 
-struct smc_budget *smc_budget_new(u64 limit);
+struct smc_budget *smc_budget_new(u64 limit, bool guest);
 void smc_budget_put(struct smc_budget *budget);
 void smc_budget_limit(struct smc_budget *budget, u64 bytes);
 u64 smc_budget_used(const struct smc_budget *budget);
+u64 smc_host_mem_used(void);
+extern unsigned long smc_host_mem_max;
 
 struct smc_pools *smc_pools_new(struct smc_budget *budget, enum smc_mem mem,
 				const struct smc_buf_ops *ops, void *owner);
@@ -59,6 +61,7 @@ u32 smc_elem_size(const struct smc_elem *elem);
 unsigned int smc_elem_index(const struct smc_elem *elem);
 struct smc_buf *smc_elem_buf(const struct smc_elem *elem);
 
+void smc_buf_last(struct smc_buf *buf, bool last);
 void *smc_buf_mem(const struct smc_buf *buf);
 size_t smc_buf_bytes(const struct smc_buf *buf);
 void *smc_buf_priv(const struct smc_buf *buf);

@@ -5,7 +5,7 @@
 #include "../trace.h"
 #include "handshake.h"
 
-/* The error belongs to the application: put back what TCP's call takes away. */
+/* The error belongs to the application: put back what TCP's call takes away.  Locked. */
 static void restore_error(struct sock *sk, int rc)
 {
 	if (rc != -EAGAIN && rc != -EPIPE && !sk->sk_err)
@@ -22,13 +22,14 @@ static struct socket_alloc nobody = {
 
 static void lend_socket(struct sock *sk)
 {
-	sk_set_socket(sk, &nobody.socket);
+	/* Not sk_set_socket(): from 6.17 on that makes the child belong to root. */
+	WRITE_ONCE(sk->sk_socket, &nobody.socket);
 	rcu_assign_pointer(sk->sk_wq, &nobody.socket.wq);
 }
 
 static void take_socket_back(struct sock *sk)
 {
-	sk_set_socket(sk, NULL);
+	WRITE_ONCE(sk->sk_socket, NULL);
 	RCU_INIT_POINTER(sk->sk_wq, NULL);
 }
 
@@ -39,7 +40,8 @@ static void take_socket_back(struct sock *sk)
  * @len: its length
  *
  * Context: process, the socket is not locked, or its lock is borrowed.
- * Return: 0, or a negative errno if TCP did not take the whole message.
+ * Return: 0, or a negative errno if TCP did not take the whole message; -ECANCELED if the
+ * handshake is not the socket's any more.
  */
 int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len)
 {
@@ -51,7 +53,8 @@ int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len)
 	int rc;
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
-	smc_hs_lock_sock(hs);
+	if (!smc_hs_lock_sock(hs))
+		return -ECANCELED;
 	/* A cork of the application is not meant for the handshake. */
 	nonagle = tcp_sk(sk)->nonagle;
 	tcp_sk(sk)->nonagle &= ~TCP_NAGLE_CORK;
@@ -62,12 +65,12 @@ int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len)
 	if (lent)
 		take_socket_back(sk);
 	tcp_sk(sk)->nonagle = nonagle;
+	if (rc < 0)
+		restore_error(sk, rc);
 	smc_hs_release_sock(hs);
 	trace_smc_clc_sent(sk, buf, len, rc < 0 ? rc : 0);
-	if (rc < 0) {
-		restore_error(sk, rc);
+	if (rc < 0)
 		return rc;
-	}
 	return rc == len ? 0 : -ENOBUFS;
 }
 
@@ -144,7 +147,9 @@ int smc_clc_recv(struct smc_handshake *hs)
 	if (skb_queue_empty_lockless(&sk->sk_receive_queue) &&
 	    READ_ONCE(sk->sk_state) == TCP_ESTABLISHED)
 		return -EAGAIN;
-	smc_hs_lock_sock(hs);
+	/* The machine notices; nothing is to come of it. */
+	if (!smc_hs_lock_sock(hs))
+		return -EAGAIN;
 	tcp_read_sock(sk, &desc, take_bytes);
 	rc = bytes_wanted(hs, &desc.error);
 	if (rc > 0)

@@ -15,7 +15,7 @@ static int send_proposal(struct smc_handshake *hs)
 	memset(p, 0, sizeof(*p));
 	p->version = SMC_CLC_V2;
 	p->release = SMC_CLC_RELEASE;
-	smc_hs_peer_id(p->peer_id);
+	smc_hs_peer_id(sock_net(hs->sk), p->peer_id);
 	smc_eids_copy(&eids);
 	p->eid_count = eids.n;
 	memcpy(p->eids, eids.ueid, sizeof(p->eids));

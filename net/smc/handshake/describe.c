@@ -1,26 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What we say of ourselves in CLC messages. */
+#include <linux/mutex.h>
 #include <linux/once.h>
 #include <linux/random.h>
+#include <linux/unaligned.h>
 #include <linux/utsname.h>
 #include "../fabric/rdma/rdma.h"
 #include "../netns.h"
 #include "handshake.h"
 
+static DEFINE_MUTEX(peer_id_lock);
+
+/* Each namespace is a TCP/IP stack; those of one host may share the RNIC, hence the count. */
+static void make_peer_id(struct smc_net *sn)
+{
+	static u16 instance;
+
+	lockdep_assert_held(&peer_id_lock);
+	DO_ONCE(get_random_bytes, &instance, sizeof(instance));
+	put_unaligned_be16(instance++, sn->peer_id);
+	smc_rdma_peer_mac(sn->peer_id + sizeof(instance));
+	smp_store_release(&sn->has_peer_id, true);
+}
+
 /**
  * smc_hs_peer_id() - the identity of this instance (RFC 7609, A.2.1)
+ * @net: the network namespace, each of which is an instance
  * @peer_id: receives 8 bytes: a number of this instance and a MAC address
  *
- * Settled once, when it is needed first: the address is that of an RDMA device if
- * there is one by then, else random.
+ * Set once for each namespace, when it is needed first: the address is that of an RDMA device
+ * if there is one by then, else random.
+ *
+ * Context: process.
  */
-void smc_hs_peer_id(u8 *peer_id)
+void smc_hs_peer_id(const struct net *net, u8 *peer_id)
 {
-	static u8 id[8] __read_mostly;
+	struct smc_net *sn = smc_net(net);
 
-	DO_ONCE(get_random_bytes, id, 2);
-	DO_ONCE(smc_rdma_peer_mac, id + 2);
-	memcpy(peer_id, id, sizeof(id));
+	/* Pairs with the release above. */
+	if (!smp_load_acquire(&sn->has_peer_id)) {
+		mutex_lock(&peer_id_lock);
+		if (!sn->has_peer_id)
+			make_peer_id(sn);
+		mutex_unlock(&peer_id_lock);
+	}
+	memcpy(peer_id, sn->peer_id, sizeof(sn->peer_id));
 }
 
 static void describe_host(struct smc_handshake *hs, struct smc_clc_accept *a)
@@ -30,7 +54,9 @@ static void describe_host(struct smc_handshake *hs, struct smc_clc_accept *a)
 	a->has_fce = true;
 	a->release = hs->neg.release;
 	a->os_type = SMC_CLC_OS_LINUX;
-	a->features = hs->neg.features;
+	/* The Accept tells what the server can do, the Confirm what both can. */
+	if (hs->neg.release)
+		a->features = hs->neg.server ? SMC_CLC_FEAT_KNOWN : hs->neg.features;
 	a->max_conns = hs->neg.max_conns;
 	a->max_links = hs->neg.max_links;
 	strscpy(a->hostname, init_utsname()->nodename, sizeof(a->hostname));
@@ -53,7 +79,7 @@ void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a)
 	a->confirm = !neg->server;
 	a->version = neg->version;
 	memcpy(a->eid, neg->eid, SMC_EID_LEN);
-	smc_hs_peer_id(a->peer_id);
+	smc_hs_peer_id(sock_net(hs->sk), a->peer_id);
 	/* The Confirm of version 1 does not say. */
 	a->first_contact = neg->first_contact &&
 			   (neg->server || neg->version == SMC_CLC_V2);

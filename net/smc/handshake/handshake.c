@@ -4,6 +4,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
+#include "../group/charge.h"
 #include "../netns.h"
 #include "../socket/nursery.h"
 #include "../socket/socket.h"
@@ -42,6 +43,7 @@ static void hs_put(struct smc_handshake *hs)
 	if (!refcount_dec_and_test(&hs->ref))
 		return;
 	drop_conn(hs);
+	smc_charge_put(hs->memcg);
 	sock_put(hs->sk);
 	kmem_cache_free(smc_hs_cache, hs);
 }
@@ -53,7 +55,7 @@ static void hs_put(struct smc_handshake *hs)
 static void hs_put_later(struct smc_handshake *hs)
 {
 	while (!refcount_dec_not_one(&hs->ref))
-		if (queue_work(smc_wq, &hs->work))
+		if (queue_work(smc_hs_wq, &hs->work))
 			return;
 }
 
@@ -70,6 +72,8 @@ static struct smc_handshake *hs_get(struct sock *sk)
 	if (hs && !refcount_inc_not_zero(&hs->ref))
 		hs = NULL;
 	rcu_read_unlock();
+	/* The second look must not come before the reference; that one gives no order. */
+	smp_acquire__after_ctrl_dep();
 	if (hs && rcu_access_pointer(smc_sk(sk)->hs) != hs) {
 		hs_put_later(hs);
 		hs = NULL;
@@ -143,7 +147,7 @@ static void hs_kick(struct smc_handshake *hs)
 	if (collect(hs))
 		return;
 	refcount_inc(&hs->ref);
-	if (!queue_work(smc_wq, &hs->work))
+	if (!queue_work(smc_hs_wq, &hs->work))
 		hs_put(hs);
 }
 
@@ -167,12 +171,16 @@ static void hs_timer(struct timer_list *t)
 {
 	struct smc_handshake *hs = from_timer(hs, t, timer);
 
+	bool late = !time_before(jiffies, hs->patience);
+
+	if (late)
+		set_bit(SMC_HS_LATE, &hs->flags);
 	if (time_before(jiffies, hs->deadline)) {
-		/* Something was left to an acceptor. */
-		if (test_and_clear_bit(SMC_HS_LEFT, &hs->flags))
+		/* Something was left to an acceptor, or must not wait any longer. */
+		if (test_and_clear_bit(SMC_HS_LEFT, &hs->flags) || late)
 			hs_kick(hs);
 		refcount_inc(&hs->ref);
-		mod_timer(t, hs->deadline);
+		mod_timer(t, late ? hs->deadline : hs->patience);
 		/* The timer's lock orders this with hs_unlink(): one of us deletes it. */
 		if (test_bit(SMC_HS_DEAD, &hs->flags) && timer_delete(t))
 			hs_put(hs);
@@ -205,21 +213,59 @@ static bool hs_step(struct smc_handshake *hs)
 	return false;
 }
 
+/*
+ * The peer's clock began to run before ours, so what waits for others, as for their first
+ * contact, ends while a Decline still finds it waiting.  Whatever else is not over in time
+ * resets the connection (RFC 7609, C.5).
+ */
+static void end_in_time(struct smc_handshake *hs)
+{
+	if (hs->step == SMC_HS_PREPARE && test_bit(SMC_HS_LATE, &hs->flags))
+		smc_hs_end_decline(hs, SMC_REASON_TIMEOUT);
+	else if (test_bit(SMC_HS_TIMEOUT, &hs->flags))
+		smc_hs_end_reset(hs, SMC_REASON_TIMEOUT, ETIMEDOUT);
+}
+
+/* May the next step take time?  accept() is not to wait for a device. */
+static bool may_wait(const struct smc_handshake *hs)
+{
+	return hs->neg.fabric && hs->neg.fabric->ops->waits;
+}
+
 /* Run the machine as far as it goes; its lock is held. */
 static void __hs_run(struct smc_handshake *hs)
 {
+	struct mem_cgroup *old = set_active_memcg(hs->memcg);
+
 	lockdep_assert_held(&hs->lock);
 	clear_bit(SMC_HS_PENDING, &hs->flags);
 	/* Events from here on are seen by the steps or set the bit again. */
 	smp_mb__after_atomic();
-	while (!test_bit(SMC_HS_DEAD, &hs->flags)) {
+	if (!hs->borrowed && test_and_clear_bit(SMC_HS_RESET, &hs->flags))
+		smc_hs_end_reset(hs, hs->reset_reason, hs->reset_err);
+	while (!test_bit(SMC_HS_DEAD, &hs->flags) && !test_bit(SMC_HS_RESET, &hs->flags)) {
+		if (hs->unaccepted && may_wait(hs)) {
+			/* The next run borrows the lock. */
+			set_bit(SMC_HS_PENDING, &hs->flags);
+			break;
+		}
 		if (hs_step(hs))
 			continue;
-		if (test_bit(SMC_HS_TIMEOUT, &hs->flags) &&
-		    !test_bit(SMC_HS_DEAD, &hs->flags))
-			smc_hs_end_reset(hs, SMC_REASON_TIMEOUT, ETIMEDOUT);
+		if (!test_bit(SMC_HS_DEAD, &hs->flags) && !test_bit(SMC_HS_RESET, &hs->flags))
+			end_in_time(hs);
 		break;
 	}
+	set_active_memcg(old);
+}
+
+/* What happened meanwhile was left to us by whoever only tried for the lock. */
+static void hs_unlock(struct smc_handshake *hs)
+{
+	mutex_unlock(&hs->lock);
+	smp_mb();
+	if (test_bit(SMC_HS_PENDING, &hs->flags) && !test_bit(SMC_HS_DEAD, &hs->flags) &&
+	    !atomic_read(&hs->drivers))
+		hs_kick(hs);
 }
 
 static void hs_run_one(struct smc_handshake *hs)
@@ -230,11 +276,12 @@ static void hs_run_one(struct smc_handshake *hs)
 		return;
 	mutex_lock(&hs->lock);
 	__hs_run(hs);
-	mutex_unlock(&hs->lock);
+	hs_unlock(hs);
 	smc_nursery_exit(nursery);
 }
 
-static bool try_lock_sock(struct sock *sk)
+/* If the socket has an owner, and with @defer, smc_release_cb() has the worker try again. */
+static bool try_lock_sock(struct sock *sk, bool defer)
 {
 	bool mine;
 
@@ -242,10 +289,41 @@ static bool try_lock_sock(struct sock *sk)
 	mine = !sk->sk_lock.owned;
 	if (mine)
 		sk->sk_lock.owned = 1;
+	else if (defer)
+		smc_sk(sk)->hs_deferred = true;
 	spin_unlock_bh(&sk->sk_lock.slock);
 	if (mine)
 		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
 	return mine;
+}
+
+/**
+ * smc_hs_lock_sock() - lock the socket of a handshake
+ * @hs: the handshake; its lock is held
+ *
+ * Return: false, and the socket not locked, if the handshake is not its own any more: it
+ * may have been connected anew.
+ */
+bool smc_hs_lock_sock(struct smc_handshake *hs)
+{
+	lockdep_assert_held(&hs->lock);
+	/* The steps lock the socket themselves, where its lock is not borrowed. */
+	if (!hs->borrowed)
+		lock_sock(hs->sk);
+	if (rcu_access_pointer(smc_sk(hs->sk)->hs) == hs)
+		return true;
+	smc_hs_release_sock(hs);
+	return false;
+}
+
+/**
+ * smc_hs_release_sock() - undo smc_hs_lock_sock()
+ * @hs: the handshake
+ */
+void smc_hs_release_sock(struct smc_handshake *hs)
+{
+	if (!hs->borrowed)
+		release_sock(hs->sk);
 }
 
 /* The lock of the socket goes back to whoever wants it. */
@@ -257,36 +335,71 @@ static void hs_give_back(struct smc_handshake *hs)
 	release_sock(hs->sk);
 }
 
+/* Keep a child that nobody has accepted so, unless accept() is at it just now. */
+static bool hold_unaccepted(struct smc_handshake *hs)
+{
+	const struct smc_sock *smc = smc_sk(hs->sk);
+
+	if (!rcu_access_pointer(smc->nursery) || may_wait(hs))
+		return false;
+	/*
+	 * The packet that made this child has woken whoever accepts.  Let it run now: the first
+	 * lock_sock() of a step would, and it would come back at once to wait for ours.
+	 */
+	cond_resched();
+	if (!mutex_trylock(&hs->child_lock))
+		return false;
+	if (rcu_access_pointer(smc->nursery))
+		return true;
+	mutex_unlock(&hs->child_lock);
+	return false;
+}
+
 /*
- * Run the handshake of somebody else who has a file.  He may keep the socket's lock as long
- * as he likes, in a call that reads memory which he provides, so nobody waits for it here.
+ * Run the handshake of a socket that belongs to somebody else.  The owner may hold the lock
+ * for as long as it likes, in a call that reads memory which it provides, and so may a
+ * driver hold that of the handshake meanwhile: here nobody waits for either.
+ *
+ * A child that has not been accepted has no owner, and gets none while we have
+ * hs->child_lock, so each step can lock it for itself: what arrives in between need not go
+ * through the backlog, which costs as much as a message.
  *
  * Return: false if that cannot be done now.
  */
-static bool hs_run_borrowed(struct smc_handshake *hs)
+static bool hs_run_borrowed(struct smc_handshake *hs, bool defer)
 {
-	bool done;
+	struct smc_nursery *nursery;
+	bool done = false;
 
+	if (!smc_nursery_enter(hs->sk, &nursery))
+		return true;
 	if (!mutex_trylock(&hs->lock))
-		return false;
-	hs->borrowed = try_lock_sock(hs->sk);
-	/* Once the file has gone, the end of the handshake wants the lock for itself. */
-	done = hs->borrowed && !smc_sk(hs->sk)->closing;
-	if (done)
+		goto out;
+	hs->unaccepted = hold_unaccepted(hs);
+	hs->borrowed = !hs->unaccepted && try_lock_sock(hs->sk, defer);
+	done = hs->unaccepted || hs->borrowed;
+	if (done) {
 		__hs_run(hs);
-	hs_give_back(hs);
-	mutex_unlock(&hs->lock);
+		hs_give_back(hs);
+		if (hs->unaccepted)
+			mutex_unlock(&hs->child_lock);
+		hs->unaccepted = false;
+		hs_unlock(hs);
+	} else {
+		mutex_unlock(&hs->lock);
+	}
+out:
+	smc_nursery_exit(nursery);
 	return done;
 }
 
-static bool hs_run_collected(struct smc_handshake *hs)
+/* A reset may have to wait for the socket's owner, see smc_hs_end_reset(). */
+static void hs_reset_work(struct work_struct *work)
 {
-	struct smc_sock *smc = smc_sk(hs->sk);
+	struct smc_handshake *hs = container_of(work, struct smc_handshake, reset_work);
 
-	if (!rcu_access_pointer(smc->nursery) && !READ_ONCE(smc->closing))
-		return hs_run_borrowed(hs);
 	hs_run_one(hs);
-	return true;
+	hs_put(hs);
 }
 
 /* Run what was collected, a few at most: nobody may be kept here for ever. */
@@ -301,8 +414,8 @@ static void run_collected(struct hs_collector *col, int *budget)
 			list = list->next;
 			/* From here on it may be collected anew. */
 			clear_bit_unlock(SMC_HS_COLLECTED, &hs->flags);
-			if (((*budget)-- <= 0 || !hs_run_collected(hs)) &&
-			    queue_work(smc_wq, &hs->work))
+			if (((*budget)-- <= 0 || !hs_run_borrowed(hs, false)) &&
+			    queue_work(smc_hs_wq, &hs->work))
 				continue;
 			hs_put(hs);
 		}
@@ -311,9 +424,9 @@ static void run_collected(struct hs_collector *col, int *budget)
 
 /*
  * Run a handshake, then those that became runnable through what it sent; not all of them
- * if the caller hurries.
+ * if the caller hurries.  The worker does not wait for locks.
  */
-static void hs_run(struct smc_handshake *hs, bool hurries)
+static void hs_run(struct smc_handshake *hs, bool hurries, bool worker)
 {
 	struct hs_collector *col = get_cpu_ptr(&hs_collector);
 	int budget = 8;
@@ -323,7 +436,10 @@ static void hs_run(struct smc_handshake *hs, bool hurries)
 	WRITE_ONCE(col->task, current);
 	put_cpu_ptr(&hs_collector);
 
-	hs_run_one(hs);
+	if (worker)
+		hs_run_borrowed(hs, true);
+	else
+		hs_run_one(hs);
 	run_collected(col, &budget);
 	/* Another task may collect here by now. */
 	cmpxchg(&col->task, current, NULL);
@@ -334,34 +450,45 @@ static void hs_work(struct work_struct *work)
 {
 	struct smc_handshake *hs = container_of(work, struct smc_handshake, work);
 
-	hs_run(hs, false);
+	hs_run(hs, false, true);
 	hs_put(hs);
 }
 
 /**
  * smc_hs_new() - the handshake of a socket that begins to connect, or of a child
  * @sk: the socket
+ * @payer: the socket whose memory cgroup is charged: a child's is its listener
  * @step: SMC_HS_CONNECT or SMC_HS_PROPOSAL
  * @gfp: how to allocate
  *
  * Return: the handshake or NULL.
  */
-struct smc_handshake *smc_hs_new(struct sock *sk, enum smc_hs_step step,
-				 gfp_t gfp)
+struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
+				 enum smc_hs_step step, gfp_t gfp)
 {
-	struct smc_handshake *hs = kmem_cache_alloc(smc_hs_cache, gfp);
+	struct mem_cgroup *memcg = smc_charge_get(payer), *old;
+	struct smc_handshake *hs;
 
-	if (!hs)
+	old = set_active_memcg(memcg);
+	hs = kmem_cache_alloc(smc_hs_cache, gfp);
+	set_active_memcg(old);
+	if (!hs) {
+		smc_charge_put(memcg);
 		return NULL;
+	}
+	hs->memcg = memcg;
 	sock_hold(sk);
 	hs->sk = sk;
 	mutex_init(&hs->lock);
+	mutex_init(&hs->child_lock);
 	hs->step = step;
 	hs->flags = 0;
 	atomic_set(&hs->drivers, 0);
 	INIT_WORK(&hs->work, hs_work);
+	INIT_WORK(&hs->reset_work, hs_reset_work);
 	timer_setup(&hs->timer, hs_timer, 0);
 	hs->borrowed = false;
+	hs->unaccepted = false;
 	hs->conn = NULL;
 	memset(&hs->neg, 0, sizeof(hs->neg));
 	hs->neg.server = step == SMC_HS_PROPOSAL;
@@ -386,8 +513,9 @@ void smc_hs_start(struct smc_handshake *hs)
 	set_bit(SMC_HS_COUNTED, &hs->flags);
 	atomic_inc(&smc_net(sock_net(hs->sk))->n_handshakes);
 	refcount_inc(&hs->ref);
+	hs->patience = jiffies + timeout_jiffies() / 2;
 	hs->deadline = jiffies + timeout_jiffies();
-	hs->timer.expires = hs->deadline;
+	hs->timer.expires = hs->patience;
 	add_timer(&hs->timer);
 }
 
@@ -425,17 +553,6 @@ void smc_hs_kill(struct sock *sk)
 		hs_put(hs);
 }
 
-/* Returns with the socket locked if the handshake is still its own. */
-static bool hs_lock_sock(struct smc_handshake *hs)
-{
-	lockdep_assert_held(&hs->lock);
-	smc_hs_lock_sock(hs);
-	if (rcu_access_pointer(smc_sk(hs->sk)->hs) == hs)
-		return true;
-	smc_hs_release_sock(hs);
-	return false;
-}
-
 /**
  * smc_hs_begin() - the client's TCP connection is up, CLC begins
  * @hs: the handshake; its lock is held
@@ -444,7 +561,7 @@ static bool hs_lock_sock(struct smc_handshake *hs)
  */
 bool smc_hs_begin(struct smc_handshake *hs)
 {
-	if (!hs_lock_sock(hs))
+	if (!smc_hs_lock_sock(hs))
 		return false;
 	__smc_set_phase(hs->sk, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
 	smc_hs_start(hs);
@@ -462,8 +579,11 @@ static void hs_finish_end(struct smc_handshake *hs)
 	smc_sk(sk)->closing = false;
 	smc_hs_release_sock(hs);
 	smc_wake_settled(sk);
-	if (closing)
+	if (closing) {
+		/* Without a file nobody else holds it, and the end locks for itself. */
+		hs_give_back(hs);
 		smc_close_settled(sk);
+	}
 	hs_put(hs);
 }
 
@@ -473,7 +593,7 @@ static void hs_finish_end(struct smc_handshake *hs)
  */
 void smc_hs_end_up(struct smc_handshake *hs)
 {
-	if (!hs_lock_sock(hs))
+	if (!smc_hs_lock_sock(hs))
 		return;
 	smc_conn_set_notify(hs->conn, NULL, NULL);
 	smc_to_up(hs->sk, hs->conn);
@@ -513,7 +633,7 @@ void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
 		    u32 peer_diagnosis)
 {
 	remember(hs, reason, peer_diagnosis);
-	if (!hs_lock_sock(hs))
+	if (!smc_hs_lock_sock(hs))
 		return;
 	smc_to_tcp(hs->sk, reason, peer_diagnosis);
 	hs_finish_end(hs);
@@ -531,13 +651,29 @@ void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
 {
 	struct sock *sk = hs->sk;
 
-	if (rcu_access_pointer(smc_sk(sk)->hs) != hs)
+	/* tcp_abort() waits for the lock, which is not to be done in somebody else's context. */
+	if (hs->borrowed) {
+		hs->reset_reason = reason;
+		hs->reset_err = err;
+		set_bit(SMC_HS_RESET, &hs->flags);
+		refcount_inc(&hs->ref);
+		if (!queue_work(smc_close_wq, &hs->reset_work))
+			refcount_dec(&hs->ref);
 		return;
+	}
+	/* The connection is to be reset that this handshake is about, no later one. */
+	if (!smc_hs_lock_sock(hs))
+		return;
+	__smc_begin_abort(sk);
+	release_sock(sk);
 	remember(hs, reason, 0);
-	hs_give_back(hs);
 	tcp_abort(sk, err);
-	if (!hs_lock_sock(hs))
+	lock_sock(sk);
+	smc_end_abort(sk);
+	if (rcu_access_pointer(smc_sk(sk)->hs) != hs) {
+		release_sock(sk);
 		return;
+	}
 	/* What is left of the peer's words is not for the application. */
 	__skb_queue_purge(&sk->sk_receive_queue);
 	WRITE_ONCE(tcp_sk(sk)->copied_seq, tcp_sk(sk)->rcv_nxt);
@@ -563,15 +699,16 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 
 	if (hs->neg.server && hs->step <= SMC_HS_PREPARE) {
 		const struct smc_clc_proposal *p = &hs->area.proposal;
+		const enum smc_reason *why = hs->neg.why;
 
 		d.version = p->version ?: SMC_CLC_V1;
 		d.has_types = d.version == SMC_CLC_V2;
-		d.rc_dv2 = p->smcd_v2 ? reason : 0;
-		d.rc_dv1 = p->smcd_v1 ? reason : 0;
-		d.rc_rv2 = p->smcr_v2 ? reason : 0;
-		d.rc_rv1 = p->smcr_v1 ? reason : 0;
+		d.rc_dv2 = p->smcd_v2 ? why[SMC_OFFER_DV2] ?: reason : 0;
+		d.rc_dv1 = p->smcd_v1 ? why[SMC_OFFER_DV1] ?: reason : 0;
+		d.rc_rv2 = p->smcr_v2 ? why[SMC_OFFER_RV2] ?: reason : 0;
+		d.rc_rv1 = p->smcr_v1 ? why[SMC_OFFER_RV1] ?: reason : 0;
 	}
-	smc_hs_peer_id(d.peer_id);
+	smc_hs_peer_id(sock_net(hs->sk), d.peer_id);
 	len = smc_clc_encode_decline(&d, hs->area.buf, sizeof(hs->area.buf));
 	if (WARN_ON_ONCE(len < 0) || smc_clc_send(hs, hs->area.buf, len))
 		smc_hs_end_reset(hs, reason, ECONNRESET);
@@ -585,7 +722,7 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
  */
 void smc_hs_end_new(struct smc_handshake *hs)
 {
-	if (!hs_lock_sock(hs))
+	if (!smc_hs_lock_sock(hs))
 		return;
 	if (hs->sk->sk_state != TCP_CLOSE) {
 		/* It has not even begun to connect. */
@@ -619,7 +756,10 @@ static void end_bad(struct smc_handshake *hs, int rc)
 {
 	switch (rc) {
 	case -EOPNOTSUPP:
-		smc_hs_end_decline(hs, SMC_REASON_UNKNOWN_ENUM);
+		if (hs->step == SMC_HS_CONFIRM && !smc_hs_late_decline(hs))
+			smc_hs_end_reset(hs, SMC_REASON_UNKNOWN_ENUM, ECONNRESET);
+		else
+			smc_hs_end_decline(hs, SMC_REASON_UNKNOWN_ENUM);
 		break;
 	case -ECONNABORTED:
 		smc_hs_end_tcp(hs, SMC_REASON_PEER_CLOSED, 0);
@@ -784,11 +924,14 @@ int smc_hs_wait(struct sock *sk, long timeo)
 	struct smc_wait w;
 	int rc = 0, at_once = 4;
 
-	if (!hs)
+	if (!hs) {
+		/* A child for whose handshake there was no memory. */
+		smc_reset_child(sk);
 		return 0;
+	}
 	smc_wait_begin(&w, EPOLLIN | EPOLLOUT);
 	for (;;) {
-		hs_run(hs, !timeo);
+		hs_run(hs, !timeo, false);
 		if (test_bit(SMC_HS_DEAD, &hs->flags))
 			break;
 		/* A near peer has answered meanwhile; there are not more steps than these. */
@@ -810,6 +953,34 @@ int smc_hs_wait(struct sock *sk, long timeo)
 }
 
 /**
+ * smc_hs_lock_child() - wait until nobody takes a child that gets a file for unaccepted
+ * @sk: the child, not locked
+ *
+ * Context: process.
+ * Return: its handshake, for smc_hs_unlock_child(), or NULL if it is over.
+ */
+struct smc_handshake *smc_hs_lock_child(struct sock *sk)
+{
+	struct smc_handshake *hs = hs_get(sk);
+
+	if (hs)
+		mutex_lock(&hs->child_lock);
+	return hs;
+}
+
+/**
+ * smc_hs_unlock_child() - undo smc_hs_lock_child()
+ * @hs: the handshake, or NULL
+ */
+void smc_hs_unlock_child(struct smc_handshake *hs)
+{
+	if (!hs)
+		return;
+	mutex_unlock(&hs->child_lock);
+	hs_put(hs);
+}
+
+/**
  * smc_hs_accepted() - a child has got a file: is there work that was left to its acceptor?
  * @sk: the child
  *
@@ -822,7 +993,7 @@ void smc_hs_accepted(struct sock *sk)
 	if (!hs)
 		return;
 	if (test_and_clear_bit(SMC_HS_LEFT, &hs->flags))
-		hs_run(hs, false);
+		hs_run(hs, false, false);
 	hs_put(hs);
 }
 
@@ -830,7 +1001,7 @@ int __init smc_hs_init(void)
 {
 	smc_hs_cache = kmem_cache_create("smc_handshake",
 					 sizeof(struct smc_handshake), 0,
-					 SLAB_HWCACHE_ALIGN |
+					 SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT |
 					 SLAB_TYPESAFE_BY_RCU, NULL);
 	return smc_hs_cache ? 0 : -ENOMEM;
 }

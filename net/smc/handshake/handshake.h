@@ -35,11 +35,13 @@ enum smc_hs_step {
 
 enum smc_hs_flag {
 	SMC_HS_PENDING,		/* something happened since the last run */
-	SMC_HS_TIMEOUT,		/* the timer has fired */
+	SMC_HS_LATE,		/* half of the time is over: nothing more is promised */
+	SMC_HS_TIMEOUT,		/* all of it is */
 	SMC_HS_DEAD,		/* the socket has gone */
 	SMC_HS_COLLECTED,	/* in the list of a collector */
 	SMC_HS_LEFT,		/* to the acceptor, or to the timer */
 	SMC_HS_COUNTED,		/* in smc_net.n_handshakes */
+	SMC_HS_RESET,		/* to be ended by a reset, in a context of its own */
 };
 
 /**
@@ -70,8 +72,15 @@ struct smc_clc_area {
  *		themselves, which spares a switch to the worker
  * @work:	runs the machine when there is no driver
  * @timer:	RFC 7609, C.5; earlier, if something was left to an acceptor who does not come
+ * @patience:	until when a peer that was promised nothing is kept waiting, in jiffies
  * @deadline:	when the handshake must be over, in jiffies
  * @borrowed:	who runs the machine holds the socket's lock all the time; under @lock
+ * @reset_work:	resets, where whoever runs the machine must not wait
+ * @reset_reason: with SMC_HS_RESET: why; under @lock
+ * @reset_err:	with SMC_HS_RESET: errno for the application, positive; under @lock
+ * @unaccepted:	whoever runs the machine has @child_lock, and the child no file; under @lock
+ * @child_lock:	keeps accept() from giving a child a file; inside @lock, outside lock_sock
+ * @memcg:	what is allocated meanwhile is charged to it, referenced
  * @conn:	the connection that is being made
  * @neg:	what was agreed upon
  * @hdr:	header of the message that is being received
@@ -88,8 +97,15 @@ struct smc_handshake {
 	atomic_t		drivers;
 	struct work_struct	work;
 	struct timer_list	timer;
+	unsigned long		patience;
 	unsigned long		deadline;
 	bool			borrowed;
+	bool			unaccepted;
+	struct mutex		child_lock;
+	struct work_struct	reset_work;
+	enum smc_reason		reset_reason;
+	int			reset_err;
+	struct mem_cgroup	*memcg;
 	struct smc_conn		*conn;
 	struct smc_negotiated	neg;
 	struct smc_clc_hdr	hdr;
@@ -101,8 +117,8 @@ struct smc_handshake {
 /* handshake.c */
 int smc_hs_init(void);
 void smc_hs_exit(void);
-struct smc_handshake *smc_hs_new(struct sock *sk, enum smc_hs_step step,
-				 gfp_t gfp);
+struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
+				 enum smc_hs_step step, gfp_t gfp);
 void smc_hs_start(struct smc_handshake *hs);
 bool smc_hs_begin(struct smc_handshake *hs);
 void smc_hs_kill(struct sock *sk);
@@ -111,7 +127,11 @@ struct smc_handshake *smc_hs_drive(struct sock *sk);
 bool smc_hs_driven(const struct sock *sk);
 void smc_hs_drive_end(struct smc_handshake *hs);
 int smc_hs_wait(struct sock *sk, long timeo);
+bool smc_hs_lock_sock(struct smc_handshake *hs);
+void smc_hs_release_sock(struct smc_handshake *hs);
 void smc_hs_accepted(struct sock *sk);
+struct smc_handshake *smc_hs_lock_child(struct sock *sk);
+void smc_hs_unlock_child(struct smc_handshake *hs);
 
 /* ways to end it; the machine's lock is held */
 void smc_hs_end_up(struct smc_handshake *hs);
@@ -138,22 +158,15 @@ bool smc_server_prepare(struct smc_handshake *hs);
 bool smc_server_confirm(struct smc_handshake *hs);
 
 /* describe.c: what we say of ourselves in every message */
-void smc_hs_peer_id(u8 *peer_id);
+void smc_hs_peer_id(const struct net *net, u8 *peer_id);
 void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a);
 int smc_hs_send_accept(struct smc_handshake *hs);
 struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs);
 
-/* The steps lock the socket themselves, where its lock is not borrowed. */
-static inline void smc_hs_lock_sock(struct smc_handshake *hs)
+/* The Accept is out: does the client still expect that we might decline? */
+static inline bool smc_hs_late_decline(const struct smc_handshake *hs)
 {
-	if (!hs->borrowed)
-		lock_sock(hs->sk);
-}
-
-static inline void smc_hs_release_sock(struct smc_handshake *hs)
-{
-	if (!hs->borrowed)
-		release_sock(hs->sk);
+	return hs->neg.first_contact && hs->neg.fabric->ops->late_decline;
 }
 
 /* The one place where the step of a handshake changes; its lock is held. */

@@ -55,17 +55,23 @@ bool smc_server_proposal(struct smc_handshake *hs)
 }
 
 /* Does the Confirm answer our Accept, field by field? */
-static enum smc_reason check_confirm(struct smc_handshake *hs)
+static bool confirms(const struct smc_negotiated *neg, const struct smc_clc_accept *a)
 {
-	const struct smc_clc_accept *a = &hs->area.accept;
+	if (a->version != neg->version || !smc_eid_equal(a->eid, neg->eid))
+		return false;
+	/* The Confirm of version 1 does not say; that of version 2 has the extension with it. */
+	return a->version == SMC_CLC_V1 || a->first_contact == neg->first_contact;
+}
 
-	if (a->version != hs->neg.version ||
-	    !smc_eid_equal(a->eid, hs->neg.eid))
-		return SMC_REASON_BAD_CONFIRM;
-	/* Features that we did not announce cannot be common ones. */
-	if (a->has_fce && (a->features & ~hs->neg.features))
-		return SMC_REASON_BAD_CONFIRM;
-	return SMC_REASON_NONE;
+/* And the values of version 2.1, which a first contact settles? */
+static bool confirms_v21(const struct smc_negotiated *neg, const struct smc_clc_accept *a)
+{
+	if (!a->has_fce)
+		return true;
+	/* Our Accept has no options of a vendor's, and features have to be common ones. */
+	return a->release == neg->release && !(a->features & ~neg->features) &&
+	       !memchr_inv(a->vendor, 0, sizeof(a->vendor)) &&
+	       (a->smcd || (a->max_conns == neg->max_conns && a->max_links == neg->max_links));
 }
 
 /*
@@ -79,7 +85,7 @@ static bool may_decline(const struct smc_handshake *hs, enum smc_reason reason)
 	case SMC_REASON_NO_MEMORY:
 	case SMC_REASON_NO_BUFFER:
 	case SMC_REASON_UNKNOWN_ENUM:
-		return hs->neg.first_contact;
+		return smc_hs_late_decline(hs);
 	default:
 		return false;
 	}
@@ -91,8 +97,16 @@ static bool take_confirm(struct smc_handshake *hs)
 	const struct smc_clc_accept *a = &hs->area.accept;
 	enum smc_reason reason;
 
-	if (check_confirm(hs)) {
+	if (!confirms(&hs->neg, a)) {
 		smc_hs_end_reset(hs, SMC_REASON_BAD_CONFIRM, ECONNRESET);
+		return false;
+	}
+	/* Wrong values of version 2.1 get a late Decline, says the paper (v2.1 negotiation, 5). */
+	if (!confirms_v21(&hs->neg, a)) {
+		if (smc_hs_late_decline(hs))
+			smc_hs_end_decline(hs, SMC_REASON_BAD_CONFIRM);
+		else
+			smc_hs_end_reset(hs, SMC_REASON_BAD_CONFIRM, ECONNRESET);
 		return false;
 	}
 	reason = hs->conn->fabric->ops->attach(hs->conn, &hs->neg, a);

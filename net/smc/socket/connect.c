@@ -7,6 +7,34 @@
 #include "ipsec.h"
 #include "socket.h"
 
+/*
+ * Does TCP sign segments of this socket, or ask for signed ones?  Data that must come from
+ * whoever has the key must not take another way than TCP's.  A listener that has a key for
+ * anybody is all TCP: a SYN does not say which child will have it.
+ */
+static bool has_keys(const struct sock *sk)
+{
+	bool keys = false;
+#ifdef CONFIG_TCP_MD5SIG
+	const struct tcp_md5sig_info *md5;
+#endif
+#ifdef CONFIG_TCP_AO
+	const struct tcp_ao_info *ao;
+#endif
+
+	rcu_read_lock();
+#ifdef CONFIG_TCP_MD5SIG
+	md5 = rcu_dereference(tcp_sk(sk)->md5sig_info);
+	keys = md5 && !hlist_empty(&md5->head);
+#endif
+#ifdef CONFIG_TCP_AO
+	ao = rcu_dereference(tcp_sk(sk)->ao_info);
+	keys |= ao && (ao->ao_required || !hlist_empty(&ao->head));
+#endif
+	rcu_read_unlock();
+	return keys;
+}
+
 /**
  * smc_eligible() - may this socket offer SMC to anybody?
  * @sk: the socket, before it connects or while it listens
@@ -23,10 +51,14 @@ enum smc_reason smc_eligible(const struct sock *sk)
 		return SMC_REASON_DISABLED;
 	if (inet_csk(sk)->icsk_ulp_ops)
 		return SMC_REASON_ULP;
+	if (has_keys(sk))
+		return SMC_REASON_SIGNED;
 	if (tcp_sk(sk)->repair)
 		return SMC_REASON_ALREADY_CONNECTED;
 	if (tcp_sk(sk)->fastopen_connect)
 		return SMC_REASON_FASTOPEN;
+	if (smc_sk(sk)->n_retired >= SMC_MAX_RETIRED)
+		return SMC_REASON_REUSED;
 	if (!smc_fabric_any(sn))
 		return SMC_REASON_NO_DEVICE;
 	if (smc_hs_congested(sn, READ_ONCE(smc_sk(sk)->limit_hs)))
@@ -46,22 +78,20 @@ static enum smc_reason filter_at_syn(const struct sock *sk)
 }
 
 /*
- * TCP asks for the route when it has decided everything and is about to build the
- * first SYN: the moment to see whether a policy or a rule covers the connection.  It asks
- * us once.
+ * TCP asks for the route when it has decided everything and is about to build the first
+ * SYN: the moment to see whether a policy or a rule covers the connection.
  */
 static int smc_rebuild_header(struct sock *sk)
 {
-	const struct inet_connection_sock_af_ops *tcp = smc_family(sk)->tcp_af_ops;
-	int rc = tcp->rebuild_header(sk);
+	int rc = smc_family(sk)->tcp_af_ops->rebuild_header(sk);
 	enum smc_reason reason;
 
-	WRITE_ONCE(inet_csk(sk)->icsk_af_ops, tcp);
-	if (rc || smc_sk(sk)->phase != SMC_PHASE_CONNECTING)
+	/* TCP asks again for each SYN that it repeats, and when the SYN-ACK has come. */
+	if (rc || smc_sk(sk)->phase != SMC_PHASE_CONNECTING ||
+	    sk->sk_state != TCP_SYN_SENT || !tcp_rtx_queue_empty(sk))
 		return rc;
 	reason = smc_ipsec_dst(__sk_dst_get(sk)) ? SMC_REASON_IPSEC : filter_at_syn(sk);
 	if (reason) {
-		tcp_sk(sk)->syn_smc = false;
 		smc_hs_kill(sk);
 		smc_to_tcp(sk, reason, 0);
 	}
@@ -69,18 +99,16 @@ static int smc_rebuild_header(struct sock *sk)
 }
 
 /*
- * Have TCP ask us when it knows both ends.  A socket that was IPv6-mapped in a former life
- * would not be asked.
+ * Will TCP ask us when it knows both ends?  Not a socket that was IPv6-mapped in a former
+ * life.  One whose IPv6-mapped connect() failed has TCP's own table again.
  */
 static bool ask_at_syn(struct sock *sk)
 {
 	struct smc_family *f = smc_family(sk);
 
-	if (inet_csk(sk)->icsk_af_ops != f->tcp_af_ops &&
-	    inet_csk(sk)->icsk_af_ops != &f->af_ops)
-		return false;
-	WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &f->af_ops);
-	return true;
+	if (inet_csk(sk)->icsk_af_ops == f->tcp_af_ops)
+		WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &f->af_ops);
+	return inet_csk(sk)->icsk_af_ops == &f->af_ops;
 }
 
 /* There are policies: have the route looked at, or look now. */
@@ -127,7 +155,7 @@ static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr *addr,
 		reason = steered(sk, addr, len);
 	if (reason)
 		return reason;
-	hs = smc_hs_new(sk, SMC_HS_CONNECT, GFP_KERNEL);
+	hs = smc_hs_new(sk, sk, SMC_HS_CONNECT, GFP_KERNEL);
 	if (!hs)
 		return SMC_REASON_NO_MEMORY;
 	tcp_sk(sk)->syn_smc = true;
@@ -155,8 +183,8 @@ static int start_connect(struct socket *sock, struct sockaddr *addr, int len,
 		smc_hs_kill(sk);
 		smc_to_tcp(sk, SMC_REASON_PEER_NO_OPTION, 0);
 	}
-	if (smc_sk(sk)->phase == SMC_PHASE_TCP && rc &&
-	    sock->state == SS_UNCONNECTED && !smc_stays_tcp(sk)) {
+	if (smc_sk(sk)->phase == SMC_PHASE_TCP && rc && sk->sk_state == TCP_CLOSE &&
+	    sock->state == SS_UNCONNECTED) {
 		/* Nothing came of it: the next attempt is free again. */
 		smc_to_new(sk);
 	} else if (smc_sk(sk)->phase == SMC_PHASE_CONNECTING && rc &&
@@ -190,9 +218,40 @@ static bool peer_closed_early(struct socket *sock)
 }
 
 /**
- * smc_connect() - connect() of a socket that is not plain TCP
- * @sock: the socket
+ * smc_proto_connect() - proto.connect: TCP begins to connect
+ * @sk: the socket, locked
  * @addr: the peer
+ * @len: length of @addr
+ *
+ * A socket that comes here in phase NEW was not asked by smc_connect(): its data go into
+ * the SYN, by sendto() with MSG_FASTOPEN.
+ */
+int smc_proto_connect(struct sock *sk, struct sockaddr *addr, int len)
+{
+	if (smc_sk(sk)->aborting)
+		return -EALREADY;
+	if (smc_sk(sk)->phase == SMC_PHASE_NEW)
+		smc_to_tcp(sk, SMC_REASON_FASTOPEN, 0);
+	return smc_family(sk)->tcp->connect(sk, addr, len);
+}
+
+/*
+ * Plain TCP that is not connected may become SMC again, unless others have their hands
+ * on its tables: then it is TCP the next time, too.  Locked.
+ */
+static void renew(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	if (smc_sk(sk)->phase == SMC_PHASE_TCP && sock->state == SS_UNCONNECTED &&
+	    sk->sk_state == TCP_CLOSE && smc_reclaim_proto(sk))
+		smc_to_new(sk);
+}
+
+/**
+ * smc_connect() - connect()
+ * @sock: the socket
+ * @addr: the peer, or AF_UNSPEC
  * @len: length of @addr
  * @flags: O_NONBLOCK
  *
@@ -207,7 +266,10 @@ int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
 	bool fresh, done;
 	int rc = 0;
 
+	smc_await_former_children(sk);
 	lock_sock(sk);
+	smc_await_abort(sk);
+	renew(sock);
 	fresh = smc_sk(sk)->phase == SMC_PHASE_NEW &&
 		sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE &&
 		len >= (int)sizeof(addr->sa_family) && !disconnect;
@@ -232,48 +294,5 @@ int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
 	/* TCP knows what to answer, and how to disconnect after an error. */
 	rc = smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
 	smc_stop_retired(sk);
-	return rc;
-}
-
-/*
- * Plain TCP that is not connected may become SMC again, unless others have their hands
- * on its tables: then it is TCP the next time, too.
- */
-static bool renew(struct socket *sock)
-{
-	struct sock *sk = sock->sk;
-	bool fresh;
-
-	lock_sock(sk);
-	fresh = sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE;
-	if (fresh && smc_stays_tcp(sk)) {
-		tcp_sk(sk)->syn_smc = false;
-		fresh = false;
-	}
-	if (fresh && smc_sk(sk)->phase == SMC_PHASE_TCP)
-		smc_to_new(sk);
-	release_sock(sk);
-	return fresh;
-}
-
-/**
- * smc_plain_connect() - connect() in phase TCP
- * @sock: the socket
- * @addr: the peer, or AF_UNSPEC
- * @len: length of @addr
- * @flags: O_NONBLOCK
- *
- * A socket that TCP has disconnected may become SMC the next time.
- */
-int smc_plain_connect(struct socket *sock, struct sockaddr *addr, int len,
-		      int flags)
-{
-	struct sock *sk = sock->sk;
-	int rc;
-
-	if (renew(sock))
-		return smc_connect(sock, addr, len, flags);
-	rc = smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
-	renew(sock);
 	return rc;
 }

@@ -47,12 +47,15 @@ static int __init learn_family(struct smc_family *f, int family)
 	f->prot.owner = THIS_MODULE;
 	f->prot.init = smc_init_sock;
 	f->prot.destroy = smc_destroy_sock;
+	f->prot.connect = smc_proto_connect;
 	f->prot.disconnect = smc_disconnect;
+	f->prot.hash = smc_hash;
 	f->prot.unhash = smc_unhash;
+	f->prot.release_cb = smc_release_cb;
 	f->prot.setsockopt = smc_setsockopt;
 	f->prot.keepalive = smc_set_keepalive;
 	f->prot.getsockopt = smc_getsockopt;
-	smc_compat_no_sockmap(&f->prot);
+	smc_sockmap_init(&f->prot);
 	smc_ops_init(f);
 	smc_listen_init(f);
 	f->available = true;

@@ -41,8 +41,15 @@ static bool filter_excludes_syn(const struct sock *sk, const struct sk_buff *syn
 	return smc_filter_excludes(sn, &flow, true);
 }
 
-/* Asked by TCP for each SYN that carries the option. */
-static bool refuses_smc(const struct sock *sk)
+/**
+ * smc_refuses_syn() - tcp_sock.smc_hs_congested: asked for each SYN with the option
+ * @sk: the listener
+ *
+ * TCP reads the pointer twice, so it is set when a socket is made and never taken back.
+ *
+ * Context: bottom half.
+ */
+bool smc_refuses_syn(const struct sock *sk)
 {
 	struct sk_buff *syn = this_cpu_read(smc_current_syn);
 
@@ -76,16 +83,16 @@ static enum smc_reason why_tcp(const struct sock *listener, struct sock *child)
 }
 
 /* A child whose client speaks SMC; locked by the bottom half that made it. */
-static void start_server(struct sock *child)
+static void start_server(struct sock *child, const struct sock *listener)
 {
 	struct smc_handshake *hs;
 
 	__smc_set_phase(child, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
-	hs = smc_hs_new(child, SMC_HS_PROPOSAL, GFP_ATOMIC);
+	hs = smc_hs_new(child, listener, SMC_HS_PROPOSAL, GFP_ATOMIC);
 	if (!hs) {
 		/* The client has been promised SMC: only a reset is honest. */
 		sock_hold(child);
-		if (!queue_work(smc_wq, &smc_sk(child)->reset_work))
+		if (!queue_work(smc_close_wq, &smc_sk(child)->reset_work))
 			sock_put(child);
 		return;
 	}
@@ -112,9 +119,11 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 	/* Without ownership it is put at once, as the raw copy it is. */
 	if (!child || !*own_req)
 		return child;
-
-	if (inet_csk(child)->icsk_af_ops == &f->af_ops)
-		inet_csk(child)->icsk_af_ops = f->tcp_af_ops;
+	/* A clone says which table its memory came from. */
+	if (smc_assert(child->sk_prot_creator == &f->prot)) {
+		child->sk_destruct = f->tcp_destruct;
+		return child;
+	}
 	smc_child_born(child, sk);
 	if (smc_steered(smc_net(sock_net(sk))))
 		smc_autosmc_child(child, sk);
@@ -123,7 +132,7 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 	else if (smc_sk(child)->raw_clc)
 		smc_to_tcp(child, SMC_REASON_NONE, 0);
 	else
-		start_server(child);
+		start_server(child, sk);
 	return child;
 }
 
@@ -135,59 +144,123 @@ void __init smc_listen_init(struct smc_family *f)
 	smc_connect_init(f);
 }
 
+/* What must be in place before a SYN can find the listener. */
+static int become_listener(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	/* TCP's listen() must not be reached but through smc_listen(). */
+	if (smc_assert(smc->listen_calls))
+		return -EINVAL;
+	if (smc->phase == SMC_PHASE_TCP)
+		smc_to_new(sk);
+	if (smc_assert(smc->phase == SMC_PHASE_NEW))
+		return -EINVAL;
+	tcp_sk(sk)->syn_smc = true;
+	/* A former life over IPv4-mapped addresses leaves another table of TCP's. */
+	WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &smc_family(sk)->af_ops);
+	__smc_set_phase(sk, SMC_PHASE_LISTEN, SMC_REASON_NONE);
+	return 0;
+}
+
+/**
+ * smc_hash() - proto.hash: TCP is about to make a listener known
+ * @sk: the socket, locked by inet_csk_listen_start()
+ *
+ * The change of phase and that of the TCP state happen under one hold of the lock.
+ *
+ * Return: 0 or a negative errno, upon which TCP does not listen.
+ */
+int smc_hash(struct sock *sk)
+{
+	bool listens = sk->sk_state == TCP_LISTEN && smc_is_self(sk);
+	int rc = listens ? become_listener(sk) : 0;
+
+	if (rc)
+		return rc;
+	rc = smc_family(sk)->tcp->hash(sk);
+	if (rc && listens)
+		smc_to_new(sk);
+	return rc;
+}
+
+/**
+ * smc_end_listener() - proto.unhash of a listener: children may come no more
+ * @sk: the socket, locked
+ *
+ * Context: process, may sleep.
+ */
+void smc_end_listener(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	smc_nursery_close(sk);
+	if (smc->phase == SMC_PHASE_LISTEN)
+		smc_to_new(sk);
+	smc->gp = get_state_synchronize_rcu();
+	smc->was_listener = true;
+}
+
+/**
+ * smc_await_former_children() - before a former listener is used anew
+ * @sk: the socket, not locked
+ *
+ * A bottom half may still be making a child of the listener that this socket was.
+ */
+void smc_await_former_children(struct sock *sk)
+{
+	if (likely(!READ_ONCE(smc_sk(sk)->was_listener)))
+		return;
+	cond_synchronize_rcu(READ_ONCE(smc_sk(sk)->gp));
+	WRITE_ONCE(smc_sk(sk)->was_listener, false);
+}
+
+/* From here on sk_prot stays ours until end_listen_call(); see smc_lend_proto(). */
+static int begin_listen_call(struct sock *sk)
+{
+	int rc;
+
+	lock_sock(sk);
+	rc = smc_nursery_open(sk);
+	if (!rc && !smc_reclaim_proto(sk))
+		rc = -EINVAL;
+	write_lock_bh(&sk->sk_callback_lock);
+	/* A sockmap may have come in between. */
+	if (!rc && READ_ONCE(sk->sk_prot) != &smc_family(sk)->prot)
+		rc = -EINVAL;
+	if (!rc)
+		smc_sk(sk)->listen_calls++;
+	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
+	return rc;
+}
+
+static void end_listen_call(struct sock *sk)
+{
+	lock_sock(sk);
+	write_lock_bh(&sk->sk_callback_lock);
+	smc_sk(sk)->listen_calls--;
+	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
+}
+
 /**
  * smc_listen() - listen()
  * @sock: the socket
  * @backlog: as for TCP; the queue is TCP's
+ *
+ * Return: as for TCP; -EINVAL if a sockmap has its hands on the socket's tables.
  */
 int smc_listen(struct socket *sock, int backlog)
 {
 	struct sock *sk = sock->sk;
 	int rc;
 
-	lock_sock(sk);
-	rc = smc_nursery_open(sk);
-	if (rc) {
-		release_sock(sk);
+	smc_await_former_children(sk);
+	rc = begin_listen_call(sk);
+	if (rc)
 		return rc;
-	}
-	if (smc_sk(sk)->phase == SMC_PHASE_NEW && sk->sk_state == TCP_CLOSE) {
-		tcp_sk(sk)->syn_smc = true;
-		tcp_sk(sk)->smc_hs_congested = refuses_smc;
-		inet_csk(sk)->icsk_af_ops = &smc_family(sk)->af_ops;
-	}
-	release_sock(sk);
 	rc = inet_listen(sock, backlog);
-	lock_sock(sk);
-	if (!rc && sk->sk_state == TCP_LISTEN)
-		__smc_set_phase(sk, SMC_PHASE_LISTEN, SMC_REASON_NONE);
-	else if (rc && sk->sk_state == TCP_CLOSE)
-		smc_to_new(sk);
-	release_sock(sk);
+	end_listen_call(sk);
 	return rc;
-}
-
-/**
- * smc_plain_listen() - listen() on a socket that was plain TCP once
- * @sock: the socket
- * @backlog: as for TCP
- *
- * Its children must come from our slab, so it becomes new first.
- *
- * Return: as for TCP; -EINVAL if others have their hands on its tables.
- */
-int smc_plain_listen(struct socket *sock, int backlog)
-{
-	struct sock *sk = sock->sk;
-	int rc = 0;
-
-	lock_sock(sk);
-	if (sk->sk_state == TCP_CLOSE && sock->state == SS_UNCONNECTED) {
-		if (smc_stays_tcp(sk))
-			rc = -EINVAL;
-		else
-			smc_to_new(sk);
-	}
-	release_sock(sk);
-	return rc ?: smc_listen(sock, backlog);
 }

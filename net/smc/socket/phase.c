@@ -32,6 +32,7 @@ void __smc_set_phase(struct sock *sk, enum smc_phase phase,
 	if (smc->phase == phase)
 		return;
 	WARN_ON_ONCE(!(smc_phase_next[smc->phase] & BIT(phase)));
+	smc_assert(smc_is_self(sk));
 	trace_smc_phase(sk, smc->phase, phase, reason);
 	smc->reason = reason;
 	WRITE_ONCE(smc->phase, phase);
@@ -136,12 +137,6 @@ void smc_hook_callbacks(struct sock *sk)
 	sk->sk_error_report = smc_error_report;
 }
 
-static void set_ops(struct sock *sk, const struct proto_ops *ops)
-{
-	if (sk->sk_socket)
-		WRITE_ONCE(sk->sk_socket->ops, ops);
-}
-
 /**
  * smc_to_up() - the handshake has ended well
  * @sk: the socket, locked
@@ -168,18 +163,15 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 {
 	struct smc_sock *smc = smc_sk(sk);
-	struct smc_family *f = smc_family(sk);
 
 	smc->peer_diagnosis = peer_diagnosis;
-	if (sk->sk_state == TCP_CLOSE)
-		tcp_sk(sk)->syn_smc = false;
+	/* Should TCP alone connect it again, the option is not to be in that SYN. */
+	tcp_sk(sk)->syn_smc = false;
 	inet_csk_exit_pingpong_mode(sk);
 	set_user(sk, false);
 	sk->sk_data_ready = smc->tcp_data_ready;
 	sk->sk_state_change = smc->tcp_state_change;
 	sk->sk_error_report = smc->tcp_error_report;
-	WRITE_ONCE(sk->sk_prot, f->tcp);
-	set_ops(sk, &f->plain_ops);
 	__smc_set_phase(sk, SMC_PHASE_TCP, reason);
 }
 
@@ -215,7 +207,6 @@ void smc_to_reset(struct sock *sk, enum smc_reason reason)
 void smc_to_new(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
-	struct smc_family *f = smc_family(sk);
 
 	smc->peer_diagnosis = 0;
 	smc->server = false;
@@ -224,11 +215,6 @@ void smc_to_new(struct sock *sk)
 	sk->sk_state_change = smc->tcp_state_change;
 	sk->sk_error_report = smc->tcp_error_report;
 	tcp_sk(sk)->syn_smc = false;
-	tcp_sk(sk)->smc_hs_congested = NULL;
-	if (inet_csk(sk)->icsk_af_ops == &f->af_ops)
-		inet_csk(sk)->icsk_af_ops = f->tcp_af_ops;
-	WRITE_ONCE(sk->sk_prot, &f->prot);
-	set_ops(sk, &f->ops);
 	__smc_set_phase(sk, SMC_PHASE_NEW, SMC_REASON_NONE);
 }
 

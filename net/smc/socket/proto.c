@@ -9,6 +9,7 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <net/sock_reuseport.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "../netns.h"
@@ -22,9 +23,10 @@ static void smc_destruct(struct sock *sk)
 {
 	struct smc_family *f = smc_family(sk);
 
+	smc_assert(sk->sk_prot_creator == (smc_is_self(sk) ? f->tcp : &f->prot));
 	if (smc_is_self(sk)) {
 		smc_registry_del(smc_sk(sk));
-		/* As plain TCP it did not come through smc_destroy_sock(). */
+		/* With kernel TLS or in a sockmap it did not come through smc_destroy_sock(). */
 		smc_nursery_leave(sk);
 		smc_nursery_drop(sk);
 		smc_retire_conns(sk);
@@ -35,24 +37,43 @@ static void smc_destruct(struct sock *sk)
 	f->tcp_destruct(sk);
 }
 
+/**
+ * smc_reset_child() - reset a child for whose handshake there was no memory
+ * @sk: the child
+ *
+ * The client has been promised SMC, so only a reset is honest.  Done by a work item, or by
+ * the first system call that finds the child so.
+ *
+ * Context: process, the socket is not locked.
+ */
+void smc_reset_child(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (!smc_begin_abort(sk, NULL))
+		return;
+	tcp_abort(sk, ENOMEM);
+	lock_sock(sk);
+	smc_end_abort(sk);
+	if (smc->phase == SMC_PHASE_HANDSHAKE && !rcu_access_pointer(smc->hs)) {
+		__skb_queue_purge(&sk->sk_receive_queue);
+		WRITE_ONCE(tcp_sk(sk)->copied_seq, tcp_sk(sk)->rcv_nxt);
+		smc_to_reset(sk, SMC_REASON_NO_MEMORY);
+	}
+	release_sock(sk);
+	smc_wake_settled(sk);
+}
+
 static void smc_reset_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, reset_work);
 	struct sock *sk = smc_to_sk(smc);
 	struct smc_nursery *nursery;
 
-	if (!smc_nursery_enter(sk, &nursery)) {
-		sock_put(sk);
-		return;
+	if (smc_nursery_enter(sk, &nursery)) {
+		smc_reset_child(sk);
+		smc_nursery_exit(nursery);
 	}
-	tcp_abort(sk, ENOMEM);
-	lock_sock(sk);
-	__skb_queue_purge(&sk->sk_receive_queue);
-	WRITE_ONCE(tcp_sk(sk)->copied_seq, tcp_sk(sk)->rcv_nxt);
-	smc_to_reset(sk, SMC_REASON_NO_MEMORY);
-	release_sock(sk);
-	smc_wake_settled(sk);
-	smc_nursery_exit(nursery);
 	sock_put(sk);
 }
 
@@ -72,6 +93,17 @@ static void smc_born(struct sock *sk)
 }
 
 /**
+ * smc_is_ours() - is this an SMC socket?
+ * @sk: a TCP socket that came out of an accept queue
+ *
+ * TCP moves children between the listeners of a reuseport group (tcp_migrate_req).
+ */
+bool smc_is_ours(const struct sock *sk)
+{
+	return sk->sk_destruct == smc_destruct && smc_is_self(sk);
+}
+
+/**
  * smc_init_sock() - proto.init: a socket from socket()
  * @sk: the socket
  */
@@ -85,6 +117,8 @@ int smc_init_sock(struct sock *sk)
 		return rc;
 	/* From here on TCP's code must take it for its own. */
 	sk->sk_protocol = IPPROTO_TCP;
+	inet_csk(sk)->icsk_af_ops = &smc_family(sk)->af_ops;
+	tcp_sk(sk)->smc_hs_congested = smc_refuses_syn;
 	smc_born(sk);
 	return 0;
 }
@@ -142,7 +176,8 @@ void smc_stop_retired(struct sock *sk)
 {
 	struct smc_conn *c;
 
-	for (c = READ_ONCE(smc_sk(sk)->retired); c; c = c->next)
+	/* Pairs with the release in smc_disconnect(). */
+	for (c = smp_load_acquire(&smc_sk(sk)->retired); c; c = c->next)
 		smc_conn_stop(c);
 }
 
@@ -194,9 +229,34 @@ void smc_destroy_sock(struct sock *sk)
 void smc_unhash(struct sock *sk)
 {
 	/* The state is stored afterwards. */
-	if (smc_is_self(sk) && sk->sk_state == TCP_LISTEN)
-		smc_nursery_close(sk);
+	bool listener = smc_is_self(sk) && sk->sk_state == TCP_LISTEN;
+
+	if (listener)
+		smc_end_listener(sk);
 	smc_family(sk)->tcp->unhash(sk);
+	/*
+	 * An SMC child cannot move to another listener of the group, which may be one of plain
+	 * TCP (tcp_migrate_req).
+	 */
+	if (listener)
+		reuseport_detach_sock(sk);
+}
+
+/**
+ * smc_release_cb() - proto.release_cb: the owner gives the lock back
+ * @sk: the socket
+ *
+ * Context: the spin lock of lock_sock() is held.
+ */
+void smc_release_cb(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	smc_family(sk)->tcp->release_cb(sk);
+	if (unlikely(smc->hs_deferred)) {
+		smc->hs_deferred = false;
+		smc_hs_event(sk);
+	}
 }
 
 /**
@@ -210,10 +270,14 @@ void smc_unhash(struct sock *sk)
 int smc_disconnect(struct sock *sk, int flags)
 {
 	struct smc_sock *smc = smc_sk(sk);
-	struct smc_conn *c = smc->conn;
+	struct smc_conn *c;
 	int rc;
 
+	/* A listener's raw copy that TCP gives up. */
+	if (!smc_is_self(sk))
+		return smc_family(sk)->tcp->disconnect(sk, flags);
 	smc_hs_kill(sk);
+	c = smc->conn;
 	if (c) {
 		smc_conn_abort(c);
 		smc_conn_wake_all(c);
@@ -221,7 +285,9 @@ int smc_disconnect(struct sock *sk, int flags)
 		smc_conn_set_wq(c, NULL);
 		smc->conn = NULL;
 		c->next = smc->retired;
-		smc->retired = c;
+		/* Pairs with smc_stop_retired(), which walks the list without the lock. */
+		smp_store_release(&smc->retired, c);
+		smc->n_retired++;
 	}
 	rc = smc_family(sk)->tcp->disconnect(sk, flags);
 	if (!sock_flag(sk, SOCK_DEAD))

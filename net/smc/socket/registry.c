@@ -5,7 +5,6 @@
 #include "../admin/walk.h"
 #include "../fabric/fabric.h"
 #include "../stats.h"
-#include "nursery.h"
 #include "socket.h"
 
 #define REG_BITS	8
@@ -112,30 +111,42 @@ static u8 tcp_shows(const struct sock *sk)
 	}
 }
 
-static bool fill_info(struct smc_sock_info *info, struct sock *sk)
+/* The connection of a socket, with a reference, or NULL. */
+static struct smc_conn *conn_get(const struct smc_sock *smc)
+{
+	struct smc_conn *c;
+
+	rcu_read_lock();
+	c = smp_load_acquire(&smc->conn);
+	if (c && !refcount_inc_not_zero(&c->ref))
+		c = NULL;
+	rcu_read_unlock();
+	return c;
+}
+
+/*
+ * Without the socket's lock: its owner may hold it for as long as it likes, in a call that
+ * reads memory which it provides itself.  What ends meanwhile may be shown half way there.
+ */
+static void fill_info(struct smc_sock_info *info, struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
-	struct smc_nursery *nursery;
+	struct smc_conn *c = conn_get(smc);
 
-	if (!smc_nursery_enter(sk, &nursery))
-		return false;
 	memset(info, 0, sizeof(*info));
 	info->sk = sk;
-	/* Nothing that is being torn down is looked at: the lock keeps it whole. */
-	lock_sock(sk);
-	info->phase = smc->phase;
-	info->reason = smc->reason;
-	info->peer_diagnosis = smc->peer_diagnosis;
-	info->mode = smc->phase == SMC_PHASE_TCP ? SMC_DIAG_MODE_FALLBACK_TCP :
-						   SMC_DIAG_MODE_SMCD;
+	info->phase = READ_ONCE(smc->phase);
+	info->reason = READ_ONCE(smc->reason);
+	info->peer_diagnosis = READ_ONCE(smc->peer_diagnosis);
+	info->mode = info->phase == SMC_PHASE_TCP ? SMC_DIAG_MODE_FALLBACK_TCP :
+						    SMC_DIAG_MODE_SMCD;
 	info->state = tcp_shows(sk);
-	if (smc->conn)
-		fill_conn(info, smc->conn);
-	else if (smc_unsettled(smc))
+	if (c) {
+		fill_conn(info, c);
+		smc_conn_put(c);
+	} else if (info->phase == SMC_PHASE_CONNECTING || info->phase == SMC_PHASE_HANDSHAKE) {
 		info->state = SMC_CONN_INIT;
-	release_sock(sk);
-	smc_nursery_exit(nursery);
-	return true;
+	}
 }
 
 /**
@@ -146,7 +157,8 @@ static bool fill_info(struct smc_sock_info *info, struct sock *sk)
  *	walk before this socket
  * @arg: for @fn
  *
- * Sockets that come or go meanwhile may be missed, never shown half dead.
+ * Sockets that come or go meanwhile may be missed.  No lock is taken that a program can
+ * hold, so nobody can stall a walk.
  *
  * Context: process, may sleep.
  * Return: what @fn returned, or 0 at the end.
@@ -164,7 +176,8 @@ int smc_sock_walk(struct net *net, int pos[2],
 			sk = reg_get(&reg_table[pos[0]], net, pos[1], &next);
 			if (!sk)
 				break;
-			rc = fill_info(&info, sk) ? fn(&info, arg) : 0;
+			fill_info(&info, sk);
+			rc = fn(&info, arg);
 			sock_put(sk);
 			if (rc)
 				return rc;

@@ -14,11 +14,9 @@
  * @tcp_ops:	TCP's own socket operations
  * @tcp_af_ops:	TCP's own connection operations
  * @tcp_destruct: TCP's own sk_destruct
- * @prot:	ours: TCP's with a larger object, for sockets that are not TCP yet
- * @ops:	ours
- * @plain_ops:	for phase TCP: TCP's own, but for calls that begin anew
- * @af_ops:	TCP's own, but for the birth of children and questions of IPsec: of
- *		listeners, and until the SYN of clients where there are policies
+ * @prot:	ours, in every phase: TCP's with a larger object
+ * @ops:	ours, in every phase
+ * @af_ops:	ours: TCP's, but for the birth of children and the questions before a SYN
  * @available:	the kernel has this family
  */
 struct smc_family {
@@ -28,7 +26,6 @@ struct smc_family {
 	void					(*tcp_destruct)(struct sock *sk);
 	struct proto				prot;
 	struct proto_ops			ops;
-	struct proto_ops			plain_ops;
 	struct inet_connection_sock_af_ops	af_ops;
 	bool					available;
 };
@@ -46,6 +43,12 @@ static inline bool smc_is_self(const struct sock *sk)
 	return smc_sk(sk)->self == smc_sk(sk);
 }
 
+static inline struct smc_conn *smc_get_conn(const struct sock *sk)
+{
+	/* Pairs with the release in smc_to_up(). */
+	return smp_load_acquire(&smc_sk(sk)->conn);
+}
+
 /* family.c: both families, AF_SMC and IPPROTO_SMC */
 int smc_family_init(void);
 void smc_family_exit(void);
@@ -56,8 +59,10 @@ void smc_proto_exit(void);
 int smc_init_sock(struct sock *sk);
 void smc_destroy_sock(struct sock *sk);
 void smc_unhash(struct sock *sk);
+void smc_release_cb(struct sock *sk);
 int smc_disconnect(struct sock *sk, int flags);
-void smc_linger_event(struct sock *sk);
+void smc_reset_child(struct sock *sk);
+bool smc_is_ours(const struct sock *sk);
 void smc_retire_conn(struct sock *sk, struct smc_conn *c);
 void smc_stop_retired(struct sock *sk);
 void smc_retire_conns(struct sock *sk);
@@ -73,15 +78,27 @@ void smc_to_new(struct sock *sk);
 void smc_wake_settled(struct sock *sk);
 void smc_hook_callbacks(struct sock *sk);
 
-/* ops.c, connect.c, listen.c, sockopt.c: system calls */
+/* release.c: ways to end */
+int smc_shutdown(struct socket *sock, int how);
+int smc_release(struct socket *sock);
 void smc_close_settled(struct sock *sk);
+void smc_linger_event(struct sock *sk);
+void __smc_begin_abort(struct sock *sk);
+bool smc_begin_abort(struct sock *sk, const struct smc_handshake *hs);
+void smc_end_abort(struct sock *sk);
+void smc_await_abort(struct sock *sk);
+
+/* ops.c, plain.c, connect.c, listen.c, sockopt.c: system calls, and what TCP calls in them */
 void smc_ops_init(struct smc_family *f);
+void smc_plain_init(struct smc_family *f);
 enum smc_reason smc_eligible(const struct sock *sk);
 int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags);
-int smc_plain_connect(struct socket *sock, struct sockaddr *addr, int len,
-		      int flags);
+int smc_proto_connect(struct sock *sk, struct sockaddr *addr, int len);
 int smc_listen(struct socket *sock, int backlog);
-int smc_plain_listen(struct socket *sock, int backlog);
+int smc_hash(struct sock *sk);
+void smc_end_listener(struct sock *sk);
+void smc_await_former_children(struct sock *sk);
+bool smc_refuses_syn(const struct sock *sk);
 void smc_listen_init(struct smc_family *f);
 void smc_connect_init(struct smc_family *f);
 void smc_tell_keepalive(struct sock *sk, bool on);
@@ -90,12 +107,13 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 		   unsigned int len);
 int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,
 		   int __user *len);
-int smc_plain_setsockopt(struct socket *sock, int level, int name,
-			 sockptr_t val, unsigned int len);
+int smc_sock_setsockopt(struct socket *sock, int level, int name,
+			sockptr_t val, unsigned int len);
 
-/* ulp.c: upper layer protocols in phase TCP */
+/* ulp.c, sockmap.c: others who work on plain TCP */
 int smc_ulp_set(struct socket *sock, sockptr_t val, unsigned int len);
-bool smc_stays_tcp(struct sock *sk);
+void smc_sockmap_init(struct proto *prot);
+bool smc_reclaim_proto(struct sock *sk);
 
 /* registry.c: all SMC sockets of this host */
 void smc_registry_init(void);

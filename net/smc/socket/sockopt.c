@@ -91,20 +91,16 @@ static void after_tcp_option(struct sock *sk, int name)
 /* What would take the TCP connection away from below SMC. */
 static int refused(const struct sock *sk, int level, int name)
 {
-	bool busy = smc_unsettled(smc_sk(sk)) ||
-		    READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_UP;
-
+	/* It would exchange the tables of a socket whose memory is ours. */
 	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
 		return -ENOTCONN;
-	if (level == SOL_TCP && name == TCP_ULP)
-		return busy ? -EOPNOTSUPP : -ENOTCONN;
-	if (level == SOL_TCP && name == TCP_REPAIR && busy)
+	if (level == SOL_TCP && name == TCP_REPAIR && smc_busy(smc_sk(sk)))
 		return -EOPNOTSUPP;
 	return 0;
 }
 
 /**
- * smc_setsockopt() - proto.setsockopt of a socket that is not plain TCP
+ * smc_setsockopt() - proto.setsockopt
  * @sk: the socket
  * @level: level of the option
  * @name: the option
@@ -128,24 +124,21 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 }
 
 /**
- * smc_plain_setsockopt() - setsockopt() in phase TCP
+ * smc_sock_setsockopt() - setsockopt()
  * @sock: the socket
  * @level: level of the option
  * @name: the option
  * @val: its value
  * @len: length of @val
  *
- * IPV6_ADDRFORM would exchange the tables of a socket whose memory is ours.
+ * Goes past sk_prot, which may be a sockmap's, so that nothing is set behind our back.
  */
-int smc_plain_setsockopt(struct socket *sock, int level, int name,
-			 sockptr_t val, unsigned int len)
+int smc_sock_setsockopt(struct socket *sock, int level, int name, sockptr_t val,
+			unsigned int len)
 {
-	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
-		return -ENOTCONN;
 	if (level == SOL_TCP && name == TCP_ULP)
 		return smc_ulp_set(sock, val, len);
-	return smc_family(sock->sk)->tcp_ops->setsockopt(sock, level, name, val,
-							 len);
+	return smc_setsockopt(sock->sk, level, name, val, len);
 }
 
 static void fill_info(struct sock *sk, struct smc_sockopt_info *info)

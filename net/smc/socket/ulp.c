@@ -3,40 +3,25 @@
  * Upper layer protocols: kernel TLS on a connection that fell back.
  *
  * Kernel TLS derives the tables of all its sockets, also of foreign ones, from the
- * sk_prot and sock->ops of the socket it finds.  Ours belong to a module that may go,
- * so it must never find them: for the time of the call the operations are TCP's own,
- * and if it takes the socket they are its own from then on.
+ * sk_prot and the sock->ops of the socket it finds.  Ours belong to a module that may go,
+ * so it must never find them: for the time of the call, under one hold of the socket's
+ * lock, sk_prot is TCP's, and sk_socket another socket whose operations are TCP's.  So
+ * sock->ops changes once, to those of kernel TLS, when all has gone well; whoever reads
+ * sock->ops without the lock never sees TCP's.
  */
+#include <linux/bpf.h>
 #include <linux/module.h>
 #include <linux/net.h>
 #include <net/tcp.h>
 #include "socket.h"
 
-/**
- * smc_stays_tcp() - may a socket in phase TCP not become SMC again?
- * @sk: the socket, locked
- *
- * An upper layer protocol or a sockmap remembers TCP's tables and puts them back
- * whenever it likes.
- */
-bool smc_stays_tcp(struct sock *sk)
-{
-	bool stays;
-
-	if (smc_sk(sk)->phase != SMC_PHASE_TCP)
-		return false;
-	/* A sockmap that lets go of the socket is through with it at the end of this. */
-	read_lock_bh(&sk->sk_callback_lock);
-	stays = inet_csk(sk)->icsk_ulp_ops || smc_sk(sk)->ulp_calls ||
-		READ_ONCE(sk->sk_prot) != smc_family(sk)->tcp;
-	read_unlock_bh(&sk->sk_callback_lock);
-	return stays;
-}
+/* The one that kernel TLS finds; it may be looked at without a lock, so it never goes. */
+static struct socket_alloc stand_in;
+static DEFINE_MUTEX(stand_in_lock);
 
 /*
- * Have the protocol loaded, and its tables derived from a socket of TCP's.  What is
- * left to fail on our own is rare then, and in the moment when our operations come back
- * after a failure, another thread's call finds the tables made.
+ * Have the protocol loaded, and its tables derived from a socket of TCP's, before any lock
+ * is taken.
  */
 static int make_tables(struct sock *sk, char *name)
 {
@@ -54,46 +39,70 @@ static int make_tables(struct sock *sk, char *name)
 	return rc == -ENOTCONN ? 0 : rc;
 }
 
-/* From here on sock->ops are TCP's. */
-static int begin_call(struct socket *sock)
+/*
+ * TCP's setsockopt() takes the socket's lock, unless a BPF program calls it, which has
+ * taken it already.  That is what we look like here.
+ */
+static int set_locked(struct sock *sk, char *name)
 {
-	struct sock *sk = sock->sk;
-	struct smc_family *f = smc_family(sk);
-	int rc = 0;
+	struct bpf_run_ctx ctx = { }, *former;
+	int rc;
 
-	lock_sock(sk);
-	if (smc_sk(sk)->phase != SMC_PHASE_TCP)
-		rc = -EOPNOTSUPP;
-	else if (inet_csk(sk)->icsk_ulp_ops)
-		rc = -EEXIST;
-	else if (sk->sk_state != TCP_ESTABLISHED)
-		rc = -ENOTCONN;
-	else if (!smc_sk(sk)->ulp_calls++)
-		WRITE_ONCE(sock->ops, f->tcp_ops);
-	release_sock(sk);
+	if (!IS_ENABLED(CONFIG_BPF_SYSCALL))
+		return -ENOENT;
+	former = bpf_set_run_ctx(&ctx);
+	rc = smc_family(sk)->tcp->setsockopt(sk, SOL_TCP, TCP_ULP, KERNEL_SOCKPTR(name),
+					     strlen(name));
+	bpf_reset_run_ctx(former);
 	return rc;
 }
 
 /*
- * The last one that leaves looks what has come of it, be it by a thread that found
- * TCP's operations and never came here.  The reference to this module that came with
- * our operations goes with them; the socket has another one.
+ * A socket in a sockmap keeps the sockmap's proto, as with TCP.  The reference to this
+ * module that came with our operations goes with them; the socket has another one.
  */
-static void end_call(struct socket *sock)
+static int __take_layer(struct socket *sock, char *name)
 {
 	struct sock *sk = sock->sk;
 	struct smc_family *f = smc_family(sk);
+	bool ours = READ_ONCE(sk->sk_prot) == &f->prot;
+	int rc;
+
+	mutex_lock(&stand_in_lock);
+	stand_in.socket.ops = f->tcp_ops;
+	stand_in.socket.type = sock->type;
+	sk_set_socket(sk, &stand_in.socket);
+	if (ours)
+		WRITE_ONCE(sk->sk_prot, f->tcp);
+	rc = set_locked(sk, name);
+	if (rc && ours)
+		WRITE_ONCE(sk->sk_prot, &f->prot);
+	sk_set_socket(sk, sock);
+	if (!rc) {
+		WRITE_ONCE(sock->ops, stand_in.socket.ops);
+		__module_get(sock->ops->owner);
+		module_put(THIS_MODULE);
+	}
+	mutex_unlock(&stand_in_lock);
+	return rc;
+}
+
+static int take_layer(struct socket *sock, char *name)
+{
+	struct sock *sk = sock->sk;
+	int rc;
 
 	lock_sock(sk);
-	if (!--smc_sk(sk)->ulp_calls) {
-		if (inet_csk(sk)->icsk_ulp_ops) {
-			__module_get(f->tcp_ops->owner);
-			module_put(THIS_MODULE);
-		} else {
-			WRITE_ONCE(sock->ops, &f->plain_ops);
-		}
-	}
+	if (smc_busy(smc_sk(sk)))
+		rc = -EOPNOTSUPP;
+	else if (inet_csk(sk)->icsk_ulp_ops)
+		rc = -EEXIST;
+	else if (smc_sk(sk)->phase != SMC_PHASE_TCP || sk->sk_state != TCP_ESTABLISHED)
+		rc = -ENOTCONN;
+	else
+		rc = __take_layer(sock, name);
 	release_sock(sk);
+	return rc;
 }
 
 /**
@@ -122,11 +131,5 @@ int smc_ulp_set(struct socket *sock, sockptr_t val, unsigned int len)
 	rc = make_tables(sk, name);
 	if (rc)
 		return rc;
-	rc = begin_call(sock);
-	if (rc)
-		return rc;
-	rc = smc_family(sk)->tcp_ops->setsockopt(sock, SOL_TCP, TCP_ULP,
-						 KERNEL_SOCKPTR(name), strlen(name));
-	end_call(sock);
-	return rc;
+	return take_layer(sock, name);
 }

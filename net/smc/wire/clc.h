@@ -300,6 +300,17 @@ int smc_clc_decode_decline(const u8 *buf, size_t len,
 			   struct smc_clc_decline *d);
 
 /**
+ * smc_clc_offer_ism() - add an ISM device to a Proposal's offer
+ * @p: the Proposal
+ * @gid: the device
+ *
+ * The message has room for SMC_CLC_MAX_GIDS entries, of which an extended GID takes two.
+ *
+ * Return: false, and @p as it was, if there is no room left.
+ */
+bool smc_clc_offer_ism(struct smc_clc_proposal *p, const struct smc_clc_ism_gid *gid);
+
+/**
  * smc_clc_encode_proposal() - write a Proposal
  * @p: what to offer; only fields that belong to offered types are looked at
  * @buf: receives the message

@@ -46,6 +46,14 @@ static unsigned int smc_clc_gid_entries(const struct smc_clc_proposal *p)
 	return n;
 }
 
+bool smc_clc_offer_ism(struct smc_clc_proposal *p, const struct smc_clc_ism_gid *gid)
+{
+	if (smc_clc_gid_entries(p) + 1 + gid->extended > SMC_CLC_MAX_GIDS)
+		return false;
+	p->gids[p->n_gids++] = *gid;
+	return true;
+}
+
 static bool smc_clc_gids_legal(const struct smc_clc_proposal *p)
 {
 	unsigned int i;

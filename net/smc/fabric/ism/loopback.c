@@ -24,12 +24,14 @@
 #include "../../admin/eid.h"
 #include "../../admin/walk.h"
 #include "../../group/buf.h"
+#include "../../group/charge.h"
 #include "../../netns.h"
 #include "../fabric.h"
 #include "../show.h"
 
 #define LO_NAME		"loopback-ism"
 #define LO_CHID		0xffff
+#define LO_DMBE_IDX	0	/* counted from zero; a DMB has one element here */
 #define LO_HASH_BITS	10
 #define LO_GROUP	1	/* the number of what is shown as a link group */
 
@@ -90,10 +92,12 @@ static bool lo_usable(struct smc_fabric *f, const struct smc_net *sn)
 static void lo_offer(struct smc_fabric *f, struct sock *sk,
 		     struct smc_clc_proposal *p)
 {
-	struct smc_clc_ism_gid *gid;
+	const struct smc_clc_ism_gid gid = {
+		.gid = lo_gid, .gid_ext = lo_gid_ext, .chid = LO_CHID, .extended = true,
+	};
 	struct smc_eids eids;
 
-	if (p->n_gids >= SMC_CLC_MAX_GIDS)
+	if (!smc_clc_offer_ism(p, &gid))
 		return;
 	smc_eids_copy(&eids);
 	p->smcd_v2 = true;
@@ -101,11 +105,6 @@ static void lo_offer(struct smc_fabric *f, struct sock *sk,
 	if (eids.has_seid)
 		memcpy(p->seid, eids.seid, SMC_EID_LEN);
 	p->features |= SMC_CLC_FEAT_EMULATED_ISM;
-	gid = &p->gids[p->n_gids++];
-	gid->gid = lo_gid;
-	gid->gid_ext = lo_gid_ext;
-	gid->chid = LO_CHID;
-	gid->extended = true;
 }
 
 static bool lo_gid_offered(const struct smc_clc_proposal *p)
@@ -137,12 +136,9 @@ static bool lo_common_eid(const struct smc_clc_proposal *p, u8 *eid)
 	return true;
 }
 
-static enum smc_reason lo_choose(struct smc_fabric *f, struct sock *sk,
-				 const struct smc_clc_proposal *p,
+static enum smc_reason choose_v2(const struct smc_clc_proposal *p,
 				 struct smc_negotiated *neg)
 {
-	if (!p->smcd_v2)
-		return SMC_REASON_NO_COMMON_MODE;
 	if (!p->release || !(p->features & SMC_CLC_FEAT_EMULATED_ISM) ||
 	    !lo_gid_offered(p))
 		return SMC_REASON_NO_COMMON_DEVICE;
@@ -152,6 +148,16 @@ static enum smc_reason lo_choose(struct smc_fabric *f, struct sock *sk,
 	neg->release = 1;
 	neg->features = SMC_CLC_FEAT_EMULATED_ISM;
 	return SMC_REASON_NONE;
+}
+
+static enum smc_reason lo_choose(struct smc_fabric *f, struct sock *sk,
+				 const struct smc_clc_proposal *p,
+				 struct smc_negotiated *neg)
+{
+	if (!p->smcd_v2)
+		return SMC_REASON_NO_COMMON_MODE;
+	neg->why[SMC_OFFER_DV2] = choose_v2(p, neg);
+	return neg->why[SMC_OFFER_DV2];
 }
 
 static enum smc_reason lo_accepts(struct smc_fabric *f, struct sock *sk,
@@ -188,7 +194,7 @@ static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct sock *sk,
 	elem = smc_elem_get(sn->pools, want->rcvbuf);
 	if (!elem)
 		return ERR_PTR(-ENOMEM);
-	lo = kmem_cache_zalloc(lo_cache, GFP_KERNEL);
+	lo = kmem_cache_zalloc(lo_cache, SMC_GFP_CHARGED);
 	if (!lo) {
 		smc_elem_put(elem);
 		return ERR_PTR(-ENOMEM);
@@ -230,7 +236,7 @@ static void lo_describe(struct smc_conn *c, struct smc_clc_accept *a)
 	a->gid_ext = lo_gid_ext;
 	a->chid = LO_CHID;
 	a->token = lo->token;
-	a->dmbe_idx = 1;
+	a->dmbe_idx = LO_DMBE_IDX;
 	a->dmbe_size = smc_clc_size_from_bytes(c->rx_size);
 	a->link_id = lo->link_id;
 	if (!lo->server)
@@ -269,7 +275,7 @@ static enum smc_reason lo_take(struct lo_conn *lo, const struct smc_clc_accept *
 	spin_lock_bh(&b->lock);
 	srv = __lo_find(b, a->token);
 	if (srv && srv->conn.rx_size == smc_clc_size_to_bytes(a->dmbe_size) &&
-	    a->dmbe_idx == 1) {
+	    a->dmbe_idx == LO_DMBE_IDX) {
 		hlist_del_init(&srv->node);
 		lo_join(lo, srv);
 		lo_join(srv, lo);
@@ -287,7 +293,7 @@ static enum smc_reason lo_verify(struct lo_conn *lo, const struct smc_clc_accept
 	bool ok;
 
 	if (!a->smcd || a->chid != LO_CHID || a->gid != lo_gid ||
-	    a->gid_ext != lo_gid_ext || a->dmbe_idx != 1 ||
+	    a->gid_ext != lo_gid_ext || a->dmbe_idx != LO_DMBE_IDX ||
 	    (a->has_fce && a->release != 1))
 		return SMC_REASON_BAD_CONFIRM;
 	spin_lock_bh(&b->lock);
@@ -362,7 +368,7 @@ static void lo_detach(struct smc_conn *c)
 	if (!hlist_unhashed(&lo->node))
 		hlist_del_init(&lo->node);
 	peer = lo->peer;
-	lo->peer = NULL;
+	WRITE_ONCE(lo->peer, NULL);
 	spin_unlock_bh(&b->lock);
 	atomic_dec(&lo->sn->n_smcd);
 	lo->sn = NULL;
@@ -387,13 +393,16 @@ static void lo_free(struct smc_conn *c)
 
 static void lo_show(struct smc_conn *c, struct smc_sock_info *info)
 {
-	struct lo_conn *lo = to_lo(c);
+	const struct lo_conn *lo = to_lo(c), *peer;
 
 	info->linkid = LO_GROUP;
 	info->my_gid = lo_gid;
 	info->peer_gid = lo_gid;
 	info->token = lo->token;
-	info->peer_token = lo->peer ? lo->peer->token : 0;
+	rcu_read_lock();
+	peer = READ_ONCE(lo->peer);
+	info->peer_token = peer ? peer->token : 0;
+	rcu_read_unlock();
 }
 
 /* The EID that a connection would have now. */

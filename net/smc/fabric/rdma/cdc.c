@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a connection tells its peer, and is told (RFC 7609, 4.3 to 4.5, 4.7 and A.4). */
+#include <linux/delay.h>
+#include <linux/moduleparam.h>
 #include "../../conn/urgent.h"
 #include "../../trace.h"
 #include "../../wire/cdc.h"
@@ -12,6 +14,23 @@ static u8 wire_flags(unsigned long flags)
 	       (flags & BIT(SMC_FLAG_CLOSED) ? SMC_CDC_CLOSED : 0) |
 	       (flags & BIT(SMC_FLAG_ABORT) ? SMC_CDC_ABORT : 0);
 }
+
+#ifdef CONFIG_SMC_TEST
+/* For tests: a post takes this long, so that what happens beside it meets it. */
+static unsigned int cdc_delay_us;
+module_param(cdc_delay_us, uint, 0600);
+MODULE_PARM_DESC(cdc_delay_us, "delay between looking at the cursors and posting, at most 500000");
+
+static void test_delay(void)
+{
+	unsigned int us = min(READ_ONCE(cdc_delay_us), 500000u);
+
+	mdelay(us / 1000);
+	udelay(us % 1000);
+}
+#else
+static inline void test_delay(void) { }
+#endif
 
 /*
  * The data from the last post to @prod: two pieces where the ring wraps.  The ring
@@ -78,6 +97,7 @@ bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post)
 	struct smc_cdc_msg m = { .alert_token = rc->peer_token };
 
 	lockdep_assert_held(&rc->link->tx_lock);
+	test_delay();
 	if (flags & SMC_CDC_ABORT || smc_conn_peer_gone(c) ||
 	    rc->sent_flags & SMC_CDC_CLOSED) {
 		prod = rc->sent_prod;
@@ -89,7 +109,7 @@ bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post)
 	}
 	/* Who has closed says nothing any more, but that it gives up. */
 	if (rc->mute || (prod == rc->sent_prod && flags == rc->sent_flags &&
-			 (!rc->force || flags & SMC_CDC_CLOSED)))
+			 (!rc->say || flags & SMC_CDC_CLOSED)))
 		return false;
 	fill_writes(rc, post, prod);
 	m.seqno = ++rc->seqno;
@@ -99,10 +119,8 @@ bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post)
 	/* Too little room for who waits for some, see smc_conn_low_room(). */
 	if (c->tx_size - (pub - READ_ONCE(c->tx_cons)) < smc_conn_low_room(c))
 		m.prod_flags |= SMC_CDC_WRITE_BLOCKED;
-	if (unlikely(READ_ONCE(rc->asks))) {
-		WRITE_ONCE(rc->asks, false);
+	if (unlikely(rc->say & RDMA_SAY_ASK))
 		m.prod_flags |= SMC_CDC_UPDATE_REQ;
-	}
 	smc_cdc_encode(&m, post->msg);
 	post->ask = flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
 	if (unlikely(m.prod_flags & SMC_CDC_URG_PRESENT))
@@ -111,16 +129,22 @@ bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post)
 	rc->sent_cons = cons;
 	WRITE_ONCE(rc->cons_told, cons);
 	rc->sent_flags = flags;
-	rc->force = false;
+	rc->say = 0;
 	rc->mute = flags & SMC_CDC_ABORT;
 	return true;
 }
 
-/* A message, also if nothing has changed that would be worth one. */
+/*
+ * A message, also if nothing has changed that would be worth one.
+ *
+ * No news are lost: rc->say is set and cleared under tx_lock only, and smc_cdc_fill() looks at
+ * the cursors and clears it in one critical section.  The caller has stored its news before it
+ * takes the lock.  So either a post whose critical section comes later finds rc->say, or the
+ * post that clears it does so in a critical section after ours, and has seen the news.
+ */
 static void say_anyway(struct rdma_conn *rc)
 {
-	WRITE_ONCE(rc->force, true);
-	smc_link_queue(rc->link, rc);
+	smc_link_queue_anyway(rc->link, rc, RDMA_SAY_CURSOR);
 }
 
 void smc_cdc_commit(struct smc_conn *c)
@@ -138,8 +162,7 @@ void smc_cdc_ask(struct smc_conn *c)
 {
 	struct rdma_conn *rc = to_rdma(c);
 
-	WRITE_ONCE(rc->asks, true);
-	say_anyway(rc);
+	smc_link_queue_anyway(rc->link, rc, RDMA_SAY_ASK);
 }
 
 /**
@@ -155,8 +178,9 @@ void smc_cdc_urgent(struct smc_conn *c, enum smc_urgent_news news)
 		WRITE_ONCE(rc->urg_coming, news == SMC_URGENT_COMING);
 	/* The byte itself is news enough. */
 	if (news != SMC_URGENT_HERE)
-		WRITE_ONCE(rc->force, true);
-	smc_link_queue(rc->link, rc);
+		say_anyway(rc);
+	else
+		smc_link_queue(rc->link, rc);
 }
 
 /*
@@ -186,6 +210,11 @@ void smc_cdc_consumed(struct smc_conn *c)
 {
 	struct rdma_conn *rc = to_rdma(c);
 
+	/*
+	 * Pairs with the barrier in take_msg(): either we see that the peer waits, or the
+	 * message that says so is judged by the cursor just moved.
+	 */
+	smp_mb();
 	if (worth_telling(rc))
 		say_anyway(rc);
 }
@@ -199,14 +228,23 @@ void smc_cdc_signal(struct smc_conn *c, enum smc_conn_flag flag)
 }
 
 /*
+ * Only the peer's own word counts, or that it has no way to our element: after an abort of ours,
+ * or what we take for one, its writes may still be under way.
+ */
+static bool peer_may_write(const struct rdma_conn *rc)
+{
+	return smp_load_acquire(&rc->attached) &&
+	       !test_bit(RDMA_CONN_PEER_ENDED, &rc->bits) &&
+	       !test_bit(RDMA_CONN_CUT_OFF, &rc->bits);
+}
+
+/*
  * The element may be reused once the socket has let go and the peer has said that
  * it writes no more, or cannot (RFC 7609, 4.4.2).
  */
 static void leave_if_over(struct rdma_conn *rc)
 {
-	if (!test_bit(RDMA_CONN_DETACHED, &rc->bits) ||
-	    (rc->attached && !smc_conn_peer_gone(&rc->conn) &&
-	     !test_bit(RDMA_CONN_CUT_OFF, &rc->bits)) ||
+	if (!test_bit(RDMA_CONN_DETACHED, &rc->bits) || peer_may_write(rc) ||
 	    test_and_set_bit(RDMA_CONN_LEFT, &rc->bits))
 		return;
 	if (rc->lgr)
@@ -225,6 +263,8 @@ void smc_cdc_detach(struct smc_conn *c)
 	struct rdma_conn *rc = to_rdma(c);
 
 	smc_conn_get(c);
+	if (peer_may_write(rc))
+		smc_lgr_await_close(rc);
 	set_bit(RDMA_CONN_DETACHED, &rc->bits);
 	/* Pairs with the bit operations of those who end it. */
 	smp_mb__after_atomic();
@@ -274,7 +314,7 @@ static int take_cursors(struct rdma_conn *rc, const struct smc_cdc_msg *m)
 	int err;
 
 	err = smc_cursor_advance(&prod, c->rx_size, &m->prod, c->rx_size - unread);
-	if (!err && rc->attached)
+	if (!err && smp_load_acquire(&rc->attached))
 		err = smc_cursor_advance(&cons, rc->peer_size, &m->cons,
 					 READ_ONCE(rc->sent_prod) - cons);
 	if (err)
@@ -343,6 +383,8 @@ static void take_msg(struct rdma_conn *rc, const struct smc_cdc_msg *m)
 	WRITE_ONCE(rc->peer_waits,
 		   (m->prod_flags & SMC_CDC_WRITE_BLOCKED ? RDMA_PEER_BLOCKED : 0) |
 		   (READ_ONCE(rc->cons_told) < rc->peer_urg ? RDMA_PEER_URGENT : 0));
+	/* Pairs with the barrier in smc_cdc_consumed(). */
+	smp_mb();
 	/* The peer asks, or was blocked when we had consumed all that was there. */
 	answer = m->prod_flags & (SMC_CDC_UPDATE_REQ | SMC_CDC_WRITE_BLOCKED) &&
 		 READ_ONCE(c->rx_cons) != READ_ONCE(rc->cons_told);
@@ -350,7 +392,7 @@ static void take_msg(struct rdma_conn *rc, const struct smc_cdc_msg *m)
 		smc_conn_readable(c);
 	if (unlikely(m->conn_flags))
 		take_flags(rc, m->conn_flags);
-	if (unlikely(answer) && rc->attached)
+	if (unlikely(answer) && smp_load_acquire(&rc->attached))
 		say_anyway(rc);
 }
 
@@ -376,7 +418,11 @@ void smc_cdc_rx(struct smc_link *link, const u8 *buf, size_t len)
 	if (!rc)
 		return;
 	take_msg(rc, &m);
-	if (unlikely(smc_conn_peer_gone(&rc->conn)))
+	if (unlikely(m.conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT))) {
+		set_bit(RDMA_CONN_PEER_ENDED, &rc->bits);
+		/* Pairs with the one in smc_cdc_detach(). */
+		smp_mb__after_atomic();
 		leave_if_over(rc);
+	}
 	smc_conn_put(&rc->conn);
 }

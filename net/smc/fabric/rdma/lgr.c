@@ -117,9 +117,16 @@ static void lgr_end_work(struct work_struct *work)
 
 	if (cancel_delayed_work_sync(&lgr->idle_work))
 		smc_lgr_put(lgr);
+	if (cancel_delayed_work_sync(&lgr->close_work))
+		smc_lgr_put(lgr);
 	smc_llc_stop(lgr);
+	/* Whoever has @life may wait for what this completes. */
+	for (i = 0; i < SMC_LGR_LINKS; i++)
+		smc_link_stop(&lgr->links[i]);
 	mutex_lock(&lgr->life);
-	lgr->over = true;
+	WRITE_ONCE(lgr->over, true);
+	mutex_unlock(&lgr->life);
+	/* From here on links and memory are this work's alone. */
 	for (i = 0; i < SMC_LGR_LINKS; i++)
 		smc_link_destroy(&lgr->links[i]);
 	/* Nothing comes from the peer any more, nothing goes to it. */
@@ -131,7 +138,6 @@ static void lgr_end_work(struct work_struct *work)
 		smc_pools_close(lgr->txbufs);
 	for (i = 0; i < SMC_LGR_LINKS; i++)
 		smc_link_release(&lgr->links[i]);
-	mutex_unlock(&lgr->life);
 	if (atomic_dec_and_test(&lgr->sn->n_lgrs))
 		wake_up_var(&lgr->sn->n_lgrs);
 	smc_lgr_put(lgr);
@@ -205,6 +211,87 @@ static void __start_idle(struct smc_lgr *lgr)
 		refcount_dec(&lgr->ref);
 }
 
+/* As long as TCP keeps a connection that only the peer has not closed (FIN_WAIT2). */
+static unsigned long close_time(const struct smc_lgr *lgr)
+{
+	return READ_ONCE(lgr->sn->net->ipv4.sysctl_tcp_fin_timeout);
+}
+
+static void __start_close(struct smc_lgr *lgr, unsigned long time)
+{
+	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	if (lgr->state != SMC_LGR_ACTIVE)
+		return;
+	smc_lgr_get(lgr);
+	if (!queue_delayed_work(smc_wq, &lgr->close_work, time))
+		refcount_dec(&lgr->ref);
+}
+
+/**
+ * smc_lgr_await_close() - the socket is done with a connection, its peer is not
+ * @rc: the connection
+ *
+ * The peer has a while (RFC 7609, 4.8.1 and 4.8.2, 1B).  After that the connection no longer
+ * keeps the group from being idle.  Its element is not reused: the peer may still write there,
+ * until it says that it does not, or has no link any more.
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_await_close(struct rdma_conn *rc)
+{
+	struct smc_lgrs *lgrs = lgrs_of(rc->lgr);
+
+	spin_lock_bh(&lgrs->lock);
+	rc->closing = jiffies ?: 1;
+	__start_close(rc->lgr, close_time(rc->lgr));
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/* Returns the time until the next connection is overdue, 0 if there is none. */
+static long __abandon_overdue(struct smc_lgr *lgr, unsigned int *n)
+{
+	unsigned long time = close_time(lgr), token;
+	struct rdma_conn *rc;
+	long left, next = 0;
+
+	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	/* Whoever leaves takes the lock before it is freed. */
+	xa_for_each(&lgr->conns, token, rc) {
+		if (!rc->closing || rc->abandoned)
+			continue;
+		left = rc->closing + time - jiffies;
+		if (left > 0) {
+			next = next ? min(next, left) : left;
+			continue;
+		}
+		rc->abandoned = true;
+		lgr->n_abandoned++;
+		lgr->n_conns--;
+		++*n;
+	}
+	return next;
+}
+
+static void lgr_close_work(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, close_work.work);
+	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	unsigned int n = 0;
+	long next;
+
+	spin_lock_bh(&lgrs->lock);
+	next = __abandon_overdue(lgr, &n);
+	if (next)
+		__start_close(lgr, next);
+	if (n && !lgr->n_conns)
+		__start_idle(lgr);
+	spin_unlock_bh(&lgrs->lock);
+	/* Has the peer forgotten one connection, or is it gone? */
+	if (n)
+		smc_llc_test_now(lgr, false);
+	smc_lgr_put(lgr);
+}
+
 /**
  * smc_lgr_activate() - the first contact has ended well
  * @lgr: the link group
@@ -226,6 +313,12 @@ void smc_lgr_activate(struct smc_lgr *lgr)
 	smc_llc_start_tests(lgr);
 }
 
+static bool same_tcp_peer(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
+{
+	return ipv6_addr_equal(&lgr->tcp_peer.addr, &key->tcp_peer->addr) &&
+	       lgr->tcp_peer.ifindex == key->tcp_peer->ifindex;
+}
+
 static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 {
 	const struct smc_link *link = &lgr->links[0];
@@ -238,6 +331,9 @@ static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 	     !is_zero_ether_addr(link->peer_mac) &&
 	     !ether_addr_equal_unaligned(link->peer_mac, key->peer_mac)) ||
 	    memcmp(link->peer_gid.raw, key->peer_gid, sizeof(link->peer_gid)))
+		return false;
+	/* All of the above is no secret; where the Proposal came from was proven by TCP. */
+	if (key->server && !same_tcp_peer(lgr, key))
 		return false;
 	if (lgr->version == SMC_CLC_V1)
 		return lgr->vlan_id == key->vlan_id;
@@ -253,7 +349,7 @@ static bool __takes(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 	if (!key->server)
 		return lgr->links[0].peer_qpn == key->peer_qpn;
 	/* Of a first contact the outcome is awaited, unless many wait already. */
-	return lgr->n_conns < lgr->max_conns;
+	return lgr->n_conns + lgr->n_abandoned < lgr->max_conns && !READ_ONCE(lgr->doubted);
 }
 
 static int __enter(struct smc_lgr *lgr, struct rdma_conn *rc)
@@ -314,7 +410,8 @@ int smc_lgr_join(struct rdma_conn *rc, struct smc_net *sn,
 static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *key,
 				 const struct smc_rdma_path *path)
 {
-	struct smc_lgr *lgr = kvzalloc(sizeof(*lgr), GFP_KERNEL);
+	struct smc_lgr *lgr = kvzalloc(sizeof(*lgr), GFP_KERNEL_ACCOUNT);
+	unsigned int i;
 
 	if (!lgr)
 		return NULL;
@@ -328,6 +425,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	lgr->version = key->version;
 	lgr->release = key->release;
 	memcpy(lgr->peer_id, key->peer_id, sizeof(lgr->peer_id));
+	lgr->tcp_peer = *key->tcp_peer;
 	if (key->eid)
 		memcpy(lgr->eid, key->eid, SMC_EID_LEN);
 	lgr->vlan_id = key->vlan_id;
@@ -342,8 +440,11 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	hash_init(lgr->writers);
 	spin_lock_init(&lgr->lock);
 	mutex_init(&lgr->life);
+	for (i = 0; i < SMC_LGR_LINKS; i++)
+		smc_link_init(&lgr->links[i]);
 	smc_rdma_path_copy(&lgr->links[0].path, path);
 	INIT_DELAYED_WORK(&lgr->idle_work, lgr_idle_work);
+	INIT_DELAYED_WORK(&lgr->close_work, lgr_close_work);
 	INIT_WORK(&lgr->end_work, lgr_end_work);
 	smc_llc_init(lgr);
 	return lgr;
@@ -368,6 +469,33 @@ static int build(struct smc_lgr *lgr)
 	return rc;
 }
 
+/*
+ * Whoever reaches a listener can have a group made for the price of a Proposal.  So there is
+ * a limit, for each peer and for all, and a server keeps three quarters of it for groups whose
+ * link was confirmed.
+ */
+static bool __may_create(struct smc_net *sn, const struct smc_lgr_key *key)
+{
+	unsigned int peer_max = READ_ONCE(sn->smcr_max_lgrs_per_peer);
+	unsigned int max = READ_ONCE(sn->smcr_max_lgrs);
+	unsigned int n_peer = 0, n_new = 0, n_peer_new = 0;
+	const struct smc_lgr *lgr;
+	bool new, peer;
+
+	lockdep_assert_held(&sn->lgrs.lock);
+	list_for_each_entry(lgr, &sn->lgrs.list, list) {
+		new = lgr->server && lgr->state == SMC_LGR_NEW;
+		peer = same_tcp_peer(lgr, key);
+		n_new += new;
+		n_peer += peer;
+		n_peer_new += new && peer;
+	}
+	if (atomic_read(&sn->n_lgrs) >= max || n_peer >= peer_max)
+		return false;
+	return !key->server || (n_new < DIV_ROUND_UP(max, 4) &&
+				n_peer_new < DIV_ROUND_UP(peer_max, 4));
+}
+
 /**
  * smc_lgr_create() - a new link group for a first contact
  * @rc: its first connection
@@ -376,7 +504,8 @@ static int build(struct smc_lgr *lgr)
  * @path: our end of the first link
  *
  * Context: process, may sleep.
- * Return: 0; -EAGAIN if somebody else was faster, try to join; else a negative errno.
+ * Return: 0; -EAGAIN if somebody else was faster, try to join; -EDQUOT if there are as many
+ * groups as there may be; else a negative errno.
  */
 int smc_lgr_create(struct rdma_conn *rc, struct smc_net *sn,
 		   const struct smc_lgr_key *key, const struct smc_rdma_path *path)
@@ -396,6 +525,8 @@ int smc_lgr_create(struct rdma_conn *rc, struct smc_net *sn,
 		err = -ENODEV;
 	else if (!list_entry_is_head(other, &sn->lgrs.list, list))
 		err = -EAGAIN;
+	else if (!__may_create(sn, key))
+		err = -EDQUOT;
 	else
 		err = __enter(lgr, rc);
 	if (!err) {
@@ -431,7 +562,9 @@ void smc_lgr_leave(struct rdma_conn *rc)
 		rc->counted = false;
 		xa_erase_bh(&lgr->conns, rc->token);
 		hash_del_rcu(&rc->writer);
-		if (!--lgr->n_conns)
+		if (rc->abandoned)
+			lgr->n_abandoned--;
+		else if (!--lgr->n_conns)
 			__start_idle(lgr);
 	}
 	spin_unlock_bh(&lgrs->lock);

@@ -27,6 +27,16 @@ struct smc_net;
 /* RMBs that a peer may have. */
 #define SMC_LGR_RTOKENS		255
 
+/**
+ * struct smc_tcp_peer - the other end of a TCP connection
+ * @addr:	its address; IPv4 mapped into IPv6
+ * @ifindex:	what the socket is bound to: an address means nothing elsewhere
+ */
+struct smc_tcp_peer {
+	struct in6_addr	addr;
+	int		ifindex;
+};
+
 enum smc_lgr_state {
 	SMC_LGR_NEW,		/* the first contact is under way */
 	SMC_LGR_ACTIVE,
@@ -51,13 +61,16 @@ struct smc_rtoken {
  * @list:	in smc_net.lgrs, under its lock, until it ends
  * @sn:		the namespace; it waits for the end
  * @state:	enum smc_lgr_state, under smc_net.lgrs.lock
- * @n_conns:	connections that count against @max_conns, under the same
+ * @n_conns:	connections that keep the group, under the same
+ * @n_abandoned: connections that only their peer keeps, under the same; with @n_conns they
+ *		count against @max_conns
  * @waiters:	connections that wait for the first contact, under the same
  * @id:		number, for humans
  * @server:	our role
  * @version:	SMC version
  * @release:	of version 2
  * @peer_id:	identity of the peer
+ * @tcp_peer:	the other end of the TCP connection that has made the group
  * @eid:	of version 2: the common EID
  * @vlan_id:	0xffff without one
  * @max_conns:	connections, as settled
@@ -77,14 +90,18 @@ struct smc_rtoken {
  * @last_token:	the last one given
  * @lock:	protects @rtokens
  * @rtokens:	RMBs of the peer
- * @life:	held while links and memory are made, used and given back; a
- *		registration may sleep under it, nobody waits for the peer
- * @over:	links and memory are gone; under @life
+ * @life:	held while links and memory are made and used; a registration may wait for
+ *		the device under it, but not for ever, see smc_link_reg_mr()
+ * @over:	links and memory are going or gone, and nobody but @end_work may look at
+ *		them; set under @life
  * @big_endian:	the peer writes LLC's numbers as the paper says, see wire/llc.h
  * @keepalive:	a connection has asked for link tests at times of its own, once
  * @silent:	the peer knows that the group ends
+ * @doubted:	the peer says that it has no such group, and its link is being tested; under
+ *		@llc.lock
  * @llc:	the LLC engine
  * @idle_work:	ends the group when it had no connections for a while
+ * @close_work:	abandons connections that their peer does not close
  * @end_work:	the end
  */
 struct smc_lgr {
@@ -93,12 +110,14 @@ struct smc_lgr {
 	struct smc_net		*sn;
 	u8			state;
 	unsigned int		n_conns;
+	unsigned int		n_abandoned;
 	struct list_head	waiters;
 	u32			id;
 	bool			server;
 	u8			version;
 	u8			release;
 	u8			peer_id[8];
+	struct smc_tcp_peer	tcp_peer;
 	u8			eid[SMC_EID_LEN];
 	u16			vlan_id;
 	u8			max_conns;
@@ -121,17 +140,24 @@ struct smc_lgr {
 	bool			over;
 	bool			keepalive;
 	bool			silent;
+	bool			doubted;
 	bool			big_endian;
 	struct smc_llc		llc;
 	struct delayed_work	idle_work;
+	struct delayed_work	close_work;
 	struct work_struct	end_work;
 };
 
 enum rdma_conn_bit {
 	RDMA_CONN_DETACHED,	/* the socket is done with it */
+	RDMA_CONN_PEER_ENDED,	/* the peer has said that it writes no more */
 	RDMA_CONN_CUT_OFF,	/* the peer cannot reach its element any more */
 	RDMA_CONN_LEFT,		/* it has left the link group */
 };
+
+/* rdma_conn.say: why a message is worth while though nothing else has changed */
+#define RDMA_SAY_CURSOR		0x01	/* what has been consumed, or is urgent */
+#define RDMA_SAY_ASK		0x02	/* that we ask for the peer's cursor */
 
 /* rdma_conn.peer_waits */
 #define RDMA_PEER_BLOCKED	0x01	/* for room */
@@ -147,10 +173,16 @@ enum rdma_conn_bit {
  * @first:	its first contact has made the link group
  * @attached:	the peer's part is known
  * @mute:	nothing is posted any more; under tx_lock
- * @counted:	it counts in @lgr->n_conns; under smc_net.lgrs.lock
+ * @counted:	it counts in @lgr->n_conns or, if @abandoned, in @lgr->n_abandoned; under
+ *		smc_net.lgrs.lock
+ * @abandoned:	the peer had its time to close; under the same
+ * @closing:	when the socket was done with it, before the peer, in jiffies, and not 0; the same
  * @keepalive:	seconds of silence until the link is tested for this connection, 0: as
  *		for all
- * @wait:	in @lgr->waiters or @lgr->llc.waiters
+ * @wait:	in the waiters of a group whose first contact is under way
+ * @rkey_wait:	in @lgr->llc.waiters; with the next two under its lock
+ * @rkey_asked:	the peer was asked to take the RMB, or is being asked
+ * @refusals:	smc_rmb.refusals when it began to wait
  * @writer:	in @lgr->writers
  * @token:	our alert token
  * @tx_elem:	our send ring
@@ -167,8 +199,7 @@ enum rdma_conn_bit {
  * @sent_prod:	producer cursor as posted
  * @sent_cons:	consumer cursor as posted
  * @sent_flags:	flags of the connection as posted
- * @force:	say it again even if nothing has changed
- * @asks:	for the peer's cursor
+ * @say:	RDMA_SAY_*, to be said with the next post
  * @seqno:	of the last CDC message posted
  * @peer_seqno:	of the peer's last one; only its completion looks at it
  * @urg_told:	count behind the last urgent byte posted; nothing follows it until it
@@ -193,8 +224,13 @@ struct rdma_conn {
 	bool			attached;
 	bool			mute;
 	bool			counted;
+	bool			abandoned;
+	unsigned long		closing;
 	unsigned int		keepalive;
 	struct list_head	wait;
+	struct list_head	rkey_wait;
+	bool			rkey_asked;
+	unsigned int		refusals;
 	struct hlist_node	writer;
 	u32			token;
 	struct smc_elem		*tx_elem;
@@ -212,8 +248,7 @@ struct rdma_conn {
 	u64			sent_prod;
 	u64			sent_cons;
 	u8			sent_flags;
-	bool			force;
-	bool			asks;
+	u8			say;
 	u16			seqno;
 	u16			peer_seqno;
 	u64			urg_told;
@@ -242,6 +277,7 @@ struct smc_lgr_key {
 	const u8		*eid;
 	const u8		*peer_mac;
 	const u8		*peer_gid;
+	const struct smc_tcp_peer *tcp_peer;
 	u32			peer_qpn;	/* client only */
 	u16			vlan_id;
 	u8			max_conns;
@@ -253,6 +289,7 @@ int smc_lgr_join(struct rdma_conn *rc, struct smc_net *sn,
 int smc_lgr_create(struct rdma_conn *rc, struct smc_net *sn,
 		   const struct smc_lgr_key *key, const struct smc_rdma_path *path);
 void smc_lgr_leave(struct rdma_conn *rc);
+void smc_lgr_await_close(struct rdma_conn *rc);
 void smc_lgr_get(struct smc_lgr *lgr);
 void smc_lgr_put(struct smc_lgr *lgr);
 void smc_lgr_activate(struct smc_lgr *lgr);

@@ -4,6 +4,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "../../netns.h"
+#include "../../smc.h"
 #include "../../stats.h"
 #include "../../trace.h"
 #include "lgr.h"
@@ -16,12 +17,36 @@
 /* So long the last messages may take to be acknowledged. */
 #define FLUSH_TIME	HZ
 
+/*
+ * A registration waits in the send queue behind all that was posted before.  The queue pair
+ * itself gives a silent peer up after 7.5 s; a peer that has no receive buffers, or acknowledges
+ * a message every few seconds, it does not give up.
+ */
+#define REG_TIME	(8 * HZ)
+
 /* RFC 7609 has 44 bytes; version 2 has messages that are longer, up to 8 KiB. */
 #define RX_STRIDE	64
 #define RX_LONG		SMC_LLC_V2_MAX_LEN
 
+/* Receive buffers are one piece of memory: of a size that can usually be had. */
+#define RX_MEMORY	(1u << 20)
+
 static atomic_t smc_link_uid;
 
+/* Some drivers are out of something and say -EAGAIN; here that has the connection wait. */
+static int device_errno(int rc)
+{
+	return rc == -EAGAIN ? -EBUSY : rc;
+}
+
+static void qp_event_work(struct work_struct *work)
+{
+	struct smc_link *link = container_of(work, struct smc_link, event_work);
+
+	smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+}
+
+/* Some drivers call it in a hard interrupt. */
 static void qp_event(struct ib_event *event, void *context)
 {
 	struct smc_link *link = context;
@@ -32,7 +57,7 @@ static void qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_ACCESS_ERR:
 	case IB_EVENT_PATH_MIG_ERR:
 	case IB_EVENT_DEVICE_FATAL:
-		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+		queue_work(smc_wq, &link->event_work);
 		break;
 	default:
 		break;
@@ -91,7 +116,7 @@ static void set_sizes(struct smc_link *link, const struct smc_net *sn)
 	most = max(most, 16u + EXTRA_WR);
 	n_tx = min(n_tx, (most - EXTRA_WR) / (SMC_LINK_WRITES + 1));
 	link->n_tx = max(rounddown_pow_of_two(n_tx), 4u);
-	link->n_rx = clamp(n_rx, 4u, most - 1);
+	link->n_rx = clamp(n_rx, 4u, min(most - 1, RX_MEMORY / link->rx_stride));
 }
 
 /* Behind an interrupt the softirq that the core raises runs at once. */
@@ -154,8 +179,20 @@ int smc_link_next_hop(struct smc_link *link)
 }
 
 /**
+ * smc_link_init() - a link that is not used yet, and may end like any other
+ * @link: zeroed
+ */
+void smc_link_init(struct smc_link *link)
+{
+	spin_lock_init(&link->tx_lock);
+	INIT_LIST_HEAD(&link->tx_pending);
+	init_waitqueue_head(&link->tx_wait);
+	INIT_WORK(&link->event_work, qp_event_work);
+}
+
+/**
  * smc_link_create() - the first half of a link: all that needs no peer
- * @link: new
+ * @link: initialised
  * @lgr: its group
  * @number: of the link, 1 for the first
  *
@@ -174,18 +211,15 @@ int smc_link_create(struct smc_link *link, struct smc_lgr *lgr, u8 number)
 	link->number = number;
 	link->uid = atomic_inc_return(&smc_link_uid);
 	link->psn = get_random_u32() & 0xffffff;
-	spin_lock_init(&link->tx_lock);
-	INIT_LIST_HEAD(&link->tx_pending);
-	init_waitqueue_head(&link->tx_wait);
+	link->rx_stride = ibdev->attrs.max_recv_sge < 2 && lgr->version > 1 ?
+			  RX_LONG : RX_STRIDE;
 	set_sizes(link, lgr->sn);
 	link->pd = ib_alloc_pd(ibdev, 0);
 	if (IS_ERR(link->pd)) {
 		rc = PTR_ERR(link->pd);
 		link->pd = NULL;
-		return rc;
+		return device_errno(rc);
 	}
-	link->rx_stride = ibdev->attrs.max_recv_sge < 2 && lgr->version > 1 ?
-			  RX_LONG : RX_STRIDE;
 	rc = smc_msg_alloc(link, lgr->version > 1 && link->rx_stride < RX_LONG);
 	if (!rc)
 		rc = create_cq(link);
@@ -197,7 +231,7 @@ int smc_link_create(struct smc_link *link, struct smc_lgr *lgr, u8 number)
 		rc = smc_link_next_hop(link);
 	if (!rc)
 		link->state = SMC_LINK_NEW;
-	return rc;
+	return device_errno(rc);
 }
 
 static int ready_to_receive(struct smc_link *link)
@@ -232,7 +266,13 @@ static int ready_to_send(struct smc_link *link)
 		 */
 		.timeout	= 18,
 		.retry_cnt	= 6,
-		.rnr_retry	= 7,	/* for ever */
+		/*
+		 * For ever.  It is the peer that says how long each try takes, and most say
+		 * 160 us or less: six tries, the most that can be counted, are over before
+		 * a busy peer has posted its receive buffers again.  What is too long is
+		 * decided by clocks of ours: REG_TIME, and those of LLC.
+		 */
+		.rnr_retry	= 7,
 		.sq_psn		= link->psn,
 		.max_rd_atomic	= 1,
 	};
@@ -258,10 +298,15 @@ int smc_link_connect(struct smc_link *link)
 	if (rc)
 		return rc;
 	spin_lock_bh(&link->tx_lock);
-	link->state = SMC_LINK_READY;
-	link->tx_ready = true;
+	if (link->state == SMC_LINK_NEW && !link->stopped) {
+		link->state = SMC_LINK_READY;
+		link->connected = true;
+		link->tx_ready = true;
+	} else {
+		rc = -ENOLINK;
+	}
 	spin_unlock_bh(&link->tx_lock);
-	return 0;
+	return rc;
 }
 
 /**
@@ -269,7 +314,8 @@ int smc_link_connect(struct smc_link *link)
  * @link: the link
  * @reason: SMC_LLC_DEL_*
  *
- * Context: any but hard interrupts; the end is the link group's work.
+ * Context: any but hard interrupts; the end is the link group's work, which begins with
+ * smc_link_stop().
  */
 void smc_link_down(struct smc_link *link, u32 reason)
 {
@@ -289,24 +335,54 @@ void smc_link_down(struct smc_link *link, u32 reason)
 		return;
 	this_cpu_inc(link->lgr->sn->stats->links_down);
 	trace_smcr_link_down(link->lgr, link, link->lgr->sn->net, SMC_LINK_DOWN,
-			     link->path.dev->ibdev->name, __builtin_return_address(0));
+			     link->lgr->dev_name, __builtin_return_address(0));
 	/* Without another link that is the end of the group. */
 	smc_lgr_end(link->lgr, SMC_REASON_INTERNAL);
 }
 
 /**
- * smc_link_destroy() - nothing is sent or received any more
- * @link: the link
+ * smc_link_stop() - the link ends; nothing that was posted stays incomplete
+ * @link: the link, in whatever state
  *
- * Context: process; what was posted gets a moment to arrive, then all is flushed.
+ * What was posted gets a moment to arrive, then all is flushed: whoever holds lgr->life and
+ * waits for the device goes on.
+ *
+ * Context: process, without lgr->life; only the end of the group.
+ */
+void smc_link_stop(struct smc_link *link)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	u8 state = READ_ONCE(link->state);
+	bool connected;
+
+	if (state == SMC_LINK_READY || state == SMC_LINK_ACTIVE)
+		wait_event_timeout(link->tx_wait, READ_ONCE(link->tx_tail) ==
+				   READ_ONCE(link->tx_head), FLUSH_TIME);
+	spin_lock_bh(&link->tx_lock);
+	link->tx_ready = false;
+	link->stopped = true;
+	if (link->state != SMC_LINK_UNUSED && link->state != SMC_LINK_DOWN) {
+		link->tx_down = link->tx_tail;
+		link->state = SMC_LINK_DOWN;
+	}
+	connected = link->connected;
+	spin_unlock_bh(&link->tx_lock);
+	/* Nobody else destroys the queue pair. */
+	if (connected && ib_modify_qp(link->qp, &attr, IB_QP_STATE))
+		pr_warn_ratelimited("%s: a queue pair cannot be stopped\n",
+				    link->lgr->dev_name);
+}
+
+/**
+ * smc_link_destroy() - nothing is sent or received any more
+ * @link: the link, stopped; nobody makes or uses it any more
+ *
+ * Context: process, waits for the device.
  */
 void smc_link_destroy(struct smc_link *link)
 {
 	if (!link->lgr)
 		return;
-	if (link->state == SMC_LINK_READY || link->state == SMC_LINK_ACTIVE)
-		wait_event_timeout(link->tx_wait, READ_ONCE(link->tx_tail) ==
-				   READ_ONCE(link->tx_head), FLUSH_TIME);
 	spin_lock_bh(&link->tx_lock);
 	link->tx_ready = false;
 	link->state = SMC_LINK_DOWN;
@@ -317,6 +393,7 @@ void smc_link_destroy(struct smc_link *link)
 		ib_destroy_qp(link->qp);
 		link->qp = NULL;
 	}
+	cancel_work_sync(&link->event_work);
 	if (link->cq) {
 		irq_work_sync(&link->cq_irq);
 		ib_free_cq(link->cq);
@@ -339,12 +416,19 @@ void smc_link_release(struct smc_link *link)
 	link->path.dev = NULL;
 }
 
-/* A registration that somebody waits for. */
+/* A registration; whoever waits for it may have given up when it completes. */
 struct reg_wait {
 	struct ib_cqe		cqe;
 	struct completion	done;
+	refcount_t		ref;
 	int			rc;
 };
+
+static void reg_put(struct reg_wait *w)
+{
+	if (refcount_dec_and_test(&w->ref))
+		kfree(w);
+}
 
 static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -352,6 +436,26 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	w->rc = wc->status == IB_WC_SUCCESS ? 0 : -EIO;
 	complete(&w->done);
+	reg_put(w);
+}
+
+static int post_reg(struct smc_link *link, struct reg_wait *w, struct ib_mr *mr, int access)
+{
+	struct ib_reg_wr wr = {
+		.wr.opcode	= IB_WR_REG_MR,
+		.wr.send_flags	= IB_SEND_SIGNALED,
+		.wr.wr_cqe	= &w->cqe,
+		.mr		= mr,
+		.key		= mr->rkey,
+		.access		= access,
+	};
+	int rc = -ENOLINK;
+
+	spin_lock_bh(&link->tx_lock);
+	if (link->tx_ready)
+		rc = ib_post_send(link->qp, &wr.wr, NULL);
+	spin_unlock_bh(&link->tx_lock);
+	return rc;
 }
 
 /**
@@ -360,31 +464,33 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
  * @mr: mapped with ib_map_mr_sg()
  * @access: IB_ACCESS_*
  *
- * Context: process, waits for the device; lgr->life is held.
+ * The peer decides when its turn comes, so the wait has a limit; then the link is down.
+ *
+ * Context: process, may sleep; lgr->life is held.
  * Return: 0 or a negative errno.
  */
 int smc_link_reg_mr(struct smc_link *link, struct ib_mr *mr, int access)
 {
-	struct reg_wait w = { .cqe.done = reg_done };
-	struct ib_reg_wr wr = {
-		.wr.opcode	= IB_WR_REG_MR,
-		.wr.send_flags	= IB_SEND_SIGNALED,
-		.wr.wr_cqe	= &w.cqe,
-		.mr		= mr,
-		.key		= mr->rkey,
-		.access		= access,
-	};
-	int rc = -ENOLINK;
+	struct reg_wait *w = kzalloc(sizeof(*w), GFP_KERNEL);
+	int rc;
 
 	lockdep_assert_held(&link->lgr->life);
-	init_completion(&w.done);
-	spin_lock_bh(&link->tx_lock);
-	if (link->tx_ready)
-		rc = ib_post_send(link->qp, &wr.wr, NULL);
-	spin_unlock_bh(&link->tx_lock);
-	if (rc)
-		return rc;
-	/* It ends in any case: the queue pair is drained before it goes. */
-	wait_for_completion(&w.done);
-	return w.rc;
+	if (!w)
+		return -ENOMEM;
+	w->cqe.done = reg_done;
+	init_completion(&w->done);
+	refcount_set(&w->ref, 2);
+	rc = post_reg(link, w, mr, access);
+	if (rc) {
+		kfree(w);
+		return device_errno(rc);
+	}
+	if (wait_for_completion_timeout(&w->done, REG_TIME)) {
+		rc = w->rc;
+	} else {
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+		rc = -ETIMEDOUT;
+	}
+	reg_put(w);
+	return rc;
 }

@@ -62,6 +62,19 @@ struct smc_rx_slot {
 	struct ib_sge		sge[2];
 };
 
+/* LLC messages that may wait for a place in the send queue, a power of two. */
+#define SMC_LINK_LLC_MSGS	16
+
+/**
+ * struct smc_link_msg - an LLC message that waits
+ * @len:	its length
+ * @b:		the message
+ */
+struct smc_link_msg {
+	u8	len;
+	u8	b[SMC_LINK_MSG_MAX];
+};
+
 /**
  * struct smc_link - a link
  * @lgr:	its link group
@@ -74,6 +87,7 @@ struct smc_rx_slot {
  * @cq:		completions of both directions
  * @cq_handler:	what the RDMA core does when @cq has completions
  * @cq_irq:	calls it where completions come from no interrupt
+ * @event_work:	takes the link down after an event of the queue pair
  * @qp:		the queue pair
  * @psn:	our initial packet sequence number
  * @direct:	the peer is in one of our subnets
@@ -86,6 +100,8 @@ struct smc_rx_slot {
  * @inline_max:	so many bytes may be posted inline
  * @tx_lock:	protects what follows; any context
  * @tx_ready:	posting is possible: connected and not down
+ * @connected:	the queue pair can send
+ * @stopped:	and must not be made to any more
  * @tx_pending:	connections with something to say
  * @tx_slots:	ring of posts
  * @n_tx:	their number, a power of two
@@ -95,6 +111,9 @@ struct smc_rx_slot {
  * @tx_msgs:	the messages, SMC_LINK_MSG_MAX bytes for each slot
  * @tx_dma:	their DMA address
  * @tx_wait:	whoever ends the link waits here for @tx_tail
+ * @llc_msgs:	LLC messages for which there was no place among the posts, a ring
+ * @llc_head:	count of those put there
+ * @llc_tail:	count of those posted since
  * @rx_slots:	receive buffers
  * @n_rx:	their number
  * @rx_used:	receive buffers to be posted again
@@ -120,6 +139,7 @@ struct smc_link {
 	struct ib_cq		*cq;
 	ib_comp_handler		cq_handler;
 	struct irq_work		cq_irq;
+	struct work_struct	event_work;
 	struct ib_qp		*qp;
 	u32			psn;
 	bool			direct;
@@ -133,6 +153,8 @@ struct smc_link {
 
 	spinlock_t		tx_lock ____cacheline_aligned_in_smp;
 	bool			tx_ready;
+	bool			connected;
+	bool			stopped;
 	struct list_head	tx_pending;
 	struct smc_tx_slot	*tx_slots;
 	u32			n_tx;
@@ -142,6 +164,9 @@ struct smc_link {
 	u8			*tx_msgs;
 	u64			tx_dma;
 	wait_queue_head_t	tx_wait;
+	struct smc_link_msg	*llc_msgs;
+	u32			llc_head;
+	u32			llc_tail;
 
 	struct smc_rx_slot	*rx_slots ____cacheline_aligned_in_smp;
 	u32			n_rx;
@@ -181,16 +206,20 @@ struct smc_link_post {
 	bool			ask;
 };
 
+void smc_link_init(struct smc_link *link);
 int smc_link_create(struct smc_link *link, struct smc_lgr *lgr, u8 number);
 int smc_link_next_hop(struct smc_link *link);
 int smc_link_connect(struct smc_link *link);
+void smc_link_stop(struct smc_link *link);
 void smc_link_destroy(struct smc_link *link);
 void smc_link_release(struct smc_link *link);
 void smc_link_down(struct smc_link *link, u32 reason);
 int smc_link_send(struct smc_link *link, const struct smc_llc_msg *m);
+u32 smc_link_sent(struct smc_link *link);
 int smc_link_reg_mr(struct smc_link *link, struct ib_mr *mr, int access);
 
 void smc_link_queue(struct smc_link *link, struct rdma_conn *rc);
+void smc_link_queue_anyway(struct smc_link *link, struct rdma_conn *rc, u8 say);
 
 /* cdc.c: called with tx_lock held; false if there is nothing to be said */
 bool smc_cdc_fill(struct rdma_conn *rc, struct smc_link_post *post);

@@ -12,6 +12,10 @@
 /* More messages than this no honest peer has under way. */
 #define MAX_QUEUE	64
 
+/* A peer that is in the middle of something else is asked again so often, and then so soon. */
+#define RKEY_RETRIES	20
+#define RKEY_RETRY_TIME	(HZ / 10)
+
 /* A message on its way from the completion to the engine. */
 struct llc_event {
 	struct list_head	list;
@@ -46,9 +50,10 @@ static void wake_waiters(struct smc_lgr *lgr)
 
 	for (;;) {
 		spin_lock_bh(&llc->lock);
-		rc = list_first_entry_or_null(&llc->waiters, struct rdma_conn, wait);
+		rc = list_first_entry_or_null(&llc->waiters, struct rdma_conn,
+					      rkey_wait);
 		if (rc)
-			list_del_init(&rc->wait);
+			list_del_init(&rc->rkey_wait);
 		spin_unlock_bh(&llc->lock);
 		if (!rc)
 			return;
@@ -63,6 +68,9 @@ static void wake_waiters(struct smc_lgr *lgr)
  * @rmb: the RMB
  * @rc: who wants to use it, and is notified
  *
+ * A peer that has refused it is asked again for the next connection: "the next natural
+ * stimulus" (RFC 7609, A.3.5).
+ *
  * Return: 0 if so; -EAGAIN if it is being told; -EACCES if it does not want to
  * know; -ENOLINK.
  */
@@ -73,18 +81,22 @@ int smc_llc_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
 	int err = -EAGAIN;
 
 	spin_lock_bh(&llc->lock);
+	if (!rc->rkey_asked) {
+		rc->rkey_asked = true;
+		rc->refusals = rmb->refusals;
+	}
 	if (rmb->confirmed) {
 		err = 0;
 	} else if (llc->stopped) {
 		err = -ENOLINK;
-	} else if (rmb->refused) {
+	} else if (rmb->refusals != rc->refusals) {
 		err = -EACCES;
 	} else {
 		if (list_empty(&rmb->list) && llc->rmb != rmb)
 			list_add_tail(&rmb->list, &llc->rkeys);
-		if (list_empty(&rc->wait)) {
+		if (list_empty(&rc->rkey_wait)) {
 			smc_conn_get(&rc->conn);
-			list_add_tail(&rc->wait, &llc->waiters);
+			list_add_tail(&rc->rkey_wait, &llc->waiters);
 		}
 		__kick(lgr, 0);
 	}
@@ -102,8 +114,8 @@ void smc_llc_unwait(struct rdma_conn *rc)
 	bool waited;
 
 	spin_lock_bh(&llc->lock);
-	waited = !list_empty(&rc->wait);
-	list_del_init(&rc->wait);
+	waited = !list_empty(&rc->rkey_wait);
+	list_del_init(&rc->rkey_wait);
 	spin_unlock_bh(&llc->lock);
 	if (waited)
 		smc_conn_put(&rc->conn);
@@ -131,23 +143,40 @@ static void next_rkey(struct smc_lgr *lgr)
 	smc_llc_await(lgr, SMC_LLC_W_CONFIRM_RKEY_RSP);
 }
 
+/* How long the peer has put us off; it does not say, and does not tell us when it is over. */
+static unsigned long rkey_delay(struct smc_llc *llc)
+{
+	unsigned long now = jiffies;
+
+	if (llc->rkey_again && time_before(now, llc->rkey_again))
+		return llc->rkey_again - now;
+	llc->rkey_again = 0;
+	return 0;
+}
+
 /**
  * smc_llc_rkey_answered() - the peer has answered our CONFIRM RKEY
  * @lgr: the link group
  * @yes: what it says
+ * @retry: if that is no: it is busy with another change of the group, and we are to ask again
  *
  * Context: the engine's work.
  */
-void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes)
+void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes, bool retry)
 {
 	struct smc_llc *llc = &lgr->llc;
+	struct smc_rmb *rmb = llc->rmb;
 
 	spin_lock_bh(&llc->lock);
-	if (yes)
-		llc->rmb->confirmed = true;
-	else
-		llc->rmb->refused = true;
 	llc->rmb = NULL;
+	if (!yes && retry && rmb->retries++ < RKEY_RETRIES) {
+		list_add(&rmb->list, &llc->rkeys);
+		llc->rkey_again = (jiffies + RKEY_RETRY_TIME) | 1;
+	} else {
+		rmb->retries = 0;
+		rmb->refusals += !yes;
+		smc_mem_confirmed(rmb, yes);
+	}
 	spin_unlock_bh(&llc->lock);
 	llc->wait = SMC_LLC_IDLE;
 	wake_waiters(lgr);
@@ -322,25 +351,28 @@ static unsigned long test_time(struct smc_lgr *lgr)
 /* Is the peer still there?  Returns when to look again, 0 for never. */
 static unsigned long test_link(struct smc_lgr *lgr)
 {
-	unsigned long time = test_time(lgr);
-	unsigned long idle = jiffies - READ_ONCE(lgr->links[0].last_rx);
+	unsigned long time = test_time(lgr), now = jiffies;
+	unsigned long idle = now - READ_ONCE(lgr->links[0].last_rx);
 	struct smc_llc_msg m = {
 		.type = SMC_LLC_TEST_LINK,
 		.v2 = lgr->version > SMC_CLC_V1,
 	};
 	struct smc_llc *llc = &lgr->llc;
+	unsigned long sent = READ_ONCE(llc->test_sent);
+	bool wanted = READ_ONCE(llc->test_now);
 
-	if (!time || READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
+	if ((!time && !wanted && !sent) || READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
 		return 0;
-	if (READ_ONCE(llc->test_sent)) {
-		if (time_before(jiffies, llc->test_sent + SMC_LLC_WAIT_TIME))
-			return llc->test_sent + SMC_LLC_WAIT_TIME - jiffies;
+	if (sent && !time_before(now, sent + SMC_LLC_WAIT_TIME)) {
 		smc_link_down(&lgr->links[0], SMC_LLC_DEL_LOST_PATH);
 		return 0;
 	}
-	if (idle < time)
+	if (sent)
+		return sent + SMC_LLC_WAIT_TIME - now;
+	if (idle < time && !wanted)
 		return time - idle;
 	spin_lock_bh(&llc->lock);
+	llc->test_now = false;
 	llc->test_data = get_random_u64();
 	llc->test_sent = jiffies | 1;
 	memcpy(m.test_link.data, &llc->test_data, sizeof(llc->test_data));
@@ -354,7 +386,7 @@ static void llc_work(struct work_struct *work)
 {
 	struct smc_llc *llc = container_of(work, struct smc_llc, work.work);
 	struct smc_lgr *lgr = container_of(llc, struct smc_lgr, llc);
-	unsigned long again, left;
+	unsigned long again, left, delay;
 	struct llc_event *ev;
 
 	begin(lgr);
@@ -362,13 +394,14 @@ static void llc_work(struct work_struct *work)
 	while ((ev = next_event(llc))) {
 		smc_llc_take(lgr, &lgr->links[ev->link], ev->buf, ev->len);
 		kfree(ev);
+		cond_resched();
 	}
-	if (llc->wait == SMC_LLC_IDLE && READ_ONCE(lgr->state) == SMC_LGR_ACTIVE)
+	delay = rkey_delay(llc);
+	if (!delay && llc->wait == SMC_LLC_IDLE && READ_ONCE(lgr->state) == SMC_LGR_ACTIVE)
 		next_rkey(lgr);
 	left = smc_llc_left(lgr);
 	again = test_link(lgr);
-	if (left)
-		again = again ? min(again, left) : left;
+	again = min_not_zero(min_not_zero(again, left), delay);
 	spin_lock_bh(&llc->lock);
 	/* Somebody may have asked for less meanwhile. */
 	if (again && !delayed_work_pending(&llc->work))
@@ -394,6 +427,10 @@ static void test_answered(struct smc_link *link, const struct smc_llc_msg *m)
 	memcpy(sent, &llc->test_data, sizeof(llc->test_data));
 	ok = llc->test_sent && !memcmp(m->test_link.data, sent, sizeof(sent));
 	llc->test_sent = 0;
+	if (llc->test_now)
+		__kick(link->lgr, 0);
+	else if (ok)
+		WRITE_ONCE(link->lgr->doubted, false);
 	spin_unlock_bh(&llc->lock);
 	if (!ok)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
@@ -476,6 +513,23 @@ void smc_llc_init(struct smc_lgr *lgr)
 void smc_llc_start_tests(struct smc_lgr *lgr)
 {
 	kick(lgr);
+}
+
+/**
+ * smc_llc_test_now() - find out whether the peer still has its end of the link
+ * @lgr: the link group; without an answer in time it ends
+ * @doubted: until the answer has come no connection joins it
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_llc_test_now(struct smc_lgr *lgr, bool doubted)
+{
+	spin_lock_bh(&lgr->llc.lock);
+	lgr->llc.test_now = true;
+	if (doubted)
+		WRITE_ONCE(lgr->doubted, true);
+	__kick(lgr, 0);
+	spin_unlock_bh(&lgr->llc.lock);
 }
 
 /**

@@ -36,8 +36,8 @@ enum smc_llc_wait {
 
 /**
  * struct smc_llc - LLC engine
- * @lock:	protects @queue, @n_queue, @rkeys, @waiters, @stopped, @test_data; any
- *		context
+ * @lock:	protects @queue, @n_queue, @rkeys, @waiters, @stopped, @test_data, @test_now
+ *		and smc_lgr.doubted; any context
  * @queue:	messages received
  * @n_queue:	their number; a peer that floods us is cut off
  * @rkeys:	RMBs to be confirmed
@@ -50,8 +50,10 @@ enum smc_llc_wait {
  * @add_end:	those up to our ADD LINK; 0 without one
  * @rkeys_left:	RTokens that the peer's CONFIRM RKEY CONTINUATION has yet to tell
  * @rmb:	the one that is being confirmed; the same
+ * @rkey_again:	the peer has put us off until then, in jiffies; 0 if it has not
  * @test_sent:	when the TEST LINK that is unanswered was sent; 0 without one
  * @test_data:	what its answer must repeat
+ * @test_now:	a TEST LINK is wanted, however short the silence was
  * @work:	the engine; each pending work holds the group
  */
 struct smc_llc {
@@ -68,8 +70,10 @@ struct smc_llc {
 	u32			add_end;
 	u8			rkeys_left;
 	struct smc_rmb		*rmb;
+	unsigned long		rkey_again;
 	unsigned long		test_sent;
 	u64			test_data;
+	bool			test_now;
 	struct delayed_work	work;
 };
 
@@ -79,6 +83,7 @@ int smc_llc_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
 			 struct rdma_conn *rc);
 void smc_llc_unwait(struct rdma_conn *rc);
 void smc_llc_start_tests(struct smc_lgr *lgr);
+void smc_llc_test_now(struct smc_lgr *lgr, bool doubted);
 void smc_llc_sent(struct smc_lgr *lgr);
 void smc_llc_keepalive(struct smc_conn *c, unsigned int seconds);
 bool smc_llc_no_fallback(const struct smc_lgr *lgr);

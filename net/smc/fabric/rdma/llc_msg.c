@@ -62,7 +62,7 @@ int smc_llc_send_confirm_link(struct smc_lgr *lgr, bool reply)
 	rc = smc_link_send(link, &m);
 	if (rc)
 		WRITE_ONCE(lgr->late, false);
-	lgr->llc.confirm_end = READ_ONCE(link->tx_head);
+	lgr->llc.confirm_end = smc_link_sent(link);
 	return rc;
 }
 
@@ -147,7 +147,7 @@ static void offer_second_link(struct smc_lgr *lgr, struct smc_link *link)
 	memcpy(m.add_link.mac, link->path.mac, ETH_ALEN);
 	memcpy(m.add_link.gid, link->path.gid.raw, 16);
 	send_or_fail(link, &m);
-	WRITE_ONCE(lgr->llc.add_end, READ_ONCE(link->tx_head));
+	WRITE_ONCE(lgr->llc.add_end, smc_link_sent(link));
 	smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_RSP);
 }
 
@@ -255,7 +255,7 @@ SMC_LLC_TAKES(confirm_rkey_req)
 SMC_LLC_TAKES(confirm_rkey_rsp)
 {
 	if (m->confirm_rkey.rkey == lgr->llc.rmb->mr->rkey)
-		smc_llc_rkey_answered(lgr, !m->negative);
+		smc_llc_rkey_answered(lgr, !m->negative, m->confirm_rkey.retry);
 	else
 		violation(link);
 }

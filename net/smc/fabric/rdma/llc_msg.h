@@ -8,7 +8,7 @@
 struct smc_link;
 
 /* llc.c */
-void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes);
+void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes, bool retry);
 
 /* llc_table.c */
 void smc_llc_await(struct smc_lgr *lgr, enum smc_llc_wait wait);

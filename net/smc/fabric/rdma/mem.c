@@ -5,6 +5,7 @@
  */
 #include <linux/io.h>
 #include <linux/mm.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "lgr.h"
@@ -67,6 +68,18 @@ static int map_pages(struct smc_rmb *rmb, struct ib_device *ibdev,
 	return rc;
 }
 
+/*
+ * The peer sees this address, and so does whoever reads our Accept.  What ib_map_mr_sg() has
+ * put there is the address on the bus, which for a device in software is one of the kernel's.
+ * Only the place in the page must stay.  Not zero, which a peer might take for none; never so
+ * high that an element would wrap.
+ */
+static u64 random_iova(u64 mapped)
+{
+	return BIT_ULL(46) | (get_random_u64() & GENMASK_ULL(45, PAGE_SHIFT)) |
+	       (mapped & ~PAGE_MASK);
+}
+
 static int make_mr(struct smc_rmb *rmb, struct smc_link *link, size_t bytes)
 {
 	unsigned int pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
@@ -81,6 +94,7 @@ static int make_mr(struct smc_rmb *rmb, struct smc_link *link, size_t bytes)
 		ib_dereg_mr(mr);
 		return n < 0 ? n : -EINVAL;
 	}
+	mr->iova = random_iova(mr->iova);
 	rmb->mr = mr;
 	return 0;
 }
@@ -111,15 +125,29 @@ int smc_mem_register(struct smc_rmb *rmb)
 	return rc;
 }
 
+/**
+ * smc_mem_confirmed() - does the peer know the RMB?
+ * @rmb: the RMB
+ * @yes: or, for now, not
+ *
+ * Elements of those that it knows are taken first.
+ */
+void smc_mem_confirmed(struct smc_rmb *rmb, bool yes)
+{
+	rmb->confirmed = yes;
+	smc_buf_last(rmb->buf, !yes);
+}
+
 static void *mem_reg(struct smc_lgr *lgr, struct smc_buf *buf, bool remote)
 {
 	struct smc_link *link = &lgr->links[0];
 	struct ib_device *ibdev = link->path.dev->ibdev;
-	struct smc_rmb *rmb = kzalloc(sizeof(*rmb), GFP_KERNEL);
+	struct smc_rmb *rmb = kzalloc(sizeof(*rmb), GFP_KERNEL_ACCOUNT);
 
 	if (!rmb)
 		return NULL;
 	rmb->lgr = lgr;
+	rmb->buf = buf;
 	rmb->remote = remote;
 	INIT_LIST_HEAD(&rmb->list);
 	if (map_pages(rmb, ibdev, buf))

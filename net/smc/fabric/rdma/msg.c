@@ -27,7 +27,7 @@ static struct ib_device *ibdev_of(const struct smc_link *link)
 static void *map_new(struct smc_link *link, size_t size,
 		     enum dma_data_direction dir, u64 *dma)
 {
-	void *p = kzalloc(size, GFP_KERNEL);
+	void *p = kzalloc(size, GFP_KERNEL_ACCOUNT);
 
 	if (!p)
 		return NULL;
@@ -58,8 +58,9 @@ int smc_msg_alloc(struct smc_link *link, bool rx_long)
 {
 	u32 i;
 
-	link->tx_slots = kcalloc(link->n_tx, sizeof(*link->tx_slots), GFP_KERNEL);
-	link->rx_slots = kcalloc(link->n_rx, sizeof(*link->rx_slots), GFP_KERNEL);
+	link->tx_slots = kcalloc(link->n_tx, sizeof(*link->tx_slots), GFP_KERNEL_ACCOUNT);
+	link->rx_slots = kcalloc(link->n_rx, sizeof(*link->rx_slots), GFP_KERNEL_ACCOUNT);
+	link->llc_msgs = kcalloc(SMC_LINK_LLC_MSGS, sizeof(*link->llc_msgs), GFP_KERNEL_ACCOUNT);
 	link->tx_msgs = map_new(link, link->n_tx * SMC_LINK_MSG_MAX, DMA_TO_DEVICE,
 				&link->tx_dma);
 	link->rx_msgs = map_new(link, link->n_rx * link->rx_stride,
@@ -68,7 +69,7 @@ int smc_msg_alloc(struct smc_link *link, bool rx_long)
 		link->rx_long = map_new(link, RX_LONG_ROOM, DMA_FROM_DEVICE,
 					&link->rx_long_dma);
 	if (!link->tx_slots || !link->rx_slots || !link->tx_msgs ||
-	    !link->rx_msgs || (rx_long && !link->rx_long))
+	    !link->rx_msgs || !link->llc_msgs || (rx_long && !link->rx_long))
 		return -ENOMEM;
 	for (i = 0; i < link->n_tx; i++) {
 		link->tx_slots[i].cqe.done = tx_done;
@@ -91,6 +92,8 @@ void smc_msg_free(struct smc_link *link)
 		   link->rx_long_dma);
 	kfree(link->tx_slots);
 	kfree(link->rx_slots);
+	kfree(link->llc_msgs);
+	link->llc_msgs = NULL;
 	link->tx_msgs = NULL;
 	link->rx_msgs = NULL;
 	link->rx_long = NULL;
@@ -223,14 +226,7 @@ static bool __drain(struct smc_link *link, struct gone *gone)
 	return true;
 }
 
-/**
- * smc_link_queue() - a connection has something to say
- * @link: its link
- * @rc: the connection; the caller has a reference
- *
- * Context: any but hard interrupts.
- */
-void smc_link_queue(struct smc_link *link, struct rdma_conn *rc)
+static __always_inline void queue_conn(struct smc_link *link, struct rdma_conn *rc, u8 say)
 {
 	struct gone gone;
 	bool ok = true;
@@ -239,6 +235,8 @@ void smc_link_queue(struct smc_link *link, struct rdma_conn *rc)
 		gone.n = 0;
 		spin_lock_bh(&link->tx_lock);
 		if (likely(link->tx_ready)) {
+			if (say && rc)
+				rc->say |= say;
 			if (rc && list_empty(&rc->pend)) {
 				smc_conn_get(&rc->conn);
 				list_add_tail(&rc->pend, &link->tx_pending);
@@ -253,10 +251,86 @@ void smc_link_queue(struct smc_link *link, struct rdma_conn *rc)
 		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
 }
 
+static int __post_llc(struct smc_link *link, const u8 *buf, u32 len)
+{
+	u32 idx = link->tx_head & (link->n_tx - 1);
+
+	memcpy(link->tx_msgs + idx * SMC_LINK_MSG_MAX, buf, len);
+	return __post(link, NULL, 0, len, NULL, true);
+}
+
+/* It is posted when others are complete, before any data. */
+static int __keep_llc(struct smc_link *link, const u8 *buf, u32 len)
+{
+	struct smc_link_msg *msg;
+
+	if (link->llc_head - link->llc_tail == SMC_LINK_LLC_MSGS)
+		return -ENOBUFS;
+	msg = &link->llc_msgs[link->llc_head++ & (SMC_LINK_LLC_MSGS - 1)];
+	memcpy(msg->b, buf, len);
+	msg->len = len;
+	return 0;
+}
+
+static int __post_kept(struct smc_link *link)
+{
+	struct smc_link_msg *msg;
+	int rc = 0;
+
+	lockdep_assert_held(&link->tx_lock);
+	while (!rc && link->tx_ready && link->llc_head != link->llc_tail && __room(link, 0)) {
+		msg = &link->llc_msgs[link->llc_tail++ & (SMC_LINK_LLC_MSGS - 1)];
+		rc = __post_llc(link, msg->b, msg->len);
+	}
+	return rc;
+}
+
+/**
+ * smc_link_sent() - how many posts there are with the LLC message that was sent last
+ * @link: the link
+ *
+ * Return: smc_link.tx_tail once that one is complete.
+ */
+u32 smc_link_sent(struct smc_link *link)
+{
+	u32 sent;
+
+	spin_lock_bh(&link->tx_lock);
+	sent = link->tx_head + link->llc_head - link->llc_tail;
+	spin_unlock_bh(&link->tx_lock);
+	return sent;
+}
+
+/**
+ * smc_link_queue() - a connection has something to say
+ * @link: its link
+ * @rc: the connection; the caller has a reference
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_link_queue(struct smc_link *link, struct rdma_conn *rc)
+{
+	queue_conn(link, rc, 0);
+}
+
+/**
+ * smc_link_queue_anyway() - the same, also if neither data nor flags have changed
+ * @link: its link
+ * @rc: the connection; the caller has a reference
+ * @say: RDMA_SAY_*
+ */
+void smc_link_queue_anyway(struct smc_link *link, struct rdma_conn *rc, u8 say)
+{
+	queue_conn(link, rc, say);
+}
+
 /**
  * smc_link_send() - send an LLC message
  * @link: the link
  * @m: the message
+ *
+ * When the send queue is full it waits for a place; a peer that lets too many of them wait
+ * takes nothing any more.
  *
  * Context: any but hard interrupts.
  * Return: 0, or a negative errno: the link is as good as down.
@@ -266,7 +340,6 @@ int smc_link_send(struct smc_link *link, const struct smc_llc_msg *m)
 	struct smc_llc_msg msg = *m;
 	u8 buf[SMC_LINK_MSG_MAX];
 	int rc = -ENOLINK, len;
-	u32 idx;
 
 	/* Peers differ in how they write some numbers: as they do, so do we. */
 	msg.big_endian |= READ_ONCE(link->lgr->big_endian);
@@ -275,11 +348,10 @@ int smc_link_send(struct smc_link *link, const struct smc_llc_msg *m)
 	if (WARN_ON_ONCE(len < 0))
 		return len;
 	spin_lock_bh(&link->tx_lock);
-	if (link->tx_ready && __room(link, 0)) {
-		idx = link->tx_head & (link->n_tx - 1);
-		memcpy(link->tx_msgs + idx * SMC_LINK_MSG_MAX, buf, len);
-		rc = __post(link, NULL, 0, len, NULL, true);
-	}
+	if (link->tx_ready && link->llc_head == link->llc_tail && __room(link, 0))
+		rc = __post_llc(link, buf, len);
+	else if (link->tx_ready)
+		rc = __keep_llc(link, buf, len);
 	spin_unlock_bh(&link->tx_lock);
 	trace_smc_llc_sent(link, buf, len, rc);
 	return rc;
@@ -290,6 +362,7 @@ static void retire(struct smc_link *link, u32 end)
 {
 	struct smc_tx_slot *slot;
 	struct gone gone;
+	int rc = 0;
 	bool more;
 
 	do {
@@ -302,9 +375,13 @@ static void retire(struct smc_link *link, u32 end)
 			slot->conn = NULL;
 		}
 		more = link->tx_tail != end;
+		if (unlikely(link->llc_head != link->llc_tail))
+			rc = __post_kept(link);
 		spin_unlock_bh(&link->tx_lock);
 		put_gone(&gone);
 	} while (more);
+	if (unlikely(rc))
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
 	if (!list_empty(&link->tx_pending))
 		smc_link_queue(link, NULL);
 	else if (unlikely(wq_has_sleeper(&link->tx_wait)))

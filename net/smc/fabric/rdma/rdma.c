@@ -125,6 +125,12 @@ static enum smc_reason choose_v1(struct sock *sk, const struct smc_clc_proposal 
 	return SMC_REASON_NONE;
 }
 
+static void get_tcp_peer(const struct sock *sk, struct smc_tcp_peer *peer)
+{
+	smc_route_remote(sk, &peer->addr);
+	peer->ifindex = READ_ONCE(sk->sk_bound_dev_if);
+}
+
 static enum smc_reason rdma_choose(struct smc_fabric *f, struct sock *sk,
 				   const struct smc_clc_proposal *p,
 				   struct smc_negotiated *neg)
@@ -138,15 +144,16 @@ static enum smc_reason rdma_choose(struct smc_fabric *f, struct sock *sk,
 	if (!found)
 		return SMC_REASON_NO_MEMORY;
 	if (p->smcr_v2)
-		reason = choose_v2(sk, p, neg, found);
+		reason = neg->why[SMC_OFFER_RV2] = choose_v2(sk, p, neg, found);
 	if (reason && p->smcr_v1)
-		reason = choose_v1(sk, p, neg, found);
+		reason = neg->why[SMC_OFFER_RV1] = choose_v1(sk, p, neg, found);
 	if (reason) {
 		kfree(found);
 		return reason;
 	}
 	memcpy(found->peer_id, p->peer_id, sizeof(found->peer_id));
 	memcpy(found->peer_mac, p->mac, ETH_ALEN);
+	get_tcp_peer(sk, &found->tcp_peer);
 	neg->priv = found;
 	return SMC_REASON_NONE;
 }
@@ -192,6 +199,7 @@ static enum smc_reason rdma_accepts(struct smc_fabric *f, struct sock *sk,
 	memcpy(found->peer_mac, a->mac, ETH_ALEN);
 	smc_rdma_gid_from_wire(&found->peer_gid, a->roce_gid);
 	found->peer_qpn = a->qpn;
+	get_tcp_peer(sk, &found->tcp_peer);
 	neg->priv = found;
 	return SMC_REASON_NONE;
 }
@@ -203,6 +211,21 @@ static void rdma_forget(struct smc_negotiated *neg)
 	smc_rdma_path_put(&found->path);
 	kfree(found);
 	neg->priv = NULL;
+}
+
+/* The group may have ended meanwhile, and its device be gone. */
+static void describe_gids(struct rdma_conn *rc, struct smc_clc_accept *a)
+{
+	const struct smc_rdma_path *path = &rc->link->path;
+	struct smc_lgr *lgr = rc->lgr;
+
+	memcpy(a->gid_list[0], path->gid.raw, sizeof(a->gid_list[0]));
+	a->n_gid_list = 1;
+	mutex_lock(&lgr->life);
+	if (!lgr->over)
+		a->n_gid_list = smc_rdma_path_gids(path, rc->sn->net, a->gid_list,
+						   SMC_CLC_MAX_GID_LIST);
+	mutex_unlock(&lgr->life);
 }
 
 static void rdma_describe(struct smc_conn *c, struct smc_clc_accept *a)
@@ -222,12 +245,13 @@ static void rdma_describe(struct smc_conn *c, struct smc_clc_accept *a)
 	a->psn = link->psn;
 	a->v2_direct = link->direct;
 	if (a->confirm && a->has_fce)
-		a->n_gid_list = smc_rdma_path_gids(&link->path, rc->sn->net,
-						   a->gid_list,
-						   SMC_CLC_MAX_GID_LIST);
+		describe_gids(rc, a);
 }
 
-/* Device and addresses stay as they are for as long as the link group exists. */
+/*
+ * Device and addresses stay as they are for as long as the link group exists, and @life may
+ * be held for long.
+ */
 static void rdma_show(struct smc_conn *c, struct smc_sock_info *info)
 {
 	struct smc_diag_linkinfo *show = &info->lgr.lnk[0];
@@ -236,24 +260,22 @@ static void rdma_show(struct smc_conn *c, struct smc_sock_info *info)
 
 	info->token = to_rdma(c)->token;
 	info->peer_token = to_rdma(c)->peer_token;
-	mutex_lock(&lgr->life);
-	if (!lgr->over) {
-		show->link_id = link->number;
-		show->ibport = link->path.port;
-		strscpy(show->ibname, link->path.dev->ibdev->name,
-			sizeof(show->ibname));
-		snprintf(show->gid, sizeof(show->gid), "%pI6", link->path.gid.raw);
-		snprintf(show->peer_gid, sizeof(show->peer_gid), "%pI6",
-			 link->peer_gid.raw);
-		info->lgr.role = lgr->server;
-		info->lgr_id = lgr->id;
-	}
-	mutex_unlock(&lgr->life);
+	if (READ_ONCE(lgr->over))
+		return;
+	show->link_id = link->number;
+	show->ibport = link->path.port;
+	strscpy(show->ibname, lgr->dev_name, sizeof(show->ibname));
+	snprintf(show->gid, sizeof(show->gid), "%pI6", link->path.gid.raw);
+	snprintf(show->peer_gid, sizeof(show->peer_gid), "%pI6", link->peer_gid.raw);
+	info->lgr.role = lgr->server;
+	info->lgr_id = lgr->id;
 }
 
 static const struct smc_fabric_ops rdma_ops = {
 	.name		= "rdma",
 	.diag_mode	= SMC_DIAG_MODE_SMCR,
+	.waits		= true,
+	.late_decline	= true,
 	.fin_in_order	= false,
 	.usable		= rdma_usable,
 	.offer		= rdma_offer,

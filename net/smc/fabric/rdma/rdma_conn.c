@@ -3,6 +3,7 @@
 #include <linux/etherdevice.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
+#include "../../group/charge.h"
 #include "../../netns.h"
 #include "../fabric.h"
 #include "lgr.h"
@@ -24,7 +25,7 @@ struct smc_conn *smc_rdma_conn_new(struct smc_fabric *f, struct sock *sk,
 				   struct smc_negotiated *neg,
 				   const struct smc_wanted *want)
 {
-	struct rdma_conn *rc = kzalloc(sizeof(*rc), GFP_KERNEL_ACCOUNT);
+	struct rdma_conn *rc = kzalloc(sizeof(*rc), SMC_GFP_CHARGED);
 
 	if (!rc)
 		return ERR_PTR(-ENOMEM);
@@ -34,6 +35,7 @@ struct smc_conn *smc_rdma_conn_new(struct smc_fabric *f, struct sock *sk,
 	rc->rcvbuf = want->rcvbuf;
 	rc->sndbuf = want->sndbuf;
 	INIT_LIST_HEAD(&rc->wait);
+	INIT_LIST_HEAD(&rc->rkey_wait);
 	INIT_LIST_HEAD(&rc->pend);
 	return &rc->conn;
 }
@@ -45,6 +47,8 @@ static enum smc_reason group_reason(int err)
 		return SMC_REASON_NO_MEMORY;
 	case -EACCES:
 		return SMC_REASON_NO_BUFFER;
+	case -EDQUOT:
+		return SMC_REASON_MAX_CONNS;
 	default:
 		return SMC_REASON_NO_DEVICE;
 	}
@@ -63,6 +67,7 @@ static int get_group(struct rdma_conn *rc, struct smc_negotiated *neg)
 		.peer_mac	= found->peer_mac,
 		.peer_gid	= found->peer_gid.raw,
 		.peer_qpn	= found->peer_qpn,
+		.tcp_peer	= &found->tcp_peer,
 		.vlan_id	= found->path.vlan_id,
 		.max_conns	= neg->max_conns ?: SMC_LGR_MAX_CONNS,
 		.max_links	= neg->max_links ?: DEFAULT_LINKS,
@@ -111,7 +116,7 @@ static int __get_rmbe(struct rdma_conn *rc)
 	rc->rmb_addr = rmb->mr->iova;
 	if (rc->first) {
 		/* Its key travels in our Accept or Confirm. */
-		rmb->confirmed = true;
+		smc_mem_confirmed(rmb, true);
 		return 0;
 	}
 	err = smc_mem_register(rmb);
@@ -128,12 +133,15 @@ int smc_rdma_prepare(struct smc_conn *c, struct smc_negotiated *neg,
 		     const struct smc_clc_accept *a)
 {
 	struct rdma_conn *rc = to_rdma(c);
+	struct rdma_found *found = neg->priv;
 	int err;
 
 	if (!rc->lgr) {
 		err = get_group(rc, neg);
 		if (err)
 			return err;
+		/* The link has its own reference; the peer may take its time, the device not. */
+		smc_rdma_path_put(&found->path);
 	}
 	mutex_lock(&rc->lgr->life);
 	err = __get_rmbe(rc);
@@ -168,9 +176,6 @@ static enum smc_reason __connect(struct rdma_conn *rc, const struct smc_clc_acce
 	/* No queue pair has a number that is reserved, no RNIC a group's address. */
 	if (a->qpn < 2 || a->qpn == 0xffffff ||
 	    !is_valid_ether_addr(a->mac))
-		return SMC_REASON_BAD_CONFIRM;
-	if (lgr->server && lgr->release && a->has_fce &&
-	    (a->max_conns != lgr->max_conns || a->max_links != lgr->max_links))
 		return SMC_REASON_BAD_CONFIRM;
 	link->peer_qpn = a->qpn;
 	link->peer_psn = a->psn;
@@ -296,13 +301,17 @@ int smc_rdma_finish(struct smc_conn *c, bool *late)
 /**
  * smc_rdma_desync() - smc_fabric_ops.desync (RFC 7609, C.4)
  * @c: the connection
+ *
+ * A Decline is no proof: the link itself says whether the peer still has its group.
  */
 void smc_rdma_desync(struct smc_conn *c)
 {
 	struct rdma_conn *rc = to_rdma(c);
 
-	if (rc->lgr)
+	if (rc->first)
 		smc_lgr_end(rc->lgr, SMC_REASON_OUT_OF_SYNC);
+	else if (rc->lgr)
+		smc_llc_test_now(rc->lgr, true);
 }
 
 /**
@@ -313,9 +322,8 @@ void smc_rdma_detach(struct smc_conn *c)
 {
 	struct rdma_conn *rc = to_rdma(c);
 
-	if (!rc->lgr || rc->first)
-		smc_lgr_unwait(rc);
-	else
+	smc_lgr_unwait(rc);
+	if (rc->lgr)
 		smc_llc_unwait(rc);
 	/* Without the connection that makes it there will be no link group. */
 	if (rc->first && READ_ONCE(rc->lgr->state) == SMC_LGR_NEW)

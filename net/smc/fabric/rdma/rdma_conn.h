@@ -3,7 +3,7 @@
 #ifndef SMC_RDMA_CONN_H
 #define SMC_RDMA_CONN_H
 
-#include "dev.h"
+#include "lgr.h"
 
 /**
  * struct rdma_found - smc_negotiated.priv: where to, and from which device
@@ -12,6 +12,7 @@
  * @peer_mac:	MAC address of its RNIC
  * @peer_gid:	GID of it
  * @peer_qpn:	client: its queue pair
+ * @tcp_peer:	the other end of the TCP connection
  */
 struct rdma_found {
 	struct smc_rdma_path	path;
@@ -19,6 +20,7 @@ struct rdma_found {
 	u8			peer_mac[ETH_ALEN];
 	union ib_gid		peer_gid;
 	u32			peer_qpn;
+	struct smc_tcp_peer	tcp_peer;
 };
 
 struct smc_conn *smc_rdma_conn_new(struct smc_fabric *f, struct sock *sk,

@@ -18,8 +18,42 @@
 #include "lgr.h"
 #include "show.h"
 
+/*
+ * What of a link group goes with its end, or would need @life, which may be held for long: taken
+ * under the lock of the list, while the group is in it.
+ */
+struct lgr_picture {
+	struct smc_rdma_path	path[SMC_LGR_LINKS];
+	u32			n_conns;
+	u64			tx_bytes;
+	u64			rx_bytes;
+};
+
+static void __take_picture(struct smc_lgr *lgr, struct lgr_picture *pic)
+{
+	const struct smc_pools *txbufs = READ_ONCE(lgr->txbufs);
+	const struct smc_pools *rmbs = READ_ONCE(lgr->rmbs);
+	unsigned int i;
+
+	lockdep_assert_held(&lgr->sn->lgrs.lock);
+	pic->n_conns = lgr->n_conns;
+	pic->tx_bytes = txbufs ? smc_pools_bytes(txbufs) : 0;
+	pic->rx_bytes = rmbs ? smc_pools_bytes(rmbs) : 0;
+	for (i = 0; i < SMC_LGR_LINKS; i++)
+		smc_rdma_path_copy(&pic->path[i], &lgr->links[i].path);
+}
+
+static void drop_picture(struct lgr_picture *pic)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMC_LGR_LINKS; i++)
+		smc_rdma_path_put(&pic->path[i]);
+}
+
 /* The link group with the smallest number after @w->after, referenced, or NULL. */
-static struct smc_lgr *next_lgr(struct smc_net *sn, struct smc_walk *w, u32 *n_conns)
+static struct smc_lgr *next_lgr(struct smc_net *sn, struct smc_walk *w,
+				struct lgr_picture *pic)
 {
 	struct smc_lgr *lgr, *next = NULL;
 
@@ -29,7 +63,7 @@ static struct smc_lgr *next_lgr(struct smc_net *sn, struct smc_walk *w, u32 *n_c
 			next = lgr;
 	if (next) {
 		smc_lgr_get(next);
-		*n_conns = next->n_conns;
+		__take_picture(next, pic);
 	}
 	w->seq = sn->lgrs.seq;
 	spin_unlock_bh(&sn->lgrs.lock);
@@ -68,26 +102,27 @@ static u32 path_ifindex(const struct smc_rdma_path *path, const struct net *net)
 	return ifindex;
 }
 
-static void __show_link(struct smc_lgr *lgr, const struct smc_link *link,
-			struct smc_link_info *info)
+static void show_link(struct smc_lgr *lgr, const struct smc_link *link,
+		      const struct smc_rdma_path *path, struct smc_link_info *info)
 {
 	info->number = link->number;
 	info->state = READ_ONCE(link->state);
-	strscpy(info->dev, link->path.dev->ibdev->name, sizeof(info->dev));
-	info->port = link->path.port;
-	info->ifindex = path_ifindex(&link->path, lgr->sn->net);
-	memcpy(info->gid, link->path.gid.raw, sizeof(info->gid));
+	strscpy(info->dev, path->dev->ibdev->name, sizeof(info->dev));
+	info->port = path->port;
+	info->ifindex = path_ifindex(path, lgr->sn->net);
+	memcpy(info->gid, path->gid.raw, sizeof(info->gid));
 	memcpy(info->peer_gid, link->peer_gid.raw, sizeof(info->peer_gid));
 	put_unaligned_be32(link->uid, info->uid);
 	put_unaligned_be32(link->peer_uid, info->peer_uid);
 	info->n_conns = conns_of(lgr, link);
 }
 
-static void __show_lgr(struct smc_lgr *lgr, struct smc_group_info *info)
+static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
+		     struct smc_group_info *info)
 {
+	const struct smc_rdma_path *first = &pic->path[0];
 	unsigned int i;
 
-	lockdep_assert_held(&lgr->life);
 	info->id = lgr->id;
 	info->server = lgr->server;
 	info->version = lgr->version;
@@ -100,19 +135,20 @@ static void __show_lgr(struct smc_lgr *lgr, struct smc_group_info *info)
 	info->max_conns = lgr->max_conns;
 	info->max_links = lgr->max_links;
 	info->direct = lgr->links[0].direct;
-	smc_pnet_of_port(lgr->sn, lgr->links[0].path.dev->ibdev->name,
-			 smc_rdma_dev_pci(lgr->links[0].path.dev),
-			 lgr->links[0].path.port, info->pnetid);
-	info->tx_bytes = lgr->txbufs ? smc_pools_bytes(lgr->txbufs) : 0;
-	info->rx_bytes = lgr->rmbs ? smc_pools_bytes(lgr->rmbs) : 0;
+	smc_pnet_of_port(lgr->sn, first->dev->ibdev->name, smc_rdma_dev_pci(first->dev),
+			 first->port, info->pnetid);
+	info->n_conns = pic->n_conns;
+	info->tx_bytes = pic->tx_bytes;
+	info->rx_bytes = pic->rx_bytes;
 	BUILD_BUG_ON(SMC_LGR_LINKS > SMC_SHOW_LINKS);
 	for (i = 0; i < SMC_LGR_LINKS; i++) {
 		const struct smc_link *link = &lgr->links[i];
+		u8 state = READ_ONCE(link->state);
 
-		if (link->state == SMC_LINK_UNUSED || !link->path.dev)
+		if (state == SMC_LINK_UNUSED || !pic->path[i].dev)
 			continue;
-		info->type += link->state == SMC_LINK_ACTIVE;
-		__show_link(lgr, link, &info->links[info->n_links++]);
+		info->type += state == SMC_LINK_ACTIVE;
+		show_link(lgr, link, &pic->path[i], &info->links[info->n_links++]);
 	}
 }
 
@@ -125,22 +161,18 @@ static void __show_lgr(struct smc_lgr *lgr, struct smc_group_info *info)
 int smc_rdma_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
 {
 	struct smc_group_info info;
+	struct lgr_picture pic;
 	struct smc_lgr *lgr;
-	bool there;
 	int rc = 0;
 
 	while (!rc) {
 		memset(&info, 0, sizeof(info));
-		lgr = next_lgr(sn, w, &info.n_conns);
+		lgr = next_lgr(sn, w, &pic);
 		if (!lgr)
 			break;
-		/* What is being torn down has taken this lock before, or will after. */
-		mutex_lock(&lgr->life);
-		there = !lgr->over;
-		if (there)
-			__show_lgr(lgr, &info);
-		mutex_unlock(&lgr->life);
-		rc = there ? w->group(&info, w) : 0;
+		show_lgr(lgr, &pic, &info);
+		drop_picture(&pic);
+		rc = w->group(&info, w);
 		if (!rc)
 			w->after = lgr->id;
 		smc_lgr_put(lgr);

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "genl.h"
 #include "hostile.h"
 
 struct message proposal, accept_, confirm, old_confirm;
@@ -62,6 +63,15 @@ void end_scene(struct scene s)
 }
 
 /* ---- what has to be true afterwards ---- */
+
+bool victim_says(struct scene s, uint32_t reason)
+{
+	struct diag d;
+
+	if (!diag_of(s.victim, &d))
+		return BAD("sock_diag does not know the victim's socket");
+	return d.reason == reason || BAD("reason %08x instead of %08x", d.reason, reason);
+}
 
 bool talks_tcp(struct scene s)
 {
@@ -179,6 +189,17 @@ bool answer(struct scene s, const struct message *m, unsigned int allowed, bool 
 
 	put_bytes(s.raw, m->b, m->len);
 	ok = judge(s, allowed, eof, got);
+	end_scene(s);
+	return ok;
+}
+
+bool answer_because(struct scene s, const struct message *m, unsigned int reaction,
+		    uint32_t reason)
+{
+	bool ok;
+
+	put_bytes(s.raw, m->b, m->len);
+	ok = judge(s, reaction, false, NULL) && victim_says(s, reason);
 	end_scene(s);
 	return ok;
 }

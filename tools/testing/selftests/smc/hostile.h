@@ -6,6 +6,8 @@
 #ifndef SMC_TEST_HOSTILE_H
 #define SMC_TEST_HOSTILE_H
 
+#include <linux/smc_reason.h>
+
 #include "raw.h"
 
 /* What the genuine ends say, recorded; of connections that are gone. */
@@ -43,6 +45,8 @@ void end_scene(struct scene s);
 extern char why[300];
 #define BAD(...)	(snprintf(why, sizeof(why), __VA_ARGS__), false)
 
+/* Why the victim's socket is not SMC, as sock_diag has it. */
+bool victim_says(struct scene s, uint32_t reason);
 bool talks_tcp(struct scene s);
 bool victim_is_told(struct scene s, bool error);
 bool victim_reads(struct scene s, const char *text);
@@ -53,6 +57,10 @@ void result(bool ok, const char *name);
 /* Send this, judge what comes, and be done with the scene. */
 bool answer(struct scene s, const struct message *m, unsigned int allowed, bool eof,
 	    unsigned int *got);
+
+/* The same where the reaction is certain, and so is the reason that the victim gives. */
+bool answer_because(struct scene s, const struct message *m, unsigned int reaction,
+		    uint32_t reason);
 
 /* hostile_forms.c: forms that were not offered, or not agreed upon */
 int forms_plan(void);

@@ -141,59 +141,81 @@ static void p_devices_behind(struct smc_clc_proposal *p)
 	p->gids[p->n_gids - 1] = ours;
 }
 
-#define SERVED	GOT_ACCEPT
-#define REFUSED	GOT_DECLINE
+/* Each kind of offer is refused for a reason of its own. */
+static void p_dv2_and_r(struct smc_clc_proposal *p)
+{
+	p_other_eid(p);
+	offer_rv2(p);
+}
+
+#define REFUSED(why)	GOT_DECLINE, SMC_REASON_##why
+#define SERVED		GOT_ACCEPT, 0
 
 static const struct {
 	void (*change)(struct smc_clc_proposal *p);
 	unsigned int allowed;
+	uint32_t dv2;		/* why not SMC-Dv2, where it is offered and refused */
 	const char *what;
 } proposals[] = {
 	{ p_same, SERVED, "as it is" },
-	{ p_nothing, REFUSED, "no offer" },
-	{ p_v1_nothing, REFUSED, "version 1, no offer" },
-	{ p_v1_r, REFUSED, "version 1, SMC-R" },
-	{ p_v1_d, REFUSED, "version 1, SMC-D" },
-	{ p_v1_rd, REFUSED, "version 1, both" },
-	{ p_prefixes, REFUSED, "version 1, SMC-R, eight IPv6 prefixes" },
-	{ p_rv1, REFUSED, "version 2, SMC-Rv1" },
-	{ p_dv1, REFUSED, "version 2, SMC-Dv1" },
-	{ p_rv2, REFUSED, "version 2, SMC-Rv2" },
-	{ p_rv2_eids, REFUSED, "version 2, SMC-Rv2, eight EIDs of bytes above 247" },
-	{ p_rv1_rv2, REFUSED, "version 2, SMC-Rv1 and SMC-Rv2" },
-	{ p_dv1_rv2, REFUSED, "version 2, SMC-Dv1 and SMC-Rv2" },
+	{ p_nothing, REFUSED(NONE), "no offer" },
+	{ p_v1_nothing, REFUSED(NONE), "version 1, no offer" },
+	{ p_v1_r, REFUSED(NONE), "version 1, SMC-R" },
+	{ p_v1_d, REFUSED(NONE), "version 1, SMC-D" },
+	{ p_v1_rd, REFUSED(NONE), "version 1, both" },
+	{ p_prefixes, REFUSED(NONE), "version 1, SMC-R, eight IPv6 prefixes" },
+	{ p_rv1, REFUSED(NONE), "version 2, SMC-Rv1" },
+	{ p_dv1, REFUSED(NONE), "version 2, SMC-Dv1" },
+	{ p_rv2, REFUSED(NONE), "version 2, SMC-Rv2" },
+	{ p_rv2_eids, REFUSED(NONE), "version 2, SMC-Rv2, eight EIDs of bytes above 247" },
+	{ p_rv1_rv2, REFUSED(NONE), "version 2, SMC-Rv1 and SMC-Rv2" },
+	{ p_dv1_rv2, REFUSED(NONE), "version 2, SMC-Dv1 and SMC-Rv2" },
 	{ p_r_and_d, SERVED, "version 2, everything" },
-	{ p_release_0, REFUSED, "SMC-Dv2.0, which has no emulated devices" },
-	{ p_no_emulated, REFUSED, "SMC-Dv2.1 without the feature" },
-	{ p_other_eid, REFUSED, "SMC-Dv2, somebody else's EID" },
-	{ p_no_eid, REFUSED, "SMC-Dv2, no EID at all" },
-	{ p_other_devices, REFUSED, "SMC-Dv2, other emulated devices" },
-	{ p_real_devices, REFUSED, "SMC-Dv2, eight devices of hardware" },
+	{ p_release_0, REFUSED(NO_COMMON_DEVICE), "SMC-Dv2.0, which has no emulated devices" },
+	{ p_no_emulated, REFUSED(NO_COMMON_DEVICE), "SMC-Dv2.1 without the feature" },
+	{ p_other_eid, REFUSED(NO_COMMON_EID), "SMC-Dv2, somebody else's EID" },
+	{ p_no_eid, REFUSED(NO_COMMON_EID), "SMC-Dv2, no EID at all" },
+	{ p_other_devices, REFUSED(NO_COMMON_DEVICE), "SMC-Dv2, other emulated devices" },
+	{ p_real_devices, REFUSED(NO_COMMON_DEVICE), "SMC-Dv2, eight devices of hardware" },
+	{ p_dv2_and_r, REFUSED(NO_COMMON_EID), "SMC-Dv2 with another EID, and SMC-Rv2" },
 	{ p_devices_behind, SERVED, "SMC-Dv2, ours behind seven others" },
 };
 
-/* A Decline tells for each kind of offer, and for no other, why not. */
-static bool declines_each(const struct smc_clc_proposal *p, const struct message *m)
+/*
+ * E9: a Decline tells for each kind of offer, and for no other, why not, and as the diagnosis
+ * what was judged last.  This guest has no RDMA device, and nothing here speaks SMC-Dv1.
+ */
+static bool declines_each(const struct smc_clc_proposal *p, uint32_t dv2, const struct message *m,
+			  uint32_t *last)
 {
+	const uint32_t want[] = {
+		p->smcd_v2 ? dv2 : 0, p->smcd_v1 ? SMC_REASON_NO_COMMON_MODE : 0,
+		p->smcr_v2 ? SMC_REASON_NO_DEVICE : 0, p->smcr_v1 ? SMC_REASON_NO_DEVICE : 0,
+	};
 	struct smc_clc_decline d;
+
+	*last = SMC_REASON_NO_COMMON_MODE;
+	for (size_t i = 0; i < COUNT(want); i++)
+		*last = want[i] ? want[i] : *last;
 
 	if (smc_clc_decode_decline(m->b, m->len, &d))
 		return BAD("the Decline is malformed");
 	if (d.version != p->version)
 		return BAD("a Decline of version %d", d.version);
-	if (!d.diagnosis)
-		return BAD("a Decline without a diagnosis");
+	if (d.diagnosis != *last)
+		return BAD("diagnosis %x instead of %x", d.diagnosis, *last);
 	if (p->version == SMC_CLC_V2 && !d.has_types)
 		return BAD("a Decline of version 2 in the form of version 1");
-	if (d.has_types && (p->smcr_v1 != !!d.rc_rv1 || p->smcd_v1 != !!d.rc_dv1 ||
-			    p->smcr_v2 != !!d.rc_rv2 || p->smcd_v2 != !!d.rc_dv2))
+	if (d.has_types && (d.rc_dv2 != want[0] || d.rc_dv1 != want[1] ||
+			    d.rc_rv2 != want[2] || d.rc_rv1 != want[3]))
 		return BAD("Dv2 %x Dv1 %x Rv2 %x Rv1 %x declined", d.rc_dv2, d.rc_dv1,
 			   d.rc_rv2, d.rc_rv1);
 	return true;
 }
 
-static bool propose(const struct smc_clc_proposal *p, unsigned int allowed)
+static bool propose(const struct smc_clc_proposal *p, unsigned int allowed, uint32_t dv2)
 {
+	uint32_t last;
 	struct message m, back;
 	struct scene s;
 	enum reaction r;
@@ -209,7 +231,7 @@ static bool propose(const struct smc_clc_proposal *p, unsigned int allowed)
 	if (r != allowed)
 		ok = BAD("%s instead of %s", reaction_names(r), reaction_names(allowed));
 	else if (r == GOT_DECLINE)
-		ok = declines_each(p, &back) && talks_tcp(s);
+		ok = declines_each(p, dv2, &back, &last) && talks_tcp(s) && victim_says(s, last);
 	else
 		ok = true;
 	end_scene(s);
@@ -302,34 +324,70 @@ static void a_features(struct smc_clc_accept *a)
 	a->features = 0xffff;
 }
 
-#define GOOD	GOT_CONFIRM
-#define WRONG	(GOT_DECLINE | GOT_RESET)
+/* Our Accept has none, so a Confirm cannot repeat any; a client does not mind. */
+static void a_vendor(struct smc_clc_accept *a)
+{
+	fce(a, true);
+	memset(a->vendor, 1, sizeof(a->vendor));
+}
+
+/* E5: what the Accept says of the contact the Confirm repeats. */
+static void a_contact(struct smc_clc_accept *a)
+{
+	fce(a, !a->first_contact);
+}
+
+#define GOOD		GOT_CONFIRM, 0
+#define DECLINED(why)	GOT_DECLINE, SMC_REASON_##why
+#define TAKEN		0, 0
+#define RESET(why)	GOT_RESET, SMC_REASON_##why
 
 /* The same list for both; what a Confirm of version 1 does not say is left out. */
 static const struct {
 	void (*change)(struct smc_clc_accept *a);
-	unsigned int accept;	/* allowed reactions of a client */
-	bool confirms;		/* does a server take it? */
+	unsigned int accept;	/* reaction of a client, and its reason */
+	uint32_t accept_why;
+	unsigned int confirm;	/* of a server; 0: it takes it */
+	uint32_t confirm_why;
 	const char *what;
 } answers[] = {
-	{ a_same, GOOD, true, "as it is" },
-	{ a_rv1, WRONG, false, "SMC-Rv1" },
-	{ a_rv1_first, WRONG, false, "SMC-Rv1, first contact" },
-	{ a_rv2, WRONG, false, "SMC-Rv2" },
-	{ a_rv2_first, WRONG, false, "SMC-Rv2, first contact" },
-	{ a_rv2_gids, WRONG, false, "SMC-Rv2, eight GIDs" },
-	{ a_dv1, WRONG, false, "SMC-Dv1" },
-	{ a_dv1_later, WRONG, false, "SMC-Dv1, no first contact" },
-	{ a_hardware, WRONG, false, "SMC-Dv2, a device of hardware" },
-	{ a_other_emulated, WRONG, false, "SMC-Dv2, another emulated device" },
-	{ a_gid, WRONG, false, "SMC-Dv2, another GID" },
-	{ a_gid_ext, WRONG, false, "SMC-Dv2, another second half of the GID" },
-	{ a_token, WRONG, false, "SMC-Dv2, another token" },
-	{ a_index, WRONG, false, "SMC-Dv2, another element" },
-	{ a_larger, WRONG, false, "SMC-Dv2, a larger element" },
-	{ a_eid, WRONG, false, "SMC-Dv2, another EID" },
-	{ a_release_0, WRONG | GOOD, false, "SMC-Dv2, release 0 for 2.1" },
-	{ a_features, WRONG | GOOD, false, "SMC-Dv2, features nobody has" },
+	{ a_same, GOOD, TAKEN, "as it is" },
+	{ a_rv1, DECLINED(NO_COMMON_DEVICE),
+	  RESET(BAD_CONFIRM), "SMC-Rv1" },
+	{ a_rv1_first, DECLINED(NO_COMMON_DEVICE),
+	  RESET(BAD_CONFIRM), "SMC-Rv1, first contact" },
+	{ a_rv2, DECLINED(NO_COMMON_DEVICE),
+	  RESET(BAD_CONFIRM), "SMC-Rv2" },
+	{ a_rv2_first, DECLINED(NO_COMMON_DEVICE),
+	  RESET(BAD_CONFIRM), "SMC-Rv2, first contact" },
+	{ a_rv2_gids, DECLINED(NO_COMMON_DEVICE),
+	  RESET(BAD_CONFIRM), "SMC-Rv2, eight GIDs" },
+	{ a_dv1, DECLINED(NO_COMMON_DEVICE),
+	  RESET(BAD_CONFIRM), "SMC-Dv1" },
+	{ a_dv1_later, DECLINED(NO_COMMON_DEVICE),
+	  RESET(BAD_CONFIRM), "SMC-Dv1, no first contact" },
+	{ a_hardware, DECLINED(NO_COMMON_DEVICE),
+	  RESET(BAD_CONFIRM), "SMC-Dv2, a device of hardware" },
+	{ a_other_emulated, DECLINED(NO_COMMON_DEVICE),
+	  RESET(BAD_CONFIRM), "SMC-Dv2, another emulated device" },
+	{ a_gid, DECLINED(NO_COMMON_DEVICE),
+	  RESET(BAD_CONFIRM), "SMC-Dv2, another GID" },
+	{ a_gid_ext, DECLINED(NO_COMMON_DEVICE),
+	  RESET(BAD_CONFIRM), "SMC-Dv2, another second half of the GID" },
+	{ a_token, DECLINED(BAD_TOKEN),
+	  RESET(BAD_TOKEN), "SMC-Dv2, another token" },
+	{ a_index, DECLINED(BAD_TOKEN),
+	  RESET(BAD_CONFIRM), "SMC-Dv2, another element" },
+	{ a_larger, DECLINED(BAD_TOKEN),
+	  RESET(BAD_TOKEN), "SMC-Dv2, a larger element" },
+	{ a_eid, DECLINED(NO_COMMON_EID),
+	  RESET(BAD_CONFIRM), "SMC-Dv2, another EID" },
+	{ a_release_0, DECLINED(PEER_RELEASE),
+	  RESET(BAD_CONFIRM), "SMC-Dv2, release 0 for 2.1" },
+	{ a_features, GOOD,
+	  RESET(BAD_CONFIRM), "SMC-Dv2, features nobody has" },
+	{ a_vendor, GOOD, RESET(BAD_CONFIRM), "SMC-Dv2, options of a vendor" },
+	{ a_contact, GOOD, RESET(BAD_CONFIRM), "SMC-Dv2, the other kind of contact" },
 };
 
 static bool encode(const struct message *genuine, bool confirm,
@@ -358,7 +416,7 @@ static bool accepts(int i)
 		end_scene(s);
 		return false;
 	}
-	return answer(s, &m, answers[i].accept, false, NULL);
+	return answer_because(s, &m, answers[i].accept, answers[i].accept_why);
 }
 
 /* Both ends are up: what one sends over SMC the other reads, and TCP is silent. */
@@ -382,8 +440,8 @@ static bool confirms(int i)
 	bool ok;
 
 	ok = encode(&genuine, true, answers[i].change, &m);
-	if (ok && !answers[i].confirms)
-		return answer(s, &m, WRONG, false, NULL);
+	if (ok && answers[i].confirm)
+		return answer_because(s, &m, answers[i].confirm, answers[i].confirm_why);
 	if (ok) {
 		put_bytes(s.raw, m.b, m.len);
 		ok = both_up(s);
@@ -408,7 +466,7 @@ void forms(void)
 		p = genuine;
 		proposals[i].change(&p);
 		snprintf(name, sizeof(name), "Proposal: %s", proposals[i].what);
-		result(propose(&p, proposals[i].allowed), name);
+		result(propose(&p, proposals[i].allowed, proposals[i].dv2), name);
 	}
 	for (size_t i = 0; i < COUNT(answers); i++) {
 		snprintf(name, sizeof(name), "Accept: %s", answers[i].what);

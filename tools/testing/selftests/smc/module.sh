@@ -23,10 +23,6 @@ ok()	# ok <status> <name>
 	fi
 }
 
-bad='WARNING:|BUG|Oops|KASAN|UBSAN|ODEBUG|general protection|circular locking'
-bad="$bad|inconsistent lock|Call Trace|refcount_t:|unregister_netdevice: waiting"
-bad="$bad|list_(add|del) corruption|suspicious RCU|still has objects|scheduling while atomic"
-
 log_lines=$(dmesg | wc -l)
 
 # Nothing bad since the last look.
@@ -34,11 +30,9 @@ log_is_clean()
 {
 	local new
 
-	new=$(dmesg | tail -n +"$((log_lines + 1))" | grep -E "$bad")
+	new=$(dmesg | tail -n +"$((log_lines + 1))")
 	log_lines=$(dmesg | wc -l)
-	[ -z "$new" ] && return 0
-	echo "$new" | head -3 | sed 's/^/# kernel log: /'
-	return 1
+	"$SMC_ROOT/tools/testing/vm/judge-log" <(echo "$new")
 }
 
 load()

@@ -29,6 +29,8 @@ static const struct {
 	{ "rmem", 262144, 16384, 8388608 },
 	{ "smcr_buf_type", 2, 0, 2 },
 	{ "smcr_max_conns_per_lgr", 255, 16, 255 },
+	{ "smcr_max_lgrs", 1024, 1, 65536 },
+	{ "smcr_max_lgrs_per_peer", 64, 1, 65536 },
 	{ "smcr_max_links_per_lgr", 2, 1, 2 },
 	{ "smcr_max_recv_wr", 512, 4, 16384 },
 	{ "smcr_max_send_wr", 64, 4, 16384 },

@@ -12,7 +12,7 @@
 
 bin=${SMC_SELFTEST_BIN:-$SMC_ROOT/build/selftests/smc}
 here=$SMC_ROOT/tools/testing/selftests/smc
-parts=${SMC_TESTS:-sock stall hostile netlink module fault memory}
+parts=${SMC_TESTS:-sock stall owner hostile netlink budget module fault memory}
 failed=0
 rounds=50
 timeout=30
@@ -41,7 +41,7 @@ result()	# result <status> <name>
 # Run a program that prints TAP itself; show it, and keep what it said.
 tap()
 {
-	local name=$1 out=/tmp/$1.tap status
+	local name=$1 out=/tmp/$1.tap status began=$SECONDS
 
 	shift
 	say "--- $name"
@@ -52,6 +52,7 @@ tap()
 		say "$name failed with status $status"
 	fi
 	cat "$out" >> "${SMC_RESULTS:-/tmp}/selftests.tap"
+	say "$name took $((SECONDS - began)) s"
 }
 
 has()
@@ -111,9 +112,10 @@ if has sock; then
 	# shellcheck disable=SC2086
 	tap smc_sock_test "$bin/smc_sock_test" --timeout $timeout $SMC_SOCK_ARGS
 fi
-for t in stall hostile netlink; do
+for t in stall owner hostile netlink; do
 	has $t && tap "smc_${t}_test" "$bin/smc_${t}_test"
 done
+has budget && tap memory_budget.py python3 "$here/memory_budget.py"
 if has module; then
 	# The tests before it leave handshakes that nobody waits for.
 	unload_soon

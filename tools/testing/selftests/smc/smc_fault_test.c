@@ -25,6 +25,8 @@
 
 #define DEBUGFS		"/sys/kernel/debug/"
 #define MAX_NTH		400
+#define STR2(x)		#x
+#define STR(x)		STR2(x)
 
 static char why[300];
 
@@ -334,6 +336,8 @@ static bool fine_errno(int err)
 	       err == EADDRINUSE;	/* TCP's word for no memory in bind() */
 }
 
+static int n_failed;			/* allocations, in all calls */
+
 static bool fail_each(int which)
 {
 	struct state st;
@@ -366,6 +370,7 @@ static bool fail_each(int which)
 	}
 	ksft_print_msg("%s: %d allocations failed, %d calls did\n", calls[which].name,
 		       n - 1, failures);
+	n_failed += n - 1;
 	return ok && healthy();
 }
 
@@ -413,14 +418,33 @@ static void traffic(int rounds)
 	}
 }
 
+/* How many failures are still to come, of that many. */
+#define MANY	1000000
+
+static int left(const char *what)
+{
+	char path[128];
+	int n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), DEBUGFS "%s/times", what);
+	f = fopen(path, "r");
+	if (!f)
+		return MANY;
+	if (fscanf(f, "%d", &n) != 1)
+		n = -1;
+	fclose(f);
+	return n;
+}
+
 static bool at_random(const char *probability, int rounds)
 {
-	int status;
+	int status, n;
 	pid_t pid;
 
 	knob("probability", probability);
 	knob("interval", "1");
-	knob("times", "-1");
+	knob("times", STR(MANY));
 	knob("task-filter", "Y");
 	afflict_workers("1");
 	pid = fork();
@@ -436,7 +460,14 @@ static bool at_random(const char *probability, int rounds)
 	waitpid(pid, &status, 0);
 	afflict_workers("0");
 	knob("probability", "0");
+	n = 2 * MANY - left("failslab") - left("fail_page_alloc");
+	knob("times", "-1");
 	tame(l);
+	ksft_print_msg("%d allocations failed\n", n);
+	if (n < 1) {
+		snprintf(why, sizeof(why), "no allocation failed");
+		return false;
+	}
 	if (status) {
 		snprintf(why, sizeof(why), "the traffic ended with status %x", status);
 		return false;
@@ -453,7 +484,7 @@ int main(void)
 	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 	if (nth_fd < 0 || access(DEBUGFS "failslab", F_OK))
 		ksft_exit_skip("this kernel has no fault injection\n");
-	ksft_set_plan(n_calls + 3);
+	ksft_set_plan(n_calls + 4);
 	klog_open();
 	knob("verbose", "0");
 	knob("ignore-gfp-wait", "N");
@@ -465,6 +496,7 @@ int main(void)
 	result(healthy(), "a connection before anything fails");
 	for (int i = 0; i < n_calls; i++)
 		result(fail_each(i), calls[i].name);
+	result(n_failed >= n_calls, "enough allocations failed");
 	result(at_random("1", 100), "one allocation of a hundred fails");
 	result(at_random("10", 25), "one allocation of ten fails");
 	ksft_finished();

@@ -10,7 +10,9 @@
  * silence	reset after the timeout
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +129,7 @@ static const struct change changes[] = {
 	{ SERVER, UNKNOWN | MALFORMED, 8, 8, "\1\1\1\1\1\1\1\1", "a GID that is not there" },
 	{ SERVER, UNKNOWN | MALFORMED, 16, 8, "\0\0\0\0\0\0\0\0", "token 0" },
 	{ SERVER, UNKNOWN | MALFORMED, 16, 8, "\1\2\3\4\5\6\7\10", "an invented token" },
-	{ SERVER, UNKNOWN | MALFORMED, 24, 1, "\x00", "element 0" },
+	{ SERVER, UNKNOWN | MALFORMED, 24, 1, "\x01", "element 1" },
 	{ SERVER, UNKNOWN | MALFORMED, 24, 1, "\xff", "element 255" },
 	{ SERVER, UNKNOWN | MALFORMED, 25, 1, "\xf0", "element of 512 MiB" },
 	{ SERVER, UNKNOWN | MALFORMED, 32, 2, "\x12\x34", "a CHID nobody offered" },
@@ -263,6 +265,20 @@ static void oversized(enum place at)
 	result(ok, name);
 }
 
+/* In lieu of a Confirm nothing can be declined: the client of SMC-D is up by then (E5). */
+static void unknown_version(void)
+{
+	struct message m = accept_, a;
+
+	m.b[7] = (m.b[7] & 0x0f) | 0x50;
+	result(answer_because(as_server(&a), &m, GOT_DECLINE, SMC_REASON_UNKNOWN_ENUM),
+	       "as server: an Accept of version 5");
+	m = confirm;
+	m.b[7] = (m.b[7] & 0x0f) | 0x50;
+	result(answer_because(as_client_accepted(&a), &m, GOT_RESET, SMC_REASON_UNKNOWN_ENUM),
+	       "as client: a Confirm of version 5");
+}
+
 /* Later versions and releases are not an error. */
 static void later_versions(void)
 {
@@ -291,6 +307,7 @@ static void later_versions(void)
 			ksft_print_msg("version %d\n", v);
 	}
 	result(ok, "as server: a version that was not offered");
+	unknown_version();
 	ksft_print_msg("reactions: %s\n", reaction_names(got));
 }
 
@@ -350,11 +367,13 @@ static void garbage(void)
 
 	s = as_client();
 	put_bytes(s.raw, http, sizeof(http) - 1);
-	result(judge(s, GOT_RESET, false, NULL), "as client: no CLC at all");
+	result(judge(s, GOT_RESET, false, NULL) && victim_says(s, SMC_REASON_PROTOCOL),
+	       "as client: no CLC at all");
 	end_scene(s);
 	s = as_server(&m);
 	put_bytes(s.raw, http, sizeof(http) - 1);
-	result(judge(s, GOT_RESET, false, NULL), "as server: no CLC at all");
+	result(judge(s, GOT_RESET, false, NULL) && victim_says(s, SMC_REASON_PROTOCOL),
+	       "as server: no CLC at all");
 	end_scene(s);
 	for (int i = 0; ok && i < 50; i++) {
 		m.len = 9 + rand_r(&seed) % 1500;
@@ -378,13 +397,13 @@ static void silence(void)
 	begun.len = 20;
 	cut = accept_;
 	cut.len--;
-	result(answer(as_client(), &nothing, GOT_RESET, false, NULL), "as client: silence");
-	result(answer(as_client(), &begun, GOT_RESET, false, NULL),
+	result(answer_because(as_client(), &nothing, GOT_RESET, SMC_REASON_TIMEOUT), "as client: silence");
+	result(answer_because(as_client(), &begun, GOT_RESET, SMC_REASON_TIMEOUT),
 	       "as client: silence inside the Proposal");
-	result(answer(as_server(&m), &nothing, GOT_RESET, false, NULL), "as server: silence");
-	result(answer(as_server(&m), &cut, GOT_RESET, false, NULL),
+	result(answer_because(as_server(&m), &nothing, GOT_RESET, SMC_REASON_TIMEOUT), "as server: silence");
+	result(answer_because(as_server(&m), &cut, GOT_RESET, SMC_REASON_TIMEOUT),
 	       "as server: silence inside the Accept");
-	result(answer(as_client_accepted(&m), &nothing, GOT_RESET, false, NULL),
+	result(answer_because(as_client_accepted(&m), &nothing, GOT_RESET, SMC_REASON_TIMEOUT),
 	       "as client: silence after the Accept");
 	set_timeout_ms(old);
 
@@ -459,10 +478,11 @@ static void leaving(void)
 {
 	struct linger l = { 1, 0 };
 	struct message m;
+	struct scene s;
 	bool ok = true;
 
 	for (int how = 0; ok && how < 6; how++) {
-		struct scene s = how < 2 ? as_client() : how < 4 ? as_server(&m) :
+		s = how < 2 ? as_client() : how < 4 ? as_server(&m) :
 					   as_client_accepted(&m);
 
 		if (how & 1)
@@ -474,7 +494,7 @@ static void leaving(void)
 	result(ok, "the peer closes or resets in every step");
 
 	for (int i = 0; i < 60; i++) {
-		struct scene s = i % 3 == 0 ? as_client() : i % 3 == 1 ?
+		s = i % 3 == 0 ? as_client() : i % 3 == 1 ?
 				 as_server(&m) : as_client_accepted(&m);
 
 		/* the application leaves first, and then the message comes */
@@ -482,7 +502,51 @@ static void leaving(void)
 		put_bytes(s.raw, template(i % 3)->b, template(i % 3)->len);
 		close(s.raw);
 	}
-	result(true, "the victim's application closes in every step");
+	/* None of them keeps the victim from the next handshake. */
+	s = as_client_accepted(&m);
+	ok = m.len >= accept_.len / 2 || BAD("afterwards an Accept of %zu bytes comes", m.len);
+	end_scene(s);
+	result(ok, "the victim's application closes in every step");
+}
+
+/* Who a client in this namespace says it is, for each of two connections. */
+static void peer_ids(uint8_t id[2][8])
+{
+	struct message p;
+	int port, l = raw_listen(&port);
+
+	for (int i = 0; i < 2; i++) {
+		int victim = victim_connect(port), raw = accept_in_time(l);
+
+		if (get_message(raw, &p, WAIT_MS) != GOT_PROPOSAL)
+			give_up("the victim sent no Proposal");
+		memcpy(id[i], p.b + 8, 8);
+		close(raw);
+		close(victim);
+	}
+	close(l);
+}
+
+/* E1: each namespace has link groups of its own, and is a peer of its own. */
+static void namespaces(void)
+{
+	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	uint8_t here[2][8], there[2][8];
+	bool stays, differs;
+
+	peer_ids(here);
+	if (home < 0 || unshare(CLONE_NEWNET) || system("ip link set lo up"))
+		give_up("no other namespace");
+	peer_ids(there);
+	if (setns(home, CLONE_NEWNET))
+		give_up("no way back");
+	close(home);
+	stays = !memcmp(here[0], here[1], 8) && !memcmp(there[0], there[1], 8);
+	differs = memcmp(here[0], there[0], 8);
+	result(stays || BAD("another connection, another identity"),
+	       "the peer ID of a namespace stays");
+	result(differs || BAD("two namespaces have one identity"),
+	       "E1: each namespace has a peer ID of its own");
 }
 
 int main(void)
@@ -490,7 +554,7 @@ int main(void)
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
-	ksft_set_plan(sizeof(changes) / sizeof(changes[0]) + 3 * 4 + 2 + 8 + 3 + 6 + 5 + 2 +
+	ksft_set_plan(sizeof(changes) / sizeof(changes[0]) + 3 * 4 + 2 + 8 + 3 + 6 + 5 + 2 + 2 + 2 +
 		      forms_plan());
 	klog_open();
 	hostile_open();
@@ -509,6 +573,7 @@ int main(void)
 	silence();
 	data_behind();
 	leaving();
+	namespaces();
 	forms();
 	ksft_finished();
 }

@@ -232,7 +232,8 @@ static void used_after_errors_client(void)
 
 const struct test_case create_cases[] = {
 	SOLO(create_ok, 0, "flags and identity of a new socket"),
-	SOLO(create_errors, 0, "wrong type, protocol and flags: AF_INET's errno"),
+	/* slow: for each protocol that nobody knows the kernel runs modprobe */
+	SOLO(create_errors, F_SLOW, "wrong type, protocol and flags: AF_INET's errno"),
 	SOLO(create_until_emfile, 0, "many sockets that were never used"),
 	SOLO(bind_errors, 0, "every way bind() fails"),
 	SOLO(bind_unspec, 0, "bind() with another family's address"),

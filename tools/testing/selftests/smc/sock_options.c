@@ -27,11 +27,16 @@ static const struct {
 
 #define IS(l, o)	(level == (l) && opt == (o))
 
-/* What is not the same twice, or tells of packets and routes that SMC does not use. */
+/*
+ * What is not the same twice, or tells of packets and routes that SMC does not use.  TCP sets
+ * IPV6_MULTICAST_IF itself when a segment arrives while packet information is wanted, be it an
+ * acknowledgment.
+ */
 static bool untold(int level, int opt)
 {
 	return IS(IPPROTO_IP, IP_MTU) || IS(IPPROTO_IPV6, IPV6_MTU) ||
-	       IS(IPPROTO_IPV6, IPV6_PATHMTU) || IS(SOL_SOCKET, SO_PROTOCOL) || IS(SOL_SOCKET, SO_INCOMING_CPU) ||
+	       IS(IPPROTO_IPV6, IPV6_PATHMTU) || IS(IPPROTO_IPV6, IPV6_MULTICAST_IF) ||
+	       IS(SOL_SOCKET, SO_PROTOCOL) || IS(SOL_SOCKET, SO_INCOMING_CPU) ||
 	       IS(SOL_SOCKET, SO_INCOMING_NAPI_ID) || IS(IPPROTO_TCP, TCP_QUICKACK) ||
 	       IS(IPPROTO_TCP, TCP_TIMESTAMP) || IS(IPPROTO_TCP, TCP_MAXSEG) ||
 	       IS(IPPROTO_IP, IP_PROTOCOL);

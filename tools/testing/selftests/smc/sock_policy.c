@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the system decides of a socket: devices, VRFs, scopes, marks, BPF programs, Landlock. */
+/* What the system decides of a socket: devices, VRFs, scopes, marks, BPF programs, Landlock, keys. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <linux/tcp.h>
 #include <stddef.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -347,12 +348,66 @@ static void landlock_client(void)
 	barrier("done");
 }
 
+/* ---- TCP signs its segments (D4 of the audit) ---- */
+
+/* A key for the other end, or none any more; false where the kernel has no TCP_MD5SIG. */
+static bool set_key(int fd, int len)
+{
+	struct tcp_md5sig md5 = { .tcpm_keylen = len, .tcpm_key = "secret" };
+	struct addr a = loopback(0);
+
+	memcpy(&md5.tcpm_addr, &a.ss, a.len);
+	if (!setsockopt(fd, IPPROTO_TCP, TCP_MD5SIG, &md5, sizeof(md5)))
+		return true;
+	CHECK(errno == ENOPROTOOPT);
+	return false;
+}
+
+static void signed_keys_server(void)
+{
+	int l = make_socket(0), fd;
+	struct addr a = loopback(0);
+
+	bool keys = set_key(l, 6);
+
+	listen_at(l, &a);
+	fd = X(accept(l, NULL, NULL));
+	ping_pong(fd);
+	CHECK(!keys || smc_mode(fd) == MODE_TCP);
+	barrier("signed");
+	if (keys)
+		set_key(l, 0);
+	tell_port(l);
+	fd = accept_one(l);
+	check_mode(fd);
+	ping_pong(fd);
+	barrier("done");
+}
+
+static void signed_keys_client(void)
+{
+	struct addr a = loopback(ctl_get());
+	int fd = make_socket(0);
+
+	bool keys = set_key(fd, 6);
+
+	R(connect(fd, &a.sa, a.len));
+	CHECK(!keys || smc_mode(fd) == MODE_TCP);
+	ping_pong(fd);
+	barrier("signed");
+	fd = connect_to(ctl_get(), 0);
+	check_mode(fd);
+	ping_pong(fd);
+	barrier("done");
+}
+
 const struct test_case policy_cases[] = {
 	CASE(device_bound, F_ROOT | F_HERE, "SO_BINDTODEVICE on both sides"),
 	CASE(vrf, F_ROOT | F_HERE, "within a VRF"),
 	CASE(scope, F_ROOT | F_V6, "link-local addresses and their scope"),
 	CASE(marks, F_ROOT | F_HERE, "SO_MARK, in routing rules and for children"),
 	CASE(cgroup_bpf, F_ROOT, "BPF programs at connect, bind and socket"),
+	CASE(signed_keys, F_HERE, "TCP_MD5SIG keeps a connection on TCP"),
 	CASE(landlock, F_HERE, "Landlock allows one port to connect to"),
 	{ 0 }
 };

@@ -45,12 +45,13 @@ MASKS = (
 )
 # JSON: keys whose value is one of the above
 MASKED_KEYS = {"inode", "token", "peer_token", "peer_uid", "memory_used", "memory_max",
+               "host_memory_used", "host_memory_max",
                "buffers_allocated", "buffers_reused"}
 # Lists in no order: sockets come from a hash, peers and ports of smcat by bytes.
 UNORDERED = ("sockets", "peers", "ports")
 # What the kernel's own module does not tell.
-OURS = re.compile(r'(?m)^  Links that .*\n|^Buffer Memory: .*\n|^ +"links": \{\n.*\n.*\n +\},\n|'
-                  r',\n +"memory_used": "#",\n +"memory_max": "#"')
+OURS = re.compile(r'(?m)^  Links that .*\n|^(?:Buffer|Host) Memory: .*\n|^ +"links": \{\n.*\n.*\n +\},\n|'
+                  r',\n +"(?:host_)?memory_used": "#",\n +"(?:host_)?memory_max": "#"')
 CURSOR = re.compile(r'\b[0-9a-f]{4}:[0-9a-f]{8}\b|"count": \d\b')
 
 
@@ -430,14 +431,17 @@ def smcat(t):
     for options in ((), ("-j",)):
         with subprocess.Popen([f"{TOOLS}/smcat", *options, "-n", "10.1.0.0/24", "3600"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            watching(process)
-            for port, size in ((7600, 100000), (7610, 100)):
-                with host.connection(port, "tcp", "tcp") as (one, other):
-                    one.sendall(size * b"z")
-                    while size:
-                        size -= len(other.recv(size))
-            process.send_signal(signal.SIGINT)
-            stdout, stderr = process.communicate(timeout=host.SHORT)
+            try:
+                watching(process)
+                for port, size in ((7600, 100000), (7610, 100)):
+                    with host.connection(port, "tcp", "tcp") as (one, other):
+                        one.sendall(size * b"z")
+                        while size:
+                            size -= len(other.recv(size))
+                process.send_signal(signal.SIGINT)
+                stdout, stderr = process.communicate(timeout=host.SHORT)
+            finally:
+                process.kill()
         t.add(" ".join(("smcat", *options, "-n", "10.1.0.0/24", "3600")), stdout, stderr,
               process.returncode)
 

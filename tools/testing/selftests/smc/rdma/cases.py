@@ -415,6 +415,19 @@ def perftest(machine, session):
     return problem
 
 
+def all_ended(machine, session):
+    """Whatever ended a connection, the peer has answered, and ours have given back its element."""
+    until = time.monotonic() + 15
+    while machine.module == "ours":
+        groups = machine.link_groups()
+        if not any(g["conns"] for g in groups):
+            break
+        if time.monotonic() > until:
+            return f"still there: {groups}"
+        time.sleep(0.1)
+    return ""
+
+
 def unload(machine, session):
     """The module goes away, and leaves nothing."""
     machine.swap(machine.module)
@@ -441,6 +454,12 @@ CASES = [
          around=sysctls(server={"rmem": 16384}, client={"rmem": 262144})),
     Case("buf_type_1", "transfer", bytes=4 * MIB, around=sysctls(both={"smcr_buf_type": 1})),
     Case("buf_type_2", "transfer", bytes=4 * MIB, around=sysctls(both={"smcr_buf_type": 2})),
+    Case("duplex", count=300, threads=2, timeout=180, quick=False),
+    Case("duplex_unequal", "duplex", count=150, threads=2, timeout=180, quick=False,
+         around=sysctls(server={"rmem": 262144, "wmem": 16384},
+                        client={"rmem": 131072, "wmem": 32768})),
+    Case("duplex_long", "duplex", count=6000, threads=4, timeout=900,
+         quick=False),
     # A device with few work requests: everybody waits for everybody's completions.
     Case("few_wr", "transfer", bytes=4 * MIB, quick=False,
          around=sysctls(both={"smcr_max_send_wr": 4, "smcr_max_recv_wr": 4})),
@@ -464,6 +483,7 @@ CASES = [
     Case("close_unread_server"),
     Case("kill_client"),
     Case("kill_server"),
+    Case("all_ended", program=all_ended, expect="any"),
     Case("ueid_mismatch", "transfer", expect="tcp", bytes=MIB, around=eids("HERE", "THERE")),
     Case("no_ueid_server", "transfer", expect="tcp", bytes=MIB, around=eids(None, EID)),
     Case("no_ueid_client", "transfer", expect="tcp", bytes=MIB, around=eids(EID, None)),

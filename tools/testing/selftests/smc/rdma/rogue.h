@@ -20,6 +20,8 @@
 #include "cdc.h"
 #include "llc.h"
 
+#define VICTIM		0x0a010001	/* 10.1.0.1 */
+#define ROGUE		0x0a010002
 #define ROGUE_EID	"SMC-ROGUE"
 #define MSG_LEN		SMC_WR_MSG_LEN
 #define ELEM_SIZE	16384u		/* of ours: the smallest there is */
@@ -58,6 +60,8 @@ struct conn;
  * @release:	of version 2
  * @max_links:	as agreed
  * @number:	of the link
+ * @n_rx:	receive buffers that are posted
+ * @shut:	no more are
  * @in:		messages of the victim nobody has looked at yet, in a ring
  * @send_error:	status of the first send that failed, enum ibv_wc_status
  * @conns:	connections of the link, by index of our element - 1
@@ -70,7 +74,8 @@ struct link {
 	uint32_t psn;
 	uint8_t *rmb, *rx, *tx;
 	struct ibv_mr *rmb_mr, *rx_mr, *tx_mr;
-	uint32_t n_sent, n_done;
+	uint32_t n_sent, n_done, n_rx;
+	bool shut;
 	int send_error;
 
 	uint32_t peer_qpn, peer_psn;
@@ -89,6 +94,8 @@ struct link *link_new(void);
 bool link_connect(struct link *l);		/* RTR, RTS */
 extern bool link_deaf;				/* ... with a PSN that the victim never sends */
 void link_break(struct link *l);		/* the queue pair is gone */
+void link_shut(struct link *l);			/* no receive buffer is posted any more */
+void link_reopen(struct link *l);
 void link_free(struct link *l);
 void link_send(struct link *l, const void *b, size_t len);
 void link_write(struct link *l, const void *b, size_t len, uint64_t addr, uint32_t rkey);
@@ -149,12 +156,17 @@ struct conn *conn_begin(enum role role, enum flavour flavour, enum stage until,
 struct conn *conn_more(struct conn *first, enum stage until, const struct twist *twist);
 void conn_end(struct conn *c);		/* closes all there is, and the link with the last one */
 void conns_end(const struct conn *but);	/* all there are */
+void conn_close(struct conn *c);	/* its sockets only; the link stays */
+
+void clc_open(void);			/* listeners, where raw_hosts() says */
 
 /* What follows AT_TCP and AT_CLC as client; the rest of a further contact. */
 void clc_propose(struct conn *c, const struct twist *twist);
 void clc_confirm(struct conn *c, const struct twist *twist);
 void clc_rest(struct conn *c);
+bool addr_is_harmless(uint64_t addr);	/* ... of an RMB of the victim's */
 bool clc_peer(struct conn *c);		/* read what the victim says of itself */
+void clc_close(void);			/* where victim and rogue listen */
 void clc_decline(const struct conn *c);
 void clc_out_of_sync(const struct conn *c);
 
@@ -169,6 +181,7 @@ bool conn_echo(struct conn *c);		/* a byte to the victim, and one back */
 
 void llc_put(struct link *l, struct smc_llc_msg *m);
 size_t llc_bytes(struct link *l, const struct smc_llc_msg *m, uint8_t *b);
+void llc_use_up(struct link *l);	/* have the victim fill all receive buffers */
 /* The next LLC message, decoded; CDC goes to its connection meanwhile. */
 bool llc_get(struct link *l, struct smc_llc_msg *m, int ms);
 bool llc_expect(struct link *l, uint8_t type, bool reply, struct smc_llc_msg *m);
@@ -194,8 +207,12 @@ bool census_back_to(const struct census *c);	/* waits for it */
 /* ---- the cases ---- */
 
 void bystander_turn(void);		/* the bystander answers what it was asked */
+long set_sysctl(const char *name, long value);	/* returns the old one */
 /* One line of TAP; the bystanders, the kernel log and the device are looked at, too. */
 void verdict(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same when there are no bystanders any more. */
+void verdict_alone(bool ok, const char *name);
 
 /* Play a case; when it gives up it has failed, and the next one is played. */
 extern jmp_buf gave_up;
@@ -212,6 +229,9 @@ void cases_clc(void);
 void cases_llc(void);
 void cases_cdc(void);
 void cases_link(void);
+void cases_peer(void);
 void cases_time(void);
+void cases_stall(void);
+void cases_gone(void);		/* afterwards nothing else can be played */
 
 #endif

@@ -421,6 +421,36 @@ static void closed_token(void)
 	verdict(ok, "cdc: the token of a connection that is closed");
 }
 
+/* The victim gives up: its element is nobody else's before this peer has answered (C2). */
+static void element_after_abort(uint8_t answer)
+{
+	struct two t = begin(SERVER);
+	struct conn *before, *after;
+	struct smc_cdc_msg m;
+	bool ok = conn_echo(t.c);
+
+	/* With data unread its close() is an abort. */
+	conn_write(t.c, "unread", 6);
+	ok = ok && (wait_mask(t.c->s.victim, POLLIN, WAIT_MS) || BAD("the data do not come"));
+	close(t.c->s.victim);
+	ok = ok && conn_flags(t.c, SMC_CDC_ABORT) && conn_echo(t.other);
+	t.c->s.victim = dup(t.c->s.raw);
+	before = conn_more(t.other, AT_UP, NULL);
+	ok = ok && (before->peer_addr != t.c->peer_addr || BAD("the element is reused too early"));
+	cdc_fill(t.c, &m);
+	m.conn_flags = answer;
+	cdc_send(t.c, &m);
+	ok = ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other) && conn_echo(before);
+	after = conn_more(t.other, AT_UP, NULL);
+	ok = ok && (after->peer_addr == t.c->peer_addr || BAD("the element is not reused")) &&
+	     conn_echo(after);
+	conn_end(after);
+	conn_end(before);
+	end(t);
+	verdict(ok, "cdc: the element after an abort of the victim's, %s",
+		answer & SMC_CDC_ABORT ? "then one of ours" : "then our close");
+}
+
 static void flood(void)
 {
 	struct two t = begin(CLIENT);
@@ -484,6 +514,8 @@ void cases_cdc(void)
 	TRY(after_end(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, "a close that is taken back", false), "");
 	TRY(after_end(SMC_CDC_ABORT, "an abort that is taken back", false), "");
 	TRY(closed_token(), "");
+	TRY(element_after_abort(SMC_CDC_ABORT), "");
+	TRY(element_after_abort(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED), "");
 	TRY(flood(), "");
 	TRY(bad_write("with an unknown RKey", 0, 0xff00, 8), "");
 	TRY(bad_write("with RKey 0 ^ 1", 0, 1, 8), "");

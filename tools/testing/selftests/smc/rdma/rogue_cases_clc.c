@@ -171,6 +171,16 @@ static void b_mtu(struct message *m)
 	w->size_mtu = (w->size_mtu & 0xf0) | byte_value;
 }
 
+static void a_vendor(struct smc_clc_accept *a)
+{
+	memset(a->vendor, 1, sizeof(a->vendor));
+}
+
+static void a_release_0(struct smc_clc_accept *a)
+{
+	a->release = a->max_conns = a->max_links = a->features = 0;
+}
+
 /* The first contact extension follows the 104 bytes of the base. */
 static void b_release(struct message *m)
 {
@@ -215,17 +225,19 @@ struct wrong {
 	const char *what;
 	struct twist twist;
 	uint8_t value;
+	uint32_t reason;		/* what the victim says, 0: not asked */
 };
 
-#define PROPOSAL(o, f, w)	{ CLIENT, V21, o, "Proposal: " w, { .proposal = f } }
-#define ACCEPT(o, f, w)		{ SERVER, V21, o, "Accept: " w, { .accept = f } }
-#define CONFIRM(o, f, w)	{ CLIENT, V21, o, "Confirm: " w, { .accept = f } }
-#define ACCEPT_B(o, f, v, w)	{ SERVER, V21, o, "Accept: " w, { .bytes = f }, v }
-#define CONFIRM_B(o, f, v, w)	{ CLIENT, V21, o, "Confirm: " w, { .bytes = f }, v }
+#define PROPOSAL(o, f, w, ...)	{ CLIENT, V21, o, "Proposal: " w, { .proposal = f }, 0, __VA_ARGS__ }
+#define ACCEPT(o, f, w, ...)	{ SERVER, V21, o, "Accept: " w, { .accept = f }, 0, __VA_ARGS__ }
+#define CONFIRM(o, f, w, ...)	{ CLIENT, V21, o, "Confirm: " w, { .accept = f }, 0, __VA_ARGS__ }
+#define ACCEPT_B(o, f, v, w, ...)	{ SERVER, V21, o, "Accept: " w, { .bytes = f }, v, __VA_ARGS__ }
+#define CONFIRM_B(o, f, v, w, ...)	{ CLIENT, V21, o, "Confirm: " w, { .bytes = f }, v, __VA_ARGS__ }
 
 /*
  * In lieu of Accept and Confirm a Decline can be sent whatever is wrong with the values
- * (C.1).  A Confirm that is wrong resets; an unknown enumeration in it declines (C.6).
+ * (C.1).  A Confirm that is wrong resets; an unknown enumeration in it declines (C.6), and so do
+ * values of version 2.1 that are not those of the Accept (the paper, v2.1 negotiation, 5c).
  */
 static const struct wrong wrongs[] = {
 	PROPOSAL(GOT_DECLINE, p_gid_zero, "GID 0"),
@@ -235,7 +247,7 @@ static const struct wrong wrongs[] = {
 	PROPOSAL(GOT_DECLINE, p_gid_broadcast, "a broadcast GID"),
 	PROPOSAL(GOT_DECLINE, p_gid_ipv6, "an IPv6 GID over IPv4"),
 	PROPOSAL(GOT_DECLINE, p_mac_multicast, "a multicast MAC address"),
-	PROPOSAL(GOT_DECLINE, p_eid, "another EID"),
+	PROPOSAL(GOT_DECLINE, p_eid, "another EID", SMC_REASON_NO_COMMON_EID),
 	PROPOSAL(GOT_DECLINE, p_no_eid, "no EID"),
 
 	ACCEPT(GOT_DECLINE, a_idx_0, "RMBE index 0"),
@@ -250,11 +262,12 @@ static const struct wrong wrongs[] = {
 	ACCEPT(GOT_DECLINE, a_mac_zero, "MAC address 0"),
 	ACCEPT(GOT_DECLINE, a_mac_multicast, "a multicast MAC address"),
 	ACCEPT(GOT_DECLINE, a_eid, "another EID"),
-	ACCEPT(GOT_DECLINE, a_not_first, "a first contact that says it is none"),
-	ACCEPT_B(GOT_DECLINE, b_mtu, 0, "MTU 0"),
+	ACCEPT(GOT_DECLINE, a_not_first, "a first contact that says it is none",
+	       SMC_REASON_OUT_OF_SYNC),
+	ACCEPT_B(GOT_DECLINE, b_mtu, 0, "MTU 0", SMC_REASON_UNKNOWN_ENUM),
 	ACCEPT_B(GOT_DECLINE, b_mtu, 6, "MTU 6"),
 	ACCEPT_B(GOT_DECLINE, b_mtu, 15, "MTU 15"),
-	ACCEPT_B(GOT_DECLINE, b_release, 2, "release 2"),
+	ACCEPT_B(GOT_DECLINE, b_release, 2, "release 2", SMC_REASON_PEER_RELEASE),
 	ACCEPT_B(GOT_DECLINE, b_release, 15, "release 15"),
 	ACCEPT_B(GOT_DECLINE, b_max_conns, 0, "0 connections at most"),
 	ACCEPT_B(GOT_DECLINE, b_max_conns, 15, "15 connections at most"),
@@ -276,12 +289,15 @@ static const struct wrong wrongs[] = {
 	CONFIRM(GOT_RESET, a_mac_other, "another MAC address than in the Proposal"),
 	CONFIRM(GOT_RESET, a_peer_id, "another peer ID than in the Proposal"),
 	CONFIRM(GOT_RESET, a_eid, "another EID"),
-	CONFIRM(GOT_RESET, a_max_conns, "more connections than accepted"),
-	CONFIRM(GOT_RESET, a_max_links, "more links than accepted"),
-	CONFIRM_B(GOT_DECLINE, b_mtu, 0, "MTU 0"),
+	CONFIRM(GOT_DECLINE, a_max_conns, "more connections than accepted"),
+	CONFIRM(GOT_DECLINE, a_max_links, "more links than accepted"),
+	CONFIRM(GOT_DECLINE, a_vendor, "options of a vendor", SMC_REASON_BAD_CONFIRM),
+	CONFIRM(GOT_DECLINE, a_release_0, "release 0"),
+	CONFIRM(GOT_RESET, a_not_first, "a first contact that says it is none"),
+	CONFIRM_B(GOT_DECLINE, b_mtu, 0, "MTU 0", SMC_REASON_UNKNOWN_ENUM),
 	CONFIRM_B(GOT_DECLINE, b_mtu, 6, "MTU 6"),
 	CONFIRM_B(GOT_DECLINE, b_mtu, 15, "MTU 15"),
-	CONFIRM_B(GOT_RESET, b_features, 0, "a feature nobody announced"),
+	CONFIRM_B(GOT_DECLINE, b_features, 0, "a feature nobody announced"),
 	CONFIRM_B(GOT_RESET, b_gids, 0, "a list of no GIDs"),
 	CONFIRM_B(GOT_RESET, b_gids, 2, "a list of 2 GIDs with the room of 1"),
 	CONFIRM_B(GOT_RESET, b_gids, 9, "a list of 9 GIDs"),
@@ -302,7 +318,7 @@ static void first_contact(const struct wrong *w)
 		if (w->role == CLIENT)
 			clc_confirm(c, &w->twist);
 	}
-	ok = judge(c->s, w->outcome, false, NULL);
+	ok = judge(c->s, w->outcome, false, NULL) && (!w->reason || victim_says(c->s, w->reason));
 	conn_end(c);
 	verdict(ok, "clc, %s", w->what);
 }
@@ -386,6 +402,77 @@ static void same_element(enum role role)
 		role == CLIENT ? "Confirm" : "Accept");
 }
 
+/*
+ * E2: a virtual address, on the loopback interface of the victim's, is in no subnet of the
+ * interface that its packets leave by; version 1 asks for the interface's.
+ */
+#define VIRTUAL "10.9.0.1"
+
+static void virtual_address(enum role role)
+{
+	struct conn *c = conn_begin(role, V1, AT_UP, NULL);
+	bool ok = conn_echo(c);
+
+	conn_end(c);
+	verdict(ok, "clc, version 1, %s: the victim has a virtual address",
+		role == CLIENT ? "as client" : "as server");
+}
+
+static void virtual_addresses(void)
+{
+	if (system("ip addr add " VIRTUAL "/32 dev lo && "
+		   "ip neigh replace " VIRTUAL " dev veth1 nud permanent lladdr "
+		   "$(cat /sys/class/net/veth0/address) && "
+		   "ip route add " VIRTUAL " dev veth1 src 10.1.0.2 table 101 && "
+		   "ip rule add pref 13 iif lo from 10.1.0.2 to " VIRTUAL " lookup 101 && "
+		   "ip rule add pref 14 iif lo from " VIRTUAL " to 10.1.0.2 lookup 101"))
+		give_up("no virtual address");
+	raw_hosts(0x0a010002, 0x0a090001);
+	clc_open();
+	for (enum role r = CLIENT; r <= SERVER; r++)
+		TRY(virtual_address(r), "a virtual address");
+	raw_hosts(0x0a010002, 0x0a010001);
+	clc_open();
+}
+
+/* E9: the Accept tells what the server can do, whatever the client can. */
+static void p_no_features(struct smc_clc_proposal *p)
+{
+	p->features = 0;
+}
+
+/* Version 1 goes no further than a subnet does. */
+static void p_other_subnet(struct smc_clc_proposal *p)
+{
+	p->ipv4_mask = htobe32(0x0a020000);
+}
+
+static void other_subnet(void)
+{
+	const struct twist twist = { .proposal = p_other_subnet };
+	struct conn *c = conn_begin(CLIENT, V1, AT_TCP, NULL);
+	bool ok;
+
+	clc_propose(c, &twist);
+	ok = judge(c->s, GOT_DECLINE, false, NULL) &&
+	     victim_says(c->s, SMC_REASON_PREFIX_MISMATCH);
+	conn_end(c);
+	verdict(ok, "clc, version 1, Proposal: another subnet");
+}
+
+static void own_features(void)
+{
+	const struct twist twist = { .proposal = p_no_features };
+	struct conn *c = conn_begin(CLIENT, V21, AT_TCP, NULL);
+	bool ok;
+
+	clc_propose(c, &twist);
+	ok = clc_peer(c) && (c->peer.features == SMC_CLC_FEAT_EMULATED_ISM ||
+			     BAD("features %04x", c->peer.features));
+	conn_end(c);
+	verdict(ok, "clc, Accept: the server's own features");
+}
+
 void cases_clc(void)
 {
 	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++)
@@ -397,4 +484,7 @@ void cases_clc(void)
 		TRY(odd(r, a_token_last, UINT32_MAX, "alert token ffffffff"), "");
 	}
 	TRY(same_element(CLIENT), "");
+	TRY(own_features(), "");
+	TRY(other_subnet(), "");
+	TRY(virtual_addresses(), "");
 }

@@ -103,20 +103,6 @@ static bool possible(enum role role, enum stage stage, enum event event)
 	return event != BREAK || stage == AT_LINK || stage == AT_ADD_LINK;
 }
 
-/* C.4: our group is none of the peer's; it ends, with all that is in it. */
-static void out_of_sync(void)
-{
-	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c;
-	bool ok = conn_echo(first);
-
-	c = conn_more(first, AT_CLC, NULL);
-	clc_out_of_sync(c);
-	ok = ok && talks_tcp(c->s) && victim_is_told(first->s, true);
-	conn_end(c);
-	conn_end(first);
-	verdict(ok, "link: a Decline that says out of sync");
-}
-
 /* A further contact can be declined by the client until its Confirm, and is TCP. */
 static void further(enum event event)
 {
@@ -141,5 +127,4 @@ void cases_link(void)
 	TRY(further(RST), "");
 	TRY(further(DECLINE), "");
 	TRY(further(GARBAGE), "");
-	TRY(out_of_sync(), "");
 }

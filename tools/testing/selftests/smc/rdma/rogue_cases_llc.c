@@ -667,12 +667,16 @@ static void many_rkeys(enum role role)
 	verdict(ok, "llc, %s: CONFIRM RKEY of 260 RMBs", role_name[role]);
 }
 
-/* So fast that the victim cannot follow: it answers, or takes the link down. */
+/*
+ * So fast that the victim cannot follow: it answers, and the connection goes on, or it takes the
+ * link down, and the application is told.
+ */
 static void flood(maker *make, const char *what)
 {
 	struct conn *c = conn_begin(CLIENT, V21, AT_UP, NULL);
 	struct smc_llc_msg m = { 0 };
 	struct msg *got;
+	bool ok;
 
 	make(c->l, &m);
 	for (unsigned int i = 0; i < 600; i++) {
@@ -680,9 +684,9 @@ static void flood(maker *make, const char *what)
 		while (c->l->in_head != c->l->in_tail && (got = link_recv(c->l, 0)))
 			free(got);
 	}
-	link_flush(c->l, WAIT_MS);
+	ok = (link_flush(c->l, WAIT_MS) && conn_echo(c)) || victim_is_told(c->s, false);
 	conn_end(c);
-	verdict(true, "llc: 600 times %s in a row", what);
+	verdict(ok, "llc: 600 times %s in a row", what);
 }
 
 /* Seven other links: two in the first message, three in the next one, two in the last. */

@@ -35,22 +35,6 @@ static struct waiting *wait_for(struct conn *c, enum outcome outcome, const char
 	return w;
 }
 
-static long set_sysctl(const char *name, long value)
-{
-	char path[64];
-	long old = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/sys/net/smc/%s", name);
-	f = fopen(path, "r+");
-	if (!f || fscanf(f, "%ld", &old) != 1)
-		give_up("no %s", path);
-	rewind(f);
-	fprintf(f, "%ld\n", value);
-	fclose(f);
-	return old;
-}
-
 /* ---- the victim tests an idle link ---- */
 
 static struct conn *tested(struct smc_llc_msg *m)
@@ -104,6 +88,8 @@ static struct conn *with_new_rmb(struct conn *first, struct smc_llc_msg *m)
 		clc_propose(c, NULL);
 	if (!llc_expect(first->l, SMC_LLC_CONFIRM_RKEY, false, m))
 		give_up("no CONFIRM RKEY: %s", why);
+	if (!addr_is_harmless(m->confirm_rkey.addr))
+		give_up("%s", why);
 	set_sysctl("rmem", old);
 	m->reply = true;
 	return c;
@@ -115,13 +101,38 @@ static const char * const answer_name[] = {
 	"answered", "refused", "refused for now", "answered for another RKey", "answered twice",
 };
 
+static bool up(struct conn *c)
+{
+	return clc_peer(c) && (c->l->server || (clc_confirm(c, NULL), true)) && conn_echo(c);
+}
+
+static bool up_after_yes(struct conn *c, struct smc_llc_msg *m)
+{
+	m->reply = true;
+	llc_put(c->l, m);
+	return up(c);
+}
+
+/* The next connection is a new reason to ask for the RMB (B8). */
+static bool asked_again(struct conn *first)
+{
+	struct smc_llc_msg m;
+	struct conn *c = with_new_rmb(first, &m);
+	bool ok = up_after_yes(c, &m);
+
+	conn_end(c);
+	return ok;
+}
+
 static void confirm_rkey(enum role role, enum answer answer)
 {
 	struct conn *first = conn_begin(role, V21, AT_UP, NULL), *c;
 	struct smc_llc_msg m;
 	bool ok = true;
+	uint32_t rkey;
 
 	c = with_new_rmb(first, &m);
+	rkey = m.confirm_rkey.rkey;
 	m.negative = answer == NO || answer == NO_RETRY;
 	m.confirm_rkey.retry = answer == NO_RETRY;
 	m.confirm_rkey.rkey ^= answer == OTHER_KEY;
@@ -130,12 +141,15 @@ static void confirm_rkey(enum role role, enum answer answer)
 		llc_put(first->l, &m);
 	switch (answer) {
 	case YES:
-		ok = clc_peer(c) && (role == SERVER || (clc_confirm(c, NULL), true)) &&
-		     conn_echo(c) && conn_echo(first);
+		ok = up(c) && conn_echo(first);
 		break;
 	case NO:
+		ok = judge(c->s, GOT_DECLINE, false, NULL) && conn_echo(first) &&
+		     asked_again(first);
+		break;
 	case NO_RETRY:
-		ok = judge(c->s, GOT_DECLINE, false, NULL) && conn_echo(first);
+		ok = llc_expect(first->l, SMC_LLC_CONFIRM_RKEY, false, &m) &&
+		     (m.confirm_rkey.rkey == rkey || BAD("another RKey")) && up_after_yes(c, &m);
 		break;
 	case OTHER_KEY:
 		ok = judge(c->s, GOT_DECLINE, false, NULL) && victim_is_told(first->s, true);

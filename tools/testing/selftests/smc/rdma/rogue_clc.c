@@ -126,6 +126,13 @@ static void describe(const struct conn *c, const struct twist *twist)
 	clc_send(c, &a, twist);
 }
 
+/* Does an address of the victim's say nothing about its kernel?  (D3) */
+bool addr_is_harmless(uint64_t addr)
+{
+	return (addr && !(addr >> 63)) ||
+	       BAD("the victim's RMB has the address %016llx", (unsigned long long)addr);
+}
+
 /* The victim's Accept or Confirm, and what follows from it. */
 static void read_peer(struct conn *c)
 {
@@ -146,6 +153,8 @@ static void read_peer(struct conn *c)
 			reaction_names(wanted));
 	if (smc_clc_decode_accept(m.b, m.len, &c->peer))
 		give_up("the victim's %s is invalid", reaction_names(wanted));
+	if (!addr_is_harmless(c->peer.rmb_addr))
+		give_up("%s", why);
 	c->peer_size = smc_clc_size_to_bytes(c->peer.rmbe_size);
 	c->peer_addr = c->peer.rmb_addr + (uint64_t)(c->peer.rmbe_idx - 1) * c->peer_size;
 	if (c->idx > 1)
@@ -295,8 +304,17 @@ struct conn *conn_more(struct conn *first, enum stage until, const struct twist 
 	return c;
 }
 
+void clc_close(void)
+{
+	close(victim_l);
+	close(raw_l);
+}
+
+/* Once more where another address is to be used: the listeners before it go. */
 void clc_open(void)
 {
+	if (victim_port)
+		clc_close();
 	victim_l = victim_listen(&victim_port);
 	raw_l = raw_listen(&raw_port);
 }

@@ -187,6 +187,12 @@ void conns_end(const struct conn *but)
 			conn_end(alive[i]);
 }
 
+void conn_close(struct conn *c)
+{
+	end_scene(c->s);
+	c->s = (struct scene) { .raw = -1, .victim = -1 };
+}
+
 void conn_end(struct conn *c)
 {
 	struct link *l = c->l;

@@ -79,6 +79,18 @@ void llc_serve(struct link *l)
 	}
 }
 
+void llc_use_up(struct link *l)
+{
+	struct smc_llc_msg m = { .type = SMC_LLC_TEST_LINK };
+
+	while (l->n_rx) {
+		llc_put(l, &m);
+		if (!llc_expect(l, SMC_LLC_TEST_LINK, true, &m))
+			give_up("TEST LINK: %s", why);
+		m.reply = false;
+	}
+}
+
 void llc_confirm_link(struct link *l, struct smc_llc_msg *m, bool reply)
 {
 	struct smc_llc_confirm_link *c = &m->confirm_link;

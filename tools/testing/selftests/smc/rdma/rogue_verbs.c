@@ -107,7 +107,8 @@ static void post_rx(struct link *l, unsigned int i)
 			       .lkey = l->rx_mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = RX_ID | i, .sg_list = &sge, .num_sge = 1 }, *bad;
 
-	ibv_post_recv(l->qp, &wr, &bad);
+	if (!ibv_post_recv(l->qp, &wr, &bad))
+		l->n_rx++;
 }
 
 static void create_qp(struct link *l)
@@ -199,6 +200,19 @@ void link_break(struct link *l)
 	l->qp = NULL;
 }
 
+void link_shut(struct link *l)
+{
+	l->shut = true;
+	llc_use_up(l);
+}
+
+void link_reopen(struct link *l)
+{
+	l->shut = false;
+	for (unsigned int i = 0; i < N_RX; i++)
+		post_rx(l, i);
+}
+
 void link_free(struct link *l)
 {
 	link_break(l);
@@ -225,7 +239,9 @@ static void received(struct link *l, const struct ibv_wc *wc)
 	m->len = wc->byte_len;
 	memcpy(m->b, l->rx + i * RX_SIZE, m->len);
 	l->in[l->in_tail++ % MAX_QUEUED] = m;
-	post_rx(l, i);
+	l->n_rx--;
+	if (!l->shut)
+		post_rx(l, i);
 }
 
 static void pump(struct link *l)

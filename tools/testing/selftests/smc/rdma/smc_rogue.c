@@ -3,7 +3,7 @@
  * A hostile peer of SMC-R: plays every exchange of CLC, LLC and CDC correctly, in both
  * roles, and deviates in one place in each case.  Prints TAP.
  *
- *   smc_rogue [PART...]	clc, llc, cdc, link, time; all without arguments
+ *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, gone; all without arguments
  *
  * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D
  * connection, still work; the kernel log is clean; the victim's RDMA device holds what
@@ -21,10 +21,6 @@
 #include "../klog.h"
 #include "rogue.h"
 
-#define VICTIM	0x0a010001		/* 10.1.0.1 */
-#define ROGUE	0x0a010002
-
-void clc_open(void);
 void bury_links(void);
 
 static struct conn *bystander;
@@ -54,6 +50,22 @@ static bool smcd_echo(void)
 	return (send(smcd[0], "x", 1, MSG_NOSIGNAL) == 1 && recv(smcd[1], &c, 1, 0) == 1 &&
 		send(smcd[1], "y", 1, MSG_NOSIGNAL) == 1 && recv(smcd[0], &c, 1, 0) == 1 &&
 		c == 'y') || BAD("the SMC-D bystander is disturbed");
+}
+
+long set_sysctl(const char *name, long value)
+{
+	char path[64];
+	long old = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/smc/%s", name);
+	f = fopen(path, "r+");
+	if (!f || fscanf(f, "%ld", &old) != 1)
+		give_up("no %s", path);
+	rewind(f);
+	fprintf(f, "%ld\n", value);
+	fclose(f);
+	return old;
 }
 
 void bystander_turn(void)
@@ -97,6 +109,19 @@ void verdict(bool ok, const char *fmt, ...)
 	fflush(stdout);
 }
 
+void verdict_alone(bool ok, const char *name)
+{
+	char bug[200];
+
+	if (ok && klog_check(bug, sizeof(bug)))
+		ok = BAD("kernel log: %s", bug);
+	if (!ok)
+		printf("# %s: %s\n", name, why);
+	n_failed += !ok;
+	printf("%sok %d - %s\n", ok ? "" : "not ", ++n_tests, name);
+	fflush(stdout);
+}
+
 jmp_buf gave_up;
 static char words_of_giving_up[300];
 
@@ -121,7 +146,8 @@ static const struct {
 	void (*run)(void);
 } parts[] = {
 	{ "clc", cases_clc }, { "cdc", cases_cdc }, { "link", cases_link },
-	{ "time", cases_time }, { "llc", cases_llc },
+	{ "peer", cases_peer }, { "time", cases_time }, { "llc", cases_llc },
+	{ "stall", cases_stall },
 };
 
 static bool wanted(const char *name, int argc, char **argv)
@@ -154,11 +180,17 @@ int main(int argc, char **argv)
 		if (!wanted(parts[i].name, argc, argv))
 			continue;
 		printf("# --- %s\n", parts[i].name);
+		fflush(stdout);
 		parts[i].run();
 		printf("# %s took %ld s\n", parts[i].name, (long)(time(NULL) - begun));
 	}
 	give_up_to = NULL;
 	conn_end(bystander);
+	bury_links();
+	close(smcd[0]);
+	close(smcd[1]);
+	if (wanted("gone", argc, argv))
+		cases_gone();
 	printf("1..%d\n", n_tests);
 	return n_failed != 0;
 }

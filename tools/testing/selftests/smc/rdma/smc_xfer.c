@@ -2,7 +2,6 @@
 /* Options, the time limit, the list of cases. */
 #define _GNU_SOURCE
 #include <getopt.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +14,7 @@ struct options opt = {
 };
 
 static const struct test_case * const tables[] = {
-	data_cases, urgent_cases, many_cases, end_cases, bench_cases,
+	data_cases, urgent_cases, many_cases, end_cases, bench_cases, duplex_cases,
 };
 
 static const struct option long_options[] = {
@@ -53,7 +52,7 @@ static int choice(const char *text, const char * const *words)
 static void parse(int argc, char **argv)
 {
 	static const char * const kinds[] = { "smc", "ipproto", "tcp", NULL };
-	static const char * const expects[] = { "smcr", "tcp", "any", NULL };
+	static const char * const expects[] = { "smcr", "smcd", "tcp", "any", NULL };
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
@@ -79,20 +78,10 @@ static void parse(int argc, char **argv)
 		usage();
 }
 
-static void too_late(int sig)
-{
-	static const char text[] = "no end within the time allowed\n";
-
-	if (write(STDOUT_FILENO, text, sizeof(text) - 1) < 0)
-		_exit(4);
-	_exit(3);
-}
-
 int main(int argc, char **argv)
 {
 	parse(argc, argv);
-	signal(SIGALRM, too_late);
-	alarm(opt.timeout);
+	watch_the_clock();
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		for (const struct test_case *c = tables[i]; c->name; c++) {
 			if (strcmp(c->name, argv[optind]))

@@ -22,7 +22,7 @@
 #define IPPROTO_SMC	256
 
 enum kind { KIND_SMC, KIND_IPPROTO, KIND_TCP };
-enum expect { EXPECT_SMCR, EXPECT_TCP, EXPECT_ANY };
+enum expect { EXPECT_SMCR, EXPECT_SMCD, EXPECT_TCP, EXPECT_ANY };
 
 struct options {
 	bool server;
@@ -49,7 +49,7 @@ struct test_case {
 };
 
 extern const struct test_case data_cases[], urgent_cases[], many_cases[], end_cases[],
-	bench_cases[];
+	bench_cases[], duplex_cases[];
 
 /* ---- what went wrong, and what is worth telling ---- */
 
@@ -62,6 +62,12 @@ long must(const char *file, int line, const char *text, long ret);
 #define die(...)	die_at(__FILE__, __LINE__, __VA_ARGS__)
 #define CHECK(cond)	do { if (!(cond)) die("%s is not true", #cond); } while (0)
 #define X(call)		must(__FILE__, __LINE__, #call, (long)(call))
+
+/* ---- the end of the time allowed ---- */
+
+void watch_the_clock(void);		/* prints what every thread waits for, and ends the role */
+void at_timeout(void (*tell)(void));	/* what the case itself has to say then */
+void note_sockets(void);
 
 /* ---- the other role, and the driver of this one ---- */
 

@@ -250,12 +250,16 @@ static double sweep_point(int fd, size_t send_size, size_t recv_size)
 					 X(send(fd, buf, part, MSG_NOSIGNAL));
 		if (!n)
 			die("the peer closed");
+		if (opt.server && (buf[0] != 'x' || buf[n - 1] != 'x'))
+			die("0x%02x and 0x%02x came instead of 'x'", buf[0], buf[n - 1]);
 		left -= n;
 	}
 	if (opt.server)
 		send_all(fd, "y", 1);
 	else
 		recv_all(fd, &c, 1);
+	if (!opt.server && c != 'y')
+		die("0x%02x came instead of 'y'", c);
 	free(buf);
 	return opt.bytes * 1e3 / (now_ns() - start);
 }

@@ -243,21 +243,23 @@ void set_nonblock(int fd)
 
 int open_pair(void)
 {
-	char c = 'x';
+	char c = 'x', back = 0;
 	int fd, lfd;
 
 	if (opt.server) {
 		lfd = listen_on(16);
 		fd = accept_one(lfd);
 		close(lfd);
-		recv_all(fd, &c, 1);
-		send_all(fd, &c, 1);
+		recv_all(fd, &back, 1);
+		send_all(fd, &back, 1);
 	} else {
 		hear_port();
 		fd = connect_out();
 		send_all(fd, &c, 1);
-		recv_all(fd, &c, 1);
+		recv_all(fd, &back, 1);
 	}
+	if (back != c)
+		die("0x%02x came instead of 0x%02x", back, c);
 	check_modes(&fd, 1);
 	meet("pair");
 	return fd;
@@ -267,7 +269,7 @@ int open_pair(void)
 
 struct entry {
 	uint16_t lport, pport;		/* network order */
-	uint8_t mode;
+	uint8_t mode, state;
 	struct smc_diag_conninfo conn;
 	struct smc_diag_fallback fallback;
 };
@@ -294,6 +296,7 @@ static void take_socket(struct table *t, struct nlmsghdr *nlh)
 	e->lport = msg->id.idiag_sport;
 	e->pport = msg->id.idiag_dport;
 	e->mode = msg->diag_mode;
+	e->state = msg->diag_state;
 	while (left >= (int)sizeof(*nla) && nla->nla_len >= sizeof(*nla) && nla->nla_len <= left) {
 		size_t len = nla->nla_len - NLA_HDRLEN;
 
@@ -359,8 +362,17 @@ static struct entry *find_socket(struct table *t, int fd)
 	return NULL;
 }
 
+static const char *mode_name(uint8_t mode)
+{
+	return mode == SMC_DIAG_MODE_SMCR ? "SMC-R" : mode == SMC_DIAG_MODE_SMCD ? "SMC-D" : "TCP";
+}
+
 void check_modes(const int *fds, int count)
 {
+	static const uint8_t wanted[] = {
+		[EXPECT_SMCR] = SMC_DIAG_MODE_SMCR, [EXPECT_SMCD] = SMC_DIAG_MODE_SMCD,
+		[EXPECT_TCP] = SMC_DIAG_MODE_FALLBACK_TCP,
+	};
 	struct table t = { 0 };
 	int wrong = 0;
 
@@ -371,19 +383,37 @@ void check_modes(const int *fds, int count)
 		struct entry *e = find_socket(&t, fds[i]);
 		uint8_t mode = e ? e->mode : SMC_DIAG_MODE_FALLBACK_TCP;
 
-		if (mode == (opt.expect == EXPECT_TCP ? SMC_DIAG_MODE_FALLBACK_TCP :
-			     SMC_DIAG_MODE_SMCR))
+		if (mode == wanted[opt.expect])
 			continue;
 		if (!wrong++)
 			note("%s, reason 0x%08x, peer's diagnosis 0x%08x",
-			     !e ? "not listed by smc_diag" : mode == SMC_DIAG_MODE_SMCR ? "SMC-R" :
-			     mode == SMC_DIAG_MODE_SMCD ? "SMC-D" : "TCP",
+			     !e ? "not listed by smc_diag" : mode_name(mode),
 			     e ? e->fallback.reason : 0, e ? e->fallback.peer_diagnosis : 0);
 	}
 	free(t.list);
 	if (wrong)
-		die("%d of %d connections are not %s", wrong, count,
-		    opt.expect == EXPECT_TCP ? "TCP" : "SMC-R");
+		die("%d of %d connections are not %s", wrong, count, mode_name(wanted[opt.expect]));
+}
+
+void note_sockets(void)
+{
+	struct table t = { 0 };
+
+	dump_sockets(&t);
+	for (int i = 0; i < t.count; i++) {
+		const struct entry *e = &t.list[i];
+		const struct smc_diag_conninfo *c = &e->conn;
+
+		note("socket %d to %d, %s, state %d, rings %u and %u: peer wrote to %u/%u, "
+		     "read to %u/%u, flags %02x; we wrote to %u/%u, told of %u/%u, peer read to "
+		     "%u/%u, flags %02x",
+		     ntohs(e->lport), ntohs(e->pport), mode_name(e->mode), e->state,
+		     c->rmbe_size, c->peer_rmbe_size, c->rx_prod.wrap, c->rx_prod.count,
+		     c->rx_cons.wrap, c->rx_cons.count, c->rx_conn_state_flags, c->tx_prep.wrap,
+		     c->tx_prep.count, c->tx_prod.wrap, c->tx_prod.count, c->tx_cons.wrap,
+		     c->tx_cons.count, c->tx_conn_state_flags);
+	}
+	free(t.list);
 }
 
 int element_size(int fd)

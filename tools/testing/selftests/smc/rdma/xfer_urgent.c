@@ -41,8 +41,13 @@ static int at_mark(int fd)
 static void await_urgent(int fd, short events)
 {
 	struct pollfd pfd = { .fd = fd, .events = events };
+	int n;
 
-	if (X(poll(&pfd, 1, 20000)) == 0)
+	/* SIGURG may come while it waits, and no SA_RESTART is for poll(). */
+	do
+		n = poll(&pfd, 1, 20000);
+	while (n < 0 && errno == EINTR);
+	if (!X(n))
 		die("no urgent data for 20 s");
 }
 

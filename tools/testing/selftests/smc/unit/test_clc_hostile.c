@@ -403,6 +403,46 @@ static void accept_values(void)
 		CHANGE("version", 7, 0, 255, 0));
 }
 
+/* A golden message whose count at @count is @n, with bytes for the rest inserted at @at. */
+static int counted(const u8 *bytes, size_t len, size_t count, unsigned int n, size_t at,
+		   size_t size)
+{
+	size_t more = (n - bytes[count]) * size;
+	u8 *buf = calloc(1, len + more);
+	int rc;
+
+	memcpy(buf, bytes, at);
+	memcpy(buf + at + more, bytes + at, len - at);
+	buf[count] = n;
+	put16(buf + 5, len + more);
+	/* the EIDs stand before the extension for SMC-D */
+	if (size == SMC_EID_LEN)
+		put16(buf + 111, get16(bytes + 111) + more);
+	rc = judge(codec_type(bytes), buf, len + more);
+	free(buf);
+	return rc;
+}
+
+#define COUNTED(bytes, count, n, at, size, wanted)					\
+	CHECK(counted(bytes, sizeof(bytes), count, n, at, size) == (wanted), "%s: %d", #bytes, n)
+
+/* One more than the struct has room for, and the message has all of them. */
+static void too_many(void)
+{
+	size_t gids = sizeof(spec_r20_confirm_first) - SMC_CLC_EYE_LEN;
+
+	COUNTED(spec_all20_proposal, 105, SMC_CLC_MAX_EIDS, 145, SMC_EID_LEN, 0);
+	COUNTED(spec_all20_proposal, 105, SMC_CLC_MAX_EIDS + 1, 145, SMC_EID_LEN, -EPROTO);
+	tap_case("a Proposal with one EID too many");
+	COUNTED(spec_all20_proposal, 106, SMC_CLC_MAX_GIDS, 257, 10, 0);
+	COUNTED(spec_all20_proposal, 106, SMC_CLC_MAX_GIDS + 1, 257, 10, -EPROTO);
+	tap_case("a Proposal with one GID too many");
+	COUNTED(spec_r20_confirm_first, 156, SMC_CLC_MAX_GID_LIST, gids, 16, 0);
+	COUNTED(spec_r20_confirm_first, 156, SMC_CLC_MAX_GID_LIST + 1, gids,
+		16, -EPROTO);
+	tap_case("a Confirm with one GID too many");
+}
+
 /* Later versions and releases of a Proposal are read as those we know. */
 static void later(void)
 {
@@ -726,6 +766,7 @@ int main(void)
 	gaps();
 	proposal_values();
 	accept_values();
+	too_many();
 	later();
 	longer("spec_d21_confirm_first", spec_d21_confirm_first,
 	       sizeof(spec_d21_confirm_first), true);

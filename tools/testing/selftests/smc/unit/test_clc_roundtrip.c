@@ -283,6 +283,30 @@ static void fullest(void)
 	tap_case("lengths of the fullest messages");
 }
 
+/* E3: an extended GID takes two of the eight entries, whoever adds it has to know. */
+static void offered_devices(void)
+{
+	const struct smc_clc_ism_gid extended = { .gid = 1, .chid = 0xff01, .extended = true };
+	const struct smc_clc_ism_gid plain = { .gid = 2, .chid = 1 };
+	struct smc_clc_proposal p = { .version = 2, .smcd_v2 = true, .release = 1 };
+	u8 buf[SMC_CLC_MAX_LEN];
+	int i;
+
+	for (i = 0; i < 4; i++)
+		CHECK(smc_clc_offer_ism(&p, &extended), "extended %d", i);
+	CHECK(!smc_clc_offer_ism(&p, &extended) && p.n_gids == 4, "a fifth");
+	CHECK(!smc_clc_offer_ism(&p, &plain) && p.n_gids == 4, "a plain one behind four");
+	CHECK(smc_clc_encode_proposal(&p, buf, sizeof(buf)) > 0, "four");
+	p.n_gids = 0;
+	for (i = 0; i < 7; i++)
+		CHECK(smc_clc_offer_ism(&p, &plain), "plain %d", i);
+	CHECK(!smc_clc_offer_ism(&p, &extended) && p.n_gids == 7, "two entries where one is left");
+	CHECK(smc_clc_offer_ism(&p, &plain) && p.n_gids == 8, "the last one");
+	CHECK(!smc_clc_offer_ism(&p, &plain) && p.n_gids == 8, "a ninth");
+	CHECK(smc_clc_encode_proposal(&p, buf, sizeof(buf)) > 0, "eight");
+	tap_case("devices are offered as long as there are entries");
+}
+
 #define REFUSE_P(...)							\
 	do {								\
 		struct smc_clc_proposal p = { .version = 2,		\
@@ -431,6 +455,7 @@ int main(void)
 	fullest();
 	ignored();
 	long_hostname();
+	offered_devices();
 	refused();
 	return tap_done();
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Operations that work on TCP's own queues, and so exist for plain TCP only.  The table of
+ * operations stays ours in phase TCP, so each of them looks at the phase first.
+ */
+#include <linux/fs.h>
+#include <net/tcp.h>
+#include "socket.h"
+
+static bool is_plain(const struct sock *sk)
+{
+	return READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_TCP;
+}
+
+static int smc_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma)
+{
+	if (!is_plain(sock->sk))
+		return sock_no_mmap(file, sock, vma);
+	return smc_family(sock->sk)->tcp_ops->mmap(file, sock, vma);
+}
+
+/* Elsewhere splice() reads by recvmsg(), as it does for sockets that know nothing of it. */
+static ssize_t smc_splice_read(struct socket *sock, loff_t *ppos,
+			       struct pipe_inode_info *pipe, size_t len, unsigned int flags)
+{
+	if (!is_plain(sock->sk))
+		return copy_splice_read(sock->file, ppos, pipe, len, flags);
+	return smc_family(sock->sk)->tcp_ops->splice_read(sock, ppos, pipe, len, flags);
+}
+
+/* For sockmaps, which take plain TCP only. */
+static int smc_read_skb(struct sock *sk, skb_read_actor_t actor)
+{
+	return is_plain(sk) ? smc_family(sk)->tcp_ops->read_skb(sk, actor) : 0;
+}
+
+static int smc_sendmsg_locked(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	return is_plain(sk) ? tcp_sendmsg_locked(sk, msg, len) : -EOPNOTSUPP;
+}
+
+#ifdef SMC_HAVE_SENDPAGE
+/* Up to 6.4 sendfile() calls sendpage; elsewhere copying through sendmsg serves it. */
+static ssize_t smc_sendpage(struct socket *sock, struct page *page, int offset,
+			    size_t size, int flags)
+{
+	if (!is_plain(sock->sk))
+		return sock_no_sendpage(sock, page, offset, size, flags);
+	return smc_family(sock->sk)->tcp_ops->sendpage(sock, page, offset, size, flags);
+}
+
+static int smc_sendpage_locked(struct sock *sk, struct page *page, int offset,
+			       size_t size, int flags)
+{
+	if (!is_plain(sk))
+		return -EOPNOTSUPP;
+	return smc_family(sk)->tcp_ops->sendpage_locked(sk, page, offset, size, flags);
+}
+#else
+static void smc_splice_eof(struct socket *sock)
+{
+	if (is_plain(sock->sk))
+		smc_family(sock->sk)->tcp_ops->splice_eof(sock);
+}
+#endif
+
+/**
+ * smc_plain_init() - operations of plain TCP that pass through our table
+ * @f: the family
+ */
+void __init smc_plain_init(struct smc_family *f)
+{
+	f->ops.mmap = smc_mmap;
+	f->ops.splice_read = smc_splice_read;
+	f->ops.read_skb = smc_read_skb;
+	f->ops.sendmsg_locked = smc_sendmsg_locked;
+#ifdef SMC_HAVE_SENDPAGE
+	f->ops.sendpage = smc_sendpage;
+	f->ops.sendpage_locked = smc_sendpage_locked;
+#else
+	f->ops.splice_eof = smc_splice_eof;
+#endif
+}

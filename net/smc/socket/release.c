@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Ways to end a socket: shutdown, close with and without lingering, reset. */
+#include <net/tcp.h>
+#include "../fabric/fabric.h"
+#include "../handshake/handshake.h"
+#include "socket.h"
+
+/* So long a closed connection waits for its peer to close, as TCP in FIN_WAIT2. */
+#define LINGER_TIME	(60 * HZ)
+
+/* A connect() waits here until a reset that is under way has hit, or missed. */
+static DECLARE_WAIT_QUEUE_HEAD(smc_aborted);
+
+/**
+ * __smc_begin_abort() - tcp_abort() of this connection is about to be called
+ * @sk: the socket, locked
+ *
+ * tcp_abort() takes the lock itself.  Should somebody disconnect the socket in between, it
+ * is not connected anew before smc_end_abort().
+ */
+void __smc_begin_abort(struct sock *sk)
+{
+	smc_sk(sk)->aborting++;
+}
+
+/**
+ * smc_begin_abort() - the same, if the socket still has this handshake
+ * @sk: the socket, not locked
+ * @hs: its handshake, or NULL for a child that has none although it should
+ *
+ * Return: false if it is over.
+ */
+bool smc_begin_abort(struct sock *sk, const struct smc_handshake *hs)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	bool mine;
+
+	lock_sock(sk);
+	mine = rcu_access_pointer(smc->hs) == hs && (hs || smc->phase == SMC_PHASE_HANDSHAKE);
+	if (mine)
+		__smc_begin_abort(sk);
+	release_sock(sk);
+	return mine;
+}
+
+/**
+ * smc_end_abort() - tcp_abort() has been called
+ * @sk: the socket, locked
+ */
+void smc_end_abort(struct sock *sk)
+{
+	WRITE_ONCE(smc_sk(sk)->aborting, smc_sk(sk)->aborting - 1);
+	wake_up_all(&smc_aborted);
+}
+
+/**
+ * smc_await_abort() - before the socket is connected anew
+ * @sk: the socket, locked; the lock may be dropped meanwhile
+ */
+void smc_await_abort(struct sock *sk)
+{
+	while (unlikely(smc_sk(sk)->aborting)) {
+		release_sock(sk);
+		wait_event(smc_aborted, !READ_ONCE(smc_sk(sk)->aborting));
+		lock_sock(sk);
+	}
+}
+
+/* The FIN waits until the connection has ended on both sides. */
+static int shutdown_above_tcp(struct sock *sk, struct smc_conn *c, int how)
+{
+	lock_sock(sk);
+	if (how != SHUT_WR)
+		WRITE_ONCE(c->shut_rd, true);
+	/* The constants are one less than the bits. */
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | (how + 1));
+	sk->sk_state_change(sk);
+	release_sock(sk);
+	return 0;
+}
+
+/**
+ * smc_shutdown() - shutdown()
+ * @sock: the socket
+ * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
+ */
+int smc_shutdown(struct socket *sock, int how)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c;
+	int rc;
+
+	if (how < SHUT_RD || how > SHUT_RDWR)
+		return -EINVAL;
+	/* The handshake has the TCP connection for itself until it is over. */
+	if (READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_HANDSHAKE) {
+		rc = smc_hs_wait(sk, MAX_SCHEDULE_TIMEOUT);
+		if (rc)
+			return rc;
+	}
+	c = smc_get_conn(sk);
+	if (c && sk->sk_state != TCP_CLOSE) {
+		if (how == SHUT_RDWR)
+			smc_conn_close(c);
+		else if (how == SHUT_WR)
+			smc_conn_done(c);
+		if (c->late_fin)
+			return shutdown_above_tcp(sk, c, how);
+	}
+	/* TCP's FIN follows, and wakes whoever sleeps on this side. */
+	return smc_family(sk)->tcp_ops->shutdown(sock, how);
+}
+
+/*
+ * Would the peer see a reset after this close()?  Not when both have shut down: TCP would be in
+ * TIME_WAIT there.
+ */
+static bool close_resets(struct sock *sk, struct smc_conn *c)
+{
+	if (smc_conn_told(c, SMC_FLAG_DONE) && READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_DONE) &&
+	    !smc_conn_peer_gone(c))
+		return false;
+	return smc_conn_unread(c) ||
+	       (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime);
+}
+
+static void close_conn(struct sock *sk, struct smc_conn *c)
+{
+	bool reset = close_resets(sk, c);
+
+	if (reset)
+		smc_conn_abort(c);
+	else
+		smc_conn_close(c);
+	smc_conn_stop(c);
+	lock_sock(sk);
+	smc_sk(sk)->conn = NULL;
+	if (reset && sk->sk_state != TCP_CLOSE)
+		smc_family(sk)->tcp->disconnect(sk, 0);
+	release_sock(sk);
+	smc_retire_conn(sk, c);
+}
+
+/* The file goes, the socket stays, as one that nobody has accepted; locked. */
+static void part_from_file(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	smc_sk(sk)->closing = true;
+	write_lock_bh(&sk->sk_callback_lock);
+	sk_set_socket(sk, NULL);
+	RCU_INIT_POINTER(sk->sk_wq, NULL);
+	sock_reset_flag(sk, SOCK_FASYNC);
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock->sk = NULL;
+}
+
+/*
+ * The file goes while the handshake is under way.  With TCP the peer would see a
+ * connection that was made and then closed, so the handshake is brought to its
+ * end first, by the worker.
+ */
+static bool close_after_handshake(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc = smc_sk(sk);
+
+	lock_sock(sk);
+	if (smc->phase == SMC_PHASE_HANDSHAKE && rcu_access_pointer(smc->hs) &&
+	    !(sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime))
+		part_from_file(sock);
+	release_sock(sk);
+	return !sock->sk;
+}
+
+/* Neither a FIN of the peer nor a reset has come; one of ours may be under way. */
+static bool only_we_end(const struct sock *sk)
+{
+	return BIT(inet_sk_state_load(sk)) & (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
+}
+
+static void linger_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, linger_work.work);
+	struct sock *sk = smc_to_sk(smc);
+	struct smc_conn *c = smc->conn;
+	bool mine;
+
+	lock_sock(sk);
+	mine = smc->closing;
+	smc->closing = false;
+	release_sock(sk);
+	if (mine) {
+		smc_conn_set_notify(c, NULL, NULL);
+		if (!smc_conn_peer_gone(c) && only_we_end(sk)) {
+			/* It never answered. */
+			smc_conn_abort(c);
+			tcp_abort(sk, ETIMEDOUT);
+		}
+		smc_close_settled(sk);
+	}
+	sock_put(sk);
+}
+
+/* Each pending work has a reference: TCP's news may come while another one ends it. */
+static void linger_until(struct sock *sk, unsigned long delay)
+{
+	sock_hold(sk);
+	if (mod_delayed_work(smc_close_wq, &smc_sk(sk)->linger_work, delay))
+		sock_put(sk);
+}
+
+/**
+ * smc_linger_event() - the connection of a socket without a file has got further
+ * @sk: the socket; the caller knows that it is closing
+ *
+ * Context: any.
+ */
+void smc_linger_event(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_conn *c = READ_ONCE(smc->conn);
+
+	if (c && (smc_conn_peer_gone(c) || !only_we_end(sk)))
+		linger_until(sk, 0);
+}
+
+/*
+ * Where a FIN can overtake the data it says nothing to the peer, and the socket waits
+ * without its file until the peer has closed as well (RFC 7609, 4.8.1).  The FIN is sent at
+ * once all the same: the side that closes first is then the one that has to remember the
+ * connection (TIME_WAIT), as with TCP.
+ */
+static bool close_after_conn(struct socket *sock, struct smc_conn *c)
+{
+	struct sock *sk = sock->sk;
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (!c->late_fin || close_resets(sk, c))
+		return false;
+	smc_stop_retired(sk);
+	smc_conn_close(c);
+	smc_conn_stop(c);
+	lock_sock(sk);
+	if (!smc_conn_peer_gone(c) && sk->sk_state == TCP_ESTABLISHED) {
+		INIT_DELAYED_WORK(&smc->linger_work, linger_work);
+		smc_conn_set_wq(c, NULL);
+		part_from_file(sock);
+		linger_until(sk, LINGER_TIME);
+		smc_conn_set_notify(c, smc_linger_event, sk);
+		smc_family(sk)->tcp->shutdown(sk, SEND_SHUTDOWN);
+		/* It may have ended just now. */
+		smc_linger_event(sk);
+	}
+	release_sock(sk);
+	return !sock->sk;
+}
+
+/**
+ * smc_close_settled() - the handshake of a socket without a file has ended
+ * @sk: the socket, with the reference that was the file's
+ *
+ * Context: process, the socket is not locked.
+ */
+void smc_close_settled(struct sock *sk)
+{
+	struct smc_conn *c = smc_get_conn(sk);
+
+	if (c)
+		close_conn(sk, c);
+	smc_family(sk)->tcp->close(sk, 0);
+}
+
+/**
+ * smc_release() - close() of the last file
+ * @sock: the socket
+ */
+int smc_release(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c;
+
+	if (!sk)
+		return 0;
+	if (READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_HANDSHAKE &&
+	    close_after_handshake(sock))
+		return 0;
+	if (READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_TCP) {
+		lock_sock(sk);
+		smc_hs_kill(sk);
+		release_sock(sk);
+	}
+	/* Without a handshake none is made any more. */
+	c = smc_get_conn(sk);
+	if (c && close_after_conn(sock, c))
+		return 0;
+	if (c)
+		close_conn(sk, c);
+	smc_stop_retired(sk);
+	smc_retire_conns(sk);
+	return smc_family(sk)->tcp_ops->release(sock);
+}

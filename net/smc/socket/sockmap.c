@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sockmaps, of plain TCP.
+ *
+ * A sockmap exchanges sk_prot for a table of its own, which it derives, for IPv6, from the
+ * one it believes the socket to have, and for the whole host.  So it must take ours for
+ * TCP's, and that is what it puts back in the end.  Before the socket listens or connects
+ * again smc_reclaim_proto() puts ours there.
+ */
+#include <linux/skmsg.h>
+#include <net/tcp.h>
+#include "socket.h"
+
+#ifdef CONFIG_BPF_SYSCALL
+/*
+ * Not a socket in whose listen() somebody is: sk_prot stays ours until then.  Both sides
+ * hold sk_callback_lock.
+ */
+static int smc_lend_proto(struct sock *sk, struct sk_psock *psock)
+{
+	const struct smc_sock *smc = smc_sk(sk);
+	struct smc_family *f = smc_family(sk);
+	int rc = -EOPNOTSUPP;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	if (smc_is_self(sk) && smc->phase == SMC_PHASE_TCP && !smc->listen_calls &&
+	    sk->sk_state != TCP_LISTEN) {
+		psock->sk_proto = f->tcp;
+		psock->saved_unhash = f->tcp->unhash;
+		psock->saved_destroy = f->tcp->destroy;
+		rc = f->tcp->psock_update_sk_prot(sk, psock, false);
+	}
+	write_unlock_bh(&sk->sk_callback_lock);
+	return rc;
+}
+
+static int smc_update_psock(struct sock *sk, struct sk_psock *psock, bool restore)
+{
+	if (!restore)
+		return smc_lend_proto(sk, psock);
+	/* A socket that the sockmap did not get in the end still has ours. */
+	if (READ_ONCE(sk->sk_prot) == &smc_family(sk)->prot)
+		return 0;
+	return smc_family(sk)->tcp->psock_update_sk_prot(sk, psock, true);
+}
+
+static bool in_sockmap(const struct sock *sk)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = sk_psock(sk);
+	rcu_read_unlock();
+	return found;
+}
+#else
+static bool in_sockmap(const struct sock *sk)
+{
+	return false;
+}
+#endif
+
+/**
+ * smc_reclaim_proto() - put our proto where a sockmap has left TCP's
+ * @sk: a socket in TCP's state CLOSE or LISTEN, locked
+ *
+ * Return: is it there?  Not while a sockmap holds the socket, nor with kernel TLS.
+ */
+bool smc_reclaim_proto(struct sock *sk)
+{
+	struct smc_family *f = smc_family(sk);
+
+	/* A sockmap sets its mark under this lock before it looks at sk_prot. */
+	write_lock_bh(&sk->sk_callback_lock);
+	if (sk->sk_prot == f->tcp && !inet_csk(sk)->icsk_ulp_ops && !in_sockmap(sk))
+		WRITE_ONCE(sk->sk_prot, &f->prot);
+	write_unlock_bh(&sk->sk_callback_lock);
+	return READ_ONCE(sk->sk_prot) == &f->prot;
+}
+
+/**
+ * smc_sockmap_init() - have sockmaps ask us
+ * @prot: our proto
+ */
+void __init smc_sockmap_init(struct proto *prot)
+{
+#ifdef CONFIG_BPF_SYSCALL
+	prot->psock_update_sk_prot = smc_update_psock;
+#endif
+}

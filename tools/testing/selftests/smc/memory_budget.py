@@ -1,0 +1,373 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""In a guest: what SMC may take of the memory, and who pays for it (D1, D2 and F12 of the audit).
+
+At any limit connections become TCP; nothing hangs, nobody is killed for it, nothing is left."""
+import ctypes
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+IPPROTO_SMC, SOL_SMC, SMC_SOCK_INFO = 256, 286, 0x100
+MODE_TCP, MODE_SMCD = 2, 3
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+SYSCTL = "/proc/sys/net/smc"
+TOOLS = f"{os.environ['SMC_ROOT']}/build/tools"
+MIB = 1 << 20
+CASES = []
+
+
+def case(what):
+    def add(function):
+        CASES.append((what, function))
+        return function
+    return add
+
+
+def read(path):
+    with open(path, encoding="ascii") as f:
+        return f.read().strip()
+
+
+def write(path, value):
+    with open(path, "w", encoding="ascii") as f:
+        f.write(str(value))
+
+
+def unshare(flags):
+    if ctypes.CDLL(None, use_errno=True).unshare(flags):
+        raise OSError(ctypes.get_errno(), "unshare")
+    if flags & CLONE_NEWUSER:
+        # Whoever has no number there loses its rights with the next exec.
+        write("/proc/self/setgroups", "deny")
+        write("/proc/self/uid_map", "0 0 1")
+        write("/proc/self/gid_map", "0 0 1")
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+
+def info():
+    said = subprocess.run([f"{TOOLS}/smcd", "-j", "info"], check=True, capture_output=True)
+    return json.loads(said.stdout)["info"]
+
+
+def mode(sock):
+    try:
+        return memoryview(sock.getsockopt(SOL_SMC, SMC_SOCK_INFO, 16)).cast("I")[0]
+    except OSError:
+        return MODE_TCP
+
+
+def whys():
+    """Names of the reasons for which sockets of this namespace are TCP."""
+    said = subprocess.run([f"{TOOLS}/smcss", "-j", "-a"], check=True, capture_output=True)
+    return {s["fallback"]["reason"]["name"] for s in json.loads(said.stdout)["sockets"]
+            if "fallback" in s}
+
+
+class Pair:
+    """A connection: client and server in this process."""
+
+    def __init__(self, listener):
+        self.client = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+        self.client.settimeout(60)
+        self.client.connect(listener.getsockname())
+        self.server = listener.accept()[0]
+        self.server.settimeout(60)
+        self.client.sendall(b"ping")
+        assert self.server.recv(4) == b"ping"
+        self.mode = mode(self.client)
+        assert self.mode == mode(self.server)
+
+    def room(self):
+        """How much the peer's element takes."""
+        total = 0
+        self.client.setblocking(False)
+        try:
+            while True:
+                total += self.client.send(bytes(16384))
+        except BlockingIOError:
+            return total
+
+    def close(self):
+        self.client.close()
+        self.server.close()
+
+
+def listen(backlog=64):
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(backlog)
+    listener.settimeout(60)
+    return listener
+
+
+def in_child(function, *args):
+    """Run it in a process of its own, which says what came out."""
+    ours, theirs = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            said = ("ok", function(*args))
+        except BaseException as error:  # pylint: disable=broad-except
+            said = ("failed", f"{type(error).__name__}: {error}")
+        os.write(theirs, json.dumps(said).encode())
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as f:
+        status, value = json.loads(f.read() or b'["failed", "it died"]')
+    os.waitpid(pid, 0)
+    assert status == "ok", value
+    return value
+
+
+# ---- net.smc.mem_max ---------------------------------------------------------
+
+
+def steps():
+    unshare(CLONE_NEWNET)
+    write(f"{SYSCTL}/mem_max", 8 * MIB)
+    listener, pairs, modes, rooms = listen(), [], [], []
+    while not modes or modes[-1] == MODE_SMCD:
+        pairs.append(Pair(listener))
+        modes.append(pairs[-1].mode)
+        if modes[-1] == MODE_SMCD:
+            rooms.append(pairs[-1].room())
+        assert info()["memory_used"] <= 8 * MIB, info()
+    assert [r for r in sorted(set(rooms), reverse=True)] == [262144, 65536, 16384], rooms
+    assert rooms == sorted(rooms, reverse=True), rooms
+    assert "NO_BUFFER" in whys(), whys()
+    for pair in pairs:
+        pair.close()
+    again = Pair(listener)
+    assert again.mode == MODE_SMCD
+
+
+@case("net.smc.mem_max: elements become smaller in steps, at the cap connections are TCP")
+def mem_max():
+    in_child(steps)
+
+
+def storm():
+    """Many ask at the same time: none of them gets past the cap."""
+    unshare(CLONE_NEWNET)
+    write(f"{SYSCTL}/mem_max", 4 * MIB)
+    pairs = []
+
+    def connect():
+        listener = listen()
+        for _ in range(12):
+            pairs.append(Pair(listener))
+
+    threads = [threading.Thread(target=connect) for _ in range(12)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(pairs) == 144
+    used = info()["memory_used"]
+    assert used <= 4 * MIB, used
+    assert {p.mode for p in pairs} == {MODE_TCP, MODE_SMCD}
+
+
+@case("nor do many at the same time get past it")
+def at_once():
+    in_child(storm)
+
+
+# ---- the budget of the host --------------------------------------------------
+
+
+def settled():
+    """What is in use on the host once idle buffers have been given back."""
+    used = info()["host_memory_used"]
+    while True:
+        time.sleep(6)
+        now = info()["host_memory_used"]
+        if now == used:
+            return now
+        used = now
+
+
+def greedy(flags, go, told):
+    unshare(flags)
+    assert not os.path.exists(f"{SYSCTL}/mem_max_host")
+    listener, pairs = listen(), []
+    while not pairs or pairs[-1].mode == MODE_SMCD:
+        pairs.append(Pair(listener))
+    os.write(told, b"x")
+    os.read(go, 1)
+    return info()["memory_used"]
+
+
+def namespaces(count, flags, limit):
+    """So many of them, each of which takes what it gets. Returns what all have."""
+    pids = []
+    write(f"{SYSCTL}/mem_max_host", limit)
+    ours, told = os.pipe()
+    go, stop = os.pipe()
+    try:
+        for _ in range(count):
+            pids.append(os.fork())
+            if pids[-1] == 0:
+                try:
+                    greedy(flags, go, told)
+                    os._exit(0)
+                except BaseException as error:  # pylint: disable=broad-except
+                    print(f"# {type(error).__name__}: {error}", flush=True)
+                    os.write(told, b"!")
+                    os._exit(1)
+            assert os.read(ours, 1) == b"x"
+        return info()["host_memory_used"]
+    finally:
+        os.write(stop, len(pids) * b"x")
+        for pid in pids:
+            os.waitpid(pid, 0)
+
+
+@case("many namespaces together get no more than net.smc.mem_max_host")
+def host():
+    before, used = int(read(f"{SYSCTL}/mem_max_host")), settled()
+    try:
+        limit = used + 8 * MIB
+        assert limit // 8 * 7 < namespaces(12, CLONE_NEWNET, limit) <= limit
+        # A quarter of it is not for those that anybody can make.
+        all_of_it = 32 * MIB
+        got = namespaces(6, CLONE_NEWUSER | CLONE_NEWNET, all_of_it)
+        assert got <= all_of_it // 4 * 3, got
+        listener = listen()
+        pair = Pair(listener)
+        assert pair.mode == MODE_SMCD
+        pair.close()
+    finally:
+        write(f"{SYSCTL}/mem_max_host", before)
+
+
+# ---- memory cgroups ----------------------------------------------------------
+
+CGROUP = "/tmp/cgroup"
+
+
+class Group:
+    def __init__(self, name):
+        self.path = f"{CGROUP}/{name}"
+        os.makedirs(self.path, exist_ok=True)
+
+    def enter(self):
+        write(f"{self.path}/cgroup.procs", os.getpid())
+
+    def current(self):
+        return int(read(f"{self.path}/memory.current"))
+
+    def oom_kills(self):
+        words = read(f"{self.path}/memory.events").split()
+        return int(words[words.index("oom_kill") + 1])
+
+
+def server(group, port, stop):
+    group.enter()
+    listener = listen(256)
+    os.write(port, str(listener.getsockname()[1]).encode())
+    accepted = []
+
+    def accept():
+        while True:
+            accepted.append(listener.accept()[0])
+            accepted[-1].sendall(accepted[-1].recv(4))
+
+    threading.Thread(target=accept, daemon=True).start()
+    os.read(stop, 1)
+    os._exit(0)
+
+
+def client(group, port, count):
+    group.enter()
+    before = group.current()
+    socks, modes = [], []
+    for _ in range(count):
+        s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+        s.settimeout(60)
+        s.connect(("127.0.0.1", port))
+        s.sendall(b"ping")
+        assert s.recv(4) == b"ping"
+        socks.append(s)
+        modes.append(mode(s))
+    return modes, group.current() - before, SERVER.current()
+
+
+SERVER = CLIENT = None
+
+
+def serve(count, limit=None):
+    """Connections from a client's group to a server's. Modes, and growth of both."""
+    port, says = os.pipe()
+    stop, end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(end)
+        server(SERVER, says, stop)
+    os.close(stop)
+    number = int(os.read(port, 10))
+    before = SERVER.current()
+    write(f"{SERVER.path}/memory.max", before + limit if limit else "max")
+    try:
+        modes, of_client, now = in_child(client, CLIENT, number, count)
+    finally:
+        os.close(end)
+        os.waitpid(pid, 0)
+        write(f"{SERVER.path}/memory.max", "max")
+    return modes, of_client, now - before
+
+
+@case("each end is charged to the memory cgroup of its own socket")
+def charged():
+    modes, of_client, of_server = serve(64)
+    assert set(modes) == {MODE_SMCD}, modes
+    # 64 elements of 256 KiB there, 64 of 16 KiB here
+    assert of_server >= 15 * MIB, f"{of_server} in the server's group, {of_client} in the client's"
+    assert of_client < 8 * MIB, f"{of_client} in the client's group, {of_server} in the server's"
+
+
+@case("at memory.max of the server's group connections are TCP, and nobody is killed")
+def at_the_limit():
+    # What the case before has left in reserve would be used again.
+    settled()
+    modes, _, _ = serve(64, 8 * MIB)
+    assert {MODE_SMCD, MODE_TCP} == set(modes), modes
+    assert not SERVER.oom_kills() and not CLIENT.oom_kills()
+
+
+def mount_cgroup():
+    global SERVER, CLIENT
+    os.makedirs(CGROUP, exist_ok=True)
+    subprocess.run(["mount", "-t", "cgroup2", "none", CGROUP], check=True)
+    if "memory" not in read(f"{CGROUP}/cgroup.controllers").split():
+        return False
+    write(f"{CGROUP}/cgroup.subtree_control", "+memory")
+    SERVER, CLIENT = Group("server"), Group("client")
+    return True
+
+
+def main():
+    failed = 0
+    have_cgroups = mount_cgroup()
+    print(f"TAP version 13\n1..{len(CASES)}")
+    for number, (what, function) in enumerate(CASES, 1):
+        if not have_cgroups and function in (charged, at_the_limit):
+            print(f"ok {number} {what} # SKIP this kernel has no memory cgroups")
+            continue
+        try:
+            function()
+            print(f"ok {number} {what}", flush=True)
+        except Exception as error:  # pylint: disable=broad-except
+            failed = 1
+            print(f"# {type(error).__name__}: {error}\nnot ok {number} {what}", flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Somebody else who says what a peer says of itself, from another TCP address; first contacts
+ * that lead nowhere, too many of them, and connections without an end (B4 to B7 of the audit).
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../../../../../include/uapi/linux/smc_reason.h"
+#include "rogue.h"
+
+#define OTHER	0x0a010003		/* 10.1.0.3, also ours */
+
+static uint8_t stolen_id[8];
+
+static void p_stolen(struct smc_clc_proposal *p)
+{
+	memcpy(p->peer_id, stolen_id, sizeof(stolen_id));
+}
+
+/* A first contact that has come as far as the Accept, of whoever has this identity. */
+static struct conn *forged(const struct conn *real, in_addr_t from)
+{
+	const struct twist twist = { .proposal = p_stolen };
+	struct conn *c;
+
+	memcpy(stolen_id, real->l->peer_id, sizeof(stolen_id));
+	raw_hosts(from, VICTIM);
+	c = conn_begin(CLIENT, V21, AT_CLC, &twist);
+	raw_hosts(ROGUE, VICTIM);
+	return c;
+}
+
+static bool own_group(const struct conn *c, const struct conn *first)
+{
+	if (!c->peer.first_contact || c->peer.qpn == first->peer.qpn)
+		return BAD("it is let into the link group of another");
+	return c->peer.rkey != first->peer.rkey || BAD("it learns the RKey of another");
+}
+
+static void third_party(void)
+{
+	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c;
+	bool ok = conn_echo(first);
+
+	c = forged(first, OTHER);
+	ok = ok && own_group(c, first);
+	clc_out_of_sync(c);
+	ok = ok && talks_tcp(c->s) && conn_echo(first);
+	conn_end(c);
+	conn_end(first);
+	verdict(ok, "B4: from another address neither in nor out of a link group");
+}
+
+/* C.4, from the same address: the link itself is asked. */
+static void out_of_sync(bool answered)
+{
+	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c, *other;
+	struct smc_llc_msg m;
+	bool ok = conn_echo(first);
+
+	c = conn_more(first, AT_CLC, NULL);
+	clc_out_of_sync(c);
+	ok = ok && talks_tcp(c->s) && llc_expect(first->l, SMC_LLC_TEST_LINK, false, &m);
+	/* Until the answer has come, the group may be one that only the victim has. */
+	other = forged(first, ROGUE);
+	ok = ok && own_group(other, first);
+	conn_end(other);
+	if (!ok || !answered) {
+		ok = ok && victim_is_told(first->s, true);
+	} else {
+		m.reply = true;
+		llc_put(first->l, &m);
+		ok = conn_echo(first);
+		other = conn_more(first, AT_CLC, NULL);
+		ok = ok && (!other->peer.first_contact || BAD("the group takes nobody"));
+		conn_end(other);
+	}
+	conn_end(c);
+	conn_end(first);
+	verdict(ok, "B4: a Decline that says out of sync, and a link that %s",
+		answered ? "works" : "does not answer");
+}
+
+/* A Proposal of this identity, whatever comes of it. */
+static struct conn *proposed(struct conn *squatter)
+{
+	struct conn *c = conn_more(squatter, AT_TCP, NULL);
+
+	clc_propose(c, NULL);
+	return c;
+}
+
+static bool declined_for(const struct conn *c, uint32_t reason)
+{
+	struct smc_clc_decline d;
+	struct message m;
+	enum reaction r = get_message(c->s.raw, &m, WAIT_MS);
+
+	if (r != GOT_DECLINE || smc_clc_decode_decline(m.b, m.len, &d))
+		return BAD("%s instead of a Decline", reaction_names(r));
+	if (d.diagnosis != reason)
+		return BAD("the Decline says %08x", d.diagnosis);
+	return talks_tcp(c->s);
+}
+
+/* A first contact that says nothing keeps nobody at another address waiting. */
+static void squatter_elsewhere(void)
+{
+	long old = set_timeout_ms(120000);
+	struct conn *squatter = conn_begin(CLIENT, V21, AT_CLC, NULL), *c;
+	bool ok;
+
+	c = forged(squatter, OTHER);
+	ok = own_group(c, squatter);
+	conn_end(c);
+	conn_end(squatter);
+	set_timeout_ms(old);
+	verdict(ok, "B5: a first contact that does not go on, and a peer at another address");
+}
+
+/* ... and those at the same address are declined before they lose patience. */
+static void squatter_here(void)
+{
+	long old = set_timeout_ms(6000);
+	struct conn *squatter, *c;
+	bool ok;
+
+	squatter = conn_begin(CLIENT, V21, AT_CLC, NULL);
+	c = proposed(squatter);
+	ok = declined_for(c, SMC_REASON_TIMEOUT);
+	conn_end(c);
+	conn_end(squatter);
+	set_timeout_ms(old);
+	verdict(ok, "B5: who waits for a first contact that does not go on is declined");
+}
+
+/* A first contact whose Proposal is declined. */
+static bool one_too_many(in_addr_t from)
+{
+	struct conn *c;
+	bool ok;
+
+	raw_hosts(from, VICTIM);
+	c = conn_begin(CLIENT, V21, AT_TCP, NULL);
+	raw_hosts(ROGUE, VICTIM);
+	clc_propose(c, NULL);
+	ok = declined_for(c, SMC_REASON_MAX_CONNS);
+	conn_end(c);
+	return ok;
+}
+
+/* Each of these begins with the bystander's group. */
+static void too_many_begun(void)
+{
+	long old = set_sysctl("smcr_max_lgrs_per_peer", 8);
+	struct conn *a = conn_begin(CLIENT, V21, AT_CLC, NULL);
+	struct conn *b = conn_begin(CLIENT, V21, AT_CLC, NULL), *c;
+	bool ok = one_too_many(ROGUE);
+
+	c = forged(a, OTHER);
+	ok = ok && own_group(c, a);
+	conn_end(c);
+	conn_end(b);
+	conn_end(a);
+	set_sysctl("smcr_max_lgrs_per_peer", old);
+	verdict(ok, "B6: more than a quarter of a peer's link groups in their first contact");
+}
+
+static void too_many_of_peer(void)
+{
+	long old = set_sysctl("smcr_max_lgrs_per_peer", 2);
+	struct conn *a = conn_begin(CLIENT, V21, AT_UP, NULL), *more, *c;
+	bool ok = conn_echo(a) && one_too_many(ROGUE);
+
+	/* What exists can still be used. */
+	more = conn_more(a, AT_UP, NULL);
+	ok = ok && conn_echo(more);
+	c = forged(a, OTHER);
+	ok = ok && own_group(c, a);
+	conn_end(c);
+	conn_end(more);
+	conn_end(a);
+	set_sysctl("smcr_max_lgrs_per_peer", old);
+	verdict(ok, "B6: more link groups than a peer may have");
+}
+
+static void too_many(void)
+{
+	long old = set_sysctl("smcr_max_lgrs", 1);
+	bool ok = one_too_many(ROGUE) && one_too_many(OTHER);
+
+	set_sysctl("smcr_max_lgrs", old);
+	verdict(ok, "B6: more link groups than the namespace may have");
+}
+
+/* ---- a peer that does not close ---- */
+
+static void close_victim(struct conn *c)
+{
+	close(c->s.victim);
+	c->s.victim = -1;
+}
+
+static bool other_element(const struct conn *c, const struct conn *first)
+{
+	return c->peer.rkey != first->peer.rkey || c->peer.rmbe_idx != first->peer.rmbe_idx ||
+	       BAD("the element is reused while the peer may write there");
+}
+
+/*
+ * The TCP connection ends, and no word of it over the link: after a while the victim looks
+ * whether there is somebody, and no longer counts the connection.
+ */
+static void never_closes(enum role role)
+{
+	long fin = set_sysctl("../ipv4/tcp_fin_timeout", 1), idle;
+	struct conn *first = conn_begin(role, V21, AT_UP, NULL), *more;
+	struct smc_cdc_msg cdc;
+	struct smc_llc_msg m;
+	bool ok = conn_echo(first);
+
+	shutdown(first->s.raw, SHUT_WR);
+	close_victim(first);
+	ok = ok && llc_expect(first->l, SMC_LLC_TEST_LINK, false, &m);
+	set_sysctl("../ipv4/tcp_fin_timeout", fin);
+	if (!ok)
+		give_up("no TEST LINK: %s", why);
+	m.reply = true;
+	llc_put(first->l, &m);
+	more = conn_more(first, AT_UP, NULL);
+	ok = ok && conn_echo(more) && other_element(more, first);
+	idle = set_sysctl("lgr_idle_time", 1);
+	close_victim(more);
+	cdc_fill(more, &cdc);
+	cdc.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED;
+	cdc_send(more, &cdc);
+	ok = ok && llc_told_of_end(first->l);
+	set_sysctl("lgr_idle_time", idle);
+	conn_end(more);
+	conn_end(first);
+	verdict(ok, "B7, %s: a connection that its peer never closes",
+		role == CLIENT ? "as client" : "as server");
+}
+
+void cases_peer(void)
+{
+	TRY(third_party(), "");
+	TRY(out_of_sync(true), "");
+	TRY(out_of_sync(false), "");
+	TRY(squatter_elsewhere(), "");
+	TRY(squatter_here(), "");
+	TRY(too_many_begun(), "");
+	TRY(too_many_of_peer(), "");
+	TRY(too_many(), "");
+	TRY(never_closes(CLIENT), "");
+	TRY(never_closes(SERVER), "");
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A peer that makes a link group and then posts no receive buffers (audit B1).  What the
+ * victim sends is refused by NAKs without end, and all that it posts afterwards waits
+ * behind.  This must be no more than the end of that link group.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rogue.h"
+
+static const char * const role_name[] = { "as client", "as server" };
+
+/* A connection whose link takes nothing any more, and has something to take. */
+static struct conn *stalled(enum role role)
+{
+	struct conn *c = conn_begin(role, V21, AT_UP, NULL);
+
+	if (!conn_echo(c))
+		give_up("%s", why);
+	link_shut(c->l);
+	if (send(c->s.victim, "hello", 5, MSG_NOSIGNAL) != 5)
+		give_up("send");
+	return c;
+}
+
+/*
+ * A further contact over it, for which the victim must register an RMB.  Hardware gets to that
+ * when what is refused has gone, that is never; soft-RoCE does it at once, and again when it
+ * repeats the rest, which it takes for an error that ends the link.
+ */
+static struct conn *wants_rmb(struct conn *first)
+{
+	struct conn *c = conn_more(first, first->l->server ? AT_CLC : AT_TCP, NULL);
+
+	if (!first->l->server)
+		clc_propose(c, NULL);
+	return c;
+}
+
+static bool tool_answers(const char *command)
+{
+	char line[400];
+
+	snprintf(line, sizeof(line), "%s/build/tools/%s > /dev/null", getenv("SMC_ROOT"), command);
+	return !system(line) || BAD("%s fails", command);
+}
+
+/* What other users of the host want meanwhile. */
+static bool others_go_on(void)
+{
+	struct conn *c = conn_begin(CLIENT, V21, AT_UP, NULL);
+	bool ok = conn_echo(c);
+
+	conn_end(c);
+	bystander_turn();
+	return ok && tool_answers("smcr linkgroup link-show") && tool_answers("smcss -a");
+}
+
+static void registration(enum role role)
+{
+	struct conn *first = stalled(role), *c;
+	long old = set_sysctl("rmem", 524288);
+	bool ok;
+
+	c = wants_rmb(first);
+	ok = judge(c->s, GOT_DECLINE, false, NULL) && victim_is_told(first->s, true);
+	set_sysctl("rmem", old);
+	conn_end(c);
+	conn_end(first);
+	verdict(ok, "stall, %s: a registration behind what is refused", role_name[role]);
+}
+
+/* A peer that is merely slow loses nothing: more answers than the send queue has places for. */
+static void full_queue(enum role role)
+{
+	long old = set_sysctl("smcr_max_send_wr", 4);
+	struct smc_llc_msg m = { .type = SMC_LLC_TEST_LINK };
+	struct conn *c = stalled(role);
+	char got[5] = "";
+	bool ok;
+
+	set_sysctl("smcr_max_send_wr", old);
+	for (int i = 0; i < 8; i++) {
+		m.test_link.data[0] = i;
+		llc_put(c->l, &m);
+	}
+	ok = link_flush(c->l, WAIT_MS) && others_go_on();
+	link_reopen(c->l);
+	for (int i = 0; i < 8 && ok; i++)
+		ok = llc_expect(c->l, SMC_LLC_TEST_LINK, true, &m) &&
+		     (m.test_link.data[0] == i || BAD("another TEST LINK reply"));
+	ok = ok && conn_read(c, got, 5) && (!memcmp(got, "hello", 5) || BAD("other bytes")) &&
+	     conn_echo(c);
+	conn_end(c);
+	verdict(ok, "stall, %s: TEST LINK replies into a full send queue", role_name[role]);
+}
+
+void cases_stall(void)
+{
+	for (enum role r = CLIENT; r <= SERVER; r++) {
+		TRY(full_queue(r), role_name[r]);
+		TRY(registration(r), role_name[r]);
+	}
+}
+
+/* ---- the last of all, without bystanders ---- */
+
+/* Nor does a handshake whose peer is silent keep the device. */
+static void device_goes(void)
+{
+	long old = set_timeout_ms(120000);
+	struct conn *silent = conn_begin(CLIENT, V21, AT_CLC, NULL);
+	struct conn *first = stalled(CLIENT), *c = wants_rmb(first);
+	bool ok = !system("rdma link delete rxe0") || BAD("rdma link delete");
+
+	ok = ok && victim_is_told(first->s, true);
+	clc_confirm(silent, NULL);
+	ok = ok && judge(silent->s, GOT_DECLINE, false, NULL);
+	set_timeout_ms(old);
+	conn_end(silent);
+	conn_end(c);
+	conn_end(first);
+	verdict_alone(ok, "gone: the device, under a stalled link and a handshake");
+}
+
+static void module_goes(void)
+{
+	/* A closed connection waits a minute for a peer that never closes. */
+	static const char unload[] =
+		"for i in $(seq 180); do rmmod smc 2> /dev/null && exit 0; sleep 0.5; done; exit 1";
+	struct conn *c;
+	bool ok;
+
+	if (system("\"$SMC_ROOT/tools/testing/vm/rxe\" veth0 rxe0"))
+		give_up("no device");
+	c = stalled(SERVER);
+	conn_close(c);
+	clc_close();
+	ok = (!system("rmmod smc_diag") && !system(unload)) || BAD("rmmod");
+	if (!ok)
+		system("sed 's/^/# /' /proc/net/tcp; ls -l /proc/$PPID/fd | sed 's/^/# /'");
+	verdict_alone(ok, "gone: the module, with a stalled link");
+}
+
+void cases_gone(void)
+{
+	device_goes();
+	module_goes();
+}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which QEMU a guest runs under, and with which model of a processor.
+
+That of backports (vm/qemu), or that of Debian 12, 7.2, where the other one cannot be had, where
+SMC_QEMU=7.2 asks for it, and for what counts instructions: the figures and targets of `make bench`
+are those of 7.2 and of its processor."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import kernel as kernels
+
+MODEL = "max,-erms,-fsrm"
+
+
+class Emulator:
+    """command: how it starts; model: of the processor; faulty: it breaks down now and then."""
+
+    def __init__(self, command, version, model):
+        self.command, self.version, self.model = command, version, model
+        self.faulty = faulty(version)
+        self.name = f"QEMU {version}, -cpu {model}"
+
+
+def faulty(version):
+    return int(version.partition(".")[0] or 0) < 8
+
+
+def version_of(command):
+    said = kernels.output_of(*command, "--version")
+    return (re.search(r"version (\S+)", said) or ["", ""])[1]
+
+
+def of_backports():
+    """That of backports, fetched if need be; or None, and why."""
+    got = subprocess.run([f"{kernels.HERE}/qemu"], stdout=subprocess.PIPE, text=True, check=False)
+    if got.returncode:
+        return None
+    root = got.stdout.strip()
+    command = ["env", f"LD_LIBRARY_PATH={root}/usr/lib/x86_64-linux-gnu",
+               f"{root}/usr/bin/qemu-system-x86_64"]
+    version = version_of(command)
+    # Its own firmware first; what the machine has already was not fetched again.
+    for of in (root, ""):
+        for data in ("share/qemu", "share/seabios", "lib/ipxe/qemu"):
+            command += ["-L", f"{of}/usr/{data}"]
+    return Emulator(command, version, MODEL)
+
+
+def choose(icount):
+    wanted = os.environ.get("SMC_QEMU", "7.2" if icount else "")
+    if wanted not in ("", "7.2"):
+        raise kernels.Error(f"SMC_QEMU is \"{wanted}\"; it can be 7.2")
+    found = None if wanted else of_backports()
+    if found:
+        return found
+    if not shutil.which("qemu-system-x86_64"):
+        raise kernels.Error("qemu-system-x86_64 is missing (apt-get install qemu-system-x86)")
+    version = version_of(["qemu-system-x86_64"])
+    # With several processors 7.2 loses the flags now and then in cmpxchg16b, which the slab
+    # allocator uses where there is one: EFLAGS have half a pointer afterwards, the guest dies.
+    model = MODEL if icount or not faulty(version) else f"{MODEL},-cx16"
+    if not wanted:
+        print(f"WARNING: no QEMU of backports: this guest runs under QEMU {version}, which takes "
+              "twice the time and breaks down now and then", file=sys.stderr, flush=True)
+    return Emulator(["qemu-system-x86_64"], version, model)
