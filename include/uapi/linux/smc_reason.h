@@ -50,12 +50,6 @@
 	X(FASTOPEN, 0x5c020001,						\
 	  "the connection was opened with data in the SYN (TCP fast open)", \
 	  "do not use TCP fast open on connections that should use SMC") \
-	X(USER_TCP_OPTION, 0x5c020002,					\
-	  "the application set a socket option that SMC cannot serve",	\
-	  "remove the option from the application's configuration")	\
-	X(ULP, 0x5c020003,						\
-	  "the application attached an upper layer protocol (e.g. kernel TLS) before connecting", \
-	  "use TLS in the application rather than in the kernel")	\
 	X(ALREADY_CONNECTED, 0x5c020004,				\
 	  "the TCP connection existed before SMC could negotiate (e.g. TCP_REPAIR)", \
 	  "nothing to do: restored connections stay TCP")		\
@@ -72,15 +66,9 @@
 	X(NO_BUFFER, 0x5c030002,					\
 	  "no receive buffer of any permitted size could be had",	\
 	  "raise net.smc.mem_max, lower SO_RCVBUF or net.smc.rmem, or free some memory")	\
-	X(MEM_LIMIT, 0x5c030003,					\
-	  "the memory limit for SMC buffers is reached",		\
-	  "raise the limit (sysctl net.smc, memory cgroup) or lower the buffer sizes") \
 	X(MAX_CONNS, 0x5c030004,					\
 	  "the link group is full and no further one may be made",	\
 	  "raise the number of connections per link group, or of link groups") \
-	X(MAX_LINKS, 0x5c030005,					\
-	  "the device has no room for a further link",			\
-	  "let idle link groups end, or add a device")			\
 	X(CONGESTED, 0x5c030006,					\
 	  "too many SMC handshakes were in progress at once",		\
 	  "nothing to do if rare; otherwise raise or lift the handshake limit ('smcd info', 'smcr info')") \
@@ -97,9 +85,6 @@
 	X(PEER_DECLINED, 0x5c040002,					\
 	  "the peer declined",						\
 	  "see the peer's diagnosis, and run 'smcss --why' on the peer") \
-	X(PEER_TOO_OLD, 0x5c040003,					\
-	  "the other side speaks only SMC versions that are not in use here", \
-	  "update the other side, or permit the older version here")	\
 	X(PEER_RELEASE, 0x5c040004,					\
 	  "the other side answered with an SMC release that was not offered", \
 	  "update SMC on the other side")				\

@@ -22,7 +22,7 @@
 /* A buffer is this large, but of one element at least, of so many at most. */
 #define BUF_BYTES	(512u << 10)
 /* What a buffer must leave to the rest of a cgroup */
-#define CGROUP_ROOM	(1u << 20)
+#define CGROUP_ROOM	(2u << 20)
 #define BUF_MAX_ELEMS	32u
 /* 64 KiB: the largest element once half of the permitted memory is in use. */
 #define SMC_SIZE_CODE_MODEST	2

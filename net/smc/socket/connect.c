@@ -49,8 +49,9 @@ enum smc_reason smc_eligible(const struct sock *sk)
 
 	if (!READ_ONCE(sn->enable))
 		return SMC_REASON_DISABLED;
-	if (inet_csk(sk)->icsk_ulp_ops)
-		return SMC_REASON_ULP;
+	/* Kernel TLS wants a connection, and what has it never comes here again (ulp.c). */
+	if (smc_assert(!inet_csk(sk)->icsk_ulp_ops))
+		return SMC_REASON_INTERNAL;
 	if (has_keys(sk))
 		return SMC_REASON_SIGNED;
 	if (tcp_sk(sk)->repair)

@@ -68,8 +68,11 @@ static bool filter_excludes_child(const struct sock *child)
 	return smc_filter_excludes(sn, &flow, false);
 }
 
-/* No option in our SYN-ACK: for our own reasons, or because none had come. */
-static enum smc_reason why_tcp(const struct sock *listener, struct sock *child)
+/*
+ * No option in our SYN-ACK: for our own reasons, because none had come, or because a cookie
+ * does not remember whether one had.
+ */
+static enum smc_reason why_tcp(const struct sock *listener, struct sock *child, bool cookie)
 {
 	enum smc_reason reason = smc_eligible(listener);
 
@@ -79,6 +82,8 @@ static enum smc_reason why_tcp(const struct sock *listener, struct sock *child)
 		reason = SMC_REASON_FILTERED;
 	if (!reason && too_short(listener))
 		reason = SMC_REASON_TOO_SHORT;
+	if (!reason && cookie)
+		reason = SMC_REASON_SYN_COOKIE;
 	return reason ?: SMC_REASON_PEER_NO_OPTION;
 }
 
@@ -128,7 +133,7 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 	if (smc_steered(smc_net(sock_net(sk))))
 		smc_autosmc_child(child, sk);
 	if (!tcp_sk(child)->syn_smc)
-		smc_to_tcp(child, why_tcp(sk, child), 0);
+		smc_to_tcp(child, why_tcp(sk, child, !req_unhash && !fastopen), 0);
 	else if (smc_sk(child)->raw_clc)
 		smc_to_tcp(child, SMC_REASON_NONE, 0);
 	else

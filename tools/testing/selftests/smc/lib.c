@@ -249,18 +249,26 @@ const char *addr_kind(const struct addr *a)
 	return out;
 }
 
-int smc_mode(int fd)
+/* As plain TCP has it, where the option is unknown. */
+static struct smc_sock_info_u smc_info(int fd)
 {
-	struct smc_sock_info_u info;
+	struct smc_sock_info_u info = { .mode = MODE_TCP };
 	socklen_t len = sizeof(info);
 
-	memset(&info, 0, sizeof(info));
-	if (getsockopt(fd, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0) {
-		if (errno == ENOPROTOOPT || errno == EOPNOTSUPP)
-			return MODE_TCP;
+	if (getsockopt(fd, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0 &&
+	    errno != ENOPROTOOPT && errno != EOPNOTSUPP)
 		die("SMC_SOCK_INFO: %s", err_name(errno));
-	}
-	return info.mode;
+	return info;
+}
+
+int smc_mode(int fd)
+{
+	return smc_info(fd).mode;
+}
+
+unsigned int smc_reason(int fd)
+{
+	return smc_info(fd).reason;
 }
 
 void check_mode(int fd)

@@ -156,6 +156,7 @@ struct addr name_of(int fd);
 const char *addr_kind(const struct addr *a);	/* without the port */
 
 int smc_mode(int fd);
+unsigned int smc_reason(int fd);	/* SMC_REASON_*, why it is TCP */
 void check_mode(int fd);		/* SMC where it must be, TCP where not */
 
 int listen_on(int backlog);		/* bound to loopback, tells nobody */

@@ -71,6 +71,9 @@ bool pnet_rights(void);
 bool pnet_while_changing(void);
 bool pnet_empty(void);		/* from now on */
 
+/* netlink_reasons.c */
+bool reasons_of_tcp(void);
+
 /* netlink_sysctl.c */
 bool sysctl_ranges(void);
 bool sysctl_namespace(void);

@@ -586,6 +586,7 @@ static const struct {
 	{ "sysctl_autocorking", sysctl_autocorking, NOTHING },
 	{ "trace_formats", trace_formats, TRACING },
 	{ "trace_events", trace_events, TRACING },
+	{ "reasons_of_tcp", reasons_of_tcp, NOTHING },
 	{ "limit_and_sysctl", limit_and_sysctl, NOTHING },
 	{ "congestion", congestion, TEST_BUILD },
 	{ "fuzz", fuzz, NOTHING },

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <linux/smc_reason.h>
 #include <linux/tcp.h>
 #include <stddef.h>
 #include <sys/mount.h>
@@ -363,6 +364,13 @@ static bool set_key(int fd, int len)
 	return false;
 }
 
+static void check_signed(int fd)
+{
+	CHECK(smc_mode(fd) == MODE_TCP);
+	CHECK(smc_reason(fd) == (me.kind.protocol == IPPROTO_TCP ? SMC_REASON_NONE :
+				   SMC_REASON_SIGNED));
+}
+
 static void signed_keys_server(void)
 {
 	int l = make_socket(0), fd;
@@ -373,7 +381,8 @@ static void signed_keys_server(void)
 	listen_at(l, &a);
 	fd = X(accept(l, NULL, NULL));
 	ping_pong(fd);
-	CHECK(!keys || smc_mode(fd) == MODE_TCP);
+	if (keys)
+		check_signed(fd);
 	barrier("signed");
 	if (keys)
 		set_key(l, 0);
@@ -392,7 +401,8 @@ static void signed_keys_client(void)
 	bool keys = set_key(fd, 6);
 
 	R(connect(fd, &a.sa, a.len));
-	CHECK(!keys || smc_mode(fd) == MODE_TCP);
+	if (keys)
+		check_signed(fd);
 	ping_pong(fd);
 	barrier("signed");
 	fd = connect_to(ctl_get(), 0);

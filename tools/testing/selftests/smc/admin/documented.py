@@ -50,6 +50,34 @@ def reasons():
     return "\n".join(wrong)
 
 
+# Reasons that no test can bring about at will.
+UNASSERTED = {
+    "NONE": "no reason",
+    "INTERNAL": "what should not happen",
+    "NO_MEMORY": "smc_fault_test has every allocation fail, and does not look which one did",
+}
+
+
+def asserted():
+    """Every reason is raised by the module, and some test says where it wants it."""
+    raised, wanted = set(), set()
+    for top, found in ((f"{TOP}/net/smc", raised), (f"{TOP}/tools/testing/selftests/smc", wanted),
+                       (f"{TOP}/tools/smcss", wanted)):
+        for directory, _, files in os.walk(top):
+            for name in files:
+                # Those of tools/smcss are of the host, but for what runs in a guest.
+                if (name.endswith((".c", ".h")) and top != f"{TOP}/tools/smcss") or \
+                        name in ("test_guest", "steer_test", "memory_budget.py", "containers"):
+                    found.update(re.findall(r"\b(?:SMC_REASON_)?([A-Z][A-Z_]+[A-Z])\b",
+                                            uapi.read(f"{directory}/{name}")))
+    names = [name for name, *_ in uapi.reasons()]
+    wrong = [f"{name} is never raised" for name in names if name not in raised]
+    wrong += [f"{name} is asserted nowhere" for name in names
+              if name not in wanted and name not in UNASSERTED]
+    return "\n".join(wrong + [f"{name} is asserted after all" for name in UNASSERTED
+                              if name not in names])
+
+
 def names_of(header):
     """Names of commands, attributes and options that a header gives to programs."""
     found = []
@@ -140,4 +168,4 @@ def numbers():
 
 def cases():
     return [(f"{f.__name__} documented" if f is not numbers else "numbers of the system's headers", f)
-            for f in (reasons, netlink, diag, sysctls, manuals, numbers)]
+            for f in (reasons, asserted, netlink, diag, sysctls, manuals, numbers)]

@@ -183,7 +183,7 @@ def look_at_text(facts):
          "smcr -d linkgroup link-show")
     same(say("smcr", "device", "netdev", "eth0"), DEVICE, "smcr device")
     for tool in ("smcr", "smcd"):
-        same(say(tool, "info", mask=without("SEID", "ISM", "Buffer")).replace(
+        same(say(tool, "info", mask=without("SEID", "ISM", "Buffer", "Host Memory")).replace(
             "Handshake Limit: off (0 in progress, TCP beyond 32)", "Handshake Limit: off"),
              INFO.format(**facts), f"{tool} info")
     same(say("smcr", "stats", mask=without("Bufs", "Buffer")), STATS, "smcr stats")
