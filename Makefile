@@ -4,6 +4,15 @@
 
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
+.DEFAULT_GOAL := modules
+
+ifeq ($(shell tools/plain-path --needed && echo yes),yes)
+# A place with spaces in its name, or the like.
+%: FORCE
+	+@tools/plain-path $(MAKE) $@
+Makefile: ;
+.PHONY: FORCE
+else
 top := $(CURDIR)
 
 # ---- which kernels -----------------------------------------------------------
@@ -29,7 +38,6 @@ kdir-of = $(or $(KDIR),/lib/modules/$(1)/build)
 variant := $(if $(TEST),-test)
 out-of = build/$(1)$(variant)
 
-.DEFAULT_GOAL := modules
 .PHONY: help modules sparse tools install uninstall shell demo check check-debug soak bench fuzz \
 	intree clean say-kernels FORCE
 
@@ -132,3 +140,5 @@ fuzz:
 clean:
 	@tools/testing/vm/end-all
 	@rm -rf build
+
+endif
