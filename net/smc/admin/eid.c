@@ -5,8 +5,8 @@
  * nothing configured and nobody else can share it.
  */
 #include <linux/lockdep.h>
-#include <linux/rwlock.h>
 #include <linux/random.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include "../smc.h"
 #include "eid.h"

@@ -198,19 +198,4 @@ int smc_fabric_devices(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 int smc_loopback_init(void);
 void smc_loopback_exit(void);
 
-/* rdma/rdma.c */
-#if IS_ENABLED(CONFIG_INFINIBAND)
-int smc_rdma_init(void);
-void smc_rdma_exit(void);
-#else
-static inline int smc_rdma_init(void)
-{
-	return 0;
-}
-
-static inline void smc_rdma_exit(void)
-{
-}
-#endif
-
 #endif

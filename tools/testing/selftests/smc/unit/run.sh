@@ -4,13 +4,13 @@
 # Run test programs, pass on their TAP, count. A program that dies, or says
 # nothing, is a failure of its own.
 #
-#   run.sh PROGRAM...
+#   run.sh PROGRAM...		RUN names what runs them
 
 passed=0
 failed=0
 for test in "$@"; do
 	echo "# ${test##*/}"
-	out=$("$test" 2>&1)
+	out=$(${RUN:-} "$test" 2>&1)
 	rc=$?
 	printf '%s\n' "$out"
 	ok=$(printf '%s\n' "$out" | grep -c '^ok ')
