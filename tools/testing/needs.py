@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What `tools/testing/check --for` plays for a file: the shortest that can find what a change of
+it breaks. It does not replace `make check`."""
+import re
+
+SUITE = "tools/testing/selftests/smc"
+
+
+def rogue(*parts):
+    return [f"{SUITE}/rdma/rogue_guest", *parts]
+
+
+def suite(parts, *more):
+    return ["/usr/bin/env", f"SMC_TESTS={parts}", *more, f"{SUITE}/run_in_vm.sh"]
+
+
+def cases(variants, *names):
+    names = " ".join(f"-t {name}" for name in names)
+    return suite("sock", f"SMC_SOCK_ARGS=-V {variants} {names}")
+
+
+# What runs on the host, and in a guest with 6.12.
+HOST = {
+    "unit": ["make", "-s", "-C", f"{SUITE}/unit", "check"],
+    "fuzz": ["make", "-s", "-C", f"{SUITE}/fuzz", "smoke"],
+    "tools": ["make", "-s", "-C", "tools/smcss", "check"],
+    "admin": [f"{SUITE}/admin/check_host"],
+    "rig": ["tools/testing/vm/test_rig"],
+}
+GUEST = {
+    "sockets": cases("smc4,afsmc6"),
+    "data": cases("smc4,tcpsrv4,afsmc6", "echo_sizes", "half_close", "close_unread", "urgent",
+                  "reset_wakes", "poll_wakes", "epoll_edge", "outq", "threads_64"),
+    "hostile": suite("hostile stall owner"),
+    "netlink": suite("netlink"),
+    "budget": suite("budget memory"),
+    "module": suite("module"),
+    "steering": [f"{SUITE}/steer_test"],
+    "smcss": ["tools/smcss/test_guest"],
+    "reader": [f"{SUITE}/admin/guest", "reader"],
+    "rogue clc": rogue("clc"),
+    "rogue llc": rogue("llc"),
+    "rogue cdc": rogue("cdc"),
+    "rogue peer": rogue("peer"),
+    "SMC-R": [f"{SUITE}/rdma/sock_guest", "-V", "smc4", "-t", "echo_sizes", "-t", "half_close",
+              "-t", "close_unread", "-t", "urgent", "-t", "poll_wakes", "-t", "reset_wakes"],
+}
+
+# The first line that fits decides.
+NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
+    (r"net/smc/wire/cdc", "unit, fuzz, rogue cdc"),
+    (r"net/smc/wire/llc", "unit, fuzz, rogue llc"),
+    (r"net/smc/wire/", "unit, fuzz, hostile"),
+    (r"net/smc/conn/state", "unit, data"),
+    (r"net/smc/conn/", "data, SMC-R"),
+    (r"net/smc/socket/", "sockets"),
+    (r"net/smc/handshake/", "data, hostile"),
+    (r"net/smc/group/", "budget, SMC-R"),
+    (r"net/smc/fabric/rdma/(cdc|rdma_conn|rtoken)", "rogue cdc, SMC-R"),
+    (r"net/smc/fabric/rdma/(path|next_hop|rdma)", "rogue clc, SMC-R"),
+    (r"net/smc/fabric/rdma/llc", "rogue llc"),
+    (r"net/smc/fabric/rdma/show", "reader"),
+    (r"net/smc/fabric/rdma/", "rogue peer, SMC-R"),
+    (r"net/smc/fabric/", "data, SMC-R"),
+    (r"net/smc/steer/(rules|picture)", "unit, steering"),
+    (r"net/smc/steer/", "steering"),
+    (r"net/smc/admin/", "netlink, reader"),
+    (r"net/smc/(stats|trace)", "netlink"),
+    (r"net/smc/(main|netns)", "module"),
+    (r"net/smc/", "data"),
+    (r"include/uapi/", "admin, tools, reader"),
+    (r"tools/smcss/test_guest", "smcss"),
+    (r"tools/smcss/.*\.[ch8]$|tools/smcss/Makefile", "tools, admin, smcss"),
+    (r"tools/smcss/", "tools"),
+    (r"tools/testing/vm/|tools/testing/check", "rig"),
+    (f"{SUITE}/unit/", "unit"),
+    (f"{SUITE}/fuzz/", "fuzz"),
+    (f"{SUITE}/(sock_|smc_sock|lib|machines)", "sockets"),
+    (f"{SUITE}/(smc_)?netlink", "netlink"),
+    (f"{SUITE}/(smc_)?(hostile|stall|owner)", "hostile"),
+    (f"{SUITE}/memory_budget", "budget"),
+    (f"{SUITE}/module", "module"),
+    (f"{SUITE}/steer_test", "steering"),
+    (f"{SUITE}/admin/(check_host|documented|golden)", "admin"),
+    (f"{SUITE}/admin/", "reader"),
+    (f"{SUITE}/rdma/rogue_cases_(clc|llc|cdc|peer)", "rogue {}"),
+    (f"{SUITE}/rdma/", "SMC-R"),
+    (r"Documentation/|README", "admin"),
+)]
+
+
+def steps_for(paths):
+    """Names of the steps, those on the host first, and the files that need none."""
+    wanted, idle = [], []
+    for path in paths:
+        for pattern, steps in NEEDS:
+            match = pattern.match(path)
+            if match:
+                wanted += [step.format(*match.groups()) for step in steps]
+                break
+        else:
+            idle.append(path)
+    return [step for step in (*HOST, *GUEST) if step in wanted], idle
