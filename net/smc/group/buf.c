@@ -419,27 +419,18 @@ static void *mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp)
 	return p;
 }
 
-/*
- * At the brim it is the program's next page, or TCP's next byte, that calls the OOM killer of the
- * cgroup.  So some room is left to them; trying for it reclaims what can be reclaimed.
- */
-static bool leaves_room(gfp_t gfp)
-{
-	void *p;
-
-	if (smc_charge_margin() >= CGROUP_ROOM)
-		return true;
-	p = __vmalloc(CGROUP_ROOM, gfp);
-	vfree(p);
-	return p;
-}
-
 /* The buffer and its memory, which has been reserved. */
 static struct smc_buf *buf_alloc(const struct smc_pools *pools, unsigned int n, u32 size)
 {
 	gfp_t gfp = SMC_GFP_CHARGED | __GFP_NOWARN;
 	struct smc_buf *buf;
 
+	/*
+	 * At the brim it is the program's next page, or TCP's next byte, that calls the OOM killer
+	 * of the cgroup.  So some room is left to them.
+	 */
+	if (!smc_charge_fits((u64)n * size + CGROUP_ROOM))
+		return NULL;
 	buf = kzalloc(struct_size(buf, elems, n), gfp);
 	if (!buf)
 		return NULL;
@@ -450,9 +441,8 @@ static struct smc_buf *buf_alloc(const struct smc_pools *pools, unsigned int n, 
 	if (pools->ops)
 		gfp |= __GFP_ZERO;
 	buf->mem = mem_alloc(pools->mem, (size_t)n * size, gfp);
-	if (buf->mem && leaves_room(gfp & ~__GFP_ZERO))
+	if (buf->mem)
 		return buf;
-	kvfree(buf->mem);
 	kfree(buf);
 	return NULL;
 }

@@ -43,26 +43,52 @@ static inline struct mem_cgroup *smc_charge_get(const struct sock *sk)
 #endif
 }
 
+#ifdef CONFIG_MEMCG
+/* Bytes of files that reclaim may take from a cgroup, its children left aside. */
+static inline u64 smc_charge_cache(struct mem_cgroup *memcg)
+{
+	unsigned long pages = 0;
+	struct lruvec *lruvec;
+	int node, zone;
+
+	for_each_online_node(node) {
+		lruvec = mem_cgroup_lruvec(memcg, NODE_DATA(node));
+		for (zone = 0; zone < MAX_NR_ZONES; zone++)
+			pages += mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
+				 mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone);
+	}
+	/* Some of it is dirty, or mapped by those that run just now. */
+	return (u64)pages << PAGE_SHIFT >> 1;
+}
+#endif
+
 /**
- * smc_charge_margin() - how much the cgroup that pays just now may still take
+ * smc_charge_fits() - can the cgroup that pays just now take so much?
+ * @bytes: how much
+ *
+ * Only a look: an attempt that fails would have been at the limit for a moment, in which another
+ * thread's page, or TCP's byte, calls the OOM killer.
  *
  * Context: process.
- * Return: bytes, without what could be reclaimed.
+ * Return: whether it can, when it reclaims what it has of files.
  */
-static inline u64 smc_charge_margin(void)
+static inline bool smc_charge_fits(u64 bytes)
 {
-	u64 margin = U64_MAX;
 #ifdef CONFIG_MEMCG
 	struct mem_cgroup *memcg = current->active_memcg;
 	unsigned long used, max;
+	u64 cache = 0;
 
 	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
 		used = page_counter_read(&memcg->memory);
 		max = READ_ONCE(memcg->memory.max);
-		margin = min(margin, (u64)(max > used ? max - used : 0) << PAGE_SHIFT);
+		/* The children's gives way to the parent's limit, too. */
+		cache += smc_charge_cache(memcg);
+		if (((u64)(max > used ? max - used : 0) << PAGE_SHIFT) + cache < bytes)
+			return false;
 	}
 #endif
-	return margin;
+	return true;
 }
 
 static inline void smc_charge_put(struct mem_cgroup *memcg)

@@ -30,3 +30,4 @@ COMPLAINT("Bad page state")
 
 /* A complaint by its looks, said by a kernel in good health. */
 HEALTHY("INFO: NMI handler")
+HEALTHY("kcsan: non-strict mode configured")

@@ -4,8 +4,10 @@
 
 At any limit connections become TCP; nothing hangs, nobody is killed for it, nothing is left."""
 import ctypes
+import glob
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -342,6 +344,93 @@ def at_the_limit():
     assert not SERVER.oom_kills() and not CLIENT.oom_kills()
 
 
+def full_of_files(group):
+    """A container whose memory is full of what it has read, as any is after a while."""
+    group.enter()
+    write(f"{group.path}/memory.max", group.current() + 16 * MIB)
+    left = 64 * MIB
+    for path in glob.glob("/usr/lib/x86_64-linux-gnu/*.so.*"):
+        with open(path, "rb") as f:
+            while left > 0 and (got := len(f.read(65536))):
+                left -= got
+    room = int(read(f"{group.path}/memory.max")) - group.current()
+    listener = listen()
+    pairs = [Pair(listener) for _ in range(4)]
+    return room, [p.mode for p in pairs]
+
+
+@case("files that a cgroup has read give way to SMC")
+def page_cache():
+    settled()
+    try:
+        room, modes = in_child(full_of_files, SERVER)
+    finally:
+        write(f"{SERVER.path}/memory.max", "max")
+    assert room < 2 * MIB, room
+    assert set(modes) == {MODE_SMCD}, modes
+    assert not SERVER.oom_kills()
+
+
+def glutton(group, address, connected):
+    """Sends without end, and takes memory until it is killed for it."""
+    group.enter()
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+    sock.connect(address)
+
+    def send():
+        while True:
+            sock.sendall(bytes(100000))
+
+    threading.Thread(target=send, daemon=True).start()
+    os.write(connected, b"x")
+    write(f"{group.path}/memory.max", group.current() + 16 * MIB)
+    hoard = []
+    while True:
+        hoard.append(bytearray(b"x" * 65536))
+
+
+def read_to_end(sock):
+    """Bytes, and how it ended."""
+    total = 0
+    try:
+        while True:
+            got = len(sock.recv(65536))
+            if not got:
+                return total, "end"
+            total += got
+    except ConnectionResetError:
+        return total, "reset"
+
+
+@case("the OOM killer takes a sender: its peer hears of it, and nothing is left")
+def killed():
+    used, listener = settled(), listen()
+    ours, connected = os.pipe()
+    # vm/judge-log wants to know that what the kernel says of it was asked for.
+    write("/dev/kmsg", "smc-test: somebody will be killed for memory")
+    try:
+        pid = os.fork()
+        if pid == 0:
+            glutton(CLIENT, listener.getsockname(), connected)
+        assert os.read(ours, 1) == b"x"
+        sock = listener.accept()[0]
+        sock.settimeout(60)
+        assert mode(sock) == MODE_SMCD
+        got, how = read_to_end(sock)
+        assert os.waitpid(pid, 0)[1] == signal.SIGKILL
+    finally:
+        write("/dev/kmsg", "smc-test: nobody any more")
+        write(f"{CLIENT.path}/memory.max", "max")
+    assert CLIENT.oom_kills() == 1
+    assert got and how in ("end", "reset"), (got, how)
+    sock.close()
+    pair = Pair(listener)
+    assert pair.mode == MODE_SMCD
+    pair.close()
+    left = settled()
+    assert left <= used + MIB, f"{left} bytes are in use, {used} before"
+
+
 def mount_cgroup():
     global SERVER, CLIENT
     os.makedirs(CGROUP, exist_ok=True)
@@ -358,7 +447,7 @@ def main():
     have_cgroups = mount_cgroup()
     print(f"TAP version 13\n1..{len(CASES)}")
     for number, (what, function) in enumerate(CASES, 1):
-        if not have_cgroups and function in (charged, at_the_limit):
+        if not have_cgroups and function in (charged, at_the_limit, page_cache, killed):
             print(f"ok {number} {what} # SKIP this kernel has no memory cgroups")
             continue
         try:

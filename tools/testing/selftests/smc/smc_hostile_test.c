@@ -551,6 +551,8 @@ static void namespaces(void)
 
 int main(void)
 {
+	long old;
+
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
@@ -558,6 +560,8 @@ int main(void)
 		      forms_plan());
 	klog_open();
 	hostile_open();
+	/* What ends has to end of itself, within WAIT_MS: no timer comes to its rescue. */
+	old = set_timeout_ms(600000);
 	ksft_print_msg("recorded: Proposal of %zu bytes, Accept of %zu, Confirm of %zu\n",
 		       proposal.len, accept_.len, confirm.len);
 	run_changes();
@@ -575,5 +579,6 @@ int main(void)
 	leaving();
 	namespaces();
 	forms();
+	set_timeout_ms(old);
 	ksft_finished();
 }

@@ -202,6 +202,34 @@ static long call_make_client(struct player *p, int slot)
 	return settle(fd, slot);
 }
 
+/*
+ * Two ends of a connection that nobody disturbed while it came about: in the crowd few of them get
+ * through a handshake. Into two slots, where they are everybody's.
+ */
+static long call_make_pair(struct player *p, int slot)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(opt.addr) };
+	int kind = opt.tcp ? IPPROTO_TCP : IPPROTO_SMC, l, c, child = -1;
+	struct timeval second = { .tv_sec = 1 };
+	socklen_t len = sizeof(a);
+
+	l = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, kind);
+	c = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, kind);
+	setsockopt(l, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
+	setsockopt(c, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
+	if (!bind(l, (void *)&a, len) && !listen(l, 1) && !getsockname(l, (void *)&a, &len) &&
+	    !connect(c, (void *)&a, len))
+		child = accept4(l, NULL, NULL, SOCK_CLOEXEC);
+	close(l);
+	if (child < 0) {
+		close(c);
+		return -1;
+	}
+	count_smc(child);
+	settle(c, slot);
+	return settle(child, any_slot(p));
+}
+
 static long call_bind(struct player *p, int fd)
 {
 	struct sockaddr_storage ss;
@@ -444,6 +472,7 @@ static const struct call calls[] = {
 	{ "socket, dup2", 10, call_make },
 	{ "socket, bind, listen, dup2", 8, call_make_listener },
 	{ "socket, connect, dup2", 8, call_make_client },
+	{ "a connection into two slots", 8, call_make_pair },
 	{ "bind", 6, call_bind },
 	{ "listen", 14, call_listen },
 	{ "connect", 10, call_connect },
