@@ -589,12 +589,15 @@ void recv_bytes(int fd, uint64_t pos, size_t len, size_t chunk)
 	free(buf);
 }
 
-/* Over a wire TCP goes on after it said EAGAIN, until the peer's window is closed. */
+/*
+ * TCP goes on after it said EAGAIN, until the peer's window is closed: over a wire, and on a busy
+ * host within it, too.
+ */
 static bool still_moving(int fd)
 {
 	int unacked = 0, unsent = 0;
 
-	if (!me.between || me.var->smc)
+	if (me.var->smc)
 		return false;
 	X(ioctl(fd, SIOCOUTQ, &unacked));
 	X(ioctl(fd, SIOCOUTQNSD, &unsent));
