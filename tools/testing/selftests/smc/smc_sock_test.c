@@ -339,8 +339,17 @@ static bool is_reference(const struct variant *v)
 	return v == &variants[0] || !v[-1].ipv6 != !v->ipv6;
 }
 
-/* Is this variant in the list that was given, if any? */
-static bool named_variant(const struct variant *v)
+static bool about_birth(const struct test_case *tc)
+{
+	for (size_t t = 0; t < sizeof(birth_tables) / sizeof(birth_tables[0]); t++)
+		for (const struct test_case *i = birth_tables[t]; i->name; i++)
+			if (i == tc)
+				return true;
+	return false;
+}
+
+/* Is this variant in the list that was given, if any?  "+name": for the cases above only. */
+static bool named_variant(const struct test_case *tc, const struct variant *v)
 {
 	size_t len = strlen(v->name);
 	const char *at = opt.variant;
@@ -348,7 +357,7 @@ static bool named_variant(const struct variant *v)
 	if (!at)
 		return true;
 	while ((at = strstr(at, v->name))) {
-		if ((at == opt.variant || at[-1] == ',') &&
+		if ((at == opt.variant || at[-1] == ',' || (at[-1] == '+' && about_birth(tc))) &&
 		    (!at[len] || at[len] == ','))
 			return true;
 		at += len;
@@ -357,13 +366,13 @@ static bool named_variant(const struct variant *v)
 }
 
 /* What the others of its IP version are compared with. */
-static bool wanted_reference(const struct variant *v)
+static bool wanted_reference(const struct test_case *tc, const struct variant *v)
 {
 	const struct variant *end = variants + N_VARIANTS;
 	bool ipv6 = v->ipv6;
 
 	for (; v < end && v->ipv6 == ipv6; v++)
-		if (named_variant(v))
+		if (named_variant(tc, v))
 			return true;
 	return false;
 }
@@ -374,15 +383,6 @@ static bool usual_variant(const struct variant *v)
 	return v->smc ? v->client.family != AF_SMC : v->ipv6 == (v->client.protocol != IPPROTO_SMC);
 }
 
-static bool about_birth(const struct test_case *tc)
-{
-	for (size_t t = 0; t < sizeof(birth_tables) / sizeof(birth_tables[0]); t++)
-		for (const struct test_case *i = birth_tables[t]; i->name; i++)
-			if (i == tc)
-				return true;
-	return false;
-}
-
 static bool wanted_variant(const struct test_case *tc, const struct variant *v)
 {
 	if ((tc->flags & F_V4 && v->ipv6) || (tc->flags & F_V6 && !v->ipv6))
@@ -391,12 +391,12 @@ static bool wanted_variant(const struct test_case *tc, const struct variant *v)
 	    (opt.rdma && !opt.between && v->ipv6))
 		return false;
 	if (is_reference(v))
-		return wanted_reference(v);
+		return wanted_reference(tc, v);
 	if (opt.tcp_only || (opt.smc_only && !v->smc))
 		return false;
 	if (!opt.variant)
 		return usual_variant(v) || about_birth(tc);
-	return named_variant(v);
+	return named_variant(tc, v);
 }
 
 static bool fresh_netns(void)
@@ -547,7 +547,8 @@ static void usage(const char *self)
 	       "  -l, --list          name the cases\n"
 	       "  -f, --family 4|6    only this IP version\n"
 	       "  -o, --only tcp|smc  TCP alone, or SMC at both ends alone\n"
-	       "  -V, --variant A,B   only these variants and their references\n"
+	       "  -V, --variant A,B   only these variants and their references; +B: B only for the\n"
+	       "                      cases to which it matters how a socket came about\n"
 	       "  -r, --rdma          over the RDMA devices that tools/testing/vm/rxe_pair made, IPv4\n"
 	       "  -p, --play ROLE     server or client: the cases between two machines, 10.0.0.1 and\n"
 	       "                      10.0.0.2, each with an RDMA device; the client's prints TAP\n"
