@@ -112,6 +112,62 @@ static void test_violations(void)
 	tap_case("a peer that has closed says nothing more");
 }
 
+/* Events that change nothing: repeated, late, or less than what is known. */
+static const struct {
+	enum smc_conn_state state;
+	enum smc_conn_event event;
+} stays[] = {
+	{ S(PEERCLOSEWAIT1), E(DONE) },
+	{ S(PEERCLOSEWAIT2), E(DONE) },
+	{ S(PEERCLOSEWAIT1), E(CLOSE) },
+	{ S(PEERCLOSEWAIT2), E(CLOSE) },
+	{ S(APPCLOSEWAIT2), E(DONE) },
+	{ S(APPCLOSEWAIT1), E(PEER_DONE) },
+	{ S(APPCLOSEWAIT2), E(PEER_DONE) },
+	{ S(APPFINCLOSEWAIT), E(DONE) },
+	{ S(PEERFINCLOSEWAIT), E(DONE) },
+	{ S(PEERFINCLOSEWAIT), E(CLOSE) },
+	{ S(PEERFINCLOSEWAIT), E(PEER_DONE) },
+	{ S(PEERABORTWAIT), E(DONE) },
+	{ S(PEERABORTWAIT), E(CLOSE) },
+	{ S(PEERABORTWAIT), E(ABORT) },
+	{ S(PEERABORTWAIT), E(PEER_DONE) },
+	{ S(PROCESSABORT), E(DONE) },
+	{ S(PROCESSABORT), E(PEER_DONE) },
+	{ S(PROCESSABORT), E(PEER_CLOSE) },
+	{ S(PROCESSABORT), E(PEER_ABORT) },
+};
+
+static void test_stays(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(stays); i++)
+		for (int closed = 0; closed < 2; closed++)
+			CHECK(smc_state_next(stays[i].state, stays[i].event, closed) ==
+			      (int)stays[i].state, "row %zu", i);
+	for (i = 0; i < ARRAY_SIZE(all_states); i++)
+		CHECK(smc_state_next(all_states[i], E(ESTABLISHED), 0) ==
+		      (int)(all_states[i] == S(INIT) ? S(ACTIVE) : all_states[i]),
+		      "established in state %d", all_states[i]);
+	tap_case("events that change nothing");
+}
+
+static void test_aborts(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all_states); i++) {
+		enum smc_conn_state from = all_states[i];
+
+		if (from == S(INIT) || from == S(CLOSED) || from == S(PEERABORTWAIT) ||
+		    from == S(PROCESSABORT))
+			continue;
+		CHECK(smc_state_next(from, E(ABORT), 0) == S(PEERABORTWAIT), "%d", from);
+		CHECK(smc_state_next(from, E(PEER_ABORT), 0) == S(PROCESSABORT), "%d", from);
+	}
+	CHECK(smc_state_next(S(PEERABORTWAIT), E(PEER_CLOSE), 1) == S(CLOSED), "close, not abort");
+	tap_case("either side may abort in every state");
+}
+
 static void test_names(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(all_states); i++)
@@ -127,6 +183,8 @@ int main(void)
 	test_own_events();
 	test_closed_is_final();
 	test_violations();
+	test_stays();
+	test_aborts();
 	test_names();
 	return tap_done();
 }
