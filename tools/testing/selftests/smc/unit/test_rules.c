@@ -45,6 +45,8 @@ static void checks(void)
 	CHECK(with_prefix("fd00::", 8) == SMC_RULE_OK, "fd00::/8");
 	CHECK(with_prefix("fd00::1", 128) == SMC_RULE_OK, "host of IPv6");
 	CHECK(with_prefix("2001:db8:0:0:8000::", 65) == SMC_RULE_OK, "65 bits");
+	r.ends[SMC_LOCAL].first = r.ends[SMC_LOCAL].last = 80;
+	CHECK(smc_rule_check(&r) == SMC_RULE_OK, "one port");
 	tap_case("rules that make sense");
 
 	CHECK(with_prefix("10.0.0.1", 8) == SMC_RULE_HOST_BITS, "10.0.0.1/8");
@@ -52,6 +54,7 @@ static void checks(void)
 	CHECK(with_prefix("fd00::1", 127) == SMC_RULE_HOST_BITS, "fd00::1/127");
 	CHECK(with_prefix("2001:db8:0:0:8000::", 64) == SMC_RULE_HOST_BITS, "64 bits");
 	CHECK(with_prefix("::1", 0) == SMC_RULE_HOST_BITS, "::1/0");
+	CHECK(with_prefix("fd00:1::", 8) == SMC_RULE_HOST_BITS, "fd00:1::/8");
 	CHECK(with_prefix("::", 129) == SMC_RULE_PREFIX, "129 bits");
 	r.ends[SMC_LOCAL].first = 90;
 	r.ends[SMC_LOCAL].last = 80;
@@ -64,6 +67,8 @@ static void checks(void)
 	r = (struct smc_rule)ANY_RULE;
 	r.families = 0;
 	CHECK(smc_rule_check(&r) == SMC_RULE_FAMILY, "none");
+	r.families = 4;
+	CHECK(smc_rule_check(&r) == SMC_RULE_FAMILY, "a third");
 	r = (struct smc_rule)ANY_RULE;
 	set_prefix(&r, SMC_LOCAL, "10.0.0.0", 8);
 	set_prefix(&r, SMC_REMOTE, "fd00::", 8);
@@ -83,6 +88,34 @@ static void checks(void)
 	smc_rule_check(&r);
 	CHECK(r.families == SMC_FAMILY_V6, "IPv6 alone");
 	tap_case("an address says which family a rule is for");
+}
+
+/* Each field of a rule counts, also those of each end. */
+static void equal(void)
+{
+	struct smc_rule a = ANY_RULE, b;
+	int end;
+
+#define DIFFERS(field, value)							\
+	do {									\
+		b = a;								\
+		b.field = value;						\
+		CHECK(!smc_rule_equal(&a, &b), #field);				\
+	} while (0)
+
+	b = a;
+	CHECK(smc_rule_equal(&a, &b), "a copy");
+	DIFFERS(exclude, false);
+	DIFFERS(dirs, SMC_DIR_IN);
+	DIFFERS(families, SMC_FAMILY_V4);
+	for (end = 0; end < SMC_NR_ENDS; end++) {
+		DIFFERS(ends[end].ip.hi, 1);
+		DIFFERS(ends[end].ip.lo, 1);
+		DIFFERS(ends[end].prefix, 1);
+		DIFFERS(ends[end].first, 1);
+		DIFFERS(ends[end].last, 1);
+	}
+	tap_case("when two rules are the same");
 }
 
 static struct smc_flow flow(bool in, const char *local, u16 lport, const char *remote, u16 rport)
@@ -253,6 +286,7 @@ static void against_list(unsigned int n, unsigned int rounds, unsigned int flows
 int main(void)
 {
 	checks();
+	equal();
 	by_hand();
 	against_list(1, 2000, 50);
 	against_list(3, 2000, 50);
