@@ -23,6 +23,10 @@ static void worth(void)
 	CHECK(smc_picture_worth(&both) == 2 * SMC_PICTURE_EVEN, "both");
 	CHECK(smc_picture_worth(&elephant) == SMC_PICTURE_MOST, "the most");
 	CHECK(smc_picture_worth(&(struct smc_sample){ 0, 0, 1000 }) == 0, "time is worth nothing");
+	CHECK(smc_picture_worth(&(struct smc_sample){ 1ull << 54, 0, 0 }) == SMC_PICTURE_MOST,
+	      "messages do not overflow");
+	CHECK(smc_picture_worth(&(struct smc_sample){ 0, 1ull << 32, 0 }) == SMC_PICTURE_MOST,
+	      "nor do bytes");
 	tap_case("what a connection is worth");
 }
 
@@ -64,6 +68,47 @@ static void verdicts(void)
 	tap_case("connections over TCP that would pay bring it back");
 }
 
+/* Connections that are worth exactly this, by their bytes. */
+static void add_worth(struct smc_picture *p, unsigned int worth, unsigned int n)
+{
+	const struct smc_sample s = { 0, worth * (SMC_PICTURE_BYTES / SMC_PICTURE_EVEN), 0 };
+
+	add(p, &s, n, 0);
+}
+
+/* An average of 1984 in a picture that is too short. */
+static void nearly_twice(struct smc_picture *p)
+{
+	smc_picture_init(p);
+	add_worth(p, 0, 16);
+	add_worth(p, SMC_PICTURE_MOST, 2);
+	CHECK(p->verdict == SMC_VERDICT_TOO_SHORT && p->worth == 1984, "worth %u",
+	      (unsigned int)p->worth);
+}
+
+static void limits(void)
+{
+	struct smc_picture p;
+
+	smc_picture_init(&p);
+	add_worth(&p, SMC_PICTURE_EVEN - 1, 16);
+	CHECK(p.verdict == SMC_VERDICT_TOO_SHORT, "just below break-even");
+	smc_picture_init(&p);
+	add_worth(&p, SMC_PICTURE_EVEN, 17);
+	CHECK(p.verdict == SMC_VERDICT_PAYS && p.n == 16 && p.conns == 17, "break-even");
+	add_worth(&p, SMC_PICTURE_EVEN / 2, 200);
+	CHECK(p.verdict == SMC_VERDICT_PAYS && p.worth == SMC_PICTURE_EVEN / 2, "half of it");
+	add_worth(&p, SMC_PICTURE_EVEN / 2 - 1, 1);
+	CHECK(p.verdict == SMC_VERDICT_TOO_SHORT && p.worth == SMC_PICTURE_EVEN / 2 - 1, "less");
+	nearly_twice(&p);
+	add_worth(&p, 1984 + 63 * 16, 1);
+	CHECK(p.verdict == SMC_VERDICT_TOO_SHORT, "just below twice");
+	nearly_twice(&p);
+	add_worth(&p, 1984 + 64 * 16, 1);
+	CHECK(p.verdict == SMC_VERDICT_PAYS && p.worth == 2 * SMC_PICTURE_EVEN, "twice");
+	tap_case("each limit, and one less");
+}
+
 static void doublings(void)
 {
 	struct smc_picture p;
@@ -98,6 +143,7 @@ int main(void)
 {
 	worth();
 	verdicts();
+	limits();
 	doublings();
 	extremes();
 	return tap_done();
