@@ -172,6 +172,7 @@ void clc_out_of_sync(const struct conn *c);
 
 void cdc_fill(struct conn *c, struct smc_cdc_msg *m);
 void cdc_send(struct conn *c, const struct smc_cdc_msg *m);
+void conn_put(struct conn *c, const void *b, size_t len);	/* into the element, untold */
 void conn_write(struct conn *c, const void *b, size_t len);	/* into the element, and tell */
 bool conn_read(struct conn *c, void *b, size_t len);		/* wait for so much */
 bool conn_flags(struct conn *c, uint8_t flags);			/* wait for any of them */
@@ -231,6 +232,7 @@ void cases_cdc(void);
 void cases_link(void);
 void cases_peer(void);
 void cases_time(void);
+void cases_wait(void);
 void cases_stall(void);
 void cases_gone(void);		/* afterwards nothing else can be played */
 

@@ -451,6 +451,36 @@ static void element_after_abort(uint8_t answer)
 		answer & SMC_CDC_ABORT ? "then one of ours" : "then our close");
 }
 
+/*
+ * An element is another connection's once both have closed, and not before.  What was in it, and
+ * where its cursors were, is forgotten.
+ */
+static void element_after_close(enum role role)
+{
+	struct two t = begin(role);
+	struct conn *before, *after;
+	struct smc_cdc_msg m;
+	bool ok = ten_bytes(t.c);
+
+	close(t.c->s.victim);
+	t.c->s.victim = dup(t.c->s.raw);
+	ok = ok && conn_flags(t.c, SMC_CDC_CLOSED);
+	before = conn_more(t.other, AT_UP, NULL);
+	ok = ok && (before->peer_addr != t.c->peer_addr || BAD("the element is reused too early"));
+	cdc_fill(t.c, &m);
+	m.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED;
+	cdc_send(t.c, &m);
+	ok = ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other) && conn_echo(before);
+	after = conn_more(t.other, AT_UP, NULL);
+	ok = ok && (after->peer_addr == t.c->peer_addr || BAD("the element is not reused")) &&
+	     (after->peer.alert_token != t.c->peer.alert_token || BAD("with the same token")) &&
+	     ten_bytes(after) && conn_echo(before);
+	conn_end(after);
+	conn_end(before);
+	end(t);
+	verdict(ok, "cdc, %s: the element after both have closed", role_name[role]);
+}
+
 static void flood(void)
 {
 	struct two t = begin(CLIENT);
@@ -516,6 +546,8 @@ void cases_cdc(void)
 	TRY(closed_token(), "");
 	TRY(element_after_abort(SMC_CDC_ABORT), "");
 	TRY(element_after_abort(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED), "");
+	for (enum role r = CLIENT; r <= SERVER; r++)
+		TRY(element_after_close(r), "");
 	TRY(flood(), "");
 	TRY(bad_write("with an unknown RKey", 0, 0xff00, 8), "");
 	TRY(bad_write("with RKey 0 ^ 1", 0, 1, 8), "");

@@ -95,10 +95,10 @@ static struct conn *with_new_rmb(struct conn *first, struct smc_llc_msg *m)
 	return c;
 }
 
-enum answer { YES, NO, NO_RETRY, OTHER_KEY, TWICE };
+enum answer { YES, CROSSED, NO, NO_RETRY, OTHER_KEY, TWICE };
 
 static const char * const answer_name[] = {
-	"answered", "refused", "refused for now", "answered for another RKey", "answered twice",
+	"answered", "answered after one of ours", "refused", "refused for now", "answered for another RKey", "answered twice",
 };
 
 static bool up(struct conn *c)
@@ -124,6 +124,19 @@ static bool asked_again(struct conn *first)
 	return ok;
 }
 
+/* Ours is under way when the victim's comes: it is answered all the same (RFC 7609, A.3.5). */
+static bool cross(struct link *l)
+{
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_CONFIRM_RKEY,
+		.confirm_rkey = { .rkey = 0x12345678, .addr = 0x1000000 },
+	};
+
+	llc_put(l, &m);
+	return llc_expect(l, SMC_LLC_CONFIRM_RKEY, true, &m) &&
+	       ((!m.negative && m.confirm_rkey.rkey == 0x12345678) || BAD("a refusal"));
+}
+
 static void confirm_rkey(enum role role, enum answer answer)
 {
 	struct conn *first = conn_begin(role, V21, AT_UP, NULL), *c;
@@ -133,6 +146,7 @@ static void confirm_rkey(enum role role, enum answer answer)
 
 	c = with_new_rmb(first, &m);
 	rkey = m.confirm_rkey.rkey;
+	ok = answer != CROSSED || cross(first->l);
 	m.negative = answer == NO || answer == NO_RETRY;
 	m.confirm_rkey.retry = answer == NO_RETRY;
 	m.confirm_rkey.rkey ^= answer == OTHER_KEY;
@@ -141,7 +155,8 @@ static void confirm_rkey(enum role role, enum answer answer)
 		llc_put(first->l, &m);
 	switch (answer) {
 	case YES:
-		ok = up(c) && conn_echo(first);
+	case CROSSED:
+		ok = ok && up(c) && conn_echo(first);
 		break;
 	case NO:
 		ok = judge(c->s, GOT_DECLINE, false, NULL) && conn_echo(first) &&

@@ -51,8 +51,10 @@ void cdc_send(struct conn *c, const struct smc_cdc_msg *m)
 	link_send(c->l, b, sizeof(b));
 }
 
-static void put_data(struct conn *c, const uint8_t *b, size_t len)
+void conn_put(struct conn *c, const void *from, size_t len)
 {
+	const uint8_t *b = from;
+
 	while (len) {
 		uint32_t pos = c->prod & (c->peer_size - 1);
 		size_t n = len < c->peer_size - pos ? len : c->peer_size - pos;
@@ -70,7 +72,7 @@ void conn_write(struct conn *c, const void *b, size_t len)
 {
 	struct smc_cdc_msg m;
 
-	put_data(c, b, len);
+	conn_put(c, b, len);
 	cdc_fill(c, &m);
 	cdc_send(c, &m);
 }
