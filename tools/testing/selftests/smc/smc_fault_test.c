@@ -4,6 +4,11 @@
  * call succeeds (/proc/thread-self/fail-nth), for every call in the life of a
  * connection; then at random in everything the test and the workers do. What
  * may come of it is an errno or a fallback; a connection afterwards is SMC.
+ *
+ *   smc_fault_test [--rdma]
+ *
+ * --rdma: over SMC-R, between the two devices of vm/rxe_pair. There the random failures are those
+ * of allocations that the module makes, or has made for it, in whatever context.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -51,6 +56,14 @@ static void knob(const char *name, const char *value)
 	}
 }
 
+static void knob_address(const char *name, unsigned long address)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%#lx", address);
+	knob(name, text);
+}
+
 /*
  * TCP that has no memory for its FIN never sends one: the socket stays in LAST_ACK or FIN_WAIT1,
  * with nobody's file and without a timer, and a module under it in memory.  It is nothing that
@@ -59,7 +72,7 @@ static void knob(const char *name, const char *value)
 static bool spare(const char *function)
 {
 	unsigned long start = 0, end = -1UL, addr;
-	char name[128], text[32];
+	char name[128];
 	FILE *f = fopen("/proc/kallsyms", "r");
 
 	if (!f)
@@ -74,11 +87,31 @@ static bool spare(const char *function)
 	fclose(f);
 	if (!start)
 		return false;
-	snprintf(text, sizeof(text), "%#lx", start);
-	knob("reject-start", text);
-	snprintf(text, sizeof(text), "%#lx", end);
-	knob("reject-end", text);
+	knob_address("reject-start", start);
+	knob_address("reject-end", end);
 	return true;
+}
+
+/* From now on only allocations with a function of the module in their stack fail. */
+static bool only_ours(void)
+{
+	unsigned long start = -1UL, end = 0, addr;
+	char line[256], type;
+	FILE *f = fopen("/proc/kallsyms", "r");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		/* Not its variables: those of each processor have small addresses. */
+		if (!strstr(line, "\t[smc]") || sscanf(line, "%lx %c", &addr, &type) != 2 ||
+		    (type != 't' && type != 'T'))
+			continue;
+		start = addr < start ? addr : start;
+		end = addr > end ? addr : end;
+	}
+	if (f)
+		fclose(f);
+	knob_address("require-start", start);
+	knob_address("require-end", end);
+	return end > start;
 }
 
 static void result(bool ok, const char *name)
@@ -124,6 +157,8 @@ static bool disarm(void)
 /* ---- the calls ---- */
 
 static int l, port;			/* a listener that nothing disturbs */
+static in_addr_t host = INADDR_LOOPBACK;
+static bool rdma;
 
 struct state {
 	int c, s;
@@ -152,7 +187,7 @@ static bool connected(struct state *st)
 {
 	st->c = new_socket();
 	st->a = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port),
-				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+				      .sin_addr.s_addr = htonl(host) };
 	if (st->c < 0 || connect(st->c, (void *)&st->a, sizeof(st->a)) < 0)
 		return false;
 	st->s = tame(accept4(l, NULL, NULL, SOCK_CLOEXEC));
@@ -274,7 +309,7 @@ static bool prepare(struct state *st, enum before before)
 {
 	st->c = st->s = -1;
 	st->a = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port),
-				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+				      .sin_addr.s_addr = htonl(host) };
 	switch (before) {
 	case NOTHING:
 		return true;
@@ -319,7 +354,7 @@ static bool healthy(void)
 	if (!ok)
 		snprintf(why, sizeof(why), "afterwards a connection fails: %s", strerror(errno));
 	if (ok && (getsockopt(st.c, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0 ||
-		   info.mode == MODE_TCP)) {
+		   info.mode != (rdma ? MODE_SMCR : MODE_SMCD))) {
 		snprintf(why, sizeof(why), "afterwards a connection falls back");
 		ok = false;
 	}
@@ -439,15 +474,20 @@ static int left(const char *what)
 
 static bool at_random(const char *probability, int rounds)
 {
-	int status, n;
+	int status = -1, n;
 	pid_t pid;
 
 	knob("probability", probability);
 	knob("interval", "1");
 	knob("times", STR(MANY));
-	knob("task-filter", "Y");
+	/* What is made in softirq is nobody's. */
+	knob("task-filter", rdma ? "N" : "Y");
 	afflict_workers("1");
 	pid = fork();
+	if (pid < 0) {
+		knob("probability", "0");
+		give_up("fork");
+	}
 	if (!pid) {
 		alarm(300);
 		/* what a failed allocation has lost shall not be waited for */
@@ -475,7 +515,7 @@ static bool at_random(const char *probability, int rounds)
 	return healthy();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const int n_calls = sizeof(calls) / sizeof(calls[0]);
 
@@ -492,11 +532,18 @@ int main(void)
 	knob("min-order", "0");
 	if (!spare("tcp_send_fin"))
 		ksft_exit_fail_msg("cannot find tcp_send_fin in /proc/kallsyms\n");
+	rdma = argc > 1 && !strcmp(argv[1], "--rdma");
+	if (rdma) {
+		host = 0x0a010002;
+		raw_hosts(0x0a010001, host);
+	}
 	l = tame(victim_listen(&port));
 	result(healthy(), "a connection before anything fails");
 	for (int i = 0; i < n_calls; i++)
 		result(fail_each(i), calls[i].name);
 	result(n_failed >= n_calls, "enough allocations failed");
+	if (rdma && !only_ours())
+		ksft_exit_fail_msg("cannot find the module in /proc/kallsyms\n");
 	result(at_random("1", 100), "one allocation of a hundred fails");
 	result(at_random("10", 25), "one allocation of ten fails");
 	ksft_finished();
