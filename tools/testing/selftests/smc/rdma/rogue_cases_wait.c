@@ -22,12 +22,12 @@ static long now(void)
 	return ts.tv_sec * 1000l + ts.tv_nsec / 1000000;
 }
 
-/* Jiffies are coarse, and the machine may be busy with other guests. */
+/* Jiffies are coarse, and the machine may be busy with other guests; defaults are far off. */
 static bool took(const char *what, long since, long ms)
 {
 	long time = now() - since;
 
-	return (time >= ms - 20 && time <= 2 * ms + 1000) ||
+	return (time >= ms - 20 && time <= 2 * ms + 5000) ||
 	       BAD("%s after %ld ms, not %ld", what, time, ms);
 }
 
