@@ -128,10 +128,15 @@ static void lgr_end_work(struct work_struct *work)
 	mutex_unlock(&lgr->life);
 	/* From here on links and memory are this work's alone. */
 	for (i = 0; i < SMC_LGR_LINKS; i++)
-		smc_link_destroy(&lgr->links[i]);
-	/* Nothing comes from the peer any more, nothing goes to it. */
+		smc_link_drain(&lgr->links[i]);
+	/*
+	 * Nothing comes from the peer any more, nothing goes to it.  What the device still does
+	 * with the queue pair is nothing that an application should wait for.
+	 */
 	end_conns(lgr);
 	wake_waiters(lgr);
+	for (i = 0; i < SMC_LGR_LINKS; i++)
+		smc_link_destroy(&lgr->links[i]);
 	if (lgr->rmbs)
 		smc_pools_close(lgr->rmbs);
 	if (lgr->txbufs)

@@ -374,12 +374,12 @@ void smc_link_stop(struct smc_link *link)
 }
 
 /**
- * smc_link_destroy() - nothing is sent or received any more
+ * smc_link_drain() - nothing is sent or received any more
  * @link: the link, stopped; nobody makes or uses it any more
  *
- * Context: process, waits for the device.
+ * Context: process, waits until all that was posted has been flushed.
  */
-void smc_link_destroy(struct smc_link *link)
+void smc_link_drain(struct smc_link *link)
 {
 	if (!link->lgr)
 		return;
@@ -390,9 +390,23 @@ void smc_link_destroy(struct smc_link *link)
 	if (link->qp) {
 		ib_drain_qp(link->qp);
 		smc_msg_retire_all(link);
-		ib_destroy_qp(link->qp);
-		link->qp = NULL;
 	}
+}
+
+/**
+ * smc_link_destroy() - give up the queues
+ * @link: the link, drained
+ *
+ * Context: process, waits for the device, which may take its time: soft-RoCE waits for every
+ * packet that its netdev still has, for ever if that is down.
+ */
+void smc_link_destroy(struct smc_link *link)
+{
+	if (!link->lgr)
+		return;
+	if (link->qp)
+		ib_destroy_qp(link->qp);
+	link->qp = NULL;
 	cancel_work_sync(&link->event_work);
 	if (link->cq) {
 		irq_work_sync(&link->cq_irq);

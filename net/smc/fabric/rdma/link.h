@@ -211,6 +211,7 @@ int smc_link_create(struct smc_link *link, struct smc_lgr *lgr, u8 number);
 int smc_link_next_hop(struct smc_link *link);
 int smc_link_connect(struct smc_link *link);
 void smc_link_stop(struct smc_link *link);
+void smc_link_drain(struct smc_link *link);
 void smc_link_destroy(struct smc_link *link);
 void smc_link_release(struct smc_link *link);
 void smc_link_down(struct smc_link *link, u32 reason);
