@@ -14,7 +14,7 @@ import time
 
 import netlink
 import tools
-from machine import EID, run
+from machine import EID, UPPER, run
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../programs")
 import between  # noqa: E402
@@ -65,6 +65,15 @@ def sysctls(server=None, client=None, both=None, kernel=None):
         finally:
             for name, value in before.items():
                 machine.sysctl(f"net.smc.{name}", value)
+    return around
+
+
+def both_of(inner, outer):
+    """One preparation within another."""
+    @contextlib.contextmanager
+    def around(machine):
+        with outer(machine), inner(machine):
+            yield
     return around
 
 
@@ -127,6 +136,100 @@ def pnet(tunnel, **networks):
                 machine.untunnel()
             machine.fresh()
     return around
+
+
+def upper(kind, virtual=False):
+    """The connections go through a device above eth0, which is that of rxe0."""
+    @contextlib.contextmanager
+    def around(machine):
+        machine.upper(kind, virtual)
+        machine.fresh()
+        try:
+            yield
+        finally:
+            machine.no_upper()
+            machine.fresh()
+    return around
+
+
+class Disturbance:
+    """What happens to one machine, or to both, in the middle of a case, and how it is undone: at
+    smc_xfer's look(), or when the case is over, should it not have come so far."""
+
+    def __init__(self, do, undo, server=True, client=True):
+        self.do, self.undo, self.roles = do, undo, {True: server, False: client}
+        self.done = False
+
+    @contextlib.contextmanager
+    def around(self, machine):
+        try:
+            yield
+        finally:
+            if self.done:
+                self.look(machine, "restore")
+
+    def look(self, machine, where):
+        if self.roles[machine.is_server]:
+            self.done = where == "disturb"
+            (self.do if self.done else self.undo)(machine)
+        return []
+
+
+def device_gone(machine):
+    machine.no_rdma()
+
+
+def device_back(machine):
+    machine.rdma("eth0")
+    machine.port_is_up()
+
+
+def address_gone(machine):
+    run(f"ip addr del {machine.address()}/24 dev eth0")
+
+
+def address_back(machine):
+    run(f"ip addr add {machine.address()}/24 dev eth0")
+    machine.port_is_up()
+
+
+def eth0_down(machine):
+    run("ip link set eth0 down")
+
+
+def eth0_up(machine):
+    """Its IPv6 addresses have gone."""
+    run(f"ip link set eth0 up; ip -6 addr add {machine.address(v6=True)}/64 dev eth0 nodad")
+    machine.port_is_up()
+
+
+def bad_wire(machine):
+    """Not too bad: after a loss soft-RoCE needs a second to go on, or does not."""
+    run("modprobe sch_netem; "
+        "tc qdisc add dev eth0 root netem delay 1ms reorder 1% loss 0.3% duplicate 1%")
+
+
+def good_wire(machine):
+    run("tc qdisc del dev eth0 root")
+
+
+def disturbed(name, do, undo, role="disturbed", **args):
+    """A peer that does not hear of it, and has nothing to send, finds out by TEST LINK."""
+    d = Disturbance(do, undo, **{k: args.pop(k) for k in ("server", "client") if k in args})
+    return Case(name, role, around=both_of(d.around, sysctls(both={"smcr_testlink_time": 2})),
+                look=d.look, timeout=60, quick=False, **args)
+
+
+@contextlib.contextmanager
+def few_messages(machine):
+    """What rxe0 sends is data or acknowledgments, and few words about the window: by far not one
+    for each byte read."""
+    before = machine.counters().get("sent_pkts", 0)
+    yield
+    sent = machine.counters().get("sent_pkts", 0) - before
+    print(f"# {sent} packets", flush=True)
+    if not 0 < sent < 300:
+        raise RuntimeError(f"{sent} packets")
 
 
 def has_pnetid(machine, where):
@@ -509,6 +612,22 @@ CASES = [
          look=indirect),
     Case("tools", program=tools.tools, expect="any", around=sysctls(both={"rmem": 65536,
                                                                           "wmem": 65536})),
+    # Both sides need a new RMB for each connection, at the same time.
+    Case("rkeys_cross", "at_once", count=24, threads=8, look=show_link, quick=False,
+         around=sysctls(both={"rmem": 524288, "wmem": 16384})),
+    Case("by_bytes", bytes=50000, quick=False,
+         around=both_of(few_messages, sysctls(both={"rmem": 16384, "wmem": 16384}))),
+    # Below all of these is rxe0, which uses the connection's own address. It takes what arrives
+    # for eth0 and its VLANs, and drops what is for others: the link is not confirmed.
+    *(Case(kind, "transfer", bytes=MIB, around=upper(kind), quick=False, look=show_link,
+           expect="smcr" if kind == "vlan" else "tcp") for kind in UPPER),
+    Case("macvlan_virtual", "transfer", bytes=MIB, around=upper("macvlan", True), quick=False,
+         look=show_link),
+    disturbed("device_gone_server", device_gone, device_back, client=False),
+    disturbed("device_gone_client", device_gone, device_back, server=False),
+    disturbed("gid_gone", address_gone, address_back, client=False),
+    disturbed("eth0_down", eth0_down, eth0_up, server=False),
+    disturbed("lossy", bad_wire, good_wire, role="lossy", count=4, bytes=20000),
     Case("unload", program=unload, expect="any"),
     Case("ping_pong", count=1000, size=1, quick=False),
     Case("stream", count=400, size=65536, quick=False),

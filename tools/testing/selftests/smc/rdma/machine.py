@@ -18,6 +18,14 @@ ROUTED_V4 = {1: "10.0.0.1", 2: "10.9.0.2"}
 # Through a tunnel, below which no module looks for a device.
 TUNNEL_V4 = {1: "10.7.0.1", 2: "10.7.0.2"}
 ROUTED_V6 = {1: "fd00::1", 2: "fd09::2"}
+# On a device above eth0, by what that is.
+UPPER_V4 = {1: "10.5.0.1", 2: "10.5.0.2"}
+UPPER = {
+    "vlan": "ip link add link eth0 name up0 type vlan id 5",
+    "bridge": "ip link add up0 type bridge; ip link set eth0 master up0",
+    "macvlan": "ip link add link eth0 name up0 type macvlan mode bridge",
+    "ipvlan": "ip link add link eth0 name up0 type ipvlan mode l2",
+}
 
 
 def run(command, check=True):
@@ -66,7 +74,7 @@ class Machine:
         self.index, self.modules, self.mtu = index, modules, mtu
         self.module = modules[index - 1]
         self.is_server = index == 1
-        self.routed = self.tunnelled = self.device_failed = self.met = False
+        self.routed = self.tunnelled = self.above = self.device_failed = self.met = False
         self.log = Log()
         self.load()
         run(f"ip -6 addr add {V6[index]}/64 dev eth0 nodad")
@@ -112,6 +120,17 @@ class Machine:
     def no_rdma(name="rxe0"):
         run(f"rdma link delete {name}")
 
+    def port_is_up(self, seconds=10):
+        """Waits until rxe0 is active, with a GID for the address of eth0."""
+        wanted = "0000:0000:0000:0000:0000:ffff:0a00:%04x" % self.index
+        until = time.monotonic() + seconds
+        while "ACTIVE" not in run("cat /sys/class/infiniband/rxe0/ports/1/state") or \
+                wanted not in run("cat /sys/class/infiniband/rxe0/ports/1/gids/* 2> /dev/null",
+                                  check=False):
+            if time.monotonic() > until:
+                raise RuntimeError("rxe0 does not come back")
+            time.sleep(0.1)
+
     def fresh(self):
         """No link group of before is left: their device goes, and comes back."""
         self.no_rdma()
@@ -123,6 +142,8 @@ class Machine:
         index = 3 - self.index if peer else self.index
         if self.tunnelled:
             return TUNNEL_V4[index]
+        if self.above:
+            return UPPER_V4[index]
         if self.routed:
             return (ROUTED_V6 if v6 else ROUTED_V4)[index]
         return (V6 if v6 else V4)[index]
@@ -166,6 +187,18 @@ class Machine:
     def untunnel(self):
         run("ip link del tun0")
         self.tunnelled = False
+
+    def upper(self, kind, virtual=False):
+        """A device above eth0, and an address of its own, or one that no RDMA device has."""
+        own, other = UPPER_V4[self.index], UPPER_V4[3 - self.index]
+        run(f"{UPPER[kind]}; ip link set up0 up; " + (
+            f"ip addr add {own}/32 dev lo; ip route add {other} dev up0 src {own}" if virtual else
+            f"ip addr add {own}/24 dev up0"))
+        self.above = True
+
+    def no_upper(self):
+        run(f"ip link del up0; ip addr del {UPPER_V4[self.index]}/32 dev lo 2> /dev/null || true")
+        self.above = False
 
     def unroute(self):
         self.no_rdma()

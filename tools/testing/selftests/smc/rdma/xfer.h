@@ -49,7 +49,7 @@ struct test_case {
 };
 
 extern const struct test_case data_cases[], urgent_cases[], many_cases[], end_cases[],
-	bench_cases[], duplex_cases[];
+	bench_cases[], duplex_cases[], disturb_cases[];
 
 /* ---- what went wrong, and what is worth telling ---- */
 
@@ -74,6 +74,7 @@ void note_sockets(void);
 void meet(const char *where);		/* returns when both are there */
 void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void hear(char *line, size_t len);
+bool heard(const char *wanted);		/* whether the next line is this one */
 void tell_number(uint64_t number);
 uint64_t hear_number(void);
 void look(const char *where);		/* lets the driver look at the machine */
@@ -83,6 +84,7 @@ void look(const char *where);		/* lets the driver look at the machine */
 int make_socket(void);
 int listen_on(int backlog);		/* tells the client the port */
 void hear_port(void);			/* what listen_on() told */
+socklen_t peer_address(struct sockaddr_storage *ss);	/* with the port heard last */
 int connect_out(void);			/* to the port heard last */
 int accept_one(int lfd);
 int open_pair(void);			/* one connection, mode checked */

@@ -227,6 +227,29 @@ static void transfer_poll(void)
 	finish(&tx, &rx, start);
 }
 
+/* ---- a reader that takes a byte at a time ---- */
+
+/* The client has more to send than all rings hold, and the server is in no hurry. */
+static void by_bytes(void)
+{
+	uint64_t pos = 0;
+	int fd = open_pair();
+	char c;
+
+	meet("start");
+	if (!opt.server) {
+		send_stream(fd, 1, 0, opt.bytes, 65536);
+	} else {
+		for (; pos < (uint64_t)opt.bytes; pos++) {
+			recv_all(fd, &c, 1);
+			verify(&c, 1, 1, pos);
+		}
+	}
+	meet("read");
+	close(fd);
+	meet("end");
+}
+
 /* ---- sizes around the element's ---- */
 
 static const int per_cent[] = { 12, 25, 45, 50, 55, 75, 85, 90, 95, 100, 105, 150, 200 };
@@ -305,6 +328,7 @@ const struct test_case data_cases[] = {
 	BOTH("transfer", transfer, "bytes each way at once, messages of 1 B to 4 MiB, SHA-256"),
 	BOTH("one_way", one_way, "one direction after the other"),
 	BOTH("transfer_poll", transfer_poll, "the same, non-blocking"),
+	BOTH("by_bytes", by_bytes, "what the client sends is read byte by byte"),
 	BOTH("sweep", sweep, "throughput at message and recv sizes around the element's"),
 	{ 0 }
 };

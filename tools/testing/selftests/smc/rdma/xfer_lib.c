@@ -123,6 +123,14 @@ void meet(const char *where)
 		die("the peer's role is \"%s\", this one at \"%s\"", line, where);
 }
 
+bool heard(const char *wanted)
+{
+	char line[256];
+
+	hear(line, sizeof(line));
+	return !strcmp(line, wanted);
+}
+
 void tell_number(uint64_t number)
 {
 	tell("%llu", (unsigned long long)number);
@@ -221,10 +229,15 @@ void hear_port(void)
 		die("\"%s\" instead of a port", line);
 }
 
+socklen_t peer_address(struct sockaddr_storage *ss)
+{
+	return address(opt.peer, port, ss);
+}
+
 int connect_out(void)
 {
 	struct sockaddr_storage ss;
-	socklen_t len = address(opt.peer, port, &ss);
+	socklen_t len = peer_address(&ss);
 	int fd = make_socket();
 
 	X(connect(fd, (void *)&ss, len));

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Cases: what carries a connection goes away, or loses packets.  Every byte arrives, or both
+ * sides are told in bounded time that it does not; never a wrong byte, or an end too early.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "xfer.h"
+
+#define BOUND		30		/* seconds within which a side learns of the end */
+#define FLOWING		300000		/* bytes after which a transfer is in full swing */
+#define CHUNK		20000
+
+/* One direction, as this role sees it.  @most: bytes to send, 0 until it is enough. */
+struct flow {
+	pthread_t thread;
+	int fd, err;
+	uint64_t seed, bytes, most;
+	bool over;
+};
+
+static atomic_bool enough;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
+
+static void bound(int fd)
+{
+	struct timeval tv = { .tv_sec = BOUND };
+
+	X(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)));
+	X(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)));
+}
+
+/* What the end of a connection may be called. */
+static int broken(const char *call, int err)
+{
+	if (err != ECONNRESET && err != EPIPE && err != ETIMEDOUT && err != ECONNABORTED)
+		die("%s says %s", call, err == EAGAIN ? "nothing, and does not end" : err_name(err));
+	return err;
+}
+
+static void *send_flow(void *arg)
+{
+	struct flow *f = arg;
+	char buf[CHUNK];
+
+	while (!atomic_load(&enough) && (!f->most || f->bytes < f->most)) {
+		ssize_t n;
+
+		fill(buf, sizeof(buf), f->seed, f->bytes);
+		n = send(f->fd, buf, sizeof(buf), MSG_NOSIGNAL);
+		if (n < 0) {
+			f->err = broken("send", errno);
+			return NULL;
+		}
+		f->bytes += n;
+	}
+	if (shutdown(f->fd, SHUT_WR) && errno != ENOTCONN)
+		die("shutdown");
+	return NULL;
+}
+
+static void *recv_flow(void *arg)
+{
+	struct flow *f = arg;
+	char buf[CHUNK];
+	ssize_t n;
+
+	while ((n = recv(f->fd, buf, sizeof(buf), 0)) > 0) {
+		verify(buf, n, f->seed, f->bytes);
+		pthread_mutex_lock(&lock);
+		f->bytes += n;
+		pthread_cond_signal(&moved);
+		pthread_mutex_unlock(&lock);
+	}
+	if (n < 0)
+		f->err = broken("recv", errno);
+	pthread_mutex_lock(&lock);
+	f->over = true;
+	pthread_cond_signal(&moved);
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+static void start_flows(int fd, struct flow *tx, struct flow *rx, uint64_t bytes)
+{
+	*tx = (struct flow) { .fd = fd, .seed = 2 * opt.seed + opt.server, .most = bytes };
+	*rx = (struct flow) { .fd = fd, .seed = 2 * opt.seed + !opt.server };
+	atomic_store(&enough, false);
+	bound(fd);
+	X(-pthread_create(&tx->thread, NULL, send_flow, tx));
+	X(-pthread_create(&rx->thread, NULL, recv_flow, rx));
+}
+
+/* Whether all of it came.  What did not come was lost with an error, not with an end. */
+static bool end_flows(struct flow *tx, struct flow *rx)
+{
+	uint64_t sent;
+
+	X(-pthread_join(tx->thread, NULL));
+	X(-pthread_join(rx->thread, NULL));
+	close(tx->fd);
+	tell_number(tx->bytes);
+	sent = hear_number();
+	/* As with TCP, only one of the calls that are under way is told of a reset. */
+	if (rx->bytes > sent || (!rx->err && !tx->err && rx->bytes != sent))
+		die("%llu bytes came before the end of the stream instead of %llu",
+		    (unsigned long long)rx->bytes, (unsigned long long)sent);
+	return rx->bytes == sent && !rx->err && !tx->err;
+}
+
+/* The driver does something to a machine in the middle of a transfer, and undoes it later. */
+static void disturbed(void)
+{
+	struct flow tx, rx;
+	uint64_t start;
+	bool whole;
+
+	start_flows(open_pair(), &tx, &rx, 0);
+	pthread_mutex_lock(&lock);
+	while (rx.bytes < FLOWING && !rx.over)
+		pthread_cond_wait(&moved, &lock);
+	pthread_mutex_unlock(&lock);
+	meet("flowing");
+	look("disturb");
+	start = now_ns();
+	meet("disturbed");
+	atomic_store(&enough, true);
+	whole = end_flows(&tx, &rx);
+	note("%s after %.2f s: sent %llu, send %s; received %llu, recv %s",
+	     whole ? "whole" : "ended", (now_ns() - start) / 1e9, (unsigned long long)tx.bytes,
+	     tx.err ? err_name(tx.err) : "in order", (unsigned long long)rx.bytes,
+	     rx.err ? err_name(rx.err) : "in order");
+	meet("over");
+	look("restore");
+	meet("restored");
+	close(open_pair());
+	meet("end");
+}
+
+/* ---- packets get lost ---- */
+
+static int try_connect(void)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = peer_address(&ss);
+	int fd = make_socket();
+
+	bound(fd);
+	if (!connect(fd, (void *)&ss, len)) {
+		tell("connected");
+		return fd;
+	}
+	note("connect: %s", err_name(broken("connect", errno)));
+	close(fd);
+	tell("refused");
+	return -1;
+}
+
+static int try_accept(int lfd)
+{
+	struct pollfd pfd = { .fd = lfd, .events = POLLIN };
+	char line[64];
+
+	hear(line, sizeof(line));
+	/* A child that was reset is not there; the client will hear of it. */
+	if (strcmp(line, "connected") || !X(poll(&pfd, 1, 2000)))
+		return -1;
+	return accept_one(lfd);
+}
+
+/* opt.count connections, one after the other, with opt.bytes each way. */
+static void lossy(void)
+{
+	int lfd = -1, fd, done = 0, smcr = 0;
+	struct flow tx, rx;
+
+	look("disturb");
+	meet("disturbed");
+	if (opt.server)
+		lfd = listen_on(16);
+	else
+		hear_port();
+	for (int i = 0; i < opt.count; i++) {
+		fd = opt.server ? try_accept(lfd) : try_connect();
+		/* One side may have a connection that the other one has not. */
+		tell(fd >= 0 ? "here" : "gone");
+		if (!heard("here") && fd >= 0) {
+			close(fd);
+			fd = -1;
+		}
+		if (fd < 0)
+			continue;
+		opt.seed++;
+		smcr += element_size(fd) > 0;
+		start_flows(fd, &tx, &rx, opt.bytes);
+		done += end_flows(&tx, &rx);
+	}
+	note("%d of %ld connections carried everything, %d were SMC-R", done, opt.count, smcr);
+	meet("over");
+	look("restore");
+	meet("restored");
+	close(lfd);
+	close(open_pair());
+	meet("end");
+}
+
+const struct test_case disturb_cases[] = {
+	{ "disturbed", disturbed, disturbed, "something goes away in the middle of a transfer" },
+	{ "lossy", lossy, lossy, "connections while packets get lost" },
+	{ 0 }
+};
