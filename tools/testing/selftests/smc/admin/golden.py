@@ -192,7 +192,7 @@ def usage(t):
                  ("smc_pnet", "-a", "NET1"), ("smc_pnet", "-a", "NET_1", "-I", "lo"),
                  ("smc_pnet", "-a", "NET1", "-D", "rxe0", "-P", "3"),
                  ("smc_pnet", "-a", "NET1", "-I", "lo", "-P", "1"),
-                 ("smc_chk",), ("smc_chk", "-t", "0", "host"), ("smc_chk", "-p", "http", "host"),
+                 ("smc_chk",), ("smc_chk", "-t", "0", "host"), ("smc_chk", "-p", "80", "host"),
                  ("smcat",), ("smcat", "-n", "10/8", "1"), ("smcat", "-b", "0", "1")):
         t.run(*argv)
 
