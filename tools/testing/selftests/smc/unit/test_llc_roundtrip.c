@@ -393,6 +393,8 @@ static void unused(void)
 
 static void names(void)
 {
+	CHECK(!strcmp(smc_llc_type_name(SMC_LLC_CONFIRM_LINK), "CONFIRM LINK"),
+	      "name");
 	CHECK(!strcmp(smc_llc_type_name(SMC_LLC_DELETE_RKEY), "DELETE RKEY"),
 	      "name");
 	CHECK(!strcmp(smc_llc_type_name(0), "unknown"), "0");
