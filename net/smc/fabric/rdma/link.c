@@ -199,8 +199,8 @@ void smc_link_init(struct smc_link *link)
  * The group has set path, peer_gid and peer_mac.
  *
  * Context: process, may sleep.
- * Return: 0 or a negative errno; smc_link_destroy() and smc_link_release() in any
- * case.
+ * Return: 0 or a negative errno; smc_link_drain(), smc_link_destroy() and
+ * smc_link_release() in any case.
  */
 int smc_link_create(struct smc_link *link, struct smc_lgr *lgr, u8 number)
 {

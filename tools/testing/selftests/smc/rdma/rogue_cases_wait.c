@@ -154,13 +154,12 @@ static void handshakes(void)
 
 static void times(void)
 {
-	long old = set_sysctl("smcr_testlink_time", 0), since;
-	struct conn *never = conn_begin(CLIENT, V21, AT_UP, NULL), *c;
+	long old = set_sysctl("smcr_testlink_time", 2), since;
+	struct conn *c = conn_begin(SERVER, V21, AT_UP, NULL), *never;
 
-	set_sysctl("smcr_testlink_time", 2);
-	c = conn_begin(SERVER, V21, AT_UP, NULL);
 	since = tested(c, 2000);
-	set_sysctl("smcr_testlink_time", old);
+	set_sysctl("smcr_testlink_time", 0);
+	never = conn_begin(CLIENT, V21, AT_UP, NULL);
 	/* Its link may have been tested as well. */
 	bystander_turn();
 	handshakes();
@@ -169,6 +168,7 @@ static void times(void)
 	ends_untold(c, since);
 	idle(CLIENT, 1, 1000, "an idle server ends its link group after net.smc.lgr_idle_time");
 	never_tested(never);
+	set_sysctl("smcr_testlink_time", old);
 	conn_end(never);
 	conn_end(c);
 	for (unsigned int i = 0; i < n_told; i++) {
