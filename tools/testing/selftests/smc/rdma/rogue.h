@@ -115,7 +115,10 @@ bool link_flush(struct link *l, int ms);
  * @prod:	what we have written
  * @cons:	what we have consumed
  * @peer_prod:	what the victim has written
- * @peer_flags:	all flags the victim has ever set
+ * @peer_cons:	what the victim has said that it has consumed
+ * @peer_urg:	where the victim has said that its urgent data end
+ * @peer_flags:	all flags of the connection the victim has ever set
+ * @peer_prod_flags: the same of the producer's
  */
 struct conn {
 	struct scene s;
@@ -125,8 +128,8 @@ struct conn {
 	struct smc_clc_accept peer;
 	uint64_t peer_addr;
 	uint32_t peer_size;
-	uint64_t prod, cons, peer_prod;
-	uint8_t peer_flags;
+	uint64_t prod, cons, peer_prod, peer_cons, peer_urg;
+	uint8_t peer_flags, peer_prod_flags;
 	uint16_t seqno;
 };
 
@@ -176,6 +179,9 @@ void conn_put(struct conn *c, const void *b, size_t len);	/* into the element, u
 void conn_write(struct conn *c, const void *b, size_t len);	/* into the element, and tell */
 bool conn_read(struct conn *c, void *b, size_t len);		/* wait for so much */
 bool conn_flags(struct conn *c, uint8_t flags);			/* wait for any of them */
+bool conn_prod_flags(struct conn *c, uint8_t flags);
+/* Wait until the victim says that it has read so much since the connection began. */
+bool conn_consumed(struct conn *c, uint64_t count);
 bool conn_echo(struct conn *c);		/* a byte to the victim, and one back */
 
 /* ---- rogue_llc.c ---- */

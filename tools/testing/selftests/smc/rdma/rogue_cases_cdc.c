@@ -228,32 +228,133 @@ static void run_change(size_t i, enum role role)
 	verdict(ok, "cdc, %s: %s", role_name[role], changes[i].what);
 }
 
+static bool victim_drains(struct conn *c, size_t left)
+{
+	char buf[4096];
+
+	while (left) {
+		size_t want = left < sizeof(buf) ? left : sizeof(buf);
+		ssize_t n = 0;
+
+		if (wait_mask(c->s.victim, POLLIN, WAIT_MS))
+			n = recv(c->s.victim, buf, want, MSG_DONTWAIT);
+		if (n <= 0)
+			return BAD("%zu bytes of the window are missing", left);
+		left -= n;
+	}
+	return true;
+}
+
 /* The whole window at once is no violation: nothing was unread. */
 static void full_window(void)
 {
 	struct two t = begin(CLIENT);
 	bool ok = ten_bytes(t.c);
 	struct smc_cdc_msg m;
-	char buf[4096];
-	size_t left;
 
-	left = t.c->peer_size;
 	cdc_fill(t.c, &m);
 	prod_full(t.c, &m);
 	cdc_send(t.c, &m);
-	while (ok && left) {
-		ssize_t n = -1;
-
-		if (wait_mask(t.c->s.victim, POLLIN, WAIT_MS))
-			n = recv(t.c->s.victim, buf, sizeof(buf), MSG_DONTWAIT);
-		if (n < 0 && errno == EAGAIN)
-			continue;
-		ok = n > 0 || BAD("%zu bytes of the window are missing", left);
-		left -= ok ? n : 0;
-	}
-	ok = ok && conn_echo(t.c) && conn_echo(t.other);
+	ok = ok && victim_drains(t.c, t.c->peer_size) && conn_echo(t.c) && conn_echo(t.other);
 	end(t);
 	verdict(ok, "cdc: a full window, written in one");
+}
+
+/* What is unread takes its part of the window. */
+static void unread_window(void)
+{
+	struct two t = begin(SERVER);
+	bool ok = ten_bytes(t.c);
+	struct smc_cdc_msg m;
+
+	conn_write(t.c, "unread", 6);
+	ok = ok && link_flush(t.c->l, WAIT_MS);
+	cdc_fill(t.c, &m);
+	m.prod = smc_cursor_to_wire(t.c->prod + t.c->peer_size - 5, t.c->peer_size);
+	cdc_send(t.c, &m);
+	ok = ok && conn_flags(t.c, SMC_CDC_ABORT) && victim_reads(t.c->s, "unread") &&
+	     victim_is_told(t.c->s, true) && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: a producer cursor one beyond what unread bytes leave of the window");
+}
+
+/* Five bytes read are not worth a message, unless the peer asks. */
+static void update_requested(void)
+{
+	struct two t = begin(CLIENT);
+	bool ok = ten_bytes(t.c);
+	struct smc_cdc_msg m;
+
+	conn_write(t.c, "quiet", 5);
+	ok = ok && victim_reads(t.c->s, "quiet");
+	cdc_fill(t.c, &m);
+	m.prod_flags = SMC_CDC_UPDATE_REQ;
+	cdc_send(t.c, &m);
+	ok = ok && conn_consumed(t.c, t.c->prod) && conn_echo(t.c) && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: an update that is requested comes");
+}
+
+/* With less than half of its window left a peer is told of each tenth, blocked or not. */
+static void window_grows(void)
+{
+	struct two t = begin(CLIENT);
+	size_t size = t.c->peer_size, len = size / 4 * 3;
+	bool ok = ten_bytes(t.c);
+	uint8_t *b = calloc(1, len);
+
+	if (!b)
+		give_up("no memory");
+	conn_write(t.c, b, len);
+	ok = ok && victim_drains(t.c, size / 10 + 1) &&
+	     conn_consumed(t.c, t.c->prod - len + size / 10) &&
+	     victim_drains(t.c, len - size / 10 - 1) && conn_echo(t.c) && conn_echo(t.other);
+	free(b);
+	end(t);
+	verdict(ok, "cdc: an update comes when the window is small");
+}
+
+static void says_blocked(void)
+{
+	static char buf[ELEM_SIZE];
+	struct two t = begin(SERVER);
+	bool ok = ten_bytes(t.c);
+	ssize_t n;
+
+	ok = ok && (!(t.c->peer_prod_flags & SMC_CDC_WRITE_BLOCKED) ||
+		    BAD("blocked after ten bytes"));
+	n = send(t.c->s.victim, buf, sizeof(buf), MSG_DONTWAIT | MSG_NOSIGNAL);
+	ok = ok && (n > 0 || BAD("the victim cannot send")) &&
+	     conn_prod_flags(t.c, SMC_CDC_WRITE_BLOCKED) && conn_read(t.c, buf, n) &&
+	     conn_echo(t.c) && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: without room the victim says that it is blocked");
+}
+
+/* What is sent while the link is full goes out in one, but not beyond an urgent byte. */
+static void urgent_first(void)
+{
+	struct two t = begin(SERVER);
+	bool ok = ten_bytes(t.c);
+	uint64_t at = t.c->peer_prod;
+	struct smc_cdc_msg m;
+	char b[200] = "";
+
+	link_shut(t.c->l);
+	for (unsigned int i = 0; ok && i < sizeof(b); i++)
+		ok = send(t.other->s.victim, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+	ok = ok && send(t.c->s.victim, "abc", 3, MSG_OOB | MSG_NOSIGNAL) == 3 &&
+	     send(t.c->s.victim, "behind", 6, MSG_NOSIGNAL) == 6;
+	link_reopen(t.c->l);
+	ok = ok && conn_prod_flags(t.c, SMC_CDC_URG_PRESENT) &&
+	     (t.c->peer_urg == at + 3 || BAD("the urgent data end elsewhere")) &&
+	     conn_read(t.c, b, 3);
+	cdc_fill(t.c, &m);
+	cdc_send(t.c, &m);
+	ok = ok && conn_read(t.c, b, 6) && (!memcmp(b, "behind", 6) || BAD("other data")) &&
+	     conn_read(t.other, b, sizeof(b)) && conn_echo(t.c) && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: data behind an urgent byte wait until it is read");
 }
 
 static void seqno_wraps(void)
@@ -533,6 +634,11 @@ void cases_cdc(void)
 		for (enum role r = CLIENT; r <= SERVER; r++)
 			TRY(run_change(i, r), changes[i].what);
 	TRY(full_window(), "");
+	TRY(unread_window(), "");
+	TRY(update_requested(), "");
+	TRY(window_grows(), "");
+	TRY(says_blocked(), "");
+	TRY(urgent_first(), "");
 	TRY(seqno_wraps(), "");
 	TRY(prod_flags(), "");
 	for (unsigned int flags = 0x20; flags < 0x100; flags += 0x20) {

@@ -31,7 +31,12 @@ void cdc_take(struct link *l, const struct msg *m)
 	if (smc_cursor_advance(&c->peer_prod, ELEM_SIZE, &cdc.prod,
 			       ELEM_SIZE - (c->peer_prod - c->cons)))
 		give_up("the victim's producer cursor is beyond our window");
+	/* What we write is often not what we say: its word on that is as good as any. */
+	smc_cursor_advance(&c->peer_cons, c->peer_size, &cdc.cons, UINT64_MAX);
+	if (cdc.prod_flags & SMC_CDC_URG_PRESENT)
+		c->peer_urg = c->peer_prod;
 	c->peer_flags |= cdc.conn_flags;
+	c->peer_prod_flags |= cdc.prod_flags;
 }
 
 void cdc_fill(struct conn *c, struct smc_cdc_msg *m)
@@ -121,6 +126,26 @@ bool conn_read(struct conn *c, void *b, size_t len)
 bool conn_flags(struct conn *c, uint8_t flags)
 {
 	return wait_for(c, has_flags, flags);
+}
+
+static bool has_prod_flags(struct conn *c, uint64_t what)
+{
+	return c->peer_prod_flags & what;
+}
+
+bool conn_prod_flags(struct conn *c, uint8_t flags)
+{
+	return wait_for(c, has_prod_flags, flags);
+}
+
+static bool has_consumed(struct conn *c, uint64_t what)
+{
+	return c->peer_cons >= what;
+}
+
+bool conn_consumed(struct conn *c, uint64_t count)
+{
+	return wait_for(c, has_consumed, count);
 }
 
 bool conn_echo(struct conn *c)
