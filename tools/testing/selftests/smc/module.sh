@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Loads and unloads the module 50 times under connections: while a socket is
+# Loads and unloads the module 50 times (SMC_MODULE_ROUNDS) under connections: while a socket is
 # open rmmod says that the module is in use, and works when none is - with
 # TIME_WAIT, un-accepted children and dying namespaces behind it.
 #

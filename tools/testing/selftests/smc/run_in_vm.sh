@@ -14,7 +14,7 @@ bin=${SMC_SELFTEST_BIN:-$SMC_ROOT/build/selftests/smc}
 here=$SMC_ROOT/tools/testing/selftests/smc
 parts=${SMC_TESTS:-sock stall owner hostile netlink budget module fault memory}
 failed=0
-rounds=50
+rounds=20
 timeout=30
 if [ -n "$SMC_DEBUG_KERNEL" ]; then
 	timeout=180 rounds=5

@@ -7,7 +7,7 @@ connections of their own; EIDs and PNET entries. Each counts what it did, and mu
 of it. Meanwhile each dump is asked for again and again, of netlink and of sock_diag, and every
 answer is read against the header. Then all of it stops, and nothing is left.
 
-SMC_CHURN_SECONDS says how long (60; 10 on a debug kernel).
+SMC_CHURN_SECONDS says how long (20; 10 on a debug kernel).
 """
 import errno
 import os
@@ -23,7 +23,7 @@ import reader
 from host import Wrong, same
 
 DEBUG = bool(os.environ.get("SMC_DEBUG_KERNEL"))
-SECONDS = float(os.environ.get("SMC_CHURN_SECONDS", 10 if DEBUG else 60))
+SECONDS = float(os.environ.get("SMC_CHURN_SECONDS", 10 if DEBUG else 20))
 HERE = os.path.dirname(os.path.abspath(__file__))
 # What each of them does at least before it ends, or there would be nothing to be seen.
 LEAST = {"shared": 20, "rdma": 3, "namespaces": 2, "tables": 20}
