@@ -14,6 +14,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -425,6 +426,23 @@ def watching(process):
     raise Wrong("smcat does not listen")
 
 
+class Ends:
+    """Hears as smcat does which TCP sockets end: the kernel says so some time afterwards."""
+
+    def __init__(self):
+        self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4)	# NETLINK_SOCK_DIAG
+        self.sock.settimeout(host.SHORT)
+        self.sock.setsockopt(270, 1, 1)		# SKNLGRP_INET_TCP_DESTROY
+        self.ports = set()
+
+    def wait(self, *ports):
+        while not self.ports.issuperset(ports):
+            message = self.sock.recv(65536)
+            while len(message) > 24:		# each a header, then struct inet_diag_msg
+                self.ports.add(int.from_bytes(message[20:22], "big"))
+                message = message[(int.from_bytes(message[:4], sys.byteorder) + 3) & ~3:]
+
+
 @scenario()
 def smcat(t):
     """A TCP connection that moved 100 000 bytes, and one that did not."""
@@ -433,11 +451,13 @@ def smcat(t):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             try:
                 watching(process)
+                ends = Ends()
                 for port, size in ((7600, 100000), (7610, 100)):
                     with host.connection(port, "tcp", "tcp") as (one, other):
                         one.sendall(size * b"z")
                         while size:
                             size -= len(other.recv(size))
+                ends.wait(7600, 7601, 7610, 7611)
                 process.send_signal(signal.SIGINT)
                 stdout, stderr = process.communicate(timeout=host.SHORT)
             finally:
