@@ -305,6 +305,11 @@ static void illegal(void)
 		.add_link = { .mtu = 1, .n_rtokens = 1 });
 	ILLEGAL("reason", .type = SMC_LLC_ADD_LINK, .reply = true,
 		.negative = true, .add_link.reason = 16);
+	ILLEGAL("refused mtu 16", .type = SMC_LLC_ADD_LINK, .reply = true,
+		.negative = true, .add_link.mtu = 16);
+	ILLEGAL("reason of Request Add Link", .type = SMC_LLC_REQ_ADD_LINK,
+		.v2 = true, .reply = true, .negative = true,
+		.req_add_link.reason = 16);
 	ILLEGAL("no GID", .type = SMC_LLC_REQ_ADD_LINK, .v2 = true);
 	ILLEGAL("9 GIDs", .type = SMC_LLC_REQ_ADD_LINK, .v2 = true,
 		.req_add_link.n_gids = 9);
