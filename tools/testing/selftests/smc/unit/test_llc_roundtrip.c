@@ -393,6 +393,13 @@ static void unused(void)
 	m = dirty(SMC_LLC_DELETE_RKEY, true, true);
 	CHECK(smc_llc_encode(&m, buf, 44) == 44 && zero_from(buf, 5),
 	      "Delete RKey");
+	m = dirty(SMC_LLC_DELETE_RKEY, true, true);
+	m.negative = true;
+	m.delete_rkey.n_failed = 7;
+	m.delete_rkey.rkeys = rkeys;
+	memset(rkeys, 0xff, sizeof(rkeys));
+	CHECK(smc_llc_encode(&m, buf, 44) == 44 && buf[35] == 0xff &&
+	      zero_from(buf, 36), "Delete RKey, seven failed");
 	tap_case("unused fields do not leak");
 }
 
