@@ -432,15 +432,20 @@ class Ends:
     def __init__(self):
         self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4)	# NETLINK_SOCK_DIAG
         self.sock.settimeout(host.SHORT)
+        self.sock.bind((0, 0))
         self.sock.setsockopt(270, 1, 1)		# SKNLGRP_INET_TCP_DESTROY
         self.ports = set()
 
     def wait(self, *ports):
-        while not self.ports.issuperset(ports):
-            message = self.sock.recv(65536)
-            while len(message) > 24:		# each a header, then struct inet_diag_msg
-                self.ports.add(int.from_bytes(message[20:22], "big"))
-                message = message[(int.from_bytes(message[:4], sys.byteorder) + 3) & ~3:]
+        """The last call: nobody else is to find this socket in the group."""
+        with self.sock:
+            while not self.ports.issuperset(ports):
+                self.hear(self.sock.recv(65536))
+
+    def hear(self, message):
+        while len(message) > 24:	# each a header, then struct inet_diag_msg
+            self.ports.add(int.from_bytes(message[22:24], "big"))	# the peer's
+            message = message[(int.from_bytes(message[:4], sys.byteorder) + 3) & ~3:]
 
 
 @scenario()
