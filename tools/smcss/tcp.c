@@ -232,6 +232,15 @@ static void read_events(struct nl_sock *sk, struct tcp_watch *watch)
 	} while (ret >= 0 || ret == -NLE_NOMEM);
 }
 
+/* The kernel tells of an end from a work item, some time after it; but not without end itself. */
+static void read_late_events(struct nl_sock *sk, struct tcp_watch *watch)
+{
+	struct pollfd fd = { nl_socket_get_fd(sk), POLLIN, 0 };
+
+	for (int i = 0; i < 10 && poll(&fd, 1, 100) > 0; i++)
+		read_events(sk, watch);
+}
+
 static double now(void)
 {
 	struct timespec time;
@@ -263,7 +272,7 @@ int tcp_watch_run(struct tcp_watch *watch, double seconds)
 		watch->ports.count = 0;
 		status = dump(watch, false);
 	}
-	read_events(sk, watch);		/* what ended during the dump had its last counters then */
+	read_late_events(sk, watch);	/* what ended during the dump had its last counters then */
 	nl_socket_free(sk);
 	return status;
 }
