@@ -170,7 +170,6 @@ void smc_hs_event(struct sock *sk)
 static void hs_timer(struct timer_list *t)
 {
 	struct smc_handshake *hs = from_timer(hs, t, timer);
-
 	bool late = !time_before(jiffies, hs->patience);
 
 	if (late)

@@ -2,7 +2,6 @@
 /* smc_netlink_test: what keeps a socket on TCP, each with its reason (F12 of the audit). */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "netlink.h"
+#include "put_file.h"
 
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC		256
@@ -24,11 +24,7 @@
 
 static bool set_sysctl(const char *path, const char *value)
 {
-	int fd = open(path, O_WRONLY);
-	bool ok = fd >= 0 && write(fd, value, strlen(value)) > 0;
-
-	close(fd);
-	return ok || BAD("%s: %s", path, strerror(errno));
+	return put_file(path, value) || BAD("%s: %s", path, strerror(errno));
 }
 
 static int smc_client(void)

@@ -24,8 +24,9 @@
 #include <unistd.h>
 
 #include "kselftest.h"
-#include "klog.h"
+#include "klog_result.h"
 #include "lib.h"
+#include "put_file.h"
 #include "raw.h"
 
 #define DEBUGFS		"/sys/kernel/debug/"
@@ -34,16 +35,6 @@
 #define STR(x)		STR2(x)
 
 static char why[300];
-
-static bool put_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
 
 static void knob(const char *name, const char *value)
 {
@@ -116,18 +107,10 @@ static bool only_ours(void)
 
 static void result(bool ok, const char *name)
 {
-	char bug[512];
-	int n = klog_check(bug, sizeof(bug));
-
-	if (n) {
-		ksft_print_msg("kernel log: %d bad lines, first: %s\n", n, bug);
-		ok = false;
-	}
 	if (!ok && why[0])
 		ksft_print_msg("%s\n", why);
 	why[0] = 0;
-	ksft_test_result(ok, "%s\n", name);
-	fflush(stdout);
+	klog_result(ok, name);
 }
 
 /* ---- fail the n-th allocation of this thread ---- */

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "kselftest.h"
-#include "klog.h"
+#include "klog_result.h"
 #include "lib.h"
 #include "raw.h"
 
@@ -48,19 +48,6 @@ struct owner {
 };
 
 static struct owner senders[OWNERS], setters[OWNERS];
-
-static void result(bool ok, const char *name)
-{
-	char bug[512];
-	int n = klog_check(bug, sizeof(bug));
-
-	if (n) {
-		ksft_print_msg("kernel log: %d bad lines, first: %s\n", n, bug);
-		ok = false;
-	}
-	ksft_test_result(ok, "%s\n", name);
-	fflush(stdout);
-}
 
 /* ---- memory that does not come ---- */
 
@@ -348,15 +335,15 @@ int main(void)
 
 	/* Its cork ends after those of the others. */
 	ok = send(c, "x", 1, MSG_MORE | MSG_NOSIGNAL) == 1 && arrives(s, "x");
-	result(ok, "a cork is let go beside owners that stall");
+	klog_result(ok, "a cork is let go beside owners that stall");
 	ok = answered(l, port, &proposal) && served(l, port);
-	result(ok, "handshakes are run beside them");
-	result(ends(dump), "a dump shows them all, and ends");
+	klog_result(ok, "handshakes are run beside them");
+	klog_result(ends(dump), "a dump shows them all, and ends");
 	ok = namespace_goes() && namespace_goes();
-	result(ok, "namespaces end beside them");
+	klog_result(ok, "namespaces end beside them");
 	trap_open();
-	result(all_go_on(), "they go on where they were");
-	result(served(l, port), "and all is as before");
+	klog_result(all_go_on(), "they go on where they were");
+	klog_result(served(l, port), "and all is as before");
 	set_timeout_ms(old);
 	ksft_finished();
 }

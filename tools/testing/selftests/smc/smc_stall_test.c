@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "kselftest.h"
-#include "klog.h"
+#include "klog_result.h"
 #include "lib.h"
 #include "raw.h"
 
@@ -53,19 +53,6 @@ static bool still_undecided(const int *fds)
 			return false;
 	}
 	return true;
-}
-
-static void result(bool ok, const char *name)
-{
-	char bug[512];
-	int n = klog_check(bug, sizeof(bug));
-
-	if (n) {
-		ksft_print_msg("kernel log: %d bad lines, first: %s\n", n, bug);
-		ok = false;
-	}
-	ksft_test_result(ok, "%s\n", name);
-	fflush(stdout);
 }
 
 /* Both ends of a connection, which has to be SMC. */
@@ -228,8 +215,8 @@ static void listener_gone(int l, int port)
 	record_proposal(&proposal);
 	for (int i = 0; i < ROUNDS; i++)
 		ok = listener_goes(&proposal, i & 1) && ok;
-	result(ok, "a listener that is closed takes along its children, in every stage");
-	result(served(l, port), "and harms nobody else");
+	klog_result(ok, "a listener that is closed takes along its children, in every stage");
+	klog_result(served(l, port), "and harms nobody else");
 }
 
 int main(void)
@@ -255,12 +242,12 @@ int main(void)
 		raw[i] = raw_connect(port);
 	for (int i = 0; i < STALLED; i++)
 		victim[i] = accept_in_time(l);
-	result(still_undecided(victim), "100 silent clients are accepted and undecided");
+	klog_result(still_undecided(victim), "100 silent clients are accepted and undecided");
 	ok = true;
 	for (int i = 0; i < 5; i++)
 		ok = ok && served(l, port);
-	result(ok, "others are served beside 100 silent clients");
-	result(still_undecided(victim), "the 100 clients are still undecided");
+	klog_result(ok, "others are served beside 100 silent clients");
+	klog_result(still_undecided(victim), "the 100 clients are still undecided");
 	close_all(raw, victim);
 
 	/* Servers that never answer the Proposal. */
@@ -271,13 +258,13 @@ int main(void)
 		raw[i] = accept_in_time(rl);
 		ok = ok && get_message(raw[i], &m, WAIT_MS) == GOT_PROPOSAL;
 	}
-	result(ok && still_undecided(victim), "100 clients wait for silent servers");
+	klog_result(ok && still_undecided(victim), "100 clients wait for silent servers");
 	ok = true;
 	for (int i = 0; i < 5; i++)
 		ok = ok && served(l, port);
-	result(ok && still_undecided(victim), "others are served beside 100 silent servers");
+	klog_result(ok && still_undecided(victim), "others are served beside 100 silent servers");
 	close_all(raw, victim);
-	result(served(l, port), "closing them in the middle harms nobody");
+	klog_result(served(l, port), "closing them in the middle harms nobody");
 
 	listener_gone(l, port);
 
@@ -287,7 +274,7 @@ int main(void)
 		raw[i] = raw_connect(port);
 	for (int i = 0; i < STALLED; i++)
 		victim[i] = accept_in_time(l);
-	result(all_end(raw, victim), "silent clients are reset after the timeout");
+	klog_result(all_end(raw, victim), "silent clients are reset after the timeout");
 	close_all(raw, victim);
 	for (int i = 0; i < STALLED; i++)
 		victim[i] = victim_connect(rport);
@@ -296,7 +283,7 @@ int main(void)
 		if (get_message(raw[i], &m, WAIT_MS) != GOT_PROPOSAL)
 			ksft_print_msg("client %d sent no Proposal\n", i);
 	}
-	result(all_end(raw, victim), "silent servers are reset after the timeout");
+	klog_result(all_end(raw, victim), "silent servers are reset after the timeout");
 	close_all(raw, victim);
 	set_timeout_ms(old);
 	ksft_finished();

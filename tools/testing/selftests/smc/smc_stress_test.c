@@ -39,6 +39,7 @@
 #include <unistd.h>
 
 #include "kselftest.h"
+#include "put_file.h"
 #include "stall.h"
 #include "stress.h"
 
@@ -50,16 +51,6 @@ struct options opt = {
 };
 struct board *board;
 struct shared shared;
-
-static bool put_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
 
 static void nap(long us)
 {

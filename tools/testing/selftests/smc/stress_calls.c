@@ -173,15 +173,24 @@ static long call_make(struct player *p, int slot)
 	return fd < 0 ? -1 : settle(fd, slot);
 }
 
+/* One, and an address for it to bind or connect to. */
+static int new_socket_and_addr(struct player *p, struct sockaddr_storage *ss, socklen_t *len)
+{
+	int fd = new_socket(p);
+
+	if (fd >= 0)
+		random_addr(p, fd, ss, len);
+	return fd;
+}
+
 static long call_make_listener(struct player *p, int slot)
 {
 	struct sockaddr_storage ss;
-	int fd = new_socket(p);
 	socklen_t len;
+	int fd = new_socket_and_addr(p, &ss, &len);
 
 	if (fd < 0)
 		return -1;
-	random_addr(p, fd, &ss, &len);
 	((struct sockaddr_in *)&ss)->sin_port = htons(FIRST_PORT + below(p, PORTS));
 	wildcard_sometimes(p, &ss);
 	if (!bind(fd, (void *)&ss, len))
@@ -192,12 +201,11 @@ static long call_make_listener(struct player *p, int slot)
 static long call_make_client(struct player *p, int slot)
 {
 	struct sockaddr_storage ss;
-	int fd = new_socket(p);
 	socklen_t len;
+	int fd = new_socket_and_addr(p, &ss, &len);
 
 	if (fd < 0)
 		return -1;
-	random_addr(p, fd, &ss, &len);
 	connect(fd, (void *)&ss, len);
 	return settle(fd, slot);
 }

@@ -18,10 +18,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 import host
 from host import TOOLS, Wrong
+import waiting
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCENARIOS = []
@@ -414,17 +414,6 @@ def run_program(t):
     t.run("smc_run", "/bin/busybox", "true")
 
 
-def watching(process):
-    """It has looked what is there before, and waits for ends: in poll(), for the first time."""
-    until = time.monotonic() + host.SHORT
-    while time.monotonic() < until and process.poll() is None:
-        with open(f"/proc/{process.pid}/syscall", encoding="ascii") as file:
-            if file.read().split()[0] in ("7", "271"):
-                return
-        time.sleep(0.05)
-    raise Wrong("smcat does not listen")
-
-
 class Ends:
     """Hears as smcat does which TCP sockets end: the kernel says so some time afterwards."""
 
@@ -454,7 +443,8 @@ def smcat(t):
         with subprocess.Popen([f"{TOOLS}/smcat", *options, "-n", "10.1.0.0/24", "3600"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             try:
-                watching(process)
+                if not waiting.in_poll(process, host.SHORT):
+                    raise Wrong("smcat does not listen")
                 ends = Ends()
                 for port, size in ((7600, 100000), (7610, 100)):
                     with host.connection(port, "tcp", "tcp") as (one, other):

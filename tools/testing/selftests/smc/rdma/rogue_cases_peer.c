@@ -152,17 +152,25 @@ static bool one_too_many(in_addr_t from)
 	return ok;
 }
 
+/* What one peer has used up is there for another one. */
+static bool another_gets_in(struct conn *a)
+{
+	struct conn *c = forged(a, OTHER);
+	bool ok = own_group(c, a);
+
+	conn_end(c);
+	return ok;
+}
+
 /* Each of these begins with the bystander's group. */
 static void too_many_begun(void)
 {
 	long old = set_sysctl("smcr_max_lgrs_per_peer", 8);
 	struct conn *a = conn_begin(CLIENT, V21, AT_CLC, NULL);
-	struct conn *b = conn_begin(CLIENT, V21, AT_CLC, NULL), *c;
+	struct conn *b = conn_begin(CLIENT, V21, AT_CLC, NULL);
 	bool ok = one_too_many(ROGUE);
 
-	c = forged(a, OTHER);
-	ok = ok && own_group(c, a);
-	conn_end(c);
+	ok = ok && another_gets_in(a);
 	conn_end(b);
 	conn_end(a);
 	set_sysctl("smcr_max_lgrs_per_peer", old);
@@ -172,15 +180,13 @@ static void too_many_begun(void)
 static void too_many_of_peer(void)
 {
 	long old = set_sysctl("smcr_max_lgrs_per_peer", 2);
-	struct conn *a = conn_begin(CLIENT, V21, AT_UP, NULL), *more, *c;
+	struct conn *a = conn_begin(CLIENT, V21, AT_UP, NULL), *more;
 	bool ok = conn_echo(a) && one_too_many(ROGUE);
 
 	/* What exists can still be used. */
 	more = conn_more(a, AT_UP, NULL);
 	ok = ok && conn_echo(more);
-	c = forged(a, OTHER);
-	ok = ok && own_group(c, a);
-	conn_end(c);
+	ok = ok && another_gets_in(a);
 	conn_end(more);
 	conn_end(a);
 	set_sysctl("smcr_max_lgrs_per_peer", old);

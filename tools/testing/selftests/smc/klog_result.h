@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The verdict on a case; the counters of kselftest.h belong to the file that includes this. */
+#ifndef SMC_TEST_KLOG_RESULT_H
+#define SMC_TEST_KLOG_RESULT_H
+
+#include <stdio.h>
+
+#include "kselftest.h"
+#include "klog.h"
+
+/* A case has passed if the kernel has nothing to say of it either. */
+static inline void klog_result(bool ok, const char *name)
+{
+	char bug[512];
+	int n = klog_check(bug, sizeof(bug));
+
+	if (n) {
+		ksft_print_msg("kernel log: %d bad lines, first: %s\n", n, bug);
+		ok = false;
+	}
+	ksft_test_result(ok, "%s\n", name);
+	fflush(stdout);
+}
+
+#endif
