@@ -35,7 +35,8 @@ void __smc_set_phase(struct sock *sk, enum smc_phase phase,
 	smc_assert(smc_is_self(sk));
 	trace_smc_phase(sk, smc->phase, phase, reason);
 	smc->reason = reason;
-	WRITE_ONCE(smc->phase, phase);
+	/* Dumps look without the lock. */
+	smp_store_release(&smc->phase, phase);
 }
 
 /* While SMC is possible, TCP's news of the connection come to us first. */

@@ -127,15 +127,22 @@ static struct smc_conn *conn_get(const struct smc_sock *smc)
 /*
  * Without the socket's lock: its owner may hold it for as long as it likes, in a call that
  * reads memory which it provides itself.  What ends meanwhile may be shown half way there.
+ * False: its connection has been closed, and what remains is TCP's.
  */
-static void fill_info(struct smc_sock_info *info, struct sock *sk)
+static bool fill_info(struct smc_sock_info *info, struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
-	struct smc_conn *c = conn_get(smc);
+	struct smc_conn *c = NULL;
 
 	memset(info, 0, sizeof(*info));
 	info->sk = sk;
-	info->phase = READ_ONCE(smc->phase);
+	/* What belongs to a phase is stored before it, and shown in no other one. */
+	info->phase = smp_load_acquire(&smc->phase);
+	if (info->phase == SMC_PHASE_UP) {
+		c = conn_get(smc);
+		if (!c)
+			return false;
+	}
 	info->reason = READ_ONCE(smc->reason);
 	info->peer_diagnosis = READ_ONCE(smc->peer_diagnosis);
 	info->mode = info->phase == SMC_PHASE_TCP ? SMC_DIAG_MODE_FALLBACK_TCP :
@@ -147,6 +154,7 @@ static void fill_info(struct smc_sock_info *info, struct sock *sk)
 	} else if (info->phase == SMC_PHASE_CONNECTING || info->phase == SMC_PHASE_HANDSHAKE) {
 		info->state = SMC_CONN_INIT;
 	}
+	return true;
 }
 
 /**
@@ -176,8 +184,7 @@ int smc_sock_walk(struct net *net, int pos[2],
 			sk = reg_get(&reg_table[pos[0]], net, pos[1], &next);
 			if (!sk)
 				break;
-			fill_info(&info, sk);
-			rc = fn(&info, arg);
+			rc = fill_info(&info, sk) ? fn(&info, arg) : 0;
 			sock_put(sk);
 			if (rc)
 				return rc;
