@@ -29,13 +29,14 @@ static const struct {
 
 /*
  * What is not the same twice, or tells of packets and routes that SMC does not use.  TCP sets
- * IPV6_MULTICAST_IF itself when a segment arrives while packet information is wanted, be it an
- * acknowledgment.
+ * IPV6_MULTICAST_IF and IPV6_MULTICAST_HOPS itself when a segment arrives while packet information
+ * or hop limits are wanted, be it an acknowledgment.
  */
 static bool untold(int level, int opt)
 {
 	return IS(IPPROTO_IP, IP_MTU) || IS(IPPROTO_IPV6, IPV6_MTU) ||
 	       IS(IPPROTO_IPV6, IPV6_PATHMTU) || IS(IPPROTO_IPV6, IPV6_MULTICAST_IF) ||
+	       IS(IPPROTO_IPV6, IPV6_MULTICAST_HOPS) ||
 	       IS(SOL_SOCKET, SO_PROTOCOL) || IS(SOL_SOCKET, SO_INCOMING_CPU) ||
 	       IS(SOL_SOCKET, SO_INCOMING_NAPI_ID) || IS(IPPROTO_TCP, TCP_QUICKACK) ||
 	       IS(IPPROTO_TCP, TCP_TIMESTAMP) || IS(IPPROTO_TCP, TCP_MAXSEG) ||
