@@ -7,6 +7,7 @@
  * pin this module nor point into it.  sk_destruct sets it right again just
  * before the memory is freed and the module reference is dropped.
  */
+#include <linux/bpf.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/sock_reuseport.h>
@@ -240,6 +241,24 @@ void smc_unhash(struct sock *sk)
 	 */
 	if (listener)
 		reuseport_detach_sock(sk);
+}
+
+/**
+ * smc_diag_destroy() - proto.diag_destroy: an administrator, or a BPF program, ends a socket
+ * @sk: the socket
+ * @err: what the owner shall find in SO_ERROR
+ *
+ * The end of a listener waits for those who work on its children, and a program of BPF cannot
+ * wait.
+ *
+ * Context: process and not locked; within a BPF program locked, and it must not sleep.
+ * Return: as TCP's; -EOPNOTSUPP for a listener within a BPF program.
+ */
+int smc_diag_destroy(struct sock *sk, int err)
+{
+	if (has_current_bpf_ctx() && smc_is_self(sk) && sk->sk_state == TCP_LISTEN)
+		return -EOPNOTSUPP;
+	return smc_family(sk)->tcp->diag_destroy(sk, err);
 }
 
 /**

@@ -59,6 +59,7 @@ void smc_proto_exit(void);
 int smc_init_sock(struct sock *sk);
 void smc_destroy_sock(struct sock *sk);
 void smc_unhash(struct sock *sk);
+int smc_diag_destroy(struct sock *sk, int err);
 void smc_release_cb(struct sock *sk);
 int smc_disconnect(struct sock *sk, int flags);
 void smc_reset_child(struct sock *sk);
