@@ -229,11 +229,12 @@ void smc_cdc_signal(struct smc_conn *c, enum smc_conn_flag flag)
 
 /*
  * Only the peer's own word counts, or that it has no way to our element: after an abort of ours,
- * or what we take for one, its writes may still be under way.
+ * or what we take for one, its writes may still be under way.  A client writes as soon as it has
+ * sent its Confirm, even if we can make nothing of that.
  */
 static bool peer_may_write(const struct rdma_conn *rc)
 {
-	return smp_load_acquire(&rc->attached) &&
+	return (smp_load_acquire(&rc->attached) || test_bit(RDMA_CONN_CONFIRMED, &rc->bits)) &&
 	       !test_bit(RDMA_CONN_PEER_ENDED, &rc->bits) &&
 	       !test_bit(RDMA_CONN_CUT_OFF, &rc->bits);
 }

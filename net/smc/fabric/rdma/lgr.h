@@ -150,6 +150,7 @@ struct smc_lgr {
 
 enum rdma_conn_bit {
 	RDMA_CONN_DETACHED,	/* the socket is done with it */
+	RDMA_CONN_CONFIRMED,	/* server: the Confirm has come, and data may come behind it */
 	RDMA_CONN_PEER_ENDED,	/* the peer has said that it writes no more */
 	RDMA_CONN_CUT_OFF,	/* the peer cannot reach its element any more */
 	RDMA_CONN_LEFT,		/* it has left the link group */

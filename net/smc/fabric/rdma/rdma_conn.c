@@ -270,6 +270,8 @@ enum smc_reason smc_rdma_attach(struct smc_conn *c, struct smc_negotiated *neg,
 	struct rdma_conn *rc = to_rdma(c);
 	enum smc_reason reason;
 
+	if (rc->server)
+		set_bit(RDMA_CONN_CONFIRMED, &rc->bits);
 	mutex_lock(&rc->lgr->life);
 	reason = __attach(rc, a);
 	mutex_unlock(&rc->lgr->life);

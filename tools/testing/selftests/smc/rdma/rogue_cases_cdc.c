@@ -552,6 +552,41 @@ static void element_after_abort(uint8_t answer)
 		answer & SMC_CDC_ABORT ? "then one of ours" : "then our close");
 }
 
+static void wrong_rkey(struct smc_clc_accept *a)
+{
+	a->rkey ^= 0x100;
+}
+
+/* The victim refuses our Confirm, behind which data may already be on their way. */
+static void element_after_refusal(void)
+{
+	const struct twist wrong = { .accept = wrong_rkey };
+	struct two t = { .other = conn_begin(CLIENT, V21, AT_UP, NULL) };
+	struct conn *before, *after;
+	struct smc_cdc_msg m;
+	struct message reply;
+	bool ok;
+
+	t.c = conn_more(t.other, AT_CLC, NULL);
+	clc_confirm(t.c, &wrong);
+	ok = get_message(t.c->s.raw, &reply, WAIT_MS) == GOT_RESET || BAD("it is not refused");
+	before = conn_more(t.other, AT_UP, NULL);
+	ok = ok && (before->peer_addr != t.c->peer_addr || BAD("the element is reused too early"));
+	conn_write(t.c, "late", 4);
+	ok = ok && conn_echo(before);
+	cdc_fill(t.c, &m);
+	m.conn_flags = SMC_CDC_ABORT;
+	cdc_send(t.c, &m);
+	ok = ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other) && conn_echo(before);
+	after = conn_more(t.other, AT_UP, NULL);
+	ok = ok && (after->peer_addr == t.c->peer_addr || BAD("the element is not reused")) &&
+	     conn_echo(after);
+	conn_end(after);
+	conn_end(before);
+	end(t);
+	verdict(ok, "cdc: the element after a Confirm that is refused");
+}
+
 /*
  * An element is another connection's once both have closed, and not before.  What was in it, and
  * where its cursors were, is forgotten.
@@ -652,6 +687,7 @@ void cases_cdc(void)
 	TRY(closed_token(), "");
 	TRY(element_after_abort(SMC_CDC_ABORT), "");
 	TRY(element_after_abort(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED), "");
+	TRY(element_after_refusal(), "");
 	for (enum role r = CLIENT; r <= SERVER; r++)
 		TRY(element_after_close(r), "");
 	TRY(flood(), "");
