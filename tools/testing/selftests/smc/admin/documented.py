@@ -166,6 +166,28 @@ def numbers():
     return "\n".join(wrong)
 
 
+def figures():
+    """The table of the README says what performance.md says, and that reaches its targets."""
+    def rows(text):
+        table = [[cell.strip() for cell in line.split("|")[1:-1]]
+                 for line in text.splitlines() if line.startswith("|")]
+        return {row[0]: row[1:] for row in table}
+
+    full = rows(page("performance.md").partition("## What came out")[2].partition("Fallback (")[0])
+    short = rows(uapi.read(f"{TOP}/README.md").partition("## What it costs")[2].partition("\n## ")[0])
+    wrong = [] if len(short) > 4 and len(full) > 5 else ["there is no table"]
+    for name, (tcp, smc, ratio) in short.items():
+        there = full.get(name, [])
+        # Behind the ratio may stand that of a pipe.
+        if name.strip("-") and [tcp, smc, ratio.split(" ")[0]] != there[2:5]:
+            wrong.append(f"{name}: {tcp}, {smc}, {ratio} in the README, {there[2:5]} in performance.md")
+    for name, cells in full.items():
+        target = re.fullmatch(r"[0-9.]+", cells[5])
+        if target and float(cells[4]) > float(target[0]):
+            wrong.append(f"{name}: {cells[4]} misses its target, {target[0]}")
+    return "\n".join(wrong)
+
+
 def cases():
     return [(f"{f.__name__} documented" if f is not numbers else "numbers of the system's headers", f)
-            for f in (reasons, asserted, netlink, diag, sysctls, manuals, numbers)]
+            for f in (reasons, asserted, netlink, diag, sysctls, manuals, figures, numbers)]
