@@ -351,6 +351,37 @@ static void cork_client(void)
 	R(close(fd));
 }
 
+/* A cork holds back, a fifth of a second at most; who looks too late looks again. */
+static void cork_holds_server(void)
+{
+	struct timeval patience = { .tv_sec = 4 };
+	bool held = false;
+	int fd = pair();
+	char c;
+
+	X(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)));
+	for (int i = 0; i < 30 && !held; i++) {
+		barrier("sent");
+		held = recv(fd, &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+		CHECK(recv(fd, &c, 1, 0) == 1);
+		ctl_put(held);
+	}
+	CHECK(held);
+}
+
+static void cork_holds_client(void)
+{
+	int fd = pair();
+
+	X(set_int(fd, IPPROTO_TCP, TCP_CORK, 1));
+	for (int i = 0; i < 30; i++) {
+		CHECK(send(fd, "x", 1, 0) == 1);
+		barrier("sent");
+		if (ctl_get())
+			return;
+	}
+}
+
 /* More than everything fits behind a cork: nobody waits for ever. */
 static void cork_big_server(void)
 {
@@ -453,6 +484,7 @@ const struct test_case message_cases[] = {
 	CASE(dontwait, 0, "MSG_DONTWAIT and O_NONBLOCK"),
 	CASE(zero_length, 0, "nothing sent, nothing received"),
 	CASE(cork, 0, "TCP_CORK, MSG_MORE, TCP_NODELAY"),
+	CASE(cork_holds, 0, "a byte behind a cork comes by itself, but not at once"),
 	CASE(cork_big, 0, "a cork and more than the buffers hold"),
 	CASE(sendto, 0, "addresses are ignored as TCP ignores them"),
 	CASE(cmsg, 0, "control messages"),
