@@ -76,10 +76,9 @@ static void sleep_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 		return;
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	smc_wait_begin(&w, EPOLLIN);
+	__set_current_state(TASK_INTERRUPTIBLE);
 	slot = smc_slot_take(c, &w);
-	if (likely(slot))
-		set_current_state(TASK_INTERRUPTIBLE);
-	else
+	if (unlikely(!slot))
 		smc_wait_arm(&w, sk);
 	if (nothing_at(sk, c, seq))
 		*timeo = smc_wait_sleep(*timeo);
