@@ -22,6 +22,7 @@
 #include "kselftest.h"
 #include "hostile.h"
 #include "klog.h"
+#include "lib.h"
 
 void result(bool ok, const char *name)
 {
@@ -422,6 +423,16 @@ static const uint8_t decline_v1[28] = {
 	0xe2, 0xd4, 0xc3, 0xd9,
 };
 
+/* What the peer's Decline said is there for the victim to read. */
+static bool knows_diagnosis(struct scene s, uint32_t diagnosis)
+{
+	struct smc_sock_info_u info = { 0 };
+	socklen_t len = sizeof(info);
+
+	return !getsockopt(s.victim, SOL_SMC, SMC_SOCK_INFO, &info, &len) &&
+	       info.peer_diagnosis == diagnosis;
+}
+
 static void data_behind(void)
 {
 	struct message m = { .len = sizeof(decline_v1) }, p;
@@ -434,7 +445,7 @@ static void data_behind(void)
 
 	s = as_client();
 	put_bytes(s.raw, m.b, m.len);
-	result(victim_reads(s, "data behind") && talks_tcp(s),
+	result(victim_reads(s, "data behind") && talks_tcp(s) && knows_diagnosis(s, 0x03010000),
 	       "as client: a Decline and data in one segment");
 	end_scene(s);
 

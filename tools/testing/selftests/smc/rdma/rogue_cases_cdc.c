@@ -454,7 +454,8 @@ static void conn_flags_case(uint8_t flags, uint8_t prod, enum role role)
 	m.prod_flags = prod;
 	cdc_send(t.c, &m);
 	if (flags & SMC_CDC_ABORT)
-		ok = ok && victim_is_told(t.c->s, true) && conn_flags(t.c, SMC_CDC_ABORT);
+		/* Its answer waits for no call of the program's. */
+		ok = ok && conn_flags(t.c, SMC_CDC_ABORT) && victim_is_told(t.c->s, true);
 	else if (flags & SMC_CDC_CLOSED)
 		ok = ok && told_end(t.c) && !close(t.c->s.victim) &&
 		     conn_flags(t.c, SMC_CDC_CLOSED | SMC_CDC_ABORT) &&

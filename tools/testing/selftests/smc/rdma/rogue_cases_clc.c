@@ -296,6 +296,7 @@ static const struct wrong wrongs[] = {
 	CONFIRM(GOT_RESET, a_not_first, "a first contact that says it is none"),
 	CONFIRM_B(GOT_DECLINE, b_mtu, 0, "MTU 0", SMC_REASON_UNKNOWN_ENUM),
 	CONFIRM_B(GOT_DECLINE, b_mtu, 6, "MTU 6"),
+	{ CLIENT, V1, GOT_DECLINE, "Confirm: MTU 6, version 1", { .bytes = b_mtu }, 6 },
 	CONFIRM_B(GOT_DECLINE, b_mtu, 15, "MTU 15"),
 	CONFIRM_B(GOT_DECLINE, b_features, 0, "a feature nobody announced"),
 	CONFIRM_B(GOT_RESET, b_gids, 0, "a list of no GIDs"),
