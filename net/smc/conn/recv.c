@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Receiving: copy out of the ring, tell the peer what is free again; poll. */
+#include <linux/moduleparam.h>
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
 #include <net/busy_poll.h>
@@ -64,6 +65,23 @@ static noinline bool poll_for_data(struct sock *sk, struct smc_conn *c, u64 seq)
 	return false;
 }
 
+#ifdef CONFIG_SMC_TEST
+/* For tests: a receiver on the point of sleeping is woken by what is no news, every other time. */
+static bool idle_wakes;
+module_param(idle_wakes, bool, 0600);
+MODULE_PARM_DESC(idle_wakes, "wake receivers that are about to sleep");
+
+static void test_idle_wake(struct smc_conn *c)
+{
+	static atomic_t turn;
+
+	if (READ_ONCE(idle_wakes) && atomic_inc_return(&turn) & 1)
+		smc_conn_wake_all(c);
+}
+#else
+static inline void test_idle_wake(struct smc_conn *c) { }
+#endif
+
 /* Sleep until there may be something at @seq. */
 static void sleep_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 			   long *timeo)
@@ -78,6 +96,7 @@ static void sleep_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 	smc_wait_begin(&w, EPOLLIN);
 	__set_current_state(TASK_INTERRUPTIBLE);
 	slot = smc_slot_take(c, &w);
+	test_idle_wake(c);
 	if (unlikely(!slot))
 		smc_wait_arm(&w, sk);
 	if (nothing_at(sk, c, seq))
