@@ -167,6 +167,7 @@ void clc_open(void);			/* listeners, where raw_hosts() says */
 void clc_propose(struct conn *c, const struct twist *twist);
 void clc_confirm(struct conn *c, const struct twist *twist);
 void clc_rest(struct conn *c);
+void clc_wrong_rkey(struct smc_clc_accept *a);	/* a twist: names an RMB that is not there */
 bool addr_is_harmless(uint64_t addr);	/* ... of an RMB of the victim's */
 bool clc_peer(struct conn *c);		/* read what the victim says of itself */
 void clc_close(void);			/* where victim and rogue listen */

@@ -523,12 +523,30 @@ static void closed_token(void)
 	verdict(ok, "cdc: the token of a connection that is closed");
 }
 
+/*
+ * The first connection's element was not reused by @before.  We say our last word on it, which
+ * disturbs nobody, and the next connection, which is returned, has it.
+ */
+static struct conn *reuse_after(struct two t, struct conn *before, uint8_t word, bool *ok)
+{
+	struct smc_cdc_msg m;
+	struct conn *after;
+
+	*ok = *ok && (before->peer_addr != t.c->peer_addr || BAD("the element is reused too early"));
+	cdc_fill(t.c, &m);
+	m.conn_flags = word;
+	cdc_send(t.c, &m);
+	*ok = *ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other) && conn_echo(before);
+	after = conn_more(t.other, AT_UP, NULL);
+	*ok = *ok && (after->peer_addr == t.c->peer_addr || BAD("the element is not reused"));
+	return after;
+}
+
 /* The victim gives up: its element is nobody else's before this peer has answered (C2). */
 static void element_after_abort(uint8_t answer)
 {
 	struct two t = begin(SERVER);
 	struct conn *before, *after;
-	struct smc_cdc_msg m;
 	bool ok = conn_echo(t.c);
 
 	/* With data unread its close() is an abort. */
@@ -538,14 +556,8 @@ static void element_after_abort(uint8_t answer)
 	ok = ok && conn_flags(t.c, SMC_CDC_ABORT) && conn_echo(t.other);
 	t.c->s.victim = dup(t.c->s.raw);
 	before = conn_more(t.other, AT_UP, NULL);
-	ok = ok && (before->peer_addr != t.c->peer_addr || BAD("the element is reused too early"));
-	cdc_fill(t.c, &m);
-	m.conn_flags = answer;
-	cdc_send(t.c, &m);
-	ok = ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other) && conn_echo(before);
-	after = conn_more(t.other, AT_UP, NULL);
-	ok = ok && (after->peer_addr == t.c->peer_addr || BAD("the element is not reused")) &&
-	     conn_echo(after);
+	after = reuse_after(t, before, answer, &ok);
+	ok = ok && conn_echo(after);
 	conn_end(after);
 	conn_end(before);
 	end(t);
@@ -553,18 +565,12 @@ static void element_after_abort(uint8_t answer)
 		answer & SMC_CDC_ABORT ? "then one of ours" : "then our close");
 }
 
-static void wrong_rkey(struct smc_clc_accept *a)
-{
-	a->rkey ^= 0x100;
-}
-
 /* The victim refuses our Confirm, behind which data may already be on their way. */
 static void element_after_refusal(void)
 {
-	const struct twist wrong = { .accept = wrong_rkey };
+	const struct twist wrong = { .accept = clc_wrong_rkey };
 	struct two t = { .other = conn_begin(CLIENT, V21, AT_UP, NULL) };
 	struct conn *before, *after;
-	struct smc_cdc_msg m;
 	struct message reply;
 	bool ok;
 
@@ -572,16 +578,10 @@ static void element_after_refusal(void)
 	clc_confirm(t.c, &wrong);
 	ok = get_message(t.c->s.raw, &reply, WAIT_MS) == GOT_RESET || BAD("it is not refused");
 	before = conn_more(t.other, AT_UP, NULL);
-	ok = ok && (before->peer_addr != t.c->peer_addr || BAD("the element is reused too early"));
 	conn_write(t.c, "late", 4);
 	ok = ok && conn_echo(before);
-	cdc_fill(t.c, &m);
-	m.conn_flags = SMC_CDC_ABORT;
-	cdc_send(t.c, &m);
-	ok = ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other) && conn_echo(before);
-	after = conn_more(t.other, AT_UP, NULL);
-	ok = ok && (after->peer_addr == t.c->peer_addr || BAD("the element is not reused")) &&
-	     conn_echo(after);
+	after = reuse_after(t, before, SMC_CDC_ABORT, &ok);
+	ok = ok && conn_echo(after);
 	conn_end(after);
 	conn_end(before);
 	end(t);
@@ -596,21 +596,14 @@ static void element_after_close(enum role role)
 {
 	struct two t = begin(role);
 	struct conn *before, *after;
-	struct smc_cdc_msg m;
 	bool ok = ten_bytes(t.c);
 
 	close(t.c->s.victim);
 	t.c->s.victim = dup(t.c->s.raw);
 	ok = ok && conn_flags(t.c, SMC_CDC_CLOSED);
 	before = conn_more(t.other, AT_UP, NULL);
-	ok = ok && (before->peer_addr != t.c->peer_addr || BAD("the element is reused too early"));
-	cdc_fill(t.c, &m);
-	m.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED;
-	cdc_send(t.c, &m);
-	ok = ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other) && conn_echo(before);
-	after = conn_more(t.other, AT_UP, NULL);
-	ok = ok && (after->peer_addr == t.c->peer_addr || BAD("the element is not reused")) &&
-	     (after->peer.alert_token != t.c->peer.alert_token || BAD("with the same token")) &&
+	after = reuse_after(t, before, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, &ok);
+	ok = ok && (after->peer.alert_token != t.c->peer.alert_token || BAD("with the same token")) &&
 	     ten_bytes(after) && conn_echo(before);
 	conn_end(after);
 	conn_end(before);

@@ -152,11 +152,6 @@ static void a_max_links(struct smc_clc_accept *a)
 	a->max_links = 2;
 }
 
-static void a_rkey(struct smc_clc_accept *a)
-{
-	a->rkey ^= 0x100;
-}
-
 static void a_addr(struct smc_clc_accept *a)
 {
 	a->rmb_addr += 4096;
@@ -332,13 +327,13 @@ static const struct wrong further[] = {
 	ACCEPT(GOT_DECLINE, a_gid_other, "another GID"),
 	ACCEPT(GOT_DECLINE, a_mac_other, "another MAC address"),
 	ACCEPT(GOT_DECLINE, a_peer_id, "another peer ID"),
-	ACCEPT(GOT_DECLINE, a_rkey, "an unknown RKey"),
+	ACCEPT(GOT_DECLINE, clc_wrong_rkey, "an unknown RKey"),
 	ACCEPT(GOT_DECLINE, a_addr, "another address of the RMB"),
 	CONFIRM(GOT_RESET, a_idx_0, "RMBE index 0"),
 	CONFIRM(GOT_RESET, a_qpn_other, "another QP number"),
 	CONFIRM(GOT_RESET, a_gid_other, "another GID"),
 	CONFIRM(GOT_RESET, a_mac_other, "another MAC address"),
-	CONFIRM(GOT_RESET, a_rkey, "an unknown RKey"),
+	CONFIRM(GOT_RESET, clc_wrong_rkey, "an unknown RKey"),
 	CONFIRM(GOT_RESET, a_addr, "another address of the RMB"),
 	CONFIRM(GOT_RESET, a_overflow, "an RMB at the end of all addresses"),
 };

@@ -176,6 +176,11 @@ static void connect_first(struct conn *c)
 		give_up("the queue pair does not connect");
 }
 
+void clc_wrong_rkey(struct smc_clc_accept *a)
+{
+	a->rkey ^= 0x100;
+}
+
 void clc_confirm(struct conn *c, const struct twist *twist)
 {
 	connect_first(c);
