@@ -54,7 +54,7 @@ help:
 ## make check [PARTS="host 6.12"]  unit tests, fuzz smoke, the suite in guests with 6.1 and 6.12, SMC-R in pairs of guests
 ## make check-debug                the suite on a kernel with KASAN, lockdep, kmemleak and failing allocations, SMC-R between two of them
 ## make soak [SECONDS=7200]        so long random, colliding socket calls on a kernel with KASAN, then on one with KCSAN
-## make bench                      cost of operations against TCP, AF_UNIX and pipe, and against the kernel's own SMC-R, into build/bench/
+## make bench                      cost against TCP, AF_UNIX, pipe and the kernel's own SMC-R, into build/bench/
 ## make fuzz [RUNS=10000000]       the long run of the fuzzers
 ## make intree                     shows that the tree builds inside a kernel tree
 ## make clean                      removes build/ and ends every virtual machine of this tree

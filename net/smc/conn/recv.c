@@ -66,7 +66,7 @@ static noinline bool poll_for_data(struct sock *sk, struct smc_conn *c, u64 seq)
 }
 
 #ifdef CONFIG_SMC_TEST
-/* For tests: a receiver on the point of sleeping is woken by what is no news, every other time. */
+/* For tests: wakes every other receiver that is about to sleep, without any news for it. */
 static bool idle_wakes;
 module_param(idle_wakes, bool, 0600);
 MODULE_PARM_DESC(idle_wakes, "wake receivers that are about to sleep");

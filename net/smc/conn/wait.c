@@ -102,9 +102,9 @@ void smc_wait_end(struct smc_wait *w, struct sock *sk)
  * @c: the connection
  * @w: from smc_wait_begin()
  *
- * The caller has set its state: a waker takes the slot away, so that whom it finds there must be
- * ready to be woken, even if the news is nothing to him.  The caller then looks at the condition,
- * ordered behind both by the cmpxchg(), and sleeps.
+ * The caller has set its task state before: a waker clears the slot, so a wake-up that finds the
+ * caller still running would be lost, and every later one with it.  The cmpxchg() orders both
+ * before the caller's look at the condition.
  *
  * Return: false if somebody else is, and the wait queue must do.
  */

@@ -549,9 +549,9 @@ static void connect_close_loop_client(void)
 }
 
 /*
- * The application gives up while the handshake is under way. What it gave up may be there to accept
- * some time after it has closed, so that there is no moment in which the queue is empty for good:
- * the first connection that says something is the one that was not given up.
+ * The application gives up while the handshake is under way. The handshake may still end well after
+ * the close, so an empty accept queue proves nothing. The connection that sends a byte is the one
+ * that was not given up.
  */
 static void connect_abandoned_server(void)
 {
