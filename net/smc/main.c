@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The module: registration of everything, in order, and its undoing. */
 #include <linux/module.h>
-#include "admin/eid.h"
 #include "admin/genl.h"
+#include "admin/sysctl.h"
+#include "config/eid.h"
+#include "config/pnet.h"
 #include "fabric/fabric.h"
 #include "fabric/rdma/rdma.h"
 #include "handshake/handshake.h"
+#include "mem/limit.h"
 #include "netns.h"
+#include "policy/policy.h"
 #include "socket/socket.h"
+#include "stats.h"
 
 struct workqueue_struct *smc_wq;
 struct workqueue_struct *smc_hs_wq;
@@ -35,6 +40,41 @@ static int __init make_queues(void)
 	return -ENOMEM;
 }
 
+/*
+ * What a new namespace gets, in this order; it goes in the reverse order.  smc_net_ops makes
+ * struct smc_net, which all the others use.  Fabrics register their own after these, so theirs
+ * end before the memory that they use.
+ */
+static struct pernet_operations *const smc_pernet[] = {
+	&smc_net_ops,
+	&smc_stats_net_ops,
+	&smc_mem_net_ops,
+	&smc_pnet_net_ops,
+	&smc_steer_net_ops,
+	&smc_sysctl_net_ops,
+};
+
+static void smc_netns_exit(unsigned int n)
+{
+	while (n--)
+		unregister_pernet_subsys(smc_pernet[n]);
+}
+
+static int __init smc_netns_init(void)
+{
+	unsigned int i;
+	int rc;
+
+	for (i = 0; i < ARRAY_SIZE(smc_pernet); i++) {
+		rc = register_pernet_subsys(smc_pernet[i]);
+		if (rc) {
+			smc_netns_exit(i);
+			return rc;
+		}
+	}
+	return 0;
+}
+
 static int __init smc_init(void)
 {
 	int rc;
@@ -43,6 +83,7 @@ static int __init smc_init(void)
 	if (rc)
 		return rc;
 	smc_eid_init();
+	smc_mem_init();
 	smc_wait_init();
 	rc = smc_netns_init();
 	if (rc)
@@ -79,7 +120,7 @@ err_loopback:
 err_hs:
 	smc_hs_exit();
 err_netns:
-	smc_netns_exit();
+	smc_netns_exit(ARRAY_SIZE(smc_pernet));
 err_wq:
 	free_queues();
 	return rc;
@@ -97,7 +138,7 @@ static void __exit smc_exit(void)
 	flush_workqueue(smc_wq);
 	smc_rdma_exit();
 	smc_loopback_exit();
-	smc_netns_exit();
+	smc_netns_exit(ARRAY_SIZE(smc_pernet));
 	free_queues();
 	smc_hs_exit();
 	rcu_barrier();

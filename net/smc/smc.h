@@ -30,47 +30,68 @@
  *		listener known.  At other times TCP's own IPv6 code may put a table of
  *		its own there, which hands nothing of ours through.
  *
- * So a stale copy of any of the three is one of ours, or one of TCP's of which the
- * socket still has the functions.  Each function of ours looks at the phase, again
- * under the lock where it changes something.  A clone of a listener is a raw copy
- * until smc_child_born(): smc_is_self() tells, and nothing else of it is looked
- * at.  A bottom half may still clone a former listener, so it is used anew only
- * after a grace period (smc_await_former_children()).  And TCP, which moves
- * children between the listeners of a reuseport group, gets none of ours
- * (smc_unhash()); one of its own that lands in our accept queue is known by
- * sk_destruct (smc_is_ours()).  smc_assert() checks this in test builds.
+ * So a stale copy of any of the three is one of ours, or one of TCP's of which the socket
+ * still has the functions.  Each function of ours looks at the phase, again under the lock
+ * where it changes something.  A clone of a listener is a raw copy until smc_child_born():
+ * smc_is_self() says so, and nothing else of it is read.  A bottom half may still clone a
+ * former listener, so it is used anew only after a grace period
+ * (smc_await_former_children()).  And TCP, which moves children between the listeners of a
+ * reuseport group, gets none of ours (smc_unhash()); one of its own that lands in our
+ * accept queue is known by sk_destruct (smc_is_ours()).  smc_assert() checks this in test
+ * builds.
  *
- * Locks, outermost first.  A function whose name starts with __ expects its
- * caller to hold what its comment names.
+ * Locks, outermost first; tools/testing/house/locks.py holds the list against the source.  A
+ * function whose name starts with __ expects its caller to hold what its comment names.
  *
- *  hs->lock (mutex)	the state machine of one handshake: its step, its buffer.
- *			Whoever drives it holds it: the worker, or a system call
- *			that waits for the outcome.
- *  hs->child_lock	(mutex) a child gets no file, and so no owner
- *  conn->tx_lock,	one sender, one receiver at a time.  Never both at once,
- *  conn->rx_lock	never held while sleeping for the peer.  A reader in the kernel,
- *			who has lock_sock, only tries for the latter.
- *  lock_sock(sk)	phase, reason, smc->conn, sk_prot and ops changes.
- *  lgr->life (mutex)	links and memory of a link group while they are made and used;
- *			whoever waits for the device under it does so for some seconds
- *			at most, and the end of the group has it wait no longer.
- *  peer_id_lock	(mutex) the making of a namespace's peer ID, once
- *  pools->reg_lock	(mutex) buffers made known to a device
- *  group locks		pool->lock: free elements of one size in one namespace
- *  conn->state_lock	state and urgent byte of a connection (bottom halves off); whoever is
- *			notified under it takes leaf locks only
- *  sn->lgrs.lock	list, state and number of connections of link groups (BH off)
- *  link->tx_lock	send queue of a link (BH off)
- *  lgr->lock		RTokens of the peer (BH off)
- *  llc->lock		queue of the LLC engine (BH off)
- *  lo_bucket.lock	one bucket of loopback's table of offered tokens (BH off)
- *  reg_bucket.lock	one bucket of the table of all SMC sockets (BH off)
- *  conn->wait_lock	the receiver that sleeps, and what is folded (BH off)
+ *  smc_handshake.lock		(mutex) the state machine of one handshake: its step, its buffer.
+ *				Held by whatever runs it: the worker, or a system call that
+ *				waits for the outcome.
+ *  smc_handshake.child_lock	(mutex) a child gets no file, and so no owner
+ *  smc_conn.tx_lock,		(mutexes) one sender, one receiver at a time.  Never both at once,
+ *  smc_conn.rx_lock		never held while sleeping for the peer.  A reader in the kernel,
+ *				which has lock_sock, only tries for the latter.
+ *  lock_sock(sk)		phase, reason, smc->conn, sk_prot and ops changes
+ *  stand_in_lock		(mutex) the socket that kernel TLS finds in place of ours
+ *  smc_fabrics_srcu		(SRCU) the list of fabrics, for readers that may sleep
+ *  smc_lgr.setup_lock		(mutex) links and memory of a link group while they are made and
+ *				used; a wait for the device under it takes some seconds at most,
+ *				and the end of the group cuts it short.
+ *  peer_id_lock		(mutex) the making of a namespace's peer ID, once
+ *  smc_pools.reg_lock		(mutex) buffers made known to a device
  *
- * No lock is held while waiting for a peer, and none is global to the host.
+ * Writers of what administrators configure; none of ours is taken around them:
+ *
+ *  smc_fabrics_lock		(mutex) the list of fabrics
+ *  smc_pnet_table.lock		(mutex) the PNET table of a namespace
+ *  smc_filter.lock		(mutex) the filter rules of a namespace
+ *
+ * Spinlocks, with bottom halves off:
+ *
+ *  smc_pool.lock		free elements of one size
+ *  smc_pools.lock		the list of all buffers
+ *  smc_conn.state_lock		state and urgent byte of a connection; what is notified under
+ *				it takes leaf locks only
+ *  smc_lgrs.lock		list, state and number of connections of link groups
+ *  smc_link.tx_lock		send queue of a link, and that its connections stay on it
+ *  smc_lgr.lock		RTokens of the peer
+ *  smc_llc.lock		queue of the LLC engine
+ *  lo_bucket.lock		one bucket of loopback's table of offered tokens
+ *  reg_bucket.lock		one bucket of the table of all SMC sockets
+ *  smc_conn.wait_lock		the receiver that sleeps, and which of our counts are flushed
+ *
+ * Leaves, under which no other lock is taken:
+ *
+ *  smc_eids_lock		(rwlock) EIDs of this host
+ *  smc_autocache.lock		(seqlock) destinations of a namespace that do not speak SMC
+ *  smc_autosmc.lock		table of the listeners of a namespace
+ *  smc_listener.lock		what was learnt of one listener
+ *  devs_lock			(process context only) writers of the list of RDMA devices
+ *
+ * No lock is held while waiting for a peer.  The data path takes none that is global to the
+ * host.
  *
  * References: a handshake holds its socket; its work item and each of its
- * drivers hold the handshake.  A connection is held by its socket, and by the
+ * runners hold the handshake.  A connection is held by its socket, and by the
  * peer's connection where the fabric lets the peer write into its element; over
  * RDMA by each of its posts, and until the peer has closed.  A link group is held by
  * its namespace's list, its connections and its work.
@@ -86,8 +107,9 @@
 
 struct smc_conn;
 struct smc_handshake;
+struct smc_hs_ops;
 struct smc_listener;
-struct smc_nursery;
+struct smc_pending_children;
 
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
@@ -121,14 +143,14 @@ enum smc_phase {
  * @self:	points to this object; differs in a raw copy that the TCP listener
  *		made for a child, which must not be torn down as an SMC socket
  * @hs:		the handshake while phase is CONNECTING or HANDSHAKE; RCU
- * @children:	of a listener: the nursery of its children
- * @nursery:	of a child that nobody has accepted yet: where it is
+ * @children:	of a listener: its pending children
+ * @pending_in:	of a child before accept(): the set it belongs to
  * @conn:	set, with release semantics, before phase becomes UP; stays until
  *		the socket is released or disconnected
- * @retired:	connections of earlier lives of a socket that was disconnected;
+ * @old_conns:	its connections from before it was disconnected;
  *		system calls may still be in them.  The list grows under lock_sock,
  *		and is emptied when the socket ends
- * @n_retired:	how many; SMC_MAX_RETIRED at most
+ * @n_old_conns:	how many; SMC_MAX_OLD_CONNS at most
  * @node:	in the table of all SMC sockets
  * @tcp_data_ready:	TCP's own callback, while ours is in place
  * @tcp_state_change:	the same
@@ -140,8 +162,8 @@ enum smc_phase {
  * @closing:	the file is closed, the end of the handshake, or of the connection,
  *		will close TCP; under lock_sock
  * @linger_work: closes TCP after the connection; initialised with @closing
- * @hs_deferred: the handshake goes on when the owner gives the lock back; under the spin lock
- *		of lock_sock()
+ * @hs_on_release: release_sock() has the handshake run; under the spin lock of
+ *		lock_sock()
  * @was_listener: bottom halves may still make children of it, until @gp
  * @aborting:	calls of tcp_abort() that are under way; under lock_sock
  * @listen_calls: calls of listen() that are under way; under lock_sock and
@@ -157,10 +179,10 @@ struct smc_sock {
 	struct tcp6_sock	tcp6;
 	struct smc_sock		*self;
 	struct smc_handshake __rcu *hs;
-	struct smc_nursery __rcu *children;
-	struct smc_nursery __rcu *nursery;
+	struct smc_pending_children __rcu *children;
+	struct smc_pending_children __rcu *pending_in;
 	struct smc_conn		*conn;
-	struct smc_conn		*retired;
+	struct smc_conn		*old_conns;
 	struct hlist_node	node;
 	void			(*tcp_data_ready)(struct sock *sk);
 	void			(*tcp_state_change)(struct sock *sk);
@@ -170,9 +192,9 @@ struct smc_sock {
 	bool			limit_hs;
 	bool			server;
 	bool			closing;
-	bool			hs_deferred;
+	bool			hs_on_release;
 	bool			was_listener;
-	u8			n_retired;
+	u8			n_old_conns;
 	unsigned int		aborting;
 	unsigned int		listen_calls;
 	unsigned long		gp;
@@ -191,8 +213,8 @@ struct smc_sock {
 #define smc_assert(cond)	({ bool bad_ = !(cond); unlikely(bad_); })
 #endif
 
-/* So many former connections of one socket are kept; then it connects as plain TCP. */
-#define SMC_MAX_RETIRED	16
+/* Former connections that a socket keeps at most; then it connects as plain TCP. */
+#define SMC_MAX_OLD_CONNS	16
 
 static inline struct smc_sock *smc_sk(const struct sock *sk)
 {
@@ -204,17 +226,19 @@ static inline struct sock *smc_to_sk(struct smc_sock *smc)
 	return (struct sock *)smc;
 }
 
-/* Another state of what netlink dumps, for them to notice; 0 would say that nobody counts. */
+/* The next sequence number of a netlink dump; 0 would mean that there is none. */
 static inline unsigned int smc_next_seq(unsigned int seq)
 {
 	return seq + 1 ?: 1;
 }
 
 /**
- * smc_unsettled() - is it still open whether this socket becomes SMC or TCP?
+ * smc_negotiating() - is it still open whether this socket becomes SMC or TCP?
  * @smc:	the socket
+ *
+ * Return: true if it is.
  */
-static inline bool smc_unsettled(const struct smc_sock *smc)
+static inline bool smc_negotiating(const struct smc_sock *smc)
 {
 	u8 phase = READ_ONCE(smc->phase);
 
@@ -224,10 +248,12 @@ static inline bool smc_unsettled(const struct smc_sock *smc)
 /**
  * smc_busy() - has SMC, or a handshake, the TCP connection for itself?
  * @smc:	the socket
+ *
+ * Return: true if the application's data do not go through TCP.
  */
 static inline bool smc_busy(const struct smc_sock *smc)
 {
-	return smc_unsettled(smc) || READ_ONCE(smc->phase) == SMC_PHASE_UP;
+	return smc_negotiating(smc) || READ_ONCE(smc->phase) == SMC_PHASE_UP;
 }
 
 #endif

@@ -2,15 +2,14 @@
 /* Counters of a namespace. */
 #include <linux/cpumask.h>
 #include "fabric/fabric.h"
-#include "group/buf.h"
-#include "socket/socket.h"
+#include "mem/rmbe.h"
 #include "stats.h"
 
 /**
  * smc_stats_large_send() - a call has sent more than what the connection counts
  * @sk: the socket
  * @c: its connection
- * @len: what it was asked for
+ * @len: the bytes it was asked to send
  */
 void smc_stats_large_send(const struct sock *sk, struct smc_conn *c, size_t len)
 {
@@ -70,11 +69,11 @@ static void count_buf(struct smc_stats_dir __percpu *dir, u32 size, u8 how)
 {
 	this_cpu_inc(dir->bufs[smc_stats_size(size)]);
 	this_cpu_add(dir->in_use, size);
-	if (how & SMC_ELEM_FRESH)
+	if (how & SMC_RMBE_FRESH)
 		this_cpu_inc(dir->fresh);
-	if (how & SMC_ELEM_REUSED)
+	if (how & SMC_RMBE_REUSED)
 		this_cpu_inc(dir->reused);
-	if (how & SMC_ELEM_SMALLER)
+	if (how & SMC_RMBE_SMALLER)
 		this_cpu_inc(dir->downgraded);
 }
 
@@ -91,12 +90,12 @@ void smc_stats_up(struct net *net, struct smc_conn *c, bool server)
 	struct smc_stats_tech __percpu *t = tech_of(net, c);
 
 	this_cpu_inc(t->conns[server][c->version > SMC_CLC_V1]);
-	count_buf(&t->rx, c->rx_size, smc_elem_how(c->elem));
+	count_buf(&t->rx, c->rx_size, smc_rmbe_how(c->rmbe));
 	count_buf(&t->tx, c->tx_size, c->tx_how);
 }
 
 /**
- * smc_stats_fold() - add what a connection has counted to its namespace's counters
+ * smc_stats_flush() - add what a connection has counted to its namespace's counters
  * @net: the namespace of its socket
  * @c: the connection, referenced or under RCU
  *
@@ -104,19 +103,19 @@ void smc_stats_up(struct net *net, struct smc_conn *c, bool server)
  *
  * Context: any.
  */
-void smc_stats_fold(struct net *net, struct smc_conn *c)
+void smc_stats_flush(struct net *net, struct smc_conn *c)
 {
 	struct smc_conn_counts now = {
-		.tx_bytes = READ_ONCE(c->tx_prod),
+		.tx_bytes = READ_ONCE(c->tx_written),
 		.rx_bytes = READ_ONCE(c->rx_cons),
 		.tx_calls = READ_ONCE(c->tx_calls),
 		.rx_calls = READ_ONCE(c->rx_calls),
 	};
 	struct smc_stats_tech __percpu *t = tech_of(net, c);
-	struct smc_conn_counts *old = &c->folded;
+	struct smc_conn_counts *old = &c->flushed;
 
 	spin_lock_bh(&c->wait_lock);
-	/* Another one may have folded what is newer than what we have read. */
+	/* Another one may have flushed what is newer than what we have read. */
 	if ((s64)(now.tx_bytes - old->tx_bytes) < 0 ||
 	    (s64)(now.rx_bytes - old->rx_bytes) < 0 ||
 	    (s64)(now.tx_calls - old->tx_calls) < 0 ||
@@ -132,7 +131,7 @@ out:
 }
 
 /**
- * smc_stats_gone() - the socket of a connection that was up is through with it
+ * smc_stats_gone() - the socket is done with a connection that was up
  * @net: the namespace of the socket
  * @c: the connection; no system call is in it any more
  *
@@ -142,7 +141,7 @@ void smc_stats_gone(struct net *net, struct smc_conn *c)
 {
 	struct smc_stats_tech __percpu *t = tech_of(net, c);
 
-	smc_stats_fold(net, c);
+	smc_stats_flush(net, c);
 	this_cpu_sub(t->rx.in_use, (u64)c->rx_size);
 	this_cpu_sub(t->tx.in_use, (u64)c->tx_size);
 }
@@ -211,6 +210,9 @@ void smc_stats_error(struct net *net, bool server)
  * @net: the namespace
  * @sum: receives them
  *
+ * Without what connections have counted since they were flushed the last time: the caller
+ * calls smc_registry_flush() first.
+ *
  * Context: process, may sleep.
  */
 void smc_stats_sum(struct net *net, struct smc_stats *sum)
@@ -221,7 +223,6 @@ void smc_stats_sum(struct net *net, struct smc_stats *sum)
 	int cpu;
 
 	BUILD_BUG_ON(sizeof(*sum) % sizeof(u64));
-	smc_registry_fold(net);
 	memset(sum, 0, sizeof(*sum));
 	for_each_possible_cpu(cpu) {
 		from = (const u64 *)per_cpu_ptr(smc_net(net)->stats, cpu);
@@ -229,3 +230,21 @@ void smc_stats_sum(struct net *net, struct smc_stats *sum)
 			to[i] += READ_ONCE(from[i]);
 	}
 }
+
+static int __net_init smc_stats_net_init(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+
+	sn->stats = alloc_percpu(struct smc_stats);
+	return sn->stats ? 0 : -ENOMEM;
+}
+
+static void __net_exit smc_stats_net_exit(struct net *net)
+{
+	free_percpu(smc_net(net)->stats);
+}
+
+struct pernet_operations smc_stats_net_ops = {
+	.init	= smc_stats_net_init,
+	.exit	= smc_stats_net_exit,
+};

@@ -2,10 +2,10 @@
 /*
  * Counters of a namespace.
  *
- * What happens seldom is counted here at once, each processor for itself.  What
- * happens with every message is counted in the connection, where its cache line is
- * being written anyway: one instruction.  It is added up when the connection ends
- * and whenever somebody asks, see smc_stats_fold().
+ * Rare events are counted here at once, per processor.  What happens with every
+ * message is counted in the connection, on a cache line that is written anyway: one
+ * instruction.  It is added up when the connection ends and on each request, see
+ * smc_stats_flush().
  */
 #ifndef SMC_STATS_H
 #define SMC_STATS_H
@@ -25,14 +25,14 @@
  * @bytes:	bytes that applications have sent or received
  * @calls:	their calls, by size
  * @bufs:	connections, by size of their buffer
- * @in_use:	bytes of buffers of the connections that exist
+ * @in_use:	bytes of buffers of existing connections
  * @small_peer:	the peer's buffer is smaller than what one call sends
  * @small:	the same of our own; receiving, a call left something unread
  * @full_peer:	a sender found the peer's buffer full
  * @full:	the same of our own; receiving, a receiver found its buffer full
- * @reused:	buffers that were there
- * @fresh:	buffers that had to be made
- * @downgraded:	buffers that are smaller than what was wanted
+ * @reused:	buffers that existed already
+ * @fresh:	buffers that were made
+ * @downgraded:	buffers that are smaller than requested
  */
 struct smc_stats_dir {
 	u64	bytes;
@@ -85,14 +85,14 @@ struct smc_stats {
 	u64			fallbacks[2][SMC_NR_REASONS];
 };
 
-/* SMC-R or SMC-D: an index, for what fabrics say of themselves. */
+/* An index for SMC-R or SMC-D, from a fabric's diag_mode. */
 static inline unsigned int smc_stats_tech(u8 diag_mode)
 {
 	BUILD_BUG_ON(SMC_DIAG_MODE_SMCR / 2 != 0 || SMC_DIAG_MODE_SMCD / 2 != 1);
 	return diag_mode / 2;
 }
 
-/* Which place of a histogram. */
+/* The bin of a histogram. */
 static inline unsigned int smc_stats_size(size_t bytes)
 {
 	return min_t(unsigned int, fls64(((u64)bytes - !!bytes) >> 13),
@@ -111,7 +111,7 @@ void smc_stats_left_unread(const struct sock *sk, struct smc_conn *c, u64 unread
 void smc_stats_no_room(const struct sock *sk, struct smc_conn *c);
 
 void smc_stats_up(struct net *net, struct smc_conn *c, bool server);
-void smc_stats_fold(struct net *net, struct smc_conn *c);
+void smc_stats_flush(struct net *net, struct smc_conn *c);
 void smc_stats_gone(struct net *net, struct smc_conn *c);
 void smc_stats_fallback(struct net *net, bool server, enum smc_reason reason);
 void smc_stats_error(struct net *net, bool server);
@@ -119,5 +119,7 @@ void smc_stats_error(struct net *net, bool server);
 u32 smc_stats_reason(unsigned int index);
 const char *smc_stats_words(unsigned int index);
 void smc_stats_sum(struct net *net, struct smc_stats *sum);
+
+extern struct pernet_operations smc_stats_net_ops;
 
 #endif

@@ -141,7 +141,7 @@ TRACE_EVENT(smcr_link_down,
 
 /* ---- messages --------------------------------------------------------------- */
 
-/* @verdict: 0, or why a received one is none. */
+/* @verdict: 0, or the decoder's errno. */
 DECLARE_EVENT_CLASS(smc_clc,
 	TP_PROTO(const struct sock *sk, const u8 *msg, unsigned int len, int verdict),
 	TP_ARGS(sk, msg, len, verdict),
@@ -179,7 +179,7 @@ DEFINE_EVENT(smc_clc, smc_clc_received,
 	TP_ARGS(sk, msg, len, verdict)
 );
 
-/* The bytes as they travel: what a type means depends on the version. */
+/* The bytes of the wire: the meaning of a type depends on the version. */
 DECLARE_EVENT_CLASS(smc_llc,
 	TP_PROTO(const void *lnk, const u8 *msg, unsigned int len, int verdict),
 	TP_ARGS(lnk, msg, len, verdict),
@@ -248,7 +248,7 @@ DEFINE_EVENT(smc_buf, smc_buf_free,
 	TP_ARGS(pools, bytes, elems, used, limit)
 );
 
-/* Nothing of these sizes could be had. */
+/* No element of this size, or a smaller one, could be allocated. */
 DEFINE_EVENT(smc_buf, smc_buf_failed,
 	TP_PROTO(const void *pools, size_t bytes, unsigned int elems, u64 used, u64 limit),
 	TP_ARGS(pools, bytes, elems, used, limit)

@@ -54,7 +54,7 @@ enum {
 	SMC_DIAG_STATE_PROCESSABORT	= 27,	/* aborted by the peer */
 };
 
-/* Mode of a connection; a socket that is none yet says 0 */
+/* Mode of a connection; a socket without one says 0 */
 enum {
 	SMC_DIAG_MODE_SMCR,
 	SMC_DIAG_MODE_FALLBACK_TCP,

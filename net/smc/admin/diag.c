@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * smc_diag.ko: lists the SMC sockets of a network namespace over sock_diag, for
- * smcss and its like.
+ * smcss and similar tools.
  *
- * smc.ko takes the picture of each socket, without its lock; here it is only
- * put into a message. No pointer into a connection gets this far, so there
- * is none that could be torn down meanwhile.
+ * smc.ko takes a picture of each socket, without its lock; here the picture is
+ * only put into a message. No pointer into a connection gets this far, so none
+ * can dangle.
  */
 #include <linux/inet_diag.h>
 #include <linux/math64.h>
@@ -56,7 +56,7 @@ static void diag_fill_id(struct inet_diag_sockid *id, struct sock *sk)
 	}
 }
 
-/* What a socket says that is neither SMC nor TCP yet: as Linux always had it. */
+/* Neither SMC nor TCP yet: such a socket is shown as Linux always did. */
 static bool diag_undecided(const struct smc_sock_info *info)
 {
 	return info->phase != SMC_PHASE_UP && info->phase != SMC_PHASE_TCP;
@@ -109,8 +109,8 @@ static int diag_put_conninfo(const struct diag_dump *d, const struct smc_sock_in
 }
 
 /*
- * Who knows a token can name a buffer to the owner of it: tokens are for
- * administrators.
+ * A token lets its holder name a buffer to the owner of the buffer, so tokens are
+ * for administrators only.
  */
 static int diag_put_dmbinfo(const struct diag_dump *d, const struct smc_sock_info *info)
 {
@@ -137,7 +137,7 @@ static int diag_put_fallback(const struct diag_dump *d, const struct smc_sock_in
 	return nla_put(d->skb, SMC_DIAG_FALLBACK, sizeof(fallback), &fallback);
 }
 
-/* With it comes the number that SMC_GEN_NETLINK knows it by. */
+/* With the number by which SMC_GEN_NETLINK knows it. */
 static int diag_put_lgrinfo(const struct diag_dump *d, const struct smc_sock_info *info)
 {
 	return nla_put(d->skb, SMC_DIAG_LGRINFO, sizeof(info->lgr), &info->lgr) ?:

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The generic netlink family SMC_GEN_NETLINK: what it consists of and who may
- * change something.  Whatever is read is read with a dump, whatever is changed is
- * changed with a "do"; so the permission is asked for in one place, before any
- * "do".
+ * The generic netlink family SMC_GEN_NETLINK: its operations, and who may change
+ * something.  Reading is always a dump, changing always a "do", so the permission
+ * is checked in one place, before any "do".
  *
- * Numbers and names are those of linux/smc.h, and so is how values look, down to
- * the blanks behind an EID: installed tools know them so.
+ * Numbers, names and formats of values are those of linux/smc.h, down to the
+ * blanks behind an EID, as installed tools expect them.
  */
 #include <linux/capability.h>
 #include <linux/netlink.h>
@@ -20,7 +19,7 @@ static const struct nla_policy smc_genl_policy[] = {
 							   smc_genl_check_eid),
 };
 
-/* A command that was added has a policy of its own. */
+/* A command that linux/smc.h does not have has a policy of its own. */
 #define ADDED(command, attribute, nested)				\
 	.cmd = command, .policy = nested, .maxattr = attribute
 
@@ -78,9 +77,11 @@ static bool of_host(u8 cmd)
 }
 
 /**
- * smc_genl_may_change() - CAP_NET_ADMIN in the namespace, or a word about it
+ * smc_genl_may_change() - is there CAP_NET_ADMIN in the namespace? Says so if not
  * @skb: the request
  * @info: the request
+ *
+ * Return: true if the sender may change something; else the reason is in @info's answer.
  */
 bool smc_genl_may_change(struct sk_buff *skb, struct genl_info *info)
 {
@@ -91,8 +92,8 @@ bool smc_genl_may_change(struct sk_buff *skb, struct genl_info *info)
 }
 
 /*
- * Before every "do".  The flags GENL_ADMIN_PERM and GENL_UNS_ADMIN_PERM would do
- * the same without a word.  A container with CAP_NET_ADMIN has it for its own
+ * Before every "do".  The flags GENL_ADMIN_PERM and GENL_UNS_ADMIN_PERM would
+ * refuse without a message.  A container with CAP_NET_ADMIN has it for its own
  * namespace and must not change what all the others use.
  */
 static int smc_genl_pre_doit(smc_genl_pre_doit_ops *ops, struct sk_buff *skb,
@@ -122,17 +123,17 @@ static struct genl_family smc_genl_family __ro_after_init = {
 	.pre_doit	= smc_genl_pre_doit,
 	.ops		= smc_genl_ops,
 	.n_ops		= ARRAY_SIZE(smc_genl_ops),
-	/* Installed tools may not care for what is reserved. */
+	/* Installed tools may leave garbage in reserved fields. */
 	.resv_start_op	= SMC_NETLINK_DISABLE_HS_LIMITATION + 1,
 };
 
 /**
  * smc_genl_begin() - begin a message of a dump
  * @skb: where it goes
- * @cb: the dump; cb->seq tells which state of things it shows, 0 if nobody counts
+ * @cb: the dump; cb->seq is the state that it shows, 0 if states are not counted
  * @cmd: the command, SMC_NETLINK_*
  *
- * Return: what smc_genl_end() wants, or NULL if the buffer is full.
+ * Return: the header for smc_genl_end(), or NULL if the buffer is full.
  */
 void *smc_genl_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
@@ -225,7 +226,7 @@ int smc_genl_dump_one(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 }
 
 /**
- * smc_genl_put_padded() - a text with blanks behind it, 32 in all, as Linux has it
+ * smc_genl_put_padded() - a text padded with blanks to 32 characters, as Linux has it
  * @skb: where it goes
  * @attr: the attribute
  * @text: the text

@@ -5,7 +5,7 @@
 
 #include <linux/smc.h>
 #include <net/genetlink.h>
-#include "../steer/rules.h"
+#include "../policy/rules.h"
 
 int smc_genl_init(void);
 void smc_genl_exit(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: what this host has learnt by itself about who should not use SMC. */
-#include "../netns.h"
+/* Netlink: what was learnt of destinations and listeners that had better not use SMC. */
+#include "../policy/policy.h"
 #include "genl.h"
 
 static int fill_destination(struct sk_buff *skb, const void *info)
@@ -19,6 +19,8 @@ static int fill_destination(struct sk_buff *skb, const void *info)
  * smc_genl_get_autocache() - SMC_NETLINK_GET_AUTOCACHE: a message for each destination
  * @skb: where they go
  * @cb: args[0]: how many slots of the table have been looked at
+ *
+ * Return: skb->len.
  */
 int smc_genl_get_autocache(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -44,8 +46,8 @@ int smc_genl_flush_autocache(struct sk_buff *skb, struct genl_info *info)
 static int fill_listener(struct sk_buff *skb, const void *info)
 {
 	const struct smc_autosmc_entry *e = info;
-	const struct smc_picture *p = &e->picture;
-	u32 worth = (u32)p->worth * 100 / SMC_PICTURE_EVEN;
+	const struct smc_ewma *p = &e->picture;
+	u32 worth = (u32)p->worth * 100 / SMC_EWMA_EVEN;
 
 	return (!e->any && smc_genl_put_ip(skb, SMC_NLA_AUTOSMC_ADDR, &e->ip)) ||
 	       nla_put_u16(skb, SMC_NLA_AUTOSMC_PORT, e->port) ||
@@ -64,6 +66,8 @@ static int fill_listener(struct sk_buff *skb, const void *info)
  * had connections
  * @skb: where they go
  * @cb: args[0]: bucket, args[1]: how many of it have gone
+ *
+ * Return: skb->len.
  */
 int smc_genl_get_autosmc(struct sk_buff *skb, struct netlink_callback *cb)
 {

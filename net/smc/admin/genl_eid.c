@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netlink: the EIDs of this host.  An EID comes with or without the byte 0 at its
- * end, with or without the blanks that fill it up; it goes out with both.
+ * Netlink: the EIDs of this host.  An EID is accepted with or without a final 0,
+ * with or without the blanks that pad it; it is sent with both.
  */
-#include "eid.h"
+#include "../config/eid.h"
 #include "genl.h"
 
-/* The length without what ends and what pads it. */
+/* The length without terminator and padding. */
 static int trimmed_len(const struct nlattr *attr)
 {
 	const u8 *text = nla_data(attr);
@@ -59,6 +59,8 @@ int smc_genl_check_eid(const struct nlattr *attr, struct netlink_ext_ack *extack
  * smc_genl_dump_ueid() - SMC_NETLINK_DUMP_UEID: a message for each user EID
  * @skb: where they go
  * @cb: args[0]: how many have gone
+ *
+ * Return: skb->len.
  */
 int smc_genl_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -99,7 +101,7 @@ static int eid_of(struct genl_info *info, u8 *eid)
  * @skb: the request
  * @info: the same, parsed
  *
- * Return: 0, -EEXIST, or -ERANGE when there is no room, which is what tools know.
+ * Return: 0, -EEXIST, or -ERANGE if there is no room, as tools expect.
  */
 int smc_genl_add_ueid(struct sk_buff *skb, struct genl_info *info)
 {
@@ -119,9 +121,11 @@ int smc_genl_add_ueid(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * smc_genl_remove_ueid() - SMC_NETLINK_REMOVE_UEID; connections live on
+ * smc_genl_remove_ueid() - SMC_NETLINK_REMOVE_UEID; existing connections are not affected
  * @skb: the request
  * @info: the same, parsed
+ *
+ * Return: 0, -ENOENT, or an error of the attribute.
  */
 int smc_genl_remove_ueid(struct sk_buff *skb, struct genl_info *info)
 {
@@ -154,6 +158,8 @@ static int fill_seid(struct sk_buff *skb, const struct net *net)
  * smc_genl_dump_seid() - SMC_NETLINK_DUMP_SEID: the system EID, in use or not
  * @skb: where it goes
  * @cb: the dump
+ *
+ * Return: what .dumpit returns.
  */
 int smc_genl_dump_seid(struct sk_buff *skb, struct netlink_callback *cb)
 {

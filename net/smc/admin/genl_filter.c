@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Netlink: the filter rules of a namespace. */
-#include "../netns.h"
+#include "../policy/policy.h"
 #include "genl.h"
 
 #define ADDR_POLICY	NLA_POLICY_VALIDATE_FN(NLA_BINARY, check_addr)
@@ -88,6 +88,8 @@ static int fill_rule(struct sk_buff *skb, const void *info)
  * smc_genl_get_filter() - SMC_NETLINK_GET_FILTER: a message for each rule, in order
  * @skb: where they go
  * @cb: args[0]: how many have gone
+ *
+ * Return: skb->len.
  */
 int smc_genl_get_filter(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -107,7 +109,7 @@ int smc_genl_get_filter(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- changing --------------------------------------------------------------- */
 
-/* The nest of a request; words if it is missing. */
+/* The nest of a request; an error message if it is missing. */
 static int rule_attrs(struct genl_info *info, struct nlattr **attrs)
 {
 	const struct nlattr *nest = info->attrs[SMC_GEN_FILTER];
@@ -127,7 +129,7 @@ static int take_addr(struct smc_rule_side *side, const struct nlattr *addr,
 	if (!addr) {
 		if (!prefix)
 			return 0;
-		NL_SET_ERR_MSG_ATTR(info->extack, prefix, "a prefix wants an address");
+		NL_SET_ERR_MSG_ATTR(info->extack, prefix, "a prefix requires an address");
 		return -EINVAL;
 	}
 	most = 8 * nla_len(addr);
@@ -151,7 +153,7 @@ static int take_ports(struct smc_rule_side *side, const struct nlattr *first,
 		      const struct nlattr *last, struct genl_info *info)
 {
 	if (last && !first) {
-		NL_SET_ERR_MSG_ATTR(info->extack, last, "a range of ports wants its first one");
+		NL_SET_ERR_MSG_ATTR(info->extack, last, "a range of ports requires its first one");
 		return -EINVAL;
 	}
 	side->first = first ? nla_get_u16(first) : 0;
@@ -248,6 +250,8 @@ static int take_rule(struct smc_rule *rule, struct nlattr **attrs, struct genl_i
  * smc_genl_add_filter() - SMC_NETLINK_ADD_FILTER
  * @skb: the request
  * @info: the same, parsed
+ *
+ * Return: 0, -ENOENT, -EEXIST, -ENOSPC, -ENOMEM, or an error of the attributes.
  */
 int smc_genl_add_filter(struct sk_buff *skb, struct genl_info *info)
 {
@@ -272,9 +276,11 @@ int smc_genl_add_filter(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * smc_genl_del_filter() - SMC_NETLINK_DEL_FILTER; connections stay what they are
+ * smc_genl_del_filter() - SMC_NETLINK_DEL_FILTER; existing connections are not affected
  * @skb: the request
  * @info: the same, parsed
+ *
+ * Return: 0, -ENOENT, -EINVAL, or an error of the attributes.
  */
 int smc_genl_del_filter(struct sk_buff *skb, struct genl_info *info)
 {

@@ -2,15 +2,16 @@
 /* Netlink: what this host can do, and the limit on handshakes. */
 #include <linux/utsname.h>
 #include <linux/smc_diag.h>
+#include "../config/eid.h"
 #include "../fabric/fabric.h"
-#include "../group/buf.h"
+#include "../handshake/handshake.h"
+#include "../mem/limit.h"
 #include "../netns.h"
-#include "eid.h"
 #include "genl.h"
 
 static int put_memory(struct sk_buff *skb, const struct smc_net *sn)
 {
-	return nla_put_u64_64bit(skb, SMC_NLA_SYS_MEM_USED, smc_budget_used(sn->budget),
+	return nla_put_u64_64bit(skb, SMC_NLA_SYS_MEM_USED, smc_mem_limit_used(sn->mem_limit),
 				 SMC_NLA_SYS_PAD) ||
 	       nla_put_u64_64bit(skb, SMC_NLA_SYS_MEM_LIMIT, READ_ONCE(sn->mem_max),
 				 SMC_NLA_SYS_PAD) ||
@@ -53,6 +54,8 @@ static int fill_sys_info(struct sk_buff *skb, const struct net *net)
  * smc_genl_get_sys_info() - SMC_NETLINK_GET_SYS_INFO
  * @skb: where it goes
  * @cb: the dump
+ *
+ * Return: what .dumpit returns.
  */
 int smc_genl_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -74,6 +77,8 @@ static int fill_hs_limitation(struct sk_buff *skb, const struct net *net)
  * smc_genl_dump_hs_limitation() - SMC_NETLINK_DUMP_HS_LIMITATION
  * @skb: where it goes
  * @cb: the dump
+ *
+ * Return: what .dumpit returns.
  */
 int smc_genl_dump_hs_limitation(struct sk_buff *skb, struct netlink_callback *cb)
 {

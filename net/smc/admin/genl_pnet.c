@@ -2,14 +2,14 @@
 /*
  * The generic netlink family SMC_PNETID: the PNET table of a namespace.
  *
- * An entry has a netdev or a port of a device.  The family calls both "n/a" where
- * there is none, and the port 255, as Linux always did.
+ * An entry has a netdev or a port of a device.  What is missing is named "n/a", and
+ * the port 255, as Linux always did.
  */
 #include <linux/capability.h>
 #include "../fabric/show.h"
 #include "../netns.h"
 #include "genl.h"
-#include "pnet.h"
+#include "../config/pnet.h"
 
 #define NOT_THERE	"n/a"
 #define NO_PORT		0xff
@@ -25,7 +25,7 @@ static int check_pnetid(const struct nlattr *attr, struct netlink_ext_ack *extac
 	return -EINVAL;
 }
 
-/* The length without what ends it. */
+/* The length without the terminator. */
 static int text_len(const struct nlattr *attr)
 {
 	return strnlen(nla_data(attr), nla_len(attr));
@@ -133,7 +133,7 @@ static int wanted_id(struct genl_info *info, char *id)
 	return smc_pnetid_parse(nla_data(attr), nla_len(attr), id) ? 0 : -EINVAL;
 }
 
-/* The entries of one network, a message each; none is no error. */
+/* The entries of one network, a message each; an empty answer is not an error. */
 static int get_pnet(struct sk_buff *skb, struct genl_info *info)
 {
 	struct smc_net *sn = smc_net(genl_info_net(info));
@@ -158,7 +158,7 @@ static int get_pnet(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- changing --------------------------------------------------------------- */
 
-/* RDMA and ISM devices may lead where this namespace has no way to. */
+/* RDMA and ISM devices may reach networks that this namespace cannot. */
 static bool may_name_devices(struct sk_buff *skb, struct genl_info *info)
 {
 	if (netlink_capable(skb, CAP_NET_ADMIN))
@@ -258,7 +258,7 @@ static struct genl_family pnet_family __ro_after_init = {
 	.module		= THIS_MODULE,
 	.ops		= pnet_ops,
 	.n_ops		= ARRAY_SIZE(pnet_ops),
-	/* Installed tools may not care for what is reserved. */
+	/* Installed tools may leave garbage in reserved fields. */
 	.resv_start_op	= SMC_PNETID_FLUSH + 1,
 };
 

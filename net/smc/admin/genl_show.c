@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Netlink: link groups, links and devices.  The fabrics take the pictures, see
- * fabric/show.h; here they only become attributes, in the order that Linux always
- * had them in.
+ * fabric/show.h; here they only become attributes, in the order that Linux has
+ * always used.
  */
 #include <linux/smc_diag.h>
 #include "../fabric/fabric.h"
@@ -172,6 +172,8 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, u8 mode
  * smc_genl_get_lgr_smcr() - SMC_NETLINK_GET_LGR_SMCR: link groups over RDMA
  * @skb: where they go
  * @cb: args[0] and args[1]: how far it has got
+ *
+ * Return: what .dumpit returns.
  */
 int smc_genl_get_lgr_smcr(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -183,6 +185,8 @@ int smc_genl_get_lgr_smcr(struct sk_buff *skb, struct netlink_callback *cb)
  * followed by its links
  * @skb: where they go
  * @cb: as above
+ *
+ * Return: what .dumpit returns.
  */
 int smc_genl_get_link_smcr(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -193,6 +197,8 @@ int smc_genl_get_link_smcr(struct sk_buff *skb, struct netlink_callback *cb)
  * smc_genl_get_lgr_smcd() - SMC_NETLINK_GET_LGR_SMCD: link groups over ISM
  * @skb: where they go
  * @cb: as above
+ *
+ * Return: what .dumpit returns.
  */
 int smc_genl_get_lgr_smcd(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -294,6 +300,8 @@ static int dump_devices(struct sk_buff *skb, struct netlink_callback *cb, u8 mod
  * smc_genl_get_dev_smcd() - SMC_NETLINK_GET_DEV_SMCD: ISM devices
  * @skb: where they go
  * @cb: as above
+ *
+ * Return: what .dumpit returns.
  */
 int smc_genl_get_dev_smcd(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -304,6 +312,8 @@ int smc_genl_get_dev_smcd(struct sk_buff *skb, struct netlink_callback *cb)
  * smc_genl_get_dev_smcr() - SMC_NETLINK_GET_DEV_SMCR: RDMA devices
  * @skb: where they go
  * @cb: as above
+ *
+ * Return: what .dumpit returns.
  */
 int smc_genl_get_dev_smcr(struct sk_buff *skb, struct netlink_callback *cb)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netlink: the counters of a namespace, in the order that Linux always had them
- * in.
+ * Netlink: the counters of a namespace, in the order that Linux has always used.
  */
 #include <linux/slab.h>
+#include "../socket/socket.h"
 #include "../stats.h"
 #include "genl.h"
 
@@ -54,7 +54,7 @@ static u64 all_calls(const struct smc_stats_dir *d)
 	return n;
 }
 
-/* One processor may have been read before its share, another one after it has gone. */
+/* Processors are read one after the other, so the sum may be negative for a moment. */
 static u64 in_use(const struct smc_stats_dir *d)
 {
 	return max_t(s64, d->in_use, 0);
@@ -110,8 +110,10 @@ static struct smc_stats *counters_of(struct net *net)
 {
 	struct smc_stats *sum = kmalloc(sizeof(*sum), GFP_KERNEL);
 
-	if (sum)
+	if (sum) {
+		smc_registry_flush(net);
 		smc_stats_sum(net, sum);
+	}
 	return sum;
 }
 
@@ -119,6 +121,8 @@ static struct smc_stats *counters_of(struct net *net)
  * smc_genl_get_stats() - SMC_NETLINK_GET_STATS
  * @skb: where it goes
  * @cb: args[0]: it has gone
+ *
+ * Return: skb->len, -ENOMEM or -EMSGSIZE.
  */
 int smc_genl_get_stats(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -168,7 +172,7 @@ static int fill_fallback(struct sk_buff *skb, const void *info)
 	     put(skb, SMC_NLA_FBACK_STATS_CLNT_CNT, all_fallbacks(f->s, false))))
 		return -EMSGSIZE;
 	return nla_put_u32(skb, SMC_NLA_FBACK_STATS_RSN_CODE, smc_stats_reason(f->reason)) ||
-	       /* This attribute has always been a short one. */
+	       /* This attribute has always had 16 bits. */
 	       nla_put_u16(skb, SMC_NLA_FBACK_STATS_RSN_CNT, min_t(u64, n, U16_MAX)) ||
 	       put(skb, SMC_NLA_FBACK_STATS_RSN_CNT64, n) ||
 	       nla_put_string(skb, SMC_NLA_FBACK_STATS_RSN_TEXT, smc_stats_words(f->reason));
@@ -179,6 +183,8 @@ static int fill_fallback(struct sk_buff *skb, const void *info)
  * and reason that has occurred
  * @skb: where they go
  * @cb: args[0]: how far it has got; args[1]: the sums have gone
+ *
+ * Return: skb->len or -ENOMEM.
  */
 int smc_genl_get_fback_stats(struct sk_buff *skb, struct netlink_callback *cb)
 {

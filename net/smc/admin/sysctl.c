@@ -2,8 +2,12 @@
 /* net.smc.*, per network namespace. */
 #include <linux/slab.h>
 #include <linux/sysctl.h>
-#include "../group/buf.h"
+#include "../mem/limit.h"
+#include "../mem/rmbe.h"
 #include "../netns.h"
+#include "../policy/policy.h"
+#include "../wire/clc.h"
+#include "sysctl.h"
 
 static int buf_min = SMC_CLC_SIZE_MIN;
 static int buf_max = SMC_CLC_SIZE_MIN << SMC_SIZE_CODE_LIMIT;
@@ -20,18 +24,18 @@ static int do_mem_max(smc_ctl_table *ctl, int write, void *buffer, size_t *lenp,
 	int rc = proc_doulongvec_minmax(ctl, write, buffer, lenp, ppos);
 
 	if (!rc && write)
-		smc_budget_limit(sn->budget, READ_ONCE(sn->mem_max));
+		smc_mem_limit_set(sn->mem_limit, READ_ONCE(sn->mem_max));
 	return rc;
 }
 
 static int do_autosmc(smc_ctl_table *ctl, int write, void *buffer, size_t *lenp,
 		      loff_t *ppos)
 {
-	struct smc_net *sn = container_of(ctl->data, struct smc_net, steer.autosmc.mode);
+	struct smc_net *sn = container_of(ctl->data, struct smc_net, autosmc);
 	int rc = proc_dointvec_minmax(ctl, write, buffer, lenp, ppos);
 
 	if (!rc && write)
-		smc_steer_switch(sn, SMC_STEER_AUTOSMC, READ_ONCE(sn->steer.autosmc.mode));
+		smc_steer_switch(sn, SMC_STEER_AUTOSMC, READ_ONCE(sn->autosmc));
 	return rc;
 }
 
@@ -94,15 +98,15 @@ static const struct ctl_table smc_table[] = {
 	}
 	{
 		.procname	= "autosmc",
-		.data		= (void *)offsetof(struct smc_net, steer.autosmc.mode),
+		.data		= (void *)offsetof(struct smc_net, autosmc),
 		.maxlen		= sizeof(int),
 		.mode		= 0644,
 		.proc_handler	= do_autosmc,
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_TWO,
 	},
-	INT_ENTRY("autosmc_retry_time", steer.autosmc.retry, SYSCTL_ONE, &time_max),
-	INT_ENTRY("autocache_time", steer.autocache.time, SYSCTL_ZERO, &time_max),
+	INT_ENTRY("autosmc_retry_time", autosmc_retry, SYSCTL_ONE, &time_max),
+	INT_ENTRY("autocache_time", autocache_time, SYSCTL_ZERO, &time_max),
 	INT_ENTRY("autocorking_size", autocorking_size, SYSCTL_ZERO, SYSCTL_INT_MAX),
 	INT_ENTRY("smcr_buf_type", smcr_buf_type, SYSCTL_ZERO, SYSCTL_TWO),
 	INT_ENTRY("smcr_max_conns_per_lgr", smcr_max_conns, &conns_min, &conns_max),
@@ -131,15 +135,10 @@ static const struct ctl_table smc_table[] = {
 	},
 };
 
-/**
- * smc_sysctl_init() - the table of a new namespace
- * @sn: the namespace
- *
- * Return: 0 or -ENOMEM.
- */
-int smc_sysctl_init(struct smc_net *sn)
+static int __net_init smc_sysctl_net_init(struct net *net)
 {
-	size_t n = ARRAY_SIZE(smc_table) - !net_eq(sn->net, &init_net), i;
+	struct smc_net *sn = smc_net(net);
+	size_t n = ARRAY_SIZE(smc_table) - !net_eq(net, &init_net), i;
 	struct ctl_table *table;
 
 	/* One more: before 6.6 an empty entry ends a table. */
@@ -149,12 +148,12 @@ int smc_sysctl_init(struct smc_net *sn)
 	memcpy(table, smc_table, n * sizeof(*table));
 	for (i = 0; i < ARRAY_SIZE(smc_table) - 1; i++)
 		table[i].data = (char *)sn + (uintptr_t)table[i].data;
-	/* The caps protect the host: root of a mere namespace cannot lift them. */
-	if (sn->net->user_ns != &init_user_ns) {
+	/* The caps protect the host: root of another user namespace cannot lift them. */
+	if (net->user_ns != &init_user_ns) {
 		table[MEM_MAX_ENTRY].mode = 0444;
 		table[MAX_LGRS_ENTRY].mode = 0444;
 	}
-	sn->sysctl = register_net_sysctl_sz(sn->net, "net/smc", table, n);
+	sn->sysctl = register_net_sysctl_sz(net, "net/smc", table, n);
 	if (!sn->sysctl) {
 		kfree(table);
 		return -ENOMEM;
@@ -163,8 +162,15 @@ int smc_sysctl_init(struct smc_net *sn)
 	return 0;
 }
 
-void smc_sysctl_exit(struct smc_net *sn)
+static void __net_exit smc_sysctl_net_exit(struct net *net)
 {
+	struct smc_net *sn = smc_net(net);
+
 	unregister_net_sysctl_table(sn->sysctl);
 	kfree(sn->sysctl_table);
 }
+
+struct pernet_operations smc_sysctl_net_ops = {
+	.init	= smc_sysctl_net_init,
+	.exit	= smc_sysctl_net_exit,
+};

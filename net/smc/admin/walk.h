@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How smc_diag.ko looks at the sockets of smc.ko. */
+/* How smc_diag.ko looks at the sockets of smc.ko.  The walk itself is in socket/registry.c. */
 #ifndef SMC_WALK_H
 #define SMC_WALK_H
 
@@ -16,12 +16,14 @@ struct sock;
  * @state:	enum smc_conn_state, or SMC_DIAG_STATE_LISTEN
  * @mode:	SMC_DIAG_MODE_*
  * @version:	SMC version of the connection, 0 without one
- * @release:	its release
  * @reason:	enum smc_reason, for mode FALLBACK_TCP
  * @peer_diagnosis: from the peer's Decline
  * @sndbuf_size: size of the ring the sender fills, bytes
  * @rmbe_size:	size of the receive element, bytes
- * @rx_prod:	cursors as counts of bytes since the connection began
+ * @rx_prod:	what the peer has written, bytes since the connection began
+ * @rx_cons:	what of it the application has read
+ * @tx_prod:	what the peer has been told of
+ * @tx_cons:	what of it the peer has consumed
  * @linkid:	SMC-D: number of the link group, as netlink shows it
  * @my_gid:	SMC-D: first half of our GID
  * @peer_gid:	SMC-D: first half of the peer's GID
@@ -36,7 +38,6 @@ struct smc_sock_info {
 	u8		state;
 	u8		mode;
 	u8		version;
-	u8		release;
 	u32		reason;
 	u32		peer_diagnosis;
 	u32		sndbuf_size;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ending a connection: RFC 7609, 4.8. */
-#include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../trace.h"
 #include "conn.h"
@@ -46,8 +45,14 @@ int __smc_conn_event(struct smc_conn *c, enum smc_conn_event event)
 	return 0;
 }
 
-/* One of our own events: change state, then tell the peer once. */
-static void own_event(struct smc_conn *c, enum smc_conn_event event)
+/**
+ * smc_conn_own_event() - change state for an event of our own, then tell the peer once
+ * @c: the connection
+ * @event: SMC_EV_DONE, SMC_EV_CLOSE or SMC_EV_ABORT
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event)
 {
 	unsigned long flag = BIT(smc_event_flag[event].flag);
 	bool tell;
@@ -84,7 +89,7 @@ void smc_conn_established(struct smc_conn *c)
 void smc_conn_done(struct smc_conn *c)
 {
 	smc_conn_uncork(c);
-	own_event(c, SMC_EV_DONE);
+	smc_conn_own_event(c, SMC_EV_DONE);
 }
 
 /**
@@ -96,51 +101,41 @@ void smc_conn_done(struct smc_conn *c)
 void smc_conn_close(struct smc_conn *c)
 {
 	smc_conn_uncork(c);
-	own_event(c, SMC_EV_CLOSE);
+	smc_conn_own_event(c, SMC_EV_CLOSE);
 }
 
 /**
- * smc_conn_abort() - reset: the TCP connection was, or will be, reset as well
+ * smc_conn_peer_event() - the peer is done, closed or gave up
  * @c: the connection
+ * @event: SMC_EV_PEER_DONE, SMC_EV_PEER_CLOSE or SMC_EV_PEER_ABORT
  *
- * Context: any.
+ * A violation of the state table counts as an abort.  The end of the stream is part of the two
+ * other events, and says nothing new after them.
  */
-void smc_conn_abort(struct smc_conn *c)
+void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
 {
-	own_event(c, SMC_EV_ABORT);
-}
+	static const unsigned long flags[SMC_NR_EVENTS] = {
+		[SMC_EV_PEER_DONE]  = BIT(SMC_FLAG_DONE),
+		[SMC_EV_PEER_CLOSE] = BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_CLOSED),
+		[SMC_EV_PEER_ABORT] = BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_ABORT),
+	};
+	unsigned long news = flags[event];
 
-/**
- * smc_conn_reset_tcp() - the peer is gone: let TCP say so, as after a reset
- * @sk: the socket
- * @c: its connection
- *
- * Who has seen the end of the stream is told of a broken pipe.
- *
- * Context: process, the socket is not locked.
- */
-void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
-{
-	bool end = READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT;
-
-	if (c->late_fin)
-		end = READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_BROKEN));
-	tcp_abort(sk, end ? EPIPE : ECONNRESET);
-}
-
-/**
- * smc_conn_heed_abort() - a peer that has aborted resets TCP, and may not have come to it
- * @sk: the socket
- * @c: its connection
- * @flags: its rx_flags, as the caller has read them and goes by
- *
- * Whoever sees the abort, and is going to say so, brings the reset about himself: there is
- * an error then that says why.
- *
- * Context: process, the socket is not locked.
- */
-void smc_conn_heed_abort(struct sock *sk, const struct smc_conn *c, unsigned long flags)
-{
-	if (flags & BIT(SMC_FLAG_ABORT) && inet_sk_state_load(sk) != TCP_CLOSE)
-		smc_conn_reset_tcp(sk, c);
+	spin_lock_bh(&c->state_lock);
+	/* Told by two threads of the peer, the lesser event may come after the greater one. */
+	if (event == SMC_EV_PEER_DONE && c->rx_flags & news) {
+		spin_unlock_bh(&c->state_lock);
+		return;
+	}
+	if (event == SMC_EV_PEER_ABORT && c->rx_flags & BIT(SMC_FLAG_DONE))
+		news |= BIT(SMC_FLAG_BROKEN);
+	/* After the data that precedes it: readers look at the flags first. */
+	smp_store_release(&c->rx_flags, c->rx_flags | news);
+	if (__smc_conn_event(c, event) < 0)
+		smp_store_release(&c->rx_flags,
+				  c->rx_flags | flags[SMC_EV_PEER_ABORT]);
+	if (unlikely(c->notify))
+		c->notify(c->notify_sk);
+	spin_unlock_bh(&c->state_lock);
+	smc_conn_wake_all(c);
 }

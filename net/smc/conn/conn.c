@@ -4,37 +4,37 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include "../fabric/fabric.h"
-#include "../group/buf.h"
+#include "../mem/rmbe.h"
 #include "conn.h"
 #include "reader.h"
 
 /**
- * smc_conn_set_elem() - the receive element is known
+ * smc_conn_set_rmbe() - the receive element is known
  * @c: the connection
- * @elem: owned by the connection from now on
+ * @rmbe: owned by the connection from now on
  */
-void smc_conn_set_elem(struct smc_conn *c, struct smc_elem *elem)
+void smc_conn_set_rmbe(struct smc_conn *c, struct smc_rmbe *rmbe)
 {
-	c->elem = elem;
-	c->rx_size = smc_elem_size(elem);
+	c->rmbe = rmbe;
+	c->rx_size = smc_rmbe_size(rmbe);
 	/* A fabric's receive path may already see the connection. */
-	smp_store_release(&c->rx_buf, smc_elem_data(elem));
+	smp_store_release(&c->rx_buf, smc_rmbe_data(rmbe));
 }
 
 /**
  * smc_conn_init() - prepare a connection that its fabric has allocated, zeroed
  * @c: the connection
  * @fabric: what will carry it
- * @elem: its receive element, owned by the connection from now on; NULL if it
+ * @rmbe: its receive element, owned by the connection from now on; NULL if it
  *	comes later
  */
 void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
-		   struct smc_elem *elem)
+		   struct smc_rmbe *rmbe)
 {
 	c->fabric = fabric;
 	refcount_set(&c->ref, 1);
-	if (elem)
-		smc_conn_set_elem(c, elem);
+	if (rmbe)
+		smc_conn_set_rmbe(c, rmbe);
 	mutex_init(&c->rx_lock);
 	mutex_init(&c->tx_lock);
 	spin_lock_init(&c->state_lock);
@@ -52,20 +52,14 @@ void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 void smc_conn_destroy(struct smc_conn *c)
 {
 	kfree(c->reader);
-	if (c->elem)
-		smc_elem_put(c->elem);
+	if (c->rmbe)
+		smc_rmbe_put(c->rmbe);
 }
 
-struct smc_conn *smc_conn_get(struct smc_conn *c)
+/* The last reference is gone. */
+void smc_conn_free(struct smc_conn *c)
 {
-	refcount_inc(&c->ref);
-	return c;
-}
-
-void smc_conn_put(struct smc_conn *c)
-{
-	if (refcount_dec_and_test(&c->ref))
-		c->fabric->ops->free(c);
+	c->fabric->ops->free(c);
 }
 
 /**
@@ -180,41 +174,4 @@ void smc_conn_wake_all(struct smc_conn *c)
 	if (wq && unlikely(READ_ONCE(wq->fasync_list)))
 		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
 	rcu_read_unlock();
-}
-
-/**
- * smc_conn_peer_event() - the peer is done, closed or gave up
- * @c: the connection
- * @event: SMC_EV_PEER_DONE, SMC_EV_PEER_CLOSE or SMC_EV_PEER_ABORT
- *
- * A violation of the state table counts as an abort.  The end of the stream is part of the two
- * other events, and says nothing new after them.
- */
-void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
-{
-	static const unsigned long flags[SMC_NR_EVENTS] = {
-		[SMC_EV_PEER_DONE]  = BIT(SMC_FLAG_DONE),
-		[SMC_EV_PEER_CLOSE] = BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_CLOSED),
-		[SMC_EV_PEER_ABORT] = BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_ABORT),
-	};
-
-	unsigned long news = flags[event];
-
-	spin_lock_bh(&c->state_lock);
-	/* Told by two threads of the peer, the lesser event may come after the greater one. */
-	if (event == SMC_EV_PEER_DONE && c->rx_flags & news) {
-		spin_unlock_bh(&c->state_lock);
-		return;
-	}
-	if (event == SMC_EV_PEER_ABORT && c->rx_flags & BIT(SMC_FLAG_DONE))
-		news |= BIT(SMC_FLAG_BROKEN);
-	/* After the data that precedes it: readers look at the flags first. */
-	smp_store_release(&c->rx_flags, c->rx_flags | news);
-	if (__smc_conn_event(c, event) < 0)
-		smp_store_release(&c->rx_flags,
-				  c->rx_flags | flags[SMC_EV_PEER_ABORT]);
-	if (unlikely(c->notify))
-		c->notify(c->notify_sk);
-	spin_unlock_bh(&c->state_lock);
-	smc_conn_wake_all(c);
 }

@@ -4,9 +4,8 @@
  * of sockets' addresses, handshakes or fabrics.
  *
  * Cursors are 64-bit counts of bytes since the connection began, so they never
- * wrap and their difference is what lies between.  A position in a ring is the
- * count modulo its size, a power of two.  What the peer writes lies on cache
- * lines of its own.
+ * wrap and their difference is what lies between.  smc_ring_pos() has the position
+ * in a ring.  What the peer writes lies on cache lines of its own.
  */
 #ifndef SMC_CONN_H
 #define SMC_CONN_H
@@ -23,7 +22,7 @@
 
 struct smc_fabric;
 struct smc_reader;
-struct smc_elem;
+struct smc_rmbe;
 
 /* Somebody who sleeps on a socket for one kind of event. */
 struct smc_wait {
@@ -44,7 +43,7 @@ enum smc_conn_flag {
 };
 
 /* What a fabric tells the peer of urgent data. */
-enum smc_urgent_news {
+enum smc_urgent_event {
 	SMC_URGENT_COMING,	/* there is no room for it yet */
 	SMC_URGENT_NOT_COMING,	/* after all */
 	SMC_URGENT_HERE,	/* it ends at tx_urg; as commit */
@@ -67,8 +66,8 @@ struct smc_conn_counts {
  * @fabric:	what carries it
  * @ref:	references; the last one frees through fabric->ops->free
  * @wq:		where system calls on the socket sleep; RCU, NULL while nobody can
- * @next:	link in smc_sock.retired
- * @elem:	the element of this side's RMB or DMB: the receive ring
+ * @next:	link in smc_sock.old_conns
+ * @rmbe:	the element of this side's RMB or DMB: the receive ring
  * @rx_buf:	its memory
  * @rx_size:	its size in bytes
  * @rx_lock:	one receiver at a time
@@ -79,16 +78,17 @@ struct smc_conn_counts {
  * @tx_lock:	one sender at a time
  * @tx_buf:	where the sender writes: the peer's element or a local send ring
  * @tx_size:	its size in bytes
- * @tx_prod:	what has been copied in; written under @tx_lock
- * @tx_pub:	what of it the peer has been told of; tx_prod unless corked
+ * @tx_written:	what has been copied in; written under @tx_lock
+ * @tx_prod:	what of it the peer has been told of; tx_written unless corked
  * @tx_flags:	enum smc_conn_flag we have told the peer; under @state_lock
  * @tx_calls:	small calls that wanted to send; under @tx_lock
  * @tx_urg:	the count behind the last urgent byte; written under @tx_lock before
- *		@tx_pub
+ *		@tx_prod
  * @peer_size:	size of the peer's element in bytes
- * @tx_how:	SMC_ELEM_*: how the send ring was found, 0 if it is the peer's element
+ * @tx_how:	SMC_RMBE_*: how the send ring was found, 0 if it is the peer's element
  * @dev:	name of the device, for people
- * @folded:	what the namespace's counters have of ours; under @wait_lock
+ * @version:	SMC_CLC_V1 or SMC_CLC_V2, for statistics
+ * @flushed:	what the namespace's counters have of ours; under @wait_lock
  * @stopped:	nothing may be published any more; under @tx_lock
  * @late_fin:	a FIN of the TCP connection says nothing of the data: the peer's
  *		flags do, see smc_fabric_ops.fin_in_order
@@ -99,11 +99,12 @@ struct smc_conn_counts {
  * @cork_work:	publishes what a cork has held back for 200 ms
  * @state_lock:	protects @state and @tx_flags
  * @state:	enum smc_conn_state
+ * @version:	SMC_CLC_V1 or SMC_CLC_V2, to be shown
  * @rx_prod:	what the peer has written; the peer (or its messages) moves it
  * @tx_cons:	what the peer's application has taken; the peer moves it
  * @rx_flags:	enum smc_conn_flag the peer has set; under @state_lock
  * @rx_waiter:	the receiver that sleeps, set by it, cleared by who wakes it
- * @wait_lock:	held while a waker uses @rx_waiter, and for @folded
+ * @wait_lock:	held while a waker uses @rx_waiter, and for @flushed
  * @urg_data:	the peer's urgent byte with TCP_URG_*, 0 if there is none; with those
  *		below under @state_lock, see urgent.c
  * @urg_kept:	it is known here, its place in the element may be written again
@@ -117,7 +118,7 @@ struct smc_conn {
 	refcount_t		ref;
 	struct socket_wq __rcu	*wq;
 	struct smc_conn		*next;
-	struct smc_elem		*elem;
+	struct smc_rmbe		*rmbe;
 
 	struct mutex		rx_lock;
 	u8			*rx_buf;
@@ -130,8 +131,8 @@ struct smc_conn {
 	struct mutex		tx_lock;
 	u8			*tx_buf;
 	u32			tx_size;
+	u64			tx_written;
 	u64			tx_prod;
-	u64			tx_pub;
 	u64			tx_calls;
 	u64			tx_urg;
 	bool			stopped;
@@ -145,12 +146,10 @@ struct smc_conn {
 	struct sock		*notify_sk;
 	u8			state;
 	u8			version;
-	u8			release;
-	u8			peer_os;
 	u8			tx_how;
 	u32			peer_size;
 	const char		*dev;
-	struct smc_conn_counts	folded;
+	struct smc_conn_counts	flushed;
 
 	u64			rx_prod ____cacheline_aligned_in_smp;
 	unsigned long		rx_flags;
@@ -172,7 +171,7 @@ static inline u64 smc_conn_unread(const struct smc_conn *c)
 
 static inline u64 smc_conn_unacked(const struct smc_conn *c)
 {
-	return READ_ONCE(c->tx_prod) - smp_load_acquire(&c->tx_cons);
+	return READ_ONCE(c->tx_written) - smp_load_acquire(&c->tx_cons);
 }
 
 static inline u64 smc_conn_room(const struct smc_conn *c)
@@ -203,7 +202,17 @@ static inline bool smc_conn_peer_gone(const struct smc_conn *c)
 					 BIT(SMC_FLAG_GIVEN_UP));
 }
 
-static inline bool smc_conn_told(const struct smc_conn *c, enum smc_conn_flag flag)
+/*
+ * Did the stream end in good order, before anything was reset?  Only with @late_fin: TCP's
+ * own answer, SOCK_DONE, holds otherwise.
+ */
+static inline bool smc_conn_end_came_first(unsigned long rx_flags)
+{
+	return rx_flags & BIT(SMC_FLAG_BROKEN) ||
+	       (rx_flags & (BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_ABORT))) == BIT(SMC_FLAG_DONE);
+}
+
+static inline bool smc_conn_signaled(const struct smc_conn *c, enum smc_conn_flag flag)
 {
 	return READ_ONCE(c->tx_flags) & BIT(flag);
 }
@@ -221,16 +230,27 @@ static inline bool smc_conn_rx_ended(const struct smc_conn *c)
 	return READ_ONCE(c->rx_flags) != 0;
 }
 
+static inline struct smc_conn *smc_conn_get(struct smc_conn *c)
+{
+	refcount_inc(&c->ref);
+	return c;
+}
+
 /* conn.c */
 void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
-		   struct smc_elem *elem);
-void smc_conn_set_elem(struct smc_conn *c, struct smc_elem *elem);
+		   struct smc_rmbe *rmbe);
+void smc_conn_set_rmbe(struct smc_conn *c, struct smc_rmbe *rmbe);
 void smc_conn_destroy(struct smc_conn *c);
-struct smc_conn *smc_conn_get(struct smc_conn *c);
-void smc_conn_put(struct smc_conn *c);
+void smc_conn_free(struct smc_conn *c);
 void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq);
 void smc_conn_set_notify(struct smc_conn *c, void (*fn)(struct sock *sk),
 			 struct sock *sk);
+
+static inline void smc_conn_put(struct smc_conn *c)
+{
+	if (refcount_dec_and_test(&c->ref))
+		smc_conn_free(c);
+}
 
 /* events a fabric reports: any context, bottom halves included */
 void smc_conn_readable(struct smc_conn *c);
@@ -239,19 +259,21 @@ void smc_conn_wake_all(struct smc_conn *c);
 void smc_conn_notify(struct smc_conn *c);
 void smc_conn_urgent(struct smc_conn *c, u64 end);
 void smc_conn_urgent_pending(struct smc_conn *c, bool pending);
-void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event);
 
 /* wait.c */
 void smc_wait_begin(struct smc_wait *w, __poll_t mask);
 void smc_wait_arm(struct smc_wait *w, struct sock *sk);
 long smc_wait_sleep(long timeo);
 void smc_wait_end(struct smc_wait *w, struct sock *sk);
-void smc_wait_init(void);
 bool smc_slot_take(struct smc_conn *c, struct smc_wait *w);
 void smc_slot_leave(struct smc_conn *c, struct smc_wait *w);
 void smc_slot_wake(struct smc_conn *c);
 
-/* send.c, recv.c */
+/* wake_sync.c */
+extern int smc_wake_sync;
+void smc_wait_init(void);
+
+/* send.c, recv.c, reader.c, poll.c */
 int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len);
 void smc_conn_uncork(struct smc_conn *c);
@@ -268,8 +290,13 @@ int __smc_conn_event(struct smc_conn *c, enum smc_conn_event event);
 void smc_conn_established(struct smc_conn *c);
 void smc_conn_done(struct smc_conn *c);
 void smc_conn_close(struct smc_conn *c);
+void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event);
+void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event);
+
+/* abort.c */
 void smc_conn_abort(struct smc_conn *c);
 void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c);
-void smc_conn_heed_abort(struct sock *sk, const struct smc_conn *c, unsigned long flags);
+void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c);
+void smc_conn_handle_peer_abort(struct sock *sk, const struct smc_conn *c, unsigned long flags);
 
 #endif

@@ -7,9 +7,12 @@
  * none.  It is called where it may read at once: by a work item, as the owner of the socket.
  */
 #include <linux/slab.h>
+#include <linux/uio.h>
 #include <linux/wait.h>
 #include "../smc.h"
+#include "../trace.h"
 #include "reader.h"
+#include "recv.h"
 
 /**
  * struct smc_reader - the reader of a connection
@@ -125,4 +128,88 @@ void smc_reader_leave(struct smc_conn *c)
 		return;
 	remove_wait_queue(&wq->wait, &r->entry);
 	INIT_LIST_HEAD(&r->entry.entry);
+}
+
+/* Readers in the kernel take packets, and may keep them: a copy. */
+static struct sk_buff *take_skb(struct sock *sk, struct smc_conn *c, u64 seq, size_t len)
+{
+	struct sk_buff *skb;
+	struct iov_iter to;
+	struct kvec vec;
+
+	len = min_t(size_t, len, SKB_MAX_ALLOC);
+	skb = alloc_skb(len, sk->sk_allocation);
+	if (!skb)
+		return NULL;
+	vec.iov_base = skb_put(skb, len);
+	vec.iov_len = len;
+	iov_iter_kvec(&to, ITER_DEST, &vec, 1, len);
+	smc_recv_copy(c, seq, &to, len);
+	return skb;
+}
+
+/* Give @actor what there is until it wants no more; the caller holds rx_lock. */
+static int feed(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
+		sk_read_actor_t actor)
+{
+	u64 seq = c->rx_cons, unread;
+	struct sk_buff *skb;
+	int copied = 0, used;
+	size_t n;
+
+	while ((s64)(unread = smp_load_acquire(&c->rx_prod) - seq) > 0) {
+		n = unread;
+		if (unlikely(READ_ONCE(c->urg_data))) {
+			used = smc_recv_mind_urgent(sk, c, &seq, &n, copied, 0, 0);
+			if (used < 0)
+				break;
+			if (used)
+				continue;
+		}
+		skb = take_skb(sk, c, seq, n);
+		used = skb ? actor(desc, skb, 0, skb->len) : -ENOMEM;
+		consume_skb(skb);
+		if (used <= 0)
+			return copied ? copied : used;
+		seq += used;
+		copied += used;
+		sk_peek_offset_bwd(sk, used);
+		smc_recv_consume(c, seq);
+		if (!desc->count)
+			break;
+	}
+	return copied;
+}
+
+/**
+ * smc_conn_read_sock() - hand what has arrived to a reader in the kernel
+ * @sk: the socket, locked
+ * @c: its connection
+ * @desc: for @actor; reading stops when its count is 0
+ * @actor: takes all or some of the packet it is given, or says why not
+ *
+ * From the first call on sk_data_ready is called when there is something to read, see
+ * struct smc_reader.  Does nothing but bring this about where it may not sleep, and while
+ * somebody else receives.
+ *
+ * Context: that of a socket's owner; reads in process context only.
+ * Return: bytes taken, 0 if there are none, or a negative errno, -ENOMEM or @actor's.
+ */
+int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
+		       sk_read_actor_t actor)
+{
+	int rc = smc_reader_attach(sk, c);
+
+	if (rc)
+		return rc;
+	/* This lock comes before the socket's, so it cannot be waited for. */
+	if (in_interrupt() || !mutex_trylock(&c->rx_lock)) {
+		smc_reader_queue(c->reader);
+		return 0;
+	}
+	rc = feed(sk, c, desc, actor);
+	smc_recv_count(sk, c, max(rc, 0));
+	mutex_unlock(&c->rx_lock);
+	trace_smc_rx_recvmsg(sk, c->dev, max(rc, 0));
+	return rc;
 }

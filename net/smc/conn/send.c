@@ -10,6 +10,7 @@
 #include "../smc.h"
 #include "../stats.h"
 #include "../trace.h"
+#include "../wire/cdc.h"
 #include "conn.h"
 
 /* As long as TCP holds back a partial segment of a corked socket. */
@@ -19,20 +20,20 @@
 static void publish_news(struct smc_conn *c)
 {
 	lockdep_assert_held(&c->tx_lock);
-	/* Whoever posts for us may look at it without our lock. */
-	smp_store_release(&c->tx_pub, c->tx_prod);
+	/* The task that posts for us may look at it without our lock. */
+	smp_store_release(&c->tx_prod, c->tx_written);
 	c->fabric->ops->commit(c);
 }
 
 /* The same, and its last byte is urgent. */
 static void publish_urgent(struct sock *sk, struct smc_conn *c)
 {
-	bool news = c->tx_pub != c->tx_prod;
+	bool news = c->tx_prod != c->tx_written;
 
 	lockdep_assert_held(&c->tx_lock);
 	if (news) {
-		WRITE_ONCE(c->tx_urg, c->tx_prod);
-		smp_store_release(&c->tx_pub, c->tx_prod);
+		WRITE_ONCE(c->tx_urg, c->tx_written);
+		smp_store_release(&c->tx_prod, c->tx_written);
 		smc_stats_add(sock_net(sk), c, urgents, 1);
 	}
 	c->fabric->ops->urgent(c, news ? SMC_URGENT_HERE : SMC_URGENT_NOT_COMING);
@@ -40,13 +41,13 @@ static void publish_urgent(struct sock *sk, struct smc_conn *c)
 
 static void publish(struct smc_conn *c)
 {
-	if (c->tx_pub != c->tx_prod)
+	if (c->tx_prod != c->tx_written)
 		publish_news(c);
 }
 
 /*
- * With a cork TCP holds back what fills no segment; we, what fills no quarter.  Urgent data
- * become visible together with the mark behind them.
+ * While corked, hold back less than a quarter of the ring, as TCP holds back partial segments.
+ * Urgent data become visible together with the mark behind them.
  */
 static bool hold_back(struct sock *sk, struct smc_conn *c, int flags)
 {
@@ -58,11 +59,11 @@ static bool hold_back(struct sock *sk, struct smc_conn *c, int flags)
 	if (flags & MSG_OOB)
 		return true;
 	limit = smc_conn_low_room(c);
-	/* Who corks means it; MSG_MORE is a hint of one call. */
+	/* TCP_CORK is an order; MSG_MORE is a hint of one call. */
 	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
 		limit = min_t(u32, limit,
 			      READ_ONCE(smc_net(sock_net(sk))->autocorking_size));
-	return c->tx_prod - c->tx_pub < limit;
+	return c->tx_written - c->tx_prod < limit;
 }
 
 static void start_cork_timer(struct smc_conn *c)
@@ -77,7 +78,7 @@ static void finish_held(struct sock *sk, struct smc_conn *c, int flags)
 {
 	if (flags & MSG_OOB)
 		publish_urgent(sk, c);
-	else if (c->tx_pub != c->tx_prod)
+	else if (c->tx_prod != c->tx_written)
 		start_cork_timer(c);
 }
 
@@ -126,13 +127,13 @@ void smc_conn_stop(struct smc_conn *c)
 }
 
 /*
- * Copy up to @len bytes to the place of tx_prod, around the end of the ring.  The
- * variant without the check of hardened usercopy: the ring is no object of a slab,
+ * Copy up to @len bytes to the place of tx_written, around the end of the ring.  The
+ * variant without the check of hardened usercopy: the ring is not a slab object,
  * and its bounds are these lines (150 instructions for each copy).
  */
 static size_t fill(struct smc_conn *c, struct iov_iter *from, size_t len)
 {
-	u32 pos = c->tx_prod & (c->tx_size - 1);
+	u32 pos = smc_ring_pos(c->tx_written, c->tx_size);
 	size_t first = min_t(size_t, len, c->tx_size - pos);
 	size_t done = _copy_from_iter(c->tx_buf + pos, first, from);
 
@@ -204,7 +205,7 @@ static size_t send_to_nobody(struct sock *sk, struct smc_conn *c,
 /* Why nothing more can be sent; called without data sent so far. */
 static int tx_error(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
 {
-	smc_conn_heed_abort(sk, c, READ_ONCE(c->rx_flags));
+	smc_conn_handle_peer_abort(sk, c, READ_ONCE(c->rx_flags));
 	return sk_stream_error(sk, msg->msg_flags, -EPIPE);
 }
 
@@ -262,7 +263,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 			held = true;
 			break;
 		}
-		WRITE_ONCE(c->tx_prod, c->tx_prod + n);
+		WRITE_ONCE(c->tx_written, c->tx_written + n);
 		sent += n;
 		held = hold_back(sk, c, msg->msg_flags);
 		if (likely(!held))

@@ -3,6 +3,9 @@
  * Urgent data, as TCP has it: one byte at a time, taken out of the stream unless
  * SO_OOBINLINE; a newer one replaces it; reads stop in front of it.
  *
+ * This is the receiver.  The sender's half is publish_urgent() in send.c; what may not follow
+ * an urgent byte over RDMA is decided by __limit() in cdc.c.
+ *
  * The names are TCP's.  urg_data is the byte with TCP_URG_*, urg_seq where it stands
  * in the stream.  What has been read over is over: urg_data is only put back to 0 when
  * a receiver comes by the next time, so that the usual read looks at one word.
@@ -11,6 +14,7 @@
 #include <linux/uio.h>
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
+#include "../wire/cdc.h"
 #include "conn.h"
 #include "urgent.h"
 
@@ -35,7 +39,7 @@ static struct sock *__sk_of(const struct smc_conn *c)
 	struct socket_wq *wq = rcu_dereference_protected(c->wq,
 							 lockdep_is_held(&c->state_lock));
 
-	/* Whoever takes the file away takes the queue away first, under this lock. */
+	/* The queue is cleared under this lock before the file goes. */
 	return wq ? container_of(wq, struct socket, wq)->sk : NULL;
 }
 
@@ -77,7 +81,7 @@ void smc_conn_urgent(struct smc_conn *c, u64 end)
 	if (end <= c->rx_prod)
 		goto out;
 	__overtake(c);
-	byte = READ_ONCE(c->rx_buf[pos & (c->rx_size - 1)]);
+	byte = READ_ONCE(c->rx_buf[smc_ring_pos(pos, c->rx_size)]);
 	c->urg_kept = false;
 	WRITE_ONCE(c->urg_seq, pos);
 	WRITE_ONCE(c->urg_data, TCP_URG_VALID | byte);
@@ -230,6 +234,8 @@ int smc_urgent_recv(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
  * smc_urgent_hidden() - how much at the reader's place is not for reading
  * @sk: the socket
  * @c: its connection
+ *
+ * Return: bytes from rx_cons on.
  */
 u64 smc_urgent_hidden(const struct sock *sk, const struct smc_conn *c)
 {
@@ -245,6 +251,8 @@ u64 smc_urgent_hidden(const struct sock *sk, const struct smc_conn *c)
  * smc_urgent_inq() - SIOCINQ: what can be read up to the mark
  * @sk: the socket
  * @c: its connection
+ *
+ * Return: bytes.
  */
 u64 smc_urgent_inq(const struct sock *sk, const struct smc_conn *c)
 {
@@ -259,6 +267,8 @@ u64 smc_urgent_inq(const struct sock *sk, const struct smc_conn *c)
 /**
  * smc_urgent_at_mark() - SIOCATMARK: is the urgent byte the next one?
  * @c: the connection
+ *
+ * Return: true if it is.
  */
 bool smc_urgent_at_mark(const struct smc_conn *c)
 {
@@ -268,6 +278,8 @@ bool smc_urgent_at_mark(const struct smc_conn *c)
 /**
  * smc_urgent_there() - has it arrived, and has nobody taken it?
  * @c: the connection
+ *
+ * Return: true if the byte can be read with MSG_OOB.
  */
 bool smc_urgent_there(const struct smc_conn *c)
 {
@@ -280,6 +292,8 @@ bool smc_urgent_there(const struct smc_conn *c)
  *
  * Nobody's lock makes this one picture of several fields: it may be less than what
  * it was before.
+ *
+ * Return: a count of bytes, as rx_cons.
  */
 u64 smc_urgent_taken(const struct smc_conn *c)
 {

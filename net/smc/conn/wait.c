@@ -10,33 +10,9 @@
 #include <linux/sched/signal.h>
 #include "conn.h"
 
-/* What a wake function gets when the waker is about to sleep itself. */
-static int wake_sync __ro_after_init;
-
-static int learn_sync(struct wait_queue_entry *entry, unsigned int mode,
-		      int sync, void *key)
-{
-	wake_sync = sync;
-	return 0;
-}
-
-/**
- * smc_wait_init() - the scheduler keeps its flag to itself: ask a wake-up for it
- */
-void __init smc_wait_init(void)
-{
-	DECLARE_WAIT_QUEUE_HEAD_ONSTACK(head);
-	struct wait_queue_entry entry;
-
-	init_waitqueue_func_entry(&entry, learn_sync);
-	add_wait_queue(&head, &entry);
-	__wake_up_sync_key(&head, TASK_NORMAL, NULL);
-	remove_wait_queue(&head, &entry);
-}
-
 /*
- * Whoever wakes us takes us off the queue, so that what follows before we run finds
- * nobody to wake.
+ * The waker takes the sleeper off the queue, so later wake-ups, before the sleeper runs, find the
+ * queue empty.
  */
 static int wake_if_meant(struct wait_queue_entry *entry, unsigned int mode,
 			 int sync, void *key)
@@ -144,7 +120,7 @@ void smc_slot_wake(struct smc_conn *c)
 	spin_lock_bh(&c->wait_lock);
 	w = c->rx_waiter;
 	if (w) {
-		default_wake_function(&w->entry, TASK_INTERRUPTIBLE, wake_sync,
+		default_wake_function(&w->entry, TASK_INTERRUPTIBLE, smc_wake_sync,
 				      NULL);
 		smp_store_release(&c->rx_waiter, NULL);
 	}

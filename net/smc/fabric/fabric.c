@@ -15,9 +15,10 @@ static bool ops_complete(const struct smc_fabric_ops *ops)
 {
 	return ops->name && ops->usable && ops->offer && ops->choose &&
 	       ops->accepts && ops->forget && ops->conn_new && ops->prepare &&
-	       ops->describe && ops->attach && ops->finish && ops->desync &&
-	       ops->commit && ops->consumed && ops->ask && ops->urgent && ops->signal &&
-	       ops->keepalive && ops->detach && ops->free && ops->show && ops->groups && ops->devices;
+	       ops->describe && ops->attach && ops->finish && ops->out_of_sync &&
+	       ops->commit && ops->consumed && ops->request_update && ops->urgent &&
+	       ops->signal && ops->keepalive && ops->detach && ops->free &&
+	       ops->show && ops->groups && ops->devices;
 }
 
 /**
@@ -55,6 +56,8 @@ void smc_fabric_unregister(struct smc_fabric *f)
 /**
  * smc_fabric_exists() - has this host a fabric of some SMC type?
  * @diag_mode: SMC_DIAG_MODE_SMCD or SMC_DIAG_MODE_SMCR
+ *
+ * Return: true if there is one.
  */
 bool smc_fabric_exists(u8 diag_mode)
 {
@@ -71,6 +74,8 @@ bool smc_fabric_exists(u8 diag_mode)
 /**
  * smc_fabric_any() - is there any fabric this namespace may use?
  * @sn: the namespace
+ *
+ * Return: true if there is one.
  */
 bool smc_fabric_any(const struct smc_net *sn)
 {
@@ -261,6 +266,8 @@ int smc_fabric_groups(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
  * @w: whom to show them
  *
  * Context: process, may sleep.
+ *
+ * Return: what a callback of @w returned, or 0 at the end.
  */
 int smc_fabric_devices(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 		       struct smc_walk *w)

@@ -70,7 +70,7 @@ struct smc_wanted {
 };
 
 /**
- * struct smc_fabric_ops - a kind of fabric; every member is mandatory
+ * struct smc_fabric_ops - a kind of fabric; the name and every function are mandatory
  * @name:	for people
  * @diag_mode:	SMC_DIAG_MODE_* of its connections
  * @waits:	prepare and attach may sleep for a device
@@ -83,40 +83,42 @@ struct smc_wanted {
  * @offer:	add to a Proposal what this fabric offers to a server; must leave
  *		the Proposal as it is when it offers nothing
  * @choose:	server: does the Proposal fit?  Fills *@neg and returns 0, or the
- *		reason why not
+ *		reason why not; sets what it has judged of @neg->why in both cases
  * @accepts:	client: does the Accept fit what we offered?  0 and *@neg, or the
  *		reason
- * @forget:	free @neg->priv; the handshake is over, or this fabric was not
- *		chosen
- * @conn_new:	a connection with a receive element of about @want->rcvbuf bytes,
- *		not yet known to the peer.  ERR_PTR on error.
- * @prepare:	what must be done before the peer may be told of @c.  @a is the
- *		Accept on the client, NULL on the server.  0; -EAGAIN: call again
- *		after smc_conn_notify(); else a reason to decline
+ * @forget:	free @neg->priv, the handshake is over; not called if it is NULL
+ * @conn_new:	a connection not yet known to the peer.  Its receive element, of about
+ *		@want->rcvbuf bytes, is there now or after prepare.  ERR_PTR on error.
+ * @prepare:	what must be done before the peer may be told of @c; afterwards it has a
+ *		receive element.  @a is the Accept on the client, NULL on the server.
+ *		0; -EAGAIN: call again after smc_conn_notify(); else a reason to decline
  * @describe:	fill the fabric's part of an Accept or Confirm for @c
  * @attach:	connect @c with what the peer described; afterwards @c->tx_buf is
  *		set.  0 or a reason.  The client calls it on the Accept, the
  *		server on the Confirm.
  * @finish:	what remains after the Confirm.  0; -EAGAIN as for prepare;
- *		-EINPROGRESS: the same, but for the peer we may be up already; else a
- *		reason.  *@late says whether it is too late to fall back, with the first
- *		two: whether it would be if the peer declined now.
- * @desync:	the peer's Decline says that our link group is none of its own
- * @commit:	make tx_pub visible to the peer and wake its reader if it sleeps;
+ *		-EINPROGRESS: as -EAGAIN, but the peer may consider us established; else a
+ *		reason.  Its second argument receives whether it is too late to fall back;
+ *		with the first two, whether it would be if the peer declined now.
+ * @out_of_sync: the peer's Decline says that it does not know our link group
+ * @commit:	make tx_prod visible to the peer and wake its reader if it sleeps;
  *		the caller holds tx_lock
- * @consumed:	make rx_cons visible to the peer and wake its writer if it is
- *		blocked; the caller holds rx_lock
- * @ask:	have rx_cons of the peer made visible to us soon, whether it would be
- *		worth a message or not.  Any context.
+ * @consumed:	rx_cons has moved: make it visible to the peer, and wake its writer if it
+ *		is blocked.  Where that takes a message, only once it is worth one; a peer
+ *		that is blocked must get one in the end.  The caller holds rx_lock.
+ * @request_update: have rx_cons of the peer made visible to us soon, whether it would be
+ *		worth a message or not.  Any context but hard interrupts.
  * @urgent:	tell the peer of urgent data; the caller holds tx_lock, unless it is
  *		SMC_URGENT_TAKEN
- * @signal:	tell the peer of a flag.  Any context.
+ * @signal:	tell the peer of a flag, if it is known yet.  Any context but hard
+ *		interrupts.
  * @keepalive:	find out whether the peer's host is there when it was silent for so
- *		many seconds; 0: as @c is concerned, there is no need.  Any context but
- *		hard interrupts.
+ *		many seconds; 0: @c does not need to know.  Any context but hard
+ *		interrupts.
  * @detach:	the socket is done with @c: release what holds the peer.  Called
- *		once, when no system call can be in @c any more.  Any context.
- * @free:	the last reference is gone.  Any context.
+ *		once, when no system call can be in @c any more.  Any context but hard
+ *		interrupts.
+ * @free:	the last reference is gone.  Any context but hard interrupts.
  * @show:	add what this fabric knows to the picture of a connection; the
  *		socket is locked
  * @groups:	show the link groups of a namespace: see struct smc_walk.  What @group
@@ -149,12 +151,12 @@ struct smc_fabric_ops {
 	void (*describe)(struct smc_conn *c, struct smc_clc_accept *a);
 	enum smc_reason (*attach)(struct smc_conn *c, struct smc_negotiated *neg,
 				  const struct smc_clc_accept *a);
-	int (*finish)(struct smc_conn *c, bool *late);
-	void (*desync)(struct smc_conn *c);
+	int (*finish)(struct smc_conn *c, bool *committed);
+	void (*out_of_sync)(struct smc_conn *c);
 	void (*commit)(struct smc_conn *c);
 	void (*consumed)(struct smc_conn *c);
-	void (*ask)(struct smc_conn *c);
-	void (*urgent)(struct smc_conn *c, enum smc_urgent_news news);
+	void (*request_update)(struct smc_conn *c);
+	void (*urgent)(struct smc_conn *c, enum smc_urgent_event news);
 	void (*signal)(struct smc_conn *c, enum smc_conn_flag flag);
 	void (*keepalive)(struct smc_conn *c, unsigned int seconds);
 	void (*detach)(struct smc_conn *c);

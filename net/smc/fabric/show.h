@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What fabrics tell those who look from outside: pictures of link groups and
- * devices.  Whoever gets one holds no lock and no reference; nothing in it points
- * to what could go meanwhile.
+ * devices.  A picture holds neither a lock nor a reference; nothing in it points to
+ * what could go meanwhile.
  */
 #ifndef SMC_FABRIC_SHOW_H
 #define SMC_FABRIC_SHOW_H
@@ -11,7 +11,7 @@
 #include <linux/smc.h>
 #include <linux/types.h>
 #include <rdma/ib_user_verbs.h>
-#include "../admin/pnet.h"
+#include "../config/pnet.h"
 #include "../wire/clc.h"
 
 /* As many as any fabric has. */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* CLC messages travel as data of the TCP connection: send one, receive one. */
 #include <linux/uio.h>
-#include <net/tcp.h>
-#include "../trace.h"
-#include "handshake.h"
+#include "internal.h"
 
 /* The error belongs to the application: put back what TCP's call takes away.  Locked. */
 static void restore_error(struct sock *sk, int rc)
@@ -12,34 +10,13 @@ static void restore_error(struct sock *sk, int rc)
 		WRITE_ONCE(sk->sk_err, -rc);
 }
 
-/*
- * TCP's send looks for a place to sleep when memory is short, even if it must not
- * sleep, and a child that nobody has accepted has none.  The socket is locked.
- */
-static struct socket_alloc nobody = {
-	.socket.wq.wait = __WAIT_QUEUE_HEAD_INITIALIZER(nobody.socket.wq.wait),
-};
-
-static void lend_socket(struct sock *sk)
-{
-	/* Not sk_set_socket(): from 6.17 on that makes the child belong to root. */
-	WRITE_ONCE(sk->sk_socket, &nobody.socket);
-	rcu_assign_pointer(sk->sk_wq, &nobody.socket.wq);
-}
-
-static void take_socket_back(struct sock *sk)
-{
-	WRITE_ONCE(sk->sk_socket, NULL);
-	RCU_INIT_POINTER(sk->sk_wq, NULL);
-}
-
 /**
  * smc_clc_send() - send a message
  * @hs: the handshake
  * @buf: the message
  * @len: its length
  *
- * Context: process, the socket is not locked, or its lock is borrowed.
+ * Context: process, the socket is not locked, or hs->sk_locked is set.
  * Return: 0, or a negative errno if TCP did not take the whole message; -ECANCELED if the
  * handshake is not the socket's any more.
  */
@@ -58,12 +35,10 @@ int smc_clc_send(struct smc_handshake *hs, const u8 *buf, int len)
 	/* A cork of the application is not meant for the handshake. */
 	nonagle = tcp_sk(sk)->nonagle;
 	tcp_sk(sk)->nonagle &= ~TCP_NAGLE_CORK;
-	lent = !sk->sk_socket;
-	if (lent)
-		lend_socket(sk);
+	lent = smc_lend_socket(sk);
 	rc = tcp_sendmsg_locked(sk, &msg, len);
 	if (lent)
-		take_socket_back(sk);
+		smc_take_socket_back(sk);
 	tcp_sk(sk)->nonagle = nonagle;
 	if (rc < 0)
 		restore_error(sk, rc);
@@ -115,9 +90,8 @@ static int take_bytes(read_descriptor_t *desc, struct sk_buff *skb,
 }
 
 /*
- * The queue is empty and the message is not complete.  The end of the stream, or
- * an error of TCP, in lieu of a message is for the application to see; inside a
- * message it is a violation.
+ * The queue is empty and the message is incomplete.  Between messages, the end of the stream or
+ * an error of TCP is for the application to see.  Inside a message it is a violation.
  */
 static int incomplete(const struct smc_handshake *hs)
 {
@@ -133,10 +107,10 @@ static int incomplete(const struct smc_handshake *hs)
  * smc_clc_recv() - receive the next message, not a byte more
  * @hs: the handshake; the message is in hs->area.buf, its header in hs->hdr
  *
- * Context: process, the socket is not locked, or its lock is borrowed.
+ * Context: process, the socket is not locked, or hs->sk_locked is set.
  * Return: 0 with a whole message; -EOPNOTSUPP with a whole message whose header
- * has an unknown value; -EAGAIN if more must arrive; -EPROTO for what is no
- * message; -ECONNABORTED if the stream has ended before it.
+ * has an unknown value; -EAGAIN if more must arrive; -EPROTO for anything
+ * else; -ECONNABORTED if the stream has ended before it.
  */
 int smc_clc_recv(struct smc_handshake *hs)
 {
@@ -147,7 +121,7 @@ int smc_clc_recv(struct smc_handshake *hs)
 	if (skb_queue_empty_lockless(&sk->sk_receive_queue) &&
 	    READ_ONCE(sk->sk_state) == TCP_ESTABLISHED)
 		return -EAGAIN;
-	/* The machine notices; nothing is to come of it. */
+	/* The machine sees that it is over. */
 	if (!smc_hs_lock_sock(hs))
 		return -EAGAIN;
 	tcp_read_sock(sk, &desc, take_bytes);

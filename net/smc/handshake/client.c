@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The client's side of the handshake. */
-#include <net/tcp.h>
-#include "../admin/eid.h"
-#include "../netns.h"
-#include "../socket/socket.h"
-#include "handshake.h"
+#include "../config/eid.h"
+#include "internal.h"
 
 static int send_proposal(struct smc_handshake *hs)
 {
@@ -26,7 +23,7 @@ static int send_proposal(struct smc_handshake *hs)
 	return smc_clc_send(hs, hs->area.buf, len);
 }
 
-/* The option came back from this very socket: there is nobody to talk to. */
+/* A socket that connected to itself gets its own option back, and has no peer. */
 static bool connected_to_self(const struct sock *sk)
 {
 	if (inet_sk(sk)->inet_sport != sk->sk_dport)
@@ -38,13 +35,8 @@ static bool connected_to_self(const struct sock *sk)
 	return sk->sk_rcv_saddr == sk->sk_daddr;
 }
 
-/**
- * smc_client_connected() - is TCP up, and did the peer answer the option?
- * @hs: the handshake
- *
- * Return: true if CLC may begin; otherwise it is over, or TCP still connects.
- */
-bool smc_client_connected(struct smc_handshake *hs)
+/* Is TCP up, and did the peer answer the option?  If not, it is over, or TCP still connects. */
+static bool smc_client_connected(struct smc_handshake *hs)
 {
 	struct sock *sk = hs->sk;
 	int state = inet_sk_state_load(sk);
@@ -55,7 +47,11 @@ bool smc_client_connected(struct smc_handshake *hs)
 		smc_hs_end_new(hs);
 		return false;
 	}
-	if (!tcp_sk(sk)->syn_smc) {
+	/*
+	 * A disconnect() at this moment clears it, but has taken the handshake away before: then
+	 * the ending finds another one, or none, under the socket's lock and does nothing.
+	 */
+	if (!data_race(tcp_sk(sk)->syn_smc)) {
 		smc_hs_end_tcp(hs, SMC_REASON_PEER_NO_OPTION, 0);
 		return false;
 	}
@@ -66,16 +62,14 @@ bool smc_client_connected(struct smc_handshake *hs)
 	return true;
 }
 
-/**
- * smc_client_propose() - begin with CLC
- * @hs: the handshake
- *
- * Return: true if the machine may go on at once.
- */
-bool smc_client_propose(struct smc_handshake *hs)
+/* Step CONNECT: once TCP is up, begin with CLC. */
+static bool smc_client_propose(struct smc_handshake *hs)
 {
-	if (!smc_hs_begin(hs))
+	if (!smc_client_connected(hs) || !smc_hs_lock_sock(hs))
 		return false;
+	hs->ops->begin(hs->sk);
+	smc_hs_start(hs);
+	smc_hs_release_sock(hs);
 	smc_hs_set_step(hs, SMC_HS_ACCEPT);
 	if (send_proposal(hs)) {
 		smc_hs_end_reset(hs, SMC_REASON_INTERNAL, ECONNRESET);
@@ -84,7 +78,7 @@ bool smc_client_propose(struct smc_handshake *hs)
 	return true;
 }
 
-/* Returns true if there is a connection to be prepared. */
+/* Returns true if there is a connection to prepare. */
 static bool take_accept(struct smc_handshake *hs)
 {
 	const struct smc_clc_accept *a = &hs->area.accept;
@@ -103,18 +97,12 @@ static bool take_accept(struct smc_handshake *hs)
 		smc_hs_end_decline(hs, reason);
 		return false;
 	}
-	hs->conn->peer_os = a->os_type;
 	smc_hs_set_step(hs, SMC_HS_PREPARE);
 	return true;
 }
 
-/**
- * smc_client_prepare() - ready to send the Confirm?
- * @hs: the handshake, with the Accept in hs->area
- *
- * Return: true if the machine may go on at once.
- */
-bool smc_client_prepare(struct smc_handshake *hs)
+/* Step PREPARE: ready to send the Confirm?  The Accept is in hs->area. */
+static bool smc_client_prepare(struct smc_handshake *hs)
 {
 	const struct smc_clc_accept *a = &hs->area.accept;
 	enum smc_reason reason;
@@ -134,13 +122,19 @@ bool smc_client_prepare(struct smc_handshake *hs)
 	return true;
 }
 
-/**
- * smc_client_accept() - has the server's Accept, or its Decline, arrived?
- * @hs: the handshake
- *
- * Return: true if the machine may go on at once.
- */
-bool smc_client_accept(struct smc_handshake *hs)
+/* Step ACCEPT: has the server's Accept, or its Decline, arrived? */
+static bool smc_client_accept(struct smc_handshake *hs)
 {
 	return smc_hs_expect(hs, SMC_CLC_ACCEPT) && take_accept(hs);
 }
+
+const struct smc_hs_role smc_hs_client = {
+	.first	= SMC_HS_CONNECT,
+	.server	= false,
+	.steps	= {
+		[SMC_HS_CONNECT]	= smc_client_propose,
+		[SMC_HS_ACCEPT]		= smc_client_accept,
+		[SMC_HS_PREPARE]	= smc_client_prepare,
+		[SMC_HS_FINISH]		= smc_hs_finish,
+	},
+};

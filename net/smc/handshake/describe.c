@@ -7,11 +7,11 @@
 #include <linux/utsname.h>
 #include "../fabric/rdma/rdma.h"
 #include "../netns.h"
-#include "handshake.h"
+#include "internal.h"
 
 static DEFINE_MUTEX(peer_id_lock);
 
-/* Each namespace is a TCP/IP stack; those of one host may share the RNIC, hence the count. */
+/* Namespaces of one host are different TCP/IP stacks, but may share an RNIC: hence the count. */
 static void make_peer_id(struct smc_net *sn)
 {
 	static u16 instance;
@@ -28,8 +28,8 @@ static void make_peer_id(struct smc_net *sn)
  * @net: the network namespace, each of which is an instance
  * @peer_id: receives 8 bytes: a number of this instance and a MAC address
  *
- * Set once for each namespace, when it is needed first: the address is that of an RDMA device
- * if there is one by then, else random.
+ * Set once for each namespace, when it is first needed.  The address is that of an RDMA device
+ * if there is one by then, otherwise random.
  *
  * Context: process.
  */
@@ -54,7 +54,7 @@ static void describe_host(struct smc_handshake *hs, struct smc_clc_accept *a)
 	a->has_fce = true;
 	a->release = hs->neg.release;
 	a->os_type = SMC_CLC_OS_LINUX;
-	/* The Accept tells what the server can do, the Confirm what both can. */
+	/* The Accept has the features of the server, the Confirm those of both. */
 	if (hs->neg.release)
 		a->features = hs->neg.server ? SMC_CLC_FEAT_KNOWN : hs->neg.features;
 	a->max_conns = hs->neg.max_conns;
@@ -141,7 +141,6 @@ struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs)
 	if (IS_ERR(c))
 		return c;
 	c->version = hs->neg.version;
-	c->release = hs->neg.release;
 	smc_conn_set_notify(c, smc_hs_event, hs->sk);
 	hs->conn = c;
 	return c;

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The server's side of the handshake. */
-#include <net/tcp.h>
-#include "../admin/eid.h"
-#include "../netns.h"
-#include "../socket/socket.h"
-#include "handshake.h"
+#include "../config/eid.h"
+#include "internal.h"
 
-/* Returns true if there is a connection to be prepared. */
+/* Returns true if there is a connection to prepare. */
 static bool take_proposal(struct smc_handshake *hs)
 {
 	struct smc_net *sn = smc_net(sock_net(hs->sk));
@@ -25,13 +22,8 @@ static bool take_proposal(struct smc_handshake *hs)
 	return true;
 }
 
-/**
- * smc_server_prepare() - ready to send the Accept?
- * @hs: the handshake, with the Proposal in hs->area
- *
- * Return: true if the machine may go on at once.
- */
-bool smc_server_prepare(struct smc_handshake *hs)
+/* Step PREPARE: ready to send the Accept?  The Proposal is in hs->area. */
+static bool smc_server_prepare(struct smc_handshake *hs)
 {
 	if (!smc_hs_prepared(hs, NULL))
 		return false;
@@ -43,13 +35,8 @@ bool smc_server_prepare(struct smc_handshake *hs)
 	return true;
 }
 
-/**
- * smc_server_proposal() - has the client's Proposal arrived?
- * @hs: the handshake
- *
- * Return: true if the machine may go on at once.
- */
-bool smc_server_proposal(struct smc_handshake *hs)
+/* Step PROPOSAL: has the client's Proposal arrived? */
+static bool smc_server_proposal(struct smc_handshake *hs)
 {
 	return smc_hs_expect(hs, SMC_CLC_PROPOSAL) && take_proposal(hs);
 }
@@ -63,7 +50,7 @@ static bool confirms(const struct smc_negotiated *neg, const struct smc_clc_acce
 	return a->version == SMC_CLC_V1 || a->first_contact == neg->first_contact;
 }
 
-/* And the values of version 2.1, which a first contact settles? */
+/* And the values of version 2.1, which a first contact negotiates? */
 static bool confirms_v21(const struct smc_negotiated *neg, const struct smc_clc_accept *a)
 {
 	if (!a->has_fce)
@@ -75,8 +62,8 @@ static bool confirms_v21(const struct smc_negotiated *neg, const struct smc_clc_
 }
 
 /*
- * After the Accept only a first contact can be declined, if something is lacking here, or
- * for a reserved value; not if the Confirm is wrong (RFC 7609, C.1, C.2 and C.6).
+ * After the Accept only a first contact can be declined, and only for a lack of resources or a
+ * reserved value.  A wrong Confirm is a violation (RFC 7609, C.1, C.2 and C.6).
  */
 static bool may_decline(const struct smc_handshake *hs, enum smc_reason reason)
 {
@@ -117,18 +104,23 @@ static bool take_confirm(struct smc_handshake *hs)
 			smc_hs_end_reset(hs, reason, ECONNRESET);
 		return false;
 	}
-	hs->conn->peer_os = a->os_type;
 	smc_hs_set_step(hs, SMC_HS_FINISH);
 	return true;
 }
 
-/**
- * smc_server_confirm() - has the client's Confirm, or its Decline, arrived?
- * @hs: the handshake
- *
- * Return: true if the machine may go on at once.
- */
-bool smc_server_confirm(struct smc_handshake *hs)
+/* Step CONFIRM: has the client's Confirm, or its Decline, arrived? */
+static bool smc_server_confirm(struct smc_handshake *hs)
 {
 	return smc_hs_expect(hs, SMC_CLC_CONFIRM) && take_confirm(hs);
 }
+
+const struct smc_hs_role smc_hs_server = {
+	.first	= SMC_HS_PROPOSAL,
+	.server	= true,
+	.steps	= {
+		[SMC_HS_PROPOSAL]	= smc_server_proposal,
+		[SMC_HS_PREPARE]	= smc_server_prepare,
+		[SMC_HS_CONFIRM]	= smc_server_confirm,
+		[SMC_HS_FINISH]		= smc_hs_finish,
+	},
+};

@@ -2,15 +2,16 @@
 /* connect(). */
 #include <net/inet_common.h>
 #include <net/tcp.h>
+#include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
-#include "../netns.h"
+#include "../policy/policy.h"
 #include "ipsec.h"
 #include "socket.h"
 
 /*
- * Does TCP sign segments of this socket, or ask for signed ones?  Data that must come from
- * whoever has the key must not take another way than TCP's.  A listener that has a key for
- * anybody is all TCP: a SYN does not say which child will have it.
+ * Does TCP sign segments of this socket, or require signed ones?  Such data must not take
+ * another way than TCP's.  A listener with any key is all TCP: a SYN does not say which child
+ * will have it.
  */
 static bool has_keys(const struct sock *sk)
 {
@@ -49,7 +50,7 @@ enum smc_reason smc_eligible(const struct sock *sk)
 
 	if (!READ_ONCE(sn->enable))
 		return SMC_REASON_DISABLED;
-	/* Kernel TLS wants a connection, and what has it never comes here again (ulp.c). */
+	/* Kernel TLS requires a connection, and its sockets never come here again (ulp.c). */
 	if (smc_assert(!inet_csk(sk)->icsk_ulp_ops))
 		return SMC_REASON_INTERNAL;
 	if (has_keys(sk))
@@ -58,7 +59,7 @@ enum smc_reason smc_eligible(const struct sock *sk)
 		return SMC_REASON_ALREADY_CONNECTED;
 	if (tcp_sk(sk)->fastopen_connect)
 		return SMC_REASON_FASTOPEN;
-	if (smc_sk(sk)->n_retired >= SMC_MAX_RETIRED)
+	if (smc_sk(sk)->n_old_conns >= SMC_MAX_OLD_CONNS)
 		return SMC_REASON_REUSED;
 	if (!smc_fabric_any(sn))
 		return SMC_REASON_NO_DEVICE;
@@ -79,7 +80,7 @@ static enum smc_reason filter_at_syn(const struct sock *sk)
 }
 
 /*
- * TCP asks for the route when it has decided everything and is about to build the first
+ * TCP asks for the route once addresses and ports are chosen and before it builds the first
  * SYN: the moment to see whether a policy or a rule covers the connection.
  */
 static int smc_rebuild_header(struct sock *sk)
@@ -93,15 +94,15 @@ static int smc_rebuild_header(struct sock *sk)
 		return rc;
 	reason = smc_ipsec_dst(__sk_dst_get(sk)) ? SMC_REASON_IPSEC : filter_at_syn(sk);
 	if (reason) {
-		smc_hs_kill(sk);
+		smc_hs_detach(sk);
 		smc_to_tcp(sk, reason, 0);
 	}
 	return 0;
 }
 
 /*
- * Will TCP ask us when it knows both ends?  Not a socket that was IPv6-mapped in a former
- * life.  One whose IPv6-mapped connect() failed has TCP's own table again.
+ * Will TCP ask us when it knows both ends?  Not for a socket that was IPv4-mapped before it
+ * was disconnected.  One whose IPv4-mapped connect() failed has TCP's own table again.
  */
 static bool ask_at_syn(struct sock *sk)
 {
@@ -112,13 +113,13 @@ static bool ask_at_syn(struct sock *sk)
 	return inet_csk(sk)->icsk_af_ops == &f->af_ops;
 }
 
-/* There are policies: have the route looked at, or look now. */
+/* There are policies: check the route before the SYN, or check now. */
 static bool ipsec_covers(struct sock *sk, const struct sockaddr *addr, int len)
 {
 	return smc_ipsec_to_mapped(sk, addr, len) || !ask_at_syn(sk);
 }
 
-/* What the configuration says of this destination, as far as it is known by now. */
+/* What the configuration says about this destination, as far as it is known by now. */
 static enum smc_reason steered(struct sock *sk, const struct sockaddr *addr, int len)
 {
 	struct smc_net *sn = smc_net(sock_net(sk));
@@ -126,11 +127,11 @@ static enum smc_reason steered(struct sock *sk, const struct sockaddr *addr, int
 	struct smc_ip ip;
 	u16 port;
 
-	if (test_bit(SMC_STEER_AUTOCACHE, &sn->steer.on) &&
+	if (test_bit(SMC_STEER_AUTOCACHE, &sn->steer_on) &&
 	    smc_flow_destination(sk, addr, len, &ip, &port) &&
 	    smc_autocache_knows(sn, &ip, port))
 		return SMC_REASON_AUTOCACHE;
-	if (!test_bit(SMC_STEER_FILTER, &sn->steer.on))
+	if (!test_bit(SMC_STEER_FILTER, &sn->steer_on))
 		return SMC_REASON_NONE;
 	if (smc_flow_to_mapped(sk, addr, len, &flow))
 		return smc_filter_excludes(sn, &flow, true) ? SMC_REASON_FILTERED :
@@ -156,7 +157,7 @@ static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr *addr,
 		reason = steered(sk, addr, len);
 	if (reason)
 		return reason;
-	hs = smc_hs_new(sk, sk, SMC_HS_CONNECT, GFP_KERNEL);
+	hs = smc_hs_new(sk, sk, &smc_hs_client, &smc_socket_hs_ops, GFP_KERNEL);
 	if (!hs)
 		return SMC_REASON_NO_MEMORY;
 	tcp_sk(sk)->syn_smc = true;
@@ -177,22 +178,22 @@ static int start_connect(struct socket *sock, struct sockaddr *addr, int len,
 	if (reason)
 		smc_to_tcp(sk, reason, 0);
 	else
-		*hs = smc_hs_drive(sk);
+		*hs = smc_hs_runner_get(sk);
 	rc = __inet_stream_connect(sock, addr, len, flags, 0);
 	if (!rc && smc_sk(sk)->phase == SMC_PHASE_CONNECTING &&
 	    !tcp_sk(sk)->syn_smc) {
-		smc_hs_kill(sk);
+		smc_hs_detach(sk);
 		smc_to_tcp(sk, SMC_REASON_PEER_NO_OPTION, 0);
 	}
 	if (smc_sk(sk)->phase == SMC_PHASE_TCP && rc && sk->sk_state == TCP_CLOSE &&
 	    sock->state == SS_UNCONNECTED) {
-		/* Nothing came of it: the next attempt is free again. */
+		/* It failed at once: the next attempt may be SMC again. */
 		smc_to_new(sk);
 	} else if (smc_sk(sk)->phase == SMC_PHASE_CONNECTING && rc &&
 		   sock->state == SS_UNCONNECTED) {
-		smc_hs_kill(sk);
+		smc_hs_detach(sk);
 		smc_to_new(sk);
-	} else if (!rc && smc_unsettled(smc_sk(sk))) {
+	} else if (!rc && smc_negotiating(smc_sk(sk))) {
 		/* TCP is up; for the application it is not yet. */
 		sock->state = SS_CONNECTING;
 	}
@@ -200,8 +201,8 @@ static int start_connect(struct socket *sock, struct sockaddr *addr, int len,
 }
 
 /*
- * The peer ended the connection during the handshake: TCP had connected, and its
- * end is for the next call to see.
+ * The peer closed during the handshake: connect() succeeds, as TCP had connected, and the next
+ * call sees the end.
  */
 static bool peer_closed_early(struct socket *sock)
 {
@@ -226,6 +227,8 @@ static bool peer_closed_early(struct socket *sock)
  *
  * A socket that comes here in phase NEW was not asked by smc_connect(): its data go into
  * the SYN, by sendto() with MSG_FASTOPEN.
+ *
+ * Return: as TCP's connect.
  */
 int smc_proto_connect(struct sock *sk, struct sockaddr *addr, int len)
 {
@@ -237,8 +240,8 @@ int smc_proto_connect(struct sock *sk, struct sockaddr *addr, int len)
 }
 
 /*
- * Plain TCP that is not connected may become SMC again, unless others have their hands
- * on its tables: then it is TCP the next time, too.  Locked.
+ * Plain TCP that is not connected may become SMC again.  While a sockmap has its tables, it
+ * stays TCP.  Locked.
  */
 static void renew(struct socket *sock)
 {
@@ -276,24 +279,24 @@ int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
 		len >= (int)sizeof(addr->sa_family) && !disconnect;
 	if (fresh)
 		rc = start_connect(sock, addr, len, flags, &hs);
-	done = rc || (fresh && !smc_unsettled(smc_sk(sk)));
+	done = rc || (fresh && !smc_negotiating(smc_sk(sk)));
 	release_sock(sk);
-	/* A near peer has answered by now: what can be done at once need not wait for the worker. */
+	/* A near peer has answered by now: do at once what can be done, without the worker. */
 	if (hs && rc == -EINPROGRESS)
-		smc_hs_wait(sk, 0);
-	if (!done && !disconnect && smc_unsettled(smc_sk(sk))) {
-		rc = smc_hs_wait(sk, sock_sndtimeo(sk, flags & O_NONBLOCK));
+		smc_hs_wait(hs, 0);
+	if (!done && !disconnect && smc_negotiating(smc_sk(sk))) {
+		rc = smc_wait_negotiated(sk, sock_sndtimeo(sk, flags & O_NONBLOCK));
 		if (rc == -EAGAIN)
 			rc = fresh ? -EINPROGRESS : -EALREADY;
 		done = rc;
 	}
-	smc_hs_drive_end(hs);
+	smc_hs_runner_put(hs);
 	if (done)
 		return rc;
 	if (peer_closed_early(sock))
 		return 0;
 	/* TCP knows what to answer, and how to disconnect after an error. */
 	rc = smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
-	smc_stop_retired(sk);
+	smc_stop_old_conns(sk);
 	return rc;
 }

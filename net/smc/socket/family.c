@@ -84,13 +84,13 @@ static int smc_create(struct net *net, struct socket *sock, int protocol,
 		return rc;
 	sock->state = SS_UNCONNECTED;
 	sock->ops = inner->ops;
-	/* What TCP has said to it, for io_uring. */
+	/* TCP has set it for io_uring. */
 	if (test_bit(SOCK_SUPPORT_ZC, &inner->flags))
 		set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	lock_sock(inner->sk);
 	sock_graft(inner->sk, sock);
 	release_sock(inner->sk);
-	/* The reference to us that came with the operations goes along. */
+	/* The module reference that came with the operations goes along. */
 	inner->sk = NULL;
 	inner->ops = NULL;
 	sock_release(inner);
@@ -105,7 +105,7 @@ static const struct net_proto_family smc_net_family = {
 };
 
 /**
- * smc_family_init() - let there be SMC sockets
+ * smc_family_init() - register both ways to an SMC socket
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -144,7 +144,7 @@ int __init smc_family_init(void)
 }
 
 /**
- * smc_family_exit() - no more SMC sockets; none is left
+ * smc_family_exit() - undo smc_family_init(); no socket is left
  */
 void smc_family_exit(void)
 {

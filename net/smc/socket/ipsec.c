@@ -16,6 +16,8 @@
  *
  * While a policy still waits for its keys, xfrm hands out a route that discards or
  * queues what is sent.
+ *
+ * Return: true if it does.
  */
 bool smc_ipsec_dst(const struct dst_entry *dst)
 {
@@ -85,6 +87,8 @@ static bool covers_v6(const struct sock *sk, int oif, u32 mark,
  * @syn: the SYN, as TCP has received it
  *
  * Context: bottom half.
+ *
+ * Return: true if one does.
  */
 bool smc_ipsec_syn(const struct sock *listener, struct sk_buff *syn)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * IPsec: data that a policy wants protected must not take another way than TCP's.
+ * IPsec: data that a policy protects must not take another way than TCP's.
  *
  * Asked per connection.  A client asks at the one moment when TCP has chosen
- * addresses, ports and route and has not built the SYN yet; a server, for each SYN
- * that carries the option, before the answer is built.  Without any policy, which is
- * the common case, nothing is looked up.
+ * addresses, ports and route and has not built the SYN yet.  A server asks for each SYN that
+ * carries the option, before the answer is built.  Without any policy, the common case, nothing
+ * is looked up.
  */
 #ifndef SMC_IPSEC_H
 #define SMC_IPSEC_H
@@ -19,6 +19,8 @@ struct sk_buff;
 /**
  * smc_ipsec_any() - could any policy apply to connections of this socket?
  * @sk: the socket
+ *
+ * Return: true if one could.
  */
 static inline bool smc_ipsec_any(const struct sock *sk)
 {

@@ -3,15 +3,15 @@
 #include <net/inet_common.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
-#include "../netns.h"
+#include "../handshake/pending.h"
+#include "../policy/policy.h"
 #include "ipsec.h"
-#include "nursery.h"
 #include "socket.h"
 
-/* The SYN that TCP works on; only where IPsec policies or rules want it looked at. */
+/* The SYN that TCP works on, set only where there are IPsec policies or rules. */
 static DEFINE_PER_CPU(struct sk_buff *, smc_current_syn);
 
-/* Bottom halves are off: nobody else comes to this CPU with a SYN. */
+/* Bottom halves are off: no other SYN is handled on this CPU meanwhile. */
 static int smc_conn_request(struct sock *sk, struct sk_buff *skb)
 {
 	const struct inet_connection_sock_af_ops *tcp = smc_family(sk)->tcp_af_ops;
@@ -45,9 +45,12 @@ static bool filter_excludes_syn(const struct sock *sk, const struct sk_buff *syn
  * smc_refuses_syn() - tcp_sock.smc_hs_congested: asked for each SYN with the option
  * @sk: the listener
  *
- * TCP reads the pointer twice, so it is set when a socket is made and never taken back.
+ * TCP reads the pointer twice, so it is set when a socket is made and never taken back.  A
+ * listener that answers the option may still decline the Proposal, see smc_server_proposal().
  *
  * Context: bottom half.
+ *
+ * Return: true if the SYN-ACK is to lack the option.
  */
 bool smc_refuses_syn(const struct sock *sk)
 {
@@ -93,7 +96,7 @@ static void start_server(struct sock *child, const struct sock *listener)
 	struct smc_handshake *hs;
 
 	__smc_set_phase(child, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
-	hs = smc_hs_new(child, listener, SMC_HS_PROPOSAL, GFP_ATOMIC);
+	hs = smc_hs_new(child, listener, &smc_hs_server, &smc_socket_hs_ops, GFP_ATOMIC);
 	if (!hs) {
 		/* The client has been promised SMC: only a reset is honest. */
 		sock_hold(child);
@@ -113,7 +116,7 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 				      bool *own_req SMC_CHILD_INIT_PARAM)
 {
 	struct smc_family *f = smc_family(sk);
-	/* Born of a SYN: its data came in it, before anybody could say SMC. */
+	/* Born of a SYN with data, which came before SMC could be negotiated. */
 	bool fastopen = !req_unhash && tcp_hdr(skb)->syn;
 	struct sock *child;
 
@@ -162,7 +165,7 @@ static int become_listener(struct sock *sk)
 	if (smc_assert(smc->phase == SMC_PHASE_NEW))
 		return -EINVAL;
 	tcp_sk(sk)->syn_smc = true;
-	/* A former life over IPv4-mapped addresses leaves another table of TCP's. */
+	/* An earlier connection over IPv4-mapped addresses leaves another table of TCP's. */
 	WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &smc_family(sk)->af_ops);
 	__smc_set_phase(sk, SMC_PHASE_LISTEN, SMC_REASON_NONE);
 	return 0;
@@ -190,7 +193,7 @@ int smc_hash(struct sock *sk)
 }
 
 /**
- * smc_end_listener() - proto.unhash of a listener: children may come no more
+ * smc_end_listener() - proto.unhash of a listener: no child is born from now on
  * @sk: the socket, locked
  *
  * Context: process, may sleep.
@@ -199,7 +202,7 @@ void smc_end_listener(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
 
-	smc_nursery_close(sk);
+	smc_pending_close(sk);
 	if (smc->phase == SMC_PHASE_LISTEN)
 		smc_to_new(sk);
 	smc->gp = get_state_synchronize_rcu();
@@ -226,7 +229,7 @@ static int begin_listen_call(struct sock *sk)
 	int rc;
 
 	lock_sock(sk);
-	rc = smc_nursery_open(sk);
+	rc = smc_pending_open(sk);
 	if (!rc && !smc_reclaim_proto(sk))
 		rc = -EINVAL;
 	write_lock_bh(&sk->sk_callback_lock);
@@ -254,7 +257,7 @@ static void end_listen_call(struct sock *sk)
  * @sock: the socket
  * @backlog: as for TCP; the queue is TCP's
  *
- * Return: as for TCP; -EINVAL if a sockmap has its hands on the socket's tables.
+ * Return: as for TCP; -EINVAL while a sockmap has the socket's tables.
  */
 int smc_listen(struct socket *sock, int backlog)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Socket operations.  An operation looks for a connection first; without one it
- * waits until the socket has settled, or is TCP's business.
+ * waits for the end of the handshake, or is TCP's business.
  */
 #include <linux/module.h>
 #include <asm/ioctls.h>
@@ -11,7 +11,7 @@
 #include "../conn/urgent.h"
 #include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
-#include "nursery.h"
+#include "../handshake/pending.h"
 #include "socket.h"
 
 static const struct proto_ops *tcp_ops(const struct sock *sk)
@@ -19,11 +19,11 @@ static const struct proto_ops *tcp_ops(const struct sock *sk)
 	return smc_family(sk)->tcp_ops;
 }
 
-static int wait_settled(struct sock *sk, long timeo)
+static int wait_negotiated(struct sock *sk, long timeo)
 {
-	if (likely(!smc_unsettled(smc_sk(sk))))
+	if (likely(!smc_negotiating(smc_sk(sk))))
 		return 0;
-	return smc_hs_wait(sk, timeo);
+	return smc_wait_negotiated(sk, timeo);
 }
 
 /*
@@ -58,7 +58,7 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 
 	if (unlikely(!c)) {
 		/* With MSG_FASTOPEN TCP connects: smc_proto_connect(). */
-		rc = wait_settled(sk, sock_sndtimeo(sk, msg->msg_flags &
+		rc = wait_negotiated(sk, sock_sndtimeo(sk, msg->msg_flags &
 						    MSG_DONTWAIT));
 		if (rc)
 			return rc;
@@ -81,7 +81,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	if (unlikely(flags & MSG_ERRQUEUE))
 		return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
 	if (unlikely(!c)) {
-		rc = wait_settled(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+		rc = wait_negotiated(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 		if (rc)
 			return rc;
 		c = smc_get_conn(sk);
@@ -102,15 +102,15 @@ static __poll_t smc_poll(struct file *file, struct socket *sock,
 
 	c = smc_get_conn(sk);
 	if (unlikely(!c)) {
-		/* TCP's poll has the caller wait as well. */
-		if (!smc_unsettled(smc_sk(sk)))
+		/* TCP's poll adds the caller to the wait queue itself. */
+		if (!smc_negotiating(smc_sk(sk)))
 			return tcp_ops(sk)->poll(file, sock, wait);
 		sock_poll_wait(file, sock, wait);
 		c = smc_get_conn(sk);
 		if (c)
 			return smc_conn_poll(sk, c);
-		/* Neither readable nor writable yet, unless TCP has bad news. */
-		if (smc_unsettled(smc_sk(sk)) && !READ_ONCE(sk->sk_err) &&
+		/* Neither readable nor writable yet, unless TCP has failed. */
+		if (smc_negotiating(smc_sk(sk)) && !READ_ONCE(sk->sk_err) &&
 		    inet_sk_state_load(sk) != TCP_CLOSE)
 			return 0;
 		return tcp_ops(sk)->poll(file, sock, wait);
@@ -119,7 +119,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock,
 	return smc_conn_poll(sk, c);
 }
 
-/* What is there may be enough now for somebody who polls; the socket is locked. */
+/* What has arrived may be enough for a poller now; the socket is locked. */
 static int smc_set_rcvlowat(struct sock *sk, int val)
 {
 	int rc = tcp_ops(sk)->set_rcvlowat(sk, val);
@@ -130,13 +130,13 @@ static int smc_set_rcvlowat(struct sock *sk, int val)
 	return rc;
 }
 
-/* Is what TCP has there not the application's? */
+/* Is TCP's receive queue hidden from the application? */
 static bool tcp_queue_hidden(const struct sock *sk)
 {
-	return smc_unsettled(smc_sk(sk)) && sk->sk_state != TCP_LISTEN;
+	return smc_negotiating(smc_sk(sk)) && sk->sk_state != TCP_LISTEN;
 }
 
-/* For those in the kernel who parse a stream. */
+/* For stream parsers in the kernel. */
 static int smc_peek_len(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
@@ -166,12 +166,12 @@ static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 		break;
 	case SIOCOUTQ:
 		n = smc_conn_unacked(c);
-		/* Who waits for the last byte would wait for ever. */
+		/* A program that polls this until it is 0 would otherwise wait for ever. */
 		if (n)
-			c->fabric->ops->ask(c);
+			c->fabric->ops->request_update(c);
 		break;
 	case SIOCOUTQNSD:
-		n = READ_ONCE(c->tx_prod) - READ_ONCE(c->tx_pub);
+		n = READ_ONCE(c->tx_written) - READ_ONCE(c->tx_prod);
 		break;
 	case SIOCATMARK:
 		n = smc_urgent_at_mark(c);
@@ -198,7 +198,7 @@ static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	return tcp_ops(sk)->ioctl(sock, cmd, arg);
 }
 
-/* The child may have settled before it had a file, or settle at any time. */
+/* The handshake of a child may end before accept(), or at any time afterwards. */
 static void adopt_child(struct socket *newsock)
 {
 	struct sock *sk = newsock->sk;
@@ -209,13 +209,13 @@ static void adopt_child(struct socket *newsock)
 	/* From here on the socket's lock may be held by a program. */
 	hs = smc_hs_lock_child(sk);
 	lock_sock(sk);
-	closed = smc_nursery_closed(sk);
+	closed = smc_pending_closed(sk);
 	if (smc->conn)
 		smc_conn_set_wq(smc->conn, &newsock->wq);
-	smc_nursery_leave(sk);
+	smc_pending_remove(sk);
 	release_sock(sk);
 	smc_hs_unlock_child(hs);
-	if (!smc_unsettled(smc))
+	if (!smc_negotiating(smc))
 		return;
 	/* A worker that came while the listener was closing may have left. */
 	if (unlikely(closed))
@@ -225,8 +225,8 @@ static void adopt_child(struct socket *newsock)
 
 /*
  * TCP has moved a child of a plain TCP listener of the same reuseport group to us
- * (tcp_migrate_req).  Its memory is TCP's, and so are its operations from now on;
- * kernel_accept() would give it ours all the same.
+ * (tcp_migrate_req).  Its memory is TCP's, and so are its operations from now on.  But
+ * kernel_accept() would replace them by ours.
  */
 static int adopt_stranger(struct socket *newsock, bool kern)
 {

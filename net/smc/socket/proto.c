@@ -12,10 +12,11 @@
 #include <linux/slab.h>
 #include <net/sock_reuseport.h>
 #include <net/tcp.h>
+#include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
-#include "../netns.h"
+#include "../handshake/pending.h"
+#include "../policy/policy.h"
 #include "../stats.h"
-#include "nursery.h"
 #include "socket.h"
 
 static struct kmem_cache *smc_sock_cache;
@@ -28,9 +29,9 @@ static void smc_destruct(struct sock *sk)
 	if (smc_is_self(sk)) {
 		smc_registry_del(smc_sk(sk));
 		/* With kernel TLS or in a sockmap it did not come through smc_destroy_sock(). */
-		smc_nursery_leave(sk);
-		smc_nursery_drop(sk);
-		smc_retire_conns(sk);
+		smc_pending_remove(sk);
+		smc_pending_drop(sk);
+		smc_detach_conns(sk);
 		if (unlikely(smc_sk(sk)->listener))
 			smc_autosmc_child_gone(sk);
 		sk->sk_prot_creator = &f->prot;
@@ -38,42 +39,15 @@ static void smc_destruct(struct sock *sk)
 	f->tcp_destruct(sk);
 }
 
-/**
- * smc_reset_child() - reset a child for whose handshake there was no memory
- * @sk: the child
- *
- * The client has been promised SMC, so only a reset is honest.  Done by a work item, or by
- * the first system call that finds the child so.
- *
- * Context: process, the socket is not locked.
- */
-void smc_reset_child(struct sock *sk)
-{
-	struct smc_sock *smc = smc_sk(sk);
-
-	if (!smc_begin_abort(sk, NULL))
-		return;
-	tcp_abort(sk, ENOMEM);
-	lock_sock(sk);
-	smc_end_abort(sk);
-	if (smc->phase == SMC_PHASE_HANDSHAKE && !rcu_access_pointer(smc->hs)) {
-		__skb_queue_purge(&sk->sk_receive_queue);
-		WRITE_ONCE(tcp_sk(sk)->copied_seq, tcp_sk(sk)->rcv_nxt);
-		smc_to_reset(sk, SMC_REASON_NO_MEMORY);
-	}
-	release_sock(sk);
-	smc_wake_settled(sk);
-}
-
 static void smc_reset_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, reset_work);
 	struct sock *sk = smc_to_sk(smc);
-	struct smc_nursery *nursery;
+	struct smc_pending_children *pending;
 
-	if (smc_nursery_enter(sk, &nursery)) {
+	if (smc_pending_enter(sk, &pending)) {
 		smc_reset_child(sk);
-		smc_nursery_exit(nursery);
+		smc_pending_exit(pending);
 	}
 	sock_put(sk);
 }
@@ -98,6 +72,8 @@ static void smc_born(struct sock *sk)
  * @sk: a TCP socket that came out of an accept queue
  *
  * TCP moves children between the listeners of a reuseport group (tcp_migrate_req).
+ *
+ * Return: true if it is.
  */
 bool smc_is_ours(const struct sock *sk)
 {
@@ -107,6 +83,8 @@ bool smc_is_ours(const struct sock *sk)
 /**
  * smc_init_sock() - proto.init: a socket from socket()
  * @sk: the socket
+ *
+ * Return: 0 or a negative errno.
  */
 int smc_init_sock(struct sock *sk)
 {
@@ -129,7 +107,7 @@ int smc_init_sock(struct sock *sk)
  * @child: locked by the bottom half that made it
  * @listener: its listener
  *
- * What follows the TCP socket is a copy of the listener's, and means nothing.
+ * What follows the TCP socket is a copy of the listener's, and is cleared.
  */
 void smc_child_born(struct sock *child, const struct sock *listener)
 {
@@ -142,68 +120,68 @@ void smc_child_born(struct sock *child, const struct sock *listener)
 	smc->raw_clc = smc_sk(listener)->raw_clc;
 	smc->server = true;
 	/* Before anybody can find it. */
-	smc_nursery_join(child, listener);
+	smc_pending_add(child, listener);
 	smc_born(child);
 }
 
 /**
- * smc_retire_conn() - the socket and its connection part
+ * smc_detach_conn() - the socket lets go of a connection
  * @sk: the socket
  * @c: the connection, no longer smc_sock.conn, with the socket's reference; no
  *	system call is in it any more
  *
  * Context: any.
  */
-void smc_retire_conn(struct sock *sk, struct smc_conn *c)
+void smc_detach_conn(struct sock *sk, struct smc_conn *c)
 {
 	smc_conn_set_wq(c, NULL);
 	smc_stats_gone(sock_net(sk), c);
 	if (unlikely(smc_sk(sk)->listener))
 		smc_autosmc_conn_gone(sk, c);
-	if (!smc_conn_told(c, SMC_FLAG_CLOSED))
+	if (!smc_conn_signaled(c, SMC_FLAG_CLOSED))
 		smc_conn_abort(c);
 	c->fabric->ops->detach(c);
 	smc_conn_put(c);
 }
 
 /**
- * smc_stop_retired() - connections of a former life shall do nothing any more
+ * smc_stop_old_conns() - stop the connections from before a disconnect
  * @sk: the socket, not locked: the lock of a sender comes before the socket's
  *
  * Called after whatever may have disconnected a socket.  The list only grows until
  * the socket ends.
  */
-void smc_stop_retired(struct sock *sk)
+void smc_stop_old_conns(struct sock *sk)
 {
 	struct smc_conn *c;
 
 	/* Pairs with the release in smc_disconnect(). */
-	for (c = smp_load_acquire(&smc_sk(sk)->retired); c; c = c->next)
+	for (c = smp_load_acquire(&smc_sk(sk)->old_conns); c; c = c->next)
 		smc_conn_stop(c);
 }
 
 /**
- * smc_retire_conns() - the socket is through with its connections
+ * smc_detach_conns() - the socket lets go of all its connections
  * @sk: the socket; no system call is in them any more
  *
  * Context: any.
  */
-void smc_retire_conns(struct sock *sk)
+void smc_detach_conns(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
 	struct smc_conn *c = smc->conn;
 
 	smc->conn = NULL;
 	if (c)
-		smc_retire_conn(sk, c);
-	while ((c = smc->retired)) {
-		smc->retired = c->next;
-		smc_retire_conn(sk, c);
+		smc_detach_conn(sk, c);
+	while ((c = smc->old_conns)) {
+		smc->old_conns = c->next;
+		smc_detach_conn(sk, c);
 	}
 }
 
 /**
- * smc_destroy_sock() - proto.destroy: TCP is through with the socket
+ * smc_destroy_sock() - proto.destroy: the socket ends
  * @sk: the socket
  *
  * Context: any.
@@ -211,9 +189,9 @@ void smc_retire_conns(struct sock *sk)
 void smc_destroy_sock(struct sock *sk)
 {
 	if (smc_is_self(sk)) {
-		smc_nursery_leave(sk);
-		smc_hs_kill(sk);
-		smc_retire_conns(sk);
+		smc_pending_remove(sk);
+		smc_hs_detach(sk);
+		smc_detach_conns(sk);
 	}
 	smc_family(sk)->tcp->destroy(sk);
 }
@@ -244,11 +222,11 @@ void smc_unhash(struct sock *sk)
 }
 
 /**
- * smc_diag_destroy() - proto.diag_destroy: an administrator, or a BPF program, ends a socket
+ * smc_diag_destroy() - proto.diag_destroy: an administrator or a BPF program ends a socket
  * @sk: the socket
- * @err: what the owner shall find in SO_ERROR
+ * @err: for SO_ERROR
  *
- * The end of a listener waits for those who work on its children, and a program of BPF cannot
+ * The end of a listener waits for tasks that work on its children, and a BPF program cannot
  * wait.
  *
  * Context: process and not locked; within a BPF program locked, and it must not sleep.
@@ -272,19 +250,21 @@ void smc_release_cb(struct sock *sk)
 	struct smc_sock *smc = smc_sk(sk);
 
 	smc_family(sk)->tcp->release_cb(sk);
-	if (unlikely(smc->hs_deferred)) {
-		smc->hs_deferred = false;
+	if (unlikely(smc->hs_on_release)) {
+		smc->hs_on_release = false;
 		smc_hs_event(sk);
 	}
 }
 
 /**
- * smc_disconnect() - proto.disconnect: the socket begins a new life
+ * smc_disconnect() - proto.disconnect
  * @sk: the socket, locked
  * @flags: as for TCP
  *
  * A system call may still be in the connection, so it is kept, aborted, until
  * the socket is closed.
+ *
+ * Return: 0 or a negative errno, as TCP's disconnect.
  */
 int smc_disconnect(struct sock *sk, int flags)
 {
@@ -295,18 +275,18 @@ int smc_disconnect(struct sock *sk, int flags)
 	/* A listener's raw copy that TCP gives up. */
 	if (!smc_is_self(sk))
 		return smc_family(sk)->tcp->disconnect(sk, flags);
-	smc_hs_kill(sk);
+	smc_hs_detach(sk);
 	c = smc->conn;
 	if (c) {
 		smc_conn_abort(c);
 		smc_conn_wake_all(c);
-		/* Whoever else sleeps is woken by TCP; the file may end before us. */
+		/* TCP wakes the other sleepers; the file may go before the connection. */
 		smc_conn_set_wq(c, NULL);
 		smc->conn = NULL;
-		c->next = smc->retired;
-		/* Pairs with smc_stop_retired(), which walks the list without the lock. */
-		smp_store_release(&smc->retired, c);
-		smc->n_retired++;
+		c->next = smc->old_conns;
+		/* Pairs with smc_stop_old_conns(), which walks the list without the lock. */
+		smp_store_release(&smc->old_conns, c);
+		smc->n_old_conns++;
 	}
 	rc = smc_family(sk)->tcp->disconnect(sk, flags);
 	if (!sock_flag(sk, SOCK_DEAD))

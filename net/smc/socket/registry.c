@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of all SMC sockets, for those who look from outside. */
+/* The table of all SMC sockets, for dumps and counters. */
 #include <linux/hash.h>
 #include <linux/rculist_nulls.h>
 #include "../admin/walk.h"
@@ -90,7 +90,7 @@ static void fill_conn(struct smc_sock_info *info, struct smc_conn *c)
 	info->rmbe_size = c->rx_size;
 	info->rx_prod = READ_ONCE(c->rx_prod);
 	info->rx_cons = READ_ONCE(c->rx_cons);
-	info->tx_prod = READ_ONCE(c->tx_prod);
+	info->tx_prod = READ_ONCE(c->tx_written);
 	info->tx_cons = READ_ONCE(c->tx_cons);
 	info->mode = c->fabric->ops->diag_mode;
 	c->fabric->ops->show(c, info);
@@ -166,7 +166,7 @@ static bool fill_info(struct smc_sock_info *info, struct sock *sk)
  * @arg: for @fn
  *
  * Sockets that come or go meanwhile may be missed.  No lock is taken that a program can
- * hold, so nobody can stall a walk.
+ * hold, so no program can stall a walk.
  *
  * Context: process, may sleep.
  * Return: what @fn returned, or 0 at the end.
@@ -196,7 +196,7 @@ int smc_sock_walk(struct net *net, int pos[2],
 }
 EXPORT_SYMBOL_GPL(smc_sock_walk);
 
-static void __fold(struct smc_sock *smc, struct net *net)
+static void __flush(struct smc_sock *smc, struct net *net)
 {
 	struct smc_conn *c;
 
@@ -205,17 +205,17 @@ static void __fold(struct smc_sock *smc, struct net *net)
 	rcu_read_lock();
 	c = READ_ONCE(smc->conn);
 	if (c)
-		smc_stats_fold(net, c);
+		smc_stats_flush(net, c);
 	rcu_read_unlock();
 }
 
 /**
- * smc_registry_fold() - have all connections of a namespace counted as they are now
+ * smc_registry_flush() - have all connections of a namespace counted as they are now
  * @net: the namespace
  *
  * Context: process, may sleep.
  */
-void smc_registry_fold(struct net *net)
+void smc_registry_flush(struct net *net)
 {
 	struct smc_sock *smc;
 	int i;
@@ -223,7 +223,7 @@ void smc_registry_fold(struct net *net)
 	for (i = 0; i < ARRAY_SIZE(reg_table); i++) {
 		spin_lock_bh(&reg_table[i].lock);
 		hlist_for_each_entry(smc, &reg_table[i].list, node)
-			__fold(smc, net);
+			__flush(smc, net);
 		spin_unlock_bh(&reg_table[i].lock);
 		cond_resched();
 	}

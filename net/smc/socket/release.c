@@ -5,66 +5,8 @@
 #include "../handshake/handshake.h"
 #include "socket.h"
 
-/* So long a closed connection waits for its peer to close, as TCP in FIN_WAIT2. */
+/* How long a closed connection waits for its peer to close (compare FIN_WAIT2). */
 #define LINGER_TIME	(60 * HZ)
-
-/* A connect() waits here until a reset that is under way has hit, or missed. */
-static DECLARE_WAIT_QUEUE_HEAD(smc_aborted);
-
-/**
- * __smc_begin_abort() - tcp_abort() of this connection is about to be called
- * @sk: the socket, locked
- *
- * tcp_abort() takes the lock itself.  Should somebody disconnect the socket in between, it
- * is not connected anew before smc_end_abort().
- */
-void __smc_begin_abort(struct sock *sk)
-{
-	smc_sk(sk)->aborting++;
-}
-
-/**
- * smc_begin_abort() - the same, if the socket still has this handshake
- * @sk: the socket, not locked
- * @hs: its handshake, or NULL for a child that has none although it should
- *
- * Return: false if it is over.
- */
-bool smc_begin_abort(struct sock *sk, const struct smc_handshake *hs)
-{
-	struct smc_sock *smc = smc_sk(sk);
-	bool mine;
-
-	lock_sock(sk);
-	mine = rcu_access_pointer(smc->hs) == hs && (hs || smc->phase == SMC_PHASE_HANDSHAKE);
-	if (mine)
-		__smc_begin_abort(sk);
-	release_sock(sk);
-	return mine;
-}
-
-/**
- * smc_end_abort() - tcp_abort() has been called
- * @sk: the socket, locked
- */
-void smc_end_abort(struct sock *sk)
-{
-	WRITE_ONCE(smc_sk(sk)->aborting, smc_sk(sk)->aborting - 1);
-	wake_up_all(&smc_aborted);
-}
-
-/**
- * smc_await_abort() - before the socket is connected anew
- * @sk: the socket, locked; the lock may be dropped meanwhile
- */
-void smc_await_abort(struct sock *sk)
-{
-	while (unlikely(smc_sk(sk)->aborting)) {
-		release_sock(sk);
-		wait_event(smc_aborted, !READ_ONCE(smc_sk(sk)->aborting));
-		lock_sock(sk);
-	}
-}
 
 /* The FIN waits until the connection has ended on both sides. */
 static int shutdown_above_tcp(struct sock *sk, struct smc_conn *c, int how)
@@ -83,6 +25,8 @@ static int shutdown_above_tcp(struct sock *sk, struct smc_conn *c, int how)
  * smc_shutdown() - shutdown()
  * @sock: the socket
  * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
+ *
+ * Return: 0 or a negative errno.
  */
 int smc_shutdown(struct socket *sock, int how)
 {
@@ -94,7 +38,7 @@ int smc_shutdown(struct socket *sock, int how)
 		return -EINVAL;
 	/* The handshake has the TCP connection for itself until it is over. */
 	if (READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_HANDSHAKE) {
-		rc = smc_hs_wait(sk, MAX_SCHEDULE_TIMEOUT);
+		rc = smc_wait_negotiated(sk, MAX_SCHEDULE_TIMEOUT);
 		if (rc)
 			return rc;
 	}
@@ -107,7 +51,7 @@ int smc_shutdown(struct socket *sock, int how)
 		if (c->late_fin)
 			return shutdown_above_tcp(sk, c, how);
 	}
-	/* TCP's FIN follows, and wakes whoever sleeps on this side. */
+	/* TCP's FIN follows, and wakes sleepers on this side. */
 	return smc_family(sk)->tcp_ops->shutdown(sock, how);
 }
 
@@ -117,7 +61,7 @@ int smc_shutdown(struct socket *sock, int how)
  */
 static bool close_resets(struct sock *sk, struct smc_conn *c)
 {
-	if (smc_conn_told(c, SMC_FLAG_DONE) && READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_DONE) &&
+	if (smc_conn_signaled(c, SMC_FLAG_DONE) && READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_DONE) &&
 	    !smc_conn_peer_gone(c))
 		return false;
 	return smc_conn_unread(c) ||
@@ -138,11 +82,11 @@ static void close_conn(struct sock *sk, struct smc_conn *c)
 	if (reset && sk->sk_state != TCP_CLOSE)
 		smc_family(sk)->tcp->disconnect(sk, 0);
 	release_sock(sk);
-	smc_retire_conn(sk, c);
+	smc_detach_conn(sk, c);
 }
 
-/* The file goes, the socket stays, as one that nobody has accepted; locked. */
-static void part_from_file(struct socket *sock)
+/* The file goes and the socket stays, like a child before accept(); locked. */
+static void orphan_socket(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 
@@ -156,9 +100,8 @@ static void part_from_file(struct socket *sock)
 }
 
 /*
- * The file goes while the handshake is under way.  With TCP the peer would see a
- * connection that was made and then closed, so the handshake is brought to its
- * end first, by the worker.
+ * The file goes during the handshake.  With TCP the peer would see a connection that was made
+ * and then closed.  So the worker completes the handshake first.
  */
 static bool close_after_handshake(struct socket *sock)
 {
@@ -168,7 +111,7 @@ static bool close_after_handshake(struct socket *sock)
 	lock_sock(sk);
 	if (smc->phase == SMC_PHASE_HANDSHAKE && rcu_access_pointer(smc->hs) &&
 	    !(sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime))
-		part_from_file(sock);
+		orphan_socket(sock);
 	release_sock(sk);
 	return !sock->sk;
 }
@@ -197,12 +140,12 @@ static void linger_work(struct work_struct *work)
 			smc_conn_abort(c);
 			tcp_abort(sk, ETIMEDOUT);
 		}
-		smc_close_settled(sk);
+		smc_close_orphan(sk);
 	}
 	sock_put(sk);
 }
 
-/* Each pending work has a reference: TCP's news may come while another one ends it. */
+/* Each pending work has a reference: TCP may report an event while another one ends it. */
 static void linger_until(struct sock *sk, unsigned long delay)
 {
 	sock_hold(sk);
@@ -211,7 +154,7 @@ static void linger_until(struct sock *sk, unsigned long delay)
 }
 
 /**
- * smc_linger_event() - the connection of a socket without a file has got further
+ * smc_linger_event() - something happened to the connection of a socket without a file
  * @sk: the socket; the caller knows that it is closing
  *
  * Context: any.
@@ -226,10 +169,9 @@ void smc_linger_event(struct sock *sk)
 }
 
 /*
- * Where a FIN can overtake the data it says nothing to the peer, and the socket waits
- * without its file until the peer has closed as well (RFC 7609, 4.8.1).  The FIN is sent at
- * once all the same: the side that closes first is then the one that has to remember the
- * connection (TIME_WAIT), as with TCP.
+ * Where a FIN can overtake the data, the peer ignores it, and the socket waits without its file
+ * until the peer has closed as well (RFC 7609, 4.8.1).  The FIN is sent at once all the same: so
+ * TIME_WAIT is on the side that closes first, as with TCP.
  */
 static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 {
@@ -238,14 +180,14 @@ static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 
 	if (!c->late_fin || close_resets(sk, c))
 		return false;
-	smc_stop_retired(sk);
+	smc_stop_old_conns(sk);
 	smc_conn_close(c);
 	smc_conn_stop(c);
 	lock_sock(sk);
 	if (!smc_conn_peer_gone(c) && sk->sk_state == TCP_ESTABLISHED) {
 		INIT_DELAYED_WORK(&smc->linger_work, linger_work);
 		smc_conn_set_wq(c, NULL);
-		part_from_file(sock);
+		orphan_socket(sock);
 		linger_until(sk, LINGER_TIME);
 		smc_conn_set_notify(c, smc_linger_event, sk);
 		smc_family(sk)->tcp->shutdown(sk, SEND_SHUTDOWN);
@@ -257,12 +199,12 @@ static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 }
 
 /**
- * smc_close_settled() - the handshake of a socket without a file has ended
+ * smc_close_orphan() - the handshake of a socket without a file has ended
  * @sk: the socket, with the reference that was the file's
  *
  * Context: process, the socket is not locked.
  */
-void smc_close_settled(struct sock *sk)
+void smc_close_orphan(struct sock *sk)
 {
 	struct smc_conn *c = smc_get_conn(sk);
 
@@ -274,6 +216,12 @@ void smc_close_settled(struct sock *sk)
 /**
  * smc_release() - close() of the last file
  * @sock: the socket
+ *
+ * The task does not wait for the peer.  What must not end yet goes on without a file: a handshake
+ * until it is over, a connection over RDMA until the peer has closed, LINGER_TIME at most.  The
+ * element may be kept longer than the socket, see smc_lgr_await_close().
+ *
+ * Return: 0.
  */
 int smc_release(struct socket *sock)
 {
@@ -287,7 +235,7 @@ int smc_release(struct socket *sock)
 		return 0;
 	if (READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_TCP) {
 		lock_sock(sk);
-		smc_hs_kill(sk);
+		smc_hs_detach(sk);
 		release_sock(sk);
 	}
 	/* Without a handshake none is made any more. */
@@ -296,7 +244,7 @@ int smc_release(struct socket *sock)
 		return 0;
 	if (c)
 		close_conn(sk, c);
-	smc_stop_retired(sk);
-	smc_retire_conns(sk);
+	smc_stop_old_conns(sk);
+	smc_detach_conns(sk);
 	return smc_family(sk)->tcp_ops->release(sock);
 }

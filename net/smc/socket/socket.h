@@ -62,31 +62,39 @@ void smc_unhash(struct sock *sk);
 int smc_diag_destroy(struct sock *sk, int err);
 void smc_release_cb(struct sock *sk);
 int smc_disconnect(struct sock *sk, int flags);
-void smc_reset_child(struct sock *sk);
 bool smc_is_ours(const struct sock *sk);
-void smc_retire_conn(struct sock *sk, struct smc_conn *c);
-void smc_stop_retired(struct sock *sk);
-void smc_retire_conns(struct sock *sk);
+void smc_detach_conn(struct sock *sk, struct smc_conn *c);
+void smc_stop_old_conns(struct sock *sk);
+void smc_detach_conns(struct sock *sk);
 void smc_child_born(struct sock *child, const struct sock *listener);
 
-/* phase.c: changes of phase; __ functions want the socket locked */
+/* phase.c: changes of phase; __ functions require the socket locked */
 void __smc_set_phase(struct sock *sk, enum smc_phase phase,
 		     enum smc_reason reason);
 void smc_to_up(struct sock *sk, struct smc_conn *c);
 void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis);
 void smc_to_reset(struct sock *sk, enum smc_reason reason);
 void smc_to_new(struct sock *sk);
-void smc_wake_settled(struct sock *sk);
+
+/* callbacks.c */
 void smc_hook_callbacks(struct sock *sk);
+void smc_unhook_callbacks(struct sock *sk);
+
+/* negotiate.c */
+extern const struct smc_hs_ops smc_socket_hs_ops;
+int smc_wait_negotiated(struct sock *sk, long timeo);
+void smc_wake_negotiated(struct sock *sk);
 
 /* release.c: ways to end */
 int smc_shutdown(struct socket *sock, int how);
 int smc_release(struct socket *sock);
-void smc_close_settled(struct sock *sk);
+void smc_close_orphan(struct sock *sk);
 void smc_linger_event(struct sock *sk);
-void __smc_begin_abort(struct sock *sk);
-bool smc_begin_abort(struct sock *sk, const struct smc_handshake *hs);
-void smc_end_abort(struct sock *sk);
+
+/* abort.c */
+bool smc_reset_tcp(struct sock *sk, const struct smc_handshake *hs, enum smc_reason reason,
+		   int err);
+void smc_reset_child(struct sock *sk);
 void smc_await_abort(struct sock *sk);
 
 /* ops.c, plain.c, connect.c, listen.c, sockopt.c: system calls, and what TCP calls in them */
@@ -111,7 +119,7 @@ int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,
 int smc_sock_setsockopt(struct socket *sock, int level, int name,
 			sockptr_t val, unsigned int len);
 
-/* ulp.c, sockmap.c: others who work on plain TCP */
+/* ulp.c, sockmap.c: kernel TLS and sockmaps, on plain TCP */
 int smc_ulp_set(struct socket *sock, sockptr_t val, unsigned int len);
 void smc_sockmap_init(struct proto *prot);
 bool smc_reclaim_proto(struct sock *sk);
@@ -120,6 +128,6 @@ bool smc_reclaim_proto(struct sock *sk);
 void smc_registry_init(void);
 void smc_registry_add(struct smc_sock *smc);
 void smc_registry_del(struct smc_sock *smc);
-void smc_registry_fold(struct net *net);
+void smc_registry_flush(struct net *net);
 
 #endif

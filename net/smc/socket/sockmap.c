@@ -2,9 +2,9 @@
 /*
  * Sockmaps, of plain TCP.
  *
- * A sockmap exchanges sk_prot for a table of its own, which it derives, for IPv6, from the
- * one it believes the socket to have, and for the whole host.  So it must take ours for
- * TCP's, and that is what it puts back in the end.  Before the socket listens or connects
+ * A sockmap replaces sk_prot by a table of its own.  For IPv6 it derives that from the one it
+ * finds in the socket, and for the whole host.  So it must take ours for TCP's, and in the end
+ * it puts TCP's back.  Before the socket listens or connects
  * again smc_reclaim_proto() puts ours there.
  */
 #include <linux/skmsg.h>
@@ -13,8 +13,8 @@
 
 #ifdef CONFIG_BPF_SYSCALL
 /*
- * Not a socket in whose listen() somebody is: sk_prot stays ours until then.  Both sides
- * hold sk_callback_lock.
+ * Not during a listen() call: sk_prot stays ours until it returns.  Both sides hold
+ * sk_callback_lock.
  */
 static int smc_lend_proto(struct sock *sk, struct sk_psock *psock)
 {

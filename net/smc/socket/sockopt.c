@@ -39,12 +39,12 @@ static int set_smc(struct sock *sk, int name, sockptr_t val, unsigned int len)
 }
 
 /**
- * smc_tell_keepalive() - the fabric keeps a connection alive as TCP would
+ * smc_tell_keepalive() - have the fabric probe the peer as TCP would
  * @sk: the socket, locked
  * @on: is SO_KEEPALIVE on?
  *
- * TCP's own keepalive goes on beside it: it watches the TCP connection, this the way of
- * the data.
+ * TCP's own keepalive goes on beside it: it probes the TCP connection, this one the path of the
+ * data.
  */
 void smc_tell_keepalive(struct sock *sk, bool on)
 {
@@ -65,7 +65,7 @@ void smc_set_keepalive(struct sock *sk, int on)
 	smc_tell_keepalive(sk, on);
 }
 
-/* Uncorking lets go what was held back, whoever holds it. */
+/* Uncorking publishes what the connection holds back. */
 static void after_tcp_option(struct sock *sk, int name)
 {
 	struct smc_conn *c;
@@ -88,7 +88,7 @@ static void after_tcp_option(struct sock *sk, int name)
 		smc_stats_add(sock_net(sk), c, corks, 1);
 }
 
-/* What would take the TCP connection away from below SMC. */
+/* Options that would take the TCP connection away from below SMC. */
 static int refused(const struct sock *sk, int level, int name)
 {
 	/* It would exchange the tables of a socket whose memory is ours. */
@@ -106,6 +106,8 @@ static int refused(const struct sock *sk, int level, int name)
  * @name: the option
  * @val: its value
  * @len: length of @val
+ *
+ * Return: 0 or a negative errno.
  */
 int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 		   unsigned int len)
@@ -132,6 +134,8 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
  * @len: length of @val
  *
  * Goes past sk_prot, which may be a sockmap's, so that nothing is set behind our back.
+ *
+ * Return: 0 or a negative errno.
  */
 int smc_sock_setsockopt(struct socket *sock, int level, int name, sockptr_t val,
 			unsigned int len)
@@ -201,7 +205,7 @@ static int get_smc(struct sock *sk, int name, char __user *val, int __user *optl
 }
 
 /*
- * TCP_INFO: what TCP says of its connection, which is idle, with the bytes of ours.
+ * TCP_INFO: TCP's own answer about its connection, which idles, with the byte counts of ours.
  */
 static int own_tcp_info(struct sock *sk, char __user *val, int __user *optlen)
 {
@@ -216,10 +220,10 @@ static int own_tcp_info(struct sock *sk, char __user *val, int __user *optlen)
 	len = clamp_t(int, len, 0, sizeof(info));
 	if (copy_from_user(&info, val, len))
 		return -EFAULT;
-	info.tcpi_bytes_sent = READ_ONCE(c->tx_pub);
+	info.tcpi_bytes_sent = READ_ONCE(c->tx_prod);
 	info.tcpi_bytes_acked = READ_ONCE(c->tx_cons);
 	info.tcpi_bytes_received = READ_ONCE(c->rx_prod);
-	info.tcpi_notsent_bytes = READ_ONCE(c->tx_prod) - info.tcpi_bytes_sent;
+	info.tcpi_notsent_bytes = READ_ONCE(c->tx_written) - info.tcpi_bytes_sent;
 	return copy_to_user(val, &info, len) ? -EFAULT : 0;
 }
 
@@ -230,6 +234,8 @@ static int own_tcp_info(struct sock *sk, char __user *val, int __user *optlen)
  * @name: the option
  * @val: where its value goes
  * @len: its room, then its length
+ *
+ * Return: 0 or a negative errno.
  */
 int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,
 		   int __user *len)

@@ -11,8 +11,8 @@
 
 #define SMC_SOCK_INFO		0x100	/* get: struct smc_sockopt_info */
 #define SMC_TEST_RAW_CLC	0x200	/* set, test builds: int, speak CLC yourself */
-#define SMC_TEST_ECHO		0x201	/* set, test builds: int, read and send back in the kernel */
-#define SMC_TEST_PEEK_LEN	0x202	/* get, test builds: int, what proto_ops.peek_len says */
+#define SMC_TEST_ECHO		0x201	/* set, test builds: int, echo in the kernel */
+#define SMC_TEST_PEEK_LEN	0x202	/* get, test builds: int, proto_ops.peek_len */
 
 struct sock;
 int smc_test_echo(struct sock *sk);

@@ -4,10 +4,9 @@
  *
  * Kernel TLS derives the tables of all its sockets, also of foreign ones, from the
  * sk_prot and the sock->ops of the socket it finds.  Ours belong to a module that may go,
- * so it must never find them: for the time of the call, under one hold of the socket's
- * lock, sk_prot is TCP's, and sk_socket another socket whose operations are TCP's.  So
- * sock->ops changes once, to those of kernel TLS, when all has gone well; whoever reads
- * sock->ops without the lock never sees TCP's.
+ * so it must never find them.  During the call, under one hold of the socket's lock, sk_prot is
+ * TCP's, and sk_socket is another socket whose operations are TCP's.  sock->ops changes once, on
+ * success, to those of kernel TLS, so a reader without the lock never sees TCP's.
  */
 #include <linux/bpf.h>
 #include <linux/module.h>
@@ -35,7 +34,7 @@ static int make_tables(struct sock *sk, char *name)
 	rc = smc_family(sk)->tcp_ops->setsockopt(tcp, SOL_TCP, TCP_ULP,
 						 KERNEL_SOCKPTR(name), strlen(name));
 	sock_release(tcp);
-	/* That it is not connected was seen after all else. */
+	/* TCP checks last whether the socket is connected. */
 	return rc == -ENOTCONN ? 0 : rc;
 }
 
@@ -112,7 +111,7 @@ static int take_layer(struct socket *sock, char *name)
  * @len: its length
  *
  * Context: process, the socket not locked.
- * Return: as TCP would for kernel TLS; there is no other protocol.
+ * Return: as TCP would for kernel TLS, the only protocol that is supported.
  */
 int smc_ulp_set(struct socket *sock, sockptr_t val, unsigned int len)
 {

@@ -3,12 +3,11 @@
  * CDC messages (RFC 7609 A.4), and the arithmetic of the cursors in them.
  *
  * The IBM paper on version 2 has no CDC message: the same 44 bytes serve all
- * versions, and that is what the incumbent is seen to send.
+ * versions, as they do in what the incumbent sends.
  *
  * The functions are pure: no allocation, no I/O, no state. They are on the data
- * path. -EPROTO means malformed or impossible: RFC 7609 C.7.1 has the link
- * brought down for what is no message, and the connection that a wrong cursor
- * belongs to must be aborted.
+ * path. -EPROTO means malformed or impossible: a malformed message brings the
+ * link down (RFC 7609 C.7.1), a wrong cursor aborts its connection.
  */
 #ifndef SMC_WIRE_CDC_H
 #define SMC_WIRE_CDC_H
@@ -32,8 +31,8 @@
 /**
  * struct smc_wire_cursor - cursor as it travels
  * @wrap: how often it has wrapped, modulo 65536
- * @count: bytes from the beginning of the element; the decoder knows no
- *	element, so this is judged by smc_cursor_advance()
+ * @count: bytes from the beginning of the element; checked by
+ *	smc_cursor_advance(), as the decoder does not know the element
  *
  * The RFC has cursors begin at 4 and wrap to 4, behind an eye catcher. The
  * deployed world has no eye catcher: they begin at 0 and wrap to 0.
@@ -68,7 +67,7 @@ struct smc_cdc_msg {
 };
 
 /**
- * smc_is_cdc() - which decoder is a received RDMA message for
+ * smc_is_cdc() - is a received RDMA message a CDC message
  * @first: its first byte
  *
  * RFC 7609 A.3: the two high-order bits set say CDC rather than LLC.
@@ -84,7 +83,7 @@ static inline bool smc_is_cdc(u8 first)
  * smc_cdc_decode() - decode a CDC message
  * @buf: the message, of any alignment
  * @len: number of bytes received, must be SMC_WR_MSG_LEN
- * @m: result, undefined on error; flags nobody has defined are dropped
+ * @m: result, undefined on error; undefined flags are dropped
  *
  * Return: 0 or -EPROTO.
  */
@@ -98,7 +97,7 @@ int smc_cdc_decode(const u8 *buf, size_t len, struct smc_cdc_msg *m);
 void smc_cdc_encode(const struct smc_cdc_msg *m, u8 *buf);
 
 /**
- * smc_cdc_newer() - is a message to be processed
+ * smc_cdc_newer() - should a message be processed
  * @seqno: its sequence number
  * @last: that of the newest message processed before, 0 before the first
  *
@@ -118,8 +117,20 @@ static inline bool smc_cdc_newer(u16 seqno, u16 last)
  * Inside the engine a cursor is a count of all bytes since the connection
  * began, 64 bits, which never wraps. Elements have a power of two of bytes
  * (16 KiB << code), and of such a count the wire carries the part below
- * 65536 * size.
+ * 65536 * size. Nothing but the functions below relies on the power of two.
  */
+
+/**
+ * smc_ring_pos() - where in its ring a byte is
+ * @count: bytes before it since the connection began
+ * @size: of the ring, a power of two
+ *
+ * Return: bytes from the beginning of the ring.
+ */
+static inline u32 smc_ring_pos(u64 count, u32 size)
+{
+	return count & (size - 1);
+}
 
 /**
  * smc_cursor_advance() - move a count to where the peer says its cursor is
@@ -130,8 +141,8 @@ static inline bool smc_cdc_newer(u16 seqno, u16 last)
  *	is free in our element, for its consumer what we wrote and it had not
  *	consumed. Less than 65536 * @size, else everything is allowed.
  *
- * A cursor that is where it was is an advance of 0. One that went back is an
- * advance of nearly 65536 * @size and thereby refused. Nothing is clamped.
+ * A cursor that has not moved is an advance of 0. One that moved back is an
+ * advance of nearly 65536 * @size, and is refused. Nothing is clamped.
  *
  * Return: 0 or -EPROTO.
  */
@@ -162,7 +173,7 @@ static inline struct smc_wire_cursor smc_cursor_to_wire(u64 count, u32 size)
 {
 	return (struct smc_wire_cursor) {
 		.wrap = count >> ilog2(size),
-		.count = count & (size - 1),
+		.count = smc_ring_pos(count, size),
 	};
 }
 

@@ -7,8 +7,8 @@
  * below zero are errno values:
  *
  *   -EPROTO      malformed; RFC 7609 C.6: the TCP connection must be reset
- *   -EOPNOTSUPP  well formed, but an enumeration or limit holds a value we do
- *                not know; RFC 7609 C.6: answer with a Decline
+ *   -EOPNOTSUPP  well formed, but an enumeration or limit holds an unknown value;
+ *                RFC 7609 C.6: answer with a Decline
  */
 #ifndef SMC_WIRE_CLC_H
 #define SMC_WIRE_CLC_H
@@ -93,11 +93,11 @@ struct smc_clc_ism_gid {
  * @ipv6: IPv6 prefixes of the client's interface
  * @roce_gid: RoCEv2 GID (SMC-Rv2)
  * @eid_count: entries in @eids
- * @eids: user EIDs as sent, nobody has validated the characters
- * @max_conns: connections per link group, 0 (no wish) or 16 to 255
- * @max_links: links per link group, 0 (no wish) or 1 to 2
+ * @eids: user EIDs as sent; the characters are not validated
+ * @max_conns: connections per link group, 0 (no preference) or 16 to 255
+ * @max_links: links per link group, 0 (no preference) or 1 to 2
  * @features: SMC_CLC_FEAT_* the client supports
- * @vendor_oui: version 2.1 vendor options: who defines them, 0: there are none
+ * @vendor_oui: version 2.1 vendor options: who defines them, 0: no options
  * @vendor_opts: the options
  * @has_seid: @seid is offered
  * @seid: system EID (SMC-Dv2)
@@ -148,7 +148,7 @@ struct smc_clc_proposal {
  * @version: SMC_CLC_V1 or SMC_CLC_V2
  * @release: as sent in the first contact extension, 0 if there is none. The
  *	caller declines what it did not offer.
- * @first_contact: sender believes in a new link group or new SMC-D peer;
+ * @first_contact: to the sender this is a new link group or new SMC-D peer;
  *	always false in a Confirm of version 1, which does not say
  * @smcd: SMC-D rather than SMC-R
  * @eid: version 2: the negotiated EID
@@ -166,7 +166,7 @@ struct smc_clc_proposal {
  * @rkey: SMC-R: RKey of the RMB
  * @rmbe_idx: SMC-R: index of the element
  * @rmbe_size: SMC-R: size of the element, see smc_clc_size_to_bytes()
- * @mtu: SMC-R: MTU code. Checked when @first_contact is set, as the RFC wants;
+ * @mtu: SMC-R: MTU code. Checked if @first_contact is set, as the RFC requires;
  *	after a first contact Confirm of version 1 use smc_clc_mtu_valid().
  * @alert_token: SMC-R: alert token of the element
  * @rmb_addr: SMC-R: virtual address of the RMB
@@ -256,7 +256,7 @@ struct smc_clc_decline {
 };
 
 /**
- * smc_clc_decode_hdr() - judge the first bytes of an expected CLC message
+ * smc_clc_decode_hdr() - check the first bytes of an expected CLC message
  * @buf: received bytes, SMC_CLC_HDR_LEN suffice
  * @len: their number
  * @hdr: result; zeroed on -EPROTO. On -EOPNOTSUPP it is filled, because the
@@ -306,7 +306,7 @@ int smc_clc_decode_decline(const u8 *buf, size_t len,
  *
  * The message has room for SMC_CLC_MAX_GIDS entries, of which an extended GID takes two.
  *
- * Return: false, and @p as it was, if there is no room left.
+ * Return: false with @p unchanged if there is no room left.
  */
 bool smc_clc_offer_ism(struct smc_clc_proposal *p, const struct smc_clc_ism_gid *gid);
 
@@ -364,7 +364,7 @@ static inline u32 smc_clc_size_to_bytes(u8 code)
 /**
  * smc_clc_size_from_bytes() - smallest size that can be expressed and holds
  * @bytes
- * @bytes: wanted size; 512 MiB is the most that can be had
+ * @bytes: wanted size; the largest possible one is 512 MiB
  *
  * Return: code for smc_clc_size_to_bytes().
  */

@@ -2,11 +2,11 @@
 /*
  * CLC messages from the wire.
  *
- * Every length, count and offset is judged here, once, against the end of the
- * message; what comes out cannot hold a bad one. Structure is judged before
+ * Every length, count and offset is checked here, once, against the end of the
+ * message; the result cannot hold a bad one. Structure is checked before
  * content, so that a malformed message is never mistaken for one that merely
- * holds a value we do not know. Reserved fields are not looked at (RFC 7609
- * A.2), nor are areas of something that is not offered.
+ * holds an unknown value. Reserved fields are ignored (RFC 7609 A.2), and so are
+ * areas of a type that is not offered.
  */
 #include "clc.h"
 
@@ -28,15 +28,15 @@ static bool smc_clc_version_known(u8 type, u8 version)
 	case SMC_CLC_PROPOSAL:
 		/*
 		 * A client of a later version expects a server that does not
-		 * know it to pick an earlier one; formats of earlier versions
-		 * stay where they are. So read it as the highest we know.
+		 * know it to pick an earlier one. The formats of earlier
+		 * versions stay in place, so read the highest one we know.
 		 */
 		return version >= SMC_CLC_V1;
 	case SMC_CLC_DECLINE:
-		/* No is no, in any version. */
+		/* A Decline of any version is a Decline. */
 		return true;
 	default:
-		/* Nobody may answer with more than we proposed. */
+		/* An answer must not exceed the version that we proposed. */
 		return version == SMC_CLC_V1 || version == SMC_CLC_V2;
 	}
 }
@@ -70,7 +70,7 @@ static size_t smc_clc_max_len(const struct smc_clc_hdr *hdr)
 	case SMC_CLC_PROPOSAL:
 		return SMC_CLC_MAX_LEN;
 	case SMC_CLC_DECLINE:
-		/* the longer form may say version 1, too */
+		/* version 1 may have the longer form, too */
 		return sizeof(struct smc_clc_w_decline_v2) + SMC_CLC_EYE_LEN;
 	default:
 		return (hdr->smcd ? sizeof(struct smc_clc_w_smcd_v1) :
@@ -98,7 +98,7 @@ int smc_clc_decode_hdr(const u8 *buf, size_t len, struct smc_clc_hdr *hdr)
 
 	if (hdr->type < SMC_CLC_PROPOSAL || hdr->type > SMC_CLC_DECLINE)
 		goto malformed;
-	/* A Proposal may offer both, and is an SMCR message always. */
+	/* A Proposal may offer both types; its eye catcher is always SMCR. */
 	if (hdr->type == SMC_CLC_PROPOSAL && hdr->smcd)
 		goto malformed;
 	if (hdr->len < smc_clc_min_len(hdr) || hdr->len > smc_clc_max_len(hdr))
@@ -132,9 +132,9 @@ static int smc_clc_check(const u8 *buf, size_t len, enum smc_clc_type first,
 }
 
 /*
- * The areas of a Proposal lie behind each other, possibly with gaps that a
- * later release fills. @next is the first byte that is not taken yet, @end the
- * eye catcher.
+ * The areas of a Proposal follow one another, possibly with gaps that a later
+ * release fills. @next is the first byte that is not taken yet, @end the eye
+ * catcher.
  */
 struct smc_clc_areas {
 	const u8 *buf;
@@ -161,7 +161,7 @@ static int smc_clc_decode_iparea(struct smc_clc_areas *areas,
 	const struct smc_clc_w_iparea *area;
 	unsigned int i;
 
-	/* SMC-D alone can do without; SMC-R with more base cannot have 0 */
+	/* SMC-D alone needs no IP area; for SMC-R with the longer base 0 is invalid */
 	if (!off && !p->smcr_v1)
 		return 0;
 
@@ -187,7 +187,7 @@ static int smc_clc_decode_iparea(struct smc_clc_areas *areas,
 	return 0;
 }
 
-/* Entries to devices: the two entries of an extended GID become one. */
+/* Entries to devices: the two entries of an extended GID become one device. */
 static int smc_clc_decode_gids(const struct smc_clc_w_gid_chid *entry,
 			       unsigned int n, struct smc_clc_proposal *p)
 {
@@ -240,7 +240,7 @@ static int smc_clc_decode_smcdext(struct smc_clc_areas *areas, size_t pos,
 
 /*
  * Version 2.1 fields. A later release gives the feature bits another meaning,
- * but who speaks it must know all features of the releases before.
+ * but its sender must know all features of the earlier releases.
  */
 static void smc_clc_decode_v21(const struct smc_clc_w_prop *base,
 			       const struct smc_clc_w_v2ext *v2ext,
@@ -250,7 +250,7 @@ static void smc_clc_decode_v21(const struct smc_clc_w_prop *base,
 
 	p->features = later ? SMC_CLC_FEAT_KNOWN : be16_to_cpu(v2ext->features);
 	if (p->smcr_v2) {
-		/* Wishes only: one that we cannot understand is none. */
+		/* Only preferences: ignore one that we cannot understand. */
 		if (v2ext->max_conns >= SMC_CLC_MIN_CONNS)
 			p->max_conns = v2ext->max_conns;
 		if (v2ext->max_links <= SMC_CLC_MAX_LINKS)
@@ -343,6 +343,7 @@ static size_t smc_clc_decode_base(const u8 *buf, const struct smc_clc_hdr *hdr,
 		return offsetof(struct smc_clc_w_prop, ism_chid);
 	return sizeof(base->v1);
 }
+
 static_assert(SMC_CLC_PROP_V1_MIN_LEN >=
 	      offsetof(struct smc_clc_w_prop, ism_chid) + SMC_CLC_EYE_LEN);
 
@@ -377,7 +378,7 @@ int smc_clc_decode_proposal(const u8 *buf, size_t len,
 	return rc;
 }
 
-/* A blank ends the name. One that is not printable is not worth keeping. */
+/* A blank ends the name. A name that is not printable is dropped. */
 static void smc_clc_decode_hostname(const u8 *wire, char *name)
 {
 	unsigned int i;
@@ -523,7 +524,7 @@ static int smc_clc_decode_smcr(const u8 *buf, size_t end,
 			return rc;
 	}
 
-	/* The RFC wants the MTU validated in the first contact only. */
+	/* The RFC requires a valid MTU in the first contact only. */
 	if (a->first_contact && !smc_clc_mtu_valid(a->mtu))
 		return -EOPNOTSUPP;
 	if (a->release && (a->max_conns < SMC_CLC_MIN_CONNS ||

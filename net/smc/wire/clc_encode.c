@@ -2,7 +2,7 @@
 /*
  * CLC messages to the wire.
  *
- * An encoder first judges its input, then measures, then writes; so nothing is
+ * An encoder first checks its input, then measures, then writes; so nothing is
  * written unless all of it is legal and fits.
  */
 #include "clc.h"
@@ -133,7 +133,7 @@ static struct smc_clc_layout smc_clc_layout(const struct smc_clc_proposal *p)
 	}
 	l.len = pos + SMC_CLC_EYE_LEN;
 
-	/* Version 1 without an offer: nothing to say, but still a message. */
+	/* Version 1 without an offer is empty, but still a message. */
 	if (l.len < SMC_CLC_PROP_V1_MIN_LEN)
 		l.len = SMC_CLC_PROP_V1_MIN_LEN;
 	return l;
@@ -316,7 +316,7 @@ static size_t smc_clc_accept_base_len(const struct smc_clc_accept *a)
 			 sizeof(struct smc_clc_w_smcr_v2);
 }
 
-/* Release 1 made it longer for SMC-D only, SMC-R has had the room before. */
+/* Release 1 made it longer for SMC-D only; for SMC-R there was room before. */
 static size_t smc_clc_fce_len(const struct smc_clc_accept *a)
 {
 	if (!a->has_fce)

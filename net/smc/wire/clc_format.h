@@ -165,9 +165,9 @@ static_assert(offsetof(struct smc_clc_w_smcd, dmbe_size) == 25);
 static_assert(offsetof(struct smc_clc_w_smcd, link_id) == 28);
 
 /*
- * Neither specification has a table of it. That it is 48 bytes long with the
- * eye catcher is still to be seen on a wire, so the decoder takes any length
- * that has the link ID, up to this one.
+ * Neither specification has a table of it. A length of 48 bytes with the eye
+ * catcher has not been confirmed on a wire yet, so the decoder accepts any
+ * length that includes the link ID, up to this one.
  */
 struct smc_clc_w_smcd_v1 {
 	struct smc_clc_w_smcd base;

@@ -19,7 +19,7 @@ bool smc_eid_valid(const u8 *eid)
 		if (eid[i] == '.' && eid[i - 1] == '.')
 			return false;
 	}
-	/* behind the first blank there is nothing but blanks */
+	/* only blanks may follow the first blank */
 	for (; i < SMC_EID_LEN; i++)
 		if (eid[i] != ' ')
 			return false;

@@ -40,7 +40,7 @@ static inline bool smc_eid_equal(const u8 *a, const u8 *b)
 int smc_eid_from_string(const char *str, size_t len, u8 *eid);
 
 /**
- * smc_eid_first_common() - pick the EID of a connection
+ * smc_eid_first_common() - choose the EID of a connection
  * @offered: what the client sent, in its order of preference
  * @n_offered: how many
  * @own: what is configured here

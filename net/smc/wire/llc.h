@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * LLC messages as the engine of a link group sees them: in host byte order,
- * checked, and with the numbers of version 1 and version 2 made one.
+ * checked, and with common numbers for version 1 and version 2.
  *
  * The functions are pure: no allocation, no I/O, no state.
  *
- * Which messages there are (all have a request and, with SMC_LLC_FL_REPLY, a
- * reply of the same type):
+ * The messages (each has a request and, with SMC_LLC_FL_REPLY, a reply of the
+ * same type):
  *
  *   message             v1  v2  length v1, v2
  *   Confirm Link        01  21  44, 44
@@ -38,6 +38,7 @@ enum smc_llc_type {
 	SMC_LLC_CONFIRM_RKEY_CONT,	/* version 1 only */
 	SMC_LLC_DELETE_RKEY,
 };
+
 #define SMC_LLC_TYPE_MAX	SMC_LLC_DELETE_RKEY
 
 /* Links in a link group; version 2 has two at most. */
@@ -61,12 +62,12 @@ enum smc_llc_type {
  * @mac: MAC address of the sender's RNIC
  * @gid: its GID
  * @qpn: the sender's queue pair, 24 bits
- * @link: number of the link, the server chooses
+ * @link: number of the link, chosen by the server
  * @link_uid: sender's own name for the link, for humans
- * @max_links: links per group that the sender supports (version 2.1: as settled
+ * @max_links: links per group that the sender supports (version 2.1: as agreed
  *	in the first contact)
- * @max_conns: version 2.1: connections per group, as settled. What version 2.0
- *	sends here is reserved: do not look. 0 in version 1
+ * @max_conns: version 2.1: connections per group, as agreed. Reserved in version
+ *	2.0, so it is not to be used. 0 in version 1
  * @cache_size: version 2: code of the sender's cache size, 4 bits; the
  *	incumbent sends 3. 0 in version 1
  */
@@ -86,9 +87,9 @@ struct smc_llc_confirm_link {
  * @mac: MAC address of the sender's RNIC for the new link
  * @gid: its GID
  * @qpn: the sender's queue pair, 24 bits
- * @link: number of the new link, the server chooses
+ * @link: number of the new link, chosen by the server
  * @mtu: MTU code, see smc_clc_mtu_valid(). Valid when smc_llc_decode() returned
- *	0 and the message is no negative reply
+ *	0 and the message is not a negative reply
  * @psn: initial packet sequence number, 24 bits
  * @reason: negative reply: SMC_LLC_REJ_*, or something newer; the incumbent
  *	sends 0 for "no alternate path". Otherwise 0
@@ -97,8 +98,8 @@ struct smc_llc_confirm_link {
  * @client_gid: version 2 request: the client's GID that the server would like,
  *	all 0 for none. Ignored in replies
  * @n_rtokens: version 2: entries in @rtokens
- * @rtokens: version 2: RTokens of the sender's RMBs on the new link. Of the
- *	wire, at any alignment, *inside the decoded buffer*: read them with
+ * @rtokens: version 2: RTokens of the sender's RMBs on the new link. In wire
+ *	format, at any alignment, *inside the decoded buffer*: read them with
  *	smc_llc_get_rtoken(), and write those to be encoded with
  *	smc_llc_set_rtoken()
  *
@@ -133,7 +134,7 @@ struct smc_llc_rtoken {
 /**
  * struct smc_llc_add_link_cont - Add Link Continuation, version 1 only
  * @link: number of the new link
- * @n_left: RTokens the sender has yet to tell, with those in here; 0 to 255
+ * @n_left: RTokens still to be sent, including those in here; 0 to 255
  * @n_rtokens: entries in @rtokens: 2, or @n_left if that is less. The encoder
  *	computes it from @n_left and does not look here
  * @rtokens: the RTokens
@@ -148,7 +149,7 @@ struct smc_llc_add_link_cont {
 /**
  * struct smc_llc_delete_link - Delete Link
  * @all: all links, which ends the group
- * @orderly: no failure but somebody's wish; the server may take its time
+ * @orderly: not a failure but a request; the server may take its time
  * @link: number of the link; 0 when @all
  * @reason: SMC_LLC_DEL_*, or something newer
  */
@@ -185,11 +186,11 @@ struct smc_llc_link_rtoken {
 
 /**
  * struct smc_llc_confirm_rkey - Confirm RKey
- * @retry: negative reply: again as soon as the group's configuration has
- *	changed, else with the next connection that wants an RMB
+ * @retry: negative reply: try again as soon as the group's configuration has
+ *	changed, otherwise with the next connection that needs an RMB
  * @rkey: of the new RMB on the link that the message comes over
  * @addr: its address there
- * @n_total: other links for which RTokens are told, here and, in version 1, in
+ * @n_total: other links for which RTokens are sent, here and, in version 1, in
  *	Continuation messages: 0 to 2 in version 2, 0 to 7 in version 1
  * @n_others: entries in @others: 2, or @n_total if that is less. The encoder
  *	computes it from @n_total and does not look here
@@ -208,7 +209,7 @@ struct smc_llc_confirm_rkey {
 
 /**
  * struct smc_llc_confirm_rkey_cont - Confirm RKey Continuation, version 1 only
- * @n_left: RTokens the sender has yet to tell, with those in here; 0 to 7
+ * @n_left: RTokens still to be sent, including those in here; 0 to 7
  * @n_others: entries in @others: 3, or @n_left if that is less. The encoder
  *	computes it from @n_left and does not look here
  * @others: RTokens on other links
@@ -230,7 +231,7 @@ struct smc_llc_confirm_rkey_cont {
  * @n_rkeys: entries in @rkeys: @count, but in a version 2 reply @n_failed or 8,
  *	whatever is less. The encoder computes it and does not look here
  * @rkeys: RKeys on the link that the message comes over: of the RMBs deleted,
- *	in a version 2 reply of those not deleted. Of the wire, *inside the
+ *	in a version 2 reply of those not deleted. In wire format, *inside the
  *	decoded buffer*: see smc_llc_get_rkey() and smc_llc_set_rkey()
  */
 struct smc_llc_delete_rkey {
@@ -252,15 +253,24 @@ struct smc_llc_test_link {
 /**
  * struct smc_llc_msg - any LLC message
  * @type: enum smc_llc_type; says which member of the union is valid
- * @v2: format and number are those of version 2. Nobody has compared it with the
- *	version of the link group
+ * @v2: format and number are those of version 2. It has not been compared with
+ *	the version of the link group
  * @reply: it is a reply
- * @negative: a reply that says no: Add Link, Request Add Link, Confirm RKey
+ * @negative: a negative reply: Add Link, Request Add Link, Confirm RKey
  *	(with its Continuation), Delete RKey. Never in requests
  * @big_endian: version 2: the length of the message and the number of RTokens
- *	have the order of bytes that the paper wants; else they are little
- *	endian, which is what the incumbent sends on x86. Both are read. Who
- *	sends does best to write what the peer writes
+ *	have the byte order of the paper; otherwise they are little endian, which
+ *	is what the incumbent sends on x86. Both are read. A sender should use
+ *	the order that the peer uses
+ * @confirm_link: CONFIRM LINK
+ * @add_link: ADD LINK
+ * @add_link_cont: ADD LINK CONTINUATION
+ * @delete_link: DELETE LINK
+ * @req_add_link: REQUEST ADD LINK
+ * @confirm_rkey: CONFIRM RKEY
+ * @confirm_rkey_cont: CONFIRM RKEY CONTINUATION
+ * @delete_rkey: DELETE RKEY
+ * @test_link: TEST LINK
  *
  * Small enough for the stack: long arrays stay where they came from.
  */
@@ -285,19 +295,18 @@ struct smc_llc_msg {
 
 /**
  * smc_llc_decode() - decode an LLC message of any version and type
- * @buf: the message, of any alignment; smc_is_cdc() said no
+ * @buf: the message, of any alignment; smc_is_cdc() returned false
  * @len: number of bytes received, SMC_LLC_V2_MAX_LEN at most
- * @m: result, zeroed on error unless said otherwise. May point into @buf: who
- *	puts a message into a queue, keeps the bytes and decodes them later
+ * @m: result, zeroed on error unless said otherwise. May point into @buf: to
+ *	queue a message, keep its bytes and decode them later
  *
  * Return: 0, or
  *
- *   -EPROTO      malformed, or a type that one must know but we do not: the link
- *                is as good as down (RFC 7609 C.7.1)
+ *   -EPROTO      malformed, or an unknown type that is not optional: the link has
+ *                to be brought down (RFC 7609 C.7.1)
  *   -EOPNOTSUPP  Add Link with an unknown MTU code; @m is filled. A request gets
  *                a negative reply with SMC_LLC_REJ_MTU
- *   -ENOMSG      an optional message that we do not know: to be silently
- *                discarded
+ *   -ENOMSG      an unknown optional message: to be silently discarded
  */
 int smc_llc_decode(const u8 *buf, size_t len, struct smc_llc_msg *m);
 
@@ -323,7 +332,7 @@ int smc_llc_encode(const struct smc_llc_msg *m, u8 *buf, size_t size);
  */
 const char *smc_llc_type_name(u8 type);
 
-/* Is there such a message in this version */
+/* Does this version have such a message? */
 static inline bool smc_llc_type_known(u8 type, bool v2)
 {
 	switch (type) {
@@ -337,7 +346,7 @@ static inline bool smc_llc_type_known(u8 type, bool v2)
 	}
 }
 
-/* The flag that makes a reply a negative one; 0: it cannot be */
+/* The flag of a negative reply; 0: this type has none */
 static inline u8 smc_llc_neg_flag(u8 type)
 {
 	switch (type) {
@@ -353,7 +362,7 @@ static inline u8 smc_llc_neg_flag(u8 type)
 	}
 }
 
-/* Other links that RTokens can be told for in one Confirm RKey exchange */
+/* Other links whose RTokens fit into one Confirm RKey exchange */
 static inline u8 smc_llc_max_others(bool v2)
 {
 	return v2 ? SMC_LLC_RKEY_OTHERS : SMC_LLC_MAX_LINKS - 1;

@@ -2,11 +2,10 @@
 /*
  * LLC messages from the wire.
  *
- * Every length and count is judged here, once, against the end of the message;
- * what comes out cannot hold a bad one. What numbers mean (links, RKeys, queue
- * pairs) only the link group knows. Reserved fields are not looked at
- * (RFC 7609 A.2), and variable messages of version 2 may be longer than their
- * counts need.
+ * Every length and count is checked here, once, against the end of the message;
+ * the result cannot hold a bad one. The meaning of numbers (links, RKeys, queue
+ * pairs) is left to the link group. Reserved fields are ignored (RFC 7609 A.2),
+ * and variable messages of version 2 may be longer than their counts require.
  */
 #include "clc.h"
 #include "llc.h"
@@ -17,8 +16,8 @@ static u32 smc_llc_get24(const u8 *b)
 }
 
 /*
- * Version 1 has a length of one byte and a reserved one. Version 2 has one of
- * 16 bits: big endian says the paper, in its own order says the incumbent.
+ * Version 1 has a length of one byte and a reserved byte. Version 2 has one of
+ * 16 bits: big endian in the paper, in host byte order from the incumbent.
  */
 static bool smc_llc_len_ok(const struct smc_llc_w_hdr *hdr, size_t len,
 			   struct smc_llc_msg *m)
@@ -77,8 +76,8 @@ static int smc_llc_decode_add_link_v1(const u8 *buf, size_t len,
 }
 
 /*
- * What follows the base: GID and RTokens. Their number has 16 bits in an order
- * as uncertain as that of the length, but it is 255 at most.
+ * What follows the base: GID and RTokens. Their number has 16 bits, in an order
+ * as uncertain as that of the length, but it is at most 255.
  */
 static int smc_llc_decode_rtokens(const u8 *buf, size_t len,
 				  struct smc_llc_msg *m)
@@ -115,7 +114,7 @@ static int smc_llc_decode_add_link(const u8 *buf, size_t len,
 	a->link = w->link;
 	a->mtu = w->mtu & SMC_LLC_MTU_MASK;
 	a->psn = smc_llc_get24(w->psn);
-	/* Who says no has nothing more to tell. */
+	/* Nothing more follows in a negative reply. */
 	if (m->negative) {
 		a->reason = w->hdr.flags & SMC_LLC_FL_LOW_MASK;
 		return 0;
@@ -238,7 +237,7 @@ static int smc_llc_decode_delete_rkey(const u8 *buf, size_t len,
 		return -EPROTO;
 	d->count = w->count;
 	if (m->v2 && m->reply) {
-		/* The number of the peer's failures is its own affair. */
+		/* The peer may count more failures than it lists, or than we asked for. */
 		d->n_failed = m->negative ? w->failed : 0;
 		d->n_rkeys = d->n_failed < SMC_LLC_V2_FAILED_RKEYS ?
 			     d->n_failed : SMC_LLC_V2_FAILED_RKEYS;

@@ -2,7 +2,7 @@
 /*
  * LLC messages to the wire.
  *
- * The encoder first judges its input, then measures, then writes; so nothing is
+ * The encoder first checks its input, then measures, then writes; so nothing is
  * written unless all of it is legal and fits.
  */
 #include "clc.h"

@@ -5,7 +5,7 @@
  * RFC 7609 appendix A.3 (version 1) and the appendix of IBM's "Shared Memory
  * Communications Version 2", 4th edition (version 2). Everything is big endian,
  * except where the paper and what the incumbent sends contradict each other:
- * those fields are bytes here, and Documentation/wire.md tells the story. All
+ * those fields are bytes here, as Documentation/wire.md explains. All
  * structs have alignment 1, so that they may be laid over any byte of a
  * message. Bits are counted from the most significant one in the
  * specifications; here they are masks.
@@ -83,7 +83,7 @@ struct smc_llc_w_rtoken {
 } __packed;
 static_assert(sizeof(struct smc_llc_w_rtoken) == 16);
 
-/* Two bytes further from the GID on than in version 1 */
+/* From the GID on, two bytes further than in version 1 */
 struct smc_llc_w_add_link_base {
 	struct smc_llc_w_hdr hdr;
 	u8 mac[6];
@@ -101,7 +101,7 @@ static_assert(offsetof(struct smc_llc_w_add_link_base, qpn) == 28);
 static_assert(offsetof(struct smc_llc_w_add_link_base, mtu) == 32);
 static_assert(offsetof(struct smc_llc_w_add_link_base, psn) == 33);
 
-/* The whole; a negative reply may end with the base. */
+/* The whole message; a negative reply may end after the base. */
 struct smc_llc_w_add_link_v2 {
 	struct smc_llc_w_add_link_base base;
 	u8 flags;
@@ -144,7 +144,7 @@ static_assert(offsetof(struct smc_llc_w_delete_link, reason) == 5);
 
 #define SMC_LLC_MAX_GIDS	8
 
-/* Version 2 only. The reply has no list, only as many bytes. */
+/* Version 2 only. A reply has no list, but the room of one GID. */
 struct smc_llc_w_req_add_link {
 	struct smc_llc_w_hdr hdr;
 	u8 reserved1[20];
@@ -213,9 +213,9 @@ static_assert(sizeof(struct smc_llc_w_test_link) == SMC_WR_MSG_LEN);
 
 /* --- Lengths --- */
 
-/* The paper allows for so much. */
+/* The largest message that the paper allows. */
 #define SMC_LLC_V2_MAX_LEN	8192
-/* What there is to say needs so much: Add Link with all RTokens. */
+/* The largest message that can occur: Add Link with all RTokens. */
 #define SMC_LLC_V2_FULL_LEN						\
 	(sizeof(struct smc_llc_w_add_link_v2) +				\
 	 SMC_LLC_MAX_RTOKENS * sizeof(struct smc_llc_w_rtoken))

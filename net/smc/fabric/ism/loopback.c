@@ -21,10 +21,11 @@
 #include <linux/unaligned.h>
 #include <linux/utsname.h>
 #include <linux/uuid.h>
-#include "../../admin/eid.h"
+#include "../../config/eid.h"
 #include "../../admin/walk.h"
-#include "../../group/buf.h"
-#include "../../group/charge.h"
+#include "../../mem/charge.h"
+#include "../../mem/pool.h"
+#include "../../mem/rmbe.h"
 #include "../../netns.h"
 #include "../fabric.h"
 #include "../show.h"
@@ -188,18 +189,18 @@ static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct sock *sk,
 				    const struct smc_wanted *want)
 {
 	struct smc_net *sn = smc_net(sock_net(sk));
-	struct smc_elem *elem;
+	struct smc_rmbe *rmbe;
 	struct lo_conn *lo;
 
-	elem = smc_elem_get(sn->pools, want->rcvbuf);
-	if (!elem)
+	rmbe = smc_rmbe_get(sn->pools, want->rcvbuf);
+	if (!rmbe)
 		return ERR_PTR(-ENOMEM);
 	lo = kmem_cache_zalloc(lo_cache, SMC_GFP_CHARGED);
 	if (!lo) {
-		smc_elem_put(elem);
+		smc_rmbe_put(rmbe);
 		return ERR_PTR(-ENOMEM);
 	}
-	smc_conn_init(&lo->conn, f, elem);
+	smc_conn_init(&lo->conn, f, rmbe);
 	lo->sn = sn;
 	lo->token = get_random_u64();
 	lo->link_id = atomic_inc_return(&lo_link_id);
@@ -215,13 +216,13 @@ static int lo_prepare(struct smc_conn *c, struct smc_negotiated *neg,
 	return 0;
 }
 
-static int lo_finish(struct smc_conn *c, bool *late)
+static int lo_finish(struct smc_conn *c, bool *committed)
 {
 	return 0;
 }
 
 /* There is no link group that could be out of sync. */
-static void lo_desync(struct smc_conn *c)
+static void lo_out_of_sync(struct smc_conn *c)
 {
 }
 
@@ -315,7 +316,7 @@ static void lo_commit(struct smc_conn *c)
 {
 	struct smc_conn *peer = &to_lo(c)->peer->conn;
 
-	smp_store_release(&peer->rx_prod, c->tx_pub);
+	smp_store_release(&peer->rx_prod, c->tx_prod);
 	smc_conn_readable(peer);
 }
 
@@ -330,7 +331,7 @@ static void lo_consumed(struct smc_conn *c)
 		smc_conn_writable(peer);
 }
 
-static void lo_urgent(struct smc_conn *c, enum smc_urgent_news news)
+static void lo_urgent(struct smc_conn *c, enum smc_urgent_event news)
 {
 	struct smc_conn *peer;
 
@@ -448,11 +449,11 @@ static int lo_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *
 }
 
 /* The cursor is where both see it. */
-static void lo_ask(struct smc_conn *c)
+static void lo_request_update(struct smc_conn *c)
 {
 }
 
-/* Who dies here takes its connections along. */
+/* Both ends share a kernel: there is nothing to probe. */
 static void lo_keepalive(struct smc_conn *c, unsigned int seconds)
 {
 }
@@ -482,6 +483,42 @@ static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk 
 	return rc;
 }
 
+static unsigned int lo_rmbes(void *owner, u32 size, unsigned int failed)
+{
+	return failed ? 0 : smc_mem_rmbes(size);
+}
+
+/* Not zeroed: this kernel writes, and no reader gets past what was written for it. */
+static void *lo_alloc(void *owner, size_t bytes, gfp_t gfp)
+{
+	return smc_mem_alloc(SMC_MEM_MIXED, bytes, gfp);
+}
+
+static const struct smc_buf_ops lo_buf_ops = {
+	.max_code	= SMC_SIZE_CODE_LIMIT,
+	.rmbes		= lo_rmbes,
+	.alloc		= lo_alloc,
+	.free		= smc_mem_free,
+};
+
+static int __net_init lo_net_init(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+
+	sn->pools = smc_pools_new(sn->mem_limit, &lo_buf_ops, NULL);
+	return sn->pools ? 0 : -ENOMEM;
+}
+
+static void __net_exit lo_net_exit(struct net *net)
+{
+	smc_pools_close(smc_net(net)->pools);
+}
+
+static struct pernet_operations lo_net_ops = {
+	.init	= lo_net_init,
+	.exit	= lo_net_exit,
+};
+
 static const struct smc_fabric_ops lo_ops = {
 	.name		= LO_NAME,
 	.diag_mode	= SMC_DIAG_MODE_SMCD,
@@ -496,11 +533,11 @@ static const struct smc_fabric_ops lo_ops = {
 	.describe	= lo_describe,
 	.attach		= lo_attach,
 	.finish		= lo_finish,
-	.desync		= lo_desync,
+	.out_of_sync	= lo_out_of_sync,
 	.commit		= lo_commit,
 	.consumed	= lo_consumed,
 	.urgent		= lo_urgent,
-	.ask		= lo_ask,
+	.request_update	= lo_request_update,
 	.keepalive	= lo_keepalive,
 	.signal		= lo_signal,
 	.detach		= lo_detach,
@@ -532,15 +569,22 @@ int __init smc_loopback_init(void)
 	lo_cache = KMEM_CACHE(lo_conn, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
 	if (!lo_cache)
 		return -ENOMEM;
-	rc = smc_fabric_register(&lo_fabric);
+	rc = register_pernet_subsys(&lo_net_ops);
 	if (rc)
-		kmem_cache_destroy(lo_cache);
+		goto err_cache;
+	rc = smc_fabric_register(&lo_fabric);
+	if (!rc)
+		return 0;
+	unregister_pernet_subsys(&lo_net_ops);
+err_cache:
+	kmem_cache_destroy(lo_cache);
 	return rc;
 }
 
 void smc_loopback_exit(void)
 {
 	smc_fabric_unregister(&lo_fabric);
+	unregister_pernet_subsys(&lo_net_ops);
 	rcu_barrier();
 	kmem_cache_destroy(lo_cache);
 }

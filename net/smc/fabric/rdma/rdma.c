@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The RDMA fabric: what it says and hears in CLC messages. */
 #include <linux/slab.h>
-#include "../../admin/eid.h"
+#include "../../config/eid.h"
 #include "../../admin/walk.h"
 #include "../../netns.h"
 #include "../fabric.h"
-#include "../route.h"
-#include "lgr.h"
+#include "ib/route.h"
+#include "lgr/lgr.h"
 #include "rdma.h"
-#include "rdma_conn.h"
+#include "conn/rdma_conn.h"
 #include "show.h"
 
 /* Links that we can have in a group: there is no failover yet. */
@@ -74,16 +74,16 @@ static enum smc_reason common_eid(const struct smc_clc_proposal *p, u8 *eid)
 	return SMC_REASON_NONE;
 }
 
-static enum smc_reason find_path(struct sock *sk, struct rdma_found *found, bool v2)
+static enum smc_reason find_path(struct sock *sk, struct rdma_negotiated *rneg, bool v2)
 {
-	int rc = smc_rdma_path_find(sk, v2, &found->path);
+	int rc = smc_rdma_path_find(sk, v2, &rneg->path);
 
 	return rc ? SMC_REASON_NO_DEVICE : SMC_REASON_NONE;
 }
 
 /* What version 2.1 settles; the server has the last word. */
-static void settle(struct smc_negotiated *neg, const struct smc_clc_proposal *p,
-		   const struct smc_net *sn)
+static void settle_release(struct smc_negotiated *neg, const struct smc_clc_proposal *p,
+			   const struct smc_net *sn)
 {
 	u8 own = READ_ONCE(sn->smcr_max_conns);
 
@@ -96,32 +96,32 @@ static void settle(struct smc_negotiated *neg, const struct smc_clc_proposal *p,
 }
 
 static enum smc_reason choose_v2(struct sock *sk, const struct smc_clc_proposal *p,
-				 struct smc_negotiated *neg, struct rdma_found *found)
+				 struct smc_negotiated *neg, struct rdma_negotiated *rneg)
 {
 	enum smc_reason reason = common_eid(p, neg->eid);
 
 	if (!reason)
-		reason = find_path(sk, found, true);
+		reason = find_path(sk, rneg, true);
 	if (reason)
 		return reason;
 	neg->version = SMC_CLC_V2;
-	settle(neg, p, smc_net(sock_net(sk)));
-	smc_rdma_gid_from_wire(&found->peer_gid, p->roce_gid);
+	settle_release(neg, p, smc_net(sock_net(sk)));
+	smc_rdma_gid_from_wire(&rneg->peer_gid, p->roce_gid);
 	return SMC_REASON_NONE;
 }
 
 static enum smc_reason choose_v1(struct sock *sk, const struct smc_clc_proposal *p,
-				 struct smc_negotiated *neg, struct rdma_found *found)
+				 struct smc_negotiated *neg, struct rdma_negotiated *rneg)
 {
 	enum smc_reason reason;
 
 	if (!smc_route_in_subnets(sk, p))
 		return SMC_REASON_PREFIX_MISMATCH;
-	reason = find_path(sk, found, false);
+	reason = find_path(sk, rneg, false);
 	if (reason)
 		return reason;
 	neg->version = SMC_CLC_V1;
-	smc_rdma_gid_from_wire(&found->peer_gid, p->gid);
+	smc_rdma_gid_from_wire(&rneg->peer_gid, p->gid);
 	return SMC_REASON_NONE;
 }
 
@@ -136,25 +136,29 @@ static enum smc_reason rdma_choose(struct smc_fabric *f, struct sock *sk,
 				   struct smc_negotiated *neg)
 {
 	enum smc_reason reason = SMC_REASON_NO_COMMON_MODE;
-	struct rdma_found *found;
+	struct rdma_negotiated *rneg;
 
 	if (!p->smcr_v2 && !p->smcr_v1)
 		return reason;
-	found = kzalloc(sizeof(*found), GFP_KERNEL);
-	if (!found)
+	rneg = kzalloc(sizeof(*rneg), GFP_KERNEL);
+	if (!rneg)
 		return SMC_REASON_NO_MEMORY;
-	if (p->smcr_v2)
-		reason = neg->why[SMC_OFFER_RV2] = choose_v2(sk, p, neg, found);
-	if (reason && p->smcr_v1)
-		reason = neg->why[SMC_OFFER_RV1] = choose_v1(sk, p, neg, found);
+	if (p->smcr_v2) {
+		reason = choose_v2(sk, p, neg, rneg);
+		neg->why[SMC_OFFER_RV2] = reason;
+	}
+	if (reason && p->smcr_v1) {
+		reason = choose_v1(sk, p, neg, rneg);
+		neg->why[SMC_OFFER_RV1] = reason;
+	}
 	if (reason) {
-		kfree(found);
+		kfree(rneg);
 		return reason;
 	}
-	memcpy(found->peer_id, p->peer_id, sizeof(found->peer_id));
-	memcpy(found->peer_mac, p->mac, ETH_ALEN);
-	get_tcp_peer(sk, &found->tcp_peer);
-	neg->priv = found;
+	memcpy(rneg->peer_id, p->peer_id, sizeof(rneg->peer_id));
+	memcpy(rneg->peer_mac, p->mac, ETH_ALEN);
+	get_tcp_peer(sk, &rneg->tcp_peer);
+	neg->priv = rneg;
 	return SMC_REASON_NONE;
 }
 
@@ -176,16 +180,16 @@ static enum smc_reason rdma_accepts(struct smc_fabric *f, struct sock *sk,
 				    struct smc_negotiated *neg)
 {
 	enum smc_reason reason = check_accept(a);
-	struct rdma_found *found;
+	struct rdma_negotiated *rneg;
 
 	if (reason)
 		return reason;
-	found = kzalloc(sizeof(*found), GFP_KERNEL);
-	if (!found)
+	rneg = kzalloc(sizeof(*rneg), GFP_KERNEL);
+	if (!rneg)
 		return SMC_REASON_NO_MEMORY;
-	reason = find_path(sk, found, a->version > SMC_CLC_V1);
+	reason = find_path(sk, rneg, a->version > SMC_CLC_V1);
 	if (reason) {
-		kfree(found);
+		kfree(rneg);
 		return reason;
 	}
 	neg->version = a->version;
@@ -195,72 +199,72 @@ static enum smc_reason rdma_accepts(struct smc_fabric *f, struct sock *sk,
 	neg->max_conns = a->max_conns;
 	neg->max_links = a->max_links;
 	memcpy(neg->eid, a->eid, SMC_EID_LEN);
-	memcpy(found->peer_id, a->peer_id, sizeof(found->peer_id));
-	memcpy(found->peer_mac, a->mac, ETH_ALEN);
-	smc_rdma_gid_from_wire(&found->peer_gid, a->roce_gid);
-	found->peer_qpn = a->qpn;
-	get_tcp_peer(sk, &found->tcp_peer);
-	neg->priv = found;
+	memcpy(rneg->peer_id, a->peer_id, sizeof(rneg->peer_id));
+	memcpy(rneg->peer_mac, a->mac, ETH_ALEN);
+	smc_rdma_gid_from_wire(&rneg->peer_gid, a->roce_gid);
+	rneg->peer_qpn = a->qpn;
+	get_tcp_peer(sk, &rneg->tcp_peer);
+	neg->priv = rneg;
 	return SMC_REASON_NONE;
 }
 
 static void rdma_forget(struct smc_negotiated *neg)
 {
-	struct rdma_found *found = neg->priv;
+	struct rdma_negotiated *rneg = neg->priv;
 
-	smc_rdma_path_put(&found->path);
-	kfree(found);
+	smc_rdma_path_put(&rneg->path);
+	kfree(rneg);
 	neg->priv = NULL;
 }
 
 /* The group may have ended meanwhile, and its device be gone. */
-static void describe_gids(struct rdma_conn *rc, struct smc_clc_accept *a)
+static void describe_gids(struct rdma_conn *rconn, struct smc_clc_accept *a)
 {
-	const struct smc_rdma_path *path = &rc->link->path;
-	struct smc_lgr *lgr = rc->lgr;
+	const struct smc_rdma_path *path = &READ_ONCE(rconn->base.link)->path;
+	struct smc_lgr *lgr = rconn->base.lgr;
 
 	memcpy(a->gid_list[0], path->gid.raw, sizeof(a->gid_list[0]));
 	a->n_gid_list = 1;
-	mutex_lock(&lgr->life);
-	if (!lgr->over)
-		a->n_gid_list = smc_rdma_path_gids(path, rc->sn->net, a->gid_list,
+	mutex_lock(&lgr->setup_lock);
+	if (!lgr->dead)
+		a->n_gid_list = smc_rdma_path_gids(path, rconn->base.sn->net, a->gid_list,
 						   SMC_CLC_MAX_GID_LIST);
-	mutex_unlock(&lgr->life);
+	mutex_unlock(&lgr->setup_lock);
 }
 
 static void rdma_describe(struct smc_conn *c, struct smc_clc_accept *a)
 {
-	struct rdma_conn *rc = to_rdma(c);
-	struct smc_link *link = rc->link;
+	struct rdma_conn *rconn = to_rdma(c);
+	struct smc_link *link = READ_ONCE(rconn->base.link);
 
 	memcpy(a->roce_gid, link->path.gid.raw, sizeof(a->roce_gid));
 	memcpy(a->mac, link->path.mac, sizeof(a->mac));
-	a->qpn = rc->qpn;
-	a->rkey = rc->rkey;
-	a->rmbe_idx = smc_elem_index(c->elem) + 1;
+	a->qpn = rconn->qpn;
+	a->rkey = rconn->rkey;
+	a->rmbe_idx = smc_rmbe_index(c->rmbe) + 1;
 	a->rmbe_size = smc_clc_size_from_bytes(c->rx_size);
 	a->mtu = link->path.mtu;
-	a->alert_token = rc->token;
-	a->rmb_addr = rc->rmb_addr;
+	a->alert_token = rconn->base.token;
+	a->rmb_addr = rconn->rmb_addr;
 	a->psn = link->psn;
 	a->v2_direct = link->direct;
 	if (a->confirm && a->has_fce)
-		describe_gids(rc, a);
+		describe_gids(rconn, a);
 }
 
 /*
- * Device and addresses stay as they are for as long as the link group exists, and @life may
- * be held for long.
+ * Device and addresses stay as they are for as long as the link group exists, and @setup_lock
+ * may be held for long.
  */
 static void rdma_show(struct smc_conn *c, struct smc_sock_info *info)
 {
 	struct smc_diag_linkinfo *show = &info->lgr.lnk[0];
-	struct smc_lgr *lgr = to_rdma(c)->lgr;
-	const struct smc_link *link = &lgr->links[0];
+	struct smc_lgr *lgr = to_lgr_conn(c)->lgr;
+	const struct smc_link *link = READ_ONCE(to_lgr_conn(c)->link);
 
-	info->token = to_rdma(c)->token;
+	info->token = to_lgr_conn(c)->token;
 	info->peer_token = to_rdma(c)->peer_token;
-	if (READ_ONCE(lgr->over))
+	if (READ_ONCE(lgr->dead))
 		return;
 	show->link_id = link->number;
 	show->ibport = link->path.port;
@@ -287,11 +291,11 @@ static const struct smc_fabric_ops rdma_ops = {
 	.describe	= rdma_describe,
 	.attach		= smc_rdma_attach,
 	.finish		= smc_rdma_finish,
-	.desync		= smc_rdma_desync,
+	.out_of_sync	= smc_rdma_out_of_sync,
 	.commit		= smc_cdc_commit,
 	.consumed	= smc_cdc_consumed,
 	.urgent		= smc_cdc_urgent,
-	.ask		= smc_cdc_ask,
+	.request_update	= smc_cdc_request_update,
 	.signal		= smc_cdc_signal,
 	.keepalive	= smc_llc_keepalive,
 	.detach		= smc_rdma_detach,
@@ -302,6 +306,18 @@ static const struct smc_fabric_ops rdma_ops = {
 };
 
 static struct smc_fabric rdma_fabric = { .ops = &rdma_ops };
+
+/* Links belong to link groups, and carry connections. */
+static const struct smc_link_ops rdma_link_ops = {
+	.get		= smc_cdc_get,
+	.put		= smc_cdc_put,
+	.fill		= smc_cdc_fill,
+	.missed		= smc_cdc_missed,
+	.rx_cdc		= smc_cdc_rx,
+	.rx_llc		= smc_llc_rx,
+	.sent		= smc_llc_sent,
+	.down		= smc_lgr_link_down,
+};
 
 static const struct smc_rdma_dev_events rdma_events = {
 	.port_down	= smc_lgr_port_down,
@@ -315,13 +331,21 @@ static const struct smc_rdma_dev_events rdma_events = {
  */
 int __init smc_rdma_init(void)
 {
-	int rc = smc_rdma_dev_init(&rdma_events);
+	int rc;
 
+	smc_link_set_ops(&rdma_link_ops);
+	rc = register_pernet_subsys(&smc_lgr_net_ops);
 	if (rc)
 		return rc;
-	rc = smc_fabric_register(&rdma_fabric);
+	rc = smc_rdma_dev_init(&rdma_events);
 	if (rc)
-		smc_rdma_dev_exit();
+		goto err_net;
+	rc = smc_fabric_register(&rdma_fabric);
+	if (!rc)
+		return 0;
+	smc_rdma_dev_exit();
+err_net:
+	unregister_pernet_subsys(&smc_lgr_net_ops);
 	return rc;
 }
 
@@ -330,13 +354,5 @@ void smc_rdma_exit(void)
 {
 	smc_fabric_unregister(&rdma_fabric);
 	smc_rdma_dev_exit();
-}
-
-/**
- * smc_rdma_net_exit() - a namespace without sockets goes
- * @sn: the namespace
- */
-void smc_rdma_net_exit(struct smc_net *sn)
-{
-	smc_lgr_end_all(sn);
+	unregister_pernet_subsys(&smc_lgr_net_ops);
 }

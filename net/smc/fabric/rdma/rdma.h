@@ -5,12 +5,9 @@
 
 #include <linux/etherdevice.h>
 
-struct smc_net;
-
 #if IS_ENABLED(CONFIG_INFINIBAND)
 int smc_rdma_init(void);
 void smc_rdma_exit(void);
-void smc_rdma_net_exit(struct smc_net *sn);
 void smc_rdma_peer_mac(u8 *mac);
 #else
 static inline int smc_rdma_init(void)
@@ -19,10 +16,6 @@ static inline int smc_rdma_init(void)
 }
 
 static inline void smc_rdma_exit(void)
-{
-}
-
-static inline void smc_rdma_net_exit(struct smc_net *sn)
 {
 }
 

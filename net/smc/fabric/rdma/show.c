@@ -12,15 +12,15 @@
 #include <linux/unaligned.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_cache.h>
-#include "../../admin/pnet.h"
+#include "../../config/pnet.h"
 #include "../../netns.h"
 #include "../show.h"
-#include "lgr.h"
+#include "lgr/lgr.h"
 #include "show.h"
 
 /*
- * What of a link group goes with its end, or would need @life, which may be held for long: taken
- * under the lock of the list, while the group is in it.
+ * What goes with the end of a link group, or would need @setup_lock, which may be held for long:
+ * taken under the lock of the list, while the group is in it.
  */
 struct lgr_picture {
 	struct smc_rdma_path	path[SMC_LGR_LINKS];
@@ -33,14 +33,14 @@ static void __take_picture(struct smc_lgr *lgr, struct lgr_picture *pic)
 {
 	const struct smc_pools *txbufs = READ_ONCE(lgr->txbufs);
 	const struct smc_pools *rmbs = READ_ONCE(lgr->rmbs);
-	unsigned int i;
+	struct smc_link *link;
 
-	lockdep_assert_held(&lgr->sn->lgrs.lock);
+	lockdep_assert_held(&lgr->sn->lgrs->lock);
 	pic->n_conns = lgr->n_conns;
 	pic->tx_bytes = txbufs ? smc_pools_bytes(txbufs) : 0;
 	pic->rx_bytes = rmbs ? smc_pools_bytes(rmbs) : 0;
-	for (i = 0; i < SMC_LGR_LINKS; i++)
-		smc_rdma_path_copy(&pic->path[i], &lgr->links[i].path);
+	smc_lgr_for_each_link(lgr, link)
+		smc_rdma_path_copy(&pic->path[smc_lgr_link_index(lgr, link)], &link->path);
 }
 
 static void drop_picture(struct lgr_picture *pic)
@@ -57,28 +57,28 @@ static struct smc_lgr *next_lgr(struct smc_net *sn, struct smc_walk *w,
 {
 	struct smc_lgr *lgr, *next = NULL;
 
-	spin_lock_bh(&sn->lgrs.lock);
-	list_for_each_entry(lgr, &sn->lgrs.list, list)
+	spin_lock_bh(&sn->lgrs->lock);
+	list_for_each_entry(lgr, &sn->lgrs->list, list)
 		if (lgr->id > w->after && (!next || lgr->id < next->id))
 			next = lgr;
 	if (next) {
 		smc_lgr_get(next);
 		__take_picture(next, pic);
 	}
-	w->seq = sn->lgrs.seq;
-	spin_unlock_bh(&sn->lgrs.lock);
+	w->seq = sn->lgrs->seq;
+	spin_unlock_bh(&sn->lgrs->lock);
 	return next;
 }
 
 static u32 conns_of(struct smc_lgr *lgr, const struct smc_link *link)
 {
-	struct rdma_conn *rc;
+	struct smc_lgr_conn *lconn;
 	unsigned long token;
 	u32 n = 0;
 
 	rcu_read_lock();
-	xa_for_each(&lgr->conns, token, rc)
-		n += READ_ONCE(rc->link) == link;
+	xa_for_each(&lgr->conns, token, lconn)
+		n += READ_ONCE(lconn->link) == link;
 	rcu_read_unlock();
 	return n;
 }
@@ -120,8 +120,8 @@ static void show_link(struct smc_lgr *lgr, const struct smc_link *link,
 static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 		     struct smc_group_info *info)
 {
-	const struct smc_rdma_path *first = &pic->path[0];
-	unsigned int i;
+	const struct smc_rdma_path *path = &pic->path[0];
+	struct smc_link *link;
 
 	info->id = lgr->id;
 	info->server = lgr->server;
@@ -134,21 +134,19 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 	info->buf_type = lgr->buf_type;
 	info->max_conns = lgr->max_conns;
 	info->max_links = lgr->max_links;
-	info->direct = lgr->links[0].direct;
-	smc_pnet_of_port(lgr->sn, first->dev->ibdev->name, smc_rdma_dev_pci(first->dev),
-			 first->port, info->pnetid);
+	info->direct = smc_lgr_first_link(lgr)->direct;
+	smc_pnet_of_port(lgr->sn, path->dev->ibdev->name, smc_rdma_dev_pci(path->dev),
+			 path->port, info->pnetid);
 	info->n_conns = pic->n_conns;
 	info->tx_bytes = pic->tx_bytes;
 	info->rx_bytes = pic->rx_bytes;
 	BUILD_BUG_ON(SMC_LGR_LINKS > SMC_SHOW_LINKS);
-	for (i = 0; i < SMC_LGR_LINKS; i++) {
-		const struct smc_link *link = &lgr->links[i];
-		u8 state = READ_ONCE(link->state);
-
-		if (state == SMC_LINK_UNUSED || !pic->path[i].dev)
+	smc_lgr_for_each_link(lgr, link) {
+		path = &pic->path[smc_lgr_link_index(lgr, link)];
+		if (!smc_link_exists(link) || !path->dev)
 			continue;
-		info->type += state == SMC_LINK_ACTIVE;
-		show_link(lgr, link, &pic->path[i], &info->links[info->n_links++]);
+		info->type += READ_ONCE(link->state) == SMC_LINK_ACTIVE;
+		show_link(lgr, link, path, &info->links[info->n_links++]);
 	}
 }
 
@@ -157,6 +155,8 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
  * @f: the fabric
  * @sn: the namespace
  * @w: whom to show them
+ *
+ * Return: what @w->group returned, or 0 at the end.
  */
 int smc_rdma_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
 {
@@ -183,19 +183,17 @@ int smc_rdma_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w
 
 static u32 links_in(struct smc_net *sn, const struct smc_rdma_dev *dev, u32 port)
 {
-	const struct smc_link *link;
+	struct smc_link *link;
 	struct smc_lgr *lgr;
-	u32 n = 0, i;
+	u32 n = 0;
 
-	spin_lock_bh(&sn->lgrs.lock);
-	list_for_each_entry(lgr, &sn->lgrs.list, list) {
-		for (i = 0; i < SMC_LGR_LINKS; i++) {
-			link = &lgr->links[i];
+	spin_lock_bh(&sn->lgrs->lock);
+	list_for_each_entry(lgr, &sn->lgrs->list, list) {
+		smc_lgr_for_each_link(lgr, link)
 			n += link->path.dev == dev && link->path.port == port &&
-			     READ_ONCE(link->state) != SMC_LINK_UNUSED;
-		}
+			     smc_link_exists(link);
 	}
-	spin_unlock_bh(&sn->lgrs.lock);
+	spin_unlock_bh(&sn->lgrs->lock);
 	return n;
 }
 
@@ -292,6 +290,8 @@ static struct smc_rdma_dev *next_dev(struct net *net, u32 after)
  * @f: the fabric
  * @sn: the namespace
  * @w: whom to show them
+ *
+ * Return: what @w->dev returned, or 0 at the end.
  */
 int smc_rdma_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
 {

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The PNET table of a namespace: which netdevs and which device ports are on the
+ * same physical network, by name, as set by the administrator.  Names need not
+ * exist: a device that is unplugged and returns is recognised.
+ */
+#ifndef SMC_CONFIG_PNET_H
+#define SMC_CONFIG_PNET_H
+
+#include <linux/netdevice.h>
+#include <linux/types.h>
+#include <rdma/ib_user_verbs.h>
+
+struct smc_net;
+
+#define SMC_PNETID_LEN	16
+/* A kernel table, not a database. */
+#define SMC_PNET_MAX	1024
+/* A netdev and a port. */
+#define SMC_PNET_AT_ONCE	2
+
+/**
+ * struct smc_pnet_entry - an entry
+ * @number:	greater than those of all before it
+ * @id:		the PNETID, in capitals, ended by 0
+ * @name:	of a netdev, or of an RDMA or ISM device (or its PCI name)
+ * @port:	of that device, from 1; 0: it is a netdev
+ */
+struct smc_pnet_entry {
+	u32	number;
+	char	id[SMC_PNETID_LEN + 1];
+	char	name[IB_DEVICE_NAME_MAX];
+	u8	port;
+};
+
+/* What the table says of a netdev and a port. */
+enum smc_pnet_verdict {
+	SMC_PNET_UNKNOWN,	/* the table lacks one of them, or both */
+	SMC_PNET_SAME,
+	SMC_PNET_OTHER,
+};
+
+extern struct pernet_operations smc_pnet_net_ops;
+
+bool smc_pnetid_parse(const char *text, size_t len, char *id);
+int smc_pnet_add(struct smc_net *sn, const struct smc_pnet_entry *e, unsigned int n);
+int smc_pnet_remove(struct smc_net *sn, const char *id);
+void smc_pnet_flush(struct smc_net *sn);
+unsigned int smc_pnet_seq(const struct smc_net *sn);
+bool smc_pnet_next(struct smc_net *sn, const char *id, struct smc_pnet_entry *e,
+		   unsigned int *seq);
+
+enum smc_pnet_verdict smc_pnet_compare(const struct net_device *ndev,
+				       const char *dev, const char *pci, u8 port);
+bool smc_pnet_of_port(const struct smc_net *sn, const char *dev, const char *pci,
+		      u8 port, char *id);
+
+#endif

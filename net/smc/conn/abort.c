@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Giving a connection up, and the reset of its TCP connection that goes with it. */
+#include <net/tcp.h>
+#include "conn.h"
+
+/**
+ * smc_conn_abort() - reset: the TCP connection was, or will be, reset as well
+ * @c: the connection
+ *
+ * Context: any.
+ */
+void smc_conn_abort(struct smc_conn *c)
+{
+	smc_conn_own_event(c, SMC_EV_ABORT);
+}
+
+/**
+ * smc_conn_reset_tcp() - the peer is gone: let TCP say so, as after a reset
+ * @sk: the socket
+ * @c: its connection
+ *
+ * After the end of the stream the error is EPIPE.
+ *
+ * Context: process, the socket is not locked.
+ */
+void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
+{
+	bool end = READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT;
+
+	if (c->late_fin)
+		end = smc_conn_end_came_first(READ_ONCE(c->rx_flags));
+	tcp_abort(sk, end ? EPIPE : ECONNRESET);
+}
+
+/**
+ * smc_conn_tcp_was_reset() - TCP was reset by the peer: so is the connection
+ * @sk: the socket
+ * @c: its connection
+ *
+ * After the end of the stream TCP reports a reset as EPIPE.  Where a FIN says nothing of the
+ * data, TCP does not know of that end.
+ *
+ * Context: any, the socket's owner or its spinlock held.
+ */
+void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c)
+{
+	if (c->late_fin && !smc_conn_signaled(c, SMC_FLAG_DONE) &&
+	    READ_ONCE(sk->sk_err) == ECONNRESET && smc_conn_end_came_first(READ_ONCE(c->rx_flags)))
+		WRITE_ONCE(sk->sk_err, EPIPE);
+	smc_conn_abort(c);
+}
+
+/**
+ * smc_conn_handle_peer_abort() - reset TCP for a peer that has aborted, if it has not yet
+ * @sk: the socket
+ * @c: its connection
+ * @flags: its rx_flags, as the caller has read them and goes by
+ *
+ * A caller that is about to report the abort calls this first, so that sk_err says why.
+ *
+ * Context: process, the socket is not locked.
+ */
+void smc_conn_handle_peer_abort(struct sock *sk, const struct smc_conn *c, unsigned long flags)
+{
+	if (flags & BIT(SMC_FLAG_ABORT) && inet_sk_state_load(sk) != TCP_CLOSE)
+		smc_conn_reset_tcp(sk, c);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What poll() says of a connection. */
+#include <linux/poll.h>
+#include <net/tcp.h>
+#include "conn.h"
+#include "urgent.h"
+
+static bool readable(struct sock *sk, struct smc_conn *c)
+{
+	u64 unread = smc_conn_unread(c) - smc_urgent_hidden(sk, c);
+	u64 target = sock_rcvlowat(sk, 0, INT_MAX);
+
+	/* More than nearly full it will never be. */
+	return unread && unread >= min_t(u64, target, c->rx_size - c->rx_size / 4);
+}
+
+static bool writable(struct smc_conn *c)
+{
+	return smc_conn_room(c) >= smc_conn_low_room(c);
+}
+
+/* The bits and their order are those of tcp_poll(). */
+static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
+{
+	unsigned long flags = smp_load_acquire(&c->rx_flags);
+	__poll_t mask = 0;
+	u8 shutdown;
+
+	/* After EPOLLERR the application reads SO_ERROR. */
+	smc_conn_handle_peer_abort(sk, c, flags);
+	shutdown = READ_ONCE(sk->sk_shutdown);
+	if (flags)
+		shutdown |= RCV_SHUTDOWN;
+	else if (c->late_fin && !READ_ONCE(c->shut_rd))
+		shutdown &= ~RCV_SHUTDOWN;
+	if (shutdown == SHUTDOWN_MASK || inet_sk_state_load(sk) == TCP_CLOSE)
+		mask |= EPOLLHUP;
+	if (shutdown & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (unlikely(READ_ONCE(c->urg_data))) {
+		if (smc_urgent_there(c))
+			mask |= EPOLLPRI;
+		smc_urgent_keep(sk, c);
+	}
+	if (readable(sk, c))
+		mask |= EPOLLIN | EPOLLRDNORM;
+
+	if (shutdown & SEND_SHUTDOWN || smc_conn_peer_gone(c) || writable(c)) {
+		mask |= EPOLLOUT | EPOLLWRNORM;
+	} else {
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+		WRITE_ONCE(c->tx_blocked, true);
+		/* Pairs with the barrier between tx_cons and tx_blocked. */
+		smp_mb();
+		if (writable(c))
+			mask |= EPOLLOUT | EPOLLWRNORM;
+	}
+	if (READ_ONCE(sk->sk_err) || !skb_queue_empty_lockless(&sk->sk_error_queue))
+		mask |= EPOLLERR;
+	return mask;
+}
+
+/*
+ * What an event loop asks again and again: both directions are open, nothing is urgent,
+ * any byte will do.  Returns 0 for everything else: who may write is in the mask.
+ */
+static __always_inline __poll_t poll_usual(struct sock *sk, struct smc_conn *c)
+{
+	if (unlikely(smp_load_acquire(&c->rx_flags) | READ_ONCE(c->urg_data) |
+		     READ_ONCE(sk->sk_err) | READ_ONCE(sk->sk_shutdown)) ||
+	    inet_sk_state_load(sk) != TCP_ESTABLISHED || READ_ONCE(sk->sk_rcvlowat) != 1 ||
+	    !skb_queue_empty_lockless(&sk->sk_error_queue) || !writable(c))
+		return 0;
+	if (smc_conn_unread(c))
+		return EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM;
+	return EPOLLOUT | EPOLLWRNORM;
+}
+
+/**
+ * smc_conn_poll() - what poll() says of an established connection
+ * @sk: the socket
+ * @c: its connection
+ *
+ * Context: process, may sleep.
+ * Return: the bits of tcp_poll().
+ */
+__poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
+{
+	__poll_t mask = poll_usual(sk, c);
+
+	return likely(mask) ? mask : poll_slow(sk, c);
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A connection over SMC-R from its handshake to its end. */
+#include <linux/etherdevice.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include "../../../mem/charge.h"
+#include "../../../netns.h"
+#include "../../fabric.h"
+#include "../lgr/lgr.h"
+#include "rdma_conn.h"
+
+/* Links of a group whose version says nothing about them. */
+#define DEFAULT_LINKS	2
+
+/**
+ * smc_rdma_conn_new() - smc_fabric_ops.conn_new
+ * @f: the fabric
+ * @sk: the socket
+ * @neg: what was negotiated
+ * @want: buffer sizes
+ *
+ * Link group and element come in smc_rdma_prepare().
+ *
+ * Return: the connection, or ERR_PTR(-ENOMEM).
+ */
+struct smc_conn *smc_rdma_conn_new(struct smc_fabric *f, struct sock *sk,
+				   struct smc_negotiated *neg,
+				   const struct smc_wanted *want)
+{
+	struct rdma_conn *rconn = kzalloc(sizeof(*rconn), SMC_GFP_CHARGED);
+
+	if (!rconn)
+		return ERR_PTR(-ENOMEM);
+	smc_conn_init(&rconn->base.conn, f, NULL);
+	rconn->base.cut_off = smc_cdc_cut_off;
+	rconn->base.sn = smc_net(sock_net(sk));
+	rconn->server = neg->server;
+	rconn->rcvbuf = want->rcvbuf;
+	rconn->sndbuf = want->sndbuf;
+	INIT_LIST_HEAD(&rconn->base.wait);
+	INIT_LIST_HEAD(&rconn->base.rkey_wait);
+	INIT_LIST_HEAD(&rconn->sender.pend);
+	return &rconn->base.conn;
+}
+
+static enum smc_reason group_reason(int err)
+{
+	switch (err) {
+	case -ENOMEM:
+		return SMC_REASON_NO_MEMORY;
+	case -EACCES:
+		return SMC_REASON_NO_BUFFER;
+	case -EDQUOT:
+		return SMC_REASON_MAX_CONNS;
+	default:
+		return SMC_REASON_NO_DEVICE;
+	}
+}
+
+/* Find the link group, or make one.  0, -EAGAIN, or a reason. */
+static int get_group(struct rdma_conn *rconn, struct smc_negotiated *neg)
+{
+	const struct rdma_negotiated *rneg = neg->priv;
+	const struct smc_lgr_key key = {
+		.server		= neg->server,
+		.version	= neg->version,
+		.release	= neg->release,
+		.peer_id	= rneg->peer_id,
+		.eid		= neg->eid,
+		.peer_mac	= rneg->peer_mac,
+		.peer_gid	= rneg->peer_gid.raw,
+		.peer_qpn	= rneg->peer_qpn,
+		.tcp_peer	= &rneg->tcp_peer,
+		.vlan_id	= rneg->path.vlan_id,
+		.max_conns	= neg->max_conns ?: SMC_LGR_MAX_CONNS,
+		.max_links	= neg->max_links ?: DEFAULT_LINKS,
+	};
+	int err = -ENOENT;
+
+	if (neg->server || !neg->first_contact)
+		err = smc_lgr_join(&rconn->base, rconn->base.sn, &key);
+	if (err == -ENOENT && !neg->server && !neg->first_contact)
+		return SMC_REASON_OUT_OF_SYNC;
+	if (err == -ENOENT) {
+		err = smc_lgr_create(&rconn->base, rconn->base.sn, &key, &rneg->path);
+		if (!err) {
+			rconn->first = true;
+			neg->first_contact = true;
+		} else if (err == -EAGAIN) {
+			/* Somebody else was faster. */
+			err = smc_lgr_join(&rconn->base, rconn->base.sn, &key);
+		}
+	}
+	return err && err != -EAGAIN ? (int)group_reason(err) : err;
+}
+
+/* An element of an RMB that the device, and the peer, know.  0, -EAGAIN or errno. */
+static int __get_rmbe(struct rdma_conn *rconn)
+{
+	struct smc_conn *c = &rconn->base.conn;
+	const struct ib_mr *mr;
+	struct smc_rmbe *rmbe;
+	struct smc_rmb *rmb;
+	int err = 0;
+
+	lockdep_assert_held(&rconn->base.lgr->setup_lock);
+	if (rconn->base.lgr->dead)
+		return -ENODEV;
+	if (!c->rmbe) {
+		rmbe = smc_rmbe_get(rconn->base.lgr->rmbs, rconn->rcvbuf);
+		if (!rmbe)
+			return -EACCES;
+		smc_conn_set_rmbe(c, rmbe);
+		/* From here on the receive path takes messages. */
+		smp_store_release(&rconn->base.rx_link, rconn->base.link);
+	}
+	rmb = smc_rmbe_rmb(c->rmbe);
+	if (!rmb)
+		return -ENODEV;
+	rconn->qpn = rconn->base.link->qp->qp_num;
+	mr = smc_mem_mr(rmb, rconn->base.link);
+	rconn->rkey = mr->rkey;
+	rconn->rmb_addr = mr->iova;
+	if (rconn->first) {
+		/* Its key travels in our Accept or Confirm. */
+		smc_mem_confirmed(rmb, true);
+		return 0;
+	}
+	err = smc_mem_register(rmb);
+	return err ?: smc_llc_begin_confirm_rkey(rconn->base.lgr, rmb, &rconn->base);
+}
+
+/**
+ * smc_rdma_prepare() - smc_fabric_ops.prepare
+ * @c: the connection
+ * @neg: what was negotiated
+ * @a: the Accept on the client
+ *
+ * Return: 0, -EAGAIN while it waits, or a reason to decline.
+ */
+int smc_rdma_prepare(struct smc_conn *c, struct smc_negotiated *neg,
+		     const struct smc_clc_accept *a)
+{
+	struct rdma_conn *rconn = to_rdma(c);
+	struct rdma_negotiated *rneg = neg->priv;
+	int err;
+
+	if (!rconn->base.lgr) {
+		err = get_group(rconn, neg);
+		if (err)
+			return err;
+		/* The link has its own reference; the peer may take its time, the device not. */
+		smc_rdma_path_put(&rneg->path);
+	}
+	mutex_lock(&rconn->base.lgr->setup_lock);
+	err = __get_rmbe(rconn);
+	mutex_unlock(&rconn->base.lgr->setup_lock);
+	return err && err != -EAGAIN ? (int)group_reason(err) : err;
+}
+
+/* The Proposal of the incumbent, version 2, has zeros for its peer ID. */
+static bool same_peer(const struct smc_lgr *lgr, const u8 *peer_id)
+{
+	return !memchr_inv(lgr->peer_id, 0, sizeof(lgr->peer_id)) ||
+	       !memcmp(peer_id, lgr->peer_id, sizeof(lgr->peer_id));
+}
+
+/* The peer's end of a new link. */
+static enum smc_reason __connect(struct rdma_conn *rconn, const struct smc_clc_accept *a)
+{
+	struct smc_link *link = rconn->base.link;
+	struct smc_lgr *lgr = rconn->base.lgr;
+	union ib_gid gid;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	smc_rdma_gid_from_wire(&gid, a->roce_gid);
+	/* The client has named its RNIC in the Proposal, if not by its MAC address. */
+	if (is_zero_ether_addr(link->peer_mac)) {
+		ether_addr_copy(link->peer_mac, a->mac);
+		if (smc_link_next_hop(link))
+			return SMC_REASON_NO_DEVICE;
+	}
+	if (memcmp(gid.raw, link->peer_gid.raw, sizeof(gid)) ||
+	    memcmp(a->mac, link->peer_mac, ETH_ALEN) || !same_peer(lgr, a->peer_id))
+		return SMC_REASON_BAD_CONFIRM;
+	/* No queue pair has a number that is reserved, no RNIC a group's address. */
+	if (a->qpn < 2 || a->qpn == 0xffffff ||
+	    !is_valid_ether_addr(a->mac))
+		return SMC_REASON_BAD_CONFIRM;
+	link->peer_qpn = a->qpn;
+	link->peer_psn = a->psn;
+	link->peer_mtu = a->mtu;
+	if (!smc_clc_mtu_valid(a->mtu))
+		return SMC_REASON_UNKNOWN_ENUM;
+	lgr->peer_os = a->os_type;
+	strscpy(lgr->hostname, a->hostname, sizeof(lgr->hostname));
+	if (smc_link_connect(link) || smc_mem_register(smc_rmbe_rmb(rconn->base.conn.rmbe)))
+		return SMC_REASON_NO_DEVICE;
+	return SMC_REASON_NONE;
+}
+
+/* On a subsequent contact the peer must mean the link that exists. */
+static bool same_link(const struct smc_link *link, const struct smc_clc_accept *a)
+{
+	union ib_gid gid;
+
+	smc_rdma_gid_from_wire(&gid, a->roce_gid);
+	return a->qpn == link->peer_qpn && !memcmp(a->mac, link->peer_mac, ETH_ALEN) &&
+	       !memcmp(gid.raw, link->peer_gid.raw, sizeof(gid));
+}
+
+/* Our send ring: no larger than the peer's element, so that both wrap together. */
+static int __get_ring(struct rdma_conn *rconn)
+{
+	u32 size = min_t(u32, smc_clc_size_to_bytes(smc_clc_size_from_bytes(rconn->sndbuf)),
+			 rconn->peer_size);
+	struct smc_conn *c = &rconn->base.conn;
+	struct smc_rmb *mem;
+
+	lockdep_assert_held(&rconn->base.lgr->setup_lock);
+	rconn->tx_ring = smc_rmbe_get(rconn->base.lgr->txbufs, size);
+	if (!rconn->tx_ring)
+		return -ENOMEM;
+	mem = smc_rmbe_rmb(rconn->tx_ring);
+	if (!mem || smc_mem_register(mem))
+		return -ENODEV;
+	c->tx_size = smc_rmbe_size(rconn->tx_ring);
+	c->tx_how = smc_rmbe_how(rconn->tx_ring);
+	c->peer_size = rconn->peer_size;
+	c->dev = rconn->base.lgr->dev_name;
+	c->tx_buf = smc_rmbe_data(rconn->tx_ring);
+	return 0;
+}
+
+/* The peer's RMB.  On a first contact CLC tells of it, otherwise LLC has done so before. */
+static int __get_rtoken(struct rdma_conn *rconn, const struct smc_clc_accept *a)
+{
+	struct smc_lgr *lgr = rconn->base.lgr;
+	unsigned int link = smc_lgr_link_index(lgr, rconn->base.link);
+
+	lockdep_assert_held(&lgr->setup_lock);
+	return rconn->first ? smc_rtoken_add(lgr, link, a->rkey, a->rmb_addr) :
+			      smc_rtoken_find(lgr, link, a->rkey, a->rmb_addr);
+}
+
+/* Keys and addresses for posts over our link.  An errno if the peer's element is nowhere. */
+static int __set_on_link(struct rdma_conn *rconn)
+{
+	unsigned int link = smc_lgr_link_index(rconn->base.lgr, rconn->base.link);
+	const struct ib_mr *mr = smc_mem_mr(smc_rmbe_rmb(rconn->tx_ring), rconn->base.link);
+	struct rdma_on_link *on = &rconn->on_link;
+	u64 rmb, end;
+	int rc;
+
+	lockdep_assert_held(&rconn->base.lgr->setup_lock);
+	rc = smc_rtoken_get(rconn->base.lgr, rconn->base.rtoken, link, &on->rkey, &rmb);
+	if (rc)
+		return rc;
+	if (check_add_overflow(rmb, (u64)rconn->base.peer_idx * rconn->peer_size, &end))
+		return -EOVERFLOW;
+	on->addr = end - rconn->peer_size;
+	on->lkey = mr->lkey;
+	on->dma = mr->iova + (u64)smc_rmbe_index(rconn->tx_ring) * rconn->base.conn.tx_size;
+	return 0;
+}
+
+static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_accept *a)
+{
+	struct smc_lgr *lgr = rconn->base.lgr;
+	enum smc_reason reason = SMC_REASON_NONE;
+	int rtoken;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	if (lgr->dead || a->smcd)
+		return lgr->fail ?: SMC_REASON_OUT_OF_SYNC;
+	if (rconn->first)
+		reason = __connect(rconn, a);
+	else if (!same_link(rconn->base.link, a))
+		reason = SMC_REASON_OUT_OF_SYNC;
+	if (reason)
+		return reason;
+	rtoken = __get_rtoken(rconn, a);
+	if (rtoken < 0 || !a->rmbe_idx)
+		return SMC_REASON_BAD_TOKEN;
+	rconn->base.rtoken = rtoken;
+	rconn->peer_size = smc_clc_size_to_bytes(a->rmbe_size);
+	rconn->peer_token = a->alert_token;
+	rconn->base.peer_idx = a->rmbe_idx;
+	if (__get_ring(rconn))
+		return SMC_REASON_NO_BUFFER;
+	smc_lgr_claim_rmbe(&rconn->base);
+	if (__set_on_link(rconn))
+		return SMC_REASON_BAD_TOKEN;
+	/* The receive path looks at it without a lock. */
+	smp_store_release(&rconn->attached, true);
+	return SMC_REASON_NONE;
+}
+
+/**
+ * smc_rdma_attach() - smc_fabric_ops.attach
+ * @c: the connection
+ * @neg: what was negotiated
+ * @a: the Accept on the client, the Confirm on the server
+ *
+ * Return: SMC_REASON_NONE, or the reason to decline.
+ */
+enum smc_reason smc_rdma_attach(struct smc_conn *c, struct smc_negotiated *neg,
+				const struct smc_clc_accept *a)
+{
+	struct rdma_conn *rconn = to_rdma(c);
+	enum smc_reason reason;
+
+	if (rconn->server)
+		set_bit(RDMA_CONN_CONFIRMED, &rconn->bits);
+	mutex_lock(&rconn->base.lgr->setup_lock);
+	reason = __attach(rconn, a);
+	mutex_unlock(&rconn->base.lgr->setup_lock);
+	if (!reason && rconn->first)
+		smc_llc_first_contact(rconn->base.lgr);
+	return reason;
+}
+
+/**
+ * smc_rdma_finish() - smc_fabric_ops.finish: is the link of a first contact confirmed?
+ * @c: the connection
+ * @committed: receives whether it is too late to fall back (RFC 7609, C.2 and C.3)
+ *
+ * Return: 0, -EAGAIN, -EINPROGRESS or a reason, see smc_fabric_ops.finish.
+ */
+int smc_rdma_finish(struct smc_conn *c, bool *committed)
+{
+	struct rdma_conn *rconn = to_rdma(c);
+	struct smc_lgr *lgr = rconn->base.lgr;
+
+	if (rconn->first && smc_lgr_await(&rconn->base)) {
+		*committed = smc_llc_no_return(lgr);
+		return smc_llc_up_for_peer(lgr) ? -EINPROGRESS : -EAGAIN;
+	}
+	if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE)
+		return 0;
+	*committed = !rconn->first || smc_llc_no_fallback(lgr);
+	return lgr->fail ?: SMC_REASON_INTERNAL;
+}
+
+/**
+ * smc_rdma_out_of_sync() - smc_fabric_ops.out_of_sync (RFC 7609, C.4)
+ * @c: the connection
+ *
+ * A Decline proves nothing: the link itself shows whether the peer still has its group.
+ */
+void smc_rdma_out_of_sync(struct smc_conn *c)
+{
+	struct rdma_conn *rconn = to_rdma(c);
+
+	if (rconn->first)
+		smc_lgr_end(rconn->base.lgr, SMC_REASON_OUT_OF_SYNC);
+	else if (rconn->base.lgr)
+		smc_llc_test_now(rconn->base.lgr, true);
+}
+
+/**
+ * smc_rdma_detach() - smc_fabric_ops.detach
+ * @c: the connection
+ */
+void smc_rdma_detach(struct smc_conn *c)
+{
+	struct rdma_conn *rconn = to_rdma(c);
+
+	smc_lgr_unwait(&rconn->base);
+	if (rconn->base.lgr)
+		smc_llc_unwait(&rconn->base);
+	/* Without the connection that makes it there will be no link group. */
+	if (rconn->first && READ_ONCE(rconn->base.lgr->state) == SMC_LGR_NEW)
+		smc_lgr_end(rconn->base.lgr, SMC_REASON_INTERNAL);
+	smc_cdc_detach(c);
+}
+
+static void conn_free_rcu(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct rdma_conn, rcu));
+}
+
+/**
+ * smc_rdma_conn_free() - smc_fabric_ops.free
+ * @c: the connection
+ */
+void smc_rdma_conn_free(struct smc_conn *c)
+{
+	struct rdma_conn *rconn = to_rdma(c);
+
+	if (rconn->tx_ring)
+		smc_rmbe_put(rconn->tx_ring);
+	smc_conn_destroy(c);
+	if (rconn->base.lgr)
+		smc_lgr_put(rconn->base.lgr);
+	call_rcu(&rconn->rcu, conn_free_rcu);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A connection over SMC-R from its handshake to its end. */
+#ifndef SMC_RDMA_CONN_H
+#define SMC_RDMA_CONN_H
+
+#include "../lgr/lgr.h"
+
+enum rdma_conn_bit {
+	RDMA_CONN_DETACHED,	/* the socket is done with it */
+	RDMA_CONN_CONFIRMED,	/* server: the Confirm has come, and data may come behind it */
+	RDMA_CONN_PEER_ENDED,	/* the peer has said that it writes no more */
+	RDMA_CONN_CUT_OFF,	/* the peer cannot reach its element any more */
+	RDMA_CONN_LEFT,		/* it has left the link group */
+};
+
+/* smc_link_sender.force_update */
+#define RDMA_FORCE_UPDATE	0x01	/* what has been consumed, or is urgent */
+#define RDMA_REQUEST_UPDATE	0x02	/* that we ask for the peer's cursor */
+
+/* rdma_conn.peer_waits */
+#define RDMA_PEER_BLOCKED	0x01	/* for room */
+#define RDMA_PEER_URGENT	0x02	/* for its urgent byte to be consumed */
+
+/**
+ * struct rdma_on_link - what a post needs that another link has another value for
+ * @lkey:	key of our send ring, and
+ * @dma:	its address, for the device
+ * @rkey:	RKey of the peer's RMB
+ * @addr:	address of our element in it
+ *
+ * smc_cdc_fill() reads it with every message, so it is kept here rather than looked up.  It is a
+ * copy of what smc_lgr_conn.rtoken and rdma_conn.tx_ring mean on smc_lgr_conn.link, and is made
+ * anew whenever that link is another one: under the rule of that field, and before the first post
+ * over it.
+ */
+struct rdma_on_link {
+	u32	lkey;
+	u32	rkey;
+	u64	dma;
+	u64	addr;
+};
+
+/**
+ * struct rdma_conn - a connection over SMC-R
+ * @base:	what its link group knows of it
+ * @server:	this end has sent the Accept
+ * @first:	its first contact has made the link group
+ * @attached:	the peer's part is known
+ * @tx_disabled: nothing is posted any more; under tx_lock
+ * @tx_ring:	our send ring
+ * @on_link:	for posts over @base.link
+ * @peer_token:	the peer's alert token
+ * @peer_size:	size of our element at the peer, at least conn.tx_size
+ * @rcvbuf:	size of element that is wanted
+ * @sndbuf:	size of send ring that is wanted
+ * @sender:	its place in the send queue of @base.link; under tx_lock, like the fields below that
+ *		say nothing else
+ * @sent_prod:	producer cursor as posted
+ * @sent_cons:	consumer cursor as posted
+ * @sent_flags:	flags of the connection as posted
+ * @seqno:	of the last CDC message posted
+ * @peer_seqno:	of the peer's last one; only its messages change it
+ * @urg_advertised: count behind the last urgent byte posted; nothing follows it until it
+ *		has been consumed
+ * @urg_coming:	an urgent byte waits for room
+ * @peer_waits:	RDMA_PEER_*: updates that the peer waits for; only its messages change it
+ * @peer_urg:	count behind its last urgent byte; only its messages change it
+ * @cons_advertised: @sent_cons, for the receiver's eyes
+ * @bits:	enum rdma_conn_bit
+ * @qpn:	for our Accept or Confirm: the queue pair of @base.link
+ * @rkey:	the same: RKey of our RMB
+ * @rmb_addr:	the same: its address
+ * @rcu:	frees it when no lookup by token can find it any more
+ */
+struct rdma_conn {
+	struct smc_lgr_conn	base;
+	bool			server;
+	bool			first;
+	bool			attached;
+	bool			tx_disabled;
+	struct smc_rmbe		*tx_ring;
+	struct rdma_on_link	on_link;
+	u32			peer_token;
+	u32			peer_size;
+	u32			rcvbuf;
+	u32			sndbuf;
+
+	struct smc_link_sender	sender;
+	u64			sent_prod;
+	u64			sent_cons;
+	u8			sent_flags;
+	u16			seqno;
+	u16			peer_seqno;
+	u64			urg_advertised;
+	bool			urg_coming;
+	u8			peer_waits;
+	u64			peer_urg;
+	u64			cons_advertised;
+	unsigned long		bits;
+	u32			qpn;
+	u32			rkey;
+	u64			rmb_addr;
+	struct rcu_head		rcu;
+};
+
+static inline struct rdma_conn *to_rdma(struct smc_conn *c)
+{
+	return container_of(c, struct rdma_conn, base.conn);
+}
+
+static inline struct rdma_conn *to_rdma_conn(struct smc_lgr_conn *lconn)
+{
+	return container_of(lconn, struct rdma_conn, base);
+}
+
+/**
+ * struct rdma_negotiated - smc_negotiated.priv: where to, and from which device
+ * @path:	our end
+ * @peer_id:	identity of the peer
+ * @peer_mac:	MAC address of its RNIC
+ * @peer_gid:	GID of it
+ * @peer_qpn:	client: its queue pair
+ * @tcp_peer:	the other end of the TCP connection
+ */
+struct rdma_negotiated {
+	struct smc_rdma_path	path;
+	u8			peer_id[8];
+	u8			peer_mac[ETH_ALEN];
+	union ib_gid		peer_gid;
+	u32			peer_qpn;
+	struct smc_tcp_peer	tcp_peer;
+};
+
+struct smc_conn *smc_rdma_conn_new(struct smc_fabric *f, struct sock *sk,
+				   struct smc_negotiated *neg,
+				   const struct smc_wanted *want);
+int smc_rdma_prepare(struct smc_conn *c, struct smc_negotiated *neg,
+		     const struct smc_clc_accept *a);
+enum smc_reason smc_rdma_attach(struct smc_conn *c, struct smc_negotiated *neg,
+				const struct smc_clc_accept *a);
+int smc_rdma_finish(struct smc_conn *c, bool *committed);
+void smc_rdma_out_of_sync(struct smc_conn *c);
+void smc_rdma_detach(struct smc_conn *c);
+void smc_rdma_conn_free(struct smc_conn *c);
+
+/* cdc.c */
+void smc_cdc_commit(struct smc_conn *c);
+void smc_cdc_consumed(struct smc_conn *c);
+void smc_cdc_request_update(struct smc_conn *c);
+void smc_cdc_urgent(struct smc_conn *c, enum smc_urgent_event news);
+void smc_cdc_signal(struct smc_conn *c, enum smc_conn_flag flag);
+void smc_cdc_detach(struct smc_conn *c);
+void smc_cdc_cut_off(struct smc_lgr_conn *lconn);
+void smc_cdc_get(struct smc_link_sender *sender);
+void smc_cdc_put(struct smc_link_sender *sender);
+bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post);
+void smc_cdc_missed(struct smc_link *link, struct smc_link_sender *sender, u8 force_update);
+void smc_cdc_rx(struct smc_link *link, const u8 *buf, size_t len);
+
+#endif

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA devices come, change and go.
+ *
+ * Life of a smc_rdma_dev: the RDMA core's add puts it on the list with one
+ * reference; remove marks it gone, takes it off the list, ends its event work, waits
+ * for those who look at the list (RCU), tells the link groups, drops that reference
+ * and waits for the last one.  Only then does the RDMA core get its device back.
+ * This ends because a path is held by a handshake step, which is bounded (the wait
+ * for a neighbour takes two seconds at most), or by a link, which removed() ended.
+ */
+#include <linux/etherdevice.h>
+#include <linux/pci.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_cache.h>
+#include "../../../smc.h"
+#include "dev.h"
+
+LIST_HEAD(smc_rdma_devs);
+static DEFINE_SPINLOCK(devs_lock);	/* writers of smc_rdma_devs and the next two; dev->gone */
+static u32 last_id;
+static unsigned int devs_seq = 1;
+static const struct smc_rdma_dev_events *dev_events;
+
+bool smc_rdma_dev_tryget(struct smc_rdma_dev *dev)
+{
+	return !smc_rdma_dev_gone(dev) && refcount_inc_not_zero(&dev->ref);
+}
+
+struct smc_rdma_dev *smc_rdma_dev_get(struct smc_rdma_dev *dev)
+{
+	refcount_inc(&dev->ref);
+	return dev;
+}
+
+void smc_rdma_dev_put(struct smc_rdma_dev *dev)
+{
+	/* remove() frees it; nothing of it may be touched after complete(). */
+	if (refcount_dec_and_test(&dev->ref))
+		complete(&dev->unused);
+}
+
+/* Another number whenever a device has come or gone; never 0. */
+unsigned int smc_rdma_dev_seq(void)
+{
+	return READ_ONCE(devs_seq);
+}
+
+static void __devs_changed(void)
+{
+	lockdep_assert_held(&devs_lock);
+	WRITE_ONCE(devs_seq, smc_next_seq(devs_seq));
+}
+
+/**
+ * smc_rdma_dev_pci() - the PCI name of a device
+ * @dev: the device, referenced or under RCU
+ *
+ * Return: the name, or NULL if it is not a PCI device.
+ */
+const char *smc_rdma_dev_pci(const struct smc_rdma_dev *dev)
+{
+	const struct device *parent = dev->ibdev->dev.parent;
+
+	return parent && dev_is_pci(parent) ? dev_name(parent) : NULL;
+}
+
+bool smc_rdma_dev_any(struct net *net)
+{
+	struct smc_rdma_dev *dev;
+	bool any = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &smc_rdma_devs, list) {
+		any = rdma_dev_access_netns(dev->ibdev, net);
+		if (any)
+			break;
+	}
+	rcu_read_unlock();
+	return any;
+}
+
+/**
+ * smc_rdma_port_usable() - may a link begin at this port?
+ * @dev: the device, referenced or under RCU
+ * @port: its number
+ *
+ * Context: any.
+ *
+ * Return: true if it is a RoCE port in use.
+ */
+bool smc_rdma_port_usable(const struct smc_rdma_dev *dev, u32 port)
+{
+	enum ib_port_state state;
+
+	return port <= SMC_RDMA_MAX_PORTS &&
+	       rdma_protocol_roce(dev->ibdev, port) &&
+	       !ib_get_cached_port_state(dev->ibdev, port, &state) &&
+	       state == IB_PORT_ACTIVE;
+}
+
+/* MAC address of the netdev that a port's first GID belongs to; under RCU. */
+static bool port_mac(const struct smc_rdma_dev *dev, u32 port, u8 *mac)
+{
+	const struct ib_gid_attr *attr;
+	bool found;
+
+	attr = rdma_get_gid_attr(dev->ibdev, port, 0);
+	if (IS_ERR(attr))
+		return false;
+	found = !rdma_read_gid_l2_fields(attr, NULL, mac) &&
+		is_valid_ether_addr(mac);
+	rdma_put_gid_attr(attr);
+	return found;
+}
+
+/**
+ * smc_rdma_peer_mac() - a MAC address that tells this host from others
+ * @mac: receives it
+ *
+ * Context: any but hard interrupt.
+ */
+void smc_rdma_peer_mac(u8 *mac)
+{
+	struct smc_rdma_dev *dev;
+	u32 port;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &smc_rdma_devs, list)
+		rdma_for_each_port(dev->ibdev, port)
+			if (rdma_protocol_roce(dev->ibdev, port) &&
+			    port_mac(dev, port, mac))
+				goto out;
+	eth_random_addr(mac);
+out:
+	rcu_read_unlock();
+}
+
+/* ---- events --------------------------------------------------------------- */
+
+static void port_work(struct work_struct *work)
+{
+	struct smc_rdma_dev *dev = container_of(work, struct smc_rdma_dev,
+						port_work);
+	unsigned int port;
+
+	for_each_set_bit(port, dev->changed, SMC_RDMA_MAX_PORTS + 1)
+		if (test_and_clear_bit(port, dev->changed))
+			dev_events->port_down(dev, port);
+}
+
+/*
+ * Called by the RDMA core with its lock for event handlers held; links end in a
+ * work item, where they may use the device as they like.
+ */
+static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	struct smc_rdma_dev *dev = container_of(handler, struct smc_rdma_dev,
+						event);
+	u32 port;
+
+	switch (event->event) {
+	case IB_EVENT_PORT_ERR:
+	case IB_EVENT_GID_CHANGE:
+		port = event->element.port_num;
+		if (port > SMC_RDMA_MAX_PORTS)
+			return;
+		set_bit(port, dev->changed);
+		break;
+	case IB_EVENT_DEVICE_FATAL:
+		rdma_for_each_port(dev->ibdev, port)
+			if (port <= SMC_RDMA_MAX_PORTS)
+				set_bit(port, dev->changed);
+		break;
+	default:
+		return;
+	}
+	queue_work(smc_wq, &dev->port_work);
+}
+
+/* ---- the RDMA core's client ----------------------------------------------- */
+
+static struct ib_client smc_rdma_client;
+
+static bool any_roce_port(struct ib_device *ibdev)
+{
+	u32 port;
+
+	rdma_for_each_port(ibdev, port)
+		if (rdma_protocol_roce(ibdev, port))
+			return true;
+	return false;
+}
+
+/* The largest enum ib_mtu that all ports can. */
+static u8 max_mtu(struct ib_device *ibdev)
+{
+	struct ib_port_attr attr;
+	u8 mtu = IB_MTU_4096;
+	u32 port;
+
+	rdma_for_each_port(ibdev, port)
+		if (rdma_protocol_roce(ibdev, port) &&
+		    !ib_query_port(ibdev, port, &attr))
+			mtu = clamp_t(u8, attr.max_mtu, IB_MTU_256, mtu);
+	return mtu;
+}
+
+static int dev_add(struct ib_device *ibdev)
+{
+	struct smc_rdma_dev *dev;
+
+	if (!any_roce_port(ibdev))
+		return -EOPNOTSUPP;
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return -ENOMEM;
+	dev->ibdev = ibdev;
+	dev->max_mtu = max_mtu(ibdev);
+	refcount_set(&dev->ref, 1);
+	init_completion(&dev->unused);
+	INIT_WORK(&dev->port_work, port_work);
+	ib_set_client_data(ibdev, &smc_rdma_client, dev);
+	INIT_IB_EVENT_HANDLER(&dev->event, ibdev, dev_event);
+	ib_register_event_handler(&dev->event);
+
+	spin_lock(&devs_lock);
+	dev->id = ++last_id;
+	list_add_tail_rcu(&dev->list, &smc_rdma_devs);
+	__devs_changed();
+	spin_unlock(&devs_lock);
+	return 0;
+}
+
+static void dev_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct smc_rdma_dev *dev = client_data;
+
+	spin_lock(&devs_lock);
+	WRITE_ONCE(dev->gone, true);
+	list_del_rcu(&dev->list);
+	__devs_changed();
+	spin_unlock(&devs_lock);
+
+	/* Afterwards nobody queues the work, and then nobody runs it. */
+	ib_unregister_event_handler(&dev->event);
+	cancel_work_sync(&dev->port_work);
+	/* A reader that was about to take a reference has it by now, and will see @gone. */
+	synchronize_rcu();
+	dev_events->removed(dev);
+	smc_rdma_dev_put(dev);
+	wait_for_completion(&dev->unused);
+	kfree(dev);
+}
+
+static struct ib_client smc_rdma_client = {
+	.name	= "smc",
+	.add	= dev_add,
+	.remove	= dev_remove,
+};
+
+int smc_rdma_dev_init(const struct smc_rdma_dev_events *events)
+{
+	int rc;
+
+	dev_events = events;
+	rc = smc_rdma_next_hop_init();
+	if (rc)
+		return rc;
+	rc = ib_register_client(&smc_rdma_client);
+	if (rc)
+		smc_rdma_next_hop_exit();
+	return rc;
+}
+
+void smc_rdma_dev_exit(void)
+{
+	ib_unregister_client(&smc_rdma_client);
+	smc_rdma_next_hop_exit();
+}

@@ -1,0 +1,850 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Life of a link group. */
+#include <linux/etherdevice.h>
+#include <linux/slab.h>
+#include "../../../netns.h"
+#include "../../../smc.h"
+#include "../../../stats.h"
+#include "../../../trace.h"
+#include "../../../wire/eid.h"
+#include "lgr.h"
+
+static atomic_t smc_lgr_id;
+
+static struct smc_lgrs *lgrs_of(const struct smc_lgr *lgr)
+{
+	return lgr->sn->lgrs;
+}
+
+void smc_lgr_get(struct smc_lgr *lgr)
+{
+	refcount_inc(&lgr->ref);
+}
+
+/* The links were released by the end, the memory goes with the last element. */
+void smc_lgr_put(struct smc_lgr *lgr)
+{
+	if (!refcount_dec_and_test(&lgr->ref))
+		return;
+	xa_destroy(&lgr->conns);
+	kvfree(lgr);
+}
+
+/* Have the connections that wait for the outcome of a first contact look again. */
+static void wake_first_contact(struct smc_lgr *lgr)
+{
+	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	struct smc_lgr_conn *lconn;
+
+	for (;;) {
+		spin_lock_bh(&lgrs->lock);
+		lconn = list_first_entry_or_null(&lgr->waiters, struct smc_lgr_conn, wait);
+		if (lconn)
+			list_del_init(&lconn->wait);
+		spin_unlock_bh(&lgrs->lock);
+		if (!lconn)
+			return;
+		smc_conn_notify(&lconn->conn);
+		smc_conn_put(&lconn->conn);
+	}
+}
+
+/**
+ * smc_lgr_await() - a connection wants to be told of the outcome of its own first
+ * contact
+ * @lconn: the connection
+ *
+ * Return: false if that is known already.
+ */
+bool smc_lgr_await(struct smc_lgr_conn *lconn)
+{
+	struct smc_lgrs *lgrs = lconn->sn->lgrs;
+	bool wait;
+
+	spin_lock_bh(&lgrs->lock);
+	wait = lconn->lgr->state == SMC_LGR_NEW;
+	if (wait && list_empty(&lconn->wait)) {
+		smc_conn_get(&lconn->conn);
+		list_add_tail(&lconn->wait, &lconn->lgr->waiters);
+	}
+	spin_unlock_bh(&lgrs->lock);
+	return wait;
+}
+
+/**
+ * smc_lgr_unwait() - a connection gives up waiting for a first contact
+ * @lconn: the connection
+ */
+void smc_lgr_unwait(struct smc_lgr_conn *lconn)
+{
+	struct smc_lgrs *lgrs = lconn->sn->lgrs;
+	bool waited;
+
+	spin_lock_bh(&lgrs->lock);
+	waited = !list_empty(&lconn->wait);
+	list_del_init(&lconn->wait);
+	spin_unlock_bh(&lgrs->lock);
+	if (waited)
+		smc_conn_put(&lconn->conn);
+}
+
+static void end_conns(struct smc_lgr *lgr)
+{
+	struct smc_lgr_conn *lconn;
+	unsigned long token = 0;
+
+	for (;;) {
+		rcu_read_lock();
+		lconn = xa_find(&lgr->conns, &token, U32_MAX, XA_PRESENT);
+		if (lconn && !refcount_inc_not_zero(&lconn->conn.ref)) {
+			rcu_read_unlock();
+			token++;
+			continue;
+		}
+		rcu_read_unlock();
+		if (!lconn)
+			return;
+		lconn->cut_off(lconn);
+		smc_conn_notify(&lconn->conn);
+		smc_conn_put(&lconn->conn);
+		token++;
+	}
+}
+
+static void lgr_end_work(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, end_work);
+	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	struct smc_link *link;
+
+	if (cancel_delayed_work_sync(&lgr->idle_work))
+		smc_lgr_put(lgr);
+	if (cancel_delayed_work_sync(&lgr->close_work))
+		smc_lgr_put(lgr);
+	smc_llc_stop(lgr);
+	/* The holder of @setup_lock may wait for what this completes. */
+	smc_lgr_for_each_link(lgr, link)
+		smc_link_stop(link);
+	mutex_lock(&lgr->setup_lock);
+	WRITE_ONCE(lgr->dead, true);
+	mutex_unlock(&lgr->setup_lock);
+	/* From here on links and memory are this work's alone. */
+	smc_lgr_for_each_link(lgr, link)
+		smc_link_drain(link);
+	/*
+	 * Nothing comes from the peer any more, nothing goes to it.  What the device still does
+	 * with the queue pair is nothing that an application should wait for.
+	 */
+	end_conns(lgr);
+	wake_first_contact(lgr);
+	smc_lgr_for_each_link(lgr, link)
+		smc_link_destroy(link);
+	if (lgr->rmbs)
+		smc_pools_close(lgr->rmbs);
+	if (lgr->txbufs)
+		smc_pools_close(lgr->txbufs);
+	smc_lgr_for_each_link(lgr, link)
+		smc_link_release(link);
+	/* The namespace may go as soon as it is the last one. */
+	if (atomic_dec_and_test(&lgrs->n))
+		wake_up_var(&lgrs->n);
+	smc_lgr_put(lgr);
+}
+
+static void __list_changed(struct smc_lgrs *lgrs)
+{
+	lockdep_assert_held(&lgrs->lock);
+	lgrs->seq = smc_next_seq(lgrs->seq);
+}
+
+/* Returns true to the one who is to queue the work, with the list's reference. */
+static bool __begin_end(struct smc_lgr *lgr, enum smc_reason reason)
+{
+	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	if (lgr->state == SMC_LGR_ENDING)
+		return false;
+	if (!lgr->fail)
+		lgr->fail = reason;
+	WRITE_ONCE(lgr->state, SMC_LGR_ENDING);
+	list_del_init(&lgr->list);
+	__list_changed(lgrs_of(lgr));
+	return true;
+}
+
+/**
+ * smc_lgr_end() - no new connections, and the end of all that there are
+ * @lgr: the link group
+ * @reason: why, for connections whose handshake it ends
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
+{
+	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	bool first;
+
+	spin_lock_bh(&lgrs->lock);
+	first = __begin_end(lgr, reason);
+	spin_unlock_bh(&lgrs->lock);
+	if (first)
+		queue_work(smc_wq, &lgr->end_work);
+}
+
+/**
+ * smc_lgr_working_link() - a link over which the group can send
+ * @lgr: the link group
+ *
+ * LLC messages that concern the whole group travel over this one.
+ *
+ * Return: NULL if there is none.
+ */
+struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr)
+{
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link)
+		if (smc_link_works(link))
+			return link;
+	return NULL;
+}
+
+/**
+ * smc_lgr_link_down() - smc_link_ops.down
+ * @link: the link
+ * @caller: who has noticed
+ *
+ * There is no failover: the connections of a link end with it, and so does the group.
+ */
+void smc_lgr_link_down(struct smc_link *link, void *caller)
+{
+	struct smc_lgr *lgr = smc_link_lgr(link);
+
+	this_cpu_inc(lgr->sn->stats->links_down);
+	trace_smcr_link_down(lgr, link, lgr->sn->net, SMC_LINK_DOWN, lgr->dev_name, caller);
+	smc_lgr_end(lgr, SMC_REASON_INTERNAL);
+}
+
+/* Nobody has used it for a while: say goodbye (RFC 7609, 3.5.4). */
+static void lgr_idle_work(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, idle_work.work);
+	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	bool first;
+
+	spin_lock_bh(&lgrs->lock);
+	first = !lgr->n_conns && __begin_end(lgr, SMC_REASON_NONE);
+	spin_unlock_bh(&lgrs->lock);
+	if (first)
+		queue_work(smc_wq, &lgr->end_work);
+	smc_lgr_put(lgr);
+}
+
+static void __start_idle(struct smc_lgr *lgr)
+{
+	/* The client gives the server, whose right it is, time to be first. */
+	unsigned long time = READ_ONCE(lgr->sn->lgr_idle_time) * HZ +
+			     (lgr->server ? 0 : 2 * HZ);
+
+	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	if (lgr->state != SMC_LGR_ACTIVE)
+		return;
+	smc_lgr_get(lgr);
+	if (mod_delayed_work(smc_wq, &lgr->idle_work, time))
+		refcount_dec(&lgr->ref);
+}
+
+/* As long as TCP keeps a connection that only the peer has not closed (FIN_WAIT2). */
+static unsigned long close_time(const struct smc_lgr *lgr)
+{
+	return READ_ONCE(lgr->sn->net->ipv4.sysctl_tcp_fin_timeout);
+}
+
+static void __start_close(struct smc_lgr *lgr, unsigned long time)
+{
+	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	if (lgr->state != SMC_LGR_ACTIVE)
+		return;
+	smc_lgr_get(lgr);
+	if (!queue_delayed_work(smc_wq, &lgr->close_work, time))
+		refcount_dec(&lgr->ref);
+}
+
+/**
+ * smc_lgr_await_close() - the socket is done with a connection, its peer is not
+ * @lconn: the connection
+ *
+ * The peer has a while (RFC 7609, 4.8.1 and 4.8.2, 1B).  After that the connection no longer
+ * keeps the group from being idle.  Its element is not reused: the peer may still write there,
+ * until it says that it does not, or has no link any more.
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_await_close(struct smc_lgr_conn *lconn)
+{
+	struct smc_lgrs *lgrs = lgrs_of(lconn->lgr);
+
+	spin_lock_bh(&lgrs->lock);
+	lconn->closing = jiffies ?: 1;
+	__start_close(lconn->lgr, close_time(lconn->lgr));
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/* Returns the time until the next connection is overdue, 0 if there is none. */
+static long __abandon_overdue(struct smc_lgr *lgr, unsigned int *n)
+{
+	unsigned long time = close_time(lgr), token;
+	struct smc_lgr_conn *lconn;
+	long left, next = 0;
+
+	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	/* A connection that leaves takes the lock before it is freed. */
+	xa_for_each(&lgr->conns, token, lconn) {
+		if (!lconn->closing || lconn->abandoned)
+			continue;
+		left = lconn->closing + time - jiffies;
+		if (left > 0) {
+			next = next ? min(next, left) : left;
+			continue;
+		}
+		lconn->abandoned = true;
+		lgr->n_abandoned++;
+		lgr->n_conns--;
+		++*n;
+	}
+	return next;
+}
+
+static void lgr_close_work(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, close_work.work);
+	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	unsigned int n = 0;
+	long next;
+
+	spin_lock_bh(&lgrs->lock);
+	next = __abandon_overdue(lgr, &n);
+	if (next)
+		__start_close(lgr, next);
+	if (n && !lgr->n_conns)
+		__start_idle(lgr);
+	spin_unlock_bh(&lgrs->lock);
+	/* Has the peer forgotten one connection, or is it gone? */
+	if (n)
+		smc_llc_test_now(lgr, false);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_lgr_activate() - the first contact has ended well
+ * @lgr: the link group
+ */
+void smc_lgr_activate(struct smc_lgr *lgr)
+{
+	struct smc_lgrs *lgrs = lgrs_of(lgr);
+
+	spin_lock_bh(&lgrs->lock);
+	if (lgr->state == SMC_LGR_NEW) {
+		WRITE_ONCE(lgr->state, SMC_LGR_ACTIVE);
+		smc_link_activate(smc_lgr_first_link(lgr));
+		this_cpu_inc(lgr->sn->stats->links_up);
+		if (!lgr->n_conns)
+			__start_idle(lgr);
+	}
+	spin_unlock_bh(&lgrs->lock);
+	wake_first_contact(lgr);
+	smc_llc_start_tests(lgr);
+}
+
+static bool same_tcp_peer(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
+{
+	return ipv6_addr_equal(&lgr->tcp_peer.addr, &key->tcp_peer->addr) &&
+	       lgr->tcp_peer.ifindex == key->tcp_peer->ifindex;
+}
+
+static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
+{
+	if (lgr->server != key->server || lgr->version != key->version ||
+	    memcmp(lgr->peer_id, key->peer_id, sizeof(lgr->peer_id)))
+		return false;
+	/* None of the above is secret; TCP has proven where the Proposal came from. */
+	if (key->server && !same_tcp_peer(lgr, key))
+		return false;
+	if (lgr->version == SMC_CLC_V1)
+		return lgr->vlan_id == key->vlan_id;
+	return key->server ? smc_eid_equal(lgr->eid, key->eid) &&
+			     lgr->release == key->release : true;
+}
+
+static bool link_fits(const struct smc_link *link, const struct smc_lgr_key *key)
+{
+	/* A Proposal of version 2 need not tell the MAC address. */
+	if (!is_zero_ether_addr(key->peer_mac) && !is_zero_ether_addr(link->peer_mac) &&
+	    !ether_addr_equal_unaligned(link->peer_mac, key->peer_mac))
+		return false;
+	if (memcmp(link->peer_gid.raw, key->peer_gid, sizeof(link->peer_gid)))
+		return false;
+	return key->server || link->peer_qpn == key->peer_qpn;
+}
+
+/*
+ * The link that takes a connection, or NULL.  The server puts a connection where there is room,
+ * the client where it is told.
+ */
+static struct smc_link *__link_for(struct smc_lgr *lgr, const struct smc_lgr_key *key)
+{
+	struct smc_link *link;
+
+	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	/* Of a first contact the outcome is awaited, unless many wait already. */
+	if (!key_fits(lgr, key) ||
+	    (key->server && (lgr->n_conns + lgr->n_abandoned >= lgr->max_conns ||
+			     READ_ONCE(lgr->doubted))))
+		return NULL;
+	smc_lgr_for_each_link(lgr, link)
+		/* With a path it exists, or is being made. */
+		if (link->path.dev && link_fits(link, key))
+			return link;
+	return NULL;
+}
+
+static int __enter(struct smc_lgr *lgr, struct smc_link *link, struct smc_lgr_conn *lconn)
+{
+	int err;
+
+	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	err = xa_alloc_cyclic_bh(&lgr->conns, &lconn->token, lconn,
+				 XA_LIMIT(1, U32_MAX), &lgr->last_token,
+				 GFP_ATOMIC);
+	if (err < 0)
+		return err;
+	lgr->n_conns++;
+	lconn->counted = true;
+	smc_lgr_get(lgr);
+	lconn->lgr = lgr;
+	lconn->link = link;
+	return 0;
+}
+
+/**
+ * smc_lgr_join() - a link group that takes a connection
+ * @lconn: the connection, without a link group
+ * @sn: its namespace
+ * @key: what is wanted
+ *
+ * Return: 0; -EAGAIN if a first contact is under way, of whose outcome @lconn is told;
+ * -ENOENT if there is none; -ENOMEM.
+ */
+int smc_lgr_join(struct smc_lgr_conn *lconn, struct smc_net *sn,
+		 const struct smc_lgr_key *key)
+{
+	struct smc_lgr *lgr, *young = NULL;
+	struct smc_link *link;
+	int err = -ENOENT;
+
+	spin_lock_bh(&sn->lgrs->lock);
+	list_for_each_entry(lgr, &sn->lgrs->list, list) {
+		link = __link_for(lgr, key);
+		if (!link)
+			continue;
+		if (lgr->state == SMC_LGR_ACTIVE) {
+			err = __enter(lgr, link, lconn);
+			break;
+		}
+		if (lgr->state == SMC_LGR_NEW)
+			young = lgr;
+	}
+	if (err == -ENOENT && young) {
+		err = -EAGAIN;
+		if (list_empty(&lconn->wait)) {
+			smc_conn_get(&lconn->conn);
+			list_add_tail(&lconn->wait, &young->waiters);
+		}
+	}
+	spin_unlock_bh(&sn->lgrs->lock);
+	return err;
+}
+
+static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *key,
+				 const struct smc_rdma_path *path)
+{
+	struct smc_lgr *lgr = kvzalloc(sizeof(*lgr), GFP_KERNEL_ACCOUNT);
+	struct smc_link *link;
+
+	if (!lgr)
+		return NULL;
+	refcount_set(&lgr->ref, 1);
+	INIT_LIST_HEAD(&lgr->list);
+	INIT_LIST_HEAD(&lgr->waiters);
+	lgr->sn = sn;
+	lgr->state = SMC_LGR_NEW;
+	lgr->id = atomic_inc_return(&smc_lgr_id);
+	lgr->server = key->server;
+	lgr->version = key->version;
+	lgr->release = key->release;
+	memcpy(lgr->peer_id, key->peer_id, sizeof(lgr->peer_id));
+	lgr->tcp_peer = *key->tcp_peer;
+	if (key->eid)
+		memcpy(lgr->eid, key->eid, SMC_EID_LEN);
+	lgr->vlan_id = key->vlan_id;
+	lgr->buf_type = READ_ONCE(sn->smcr_buf_type);
+	lgr->max_conns = key->max_conns;
+	lgr->max_links = key->max_links;
+	strscpy(lgr->dev_name, path->dev->ibdev->name, sizeof(lgr->dev_name));
+	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	hash_init(lgr->by_peer_rmbe);
+	spin_lock_init(&lgr->lock);
+	mutex_init(&lgr->setup_lock);
+	smc_lgr_for_each_link(lgr, link)
+		smc_link_init(link);
+	link = smc_lgr_first_link(lgr);
+	smc_rdma_path_copy(&link->path, path);
+	memcpy(link->peer_mac, key->peer_mac, ETH_ALEN);
+	memcpy(link->peer_gid.raw, key->peer_gid, 16);
+	link->peer_qpn = key->peer_qpn;
+	INIT_DELAYED_WORK(&lgr->idle_work, lgr_idle_work);
+	INIT_DELAYED_WORK(&lgr->close_work, lgr_close_work);
+	INIT_WORK(&lgr->end_work, lgr_end_work);
+	smc_llc_init(lgr);
+	return lgr;
+}
+
+/* Everything that takes time; other connections to the same peer wait meanwhile. */
+static int lgr_build(struct smc_lgr *lgr)
+{
+	const struct smc_link_attr attr = {
+		.number	     = 1,
+		.max_send_wr = READ_ONCE(lgr->sn->smcr_max_send_wr),
+		.max_recv_wr = READ_ONCE(lgr->sn->smcr_max_recv_wr),
+		.long_msgs   = lgr->version > SMC_CLC_V1,
+	};
+	int rc = -ENODEV;
+
+	mutex_lock(&lgr->setup_lock);
+	if (!lgr->dead)
+		rc = smc_link_create(smc_lgr_first_link(lgr), lgr, &attr);
+	if (!rc) {
+		lgr->rmbs = smc_pools_new(lgr->sn->mem_limit, &smc_rmb_ops, lgr);
+		lgr->txbufs = smc_pools_new(lgr->sn->mem_limit, &smc_txbuf_ops, lgr);
+		rc = lgr->rmbs && lgr->txbufs ? 0 : -ENOMEM;
+	}
+	mutex_unlock(&lgr->setup_lock);
+	return rc;
+}
+
+/*
+ * A client that reaches a listener can have a group made for the price of a Proposal.  So there is
+ * a limit, for each peer and for all, and a server keeps three quarters of it for groups whose
+ * link was confirmed.
+ */
+static bool __may_create(struct smc_net *sn, const struct smc_lgr_key *key)
+{
+	unsigned int peer_max = READ_ONCE(sn->smcr_max_lgrs_per_peer);
+	unsigned int max = READ_ONCE(sn->smcr_max_lgrs);
+	unsigned int n_peer = 0, n_new = 0, n_peer_new = 0;
+	const struct smc_lgr *lgr;
+	bool new, peer;
+
+	lockdep_assert_held(&sn->lgrs->lock);
+	list_for_each_entry(lgr, &sn->lgrs->list, list) {
+		new = lgr->server && lgr->state == SMC_LGR_NEW;
+		peer = same_tcp_peer(lgr, key);
+		n_new += new;
+		n_peer += peer;
+		n_peer_new += new && peer;
+	}
+	if (atomic_read(&sn->lgrs->n) >= max || n_peer >= peer_max)
+		return false;
+	return !key->server || (n_new < DIV_ROUND_UP(max, 4) &&
+				n_peer_new < DIV_ROUND_UP(peer_max, 4));
+}
+
+/**
+ * smc_lgr_create() - a new link group for a first contact
+ * @lconn: its first connection
+ * @sn: the namespace
+ * @key: the peer, and what was settled
+ * @path: our end of the first link
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EAGAIN if somebody else was faster, try to join; -EDQUOT if there are as many
+ * groups as there may be; else a negative errno.
+ */
+int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
+		   const struct smc_lgr_key *key, const struct smc_rdma_path *path)
+{
+	struct smc_lgr *lgr = lgr_alloc(sn, key, path), *other;
+	int err;
+
+	if (!lgr)
+		return -ENOMEM;
+	spin_lock_bh(&sn->lgrs->lock);
+	list_for_each_entry(other, &sn->lgrs->list, list)
+		if (key->server && other->state != SMC_LGR_ENDING &&
+		    __link_for(other, key))
+			break;
+	/* The removal of a device looks for groups under this lock. */
+	if (sn->lgrs->closed || smc_rdma_dev_gone(path->dev))
+		err = -ENODEV;
+	else if (!list_entry_is_head(other, &sn->lgrs->list, list))
+		err = -EAGAIN;
+	else if (!__may_create(sn, key))
+		err = -EDQUOT;
+	else
+		err = __enter(lgr, smc_lgr_first_link(lgr), lconn);
+	if (!err) {
+		list_add(&lgr->list, &sn->lgrs->list);
+		__list_changed(sn->lgrs);
+		atomic_inc(&sn->lgrs->n);
+	}
+	spin_unlock_bh(&sn->lgrs->lock);
+	if (err) {
+		smc_rdma_path_put(&smc_lgr_first_link(lgr)->path);
+		smc_lgr_put(lgr);
+		return err;
+	}
+	err = lgr_build(lgr);
+	if (err)
+		smc_lgr_end(lgr, SMC_REASON_NO_DEVICE);
+	return err;
+}
+
+/**
+ * smc_lgr_leave() - a connection has ended on both sides
+ * @lconn: the connection; it keeps its reference to the group until it is freed
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_leave(struct smc_lgr_conn *lconn)
+{
+	struct smc_lgr *lgr = lconn->lgr;
+	struct smc_lgrs *lgrs = lgrs_of(lgr);
+
+	spin_lock_bh(&lgrs->lock);
+	if (lconn->counted) {
+		lconn->counted = false;
+		xa_erase_bh(&lgr->conns, lconn->token);
+		hash_del_rcu(&lconn->rmbe_node);
+		if (lconn->abandoned)
+			lgr->n_abandoned--;
+		else if (!--lgr->n_conns)
+			__start_idle(lgr);
+	}
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/**
+ * smc_lgr_find_conn() - the connection that a CDC message is for
+ * @lgr: the link group it came over
+ * @token: its alert token
+ *
+ * Return: the connection with a reference, or NULL.
+ */
+struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token)
+{
+	struct smc_lgr_conn *lconn;
+
+	rcu_read_lock();
+	lconn = xa_load(&lgr->conns, token);
+	if (lconn && !refcount_inc_not_zero(&lconn->conn.ref))
+		lconn = NULL;
+	rcu_read_unlock();
+	return lconn;
+}
+
+/* Bucket of an element of the peer's. */
+static u32 rmbe_key(u8 rtoken, u8 idx)
+{
+	return rtoken << 8 | idx;
+}
+
+static void cut_off_if_alive(struct smc_lgr_conn *lconn)
+{
+	if (!refcount_inc_not_zero(&lconn->conn.ref))
+		return;
+	lconn->cut_off(lconn);
+	smc_conn_put(&lconn->conn);
+}
+
+/**
+ * smc_lgr_claim_rmbe() - the peer gives an element to a connection
+ * @lconn: the connection, with @rtoken and @peer_idx
+ *
+ * Whoever still used it has lost it, and must not write there (RFC 7609, 4.4.2).
+ *
+ * From here on smc_lgr_abort_rmb() finds the connection.  So what it looks up in the RToken
+ * afterwards belongs to this RMB, or to none.
+ *
+ * Context: process, under @lgr->setup_lock.
+ */
+void smc_lgr_claim_rmbe(struct smc_lgr_conn *lconn)
+{
+	u32 key = rmbe_key(lconn->rtoken, lconn->peer_idx);
+	struct smc_lgr *lgr = lconn->lgr;
+	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	struct smc_lgr_conn *old;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	rcu_read_lock();
+	hash_for_each_possible_rcu(lgr->by_peer_rmbe, old, rmbe_node, key)
+		if (old->rtoken == lconn->rtoken && old->peer_idx == lconn->peer_idx)
+			cut_off_if_alive(old);
+	rcu_read_unlock();
+	spin_lock_bh(&lgrs->lock);
+	if (lconn->counted)
+		hash_add_rcu(lgr->by_peer_rmbe, &lconn->rmbe_node, key);
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/* Its elements are nobody's any more, and its number may become another RMB's. */
+static void disown_rmbes(struct smc_lgr *lgr, unsigned int rtoken)
+{
+	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	struct smc_lgr_conn *lconn;
+	struct hlist_node *next;
+	int bucket;
+
+	spin_lock_bh(&lgrs->lock);
+	hash_for_each_safe(lgr->by_peer_rmbe, bucket, next, lconn, rmbe_node)
+		if (lconn->rtoken == rtoken)
+			hash_del_rcu(&lconn->rmbe_node);
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/**
+ * smc_lgr_abort_rmb() - the peer gives up an RMB
+ * @lgr: the link group
+ * @rtoken: the number that the RMB had, see smc_rtoken_del()
+ *
+ * Connections that it has not closed before have lost their elements.  A write would be
+ * refused, and break the link for all others.
+ *
+ * Context: the engine's work.
+ */
+void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken)
+{
+	struct smc_lgr_conn *lconn;
+	int bucket;
+
+	rcu_read_lock();
+	hash_for_each_rcu(lgr->by_peer_rmbe, bucket, lconn, rmbe_node)
+		if (lconn->rtoken == rtoken && !smc_conn_peer_gone(&lconn->conn))
+			cut_off_if_alive(lconn);
+	rcu_read_unlock();
+	disown_rmbes(lgr, rtoken);
+}
+
+/* Which groups are to end: those with such a link. */
+struct lgr_match {
+	struct smc_rdma_dev	*dev;
+	bool			(*chosen)(const struct smc_link *link,
+					  const struct lgr_match *match);
+};
+
+static bool any_link(const struct smc_link *link, const struct lgr_match *match)
+{
+	return true;
+}
+
+static bool on_device(const struct smc_link *link, const struct lgr_match *match)
+{
+	return link->path.dev == match->dev;
+}
+
+static bool lost_path(const struct smc_link *link, const struct lgr_match *match)
+{
+	return on_device(link, match) && !smc_rdma_path_alive(&link->path);
+}
+
+/* One link is enough, as there is no failover. */
+static bool matches(struct smc_lgr *lgr, const struct lgr_match *match)
+{
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link)
+		if (link->path.dev && match->chosen(link, match))
+			return true;
+	return false;
+}
+
+static void end_matching(struct smc_net *sn, const struct lgr_match *match)
+{
+	struct smc_lgr *lgr, *found;
+
+	do {
+		found = NULL;
+		spin_lock_bh(&sn->lgrs->lock);
+		list_for_each_entry(lgr, &sn->lgrs->list, list) {
+			if (!matches(lgr, match))
+				continue;
+			smc_lgr_get(lgr);
+			found = lgr;
+			break;
+		}
+		spin_unlock_bh(&sn->lgrs->lock);
+		if (found) {
+			smc_lgr_end(found, SMC_REASON_NO_DEVICE);
+			smc_lgr_put(found);
+		}
+	} while (found);
+}
+
+static void end_matching_everywhere(const struct lgr_match *match)
+{
+	struct net *net;
+
+	down_read(&net_rwsem);
+	for_each_net(net)
+		end_matching(smc_net(net), match);
+	up_read(&net_rwsem);
+}
+
+/**
+ * smc_lgr_port_down() - something happened to a port or to its GIDs
+ * @dev: the device
+ * @port: its port
+ */
+void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port)
+{
+	end_matching_everywhere(&(struct lgr_match) { .dev = dev, .chosen = lost_path });
+}
+
+/**
+ * smc_lgr_dev_removed() - a device goes
+ * @dev: the device, marked as gone; its remove waits for the references
+ */
+void smc_lgr_dev_removed(struct smc_rdma_dev *dev)
+{
+	end_matching_everywhere(&(struct lgr_match) { .dev = dev, .chosen = on_device });
+}
+
+static unsigned int smc_lgrs_id __ro_after_init;
+
+static int __net_init smc_lgr_net_init(struct net *net)
+{
+	struct smc_lgrs *lgrs = net_generic(net, smc_lgrs_id);
+
+	spin_lock_init(&lgrs->lock);
+	INIT_LIST_HEAD(&lgrs->list);
+	lgrs->seq = 1;
+	smc_net(net)->lgrs = lgrs;
+	return 0;
+}
+
+/* A namespace without sockets goes when all its link groups have ended. */
+static void __net_exit smc_lgr_net_exit(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+
+	spin_lock_bh(&sn->lgrs->lock);
+	sn->lgrs->closed = true;
+	spin_unlock_bh(&sn->lgrs->lock);
+	end_matching(sn, &(struct lgr_match) { .chosen = any_link });
+	wait_var_event(&sn->lgrs->n, !atomic_read(&sn->lgrs->n));
+}
+
+struct pernet_operations smc_lgr_net_ops = {
+	.init	= smc_lgr_net_init,
+	.exit	= smc_lgr_net_exit,
+	.id	= &smc_lgrs_id,
+	.size	= sizeof(struct smc_lgrs),
+};

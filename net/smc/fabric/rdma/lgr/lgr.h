@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Link groups: what two peers share, links, RMBs and connections (RFC 7609, 2.2).
+ *
+ * A link group is in its namespace's list from its creation until it begins to
+ * end; it is held by the list, by each of its connections and by its work.  Its end
+ * is one work item, which takes the links down, tells all connections and gives
+ * the devices back; the memory goes with the last connection.
+ */
+#ifndef SMC_RDMA_LGR_H
+#define SMC_RDMA_LGR_H
+
+#include <linux/hashtable.h>
+#include <linux/refcount.h>
+#include <linux/xarray.h>
+#include "../../../conn/conn.h"
+#include "../../fabric.h"
+#include "../link/link.h"
+#include "llc.h"
+#include "mem.h"
+
+struct smc_net;
+
+#define SMC_LGR_MAX_CONNS	255
+#define SMC_LGR_MIN_CONNS	16
+/* RMBs that a peer may have. */
+#define SMC_LGR_RTOKENS		255
+
+/**
+ * struct smc_tcp_peer - the other end of a TCP connection
+ * @addr:	its address; IPv4 mapped into IPv6
+ * @ifindex:	what the socket is bound to: an address means nothing elsewhere
+ */
+struct smc_tcp_peer {
+	struct in6_addr	addr;
+	int		ifindex;
+};
+
+enum smc_lgr_state {
+	SMC_LGR_NEW,		/* the first contact is under way */
+	SMC_LGR_ACTIVE,
+	SMC_LGR_ENDING,
+};
+
+/**
+ * struct smc_rtoken - an RMB of the peer
+ * @rkey:	its RKey on each link
+ * @addr:	its address on each link
+ * @used:	is there one
+ */
+struct smc_rtoken {
+	u32	rkey[SMC_LGR_LINKS];
+	u64	addr[SMC_LGR_LINKS];
+	bool	used;
+};
+
+/**
+ * struct smc_lgr - a link group
+ * @ref:	references
+ * @list:	in smc_net.lgrs, under its lock, until it ends
+ * @sn:		the namespace; it waits for the end
+ * @state:	enum smc_lgr_state, under smc_lgrs.lock
+ * @n_conns:	connections that keep the group, under the same
+ * @n_abandoned: connections that only their peer keeps, under the same; with @n_conns they
+ *		count against @max_conns
+ * @waiters:	connections that wait for the first contact, under the same
+ * @id:		number, for humans
+ * @server:	our role
+ * @version:	SMC version
+ * @release:	of version 2
+ * @peer_id:	identity of the peer
+ * @tcp_peer:	the other end of the TCP connection that has made the group
+ * @eid:	of version 2: the common EID
+ * @vlan_id:	0xffff without one
+ * @max_conns:	connections, as settled
+ * @max_links:	links, as settled
+ * @peer_os:	SMC_CLC_OS_*
+ * @hostname:	of the peer
+ * @dev_name:	of the first link's device, while connections hold the group
+ * @fail:	enum smc_reason: why the first contact failed
+ * @committed:	too late to fall back to TCP (RFC 7609, C.2), if our CONFIRM LINK has arrived
+ * @links:	the links; the first one is made with the group.  Only lgr/ looks into this array
+ * @end_reason:	what our DELETE LINK says, SMC_LLC_DEL_*; 0 for SMC_LLC_DEL_PROGRAM
+ * @buf_type:	enum smc_mem of our memory
+ * @rmbs:	our RMBs
+ * @txbufs:	our send rings
+ * @conns:	connections by alert token; the lookup takes its reference under RCU
+ * @by_peer_rmbe: connections by the peer's element that they write to; for readers as
+ *		@conns, otherwise under smc_lgrs.lock
+ * @last_token:	the last one given
+ * @lock:	protects @rtokens
+ * @rtokens:	RMBs of the peer
+ * @setup_lock:	held while links and memory are made and used; a registration may wait for
+ *		the device under it, but not for ever, see smc_link_reg_mr()
+ * @dead:	links and memory are going or gone, and nobody but @end_work may look at
+ *		them; set under @setup_lock
+ * @big_endian:	the peer writes LLC's numbers as the paper says, see wire/llc.h
+ * @keepalive:	a connection has asked for link tests at times of its own, once
+ * @delete_seen: the peer knows that the group ends
+ * @doubted:	the peer says that it has no such group, and its link is being tested; under
+ *		@llc.lock
+ * @llc:	the LLC engine
+ * @idle_work:	ends the group when it had no connections for a while
+ * @close_work:	abandons connections that their peer does not close
+ * @end_work:	the end
+ */
+struct smc_lgr {
+	refcount_t		ref;
+	struct list_head	list;
+	struct smc_net		*sn;
+	u8			state;
+	unsigned int		n_conns;
+	unsigned int		n_abandoned;
+	struct list_head	waiters;
+	u32			id;
+	bool			server;
+	u8			version;
+	u8			release;
+	u8			peer_id[8];
+	struct smc_tcp_peer	tcp_peer;
+	u8			eid[SMC_EID_LEN];
+	u16			vlan_id;
+	u8			max_conns;
+	u8			max_links;
+	u8			peer_os;
+	char			hostname[SMC_CLC_HOSTNAME_LEN + 1];
+	char			dev_name[IB_DEVICE_NAME_MAX];
+	u32			fail;
+	bool			committed;
+	struct smc_link		links[SMC_LGR_LINKS];
+	u32			end_reason;
+	u8			buf_type;
+	struct smc_pools	*rmbs;
+	struct smc_pools	*txbufs;
+	struct xarray		conns;
+	DECLARE_HASHTABLE(by_peer_rmbe, 5);
+	u32			last_token;
+	spinlock_t		lock;
+	struct smc_rtoken	rtokens[SMC_LGR_RTOKENS];
+	struct mutex		setup_lock;
+	bool			dead;
+	bool			keepalive;
+	bool			delete_seen;
+	bool			doubted;
+	bool			big_endian;
+	struct smc_llc		llc;
+	struct delayed_work	idle_work;
+	struct delayed_work	close_work;
+	struct work_struct	end_work;
+};
+
+/*
+ * The rule of smc_lgr_conn.link.  It is set when the connection enters the group, before anybody
+ * else knows the connection.  After that only the group may replace it,
+ *
+ *  - under smc_lgr.setup_lock and the tx_lock of the link that the connection leaves,
+ *  - when that link is down, and so not tx_ready, which it never becomes again,
+ *  - with what the connection copies from its link (struct rdma_on_link) made anew under the
+ *    same locks;
+ *  - then it queues the connection on the new link.
+ *
+ * So whoever holds one of the two locks may use it.  Without a lock it is read once, with
+ * READ_ONCE().  To post, the data path gives what it has read to smc_link_queue(), which takes the
+ * tx_lock and posts only if the link is tx_ready: then it is the right one.  If not,
+ * smc_link_ops.missed looks again.  Either that finds the new link, or whoever replaces it comes
+ * later, and sees all that the sender has stored before.
+ *
+ * The rule of smc_lgr_conn.rx_link.  Messages of one link are taken one after the other, by the
+ * completion handler of the link; two links have two handlers, which may run at once.  A connection
+ * takes messages of one link only.  So what only its messages change needs no lock: the cursors
+ * that the peer moves, and fields of struct rdma_conn that say so.  It may be replaced when the
+ * handler of that link is known to have run for the last time, see smc_link_drain().
+ *
+ * There is no failover yet: nobody replaces either of them.
+ */
+
+/**
+ * struct smc_lgr_conn - what a link group knows of a connection
+ * @conn:	the connection; its last reference frees it, an RCU grace period later
+ * @cut_off:	the connection has no link any more, or no element at the peer.  Called with a
+ *		reference, in any context but hard interrupts
+ * @sn:		the namespace of its socket, for as long as it has one
+ * @lgr:	its link group, referenced; NULL before smc_lgr_join() or smc_lgr_create()
+ * @link:	the link it writes over, see the rule above
+ * @rx_link:	the link whose messages it takes, see the rule above; NULL before it has an element
+ * @counted:	it counts in @lgr->n_conns or, if @abandoned, in @lgr->n_abandoned; under
+ *		smc_lgrs.lock
+ * @abandoned:	the peer had its time to close; under the same
+ * @rkey_asked:	the peer was asked to take the RMB, or is being asked; with @refusals and
+ *		@rkey_wait under @lgr->llc.lock
+ * @rtoken:	the peer's RMB: a number in @lgr->rtokens, the same on all links
+ * @peer_idx:	index of our element there
+ * @refusals:	smc_rmb.refusals when it began to wait
+ * @closing:	when the socket was done with it, before the peer, in jiffies, and not 0; under
+ *		smc_lgrs.lock
+ * @keepalive:	seconds of silence until the link is tested for this connection, 0: as
+ *		for all
+ * @token:	our alert token
+ * @wait:	in the waiters of a group whose first contact is under way
+ * @rkey_wait:	in @lgr->llc.waiters
+ * @rmbe_node:	in @lgr->by_peer_rmbe
+ */
+struct smc_lgr_conn {
+	struct smc_conn		conn;
+	void			(*cut_off)(struct smc_lgr_conn *lconn);
+	struct smc_net		*sn;
+	struct smc_lgr		*lgr;
+	struct smc_link		*link;
+	struct smc_link		*rx_link;
+	bool			counted;
+	bool			abandoned;
+	bool			rkey_asked;
+	u8			rtoken;
+	u8			peer_idx;
+	unsigned int		refusals;
+	unsigned long		closing;
+	unsigned int		keepalive;
+	u32			token;
+	struct list_head	wait;
+	struct list_head	rkey_wait;
+	struct hlist_node	rmbe_node;
+};
+
+static inline struct smc_lgr_conn *to_lgr_conn(struct smc_conn *c)
+{
+	return container_of(c, struct smc_lgr_conn, conn);
+}
+
+#define smc_lgr_for_each_link(lgr, link) \
+	for ((link) = (lgr)->links; (link) < (lgr)->links + SMC_LGR_LINKS; (link)++)
+
+/* What belongs to a link is in arrays by this number: RTokens, memory regions, pictures. */
+static inline unsigned int smc_lgr_link_index(const struct smc_lgr *lgr,
+					      const struct smc_link *link)
+{
+	return link - lgr->links;
+}
+
+/* The link of the first contact, which exists from then to the end of the group. */
+static inline struct smc_link *smc_lgr_first_link(struct smc_lgr *lgr)
+{
+	return &lgr->links[0];
+}
+
+/* Each link that exists has its group for an owner. */
+static inline struct smc_lgr *smc_link_lgr(const struct smc_link *link)
+{
+	return link->owner;
+}
+
+/**
+ * struct smc_lgrs - link groups of a namespace
+ * @lock:	protects the list, and state and number of connections of each group;
+ *		any context
+ * @list:	those that have not begun to end
+ * @closed:	the namespace goes
+ * @seq:	counts changes of the list, never 0
+ * @n:		how many there are, including those that are ending
+ */
+struct smc_lgrs {
+	spinlock_t		lock;
+	struct list_head	list;
+	bool			closed;
+	unsigned int		seq;
+	atomic_t		n;
+};
+
+/* What identifies a link group to a handshake. */
+struct smc_lgr_key {
+	bool			server;
+	u8			version;
+	u8			release;
+	const u8		*peer_id;
+	const u8		*eid;
+	const u8		*peer_mac;
+	const u8		*peer_gid;
+	const struct smc_tcp_peer *tcp_peer;
+	u32			peer_qpn;	/* client only */
+	u16			vlan_id;
+	u8			max_conns;
+	u8			max_links;
+};
+
+int smc_lgr_join(struct smc_lgr_conn *lconn, struct smc_net *sn,
+		 const struct smc_lgr_key *key);
+int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
+		   const struct smc_lgr_key *key, const struct smc_rdma_path *path);
+void smc_lgr_leave(struct smc_lgr_conn *lconn);
+void smc_lgr_await_close(struct smc_lgr_conn *lconn);
+void smc_lgr_get(struct smc_lgr *lgr);
+void smc_lgr_put(struct smc_lgr *lgr);
+void smc_lgr_activate(struct smc_lgr *lgr);
+void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
+void smc_lgr_link_down(struct smc_link *link, void *caller);
+struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr);
+bool smc_lgr_await(struct smc_lgr_conn *lconn);
+void smc_lgr_unwait(struct smc_lgr_conn *lconn);
+struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token);
+void smc_lgr_claim_rmbe(struct smc_lgr_conn *lconn);
+void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken);
+
+int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
+int smc_rtoken_find(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
+int smc_rtoken_get(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 *rkey, u64 *addr);
+int smc_rtoken_del(struct smc_lgr *lgr, unsigned int link, u32 rkey);
+
+void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port);
+void smc_lgr_dev_removed(struct smc_rdma_dev *dev);
+extern struct pernet_operations smc_lgr_net_ops;
+
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RFC 7609, C.7 as tables: what a message leads to, who may send it and when; and what
+ * follows when the one that is awaited does not come.
+ *
+ * There is one link in a group.  So "treat as if the link had gone down" is the end of the
+ * group and of its connections, and those that still have their first contact before them
+ * decline or are reset as C.2 and C.3 want, see smc_rdma_finish().
+ */
+#include "lgr.h"
+#include "../link/link.h"
+#include "llc_msg.h"
+
+/* The sides that may send it. */
+#define SERVER		BIT(0)
+#define CLIENT		BIT(1)
+#define BOTH		(SERVER | CLIENT)
+
+/* When; the link is confirmed once it is neither new nor being confirmed. */
+#define WHEN(wait)	BIT(SMC_LLC_##wait)
+#define ANY		(BIT(SMC_LLC_NR_WAITS) - 1)
+#define CONFIRMED	(ANY & ~(WHEN(NEW) | WHEN(W_CONFIRM_REQ) | WHEN(W_CONFIRM_RSP)))
+
+#define REQUEST		false
+#define REPLY		true
+
+/**
+ * struct llc_rule - what is done with a message
+ * @type:	SMC_LLC_*
+ * @reply:	REQUEST or REPLY
+ * @from:	who may say it
+ * @when:	what we may be waiting for then
+ * @take:	what is done; NULL: nothing
+ */
+struct llc_rule {
+	u8	type;
+	bool	reply;
+	u8	from;
+	u16	when;
+	void	(*take)(struct smc_lgr *lgr, struct smc_link *link,
+			struct smc_llc_msg *m);
+};
+
+/*
+ * The first rule that fits.  What fits none is unambiguously incorrect or out of sync: the
+ * link goes down.  Not here: what cannot be decoded (the same), optional messages that we do
+ * not know (discarded), and TEST LINK, which is answered before the queue; all smc_llc_rx().
+ */
+static const struct llc_rule llc_rules[] = {
+	/* incorrect link information: Decline, or the link goes down */
+	{ SMC_LLC_CONFIRM_LINK, REQUEST, SERVER, WHEN(W_CONFIRM_REQ),
+	  smc_llc_take_confirm_link_req },
+	{ SMC_LLC_CONFIRM_LINK, REPLY, CLIENT, WHEN(W_CONFIRM_RSP),
+	  smc_llc_take_confirm_link_rsp },
+	/* unknown MTU: negative reply, reason 2 */
+	{ SMC_LLC_ADD_LINK, REQUEST, SERVER, CONFIRMED,
+	  smc_llc_take_add_link_req },
+	/* version 1: the client has another device; we have not (C.8) */
+	{ SMC_LLC_ADD_LINK, REQUEST, CLIENT, CONFIRMED,
+	  smc_llc_take_add_link_wish },
+	{ SMC_LLC_ADD_LINK, REPLY, CLIENT, WHEN(W_ADD_LINK_RSP),
+	  smc_llc_take_add_link_rsp },
+	{ SMC_LLC_ADD_LINK, REPLY, CLIENT, CONFIRMED,
+	  smc_llc_take_add_link_late },
+	/* unknown link: reply with that reason */
+	{ SMC_LLC_DELETE_LINK, REQUEST, BOTH, ANY,
+	  smc_llc_take_delete_link_req },
+	{ SMC_LLC_DELETE_LINK, REPLY, CLIENT, WHEN(W_DELETE_LINK_RSP),
+	  smc_llc_take_delete_link_rsp },
+	{ SMC_LLC_REQ_ADD_LINK, REQUEST, CLIENT, CONFIRMED,
+	  smc_llc_take_req_add_link },
+	{ SMC_LLC_CONFIRM_RKEY, REQUEST, BOTH, CONFIRMED,
+	  smc_llc_take_confirm_rkey_req },
+	{ SMC_LLC_CONFIRM_RKEY, REPLY, BOTH, WHEN(W_CONFIRM_RKEY_RSP),
+	  smc_llc_take_confirm_rkey_rsp },
+	{ SMC_LLC_CONFIRM_RKEY_CONT, REQUEST, BOTH, CONFIRMED,
+	  smc_llc_take_confirm_rkey_cont },
+	/* unknown RKey: negative reply */
+	{ SMC_LLC_DELETE_RKEY, REQUEST, BOTH, CONFIRMED,
+	  smc_llc_take_delete_rkey_req },
+};
+
+/**
+ * smc_llc_dispatch() - judge a message
+ * @lgr: the link group
+ * @link: over which it came
+ * @buf: the message, which has been decoded once without complaint
+ * @len: its length
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_dispatch(struct smc_lgr *lgr, struct smc_link *link, const u8 *buf,
+		      size_t len)
+{
+	u8 from = lgr->server ? CLIENT : SERVER;
+	const struct llc_rule *rule;
+	struct smc_llc_msg m;
+	unsigned int i;
+
+	/* Of -EOPNOTSUPP, an unknown MTU, the rule itself takes note. */
+	smc_llc_decode(buf, len, &m);
+	for (i = 0; i < ARRAY_SIZE(llc_rules); i++) {
+		rule = &llc_rules[i];
+		if (rule->type == m.type && rule->reply == m.reply &&
+		    rule->from & from && rule->when & BIT(lgr->llc.wait)) {
+			rule->take(lgr, link, &m);
+			return;
+		}
+	}
+	smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+}
+
+/*
+ * A problem of the peer: had it merely been unable to send, it would have declined by
+ * now.  Break the TCP connection.
+ */
+static void reset_first_contact(struct smc_lgr *lgr)
+{
+	lgr->committed = true;
+	smc_lgr_end(lgr, SMC_REASON_TIMEOUT);
+}
+
+/* As if a failure of the link had been detected over which the peer was asked. */
+static void rkey_link_failed(struct smc_lgr *lgr)
+{
+	smc_link_down(lgr->llc.rkey_link, SMC_LLC_DEL_LOST_PATH);
+}
+
+/*
+ * On a first contact long enough for the peer to find, after seven times 1.07 s (see
+ * ready_to_send()), that it cannot send, and to have its Decline repeated by TCP twice.
+ */
+#define FIRST_TIME	(9 * HZ)
+
+/**
+ * struct llc_timeout - what happens when something does not come
+ * @time:	how long it is waited for
+ * @pop:	what happens then
+ */
+struct llc_timeout {
+	unsigned long	time;
+	void		(*pop)(struct smc_lgr *lgr);
+};
+
+static const struct llc_timeout llc_timeouts[SMC_LLC_NR_WAITS] = {
+	/* the server's CONFIRM LINK; C.7, before C.7.1 */
+	[SMC_LLC_W_CONFIRM_REQ]		= { FIRST_TIME, reset_first_contact },
+	/* the device's word that our reply has arrived; it gives up after 7.5 s */
+	[SMC_LLC_W_CONFIRM_SENT]	= { FIRST_TIME, reset_first_contact },
+	/* CONFIRM LINK from server (first contact, first link) */
+	[SMC_LLC_W_CONFIRM_RSP]		= { FIRST_TIME, reset_first_contact },
+	/* CONFIRM LINK reply from client (first contact) */
+	[SMC_LLC_W_ADD_LINK_REQ]	= { FIRST_TIME, reset_first_contact },
+	/* ADD LINK from server (first contact) */
+	[SMC_LLC_W_ADD_LINK_RSP]	= { FIRST_TIME, reset_first_contact },
+	/* DELETE LINK from server (scope: single link), and there is no other one */
+	[SMC_LLC_W_DELETE_LINK_RSP]	= { FIRST_TIME, reset_first_contact },
+	/* CONFIRM RKEY from either; TEST LINK is the same, see test_link() */
+	[SMC_LLC_W_CONFIRM_RKEY_RSP]	= { SMC_LLC_WAIT_TIME, rkey_link_failed },
+};
+
+/**
+ * smc_llc_await() - an answer is expected from now on
+ * @lgr: the link group
+ * @wait: which one
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_await(struct smc_lgr *lgr, enum smc_llc_wait wait)
+{
+	lgr->llc.wait = wait;
+	lgr->llc.deadline = jiffies + llc_timeouts[wait].time;
+}
+
+/**
+ * smc_llc_left() - how long is there still to be waited?
+ * @lgr: the link group
+ *
+ * When it was too long already, the timeout is handled here.
+ *
+ * Context: the engine's work.
+ * Return: in jiffies, 0 if nothing is awaited any more.
+ */
+unsigned long smc_llc_left(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	const struct llc_timeout *t = &llc_timeouts[llc->wait];
+
+	if (!t->time)
+		return 0;
+	if (time_before(jiffies, llc->deadline))
+		return llc->deadline - jiffies;
+	llc->wait = SMC_LLC_IDLE;
+	t->pop(lgr);
+	return 0;
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that RDMA devices read or write.  A buffer is registered once for each link, and its
+ * keys told to the peer once, however many connections use its elements.
+ */
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "lgr.h"
+#include "mem.h"
+
+/*
+ * Does the device see what we write, and the other way round, with nothing to be
+ * done between?  Not behind a bounce buffer, nor where caches are not coherent:
+ * there a peer's write would have to be fetched by hand before every look at a
+ * cursor, and TCP does as well.
+ */
+static bool memory_coherent(const struct sg_table *sgt, struct ib_device *ibdev)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (ib_uses_virt_dma(ibdev))
+		return true;
+	for_each_sgtable_dma_sg(sgt, sg, i)
+		if (dma_need_sync(ibdev->dma_device, sg_dma_address(sg)))
+			return false;
+	return true;
+}
+
+static void unmap_pages(struct sg_table *sgt, struct ib_device *ibdev)
+{
+	ib_dma_unmap_sgtable_attrs(ibdev, sgt, DMA_BIDIRECTIONAL, 0);
+	sg_free_table(sgt);
+}
+
+static int map_pages(struct sg_table *sgt, struct ib_device *ibdev, const struct smc_buf *buf)
+{
+	unsigned int n = DIV_ROUND_UP(smc_buf_bytes(buf), PAGE_SIZE), i;
+	u8 *mem = smc_buf_mem(buf);
+	struct page **pages;
+	int rc;
+
+	pages = kvmalloc_array(n, sizeof(*pages), GFP_KERNEL);
+	if (!pages)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		pages[i] = is_vmalloc_addr(mem) ?
+			   vmalloc_to_page(mem + i * PAGE_SIZE) :
+			   virt_to_page(mem + i * PAGE_SIZE);
+	rc = sg_alloc_table_from_pages(sgt, pages, n, 0, smc_buf_bytes(buf), GFP_KERNEL);
+	kvfree(pages);
+	if (rc)
+		return rc;
+	rc = ib_dma_map_sgtable_attrs(ibdev, sgt, DMA_BIDIRECTIONAL, 0);
+	if (rc) {
+		sg_free_table(sgt);
+	} else if (!memory_coherent(sgt, ibdev)) {
+		pr_warn_once("%s: memory is not coherent, connections stay TCP\n",
+			     ibdev->name);
+		unmap_pages(sgt, ibdev);
+		rc = -EOPNOTSUPP;
+	}
+	return rc;
+}
+
+/*
+ * The peer sees this address, and so does whoever reads our Accept.  What ib_map_mr_sg() has
+ * put there is the address on the bus, which for a device in software is one of the kernel's.
+ * Only the place in the page must stay.  Not zero, which a peer might take for none; never so
+ * high that an element would wrap.
+ */
+static u64 random_iova(u64 mapped)
+{
+	return BIT_ULL(46) | (get_random_u64() & GENMASK_ULL(45, PAGE_SHIFT)) |
+	       (mapped & ~PAGE_MASK);
+}
+
+static int make_mr(struct smc_rmb_on_link *on, struct smc_link *link, size_t bytes)
+{
+	unsigned int pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
+	struct ib_mr *mr;
+	int n;
+
+	mr = ib_alloc_mr(link->pd, IB_MR_TYPE_MEM_REG, pages);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	n = ib_map_mr_sg(mr, on->sgt.sgl, on->sgt.nents, NULL, PAGE_SIZE);
+	if (n != on->sgt.nents) {
+		ib_dereg_mr(mr);
+		return n < 0 ? n : -EINVAL;
+	}
+	mr->iova = random_iova(mr->iova);
+	on->mr = mr;
+	return 0;
+}
+
+/**
+ * smc_mem_register() - devices may use the buffer
+ * @rmb: the buffer
+ *
+ * It needs a connected link, and therefore comes later than the key, which is known
+ * at once.  The buffer is registered for every link that works.
+ *
+ * Context: process, may sleep; lgr->setup_lock is held.
+ * Return: 0 or a negative errno, which is -ENOLINK if no link works.
+ */
+int smc_mem_register(struct smc_rmb *rmb)
+{
+	int access = IB_ACCESS_LOCAL_WRITE |
+		     (rmb->remote ? IB_ACCESS_REMOTE_WRITE : 0);
+	struct smc_lgr *lgr = rmb->lgr;
+	struct smc_rmb_on_link *on;
+	struct smc_link *link;
+	int rc = -ENOLINK;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	smc_lgr_for_each_link(lgr, link) {
+		on = &rmb->on_link[smc_lgr_link_index(lgr, link)];
+		if (!on->registered) {
+			if (!on->mr || !smc_link_works(link))
+				continue;
+			rc = smc_link_reg_mr(link, on->mr, access);
+			if (rc)
+				return rc;
+			on->registered = true;
+		}
+		rc = 0;
+	}
+	return rc;
+}
+
+/**
+ * smc_mem_mr() - the memory region of a buffer on a link
+ * @rmb: the buffer
+ * @link: the link, which existed when the buffer was made
+ *
+ * Return: the region, which lives as long as the buffer.
+ */
+const struct ib_mr *smc_mem_mr(const struct smc_rmb *rmb, const struct smc_link *link)
+{
+	return rmb->on_link[smc_lgr_link_index(rmb->lgr, link)].mr;
+}
+
+/**
+ * smc_mem_confirmed() - does the peer know the RMB?
+ * @rmb: the RMB
+ * @yes: or, for now, not
+ *
+ * Elements of those that it knows are taken first.
+ */
+void smc_mem_confirmed(struct smc_rmb *rmb, bool yes)
+{
+	rmb->confirmed = yes;
+	smc_buf_last(rmb->buf, !yes);
+}
+
+static int reg_on_link(struct smc_rmb_on_link *on, struct smc_link *link, const struct smc_buf *buf)
+{
+	struct ib_device *ibdev = link->path.dev->ibdev;
+	int rc;
+
+	rc = map_pages(&on->sgt, ibdev, buf);
+	if (rc)
+		return rc;
+	rc = make_mr(on, link, smc_buf_bytes(buf));
+	if (rc)
+		unmap_pages(&on->sgt, ibdev);
+	return rc;
+}
+
+/* The queue pairs are gone, or have not seen the memory: no device uses it. */
+static void mem_unreg(void *owner, void *priv)
+{
+	struct smc_lgr *lgr = owner;
+	struct smc_rmb *rmb = priv;
+	struct smc_rmb_on_link *on;
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link) {
+		on = &rmb->on_link[smc_lgr_link_index(lgr, link)];
+		if (!on->mr)
+			continue;
+		ib_dereg_mr(on->mr);
+		unmap_pages(&on->sgt, link->path.dev->ibdev);
+	}
+	kfree(rmb);
+}
+
+static void *mem_reg(struct smc_lgr *lgr, struct smc_buf *buf, bool remote)
+{
+	struct smc_rmb *rmb = kzalloc(sizeof(*rmb), GFP_KERNEL_ACCOUNT);
+	struct smc_link *link;
+
+	if (!rmb)
+		return NULL;
+	rmb->lgr = lgr;
+	rmb->buf = buf;
+	rmb->remote = remote;
+	INIT_LIST_HEAD(&rmb->list);
+	smc_lgr_for_each_link(lgr, link) {
+		if (!smc_link_exists(link))
+			continue;
+		if (reg_on_link(&rmb->on_link[smc_lgr_link_index(lgr, link)], link, buf)) {
+			mem_unreg(lgr, rmb);
+			return NULL;
+		}
+	}
+	return rmb;
+}
+
+static void *rmb_reg(void *owner, struct smc_buf *buf)
+{
+	return mem_reg(owner, buf, true);
+}
+
+static void *txbuf_reg(void *owner, struct smc_buf *buf)
+{
+	return mem_reg(owner, buf, false);
+}
+
+/* In fragmented memory a buffer of one element may still be available. */
+static unsigned int buf_rmbes(void *owner, u32 size, unsigned int failed)
+{
+	const struct smc_lgr *lgr = owner;
+
+	if (!failed)
+		return smc_mem_rmbes(size);
+	return failed > 1 && lgr->buf_type == SMC_MEM_CONTIGUOUS;
+}
+
+/* Zeroed: the peer may announce what it has not written. */
+static void *buf_alloc(void *owner, size_t bytes, gfp_t gfp)
+{
+	const struct smc_lgr *lgr = owner;
+
+	return smc_mem_alloc(lgr->buf_type, bytes, gfp | __GFP_ZERO);
+}
+
+const struct smc_buf_ops smc_rmb_ops = {
+	.max_bufs	= SMC_LGR_RTOKENS,
+	.max_code	= SMC_SIZE_CODE_LIMIT,
+	.rmbes		= buf_rmbes,
+	.alloc		= buf_alloc,
+	.free		= smc_mem_free,
+	.reg		= rmb_reg,
+	.unreg		= mem_unreg,
+};
+
+const struct smc_buf_ops smc_txbuf_ops = {
+	.max_bufs	= SMC_LGR_RTOKENS,
+	.max_code	= SMC_SIZE_CODE_LIMIT,
+	.rmbes		= buf_rmbes,
+	.alloc		= buf_alloc,
+	.free		= smc_mem_free,
+	.reg		= txbuf_reg,
+	.unreg		= mem_unreg,
+};

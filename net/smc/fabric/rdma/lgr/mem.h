@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory that the RDMA device reads or writes: RMBs and send rings. */
+#ifndef SMC_RDMA_MEM_H
+#define SMC_RDMA_MEM_H
+
+#include <linux/scatterlist.h>
+#include <rdma/ib_verbs.h>
+#include "../../../mem/pool.h"
+#include "../../../mem/rmbe.h"
+
+struct smc_lgr;
+struct smc_link;
+
+/* There is room for so many links in a group. */
+#define SMC_LGR_LINKS		2
+
+/**
+ * struct smc_rmb_on_link - what the device of one link knows of a buffer
+ * @sgt:	its pages
+ * @mr:		memory region; NULL while there is no such link
+ * @registered:	the region is valid
+ */
+struct smc_rmb_on_link {
+	struct sg_table		sgt;
+	struct ib_mr		*mr;
+	bool			registered;
+};
+
+/**
+ * struct smc_rmb - what devices know of a buffer
+ * @lgr:	the link group
+ * @buf:	the buffer
+ * @on_link:	by smc_lgr_link_index(); under @lgr->setup_lock, but for the end of the group
+ * @remote:	the peer may write into it: an RMB rather than a send ring
+ * @confirmed:	the peer knows it
+ * @refusals:	how often the peer did not want to know it; each new connection asks again
+ * @retries:	how often it has put us off since; both under smc_llc.lock
+ * @list:	in smc_llc.rkeys while it waits to be confirmed; under its lock
+ */
+struct smc_rmb {
+	struct smc_lgr		*lgr;
+	struct smc_buf		*buf;
+	struct smc_rmb_on_link	on_link[SMC_LGR_LINKS];
+	bool			remote;
+	bool			confirmed;
+	unsigned int		refusals;
+	unsigned int		retries;
+	struct list_head	list;
+};
+
+extern const struct smc_buf_ops smc_rmb_ops, smc_txbuf_ops;
+
+int smc_mem_register(struct smc_rmb *rmb);
+const struct ib_mr *smc_mem_mr(const struct smc_rmb *rmb, const struct smc_link *link);
+
+void smc_mem_confirmed(struct smc_rmb *rmb, bool yes);
+
+static inline struct smc_rmb *smc_rmbe_rmb(const struct smc_rmbe *rmbe)
+{
+	return smc_buf_priv(smc_rmbe_buf(rmbe));
+}
+
+#endif

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Life of a link: protection domain, queue pair, completion queue. */
+#include <linux/etherdevice.h>
+#include <linux/random.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include "../../../smc.h"
+#include "link.h"
+#include "queues.h"
+
+/* Work requests beside the posts: a registration, and draining. */
+#define EXTRA_WR	4
+
+/* How long the last messages may take to be acknowledged. */
+#define FLUSH_TIME	HZ
+
+/*
+ * A registration waits in the send queue behind all that was posted before.  The queue pair
+ * itself gives a silent peer up after 7.5 s; a peer that has no receive buffers, or acknowledges
+ * a message every few seconds, it does not give up.
+ */
+#define REG_TIME	(8 * HZ)
+
+/* RFC 7609 has 44 bytes; version 2 has messages that are longer, up to 8 KiB. */
+#define RX_STRIDE	64
+#define RX_LONG		SMC_LLC_V2_MAX_LEN
+
+/* Receive buffers are one piece of memory: of a size that can usually be had. */
+#define RX_MEMORY	((u32)SZ_1M)
+
+static atomic_t smc_link_uid;
+const struct smc_link_ops *smc_link_owner_ops __ro_after_init;
+
+/* Some drivers are out of something and say -EAGAIN; here that has the connection wait. */
+static int device_errno(int rc)
+{
+	return rc == -EAGAIN ? -EBUSY : rc;
+}
+
+static void qp_event_work(struct work_struct *work)
+{
+	struct smc_link *link = container_of(work, struct smc_link, event_work);
+
+	smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+}
+
+/* Some drivers call it in a hard interrupt. */
+static void qp_event(struct ib_event *event, void *context)
+{
+	struct smc_link *link = context;
+
+	switch (event->event) {
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+	case IB_EVENT_PATH_MIG_ERR:
+	case IB_EVENT_DEVICE_FATAL:
+		queue_work(smc_wq, &link->event_work);
+		break;
+	default:
+		break;
+	}
+}
+
+static int create_qp(struct smc_link *link)
+{
+	struct ib_qp_init_attr init = {
+		.event_handler	= qp_event,
+		.qp_context	= link,
+		.send_cq	= link->cq,
+		.recv_cq	= link->cq,
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+		.cap = {
+			.max_send_wr	 = link->n_tx * (SMC_LINK_WRITES + 1) +
+					   EXTRA_WR,
+			.max_recv_wr	 = link->n_rx + 1,
+			.max_send_sge	 = 1,
+			.max_recv_sge	 = link->rx_long ? 2 : 1,
+			.max_inline_data = SMC_WR_MSG_LEN,
+		},
+	};
+	struct ib_qp_attr attr = {
+		.qp_state	 = IB_QPS_INIT,
+		.port_num	 = link->path.port,
+		.qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
+	};
+
+	link->qp = ib_create_qp(link->pd, &init);
+	if (IS_ERR(link->qp)) {
+		/* Not every device can do inline. */
+		init.cap.max_inline_data = 0;
+		link->qp = ib_create_qp(link->pd, &init);
+	}
+	if (IS_ERR(link->qp)) {
+		int rc = PTR_ERR(link->qp);
+
+		link->qp = NULL;
+		return rc;
+	}
+	link->inline_max = init.cap.max_inline_data;
+	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+			    IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+}
+
+/* How many posts and receive buffers: what the administrator says, and the device. */
+static void set_sizes(struct smc_link *link, const struct smc_link_attr *attr)
+{
+	const struct ib_device_attr *attrs = &link->path.dev->ibdev->attrs;
+	u32 most = min_t(u32, attrs->max_qp_wr, attrs->max_cqe / 2);
+	u32 n_tx;
+
+	most = max(most, 16u + EXTRA_WR);
+	n_tx = min(attr->max_send_wr, (most - EXTRA_WR) / (SMC_LINK_WRITES + 1));
+	link->n_tx = max(rounddown_pow_of_two(n_tx), 4u);
+	link->n_rx = clamp(attr->max_recv_wr, 4u, min(most - 1, RX_MEMORY / link->rx_stride));
+}
+
+/**
+ * smc_link_next_hop() - where do our frames go, directly or not?
+ * @link: with path, peer_gid and peer_mac set.  A Proposal of version 2 may leave
+ *	the MAC address out; then it is called again when the Confirm has told it.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int smc_link_next_hop(struct smc_link *link)
+{
+	const u8 *mac = is_zero_ether_addr(link->peer_mac) ? link->path.mac :
+							     link->peer_mac;
+
+	return smc_rdma_path_next_hop(&link->path, &link->peer_gid, mac,
+				      link->dmac, &link->direct);
+}
+
+/**
+ * smc_link_set_ops() - the functions of the owner of all links
+ * @ops: for good; before there is any link
+ *
+ * Context: process, may sleep.
+ */
+void __init smc_link_set_ops(const struct smc_link_ops *ops)
+{
+	smc_link_owner_ops = ops;
+	smc_msg_set_ops(ops);
+}
+
+/**
+ * smc_link_init() - a link that is not used yet, and may end like any other
+ * @link: zeroed
+ */
+void smc_link_init(struct smc_link *link)
+{
+	spin_lock_init(&link->tx_lock);
+	INIT_LIST_HEAD(&link->tx_pending);
+	init_waitqueue_head(&link->tx_wait);
+	INIT_WORK(&link->event_work, qp_event_work);
+}
+
+/**
+ * smc_link_create() - the first half of a link: all that needs no peer
+ * @link: initialised
+ * @owner: becomes smc_link.owner, not NULL
+ * @attr: what the owner wants
+ *
+ * The owner has set path, peer_gid and peer_mac.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno; smc_link_drain(), smc_link_destroy() and
+ * smc_link_release() in any case.
+ */
+int smc_link_create(struct smc_link *link, void *owner, const struct smc_link_attr *attr)
+{
+	struct ib_device *ibdev = link->path.dev->ibdev;
+	int rc;
+
+	link->owner = owner;
+	link->number = attr->number;
+	link->uid = atomic_inc_return(&smc_link_uid);
+	link->psn = get_random_u32() & 0xffffff;
+	link->rx_stride = ibdev->attrs.max_recv_sge < 2 && attr->long_msgs ? RX_LONG : RX_STRIDE;
+	set_sizes(link, attr);
+	link->pd = ib_alloc_pd(ibdev, 0);
+	if (IS_ERR(link->pd)) {
+		rc = PTR_ERR(link->pd);
+		link->pd = NULL;
+		return device_errno(rc);
+	}
+	rc = smc_msg_alloc(link, attr->long_msgs && link->rx_stride < RX_LONG);
+	if (!rc)
+		rc = smc_cq_create(link, link->n_rx + link->n_tx * (SMC_LINK_WRITES + 1) +
+				   2 * EXTRA_WR);
+	if (!rc)
+		rc = create_qp(link);
+	if (!rc)
+		rc = smc_msg_post_all(link);
+	if (!rc)
+		rc = smc_link_next_hop(link);
+	if (!rc)
+		link->state = SMC_LINK_NEW;
+	return device_errno(rc);
+}
+
+static int ready_to_receive(struct smc_link *link)
+{
+	struct ib_qp_attr attr = {
+		.qp_state	    = IB_QPS_RTR,
+		.path_mtu	    = min(link->path.mtu, link->peer_mtu),
+		.dest_qp_num	    = link->peer_qpn,
+		.rq_psn		    = link->peer_psn,
+		.max_dest_rd_atomic = 1,
+		.min_rnr_timer	    = 8,	/* 160 us */
+	};
+	struct rdma_ah_attr *ah = &attr.ah_attr;
+
+	ah->type = RDMA_AH_ATTR_TYPE_ROCE;
+	rdma_ah_set_port_num(ah, link->path.port);
+	rdma_ah_set_grh(ah, &link->peer_gid, 0, link->path.sgid_index,
+			link->direct ? 1 : 64, 0);
+	memcpy(ah->roce.dmac, link->dmac, ETH_ALEN);
+	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_AV |
+			    IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+}
+
+static int ready_to_send(struct smc_link *link)
+{
+	struct ib_qp_attr attr = {
+		.qp_state	= IB_QPS_RTS,
+		/*
+		 * 1.07 s, seven times.  Losses inside a message are noticed at once by
+		 * the peer; a machine that is merely slow must not look like one.
+		 */
+		.timeout	= 18,
+		.retry_cnt	= 6,
+		/*
+		 * For ever.  It is the peer that says how long each try takes, and most say
+		 * 160 us or less: six tries, the most that can be counted, are over before
+		 * a busy peer has posted its receive buffers again.  What is too long is
+		 * decided by clocks of ours: REG_TIME, and those of LLC.
+		 */
+		.rnr_retry	= 7,
+		.sq_psn		= link->psn,
+		.max_rd_atomic	= 1,
+	};
+
+	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT |
+			    IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_SQ_PSN |
+			    IB_QP_MAX_QP_RD_ATOMIC);
+}
+
+/**
+ * smc_link_connect() - the second half: the peer's part is known
+ * @link: with peer_gid, peer_mac, peer_qpn, peer_psn and peer_mtu set
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int smc_link_connect(struct smc_link *link)
+{
+	int rc = ready_to_receive(link);
+
+	if (!rc)
+		rc = ready_to_send(link);
+	if (rc)
+		return rc;
+	spin_lock_bh(&link->tx_lock);
+	if (link->state == SMC_LINK_NEW && !link->stopped) {
+		link->state = SMC_LINK_READY;
+		link->connected = true;
+		link->tx_ready = true;
+	} else {
+		rc = -ENOLINK;
+	}
+	spin_unlock_bh(&link->tx_lock);
+	return rc;
+}
+
+/**
+ * smc_link_activate() - the link is confirmed
+ * @link: the link; it may be down meanwhile, and stays so
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_link_activate(struct smc_link *link)
+{
+	spin_lock_bh(&link->tx_lock);
+	if (link->state == SMC_LINK_READY)
+		link->state = SMC_LINK_ACTIVE;
+	spin_unlock_bh(&link->tx_lock);
+}
+
+/**
+ * smc_link_down() - the link does not work any more
+ * @link: the link
+ * @reason: SMC_LLC_DEL_*
+ *
+ * The owner is told.  What follows from it, and whether the link ends, is the owner's to decide:
+ * smc_lgr_link_down().
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_link_down(struct smc_link *link, u32 reason)
+{
+	bool first;
+
+	spin_lock_bh(&link->tx_lock);
+	first = link->state != SMC_LINK_DOWN && link->state != SMC_LINK_UNUSED;
+	link->tx_ready = false;
+	if (first) {
+		link->tx_down = link->tx_tail;
+		link->lost = reason == SMC_LLC_DEL_LOST_PATH;
+		link->state = SMC_LINK_DOWN;
+	}
+	spin_unlock_bh(&link->tx_lock);
+	if (first)
+		smc_link_owner_ops->down(link, __builtin_return_address(0));
+}
+
+/**
+ * smc_link_stop() - the link ends; nothing that was posted stays incomplete
+ * @link: the link, in whatever state
+ *
+ * What was posted gets a moment to arrive, then all is flushed: whoever waits in
+ * smc_link_reg_mr() goes on.
+ *
+ * Context: process, without a lock under which somebody calls smc_link_reg_mr(); once only.
+ */
+void smc_link_stop(struct smc_link *link)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	bool connected;
+
+	if (smc_link_works(link))
+		wait_event_timeout(link->tx_wait, READ_ONCE(link->tx_tail) ==
+				   READ_ONCE(link->tx_head), FLUSH_TIME);
+	spin_lock_bh(&link->tx_lock);
+	link->tx_ready = false;
+	link->stopped = true;
+	if (link->state != SMC_LINK_UNUSED && link->state != SMC_LINK_DOWN) {
+		link->tx_down = link->tx_tail;
+		link->state = SMC_LINK_DOWN;
+	}
+	connected = link->connected;
+	spin_unlock_bh(&link->tx_lock);
+	/* Nobody else destroys the queue pair. */
+	if (connected && ib_modify_qp(link->qp, &attr, IB_QP_STATE))
+		pr_warn_ratelimited("%s: a queue pair cannot be stopped\n",
+				    link->path.dev->ibdev->name);
+}
+
+/**
+ * smc_link_drain() - nothing is sent or received any more
+ * @link: the link, stopped; nobody makes or uses it any more
+ *
+ * Context: process, waits until all that was posted has been flushed.
+ */
+void smc_link_drain(struct smc_link *link)
+{
+	if (!link->owner)
+		return;
+	spin_lock_bh(&link->tx_lock);
+	link->tx_ready = false;
+	link->state = SMC_LINK_DOWN;
+	spin_unlock_bh(&link->tx_lock);
+	if (link->qp) {
+		ib_drain_qp(link->qp);
+		smc_msg_retire_all(link);
+	}
+}
+
+/**
+ * smc_link_destroy() - give up the queues
+ * @link: the link, drained
+ *
+ * Context: process, waits for the device, which may take its time: soft-RoCE waits for every
+ * packet that its netdev still has, for ever if that is down.
+ */
+void smc_link_destroy(struct smc_link *link)
+{
+	if (!link->owner)
+		return;
+	if (link->qp)
+		ib_destroy_qp(link->qp);
+	link->qp = NULL;
+	cancel_work_sync(&link->event_work);
+	smc_cq_destroy(link);
+	smc_msg_free(link);
+}
+
+/**
+ * smc_link_release() - give the device back; no memory is registered any more
+ * @link: the link, destroyed
+ */
+void smc_link_release(struct smc_link *link)
+{
+	if (link->pd)
+		ib_dealloc_pd(link->pd);
+	link->pd = NULL;
+	if (link->path.dev)
+		smc_rdma_path_put(&link->path);
+	link->path.dev = NULL;
+}
+
+/* A registration; whoever waits for it may have given up when it completes. */
+struct reg_wait {
+	struct ib_cqe		cqe;
+	struct completion	done;
+	refcount_t		ref;
+	int			rc;
+};
+
+static void reg_put(struct reg_wait *w)
+{
+	if (refcount_dec_and_test(&w->ref))
+		kfree(w);
+}
+
+static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct reg_wait *w = container_of(wc->wr_cqe, struct reg_wait, cqe);
+
+	w->rc = wc->status == IB_WC_SUCCESS ? 0 : -EIO;
+	complete(&w->done);
+	reg_put(w);
+}
+
+static int post_reg(struct smc_link *link, struct reg_wait *w, struct ib_mr *mr, int access)
+{
+	struct ib_reg_wr wr = {
+		.wr.opcode	= IB_WR_REG_MR,
+		.wr.send_flags	= IB_SEND_SIGNALED,
+		.wr.wr_cqe	= &w->cqe,
+		.mr		= mr,
+		.key		= mr->rkey,
+		.access		= access,
+	};
+	int rc = -ENOLINK;
+
+	spin_lock_bh(&link->tx_lock);
+	if (link->tx_ready)
+		rc = ib_post_send(link->qp, &wr.wr, NULL);
+	spin_unlock_bh(&link->tx_lock);
+	return rc;
+}
+
+/**
+ * smc_link_reg_mr() - make a memory region valid
+ * @link: connected
+ * @mr: mapped with ib_map_mr_sg()
+ * @access: IB_ACCESS_*
+ *
+ * The peer decides when its turn comes, so the wait has a limit; then the link is down.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int smc_link_reg_mr(struct smc_link *link, struct ib_mr *mr, int access)
+{
+	struct reg_wait *w = kzalloc(sizeof(*w), GFP_KERNEL);
+	int rc;
+
+	if (!w)
+		return -ENOMEM;
+	w->cqe.done = reg_done;
+	init_completion(&w->done);
+	refcount_set(&w->ref, 2);
+	rc = post_reg(link, w, mr, access);
+	if (rc) {
+		kfree(w);
+		return device_errno(rc);
+	}
+	if (wait_for_completion_timeout(&w->done, REG_TIME)) {
+		rc = w->rc;
+	} else {
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+		rc = -ETIMEDOUT;
+	}
+	reg_put(w);
+	return rc;
+}

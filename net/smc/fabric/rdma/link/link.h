@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An SMC-R link: a reliably connected queue pair between two RNICs, the messages
+ * that travel over it, and the RDMA writes of its connections (RFC 7609, 2.2).
+ *
+ * Nobody waits for a place in the send queue.  A connection that has something
+ * to say is put into the link's list; whoever has the lock posts what fits, and
+ * completions post the rest.  What a sender adds meanwhile goes out with it.
+ *
+ * A link knows nothing of link groups and connections.  It has an owner, whose
+ * functions it calls (struct smc_link_ops).
+ */
+#ifndef SMC_RDMA_LINK_H
+#define SMC_RDMA_LINK_H
+
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include "../../../wire/llc.h"
+#include "../ib/dev.h"
+
+struct smc_link;
+
+/* The longest message that fits a slot of the send queue. */
+#define SMC_LINK_MSG_MAX	128
+/* Data writes of one post: the ring of the sender may wrap. */
+#define SMC_LINK_WRITES		2
+
+enum smc_link_state {
+	SMC_LINK_UNUSED,
+	SMC_LINK_NEW,		/* the queue pair exists */
+	SMC_LINK_READY,		/* connected, not confirmed */
+	SMC_LINK_ACTIVE,
+	SMC_LINK_DOWN,
+};
+
+/**
+ * struct smc_link_sender - somebody with data or CDC messages to post, part of a connection
+ * @pend:	in smc_link.tx_pending; with @force_update under tx_lock
+ * @force_update: why a message is worth while though nothing else has changed; smc_link_ops.fill
+ *		clears it
+ */
+struct smc_link_sender {
+	struct list_head	pend;
+	u8			force_update;
+};
+
+/**
+ * struct smc_tx_slot - one post: data writes and a message
+ * @cqe:	completion, if it was asked for
+ * @link:	the link
+ * @sender:	whose post it is, referenced; NULL for LLC
+ */
+struct smc_tx_slot {
+	struct ib_cqe		cqe;
+	struct smc_link		*link;
+	struct smc_link_sender	*sender;
+};
+
+/**
+ * struct smc_rx_slot - a posted receive buffer
+ * @cqe:	completion
+ * @link:	the link
+ * @wr:		its work request, the same each time it is posted
+ * @sge:	where to: its own memory, then what all of them share for long messages
+ */
+struct smc_rx_slot {
+	struct ib_cqe		cqe;
+	struct smc_link		*link;
+	struct ib_recv_wr	wr;
+	struct ib_sge		sge[2];
+};
+
+/* LLC messages that may wait for a place in the send queue, a power of two. */
+#define SMC_LINK_LLC_MSGS	16
+
+/**
+ * struct smc_link_msg - an LLC message that waits
+ * @len:	its length
+ * @b:		the message
+ */
+struct smc_link_msg {
+	u8	len;
+	u8	b[SMC_LINK_MSG_MAX];
+};
+
+/**
+ * struct smc_link - a link
+ * @owner:	for whoever has given smc_link_ops; set by smc_link_create(), then it stays
+ * @state:	enum smc_link_state
+ * @number:	as the server has named it, 1 for the first
+ * @uid:	our name for it, for humans
+ * @peer_uid:	the peer's
+ * @path:	our end
+ * @pd:		protection domain: nobody but this peer reaches our RMBs
+ * @cq:		completions of both directions
+ * @cq_handler:	what the RDMA core does when @cq has completions
+ * @cq_irq:	calls it where completions come from no interrupt
+ * @event_work:	takes the link down after an event of the queue pair
+ * @qp:		the queue pair
+ * @psn:	our initial packet sequence number
+ * @direct:	the peer is in one of our subnets
+ * @dmac:	where our frames go: to the peer or to the next hop
+ * @peer_qpn:	the peer's queue pair
+ * @peer_psn:	its initial packet sequence number
+ * @peer_mtu:	its MTU code
+ * @peer_mac:	its MAC address, as it says
+ * @peer_gid:	its GID
+ * @inline_max:	maximum inline payload, bytes
+ * @tx_lock:	protects what follows; any context
+ * @tx_ready:	posting is possible: connected and not down
+ * @connected:	the queue pair can send
+ * @stopped:	and must not be made to any more
+ * @tx_pending:	struct smc_link_sender of those with something to say
+ * @tx_slots:	ring of posts
+ * @n_tx:	their number, a power of two
+ * @tx_head:	count of posts made
+ * @tx_tail:	count of posts known to be complete
+ * @tx_unsignaled: posts since the last one that asked for a completion
+ * @tx_msgs:	the messages, SMC_LINK_MSG_MAX bytes for each slot
+ * @tx_dma:	their DMA address
+ * @tx_wait:	whoever ends the link waits here for @tx_tail
+ * @llc_msgs:	LLC messages for which there was no place among the posts, a ring
+ * @llc_head:	count of those put there
+ * @llc_tail:	count of those posted since
+ * @rx_slots:	receive buffers
+ * @n_rx:	their number
+ * @rx_used:	receive buffers to be posted again
+ * @rx_stride:	bytes of each of them
+ * @rx_msgs:	their memory
+ * @rx_dma:	its DMA address
+ * @rx_long:	where the rest of a long message goes, for all buffers; NULL if
+ *		@rx_stride has room for it
+ * @rx_long_dma: its DMA address
+ * @last_rx:	jiffies of the last message, for the keepalive
+ * @lost:	it is down because something could not be sent or received
+ * @tx_down:	@tx_tail when it went down
+ */
+struct smc_link {
+	void			*owner;
+	u8			state;
+	u8			number;
+	u32			uid;
+	u32			peer_uid;
+	struct smc_rdma_path	path;
+	struct ib_pd		*pd;
+	struct ib_cq		*cq;
+	ib_comp_handler		cq_handler;
+	struct irq_work		cq_irq;
+	struct work_struct	event_work;
+	struct ib_qp		*qp;
+	u32			psn;
+	bool			direct;
+	u8			dmac[ETH_ALEN];
+	u32			peer_qpn;
+	u32			peer_psn;
+	u8			peer_mtu;
+	u8			peer_mac[ETH_ALEN];
+	union ib_gid		peer_gid;
+	u32			inline_max;
+
+	spinlock_t		tx_lock ____cacheline_aligned_in_smp;
+	bool			tx_ready;
+	bool			connected;
+	bool			stopped;
+	struct list_head	tx_pending;
+	struct smc_tx_slot	*tx_slots;
+	u32			n_tx;
+	u32			tx_head;
+	u32			tx_tail;
+	u32			tx_unsignaled;
+	u8			*tx_msgs;
+	u64			tx_dma;
+	wait_queue_head_t	tx_wait;
+	struct smc_link_msg	*llc_msgs;
+	u32			llc_head;
+	u32			llc_tail;
+
+	struct smc_rx_slot	*rx_slots ____cacheline_aligned_in_smp;
+	u32			n_rx;
+	u32			rx_used;
+	u32			rx_stride;
+	u8			*rx_msgs;
+	u64			rx_dma;
+	u8			*rx_long;
+	u64			rx_long_dma;
+	unsigned long		last_rx;
+	bool			lost;
+	u32			tx_down;
+};
+
+/**
+ * struct smc_link_post - what a connection wants posted
+ * @n_writes:	data writes, 0 to SMC_LINK_WRITES
+ * @src:	memory to be written
+ * @dma:	the same for the device
+ * @len:	bytes
+ * @lkey:	of @dma
+ * @dst:	address at the peer
+ * @rkey:	of @dst
+ * @msg:	the CDC message
+ * @signaled:	a completion must come soon: the connection ends
+ */
+struct smc_link_post {
+	unsigned int		n_writes;
+	const u8		*src[SMC_LINK_WRITES];
+	u64			dma[SMC_LINK_WRITES];
+	u32			len[SMC_LINK_WRITES];
+	u32			lkey;
+	u64			dst[SMC_LINK_WRITES];
+	u32			rkey;
+	u8			msg[SMC_WR_MSG_LEN];
+	bool			signaled;
+};
+
+/**
+ * struct smc_link_ops - what a link asks its owner, and tells it
+ * @get:	take a reference to a sender: it is in the list, or has a post under way
+ * @put:	put it; without a lock
+ * @fill:	what has this sender to post?  False if nothing.  Under tx_lock.
+ * @missed:	the link was not tx_ready when this sender was to be queued
+ * @rx_cdc:	a CDC message has arrived
+ * @rx_llc:	an LLC message has arrived
+ * @sent:	posts of a link that is not active yet are complete
+ * @down:	the link does not work any more, which @caller has noticed; called once
+ *
+ * @get, @put, @fill and @rx_cdc are called for every message.  They are static calls, which cost
+ * what a call by name costs where the architecture can patch them.
+ *
+ * Context: any but hard interrupts; @rx_cdc, @rx_llc and @sent in the completion handler of the
+ * link, which runs one at a time.
+ */
+struct smc_link_ops {
+	void (*get)(struct smc_link_sender *sender);
+	void (*put)(struct smc_link_sender *sender);
+	bool (*fill)(struct smc_link_sender *sender, struct smc_link_post *post);
+	void (*missed)(struct smc_link *link, struct smc_link_sender *sender, u8 force_update);
+	void (*rx_cdc)(struct smc_link *link, const u8 *buf, size_t len);
+	void (*rx_llc)(struct smc_link *link, const u8 *buf, size_t len);
+	void (*sent)(struct smc_link *link);
+	void (*down)(struct smc_link *link, void *caller);
+};
+
+/**
+ * struct smc_link_attr - what the owner wants of a new link
+ * @number:	as the server has named it, 1 for the first
+ * @max_send_wr: posts that may be under way, if the device can have so many
+ * @max_recv_wr: receive buffers, the same
+ * @long_msgs:	the peer may send the long LLC messages of version 2
+ */
+struct smc_link_attr {
+	u8	number;
+	u32	max_send_wr;
+	u32	max_recv_wr;
+	bool	long_msgs;
+};
+
+/* A link that is down still exists, until its owner is gone. */
+static inline bool smc_link_exists(const struct smc_link *link)
+{
+	return READ_ONCE(link->state) != SMC_LINK_UNUSED;
+}
+
+/* Can it send? */
+static inline bool smc_link_works(const struct smc_link *link)
+{
+	u8 state = READ_ONCE(link->state);
+
+	return state == SMC_LINK_READY || state == SMC_LINK_ACTIVE;
+}
+
+void smc_link_set_ops(const struct smc_link_ops *ops);
+void smc_link_init(struct smc_link *link);
+int smc_link_create(struct smc_link *link, void *owner, const struct smc_link_attr *attr);
+int smc_link_next_hop(struct smc_link *link);
+int smc_link_connect(struct smc_link *link);
+void smc_link_activate(struct smc_link *link);
+void smc_link_stop(struct smc_link *link);
+void smc_link_drain(struct smc_link *link);
+void smc_link_destroy(struct smc_link *link);
+void smc_link_release(struct smc_link *link);
+void smc_link_down(struct smc_link *link, u32 reason);
+int smc_link_send(struct smc_link *link, const u8 *buf, u32 len);
+u32 smc_link_sent(struct smc_link *link);
+int smc_link_reg_mr(struct smc_link *link, struct ib_mr *mr, int access);
+
+void smc_link_queue(struct smc_link *link, struct smc_link_sender *sender);
+void smc_link_queue_forced(struct smc_link *link, struct smc_link_sender *sender,
+			   u8 force_update);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Queues of a link: its send queue, its receive buffers, its completion queue. */
+#ifndef SMC_RDMA_MSG_H
+#define SMC_RDMA_MSG_H
+
+struct smc_link;
+struct smc_link_ops;
+
+extern const struct smc_link_ops *smc_link_owner_ops;
+
+void smc_msg_set_ops(const struct smc_link_ops *ops);
+int smc_msg_alloc(struct smc_link *link, bool rx_long);
+void smc_msg_free(struct smc_link *link);
+int smc_msg_post_all(struct smc_link *link);
+void smc_msg_retire_all(struct smc_link *link);
+
+/* cq.c */
+int smc_cq_create(struct smc_link *link, int n);
+void smc_cq_destroy(struct smc_link *link);
+
+#endif

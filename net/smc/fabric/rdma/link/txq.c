@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Messages of a link: its send queue and its receive buffers. */
+#include <linux/slab.h>
+#include <linux/static_call.h>
+#include "../../../wire/cdc.h"
+#include "link.h"
+#include "queues.h"
+
+/* The rest of the longest message. */
+#define RX_LONG_ROOM	SMC_LLC_V2_MAX_LEN
+/* Posts that only LLC may use: the data must not shut it out. */
+#define TX_RESERVED	2
+/* Receive buffers are posted again so many at a time. */
+#define RX_BATCH	16
+/* Senders that are let go of at a time. */
+#define GONE_BATCH	16
+
+static void tx_done(struct ib_cq *cq, struct ib_wc *wc);
+static void rx_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* Functions of the owner that are called for every message. */
+#define OWNER_CALL(op) \
+	DEFINE_STATIC_CALL_NULL(smc_link_##op, *(((struct smc_link_ops *)NULL)->op))
+OWNER_CALL(get);
+OWNER_CALL(put);
+OWNER_CALL(fill);
+OWNER_CALL(rx_cdc);
+
+void __init smc_msg_set_ops(const struct smc_link_ops *ops)
+{
+	static_call_update(smc_link_get, ops->get);
+	static_call_update(smc_link_put, ops->put);
+	static_call_update(smc_link_fill, ops->fill);
+	static_call_update(smc_link_rx_cdc, ops->rx_cdc);
+}
+
+static struct ib_device *ibdev_of(const struct smc_link *link)
+{
+	return link->path.dev->ibdev;
+}
+
+static void *map_new(struct smc_link *link, size_t size,
+		     enum dma_data_direction dir, u64 *dma)
+{
+	void *p = kzalloc(size, GFP_KERNEL_ACCOUNT);
+
+	if (!p)
+		return NULL;
+	*dma = ib_dma_map_single(ibdev_of(link), p, size, dir);
+	if (ib_dma_mapping_error(ibdev_of(link), *dma)) {
+		kfree(p);
+		return NULL;
+	}
+	return p;
+}
+
+static void unmap_free(struct smc_link *link, void *p, size_t size,
+		       enum dma_data_direction dir, u64 dma)
+{
+	if (p)
+		ib_dma_unmap_single(ibdev_of(link), dma, size, dir);
+	kfree(p);
+}
+
+/**
+ * smc_msg_alloc() - memory for messages
+ * @link: with n_tx, n_rx and rx_stride set
+ * @rx_long: with room for the rest of long messages
+ *
+ * Return: 0 or -ENOMEM; smc_msg_free() in any case.
+ */
+int smc_msg_alloc(struct smc_link *link, bool rx_long)
+{
+	u32 i;
+
+	link->tx_slots = kcalloc(link->n_tx, sizeof(*link->tx_slots), GFP_KERNEL_ACCOUNT);
+	link->rx_slots = kcalloc(link->n_rx, sizeof(*link->rx_slots), GFP_KERNEL_ACCOUNT);
+	link->llc_msgs = kcalloc(SMC_LINK_LLC_MSGS, sizeof(*link->llc_msgs), GFP_KERNEL_ACCOUNT);
+	link->tx_msgs = map_new(link, link->n_tx * SMC_LINK_MSG_MAX, DMA_TO_DEVICE,
+				&link->tx_dma);
+	link->rx_msgs = map_new(link, link->n_rx * link->rx_stride,
+				DMA_FROM_DEVICE, &link->rx_dma);
+	if (rx_long)
+		link->rx_long = map_new(link, RX_LONG_ROOM, DMA_FROM_DEVICE,
+					&link->rx_long_dma);
+	if (!link->tx_slots || !link->rx_slots || !link->tx_msgs ||
+	    !link->rx_msgs || !link->llc_msgs || (rx_long && !link->rx_long))
+		return -ENOMEM;
+	for (i = 0; i < link->n_tx; i++) {
+		link->tx_slots[i].cqe.done = tx_done;
+		link->tx_slots[i].link = link;
+	}
+	for (i = 0; i < link->n_rx; i++) {
+		link->rx_slots[i].cqe.done = rx_done;
+		link->rx_slots[i].link = link;
+	}
+	return 0;
+}
+
+void smc_msg_free(struct smc_link *link)
+{
+	unmap_free(link, link->tx_msgs, link->n_tx * SMC_LINK_MSG_MAX,
+		   DMA_TO_DEVICE, link->tx_dma);
+	unmap_free(link, link->rx_msgs, link->n_rx * link->rx_stride,
+		   DMA_FROM_DEVICE, link->rx_dma);
+	unmap_free(link, link->rx_long, RX_LONG_ROOM, DMA_FROM_DEVICE,
+		   link->rx_long_dma);
+	kfree(link->tx_slots);
+	kfree(link->rx_slots);
+	kfree(link->llc_msgs);
+	link->llc_msgs = NULL;
+	link->tx_msgs = NULL;
+	link->rx_msgs = NULL;
+	link->rx_long = NULL;
+	link->tx_slots = NULL;
+	link->rx_slots = NULL;
+}
+
+/* ---- sending ---- */
+
+static bool __has_room(const struct smc_link *link, u32 reserved)
+{
+	return link->n_tx - (link->tx_head - link->tx_tail) > reserved;
+}
+
+/* Of a quarter of all posts in a row one at least asks for a completion. */
+static bool __must_signal(const struct smc_link *link)
+{
+	return link->tx_unsignaled >= link->n_tx / 4 - 1;
+}
+
+/* Post a message in the next slot, behind @n data writes. */
+static int __post_msg(struct smc_link *link, struct ib_rdma_wr *writes, unsigned int n,
+		      u32 len, struct smc_link_sender *sender, bool signaled)
+{
+	u32 idx = link->tx_head & (link->n_tx - 1);
+	struct smc_tx_slot *slot = &link->tx_slots[idx];
+	u8 *buf = link->tx_msgs + idx * SMC_LINK_MSG_MAX;
+	u64 dma = link->tx_dma + idx * SMC_LINK_MSG_MAX;
+	struct ib_sge sge = { .addr = dma, .length = len, .lkey =
+			      link->pd->local_dma_lkey };
+	struct ib_send_wr send = {
+		.opcode	    = IB_WR_SEND,
+		/* The peer may want no event but for what asks for one. */
+		.send_flags = IB_SEND_SOLICITED,
+		.wr_cqe	    = &slot->cqe,
+		.sg_list    = &sge,
+		.num_sge    = 1,
+	};
+	unsigned int i;
+	int err;
+
+	lockdep_assert_held(&link->tx_lock);
+	if (len <= link->inline_max) {
+		send.send_flags |= IB_SEND_INLINE;
+		sge.addr = (uintptr_t)buf;
+	} else {
+		ib_dma_sync_single_for_device(ibdev_of(link), dma, len,
+					      DMA_TO_DEVICE);
+	}
+	signaled |= __must_signal(link);
+	if (signaled)
+		send.send_flags |= IB_SEND_SIGNALED;
+	for (i = 0; i < n; i++)
+		writes[i].wr.next = i + 1 < n ? &writes[i + 1].wr : &send;
+	err = ib_post_send(link->qp, n ? &writes[0].wr : &send, NULL);
+	if (err)
+		return err;
+	slot->sender = sender;
+	link->tx_head++;
+	link->tx_unsignaled = signaled ? 0 : link->tx_unsignaled + 1;
+	return 0;
+}
+
+static int __post_sender(struct smc_link *link, struct smc_link_sender *sender,
+			 const struct smc_link_post *post)
+{
+	struct ib_rdma_wr writes[SMC_LINK_WRITES];
+	struct ib_sge sges[SMC_LINK_WRITES];
+	u32 idx = link->tx_head & (link->n_tx - 1);
+	unsigned int i;
+
+	for (i = 0; i < post->n_writes; i++) {
+		bool in_line = post->len[i] <= link->inline_max;
+
+		sges[i] = (struct ib_sge) {
+			.addr	= in_line ? (uintptr_t)post->src[i] : post->dma[i],
+			.length	= post->len[i],
+			.lkey	= post->lkey,
+		};
+		writes[i] = (struct ib_rdma_wr) {
+			.wr.opcode	= IB_WR_RDMA_WRITE,
+			.wr.send_flags	= in_line ? IB_SEND_INLINE : 0,
+			.wr.sg_list	= &sges[i],
+			.wr.num_sge	= 1,
+			.remote_addr	= post->dst[i],
+			.rkey		= post->rkey,
+		};
+	}
+	memcpy(link->tx_msgs + idx * SMC_LINK_MSG_MAX, post->msg, SMC_WR_MSG_LEN);
+	return __post_msg(link, writes, post->n_writes, SMC_WR_MSG_LEN, sender, post->signaled);
+}
+
+/* References to be put once the lock is not held. */
+struct gone {
+	unsigned int		n;
+	struct smc_link_sender	*sender[GONE_BATCH];
+};
+
+static void put_gone(struct gone *gone)
+{
+	unsigned int i;
+
+	for (i = 0; i < gone->n; i++)
+		static_call(smc_link_put)(gone->sender[i]);
+}
+
+/*
+ * Post for those that have something to say, as many as fit.  A reference comes
+ * with each of them, and goes into its slot or to @gone.  Returns false if the
+ * device refused.
+ */
+static bool __post_pending(struct smc_link *link, struct gone *gone)
+{
+	struct smc_link_sender *sender;
+	struct smc_link_post post;
+
+	lockdep_assert_held(&link->tx_lock);
+	while (link->tx_ready && !list_empty(&link->tx_pending) &&
+	       __has_room(link, TX_RESERVED) && gone->n < GONE_BATCH) {
+		sender = list_first_entry(&link->tx_pending, struct smc_link_sender, pend);
+		if (!static_call(smc_link_fill)(sender, &post)) {
+			list_del_init(&sender->pend);
+			gone->sender[gone->n++] = sender;
+			continue;
+		}
+		if (unlikely(__post_sender(link, sender, &post)))
+			return false;
+		list_del_init(&sender->pend);
+	}
+	return true;
+}
+
+static __always_inline void queue_sender(struct smc_link *link, struct smc_link_sender *sender,
+					 u8 force_update)
+{
+	struct gone gone;
+	bool ok = true;
+
+	do {
+		gone.n = 0;
+		spin_lock_bh(&link->tx_lock);
+		if (unlikely(!link->tx_ready)) {
+			spin_unlock_bh(&link->tx_lock);
+			if (sender)
+				smc_link_owner_ops->missed(link, sender, force_update);
+			return;
+		}
+		if (force_update && sender)
+			sender->force_update |= force_update;
+		if (sender && list_empty(&sender->pend)) {
+			static_call(smc_link_get)(sender);
+			list_add_tail(&sender->pend, &link->tx_pending);
+		}
+		sender = NULL;
+		ok = __post_pending(link, &gone);
+		spin_unlock_bh(&link->tx_lock);
+		put_gone(&gone);
+	} while (unlikely(gone.n == GONE_BATCH));
+	if (unlikely(!ok))
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+}
+
+static int __post_llc(struct smc_link *link, const u8 *buf, u32 len)
+{
+	u32 idx = link->tx_head & (link->n_tx - 1);
+
+	memcpy(link->tx_msgs + idx * SMC_LINK_MSG_MAX, buf, len);
+	return __post_msg(link, NULL, 0, len, NULL, true);
+}
+
+/* It is posted when others are complete, before any data. */
+static int __keep_llc(struct smc_link *link, const u8 *buf, u32 len)
+{
+	struct smc_link_msg *msg;
+
+	if (link->llc_head - link->llc_tail == SMC_LINK_LLC_MSGS)
+		return -ENOBUFS;
+	msg = &link->llc_msgs[link->llc_head++ & (SMC_LINK_LLC_MSGS - 1)];
+	memcpy(msg->b, buf, len);
+	msg->len = len;
+	return 0;
+}
+
+static int __post_kept(struct smc_link *link)
+{
+	struct smc_link_msg *msg;
+	int rc = 0;
+
+	lockdep_assert_held(&link->tx_lock);
+	while (!rc && link->tx_ready && link->llc_head != link->llc_tail && __has_room(link, 0)) {
+		msg = &link->llc_msgs[link->llc_tail++ & (SMC_LINK_LLC_MSGS - 1)];
+		rc = __post_llc(link, msg->b, msg->len);
+	}
+	return rc;
+}
+
+/**
+ * smc_link_sent() - how many posts there are with the LLC message that was sent last
+ * @link: the link
+ *
+ * Return: smc_link.tx_tail once that one is complete.
+ */
+u32 smc_link_sent(struct smc_link *link)
+{
+	u32 sent;
+
+	spin_lock_bh(&link->tx_lock);
+	sent = link->tx_head + link->llc_head - link->llc_tail;
+	spin_unlock_bh(&link->tx_lock);
+	return sent;
+}
+
+/**
+ * smc_link_queue() - a sender has something to post
+ * @link: its link
+ * @sender: the sender; the caller has a reference
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_link_queue(struct smc_link *link, struct smc_link_sender *sender)
+{
+	queue_sender(link, sender, 0);
+}
+
+/**
+ * smc_link_queue_forced() - the same, also if neither data nor flags have changed
+ * @link: its link
+ * @sender: the sender; the caller has a reference
+ * @force_update: bits for smc_link_sender.force_update
+ */
+void smc_link_queue_forced(struct smc_link *link, struct smc_link_sender *sender,
+			   u8 force_update)
+{
+	queue_sender(link, sender, force_update);
+}
+
+/**
+ * smc_link_send() - send an LLC message
+ * @link: the link
+ * @buf: the message
+ * @len: its length, at most SMC_LINK_MSG_MAX
+ *
+ * When the send queue is full it waits for a place; a peer that lets too many of them wait
+ * takes nothing any more.
+ *
+ * Context: any but hard interrupts.
+ * Return: 0, or a negative errno: the link is as good as down.
+ */
+int smc_link_send(struct smc_link *link, const u8 *buf, u32 len)
+{
+	int rc = -ENOLINK;
+
+	spin_lock_bh(&link->tx_lock);
+	if (link->tx_ready && link->llc_head == link->llc_tail && __has_room(link, 0))
+		rc = __post_llc(link, buf, len);
+	else if (link->tx_ready)
+		rc = __keep_llc(link, buf, len);
+	spin_unlock_bh(&link->tx_lock);
+	return rc;
+}
+
+/* All posts before @end are complete; then there is room for more. */
+static void retire_posts(struct smc_link *link, u32 end)
+{
+	struct smc_tx_slot *slot;
+	struct gone gone;
+	int rc = 0;
+	bool more;
+
+	do {
+		gone.n = 0;
+		spin_lock_bh(&link->tx_lock);
+		while (link->tx_tail != end && gone.n < GONE_BATCH) {
+			slot = &link->tx_slots[link->tx_tail++ & (link->n_tx - 1)];
+			if (slot->sender)
+				gone.sender[gone.n++] = slot->sender;
+			slot->sender = NULL;
+		}
+		more = link->tx_tail != end;
+		if (unlikely(link->llc_head != link->llc_tail))
+			rc = __post_kept(link);
+		spin_unlock_bh(&link->tx_lock);
+		put_gone(&gone);
+	} while (more);
+	if (unlikely(rc))
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+	if (!list_empty(&link->tx_pending))
+		smc_link_queue(link, NULL);
+	else if (unlikely(wq_has_sleeper(&link->tx_wait)))
+		wake_up(&link->tx_wait);
+}
+
+static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_tx_slot *slot = container_of(wc->wr_cqe, struct smc_tx_slot, cqe);
+	struct smc_link *link = slot->link;
+	u32 idx = slot - link->tx_slots;
+	u32 ahead;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		/*
+		 * The rest is retired when the queue has been drained.  A flush may be all
+		 * that is heard of a queue pair that has failed.
+		 */
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+		return;
+	}
+	/* How far ahead of the tail is it?  Nobody else moves the tail. */
+	ahead = (idx - link->tx_tail) & (link->n_tx - 1);
+	retire_posts(link, link->tx_tail + ahead + 1);
+	/* Until then there are LLC messages only. */
+	if (unlikely(READ_ONCE(link->state) == SMC_LINK_READY))
+		smc_link_owner_ops->sent(link);
+}
+
+/**
+ * smc_msg_retire_all() - the queue pair is drained: nothing is under way
+ * @link: the link, which posts no more
+ */
+void smc_msg_retire_all(struct smc_link *link)
+{
+	struct smc_link_sender *sender;
+	struct gone gone;
+
+	retire_posts(link, link->tx_head);
+	do {
+		gone.n = 0;
+		spin_lock_bh(&link->tx_lock);
+		while (!list_empty(&link->tx_pending) && gone.n < GONE_BATCH) {
+			sender = list_first_entry(&link->tx_pending, struct smc_link_sender,
+						  pend);
+			list_del_init(&sender->pend);
+			gone.sender[gone.n++] = sender;
+		}
+		spin_unlock_bh(&link->tx_lock);
+		put_gone(&gone);
+	} while (gone.n);
+}
+
+/* ---- receiving ---- */
+
+static void describe_rx(struct smc_link *link, u32 idx)
+{
+	struct smc_rx_slot *slot = &link->rx_slots[idx];
+	u32 lkey = link->pd->local_dma_lkey;
+
+	slot->sge[0] = (struct ib_sge) {
+		.addr	= link->rx_dma + idx * link->rx_stride,
+		.length	= link->rx_stride,
+		.lkey	= lkey,
+	};
+	slot->sge[1] = (struct ib_sge) {
+		.addr	= link->rx_long_dma,
+		.length	= RX_LONG_ROOM,
+		.lkey	= lkey,
+	};
+	slot->wr = (struct ib_recv_wr) {
+		.wr_cqe	 = &slot->cqe,
+		.sg_list = slot->sge,
+		.num_sge = link->rx_long ? 2 : 1,
+	};
+}
+
+/* Post @n receive buffers that come next, in one list. */
+static int post_rx(struct smc_link *link, u32 first, u32 n)
+{
+	struct ib_recv_wr *wr, *next = NULL;
+	u32 i;
+
+	for (i = n; i--; next = wr) {
+		wr = &link->rx_slots[(first + i) % link->n_rx].wr;
+		wr->next = next;
+	}
+	return ib_post_recv(link->qp, next, NULL);
+}
+
+/**
+ * smc_msg_post_all() - post all receive buffers
+ * @link: with a new queue pair
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_msg_post_all(struct smc_link *link)
+{
+	u32 i;
+
+	for (i = 0; i < link->n_rx; i++)
+		describe_rx(link, i);
+	return post_rx(link, 0, link->n_rx);
+}
+
+/* The message continues in the memory that all buffers share: LLC by definition. */
+static void rx_long_msg(struct smc_link *link, const u8 *head, u32 len)
+{
+	u8 *buf;
+
+	if (len > SMC_LLC_V2_MAX_LEN) {
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+		return;
+	}
+	/* Once, before anybody looks: the peer may write there again. */
+	buf = kmalloc(len, GFP_ATOMIC);
+	if (!buf)
+		return;		/* its sender will miss the answer */
+	ib_dma_sync_single_for_cpu(ibdev_of(link), link->rx_long_dma,
+				   RX_LONG_ROOM, DMA_FROM_DEVICE);
+	memcpy(buf, head, link->rx_stride);
+	memcpy(buf + link->rx_stride, link->rx_long, len - link->rx_stride);
+	smc_link_owner_ops->rx_llc(link, buf, len);
+	kfree(buf);
+}
+
+/* Completions of receive buffers come in the order in which they were posted. */
+static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_rx_slot *slot = container_of(wc->wr_cqe, struct smc_rx_slot, cqe);
+	struct smc_link *link = slot->link;
+	u32 idx = slot - link->rx_slots, len = wc->byte_len;
+	u8 *buf = link->rx_msgs + idx * link->rx_stride;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+		return;
+	}
+	WRITE_ONCE(link->last_rx, jiffies);
+	ib_dma_sync_single_for_cpu(ibdev_of(link), link->rx_dma +
+				   idx * link->rx_stride, link->rx_stride,
+				   DMA_FROM_DEVICE);
+	if (likely(len == SMC_WR_MSG_LEN && smc_is_cdc(buf[0])))
+		static_call(smc_link_rx_cdc)(link, buf, len);
+	else if (len > link->rx_stride)
+		rx_long_msg(link, buf, len);
+	else
+		smc_link_owner_ops->rx_llc(link, buf, len);
+	if (++link->rx_used < min_t(u32, RX_BATCH, link->n_rx / 4))
+		return;
+	if (post_rx(link, idx + link->n_rx + 1 - link->rx_used, link->rx_used))
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+	link->rx_used = 0;
+}

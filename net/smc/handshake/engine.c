@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The machine: it runs the steps of a role as far as they go. */
+#include <linux/sched/mm.h>
+#include "internal.h"
+
+/*
+ * The peer's clock began to run before ours, so what waits for others, as for their first
+ * contact, ends while a Decline still finds it waiting.  Whatever else is not over in time
+ * resets the connection (RFC 7609, C.5).
+ */
+static void end_in_time(struct smc_handshake *hs)
+{
+	if (hs->step == SMC_HS_PREPARE && test_bit(SMC_HS_LATE, &hs->flags))
+		smc_hs_end_decline(hs, SMC_REASON_TIMEOUT);
+	else if (test_bit(SMC_HS_TIMEOUT, &hs->flags))
+		smc_hs_end_reset(hs, SMC_REASON_TIMEOUT, ETIMEDOUT);
+}
+
+static bool is_over(const struct smc_handshake *hs)
+{
+	return test_bit(SMC_HS_DEAD, &hs->flags) || test_bit(SMC_HS_RESET, &hs->flags);
+}
+
+/**
+ * __smc_hs_run() - run the machine as far as it goes
+ * @hs: the handshake; its lock is held, and what smc_hs_trylock_run() takes if the socket is not
+ *	the caller's
+ */
+void __smc_hs_run(struct smc_handshake *hs)
+{
+	struct mem_cgroup *old = set_active_memcg(hs->memcg);
+
+	lockdep_assert_held(&hs->lock);
+	clear_bit(SMC_HS_EVENT, &hs->flags);
+	/* Events from here on are seen by the steps or set the bit again. */
+	smp_mb__after_atomic();
+	if (!hs->sk_locked && test_and_clear_bit(SMC_HS_RESET, &hs->flags))
+		smc_hs_end_reset(hs, hs->reset_reason, hs->reset_err);
+	while (!is_over(hs)) {
+		if (hs->child_locked && smc_hs_may_wait(hs)) {
+			/* The next run holds the socket's lock throughout. */
+			set_bit(SMC_HS_EVENT, &hs->flags);
+			break;
+		}
+		if (hs->role->steps[hs->step](hs))
+			continue;
+		if (!is_over(hs))
+			end_in_time(hs);
+		break;
+	}
+	set_active_memcg(old);
+}
+
+/**
+ * smc_hs_expect() - has the next message of the peer arrived?
+ * @hs: the handshake
+ * @type: SMC_CLC_PROPOSAL, SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
+ *
+ * Return: true with the message decoded in hs->area; false if it has not come yet,
+ * or if something else has come and the handshake is over.
+ */
+bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type)
+{
+	struct smc_clc_area *area = &hs->area;
+	int rc = smc_clc_recv(hs);
+
+	if (rc == -EAGAIN)
+		return false;
+	if (!rc && hs->hdr.type == SMC_CLC_DECLINE) {
+		smc_hs_end_declined(hs);
+		return false;
+	}
+	if (!rc && hs->hdr.type != type)
+		rc = -EPROTO;
+	/* The Decline shall not mention what an earlier message offered. */
+	if (rc == -EOPNOTSUPP)
+		memset(&area->proposal, 0, sizeof(area->proposal));
+	if (!rc && type == SMC_CLC_PROPOSAL)
+		rc = smc_clc_decode_proposal(area->buf, hs->hdr.len,
+					     &area->proposal);
+	else if (!rc)
+		rc = smc_clc_decode_accept(area->buf, hs->hdr.len, &area->accept);
+	if (rc)
+		smc_hs_end_bad(hs, rc);
+	return !rc;
+}
+
+/**
+ * smc_hs_prepared() - has the fabric done what must precede our description of the
+ * connection?
+ * @hs: the handshake, in step PREPARE
+ * @a: the Accept on the client, or NULL
+ *
+ * Return: true if so; false if it will take time, or if the handshake is over.
+ */
+bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a)
+{
+	int rc = hs->conn->fabric->ops->prepare(hs->conn, &hs->neg, a);
+
+	if (rc && rc != -EAGAIN)
+		smc_hs_end_decline(hs, rc);
+	return !rc;
+}
+
+/*
+ * While the fabric confirms that it works, the peer may find that it does not, and decline, if
+ * it is not too late; nothing else can come from it before it knows that we are up.  It may
+ * know that before we do: then it may have closed already, and the end of TCP says nothing
+ * about the data.
+ */
+static void watch_for_decline(struct smc_handshake *hs, bool late)
+{
+	int rc = smc_clc_recv(hs), now;
+	bool now_late;
+
+	if (rc == -EAGAIN)
+		return;
+	now = hs->conn->fabric->ops->finish(hs->conn, &now_late);
+	if (!now)
+		smc_hs_end_up(hs);
+	else if (!rc && hs->hdr.type == SMC_CLC_DECLINE && !late)
+		smc_hs_end_declined(hs);
+	else if (rc != -ECONNABORTED)
+		smc_hs_end_bad(hs, -EPROTO);
+	else if (now != -EINPROGRESS || !smc_hs_tcp_ended_well(hs))
+		smc_hs_end_bad(hs, rc);
+}
+
+/**
+ * smc_hs_finish() - step FINISH of both roles: the Confirm is out or in, is the fabric ready?
+ * @hs: the handshake
+ *
+ * Return: false: the machine stops here.
+ */
+bool smc_hs_finish(struct smc_handshake *hs)
+{
+	bool late = true;
+	int rc = hs->conn->fabric->ops->finish(hs->conn, &late);
+
+	if (!rc)
+		smc_hs_end_up(hs);
+	else if (rc == -EAGAIN || rc == -EINPROGRESS)
+		watch_for_decline(hs, late);
+	else if (late)
+		smc_hs_end_reset(hs, rc, ECONNRESET);
+	else
+		smc_hs_end_decline(hs, rc);
+	return false;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which memory cgroup is charged: that of the socket the memory is for.
+ *
+ * A handshake may run in any task, such as the peer's or a worker.  What is allocated for a
+ * connection is charged to the cgroup of its socket all the same, that of a child to the cgroup
+ * of its listener.  The root cgroup pays where a socket has none.
+ */
+#ifndef SMC_MEM_CHARGE_H
+#define SMC_MEM_CHARGE_H
+
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+#include <net/sock.h>
+
+/* Fail rather than invoke the OOM killer of a cgroup. */
+#define SMC_GFP_CHARGED		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL)
+
+/**
+ * smc_charge_get() - the cgroup that pays for a socket
+ * @sk: the socket, or the listener of a child
+ *
+ * Context: any.
+ * Return: the cgroup for set_active_memcg(), referenced, or NULL without cgroups.
+ */
+static inline struct mem_cgroup *smc_charge_get(const struct sock *sk)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *memcg;
+
+	if (mem_cgroup_disabled())
+		return NULL;
+	rcu_read_lock();
+	/* The socket holds its cgroup; init_task is always in the root cgroup. */
+	memcg = sk->sk_memcg ?: mem_cgroup_from_task(&init_task);
+	if (memcg)
+		css_get(&memcg->css);
+	rcu_read_unlock();
+	return memcg;
+#else
+	return NULL;
+#endif
+}
+
+#ifdef CONFIG_MEMCG
+/* Page cache that reclaim may take from a cgroup, without that of its children. */
+static inline u64 smc_charge_cache(struct mem_cgroup *memcg)
+{
+	unsigned long pages = 0;
+	struct lruvec *lruvec;
+	int node, zone;
+
+	for_each_online_node(node) {
+		lruvec = mem_cgroup_lruvec(memcg, NODE_DATA(node));
+		for (zone = 0; zone < MAX_NR_ZONES; zone++)
+			pages += mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
+				 mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone);
+	}
+	/* Some of it is dirty, or mapped by programs that are running. */
+	return (u64)pages << PAGE_SHIFT >> 1;
+}
+#endif
+
+/**
+ * smc_charge_fits() - does an allocation fit into the cgroup that is charged now?
+ * @bytes: its size
+ *
+ * This only looks.  An attempt that fails would reach the limit for a moment, in which another
+ * thread's page fault, or an allocation of TCP, would invoke the OOM killer.
+ *
+ * Context: process.
+ * Return: whether it fits, once page cache is reclaimed.
+ */
+static inline bool smc_charge_fits(u64 bytes)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *memcg = current->active_memcg;
+	unsigned long used, max;
+	u64 cache = 0;
+
+	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
+		used = page_counter_read(&memcg->memory);
+		max = READ_ONCE(memcg->memory.max);
+		/* The children's page cache can be reclaimed for the parent's limit, too. */
+		cache += smc_charge_cache(memcg);
+		if (((u64)(max > used ? max - used : 0) << PAGE_SHIFT) + cache < bytes)
+			return false;
+	}
+#endif
+	return true;
+}
+
+static inline void smc_charge_put(struct mem_cgroup *memcg)
+{
+	mem_cgroup_put(memcg);
+}
+
+#endif

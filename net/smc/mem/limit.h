@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How much memory the buffers of a namespace, and of the host, may take. */
+#ifndef SMC_MEM_LIMIT_H
+#define SMC_MEM_LIMIT_H
+
+#include <linux/atomic.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+/**
+ * struct smc_mem_limit - how much memory the buffers of a namespace may take
+ * @ref:	one for the namespace, one for each of its pools
+ * @bytes:	memory of all buffers
+ * @max:	no more than this: net.smc.mem_max
+ * @guest:	any user can make a namespace like this one
+ */
+struct smc_mem_limit {
+	refcount_t		ref;
+	atomic64_t		bytes;
+	u64			max;
+	bool			guest;
+};
+
+extern unsigned long smc_host_mem_max;
+
+struct smc_mem_limit *smc_mem_limit_new(u64 max, bool guest);
+void smc_mem_limit_put(struct smc_mem_limit *limit);
+void smc_mem_limit_set(struct smc_mem_limit *limit, u64 bytes);
+u64 smc_mem_limit_used(const struct smc_mem_limit *limit);
+u64 smc_host_mem_used(void);
+
+bool smc_mem_reserve(struct smc_mem_limit *limit, u64 bytes);
+void smc_mem_unreserve(struct smc_mem_limit *limit, u64 bytes);
+int smc_mem_largest_code(const struct smc_mem_limit *limit);
+
+/* net.c */
+extern struct pernet_operations smc_mem_net_ops;
+void smc_mem_init(void);
+
+#endif

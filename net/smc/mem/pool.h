@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Receive buffers: an RMB or DMB is one piece of memory split into elements of
+ * one size, each of which serves one connection (RFC 7609, 2.1 and 4.2).
+ */
+#ifndef SMC_MEM_POOL_H
+#define SMC_MEM_POOL_H
+
+#include <linux/types.h>
+
+struct smc_buf;
+struct smc_mem_limit;
+struct smc_pools;
+
+/* What buffers are made of; the numbers of net.smc.smcr_buf_type. */
+enum smc_mem {
+	SMC_MEM_CONTIGUOUS,	/* one piece of physical memory */
+	SMC_MEM_VIRTUAL,	/* single pages */
+	SMC_MEM_MIXED,		/* one piece if available, else single pages */
+};
+
+/**
+ * struct smc_buf_ops - what the owner of pools decides about their buffers
+ * @max_bufs:	no more buffers than this; 0: as many as the limits permit
+ * @max_code:	largest size of an element, in compressed notation, at most
+ *		SMC_SIZE_CODE_LIMIT
+ * @rmbes:	how many elements of @size bytes a new buffer has.  @failed is 0, or the
+ *		number for which there was no memory; then 0 gives up.
+ * @alloc:	memory for a buffer.  It must be zeroed if a peer may announce data that it
+ *		has not written.
+ * @free:	undo @alloc; the owner may have gone
+ * @reg:	register a new buffer with a device: returns the value for smc_buf_priv(), or
+ *		NULL if the buffer cannot be used.  Registered buffers are kept as long as
+ *		their owner.  NULL: there is no device, and idle buffers are freed after some
+ *		seconds.
+ * @unreg:	undo that; the memory lives on
+ *
+ * Context: process, may sleep.
+ */
+struct smc_buf_ops {
+	unsigned int max_bufs;
+	u8 max_code;
+	unsigned int (*rmbes)(void *owner, u32 size, unsigned int failed);
+	void *(*alloc)(void *owner, size_t bytes, gfp_t gfp);
+	void (*free)(void *mem, size_t bytes);
+	void *(*reg)(void *owner, struct smc_buf *buf);
+	void (*unreg)(void *owner, void *priv);
+};
+
+struct smc_pools *smc_pools_new(struct smc_mem_limit *limit, const struct smc_buf_ops *ops,
+				void *owner);
+void smc_pools_close(struct smc_pools *pools);
+u64 smc_pools_bytes(const struct smc_pools *pools);
+
+/* for smc_buf_ops */
+unsigned int smc_mem_rmbes(u32 size);
+void *smc_mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp);
+void smc_mem_free(void *mem, size_t bytes);
+
+void smc_buf_last(struct smc_buf *buf, bool last);
+void *smc_buf_mem(const struct smc_buf *buf);
+size_t smc_buf_bytes(const struct smc_buf *buf);
+void *smc_buf_priv(const struct smc_buf *buf);
+
+#endif

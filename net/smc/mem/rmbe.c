@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Elements of buffers, one for each connection.  A free one is found by taking the head of a
+ * list, so the cost does not grow with the number of connections; the lock is held for that
+ * and nothing else.
+ */
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include "../trace.h"
+#include "../wire/clc.h"
+#include "internal.h"
+#include "limit.h"
+
+static struct smc_rmbe *__pool_take(struct smc_pool *pool)
+{
+	struct smc_rmbe *rmbe;
+
+	lockdep_assert_held(&pool->lock);
+	rmbe = list_first_entry_or_null(&pool->free, struct smc_rmbe, list);
+	if (!rmbe)
+		return NULL;
+	list_del(&rmbe->list);
+	if (rmbe->buf->n_free-- == rmbe->buf->n_rmbes)
+		list_del(&rmbe->buf->list);
+	return rmbe;
+}
+
+static struct smc_rmbe *pool_get_free(struct smc_pool *pool)
+{
+	struct smc_rmbe *rmbe;
+
+	spin_lock_bh(&pool->lock);
+	rmbe = __pool_take(pool);
+	spin_unlock_bh(&pool->lock);
+	if (rmbe)
+		rmbe->how = SMC_RMBE_REUSED;
+	return rmbe;
+}
+
+static struct smc_rmbe *pool_get_new(struct smc_pool *pool)
+{
+	struct smc_buf *buf = smc_buf_new(pool);
+	struct smc_rmbe *rmbe;
+	unsigned int i;
+
+	if (!buf)
+		return NULL;
+	spin_lock_bh(&pool->lock);
+	for (i = 0; i < buf->n_rmbes; i++)
+		list_add_tail(&buf->rmbes[i].list, &pool->free);
+	list_add(&buf->list, &pool->idle);
+	rmbe = __pool_take(pool);
+	spin_unlock_bh(&pool->lock);
+	if (rmbe)
+		rmbe->how = SMC_RMBE_FRESH;
+	return rmbe;
+}
+
+/**
+ * smc_rmbe_put() - both sides are done with an element
+ * @rmbe: the element
+ *
+ * A receive element goes with the last reference to its connection, see smc_conn_destroy().  The
+ * peer's share in that reference is dropped by lo_detach(), and over RDMA by leave_if_ended().
+ *
+ * Buffers that are wholly free are freed after some seconds, all but one.
+ *
+ * Context: any.
+ */
+void smc_rmbe_put(struct smc_rmbe *rmbe)
+{
+	struct smc_buf *buf = rmbe->buf;
+	struct smc_pool *pool = buf->pool;
+	struct smc_pools *pools = pool->pools;
+
+	spin_lock_bh(&pool->lock);
+	if (unlikely(READ_ONCE(buf->last)))
+		list_add_tail(&rmbe->list, &pool->free);
+	else
+		list_add(&rmbe->list, &pool->free);
+	if (++buf->n_free == buf->n_rmbes) {
+		list_add(&buf->list, &pool->idle);
+		/* A buffer registered with a device is kept as long as its owner. */
+		if (unlikely(READ_ONCE(pools->closed)))
+			smc_pools_reap(pools, false);
+		else if (!pools->ops->reg && !list_is_singular(&pool->idle))
+			smc_pools_reap(pools, true);
+	}
+	spin_unlock_bh(&pool->lock);
+}
+
+/**
+ * smc_rmbe_get() - an element for a new connection
+ * @pools: of the namespace of its socket
+ * @bytes: its size; the element may be smaller if memory is short, larger as sizes are powers
+ *	of two
+ *
+ * Context: process, may sleep.
+ * Return: the element, or NULL if there is no memory or the cap is reached.
+ */
+struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes)
+{
+	int wanted = smc_clc_size_from_bytes(bytes);
+	struct smc_rmbe *rmbe = NULL;
+	int code;
+
+	for (code = min_t(int, wanted, pools->ops->max_code); code >= 0 && !rmbe; code--) {
+		rmbe = pool_get_free(&pools->pool[code]);
+		if (!rmbe && code <= smc_mem_largest_code(pools->limit))
+			rmbe = pool_get_new(&pools->pool[code]);
+	}
+	if (!rmbe)
+		trace_smc_buf_failed(pools, bytes, 1, smc_mem_limit_used(pools->limit),
+				     pools->limit->max);
+	else if (rmbe->buf->pool->size_code < wanted)
+		rmbe->how |= SMC_RMBE_SMALLER;
+	return rmbe;
+}
+
+/* SMC_RMBE_*: how smc_rmbe_get() found it. */
+u8 smc_rmbe_how(const struct smc_rmbe *rmbe)
+{
+	return rmbe->how;
+}
+
+void *smc_rmbe_data(const struct smc_rmbe *rmbe)
+{
+	const struct smc_buf *buf = rmbe->buf;
+	size_t idx = rmbe - buf->rmbes;
+
+	return buf->mem + idx * smc_clc_size_to_bytes(buf->pool->size_code);
+}
+
+u32 smc_rmbe_size(const struct smc_rmbe *rmbe)
+{
+	return smc_clc_size_to_bytes(rmbe->buf->pool->size_code);
+}
+
+struct smc_buf *smc_rmbe_buf(const struct smc_rmbe *rmbe)
+{
+	return rmbe->buf;
+}
+
+/* Its place in its buffer, from 0. */
+unsigned int smc_rmbe_index(const struct smc_rmbe *rmbe)
+{
+	return rmbe - rmbe->buf->rmbes;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Destinations of a network namespace that do not speak SMC, remembered for a while. */
+#ifndef SMC_POLICY_AUTOCACHE_H
+#define SMC_POLICY_AUTOCACHE_H
+
+#include <linux/atomic.h>
+#include <linux/seqlock.h>
+#include <linux/smc_reason.h>
+#include "rules.h"
+
+struct smc_net;
+struct sock;
+struct smc_autocache_slot;
+
+#define SMC_AUTOCACHE_SETS	256
+#define SMC_AUTOCACHE_WAYS	4
+#define SMC_AUTOCACHE_SLOTS	(SMC_AUTOCACHE_SETS * SMC_AUTOCACHE_WAYS)
+
+/**
+ * struct smc_autocache - what is remembered in a namespace
+ * @lock:	writers of @slots
+ * @slots:	SMC_AUTOCACHE_SLOTS of them, allocated for the first destination to remember,
+ *		kept until the namespace ends
+ * @seed:	of the hash
+ * @last:	when something was remembered last, in jiffies
+ */
+struct smc_autocache {
+	seqlock_t			lock;
+	struct smc_autocache_slot	*slots;
+	u32				seed;
+	unsigned long			last;
+};
+
+/**
+ * struct smc_autocache_entry - a destination as it is shown
+ * @ip:		its address
+ * @port:	its port
+ * @reason:	what happened: PEER_DECLINED, PROTOCOL, TIMEOUT or PEER_CLOSED
+ * @diagnosis:	what its Decline said
+ * @left:	seconds until it is forgotten
+ * @hits:	connections that became TCP because of it
+ */
+struct smc_autocache_entry {
+	struct smc_ip	ip;
+	u16		port;
+	u32		reason;
+	u32		diagnosis;
+	u32		left;
+	u32		hits;
+};
+
+void smc_autocache_init(struct smc_autocache *c);
+void smc_autocache_exit(struct smc_autocache *c);
+void smc_autocache_remember(const struct sock *sk, enum smc_reason reason, u32 diagnosis);
+bool smc_autocache_knows(struct smc_net *sn, const struct smc_ip *ip, u16 port);
+void smc_autocache_flush(struct smc_net *sn);
+bool smc_autocache_nth(struct smc_net *sn, unsigned int n, struct smc_autocache_entry *e);
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A moving average of the connections of each listener: while they are too short for SMC
+ * to pay, it is not offered.
+ *
+ * A child of a listener takes a reference when it is born.  When it ends, its worth goes into
+ * the average: from the connection if it was SMC, otherwise from TCP's counters.
+ */
+#include <linux/jhash.h>
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/rculist.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include "../conn/conn.h"
+#include "../smc.h"
+#include "policy.h"
+
+struct smc_listener {
+	struct hlist_node	node;
+	struct rcu_head		rcu;
+	refcount_t		ref;
+	struct smc_ip		ip;
+	u16			port;
+	unsigned long		used;	/* jiffies */
+	spinlock_t		lock;	/* of the picture */
+	struct smc_ewma	picture;
+};
+
+void smc_autosmc_init(struct smc_autosmc *a)
+{
+	spin_lock_init(&a->lock);
+}
+
+static u64 now_ms(void)
+{
+	return jiffies64_to_msecs(get_jiffies_64());
+}
+
+static u64 retry_ms(const struct smc_net *sn)
+{
+	return READ_ONCE(sn->autosmc_retry) * 1000ull;
+}
+
+static void listener_put(struct smc_listener *l)
+{
+	if (refcount_dec_and_test(&l->ref))
+		kfree_rcu(l, rcu);
+}
+
+/* What a listening socket is bound to; all addresses are ::. */
+static void key_of(const struct sock *sk, struct smc_ip *ip, u16 *port)
+{
+	*ip = (struct smc_ip){ 0, 0 };
+	*port = inet_sk(sk)->inet_num;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
+		*ip = smc_ip_v6(sk->sk_v6_rcv_saddr.s6_addr);
+		return;
+	}
+#endif
+	if (inet_sk(sk)->inet_rcv_saddr)
+		*ip = smc_ip_v4(be32_to_cpu(inet_sk(sk)->inet_rcv_saddr));
+}
+
+static struct hlist_head *bucket_of(struct smc_autosmc *a, const struct smc_ip *ip, u16 port)
+{
+	u32 key[] = { ip->hi >> 32, ip->hi, ip->lo >> 32, ip->lo };
+
+	return &a->buckets[jhash2(key, ARRAY_SIZE(key), port) % SMC_AUTOSMC_BUCKETS];
+}
+
+/* Under RCU. */
+static struct smc_listener *find(struct smc_autosmc *a, const struct smc_ip *ip, u16 port)
+{
+	struct smc_listener *l;
+
+	hlist_for_each_entry_rcu(l, bucket_of(a, ip, port), node, lockdep_is_held(&a->lock))
+		if (l->port == port && smc_ip_equal(&l->ip, ip))
+			return l;
+	return NULL;
+}
+
+static void __forget(struct smc_autosmc *a, struct smc_listener *l)
+{
+	lockdep_assert_held(&a->lock);
+	hlist_del_rcu(&l->node);
+	a->n--;
+	listener_put(l);
+}
+
+/* Evict the one that has been without a connection for the longest time. */
+static void __make_room(struct smc_autosmc *a)
+{
+	struct smc_listener *l, *oldest = NULL;
+	unsigned int i;
+
+	lockdep_assert_held(&a->lock);
+	for (i = 0; i < SMC_AUTOSMC_BUCKETS; i++)
+		hlist_for_each_entry(l, &a->buckets[i], node)
+			if (!oldest || time_before(l->used, oldest->used))
+				oldest = l;
+	if (oldest)
+		__forget(a, oldest);
+}
+
+/* The listener with a reference, created if necessary; NULL without memory. */
+static struct smc_listener *get(struct smc_autosmc *a, const struct smc_ip *ip, u16 port)
+{
+	struct smc_listener *l, *made;
+
+	rcu_read_lock();
+	l = find(a, ip, port);
+	if (l && !refcount_inc_not_zero(&l->ref))
+		l = NULL;
+	rcu_read_unlock();
+	if (l)
+		return l;
+	made = kzalloc(sizeof(*made), GFP_ATOMIC);
+	if (!made)
+		return NULL;
+	made->ip = *ip;
+	made->port = port;
+	made->used = jiffies;
+	spin_lock_init(&made->lock);
+	smc_ewma_init(&made->picture);
+	/* One for the table, one for the caller. */
+	refcount_set(&made->ref, 2);
+	spin_lock_bh(&a->lock);
+	l = find(a, ip, port);
+	if (l) {
+		refcount_inc(&l->ref);
+		kfree(made);
+	} else {
+		if (a->n >= SMC_AUTOSMC_MAX)
+			__make_room(a);
+		l = made;
+		hlist_add_head_rcu(&l->node, bucket_of(a, ip, port));
+		a->n++;
+	}
+	spin_unlock_bh(&a->lock);
+	return l;
+}
+
+/**
+ * smc_autosmc_child() - a listener has got a child
+ * @child: the child, locked by the bottom half that made it
+ * @listener: its listener
+ */
+void smc_autosmc_child(struct sock *child, const struct sock *listener)
+{
+	struct smc_net *sn = smc_net(sock_net(child));
+	struct smc_ip ip;
+	u16 port;
+
+	if (!test_bit(SMC_STEER_AUTOSMC, &sn->steer_on))
+		return;
+	key_of(listener, &ip, &port);
+	smc_sk(child)->listener = get(&sn->steer->autosmc, &ip, port);
+	smc_sk(child)->born = jiffies;
+}
+
+static void ended(struct sock *sk, struct smc_sample *s)
+{
+	struct smc_listener *l = xchg(&smc_sk(sk)->listener, NULL);
+
+	if (!l)
+		return;
+	s->ms = jiffies_to_msecs(jiffies - smc_sk(sk)->born);
+	spin_lock_bh(&l->lock);
+	l->used = jiffies;
+	smc_ewma_add(&l->picture, s, now_ms(), retry_ms(smc_net(sock_net(sk))));
+	spin_unlock_bh(&l->lock);
+	listener_put(l);
+}
+
+/**
+ * smc_autosmc_conn_gone() - a connection that was up has ended
+ * @sk: its socket
+ * @c: the connection; no system call is in it any more
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_autosmc_conn_gone(struct sock *sk, const struct smc_conn *c)
+{
+	struct smc_sample s = {
+		.messages = c->tx_calls + c->rx_calls,
+		.bytes = c->tx_written + c->rx_cons,
+	};
+
+	ended(sk, &s);
+}
+
+/**
+ * smc_autosmc_child_gone() - a child that may have been TCP to its end
+ * @sk: the socket, about to be freed
+ *
+ * A segment with data stands for a message.
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_autosmc_child_gone(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct smc_sample s = {
+		.messages = (u64)tp->data_segs_in + tp->data_segs_out,
+		.bytes = tp->bytes_received + tp->bytes_acked,
+	};
+
+	ended(sk, &s);
+}
+
+/**
+ * smc_autosmc_refuses() - are the connections of this listener too short for SMC?
+ * @listener: the listener
+ *
+ * Context: any but hard interrupts.
+ *
+ * Return: true if they are.
+ */
+bool smc_autosmc_refuses(const struct sock *listener)
+{
+	struct smc_net *sn = smc_net(sock_net(listener));
+	struct smc_listener *l;
+	bool offers = true;
+	struct smc_ip ip;
+	u16 port;
+
+	if (READ_ONCE(sn->autosmc) != SMC_AUTOSMC_ON)
+		return false;
+	key_of(listener, &ip, &port);
+	rcu_read_lock();
+	l = find(&sn->steer->autosmc, &ip, port);
+	if (l) {
+		spin_lock_bh(&l->lock);
+		offers = smc_ewma_offers(&l->picture, now_ms());
+		spin_unlock_bh(&l->lock);
+	}
+	rcu_read_unlock();
+	return !offers;
+}
+
+/**
+ * smc_autosmc_flush() - forget what was seen of all listeners
+ * @sn: the namespace
+ */
+void smc_autosmc_flush(struct smc_net *sn)
+{
+	struct smc_autosmc *a = &sn->steer->autosmc;
+	struct smc_listener *l;
+	struct hlist_node *next;
+	unsigned int i;
+
+	spin_lock_bh(&a->lock);
+	for (i = 0; i < SMC_AUTOSMC_BUCKETS; i++)
+		hlist_for_each_entry_safe(l, next, &a->buckets[i], node)
+			__forget(a, l);
+	spin_unlock_bh(&a->lock);
+}
+
+/**
+ * smc_autosmc_nth() - a listener by its place in the table
+ * @sn: the namespace
+ * @bucket: below SMC_AUTOSMC_BUCKETS
+ * @n: its place in the bucket
+ * @e: receives it
+ *
+ * Return: false if there is none.
+ */
+bool smc_autosmc_nth(struct smc_net *sn, unsigned int bucket, unsigned int n,
+		     struct smc_autosmc_entry *e)
+{
+	struct smc_listener *l;
+	u64 now = now_ms();
+	bool found = false;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(l, &sn->steer->autosmc.buckets[bucket], node) {
+		if (n--)
+			continue;
+		found = true;
+		e->ip = l->ip;
+		e->any = !l->ip.hi && !l->ip.lo;
+		e->port = l->port;
+		spin_lock_bh(&l->lock);
+		/* A verdict expires. */
+		smc_ewma_offers(&l->picture, now);
+		e->picture = l->picture;
+		spin_unlock_bh(&l->lock);
+		e->retry = e->picture.verdict == SMC_VERDICT_TOO_SHORT ?
+			   div_u64(e->picture.until - now + 999, 1000) : 0;
+		break;
+	}
+	rcu_read_unlock();
+	return found;
+}

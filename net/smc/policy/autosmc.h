@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Listeners of a network namespace: do their connections last long enough for SMC? */
+#ifndef SMC_POLICY_AUTOSMC_H
+#define SMC_POLICY_AUTOSMC_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include "ewma.h"
+#include "rules.h"
+
+struct smc_conn;
+struct smc_listener;
+struct smc_net;
+struct sock;
+
+#define SMC_AUTOSMC_MAX		256	/* listeners */
+#define SMC_AUTOSMC_BUCKETS	64
+
+enum smc_autosmc_mode { SMC_AUTOSMC_OFF, SMC_AUTOSMC_ON, SMC_AUTOSMC_ADVISE };
+
+/**
+ * struct smc_autosmc - listeners of a namespace
+ * @lock:	changes of @buckets and @n
+ * @buckets:	struct smc_listener, by address and port; RCU
+ * @n:		how many
+ */
+struct smc_autosmc {
+	spinlock_t		lock;
+	struct hlist_head	buckets[SMC_AUTOSMC_BUCKETS];
+	unsigned int		n;
+};
+
+/**
+ * struct smc_autosmc_entry - a listener as it is shown
+ * @ip:		its address, 0 for any
+ * @any:	it listens on all addresses
+ * @port:	its port
+ * @retry:	TOO_SHORT: seconds until SMC is tried again
+ * @picture:	of its connections
+ */
+struct smc_autosmc_entry {
+	struct smc_ip		ip;
+	bool			any;
+	u16			port;
+	u32			retry;
+	struct smc_ewma	picture;
+};
+
+void smc_autosmc_init(struct smc_autosmc *a);
+void smc_autosmc_flush(struct smc_net *sn);
+void smc_autosmc_child(struct sock *child, const struct sock *listener);
+void smc_autosmc_conn_gone(struct sock *sk, const struct smc_conn *c);
+void smc_autosmc_child_gone(struct sock *sk);
+bool smc_autosmc_refuses(const struct sock *listener);
+bool smc_autosmc_nth(struct smc_net *sn, unsigned int bucket, unsigned int n,
+		     struct smc_autosmc_entry *e);
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Both ends of a connection, as rules see them. */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/tcp.h>
+#include <net/inet_sock.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include <net/tcp.h>
+#include "policy.h"
+
+static struct smc_ip ip_v4(__be32 address)
+{
+	return smc_ip_v4(be32_to_cpu(address));
+}
+
+static struct smc_ip ip_v6(const struct in6_addr *address)
+{
+	return smc_ip_v6(address->s6_addr);
+}
+
+/**
+ * smc_flow_of_sock() - a connection whose addresses TCP knows
+ * @sk: the socket, about to send its SYN or later
+ * @flow: receives the ends
+ * @in: it came to a listener
+ */
+void smc_flow_of_sock(const struct sock *sk, struct smc_flow *flow, bool in)
+{
+	flow->in = in;
+	flow->any_port = false;
+	flow->port[SMC_LOCAL] = be16_to_cpu(inet_sk(sk)->inet_sport);
+	flow->port[SMC_REMOTE] = be16_to_cpu(sk->sk_dport);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
+		flow->ip[SMC_LOCAL] = ip_v6(&inet6_sk(sk)->saddr);
+		flow->ip[SMC_REMOTE] = ip_v6(&sk->sk_v6_daddr);
+		return;
+	}
+#endif
+	flow->ip[SMC_LOCAL] = ip_v4(inet_sk(sk)->inet_saddr);
+	flow->ip[SMC_REMOTE] = ip_v4(sk->sk_daddr);
+}
+
+/**
+ * smc_flow_of_syn() - the connection that a SYN asks for
+ * @syn: the SYN, as TCP has received it
+ * @flow: receives the ends
+ */
+void smc_flow_of_syn(const struct sk_buff *syn, struct smc_flow *flow)
+{
+	const struct tcphdr *th = tcp_hdr(syn);
+
+	flow->in = true;
+	flow->any_port = false;
+	flow->port[SMC_LOCAL] = be16_to_cpu(th->dest);
+	flow->port[SMC_REMOTE] = be16_to_cpu(th->source);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (syn->protocol == htons(ETH_P_IPV6)) {
+		flow->ip[SMC_LOCAL] = ip_v6(&ipv6_hdr(syn)->daddr);
+		flow->ip[SMC_REMOTE] = ip_v6(&ipv6_hdr(syn)->saddr);
+		return;
+	}
+#endif
+	flow->ip[SMC_LOCAL] = ip_v4(ip_hdr(syn)->daddr);
+	flow->ip[SMC_REMOTE] = ip_v4(ip_hdr(syn)->saddr);
+}
+
+/**
+ * smc_flow_destination() - where a socket is about to connect to
+ * @sk: the socket
+ * @addr: what connect() was given
+ * @len: length of @addr
+ * @ip: receives the address
+ * @port: receives the port
+ *
+ * Return: false if TCP will refuse it.
+ */
+bool smc_flow_destination(const struct sock *sk, const struct sockaddr *addr, int len,
+			  struct smc_ip *ip, u16 *port)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
+
+	if (addr->sa_family != sk->sk_family)
+		return false;
+	if (sk->sk_family == AF_INET6 && len >= SIN6_LEN_RFC2133) {
+		*ip = ip_v6(&sin6->sin6_addr);
+		*port = be16_to_cpu(sin6->sin6_port);
+		return true;
+	}
+	if (sk->sk_family == AF_INET && len >= (int)sizeof(*sin)) {
+		*ip = ip_v4(sin->sin_addr.s_addr);
+		*port = be16_to_cpu(sin->sin_port);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * smc_flow_to_mapped() - the connection of an IPv6 socket that connects over IPv4
+ * @sk: the socket, before it connects
+ * @addr: the destination
+ * @len: length of @addr
+ * @flow: receives the ends
+ *
+ * TCP does not tell us when it has chosen the local end of such a connection.  The
+ * address is taken from the route; the port is unknown unless the socket is bound.
+ *
+ * Return: whether @addr is such an address and there is a route.
+ */
+bool smc_flow_to_mapped(const struct sock *sk, const struct sockaddr *addr, int len,
+			struct smc_flow *flow)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
+	struct flowi4 fl4;
+	struct rtable *rt;
+
+	if (sk->sk_family != AF_INET6 || len < SIN6_LEN_RFC2133 ||
+	    addr->sa_family != AF_INET6 || !ipv6_addr_v4mapped(&sin6->sin6_addr))
+		return false;
+	flowi4_init_output(&fl4, sk->sk_bound_dev_if, sk->sk_mark,
+			   RT_TOS(READ_ONCE(inet_sk(sk)->tos)),
+			   sock_flag(sk, SOCK_LOCALROUTE) ? RT_SCOPE_LINK :
+							    RT_SCOPE_UNIVERSE,
+			   IPPROTO_TCP, inet_sk_flowi_flags(sk),
+			   sin6->sin6_addr.s6_addr32[3], inet_sk(sk)->inet_saddr,
+			   sin6->sin6_port, inet_sk(sk)->inet_sport, sk->sk_uid);
+	rt = __ip_route_output_key(sock_net(sk), &fl4);
+	if (IS_ERR(rt))
+		return false;
+	ip_rt_put(rt);
+	flow->in = false;
+	flow->any_port = !inet_sk(sk)->inet_sport;
+	flow->port[SMC_LOCAL] = be16_to_cpu(inet_sk(sk)->inet_sport);
+	flow->port[SMC_REMOTE] = be16_to_cpu(sin6->sin6_port);
+	flow->ip[SMC_LOCAL] = ip_v4(fl4.saddr);
+	flow->ip[SMC_REMOTE] = ip_v4(fl4.daddr);
+	return true;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Filter rules: which connections may use SMC.  The first rule of an ordered list that
+ * fits a connection decides.
+ *
+ * A list of a thousand rules is not walked for each connection.  It is compiled: each
+ * of the four dimensions (address and port of both ends) is cut where a rule begins or
+ * ends, and each piece has a bit for each rule that covers it.  Four binary searches
+ * find the pieces of a connection, and the first bit that is set in all of them is the
+ * rule, whatever the rules look like.
+ *
+ * Nothing here depends on the kernel: the same source builds in user space (unit tests).
+ */
+#ifndef SMC_POLICY_RULES_H
+#define SMC_POLICY_RULES_H
+
+#include "../wire/wire.h"
+
+#ifndef __KERNEL__
+struct rcu_head {
+	void *next;
+};
+#endif
+
+#define SMC_RULES_MAX		2048
+#define SMC_IPV4_BITS		96	/* bits of a prefix in front of an IPv4 address */
+
+/**
+ * struct smc_ip - an address, of IPv4 as ::ffff:a.b.c.d, to be compared as a number
+ * @hi:	the first half
+ * @lo:	the second
+ */
+struct smc_ip {
+	u64	hi;
+	u64	lo;
+};
+
+#define SMC_IP_V4_PREFIX	(0xffffull << 32)	/* of smc_ip.lo */
+
+static inline bool smc_ip_is_v4(const struct smc_ip *ip)
+{
+	return !ip->hi && ip->lo >> 32 == 0xffff;
+}
+
+static inline bool smc_ip_equal(const struct smc_ip *a, const struct smc_ip *b)
+{
+	return a->lo == b->lo && a->hi == b->hi;
+}
+
+struct smc_ip smc_ip_v4(u32 address);
+struct smc_ip smc_ip_v6(const u8 *bytes);
+
+enum smc_rule_end { SMC_LOCAL, SMC_REMOTE, SMC_NR_ENDS };
+
+/* Bits, since a rule may be for both. */
+enum smc_rule_dir { SMC_DIR_IN = 1, SMC_DIR_OUT = 2, SMC_DIR_BOTH = 3 };
+enum smc_rule_family { SMC_FAMILY_V4 = 1, SMC_FAMILY_V6 = 2, SMC_FAMILY_BOTH = 3 };
+
+/**
+ * struct smc_rule - one rule
+ * @exclude:	connections that fit stay TCP, otherwise they may use SMC
+ * @dirs:	enum smc_rule_dir: made here (out), or to a listener here (in)
+ * @families:	enum smc_rule_family
+ * @ends:	what each end of the connection must be
+ * @ends.ip:	address, nothing behind the prefix
+ * @ends.prefix: significant bits, for IPv4 including the 96 in front; 0: any address
+ * @ends.first:	port, or the first of a range; 0 to 65535: any port
+ * @ends.last:	the last one
+ */
+struct smc_rule {
+	bool	exclude;
+	u8	dirs;
+	u8	families;
+	struct smc_rule_side {
+		struct smc_ip	ip;
+		u8		prefix;
+		u16		first;
+		u16		last;
+	} ends[SMC_NR_ENDS];
+};
+
+/**
+ * struct smc_flow - a connection, made or to be made
+ * @in:		it came to a listener
+ * @any_port:	the local port is not chosen yet: a rule that excludes any port excludes it
+ * @ip:		addresses of both ends
+ * @port:	their ports, in host order
+ */
+struct smc_flow {
+	bool		in;
+	bool		any_port;
+	struct smc_ip	ip[SMC_NR_ENDS];
+	u16		port[SMC_NR_ENDS];
+};
+
+/* What may be wrong with a rule. */
+enum smc_rule_error {
+	SMC_RULE_OK,
+	SMC_RULE_DIRECTION,
+	SMC_RULE_FAMILY,
+	SMC_RULE_FAMILIES_DIFFER,
+	SMC_RULE_PREFIX,
+	SMC_RULE_HOST_BITS,
+	SMC_RULE_PORTS,
+};
+
+/**
+ * smc_rule_check() - is this a rule that makes sense?
+ * @rule:	the rule, from an untrusted source; narrowed to the family of its addresses
+ *
+ * Return: SMC_RULE_OK or what is wrong with it.
+ */
+enum smc_rule_error smc_rule_check(struct smc_rule *rule);
+
+bool smc_rule_equal(const struct smc_rule *a, const struct smc_rule *b);
+
+/**
+ * smc_rule_fits() - does one rule fit a connection?
+ * @rule:	the rule
+ * @flow:	the connection
+ *
+ * The compiled table must agree with this.
+ *
+ * Return: true if it does.
+ */
+bool smc_rule_fits(const struct smc_rule *rule, const struct smc_flow *flow);
+
+struct smc_rules;
+
+/**
+ * smc_rules_compile() - make a list of rules fast to look up
+ * @rules:	the rules, in their order, each checked
+ * @n:		how many, 1 to SMC_RULES_MAX
+ *
+ * Context: may sleep.
+ * Return: the table, to be freed with kvfree_rcu(.., rcu) or smc_rules_free(), or NULL.
+ */
+struct smc_rules *smc_rules_compile(const struct smc_rule * const *rules, unsigned int n);
+
+void smc_rules_free(struct smc_rules *table);
+
+/**
+ * smc_rules_find() - the first rule that fits a connection
+ * @table:	compiled rules
+ * @flow:	the connection
+ *
+ * Context: any.
+ * Return: its index, or -1.
+ */
+int smc_rules_find(const struct smc_rules *table, const struct smc_flow *flow);
+
+/**
+ * struct smc_dimension - addresses or ports of one end, cut into pieces
+ * @n:		pieces
+ * @starts:	where each begins, in order; the first is 0
+ * @bits:	for each piece, the rules that cover it
+ */
+struct smc_dimension {
+	unsigned int	n;
+	struct smc_ip	*starts;
+	u64		*bits;
+};
+
+#define SMC_NR_DIMENSIONS	(2 * SMC_NR_ENDS)
+
+/**
+ * struct smc_rules - compiled rules, in one piece of memory
+ * @rcu:	for kvfree_rcu()
+ * @words:	of 64 bits that a set of rules takes
+ * @kinds:	rules by direction (1: in) and family (1: IPv6)
+ * @any_port:	what fits, or excludes, a connection without a local port
+ * @dims:	local and remote address, local and remote port
+ * @data:	what the pointers point to
+ */
+struct smc_rules {
+	struct rcu_head		rcu;
+	unsigned int		words;
+	u64			*kinds[2][2];
+	u64			*any_port;
+	struct smc_dimension	dims[SMC_NR_DIMENSIONS];
+	u64			data[];
+};
+
+#endif
