@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "complain.h"
+#include "smc_socket.h"
+
+static void say(const char *format, va_list args)
+{
+	fflush(stdout);		/* in the order of events, when both are one terminal */
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+int complain(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	return EXIT_REFUSED;
+}
+
+void usage_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	fprintf(stderr, "'%s --help' shows how it is used\n", program_invocation_short_name);
+	exit(EXIT_USAGE);
+}
+
+void other_option(int option, const char *usage_text)
+{
+	switch (option) {
+	case 'h':
+		fputs(usage_text, stdout);
+		exit(finish_output(0));
+	case 'v':
+	case 'V':
+		printf("%s %s\n", program_invocation_short_name, SMC_TOOLS_VERSION);
+		exit(finish_output(0));
+	}
+	fputs(usage_text, stderr);
+	exit(EXIT_USAGE);
+}
+
+void no_memory(void)
+{
+	complain("no memory");
+	exit(EXIT_REFUSED);
+}
+
+int finish_output(int status)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return complain("cannot write the output");
+	return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The PNET table: which interfaces and devices are on one physical network. */
+#ifndef SMC_TOOLS_PNET_TABLE_H
+#define SMC_TOOLS_PNET_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "genl.h"
+
+struct pnet {
+	char id[17];
+	char interface[64];	/* "" or "n/a": the entry is for a device */
+	char device[64];
+	uint8_t port;
+};
+
+bool pnetid_valid(const char *id);
+
+/* Both return 0 or an errno. id NULL: the whole table. */
+int pnets_read(struct genl *genl, const char *id, struct array *pnets);
+int pnet_change(struct genl *genl, uint8_t command, const struct pnet *pnet);
+
+void pnets_print(FILE *out, const struct array *pnets);
+void pnets_json(FILE *out, const struct array *pnets);
+
+#endif /* SMC_TOOLS_PNET_TABLE_H */

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smc_run: run a program with its TCP sockets turned into SMC sockets.
+ *
+ * Puts libsmc-preload.so into LD_PRELOAD and says beforehand, in words, what
+ * would keep that from working: no SMC in the kernel, a static program.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cgroup_convert.h"
+#include "smc_socket.h"
+
+#ifndef LIBDIR
+#define LIBDIR "/usr/local/lib"
+#endif
+#define LIBRARY "libsmc-preload.so"
+
+/* exit codes: 1 as smc_run always had it, the others as env(1) has them */
+enum { EXIT_USAGE = 1, EXIT_SETUP = 125, EXIT_NO_EXEC = 126, EXIT_NOT_FOUND = 127 };
+
+static const char usage_text[] =
+	"Usage: smc_run [-d] [-r SIZE] [-t SIZE] PROGRAM [ARGUMENT]...\n"
+	"       smc_run --cgroup PROGRAM [ARGUMENT]...\n"
+	"Run PROGRAM with its TCP sockets turned into SMC sockets.\n"
+	"\n"
+	"  -d        say on standard error what becomes of each socket\n"
+	"  -r SIZE   receive buffer, in bytes or with k or m (SO_RCVBUF)\n"
+	"  -t SIZE   transmit buffer (SO_SNDBUF)\n"
+	"  --cgroup  convert in the kernel, by BPF (Linux 6.6 and newer, as root): also programs\n"
+	"            that are linked statically, and Go\n"
+	"  -h        this text\n"
+	"  -v, -V    version\n"
+	"\n"
+	"A connection that cannot use SMC is TCP; 'smcss -a' says which and why.\n";
+
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("smc_run: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+}
+
+static bool kernel_has_smc(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SMC);
+
+	if (fd < 0)
+		fd = socket(AF_SMC, SOCK_STREAM, SMCPROTO_SMC);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+static void modprobe(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int null = open("/dev/null", O_WRONLY);
+
+		if (null >= 0)
+			dup2(null, STDERR_FILENO);
+		execlp("modprobe", "modprobe", "smc", (char *)NULL);
+		execl("/sbin/modprobe", "modprobe", "smc", (char *)NULL);
+		_exit(1);
+	}
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+}
+
+static void check_kernel(void)
+{
+	if (kernel_has_smc())
+		return;
+	if (geteuid() == 0) {
+		modprobe();
+		if (kernel_has_smc())
+			return;
+		say("'modprobe smc' did not give this kernel SMC: connections will be TCP");
+	} else {
+		say("SMC is not loaded: connections will be TCP (as root: modprobe smc)");
+	}
+}
+
+/*
+ * Allow a buffer size: the kernel silently caps SO_RCVBUF and SO_SNDBUF at
+ * a limit that is not per socket.
+ */
+static void check_limit(const char *path, int size)
+{
+	FILE *f = fopen(path, "r");
+	int limit = 0;
+
+	if (!f)
+		return;		/* no such limit, or not in this namespace */
+	if (fscanf(f, "%d", &limit) != 1)
+		limit = size;
+	fclose(f);
+	if (limit >= size)
+		return;
+	f = fopen(path, "w");
+	if (!f || fprintf(f, "%d\n", size) < 0 || fflush(f))
+		say("the kernel will cap the size at %d: %s (as root it would be raised)",
+		    limit, path);
+	if (f)
+		fclose(f);
+}
+
+static void set_buffer(const char *variable, const char *text, const char *limit_path)
+{
+	int size = smc_parse_size(text);
+
+	if (size < 0) {
+		say("'%s' is not a size: bytes, or a number with k or m, as in 512k", text);
+		exit(EXIT_USAGE);
+	}
+	check_limit(limit_path, size);
+	setenv(variable, text, 1);
+}
+
+static bool library_at(char *path, size_t room, const char *dir, const char *rest)
+{
+	int len = snprintf(path, room, "%s%s/%s", dir, rest, LIBRARY);
+
+	return len > 0 && (size_t)len < room && access(path, R_OK) == 0;
+}
+
+/* Beside smc_run (a build tree), in ../lib from there, or where installed. */
+static void find_library(char *path, size_t room)
+{
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (len > 0) {
+		self[len] = '\0';
+		slash = strrchr(self, '/');
+		if (slash)
+			*slash = '\0';
+		if (library_at(path, room, self, "") ||
+		    library_at(path, room, self, "/../lib"))
+			goto found;
+	}
+	if (library_at(path, room, LIBDIR, ""))
+		goto found;
+	say("cannot find %s, neither beside smc_run nor in %s: 'make tools' builds it, 'make install' installs it",
+	    LIBRARY, LIBDIR);
+	exit(EXIT_SETUP);
+found:
+	if (strpbrk(path, " :")) {
+		say("the path of the library, %s, has a space or a colon in it: LD_PRELOAD cannot name it",
+		    path);
+		exit(EXIT_SETUP);
+	}
+}
+
+static void set_preload(void)
+{
+	char path[PATH_MAX + 64];
+	const char *others = getenv("LD_PRELOAD");
+	char *value;
+
+	find_library(path, sizeof(path));
+	if (others && strstr(others, LIBRARY))
+		return;		/* smc_run under smc_run */
+	/* after the others: a sanitizer's library insists on being first */
+	if (others && *others) {
+		if (asprintf(&value, "%s:%s", others, path) < 0) {
+			say("no memory");
+			exit(EXIT_SETUP);
+		}
+		setenv("LD_PRELOAD", value, 1);
+		free(value);
+	} else {
+		setenv("LD_PRELOAD", path, 1);
+	}
+}
+
+/* Like execvp(): the first executable of that name in PATH. */
+static bool find_program(const char *name, char *path, size_t room)
+{
+	const char *dir = getenv("PATH");
+
+	if (strchr(name, '/')) {
+		snprintf(path, room, "%s", name);
+		return true;
+	}
+	while (dir && *dir) {
+		int len = strcspn(dir, ":");
+
+		snprintf(path, room, "%.*s/%s", len, dir, name);
+		if (access(path, X_OK) == 0)
+			return true;
+		dir += len + (dir[len] == ':');
+	}
+	return false;
+}
+
+/* Without an interpreter nobody reads LD_PRELOAD. */
+static bool is_static(const char *path)
+{
+	Elf64_Ehdr head;
+	Elf64_Phdr part;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool result = false;
+	int i;
+
+	if (fd < 0)
+		return false;
+	if (pread(fd, &head, sizeof(head), 0) == sizeof(head) &&
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+	    head.e_ident[EI_CLASS] == ELFCLASS64) {
+		result = true;
+		for (i = 0; i < head.e_phnum && result; i++)
+			if (pread(fd, &part, sizeof(part), head.e_phoff + i * sizeof(part)) !=
+			    sizeof(part) || part.p_type == PT_INTERP)
+				result = false;
+	}
+	close(fd);
+	return result;
+}
+
+static void check_program(const char *name)
+{
+	char path[PATH_MAX];
+
+	if (find_program(name, path, sizeof(path)) && is_static(path))
+		say("%s is linked statically, out of reach: its connections will be TCP (as root: --cgroup)",
+		    path);
+}
+
+static int run_program(char **argv)
+{
+	execvp(argv[0], argv);
+	say("cannot run '%s': %s", argv[0], strerror(errno));
+	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_EXEC;
+}
+
+static volatile pid_t child;
+
+static void pass_on(int signal)
+{
+	if (child > 0)
+		kill(child, signal);
+}
+
+/* The program in a cgroup of its own, and this process until all there have ended. */
+static int run_in_cgroup(char **argv)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	struct sigaction action = { .sa_handler = pass_on };
+	struct conversion conversion;
+	unsigned int i;
+	int status;
+
+	if (convert_begin(&conversion)) {
+		say("%s", conversion.error);
+		return EXIT_SETUP;
+	}
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &action, NULL);
+	child = fork();
+	if (child == 0) {
+		for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+			signal(signals[i], SIG_DFL);
+		if (convert_enter(&conversion) == 0)
+			_exit(run_program(argv));
+		say("%s", conversion.error);
+		_exit(EXIT_SETUP);
+	}
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	convert_end(&conversion);
+	if (child < 0) {
+		say("cannot start another process");
+		return EXIT_SETUP;
+	}
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = { { "cgroup", no_argument, NULL, 'c' }, { } };
+	bool cgroup = false, buffers = false;
+	int option;
+
+	/* '+': what follows the program's name is the program's */
+	while ((option = getopt_long(argc, argv, "+dhr:t:vV", options, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			cgroup = true;
+			break;
+		case 'd':
+			setenv("SMC_DEBUG", "1", 1);
+			break;
+		case 'r':
+			buffers = true;
+			set_buffer("SMC_RCVBUF", optarg, "/proc/sys/net/core/rmem_max");
+			break;
+		case 't':
+			buffers = true;
+			set_buffer("SMC_SNDBUF", optarg, "/proc/sys/net/core/wmem_max");
+			break;
+		case 'h':
+			fputs(usage_text, stdout);
+			return 0;
+		case 'v':
+		case 'V':
+			puts("smc_run " SMC_TOOLS_VERSION);
+			return 0;
+		default:
+			fputs(usage_text, stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind == argc) {
+		say("no program was given");
+		fputs(usage_text, stderr);
+		return EXIT_USAGE;
+	}
+	if (cgroup && (buffers || getenv("SMC_DEBUG"))) {
+		say("-d, -r and -t cannot be combined with --cgroup");
+		return EXIT_USAGE;
+	}
+	if (cgroup) {
+		check_kernel();
+		return run_in_cgroup(argv + optind);
+	}
+	check_program(argv[optind]);
+	check_kernel();		/* may run modprobe: not under the preload library */
+	set_preload();
+	return run_program(argv + optind);
+}

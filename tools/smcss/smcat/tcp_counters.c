@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0
+/* On its own, since libnl uses the C library's struct tcp_info, which has no bytes. */
+#include <linux/tcp.h>
+#include <string.h>
+
+#include "tcp_watch.h"
+
+void tcp_counters(const void *data, size_t len, struct tcp_count *count)
+{
+	struct tcp_info info = { };
+
+	memcpy(&info, data, len < sizeof(info) ? len : sizeof(info));
+	count->sent = info.tcpi_bytes_acked;
+	count->received = info.tcpi_bytes_received;
+	count->segments = info.tcpi_data_segs_in + info.tcpi_data_segs_out;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/* smcr: show and steer SMC-R. */
+#include "commands.h"
+
+static const char usage_text[] =
+	"Usage: smcr [OPTIONS] OBJECT [COMMAND]\n"
+	"Show and steer SMC-R: shared memory communications over RDMA.\n"
+	"\n"
+	"  info                          what this host can do\n"
+	"  linkgroup [show] [WHICH]      link groups\n"
+	"  linkgroup link-show [WHICH]   their links\n"
+	"            WHICH: all, an LG-ID, netdev NETDEV, ibdev IBDEV\n"
+	"  device [show] [netdev NETDEV] [ibdev IBDEV]\n"
+	"                                RDMA devices, their ports\n"
+	"  stats [show | reset | json]   counters; reset: count from here on\n"
+	"  ueid [show | add EID | del EID | flush]\n"
+	"                                user EIDs: peers need one in common\n"
+	"  filter [show | add RULE | del ID | flush]\n"
+	"                                which connections may use SMC; the first rule that fits decides\n"
+	"     RULE: permit|exclude [in|out] [ipv4|ipv6] [local END] [remote END] [before ID]\n"
+	"     END:  [any | ADDRESS[/BITS]] [port N[-M]]\n"
+	"  auto [show | flush]           destinations that turned out not to speak SMC;\n"
+	"                                listeners, and whether SMC pays for them\n"
+	"\n"
+	"  -d, --details       more; -dd, --ddetails: still more\n"
+	"  -a, --absolute      stats since the module was loaded, regardless of resets\n"
+	"  -j, --json          as JSON, see smcr(8) for the keys\n"
+	"  -w, --watch SECS    repeat every SECS seconds; -c, --count N: N times\n"
+	"  -h, --help, -v, --version\n"
+	"Names may be shortened: smcr dev. Exit code 0: done, 1: refused, 2: wrong usage.\n";
+
+static const struct smc_object objects[] = {
+	{ "info", info_commands },
+	{ "linkgroup", smcr_linkgroup_commands },
+	{ "device", smcr_device_commands },
+	{ "stats", stats_commands },
+	{ "ueid", ueid_commands },
+	{ "filter", filter_commands },
+	{ "auto", auto_commands },
+	{ }
+};
+
+static const struct tool tool = { SMC_R, objects, usage_text };
+
+int main(int argc, char **argv)
+{
+	return tool_main(&tool, argc, argv);
+}
