@@ -112,7 +112,7 @@ shell:
 	@tools/testing/vm/run --kver $(shell-kver) --vms $(or $(VMS),1) --name shell --shell
 
 demo:
-	@tools/demo/run
+	@tools/demo/run_demo
 
 check:
 	@tools/install-packages start
@@ -132,9 +132,9 @@ bench:
 	@$(MAKE) modules KVER=$$(tools/testing/vm/run --resolve 6.12)
 	@tools/testing/selftests/smc/bench/steer.sh filter
 	@tools/testing/selftests/smc/bench/steer.sh auto
-	@tools/testing/selftests/smc/bench/run
+	@tools/testing/selftests/smc/bench/run_bench
 	@$(MAKE) -C tools/testing/selftests/smc/rdma
-	@tools/testing/selftests/smc/rdma/bench --report-only
+	@tools/testing/selftests/smc/rdma/bench_rdma --report-only
 
 fuzz:
 	@$(MAKE) -C tools/testing/selftests/smc/fuzz fuzz $(if $(RUNS),RUNS=$(RUNS))

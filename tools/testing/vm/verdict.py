@@ -10,7 +10,7 @@ EMULATOR = "fail: the emulator broke down"
 
 def complaints():
     """One regex of all that stands in complaints.h."""
-    with open(f"{HERE}/../selftests/smc/complaints.h", encoding="utf-8") as lines:
+    with open(f"{HERE}/../selftests/smc/lib/complaints.h", encoding="utf-8") as lines:
         return re.compile("|".join(re.findall(r'^COMPLAINT\("(.*)"\)$', lines.read(), re.MULTILINE)))
 
 

@@ -37,7 +37,7 @@ def reasons():
     there = entries(page("why-not-smc.md"))
     wanted = {name: (code, words) for name, code, words, _ in uapi.reasons()}
     wanted.update({name: (code, words) for code, name, words in
-                   FOREIGN.findall(uapi.read(f"{TOP}/tools/smcss/reason.c"))})
+                   FOREIGN.findall(uapi.read(f"{TOP}/tools/smcss/lib/reason.c"))})
     wrong = [f"{name} has no entry" for name in wanted if name not in there]
     wrong += [f"{name} is no reason" for name in there if name not in wanted]
     for name, (code, words, items) in there.items():
@@ -118,7 +118,7 @@ def netlink():
 
 def diag():
     """Every attribute of smc_diag.h is in sock_diag.md, every state and mode in it or in smcss(8)."""
-    words = spelled_out(page("sock_diag.md") + uapi.read(f"{TOP}/tools/smcss/smcss.8"))
+    words = spelled_out(page("sock_diag.md") + uapi.read(f"{TOP}/tools/smcss/smcss/smcss.8"))
     missing = [name for name in names_of("smc_diag.h")
                if name not in words and name.replace("SMC_DIAG_STATE_", "") not in words]
     return "\n".join(f"{name} is not in sock_diag.md" for name in missing)
@@ -141,7 +141,7 @@ def manuals():
     for tool in ("smcss", "smcr", "smcd", "smc_pnet", "smc_chk", "smcat"):
         text = subprocess.run([f"{TOOLS}/{tool}", "--help"], stdout=subprocess.PIPE, text=True,
                               check=True, timeout=60).stdout
-        manual = "".join(uapi.read(f"{TOP}/tools/smcss/{name}.8") for name in
+        manual = "".join(uapi.read(f"{TOP}/tools/smcss/{name}/{name}.8") for name in
                          ((tool, "smcr") if tool == "smcd" else (tool,))).replace("\\-", "-")
         wrong += [f"{tool}: {option} is not in {tool}(8)"
                   for option in sorted(set(re.findall(r"--[a-z]+", text)))
@@ -166,23 +166,49 @@ def numbers():
     return "\n".join(wrong)
 
 
-def figures():
-    """The table of the README says what performance.md says, and that reaches its targets."""
-    def rows(text):
-        table = [[cell.strip() for cell in line.split("|")[1:-1]]
-                 for line in text.splitlines() if line.startswith("|")]
-        return {row[0]: row[1:] for row in table}
+def rows(text):
+    """{first cell: [the other cells]} of the tables in a text"""
+    table = [[cell.strip() for cell in line.split("|")[1:-1]]
+             for line in text.splitlines() if line.startswith("|")]
+    return {row[0]: row[1:] for row in table if row[0].strip("-")}
 
-    full = rows(page("performance.md").partition("## What came out")[2].partition("Fallback (")[0])
-    short = rows(uapi.read(f"{TOP}/README.md").partition("## What it costs")[2].partition("\n## ")[0])
-    wrong = [] if len(short) > 4 and len(full) > 5 else ["there is no table"]
-    for name, (tcp, smc, ratio) in short.items():
-        there = full.get(name, [])
-        # Behind the ratio may stand that of a pipe.
-        if name.strip("-") and [tcp, smc, ratio.split(" ")[0]] != there[2:5]:
-            wrong.append(f"{name}: {tcp}, {smc}, {ratio} in the README, {there[2:5]} in performance.md")
-    for name, cells in full.items():
-        target = re.fullmatch(r"[0-9.]+", cells[5])
+
+def section(text, heading):
+    """What stands below a heading, up to the next one of its level or above"""
+    level = len(heading) - len(heading.lstrip("#"))
+    below = re.split(rf"(?m)^{re.escape(heading)}$", text)
+    if len(below) != 2:
+        raise ValueError(f"there is no heading {heading!r}, or more than one")
+    return re.split(rf"(?m)^#{{1,{level}}} ", below[1])[0]
+
+
+# Table of the README, that of performance.md, which of its columns the README has, and how many
+# rows at least.
+TABLES = (
+    ("### One host, by instructions", "### By instructions", (2, 3, 4), 5),
+    ("### One host, by the clock", "### By the clock", (0, 2, 3), 7),
+    ("### Two hosts", "## Two hosts: SMC-R", (0, 1, 2, 3, 4, 5), 4),
+)
+
+
+def figures():
+    """The tables of the README say what performance.md says, and that reaches its targets or
+    says that it does not."""
+    readme, performance = uapi.read(f"{TOP}/README.md"), page("performance.md")
+    wrong = []
+    for short, full, columns, least in TABLES:
+        there = rows(section(performance, full))
+        here = {name: cells for name, cells in rows(section(readme, short)).items() if name}
+        if len(here) < least:
+            wrong.append(f"{short}: {len(here)} rows, at least {least} are wanted")
+        for name, cells in here.items():
+            # Behind a ratio may stand that of a pipe.
+            cells = [re.sub(r" \(a pipe: .*", "", cell) for cell in cells]
+            wanted = [there[name][i] for i in columns] if name in there else None
+            if cells != wanted:
+                wrong.append(f"{short}: {name}: {cells} in the README, {wanted} in performance.md")
+    for name, cells in rows(section(performance, TABLES[0][1])).items():
+        target = re.fullmatch(r"[0-9.]+", cells[5]) if len(cells) > 5 else None
         if target and float(cells[4]) > float(target[0]):
             wrong.append(f"{name}: {cells[4]} misses its target, {target[0]}")
     return "\n".join(wrong)

@@ -13,7 +13,7 @@ import time
 sys.dont_write_bytecode = True
 ROOT = os.environ.get("SMC_ROOT", os.path.abspath(f"{os.path.dirname(__file__)}/../../../../.."))
 TOOLS = f"{ROOT}/build/tools"
-sys.path.insert(0, f"{ROOT}/tools/smcss")
+sys.path.insert(0, f"{ROOT}/tools/smcss/tests")
 import genl  # noqa: E402
 
 AF_SMC, IPPROTO_SMC = 43, 256

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The independent reader: raw answers, attribute by attribute against the UAPI header.
 
-A generic netlink client that knows nothing of SMC (tools/smcss/genl.py) asks; what may come, of
+A generic netlink client that knows nothing of SMC (tools/smcss/tests/genl.py) asks; what may come, of
 which type and in which nest, is read from the header's text (uapi.py), so that neither the module
 nor the tools are asked what they meant. Then wrong requests: each gets an errno and words.
 """
@@ -366,7 +366,7 @@ print([tried(smc, c, eid) for c in (10, 11)] + [tried(smc, c) for c in (12, 14, 
 def rights():
     """Who may change what: nobody nothing, root of another namespace what belongs to that."""
     def outcome(*before, **how):
-        done = host.run(*before, "/usr/bin/python3", "-c", AS_OTHER, f"{host.ROOT}/tools/smcss", **how)
+        done = host.run(*before, "/usr/bin/python3", "-c", AS_OTHER, f"{host.ROOT}/tools/smcss/tests", **how)
         if done.returncode:
             raise Wrong(f"{before}: {done.stderr}")
         return eval(done.stdout)    # pylint: disable=eval-used

@@ -4,7 +4,7 @@
  *
  * transport.c  how two processes get connected (tcp, unix, pipe, smc, smc-fallback)
  * work.c       what they do with the connection, one timed loop each
- * mem.c        what many idle connections cost
+ * bench_mem.c  what many idle connections cost
  * smc_bench.c  options, fork, report
  */
 #ifndef SMC_BENCH_H

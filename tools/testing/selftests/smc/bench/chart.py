@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Bar charts of bench/run: per row one bar for each transport, TCP being 100 %."""
+"""Bar charts of bench/run_bench: per row one bar for each transport, TCP being 100 %."""
 from xml.sax.saxutils import escape
 
 COLOURS = {"tcp": "#7f8fa6", "unix": "#c9a24b", "pipe": "#8f7fb5", "smc": "#2a9d6f",

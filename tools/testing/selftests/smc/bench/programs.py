@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Rows of bench/run with real programs: unmodified ones, under smc_run and without it.
+"""Rows of bench/run_bench with real programs: unmodified ones, under smc_run and without it.
 
 Loopback, default buffers, both transports in one boot; by the wall clock with two processors, and
 with one whose clock is its instructions. What counts is the ratio of SMC to TCP; the numbers

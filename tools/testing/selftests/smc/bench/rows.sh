@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# In the guest: runs every row that bench/run asks for, one line of JSON each.
+# In the guest: runs every row that bench/run_bench asks for, one line of JSON each.
 #
 #   rows.sh REPEAT ROW...      a row is "work:size:count:transport,transport,...:options"
 #

@@ -3,7 +3,7 @@
  * smc_bench: cost of one operation over TCP, AF_UNIX, a pipe and SMC.
  *
  * One client, one server (a fork of it), blocking calls, read() and write() for every
- * transport. In the deterministic mode of bench/run one nanosecond of the guest's clock
+ * transport. In the deterministic mode of bench/run_bench one nanosecond of the guest's clock
  * is one guest instruction, so the result is the number of instructions both processes
  * and the kernel spend on one operation.
  */

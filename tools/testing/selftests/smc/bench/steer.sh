@@ -35,7 +35,7 @@ cost()	# cost <transport> <work> <options...>: instructions per operation
 
 rules()	# rules <first> <last>: none of them fits; one address, network or range of ports each
 {
-	PYTHONPATH=$top/tools/smcss python3 -B - "$@" <<-'END'
+	PYTHONPATH=$top/tools/smcss/tests python3 -B - "$@" <<-'END'
 	import struct, sys, genl
 	link = genl.Genl()
 	for i in range(int(sys.argv[1]), int(sys.argv[2])):
@@ -53,7 +53,7 @@ rules()	# rules <first> <last>: none of them fits; one address, network or range
 
 permit()
 {
-	PYTHONPATH=$top/tools/smcss python3 -B -c 'import genl
+	PYTHONPATH=$top/tools/smcss/tests python3 -B -c 'import genl
 genl.Genl().ask(129, genl.attr(64 | 0x8000, genl.attr(2, b"\1")))'
 }
 

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from netlink import gid
+from lib.smc_netlink import gid
 
 SERVER, CLIENT = 1, 2
 CLC = {"1": "Proposal", "2": "Accept", "3": "Confirm", "4": "Decline"}

@@ -12,8 +12,8 @@ import sys
 import threading
 import time
 
-import netlink
 import tools
+from lib import smc_netlink as netlink
 from machine import EID, UPPER, run
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../programs")

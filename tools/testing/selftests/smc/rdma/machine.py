@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-import netlink
+from lib import smc_netlink as netlink
 
 EID = "SMC-TEST-PAIR"
 LISTEN_STATE = 10

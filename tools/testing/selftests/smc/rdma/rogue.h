@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../hostile.h"
+#include "scene.h"
 #include "clc.h"
 #include "cdc.h"
 #include "llc.h"

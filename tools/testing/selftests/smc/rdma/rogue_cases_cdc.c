@@ -532,7 +532,8 @@ static struct conn *reuse_after(struct two t, struct conn *before, uint8_t word,
 	struct smc_cdc_msg m;
 	struct conn *after;
 
-	*ok = *ok && (before->peer_addr != t.c->peer_addr || BAD("the element is reused too early"));
+	*ok = *ok &&
+	      (before->peer_addr != t.c->peer_addr || BAD("the element is reused too early"));
 	cdc_fill(t.c, &m);
 	m.conn_flags = word;
 	cdc_send(t.c, &m);
@@ -603,7 +604,8 @@ static void element_after_close(enum role role)
 	ok = ok && conn_flags(t.c, SMC_CDC_CLOSED);
 	before = conn_more(t.other, AT_UP, NULL);
 	after = reuse_after(t, before, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, &ok);
-	ok = ok && (after->peer.alert_token != t.c->peer.alert_token || BAD("with the same token")) &&
+	ok = ok &&
+	     (after->peer.alert_token != t.c->peer.alert_token || BAD("with the same token")) &&
 	     ten_bytes(after) && conn_echo(before);
 	conn_end(after);
 	conn_end(before);

@@ -98,7 +98,8 @@ static struct conn *with_new_rmb(struct conn *first, struct smc_llc_msg *m)
 enum answer { YES, CROSSED, NO, NO_RETRY, OTHER_KEY, TWICE };
 
 static const char * const answer_name[] = {
-	"answered", "answered after one of ours", "refused", "refused for now", "answered for another RKey", "answered twice",
+	"answered", "answered after one of ours", "refused", "refused for now",
+	"answered for another RKey", "answered twice",
 };
 
 static bool up(struct conn *c)

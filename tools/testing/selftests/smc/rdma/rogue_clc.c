@@ -103,7 +103,8 @@ static void clc_describe(const struct conn *c, struct smc_clc_accept *a)
 	}
 }
 
-static void clc_send(const struct conn *c, const struct smc_clc_accept *a, const struct twist *twist)
+static void clc_send(const struct conn *c, const struct smc_clc_accept *a,
+		     const struct twist *twist)
 {
 	static struct message m;
 	int len = smc_clc_encode_accept(a, m.b, sizeof(m.b));

@@ -3,7 +3,7 @@
  * A hostile peer of SMC-R: plays every exchange of CLC, LLC and CDC correctly, in both
  * roles, and deviates in one place in each case.  Prints TAP.
  *
- *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, wait, gone; all without arguments
+ *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, wait, gone; without one: all
  *
  * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D
  * connection, still work; the kernel log is clean; the victim's RDMA device holds what
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../klog.h"
+#include "klog.h"
 #include "rogue.h"
 
 void bury_links(void);

@@ -256,7 +256,7 @@ def eids():
         same(say(tool, "ueid").splitlines(), ["SMC-TEST-PAIR", "A.TOOL-0"], f"{tool} ueid")
         same(json.loads(say(tool, "-j", "ueid")), {"ueids": ["SMC-TEST-PAIR", "A.TOOL-0"]},
              f"{tool} -j ueid")
-        same("is there already" in say(tool, "ueid", "add", "A.TOOL-0", status=1), True, "twice")
+        same("exists already" in say(tool, "ueid", "add", "A.TOOL-0", status=1), True, "twice")
         say(tool, "ueid", "del", "A.TOOL-0")
         same("there is no EID" in say(tool, "ueid", "del", "A.TOOL-0", status=1), True, "gone")
 

@@ -33,8 +33,8 @@ static uint64_t mark_end(uint64_t start)
 static void report(const char *name, long count, uint64_t ns)
 {
 	if (!opt.server)
-		note("{\"bench\": \"%s%s\", \"size\": %d, \"count\": %ld, \"ns_per_op\": %.0f}", name,
-		     opt.kind == KIND_TCP ? "_tcp" : "", opt.size, count, (double)ns / count);
+		note("{\"bench\": \"%s%s\", \"size\": %d, \"count\": %ld, \"ns_per_op\": %.0f}",
+		     name, opt.kind == KIND_TCP ? "_tcp" : "", opt.size, count, (double)ns / count);
 }
 
 static void bounce(int fd, char *buf, long count)

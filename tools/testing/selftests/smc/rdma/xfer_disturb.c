@@ -44,7 +44,8 @@ static void bound(int fd)
 static int broken(const char *call, int err)
 {
 	if (err != ECONNRESET && err != EPIPE && err != ETIMEDOUT && err != ECONNABORTED)
-		die("%s says %s", call, err == EAGAIN ? "nothing, and does not end" : err_name(err));
+		die("%s says %s", call,
+		    err == EAGAIN ? "nothing, and does not end" : err_name(err));
 	return err;
 }
 

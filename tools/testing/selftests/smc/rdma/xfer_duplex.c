@@ -78,8 +78,8 @@ static void *send_rounds(void *arg)
 			size_t part = draw_size(&state, CALL_MOST);
 
 			d->at[0] = sent;
-			sent += send_some(d->fd, buf + sent, part < size - sent ? part : size - sent,
-					  use_poll);
+			sent += send_some(d->fd, buf + sent,
+					  part < size - sent ? part : size - sent, use_poll);
 		}
 		pos += size;
 		d->doing[0] = "has sent, waits for the reader";
@@ -162,7 +162,8 @@ static void duplex(void)
 		X(-pthread_join(conns[i].reader, NULL));
 	}
 	if (!opt.server)
-		note("%ld rounds on %d connections in %.1f s", opt.count, n, (now_ns() - start) / 1e9);
+		note("%ld rounds on %d connections in %.1f s", opt.count, n,
+	     (now_ns() - start) / 1e9);
 	meet("ran");
 	for (int i = 0; i < n; i++)
 		close(conns[i].fd);
@@ -200,8 +201,8 @@ static void *send_byte(void *arg)
 }
 
 /*
- * The peer waits for room. While our post of a byte has looked at the consumer cursor, and takes its
- * time, all that is there is read in one call: that must reach the peer all the same.
+ * The peer waits for room. While our post of a byte has looked at the consumer cursor, and takes
+ * its time, all that is there is read in one call: that must reach the peer all the same.
  */
 static void read_during_post(int fd, char *buf, uint64_t *pos, size_t len)
 {

@@ -34,7 +34,6 @@ static void expect_end(int fd)
 
 /* ---- half-close ---- */
 
-
 static void close_half_second(int fd)
 {
 	recv_stream(fd, 1, 0, 300001, 65536);

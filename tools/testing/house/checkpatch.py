@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+"""checkpatch --strict of the kernel has nothing to say about our C, except what checkpatch_ignored
+names. What it said of a file is kept in build/, as it takes a minute for all of them."""
+import concurrent.futures
+import fnmatch
+import hashlib
+import os
+import re
+import subprocess
+
+import scripts
+import tree
+
+FOLDERS = ("net/smc", "include/uapi", "tools")
+OPTIONS = ("--strict", "--no-tree", "--terse", "--show-types", "--no-summary",
+           "--max-line-length=100")
+BATCH = 20	# files; checkpatch itself takes a while to begin
+KEPT = f"{tree.TOP}/build/house/checkpatch"
+# It leaves files in the directory where it runs.
+ELSEWHERE = f"{tree.TOP}/build/house/tree"
+COMPLAINT = re.compile(r"(\S+?):(\d+): (?:ERROR|WARNING|CHECK):(\w+): (.*)")
+
+
+def kept_as(path):
+    """Where what was said of a file is kept: it depends on nothing else than this."""
+    what = "\0".join((path, scripts.version(), *OPTIONS, tree.read(path)))
+    return f"{KEPT}/{hashlib.sha256(what.encode()).hexdigest()}"
+
+
+def ask(paths):
+    """Runs checkpatch over these files and keeps what it says of each."""
+    done = subprocess.run(["perl", f"{scripts.folder()}/checkpatch.pl", *OPTIONS, "-f", *paths],
+                          cwd=ELSEWHERE, text=True, check=False, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL)
+    if done.returncode not in (0, 1):
+        raise ValueError(f"checkpatch ended with status {done.returncode}")
+    said = {path: [] for path in paths}
+    for line in done.stdout.splitlines():
+        match = COMPLAINT.match(line)
+        if match:
+            said[match[1]].append(line)
+        elif line.strip():
+            raise ValueError(f"checkpatch: {line}")
+    for path, lines in said.items():
+        with open(kept_as(path), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines))
+
+
+def complaints():
+    """[(path, line, type, words)] of all files"""
+    paths = tree.files(*FOLDERS)
+    os.makedirs(KEPT, exist_ok=True)
+    os.makedirs(ELSEWHERE, exist_ok=True)
+    for name in {folder.split("/")[0] for folder in FOLDERS}:
+        if not os.path.islink(f"{ELSEWHERE}/{name}"):
+            os.symlink(f"{tree.TOP}/{name}", f"{ELSEWHERE}/{name}")
+    new = [path for path in paths if not os.path.exists(kept_as(path))]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(ask, [new[i:i + BATCH] for i in range(0, len(new), BATCH)]))
+    found = []
+    for path in paths:
+        with open(kept_as(path), encoding="utf-8") as file:
+            found += [COMPLAINT.match(line).groups() for line in file.read().splitlines()]
+    return found
+
+
+def ignored():
+    """[(line of the list, type, pattern of paths, text that must be in the words or None)]"""
+    found = []
+    for line, words in tree.entries("checkpatch_ignored"):
+        quoted = re.match(r'\S+\s+\S+\s+"([^"]+)"\s+\S', line)
+        if len(words) < 4:
+            raise ValueError(f"checkpatch_ignored: not 'TYPE files reason': {line}")
+        found.append((line, words[0], words[1], quoted and quoted[1]))
+    return found
+
+
+def quiet():
+    """No complaint that is not ignored, and no entry of the list in vain."""
+    known, used, wrong = ignored(), set(), []
+    for path, number, kind, words in complaints():
+        fits = [line for line, type_of, files, text in known if kind == type_of and
+                fnmatch.fnmatch(path, files) and (not text or text in words)]
+        used.update(fits)
+        if not fits:
+            wrong.append(f"{path}:{number}: {kind}: {words}")
+    wrong += [f"in vain: {line}" for line, *_ in known if line not in used]
+    return "\n".join(wrong)
+
+
+def cases():
+    return [("checkpatch --strict", quiet)]

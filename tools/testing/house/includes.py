@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An #include "..." of net/smc goes down or sideways, never up."""
+import functools
+import os
+import re
+
+import tree
+
+SOURCE = "net/smc"
+PAGE = "Documentation/architecture.md"
+# Only these and a fabric itself know what is in its folder; the others know struct smc_fabric_ops.
+FABRICS = re.compile(r"fabric/(\w+)/")
+KNOW_FABRICS = ("main.c",)
+
+
+def chart():
+    """The lines of the chart, without the comment above them."""
+    lines = [line for line in tree.read("tools/testing/house/layers").splitlines()
+             if not line.startswith("#")]
+    return "\n".join(lines).strip("\n")
+
+
+@functools.lru_cache(maxsize=None)
+def floors():
+    """{folder or file: number of its floor, 0 is the top}"""
+    found, floor = {}, 0
+    for line in chart().splitlines():
+        if line.strip() == "|":
+            floor += 1
+            continue
+        names = re.match(r" ((?:[\w./]+, )*[\w./]+)  +\S", line)
+        if not names:
+            raise ValueError(f"layers: neither a floor nor a |: {line!r}")
+        for name in names[1].split(", "):
+            if name in found:
+                raise ValueError(f"layers: {name} is there twice")
+            found[name] = floor
+    return found
+
+
+def floor_of(path):
+    """The floor of a file, None if it has none."""
+    fits = [name for name in floors() if path == name or
+            (name.endswith("/") and path.startswith(name))]
+    return floors()[max(fits, key=len)] if fits else None
+
+
+def sources():
+    return [os.path.relpath(path, SOURCE) for path in tree.files(SOURCE)]
+
+
+@functools.lru_cache(maxsize=None)
+def includes():
+    """[(file, file that it includes)], named from net/smc"""
+    found = []
+    for path in sources():
+        for name in re.findall(r'(?m)^#\s*include "([^"]+)"', tree.read(f"{SOURCE}/{path}")):
+            found.append((path, os.path.normpath(os.path.join(os.path.dirname(path), name))))
+    return found
+
+
+def allowed():
+    """{(file, included): reason} of includes_up"""
+    found = {}
+    for line, words in tree.entries("includes_up"):
+        if len(words) < 4 or words[1] != "->":
+            raise ValueError(f"includes_up: not 'file -> file reason': {line}")
+        found[words[0], words[2]] = " ".join(words[3:])
+    return found
+
+
+def breaks_rule(path, included):
+    """What is wrong with an include, or None."""
+    if floor_of(included) < floor_of(path):
+        return "goes up"
+    fabric = FABRICS.match(included)
+    if fabric and not path.startswith(fabric[0]) and path not in KNOW_FABRICS:
+        return f"names the fabric {fabric[1]}"
+    return None
+
+
+def every_file_has_a_floor():
+    """A file that the chart does not know has no direction."""
+    wrong = [f"{path} has no floor in tools/testing/house/layers" for path in sources()
+             if floor_of(path) is None]
+    there = sources()
+    wrong += [f"{name} of the chart is not there" for name in floors()
+              if name != "compat/" and not any(path.startswith(name) for path in there)]
+    wrong += [f"{path} includes {included}, which is not there" for path, included in includes()
+              if included not in there]
+    return "\n".join(wrong)
+
+
+def documented():
+    """architecture.md shows the chart."""
+    return "" if f"```\n{chart()}\n```" in tree.read(PAGE) else \
+        f"{PAGE} does not have the chart of tools/testing/house/layers as it stands there"
+
+
+def downwards():
+    """No include goes up, except those of includes_up, and those still do."""
+    known, wrong, used = allowed(), [], set()
+    for path, included in includes():
+        problem = breaks_rule(path, included)
+        if problem and (path, included) in known:
+            used.add((path, included))
+        elif problem:
+            wrong.append(f"{path} -> {included}: {problem}")
+    wrong += [f"{path} -> {included} is no exception any more: take it out of includes_up"
+              for path, included in known if (path, included) not in used]
+    if used:
+        print(f"# {len(used)} includes are known exceptions, see tools/testing/house/includes_up")
+    return "\n".join(wrong)
+
+
+def unit(path):
+    """A source file and its header are one."""
+    return os.path.splitext(path)[0]
+
+
+def biggest_cycle(edges):
+    """The largest set of units of which each includes every other, directly or not (Tarjan)."""
+    after = {}
+    for path, included in edges:
+        after.setdefault(unit(path), set()).add(unit(included))
+        after.setdefault(unit(included), set())
+    index, low, stack, best = {}, {}, [], []
+
+    def visit(node):
+        nonlocal best
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for following in after[node] - {node}:
+            if following not in index:
+                visit(following)
+            if following in stack:
+                low[node] = min(low[node], low[following])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > len(best):
+                best = stack[at:]
+            del stack[at:]
+
+    for node in after:
+        if node not in index:
+            visit(node)
+    return sorted(best)
+
+
+def circle():
+    """The biggest circle of includes has no more files than the ceiling says."""
+    files = biggest_cycle(includes())
+    total = len({unit(path) for path in sources()})
+    print(f"# biggest circle of includes: {len(files)} of {total} (x.c and x.h are one): "
+          f"{' '.join(files)}")
+    return tree.too_many({"circle": len(files)})
+
+
+def cases():
+    return [("every file of net/smc has a floor", every_file_has_a_floor),
+            ("architecture.md shows the floors", documented),
+            ("no include goes up", downwards),
+            ("the biggest circle of includes does not grow", circle)]

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Every lock of the module is in the list at the head of net/smc/smc.h, and nothing else is."""
+import re
+
+import tree
+
+LIST = "net/smc/smc.h"
+MEMBER = re.compile(r"^\s+(?:spinlock_t|raw_spinlock_t|rwlock_t|seqlock_t|local_lock_t|struct mutex|"
+                    r"struct rw_semaphore|struct semaphore)\s+(\w+)\b[^()]*;")
+STATIC = re.compile(r"^(?:static )?(?:DEFINE_(?:SPINLOCK|RAW_SPINLOCK|RWLOCK|SEQLOCK|MUTEX|SRCU|"
+                    r"STATIC_SRCU|SEMAPHORE)|DECLARE_RWSEM)\((\w+)\);")
+GLOBAL = re.compile(r"^(?:static )?(?:spinlock_t|rwlock_t|struct mutex|struct rw_semaphore)\s+(\w+)")
+STRUCT = re.compile(r"^(?:static )?(?:struct|union) (\w+) \{$")
+# Locks of others that the order names.
+FOREIGN = {"lock_sock(sk)"}
+
+
+def in_source():
+    """{struct.member, or name of a static: file}"""
+    found = {}
+    for path in tree.files("net/smc"):
+        struct = None
+        for line in tree.read(path).splitlines():
+            begin = STRUCT.match(line)
+            if begin:
+                struct = begin[1]
+            elif line.startswith("}"):
+                struct = None
+            member = struct and MEMBER.match(line)
+            alone = not struct and (STATIC.match(line) or GLOBAL.match(line))
+            if member:
+                found[f"{struct}.{member[1]}"] = path
+            elif alone:
+                found[alone[1]] = path
+    return found
+
+
+def in_list():
+    """Names in the first column of the list."""
+    text = tree.read(LIST)
+    start = text.index(" * Locks, outermost first;")
+    block = text[start:text.index("\n * References:", start)]
+    return re.findall(r"(?m)^ \*  ([\w.]+(?:\(sk\))?),?\t", block)
+
+
+def listed():
+    """Each lock of the source is listed once, each lock of the list exists."""
+    there, names = in_source(), in_list()
+    wrong = [f"{path}: {name} is not in the list of {LIST}" for name, path in there.items()
+             if name not in names]
+    wrong += [f"{LIST} lists {name}, which does not exist" for name in names
+              if name not in there and name not in FOREIGN]
+    wrong += [f"{LIST} lists {name} twice" for name in set(names) if names.count(name) > 1]
+    return "\n".join(wrong if len(there) > 10 else ["next to no locks were found"])
+
+
+def bodies():
+    """(path, comment in front, name, body) of each function"""
+    pattern = re.compile(r"(?ms)(/\*(?:(?!\*/).)*\*/\n)?^((?:[a-z_]\w* |\w+ \*+)[^\n;{}=]*?"
+                         r"\b(\w+)\([^;{}]*?\))\n\{\n(.*?)^\}")
+    for path in tree.files("net/smc", ends=(".c",)):
+        for match in pattern.finditer(tree.read(path)):
+            yield path, match[1] or "", match[3], match[4]
+
+
+def asserted():
+    """No more functions than the ceiling says expect a lock of their caller, as their name begins
+    with __, and do not assert it."""
+    missing = [f"{path}: {name}()" for path, _, name, body in bodies()
+               if name.startswith("__") and not re.search(r"lockdep_|sock_owned_by|assert", body)]
+    for line in missing:
+        print(f"# without lockdep_assert_held(): {line}")
+    return tree.too_many({"unasserted": len(missing)})
+
+
+def cases():
+    return [("every lock is in the list", listed),
+            ("callees assert the locks that they expect", asserted)]

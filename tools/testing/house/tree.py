@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The files of this tree, as the checks of the house read them."""
+import functools
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.abspath(f"{HERE}/../../..")
+
+
+@functools.lru_cache(maxsize=None)
+def read(path):
+    """The text of a file, named from the top of the tree."""
+    with open(f"{TOP}/{path}", encoding="utf-8") as file:
+        return file.read()
+
+
+@functools.lru_cache(maxsize=None)
+def files(*folders, ends=(".c", ".h")):
+    """Paths from the top of the tree, of all files below these folders with such an end."""
+    found = []
+    for folder in folders:
+        for directory, folders_below, names in os.walk(f"{TOP}/{folder}"):
+            folders_below[:] = [name for name in folders_below if name not in ("build", ".git")]
+            found += [os.path.relpath(f"{directory}/{name}", TOP) for name in names
+                      if name.endswith(ends)]
+    return sorted(found)
+
+
+def entries(name):
+    """Lines of a list in this folder, without its comments: [(line, words)]"""
+    lines = read(f"tools/testing/house/{name}").splitlines()
+    return [(line, line.split()) for line in lines if line.strip() and not line.startswith("#")]
+
+
+def ceilings():
+    """{what is counted: how many there may be}"""
+    return {words[0]: int(words[1]) for _, words in entries("ceilings")}
+
+
+def too_many(counts):
+    """What of {what: how many} is above its ceiling, a line each."""
+    limits, wrong = ceilings(), []
+    for what, count in counts.items():
+        if count > limits.get(what, 0):
+            wrong.append(f"{what}: {count}, and {limits.get(what, 0)} is the ceiling")
+        elif count < limits.get(what, 0):
+            print(f"# {what}: {count}; the ceiling, {limits[what]}, can go down")
+    return "\n".join(wrong)

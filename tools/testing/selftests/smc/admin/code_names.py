@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Does what the pages name exist in the code? Host tests."""
+import functools
+import os
+import re
+
+import uapi
+from pages import PAGES, relative
+from uapi import TOP
+
+
+@functools.lru_cache(None)
+def sources():
+    """{path from the top: text} of what a page can name"""
+    found = {}
+    for top in (f"{TOP}/net/smc", f"{TOP}/include", f"{TOP}/tools/smcss"):
+        for directory, _, files in os.walk(top):
+            for name in files:
+                if name.endswith((".c", ".h")):
+                    found[relative(f"{directory}/{name}")] = uapi.read(f"{directory}/{name}")
+    return found
+
+
+@functools.lru_cache(None)
+def words():
+    return {word for text in sources().values() for word in re.findall(r"\w+", text)}
+
+
+@functools.lru_cache(None)
+def members(struct):
+    """Words of the definition of a struct, or None without one"""
+    for text in sources().values():
+        match = re.search(rf"(?ms)^struct {struct} \{{\n(.*?)^\}}", text)
+        if match:
+            return set(re.findall(r"\w+", match[1]))
+    return None
+
+
+def file_of(name):
+    """The file of the module, or of the tree, that a page means: conn/send.c, smc.h"""
+    known = [path for path in sources() if path == name or path == f"net/smc/{name}"]
+    return known[0] if known else None
+
+
+def unknown(name):
+    """What is wrong with a name in backticks, or None. A struct's member is struct.member, a
+    family of names ends with *."""
+    if re.fullmatch(r"[\w/]+\.[ch]", name):
+        return None if file_of(name) else "no such file"
+    if re.fullmatch(r"\w+\*", name):
+        return None if any(w.startswith(name[:-1]) for w in words()) else "no name begins so"
+    if re.fullmatch(r"\w+\.\w+", name):
+        struct, member = name.split(".")
+        return None if member in (members(struct) or ()) else "no such member"
+    if re.fullmatch(r"\w+(\(\))?", name):
+        return None if name.removesuffix("()") in words() else "not in the code"
+    return "cannot be looked up"
+
+
+def functions():
+    """A function of ours that a page names, in its text or in a chart, exists."""
+    wrong = []
+    for path in PAGES:
+        names = set(re.findall(r"\b(?:__)?(?:smc|hs|lo|rdma|lgr)_\w+(?=\(\))", uapi.read(path)))
+        for name in names:
+            if name not in words():
+                wrong.append(f"{relative(path)}: {name}() is not in the code")
+    return "\n".join(sorted(wrong))
+
+
+def struct_members():
+    """A member of a struct of ours that a page names in backticks exists."""
+    wrong = []
+    for path in PAGES:
+        for struct, member in re.findall(r"`((?:smc|rdma|lo)_\w+)\.(\w+)`", uapi.read(path)):
+            if member not in ("c", "h", "ko", "py") and unknown(f"{struct}.{member}"):
+                wrong.append(f"{relative(path)}: {struct}.{member} is not in the code")
+    return "\n".join(wrong)
+
+
+def table_cells(page):
+    """[cells] of every row of a page's tables"""
+    text = uapi.read(f"{TOP}/Documentation/{page}")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]]
+            for line in text.splitlines() if line.startswith("|")]
+    return [row for row in rows if row[0].strip("-")]
+
+
+def glossary():
+    """Every identifier of the second column of the glossary exists."""
+    wrong, seen = [], 0
+    for term, ours, *_ in table_cells("glossary.md"):
+        for name in re.findall(r"`([^`]+)`", ours):
+            seen += 1
+            problem = unknown(name)
+            if problem:
+                wrong.append(f"glossary.md: {term}: {name}: {problem}")
+    return "\n".join(wrong if seen > 50 else ["glossary.md has next to no identifiers"])
+
+
+def where():
+    """Files that where.md names exist, and the functions of a row are in the files of that row."""
+    text = uapi.read(f"{TOP}/Documentation/where.md")
+    named = re.findall(r"`(\w[\w/]*/\w+\.[ch])`", text)
+    wrong = [f"where.md: {name} is not there" for name in named if not file_of(name)]
+    seen = 0
+    for question, files, names, *_ in table_cells("where.md"):
+        there = ""
+        for name in re.findall(r"`([^`]+)`", files):
+            if file_of(name):
+                there += sources()[file_of(name)]
+            else:
+                wrong.append(f"where.md: {question}: {name} is not there")
+        for name in re.findall(r"`(\w+)(?:\(\))?`", names):
+            seen += 1
+            if not re.search(rf"\b{name}\b", there):
+                wrong.append(f"where.md: {question}: {name} is not in {files}")
+    return "\n".join(wrong if seen > 50 else ["where.md has next to no names"])
+
+
+def cases():
+    return [(f"pages: {f.__name__}", f) for f in (functions, struct_members, glossary, where)]

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Does tools/testing/mutations fit the code? Host test."""
+import importlib.machinery
+import importlib.util
+
+import uapi
+from uapi import TOP
+
+
+def mutate():
+    """The program tools/testing/mutate, as a module"""
+    loader = importlib.machinery.SourceFileLoader("mutate", f"{TOP}/tools/testing/mutate")
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutate", loader))
+    loader.exec_module(module)
+    return module
+
+
+def stale():
+    """The old text of every entry stands in its file exactly once."""
+    mutants, wrong = mutate().read_list(), []
+    for mutant in mutants:
+        count = uapi.read(f"{TOP}/{mutant.file}").count("\n".join(mutant.old))
+        if count != 1:
+            wrong.append(f"tools/testing/mutations:{mutant.line}: {count} times in {mutant.file}")
+    return "\n".join(wrong if mutants else ["the list is empty"])
+
+
+def cases():
+    return [("mutations fit the code", stale)]

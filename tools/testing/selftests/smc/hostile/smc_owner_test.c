@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Owners that stall: more sockets than a workqueue runs items at once, each of them in a system
+ * call that holds a lock of the socket while it reads memory that never comes (userfaultfd). That
+ * is their own affair: beside them corks are let go, handshakes run, dumps end, and so do
+ * namespaces (B2, B3 of the audit).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include "kselftest.h"
+#include "klog_result.h"
+#include "role.h"
+#include "raw_peer.h"
+
+#define OWNERS	600		/* a workqueue runs 512 at once */
+
+/* Memory that comes when we say so. */
+static struct {
+	int fd;
+	char *page;
+	long size;
+} trap;
+
+struct owner {
+	pthread_t thread;
+	int fd, peer;
+	bool sends;		/* or sets an option */
+};
+
+static struct owner senders[OWNERS], setters[OWNERS];
+
+/* ---- memory that does not come ---- */
+
+static bool trap_set(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	trap.size = sysconf(_SC_PAGESIZE);
+	trap.fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+	if (trap.fd < 0)
+		return false;
+	trap.page = mmap(NULL, trap.size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	reg.range.start = (unsigned long)trap.page;
+	reg.range.len = trap.size;
+	if (trap.page == MAP_FAILED || ioctl(trap.fd, UFFDIO_API, &api) < 0 ||
+	    ioctl(trap.fd, UFFDIO_REGISTER, &reg) < 0)
+		give_up("userfaultfd");
+	return true;
+}
+
+/* So many more are in it now. */
+static void await_trapped(int n)
+{
+	struct uffd_msg msg;
+
+	while (n) {
+		if (!wait_mask(trap.fd, POLLIN, WAIT_MS))
+			give_up("%d owners do not read the memory", n);
+		if (read(trap.fd, &msg, sizeof(msg)) == sizeof(msg))
+			n--;
+	}
+}
+
+static void trap_open(void)
+{
+	struct uffdio_zeropage zero = {
+		.range = { .start = (unsigned long)trap.page, .len = trap.size },
+	};
+
+	if (ioctl(trap.fd, UFFDIO_ZEROPAGE, &zero) < 0)
+		give_up("UFFDIO_ZEROPAGE");
+}
+
+static void *own(void *arg)
+{
+	struct owner *o = arg;
+
+	if (o->sends)
+		send(o->fd, trap.page, 1, MSG_NOSIGNAL);
+	else
+		setsockopt(o->fd, IPPROTO_IP, 4 /* IP_OPTIONS */, trap.page, 4);
+	return NULL;
+}
+
+static void stall(struct owner *o)
+{
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 10);
+	if (pthread_create(&o->thread, &attr, own, o))
+		give_up("pthread_create");
+	pthread_attr_destroy(&attr);
+}
+
+/* ---- what must go on beside them ---- */
+
+static int mode_of(int fd)
+{
+	struct smc_sock_info_u info;
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0)
+		return MODE_TCP;
+	return info.mode;
+}
+
+static bool arrives(int fd, const char *text)
+{
+	char buf[16] = "";
+
+	return wait_mask(fd, POLLIN, WAIT_MS) & POLLIN &&
+	       recv(fd, buf, sizeof(buf), MSG_DONTWAIT) == (ssize_t)strlen(text) &&
+	       !strcmp(buf, text);
+}
+
+static void connection(int l, int port, int *c, int *s)
+{
+	*c = victim_connect(port);
+	*s = accept_in_time(l);
+	if (!(wait_mask(*c, POLLOUT, WAIT_MS) & POLLOUT))
+		give_up("a connect does not end");
+}
+
+static bool served(int l, int port)
+{
+	int c = victim_connect(port), s;
+	bool ok;
+
+	s = accept_in_time(l);
+	ok = wait_mask(c, POLLOUT, WAIT_MS) & POLLOUT && send(c, "ping", 4, MSG_NOSIGNAL) == 4 &&
+	     arrives(s, "ping") && mode_of(c) == MODE_SMCD && mode_of(s) == MODE_SMCD;
+	close(c);
+	close(s);
+	return ok;
+}
+
+/* By the worker alone: nobody has accepted the child yet. */
+static bool answered(int l, int port, const struct message *proposal)
+{
+	int c = raw_connect(port), s;
+	struct message m;
+	bool ok;
+
+	put_bytes(c, proposal->b, proposal->len);
+	ok = get_message(c, &m, WAIT_MS) == GOT_ACCEPT;
+	s = accept_in_time(l);
+	close(c);
+	close(s);
+	return ok;
+}
+
+/* A dump that does not end cannot be killed either: it is left to a child. */
+static bool ends(bool (*what)(void))
+{
+	int done[2];
+	char c = 0;
+	pid_t pid;
+
+	if (pipe2(done, O_CLOEXEC) < 0)
+		give_up("pipe");
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		c = what();
+		_exit(write(done[1], &c, 1) != 1);
+	}
+	close(done[1]);
+	if (!wait_mask(done[0], POLLIN, WAIT_MS) || read(done[0], &c, 1) != 1)
+		c = 0;
+	else
+		waitpid(pid, NULL, 0);
+	close(done[0]);
+	return c;
+}
+
+/* All of them are listed. */
+static bool dump(void)
+{
+	struct {
+		struct nlmsghdr nlh;
+		uint8_t req[64];	/* struct smc_diag_req */
+	} req = {
+		.nlh = { .nlmsg_len = sizeof(req), .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+		.req = { AF_SMC, 0, 0xff },
+	};
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG), n = 0;
+	static char buf[64 << 10];
+
+	if (fd < 0 || send(fd, &req, sizeof(req), 0) < 0)
+		return false;
+	for (;;) {
+		int len = recv(fd, buf, sizeof(buf), 0);
+		struct nlmsghdr *h = (void *)buf;
+
+		if (len <= 0)
+			return false;
+		for (; NLMSG_OK(h, (unsigned int)len); h = NLMSG_NEXT(h, len)) {
+			if (h->nlmsg_type == NLMSG_DONE)
+				return n >= 3 * OWNERS;
+			n += h->nlmsg_type == SOCK_DIAG_BY_FAMILY;
+		}
+	}
+}
+
+/*
+ * Namespaces end one after the other: the second one's veth goes once the first one has ended.
+ */
+static bool namespace_goes(void)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		char cmd[120];
+
+		snprintf(cmd, sizeof(cmd), "ip link add v0 type veth peer name v1 netns %d",
+			 getppid());
+		_exit(unshare(CLONE_NEWNET) < 0 || system(cmd));
+	}
+	if (waitpid(pid, &(int){ 0 }, 0) != pid)
+		return false;
+	for (int i = 0; i < WAIT_MS / 10; i++) {
+		if (!if_nametoindex("v1"))
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+/* ---- the owners ---- */
+
+static void setup(int l, int port, int rl, int rport, struct message *proposal)
+{
+	for (int i = 0; i < OWNERS; i++) {
+		struct owner *o = &senders[i];
+
+		o->sends = true;
+		connection(l, port, &o->fd, &o->peer);
+	}
+	for (int i = 0; i < OWNERS; i++) {
+		struct owner *o = &setters[i];
+
+		o->fd = victim_connect(rport);
+		o->peer = accept_in_time(rl);
+		if (get_message(o->peer, proposal, WAIT_MS) != GOT_PROPOSAL)
+			give_up("no Proposal");
+	}
+}
+
+/* Each has something for the worker: a cork, or a message of the handshake. */
+static void stall_all(void)
+{
+	for (int i = 0; i < OWNERS; i++) {
+		if (send(senders[i].fd, "x", 1, MSG_MORE | MSG_NOSIGNAL) != 1)
+			give_up("send");
+		stall(&senders[i]);
+		stall(&setters[i]);
+	}
+	await_trapped(2 * OWNERS);
+	for (int i = 0; i < OWNERS; i++)
+		put_bytes(setters[i].peer, "\xe2", 1);
+}
+
+/* What was held back comes when the owner is through, and the handshake ends: those were no CLC. */
+static bool all_go_on(void)
+{
+	bool ok = true;
+	struct message m;
+	char buf[3];
+	int n;
+
+	for (int i = 0; i < OWNERS; i++) {
+		pthread_join(senders[i].thread, NULL);
+		pthread_join(setters[i].thread, NULL);
+	}
+	for (int i = 0; i < OWNERS; i++) {
+		for (n = 0; n < 2 && wait_mask(senders[i].peer, POLLIN, WAIT_MS); n++)
+			if (recv(senders[i].peer, buf, 1, MSG_DONTWAIT) != 1 || buf[0] != "x"[n])
+				ok = false;
+		ok = ok && n == 2;
+		put_bytes(setters[i].peer, "12345678", 8);
+		ok = ok && get_message(setters[i].peer, &m, WAIT_MS) == GOT_RESET;
+	}
+	return ok;
+}
+
+int main(void)
+{
+	struct rlimit nofile = { 8192, 8192 };
+	int l, port, rl, rport, c, s, small = 16 << 10;
+	struct message proposal;
+	long old;
+	bool ok;
+
+	ksft_print_header();
+	if (!raw_available())
+		ksft_exit_skip("no test build of smc.ko is loaded\n");
+	if (!trap_set())
+		ksft_exit_skip("no userfaultfd\n");
+	ksft_set_plan(6);
+	klog_open();
+	setrlimit(RLIMIT_NOFILE, &nofile);
+	old = set_timeout_ms(600000);
+	l = victim_listen(&port);
+	setsockopt(l, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	rl = raw_listen(&rport);
+	setup(l, port, rl, rport, &proposal);
+	connection(l, port, &c, &s);
+	stall_all();
+
+	/* Its cork ends after those of the others. */
+	ok = send(c, "x", 1, MSG_MORE | MSG_NOSIGNAL) == 1 && arrives(s, "x");
+	klog_result(ok, "a cork is let go beside owners that stall");
+	ok = answered(l, port, &proposal) && served(l, port);
+	klog_result(ok, "handshakes are run beside them");
+	klog_result(ends(dump), "a dump shows them all, and ends");
+	ok = namespace_goes() && namespace_goes();
+	klog_result(ok, "namespaces end beside them");
+	trap_open();
+	klog_result(all_go_on(), "they go on where they were");
+	klog_result(served(l, port), "and all is as before");
+	set_timeout_ms(old);
+	ksft_finished();
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A silent peer costs nobody else anything: 100 handshakes that do not move, in
+ * both roles, and beside them somebody who connects and is served. And a listener
+ * that goes away takes its children with it, whatever each of them is waiting for.
+ */
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "kselftest.h"
+#include "klog_result.h"
+#include "role.h"
+#include "raw_peer.h"
+
+#define STALLED 100
+#define ROUNDS 10
+#define EACH 3			/* children in each stage */
+
+/* What a child waits for when its listener goes away. */
+enum stage {
+	AWAITS_PROPOSAL,
+	AWAITS_ITS_REST,
+	AWAITS_CONFIRM,
+	AWAITS_ACCEPT,		/* it is SMC, and its client has written */
+	AWAITS_DATA,		/* in the SYN queue: a deferred accept */
+	STAGES
+};
+
+static int mode_of(int fd)
+{
+	struct smc_sock_info_u info;
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0)
+		return MODE_TCP;
+	return info.mode;
+}
+
+static bool still_undecided(const int *fds)
+{
+	char c;
+
+	for (int i = 0; i < STALLED; i++) {
+		if (mode_of(fds[i]) != MODE_UNDECIDED)
+			return false;
+		if (recv(fds[i], &c, 1, MSG_DONTWAIT) >= 0 || errno != EAGAIN)
+			return false;
+	}
+	return true;
+}
+
+/* Both ends of a connection, which has to be SMC. */
+static bool talk(int c, int s)
+{
+	char buf[4] = "";
+	bool ok;
+
+	ok = send(c, "ping", 4, MSG_NOSIGNAL) == 4;
+	ok = ok && wait_mask(s, POLLIN, WAIT_MS) && recv(s, buf, 4, 0) == 4;
+	ok = ok && send(s, buf, 4, MSG_NOSIGNAL) == 4;
+	ok = ok && wait_mask(c, POLLIN, WAIT_MS) && recv(c, buf, 4, 0) == 4;
+	return ok && mode_of(c) == MODE_SMCD && mode_of(s) == MODE_SMCD;
+}
+
+/* One connection through @l. */
+static bool served(int l, int port)
+{
+	int c = victim_connect(port), s;
+	bool ok;
+
+	s = accept_in_time(l);
+	wait_mask(c, POLLOUT, WAIT_MS);
+	ok = talk(c, s);
+	close(c);
+	close(s);
+	return ok;
+}
+
+/* They all end when their time is over: the raw side sees a reset. */
+static bool all_end(const int *raw, const int *victim)
+{
+	struct message m;
+	char c;
+
+	for (int i = 0; i < STALLED; i++) {
+		if (get_message(raw[i], &m, WAIT_MS) != GOT_RESET)
+			return false;
+		if (!wait_mask(victim[i], POLLIN, WAIT_MS) ||
+		    recv(victim[i], &c, 1, MSG_DONTWAIT) > 0)
+			return false;
+	}
+	return true;
+}
+
+static void close_all(const int *a, const int *b)
+{
+	for (int i = 0; i < STALLED; i++) {
+		close(a[i]);
+		close(b[i]);
+	}
+}
+
+/* ---- a listener that goes away ---- */
+
+/* How many children wait for accept(): the kernel says so in a field meant for something else. */
+static int queued(int l)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(l, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		give_up("TCP_INFO of a listener");
+	return info.tcpi_unacked;
+}
+
+/* What a genuine client says, for others to say it too. */
+static void record_proposal(struct message *m)
+{
+	int port, l = raw_listen(&port), c = victim_connect(port), s = accept_in_time(l);
+
+	if (get_message(s, m, WAIT_MS) != GOT_PROPOSAL)
+		give_up("no Proposal");
+	close(s);
+	close(c);
+	close(l);
+}
+
+/* The client of a child that gets as far as @stage. */
+static int begin(enum stage stage, int port, const struct message *proposal)
+{
+	struct message m;
+	int fd;
+
+	if (stage == AWAITS_ACCEPT) {
+		fd = victim_connect(port);
+		wait_mask(fd, POLLOUT, WAIT_MS);
+		if (mode_of(fd) != MODE_SMCD || send(fd, "ping", 4, MSG_NOSIGNAL) != 4)
+			give_up("a genuine client is not served");
+		return fd;
+	}
+	fd = raw_connect(port);
+	if (stage == AWAITS_ITS_REST)
+		put_bytes(fd, proposal->b, proposal->len / 2);
+	if (stage == AWAITS_CONFIRM) {
+		put_bytes(fd, proposal->b, proposal->len);
+		if (get_message(fd, &m, WAIT_MS) != GOT_ACCEPT)
+			give_up("no Accept");
+	}
+	return fd;
+}
+
+/* The client of a child whose listener has gone is told so. */
+static bool is_reset(enum stage stage, int fd)
+{
+	struct message m;
+	char c;
+
+	if (stage == AWAITS_ACCEPT)
+		return wait_mask(fd, POLLIN, WAIT_MS) & POLLHUP && recv(fd, &c, 1, 0) < 0 &&
+		       errno == ECONNRESET;
+	/* Nobody tells a client in the SYN queue before it says something. */
+	if (stage == AWAITS_DATA)
+		put_bytes(fd, "x", 1);
+	return get_message(fd, &m, WAIT_MS) == GOT_RESET;
+}
+
+/* Who was accepted before stays; all others end; the next listener finds nothing in its way. */
+static bool listener_goes(const struct message *proposal, bool shut_down)
+{
+	int port, l = victim_listen(&port), fd[STAGES][EACH], c, s, defer = 600;
+	bool ok = true;
+
+	c = victim_connect(port);
+	s = accept_in_time(l);
+	wait_mask(c, POLLOUT, WAIT_MS);
+	for (int stage = 0; stage < STAGES; stage++) {
+		if (stage == AWAITS_DATA &&
+		    setsockopt(l, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof(defer)) < 0)
+			give_up("TCP_DEFER_ACCEPT");
+		for (int i = 0; i < EACH; i++)
+			fd[stage][i] = begin(stage, port, proposal);
+		while (queued(l) < (stage == AWAITS_DATA ? stage : stage + 1) * EACH)
+			usleep(1000);
+	}
+	if (queued(l) != AWAITS_DATA * EACH)
+		give_up("%d children wait for accept()", queued(l));
+	if (shut_down)
+		shutdown(l, SHUT_RDWR);
+	close(l);
+	for (int stage = 0; stage < STAGES; stage++)
+		for (int i = 0; i < EACH; i++) {
+			if (!is_reset(stage, fd[stage][i])) {
+				ksft_print_msg("stage %d, child %d is not reset\n", stage, i);
+				ok = false;
+			}
+			close(fd[stage][i]);
+		}
+	ok = ok && talk(c, s);
+	close(c);
+	close(s);
+	return ok;
+}
+
+static void listener_gone(int l, int port)
+{
+	struct message proposal;
+	bool ok = true;
+
+	record_proposal(&proposal);
+	for (int i = 0; i < ROUNDS; i++)
+		ok = listener_goes(&proposal, i & 1) && ok;
+	klog_result(ok, "a listener that is closed takes along its children, in every stage");
+	klog_result(served(l, port), "and harms nobody else");
+}
+
+int main(void)
+{
+	struct rlimit nofile = { 4096, 4096 };
+	int raw[STALLED], victim[STALLED], l, port, rl, rport;
+	struct message m;
+	long old;
+	bool ok;
+
+	ksft_print_header();
+	if (!raw_available())
+		ksft_exit_skip("no test build of smc.ko is loaded\n");
+	ksft_set_plan(10);
+	klog_open();
+	setrlimit(RLIMIT_NOFILE, &nofile);
+	l = victim_listen(&port);
+	rl = raw_listen(&rport);
+	old = set_timeout_ms(600000);
+
+	/* Clients that never send a Proposal. */
+	for (int i = 0; i < STALLED; i++)
+		raw[i] = raw_connect(port);
+	for (int i = 0; i < STALLED; i++)
+		victim[i] = accept_in_time(l);
+	klog_result(still_undecided(victim), "100 silent clients are accepted and undecided");
+	ok = true;
+	for (int i = 0; i < 5; i++)
+		ok = ok && served(l, port);
+	klog_result(ok, "others are served beside 100 silent clients");
+	klog_result(still_undecided(victim), "the 100 clients are still undecided");
+	close_all(raw, victim);
+
+	/* Servers that never answer the Proposal. */
+	for (int i = 0; i < STALLED; i++)
+		victim[i] = victim_connect(rport);
+	ok = true;
+	for (int i = 0; i < STALLED; i++) {
+		raw[i] = accept_in_time(rl);
+		ok = ok && get_message(raw[i], &m, WAIT_MS) == GOT_PROPOSAL;
+	}
+	klog_result(ok && still_undecided(victim), "100 clients wait for silent servers");
+	ok = true;
+	for (int i = 0; i < 5; i++)
+		ok = ok && served(l, port);
+	klog_result(ok && still_undecided(victim), "others are served beside 100 silent servers");
+	close_all(raw, victim);
+	klog_result(served(l, port), "closing them in the middle harms nobody");
+
+	listener_gone(l, port);
+
+	/* And when the time is over, it is over. */
+	set_timeout_ms(500);
+	for (int i = 0; i < STALLED; i++)
+		raw[i] = raw_connect(port);
+	for (int i = 0; i < STALLED; i++)
+		victim[i] = accept_in_time(l);
+	klog_result(all_end(raw, victim), "silent clients are reset after the timeout");
+	close_all(raw, victim);
+	for (int i = 0; i < STALLED; i++)
+		victim[i] = victim_connect(rport);
+	for (int i = 0; i < STALLED; i++) {
+		raw[i] = accept_in_time(rl);
+		if (get_message(raw[i], &m, WAIT_MS) != GOT_PROPOSAL)
+			ksft_print_msg("client %d sent no Proposal\n", i);
+	}
+	klog_result(all_end(raw, victim), "silent servers are reset after the timeout");
+	close_all(raw, victim);
+	set_timeout_ms(old);
+	ksft_finished();
+}

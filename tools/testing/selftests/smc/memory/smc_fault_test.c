@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Allocations fail: the first one of a call, the second one, and so on until the
+ * call succeeds (/proc/thread-self/fail-nth), for every call in the life of a
+ * connection; then at random in everything the test and the workers do. What
+ * may come of it is an errno or a fallback; a connection afterwards is SMC.
+ *
+ *   smc_fault_test [--rdma]
+ *
+ * --rdma: over SMC-R, between the two devices of vm/rxe_pair. There the random failures are those
+ * of allocations that the module makes, or has made for it, in whatever context.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest.h"
+#include "klog_result.h"
+#include "role.h"
+#include "put_file.h"
+#include "raw_peer.h"
+
+#define DEBUGFS		"/sys/kernel/debug/"
+#define MAX_NTH		400
+#define STR2(x)		#x
+#define STR(x)		STR2(x)
+
+static char why[300];
+
+static void knob(const char *name, const char *value)
+{
+	static const char * const where[] = { "failslab", "fail_page_alloc" };
+	char path[128];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), DEBUGFS "%s/%s", where[i], name);
+		put_file(path, value);
+	}
+}
+
+static void knob_address(const char *name, unsigned long address)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%#lx", address);
+	knob(name, text);
+}
+
+/*
+ * TCP that has no memory for its FIN never sends one: the socket stays in LAST_ACK or FIN_WAIT1,
+ * with nobody's file and without a timer, and a module under it in memory.  It is nothing that
+ * SMC could change, so this one allocation does not fail.
+ */
+static bool spare(const char *function)
+{
+	unsigned long start = 0, end = -1UL, addr;
+	char name[128];
+	FILE *f = fopen("/proc/kallsyms", "r");
+
+	if (!f)
+		return false;
+	while (fscanf(f, "%lx %*c %127s%*[^\n]", &addr, name) == 2)
+		if (!strcmp(name, function))
+			start = addr;
+	rewind(f);
+	while (fscanf(f, "%lx %*c %127s%*[^\n]", &addr, name) == 2)
+		if (addr > start && addr < end)
+			end = addr;
+	fclose(f);
+	if (!start)
+		return false;
+	knob_address("reject-start", start);
+	knob_address("reject-end", end);
+	return true;
+}
+
+/* From now on only allocations with a function of the module in their stack fail. */
+static bool only_ours(void)
+{
+	unsigned long start = -1UL, end = 0, addr;
+	char line[256], type;
+	FILE *f = fopen("/proc/kallsyms", "r");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		/* Not its variables: those of each processor have small addresses. */
+		if (!strstr(line, "\t[smc]") || sscanf(line, "%lx %c", &addr, &type) != 2 ||
+		    (type != 't' && type != 'T'))
+			continue;
+		start = addr < start ? addr : start;
+		end = addr > end ? addr : end;
+	}
+	if (f)
+		fclose(f);
+	knob_address("require-start", start);
+	knob_address("require-end", end);
+	return end > start;
+}
+
+static void result(bool ok, const char *name)
+{
+	if (!ok && why[0])
+		ksft_print_msg("%s\n", why);
+	why[0] = 0;
+	klog_result(ok, name);
+}
+
+/* ---- fail the n-th allocation of this thread ---- */
+
+static int nth_fd = -1;
+
+static void arm(int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", n);
+
+	if (pwrite(nth_fd, text, len, 0) != len)
+		give_up("fail-nth");
+}
+
+/* Returns whether the failure was used up. */
+static bool disarm(void)
+{
+	char text[16] = "";
+
+	if (pread(nth_fd, text, sizeof(text) - 1, 0) <= 0)
+		give_up("fail-nth");
+	arm(0);
+	return atoi(text) == 0;
+}
+
+/* ---- the calls ---- */
+
+static int l, port;			/* a listener that nothing disturbs */
+static in_addr_t host = INADDR_LOOPBACK;
+static bool rdma;
+
+struct state {
+	int c, s;
+	struct sockaddr_in a;
+};
+
+static int patience = 20;		/* seconds that a call may block */
+
+static int tame(int fd)
+{
+	struct timeval tv = { patience, 0 };
+
+	if (fd >= 0) {
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
+	}
+	return fd;
+}
+
+static int new_socket(void)
+{
+	return tame(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SMC));
+}
+
+static bool connected(struct state *st)
+{
+	st->c = new_socket();
+	st->a = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port),
+				      .sin_addr.s_addr = htonl(host) };
+	if (st->c < 0 || connect(st->c, (void *)&st->a, sizeof(st->a)) < 0)
+		return false;
+	st->s = tame(accept4(l, NULL, NULL, SOCK_CLOEXEC));
+	return st->s >= 0;
+}
+
+static char data[200000];
+
+static int call_socket(struct state *st)
+{
+	st->c = new_socket();
+	return st->c < 0 ? -1 : 0;
+}
+
+static int call_af_smc(struct state *st)
+{
+	st->c = socket(AF_SMC, SOCK_STREAM | SOCK_CLOEXEC, 1);
+	return st->c < 0 ? -1 : 0;
+}
+
+static int call_listen(struct state *st)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+
+	if (bind(st->c, (void *)&a, sizeof(a)) < 0)
+		return -1;
+	return listen(st->c, 5);
+}
+
+static int call_connect(struct state *st)
+{
+	return connect(st->c, (void *)&st->a, sizeof(st->a));
+}
+
+static int call_accept(struct state *st)
+{
+	st->s = tame(accept4(l, NULL, NULL, SOCK_CLOEXEC));
+	return st->s < 0 ? -1 : 0;
+}
+
+static int call_send(struct state *st)
+{
+	return send(st->c, data, sizeof(data), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
+static int call_recv(struct state *st)
+{
+	return recv(st->s, data, 100, 0) < 0 ? -1 : 0;
+}
+
+static int call_sendfile(struct state *st)
+{
+	struct iovec iov[3] = { { data, 1 }, { data, 5000 }, { data, 70 } };
+	struct msghdr m = { .msg_iov = iov, .msg_iovlen = 3 };
+
+	return sendmsg(st->c, &m, MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
+static int call_options(struct state *st)
+{
+	int v = 100000, ep;
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	if (setsockopt(st->c, SOL_SOCKET, SO_SNDBUF, &v, sizeof(v)) < 0 ||
+	    setsockopt(st->c, SOL_SOCKET, SO_RCVBUF, &v, sizeof(v)) < 0)
+		return -1;
+	ep = epoll_create1(EPOLL_CLOEXEC);
+	if (ep < 0)
+		return -1;
+	v = epoll_ctl(ep, EPOLL_CTL_ADD, st->c, &ev);
+	close(ep);
+	return v;
+}
+
+static int call_shutdown(struct state *st)
+{
+	return shutdown(st->c, SHUT_WR);
+}
+
+static int call_close(struct state *st)
+{
+	int rc = close(st->c);
+
+	st->c = -1;
+	return rc;
+}
+
+static int call_disconnect(struct state *st)
+{
+	struct sockaddr a = { .sa_family = AF_UNSPEC };
+
+	return connect(st->c, &a, sizeof(a));
+}
+
+/* What has to be there before the call is made. */
+enum before { NOTHING, SOCKET, PENDING, CONNECTED, UNREAD };
+
+static const struct {
+	const char *name;
+	enum before before;
+	int (*call)(struct state *st);
+} calls[] = {
+	{ "socket(AF_INET)", NOTHING, call_socket },
+	{ "socket(AF_SMC)", NOTHING, call_af_smc },
+	{ "bind and listen", SOCKET, call_listen },
+	{ "connect", SOCKET, call_connect },
+	{ "accept", PENDING, call_accept },
+	{ "send", CONNECTED, call_send },
+	{ "sendmsg", CONNECTED, call_sendfile },
+	{ "recv", UNREAD, call_recv },
+	{ "options and epoll", CONNECTED, call_options },
+	{ "shutdown", CONNECTED, call_shutdown },
+	{ "close", CONNECTED, call_close },
+	{ "close with unread data", UNREAD, call_close },
+	{ "disconnect", CONNECTED, call_disconnect },
+};
+
+static bool prepare(struct state *st, enum before before)
+{
+	st->c = st->s = -1;
+	st->a = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port),
+				      .sin_addr.s_addr = htonl(host) };
+	switch (before) {
+	case NOTHING:
+		return true;
+	case SOCKET:
+		st->c = new_socket();
+		return st->c >= 0;
+	case PENDING:
+		st->c = new_socket();
+		return st->c >= 0 && !connect(st->c, (void *)&st->a, sizeof(st->a));
+	case CONNECTED:
+		return connected(st);
+	case UNREAD:
+		return connected(st) && send(st->c, data, 1000, 0) == 1000 &&
+		       send(st->s, data, 1000, 0) == 1000;
+	}
+	return false;
+}
+
+/* Take away what a failed call left in the queue of the listener. */
+static void drain(void)
+{
+	int fd;
+
+	fcntl(l, F_SETFL, O_NONBLOCK);
+	while ((fd = accept4(l, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+		close(fd);
+	fcntl(l, F_SETFL, 0);
+}
+
+static bool healthy(void)
+{
+	struct smc_sock_info_u info = { 0 };
+	socklen_t len = sizeof(info);
+	struct state st;
+	char buf[8];
+	bool ok;
+
+	drain();
+	ok = connected(&st) && send(st.c, "healthy?", 8, 0) == 8 &&
+	     recv(st.s, buf, 8, MSG_WAITALL) == 8 && send(st.s, buf, 8, 0) == 8 &&
+	     recv(st.c, buf, 8, MSG_WAITALL) == 8;
+	if (!ok)
+		snprintf(why, sizeof(why), "afterwards a connection fails: %s", strerror(errno));
+	if (ok && (getsockopt(st.c, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0 ||
+		   info.mode != (rdma ? MODE_SMCR : MODE_SMCD))) {
+		snprintf(why, sizeof(why), "afterwards a connection falls back");
+		ok = false;
+	}
+	close(st.c);
+	close(st.s);
+	return ok;
+}
+
+static bool fine_errno(int err)
+{
+	return err == ENOMEM || err == ENOBUFS || err == ECONNRESET || err == EPIPE ||
+	       err == ECONNABORTED || err == EAGAIN || err == ENFILE ||
+	       err == ETIMEDOUT || err == ECONNREFUSED || err == EINPROGRESS ||
+	       err == EADDRINUSE;	/* TCP's word for no memory in bind() */
+}
+
+static int n_failed;			/* allocations, in all calls */
+
+static bool fail_each(int which)
+{
+	struct state st;
+	int n, rc, err = 0, failures = 0;
+	bool used, ok = true;
+
+	for (n = 1; ok && n <= MAX_NTH; n++) {
+		if (!prepare(&st, calls[which].before)) {
+			snprintf(why, sizeof(why), "cannot prepare round %d: %s", n,
+				 strerror(errno));
+			return false;
+		}
+		errno = 0;
+		arm(n);
+		rc = calls[which].call(&st);
+		err = errno;
+		used = disarm();
+		if (rc < 0) {
+			failures++;
+			ok = fine_errno(err);
+			if (!ok)
+				snprintf(why, sizeof(why), "allocation %d: errno %s", n,
+					 strerror(err));
+		}
+		close(st.c);
+		close(st.s);
+		if (!used)
+			break;
+		drain();
+	}
+	ksft_print_msg("%s: %d allocations failed, %d calls did\n", calls[which].name,
+		       n - 1, failures);
+	n_failed += n - 1;
+	return ok && healthy();
+}
+
+/* ---- at random ---- */
+
+static void afflict_workers(const char *value)
+{
+	char path[300], comm[32];
+	struct dirent *d;
+	DIR *dir = opendir("/proc");
+	int fd, n;
+
+	while (dir && (d = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%s/comm", d->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		n = read(fd, comm, sizeof(comm) - 1);
+		close(fd);
+		if (n <= 0 || (strncmp(comm, "kworker", 7) && strncmp(comm, "ksoftirqd", 9)))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/make-it-fail", d->d_name);
+		put_file(path, value);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Connections that may fail in any way, but must end. */
+static void traffic(int rounds)
+{
+	struct state st;
+
+	for (int i = 0; i < rounds; i++) {
+		st.c = st.s = -1;
+		if (connected(&st)) {
+			call_send(&st);
+			call_recv(&st);
+			if (i & 1)
+				shutdown(st.c, SHUT_WR);
+		}
+		close(st.c);
+		close(st.s);
+		drain();
+	}
+}
+
+/* How many failures are still to come, of that many. */
+#define MANY	1000000
+
+static int left(const char *what)
+{
+	char path[128];
+	int n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), DEBUGFS "%s/times", what);
+	f = fopen(path, "r");
+	if (!f)
+		return MANY;
+	if (fscanf(f, "%d", &n) != 1)
+		n = -1;
+	fclose(f);
+	return n;
+}
+
+static bool at_random(const char *probability, int rounds)
+{
+	int status = -1, n;
+	pid_t pid;
+
+	knob("probability", probability);
+	knob("interval", "1");
+	knob("times", STR(MANY));
+	/* What is made in softirq is nobody's. */
+	knob("task-filter", rdma ? "N" : "Y");
+	afflict_workers("1");
+	pid = fork();
+	if (pid < 0) {
+		knob("probability", "0");
+		give_up("fork");
+	}
+	if (!pid) {
+		alarm(300);
+		/* what a failed allocation has lost shall not be waited for */
+		patience = 1;
+		tame(l);
+		put_file("/proc/self/make-it-fail", "1");
+		traffic(rounds);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	afflict_workers("0");
+	knob("probability", "0");
+	n = 2 * MANY - left("failslab") - left("fail_page_alloc");
+	knob("times", "-1");
+	tame(l);
+	ksft_print_msg("%d allocations failed\n", n);
+	if (n < 1) {
+		snprintf(why, sizeof(why), "no allocation failed");
+		return false;
+	}
+	if (status) {
+		snprintf(why, sizeof(why), "the traffic ended with status %x", status);
+		return false;
+	}
+	return healthy();
+}
+
+int main(int argc, char **argv)
+{
+	const int n_calls = sizeof(calls) / sizeof(calls[0]);
+
+	ksft_print_header();
+	put_file("/proc/thread-self/fail-nth", "0");
+	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (nth_fd < 0 || access(DEBUGFS "failslab", F_OK))
+		ksft_exit_skip("this kernel has no fault injection\n");
+	ksft_set_plan(n_calls + 4);
+	klog_open();
+	knob("verbose", "0");
+	knob("ignore-gfp-wait", "N");
+	knob("ignore-gfp-highmem", "N");
+	knob("min-order", "0");
+	if (!spare("tcp_send_fin"))
+		ksft_exit_fail_msg("cannot find tcp_send_fin in /proc/kallsyms\n");
+	rdma = argc > 1 && !strcmp(argv[1], "--rdma");
+	if (rdma) {
+		host = 0x0a010002;
+		raw_hosts(0x0a010001, host);
+	}
+	l = tame(victim_listen(&port));
+	result(healthy(), "a connection before anything fails");
+	for (int i = 0; i < n_calls; i++)
+		result(fail_each(i), calls[i].name);
+	result(n_failed >= n_calls, "enough allocations failed");
+	if (rdma && !only_ours())
+		ksft_exit_fail_msg("cannot find the module in /proc/kallsyms\n");
+	result(at_random("1", 100), "one allocation of a hundred fails");
+	result(at_random("10", 25), "one allocation of ten fails");
+	ksft_finished();
+}

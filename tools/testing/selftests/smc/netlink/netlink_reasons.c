@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/* smc_netlink_test: what keeps a socket on TCP, each with its reason (F12 of the audit). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <net/if.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "netlink_test.h"
+#include "put_file.h"
+
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC		256
+#endif
+#ifndef TCP_FASTOPEN_CONNECT
+#define TCP_FASTOPEN_CONNECT	30
+#endif
+
+#define TOO_OFTEN	17	/* as many former connections as a socket remembers, and one */
+
+static bool set_sysctl(const char *path, const char *value)
+{
+	return put_file(path, value) || BAD("%s: %s", path, strerror(errno));
+}
+
+static int smc_client(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SMC);
+
+	if (fd < 0)
+		give_up("no SMC socket");
+	return fd;
+}
+
+static struct sockaddr_in here(int port)
+{
+	return (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port),
+				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+}
+
+static bool reason_is(const char *what, int fd, unsigned int reason)
+{
+	struct diag d = { };
+
+	if (!diag_of(fd, &d))
+		return BAD("%s: not in the list", what);
+	return (d.mode == SMC_DIAG_MODE_FALLBACK_TCP && d.reason == reason) ||
+	       BAD("%s: mode %u, %s", what, d.mode, words_of(d.reason));
+}
+
+/* One connection; its client, and its server where there is one to look at. */
+static bool tcp_because(const char *what, int client, unsigned int of_client,
+			unsigned int of_server)
+{
+	int port, lfd = victim_listen(&port), server;
+	struct sockaddr_in to = here(port);
+	bool ok;
+
+	ok = !connect(client, (void *)&to, sizeof(to)) || BAD("%s: %s", what, strerror(errno));
+	/* A connection by fast open begins with its data. */
+	ok = ok && (send(client, "x", 1, MSG_NOSIGNAL) == 1 || BAD("%s: send", what));
+	server = ok ? accept_in_time(lfd) : -1;
+	ok = ok && reason_is(what, client, of_client) && reason_is(what, server, of_server);
+	close(server);
+	close(client);
+	close(lfd);
+	return ok;
+}
+
+static bool disabled(void)
+{
+	return set_sysctl("/proc/sys/net/smc/enable", "0") &&
+	       tcp_because("disabled", smc_client(), SMC_REASON_DISABLED, SMC_REASON_DISABLED) &&
+	       set_sysctl("/proc/sys/net/smc/enable", "1");
+}
+
+static bool fast_open(void)
+{
+	int fd = smc_client(), on = 1;
+
+	if (setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &on, sizeof(on)))
+		return BAD("TCP_FASTOPEN_CONNECT: %s", strerror(errno));
+	return tcp_because("fast open", fd, SMC_REASON_FASTOPEN, SMC_REASON_PEER_NO_OPTION);
+}
+
+static bool repaired(void)
+{
+	int fd = smc_client(), on = 1, off = 0;
+	struct sockaddr_in to = here(9);
+	bool ok;
+
+	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on)))
+		return BAD("TCP_REPAIR: %s", strerror(errno));
+	ok = !connect(fd, (void *)&to, sizeof(to)) || BAD("repaired: %s", strerror(errno));
+	ok = ok && reason_is("repaired", fd, SMC_REASON_ALREADY_CONNECTED);
+	setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &off, sizeof(off));
+	close(fd);
+	return ok;
+}
+
+/* Each SMC connection that a descriptor has had stays with it until it is closed. */
+static bool used_too_often(void)
+{
+	int port, lfd = victim_listen(&port), fd = smc_client(), server;
+	struct sockaddr_in to = here(port);
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	bool ok = true;
+
+	for (int i = 0; ok && i < TOO_OFTEN; i++) {
+		ok = !connect(fd, (void *)&to, sizeof(to)) || BAD("reused: %s", strerror(errno));
+		server = accept_in_time(lfd);
+		if (i == TOO_OFTEN - 1)
+			ok = ok && reason_is("reused", fd, SMC_REASON_REUSED) &&
+			     reason_is("reused, server", server, SMC_REASON_PEER_NO_OPTION);
+		else
+			ok = ok && is_mode((struct link){ fd, server }, SMC_DIAG_MODE_SMCD);
+		connect(fd, &none, sizeof(none));
+		close(server);
+	}
+	close(fd);
+	close(lfd);
+	return ok;
+}
+
+static bool cookies(void)
+{
+	/* 2: always, not only when the queue overflows */
+	return set_sysctl("/proc/sys/net/ipv4/tcp_syncookies", "2") &&
+	       tcp_because("cookies", smc_client(), SMC_REASON_PEER_NO_OPTION,
+			   SMC_REASON_SYN_COOKIE) &&
+	       set_sysctl("/proc/sys/net/ipv4/tcp_syncookies", "1");
+}
+
+static bool in_own_namespace(void)
+{
+	struct ifreq lo = { .ifr_name = "lo" };
+	int fd;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		return BAD("unshare: %s", strerror(errno));
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	lo.ifr_flags = IFF_UP;
+	if (ioctl(fd, SIOCSIFFLAGS, &lo))
+		return BAD("lo: %s", strerror(errno));
+	close(fd);
+	return reopen() && connects_as(SMC_DIAG_MODE_SMCD) && disabled() && fast_open() &&
+	       repaired() && used_too_often() && cookies() &&
+	       connects_as(SMC_DIAG_MODE_SMCD);
+}
+
+bool reasons_of_tcp(void)
+{
+	return in_child(in_own_namespace);
+}

@@ -1,0 +1,650 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SMC_GEN_NETLINK: every command, what it says to who asks wrongly, who may
+ * change what from where, what the EIDs do to connections, and 10 000 random
+ * messages. EIDs belong to the host, so whatever a case changes it puts back.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/genetlink.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "klog.h"
+#include "netlink_test.h"
+
+#ifndef SOL_SMC
+#define SOL_SMC		286
+#endif
+
+/* ---- cases: reading ---- */
+
+static bool family(void)
+{
+	/* every command is announced: ask the controller */
+	struct genl ctrl = genl;
+	struct payload p = { };
+	const uint8_t *ops;
+	size_t n, count = 0;
+
+	ctrl.family = GENL_ID_CTRL;
+	put_text(&p, CTRL_ATTR_FAMILY_NAME, SMC_GENL_FAMILY_NAME);
+	genl_do(&ctrl, CTRL_CMD_GETFAMILY, &p, &ans);
+	genl.seq = ctrl.seq;
+	if (!done() || !ans.count)
+		return BAD("no answer from the controller");
+	ops = find_attr(ans.msg[0].attrs, ans.msg[0].len, CTRL_ATTR_OPS, &n);
+	for (uint16_t i = 1; ops && i < 100; i++) {
+		size_t len;
+
+		count += !!find_attr(ops, n, i, &len);
+	}
+	return count >= 18 || BAD("only %zu commands", count);
+}
+
+static bool sys_info(void)
+{
+	char host[65];
+	unsigned int v;
+	const uint8_t *nest, *data;
+	size_t len, n;
+
+	genl_dump(&genl, SMC_NETLINK_GET_SYS_INFO, NULL, &ans);
+	if (!done() || ans.count != 1)
+		return BAD("%zu messages, error %d", ans.count, ans.error);
+	nest = find_attr(ans.msg[0].attrs, ans.msg[0].len, SMC_GEN_SYS_INFO, &len);
+	if (!nest)
+		return BAD("no SMC_GEN_SYS_INFO");
+	if (!has_u8(nest, len, SMC_NLA_SYS_VER, &v) || v != 2)
+		return BAD("version");
+	if (!has_u8(nest, len, SMC_NLA_SYS_REL, &v) || v != 1)
+		return BAD("release");
+	if (!has_u8(nest, len, SMC_NLA_SYS_IS_ISM_V2, &v) || v != 1)
+		return BAD("ISMv2");
+	if (!has_u8(nest, len, SMC_NLA_SYS_IS_SMCR_V2, &v) || v > 1)
+		return BAD("SMC-Rv2");
+	data = find_attr(nest, len, SMC_NLA_SYS_LOCAL_HOST, &n);
+	gethostname(host, sizeof(host));
+	host[64] = 0;
+	if (!is_padded(data, n, host))
+		return BAD("host name");
+	data = find_attr(nest, len, SMC_NLA_SYS_SEID, &n);
+	return (data && n == EID_LEN + 1 && !memcmp(data, "LINUX-SEID-", 11)) || BAD("SEID");
+}
+
+static bool seid(void)
+{
+	char before[EID_LEN + 1];
+	unsigned int on;
+	const uint8_t *data;
+	size_t n;
+
+	if (!seid_enabled(&on) || !on)
+		return BAD("it is not in use from the beginning");
+	data = find_attr(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_SEID_ENTRY, &n);
+	if (!data || n != sizeof(before))
+		return BAD("no SEID");
+	memcpy(before, data, n);
+	for (int i = 0; i < 2; i++)
+		if (!do_cmd(SMC_NETLINK_DISABLE_SEID) || !seid_enabled(&on) || on)
+			return BAD("cannot be disabled");
+	data = find_attr(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_SEID_ENTRY, &n);
+	if (!data || memcmp(before, data, sizeof(before)))
+		return BAD("it is another one now");
+	for (int i = 0; i < 2; i++)
+		if (!do_cmd(SMC_NETLINK_ENABLE_SEID) || !seid_enabled(&on) || !on)
+			return BAD("cannot be enabled");
+	return true;
+}
+
+/* ---- cases: the table of user EIDs ---- */
+
+static bool ueid_add_remove(void)
+{
+	const char *two[] = { "TEST.EID-1", "0", NULL }, *one[] = { "0", NULL };
+
+	if (!table_is(no_eids) || !add("TEST.EID-1") || !add("0") || !table_is(two))
+		return false;
+	do_eid(SMC_NETLINK_ADD_UEID, "0");
+	if (!refused(EEXIST, "there already"))
+		return false;
+	do_eid(SMC_NETLINK_REMOVE_UEID, "TEST.EID-2");
+	if (!refused(ENOENT, "no such user EID"))
+		return false;
+	do_eid(SMC_NETLINK_REMOVE_UEID, "TEST.EID-1");
+	return done() && table_is(one) && do_cmd(SMC_NETLINK_FLUSH_UEID) && table_is(no_eids) &&
+	       do_cmd(SMC_NETLINK_FLUSH_UEID);
+}
+
+/* Ended by 0 or not, padded with blanks or not: the same EID. */
+static bool ueid_forms(void)
+{
+	static const struct { const char *text; size_t len; } forms[] = {
+		{ "FORM", 4 }, { "FORM\0", 5 }, { "FORM  ", 6 }, { "FORM\0\0\0\0", 8 },
+		{ "FORM                            ", 32 },
+		{ "FORM                            \0", 33 },
+	};
+	const char *one[] = { "FORM", NULL };
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		struct payload p = { };
+
+		put_attr(&p, SMC_NLA_EID_TABLE_ENTRY, forms[i].text, forms[i].len);
+		genl_do(&genl, SMC_NETLINK_ADD_UEID, &p, &ans);
+		if (!done() || !table_is(one))
+			return false;
+		genl_do(&genl, SMC_NETLINK_ADD_UEID, &p, &ans);
+		if (!refused(EEXIST, ""))
+			return false;
+		genl_do(&genl, SMC_NETLINK_REMOVE_UEID, &p, &ans);
+		if (!done() || !table_is(no_eids))
+			return false;
+	}
+	return true;
+}
+
+static bool ueid_invalid(void)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+		int error;
+		const char *words;
+	} bad[] = {
+		{ "", 1, EINVAL, "at least" },
+		{ "    ", 5, EINVAL, "at least" },
+		{ "lower", 6, EINVAL, "A-Z, 0-9" },
+		{ "A_B", 4, EINVAL, "A-Z, 0-9" },
+		{ "A B", 4, EINVAL, "A-Z, 0-9" },
+		{ "A\0B", 4, EINVAL, "A-Z, 0-9" },
+		{ "\xc3\x84", 3, EINVAL, "A-Z, 0-9" },
+		{ " A", 3, EINVAL, "A-Z, 0-9" },
+		{ "-A", 3, EINVAL, "begins with" },
+		{ ".A", 3, EINVAL, "begins with" },
+		{ "A..B", 5, EINVAL, "two dots" },
+		{ "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456", 34, ERANGE, "32 characters" },
+	};
+	static const uint8_t cmds[] = { SMC_NETLINK_ADD_UEID, SMC_NETLINK_REMOVE_UEID };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(cmds); j++) {
+			struct payload p = { };
+
+			put_attr(&p, SMC_NLA_EID_TABLE_ENTRY, bad[i].text, bad[i].len);
+			genl_do(&genl, cmds[j], &p, &ans);
+			if (!refused(bad[i].error, bad[i].words))
+				return false;
+		}
+	return table_is(no_eids);
+}
+
+static bool ueid_full(void)
+{
+	static const char * const all[] = { "E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8", NULL };
+	static const char * const less[] = { "E1", "E2", "E4", "E5", "E6", "E7", "E8", "N", NULL };
+
+	for (int i = 0; i < MAX_EIDS; i++)
+		if (!add(all[i]))
+			return false;
+	do_eid(SMC_NETLINK_ADD_UEID, "E9");
+	if (!refused(ERANGE, "there are 8") || !table_is(all))
+		return false;
+	do_eid(SMC_NETLINK_REMOVE_UEID, "E3");
+	return done() && add("N") && table_is(less) && do_cmd(SMC_NETLINK_FLUSH_UEID);
+}
+
+/* ---- cases: wrong requests ---- */
+
+static bool attributes(void)
+{
+	static const uint8_t dumps[] = {
+		SMC_NETLINK_GET_SYS_INFO, SMC_NETLINK_DUMP_UEID, SMC_NETLINK_DUMP_SEID,
+		SMC_NETLINK_DUMP_HS_LIMITATION, SMC_NETLINK_GET_LGR_SMCR,
+		SMC_NETLINK_GET_LINK_SMCR, SMC_NETLINK_GET_LGR_SMCD,
+		SMC_NETLINK_GET_DEV_SMCD, SMC_NETLINK_GET_DEV_SMCR,
+		SMC_NETLINK_GET_STATS, SMC_NETLINK_GET_FBACK_STATS,
+	};
+	static const uint8_t dos[] = {
+		SMC_NETLINK_ADD_UEID, SMC_NETLINK_REMOVE_UEID, SMC_NETLINK_FLUSH_UEID,
+		SMC_NETLINK_ENABLE_SEID, SMC_NETLINK_DISABLE_SEID,
+		SMC_NETLINK_ENABLE_HS_LIMITATION, SMC_NETLINK_DISABLE_HS_LIMITATION,
+	};
+	struct payload unknown = { }, broken = { }, tail = { };
+	unsigned int on;
+
+	put_text(&unknown, 7, "X");
+	put_text(&broken, SMC_NLA_EID_TABLE_ENTRY, "BROKEN");
+	broken.b[0] = 40;			/* longer than the message */
+	put_text(&tail, SMC_NLA_EID_TABLE_ENTRY, "TAIL");
+	tail.len += 3;				/* not even a header */
+	for (size_t i = 0; i < ARRAY_SIZE(dumps); i++) {
+		genl_dump(&genl, dumps[i], &unknown, &ans);
+		if (!refused(EINVAL, "Unknown attribute type"))
+			return false;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(dos); i++) {
+		genl_do(&genl, dos[i], &unknown, &ans);
+		if (!refused(EINVAL, "Unknown attribute type"))
+			return false;
+		genl_do(&genl, dos[i], &broken, &ans);
+		if (!refused(EINVAL, ""))
+			return false;
+		genl_do(&genl, dos[i], &tail, &ans);
+		if (!refused(EINVAL, ""))
+			return false;
+	}
+	for (int i = 0; i < 2; i++) {
+		do_eid(dos[i], NULL);
+		if (!refused(EINVAL, "which EID"))
+			return false;
+	}
+	return table_is(no_eids) && seid_enabled(&on) && on && limited(&genl, &on) && !on;
+}
+
+/* What is read is a dump, what is changed is not, and other commands are none. */
+static bool commands(void)
+{
+	genl_do(&genl, SMC_NETLINK_DUMP_UEID, NULL, &ans);
+	if (!refused(EOPNOTSUPP, ""))
+		return false;
+	genl_dump(&genl, SMC_NETLINK_FLUSH_UEID, NULL, &ans);
+	if (!refused(EOPNOTSUPP, ""))
+		return false;
+	genl_do(&genl, 0, NULL, &ans);
+	if (!refused(EOPNOTSUPP, ""))
+		return false;
+	genl_do(&genl, 255, NULL, &ans);
+	return refused(EOPNOTSUPP, "");
+}
+
+/* ---- cases: rights ---- */
+
+static const uint8_t host_writes[] = {
+	SMC_NETLINK_ADD_UEID, SMC_NETLINK_REMOVE_UEID, SMC_NETLINK_FLUSH_UEID,
+	SMC_NETLINK_ENABLE_SEID, SMC_NETLINK_DISABLE_SEID,
+};
+
+static bool host_writes_refused(const char *words)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(host_writes); i++) {
+		do_eid(host_writes[i], "MINE");
+		if (!refused(EPERM, words))
+			return false;
+	}
+	return true;
+}
+
+static bool reads_work(void)
+{
+	static const char * const host[] = { "HOST", NULL };
+	unsigned int on;
+
+	return table_is(host) && seid_enabled(&on) && on && limited(&genl, &on) && sys_info();
+}
+
+static bool as_nobody(void)
+{
+	if (!become_nobody() || !reopen() || !host_writes_refused("CAP_NET_ADMIN"))
+		return false;
+	genl_do(&genl, SMC_NETLINK_ENABLE_HS_LIMITATION, NULL, &ans);
+	if (!refused(EPERM, "CAP_NET_ADMIN"))
+		return false;
+	genl_do(&genl, SMC_NETLINK_DISABLE_HS_LIMITATION, NULL, &ans);
+	return refused(EPERM, "CAP_NET_ADMIN") && reads_work();
+}
+
+/* A socket that root has opened does not carry root's rights. */
+static bool as_nobody_with_roots_socket(void)
+{
+	return become_nobody() && host_writes_refused("CAP_NET_ADMIN");
+}
+
+static bool limit_works(void)
+{
+	unsigned int on;
+
+	return limited(&genl, &on) && !on && do_cmd(SMC_NETLINK_ENABLE_HS_LIMITATION) &&
+	       limited(&genl, &on) && on && do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) &&
+	       limited(&genl, &on) && !on && do_cmd(SMC_NETLINK_ENABLE_HS_LIMITATION);
+}
+
+static bool other_netns(void)
+{
+	if (unshare(CLONE_NEWNET) < 0)
+		return BAD("unshare: %s", strerror(errno));
+	return reopen() && host_writes_refused("initial network namespace") && reads_work() &&
+	       limit_works();
+}
+
+static bool other_userns(void)
+{
+	if (!become_nobody())
+		return false;
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+		return BAD("unshare: %s", strerror(errno));
+	return reopen() && host_writes_refused("CAP_NET_ADMIN") && reads_work() && limit_works();
+}
+
+static bool rights(void)
+{
+	static const struct { const char *name; bool (*body)(void); } who[] = {
+		{ "nobody", as_nobody },
+		{ "nobody with root's socket", as_nobody_with_roots_socket },
+		{ "root in another network namespace", other_netns },
+		{ "root of another user namespace", other_userns },
+	};
+	unsigned int on;
+
+	if (!add("HOST"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(who); i++)
+		if (!in_child(who[i].body)) {
+			ksft_print_msg("%s\n", who[i].name);
+			return false;
+		}
+	if (!limited(&genl, &on) || on)
+		return BAD("another namespace's limit is ours");
+	return do_cmd(SMC_NETLINK_FLUSH_UEID);
+}
+
+/* ---- cases: dumps while the table changes ---- */
+
+static void *change(void *arg)
+{
+	static const char * const eids[] = { "C1", "C2", "C3", "C4", "C5" };
+	static struct answer a;
+	struct genl g;
+
+	if (!genl_open(&g, SMC_GENL_FAMILY_NAME))
+		return NULL;
+	for (unsigned int i = 0; !stop_changing; i++) {
+		struct payload p = { };
+
+		put_text(&p, SMC_NLA_EID_TABLE_ENTRY, eids[i % ARRAY_SIZE(eids)]);
+		genl_do(&g, i % 2 ? SMC_NETLINK_REMOVE_UEID : SMC_NETLINK_ADD_UEID, &p, &a);
+	}
+	genl_close(&g);
+	return NULL;
+}
+
+static bool dump_is_sane(void)
+{
+	for (size_t i = 0; i < ans.count; i++)
+		for (size_t j = 0; j <= i; j++) {
+			size_t n, m;
+			const uint8_t *a = find_attr(ans.msg[i].attrs, ans.msg[i].len,
+						     SMC_NLA_EID_TABLE_ENTRY, &n);
+			const uint8_t *b = find_attr(ans.msg[j].attrs, ans.msg[j].len,
+						     SMC_NLA_EID_TABLE_ENTRY, &m);
+
+			if (!a || n != EID_LEN + 1 || a[0] != 'C')
+				return BAD("entry %zu is none", i);
+			if (i != j && !memcmp(a, b, n) && !ans.interrupted)
+				return BAD("twice in the list, and nobody says that it changed");
+		}
+	return true;
+}
+
+static bool dump_while_changing(void)
+{
+	pthread_t thread;
+	bool ok = true;
+
+	stop_changing = false;
+	if (pthread_create(&thread, NULL, change, NULL))
+		give_up("no thread");
+	for (int i = 0; ok && i < 2000; i++) {
+		genl_dump(&genl, SMC_NETLINK_DUMP_UEID, NULL, &ans);
+		ok = done() && dump_is_sane();
+	}
+	stop_changing = true;
+	pthread_join(thread, NULL);
+	return ok && do_cmd(SMC_NETLINK_FLUSH_UEID);
+}
+
+/* ---- cases: what EIDs do to connections ---- */
+
+static bool no_eid_is_tcp(void)
+{
+	struct link l;
+	struct diag c, s;
+	bool ok;
+
+	if (!connects_as(SMC_DIAG_MODE_SMCD) || !do_cmd(SMC_NETLINK_DISABLE_SEID))
+		return false;
+	l = connected();
+	ok = is_mode(l, SMC_DIAG_MODE_FALLBACK_TCP) && diag_of(l.client, &c) &&
+	     diag_of(l.server, &s);
+	if (ok && (s.reason != SMC_REASON_NO_COMMON_EID || c.reason != SMC_REASON_PEER_DECLINED ||
+		   c.peer_diagnosis != SMC_REASON_NO_COMMON_EID))
+		ok = BAD("server: %s; client: %s: %s", words_of(s.reason), words_of(c.reason),
+			 words_of(c.peer_diagnosis));
+	disconnected(l);
+	return do_cmd(SMC_NETLINK_ENABLE_SEID) && ok && connects_as(SMC_DIAG_MODE_SMCD);
+}
+
+static bool ueid_is_smc(void)
+{
+	struct link l;
+	bool ok;
+
+	if (!do_cmd(SMC_NETLINK_DISABLE_SEID) || !add("COMMON") ||
+	    !connects_as(SMC_DIAG_MODE_SMCD))
+		return false;
+	/* what is connected stays connected */
+	l = connected();
+	ok = is_mode(l, SMC_DIAG_MODE_SMCD);
+	do_eid(SMC_NETLINK_REMOVE_UEID, "COMMON");
+	ok = ok && done() && is_mode(l, SMC_DIAG_MODE_SMCD) &&
+	     connects_as(SMC_DIAG_MODE_FALLBACK_TCP);
+	disconnected(l);
+	return ok && do_cmd(SMC_NETLINK_ENABLE_SEID);
+}
+
+/* ---- cases: the limit on handshakes ---- */
+
+static bool sysctl_is(const char *value)
+{
+	char text[16] = "";
+	int fd = open("/proc/sys/net/smc/limit_smc_hs", O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	return (n > 0 && !strncmp(text, value, 1)) || BAD("the sysctl says '%s'", text);
+}
+
+static bool limit_and_sysctl(void)
+{
+	unsigned int on;
+
+	return limited(&genl, &on) && !on && sysctl_is("0") &&
+	       do_cmd(SMC_NETLINK_ENABLE_HS_LIMITATION) && sysctl_is("1") &&
+	       limited(&genl, &on) && on && do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) &&
+	       sysctl_is("0");
+}
+
+static bool pending(unsigned int *n, unsigned int *threshold)
+{
+	unsigned int on;
+
+	return limited(&genl, &on) &&
+	       has_u32(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_HS_LIMITATION_PENDING, n) &&
+	       has_u32(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_HS_LIMITATION_THRESHOLD,
+		       threshold);
+}
+
+static bool drained(void)
+{
+	unsigned int n, threshold;
+
+	for (int i = 0; i < 2000; i++) {
+		if (!pending(&n, &threshold))
+			return false;
+		if (!n)
+			return true;
+		usleep(5000);
+	}
+	return BAD("%u handshakes are left", n);
+}
+
+/* While handshakes are congested: SMC_LIMIT_HS of one client. */
+static bool option_limits(void)
+{
+	int port, lfd = victim_listen(&port), fd = socket(43 /* AF_SMC */, SOCK_STREAM, 0);
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int on = 1, value = 0;
+	socklen_t len = sizeof(value);
+	struct diag d = { };
+	bool ok;
+
+	if (setsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &on, sizeof(on)) ||
+	    getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len) || len != sizeof(value) ||
+	    value != 1 || !setsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &on, 1))
+		give_up("SMC_LIMIT_HS: %s", strerror(errno));
+	ok = !connect(fd, (struct sockaddr *)&to, sizeof(to)) && diag_of(fd, &d) &&
+	     d.mode == SMC_DIAG_MODE_FALLBACK_TCP && d.reason == SMC_REASON_CONGESTED;
+	close(fd);
+	close(lfd);
+	return ok || BAD("mode %u, %s", d.mode, words_of(d.reason));
+}
+
+/* Clients that connect and then say nothing, one more than the limit. */
+static bool congestion(void)
+{
+	unsigned int n, threshold;
+	int raw[4096], victim[4096], port, lfd, count;
+	struct diag d = { };
+	struct link l;
+	bool ok;
+
+	if (!drained() || !pending(&n, &threshold))
+		return false;
+	lfd = victim_listen(&port);
+	count = threshold + 1;
+	for (int i = 0; i < count; i++) {
+		raw[i] = raw_connect(port);
+		victim[i] = accept_in_time(lfd);
+	}
+	ok = pending(&n, &threshold) && (n == threshold + 1 || BAD("%u pending", n));
+	/* without the limit nothing changes */
+	ok = ok && connects_as(SMC_DIAG_MODE_SMCD) && do_cmd(SMC_NETLINK_ENABLE_HS_LIMITATION);
+	l = connected();
+	ok = ok && is_mode(l, SMC_DIAG_MODE_FALLBACK_TCP) && diag_of(l.client, &d) &&
+	     (d.reason == SMC_REASON_CONGESTED || BAD("%s", words_of(d.reason)));
+	disconnected(l);
+	/* one socket may want it for itself */
+	ok = ok && do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) && connects_as(SMC_DIAG_MODE_SMCD) &&
+	     option_limits();
+	for (int i = 0; i < count; i++) {
+		close(raw[i]);
+		close(victim[i]);
+	}
+	close(lfd);
+	return ok && drained() && connects_as(SMC_DIAG_MODE_SMCD) &&
+	       do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION);
+}
+
+/* ---- all of them ---- */
+
+static const struct {
+	const char *name;
+	bool (*run)(void);
+	enum { NOTHING, TEST_BUILD, TRACING } needs;
+} cases[] = {
+	{ "family", family, NOTHING },
+	{ "sys_info", sys_info, NOTHING },
+	{ "seid", seid, NOTHING },
+	{ "ueid_add_remove", ueid_add_remove, NOTHING },
+	{ "ueid_forms", ueid_forms, NOTHING },
+	{ "ueid_invalid", ueid_invalid, NOTHING },
+	{ "ueid_full", ueid_full, NOTHING },
+	{ "attributes", attributes, NOTHING },
+	{ "commands", commands, NOTHING },
+	{ "rights", rights, NOTHING },
+	{ "dump_while_changing", dump_while_changing, NOTHING },
+	{ "no_eid_is_tcp", no_eid_is_tcp, NOTHING },
+	{ "ueid_is_smc", ueid_is_smc, NOTHING },
+	{ "group_smcd", group_smcd, NOTHING },
+	{ "device_smcd", device_smcd, NOTHING },
+	{ "without_rdma", without_rdma, NOTHING },
+	{ "stats_of_data", stats_of_data, NOTHING },
+	{ "stats_of_buffers", stats_of_buffers, NOTHING },
+	{ "stats_of_fallbacks", stats_of_fallbacks, NOTHING },
+	{ "stats_of_errors", stats_of_errors, TEST_BUILD },
+	{ "stats_of_namespace", stats_of_namespace, NOTHING },
+	{ "stats_while_changing", stats_while_changing, NOTHING },
+	{ "pnet_table", pnet_table, NOTHING },
+	{ "pnet_wrong", pnet_wrong, NOTHING },
+	{ "pnet_rights", pnet_rights, NOTHING },
+	{ "pnet_while_changing", pnet_while_changing, NOTHING },
+	{ "sysctl_ranges", sysctl_ranges, NOTHING },
+	{ "sysctl_namespace", sysctl_namespace, NOTHING },
+	{ "sysctl_autocorking", sysctl_autocorking, NOTHING },
+	{ "trace_formats", trace_formats, TRACING },
+	{ "trace_events", trace_events, TRACING },
+	{ "reasons_of_tcp", reasons_of_tcp, NOTHING },
+	{ "limit_and_sysctl", limit_and_sysctl, NOTHING },
+	{ "congestion", congestion, TEST_BUILD },
+	{ "fuzz", fuzz, NOTHING },
+};
+
+static void run_case(size_t i)
+{
+	char bug[512];
+	bool ok;
+	int n;
+
+	if (cases[i].needs == TEST_BUILD && !raw_available()) {
+		ksft_test_result_skip("%s no test build of smc.ko is loaded\n", cases[i].name);
+		return;
+	}
+	if (cases[i].needs == TRACING && !trace_available()) {
+		ksft_test_result_skip("%s this kernel has no tracing\n", cases[i].name);
+		return;
+	}
+	why[0] = 0;
+	ok = cases[i].run();
+	n = klog_check(bug, sizeof(bug));
+	if (n) {
+		ksft_print_msg("kernel log: %d bad lines, first: %s\n", n, bug);
+		ok = false;
+	}
+	if (!ok && why[0])
+		ksft_print_msg("%s: %s\n", cases[i].name, why);
+	ksft_test_result(ok, "%s\n", cases[i].name);
+	fflush(stdout);
+	if (!back_to_default())
+		ksft_print_msg("cannot put things back: %s\n", why);
+}
+
+int main(int argc, char **argv)
+{
+	ksft_print_header();
+	if (geteuid())
+		ksft_exit_skip("needs root\n");
+	if (!genl_open(&genl, SMC_GENL_FAMILY_NAME))
+		ksft_exit_fail_msg("no generic netlink family " SMC_GENL_FAMILY_NAME "\n");
+	if (!genl_open(&pnet, SMCR_GENL_FAMILY_NAME))
+		ksft_exit_fail_msg("no generic netlink family " SMCR_GENL_FAMILY_NAME "\n");
+	ksft_set_plan(argc > 1 ? argc - 1 : (int)ARRAY_SIZE(cases));
+	klog_open();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		bool wanted = argc == 1;
+
+		for (int j = 1; j < argc; j++)
+			wanted |= !strcmp(argv[j], cases[i].name);
+		if (wanted)
+			run_case(i);
+	}
+	ksft_finished();
+}

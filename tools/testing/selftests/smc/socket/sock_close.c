@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0
+/* close(): with data unread, in flight, lingering, reset, killed. */
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <sys/wait.h>
+
+#include "role.h"
+
+static void linger(int fd, int on, int seconds)
+{
+	struct linger l = { on, seconds };
+
+	X(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l)));
+}
+
+/* What a peer sees of a connection that was reset; unread data first. */
+static void see_reset(int fd, size_t unread)
+{
+	char c;
+
+	await_mask(fd, POLLHUP);
+	if (unread)
+		recv_bytes(fd, 0, unread, unread);
+	rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLOUT | POLLRDHUP)));
+	R(recv(fd, &c, 1, 0));
+	R(recv(fd, &c, 1, 0));
+	R(send(fd, &c, 1, MSG_NOSIGNAL));
+	R(get_int(fd, SOL_SOCKET, SO_ERROR));
+	rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLOUT | POLLRDHUP)));
+}
+
+static void close_plain_server(void)
+{
+	int fd = pair();
+
+	rec("end at %d", (int)recv_to_end(fd, 0));
+	R(close(fd));
+	R(close(fd));
+}
+
+static void close_plain_client(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 100000, 30000);
+	R(close(fd));
+	R(send(fd, "x", 1, MSG_NOSIGNAL));
+}
+
+/* Closed with unread data: the peer is reset, after what it may read. */
+static void close_unread_server(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 1000, 1000);
+	barrier("sent");
+	await_inq(fd, 500);
+	R(close(fd));
+	barrier("closed");
+	barrier("done");
+}
+
+static void close_unread_client(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 500, 500);
+	await_inq(fd, 1000);
+	barrier("sent");
+	barrier("closed");
+	see_reset(fd, 1000);
+	barrier("done");
+}
+
+/* The same with a byte of our own behind a cork: it goes with the connection. */
+static void close_corked_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < 20; i++) {
+		int fd = accept_one(l);
+
+		send_bytes(fd, 0, 1, 1);
+		barrier("closed");
+		if (i == 0)
+			see_reset(fd, 0);
+		close(fd);
+	}
+}
+
+static void close_corked_client(void)
+{
+	int port = ctl_get();
+
+	for (int i = 0; i < 20; i++) {
+		int fd = connect_to(port, 0);
+
+		await_inq(fd, 1);
+		X(send(fd, "1", 1, MSG_MORE));
+		X(close(fd));
+		barrier("closed");
+	}
+}
+
+/* Corked data is sent by a close, behind what the peer has not read yet. */
+static void close_sends_corked_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < 4; i++) {
+		int fd = accept_one(l);
+
+		await_inq(fd, 300);
+		barrier("unread");
+		barrier("closed");
+		await_inq(fd, 500);
+		rec("end at %d", (int)recv_to_end(fd, 0));
+		close(fd);
+	}
+}
+
+static void close_sends_corked_client(void)
+{
+	int port = ctl_get();
+	char buf[200];
+
+	fill(buf, sizeof(buf), 300);
+	for (int i = 0; i < 4; i++) {
+		int fd = connect_to(port, 0);
+
+		send_bytes(fd, 0, 300, 300);
+		barrier("unread");
+		if (i & 1)
+			X(set_int(fd, IPPROTO_TCP, TCP_CORK, 1));
+		R(send(fd, buf, sizeof(buf), i & 1 ? 0 : MSG_MORE));
+		if (i & 2)
+			linger(fd, 1, 20);
+		R(close(fd));
+		barrier("closed");
+	}
+}
+
+static void close_unread_shut_server(void)
+{
+	int fd = pair();
+
+	barrier("sent");
+	await_inq(fd, 500);
+	await_mask(fd, POLLRDHUP);
+	R(shutdown(fd, SHUT_WR));
+	R(close(fd));
+	barrier("closed");
+}
+
+static void close_unread_shut_client(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 500, 500);
+	X(shutdown(fd, SHUT_WR));
+	barrier("sent");
+	barrier("closed");
+	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+}
+
+/* Closed with more unsent than the peer's buffer takes: all of it arrives. */
+static void close_unsent_server(void)
+{
+	int fd = pair();
+
+	barrier("closed");
+	rec("complete %d", recv_to_end(fd, 0) == (uint64_t)ctl_get());
+}
+
+static void close_unsent_client(void)
+{
+	int fd = pair();
+	size_t total = fill_up(fd);
+
+	R(close(fd));
+	barrier("closed");
+	ctl_put(total);
+}
+
+/* The same when the process ends without closing. */
+static void exit_unsent_server(void)
+{
+	int fd = pair();
+
+	barrier("full");
+	rec("complete %d", recv_to_end(fd, 0) == (uint64_t)ctl_get());
+}
+
+static void exit_unsent_client(void)
+{
+	int fd = pair();
+	size_t total = fill_up(fd);
+
+	barrier("full");
+	ctl_put(total);
+}
+
+static void linger_zero_server(void)
+{
+	int fd = pair();
+
+	barrier("closed");
+	see_reset(fd, 0);
+}
+
+static void linger_zero_client(void)
+{
+	int fd = pair();
+
+	linger(fd, 1, 0);
+	R(close(fd));
+	barrier("closed");
+}
+
+/* Reset with data behind: what had arrived can be read. */
+static void linger_zero_data_server(void)
+{
+	int fd = pair();
+
+	await_inq(fd, 700);
+	barrier("arrived");
+	barrier("closed");
+	see_reset(fd, 700);
+}
+
+static void linger_zero_data_client(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 700, 700);
+	barrier("arrived");
+	linger(fd, 1, 0);
+	R(close(fd));
+	barrier("closed");
+}
+
+/* Reset after the end of the stream: the end can still be read, and the error is a broken pipe. */
+static void reset_after_end_server(void)
+{
+	int fd = pair();
+
+	await_inq(fd, 300);
+	await_mask(fd, POLLRDHUP);
+	barrier("ended");
+	barrier("closed");
+	see_reset(fd, 300);
+}
+
+static void reset_after_end_client(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 300, 300);
+	R(shutdown(fd, SHUT_WR));
+	barrier("ended");
+	linger(fd, 1, 0);
+	R(close(fd));
+	barrier("closed");
+}
+
+/* Lingering: close() returns when everything was taken. */
+static void linger_wait_server(void)
+{
+	int fd = pair();
+
+	barrier("full");
+	rec("complete %d", recv_to_end(fd, 0) == (uint64_t)ctl_get());
+	close(fd);
+}
+
+static void linger_wait_client(void)
+{
+	int fd = pair();
+	size_t total = fill_up(fd);
+
+	linger(fd, 1, 60);
+	barrier("full");
+	ctl_put(total);
+	R(close(fd));
+}
+
+/* The peer reads nothing: close() gives up after the time, data still arrives. */
+static void linger_timeout_server(void)
+{
+	int fd = pair();
+
+	barrier("closed");
+	rec("complete %d", recv_to_end(fd, 0) == (uint64_t)ctl_get());
+}
+
+static void linger_timeout_client(void)
+{
+	int fd = pair();
+	size_t total = fill_up(fd);
+
+	linger(fd, 1, 1);
+	R(close(fd));
+	barrier("closed");
+	ctl_put(total);
+}
+
+/* A peer killed with unread data resets; without, it just ends. */
+static void killed_server(void)
+{
+	int l = serve(), up[2];
+	char c;
+
+	X(pipe(up));
+	for (int unread = 0; unread < 2; unread++) {
+		pid_t pid = X(fork());
+		int status;
+
+		if (!pid) {
+			int fd = accept_one(l);
+
+			if (unread)
+				await_inq(fd, 10);
+			X(write(up[1], "x", 1));
+			for (;;)
+				pause();
+		}
+		CHECK(read(up[0], &c, 1) == 1);
+		barrier("kill");
+		X(kill(pid, SIGKILL));
+		X(waitpid(pid, &status, 0));
+		CHECK(WIFSIGNALED(status));
+		barrier("killed");
+	}
+}
+
+static void killed_client(void)
+{
+	int port = ctl_get(), fd;
+
+	fd = connect_to(port, 0);
+	barrier("kill");
+	barrier("killed");
+	rec("end at %d", (int)recv_to_end(fd, 0));
+	rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLOUT | POLLRDHUP)));
+	close(fd);
+	fd = connect_to(port, 0);
+	send_bytes(fd, 0, 10, 10);
+	barrier("kill");
+	barrier("killed");
+	see_reset(fd, 0);
+}
+
+static void *block_in_recv(struct worker *w)
+{
+	char c;
+
+	w->ret = recv(w->fd, &c, 1, 0);
+	w->err = errno;
+	return NULL;
+}
+
+static void *block_in_send(struct worker *w)
+{
+	static char buf[1 << 20];
+
+	w->ret = send(w->fd, buf, sizeof(buf), MSG_NOSIGNAL);
+	if (w->ret > 0)
+		w->ret = send(w->fd, buf, sizeof(buf), MSG_NOSIGNAL);
+	w->err = errno;
+	return NULL;
+}
+
+/* Sleepers hear of the reset. */
+static void reset_wakes_server(void)
+{
+	struct worker rx = { .run = block_in_recv }, tx = { .run = block_in_send };
+	int fd = pair();
+
+	fill_up(fd);
+	rx.fd = tx.fd = fd;
+	worker_start(&rx);
+	worker_start(&tx);
+	await_blocked(getpid(), rx.tid);
+	await_blocked(getpid(), tx.tid);
+	barrier("both sleep");
+	worker_join(&rx);
+	worker_join(&tx);
+	/* the error goes to one of them, the other sees the end */
+	rec("recv failed or ended: %d", rx.ret <= 0);
+	rec("send failed: %d", tx.ret < 0);
+	CHECK(rx.ret == 0 || rx.err == ECONNRESET);
+	CHECK(tx.err == EPIPE || tx.err == ECONNRESET);
+	CHECK(rx.ret < 0 || tx.err == ECONNRESET || tx.err == EPIPE);
+}
+
+static void reset_wakes_client(void)
+{
+	int fd = pair();
+
+	barrier("both sleep");
+	linger(fd, 1, 0);
+	R(close(fd));
+}
+
+static void close_at_once_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < 50; i++) {
+		int fd = accept_one(l);
+
+		if (i % 3 == 1)
+			X(send(fd, "x", 1, MSG_NOSIGNAL));
+		barrier("now");
+		X(close(fd));
+	}
+}
+
+static void close_at_once_client(void)
+{
+	int port = ctl_get();
+
+	for (int i = 0; i < 50; i++) {
+		int fd = connect_to(port, 0);
+
+		if (i % 3 == 2)
+			X(send(fd, "x", 1, MSG_NOSIGNAL));
+		barrier("now");
+		X(close(fd));
+	}
+}
+
+/* Data crosses a close in the other direction: a reset, and no byte invented. */
+static void close_while_sending_server(void)
+{
+	int fd = pair();
+
+	recv_bytes(fd, 0, 5000, 1000);
+	R(close(fd));
+	barrier("done");
+}
+
+static void close_while_sending_client(void)
+{
+	static char buf[8192];
+	int fd = pair();
+	uint64_t pos = 0;
+	ssize_t n;
+
+	do {
+		fill(buf, sizeof(buf), pos);
+		n = send(fd, buf, sizeof(buf), MSG_NOSIGNAL);
+		if (n > 0)
+			pos += n;
+	} while (n > 0);
+	CHECK(pos >= 5000);
+	CHECK(errno == ECONNRESET || errno == EPIPE);
+	/* the first call after the reset told the error; from now on it is EPIPE */
+	await_mask(fd, POLLHUP);
+	R(send(fd, buf, 1, MSG_NOSIGNAL) < 0);
+	R(send(fd, buf, 1, MSG_NOSIGNAL));
+	barrier("done");
+}
+
+/* A thread sits in recv() while another closes the descriptor. */
+static void close_under_recv_server(void)
+{
+	struct worker w = { .run = block_in_recv };
+	int fd = pair();
+
+	w.fd = fd;
+	worker_start(&w);
+	await_blocked(getpid(), w.tid);
+	R(close(fd));
+	barrier("closed");
+	worker_join(&w);
+	rec("recv %ld", w.ret);
+	barrier("joined");
+}
+
+static void close_under_recv_client(void)
+{
+	int fd = pair();
+	char c;
+
+	barrier("closed");
+	send_bytes(fd, 0, 1, 1);
+	barrier("joined");
+	R(recv(fd, &c, 1, 0));
+}
+
+/* Many ends in every way, quickly, so that elements are reused early. */
+static void churn_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < 120; i++) {
+		int fd = accept_one(l), n = 1 + i * 97 % 5000;
+
+		recv_bytes(fd, i, n, 1000);
+		if (i % 4 == 0)
+			linger(fd, 1, 0);
+		if (i % 4 == 1)
+			X(shutdown(fd, SHUT_WR));
+		send(fd, "x", i % 4 == 2, MSG_NOSIGNAL);
+		X(close(fd));
+	}
+}
+
+static void churn_client(void)
+{
+	int port = ctl_get();
+	char c;
+
+	for (int i = 0; i < 120; i++) {
+		int fd = connect_to(port, 0), n = 1 + i * 97 % 5000;
+		ssize_t got;
+
+		send_bytes(fd, i, n, n);
+		got = recv(fd, &c, 1, 0);
+		if (i % 4 == 0)
+			CHECK(got < 0 && errno == ECONNRESET);
+		else
+			CHECK(got == (i % 4 == 2));
+		X(close(fd));
+	}
+}
+
+/* A reset of the TCP connection below ends the connection above. */
+static void destroyed_server(void)
+{
+	int l = serve(), fd = accept_one(l);
+
+	ping_pong(fd);
+	barrier("destroyed");
+	see_reset(fd, 0);
+}
+
+static void destroyed_client(void)
+{
+	int fd = connect_to(ctl_get(), 0);
+	struct addr a = name_of(fd);
+	char cmd[160], c;
+
+	ping_pong(fd);
+	snprintf(cmd, sizeof(cmd), "ss -K -%d sport = :%d >/dev/null 2>&1",
+		 me.var->ipv6 ? 6 : 4, addr_port(&a));
+	CHECK(system(cmd) == 0);
+	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+	R(recv(fd, &c, 1, 0));
+	R(recv(fd, &c, 1, 0));
+	R(send(fd, &c, 1, MSG_NOSIGNAL));
+	barrier("destroyed");
+}
+
+/* Does TCP remember a connection from this port of ours, as the side that closed first? */
+static bool remembered(int port)
+{
+	static const char *const tables[] = { "/proc/net/tcp", "/proc/net/tcp6" };
+	unsigned int local, state;
+	bool found = false;
+	char line[512];
+
+	for (int i = 0; i < 2; i++) {
+		FILE *f = fopen(tables[i], "r");
+
+		CHECK(f);
+		while (fgets(line, sizeof(line), f))
+			if (sscanf(line, " %*d: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x", &local,
+				   &state) == 2 && local == (unsigned int)port && state == 6)
+				found = true;
+		fclose(f);
+	}
+	return found;
+}
+
+static void closes_first(void)
+{
+	int fd = pair();
+	struct addr a = name_of(fd);
+	int port = addr_port(&a);
+
+	ping_pong(fd);
+	X(close(fd));
+	barrier("closed");
+	AWAIT(remembered(port));
+	rec("TIME_WAIT is here");
+}
+
+static void closes_later(void)
+{
+	int fd = pair();
+
+	ping_pong(fd);
+	barrier("closed");
+	rec("end at %d", (int)recv_to_end(fd, 0));
+	X(close(fd));
+}
+
+const struct test_case close_cases[] = {
+	CASE(close_plain, 0, "all data, then the end"),
+	CASE(close_unread, 0, "unread data resets the peer"),
+	CASE(close_corked, 0, "unread data, and own data behind a cork"),
+	CASE(close_sends_corked, 0, "own data behind a cork, unread data at the peer"),
+	CASE(close_unread_shut, 0, "unread data after both shut down"),
+	CASE(close_unsent, 0, "everything written before close arrives"),
+	CASE(exit_unsent, 0, "everything written before exit arrives"),
+	CASE(linger_zero, 0, "SO_LINGER 0 resets"),
+	CASE(linger_zero_data, 0, "what had arrived before the reset"),
+	CASE(reset_after_end, 0, "a reset after the end of the stream"),
+	CASE(linger_wait, 0, "close waits for the peer to read"),
+	CASE(linger_timeout, 0, "and gives up after a while"),
+	CASE(killed, 0, "the peer is killed"),
+	CASE(reset_wakes, 0, "a reset wakes sleepers"),
+	CASE(close_at_once, 0, "both close in the same moment"),
+	CASE(close_while_sending, 0, "closed while the peer sends"),
+	CASE(close_under_recv, 0, "closed under a thread in recv"),
+	{ "time_wait_client", closes_later, closes_first, 0, "TIME_WAIT is where close came first" },
+	{ "time_wait_server", closes_first, closes_later, 0, "the same with the server first" },
+	CASE(churn, 0, "120 connections that end in four ways"),
+	CASE(destroyed, F_ROOT, "SOCK_DESTROY of the TCP connection"),
+	{ 0 }
+};

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/* shutdown(): half-closed connections in both directions and orders. */
+#include <fcntl.h>
+
+#include "role.h"
+
+/* Data flows on towards the side that shut down first. */
+static void half_close_server(void)
+{
+	int fd = pair();
+
+	rec("end at %d", (int)recv_to_end(fd, 0));
+	send_bytes(fd, 0, 300000, 50000);
+	R(shutdown(fd, SHUT_WR));
+	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+}
+
+static void half_close_client(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 200000, 70000);
+	R(shutdown(fd, SHUT_WR));
+	R(send(fd, "x", 1, MSG_NOSIGNAL));
+	rec("end at %d", (int)recv_to_end(fd, 0));
+	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+	/* 0 or ENOTCONN, as far as TCP's state has come by now */
+	shutdown(fd, SHUT_WR);
+	shutdown(fd, SHUT_RD);
+	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+}
+
+static void half_close_back_server(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 200000, 70000);
+	R(shutdown(fd, SHUT_WR));
+	rec("end at %d", (int)recv_to_end(fd, 0));
+}
+
+static void half_close_back_client(void)
+{
+	int fd = pair();
+
+	rec("end at %d", (int)recv_to_end(fd, 0));
+	for (int i = 0; i < 10; i++)
+		send_bytes(fd, i * 1000, 1000, 1000);
+	R(shutdown(fd, SHUT_WR));
+}
+
+/* What was written before shutdown() arrives, however much it was. */
+static void shutdown_flushes_server(void)
+{
+	int fd = pair();
+
+	barrier("shut");
+	rec("end at %d", (int)(recv_to_end(fd, 0) == (uint64_t)ctl_get()));
+}
+
+static void shutdown_flushes_client(void)
+{
+	int fd = pair();
+	size_t total = fill_up(fd);
+
+	R(shutdown(fd, SHUT_WR));
+	R(send(fd, "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT));
+	barrier("shut");
+	ctl_put(total);
+	rec("end at %d", (int)recv_to_end(fd, 0));
+}
+
+static void *send_until_error(struct worker *w)
+{
+	static char buf[65536];
+
+	do
+		w->ret = send(w->fd, buf, sizeof(buf), MSG_NOSIGNAL);
+	while (w->ret > 0);
+	w->err = errno;
+	return NULL;
+}
+
+static void *recv_one(struct worker *w)
+{
+	char c;
+
+	w->ret = recv(w->fd, &c, 1, 0);
+	w->err = errno;
+	return NULL;
+}
+
+/* Threads that sleep in send() and recv() are woken by their own shutdown(). */
+static void shutdown_wakes_server(void)
+{
+	struct worker tx = { .run = send_until_error }, rx = { .run = recv_one };
+	int fd = pair();
+
+	rx.fd = fd;
+	worker_start(&rx);
+	await_blocked(getpid(), rx.tid);
+	R(shutdown(fd, SHUT_RD));
+	worker_join(&rx);
+	rec("recv %ld", rx.ret);
+	tx.fd = fd;
+	fill_up(fd);
+	worker_start(&tx);
+	await_blocked(getpid(), tx.tid);
+	R(shutdown(fd, SHUT_WR));
+	worker_join(&tx);
+	rec("send %ld %s", tx.ret, err_name(tx.err));
+	barrier("done");
+}
+
+static void shutdown_wakes_client(void)
+{
+	pair();
+	barrier("done");
+}
+
+/* After SHUT_RD: the end is read, and what still comes can be read as on TCP. */
+static void shutdown_rd_server(void)
+{
+	char buf[10];
+	int fd = pair();
+
+	R(shutdown(fd, SHUT_RD));
+	R(recv(fd, buf, 10, 0));
+	barrier("shut");
+	barrier("sent");
+	await_inq(fd, 5);
+	R(recv(fd, buf, 10, 0));
+	R(recv(fd, buf, 10, 0));
+	R(send(fd, "back", 4, 0));
+	barrier("done");
+}
+
+static void shutdown_rd_client(void)
+{
+	char buf[10];
+	int fd = pair();
+
+	barrier("shut");
+	R(send(fd, "later", 5, MSG_NOSIGNAL));
+	barrier("sent");
+	R(recv(fd, buf, 4, MSG_WAITALL));
+	rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLOUT | POLLRDHUP)));
+	barrier("done");
+}
+
+/* Unread data before SHUT_RD is not lost. */
+static void shutdown_rd_unread_server(void)
+{
+	int fd = pair();
+
+	barrier("sent");
+	await_inq(fd, 100);
+	R(shutdown(fd, SHUT_RD));
+	recv_bytes(fd, 0, 100, 100);
+	rec("end at %d", (int)recv_to_end(fd, 100));
+	barrier("done");
+}
+
+static void shutdown_rd_unread_client(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 100, 100);
+	barrier("sent");
+	barrier("done");
+}
+
+static void shutdown_rdwr_server(void)
+{
+	char c;
+	int fd = pair();
+
+	barrier("sent");
+	R(shutdown(fd, SHUT_RDWR));
+	R(send(fd, "x", 1, MSG_NOSIGNAL));
+	R(recv(fd, &c, 1, 0));
+	R(shutdown(fd, SHUT_RDWR));
+	barrier("shut");
+	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+}
+
+static void shutdown_rdwr_client(void)
+{
+	int fd = pair();
+
+	barrier("sent");
+	barrier("shut");
+	rec("end at %d", (int)recv_to_end(fd, 0));
+	R(shutdown(fd, SHUT_RDWR));
+	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+	shutdown(fd, SHUT_RDWR);	/* 0 or ENOTCONN, as above */
+	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+}
+
+static void at_once(int fd)
+{
+	barrier("now");
+	X(shutdown(fd, SHUT_WR));
+	CHECK(recv_to_end(fd, 0) == 0);
+	await_mask(fd, POLLHUP);
+	close(fd);
+}
+
+static void shutdown_both_at_once_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < 20; i++)
+		at_once(accept_one(l));
+}
+
+static void shutdown_both_at_once_client(void)
+{
+	int port = ctl_get();
+
+	for (int i = 0; i < 20; i++)
+		at_once(connect_to(port, 0));
+}
+
+/* SIGPIPE for a writer without MSG_NOSIGNAL, EPIPE for everybody. */
+static void sigpipe_server(void)
+{
+	int fd = pair();
+
+	barrier("closed");
+	X(close(fd));
+	barrier("go on");
+	barrier("done");
+}
+
+static void sigpipe_client(void)
+{
+	int fd = pair();
+
+	on_signal(SIGPIPE, 0);
+	R(shutdown(fd, SHUT_WR));
+	R(send(fd, "x", 1, MSG_NOSIGNAL));
+	rec("%d signals", (int)signals_seen);
+	R(send(fd, "x", 1, 0));
+	rec("%d signals", (int)signals_seen);
+	R(write(fd, "x", 1));
+	rec("%d signals", (int)signals_seen);
+	R(send(fd, "x", 0, 0));
+	rec("%d signals", (int)signals_seen);
+	barrier("closed");
+	barrier("go on");
+	barrier("done");
+}
+
+/* Writing to somebody who closed: a reset, then EPIPE. */
+static void write_to_closed_server(void)
+{
+	int fd = pair();
+
+	X(close(fd));
+	barrier("closed");
+	barrier("done");
+}
+
+static void write_to_closed_client(void)
+{
+	int fd = pair();
+	char c;
+
+	on_signal(SIGPIPE, 0);
+	barrier("closed");
+	await_mask(fd, POLLRDHUP);
+	rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLOUT | POLLRDHUP)));
+	R(send(fd, "", 0, 0));
+	R(send(fd, "x", 1, 0));
+	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+	R(send(fd, "x", 1, 0));
+	rec("%d signals", (int)signals_seen);
+	R(get_int(fd, SOL_SOCKET, SO_ERROR));
+	R(send(fd, "x", 1, 0));
+	R(recv(fd, &c, 1, 0));
+	rec("%d signals", (int)signals_seen);
+	barrier("done");
+}
+
+static void shutdown_bad_how(void)
+{
+	int fd = listen_on(2);
+
+	R(shutdown(fd, -1));
+	R(shutdown(fd, 3));
+	R(shutdown(fd, 4));
+	R(shutdown(-1, SHUT_WR));
+	R(shutdown(0, SHUT_WR));
+}
+
+const struct test_case shutdown_cases[] = {
+	CASE(half_close, 0, "data flows back after SHUT_WR"),
+	CASE(half_close_back, 0, "the server shuts down first"),
+	CASE(shutdown_flushes, 0, "SHUT_WR behind full buffers"),
+	CASE(shutdown_wakes, 0, "shutdown wakes own sleepers"),
+	CASE(shutdown_rd, 0, "SHUT_RD and data that comes later"),
+	CASE(shutdown_rd_unread, 0, "SHUT_RD keeps what is unread"),
+	CASE(shutdown_rdwr, 0, "SHUT_RDWR"),
+	CASE(shutdown_both_at_once, 0, "both sides in the same moment"),
+	CASE(sigpipe, 0, "SIGPIPE, EPIPE, MSG_NOSIGNAL"),
+	CASE(write_to_closed, 0, "writing to a peer that closed"),
+	SOLO(shutdown_bad_how, 0, "bad arguments"),
+	{ 0 }
+};

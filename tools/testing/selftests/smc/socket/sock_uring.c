@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+/* io_uring: connect, accept, send, recv, poll, shutdown. */
+#include <linux/io_uring.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "role.h"
+
+struct ring {
+	int fd;
+	char *sq, *cq;
+	struct io_uring_sqe *sqes;
+	struct io_uring_params p;
+};
+
+static void ring_open(struct ring *r)
+{
+	size_t len;
+
+	memset(r, 0, sizeof(*r));
+	r->fd = X(syscall(__NR_io_uring_setup, 8, &r->p));
+	CHECK(r->p.features & IORING_FEAT_SINGLE_MMAP);
+	len = r->p.cq_off.cqes + r->p.cq_entries * sizeof(struct io_uring_cqe);
+	if (len < r->p.sq_off.array + r->p.sq_entries * sizeof(uint32_t))
+		len = r->p.sq_off.array + r->p.sq_entries * sizeof(uint32_t);
+	r->sq = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, r->fd,
+		     IORING_OFF_SQ_RING);
+	CHECK(r->sq != MAP_FAILED);
+	r->cq = r->sq;
+	r->sqes = mmap(NULL, r->p.sq_entries * sizeof(*r->sqes), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_POPULATE, r->fd, IORING_OFF_SQES);
+	CHECK(r->sqes != MAP_FAILED);
+}
+
+static uint32_t *word(char *base, uint32_t off)
+{
+	return (uint32_t *)(base + off);
+}
+
+static void submit(struct ring *r, const struct io_uring_sqe *sqe)
+{
+	uint32_t tail = *word(r->sq, r->p.sq_off.tail);
+	uint32_t idx = tail & *word(r->sq, r->p.sq_off.ring_mask);
+
+	r->sqes[idx] = *sqe;
+	word(r->sq, r->p.sq_off.array)[idx] = idx;
+	__atomic_store_n(word(r->sq, r->p.sq_off.tail), tail + 1, __ATOMIC_RELEASE);
+	CHECK(X(syscall(__NR_io_uring_enter, r->fd, 1, 0, 0, NULL, 0)) == 1);
+}
+
+/* The next completion's result; a negative errno like that of a system call. */
+static long complete(struct ring *r, uint32_t *flags)
+{
+	uint32_t head = *word(r->cq, r->p.cq_off.head);
+	struct io_uring_cqe *cqe;
+	long res;
+
+	while (__atomic_load_n(word(r->cq, r->p.cq_off.tail), __ATOMIC_ACQUIRE) == head)
+		X(syscall(__NR_io_uring_enter, r->fd, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0));
+	cqe = (struct io_uring_cqe *)(r->cq + r->p.cq_off.cqes) +
+	      (head & *word(r->cq, r->p.cq_off.ring_mask));
+	res = cqe->res;
+	if (flags)
+		*flags = cqe->flags;
+	__atomic_store_n(word(r->cq, r->p.cq_off.head), head + 1, __ATOMIC_RELEASE);
+	if (res < 0)
+		errno = -res;
+	return res < 0 ? -1 : res;
+}
+
+static struct io_uring_sqe transfer(int op, int fd, void *buf, size_t len, int flags)
+{
+	return (struct io_uring_sqe) {
+		.opcode = op, .fd = fd, .addr = (uintptr_t)buf, .len = len,
+		.msg_flags = flags,
+	};
+}
+
+static long run(struct ring *r, struct io_uring_sqe sqe)
+{
+	submit(r, &sqe);
+	return complete(r, NULL);
+}
+
+static void uring_server(void)
+{
+	struct io_uring_sqe sqe = { .opcode = IORING_OP_ACCEPT };
+	static char buf[100000];
+	struct ring r;
+	int fd;
+
+	ring_open(&r);
+	sqe.fd = serve();
+	submit(&r, &sqe);		/* before the client connects, or after */
+	fd = RFD(complete(&r, NULL));
+	check_mode(fd);
+	/* These wait in the kernel for what has not been sent yet. */
+	sqe = transfer(IORING_OP_RECV, fd, buf, 10, 0);
+	submit(&r, &sqe);
+	barrier("waiting");
+	R(complete(&r, NULL));
+	verify(buf, 10, 0);
+	sqe = (struct io_uring_sqe){ .opcode = IORING_OP_POLL_ADD, .fd = fd,
+				     .poll32_events = POLLIN };
+	submit(&r, &sqe);
+	barrier("polling");
+	rec("poll %s", mask_name(complete(&r, NULL)));
+	R(run(&r, transfer(IORING_OP_RECV, fd, buf, sizeof(buf), MSG_WAITALL)));
+	verify(buf, sizeof(buf), 10);
+	R(run(&r, transfer(IORING_OP_RECV, fd, buf, 10, MSG_DONTWAIT)));
+	R(run(&r, transfer(IORING_OP_SEND, fd, buf, 1000, 0)));
+	barrier("copied");
+	R(run(&r, transfer(IORING_OP_RECV, fd, buf, 500, MSG_WAITALL)));
+	verify(buf, 500, 0);
+	R(run(&r, transfer(IORING_OP_READ, fd, buf, 500, 0)));
+	barrier("done");
+}
+
+static void uring_client(void)
+{
+	struct addr a = loopback(ctl_get());
+	struct io_uring_sqe sqe = { .opcode = IORING_OP_CONNECT };
+	static char buf[100010];
+	uint32_t flags;
+	struct ring r;
+	int fd = make_socket(0);
+
+	ring_open(&r);
+	fill(buf, sizeof(buf), 0);
+	sqe.fd = fd;
+	sqe.addr = (uintptr_t)&a.sa;
+	sqe.off = a.len;
+	R(run(&r, sqe));
+	check_mode(fd);
+	barrier("waiting");
+	R(run(&r, transfer(IORING_OP_SEND, fd, buf, 10, 0)));
+	barrier("polling");
+	for (size_t at = 10; at < sizeof(buf); ) {
+		size_t left = sizeof(buf) - at;
+		long n = run(&r, transfer(IORING_OP_SEND, fd, buf + at, left, MSG_WAITALL));
+
+		CHECK(n > 0);
+		at += n;
+	}
+	recv_bytes(fd, 10, 1000, 1000);
+	barrier("copied");
+	sqe = transfer(IORING_OP_SEND_ZC, fd, buf, 500, 0);
+	submit(&r, &sqe);
+	R(complete(&r, &flags));
+	if (flags & IORING_CQE_F_MORE)
+		R(complete(&r, &flags));
+	rec("a notification: %d", !!(flags & IORING_CQE_F_NOTIF));
+	sqe = (struct io_uring_sqe){ .opcode = IORING_OP_SHUTDOWN, .fd = fd, .len = SHUT_WR };
+	R(run(&r, sqe));
+	barrier("done");
+}
+
+const struct test_case uring_cases[] = {
+	CASE(uring, 0, "io_uring instead of system calls"),
+	{ 0 }
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Random, colliding socket calls.
+ *
+ * Each process has a few slots: descriptors with fixed numbers, whose sockets its threads use,
+ * replace and pass on to other processes, all at the same time. What a thread does follows from
+ * the seed and the numbers of process and thread; only the order among the threads does not.
+ */
+#ifndef SMC_TEST_STRESS_H
+#define SMC_TEST_STRESS_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#ifndef AF_SMC
+#define AF_SMC		43
+#endif
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC	256
+#endif
+#define SOL_SMC		286
+#define SMC_SOCK_INFO	0x100
+
+#define MAX_PROCESSES	16
+#define MAX_THREADS	32
+#define SLOTS		6
+#define SLOT_BASE	100		/* beyond every descriptor that the kernel picks */
+#define PORTS		4
+#define FIRST_PORT	20000
+#define BUF_SIZE	(128 * 1024)
+
+struct options {
+	uint64_t seed;
+	int seconds;
+	int processes;
+	int threads;
+	bool tcp;			/* plain TCP instead of SMC */
+	bool namespaces;		/* processes that come and go with a network namespace */
+	bool fallback;			/* net.smc.enable goes off and on */
+	bool stall;			/* buffers whose pages come late */
+	bool nobody;			/* without privileges */
+	in_addr_t addr;			/* in host order; INADDR_LOOPBACK or that of a device */
+};
+
+extern struct options opt;
+
+/* What one thread does just now, for whoever watches; in memory shared by all processes. */
+struct place {
+	_Atomic pid_t tid;		/* 0: nobody is here */
+	_Atomic(const char *) call;	/* the program text is everywhere the same */
+	_Atomic uint64_t calls;		/* so many were begun; unchanged for long: it hangs */
+};
+
+/* What all processes see. */
+struct board {
+	_Atomic bool over;
+	struct place places[MAX_PROCESSES][MAX_THREADS];
+	_Atomic uint64_t succeeded, failed;
+	_Atomic uint64_t smc;		/* sockets seen that had become SMC-R or SMC-D */
+};
+
+extern struct board *board;
+
+/* One thread. */
+struct player {
+	struct place *place;
+	uint64_t random;
+	int process, thread;
+	int pipe[2];
+	int epoll;
+	int diag;			/* netlink, for SOCK_DESTROY */
+	char *buf;			/* BUF_SIZE bytes */
+	char *stall;			/* a page that comes late, or NULL */
+	_Atomic bool stopped;
+};
+
+/* What the threads of a process share besides the slots. */
+struct shared {
+	int pass;			/* a socket pair: passes sockets to other processes */
+	int take;
+	int sockmap;			/* or -1 */
+	int file;			/* to be sent with sendfile() */
+	_Atomic uint32_t hot;	/* the slot where most threads are */
+};
+
+extern struct shared shared;
+
+uint32_t rnd(struct player *p);		/* 32 random bits */
+uint32_t below(struct player *p, uint32_t n);
+bool one_in(struct player *p, uint32_t n);
+
+/* stress_calls.c, stress_options.c: the calls, and one of them at random. */
+typedef long (*stress_call)(struct player *p, int fd);
+
+struct call {
+	const char *name;
+	unsigned int weight;
+	stress_call run;
+};
+
+void stress_one(struct player *p);
+void random_addr(struct player *p, int fd, struct sockaddr_storage *ss, socklen_t *len);
+int any_slot(struct player *p);
+char *random_buf(struct player *p, size_t *len);
+void count_smc(int fd);
+
+extern const struct call stress_option_calls[];
+
+#endif

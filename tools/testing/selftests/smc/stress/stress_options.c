@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Socket options, and what else reaches into a socket: sockmaps, sock_diag. */
+#include <linux/bpf.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <linux/tls.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "stress_stall.h"
+#include "stress.h"
+
+#ifndef SOL_TLS
+#define SOL_TLS		282
+#endif
+#ifndef IPV6_ADDRFORM
+#define IPV6_ADDRFORM	1
+#endif
+
+static long set(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+/* Whether a socket is SMC by now, or -1. */
+static int mode_of(int fd)
+{
+	struct { uint32_t mode, reason, peer_diagnosis, state; } info;
+	socklen_t len = sizeof(info);
+
+	return getsockopt(fd, SOL_SMC, SMC_SOCK_INFO, &info, &len) ? -1 : (int)info.mode;
+}
+
+void count_smc(int fd)
+{
+	int mode = mode_of(fd);
+
+	if (mode == 1 || mode == 3)
+		board->smc++;
+}
+
+static long call_ulp(struct player *p, int fd)
+{
+	static const char * const names[] = { "tls", "smc", "none" };
+	struct tls12_crypto_info_aes_gcm_128 keys = {
+		.info = { .version = TLS_1_2_VERSION, .cipher_type = TLS_CIPHER_AES_GCM_128 },
+	};
+	const char *name = names[below(p, 3)];
+
+	if (one_in(p, 3))
+		return setsockopt(fd, SOL_TLS, one_in(p, 2) ? TLS_TX : TLS_RX, &keys, sizeof(keys));
+	return setsockopt(fd, IPPROTO_TCP, TCP_ULP, name, strlen(name));
+}
+
+static long call_linger(struct player *p, int fd)
+{
+	struct linger l = { .l_onoff = !one_in(p, 3), .l_linger = below(p, 3) };
+
+	return setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
+}
+
+/* An option whose value lies in memory that comes late: the call sleeps under the lock, if any. */
+static long call_stalled_option(struct player *p, int fd)
+{
+	static const int names[] = { TCP_NODELAY, TCP_CORK, TCP_KEEPIDLE, TCP_ULP,
+				     TCP_CONGESTION, TCP_MAXSEG };
+	char *value = p->stall ?: p->buf;
+	socklen_t len = 4;
+
+	if (p->stall)
+		stall_forget(p->stall);
+	if (one_in(p, 4))
+		return getsockopt(fd, IPPROTO_TCP, TCP_INFO, value, &len);
+	return setsockopt(fd, IPPROTO_TCP, names[below(p, 6)], value, 4);
+}
+
+static long call_set(struct player *p, int fd)
+{
+	static const struct { int level, name, values; } options[] = {
+		{ IPPROTO_TCP, TCP_FASTOPEN, 5 },
+		{ IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 2 },
+		{ IPPROTO_TCP, TCP_REPAIR, 2 },
+		{ IPPROTO_TCP, TCP_NODELAY, 2 },
+		{ IPPROTO_TCP, TCP_CORK, 2 },
+		{ IPPROTO_TCP, TCP_DEFER_ACCEPT, 2 },
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 2000 },
+		{ IPPROTO_TCP, TCP_LINGER2, 3 },
+		{ IPPROTO_TCP, TCP_SAVE_SYN, 2 },
+		{ IPPROTO_TCP, TCP_SYNCNT, 3 },
+		{ SOL_SOCKET, SO_REUSEADDR, 2 },
+		{ SOL_SOCKET, SO_REUSEPORT, 2 },
+		{ SOL_SOCKET, SO_KEEPALIVE, 2 },
+		{ SOL_SOCKET, SO_OOBINLINE, 2 },
+		{ SOL_SOCKET, SO_ZEROCOPY, 2 },
+		{ SOL_SOCKET, SO_RCVLOWAT, 5000 },
+		{ SOL_SOCKET, SO_SNDBUF, 1000000 },
+		{ SOL_SOCKET, SO_RCVBUF, 1000000 },
+		{ SOL_SOCKET, SO_INCOMING_CPU, 2 },
+		{ SOL_SOCKET, SO_BUSY_POLL, 50 },
+		{ IPPROTO_IPV6, IPV6_V6ONLY, 2 },
+	};
+	int which = below(p, sizeof(options) / sizeof(options[0]));
+
+	return set(fd, options[which].level, options[which].name,
+		   below(p, options[which].values));
+}
+
+/* A connected socket for IPv6 with a mapped address becomes one for IPv4. */
+static long call_addrform(struct player *p, int fd)
+{
+	return set(fd, IPPROTO_IPV6, IPV6_ADDRFORM, AF_INET);
+}
+
+static long call_get(struct player *p, int fd)
+{
+	static const struct { int level, name; } options[] = {
+		{ SOL_SOCKET, SO_ERROR }, { SOL_SOCKET, SO_TYPE }, { SOL_SOCKET, SO_DOMAIN },
+		{ SOL_SOCKET, SO_PROTOCOL }, { SOL_SOCKET, SO_ACCEPTCONN },
+		{ IPPROTO_TCP, TCP_INFO }, { IPPROTO_TCP, TCP_MAXSEG }, { IPPROTO_TCP, TCP_ULP },
+		{ IPPROTO_TCP, TCP_SAVED_SYN }, { SOL_SMC, SMC_SOCK_INFO },
+	};
+	int which = below(p, sizeof(options) / sizeof(options[0]));
+	char value[256];
+	socklen_t len = sizeof(value);
+
+	return getsockopt(fd, options[which].level, options[which].name, value, &len);
+}
+
+/* ---- from outside ---- */
+
+static long call_sockmap(struct player *p, int fd)
+{
+	uint32_t key = below(p, SLOTS), value = fd;
+	union bpf_attr attr = {
+		.map_fd = shared.sockmap, .key = (uintptr_t)&key, .value = (uintptr_t)&value,
+		.flags = BPF_ANY,
+	};
+
+	if (shared.sockmap < 0)
+		return -1;
+	if (one_in(p, 2))
+		return syscall(__NR_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr));
+	attr.value = attr.flags = 0;
+	return syscall(__NR_bpf, BPF_MAP_DELETE_ELEM, &attr, sizeof(attr));
+}
+
+static bool identify(int fd, struct inet_diag_req_v2 *req)
+{
+	struct sockaddr_storage src, dst = { 0 };
+	socklen_t len = sizeof(src);
+
+	if (getsockname(fd, (void *)&src, &len))
+		return false;
+	len = sizeof(dst);
+	getpeername(fd, (void *)&dst, &len);
+	req->sdiag_family = src.ss_family;
+	req->sdiag_protocol = IPPROTO_TCP;
+	req->idiag_states = -1;
+	req->id.idiag_cookie[0] = req->id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+	req->id.idiag_sport = ((struct sockaddr_in *)&src)->sin_port;
+	req->id.idiag_dport = ((struct sockaddr_in *)&dst)->sin_port;
+	if (src.ss_family == AF_INET6) {
+		memcpy(req->id.idiag_src, &((struct sockaddr_in6 *)&src)->sin6_addr, 16);
+		memcpy(req->id.idiag_dst, &((struct sockaddr_in6 *)&dst)->sin6_addr, 16);
+	} else {
+		req->id.idiag_src[0] = ((struct sockaddr_in *)&src)->sin_addr.s_addr;
+		req->id.idiag_dst[0] = ((struct sockaddr_in *)&dst)->sin_addr.s_addr;
+	}
+	return true;
+}
+
+/* SOCK_DESTROY, or a look, or a dump of everything of SMC. */
+static long call_diag(struct player *p, int fd)
+{
+	struct {
+		struct nlmsghdr h;
+		struct inet_diag_req_v2 req;
+	} m = { .h = { .nlmsg_len = sizeof(m), .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK } };
+	struct { struct nlmsghdr h; char req[64]; } dump = {
+		.h = { .nlmsg_len = sizeof(dump), .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+		       .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP },
+		.req = { AF_SMC },
+	};
+	long rc = -1;
+
+	if (one_in(p, 4)) {
+		rc = send(p->diag, &dump, sizeof(dump), MSG_DONTWAIT);
+	} else if (identify(fd, &m.req)) {
+		m.h.nlmsg_type = one_in(p, 2) ? SOCK_DESTROY : SOCK_DIAG_BY_FAMILY;
+		rc = send(p->diag, &m, sizeof(m), MSG_DONTWAIT);
+	}
+	while (recv(p->diag, p->buf, BUF_SIZE, MSG_DONTWAIT) > 0)
+		;
+	return rc;
+}
+
+const struct call stress_option_calls[] = {
+	{ "TCP_ULP", 7, call_ulp },
+	{ "SO_LINGER", 3, call_linger },
+	{ "an option whose value comes late", 2, call_stalled_option },
+	{ "setsockopt", 12, call_set },
+	{ "IPV6_ADDRFORM", 3, call_addrform },
+	{ "getsockopt", 3, call_get },
+	{ "sockmap", 3, call_sockmap },
+	{ "sock_diag", 2, call_diag },
+	{ NULL, 0, NULL }
+};
