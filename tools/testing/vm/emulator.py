@@ -21,7 +21,13 @@ class Emulator:
     def __init__(self, command, version, model):
         self.command, self.version, self.model = command, version, model
         self.faulty = faulty(version)
+        self.kvm = os.environ.get("ACCEL") == "kvm"
         self.name = f"QEMU {version}, -cpu {model}"
+
+
+class Process:
+    """No emulator: the kernel is a process of the host."""
+    name, faulty, kvm = "User Mode Linux", False, False
 
 
 def faulty(version):

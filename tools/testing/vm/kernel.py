@@ -29,8 +29,22 @@ class Kernel:
         self.version, self.image, self.modules = version, image, modules
 
 
+def debug(flavour):
+    """(directory, kernel) of one that vm/debug-kernel builds, if it has not yet."""
+    with subprocess.Popen([f"{HERE}/debug-kernel", *([flavour] if flavour else [])], text=True,
+                          stdout=subprocess.PIPE) as building:
+        directory = building.stdout.read().strip()
+    if building.returncode:
+        raise Error("the debug kernel did not build")
+    modules = glob.glob(f"{directory}/installed/lib/modules/*")[0]
+    image = "linux" if flavour == "um" else "arch/x86/boot/bzImage"
+    return directory, Kernel(os.path.basename(modules), f"{directory}/{image}", modules)
+
+
 def full_version(short):
     """6.12 -> 6.12.117+deb12-amd64: the newest one whose headers are installed."""
+    if short == "um":
+        return debug("um")[1].version
     have = [os.path.basename(os.path.dirname(d)) for d in glob.glob("/lib/modules/*/build")]
     if short in have:
         return short
@@ -42,7 +56,10 @@ def full_version(short):
 
 
 def find(version):
-    """The kernel of this version: the host's own, or its Debian package unpacked."""
+    """The kernel of this version: the host's own, or its Debian package unpacked; or um."""
+    if version == "um":
+        return debug("um")[1]
+    version = full_version(version)
     image, modules = f"/boot/vmlinuz-{version}", f"/lib/modules/{version}"
     if os.access(image, os.R_OK) and os.path.isdir(f"{modules}/kernel"):
         return Kernel(version, image, modules)

@@ -59,6 +59,7 @@ static struct {
 	bool list;
 	int repeat;
 	int timeout;
+	int shard, shards;	/* every shards-th case, from the one numbered shard, 0 the first */
 } opt = { .repeat = 1, .timeout = 20 };
 
 extern const struct test_case create_cases[], connect_cases[], accept_cases[],
@@ -476,11 +477,12 @@ static void do_case(const struct test_case *tc, struct run *r)
 static int for_each_case(void (*fn)(const struct test_case *, struct run *),
 			 struct run *r)
 {
-	int lines = 0;
+	int lines = 0, number = 0;
 
 	for (size_t t = 0; t < N_TABLES; t++)
 		for (const struct test_case *tc = tables[t]; tc->name; tc++) {
-			if (!wanted_case(tc))
+			if (!wanted_case(tc) ||
+			    (opt.shards && number++ % opt.shards != opt.shard))
 				continue;
 			for (size_t i = 0; i < N_VARIANTS; i++)
 				lines += wanted_variant(tc, &variants[i]);
@@ -557,6 +559,7 @@ static void usage(const char *self)
 	       "  -m, --mode any      do not insist that the connection is SMC\n"
 	       "  -n, --repeat N      N times, compared with the first run\n"
 	       "  -T, --timeout SEC   per case\n"
+	       "  -s, --shard I/N     every N-th case, from the I-th on: 1/8 to 8/8 are all of them\n"
 	       "  -v, --verbose       show the transcripts\n", self);
 	exit(0);
 }
@@ -570,11 +573,12 @@ static void parse(int argc, char **argv)
 		{ "no-reference", 0, NULL, 'N' }, { "rdma", 0, NULL, 'r' },
 		{ "play", 1, NULL, 'p' },
 		{ "repeat", 1, NULL, 'n' }, { "timeout", 1, NULL, 'T' },
+		{ "shard", 1, NULL, 's' },
 		{ "verbose", 0, NULL, 'v' }, { "help", 0, NULL, 'h' }, { 0 },
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "t:x:lf:o:V:Nrp:m:n:T:vh", longs, NULL)) > 0) {
+	while ((c = getopt_long(argc, argv, "t:x:lf:o:V:Nrp:m:n:T:s:vh", longs, NULL)) > 0) {
 		switch (c) {
 		case 't':
 			if (opt.n_names < 64)
@@ -600,6 +604,11 @@ static void parse(int argc, char **argv)
 		case 'm': opt.any_mode = !strcmp(optarg, "any"); break;
 		case 'n': opt.repeat = atoi(optarg); break;
 		case 'T': opt.timeout = atoi(optarg); break;
+		case 's':
+			if (sscanf(optarg, "%d/%d", &opt.shard, &opt.shards) != 2 ||
+			    opt.shard < 1 || opt.shard-- > opt.shards)
+				ksft_exit_fail_msg("no shard: %s\n", optarg);
+			break;
 		case 'v': opt.verbose = true; break;
 		default: usage(argv[0]);
 		}

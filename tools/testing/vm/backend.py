@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a guest is, whatever it runs on: its job, its output, its verdict, its end."""
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import kernel as kernels
+from verdict import complaints
+
+TOP = os.path.abspath(f"{kernels.HERE}/../../..")
+# Where a guest has the tree, wherever the host has it: tests that run as another user must be
+# able to read it, though it may lie in root's home directory.
+PLACE = "/run/smc"
+
+
+def in_guest(text):
+    """A path of the host as the guest has it; everything else stays as it is."""
+    return PLACE + text[len(TOP):] if text == TOP or text.startswith(f"{TOP}/") else text
+
+
+class Guest:
+    """A running kernel. A back-end adds how it starts and how it is reached:
+
+    FINDS       lines of shell with which the guest finds SMC_OUTPUT and SMC_VERDICT, the files to
+                write its output and its verdict to, and SMC_CONSOLE, the terminal of a shell
+    command()   the program and its arguments; out and word are the ends of the pipes to write to
+    cables()    a context that makes the links between two guests, as command() takes them
+    """
+    FINDS = ""
+
+    def __init__(self, args, kernel, index, directory, cables):
+        self.args, self.kernel, self.index = args, kernel, index
+        self.directory = f"{directory}/{index}" if args.vms > 1 else directory
+        self.results = f"{self.directory}/results"
+        self.prefix = args.prefix + (f"[{index}] " if args.vms > 1 else "")
+        self.verdict, self.late, self.process, self.rest = "", "", None, b""
+        shutil.rmtree(self.results, ignore_errors=True)
+        os.makedirs(self.results)
+        self.write_job()
+        self.log = open(f"{self.directory}/output.log", "wb")
+        self.out_pipe, out = os.pipe()
+        self.verdict_pipe, word = os.pipe()
+        self.start(self.command(cables, out, word), (out, word, *self.inherited(cables)))
+        os.close(out)
+        os.close(word)
+
+    def command(self, cables, out, word):
+        raise NotImplementedError
+
+    def inherited(self, cables):
+        """More file descriptors that the guest's process needs."""
+        return ()
+
+    def write_job(self):
+        """The first thing that the guest's bash reads: environment, then the script."""
+        args, kernel = self.args, self.kernel
+        bind = f"mkdir -p {PLACE}\nmount --bind {shlex.quote(TOP)} {PLACE}\n"
+        if os.path.realpath(kernel.modules) != os.path.realpath(f"/lib/modules/{kernel.version}"):
+            bind += (f"mkdir -p /lib/modules/{kernel.version}\n"
+                     f"mount --bind {shlex.quote(kernel.modules)} /lib/modules/{kernel.version}\n")
+        built = f"{TOP}/build/{kernel.version}{args.variant}"
+        size = os.get_terminal_size() if args.shell and sys.stdout.isatty() else (80, 24)
+        environment = {k: v for k, v in os.environ.items()
+                       if k.startswith("SMC_") or k in ("CI", "TERM", "LANG")}
+        environment |= {
+            "KVER": kernel.version, "SMC_ROOT": TOP, "SMC_RESULTS": "/run/results",
+            "SMC_KO": kernels.copy_module(f"{built}/smc.ko", f"{self.directory}/smc.ko"),
+            "SMC_DIAG_KO": kernels.copy_module(f"{built}/smc_diag.ko",
+                                               f"{self.directory}/smc_diag.ko"),
+            "SMC_VM_INDEX": str(self.index), "SMC_VMS": str(args.vms),
+            "SMC_VM_MTU": str(args.mtu), "SMC_VM_STTY": f"cols {size[0]} rows {size[1]}",
+        }
+        with open(f"{self.results}/job", "w", encoding="utf-8") as job:
+            for name, value in environment.items():
+                job.write(f"export {name}={shlex.quote(in_guest(value))}\n")
+            job.write(self.FINDS + bind)
+            job.write(f"exec /bin/bash {in_guest(kernels.HERE)}/guest "
+                      f"{shlex.join(map(in_guest, args.script))}\n")
+
+    def start(self, command, inherited):
+        # The death of this program, however it comes, is the death of the guest.
+        command = ["setpriv", "--pdeathsig", "KILL", *command]
+        # The terminal of a shell: its own process group would not be the one in the foreground.
+        foreground = self.args.shell and self.index == 1
+        with open(f"{self.directory}/process.log", "wb") as said, \
+                open(f"{self.directory}/{self.STDERR}", "wb") as errors:
+            said.write(shlex.join(command).encode() + b"\n")
+            self.process = subprocess.Popen(
+                command, pass_fds=inherited, stderr=errors,
+                stdin=None if foreground else subprocess.DEVNULL,
+                stdout=None if foreground else errors,
+                preexec_fn=None if foreground else os.setpgrp)
+        self.in_group = not foreground
+        with open(f"{self.directory}/guest.pid", "w", encoding="ascii") as pid:
+            pid.write(f"{self.process.pid}\n")
+
+    def got_output(self, data):
+        """Whole lines go out at once, so that two guests never share one."""
+        self.log.write(data)
+        self.log.flush()
+        lines = (self.rest + data).split(b"\n")
+        self.rest = lines.pop()
+        for line in lines:
+            print(self.prefix + line.decode(errors="replace").rstrip("\r"), flush=True)
+
+    def panicked(self, _console):
+        return "fail: kernel panic"
+
+    def outcome(self):
+        if self.verdict:
+            return self.verdict.strip()
+        console = self.console()
+        if "Kernel panic" in console:
+            return self.panicked(console)
+        # It could not judge its log any more.
+        complained = "the kernel complained, see console.log; " if complaints().search(console) else ""
+        return f"fail: {complained}{self.late or 'the guest ended without a verdict'}"
+
+    def read(self, name):
+        try:
+            with open(f"{self.directory}/{name}", errors="replace", encoding="utf-8") as log:
+                return log.read()
+        except FileNotFoundError:
+            return ""
+
+    def console(self):
+        return self.read("console.log")
+
+    def last_words(self):
+        """The console from the first complaint of a dying kernel on, or its end."""
+        lines = self.console().splitlines()
+        bad = complaints()
+        dying = [n for n, line in enumerate(lines) if bad.search(line)]
+        return lines[max(0, dying[0] - 3):dying[0] + 60] if dying else lines[-15:]
+
+    def kill(self):
+        if self.in_group:
+            # The processes of a kernel that is a process are the host's, too.
+            try:
+                os.killpg(self.process.pid, 9)
+            except ProcessLookupError:
+                pass
+        elif self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        # What it said last is still in the pipe.
+        while data := os.read(self.out_pipe, 65536):
+            self.got_output(data)
+        os.unlink(f"{self.directory}/guest.pid")
+        if self.rest:
+            self.got_output(b"\n")
+        self.log.close()

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A guest in QEMU: the host's root over 9p, output and verdict through ports of virtio-serial."""
+import contextlib
+import os
+import shlex
+import sys
+import tempfile
+import termios
+
+import kernel as kernels
+from backend import TOP, Guest
+from verdict import EMULATOR, emulator_broke_down
+
+# What the guest's kernel calls the ports is known only in there.
+FINDS = """for port in /sys/class/virtio-ports/*/name; do
+	case $(< "$port") in
+	smc.output)	port=${port%/name} export SMC_OUTPUT=/dev/${port##*/} ;;
+	smc.verdict)	port=${port%/name} export SMC_VERDICT=/dev/${port##*/} ;;
+	esac
+done
+export SMC_CONSOLE=/dev/ttyS0
+"""
+
+
+def for_qemu(path):
+    """In an option of QEMU a comma ends a value."""
+    return path.replace(",", ",,")
+
+
+class QemuGuest(Guest):
+    FINDS = FINDS
+    STDERR = "qemu.log"
+
+    @staticmethod
+    @contextlib.contextmanager
+    def cables(args):
+        """A directory for sockets. Paths of unix sockets are short; build/vm/... may not be."""
+        with tempfile.TemporaryDirectory(prefix="smc-vm-") as sockets:
+            if args.shell and args.vms > 1:
+                print(f"The second guest is at: socat -,raw,echo=0,escape=0x1d "
+                      f"UNIX-CONNECT:{sockets}/console", flush=True)
+            yield sockets
+
+    def accelerator(self):
+        args, model = self.args, self.args.emulator.model
+        if args.icount:
+            return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-cpu", model, "-smp", "1"]
+        if args.emulator.kvm:
+            return ["-accel", "kvm", "-cpu", "host", "-smp", str(args.smp)]
+        return ["-accel", "tcg,thread=multi", "-cpu", model, "-smp", str(args.smp)]
+
+    def command(self, cables, out, word):
+        args = self.args
+        line = ("console=ttyS0 quiet panic=1 oops=panic mitigations=off no_timer_check log_buf_len=4M "
+                f"random.trust_cpu=on {args.append}")
+        console = f"file,id=con,path={for_qemu(self.directory)}/console.log"
+        if args.shell:
+            console = "stdio,id=con,signal=off" if self.index == 1 else \
+                f"socket,id=con,path={cables}/console,server=on,wait=off"
+        command = [*args.emulator.command, *self.accelerator(),
+                   "-m", str(args.mem), "-display", "none", "-nodefaults", "-no-user-config",
+                   "-no-reboot", "-kernel", self.kernel.image,
+                   "-initrd", kernels.initramfs(self.kernel, f"{TOP}/build/vm"), "-append", line,
+                   "-chardev", console, "-serial", "chardev:con",
+                   "-virtfs", "local,path=/,mount_tag=root,security_model=none,readonly=on,"
+                   "multidevs=remap",
+                   "-virtfs",
+                   f"local,path={for_qemu(self.results)},mount_tag=results,security_model=none",
+                   "-device", "virtio-serial-pci",
+                   "-chardev", "file,id=out,path=/dev/fdset/1,append=on",
+                   "-device", "virtserialport,chardev=out,name=smc.output",
+                   "-chardev", "file,id=word,path=/dev/fdset/2,append=on",
+                   "-device", "virtserialport,chardev=word,name=smc.verdict",
+                   "-add-fd", f"fd={out},set=1", "-add-fd", f"fd={word},set=2"]
+        command += shlex.split(args.qemu)
+        for nic in range(args.nics if args.vms > 1 else 0):
+            mine, peer = f"{cables}/{nic}.{self.index}", f"{cables}/{nic}.{3 - self.index}"
+            # Not a TCP socket of the host: its delays would show up as the guests'.
+            command += ["-netdev", f"dgram,id=n{nic},local.type=unix,remote.type=unix,"
+                        f"local.path={mine},remote.path={peer}", "-device",
+                        f"virtio-net-pci,netdev=n{nic},mac=52:54:00:12:34:{nic}{self.index}"]
+        return command
+
+    def panicked(self, console):
+        broke = self.args.emulator.faulty and emulator_broke_down(console, self.read("output.log"))
+        return EMULATOR if broke else "fail: kernel panic"
+
+    def wait_for_shell(self):
+        """QEMU has the terminal in raw mode, and leaves it so when it is killed."""
+        terminal = sys.stdin.fileno() if sys.stdin.isatty() else None
+        modes = terminal is not None and termios.tcgetattr(terminal)
+        try:
+            self.process.wait()
+        finally:
+            if modes:
+                termios.tcsetattr(terminal, termios.TCSANOW, modes)
