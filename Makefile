@@ -38,7 +38,7 @@ kdir-of = $(or $(KDIR),/lib/modules/$(1)/build)
 variant := $(if $(TEST),-test)
 out-of = build/$(1)$(variant)
 
-.PHONY: help modules sparse tools install uninstall shell demo check check-debug soak bench fuzz \
+.PHONY: help modules sparse tools install uninstall shell demo check check-all check-debug soak bench fuzz \
 	intree clean say-kernels FORCE
 
 help:
@@ -51,8 +51,12 @@ help:
 ## make uninstall [DESTDIR=dir]    takes all of that away
 ## make demo                       nginx, curl and wrk over SMC in a virtual machine
 ## make shell [KVER=] [VMS=2]      a shell in a virtual machine with the module loaded, or in two with a link
-## make check [PARTS="host 6.12"]  unit tests, fuzz smoke, the suite in guests with 6.1 and 6.12, SMC-R in pairs of guests
-## make check-debug                the suite on a kernel with KASAN, lockdep, kmemleak and failing allocations, SMC-R between two of them
+##                                 (UML=1: in a kernel that is a process, with KASAN; it starts in two seconds)
+## make check [PARTS="host build"] all that is deterministic, in ten minutes: unit tests, builds, the suite under
+##                                 KASAN in kernels that are processes, a round on Debian's 6.1 and 6.12
+## make check-all                  everything else, for hours: the suite on Debian's kernels, programs, pairs with
+##                                 the kernel's own, a fresh Debian, the debug kernel with two processors
+## make check-debug                only the suite on the debug kernel, and SMC-R between two of them
 ## make soak [SECONDS=7200]        so long random, colliding socket calls on a kernel with KASAN, then on one with KCSAN
 ## make bench                      cost against TCP, AF_UNIX, pipe and the kernel's own SMC-R, into build/bench/
 ## make fuzz [RUNS=10000000]       the long run of the fuzzers
@@ -107,16 +111,26 @@ uninstall:
 shell-kver = $(or $(KVER),$(if $(filter 6.12.%,$(kvers)),6.12,$(lastword $(kvers))))
 
 shell:
+ifdef UML
+	@tools/install-packages shell debug
+	@$(MAKE) modules TEST=1 ARCH=um KDIR=$$(tools/testing/vm/debug-kernel um)
+	@tools/testing/vm/run --kver um --variant=-test --vms $(or $(VMS),1) --name shell --shell
+else
 	@tools/install-packages shell
 	@$(MAKE) modules KVER=$$(tools/testing/vm/run --resolve $(shell-kver))
 	@tools/testing/vm/run --kver $(shell-kver) --vms $(or $(VMS),1) --name shell --shell
+endif
 
 demo:
 	@tools/demo/run_demo
 
 check:
 	@tools/install-packages start
-	@tools/testing/check $(or $(PARTS),all)
+	@tools/testing/check $(or $(PARTS),short)
+
+check-all:
+	@tools/install-packages start
+	@tools/testing/check $(or $(PARTS),full)
 
 check-debug:
 	@tools/install-packages start

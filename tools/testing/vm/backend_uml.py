@@ -45,7 +45,7 @@ class UmlGuest(Guest):
                 *(["time-travel"] if args.virtual_time else []),
                 *(f"vec{nic}:transport=fd,fd={fd},mac=52:54:00:12:34:{nic}{self.index}"
                   for nic, fd in enumerate(self.inherited(cables))),
-                *args.append.split(), "--", self.results]
+                *args.append.split(), f"results_on_host={self.results}"]
 
     def wait_for_shell(self):
         terminal = sys.stdin.fileno() if sys.stdin.isatty() else None

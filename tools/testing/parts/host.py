@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is played on the host: the logic that compiles in user space, what the documents promise of
+the source, builds, and the little that a change of some files needs."""
+import os
+import re
+import subprocess
+import time
+
+import needs
+from parts import um
+from parts.part import SUITE, TESTING, TOP, built_quietly
+
+import kernel as kernels
+
+
+def check_host(part):
+    for directory, target in ((f"{SUITE}/unit", "check"), (f"{SUITE}/unit", "check-s390x"),
+                              (f"{SUITE}/fuzz", "smoke"), (f"{TOP}/tools/smcss", "check")):
+        part.suite(f"{os.path.basename(directory)}, {target}",
+                   ["make", "-s", "-C", directory, target])
+    part.suite("admin", [f"{SUITE}/admin/check_host"])
+    part.suite("rig", [f"{TESTING}/vm/test_rig"])
+    part.suite("house", [f"{TESTING}/house/check_house"])
+
+
+def check_intree(part):
+    part.suite("intree", [f"{TESTING}/intree"])
+
+
+def check_build(part):
+    """The module for Debian's kernels, as it is installed and with its hooks for tests."""
+    for version, *more in (("6.12", "TEST=1"), ("6.1", "TEST=1"), ("6.12",), ("6.1",)):
+        kver = kernels.full_version(version)
+        built_quietly(part, f"{kver} {' '.join(more)}", "sparse" if more else "modules", *more,
+                      f"KVER={kver}")
+
+
+def check_fresh(part):
+    part.suite("fresh", [f"{TESTING}/fresh", *part.name.split("-")[1:]])
+
+
+def changed():
+    """What differs from the last commit."""
+    done = subprocess.run(["git", "status", "--porcelain", "--no-renames"], cwd=TOP, text=True,
+                          check=True, capture_output=True)
+    return [line[3:] for line in done.stdout.splitlines()]
+
+
+def check_for(part, paths):
+    """The steps that needs.py names for these files."""
+    paths = [os.path.relpath(os.path.abspath(path), TOP) for path in paths] or changed()
+    steps, idle = needs.steps_for(paths)
+    for path in idle:
+        part.line(f"# {path}: no test of its own")
+    if any(step in needs.GUEST for step in steps):
+        for directory in (SUITE, f"{SUITE}/rdma", f"{TOP}/tools/smcss"):
+            part.run(["make", "-s", "-C", directory])
+        if not um.ready(part):
+            return
+    part.together([(play_step, step) for step in steps])
+
+
+def play_step(part, step):
+    started = time.monotonic()
+    stream = part.stream(step.replace(" ", "-"))
+    if step in needs.HOST:
+        stream.suite(step, needs.HOST[step])
+    else:
+        um.play(stream, needs.GUEST[step])
+    stream.line(f"# {step} took {time.monotonic() - started:.0f} s")

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is played in QEMU: Debian's kernels as their users have them, several processors, and
+kernels with KCSAN."""
+import os
+
+from parts.part import SUITE, TESTING, TOP, built_quietly, lines_of
+
+import kernel as kernels
+
+# The cases that the module without TEST=1 plays.
+PLAIN = "-V smc4,afsmc6 " + " ".join(f"-t {case}" for case in (
+    "create_ok create_errors echo_sizes half_close close_unread reset_wakes poll_wakes epoll_edge "
+    "urgent outq accept_many").split())
+# What LLC and CDC make of bad messages does not depend on the kernel: once, and under KASAN.
+PARTS_OF_ROGUE = {"6.1": "clc peer link time wait stall gone".split(), "debug": ["llc", "cdc"]}
+
+
+def check_debian(part):
+    kver = kernels.full_version(part.name)
+    # What every case plays on 6.12 is IPv4; on 6.1 it is IPv6, and a client of TCP.
+    some = {} if part.name == "6.12" else {
+        "SMC_SOCK_ARGS": "-V smc6,tcpcli6,+smc4,+tcpsrv4,+afsmc6"}
+    if built_quietly(part, kver, "sparse", "TEST=1", f"KVER={kver}"):
+        run_guest(part, ["--kver", kver], 2400, **some)
+
+
+def debug_kernel(part, *flavour):
+    """Arguments of vm/run for the debug kernel, built with our modules if need be; or None."""
+    said = []
+    if lines_of([f"{TESTING}/vm/debug-kernel", *flavour],
+                lambda line: (said.append(line), part.line(line))):
+        part.line("not ok - build the debug kernel")
+        return None
+    directory = said[-1]
+    kver = os.listdir(f"{directory}/installed/lib/modules")[0]
+    if not built_quietly(part, kver, "modules", "TEST=1", f"KDIR={directory}"):
+        return None
+    # Working out interrupts in ACPI's language takes this kernel a minute. With five levels of
+    # page tables KASAN takes an interrupt within identify_cpu(), where the processor has no
+    # features for a moment, for a wild access. Modules are a small part of what KCSAN sees, so it
+    # looks more often than once in 4000 accesses.
+    return ["--append", "acpi=noirq no5lvl kcsan.skip_watch=400", "--mem", "2048",
+            "--kernel", f"{directory}/arch/x86/boot/bzImage",
+            "--modules", f"{directory}/installed/lib/modules/{kver}"]
+
+
+def check_debug(part):
+    kernel = debug_kernel(part)
+    if kernel:
+        run_guest(part, kernel, 3600, SMC_DEBUG_KERNEL="1")
+
+
+# What the threads of the stress program do beside their calls, and the share of the time.
+STRESS = {"loopback": 40, "nobody": 10, "namespaces": 10, "fallback": 10, "stalls": 10, "rdma": 20}
+
+# Only a data race with a function of a module, which is named in brackets, is ours.
+KERNELS_OWN_RACES = {"SMC_LOG_ALLOW": r"KCSAN: data-race in [^[]*$"}
+
+
+def check_stress(part):
+    """Socket calls that collide, on the debug kernel: five minutes of them, or many."""
+    kernel = debug_kernel(part, *(["kcsan"] if part.name.endswith("kcsan") else []))
+    seconds = int(os.environ.get("SMC_SOAK_SECONDS", 7200)) if "soak" in part.name else 300
+    if kernel:
+        modes = [f"{mode}:{seconds * share // 100}" for mode, share in STRESS.items()]
+        part.suite("stress", [f"{TESTING}/vm/run", *kernel, "--variant=-test", "--timeout",
+                              str(2 * seconds + 1200), "--name", f"check-{part.name}", "--",
+                              f"{SUITE}/stress/stress_guest", *modes],
+                   **KERNELS_OWN_RACES if part.name.endswith("kcsan") else {})
+
+
+def run_guest(part, kernel, timeout, **environment):
+    if part.run(["make", "-s", "-C", f"{SUITE}/rdma", f"{TOP}/build/selftests/rdma/smc_xfer"]):
+        part.line("not ok - build smc_xfer")
+    part.suite("guest", [f"{TESTING}/vm/run", *kernel, "--variant=-test", "--timeout",
+                         str(timeout), "--name", f"check-{part.name}", "--",
+                         f"{TESTING}/guest_suite"], **environment)
+
+
+def check_plain(part):
+    """What is installed has no hooks for tests: it builds on both kernels, and it works; on 6.12
+    with more processors than the other guests have."""
+    for version, processors in (("6.1", "2"), ("6.12", "4")):
+        kver = kernels.full_version(version)
+        if built_quietly(part, kver, "modules", f"KVER={kver}"):
+            part.suite(f"guest, {version}",
+                       [f"{TESTING}/vm/run", "--kver", kver, "--smp", processors, "--timeout", "600",
+                        "--name", f"check-plain-{version}", "--", f"{SUITE}/run_in_vm.sh"],
+                       SMC_TESTS="sock memory", SMC_SOCK_ARGS=PLAIN)
+
+
+def check_memory(part):
+    """Ten thousand connections at once: what each holds, and what the next one costs."""
+    if built_quietly(part, "6.12", "modules", f"KVER={kernels.full_version('6.12')}"):
+        part.suite("memory", [f"{SUITE}/bench/mem_check.sh", "6.12"])
+
+
+def check_users(part):
+    kver = kernels.full_version("6.12")
+    if built_quietly(part, kver, "sparse", "TEST=1", f"KVER={kver}"):
+        part.suite("users", [f"{TESTING}/vm/run", "--kver", "6.12", "--variant=-test", "--timeout",
+                             "900", "--name", "check-users", "--", f"{TESTING}/guest_users"])
+
+
+def check_programs(part):
+    """Real programs in one guest."""
+    kver = kernels.full_version("6.12")
+    if built_quietly(part, kver, "modules", "TEST=1", f"KVER={kver}"):
+        part.suite("programs", [f"{TESTING}/vm/run", "--kver", "6.12", "--variant=-test", "--timeout",
+                                "1800", "--mem", "1024", "--name", "check-programs", "--",
+                                f"{SUITE}/programs/programs_guest"])
+
+
+def check_rdma(part):
+    """Two guests with a link and soft-RoCE."""
+    which = "programs" if part.name == "programs-rdma" else part.name.partition("-")[2]
+    if which == "debug":
+        kernel = debug_kernel(part)
+        if not kernel:
+            return
+    else:
+        kernel = []
+        for version in ("6.12",) if which in ("kernel", "programs") else ("6.12", "6.1"):
+            kver = kernels.full_version(version)
+            if not built_quietly(part, kver, "modules", "TEST=1", f"KVER={kver}"):
+                return
+    part.suite("rdma", [f"{SUITE}/rdma/suite", which or "ours", *kernel],
+               SMC_RDMA_VARIANT="-test")
+
+
+def check_sockets(part):
+    """The socket suite, with its servers in one guest and its clients in the other."""
+    kver = kernels.full_version("6.12")
+    if built_quietly(part, kver, "modules", "TEST=1", f"KVER={kver}"):
+        part.suite("sockets", [f"{TESTING}/vm/run", "--kver", "6.12", "--vms", "2", "--variant=-test",
+                               "--timeout", "900", "--name", "check-sockets-rdma", "--",
+                               f"{SUITE}/rdma/sock_pair", "-V", "smc4,+afsmc6"])
+
+
+def check_rogue(part):
+    """One guest, in which a peer in user space does everything wrong."""
+    if part.name.endswith("debug"):
+        kernels_of = [("debug", debug_kernel(part), 5400)]
+    else:
+        kernels_of = [(v, ["--kver", kernels.full_version(v)], 1800) for v in ("6.12", "6.1")]
+    if part.run(["make", "-s", "-C", f"{SUITE}/rdma"]):
+        part.line("not ok - build the peer")
+        return
+    for name, kernel, timeout in kernels_of:
+        if not kernel or (name != "debug" and not built_quietly(
+                part, kernel[1], "modules", "TEST=1", f"KVER={kernel[1]}")):
+            return
+        part.suite(f"rogue, {name}",
+                   [f"{TESTING}/vm/run", *kernel, "--variant=-test", "--timeout", str(timeout),
+                    "--name", f"check-{part.name}-{name}", "--", f"{SUITE}/rdma/rogue_guest",
+                    *PARTS_OF_ROGUE.get(name, [])])
+
+
+def check_short(part):
+    """One processor, and the module as it is installed."""
+    kver = kernels.full_version(part.name.partition("-")[2])
+    if built_quietly(part, kver, "modules", f"KVER={kver}"):
+        part.suite("guest", [f"{TESTING}/vm/run", "--kver", kver, "--smp", "1", "--timeout", "400",
+                             "--name", f"check-{part.name}", "--", f"{TESTING}/guest_short"])

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is played in a kernel that is a process: everything that needs neither Debian's kernels nor
+several processors, under KASAN and lockdep."""
+import functools
+import os
+import threading
+
+from parts.part import SUITE, TESTING, TOP, built_quietly
+
+import kernel as kernels
+
+RUN_IN_VM = f"{SUITE}/run_in_vm.sh"
+XFER_CASES = "duplex_rdma duplex_rdma_slow_post duplex_rdma_unequal duplex_loopback"
+# A kernel that waits takes no processor, so there are more of them than processors.
+GUESTS = 6
+slots = threading.Semaphore(GUESTS)
+building = threading.Lock()
+
+
+class Guest:
+    """One guest of a part: its name, its script, its limit in seconds, and what it finds in its
+    environment."""
+
+    def __init__(self, name, *script, mem=1024, timeout=400, **environment):
+        self.name, self.script, self.mem, self.timeout = name, script, mem, timeout
+        self.environment = environment
+
+
+def sockets(shards):
+    return [Guest(f"{n}", RUN_IN_VM, SMC_TESTS="sock memory", SMC_SOCK_ARGS=f"--shard {n}/{shards}")
+            for n in range(1, shards + 1)]
+
+
+def over_smcr(shards):
+    return [Guest(f"{n}", f"{SUITE}/rdma/sock_guest", "-V", "smc4", "--shard", f"{n}/{shards}")
+            for n in range(1, shards + 1)]
+
+
+def tests(*names):
+    return [Guest(name, RUN_IN_VM, SMC_TESTS=f"{name} memory") for name in names]
+
+
+def rogue(*parts):
+    return [Guest(parts[0], f"{SUITE}/rdma/rogue_guest", *parts)]
+
+
+def stress(*modes):
+    """Colliding calls; the seed is the same each time."""
+    return [Guest(mode.partition(":")[0], f"{SUITE}/stress/stress_guest", mode, "-s", str(seed))
+            for seed, mode in enumerate(modes, 1)]
+
+
+def admin(*parts):
+    return [Guest(part.replace(":", "-"), f"{SUITE}/admin/admin_guest", part) for part in parts]
+
+
+# What takes longest comes first.
+PARTS = {
+    "um-sockets": sockets(8),
+    "um-stress": stress("loopback:40", "nobody:15", "namespaces:15", "fallback:15", "stalls:15",
+                        "rdma:20"),
+    "um-rogue": [*rogue("clc"), *rogue("llc"), *rogue("cdc"), *rogue("link"), *rogue("peer"),
+                 *rogue("time"), *rogue("wait"), *rogue("stall"), *rogue("gone"), *rogue("containers")],
+    "um-smcr": [*over_smcr(3), Guest("fault", f"{SUITE}/rdma/sock_guest", "fault"),
+                Guest("xfer", f"{SUITE}/rdma/xfer_guest")],
+    "um-kselftest": tests("module", "budget", "stall", "owner", "hostile", "netlink", "fault"),
+    "um-admin": [Guest("tools", f"{TESTING}/../smcss/tests/test_guest"),
+                 Guest("steering", f"{SUITE}/policy/steer_test"),
+                 *admin("golden", "reader", "churn")],
+}
+
+
+@functools.cache
+def built():
+    """The kernel and our module for it, once for all of the parts: (built, what was said)."""
+    said = []
+
+    class Said:
+        line = said.append
+    directory, kernel = kernels.debug("um")
+    fine = built_quietly(Said, kernel.version, "modules", "TEST=1", f"KDIR={directory}", "ARCH=um")
+    return fine, said
+
+
+def ready(part):
+    with building:
+        fine, said = built()
+    if not fine:
+        for line in said:
+            part.line(line)
+    return fine
+
+
+def play(stream, script, mem=1024, timeout=400, **environment):
+    """One guest, when there is a place for it."""
+    with slots:
+        stream.suite(stream.tag,
+                     [f"{TESTING}/vm/run", "--kver", "um", "--variant=-test", "--timeout",
+                      str(timeout * int(os.environ.get("SMC_SLOW", 1))), "--mem", str(mem),
+                      "--name", stream.tag, "--", *script], **environment)
+
+
+def play_guest(part, guest):
+    play(part.stream(guest.name), guest.script, guest.mem, guest.timeout, **guest.environment)
+
+
+def check(part):
+    if ready(part):
+        part.together([(play_guest, guest) for guest in PARTS[part.name]])
+
+
+# Case of two hosts, each of which has its part of the load of both.
+PAIRS = {
+    "ours-ours": ("ours", "ours", "transfer many churn_quick half_close_client half_close_server "
+                  "close_unread_client close_unread_server kill_client kill_server all_ended v1 "
+                  "transfer_v6 urgent_first duplex rkeys_cross few_wr_many tools unload"),
+    "ours-kernel": ("ours", "kernel", "transfer many churn_quick half_close_client unload"),
+    "kernel-ours": ("kernel", "ours", "transfer many churn_quick half_close_client unload"),
+}
+
+
+def check_pairs(part):
+    """Two hosts with soft-RoCE, which does not bear to be kept waiting: one pair at a time."""
+    if not ready(part):
+        return
+    for name, (client, server, cases) in PAIRS.items():
+        part.stream(name).suite(
+            name, [f"{SUITE}/rdma/pair", "--client", client, "--server", server, "--kver", "um",
+                   "--variant=-test", "--name", f"{part.name}-{name}", "--timeout", "300", "--",
+                   *cases.split()])
