@@ -12,6 +12,10 @@ import socket
 import struct
 import sys
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(f"{HERE}/../../testing/selftests/smc")
+from lib.slow import slow  # noqa: E402
+
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 1, 4, 0x300
 NLM_F_DUMP_INTR = 0x10
 NLMSG_ERROR, NLMSG_DONE = 2, 3
@@ -57,7 +61,7 @@ class Genl:
         self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
         self.sock.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
         self.sock.setsockopt(SOL_NETLINK, NETLINK_CAP_ACK, 1)
-        self.sock.settimeout(30)
+        self.sock.settimeout(slow(30))
         self.version = version
         self.seq = 0
         self.interrupted = False

@@ -83,7 +83,7 @@ unload_soon()
 {
 	local i
 
-	for i in $(seq 240); do
+	for i in $(seq $((240 * ${SMC_SLOW:-1}))); do
 		if unload 2> /tmp/rmmod.err; then
 			say "unloaded at attempt $i"
 			return 0

@@ -13,11 +13,13 @@ import time
 sys.dont_write_bytecode = True
 ROOT = os.environ.get("SMC_ROOT", os.path.abspath(f"{os.path.dirname(__file__)}/../../../../.."))
 TOOLS = f"{ROOT}/build/tools"
-sys.path.insert(0, f"{ROOT}/tools/smcss/tests")
+sys.path[:0] = [f"{ROOT}/tools/smcss/tests", f"{ROOT}/tools/testing/selftests/smc"]
 import genl  # noqa: E402
+from lib.slow import slow  # noqa: E402
 
 AF_SMC, IPPROTO_SMC = 43, 256
-SHORT = 180 if os.environ.get("SMC_DEBUG_KERNEL") else 60   # no single step may take longer, seconds
+# no single step may take longer, seconds
+SHORT = slow(180 if os.environ.get("SMC_DEBUG_KERNEL") else 60)
 CLIENT, SERVER = "10.1.0.1", "10.1.0.2"
 EID = "SMC-TEST-ADMIN"
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -72,7 +74,7 @@ def load(module):
         sysctl("smcr_max_links_per_lgr", 1)
     else:
         # Whoever had it before has left buffers in reserve, which the tools show.
-        unload(150)
+        unload(slow(150))
         for variable in ("SMC_KO", "SMC_DIAG_KO"):
             must("insmod", os.environ[variable])
     sysctl("rmem", 65536)

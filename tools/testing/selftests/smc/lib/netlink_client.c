@@ -14,6 +14,7 @@
 
 #include "netlink_client.h"
 #include "raw_peer.h"
+#include "slow.h"
 
 #ifndef AF_SMC
 #define AF_SMC		43
@@ -22,7 +23,7 @@
 static int netlink_socket(int protocol)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
-	struct timeval tv = { .tv_sec = 20 };
+	struct timeval tv = { .tv_sec = slow(20) };
 	int on = 1, room = 1 << 20;
 
 	if (fd < 0)

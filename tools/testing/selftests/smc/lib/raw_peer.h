@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "slow.h"
+
 enum { CLC_PROPOSAL = 1, CLC_ACCEPT, CLC_CONFIRM, CLC_DECLINE };
 
 struct message {
@@ -31,7 +33,7 @@ enum reaction {
 	GOT_OTHER	= 128,
 };
 
-#define WAIT_MS		20000		/* nothing here may take as long */
+#define WAIT_MS		slow(20000)	/* nothing here may take as long */
 
 const char *reaction_names(unsigned int mask);
 

@@ -10,6 +10,8 @@ import os
 import socket
 import struct
 
+from lib.slow import slow
+
 NETLINK_SOCK_DIAG, NETLINK_GENERIC = 4, 16
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 1, 4, 0x300
@@ -101,7 +103,7 @@ def decode(data, table):
 def request(protocol, kind, flags, payload):
     """Sends one request and yields the payload of every answer."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol) as sock:
-        sock.settimeout(20)
+        sock.settimeout(slow(20))
         sock.send(struct.pack("=IHHII", 16 + len(payload), kind, NLM_F_REQUEST | flags, 1, 0)
                   + payload)
         while True:

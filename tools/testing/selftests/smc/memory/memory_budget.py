@@ -14,6 +14,9 @@ import sys
 import threading
 import time
 
+sys.path.append(f"{os.environ['SMC_ROOT']}/tools/testing/selftests/smc")
+from lib.slow import slow  # noqa: E402
+
 IPPROTO_SMC, SOL_SMC, SMC_SOCK_INFO = 256, 286, 0x100
 MODE_TCP, MODE_SMCD = 2, 3
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
@@ -75,10 +78,10 @@ class Pair:
 
     def __init__(self, listener):
         self.client = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
-        self.client.settimeout(60)
+        self.client.settimeout(slow(60))
         self.client.connect(listener.getsockname())
         self.server = listener.accept()[0]
-        self.server.settimeout(60)
+        self.server.settimeout(slow(60))
         self.client.sendall(b"ping")
         assert self.server.recv(4) == b"ping"
         self.mode = mode(self.client)
@@ -103,7 +106,7 @@ def listen(backlog=64):
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
     listener.bind(("127.0.0.1", 0))
     listener.listen(backlog)
-    listener.settimeout(60)
+    listener.settimeout(slow(60))
     return listener
 
 
@@ -187,7 +190,8 @@ def settled():
     """What is in use on the host once idle buffers have been given back."""
     used = info()["host_memory_used"]
     while True:
-        time.sleep(6)
+        # The next buffers are given back within that.
+        time.sleep(slow(6))
         now = info()["host_memory_used"]
         if now == used:
             return now
@@ -293,7 +297,7 @@ def client(group, port, count):
     for _ in range(count):
         s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
-        s.settimeout(60)
+        s.settimeout(slow(60))
         s.connect(("127.0.0.1", port))
         s.sendall(b"ping")
         assert s.recv(4) == b"ping"
@@ -414,7 +418,7 @@ def killed():
             glutton(CLIENT, listener.getsockname(), connected)
         assert os.read(ours, 1) == b"x"
         sock = listener.accept()[0]
-        sock.settimeout(60)
+        sock.settimeout(slow(60))
         assert mode(sock) == MODE_SMCD
         got, how = read_to_end(sock)
         assert os.waitpid(pid, 0)[1] == signal.SIGKILL

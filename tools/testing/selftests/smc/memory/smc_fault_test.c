@@ -28,6 +28,7 @@
 #include "role.h"
 #include "put_file.h"
 #include "raw_peer.h"
+#include "slow.h"
 
 #define DEBUGFS		"/sys/kernel/debug/"
 #define MAX_NTH		400
@@ -148,11 +149,11 @@ struct state {
 	struct sockaddr_in a;
 };
 
-static int patience = 20;		/* seconds that a call may block */
+static int patience = 20;		/* seconds that a call may block, times SMC_SLOW */
 
 static int tame(int fd)
 {
-	struct timeval tv = { patience, 0 };
+	struct timeval tv = { slow(patience), 0 };
 
 	if (fd >= 0) {
 		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
@@ -472,7 +473,7 @@ static bool at_random(const char *probability, int rounds)
 		give_up("fork");
 	}
 	if (!pid) {
-		alarm(300);
+		alarm(slow(300));
 		/* what a failed allocation has lost shall not be waited for */
 		patience = 1;
 		tame(l);

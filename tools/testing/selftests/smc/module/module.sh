@@ -72,7 +72,8 @@ tell()
 	local line
 
 	echo "$*" >&"${TRAFFIC[1]}"
-	read -r -t 120 line <&"${TRAFFIC[0]}" && [ "$line" = done ] && return 0
+	read -r -t $((120 * ${SMC_SLOW:-1})) line <&"${TRAFFIC[0]}" && [ "$line" = done ] &&
+		return 0
 	echo "# $*: ${line:-no answer}"
 	return 1
 }
@@ -80,7 +81,7 @@ tell()
 # What is closed goes away in the background, but not without end.
 unload_soon()
 {
-	for _ in $(seq 200); do
+	for _ in $(seq $((200 * ${SMC_SLOW:-1}))); do
 		unload && return 0
 		loaded || return 0
 		sleep 0.05
@@ -138,12 +139,12 @@ for i in $(seq $((rounds / 5))); do
 	load || { echo "# round $i: insmod failed"; status=1; break; }
 	echo race >&"${TRAFFIC[1]}"
 	# rmmod while sockets come and go: it fails or works, and nothing else
-	line= late=$((SECONDS + 300))
+	line= late=$((SECONDS + 300 * ${SMC_SLOW:-1}))
 	until read -r -t 0.01 part <&"${TRAFFIC[0]}"; do
 		# A slow host may time out in the middle of the word.
 		line+=$part
 		if [ $SECONDS -gt $late ]; then
-			echo "# round $i: no answer in five minutes; the program is in"
+			echo "# round $i: no answer for minutes; the program is in"
 			sed 's/^/# /' /proc/"$TRAFFIC_PID"/task/*/stack /proc/net/tcp
 			break
 		fi

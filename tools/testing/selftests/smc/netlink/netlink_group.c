@@ -29,7 +29,7 @@ bool group_smcd(void)
 	bool ok;
 
 	/* connections of earlier cases may still be on their way out */
-	for (int i = 0; i < 1000 && !is_empty(SMC_NETLINK_GET_LGR_SMCD); i++)
+	for (int i = 0; i < slow(1000) && !is_empty(SMC_NETLINK_GET_LGR_SMCD); i++)
 		usleep(10000);
 	if (!is_empty(SMC_NETLINK_GET_LGR_SMCD))
 		return false;
@@ -50,7 +50,7 @@ bool group_smcd(void)
 	disconnected(second);
 	if (!ok)
 		return why[0] ? false : BAD("version, release, host");
-	for (int i = 0; i < 1000 && !is_empty(SMC_NETLINK_GET_LGR_SMCD); i++)
+	for (int i = 0; i < slow(1000) && !is_empty(SMC_NETLINK_GET_LGR_SMCD); i++)
 		usleep(10000);
 	return is_empty(SMC_NETLINK_GET_LGR_SMCD);
 }

@@ -133,7 +133,7 @@ bool stats_of_data(void)
 	/* closing counts nothing again, and gives back what was in use */
 	ok = ok && get_stats(&d) && GREW(c, d, tx_bytes, 0) && GREW(c, d, rx_calls, 0) &&
 	     GREW(c, d, clients, 0);
-	for (int i = 0; ok && i < 1000 && d.in_use != a.in_use; i++) {
+	for (int i = 0; ok && i < slow(1000) && d.in_use != a.in_use; i++) {
 		usleep(10000);
 		ok = get_stats(&d);
 	}

@@ -12,6 +12,7 @@
 #include "kselftest.h"
 #include "netlink_client.h"
 #include "raw_peer.h"
+#include "slow.h"
 
 #define MAX_EIDS	8
 #define EID_LEN		SMC_MAX_EID_LEN

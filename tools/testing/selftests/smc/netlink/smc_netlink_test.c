@@ -486,7 +486,7 @@ static bool drained(void)
 {
 	unsigned int n, threshold;
 
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < slow(2000); i++) {
 		if (!pending(&n, &threshold))
 			return false;
 		if (!n)

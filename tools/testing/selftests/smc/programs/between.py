@@ -17,10 +17,11 @@ import nginx
 import postgres
 import redis
 import ssh
+from lib.slow import slow
 from program import PREFIX, TOOLS, connections, modes, run, say, succeeds
 
 SMC = PREFIX["smc"]
-PATIENCE = 400	# seconds until the other machine has to have said something
+PATIENCE = slow(400)	# seconds until the other machine has to have said something
 PROBLEMS = (RuntimeError, OSError, ValueError, subprocess.SubprocessError)
 
 
@@ -122,7 +123,8 @@ class Nginx:
                            f"http://{at}:{nginx.PLAIN}/small?[1-300]")
         yield "300 requests on a connection", status == 0 and said.split() == ["200"] * 300
         status, said = client.watched(nginx.PLAIN, *SMC, "wrk", "-t", 1, "-c", 20, "-d", "2s",
-                                      "--timeout", "60s", f"http://{at}:{nginx.PLAIN}/small")
+                                      "--timeout", f"{slow(60)}s",
+                                      f"http://{at}:{nginx.PLAIN}/small")
         yield "wrk", status == 0 and "Socket errors" not in said and "Non-2xx" not in said
 
 

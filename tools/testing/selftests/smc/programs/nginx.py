@@ -3,6 +3,7 @@
 import hashlib
 import os
 
+from lib.slow import slow
 from program import LOOPBACK, PREFIX, run, server, succeeds
 
 CONNECTIONS = 10
@@ -82,10 +83,10 @@ def cases():
         yield "nginx: 32 MiB through a proxy", fetched(f"http://127.0.0.1:{PROXY}/large", wanted)
         for name, port, count in (("", PLAIN, 10000), (" through a proxy", PROXY, 5000)):
             status, said = run(*SMC, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code} ",
-                               f"http://127.0.0.1:{port}/small?[1-{count}]", timeout=300)
+                               f"http://127.0.0.1:{port}/small?[1-{count}]", timeout=slow(300))
             yield f"nginx: {count} requests on a connection{name}", (
                 status == 0 and said.split() == ["200"] * count)
-        status, said = run(*SMC, "wrk", "-t", 2, "-c", 50, "-d", "5s", "--timeout", "60s", "-H",
-                           "Connection: close", f"http://127.0.0.1:{PLAIN}/small")
+        status, said = run(*SMC, "wrk", "-t", 2, "-c", 50, "-d", "5s", "--timeout", f"{slow(60)}s",
+                           "-H", "Connection: close", f"http://127.0.0.1:{PLAIN}/small")
         yield "nginx: wrk with a connection for each request", (
             status == 0 and "Socket errors" not in said and "Non-2xx" not in said)

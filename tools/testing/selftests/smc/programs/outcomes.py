@@ -8,10 +8,14 @@ Not regrtest: what counts here is each test, not each file.
 """
 import faulthandler
 import json
+import os
 import sys
 import unittest
 
 from test import support
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.slow import slow  # noqa: E402
 
 
 class Outcomes(unittest.TestResult):
@@ -42,6 +46,9 @@ class Outcomes(unittest.TestResult):
 
 def main():
     support.verbose = 0
+    # The limits of the package, before a test has read them.
+    for name in ("LOOPBACK_TIMEOUT", "INTERNET_TIMEOUT", "SHORT_TIMEOUT", "LONG_TIMEOUT"):
+        setattr(support, name, slow(getattr(support, name)))
     faulthandler.enable()
     suite = unittest.defaultTestLoader.loadTestsFromNames(sys.argv[1:])
     with support.captured_stderr():

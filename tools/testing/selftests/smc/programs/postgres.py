@@ -2,6 +2,7 @@
 """PostgreSQL: pgbench, and whether the books balance; a dump that comes back the same."""
 import glob
 
+from lib.slow import slow
 from program import LOOPBACK, PREFIX, run, server, succeeds
 
 CONNECTIONS = 10
@@ -19,7 +20,7 @@ def ends(host=LOOPBACK):
 def prepare():
     run("install", "-d", "-o", "postgres", "-m", "700", DATA)
     return succeeds(*AS_POSTGRES, f"{BIN}/initdb", "-D", DATA, "-A", "trust", "--no-sync",
-                    timeout=300)
+                    timeout=slow(300))
 
 
 def postgres(host=LOOPBACK):
@@ -46,16 +47,16 @@ def cases():
         yield "postgres: answers", succeeds(*SMC, f"{BIN}/pg_isready", *ends()) or \
             sql("select 1") == "1"
         yield "postgres: pgbench fills its tables", succeeds(
-            *SMC, f"{BIN}/pgbench", *ends(), "-i", "-q", "postgres", timeout=300)
+            *SMC, f"{BIN}/pgbench", *ends(), "-i", "-q", "postgres", timeout=slow(300))
         yield "postgres: pgbench", succeeds(*SMC, f"{BIN}/pgbench", *ends(), "-c", 4, "-t", 100,
-                                            "postgres", timeout=300)
+                                            "postgres", timeout=slow(300))
         yield "postgres: the books balance", balances()
         yield "postgres: nothing is lost", sql("select count(*) from pgbench_history") == "400"
         sql("create database again template template0")
         yield "postgres: a dump comes back", succeeds(
             "sh", "-c", f"{SMC[0]} {BIN}/pg_dump -h 127.0.0.1 -p {PORT} -U postgres -t "
             "pgbench_accounts postgres | "
-            f"{SMC[0]} {BIN}/psql -q -h 127.0.0.1 -p {PORT} -U postgres again", timeout=300)
+            f"{SMC[0]} {BIN}/psql -q -h 127.0.0.1 -p {PORT} -U postgres again", timeout=slow(300))
         rows = "select count(*), md5(string_agg(a::text, ',' order by aid)) from pgbench_accounts a"
         first, second = sql(rows), sql(rows, "again")
         yield "postgres: the same", first == second and first.startswith("100000|")

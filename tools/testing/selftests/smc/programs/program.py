@@ -6,13 +6,15 @@ import os
 import subprocess
 import time
 
+from lib.slow import slow
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.environ.get("SMC_ROOT", os.path.abspath(f"{HERE}/../../../../.."))
 TOOLS = f"{ROOT}/build/tools"
 SMC_RUN = f"{TOOLS}/smc_run"
 PREFIX = {"tcp": [], "smc": [SMC_RUN]}
 LOOPBACK = "127.0.0.1"
-PATIENCE = 120	# seconds until something that has to come comes, on a busy host
+PATIENCE = slow(120)	# seconds until something that has to come comes, on a busy host
 
 
 def say(text):

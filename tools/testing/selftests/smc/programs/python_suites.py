@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 
+from lib.slow import slow
 from program import HERE, SMC_RUN, say
 
 # Any other of the package: SMC_PYTHON_SUITES="test_ftplib test_asyncio"
@@ -11,7 +12,7 @@ ASKED = os.environ.get("SMC_PYTHON_SUITES")
 SUITES = (ASKED or "test_socket test_selectors test_socketserver test_ssl").split()
 CONNECTIONS = 1 if ASKED else 500	# at least so many have to be SMC
 SOME = 5 if ASKED else 20	# more tests than that have to pass over TCP
-LIMIT = 600	# seconds for one suite
+LIMIT = slow(600)	# seconds for one suite
 
 
 def outcomes(prefix, names):

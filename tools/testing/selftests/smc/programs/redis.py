@@ -4,6 +4,7 @@ import os
 import threading
 import time
 
+from lib.slow import slow
 from program import LOOPBACK, PREFIX, modes, run, say, server, succeeds
 
 CONNECTIONS = 200
@@ -27,7 +28,7 @@ def followed(host=LOOPBACK):
     """Has the replica everything that the master has? It is asked for a write of the same
     connection, and has all before that when it has that one."""
     return run(*SMC, "redis-cli", "-h", host, "-p", MASTER,
-               input="set last 1\nwait 1 60000\n")[1].split() == ["OK", "1"]
+               input=f"set last 1\nwait 1 {slow(60000)}\n")[1].split() == ["OK", "1"]
 
 
 def same_data(*digests):
@@ -49,7 +50,7 @@ class Load(threading.Thread):
     def run(self):
         end = time.monotonic() + SECONDS
         while time.monotonic() < end and self.good:
-            self.good = succeeds(*SMC, *self.ROUND, timeout=300)
+            self.good = succeeds(*SMC, *self.ROUND, timeout=slow(300))
             self.rounds += 1
 
 
@@ -67,7 +68,7 @@ def cases():
     with redis(MASTER), redis(REPLICA, "--replicaof", "127.0.0.1", MASTER):
         yield "redis: all commands of redis-benchmark", succeeds(
             *SMC, "redis-benchmark", "-p", MASTER, "-c", 20, "-n", 1000, "-d", 100, "-q",
-            timeout=600)
+            timeout=slow(600))
         good, saved, carried = mixed_load()
         yield f"redis: a mixed load for {SECONDS} s", good
         yield "redis: a save during it", "saving started" in saved.lower()

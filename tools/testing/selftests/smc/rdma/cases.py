@@ -14,6 +14,7 @@ import time
 
 import tools
 from lib import smc_netlink as netlink
+from lib.slow import slow
 from machine import EID, UPPER, run
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../programs")
@@ -223,12 +224,12 @@ def disturbed(name, do, undo, role="disturbed", **args):
 @contextlib.contextmanager
 def few_messages(machine):
     """What rxe0 sends is data or acknowledgments, and few words about the window: by far not one
-    for each byte read."""
+    for each byte read. A slow machine resends."""
     before = machine.counters().get("sent_pkts", 0)
     yield
     sent = machine.counters().get("sent_pkts", 0) - before
     print(f"# {sent} packets", flush=True)
-    if not 0 < sent < 300:
+    if not 0 < sent < slow(300):
         raise RuntimeError(f"{sent} packets")
 
 
@@ -412,7 +413,7 @@ class Capture:
         """A packet of our own has to arrive in the file before everything before it has."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             sock.sendto(self.MARK, (address, 9))
-        until = time.monotonic() + 60
+        until = time.monotonic() + slow(60)
         while time.monotonic() < until:
             with open(self.path, "rb") as file:
                 if self.MARK in file.read():
@@ -507,7 +508,7 @@ def perftest(machine, session):
                 time.sleep(0.05)
             if machine.is_server:
                 session.send({"listening": what})
-            output = process.communicate(timeout=120)[0]
+            output = process.communicate(timeout=slow(120))[0]
         size, count = re.search(r"-s (\d+) -n (\d+)", command).groups()
         numbers = re.findall(rf"^ *{size} +{count} +(.*)$", output, re.MULTILINE)
         if process.returncode or not numbers:
@@ -520,7 +521,7 @@ def perftest(machine, session):
 
 def all_ended(machine, session):
     """Whatever ended a connection, the peer has answered, and ours have given back its element."""
-    until = time.monotonic() + 15
+    until = time.monotonic() + slow(15)
     while machine.module == "ours":
         groups = machine.link_groups()
         if not any(g["conns"] for g in groups):

@@ -8,6 +8,7 @@ import tempfile
 import time
 
 from lib import smc_netlink as netlink
+from lib.slow import slow
 
 EID = "SMC-TEST-PAIR"
 LISTEN_STATE = 10
@@ -91,7 +92,7 @@ class Machine:
     @staticmethod
     def unload():
         """A handshake may go on until its timeout, not longer."""
-        until = time.monotonic() + 30
+        until = time.monotonic() + slow(30)
         while "Module smc is in use" in run(
                 "rmmod smc_diag 2> /dev/null || true; rmmod smc || true"):
             if time.monotonic() > until:
@@ -120,7 +121,7 @@ class Machine:
     def no_rdma(name="rxe0"):
         run(f"rdma link delete {name}")
 
-    def port_is_up(self, seconds=10):
+    def port_is_up(self, seconds=slow(10)):
         """Waits until rxe0 is active, with a GID for the address of eth0."""
         wanted = "0000:0000:0000:0000:0000:ffff:0a00:%04x" % self.index
         until = time.monotonic() + seconds
@@ -263,7 +264,7 @@ class Machine:
                     found[os.path.basename(path)] = int(value)
         return found
 
-    def left_behind(self, seconds=15):
+    def left_behind(self, seconds=slow(15)):
         """What a finished case has left; waits for it to go first."""
         until = time.monotonic() + seconds
         while True:
@@ -283,4 +284,4 @@ class Machine:
         # Not an orderly end: that would let the modules tell the peer. The guest ends at a reboot.
         with open("/proc/sysrq-trigger", "w", encoding="ascii") as trigger:
             trigger.write("b")
-        time.sleep(60)
+        time.sleep(slow(60))

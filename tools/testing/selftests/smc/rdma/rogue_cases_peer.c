@@ -109,7 +109,7 @@ static bool declined_for(const struct conn *c, uint32_t reason)
 /* A first contact that says nothing keeps nobody at another address waiting. */
 static void squatter_elsewhere(void)
 {
-	long old = set_timeout_ms(120000);
+	long old = set_timeout_ms(slow(120000));
 	struct conn *squatter = conn_begin(CLIENT, V21, AT_CLC, NULL), *c;
 	bool ok;
 
@@ -124,7 +124,8 @@ static void squatter_elsewhere(void)
 /* ... and those at the same address are declined before they lose patience. */
 static void squatter_here(void)
 {
-	long old = set_timeout_ms(6000);
+	/* The Proposal comes before that, when not much of it is left. */
+	long old = set_timeout_ms(slow(6000));
 	struct conn *squatter, *c;
 	bool ok;
 

@@ -113,7 +113,7 @@ void cases_stall(void)
 /* Nor does a handshake whose peer is silent keep the device. */
 static void device_goes(void)
 {
-	long old = set_timeout_ms(120000);
+	long old = set_timeout_ms(slow(120000));
 	struct conn *silent = conn_begin(CLIENT, V21, AT_CLC, NULL);
 	struct conn *first = stalled(CLIENT), *c = wants_rmb(first);
 	bool ok = !system("rdma link delete rxe0") || BAD("rdma link delete");
@@ -132,7 +132,8 @@ static void module_goes(void)
 {
 	/* A closed connection waits a minute for a peer that never closes. */
 	static const char unload[] =
-		"for i in $(seq 180); do rmmod smc 2> /dev/null && exit 0; sleep 0.5; done; exit 1";
+		"for i in $(seq $((180 * ${SMC_SLOW:-1}))); do "
+		"rmmod smc 2> /dev/null && exit 0; sleep 0.5; done; exit 1";
 	struct conn *c;
 	bool ok;
 

@@ -71,7 +71,7 @@ static void look_for(const struct nlmsghdr *nlh, const char *name)
 void census_open(const char *device)
 {
 	static char room[16384];
-	struct timeval tv = { .tv_sec = 20 };
+	struct timeval tv = { .tv_sec = slow(20) };
 	ssize_t n;
 
 	device_index = UINT32_MAX;

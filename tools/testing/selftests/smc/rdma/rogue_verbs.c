@@ -314,7 +314,7 @@ static void post(struct link *l, struct ibv_send_wr *wr, const void *b, size_t l
 	uint8_t *buf = l->tx + l->n_sent % N_TX * TX_SIZE;
 	struct ibv_sge sge = { .addr = (uintptr_t)buf, .length = len, .lkey = l->tx_mr->lkey };
 	struct ibv_send_wr *bad;
-	long until = now_ms() + 10000;
+	long until = now_ms() + slow(10000);
 
 	if (!l->qp || l->stalled)
 		return;

@@ -6,6 +6,8 @@ import select
 import socket
 import time
 
+from lib.slow import slow
+
 PORT, CASE_PORT = 7000, 7001
 SERVER = "10.0.1.1"		# eth1, which no test touches
 
@@ -23,7 +25,7 @@ class Session:
             self.listeners = [self.listen(PORT), self.listen(CASE_PORT)]
             self.sock = self.listeners[0].accept()[0]
         else:
-            self.sock = self.connect(PORT, time.monotonic() + 60)
+            self.sock = self.connect(PORT, time.monotonic() + slow(60))
 
     @staticmethod
     def listen(port):
@@ -38,7 +40,7 @@ class Session:
         """The other machine may still be booting."""
         while True:
             sock = socket.socket()
-            sock.settimeout(2)
+            sock.settimeout(slow(2))
             try:
                 sock.connect((SERVER, port))
                 sock.settimeout(None)
@@ -52,7 +54,7 @@ class Session:
     def case_connection(self):
         """The control channel of one case."""
         sock = self.listeners[1].accept()[0] if self.is_server else \
-            self.connect(CASE_PORT, time.monotonic() + 20)
+            self.connect(CASE_PORT, time.monotonic() + slow(20))
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return sock
 
@@ -73,7 +75,7 @@ class Session:
         self.rest = lines.pop()
         self.inbox += [json.loads(line) for line in lines]
 
-    def receive(self, timeout=120):
+    def receive(self, timeout=slow(120)):
         until = time.monotonic() + timeout
         while not self.inbox:
             if not select.select([self.sock], [], [], max(0, until - time.monotonic()))[0]:
@@ -81,6 +83,6 @@ class Session:
             self.read_more()
         return self.inbox.pop(0)
 
-    def exchange(self, message, timeout=120):
+    def exchange(self, message, timeout=slow(120)):
         self.send(message)
         return self.receive(timeout)

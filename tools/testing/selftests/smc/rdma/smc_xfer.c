@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "slow.h"
 #include "xfer.h"
 
 struct options opt = {
@@ -77,6 +78,7 @@ static void parse(int argc, char **argv)
 	}
 	if (optind + 1 != argc)
 		usage();
+	opt.timeout = slow(opt.timeout);
 }
 
 int main(int argc, char **argv)

@@ -8,11 +8,13 @@ import re
 import socket
 import subprocess
 
+from lib.slow import slow
+
 TOOLS = f"{os.environ.get('SMC_ROOT', '')}/build/tools"
 STATE = "/run/smc-test"
 IPPROTO_SMC = 256
 PORT, TCP_PORT, CHECK_PORT = 7400, 7401, 7402
-SHORT = 60
+SHORT = slow(60)
 
 LINKGROUP = """\
 LG-ID    LG-Role  LG-Type  VLAN  #Conns  PNET-ID

@@ -14,9 +14,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "slow.h"
 #include "xfer.h"
 
-#define BOUND		30		/* seconds within which a side learns of the end */
+#define BOUND		slow(30)	/* seconds within which a side learns of the end */
 #define FLOWING		300000		/* bytes after which a transfer is in full swing */
 #define CHUNK		20000
 
@@ -174,7 +175,7 @@ static int try_accept(int lfd)
 
 	hear(line, sizeof(line));
 	/* A child that was reset is not there; the client will hear of it. */
-	if (strcmp(line, "connected") || !X(poll(&pfd, 1, 2000)))
+	if (strcmp(line, "connected") || !X(poll(&pfd, 1, slow(2000))))
 		return -1;
 	return accept_one(lfd);
 }

@@ -12,9 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "slow.h"
 #include "xfer.h"
 
-#define SOON	10	/* seconds within which a side learns what the other did */
+#define SOON	slow(10) /* seconds within which a side learns what the other did */
 
 static void set_timeout(int fd, int seconds)
 {

@@ -16,6 +16,7 @@
 
 #include "kselftest.h"
 #include "klog_result.h"
+#include "slow.h"
 
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
@@ -133,7 +134,7 @@ static int port_of(int fd)
 
 static int make(int protocol)
 {
-	struct timeval patience = { .tv_sec = 20 };
+	struct timeval patience = { .tv_sec = slow(20) };
 	int fd = socket(AF_INET, SOCK_STREAM, protocol);
 
 	if (fd < 0)

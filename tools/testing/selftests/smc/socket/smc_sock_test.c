@@ -21,6 +21,7 @@
 #include "klog.h"
 #include "role.h"
 #include "machines.h"
+#include "slow.h"
 
 #define LOG_SIZE	65536
 
@@ -216,8 +217,8 @@ static bool wait_roles(struct run *r, int n, int timeout, char *why, size_t len)
 						 bang + 3 : WIFSIGNALED(r[i].status) ?
 						 strsignal(WTERMSIG(r[i].status)) :
 						 "exited without a word");
-				if (end > now() + 2)
-					end = now() + 2;
+				if (end > now() + slow(2))
+					end = now() + slow(2);
 			}
 			left += !r[i].done;
 		}
@@ -237,7 +238,7 @@ static bool wait_roles(struct run *r, int n, int timeout, char *why, size_t len)
 				kill(-r[i].pid, SIGKILL);
 			}
 			late = true;
-			end = now() + 15;
+			end = now() + slow(15);
 		}
 		sigtimedwait(&chld, NULL, &ts);
 	}
@@ -245,7 +246,7 @@ static bool wait_roles(struct run *r, int n, int timeout, char *why, size_t len)
 
 static int timeout_of(const struct test_case *tc)
 {
-	return opt.timeout * (tc->flags & F_SLOW ? 3 : 1);
+	return slow(opt.timeout) * (tc->flags & F_SLOW ? 3 : 1);
 }
 
 static bool run_once(const struct test_case *tc, const struct variant *var,
@@ -558,7 +559,7 @@ static void usage(const char *self)
 	       "                      10.0.0.2, each with an RDMA device; the client's prints TAP\n"
 	       "  -m, --mode any      do not insist that the connection is SMC\n"
 	       "  -n, --repeat N      N times, compared with the first run\n"
-	       "  -T, --timeout SEC   per case\n"
+	       "  -T, --timeout SEC   per case, times SMC_SLOW\n"
 	       "  -s, --shard I/N     every N-th case, from the I-th on: 1/8 to 8/8 are all of them\n"
 	       "  -v, --verbose       show the transcripts\n", self);
 	exit(0);

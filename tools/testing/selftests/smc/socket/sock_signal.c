@@ -231,11 +231,12 @@ static void storm_around(void (*work)(int fd), int fd)
 	struct worker w = { .run = storm_thread, .data = &s };
 
 	on_signal(SIGUSR1, SA_RESTART);
+	signals_seen = 0;
 	worker_start(&w);
+	AWAIT(signals_seen);
 	work(fd);
 	s.stop = true;
 	worker_join(&w);
-	rec("signals came: %d", signals_seen > 0);
 }
 
 #define STORM (2u << 20)

@@ -40,10 +40,11 @@
 
 #include "kselftest.h"
 #include "put_file.h"
+#include "slow.h"
 #include "stress_stall.h"
 #include "stress.h"
 
-#define GRACE		120		/* seconds for every thread to end: it takes KASAN's time */
+#define GRACE		slow(120)	/* seconds for every thread to end, KASAN's time */
 #define ENABLE		"/proc/sys/net/smc/enable"
 
 struct options opt = {
