@@ -2,7 +2,6 @@
 """What is played in a kernel that is a process: everything that needs neither Debian's kernels nor
 several processors, under KASAN and lockdep."""
 import functools
-import os
 import threading
 
 from parts.part import SUITE, TESTING, TOP, built_quietly
@@ -96,7 +95,7 @@ def play(stream, script, mem=1024, timeout=400, **environment):
     with slots:
         stream.suite(stream.tag,
                      [f"{TESTING}/vm/run", "--kver", "um", "--variant=-test", "--timeout",
-                      str(timeout * int(os.environ.get("SMC_SLOW", 1))), "--mem", str(mem),
+                      str(timeout), "--mem", str(mem),
                       "--name", stream.tag, "--", *script], **environment)
 
 

@@ -39,6 +39,8 @@ MASKS = (
     (rf"(?m)  {HEX8}  {HEX8}$", "  ########  ########"),
     (r"python3\[\d+\]", "python3[#]"),
     (r"\b\d+ of \d+ bytes\b", "# of # bytes"),
+    # a multiple of the number of processors
+    (r"\bTCP beyond \d+", "TCP beyond #"),
     # what was there already is a matter of what was before
     (r"(?m)^(  Buffers (?:allocated|reused) .*)\d$", r"\1#"),
     # smcat: SYN and FIN are counted for a byte each, when they are seen
@@ -46,7 +48,7 @@ MASKS = (
 )
 # JSON: keys whose value is one of the above
 MASKED_KEYS = {"inode", "token", "peer_token", "peer_uid", "memory_used", "memory_max",
-               "host_memory_used", "host_memory_max",
+               "host_memory_used", "host_memory_max", "handshakes_threshold",
                "buffers_allocated", "buffers_reused"}
 # Lists in no order: sockets come from a hash, peers and ports of smcat by bytes.
 UNORDERED = ("sockets", "peers", "ports")
