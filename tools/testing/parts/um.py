@@ -108,6 +108,11 @@ def check(part):
         part.together([(play_guest, guest) for guest in PARTS[part.name]])
 
 
+def check_rig(part):
+    with slots:
+        part.suite("endings", [f"{TESTING}/vm/test_endings"])
+
+
 # name: client, server, cases
 PAIRS = {
     "ours-ours": ("ours", "ours", "transfer many churn_quick half_close_client half_close_server "

@@ -14,8 +14,8 @@ from verdict import EMULATOR, emulator_broke_down
 # What the guest's kernel calls the ports is known only in there.
 FINDS = """for port in /sys/class/virtio-ports/*/name; do
 	case $(< "$port") in
-	smc.output)	port=${port%/name} export SMC_OUTPUT=/dev/${port##*/} ;;
-	smc.verdict)	port=${port%/name} export SMC_VERDICT=/dev/${port##*/} ;;
+	smc.output)	port=${port%/name}; export SMC_OUTPUT=/dev/${port##*/} ;;
+	smc.verdict)	port=${port%/name}; export SMC_VERDICT=/dev/${port##*/} ;;
 	esac
 done
 export SMC_CONSOLE=/dev/ttyS0
