@@ -44,8 +44,10 @@ void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
  */
 void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c)
 {
-	if (c->late_fin && !smc_conn_signaled(c, SMC_FLAG_DONE) &&
-	    READ_ONCE(sk->sk_err) == ECONNRESET && smc_conn_end_came_first(READ_ONCE(c->rx_flags)))
+	/* An abort of ours, such as the answer to the peer's, is not the end of our stream. */
+	if (c->late_fin && READ_ONCE(sk->sk_err) == ECONNRESET &&
+	    smc_conn_end_came_first(READ_ONCE(c->rx_flags)) &&
+	    !smc_conn_end_came_first(READ_ONCE(c->tx_flags)))
 		WRITE_ONCE(sk->sk_err, EPIPE);
 	smc_conn_abort(c);
 }

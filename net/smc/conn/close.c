@@ -55,12 +55,15 @@ int __smc_conn_event(struct smc_conn *c, enum smc_conn_event event)
 void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event)
 {
 	unsigned long flag = BIT(smc_event_flag[event].flag);
+	unsigned long news = smc_event_flag[event].includes;
 	bool tell;
 
 	spin_lock_bh(&c->state_lock);
 	WARN_ON_ONCE(__smc_conn_event(c, event) < 0);
 	tell = !(c->tx_flags & flag);
-	WRITE_ONCE(c->tx_flags, c->tx_flags | smc_event_flag[event].includes);
+	if (event == SMC_EV_ABORT && smc_conn_end_came_first(c->tx_flags))
+		news |= BIT(SMC_FLAG_BROKEN);
+	WRITE_ONCE(c->tx_flags, c->tx_flags | news);
 	if (event == SMC_EV_ABORT)
 		WRITE_ONCE(c->rx_flags, c->rx_flags | BIT(SMC_FLAG_GIVEN_UP));
 	spin_unlock_bh(&c->state_lock);

@@ -39,7 +39,7 @@ enum smc_conn_flag {
 	SMC_FLAG_CLOSED,	/* connection closed: neither writes nor reads */
 	SMC_FLAG_ABORT,		/* abnormal close */
 	SMC_FLAG_GIVEN_UP,	/* only in rx_flags: it was us who aborted */
-	SMC_FLAG_BROKEN,	/* only in rx_flags: the abort came after the end of the stream */
+	SMC_FLAG_BROKEN,	/* never told: the abort came after the end of the stream */
 };
 
 /* What a fabric tells the peer of urgent data. */
@@ -203,13 +203,14 @@ static inline bool smc_conn_peer_gone(const struct smc_conn *c)
 }
 
 /*
- * Did the stream end in good order, before anything was reset?  Only with @late_fin: TCP's
- * own answer, SOCK_DONE, holds otherwise.
+ * Did the stream end in good order, before anything was reset?  @flags are @rx_flags for the
+ * peer's stream, @tx_flags for ours.  Only with @late_fin: TCP's own answer, SOCK_DONE, holds
+ * otherwise.
  */
-static inline bool smc_conn_end_came_first(unsigned long rx_flags)
+static inline bool smc_conn_end_came_first(unsigned long flags)
 {
-	return rx_flags & BIT(SMC_FLAG_BROKEN) ||
-	       (rx_flags & (BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_ABORT))) == BIT(SMC_FLAG_DONE);
+	return flags & BIT(SMC_FLAG_BROKEN) ||
+	       (flags & (BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_ABORT))) == BIT(SMC_FLAG_DONE);
 }
 
 static inline bool smc_conn_signaled(const struct smc_conn *c, enum smc_conn_flag flag)
