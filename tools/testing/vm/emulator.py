@@ -13,6 +13,7 @@ import sys
 import kernel as kernels
 
 MODEL = "max,-erms,-fsrm"
+KVM_SECONDS = 10	# in which a guest must be up to show that KVM works here
 
 
 class Emulator:
@@ -21,8 +22,15 @@ class Emulator:
     def __init__(self, command, version, model):
         self.command, self.version, self.model = command, version, model
         self.faulty = faulty(version)
-        self.kvm = os.environ.get("ACCEL") == "kvm"
+        self.kvm = False
         self.name = f"QEMU {version}, -cpu {model}"
+
+    def try_kvm(self, kernel, initrd):
+        """Uses KVM where it works. ACCEL=tcg says no, ACCEL=kvm yes without a trial."""
+        wish = os.environ.get("ACCEL")
+        self.kvm = wish == "kvm" or (wish != "tcg" and kvm_works(self, kernel, initrd))
+        if self.kvm:
+            self.name = f"QEMU {self.version}, KVM"
 
 
 class Process:
@@ -32,6 +40,35 @@ class Process:
 
 def faulty(version):
     return int(version.partition(".")[0] or 0) < 8
+
+
+def kvm_known():
+    """What the trial on this machine has shown: "works", "does not work", or nothing yet."""
+    return kernels.read(f"{kernels.CACHE}/kvm").decode() if os.path.exists(
+        f"{kernels.CACHE}/kvm") else ""
+
+
+def kvm_works(emulator, kernel, initrd):
+    """Whether a guest comes up under KVM. That the device is there says little: where this
+    machine is a virtual one itself, a guest may hang in its first instructions. Tried once per
+    machine."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return False
+    if not kvm_known():
+        print(f"Trying KVM, once for this machine (at most {KVM_SECONDS} s)", flush=True)
+        # Its init complains that there is no root, and ends the guest.
+        command = [*emulator.command, "-accel", "kvm", "-cpu", "host", "-m", "512", "-display",
+                   "none", "-nodefaults", "-no-user-config", "-no-reboot", "-kernel", kernel.image,
+                   "-initrd", initrd, "-append", "console=ttyS0 panic=1", "-serial", "stdio"]
+        try:
+            said = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, timeout=KVM_SECONDS,
+                                  check=False).stdout
+        except subprocess.TimeoutExpired as late:
+            said = late.stdout or b""
+        with open(f"{kernels.CACHE}/kvm", "w", encoding="ascii") as known:
+            known.write("works" if b"vm: init:" in said else "does not work")
+    return kvm_known() == "works"
 
 
 def version_of(command):

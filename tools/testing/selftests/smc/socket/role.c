@@ -611,11 +611,14 @@ size_t fill_up(int fd)
 	ssize_t n;
 
 	for (;;) {
+		/* Asked first: what is acknowledged after this EAGAIN would make room again. */
+		bool moving = still_moving(fd);
+
 		fill(buf, sizeof(buf), total);
 		n = send(fd, buf, sizeof(buf), MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0) {
 			CHECK(errno == EAGAIN);
-			if (!still_moving(fd))
+			if (!moving)
 				return total;
 			usleep(500);
 			continue;

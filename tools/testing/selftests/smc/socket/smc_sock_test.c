@@ -367,22 +367,33 @@ static bool named_variant(const struct test_case *tc, const struct variant *v)
 	return false;
 }
 
-/* What the others of its IP version are compared with. */
-static bool wanted_reference(const struct test_case *tc, const struct variant *v)
-{
-	const struct variant *end = variants + N_VARIANTS;
-	bool ipv6 = v->ipv6;
-
-	for (; v < end && v->ipv6 == ipv6; v++)
-		if (named_variant(tc, v))
-			return true;
-	return false;
-}
-
 /* What a case is played with, if nothing else is said. */
 static bool usual_variant(const struct test_case *tc, const struct variant *v)
 {
 	return v->client.protocol == IPPROTO_SMC && (tc->flags & F_V6 || !v->ipv6);
+}
+
+/* One of those that are compared with TCP. */
+static bool wanted_compared(const struct test_case *tc, const struct variant *v)
+{
+	if (opt.tcp_only || (opt.smc_only && !v->smc))
+		return false;
+	if (!opt.variant)
+		return usual_variant(tc, v) || about_birth(tc);
+	return named_variant(tc, v);
+}
+
+/* What the others of its IP version are compared with, where there are any. */
+static bool wanted_reference(const struct test_case *tc, const struct variant *v)
+{
+	const struct variant *end = variants + N_VARIANTS;
+
+	if (opt.tcp_only || (opt.variant && named_variant(tc, v)))
+		return true;
+	for (const struct variant *i = v + 1; i < end && i->ipv6 == v->ipv6; i++)
+		if (wanted_compared(tc, i))
+			return true;
+	return false;
 }
 
 static bool wanted_variant(const struct test_case *tc, const struct variant *v)
@@ -394,11 +405,7 @@ static bool wanted_variant(const struct test_case *tc, const struct variant *v)
 		return false;
 	if (is_reference(v))
 		return !opt.no_reference && wanted_reference(tc, v);
-	if (opt.tcp_only || (opt.smc_only && !v->smc))
-		return false;
-	if (!opt.variant)
-		return usual_variant(tc, v) || about_birth(tc);
-	return named_variant(tc, v);
+	return wanted_compared(tc, v);
 }
 
 static bool fresh_netns(void)
