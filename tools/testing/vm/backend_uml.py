@@ -3,15 +3,21 @@
 through serial lines that are pipes."""
 import contextlib
 import os
+import shutil
 import socket
+import struct
 import sys
+import tempfile
 import termios
+import time
 
 import kernel as kernels
 from backend import Guest
 
 # A transfer at full speed must not find the other one's queue full.
 SEND_BUFFER = 4 << 20
+# A request of the management console: magic, version, length, command
+MCONSOLE = "=IIi512s", 0xcafebabe, 2
 
 
 class UmlGuest(Guest):
@@ -37,15 +43,38 @@ class UmlGuest(Guest):
 
     def command(self, cables, out, word):
         args = self.args
+        # Paths of unix sockets are short; build/vm/... may not be.
+        self.sockets = tempfile.mkdtemp(prefix="smc-vm-")
         console = "con0=fd:0,fd:1" if args.shell and self.index == 1 else "con0=null,fd:1"
         return [self.kernel.image, f"mem={args.mem}M", "rootfstype=hostfs", "rootflags=/", "ro",
                 f"init={kernels.HERE}/init_uml", "quiet", "panic=1", "oops=panic", "noreboot",
-                "log_buf_len=4M", "random.trust_cpu=on", "con=null", console, "ssl=null",
+                "log_buf_len=4M", "random.trust_cpu=on",
+                f"uml_dir={self.sockets}", "umid=guest", "con=null", console, "ssl=null",
                 f"ssl0=null,fd:{out}", f"ssl1=null,fd:{word}",
                 *(["time-travel"] if args.virtual_time else []),
                 *(f"vec{nic}:transport=fd,fd={fd},mac=52:54:00:12:34:{nic}{self.index}"
                   for nic, fd in enumerate(self.inherited(cables))),
                 *args.append.split(), f"results_on_host={self.results}"]
+
+    def say_where(self):
+        """Has a kernel that hangs write to its console which tasks are blocked, and which timers
+        run. Not where all its tasks are: it dies when it looks into a worker."""
+        form, magic, version = MCONSOLE
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+            sock.settimeout(5)
+            try:
+                sock.bind(f"{self.sockets}/runner")
+                for command in (b"sysrq 9", b"sysrq w", b"sysrq q"):
+                    sock.sendto(struct.pack(form, magic, version, len(command), command),
+                                f"{self.sockets}/guest/mconsole")
+                    sock.recv(4096)
+                time.sleep(1)	# it prints, and then dies
+            except OSError as error:
+                print(f"{self.prefix}# its management console: {error}", flush=True)
+
+    def kill(self):
+        super().kill()
+        shutil.rmtree(self.sockets, ignore_errors=True)
 
     def wait_for_shell(self):
         terminal = sys.stdin.fileno() if sys.stdin.isatty() else None

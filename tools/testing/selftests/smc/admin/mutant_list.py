@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Does tools/testing/mutations fit the code? Host test."""
+"""Do the lists of tools/testing/mutate fit the code? Host test."""
 import importlib.machinery
 import importlib.util
 
@@ -15,15 +15,18 @@ def mutate():
     return module
 
 
-def stale():
-    """The old text of every entry stands in its file exactly once."""
-    mutants, wrong = mutate().read_list(), []
+def stale(name):
+    """The old text of every entry of tools/testing/NAME stands in its file exactly once."""
+    program, wrong = mutate(), []
+    program.LIST = f"tools/testing/{name}"
+    mutants = program.read_list()
     for mutant in mutants:
         count = uapi.read(f"{TOP}/{mutant.file}").count("\n".join(mutant.old))
         if count != 1:
-            wrong.append(f"tools/testing/mutations:{mutant.line}: {count} times in {mutant.file}")
+            wrong.append(f"{program.LIST}:{mutant.line}: {count} times in {mutant.file}")
     return "\n".join(wrong if mutants else ["the list is empty"])
 
 
 def cases():
-    return [("mutations fit the code", stale)]
+    return [(f"{name} fit the code", lambda name=name: stale(name))
+            for name in ("mutations", "planted")]
