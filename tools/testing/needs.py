@@ -19,7 +19,7 @@ def cases(variants, *names):
     return suite("sock", f"SMC_SOCK_ARGS=-V {variants} {names}")
 
 
-# What runs on the host, and in a guest with 6.12.
+# What runs on the host, and in a guest that is a process.
 HOST = {
     "unit": ["make", "-s", "-C", f"{SUITE}/unit", "check"],
     "fuzz": ["make", "-s", "-C", f"{SUITE}/fuzz", "smoke"],

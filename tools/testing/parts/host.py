@@ -2,7 +2,6 @@
 """What is played on the host: the logic that compiles in user space, what the documents promise of
 the source, builds, and the little that a change of some files needs."""
 import os
-import re
 import subprocess
 import time
 

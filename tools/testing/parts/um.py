@@ -4,12 +4,11 @@ several processors, under KASAN and lockdep."""
 import functools
 import threading
 
-from parts.part import SUITE, TESTING, TOP, built_quietly
+from parts.part import SUITE, TESTING, built_quietly
 
 import kernel as kernels
 
 RUN_IN_VM = f"{SUITE}/run_in_vm.sh"
-XFER_CASES = "duplex_rdma duplex_rdma_slow_post duplex_rdma_unequal duplex_loopback"
 # A kernel that waits takes no processor, so there are more of them than processors.
 GUESTS = 8
 slots = threading.Semaphore(GUESTS)

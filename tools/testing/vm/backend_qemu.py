@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A guest in QEMU: the host's root over 9p, output and verdict through ports of virtio-serial."""
 import contextlib
-import os
 import shlex
 import sys
 import tempfile

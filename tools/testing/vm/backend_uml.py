@@ -2,7 +2,6 @@
 """A guest that is a process (User Mode Linux): the host's root over hostfs, output and verdict
 through serial lines that are pipes."""
 import contextlib
-import os
 import shutil
 import socket
 import struct

@@ -498,6 +498,37 @@ static void after_end(uint8_t first, const char *what, bool data)
 	verdict(ok, "cdc: %s", what);
 }
 
+/*
+ * The end of our stream, then an abort, and the victim has answered that before the reset of TCP
+ * comes: to its application this is what TCP calls a broken pipe.
+ */
+static void reset_after_answer(void)
+{
+	struct linger now = { .l_onoff = 1 };
+	struct two t = begin(SERVER);
+	struct smc_cdc_msg m;
+	bool ok = conn_echo(t.c);
+	int victim = t.c->s.victim;
+
+	cdc_fill(t.c, &m);
+	m.conn_flags = SMC_CDC_SEND_DONE;
+	cdc_send(t.c, &m);
+	ok = ok && told_end(t.c);
+	cdc_fill(t.c, &m);
+	m.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORT;
+	cdc_send(t.c, &m);
+	ok = ok && conn_flags(t.c, SMC_CDC_ABORT);
+	setsockopt(t.c->s.raw, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	close(t.c->s.raw);
+	t.c->s.raw = dup(victim);
+	ok = ok && (wait_mask(victim, POLLERR, WAIT_MS) || BAD("the reset does not come"));
+	ok = ok && (send(victim, "x", 1, MSG_NOSIGNAL) < 0 && errno == EPIPE ? true :
+		    BAD("send() says %s", strerror(errno)));
+	ok = ok && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: a reset behind an abort that was answered");
+}
+
 /* The socket is closed and the connection gone: its token means nothing. */
 static void closed_token(void)
 {
@@ -680,6 +711,7 @@ void cases_cdc(void)
 	TRY(after_end(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, "data after a close", true), "");
 	TRY(after_end(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, "a close that is taken back", false), "");
 	TRY(after_end(SMC_CDC_ABORT, "an abort that is taken back", false), "");
+	TRY(reset_after_answer(), "");
 	TRY(closed_token(), "");
 	TRY(element_after_abort(SMC_CDC_ABORT), "");
 	TRY(element_after_abort(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED), "");
