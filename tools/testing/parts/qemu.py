@@ -3,7 +3,7 @@
 kernels with KCSAN."""
 import os
 
-from parts.part import SUITE, TESTING, TOP, built_quietly, lines_of
+from parts.part import SUITE, TESTING, TOP, built_quietly
 
 import kernel as kernels
 
@@ -24,24 +24,20 @@ def check_debian(part):
         run_guest(part, ["--kver", kver], 2400, **some)
 
 
-def debug_kernel(part, *flavour):
+def debug_kernel(part, flavour="debug"):
     """Arguments of vm/run for the debug kernel, built with our modules if need be; or None."""
-    said = []
-    if lines_of([f"{TESTING}/vm/debug-kernel", *flavour],
-                lambda line: (said.append(line), part.line(line))):
+    if part.run([f"{TESTING}/vm/debug-kernel", flavour]):
         part.line("not ok - build the debug kernel")
         return None
-    directory = said[-1]
-    kver = os.listdir(f"{directory}/installed/lib/modules")[0]
-    if not built_quietly(part, kver, "modules", "TEST=1", f"KDIR={directory}"):
+    directory, kernel = kernels.debug(flavour)
+    if not built_quietly(part, kernel.version, "modules", "TEST=1", f"KDIR={directory}"):
         return None
     # Working out interrupts in ACPI's language takes this kernel a minute. With five levels of
     # page tables KASAN takes an interrupt within identify_cpu(), where the processor has no
     # features for a moment, for a wild access. Modules are a small part of what KCSAN sees, so it
     # looks more often than once in 4000 accesses.
     return ["--append", "acpi=noirq no5lvl kcsan.skip_watch=400", "--mem", "2048",
-            "--kernel", f"{directory}/arch/x86/boot/bzImage",
-            "--modules", f"{directory}/installed/lib/modules/{kver}"]
+            "--kernel", kernel.image, "--modules", kernel.modules]
 
 
 def check_debug(part):
@@ -59,7 +55,7 @@ KERNELS_OWN_RACES = {"SMC_LOG_ALLOW": r"KCSAN: data-race in [^[]*$"}
 
 def check_stress(part):
     """Socket calls that collide, on the debug kernel: five minutes of them, or many."""
-    kernel = debug_kernel(part, *(["kcsan"] if part.name.endswith("kcsan") else []))
+    kernel = debug_kernel(part, "kcsan" if part.name.endswith("kcsan") else "debug")
     seconds = int(os.environ.get("SMC_SOAK_SECONDS", 7200)) if "soak" in part.name else 300
     if kernel:
         modes = [f"{mode}:{seconds * share // 100}" for mode, share in STRESS.items()]

@@ -3,6 +3,7 @@
 several processors, under KASAN and lockdep."""
 import functools
 import threading
+import types
 
 from parts.part import SUITE, TESTING, built_quietly
 
@@ -11,17 +12,16 @@ import kernel as kernels
 RUN_IN_VM = f"{SUITE}/run_in_vm.sh"
 # A kernel that waits takes no processor, so there are more of them than processors.
 GUESTS = 8
+TIMEOUT = "400"	# seconds for each of them
 slots = threading.Semaphore(GUESTS)
 building = threading.Lock()
 
 
 class Guest:
-    """One guest of a part: its name, its script, its limit in seconds, and what it finds in its
-    environment."""
+    """One guest of a part: its name, its script, and what it finds in its environment."""
 
-    def __init__(self, name, *script, mem=1024, timeout=400, **environment):
-        self.name, self.script, self.mem, self.timeout = name, script, mem, timeout
-        self.environment = environment
+    def __init__(self, name, *script, **environment):
+        self.name, self.script, self.environment = name, script, environment
 
 
 def sockets(shards):
@@ -68,36 +68,35 @@ PARTS = {
 
 @functools.cache
 def built():
-    """The kernel and our module for it, once for all of the parts: (built, what was said)."""
+    """Our module for the kernel that is a process, once for all of the parts: what was wrong."""
     said = []
-
-    class Said:
-        line = said.append
     directory, kernel = kernels.debug("um")
-    fine = built_quietly(Said, kernel.version, "modules", "TEST=1", f"KDIR={directory}", "ARCH=um")
-    return fine, said
+    built_quietly(types.SimpleNamespace(line=said.append), kernel.version, "modules", "TEST=1",
+                  f"KDIR={directory}", "ARCH=um")
+    return said if said[-1].startswith("not ok") else []
 
 
 def ready(part):
     with building:
-        fine, said = built()
-    if not fine:
-        for line in said:
-            part.line(line)
-    return fine
+        if part.run([f"{TESTING}/vm/debug-kernel", "um"]):
+            part.line("not ok - build the kernel that is a process")
+            return False
+        wrong = built()
+    for line in wrong:
+        part.line(line)
+    return not wrong
 
 
-def play(stream, script, mem=1024, timeout=400, **environment):
+def play(stream, script, **environment):
     """One guest, when there is a place for it."""
     with slots:
         stream.suite(stream.tag,
                      [f"{TESTING}/vm/run", "--kver", "um", "--variant=-test", "--timeout",
-                      str(timeout), "--mem", str(mem),
-                      "--name", stream.tag, "--", *script], **environment)
+                      TIMEOUT, "--name", stream.tag, "--", *script], **environment)
 
 
 def play_guest(part, guest):
-    play(part.stream(guest.name), guest.script, guest.mem, guest.timeout, **guest.environment)
+    play(part.stream(guest.name), guest.script, **guest.environment)
 
 
 def check(part):

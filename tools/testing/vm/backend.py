@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import termios
 
 import kernel as kernels
 from verdict import complaints
@@ -96,6 +97,16 @@ class Guest:
         with open(f"{self.directory}/guest.pid", "w", encoding="ascii") as pid:
             pid.write(f"{self.process.pid}\n")
 
+    def wait_for_shell(self):
+        """The guest has the terminal in raw mode, and leaves it so when it is killed."""
+        terminal = sys.stdin.fileno() if sys.stdin.isatty() else None
+        modes = terminal is not None and termios.tcgetattr(terminal)
+        try:
+            self.process.wait()
+        finally:
+            if modes:
+                termios.tcsetattr(terminal, termios.TCSANOW, modes)
+
     def got_output(self, data):
         """Whole lines go out at once, so that two guests never share one."""
         self.log.write(data)
@@ -106,7 +117,7 @@ class Guest:
             print(self.prefix + line.decode(errors="replace").rstrip("\r"), flush=True)
 
     def say_where(self):
-        """Has a kernel that hangs say where its tasks are, as far as that is possible."""
+        """Makes a kernel that hangs write to its console what it waits for, where it can."""
 
     def panicked(self, _console):
         return "fail: kernel panic"

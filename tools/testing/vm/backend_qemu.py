@@ -2,9 +2,7 @@
 """A guest in QEMU: the host's root over 9p, output and verdict through ports of virtio-serial."""
 import contextlib
 import shlex
-import sys
 import tempfile
-import termios
 
 import kernel as kernels
 from backend import TOP, Guest
@@ -83,13 +81,3 @@ class QemuGuest(Guest):
     def panicked(self, console):
         broke = self.args.emulator.faulty and emulator_broke_down(console, self.read("output.log"))
         return EMULATOR if broke else "fail: kernel panic"
-
-    def wait_for_shell(self):
-        """QEMU has the terminal in raw mode, and leaves it so when it is killed."""
-        terminal = sys.stdin.fileno() if sys.stdin.isatty() else None
-        modes = terminal is not None and termios.tcgetattr(terminal)
-        try:
-            self.process.wait()
-        finally:
-            if modes:
-                termios.tcsetattr(terminal, termios.TCSANOW, modes)

@@ -5,9 +5,7 @@ import contextlib
 import shutil
 import socket
 import struct
-import sys
 import tempfile
-import termios
 import time
 
 import kernel as kernels
@@ -56,8 +54,8 @@ class UmlGuest(Guest):
                 *args.append.split(), f"results_on_host={self.results}"]
 
     def say_where(self):
-        """Has a kernel that hangs write to its console which tasks are blocked, and which timers
-        run. Not where all its tasks are: it dies when it looks into a worker."""
+        """The blocked tasks and the armed timers. Not all tasks: listing them kills this kernel
+        when it comes to a worker."""
         form, magic, version = MCONSOLE
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
             sock.settimeout(5)
@@ -74,12 +72,3 @@ class UmlGuest(Guest):
     def kill(self):
         super().kill()
         shutil.rmtree(self.sockets, ignore_errors=True)
-
-    def wait_for_shell(self):
-        terminal = sys.stdin.fileno() if sys.stdin.isatty() else None
-        modes = terminal is not None and termios.tcgetattr(terminal)
-        try:
-            self.process.wait()
-        finally:
-            if modes:
-                termios.tcsetattr(terminal, termios.TCSANOW, modes)

@@ -14,6 +14,7 @@ import kernel as kernels
 
 MODEL = "max,-erms,-fsrm"
 KVM_SECONDS = 10	# in which a guest must be up to show that KVM works here
+KVM_KNOWN = f"{kernels.CACHE}/kvm"
 
 
 class Emulator:
@@ -35,7 +36,7 @@ class Emulator:
 
 class Process:
     """No emulator: the kernel is a process of the host."""
-    name, faulty, kvm = "User Mode Linux", False, False
+    name = "User Mode Linux"
 
 
 def faulty(version):
@@ -44,8 +45,7 @@ def faulty(version):
 
 def kvm_known():
     """What the trial on this machine has shown: "works", "does not work", or nothing yet."""
-    return kernels.read(f"{kernels.CACHE}/kvm").decode() if os.path.exists(
-        f"{kernels.CACHE}/kvm") else ""
+    return kernels.read(KVM_KNOWN).decode() if os.path.exists(KVM_KNOWN) else ""
 
 
 def kvm_works(emulator, kernel, initrd):
@@ -66,7 +66,7 @@ def kvm_works(emulator, kernel, initrd):
                                   check=False).stdout
         except subprocess.TimeoutExpired as late:
             said = late.stdout or b""
-        with open(f"{kernels.CACHE}/kvm", "w", encoding="ascii") as known:
+        with open(KVM_KNOWN, "w", encoding="ascii") as known:
             known.write("works" if b"vm: init:" in said else "does not work")
     return kvm_known() == "works"
 

@@ -30,12 +30,13 @@ class Kernel:
 
 
 def debug(flavour):
-    """(directory, kernel) of one that vm/debug-kernel builds, if it has not yet."""
-    with subprocess.Popen([f"{HERE}/debug-kernel", *([flavour] if flavour else [])], text=True,
-                          stdout=subprocess.PIPE) as building:
-        directory = building.stdout.read().strip()
-    if building.returncode:
+    """(directory, kernel) of one that vm/debug-kernel builds, if it has not yet: "debug", "kcsan",
+    "um"."""
+    done = subprocess.run([f"{HERE}/debug-kernel", flavour], text=True, stdout=subprocess.PIPE,
+                          check=False)
+    if done.returncode:
         raise Error("the debug kernel did not build")
+    directory = done.stdout.strip()
     modules = glob.glob(f"{directory}/installed/lib/modules/*")[0]
     image = "linux" if flavour == "um" else "arch/x86/boot/bzImage"
     return directory, Kernel(os.path.basename(modules), f"{directory}/{image}", modules)
