@@ -10,6 +10,7 @@ static int __net_init smc_net_init(struct net *net)
 
 	sn->net = net;
 	sn->enable = 1;
+	sn->loopback_pairing = 1;
 	sn->wmem = 256 << 10;
 	sn->rmem = 256 << 10;
 	sn->autocorking_size = 64 << 10;

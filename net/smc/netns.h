@@ -37,6 +37,7 @@ struct smc_steer;
  * @n_smcd:	SMC-D connections: the first is a first contact
  * @n_handshakes: CLC handshakes in progress
  * @enable:	net.smc.enable
+ * @loopback_pairing: net.smc.loopback_pairing
  * @wmem:	net.smc.wmem: send buffer in bytes where the socket sets none
  * @rmem:	net.smc.rmem: receive element in bytes where the socket sets none
  * @mem_max:	net.smc.mem_max: cap on the memory of all buffers in bytes
@@ -77,6 +78,7 @@ struct smc_net {
 	atomic_t		n_handshakes;
 
 	int			enable;
+	int			loopback_pairing;
 	int			wmem;
 	int			rmem;
 	unsigned long		mem_max;

@@ -85,6 +85,7 @@
  *  smc_autocache.lock		(seqlock) destinations of a namespace that do not speak SMC
  *  smc_autosmc.lock		table of the listeners of a namespace
  *  smc_listener.lock		what was learnt of one listener
+ *  pair_bucket.lock		clients that wait for a child in this kernel, one bucket
  *  devs_lock			(process context only) writers of the list of RDMA devices
  *
  * No lock is held while waiting for a peer.  The data path takes none that is global to the

@@ -196,6 +196,16 @@ void smc_stats_fallback(struct net *net, bool server, enum smc_reason reason)
 }
 
 /**
+ * smc_stats_paired() - a connection within this kernel has come up without CLC
+ * @net: the namespace of one of its sockets
+ * @server: the role of that socket
+ */
+void smc_stats_paired(struct net *net, bool server)
+{
+	this_cpu_inc(smc_net(net)->stats->paired[server]);
+}
+
+/**
  * smc_stats_error() - a handshake has ended in a reset
  * @net: the namespace of its socket
  * @server: its role

@@ -73,6 +73,7 @@ struct smc_stats_tech {
  * struct smc_stats - all counters of a namespace on one processor
  * @tech:	by SMC type, see smc_stats_tech()
  * @errors:	handshakes that ended in a reset, by role
+ * @paired:	connections within this kernel that came up without CLC, by role
  * @links_up:	links of SMC-R that came up
  * @links_down:	those that failed
  * @fallbacks:	sockets that became TCP, by role and reason
@@ -80,6 +81,7 @@ struct smc_stats_tech {
 struct smc_stats {
 	struct smc_stats_tech	tech[2];
 	u64			errors[2];
+	u64			paired[2];
 	u64			links_up;
 	u64			links_down;
 	u64			fallbacks[2][SMC_NR_REASONS];
@@ -113,6 +115,7 @@ void smc_stats_no_room(const struct sock *sk, struct smc_conn *c);
 void smc_stats_up(struct net *net, struct smc_conn *c, bool server);
 void smc_stats_flush(struct net *net, struct smc_conn *c);
 void smc_stats_gone(struct net *net, struct smc_conn *c);
+void smc_stats_paired(struct net *net, bool server);
 void smc_stats_fallback(struct net *net, bool server, enum smc_reason reason);
 void smc_stats_error(struct net *net, bool server);
 

@@ -294,6 +294,8 @@ enum {
 	/* added */
 	SMC_NLA_STATS_LINKS_UP = 64,	/* u64: links of SMC-R that came up */
 	SMC_NLA_STATS_LINKS_DOWN,	/* u64: that failed */
+	SMC_NLA_STATS_CLNT_PAIRED,	/* u64: clients of this kernel, without CLC */
+	SMC_NLA_STATS_SRV_PAIRED,	/* u64: the same of servers */
 };
 
 /* in SMC_GEN_FBACK_STATS: how often which reason (see smc_reason.h) */

@@ -116,6 +116,7 @@ static const struct ctl_table smc_table[] = {
 	INT_ENTRY("smcr_max_recv_wr", smcr_max_recv_wr, &wr_min, &wr_max),
 	INT_ENTRY("smcr_testlink_time", smcr_testlink_time, SYSCTL_ZERO, &time_max),
 	INT_ENTRY("lgr_idle_time", lgr_idle_time, SYSCTL_ZERO, &time_max),
+	INT_ENTRY("loopback_pairing", loopback_pairing, SYSCTL_ZERO, SYSCTL_ONE),
 	{
 		.procname	= "enable",
 		.data		= (void *)offsetof(struct smc_net, enable),

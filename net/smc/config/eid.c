@@ -70,6 +70,18 @@ static int __find(const u8 *eid)
 }
 
 /**
+ * smc_eids_any() - has this host any EID that two sockets of it have in common?
+ *
+ * Context: any.
+ *
+ * Return: true if it has.
+ */
+bool smc_eids_any(void)
+{
+	return READ_ONCE(smc_eids.n) || READ_ONCE(smc_eids.has_seid);
+}
+
+/**
  * smc_eid_ours() - is this our system EID or one of our user EIDs?
  * @eid: SMC_EID_LEN bytes
  *

@@ -25,6 +25,7 @@ struct smc_eids {
 void smc_eid_init(void);
 unsigned int smc_eids_seq(void);
 void smc_eids_copy(struct smc_eids *eids);
+bool smc_eids_any(void);
 bool smc_eid_ours(const u8 *eid);
 int smc_ueid_add(const u8 *eid);
 int smc_ueid_remove(const u8 *eid);

@@ -92,6 +92,53 @@ bool smc_fabric_any(const struct smc_net *sn)
 	return any;
 }
 
+static struct smc_fabric *first_pairing(const struct smc_net *sn)
+{
+	struct smc_fabric *f;
+
+	list_for_each_entry_rcu(f, &smc_fabrics, list, srcu_read_lock_held(&smc_fabrics_srcu))
+		if (f->ops->pair && f->ops->usable(f, sn))
+			return f;
+	return NULL;
+}
+
+/**
+ * smc_fabric_pairs() - may connections of this namespace be paired?
+ * @sn: the namespace
+ *
+ * Return: true if there is a fabric for it.
+ */
+bool smc_fabric_pairs(const struct smc_net *sn)
+{
+	bool pairs;
+
+	rcu_read_lock();
+	pairs = first_pairing(sn);
+	rcu_read_unlock();
+	return pairs;
+}
+
+/**
+ * smc_fabric_pair() - make both ends of a connection within this kernel
+ * @client: what one end needs; receives it
+ * @server: the other one
+ * @atomic: without sleeping
+ *
+ * Context: any with @atomic, else process.
+ * Return: 0; -EAGAIN, with @atomic; else an enum smc_reason.
+ */
+int smc_fabric_pair(struct smc_pair_end *client, struct smc_pair_end *server, bool atomic)
+{
+	struct smc_fabric *f;
+	int rc, idx;
+
+	idx = srcu_read_lock(&smc_fabrics_srcu);
+	f = first_pairing(smc_net(sock_net(server->sk)));
+	rc = f ? f->ops->pair(f, client, server, atomic) : SMC_REASON_NO_DEVICE;
+	srcu_read_unlock(&smc_fabrics_srcu, idx);
+	return rc;
+}
+
 /* Fabrics in order of preference, for callers that may sleep meanwhile. */
 #define for_each_fabric(f)						\
 	list_for_each_entry_srcu(f, &smc_fabrics, list,			\

@@ -12,6 +12,7 @@
 #include "../conn/conn.h"
 #include "../wire/clc.h"
 
+struct mem_cgroup;
 struct smc_net;
 struct smc_sock_info;
 struct smc_walk;
@@ -70,7 +71,21 @@ struct smc_wanted {
 };
 
 /**
- * struct smc_fabric_ops - a kind of fabric; the name and every function are mandatory
+ * struct smc_pair_end - one end of a connection both ends of which are in this kernel
+ * @sk:		its socket
+ * @memcg:	is charged for it, or NULL without cgroups
+ * @want:	what the socket wants
+ * @conn:	receives the end
+ */
+struct smc_pair_end {
+	struct sock		*sk;
+	struct mem_cgroup	*memcg;
+	struct smc_wanted	want;
+	struct smc_conn		*conn;
+};
+
+/**
+ * struct smc_fabric_ops - a kind of fabric; the name and every function but @pair are mandatory
  * @name:	for people
  * @diag_mode:	SMC_DIAG_MODE_* of its connections
  * @waits:	prepare and attach may sleep for a device
@@ -101,6 +116,9 @@ struct smc_wanted {
  *		reason.  Its second argument receives whether it is too late to fall back;
  *		with the first two, whether it would be if the peer declined now.
  * @out_of_sync: the peer's Decline says that it does not know our link group
+ * @pair:	both ends of a connection at once, attached to each other, for a fabric whose
+ *		peers are all in this kernel; NULL for others.  0; a reason; with @atomic also
+ *		-EAGAIN if that cannot be had without sleeping.  Any context with @atomic.
  * @commit:	make tx_prod visible to the peer and wake its reader if it sleeps;
  *		the caller holds tx_lock
  * @consumed:	rx_cons has moved: make it visible to the peer, and wake its writer if it
@@ -153,6 +171,8 @@ struct smc_fabric_ops {
 				  const struct smc_clc_accept *a);
 	int (*finish)(struct smc_conn *c, bool *committed);
 	void (*out_of_sync)(struct smc_conn *c);
+	int (*pair)(struct smc_fabric *f, struct smc_pair_end *client,
+		    struct smc_pair_end *server, bool atomic);
 	void (*commit)(struct smc_conn *c);
 	void (*consumed)(struct smc_conn *c);
 	void (*request_update)(struct smc_conn *c);
@@ -182,6 +202,8 @@ void smc_fabric_unregister(struct smc_fabric *f);
 /* Any context. */
 bool smc_fabric_exists(u8 diag_mode);
 bool smc_fabric_any(const struct smc_net *sn);
+bool smc_fabric_pairs(const struct smc_net *sn);
+int smc_fabric_pair(struct smc_pair_end *client, struct smc_pair_end *server, bool atomic);
 /* What the handshake asks of all fabrics together; process context, may sleep. */
 void smc_fabric_offer(struct sock *sk, struct smc_clc_proposal *p);
 enum smc_reason smc_fabric_choose(struct sock *sk,

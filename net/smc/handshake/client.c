@@ -2,6 +2,7 @@
 /* The client's side of the handshake. */
 #include "../config/eid.h"
 #include "internal.h"
+#include "pair.h"
 
 static int send_proposal(struct smc_handshake *hs)
 {
@@ -35,11 +36,10 @@ static bool connected_to_self(const struct sock *sk)
 	return sk->sk_rcv_saddr == sk->sk_daddr;
 }
 
-/* Is TCP up, and did the peer answer the option?  If not, it is over, or TCP still connects. */
-static bool smc_client_connected(struct smc_handshake *hs)
+/* Is TCP up?  If not, it still connects, or it is over. */
+static bool tcp_is_up(struct smc_handshake *hs)
 {
-	struct sock *sk = hs->sk;
-	int state = inet_sk_state_load(sk);
+	int state = inet_sk_state_load(hs->sk);
 
 	if (state == TCP_SYN_SENT || state == TCP_SYN_RECV)
 		return false;
@@ -47,6 +47,14 @@ static bool smc_client_connected(struct smc_handshake *hs)
 		smc_hs_end_new(hs);
 		return false;
 	}
+	return true;
+}
+
+/* Did the peer answer the option?  If not, it is over. */
+static bool smc_client_answered(struct smc_handshake *hs)
+{
+	struct sock *sk = hs->sk;
+
 	/*
 	 * A disconnect() at this moment clears it, but has taken the handshake away before: then
 	 * the ending finds another one, or none, under the socket's lock and does nothing.
@@ -62,15 +70,28 @@ static bool smc_client_connected(struct smc_handshake *hs)
 	return true;
 }
 
-/* Step CONNECT: once TCP is up, begin with CLC. */
-static bool smc_client_propose(struct smc_handshake *hs)
+static bool begin(struct smc_handshake *hs, enum smc_hs_step step)
 {
-	if (!smc_client_connected(hs) || !smc_hs_lock_sock(hs))
+	if (!smc_hs_lock_sock(hs))
 		return false;
 	hs->ops->begin(hs->sk);
 	smc_hs_start(hs);
 	smc_hs_release_sock(hs);
-	smc_hs_set_step(hs, SMC_HS_ACCEPT);
+	smc_hs_set_step(hs, step);
+	return true;
+}
+
+/* Step CONNECT: once TCP is up, begin with CLC, unless a child of this kernel decides. */
+static bool smc_client_propose(struct smc_handshake *hs)
+{
+	if (!tcp_is_up(hs))
+		return false;
+	if (test_bit(SMC_HS_AWAIT, &hs->flags) && !test_bit(SMC_HS_CLAIMED, &hs->flags))
+		return false;
+	if (smc_pair_withdraw(hs))
+		return begin(hs, SMC_HS_PAIR);
+	if (!smc_client_answered(hs) || !begin(hs, SMC_HS_ACCEPT))
+		return false;
 	if (send_proposal(hs)) {
 		smc_hs_end_reset(hs, SMC_REASON_INTERNAL, ECONNRESET);
 		return false;
@@ -128,6 +149,29 @@ static bool smc_client_accept(struct smc_handshake *hs)
 	return smc_hs_expect(hs, SMC_CLC_ACCEPT) && take_accept(hs);
 }
 
+/* Step PAIR: has the child that claimed this client decided? */
+static bool smc_client_paired(struct smc_handshake *hs)
+{
+	if (!test_bit(SMC_HS_DECIDED, &hs->flags)) {
+		/* The child went before it could. */
+		if (inet_sk_state_load(hs->sk) == TCP_CLOSE)
+			smc_hs_end_tcp(hs, SMC_REASON_PEER_CLOSED, 0);
+		return false;
+	}
+	/* Pairs with the barrier in decide(). */
+	smp_rmb();
+	if (hs->conn) {
+		smc_hs_end_up(hs);
+	/* A disconnect() that clears it has taken the handshake away before. */
+	} else if (data_race(tcp_sk(hs->sk)->syn_smc)) {
+		hs->area.decline.out_of_sync = false;
+		smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, hs->pair.reason);
+	} else {
+		smc_hs_end_tcp(hs, SMC_REASON_PEER_NO_OPTION, 0);
+	}
+	return false;
+}
+
 const struct smc_hs_role smc_hs_client = {
 	.first	= SMC_HS_CONNECT,
 	.server	= false,
@@ -136,5 +180,6 @@ const struct smc_hs_role smc_hs_client = {
 		[SMC_HS_ACCEPT]		= smc_client_accept,
 		[SMC_HS_PREPARE]	= smc_client_prepare,
 		[SMC_HS_FINISH]		= smc_hs_finish,
+		[SMC_HS_PAIR]		= smc_client_paired,
 	},
 };

@@ -123,6 +123,19 @@ static u32 wanted_sndbuf(const struct sock *sk, const struct smc_net *sn)
 }
 
 /**
+ * smc_hs_wanted() - what a socket wants of its connection
+ * @sk: the socket
+ * @want: receives it
+ */
+void smc_hs_wanted(const struct sock *sk, struct smc_wanted *want)
+{
+	const struct smc_net *sn = smc_net(sock_net(sk));
+
+	want->rcvbuf = wanted_rcvbuf(sk, sn);
+	want->sndbuf = wanted_sndbuf(sk, sn);
+}
+
+/**
  * smc_hs_conn_new() - make the connection over the negotiated fabric
  * @hs: the handshake
  *
@@ -130,13 +143,10 @@ static u32 wanted_sndbuf(const struct sock *sk, const struct smc_net *sn)
  */
 struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs)
 {
-	struct smc_net *sn = smc_net(sock_net(hs->sk));
-	struct smc_wanted want = {
-		.rcvbuf = wanted_rcvbuf(hs->sk, sn),
-		.sndbuf = wanted_sndbuf(hs->sk, sn),
-	};
+	struct smc_wanted want;
 	struct smc_conn *c;
 
+	smc_hs_wanted(hs->sk, &want);
 	c = hs->neg.fabric->ops->conn_new(hs->neg.fabric, hs->sk, &hs->neg, &want);
 	if (IS_ERR(c))
 		return c;

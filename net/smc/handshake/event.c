@@ -85,14 +85,20 @@ void smc_hs_event(struct sock *sk)
 
 /**
  * smc_hs_timer() - smc_handshake.timer: half of the time is over, or all of it, or accept()
- * has not come
+ * has not come, or no child has claimed a client
  * @t: the timer
  */
 void smc_hs_timer(struct timer_list *t)
 {
 	struct smc_handshake *hs = from_timer(hs, t, timer);
-	bool late = !time_before(jiffies, hs->soft_deadline);
+	bool late;
 
+	if (test_and_clear_bit(SMC_HS_AWAIT, &hs->flags)) {
+		smc_hs_kick(hs);
+		smc_hs_put(hs);
+		return;
+	}
+	late = !time_before(jiffies, hs->soft_deadline);
 	if (late)
 		set_bit(SMC_HS_LATE, &hs->flags);
 	if (time_before(jiffies, hs->deadline)) {
@@ -100,7 +106,8 @@ void smc_hs_timer(struct timer_list *t)
 		if (test_and_clear_bit(SMC_HS_FOR_ACCEPT, &hs->flags) || late)
 			smc_hs_kick(hs);
 		refcount_inc(&hs->ref);
-		mod_timer(t, late ? hs->deadline : hs->soft_deadline);
+		if (mod_timer(t, late ? hs->deadline : hs->soft_deadline))
+			refcount_dec(&hs->ref);
 		/* The timer's lock orders this with smc_hs_unlink(): one of us deletes it. */
 		if (test_bit(SMC_HS_DEAD, &hs->flags) && timer_delete(t))
 			smc_hs_put(hs);

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include "../mem/charge.h"
 #include "internal.h"
+#include "pair.h"
 
 static unsigned int handshake_timeout_ms = 10000;
 module_param(handshake_timeout_ms, uint, 0644);
@@ -47,6 +48,8 @@ static void detach_conn(struct smc_handshake *hs)
 	struct smc_conn *c = hs->conn;
 
 	hs->conn = NULL;
+	if (hs->pair.client)
+		smc_pair_refuse(hs->pair.client, SMC_REASON_PEER_CLOSED);
 	if (hs->neg.priv)
 		hs->neg.fabric->ops->forget(&hs->neg);
 	if (!c)
@@ -130,8 +133,10 @@ void smc_hs_start(struct smc_handshake *hs)
 	refcount_inc(&hs->ref);
 	hs->soft_deadline = jiffies + timeout_jiffies() / 2;
 	hs->deadline = jiffies + timeout_jiffies();
-	hs->timer.expires = hs->soft_deadline;
-	add_timer(&hs->timer);
+	clear_bit(SMC_HS_AWAIT, &hs->flags);
+	/* The grace of pair.c may not be over, if a child claimed the client. */
+	if (mod_timer(&hs->timer, hs->soft_deadline))
+		refcount_dec(&hs->ref);
 }
 
 /**
@@ -148,6 +153,7 @@ struct smc_handshake *smc_hs_unlink(struct sock *sk)
 	if (!hs)
 		return NULL;
 	RCU_INIT_POINTER(smc->hs, NULL);
+	smc_pair_withdraw(hs);
 	if (test_bit(SMC_HS_COUNTED, &hs->flags))
 		atomic_dec(&smc_net(sock_net(sk))->n_handshakes);
 	set_bit(SMC_HS_DEAD, &hs->flags);
@@ -172,6 +178,7 @@ void smc_hs_detach(struct sock *sk)
 
 int __init smc_hs_init(void)
 {
+	smc_pair_init();
 	smc_hs_cache = kmem_cache_create("smc_handshake", sizeof(struct smc_handshake), 0,
 					 SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT |
 					 SLAB_TYPESAFE_BY_RCU, NULL);

@@ -62,6 +62,8 @@ void smc_hs_event(struct sock *sk);
 struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
 				 const struct smc_hs_role *role,
 				 const struct smc_hs_ops *ops, gfp_t gfp);
+void smc_hs_may_pair(struct smc_handshake *hs);
+void smc_hs_claims(struct smc_handshake *hs, struct smc_handshake *client);
 struct smc_handshake *smc_hs_runner_get(struct sock *sk);
 bool smc_hs_has_runner(const struct sock *sk);
 void smc_hs_runner_put(struct smc_handshake *hs);

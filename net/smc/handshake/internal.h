@@ -6,6 +6,7 @@
  *	client.c, server.c		the steps of each role
  *	engine.c			the machine, and what both roles ask
  *	end.c				all ways to end
+ *	pair.c				connections within this kernel, without messages
  *	describe.c, clc_io.c		messages: their content, their way over TCP
  *	event.c, lock.c, lend.c		what makes it run; how a run gets its locks; TCP's send
  *	handshake.c			the object
@@ -32,6 +33,7 @@ enum smc_hs_step {
 	SMC_HS_PREPARE,
 	SMC_HS_CONFIRM,
 	SMC_HS_FINISH,
+	SMC_HS_PAIR,
 	SMC_HS_NR_STEPS
 };
 
@@ -56,6 +58,10 @@ enum smc_hs_flag {
 	SMC_HS_FOR_ACCEPT,	/* left to accept(); the timer takes over if it does not come */
 	SMC_HS_COUNTED,		/* in smc_net.n_handshakes */
 	SMC_HS_RESET,		/* to be ended by a reset, in a context of its own */
+	SMC_HS_NEAR,		/* client: a listener of this kernel has seen the SYN */
+	SMC_HS_AWAIT,		/* client: a child may claim it, until the timer expires */
+	SMC_HS_CLAIMED,		/* client: a child has, and decides for it; never cleared */
+	SMC_HS_DECIDED,		/* client: it has decided; never cleared */
 };
 
 /**
@@ -72,6 +78,26 @@ struct smc_clc_area {
 		struct smc_clc_decline	decline;
 	};
 	u8 buf[SMC_CLC_MAX_LEN];
+};
+
+/**
+ * struct smc_pair - a client's place in the table of pair.c
+ * @node:	in the table, while a child may claim it
+ * @client_isn:	its initial sequence number
+ * @server_isn:	that of its peer, with SMC_HS_AWAIT
+ * @possible:	the kernel chose @client_isn, and there may be a pair
+ * @registered:	it is in the table, or was
+ * @reason:	with SMC_HS_DECIDED and without a connection: why it stays TCP
+ * @client:	of a child: the client's handshake, referenced, that it has claimed
+ */
+struct smc_pair {
+	struct hlist_node	node;
+	u32			client_isn;
+	u32			server_isn;
+	bool			possible;
+	bool			registered;
+	enum smc_reason		reason;
+	struct smc_handshake	*client;
 };
 
 /**
@@ -98,6 +124,7 @@ struct smc_clc_area {
  * @reset_err:	with SMC_HS_RESET: errno for the application, positive; under @lock
  * @memcg:	charged with what is allocated meanwhile, referenced
  * @conn:	the connection that is being made
+ * @pair:	see pair.h
  * @neg:	what was agreed upon
  * @hdr:	header of the message that is being received
  * @have:	bytes of it in @area.buf
@@ -125,6 +152,7 @@ struct smc_handshake {
 	int			reset_err;
 	struct mem_cgroup	*memcg;
 	struct smc_conn		*conn;
+	struct smc_pair		pair;
 	struct smc_negotiated	neg;
 	struct smc_clc_hdr	hdr;
 	unsigned int		have;
@@ -180,6 +208,7 @@ int smc_clc_recv(struct smc_handshake *hs);
 void smc_hs_peer_id(const struct net *net, u8 *peer_id);
 void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a);
 int smc_hs_send_accept(struct smc_handshake *hs);
+void smc_hs_wanted(const struct sock *sk, struct smc_wanted *want);
 struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs);
 
 /* end.c: the machine's lock is held */

@@ -152,6 +152,7 @@ struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
 	hs->sk_locked = false;
 	hs->child_locked = false;
 	hs->conn = NULL;
+	memset(&hs->pair, 0, sizeof(hs->pair));
 	memset(&hs->neg, 0, sizeof(hs->neg));
 	hs->neg.server = role->server;
 	hs->have = 0;
@@ -159,6 +160,28 @@ struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
 	smp_wmb();
 	refcount_set(&hs->ref, 1);
 	return hs;
+}
+
+/**
+ * smc_hs_may_pair() - a client's TCP connection may be one within this kernel
+ * @hs: its handshake, before TCP begins to connect
+ */
+void smc_hs_may_pair(struct smc_handshake *hs)
+{
+	hs->pair.possible = true;
+}
+
+/**
+ * smc_hs_claims() - a child has claimed its client, and the worker decides for both
+ * @hs: the child's handshake
+ * @client: the client's, from smc_pair_claim(), whose reference is taken over
+ */
+void smc_hs_claims(struct smc_handshake *hs, struct smc_handshake *client)
+{
+	hs->pair.client = client;
+	/* It waits for the decision in a step of its own. */
+	smc_hs_kick(client);
+	smc_hs_kick(hs);
 }
 
 /**

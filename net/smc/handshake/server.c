@@ -2,6 +2,7 @@
 /* The server's side of the handshake. */
 #include "../config/eid.h"
 #include "internal.h"
+#include "pair.h"
 
 /* Returns true if there is a connection to prepare. */
 static bool take_proposal(struct smc_handshake *hs)
@@ -35,9 +36,27 @@ static bool smc_server_prepare(struct smc_handshake *hs)
 	return true;
 }
 
+/* The client is in this kernel, and waits for our decision. */
+static void decide_for_both(struct smc_handshake *hs)
+{
+	struct smc_handshake *client = hs->pair.client;
+	int rc;
+
+	hs->pair.client = NULL;
+	rc = smc_pair_later(client, hs);
+	if (rc)
+		smc_hs_end_tcp(hs, rc, 0);
+	else
+		smc_hs_end_up(hs);
+}
+
 /* Step PROPOSAL: has the client's Proposal arrived? */
 static bool smc_server_proposal(struct smc_handshake *hs)
 {
+	if (hs->pair.client) {
+		decide_for_both(hs);
+		return false;
+	}
 	return smc_hs_expect(hs, SMC_CLC_PROPOSAL) && take_proposal(hs);
 }
 

@@ -117,6 +117,21 @@ struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes)
 	return rmbe;
 }
 
+/**
+ * smc_rmbe_get_free() - an element that is there already
+ * @pools: of the namespace of its socket
+ * @bytes: its size, at least
+ *
+ * Context: any.
+ * Return: the element, or NULL: then smc_rmbe_get() may have one.
+ */
+struct smc_rmbe *smc_rmbe_get_free(struct smc_pools *pools, u32 bytes)
+{
+	int code = smc_clc_size_from_bytes(bytes);
+
+	return code <= pools->ops->max_code ? pool_get_free(&pools->pool[code]) : NULL;
+}
+
 /* SMC_RMBE_*: how smc_rmbe_get() found it. */
 u8 smc_rmbe_how(const struct smc_rmbe *rmbe)
 {

@@ -18,6 +18,7 @@ struct smc_rmbe;
 #define SMC_RMBE_SMALLER	4	/* it is smaller than requested */
 
 struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes);
+struct smc_rmbe *smc_rmbe_get_free(struct smc_pools *pools, u32 bytes);
 void smc_rmbe_put(struct smc_rmbe *rmbe);
 void *smc_rmbe_data(const struct smc_rmbe *rmbe);
 u8 smc_rmbe_how(const struct smc_rmbe *rmbe);

@@ -2,6 +2,7 @@
 /* TCP's callbacks: what happens to the TCP connection while SMC is possible, or up. */
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
+#include "../handshake/pair.h"
 #include "socket.h"
 
 /* While SMC is possible, what arrives is the handshake's. */
@@ -41,6 +42,9 @@ static void smc_state_change(struct sock *sk)
 			smc_hs_event(sk);
 		return;
 	case SMC_PHASE_CONNECTING:
+		/* A child of this kernel may be about to decide: nobody has to be woken yet. */
+		if (state == TCP_ESTABLISHED && smc_pair_await(sk))
+			return;
 		/*
 		 * A Proposal that is sent at once acknowledges the SYN.  Not so one that has to
 		 * wait for the worker: connections are accepted in the order of their ACKs.

@@ -4,6 +4,7 @@
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
+#include "../handshake/pair.h"
 #include "../policy/policy.h"
 #include "ipsec.h"
 #include "socket.h"
@@ -81,7 +82,8 @@ static enum smc_reason filter_at_syn(const struct sock *sk)
 
 /*
  * TCP asks for the route once addresses and ports are chosen and before it builds the first
- * SYN: the moment to see whether a policy or a rule covers the connection.
+ * SYN: the moment to see whether a policy or a rule covers the connection, and to become known
+ * to a listener of this kernel.
  */
 static int smc_rebuild_header(struct sock *sk)
 {
@@ -96,6 +98,8 @@ static int smc_rebuild_header(struct sock *sk)
 	if (reason) {
 		smc_hs_detach(sk);
 		smc_to_tcp(sk, reason, 0);
+	} else {
+		smc_pair_register(sk);
 	}
 	return 0;
 }
@@ -144,6 +148,15 @@ void __init smc_connect_init(struct smc_family *f)
 	f->af_ops.rebuild_header = smc_rebuild_header;
 }
 
+/* With a sequence number that TCP has yet to choose: TCP_REPAIR, for one, sets it. */
+static bool may_pair(const struct sock *sk)
+{
+	const struct smc_net *sn = smc_net(sock_net(sk));
+
+	return !tcp_sk(sk)->write_seq && !smc_sk(sk)->raw_clc && READ_ONCE(sn->loopback_pairing) &&
+	       smc_fabric_pairs(sn);
+}
+
 /* Prepare a socket that begins to connect; locked. */
 static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr *addr,
 				 int len)
@@ -160,6 +173,8 @@ static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr *addr,
 	hs = smc_hs_new(sk, sk, &smc_hs_client, &smc_socket_hs_ops, GFP_KERNEL);
 	if (!hs)
 		return SMC_REASON_NO_MEMORY;
+	if (may_pair(sk))
+		smc_hs_may_pair(hs);
 	tcp_sk(sk)->syn_smc = true;
 	rcu_assign_pointer(smc_sk(sk)->hs, hs);
 	__smc_set_phase(sk, SMC_PHASE_CONNECTING, SMC_REASON_NONE);
@@ -181,7 +196,7 @@ static int start_connect(struct socket *sock, struct sockaddr *addr, int len,
 		*hs = smc_hs_runner_get(sk);
 	rc = __inet_stream_connect(sock, addr, len, flags, 0);
 	if (!rc && smc_sk(sk)->phase == SMC_PHASE_CONNECTING &&
-	    !tcp_sk(sk)->syn_smc) {
+	    !tcp_sk(sk)->syn_smc && !smc_pair_claimed(sk)) {
 		smc_hs_detach(sk);
 		smc_to_tcp(sk, SMC_REASON_PEER_NO_OPTION, 0);
 	}

@@ -3,6 +3,7 @@
 #include <net/inet_common.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
+#include "../handshake/pair.h"
 #include "../handshake/pending.h"
 #include "../policy/policy.h"
 #include "ipsec.h"
@@ -17,6 +18,9 @@ static int smc_conn_request(struct sock *sk, struct sk_buff *skb)
 	const struct inet_connection_sock_af_ops *tcp = smc_family(sk)->tcp_af_ops;
 	int rc;
 
+	/* Where a child has to wait for data, a client must not wait for the child. */
+	if (!inet_csk(sk)->icsk_accept_queue.rskq_defer_accept)
+		smc_pair_seen(ntohl(tcp_hdr(skb)->seq));
 	if (likely(!smc_ipsec_any(sk)) && !smc_steered(smc_net(sock_net(sk))))
 		return tcp->conn_request(sk, skb);
 	this_cpu_write(smc_current_syn, skb);
@@ -90,23 +94,81 @@ static enum smc_reason why_tcp(const struct sock *listener, struct sock *child, 
 	return reason ?: SMC_REASON_PEER_NO_OPTION;
 }
 
-/* A child whose client speaks SMC; locked by the bottom half that made it. */
-static void start_server(struct sock *child, const struct sock *listener)
+static struct smc_handshake *new_server(struct sock *child, const struct sock *listener)
 {
 	struct smc_handshake *hs;
 
-	__smc_set_phase(child, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
 	hs = smc_hs_new(child, listener, &smc_hs_server, &smc_socket_hs_ops, GFP_ATOMIC);
-	if (!hs) {
+	if (!hs)
+		return NULL;
+	rcu_assign_pointer(smc_sk(child)->hs, hs);
+	smc_hs_start(hs);
+	return hs;
+}
+
+/* A child whose client speaks SMC; locked by the bottom half that made it. */
+static void start_server(struct sock *child, const struct sock *listener)
+{
+	__smc_set_phase(child, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
+	smc_hook_callbacks(child);
+	if (!new_server(child, listener)) {
 		/* The client has been promised SMC: only a reset is honest. */
 		sock_hold(child);
 		if (!queue_work(smc_close_wq, &smc_sk(child)->reset_work))
 			sock_put(child);
-		return;
 	}
-	rcu_assign_pointer(smc_sk(child)->hs, hs);
+}
+
+/* Settle it without CLC if the client is in this kernel; locked by the bottom half. */
+static bool pair_with_client(struct sock *child, const struct sock *listener,
+			     const struct request_sock *req)
+{
+	struct smc_handshake *client, *hs = NULL;
+	struct smc_conn *c;
+	int rc;
+
+	if (!READ_ONCE(smc_net(sock_net(child))->loopback_pairing))
+		return false;
+	client = smc_pair_claim(tcp_rsk(req)->rcv_isn, tcp_rsk(req)->snt_isn);
+	if (likely(!client))
+		return false;
+	__smc_set_phase(child, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
 	smc_hook_callbacks(child);
-	smc_hs_start(hs);
+	rc = smc_pair_now(client, child, listener, &c);
+	if (rc == -EAGAIN) {
+		hs = new_server(child, listener);
+		if (hs)
+			smc_hs_claims(hs, client);
+		else
+			smc_pair_refuse(client, SMC_REASON_NO_MEMORY);
+		rc = hs ? 0 : SMC_REASON_NO_MEMORY;
+	}
+	if (rc)
+		smc_to_tcp(child, rc, 0);
+	else if (!hs)
+		smc_to_up(child, c);
+	return true;
+}
+
+/* What becomes of a child; locked by the bottom half that made it. */
+static void settle_child(struct sock *child, const struct sock *listener,
+			 const struct request_sock *req, bool fastopen, bool cookie)
+{
+	bool answered = tcp_sk(child)->syn_smc;
+	enum smc_reason reason;
+
+	reason = answered ? SMC_REASON_NONE : why_tcp(listener, child, cookie);
+	if (answered && smc_sk(child)->raw_clc)
+		smc_to_tcp(child, SMC_REASON_NONE, 0);
+	/* Whether the option came with the SYN does not matter to a client of this kernel. */
+	else if (!fastopen && (answered || reason == SMC_REASON_PEER_NO_OPTION ||
+			       reason == SMC_REASON_SYN_COOKIE) &&
+		 !smc_sk(child)->raw_clc && pair_with_client(child, listener, req))
+		return;
+	else if (reason)
+		smc_to_tcp(child, reason, 0);
+	else
+		start_server(child, listener);
 }
 
 static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb,
@@ -135,12 +197,7 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 	smc_child_born(child, sk);
 	if (smc_steered(smc_net(sock_net(sk))))
 		smc_autosmc_child(child, sk);
-	if (!tcp_sk(child)->syn_smc)
-		smc_to_tcp(child, why_tcp(sk, child, !req_unhash && !fastopen), 0);
-	else if (smc_sk(child)->raw_clc)
-		smc_to_tcp(child, SMC_REASON_NONE, 0);
-	else
-		start_server(child, sk);
+	settle_child(child, sk, req, fastopen, !req_unhash && !fastopen);
 	return child;
 }
 

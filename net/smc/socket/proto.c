@@ -14,6 +14,7 @@
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
+#include "../handshake/pair.h"
 #include "../handshake/pending.h"
 #include "../policy/policy.h"
 #include "../stats.h"
@@ -251,8 +252,8 @@ void smc_release_cb(struct sock *sk)
 
 	smc_family(sk)->tcp->release_cb(sk);
 	if (unlikely(smc->hs_on_release)) {
-		smc->hs_on_release = false;
-		smc_hs_event(sk);
+		WRITE_ONCE(smc->hs_on_release, false);
+		smc_pair_released(sk);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
+#include "../handshake/pair.h"
 #include "socket.h"
 
 /* How long a closed connection waits for its peer to close (compare FIN_WAIT2). */
@@ -21,6 +22,14 @@ static int shutdown_above_tcp(struct sock *sk, struct smc_conn *c, int how)
 	return 0;
 }
 
+static bool has_tcp_for_itself(const struct sock *sk)
+{
+	int phase = READ_ONCE(smc_sk(sk)->phase);
+
+	return phase == SMC_PHASE_HANDSHAKE ||
+	       (phase == SMC_PHASE_CONNECTING && inet_sk_state_load(sk) == TCP_ESTABLISHED);
+}
+
 /**
  * smc_shutdown() - shutdown()
  * @sock: the socket
@@ -37,7 +46,7 @@ int smc_shutdown(struct socket *sock, int how)
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
 	/* The handshake has the TCP connection for itself until it is over. */
-	if (READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_HANDSHAKE) {
+	if (has_tcp_for_itself(sk)) {
 		rc = smc_wait_negotiated(sk, MAX_SCHEDULE_TIMEOUT);
 		if (rc)
 			return rc;
@@ -109,7 +118,8 @@ static bool close_after_handshake(struct socket *sock)
 	struct smc_sock *smc = smc_sk(sk);
 
 	lock_sock(sk);
-	if (smc->phase == SMC_PHASE_HANDSHAKE && rcu_access_pointer(smc->hs) &&
+	if ((smc->phase == SMC_PHASE_HANDSHAKE || smc_pair_claimed(sk)) &&
+	    rcu_access_pointer(smc->hs) &&
 	    !(sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime))
 		orphan_socket(sock);
 	release_sock(sk);
@@ -230,8 +240,7 @@ int smc_release(struct socket *sock)
 
 	if (!sk)
 		return 0;
-	if (READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_HANDSHAKE &&
-	    close_after_handshake(sock))
+	if (smc_negotiating(smc_sk(sk)) && close_after_handshake(sock))
 		return 0;
 	if (READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_TCP) {
 		lock_sock(sk);

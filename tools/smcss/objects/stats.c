@@ -70,11 +70,14 @@ static const struct field name[] = { \
 	{ } \
 }
 
-/* The kernel's own module counts no links. */
-static const struct field link_fields[] = {
+/* The kernel's own module counts neither links nor pairs. */
+static const struct field added_fields[] = {
 	NUMBER(SMC_NLA_STATS_LINKS_UP, struct stats, counters.links_up),
 	NUMBER(SMC_NLA_STATS_LINKS_DOWN, struct stats, counters.links_down),
 	FLAG(SMC_NLA_STATS_LINKS_UP, struct stats, has_links),
+	NUMBER(SMC_NLA_STATS_CLNT_PAIRED, struct stats, counters.client_paired),
+	NUMBER(SMC_NLA_STATS_SRV_PAIRED, struct stats, counters.server_paired),
+	FLAG(SMC_NLA_STATS_CLNT_PAIRED, struct stats, has_pairs),
 	{ }
 };
 
@@ -136,7 +139,7 @@ static void take(struct nlattr *nla, void *arg)
 
 	if (nla_type(nla) == SMC_GEN_STATS) {
 		decode(reader->fields, nla_data(nla), nla_len(nla), reader->stats);
-		decode(link_fields, nla_data(nla), nla_len(nla), reader->stats);
+		decode(added_fields, nla_data(nla), nla_len(nla), reader->stats);
 	} else if (nla_type(nla) == SMC_GEN_FBACK_STATS) {
 		decode(total_fields, nla_data(nla), nla_len(nla), reader->stats);
 		take_fallback(nla, array_add(&reader->stats->fallbacks));

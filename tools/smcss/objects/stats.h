@@ -50,6 +50,8 @@ struct counters {
 	uint64_t server_fallbacks;
 	uint64_t links_up;		/* of SMC-R */
 	uint64_t links_down;
+	uint64_t client_paired;		/* of SMC-D: within one kernel, without CLC */
+	uint64_t server_paired;
 };
 #define COUNTERS	(sizeof(struct counters) / sizeof(uint64_t))
 
@@ -65,6 +67,7 @@ struct stats {
 	uint64_t rx_usage;		/* bytes now; nothing to reset */
 	uint64_t tx_usage;
 	bool has_links;			/* this kernel counts links */
+	bool has_pairs;			/* and pairs */
 	struct array fallbacks;		/* struct fallback_count */
 };
 

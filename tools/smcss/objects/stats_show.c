@@ -184,6 +184,11 @@ void stats_print(FILE *out, enum smc_kind kind, const struct stats *stats, int d
 		line(out, "Links that came up", c->links_up);
 		line(out, "Links that failed", c->links_down);
 	}
+	if (stats->has_pairs && kind == SMC_D) {
+		fprintf(out, "\nPaired within this kernel\n");
+		line(out, "Client", c->client_paired);
+		line(out, "Server", c->server_paired);
+	}
 	print_fallbacks(out, &stats->fallbacks);
 }
 
@@ -284,6 +289,12 @@ void stats_json(FILE *out, enum smc_kind kind, const struct stats *stats)
 		json_object(&json, "links");
 		json_number(&json, "up", c->links_up);
 		json_number(&json, "down", c->links_down);
+		json_object_end(&json);
+	}
+	if (stats->has_pairs && kind == SMC_D) {
+		json_object(&json, "paired");
+		json_number(&json, "client", c->client_paired);
+		json_number(&json, "server", c->server_paired);
 		json_object_end(&json);
 	}
 	json_fallbacks(&json, &stats->fallbacks);

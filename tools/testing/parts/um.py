@@ -62,6 +62,7 @@ PARTS = {
                  rogue("wait", "stall", "gone"), rogue("containers")],
     "um-admin": [Guest("tools", f"{TESTING}/../smcss/tests/test_guest"),
                  Guest("steering", f"{SUITE}/policy/steer_test"),
+                 Guest("pairs", f"{SUITE}/policy/pair_test"),
                  Guest("admin", f"{SUITE}/admin/admin_guest", "golden", "reader", "churn")],
 }
 

@@ -184,28 +184,41 @@ static void lo_forget(struct smc_negotiated *neg)
 {
 }
 
-static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct sock *sk,
-				    struct smc_negotiated *neg,
-				    const struct smc_wanted *want)
+/* An end that its peer does not know yet, or NULL. */
+static struct lo_conn *lo_new(struct smc_fabric *f, struct smc_net *sn, u32 rcvbuf, bool server,
+			      bool atomic)
 {
-	struct smc_net *sn = smc_net(sock_net(sk));
 	struct smc_rmbe *rmbe;
 	struct lo_conn *lo;
 
-	rmbe = smc_rmbe_get(sn->pools, want->rcvbuf);
+	rmbe = atomic ? smc_rmbe_get_free(sn->pools, rcvbuf) : smc_rmbe_get(sn->pools, rcvbuf);
 	if (!rmbe)
-		return ERR_PTR(-ENOMEM);
-	lo = kmem_cache_zalloc(lo_cache, SMC_GFP_CHARGED);
+		return NULL;
+	lo = kmem_cache_zalloc(lo_cache, atomic ? GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN :
+						  SMC_GFP_CHARGED);
 	if (!lo) {
 		smc_rmbe_put(rmbe);
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	}
 	smc_conn_init(&lo->conn, f, rmbe);
 	lo->sn = sn;
 	lo->token = get_random_u64();
 	lo->link_id = atomic_inc_return(&lo_link_id);
-	lo->server = neg->server;
-	if (atomic_inc_return(&sn->n_smcd) == 1 && neg->server)
+	lo->server = server;
+	atomic_inc(&sn->n_smcd);
+	return lo;
+}
+
+static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct sock *sk,
+				    struct smc_negotiated *neg,
+				    const struct smc_wanted *want)
+{
+	struct smc_net *sn = smc_net(sock_net(sk));
+	struct lo_conn *lo = lo_new(f, sn, want->rcvbuf, neg->server, false);
+
+	if (!lo)
+		return ERR_PTR(-ENOMEM);
+	if (atomic_read(&sn->n_smcd) == 1 && neg->server)
 		neg->first_contact = true;
 	return &lo->conn;
 }
@@ -254,6 +267,48 @@ static void lo_join(struct lo_conn *a, struct lo_conn *b)
 	a->conn.tx_size = b->conn.rx_size;
 	a->conn.peer_size = b->conn.rx_size;
 	a->peer = b;
+}
+
+static struct lo_conn *lo_new_end(struct smc_fabric *f, const struct smc_pair_end *e, bool server,
+				  bool atomic)
+{
+	struct mem_cgroup *old = set_active_memcg(e->memcg);
+	struct lo_conn *lo = lo_new(f, smc_net(sock_net(e->sk)), e->want.rcvbuf, server, atomic);
+
+	set_active_memcg(old);
+	if (lo)
+		lo->conn.version = SMC_CLC_V2;
+	return lo;
+}
+
+/* Nobody has heard of it. */
+static void lo_drop(struct lo_conn *lo)
+{
+	atomic_dec(&lo->sn->n_smcd);
+	smc_conn_put(&lo->conn);
+}
+
+static int lo_pair(struct smc_fabric *f, struct smc_pair_end *client,
+		   struct smc_pair_end *server, bool atomic)
+{
+	struct lo_conn *c, *s;
+
+	/* Both have the EIDs of this host. */
+	if (!smc_eids_any())
+		return SMC_REASON_NO_COMMON_EID;
+	/* As in CLC, where a server without memory declines before the client makes any. */
+	s = lo_new_end(f, server, true, atomic);
+	c = s ? lo_new_end(f, client, false, atomic) : NULL;
+	if (!c) {
+		if (s)
+			lo_drop(s);
+		return atomic ? -EAGAIN : SMC_REASON_NO_BUFFER;
+	}
+	lo_join(c, s);
+	lo_join(s, c);
+	client->conn = &c->conn;
+	server->conn = &s->conn;
+	return 0;
 }
 
 static struct lo_conn *__lo_find(struct lo_bucket *b, u64 token)
@@ -534,6 +589,7 @@ static const struct smc_fabric_ops lo_ops = {
 	.attach		= lo_attach,
 	.finish		= lo_finish,
 	.out_of_sync	= lo_out_of_sync,
+	.pair		= lo_pair,
 	.commit		= lo_commit,
 	.consumed	= lo_consumed,
 	.urgent		= lo_urgent,

@@ -128,11 +128,13 @@ static bool used_too_often(void)
 
 static bool cookies(void)
 {
-	/* 2: always, not only when the queue overflows */
-	return set_sysctl("/proc/sys/net/ipv4/tcp_syncookies", "2") &&
+	/* A pair would need no option.  2: always, not only when the queue overflows */
+	return set_sysctl("/proc/sys/net/smc/loopback_pairing", "0") &&
+	       set_sysctl("/proc/sys/net/ipv4/tcp_syncookies", "2") &&
 	       tcp_because("cookies", smc_client(), SMC_REASON_PEER_NO_OPTION,
 			   SMC_REASON_SYN_COOKIE) &&
-	       set_sysctl("/proc/sys/net/ipv4/tcp_syncookies", "1");
+	       set_sysctl("/proc/sys/net/ipv4/tcp_syncookies", "1") &&
+	       set_sysctl("/proc/sys/net/smc/loopback_pairing", "1");
 }
 
 static bool in_own_namespace(void)

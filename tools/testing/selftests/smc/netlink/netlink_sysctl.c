@@ -26,6 +26,7 @@ static const struct {
 	{ "enable", 1, 0, 1 },
 	{ "lgr_idle_time", 600, 0, 86400 },
 	{ "limit_smc_hs", 0, 0, 1 },
+	{ "loopback_pairing", 1, 0, 1 },
 	{ "rmem", 262144, 16384, 8388608 },
 	{ "smcr_buf_type", 2, 0, 2 },
 	{ "smcr_max_conns_per_lgr", 255, 16, 255 },

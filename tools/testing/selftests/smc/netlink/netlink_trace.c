@@ -12,6 +12,7 @@
 #include "netlink_test.h"
 
 #define TRACING		"/sys/kernel/tracing"
+#define PAIRING		"/proc/sys/net/smc/loopback_pairing"
 
 static bool write_to(const char *path, const char *text)
 {
@@ -123,6 +124,9 @@ bool trace_events(void)
 	}, declines[] = {
 		{ "smc_clc_received:", "proposal v2" }, { "smc_clc_sent:", "decline v2" },
 		{ "smc_switch_to_fallback:", "fallback_rsn=" }, { }
+	}, paired[] = {
+		{ "smc_phase:", "" }, { "smc_tx_sendmsg:", "len=1 dev=loopback-ism" },
+		{ "smc_rx_recvmsg:", "len=1 dev=loopback-ism" }, { "smc_conn_state:", "" }, { }
 	};
 	/*
 	 * Names of tasks would be recorded at each switch between them; emulated processors die now
@@ -132,9 +136,12 @@ bool trace_events(void)
 		  write_to(TRACING "/trace_clock", "counter") &&
 		  write_to(TRACING "/trace", "\n") && write_to(TRACING "/events/smc/enable", "1");
 
-	ok = ok && connects_as(SMC_DIAG_MODE_SMCD) && in_order_at_both_ends(client, server) &&
+	ok = ok && connects_as(SMC_DIAG_MODE_SMCD) && in_order(read_from(TRACING "/trace"), paired) &&
+	     (!strstr(read_from(TRACING "/trace"), "smc_clc") || BAD("a pair speaks CLC"));
+	ok = ok && write_to(PAIRING, "0") && write_to(TRACING "/trace", "\n") &&
+	     connects_as(SMC_DIAG_MODE_SMCD) && in_order_at_both_ends(client, server) &&
 	     do_cmd(SMC_NETLINK_DISABLE_SEID) && write_to(TRACING "/trace", "\n") &&
 	     connects_as(SMC_DIAG_MODE_FALLBACK_TCP) && in_order_at_both_ends(declined, declines);
-	return write_to(TRACING "/events/smc/enable", "0") &&
+	return write_to(PAIRING, "1") && write_to(TRACING "/events/smc/enable", "0") &&
 	       write_to(TRACING "/trace_clock", "local") && write_to(TRACING "/trace", "\n") && ok;
 }

@@ -58,6 +58,7 @@ struct variant {
 	bool smc;		/* both ends are SMC: the connection must be */
 	struct kind server;
 	struct kind client;
+	bool negotiated;	/* with CLC, although both ends are in one kernel */
 };
 
 struct test_case {

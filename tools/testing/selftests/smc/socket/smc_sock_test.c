@@ -39,11 +39,13 @@ static const struct variant variants[] = {
 	{ "afsmc4",	false, true,  AFSMC4, AFSMC4 },
 	{ "tcpsrv4",	false, false, TCP4, SMC4 },
 	{ "tcpcli4",	false, false, SMC4, TCP4 },
+	{ "clc4",	false, true,  SMC4, SMC4, true },
 	{ "tcp6",	true,  false, TCP6, TCP6 },
 	{ "smc6",	true,  true,  SMC6, SMC6 },
 	{ "afsmc6",	true,  true,  AFSMC6, AFSMC6 },
 	{ "tcpsrv6",	true,  false, TCP6, SMC6 },
 	{ "tcpcli6",	true,  false, SMC6, TCP6 },
+	{ "clc6",	true,  true,  SMC6, SMC6, true },
 };
 
 #define N_VARIANTS	(sizeof(variants) / sizeof(variants[0]))
@@ -400,6 +402,8 @@ static bool wanted_variant(const struct test_case *tc, const struct variant *v)
 {
 	if ((tc->flags & F_V4 && v->ipv6) || (tc->flags & F_V6 && !v->ipv6))
 		return false;
+	if (v->negotiated && (opt.rdma || geteuid() != 0))
+		return false;
 	if ((opt.family && opt.family != (v->ipv6 ? 6 : 4)) ||
 	    (opt.rdma && !opt.between && v->ipv6))
 		return false;
@@ -420,6 +424,17 @@ static bool fresh_netns(void)
 		ksft_exit_fail_msg("cannot bring lo up: %s\n", strerror(errno));
 	close(fd);
 	return true;
+}
+
+/* In the namespace of this case, where there is SMC at all. */
+static void pair_or_negotiate(const struct variant *v)
+{
+	FILE *file = fopen("/proc/sys/net/smc/loopback_pairing", "w");
+
+	if (!file)
+		return;
+	fprintf(file, "%d\n", !v->negotiated);
+	fclose(file);
 }
 
 static void report(bool ok, const struct test_case *tc, const struct variant *v,
@@ -465,6 +480,8 @@ static void do_case(const struct test_case *tc, struct run *r)
 						      tc->name, v->name);
 				continue;
 			}
+			if (geteuid() == 0 && !opt.rdma)
+				pair_or_negotiate(v);
 			ok = run_once(tc, v, r, why, sizeof(why));
 			if (ok && !have_ref[v->ipv6] && !is_reference(v) && !opt.no_reference) {
 				strcpy(why, "there is no TCP run to compare with");

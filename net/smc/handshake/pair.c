@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Pairs of sockets in this kernel; see pair.h. */
+#include <linux/hash.h>
+#include "../mem/charge.h"
+#include "../stats.h"
+#include "internal.h"
+#include "pair.h"
+
+#define PAIR_BITS	10
+
+/*
+ * How long a client whose SYN a listener of this kernel has seen waits for a child: there is none
+ * yet if the accept queue is full, or if the last packet of TCP's handshake was lost.
+ */
+#define PAIR_GRACE	(HZ / 100 + 1)
+
+static struct pair_bucket {
+	spinlock_t		lock;	/* protects the list, and who decides for its clients */
+	struct hlist_head	clients;
+} pair_table[1 << PAIR_BITS];
+
+static struct pair_bucket *pair_bucket(u32 client_isn)
+{
+	return &pair_table[hash_32(client_isn, PAIR_BITS)];
+}
+
+void __init smc_pair_init(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(pair_table); i++) {
+		spin_lock_init(&pair_table[i].lock);
+		INIT_HLIST_HEAD(&pair_table[i].clients);
+	}
+}
+
+static struct smc_handshake *__pair_find(struct pair_bucket *b, u32 client_isn)
+{
+	struct smc_handshake *hs;
+
+	lockdep_assert_held(&b->lock);
+	hlist_for_each_entry(hs, &b->clients, pair.node)
+		if (hs->pair.client_isn == client_isn)
+			return hs;
+	return NULL;
+}
+
+/**
+ * smc_pair_register() - a client is about to send its first SYN
+ * @sk: the client, locked; TCP has chosen its initial sequence number
+ *
+ * Of two clients with the same number neither is paired.
+ *
+ * Context: any.
+ */
+void smc_pair_register(struct sock *sk)
+{
+	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(sk)->hs, 1), *other;
+	u32 isn = tcp_sk(sk)->write_seq;
+	struct pair_bucket *b = pair_bucket(isn);
+
+	if (!hs || !hs->pair.possible)
+		return;
+	spin_lock_bh(&b->lock);
+	hs->pair.client_isn = isn;
+	hs->pair.registered = true;
+	other = __pair_find(b, isn);
+	if (other)
+		hlist_del_init(&other->pair.node);
+	else
+		hlist_add_head(&hs->pair.node, &b->clients);
+	spin_unlock_bh(&b->lock);
+}
+
+/**
+ * smc_pair_seen() - a listener has received a SYN: if its client is in this kernel, it is worth
+ * waiting for a child
+ * @client_isn: the sequence number of the SYN
+ *
+ * Context: bottom half.
+ */
+void smc_pair_seen(u32 client_isn)
+{
+	struct pair_bucket *b = pair_bucket(client_isn);
+	struct smc_handshake *hs;
+
+	/* Most SYNs come from elsewhere. */
+	if (likely(hlist_empty(&b->clients)))
+		return;
+	spin_lock(&b->lock);
+	hs = __pair_find(b, client_isn);
+	if (hs)
+		set_bit(SMC_HS_NEAR, &hs->flags);
+	spin_unlock(&b->lock);
+}
+
+/* TCP is up: is there a point in waiting for a child? */
+static bool __await(struct pair_bucket *b, struct smc_handshake *hs, u32 server_isn)
+{
+	lockdep_assert_held(&b->lock);
+	/* It has not been here before its SYN: an IPv4-mapped address, see ask_at_syn(). */
+	if (!hs->pair.registered) {
+		if (__pair_find(b, hs->pair.client_isn))
+			return false;
+		hs->pair.registered = true;
+		hlist_add_head(&hs->pair.node, &b->clients);
+	} else if (hlist_unhashed(&hs->pair.node)) {
+		return false;
+	} else if (!test_bit(SMC_HS_NEAR, &hs->flags)) {
+		hlist_del_init(&hs->pair.node);
+		return false;
+	}
+	hs->pair.server_isn = server_isn;
+	set_bit(SMC_HS_AWAIT, &hs->flags);
+	return true;
+}
+
+static void start_grace(struct smc_handshake *hs)
+{
+	refcount_inc(&hs->ref);
+	if (mod_timer(&hs->timer, jiffies + PAIR_GRACE))
+		refcount_dec(&hs->ref);
+}
+
+/**
+ * smc_pair_await() - the SYN-ACK has come, and the ACK is about to leave: a child of this kernel
+ * may settle the connection
+ * @sk: the client, locked
+ *
+ * Context: bottom half, or the backlog of a system call.
+ * Return: true if so; then the handshake runs again within a constant time at most.
+ */
+bool smc_pair_await(struct sock *sk)
+{
+	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(sk)->hs, 1);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct pair_bucket *b;
+	bool await;
+
+	if (!hs || !hs->pair.possible)
+		return false;
+	if (!hs->pair.registered)
+		hs->pair.client_isn = tp->snd_una - 1;
+	b = pair_bucket(hs->pair.client_isn);
+	spin_lock_bh(&b->lock);
+	await = __await(b, hs, tp->rcv_nxt - 1);
+	spin_unlock_bh(&b->lock);
+	if (!await)
+		return false;
+	/* Within this kernel the child is usually born before the owner has left. */
+	if (sock_owned_by_user_nocheck(sk))
+		WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
+	else
+		start_grace(hs);
+	return true;
+}
+
+/**
+ * smc_pair_claim() - a child is born: does its client wait here?
+ * @client_isn: the client's initial sequence number
+ * @server_isn: the child's
+ *
+ * Context: bottom half.
+ * Return: the client's handshake, referenced, for whose socket the caller decides from now on,
+ * with smc_pair_now(), smc_pair_later() or smc_pair_refuse(); or NULL.
+ */
+struct smc_handshake *smc_pair_claim(u32 client_isn, u32 server_isn)
+{
+	struct pair_bucket *b = pair_bucket(client_isn);
+	struct smc_handshake *hs;
+
+	if (hlist_empty(&b->clients))
+		return NULL;
+	spin_lock(&b->lock);
+	hs = __pair_find(b, client_isn);
+	if (hs && (hs->pair.server_isn != server_isn || !test_bit(SMC_HS_AWAIT, &hs->flags)))
+		hs = NULL;
+	if (hs) {
+		refcount_inc(&hs->ref);
+		hlist_del_init(&hs->pair.node);
+		set_bit(SMC_HS_CLAIMED, &hs->flags);
+	}
+	spin_unlock(&b->lock);
+	return hs;
+}
+
+/**
+ * smc_pair_withdraw() - the client does not wait for a child any more
+ * @hs: its handshake
+ *
+ * Context: any.
+ * Return: true if a child has claimed it already, and decides.
+ */
+bool smc_pair_withdraw(struct smc_handshake *hs)
+{
+	struct pair_bucket *b;
+
+	if (!hs->pair.registered)
+		return false;
+	b = pair_bucket(hs->pair.client_isn);
+	spin_lock_bh(&b->lock);
+	if (!hlist_unhashed(&hs->pair.node))
+		hlist_del_init(&hs->pair.node);
+	spin_unlock_bh(&b->lock);
+	return test_bit(SMC_HS_CLAIMED, &hs->flags);
+}
+
+/**
+ * smc_pair_claimed() - does a child decide what becomes of this client?
+ * @sk: the client, locked
+ *
+ * Return: true if so.
+ */
+bool smc_pair_claimed(struct sock *sk)
+{
+	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(sk)->hs, 1);
+
+	return hs && test_bit(SMC_HS_CLAIMED, &hs->flags);
+}
+
+/**
+ * smc_pair_take() - a client takes what was decided for it
+ * @sk: the client; the caller owns it, or holds its spin lock while nobody does
+ *
+ * What is more than to become SMC is left to the run of the handshake.
+ *
+ * Context: any.
+ */
+void smc_pair_take(struct sock *sk)
+{
+	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(sk)->hs, 1);
+	struct smc_conn *c;
+
+	if (!hs || !test_bit(SMC_HS_DECIDED, &hs->flags))
+		return;
+	/* Pairs with the barrier in decide(). */
+	smp_rmb();
+	c = hs->conn;
+	if (!c || smc_sk(sk)->closing) {
+		smc_hs_kick(hs);
+		return;
+	}
+	hs->conn = NULL;
+	hs->ops->begin(sk);
+	hs->ops->up(sk, c);
+	smc_hs_unlink(sk);
+	hs->ops->done(sk, false);
+	smc_hs_put(hs);
+}
+
+/**
+ * smc_pair_released() - the owner of a client gives the lock back
+ * @sk: the client; its spin lock is held
+ *
+ * Context: proto.release_cb, where the handshake had asked for it.
+ */
+void smc_pair_released(struct sock *sk)
+{
+	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(sk)->hs, 1);
+
+	if (!hs)
+		return;
+	if (test_bit(SMC_HS_DECIDED, &hs->flags))
+		smc_pair_take(sk);
+	else if (test_bit(SMC_HS_AWAIT, &hs->flags) && !test_bit(SMC_HS_CLAIMED, &hs->flags))
+		start_grace(hs);
+	else
+		smc_hs_kick(hs);
+}
+
+/* Returns true if the client has taken the decision, or its owner will. */
+static bool tell_client(struct sock *sk)
+{
+	bool told;
+
+	local_bh_disable();
+	told = spin_trylock(&sk->sk_lock.slock);
+	if (told) {
+		if (sock_owned_by_user_nocheck(sk))
+			WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
+		else
+			smc_pair_take(sk);
+		spin_unlock(&sk->sk_lock.slock);
+	}
+	local_bh_enable();
+	return told;
+}
+
+/* A connection, or none and the reason; takes over the reference to the handshake. */
+static void decide(struct smc_handshake *client, struct smc_conn *c, enum smc_reason reason)
+{
+	client->conn = c;
+	client->pair.reason = reason;
+	/* Pairs with the barriers of those that look at the bit. */
+	smp_wmb();
+	set_bit(SMC_HS_DECIDED, &client->flags);
+	if (!tell_client(client->sk))
+		smc_hs_kick(client);
+	smc_hs_put_later(client);
+}
+
+/**
+ * smc_pair_refuse() - the connection of a client that was claimed stays TCP
+ * @client: its handshake; the reference of smc_pair_claim() is taken over
+ * @reason: why the child's side will not have it
+ *
+ * Context: any.
+ */
+void smc_pair_refuse(struct smc_handshake *client, enum smc_reason reason)
+{
+	decide(client, NULL, reason);
+}
+
+static int make_pair(struct smc_handshake *client, struct sock *child, struct mem_cgroup *memcg,
+		     bool atomic, struct smc_conn **conn)
+{
+	struct smc_pair_end c = { .sk = client->sk, .memcg = client->memcg };
+	struct smc_pair_end s = { .sk = child, .memcg = memcg };
+	struct smc_net *sn = smc_net(sock_net(child));
+	int rc;
+
+	if (!READ_ONCE(sn->enable))
+		return SMC_REASON_DISABLED;
+	smc_hs_wanted(c.sk, &c.want);
+	smc_hs_wanted(s.sk, &s.want);
+	rc = smc_fabric_pair(&c, &s, atomic);
+	if (rc)
+		return rc;
+	smc_stats_paired(sock_net(c.sk), false);
+	smc_stats_paired(sock_net(s.sk), true);
+	*conn = s.conn;
+	decide(client, c.conn, SMC_REASON_NONE);
+	return 0;
+}
+
+/**
+ * smc_pair_now() - settle the connection of a child that is being born
+ * @client: handshake of its client, from smc_pair_claim(), whose reference is taken over if this
+ *	does not return -EAGAIN
+ * @child: the child, locked
+ * @listener: its listener, whose memory cgroup is charged
+ * @conn: receives the child's end, ready to be used
+ *
+ * Context: bottom half.
+ * Return: 0; -EAGAIN if there is no memory that can be had without sleeping: smc_pair_later();
+ * else an enum smc_reason why both become TCP.
+ */
+int smc_pair_now(struct smc_handshake *client, struct sock *child, const struct sock *listener,
+		 struct smc_conn **conn)
+{
+	struct mem_cgroup *memcg = smc_charge_get(listener);
+	int rc = make_pair(client, child, memcg, true, conn);
+
+	smc_charge_put(memcg);
+	if (rc > 0)
+		smc_pair_refuse(client, rc);
+	return rc;
+}
+
+/**
+ * smc_pair_later() - the same in a run of the child's handshake
+ * @client: handshake of its client, whose reference is taken over
+ * @server: that of the child, its lock is held; receives its end
+ *
+ * Context: process, may sleep.
+ * Return: 0, or an enum smc_reason why both become TCP.
+ */
+int smc_pair_later(struct smc_handshake *client, struct smc_handshake *server)
+{
+	int rc = make_pair(client, server->sk, server->memcg, false, &server->conn);
+
+	if (rc)
+		smc_pair_refuse(client, rc);
+	return rc;
+}
