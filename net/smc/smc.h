@@ -43,10 +43,6 @@
  * Locks, outermost first; tools/testing/house/locks.py holds the list against the source.  A
  * function whose name starts with __ expects its caller to hold what its comment names.
  *
- *  smc_handshake.lock		(mutex) the state machine of one handshake: its step, its buffer.
- *				Held by whatever runs it: the worker, or a system call that
- *				waits for the outcome.
- *  smc_handshake.child_lock	(mutex) a child gets no file, and so no owner
  *  smc_conn.tx_lock,		(mutexes) one sender, one receiver at a time.  Never both at once,
  *  smc_conn.rx_lock		never held while sleeping for the peer.  A reader in the kernel,
  *				which has lock_sock, only tries for the latter.
@@ -91,8 +87,8 @@
  * No lock is held while waiting for a peer.  The data path takes none that is global to the
  * host.
  *
- * References: a handshake holds its socket; its work item and each of its
- * runners hold the handshake.  A connection is held by its socket, and by the
+ * References: a handshake holds its socket; its work item and its timer hold the
+ * handshake.  A connection is held by its socket, and by the
  * peer's connection where the fabric lets the peer write into its element; over
  * RDMA by each of its posts, and until the peer has closed.  A link group is held by
  * its namespace's list, its connections and its work.
@@ -108,9 +104,7 @@
 
 struct smc_conn;
 struct smc_handshake;
-struct smc_hs_ops;
 struct smc_listener;
-struct smc_pending_children;
 
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
@@ -144,8 +138,6 @@ enum smc_phase {
  * @self:	points to this object; differs in a raw copy that the TCP listener
  *		made for a child, which must not be torn down as an SMC socket
  * @hs:		the handshake while phase is CONNECTING or HANDSHAKE; RCU
- * @children:	of a listener: its pending children
- * @pending_in:	of a child before accept(): the set it belongs to
  * @conn:	set, with release semantics, before phase becomes UP; stays until
  *		the socket is released or disconnected
  * @old_conns:	its connections from before it was disconnected;
@@ -165,11 +157,11 @@ enum smc_phase {
  * @linger_work: closes TCP after the connection; initialised with @closing
  * @hs_on_release: release_sock() has the handshake run; under the spin lock of
  *		lock_sock()
- * @was_listener: bottom halves may still make children of it, until @gp
- * @aborting:	calls of tcp_abort() that are under way; under lock_sock
+ * @listener_ends: how often it has been a listener; under lock_sock
+ * @ends_awaited: of these, the last one after which a grace period has passed: no bottom half
+ *		makes children of it any more; under lock_sock
  * @listen_calls: calls of listen() that are under way; under lock_sock and
  *		sk_callback_lock
- * @gp:		when the last one that found it listening will have gone: RCU
  * @born:	of a child with @listener: when, in jiffies
  * @listener:	of a child that autosmc counts: what is known of its listener
  * @reset_work:	resets a child for whose handshake there was no memory
@@ -180,8 +172,6 @@ struct smc_sock {
 	struct tcp6_sock	tcp6;
 	struct smc_sock		*self;
 	struct smc_handshake __rcu *hs;
-	struct smc_pending_children __rcu *children;
-	struct smc_pending_children __rcu *pending_in;
 	struct smc_conn		*conn;
 	struct smc_conn		*old_conns;
 	struct hlist_node	node;
@@ -194,11 +184,10 @@ struct smc_sock {
 	bool			server;
 	bool			closing;
 	bool			hs_on_release;
-	bool			was_listener;
 	u8			n_old_conns;
-	unsigned int		aborting;
 	unsigned int		listen_calls;
-	unsigned long		gp;
+	unsigned int		listener_ends;
+	unsigned int		ends_awaited;
 	struct work_struct	reset_work;
 	struct delayed_work	linger_work;
 	u32			reason;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Giving a connection up, and the reset of its TCP connection that goes with it. */
 #include <net/tcp.h>
+#include "../smc.h"
 #include "conn.h"
 
 /**
@@ -12,6 +13,37 @@
 void smc_conn_abort(struct smc_conn *c)
 {
 	smc_conn_own_event(c, SMC_EV_ABORT);
+}
+
+/**
+ * smc_tcp_reset() - reset a TCP connection, as tcp_abort() does
+ * @sk: the socket, locked
+ * @err: errno that the application sees, positive
+ *
+ * tcp_abort() takes the lock itself.  By then it may hit another connection, and it waits for
+ * an owner.  tcp_disconnect() is what TCP calls in a bottom half for the children of a listener
+ * that ends.  It forgets the addresses, too, which a socket keeps after a reset.
+ *
+ * Context: any.
+ */
+void smc_tcp_reset(struct sock *sk, int err)
+{
+	struct inet_sock *inet = inet_sk(sk);
+	u8 userlocks = sk->sk_userlocks;
+	__be16 dport = inet->inet_dport;
+
+	if (sk->sk_state == TCP_CLOSE)
+		return;
+	sk->sk_userlocks |= SOCK_BINDADDR_LOCK;
+	/* On some kernels it refuses while a task sleeps in TCP. */
+	if (tcp_disconnect(sk, O_NONBLOCK))
+		tcp_done(sk);
+	sk->sk_userlocks = userlocks;
+	inet->inet_dport = dport;
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	WRITE_ONCE(sk->sk_err, err);
+	sk->sk_state_change(sk);
+	sk_error_report(sk);
 }
 
 /**
@@ -29,7 +61,11 @@ void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
 
 	if (c->late_fin)
 		end = smc_conn_end_came_first(READ_ONCE(c->rx_flags));
-	tcp_abort(sk, end ? EPIPE : ECONNRESET);
+	lock_sock(sk);
+	/* Not the next one, should the socket have been connected anew. */
+	if (smc_sk(sk)->conn == c)
+		smc_tcp_reset(sk, end ? EPIPE : ECONNRESET);
+	release_sock(sk);
 }
 
 /**

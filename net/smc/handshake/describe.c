@@ -91,19 +91,13 @@ void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a)
 /**
  * smc_hs_send_accept() - send the server's Accept or the client's Confirm
  * @hs: the handshake
- *
- * Return: 0 or a negative errno.
  */
-int smc_hs_send_accept(struct smc_handshake *hs)
+void smc_hs_send_accept(struct smc_handshake *hs)
 {
 	struct smc_clc_accept *a = &hs->area.accept;
-	int len;
 
 	smc_hs_describe(hs, a);
-	len = smc_clc_encode_accept(a, hs->area.buf, sizeof(hs->area.buf));
-	if (WARN_ON_ONCE(len < 0))
-		return len;
-	return smc_clc_send(hs, hs->area.buf, len);
+	smc_clc_send(hs, smc_clc_encode_accept(a, hs->area.buf, sizeof(hs->area.buf)));
 }
 
 /* The element has the size the application asked for, or net.smc.rmem. */

@@ -1,23 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* All ways in which a handshake ends.  The machine's lock is held in each of them. */
+/* All ways in which a handshake ends: first the verdict, then the socket learns of it. */
 #include "../policy/policy.h"
 #include "internal.h"
-
-/* The socket has learnt the outcome; it is locked, and the lock is given back. */
-static void leave_socket(struct smc_handshake *hs)
-{
-	struct sock *sk = hs->sk;
-	bool closing = smc_sk(sk)->closing;
-
-	WARN_ON_ONCE(smc_hs_unlink(sk) != hs);
-	smc_sk(sk)->closing = false;
-	smc_hs_release_sock(hs);
-	/* Without a file no task owns the socket, and done() locks for itself. */
-	if (closing)
-		smc_hs_unlock_sock(hs);
-	hs->ops->done(sk, closing);
-	smc_hs_put(hs);
-}
 
 /**
  * smc_hs_end_up() - both sides agree: data flows through hs->conn from now on
@@ -25,28 +9,7 @@ static void leave_socket(struct smc_handshake *hs)
  */
 void smc_hs_end_up(struct smc_handshake *hs)
 {
-	if (!smc_hs_lock_sock(hs))
-		return;
-	smc_conn_set_notify(hs->conn, NULL, NULL);
-	hs->ops->up(hs->sk, hs->conn);
-	hs->conn = NULL;
-	leave_socket(hs);
-}
-
-/*
- * A destination that declines, or whose first bytes are not CLC, is remembered.  Not a Decline
- * because of a link group that only one side has: the next connection makes a new one.  Nor a
- * reset, as that of a server that is being stopped.
- */
-static void remember(const struct smc_handshake *hs, enum smc_reason reason, u32 diagnosis)
-{
-	bool mute = hs->step == SMC_HS_ACCEPT &&
-		    (reason == SMC_REASON_PROTOCOL || reason == SMC_REASON_TIMEOUT ||
-		     (reason == SMC_REASON_PEER_CLOSED && smc_hs_tcp_ended_well(hs)));
-	bool declined = reason == SMC_REASON_PEER_DECLINED && !hs->area.decline.out_of_sync;
-
-	if (!hs->neg.server && (mute || declined))
-		smc_autocache_remember(hs->sk, reason, diagnosis);
+	hs->verdict = SMC_HS_IS_UP;
 }
 
 /**
@@ -58,22 +21,9 @@ static void remember(const struct smc_handshake *hs, enum smc_reason reason, u32
 void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
 		    u32 peer_diagnosis)
 {
-	if (!smc_hs_lock_sock(hs))
-		return;
-	remember(hs, reason, peer_diagnosis);
-	hs->ops->tcp(hs->sk, reason, peer_diagnosis);
-	leave_socket(hs);
-}
-
-/* A reset waits for the socket's lock, which the current run holds or must not wait for. */
-static void reset_later(struct smc_handshake *hs, enum smc_reason reason, int err)
-{
-	hs->reset_reason = reason;
-	hs->reset_err = err;
-	set_bit(SMC_HS_RESET, &hs->flags);
-	refcount_inc(&hs->ref);
-	if (!queue_work(smc_close_wq, &hs->reset_work))
-		refcount_dec(&hs->ref);
+	hs->verdict = SMC_HS_IS_TCP;
+	hs->reason = reason;
+	hs->diagnosis = peer_diagnosis;
 }
 
 /**
@@ -86,17 +36,11 @@ static void reset_later(struct smc_handshake *hs, enum smc_reason reason, int er
  */
 void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
 {
-	if (hs->sk_locked) {
-		reset_later(hs, reason, err);
-		return;
-	}
-	/* Not if the socket has been connected anew. */
-	if (!smc_hs_lock_sock(hs))
-		return;
-	remember(hs, reason, 0);
-	smc_hs_release_sock(hs);
-	if (hs->ops->reset(hs->sk, hs, reason, err))
-		leave_socket(hs);
+	hs->verdict = SMC_HS_IS_RESET;
+	hs->reason = reason;
+	hs->err = err;
+	hs->diagnosis = 0;
+	hs->to_send = 0;
 }
 
 /**
@@ -113,7 +57,6 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 		.os_type	= SMC_CLC_OS_LINUX,
 		.has_types	= hs->neg.version != SMC_CLC_V1,
 	};
-	int len;
 
 	if (hs->neg.server && hs->step <= SMC_HS_PREPARE) {
 		const struct smc_clc_proposal *p = &hs->area.proposal;
@@ -127,28 +70,8 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 		d.rc_rv1 = p->smcr_v1 ? why[SMC_OFFER_RV1] ?: reason : 0;
 	}
 	smc_hs_peer_id(sock_net(hs->sk), d.peer_id);
-	len = smc_clc_encode_decline(&d, hs->area.buf, sizeof(hs->area.buf));
-	if (WARN_ON_ONCE(len < 0) || smc_clc_send(hs, hs->area.buf, len))
-		smc_hs_end_reset(hs, reason, ECONNRESET);
-	else
-		smc_hs_end_tcp(hs, reason, 0);
-}
-
-/**
- * smc_hs_end_new() - TCP could not connect
- * @hs: the handshake
- */
-void smc_hs_end_new(struct smc_handshake *hs)
-{
-	if (!smc_hs_lock_sock(hs))
-		return;
-	if (hs->sk->sk_state != TCP_CLOSE) {
-		/* It has not even begun to connect. */
-		smc_hs_release_sock(hs);
-		return;
-	}
-	hs->ops->renew(hs->sk);
-	leave_socket(hs);
+	smc_hs_end_tcp(hs, reason, 0);
+	smc_clc_send(hs, smc_clc_encode_decline(&d, hs->area.buf, sizeof(hs->area.buf)));
 }
 
 /**
@@ -191,4 +114,76 @@ void smc_hs_end_bad(struct smc_handshake *hs, int rc)
 	default:
 		smc_hs_end_reset(hs, SMC_REASON_PROTOCOL, ECONNRESET);
 	}
+}
+
+/*
+ * A destination that declines, or whose first bytes are not CLC, is remembered.  Not a Decline
+ * because of a link group that only one side has: the next connection makes a new one.  Nor a
+ * reset, as that of a server that is being stopped.
+ */
+static void remember(const struct smc_handshake *hs, enum smc_reason reason, u32 diagnosis)
+{
+	bool mute = hs->step == SMC_HS_ACCEPT &&
+		    (reason == SMC_REASON_PROTOCOL || reason == SMC_REASON_TIMEOUT ||
+		     (reason == SMC_REASON_PEER_CLOSED && smc_hs_tcp_ended_well(hs)));
+	bool declined = reason == SMC_REASON_PEER_DECLINED && !hs->area.decline.out_of_sync;
+
+	if (!hs->neg.server && (mute || declined))
+		smc_autocache_remember(hs->sk, reason, diagnosis);
+}
+
+/* The socket does what the verdict says; it is locked. */
+static void tell_owner(struct smc_handshake *hs)
+{
+	struct sock *sk = hs->sk;
+
+	switch (hs->verdict) {
+	case SMC_HS_IS_UP:
+		smc_conn_set_notify(hs->conn, NULL, NULL);
+		hs->ops->up(sk, hs->conn);
+		hs->conn = NULL;
+		break;
+	case SMC_HS_IS_TCP:
+		remember(hs, hs->reason, hs->diagnosis);
+		hs->ops->tcp(sk, hs->reason, hs->diagnosis);
+		break;
+	case SMC_HS_IS_RESET:
+		remember(hs, hs->reason, 0);
+		hs->ops->reset(sk, hs->reason, hs->err);
+		break;
+	case SMC_HS_OPEN:
+		break;
+	}
+}
+
+/**
+ * smc_hs_leave() - the socket has learnt the outcome
+ * @hs: the handshake, locked by smc_hs_lock(), which this undoes
+ */
+void smc_hs_leave(struct smc_handshake *hs)
+{
+	struct sock *sk = hs->sk;
+	bool closing = smc_sk(sk)->closing;
+
+	smc_hs_unlink(sk);
+	smc_sk(sk)->closing = false;
+	smc_hs_unlock(hs);
+	hs->ops->done(sk, closing);
+	smc_hs_put(hs);
+}
+
+/**
+ * smc_hs_settle() - have the socket learn of the verdict
+ * @hs: the handshake, which has one
+ *
+ * Context: the work.
+ */
+void smc_hs_settle(struct smc_handshake *hs)
+{
+	if (!hs->neg.server)
+		smc_autocache_prepare(smc_net(sock_net(hs->sk)));
+	if (!smc_hs_lock(hs))
+		return;
+	tell_owner(hs);
+	smc_hs_leave(hs);
 }

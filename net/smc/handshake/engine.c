@@ -16,38 +16,37 @@ static void end_in_time(struct smc_handshake *hs)
 		smc_hs_end_reset(hs, SMC_REASON_TIMEOUT, ETIMEDOUT);
 }
 
-static bool is_over(const struct smc_handshake *hs)
+/* One thing after the other: false if it cannot go on now. */
+static bool advance(struct smc_handshake *hs)
 {
-	return test_bit(SMC_HS_DEAD, &hs->flags) || test_bit(SMC_HS_RESET, &hs->flags);
+	if (hs->to_send && !smc_clc_flush(hs)) {
+		if (!test_bit(SMC_HS_TIMEOUT, &hs->flags))
+			return false;
+		smc_hs_end_reset(hs, SMC_REASON_TIMEOUT, ETIMEDOUT);
+	}
+	if (hs->verdict != SMC_HS_OPEN) {
+		smc_hs_settle(hs);
+		return false;
+	}
+	if (hs->role->steps[hs->step](hs) || hs->to_send)
+		return true;
+	if (hs->verdict == SMC_HS_OPEN)
+		end_in_time(hs);
+	return hs->to_send || hs->verdict != SMC_HS_OPEN;
 }
 
 /**
- * __smc_hs_run() - run the machine as far as it goes
- * @hs: the handshake; its lock is held, and what smc_hs_trylock_run() takes if the socket is not
- *	the caller's
+ * smc_hs_run() - run the machine as far as it goes
+ * @hs: the handshake
+ *
+ * Context: the work.
  */
-void __smc_hs_run(struct smc_handshake *hs)
+void smc_hs_run(struct smc_handshake *hs)
 {
 	struct mem_cgroup *old = set_active_memcg(hs->memcg);
 
-	lockdep_assert_held(&hs->lock);
-	clear_bit(SMC_HS_EVENT, &hs->flags);
-	/* Events from here on are seen by the steps or set the bit again. */
-	smp_mb__after_atomic();
-	if (!hs->sk_locked && test_and_clear_bit(SMC_HS_RESET, &hs->flags))
-		smc_hs_end_reset(hs, hs->reset_reason, hs->reset_err);
-	while (!is_over(hs)) {
-		if (hs->child_locked && smc_hs_may_wait(hs)) {
-			/* The next run holds the socket's lock throughout. */
-			set_bit(SMC_HS_EVENT, &hs->flags);
-			break;
-		}
-		if (hs->role->steps[hs->step](hs))
-			continue;
-		if (!is_over(hs))
-			end_in_time(hs);
-		break;
-	}
+	while (!test_bit(SMC_HS_DEAD, &hs->flags) && advance(hs))
+		;
 	set_active_memcg(old);
 }
 

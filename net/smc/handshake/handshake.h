@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The CLC handshake of one socket (RFC 7609, 3.5 and appendix C): a state machine driven by
- * what happens to the TCP connection.  No task sleeps for it, except one that asked to wait.
+ * The handshake of one socket: with CLC messages (RFC 7609, 3.5 and appendix C), or, within this
+ * kernel, without (pair.h).
  *
  *	client:  CONNECT --TCP up, send Proposal--> ACCEPT --> PREPARE
  *		 --send Confirm--> FINISH --> (UP)
@@ -11,6 +11,11 @@
  *
  * Each step may end in a Decline, sent or received: the socket becomes TCP.  A violation of
  * the protocol and a timeout reset the connection.
+ *
+ * The state machine runs in a work item of its own and nowhere else.  Whatever happens to the TCP
+ * connection or to the fabric queues that work.  It sleeps for no peer, and it waits for no user's
+ * lock: a step that needs the socket holds its spin lock, while nobody owns the socket.  If
+ * somebody does, the work is queued again when the owner gives the lock back.
  *
  * This is what the socket uses; internal.h has what the files of this folder share.
  */
@@ -25,25 +30,23 @@
 struct smc_hs_role;
 
 /**
- * struct smc_hs_ops - the socket that has a handshake
- * @begin:	CLC begins; the socket is locked
- * @up:		both sides agree; takes over the reference to the connection; locked
+ * struct smc_hs_owner_ops - the socket that has a handshake
+ * @unpaired:	a client: TCP is up, and there is no pair: begin with CLC, or stay TCP
+ * @up:		both sides agree; takes over the reference to the connection
  * @tcp:	the connection stays TCP, with the reason and the diagnosis of the peer's
- *		Decline or 0; locked
- * @renew:	TCP could not connect, and the socket may try again; locked
- * @reset:	reset the TCP connection, unless it is another one by now; with the reason and
- *		the errno for the application, positive.  Not locked.  Returns true, and the
- *		socket locked, if the handshake is still its own
+ *		Decline or 0
+ * @reset:	reset the TCP connection, with the reason and the errno for the application,
+ *		positive
  * @done:	the handshake has left the socket.  @closing: its file has gone as well, and
- *		what remains is to be closed; only then does it take the lock
+ *		what remains is to be closed; only then it may sleep.  Not locked
+ *
+ * But for the last one, the spin lock of the socket is held, and nobody owns the socket.
  */
-struct smc_hs_ops {
-	void (*begin)(struct sock *sk);
+struct smc_hs_owner_ops {
+	void (*unpaired)(struct sock *sk);
 	void (*up)(struct sock *sk, struct smc_conn *c);
 	void (*tcp)(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis);
-	void (*renew)(struct sock *sk);
-	bool (*reset)(struct sock *sk, const struct smc_handshake *hs, enum smc_reason reason,
-		      int err);
+	void (*reset)(struct sock *sk, enum smc_reason reason, int err);
 	void (*done)(struct sock *sk, bool closing);
 };
 
@@ -51,28 +54,15 @@ struct smc_hs_ops {
 extern const struct smc_hs_role smc_hs_client;
 extern const struct smc_hs_role smc_hs_server;
 
-/* handshake.c: its birth and its end */
+/* run.c */
 int smc_hs_init(void);
 void smc_hs_exit(void);
-void smc_hs_start(struct smc_handshake *hs);
-void smc_hs_detach(struct sock *sk);
-
-/* event.c, run.c: who runs it, and when */
-void smc_hs_event(struct sock *sk);
 struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
 				 const struct smc_hs_role *role,
-				 const struct smc_hs_ops *ops, gfp_t gfp);
-void smc_hs_may_pair(struct smc_handshake *hs);
-void smc_hs_claims(struct smc_handshake *hs, struct smc_handshake *client);
-struct smc_handshake *smc_hs_runner_get(struct sock *sk);
-bool smc_hs_has_runner(const struct sock *sk);
-void smc_hs_runner_put(struct smc_handshake *hs);
-int smc_hs_wait(struct smc_handshake *hs, long timeo);
-void smc_hs_accepted(struct sock *sk);
-
-/* lock.c */
-struct smc_handshake *smc_hs_lock_child(struct sock *sk);
-void smc_hs_unlock_child(struct smc_handshake *hs);
+				 const struct smc_hs_owner_ops *ops, gfp_t gfp);
+void smc_hs_begin(struct sock *sk);
+void smc_hs_event(struct sock *sk);
+void smc_hs_detach(struct sock *sk);
 
 /* Beyond this many handshakes in progress the workers cannot keep up. */
 static inline unsigned int smc_hs_threshold(void)

@@ -115,13 +115,6 @@ static bool __await(struct pair_bucket *b, struct smc_handshake *hs, u32 server_
 	return true;
 }
 
-static void start_grace(struct smc_handshake *hs)
-{
-	refcount_inc(&hs->ref);
-	if (mod_timer(&hs->timer, jiffies + PAIR_GRACE))
-		refcount_dec(&hs->ref);
-}
-
 /**
  * smc_pair_await() - the SYN-ACK has come, and the ACK is about to leave: a child of this kernel
  * may settle the connection
@@ -151,7 +144,7 @@ bool smc_pair_await(struct sock *sk)
 	if (sock_owned_by_user_nocheck(sk))
 		WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
 	else
-		start_grace(hs);
+		smc_hs_kick_at(hs, jiffies + PAIR_GRACE);
 	return true;
 }
 
@@ -241,7 +234,6 @@ void smc_pair_take(struct sock *sk)
 		return;
 	}
 	hs->conn = NULL;
-	hs->ops->begin(sk);
 	hs->ops->up(sk, c);
 	smc_hs_unlink(sk);
 	hs->ops->done(sk, false);
@@ -262,8 +254,8 @@ void smc_pair_released(struct sock *sk)
 		return;
 	if (test_bit(SMC_HS_DECIDED, &hs->flags))
 		smc_pair_take(sk);
-	else if (test_bit(SMC_HS_AWAIT, &hs->flags) && !test_bit(SMC_HS_CLAIMED, &hs->flags))
-		start_grace(hs);
+	else if (test_bit(SMC_HS_AWAIT, &hs->flags))
+		smc_hs_kick_at(hs, jiffies + PAIR_GRACE);
 	else
 		smc_hs_kick(hs);
 }
@@ -297,6 +289,32 @@ static void decide(struct smc_handshake *client, struct smc_conn *c, enum smc_re
 	if (!tell_client(client->sk))
 		smc_hs_kick(client);
 	smc_hs_put_later(client);
+}
+
+/**
+ * smc_pair_by_worker() - the run of a child's handshake decides for both
+ * @client: handshake of its client, from smc_pair_claim(), whose reference is taken over
+ * @child: the child, locked, with a handshake
+ *
+ * Context: any.
+ */
+void smc_pair_by_worker(struct smc_handshake *client, struct sock *child)
+{
+	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(child)->hs, 1);
+
+	hs->pair.client = client;
+	smc_hs_kick(hs);
+}
+
+/**
+ * smc_pair_allow() - a client's TCP connection may be one within this kernel
+ * @sk: the client, locked, with a handshake, before TCP begins to connect
+ */
+void smc_pair_allow(struct sock *sk)
+{
+	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(sk)->hs, 1);
+
+	hs->pair.possible = true;
 }
 
 /**

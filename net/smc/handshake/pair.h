@@ -35,6 +35,7 @@ struct sock;
 void smc_pair_init(void);
 
 /* The client; its socket is locked. */
+void smc_pair_allow(struct sock *sk);
 void smc_pair_register(struct sock *sk);
 bool smc_pair_await(struct sock *sk);
 bool smc_pair_withdraw(struct smc_handshake *hs);
@@ -47,6 +48,7 @@ void smc_pair_seen(u32 client_isn);
 struct smc_handshake *smc_pair_claim(u32 client_isn, u32 server_isn);
 int smc_pair_now(struct smc_handshake *client, struct sock *child, const struct sock *listener,
 		 struct smc_conn **conn);
+void smc_pair_by_worker(struct smc_handshake *client, struct sock *child);
 int smc_pair_later(struct smc_handshake *client, struct smc_handshake *server);
 void smc_pair_refuse(struct smc_handshake *client, enum smc_reason reason);
 

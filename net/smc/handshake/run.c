@@ -1,127 +1,194 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * How the machine of a handshake is run, and when: by a system call that waits for the outcome,
- * by the task whose message made it runnable, by accept(), or by the worker.
- */
-#include <linux/sched/signal.h>
-#include "../conn/conn.h"
+/* The handshake as an object: its memory, its references, its queue, its timer. */
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+#include "../mem/charge.h"
 #include "internal.h"
-#include "pending.h"
+#include "pair.h"
 
-/* A run that only tried for the lock has left its event to us. */
-static void hs_unlock_machine(struct smc_handshake *hs)
+static unsigned int handshake_timeout_ms = 10000;
+module_param(handshake_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(handshake_timeout_ms,
+		 "Time for the whole SMC handshake in ms, 1 to 600000 (default 10000)");
+
+static struct kmem_cache *smc_hs_cache;
+
+static unsigned long timeout_jiffies(void)
 {
-	mutex_unlock(&hs->lock);
-	smp_mb();
-	if (test_bit(SMC_HS_EVENT, &hs->flags) && !test_bit(SMC_HS_DEAD, &hs->flags) &&
-	    !atomic_read(&hs->runners))
-		smc_hs_kick(hs);
+	return msecs_to_jiffies(clamp(READ_ONCE(handshake_timeout_ms), 1u, 600000u));
 }
 
-static void hs_run_lock(struct smc_handshake *hs)
+static void detach_conn(struct smc_handshake *hs)
 {
-	struct smc_pending_children *pending;
+	struct smc_conn *c = hs->conn;
 
-	if (!smc_pending_enter(hs->sk, &pending))
+	hs->conn = NULL;
+	if (hs->pair.client)
+		smc_pair_refuse(hs->pair.client, SMC_REASON_PEER_CLOSED);
+	if (hs->neg.priv)
+		hs->neg.fabric->ops->forget(&hs->neg);
+	if (!c)
 		return;
-	mutex_lock(&hs->lock);
-	__smc_hs_run(hs);
-	hs_unlock_machine(hs);
-	smc_pending_exit(pending);
+	smc_conn_set_notify(c, NULL, NULL);
+	smc_conn_abort(c);
+	c->fabric->ops->detach(c);
+	smc_conn_put(c);
+}
+
+/**
+ * smc_hs_put() - drop a reference; the last one takes the connection along
+ * @hs: the handshake
+ *
+ * Context: any, but no lock of the connection is held.
+ */
+void smc_hs_put(struct smc_handshake *hs)
+{
+	if (!refcount_dec_and_test(&hs->ref))
+		return;
+	detach_conn(hs);
+	smc_charge_put(hs->memcg);
+	sock_put(hs->sk);
+	kmem_cache_free(smc_hs_cache, hs);
+}
+
+/**
+ * smc_hs_put_later() - the same, but the last reference is left to the work
+ * @hs: the handshake
+ *
+ * Context: any, locks of the connection may be held.
+ */
+void smc_hs_put_later(struct smc_handshake *hs)
+{
+	while (!refcount_dec_not_one(&hs->ref))
+		if (queue_work(smc_hs_wq, &hs->work))
+			return;
 }
 
 /*
- * Run the handshake of a socket that belongs to another task, which may hold the socket's lock
- * for as long as it likes, and as a runner that of the handshake meanwhile.  So both are only
- * tried for, see lock.c.
- *
- * Return: false if that cannot be done now.
+ * The handshake of a socket with a reference, or NULL.  The cache is SLAB_TYPESAFE_BY_RCU: the
+ * object may have become another socket's between the look and the reference.
  */
-static bool hs_run_trylock(struct smc_handshake *hs, bool defer)
-{
-	struct smc_pending_children *pending;
-	bool done = false;
-
-	if (!smc_pending_enter(hs->sk, &pending))
-		return true;
-	if (mutex_trylock(&hs->lock)) {
-		done = smc_hs_trylock_run(hs, defer);
-		if (done) {
-			__smc_hs_run(hs);
-			smc_hs_unlock_run(hs);
-			hs_unlock_machine(hs);
-		} else {
-			mutex_unlock(&hs->lock);
-		}
-	}
-	smc_pending_exit(pending);
-	return done;
-}
-
-/* Run what is on the list, a few at most: a stream of handshakes must not keep us here. */
-static void run_deferred_list(struct smc_hs_deferred *d, int *budget)
+static struct smc_handshake *hs_get(struct sock *sk)
 {
 	struct smc_handshake *hs;
-	struct llist_node *list;
 
-	while ((list = llist_del_all(&d->list))) {
-		while (list) {
-			hs = llist_entry(list, struct smc_handshake, deferred_node);
-			list = list->next;
-			/* From here on it may be put on a list again. */
-			clear_bit_unlock(SMC_HS_LISTED, &hs->flags);
-			if (((*budget)-- <= 0 || !hs_run_trylock(hs, false)) &&
-			    queue_work(smc_hs_wq, &hs->work))
-				continue;
-			smc_hs_put(hs);
-		}
+	rcu_read_lock();
+	hs = rcu_dereference(smc_sk(sk)->hs);
+	if (hs && !refcount_inc_not_zero(&hs->ref))
+		hs = NULL;
+	rcu_read_unlock();
+	/* The second look must not come before the reference, which implies no order. */
+	smp_acquire__after_ctrl_dep();
+	if (hs && rcu_access_pointer(smc_sk(sk)->hs) != hs) {
+		smc_hs_put_later(hs);
+		hs = NULL;
 	}
+	return hs;
 }
 
-/*
- * Run a handshake, then those that its messages made runnable; not all of them if the caller
- * does not wait for the outcome (@nonblock).  The worker does not wait for locks.
+/**
+ * smc_hs_kick() - have the machine run
+ * @hs: the handshake
+ *
+ * Context: any.
  */
-static void hs_run(struct smc_handshake *hs, bool nonblock, bool worker)
+void smc_hs_kick(struct smc_handshake *hs)
 {
-	struct smc_hs_deferred *d = get_cpu_ptr(&smc_hs_deferred);
-	int budget = 8;
-
-	/* After a migration nothing is added: the task no longer runs on this CPU. */
-	d->nonblock = nonblock;
-	WRITE_ONCE(d->task, current);
-	put_cpu_ptr(&smc_hs_deferred);
-
-	if (worker)
-		hs_run_trylock(hs, true);
-	else
-		hs_run_lock(hs);
-	run_deferred_list(d, &budget);
-	/* Another task may own the list by now. */
-	cmpxchg(&d->task, current, NULL);
-	run_deferred_list(d, &budget);
+	refcount_inc(&hs->ref);
+	/* Not the last one: the caller has one of its own. */
+	if (!queue_work(smc_hs_wq, &hs->work))
+		refcount_dec(&hs->ref);
 }
 
 static void hs_work(struct work_struct *work)
 {
 	struct smc_handshake *hs = container_of(work, struct smc_handshake, work);
 
-	hs_run(hs, false, true);
-	smc_hs_put(hs);
-}
-
-/* A reset may have to wait for the socket's owner, see smc_hs_end_reset(). */
-static void hs_reset_work(struct work_struct *work)
-{
-	struct smc_handshake *hs = container_of(work, struct smc_handshake, reset_work);
-
-	hs_run_lock(hs);
+	smc_hs_run(hs);
 	smc_hs_put(hs);
 }
 
 /**
- * smc_hs_new() - the handshake of a socket that begins to connect, or of a child
+ * smc_hs_event() - something happened to a handshake's TCP connection, or to its fabric
  * @sk: the socket
+ *
+ * Context: any, bottom halves included, with smc_conn.state_lock held.
+ */
+void smc_hs_event(struct sock *sk)
+{
+	struct smc_handshake *hs = hs_get(sk);
+
+	if (!hs)
+		return;
+	smc_hs_kick(hs);
+	smc_hs_put_later(hs);
+}
+
+static void arm_timer(struct smc_handshake *hs, unsigned long when)
+{
+	refcount_inc(&hs->ref);
+	if (mod_timer(&hs->timer, when))
+		refcount_dec(&hs->ref);
+	/* The timer's lock orders this with smc_hs_unlink(): one of us deletes it. */
+	if (test_bit(SMC_HS_DEAD, &hs->flags) && timer_delete(&hs->timer))
+		smc_hs_put_later(hs);
+}
+
+/**
+ * smc_hs_kick_at() - have the machine run once more, whatever happens
+ * @hs: the handshake
+ * @when: in jiffies
+ *
+ * Context: any.
+ */
+void smc_hs_kick_at(struct smc_handshake *hs, unsigned long when)
+{
+	set_bit(SMC_HS_AGAIN, &hs->flags);
+	arm_timer(hs, when);
+}
+
+/* Half of the time is over, or all of it, or something has to be tried again. */
+static void hs_timer(struct timer_list *t)
+{
+	struct smc_handshake *hs = from_timer(hs, t, timer);
+	bool again = test_and_clear_bit(SMC_HS_AGAIN, &hs->flags);
+	bool begun = test_bit(SMC_HS_BEGUN, &hs->flags);
+
+	/* No child has come for a client. */
+	clear_bit(SMC_HS_AWAIT, &hs->flags);
+	if (begun && !time_before(jiffies, hs->deadline)) {
+		set_bit(SMC_HS_TIMEOUT, &hs->flags);
+		again = true;
+	} else if (begun && !time_before(jiffies, hs->soft_deadline)) {
+		set_bit(SMC_HS_LATE, &hs->flags);
+		again = true;
+		arm_timer(hs, hs->deadline);
+	} else if (begun) {
+		arm_timer(hs, hs->soft_deadline);
+	}
+	if (again)
+		smc_hs_kick(hs);
+	smc_hs_put(hs);
+}
+
+static struct smc_handshake *hs_alloc(const struct sock *payer, gfp_t gfp)
+{
+	struct mem_cgroup *memcg = smc_charge_get(payer), *old;
+	struct smc_handshake *hs;
+
+	old = set_active_memcg(memcg);
+	hs = kmem_cache_alloc(smc_hs_cache, gfp);
+	set_active_memcg(old);
+	if (hs)
+		hs->memcg = memcg;
+	else
+		smc_charge_put(memcg);
+	return hs;
+}
+
+/**
+ * smc_hs_new() - the handshake of a socket that begins to connect, or of a child
+ * @sk: the socket, locked; it has the handshake from now on
  * @payer: the socket whose memory cgroup is charged: a child's is its listener
  * @role: &smc_hs_client or &smc_hs_server
  * @ops: what to tell the socket
@@ -131,9 +198,9 @@ static void hs_reset_work(struct work_struct *work)
  */
 struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
 				 const struct smc_hs_role *role,
-				 const struct smc_hs_ops *ops, gfp_t gfp)
+				 const struct smc_hs_owner_ops *ops, gfp_t gfp)
 {
-	struct smc_handshake *hs = smc_hs_alloc(payer, gfp);
+	struct smc_handshake *hs = hs_alloc(payer, gfp);
 
 	if (!hs)
 		return NULL;
@@ -141,148 +208,134 @@ struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
 	hs->sk = sk;
 	hs->ops = ops;
 	hs->role = role;
-	mutex_init(&hs->lock);
-	mutex_init(&hs->child_lock);
-	hs->step = role->first;
 	hs->flags = 0;
-	atomic_set(&hs->runners, 0);
 	INIT_WORK(&hs->work, hs_work);
-	INIT_WORK(&hs->reset_work, hs_reset_work);
-	timer_setup(&hs->timer, smc_hs_timer, 0);
-	hs->sk_locked = false;
-	hs->child_locked = false;
+	timer_setup(&hs->timer, hs_timer, 0);
+	hs->step = role->first;
+	hs->verdict = SMC_HS_OPEN;
+	hs->reason = SMC_REASON_NONE;
 	hs->conn = NULL;
 	memset(&hs->pair, 0, sizeof(hs->pair));
 	memset(&hs->neg, 0, sizeof(hs->neg));
 	hs->neg.server = role->server;
 	hs->have = 0;
+	hs->to_send = 0;
 	/* From here on a reader that still has a former handshake's pointer may get it. */
 	smp_wmb();
 	refcount_set(&hs->ref, 1);
+	rcu_assign_pointer(smc_sk(sk)->hs, hs);
 	return hs;
 }
 
 /**
- * smc_hs_may_pair() - a client's TCP connection may be one within this kernel
- * @hs: its handshake, before TCP begins to connect
+ * smc_hs_begin() - CLC begins: from now on it must end in time
+ * @sk: the socket, locked, with a handshake
  */
-void smc_hs_may_pair(struct smc_handshake *hs)
+void smc_hs_begin(struct sock *sk)
 {
-	hs->pair.possible = true;
+	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(sk)->hs, 1);
+
+	/*
+	 * Each message is answered by another one, which carries the acknowledgment.  So there
+	 * is no need for packets of acknowledgments alone.
+	 */
+	inet_csk_enter_pingpong_mode(sk);
+	atomic_inc(&smc_net(sock_net(sk))->n_handshakes);
+	hs->soft_deadline = jiffies + timeout_jiffies() / 2;
+	hs->deadline = jiffies + timeout_jiffies();
+	/* Pairs with the test in hs_timer(). */
+	smp_mb__before_atomic();
+	set_bit(SMC_HS_BEGUN, &hs->flags);
+	arm_timer(hs, hs->soft_deadline);
+	/* A server waits for the Proposal. */
+	if (hs->role->server)
+		return;
+	if (sock_owned_by_user_nocheck(sk))
+		WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
+	else
+		smc_hs_kick(hs);
 }
 
 /**
- * smc_hs_claims() - a child has claimed its client, and the worker decides for both
- * @hs: the child's handshake
- * @client: the client's, from smc_pair_claim(), whose reference is taken over
- */
-void smc_hs_claims(struct smc_handshake *hs, struct smc_handshake *client)
-{
-	hs->pair.client = client;
-	/* It waits for the decision in a step of its own. */
-	smc_hs_kick(client);
-	smc_hs_kick(hs);
-}
-
-/**
- * smc_hs_runner_get() - promise to run the handshake: events wake us, not the worker
- * @sk: the socket
+ * smc_hs_unlink() - take the handshake off its socket
+ * @sk: the socket, locked, or about to be freed, with a handshake
  *
- * Return: the handshake, for smc_hs_runner_put(), or NULL once it is over.
+ * The socket's reference is the caller's now.
  */
-struct smc_handshake *smc_hs_runner_get(struct sock *sk)
+void smc_hs_unlink(struct sock *sk)
 {
-	struct smc_handshake *hs = smc_hs_get(sk);
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_handshake *hs = rcu_dereference_protected(smc->hs, 1);
 
-	if (hs)
-		atomic_inc(&hs->runners);
-	return hs;
+	RCU_INIT_POINTER(smc->hs, NULL);
+	smc_pair_withdraw(hs);
+	if (test_bit(SMC_HS_BEGUN, &hs->flags))
+		atomic_dec(&smc_net(sock_net(sk))->n_handshakes);
+	set_bit(SMC_HS_DEAD, &hs->flags);
+	if (timer_delete(&hs->timer))
+		smc_hs_put(hs);
 }
 
 /**
- * smc_hs_has_runner() - will a task run the handshake as soon as there is an event?
- * @sk: the socket
+ * smc_hs_detach() - the socket goes away or is disconnected
+ * @sk: the socket; the caller holds its lock or is in its destruction
  *
  * Context: any.
- *
- * Return: true if a system call runs it.
  */
-bool smc_hs_has_runner(const struct sock *sk)
+void smc_hs_detach(struct sock *sk)
 {
-	struct smc_handshake *hs;
-	bool running;
+	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(sk)->hs, 1);
 
-	rcu_read_lock();
-	hs = rcu_dereference(smc_sk(sk)->hs);
-	running = hs && atomic_read(&hs->runners);
-	rcu_read_unlock();
-	return running;
-}
-
-/**
- * smc_hs_runner_put() - the promise ends, the worker takes over if need be
- * @hs: the handshake, or NULL
- */
-void smc_hs_runner_put(struct smc_handshake *hs)
-{
 	if (!hs)
 		return;
-	atomic_dec(&hs->runners);
-	/* Pairs with the barrier in smc_hs_kick(): one of us queues the work. */
-	smp_mb__after_atomic();
-	if (test_bit(SMC_HS_EVENT, &hs->flags) && !test_bit(SMC_HS_DEAD, &hs->flags) &&
-	    !atomic_read(&hs->runners))
-		smc_hs_kick(hs);
+	smc_hs_unlink(sk);
 	smc_hs_put(hs);
 }
 
 /**
- * smc_hs_wait() - wait until the handshake is over, and run it meanwhile
- * @hs: the handshake, from smc_hs_runner_get(), of a socket with a file whose lock is not held
- * @timeo: how long, in jiffies; 0 not at all
+ * smc_hs_lock() - have the socket of a handshake for a step
+ * @hs: the handshake
  *
- * Return: 0 once it is over, -EAGAIN, or the error of a call that a signal interrupts.
+ * No program can stall this: if it owns the socket, the machine runs again when it gives the lock
+ * back (proto.release_cb).
+ *
+ * Context: the work.
+ * Return: true with the spin lock of the socket held, and nobody owns it.  False if somebody
+ * does, or if the handshake is not the socket's any more: it may have been connected anew.
  */
-int smc_hs_wait(struct smc_handshake *hs, long timeo)
+bool smc_hs_lock(struct smc_handshake *hs)
 {
-	int rc = 0, at_once = 4;
-	struct smc_wait w;
+	struct sock *sk = hs->sk;
 
-	smc_wait_begin(&w, EPOLLIN | EPOLLOUT);
-	for (;;) {
-		hs_run(hs, !timeo, false);
-		if (test_bit(SMC_HS_DEAD, &hs->flags))
-			break;
-		/* A near peer has answered meanwhile; there are not more steps than these. */
-		if (test_bit(SMC_HS_EVENT, &hs->flags) && at_once-- > 0)
-			continue;
-		rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
-		if (!timeo || signal_pending(current))
-			break;
-		rc = 0;
-		smc_wait_arm(&w, hs->sk);
-		if (!test_bit(SMC_HS_EVENT, &hs->flags) &&
-		    !test_bit(SMC_HS_DEAD, &hs->flags))
-			timeo = smc_wait_sleep(timeo);
-		__set_current_state(TASK_RUNNING);
+	spin_lock_bh(&sk->sk_lock.slock);
+	if (rcu_access_pointer(smc_sk(sk)->hs) == hs) {
+		if (!sock_owned_by_user_nocheck(sk))
+			return true;
+		WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
 	}
-	smc_wait_end(&w, hs->sk);
-	return rc;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return false;
 }
 
 /**
- * smc_hs_accepted() - a child has got a file: is there work that was left to its acceptor?
- * @sk: the child
- *
- * Context: process, the socket is not locked.
+ * smc_hs_unlock() - undo smc_hs_lock()
+ * @hs: the handshake
  */
-void smc_hs_accepted(struct sock *sk)
+void smc_hs_unlock(struct smc_handshake *hs)
 {
-	struct smc_handshake *hs = smc_hs_get(sk);
+	spin_unlock_bh(&hs->sk->sk_lock.slock);
+}
 
-	if (!hs)
-		return;
-	if (test_and_clear_bit(SMC_HS_FOR_ACCEPT, &hs->flags))
-		hs_run(hs, false, false);
-	smc_hs_put(hs);
+int __init smc_hs_init(void)
+{
+	smc_pair_init();
+	smc_hs_cache = kmem_cache_create("smc_handshake", sizeof(struct smc_handshake), 0,
+					 SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT |
+					 SLAB_TYPESAFE_BY_RCU, NULL);
+	return smc_hs_cache ? 0 : -ENOMEM;
+}
+
+void smc_hs_exit(void)
+{
+	kmem_cache_destroy(smc_hs_cache);
 }

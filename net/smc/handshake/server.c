@@ -29,10 +29,7 @@ static bool smc_server_prepare(struct smc_handshake *hs)
 	if (!smc_hs_prepared(hs, NULL))
 		return false;
 	smc_hs_set_step(hs, SMC_HS_CONFIRM);
-	if (smc_hs_send_accept(hs)) {
-		smc_hs_end_reset(hs, SMC_REASON_INTERNAL, ECONNRESET);
-		return false;
-	}
+	smc_hs_send_accept(hs);
 	return true;
 }
 

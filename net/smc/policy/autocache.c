@@ -90,17 +90,24 @@ static struct smc_autocache_slot *__slot_for(struct smc_net *sn, const struct sm
 	return best;
 }
 
-/* The table is made when it is needed for the first time. */
-static bool have_slots(struct smc_autocache *c)
+/**
+ * smc_autocache_prepare() - a destination may have to be remembered
+ * @sn: the namespace
+ *
+ * The table is made when it is needed for the first time.
+ *
+ * Context: process, may sleep.
+ */
+void smc_autocache_prepare(struct smc_net *sn)
 {
+	struct smc_autocache *c = &sn->steer->autocache;
 	struct smc_autocache_slot *slots;
 
-	if (smp_load_acquire(&c->slots))
-		return true;
+	if (!READ_ONCE(sn->autocache_time) || smp_load_acquire(&c->slots))
+		return;
 	slots = kvcalloc(SMC_AUTOCACHE_SLOTS, sizeof(*slots), GFP_KERNEL_ACCOUNT);
 	if (slots && cmpxchg(&c->slots, NULL, slots))
 		kvfree(slots);
-	return READ_ONCE(c->slots);
 }
 
 /**
@@ -109,7 +116,7 @@ static bool have_slots(struct smc_autocache *c)
  * @reason: what happened
  * @diagnosis: what its Decline said, or 0
  *
- * Context: process, may sleep.
+ * Context: any; smc_autocache_prepare() comes before.
  */
 void smc_autocache_remember(const struct sock *sk, enum smc_reason reason, u32 diagnosis)
 {
@@ -118,7 +125,7 @@ void smc_autocache_remember(const struct sock *sk, enum smc_reason reason, u32 d
 	struct smc_autocache_slot *s;
 	struct smc_flow flow;
 
-	if (!READ_ONCE(sn->autocache_time) || !have_slots(c))
+	if (!READ_ONCE(sn->autocache_time) || !smp_load_acquire(&c->slots))
 		return;
 	smc_flow_of_sock(sk, &flow, false);
 	write_seqlock_bh(&c->lock);

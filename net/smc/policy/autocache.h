@@ -51,6 +51,7 @@ struct smc_autocache_entry {
 
 void smc_autocache_init(struct smc_autocache *c);
 void smc_autocache_exit(struct smc_autocache *c);
+void smc_autocache_prepare(struct smc_net *sn);
 void smc_autocache_remember(const struct sock *sk, enum smc_reason reason, u32 diagnosis);
 bool smc_autocache_knows(struct smc_net *sn, const struct smc_ip *ip, u16 port);
 void smc_autocache_flush(struct smc_net *sn);

@@ -31,6 +31,60 @@ static void wake_conn(struct sock *sk, bool reset)
 	rcu_read_unlock();
 }
 
+/* A socket that connected to itself gets its own option back, and has no peer. */
+static bool connected_to_self(const struct sock *sk)
+{
+	if (inet_sk(sk)->inet_sport != sk->sk_dport)
+		return false;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return ipv6_addr_equal(&sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr);
+#endif
+	return sk->sk_rcv_saddr == sk->sk_daddr;
+}
+
+static void to_tcp(struct sock *sk, enum smc_reason reason)
+{
+	smc_hs_detach(sk);
+	smc_to_tcp(sk, reason, 0);
+}
+
+/**
+ * smc_negotiate() - TCP is up, and no child of this kernel decides: begin with CLC, or stay TCP
+ * @sk: the client, locked, in phase CONNECTING
+ */
+void smc_negotiate(struct sock *sk)
+{
+	if (!tcp_sk(sk)->syn_smc) {
+		to_tcp(sk, SMC_REASON_PEER_NO_OPTION);
+	} else if (smc_sk(sk)->raw_clc || connected_to_self(sk)) {
+		to_tcp(sk, SMC_REASON_NONE);
+	} else {
+		__smc_set_phase(sk, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
+		smc_hs_begin(sk);
+	}
+}
+
+/*
+ * Returns whether to wake those who wait for TCP.  They are woken once it is settled what the
+ * socket becomes: io_uring would take an earlier wake-up for the end of connect().
+ */
+static bool connecting_changed(struct sock *sk, int state)
+{
+	if (smc_pair_claimed(sk))
+		return false;
+	if (state == TCP_CLOSE) {
+		/* It could not connect, and may try again. */
+		smc_hs_detach(sk);
+		smc_to_new(sk);
+		return true;
+	}
+	if (state != TCP_ESTABLISHED || smc_pair_await(sk))
+		return false;
+	smc_negotiate(sk);
+	return !smc_negotiating(smc_sk(sk));
+}
+
 static void smc_state_change(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
@@ -42,22 +96,7 @@ static void smc_state_change(struct sock *sk)
 			smc_hs_event(sk);
 		return;
 	case SMC_PHASE_CONNECTING:
-		/* A child of this kernel may be about to decide: nobody has to be woken yet. */
-		if (state == TCP_ESTABLISHED && smc_pair_await(sk))
-			return;
-		/*
-		 * A Proposal that is sent at once acknowledges the SYN.  Not so one that has to
-		 * wait for the worker: connections are accepted in the order of their ACKs.
-		 */
-		if (state == TCP_ESTABLISHED && tcp_sk(sk)->syn_smc && !smc->raw_clc &&
-		    smc_hs_has_runner(sk))
-			inet_csk_enter_pingpong_mode(sk);
-		smc_hs_event(sk);
-		/*
-		 * That wakes the tasks which wait for the handshake.  Pollers are woken once it
-		 * has ended: io_uring would take an earlier wake-up for the end of connect().
-		 */
-		if (state == TCP_ESTABLISHED)
+		if (!connecting_changed(sk, state))
 			return;
 		break;
 	case SMC_PHASE_UP:
@@ -106,6 +145,24 @@ void smc_hook_callbacks(struct sock *sk)
 	sk->sk_data_ready = smc_data_ready;
 	sk->sk_state_change = smc_state_change;
 	sk->sk_error_report = smc_error_report;
+}
+
+/**
+ * smc_inherit_callbacks() - a child has the callbacks that a listener of TCP's would give it
+ * @child: a clone of the listener, locked
+ * @listener: which a system call may use for something else by now
+ *
+ * Never ours, which would call themselves.
+ */
+void smc_inherit_callbacks(struct sock *child, const struct sock *listener)
+{
+	const struct smc_sock *smc = smc_sk(listener);
+
+	if (likely(!smc_assert(child->sk_state_change != smc_state_change)))
+		return;
+	child->sk_data_ready = smc->tcp_data_ready;
+	child->sk_state_change = smc->tcp_state_change;
+	child->sk_error_report = smc->tcp_error_report;
 }
 
 /**

@@ -162,7 +162,6 @@ static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr *addr,
 				 int len)
 {
 	enum smc_reason reason = smc_eligible(sk);
-	struct smc_handshake *hs;
 
 	if (!reason && smc_ipsec_any(sk) && ipsec_covers(sk, addr, len))
 		reason = SMC_REASON_IPSEC;
@@ -170,68 +169,54 @@ static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr *addr,
 		reason = steered(sk, addr, len);
 	if (reason)
 		return reason;
-	hs = smc_hs_new(sk, sk, &smc_hs_client, &smc_socket_hs_ops, GFP_KERNEL);
-	if (!hs)
+	if (!smc_hs_new(sk, sk, &smc_hs_client, &smc_hs_socket_ops, GFP_KERNEL))
 		return SMC_REASON_NO_MEMORY;
 	if (may_pair(sk))
-		smc_hs_may_pair(hs);
+		smc_pair_allow(sk);
 	tcp_sk(sk)->syn_smc = true;
-	rcu_assign_pointer(smc_sk(sk)->hs, hs);
 	__smc_set_phase(sk, SMC_PHASE_CONNECTING, SMC_REASON_NONE);
 	smc_hook_callbacks(sk);
 	return SMC_REASON_NONE;
 }
 
-/* First call: TCP's connect, which may block.  Returns with the socket locked. */
-static int start_connect(struct socket *sock, struct sockaddr *addr, int len,
-			 int flags, struct smc_handshake **hs)
+/*
+ * First call: TCP's connect, locked.  Where SMC is possible it does not block, as the caller waits
+ * for more than TCP.  Returns whether it need not do so; *rc is the answer then.
+ */
+static bool start_connect(struct socket *sock, struct sockaddr *addr, int len, int flags, int *rc)
 {
 	struct sock *sk = sock->sk;
 	enum smc_reason reason = offer_smc(sk, addr, len);
-	int rc;
 
 	if (reason)
 		smc_to_tcp(sk, reason, 0);
-	else
-		*hs = smc_hs_runner_get(sk);
-	rc = __inet_stream_connect(sock, addr, len, flags, 0);
-	if (!rc && smc_sk(sk)->phase == SMC_PHASE_CONNECTING &&
-	    !tcp_sk(sk)->syn_smc && !smc_pair_claimed(sk)) {
-		smc_hs_detach(sk);
-		smc_to_tcp(sk, SMC_REASON_PEER_NO_OPTION, 0);
-	}
-	if (smc_sk(sk)->phase == SMC_PHASE_TCP && rc && sk->sk_state == TCP_CLOSE &&
-	    sock->state == SS_UNCONNECTED) {
-		/* It failed at once: the next attempt may be SMC again. */
-		smc_to_new(sk);
-	} else if (smc_sk(sk)->phase == SMC_PHASE_CONNECTING && rc &&
-		   sock->state == SS_UNCONNECTED) {
+	*rc = __inet_stream_connect(sock, addr, len, reason ? flags : flags | O_NONBLOCK, 0);
+	/* It failed at once: the next attempt may be SMC again. */
+	if (*rc && sk->sk_state == TCP_CLOSE && sock->state == SS_UNCONNECTED) {
 		smc_hs_detach(sk);
 		smc_to_new(sk);
-	} else if (!rc && smc_negotiating(smc_sk(sk))) {
-		/* TCP is up; for the application it is not yet. */
-		sock->state = SS_CONNECTING;
 	}
-	return rc;
+	return reason || flags & O_NONBLOCK || (*rc && *rc != -EINPROGRESS);
 }
 
 /*
- * The peer closed during the handshake: connect() succeeds, as TCP had connected, and the next
- * call sees the end.
+ * Is it up?  If the peer closed during the handshake, connect() succeeds, as TCP had connected,
+ * and the next call sees the end.
  */
-static bool peer_closed_early(struct socket *sock)
+static bool is_connected(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
-	bool early;
+	struct smc_sock *smc = smc_sk(sk);
+	bool connected;
 
 	lock_sock(sk);
-	early = smc_sk(sk)->phase == SMC_PHASE_TCP &&
-		smc_sk(sk)->reason == SMC_REASON_PEER_CLOSED &&
-		sock->state == SS_CONNECTING;
-	if (early)
+	connected = sock->state == SS_CONNECTING &&
+		    ((smc->phase == SMC_PHASE_UP && sk->sk_state != TCP_CLOSE) ||
+		     (smc->phase == SMC_PHASE_TCP && smc->reason == SMC_REASON_PEER_CLOSED));
+	if (connected)
 		sock->state = SS_CONNECTED;
 	release_sock(sk);
-	return early;
+	return connected;
 }
 
 /**
@@ -247,8 +232,6 @@ static bool peer_closed_early(struct socket *sock)
  */
 int smc_proto_connect(struct sock *sk, struct sockaddr *addr, int len)
 {
-	if (smc_sk(sk)->aborting)
-		return -EALREADY;
 	if (smc_sk(sk)->phase == SMC_PHASE_NEW)
 		smc_to_tcp(sk, SMC_REASON_FASTOPEN, 0);
 	return smc_family(sk)->tcp->connect(sk, addr, len);
@@ -278,37 +261,29 @@ static void renew(struct socket *sock)
  */
 int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
 {
-	struct smc_handshake *hs = NULL;
 	struct sock *sk = sock->sk;
 	bool disconnect = len >= (int)sizeof(addr->sa_family) &&
 			  addr->sa_family == AF_UNSPEC;
-	bool fresh, done;
+	bool fresh, done = false;
 	int rc = 0;
 
-	smc_await_former_children(sk);
 	lock_sock(sk);
-	smc_await_abort(sk);
+	smc_await_former_children(sk);
 	renew(sock);
 	fresh = smc_sk(sk)->phase == SMC_PHASE_NEW &&
 		sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE &&
 		len >= (int)sizeof(addr->sa_family) && !disconnect;
 	if (fresh)
-		rc = start_connect(sock, addr, len, flags, &hs);
-	done = rc || (fresh && !smc_negotiating(smc_sk(sk)));
+		done = start_connect(sock, addr, len, flags, &rc);
 	release_sock(sk);
-	/* A near peer has answered by now: do at once what can be done, without the worker. */
-	if (hs && rc == -EINPROGRESS)
-		smc_hs_wait(hs, 0);
-	if (!done && !disconnect && smc_negotiating(smc_sk(sk))) {
-		rc = smc_wait_negotiated(sk, sock_sndtimeo(sk, flags & O_NONBLOCK));
-		if (rc == -EAGAIN)
-			rc = fresh ? -EINPROGRESS : -EALREADY;
-		done = rc;
-	}
-	smc_hs_runner_put(hs);
 	if (done)
 		return rc;
-	if (peer_closed_early(sock))
+	if (!disconnect && smc_negotiating(smc_sk(sk))) {
+		rc = smc_wait_negotiated(sk, sock_sndtimeo(sk, flags & O_NONBLOCK));
+		if (rc)
+			return rc != -EAGAIN ? rc : fresh ? -EINPROGRESS : -EALREADY;
+	}
+	if (!disconnect && is_connected(sock))
 		return 0;
 	/* TCP knows what to answer, and how to disconnect after an error. */
 	rc = smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);

@@ -51,8 +51,6 @@ static int __init learn_family(struct smc_family *f, int family)
 	f->prot.disconnect = smc_disconnect;
 	f->prot.hash = smc_hash;
 	f->prot.unhash = smc_unhash;
-	if (f->prot.diag_destroy)
-		f->prot.diag_destroy = smc_diag_destroy;
 	f->prot.release_cb = smc_release_cb;
 	f->prot.setsockopt = smc_setsockopt;
 	f->prot.keepalive = smc_set_keepalive;

@@ -4,7 +4,6 @@
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "../handshake/pair.h"
-#include "../handshake/pending.h"
 #include "../policy/policy.h"
 #include "ipsec.h"
 #include "socket.h"
@@ -94,16 +93,12 @@ static enum smc_reason why_tcp(const struct sock *listener, struct sock *child, 
 	return reason ?: SMC_REASON_PEER_NO_OPTION;
 }
 
-static struct smc_handshake *new_server(struct sock *child, const struct sock *listener)
+static bool new_server(struct sock *child, const struct sock *listener)
 {
-	struct smc_handshake *hs;
-
-	hs = smc_hs_new(child, listener, &smc_hs_server, &smc_socket_hs_ops, GFP_ATOMIC);
-	if (!hs)
-		return NULL;
-	rcu_assign_pointer(smc_sk(child)->hs, hs);
-	smc_hs_start(hs);
-	return hs;
+	if (!smc_hs_new(child, listener, &smc_hs_server, &smc_hs_socket_ops, GFP_ATOMIC))
+		return false;
+	smc_hs_begin(child);
+	return true;
 }
 
 /* A child whose client speaks SMC; locked by the bottom half that made it. */
@@ -111,19 +106,15 @@ static void start_server(struct sock *child, const struct sock *listener)
 {
 	__smc_set_phase(child, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
 	smc_hook_callbacks(child);
-	if (!new_server(child, listener)) {
-		/* The client has been promised SMC: only a reset is honest. */
-		sock_hold(child);
-		if (!queue_work(smc_close_wq, &smc_sk(child)->reset_work))
-			sock_put(child);
-	}
+	if (!new_server(child, listener))
+		smc_reset_child(child);
 }
 
 /* Settle it without CLC if the client is in this kernel; locked by the bottom half. */
 static bool pair_with_client(struct sock *child, const struct sock *listener,
 			     const struct request_sock *req)
 {
-	struct smc_handshake *client, *hs = NULL;
+	struct smc_handshake *client;
 	struct smc_conn *c;
 	int rc;
 
@@ -135,18 +126,16 @@ static bool pair_with_client(struct sock *child, const struct sock *listener,
 	__smc_set_phase(child, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
 	smc_hook_callbacks(child);
 	rc = smc_pair_now(client, child, listener, &c);
-	if (rc == -EAGAIN) {
-		hs = new_server(child, listener);
-		if (hs)
-			smc_hs_claims(hs, client);
-		else
-			smc_pair_refuse(client, SMC_REASON_NO_MEMORY);
-		rc = hs ? 0 : SMC_REASON_NO_MEMORY;
-	}
-	if (rc)
-		smc_to_tcp(child, rc, 0);
-	else if (!hs)
+	if (!rc) {
 		smc_to_up(child, c);
+	} else if (rc != -EAGAIN) {
+		smc_to_tcp(child, rc, 0);
+	} else if (new_server(child, listener)) {
+		smc_pair_by_worker(client, child);
+	} else {
+		smc_pair_refuse(client, SMC_REASON_NO_MEMORY);
+		smc_to_tcp(child, SMC_REASON_NO_MEMORY, 0);
+	}
 	return true;
 }
 
@@ -217,6 +206,9 @@ static int become_listener(struct sock *sk)
 	/* TCP's listen() must not be reached but through smc_listen(). */
 	if (smc_assert(smc->listen_calls))
 		return -EINVAL;
+	/* Another call has listened and shut down since begin_listen_call(). */
+	if (smc->listener_ends != smc->ends_awaited)
+		return -EAGAIN;
 	if (smc->phase == SMC_PHASE_TCP)
 		smc_to_new(sk);
 	if (smc_assert(smc->phase == SMC_PHASE_NEW))
@@ -250,34 +242,41 @@ int smc_hash(struct sock *sk)
 }
 
 /**
- * smc_end_listener() - proto.unhash of a listener: no child is born from now on
+ * smc_end_listener() - proto.unhash of a listener: TCP stores its end when this returns
  * @sk: the socket, locked
- *
- * Context: process, may sleep.
  */
 void smc_end_listener(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
 
-	smc_pending_close(sk);
 	if (smc->phase == SMC_PHASE_LISTEN)
 		smc_to_new(sk);
-	smc->gp = get_state_synchronize_rcu();
-	smc->was_listener = true;
+	smc->listener_ends++;
 }
 
 /**
  * smc_await_former_children() - before a former listener is used anew
- * @sk: the socket, not locked
+ * @sk: the socket, locked; the lock may be dropped meanwhile
  *
- * A bottom half may still be making a child of the listener that this socket was.
+ * A bottom half may still be making a child of the listener that this socket was.  It has seen
+ * the state of a listener, which is gone when the lock is given back; so a grace period that
+ * begins afterwards ends after it.
+ *
+ * Context: process, may sleep.
  */
 void smc_await_former_children(struct sock *sk)
 {
-	if (likely(!READ_ONCE(smc_sk(sk)->was_listener)))
-		return;
-	cond_synchronize_rcu(READ_ONCE(smc_sk(sk)->gp));
-	WRITE_ONCE(smc_sk(sk)->was_listener, false);
+	struct smc_sock *smc = smc_sk(sk);
+	unsigned int ends;
+
+	while (unlikely(smc->listener_ends != smc->ends_awaited)) {
+		ends = smc->listener_ends;
+		release_sock(sk);
+		synchronize_rcu();
+		lock_sock(sk);
+		/* If it has listened once more meanwhile, that end is awaited, too. */
+		smc->ends_awaited = ends;
+	}
 }
 
 /* From here on sk_prot stays ours until end_listen_call(); see smc_lend_proto(). */
@@ -286,9 +285,8 @@ static int begin_listen_call(struct sock *sk)
 	int rc;
 
 	lock_sock(sk);
-	rc = smc_pending_open(sk);
-	if (!rc && !smc_reclaim_proto(sk))
-		rc = -EINVAL;
+	smc_await_former_children(sk);
+	rc = smc_reclaim_proto(sk) ? 0 : -EINVAL;
 	write_lock_bh(&sk->sk_callback_lock);
 	/* A sockmap may have come in between. */
 	if (!rc && READ_ONCE(sk->sk_prot) != &smc_family(sk)->prot)
@@ -321,11 +319,12 @@ int smc_listen(struct socket *sock, int backlog)
 	struct sock *sk = sock->sk;
 	int rc;
 
-	smc_await_former_children(sk);
-	rc = begin_listen_call(sk);
-	if (rc)
-		return rc;
-	rc = inet_listen(sock, backlog);
-	end_listen_call(sk);
+	do {
+		rc = begin_listen_call(sk);
+		if (rc)
+			return rc;
+		rc = inet_listen(sock, backlog);
+		end_listen_call(sk);
+	} while (rc == -EAGAIN);	/* become_listener() */
 	return rc;
 }

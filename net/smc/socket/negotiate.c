@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The socket and its handshake: what the outcome does to it, and how a system call waits. */
+#include <linux/sched/signal.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "socket.h"
@@ -33,22 +34,37 @@ void smc_wake_negotiated(struct sock *sk)
  */
 int smc_wait_negotiated(struct sock *sk, long timeo)
 {
-	struct smc_handshake *hs = smc_hs_runner_get(sk);
-	int rc;
+	const struct smc_sock *smc = smc_sk(sk);
+	struct smc_wait w;
+	int rc = 0;
 
-	if (!hs) {
-		/* It is over, or there was no memory for the handshake of a child. */
-		smc_reset_child(sk);
-		return 0;
+	smc_wait_begin(&w, EPOLLIN | EPOLLOUT);
+	while (smc_negotiating(smc)) {
+		rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
+		if (!timeo || signal_pending(current))
+			break;
+		rc = 0;
+		smc_wait_arm(&w, sk);
+		if (smc_negotiating(smc))
+			timeo = smc_wait_sleep(timeo);
+		__set_current_state(TASK_RUNNING);
 	}
-	rc = smc_hs_wait(hs, timeo);
-	smc_hs_runner_put(hs);
+	smc_wait_end(&w, sk);
 	return rc;
 }
 
-static void hs_begin(struct sock *sk)
+static void hs_unpaired(struct sock *sk)
 {
+	smc_negotiate(sk);
+	if (!smc_negotiating(smc_sk(sk)))
+		smc_wake_negotiated(sk);
+}
+
+static void hs_up(struct sock *sk, struct smc_conn *c)
+{
+	/* A pair skips CLC. */
 	__smc_set_phase(sk, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
+	smc_to_up(sk, c);
 }
 
 static void hs_done(struct sock *sk, bool closing)
@@ -58,11 +74,10 @@ static void hs_done(struct sock *sk, bool closing)
 		smc_close_orphan(sk);
 }
 
-const struct smc_hs_ops smc_socket_hs_ops = {
-	.begin	= hs_begin,
-	.up	= smc_to_up,
-	.tcp	= smc_to_tcp,
-	.renew	= smc_to_new,
-	.reset	= smc_reset_tcp,
-	.done	= hs_done,
+const struct smc_hs_owner_ops smc_hs_socket_ops = {
+	.unpaired	= hs_unpaired,
+	.up		= hs_up,
+	.tcp		= smc_to_tcp,
+	.reset		= smc_reset_tcp,
+	.done		= hs_done,
 };

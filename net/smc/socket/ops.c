@@ -10,8 +10,6 @@
 #include <net/tcp.h>
 #include "../conn/urgent.h"
 #include "../fabric/fabric.h"
-#include "../handshake/handshake.h"
-#include "../handshake/pending.h"
 #include "socket.h"
 
 static const struct proto_ops *tcp_ops(const struct sock *sk)
@@ -109,9 +107,8 @@ static __poll_t smc_poll(struct file *file, struct socket *sock,
 		c = smc_get_conn(sk);
 		if (c)
 			return smc_conn_poll(sk, c);
-		/* Neither readable nor writable yet, unless TCP has failed. */
-		if (smc_negotiating(smc_sk(sk)) && !READ_ONCE(sk->sk_err) &&
-		    inet_sk_state_load(sk) != TCP_CLOSE)
+		/* Neither readable nor writable yet.  If TCP has failed, it is settled at once. */
+		if (smc_negotiating(smc_sk(sk)))
 			return 0;
 		return tcp_ops(sk)->poll(file, sock, wait);
 	}
@@ -203,24 +200,11 @@ static void adopt_child(struct socket *newsock)
 {
 	struct sock *sk = newsock->sk;
 	struct smc_sock *smc = smc_sk(sk);
-	struct smc_handshake *hs;
-	bool closed;
 
-	/* From here on the socket's lock may be held by a program. */
-	hs = smc_hs_lock_child(sk);
 	lock_sock(sk);
-	closed = smc_pending_closed(sk);
 	if (smc->conn)
 		smc_conn_set_wq(smc->conn, &newsock->wq);
-	smc_pending_remove(sk);
 	release_sock(sk);
-	smc_hs_unlock_child(hs);
-	if (!smc_negotiating(smc))
-		return;
-	/* A worker that came while the listener was closing may have left. */
-	if (unlikely(closed))
-		smc_hs_event(sk);
-	smc_hs_accepted(sk);
 }
 
 /*

@@ -7,7 +7,6 @@
  * pin this module nor point into it.  sk_destruct sets it right again just
  * before the memory is freed and the module reference is dropped.
  */
-#include <linux/bpf.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/sock_reuseport.h>
@@ -15,7 +14,6 @@
 #include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
 #include "../handshake/pair.h"
-#include "../handshake/pending.h"
 #include "../policy/policy.h"
 #include "../stats.h"
 #include "socket.h"
@@ -30,8 +28,6 @@ static void smc_destruct(struct sock *sk)
 	if (smc_is_self(sk)) {
 		smc_registry_del(smc_sk(sk));
 		/* With kernel TLS or in a sockmap it did not come through smc_destroy_sock(). */
-		smc_pending_remove(sk);
-		smc_pending_drop(sk);
 		smc_detach_conns(sk);
 		if (unlikely(smc_sk(sk)->listener))
 			smc_autosmc_child_gone(sk);
@@ -40,26 +36,13 @@ static void smc_destruct(struct sock *sk)
 	f->tcp_destruct(sk);
 }
 
-static void smc_reset_work(struct work_struct *work)
-{
-	struct smc_sock *smc = container_of(work, struct smc_sock, reset_work);
-	struct sock *sk = smc_to_sk(smc);
-	struct smc_pending_children *pending;
-
-	if (smc_pending_enter(sk, &pending)) {
-		smc_reset_child(sk);
-		smc_pending_exit(pending);
-	}
-	sock_put(sk);
-}
-
 /* Common to a socket from socket() and to a child from a listener. */
 static void smc_born(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
 
 	smc->self = smc;
-	INIT_WORK(&smc->reset_work, smc_reset_work);
+	smc_reset_init(smc);
 	smc->tcp_data_ready = sk->sk_data_ready;
 	smc->tcp_state_change = sk->sk_state_change;
 	smc->tcp_error_report = sk->sk_error_report;
@@ -118,10 +101,9 @@ void smc_child_born(struct sock *child, const struct sock *listener)
 	       sizeof(*smc) - sizeof(smc->tcp6));
 	/* The file of the listener may be asynchronous; a child has none yet. */
 	sock_reset_flag(child, SOCK_FASYNC);
+	smc_inherit_callbacks(child, listener);
 	smc->raw_clc = smc_sk(listener)->raw_clc;
 	smc->server = true;
-	/* Before anybody can find it. */
-	smc_pending_add(child, listener);
 	smc_born(child);
 }
 
@@ -190,7 +172,6 @@ void smc_detach_conns(struct sock *sk)
 void smc_destroy_sock(struct sock *sk)
 {
 	if (smc_is_self(sk)) {
-		smc_pending_remove(sk);
 		smc_hs_detach(sk);
 		smc_detach_conns(sk);
 	}
@@ -204,7 +185,7 @@ void smc_destroy_sock(struct sock *sk)
  * The one thing that all ends of a listener have in common, and before its
  * children are destroyed.
  *
- * Context: process and the socket locked for a listener, else any.
+ * Context: any, the socket locked for a listener.
  */
 void smc_unhash(struct sock *sk)
 {
@@ -223,24 +204,6 @@ void smc_unhash(struct sock *sk)
 }
 
 /**
- * smc_diag_destroy() - proto.diag_destroy: an administrator or a BPF program ends a socket
- * @sk: the socket
- * @err: for SO_ERROR
- *
- * The end of a listener waits for tasks that work on its children, and a BPF program cannot
- * wait.
- *
- * Context: process and not locked; within a BPF program locked, and it must not sleep.
- * Return: as TCP's; -EOPNOTSUPP for a listener within a BPF program.
- */
-int smc_diag_destroy(struct sock *sk, int err)
-{
-	if (has_current_bpf_ctx() && smc_is_self(sk) && sk->sk_state == TCP_LISTEN)
-		return -EOPNOTSUPP;
-	return smc_family(sk)->tcp->diag_destroy(sk, err);
-}
-
-/**
  * smc_release_cb() - proto.release_cb: the owner gives the lock back
  * @sk: the socket
  *
@@ -254,6 +217,7 @@ void smc_release_cb(struct sock *sk)
 	if (unlikely(smc->hs_on_release)) {
 		WRITE_ONCE(smc->hs_on_release, false);
 		smc_pair_released(sk);
+		smc_reset_child(sk);
 	}
 }
 
@@ -273,8 +237,8 @@ int smc_disconnect(struct sock *sk, int flags)
 	struct smc_conn *c;
 	int rc;
 
-	/* A listener's raw copy that TCP gives up. */
-	if (!smc_is_self(sk))
+	/* A listener's raw copy that TCP gives up, or a child of TCP's that was moved to us. */
+	if (!smc_is_ours(sk))
 		return smc_family(sk)->tcp->disconnect(sk, flags);
 	smc_hs_detach(sk);
 	c = smc->conn;

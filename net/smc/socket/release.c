@@ -94,11 +94,30 @@ static void close_conn(struct sock *sk, struct smc_conn *c)
 	smc_detach_conn(sk, c);
 }
 
-/* The file goes and the socket stays, like a child before accept(); locked. */
+/* How many sockets without a file this host may have; TCP has net.ipv4.tcp_max_orphans. */
+#define MAX_ORPHANS	16384
+
+static atomic_t smc_orphans;
+
+static bool may_orphan(void)
+{
+	if (atomic_inc_return(&smc_orphans) <= MAX_ORPHANS)
+		return true;
+	atomic_dec(&smc_orphans);
+	return false;
+}
+
+/*
+ * The file goes and the socket stays, like a child before accept(); locked.  There is a limit to
+ * it, and TCP counts them as its own.
+ */
 static void orphan_socket(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 
+	if (!may_orphan())
+		return;
+	this_cpu_inc(tcp_orphan_count);
 	smc_sk(sk)->closing = true;
 	write_lock_bh(&sk->sk_callback_lock);
 	sk_set_socket(sk, NULL);
@@ -118,6 +137,7 @@ static bool close_after_handshake(struct socket *sock)
 	struct smc_sock *smc = smc_sk(sk);
 
 	lock_sock(sk);
+	smc_pair_take(sk);
 	if ((smc->phase == SMC_PHASE_HANDSHAKE || smc_pair_claimed(sk)) &&
 	    rcu_access_pointer(smc->hs) &&
 	    !(sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime))
@@ -142,14 +162,14 @@ static void linger_work(struct work_struct *work)
 	lock_sock(sk);
 	mine = smc->closing;
 	smc->closing = false;
+	if (mine && !smc_conn_peer_gone(c) && only_we_end(sk)) {
+		/* It never answered. */
+		smc_conn_abort(c);
+		smc_tcp_reset(sk, ETIMEDOUT);
+	}
 	release_sock(sk);
 	if (mine) {
 		smc_conn_set_notify(c, NULL, NULL);
-		if (!smc_conn_peer_gone(c) && only_we_end(sk)) {
-			/* It never answered. */
-			smc_conn_abort(c);
-			tcp_abort(sk, ETIMEDOUT);
-		}
 		smc_close_orphan(sk);
 	}
 	sock_put(sk);
@@ -217,10 +237,15 @@ static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 void smc_close_orphan(struct sock *sk)
 {
 	struct smc_conn *c = smc_get_conn(sk);
+	struct socket none = { .sk = sk };
 
 	if (c)
 		close_conn(sk, c);
-	smc_family(sk)->tcp->close(sk, 0);
+	this_cpu_dec(tcp_orphan_count);
+	atomic_dec(&smc_orphans);
+	/* Not TCP's close() alone: it leaves multicast groups, and BPF programs are told. */
+	sock_reset_flag(sk, SOCK_LINGER);
+	smc_family(sk)->tcp_ops->release(&none);
 }
 
 /**

@@ -59,7 +59,6 @@ void smc_proto_exit(void);
 int smc_init_sock(struct sock *sk);
 void smc_destroy_sock(struct sock *sk);
 void smc_unhash(struct sock *sk);
-int smc_diag_destroy(struct sock *sk, int err);
 void smc_release_cb(struct sock *sk);
 int smc_disconnect(struct sock *sk, int flags);
 bool smc_is_ours(const struct sock *sk);
@@ -79,9 +78,11 @@ void smc_to_new(struct sock *sk);
 /* callbacks.c */
 void smc_hook_callbacks(struct sock *sk);
 void smc_unhook_callbacks(struct sock *sk);
+void smc_inherit_callbacks(struct sock *child, const struct sock *listener);
+void smc_negotiate(struct sock *sk);
 
 /* negotiate.c */
-extern const struct smc_hs_ops smc_socket_hs_ops;
+extern const struct smc_hs_owner_ops smc_hs_socket_ops;
 int smc_wait_negotiated(struct sock *sk, long timeo);
 void smc_wake_negotiated(struct sock *sk);
 
@@ -92,10 +93,9 @@ void smc_close_orphan(struct sock *sk);
 void smc_linger_event(struct sock *sk);
 
 /* abort.c */
-bool smc_reset_tcp(struct sock *sk, const struct smc_handshake *hs, enum smc_reason reason,
-		   int err);
+void smc_reset_tcp(struct sock *sk, enum smc_reason reason, int err);
 void smc_reset_child(struct sock *sk);
-void smc_await_abort(struct sock *sk);
+void smc_reset_init(struct smc_sock *smc);
 
 /* ops.c, plain.c, connect.c, listen.c, sockopt.c: system calls, and what TCP calls in them */
 void smc_ops_init(struct smc_family *f);

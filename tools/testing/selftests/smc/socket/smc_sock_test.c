@@ -34,17 +34,17 @@
 
 /* The first of each IP version is what the others are compared with. */
 static const struct variant variants[] = {
-	{ "tcp4",	false, false, TCP4, TCP4 },
-	{ "smc4",	false, true,  SMC4, SMC4 },
-	{ "afsmc4",	false, true,  AFSMC4, AFSMC4 },
-	{ "tcpsrv4",	false, false, TCP4, SMC4 },
-	{ "tcpcli4",	false, false, SMC4, TCP4 },
+	{ "tcp4",	false, false, TCP4, TCP4, false },
+	{ "smc4",	false, true,  SMC4, SMC4, false },
+	{ "afsmc4",	false, true,  AFSMC4, AFSMC4, false },
+	{ "tcpsrv4",	false, false, TCP4, SMC4, false },
+	{ "tcpcli4",	false, false, SMC4, TCP4, false },
 	{ "clc4",	false, true,  SMC4, SMC4, true },
-	{ "tcp6",	true,  false, TCP6, TCP6 },
-	{ "smc6",	true,  true,  SMC6, SMC6 },
-	{ "afsmc6",	true,  true,  AFSMC6, AFSMC6 },
-	{ "tcpsrv6",	true,  false, TCP6, SMC6 },
-	{ "tcpcli6",	true,  false, SMC6, TCP6 },
+	{ "tcp6",	true,  false, TCP6, TCP6, false },
+	{ "smc6",	true,  true,  SMC6, SMC6, false },
+	{ "afsmc6",	true,  true,  AFSMC6, AFSMC6, false },
+	{ "tcpsrv6",	true,  false, TCP6, SMC6, false },
+	{ "tcpcli6",	true,  false, SMC6, TCP6, false },
 	{ "clc6",	true,  true,  SMC6, SMC6, true },
 };
 

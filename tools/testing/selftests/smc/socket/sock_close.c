@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* close(): with data unread, in flight, lingering, reset, killed. */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/wait.h>
@@ -597,6 +598,70 @@ static void closes_later(void)
 	X(close(fd));
 }
 
+/* Closed while it connects, with a membership in a multicast group, which must not stay. */
+static void close_member_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < 20; i++) {
+		int fd = X(accept(l, NULL, NULL));
+
+		recv_to_end(fd, 0);
+		X(close(fd));
+	}
+	barrier("ended");
+}
+
+static void join_group(int fd)
+{
+	struct group_req group = { .gr_interface = 1 };
+	struct sockaddr_in *in = (void *)&group.gr_group;
+	struct sockaddr_in6 *in6 = (void *)&group.gr_group;
+
+	if (me.var->ipv6) {
+		in6->sin6_family = AF_INET6;
+		CHECK(inet_pton(AF_INET6, "ff15::1234", &in6->sin6_addr) == 1);
+	} else {
+		in->sin_family = AF_INET;
+		in->sin_addr.s_addr = htonl(0xef010203);
+	}
+	X(setsockopt(fd, me.var->ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, MCAST_JOIN_GROUP, &group,
+		     sizeof(group)));
+}
+
+/* Of anybody in this network namespace. */
+static bool is_member(void)
+{
+	const char *group = me.var->ipv6 ? "ff150000000000000000000000001234" : "030201EF";
+	FILE *file = fopen(me.var->ipv6 ? "/proc/net/igmp6" : "/proc/net/igmp", "r");
+	bool found = false;
+	char line[200];
+
+	CHECK(file);
+	while (fgets(line, sizeof(line), file))
+		found |= !!strstr(line, group);
+	fclose(file);
+	return found;
+}
+
+static void close_member_client(void)
+{
+	int port = ctl_get();
+
+	for (int i = 0; i < 20; i++) {
+		struct addr to = loopback(port);
+		int fd = make_socket(SOCK_NONBLOCK);
+
+		join_group(fd);
+		CHECK(is_member());
+		if (connect(fd, &to.sa, to.len))
+			CHECK(errno == EINPROGRESS);
+		X(close(fd));
+	}
+	barrier("ended");
+	AWAIT(!is_member());
+}
+
 const struct test_case close_cases[] = {
 	CASE(close_plain, 0, "all data, then the end"),
 	CASE(close_unread, 0, "unread data resets the peer"),
@@ -618,6 +683,7 @@ const struct test_case close_cases[] = {
 	{ "time_wait_client", closes_later, closes_first, 0, "TIME_WAIT is where close came first" },
 	{ "time_wait_server", closes_first, closes_later, 0, "the same with the server first" },
 	CASE(churn, 0, "120 connections that end in four ways"),
+	CASE(close_member, 0, "closed while it connects, in a multicast group"),
 	CASE(destroyed, F_ROOT, "SOCK_DESTROY of the TCP connection"),
 	{ 0 }
 };
