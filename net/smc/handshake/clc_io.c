@@ -84,12 +84,14 @@ bool smc_clc_flush(struct smc_handshake *hs)
 {
 	struct sock *sk = hs->sk;
 	u8 *buf = hs->area.buf;
+	bool mine;
 	int rc;
 
-	if (!smc_hs_lock(hs))
-		return false;
-	rc = send_locked(sk, buf + hs->sent, hs->to_send);
+	mine = smc_hs_lock(hs);
+	rc = mine ? send_locked(sk, buf + hs->sent, hs->to_send) : 0;
 	smc_hs_unlock(hs);
+	if (!mine)
+		return false;
 	if (rc > 0) {
 		hs->sent += rc;
 		hs->to_send -= rc;
@@ -179,12 +181,13 @@ int smc_clc_recv(struct smc_handshake *hs)
 	    READ_ONCE(sk->sk_state) == TCP_ESTABLISHED)
 		return -EAGAIN;
 	/* The machine sees it if it is over. */
-	if (!smc_hs_lock(hs))
-		return -EAGAIN;
-	tcp_read_sock(sk, &desc, take_bytes);
-	rc = bytes_wanted(hs, &desc.error);
-	if (rc > 0)
-		rc = incomplete(hs);
+	rc = -EAGAIN;
+	if (smc_hs_lock(hs)) {
+		tcp_read_sock(sk, &desc, take_bytes);
+		rc = bytes_wanted(hs, &desc.error);
+		if (rc > 0)
+			rc = incomplete(hs);
+	}
 	smc_hs_unlock(hs);
 	if (rc < 0) {
 		if (rc == -EPROTO)

@@ -39,9 +39,7 @@ static void take_decision(struct smc_handshake *hs)
 /* No child of this kernel has come: it is up to the socket whether CLC begins. */
 static void give_up_pairing(struct smc_handshake *hs)
 {
-	if (!smc_hs_lock(hs))
-		return;
-	if (!smc_pair_withdraw(hs))
+	if (smc_hs_lock(hs) && !smc_pair_withdraw(hs))
 		hs->ops->unpaired(hs->sk);
 	smc_hs_unlock(hs);
 }

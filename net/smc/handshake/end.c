@@ -157,22 +157,6 @@ static void tell_owner(struct smc_handshake *hs)
 }
 
 /**
- * smc_hs_leave() - the socket has learnt the outcome
- * @hs: the handshake, locked by smc_hs_lock(), which this undoes
- */
-void smc_hs_leave(struct smc_handshake *hs)
-{
-	struct sock *sk = hs->sk;
-	bool closing = smc_sk(sk)->closing;
-
-	smc_hs_unlink(sk);
-	smc_sk(sk)->closing = false;
-	smc_hs_unlock(hs);
-	hs->ops->done(sk, closing);
-	smc_hs_put(hs);
-}
-
-/**
  * smc_hs_settle() - have the socket learn of the verdict
  * @hs: the handshake, which has one
  *
@@ -180,10 +164,21 @@ void smc_hs_leave(struct smc_handshake *hs)
  */
 void smc_hs_settle(struct smc_handshake *hs)
 {
+	struct sock *sk = hs->sk;
+	bool mine, closing;
+
 	if (!hs->neg.server)
-		smc_autocache_prepare(smc_net(sock_net(hs->sk)));
-	if (!smc_hs_lock(hs))
+		smc_autocache_prepare(smc_net(sock_net(sk)));
+	mine = smc_hs_lock(hs);
+	if (mine) {
+		tell_owner(hs);
+		smc_hs_unlink(sk);
+		closing = smc_sk(sk)->closing;
+		smc_sk(sk)->closing = false;
+	}
+	smc_hs_unlock(hs);
+	if (!mine)
 		return;
-	tell_owner(hs);
-	smc_hs_leave(hs);
+	hs->ops->done(sk, closing);
+	smc_hs_put(hs);
 }

@@ -160,8 +160,8 @@ void smc_hs_put_later(struct smc_handshake *hs);
 void smc_hs_kick(struct smc_handshake *hs);
 void smc_hs_kick_at(struct smc_handshake *hs, unsigned long when);
 void smc_hs_unlink(struct sock *sk);
-bool smc_hs_lock(struct smc_handshake *hs);
-void smc_hs_unlock(struct smc_handshake *hs);
+bool smc_hs_lock(struct smc_handshake *hs) __acquires(&hs->sk->sk_lock.slock);
+void smc_hs_unlock(struct smc_handshake *hs) __releases(&hs->sk->sk_lock.slock);
 
 /* clc_io.c: messages over the TCP connection */
 void smc_clc_send(struct smc_handshake *hs, int len);
@@ -183,7 +183,6 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason);
 void smc_hs_end_declined(struct smc_handshake *hs);
 void smc_hs_end_bad(struct smc_handshake *hs, int rc);
 void smc_hs_settle(struct smc_handshake *hs);
-void smc_hs_leave(struct smc_handshake *hs);
 
 /* engine.c */
 void smc_hs_run(struct smc_handshake *hs);

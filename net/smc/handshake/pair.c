@@ -263,19 +263,14 @@ void smc_pair_released(struct sock *sk)
 /* Returns true if the client has taken the decision, or its owner will. */
 static bool tell_client(struct sock *sk)
 {
-	bool told;
-
-	local_bh_disable();
-	told = spin_trylock(&sk->sk_lock.slock);
-	if (told) {
-		if (sock_owned_by_user_nocheck(sk))
-			WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
-		else
-			smc_pair_take(sk);
-		spin_unlock(&sk->sk_lock.slock);
-	}
-	local_bh_enable();
-	return told;
+	if (!spin_trylock_bh(&sk->sk_lock.slock))
+		return false;
+	if (sock_owned_by_user_nocheck(sk))
+		WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
+	else
+		smc_pair_take(sk);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return true;
 }
 
 /* A connection, or none and the reason; takes over the reference to the handshake. */

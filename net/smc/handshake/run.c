@@ -296,24 +296,25 @@ void smc_hs_detach(struct sock *sk)
  * smc_hs_lock() - have the socket of a handshake for a step
  * @hs: the handshake
  *
+ * The spin lock of the socket is held from here on, whatever is returned; smc_hs_unlock() follows.
  * No program can stall this: if it owns the socket, the machine runs again when it gives the lock
  * back (proto.release_cb).
  *
  * Context: the work.
- * Return: true with the spin lock of the socket held, and nobody owns it.  False if somebody
- * does, or if the handshake is not the socket's any more: it may have been connected anew.
+ * Return: true if nobody owns the socket.  False if somebody does, or if the handshake is not the
+ * socket's any more, which may have been connected anew: then the caller does nothing with it.
  */
 bool smc_hs_lock(struct smc_handshake *hs)
+	__acquires(&hs->sk->sk_lock.slock)
 {
 	struct sock *sk = hs->sk;
 
 	spin_lock_bh(&sk->sk_lock.slock);
-	if (rcu_access_pointer(smc_sk(sk)->hs) == hs) {
-		if (!sock_owned_by_user_nocheck(sk))
-			return true;
-		WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
-	}
-	spin_unlock_bh(&sk->sk_lock.slock);
+	if (rcu_access_pointer(smc_sk(sk)->hs) != hs)
+		return false;
+	if (!sock_owned_by_user_nocheck(sk))
+		return true;
+	WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
 	return false;
 }
 
@@ -322,6 +323,7 @@ bool smc_hs_lock(struct smc_handshake *hs)
  * @hs: the handshake
  */
 void smc_hs_unlock(struct smc_handshake *hs)
+	__releases(&hs->sk->sk_lock.slock)
 {
 	spin_unlock_bh(&hs->sk->sk_lock.slock);
 }
