@@ -29,10 +29,11 @@ HOST = {
     "house": ["tools/testing/house/check_house"],
 }
 GUEST = {
-    "sockets": cases("smc4,afsmc6"),
+    **{f"sockets {n}": suite("sock", f"SMC_SOCK_ARGS=-V smc4 --shard {n}/3") for n in (1, 2, 3)},
     "data": cases("smc4,tcpsrv4,afsmc6", "echo_sizes", "half_close", "close_unread", "urgent",
                   "reset_wakes", "poll_wakes", "epoll_edge", "outq", "threads_64"),
-    "hostile": suite("hostile stall owner"),
+    "hostile": suite("hostile"),
+    "stall": suite("stall owner"),
     "netlink": suite("netlink"),
     "budget": suite("budget memory"),
     "module": suite("module"),
@@ -48,6 +49,10 @@ GUEST = {
               "-t", "close_unread", "-t", "urgent", "-t", "poll_wakes", "-t", "reset_wakes"],
 }
 
+# What waits long, and may do so in virtual time.
+VIRTUAL = {"hostile", "stall", "budget", "rogue clc", "rogue llc", "rogue cdc", "rogue peer"}
+SOCKETS = "sockets 1, sockets 2, sockets 3"
+
 # The first line that fits decides.
 NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/wire/cdc", "unit, fuzz, rogue cdc"),
@@ -55,9 +60,9 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/wire/", "unit, fuzz, hostile"),
     (r"net/smc/conn/state", "unit, data"),
     (r"net/smc/conn/", "data, SMC-R"),
-    (r"net/smc/socket/", "sockets"),
+    (r"net/smc/socket/", SOCKETS),
     (r"net/smc/handshake/pair", "data, pairs"),
-    (r"net/smc/handshake/", "data, hostile"),
+    (r"net/smc/handshake/", "data, hostile, stall"),
     (r"net/smc/mem/", "budget, SMC-R"),
     (r"net/smc/fabric/rdma/(conn/|lgr/rtoken)", "rogue cdc, SMC-R"),
     (r"net/smc/fabric/rdma/(ib/|rdma)", "rogue clc, SMC-R"),
@@ -78,7 +83,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"tools/testing/vm/|tools/testing/check", "rig"),
     (f"{SUITE}/unit/", "unit"),
     (f"{SUITE}/fuzz/", "fuzz"),
-    (f"{SUITE}/socket/", "sockets"),
+    (f"{SUITE}/socket/", SOCKETS),
     (f"{SUITE}/netlink/", "netlink"),
     (f"{SUITE}/(hostile|lib)/", "hostile"),
     (f"{SUITE}/memory/memory_budget", "budget"),

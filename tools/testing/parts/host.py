@@ -64,5 +64,6 @@ def play_step(part, step):
     if step in needs.HOST:
         stream.suite(step, needs.HOST[step])
     else:
-        um.play(stream, needs.GUEST[step])
+        options = ["--virtual-time"] if step in needs.VIRTUAL else []
+        um.play(stream, needs.GUEST[step], *options)
     stream.line(f"# {step} took {time.monotonic() - started:.0f} s")
