@@ -373,7 +373,7 @@ int smc_pair_now(struct smc_handshake *client, struct sock *child, const struct 
 /**
  * smc_pair_later() - the same in a run of the child's handshake
  * @client: handshake of its client, whose reference is taken over
- * @server: that of the child, its lock is held; receives its end
+ * @server: that of the child; receives its end
  *
  * Context: process, may sleep.
  * Return: 0, or an enum smc_reason why both become TCP.
