@@ -88,7 +88,6 @@ struct smc_pair_end {
  * struct smc_fabric_ops - a kind of fabric; the name and every function but @pair are mandatory
  * @name:	for people
  * @diag_mode:	SMC_DIAG_MODE_* of its connections
- * @waits:	prepare and attach may sleep for a device
  * @late_decline: after the Confirm of a first contact the client waits until the fabric
  *		is confirmed, and may be declined meanwhile; otherwise it is up at once
  * @fin_in_order: flags of a connection never arrive after a FIN of its TCP
@@ -148,7 +147,6 @@ struct smc_pair_end {
 struct smc_fabric_ops {
 	const char *name;
 	u8 diag_mode;
-	bool waits;
 	bool late_decline;
 	bool fin_in_order;
 	bool (*usable)(struct smc_fabric *f, const struct smc_net *sn);

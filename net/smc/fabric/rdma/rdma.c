@@ -278,7 +278,6 @@ static void rdma_show(struct smc_conn *c, struct smc_sock_info *info)
 static const struct smc_fabric_ops rdma_ops = {
 	.name		= "rdma",
 	.diag_mode	= SMC_DIAG_MODE_SMCR,
-	.waits		= true,
 	.late_decline	= true,
 	.fin_in_order	= false,
 	.usable		= rdma_usable,
