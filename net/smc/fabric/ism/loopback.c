@@ -39,7 +39,8 @@
 /**
  * struct lo_conn - a connection inside this kernel
  * @conn:	the connection
- * @peer:	the other end, referenced; set once under the bucket's lock
+ * @peer:	the other end, referenced; set once under the bucket's lock, or before anybody
+ *		knows either end
  * @sn:		the namespace of the socket, only for as long as it has one
  * @token:	names this connection's element
  * @link_id:	names the connection for people
@@ -269,48 +270,6 @@ static void lo_join(struct lo_conn *a, struct lo_conn *b)
 	a->peer = b;
 }
 
-static struct lo_conn *lo_new_end(struct smc_fabric *f, const struct smc_pair_end *e, bool server,
-				  bool atomic)
-{
-	struct mem_cgroup *old = set_active_memcg(e->memcg);
-	struct lo_conn *lo = lo_new(f, smc_net(sock_net(e->sk)), e->want.rcvbuf, server, atomic);
-
-	set_active_memcg(old);
-	if (lo)
-		lo->conn.version = SMC_CLC_V2;
-	return lo;
-}
-
-/* Nobody has heard of it. */
-static void lo_drop(struct lo_conn *lo)
-{
-	atomic_dec(&lo->sn->n_smcd);
-	smc_conn_put(&lo->conn);
-}
-
-static int lo_pair(struct smc_fabric *f, struct smc_pair_end *client,
-		   struct smc_pair_end *server, bool atomic)
-{
-	struct lo_conn *c, *s;
-
-	/* Both have the EIDs of this host. */
-	if (!smc_eids_any())
-		return SMC_REASON_NO_COMMON_EID;
-	/* As in CLC, where a server without memory declines before the client makes any. */
-	s = lo_new_end(f, server, true, atomic);
-	c = s ? lo_new_end(f, client, false, atomic) : NULL;
-	if (!c) {
-		if (s)
-			lo_drop(s);
-		return atomic ? -EAGAIN : SMC_REASON_NO_BUFFER;
-	}
-	lo_join(c, s);
-	lo_join(s, c);
-	client->conn = &c->conn;
-	server->conn = &s->conn;
-	return 0;
-}
-
 static struct lo_conn *__lo_find(struct lo_bucket *b, u64 token)
 {
 	struct lo_conn *lo;
@@ -434,6 +393,43 @@ static void lo_detach(struct smc_conn *c)
 	if (!smc_conn_peer_gone(&peer->conn))
 		smc_conn_peer_event(&peer->conn, SMC_EV_PEER_ABORT);
 	smc_conn_put(&peer->conn);
+}
+
+static struct lo_conn *lo_new_end(struct smc_fabric *f, const struct smc_pair_end *e, bool server,
+				  bool atomic)
+{
+	struct mem_cgroup *old = set_active_memcg(e->memcg);
+	struct lo_conn *lo = lo_new(f, smc_net(sock_net(e->sk)), e->want.rcvbuf, server, atomic);
+
+	set_active_memcg(old);
+	if (lo)
+		lo->conn.version = SMC_CLC_V2;
+	return lo;
+}
+
+static int lo_pair(struct smc_fabric *f, struct smc_pair_end *client,
+		   struct smc_pair_end *server, bool atomic)
+{
+	struct lo_conn *c, *s;
+
+	/* Both have the EIDs of this host. */
+	if (!smc_eids_any())
+		return SMC_REASON_NO_COMMON_EID;
+	/* As in CLC, where a server without memory declines before the client makes any. */
+	s = lo_new_end(f, server, true, atomic);
+	c = s ? lo_new_end(f, client, false, atomic) : NULL;
+	if (!c) {
+		if (s) {
+			lo_detach(&s->conn);
+			smc_conn_put(&s->conn);
+		}
+		return atomic ? -EAGAIN : SMC_REASON_NO_BUFFER;
+	}
+	lo_join(c, s);
+	lo_join(s, c);
+	client->conn = &c->conn;
+	server->conn = &s->conn;
+	return 0;
 }
 
 static void lo_free_rcu(struct rcu_head *rcu)
