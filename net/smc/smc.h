@@ -216,6 +216,20 @@ static inline struct sock *smc_to_sk(struct smc_sock *smc)
 	return (struct sock *)smc;
 }
 
+/**
+ * smc_left_to_owner() - does a system call own the socket?
+ * @sk: the socket; its spin lock is held, or its owner plays the backlog
+ *
+ * Return: true if so; then smc_release_cb() comes back to the handshake.
+ */
+static inline bool smc_left_to_owner(struct sock *sk)
+{
+	if (!sock_owned_by_user_nocheck(sk))
+		return false;
+	WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
+	return true;
+}
+
 /* The next sequence number of a netlink dump; 0 would mean that there is none. */
 static inline unsigned int smc_next_seq(unsigned int seq)
 {

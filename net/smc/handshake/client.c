@@ -53,10 +53,11 @@ static bool smc_client_connect(struct smc_handshake *hs)
 	}
 	if (inet_sk_state_load(hs->sk) == TCP_SYN_SENT || test_bit(SMC_HS_AWAIT, &hs->flags))
 		return false;
-	if (!test_bit(SMC_HS_BEGUN, &hs->flags))
+	if (!test_bit(SMC_HS_BEGUN, &hs->flags)) {
+		/* If CLC begins now, the work is queued once more. */
 		give_up_pairing(hs);
-	if (!test_bit(SMC_HS_BEGUN, &hs->flags))
 		return false;
+	}
 	smc_hs_set_step(hs, SMC_HS_ACCEPT);
 	send_proposal(hs);
 	return true;

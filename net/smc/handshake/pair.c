@@ -141,9 +141,7 @@ bool smc_pair_await(struct sock *sk)
 	if (!await)
 		return false;
 	/* Within this kernel the child is usually born before the owner has left. */
-	if (sock_owned_by_user_nocheck(sk))
-		WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
-	else
+	if (!smc_left_to_owner(sk))
 		smc_hs_kick_at(hs, jiffies + PAIR_GRACE);
 	return true;
 }
@@ -265,9 +263,7 @@ static bool tell_client(struct sock *sk)
 {
 	if (!spin_trylock_bh(&sk->sk_lock.slock))
 		return false;
-	if (sock_owned_by_user_nocheck(sk))
-		WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
-	else
+	if (!smc_left_to_owner(sk))
 		smc_pair_take(sk);
 	spin_unlock_bh(&sk->sk_lock.slock);
 	return true;

@@ -248,11 +248,7 @@ void smc_hs_begin(struct sock *sk)
 	set_bit(SMC_HS_BEGUN, &hs->flags);
 	arm_timer(hs, hs->soft_deadline);
 	/* A server waits for the Proposal. */
-	if (hs->role->server)
-		return;
-	if (sock_owned_by_user_nocheck(sk))
-		WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
-	else
+	if (!hs->role->server && !smc_left_to_owner(sk))
 		smc_hs_kick(hs);
 }
 
@@ -310,12 +306,7 @@ bool smc_hs_lock(struct smc_handshake *hs)
 	struct sock *sk = hs->sk;
 
 	spin_lock_bh(&sk->sk_lock.slock);
-	if (rcu_access_pointer(smc_sk(sk)->hs) != hs)
-		return false;
-	if (!sock_owned_by_user_nocheck(sk))
-		return true;
-	WRITE_ONCE(smc_sk(sk)->hs_on_release, true);
-	return false;
+	return rcu_access_pointer(smc_sk(sk)->hs) == hs && !smc_left_to_owner(sk);
 }
 
 /**

@@ -35,9 +35,7 @@ static void reset_work(struct work_struct *work)
 	bool reset = false;
 
 	spin_lock_bh(&sk->sk_lock.slock);
-	if (sock_owned_by_user_nocheck(sk)) {
-		WRITE_ONCE(smc->hs_on_release, true);
-	} else if (lacks_handshake(sk)) {
+	if (!smc_left_to_owner(sk) && lacks_handshake(sk)) {
 		smc_reset_tcp(sk, SMC_REASON_NO_MEMORY, ENOMEM);
 		reset = true;
 	}
