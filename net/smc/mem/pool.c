@@ -74,9 +74,8 @@ static void __pool_reap(struct smc_pool *pool, bool all, struct list_head *gone)
 	}
 }
 
-static void reap_work(struct work_struct *work)
+static void reap(struct smc_pools *pools)
 {
-	struct smc_pools *pools = container_of(work, struct smc_pools, reap.work);
 	bool all = READ_ONCE(pools->closed);
 	struct smc_buf *buf, *next;
 	LIST_HEAD(gone);
@@ -89,6 +88,13 @@ static void reap_work(struct work_struct *work)
 	}
 	list_for_each_entry_safe(buf, next, &gone, list)
 		buf_free(buf);
+}
+
+static void reap_work(struct work_struct *work)
+{
+	struct smc_pools *pools = container_of(work, struct smc_pools, reap.work);
+
+	reap(pools);
 	pools_put(pools);
 }
 
@@ -179,8 +185,10 @@ void smc_pools_close(struct smc_pools *pools)
 	if (pools->ops->reg)
 		unregister_all(pools);
 	WRITE_ONCE(pools->closed, true);
-	smc_pools_reap(pools, false);
-	flush_delayed_work(&pools->reap);
+	/* Not by the work: the caller may be one of many that fill its queue. */
+	if (cancel_delayed_work_sync(&pools->reap))
+		pools_put(pools);
+	reap(pools);
 	pools_put(pools);
 }
 
