@@ -50,8 +50,8 @@
  *  stand_in_lock		(mutex) the socket that kernel TLS finds in place of ours
  *  smc_fabrics_srcu		(SRCU) the list of fabrics, for readers that may sleep
  *  smc_lgr.setup_lock		(mutex) links and memory of a link group while they are made and
- *				used; a wait for the device under it takes some seconds at most,
- *				and the end of the group cuts it short.
+ *				used; nobody waits for a peer under it
+ *  hops_lock			(mutex) link groups that wait for a gateway's MAC address
  *  peer_id_lock		(mutex) the making of a namespace's peer ID, once
  *  smc_pools.reg_lock		(mutex) buffers made known to a device
  *

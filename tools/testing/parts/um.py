@@ -68,7 +68,7 @@ PARTS = {
     "um-smcr": [*over_smcr(2), Guest("fault", f"{SUITE}/rdma/sock_guest", "fault"),
                 Guest("xfer", f"{SUITE}/rdma/xfer_guest")],
     "um-rogue": [*map(in_virtual_time, (rogue("time", "clc"), rogue("llc", "link"),
-                                        rogue("cdc", "peer"), rogue("wait", "stall", "gone"),
+                                        rogue("cdc", "peer"), rogue("wait", "stall", "gateway", "gone"),
                                         rogue("containers")))],
     "um-admin": [Guest("tools", f"{TESTING}/../smcss/tests/test_guest"),
                  Guest("steering", f"{SUITE}/policy/steer_test"),

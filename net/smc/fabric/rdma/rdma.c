@@ -247,7 +247,7 @@ static void rdma_describe(struct smc_conn *c, struct smc_clc_accept *a)
 	a->alert_token = rconn->base.token;
 	a->rmb_addr = rconn->rmb_addr;
 	a->psn = link->psn;
-	a->v2_direct = link->direct;
+	a->v2_direct = link->hop.direct;
 	if (a->confirm && a->has_fce)
 		describe_gids(rconn, a);
 }
@@ -316,6 +316,7 @@ static const struct smc_link_ops rdma_link_ops = {
 	.rx_llc		= smc_llc_rx,
 	.sent		= smc_llc_sent,
 	.down		= smc_lgr_link_down,
+	.hop_changed	= smc_lgr_hop_changed,
 };
 
 static const struct smc_rdma_dev_events rdma_events = {

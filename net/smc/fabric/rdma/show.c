@@ -134,7 +134,7 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 	info->buf_type = lgr->buf_type;
 	info->max_conns = lgr->max_conns;
 	info->max_links = lgr->max_links;
-	info->direct = smc_lgr_first_link(lgr)->direct;
+	info->direct = smc_lgr_first_link(lgr)->hop.direct;
 	smc_pnet_of_port(lgr->sn, path->dev->ibdev->name, smc_rdma_dev_pci(path->dev),
 			 path->port, info->pnetid);
 	info->n_conns = pic->n_conns;

@@ -94,7 +94,7 @@ static int get_group(struct rdma_conn *rconn, struct smc_negotiated *neg)
 	return err && err != -EAGAIN ? (int)group_reason(err) : err;
 }
 
-/* An element of an RMB that the device, and the peer, know.  0, -EAGAIN or errno. */
+/* An element of an RMB that the device, and the peer, know.  0, -EAGAIN or an errno. */
 static int __get_rmbe(struct rdma_conn *rconn)
 {
 	struct smc_conn *c = &rconn->base.conn;
@@ -152,6 +152,11 @@ int smc_rdma_prepare(struct smc_conn *c, struct smc_negotiated *neg,
 		/* The link has its own reference; the peer may take its time, the device not. */
 		smc_rdma_path_put(&rneg->path);
 	}
+	if (rconn->first) {
+		err = smc_lgr_next_hop(&rconn->base);
+		if (err)
+			return err == -EAGAIN ? err : (int)group_reason(err);
+	}
 	mutex_lock(&rconn->base.lgr->setup_lock);
 	err = __get_rmbe(rconn);
 	mutex_unlock(&rconn->base.lgr->setup_lock);
@@ -175,11 +180,8 @@ static enum smc_reason __connect(struct rdma_conn *rconn, const struct smc_clc_a
 	lockdep_assert_held(&lgr->setup_lock);
 	smc_rdma_gid_from_wire(&gid, a->roce_gid);
 	/* The client has named its RNIC in the Proposal, if not by its MAC address. */
-	if (is_zero_ether_addr(link->peer_mac)) {
+	if (is_zero_ether_addr(link->peer_mac))
 		ether_addr_copy(link->peer_mac, a->mac);
-		if (smc_link_next_hop(link))
-			return SMC_REASON_NO_DEVICE;
-	}
 	if (memcmp(gid.raw, link->peer_gid.raw, sizeof(gid)) ||
 	    memcmp(a->mac, link->peer_mac, ETH_ALEN) || !same_peer(lgr, a->peer_id))
 		return SMC_REASON_BAD_CONFIRM;

@@ -99,24 +99,25 @@ void smc_rdma_path_copy(struct smc_rdma_path *to, const struct smc_rdma_path *fr
 bool smc_rdma_path_alive(const struct smc_rdma_path *path);
 
 /**
- * smc_rdma_path_next_hop() - which MAC address does a frame to the peer's GID carry?
- * @path: our end
- * @peer_gid: GID of the peer, as smc_rdma_gid_from_wire() made it
- * @peer_mac: MAC of the peer's RNIC, as it says itself
- * @dmac: receives the destination MAC: @peer_mac if the peer is in one of our
- *	subnets (direct), the next hop's otherwise
- * @direct: receives whether it is direct
- *
- * Routes are looked up where the netdev of our GID lives, which for a container need
- * not be the namespace of the socket.  A path of version 1 is always direct.
- *
- * Context: process, may sleep to resolve the neighbour, at most two seconds.
- * Return: 0; -EHOSTUNREACH: no route, nobody answers there, or what the peer sent
- * is not a host address; -ENODEV: our GID is gone.
+ * struct smc_rdma_hop - where a frame to the peer goes first
+ * @list:	among those that are told of changes of the neighbour table
+ * @changed:	told of one; in a work item, once for each -EAGAIN of smc_rdma_hop_find()
+ * @asked:	the gateway was asked for its MAC address
+ * @direct:	to the peer itself, which is in one of our subnets
+ * @mac:	if not: the MAC address of the gateway
  */
-int smc_rdma_path_next_hop(const struct smc_rdma_path *path,
-			   const union ib_gid *peer_gid, const u8 *peer_mac,
-			   u8 *dmac, bool *direct);
+struct smc_rdma_hop {
+	struct list_head	list;
+	void			(*changed)(struct smc_rdma_hop *hop);
+	bool			asked;
+	bool			direct;
+	u8			mac[ETH_ALEN];
+};
+
+void smc_rdma_hop_init(struct smc_rdma_hop *hop, void (*changed)(struct smc_rdma_hop *hop));
+int smc_rdma_hop_find(struct smc_rdma_hop *hop, const struct smc_rdma_path *path,
+		      const union ib_gid *peer_gid);
+void smc_rdma_hop_forget(struct smc_rdma_hop *hop);
 
 /* Is there any RDMA device this namespace could use?  Any context, cheap. */
 bool smc_rdma_dev_any(struct net *net);

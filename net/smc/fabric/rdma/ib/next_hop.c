@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * From our end of a link to the peer: is it in our subnet, and which MAC address
- * does a frame to it carry?
+ * does a frame to it carry?  Nobody sleeps until a gateway has told its own: whoever asks is
+ * told of changes of the neighbour table, and looks again.
  */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
@@ -10,14 +11,37 @@
 #include <net/neighbour.h>
 #include <net/netevent.h>
 #include <net/route.h>
+#include "../../../smc.h"
 #include "dev.h"
 
-static DECLARE_WAIT_QUEUE_HEAD(neigh_changed);
+/* Those that wait for a neighbour.  The lock is held while they are told. */
+static LIST_HEAD(hops);
+static DEFINE_MUTEX(hops_lock);
 
+static void tell_hops(struct work_struct *work)
+{
+	struct smc_rdma_hop *hop;
+	LIST_HEAD(waiting);
+
+	mutex_lock(&hops_lock);
+	list_splice_init(&hops, &waiting);
+	while (!list_empty(&waiting)) {
+		hop = list_first_entry(&waiting, struct smc_rdma_hop, list);
+		list_del_init(&hop->list);
+		hop->changed(hop);
+	}
+	mutex_unlock(&hops_lock);
+}
+
+static DECLARE_WORK(hops_work, tell_hops);
+
+/* May be called under the locks of the neighbour table. */
 static int neigh_event(struct notifier_block *nb, unsigned long event, void *data)
 {
-	if (event == NETEVENT_NEIGH_UPDATE && wq_has_sleeper(&neigh_changed))
-		wake_up_all(&neigh_changed);
+	/* Pairs with the barrier in await_neigh(): one of us sees what the other has done. */
+	smp_mb();
+	if (event == NETEVENT_NEIGH_UPDATE && !list_empty(&hops))
+		queue_work(smc_wq, &hops_work);
 	return NOTIFY_DONE;
 }
 
@@ -31,30 +55,73 @@ int smc_rdma_next_hop_init(void)
 void smc_rdma_next_hop_exit(void)
 {
 	unregister_netevent_notifier(&neigh_notifier);
+	cancel_work_sync(&hops_work);
 }
 
-static bool neigh_settled(const struct neighbour *n)
+/**
+ * smc_rdma_hop_init() - nothing is known of the way to a peer
+ * @hop: to be initialised
+ * @changed: becomes smc_rdma_hop.changed; must not call into this file
+ */
+void smc_rdma_hop_init(struct smc_rdma_hop *hop, void (*changed)(struct smc_rdma_hop *hop))
 {
-	return READ_ONCE(n->dead) ||
-	       (READ_ONCE(n->nud_state) & (NUD_VALID | NUD_FAILED));
+	INIT_LIST_HEAD(&hop->list);
+	hop->changed = changed;
+}
+
+/**
+ * smc_rdma_hop_forget() - smc_rdma_hop.changed is not called any more
+ * @hop: initialised
+ *
+ * Context: process, may sleep, but not for anybody's answer.
+ */
+void smc_rdma_hop_forget(struct smc_rdma_hop *hop)
+{
+	mutex_lock(&hops_lock);
+	list_del_init(&hop->list);
+	mutex_unlock(&hops_lock);
+}
+
+static void await_neigh(struct smc_rdma_hop *hop)
+{
+	mutex_lock(&hops_lock);
+	if (list_empty(&hop->list))
+		list_add(&hop->list, &hops);
+	mutex_unlock(&hops_lock);
+	/* Pairs with the barrier in neigh_event(). */
+	smp_mb();
+}
+
+/* What is known of a neighbour.  It is asked once: if it does not answer, it has failed. */
+static int look_at_neigh(struct smc_rdma_hop *hop, struct neighbour *n)
+{
+	u8 state;
+
+	if (!hop->asked)
+		neigh_event_send(n, NULL);
+	hop->asked = true;
+	state = READ_ONCE(n->nud_state);
+	if (state & NUD_INCOMPLETE && !READ_ONCE(n->dead))
+		return -EAGAIN;
+	if (!(state & NUD_VALID) || n->dev->addr_len != ETH_ALEN)
+		return -EHOSTUNREACH;
+	neigh_ha_snapshot(hop->mac, n, n->dev);
+	return is_valid_ether_addr(hop->mac) ? 0 : -EHOSTUNREACH;
 }
 
 /* The MAC address of the next hop of @dst towards @addr. */
-static int resolve_neigh(struct dst_entry *dst, const void *addr, u8 *mac)
+static int resolve_neigh(struct smc_rdma_hop *hop, struct dst_entry *dst, const void *addr)
 {
 	struct neighbour *n = dst_neigh_lookup(dst, addr);
-	int rc = -EHOSTUNREACH;
+	int rc;
 
 	if (!n)
-		return rc;
-	neigh_event_send(n, NULL);
-	wait_event_killable_timeout(neigh_changed, neigh_settled(n), 2 * HZ);
-	if (n->dev->addr_len == ETH_ALEN &&
-	    (READ_ONCE(n->nud_state) & NUD_VALID)) {
-		neigh_ha_snapshot(mac, n, n->dev);
-		rc = is_valid_ether_addr(mac) ? 0 : -EHOSTUNREACH;
-	}
+		return -EHOSTUNREACH;
+	await_neigh(hop);
+	rc = look_at_neigh(hop, n);
 	neigh_release(n);
+	if (rc != -EAGAIN)
+		smc_rdma_hop_forget(hop);
 	return rc;
 }
 
@@ -113,8 +180,8 @@ static struct rtable *rtable_by(struct net_device *ndev, __be32 daddr, __be32 sa
 	return ERR_PTR(-EHOSTUNREACH);
 }
 
-static int next_hop4(struct net_device *ndev, __be32 daddr, __be32 saddr,
-		     u8 *dmac, bool *direct)
+static int next_hop4(struct smc_rdma_hop *hop, struct net_device *ndev, __be32 daddr,
+		     __be32 saddr)
 {
 	struct rtable *rt;
 	int rc = -EHOSTUNREACH;
@@ -128,8 +195,8 @@ static int next_hop4(struct net_device *ndev, __be32 daddr, __be32 saddr,
 	if ((rt->rt_type == RTN_UNICAST || rt->rt_type == RTN_LOCAL) &&
 	    !dst_xfrm(&rt->dst)) {
 		/* rt_gw_family would also be set where the gateway is @daddr. */
-		*direct = !rt->rt_uses_gateway;
-		rc = *direct ? 0 : resolve_neigh(&rt->dst, &daddr, dmac);
+		hop->direct = !rt->rt_uses_gateway;
+		rc = hop->direct ? 0 : resolve_neigh(hop, &rt->dst, &daddr);
 	}
 	ip_rt_put(rt);
 	return rc;
@@ -160,8 +227,8 @@ static struct rt6_info *rt6_by(struct net_device *ndev, const struct in6_addr *d
 }
 #endif
 
-static int next_hop6(struct net_device *ndev, const struct in6_addr *daddr,
-		     const struct in6_addr *saddr, u8 *dmac, bool *direct)
+static int next_hop6(struct smc_rdma_hop *hop, struct net_device *ndev,
+		     const struct in6_addr *daddr, const struct in6_addr *saddr)
 {
 	int rc = -EHOSTUNREACH;
 #if IS_ENABLED(CONFIG_IPV6)
@@ -174,43 +241,50 @@ static int next_hop6(struct net_device *ndev, const struct in6_addr *daddr,
 	if (IS_ERR(rt))
 		return rc;
 	if (!(rt->rt6i_flags & (RTF_REJECT | RTF_ANYCAST)) && !dst_xfrm(&rt->dst)) {
-		*direct = !(rt->rt6i_flags & RTF_GATEWAY);
-		rc = *direct ? 0 : resolve_neigh(&rt->dst, daddr, dmac);
+		hop->direct = !(rt->rt6i_flags & RTF_GATEWAY);
+		rc = hop->direct ? 0 : resolve_neigh(hop, &rt->dst, daddr);
 	}
 	dst_release(&rt->dst);
 #endif
 	return rc;
 }
 
-int smc_rdma_path_next_hop(const struct smc_rdma_path *path,
-			   const union ib_gid *peer_gid, const u8 *peer_mac,
-			   u8 *dmac, bool *direct)
+/**
+ * smc_rdma_hop_find() - which MAC address does a frame to the peer's GID carry?
+ * @hop: receives the answer
+ * @path: our end
+ * @peer_gid: GID of the peer, as smc_rdma_gid_from_wire() made it
+ *
+ * Routes are looked up where the netdev of our GID lives, which for a container need
+ * not be the namespace of the socket.  A path of version 1 is always direct.
+ *
+ * Context: process, may sleep, but not for anybody's answer.  The caller has @hop to itself;
+ * after -EAGAIN smc_rdma_hop_forget() must come before its memory goes.
+ * Return: 0; -EAGAIN: the gateway has yet to answer, and smc_rdma_hop.changed is called when it
+ * may have; -EHOSTUNREACH: no route, nobody answers there, or what the peer sent is not a host
+ * address; -ENODEV: our GID is gone.
+ */
+int smc_rdma_hop_find(struct smc_rdma_hop *hop, const struct smc_rdma_path *path,
+		      const union ib_gid *peer_gid)
 {
 	const struct in6_addr *saddr = smc_rdma_gid_addr(&path->gid);
 	const struct in6_addr *daddr = smc_rdma_gid_addr(peer_gid);
 	netdevice_tracker tracker;
 	struct net_device *ndev;
-	int rc = -EHOSTUNREACH;
+	int rc;
 
-	*direct = true;
-	if (path->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
-	    !smc_rdma_gid_link_local(&path->gid)) {
-		if (ipv6_addr_v4mapped(saddr) != ipv6_addr_v4mapped(daddr))
-			return rc;
-		ndev = smc_rdma_path_netdev(path, &tracker);
-		if (!ndev)
-			return -ENODEV;
-		if (ipv6_addr_v4mapped(saddr))
-			rc = next_hop4(ndev, daddr->s6_addr32[3],
-				       saddr->s6_addr32[3], dmac, direct);
-		else
-			rc = next_hop6(ndev, daddr, saddr, dmac, direct);
-		netdev_put(ndev, &tracker);
-		if (rc || !*direct)
-			return rc;
-	}
-	if (!is_valid_ether_addr(peer_mac))
+	hop->direct = true;
+	if (path->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP || smc_rdma_gid_link_local(&path->gid))
+		return 0;
+	if (ipv6_addr_v4mapped(saddr) != ipv6_addr_v4mapped(daddr))
 		return -EHOSTUNREACH;
-	ether_addr_copy(dmac, peer_mac);
-	return 0;
+	ndev = smc_rdma_path_netdev(path, &tracker);
+	if (!ndev)
+		return -ENODEV;
+	if (ipv6_addr_v4mapped(saddr))
+		rc = next_hop4(hop, ndev, daddr->s6_addr32[3], saddr->s6_addr32[3]);
+	else
+		rc = next_hop6(hop, ndev, daddr, saddr);
+	netdev_put(ndev, &tracker);
+	return rc;
 }

@@ -122,13 +122,12 @@ static void lgr_end_work(struct work_struct *work)
 	if (cancel_delayed_work_sync(&lgr->close_work))
 		smc_lgr_put(lgr);
 	smc_llc_stop(lgr);
-	/* The holder of @setup_lock may wait for what this completes. */
-	smc_lgr_for_each_link(lgr, link)
-		smc_link_stop(link);
 	mutex_lock(&lgr->setup_lock);
 	WRITE_ONCE(lgr->dead, true);
 	mutex_unlock(&lgr->setup_lock);
 	/* From here on links and memory are this work's alone. */
+	smc_lgr_for_each_link(lgr, link)
+		smc_link_stop(link);
 	smc_lgr_for_each_link(lgr, link)
 		smc_link_drain(link);
 	/*
@@ -606,6 +605,47 @@ int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 	if (err)
 		smc_lgr_end(lgr, SMC_REASON_NO_DEVICE);
 	return err;
+}
+
+static int find_next_hop(struct smc_lgr *lgr)
+{
+	int rc = -ENODEV;
+
+	mutex_lock(&lgr->setup_lock);
+	if (!lgr->dead)
+		rc = smc_link_next_hop(smc_lgr_first_link(lgr));
+	mutex_unlock(&lgr->setup_lock);
+	return rc;
+}
+
+/**
+ * smc_lgr_next_hop() - where do the frames of a first contact go?
+ * @lconn: its connection
+ *
+ * Context: process, may sleep, but not for anybody's answer.
+ * Return: 0; -EAGAIN while a gateway has yet to answer, then @lconn is notified; or another
+ * negative errno, and the group ends.
+ */
+int smc_lgr_next_hop(struct smc_lgr_conn *lconn)
+{
+	struct smc_lgr *lgr = lconn->lgr;
+	int rc = find_next_hop(lgr);
+
+	/* The answer may have come before there was anybody to notify. */
+	if (rc == -EAGAIN)
+		rc = smc_lgr_await(lconn) ? find_next_hop(lgr) : -ENODEV;
+	if (rc && rc != -EAGAIN)
+		smc_lgr_end(lgr, SMC_REASON_NO_DEVICE);
+	return rc;
+}
+
+/**
+ * smc_lgr_hop_changed() - smc_link_ops.hop_changed
+ * @link: the link of a first contact
+ */
+void smc_lgr_hop_changed(struct smc_link *link)
+{
+	wake_first_contact(smc_link_lgr(link));
 }
 
 /**

@@ -90,8 +90,7 @@ struct smc_rtoken {
  * @last_token:	the last one given
  * @lock:	protects @rtokens
  * @rtokens:	RMBs of the peer
- * @setup_lock:	held while links and memory are made and used; a registration may wait for
- *		the device under it, but not for ever, see smc_link_reg_mr()
+ * @setup_lock:	held while links and memory are made and used; nobody waits for a peer under it
  * @dead:	links and memory are going or gone, and nobody but @end_work may look at
  *		them; set under @setup_lock
  * @big_endian:	the peer writes LLC's numbers as the paper says, see wire/llc.h
@@ -293,6 +292,8 @@ void smc_lgr_activate(struct smc_lgr *lgr);
 void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
 void smc_lgr_link_down(struct smc_link *link, void *caller);
 struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr);
+int smc_lgr_next_hop(struct smc_lgr_conn *lconn);
+void smc_lgr_hop_changed(struct smc_link *link);
 bool smc_lgr_await(struct smc_lgr_conn *lconn);
 void smc_lgr_unwait(struct smc_lgr_conn *lconn);
 struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token);

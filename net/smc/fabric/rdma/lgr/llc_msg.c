@@ -140,7 +140,7 @@ static void offer_second_link(struct smc_lgr *lgr, struct smc_link *link)
 			.link = SECOND_LINK,
 			.mtu = link->path.mtu,
 			.psn = link->psn,
-			.direct = link->direct,
+			.direct = link->hop.direct,
 		},
 	};
 

@@ -78,7 +78,7 @@ static u64 random_iova(u64 mapped)
 	       (mapped & ~PAGE_MASK);
 }
 
-static int make_mr(struct smc_rmb_on_link *on, struct smc_link *link, size_t bytes)
+static int make_mr(struct smc_rmb_on_link *on, struct smc_link *link, size_t bytes, bool remote)
 {
 	unsigned int pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
 	struct ib_mr *mr;
@@ -93,7 +93,8 @@ static int make_mr(struct smc_rmb_on_link *on, struct smc_link *link, size_t byt
 		return n < 0 ? n : -EINVAL;
 	}
 	mr->iova = random_iova(mr->iova);
-	on->mr = mr;
+	on->reg.mr = mr;
+	on->reg.access = IB_ACCESS_LOCAL_WRITE | (remote ? IB_ACCESS_REMOTE_WRITE : 0);
 	return 0;
 }
 
@@ -102,15 +103,13 @@ static int make_mr(struct smc_rmb_on_link *on, struct smc_link *link, size_t byt
  * @rmb: the buffer
  *
  * It needs a connected link, and therefore comes later than the key, which is known
- * at once.  The buffer is registered for every link that works.
+ * at once.  The buffer is registered for every link that works, see smc_link_register().
  *
- * Context: process, may sleep; lgr->setup_lock is held.
- * Return: 0 or a negative errno, which is -ENOLINK if no link works.
+ * Context: process; lgr->setup_lock is held.
+ * Return: 0, or -ENOLINK if no link works.
  */
 int smc_mem_register(struct smc_rmb *rmb)
 {
-	int access = IB_ACCESS_LOCAL_WRITE |
-		     (rmb->remote ? IB_ACCESS_REMOTE_WRITE : 0);
 	struct smc_lgr *lgr = rmb->lgr;
 	struct smc_rmb_on_link *on;
 	struct smc_link *link;
@@ -120,9 +119,9 @@ int smc_mem_register(struct smc_rmb *rmb)
 	smc_lgr_for_each_link(lgr, link) {
 		on = &rmb->on_link[smc_lgr_link_index(lgr, link)];
 		if (!on->registered) {
-			if (!on->mr || !smc_link_works(link))
+			if (!on->reg.mr || !smc_link_works(link))
 				continue;
-			rc = smc_link_reg_mr(link, on->mr, access);
+			rc = smc_link_register(link, &on->reg);
 			if (rc)
 				return rc;
 			on->registered = true;
@@ -141,7 +140,7 @@ int smc_mem_register(struct smc_rmb *rmb)
  */
 const struct ib_mr *smc_mem_mr(const struct smc_rmb *rmb, const struct smc_link *link)
 {
-	return rmb->on_link[smc_lgr_link_index(rmb->lgr, link)].mr;
+	return rmb->on_link[smc_lgr_link_index(rmb->lgr, link)].reg.mr;
 }
 
 /**
@@ -157,7 +156,8 @@ void smc_mem_confirmed(struct smc_rmb *rmb, bool yes)
 	smc_buf_last(rmb->buf, !yes);
 }
 
-static int reg_on_link(struct smc_rmb_on_link *on, struct smc_link *link, const struct smc_buf *buf)
+static int reg_on_link(struct smc_rmb_on_link *on, struct smc_link *link,
+		       const struct smc_buf *buf, bool remote)
 {
 	struct ib_device *ibdev = link->path.dev->ibdev;
 	int rc;
@@ -165,7 +165,7 @@ static int reg_on_link(struct smc_rmb_on_link *on, struct smc_link *link, const 
 	rc = map_pages(&on->sgt, ibdev, buf);
 	if (rc)
 		return rc;
-	rc = make_mr(on, link, smc_buf_bytes(buf));
+	rc = make_mr(on, link, smc_buf_bytes(buf), remote);
 	if (rc)
 		unmap_pages(&on->sgt, ibdev);
 	return rc;
@@ -181,9 +181,9 @@ static void mem_unreg(void *owner, void *priv)
 
 	smc_lgr_for_each_link(lgr, link) {
 		on = &rmb->on_link[smc_lgr_link_index(lgr, link)];
-		if (!on->mr)
+		if (!on->reg.mr)
 			continue;
-		ib_dereg_mr(on->mr);
+		ib_dereg_mr(on->reg.mr);
 		unmap_pages(&on->sgt, link->path.dev->ibdev);
 	}
 	kfree(rmb);
@@ -198,12 +198,11 @@ static void *mem_reg(struct smc_lgr *lgr, struct smc_buf *buf, bool remote)
 		return NULL;
 	rmb->lgr = lgr;
 	rmb->buf = buf;
-	rmb->remote = remote;
 	INIT_LIST_HEAD(&rmb->list);
 	smc_lgr_for_each_link(lgr, link) {
 		if (!smc_link_exists(link))
 			continue;
-		if (reg_on_link(&rmb->on_link[smc_lgr_link_index(lgr, link)], link, buf)) {
+		if (reg_on_link(&rmb->on_link[smc_lgr_link_index(lgr, link)], link, buf, remote)) {
 			mem_unreg(lgr, rmb);
 			return NULL;
 		}

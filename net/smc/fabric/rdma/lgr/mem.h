@@ -7,9 +7,9 @@
 #include <rdma/ib_verbs.h>
 #include "../../../mem/pool.h"
 #include "../../../mem/rmbe.h"
+#include "../link/link.h"
 
 struct smc_lgr;
-struct smc_link;
 
 /* There is room for so many links in a group. */
 #define SMC_LGR_LINKS		2
@@ -17,12 +17,12 @@ struct smc_link;
 /**
  * struct smc_rmb_on_link - what the device of one link knows of a buffer
  * @sgt:	its pages
- * @mr:		memory region; NULL while there is no such link
- * @registered:	the region is valid
+ * @reg:	its memory region, NULL while there is no such link, and what the peer may do there
+ * @registered:	the region is valid for whatever is posted from now on
  */
 struct smc_rmb_on_link {
 	struct sg_table		sgt;
-	struct ib_mr		*mr;
+	struct smc_link_reg	reg;
 	bool			registered;
 };
 
@@ -31,7 +31,6 @@ struct smc_rmb_on_link {
  * @lgr:	the link group
  * @buf:	the buffer
  * @on_link:	by smc_lgr_link_index(); under @lgr->setup_lock, but for the end of the group
- * @remote:	the peer may write into it: an RMB rather than a send ring
  * @confirmed:	the peer knows it
  * @refusals:	how often the peer did not want to know it; each new connection asks again
  * @retries:	how often it has put us off since; both under smc_llc.lock
@@ -41,7 +40,6 @@ struct smc_rmb {
 	struct smc_lgr		*lgr;
 	struct smc_buf		*buf;
 	struct smc_rmb_on_link	on_link[SMC_LGR_LINKS];
-	bool			remote;
 	bool			confirmed;
 	unsigned int		refusals;
 	unsigned int		retries;

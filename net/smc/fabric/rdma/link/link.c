@@ -8,18 +8,11 @@
 #include "link.h"
 #include "queues.h"
 
-/* Work requests beside the posts: a registration, and draining. */
-#define EXTRA_WR	4
+/* Work requests beside the posts, in each direction: draining */
+#define EXTRA_WR	1
 
 /* How long the last messages may take to be acknowledged. */
 #define FLUSH_TIME	HZ
-
-/*
- * A registration waits in the send queue behind all that was posted before.  The queue pair
- * itself gives a silent peer up after 7.5 s; a peer that has no receive buffers, or acknowledges
- * a message every few seconds, it does not give up.
- */
-#define REG_TIME	(8 * HZ)
 
 /* RFC 7609 has 44 bytes; version 2 has messages that are longer, up to 8 KiB. */
 #define RX_STRIDE	64
@@ -118,19 +111,23 @@ static void set_sizes(struct smc_link *link, const struct smc_link_attr *attr)
 
 /**
  * smc_link_next_hop() - where do our frames go, directly or not?
- * @link: with path, peer_gid and peer_mac set.  A Proposal of version 2 may leave
- *	the MAC address out; then it is called again when the Confirm has told it.
+ * @link: with path, peer_gid and peer_mac set.  The MAC address of the peer may be zero: a
+ *	Proposal of version 2 may leave it out, and the Confirm tells it.
  *
- * Context: process, may sleep.
- * Return: 0 or a negative errno.
+ * Context: process, may sleep, but not for anybody's answer.
+ * Return: 0; -EAGAIN if the MAC address of a gateway has yet to be found out, and
+ * smc_link_ops.hop_changed is called when it may be known; or another negative errno.
  */
 int smc_link_next_hop(struct smc_link *link)
 {
-	const u8 *mac = is_zero_ether_addr(link->peer_mac) ? link->path.mac :
-							     link->peer_mac;
+	if (!is_zero_ether_addr(link->peer_mac) && !is_valid_ether_addr(link->peer_mac))
+		return -EHOSTUNREACH;
+	return smc_rdma_hop_find(&link->hop, &link->path, &link->peer_gid);
+}
 
-	return smc_rdma_path_next_hop(&link->path, &link->peer_gid, mac,
-				      link->dmac, &link->direct);
+static void hop_changed(struct smc_rdma_hop *hop)
+{
+	smc_link_owner_ops->hop_changed(container_of(hop, struct smc_link, hop));
 }
 
 /**
@@ -153,6 +150,8 @@ void smc_link_init(struct smc_link *link)
 {
 	spin_lock_init(&link->tx_lock);
 	INIT_LIST_HEAD(&link->tx_pending);
+	INIT_LIST_HEAD(&link->regs);
+	smc_rdma_hop_init(&link->hop, hop_changed);
 	init_waitqueue_head(&link->tx_wait);
 	INIT_WORK(&link->event_work, qp_event_work);
 }
@@ -195,8 +194,6 @@ int smc_link_create(struct smc_link *link, void *owner, const struct smc_link_at
 	if (!rc)
 		rc = smc_msg_post_all(link);
 	if (!rc)
-		rc = smc_link_next_hop(link);
-	if (!rc)
 		link->state = SMC_LINK_NEW;
 	return device_errno(rc);
 }
@@ -216,8 +213,8 @@ static int ready_to_receive(struct smc_link *link)
 	ah->type = RDMA_AH_ATTR_TYPE_ROCE;
 	rdma_ah_set_port_num(ah, link->path.port);
 	rdma_ah_set_grh(ah, &link->peer_gid, 0, link->path.sgid_index,
-			link->direct ? 1 : 64, 0);
-	memcpy(ah->roce.dmac, link->dmac, ETH_ALEN);
+			link->hop.direct ? 1 : 64, 0);
+	memcpy(ah->roce.dmac, link->hop.direct ? link->peer_mac : link->hop.mac, ETH_ALEN);
 	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_AV |
 			    IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
 			    IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
@@ -237,7 +234,7 @@ static int ready_to_send(struct smc_link *link)
 		 * For ever.  It is the peer that says how long each try takes, and most say
 		 * 160 us or less: six tries, the most that can be counted, are over before
 		 * a busy peer has posted its receive buffers again.  What is too long is
-		 * decided by clocks of ours: REG_TIME, and those of LLC.
+		 * decided by clocks of ours, those of LLC.
 		 */
 		.rnr_retry	= 7,
 		.sq_psn		= link->psn,
@@ -251,7 +248,8 @@ static int ready_to_send(struct smc_link *link)
 
 /**
  * smc_link_connect() - the second half: the peer's part is known
- * @link: with peer_gid, peer_mac, peer_qpn, peer_psn and peer_mtu set
+ * @link: with peer_gid, peer_mac, peer_qpn, peer_psn and peer_mtu set, and smc_link_next_hop()
+ *	has said 0
  *
  * Context: process, may sleep.
  * Return: 0 or a negative errno.
@@ -265,7 +263,7 @@ int smc_link_connect(struct smc_link *link)
 	if (rc)
 		return rc;
 	spin_lock_bh(&link->tx_lock);
-	if (link->state == SMC_LINK_NEW && !link->stopped) {
+	if (link->state == SMC_LINK_NEW) {
 		link->state = SMC_LINK_READY;
 		link->connected = true;
 		link->tx_ready = true;
@@ -319,12 +317,11 @@ void smc_link_down(struct smc_link *link, u32 reason)
 
 /**
  * smc_link_stop() - the link ends; nothing that was posted stays incomplete
- * @link: the link, in whatever state
+ * @link: the link, in whatever state; nobody makes or uses it any more
  *
- * What was posted gets a moment to arrive, then all is flushed: whoever waits in
- * smc_link_reg_mr() goes on.
+ * What was posted gets a moment to arrive, then all is flushed.
  *
- * Context: process, without a lock under which somebody calls smc_link_reg_mr(); once only.
+ * Context: process, waits; once only.
  */
 void smc_link_stop(struct smc_link *link)
 {
@@ -336,7 +333,6 @@ void smc_link_stop(struct smc_link *link)
 				   READ_ONCE(link->tx_head), FLUSH_TIME);
 	spin_lock_bh(&link->tx_lock);
 	link->tx_ready = false;
-	link->stopped = true;
 	if (link->state != SMC_LINK_UNUSED && link->state != SMC_LINK_DOWN) {
 		link->tx_down = link->tx_tail;
 		link->state = SMC_LINK_DOWN;
@@ -351,7 +347,7 @@ void smc_link_stop(struct smc_link *link)
 
 /**
  * smc_link_drain() - nothing is sent or received any more
- * @link: the link, stopped; nobody makes or uses it any more
+ * @link: the link, stopped
  *
  * Context: process, waits until all that was posted has been flushed.
  */
@@ -359,6 +355,7 @@ void smc_link_drain(struct smc_link *link)
 {
 	if (!link->owner)
 		return;
+	smc_rdma_hop_forget(&link->hop);
 	spin_lock_bh(&link->tx_lock);
 	link->tx_ready = false;
 	link->state = SMC_LINK_DOWN;
@@ -400,82 +397,4 @@ void smc_link_release(struct smc_link *link)
 	if (link->path.dev)
 		smc_rdma_path_put(&link->path);
 	link->path.dev = NULL;
-}
-
-/* A registration; whoever waits for it may have given up when it completes. */
-struct reg_wait {
-	struct ib_cqe		cqe;
-	struct completion	done;
-	refcount_t		ref;
-	int			rc;
-};
-
-static void reg_put(struct reg_wait *w)
-{
-	if (refcount_dec_and_test(&w->ref))
-		kfree(w);
-}
-
-static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct reg_wait *w = container_of(wc->wr_cqe, struct reg_wait, cqe);
-
-	w->rc = wc->status == IB_WC_SUCCESS ? 0 : -EIO;
-	complete(&w->done);
-	reg_put(w);
-}
-
-static int post_reg(struct smc_link *link, struct reg_wait *w, struct ib_mr *mr, int access)
-{
-	struct ib_reg_wr wr = {
-		.wr.opcode	= IB_WR_REG_MR,
-		.wr.send_flags	= IB_SEND_SIGNALED,
-		.wr.wr_cqe	= &w->cqe,
-		.mr		= mr,
-		.key		= mr->rkey,
-		.access		= access,
-	};
-	int rc = -ENOLINK;
-
-	spin_lock_bh(&link->tx_lock);
-	if (link->tx_ready)
-		rc = ib_post_send(link->qp, &wr.wr, NULL);
-	spin_unlock_bh(&link->tx_lock);
-	return rc;
-}
-
-/**
- * smc_link_reg_mr() - make a memory region valid
- * @link: connected
- * @mr: mapped with ib_map_mr_sg()
- * @access: IB_ACCESS_*
- *
- * The peer decides when its turn comes, so the wait has a limit; then the link is down.
- *
- * Context: process, may sleep.
- * Return: 0 or a negative errno.
- */
-int smc_link_reg_mr(struct smc_link *link, struct ib_mr *mr, int access)
-{
-	struct reg_wait *w = kzalloc(sizeof(*w), GFP_KERNEL);
-	int rc;
-
-	if (!w)
-		return -ENOMEM;
-	w->cqe.done = reg_done;
-	init_completion(&w->done);
-	refcount_set(&w->ref, 2);
-	rc = post_reg(link, w, mr, access);
-	if (rc) {
-		kfree(w);
-		return device_errno(rc);
-	}
-	if (wait_for_completion_timeout(&w->done, REG_TIME)) {
-		rc = w->rc;
-	} else {
-		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
-		rc = -ETIMEDOUT;
-	}
-	reg_put(w);
-	return rc;
 }

@@ -74,6 +74,18 @@ struct smc_rx_slot {
 	struct ib_sge		sge[2];
 };
 
+/**
+ * struct smc_link_reg - a memory region that the device shall know
+ * @list:	in smc_link.regs while it waits for a place in the send queue; under tx_lock
+ * @mr:		the region, mapped with ib_map_mr_sg()
+ * @access:	IB_ACCESS_*
+ */
+struct smc_link_reg {
+	struct list_head	list;
+	struct ib_mr		*mr;
+	int			access;
+};
+
 /* LLC messages that may wait for a place in the send queue, a power of two. */
 #define SMC_LINK_LLC_MSGS	16
 
@@ -102,8 +114,7 @@ struct smc_link_msg {
  * @event_work:	takes the link down after an event of the queue pair
  * @qp:		the queue pair
  * @psn:	our initial packet sequence number
- * @direct:	the peer is in one of our subnets
- * @dmac:	where our frames go: to the peer or to the next hop
+ * @hop:	where our frames go
  * @peer_qpn:	the peer's queue pair
  * @peer_psn:	its initial packet sequence number
  * @peer_mtu:	its MTU code
@@ -113,7 +124,6 @@ struct smc_link_msg {
  * @tx_lock:	protects what follows; any context
  * @tx_ready:	posting is possible: connected and not down
  * @connected:	the queue pair can send
- * @stopped:	and must not be made to any more
  * @tx_pending:	struct smc_link_sender of those with something to say
  * @tx_slots:	ring of posts
  * @n_tx:	their number, a power of two
@@ -123,7 +133,9 @@ struct smc_link_msg {
  * @tx_msgs:	the messages, SMC_LINK_MSG_MAX bytes for each slot
  * @tx_dma:	their DMA address
  * @tx_wait:	whoever ends the link waits here for @tx_tail
- * @llc_msgs:	LLC messages for which there was no place among the posts, a ring
+ * @regs:	struct smc_link_reg for which there was no place among the posts
+ * @n_regs:	their number
+ * @llc_msgs:	LLC messages for which there was no place either, a ring; they follow @regs
  * @llc_head:	count of those put there
  * @llc_tail:	count of those posted since
  * @rx_slots:	receive buffers
@@ -153,8 +165,7 @@ struct smc_link {
 	struct work_struct	event_work;
 	struct ib_qp		*qp;
 	u32			psn;
-	bool			direct;
-	u8			dmac[ETH_ALEN];
+	struct smc_rdma_hop	hop;
 	u32			peer_qpn;
 	u32			peer_psn;
 	u8			peer_mtu;
@@ -165,7 +176,6 @@ struct smc_link {
 	spinlock_t		tx_lock ____cacheline_aligned_in_smp;
 	bool			tx_ready;
 	bool			connected;
-	bool			stopped;
 	struct list_head	tx_pending;
 	struct smc_tx_slot	*tx_slots;
 	u32			n_tx;
@@ -175,6 +185,8 @@ struct smc_link {
 	u8			*tx_msgs;
 	u64			tx_dma;
 	wait_queue_head_t	tx_wait;
+	struct list_head	regs;
+	u32			n_regs;
 	struct smc_link_msg	*llc_msgs;
 	u32			llc_head;
 	u32			llc_tail;
@@ -226,6 +238,7 @@ struct smc_link_post {
  * @rx_llc:	an LLC message has arrived
  * @sent:	posts of a link that is not active yet are complete
  * @down:	the link does not work any more, which @caller has noticed; called once
+ * @hop_changed: smc_link_next_hop(), which said -EAGAIN, is to be called again; in a work item
  *
  * @get, @put, @fill and @rx_cdc are called for every message.  They are static calls, which cost
  * what a call by name costs where the architecture can patch them.
@@ -242,6 +255,7 @@ struct smc_link_ops {
 	void (*rx_llc)(struct smc_link *link, const u8 *buf, size_t len);
 	void (*sent)(struct smc_link *link);
 	void (*down)(struct smc_link *link, void *caller);
+	void (*hop_changed)(struct smc_link *link);
 };
 
 /**
@@ -285,7 +299,7 @@ void smc_link_release(struct smc_link *link);
 void smc_link_down(struct smc_link *link, u32 reason);
 int smc_link_send(struct smc_link *link, const u8 *buf, u32 len);
 u32 smc_link_sent(struct smc_link *link);
-int smc_link_reg_mr(struct smc_link *link, struct ib_mr *mr, int access);
+int smc_link_register(struct smc_link *link, struct smc_link_reg *reg);
 
 void smc_link_queue(struct smc_link *link, struct smc_link_sender *sender);
 void smc_link_queue_forced(struct smc_link *link, struct smc_link_sender *sender,

@@ -271,6 +271,29 @@ static __always_inline void queue_sender(struct smc_link *link, struct smc_link_
 		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
 }
 
+static int __post_reg(struct smc_link *link, const struct smc_link_reg *reg)
+{
+	struct smc_tx_slot *slot = &link->tx_slots[link->tx_head & (link->n_tx - 1)];
+	struct ib_reg_wr wr = {
+		.wr.opcode	= IB_WR_REG_MR,
+		.wr.send_flags	= IB_SEND_SIGNALED,
+		.wr.wr_cqe	= &slot->cqe,
+		.mr		= reg->mr,
+		.key		= reg->mr->rkey,
+		.access		= reg->access,
+	};
+	int err;
+
+	lockdep_assert_held(&link->tx_lock);
+	err = ib_post_send(link->qp, &wr.wr, NULL);
+	if (err)
+		return err;
+	slot->sender = NULL;
+	link->tx_head++;
+	link->tx_unsignaled = 0;
+	return 0;
+}
+
 static int __post_llc(struct smc_link *link, const u8 *buf, u32 len)
 {
 	u32 idx = link->tx_head & (link->n_tx - 1);
@@ -279,7 +302,16 @@ static int __post_llc(struct smc_link *link, const u8 *buf, u32 len)
 	return __post_msg(link, NULL, 0, len, NULL, true);
 }
 
-/* It is posted when others are complete, before any data. */
+/*
+ * What is kept is posted when others are complete, before any data: as long as there is something,
+ * there is no room for data.
+ */
+static bool __something_kept(const struct smc_link *link)
+{
+	lockdep_assert_held(&link->tx_lock);
+	return link->n_regs || link->llc_head != link->llc_tail;
+}
+
 static int __keep_llc(struct smc_link *link, const u8 *buf, u32 len)
 {
 	struct smc_link_msg *msg;
@@ -292,12 +324,20 @@ static int __keep_llc(struct smc_link *link, const u8 *buf, u32 len)
 	return 0;
 }
 
+/* Registrations first: an LLC message may name what they make valid. */
 static int __post_kept(struct smc_link *link)
 {
+	struct smc_link_reg *reg;
 	struct smc_link_msg *msg;
 	int rc = 0;
 
 	lockdep_assert_held(&link->tx_lock);
+	while (!rc && link->tx_ready && link->n_regs && __has_room(link, 0)) {
+		reg = list_first_entry(&link->regs, struct smc_link_reg, list);
+		list_del_init(&reg->list);
+		link->n_regs--;
+		rc = __post_reg(link, reg);
+	}
 	while (!rc && link->tx_ready && link->llc_head != link->llc_tail && __has_room(link, 0)) {
 		msg = &link->llc_msgs[link->llc_tail++ & (SMC_LINK_LLC_MSGS - 1)];
 		rc = __post_llc(link, msg->b, msg->len);
@@ -316,7 +356,7 @@ u32 smc_link_sent(struct smc_link *link)
 	u32 sent;
 
 	spin_lock_bh(&link->tx_lock);
-	sent = link->tx_head + link->llc_head - link->llc_tail;
+	sent = link->tx_head + link->n_regs + link->llc_head - link->llc_tail;
 	spin_unlock_bh(&link->tx_lock);
 	return sent;
 }
@@ -362,12 +402,40 @@ int smc_link_send(struct smc_link *link, const u8 *buf, u32 len)
 	int rc = -ENOLINK;
 
 	spin_lock_bh(&link->tx_lock);
-	if (link->tx_ready && link->llc_head == link->llc_tail && __has_room(link, 0))
+	if (link->tx_ready && !__something_kept(link) && __has_room(link, 0))
 		rc = __post_llc(link, buf, len);
 	else if (link->tx_ready)
 		rc = __keep_llc(link, buf, len);
 	spin_unlock_bh(&link->tx_lock);
 	return rc;
+}
+
+/**
+ * smc_link_register() - make a memory region valid, for this link
+ * @link: connected
+ * @reg: the region; it stays as it is until the link is drained
+ *
+ * Nobody waits for it.  The device looks at one post after the other, so whatever is posted from
+ * now on may use the region, and the peer cannot learn of it before it is valid: over this link.
+ * If the device refuses it, the link is down.
+ *
+ * Context: any but hard interrupts.
+ * Return: 0 or -ENOLINK.
+ */
+int smc_link_register(struct smc_link *link, struct smc_link_reg *reg)
+{
+	int rc = -ENOLINK;
+
+	spin_lock_bh(&link->tx_lock);
+	if (link->tx_ready && !__something_kept(link) && __has_room(link, 0)) {
+		rc = __post_reg(link, reg);
+	} else if (link->tx_ready) {
+		list_add_tail(&reg->list, &link->regs);
+		link->n_regs++;
+		rc = 0;
+	}
+	spin_unlock_bh(&link->tx_lock);
+	return rc ? -ENOLINK : 0;
 }
 
 /* All posts before @end are complete; then there is room for more. */
@@ -388,7 +456,7 @@ static void retire_posts(struct smc_link *link, u32 end)
 			slot->sender = NULL;
 		}
 		more = link->tx_tail != end;
-		if (unlikely(link->llc_head != link->llc_tail))
+		if (unlikely(__something_kept(link)))
 			rc = __post_kept(link);
 		spin_unlock_bh(&link->tx_lock);
 		put_gone(&gone);
@@ -434,6 +502,11 @@ void smc_msg_retire_all(struct smc_link *link)
 	struct gone gone;
 
 	retire_posts(link, link->tx_head);
+	/* Their memory goes next. */
+	spin_lock_bh(&link->tx_lock);
+	INIT_LIST_HEAD(&link->regs);
+	link->n_regs = 0;
+	spin_unlock_bh(&link->tx_lock);
 	do {
 		gone.n = 0;
 		spin_lock_bh(&link->tx_lock);

@@ -167,6 +167,8 @@ void clc_open(void);			/* listeners, where raw_hosts() says */
 void clc_propose(struct conn *c, const struct twist *twist);
 void clc_confirm(struct conn *c, const struct twist *twist);
 void clc_rest(struct conn *c);
+/* A first contact of a peer with this GID, which has no queue pair. */
+struct scene clc_stranger(const uint8_t *gid);
 void clc_wrong_rkey(struct smc_clc_accept *a);	/* a twist: names an RMB that is not there */
 bool addr_is_harmless(uint64_t addr);	/* ... of an RMB of the victim's */
 bool clc_peer(struct conn *c);		/* read what the victim says of itself */
@@ -215,6 +217,7 @@ bool census_back_to(const struct census *c);	/* waits for it */
 /* ---- the cases ---- */
 
 void bystander_turn(void);		/* the bystander answers what it was asked */
+bool others_go_on(void);		/* what others want of the victim meanwhile works */
 long set_sysctl(const char *name, long value);	/* returns the old one */
 /* One line of TAP; the bystanders, the kernel log and the device are looked at, too. */
 void verdict(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -241,6 +244,7 @@ void cases_peer(void);
 void cases_time(void);
 void cases_wait(void);
 void cases_stall(void);
+void cases_gateway(void);
 void cases_gone(void);		/* afterwards nothing else can be played */
 
 #endif

@@ -50,8 +50,7 @@ static bool tool_answers(const char *command)
 	return !system(line) || BAD("%s fails", command);
 }
 
-/* What other users of the host want meanwhile. */
-static bool others_go_on(void)
+bool others_go_on(void)
 {
 	struct conn *c = conn_begin(CLIENT, V21, AT_UP, NULL);
 	bool ok = conn_echo(c);
@@ -100,11 +99,40 @@ static void full_queue(enum role role)
 	verdict(ok, "stall, %s: TEST LINK replies into a full send queue", role_name[role]);
 }
 
+/* And neither does an RMB that finds no place in the send queue: it is registered later. */
+static void late_registration(enum role role)
+{
+	long old_wr = set_sysctl("smcr_max_send_wr", 4), old_rmem;
+	struct conn *first = stalled(role), *c;
+	struct smc_llc_msg m = { .type = SMC_LLC_TEST_LINK };
+	char got[5] = "";
+	bool ok;
+
+	set_sysctl("smcr_max_send_wr", old_wr);
+	for (int i = 0; i < 4; i++)
+		llc_put(first->l, &m);
+	ok = link_flush(first->l, WAIT_MS);
+	old_rmem = set_sysctl("rmem", 524288);
+	c = wants_rmb(first);
+	ok = ok && others_go_on();
+	link_reopen(first->l);
+	ok = ok && clc_peer(c);
+	set_sysctl("rmem", old_rmem);
+	if (role == CLIENT)
+		clc_rest(c);
+	ok = ok && conn_echo(c) && conn_read(first, got, 5) &&
+	     (!memcmp(got, "hello", 5) || BAD("other bytes")) && conn_echo(first);
+	conn_end(c);
+	conn_end(first);
+	verdict(ok, "stall, %s: a registration without a place in the send queue", role_name[role]);
+}
+
 void cases_stall(void)
 {
 	for (enum role r = CLIENT; r <= SERVER; r++) {
 		TRY(full_queue(r), role_name[r]);
 		TRY(registration(r), role_name[r]);
+		TRY(late_registration(r), role_name[r]);
 	}
 }
 

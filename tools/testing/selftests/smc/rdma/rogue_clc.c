@@ -27,17 +27,14 @@ static void settle(struct link *l, enum role role, enum flavour flavour)
 	l->max_conns = l->release ? 32 : 0;
 }
 
-void clc_propose(struct conn *c, const struct twist *twist)
+static struct smc_clc_proposal proposal_of(const struct link *l)
 {
-	static struct message m;
-	struct link *l = c->l;
 	struct smc_clc_proposal p = {
 		.version = l->version, .release = l->release,
 		.smcr_v1 = is_v1(l), .smcr_v2 = !is_v1(l),
 		.max_conns = l->max_conns, .max_links = l->release ? l->max_links : 0,
 		.features = l->release ? SMC_CLC_FEAT_EMULATED_ISM : 0,
 	};
-	int len;
 
 	memcpy(p.peer_id, l->peer_id, 8);
 	memcpy(p.mac, dev.mac, 6);
@@ -52,13 +49,26 @@ void clc_propose(struct conn *c, const struct twist *twist)
 		memset(p.eids[0], ' ', SMC_EID_LEN);
 		memcpy(p.eids[0], ROGUE_EID, strlen(ROGUE_EID));
 	}
-	if (twist && twist->proposal)
-		twist->proposal(&p);
-	len = smc_clc_encode_proposal(&p, m.b, sizeof(m.b));
+	return p;
+}
+
+static void put_proposal(int raw, const struct smc_clc_proposal *p)
+{
+	struct message m;
+	int len = smc_clc_encode_proposal(p, m.b, sizeof(m.b));
+
 	if (len < 0)
 		give_up("a Proposal that cannot be written");
-	m.len = len;
-	put_bytes(c->s.raw, m.b, m.len);
+	put_bytes(raw, m.b, len);
+}
+
+void clc_propose(struct conn *c, const struct twist *twist)
+{
+	struct smc_clc_proposal p = proposal_of(c->l);
+
+	if (twist && twist->proposal)
+		twist->proposal(&p);
+	put_proposal(c->s.raw, &p);
 }
 
 /* What we say of ourselves in Accept or Confirm. */
@@ -225,10 +235,25 @@ void clc_out_of_sync(const struct conn *c)
 	decline(c, true);
 }
 
-static void begin_client(struct conn *c)
+static void begin_client(struct scene *s)
 {
-	c->s.raw = raw_connect(victim_port);
-	c->s.victim = accept_in_time(victim_l);
+	s->raw = raw_connect(victim_port);
+	s->victim = accept_in_time(victim_l);
+}
+
+struct scene clc_stranger(const uint8_t *gid)
+{
+	static const struct link nobody = {
+		.version = SMC_CLC_V2, .release = 1, .max_links = 1, .max_conns = 32,
+		.peer_id = "stranger",
+	};
+	struct smc_clc_proposal p = proposal_of(&nobody);
+	struct scene s = { 0 };
+
+	memcpy(p.roce_gid, gid, sizeof(p.roce_gid));
+	begin_client(&s);
+	put_proposal(s.raw, &p);
+	return s;
 }
 
 static void begin_server(struct conn *c)
@@ -243,7 +268,7 @@ static void begin_server(struct conn *c)
 
 static void go_client(struct conn *c, enum stage until, const struct twist *twist)
 {
-	begin_client(c);
+	begin_client(&c->s);
 	if (until == AT_TCP)
 		return;
 	clc_propose(c, twist);

@@ -3,7 +3,8 @@
  * A hostile peer of SMC-R: plays every exchange of CLC, LLC and CDC correctly, in both
  * roles, and deviates in one place in each case.  Prints TAP.
  *
- *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, wait, gone; without one: all
+ *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, gateway, wait, gone; without
+ *				one: all
  *
  * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D
  * connection, still work; the kernel log is clean; the victim's RDMA device holds what
@@ -147,7 +148,7 @@ static const struct {
 } parts[] = {
 	{ "clc", cases_clc }, { "cdc", cases_cdc }, { "link", cases_link },
 	{ "peer", cases_peer }, { "time", cases_time }, { "llc", cases_llc },
-	{ "stall", cases_stall }, { "wait", cases_wait },
+	{ "stall", cases_stall }, { "gateway", cases_gateway }, { "wait", cases_wait },
 };
 
 static bool wanted(const char *name, int argc, char **argv)
