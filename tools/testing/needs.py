@@ -42,7 +42,7 @@ GUEST = {
     "smcss": ["tools/smcss/tests/test_guest"],
     "reader": [f"{SUITE}/admin/admin_guest", "reader"],
     "rogue clc": rogue("clc"),
-    "rogue llc": rogue("llc"),
+    **{f"rogue llc {n}": rogue("--shard", f"{n}/2", "llc") for n in (1, 2)},
     "rogue cdc": rogue("cdc"),
     "rogue peer": rogue("peer"),
     "SMC-R": [f"{SUITE}/rdma/sock_guest", "-V", "smc4", "-t", "echo_sizes", "-t", "half_close",
@@ -50,13 +50,15 @@ GUEST = {
 }
 
 # What waits long, and may do so in virtual time.
-VIRTUAL = {"hostile", "stall", "budget", "rogue clc", "rogue llc", "rogue cdc", "rogue peer"}
+VIRTUAL = {"hostile", "stall", "budget", "rogue clc", "rogue llc 1", "rogue llc 2", "rogue cdc",
+           "rogue peer"}
 SOCKETS = "sockets 1, sockets 2, sockets 3"
+LLC = "rogue llc 1, rogue llc 2"
 
 # The first line that fits decides.
 NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/wire/cdc", "unit, fuzz, rogue cdc"),
-    (r"net/smc/wire/llc", "unit, fuzz, rogue llc"),
+    (r"net/smc/wire/llc", f"unit, fuzz, {LLC}"),
     (r"net/smc/wire/", "unit, fuzz, hostile"),
     (r"net/smc/conn/state", "unit, data"),
     (r"net/smc/conn/", "data, SMC-R"),
@@ -66,7 +68,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/mem/", "budget, SMC-R"),
     (r"net/smc/fabric/rdma/(conn/|lgr/rtoken)", "rogue cdc, SMC-R"),
     (r"net/smc/fabric/rdma/(ib/|rdma)", "rogue clc, SMC-R"),
-    (r"net/smc/fabric/rdma/lgr/llc", "rogue llc"),
+    (r"net/smc/fabric/rdma/lgr/llc", LLC),
     (r"net/smc/fabric/rdma/show", "reader"),
     (r"net/smc/fabric/rdma/", "rogue peer, SMC-R"),
     (r"net/smc/fabric/", "data, SMC-R"),
@@ -92,7 +94,8 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/policy/", "steering"),
     (f"{SUITE}/admin/(admin_guest|churn|host|reader|regenerate)", "reader"),
     (f"{SUITE}/admin/", "admin"),
-    (f"{SUITE}/rdma/rogue_cases_(clc|llc|cdc|peer)", "rogue {}"),
+    (f"{SUITE}/rdma/rogue_cases_llc", LLC),
+    (f"{SUITE}/rdma/rogue_cases_(clc|cdc|peer)", "rogue {}"),
     (f"{SUITE}/rdma/", "SMC-R"),
     (r"Documentation/|README|CONTRIBUTING|tools/testing/mut", "admin"),
 )]

@@ -225,11 +225,16 @@ void verdict(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3))
 /* The same when there are no bystanders any more. */
 void verdict_alone(bool ok, const char *name);
 
+/* Is the next case in our shard? */
+bool in_shard(void);
+
 /* Play a case; when it gives up it has failed, and the next one is played. */
 extern jmp_buf gave_up;
 void verdict_gave_up(const char *what, const char *detail);
 #define TRY(call, detail)						\
 	do {								\
+		if (!in_shard())					\
+			break;						\
 		if (!setjmp(gave_up))					\
 			call;						\
 		else							\

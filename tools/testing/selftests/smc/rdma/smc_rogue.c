@@ -5,6 +5,7 @@
  *
  *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, gateway, wait, gone; without
  *				one: all
+ *   smc_rogue --shard N/M ...	each Mth of their cases, from the Nth on
  *
  * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D
  * connection, still work; the kernel log is clean; the victim's RDMA device holds what
@@ -151,6 +152,15 @@ static const struct {
 	{ "stall", cases_stall }, { "gateway", cases_gateway }, { "wait", cases_wait },
 };
 
+static unsigned int shard = 1, n_shards = 1;
+
+bool in_shard(void)
+{
+	static unsigned int n;
+
+	return n++ % n_shards == shard - 1;
+}
+
 static bool wanted(const char *name, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
@@ -161,6 +171,14 @@ static bool wanted(const char *name, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	if (argc > 2 && !strcmp(argv[1], "--shard")) {
+		if (sscanf(argv[2], "%u/%u", &shard, &n_shards) != 2 || !shard || shard > n_shards) {
+			fprintf(stderr, "smc_rogue: --shard requires N/M, as in 1/3\n");
+			return 2;
+		}
+		argc -= 2;
+		argv += 2;
+	}
 	printf("TAP version 13\n");
 	if (!raw_available())
 		give_up("the module is no test build");
