@@ -98,12 +98,14 @@ static void settle_release(struct smc_negotiated *neg, const struct smc_clc_prop
 static enum smc_reason choose_v2(struct sock *sk, const struct smc_clc_proposal *p,
 				 struct smc_negotiated *neg, struct rdma_negotiated *rneg)
 {
-	enum smc_reason reason = common_eid(p, neg->eid);
+	u8 eid[SMC_EID_LEN];
+	enum smc_reason reason = common_eid(p, eid);
 
 	if (!reason)
 		reason = find_path(sk, rneg, true);
 	if (reason)
 		return reason;
+	memcpy(neg->eid, eid, sizeof(neg->eid));
 	neg->version = SMC_CLC_V2;
 	settle_release(neg, p, smc_net(sock_net(sk)));
 	smc_rdma_gid_from_wire(&rneg->peer_gid, p->roce_gid);

@@ -138,6 +138,53 @@ void cases_stall(void)
 
 /* ---- the last of all, without bystanders ---- */
 
+static void also_v2(struct smc_clc_proposal *p)
+{
+	p->version = SMC_CLC_V2;
+	p->smcr_v2 = true;
+	memcpy(p->roce_gid, dev.gid, 16);
+	p->eid_count = 1;
+	memset(p->eids[0], ' ', SMC_EID_LEN);
+	memcpy(p->eids[0], ROGUE_EID, strlen(ROGUE_EID));
+}
+
+/* @change: what becomes of the other GIDs while the one of version 2 is not there */
+static void move_gid(const char *change)
+{
+	char command[600];
+
+	snprintf(command, sizeof(command), "ip addr del 10.1.0.1/24 dev veth0 && %s && "
+		 "ip addr add 10.1.0.1/24 dev veth0 && "
+		 "ip route add 10.1.0.2 dev veth0 src 10.1.0.1 table 101 && "
+		 "ip neigh replace 10.1.0.2 dev veth0 nud permanent "
+		 "lladdr $(cat /sys/class/net/veth1/address)", change);
+	if (system(command))
+		give_up("%s", command);
+}
+
+/*
+ * The victim has a common EID for version 2, but no GID: the one for IPv4 is behind 256 others,
+ * and none further back is looked at.  So it is version 1, without an EID (audit R2).
+ */
+static void v1_after_v2(void)
+{
+	static const struct twist both = { .proposal = also_v2 };
+	struct smc_llc_msg m;
+	struct conn *c;
+	bool ok;
+
+	move_gid("for i in $(seq 260); do echo addr add fd00::$i/128 dev veth0 nodad; done | "
+		 "ip -batch -");
+	c = conn_begin(CLIENT, V1, AT_CLC, &both);
+	ok = c->peer.version == SMC_CLC_V1 || BAD("version %u", c->peer.version);
+	clc_confirm(c, NULL);
+	ok = ok && llc_expect(c->l, SMC_LLC_CONFIRM_LINK, false, &m) && llc_confirm(c->l) &&
+	     llc_add(c->l) && conn_echo(c);
+	conn_end(c);
+	move_gid("ip -6 addr flush dev veth0 scope global");
+	verdict_alone(ok, "gone: the GID of version 2, and version 1 is used");
+}
+
 /* Nor does a handshake whose peer is silent keep the device. */
 static void device_goes(void)
 {
@@ -178,6 +225,7 @@ static void module_goes(void)
 
 void cases_gone(void)
 {
+	v1_after_v2();
 	device_goes();
 	module_goes();
 }
