@@ -167,6 +167,8 @@ void clc_open(void);			/* listeners, where raw_hosts() says */
 void clc_propose(struct conn *c, const struct twist *twist);
 void clc_confirm(struct conn *c, const struct twist *twist);
 void clc_rest(struct conn *c);
+/* A twist of a Proposal of version 1: both versions. */
+void clc_offer_v2(struct smc_clc_proposal *p);
 /* A first contact of a peer with this GID, which has no queue pair. */
 struct scene clc_stranger(const uint8_t *gid);
 void clc_wrong_rkey(struct smc_clc_accept *a);	/* a twist: names an RMB that is not there */

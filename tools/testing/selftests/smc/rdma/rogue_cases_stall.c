@@ -138,16 +138,6 @@ void cases_stall(void)
 
 /* ---- the last of all, without bystanders ---- */
 
-static void also_v2(struct smc_clc_proposal *p)
-{
-	p->version = SMC_CLC_V2;
-	p->smcr_v2 = true;
-	memcpy(p->roce_gid, dev.gid, 16);
-	p->eid_count = 1;
-	memset(p->eids[0], ' ', SMC_EID_LEN);
-	memcpy(p->eids[0], ROGUE_EID, strlen(ROGUE_EID));
-}
-
 /* @change: what becomes of the other GIDs while the one of version 2 is not there */
 static void move_gid(const char *change)
 {
@@ -168,7 +158,7 @@ static void move_gid(const char *change)
  */
 static void v1_after_v2(void)
 {
-	static const struct twist both = { .proposal = also_v2 };
+	static const struct twist both = { .proposal = clc_offer_v2 };
 	struct smc_llc_msg m;
 	struct conn *c;
 	bool ok;

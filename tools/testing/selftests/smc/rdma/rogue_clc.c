@@ -27,11 +27,21 @@ static void settle(struct link *l, enum role role, enum flavour flavour)
 	l->max_conns = l->release ? 32 : 0;
 }
 
+void clc_offer_v2(struct smc_clc_proposal *p)
+{
+	p->version = SMC_CLC_V2;
+	p->smcr_v2 = true;
+	memcpy(p->roce_gid, dev.gid, 16);
+	p->eid_count = 1;
+	memset(p->eids[0], ' ', SMC_EID_LEN);
+	memcpy(p->eids[0], ROGUE_EID, strlen(ROGUE_EID));
+}
+
 static struct smc_clc_proposal proposal_of(const struct link *l)
 {
 	struct smc_clc_proposal p = {
 		.version = l->version, .release = l->release,
-		.smcr_v1 = is_v1(l), .smcr_v2 = !is_v1(l),
+		.smcr_v1 = is_v1(l),
 		.max_conns = l->max_conns, .max_links = l->release ? l->max_links : 0,
 		.features = l->release ? SMC_CLC_FEAT_EMULATED_ISM : 0,
 	};
@@ -44,10 +54,7 @@ static struct smc_clc_proposal proposal_of(const struct link *l)
 		p.ipv4_mask = htobe32(0x0a010000);
 		p.ipv4_prefix_len = 24;
 	} else {
-		memcpy(p.roce_gid, dev.gid, 16);
-		p.eid_count = 1;
-		memset(p.eids[0], ' ', SMC_EID_LEN);
-		memcpy(p.eids[0], ROGUE_EID, strlen(ROGUE_EID));
+		clc_offer_v2(&p);
 	}
 	return p;
 }
