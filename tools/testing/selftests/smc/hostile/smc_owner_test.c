@@ -10,18 +10,14 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
-#include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -31,88 +27,21 @@
 #include "klog_result.h"
 #include "role.h"
 #include "raw_peer.h"
+#include "trap.h"
 
 #define OWNERS	600		/* a workqueue runs 512 at once */
-
-/* Memory that comes when we say so. */
-static struct {
-	int fd;
-	char *page;
-	long size;
-} trap;
 
 struct owner {
 	pthread_t thread;
 	int fd, peer;
-	bool sends;		/* or sets an option */
 };
 
 static struct owner senders[OWNERS], setters[OWNERS];
 
-/* ---- memory that does not come ---- */
-
-static bool trap_set(void)
+static void *sender(void *fd)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-
-	trap.size = sysconf(_SC_PAGESIZE);
-	trap.fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	if (trap.fd < 0)
-		return false;
-	trap.page = mmap(NULL, trap.size, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	reg.range.start = (unsigned long)trap.page;
-	reg.range.len = trap.size;
-	if (trap.page == MAP_FAILED || ioctl(trap.fd, UFFDIO_API, &api) < 0 ||
-	    ioctl(trap.fd, UFFDIO_REGISTER, &reg) < 0)
-		give_up("userfaultfd");
-	return true;
-}
-
-/* So many more are in it now. */
-static void await_trapped(int n)
-{
-	struct uffd_msg msg;
-
-	while (n) {
-		if (!wait_mask(trap.fd, POLLIN, WAIT_MS))
-			give_up("%d owners do not read the memory", n);
-		if (read(trap.fd, &msg, sizeof(msg)) == sizeof(msg))
-			n--;
-	}
-}
-
-static void trap_open(void)
-{
-	struct uffdio_zeropage zero = {
-		.range = { .start = (unsigned long)trap.page, .len = trap.size },
-	};
-
-	if (ioctl(trap.fd, UFFDIO_ZEROPAGE, &zero) < 0)
-		give_up("UFFDIO_ZEROPAGE");
-}
-
-static void *own(void *arg)
-{
-	struct owner *o = arg;
-
-	if (o->sends)
-		send(o->fd, trap.page, 1, MSG_NOSIGNAL);
-	else
-		setsockopt(o->fd, IPPROTO_IP, 4 /* IP_OPTIONS */, trap.page, 4);
+	send(*(int *)fd, trap_page(), 1, MSG_NOSIGNAL);
 	return NULL;
-}
-
-static void stall(struct owner *o)
-{
-	pthread_attr_t attr;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 64 << 10);
-	if (pthread_create(&o->thread, &attr, own, o))
-		give_up("pthread_create");
-	pthread_attr_destroy(&attr);
 }
 
 /* ---- what must go on beside them ---- */
@@ -259,7 +188,6 @@ static void setup(int l, int port, int rl, int rport, struct message *proposal)
 	for (int i = 0; i < OWNERS; i++) {
 		struct owner *o = &senders[i];
 
-		o->sends = true;
 		connection(l, port, &o->fd, &o->peer);
 	}
 	for (int i = 0; i < OWNERS; i++) {
@@ -278,10 +206,10 @@ static void stall_all(void)
 	for (int i = 0; i < OWNERS; i++) {
 		if (send(senders[i].fd, "x", 1, MSG_MORE | MSG_NOSIGNAL) != 1)
 			give_up("send");
-		stall(&senders[i]);
-		stall(&setters[i]);
+		senders[i].thread = trap_thread(sender, &senders[i].fd);
+		setters[i].thread = trap_owner(&setters[i].fd);
 	}
-	await_trapped(2 * OWNERS);
+	trap_await(2 * OWNERS);
 	for (int i = 0; i < OWNERS; i++)
 		put_bytes(setters[i].peer, "\xe2", 1);
 }
