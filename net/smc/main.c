@@ -17,27 +17,43 @@
 struct workqueue_struct *smc_wq;
 struct workqueue_struct *smc_hs_wq;
 struct workqueue_struct *smc_close_wq;
+struct workqueue_struct *smc_link_wq;
+struct workqueue_struct *smc_end_wq;
+
+/* Work of one kind, however much there is of it, must not keep the others from running. */
+static const struct {
+	struct workqueue_struct **wq;
+	const char *name;
+} smc_queues[] = {
+	{ &smc_wq, "smc" },
+	{ &smc_hs_wq, "smc_hs" },
+	{ &smc_close_wq, "smc_close" },
+	{ &smc_link_wq, "smc_link" },
+	{ &smc_end_wq, "smc_end" },
+};
 
 static void free_queues(void)
 {
-	if (smc_close_wq)
-		destroy_workqueue(smc_close_wq);
-	if (smc_hs_wq)
-		destroy_workqueue(smc_hs_wq);
-	if (smc_wq)
-		destroy_workqueue(smc_wq);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(smc_queues); i++)
+		if (*smc_queues[i].wq)
+			destroy_workqueue(*smc_queues[i].wq);
 }
 
-/* Work of one kind, however much there is of it, must not keep the others from running. */
 static int __init make_queues(void)
 {
-	smc_wq = alloc_workqueue("smc", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	smc_close_wq = alloc_workqueue("smc_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (smc_wq && smc_hs_wq && smc_close_wq)
-		return 0;
-	free_queues();
-	return -ENOMEM;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(smc_queues); i++) {
+		*smc_queues[i].wq = alloc_workqueue("%s", WQ_UNBOUND, WQ_MAX_ACTIVE,
+						    smc_queues[i].name);
+		if (!*smc_queues[i].wq) {
+			free_queues();
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 /*
@@ -136,6 +152,7 @@ static void __exit smc_exit(void)
 	flush_workqueue(smc_hs_wq);
 	flush_workqueue(smc_close_wq);
 	flush_workqueue(smc_wq);
+	flush_workqueue(smc_link_wq);
 	smc_rdma_exit();
 	smc_loopback_exit();
 	smc_netns_exit(ARRAY_SIZE(smc_pernet));

@@ -118,9 +118,11 @@ struct smc_listener;
  * lock_sock() are held while memory is read that the program provides itself.  Where such a
  * lock is needed it is only tried for, and its owner, or a timer, has the work done later.
  */
-extern struct workqueue_struct *smc_wq;		/* links, LLC, corks, memory */
+extern struct workqueue_struct *smc_wq;		/* corks, memory */
 extern struct workqueue_struct *smc_hs_wq;	/* handshakes */
 extern struct workqueue_struct *smc_close_wq;	/* sockets without a file, readers in the kernel */
+extern struct workqueue_struct *smc_link_wq;	/* LLC, links, ports, gateways */
+extern struct workqueue_struct *smc_end_wq;	/* ends of link groups */
 
 enum smc_phase {
 	SMC_PHASE_NEW,

@@ -78,6 +78,8 @@ static enum smc_reason find_path(struct sock *sk, struct rdma_negotiated *rneg, 
 {
 	int rc = smc_rdma_path_find(sk, v2, &rneg->path);
 
+	/* The handshake may have to wait for a program, or for a first contact. */
+	smc_rdma_path_put(&rneg->path);
 	return rc ? SMC_REASON_NO_DEVICE : SMC_REASON_NONE;
 }
 
@@ -212,10 +214,7 @@ static enum smc_reason rdma_accepts(struct smc_fabric *f, struct sock *sk,
 
 static void rdma_forget(struct smc_negotiated *neg)
 {
-	struct rdma_negotiated *rneg = neg->priv;
-
-	smc_rdma_path_put(&rneg->path);
-	kfree(rneg);
+	kfree(neg->priv);
 	neg->priv = NULL;
 }
 

@@ -57,6 +57,26 @@ static enum smc_reason group_reason(int err)
 	}
 }
 
+/* A new link group.  0, -EAGAIN if somebody else was faster, or another negative errno. */
+static int create_group(struct rdma_conn *rconn, struct smc_negotiated *neg,
+			const struct smc_lgr_key *key)
+{
+	struct rdma_negotiated *rneg = neg->priv;
+	int err;
+
+	err = smc_rdma_path_hold(&rneg->path);
+	if (err)
+		return err;
+	/* The link gets a reference of its own. */
+	err = smc_lgr_create(&rconn->base, rconn->base.sn, key, &rneg->path);
+	smc_rdma_path_put(&rneg->path);
+	if (!err) {
+		rconn->first = true;
+		neg->first_contact = true;
+	}
+	return err;
+}
+
 /* Find the link group, or make one.  0, -EAGAIN, or a reason. */
 static int get_group(struct rdma_conn *rconn, struct smc_negotiated *neg)
 {
@@ -82,14 +102,9 @@ static int get_group(struct rdma_conn *rconn, struct smc_negotiated *neg)
 	if (err == -ENOENT && !neg->server && !neg->first_contact)
 		return SMC_REASON_OUT_OF_SYNC;
 	if (err == -ENOENT) {
-		err = smc_lgr_create(&rconn->base, rconn->base.sn, &key, &rneg->path);
-		if (!err) {
-			rconn->first = true;
-			neg->first_contact = true;
-		} else if (err == -EAGAIN) {
-			/* Somebody else was faster. */
+		err = create_group(rconn, neg, &key);
+		if (err == -EAGAIN)
 			err = smc_lgr_join(&rconn->base, rconn->base.sn, &key);
-		}
 	}
 	return err && err != -EAGAIN ? (int)group_reason(err) : err;
 }
@@ -142,15 +157,12 @@ int smc_rdma_prepare(struct smc_conn *c, struct smc_negotiated *neg,
 		     const struct smc_clc_accept *a)
 {
 	struct rdma_conn *rconn = to_rdma(c);
-	struct rdma_negotiated *rneg = neg->priv;
 	int err;
 
 	if (!rconn->base.lgr) {
 		err = get_group(rconn, neg);
 		if (err)
 			return err;
-		/* The link has its own reference; the peer may take its time, the device not. */
-		smc_rdma_path_put(&rneg->path);
 	}
 	if (rconn->first) {
 		err = smc_lgr_next_hop(&rconn->base);

@@ -115,7 +115,7 @@ static inline struct rdma_conn *to_rdma_conn(struct smc_lgr_conn *lconn)
 
 /**
  * struct rdma_negotiated - smc_negotiated.priv: where to, and from which device
- * @path:	our end
+ * @path:	our end; the handshake holds no reference to its device
  * @peer_id:	identity of the peer
  * @peer_mac:	MAC address of its RNIC
  * @peer_gid:	GID of it

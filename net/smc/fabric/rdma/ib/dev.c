@@ -6,8 +6,8 @@
  * reference; remove marks it gone, takes it off the list, ends its event work, waits
  * for those who look at the list (RCU), tells the link groups, drops that reference
  * and waits for the last one.  Only then does the RDMA core get its device back.
- * This ends because a path is held by a handshake step, which is bounded (the wait
- * for a neighbour takes two seconds at most), or by a link, which removed() ended.
+ * This ends because a path is held by a function that waits for nobody, or by a link,
+ * which removed() ended.
  */
 #include <linux/etherdevice.h>
 #include <linux/pci.h>
@@ -40,6 +40,24 @@ void smc_rdma_dev_put(struct smc_rdma_dev *dev)
 	/* remove() frees it; nothing of it may be touched after complete(). */
 	if (refcount_dec_and_test(&dev->ref))
 		complete(&dev->unused);
+}
+
+/**
+ * smc_rdma_dev_release() - have a work item give the device back
+ * @dev: the device
+ * @work: the work item, which calls smc_rdma_dev_released() while it still holds a reference
+ *
+ * Context: any.
+ */
+void smc_rdma_dev_release(struct smc_rdma_dev *dev, struct work_struct *work)
+{
+	atomic_inc(&dev->n_releases);
+	queue_work(dev->release_wq, work);
+}
+
+void smc_rdma_dev_released(struct smc_rdma_dev *dev)
+{
+	atomic_dec(&dev->n_releases);
 }
 
 /* Another number whenever a device has come or gone; never 0. */
@@ -177,7 +195,7 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 	default:
 		return;
 	}
-	queue_work(smc_wq, &dev->port_work);
+	queue_work(smc_link_wq, &dev->port_work);
 }
 
 /* ---- the RDMA core's client ----------------------------------------------- */
@@ -217,6 +235,11 @@ static int dev_add(struct ib_device *ibdev)
 	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	if (!dev)
 		return -ENOMEM;
+	dev->release_wq = alloc_workqueue("smc_%s", WQ_UNBOUND, WQ_MAX_ACTIVE, ibdev->name);
+	if (!dev->release_wq) {
+		kfree(dev);
+		return -ENOMEM;
+	}
 	dev->ibdev = ibdev;
 	dev->max_mtu = max_mtu(ibdev);
 	refcount_set(&dev->ref, 1);
@@ -252,6 +275,8 @@ static void dev_remove(struct ib_device *ibdev, void *client_data)
 	dev_events->removed(dev);
 	smc_rdma_dev_put(dev);
 	wait_for_completion(&dev->unused);
+	/* The item that has put the last reference may still be on its way out. */
+	destroy_workqueue(dev->release_wq);
 	kfree(dev);
 }
 

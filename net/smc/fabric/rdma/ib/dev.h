@@ -31,6 +31,9 @@
  * @unused:	the last reference is gone
  * @gone:	remove has begun: nothing new may use the device.  Once set it stays.
  * @event:	what the device tells about its ports and GIDs
+ * @release_wq:	gives back what link groups that have ended had of the device.  No other work is
+ *		behind it, so a device that is stuck holds up nobody
+ * @n_releases:	how many of them have yet to do so
  * @port_work:	hands @changed to smc_rdma_dev_events.port_down
  * @changed:	ports that something has happened to, one bit each
  */
@@ -43,13 +46,16 @@ struct smc_rdma_dev {
 	struct completion	unused;
 	bool			gone;
 	struct ib_event_handler	event;
+	struct workqueue_struct	*release_wq;
+	atomic_t		n_releases;
 	struct work_struct	port_work;
 	DECLARE_BITMAP(changed, SMC_RDMA_MAX_PORTS + 1);
 };
 
 /**
  * struct smc_rdma_path - our end of a link: a port and one of its GIDs
- * @dev:	the device, referenced
+ * @dev:	the device, referenced; NULL after smc_rdma_path_put()
+ * @dev_id:	smc_rdma_dev.id of the device, for smc_rdma_path_hold()
  * @port:	its port, from 1
  * @sgid_index:	index of @gid in the port's table
  * @gid_type:	enum ib_gid_type
@@ -62,6 +68,7 @@ struct smc_rdma_dev {
  */
 struct smc_rdma_path {
 	struct smc_rdma_dev	*dev;
+	u32			dev_id;
 	u8			port;
 	u8			sgid_index;
 	u8			gid_type;
@@ -86,6 +93,7 @@ struct smc_rdma_path {
  */
 int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path);
 void smc_rdma_path_put(struct smc_rdma_path *path);
+int smc_rdma_path_hold(struct smc_rdma_path *path);
 void smc_rdma_path_copy(struct smc_rdma_path *to, const struct smc_rdma_path *from);
 
 /**
@@ -118,6 +126,9 @@ void smc_rdma_hop_init(struct smc_rdma_hop *hop, void (*changed)(struct smc_rdma
 int smc_rdma_hop_find(struct smc_rdma_hop *hop, const struct smc_rdma_path *path,
 		      const union ib_gid *peer_gid);
 void smc_rdma_hop_forget(struct smc_rdma_hop *hop);
+
+void smc_rdma_dev_release(struct smc_rdma_dev *dev, struct work_struct *work);
+void smc_rdma_dev_released(struct smc_rdma_dev *dev);
 
 /* Is there any RDMA device this namespace could use?  Any context, cheap. */
 bool smc_rdma_dev_any(struct net *net);

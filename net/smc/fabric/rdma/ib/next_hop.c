@@ -41,7 +41,7 @@ static int neigh_event(struct notifier_block *nb, unsigned long event, void *dat
 	/* Pairs with the barrier in await_neigh(): one of us sees what the other has done. */
 	smp_mb();
 	if (event == NETEVENT_NEIGH_UPDATE && !list_empty(&hops))
-		queue_work(smc_wq, &hops_work);
+		queue_work(smc_link_wq, &hops_work);
 	return NOTIFY_DONE;
 }
 

@@ -377,6 +377,7 @@ static int choose_gid(struct gid_query *w, struct smc_rdma_path *path)
 		path->dev = NULL;
 		return -ENODEV;
 	}
+	path->dev_id = path->dev->id;
 	return 0;
 }
 
@@ -423,6 +424,28 @@ void smc_rdma_path_put(struct smc_rdma_path *path)
 	if (path->dev)
 		smc_rdma_dev_put(path->dev);
 	path->dev = NULL;
+}
+
+/**
+ * smc_rdma_path_hold() - a reference to the device again
+ * @path: our end, after smc_rdma_path_put()
+ *
+ * Whoever has to wait for a peer or for a program holds no device meanwhile: its removal waits
+ * for all references.
+ *
+ * Context: any but hard interrupts.
+ * Return: 0, or -ENODEV if the device is gone.
+ */
+int smc_rdma_path_hold(struct smc_rdma_path *path)
+{
+	struct smc_rdma_dev *dev;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &smc_rdma_devs, list)
+		if (dev->id == path->dev_id && smc_rdma_dev_tryget(dev))
+			path->dev = dev;
+	rcu_read_unlock();
+	return path->dev ? 0 : -ENODEV;
 }
 
 void smc_rdma_path_copy(struct smc_rdma_path *to, const struct smc_rdma_path *from)

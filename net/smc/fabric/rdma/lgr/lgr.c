@@ -111,6 +111,41 @@ static void end_conns(struct smc_lgr *lgr)
 	}
 }
 
+#ifdef CONFIG_SMC_TEST
+/* For tests: as on a device that takes its time to destroy a queue pair. */
+static bool hold_release;
+module_param(hold_release, bool, 0600);
+MODULE_PARM_DESC(hold_release, "do not give link groups' devices back for now");
+
+static void test_hold(void)
+{
+	while (READ_ONCE(hold_release))
+		msleep(20);
+}
+#else
+static inline void test_hold(void) { }
+#endif
+
+/* Nobody but the removal of the device waits for this. */
+static void lgr_release_work(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, release_work);
+	struct smc_link *link;
+
+	test_hold();
+	smc_rdma_dev_released(smc_lgr_first_link(lgr)->path.dev);
+	smc_lgr_for_each_link(lgr, link)
+		smc_link_destroy(link);
+	if (lgr->rmbs)
+		smc_pools_close(lgr->rmbs);
+	if (lgr->txbufs)
+		smc_pools_close(lgr->txbufs);
+	smc_lgr_for_each_link(lgr, link)
+		smc_link_release(link);
+	smc_lgr_put(lgr);
+}
+
+/* All that others wait for: applications, handshakes, the end of the namespace. */
 static void lgr_end_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, end_work);
@@ -130,24 +165,13 @@ static void lgr_end_work(struct work_struct *work)
 		smc_link_stop(link);
 	smc_lgr_for_each_link(lgr, link)
 		smc_link_drain(link);
-	/*
-	 * Nothing comes from the peer any more, nothing goes to it.  What the device still does
-	 * with the queue pair is nothing that an application should wait for.
-	 */
+	/* Nothing comes from the peer any more, nothing goes to it. */
 	end_conns(lgr);
 	wake_first_contact(lgr);
-	smc_lgr_for_each_link(lgr, link)
-		smc_link_destroy(link);
-	if (lgr->rmbs)
-		smc_pools_close(lgr->rmbs);
-	if (lgr->txbufs)
-		smc_pools_close(lgr->txbufs);
-	smc_lgr_for_each_link(lgr, link)
-		smc_link_release(link);
-	/* The namespace may go as soon as it is the last one. */
+	smc_rdma_dev_release(smc_lgr_first_link(lgr)->path.dev, &lgr->release_work);
+	/* The namespace may go as soon as this is the last one. */
 	if (atomic_dec_and_test(&lgrs->n))
 		wake_up_var(&lgrs->n);
-	smc_lgr_put(lgr);
 }
 
 static void __list_changed(struct smc_lgrs *lgrs)
@@ -186,7 +210,7 @@ void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
 	first = __begin_end(lgr, reason);
 	spin_unlock_bh(&lgrs->lock);
 	if (first)
-		queue_work(smc_wq, &lgr->end_work);
+		queue_work(smc_end_wq, &lgr->end_work);
 }
 
 /**
@@ -234,7 +258,7 @@ static void lgr_idle_work(struct work_struct *work)
 	first = !lgr->n_conns && __begin_end(lgr, SMC_REASON_NONE);
 	spin_unlock_bh(&lgrs->lock);
 	if (first)
-		queue_work(smc_wq, &lgr->end_work);
+		queue_work(smc_end_wq, &lgr->end_work);
 	smc_lgr_put(lgr);
 }
 
@@ -248,7 +272,7 @@ static void __start_idle(struct smc_lgr *lgr)
 	if (lgr->state != SMC_LGR_ACTIVE)
 		return;
 	smc_lgr_get(lgr);
-	if (mod_delayed_work(smc_wq, &lgr->idle_work, time))
+	if (mod_delayed_work(smc_link_wq, &lgr->idle_work, time))
 		refcount_dec(&lgr->ref);
 }
 
@@ -264,7 +288,7 @@ static void __start_close(struct smc_lgr *lgr, unsigned long time)
 	if (lgr->state != SMC_LGR_ACTIVE)
 		return;
 	smc_lgr_get(lgr);
-	if (!queue_delayed_work(smc_wq, &lgr->close_work, time))
+	if (!queue_delayed_work(smc_link_wq, &lgr->close_work, time))
 		refcount_dec(&lgr->ref);
 }
 
@@ -503,6 +527,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	INIT_DELAYED_WORK(&lgr->idle_work, lgr_idle_work);
 	INIT_DELAYED_WORK(&lgr->close_work, lgr_close_work);
 	INIT_WORK(&lgr->end_work, lgr_end_work);
+	INIT_WORK(&lgr->release_work, lgr_release_work);
 	smc_llc_init(lgr);
 	return lgr;
 }
@@ -533,10 +558,13 @@ static int lgr_build(struct smc_lgr *lgr)
 /*
  * A client that reaches a listener can have a group made for the price of a Proposal.  So there is
  * a limit, for each peer and for all, and a server keeps three quarters of it for groups whose
- * link was confirmed.
+ * link was confirmed.  What the device has yet to give back counts as well, whose ever it was: a
+ * device that is stuck must not be given more and more.
  */
-static bool __may_create(struct smc_net *sn, const struct smc_lgr_key *key)
+static bool __may_create(struct smc_net *sn, const struct smc_lgr_key *key,
+			 const struct smc_rdma_dev *dev)
 {
+	unsigned int n = atomic_read(&sn->lgrs->n) + atomic_read(&dev->n_releases);
 	unsigned int peer_max = READ_ONCE(sn->smcr_max_lgrs_per_peer);
 	unsigned int max = READ_ONCE(sn->smcr_max_lgrs);
 	unsigned int n_peer = 0, n_new = 0, n_peer_new = 0;
@@ -551,7 +579,7 @@ static bool __may_create(struct smc_net *sn, const struct smc_lgr_key *key)
 		n_peer += peer;
 		n_peer_new += new && peer;
 	}
-	if (atomic_read(&sn->lgrs->n) >= max || n_peer >= peer_max)
+	if (n >= max || n_peer >= peer_max)
 		return false;
 	return !key->server || (n_new < DIV_ROUND_UP(max, 4) &&
 				n_peer_new < DIV_ROUND_UP(peer_max, 4));
@@ -586,7 +614,7 @@ int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		err = -ENODEV;
 	else if (!list_entry_is_head(other, &sn->lgrs->list, list))
 		err = -EAGAIN;
-	else if (!__may_create(sn, key))
+	else if (!__may_create(sn, key, path->dev))
 		err = -EDQUOT;
 	else
 		err = __enter(lgr, smc_lgr_first_link(lgr), lconn);

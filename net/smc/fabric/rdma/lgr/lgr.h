@@ -4,8 +4,9 @@
  *
  * A link group is in its namespace's list from its creation until it begins to
  * end; it is held by the list, by each of its connections and by its work.  Its end
- * is one work item, which takes the links down, tells all connections and gives
- * the devices back; the memory goes with the last connection.
+ * is two work items.  The first one takes the links down and tells all connections, in a time
+ * that is bounded; after it, nobody needs the namespace.  The second one gives the device back,
+ * which may take as long as the device does.  The memory goes with the last connection.
  */
 #ifndef SMC_RDMA_LGR_H
 #define SMC_RDMA_LGR_H
@@ -58,7 +59,7 @@ struct smc_rtoken {
  * struct smc_lgr - a link group
  * @ref:	references
  * @list:	in smc_net.lgrs, under its lock, until it ends
- * @sn:		the namespace; it waits for the end
+ * @sn:		the namespace; it waits for @end_work, and may then be gone
  * @state:	enum smc_lgr_state, under smc_lgrs.lock
  * @n_conns:	connections that keep the group, under the same
  * @n_abandoned: connections that only their peer keeps, under the same; with @n_conns they
@@ -101,7 +102,8 @@ struct smc_rtoken {
  * @llc:	the LLC engine
  * @idle_work:	ends the group when it had no connections for a while
  * @close_work:	abandons connections that their peer does not close
- * @end_work:	the end
+ * @end_work:	the end, as far as others wait for it
+ * @release_work: the rest of it, in the queue of the device
  */
 struct smc_lgr {
 	refcount_t		ref;
@@ -146,6 +148,7 @@ struct smc_lgr {
 	struct delayed_work	idle_work;
 	struct delayed_work	close_work;
 	struct work_struct	end_work;
+	struct work_struct	release_work;
 };
 
 /*

@@ -30,7 +30,7 @@ static void __kick_engine(struct smc_lgr *lgr, unsigned long delay)
 	if (lgr->llc.stopped)
 		return;
 	smc_lgr_get(lgr);
-	if (mod_delayed_work(smc_wq, &lgr->llc.work, delay))
+	if (mod_delayed_work(smc_link_wq, &lgr->llc.work, delay))
 		refcount_dec(&lgr->ref);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Life of a link: protection domain, queue pair, completion queue. */
 #include <linux/etherdevice.h>
+#include <linux/moduleparam.h>
 #include <linux/random.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -23,6 +24,15 @@
 
 static atomic_t smc_link_uid;
 const struct smc_link_ops *smc_link_owner_ops __ro_after_init;
+
+#ifdef CONFIG_SMC_TEST
+/* For tests: as on a device that does not initialise queue pairs. */
+static int init_errno;
+module_param(init_errno, int, 0600);
+MODULE_PARM_DESC(init_errno, "errno, positive, for each new queue pair; 0 for none");
+#else
+#define init_errno	0
+#endif
 
 /* Some drivers are out of something and say -EAGAIN; here that has the connection wait. */
 static int device_errno(int rc)
@@ -48,12 +58,47 @@ static void qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_ACCESS_ERR:
 	case IB_EVENT_PATH_MIG_ERR:
 	case IB_EVENT_DEVICE_FATAL:
-		queue_work(smc_wq, &link->event_work);
+		queue_work(smc_link_wq, &link->event_work);
 		break;
 	default:
 		break;
 	}
 }
+
+#ifdef CONFIG_SMC_TEST
+/* For tests: soft-RoCE has no such events, and no interrupts. */
+static bool fatal_event;
+module_param(fatal_event, bool, 0600);
+MODULE_PARM_DESC(fatal_event, "each new queue pair fails, and an interrupt says so");
+
+static void event_irq(struct irq_work *work)
+{
+	struct smc_link *link = container_of(work, struct smc_link, test_irq);
+	struct ib_event event = { .event = IB_EVENT_QP_FATAL };
+
+	qp_event(&event, link);
+}
+
+static void test_init(struct smc_link *link)
+{
+	link->test_irq = IRQ_WORK_INIT_HARD(event_irq);
+}
+
+static void test_event(struct smc_link *link)
+{
+	if (fatal_event)
+		irq_work_queue(&link->test_irq);
+}
+
+static void test_sync(struct smc_link *link)
+{
+	irq_work_sync(&link->test_irq);
+}
+#else
+static inline void test_init(struct smc_link *link) { }
+static inline void test_event(struct smc_link *link) { }
+static inline void test_sync(struct smc_link *link) { }
+#endif
 
 static int create_qp(struct smc_link *link)
 {
@@ -78,6 +123,7 @@ static int create_qp(struct smc_link *link)
 		.port_num	 = link->path.port,
 		.qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
 	};
+	int rc;
 
 	link->qp = ib_create_qp(link->pd, &init);
 	if (IS_ERR(link->qp)) {
@@ -86,14 +132,20 @@ static int create_qp(struct smc_link *link)
 		link->qp = ib_create_qp(link->pd, &init);
 	}
 	if (IS_ERR(link->qp)) {
-		int rc = PTR_ERR(link->qp);
-
+		rc = PTR_ERR(link->qp);
 		link->qp = NULL;
 		return rc;
 	}
 	link->inline_max = init.cap.max_inline_data;
-	return ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
-			    IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+	rc = -init_errno ?:
+	     ib_modify_qp(link->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+			  IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+	if (!rc)
+		return 0;
+	/* It takes no posts in this state, so it could not be drained. */
+	ib_destroy_qp(link->qp);
+	link->qp = NULL;
+	return rc;
 }
 
 /* How many posts and receive buffers: what the administrator says, and the device. */
@@ -154,6 +206,7 @@ void smc_link_init(struct smc_link *link)
 	smc_rdma_hop_init(&link->hop, hop_changed);
 	init_waitqueue_head(&link->tx_wait);
 	INIT_WORK(&link->event_work, qp_event_work);
+	test_init(link);
 }
 
 /**
@@ -271,6 +324,7 @@ int smc_link_connect(struct smc_link *link)
 		rc = -ENOLINK;
 	}
 	spin_unlock_bh(&link->tx_lock);
+	test_event(link);
 	return rc;
 }
 
@@ -349,7 +403,7 @@ void smc_link_stop(struct smc_link *link)
  * smc_link_drain() - nothing is sent or received any more
  * @link: the link, stopped
  *
- * Context: process, waits until all that was posted has been flushed.
+ * Context: process, waits for the device to flush, but not for ever.
  */
 void smc_link_drain(struct smc_link *link)
 {
@@ -360,18 +414,16 @@ void smc_link_drain(struct smc_link *link)
 	link->tx_ready = false;
 	link->state = SMC_LINK_DOWN;
 	spin_unlock_bh(&link->tx_lock);
-	if (link->qp) {
-		ib_drain_qp(link->qp);
-		smc_msg_retire_all(link);
-	}
+	if (link->qp)
+		smc_queues_drain(link);
 }
 
 /**
  * smc_link_destroy() - give up the queues
  * @link: the link, drained
  *
- * Context: process, waits for the device, which may take its time: soft-RoCE waits for every
- * packet that its netdev still has, for ever if that is down.
+ * Context: process, waits for the device without a limit.  Soft-RoCE waits for every packet that
+ * its netdev still has, for ever if that is down.
  */
 void smc_link_destroy(struct smc_link *link)
 {
@@ -380,6 +432,7 @@ void smc_link_destroy(struct smc_link *link)
 	if (link->qp)
 		ib_destroy_qp(link->qp);
 	link->qp = NULL;
+	test_sync(link);
 	cancel_work_sync(&link->event_work);
 	smc_cq_destroy(link);
 	smc_msg_free(link);

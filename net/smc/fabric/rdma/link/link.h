@@ -86,6 +86,16 @@ struct smc_link_reg {
 	int			access;
 };
 
+/**
+ * struct smc_link_marker - the last post of one direction
+ * @cqe:	its completion
+ * @done:	it is complete, and so is all that was posted before
+ */
+struct smc_link_marker {
+	struct ib_cqe		cqe;
+	struct completion	done;
+};
+
 /* LLC messages that may wait for a place in the send queue, a power of two. */
 #define SMC_LINK_LLC_MSGS	16
 
@@ -112,6 +122,7 @@ struct smc_link_msg {
  * @cq_handler:	what the RDMA core does when @cq has completions
  * @cq_irq:	calls it where completions come from no interrupt
  * @event_work:	takes the link down after an event of the queue pair
+ * @test_irq:	test builds: brings such an event about
  * @qp:		the queue pair
  * @psn:	our initial packet sequence number
  * @hop:	where our frames go
@@ -150,6 +161,8 @@ struct smc_link_msg {
  * @last_rx:	jiffies of the last message, for the keepalive
  * @lost:	it is down because something could not be sent or received
  * @tx_down:	@tx_tail when it went down
+ * @tx_marker:	for smc_link_drain(), like
+ * @rx_marker:	this one
  */
 struct smc_link {
 	void			*owner;
@@ -163,6 +176,9 @@ struct smc_link {
 	ib_comp_handler		cq_handler;
 	struct irq_work		cq_irq;
 	struct work_struct	event_work;
+#ifdef CONFIG_SMC_TEST
+	struct irq_work		test_irq;
+#endif
 	struct ib_qp		*qp;
 	u32			psn;
 	struct smc_rdma_hop	hop;
@@ -202,6 +218,8 @@ struct smc_link {
 	unsigned long		last_rx;
 	bool			lost;
 	u32			tx_down;
+	struct smc_link_marker	tx_marker;
+	struct smc_link_marker	rx_marker;
 };
 
 /**

@@ -12,7 +12,11 @@ void smc_msg_set_ops(const struct smc_link_ops *ops);
 int smc_msg_alloc(struct smc_link *link, bool rx_long);
 void smc_msg_free(struct smc_link *link);
 int smc_msg_post_all(struct smc_link *link);
+void smc_msg_ignore_all(struct smc_link *link);
 void smc_msg_retire_all(struct smc_link *link);
+
+/* drain.c */
+void smc_queues_drain(struct smc_link *link);
 
 /* cq.c */
 int smc_cq_create(struct smc_link *link, int n);

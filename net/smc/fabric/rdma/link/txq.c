@@ -492,6 +492,28 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 		smc_link_owner_ops->sent(link);
 }
 
+static void ignore_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+}
+
+/**
+ * smc_msg_ignore_all() - the device has not flushed in time: its completions come too late
+ * @link: the link, which posts no more
+ *
+ * Context: process, may sleep.  Afterwards no function of a slot runs any more.
+ */
+void smc_msg_ignore_all(struct smc_link *link)
+{
+	u32 i;
+
+	for (i = 0; i < link->n_tx; i++)
+		WRITE_ONCE(link->tx_slots[i].cqe.done, ignore_done);
+	for (i = 0; i < link->n_rx; i++)
+		WRITE_ONCE(link->rx_slots[i].cqe.done, ignore_done);
+	/* They are called in softirqs. */
+	synchronize_rcu();
+}
+
 /**
  * smc_msg_retire_all() - the queue pair is drained: nothing is under way
  * @link: the link, which posts no more

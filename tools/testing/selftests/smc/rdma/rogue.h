@@ -216,9 +216,24 @@ void census_open(const char *device);
 void census_take(struct census *c);
 bool census_back_to(const struct census *c);	/* waits for it */
 
+/* ---- rogue_strangers.c ---- */
+
+#define GATEWAY		"10.1.0.77"	/* between the victim and the strangers */
+#define STRANGERS	600		/* more than a workqueue runs at once */
+
+void run(const char *command);		/* which must not fail */
+void strangers_open(void);		/* a route to them; limits that let them in */
+void strangers_close(void);
+void gateway_fails(void);		/* there is no way to them */
+void strangers_begin(unsigned int n);	/* so many Proposals */
+void strangers_end(unsigned int n);
+const struct scene *stranger(unsigned int i);
+bool strangers_wait(unsigned int n);	/* none has an answer */
+
 /* ---- the cases ---- */
 
 void bystander_turn(void);		/* the bystander answers what it was asked */
+bool loopback_goes_on(void);		/* a new connection over SMC-D, by messages */
 bool others_go_on(void);		/* what others want of the victim meanwhile works */
 long set_sysctl(const char *name, long value);	/* returns the old one */
 /* One line of TAP; the bystanders, the kernel log and the device are looked at, too. */
@@ -252,6 +267,7 @@ void cases_time(void);
 void cases_wait(void);
 void cases_stall(void);
 void cases_gateway(void);
+void cases_device(void);
 void cases_gone(void);		/* afterwards nothing else can be played */
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "rogue.h"
+#include "trap.h"
 
 static const char * const role_name[] = { "as client", "as server" };
 
@@ -175,22 +176,45 @@ static void v1_after_v2(void)
 	verdict_alone(ok, "gone: the GID of version 2, and version 1 is used");
 }
 
-/* Nor does a handshake whose peer is silent keep the device. */
+/* A handshake that waits for a first contact, and a system call that owns its socket. */
+static struct conn *owned(struct conn *silent, pthread_t *owner)
+{
+	struct conn *c = conn_more(silent, AT_TCP, NULL), *other;
+
+	clc_propose(c, NULL);
+	/* A handshake that begins later and is through: this one waits by now. */
+	other = conn_begin(CLIENT, V21, AT_UP, NULL);
+	conn_end(other);
+	if (!trap_set())
+		give_up("no userfaultfd");
+	*owner = trap_owner(&c->s.victim);
+	trap_await(1);
+	return c;
+}
+
+/* Nor does a handshake keep the device whose peer is silent, or whose socket has an owner. */
 static void device_goes(void)
 {
 	long old = set_timeout_ms(slow(120000));
 	struct conn *silent = conn_begin(CLIENT, V21, AT_CLC, NULL);
-	struct conn *first = stalled(CLIENT), *c = wants_rmb(first);
-	bool ok = !system("rdma link delete rxe0") || BAD("rdma link delete");
+	struct conn *first = stalled(CLIENT), *c = wants_rmb(first), *waits;
+	pthread_t owner;
+	bool ok;
 
+	waits = owned(silent, &owner);
+	ok = !system("rdma link delete rxe0") || BAD("rdma link delete");
 	ok = ok && victim_is_told(first->s, true);
 	clc_confirm(silent, NULL);
 	ok = ok && judge(silent->s, GOT_DECLINE, false, NULL);
+	trap_open();
+	pthread_join(owner, NULL);
+	ok = ok && judge(waits->s, GOT_DECLINE, false, NULL);
 	set_timeout_ms(old);
+	conn_end(waits);
 	conn_end(silent);
 	conn_end(c);
 	conn_end(first);
-	verdict_alone(ok, "gone: the device, under a stalled link and a handshake");
+	verdict_alone(ok, "gone: the device, under a stalled link and handshakes");
 }
 
 static void module_goes(void)

@@ -3,8 +3,8 @@
  * A hostile peer of SMC-R: plays every exchange of CLC, LLC and CDC correctly, in both
  * roles, and deviates in one place in each case.  Prints TAP.
  *
- *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, gateway, wait, gone; without
- *				one: all
+ *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, gateway, wait,
+ *				device, gone; without one: all
  *   smc_rogue --shard N/M ...	each Mth of their cases, from the Nth on
  *
  * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D
@@ -31,27 +31,46 @@ static struct census before;
 static int n_tests, n_failed;
 
 /* An ordinary pair over SMC-D: both ends are sockets of the victim's host. */
-static void smcd_open(void)
+static void smcd_open(int pair[2])
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(a);
 	int l = socket(AF_INET, SOCK_STREAM, 256);
 
-	smcd[0] = socket(AF_INET, SOCK_STREAM, 256);
-	if (l < 0 || smcd[0] < 0 || bind(l, (void *)&a, len) || listen(l, 1) ||
-	    getsockname(l, (void *)&a, &len) || connect(smcd[0], (void *)&a, len))
+	pair[0] = socket(AF_INET, SOCK_STREAM, 256);
+	if (l < 0 || pair[0] < 0 || bind(l, (void *)&a, len) || listen(l, 1) ||
+	    getsockname(l, (void *)&a, &len) || connect(pair[0], (void *)&a, len))
 		give_up("no SMC-D connection");
-	smcd[1] = accept_in_time(l);
+	pair[1] = accept_in_time(l);
 	close(l);
 }
 
-static bool smcd_echo(void)
+static bool smcd_echo(const int pair[2])
 {
 	char c = 0;
 
-	return (send(smcd[0], "x", 1, MSG_NOSIGNAL) == 1 && recv(smcd[1], &c, 1, 0) == 1 &&
-		send(smcd[1], "y", 1, MSG_NOSIGNAL) == 1 && recv(smcd[0], &c, 1, 0) == 1 &&
+	return (send(pair[0], "x", 1, MSG_NOSIGNAL) == 1 && recv(pair[1], &c, 1, 0) == 1 &&
+		send(pair[1], "y", 1, MSG_NOSIGNAL) == 1 && recv(pair[0], &c, 1, 0) == 1 &&
 		c == 'y') || BAD("the SMC-D bystander is disturbed");
+}
+
+static void smcd_close(const int pair[2])
+{
+	close(pair[0]);
+	close(pair[1]);
+}
+
+bool loopback_goes_on(void)
+{
+	long old = set_sysctl("loopback_pairing", 0);
+	int pair[2];
+	bool ok;
+
+	smcd_open(pair);
+	set_sysctl("loopback_pairing", old);
+	ok = smcd_echo(pair) && victim_says((struct scene) { .victim = pair[0] }, 0);
+	smcd_close(pair);
+	return ok;
 }
 
 long set_sysctl(const char *name, long value)
@@ -86,7 +105,7 @@ static bool all_well(void)
 		return BAD("kernel log: %.250s", bug);
 	if (!ok)
 		return BAD("the SMC-R bystander: %.200s", inner);
-	return smcd_echo() && census_back_to(&before);
+	return smcd_echo(smcd) && census_back_to(&before);
 }
 
 void verdict(bool ok, const char *fmt, ...)
@@ -150,6 +169,7 @@ static const struct {
 	{ "clc", cases_clc }, { "cdc", cases_cdc }, { "link", cases_link },
 	{ "peer", cases_peer }, { "time", cases_time }, { "llc", cases_llc },
 	{ "stall", cases_stall }, { "gateway", cases_gateway }, { "wait", cases_wait },
+	{ "device", cases_device },
 };
 
 static unsigned int shard = 1, n_shards = 1;
@@ -188,7 +208,7 @@ int main(int argc, char **argv)
 	dev_open("rxe1", "veth1", "10.1.0.2");
 	census_open("rxe0");
 	clc_open();
-	smcd_open();
+	smcd_open(smcd);
 	/* No case takes as long: the rogue answers only the link that it is busy with. */
 	set_sysctl("smcr_testlink_time", slow(30));
 	bystander = conn_begin(CLIENT, V21, AT_UP, NULL);
@@ -208,8 +228,7 @@ int main(int argc, char **argv)
 	give_up_to = NULL;
 	conn_end(bystander);
 	bury_links();
-	close(smcd[0]);
-	close(smcd[1]);
+	smcd_close(smcd);
 	if (wanted("gone", argc, argv))
 		cases_gone();
 	printf("1..%d\n", n_tests);

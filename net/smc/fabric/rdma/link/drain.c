@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of what was posted to a queue pair.
+ *
+ * ib_drain_qp() waits for the device without a limit, and the applications would wait with it.
+ * Here the device has its time.  What it completes after that is ignored; what it may still read
+ * or write is freed only when the queue pair is gone.
+ */
+#include <linux/moduleparam.h>
+#include <linux/rcupdate.h>
+#include "link.h"
+#include "queues.h"
+
+/* How long a device may take to flush a queue pair in the error state. */
+#define DRAIN_TIME	(2 * HZ)
+
+#ifdef CONFIG_SMC_TEST
+/* For tests: as on a device that does not flush. */
+static bool never_drained;
+module_param(never_drained, bool, 0600);
+MODULE_PARM_DESC(never_drained, "take queue pairs for ones that the device does not flush");
+#else
+#define never_drained	false
+#endif
+
+static void marker_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_link_marker *marker = container_of(wc->wr_cqe, struct smc_link_marker, cqe);
+
+	if (!never_drained)
+		complete(&marker->done);
+}
+
+static struct ib_cqe *marker_init(struct smc_link_marker *marker)
+{
+	marker->cqe.done = marker_done;
+	init_completion(&marker->done);
+	return &marker->cqe;
+}
+
+/* A marker behind everything else in each direction.  False: the device does not take them. */
+static bool post_markers(struct smc_link *link)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct ib_rdma_wr send = { .wr.opcode = IB_WR_RDMA_WRITE };
+	struct ib_recv_wr recv = {};
+
+	send.wr.wr_cqe = marker_init(&link->tx_marker);
+	recv.wr_cqe = marker_init(&link->rx_marker);
+	return !ib_modify_qp(link->qp, &attr, IB_QP_STATE) &&
+	       !ib_post_send(link->qp, &send.wr, NULL) &&
+	       !ib_post_recv(link->qp, &recv, NULL);
+}
+
+/**
+ * smc_queues_drain() - have the device complete all that was posted
+ * @link: the link, which posts no more
+ *
+ * Context: process, waits for the device, but at most DRAIN_TIME.
+ */
+void smc_queues_drain(struct smc_link *link)
+{
+	unsigned long left = 0;
+
+	if (post_markers(link))
+		left = wait_for_completion_timeout(&link->tx_marker.done, DRAIN_TIME);
+	if (left)
+		left = wait_for_completion_timeout(&link->rx_marker.done, left);
+	if (!left) {
+		pr_warn_ratelimited("%s: a queue pair is not flushed in time\n",
+				    link->path.dev->ibdev->name);
+		smc_msg_ignore_all(link);
+	}
+	smc_msg_retire_all(link);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A device that refuses queue pairs, does not flush them, or takes its time to destroy them (R4,
+ * R7, B9 and B11 of the audits).  No device in software does; test builds of the module behave as
+ * if it did.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "rogue.h"
+
+static void set_parameter(const char *name, long value)
+{
+	char path[80];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/module/smc/parameters/%s", name);
+	f = fopen(path, "w");
+	if (!f || fprintf(f, "%ld", value) < 0 || fclose(f))
+		give_up("%s", path);
+}
+
+/* Some are out of something, and say -EAGAIN: that is not what has the victim wait. */
+static void refuses(int err)
+{
+	struct conn *c = conn_begin(CLIENT, V21, AT_TCP, NULL);
+	bool ok;
+
+	set_parameter("init_errno", err);
+	clc_propose(c, NULL);
+	ok = judge(c->s, GOT_DECLINE, false, NULL) && victim_says(c->s, SMC_REASON_NO_DEVICE);
+	set_parameter("init_errno", 0);
+	conn_end(c);
+	verdict(ok, "device: it refuses a queue pair (%s)", strerrorname_np(err));
+}
+
+/* An interrupt says so, where most locks of the victim may not be taken. */
+static void fails(void)
+{
+	struct conn *c = conn_begin(CLIENT, V21, AT_CLC, NULL);
+	bool ok;
+
+	set_parameter("fatal_event", 1);
+	clc_confirm(c, NULL);
+	ok = judge(c->s, GOT_DECLINE | GOT_RESET, false, NULL);
+	set_parameter("fatal_event", 0);
+	conn_end(c);
+	verdict(ok, "device: an interrupt says that a queue pair has failed");
+}
+
+static void never_flushes(enum role role)
+{
+	struct conn *c = conn_begin(role, V21, AT_UP, NULL), *more = conn_more(c, AT_UP, NULL);
+	bool ok = conn_echo(c) && conn_echo(more);
+
+	set_parameter("never_drained", 1);
+	link_break(c->l);
+	/* One finds out, the other is told. */
+	ok = ok && (send(c->s.victim, "hello", 5, MSG_NOSIGNAL) == 5 || BAD("send")) &&
+	     victim_is_told(c->s, true) && victim_is_told(more->s, true);
+	set_parameter("never_drained", 0);
+	conn_end(more);
+	conn_end(c);
+	verdict(ok, "device: it does not flush, and the applications are told, %s",
+		role == CLIENT ? "as client" : "as server");
+}
+
+/*
+ * More of them wait for the device than a workqueue runs at once.  They have queue pairs, but no
+ * memory yet, as a gateway has not answered.
+ */
+static void keeps_all(void)
+{
+	struct conn *c;
+	bool ok;
+
+	set_parameter("hold_release", 1);
+	strangers_begin(STRANGERS);
+	ok = others_go_on() && strangers_wait(STRANGERS);
+	gateway_fails();
+	strangers_end(STRANGERS);
+	ok = ok && loopback_goes_on() && others_go_on();
+	/* The end of another group, too. */
+	c = conn_begin(CLIENT, V21, AT_UP, NULL);
+	ok = ok && conn_echo(c);
+	link_break(c->l);
+	ok = ok && (send(c->s.victim, "hello", 5, MSG_NOSIGNAL) == 5 || BAD("send")) &&
+	     victim_is_told(c->s, true);
+	conn_end(c);
+	set_parameter("hold_release", 0);
+	verdict(ok, "device: it does not give %u link groups back, and others go on", STRANGERS);
+}
+
+/* It counts as if they existed, so there are never more of them than the limit says. */
+static void keeps_few(void)
+{
+	long old = set_sysctl("smcr_max_lgrs", 4);
+	struct conn *c;
+	bool ok = true;
+
+	set_parameter("hold_release", 1);
+	/* The bystander's is one of the four. */
+	for (int i = 0; ok && i < 3; i++) {
+		c = conn_begin(CLIENT, V21, AT_UP, NULL);
+		ok = conn_echo(c);
+		link_break(c->l);
+		ok = ok && (send(c->s.victim, "hello", 5, MSG_NOSIGNAL) == 5 || BAD("send")) &&
+		     victim_is_told(c->s, true);
+		conn_end(c);
+	}
+	c = conn_begin(CLIENT, V21, AT_TCP, NULL);
+	clc_propose(c, NULL);
+	ok = ok && judge(c->s, GOT_DECLINE, false, NULL) &&
+	     victim_says(c->s, SMC_REASON_MAX_CONNS);
+	conn_end(c);
+	set_parameter("hold_release", 0);
+	set_sysctl("smcr_max_lgrs", old);
+	verdict(ok, "device: what it does not give back counts against the limit");
+}
+
+void cases_device(void)
+{
+	TRY(refuses(EIO), "EIO");
+	TRY(refuses(EAGAIN), "EAGAIN");
+	TRY(fails(), "");
+	TRY(never_flushes(CLIENT), "as client");
+	TRY(never_flushes(SERVER), "as server");
+	strangers_open();
+	TRY(keeps_all(), "");
+	set_parameter("hold_release", 0);
+	strangers_close();
+	TRY(keeps_few(), "");
+	set_parameter("hold_release", 0);
+}
