@@ -15,7 +15,7 @@ static bool ops_complete(const struct smc_fabric_ops *ops)
 {
 	return ops->name && ops->usable && ops->offer && ops->choose &&
 	       ops->accepts && ops->forget && ops->conn_new && ops->prepare &&
-	       ops->describe && ops->attach && ops->finish && ops->out_of_sync &&
+	       ops->describe && ops->attach && ops->finish && ops->refused &&
 	       ops->commit && ops->consumed && ops->request_update && ops->urgent &&
 	       ops->signal && ops->keepalive && ops->detach && ops->free &&
 	       ops->show && ops->groups && ops->devices;

@@ -114,7 +114,9 @@ struct smc_pair_end {
  *		-EINPROGRESS: as -EAGAIN, but the peer may consider us established; else a
  *		reason.  Its second argument receives whether it is too late to fall back;
  *		with the first two, whether it would be if the peer declined now.
- * @out_of_sync: the peer's Decline says that it does not know our link group
+ * @refused:	the peer does not use @c, and never has: it has sent a Decline, or has ended the
+ *		stream before its Confirm.  The second argument: the Decline says that it does
+ *		not know our link group
  * @pair:	both ends of a connection at once, attached to each other, for a fabric whose
  *		peers are all in this kernel; NULL for others.  0; a reason; with @atomic also
  *		-EAGAIN if that cannot be had without sleeping.  Any context with @atomic.
@@ -168,7 +170,7 @@ struct smc_fabric_ops {
 	enum smc_reason (*attach)(struct smc_conn *c, struct smc_negotiated *neg,
 				  const struct smc_clc_accept *a);
 	int (*finish)(struct smc_conn *c, bool *committed);
-	void (*out_of_sync)(struct smc_conn *c);
+	void (*refused)(struct smc_conn *c, bool out_of_sync);
 	int (*pair)(struct smc_fabric *f, struct smc_pair_end *client,
 		    struct smc_pair_end *server, bool atomic);
 	void (*commit)(struct smc_conn *c);

@@ -86,8 +86,8 @@ void smc_hs_end_declined(struct smc_handshake *hs)
 		smc_hs_end_reset(hs, SMC_REASON_PROTOCOL, ECONNRESET);
 		return;
 	}
-	if (d->out_of_sync && hs->conn)
-		hs->conn->fabric->ops->out_of_sync(hs->conn);
+	if (hs->conn)
+		hs->conn->fabric->ops->refused(hs->conn, d->out_of_sync);
 	smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);
 }
 
@@ -109,6 +109,9 @@ void smc_hs_end_bad(struct smc_handshake *hs, int rc)
 			smc_hs_end_decline(hs, SMC_REASON_UNKNOWN_ENUM);
 		break;
 	case -ECONNABORTED:
+		/* A Confirm would have come before the end of the stream. */
+		if (hs->step == SMC_HS_CONFIRM && smc_hs_tcp_ended_well(hs))
+			hs->conn->fabric->ops->refused(hs->conn, false);
 		smc_hs_end_tcp(hs, SMC_REASON_PEER_CLOSED, 0);
 		break;
 	default:

@@ -5,6 +5,7 @@
  */
 #include <linux/minmax.h>
 #include <linux/slab.h>
+#include "../smc.h"
 #include "limit.h"
 #include "rmbe.h"
 
@@ -98,10 +99,14 @@ bool smc_mem_reserve(struct smc_mem_limit *limit, u64 bytes)
 {
 	u64 used = atomic64_add_return(bytes, &limit->bytes);
 	u64 of_host = atomic64_add_return(bytes, &host_bytes);
+	struct work_struct *relief;
 
 	if (used <= READ_ONCE(limit->max) && of_host <= host_limit(limit))
 		return true;
 	smc_mem_unreserve(limit, bytes);
+	relief = READ_ONCE(limit->relief_work);
+	if (relief)
+		queue_work(smc_wq, relief);
 	return false;
 }
 

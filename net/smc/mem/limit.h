@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 /**
  * struct smc_mem_limit - how much memory the buffers of a namespace may take
@@ -13,12 +14,14 @@
  * @bytes:	memory of all buffers
  * @max:	no more than this: net.smc.mem_max
  * @guest:	any user can make a namespace like this one
+ * @relief_work: is queued when memory was refused, or NULL
  */
 struct smc_mem_limit {
 	refcount_t		ref;
 	atomic64_t		bytes;
 	u64			max;
 	bool			guest;
+	struct work_struct	*relief_work;
 };
 
 extern unsigned long smc_host_mem_max;

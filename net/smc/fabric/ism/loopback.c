@@ -235,8 +235,8 @@ static int lo_finish(struct smc_conn *c, bool *committed)
 	return 0;
 }
 
-/* There is no link group that could be out of sync. */
-static void lo_out_of_sync(struct smc_conn *c)
+/* A peer that has not attached has nothing of ours, and there is no link group. */
+static void lo_refused(struct smc_conn *c, bool out_of_sync)
 {
 }
 
@@ -584,7 +584,7 @@ static const struct smc_fabric_ops lo_ops = {
 	.describe	= lo_describe,
 	.attach		= lo_attach,
 	.finish		= lo_finish,
-	.out_of_sync	= lo_out_of_sync,
+	.refused	= lo_refused,
 	.pair		= lo_pair,
 	.commit		= lo_commit,
 	.consumed	= lo_consumed,

@@ -249,6 +249,8 @@ static void rdma_describe(struct smc_conn *c, struct smc_clc_accept *a)
 	a->rmb_addr = rconn->rmb_addr;
 	a->psn = link->psn;
 	a->v2_direct = link->hop.direct;
+	if (rconn->server)
+		set_bit(RDMA_CONN_TOLD, &rconn->bits);
 	if (a->confirm && a->has_fce)
 		describe_gids(rconn, a);
 }
@@ -291,7 +293,7 @@ static const struct smc_fabric_ops rdma_ops = {
 	.describe	= rdma_describe,
 	.attach		= smc_rdma_attach,
 	.finish		= smc_rdma_finish,
-	.out_of_sync	= smc_rdma_out_of_sync,
+	.refused	= smc_rdma_refused,
 	.commit		= smc_cdc_commit,
 	.consumed	= smc_cdc_consumed,
 	.urgent		= smc_cdc_urgent,

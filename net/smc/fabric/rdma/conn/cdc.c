@@ -267,12 +267,12 @@ void smc_cdc_signal(struct smc_conn *c, enum smc_conn_flag flag)
 /*
  * Only the peer's own word counts, or that it has no way to our element: after an abort of ours,
  * or what we take for one, its writes may still be under way.  A client writes as soon as it has
- * sent its Confirm, even if we can make nothing of that.
+ * sent its Confirm, whether we have read that or not.
  */
 static bool peer_may_write(const struct rdma_conn *rconn)
 {
 	return (smp_load_acquire(&rconn->attached) ||
-		test_bit(RDMA_CONN_CONFIRMED, &rconn->bits)) &&
+		test_bit(RDMA_CONN_TOLD, &rconn->bits)) &&
 	       !test_bit(RDMA_CONN_PEER_ENDED, &rconn->bits) &&
 	       !test_bit(RDMA_CONN_CUT_OFF, &rconn->bits);
 }

@@ -324,8 +324,6 @@ enum smc_reason smc_rdma_attach(struct smc_conn *c, struct smc_negotiated *neg,
 	struct rdma_conn *rconn = to_rdma(c);
 	enum smc_reason reason;
 
-	if (rconn->server)
-		set_bit(RDMA_CONN_CONFIRMED, &rconn->bits);
 	mutex_lock(&rconn->base.lgr->setup_lock);
 	reason = __attach(rconn, a);
 	mutex_unlock(&rconn->base.lgr->setup_lock);
@@ -357,15 +355,19 @@ int smc_rdma_finish(struct smc_conn *c, bool *committed)
 }
 
 /**
- * smc_rdma_out_of_sync() - smc_fabric_ops.out_of_sync (RFC 7609, C.4)
+ * smc_rdma_refused() - smc_fabric_ops.refused
  * @c: the connection
+ * @out_of_sync: the peer says that it does not have our link group (RFC 7609, C.4)
  *
  * A Decline proves nothing: the link itself shows whether the peer still has its group.
  */
-void smc_rdma_out_of_sync(struct smc_conn *c)
+void smc_rdma_refused(struct smc_conn *c, bool out_of_sync)
 {
 	struct rdma_conn *rconn = to_rdma(c);
 
+	set_bit(RDMA_CONN_PEER_ENDED, &rconn->bits);
+	if (!out_of_sync)
+		return;
 	if (rconn->first)
 		smc_lgr_end(rconn->base.lgr, SMC_REASON_OUT_OF_SYNC);
 	else if (rconn->base.lgr)

@@ -7,8 +7,8 @@
 
 enum rdma_conn_bit {
 	RDMA_CONN_DETACHED,	/* the socket is done with it */
-	RDMA_CONN_CONFIRMED,	/* server: the Confirm has come, and data may come behind it */
-	RDMA_CONN_PEER_ENDED,	/* the peer has said that it writes no more */
+	RDMA_CONN_TOLD,		/* server: the Accept names our element, the client may write */
+	RDMA_CONN_PEER_ENDED,	/* the peer has said that it writes no more, or never will */
 	RDMA_CONN_CUT_OFF,	/* the peer cannot reach its element any more */
 	RDMA_CONN_LEFT,		/* it has left the link group */
 };
@@ -139,7 +139,7 @@ int smc_rdma_prepare(struct smc_conn *c, struct smc_negotiated *neg,
 enum smc_reason smc_rdma_attach(struct smc_conn *c, struct smc_negotiated *neg,
 				const struct smc_clc_accept *a);
 int smc_rdma_finish(struct smc_conn *c, bool *committed);
-void smc_rdma_out_of_sync(struct smc_conn *c);
+void smc_rdma_refused(struct smc_conn *c, bool out_of_sync);
 void smc_rdma_detach(struct smc_conn *c);
 void smc_rdma_conn_free(struct smc_conn *c);
 

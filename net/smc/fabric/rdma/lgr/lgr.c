@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Life of a link group. */
+#include <linux/delay.h>
 #include <linux/etherdevice.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
+#include "../../../mem/limit.h"
 #include "../../../netns.h"
 #include "../../../smc.h"
 #include "../../../stats.h"
@@ -409,6 +412,13 @@ static bool link_fits(const struct smc_link *link, const struct smc_lgr_key *key
 	return key->server || link->peer_qpn == key->peer_qpn;
 }
 
+/* A peer that abandons so many connections pins memory; see relief_work(). */
+static bool __hoards(const struct smc_lgr *lgr)
+{
+	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	return lgr->n_abandoned >= DIV_ROUND_UP(lgr->max_conns, 4u);
+}
+
 /*
  * The link that takes a connection, or NULL.  The server puts a connection where there is room,
  * the client where it is told.
@@ -421,7 +431,7 @@ static struct smc_link *__link_for(struct smc_lgr *lgr, const struct smc_lgr_key
 	/* Of a first contact the outcome is awaited, unless many wait already. */
 	if (!key_fits(lgr, key) ||
 	    (key->server && (lgr->n_conns + lgr->n_abandoned >= lgr->max_conns ||
-			     READ_ONCE(lgr->doubted))))
+			     __hoards(lgr) || READ_ONCE(lgr->doubted))))
 		return NULL;
 	smc_lgr_for_each_link(lgr, link)
 		/* With a path it exists, or is being made. */
@@ -885,6 +895,27 @@ void smc_lgr_dev_removed(struct smc_rdma_dev *dev)
 	end_matching_everywhere(&(struct lgr_match) { .dev = dev, .chosen = on_device });
 }
 
+/*
+ * The memory of abandoned connections is free only when their group has ended, and a group that
+ * takes nobody ends with its last connection.  Once memory has been refused to somebody, the
+ * group that pins the most of it does not wait for that.
+ */
+static void relief_work(struct work_struct *work)
+{
+	struct smc_lgrs *lgrs = container_of(work, struct smc_lgrs, relief_work);
+	struct smc_lgr *lgr, *worst = NULL;
+
+	spin_lock_bh(&lgrs->lock);
+	list_for_each_entry(lgr, &lgrs->list, list)
+		if (__hoards(lgr) && (!worst || lgr->n_abandoned > worst->n_abandoned))
+			worst = lgr;
+	if (worst)
+		__begin_end(worst, SMC_REASON_NO_MEMORY);
+	spin_unlock_bh(&lgrs->lock);
+	if (worst)
+		queue_work(smc_end_wq, &worst->end_work);
+}
+
 static unsigned int smc_lgrs_id __ro_after_init;
 
 static int __net_init smc_lgr_net_init(struct net *net)
@@ -893,8 +924,10 @@ static int __net_init smc_lgr_net_init(struct net *net)
 
 	spin_lock_init(&lgrs->lock);
 	INIT_LIST_HEAD(&lgrs->list);
+	INIT_WORK(&lgrs->relief_work, relief_work);
 	lgrs->seq = 1;
 	smc_net(net)->lgrs = lgrs;
+	WRITE_ONCE(smc_net(net)->mem_limit->relief_work, &lgrs->relief_work);
 	return 0;
 }
 
@@ -903,6 +936,9 @@ static void __net_exit smc_lgr_net_exit(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
 
+	/* There are no sockets any more that could ask for memory. */
+	WRITE_ONCE(sn->mem_limit->relief_work, NULL);
+	cancel_work_sync(&sn->lgrs->relief_work);
 	spin_lock_bh(&sn->lgrs->lock);
 	sn->lgrs->closed = true;
 	spin_unlock_bh(&sn->lgrs->lock);

@@ -257,7 +257,8 @@ static inline struct smc_lgr *smc_link_lgr(const struct smc_link *link)
  * @list:	those that have not begun to end
  * @closed:	the namespace goes
  * @seq:	counts changes of the list, never 0
- * @n:		how many there are, including those that are ending
+ * @n:		how many there are, including those whose @end_work has yet to run
+ * @relief_work: ends one of them when memory was refused
  */
 struct smc_lgrs {
 	spinlock_t		lock;
@@ -265,6 +266,7 @@ struct smc_lgrs {
 	bool			closed;
 	unsigned int		seq;
 	atomic_t		n;
+	struct work_struct	relief_work;
 };
 
 /* What identifies a link group to a handshake. */

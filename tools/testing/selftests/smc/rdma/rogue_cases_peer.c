@@ -252,6 +252,109 @@ static void never_closes(enum role role)
 		role == CLIENT ? "as client" : "as server");
 }
 
+/* Connections that the victim has closed, and their peer never will; the TEST LINK is answered. */
+static void abandon(struct conn *const c[], unsigned int n)
+{
+	long fin = set_sysctl("../ipv4/tcp_fin_timeout", 1);
+	struct smc_llc_msg m;
+	bool ok;
+
+	for (unsigned int i = 0; i < n; i++) {
+		shutdown(c[i]->s.raw, SHUT_WR);
+		close_victim(c[i]);
+	}
+	ok = llc_expect(c[0]->l, SMC_LLC_TEST_LINK, false, &m);
+	set_sysctl("../ipv4/tcp_fin_timeout", fin);
+	if (!ok)
+		give_up("no TEST LINK: %s", why);
+	m.reply = true;
+	llc_put(c[0]->l, &m);
+}
+
+/* The memory of the host is used up for the moment. */
+static bool declined_for_memory(void)
+{
+	long old = set_sysctl("mem_max", 4096);
+	struct conn *c = conn_begin(CLIENT, V21, AT_TCP, NULL);
+	bool ok;
+
+	clc_propose(c, NULL);
+	ok = declined_for(c, SMC_REASON_NO_BUFFER);
+	conn_end(c);
+	set_sysctl("mem_max", old);
+	return ok;
+}
+
+/*
+ * A quarter of what the group may have: it takes nobody, and when memory is short it ends, though
+ * somebody still uses it.
+ */
+static void abandons_many(void)
+{
+	long old = set_sysctl("smcr_max_conns_per_lgr", 16);
+	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c[4], *more;
+	bool ok = conn_echo(first);
+
+	for (int i = 0; i < 4; i++)
+		c[i] = conn_more(first, AT_UP, NULL);
+	abandon(c, 3);
+	more = conn_more(first, AT_UP, NULL);
+	ok = ok && (!more->peer.first_contact || BAD("three of 16 are too many")) && conn_echo(more);
+	abandon(c + 3, 1);
+	conn_end(more);
+	more = forged(first, ROGUE);
+	ok = ok && own_group(more, first) && conn_echo(first);
+	conn_end(more);
+	ok = ok && declined_for_memory() && victim_is_told(first->s, true) &&
+	     llc_told_of_end(first->l);
+	for (int i = 0; i < 4; i++)
+		conn_end(c[i]);
+	conn_end(first);
+	set_sysctl("smcr_max_conns_per_lgr", old);
+	verdict(ok, "R5: a quarter of a group's connections that their peer never closes");
+}
+
+/*
+ * The victim gives up after its Accept.  The client may be up, as far as the victim can know, so
+ * the element stays until it says that it is done.
+ */
+static void killed_handshake(bool confirmed)
+{
+	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
+	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c, *more;
+	struct smc_cdc_msg cdc;
+	bool ok = conn_echo(first);
+
+	c = conn_more(first, AT_CLC, NULL);
+	if (confirmed) {
+		ok = ok && (!connect(c->s.victim, &nowhere, sizeof(nowhere)) || BAD("disconnect"));
+		clc_confirm(c, NULL);
+	} else {
+		clc_decline(c);
+		ok = ok && talks_tcp(c->s);
+	}
+	more = conn_more(first, AT_UP, NULL);
+	ok = ok && conn_echo(more);
+	if (confirmed) {
+		ok = ok && other_element(more, c);
+		cdc_fill(c, &cdc);
+		cdc.conn_flags = SMC_CDC_ABORT;
+		cdc_send(c, &cdc);
+		/* What comes behind it over the link has been taken. */
+		ok = ok && conn_echo(first);
+		conn_end(more);
+		more = conn_more(first, AT_UP, NULL);
+		ok = ok && conn_echo(more);
+	}
+	ok = ok && ((more->peer.rkey == c->peer.rkey && more->peer.rmbe_idx == c->peer.rmbe_idx) ||
+		    BAD("the element is not used again"));
+	conn_end(more);
+	conn_end(c);
+	conn_end(first);
+	verdict(ok, confirmed ? "R8: a handshake that ends between Accept and Confirm" :
+		    "R8: an element whose peer has declined is used again");
+}
+
 void cases_peer(void)
 {
 	TRY(third_party(), "");
@@ -264,4 +367,7 @@ void cases_peer(void)
 	TRY(too_many(), "");
 	TRY(never_closes(CLIENT), "");
 	TRY(never_closes(SERVER), "");
+	TRY(abandons_many(), "");
+	TRY(killed_handshake(true), "");
+	TRY(killed_handshake(false), "");
 }
