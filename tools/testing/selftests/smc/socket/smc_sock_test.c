@@ -181,6 +181,14 @@ static void show_stacks(pid_t pid)
 		closedir(dir);
 }
 
+/* And with what TCP knows of its sockets: who waits for whom. */
+static void show_sockets(void)
+{
+	fflush(stdout);
+	if (system("ss -taniepO 2> /dev/null | sed 's/^/#     /'"))
+		ksft_print_msg("    ss fails\n");
+}
+
 static bool reap(struct run *r)
 {
 	if (!r->done && waitpid(r->pid, &r->status, WNOHANG) == r->pid) {
@@ -237,8 +245,12 @@ static bool wait_roles(struct run *r, int n, int timeout, char *why, size_t len)
 							   name[i]);
 				ksft_print_msg("  %s hangs:\n", name[i]);
 				show_stacks(r[i].pid);
-				kill(-r[i].pid, SIGKILL);
 			}
+			if (!late)
+				show_sockets();
+			for (int i = 0; i < n; i++)
+				if (!r[i].done)
+					kill(-r[i].pid, SIGKILL);
 			late = true;
 			end = now() + slow(15);
 		}
