@@ -107,8 +107,14 @@ int smc_reader_attach(struct sock *sk, struct smc_conn *c)
 		return -ENOMEM;
 	spin_lock_bh(&c->state_lock);
 	wq = rcu_dereference_protected(c->wq, lockdep_is_held(&c->state_lock));
-	if (wq && list_empty(&c->reader->entry.entry))
+	if (wq && list_empty(&c->reader->entry.entry)) {
 		add_wait_queue(&wq->wait, &c->reader->entry);
+		/*
+		 * Before the caller's look at rx_prod; no lock that is given back or tried for is
+		 * a full barrier.  model/poll.pml: look for data.
+		 */
+		smp_mb();
+	}
 	spin_unlock_bh(&c->state_lock);
 	return 0;
 }
