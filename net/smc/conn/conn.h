@@ -186,6 +186,20 @@ static inline u32 smc_conn_low_room(const struct smc_conn *c)
 }
 
 /*
+ * From here on smc_conn_writable() tells whoever is in the queue, or has asked for SIGIO, when
+ * there is room again.  The release is for the latter (model/window.pml: ask for SIGIO).
+ */
+static inline void smc_conn_ask_for_room(struct smc_conn *c)
+{
+	smp_store_release(&c->tx_blocked, true);
+	/*
+	 * Before the look at the room.  Pairs with the barrier between tx_cons and tx_blocked.
+	 * model/window.pml: ask.
+	 */
+	smp_mb();
+}
+
+/*
  * No more than this is copied before the other end hears of it: a quarter of the @ring, so
  * that both work at the same time.
  */

@@ -49,9 +49,7 @@ static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	} else {
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-		WRITE_ONCE(c->tx_blocked, true);
-		/* Pairs with the barrier between tx_cons and tx_blocked. */
-		smp_mb();
+		smc_conn_ask_for_room(c);
 		if (writable(c))
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}

@@ -170,9 +170,9 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *t
 	smc_wait_begin(&w, EPOLLOUT);
 	for (;;) {
 		smc_wait_arm(&w, sk);
-		WRITE_ONCE(c->tx_blocked, true);
-		/* Pairs with the barrier between tx_cons and tx_blocked. */
-		smp_mb();
+		if (!*timeo)
+			sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+		smc_conn_ask_for_room(c);
 		if (smc_conn_room(c) >= smc_conn_low_room(c) || tx_ended(sk, c))
 			break;
 		rc = *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
@@ -182,8 +182,6 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *t
 		*timeo = smc_wait_sleep(*timeo);
 	}
 	smc_wait_end(&w, sk);
-	if (rc == -EAGAIN)
-		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	mutex_lock(&c->tx_lock);
 	return rc;
 }
