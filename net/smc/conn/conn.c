@@ -165,11 +165,12 @@ void smc_conn_wake_all(struct smc_conn *c)
 {
 	struct socket_wq *wq;
 
+	/* As in smc_conn_readable(); it serves for the queue as well. */
 	smp_mb();
 	smc_slot_wake(c);
 	rcu_read_lock();
 	wq = rcu_dereference(c->wq);
-	if (skwq_has_sleeper(wq))
+	if (wq && waitqueue_active(&wq->wait))
 		wake_up_interruptible_all(&wq->wait);
 	if (wq && unlikely(READ_ONCE(wq->fasync_list)))
 		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
