@@ -19,10 +19,13 @@ def cases(variants, *names):
     return suite("sock", f"SMC_SOCK_ARGS=-V {variants} {names}")
 
 
+MODELS = ("reader", "poll", "window", "update", "pair")
+
 # What runs on the host, and in a guest that is a process.
 HOST = {
     "unit": ["make", "-s", "-C", f"{SUITE}/unit", "check"],
     "fuzz": ["make", "-s", "-C", f"{SUITE}/fuzz", "smoke"],
+    **{f"model {name}": [f"{SUITE}/model/check_models", name] for name in MODELS},
     "tools": ["make", "-s", "-C", "tools/smcss", "check"],
     "admin": [f"{SUITE}/admin/check_host"],
     "rig": ["tools/testing/vm/test_rig"],
@@ -61,16 +64,24 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/wire/llc", f"unit, fuzz, {LLC}"),
     (r"net/smc/wire/", "unit, fuzz, hostile"),
     (r"net/smc/conn/state", "unit, data"),
+    (r"net/smc/conn/(wait|recv)", "data, SMC-R, model reader"),
+    (r"net/smc/conn/conn", "data, SMC-R, model reader, model poll, model window"),
+    (r"net/smc/conn/reader", "data, SMC-R, model poll"),
+    (r"net/smc/conn/poll", "data, SMC-R, model poll, model window"),
+    (r"net/smc/conn/send", "data, SMC-R, model window"),
     (r"net/smc/conn/", "data, SMC-R"),
     (r"net/smc/socket/", SOCKETS),
-    (r"net/smc/handshake/pair", "data, pairs"),
+    (r"net/smc/handshake/pair", "data, pairs, model pair"),
+    (r"net/smc/handshake/(client|run)", "data, hostile, stall, model pair"),
     (r"net/smc/handshake/", "data, hostile, stall"),
     (r"net/smc/mem/", "budget, SMC-R"),
+    (r"net/smc/fabric/rdma/conn/cdc", "rogue cdc, SMC-R, model window, model update"),
     (r"net/smc/fabric/rdma/(conn/|lgr/rtoken)", "rogue cdc, SMC-R"),
     (r"net/smc/fabric/rdma/(ib/|rdma)", "rogue clc, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/llc", LLC),
     (r"net/smc/fabric/rdma/show", "reader"),
     (r"net/smc/fabric/rdma/", "rogue peer, SMC-R"),
+    (r"net/smc/fabric/ism/loopback", "data, SMC-R, model window"),
     (r"net/smc/fabric/", "data, SMC-R"),
     (r"net/smc/policy/(rules|ewma)", "unit, steering"),
     (r"net/smc/policy/", "steering"),
@@ -85,6 +96,8 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"tools/testing/vm/|tools/testing/check", "rig"),
     (f"{SUITE}/unit/", "unit"),
     (f"{SUITE}/fuzz/", "fuzz"),
+    (f"{SUITE}/model/(reader|poll|window|update|pair)", "model {}"),
+    (f"{SUITE}/model/", ", ".join(f"model {name}" for name in MODELS)),
     (f"{SUITE}/socket/", SOCKETS),
     (f"{SUITE}/netlink/", "netlink"),
     (f"{SUITE}/(hostile|lib)/", "hostile"),

@@ -119,6 +119,7 @@ void smc_conn_readable(struct smc_conn *c)
 {
 	struct socket_wq *wq;
 
+	/* model/reader.pml: look for a sleeper; model/poll.pml: look into the queue. */
 	smp_mb();
 	smc_slot_wake(c);
 	rcu_read_lock();
@@ -147,6 +148,10 @@ void smc_conn_writable(struct smc_conn *c)
 	WRITE_ONCE(c->tx_blocked, false);
 	rcu_read_lock();
 	wq = rcu_dereference(c->wq);
+	/*
+	 * Its barrier: a sender that comes into the queue too late to be seen here sets tx_blocked
+	 * after it was cleared.  model/window.pml: look for a sleeper.
+	 */
 	if (skwq_has_sleeper(wq))
 		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM |
 					   EPOLLWRBAND);

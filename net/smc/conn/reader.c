@@ -110,8 +110,8 @@ int smc_reader_attach(struct sock *sk, struct smc_conn *c)
 	if (wq && list_empty(&c->reader->entry.entry)) {
 		add_wait_queue(&wq->wait, &c->reader->entry);
 		/*
-		 * Before the caller's look at rx_prod; no lock that is given back or tried for is
-		 * a full barrier.  model/poll.pml: look for data.
+		 * Before the caller's look at rx_prod.  Neither giving back a lock nor trying for
+		 * one implies a full barrier.  model/poll.pml: look for data.
 		 */
 		smp_mb();
 	}

@@ -76,11 +76,13 @@ static void sleep_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 		return;
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	smc_wait_begin(&w, EPOLLIN);
+	/* Before it can be found.  model/reader.pml: be asleep. */
 	__set_current_state(TASK_INTERRUPTIBLE);
 	slot = smc_slot_take(c, &w);
 	test_idle_wake(c);
 	if (unlikely(!slot))
 		smc_wait_arm(&w, sk);
+	/* Both ways have a full barrier.  model/reader.pml: look for data. */
 	if (nothing_at(sk, c, seq))
 		*timeo = smc_wait_sleep(*timeo);
 	if (likely(slot)) {

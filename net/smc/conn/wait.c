@@ -80,7 +80,7 @@ void smc_wait_end(struct smc_wait *w, struct sock *sk)
  *
  * The caller has set its task state before: a waker clears the slot, so a wake-up that finds the
  * caller still running would be lost, and every later one with it.  The cmpxchg() orders both
- * before the caller's look at the condition.
+ * before the caller's look at the condition.  model/reader.pml: take the place.
  *
  * Return: false if somebody else is, and the wait queue must do.
  */
@@ -99,6 +99,7 @@ void smc_slot_leave(struct smc_conn *c, struct smc_wait *w)
 	/* Pairs with the release of a waker, who is through with @w by then. */
 	if (smp_load_acquire(&c->rx_waiter) != w)
 		return;
+	/* A waker may be using @w just now.  model/reader.pml: leave the place. */
 	spin_lock_bh(&c->wait_lock);
 	if (c->rx_waiter == w)
 		c->rx_waiter = NULL;
@@ -109,7 +110,7 @@ void smc_slot_leave(struct smc_conn *c, struct smc_wait *w)
  * smc_slot_wake() - wake the one receiver, if it sleeps
  * @c: the connection
  *
- * Context: any.  A full barrier lies between the caller's news and this.
+ * Context: any.  A full barrier lies between the caller's news and this, see smc_conn_readable().
  */
 void smc_slot_wake(struct smc_conn *c)
 {
@@ -122,6 +123,7 @@ void smc_slot_wake(struct smc_conn *c)
 	if (w) {
 		default_wake_function(&w->entry, TASK_INTERRUPTIBLE, smc_wake_sync,
 				      NULL);
+		/* From here on @w may be gone.  model/reader.pml: let go. */
 		smp_store_release(&c->rx_waiter, NULL);
 	}
 	spin_unlock_bh(&c->wait_lock);

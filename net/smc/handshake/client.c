@@ -23,7 +23,7 @@ static void send_proposal(struct smc_handshake *hs)
 /* A child of this kernel has decided. */
 static void take_decision(struct smc_handshake *hs)
 {
-	/* Pairs with the barrier in decide(). */
+	/* Pairs with the barrier in decide().  model/pair.pml: take the decision. */
 	smp_rmb();
 	if (hs->conn) {
 		smc_hs_end_up(hs);
@@ -39,6 +39,7 @@ static void take_decision(struct smc_handshake *hs)
 /* No child of this kernel has come: it is up to the socket whether CLC begins. */
 static void give_up_pairing(struct smc_handshake *hs)
 {
+	/* Whether it was claimed counts after it has been withdrawn.  model/pair.pml: give up. */
 	if (smc_hs_lock(hs) && !smc_pair_withdraw(hs))
 		hs->ops->unpaired(hs->sk);
 	smc_hs_unlock(hs);

@@ -162,6 +162,7 @@ struct smc_handshake *smc_pair_claim(u32 client_isn, u32 server_isn)
 
 	if (hlist_empty(&b->clients))
 		return NULL;
+	/* Against smc_pair_withdraw(): one of us decides.  model/pair.pml: claim. */
 	spin_lock(&b->lock);
 	hs = __pair_find(b, client_isn);
 	if (hs && (hs->pair.server_isn != server_isn || !test_bit(SMC_HS_AWAIT, &hs->flags)))
@@ -189,6 +190,7 @@ bool smc_pair_withdraw(struct smc_handshake *hs)
 	if (!hs->pair.registered)
 		return false;
 	b = pair_bucket(hs->pair.client_isn);
+	/* Against smc_pair_claim().  model/pair.pml: withdraw. */
 	spin_lock_bh(&b->lock);
 	if (!hlist_unhashed(&hs->pair.node))
 		hlist_del_init(&hs->pair.node);
@@ -224,7 +226,7 @@ void smc_pair_take(struct sock *sk)
 
 	if (!hs || !test_bit(SMC_HS_DECIDED, &hs->flags))
 		return;
-	/* Pairs with the barrier in decide(). */
+	/* Pairs with the barrier in decide().  model/pair.pml: take the decision. */
 	smp_rmb();
 	c = hs->conn;
 	if (!c || smc_sk(sk)->closing) {
@@ -274,7 +276,7 @@ static void decide(struct smc_handshake *client, struct smc_conn *c, enum smc_re
 {
 	client->conn = c;
 	client->pair.reason = reason;
-	/* Pairs with the barriers of those that look at the bit. */
+	/* Pairs with the barriers of those that look at the bit.  model/pair.pml: decide. */
 	smp_wmb();
 	set_bit(SMC_HS_DECIDED, &client->flags);
 	if (!tell_client(client->sk))

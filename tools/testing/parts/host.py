@@ -17,6 +17,7 @@ def check_host(part):
                               (f"{SUITE}/fuzz", "smoke"), (f"{TOP}/tools/smcss", "check")):
         part.suite(f"{os.path.basename(directory)}, {target}",
                    ["make", "-s", "-C", directory, target])
+    part.suite("models", [f"{SUITE}/model/check_models"])
     part.suite("admin", [f"{SUITE}/admin/check_host"])
     part.suite("rig", [f"{TESTING}/vm/test_rig"])
     part.suite("house", [f"{TESTING}/house/check_house"])

@@ -339,7 +339,7 @@ static void lo_consumed(struct smc_conn *c)
 	struct smc_conn *peer = &to_lo(c)->peer->conn;
 
 	smp_store_release(&peer->tx_cons, c->rx_cons);
-	/* Pairs with the barrier after setting tx_blocked. */
+	/* Pairs with smc_conn_ask_for_room().  model/window.pml: look for a blocked sender. */
 	smp_mb();
 	if (READ_ONCE(peer->tx_blocked))
 		smc_conn_writable(peer);

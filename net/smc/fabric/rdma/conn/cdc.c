@@ -147,7 +147,8 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	rconn->sent_cons = cons;
 	WRITE_ONCE(rconn->cons_advertised, cons);
 	rconn->sent_flags = flags;
-	sender->force_update = 0;
+	/* In the critical section in which it looked at the cursors, see force_update(). */
+	sender->force_update = 0;	/* model/update.pml: look and clear */
 	rconn->tx_disabled = flags & SMC_CDC_ABORT;
 	return true;
 }
@@ -179,7 +180,7 @@ static void queue_conn(struct rdma_conn *rconn)
  * smc_cdc_fill() looks at the cursors and clears it in one critical section.  The caller has
  * stored its cursor before it takes the lock.  So either a post whose critical section comes
  * later finds sender.force_update, or the post that clears it does so in a critical section
- * after ours, and has seen the cursor.
+ * after ours, and has seen the cursor.  model/update.pml: force.
  */
 static void force_update(struct rdma_conn *rconn)
 {
@@ -250,6 +251,7 @@ void smc_cdc_consumed(struct smc_conn *c)
 	/*
 	 * Pairs with the barrier in take_msg(): either we see that the peer waits, or the
 	 * message that says so is judged by the cursor just moved.
+	 * model/update.pml: look whether the peer waits.
 	 */
 	smp_mb();
 	if (worth_telling(rconn))
@@ -375,7 +377,9 @@ static int take_cursors(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
 		return err;
 	if (cons != c->tx_cons) {
 		smp_store_release(&c->tx_cons, cons);
-		/* Pairs with the barrier after setting tx_blocked. */
+		/*
+		 * Pairs with smc_conn_ask_for_room().  model/window.pml: look for a blocked sender.
+		 */
 		smp_mb();
 		if (READ_ONCE(c->tx_blocked))
 			smc_conn_writable(c);
@@ -441,7 +445,7 @@ static void take_msg(struct rdma_conn *rconn, const struct smc_link *link,
 	WRITE_ONCE(rconn->peer_waits,
 		   (m->prod_flags & SMC_CDC_WRITE_BLOCKED ? RDMA_PEER_BLOCKED : 0) |
 		   (READ_ONCE(rconn->cons_advertised) < rconn->peer_urg ? RDMA_PEER_URGENT : 0));
-	/* Pairs with the barrier in smc_cdc_consumed(). */
+	/* Pairs with the barrier in smc_cdc_consumed().  model/update.pml: judge the message. */
 	smp_mb();
 	/* The peer asks, or was blocked when we had consumed all that was there. */
 	answer = m->prod_flags & (SMC_CDC_UPDATE_REQ | SMC_CDC_WRITE_BLOCKED) &&

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The models of the hand-overs and the code name each other: a barrier the step of the model that
+needs it, a model the functions that it stands for."""
+import os
+import re
+
+import tree
+
+MODELS = "tools/testing/selftests/smc/model"
+STEP = re.compile(r'step "([^"]+)"')
+NAMED = re.compile(r"model/(\w+)\.pml: ([\w' ]+)")
+FUNCTION = re.compile(r"\b(\w+)\(\)")
+# The kernel's own, of which the models play what its documentation promises.
+KERNEL = set("""__wake_up add_wait_queue cmpxchg finish_wait poll pollwake prepare_to_wait release_sock
+schedule skwq_has_sleeper sock_poll_wait sock_wake_async try_to_wake_up waitqueue_active""".split())
+
+
+def texts():
+    """{model: its text}"""
+    return {os.path.basename(path)[:-4]: tree.read(path)
+            for path in tree.files(MODELS, ends=(".pml",))}
+
+
+def steps():
+    """Each step of a model is named by a comment of the module, and each such comment leads to a
+    step."""
+    there = {(model, step) for model, text in texts().items() for step in STEP.findall(text)}
+    named = {(model, step.strip()) for path in tree.files("net/smc")
+             for model, step in NAMED.findall(tree.read(path))}
+    wrong = [f"model/{model}.pml: {step}: no comment names this step"
+             for model, step in sorted(there - named)]
+    wrong += [f"a comment names model/{model}.pml: {step}, which does not exist"
+              for model, step in sorted(named - there)]
+    return "\n".join(wrong if len(there) > 10 else ["next to no steps were found"])
+
+
+def functions():
+    """Each function that a model names exists."""
+    source = "\n".join(tree.read(path) for path in tree.files("net/smc"))
+    return "\n".join(f"{model}.pml names {name}(), which does not exist"
+                     for model, text in texts().items()
+                     for name in sorted(set(FUNCTION.findall(text)) - KERNEL)
+                     if f"inline {name}(" not in text and f"proctype {name}(" not in text and
+                     not re.search(rf"\b{name}\(", source))
+
+
+def cases():
+    return [("barriers name the steps of the models", steps),
+            ("models name functions that exist", functions)]
