@@ -7,8 +7,6 @@
 #include "complain.h"
 #include "text_table.h"
 
-#define CELL_ROOM	160
-
 struct column {
 	const char *title;
 	int width;
@@ -16,13 +14,11 @@ struct column {
 	int gap;
 };
 
-struct cell {
-	char text[CELL_ROOM];
-};
-
 struct text_table {
 	struct array columns;
-	struct array cells;	/* row after row, every row complete */
+	FILE *cells;		/* writes @text */
+	char *text;		/* row after row, every row complete; each cell ends with a NUL */
+	size_t length;		/* of @text */
 	size_t column;		/* of the next cell */
 };
 
@@ -33,7 +29,9 @@ struct text_table *table_new(void)
 	if (!table)
 		no_memory();
 	table->columns = (struct array)ARRAY_OF(struct column);
-	table->cells = (struct array)ARRAY_OF(struct cell);
+	table->cells = open_memstream(&table->text, &table->length);
+	if (!table->cells)
+		no_memory();
 	return table;
 }
 
@@ -49,14 +47,14 @@ void table_column(struct text_table *table, const char *title, int width,
 void table_cell(struct text_table *table, const char *format, ...)
 {
 	struct column *column = array_item(&table->columns, table->column++);
-	struct cell *cell = array_add(&table->cells);
 	va_list args;
 	int len;
 
 	va_start(args, format);
-	vsnprintf(cell->text, CELL_ROOM, format, args);
+	len = vfprintf(table->cells, format, args);
 	va_end(args);
-	len = strlen(cell->text);
+	if (len < 0 || fputc('\0', table->cells) == EOF)
+		no_memory();
 	if (len > column->width)
 		column->width = len;
 }
@@ -85,10 +83,14 @@ static int print_cell(FILE *out, const struct column *column, const char *text, 
 	return (column->side == ALIGN_RIGHT ? 0 : rest) + column->gap;
 }
 
-void table_print(const struct text_table *table, FILE *out)
+void table_print(struct text_table *table, FILE *out)
 {
-	size_t i, cell, count = table->columns.count;
+	size_t i, count = table->columns.count;
+	const char *cell;
 	int owed = 0;
+
+	if (fflush(table->cells))
+		no_memory();
 
 	for (i = 0; i < count; i++) {
 		const struct column *column = array_item(&table->columns, i);
@@ -96,13 +98,13 @@ void table_print(const struct text_table *table, FILE *out)
 		owed = print_cell(out, column, column->title, owed);
 	}
 	fputc('\n', out);
-	for (cell = 0; cell < table->cells.count; cell++) {
-		const struct cell *text = array_item(&table->cells, cell);
-
-		if (cell % count == 0)
+	for (cell = table->text, i = 0; cell < table->text + table->length;
+	     cell += strlen(cell) + 1) {
+		if (i == 0)
 			owed = 0;
-		owed = print_cell(out, array_item(&table->columns, cell % count), text->text, owed);
-		if (cell % count == count - 1)
+		owed = print_cell(out, array_item(&table->columns, i), cell, owed);
+		i = (i + 1) % count;
+		if (i == 0)
 			fputc('\n', out);
 	}
 }
@@ -110,6 +112,7 @@ void table_print(const struct text_table *table, FILE *out)
 void table_free(struct text_table *table)
 {
 	array_free(&table->columns);
-	array_free(&table->cells);
+	fclose(table->cells);
+	free(table->text);
 	free(table);
 }

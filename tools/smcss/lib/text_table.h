@@ -18,7 +18,7 @@ void table_cell(struct text_table *table, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void table_row(struct text_table *table);
 /* Titles and rows, without blanks at the end of lines. */
-void table_print(const struct text_table *table, FILE *out);
+void table_print(struct text_table *table, FILE *out);
 void table_free(struct text_table *table);
 
 #endif /* SMC_TOOLS_TEXT_TABLE_H */
