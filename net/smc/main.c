@@ -64,6 +64,7 @@ static int __init make_queues(void)
 static struct pernet_operations *const smc_pernet[] = {
 	&smc_net_ops,
 	&smc_stats_net_ops,
+	&smc_registry_net_ops,
 	&smc_mem_net_ops,
 	&smc_pnet_net_ops,
 	&smc_steer_net_ops,

@@ -19,6 +19,7 @@ struct smc_lgrs;
 struct smc_mem_limit;
 struct smc_pnet_table;
 struct smc_pools;
+struct smc_registry;
 struct smc_stats;
 struct smc_steer;
 
@@ -28,6 +29,7 @@ struct smc_steer;
  * @has_peer_id: @peer_id is set, and stays
  * @peer_id:	identity of this TCP/IP stack (RFC 7609, A.2.1)
  * @stats:	counters, see stats.h
+ * @registry:	its SMC sockets, a list for each processor
  * @mem_limit:	memory of all buffers, capped by @mem_max
  * @pools:	elements of the loopback fabric
  * @lgrs:	SMC-R link groups
@@ -67,6 +69,7 @@ struct smc_net {
 	u8			peer_id[8];
 
 	struct smc_stats __percpu *stats;
+	struct smc_registry __percpu *registry;
 	struct smc_mem_limit	*mem_limit;
 	struct smc_pools	*pools;
 	struct smc_lgrs		*lgrs;

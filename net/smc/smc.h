@@ -72,7 +72,6 @@
  *  smc_lgr.lock		RTokens of the peer
  *  smc_llc.lock		queue of the LLC engine
  *  lo_bucket.lock		one bucket of loopback's table of offered tokens
- *  reg_bucket.lock		one bucket of the table of all SMC sockets
  *  smc_conn.wait_lock		the receiver that sleeps, and which of our counts are flushed
  *
  * Leaves, under which no other lock is taken:
@@ -82,6 +81,7 @@
  *  smc_autosmc.lock		table of the listeners of a namespace
  *  smc_listener.lock		what was learnt of one listener
  *  pair_bucket.lock		clients that wait for a child in this kernel, one bucket
+ *  smc_registry.lock		the SMC sockets of a namespace that one processor made
  *  devs_lock			(process context only) writers of the list of RDMA devices
  *
  * No lock is held while waiting for a peer.  The data path takes none that is global to the
@@ -105,6 +105,7 @@
 struct smc_conn;
 struct smc_handshake;
 struct smc_listener;
+struct smc_registry;
 
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
@@ -135,6 +136,17 @@ enum smc_phase {
 };
 
 /**
+ * struct smc_registry_entry - a place in a list of SMC sockets
+ * @node:	in smc_registry.list; unhashed before the first list and after the last one
+ * @registry:	of a socket: the list that it is in, from its birth to its end; NULL marks
+ *		the cursor of a walk
+ */
+struct smc_registry_entry {
+	struct hlist_node	node;
+	struct smc_registry	*registry;
+};
+
+/**
  * struct smc_sock - an SMC socket
  * @tcp6:	the TCP socket; of an IPv4 socket only its tcp_sock is used
  * @self:	points to this object; differs in a raw copy that the TCP listener
@@ -146,7 +158,7 @@ enum smc_phase {
  *		system calls may still be in them.  The list grows under lock_sock,
  *		and is emptied when the socket ends
  * @n_old_conns:	how many; SMC_MAX_OLD_CONNS at most
- * @node:	in the table of all SMC sockets
+ * @registered:	among the sockets of its namespace
  * @tcp_data_ready:	TCP's own callback, while ours is in place
  * @tcp_state_change:	the same
  * @tcp_error_report:	the same
@@ -176,7 +188,7 @@ struct smc_sock {
 	struct smc_handshake __rcu *hs;
 	struct smc_conn		*conn;
 	struct smc_conn		*old_conns;
-	struct hlist_node	node;
+	struct smc_registry_entry registered;
 	void			(*tcp_data_ready)(struct sock *sk);
 	void			(*tcp_state_change)(struct sock *sk);
 	void			(*tcp_error_report)(struct sock *sk);

@@ -21,8 +21,8 @@
 
 /* Between two messages of a dump, in netlink_callback.ctx. */
 struct diag_ctx {
-	int	pos[2];
-	bool	privileged;
+	struct smc_sock_cursor	cursor;
+	bool			privileged;
 };
 
 struct diag_dump {
@@ -188,6 +188,16 @@ static int diag_dump_start(struct netlink_callback *cb)
 
 	BUILD_BUG_ON(sizeof(*ctx) > sizeof(cb->ctx));
 	ctx->privileged = netlink_net_capable(cb->skb, CAP_NET_ADMIN);
+	smc_sock_walk_begin(&ctx->cursor);
+	return 0;
+}
+
+/* Also when the program closes its netlink socket in the middle of a dump. */
+static int diag_dump_done(struct netlink_callback *cb)
+{
+	struct diag_ctx *ctx = (struct diag_ctx *)cb->ctx;
+
+	smc_sock_walk_end(&ctx->cursor);
 	return 0;
 }
 
@@ -203,7 +213,7 @@ static int diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	};
 
 	/* a full message stops the walk; the next call continues it */
-	smc_sock_walk(sock_net(skb->sk), ctx->pos, diag_put_socket, &dump);
+	smc_sock_walk(sock_net(skb->sk), &ctx->cursor, diag_put_socket, &dump);
 	return skb->len;
 }
 
@@ -212,6 +222,7 @@ static int diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
 	struct netlink_dump_control control = {
 		.start		= diag_dump_start,
 		.dump		= diag_dump,
+		.done		= diag_dump_done,
 		.min_dump_alloc	= SKB_WITH_OVERHEAD(32768),
 	};
 

@@ -5,9 +5,24 @@
 
 #include <linux/smc_diag.h>
 #include <linux/types.h>
+#include "../smc.h"
 
 struct net;
-struct sock;
+
+/**
+ * struct smc_sock_cursor - how far a walk over the sockets of a namespace has got
+ * @place:	in a list: behind the socket that was visited last
+ * @registry:	that list
+ * @cpu:	the processor whose list is walked; nr_cpu_ids at the end
+ *
+ * It may stay in the list between two calls of smc_sock_walk(), however long, and keeps no
+ * socket from ending.
+ */
+struct smc_sock_cursor {
+	struct smc_registry_entry place;
+	struct smc_registry	*registry;
+	unsigned int		cpu;
+};
 
 /**
  * struct smc_sock_info - a picture of one socket
@@ -55,8 +70,10 @@ struct smc_sock_info {
 	u32		lgr_id;
 };
 
-int smc_sock_walk(struct net *net, int pos[2],
+void smc_sock_walk_begin(struct smc_sock_cursor *cursor);
+int smc_sock_walk(struct net *net, struct smc_sock_cursor *cursor,
 		  int (*fn)(const struct smc_sock_info *info, void *arg),
 		  void *arg);
+void smc_sock_walk_end(struct smc_sock_cursor *cursor);
 
 #endif

@@ -263,7 +263,6 @@ int __init smc_proto_init(void)
 {
 	int i;
 
-	smc_registry_init();
 	smc_sock_cache = kmem_cache_create("smc_sock", sizeof(struct smc_sock), 0,
 					   SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT |
 					   SLAB_TYPESAFE_BY_RCU, NULL);

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of all SMC sockets, for dumps and counters. */
-#include <linux/hash.h>
-#include <linux/rculist_nulls.h>
+/*
+ * The SMC sockets of each namespace, for dumps and counters.
+ *
+ * A namespace has a list for each processor, of the sockets that were made on it.  So birth and
+ * death cost a few instructions under a lock that next to nobody else wants, allocate nothing,
+ * and cannot fail.  A walk leaves a cursor in the list where it goes on, so it looks at each
+ * entry once, however often it is interrupted, and at none of another namespace.  Sockets enter
+ * in front, behind every cursor: a walk ends, and what lives through it is visited exactly once.
+ */
+#include <linux/timekeeping.h>
 #include "../admin/walk.h"
 #include "../fabric/fabric.h"
 #include "../stats.h"
 #include "socket.h"
+#include "sockopt.h"
 
-#define REG_BITS	8
+/* Entries that a walk looks at before it gives the lock back. */
+#define REG_STRETCH	32
 
-static struct reg_bucket {
-	spinlock_t		lock;	/* protects the list */
+/**
+ * struct smc_registry - the SMC sockets of a namespace that one processor made
+ * @lock:	protects @list, and which of the entries are in it
+ * @list:	struct smc_registry_entry of sockets and of cursors, the youngest socket first
+ */
+struct smc_registry {
+	spinlock_t		lock;
 	struct hlist_head	list;
-} reg_table[1 << REG_BITS];
-
-static struct reg_bucket *reg_bucket(const struct smc_sock *smc)
-{
-	return &reg_table[hash_ptr(smc, REG_BITS)];
-}
-
-void __init smc_registry_init(void)
-{
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(reg_table); i++) {
-		spin_lock_init(&reg_table[i].lock);
-		INIT_HLIST_HEAD(&reg_table[i].list);
-	}
-}
+};
 
 /**
  * smc_registry_add() - a socket is born
@@ -37,11 +36,12 @@ void __init smc_registry_init(void)
  */
 void smc_registry_add(struct smc_sock *smc)
 {
-	struct reg_bucket *b = reg_bucket(smc);
+	struct smc_registry *reg = raw_cpu_ptr(smc_net(sock_net(smc_to_sk(smc)))->registry);
 
-	spin_lock_bh(&b->lock);
-	hlist_add_head(&smc->node, &b->list);
-	spin_unlock_bh(&b->lock);
+	smc->registered.registry = reg;
+	spin_lock_bh(&reg->lock);
+	hlist_add_head(&smc->registered.node, &reg->list);
+	spin_unlock_bh(&reg->lock);
 }
 
 /**
@@ -52,35 +52,141 @@ void smc_registry_add(struct smc_sock *smc)
  */
 void smc_registry_del(struct smc_sock *smc)
 {
-	struct reg_bucket *b = reg_bucket(smc);
+	struct smc_registry *reg = smc->registered.registry;
 
-	spin_lock_bh(&b->lock);
-	hlist_del(&smc->node);
-	spin_unlock_bh(&b->lock);
+	spin_lock_bh(&reg->lock);
+	hlist_del(&smc->registered.node);
+	spin_unlock_bh(&reg->lock);
 }
 
-/* The socket at place @skip of a bucket, with a reference, or NULL. */
-static struct sock *reg_get(struct reg_bucket *b, const struct net *net,
-			    int skip, int *next)
+#ifdef CONFIG_SMC_TEST
+/* What walks cost, for tests. */
+static atomic64_t reg_looked, reg_most, reg_longest, reg_holds, reg_long_holds;
+
+static void reg_raise(atomic64_t *most, u64 value)
 {
-	struct sock *found = NULL;
-	struct smc_sock *smc;
-	int n = 0;
+	s64 old = atomic64_read(most);
 
-	spin_lock_bh(&b->lock);
-	hlist_for_each_entry(smc, &b->list, node) {
-		struct sock *sk = smc_to_sk(smc);
+	while (old < value && !atomic64_try_cmpxchg(most, &old, value))
+		;
+}
 
-		if (n++ < skip || !net_eq(sock_net(sk), net))
-			continue;
-		if (!refcount_inc_not_zero(&sk->sk_refcnt))
-			continue;
-		found = sk;
-		break;
+static u64 reg_clock(void)
+{
+	return ktime_get_ns();
+}
+
+static void reg_count(unsigned int looked, u64 began)
+{
+	u64 took = ktime_get_ns() - began;
+
+	atomic64_add(looked, &reg_looked);
+	atomic64_inc(&reg_holds);
+	if (took > 100 * NSEC_PER_USEC)
+		atomic64_inc(&reg_long_holds);
+	reg_raise(&reg_most, looked);
+	reg_raise(&reg_longest, took);
+}
+
+/**
+ * smc_test_registry() - what walks over sockets have cost, in all namespaces
+ * @cost: receives it
+ */
+void smc_test_registry(struct smc_test_registry *cost)
+{
+	cost->looked = atomic64_read(&reg_looked);
+	cost->most = atomic64_read(&reg_most);
+	cost->longest = atomic64_read(&reg_longest);
+	cost->holds = atomic64_read(&reg_holds);
+	cost->long_holds = atomic64_read(&reg_long_holds);
+}
+#else
+static u64 reg_clock(void)
+{
+	return 0;
+}
+
+static void reg_count(unsigned int looked, u64 began)
+{
+}
+#endif
+
+/* The socket of an entry, with a reference; NULL for a cursor, and for a socket that ends. */
+static struct sock *reg_hold(struct smc_registry_entry *entry)
+{
+	struct sock *sk;
+
+	if (!entry->registry)
+		return NULL;
+	sk = smc_to_sk(container_of(entry, struct smc_sock, registered));
+	return refcount_inc_not_zero(&sk->sk_refcnt) ? sk : NULL;
+}
+
+/*
+ * Move the cursor behind the next socket of a list, but past no more than REG_STRETCH entries.
+ * It leaves the list at the end.
+ */
+static struct sock *__reg_advance(struct smc_sock_cursor *cursor, struct smc_registry *reg)
+{
+	struct hlist_node *place = &cursor->place.node, *at = NULL, *next;
+	struct sock *sk = NULL;
+	unsigned int looked = 0;
+	u64 began = reg_clock();
+
+	lockdep_assert_held(&reg->lock);
+	next = hlist_unhashed(place) ? reg->list.first : place->next;
+	hlist_del_init(place);
+	while (next && !sk && looked < REG_STRETCH) {
+		at = next;
+		next = at->next;
+		looked++;
+		sk = reg_hold(hlist_entry(at, struct smc_registry_entry, node));
 	}
-	spin_unlock_bh(&b->lock);
-	*next = n;
-	return found;
+	if (sk || next)
+		hlist_add_behind(place, at);
+	reg_count(looked, began);
+	return sk;
+}
+
+/* The next socket of a list, with a reference, or NULL. */
+static struct sock *reg_next_of(struct smc_sock_cursor *cursor, struct smc_registry *reg)
+{
+	struct sock *sk;
+	bool more;
+
+	cursor->registry = reg;
+	do {
+		spin_lock_bh(&reg->lock);
+		sk = __reg_advance(cursor, reg);
+		more = !hlist_unhashed(&cursor->place.node);
+		spin_unlock_bh(&reg->lock);
+		cond_resched();
+	} while (!sk && more);
+	return sk;
+}
+
+/* The next socket of a namespace, with a reference, or NULL.  May sleep. */
+static struct sock *reg_next(struct net *net, struct smc_sock_cursor *cursor)
+{
+	struct smc_registry __percpu *all = smc_net(net)->registry;
+	struct sock *sk;
+
+	for (; cursor->cpu < nr_cpu_ids;
+	     cursor->cpu = cpumask_next(cursor->cpu, cpu_possible_mask)) {
+		sk = reg_next_of(cursor, per_cpu_ptr(all, cursor->cpu));
+		if (sk)
+			return sk;
+	}
+	return NULL;
+}
+
+/* It was not the time for the socket that reg_next() has returned; it is still referenced. */
+static void reg_step_back(struct smc_sock_cursor *cursor, struct sock *sk)
+{
+	spin_lock_bh(&cursor->registry->lock);
+	hlist_del_init(&cursor->place.node);
+	hlist_add_before(&cursor->place.node, &smc_sk(sk)->registered.node);
+	spin_unlock_bh(&cursor->registry->lock);
 }
 
 static void fill_conn(struct smc_sock_info *info, struct smc_conn *c)
@@ -158,56 +264,69 @@ static bool fill_info(struct smc_sock_info *info, struct sock *sk)
 }
 
 /**
+ * smc_sock_walk_begin() - a walk over the sockets of a namespace begins
+ * @cursor: of the walk; smc_sock_walk_end() follows.  It is not to be moved until then
+ */
+void smc_sock_walk_begin(struct smc_sock_cursor *cursor)
+{
+	INIT_HLIST_NODE(&cursor->place.node);
+	cursor->place.registry = NULL;
+	cursor->registry = NULL;
+	cursor->cpu = cpumask_first(cpu_possible_mask);
+}
+EXPORT_SYMBOL_GPL(smc_sock_walk_begin);
+
+/**
+ * smc_sock_walk_end() - a walk ends, wherever it is
+ * @cursor: of the walk
+ *
+ * Context: any.  The namespace still exists.
+ */
+void smc_sock_walk_end(struct smc_sock_cursor *cursor)
+{
+	/* Only its own walk puts a cursor into a list, or takes it out. */
+	if (hlist_unhashed_lockless(&cursor->place.node))
+		return;
+	spin_lock_bh(&cursor->registry->lock);
+	hlist_del_init(&cursor->place.node);
+	spin_unlock_bh(&cursor->registry->lock);
+}
+EXPORT_SYMBOL_GPL(smc_sock_walk_end);
+
+/**
  * smc_sock_walk() - visit the SMC sockets of a namespace
  * @net: the namespace
- * @pos: two words, zero at the start; where a walk that was stopped goes on
+ * @cursor: begun before; where a walk that was stopped goes on
  * @fn: called for each socket without locks; a value other than 0 stops the
  *	walk before this socket
  * @arg: for @fn
  *
- * Sockets that come or go meanwhile may be missed.  No lock is taken that a program can
- * hold, so no program can stall a walk.
+ * Every socket that exists from the beginning of the walk to its end is visited exactly once; of
+ * those that come or go meanwhile, some.  No lock is taken that a program can hold, so no
+ * program can stall a walk.
  *
  * Context: process, may sleep.
  * Return: what @fn returned, or 0 at the end.
  */
-int smc_sock_walk(struct net *net, int pos[2],
+int smc_sock_walk(struct net *net, struct smc_sock_cursor *cursor,
 		  int (*fn)(const struct smc_sock_info *info, void *arg),
 		  void *arg)
 {
 	struct smc_sock_info info;
 	struct sock *sk;
-	int next, rc;
+	int rc;
 
-	for (; pos[0] < ARRAY_SIZE(reg_table); pos[0]++, pos[1] = 0) {
-		for (;;) {
-			sk = reg_get(&reg_table[pos[0]], net, pos[1], &next);
-			if (!sk)
-				break;
-			rc = fill_info(&info, sk) ? fn(&info, arg) : 0;
-			sock_put(sk);
-			if (rc)
-				return rc;
-			pos[1] = next;
-			cond_resched();
-		}
+	while ((sk = reg_next(net, cursor))) {
+		rc = fill_info(&info, sk) ? fn(&info, arg) : 0;
+		if (rc)
+			reg_step_back(cursor, sk);
+		sock_put(sk);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
 EXPORT_SYMBOL_GPL(smc_sock_walk);
-
-static void __flush(struct smc_sock *smc, struct net *net)
-{
-	struct smc_conn *c;
-
-	if (!net_eq(sock_net(smc_to_sk(smc)), net))
-		return;
-	rcu_read_lock();
-	c = READ_ONCE(smc->conn);
-	if (c)
-		smc_stats_flush(net, c);
-	rcu_read_unlock();
-}
 
 /**
  * smc_registry_flush() - have all connections of a namespace counted as they are now
@@ -217,14 +336,51 @@ static void __flush(struct smc_sock *smc, struct net *net)
  */
 void smc_registry_flush(struct net *net)
 {
-	struct smc_sock *smc;
-	int i;
+	struct smc_sock_cursor cursor;
+	struct smc_conn *c;
+	struct sock *sk;
 
-	for (i = 0; i < ARRAY_SIZE(reg_table); i++) {
-		spin_lock_bh(&reg_table[i].lock);
-		hlist_for_each_entry(smc, &reg_table[i].list, node)
-			__flush(smc, net);
-		spin_unlock_bh(&reg_table[i].lock);
-		cond_resched();
+	smc_sock_walk_begin(&cursor);
+	while ((sk = reg_next(net, &cursor))) {
+		rcu_read_lock();
+		c = READ_ONCE(smc_sk(sk)->conn);
+		if (c)
+			smc_stats_flush(net, c);
+		rcu_read_unlock();
+		sock_put(sk);
 	}
+	smc_sock_walk_end(&cursor);
 }
+
+static int __net_init smc_registry_net_init(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+	struct smc_registry *reg;
+	int cpu;
+
+	sn->registry = alloc_percpu(struct smc_registry);
+	if (!sn->registry)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		reg = per_cpu_ptr(sn->registry, cpu);
+		spin_lock_init(&reg->lock);
+		INIT_HLIST_HEAD(&reg->list);
+	}
+	return 0;
+}
+
+/* A socket keeps its namespace until it has left the list. */
+static void __net_exit smc_registry_net_exit(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		smc_assert(hlist_empty(&per_cpu_ptr(sn->registry, cpu)->list));
+	free_percpu(sn->registry);
+}
+
+struct pernet_operations smc_registry_net_ops = {
+	.init	= smc_registry_net_init,
+	.exit	= smc_registry_net_exit,
+};

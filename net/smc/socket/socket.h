@@ -124,8 +124,8 @@ int smc_ulp_set(struct socket *sock, sockptr_t val, unsigned int len);
 void smc_sockmap_init(struct proto *prot);
 bool smc_reclaim_proto(struct sock *sk);
 
-/* registry.c: all SMC sockets of this host */
-void smc_registry_init(void);
+/* registry.c: the SMC sockets of a namespace */
+extern struct pernet_operations smc_registry_net_ops;
 void smc_registry_add(struct smc_sock *smc);
 void smc_registry_del(struct smc_sock *smc);
 void smc_registry_flush(struct net *net);

@@ -164,6 +164,12 @@ static void fill_info(struct sock *sk, struct smc_sockopt_info *info)
 	release_sock(sk);
 }
 
+union own_value {
+	struct smc_sockopt_info		info;
+	struct smc_test_registry	registry;
+	int				num;
+};
+
 /* An option that is an int. */
 static int get_own_int(struct sock *sk, int name, int *val)
 {
@@ -180,26 +186,36 @@ static int get_own_int(struct sock *sk, int name, int *val)
 	return -ENOPROTOOPT;
 }
 
+/* The value of an option of ours, and its size; or a negative errno. */
+static int get_own(struct sock *sk, int name, union own_value *val)
+{
+	switch (name) {
+	case SMC_SOCK_INFO:
+		fill_info(sk, &val->info);
+		return sizeof(val->info);
+#ifdef CONFIG_SMC_TEST
+	case SMC_TEST_REGISTRY:
+		smc_test_registry(&val->registry);
+		return sizeof(val->registry);
+#endif
+	}
+	return get_own_int(sk, name, &val->num) ?: sizeof(val->num);
+}
+
 static int get_smc(struct sock *sk, int name, char __user *val, int __user *optlen)
 {
-	struct smc_sockopt_info info;
-	int len, val_int, size = sizeof(info);
-	const void *from = &info;
+	union own_value own;
+	int len, size;
 
-	if (name != SMC_SOCK_INFO) {
-		if (get_own_int(sk, name, &val_int))
-			return -ENOPROTOOPT;
-		from = &val_int;
-		size = sizeof(val_int);
-	}
+	size = get_own(sk, name, &own);
+	if (size < 0)
+		return size;
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
 	len = min(len, size);
-	if (name == SMC_SOCK_INFO)
-		fill_info(sk, &info);
-	if (put_user(len, optlen) || copy_to_user(val, from, len))
+	if (put_user(len, optlen) || copy_to_user(val, &own, len))
 		return -EFAULT;
 	return 0;
 }

@@ -13,9 +13,28 @@
 #define SMC_TEST_RAW_CLC	0x200	/* set, test builds: int, speak CLC yourself */
 #define SMC_TEST_ECHO		0x201	/* set, test builds: int, echo in the kernel */
 #define SMC_TEST_PEEK_LEN	0x202	/* get, test builds: int, proto_ops.peek_len */
+#define SMC_TEST_REGISTRY	0x203	/* get, test builds: struct smc_test_registry */
 
 struct sock;
 int smc_test_echo(struct sock *sk);
+
+/**
+ * struct smc_test_registry - what walks over SMC sockets have cost since the module came
+ * @looked:	entries that they looked at
+ * @most:	most of them under one hold of a lock
+ * @longest:	longest hold of a lock, nanoseconds
+ * @holds:	how often they held one
+ * @long_holds:	how often for more than 100 microseconds
+ */
+struct smc_test_registry {
+	__u64	looked;
+	__u64	most;
+	__u64	longest;
+	__u64	holds;
+	__u64	long_holds;
+};
+
+void smc_test_registry(struct smc_test_registry *cost);
 
 enum {
 	SMC_MODE_UNDECIDED,

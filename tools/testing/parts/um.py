@@ -32,6 +32,11 @@ def in_virtual_time(guest):
     return guest
 
 
+def large(guest):
+    guest.options = ("--mem", "4096")
+    return guest
+
+
 def sockets(shards):
     return [Guest(f"{n}", RUN_IN_VM, SMC_TESTS="sock memory", SMC_SOCK_ARGS=f"--shard {n}/{shards}")
             for n in range(1, shards + 1)]
@@ -61,7 +66,7 @@ def stress(*modes):
 PARTS = {
     "um-kselftest": [tests("module"), tests("budget"),
                      in_virtual_time(tests("stall", "owner", "hostile")),
-                     tests("netlink", "fault")],
+                     tests("netlink", "many", "fault")],
     "um-sockets": sockets(6),
     "um-stress": stress("loopback:40", "nobody:15", "namespaces:15", "fallback:15", "stalls:15",
                         "rdma:20"),
@@ -74,6 +79,7 @@ PARTS = {
                  Guest("steering", f"{SUITE}/policy/steer_test"),
                  Guest("pairs", f"{SUITE}/policy/pair_test"),
                  Guest("admin", f"{SUITE}/admin/admin_guest", "golden", "reader", "churn")],
+    "um-many": [large(Guest("many", RUN_IN_VM, SMC_TESTS="many memory", SMC_MANY="100000"))],
 }
 
 

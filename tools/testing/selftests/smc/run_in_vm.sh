@@ -12,7 +12,7 @@
 
 bin=${SMC_SELFTEST_BIN:-$SMC_ROOT/build/selftests/smc}
 here=$SMC_ROOT/tools/testing/selftests/smc
-parts=${SMC_TESTS:-sock stall owner hostile netlink bpf budget module fault memory}
+parts=${SMC_TESTS:-sock stall owner hostile netlink many bpf budget module fault memory}
 failed=0
 rounds=20
 timeout=30
@@ -115,6 +115,7 @@ fi
 for t in stall owner hostile netlink bpf; do
 	has $t && tap "smc_${t}_test" "$bin/smc_${t}_test"
 done
+has many && tap many_sockets.py python3 "$here/netlink/many_sockets.py"
 has budget && tap memory_budget.py python3 "$here/memory/memory_budget.py"
 if has module; then
 	# The tests before it leave handshakes that nobody waits for.
