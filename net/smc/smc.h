@@ -176,6 +176,8 @@ struct smc_registry_entry {
  *		makes children of it any more; under lock_sock
  * @listen_calls: calls of listen() that are under way; under lock_sock and
  *		sk_callback_lock
+ * @tcp_only_calls: calls of setsockopt() under way that set what only TCP heeds; under lock_sock
+ * @tcp_only_keys: the latest of them sets a key
  * @born:	of a child with @listener: when, in jiffies
  * @listener:	of a child that autosmc counts: what is known of its listener
  * @reset_work:	resets a child for whose handshake there was no memory
@@ -199,7 +201,9 @@ struct smc_sock {
 	bool			closing;
 	bool			hs_on_release;
 	u8			n_old_conns;
+	bool			tcp_only_keys;
 	unsigned int		listen_calls;
+	unsigned int		tcp_only_calls;
 	unsigned int		listener_ends;
 	unsigned int		ends_awaited;
 	struct work_struct	reset_work;

@@ -39,6 +39,7 @@ GUEST = {
     "stall": suite("stall owner"),
     "netlink": suite("netlink"),
     "many": suite("many"),
+    "signed": suite("signed"),
     "budget": suite("budget memory"),
     "module": suite("module"),
     "steering": [f"{SUITE}/policy/steer_test"],
@@ -54,7 +55,7 @@ GUEST = {
 }
 
 # What waits long, and may do so in virtual time.
-VIRTUAL = {"hostile", "stall", "budget", "rogue clc", "rogue llc 1", "rogue llc 2", "rogue cdc",
+VIRTUAL = {"hostile", "stall", "signed", "budget", "rogue clc", "rogue llc 1", "rogue llc 2", "rogue cdc",
            "rogue peer"}
 SOCKETS = "sockets 1, sockets 2, sockets 3"
 LLC = "rogue llc 1, rogue llc 2"
@@ -72,6 +73,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/conn/send", "data, SMC-R, model window"),
     (r"net/smc/conn/", "data, SMC-R"),
     (r"net/smc/socket/registry|net/smc/admin/diag", "many, reader"),
+    (r"net/smc/socket/sockopt", f"{SOCKETS}, signed"),
     (r"net/smc/socket/", SOCKETS),
     (r"net/smc/handshake/pair", "data, pairs, model pair"),
     (r"net/smc/handshake/(client|run)", "data, hostile, stall, model pair"),
@@ -103,6 +105,8 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/socket/", SOCKETS),
     (f"{SUITE}/netlink/many", "many"),
     (f"{SUITE}/netlink/", "netlink"),
+    (f"{SUITE}/hostile/smc_signed", "signed"),
+    (f"{SUITE}/lib/trap", "stall, signed"),
     (f"{SUITE}/(hostile|lib)/", "hostile"),
     (f"{SUITE}/memory/memory_budget", "budget"),
     (f"{SUITE}/module/", "module"),

@@ -32,6 +32,7 @@ struct smc_hs_role;
 /**
  * struct smc_hs_owner_ops - the socket that has a handshake
  * @unpaired:	a client: TCP is up, and there is no pair: begin with CLC, or stay TCP
+ * @excludes:	a server: a Proposal has come; SMC_REASON_NONE, or why it is declined.  Not locked
  * @up:		both sides agree; takes over the reference to the connection
  * @tcp:	the connection stays TCP, with the reason and the diagnosis of the peer's
  *		Decline or 0
@@ -40,10 +41,11 @@ struct smc_hs_role;
  * @done:	the handshake has left the socket.  @closing: its file has gone as well, and
  *		what remains is to be closed; only then it may sleep.  Not locked
  *
- * But for the last one, the spin lock of the socket is held, and nobody owns the socket.
+ * But for @excludes and @done, the spin lock of the socket is held, and nobody owns the socket.
  */
 struct smc_hs_owner_ops {
 	void (*unpaired)(struct sock *sk);
+	enum smc_reason (*excludes)(const struct sock *sk);
 	void (*up)(struct sock *sk, struct smc_conn *c);
 	void (*tcp)(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis);
 	void (*reset)(struct sock *sk, enum smc_reason reason, int err);

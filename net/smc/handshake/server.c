@@ -10,7 +10,7 @@ static bool take_proposal(struct smc_handshake *hs)
 	struct smc_net *sn = smc_net(sock_net(hs->sk));
 	enum smc_reason reason;
 
-	reason = READ_ONCE(sn->enable) ? SMC_REASON_NONE : SMC_REASON_DISABLED;
+	reason = READ_ONCE(sn->enable) ? hs->ops->excludes(hs->sk) : SMC_REASON_DISABLED;
 	if (!reason)
 		reason = smc_fabric_choose(hs->sk, &hs->area.proposal, &hs->neg);
 	if (!reason && IS_ERR(smc_hs_conn_new(hs)))

@@ -9,12 +9,16 @@
 #include "ipsec.h"
 #include "socket.h"
 
-/*
- * Does TCP sign segments of this socket, or require signed ones?  Such data must not take
- * another way than TCP's.  A listener with any key is all TCP: a SYN does not say which child
- * will have it.
+/**
+ * smc_has_keys() - does TCP sign segments of this socket, or require signed ones?
+ * @sk: the socket
+ *
+ * Such data must not take another way than TCP's.  A listener with any key is all TCP: a SYN
+ * does not say which child will have it.
+ *
+ * Return: true if so.
  */
-static bool has_keys(const struct sock *sk)
+bool smc_has_keys(const struct sock *sk)
 {
 	bool keys = false;
 #ifdef CONFIG_TCP_MD5SIG
@@ -54,7 +58,11 @@ enum smc_reason smc_eligible(const struct sock *sk)
 	/* Kernel TLS requires a connection, and its sockets never come here again (ulp.c). */
 	if (smc_assert(!inet_csk(sk)->icsk_ulp_ops))
 		return SMC_REASON_INTERNAL;
-	if (has_keys(sk))
+	/* They may be set by the time that the SYN leaves; see set_tcp_only(). */
+	if (unlikely(READ_ONCE(smc_sk(sk)->tcp_only_calls)))
+		return READ_ONCE(smc_sk(sk)->tcp_only_keys) ? SMC_REASON_SIGNED :
+							      SMC_REASON_ALREADY_CONNECTED;
+	if (smc_has_keys(sk))
 		return SMC_REASON_SIGNED;
 	if (tcp_sk(sk)->repair)
 		return SMC_REASON_ALREADY_CONNECTED;

@@ -74,8 +74,15 @@ static void hs_done(struct sock *sk, bool closing)
 		smc_close_orphan(sk);
 }
 
+/* A child may have got a key of its listener's that was set after the SYN. */
+static enum smc_reason hs_excludes(const struct sock *sk)
+{
+	return smc_has_keys(sk) ? SMC_REASON_SIGNED : SMC_REASON_NONE;
+}
+
 const struct smc_hs_owner_ops smc_hs_socket_ops = {
 	.unpaired	= hs_unpaired,
+	.excludes	= hs_excludes,
 	.up		= hs_up,
 	.tcp		= smc_to_tcp,
 	.reset		= smc_reset_tcp,

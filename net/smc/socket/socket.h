@@ -100,6 +100,7 @@ void smc_reset_init(struct smc_sock *smc);
 /* ops.c, plain.c, connect.c, listen.c, sockopt.c: system calls, and what TCP calls in them */
 void smc_ops_init(struct smc_family *f);
 void smc_plain_init(struct smc_family *f);
+bool smc_has_keys(const struct sock *sk);
 enum smc_reason smc_eligible(const struct sock *sk);
 int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags);
 int smc_proto_connect(struct sock *sk, struct sockaddr *addr, int len);

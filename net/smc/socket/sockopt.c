@@ -88,15 +88,50 @@ static void after_tcp_option(struct sock *sk, int name)
 		smc_stats_add(sock_net(sk), c, corks, 1);
 }
 
-/* Options that would take the TCP connection away from below SMC. */
-static int refused(const struct sock *sk, int level, int name)
+/* An option of this kernel's TCP about keys, with which it signs segments? */
+static bool about_keys(int name)
 {
-	/* It would exchange the tables of a socket whose memory is ours. */
-	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
-		return -ENOTCONN;
-	if (level == SOL_TCP && name == TCP_REPAIR && smc_busy(smc_sk(sk)))
-		return -EOPNOTSUPP;
-	return 0;
+	switch (name) {
+#ifdef CONFIG_TCP_MD5SIG
+	case TCP_MD5SIG:
+	case TCP_MD5SIG_EXT:
+#endif
+#ifdef CONFIG_TCP_AO
+	case TCP_AO_ADD_KEY:
+	case TCP_AO_DEL_KEY:
+	case TCP_AO_INFO:
+#endif
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Keys do not protect what SMC carries, and repair would take the TCP connection away from below
+ * it.  So these options come too late once SMC has been offered; TCP says EISCONN of its own keys
+ * for TCP-AO then.  TCP takes the lock itself, and between our look at the phase and that a
+ * connect() may begin; it stays TCP (smc_eligible()).
+ */
+static int set_tcp_only(struct sock *sk, int name, sockptr_t val, unsigned int len)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	bool late;
+	int rc;
+
+	lock_sock(sk);
+	late = smc_busy(smc);
+	if (!late) {
+		WRITE_ONCE(smc->tcp_only_keys, about_keys(name));
+		WRITE_ONCE(smc->tcp_only_calls, smc->tcp_only_calls + 1);
+	}
+	release_sock(sk);
+	if (late)
+		return about_keys(name) ? -EISCONN : -EOPNOTSUPP;
+	rc = smc_family(sk)->tcp->setsockopt(sk, SOL_TCP, name, val, len);
+	lock_sock(sk);
+	WRITE_ONCE(smc->tcp_only_calls, smc->tcp_only_calls - 1);
+	release_sock(sk);
+	return rc;
 }
 
 /**
@@ -116,9 +151,11 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 
 	if (level == SOL_SMC)
 		return set_smc(sk, name, val, len);
-	rc = refused(sk, level, name);
-	if (rc)
-		return rc;
+	/* It would exchange the tables of a socket whose memory is ours. */
+	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
+		return -ENOTCONN;
+	if (level == SOL_TCP && (name == TCP_REPAIR || about_keys(name)))
+		return set_tcp_only(sk, name, val, len);
 	rc = smc_family(sk)->tcp->setsockopt(sk, level, name, val, len);
 	if (!rc && level == SOL_TCP)
 		after_tcp_option(sk, name);

@@ -65,7 +65,7 @@ def stress(*modes):
 # processor to boot and to look for leaks.
 PARTS = {
     "um-kselftest": [tests("module"), tests("budget"),
-                     in_virtual_time(tests("stall", "owner", "hostile")),
+                     in_virtual_time(tests("stall", "owner", "signed", "hostile")),
                      tests("netlink", "many", "fault")],
     "um-sockets": sockets(6),
     "um-stress": stress("loopback:40", "nobody:15", "namespaces:15", "fallback:15", "stalls:15",

@@ -12,7 +12,7 @@
 
 bin=${SMC_SELFTEST_BIN:-$SMC_ROOT/build/selftests/smc}
 here=$SMC_ROOT/tools/testing/selftests/smc
-parts=${SMC_TESTS:-sock stall owner hostile netlink many bpf budget module fault memory}
+parts=${SMC_TESTS:-sock stall owner signed hostile netlink many bpf budget module fault memory}
 failed=0
 rounds=20
 timeout=30
@@ -112,7 +112,7 @@ if has sock; then
 	# shellcheck disable=SC2086
 	tap smc_sock_test "$bin/smc_sock_test" --timeout $timeout $SMC_SOCK_ARGS
 fi
-for t in stall owner hostile netlink bpf; do
+for t in stall owner signed hostile netlink bpf; do
 	has $t && tap "smc_${t}_test" "$bin/smc_${t}_test"
 done
 has many && tap many_sockets.py python3 "$here/netlink/many_sockets.py"

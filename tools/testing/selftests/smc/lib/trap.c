@@ -68,6 +68,12 @@ void trap_open(void)
 		give_up("UFFDIO_ZEROPAGE");
 }
 
+void trap_again(void)
+{
+	if (madvise(trap.page, trap.size, MADV_DONTNEED) < 0)
+		give_up("MADV_DONTNEED");
+}
+
 pthread_t trap_thread(void *(*run)(void *arg), void *arg)
 {
 	pthread_attr_t attr;

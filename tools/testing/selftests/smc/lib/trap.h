@@ -12,7 +12,8 @@
 bool trap_set(void);			/* false: this kernel has none */
 void *trap_page(void);
 void trap_await(int n);			/* so many more are in it now */
-void trap_open(void);
+void trap_open(void);			/* it comes, for all of them */
+void trap_again(void);			/* it is away again */
 
 /* A thread of its own, with a small stack. */
 pthread_t trap_thread(void *(*run)(void *arg), void *arg);

@@ -48,6 +48,7 @@ static bool untold(int level, int opt)
 static bool left_out(int level, int opt)
 {
 	return IS(IPPROTO_TCP, TCP_REPAIR) || IS(IPPROTO_TCP, TCP_ULP) ||
+	       IS(IPPROTO_TCP, TCP_MD5SIG) || IS(IPPROTO_TCP, TCP_MD5SIG_EXT) ||
 	       IS(IPPROTO_TCP, TCP_CONGESTION) || IS(IPPROTO_TCP, TCP_SAVED_SYN) ||
 	       IS(IPPROTO_IPV6, IPV6_ADDRFORM);
 }
