@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The generic netlink families of SMC: commands, and the attributes that requests may have. */
+#include <errno.h>
+#include <linux/smc.h>
+#include <sys/socket.h>
+
+#include "surface.h"
+
+#define POLICY(list)	((const struct surface_policy){ list, sizeof(list) / sizeof((list)[0]) })
+#define NUMBER(kind, n, least, most, good, error)					\
+	{ .number = n, .name = #n, .type = kind, .min = least, .max = most, .value = good,	\
+	  .beyond = error }
+#define TEXT(n, most, text, too_long, is_empty)					\
+	{ .number = n, .name = #n, .type = ATTR_TEXT, .min = 1, .max = most, .good = text,	\
+	  .beyond = too_long, .empty = is_empty }
+#define ADDRESS(n)	{ .number = n, .name = #n, .type = ATTR_ADDRESS, .value = 0x0a090807 }
+
+/* ---- SMC_GEN_NETLINK ---- */
+
+static const struct surface_attr eid[] = {
+	TEXT(SMC_NLA_EID_TABLE_ENTRY, SMC_MAX_EID_LEN, "INPUT.EID-1", ERANGE, EINVAL),
+};
+
+/* The ports and the prefixes of a request fit together when they are these. */
+static const struct surface_attr rule[] = {
+	NUMBER(ATTR_U8, SMC_NLA_FILTER_ACTION, SMC_FILTER_PERMIT, SMC_FILTER_EXCLUDE,
+	       SMC_FILTER_EXCLUDE, ERANGE),
+	NUMBER(ATTR_U8, SMC_NLA_FILTER_DIRECTION, SMC_FILTER_IN, SMC_FILTER_BOTH, SMC_FILTER_OUT,
+	       EINVAL),
+	NUMBER(ATTR_U8, SMC_NLA_FILTER_FAMILY, AF_INET, AF_INET, AF_INET, EINVAL),
+	ADDRESS(SMC_NLA_FILTER_LOCAL_ADDR),
+	NUMBER(ATTR_U8, SMC_NLA_FILTER_LOCAL_PREFIX, 32, 32, 32, EINVAL),
+	NUMBER(ATTR_U16, SMC_NLA_FILTER_LOCAL_PORT, 0, 0xffff, 1, 0),
+	NUMBER(ATTR_U16, SMC_NLA_FILTER_LOCAL_PORT_LAST, 1, 0xffff, 2, EINVAL),
+	ADDRESS(SMC_NLA_FILTER_REMOTE_ADDR),
+	NUMBER(ATTR_U8, SMC_NLA_FILTER_REMOTE_PREFIX, 32, 32, 32, EINVAL),
+	NUMBER(ATTR_U16, SMC_NLA_FILTER_REMOTE_PORT, 0, 0xffff, 1, 0),
+	NUMBER(ATTR_U16, SMC_NLA_FILTER_REMOTE_PORT_LAST, 1, 0xffff, 2, EINVAL),
+	NUMBER(ATTR_U32, SMC_NLA_FILTER_BEFORE, 0, 0, 0, ENOENT),
+	NUMBER(ATTR_U32, SMC_NLA_FILTER_ID, 0, 0xffffffff, 1, 0),
+};
+
+static const struct surface_policy eid_policy = POLICY(eid), rule_policy = POLICY(rule);
+
+static const struct surface_attr filter[] = {
+	{ .number = SMC_GEN_FILTER, .name = "SMC_GEN_FILTER", .type = ATTR_NEST,
+	  .nest = &rule_policy },
+};
+
+static const struct surface_policy filter_policy = POLICY(filter);
+
+#define CMD(n)			.number = SMC_NETLINK_##n, .name = #n
+#define DUMP(n, attrs)		{ CMD(n), .how = CMD_DUMP, .policy = attrs }
+#define DO(n, rights, attrs, ...) { CMD(n), .how = CMD_DO, .right = rights, .policy = attrs,	\
+				    ## __VA_ARGS__ }
+
+static const struct surface_command smc_commands[] = {
+	DUMP(GET_SYS_INFO, &eid_policy),
+	DUMP(GET_LGR_SMCR, &eid_policy),
+	DUMP(GET_LINK_SMCR, &eid_policy),
+	DUMP(GET_LGR_SMCD, &eid_policy),
+	DUMP(GET_DEV_SMCD, &eid_policy),
+	DUMP(GET_DEV_SMCR, &eid_policy),
+	DUMP(GET_STATS, &eid_policy),
+	DUMP(GET_FBACK_STATS, &eid_policy),
+	DUMP(DUMP_UEID, &eid_policy),
+	DO(ADD_UEID, RIGHT_HOST, &eid_policy, .mandatory = { SMC_NLA_EID_TABLE_ENTRY }),
+	DO(REMOVE_UEID, RIGHT_HOST, &eid_policy, .mandatory = { SMC_NLA_EID_TABLE_ENTRY }),
+	DO(FLUSH_UEID, RIGHT_HOST, &eid_policy),
+	DUMP(DUMP_SEID, &eid_policy),
+	DO(ENABLE_SEID, RIGHT_HOST, &eid_policy),
+	DO(DISABLE_SEID, RIGHT_HOST, &eid_policy),
+	DUMP(DUMP_HS_LIMITATION, &eid_policy),
+	DO(ENABLE_HS_LIMITATION, RIGHT_NETNS, &eid_policy),
+	DO(DISABLE_HS_LIMITATION, RIGHT_NETNS, &eid_policy),
+	{ CMD(GET_FILTER), .how = CMD_DUMP, .policy = &filter_policy, .strict = true },
+	{ CMD(ADD_FILTER), .how = CMD_DO, .right = RIGHT_NETNS, .policy = &filter_policy,
+	  .mandatory = { SMC_GEN_FILTER }, .in_nest = { SMC_NLA_FILTER_ACTION }, .strict = true },
+	{ CMD(DEL_FILTER), .how = CMD_DO, .right = RIGHT_NETNS, .policy = &filter_policy,
+	  .mandatory = { SMC_GEN_FILTER }, .in_nest = { SMC_NLA_FILTER_ID }, .strict = true },
+	{ CMD(FLUSH_FILTER), .how = CMD_DO, .right = RIGHT_NETNS, .policy = &filter_policy,
+	  .strict = true },
+	{ CMD(GET_AUTOCACHE), .how = CMD_DUMP, .policy = &eid_policy, .strict = true },
+	{ CMD(FLUSH_AUTOCACHE), .how = CMD_DO, .right = RIGHT_NETNS, .policy = &eid_policy,
+	  .strict = true },
+	{ CMD(GET_AUTOSMC), .how = CMD_DUMP, .policy = &eid_policy, .strict = true },
+	{ CMD(FLUSH_AUTOSMC), .how = CMD_DO, .right = RIGHT_NETNS, .policy = &eid_policy,
+	  .strict = true },
+};
+
+/* ---- SMC_PNETID ---- */
+
+static const struct surface_attr pnet[] = {
+	TEXT(SMC_PNETID_NAME, 16, "INPUTNET", EINVAL, EINVAL),
+	TEXT(SMC_PNETID_ETHNAME, 15, "input0", EINVAL, EINVAL),
+	TEXT(SMC_PNETID_IBNAME, 63, "input_0", EINVAL, EINVAL),
+	NUMBER(ATTR_U8, SMC_PNETID_IBPORT, 1, 2, 1, ERANGE),
+};
+
+static const struct surface_policy pnet_policy = POLICY(pnet);
+
+#define PNET(n, kind, rights, ...)							\
+	{ .number = SMC_PNETID_##n, .name = "PNETID_" #n, .how = kind, .right = rights,	\
+	  .policy = &pnet_policy, ## __VA_ARGS__ }
+
+static const struct surface_command pnet_commands[] = {
+	PNET(GET, CMD_DO | CMD_DUMP, RIGHT_NONE, .mandatory = { SMC_PNETID_NAME }),
+	PNET(ADD, CMD_DO, RIGHT_NETNS, .mandatory = { SMC_PNETID_NAME, SMC_PNETID_ETHNAME }),
+	PNET(DEL, CMD_DO, RIGHT_NETNS, .mandatory = { SMC_PNETID_NAME }),
+	PNET(FLUSH, CMD_DO, RIGHT_NETNS),
+};
+
+/* ---- both ---- */
+
+#define COUNT(list)	(sizeof(list) / sizeof((list)[0]))
+
+const struct surface_family surface_families[] = {
+	{ SMC_GENL_FAMILY_NAME, SMC_NLA_EID_TABLE_MAX, smc_commands, COUNT(smc_commands) },
+	{ SMCR_GENL_FAMILY_NAME, SMC_PNETID_MAX, pnet_commands, COUNT(pnet_commands) },
+};
+
+const size_t surface_n_families = COUNT(surface_families);
