@@ -19,9 +19,13 @@ static const struct nla_policy smc_genl_policy[] = {
 							   smc_genl_check_eid),
 };
 
+/* For commands that take none: the first type is unsupported, all others are unknown. */
+static const struct nla_policy no_attributes[] = { { }, { } };
+
 /* A command that linux/smc.h does not have has a policy of its own. */
-#define ADDED(command, attribute, nested)				\
-	.cmd = command, .policy = nested, .maxattr = attribute
+#define ADDED(command, attribute, attrs)				\
+	.cmd = command, .policy = attrs, .maxattr = attribute
+#define ADDED_BARE(command)	ADDED(command, 1, no_attributes)
 
 static const struct genl_ops smc_genl_ops[] = {
 	{ .cmd = SMC_NETLINK_GET_SYS_INFO,	.dumpit = smc_genl_get_sys_info, },
@@ -45,18 +49,16 @@ static const struct genl_ops smc_genl_ops[] = {
 	  .doit = smc_genl_enable_hs_limitation, },
 	{ .cmd = SMC_NETLINK_DISABLE_HS_LIMITATION,
 	  .doit = smc_genl_disable_hs_limitation, },
-	{ ADDED(SMC_NETLINK_GET_FILTER, SMC_GEN_FILTER, smc_genl_filter_policy),
-	  .dumpit = smc_genl_get_filter, },
-	{ ADDED(SMC_NETLINK_ADD_FILTER, SMC_GEN_FILTER, smc_genl_filter_policy),
+	{ ADDED_BARE(SMC_NETLINK_GET_FILTER), .dumpit = smc_genl_get_filter, },
+	{ ADDED(SMC_NETLINK_ADD_FILTER, SMC_GEN_FILTER, smc_genl_add_filter_policy),
 	  .doit = smc_genl_add_filter, },
-	{ ADDED(SMC_NETLINK_DEL_FILTER, SMC_GEN_FILTER, smc_genl_filter_policy),
+	{ ADDED(SMC_NETLINK_DEL_FILTER, SMC_GEN_FILTER, smc_genl_del_filter_policy),
 	  .doit = smc_genl_del_filter, },
-	{ ADDED(SMC_NETLINK_FLUSH_FILTER, SMC_GEN_FILTER, smc_genl_filter_policy),
-	  .doit = smc_genl_flush_filter, },
-	{ .cmd = SMC_NETLINK_GET_AUTOCACHE, .dumpit = smc_genl_get_autocache, },
-	{ .cmd = SMC_NETLINK_FLUSH_AUTOCACHE, .doit = smc_genl_flush_autocache, },
-	{ .cmd = SMC_NETLINK_GET_AUTOSMC,	.dumpit = smc_genl_get_autosmc, },
-	{ .cmd = SMC_NETLINK_FLUSH_AUTOSMC,	.doit = smc_genl_flush_autosmc, },
+	{ ADDED_BARE(SMC_NETLINK_FLUSH_FILTER), .doit = smc_genl_flush_filter, },
+	{ ADDED_BARE(SMC_NETLINK_GET_AUTOCACHE), .dumpit = smc_genl_get_autocache, },
+	{ ADDED_BARE(SMC_NETLINK_FLUSH_AUTOCACHE), .doit = smc_genl_flush_autocache, },
+	{ ADDED_BARE(SMC_NETLINK_GET_AUTOSMC), .dumpit = smc_genl_get_autosmc, },
+	{ ADDED_BARE(SMC_NETLINK_FLUSH_AUTOSMC), .doit = smc_genl_flush_autosmc, },
 };
 
 /* EIDs belong to the host, everything else to a network namespace. */

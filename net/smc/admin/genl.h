@@ -45,7 +45,8 @@ int smc_genl_get_stats(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_get_fback_stats(struct sk_buff *skb, struct netlink_callback *cb);
 
 /* genl_filter.c */
-extern const struct nla_policy smc_genl_filter_policy[SMC_GEN_FILTER + 1];
+extern const struct nla_policy smc_genl_add_filter_policy[SMC_GEN_FILTER + 1];
+extern const struct nla_policy smc_genl_del_filter_policy[SMC_GEN_FILTER + 1];
 int smc_genl_get_filter(struct sk_buff *skb, struct netlink_callback *cb);
 int smc_genl_add_filter(struct sk_buff *skb, struct genl_info *info);
 int smc_genl_del_filter(struct sk_buff *skb, struct genl_info *info);

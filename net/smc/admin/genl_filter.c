@@ -13,8 +13,8 @@ static int check_addr(const struct nlattr *attr, struct netlink_ext_ack *extack)
 	return -EINVAL;
 }
 
+/* Of a new rule; its ID is the kernel's to give. */
 static const struct nla_policy rule_policy[] = {
-	[SMC_NLA_FILTER_ID]		= { .type = NLA_U32 },
 	[SMC_NLA_FILTER_ACTION]		= { .type = NLA_U8 },
 	[SMC_NLA_FILTER_DIRECTION]	= { .type = NLA_U8 },
 	[SMC_NLA_FILTER_FAMILY]		= { .type = NLA_U8 },
@@ -31,8 +31,19 @@ static const struct nla_policy rule_policy[] = {
 
 #define RULE_MAX	(ARRAY_SIZE(rule_policy) - 1)
 
-const struct nla_policy smc_genl_filter_policy[SMC_GEN_FILTER + 1] = {
+/* A rule that exists: nothing else is compared, so nothing else may be given. */
+static const struct nla_policy id_policy[] = {
+	[SMC_NLA_FILTER_ID]		= { .type = NLA_U32 },
+};
+
+#define ID_MAX		(ARRAY_SIZE(id_policy) - 1)
+
+const struct nla_policy smc_genl_add_filter_policy[SMC_GEN_FILTER + 1] = {
 	[SMC_GEN_FILTER] = NLA_POLICY_NESTED(rule_policy),
+};
+
+const struct nla_policy smc_genl_del_filter_policy[SMC_GEN_FILTER + 1] = {
+	[SMC_GEN_FILTER] = NLA_POLICY_NESTED(id_policy),
 };
 
 /* The attributes of one end lie in the same order. */
@@ -110,7 +121,8 @@ int smc_genl_get_filter(struct sk_buff *skb, struct netlink_callback *cb)
 /* ---- changing --------------------------------------------------------------- */
 
 /* The nest of a request; an error message if it is missing. */
-static int rule_attrs(struct genl_info *info, struct nlattr **attrs)
+static int rule_attrs(struct genl_info *info, struct nlattr **attrs, int max,
+		      const struct nla_policy *policy)
 {
 	const struct nlattr *nest = info->attrs[SMC_GEN_FILTER];
 
@@ -118,7 +130,7 @@ static int rule_attrs(struct genl_info *info, struct nlattr **attrs)
 		GENL_SET_ERR_MSG(info, "which rule? SMC_GEN_FILTER is missing");
 		return -EINVAL;
 	}
-	return nla_parse_nested(attrs, RULE_MAX, nest, rule_policy, info->extack);
+	return nla_parse_nested(attrs, max, nest, policy, info->extack);
 }
 
 static int take_addr(struct smc_rule_side *side, const struct nlattr *addr,
@@ -258,7 +270,7 @@ int smc_genl_add_filter(struct sk_buff *skb, struct genl_info *info)
 	struct nlattr *attrs[RULE_MAX + 1];
 	struct smc_rule rule = { };
 	u32 before;
-	int rc = rule_attrs(info, attrs);
+	int rc = rule_attrs(info, attrs, RULE_MAX, rule_policy);
 
 	rc = rc ?: take_rule(&rule, attrs, info);
 	if (rc)
@@ -284,8 +296,8 @@ int smc_genl_add_filter(struct sk_buff *skb, struct genl_info *info)
  */
 int smc_genl_del_filter(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nlattr *attrs[RULE_MAX + 1];
-	int rc = rule_attrs(info, attrs);
+	struct nlattr *attrs[ID_MAX + 1];
+	int rc = rule_attrs(info, attrs, ID_MAX, id_policy);
 
 	if (rc)
 		return rc;

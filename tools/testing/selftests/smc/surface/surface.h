@@ -88,6 +88,9 @@ struct surface_attr {
 	int beyond;		/* errno for what is below min or above max, 0: all are taken */
 	int empty;		/* errno for a text that is empty, but for the terminator */
 	const char *good;	/* a valid text */
+	uint16_t needs;		/* an attribute without which it means nothing; 0: none */
+	bool of_host;		/* to name it takes CAP_NET_ADMIN on the host */
+	const char *never;	/* characters that a text must not have within; some of them */
 	uint32_t value;		/* a valid number, an address of IPv4 in host order */
 	const struct surface_policy *nest;
 };
@@ -101,6 +104,7 @@ struct surface_policy {
 enum surface_right {
 	RIGHT_NONE,		/* everybody */
 	RIGHT_NETNS,		/* CAP_NET_ADMIN in the network namespace */
+	RIGHT_DEVICES,		/* for attributes that are of_host on the host, too */
 	RIGHT_HOST,		/* and the network namespace is the first one */
 };
 
