@@ -34,10 +34,16 @@ static int text_len(const struct nlattr *attr)
 static int check_eth(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
 	int len = text_len(attr);
+	char name[IFNAMSIZ];
 
-	if (len && len < IFNAMSIZ)
+	if (!len || len >= IFNAMSIZ) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "a netdev's name has 1 to 15 characters");
+		return -EINVAL;
+	}
+	nla_strscpy(name, attr, sizeof(name));
+	if (dev_valid_name(name))
 		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "a netdev's name has 1 to 15 characters");
+	NL_SET_ERR_MSG_ATTR(extack, attr, "a netdev's name has no blanks, no '/' and no ':'");
 	return -EINVAL;
 }
 

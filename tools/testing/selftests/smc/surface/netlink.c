@@ -100,7 +100,7 @@ static const struct surface_command smc_commands[] = {
 
 static const struct surface_attr pnet[] = {
 	TEXT(SMC_PNETID_NAME, 16, "INPUTNET", EINVAL, EINVAL, .never = NO_LETTERS),
-	TEXT(SMC_PNETID_ETHNAME, 15, "input0", EINVAL, EINVAL),
+	TEXT(SMC_PNETID_ETHNAME, 15, "input0", EINVAL, EINVAL, .never = " \t\n/:"),
 	TEXT(SMC_PNETID_IBNAME, 63, "input_0", EINVAL, EINVAL, .of_host = true),
 	NUMBER(ATTR_U8, SMC_PNETID_IBPORT, 1, 2, 1, ERANGE, .needs = SMC_PNETID_IBNAME, .of_host = true),
 };
