@@ -241,6 +241,10 @@ static int del_pnet(struct sk_buff *skb, struct genl_info *info)
 
 static int flush_pnet(struct sk_buff *skb, struct genl_info *info)
 {
+	int rc = check_port(info);
+
+	if (rc)
+		return rc;
 	if (!smc_genl_may_change(skb, info))
 		return -EPERM;
 	smc_pnet_flush(smc_net(genl_info_net(info)));
