@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
+#include <net/tcp_states.h>
 #include "socket.h"
 #include "sockopt.h"
 
@@ -98,7 +99,7 @@ static void echo_work(struct work_struct *work)
 		struct socket *sock = e->sock;
 		/* What is there now is read below. */
 		bool end = READ_ONCE(sock->ops)->poll(e->file, sock, NULL) &
-			   (EPOLLRDHUP | EPOLLERR);
+			   (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
 
 		while (echo_some(e))
 			;
@@ -117,8 +118,14 @@ static void echo_work(struct work_struct *work)
  */
 int smc_test_echo(struct sock *sk)
 {
-	struct smc_test_echo *e = kzalloc(sizeof(*e), GFP_KERNEL);
+	struct smc_test_echo *e;
 
+	/* It holds the file until the stream ends, so there has to be one, and one echo. */
+	if (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)))
+		return -ENOTCONN;
+	if (sk->sk_data_ready == echo_event)
+		return -EALREADY;
+	e = kzalloc(sizeof(*e), GFP_KERNEL);
 	if (!e)
 		return -ENOMEM;
 	INIT_WORK(&e->work, echo_work);
