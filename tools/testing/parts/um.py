@@ -66,7 +66,7 @@ def stress(*modes):
 PARTS = {
     "um-kselftest": [tests("module"), tests("budget"),
                      in_virtual_time(tests("stall", "owner", "signed", "hostile")),
-                     tests("netlink", "many", "fault")],
+                     tests("netlink", "many", "fault"), tests("input")],
     "um-sockets": sockets(6),
     "um-stress": stress("loopback:40", "nobody:15", "namespaces:15", "fallback:15", "stalls:15",
                         "rdma:20"),

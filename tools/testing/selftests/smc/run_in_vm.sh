@@ -6,13 +6,16 @@
 #
 # Environment: SMC_KO, SMC_DIAG_KO, SMC_ROOT, KVER; SMC_DEBUG_KERNEL=1 on the
 # debug kernel; SMC_TESTS names the parts to run (default: all of them);
-# SMC_SOCK_ARGS are more arguments for smc_sock_test.
+# SMC_SOCK_ARGS are more arguments for smc_sock_test, SMC_INPUT_CASES the cases of smc_input_test
+# (beginnings of their names, with commas between; default: all of them).
 #
 # Prints TAP. Fails when any line says "not ok" or a part ends without a plan.
 
 bin=${SMC_SELFTEST_BIN:-$SMC_ROOT/build/selftests/smc}
 here=$SMC_ROOT/tools/testing/selftests/smc
 parts=${SMC_TESTS:-sock stall owner signed hostile netlink many bpf budget module fault memory}
+# The debug kernel of QEMU leaves it to the one that is a process, which is faster and shows the same.
+[ -n "$SMC_TESTS$SMC_DEBUG_KERNEL" ] || parts+=" input"
 failed=0
 rounds=20
 timeout=30
@@ -116,6 +119,10 @@ for t in stall owner signed hostile netlink bpf; do
 	has $t && tap "smc_${t}_test" "$bin/smc_${t}_test"
 done
 has many && tap many_sockets.py python3 "$here/netlink/many_sockets.py"
+if has input; then
+	IFS=, read -ra cases <<< "$SMC_INPUT_CASES"
+	tap smc_input_test "$bin/smc_input_test" "${cases[@]}"
+fi
 has budget && tap memory_budget.py python3 "$here/memory/memory_budget.py"
 if has module; then
 	# The tests before it leave handshakes that nobody waits for.

@@ -3,14 +3,11 @@
 
 A generic netlink client that knows nothing of SMC (tools/smcss/tests/genl.py) asks; what may come, of
 which type and in which nest, is read from the header's text (uapi.py), so that neither the module
-nor the tools are asked what they meant. Then wrong requests: each gets an errno and words.
+nor the tools are asked what they meant. Wrong requests are the affair of smc_input_test.
 """
-import errno
 import os
-import re
 import socket
 import struct
-import subprocess
 
 import host
 import genl
@@ -256,169 +253,6 @@ def named_group(sock, found):
         same(seen.split(b"\0")[0], link[NUMBER[f"SMC_NLA_LINK_{attribute}"]].rstrip(b"\0"), what)
 
 
-# ---- what is refused -----------------------------------------------------------
-
-def refused(function, number, words, what):
-    """With this errno and, where words are said, with some of them."""
-    try:
-        function()
-    except genl.Refused as error:
-        if error.errno != number or not re.search(words, error.words):
-            raise Wrong(f"{what}: {error} instead of {errno.errorcode[number]}: {words}") from error
-        return
-    raise Wrong(f"{what} was not refused")
-
-
-def raw(number, data, length=None):
-    """An attribute whose header may lie about its length."""
-    return struct.pack("=HH", 4 + len(data) if length is None else length, number) + data + \
-        bytes(-len(data) % 4)
-
-
-def wrong_attributes():
-    """Unknown, too short, too long, broken: an errno and words for each, and nothing has changed."""
-    smc, pnet = genl.Genl(), genl.Genl("SMC_PNETID")
-    before = snapshot(smc, pnet)
-    text = genl.attr
-    reads = [NUMBER[f"SMC_NETLINK_{c}"] for c in DUMPS]
-    writes = [n for name, n in NUMBER.items() if re.match(r"SMC_NETLINK_(ADD|REM|DEL|FLU|ENA|DIS)", name)]
-    broken = (("an unknown attribute", text(100, b"abcd"), "[Uu]nknown attribute"),
-              ("a large number", text(0x3fff, b""), "[Uu]nknown attribute"),
-              ("an attribute longer than the message", raw(1, b"ABCD", 400), "."),
-              ("an attribute shorter than its header", raw(1, b"ABCD", 3), "."),
-              ("a rest that is no attribute", text(1, "ABC") + b"\1\2\3\0", "."))
-    for what, payload, words in broken:
-        for command in reads:
-            refused(lambda c=command, p=payload: smc.dump(c, p), errno.EINVAL, words,
-                    f"{what} in the dump {command}")
-        for command in writes:
-            refused(lambda c=command, p=payload: smc.ask(c, p), errno.EINVAL, words,
-                    f"{what} in command {command}")
-        for command in (2, 3, 4):
-            refused(lambda c=command, p=payload: pnet.ask(c, p), errno.EINVAL, words,
-                    f"{what} in command {command} of SMC_PNETID")
-    name, eth, dev, port = 1, 2, 3, 4
-    for what, command, payload, words in (
-            ("no name", 2, text(eth, "lo"), "SMC_PNETID_NAME is missing"),
-            ("no name", 3, b"", "SMC_PNETID_NAME is missing"),
-            ("nothing named", 2, text(name, "NET1"), "are missing"),
-            ("an empty name", 2, text(name, "") + text(eth, "lo"), "1 to 16 characters"),
-            ("a long name", 2, text(name, 17 * "A") + text(eth, "lo"), "1 to 16 characters"),
-            ("a name with a dash", 3, text(name, "A-B"), "A-Z and 0-9"),
-            ("an empty netdev", 2, text(name, "A") + text(eth, ""), "1 to 15 characters"),
-            ("a long netdev", 2, text(name, "A") + text(eth, 16 * "e"), "1 to 15 characters"),
-            ("a long device", 2, text(name, "A") + text(dev, 64 * "d"), "1 to 63 characters"),
-            ("a port of two bytes", 2, text(name, "A") + text(dev, "d") + text(port, b"\1\0"), "."),
-            ("a port without a device", 2, text(name, "A") + text(port, b"\1"), "without a device")):
-        refused(lambda c=command, p=payload: pnet.ask(c, p), errno.EINVAL, words, what)
-    for value in (0, 3, 255):
-        refused(lambda v=value: pnet.ask(2, text(name, "A") + text(dev, "d") + text(port, bytes([v]))),
-                errno.ERANGE, "ports 1 and 2", f"port {value}")
-    for what, eid, number, words in (("no EID", None, errno.EINVAL, "which EID"),
-                                     ("a long EID", 33 * "A", errno.ERANGE, "32 characters"),
-                                     ("an empty EID", "", errno.EINVAL, "one character"),
-                                     ("a small letter", "aB", errno.EINVAL, "A-Z, 0-9"),
-                                     ("two dots", "A..B", errno.EINVAL, "two dots")):
-        for command in (10, 11):
-            refused(lambda c=command, e=eid: smc.ask(c, text(1, e) if e is not None else b""),
-                    number, words, what)
-    same(snapshot(smc, pnet), before, "state after what was refused")
-    return ""
-
-
-def snapshot(smc, pnet):
-    """All that can be changed."""
-    return [smc.dump(NUMBER[f"SMC_NETLINK_DUMP_{w}"]) for w in ("UEID", "SEID")] + [
-        smc.dump(NUMBER["SMC_NETLINK_DUMP_HS_LIMITATION"])[0][1][0], pnet.dump(1)]
-
-
-def wrong_diag():
-    """sock_diag: what is too short, no dump, or for another family."""
-    for what, payload, flags, number in (
-            ("a request of 10 bytes", bytes([host.AF_SMC]) + bytes(9), genl.NLM_F_DUMP, errno.EINVAL),
-            ("a request of 51 bytes", bytes([host.AF_SMC]) + bytes(50), genl.NLM_F_DUMP, errno.EINVAL),
-            ("no dump", bytes([host.AF_SMC]) + bytes(51), 0, errno.EOPNOTSUPP)):
-        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as sock:
-            sock.settimeout(host.SHORT)
-            diag_request(sock, payload, flags | genl.NLM_F_ACK)
-            refused(lambda s=sock: list(diag_answers(s)), number, "", what)
-    return ""
-
-
-AS_OTHER = """
-import os, sys
-sys.path.insert(0, sys.argv[1])
-import genl
-smc, pnet = genl.Genl(), genl.Genl("SMC_PNETID")
-def tried(client, command, *attrs):
-    try:
-        client.ask(command, b"".join(attrs))
-        return "done"
-    except genl.Refused as error:
-        return f"{error.errno} {error.words}"
-eid, name = genl.attr(1, "MINE"), genl.attr(1, "NETX")
-print([tried(smc, c, eid) for c in (10, 11)] + [tried(smc, c) for c in (12, 14, 15, 17, 18)] +
-      [tried(pnet, 2, name, genl.attr(2, "lo")), tried(pnet, 2, name, genl.attr(3, "rxe0")),
-       tried(pnet, 3, name), tried(pnet, 4)])
-"""
-
-
-def rights():
-    """Who may change what: nobody nothing, root of another namespace what belongs to that."""
-    def outcome(*before, **how):
-        done = host.run(*before, "/usr/bin/python3", "-c", AS_OTHER, f"{host.ROOT}/tools/smcss/tests", **how)
-        if done.returncode:
-            raise Wrong(f"{before}: {done.stderr}")
-        return eval(done.stdout)    # pylint: disable=eval-used
-
-    smc, pnet = genl.Genl(), genl.Genl("SMC_PNETID")
-    host.add_eid(host.EID)
-    pnet.ask(2, genl.attr(1, "NETX") + genl.attr(2, "lo"))
-    before = snapshot(smc, pnet)
-    netns = "this needs CAP_NET_ADMIN in the network namespace"
-    eids = "EIDs belong to the host"
-    devices = "RDMA and ISM devices belong to the host"
-
-    nobody = outcome(user=65534, group=65534)
-    same([a.startswith("1 ") and any(w in a for w in (netns, eids)) for a in nobody],
-         11 * [True], f"as nobody: {nobody}")
-    for what, prefix in (("root in another network namespace", ("unshare", "--net")),
-                         ("root of another user namespace", ("unshare", "--user", "--map-root-user",
-                                                             "--net"))):
-        said = outcome(*prefix)
-        same([a.startswith("1 ") and eids in a for a in said[:5]], 5 * [True], f"{what}: {said}")
-        same(said[5:8], ["done", "done", "done"], f"{what}: {said}")
-        foreign = "user" in what
-        same(said[8].startswith("1 ") and devices in said[8] if foreign else said[8] == "done", True,
-             f"{what}: a device: {said[8]}")
-        same(said[9:], ["done", "done"], f"{what}: {said}")
-    same(snapshot(smc, pnet), before, "state of the host")
-    pnet.ask(4)
-    host.flush_eids()
-    return ""
-
-
-def sysctl_of_nobody():
-    """Settings are root's of the namespace; a value out of range is EINVAL."""
-    directory, tried = "/proc/sys/net/smc", 0
-    for name in os.listdir(directory):
-        with open(f"{directory}/{name}", encoding="ascii") as file:
-            value = file.read().strip()
-        done = host.run("sh", "-c", f"echo {value} > {directory}/{name}", user=65534)
-        same(done.returncode != 0 and "ermission denied" in done.stderr, True, f"{name} as nobody")
-        for wrong in ("-1", "99999999999999999999", "x", "1 2", ""):
-            with host.contextlib.suppress(OSError):
-                host.sysctl(name, wrong)
-                if wrong not in ("", "1 2"):
-                    raise Wrong(f"{name} takes {wrong!r}")
-                host.sysctl(name, value)
-        with open(f"{directory}/{name}", encoding="ascii") as file:
-            same(file.read().strip(), value, name)
-        tried += 1
-    same(tried >= 12, True, f"{tried} sysctls")
-    return ""
-
-
 def cases(module):
     return [(f"reader {f.__name__}", f) for f in
-            (every_attribute, sock_diag, wrong_attributes, wrong_diag, rights, sysctl_of_nobody)]
+            (every_attribute, sock_diag)]

@@ -39,27 +39,52 @@ bool klog_open(void)
 	return true;
 }
 
-int klog_check(char *first, size_t len)
+/* The next line, or NULL. */
+static const char *next_line(void)
 {
-	char buf[8192], *text;
-	int found = 0;
+	static char buf[8192];
+	char *text;
 	ssize_t n;
 
 	if (kmsg < 0)
-		return 0;
-	for (;;) {
+		return NULL;
+	do
 		n = read(kmsg, buf, sizeof(buf) - 1);
-		if (n < 0 && errno == EPIPE)	/* overwritten before we came */
-			continue;
-		if (n <= 0)
-			return found;
-		buf[n] = 0;
-		text = strchr(buf, ';');
-		text = text ? text + 1 : buf;
-		text[strcspn(text, "\n")] = 0;
+	while (n < 0 && errno == EPIPE);	/* overwritten before we came */
+	if (n <= 0)
+		return NULL;
+	buf[n] = 0;
+	text = strchr(buf, ';');
+	text = text ? text + 1 : buf;
+	text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
+int klog_check(char *first, size_t len)
+{
+	const char *text;
+	int found = 0;
+
+	while ((text = next_line())) {
 		if (regexec(&is_bad, text, 0, NULL, 0) || !regexec(&is_fine, text, 0, NULL, 0))
 			continue;
 		if (!found++)
 			snprintf(first, len, "%s", text);
 	}
+	return found;
+}
+
+int klog_said(const char *expected, char *first, size_t len)
+{
+	regex_t is_expected;
+	const char *text;
+	int found = 0;
+
+	if (regcomp(&is_expected, expected, REG_EXTENDED | REG_NOSUB))
+		abort();
+	while ((text = next_line()))
+		if (regexec(&is_expected, text, 0, NULL, 0) && !found++)
+			snprintf(first, len, "%s", text);
+	regfree(&is_expected);
+	return found;
 }

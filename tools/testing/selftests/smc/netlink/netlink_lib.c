@@ -142,12 +142,6 @@ bool reopen(void)
 	return genl_open(&genl, SMC_GENL_FAMILY_NAME) || BAD("the family is not here");
 }
 
-bool become_nobody(void)
-{
-	return (!setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534)) ||
-	       BAD("cannot become nobody");
-}
-
 struct link connected(void)
 {
 	struct link l;

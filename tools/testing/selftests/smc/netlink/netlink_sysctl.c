@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smc_netlink_test: net.smc.*, as Documentation/sysctl.md has it. */
+/* smc_netlink_test: what settings in net.smc do. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,30 +12,6 @@
 #include "netlink_test.h"
 
 #define DIRECTORY	"/proc/sys/net/smc"
-
-static const struct {
-	const char *name;
-	long standard, min, max;
-} table[] = {
-	{ "autocache_time", 0, 0, 86400 },
-	{ "autosmc", 0, 0, 2 },
-	{ "autosmc_retry_time", 60, 1, 86400 },
-	{ "autocorking_size", 65536, 0, INT_MAX },
-	{ "enable", 1, 0, 1 },
-	{ "lgr_idle_time", 600, 0, 86400 },
-	{ "limit_smc_hs", 0, 0, 1 },
-	{ "loopback_pairing", 1, 0, 1 },
-	{ "rmem", 262144, 16384, 8388608 },
-	{ "smcr_buf_type", 2, 0, 2 },
-	{ "smcr_max_conns_per_lgr", 255, 16, 255 },
-	{ "smcr_max_lgrs", 1024, 1, 65536 },
-	{ "smcr_max_lgrs_per_peer", 64, 1, 65536 },
-	{ "smcr_max_links_per_lgr", 2, 1, 2 },
-	{ "smcr_max_recv_wr", 512, 4, 16384 },
-	{ "smcr_max_send_wr", 64, 4, 16384 },
-	{ "smcr_testlink_time", 30, 0, 86400 },
-	{ "wmem", 262144, 16384, 8388608 },
-};
 
 /* 0 or errno */
 static int set(const char *name, const char *value)
@@ -74,52 +48,6 @@ static long get(const char *name)
 		give_up("cannot read %s", path);
 	close(fd);
 	return atol(text);
-}
-
-static bool ranges_of(size_t i)
-{
-	const char *name = table[i].name;
-	const long good[] = { table[i].min, table[i].max, table[i].standard };
-	const long bad[] = { table[i].min - 1, table[i].max + 1, LONG_MAX };
-
-	if (get(name) != table[i].standard)
-		return BAD("%s begins with %ld", name, get(name));
-	for (size_t j = 0; j < ARRAY_SIZE(bad); j++)
-		if (set_number(name, bad[j]) != EINVAL || get(name) != table[i].standard)
-			return BAD("%s takes %ld", name, bad[j]);
-	if (set(name, "x") != EINVAL)
-		return BAD("%s takes a letter", name);
-	for (size_t j = 0; j < ARRAY_SIZE(good); j++)
-		if (set_number(name, good[j]) || get(name) != good[j])
-			return BAD("%s does not take %ld", name, good[j]);
-	return true;
-}
-
-/* The suite may have set some in the namespace of the guest: look in a fresh one. */
-static bool all_ranges(void)
-{
-	size_t there = 0;
-	struct dirent *e;
-	DIR *dir;
-
-	if (unshare(CLONE_NEWNET) < 0)
-		return BAD("unshare: %s", strerror(errno));
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (!ranges_of(i))
-			return false;
-	if (get("mem_max") < 16 << 20)
-		return BAD("mem_max begins with %ld", get("mem_max"));
-	dir = opendir(DIRECTORY);
-	while (dir && (e = readdir(dir)))
-		there += e->d_name[0] != '.';
-	closedir(dir);
-	return there == ARRAY_SIZE(table) + 1 || BAD("%zu sysctls, not %zu", there,
-						     ARRAY_SIZE(table) + 1);
-}
-
-bool sysctl_ranges(void)
-{
-	return in_child(all_ranges);
 }
 
 /* What one namespace sets is not what another one has. */

@@ -43,7 +43,6 @@ bool limited(struct genl *g, unsigned int *on);
 bool back_to_default(void);
 bool in_child(bool (*body)(void));
 bool reopen(void);
-bool become_nobody(void);
 struct link connected(void);
 void disconnected(struct link l);
 bool is_mode(struct link l, unsigned int mode);
@@ -68,7 +67,6 @@ bool stats_while_changing(void);
 /* netlink_pnet.c */
 bool pnet_table(void);
 bool pnet_wrong(void);
-bool pnet_rights(void);
 bool pnet_while_changing(void);
 bool pnet_empty(void);		/* from now on */
 
@@ -76,7 +74,6 @@ bool pnet_empty(void);		/* from now on */
 bool reasons_of_tcp(void);
 
 /* netlink_sysctl.c */
-bool sysctl_ranges(void);
 bool sysctl_namespace(void);
 bool sysctl_autocorking(void);
 

@@ -28,29 +28,6 @@
 
 /* ---- cases: reading ---- */
 
-static bool family(void)
-{
-	/* every command is announced: ask the controller */
-	struct genl ctrl = genl;
-	struct payload p = { };
-	const uint8_t *ops;
-	size_t n, count = 0;
-
-	ctrl.family = GENL_ID_CTRL;
-	put_text(&p, CTRL_ATTR_FAMILY_NAME, SMC_GENL_FAMILY_NAME);
-	genl_do(&ctrl, CTRL_CMD_GETFAMILY, &p, &ans);
-	genl.seq = ctrl.seq;
-	if (!done() || !ans.count)
-		return BAD("no answer from the controller");
-	ops = find_attr(ans.msg[0].attrs, ans.msg[0].len, CTRL_ATTR_OPS, &n);
-	for (uint16_t i = 1; ops && i < 100; i++) {
-		size_t len;
-
-		count += !!find_attr(ops, n, i, &len);
-	}
-	return count >= 18 || BAD("only %zu commands", count);
-}
-
 static bool sys_info(void)
 {
 	char host[65];
@@ -200,160 +177,6 @@ static bool ueid_full(void)
 		return false;
 	do_eid(SMC_NETLINK_REMOVE_UEID, "E3");
 	return done() && add("N") && table_is(less) && do_cmd(SMC_NETLINK_FLUSH_UEID);
-}
-
-/* ---- cases: wrong requests ---- */
-
-static bool attributes(void)
-{
-	static const uint8_t dumps[] = {
-		SMC_NETLINK_GET_SYS_INFO, SMC_NETLINK_DUMP_UEID, SMC_NETLINK_DUMP_SEID,
-		SMC_NETLINK_DUMP_HS_LIMITATION, SMC_NETLINK_GET_LGR_SMCR,
-		SMC_NETLINK_GET_LINK_SMCR, SMC_NETLINK_GET_LGR_SMCD,
-		SMC_NETLINK_GET_DEV_SMCD, SMC_NETLINK_GET_DEV_SMCR,
-		SMC_NETLINK_GET_STATS, SMC_NETLINK_GET_FBACK_STATS,
-	};
-	static const uint8_t dos[] = {
-		SMC_NETLINK_ADD_UEID, SMC_NETLINK_REMOVE_UEID, SMC_NETLINK_FLUSH_UEID,
-		SMC_NETLINK_ENABLE_SEID, SMC_NETLINK_DISABLE_SEID,
-		SMC_NETLINK_ENABLE_HS_LIMITATION, SMC_NETLINK_DISABLE_HS_LIMITATION,
-	};
-	struct payload unknown = { }, broken = { }, tail = { };
-	unsigned int on;
-
-	put_text(&unknown, 7, "X");
-	put_text(&broken, SMC_NLA_EID_TABLE_ENTRY, "BROKEN");
-	broken.b[0] = 40;			/* longer than the message */
-	put_text(&tail, SMC_NLA_EID_TABLE_ENTRY, "TAIL");
-	tail.len += 3;				/* not even a header */
-	for (size_t i = 0; i < ARRAY_SIZE(dumps); i++) {
-		genl_dump(&genl, dumps[i], &unknown, &ans);
-		if (!refused(EINVAL, "Unknown attribute type"))
-			return false;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(dos); i++) {
-		genl_do(&genl, dos[i], &unknown, &ans);
-		if (!refused(EINVAL, "Unknown attribute type"))
-			return false;
-		genl_do(&genl, dos[i], &broken, &ans);
-		if (!refused(EINVAL, ""))
-			return false;
-		genl_do(&genl, dos[i], &tail, &ans);
-		if (!refused(EINVAL, ""))
-			return false;
-	}
-	for (int i = 0; i < 2; i++) {
-		do_eid(dos[i], NULL);
-		if (!refused(EINVAL, "which EID"))
-			return false;
-	}
-	return table_is(no_eids) && seid_enabled(&on) && on && limited(&genl, &on) && !on;
-}
-
-/* What is read is a dump, what is changed is not, and other commands are none. */
-static bool commands(void)
-{
-	genl_do(&genl, SMC_NETLINK_DUMP_UEID, NULL, &ans);
-	if (!refused(EOPNOTSUPP, ""))
-		return false;
-	genl_dump(&genl, SMC_NETLINK_FLUSH_UEID, NULL, &ans);
-	if (!refused(EOPNOTSUPP, ""))
-		return false;
-	genl_do(&genl, 0, NULL, &ans);
-	if (!refused(EOPNOTSUPP, ""))
-		return false;
-	genl_do(&genl, 255, NULL, &ans);
-	return refused(EOPNOTSUPP, "");
-}
-
-/* ---- cases: rights ---- */
-
-static const uint8_t host_writes[] = {
-	SMC_NETLINK_ADD_UEID, SMC_NETLINK_REMOVE_UEID, SMC_NETLINK_FLUSH_UEID,
-	SMC_NETLINK_ENABLE_SEID, SMC_NETLINK_DISABLE_SEID,
-};
-
-static bool host_writes_refused(const char *words)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(host_writes); i++) {
-		do_eid(host_writes[i], "MINE");
-		if (!refused(EPERM, words))
-			return false;
-	}
-	return true;
-}
-
-static bool reads_work(void)
-{
-	static const char * const host[] = { "HOST", NULL };
-	unsigned int on;
-
-	return table_is(host) && seid_enabled(&on) && on && limited(&genl, &on) && sys_info();
-}
-
-static bool as_nobody(void)
-{
-	if (!become_nobody() || !reopen() || !host_writes_refused("CAP_NET_ADMIN"))
-		return false;
-	genl_do(&genl, SMC_NETLINK_ENABLE_HS_LIMITATION, NULL, &ans);
-	if (!refused(EPERM, "CAP_NET_ADMIN"))
-		return false;
-	genl_do(&genl, SMC_NETLINK_DISABLE_HS_LIMITATION, NULL, &ans);
-	return refused(EPERM, "CAP_NET_ADMIN") && reads_work();
-}
-
-/* A socket that root has opened does not carry root's rights. */
-static bool as_nobody_with_roots_socket(void)
-{
-	return become_nobody() && host_writes_refused("CAP_NET_ADMIN");
-}
-
-static bool limit_works(void)
-{
-	unsigned int on;
-
-	return limited(&genl, &on) && !on && do_cmd(SMC_NETLINK_ENABLE_HS_LIMITATION) &&
-	       limited(&genl, &on) && on && do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) &&
-	       limited(&genl, &on) && !on && do_cmd(SMC_NETLINK_ENABLE_HS_LIMITATION);
-}
-
-static bool other_netns(void)
-{
-	if (unshare(CLONE_NEWNET) < 0)
-		return BAD("unshare: %s", strerror(errno));
-	return reopen() && host_writes_refused("initial network namespace") && reads_work() &&
-	       limit_works();
-}
-
-static bool other_userns(void)
-{
-	if (!become_nobody())
-		return false;
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
-		return BAD("unshare: %s", strerror(errno));
-	return reopen() && host_writes_refused("CAP_NET_ADMIN") && reads_work() && limit_works();
-}
-
-static bool rights(void)
-{
-	static const struct { const char *name; bool (*body)(void); } who[] = {
-		{ "nobody", as_nobody },
-		{ "nobody with root's socket", as_nobody_with_roots_socket },
-		{ "root in another network namespace", other_netns },
-		{ "root of another user namespace", other_userns },
-	};
-	unsigned int on;
-
-	if (!add("HOST"))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(who); i++)
-		if (!in_child(who[i].body)) {
-			ksft_print_msg("%s\n", who[i].name);
-			return false;
-		}
-	if (!limited(&genl, &on) || on)
-		return BAD("another namespace's limit is ours");
-	return do_cmd(SMC_NETLINK_FLUSH_UEID);
 }
 
 /* ---- cases: dumps while the table changes ---- */
@@ -561,16 +384,12 @@ static const struct {
 	bool (*run)(void);
 	enum { NOTHING, TEST_BUILD, TRACING } needs;
 } cases[] = {
-	{ "family", family, NOTHING },
 	{ "sys_info", sys_info, NOTHING },
 	{ "seid", seid, NOTHING },
 	{ "ueid_add_remove", ueid_add_remove, NOTHING },
 	{ "ueid_forms", ueid_forms, NOTHING },
 	{ "ueid_invalid", ueid_invalid, NOTHING },
 	{ "ueid_full", ueid_full, NOTHING },
-	{ "attributes", attributes, NOTHING },
-	{ "commands", commands, NOTHING },
-	{ "rights", rights, NOTHING },
 	{ "dump_while_changing", dump_while_changing, NOTHING },
 	{ "no_eid_is_tcp", no_eid_is_tcp, NOTHING },
 	{ "ueid_is_smc", ueid_is_smc, NOTHING },
@@ -585,9 +404,7 @@ static const struct {
 	{ "stats_while_changing", stats_while_changing, NOTHING },
 	{ "pnet_table", pnet_table, NOTHING },
 	{ "pnet_wrong", pnet_wrong, NOTHING },
-	{ "pnet_rights", pnet_rights, NOTHING },
 	{ "pnet_while_changing", pnet_while_changing, NOTHING },
-	{ "sysctl_ranges", sysctl_ranges, NOTHING },
 	{ "sysctl_namespace", sysctl_namespace, NOTHING },
 	{ "sysctl_autocorking", sysctl_autocorking, NOTHING },
 	{ "trace_formats", trace_formats, TRACING },

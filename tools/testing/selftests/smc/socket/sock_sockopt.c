@@ -84,40 +84,6 @@ static void options_connected_client(void)
 	barrier("done");
 }
 
-static void option_errors(void)
-{
-	int fd = make_socket(0), v = 1;
-	struct linger l = { 1, 5 };
-	char buf[100];
-	socklen_t len;
-
-	R(setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &v, 1));
-	R(setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, NULL, 4));
-	R(setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &v, -1));
-	R(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, 4));
-	R(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &v, 2));
-	R(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, NULL, 4));
-	len = 1;
-	R(getsockopt(fd, SOL_SOCKET, SO_TYPE, buf, &len));
-	rec("length %d", (int)len);
-	len = 100;
-	R(getsockopt(fd, SOL_SOCKET, SO_TYPE, buf, &len));
-	rec("length %d", (int)len);
-	len = -1;
-	R(getsockopt(fd, SOL_SOCKET, SO_TYPE, buf, &len));
-	R(getsockopt(fd, SOL_SOCKET, SO_TYPE, buf, NULL));
-	len = 4;
-	R(getsockopt(fd, SOL_SOCKET, SO_TYPE, NULL, &len));
-	len = 100;
-	R(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, buf, &len));
-	R(setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "none such", 9));
-	R(setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4));
-	len = 100;
-	memset(buf, 0, sizeof(buf));
-	R(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, buf, &len));
-	rec("congestion control %s", buf);
-}
-
 static void protocol_option(void)
 {
 	int p = get_int(make_socket(0), SOL_SOCKET, SO_PROTOCOL);
@@ -655,7 +621,6 @@ static void keepalive_client(void)
 const struct test_case sockopt_cases[] = {
 	SOLO(options_new, 0, "50 options on a new socket"),
 	CASE(options_connected, 0, "the same on a connection"),
-	SOLO(option_errors, 0, "bad lengths and pointers"),
 	SOLO(protocol_option, 0, "SO_PROTOCOL and SO_DOMAIN"),
 	SOLO(buffer_sizes, 0, "SO_SNDBUF and SO_RCVBUF, set and read"),
 	CASE(buffers_bound, 0, "they bound what is in flight"),

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smc_input_test: all bad input from local users. What there is to be used wrongly is in the
+ * tables of surface.h; what is right is TCP's answer to the same call, or that of its kin, asked
+ * in the same run where that is possible. Whatever is refused must have changed nothing, and the
+ * kernel has nothing to say.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "input.h"
+#include "klog.h"
+#include "kselftest.h"
+
+#define SHOWN	5	/* complaints of a case */
+/* What the kernel's own code says of bad attributes of any family. */
+#define CORE	"^netlink: |^[a-z_]*nla[a-z_]*: [0-9]+ callbacks suppressed$"
+
+static unsigned int n_wrong;
+static char **wanted;		/* names of cases begin so; empty: all of them */
+
+const char * const actor_names[ACTORS] = {
+	[NOBODY] = "nobody",
+	[ALONE] = "root of a user namespace",
+	[CONTAINED] = "root of a user and a network namespace",
+	[ELSEWHERE] = "root in another network namespace",
+};
+
+void wrong(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (n_wrong++ >= SHOWN)
+		return;
+	printf("# ");
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+unsigned int wrongs(void)
+{
+	return n_wrong;
+}
+
+const char *error_name(int error)
+{
+	return error ? strerrorname_np(error) ?: "?" : "0";
+}
+
+static bool is_wanted(const char *name)
+{
+	for (char **w = wanted; *w; w++)
+		if (!strncmp(name, *w, strlen(*w)))
+			return true;
+	return !*wanted;
+}
+
+void play(const char *name, void (*run)(const void *arg), const void *arg)
+{
+	char line[300];
+	int n;
+
+	if (!is_wanted(name))
+		return;
+	n_wrong = 0;
+	run(arg);
+	n = klog_said(CORE, line, sizeof(line));
+	if (n)
+		wrong("kernel log: %d lines, first: %s", n, line);
+	ksft_test_result(!n_wrong, "%s\n", name);
+	fflush(stdout);
+}
+
+void in_child(void (*body)(const void *arg), const void *arg)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		n_wrong = 0;
+		body(arg);
+		fflush(stdout);
+		_exit(n_wrong ? 1 : 0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		wrong("in another process");
+}
+
+void become(enum actor actor)
+{
+	int spaces = actor == ALONE ? CLONE_NEWUSER :
+		     actor == CONTAINED ? CLONE_NEWUSER | CLONE_NEWNET :
+		     actor == ELSEWHERE ? CLONE_NEWNET : 0;
+
+	if (actor != ELSEWHERE && (setresgid(65534, 65534, 65534) ||
+				   setresuid(65534, 65534, 65534)))
+		wrong("cannot become nobody: %s", error_name(errno));
+	if (unshare(spaces))
+		wrong("cannot become %s: %s", actor_names[actor], error_name(errno));
+}
+
+/* Other modules are looked for by modprobe, which has nothing to find here, and takes long. */
+static void without_modprobe(void)
+{
+	int fd = open("/proc/sys/kernel/modprobe", O_WRONLY);
+
+	if (fd >= 0 && write(fd, "\n", 1) != 1)
+		ksft_print_msg("modprobe: %s\n", strerror(errno));
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	wanted = argv + 1;
+	ksft_print_header();
+	if (geteuid())
+		ksft_exit_skip("needs root\n");
+	without_modprobe();
+	klog_open();
+	input_sysctls();
+	input_options();
+	input_netlink();
+	input_diag();
+	ksft_print_msg("what leaked the end of the guest shows: kmemleak, and the module's unload\n");
+	ksft_set_plan(ksft_test_num());
+	ksft_finished();
+}
