@@ -236,48 +236,58 @@ static int get_own(struct sock *sk, int name, union own_value *val)
 		return sizeof(val->registry);
 #endif
 	}
-	return get_own_int(sk, name, &val->num) ?: sizeof(val->num);
+	return get_own_int(sk, name, &val->num) ?: (int)sizeof(val->num);
 }
 
-static int get_smc(struct sock *sk, int name, char __user *val, int __user *optlen)
+/* How much of a value of @size bytes is asked for; the length is read once. */
+static int wanted_len(int __user *optlen, int size)
 {
-	union own_value own;
-	int len, size;
+	int len;
 
-	size = get_own(sk, name, &own);
-	if (size < 0)
-		return size;
 	if (get_user(len, optlen))
 		return -EFAULT;
 	if (len < 0)
 		return -EINVAL;
-	len = min(len, size);
-	if (put_user(len, optlen) || copy_to_user(val, &own, len))
+	return min(len, size);
+}
+
+static int put_value(char __user *val, int __user *optlen, const void *from, int len)
+{
+	if (put_user(len, optlen) || copy_to_user(val, from, len))
 		return -EFAULT;
 	return 0;
+}
+
+static int get_smc(struct sock *sk, int name, char __user *val, int __user *optlen)
+{
+	int len = wanted_len(optlen, sizeof(union own_value)), size;
+	union own_value own;
+
+	if (len < 0)
+		return len;
+	size = get_own(sk, name, &own);
+	if (size < 0)
+		return size;
+	return put_value(val, optlen, &own, min(len, size));
 }
 
 /*
  * TCP_INFO: TCP's own answer about its connection, which idles, with the byte counts of ours.
  */
-static int own_tcp_info(struct sock *sk, char __user *val, int __user *optlen)
+static int get_tcp_info(struct sock *sk, const struct smc_conn *c, char __user *val,
+			int __user *optlen)
 {
-	struct smc_conn *c = smp_load_acquire(&smc_sk(sk)->conn);
-	struct tcp_info info = { };
-	int len;
+	struct tcp_info info;
+	int len = wanted_len(optlen, sizeof(info));
 
-	if (!c)
-		return 0;
-	if (get_user(len, optlen))
-		return -EFAULT;
-	len = clamp_t(int, len, 0, sizeof(info));
-	if (copy_from_user(&info, val, len))
-		return -EFAULT;
+	if (len < 0)
+		return len;
+	tcp_get_info(sk, &info);
 	info.tcpi_bytes_sent = READ_ONCE(c->tx_prod);
 	info.tcpi_bytes_acked = READ_ONCE(c->tx_cons);
 	info.tcpi_bytes_received = READ_ONCE(c->rx_prod);
 	info.tcpi_notsent_bytes = READ_ONCE(c->tx_written) - info.tcpi_bytes_sent;
-	return copy_to_user(val, &info, len) ? -EFAULT : 0;
+	return put_value(val, optlen, &info, len);
 }
 
 /**
@@ -293,12 +303,11 @@ static int own_tcp_info(struct sock *sk, char __user *val, int __user *optlen)
 int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,
 		   int __user *len)
 {
-	int rc;
+	struct smc_conn *c = smp_load_acquire(&smc_sk(sk)->conn);
 
 	if (level == SOL_SMC)
 		return get_smc(sk, name, val, len);
-	rc = smc_family(sk)->tcp->getsockopt(sk, level, name, val, len);
-	if (!rc && level == SOL_TCP && name == TCP_INFO)
-		rc = own_tcp_info(sk, val, len);
-	return rc;
+	if (level == SOL_TCP && name == TCP_INFO && c)
+		return get_tcp_info(sk, c, val, len);
+	return smc_family(sk)->tcp->getsockopt(sk, level, name, val, len);
 }

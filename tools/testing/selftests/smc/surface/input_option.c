@@ -430,6 +430,28 @@ static void all_forms(const struct scene *s, const struct option *o)
 		end_it(&e[i]);
 }
 
+/* ---- TCP_INFO where its own length lies: what TCP would say, of SMC's bytes ---- */
+
+static void info(const void *arg)
+{
+	enum { BYTES_RECEIVED = 128, SIZE = 232 };
+	const struct scene *s = arg;
+	struct end e[2] = { make_end(s, 0), make_end(s, SMC_PROTOCOL) };
+
+	for (int i = 0; i < 2; i++) {
+		const struct call c = { .len = SIZE, .length = SAME };
+		uint64_t bytes;
+		struct result r;
+
+		map_memory();
+		get(e[i].fd, IPPROTO_TCP, 11, SIZE, &c, &r);
+		memcpy(&bytes, r.value + BYTES_RECEIVED, sizeof(bytes));
+		if (r.error || bytes != 1)
+			wrong("%s of %s: %lu bytes received", error_name(r.error), i ? "SMC" : "TCP", bytes);
+		end_it(&e[i]);
+	}
+}
+
 /* ---- cases ---- */
 
 struct level_case {
@@ -492,9 +514,9 @@ static void of_nothing(const void *arg)
 		for (size_t j = 0; j < surface_n_levels; j++) {
 			int level = surface_levels[j].level;
 
-			if (level != SMC_LEVEL)
-				all_forms(s, &(struct option){ NULL, level, numbers[i], level,
-							       numbers[i], 4, 4, 0 });
+			all_forms(s, &(struct option){ NULL, level, numbers[i],
+						       level == SMC_LEVEL ? IPPROTO_TCP : level, numbers[i], 4,
+						       4, 0 });
 		}
 	}
 	for (size_t i = 0; i < ARRAY(levels); i++)
@@ -547,5 +569,9 @@ void input_options(void)
 		}
 		snprintf(name, sizeof(name), "options %s unknown", scenes[i].name);
 		play(name, of_nothing, &scenes[i]);
+		if (scenes[i].phase != CONNECTED && scenes[i].phase != FALLEN_BACK)
+			continue;
+		snprintf(name, sizeof(name), "options %s TCP_INFO", scenes[i].name);
+		play(name, info, &scenes[i]);
 	}
 }
