@@ -309,5 +309,8 @@ int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,
 		return get_smc(sk, name, val, len);
 	if (level == SOL_TCP && name == TCP_INFO && c)
 		return get_tcp_info(sk, c, val, len);
+	/* It reads TCP's receive queue: in a handshake CLC, later nothing. */
+	if (level == SOL_TCP && name == TCP_ZEROCOPY_RECEIVE && smc_busy(smc_sk(sk)))
+		return -EOPNOTSUPP;
 	return smc_family(sk)->tcp->getsockopt(sk, level, name, val, len);
 }

@@ -430,6 +430,52 @@ static void all_forms(const struct scene *s, const struct option *o)
 		end_it(&e[i]);
 }
 
+/* ---- TCP_ZEROCOPY_RECEIVE with a buffer to copy to: TCP's data, of which SMC has none ---- */
+
+struct zerocopy {
+	uint64_t address;
+	uint32_t length, skip;
+	uint32_t inq;
+	int32_t err;
+	uint64_t copybuf;
+	int32_t copybuf_len;
+	uint32_t flags;
+	uint64_t msg_control;
+	uint64_t msg_controllen;
+	uint32_t msg_flags;
+	uint32_t reserved;
+};
+
+static int receive_zerocopy(int fd, char *buf, int len)
+{
+	struct zerocopy z = { .copybuf = (uintptr_t)buf, .copybuf_len = len };
+	socklen_t size = sizeof(z);
+
+	if (getsockopt(fd, IPPROTO_TCP, 35, &z, &size))
+		return -errno;
+	return z.copybuf_len;
+}
+
+static void zerocopy(const void *arg)
+{
+	const struct scene *s = arg;
+	struct end e[2] = { make_end(s, 0), make_end(s, SMC_PROTOCOL) };
+	char buf[16];
+	int got[2];
+
+	for (int i = 0; i < 2; i++) {
+		if (send(e[i].peer, "0123456789", 10, 0) != 10 || recv(e[i].fd, buf, 1, MSG_PEEK) != 1)
+			wrong("no data: %s", error_name(errno));
+		got[i] = receive_zerocopy(e[i].fd, buf, sizeof(buf));
+		if (got[i] < 0 && recv(e[i].fd, buf, sizeof(buf), MSG_DONTWAIT) != 10)
+			wrong("refused, and the data are gone: %s", error_name(errno));
+	}
+	if (s->phase == CONNECTED ? got[SMC] != -EOPNOTSUPP : got[SMC] != got[TCP])
+		wrong("%s: %d, TCP %d", phases[s->phase], got[SMC], got[TCP]);
+	for (int i = 0; i < 2; i++)
+		end_it(&e[i]);
+}
+
 /* ---- TCP_INFO where its own length lies: what TCP would say, of SMC's bytes ---- */
 
 static void info(const void *arg)
@@ -571,6 +617,8 @@ void input_options(void)
 		play(name, of_nothing, &scenes[i]);
 		if (scenes[i].phase != CONNECTED && scenes[i].phase != FALLEN_BACK)
 			continue;
+		snprintf(name, sizeof(name), "options %s TCP_ZEROCOPY_RECEIVE", scenes[i].name);
+		play(name, zerocopy, &scenes[i]);
 		snprintf(name, sizeof(name), "options %s TCP_INFO", scenes[i].name);
 		play(name, info, &scenes[i]);
 	}
