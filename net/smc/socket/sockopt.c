@@ -5,6 +5,7 @@
 #include <linux/smc_diag.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
+#include "../conn/urgent.h"
 #include "../fabric/fabric.h"
 #include "../stats.h"
 #include "sockopt.h"
@@ -290,6 +291,37 @@ static int get_tcp_info(struct sock *sk, const struct smc_conn *c, char __user *
 	return put_value(val, optlen, &info, len);
 }
 
+/*
+ * TCP_ZEROCOPY_RECEIVE: SMC has no pages that could be mapped.  TCP's answer in that case is how much
+ * recv() has to take.  During a handshake that is nothing: TCP's queue has CLC messages.
+ */
+static int get_zerocopy(struct sock *sk, const struct smc_conn *c, char __user *val,
+			int __user *optlen)
+{
+	struct tcp_zerocopy_receive zc = { };
+	int len = wanted_len(optlen, sizeof(zc));
+	u64 inq;
+
+	if (len < 0)
+		return len;
+	if (len < offsetofend(struct tcp_zerocopy_receive, length))
+		return -EINVAL;
+	if (copy_from_user(&zc, val, len))
+		return -EFAULT;
+	if (zc.reserved || zc.address & ~PAGE_MASK)
+		return -EINVAL;
+	inq = c ? min_t(u64, smc_urgent_inq(sk, c), INT_MAX) : 0;
+	if (c && !inq && READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_CLOSED)))
+		return -EIO;
+	zc.length = 0;
+	zc.recv_skip_hint = inq;
+	zc.inq = inq;
+	zc.err = len >= offsetofend(struct tcp_zerocopy_receive, err) ? sock_error(sk) : 0;
+	zc.copybuf_len = 0;
+	zc.msg_flags = 0;
+	return put_value(val, optlen, &zc, len);
+}
+
 /**
  * smc_getsockopt() - proto.getsockopt of a socket that is not plain TCP
  * @sk: the socket
@@ -309,8 +341,7 @@ int smc_getsockopt(struct sock *sk, int level, int name, char __user *val,
 		return get_smc(sk, name, val, len);
 	if (level == SOL_TCP && name == TCP_INFO && c)
 		return get_tcp_info(sk, c, val, len);
-	/* It reads TCP's receive queue: in a handshake CLC, later nothing. */
 	if (level == SOL_TCP && name == TCP_ZEROCOPY_RECEIVE && smc_busy(smc_sk(sk)))
-		return -EOPNOTSUPP;
+		return get_zerocopy(sk, c, val, len);
 	return smc_family(sk)->tcp->getsockopt(sk, level, name, val, len);
 }
