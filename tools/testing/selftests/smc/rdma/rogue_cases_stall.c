@@ -192,7 +192,10 @@ static struct conn *owned(struct conn *silent, pthread_t *owner)
 	return c;
 }
 
-/* Nor does a handshake keep the device whose peer is silent, or whose socket has an owner. */
+/*
+ * Nor does a handshake keep the device whose peer is silent, or whose socket has an owner; nor
+ * more link groups than end at once, none of whose queue pairs is flushed.
+ */
 static void device_goes(void)
 {
 	long old = set_timeout_ms(slow(120000));
@@ -202,7 +205,15 @@ static void device_goes(void)
 	bool ok;
 
 	waits = owned(silent, &owner);
-	ok = !system("rdma link delete rxe0") || BAD("rdma link delete");
+	strangers_open();
+	strangers_begin(STRANGERS);
+	run("echo 1 > /sys/module/smc/parameters/never_drained");
+	ok = strangers_wait(STRANGERS) && (!system("rdma link delete rxe0") ||
+					   BAD("rdma link delete"));
+	run("echo 0 > /sys/module/smc/parameters/never_drained");
+	ok = ok && judge(*stranger(STRANGERS - 1), GOT_DECLINE, false, NULL);
+	strangers_end(STRANGERS);
+	strangers_close();
 	ok = ok && victim_is_told(first->s, true);
 	clc_confirm(silent, NULL);
 	ok = ok && judge(silent->s, GOT_DECLINE, false, NULL);
@@ -214,7 +225,7 @@ static void device_goes(void)
 	conn_end(silent);
 	conn_end(c);
 	conn_end(first);
-	verdict_alone(ok, "gone: the device, under a stalled link and handshakes");
+	verdict_alone(ok, "gone: the device, under a stalled link, handshakes, and 600 groups not flushed");
 }
 
 static void module_goes(void)
