@@ -8,6 +8,7 @@
 #include "fabric/fabric.h"
 #include "fabric/rdma/rdma.h"
 #include "handshake/handshake.h"
+#include "lock_class.h"
 #include "mem/limit.h"
 #include "netns.h"
 #include "policy/policy.h"
@@ -96,6 +97,7 @@ static int __init smc_init(void)
 {
 	int rc;
 
+	smc_lock_order();
 	rc = make_queues();
 	if (rc)
 		return rc;

@@ -40,8 +40,9 @@
  * accept queue is known by sk_destruct (smc_is_ours()).  smc_assert() checks this in test
  * builds.
  *
- * Locks, outermost first; tools/testing/house/locks.py holds the list against the source.  A
- * function whose name starts with __ expects its caller to hold what its comment names.
+ * Locks, outermost first; tools/testing/house/locks.py holds the list against the source and
+ * against lock_class.c, which tells lockdep the order of those that objects have.  A function
+ * whose name starts with __ expects its caller to hold what its comment names.
  *
  *  smc_conn.tx_lock,		(mutexes) one sender, one receiver at a time.  Never both at once,
  *  smc_conn.rx_lock		never held while sleeping for the peer.  A reader in the kernel,

@@ -6,6 +6,7 @@
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "../lock_class.h"
 #include "../netns.h"
 #include "../smc.h"
 #include "pnet.h"
@@ -315,7 +316,7 @@ static int __net_init smc_pnet_net_init(struct net *net)
 {
 	struct smc_pnet_table *t = net_generic(net, smc_pnet_id);
 
-	mutex_init(&t->lock);
+	smc_mutex_init(&t->lock, SMC_LOCK_PNET_TABLE);
 	INIT_LIST_HEAD(&t->list);
 	t->seq = 1;
 	smc_net(net)->pnet = t;

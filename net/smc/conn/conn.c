@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include "../fabric/fabric.h"
+#include "../lock_class.h"
 #include "../mem/rmbe.h"
 #include "conn.h"
 #include "reader.h"
@@ -35,10 +36,10 @@ void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 	refcount_set(&c->ref, 1);
 	if (rmbe)
 		smc_conn_set_rmbe(c, rmbe);
-	mutex_init(&c->rx_lock);
-	mutex_init(&c->tx_lock);
-	spin_lock_init(&c->state_lock);
-	spin_lock_init(&c->wait_lock);
+	smc_mutex_init(&c->rx_lock, SMC_LOCK_CONN_RX);
+	smc_mutex_init(&c->tx_lock, SMC_LOCK_CONN_TX);
+	smc_spin_lock_init(&c->state_lock, SMC_LOCK_CONN_STATE);
+	smc_spin_lock_init(&c->wait_lock, SMC_LOCK_CONN_WAIT);
 	c->state = SMC_CONN_INIT;
 	c->dev = fabric->ops->name;
 	c->late_fin = !fabric->ops->fin_in_order;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Pairs of sockets in this kernel; see pair.h. */
 #include <linux/hash.h>
+#include "../lock_class.h"
 #include "../mem/charge.h"
 #include "../stats.h"
 #include "internal.h"
@@ -29,7 +30,7 @@ void __init smc_pair_init(void)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(pair_table); i++) {
-		spin_lock_init(&pair_table[i].lock);
+		smc_spin_lock_init(&pair_table[i].lock, SMC_LOCK_PAIR_BUCKET);
 		INIT_HLIST_HEAD(&pair_table[i].clients);
 	}
 }

@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "../lock_class.h"
 #include "../smc.h"
 #include "../trace.h"
 #include "../wire/clc.h"
@@ -139,14 +140,14 @@ struct smc_pools *smc_pools_new(struct smc_mem_limit *limit, const struct smc_bu
 	pools->limit = limit;
 	pools->ops = ops;
 	pools->owner = owner;
-	mutex_init(&pools->reg_lock);
-	spin_lock_init(&pools->lock);
+	smc_mutex_init(&pools->reg_lock, SMC_LOCK_POOLS_REG);
+	smc_spin_lock_init(&pools->lock, SMC_LOCK_POOLS);
 	INIT_LIST_HEAD(&pools->all);
 	INIT_DELAYED_WORK(&pools->reap, reap_work);
 	for (i = 0; i <= SMC_SIZE_CODE_LIMIT; i++) {
 		struct smc_pool *pool = &pools->pool[i];
 
-		spin_lock_init(&pool->lock);
+		smc_spin_lock_init(&pool->lock, SMC_LOCK_POOL);
 		INIT_LIST_HEAD(&pool->free);
 		INIT_LIST_HEAD(&pool->idle);
 		pool->pools = pools;

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include "../config/eid.h"
 #include "../config/pnet.h"
+#include "../lock_class.h"
 #include "policy.h"
 
 struct smc_autocache_slot {
@@ -29,7 +30,7 @@ struct smc_autocache_slot {
 
 void smc_autocache_init(struct smc_autocache *c)
 {
-	seqlock_init(&c->lock);
+	smc_seqlock_init(&c->lock, SMC_LOCK_AUTOCACHE);
 	c->seed = get_random_u32();
 }
 

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/tcp.h>
 #include "../conn/conn.h"
+#include "../lock_class.h"
 #include "../smc.h"
 #include "policy.h"
 
@@ -30,7 +31,7 @@ struct smc_listener {
 
 void smc_autosmc_init(struct smc_autosmc *a)
 {
-	spin_lock_init(&a->lock);
+	smc_spin_lock_init(&a->lock, SMC_LOCK_AUTOSMC);
 }
 
 static u64 now_ms(void)
@@ -123,7 +124,7 @@ static struct smc_listener *get(struct smc_autosmc *a, const struct smc_ip *ip, 
 	made->ip = *ip;
 	made->port = port;
 	made->used = jiffies;
-	spin_lock_init(&made->lock);
+	smc_spin_lock_init(&made->lock, SMC_LOCK_LISTENER);
 	smc_ewma_init(&made->picture);
 	/* One for the table, one for the caller. */
 	refcount_set(&made->ref, 2);

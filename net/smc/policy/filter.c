@@ -2,6 +2,7 @@
 /* The filter rules of a network namespace: a list, and what is compiled from it. */
 #include <linux/list.h>
 #include <linux/slab.h>
+#include "../lock_class.h"
 #include "../smc.h"
 #include "policy.h"
 
@@ -22,7 +23,7 @@ struct smc_filter_table {
 
 void smc_filter_init(struct smc_filter *f)
 {
-	mutex_init(&f->lock);
+	smc_mutex_init(&f->lock, SMC_LOCK_FILTER);
 	INIT_LIST_HEAD(&f->list);
 	f->seq = 1;
 }

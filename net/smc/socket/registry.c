@@ -11,6 +11,7 @@
 #include <linux/timekeeping.h>
 #include "../admin/walk.h"
 #include "../fabric/fabric.h"
+#include "../lock_class.h"
 #include "../stats.h"
 #include "socket.h"
 #include "sockopt.h"
@@ -363,7 +364,7 @@ static int __net_init smc_registry_net_init(struct net *net)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
 		reg = per_cpu_ptr(sn->registry, cpu);
-		spin_lock_init(&reg->lock);
+		smc_spin_lock_init(&reg->lock, SMC_LOCK_REGISTRY);
 		INIT_HLIST_HEAD(&reg->list);
 	}
 	return 0;

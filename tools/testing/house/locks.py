@@ -13,6 +13,9 @@ GLOBAL = re.compile(r"^(?:static )?(?:spinlock_t|rwlock_t|struct mutex|struct rw
 STRUCT = re.compile(r"^(?:static )?(?:struct|union) (\w+) \{$")
 # Locks of others that the order names.
 FOREIGN = {"lock_sock(sk)"}
+CLASSES = "net/smc/lock_class.c"
+CLASS_HEADER = "net/smc/lock_class.h"
+INIT = re.compile(r"\b(?:spin_lock|raw_spin_lock|rwlock|seqlock|mutex|init_rwsem)_init\(")
 
 
 def in_source():
@@ -54,6 +57,28 @@ def listed():
     return "\n".join(wrong if len(there) > 10 else ["next to no locks were found"])
 
 
+def classes():
+    """Each lock of an object has a class of its own, of the name in the list, in its order, and
+    nothing is initialised without."""
+    names = re.findall(r'(?m)^\t\[(\w+)\]\t+= "([\w.]+)",$', tree.read(CLASSES))
+    enum = re.findall(r"(?m)^\t(SMC_LOCK_\w+),$", tree.read(CLASS_HEADER))
+    there = in_source()
+    wanted = [name for name in in_list() if "." in name]
+    wrong = []
+    if [name for _, name in names] != wanted or set(wanted) != {n for n in there if "." in n}:
+        wrong.append(f"{CLASSES} has other locks, or another order, than {LIST}")
+    if [constant for constant, _ in names] != enum:
+        wrong.append(f"{CLASS_HEADER} has another order than {CLASSES}")
+    for path in tree.files("net/smc"):
+        text = tree.read(path)
+        if path != CLASS_HEADER and INIT.search(text):
+            wrong.append(f"{path}: a lock without a class of {CLASS_HEADER}")
+        enum = [constant for constant in enum
+                if path == CLASS_HEADER or not re.search(rf"_init\([^;]*, {constant}\)", text)]
+    wrong += [f"{constant}: no lock has this class" for constant in enum]
+    return "\n".join(wrong)
+
+
 def bodies():
     """(path, comment in front, name, body) of each function"""
     pattern = re.compile(r"(?ms)(/\*(?:(?!\*/).)*\*/\n)?^((?:[a-z_]\w* |\w+ \*+)[^\n;{}=]*?"
@@ -75,4 +100,5 @@ def asserted():
 
 def cases():
     return [("every lock is in the list", listed),
+            ("every lock has a class for lockdep", classes),
             ("callees assert the locks that they expect", asserted)]

@@ -23,6 +23,7 @@
 #include <linux/uuid.h>
 #include "../../config/eid.h"
 #include "../../admin/walk.h"
+#include "../../lock_class.h"
 #include "../../mem/charge.h"
 #include "../../mem/pool.h"
 #include "../../mem/rmbe.h"
@@ -612,7 +613,7 @@ int __init smc_loopback_init(void)
 	int i, rc;
 
 	for (i = 0; i < ARRAY_SIZE(lo_table); i++) {
-		spin_lock_init(&lo_table[i].lock);
+		smc_spin_lock_init(&lo_table[i].lock, SMC_LOCK_LO_BUCKET);
 		INIT_HLIST_HEAD(&lo_table[i].offered);
 	}
 	uuid_gen(&uuid);

@@ -4,6 +4,7 @@
 #include <linux/etherdevice.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
+#include "../../../lock_class.h"
 #include "../../../mem/limit.h"
 #include "../../../netns.h"
 #include "../../../smc.h"
@@ -525,8 +526,8 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	strscpy(lgr->dev_name, path->dev->ibdev->name, sizeof(lgr->dev_name));
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	hash_init(lgr->by_peer_rmbe);
-	spin_lock_init(&lgr->lock);
-	mutex_init(&lgr->setup_lock);
+	smc_spin_lock_init(&lgr->lock, SMC_LOCK_LGR);
+	smc_mutex_init(&lgr->setup_lock, SMC_LOCK_LGR_SETUP);
 	smc_lgr_for_each_link(lgr, link)
 		smc_link_init(link);
 	link = smc_lgr_first_link(lgr);
@@ -922,7 +923,7 @@ static int __net_init smc_lgr_net_init(struct net *net)
 {
 	struct smc_lgrs *lgrs = net_generic(net, smc_lgrs_id);
 
-	spin_lock_init(&lgrs->lock);
+	smc_spin_lock_init(&lgrs->lock, SMC_LOCK_LGRS);
 	INIT_LIST_HEAD(&lgrs->list);
 	INIT_WORK(&lgrs->relief_work, relief_work);
 	lgrs->seq = 1;

@@ -2,6 +2,7 @@
 /* The LLC engine: its queue, its clock, and what we begin ourselves. */
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "../../../lock_class.h"
 #include "../../../netns.h"
 #include "../../../smc.h"
 #include "../../../trace.h"
@@ -539,7 +540,7 @@ void smc_llc_init(struct smc_lgr *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 
-	spin_lock_init(&llc->lock);
+	smc_spin_lock_init(&llc->lock, SMC_LOCK_LLC);
 	INIT_LIST_HEAD(&llc->queue);
 	INIT_LIST_HEAD(&llc->rkeys);
 	INIT_LIST_HEAD(&llc->waiters);

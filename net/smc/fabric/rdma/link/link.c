@@ -5,6 +5,7 @@
 #include <linux/random.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include "../../../lock_class.h"
 #include "../../../smc.h"
 #include "link.h"
 #include "queues.h"
@@ -200,7 +201,7 @@ void __init smc_link_set_ops(const struct smc_link_ops *ops)
  */
 void smc_link_init(struct smc_link *link)
 {
-	spin_lock_init(&link->tx_lock);
+	smc_spin_lock_init(&link->tx_lock, SMC_LOCK_LINK_TX);
 	INIT_LIST_HEAD(&link->tx_pending);
 	INIT_LIST_HEAD(&link->regs);
 	smc_rdma_hop_init(&link->hop, hop_changed);
