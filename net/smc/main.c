@@ -5,6 +5,7 @@
 #include "admin/sysctl.h"
 #include "config/eid.h"
 #include "config/pnet.h"
+#include "coverage.h"
 #include "fabric/fabric.h"
 #include "fabric/rdma/rdma.h"
 #include "handshake/handshake.h"
@@ -126,6 +127,7 @@ static int __init smc_init(void)
 	rc = smc_family_init();
 	if (rc)
 		goto err_genl_pnet;
+	smc_coverage_init();
 	return 0;
 
 err_genl_pnet:
@@ -147,6 +149,7 @@ err_wq:
 
 static void __exit smc_exit(void)
 {
+	smc_coverage_exit();
 	smc_genl_pnet_exit();
 	smc_genl_exit();
 	smc_family_exit();
