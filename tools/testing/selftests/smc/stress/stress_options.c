@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Socket options, and what else reaches into a socket: sockmaps, sock_diag. */
 #include <linux/bpf.h>
-#include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/tls.h>
@@ -10,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sock_identity.h"
 #include "stress_stall.h"
 #include "stress.h"
 
@@ -147,31 +147,6 @@ static long call_sockmap(struct player *p, int fd)
 	return syscall(__NR_bpf, BPF_MAP_DELETE_ELEM, &attr, sizeof(attr));
 }
 
-static bool identify(int fd, struct inet_diag_req_v2 *req)
-{
-	struct sockaddr_storage src, dst = { 0 };
-	socklen_t len = sizeof(src);
-
-	if (getsockname(fd, (void *)&src, &len))
-		return false;
-	len = sizeof(dst);
-	getpeername(fd, (void *)&dst, &len);
-	req->sdiag_family = src.ss_family;
-	req->sdiag_protocol = IPPROTO_TCP;
-	req->idiag_states = -1;
-	req->id.idiag_cookie[0] = req->id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
-	req->id.idiag_sport = ((struct sockaddr_in *)&src)->sin_port;
-	req->id.idiag_dport = ((struct sockaddr_in *)&dst)->sin_port;
-	if (src.ss_family == AF_INET6) {
-		memcpy(req->id.idiag_src, &((struct sockaddr_in6 *)&src)->sin6_addr, 16);
-		memcpy(req->id.idiag_dst, &((struct sockaddr_in6 *)&dst)->sin6_addr, 16);
-	} else {
-		req->id.idiag_src[0] = ((struct sockaddr_in *)&src)->sin_addr.s_addr;
-		req->id.idiag_dst[0] = ((struct sockaddr_in *)&dst)->sin_addr.s_addr;
-	}
-	return true;
-}
-
 /* SOCK_DESTROY, or a look, or a dump of everything of SMC. */
 static long call_diag(struct player *p, int fd)
 {
@@ -188,7 +163,7 @@ static long call_diag(struct player *p, int fd)
 
 	if (one_in(p, 4)) {
 		rc = send(p->diag, &dump, sizeof(dump), MSG_DONTWAIT);
-	} else if (identify(fd, &m.req)) {
+	} else if (sock_identity(fd, &m.req)) {
 		m.h.nlmsg_type = one_in(p, 2) ? SOCK_DESTROY : SOCK_DIAG_BY_FAMILY;
 		rc = send(p->diag, &m, sizeof(m), MSG_DONTWAIT);
 	}
