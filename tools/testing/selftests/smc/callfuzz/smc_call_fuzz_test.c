@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A fuzzer of system calls, netlink and CLC: programs at random, and those that made code of the
+ * module run that had not run before, changed again and again. Run it so:
+ *
+ *   vm/run --kver um --variant=-test --virtual-time -- .../smc/callfuzz/fuzz_guest -n 5000
+ *
+ * The judge is the kernel log; this program finds out whether every call ends. Arguments:
+ *
+ *   -s SEED  -n PROGRAMS  -t SECONDS (the end, whichever comes first)
+ *   -c FILE  the corpus: what is there is played first, and with what is found written anew
+ *   -r FILE  play the programs of this file, in order, and nothing else
+ *   -a ADDR  instead of 127.0.0.1, and RDMA devices, which are in the first namespace only
+ *   -b       blindly: no program is made of another one
+ *   -B N     number of the first batch, which decides on its namespace and on pairing
+ *
+ * A process plays 64 programs in a network namespace of its own, one in four such batches in the
+ * first namespace. Where SMC_RESULTS is set, the programs of the last batch are there.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest.h"
+#include "klog.h"
+#include "put_file.h"
+#include "raw_peer.h"
+#include "slow.h"
+#include "call_fuzz.h"
+
+#define BLOCKS		"/sys/kernel/debug/smc/blocks"
+#define HANDSHAKE_MS	slow(400)
+#define GRACE		slow(120)	/* seconds for a process that was killed to be gone */
+
+static struct {
+	uint64_t seed;
+	uint32_t programs;
+	long seconds;
+	const char *corpus, *replay;
+	uint32_t batch;
+	bool blind;
+} opt = { .programs = 1000000000 };
+
+static FILE *batch_file, *replay_file;
+static uint32_t loaded;			/* programs of the corpus that came from its file */
+
+/* ---- what a program has reached ---- */
+
+static uint32_t blocks_now(void)
+{
+	int fd = open(BLOCKS, O_RDONLY | O_CLOEXEC);	/* it cannot be read twice */
+	char text[20] = "";
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 1)
+		ksft_exit_fail_msg("cannot read " BLOCKS "\n");
+	close(fd);
+	return strtoul(text, NULL, 0);
+}
+
+static bool remember(const struct program *p)
+{
+	uint32_t now = blocks_now();
+	bool new = now > board->blocks;
+
+	board->blocks = now;
+	if (new && board->corpus_n < CORPUS)
+		board->corpus[board->corpus_n++] = *p;
+	return new;
+}
+
+/* ---- calls that do not end ---- */
+
+static void show_file(int tid, const char *name)
+{
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", tid, name);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = 0;
+		ksft_print_msg("%d %s: %s\n", tid, name, line);
+	}
+	if (f)
+		fclose(f);
+}
+
+static void show_places(void)
+{
+	for (int i = 0; i < THREADS; i++) {
+		const struct place *p = &board->places[i];
+
+		if (!p->call)
+			continue;
+		ksft_print_msg("thread %d is in %s\n", i, p->call);
+		show_file(p->tid, "wchan");
+		show_file(p->tid, "stack");
+	}
+}
+
+/* ---- one batch ---- */
+
+/* A later one has found what the earlier ones had not. */
+static const struct program *draw_program(struct random *r)
+{
+	uint32_t a = below(r, board->corpus_n), b = below(r, board->corpus_n);
+
+	return &board->corpus[a > b ? a : b];
+}
+
+static bool next_program(struct program *p, bool *changed)
+{
+	struct random *r = &board->random;
+	bool bad;
+
+	*changed = false;
+	if (replay_file) {
+		if (program_read(p, replay_file, &bad))
+			return true;
+		if (bad)
+			ksft_exit_fail_msg("%s has a line that is no step\n", opt.replay);
+		return false;
+	}
+	if (board->played < loaded) {
+		*p = board->corpus[board->played];
+		return true;
+	}
+	if (opt.blind || !board->corpus_n || one_in(r, 5)) {
+		program_make(r, p);
+		return true;
+	}
+	*p = *draw_program(r);
+	program_change(r, p, draw_program(r));
+	*changed = true;
+	return true;
+}
+
+static void show_program(const struct program *p)
+{
+	char *text = NULL, *line, *rest;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	program_write(p, f);
+	fclose(f);
+	for (rest = text; (line = strsep(&rest, "\n")) && *line;)
+		ksft_print_msg("    %s\n", line);
+	free(text);
+}
+
+/* Before it is played, as nothing may be written any more when it is over. */
+static void record(const struct program *p)
+{
+	if (!batch_file)
+		return;
+	program_write(p, batch_file);
+	fflush(batch_file);
+}
+
+static bool play_one(void)
+{
+	const struct timespec moment = { 0, 1000000 };
+	struct program p;
+	bool changed;
+
+	if (!next_program(&p, &changed))
+		return false;
+	record(&p);
+	if (!play(&p)) {
+		board->hung = true;
+		ksft_print_msg("a call of this program does not end:\n");
+		show_program(&p);
+		show_places();
+		return false;
+	}
+	nanosleep(&moment, NULL);	/* works and timers: what they reach is of this program */
+	board->played++;
+	board->changed += changed;
+	if (remember(&p))
+		board->found_changed += changed;
+	if (klog_check(board->complaint, sizeof(board->complaint))) {
+		board->complained = true;
+		ksft_print_msg("the kernel complains: %s\n", board->complaint);
+		show_program(&p);
+		return false;
+	}
+	return true;
+}
+
+static void loopback_up(void)
+{
+	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &ifr))
+		ksft_exit_fail_msg("cannot bring up lo: %s\n", strerror(errno));
+	close(fd);
+}
+
+static void open_batch_file(uint32_t number)
+{
+	const char *dir = getenv("SMC_RESULTS");
+	char path[300];
+
+	if (!dir)
+		return;
+	snprintf(path, sizeof(path), "%s/call_fuzz.batch", dir);
+	batch_file = fopen(path, "we");
+	if (batch_file)
+		fprintf(batch_file, "# seed %llu, -B %u\n", (unsigned long long)opt.seed, number);
+}
+
+/* Ends with the process: what sockets and namespace have left by then is not waited for. */
+static void play_batch(uint32_t number)
+{
+	bool at_home = setting.devices || number % 4 == 3;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	klog_open();
+	if (!at_home) {
+		if (unshare(CLONE_NEWNET))
+			ksft_exit_fail_msg("unshare: %s\n", strerror(errno));
+		loopback_up();
+	}
+	if (number % 3 == 1)
+		put_file("/proc/sys/net/smc/loopback_pairing", "0");
+	setting.home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	open_batch_file(number);
+	calls_open();
+	if (setting.devices)
+		settings_for_devices();
+	clc_open();
+	players_start();
+	for (int i = 0; i < BATCH && board->left; i++) {
+		if (!play_one())
+			_exit(board->hung || board->complained);
+		board->left--;
+	}
+	if (at_home)
+		settings_restore();
+	_exit(0);
+}
+
+/* ---- the process of a batch, from outside ---- */
+
+static void nap(long ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&ts, NULL);
+}
+
+/* Whether it goes on, or ends; a program takes seconds at the most. */
+static bool await_batch(pid_t pid, int *status)
+{
+	uint64_t seen = board->played;
+
+	for (long ms = 0; ms < GRACE * 1000; ms += 20) {
+		if (waitpid(pid, status, WNOHANG) == pid)
+			return true;
+		if (seen != board->played)
+			ms = 0;
+		seen = board->played;
+		nap(20);
+	}
+	return false;
+}
+
+/* False: it has to be the last one. */
+static bool one_batch(uint32_t number)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		play_batch(number);
+	if (pid < 0 || !await_batch(pid, &status)) {
+		ksft_print_msg("the process of a batch does not go on\n");
+		show_places();
+		show_file(pid, "stack");
+		board->hung = true;
+		kill(pid, SIGKILL);
+		return false;
+	}
+	if (status)
+		ksft_print_msg("the process of a batch ended with status %x\n", status);
+	return !status;
+}
+
+static bool time_is_up(const struct timespec *end)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return opt.seconds && now.tv_sec >= end->tv_sec;
+}
+
+/* How the module's code is reached as time goes on. */
+static void show_progress(void)
+{
+	static uint64_t next = 256;
+
+	if (board->played < next)
+		return;
+	next *= 2;
+	ksft_print_msg("%llu programs: %u blocks, %u in the corpus\n",
+		       (unsigned long long)board->played, board->blocks, board->corpus_n);
+}
+
+static bool all_batches(void)
+{
+	struct timespec end;
+	bool ok = true;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += opt.seconds;
+	for (uint32_t n = opt.batch; ok && board->left && !time_is_up(&end); n++) {
+		ok = one_batch(n);
+		show_progress();
+		if (replay_file && feof(replay_file))
+			break;
+	}
+	return ok;
+}
+
+/* ---- the corpus in a file ---- */
+
+static void load_corpus(void)
+{
+	FILE *f = fopen(opt.corpus, "r");
+	bool bad = false;
+
+	while (f && board->corpus_n < CORPUS &&
+	       program_read(&board->corpus[board->corpus_n], f, &bad))
+		board->corpus_n++;
+	if (bad)
+		ksft_exit_fail_msg("%s has a line that is no step\n", opt.corpus);
+	if (f)
+		fclose(f);
+	loaded = board->corpus_n;
+}
+
+static void save_corpus(void)
+{
+	FILE *f = fopen(opt.corpus, "w");
+
+	if (!f) {
+		ksft_print_msg("cannot write %s: %s\n", opt.corpus, strerror(errno));
+		return;
+	}
+	for (uint32_t i = 0; i < board->corpus_n; i++)
+		program_write(&board->corpus[i], f);
+	fclose(f);
+}
+
+/* ---- cases ---- */
+
+static void listen_once(void)
+{
+	int fd = make_socket(0, 0);
+
+	if (listen(fd, 1))
+		ksft_exit_fail_msg("listen: %s\n", strerror(errno));
+	close(fd);
+}
+
+/* What is counted are blocks of the module, and those that run for the first time only. */
+static bool counts_what_is_new(void)
+{
+	uint32_t before = blocks_now(), idle, first, again;
+
+	nap(50);
+	idle = blocks_now();
+	listen_once();
+	first = blocks_now();
+	for (int i = 0; i < 4; i++)
+		listen_once();
+	again = blocks_now();
+	ksft_print_msg("blocks: %u, %u without a call, %u after listen(), %u after the same again\n",
+		       before, idle, first, again);
+	/* What a close leaves to a work, or to RCU, may run late. */
+	return before == idle && first > idle + 20 && again < first + 20;
+}
+
+static bool text_is_complete(void)
+{
+	for (uint32_t i = 0; i < board->corpus_n; i++) {
+		FILE *f = tmpfile();
+		struct program p;
+		bool bad, same;
+
+		program_write(&board->corpus[i], f);
+		rewind(f);
+		same = program_read(&p, f, &bad) && p.n == board->corpus[i].n &&
+		       !memcmp(p.step, board->corpus[i].step, p.n * sizeof(p.step[0]));
+		fclose(f);
+		if (!same)
+			return false;
+	}
+	return board->corpus_n;
+}
+
+static bool seed_decides(void)
+{
+	struct random a = { opt.seed }, b = { opt.seed }, c = { opt.seed + 1 };
+	struct program p = { 0 }, q = { 0 }, other = { 0 };
+	bool same = true, differs = false;
+
+	for (int i = 0; i < 500; i++) {
+		program_make(&a, &p);
+		program_make(&b, &q);
+		program_make(&c, &other);
+		program_change(&a, &p, &other);
+		program_change(&b, &q, &other);
+		same = same && p.n == q.n && !memcmp(p.step, q.step, p.n * sizeof(p.step[0]));
+		differs = differs || memcmp(p.step, other.step, sizeof(p.step[0]));
+	}
+	return same && differs;
+}
+
+static bool corpus_grows(void)
+{
+	ksft_print_msg("%llu programs: %u blocks, %u in the corpus, %u of them new\n",
+		       (unsigned long long)board->played, board->blocks, board->corpus_n,
+		       board->corpus_n - loaded);
+	ksft_print_msg("%llu were made of others, %llu of which reached something new\n",
+		       (unsigned long long)board->changed,
+		       (unsigned long long)board->found_changed);
+	return board->corpus_n > loaded && (opt.blind || board->found_changed);
+}
+
+static void parse(int argc, char **argv)
+{
+	struct in_addr a;
+	int c;
+
+	opt.seed = time(NULL) ^ getpid() << 16;
+	while ((c = getopt(argc, argv, "s:n:t:c:r:a:B:b")) > 0) {
+		switch (c) {
+		case 's': opt.seed = strtoull(optarg, NULL, 0); break;
+		case 'n': opt.programs = strtoul(optarg, NULL, 0); break;
+		case 't': opt.seconds = atol(optarg); break;
+		case 'c': opt.corpus = optarg; break;
+		case 'r': opt.replay = optarg; break;
+		case 'a': setting.devices = true;
+			setting.addr = inet_aton(optarg, &a) ? ntohl(a.s_addr) : 0;
+			break;
+		case 'B': opt.batch = atoi(optarg); break;
+		case 'b': opt.blind = true; break;
+		default: ksft_exit_fail_msg("usage: see the head of smc_call_fuzz_test.c\n");
+		}
+	}
+}
+
+static void prepare(void)
+{
+	struct rlimit files = { 4096, 4096 };
+
+	setrlimit(RLIMIT_NOFILE, &files);
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	setting.file = memfd_create("fuzz", MFD_CLOEXEC);
+	if (board == MAP_FAILED || setting.file < 0 || ftruncate(setting.file, BUF_SIZE))
+		ksft_exit_fail_msg("cannot prepare: %s\n", strerror(errno));
+	board->random.state = opt.seed;
+	board->left = opt.programs;
+	if (opt.corpus)
+		load_corpus();
+	replay_file = opt.replay ? fopen(opt.replay, "r") : NULL;
+	if (opt.replay && !replay_file)
+		ksft_exit_fail_msg("cannot read %s\n", opt.replay);
+	settings_save();
+	raw_hosts(setting.addr, setting.addr);
+	/* Other families' modules are looked for by modprobe, which takes long. */
+	put_file("/proc/sys/kernel/modprobe", "\n");
+}
+
+int main(int argc, char **argv)
+{
+	bool ok;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	parse(argc, argv);
+	ksft_print_header();
+	if (access(BLOCKS, R_OK) || !raw_available())
+		ksft_exit_skip("no test build of smc.ko for a kernel with KCOV is loaded\n");
+	ksft_set_plan(opt.replay ? 2 : 7);
+	ksft_print_msg("seed %llu: -s repeats it\n", (unsigned long long)opt.seed);
+	prepare();
+	if (!opt.replay)
+		ksft_test_result(counts_what_is_new(), "code that has run for the first time is counted\n");
+	set_timeout_ms(HANDSHAKE_MS);
+	clc_record();
+	ok = all_batches();
+	ksft_test_result(!board->hung && (ok || board->complained), "every call ends\n");
+	ksft_test_result(!board->complained, "the kernel does not complain\n");
+	ksft_print_msg("%llu calls succeeded, %llu failed; %llu times a socket was SMC\n",
+		       (unsigned long long)board->succeeded, (unsigned long long)board->failed,
+		       (unsigned long long)board->smc);
+	if (!opt.replay) {
+		ksft_test_result(board->smc, "connections were made\n");
+		ksft_test_result(corpus_grows(), "programs that reach new code are kept, and changed\n");
+		ksft_test_result(text_is_complete(), "a program can be written and read\n");
+		ksft_test_result(seed_decides(), "a seed decides which programs there are\n");
+	}
+	if (opt.corpus)
+		save_corpus();
+	ksft_finished();
+}
