@@ -48,6 +48,7 @@ GUEST = {
     "pairs": [f"{SUITE}/policy/pair_test"],
     "smcss": ["tools/smcss/tests/test_guest"],
     "reader": [f"{SUITE}/admin/admin_guest", "reader"],
+    "fuzz of calls": [f"{SUITE}/callfuzz/fuzz_guest", "-n", "500", "-s", "1"],
     "rogue clc": rogue("clc"),
     **{f"rogue llc {n}": rogue("--shard", f"{n}/2", "llc") for n in (1, 2)},
     "rogue cdc": rogue("cdc"),
@@ -57,8 +58,8 @@ GUEST = {
 }
 
 # What waits long, and may do so in virtual time.
-VIRTUAL = {"hostile", "stall", "signed", "budget", "rogue clc", "rogue llc 1", "rogue llc 2", "rogue cdc",
-           "rogue peer"}
+VIRTUAL = {"hostile", "stall", "signed", "budget", "fuzz of calls", "rogue clc", "rogue llc 1",
+           "rogue llc 2", "rogue cdc", "rogue peer"}
 SOCKETS = "sockets 1, sockets 2, sockets 3"
 LLC = "rogue llc 1, rogue llc 2"
 
@@ -95,6 +96,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/(admin|config)/", "netlink, input, reader"),
     (r"net/smc/(stats|trace)", "netlink"),
     (r"net/smc/(main|netns)", "module"),
+    (r"net/smc/coverage", "fuzz of calls"),
     (r"net/smc/", "data"),
     (r"include/uapi/", "admin, tools, reader"),
     (r"tools/smcss/tests/test_guest", "smcss"),
@@ -105,13 +107,14 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/fuzz/", "fuzz"),
     (f"{SUITE}/model/(reader|poll|window|update|pair)", "model {}"),
     (f"{SUITE}/model/", ", ".join(f"model {name}" for name in MODELS)),
+    (f"{SUITE}/callfuzz/", "fuzz of calls"),
     (f"{SUITE}/socket/", SOCKETS),
     (f"{SUITE}/netlink/many", "many"),
     (f"{SUITE}/netlink/", "netlink"),
     (f"{SUITE}/hostile/smc_signed", "signed"),
     (f"{SUITE}/lib/trap", "stall, signed"),
     (f"{SUITE}/surface/.*option", "options"),
-    (f"{SUITE}/surface/", "input, options"),
+    (f"{SUITE}/surface/", "input, options, fuzz of calls"),
     (f"{SUITE}/(hostile|lib)/", "hostile"),
     (f"{SUITE}/memory/memory_budget", "budget"),
     (f"{SUITE}/module/", "module"),

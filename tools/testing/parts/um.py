@@ -2,7 +2,9 @@
 """What is played in a kernel that is a process: everything that needs neither Debian's kernels nor
 several processors, under KASAN and lockdep."""
 import functools
+import os
 import threading
+import time
 import types
 
 from parts.part import SUITE, TESTING, built_quietly
@@ -10,6 +12,7 @@ from parts.part import SUITE, TESTING, built_quietly
 import kernel as kernels
 
 RUN_IN_VM = f"{SUITE}/run_in_vm.sh"
+FUZZ = f"{SUITE}/callfuzz/fuzz_guest"
 # A kernel that waits takes no processor, so there are more of them than processors.
 GUESTS = 8
 TIMEOUT = "400"	# seconds for each of them
@@ -28,7 +31,7 @@ class Guest:
 def in_virtual_time(guest):
     """Its clock stands still while it computes and leaps while it waits.  So it minds no busy host,
     and long waits cost nothing."""
-    guest.options = ("--virtual-time",)
+    guest.options += ("--virtual-time",)
     return guest
 
 
@@ -61,6 +64,12 @@ def stress(*modes):
             for seed, mode in enumerate(modes, 1)]
 
 
+def fuzz(programs, seed, clock=""):
+    """Programs of system calls, over loopback and over SMC-R."""
+    return [Guest(f"loopback{clock}", FUZZ, "-n", f"{programs}", "-s", f"{seed}"),
+            Guest(f"rdma{clock}", FUZZ, "rdma", "-n", f"{programs // 2}", "-s", f"{seed}")]
+
+
 # What takes longest comes first. What waits shares a guest, as each costs four seconds of a
 # processor to boot and to look for leaks.
 PARTS = {
@@ -75,6 +84,7 @@ PARTS = {
     "um-rogue": [*map(in_virtual_time, (rogue("time", "clc"), rogue("llc", "link"),
                                         rogue("cdc", "peer"), rogue("wait", "stall", "gateway"),
                                         rogue("device", "gone"), rogue("containers")))],
+    "um-fuzz": [*map(in_virtual_time, fuzz(600, seed=1))],
     "um-admin": [Guest("tools", f"{TESTING}/../smcss/tests/test_guest"),
                  Guest("steering", f"{SUITE}/policy/steer_test"),
                  Guest("pairs", f"{SUITE}/policy/pair_test"),
@@ -119,6 +129,18 @@ def play_guest(part, guest):
 def check(part):
     if ready(part):
         part.together([(play_guest, guest) for guest in PARTS[part.name]])
+
+
+def check_soak_fuzz(part):
+    """SMC_SOAK_PROGRAMS programs, from another seed each time. In virtual time no call is preempted,
+    so half of them take real time."""
+    programs = int(os.environ.get("SMC_SOAK_PROGRAMS", 250000)) // 3
+    seed = int(os.environ.get("SMC_FUZZ_SEED", time.time()))
+    if ready(part):
+        guests = [*map(in_virtual_time, fuzz(programs, seed, "-virtual")), *fuzz(programs, seed + 1)]
+        for guest in guests:
+            guest.options += ("--timeout", f"{600 + programs}")
+        part.together([(play_guest, guest) for guest in guests])
 
 
 def check_rig(part):
