@@ -23,6 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "kselftest.h"
 #include "klog_result.h"
 #include "role.h"
@@ -36,75 +37,6 @@
 #define STR(x)		STR2(x)
 
 static char why[300];
-
-static void knob(const char *name, const char *value)
-{
-	static const char * const where[] = { "failslab", "fail_page_alloc" };
-	char path[128];
-
-	for (int i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), DEBUGFS "%s/%s", where[i], name);
-		put_file(path, value);
-	}
-}
-
-static void knob_address(const char *name, unsigned long address)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%#lx", address);
-	knob(name, text);
-}
-
-/*
- * TCP that has no memory for its FIN never sends one: the socket stays in LAST_ACK or FIN_WAIT1,
- * with nobody's file and without a timer, and a module under it in memory.  It is nothing that
- * SMC could change, so this one allocation does not fail.
- */
-static bool spare(const char *function)
-{
-	unsigned long start = 0, end = -1UL, addr;
-	char name[128];
-	FILE *f = fopen("/proc/kallsyms", "r");
-
-	if (!f)
-		return false;
-	while (fscanf(f, "%lx %*c %127s%*[^\n]", &addr, name) == 2)
-		if (!strcmp(name, function))
-			start = addr;
-	rewind(f);
-	while (fscanf(f, "%lx %*c %127s%*[^\n]", &addr, name) == 2)
-		if (addr > start && addr < end)
-			end = addr;
-	fclose(f);
-	if (!start)
-		return false;
-	knob_address("reject-start", start);
-	knob_address("reject-end", end);
-	return true;
-}
-
-/* From now on only allocations with a function of the module in their stack fail. */
-static bool only_ours(void)
-{
-	unsigned long start = -1UL, end = 0, addr;
-	char line[256], type;
-	FILE *f = fopen("/proc/kallsyms", "r");
-
-	while (f && fgets(line, sizeof(line), f)) {
-		/* Not its variables: those of each processor have small addresses. */
-		if (!strstr(line, "\t[smc]") || sscanf(line, "%lx %c", &addr, &type) != 2 ||
-		    (type != 't' && type != 'T'))
-			continue;
-		start = addr < start ? addr : start;
-		end = addr > end ? addr : end;
-	}
-	if (f)
-		fclose(f);
-	knob_address("require-start", start);
-	knob_address("require-end", end);
-	return end > start;
-}
 
 static void result(bool ok, const char *name)
 {
@@ -461,15 +393,15 @@ static bool at_random(const char *probability, int rounds)
 	int status = -1, n;
 	pid_t pid;
 
-	knob("probability", probability);
-	knob("interval", "1");
-	knob("times", STR(MANY));
+	fault_knob("probability", probability);
+	fault_knob("interval", "1");
+	fault_knob("times", STR(MANY));
 	/* What is made in softirq is nobody's. */
-	knob("task-filter", rdma ? "N" : "Y");
+	fault_knob("task-filter", rdma ? "N" : "Y");
 	afflict_workers("1");
 	pid = fork();
 	if (pid < 0) {
-		knob("probability", "0");
+		fault_knob("probability", "0");
 		give_up("fork");
 	}
 	if (!pid) {
@@ -483,9 +415,9 @@ static bool at_random(const char *probability, int rounds)
 	}
 	waitpid(pid, &status, 0);
 	afflict_workers("0");
-	knob("probability", "0");
+	fault_knob("probability", "0");
 	n = 2 * MANY - left("failslab") - left("fail_page_alloc");
-	knob("times", "-1");
+	fault_knob("times", "-1");
 	tame(l);
 	ksft_print_msg("%d allocations failed\n", n);
 	if (n < 1) {
@@ -506,15 +438,11 @@ int main(int argc, char **argv)
 	ksft_print_header();
 	put_file("/proc/thread-self/fail-nth", "0");
 	nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	if (nth_fd < 0 || access(DEBUGFS "failslab", F_OK))
+	if (nth_fd < 0 || !fault_available())
 		ksft_exit_skip("this kernel has no fault injection\n");
 	ksft_set_plan(n_calls + 4);
 	klog_open();
-	knob("verbose", "0");
-	knob("ignore-gfp-wait", "N");
-	knob("ignore-gfp-highmem", "N");
-	knob("min-order", "0");
-	if (!spare("tcp_send_fin"))
+	if (!fault_open())
 		ksft_exit_fail_msg("cannot find tcp_send_fin in /proc/kallsyms\n");
 	rdma = argc > 1 && !strcmp(argv[1], "--rdma");
 	if (rdma) {
@@ -526,7 +454,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n_calls; i++)
 		result(fail_each(i), calls[i].name);
 	result(n_failed >= n_calls, "enough allocations failed");
-	if (rdma && !only_ours())
+	if (rdma && !fault_only_ours())
 		ksft_exit_fail_msg("cannot find the module in /proc/kallsyms\n");
 	result(at_random("1", 100), "one allocation of a hundred fails");
 	result(at_random("10", 25), "one allocation of ten fails");
