@@ -97,10 +97,14 @@ static void echo_work(struct work_struct *work)
 
 	if (!e->ended) {
 		struct socket *sock = e->sock;
-		/* What is there now is read below. */
-		bool end = READ_ONCE(sock->ops)->poll(e->file, sock, NULL) &
-			   (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+		bool end;
 
+		/* SMC tells of nothing before the first read_sock: then look for the end. */
+		while (echo_some(e))
+			;
+		end = READ_ONCE(sock->ops)->poll(e->file, sock, NULL) &
+		      (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+		/* What came before the end. */
 		while (echo_some(e))
 			;
 		if (end)
@@ -114,7 +118,8 @@ static void echo_work(struct work_struct *work)
  * smc_test_echo() - echo from now on
  * @sk: the socket, locked, with a file
  *
- * Return: 0 or a negative errno.
+ * Return: 0 or a negative errno: -ENOTCONN without a connection; -EBUSY while it is open whether this is SMC, as the handshake has
+ * the callbacks until then, and if there is an echo already.
  */
 int smc_test_echo(struct sock *sk)
 {
@@ -123,8 +128,8 @@ int smc_test_echo(struct sock *sk)
 	/* It holds the file until the stream ends, so there has to be one, and one echo. */
 	if (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)))
 		return -ENOTCONN;
-	if (sk->sk_data_ready == echo_event)
-		return -EALREADY;
+	if (smc_negotiating(smc_sk(sk)) || sk->sk_state_change == echo_state_change)
+		return -EBUSY;
 	e = kzalloc(sizeof(*e), GFP_KERNEL);
 	if (!e)
 		return -ENOMEM;

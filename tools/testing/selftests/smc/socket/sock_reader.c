@@ -27,6 +27,7 @@ static void echo(int fd)
 		return;
 	}
 	X(set_int(fd, SOL_SMC, SMC_TEST_ECHO, 1));
+	CHECK(set_int(fd, SOL_SMC, SMC_TEST_ECHO, 1) < 0 && errno == EBUSY);
 	AWAIT(!recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT));
 }
 
