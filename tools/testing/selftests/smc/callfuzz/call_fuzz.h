@@ -63,11 +63,12 @@ struct call {
 };
 
 /* Each list ends with a call without a name. */
-extern const struct call socket_calls[], data_calls[], outside_calls[], clc_calls[];
+extern const struct call socket_calls[], data_calls[], uring_calls[], outside_calls[], clc_calls[];
 
 const struct call *call_number(unsigned int n);
 int call_named(const char *name);		/* its number, or -1 */
 unsigned int draw_call(struct random *r);
+bool leave_out(const char *name);		/* never draw it; false: there is none */
 
 #define ITEM(list, number)	((list)[(number) % (sizeof(list) / sizeof((list)[0]))])
 
@@ -95,6 +96,8 @@ int make_socket(uint32_t kind, int flags);
 socklen_t make_address(uint32_t number, int fd, struct sockaddr_storage *ss);
 char *make_buffer(uint32_t number, size_t *len);
 
+void arm_fault(unsigned int n);			/* the n-th allocation of this thread; 0: none */
+void uring_close(void);				/* of this thread */
 void calls_open(void);				/* in each process, and so in its namespace */
 void calls_thread(void);			/* in each thread */
 void clc_record(void);				/* once, before any program */
@@ -130,7 +133,7 @@ struct board {
 	uint64_t found_changed;		/* of them, those that reached something new */
 	uint32_t blocks;		/* of the module that have run */
 	uint32_t corpus_n;
-	bool hung, complained;
+	bool hung, complained, left_over;
 	char complaint[300];
 	struct program corpus[CORPUS];
 };

@@ -383,6 +383,13 @@ static long run_unload(const struct step *s)
 	return rc;
 }
 
+/* One of the next allocations that the module makes in this thread fails. */
+static long run_fault(const struct step *s)
+{
+	arm_fault(1 + s->arg[0] % 24);
+	return 0;
+}
+
 /* Tracepoints, and those who read what they said. */
 static long run_trace(const struct step *s)
 {
@@ -428,6 +435,7 @@ const struct call outside_calls[] = {
 	{ "diag", 6, run_diag },
 	{ "sysctl", 6, run_sysctl },
 	{ "unload", 1, run_unload },
+	{ "fault", 6, run_fault },
 	{ "trace", 1, run_trace },
 	{ NULL, 0, NULL }
 };

@@ -40,6 +40,17 @@ void count_smc(int fd)
 		board->smc++;
 }
 
+static __thread int fail_nth;
+
+void arm_fault(unsigned int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%u", n);
+
+	if (fail_nth >= 0 && pwrite(fail_nth, text, len, 0) != len)
+		ksft_exit_fail_msg("fail-nth: %s\n", strerror(errno));
+}
+
 static void play_step(struct place *place, const struct step *s)
 {
 	const struct call *c = call_number(s->call);
@@ -79,6 +90,8 @@ static void *player(void *arg)
 			for (unsigned int i = 0; i < playing->n; i++)
 				if (playing->step[i].thread == p->number)
 					play_step(place, &playing->step[i]);
+			arm_fault(0);
+			uring_close();
 			/* The namespace of a thread that has left ours. */
 			setns(home, CLONE_NEWNET);
 		}
@@ -147,6 +160,7 @@ void calls_thread(void)
 	buf = mmap(NULL, BUF_SIZE + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		   -1, 0);
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	fail_nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 	if (buf == MAP_FAILED || mprotect(buf + BUF_SIZE, 4096, PROT_NONE) || epoll_fd < 0 ||
 	    pipe2(pipe_fd, O_NONBLOCK | O_CLOEXEC))
 		ksft_exit_fail_msg("cannot prepare a thread: %s\n", strerror(errno));

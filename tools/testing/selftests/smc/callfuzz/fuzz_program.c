@@ -23,9 +23,11 @@ bool one_in(struct random *r, uint32_t n)
 	return !below(r, n);
 }
 
-/* ---- the table of calls, which is four lists ---- */
+/* ---- the table of calls, which is several lists ---- */
 
-static const struct call * const lists[] = { socket_calls, data_calls, outside_calls, clc_calls };
+static const struct call * const lists[] = {
+	socket_calls, data_calls, uring_calls, outside_calls, clc_calls,
+};
 
 const struct call *call_number(unsigned int n)
 {
@@ -46,16 +48,31 @@ int call_named(const char *name)
 	return -1;
 }
 
+static uint64_t left_out;		/* a bit for each call */
+
+bool leave_out(const char *name)
+{
+	int n = call_named(name);
+
+	if (n >= 0)
+		left_out |= 1ull << n;
+	return n >= 0;
+}
+
+static unsigned int weight_of(unsigned int n)
+{
+	return left_out >> n & 1 ? 0 : call_number(n)->weight;
+}
+
 unsigned int draw_call(struct random *r)
 {
-	unsigned int sum = 0, n = 0, at;
-	const struct call *c;
+	unsigned int sum = 0, n, at;
 
-	while ((c = call_number(n++)))
-		sum += c->weight;
+	for (n = 0; call_number(n); n++)
+		sum += weight_of(n);
 	at = below(r, sum);
-	for (n = 0; at >= call_number(n)->weight; n++)
-		at -= call_number(n)->weight;
+	for (n = 0; at >= weight_of(n); n++)
+		at -= weight_of(n);
 	return n;
 }
 
@@ -93,6 +110,8 @@ static void random_scene(struct random *r, struct step *s)
 
 	random_step(r, s);
 	s->call = call_named(ITEM(scenes, rnd(r)));
+	if (!weight_of(s->call))
+		s->call = draw_call(r);
 	s->thread = 0;
 	s->slot = 0;
 	s->other = 1;

@@ -167,39 +167,59 @@ static long run_listener(const struct step *s)
 }
 
 /* A listener, its client and the child; in all but a few both are of one kind. */
-static long run_pair(const struct step *s)
+static bool make_pair(const struct step *s, int *client, int *child)
 {
 	uint32_t kind = s->arg[0];
 	struct sockaddr_storage ss;
-	int l, c, child = -1;
 	socklen_t len;
+	int l;
 
 	l = make_listener(kind, s->arg[1], &ss, &len);
 	if (l < 0)
-		return -1;
-	c = make_socket(s->arg[2] & 15 ? kind : s->arg[3], 0);
-	prepare(c, s->arg[1] >> 2);
-	if (!connect(c, (void *)&ss, len))
-		child = accept4(l, NULL, NULL, SOCK_CLOEXEC);
+		return false;
+	*client = make_socket(s->arg[2] & 15 ? kind : s->arg[3], 0);
+	*child = -1;
+	prepare(*client, s->arg[1] >> 2);
+	if (!connect(*client, (void *)&ss, len))
+		*child = accept4(l, NULL, NULL, SOCK_CLOEXEC);
 	close(l);
-	if (child < 0) {
-		close(c);
-		return -1;
+	if (*child < 0) {
+		close(*client);
+		return false;
 	}
-	count_smc(child);
-	into_slot(c, s->slot);
+	count_smc(*child);
+	return true;
+}
+
+static long run_pair(const struct step *s)
+{
+	int client, child;
+
+	if (!make_pair(s, &client, &child))
+		return -1;
+	into_slot(client, s->slot);
 	return into_slot(child, s->other);
 }
 
-/* A connection whose other end is an echo in the kernel, which ends with the stream. */
+/*
+ * A connection whose other end is an echo in the kernel, which ends with the stream: nobody else
+ * gets at it. It cannot begin before the handshake is over.
+ */
 static long run_echo(const struct step *s)
 {
-	int on = 1;
+	const struct timespec moment = { 0, 1000000 };
+	int client, child, on = 1;
 
-	if (run_pair(s) < 0)
+	if (!make_pair(s, &client, &child))
 		return -1;
-	setsockopt(slot_fd(s->other), SOL_SMC, SMC_TEST_ECHO, &on, sizeof(on));
-	return close(slot_fd(s->other));
+	for (int i = 0; i < 10; i++) {
+		if (!setsockopt(child, SOL_SMC, SMC_TEST_ECHO, &on, sizeof(on)) ||
+		    errno != EBUSY)
+			break;
+		nanosleep(&moment, NULL);
+	}
+	close(child);
+	return into_slot(client, s->slot);
 }
 
 static long run_bind(const struct step *s)
