@@ -102,6 +102,7 @@ void calls_open(void);				/* in each process, and so in its namespace */
 void calls_thread(void);			/* in each thread */
 void clc_record(void);				/* once, before any program */
 void clc_open(void);				/* in each process */
+void trace_off(void);
 void settings_save(void);
 void settings_restore(void);
 void settings_for_devices(void);

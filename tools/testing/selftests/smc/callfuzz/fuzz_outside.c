@@ -312,6 +312,12 @@ static long run_sysctl(const struct step *s)
 	return put_file(path, text) ? 0 : -1;
 }
 
+/* They belong to the host. */
+void trace_off(void)
+{
+	put_file(TRACING "/events/smc/enable", "0");
+}
+
 /* For the first namespace, whose settings stay when a batch is over. */
 void settings_save(void)
 {
