@@ -292,8 +292,8 @@ static int get_tcp_info(struct sock *sk, const struct smc_conn *c, char __user *
 }
 
 /*
- * TCP_ZEROCOPY_RECEIVE: SMC has no pages that could be mapped.  TCP's answer in that case is how much
- * recv() has to take.  During a handshake that is nothing: TCP's queue has CLC messages.
+ * TCP_ZEROCOPY_RECEIVE: SMC has no pages that could be mapped.  TCP's answer in that case is how
+ * much recv() has to take.  During a handshake that is nothing: TCP's queue has CLC messages.
  */
 static int get_zerocopy(struct sock *sk, const struct smc_conn *c, char __user *val,
 			int __user *optlen)

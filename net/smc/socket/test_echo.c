@@ -118,8 +118,8 @@ static void echo_work(struct work_struct *work)
  * smc_test_echo() - echo from now on
  * @sk: the socket, locked, with a file
  *
- * Return: 0 or a negative errno: -ENOTCONN without a connection; -EBUSY while it is open whether this is SMC, as the handshake has
- * the callbacks until then, and if there is an echo already.
+ * Return: 0 or a negative errno: -ENOTCONN without a connection; -EBUSY while it is open whether
+ * this is SMC, as the handshake has the callbacks until then, and if there is an echo already.
  */
 int smc_test_echo(struct sock *sk)
 {
