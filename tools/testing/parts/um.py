@@ -15,7 +15,8 @@ RUN_IN_VM = f"{SUITE}/run_in_vm.sh"
 FUZZ = f"{SUITE}/callfuzz/fuzz_guest"
 # A kernel that waits takes no processor, so there are more of them than processors.
 GUESTS = 8
-TIMEOUT = "400"	# seconds for each of them
+# Seconds for each of them, for a hang that no case has noticed; a busy host is slow.
+TIMEOUT = "900"
 slots = threading.Semaphore(GUESTS)
 building = threading.Lock()
 
