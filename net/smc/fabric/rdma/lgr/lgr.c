@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Life of a link group. */
-#include <linux/delay.h>
 #include <linux/etherdevice.h>
-#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include "../../../lock_class.h"
 #include "../../../mem/limit.h"
 #include "../../../netns.h"
 #include "../../../smc.h"
 #include "../../../stats.h"
-#include "../../../trace.h"
 #include "../../../wire/eid.h"
 #include "lgr.h"
 
 static atomic_t smc_lgr_id;
 
-static struct smc_lgrs *lgrs_of(const struct smc_lgr *lgr)
+/* Its namespace's; while it has connections, or @end_work has yet to run. */
+struct smc_lgrs *smc_lgrs_of(const struct smc_lgr *lgr)
 {
 	return lgr->sn->lgrs;
 }
@@ -34,10 +32,15 @@ void smc_lgr_put(struct smc_lgr *lgr)
 	kvfree(lgr);
 }
 
-/* Have the connections that wait for the outcome of a first contact look again. */
-static void wake_first_contact(struct smc_lgr *lgr)
+/**
+ * smc_lgr_wake_waiters() - have those who wait for the outcome of a first contact look again
+ * @lgr: the link group
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_wake_waiters(struct smc_lgr *lgr)
 {
-	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
 	struct smc_lgr_conn *lconn;
 
 	for (;;) {
@@ -92,131 +95,6 @@ void smc_lgr_unwait(struct smc_lgr_conn *lconn)
 		smc_conn_put(&lconn->conn);
 }
 
-static void end_conns(struct smc_lgr *lgr)
-{
-	struct smc_lgr_conn *lconn;
-	unsigned long token = 0;
-
-	for (;;) {
-		rcu_read_lock();
-		lconn = xa_find(&lgr->conns, &token, U32_MAX, XA_PRESENT);
-		if (lconn && !refcount_inc_not_zero(&lconn->conn.ref)) {
-			rcu_read_unlock();
-			token++;
-			continue;
-		}
-		rcu_read_unlock();
-		if (!lconn)
-			return;
-		lconn->cut_off(lconn);
-		smc_conn_notify(&lconn->conn);
-		smc_conn_put(&lconn->conn);
-		token++;
-	}
-}
-
-#ifdef CONFIG_SMC_TEST
-/* For tests: as on a device that takes its time to destroy a queue pair. */
-static bool hold_release;
-module_param(hold_release, bool, 0600);
-MODULE_PARM_DESC(hold_release, "do not give link groups' devices back for now");
-
-static void test_hold(void)
-{
-	while (READ_ONCE(hold_release))
-		msleep(20);
-}
-#else
-static inline void test_hold(void) { }
-#endif
-
-/* Nobody but the removal of the device waits for this. */
-static void lgr_release_work(struct work_struct *work)
-{
-	struct smc_lgr *lgr = container_of(work, struct smc_lgr, release_work);
-	struct smc_link *link;
-
-	test_hold();
-	smc_rdma_dev_released(smc_lgr_first_link(lgr)->path.dev);
-	smc_lgr_for_each_link(lgr, link)
-		smc_link_destroy(link);
-	if (lgr->rmbs)
-		smc_pools_close(lgr->rmbs);
-	if (lgr->txbufs)
-		smc_pools_close(lgr->txbufs);
-	smc_lgr_for_each_link(lgr, link)
-		smc_link_release(link);
-	smc_lgr_put(lgr);
-}
-
-/* All that others wait for: applications, handshakes, the end of the namespace. */
-static void lgr_end_work(struct work_struct *work)
-{
-	struct smc_lgr *lgr = container_of(work, struct smc_lgr, end_work);
-	struct smc_lgrs *lgrs = lgrs_of(lgr);
-	struct smc_link *link;
-
-	if (cancel_delayed_work_sync(&lgr->idle_work))
-		smc_lgr_put(lgr);
-	if (cancel_delayed_work_sync(&lgr->close_work))
-		smc_lgr_put(lgr);
-	smc_llc_stop(lgr);
-	mutex_lock(&lgr->setup_lock);
-	WRITE_ONCE(lgr->dead, true);
-	mutex_unlock(&lgr->setup_lock);
-	/* From here on links and memory are this work's alone. */
-	smc_lgr_for_each_link(lgr, link)
-		smc_link_stop(link);
-	smc_lgr_for_each_link(lgr, link)
-		smc_link_drain(link);
-	/* Nothing comes from the peer any more, nothing goes to it. */
-	end_conns(lgr);
-	wake_first_contact(lgr);
-	smc_rdma_dev_release(smc_lgr_first_link(lgr)->path.dev, &lgr->release_work);
-	/* The namespace may go as soon as this is the last one. */
-	if (atomic_dec_and_test(&lgrs->n))
-		wake_up_var(&lgrs->n);
-}
-
-static void __list_changed(struct smc_lgrs *lgrs)
-{
-	lockdep_assert_held(&lgrs->lock);
-	lgrs->seq = smc_next_seq(lgrs->seq);
-}
-
-/* Returns true to the one who is to queue the work, with the list's reference. */
-static bool __begin_end(struct smc_lgr *lgr, enum smc_reason reason)
-{
-	lockdep_assert_held(&lgrs_of(lgr)->lock);
-	if (lgr->state == SMC_LGR_ENDING)
-		return false;
-	if (!lgr->fail)
-		lgr->fail = reason;
-	WRITE_ONCE(lgr->state, SMC_LGR_ENDING);
-	list_del_init(&lgr->list);
-	__list_changed(lgrs_of(lgr));
-	return true;
-}
-
-/**
- * smc_lgr_end() - no new connections, and the end of all that there are
- * @lgr: the link group
- * @reason: why, for connections whose handshake it ends
- *
- * Context: any but hard interrupts.
- */
-void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
-{
-	struct smc_lgrs *lgrs = lgrs_of(lgr);
-	bool first;
-
-	spin_lock_bh(&lgrs->lock);
-	first = __begin_end(lgr, reason);
-	spin_unlock_bh(&lgrs->lock);
-	if (first)
-		queue_work(smc_end_wq, &lgr->end_work);
-}
-
 /**
  * smc_lgr_working_link() - a link over which the group can send
  * @lgr: the link group
@@ -235,31 +113,15 @@ struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr)
 	return NULL;
 }
 
-/**
- * smc_lgr_link_down() - smc_link_ops.down
- * @link: the link
- * @caller: who has noticed
- *
- * There is no failover: the connections of a link end with it, and so does the group.
- */
-void smc_lgr_link_down(struct smc_link *link, void *caller)
-{
-	struct smc_lgr *lgr = smc_link_lgr(link);
-
-	this_cpu_inc(lgr->sn->stats->links_down);
-	trace_smcr_link_down(lgr, link, lgr->sn->net, SMC_LINK_DOWN, lgr->dev_name, caller);
-	smc_lgr_end(lgr, SMC_REASON_INTERNAL);
-}
-
 /* Nobody has used it for a while: say goodbye (RFC 7609, 3.5.4). */
 static void lgr_idle_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, idle_work.work);
-	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
 	bool first;
 
 	spin_lock_bh(&lgrs->lock);
-	first = !lgr->n_conns && __begin_end(lgr, SMC_REASON_NONE);
+	first = !lgr->n_conns && __smc_lgr_begin_end(lgr, SMC_REASON_NONE);
 	spin_unlock_bh(&lgrs->lock);
 	if (first)
 		queue_work(smc_end_wq, &lgr->end_work);
@@ -272,7 +134,7 @@ static void __start_idle(struct smc_lgr *lgr)
 	unsigned long time = READ_ONCE(lgr->sn->lgr_idle_time) * HZ +
 			     (lgr->server ? 0 : 2 * HZ);
 
-	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	if (lgr->state != SMC_LGR_ACTIVE)
 		return;
 	smc_lgr_get(lgr);
@@ -288,7 +150,7 @@ static unsigned long close_time(const struct smc_lgr *lgr)
 
 static void __start_close(struct smc_lgr *lgr, unsigned long time)
 {
-	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	if (lgr->state != SMC_LGR_ACTIVE)
 		return;
 	smc_lgr_get(lgr);
@@ -308,7 +170,7 @@ static void __start_close(struct smc_lgr *lgr, unsigned long time)
  */
 void smc_lgr_await_close(struct smc_lgr_conn *lconn)
 {
-	struct smc_lgrs *lgrs = lgrs_of(lconn->lgr);
+	struct smc_lgrs *lgrs = smc_lgrs_of(lconn->lgr);
 
 	spin_lock_bh(&lgrs->lock);
 	lconn->closing = jiffies ?: 1;
@@ -323,7 +185,7 @@ static long __abandon_overdue(struct smc_lgr *lgr, unsigned int *n)
 	struct smc_lgr_conn *lconn;
 	long left, next = 0;
 
-	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	/* A connection that leaves takes the lock before it is freed. */
 	xa_for_each(&lgr->conns, token, lconn) {
 		if (!lconn->closing || lconn->abandoned)
@@ -344,7 +206,7 @@ static long __abandon_overdue(struct smc_lgr *lgr, unsigned int *n)
 static void lgr_close_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, close_work.work);
-	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
 	unsigned int n = 0;
 	long next;
 
@@ -367,7 +229,7 @@ static void lgr_close_work(struct work_struct *work)
  */
 void smc_lgr_activate(struct smc_lgr *lgr)
 {
-	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
 
 	spin_lock_bh(&lgrs->lock);
 	if (lgr->state == SMC_LGR_NEW) {
@@ -378,7 +240,7 @@ void smc_lgr_activate(struct smc_lgr *lgr)
 			__start_idle(lgr);
 	}
 	spin_unlock_bh(&lgrs->lock);
-	wake_first_contact(lgr);
+	smc_lgr_wake_waiters(lgr);
 	smc_llc_start_tests(lgr);
 }
 
@@ -416,7 +278,7 @@ static bool link_fits(const struct smc_link *link, const struct smc_lgr_key *key
 /* A peer that abandons so many connections pins memory; see relief_work(). */
 static bool __hoards(const struct smc_lgr *lgr)
 {
-	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	return lgr->n_abandoned >= DIV_ROUND_UP(lgr->max_conns, 4u);
 }
 
@@ -428,7 +290,7 @@ static struct smc_link *__link_for(struct smc_lgr *lgr, const struct smc_lgr_key
 {
 	struct smc_link *link;
 
-	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	/* Of a first contact the outcome is awaited, unless many wait already. */
 	if (!key_fits(lgr, key) ||
 	    (key->server && (lgr->n_conns + lgr->n_abandoned >= lgr->max_conns ||
@@ -445,7 +307,7 @@ static int __enter(struct smc_lgr *lgr, struct smc_link *link, struct smc_lgr_co
 {
 	int err;
 
-	lockdep_assert_held(&lgrs_of(lgr)->lock);
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	err = xa_alloc_cyclic_bh(&lgr->conns, &lconn->token, lconn,
 				 XA_LIMIT(1, U32_MAX), &lgr->last_token,
 				 GFP_ATOMIC);
@@ -537,8 +399,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	link->peer_qpn = key->peer_qpn;
 	INIT_DELAYED_WORK(&lgr->idle_work, lgr_idle_work);
 	INIT_DELAYED_WORK(&lgr->close_work, lgr_close_work);
-	INIT_WORK(&lgr->end_work, lgr_end_work);
-	INIT_WORK(&lgr->release_work, lgr_release_work);
+	smc_lgr_end_init(lgr);
 	smc_llc_init(lgr);
 	return lgr;
 }
@@ -631,7 +492,7 @@ int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		err = __enter(lgr, smc_lgr_first_link(lgr), lconn);
 	if (!err) {
 		list_add(&lgr->list, &sn->lgrs->list);
-		__list_changed(sn->lgrs);
+		__smc_lgrs_changed(sn->lgrs);
 		atomic_inc(&sn->lgrs->n);
 	}
 	spin_unlock_bh(&sn->lgrs->lock);
@@ -684,7 +545,7 @@ int smc_lgr_next_hop(struct smc_lgr_conn *lconn)
  */
 void smc_lgr_hop_changed(struct smc_link *link)
 {
-	wake_first_contact(smc_link_lgr(link));
+	smc_lgr_wake_waiters(smc_link_lgr(link));
 }
 
 /**
@@ -696,7 +557,7 @@ void smc_lgr_hop_changed(struct smc_link *link)
 void smc_lgr_leave(struct smc_lgr_conn *lconn)
 {
 	struct smc_lgr *lgr = lconn->lgr;
-	struct smc_lgrs *lgrs = lgrs_of(lgr);
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
 
 	spin_lock_bh(&lgrs->lock);
 	if (lconn->counted) {
@@ -730,172 +591,6 @@ struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token)
 	return lconn;
 }
 
-/* Bucket of an element of the peer's. */
-static u32 rmbe_key(u8 rtoken, u8 idx)
-{
-	return rtoken << 8 | idx;
-}
-
-static void cut_off_if_alive(struct smc_lgr_conn *lconn)
-{
-	if (!refcount_inc_not_zero(&lconn->conn.ref))
-		return;
-	lconn->cut_off(lconn);
-	smc_conn_put(&lconn->conn);
-}
-
-/**
- * smc_lgr_claim_rmbe() - the peer gives an element to a connection
- * @lconn: the connection, with @rtoken and @peer_idx
- *
- * Whoever still used it has lost it, and must not write there (RFC 7609, 4.4.2).
- *
- * From here on smc_lgr_abort_rmb() finds the connection.  So what it looks up in the RToken
- * afterwards belongs to this RMB, or to none.
- *
- * Context: process, under @lgr->setup_lock.
- */
-void smc_lgr_claim_rmbe(struct smc_lgr_conn *lconn)
-{
-	u32 key = rmbe_key(lconn->rtoken, lconn->peer_idx);
-	struct smc_lgr *lgr = lconn->lgr;
-	struct smc_lgrs *lgrs = lgrs_of(lgr);
-	struct smc_lgr_conn *old;
-
-	lockdep_assert_held(&lgr->setup_lock);
-	rcu_read_lock();
-	hash_for_each_possible_rcu(lgr->by_peer_rmbe, old, rmbe_node, key)
-		if (old->rtoken == lconn->rtoken && old->peer_idx == lconn->peer_idx)
-			cut_off_if_alive(old);
-	rcu_read_unlock();
-	spin_lock_bh(&lgrs->lock);
-	if (lconn->counted)
-		hash_add_rcu(lgr->by_peer_rmbe, &lconn->rmbe_node, key);
-	spin_unlock_bh(&lgrs->lock);
-}
-
-/* Its elements are nobody's any more, and its number may become another RMB's. */
-static void disown_rmbes(struct smc_lgr *lgr, unsigned int rtoken)
-{
-	struct smc_lgrs *lgrs = lgrs_of(lgr);
-	struct smc_lgr_conn *lconn;
-	struct hlist_node *next;
-	int bucket;
-
-	spin_lock_bh(&lgrs->lock);
-	hash_for_each_safe(lgr->by_peer_rmbe, bucket, next, lconn, rmbe_node)
-		if (lconn->rtoken == rtoken)
-			hash_del_rcu(&lconn->rmbe_node);
-	spin_unlock_bh(&lgrs->lock);
-}
-
-/**
- * smc_lgr_abort_rmb() - the peer gives up an RMB
- * @lgr: the link group
- * @rtoken: the number that the RMB had, see smc_rtoken_del()
- *
- * Connections that it has not closed before have lost their elements.  A write would be
- * refused, and break the link for all others.
- *
- * Context: the engine's work.
- */
-void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken)
-{
-	struct smc_lgr_conn *lconn;
-	int bucket;
-
-	rcu_read_lock();
-	hash_for_each_rcu(lgr->by_peer_rmbe, bucket, lconn, rmbe_node)
-		if (lconn->rtoken == rtoken && !smc_conn_peer_gone(&lconn->conn))
-			cut_off_if_alive(lconn);
-	rcu_read_unlock();
-	disown_rmbes(lgr, rtoken);
-}
-
-/* Which groups are to end: those with such a link. */
-struct lgr_match {
-	struct smc_rdma_dev	*dev;
-	bool			(*chosen)(const struct smc_link *link,
-					  const struct lgr_match *match);
-};
-
-static bool any_link(const struct smc_link *link, const struct lgr_match *match)
-{
-	return true;
-}
-
-static bool on_device(const struct smc_link *link, const struct lgr_match *match)
-{
-	return link->path.dev == match->dev;
-}
-
-static bool lost_path(const struct smc_link *link, const struct lgr_match *match)
-{
-	return on_device(link, match) && !smc_rdma_path_alive(&link->path);
-}
-
-/* One link is enough, as there is no failover. */
-static bool matches(struct smc_lgr *lgr, const struct lgr_match *match)
-{
-	struct smc_link *link;
-
-	smc_lgr_for_each_link(lgr, link)
-		if (link->path.dev && match->chosen(link, match))
-			return true;
-	return false;
-}
-
-static void end_matching(struct smc_net *sn, const struct lgr_match *match)
-{
-	struct smc_lgr *lgr, *found;
-
-	do {
-		found = NULL;
-		spin_lock_bh(&sn->lgrs->lock);
-		list_for_each_entry(lgr, &sn->lgrs->list, list) {
-			if (!matches(lgr, match))
-				continue;
-			smc_lgr_get(lgr);
-			found = lgr;
-			break;
-		}
-		spin_unlock_bh(&sn->lgrs->lock);
-		if (found) {
-			smc_lgr_end(found, SMC_REASON_NO_DEVICE);
-			smc_lgr_put(found);
-		}
-	} while (found);
-}
-
-static void end_matching_everywhere(const struct lgr_match *match)
-{
-	struct net *net;
-
-	down_read(&net_rwsem);
-	for_each_net(net)
-		end_matching(smc_net(net), match);
-	up_read(&net_rwsem);
-}
-
-/**
- * smc_lgr_port_down() - something happened to a port or to its GIDs
- * @dev: the device
- * @port: its port
- */
-void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port)
-{
-	end_matching_everywhere(&(struct lgr_match) { .dev = dev, .chosen = lost_path });
-}
-
-/**
- * smc_lgr_dev_removed() - a device goes
- * @dev: the device, marked as gone; its remove waits for the references
- */
-void smc_lgr_dev_removed(struct smc_rdma_dev *dev)
-{
-	end_matching_everywhere(&(struct lgr_match) { .dev = dev, .chosen = on_device });
-}
-
 /*
  * The memory of abandoned connections is free only when their group has ended, and a group that
  * takes nobody ends with its last connection.  Once memory has been refused to somebody, the
@@ -911,7 +606,7 @@ static void relief_work(struct work_struct *work)
 		if (__hoards(lgr) && (!worst || lgr->n_abandoned > worst->n_abandoned))
 			worst = lgr;
 	if (worst)
-		__begin_end(worst, SMC_REASON_NO_MEMORY);
+		__smc_lgr_begin_end(worst, SMC_REASON_NO_MEMORY);
 	spin_unlock_bh(&lgrs->lock);
 	if (worst)
 		queue_work(smc_end_wq, &worst->end_work);
@@ -943,7 +638,7 @@ static void __net_exit smc_lgr_net_exit(struct net *net)
 	spin_lock_bh(&sn->lgrs->lock);
 	sn->lgrs->closed = true;
 	spin_unlock_bh(&sn->lgrs->lock);
-	end_matching(sn, &(struct lgr_match) { .chosen = any_link });
+	smc_lgrs_end_all(sn);
 	wait_var_event(&sn->lgrs->n, !atomic_read(&sn->lgrs->n));
 }
 

@@ -291,27 +291,38 @@ int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		   const struct smc_lgr_key *key, const struct smc_rdma_path *path);
 void smc_lgr_leave(struct smc_lgr_conn *lconn);
 void smc_lgr_await_close(struct smc_lgr_conn *lconn);
+struct smc_lgrs *smc_lgrs_of(const struct smc_lgr *lgr);
 void smc_lgr_get(struct smc_lgr *lgr);
 void smc_lgr_put(struct smc_lgr *lgr);
 void smc_lgr_activate(struct smc_lgr *lgr);
-void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
-void smc_lgr_link_down(struct smc_link *link, void *caller);
 struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr);
 int smc_lgr_next_hop(struct smc_lgr_conn *lconn);
 void smc_lgr_hop_changed(struct smc_link *link);
+void smc_lgr_wake_waiters(struct smc_lgr *lgr);
 bool smc_lgr_await(struct smc_lgr_conn *lconn);
 void smc_lgr_unwait(struct smc_lgr_conn *lconn);
 struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token);
+
+/* end.c */
+void smc_lgr_end_init(struct smc_lgr *lgr);
+bool __smc_lgr_begin_end(struct smc_lgr *lgr, enum smc_reason reason);
+void __smc_lgrs_changed(struct smc_lgrs *lgrs);
+void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
+void smc_lgrs_end_all(struct smc_net *sn);
+void smc_lgr_link_down(struct smc_link *link, void *caller);
+void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port);
+void smc_lgr_dev_removed(struct smc_rdma_dev *dev);
+
+/* peer_rmbe.c */
 void smc_lgr_claim_rmbe(struct smc_lgr_conn *lconn);
 void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken);
 
+/* rtoken.c */
 int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
 int smc_rtoken_find(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
 int smc_rtoken_get(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 *rkey, u64 *addr);
 int smc_rtoken_del(struct smc_lgr *lgr, unsigned int link, u32 rkey);
 
-void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port);
-void smc_lgr_dev_removed(struct smc_rdma_dev *dev);
 extern struct pernet_operations smc_lgr_net_ops;
 
 #endif

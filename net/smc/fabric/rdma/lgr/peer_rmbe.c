@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which of the peer's elements each connection of a link group writes to. */
+#include "../../../netns.h"
+#include "lgr.h"
+
+/* Bucket of an element of the peer's. */
+static u32 rmbe_key(u8 rtoken, u8 idx)
+{
+	return rtoken << 8 | idx;
+}
+
+static void cut_off_if_alive(struct smc_lgr_conn *lconn)
+{
+	if (!refcount_inc_not_zero(&lconn->conn.ref))
+		return;
+	lconn->cut_off(lconn);
+	smc_conn_put(&lconn->conn);
+}
+
+/**
+ * smc_lgr_claim_rmbe() - the peer gives an element to a connection
+ * @lconn: the connection, with @rtoken and @peer_idx
+ *
+ * Whoever still used it has lost it, and must not write there (RFC 7609, 4.4.2).
+ *
+ * From here on smc_lgr_abort_rmb() finds the connection.  So what it looks up in the RToken
+ * afterwards belongs to this RMB, or to none.
+ *
+ * Context: process, under @lgr->setup_lock.
+ */
+void smc_lgr_claim_rmbe(struct smc_lgr_conn *lconn)
+{
+	u32 key = rmbe_key(lconn->rtoken, lconn->peer_idx);
+	struct smc_lgr *lgr = lconn->lgr;
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+	struct smc_lgr_conn *old;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	rcu_read_lock();
+	hash_for_each_possible_rcu(lgr->by_peer_rmbe, old, rmbe_node, key)
+		if (old->rtoken == lconn->rtoken && old->peer_idx == lconn->peer_idx)
+			cut_off_if_alive(old);
+	rcu_read_unlock();
+	spin_lock_bh(&lgrs->lock);
+	if (lconn->counted)
+		hash_add_rcu(lgr->by_peer_rmbe, &lconn->rmbe_node, key);
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/* Its elements are nobody's any more, and its number may become another RMB's. */
+static void disown_rmbes(struct smc_lgr *lgr, unsigned int rtoken)
+{
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+	struct smc_lgr_conn *lconn;
+	struct hlist_node *next;
+	int bucket;
+
+	spin_lock_bh(&lgrs->lock);
+	hash_for_each_safe(lgr->by_peer_rmbe, bucket, next, lconn, rmbe_node)
+		if (lconn->rtoken == rtoken)
+			hash_del_rcu(&lconn->rmbe_node);
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/**
+ * smc_lgr_abort_rmb() - the peer gives up an RMB
+ * @lgr: the link group
+ * @rtoken: the number that the RMB had, see smc_rtoken_del()
+ *
+ * Connections that it has not closed before have lost their elements.  A write would be
+ * refused, and break the link for all others.
+ *
+ * Context: the engine's work.
+ */
+void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken)
+{
+	struct smc_lgr_conn *lconn;
+	int bucket;
+
+	rcu_read_lock();
+	hash_for_each_rcu(lgr->by_peer_rmbe, bucket, lconn, rmbe_node)
+		if (lconn->rtoken == rtoken && !smc_conn_peer_gone(&lconn->conn))
+			cut_off_if_alive(lconn);
+	rcu_read_unlock();
+	disown_rmbes(lgr, rtoken);
+}
