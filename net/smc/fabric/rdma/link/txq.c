@@ -312,6 +312,13 @@ static bool __something_kept(const struct smc_link *link)
 	return link->n_regs || link->llc_head != link->llc_tail;
 }
 
+/* Is there a place for one more of these posts, with nothing before it? */
+static bool __goes_at_once(const struct smc_link *link)
+{
+	lockdep_assert_held(&link->tx_lock);
+	return !__something_kept(link) && __has_room(link, 0);
+}
+
 static int __keep_llc(struct smc_link *link, const u8 *buf, u32 len)
 {
 	struct smc_link_msg *msg;
@@ -402,7 +409,7 @@ int smc_link_send(struct smc_link *link, const u8 *buf, u32 len)
 	int rc = -ENOLINK;
 
 	spin_lock_bh(&link->tx_lock);
-	if (link->tx_ready && !__something_kept(link) && __has_room(link, 0))
+	if (link->tx_ready && __goes_at_once(link))
 		rc = __post_llc(link, buf, len);
 	else if (link->tx_ready)
 		rc = __keep_llc(link, buf, len);
@@ -427,7 +434,7 @@ int smc_link_register(struct smc_link *link, struct smc_link_reg *reg)
 	int rc = -ENOLINK;
 
 	spin_lock_bh(&link->tx_lock);
-	if (link->tx_ready && !__something_kept(link) && __has_room(link, 0)) {
+	if (link->tx_ready && __goes_at_once(link)) {
 		rc = __post_reg(link, reg);
 	} else if (link->tx_ready) {
 		list_add_tail(&reg->list, &link->regs);
