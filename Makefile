@@ -57,7 +57,8 @@ help:
 ## make check-all                  everything else, for hours: the suite on Debian's kernels, programs, pairs with
 ##                                 the kernel's own, a fresh Debian, the debug kernel with two processors
 ## make check-debug                only the suite on the debug kernel, and SMC-R between two of them
-## make soak [SECONDS=7200]        so long random, colliding socket calls on a kernel with KASAN, then on one with KCSAN;
+## make soak [SECONDS=7200]        so long random, colliding socket calls on a kernel with KASAN, on one with KCSAN, and
+##                                 in kernels that are processes;
 ##           [PROGRAMS=250000]     so many programs of the fuzzer of system calls
 ## make bench                      cost against TCP, AF_UNIX, pipe and the kernel's own SMC-R, into build/bench/
 ## make fuzz [RUNS=10000000]       the long run of the fuzzers
@@ -140,7 +141,7 @@ check-debug:
 soak:
 	@tools/install-packages start
 	@$(if $(SECONDS),SMC_SOAK_SECONDS=$(SECONDS)) $(if $(PROGRAMS),SMC_SOAK_PROGRAMS=$(PROGRAMS)) \
-		tools/testing/check soak soak-kcsan soak-fuzz
+		tools/testing/check soak soak-kcsan soak-um soak-fuzz
 
 bench:
 	@tools/install-packages bench rdma

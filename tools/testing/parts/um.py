@@ -59,10 +59,10 @@ def rogue(*parts):
     return Guest(parts[0], f"{SUITE}/rdma/rogue_guest", *parts)
 
 
-def stress(*modes):
+def stress(*modes, first_seed=1):
     """Colliding calls; the seed is the same each time."""
     return [Guest(mode.partition(":")[0], f"{SUITE}/stress/stress_guest", mode, "-s", str(seed))
-            for seed, mode in enumerate(modes, 1)]
+            for seed, mode in enumerate(modes, first_seed)]
 
 
 def fuzz(programs, seed, clock=""):
@@ -130,6 +130,27 @@ def play_guest(part, guest):
 def check(part):
     if ready(part):
         part.together([(play_guest, guest) for guest in PARTS[part.name]])
+
+
+ROUND = 300	# seconds of a guest of soak-um
+MODES = ("loopback", "nobody", "namespaces", "fallback", "stalls", "rdma")
+
+
+def check_soak_um(part):
+    """SMC_SOAK_SECONDS of colliding calls in all modes together, which take turns; each guest has
+    another seed and is looked through for leaks."""
+    rounds = max(1, int(os.environ.get("SMC_SOAK_SECONDS", 7200)) // ROUND)
+    seed = int(os.environ.get("SMC_STRESS_SEED", time.time())) % 1000000
+    if not ready(part):
+        return
+    for n in range(0, rounds, 2):
+        guests = [guest for i in range(n, min(n + 2, rounds))
+                  for guest in stress(f"{MODES[i % len(MODES)]}:{ROUND}", first_seed=seed + i)]
+        for i, guest in enumerate(guests):
+            guest.name += f"-{seed + n + i}"
+            guest.options += ("--timeout", f"{4 * ROUND}")
+        part.line(f"# round {n + 1} of {rounds}, seed {seed + n}")
+        part.together([(play_guest, guest) for guest in guests])
 
 
 def check_soak_fuzz(part):
