@@ -116,23 +116,24 @@ void __smc_lgrs_changed(struct smc_lgrs *lgrs)
 }
 
 /**
- * __smc_lgr_begin_end() - the link group takes no new connections
- * @lgr: the link group; the lock of its namespace's list is held
+ * __smc_lgr_end() - smc_lgr_end() under the lock of the namespace's list
+ * @lgr: the link group
  * @reason: why, for connections whose handshake it ends
  *
- * Return: true to the one who is to queue @end_work, with the list's reference.
+ * Context: any but hard interrupts.
  */
-bool __smc_lgr_begin_end(struct smc_lgr *lgr, enum smc_reason reason)
+void __smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
 {
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	if (lgr->state == SMC_LGR_ENDING)
-		return false;
+		return;
 	if (!lgr->fail)
 		lgr->fail = reason;
 	WRITE_ONCE(lgr->state, SMC_LGR_ENDING);
 	list_del_init(&lgr->list);
 	__smc_lgrs_changed(smc_lgrs_of(lgr));
-	return true;
+	/* With the reference of the list */
+	queue_work(smc_end_wq, &lgr->end_work);
 }
 
 /**
@@ -145,13 +146,10 @@ bool __smc_lgr_begin_end(struct smc_lgr *lgr, enum smc_reason reason)
 void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
 {
 	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
-	bool first;
 
 	spin_lock_bh(&lgrs->lock);
-	first = __smc_lgr_begin_end(lgr, reason);
+	__smc_lgr_end(lgr, reason);
 	spin_unlock_bh(&lgrs->lock);
-	if (first)
-		queue_work(smc_end_wq, &lgr->end_work);
 }
 
 /**

@@ -118,13 +118,11 @@ static void lgr_idle_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, idle_work.work);
 	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
-	bool first;
 
 	spin_lock_bh(&lgrs->lock);
-	first = !lgr->n_conns && __smc_lgr_begin_end(lgr, SMC_REASON_NONE);
+	if (!lgr->n_conns)
+		__smc_lgr_end(lgr, SMC_REASON_NONE);
 	spin_unlock_bh(&lgrs->lock);
-	if (first)
-		queue_work(smc_end_wq, &lgr->end_work);
 	smc_lgr_put(lgr);
 }
 
@@ -606,10 +604,8 @@ static void relief_work(struct work_struct *work)
 		if (__hoards(lgr) && (!worst || lgr->n_abandoned > worst->n_abandoned))
 			worst = lgr;
 	if (worst)
-		__smc_lgr_begin_end(worst, SMC_REASON_NO_MEMORY);
+		__smc_lgr_end(worst, SMC_REASON_NO_MEMORY);
 	spin_unlock_bh(&lgrs->lock);
-	if (worst)
-		queue_work(smc_end_wq, &worst->end_work);
 }
 
 static unsigned int smc_lgrs_id __ro_after_init;

@@ -305,7 +305,7 @@ struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token);
 
 /* end.c */
 void smc_lgr_end_init(struct smc_lgr *lgr);
-bool __smc_lgr_begin_end(struct smc_lgr *lgr, enum smc_reason reason);
+void __smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
 void __smc_lgrs_changed(struct smc_lgrs *lgrs);
 void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
 void smc_lgrs_end_all(struct smc_net *sn);
