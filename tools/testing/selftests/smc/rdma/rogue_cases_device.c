@@ -11,17 +11,6 @@
 
 #include "rogue.h"
 
-static void set_parameter(const char *name, long value)
-{
-	char path[80];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/module/smc/parameters/%s", name);
-	f = fopen(path, "w");
-	if (!f || fprintf(f, "%ld", value) < 0 || fclose(f))
-		give_up("%s", path);
-}
-
 /* Some are out of something, and say -EAGAIN: that is not what has the victim wait. */
 static void refuses(int err)
 {
@@ -50,16 +39,21 @@ static void fails(void)
 	verdict(ok, "device: an interrupt says that a queue pair has failed");
 }
 
+/* Its queue pair is gone: the victim finds out when it sends, and tells the application. */
+static bool told_of_break(struct conn *c)
+{
+	link_break(c->l);
+	return (send(c->s.victim, "hello", 5, MSG_NOSIGNAL) == 5 || BAD("send")) &&
+	       victim_is_told(c->s, true);
+}
+
 static void never_flushes(enum role role)
 {
 	struct conn *c = conn_begin(role, V21, AT_UP, NULL), *more = conn_more(c, AT_UP, NULL);
 	bool ok = conn_echo(c) && conn_echo(more);
 
 	set_parameter("never_drained", 1);
-	link_break(c->l);
-	/* One finds out, the other is told. */
-	ok = ok && (send(c->s.victim, "hello", 5, MSG_NOSIGNAL) == 5 || BAD("send")) &&
-	     victim_is_told(c->s, true) && victim_is_told(more->s, true);
+	ok = ok && told_of_break(c) && victim_is_told(more->s, true);
 	set_parameter("never_drained", 0);
 	conn_end(more);
 	conn_end(c);
@@ -84,10 +78,7 @@ static void keeps_all(void)
 	ok = ok && loopback_goes_on() && others_go_on();
 	/* The end of another group, too. */
 	c = conn_begin(CLIENT, V21, AT_UP, NULL);
-	ok = ok && conn_echo(c);
-	link_break(c->l);
-	ok = ok && (send(c->s.victim, "hello", 5, MSG_NOSIGNAL) == 5 || BAD("send")) &&
-	     victim_is_told(c->s, true);
+	ok = ok && conn_echo(c) && told_of_break(c);
 	conn_end(c);
 	set_parameter("hold_release", 0);
 	verdict(ok, "device: it does not give %u link groups back, and others go on", STRANGERS);
@@ -104,10 +95,7 @@ static void keeps_few(void)
 	/* The bystander's is one of the four. */
 	for (int i = 0; ok && i < 3; i++) {
 		c = conn_begin(CLIENT, V21, AT_UP, NULL);
-		ok = conn_echo(c);
-		link_break(c->l);
-		ok = ok && (send(c->s.victim, "hello", 5, MSG_NOSIGNAL) == 5 || BAD("send")) &&
-		     victim_is_told(c->s, true);
+		ok = conn_echo(c) && told_of_break(c);
 		conn_end(c);
 	}
 	c = conn_begin(CLIENT, V21, AT_TCP, NULL);

@@ -207,10 +207,10 @@ static void device_goes(void)
 	waits = owned(silent, &owner);
 	strangers_open();
 	strangers_begin(STRANGERS);
-	run("echo 1 > /sys/module/smc/parameters/never_drained");
+	set_parameter("never_drained", 1);
 	ok = strangers_wait(STRANGERS) && (!system("rdma link delete rxe0") ||
 					   BAD("rdma link delete"));
-	run("echo 0 > /sys/module/smc/parameters/never_drained");
+	set_parameter("never_drained", 0);
 	ok = ok && judge(*stranger(STRANGERS - 1), GOT_DECLINE, false, NULL);
 	strangers_end(STRANGERS);
 	strangers_close();
