@@ -15,6 +15,7 @@ import threading
 import time
 
 sys.path.append(f"{os.environ['SMC_ROOT']}/tools/testing/selftests/smc")
+from lib import cases  # noqa: E402
 from lib.slow import slow  # noqa: E402
 
 IPPROTO_SMC, SOL_SMC, SMC_SOCK_INFO = 256, 286, 0x100
@@ -447,20 +448,10 @@ def mount_cgroup():
 
 
 def main():
-    failed = 0
     have_cgroups = mount_cgroup()
-    print(f"TAP version 13\n1..{len(CASES)}")
-    for number, (what, function) in enumerate(CASES, 1):
-        if not have_cgroups and function in (charged, at_the_limit, page_cache, killed):
-            print(f"ok {number} {what} # SKIP this kernel has no memory cgroups")
-            continue
-        try:
-            function()
-            print(f"ok {number} {what}", flush=True)
-        except Exception as error:  # pylint: disable=broad-except
-            failed = 1
-            print(f"# {type(error).__name__}: {error}\nnot ok {number} {what}", flush=True)
-    return failed
+    return cases.play(CASES, skip=lambda function: None if have_cgroups or function not in
+                      (charged, at_the_limit, page_cache, killed) else
+                      "this kernel has no memory cgroups")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import sys
 import time
 
 sys.path.append(f"{os.environ['SMC_ROOT']}/tools/testing/selftests/smc")
-from lib import smc_netlink as netlink  # noqa: E402
+from lib import cases, smc_netlink as netlink  # noqa: E402
 from lib.slow import slow  # noqa: E402
 
 IPPROTO_SMC, SOL_SMC, SMC_TEST_REGISTRY = 256, 286, 0x203
@@ -186,19 +186,9 @@ def unread(crowd):
 
 
 def main():
-    failed = 0
     limit = MANY + FEW + UNREAD + 2000
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-    print(f"TAP version 13\n1..{len(CASES)}")
-    crowd = Crowd()
-    for number, (what, function) in enumerate(CASES, 1):
-        try:
-            function(crowd)
-            print(f"ok {number} {what}", flush=True)
-        except Exception as error:  # pylint: disable=broad-except
-            failed = 1
-            print(f"# {type(error).__name__}: {error}\nnot ok {number} {what}", flush=True)
-    return failed
+    return cases.play(CASES, Crowd())
 
 
 if __name__ == "__main__":

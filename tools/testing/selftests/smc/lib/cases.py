@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A test in Python that is a list of cases."""
+
+
+def play(cases, *arguments, skip=lambda function: None):
+    """TAP of [(what, function)]: a case that raises has failed. skip() says why one is left out."""
+    failed = 0
+    print(f"TAP version 13\n1..{len(cases)}")
+    for number, (what, function) in enumerate(cases, 1):
+        reason = skip(function)
+        if reason:
+            print(f"ok {number} {what} # SKIP {reason}")
+            continue
+        try:
+            function(*arguments)
+            print(f"ok {number} {what}", flush=True)
+        except Exception as error:  # pylint: disable=broad-except
+            failed = 1
+            print(f"# {type(error).__name__}: {error}\nnot ok {number} {what}", flush=True)
+    return failed
