@@ -14,13 +14,6 @@
 
 #include "call_fuzz.h"
 
-#ifndef MSG_FASTOPEN
-#define MSG_FASTOPEN	0x20000000
-#endif
-#ifndef MSG_ZEROCOPY
-#define MSG_ZEROCOPY	0x4000000
-#endif
-
 static int send_flags(uint32_t number)
 {
 	static const int flags[] = {

@@ -3,19 +3,16 @@
 #include <string.h>
 
 #include "call_fuzz.h"
+#include "random.h"
 
 uint32_t rnd(struct random *r)
 {
-	uint64_t z = (r->state += 0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return (z ^ (z >> 31)) >> 32;
+	return random_next(&r->state);
 }
 
 uint32_t below(struct random *r, uint32_t n)
 {
-	return (uint64_t)rnd(r) * n >> 32;
+	return random_below(&r->state, n);
 }
 
 bool one_in(struct random *r, uint32_t n)

@@ -19,6 +19,7 @@
 
 #include "surface.h"
 #include "call_fuzz.h"
+#include "loopback_up.h"
 
 #define SOL_SMC		286
 #define SMC_TEST_ECHO	0x201
@@ -317,15 +318,6 @@ static long run_ioctl(const struct step *s)
 }
 
 /* ---- namespaces and time ---- */
-
-static void loopback_up(void)
-{
-	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	ioctl(fd, SIOCSIFFLAGS, &ifr);
-	close(fd);
-}
 
 /* This thread goes into a namespace of its own, or comes home; its sockets stay where they are. */
 static long run_namespace(const struct step *s)

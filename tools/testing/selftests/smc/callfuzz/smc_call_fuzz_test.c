@@ -38,6 +38,7 @@
 
 #include "fault.h"
 #include "kselftest.h"
+#include "loopback_up.h"
 #include "klog.h"
 #include "put_file.h"
 #include "raw_peer.h"
@@ -204,16 +205,6 @@ static bool play_one(void)
 	return true;
 }
 
-static void loopback_up(void)
-{
-	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &ifr))
-		ksft_exit_fail_msg("cannot bring up lo: %s\n", strerror(errno));
-	close(fd);
-}
-
 static void open_batch_file(uint32_t number)
 {
 	const char *dir = getenv("SMC_RESULTS");
@@ -244,7 +235,8 @@ static void play_batch(uint32_t number)
 	if (!at_home) {
 		if (unshare(CLONE_NEWNET))
 			ksft_exit_fail_msg("unshare: %s\n", strerror(errno));
-		loopback_up();
+		if (!loopback_up())
+			ksft_exit_fail_msg("cannot bring up lo: %s\n", strerror(errno));
 	}
 	if (number % 3 == 1)
 		put_file("/proc/sys/net/smc/loopback_pairing", "0");

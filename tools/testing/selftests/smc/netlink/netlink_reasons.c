@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "loopback_up.h"
 #include "netlink_test.h"
 #include "put_file.h"
 
@@ -139,16 +140,10 @@ static bool cookies(void)
 
 static bool in_own_namespace(void)
 {
-	struct ifreq lo = { .ifr_name = "lo" };
-	int fd;
-
 	if (unshare(CLONE_NEWNET) < 0)
 		return BAD("unshare: %s", strerror(errno));
-	fd = socket(AF_INET, SOCK_DGRAM, 0);
-	lo.ifr_flags = IFF_UP;
-	if (ioctl(fd, SIOCSIFFLAGS, &lo))
+	if (!loopback_up())
 		return BAD("lo: %s", strerror(errno));
-	close(fd);
 	return reopen() && connects_as(SMC_DIAG_MODE_SMCD) && disabled() && fast_open() &&
 	       repaired() && used_too_often() && cookies() &&
 	       connects_as(SMC_DIAG_MODE_SMCD);

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <dirent.h>
 
+#include "loopback_up.h"
 #include "kselftest.h"
 #include "klog.h"
 #include "role.h"
@@ -426,15 +427,10 @@ static bool wanted_variant(const struct test_case *tc, const struct variant *v)
 
 static bool fresh_netns(void)
 {
-	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP };
-	int fd;
-
 	if (unshare(CLONE_NEWNET) < 0)
 		return false;
-	fd = socket(AF_INET, SOCK_DGRAM, 0);
-	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &ifr) < 0)
+	if (!loopback_up())
 		ksft_exit_fail_msg("cannot bring lo up: %s\n", strerror(errno));
-	close(fd);
 	return true;
 }
 

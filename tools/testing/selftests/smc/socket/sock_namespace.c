@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
+#include "loopback_up.h"
 #include "role.h"
 
 static void run(const char *fmt, ...)
@@ -24,13 +25,8 @@ static void run(const char *fmt, ...)
 
 static void own_namespace(void)
 {
-	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP };
-	int fd;
-
 	X(unshare(CLONE_NEWNET));
-	fd = X(socket(AF_INET, SOCK_DGRAM, 0));
-	X(ioctl(fd, SIOCSIFFLAGS, &ifr));
-	close(fd);
+	CHECK(loopback_up());
 }
 
 /* The same port, in another world: nobody listens there. */

@@ -39,6 +39,7 @@
 #include <unistd.h>
 
 #include "kselftest.h"
+#include "loopback_up.h"
 #include "put_file.h"
 #include "slow.h"
 #include "stress_stall.h"
@@ -149,16 +150,6 @@ static void play_process(int process, uint64_t seed, int milliseconds)
 
 /* ---- processes that are special ---- */
 
-static void loopback_up(void)
-{
-	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &ifr))
-		ksft_exit_fail_msg("cannot bring up lo: %s\n", strerror(errno));
-	close(fd);
-}
-
 /* Each child has a namespace; sockets of others come into it, and its own leave, as they may. */
 static void play_namespaces(int process)
 {
@@ -168,7 +159,8 @@ static void play_namespaces(int process)
 		if (!pid) {
 			if (unshare(CLONE_NEWNET))
 				ksft_exit_fail_msg("unshare: %s\n", strerror(errno));
-			loopback_up();
+			if (!loopback_up())
+				ksft_exit_fail_msg("cannot bring up lo: %s\n", strerror(errno));
 			opt.addr = INADDR_LOOPBACK;
 			opt.threads = 2;
 			play_process(process, opt.seed + 1000003 * (round + 1), 500);

@@ -11,28 +11,18 @@
 #include <linux/sockios.h>
 #include <unistd.h>
 
+#include "random.h"
 #include "stress_stall.h"
 #include "stress.h"
 
-#ifndef MSG_FASTOPEN
-#define MSG_FASTOPEN	0x20000000
-#endif
-#ifndef MSG_ZEROCOPY
-#define MSG_ZEROCOPY	0x4000000
-#endif
-
 uint32_t rnd(struct player *p)
 {
-	uint64_t z = (p->random += 0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return (z ^ (z >> 31)) >> 32;
+	return random_next(&p->random);
 }
 
 uint32_t below(struct player *p, uint32_t n)
 {
-	return (uint64_t)rnd(p) * n >> 32;
+	return random_below(&p->random, n);
 }
 
 bool one_in(struct player *p, uint32_t n)
