@@ -221,7 +221,7 @@ static void rdma_forget(struct smc_negotiated *neg)
 /* The group may have ended meanwhile, and its device be gone. */
 static void describe_gids(struct rdma_conn *rconn, struct smc_clc_accept *a)
 {
-	const struct smc_rdma_path *path = &READ_ONCE(rconn->base.link)->path;
+	const struct smc_rdma_path *path = &READ_ONCE(rconn->base.sender.link)->path;
 	struct smc_lgr *lgr = rconn->base.lgr;
 
 	memcpy(a->gid_list[0], path->gid.raw, sizeof(a->gid_list[0]));
@@ -236,7 +236,7 @@ static void describe_gids(struct rdma_conn *rconn, struct smc_clc_accept *a)
 static void rdma_describe(struct smc_conn *c, struct smc_clc_accept *a)
 {
 	struct rdma_conn *rconn = to_rdma(c);
-	struct smc_link *link = READ_ONCE(rconn->base.link);
+	struct smc_link *link = READ_ONCE(rconn->base.sender.link);
 
 	memcpy(a->roce_gid, link->path.gid.raw, sizeof(a->roce_gid));
 	memcpy(a->mac, link->path.mac, sizeof(a->mac));
@@ -263,7 +263,7 @@ static void rdma_show(struct smc_conn *c, struct smc_sock_info *info)
 {
 	struct smc_diag_linkinfo *show = &info->lgr.lnk[0];
 	struct smc_lgr *lgr = to_lgr_conn(c)->lgr;
-	const struct smc_link *link = READ_ONCE(to_lgr_conn(c)->link);
+	const struct smc_link *link = READ_ONCE(to_lgr_conn(c)->sender.link);
 
 	info->token = to_lgr_conn(c)->token;
 	info->peer_token = to_rdma(c)->peer_token;
@@ -314,7 +314,6 @@ static const struct smc_link_ops rdma_link_ops = {
 	.get		= smc_cdc_get,
 	.put		= smc_cdc_put,
 	.fill		= smc_cdc_fill,
-	.missed		= smc_cdc_missed,
 	.rx_cdc		= smc_cdc_rx,
 	.rx_llc		= smc_llc_rx,
 	.sent		= smc_llc_sent,

@@ -78,7 +78,7 @@ static u32 conns_of(struct smc_lgr *lgr, const struct smc_link *link)
 
 	rcu_read_lock();
 	xa_for_each(&lgr->conns, token, lconn)
-		n += READ_ONCE(lconn->link) == link;
+		n += READ_ONCE(lconn->sender.link) == link;
 	rcu_read_unlock();
 	return n;
 }

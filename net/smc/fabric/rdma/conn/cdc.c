@@ -82,7 +82,7 @@ static u64 __limit(struct rdma_conn *rconn, u64 prod, u8 *flags)
 
 static struct rdma_conn *conn_of(struct smc_link_sender *sender)
 {
-	return container_of(sender, struct rdma_conn, sender);
+	return container_of(sender, struct rdma_conn, base.sender);
 }
 
 /* smc_link_ops.get */
@@ -114,7 +114,7 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	u64 cons = max(smc_urgent_taken(c), rconn->sent_cons);
 	struct smc_cdc_msg m = { .alert_token = rconn->peer_token };
 
-	lockdep_assert_held(&rconn->base.link->tx_lock);
+	lockdep_assert_held(&sender->link->tx_lock);
 	test_delay();
 	if (flags & SMC_CDC_ABORT || smc_conn_peer_gone(c) ||
 	    rconn->sent_flags & SMC_CDC_CLOSED) {
@@ -153,24 +153,10 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	return true;
 }
 
-/**
- * smc_cdc_missed() - smc_link_ops.missed: has the connection got another link?
- * @link: the link that is not ready
- * @sender: of the connection
- * @force_update: as for smc_link_queue_forced()
- */
-void smc_cdc_missed(struct smc_link *link, struct smc_link_sender *sender, u8 force_update)
-{
-	struct smc_link *now = READ_ONCE(conn_of(sender)->base.link);
-
-	if (now != link)
-		smc_link_queue_forced(now, sender, force_update);
-}
-
 /* Something may have changed that is worth a message. */
 static void queue_conn(struct rdma_conn *rconn)
 {
-	smc_link_queue(READ_ONCE(rconn->base.link), &rconn->sender);
+	smc_link_queue(&rconn->base.sender);
 }
 
 /*
@@ -184,7 +170,7 @@ static void queue_conn(struct rdma_conn *rconn)
  */
 static void force_update(struct rdma_conn *rconn)
 {
-	smc_link_queue_forced(READ_ONCE(rconn->base.link), &rconn->sender, RDMA_FORCE_UPDATE);
+	smc_link_queue_forced(&rconn->base.sender, RDMA_FORCE_UPDATE);
 }
 
 void smc_cdc_commit(struct smc_conn *c)
@@ -200,7 +186,7 @@ void smc_cdc_request_update(struct smc_conn *c)
 {
 	struct rdma_conn *rconn = to_rdma(c);
 
-	smc_link_queue_forced(READ_ONCE(rconn->base.link), &rconn->sender, RDMA_REQUEST_UPDATE);
+	smc_link_queue_forced(&rconn->base.sender, RDMA_REQUEST_UPDATE);
 }
 
 /**
@@ -312,21 +298,6 @@ void smc_cdc_detach(struct smc_conn *c)
 	leave_if_ended(rconn);
 }
 
-/* The link stays the connection's until its tx_lock is given back. */
-static struct smc_link *lock_link(struct rdma_conn *rconn)
-	__acquires(&rconn->base.link->tx_lock)
-{
-	struct smc_link *link;
-
-	for (;;) {
-		link = READ_ONCE(rconn->base.link);
-		spin_lock_bh(&link->tx_lock);
-		if (likely(link == READ_ONCE(rconn->base.link)))
-			return link;
-		spin_unlock_bh(&link->tx_lock);
-	}
-}
-
 /**
  * smc_cdc_cut_off() - smc_lgr_conn.cut_off
  * @lconn: the connection, referenced, in a link group
@@ -336,10 +307,10 @@ static struct smc_link *lock_link(struct rdma_conn *rconn)
 void smc_cdc_cut_off(struct smc_lgr_conn *lconn)
 {
 	struct rdma_conn *rconn = to_rdma_conn(lconn);
-	struct smc_link *link = lock_link(rconn);
+	struct smc_link *link = smc_link_lock(&rconn->base.sender);
 
 	rconn->tx_disabled = true;
-	spin_unlock_bh(&link->tx_lock);
+	smc_link_unlock(link);
 	if (!smc_conn_peer_gone(&rconn->base.conn))
 		smc_conn_peer_event(&rconn->base.conn, SMC_EV_PEER_ABORT);
 	set_bit(RDMA_CONN_CUT_OFF, &rconn->bits);

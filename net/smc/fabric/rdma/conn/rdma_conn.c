@@ -39,7 +39,7 @@ struct smc_conn *smc_rdma_conn_new(struct smc_fabric *f, struct sock *sk,
 	rconn->sndbuf = want->sndbuf;
 	INIT_LIST_HEAD(&rconn->base.wait);
 	INIT_LIST_HEAD(&rconn->base.rkey_wait);
-	INIT_LIST_HEAD(&rconn->sender.pend);
+	INIT_LIST_HEAD(&rconn->base.sender.pend);
 	return &rconn->base.conn;
 }
 
@@ -112,13 +112,13 @@ static int get_group(struct rdma_conn *rconn, struct smc_negotiated *neg)
 /* An element of an RMB that the device, and the peer, know.  0, -EAGAIN or an errno. */
 static int __get_rmbe(struct rdma_conn *rconn)
 {
+	struct smc_link *link = smc_lgr_conn_link(&rconn->base);
 	struct smc_conn *c = &rconn->base.conn;
 	const struct ib_mr *mr;
 	struct smc_rmbe *rmbe;
 	struct smc_rmb *rmb;
 	int err = 0;
 
-	lockdep_assert_held(&rconn->base.lgr->setup_lock);
 	if (rconn->base.lgr->dead)
 		return -ENODEV;
 	if (!c->rmbe) {
@@ -127,13 +127,13 @@ static int __get_rmbe(struct rdma_conn *rconn)
 			return -EACCES;
 		smc_conn_set_rmbe(c, rmbe);
 		/* From here on the receive path takes messages. */
-		smp_store_release(&rconn->base.rx_link, rconn->base.link);
+		smp_store_release(&rconn->base.rx_link, link);
 	}
 	rmb = smc_rmbe_rmb(c->rmbe);
 	if (!rmb)
 		return -ENODEV;
-	rconn->qpn = rconn->base.link->qp->qp_num;
-	mr = smc_mem_mr(rmb, rconn->base.link);
+	rconn->qpn = link->qp->qp_num;
+	mr = smc_mem_mr(rmb, link);
 	rconn->rkey = mr->rkey;
 	rconn->rmb_addr = mr->iova;
 	if (rconn->first) {
@@ -185,11 +185,10 @@ static bool same_peer(const struct smc_lgr *lgr, const u8 *peer_id)
 /* The peer's end of a new link. */
 static enum smc_reason __connect(struct rdma_conn *rconn, const struct smc_clc_accept *a)
 {
-	struct smc_link *link = rconn->base.link;
+	struct smc_link *link = smc_lgr_conn_link(&rconn->base);
 	struct smc_lgr *lgr = rconn->base.lgr;
 	union ib_gid gid;
 
-	lockdep_assert_held(&lgr->setup_lock);
 	smc_rdma_gid_from_wire(&gid, a->roce_gid);
 	/* The client has named its RNIC in the Proposal, if not by its MAC address. */
 	if (is_zero_ether_addr(link->peer_mac))
@@ -250,9 +249,8 @@ static int __get_ring(struct rdma_conn *rconn)
 static int __get_rtoken(struct rdma_conn *rconn, const struct smc_clc_accept *a)
 {
 	struct smc_lgr *lgr = rconn->base.lgr;
-	unsigned int link = smc_lgr_link_index(lgr, rconn->base.link);
+	unsigned int link = smc_lgr_link_index(lgr, smc_lgr_conn_link(&rconn->base));
 
-	lockdep_assert_held(&lgr->setup_lock);
 	return rconn->first ? smc_rtoken_add(lgr, link, a->rkey, a->rmb_addr) :
 			      smc_rtoken_find(lgr, link, a->rkey, a->rmb_addr);
 }
@@ -260,14 +258,14 @@ static int __get_rtoken(struct rdma_conn *rconn, const struct smc_clc_accept *a)
 /* Keys and addresses for posts over our link.  An errno if the peer's element is nowhere. */
 static int __set_on_link(struct rdma_conn *rconn)
 {
-	unsigned int link = smc_lgr_link_index(rconn->base.lgr, rconn->base.link);
-	const struct ib_mr *mr = smc_mem_mr(smc_rmbe_rmb(rconn->tx_ring), rconn->base.link);
+	struct smc_link *link = smc_lgr_conn_link(&rconn->base);
+	const struct ib_mr *mr = smc_mem_mr(smc_rmbe_rmb(rconn->tx_ring), link);
 	struct rdma_on_link *on = &rconn->on_link;
 	u64 rmb, end;
 	int rc;
 
-	lockdep_assert_held(&rconn->base.lgr->setup_lock);
-	rc = smc_rtoken_get(rconn->base.lgr, rconn->base.rtoken, link, &on->rkey, &rmb);
+	rc = smc_rtoken_get(rconn->base.lgr, rconn->base.rtoken,
+			    smc_lgr_link_index(rconn->base.lgr, link), &on->rkey, &rmb);
 	if (rc)
 		return rc;
 	if (check_add_overflow(rmb, (u64)rconn->base.peer_idx * rconn->peer_size, &end))
@@ -289,7 +287,7 @@ static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_ac
 		return lgr->fail ?: SMC_REASON_OUT_OF_SYNC;
 	if (rconn->first)
 		reason = __connect(rconn, a);
-	else if (!same_link(rconn->base.link, a))
+	else if (!same_link(smc_lgr_conn_link(&rconn->base), a))
 		reason = SMC_REASON_OUT_OF_SYNC;
 	if (reason)
 		return reason;

@@ -29,9 +29,9 @@ enum rdma_conn_bit {
  * @addr:	address of our element in it
  *
  * smc_cdc_fill() reads it with every message, so it is kept here rather than looked up.  It is a
- * copy of what smc_lgr_conn.rtoken and rdma_conn.tx_ring mean on smc_lgr_conn.link, and is made
- * anew whenever that link is another one: under the rule of that field, and before the first post
- * over it.
+ * copy of what smc_lgr_conn.rtoken and rdma_conn.tx_ring mean on the link of smc_lgr_conn.sender,
+ * and is made anew whenever that link is another one: under the rule of that field, and before the
+ * first post over it.
  */
 struct rdma_on_link {
 	u32	lkey;
@@ -48,14 +48,13 @@ struct rdma_on_link {
  * @attached:	the peer's part is known
  * @tx_disabled: nothing is posted any more; under tx_lock
  * @tx_ring:	our send ring
- * @on_link:	for posts over @base.link
+ * @on_link:	for posts over the link of @base.sender
  * @peer_token:	the peer's alert token
  * @peer_size:	size of our element at the peer, at least conn.tx_size
  * @rcvbuf:	size of element that is wanted
  * @sndbuf:	size of send ring that is wanted
- * @sender:	its place in the send queue of @base.link; under tx_lock, like the fields below that
- *		say nothing else
- * @sent_prod:	producer cursor as posted
+ * @sent_prod:	producer cursor as posted; under the tx_lock of that link, like the fields below
+ *		that say nothing else
  * @sent_cons:	consumer cursor as posted
  * @sent_flags:	flags of the connection as posted
  * @seqno:	of the last CDC message posted
@@ -67,7 +66,7 @@ struct rdma_on_link {
  * @peer_urg:	count behind its last urgent byte; only its messages change it
  * @cons_advertised: @sent_cons, for the receiver's eyes
  * @bits:	enum rdma_conn_bit
- * @qpn:	for our Accept or Confirm: the queue pair of @base.link
+ * @qpn:	for our Accept or Confirm: the queue pair of that link
  * @rkey:	the same: RKey of our RMB
  * @rmb_addr:	the same: its address
  * @rcu:	frees it when no lookup by token can find it any more
@@ -85,7 +84,6 @@ struct rdma_conn {
 	u32			rcvbuf;
 	u32			sndbuf;
 
-	struct smc_link_sender	sender;
 	u64			sent_prod;
 	u64			sent_cons;
 	u8			sent_flags;
@@ -154,7 +152,6 @@ void smc_cdc_cut_off(struct smc_lgr_conn *lconn);
 void smc_cdc_get(struct smc_link_sender *sender);
 void smc_cdc_put(struct smc_link_sender *sender);
 bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post);
-void smc_cdc_missed(struct smc_link *link, struct smc_link_sender *sender, u8 force_update);
 void smc_cdc_rx(struct smc_link *link, const u8 *buf, size_t len);
 
 #endif

@@ -315,7 +315,7 @@ static int __enter(struct smc_lgr *lgr, struct smc_link *link, struct smc_lgr_co
 	lconn->counted = true;
 	smc_lgr_get(lgr);
 	lconn->lgr = lgr;
-	lconn->link = link;
+	lconn->sender.link = link;
 	return 0;
 }
 

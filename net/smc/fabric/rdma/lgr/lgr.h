@@ -152,20 +152,11 @@ struct smc_lgr {
 };
 
 /*
- * The rule of smc_lgr_conn.link.  It is set when the connection enters the group, before anybody
- * else knows the connection.  After that only the group may replace it,
- *
- *  - under smc_lgr.setup_lock and the tx_lock of the link that the connection leaves,
- *  - when that link is down, and so not tx_ready, which it never becomes again,
- *  - with what the connection copies from its link (struct rdma_on_link) made anew under the
- *    same locks;
- *  - then it queues the connection on the new link.
- *
- * So whoever holds one of the two locks may use it.  Without a lock it is read once, with
- * READ_ONCE().  To post, the data path gives what it has read to smc_link_queue(), which takes the
- * tx_lock and posts only if the link is tx_ready: then it is the right one.  If not,
- * smc_link_ops.missed looks again.  Either that finds the new link, or whoever replaces it comes
- * later, and sees all that the sender has stored before.
+ * The rule of smc_lgr_conn.sender.link.  It is set when the connection enters the group, before
+ * anybody else knows the connection.  After that only the group may replace it, under
+ * smc_lgr.setup_lock and the tx_lock of the link that the connection leaves.  So whoever holds one
+ * of the two locks may use it, see smc_link_lock().  Without a lock it is read once, with
+ * READ_ONCE().
  *
  * The rule of smc_lgr_conn.rx_link.  Messages of one link are taken one after the other, by the
  * completion handler of the link; two links have two handlers, which may run at once.  A connection
@@ -183,7 +174,7 @@ struct smc_lgr {
  *		reference, in any context but hard interrupts
  * @sn:		the namespace of its socket, for as long as it has one
  * @lgr:	its link group, referenced; NULL before smc_lgr_join() or smc_lgr_create()
- * @link:	the link it writes over, see the rule above
+ * @sender:	its place in the send queue of the link that it writes over, see the rule above
  * @rx_link:	the link whose messages it takes, see the rule above; NULL before it has an element
  * @counted:	it counts in @lgr->n_conns or, if @abandoned, in @lgr->n_abandoned; under
  *		smc_lgrs.lock
@@ -207,7 +198,7 @@ struct smc_lgr_conn {
 	void			(*cut_off)(struct smc_lgr_conn *lconn);
 	struct smc_net		*sn;
 	struct smc_lgr		*lgr;
-	struct smc_link		*link;
+	struct smc_link_sender	sender;
 	struct smc_link		*rx_link;
 	bool			counted;
 	bool			abandoned;
@@ -226,6 +217,13 @@ struct smc_lgr_conn {
 static inline struct smc_lgr_conn *to_lgr_conn(struct smc_conn *c)
 {
 	return container_of(c, struct smc_lgr_conn, conn);
+}
+
+/* The link that it writes over; @setup_lock is held. */
+static inline struct smc_link *smc_lgr_conn_link(const struct smc_lgr_conn *lconn)
+{
+	lockdep_assert_held(&lconn->lgr->setup_lock);
+	return lconn->sender.link;
 }
 
 #define smc_lgr_for_each_link(lgr, link) \

@@ -39,11 +39,18 @@ enum smc_link_state {
 
 /**
  * struct smc_link_sender - somebody with data or CDC messages to post, part of a connection
- * @pend:	in smc_link.tx_pending; with @force_update under tx_lock
+ * @link:	the link that it posts over, set before anybody else knows the sender, and changed by
+ *		smc_link_move() alone
+ * @pend:	in smc_link.tx_pending; with what follows under that link's tx_lock
  * @force_update: why a message is worth while though nothing else has changed; smc_link_ops.fill
  *		clears it
+ *
+ * smc_link_lock() is how to get at the link: it takes the tx_lock of the one that is the sender's
+ * while the lock is held.  A link is memory of its owner, which outlives the senders.  So it does
+ * no harm that somebody may try the lock of a link that the sender has just left.
  */
 struct smc_link_sender {
+	struct smc_link		*link;
 	struct list_head	pend;
 	u8			force_update;
 };
@@ -251,7 +258,6 @@ struct smc_link_post {
  * @get:	take a reference to a sender: it is in the list, or has a post under way
  * @put:	put it; without a lock
  * @fill:	what has this sender to post?  False if nothing.  Under tx_lock.
- * @missed:	the link was not tx_ready when this sender was to be queued
  * @rx_cdc:	a CDC message has arrived
  * @rx_llc:	an LLC message has arrived
  * @sent:	posts of a link that is not active yet are complete
@@ -268,7 +274,6 @@ struct smc_link_ops {
 	void (*get)(struct smc_link_sender *sender);
 	void (*put)(struct smc_link_sender *sender);
 	bool (*fill)(struct smc_link_sender *sender, struct smc_link_post *post);
-	void (*missed)(struct smc_link *link, struct smc_link_sender *sender, u8 force_update);
 	void (*rx_cdc)(struct smc_link *link, const u8 *buf, size_t len);
 	void (*rx_llc)(struct smc_link *link, const u8 *buf, size_t len);
 	void (*sent)(struct smc_link *link);
@@ -319,8 +324,9 @@ int smc_link_send(struct smc_link *link, const u8 *buf, u32 len);
 u32 smc_link_sent(struct smc_link *link);
 int smc_link_register(struct smc_link *link, struct smc_link_reg *reg);
 
-void smc_link_queue(struct smc_link *link, struct smc_link_sender *sender);
-void smc_link_queue_forced(struct smc_link *link, struct smc_link_sender *sender,
-			   u8 force_update);
+struct smc_link *smc_link_lock(struct smc_link_sender *sender);
+void smc_link_unlock(struct smc_link *link);
+void smc_link_queue(struct smc_link_sender *sender);
+void smc_link_queue_forced(struct smc_link_sender *sender, u8 force_update);
 
 #endif

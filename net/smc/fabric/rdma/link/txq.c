@@ -241,34 +241,75 @@ static bool __post_pending(struct smc_link *link, struct gone *gone)
 	return true;
 }
 
-static __always_inline void queue_sender(struct smc_link *link, struct smc_link_sender *sender,
-					 u8 force_update)
+static __always_inline struct smc_link *lock_link(struct smc_link_sender *sender)
+{
+	struct smc_link *link;
+
+	for (;;) {
+		/* With smc_link_move(): whoever sees a new link sees what came with it. */
+		link = READ_ONCE(sender->link);
+		spin_lock_bh(&link->tx_lock);
+		if (likely(link == READ_ONCE(sender->link)))
+			return link;
+		spin_unlock_bh(&link->tx_lock);
+	}
+}
+
+/**
+ * smc_link_lock() - keep a sender on its link
+ * @sender: the sender; the caller has a reference
+ *
+ * Context: any but hard interrupts.
+ * Return: the link that the sender posts over until smc_link_unlock().
+ */
+struct smc_link *smc_link_lock(struct smc_link_sender *sender)
+{
+	return lock_link(sender);
+}
+
+/**
+ * smc_link_unlock() - undo smc_link_lock()
+ * @link: what it returned
+ */
+void smc_link_unlock(struct smc_link *link)
+{
+	spin_unlock_bh(&link->tx_lock);
+}
+
+/* Post what is pending, and give back the tx_lock. */
+static __always_inline void post_and_unlock(struct smc_link *link)
 {
 	struct gone gone;
-	bool ok = true;
+	bool ok;
 
-	do {
+	for (;;) {
 		gone.n = 0;
-		spin_lock_bh(&link->tx_lock);
-		if (unlikely(!link->tx_ready)) {
-			spin_unlock_bh(&link->tx_lock);
-			if (sender)
-				smc_link_owner_ops->missed(link, sender, force_update);
-			return;
-		}
-		if (force_update && sender)
-			sender->force_update |= force_update;
-		if (sender && list_empty(&sender->pend)) {
-			static_call(smc_link_get)(sender);
-			list_add_tail(&sender->pend, &link->tx_pending);
-		}
-		sender = NULL;
 		ok = __post_pending(link, &gone);
 		spin_unlock_bh(&link->tx_lock);
 		put_gone(&gone);
-	} while (unlikely(gone.n == GONE_BATCH));
+		if (likely(gone.n < GONE_BATCH))
+			break;
+		spin_lock_bh(&link->tx_lock);
+	}
 	if (unlikely(!ok))
 		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+}
+
+/*
+ * While the link is not ready nothing is queued.  If it was, and the sender gets another link,
+ * whoever moves it queues it there, after we have given back the lock.
+ */
+static __always_inline void queue_sender(struct smc_link_sender *sender, u8 force_update)
+{
+	struct smc_link *link = lock_link(sender);
+
+	if (force_update)
+		sender->force_update |= force_update;
+	if (link->tx_ready && list_empty(&sender->pend)) {
+		static_call(smc_link_get)(sender);
+		list_add_tail(&sender->pend, &link->tx_pending);
+	}
+	post_and_unlock(link);
 }
 
 static int __post_reg(struct smc_link *link, const struct smc_link_reg *reg)
@@ -370,26 +411,23 @@ u32 smc_link_sent(struct smc_link *link)
 
 /**
  * smc_link_queue() - a sender has something to post
- * @link: its link
  * @sender: the sender; the caller has a reference
  *
  * Context: any but hard interrupts.
  */
-void smc_link_queue(struct smc_link *link, struct smc_link_sender *sender)
+void smc_link_queue(struct smc_link_sender *sender)
 {
-	queue_sender(link, sender, 0);
+	queue_sender(sender, 0);
 }
 
 /**
  * smc_link_queue_forced() - the same, also if neither data nor flags have changed
- * @link: its link
  * @sender: the sender; the caller has a reference
  * @force_update: bits for smc_link_sender.force_update
  */
-void smc_link_queue_forced(struct smc_link *link, struct smc_link_sender *sender,
-			   u8 force_update)
+void smc_link_queue_forced(struct smc_link_sender *sender, u8 force_update)
 {
-	queue_sender(link, sender, force_update);
+	queue_sender(sender, force_update);
 }
 
 /**
@@ -470,10 +508,12 @@ static void retire_posts(struct smc_link *link, u32 end)
 	} while (more);
 	if (unlikely(rc))
 		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
-	if (!list_empty(&link->tx_pending))
-		smc_link_queue(link, NULL);
-	else if (unlikely(wq_has_sleeper(&link->tx_wait)))
+	if (!list_empty(&link->tx_pending)) {
+		spin_lock_bh(&link->tx_lock);
+		post_and_unlock(link);
+	} else if (unlikely(wq_has_sleeper(&link->tx_wait))) {
 		wake_up(&link->tx_wait);
+	}
 }
 
 static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
