@@ -193,6 +193,31 @@ void smc_pools_close(struct smc_pools *pools)
 	pools_put(pools);
 }
 
+/**
+ * smc_pools_any() - is there a registered buffer for which a function says yes?
+ * @pools: the pools
+ * @fn: the function; gets smc_buf_priv() of one buffer after the other, and may sleep
+ * @arg: for @fn
+ *
+ * Context: process, may sleep.  No buffer is registered or unregistered meanwhile.
+ * Return: true if there is.
+ */
+bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), void *arg)
+{
+	struct smc_buf *buf;
+	bool found = false;
+
+	mutex_lock(&pools->reg_lock);
+	/* Nothing is taken off before @closed is set, and who has added it has had the lock. */
+	list_for_each_entry(buf, &pools->all, all) {
+		found = buf->priv && fn(buf->priv, arg);
+		if (found)
+			break;
+	}
+	mutex_unlock(&pools->reg_lock);
+	return found;
+}
+
 /* Memory of all buffers, including those in reserve. */
 u64 smc_pools_bytes(const struct smc_pools *pools)
 {

@@ -51,6 +51,7 @@ struct smc_pools *smc_pools_new(struct smc_mem_limit *limit, const struct smc_bu
 				void *owner);
 void smc_pools_close(struct smc_pools *pools);
 u64 smc_pools_bytes(const struct smc_pools *pools);
+bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), void *arg);
 
 /* for smc_buf_ops */
 unsigned int smc_mem_rmbes(u32 size);

@@ -39,8 +39,10 @@ static void __take_picture(struct smc_lgr *lgr, struct lgr_picture *pic)
 	pic->n_conns = lgr->n_conns;
 	pic->tx_bytes = txbufs ? smc_pools_bytes(txbufs) : 0;
 	pic->rx_bytes = rmbs ? smc_pools_bytes(rmbs) : 0;
+	spin_lock(&lgr->lock);
 	smc_lgr_for_each_link(lgr, link)
 		smc_rdma_path_copy(&pic->path[smc_lgr_link_index(lgr, link)], &link->path);
+	spin_unlock(&lgr->lock);
 }
 
 static void drop_picture(struct lgr_picture *pic)

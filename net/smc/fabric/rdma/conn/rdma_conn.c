@@ -134,6 +134,8 @@ static int __get_rmbe(struct rdma_conn *rconn)
 		return -ENODEV;
 	rconn->qpn = link->qp->qp_num;
 	mr = smc_mem_mr(rmb, link);
+	if (!mr)
+		return -ENODEV;
 	rconn->rkey = mr->rkey;
 	rconn->rmb_addr = mr->iova;
 	if (rconn->first) {
@@ -264,6 +266,8 @@ static int __set_on_link(struct rdma_conn *rconn)
 	u64 rmb, end;
 	int rc;
 
+	if (!mr)
+		return -ENODEV;
 	rc = smc_rtoken_get(rconn->base.lgr, rconn->base.rtoken,
 			    smc_lgr_link_index(rconn->base.lgr, link), &on->rkey, &rmb);
 	if (rc)

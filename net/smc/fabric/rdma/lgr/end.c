@@ -47,23 +47,62 @@ static void test_hold(void)
 static inline void test_hold(void) { }
 #endif
 
-/* Nobody but the removal of the device waits for this. */
-static void lgr_release_work(struct work_struct *work)
+/* The last link takes the memory with it, and the reference of the list. */
+static void link_released(struct smc_lgr *lgr)
 {
-	struct smc_lgr *lgr = container_of(work, struct smc_lgr, release_work);
-	struct smc_link *link;
-
-	test_hold();
-	smc_lgr_for_each_link(lgr, link)
-		smc_link_destroy(link);
+	if (!atomic_dec_and_test(&lgr->n_releases))
+		return;
 	if (lgr->rmbs)
 		smc_pools_close(lgr->rmbs);
 	if (lgr->txbufs)
 		smc_pools_close(lgr->txbufs);
-	smc_rdma_dev_released(smc_lgr_first_link(lgr)->path.dev);
-	smc_lgr_for_each_link(lgr, link)
-		smc_link_release(link);
 	smc_lgr_put(lgr);
+}
+
+/* Nobody but the removal of the device waits for this. */
+static void link_release_work(struct work_struct *work)
+{
+	struct smc_link *link = container_of(work, struct smc_link, release_work);
+	struct smc_lgr *lgr = smc_link_lgr(link);
+	struct smc_rdma_path path = link->path;
+
+	test_hold();
+	smc_link_destroy(link);
+	smc_mem_drop_link(lgr, link);
+	smc_link_release(link);
+	spin_lock_bh(&lgr->lock);
+	link->path.dev = NULL;
+	spin_unlock_bh(&lgr->lock);
+	smc_rdma_dev_released(path.dev);
+	smc_rdma_path_put(&path);
+	link_released(lgr);
+}
+
+static void release_link(struct smc_lgr *lgr, struct smc_link *link)
+{
+	atomic_inc(&lgr->n_releases);
+	smc_rdma_dev_release(link->path.dev, &link->release_work);
+}
+
+/* Links that nobody has begun to release yet. */
+static bool ends_with_lgr(const struct smc_link *link)
+{
+	return !link->drained && link->path.dev;
+}
+
+static void end_links(struct smc_lgr *lgr, unsigned long *ended)
+{
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link) {
+		if (!ends_with_lgr(link))
+			continue;
+		__set_bit(smc_lgr_link_index(lgr, link), ended);
+		smc_link_stop(link);
+	}
+	smc_lgr_for_each_link(lgr, link)
+		if (test_bit(smc_lgr_link_index(lgr, link), ended))
+			smc_link_drain(link);
 }
 
 /* All that others wait for: applications, handshakes, the end of the namespace. */
@@ -71,7 +110,8 @@ static void lgr_end_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, end_work);
 	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
-	struct smc_link *link;
+	unsigned long ended = 0;
+	unsigned int i;
 
 	if (cancel_delayed_work_sync(&lgr->idle_work))
 		smc_lgr_put(lgr);
@@ -82,17 +122,16 @@ static void lgr_end_work(struct work_struct *work)
 	WRITE_ONCE(lgr->dead, true);
 	mutex_unlock(&lgr->setup_lock);
 	/* From here on links and memory are this work's alone. */
-	smc_lgr_for_each_link(lgr, link)
-		smc_link_stop(link);
-	smc_lgr_for_each_link(lgr, link)
-		smc_link_drain(link);
+	end_links(lgr, &ended);
 	/* Nothing comes from the peer any more, nothing goes to it. */
 	end_conns(lgr);
 	smc_lgr_wake_waiters(lgr);
-	smc_rdma_dev_release(smc_lgr_first_link(lgr)->path.dev, &lgr->release_work);
+	for_each_set_bit(i, &ended, SMC_LGR_LINKS)
+		release_link(lgr, &lgr->links[i]);
 	/* The namespace may go as soon as this is the last one. */
 	if (atomic_dec_and_test(&lgrs->n))
 		wake_up_var(&lgrs->n);
+	link_released(lgr);
 }
 
 /**
@@ -101,8 +140,12 @@ static void lgr_end_work(struct work_struct *work)
  */
 void smc_lgr_end_init(struct smc_lgr *lgr)
 {
+	struct smc_link *link;
+
 	INIT_WORK(&lgr->end_work, lgr_end_work);
-	INIT_WORK(&lgr->release_work, lgr_release_work);
+	smc_lgr_for_each_link(lgr, link)
+		INIT_WORK(&link->release_work, link_release_work);
+	atomic_set(&lgr->n_releases, 1);
 }
 
 /**
@@ -195,10 +238,12 @@ static bool matches(struct smc_lgr *lgr, const struct lgr_match *match)
 {
 	struct smc_link *link;
 
+	spin_lock(&lgr->lock);
 	smc_lgr_for_each_link(lgr, link)
 		if (link->path.dev && match->chosen(link, match))
-			return true;
-	return false;
+			break;
+	spin_unlock(&lgr->lock);
+	return link != lgr->links + SMC_LGR_LINKS;
 }
 
 static void end_matching(struct smc_net *sn, const struct lgr_match *match)

@@ -389,7 +389,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	smc_spin_lock_init(&lgr->lock, SMC_LOCK_LGR);
 	smc_mutex_init(&lgr->setup_lock, SMC_LOCK_LGR_SETUP);
 	smc_lgr_for_each_link(lgr, link)
-		smc_link_init(link);
+		smc_link_init(link, lgr);
 	link = smc_lgr_first_link(lgr);
 	smc_rdma_path_copy(&link->path, path);
 	memcpy(link->peer_mac, key->peer_mac, ETH_ALEN);
@@ -415,7 +415,7 @@ static int lgr_build(struct smc_lgr *lgr)
 
 	mutex_lock(&lgr->setup_lock);
 	if (!lgr->dead)
-		rc = smc_link_create(smc_lgr_first_link(lgr), lgr, &attr);
+		rc = smc_link_create(smc_lgr_first_link(lgr), &attr);
 	if (!rc) {
 		lgr->rmbs = smc_pools_new(lgr->sn->mem_limit, &smc_rmb_ops, lgr);
 		lgr->txbufs = smc_pools_new(lgr->sn->mem_limit, &smc_txbuf_ops, lgr);

@@ -4,9 +4,10 @@
  *
  * A link group is in its namespace's list from its creation until it begins to
  * end; it is held by the list, by each of its connections and by its work.  Its end
- * is two work items.  The first one takes the links down and tells all connections, in a time
- * that is bounded; after it, nobody needs the namespace.  The second one gives the device back,
- * which may take as long as the device does.  The memory goes with the last connection.
+ * begins with a work item that takes the links down and tells all connections, in a time that is
+ * bounded; after it, nobody needs the namespace.  Then each link gives its device back, in a work
+ * item of its own, which may take as long as the device does.  The memory goes with the last
+ * connection.
  */
 #ifndef SMC_RDMA_LGR_H
 #define SMC_RDMA_LGR_H
@@ -80,7 +81,9 @@ struct smc_rtoken {
  * @dev_name:	of the first link's device, while connections hold the group
  * @fail:	enum smc_reason: why the first contact failed
  * @committed:	too late to fall back to TCP (RFC 7609, C.2), if our CONFIRM LINK has arrived
- * @links:	the links; the first one is made with the group.  Only lgr/ looks into this array
+ * @links:	places for links, with a path as long as they are used; the first link is made with
+ *		the group.  Only lgr/ looks into this array
+ * @n_releases:	links that have yet to give their device back, and one until the end of the group
  * @end_reason:	what our DELETE LINK says, SMC_LLC_DEL_*; 0 for SMC_LLC_DEL_PROGRAM
  * @buf_type:	enum smc_mem of our memory
  * @rmbs:	our RMBs
@@ -89,7 +92,7 @@ struct smc_rtoken {
  * @by_peer_rmbe: connections by the peer's element that they write to; for readers as
  *		@conns, otherwise under smc_lgrs.lock
  * @last_token:	the last one given
- * @lock:	protects @rtokens
+ * @lock:	protects @rtokens and the use of smc_link.path
  * @rtokens:	RMBs of the peer
  * @setup_lock:	held while links and memory are made and used; nobody waits for a peer under it
  * @dead:	links and memory are going or gone, and nobody but @end_work may look at
@@ -103,7 +106,6 @@ struct smc_rtoken {
  * @idle_work:	ends the group when it had no connections for a while
  * @close_work:	abandons connections that their peer does not close
  * @end_work:	the end, as far as others wait for it
- * @release_work: the rest of it, in the queue of the device
  */
 struct smc_lgr {
 	refcount_t		ref;
@@ -129,6 +131,7 @@ struct smc_lgr {
 	u32			fail;
 	bool			committed;
 	struct smc_link		links[SMC_LGR_LINKS];
+	atomic_t		n_releases;
 	u32			end_reason;
 	u8			buf_type;
 	struct smc_pools	*rmbs;
@@ -148,7 +151,6 @@ struct smc_lgr {
 	struct delayed_work	idle_work;
 	struct delayed_work	close_work;
 	struct work_struct	end_work;
-	struct work_struct	release_work;
 };
 
 /*
@@ -242,7 +244,6 @@ static inline struct smc_link *smc_lgr_first_link(struct smc_lgr *lgr)
 	return &lgr->links[0];
 }
 
-/* Each link that exists has its group for an owner. */
 static inline struct smc_lgr *smc_link_lgr(const struct smc_link *link)
 {
 	return link->owner;

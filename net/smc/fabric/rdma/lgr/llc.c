@@ -152,6 +152,22 @@ void smc_llc_unwait(struct smc_lgr_conn *lconn)
 		smc_conn_put(&lconn->conn);
 }
 
+/* Its key and address on a link. */
+static bool rmb_on_link(struct smc_lgr *lgr, const struct smc_rmb *rmb,
+			const struct smc_link *link, struct smc_llc_confirm_rkey *m)
+{
+	const struct ib_mr *mr;
+
+	mutex_lock(&lgr->setup_lock);
+	mr = smc_mem_mr(rmb, link);
+	if (mr) {
+		m->rkey = mr->rkey;
+		m->addr = mr->iova;
+	}
+	mutex_unlock(&lgr->setup_lock);
+	return mr;
+}
+
 static void next_rkey(struct smc_lgr *lgr)
 {
 	struct smc_llc_msg m = {
@@ -160,7 +176,6 @@ static void next_rkey(struct smc_lgr *lgr)
 	};
 	struct smc_link *link = smc_lgr_working_link(lgr);
 	struct smc_llc *llc = &lgr->llc;
-	const struct ib_mr *mr;
 
 	/* Without a link the group ends, and wakes those who wait. */
 	if (!link)
@@ -173,10 +188,10 @@ static void next_rkey(struct smc_lgr *lgr)
 	spin_unlock_bh(&llc->lock);
 	if (!llc->rmb)
 		return;
-	mr = smc_mem_mr(llc->rmb, link);
-	m.confirm_rkey.rkey = mr->rkey;
-	m.confirm_rkey.addr = mr->iova;
-	send_or_down(llc->rkey_link, &m);
+	/* One that is down has no regions; it is as if there were no answer. */
+	if (rmb_on_link(lgr, llc->rmb, link, &m.confirm_rkey))
+		send_or_down(link, &m);
+	llc->rkey = m.confirm_rkey.rkey;
 	smc_llc_await(lgr, SMC_LLC_W_CONFIRM_RKEY_RSP);
 }
 

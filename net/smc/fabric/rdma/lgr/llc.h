@@ -52,6 +52,7 @@ enum smc_llc_wait {
  * @rkeys_left:	RTokens that the peer's CONFIRM RKEY CONTINUATION has yet to tell
  * @rmb:	the one that is being confirmed; the same
  * @rkey_link:	over which link the peer was asked to confirm it; the same
+ * @rkey:	its RKey there; the same
  * @rkey_again:	the peer has put us off until then, in jiffies; 0 if it has not
  * @test_sent:	when the TEST LINK that is unanswered was sent; 0 without one
  * @test_data:	what its answer must repeat
@@ -73,6 +74,7 @@ struct smc_llc {
 	u8			rkeys_left;
 	struct smc_rmb		*rmb;
 	struct smc_link		*rkey_link;
+	u32			rkey;
 	unsigned long		rkey_again;
 	unsigned long		test_sent;
 	u64			test_data;

@@ -255,9 +255,7 @@ SMC_LLC_TAKES(confirm_rkey_req)
 
 SMC_LLC_TAKES(confirm_rkey_rsp)
 {
-	const struct smc_llc *llc = &lgr->llc;
-
-	if (m->confirm_rkey.rkey == smc_mem_mr(llc->rmb, llc->rkey_link)->rkey)
+	if (m->confirm_rkey.rkey == lgr->llc.rkey)
 		smc_llc_rkey_answered(lgr, !m->negative, m->confirm_rkey.retry);
 	else
 		protocol_violation(link);

@@ -134,12 +134,14 @@ int smc_mem_register(struct smc_rmb *rmb)
 /**
  * smc_mem_mr() - the memory region of a buffer on a link
  * @rmb: the buffer
- * @link: the link, which existed when the buffer was made
+ * @link: the link
  *
- * Return: the region, which lives as long as the buffer.
+ * Context: process; lgr->setup_lock is held.
+ * Return: the region, or NULL if the link is down or was when the buffer was made.
  */
 const struct ib_mr *smc_mem_mr(const struct smc_rmb *rmb, const struct smc_link *link)
 {
+	lockdep_assert_held(&rmb->lgr->setup_lock);
 	return rmb->on_link[smc_lgr_link_index(rmb->lgr, link)].reg.mr;
 }
 
@@ -171,27 +173,78 @@ static int reg_on_link(struct smc_rmb_on_link *on, struct smc_link *link,
 	return rc;
 }
 
-/* The queue pairs are gone, or have not seen the memory: no device uses it. */
+/* The queue pair is gone, or has not seen the memory: the device does not use it. */
+static void unreg_on_link(struct smc_rmb_on_link *on, const struct smc_link *link)
+{
+	ib_dereg_mr(on->reg.mr);
+	unmap_pages(&on->sgt, link->path.dev->ibdev);
+}
+
+/**
+ * struct on_dead_link - a search for what a dead link has
+ * @link:	index of the link
+ * @found:	taken out of the buffer that has it
+ */
+struct on_dead_link {
+	unsigned int		link;
+	struct smc_rmb_on_link	found;
+};
+
+static bool take_off_link(void *priv, void *arg)
+{
+	struct on_dead_link *dead = arg;
+	struct smc_rmb *rmb = priv;
+	struct smc_rmb_on_link *on = &rmb->on_link[dead->link];
+
+	lockdep_assert_held(&rmb->lgr->setup_lock);
+	if (!on->reg.mr)
+		return false;
+	dead->found = *on;
+	*on = (struct smc_rmb_on_link) {};
+	return true;
+}
+
+static void drop_pools(struct smc_lgr *lgr, struct smc_pools *pools, struct smc_link *link)
+{
+	struct on_dead_link dead = { .link = smc_lgr_link_index(lgr, link) };
+	bool found;
+
+	if (!pools)
+		return;
+	for (;;) {
+		mutex_lock(&lgr->setup_lock);
+		found = smc_pools_any(pools, take_off_link, &dead);
+		mutex_unlock(&lgr->setup_lock);
+		if (!found)
+			return;
+		/* The device may take its time. */
+		unreg_on_link(&dead.found, link);
+	}
+}
+
+/**
+ * smc_mem_drop_link() - the device of a link forgets all buffers
+ * @lgr: the link group
+ * @link: the link, down and destroyed
+ *
+ * Context: process, waits for the device.
+ */
+void smc_mem_drop_link(struct smc_lgr *lgr, struct smc_link *link)
+{
+	drop_pools(lgr, lgr->rmbs, link);
+	drop_pools(lgr, lgr->txbufs, link);
+}
+
+/* All links have been released. */
 static void mem_unreg(void *owner, void *priv)
 {
-	struct smc_lgr *lgr = owner;
-	struct smc_rmb *rmb = priv;
-	struct smc_rmb_on_link *on;
-	struct smc_link *link;
-
-	smc_lgr_for_each_link(lgr, link) {
-		on = &rmb->on_link[smc_lgr_link_index(lgr, link)];
-		if (!on->reg.mr)
-			continue;
-		ib_dereg_mr(on->reg.mr);
-		unmap_pages(&on->sgt, link->path.dev->ibdev);
-	}
-	kfree(rmb);
+	kfree(priv);
 }
 
 static void *mem_reg(struct smc_lgr *lgr, struct smc_buf *buf, bool remote)
 {
 	struct smc_rmb *rmb = kzalloc(sizeof(*rmb), GFP_KERNEL_ACCOUNT);
+	struct smc_rmb_on_link *on;
 	struct smc_link *link;
 
 	if (!rmb)
@@ -200,14 +253,20 @@ static void *mem_reg(struct smc_lgr *lgr, struct smc_buf *buf, bool remote)
 	rmb->buf = buf;
 	INIT_LIST_HEAD(&rmb->list);
 	smc_lgr_for_each_link(lgr, link) {
-		if (!smc_link_exists(link))
+		if (!smc_link_alive(link))
 			continue;
-		if (reg_on_link(&rmb->on_link[smc_lgr_link_index(lgr, link)], link, buf, remote)) {
-			mem_unreg(lgr, rmb);
-			return NULL;
-		}
+		if (reg_on_link(&rmb->on_link[smc_lgr_link_index(lgr, link)], link, buf, remote))
+			goto err;
 	}
 	return rmb;
+err:
+	smc_lgr_for_each_link(lgr, link) {
+		on = &rmb->on_link[smc_lgr_link_index(lgr, link)];
+		if (on->reg.mr)
+			unreg_on_link(on, link);
+	}
+	kfree(rmb);
+	return NULL;
 }
 
 static void *rmb_reg(void *owner, struct smc_buf *buf)

@@ -30,7 +30,7 @@ struct smc_rmb_on_link {
  * struct smc_rmb - what devices know of a buffer
  * @lgr:	the link group
  * @buf:	the buffer
- * @on_link:	by smc_lgr_link_index(); under @lgr->setup_lock, but for the end of the group
+ * @on_link:	by smc_lgr_link_index(); under @lgr->setup_lock
  * @confirmed:	the peer knows it
  * @refusals:	how often the peer did not want to know it; each new connection asks again
  * @retries:	how often it has put us off since; both under smc_llc.lock
@@ -51,6 +51,7 @@ extern const struct smc_buf_ops smc_rmb_ops, smc_txbuf_ops;
 int smc_mem_register(struct smc_rmb *rmb);
 const struct ib_mr *smc_mem_mr(const struct smc_rmb *rmb, const struct smc_link *link);
 
+void smc_mem_drop_link(struct smc_lgr *lgr, struct smc_link *link);
 void smc_mem_confirmed(struct smc_rmb *rmb, bool yes);
 
 static inline struct smc_rmb *smc_rmbe_rmb(const struct smc_rmbe *rmbe)

@@ -196,11 +196,15 @@ void __init smc_link_set_ops(const struct smc_link_ops *ops)
 }
 
 /**
- * smc_link_init() - a link that is not used yet, and may end like any other
+ * smc_link_init() - a place for links, one after the other
  * @link: zeroed
+ * @owner: becomes smc_link.owner
+ *
+ * It may be stopped, drained, destroyed and released whether it is used or not.
  */
-void smc_link_init(struct smc_link *link)
+void smc_link_init(struct smc_link *link, void *owner)
 {
+	link->owner = owner;
 	smc_spin_lock_init(&link->tx_lock, SMC_LOCK_LINK_TX);
 	INIT_LIST_HEAD(&link->tx_pending);
 	INIT_LIST_HEAD(&link->regs);
@@ -210,10 +214,29 @@ void smc_link_init(struct smc_link *link)
 	test_init(link);
 }
 
+/* What another link in this place may have left. */
+static void reset(struct smc_link *link)
+{
+	link->state = SMC_LINK_UNUSED;
+	link->connected = false;
+	link->tx_head = 0;
+	link->tx_tail = 0;
+	link->tx_unsignaled = 0;
+	link->llc_head = 0;
+	link->llc_tail = 0;
+	link->rx_used = 0;
+	link->peer_uid = 0;
+	link->lost = false;
+	link->drained = false;
+	link->tx_down = 0;
+	link->hop.asked = false;
+	link->hop.direct = false;
+	link->last_rx = jiffies;
+}
+
 /**
  * smc_link_create() - the first half of a link: all that needs no peer
- * @link: initialised
- * @owner: becomes smc_link.owner, not NULL
+ * @link: initialised, and released if it has been another link before
  * @attr: what the owner wants
  *
  * The owner has set path, peer_gid and peer_mac.
@@ -222,12 +245,12 @@ void smc_link_init(struct smc_link *link)
  * Return: 0 or a negative errno; smc_link_drain(), smc_link_destroy() and
  * smc_link_release() in any case.
  */
-int smc_link_create(struct smc_link *link, void *owner, const struct smc_link_attr *attr)
+int smc_link_create(struct smc_link *link, const struct smc_link_attr *attr)
 {
 	struct ib_device *ibdev = link->path.dev->ibdev;
 	int rc;
 
-	link->owner = owner;
+	reset(link);
 	link->number = attr->number;
 	link->uid = atomic_inc_return(&smc_link_uid);
 	link->psn = get_random_u32() & 0xffffff;
@@ -408,8 +431,6 @@ void smc_link_stop(struct smc_link *link)
  */
 void smc_link_drain(struct smc_link *link)
 {
-	if (!link->owner)
-		return;
 	smc_rdma_hop_forget(&link->hop);
 	spin_lock_bh(&link->tx_lock);
 	link->tx_ready = false;
@@ -417,6 +438,7 @@ void smc_link_drain(struct smc_link *link)
 	spin_unlock_bh(&link->tx_lock);
 	if (link->qp)
 		smc_queues_drain(link);
+	link->drained = true;
 }
 
 /**
@@ -428,8 +450,6 @@ void smc_link_drain(struct smc_link *link)
  */
 void smc_link_destroy(struct smc_link *link)
 {
-	if (!link->owner)
-		return;
 	if (link->qp)
 		ib_destroy_qp(link->qp);
 	link->qp = NULL;
@@ -440,15 +460,14 @@ void smc_link_destroy(struct smc_link *link)
 }
 
 /**
- * smc_link_release() - give the device back; no memory is registered any more
+ * smc_link_release() - the end; no memory is registered any more
  * @link: the link, destroyed
+ *
+ * The path is left to the owner.
  */
 void smc_link_release(struct smc_link *link)
 {
 	if (link->pd)
 		ib_dealloc_pd(link->pd);
 	link->pd = NULL;
-	if (link->path.dev)
-		smc_rdma_path_put(&link->path);
-	link->path.dev = NULL;
 }

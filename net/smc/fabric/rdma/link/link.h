@@ -118,17 +118,18 @@ struct smc_link_msg {
 
 /**
  * struct smc_link - a link
- * @owner:	for whoever has given smc_link_ops; set by smc_link_create(), then it stays
+ * @owner:	for whoever has given smc_link_ops
  * @state:	enum smc_link_state
  * @number:	as the server has named it, 1 for the first
  * @uid:	our name for it, for humans
  * @peer_uid:	the peer's
- * @path:	our end
+ * @path:	our end, the owner's to set and to put
  * @pd:		protection domain: nobody but this peer reaches our RMBs
  * @cq:		completions of both directions
  * @cq_handler:	what the RDMA core does when @cq has completions
  * @cq_irq:	calls it where completions come from no interrupt
  * @event_work:	takes the link down after an event of the queue pair
+ * @release_work: the owner's, who destroys and releases the link there
  * @test_irq:	test builds: brings such an event about
  * @qp:		the queue pair
  * @psn:	our initial packet sequence number
@@ -167,6 +168,7 @@ struct smc_link_msg {
  * @rx_long_dma: its DMA address
  * @last_rx:	jiffies of the last message, for the keepalive
  * @lost:	it is down because something could not be sent or received
+ * @drained:	smc_link_drain() has returned
  * @tx_down:	@tx_tail when it went down
  * @tx_marker:	for smc_link_drain(), like
  * @rx_marker:	this one
@@ -183,6 +185,7 @@ struct smc_link {
 	ib_comp_handler		cq_handler;
 	struct irq_work		cq_irq;
 	struct work_struct	event_work;
+	struct work_struct	release_work;
 #ifdef CONFIG_SMC_TEST
 	struct irq_work		test_irq;
 #endif
@@ -224,6 +227,7 @@ struct smc_link {
 	u64			rx_long_dma;
 	unsigned long		last_rx;
 	bool			lost;
+	bool			drained;
 	u32			tx_down;
 	struct smc_link_marker	tx_marker;
 	struct smc_link_marker	rx_marker;
@@ -295,10 +299,18 @@ struct smc_link_attr {
 	bool	long_msgs;
 };
 
-/* A link that is down still exists, until its owner is gone. */
+/* It has queues, or had them: one that is down is remembered until the next one in its place. */
 static inline bool smc_link_exists(const struct smc_link *link)
 {
 	return READ_ONCE(link->state) != SMC_LINK_UNUSED;
+}
+
+/* Has it queues, and is not down? */
+static inline bool smc_link_alive(const struct smc_link *link)
+{
+	u8 state = READ_ONCE(link->state);
+
+	return state != SMC_LINK_UNUSED && state != SMC_LINK_DOWN;
 }
 
 /* Can it send? */
@@ -310,8 +322,8 @@ static inline bool smc_link_works(const struct smc_link *link)
 }
 
 void smc_link_set_ops(const struct smc_link_ops *ops);
-void smc_link_init(struct smc_link *link);
-int smc_link_create(struct smc_link *link, void *owner, const struct smc_link_attr *attr);
+void smc_link_init(struct smc_link *link, void *owner);
+int smc_link_create(struct smc_link *link, const struct smc_link_attr *attr);
 int smc_link_next_hop(struct smc_link *link);
 int smc_link_connect(struct smc_link *link);
 void smc_link_activate(struct smc_link *link);
