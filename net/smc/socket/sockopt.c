@@ -92,18 +92,14 @@ static void after_tcp_option(struct sock *sk, int name)
 /* An option of this kernel's TCP about keys, with which it signs segments? */
 static bool about_keys(int name)
 {
-	switch (name) {
 #ifdef CONFIG_TCP_MD5SIG
-	case TCP_MD5SIG:
-	case TCP_MD5SIG_EXT:
+	if (name == TCP_MD5SIG || name == TCP_MD5SIG_EXT)
+		return true;
 #endif
 #ifdef CONFIG_TCP_AO
-	case TCP_AO_ADD_KEY:
-	case TCP_AO_DEL_KEY:
-	case TCP_AO_INFO:
-#endif
+	if (name == TCP_AO_ADD_KEY || name == TCP_AO_DEL_KEY || name == TCP_AO_INFO)
 		return true;
-	}
+#endif
 	return false;
 }
 
