@@ -15,7 +15,7 @@ bool klog_open(void);
  */
 int klog_check(char *first, size_t len);
 
-/* The same, but every line is one too many, except those of "fine" (an extended regex). */
-int klog_said(const char *fine, char *first, size_t len);
+/* The same, but every line is one too many, except those of @expected (an extended regex). */
+int klog_said(const char *expected, char *first, size_t len);
 
 #endif
