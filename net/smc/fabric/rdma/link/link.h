@@ -39,8 +39,8 @@ enum smc_link_state {
 
 /**
  * struct smc_link_sender - somebody with data or CDC messages to post, part of a connection
- * @link:	the link that it posts over, set before anybody else knows the sender, and changed by
- *		smc_link_move() alone
+ * @link:	the link that it posts over.  Set before anybody else knows the sender; after that
+ *		the owner may change it under the tx_lock of the link that the sender leaves
  * @pend:	in smc_link.tx_pending; with what follows under that link's tx_lock
  * @force_update: why a message is worth while though nothing else has changed; smc_link_ops.fill
  *		clears it

@@ -246,7 +246,6 @@ static __always_inline struct smc_link *lock_link(struct smc_link_sender *sender
 	struct smc_link *link;
 
 	for (;;) {
-		/* With smc_link_move(): whoever sees a new link sees what came with it. */
 		link = READ_ONCE(sender->link);
 		spin_lock_bh(&link->tx_lock);
 		if (likely(link == READ_ONCE(sender->link)))
