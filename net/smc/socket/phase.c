@@ -101,6 +101,15 @@ void smc_to_reset(struct sock *sk, enum smc_reason reason)
 }
 
 /**
+ * smc_to_closed() - the file goes before the handshake has ended: the rest is plain TCP
+ * @sk: the socket, locked, without a handshake
+ */
+void smc_to_closed(struct sock *sk)
+{
+	to_tcp(sk, SMC_REASON_NONE, 0);
+}
+
+/**
  * smc_to_new() - the socket is unconnected again and may become SMC
  * @sk: the socket, locked
  */

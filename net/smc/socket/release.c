@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ways to end a socket: shutdown, close with and without lingering, reset. */
+#include <linux/delay.h>
+#include <linux/moduleparam.h>
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
@@ -248,6 +250,31 @@ void smc_close_orphan(struct sock *sk)
 	smc_family(sk)->tcp_ops->release(&none);
 }
 
+#ifdef CONFIG_SMC_TEST
+/* For tests: what happens beside close() meets it. */
+static unsigned int close_delay_ms;
+module_param(close_delay_ms, uint, 0600);
+MODULE_PARM_DESC(close_delay_ms, "delay in close() before TCP closes, at most 10000");
+
+static void test_delay(void)
+{
+	msleep(min(READ_ONCE(close_delay_ms), 10000u));
+}
+#else
+static inline void test_delay(void) { }
+#endif
+
+/* What is left is TCP's: it may still connect before it is closed. */
+static void end_handshake(struct sock *sk)
+{
+	lock_sock(sk);
+	smc_hs_detach(sk);
+	if (smc_negotiating(smc_sk(sk)))
+		smc_to_closed(sk);
+	release_sock(sk);
+	test_delay();
+}
+
 /**
  * smc_release() - close() of the last file
  * @sock: the socket
@@ -267,11 +294,8 @@ int smc_release(struct socket *sock)
 		return 0;
 	if (smc_negotiating(smc_sk(sk)) && close_after_handshake(sock))
 		return 0;
-	if (READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_TCP) {
-		lock_sock(sk);
-		smc_hs_detach(sk);
-		release_sock(sk);
-	}
+	if (READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_TCP)
+		end_handshake(sk);
 	/* Without a handshake none is made any more. */
 	c = smc_get_conn(sk);
 	if (c && close_after_conn(sock, c))

@@ -73,6 +73,7 @@ void __smc_set_phase(struct sock *sk, enum smc_phase phase,
 void smc_to_up(struct sock *sk, struct smc_conn *c);
 void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis);
 void smc_to_reset(struct sock *sk, enum smc_reason reason);
+void smc_to_closed(struct sock *sk);
 void smc_to_new(struct sock *sk);
 
 /* callbacks.c */

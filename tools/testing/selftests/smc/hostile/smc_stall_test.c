@@ -3,10 +3,12 @@
  * A silent peer costs nobody else anything: 100 handshakes that do not move, in
  * both roles, and beside them somebody who connects and is served. And a listener
  * that goes away takes its children with it, whatever each of them is waiting for.
+ * And a client may go while it waits for TCP.
  */
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -219,6 +221,58 @@ static void listener_gone(int l, int port)
 	klog_result(served(l, port), "and harms nobody else");
 }
 
+/* ---- a client that is closed while TCP connects ---- */
+
+static void set_close_delay(unsigned int ms)
+{
+	FILE *f = fopen("/sys/module/smc/parameters/close_delay_ms", "w");
+
+	if (!f || fprintf(f, "%u\n", ms) < 0 || fclose(f))
+		give_up("close_delay_ms");
+}
+
+static int tcp_state(int fd)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		give_up("TCP_INFO");
+	return info.tcpi_state;
+}
+
+static void *close_it(void *arg)
+{
+	close(*(int *)arg);
+	return NULL;
+}
+
+/*
+ * A full queue drops the SYN.  TCP repeats it after a second, when close() has begun, and there is
+ * room: so the answer comes to a socket that is being closed.
+ */
+static bool closed_while_connecting(void)
+{
+	int port, l = raw_listen(&port), first, c;
+	pthread_t thread;
+
+	listen(l, 0);
+	first = victim_connect(port);
+	c = victim_connect(port);
+	if (tcp_state(c) != TCP_SYN_SENT)
+		give_up("the SYN was not dropped");
+	set_close_delay(slow(4000));
+	if (pthread_create(&thread, NULL, close_it, &c))
+		give_up("pthread_create");
+	close(accept_in_time(l));
+	close(accept_in_time(l));
+	pthread_join(thread, NULL);
+	set_close_delay(0);
+	close(first);
+	close(l);
+	return true;
+}
+
 int main(void)
 {
 	struct rlimit nofile = { 4096, 4096 };
@@ -230,7 +284,7 @@ int main(void)
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
-	ksft_set_plan(10);
+	ksft_set_plan(12);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	l = victim_listen(&port);
@@ -287,5 +341,8 @@ int main(void)
 	klog_result(all_end(raw, victim), "silent servers are reset after the timeout");
 	close_all(raw, victim);
 	set_timeout_ms(old);
+
+	klog_result(closed_while_connecting(), "closed while TCP connects, and then it does");
+	klog_result(served(l, port), "and harms nobody");
 	ksft_finished();
 }
