@@ -112,13 +112,14 @@ static int get_group(struct rdma_conn *rconn, struct smc_negotiated *neg)
 /* An element of an RMB that the device, and the peer, know.  0, -EAGAIN or an errno. */
 static int __get_rmbe(struct rdma_conn *rconn)
 {
-	struct smc_link *link = smc_lgr_conn_link(&rconn->base);
+	struct smc_link *link = rconn->base.sender.link;
 	struct smc_conn *c = &rconn->base.conn;
 	const struct ib_mr *mr;
 	struct smc_rmbe *rmbe;
 	struct smc_rmb *rmb;
 	int err = 0;
 
+	lockdep_assert_held(&rconn->base.lgr->setup_lock);
 	if (rconn->base.lgr->dead)
 		return -ENODEV;
 	if (!c->rmbe) {
@@ -187,10 +188,11 @@ static bool same_peer(const struct smc_lgr *lgr, const u8 *peer_id)
 /* The peer's end of a new link. */
 static enum smc_reason __connect(struct rdma_conn *rconn, const struct smc_clc_accept *a)
 {
-	struct smc_link *link = smc_lgr_conn_link(&rconn->base);
+	struct smc_link *link = rconn->base.sender.link;
 	struct smc_lgr *lgr = rconn->base.lgr;
 	union ib_gid gid;
 
+	lockdep_assert_held(&lgr->setup_lock);
 	smc_rdma_gid_from_wire(&gid, a->roce_gid);
 	/* The client has named its RNIC in the Proposal, if not by its MAC address. */
 	if (is_zero_ether_addr(link->peer_mac))
@@ -251,8 +253,9 @@ static int __get_ring(struct rdma_conn *rconn)
 static int __get_rtoken(struct rdma_conn *rconn, const struct smc_clc_accept *a)
 {
 	struct smc_lgr *lgr = rconn->base.lgr;
-	unsigned int link = smc_lgr_link_index(lgr, smc_lgr_conn_link(&rconn->base));
+	unsigned int link = smc_lgr_link_index(lgr, rconn->base.sender.link);
 
+	lockdep_assert_held(&lgr->setup_lock);
 	return rconn->first ? smc_rtoken_add(lgr, link, a->rkey, a->rmb_addr) :
 			      smc_rtoken_find(lgr, link, a->rkey, a->rmb_addr);
 }
@@ -260,12 +263,13 @@ static int __get_rtoken(struct rdma_conn *rconn, const struct smc_clc_accept *a)
 /* Keys and addresses for posts over our link.  An errno if the peer's element is nowhere. */
 static int __set_on_link(struct rdma_conn *rconn)
 {
-	struct smc_link *link = smc_lgr_conn_link(&rconn->base);
+	struct smc_link *link = rconn->base.sender.link;
 	const struct ib_mr *mr = smc_mem_mr(smc_rmbe_rmb(rconn->tx_ring), link);
 	struct rdma_on_link *on = &rconn->on_link;
 	u64 rmb, end;
 	int rc;
 
+	lockdep_assert_held(&rconn->base.lgr->setup_lock);
 	if (!mr)
 		return -ENODEV;
 	rc = smc_rtoken_get(rconn->base.lgr, rconn->base.rtoken,
@@ -291,7 +295,7 @@ static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_ac
 		return lgr->fail ?: SMC_REASON_OUT_OF_SYNC;
 	if (rconn->first)
 		reason = __connect(rconn, a);
-	else if (!same_link(smc_lgr_conn_link(&rconn->base), a))
+	else if (!same_link(rconn->base.sender.link, a))
 		reason = SMC_REASON_OUT_OF_SYNC;
 	if (reason)
 		return reason;

@@ -221,13 +221,6 @@ static inline struct smc_lgr_conn *to_lgr_conn(struct smc_conn *c)
 	return container_of(c, struct smc_lgr_conn, conn);
 }
 
-/* The link that it writes over; @setup_lock is held. */
-static inline struct smc_link *smc_lgr_conn_link(const struct smc_lgr_conn *lconn)
-{
-	lockdep_assert_held(&lconn->lgr->setup_lock);
-	return lconn->sender.link;
-}
-
 #define smc_lgr_for_each_link(lgr, link) \
 	for ((link) = (lgr)->links; (link) < (lgr)->links + SMC_LGR_LINKS; (link)++)
 
