@@ -242,6 +242,7 @@ static bool __post_pending(struct smc_link *link, struct gone *gone)
 }
 
 static __always_inline struct smc_link *lock_link(struct smc_link_sender *sender)
+	__acquires(&sender->link->tx_lock)
 {
 	struct smc_link *link;
 
@@ -262,6 +263,7 @@ static __always_inline struct smc_link *lock_link(struct smc_link_sender *sender
  * Return: the link that the sender posts over until smc_link_unlock().
  */
 struct smc_link *smc_link_lock(struct smc_link_sender *sender)
+	__acquires(&sender->link->tx_lock)
 {
 	return lock_link(sender);
 }
@@ -271,12 +273,14 @@ struct smc_link *smc_link_lock(struct smc_link_sender *sender)
  * @link: what it returned
  */
 void smc_link_unlock(struct smc_link *link)
+	__releases(&link->tx_lock)
 {
 	spin_unlock_bh(&link->tx_lock);
 }
 
 /* Post what is pending, and give back the tx_lock. */
 static __always_inline void post_and_unlock(struct smc_link *link)
+	__releases(&link->tx_lock)
 {
 	struct gone gone;
 	bool ok;
