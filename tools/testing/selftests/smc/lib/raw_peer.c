@@ -211,6 +211,17 @@ enum reaction get_message(int fd, struct message *m, int ms)
 	return GOT_OTHER;
 }
 
+void set_parameter(const char *name, long value)
+{
+	char path[80];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/module/smc/parameters/%s", name);
+	f = fopen(path, "w");
+	if (!f || fprintf(f, "%ld", value) < 0 || fclose(f))
+		give_up("%s", path);
+}
+
 long set_timeout_ms(long ms)
 {
 	FILE *f = fopen(TIMEOUT_PARAM, "r+");

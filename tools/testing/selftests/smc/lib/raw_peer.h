@@ -50,6 +50,7 @@ void put_bytes(int fd, const void *b, size_t len);
 enum reaction get_message(int fd, struct message *m, int ms);
 
 int wait_mask(int fd, int want, int ms);	/* 0: not in time */
+void set_parameter(const char *name, long value);	/* of the module */
 long set_timeout_ms(long ms);		/* of handshakes; returns the old one */
 
 /* May be set, and need not return: a case is given up, rather than the program. */

@@ -236,7 +236,6 @@ void bystander_turn(void);		/* the bystander answers what it was asked */
 bool loopback_goes_on(void);		/* a new connection over SMC-D, by messages */
 bool others_go_on(void);		/* what others want of the victim meanwhile works */
 long set_sysctl(const char *name, long value);	/* returns the old one */
-void set_parameter(const char *name, long value);	/* of the module */
 /* One line of TAP; the bystanders, the kernel log and the device are looked at, too. */
 void verdict(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -89,17 +89,6 @@ long set_sysctl(const char *name, long value)
 	return old;
 }
 
-void set_parameter(const char *name, long value)
-{
-	char path[80];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/module/smc/parameters/%s", name);
-	f = fopen(path, "w");
-	if (!f || fprintf(f, "%ld", value) < 0 || fclose(f))
-		give_up("%s", path);
-}
-
 void bystander_turn(void)
 {
 	if (!conn_echo(bystander))
