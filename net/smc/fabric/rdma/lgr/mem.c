@@ -235,16 +235,25 @@ void smc_mem_drop_link(struct smc_lgr *lgr, struct smc_link *link)
 	drop_pools(lgr, lgr->txbufs, link);
 }
 
-/* All links have been released. */
+/* What is left: nothing at the end of the group, when all links have been released. */
 static void mem_unreg(void *owner, void *priv)
 {
-	kfree(priv);
+	struct smc_lgr *lgr = owner;
+	struct smc_rmb *rmb = priv;
+	struct smc_rmb_on_link *on;
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link) {
+		on = &rmb->on_link[smc_lgr_link_index(lgr, link)];
+		if (on->reg.mr)
+			unreg_on_link(on, link);
+	}
+	kfree(rmb);
 }
 
 static void *mem_reg(struct smc_lgr *lgr, struct smc_buf *buf, bool remote)
 {
 	struct smc_rmb *rmb = kzalloc(sizeof(*rmb), GFP_KERNEL_ACCOUNT);
-	struct smc_rmb_on_link *on;
 	struct smc_link *link;
 
 	if (!rmb)
@@ -255,18 +264,12 @@ static void *mem_reg(struct smc_lgr *lgr, struct smc_buf *buf, bool remote)
 	smc_lgr_for_each_link(lgr, link) {
 		if (!smc_link_alive(link))
 			continue;
-		if (reg_on_link(&rmb->on_link[smc_lgr_link_index(lgr, link)], link, buf, remote))
-			goto err;
+		if (reg_on_link(&rmb->on_link[smc_lgr_link_index(lgr, link)], link, buf, remote)) {
+			mem_unreg(lgr, rmb);
+			return NULL;
+		}
 	}
 	return rmb;
-err:
-	smc_lgr_for_each_link(lgr, link) {
-		on = &rmb->on_link[smc_lgr_link_index(lgr, link)];
-		if (on->reg.mr)
-			unreg_on_link(on, link);
-	}
-	kfree(rmb);
-	return NULL;
 }
 
 static void *rmb_reg(void *owner, struct smc_buf *buf)
