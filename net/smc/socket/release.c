@@ -264,7 +264,7 @@ static void test_delay(void)
 static inline void test_delay(void) { }
 #endif
 
-/* What is left is TCP's: it may still connect before it is closed. */
+/* The socket is plain TCP from here on, and TCP may still connect before it closes. */
 static void end_handshake(struct sock *sk)
 {
 	lock_sock(sk);

@@ -84,7 +84,7 @@ static void release_link(struct smc_lgr *lgr, struct smc_link *link)
 	smc_rdma_dev_release(link->path.dev, &link->release_work);
 }
 
-/* Links that nobody has begun to release yet. */
+/* Is it used, and has its release not begun yet? */
 static bool ends_with_lgr(const struct smc_link *link)
 {
 	return !link->drained && link->path.dev;

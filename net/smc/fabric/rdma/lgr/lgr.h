@@ -2,12 +2,11 @@
 /*
  * Link groups: what two peers share, links, RMBs and connections (RFC 7609, 2.2).
  *
- * A link group is in its namespace's list from its creation until it begins to
- * end; it is held by the list, by each of its connections and by its work.  Its end
- * begins with a work item that takes the links down and tells all connections, in a time that is
- * bounded; after it, nobody needs the namespace.  Then each link gives its device back, in a work
- * item of its own, which may take as long as the device does.  The memory goes with the last
- * connection.
+ * A link group is in its namespace's list from its creation until it begins to end; it is held by
+ * the list, by each of its connections and by its work.  Its end begins with a work item that takes
+ * the links down and tells all connections, in a time that is bounded; after that the namespace is
+ * not needed any more.  Then each link gives its device back, in a work item of its own, which may
+ * take as long as the device does.  The memory goes with the last connection.
  */
 #ifndef SMC_RDMA_LGR_H
 #define SMC_RDMA_LGR_H
