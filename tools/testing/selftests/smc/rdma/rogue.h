@@ -103,6 +103,8 @@ void link_write(struct link *l, const void *b, size_t len, uint64_t addr, uint32
 struct msg *link_recv(struct link *l, int ms);
 /* Until all that was sent has been acknowledged; false if some was not. */
 bool link_flush(struct link *l, int ms);
+/* For a failure: what was sent and acknowledged, and what TCP and the devices say. */
+const char *link_state(struct link *l);
 
 /* ---- rogue_conn.c: connections, their CLC and CDC ---- */
 

@@ -36,7 +36,7 @@ bool llc_get(struct link *l, struct smc_llc_msg *m, int ms)
 		free(got);
 	}
 	if (!got)
-		return BAD("no LLC message comes");
+		return BAD("no LLC message comes; %s", link_state(l));
 	rc = smc_llc_decode(got->b, got->len, m);
 	if (rc && rc != -EOPNOTSUPP)
 		return BAD("the victim sent an invalid LLC message, type %02x", got->b[0]);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -307,6 +308,44 @@ bool link_flush(struct link *l, int ms)
 	while (l->n_done != l->n_sent && now_ms() < until)
 		wait_pump(l, until);
 	return l->n_done == l->n_sent && !l->send_error;
+}
+
+static void tell_counters(const char *device)
+{
+	static const char * const names[] = {
+		"sent_pkts", "rcvd_pkts", "duplicate_request", "out_of_seq_request",
+		"rcvd_rnr_err", "send_rnr_err", "rcvd_seq_err", "ack_deferred",
+		"retry_exceeded_err", "completer_retry_err", "send_err",
+	};
+	char path[128], text[32];
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
+			 device, names[i]);
+		if (sysfs(path, text, sizeof(text)))
+			printf("# %s %s %s", device, names[i], text);
+	}
+}
+
+const char *link_state(struct link *l)
+{
+	static char text[160];
+	struct pollfd p = { .fd = -1, .events = POLLIN };
+	uint8_t clc[8] = { 0 };
+	long n = 0;
+
+	tell_counters("rxe0");
+	tell_counters("rxe1");
+	for (unsigned int i = 0; i < l->n_conns; i++)
+		if (l->conns[i])
+			p.fd = l->conns[i]->s.raw;
+	if (p.fd >= 0 && poll(&p, 1, 0) == 1)
+		n = recv(p.fd, clc, sizeof(clc), MSG_PEEK | MSG_DONTWAIT);
+	snprintf(text, sizeof(text),
+		 "%u of %u posts are acknowledged, status %d; %u receive buffers; "
+		 "TCP: %ld bytes, revents %x, CLC type %u",
+		 l->n_done, l->n_sent, l->send_error, l->n_rx, n, p.revents, clc[4]);
+	return text;
 }
 
 static void post(struct link *l, struct ibv_send_wr *wr, const void *b, size_t len)
