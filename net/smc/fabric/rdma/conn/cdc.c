@@ -131,6 +131,7 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 		return false;
 	fill_writes(rconn, post, prod);
 	m.seqno = ++rconn->seqno;
+	post->seqno = m.seqno;
 	m.prod = smc_cursor_to_wire(prod, rconn->peer_size);
 	m.cons = smc_cursor_to_wire(cons, c->rx_size);
 	m.conn_flags = flags;

@@ -222,6 +222,7 @@ static void reset(struct smc_link *link)
 	link->tx_head = 0;
 	link->tx_tail = 0;
 	link->tx_unsignaled = 0;
+	link->tx_long_busy = false;
 	link->llc_head = 0;
 	link->llc_tail = 0;
 	link->rx_used = 0;

@@ -44,6 +44,7 @@ enum smc_link_state {
  * @pend:	in smc_link.tx_pending; with what follows under that link's tx_lock
  * @force_update: why a message is worth while though nothing else has changed; smc_link_ops.fill
  *		clears it
+ * @acked:	smc_link_post.seqno of the last post that the peer's device has acknowledged
  *
  * smc_link_lock() is how to get at the link: it takes the tx_lock of the one that is the sender's
  * while the lock is held.  A link is memory of its owner, which outlives the senders.  So it does
@@ -53,18 +54,39 @@ struct smc_link_sender {
 	struct smc_link		*link;
 	struct list_head	pend;
 	u8			force_update;
+	u16			acked;
+};
+
+/**
+ * struct smc_link_reg - a memory region that the device shall know
+ * @list:	in smc_link.regs while it waits for a place in the send queue; under tx_lock
+ * @mr:		the region, mapped with ib_map_mr_sg()
+ * @access:	IB_ACCESS_*
+ * @valid:	the device has said that it knows the region; smc_link_ops.sent follows
+ */
+struct smc_link_reg {
+	struct list_head	list;
+	struct ib_mr		*mr;
+	int			access;
+	bool			valid;
 };
 
 /**
  * struct smc_tx_slot - one post: data writes and a message
  * @cqe:	completion, if it was asked for
  * @link:	the link
- * @sender:	whose post it is, referenced; NULL for LLC
+ * @sender:	whose post it is, referenced; NULL for LLC and registrations
+ * @reg:	the region that it registers
+ * @seqno:	smc_link_post.seqno
+ * @is_long:	its message is smc_link.tx_long
  */
 struct smc_tx_slot {
 	struct ib_cqe		cqe;
 	struct smc_link		*link;
 	struct smc_link_sender	*sender;
+	struct smc_link_reg	*reg;
+	u16			seqno;
+	bool			is_long;
 };
 
 /**
@@ -79,18 +101,6 @@ struct smc_rx_slot {
 	struct smc_link		*link;
 	struct ib_recv_wr	wr;
 	struct ib_sge		sge[2];
-};
-
-/**
- * struct smc_link_reg - a memory region that the device shall know
- * @list:	in smc_link.regs while it waits for a place in the send queue; under tx_lock
- * @mr:		the region, mapped with ib_map_mr_sg()
- * @access:	IB_ACCESS_*
- */
-struct smc_link_reg {
-	struct list_head	list;
-	struct ib_mr		*mr;
-	int			access;
 };
 
 /**
@@ -112,7 +122,7 @@ struct smc_link_marker {
  * @b:		the message
  */
 struct smc_link_msg {
-	u8	len;
+	u16	len;
 	u8	b[SMC_LINK_MSG_MAX];
 };
 
@@ -151,6 +161,9 @@ struct smc_link_msg {
  * @tx_unsignaled: posts since the last one that asked for a completion
  * @tx_msgs:	the messages, SMC_LINK_MSG_MAX bytes for each slot
  * @tx_dma:	their DMA address
+ * @tx_long:	a message that is longer than that, one at a time; NULL before the first
+ * @tx_long_dma: its DMA address
+ * @tx_long_busy: the message has yet to arrive
  * @tx_wait:	whoever ends the link waits here for @tx_tail
  * @regs:	struct smc_link_reg for which there was no place among the posts
  * @n_regs:	their number
@@ -210,6 +223,9 @@ struct smc_link {
 	u32			tx_unsignaled;
 	u8			*tx_msgs;
 	u64			tx_dma;
+	u8			*tx_long;
+	u64			tx_long_dma;
+	bool			tx_long_busy;
 	wait_queue_head_t	tx_wait;
 	struct list_head	regs;
 	u32			n_regs;
@@ -243,6 +259,7 @@ struct smc_link {
  * @dst:	address at the peer
  * @rkey:	of @dst
  * @msg:	the CDC message
+ * @seqno:	becomes smc_link_sender.acked once the peer has the post
  * @signaled:	a completion must come soon: the connection ends
  */
 struct smc_link_post {
@@ -254,6 +271,7 @@ struct smc_link_post {
 	u64			dst[SMC_LINK_WRITES];
 	u32			rkey;
 	u8			msg[SMC_WR_MSG_LEN];
+	u16			seqno;
 	bool			signaled;
 };
 
@@ -264,7 +282,7 @@ struct smc_link_post {
  * @fill:	what has this sender to post?  False if nothing.  Under tx_lock.
  * @rx_cdc:	a CDC message has arrived
  * @rx_llc:	an LLC message has arrived
- * @sent:	posts of a link that is not active yet are complete
+ * @sent:	posts of a link that is not active yet have arrived, or a region is valid
  * @down:	the link does not work any more, which @caller has noticed; called once
  * @hop_changed: smc_link_next_hop(), which said -EAGAIN, is to be called again; in a work item
  *
@@ -333,6 +351,7 @@ void smc_link_destroy(struct smc_link *link);
 void smc_link_release(struct smc_link *link);
 void smc_link_down(struct smc_link *link, u32 reason);
 int smc_link_send(struct smc_link *link, const u8 *buf, u32 len);
+int smc_link_send_long(struct smc_link *link, const u8 *buf, u32 len);
 u32 smc_link_sent(struct smc_link *link);
 int smc_link_register(struct smc_link *link, struct smc_link_reg *reg);
 

@@ -105,6 +105,7 @@ void smc_msg_free(struct smc_link *link)
 		   DMA_FROM_DEVICE, link->rx_dma);
 	unmap_free(link, link->rx_long, RX_LONG_ROOM, DMA_FROM_DEVICE,
 		   link->rx_long_dma);
+	unmap_free(link, link->tx_long, SMC_LLC_V2_MAX_LEN, DMA_TO_DEVICE, link->tx_long_dma);
 	kfree(link->tx_slots);
 	kfree(link->rx_slots);
 	kfree(link->llc_msgs);
@@ -112,6 +113,7 @@ void smc_msg_free(struct smc_link *link)
 	link->tx_msgs = NULL;
 	link->rx_msgs = NULL;
 	link->rx_long = NULL;
+	link->tx_long = NULL;
 	link->tx_slots = NULL;
 	link->rx_slots = NULL;
 }
@@ -135,8 +137,9 @@ static int __post_msg(struct smc_link *link, struct ib_rdma_wr *writes, unsigned
 {
 	u32 idx = link->tx_head & (link->n_tx - 1);
 	struct smc_tx_slot *slot = &link->tx_slots[idx];
-	u8 *buf = link->tx_msgs + idx * SMC_LINK_MSG_MAX;
-	u64 dma = link->tx_dma + idx * SMC_LINK_MSG_MAX;
+	bool is_long = len > SMC_LINK_MSG_MAX;
+	u8 *buf = is_long ? link->tx_long : link->tx_msgs + idx * SMC_LINK_MSG_MAX;
+	u64 dma = is_long ? link->tx_long_dma : link->tx_dma + idx * SMC_LINK_MSG_MAX;
 	struct ib_sge sge = { .addr = dma, .length = len, .lkey =
 			      link->pd->local_dma_lkey };
 	struct ib_send_wr send = {
@@ -167,6 +170,7 @@ static int __post_msg(struct smc_link *link, struct ib_rdma_wr *writes, unsigned
 	if (err)
 		return err;
 	slot->sender = sender;
+	slot->is_long = is_long;
 	link->tx_head++;
 	link->tx_unsignaled = signaled ? 0 : link->tx_unsignaled + 1;
 	return 0;
@@ -180,6 +184,7 @@ static int __post_sender(struct smc_link *link, struct smc_link_sender *sender,
 	u32 idx = link->tx_head & (link->n_tx - 1);
 	unsigned int i;
 
+	link->tx_slots[idx].seqno = post->seqno;
 	for (i = 0; i < post->n_writes; i++) {
 		bool in_line = post->len[i] <= link->inline_max;
 
@@ -315,7 +320,7 @@ static __always_inline void queue_sender(struct smc_link_sender *sender, u8 forc
 	post_and_unlock(link);
 }
 
-static int __post_reg(struct smc_link *link, const struct smc_link_reg *reg)
+static int __post_reg(struct smc_link *link, struct smc_link_reg *reg)
 {
 	struct smc_tx_slot *slot = &link->tx_slots[link->tx_head & (link->n_tx - 1)];
 	struct ib_reg_wr wr = {
@@ -333,6 +338,8 @@ static int __post_reg(struct smc_link *link, const struct smc_link_reg *reg)
 	if (err)
 		return err;
 	slot->sender = NULL;
+	slot->reg = reg;
+	slot->is_long = false;
 	link->tx_head++;
 	link->tx_unsignaled = 0;
 	return 0;
@@ -342,7 +349,9 @@ static int __post_llc(struct smc_link *link, const u8 *buf, u32 len)
 {
 	u32 idx = link->tx_head & (link->n_tx - 1);
 
-	memcpy(link->tx_msgs + idx * SMC_LINK_MSG_MAX, buf, len);
+	/* A long one is in its place already. */
+	if (len <= SMC_LINK_MSG_MAX)
+		memcpy(link->tx_msgs + idx * SMC_LINK_MSG_MAX, buf, len);
 	return __post_msg(link, NULL, 0, len, NULL, true);
 }
 
@@ -370,7 +379,8 @@ static int __keep_llc(struct smc_link *link, const u8 *buf, u32 len)
 	if (link->llc_head - link->llc_tail == SMC_LINK_LLC_MSGS)
 		return -ENOBUFS;
 	msg = &link->llc_msgs[link->llc_head++ & (SMC_LINK_LLC_MSGS - 1)];
-	memcpy(msg->b, buf, len);
+	if (len <= SMC_LINK_MSG_MAX)
+		memcpy(msg->b, buf, len);
 	msg->len = len;
 	return 0;
 }
@@ -433,6 +443,14 @@ void smc_link_queue_forced(struct smc_link_sender *sender, u8 force_update)
 	queue_sender(sender, force_update);
 }
 
+static int __send_llc(struct smc_link *link, const u8 *buf, u32 len)
+{
+	lockdep_assert_held(&link->tx_lock);
+	if (!link->tx_ready)
+		return -ENOLINK;
+	return __goes_at_once(link) ? __post_llc(link, buf, len) : __keep_llc(link, buf, len);
+}
+
 /**
  * smc_link_send() - send an LLC message
  * @link: the link
@@ -447,13 +465,44 @@ void smc_link_queue_forced(struct smc_link_sender *sender, u8 force_update)
  */
 int smc_link_send(struct smc_link *link, const u8 *buf, u32 len)
 {
-	int rc = -ENOLINK;
+	int rc;
 
 	spin_lock_bh(&link->tx_lock);
-	if (link->tx_ready && __goes_at_once(link))
-		rc = __post_llc(link, buf, len);
-	else if (link->tx_ready)
-		rc = __keep_llc(link, buf, len);
+	rc = __send_llc(link, buf, len);
+	spin_unlock_bh(&link->tx_lock);
+	return rc;
+}
+
+/**
+ * smc_link_send_long() - send an LLC message of any length
+ * @link: the link
+ * @buf: the message
+ * @len: its length, at most SMC_LLC_V2_MAX_LEN
+ *
+ * Of those longer than SMC_LINK_MSG_MAX one is under way at most: they are parts of exchanges, in
+ * which the peer's answer to one comes before the next.
+ *
+ * Context: process, may sleep; one caller at a time.
+ * Return: 0; -ENOMEM; -EBUSY if the device has yet to send the one before; or another negative
+ * errno: the link is as good as down.
+ */
+int smc_link_send_long(struct smc_link *link, const u8 *buf, u32 len)
+{
+	int rc = -EBUSY;
+
+	if (len <= SMC_LINK_MSG_MAX)
+		return smc_link_send(link, buf, len);
+	if (!link->tx_long)
+		link->tx_long = map_new(link, SMC_LLC_V2_MAX_LEN, DMA_TO_DEVICE,
+					&link->tx_long_dma);
+	if (!link->tx_long)
+		return -ENOMEM;
+	spin_lock_bh(&link->tx_lock);
+	if (!link->tx_long_busy) {
+		memcpy(link->tx_long, buf, len);
+		rc = __send_llc(link, buf, len);
+		link->tx_long_busy = !rc;
+	}
 	spin_unlock_bh(&link->tx_lock);
 	return rc;
 }
@@ -486,21 +535,44 @@ int smc_link_register(struct smc_link *link, struct smc_link_reg *reg)
 	return rc ? -ENOLINK : 0;
 }
 
-/* All posts before @end are complete; then there is room for more. */
-static void retire_posts(struct smc_link *link, u32 end)
+/* What the peer's device has acknowledged, if it has (@acked), and is not a connection's. */
+static bool __retire_other(struct smc_link *link, struct smc_tx_slot *slot, bool acked)
 {
+	struct smc_link_reg *reg = slot->reg;
+
+	lockdep_assert_held(&link->tx_lock);
+	if (slot->is_long)
+		link->tx_long_busy = false;
+	slot->reg = NULL;
+	if (!reg || !acked)
+		return false;
+	WRITE_ONCE(reg->valid, true);
+	return true;
+}
+
+/*
+ * All posts before @end are complete, and @acked by the peer's device; then there is room for more.
+ * Returns true if a region has become valid.
+ */
+static bool retire_posts(struct smc_link *link, u32 end, bool acked)
+{
+	bool more, valid = false;
 	struct smc_tx_slot *slot;
 	struct gone gone;
 	int rc = 0;
-	bool more;
 
 	do {
 		gone.n = 0;
 		spin_lock_bh(&link->tx_lock);
 		while (link->tx_tail != end && gone.n < GONE_BATCH) {
 			slot = &link->tx_slots[link->tx_tail++ & (link->n_tx - 1)];
-			if (slot->sender)
-				gone.sender[gone.n++] = slot->sender;
+			if (unlikely(!slot->sender)) {
+				valid |= __retire_other(link, slot, acked);
+				continue;
+			}
+			if (likely(acked))
+				slot->sender->acked = slot->seqno;
+			gone.sender[gone.n++] = slot->sender;
 			slot->sender = NULL;
 		}
 		more = link->tx_tail != end;
@@ -517,6 +589,7 @@ static void retire_posts(struct smc_link *link, u32 end)
 	} else if (unlikely(wq_has_sleeper(&link->tx_wait))) {
 		wake_up(&link->tx_wait);
 	}
+	return valid;
 }
 
 static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -536,9 +609,9 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	/* How far ahead of the tail is it?  Nobody else moves the tail. */
 	ahead = (idx - link->tx_tail) & (link->n_tx - 1);
-	retire_posts(link, link->tx_tail + ahead + 1);
-	/* Until then there are LLC messages only. */
-	if (unlikely(READ_ONCE(link->state) == SMC_LINK_READY))
+	/* Before the link is active there are LLC messages and registrations only. */
+	if (unlikely(retire_posts(link, link->tx_tail + ahead + 1, true) ||
+		     READ_ONCE(link->state) == SMC_LINK_READY))
 		smc_link_owner_ops->sent(link);
 }
 
@@ -573,7 +646,7 @@ void smc_msg_retire_all(struct smc_link *link)
 	struct smc_link_sender *sender;
 	struct gone gone;
 
-	retire_posts(link, link->tx_head);
+	retire_posts(link, link->tx_head, false);
 	/* Their memory goes next. */
 	spin_lock_bh(&link->tx_lock);
 	INIT_LIST_HEAD(&link->regs);
