@@ -15,7 +15,7 @@
 #include "../wire/clc.h"
 
 /* As many as any fabric has. */
-#define SMC_SHOW_LINKS		2
+#define SMC_SHOW_LINKS		3
 #define SMC_SHOW_PORTS		2
 
 /**

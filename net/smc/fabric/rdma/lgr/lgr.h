@@ -47,11 +47,13 @@ enum smc_lgr_state {
  * struct smc_rtoken - an RMB of the peer
  * @rkey:	its RKey on each link
  * @addr:	its address on each link
+ * @links:	links for which the peer has told these, as bits
  * @used:	is there one
  */
 struct smc_rtoken {
 	u32	rkey[SMC_LGR_LINKS];
 	u64	addr[SMC_LGR_LINKS];
+	u8	links;
 	bool	used;
 };
 
@@ -310,6 +312,8 @@ void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken);
 
 /* rtoken.c */
 int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
+void smc_rtoken_set(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 rkey, u64 addr);
+void smc_rtoken_drop_link(struct smc_lgr *lgr, unsigned int link);
 int smc_rtoken_find(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
 int smc_rtoken_get(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 *rkey, u64 *addr);
 int smc_rtoken_del(struct smc_lgr *lgr, unsigned int link, u32 rkey);

@@ -98,37 +98,62 @@ static int make_mr(struct smc_rmb_on_link *on, struct smc_link *link, size_t byt
 	return 0;
 }
 
+static int __register_on(struct smc_rmb *rmb, struct smc_link *link)
+{
+	struct smc_rmb_on_link *on = &rmb->on_link[smc_lgr_link_index(rmb->lgr, link)];
+	int rc;
+
+	lockdep_assert_held(&rmb->lgr->setup_lock);
+	if (on->registered)
+		return 0;
+	if (!on->reg.mr || !smc_link_works(link))
+		return -ENOLINK;
+	rc = smc_link_register(link, &on->reg);
+	on->registered = !rc;
+	return rc;
+}
+
 /**
- * smc_mem_register() - devices may use the buffer
+ * smc_mem_register() - make a buffer's regions valid, on each link that is connected
  * @rmb: the buffer
  *
- * It needs a connected link, and therefore comes later than the key, which is known
- * at once.  The buffer is registered for every link that works, see smc_link_register().
- *
  * Context: process; lgr->setup_lock is held.
- * Return: 0, or -ENOLINK if no link works.
+ * Return: 0 if there is such a link, else -ENOLINK.
  */
 int smc_mem_register(struct smc_rmb *rmb)
 {
-	struct smc_lgr *lgr = rmb->lgr;
-	struct smc_rmb_on_link *on;
 	struct smc_link *link;
 	int rc = -ENOLINK;
 
-	lockdep_assert_held(&lgr->setup_lock);
-	smc_lgr_for_each_link(lgr, link) {
-		on = &rmb->on_link[smc_lgr_link_index(lgr, link)];
-		if (!on->registered) {
-			if (!on->reg.mr || !smc_link_works(link))
-				continue;
-			rc = smc_link_register(link, &on->reg);
-			if (rc)
-				return rc;
-			on->registered = true;
-		}
-		rc = 0;
-	}
+	lockdep_assert_held(&rmb->lgr->setup_lock);
+	smc_lgr_for_each_link(rmb->lgr, link)
+		if (!__register_on(rmb, link))
+			rc = 0;
 	return rc;
+}
+
+/**
+ * smc_mem_valid() - may the peer be told of a buffer's regions?
+ * @rmb: the buffer
+ * @link: the message that tells it travels over this link, behind the registration
+ *
+ * Context: process; lgr->setup_lock is held.
+ * Return: false if a device has yet to say that it knows a region on another link;
+ * smc_link_ops.sent follows.
+ */
+bool smc_mem_valid(const struct smc_rmb *rmb, const struct smc_link *link)
+{
+	const struct smc_rmb_on_link *on;
+	const struct smc_link *other;
+
+	lockdep_assert_held(&rmb->lgr->setup_lock);
+	smc_lgr_for_each_link(rmb->lgr, other) {
+		on = &rmb->on_link[smc_lgr_link_index(rmb->lgr, other)];
+		if (other != link && on->registered && smc_link_works(other) &&
+		    !READ_ONCE(on->reg.valid))
+			return false;
+	}
+	return true;
 }
 
 /**
@@ -233,6 +258,135 @@ void smc_mem_drop_link(struct smc_lgr *lgr, struct smc_link *link)
 {
 	drop_pools(lgr, lgr->rmbs, link);
 	drop_pools(lgr, lgr->txbufs, link);
+}
+
+/**
+ * struct new_link - what is done with each buffer for a new link
+ * @link:	the link
+ * @remote:	the peer may write there
+ * @rc:		0 or a negative errno, which ends it
+ */
+struct new_link {
+	struct smc_link	*link;
+	bool		remote;
+	int		rc;
+};
+
+static bool add_to_link(void *priv, void *arg)
+{
+	struct new_link *new = arg;
+	struct smc_rmb *rmb = priv;
+	struct smc_rmb_on_link *on = &rmb->on_link[smc_lgr_link_index(rmb->lgr, new->link)];
+
+	/* One that was made when the link was there already has a region. */
+	if (!on->reg.mr)
+		new->rc = reg_on_link(on, new->link, rmb->buf, new->remote);
+	return new->rc;
+}
+
+/**
+ * smc_mem_add_link() - have all buffers of a group known on a new link
+ * @lgr: the link group
+ * @link: the link, created; it is not connected yet
+ *
+ * Context: process, may sleep; lgr->setup_lock is held.
+ * Return: 0 or a negative errno; smc_mem_drop_link() in any case.
+ */
+int smc_mem_add_link(struct smc_lgr *lgr, struct smc_link *link)
+{
+	struct new_link new = { .link = link };
+
+	lockdep_assert_held(&lgr->setup_lock);
+	if (!smc_pools_any(lgr->txbufs, add_to_link, &new)) {
+		new.remote = true;
+		smc_pools_any(lgr->rmbs, add_to_link, &new);
+	}
+	return new.rc;
+}
+
+static bool register_on_link(void *priv, void *arg)
+{
+	struct new_link *new = arg;
+
+	new->rc = __register_on(priv, new->link);
+	return new->rc;
+}
+
+/**
+ * smc_mem_register_link() - make the regions of all buffers valid on a new link
+ * @lgr: the link group
+ * @link: the link, connected
+ *
+ * Whatever is posted over the link from now on follows the registrations.
+ *
+ * Context: process, may sleep; lgr->setup_lock is held.
+ * Return: 0, or a negative errno: the link is as good as down.
+ */
+int smc_mem_register_link(struct smc_lgr *lgr, struct smc_link *link)
+{
+	struct new_link new = { .link = link };
+
+	lockdep_assert_held(&lgr->setup_lock);
+	if (!smc_pools_any(lgr->txbufs, register_on_link, &new))
+		smc_pools_any(lgr->rmbs, register_on_link, &new);
+	return new.rc;
+}
+
+/**
+ * struct rtoken_list - the regions of our RMBs on two links
+ * @known:	index of the link where the peer knows them
+ * @added:	index of the new one
+ * @n:		how many there are
+ * @rtokens:	room for SMC_LGR_RTOKENS
+ */
+struct rtoken_list {
+	unsigned int		known;
+	unsigned int		added;
+	unsigned int		n;
+	struct smc_llc_w_rtoken	*rtokens;
+};
+
+static bool list_rtoken(void *priv, void *arg)
+{
+	struct rtoken_list *list = arg;
+	const struct smc_rmb *rmb = priv;
+	const struct ib_mr *known = rmb->on_link[list->known].reg.mr;
+	const struct ib_mr *added = rmb->on_link[list->added].reg.mr;
+
+	if (!rmb->confirmed || !known || !added)
+		return false;
+	smc_llc_set_rtoken(&list->rtokens[list->n++], &(struct smc_llc_rtoken) {
+		.ref_rkey = known->rkey,
+		.rkey	  = added->rkey,
+		.addr	  = added->iova,
+	});
+	return list->n == SMC_LGR_RTOKENS;
+}
+
+/**
+ * smc_mem_rtokens() - what ADD LINK says of our RMBs
+ * @lgr: the link group
+ * @known: the link that the message travels over
+ * @added: the new one
+ * @rtokens: receives up to SMC_LGR_RTOKENS
+ *
+ * Only RMBs that the peer knows: of others it learns by CONFIRM RKEY, with all keys.
+ *
+ * Context: process, may sleep; lgr->setup_lock is held.
+ * Return: their number.
+ */
+unsigned int smc_mem_rtokens(struct smc_lgr *lgr, const struct smc_link *known,
+			     const struct smc_link *added, struct smc_llc_w_rtoken *rtokens)
+{
+	struct rtoken_list list = {
+		.known	 = smc_lgr_link_index(lgr, known),
+		.added	 = smc_lgr_link_index(lgr, added),
+		.rtokens = rtokens,
+	};
+
+	lockdep_assert_held(&lgr->setup_lock);
+	smc_pools_any(lgr->rmbs, list_rtoken, &list);
+	return list.n;
 }
 
 /* What is left: nothing at the end of the group, when all links have been released. */

@@ -11,14 +11,17 @@
 
 struct smc_lgr;
 
-/* There is room for so many links in a group. */
-#define SMC_LGR_LINKS		2
+/*
+ * There is room for so many links in a group: two, and a third while it takes the place of an
+ * asymmetric one (RFC 7609, 2.2.1), or while one that is down has yet to give its device back.
+ */
+#define SMC_LGR_LINKS		3
 
 /**
  * struct smc_rmb_on_link - what the device of one link knows of a buffer
  * @sgt:	its pages
  * @reg:	its memory region, NULL while there is no such link, and what the peer may do there
- * @registered:	the region is valid for whatever is posted from now on
+ * @registered:	the region is valid for whatever is posted over this link from now on
  */
 struct smc_rmb_on_link {
 	struct sg_table		sgt;
@@ -49,9 +52,14 @@ struct smc_rmb {
 extern const struct smc_buf_ops smc_rmb_ops, smc_txbuf_ops;
 
 int smc_mem_register(struct smc_rmb *rmb);
+bool smc_mem_valid(const struct smc_rmb *rmb, const struct smc_link *link);
 const struct ib_mr *smc_mem_mr(const struct smc_rmb *rmb, const struct smc_link *link);
 
+int smc_mem_add_link(struct smc_lgr *lgr, struct smc_link *link);
+int smc_mem_register_link(struct smc_lgr *lgr, struct smc_link *link);
 void smc_mem_drop_link(struct smc_lgr *lgr, struct smc_link *link);
+unsigned int smc_mem_rtokens(struct smc_lgr *lgr, const struct smc_link *known,
+			     const struct smc_link *added, struct smc_llc_w_rtoken *rtokens);
 void smc_mem_confirmed(struct smc_rmb *rmb, bool yes);
 
 static inline struct smc_rmb *smc_rmbe_rmb(const struct smc_rmbe *rmbe)

@@ -12,7 +12,7 @@ static int __find(struct smc_lgr *lgr, unsigned int link, u32 rkey)
 
 	lockdep_assert_held(&lgr->lock);
 	for (i = 0; i < SMC_LGR_RTOKENS; i++)
-		if (lgr->rtokens[i].used && lgr->rtokens[i].rkey[link] == rkey)
+		if (lgr->rtokens[i].links & BIT(link) && lgr->rtokens[i].rkey[link] == rkey)
 			return i;
 	return -ENOENT;
 }
@@ -26,6 +26,17 @@ static int __find_unused(struct smc_lgr *lgr)
 		if (!lgr->rtokens[i].used)
 			return i;
 	return -ENOSPC;
+}
+
+static void __set(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 rkey, u64 addr)
+{
+	struct smc_rtoken *t = &lgr->rtokens[i];
+
+	lockdep_assert_held(&lgr->lock);
+	t->used = true;
+	t->links |= BIT(link);
+	t->rkey[link] = rkey;
+	t->addr[link] = addr;
 }
 
 /**
@@ -42,21 +53,52 @@ static int __find_unused(struct smc_lgr *lgr)
  */
 int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr)
 {
-	struct smc_rtoken *t;
 	int i;
 
 	spin_lock_bh(&lgr->lock);
 	i = __find(lgr, link, rkey);
 	if (i < 0)
 		i = __find_unused(lgr);
-	if (i >= 0) {
-		t = &lgr->rtokens[i];
-		t->used = true;
-		t->rkey[link] = rkey;
-		t->addr[link] = addr;
-	}
+	if (i >= 0)
+		__set(lgr, i, link, rkey, addr);
 	spin_unlock_bh(&lgr->lock);
 	return i;
+}
+
+/**
+ * smc_rtoken_set() - an RMB of the peer's is known on one more link
+ * @lgr: the link group
+ * @i: number of the RMB
+ * @link: index of the link
+ * @rkey: its RKey there
+ * @addr: its address there
+ *
+ * Context: the engine's work, which alone adds RMBs to an active group and takes them away.
+ */
+void smc_rtoken_set(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 rkey, u64 addr)
+{
+	spin_lock_bh(&lgr->lock);
+	__set(lgr, i, link, rkey, addr);
+	spin_unlock_bh(&lgr->lock);
+}
+
+/**
+ * smc_rtoken_drop_link() - another link begins in this place
+ * @lgr: the link group
+ * @link: index of the link
+ *
+ * An RMB keeps its number while connections use it, whether it has a key left or not.
+ *
+ * Context: any.
+ */
+void smc_rtoken_drop_link(struct smc_lgr *lgr, unsigned int link)
+{
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	for (i = 0; i < SMC_LGR_RTOKENS; i++)
+		lgr->rtokens[i].links &= ~BIT(link);
+	spin_unlock_bh(&lgr->lock);
 }
 
 /**
@@ -90,7 +132,7 @@ int smc_rtoken_find(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr)
  * @addr: receives its address there
  *
  * Context: any.
- * Return: 0; -ENOENT if the peer has given it up.
+ * Return: 0; -ENOENT if the peer has given it up, or has not told its key there.
  */
 int smc_rtoken_get(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 *rkey, u64 *addr)
 {
@@ -98,7 +140,7 @@ int smc_rtoken_get(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 *
 	int rc = -ENOENT;
 
 	spin_lock_bh(&lgr->lock);
-	if (t->used) {
+	if (t->links & BIT(link)) {
 		*rkey = t->rkey[link];
 		*addr = t->addr[link];
 		rc = 0;
