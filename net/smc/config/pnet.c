@@ -282,19 +282,9 @@ enum smc_pnet_verdict smc_pnet_compare(const struct net_device *ndev,
 	return strcmp(of_ndev, of_port) ? SMC_PNET_OTHER : SMC_PNET_SAME;
 }
 
-/**
- * smc_pnet_of_port() - what the table says of a port
- * @sn: the namespace
- * @dev: name of the device
- * @pci: its PCI name, or NULL
- * @port: its port
- * @id: receives the PNETID, SMC_PNETID_LEN + 1 bytes, empty if there is none
- *
- * Context: any.
- * Return: whether there is one.
- */
-bool smc_pnet_of_port(const struct smc_net *sn, const char *dev, const char *pci,
-		      u8 port, char *id)
+/* The PNETID of a netdev (@port 0) or of a port; whether there is one. */
+static bool pnetid_of(const struct smc_net *sn, const char *dev, const char *pci, u8 port,
+		      char *id)
 {
 	const struct pnet_node *node;
 	bool found = false;
@@ -310,6 +300,36 @@ bool smc_pnet_of_port(const struct smc_net *sn, const char *dev, const char *pci
 	}
 	rcu_read_unlock();
 	return found;
+}
+
+/**
+ * smc_pnet_of_port() - what the table says of a port
+ * @sn: the namespace
+ * @dev: name of the device
+ * @pci: its PCI name, or NULL
+ * @port: its port, from 1
+ * @id: receives the PNETID, SMC_PNETID_LEN + 1 bytes, empty if there is none
+ *
+ * Context: any.
+ * Return: whether there is one.
+ */
+bool smc_pnet_of_port(const struct smc_net *sn, const char *dev, const char *pci,
+		      u8 port, char *id)
+{
+	return pnetid_of(sn, dev, pci, port, id);
+}
+
+/**
+ * smc_pnet_of_netdev() - what the table of its namespace says of a netdev
+ * @ndev: the netdev
+ * @id: receives the PNETID, SMC_PNETID_LEN + 1 bytes, empty if there is none
+ *
+ * Context: any.
+ * Return: whether there is one.
+ */
+bool smc_pnet_of_netdev(const struct net_device *ndev, char *id)
+{
+	return pnetid_of(smc_net(dev_net(ndev)), ndev->name, NULL, 0, id);
 }
 
 static int __net_init smc_pnet_net_init(struct net *net)

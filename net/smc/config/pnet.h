@@ -54,5 +54,6 @@ enum smc_pnet_verdict smc_pnet_compare(const struct net_device *ndev,
 				       const char *dev, const char *pci, u8 port);
 bool smc_pnet_of_port(const struct smc_net *sn, const char *dev, const char *pci,
 		      u8 port, char *id);
+bool smc_pnet_of_netdev(const struct net_device *ndev, char *id);
 
 #endif
