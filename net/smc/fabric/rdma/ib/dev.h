@@ -225,6 +225,8 @@ const char *smc_rdma_dev_pci(const struct smc_rdma_dev *dev);
 bool smc_rdma_port_usable(const struct smc_rdma_dev *dev, u32 port);
 struct net_device *smc_rdma_path_netdev(const struct smc_rdma_path *path,
 					netdevice_tracker *tracker);
+unsigned int smc_rdma_hop_mtu(struct net_device *ndev, const union ib_gid *gid,
+			      const union ib_gid *peer_gid);
 int smc_rdma_next_hop_init(void);
 void smc_rdma_next_hop_exit(void);
 
@@ -236,6 +238,12 @@ static inline const struct in6_addr *smc_rdma_gid_addr(const union ib_gid *gid)
 static inline bool smc_rdma_gid_link_local(const union ib_gid *gid)
 {
 	return ipv6_addr_type(smc_rdma_gid_addr(gid)) & IPV6_ADDR_LINKLOCAL;
+}
+
+/* GIDs of version 2 are routable ones. */
+static inline bool smc_rdma_path_v1(const struct smc_rdma_path *path)
+{
+	return path->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP || smc_rdma_gid_link_local(&path->gid);
 }
 
 #endif

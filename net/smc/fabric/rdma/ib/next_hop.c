@@ -109,11 +109,18 @@ static int look_at_neigh(struct smc_rdma_hop *hop, struct neighbour *n)
 	return is_valid_ether_addr(hop->mac) ? 0 : -EHOSTUNREACH;
 }
 
-/* The MAC address of the next hop of @dst towards @addr. */
-static int resolve_neigh(struct smc_rdma_hop *hop, struct dst_entry *dst, const void *addr)
+/* The MAC address of the next hop of @dst towards @peer_gid. */
+static int resolve_neigh(struct smc_rdma_hop *hop, struct dst_entry *dst,
+			 const union ib_gid *peer_gid)
 {
-	struct neighbour *n = dst_neigh_lookup(dst, addr);
+	const struct in6_addr *addr = smc_rdma_gid_addr(peer_gid);
+	struct neighbour *n;
 	int rc;
+
+	if (ipv6_addr_v4mapped(addr))
+		n = dst_neigh_lookup(dst, &addr->s6_addr32[3]);
+	else
+		n = dst_neigh_lookup(dst, addr);
 
 	if (!n)
 		return -EHOSTUNREACH;
@@ -180,26 +187,23 @@ static struct rtable *rtable_by(struct net_device *ndev, __be32 daddr, __be32 sa
 	return ERR_PTR(-EHOSTUNREACH);
 }
 
-static int next_hop4(struct smc_rdma_hop *hop, struct net_device *ndev, __be32 daddr,
-		     __be32 saddr)
+static struct dst_entry *route4(struct net_device *ndev, __be32 daddr, __be32 saddr,
+				bool *direct)
 {
 	struct rtable *rt;
-	int rc = -EHOSTUNREACH;
 
 	if (ipv4_is_zeronet(daddr) || ipv4_is_loopback(daddr))
-		return rc;
+		return NULL;
 	rt = rtable_by(ndev, daddr, saddr);
 	if (IS_ERR(rt))
-		return rc;
-	/* Not to a broadcast address, nor encrypted. */
-	if ((rt->rt_type == RTN_UNICAST || rt->rt_type == RTN_LOCAL) &&
-	    !dst_xfrm(&rt->dst)) {
-		/* rt_gw_family would also be set where the gateway is @daddr. */
-		hop->direct = !rt->rt_uses_gateway;
-		rc = hop->direct ? 0 : resolve_neigh(hop, &rt->dst, &daddr);
-	}
+		return NULL;
+	/* rt_gw_family would also be set where the gateway is @daddr. */
+	*direct = !rt->rt_uses_gateway;
+	/* Not to a broadcast address. */
+	if (rt->rt_type == RTN_UNICAST || rt->rt_type == RTN_LOCAL)
+		return &rt->dst;
 	ip_rt_put(rt);
-	return rc;
+	return NULL;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -227,26 +231,71 @@ static struct rt6_info *rt6_by(struct net_device *ndev, const struct in6_addr *d
 }
 #endif
 
-static int next_hop6(struct smc_rdma_hop *hop, struct net_device *ndev,
-		     const struct in6_addr *daddr, const struct in6_addr *saddr)
+static struct dst_entry *route6(struct net_device *ndev, const struct in6_addr *daddr,
+				const struct in6_addr *saddr, bool *direct)
 {
-	int rc = -EHOSTUNREACH;
 #if IS_ENABLED(CONFIG_IPV6)
 	struct rt6_info *rt;
 
 	if (!(ipv6_addr_type(daddr) & IPV6_ADDR_UNICAST) ||
 	    (ipv6_addr_type(daddr) & (IPV6_ADDR_LOOPBACK | IPV6_ADDR_LINKLOCAL)))
-		return rc;
+		return NULL;
 	rt = rt6_by(ndev, daddr, saddr);
 	if (IS_ERR(rt))
-		return rc;
-	if (!(rt->rt6i_flags & (RTF_REJECT | RTF_ANYCAST)) && !dst_xfrm(&rt->dst)) {
-		hop->direct = !(rt->rt6i_flags & RTF_GATEWAY);
-		rc = hop->direct ? 0 : resolve_neigh(hop, &rt->dst, daddr);
-	}
+		return NULL;
+	*direct = !(rt->rt6i_flags & RTF_GATEWAY);
+	if (!(rt->rt6i_flags & (RTF_REJECT | RTF_ANYCAST)))
+		return &rt->dst;
 	dst_release(&rt->dst);
 #endif
-	return rc;
+	return NULL;
+}
+
+/* The route from our GID to the peer's by the netdev of ours, referenced; or NULL. */
+static struct dst_entry *route_by(struct net_device *ndev, const union ib_gid *gid,
+				  const union ib_gid *peer_gid, bool *direct)
+{
+	const struct in6_addr *saddr = smc_rdma_gid_addr(gid);
+	const struct in6_addr *daddr = smc_rdma_gid_addr(peer_gid);
+	struct dst_entry *dst;
+
+	if (ipv6_addr_v4mapped(saddr) != ipv6_addr_v4mapped(daddr))
+		return NULL;
+	if (ipv6_addr_v4mapped(saddr))
+		dst = route4(ndev, daddr->s6_addr32[3], saddr->s6_addr32[3], direct);
+	else
+		dst = route6(ndev, daddr, saddr, direct);
+	/* Nor encrypted. */
+	if (!dst || !dst_xfrm(dst))
+		return dst;
+	dst_release(dst);
+	return NULL;
+}
+
+/**
+ * smc_rdma_hop_mtu() - could a link begin at a GID and end at the peer's?
+ * @ndev: the netdev of the GID
+ * @gid: a RoCEv2 GID of ours
+ * @peer_gid: GID of the peer, as smc_rdma_gid_from_wire() made it
+ *
+ * smc_rdma_hop_find() follows the same routes.  No neighbour is asked.
+ *
+ * Context: any but hard interrupt; under RCU, or with a reference to @ndev.
+ * Return: MTU of the route in bytes, or 0 if no route leads there by @ndev.
+ */
+unsigned int smc_rdma_hop_mtu(struct net_device *ndev, const union ib_gid *gid,
+			      const union ib_gid *peer_gid)
+{
+	struct dst_entry *dst;
+	unsigned int mtu;
+	bool direct;
+
+	dst = route_by(ndev, gid, peer_gid, &direct);
+	if (!dst)
+		return 0;
+	mtu = dst_mtu(dst);
+	dst_release(dst);
+	return mtu;
 }
 
 /**
@@ -267,24 +316,23 @@ static int next_hop6(struct smc_rdma_hop *hop, struct net_device *ndev,
 int smc_rdma_hop_find(struct smc_rdma_hop *hop, const struct smc_rdma_path *path,
 		      const union ib_gid *peer_gid)
 {
-	const struct in6_addr *saddr = smc_rdma_gid_addr(&path->gid);
-	const struct in6_addr *daddr = smc_rdma_gid_addr(peer_gid);
 	netdevice_tracker tracker;
 	struct net_device *ndev;
+	struct dst_entry *dst;
 	int rc;
 
 	hop->direct = true;
-	if (path->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP || smc_rdma_gid_link_local(&path->gid))
+	if (smc_rdma_path_v1(path))
 		return 0;
-	if (ipv6_addr_v4mapped(saddr) != ipv6_addr_v4mapped(daddr))
-		return -EHOSTUNREACH;
 	ndev = smc_rdma_path_netdev(path, &tracker);
 	if (!ndev)
 		return -ENODEV;
-	if (ipv6_addr_v4mapped(saddr))
-		rc = next_hop4(hop, ndev, daddr->s6_addr32[3], saddr->s6_addr32[3]);
+	dst = route_by(ndev, &path->gid, peer_gid, &hop->direct);
+	if (!dst)
+		rc = -EHOSTUNREACH;
 	else
-		rc = next_hop6(hop, ndev, daddr, saddr);
+		rc = hop->direct ? 0 : resolve_neigh(hop, dst, peer_gid);
+	dst_release(dst);
 	netdev_put(ndev, &tracker);
 	return rc;
 }
