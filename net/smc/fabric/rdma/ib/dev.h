@@ -14,6 +14,7 @@
 #include <net/ipv6.h>
 #include <net/sock.h>
 #include <rdma/ib_verbs.h>
+#include "../../../config/pnet.h"
 
 /* As in the RDMA core's answers: packets without a tag. */
 #define SMC_RDMA_NO_VLAN	0xffff
@@ -133,20 +134,46 @@ void smc_rdma_dev_released(struct smc_rdma_dev *dev);
 /* Is there any RDMA device this namespace could use?  Any context, cheap. */
 bool smc_rdma_dev_any(struct net *net);
 
+/* Subnets of a netdev that are compared. */
+#define SMC_RDMA_SUBNETS	8
+
 /**
- * smc_rdma_path_gids() - further RoCEv2 GIDs of this host, for a client's GID list
- * @path: the one of the link to be, which comes first
- * @net: namespace of the socket
- * @gids: receives up to @max GIDs; those of other devices come before those of
- *	other ports of the same one
- * @max: at least 1
- *
- * One GID per port, of the same IP version, whose netdev is in the same namespace
- * as that of @path.
- *
- * Context: process.
- * Return: their number, at least 1.
+ * struct smc_rdma_subnet - a subnet that a netdev has an address in
+ * @prefix:	its number; IPv4 mapped into IPv6
+ * @len:	bits of @prefix
  */
+struct smc_rdma_subnet {
+	struct in6_addr	prefix;
+	u8		len;
+};
+
+/**
+ * struct smc_rdma_network - what all paths of a link group have in common
+ * @net_cookie:	namespace of the netdevs of their GIDs
+ * @v2:		version 2
+ * @pnetid:	PNETID, ended by 0, empty without one
+ * @vlan_id:	of version 1: the VLAN, SMC_RDMA_NO_VLAN without one
+ * @n_subnets:	of version 1 without a PNETID: how many there are in @subnets
+ * @subnets:	and the subnets that the first path's netdev was in
+ *
+ * It holds no reference: namespace, device and netdev of the first path may go before the
+ * link group does.
+ */
+struct smc_rdma_network {
+	u64			net_cookie;
+	bool			v2;
+	char			pnetid[SMC_PNETID_LEN + 1];
+	u16			vlan_id;
+	u8			n_subnets;
+	struct smc_rdma_subnet	subnets[SMC_RDMA_SUBNETS];
+};
+
+int smc_rdma_path_network(const struct smc_rdma_path *path, struct smc_rdma_network *network);
+int smc_rdma_path_second(const struct smc_rdma_network *network,
+			 const struct smc_rdma_path *first, struct net *net,
+			 const union ib_gid *peer_gid,
+			 bool (*taken)(const struct smc_rdma_dev *dev, u8 port, void *arg),
+			 void *arg, struct smc_rdma_path *path);
 unsigned int smc_rdma_path_gids(const struct smc_rdma_path *path, struct net *net,
 				u8 (*gids)[16], unsigned int max);
 
@@ -215,7 +242,7 @@ static inline bool smc_rdma_dev_gone(const struct smc_rdma_dev *dev)
 void smc_rdma_peer_mac(u8 *mac);
 
 /*
- * Between dev.c, path.c and next_hop.c.  The list is read under RCU; a reader that leaves the
+ * Between the files of ib/.  The list is read under RCU; a reader that leaves the
  * section with a device takes its reference with smc_rdma_dev_tryget().
  */
 extern struct list_head smc_rdma_devs;

@@ -7,23 +7,14 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
-#include <linux/inetdevice.h>
-#include <linux/module.h>
 #include <linux/rculist.h>
-#include <net/addrconf.h>
 #include <net/rtnetlink.h>
-#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include "../../../config/pnet.h"
 #include "route.h"
-#include "dev.h"
+#include "gid.h"
 
-#define NO_VLAN		0xffff
 #define MAX_LOWER_DEVS	32
-
-static bool v1_over_rocev2;
-module_param(v1_over_rocev2, bool, 0600);
-MODULE_PARM_DESC(v1_over_rocev2, "Debugging only: SMC-Rv1 may use link-local RoCEv2 GIDs (default off)");
 
 /* ---- from the route's netdev down ------------------------------------------ */
 
@@ -89,7 +80,7 @@ static void lower_devs_add(struct lower_devs *c, struct net_device *dev, u16 vla
 		return;
 	if (is_vlan_dev(dev)) {
 		/* A GID has room for one VLAN, and for 802.1Q only. */
-		if (vlan != NO_VLAN ||
+		if (vlan != SMC_RDMA_NO_VLAN ||
 		    vlan_dev_vlan_proto(dev) != htons(ETH_P_8021Q))
 			return;
 		vlan = vlan_dev_vlan_id(dev);
@@ -134,7 +125,7 @@ static void lower_devs_follow(struct lower_devs *c, struct net_device *dev)
 
 	c->top = dev;
 	c->n = 0;
-	lower_devs_add(c, dev, NO_VLAN);
+	lower_devs_add(c, dev, SMC_RDMA_NO_VLAN);
 	for (i = 0; i < c->n; i++) {
 		dev = c->at[i].dev;
 		if (dev->netdev_ops && dev->netdev_ops->ndo_get_peer_dev)
@@ -173,7 +164,6 @@ static enum smc_pnet_verdict smc_rdma_pnet_match(const struct lower_devs *c,
  * @by_pnet: the PNET table, not a path, leads to the port that is looked at
  * @device_seen: a port carries the connection, with whatever GIDs
  * @rank: how well the best one so far fits, 0: there is none
- * @mtu: MTU of that one's netdev
  */
 struct gid_query {
 	bool			v2;
@@ -183,108 +173,28 @@ struct gid_query {
 	bool			by_pnet;
 	bool			device_seen;
 	unsigned int		rank;
-	unsigned int		mtu;
 };
 
-/* Are both addresses in one subnet of the netdev that has @own?  Under RCU. */
-static bool same_subnet4(const struct net_device *ndev, __be32 own, __be32 other)
-{
-	struct in_device *in_dev = __in_dev_get_rcu(ndev);
-	const struct in_ifaddr *ifa;
-
-	if (!in_dev)
-		return false;
-	in_dev_for_each_ifa_rcu(ifa, in_dev)
-		if (ifa->ifa_local == own && inet_ifa_match(other, ifa))
-			return true;
-	return false;
-}
-
-static bool same_subnet6(const struct net_device *ndev, const struct in6_addr *own,
-			 const struct in6_addr *other)
-{
-	bool same = false;
-#if IS_ENABLED(CONFIG_IPV6)
-	struct inet6_dev *idev = __in6_dev_get(ndev);
-	struct inet6_ifaddr *ifa;
-
-	if (!idev)
-		return false;
-	read_lock_bh(&idev->lock);
-	list_for_each_entry(ifa, &idev->addr_list, if_list) {
-		same = ipv6_addr_equal(&ifa->addr, own) &&
-		       ipv6_prefix_equal(own, other, ifa->prefix_len);
-		if (same)
-			break;
-	}
-	read_unlock_bh(&idev->lock);
-#endif
-	return same;
-}
-
-static bool same_subnet(const struct net_device *ndev, const struct in6_addr *own,
-			const struct in6_addr *other)
-{
-	if (ipv6_addr_v4mapped(own))
-		return same_subnet4(ndev, own->s6_addr32[3], other->s6_addr32[3]);
-	return same_subnet6(ndev, own, other);
-}
-
-/* A GID that routers know, of the IP version of @addr. */
-static bool is_routable(const struct ib_gid_attr *attr, const struct in6_addr *addr)
-{
-	return attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
-	       !smc_rdma_gid_link_local(&attr->gid) &&
-	       ipv6_addr_v4mapped(smc_rdma_gid_addr(&attr->gid)) == ipv6_addr_v4mapped(addr);
-}
-
 #define RANK(fits, distance)	((fits) * 2 * MAX_LOWER_DEVS - (distance))
-#define FITS_BEST		3
-#define BEST			RANK(FITS_BEST, 0)
-
-/* 0: of no use; better ones have more, up to FITS_BEST. */
-static unsigned int gid_rank(const struct gid_query *w, const struct ib_gid_attr *attr,
-			     const struct net_device *ndev)
-{
-	const struct in6_addr *addr = smc_rdma_gid_addr(&attr->gid);
-
-	if (!w->v2) {
-		if (smc_rdma_gid_link_local(&attr->gid) &&
-		    (attr->gid_type == IB_GID_TYPE_ROCE || v1_over_rocev2))
-			return FITS_BEST;
-		return attr->gid_type == IB_GID_TYPE_ROCE;
-	}
-	if (!is_routable(attr, &w->local))
-		return 0;
-	if (ipv6_addr_equal(addr, &w->local))
-		return FITS_BEST;
-	return same_subnet(ndev, addr, &w->local) ? 2 : 1;
-}
+#define BEST			RANK(SMC_RDMA_GID_BEST, 0)
 
 /* Take this GID if it is better than the one in @path; under RCU. */
 static void consider_gid(struct gid_query *w, struct smc_rdma_path *path,
-			 struct smc_rdma_dev *dev, u32 port,
-			 const struct ib_gid_attr *attr)
+			 const struct smc_rdma_gid *gid)
 {
-	struct net_device *ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	unsigned int rank, distance = MAX_LOWER_DEVS;
-	u16 vlan;
-	u8 mac[ETH_ALEN];
-	int found;
+	int found = lower_devs_find(&w->lower_devs, gid->ndev);
 
-	if (IS_ERR(ndev) || rdma_read_gid_l2_fields(attr, &vlan, mac))
-		return;
-	found = lower_devs_find(&w->lower_devs, ndev);
 	if (found >= 0) {
 		distance = found;
 		/* What went out with a tag does so over RDMA too. */
-		if (w->lower_devs.at[found].vlan != NO_VLAN &&
-		    w->lower_devs.at[found].vlan != vlan)
+		if (w->lower_devs.at[found].vlan != SMC_RDMA_NO_VLAN &&
+		    w->lower_devs.at[found].vlan != gid->vlan)
 			return;
 	} else if (!w->by_pnet) {
 		return;
 	}
-	rank = gid_rank(w, attr, ndev);
+	rank = smc_rdma_gid_rank(gid, w->v2, &w->local);
 	if (!rank)
 		return;
 	/* Among those that fit as well the nearest. */
@@ -292,20 +202,7 @@ static void consider_gid(struct gid_query *w, struct smc_rdma_path *path,
 	if (rank <= w->rank)
 		return;
 	w->rank = rank;
-	path->dev = dev;
-	path->port = port;
-	path->sgid_index = attr->index;
-	path->gid_type = attr->gid_type;
-	path->gid = attr->gid;
-	ether_addr_copy(path->mac, mac);
-	path->vlan_id = vlan;
-	w->mtu = READ_ONCE(ndev->mtu);
-}
-
-/* The index has one byte in a path; nobody has that many addresses. */
-static int gid_count(const struct smc_rdma_dev *dev, u32 port)
-{
-	return min(dev->ibdev->port_data[port].immutable.gid_tbl_len, 256);
+	smc_rdma_gid_to_path(gid, path);
 }
 
 /*
@@ -341,21 +238,19 @@ static bool port_carries(struct gid_query *w, const struct smc_rdma_dev *dev, u3
 static void consider_port(struct gid_query *w, struct smc_rdma_path *path,
 			  struct smc_rdma_dev *dev, u32 port)
 {
-	const struct ib_gid_attr *attr;
+	struct smc_rdma_gid gid;
 	int i;
 
 	if (!smc_rdma_port_usable(dev, port) || !port_carries(w, dev, port))
 		return;
 	w->device_seen = true;
-	/* Looking through a whole table of GIDs costs more than a handshake does. */
-	if (!w->v2 && !v1_over_rocev2 && !rdma_protocol_roce_eth_encap(dev->ibdev, port))
+	if (!w->v2 && !smc_rdma_port_has_v1(dev, port))
 		return;
-	for (i = 0; i < gid_count(dev, port) && w->rank < BEST; i++) {
-		attr = rdma_get_gid_attr(dev->ibdev, port, i);
-		if (IS_ERR(attr))
+	for (i = 0; i < smc_rdma_gid_count(dev, port) && w->rank < BEST; i++) {
+		if (!smc_rdma_gid_get(&gid, dev, port, i))
 			continue;
-		consider_gid(w, path, dev, port, attr);
-		rdma_put_gid_attr(attr);
+		consider_gid(w, path, &gid);
+		smc_rdma_gid_put(&gid);
 	}
 }
 
@@ -377,26 +272,10 @@ static int choose_gid(struct gid_query *w, struct smc_rdma_path *path)
 		path->dev = NULL;
 		return -ENODEV;
 	}
-	path->dev_id = path->dev->id;
 	return 0;
 }
 
 /* ---- a path: found, kept, still good? --------------------------------------- */
-
-/*
- * What fits into a packet: by what the device can, by the MTU of the GID's netdev and
- * by that of the TCP connection's route, which may know of a narrower place on the
- * way.  ib_query_port() would tell the first two, but drivers ask hardware, and some
- * write into the kernel log.
- */
-static u8 path_mtu(const struct smc_rdma_dev *dev, unsigned int netdev_mtu,
-		   unsigned int route_mtu)
-{
-	/* A route over loopback may have more than an int of the RDMA core. */
-	unsigned int mtu = min3(netdev_mtu, route_mtu, 65535u);
-
-	return clamp_t(u8, iboe_get_mtu(mtu), IB_MTU_256, dev->max_mtu);
-}
 
 int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path)
 {
@@ -413,8 +292,9 @@ int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path)
 	lower_devs_follow(&w.lower_devs, dst_dev_rcu(dst));
 	rc = choose_gid(&w, path);
 	rcu_read_unlock();
+	/* The route may know of a narrower place on the way than our netdev is. */
 	if (!rc)
-		path->mtu = path_mtu(path->dev, w.mtu, dst_mtu(dst));
+		path->mtu = min(path->mtu, smc_rdma_mtu(path->dev, dst_mtu(dst)));
 	dst_release(dst);
 	return rc;
 }
@@ -505,76 +385,4 @@ struct net_device *smc_rdma_path_netdev(const struct smc_rdma_path *path,
 	rcu_read_unlock();
 	rdma_put_gid_attr(attr);
 	return ndev;
-}
-
-/* ---- the GIDs of this host --------------------------------------------------- */
-
-/* The first GID of a port that could be an alternative to @path; under RCU. */
-static bool alternative_at(const struct smc_rdma_path *path,
-			   const struct net *where, struct smc_rdma_dev *dev,
-			   u32 port, u8 *gid)
-{
-	const struct ib_gid_attr *attr;
-	struct net_device *ndev;
-	bool found = false;
-	int i;
-
-	for (i = 0; i < gid_count(dev, port) && !found; i++) {
-		attr = rdma_get_gid_attr(dev->ibdev, port, i);
-		if (IS_ERR(attr))
-			continue;
-		ndev = rdma_read_gid_attr_ndev_rcu(attr);
-		found = !IS_ERR(ndev) && net_eq(dev_net(ndev), where) &&
-			(ndev->flags & IFF_UP) &&
-			is_routable(attr, smc_rdma_gid_addr(&path->gid)) &&
-			memcmp(&attr->gid, &path->gid, sizeof(attr->gid));
-		if (found)
-			memcpy(gid, &attr->gid, sizeof(attr->gid));
-		rdma_put_gid_attr(attr);
-	}
-	return found;
-}
-
-/* Those of the device of @path, or those of all others; under RCU. */
-static unsigned int alternative_gids(const struct smc_rdma_path *path, struct net *net,
-				     const struct net *where, bool own,
-				     u8 (*gids)[16], unsigned int n, unsigned int max)
-{
-	struct smc_rdma_dev *dev;
-	u32 port;
-
-	list_for_each_entry_rcu(dev, &smc_rdma_devs, list) {
-		if ((dev == path->dev) != own ||
-		    !rdma_dev_access_netns(dev->ibdev, net))
-			continue;
-		rdma_for_each_port(dev->ibdev, port) {
-			if (n == max)
-				return n;
-			if (dev == path->dev && port == path->port)
-				continue;
-			if (smc_rdma_port_usable(dev, port) &&
-			    alternative_at(path, where, dev, port, gids[n]))
-				n++;
-		}
-	}
-	return n;
-}
-
-unsigned int smc_rdma_path_gids(const struct smc_rdma_path *path, struct net *net,
-				u8 (*gids)[16], unsigned int max)
-{
-	netdevice_tracker tracker;
-	struct net_device *ndev;
-	unsigned int n = 1;
-
-	memcpy(gids[0], &path->gid, sizeof(path->gid));
-	ndev = smc_rdma_path_netdev(path, &tracker);
-	if (!ndev)
-		return n;
-	rcu_read_lock();
-	n = alternative_gids(path, net, dev_net(ndev), false, gids, n, max);
-	n = alternative_gids(path, net, dev_net(ndev), true, gids, n, max);
-	rcu_read_unlock();
-	netdev_put(ndev, &tracker);
-	return n;
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Entries of the GID tables of RDMA ports, as those see them that choose one.
+ */
+#ifndef SMC_RDMA_GID_H
+#define SMC_RDMA_GID_H
+
+#include <linux/if_ether.h>
+#include <linux/netdevice.h>
+#include <rdma/ib_verbs.h>
+#include "dev.h"
+
+/**
+ * struct smc_rdma_gid - an entry of a port's GID table
+ * @dev:	the device
+ * @port:	its port
+ * @attr:	the entry, referenced
+ * @ndev:	its netdev
+ * @vlan:	VLAN of the netdev, SMC_RDMA_NO_VLAN without one
+ * @mac:	MAC address of the netdev
+ *
+ * Only valid in the RCU section where it was read.
+ */
+struct smc_rdma_gid {
+	struct smc_rdma_dev		*dev;
+	u32				port;
+	const struct ib_gid_attr	*attr;
+	struct net_device		*ndev;
+	u16				vlan;
+	u8				mac[ETH_ALEN];
+};
+
+/* What smc_rdma_gid_rank() says of one that could not be better. */
+#define SMC_RDMA_GID_BEST	3
+
+int smc_rdma_gid_count(const struct smc_rdma_dev *dev, u32 port);
+bool smc_rdma_gid_get(struct smc_rdma_gid *gid, struct smc_rdma_dev *dev, u32 port, int index);
+void smc_rdma_gid_put(const struct smc_rdma_gid *gid);
+unsigned int smc_rdma_gid_rank(const struct smc_rdma_gid *gid, bool v2,
+			       const struct in6_addr *near);
+bool smc_rdma_port_has_v1(const struct smc_rdma_dev *dev, u32 port);
+u8 smc_rdma_mtu(const struct smc_rdma_dev *dev, unsigned int mtu);
+void smc_rdma_gid_to_path(const struct smc_rdma_gid *gid, struct smc_rdma_path *path);
+
+#endif
