@@ -53,13 +53,14 @@ GUEST = {
     **{f"rogue llc {n}": rogue("--shard", f"{n}/2", "llc") for n in (1, 2)},
     "rogue cdc": rogue("cdc"),
     "rogue peer": rogue("peer"),
+    "second path": rogue("second_path"),
     "SMC-R": [f"{SUITE}/rdma/sock_guest", "-V", "smc4", "-t", "echo_sizes", "-t", "half_close",
               "-t", "close_unread", "-t", "urgent", "-t", "poll_wakes", "-t", "reset_wakes"],
 }
 
 # What waits long, and may do so in virtual time.
 VIRTUAL = {"hostile", "stall", "signed", "budget", "fuzz of calls", "rogue clc", "rogue llc 1",
-           "rogue llc 2", "rogue cdc", "rogue peer"}
+           "rogue llc 2", "rogue cdc", "rogue peer", "second path"}
 SOCKETS = "sockets 1, sockets 2, sockets 3"
 LLC = "rogue llc 1, rogue llc 2"
 
@@ -85,6 +86,8 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/mem/", "budget, SMC-R"),
     (r"net/smc/fabric/rdma/conn/cdc", "rogue cdc, SMC-R, model window, model update"),
     (r"net/smc/fabric/rdma/(conn/|lgr/rtoken)", "rogue cdc, SMC-R"),
+    (r"net/smc/fabric/rdma/ib/.*second_path", "second path"),
+    (r"net/smc/fabric/rdma/ib/(gid|path|next_hop)", "rogue clc, second path, SMC-R"),
     (r"net/smc/fabric/rdma/(ib/|rdma)", "rogue clc, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/llc", LLC),
     (r"net/smc/fabric/rdma/show", "reader"),
@@ -124,6 +127,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/admin/", "admin"),
     (f"{SUITE}/rdma/rogue_cases_llc", LLC),
     (f"{SUITE}/rdma/rogue_cases_(clc|cdc|peer)", "rogue {}"),
+    (f"{SUITE}/rdma/second_path", "second path"),
     (f"{SUITE}/rdma/", "SMC-R"),
     (r"Documentation/|README|CONTRIBUTING|tools/testing/mut", "admin"),
 )]
