@@ -11,6 +11,7 @@ from lib import smc_netlink as netlink
 from lib.slow import slow
 
 EID = "SMC-TEST-PAIR"
+PNETID = "TWOLINKS"
 LISTEN_STATE = 10
 V4 = {1: "10.0.0.1", 2: "10.0.0.2"}
 V6 = {1: "fd00::1", 2: "fd00::2"}
@@ -71,15 +72,24 @@ class Log:
 class Machine:
     """What a case may turn and has to turn back."""
 
-    def __init__(self, index, modules, mtu):
+    def __init__(self, index, modules, mtu, links=1):
+        """links: so many network devices have an RDMA device each, and one PNETID if there are
+        several."""
         self.index, self.modules, self.mtu = index, modules, mtu
+        self.devices = {f"rxe{n}": f"eth{n}" for n in range(links)}
         self.module = modules[index - 1]
         self.is_server = index == 1
         self.routed = self.tunnelled = self.above = self.device_failed = self.met = False
         self.log = Log()
         self.load()
+        if links > 1:
+            run(f"$SMC_ROOT/tools/testing/vm/plug {' '.join(self.devices.values())}")
+            for device, netdev in self.devices.items():
+                netlink.pnet_add(PNETID, netdev=netdev)
+                netlink.pnet_add(PNETID, device=device)
         run(f"ip -6 addr add {V6[index]}/64 dev eth0 nodad")
-        self.rdma("eth0")
+        for device, netdev in self.devices.items():
+            self.rdma(netdev, device)
         netlink.add_ueid(EID)
 
     def load(self):
@@ -134,8 +144,9 @@ class Machine:
 
     def fresh(self):
         """No link group of before is left: their device goes, and comes back."""
-        self.no_rdma()
-        self.rdma("eth0")
+        for device, netdev in self.devices.items():
+            self.no_rdma(device)
+            self.rdma(netdev, device)
 
     # ---- addresses
 

@@ -9,7 +9,6 @@ import time
 from lib.slow import slow
 
 PORT, CASE_PORT = 7000, 7001
-SERVER = "10.0.1.1"		# eth1, which no test touches
 
 
 class PeerGone(Exception):
@@ -19,30 +18,30 @@ class PeerGone(Exception):
 class Session:
     """Both sides go through the same steps; exchange() is where they meet."""
 
-    def __init__(self, is_server):
+    def __init__(self, is_server, links=1):
+        """links: how many the tests have; the next one is that of the drivers."""
         self.is_server, self.rest, self.inbox = is_server, b"", []
+        self.server = f"10.0.{links}.1"
         if is_server:
             self.listeners = [self.listen(PORT), self.listen(CASE_PORT)]
             self.sock = self.listeners[0].accept()[0]
         else:
             self.sock = self.connect(PORT, time.monotonic() + slow(60))
 
-    @staticmethod
-    def listen(port):
+    def listen(self, port):
         sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind((SERVER, port))
+        sock.bind((self.server, port))
         sock.listen(16)
         return sock
 
-    @staticmethod
-    def connect(port, until):
+    def connect(self, port, until):
         """The other machine may still be booting."""
         while True:
             sock = socket.socket()
             sock.settimeout(slow(2))
             try:
-                sock.connect((SERVER, port))
+                sock.connect((self.server, port))
                 sock.settimeout(None)
                 return sock
             except OSError:
