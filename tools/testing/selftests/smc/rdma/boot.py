@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs two machines, counts their TAP, and says which of them the rest comes from."""
+import re
+import subprocess
+
+
+class Seen:
+    """What the machines have said so far."""
+
+    def __init__(self):
+        self.count, self.passed = 0, set()
+
+
+def run_machines(command, env):
+    """TAP is for whoever counts; everything else says which machine it comes from."""
+    seen = Seen()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace",
+                          env=env) as process:
+        for line in process.stdout:
+            tap = re.match(r"\[\d\] (not )?ok\b", line)
+            other = re.match(r"\[(\d)\] # ?(.*)", line)
+            if tap:
+                line, seen.count = line[4:], seen.count + 1
+                if not tap[1]:
+                    seen.passed.add(re.sub(r".*: (\w+).*\n", r"\1", line))
+            elif other:
+                line = f"# [{other[1]}] {other[2]}\n"
+            print(line, end="", flush=True)
+    return process.returncode, seen
