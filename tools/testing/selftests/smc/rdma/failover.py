@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What can be lost between two machines with two links, how it comes back, and the cases."""
+import fcntl
+import itertools
+import random
+import socket
+import struct
+
+from lib import smc_netlink as netlink
+from machine import PNETID, run
+
+ACTIVE = 3	# state of a link
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+KIB = 1 << 10
+
+
+def set_up(netdev, up):
+    """A program of its own would take the debug kernel longer than the loss."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        request = struct.pack("16sH14x", netdev.encode(), 0)
+        flags = struct.unpack("16xH14x", fcntl.ioctl(sock, SIOCGIFFLAGS, request))[0]
+        flags = flags | IFF_UP if up else flags & ~IFF_UP
+        fcntl.ioctl(sock, SIOCSIFFLAGS, struct.pack("16sH14x", netdev.encode(), flags))
+
+
+def add_addresses(_, n):
+    run(f"$SMC_ROOT/tools/testing/vm/plug -a eth{n}")
+
+
+def remember_network(netdev):
+    """Ours keeps an entry of a device that has gone."""
+    try:
+        netlink.pnet_add(PNETID, netdev=netdev)
+    except FileExistsError:
+        pass
+
+
+def down(_, n):
+    set_up(f"eth{n}", False)
+
+
+def up(_, n):
+    set_up(f"eth{n}", True)
+
+
+def flap(machine, n):
+    down(machine, n)
+    up(machine, n)
+
+
+def carrier_off(_, n):
+    set_up(f"port{n}", False)
+
+
+def carrier_on(_, n):
+    set_up(f"port{n}", True)
+
+
+def device_gone(machine, n):
+    machine.no_rdma(f"rxe{n}")
+
+
+def device_back(machine, n):
+    machine.rdma(f"eth{n}", f"rxe{n}")
+
+
+def removed(_, n):
+    run(f"ip link del eth{n}")
+
+
+def plugged(machine, n):
+    run(f"$SMC_ROOT/tools/testing/vm/plug eth{n}")
+    remember_network(f"eth{n}")
+    device_back(machine, n)
+
+
+def moved_away(_, n):
+    run(f"ip netns add aside; ip link set eth{n} netns aside")
+
+
+def moved_back(machine, n):
+    run(f"ip -n aside link set eth{n} netns 1; ip netns del aside; ip link set eth{n} up")
+    add_addresses(machine, n)
+    remember_network(f"eth{n}")
+    device_back(machine, n)
+
+
+def silence(_, n):
+    """Nothing says that packets to the other machine are lost."""
+    run(f"modprobe sch_netem; tc qdisc add dev eth{n} root netem loss 100%")
+
+
+def no_silence(_, n):
+    run(f"tc qdisc del dev eth{n} root")
+
+
+def no_address(_, n):
+    run(f"ip addr flush dev eth{n} scope global")
+
+
+KINDS = {
+    "down": (down, up, "the netdev is set down"),
+    "flap": (flap, lambda *_: None, "the netdev is set down, and up again at once"),
+    "carrier": (carrier_off, carrier_on, "the netdev has no carrier"),
+    "device": (device_gone, device_back, "rdma link delete"),
+    "removed": (removed, plugged, "the netdev is removed"),
+    "moved": (moved_away, moved_back, "the netdev moves to another network namespace"),
+    "silent": (silence, no_silence, "what one machine sends is lost, and nobody is told"),
+    "address": (no_address, add_addresses, "the netdev loses its addresses, the port its GIDs"),
+}
+LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed")
+
+
+def links():
+    """Those over which data may go."""
+    return [link for link in netlink.links() if link["state"] == ACTIVE]
+
+
+class Loss:
+    """One loss: what happens, on which machine, to which of the two devices, when, and how much has
+    to arrive before it is undone. used: the device that carries most connections, or the other."""
+
+    def __init__(self, kind, on_server, used, before, after):
+        self.do, self.undo, _ = KINDS[kind]
+        self.on_server, self.before, self.after = on_server, before, after
+        self.used, self.n = used, 0
+        self.text = f"{kind} on the {'server' if on_server else 'client'}, " \
+                    f"the link {'in use' if used else 'that is idle'}"
+
+    def begin(self, machine):
+        carrying = max(links(), key=lambda link: link["conns"], default={"dev": "rxe0"})["dev"]
+        n = int(carrying[-1])
+        self.n = n if self.used else 1 - n
+        self.do(machine, self.n)
+
+    def end(self, machine):
+        self.undo(machine, self.n)
+
+
+def some_bytes(draw):
+    """Of any magnitude up to 1 MiB."""
+    return draw.randrange(KIB, 4 * KIB << draw.randrange(9))
+
+
+class Case:
+    """One load, and the losses that it lives through."""
+
+    def __init__(self, name, load, losses):
+        self.name, self.load, self.losses = name, load, losses
+
+
+def case(load, kind, side, which, times):
+    name = f"{load}_{kind}_{side}_{which}"
+    draw = random.Random(name)
+    return Case(name, load, [Loss(kind, side == "server", which == "used", some_bytes(draw),
+                                  some_bytes(draw)) for _ in range(times)])
+
+
+def names():
+    return ["_".join(words) for words in itertools.product(LOADS, KINDS, ("server", "client"),
+                                                           ("used", "idle"))]
+
+
+# Each load, each kind, each side.
+QUICK = ("bulk_down_server_used bulk_down_client_used bulk_device_server_used bulk_device_client_used "
+         "bulk_removed_client_used bulk_silent_server_used bulk_silent_client_used "
+         "bulk_down_server_idle bulk_carrier_client_used ping_pong_down_server_used "
+         "ping_pong_device_client_used urgent_down_client_used urgent_device_server_used "
+         "half_close_down_server_used half_close_moved_client_used mixed_flap_server_used "
+         "mixed_address_client_used").split()
+
+
+def by_name(name, times):
+    return {"_".join(words): case(*words, times) for words in itertools.product(
+        LOADS, KINDS, ("server", "client"), ("used", "idle"))}[name]
+
+
+def loops(count, each, seed, load, kinds):
+    """So many losses of all kinds on long-lived connections, `each` of them between two first
+    contacts."""
+    draw = random.Random(seed)
+    for begun in range(0, count, each):
+        losses = [Loss(draw.choice(kinds), draw.random() < 0.5, draw.random() < 0.75,
+                       some_bytes(draw), some_bytes(draw))
+                  for _ in range(min(each, count - begun))]
+        yield Case(f"{load}, seed {seed}, losses {begun + 1} to {begun + len(losses)}", load, losses)

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Cases: connections that live through the loss of links. What is lost, and when, is the driver's
+ * affair. It says on standard input:
+ *
+ *   move BYTES SECONDS	each connection moves so many bytes more, or has failed after that time;
+ *			the answer is "@moved MS", the longest time that one of them stood still
+ *   stop		nothing more is begun; "@stopped BYTES" when every byte has arrived and each
+ *			stream ends where its sender ended it
+ *
+ * Wrong bytes, a reset, an end too early, and TCP instead of SMC-R end the role.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "xfer.h"
+
+#define CHUNK_MOST	(128u << 10)	/* bytes in a call */
+#define MESSAGE_MOST	(32u << 10)	/* bytes of a message that is answered */
+#define MESSAGES_SHARE	16		/* what is answered moves so much less */
+#define FIRST_HALF	300001		/* bytes before a half-close */
+#define MAX_CONNS	16
+
+struct live;
+
+struct load {
+	const char *name;
+	void *(*writes)(void *);	/* NULL: one thread does both */
+	void *(*reads)(void *);
+	unsigned int share;		/* of the bytes to move; 0: may stand still */
+};
+
+/* One connection, as this role sees it. */
+struct live {
+	const struct load *load;
+	pthread_t writer, reader;
+	int fd, index;
+	uint64_t sent, received;
+	_Atomic uint64_t moved;		/* what counts as progress: received, or sent if nothing comes */
+	_Atomic uint64_t last;		/* when it moved, ns */
+	_Atomic uint64_t longest;	/* that it stood still, ns; reset by each answer */
+};
+
+static struct live lives[MAX_CONNS];
+static int lives_count;
+static atomic_bool enough;
+
+static uint64_t seed_of(const struct live *l, bool from_server)
+{
+	return opt.seed + 2 * l->index + from_server;
+}
+
+static void progress(struct live *l, size_t bytes)
+{
+	uint64_t now = now_ns(), still = now - l->last;
+
+	if (still > l->longest)
+		l->longest = still;
+	l->last = now;
+	l->moved += bytes;
+}
+
+static void send_part(struct live *l, char *buf, size_t size, int flags)
+{
+	ssize_t n;
+
+	fill(buf, size, seed_of(l, opt.server), l->sent);
+	for (size_t done = 0; done < size; done += n) {
+		n = send(l->fd, buf + done, size - done, flags | MSG_NOSIGNAL);
+		if (n <= 0)
+			die("%s, connection %d: send returned %zd after %llu bytes", l->load->name,
+			    l->index, n, (unsigned long long)l->sent);
+		l->sent += n;
+	}
+}
+
+/* One call. False at the end of the stream. */
+static bool recv_part(struct live *l, char *buf, size_t most)
+{
+	ssize_t n = recv(l->fd, buf, most, 0);
+
+	if (n < 0)
+		die("%s, connection %d: recv returned %zd after %llu bytes", l->load->name,
+		    l->index, n, (unsigned long long)l->received);
+	verify(buf, n, seed_of(l, !opt.server), l->received);
+	l->received += n;
+	progress(l, n);
+	return n;
+}
+
+/* False when the stream ends in front of it. */
+static bool recv_message(struct live *l, char *buf, size_t size)
+{
+	uint64_t begun = l->received, end = begun + size;
+
+	while (l->received < end) {
+		if (recv_part(l, buf, end - l->received))
+			continue;
+		if (l->received == begun)
+			return false;
+		die("%s, connection %d: the stream ends within a message, after %llu bytes",
+		    l->load->name, l->index, (unsigned long long)l->received);
+	}
+	return true;
+}
+
+/* ---- bulk: both directions, full rings ---- */
+
+static void *bulk_writes(void *arg)
+{
+	struct live *l = arg;
+	uint64_t state = opt.seed + 1000003 * (2 * l->index + opt.server);
+	char *buf = buffer(CHUNK_MOST);
+
+	while (!enough)
+		send_part(l, buf, draw_size(&state, CHUNK_MOST), 0);
+	X(shutdown(l->fd, SHUT_WR));
+	free(buf);
+	return NULL;
+}
+
+static void *bulk_reads(void *arg)
+{
+	struct live *l = arg;
+	uint64_t state = opt.seed + 2000003 * (2 * l->index + opt.server);
+	char *buf = buffer(CHUNK_MOST);
+
+	while (recv_part(l, buf, draw_size(&state, CHUNK_MOST)))
+		;
+	free(buf);
+	return NULL;
+}
+
+/* ---- messages, each of which is answered; the last byte may be urgent ---- */
+
+static void send_message(struct live *l, char *buf, size_t size, bool urgent)
+{
+	send_part(l, buf, urgent ? size - 1 : size, 0);
+	if (urgent)
+		send_part(l, buf, 1, MSG_OOB);
+}
+
+static void recv_urgent(struct live *l)
+{
+	struct pollfd pfd = { .fd = l->fd, .events = POLLPRI };
+	char byte;
+
+	X(poll(&pfd, 1, -1));
+	if (X(recv(l->fd, &byte, 1, MSG_OOB)) != 1)
+		die("connection %d: no urgent byte", l->index);
+	verify(&byte, 1, seed_of(l, !opt.server), l->received);
+	l->received++;
+	progress(l, 1);
+}
+
+static bool recv_whole(struct live *l, char *buf, size_t size, bool urgent)
+{
+	if (!recv_message(l, buf, urgent ? size - 1 : size))
+		return false;
+	if (urgent)
+		recv_urgent(l);
+	return true;
+}
+
+/* The kernel's own module does not serve an urgent byte in front of everything else. */
+static size_t message_size(uint64_t *state)
+{
+	return 1 + draw_size(state, MESSAGE_MOST);
+}
+
+static void ask_and_answer(struct live *l, bool urgent)
+{
+	uint64_t state = opt.seed + 3000017 * l->index;
+	char *buf = buffer(MESSAGE_MOST + 1);
+
+	for (;;) {
+		size_t there = message_size(&state), back = message_size(&state);
+
+		if (opt.server) {
+			if (!recv_whole(l, buf, there, urgent))
+				break;
+			send_message(l, buf, back, urgent);
+		} else {
+			if (enough)
+				break;
+			send_message(l, buf, there, urgent);
+			if (!recv_whole(l, buf, back, urgent))
+				die("connection %d: an end instead of an answer", l->index);
+		}
+	}
+	X(shutdown(l->fd, SHUT_WR));
+	if (!opt.server && recv_part(l, buf, 1))
+		die("connection %d: more than the answers", l->index);
+	free(buf);
+}
+
+static void *ping_pong(void *arg)
+{
+	ask_and_answer(arg, false);
+	return NULL;
+}
+
+static void *urgent(void *arg)
+{
+	ask_and_answer(arg, true);
+	return NULL;
+}
+
+/* ---- half-close: the client has sent all it has, the server goes on ---- */
+
+static void *half_close(void *arg)
+{
+	struct live *l = arg;
+	char *buf = buffer(CHUNK_MOST);
+	uint64_t state = opt.seed + l->index;
+
+	if (opt.server) {
+		while (recv_part(l, buf, CHUNK_MOST))
+			;
+		while (!enough) {
+			size_t size = draw_size(&state, CHUNK_MOST);
+
+			send_part(l, buf, size, 0);
+			progress(l, size);
+		}
+		X(shutdown(l->fd, SHUT_WR));
+	} else {
+		while (l->sent < FIRST_HALF)
+			send_part(l, buf, draw_size(&state, CHUNK_MOST), 0);
+		X(shutdown(l->fd, SHUT_WR));
+		while (recv_part(l, buf, CHUNK_MOST))
+			;
+	}
+	free(buf);
+	return NULL;
+}
+
+/* ---- all of them ---- */
+
+static const struct load bulk_load = { "bulk", bulk_writes, bulk_reads, 1 },
+	ping_pong_load = { "ping-pong", NULL, ping_pong, MESSAGES_SHARE },
+	urgent_load = { "urgent", NULL, urgent, MESSAGES_SHARE },
+	half_close_load = { "half-close", NULL, half_close, 1 };
+
+static void start(const struct load *load)
+{
+	struct live *l = &lives[lives_count];
+
+	l->load = load;
+	l->fd = open_pair();
+	l->index = lives_count++;
+}
+
+static void run_threads(void)
+{
+	for (struct live *l = lives; l < lives + lives_count; l++) {
+		l->last = now_ns();
+		X(-pthread_create(&l->reader, NULL, l->load->reads, l));
+		if (l->load->writes)
+			X(-pthread_create(&l->writer, NULL, l->load->writes, l));
+	}
+}
+
+static void tell_progress(void)
+{
+	for (struct live *l = lives; l < lives + lives_count; l++)
+		note("%s, connection %d: sent %llu, received %llu bytes, last %.1f s ago",
+		     l->load->name, l->index, (unsigned long long)l->sent,
+		     (unsigned long long)l->received, (now_ns() - l->last) / 1e9);
+}
+
+static void check_all_modes(void)
+{
+	int fds[MAX_CONNS];
+
+	for (int i = 0; i < lives_count; i++)
+		fds[i] = lives[i].fd;
+	check_modes(fds, lives_count);
+}
+
+static void await_bytes(uint64_t bytes, int seconds)
+{
+	uint64_t goal[MAX_CONNS], until = now_ns() + seconds * 1000000000ull, longest = 0;
+
+	for (int i = 0; i < lives_count; i++)
+		goal[i] = lives[i].moved + bytes / lives[i].load->share;
+	for (int i = 0; i < lives_count; i++) {
+		while (lives[i].moved < goal[i]) {
+			if (now_ns() > until) {
+				tell_progress();
+				note_sockets();
+				errno = 0;
+				die("%s, connection %d stands still", lives[i].load->name, i);
+			}
+			usleep(500);
+		}
+	}
+	check_all_modes();
+	for (int i = 0; i < lives_count; i++) {
+		uint64_t l = atomic_exchange(&lives[i].longest, 0);
+
+		longest = l > longest ? l : longest;
+	}
+	note("@moved %llu", (unsigned long long)longest / 1000000);
+}
+
+static void stop(void)
+{
+	uint64_t total = 0;
+
+	enough = true;
+	for (struct live *l = lives; l < lives + lives_count; l++) {
+		X(-pthread_join(l->reader, NULL));
+		if (l->load->writes)
+			X(-pthread_join(l->writer, NULL));
+		tell_number(l->sent);
+	}
+	for (struct live *l = lives; l < lives + lives_count; l++) {
+		uint64_t theirs = hear_number();
+
+		if (theirs != l->received)
+			die("connection %d: %llu bytes instead of %llu", l->index,
+			    (unsigned long long)l->received, (unsigned long long)theirs);
+		total += l->received + l->sent;
+		close(l->fd);
+	}
+	meet("end");
+	note("@stopped %llu", (unsigned long long)total);
+}
+
+static void obey(void)
+{
+	char line[64];
+	unsigned long long bytes;
+	int seconds;
+
+	at_timeout(tell_progress);
+	meet("start");
+	run_threads();
+	note("@started");
+	while (fgets(line, sizeof(line), stdin)) {
+		if (sscanf(line, "move %llu %d", &bytes, &seconds) == 2) {
+			await_bytes(bytes, seconds);
+		} else if (!strcmp(line, "stop\n")) {
+			stop();
+			return;
+		}
+	}
+	die("the driver has gone");
+}
+
+static void several(const struct load *load)
+{
+	for (int i = 0; i < opt.threads && i < MAX_CONNS; i++)
+		start(load);
+	obey();
+}
+
+static void failover_bulk(void)
+{
+	several(&bulk_load);
+}
+
+static void failover_ping_pong(void)
+{
+	several(&ping_pong_load);
+}
+
+static void failover_urgent(void)
+{
+	several(&urgent_load);
+}
+
+static void failover_half_close(void)
+{
+	several(&half_close_load);
+}
+
+static void failover_mixed(void)
+{
+	start(&bulk_load);
+	start(&ping_pong_load);
+	start(&urgent_load);
+	start(&half_close_load);
+	obey();
+}
+
+const struct test_case failover_cases[] = {
+	{ "failover_bulk", failover_bulk, failover_bulk, "full rings both ways, as the driver says" },
+	{ "failover_ping_pong", failover_ping_pong, failover_ping_pong, "messages that are answered" },
+	{ "failover_urgent", failover_urgent, failover_urgent, "the same with an urgent last byte" },
+	{ "failover_half_close", failover_half_close, failover_half_close,
+	  "the client has sent all it has, the server goes on" },
+	{ "failover_mixed", failover_mixed, failover_mixed, "one of each" },
+	{ 0 }
+};
