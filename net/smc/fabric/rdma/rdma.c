@@ -11,9 +11,6 @@
 #include "conn/rdma_conn.h"
 #include "show.h"
 
-/* Links that we can have in a group: there is no failover yet. */
-#define OUR_LINKS	1
-
 static bool rdma_usable(struct smc_fabric *f, const struct smc_net *sn)
 {
 	return smc_rdma_dev_any(sn->net);
@@ -31,7 +28,7 @@ static void offer_v2(struct sock *sk, struct smc_clc_proposal *p)
 	memcpy(p->roce_gid, path.gid.raw, sizeof(p->roce_gid));
 	memcpy(p->mac, path.mac, sizeof(p->mac));
 	p->max_conns = READ_ONCE(sn->smcr_max_conns);
-	p->max_links = OUR_LINKS;
+	p->max_links = READ_ONCE(sn->smcr_max_links);
 	p->features |= SMC_CLC_FEAT_EMULATED_ISM;
 	smc_rdma_path_put(&path);
 }
@@ -88,13 +85,14 @@ static void settle_release(struct smc_negotiated *neg, const struct smc_clc_prop
 			   const struct smc_net *sn)
 {
 	u8 own = READ_ONCE(sn->smcr_max_conns);
+	u8 links = READ_ONCE(sn->smcr_max_links);
 
 	neg->release = p->release;
 	if (!neg->release)
 		return;
 	neg->features = p->features & SMC_CLC_FEAT_EMULATED_ISM;
 	neg->max_conns = p->max_conns ? min(own, p->max_conns) : own;
-	neg->max_links = OUR_LINKS;
+	neg->max_links = p->max_links ? min(links, p->max_links) : links;
 }
 
 static enum smc_reason choose_v2(struct sock *sk, const struct smc_clc_proposal *p,
@@ -221,59 +219,64 @@ static void rdma_forget(struct smc_negotiated *neg)
 /* The group may have ended meanwhile, and its device be gone. */
 static void describe_gids(struct rdma_conn *rconn, struct smc_clc_accept *a)
 {
-	const struct smc_rdma_path *path = &READ_ONCE(rconn->base.sender.link)->path;
-	struct smc_lgr *lgr = rconn->base.lgr;
+	struct smc_rdma_path path;
 
-	memcpy(a->gid_list[0], path->gid.raw, sizeof(a->gid_list[0]));
+	memcpy(a->gid_list[0], rconn->told.gid, sizeof(a->gid_list[0]));
 	a->n_gid_list = 1;
-	mutex_lock(&lgr->setup_lock);
-	if (!lgr->dead)
-		a->n_gid_list = smc_rdma_path_gids(path, rconn->base.sn->net, a->gid_list,
-						   SMC_CLC_MAX_GID_LIST);
-	mutex_unlock(&lgr->setup_lock);
+	if (smc_lgr_get_path(rconn->base.lgr, READ_ONCE(rconn->base.sender.link), &path))
+		return;
+	a->n_gid_list = smc_rdma_path_gids(&path, rconn->base.sn->net, a->gid_list,
+					   SMC_CLC_MAX_GID_LIST);
+	smc_rdma_path_put(&path);
 }
 
 static void rdma_describe(struct smc_conn *c, struct smc_clc_accept *a)
 {
 	struct rdma_conn *rconn = to_rdma(c);
-	struct smc_link *link = READ_ONCE(rconn->base.sender.link);
+	const struct rdma_told *told = &rconn->told;
 
-	memcpy(a->roce_gid, link->path.gid.raw, sizeof(a->roce_gid));
-	memcpy(a->mac, link->path.mac, sizeof(a->mac));
-	a->qpn = rconn->qpn;
-	a->rkey = rconn->rkey;
+	memcpy(a->roce_gid, told->gid, sizeof(a->roce_gid));
+	memcpy(a->mac, told->mac, sizeof(a->mac));
+	a->qpn = told->qpn;
+	a->rkey = told->rkey;
 	a->rmbe_idx = smc_rmbe_index(c->rmbe) + 1;
 	a->rmbe_size = smc_clc_size_from_bytes(c->rx_size);
-	a->mtu = link->path.mtu;
+	a->mtu = told->mtu;
 	a->alert_token = rconn->base.token;
-	a->rmb_addr = rconn->rmb_addr;
-	a->psn = link->psn;
-	a->v2_direct = link->hop.direct;
+	a->rmb_addr = told->rmb_addr;
+	a->psn = told->psn;
+	a->v2_direct = told->direct;
 	if (rconn->server)
 		set_bit(RDMA_CONN_TOLD, &rconn->bits);
 	if (a->confirm && a->has_fce)
 		describe_gids(rconn, a);
 }
 
-/*
- * Device and addresses stay as they are for as long as the link group exists, and @setup_lock
- * may be held for long.
- */
+/* @setup_lock may be held for long; @lock protects the use of a path. */
+static void show_link(struct smc_lgr *lgr, const struct smc_link *link,
+		      struct smc_diag_linkinfo *show)
+{
+	spin_lock_bh(&lgr->lock);
+	if (link->path.dev) {
+		show->link_id = link->number;
+		show->ibport = link->path.port;
+		strscpy(show->ibname, link->path.dev->ibdev->name, sizeof(show->ibname));
+		snprintf(show->gid, sizeof(show->gid), "%pI6", link->path.gid.raw);
+		snprintf(show->peer_gid, sizeof(show->peer_gid), "%pI6", link->peer_gid.raw);
+	}
+	spin_unlock_bh(&lgr->lock);
+}
+
 static void rdma_show(struct smc_conn *c, struct smc_sock_info *info)
 {
 	struct smc_diag_linkinfo *show = &info->lgr.lnk[0];
 	struct smc_lgr *lgr = to_lgr_conn(c)->lgr;
-	const struct smc_link *link = READ_ONCE(to_lgr_conn(c)->sender.link);
 
 	info->token = to_lgr_conn(c)->token;
 	info->peer_token = to_rdma(c)->peer_token;
 	if (READ_ONCE(lgr->dead))
 		return;
-	show->link_id = link->number;
-	show->ibport = link->path.port;
-	strscpy(show->ibname, lgr->dev_name, sizeof(show->ibname));
-	snprintf(show->gid, sizeof(show->gid), "%pI6", link->path.gid.raw);
-	snprintf(show->peer_gid, sizeof(show->peer_gid), "%pI6", link->peer_gid.raw);
+	show_link(lgr, READ_ONCE(to_lgr_conn(c)->sender.link), show);
 	info->lgr.role = lgr->server;
 	info->lgr_id = lgr->id;
 }
@@ -322,7 +325,7 @@ static const struct smc_link_ops rdma_link_ops = {
 };
 
 static const struct smc_rdma_dev_events rdma_events = {
-	.port_down	= smc_lgr_port_down,
+	.port_changed	= smc_lgr_port_changed,
 	.removed	= smc_lgr_dev_removed,
 };
 

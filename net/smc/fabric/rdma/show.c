@@ -122,7 +122,7 @@ static void show_link(struct smc_lgr *lgr, const struct smc_link *link,
 static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 		     struct smc_group_info *info)
 {
-	const struct smc_rdma_path *path = &pic->path[0];
+	const struct smc_rdma_path *path;
 	struct smc_link *link;
 
 	info->id = lgr->id;
@@ -136,9 +136,6 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 	info->buf_type = lgr->buf_type;
 	info->max_conns = lgr->max_conns;
 	info->max_links = lgr->max_links;
-	info->direct = smc_lgr_first_link(lgr)->hop.direct;
-	smc_pnet_of_port(lgr->sn, path->dev->ibdev->name, smc_rdma_dev_pci(path->dev),
-			 path->port, info->pnetid);
 	info->n_conns = pic->n_conns;
 	info->tx_bytes = pic->tx_bytes;
 	info->rx_bytes = pic->rx_bytes;
@@ -147,6 +144,11 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 		path = &pic->path[smc_lgr_link_index(lgr, link)];
 		if (!smc_link_exists(link) || !path->dev)
 			continue;
+		/* All of them are in one network. */
+		if (!info->n_links)
+			smc_pnet_of_port(lgr->sn, path->dev->ibdev->name,
+					 smc_rdma_dev_pci(path->dev), path->port, info->pnetid);
+		info->direct |= link->hop.direct;
 		info->type += READ_ONCE(link->state) == SMC_LINK_ACTIVE;
 		show_link(lgr, link, path, &info->links[info->n_links++]);
 	}

@@ -33,13 +33,12 @@ static inline void test_delay(void) { }
 #endif
 
 /*
- * The data from the last post to @prod: two pieces where the ring wraps.  The ring
+ * The data from @at to @prod: two pieces where the ring wraps.  The ring
  * is not larger than the peer's element, so that one wraps only where ours does.
  */
-static void fill_writes(struct rdma_conn *rconn, struct smc_link_post *post, u64 prod)
+static void fill_writes(struct rdma_conn *rconn, struct smc_link_post *post, u64 at, u64 prod)
 {
 	const struct smc_conn *c = &rconn->base.conn;
-	u64 at = rconn->sent_prod;
 	unsigned int n = 0;
 	u32 pos, len;
 
@@ -80,6 +79,45 @@ static u64 __limit(struct rdma_conn *rconn, u64 prod, u8 *flags)
 	return urg;
 }
 
+/*
+ * Only the peer's own word counts, or that it has no way to our element: after an abort of ours,
+ * or what we take for one, its writes may still be under way.  A client writes as soon as it has
+ * sent its Confirm, whether we have read that or not.
+ */
+static bool peer_may_write(const struct rdma_conn *rconn)
+{
+	return (smp_load_acquire(&rconn->attached) ||
+		test_bit(RDMA_CONN_TOLD, &rconn->bits)) &&
+	       !test_bit(RDMA_CONN_PEER_ENDED, &rconn->bits) &&
+	       !test_bit(RDMA_CONN_CUT_OFF, &rconn->bits);
+}
+
+/*
+ * Should the link go down before, the peer would write again what we have not said to have
+ * consumed, or that we do not want.
+ */
+static bool last_word_arrived(const struct rdma_conn *rconn)
+{
+	return !smp_load_acquire(&rconn->attached) ||
+	       test_bit(RDMA_CONN_CUT_OFF, &rconn->bits) ||
+	       (READ_ONCE(rconn->sent_flags) & (SMC_CDC_CLOSED | SMC_CDC_ABORT) &&
+		READ_ONCE(rconn->base.sender.acked) == READ_ONCE(rconn->seqno));
+}
+
+/*
+ * The element may be reused once the socket has let go, the peer knows that, and the peer has said
+ * that it writes no more, or cannot (RFC 7609, 4.4.2).
+ */
+static void leave_if_ended(struct rdma_conn *rconn)
+{
+	if (!test_bit(RDMA_CONN_DETACHED, &rconn->bits) || peer_may_write(rconn) ||
+	    !last_word_arrived(rconn) || test_and_set_bit(RDMA_CONN_LEFT, &rconn->bits))
+		return;
+	if (rconn->base.lgr)
+		smc_lgr_leave(&rconn->base);
+	smc_conn_put(&rconn->base.conn);
+}
+
 static struct rdma_conn *conn_of(struct smc_link_sender *sender)
 {
 	return container_of(sender, struct rdma_conn, base.sender);
@@ -91,10 +129,55 @@ void smc_cdc_get(struct smc_link_sender *sender)
 	smc_conn_get(&conn_of(sender)->base.conn);
 }
 
-/* smc_link_ops.put */
+/* smc_link_ops.put: a post has arrived, for one thing */
 void smc_cdc_put(struct smc_link_sender *sender)
 {
-	smc_conn_put(&conn_of(sender)->base.conn);
+	struct rdma_conn *rconn = conn_of(sender);
+
+	if (unlikely(READ_ONCE(rconn->sent_flags) & (SMC_CDC_CLOSED | SMC_CDC_ABORT))) {
+		/* Pairs with the one in smc_cdc_detach(). */
+		smp_mb();
+		leave_if_ended(rconn);
+	}
+	smc_conn_put(&rconn->base.conn);
+}
+
+/*
+ * The link is another one than before.  The peer aborts if it does not have the message with this
+ * number, as then data are lost that its device has acknowledged.  Of the rest of the message
+ * nothing counts (4.6.1).
+ */
+static bool fill_validation(struct rdma_conn *rconn, struct smc_link_post *post)
+{
+	struct smc_link_sender *sender = &rconn->base.sender;
+	struct smc_cdc_msg m = {
+		.alert_token	= rconn->peer_token,
+		.seqno		= sender->acked,
+		.prod_flags	= SMC_CDC_FAILOVER,
+	};
+
+	smc_cdc_encode(&m, post->msg);
+	post->seqno = sender->acked;
+	post->n_writes = 0;
+	post->signaled = false;
+	post->more = true;
+	sender->force_update &= ~RDMA_VALIDATE;
+	return true;
+}
+
+/*
+ * From where a post writes.  What was posted over a link that is down is written again, as far as
+ * the peer has not said to have consumed it.  A peer that has closed wants none of it, and its
+ * element may be another connection's.
+ */
+static u64 write_from(const struct rdma_conn *rconn, u8 flags)
+{
+	const struct smc_conn *c = &rconn->base.conn;
+
+	if (likely(!(rconn->base.sender.force_update & RDMA_REPLAY)) ||
+	    flags & SMC_CDC_ABORT || test_bit(RDMA_CONN_PEER_ENDED, &rconn->bits))
+		return rconn->sent_prod;
+	return smp_load_acquire(&c->tx_cons);
 }
 
 /**
@@ -115,6 +198,8 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	struct smc_cdc_msg m = { .alert_token = rconn->peer_token };
 
 	lockdep_assert_held(&sender->link->tx_lock);
+	if (unlikely(sender->force_update & RDMA_VALIDATE) && !rconn->tx_disabled)
+		return fill_validation(rconn, post);
 	test_delay();
 	if (flags & SMC_CDC_ABORT || smc_conn_peer_gone(c) ||
 	    rconn->sent_flags & SMC_CDC_CLOSED) {
@@ -127,9 +212,12 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	}
 	/* After CLOSED only ABORT may follow. */
 	if (rconn->tx_disabled || (prod == rconn->sent_prod && flags == rconn->sent_flags &&
-				   (!sender->force_update || flags & SMC_CDC_CLOSED)))
+				   (!sender->force_update ||
+				    (flags & SMC_CDC_CLOSED &&
+				     !(sender->force_update & RDMA_REPLAY)))))
 		return false;
-	fill_writes(rconn, post, prod);
+	fill_writes(rconn, post, write_from(rconn, flags), prod);
+	post->more = false;
 	m.seqno = ++rconn->seqno;
 	post->seqno = m.seqno;
 	m.prod = smc_cursor_to_wire(prod, rconn->peer_size);
@@ -253,33 +341,6 @@ void smc_cdc_signal(struct smc_conn *c, enum smc_conn_flag flag)
 		queue_conn(rconn);
 }
 
-/*
- * Only the peer's own word counts, or that it has no way to our element: after an abort of ours,
- * or what we take for one, its writes may still be under way.  A client writes as soon as it has
- * sent its Confirm, whether we have read that or not.
- */
-static bool peer_may_write(const struct rdma_conn *rconn)
-{
-	return (smp_load_acquire(&rconn->attached) ||
-		test_bit(RDMA_CONN_TOLD, &rconn->bits)) &&
-	       !test_bit(RDMA_CONN_PEER_ENDED, &rconn->bits) &&
-	       !test_bit(RDMA_CONN_CUT_OFF, &rconn->bits);
-}
-
-/*
- * The element may be reused once the socket has let go and the peer has said that
- * it writes no more, or cannot (RFC 7609, 4.4.2).
- */
-static void leave_if_ended(struct rdma_conn *rconn)
-{
-	if (!test_bit(RDMA_CONN_DETACHED, &rconn->bits) || peer_may_write(rconn) ||
-	    test_and_set_bit(RDMA_CONN_LEFT, &rconn->bits))
-		return;
-	if (rconn->base.lgr)
-		smc_lgr_leave(&rconn->base);
-	smc_conn_put(&rconn->base.conn);
-}
-
 /**
  * smc_cdc_detach() - the socket is done with the connection
  * @c: the connection
@@ -291,7 +352,7 @@ void smc_cdc_detach(struct smc_conn *c)
 	struct rdma_conn *rconn = to_rdma(c);
 
 	smc_conn_get(c);
-	if (peer_may_write(rconn))
+	if (peer_may_write(rconn) || !last_word_arrived(rconn))
 		smc_lgr_await_close(&rconn->base);
 	set_bit(RDMA_CONN_DETACHED, &rconn->bits);
 	/* Pairs with the bit operations of those who end it. */
@@ -385,18 +446,13 @@ static void take_flags(struct rdma_conn *rconn, u8 flags)
 	}
 }
 
-static void take_msg(struct rdma_conn *rconn, const struct smc_link *link,
-		     const struct smc_cdc_msg *m)
+static void take_msg(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
 {
 	struct smc_conn *c = &rconn->base.conn;
 	bool answer;
 	int err;
 
-	/*
-	 * NULL before the connection has an element: nobody can have written there.  Messages of
-	 * another link may be taken by another processor just now.
-	 */
-	if (smp_load_acquire(&rconn->base.rx_link) != link || smc_conn_peer_gone(c))
+	if (smc_conn_peer_gone(c))
 		return;
 	if (unlikely(!smc_cdc_newer(m->seqno, rconn->peer_seqno))) {
 		/* Old; for a failover just that is right (4.6.1). */
@@ -430,6 +486,104 @@ static void take_msg(struct rdma_conn *rconn, const struct smc_link *link,
 		force_update(rconn);
 }
 
+static void take_msg_and_end(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
+{
+	take_msg(rconn, m);
+	if (likely(!(m->conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT))))
+		return;
+	set_bit(RDMA_CONN_PEER_ENDED, &rconn->bits);
+	/* Pairs with the one in smc_cdc_detach(). */
+	smp_mb__after_atomic();
+	leave_if_ended(rconn);
+}
+
+/* ---- the peer uses another link ---- */
+
+static void __hold(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
+{
+	struct rdma_held *held = &rconn->held;
+
+	lockdep_assert_held(&rconn->base.lgr->lock);
+	if (m->prod_flags & SMC_CDC_FAILOVER) {
+		if (!held->validates || smc_cdc_newer(m->seqno, held->validated))
+			held->validated = m->seqno;
+		held->validates = true;
+	} else if (!held->has_msg || smc_cdc_newer(m->seqno, held->msg.seqno)) {
+		held->msg = *m;
+		held->has_msg = true;
+	}
+}
+
+/*
+ * A message over a link that the connection does not take messages of.  Has it none, this is the
+ * one from now on: true.  Otherwise the peer has lost the other link, and so have we: what may
+ * still come over that one is older, and has to be taken first.
+ */
+static bool claim_or_hold(struct rdma_conn *rconn, struct smc_link *link,
+			  const struct smc_cdc_msg *m)
+{
+	struct smc_lgr *lgr = rconn->base.lgr;
+	struct smc_link *used;
+
+	spin_lock_bh(&lgr->lock);
+	used = rconn->base.rx_link;
+	if (used == SMC_RX_ANY) {
+		smp_store_release(&rconn->base.rx_link, link);
+		used = link;
+	} else if (used && used != link) {
+		__hold(rconn, m);
+	}
+	spin_unlock_bh(&lgr->lock);
+	/* NULL before the connection has an element: nobody can have written there. */
+	if (used && used != link && used != SMC_RX_MOVING)
+		smc_link_down(used, SMC_LLC_DEL_LOST_PATH);
+	return used == link;
+}
+
+static void take_held(struct rdma_conn *rconn, const struct rdma_held *held)
+{
+	struct smc_conn *c = &rconn->base.conn;
+
+	local_bh_disable();
+	if (held->validates && smc_cdc_newer(held->validated, rconn->peer_seqno)) {
+		/* It has written what has not come. */
+		smc_conn_peer_event(c, SMC_EV_PEER_ABORT);
+		smc_conn_abort(c);
+	} else if (held->has_msg) {
+		take_msg_and_end(rconn, &held->msg);
+	}
+	local_bh_enable();
+}
+
+/**
+ * smc_cdc_leave_rx_link() - no message comes over the link of a connection any more
+ * @rconn: the connection, whose smc_lgr_conn.rx_link is drained
+ *
+ * What has been held is taken now.
+ *
+ * Context: process.
+ */
+void smc_cdc_leave_rx_link(struct rdma_conn *rconn)
+{
+	struct smc_lgr *lgr = rconn->base.lgr;
+	struct rdma_held held;
+
+	spin_lock_bh(&lgr->lock);
+	WRITE_ONCE(rconn->base.rx_link, SMC_RX_MOVING);
+	while (rconn->held.validates || rconn->held.has_msg) {
+		held = rconn->held;
+		rconn->held.validates = false;
+		rconn->held.has_msg = false;
+		spin_unlock_bh(&lgr->lock);
+		take_held(rconn, &held);
+		spin_lock_bh(&lgr->lock);
+	}
+	smp_store_release(&rconn->base.rx_link, SMC_RX_ANY);
+	spin_unlock_bh(&lgr->lock);
+}
+
+/* ---- messages ---- */
+
 /**
  * smc_cdc_rx() - smc_link_ops.rx_cdc: a CDC message has arrived
  * @link: over this link
@@ -457,12 +611,9 @@ void smc_cdc_rx(struct smc_link *link, const u8 *buf, size_t len)
 	if (!lconn)
 		return;
 	rconn = to_rdma_conn(lconn);
-	take_msg(rconn, link, &m);
-	if (unlikely(m.conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT))) {
-		set_bit(RDMA_CONN_PEER_ENDED, &rconn->bits);
-		/* Pairs with the one in smc_cdc_detach(). */
-		smp_mb__after_atomic();
-		leave_if_ended(rconn);
-	}
+	/* Messages of another link may be taken by another processor just now. */
+	if (likely(smp_load_acquire(&rconn->base.rx_link) == link) ||
+	    claim_or_hold(rconn, link, &m))
+		take_msg_and_end(rconn, &m);
 	smc_conn_put(&rconn->base.conn);
 }

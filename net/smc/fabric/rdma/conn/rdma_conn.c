@@ -33,6 +33,7 @@ struct smc_conn *smc_rdma_conn_new(struct smc_fabric *f, struct sock *sk,
 		return ERR_PTR(-ENOMEM);
 	smc_conn_init(&rconn->base.conn, f, NULL);
 	rconn->base.cut_off = smc_cdc_cut_off;
+	rconn->base.move = smc_rdma_move;
 	rconn->base.sn = smc_net(sock_net(sk));
 	rconn->server = neg->server;
 	rconn->rcvbuf = want->rcvbuf;
@@ -109,6 +110,22 @@ static int get_group(struct rdma_conn *rconn, struct smc_negotiated *neg)
 	return err && err != -EAGAIN ? (int)group_reason(err) : err;
 }
 
+static void __set_told(struct rdma_conn *rconn, const struct smc_link *link,
+		       const struct ib_mr *mr)
+{
+	struct rdma_told *told = &rconn->told;
+
+	lockdep_assert_held(&rconn->base.lgr->setup_lock);
+	memcpy(told->gid, link->path.gid.raw, sizeof(told->gid));
+	ether_addr_copy(told->mac, link->path.mac);
+	told->mtu = link->path.mtu;
+	told->direct = link->hop.direct;
+	told->psn = link->psn;
+	told->qpn = link->qp->qp_num;
+	told->rkey = mr->rkey;
+	told->rmb_addr = mr->iova;
+}
+
 /* An element of an RMB that the device, and the peer, know.  0, -EAGAIN or an errno. */
 static int __get_rmbe(struct rdma_conn *rconn)
 {
@@ -122,6 +139,13 @@ static int __get_rmbe(struct rdma_conn *rconn)
 	lockdep_assert_held(&rconn->base.lgr->setup_lock);
 	if (rconn->base.lgr->dead)
 		return -ENODEV;
+	/* It may have gone down since the connection was given this link. */
+	if (!rconn->first && !smc_link_works(link)) {
+		link = smc_lgr_working_link(rconn->base.lgr);
+		if (!link)
+			return -ENODEV;
+		smc_lgr_set_link(&rconn->base, link);
+	}
 	if (!c->rmbe) {
 		rmbe = smc_rmbe_get(rconn->base.lgr->rmbs, rconn->rcvbuf);
 		if (!rmbe)
@@ -133,12 +157,10 @@ static int __get_rmbe(struct rdma_conn *rconn)
 	rmb = smc_rmbe_rmb(c->rmbe);
 	if (!rmb)
 		return -ENODEV;
-	rconn->qpn = link->qp->qp_num;
 	mr = smc_mem_mr(rmb, link);
 	if (!mr)
 		return -ENODEV;
-	rconn->rkey = mr->rkey;
-	rconn->rmb_addr = mr->iova;
+	__set_told(rconn, link, mr);
 	if (rconn->first) {
 		/* Its key travels in our Accept or Confirm. */
 		smc_mem_confirmed(rmb, true);
@@ -216,7 +238,6 @@ static enum smc_reason __connect(struct rdma_conn *rconn, const struct smc_clc_a
 	return SMC_REASON_NONE;
 }
 
-/* On a subsequent contact the peer must mean the link that exists. */
 static bool same_link(const struct smc_link *link, const struct smc_clc_accept *a)
 {
 	union ib_gid gid;
@@ -224,6 +245,19 @@ static bool same_link(const struct smc_link *link, const struct smc_clc_accept *
 	smc_rdma_gid_from_wire(&gid, a->roce_gid);
 	return a->qpn == link->peer_qpn && !memcmp(a->mac, link->peer_mac, ETH_ALEN) &&
 	       !memcmp(gid.raw, link->peer_gid.raw, sizeof(gid));
+}
+
+/* On a subsequent contact the peer must mean a link of the group, if one that is down now. */
+static struct smc_link *__named_link(struct rdma_conn *rconn, const struct smc_clc_accept *a)
+{
+	struct smc_lgr *lgr = rconn->base.lgr;
+	struct smc_link *link;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	smc_lgr_for_each_link(lgr, link)
+		if (smc_link_exists(link) && same_link(link, a))
+			return link;
+	return NULL;
 }
 
 /* Our send ring: no larger than the peer's element, so that both wrap together. */
@@ -250,22 +284,30 @@ static int __get_ring(struct rdma_conn *rconn)
 }
 
 /* The peer's RMB.  On a first contact CLC tells of it, otherwise LLC has done so before. */
-static int __get_rtoken(struct rdma_conn *rconn, const struct smc_clc_accept *a)
+static int __get_rtoken(struct rdma_conn *rconn, const struct smc_link *named,
+			const struct smc_clc_accept *a)
 {
 	struct smc_lgr *lgr = rconn->base.lgr;
-	unsigned int link = smc_lgr_link_index(lgr, rconn->base.sender.link);
+	unsigned int link = smc_lgr_link_index(lgr, named);
 
 	lockdep_assert_held(&lgr->setup_lock);
 	return rconn->first ? smc_rtoken_add(lgr, link, a->rkey, a->rmb_addr) :
 			      smc_rtoken_find(lgr, link, a->rkey, a->rmb_addr);
 }
 
-/* Keys and addresses for posts over our link.  An errno if the peer's element is nowhere. */
-static int __set_on_link(struct rdma_conn *rconn)
+/**
+ * smc_rdma_on_link() - keys and addresses for posts over a link
+ * @rconn: the connection, which has a send ring and knows the peer's element
+ * @link: the link
+ * @on: receives them
+ *
+ * Context: process, under smc_lgr.setup_lock.
+ * Return: 0; a negative errno if our ring or the peer's element is not known there.
+ */
+int smc_rdma_on_link(struct rdma_conn *rconn, const struct smc_link *link,
+		     struct rdma_on_link *on)
 {
-	struct smc_link *link = rconn->base.sender.link;
 	const struct ib_mr *mr = smc_mem_mr(smc_rmbe_rmb(rconn->tx_ring), link);
-	struct rdma_on_link *on = &rconn->on_link;
 	u64 rmb, end;
 	int rc;
 
@@ -287,6 +329,7 @@ static int __set_on_link(struct rdma_conn *rconn)
 static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_accept *a)
 {
 	struct smc_lgr *lgr = rconn->base.lgr;
+	struct smc_link *named = rconn->base.sender.link;
 	enum smc_reason reason = SMC_REASON_NONE;
 	int rtoken;
 
@@ -295,11 +338,11 @@ static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_ac
 		return lgr->fail ?: SMC_REASON_OUT_OF_SYNC;
 	if (rconn->first)
 		reason = __connect(rconn, a);
-	else if (!same_link(rconn->base.sender.link, a))
-		reason = SMC_REASON_OUT_OF_SYNC;
-	if (reason)
-		return reason;
-	rtoken = __get_rtoken(rconn, a);
+	else
+		named = __named_link(rconn, a);
+	if (reason || !named)
+		return reason ?: SMC_REASON_OUT_OF_SYNC;
+	rtoken = __get_rtoken(rconn, named, a);
 	if (rtoken < 0 || !a->rmbe_idx)
 		return SMC_REASON_BAD_TOKEN;
 	rconn->base.rtoken = rtoken;
@@ -309,7 +352,7 @@ static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_ac
 	if (__get_ring(rconn))
 		return SMC_REASON_NO_BUFFER;
 	smc_lgr_claim_rmbe(&rconn->base);
-	if (__set_on_link(rconn))
+	if (smc_rdma_on_link(rconn, rconn->base.sender.link, &rconn->on_link))
 		return SMC_REASON_BAD_TOKEN;
 	/* The receive path looks at it without a lock. */
 	smp_store_release(&rconn->attached, true);

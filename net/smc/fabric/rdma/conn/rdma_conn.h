@@ -3,6 +3,7 @@
 #ifndef SMC_RDMA_CONN_H
 #define SMC_RDMA_CONN_H
 
+#include "../../../wire/cdc.h"
 #include "../lgr/lgr.h"
 
 enum rdma_conn_bit {
@@ -16,6 +17,8 @@ enum rdma_conn_bit {
 /* smc_link_sender.force_update */
 #define RDMA_FORCE_UPDATE	0x01	/* what has been consumed, or is urgent */
 #define RDMA_REQUEST_UPDATE	0x02	/* that we ask for the peer's cursor */
+#define RDMA_VALIDATE		0x04	/* another link: what must the peer have? (4.6.1) */
+#define RDMA_REPLAY		0x08	/* what it may not have, once it was told that (4.6.2) */
 
 /* rdma_conn.peer_waits */
 #define RDMA_PEER_BLOCKED	0x01	/* for room */
@@ -38,6 +41,46 @@ struct rdma_on_link {
 	u32	rkey;
 	u64	dma;
 	u64	addr;
+};
+
+/**
+ * struct rdma_told - our end of the link, and our element, as Accept or Confirm name them
+ * @gid:	our GID, and
+ * @mac:	the MAC address
+ * @mtu:	of the path
+ * @psn:	of the queue pair
+ * @qpn:	its number
+ * @direct:	the peer is in our subnet
+ * @rkey:	RKey of our RMB there
+ * @rmb_addr:	its address
+ *
+ * A copy: the connection may go to another link before the message is sent.
+ */
+struct rdma_told {
+	u8	gid[16];
+	u8	mac[ETH_ALEN];
+	u8	mtu;
+	bool	direct;
+	u32	psn;
+	u32	qpn;
+	u32	rkey;
+	u64	rmb_addr;
+};
+
+/**
+ * struct rdma_held - what has come over another link before the one in use was drained
+ * @link:	that link
+ * @validates:	a failover validation has come, for
+ * @validated:	this sequence number
+ * @has_msg:	a message has come
+ * @msg:	the newest one
+ */
+struct rdma_held {
+	struct smc_link		*link;
+	bool			validates;
+	bool			has_msg;
+	u16			validated;
+	struct smc_cdc_msg	msg;
 };
 
 /**
@@ -65,10 +108,10 @@ struct rdma_on_link {
  * @peer_waits:	RDMA_PEER_*: updates that the peer waits for; only its messages change it
  * @peer_urg:	count behind its last urgent byte; only its messages change it
  * @cons_advertised: @sent_cons, for the receiver's eyes
+ * @held:	messages over a link that the connection does not take messages of yet; under
+ *		smc_lgr.lock
  * @bits:	enum rdma_conn_bit
- * @qpn:	for our Accept or Confirm: the queue pair of that link
- * @rkey:	the same: RKey of our RMB
- * @rmb_addr:	the same: its address
+ * @told:	for our Accept or Confirm
  * @rcu:	frees it when no lookup by token can find it any more
  */
 struct rdma_conn {
@@ -95,9 +138,8 @@ struct rdma_conn {
 	u64			peer_urg;
 	u64			cons_advertised;
 	unsigned long		bits;
-	u32			qpn;
-	u32			rkey;
-	u64			rmb_addr;
+	struct rdma_held	held;
+	struct rdma_told	told;
 	struct rcu_head		rcu;
 };
 
@@ -140,6 +182,11 @@ int smc_rdma_finish(struct smc_conn *c, bool *committed);
 void smc_rdma_refused(struct smc_conn *c, bool out_of_sync);
 void smc_rdma_detach(struct smc_conn *c);
 void smc_rdma_conn_free(struct smc_conn *c);
+int smc_rdma_on_link(struct rdma_conn *rconn, const struct smc_link *link,
+		     struct rdma_on_link *on);
+
+/* move.c */
+void smc_rdma_move(struct smc_lgr_conn *lconn, const struct smc_link_move *move);
 
 /* cdc.c */
 void smc_cdc_commit(struct smc_conn *c);
@@ -152,6 +199,7 @@ void smc_cdc_cut_off(struct smc_lgr_conn *lconn);
 void smc_cdc_get(struct smc_link_sender *sender);
 void smc_cdc_put(struct smc_link_sender *sender);
 bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post);
+void smc_cdc_leave_rx_link(struct rdma_conn *rconn);
 void smc_cdc_rx(struct smc_link *link, const u8 *buf, size_t len);
 
 #endif

@@ -166,7 +166,7 @@ static void port_work(struct work_struct *work)
 
 	for_each_set_bit(port, dev->changed, SMC_RDMA_MAX_PORTS + 1)
 		if (test_and_clear_bit(port, dev->changed))
-			dev_events->port_down(dev, port);
+			dev_events->port_changed(dev, port);
 }
 
 /*
@@ -181,6 +181,7 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 
 	switch (event->event) {
 	case IB_EVENT_PORT_ERR:
+	case IB_EVENT_PORT_ACTIVE:
 	case IB_EVENT_GID_CHANGE:
 		port = event->element.port_num;
 		if (port > SMC_RDMA_MAX_PORTS)

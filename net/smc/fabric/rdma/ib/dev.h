@@ -194,7 +194,7 @@ static inline void smc_rdma_gid_from_wire(union ib_gid *gid, const u8 *wire)
 
 /**
  * struct smc_rdma_dev_events - what happens to devices; set once before smc_rdma_dev_init()
- * @port_down: something happened to a port or to its GIDs; whoever has links there
+ * @port_changed: something happened to a port or to its GIDs; whoever has links there
  *	asks smc_rdma_path_alive() for each of them.  Process context.  Not called
  *	any more once @removed has been.
  * @removed: the device goes: everything on it must end, now.  May sleep; when it
@@ -204,7 +204,7 @@ static inline void smc_rdma_gid_from_wire(union ib_gid *gid, const u8 *wire)
  *	that @removed takes to look for links, asks smc_rdma_dev_gone() there.
  */
 struct smc_rdma_dev_events {
-	void (*port_down)(struct smc_rdma_dev *dev, u8 port);
+	void (*port_changed)(struct smc_rdma_dev *dev, u8 port);
 	void (*removed)(struct smc_rdma_dev *dev);
 };
 

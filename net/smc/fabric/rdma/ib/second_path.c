@@ -13,7 +13,7 @@
 /* ---- the network ------------------------------------------------------------- */
 
 /*
- * The nearest entry of the table decides: that of the port, that of the GID's netdev, or that of the
+ * The nearest entry of the table decides: that of the port, that of the GID's netdev, or of the
  * netdev below a VLAN; under RCU.
  */
 static void read_pnetid(const struct smc_rdma_dev *dev, u32 port, const struct net_device *ndev,

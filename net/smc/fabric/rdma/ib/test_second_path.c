@@ -4,8 +4,8 @@
  * second_path is a question, reading it gives the answer.
  *
  *	first DEVICE PORT INDEX		the first path has this GID; its network is remembered
- *	second PEER_GID [DEVICE...]	a second path to the peer, but not by these devices; the GID is
- *					as in sysfs, or "-"
+ *	second PEER_GID [DEVICE...]	a second path to the peer, but not by these devices; the
+ *					GID is as in sysfs, or "-"
  *	gids				the GIDs for a GID list
  */
 #include <linux/inet.h>

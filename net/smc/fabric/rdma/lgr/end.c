@@ -5,8 +5,6 @@
 #include <net/net_namespace.h>
 #include "../../../netns.h"
 #include "../../../smc.h"
-#include "../../../stats.h"
-#include "../../../trace.h"
 #include "lgr.h"
 
 static void end_conns(struct smc_lgr *lgr)
@@ -14,21 +12,10 @@ static void end_conns(struct smc_lgr *lgr)
 	struct smc_lgr_conn *lconn;
 	unsigned long token = 0;
 
-	for (;;) {
-		rcu_read_lock();
-		lconn = xa_find(&lgr->conns, &token, U32_MAX, XA_PRESENT);
-		if (lconn && !refcount_inc_not_zero(&lconn->conn.ref)) {
-			rcu_read_unlock();
-			token++;
-			continue;
-		}
-		rcu_read_unlock();
-		if (!lconn)
-			return;
+	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
 		lconn->cut_off(lconn);
 		smc_conn_notify(&lconn->conn);
 		smc_conn_put(&lconn->conn);
-		token++;
 	}
 }
 
@@ -78,7 +65,12 @@ static void link_release_work(struct work_struct *work)
 	link_released(lgr);
 }
 
-static void release_link(struct smc_lgr *lgr, struct smc_link *link)
+/**
+ * smc_lgr_release_link() - a link gives its device back, and its place
+ * @lgr: the link group
+ * @link: the link, drained; no connection uses it
+ */
+void smc_lgr_release_link(struct smc_lgr *lgr, struct smc_link *link)
 {
 	atomic_inc(&lgr->n_releases);
 	smc_rdma_dev_release(link->path.dev, &link->release_work);
@@ -118,6 +110,7 @@ static void lgr_end_work(struct work_struct *work)
 	if (cancel_delayed_work_sync(&lgr->close_work))
 		smc_lgr_put(lgr);
 	smc_llc_stop(lgr);
+	smc_lgr_stop_failover(lgr);
 	mutex_lock(&lgr->setup_lock);
 	WRITE_ONCE(lgr->dead, true);
 	mutex_unlock(&lgr->setup_lock);
@@ -127,7 +120,7 @@ static void lgr_end_work(struct work_struct *work)
 	end_conns(lgr);
 	smc_lgr_wake_waiters(lgr);
 	for_each_set_bit(i, &ended, SMC_LGR_LINKS)
-		release_link(lgr, &lgr->links[i]);
+		smc_lgr_release_link(lgr, &lgr->links[i]);
 	/* The namespace may go as soon as this is the last one. */
 	if (atomic_dec_and_test(&lgrs->n))
 		wake_up_var(&lgrs->n);
@@ -195,77 +188,17 @@ void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
 	spin_unlock_bh(&lgrs->lock);
 }
 
-/**
- * smc_lgr_link_down() - smc_link_ops.down
- * @link: the link
- * @caller: who has noticed
- *
- * There is no failover: the connections of a link end with it, and so does the group.
- */
-void smc_lgr_link_down(struct smc_link *link, void *caller)
+/* A group of the namespace that has not begun to end, referenced, or NULL. */
+static struct smc_lgr *any_lgr(struct smc_net *sn)
 {
-	struct smc_lgr *lgr = smc_link_lgr(link);
+	struct smc_lgr *lgr;
 
-	this_cpu_inc(lgr->sn->stats->links_down);
-	trace_smcr_link_down(lgr, link, lgr->sn->net, SMC_LINK_DOWN, lgr->dev_name, caller);
-	smc_lgr_end(lgr, SMC_REASON_INTERNAL);
-}
-
-/* Which groups are to end: those with such a link. */
-struct lgr_match {
-	struct smc_rdma_dev	*dev;
-	bool			(*chosen)(const struct smc_link *link,
-					  const struct lgr_match *match);
-};
-
-static bool any_link(const struct smc_link *link, const struct lgr_match *match)
-{
-	return true;
-}
-
-static bool on_device(const struct smc_link *link, const struct lgr_match *match)
-{
-	return link->path.dev == match->dev;
-}
-
-static bool lost_path(const struct smc_link *link, const struct lgr_match *match)
-{
-	return on_device(link, match) && !smc_rdma_path_alive(&link->path);
-}
-
-/* One link is enough, as there is no failover. */
-static bool matches(struct smc_lgr *lgr, const struct lgr_match *match)
-{
-	struct smc_link *link;
-
-	spin_lock(&lgr->lock);
-	smc_lgr_for_each_link(lgr, link)
-		if (link->path.dev && match->chosen(link, match))
-			break;
-	spin_unlock(&lgr->lock);
-	return link != lgr->links + SMC_LGR_LINKS;
-}
-
-static void end_matching(struct smc_net *sn, const struct lgr_match *match)
-{
-	struct smc_lgr *lgr, *found;
-
-	do {
-		found = NULL;
-		spin_lock_bh(&sn->lgrs->lock);
-		list_for_each_entry(lgr, &sn->lgrs->list, list) {
-			if (!matches(lgr, match))
-				continue;
-			smc_lgr_get(lgr);
-			found = lgr;
-			break;
-		}
-		spin_unlock_bh(&sn->lgrs->lock);
-		if (found) {
-			smc_lgr_end(found, SMC_REASON_NO_DEVICE);
-			smc_lgr_put(found);
-		}
-	} while (found);
+	spin_lock_bh(&sn->lgrs->lock);
+	lgr = list_first_entry_or_null(&sn->lgrs->list, struct smc_lgr, list);
+	if (lgr)
+		smc_lgr_get(lgr);
+	spin_unlock_bh(&sn->lgrs->lock);
+	return lgr;
 }
 
 /**
@@ -274,10 +207,74 @@ static void end_matching(struct smc_net *sn, const struct lgr_match *match)
  */
 void smc_lgrs_end_all(struct smc_net *sn)
 {
-	end_matching(sn, &(struct lgr_match) { .chosen = any_link });
+	struct smc_lgr *lgr;
+
+	while ((lgr = any_lgr(sn))) {
+		smc_lgr_end(lgr, SMC_REASON_NO_DEVICE);
+		smc_lgr_put(lgr);
+	}
 }
 
-static void end_matching_everywhere(const struct lgr_match *match)
+/* Which links are down: those on a device, or those of them whose path is gone. */
+struct link_match {
+	struct smc_rdma_dev	*dev;
+	bool			all;
+};
+
+static bool matches(const struct smc_link *link, const struct link_match *match)
+{
+	return link->path.dev == match->dev && READ_ONCE(link->state) != SMC_LINK_DOWN &&
+	       (match->all || !smc_rdma_path_alive(&link->path));
+}
+
+static struct smc_link *matching_link(struct smc_lgr *lgr, const struct link_match *match)
+{
+	struct smc_link *link, *found = NULL;
+
+	spin_lock(&lgr->lock);
+	smc_lgr_for_each_link(lgr, link)
+		/* A further link that is being made: the engine looks at its path afterwards. */
+		if (!found && matches(link, match) &&
+		    (smc_link_alive(link) || !smc_lgr_other_link(lgr, link)))
+			found = link;
+	spin_unlock(&lgr->lock);
+	return found;
+}
+
+/* The last link ends with its group, which says so to the peer as long as it can. */
+static void lose_path(struct smc_lgr *lgr, struct smc_link *link)
+{
+	if (smc_lgr_other_link(lgr, link))
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+	else
+		smc_lgr_end(lgr, SMC_REASON_NO_DEVICE);
+}
+
+static void end_matching(struct smc_net *sn, const struct link_match *match)
+{
+	struct smc_lgr *lgr, *found;
+	struct smc_link *link;
+
+	do {
+		found = NULL;
+		spin_lock_bh(&sn->lgrs->lock);
+		list_for_each_entry(lgr, &sn->lgrs->list, list) {
+			link = matching_link(lgr, match);
+			if (!link)
+				continue;
+			smc_lgr_get(lgr);
+			found = lgr;
+			break;
+		}
+		spin_unlock_bh(&sn->lgrs->lock);
+		if (found) {
+			lose_path(found, link);
+			smc_lgr_put(found);
+		}
+	} while (found);
+}
+
+static void end_matching_everywhere(const struct link_match *match)
 {
 	struct net *net;
 
@@ -287,14 +284,36 @@ static void end_matching_everywhere(const struct lgr_match *match)
 	up_read(&net_rwsem);
 }
 
+/* It may be a way for another link. */
+static void try_more_links(struct smc_net *sn)
+{
+	struct smc_lgr *lgr;
+
+	spin_lock_bh(&sn->lgrs->lock);
+	list_for_each_entry(lgr, &sn->lgrs->list, list)
+		if (lgr->state == SMC_LGR_ACTIVE)
+			smc_llc_more_links(lgr);
+	spin_unlock_bh(&sn->lgrs->lock);
+}
+
 /**
- * smc_lgr_port_down() - something happened to a port or to its GIDs
+ * smc_lgr_port_changed() - something happened to a port or to its GIDs
  * @dev: the device
  * @port: its port
+ *
+ * Context: process.
  */
-void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port)
+void smc_lgr_port_changed(struct smc_rdma_dev *dev, u8 port)
 {
-	end_matching_everywhere(&(struct lgr_match) { .dev = dev, .chosen = lost_path });
+	struct net *net;
+
+	end_matching_everywhere(&(struct link_match) { .dev = dev });
+	if (!smc_rdma_port_usable(dev, port))
+		return;
+	down_read(&net_rwsem);
+	for_each_net(net)
+		try_more_links(smc_net(net));
+	up_read(&net_rwsem);
 }
 
 /**
@@ -303,5 +322,5 @@ void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port)
  */
 void smc_lgr_dev_removed(struct smc_rdma_dev *dev)
 {
-	end_matching_everywhere(&(struct lgr_match) { .dev = dev, .chosen = on_device });
+	end_matching_everywhere(&(struct link_match) { .dev = dev, .all = true });
 }

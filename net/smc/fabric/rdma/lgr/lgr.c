@@ -95,24 +95,6 @@ void smc_lgr_unwait(struct smc_lgr_conn *lconn)
 		smc_conn_put(&lconn->conn);
 }
 
-/**
- * smc_lgr_working_link() - a link over which the group can send
- * @lgr: the link group
- *
- * LLC messages that concern the whole group travel over this one.
- *
- * Return: NULL if there is none.
- */
-struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr)
-{
-	struct smc_link *link;
-
-	smc_lgr_for_each_link(lgr, link)
-		if (smc_link_works(link))
-			return link;
-	return NULL;
-}
-
 /* Nobody has used it for a while: say goodbye (RFC 7609, 3.5.4). */
 static void lgr_idle_work(struct work_struct *work)
 {
@@ -280,13 +262,57 @@ static bool __hoards(const struct smc_lgr *lgr)
 	return lgr->n_abandoned >= DIV_ROUND_UP(lgr->max_conns, 4u);
 }
 
+static struct smc_link *__named_link(struct smc_lgr *lgr, const struct smc_lgr_key *key)
+{
+	struct smc_link *link;
+
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	smc_lgr_for_each_link(lgr, link)
+		/* With a path it exists, or is being made. */
+		if (link->path.dev && link_fits(link, key))
+			return link;
+	return NULL;
+}
+
+/* The active link with the fewest connections, or NULL. */
+static struct smc_link *__best_link(struct smc_lgr *lgr)
+{
+	unsigned int i, best = SMC_LGR_LINKS;
+
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	for (i = 0; i < SMC_LGR_LINKS; i++)
+		if (READ_ONCE(lgr->links[i].state) == SMC_LINK_ACTIVE &&
+		    (best == SMC_LGR_LINKS || lgr->n_on_link[i] < lgr->n_on_link[best]))
+			best = i;
+	return best == SMC_LGR_LINKS ? NULL : &lgr->links[best];
+}
+
+/**
+ * smc_lgr_best_link() - the active link with the fewest connections
+ * @lgr: the link group
+ *
+ * Context: any but hard interrupts.
+ * Return: NULL if there is none.
+ */
+struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr)
+{
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+	struct smc_link *link;
+
+	spin_lock_bh(&lgrs->lock);
+	link = __best_link(lgr);
+	spin_unlock_bh(&lgrs->lock);
+	return link;
+}
+
 /*
- * The link that takes a connection, or NULL.  The server puts a connection where there is room,
- * the client where it is told.
+ * The link that takes a connection, or NULL.  The client puts it where it is told, the server on
+ * whichever link, if only the peer has named one of its own: its TCP connections come from any of
+ * its addresses.
  */
 static struct smc_link *__link_for(struct smc_lgr *lgr, const struct smc_lgr_key *key)
 {
-	struct smc_link *link;
+	struct smc_link *named;
 
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	/* Of a first contact the outcome is awaited, unless many wait already. */
@@ -294,11 +320,8 @@ static struct smc_link *__link_for(struct smc_lgr *lgr, const struct smc_lgr_key
 	    (key->server && (lgr->n_conns + lgr->n_abandoned >= lgr->max_conns ||
 			     __hoards(lgr) || READ_ONCE(lgr->doubted))))
 		return NULL;
-	smc_lgr_for_each_link(lgr, link)
-		/* With a path it exists, or is being made. */
-		if (link->path.dev && link_fits(link, key))
-			return link;
-	return NULL;
+	named = __named_link(lgr, key);
+	return named && key->server && lgr->state == SMC_LGR_ACTIVE ? __best_link(lgr) : named;
 }
 
 static int __enter(struct smc_lgr *lgr, struct smc_link *link, struct smc_lgr_conn *lconn)
@@ -316,7 +339,33 @@ static int __enter(struct smc_lgr *lgr, struct smc_link *link, struct smc_lgr_co
 	smc_lgr_get(lgr);
 	lconn->lgr = lgr;
 	lconn->sender.link = link;
+	lgr->n_on_link[smc_lgr_link_index(lgr, link)]++;
 	return 0;
+}
+
+/**
+ * smc_lgr_set_link() - a connection writes over another link from now on
+ * @lconn: the connection
+ * @link: the link
+ *
+ * Context: process, under smc_lgr.setup_lock; no post of the connection is under way.
+ */
+void smc_lgr_set_link(struct smc_lgr_conn *lconn, struct smc_link *link)
+{
+	struct smc_lgr *lgr = lconn->lgr;
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+	struct smc_link *from;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	spin_lock_bh(&lgrs->lock);
+	if (lconn->counted) {
+		lgr->n_on_link[smc_lgr_link_index(lgr, lconn->sender.link)]--;
+		lgr->n_on_link[smc_lgr_link_index(lgr, link)]++;
+	}
+	from = smc_link_lock(&lconn->sender);
+	WRITE_ONCE(lconn->sender.link, link);
+	smc_link_unlock(from);
+	spin_unlock_bh(&lgrs->lock);
 }
 
 /**
@@ -398,6 +447,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	INIT_DELAYED_WORK(&lgr->idle_work, lgr_idle_work);
 	INIT_DELAYED_WORK(&lgr->close_work, lgr_close_work);
 	smc_lgr_end_init(lgr);
+	smc_lgr_failover_init(lgr);
 	smc_llc_init(lgr);
 	return lgr;
 }
@@ -405,16 +455,13 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 /* Everything that takes time; other connections to the same peer wait meanwhile. */
 static int lgr_build(struct smc_lgr *lgr)
 {
-	const struct smc_link_attr attr = {
-		.number	     = 1,
-		.max_send_wr = READ_ONCE(lgr->sn->smcr_max_send_wr),
-		.max_recv_wr = READ_ONCE(lgr->sn->smcr_max_recv_wr),
-		.long_msgs   = lgr->version > SMC_CLC_V1,
-	};
+	const struct smc_link_attr attr = smc_lgr_link_attr(lgr, smc_lgr_next_number(lgr));
 	int rc = -ENODEV;
 
 	mutex_lock(&lgr->setup_lock);
 	if (!lgr->dead)
+		rc = smc_rdma_path_network(&smc_lgr_first_link(lgr)->path, &lgr->network);
+	if (!rc)
 		rc = smc_link_create(smc_lgr_first_link(lgr), &attr);
 	if (!rc) {
 		lgr->rmbs = smc_pools_new(lgr->sn->mem_limit, &smc_rmb_ops, lgr);
@@ -539,10 +586,11 @@ int smc_lgr_next_hop(struct smc_lgr_conn *lconn)
 
 /**
  * smc_lgr_hop_changed() - smc_link_ops.hop_changed
- * @link: the link of a first contact
+ * @link: the link of a first contact, or one that is being added
  */
 void smc_lgr_hop_changed(struct smc_link *link)
 {
+	smc_llc_kick(smc_link_lgr(link));
 	smc_lgr_wake_waiters(smc_link_lgr(link));
 }
 
@@ -560,6 +608,7 @@ void smc_lgr_leave(struct smc_lgr_conn *lconn)
 	spin_lock_bh(&lgrs->lock);
 	if (lconn->counted) {
 		lconn->counted = false;
+		lgr->n_on_link[smc_lgr_link_index(lgr, READ_ONCE(lconn->sender.link))]--;
 		xa_erase_bh(&lgr->conns, lconn->token);
 		hash_del_rcu(&lconn->rmbe_node);
 		if (lconn->abandoned)
@@ -568,6 +617,27 @@ void smc_lgr_leave(struct smc_lgr_conn *lconn)
 			__start_idle(lgr);
 	}
 	spin_unlock_bh(&lgrs->lock);
+}
+
+/**
+ * smc_lgr_next_conn() - one connection of a group after the other
+ * @lgr: the link group
+ * @token: 0 at first; the alert token of the last one afterwards
+ *
+ * Context: any but hard interrupts.
+ * Return: the connection, referenced, or NULL at the end.
+ */
+struct smc_lgr_conn *smc_lgr_next_conn(struct smc_lgr *lgr, unsigned long *token)
+{
+	struct smc_lgr_conn *lconn;
+
+	rcu_read_lock();
+	do {
+		++*token;
+		lconn = xa_find(&lgr->conns, token, U32_MAX, XA_PRESENT);
+	} while (lconn && !refcount_inc_not_zero(&lconn->conn.ref));
+	rcu_read_unlock();
+	return lconn;
 }
 
 /**

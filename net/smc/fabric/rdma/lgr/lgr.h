@@ -82,8 +82,11 @@ struct smc_rtoken {
  * @dev_name:	of the first link's device, while connections hold the group
  * @fail:	enum smc_reason: why the first contact failed
  * @committed:	too late to fall back to TCP (RFC 7609, C.2), if our CONFIRM LINK has arrived
+ * @network:	where further links may be made
  * @links:	places for links, with a path as long as they are used; the first link is made with
  *		the group.  Only lgr/ looks into this array
+ * @n_on_link:	connections that write over each of them, under smc_lgrs.lock
+ * @last_number:	of a link, for the server; only the engine's work changes it
  * @n_releases:	links that have yet to give their device back, and one until the end of the group
  * @end_reason:	what our DELETE LINK says, SMC_LLC_DEL_*; 0 for SMC_LLC_DEL_PROGRAM
  * @buf_type:	enum smc_mem of our memory
@@ -106,6 +109,7 @@ struct smc_rtoken {
  * @llc:	the LLC engine
  * @idle_work:	ends the group when it had no connections for a while
  * @close_work:	abandons connections that their peer does not close
+ * @failover_work: takes connections from links that are down, and ends these
  * @end_work:	the end, as far as others wait for it
  */
 struct smc_lgr {
@@ -131,7 +135,10 @@ struct smc_lgr {
 	char			dev_name[IB_DEVICE_NAME_MAX];
 	u32			fail;
 	bool			committed;
+	struct smc_rdma_network	network;
 	struct smc_link		links[SMC_LGR_LINKS];
+	unsigned int		n_on_link[SMC_LGR_LINKS];
+	u8			last_number;
 	atomic_t		n_releases;
 	u32			end_reason;
 	u8			buf_type;
@@ -151,7 +158,20 @@ struct smc_lgr {
 	struct smc_llc		llc;
 	struct delayed_work	idle_work;
 	struct delayed_work	close_work;
+	struct work_struct	failover_work;
 	struct work_struct	end_work;
+};
+
+/**
+ * struct smc_link_move - where connections of a link go
+ * @from:	the link, drained
+ * @to:		an active one; NULL if @from has no connections
+ * @flushed:	the device of @from has confirmed that nothing of ours is under way
+ */
+struct smc_link_move {
+	struct smc_link	*from;
+	struct smc_link	*to;
+	bool		flushed;
 };
 
 /*
@@ -164,17 +184,21 @@ struct smc_lgr {
  * The rule of smc_lgr_conn.rx_link.  Messages of one link are taken one after the other, by the
  * completion handler of the link; two links have two handlers, which may run at once.  A connection
  * takes messages of one link only.  So what only its messages change needs no lock: the cursors
- * that the peer moves, and fields of struct rdma_conn that say so.  It may be replaced when the
- * handler of that link is known to have run for the last time, see smc_link_drain().
- *
- * There is no failover yet: nobody replaces either of them.
+ * that the peer moves, and fields of struct rdma_conn that say so.  It is replaced when the
+ * handler of that link is known to have run for the last time, see smc_link_drain().  Then it is
+ * SMC_RX_MOVING for as long as somebody else does what the handler would, and SMC_RX_ANY until the
+ * first message over another link.  All changes but the first are made under smc_lgr.lock.
  */
+#define SMC_RX_ANY	((struct smc_link *)1)
+#define SMC_RX_MOVING	((struct smc_link *)2)
 
 /**
  * struct smc_lgr_conn - what a link group knows of a connection
  * @conn:	the connection; its last reference frees it, an RCU grace period later
  * @cut_off:	the connection has no link any more, or no element at the peer.  Called with a
  *		reference, in any context but hard interrupts
+ * @move:	a link is down, over which the connection may send or receive: use another one.
+ *		Called with a reference, under smc_lgr.setup_lock
  * @sn:		the namespace of its socket, for as long as it has one
  * @lgr:	its link group, referenced; NULL before smc_lgr_join() or smc_lgr_create()
  * @sender:	its place in the send queue of the link that it writes over, see the rule above
@@ -199,6 +223,8 @@ struct smc_lgr {
 struct smc_lgr_conn {
 	struct smc_conn		conn;
 	void			(*cut_off)(struct smc_lgr_conn *lconn);
+	void			(*move)(struct smc_lgr_conn *lconn,
+					const struct smc_link_move *move);
 	struct smc_net		*sn;
 	struct smc_lgr		*lgr;
 	struct smc_link_sender	sender;
@@ -283,18 +309,44 @@ int smc_lgr_join(struct smc_lgr_conn *lconn, struct smc_net *sn,
 int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		   const struct smc_lgr_key *key, const struct smc_rdma_path *path);
 void smc_lgr_leave(struct smc_lgr_conn *lconn);
+void smc_lgr_set_link(struct smc_lgr_conn *lconn, struct smc_link *link);
 void smc_lgr_await_close(struct smc_lgr_conn *lconn);
 struct smc_lgrs *smc_lgrs_of(const struct smc_lgr *lgr);
 void smc_lgr_get(struct smc_lgr *lgr);
 void smc_lgr_put(struct smc_lgr *lgr);
 void smc_lgr_activate(struct smc_lgr *lgr);
-struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr);
+struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr);
 int smc_lgr_next_hop(struct smc_lgr_conn *lconn);
 void smc_lgr_hop_changed(struct smc_link *link);
 void smc_lgr_wake_waiters(struct smc_lgr *lgr);
 bool smc_lgr_await(struct smc_lgr_conn *lconn);
 void smc_lgr_unwait(struct smc_lgr_conn *lconn);
+struct smc_lgr_conn *smc_lgr_next_conn(struct smc_lgr *lgr, unsigned long *token);
 struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token);
+
+/* links.c */
+struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr);
+struct smc_link *smc_lgr_other_link(struct smc_lgr *lgr, const struct smc_link *link);
+struct smc_link *smc_lgr_link_by_number(struct smc_lgr *lgr, u8 number);
+u8 smc_lgr_next_number(struct smc_lgr *lgr);
+struct smc_link_attr smc_lgr_link_attr(const struct smc_lgr *lgr, u8 number);
+struct smc_link *smc_lgr_make_link(struct smc_lgr *lgr, const struct smc_rdma_path *path,
+				   u8 number);
+int smc_lgr_get_path(struct smc_lgr *lgr, const struct smc_link *link,
+		     struct smc_rdma_path *path);
+int smc_lgr_connect_link(struct smc_lgr *lgr, struct smc_link *link);
+void smc_lgr_link_up(struct smc_lgr *lgr, struct smc_link *link);
+
+/* new_path.c */
+int smc_lgr_new_path(struct smc_lgr *lgr, struct smc_link *over, const union ib_gid *peer_gid,
+		     struct smc_rdma_path *path);
+void smc_lgr_replace_asymmetric(struct smc_lgr *lgr, const struct smc_link *new);
+
+/* failover.c */
+void smc_lgr_failover_init(struct smc_lgr *lgr);
+void smc_lgr_failover(struct smc_lgr *lgr);
+void smc_lgr_stop_failover(struct smc_lgr *lgr);
+void smc_lgr_link_down(struct smc_link *link, void *caller);
 
 /* end.c */
 void smc_lgr_end_init(struct smc_lgr *lgr);
@@ -302,8 +354,8 @@ void __smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
 void __smc_lgrs_changed(struct smc_lgrs *lgrs);
 void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
 void smc_lgrs_end_all(struct smc_net *sn);
-void smc_lgr_link_down(struct smc_link *link, void *caller);
-void smc_lgr_port_down(struct smc_rdma_dev *dev, u8 port);
+void smc_lgr_release_link(struct smc_lgr *lgr, struct smc_link *link);
+void smc_lgr_port_changed(struct smc_rdma_dev *dev, u8 port);
 void smc_lgr_dev_removed(struct smc_rdma_dev *dev);
 
 /* peer_rmbe.c */
@@ -315,6 +367,7 @@ int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
 void smc_rtoken_set(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 rkey, u64 addr);
 void smc_rtoken_drop_link(struct smc_lgr *lgr, unsigned int link);
 int smc_rtoken_find(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
+int smc_rtoken_find_key(struct smc_lgr *lgr, unsigned int link, u32 rkey);
 int smc_rtoken_get(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 *rkey, u64 *addr);
 int smc_rtoken_del(struct smc_lgr *lgr, unsigned int link, u32 rkey);
 

@@ -13,19 +13,21 @@
 /* More messages than this no honest peer has under way. */
 #define MAX_QUEUE	64
 
-/* A peer that is in the middle of something else is asked again so often, and then so soon. */
-#define RKEY_RETRIES	20
-#define RKEY_RETRY_TIME	(HZ / 10)
-
 /* A message on its way from the completion to the engine. */
 struct llc_event {
 	struct list_head	list;
 	struct smc_link		*link;
+	u32			uid;
 	u32			len;
 	u8			buf[];
 };
 
-static void __kick_engine(struct smc_lgr *lgr, unsigned long delay)
+/**
+ * __smc_llc_kick() - have the engine run
+ * @lgr: the link group; its llc.lock is held
+ * @delay: when, in jiffies from now
+ */
+void __smc_llc_kick(struct smc_lgr *lgr, unsigned long delay)
 {
 	lockdep_assert_held(&lgr->llc.lock);
 	if (lgr->llc.stopped)
@@ -35,10 +37,16 @@ static void __kick_engine(struct smc_lgr *lgr, unsigned long delay)
 		refcount_dec(&lgr->ref);
 }
 
-static void kick_engine(struct smc_lgr *lgr)
+/**
+ * smc_llc_kick() - have the engine look again at everything
+ * @lgr: the link group
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_llc_kick(struct smc_lgr *lgr)
 {
 	spin_lock_bh(&lgr->llc.lock);
-	__kick_engine(lgr, 0);
+	__smc_llc_kick(lgr, 0);
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
@@ -66,172 +74,41 @@ int smc_llc_send(struct smc_link *link, const struct smc_llc_msg *m)
 	return rc;
 }
 
-static void send_or_down(struct smc_link *link, const struct smc_llc_msg *m)
+/**
+ * smc_llc_send_long() - send an LLC message that may be long
+ * @link: the link
+ * @m: the message
+ *
+ * Context: the engine's work, may sleep.
+ * Return: 0, or a negative errno: the link is as good as down.
+ */
+int smc_llc_send_long(struct smc_link *link, const struct smc_llc_msg *m)
+{
+	u8 *buf = kmalloc(SMC_LLC_V2_MAX_LEN, GFP_KERNEL);
+	struct smc_llc_msg msg = *m;
+	int rc, len;
+
+	if (!buf)
+		return -ENOMEM;
+	msg.big_endian |= READ_ONCE(smc_link_lgr(link)->big_endian);
+	len = smc_llc_encode(&msg, buf, SMC_LLC_V2_MAX_LEN);
+	rc = WARN_ON_ONCE(len < 0) ? len : smc_link_send_long(link, buf, len);
+	trace_smc_llc_sent(link, buf, max(len, 0), rc);
+	kfree(buf);
+	return rc;
+}
+
+/**
+ * smc_llc_send_or_down() - send an LLC message over a link that is down if that fails
+ * @link: the link
+ * @m: the message
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_llc_send_or_down(struct smc_link *link, const struct smc_llc_msg *m)
 {
 	if (smc_llc_send(link, m))
 		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
-}
-
-/* ---- RMBs to be confirmed ---- */
-
-static void wake_rkey_waiters(struct smc_lgr *lgr)
-{
-	struct smc_llc *llc = &lgr->llc;
-	struct smc_lgr_conn *lconn;
-
-	for (;;) {
-		spin_lock_bh(&llc->lock);
-		lconn = list_first_entry_or_null(&llc->waiters, struct smc_lgr_conn,
-						 rkey_wait);
-		if (lconn)
-			list_del_init(&lconn->rkey_wait);
-		spin_unlock_bh(&llc->lock);
-		if (!lconn)
-			return;
-		smc_conn_notify(&lconn->conn);
-		smc_conn_put(&lconn->conn);
-	}
-}
-
-/**
- * smc_llc_begin_confirm_rkey() - does the peer know this RMB?
- * @lgr: the link group; its setup_lock is held
- * @rmb: the RMB
- * @lconn: who wants to use it, and is notified
- *
- * A peer that has refused it is asked again for the next connection: "the next natural
- * stimulus" (RFC 7609, A.3.5).
- *
- * Return: 0 if so; -EAGAIN if it is being told; -EACCES if it does not want to
- * know; -ENOLINK.
- */
-int smc_llc_begin_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
-			       struct smc_lgr_conn *lconn)
-{
-	struct smc_llc *llc = &lgr->llc;
-	int err = -EAGAIN;
-
-	spin_lock_bh(&llc->lock);
-	if (!lconn->rkey_asked) {
-		lconn->rkey_asked = true;
-		lconn->refusals = rmb->refusals;
-	}
-	if (rmb->confirmed) {
-		err = 0;
-	} else if (llc->stopped) {
-		err = -ENOLINK;
-	} else if (rmb->refusals != lconn->refusals) {
-		err = -EACCES;
-	} else {
-		if (list_empty(&rmb->list) && llc->rmb != rmb)
-			list_add_tail(&rmb->list, &llc->rkeys);
-		if (list_empty(&lconn->rkey_wait)) {
-			smc_conn_get(&lconn->conn);
-			list_add_tail(&lconn->rkey_wait, &llc->waiters);
-		}
-		__kick_engine(lgr, 0);
-	}
-	spin_unlock_bh(&llc->lock);
-	return err;
-}
-
-/**
- * smc_llc_unwait() - a connection gives up waiting for its RMB
- * @lconn: the connection
- */
-void smc_llc_unwait(struct smc_lgr_conn *lconn)
-{
-	struct smc_llc *llc = &lconn->lgr->llc;
-	bool waited;
-
-	spin_lock_bh(&llc->lock);
-	waited = !list_empty(&lconn->rkey_wait);
-	list_del_init(&lconn->rkey_wait);
-	spin_unlock_bh(&llc->lock);
-	if (waited)
-		smc_conn_put(&lconn->conn);
-}
-
-/* Its key and address on a link. */
-static bool rmb_on_link(struct smc_lgr *lgr, const struct smc_rmb *rmb,
-			const struct smc_link *link, struct smc_llc_confirm_rkey *m)
-{
-	const struct ib_mr *mr;
-
-	mutex_lock(&lgr->setup_lock);
-	mr = smc_mem_mr(rmb, link);
-	if (mr) {
-		m->rkey = mr->rkey;
-		m->addr = mr->iova;
-	}
-	mutex_unlock(&lgr->setup_lock);
-	return mr;
-}
-
-static void next_rkey(struct smc_lgr *lgr)
-{
-	struct smc_llc_msg m = {
-		.type = SMC_LLC_CONFIRM_RKEY,
-		.v2 = lgr->version > SMC_CLC_V1,
-	};
-	struct smc_link *link = smc_lgr_working_link(lgr);
-	struct smc_llc *llc = &lgr->llc;
-
-	/* Without a link the group ends, and wakes those who wait. */
-	if (!link)
-		return;
-	spin_lock_bh(&llc->lock);
-	llc->rkey_link = link;
-	llc->rmb = list_first_entry_or_null(&llc->rkeys, struct smc_rmb, list);
-	if (llc->rmb)
-		list_del_init(&llc->rmb->list);
-	spin_unlock_bh(&llc->lock);
-	if (!llc->rmb)
-		return;
-	/* One that is down has no regions; it is as if there were no answer. */
-	if (rmb_on_link(lgr, llc->rmb, link, &m.confirm_rkey))
-		send_or_down(link, &m);
-	llc->rkey = m.confirm_rkey.rkey;
-	smc_llc_await(lgr, SMC_LLC_W_CONFIRM_RKEY_RSP);
-}
-
-/* How long the peer has put us off; it does not say, and does not tell us when it is over. */
-static unsigned long rkey_delay(struct smc_llc *llc)
-{
-	unsigned long now = jiffies;
-
-	if (llc->rkey_again && time_before(now, llc->rkey_again))
-		return llc->rkey_again - now;
-	llc->rkey_again = 0;
-	return 0;
-}
-
-/**
- * smc_llc_rkey_answered() - the peer has answered our CONFIRM RKEY
- * @lgr: the link group
- * @yes: it accepted
- * @retry: it refused because another change of the group is under way: ask again
- *
- * Context: the engine's work.
- */
-void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes, bool retry)
-{
-	struct smc_llc *llc = &lgr->llc;
-	struct smc_rmb *rmb = llc->rmb;
-
-	spin_lock_bh(&llc->lock);
-	llc->rmb = NULL;
-	if (!yes && retry && rmb->retries++ < RKEY_RETRIES) {
-		list_add(&rmb->list, &llc->rkeys);
-		llc->rkey_again = (jiffies + RKEY_RETRY_TIME) | 1;
-	} else {
-		rmb->retries = 0;
-		rmb->refusals += !yes;
-		smc_mem_confirmed(rmb, yes);
-	}
-	spin_unlock_bh(&llc->lock);
-	llc->wait = SMC_LLC_IDLE;
-	wake_rkey_waiters(lgr);
 }
 
 /* ---- first contact ---- */
@@ -246,7 +123,7 @@ void smc_llc_first_contact(struct smc_lgr *lgr)
 {
 	spin_lock_bh(&lgr->llc.lock);
 	lgr->llc.begin = true;
-	__kick_engine(lgr, 0);
+	__smc_llc_kick(lgr, 0);
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
@@ -341,7 +218,7 @@ bool smc_llc_up_for_peer(struct smc_lgr *lgr)
  */
 void smc_llc_sent(struct smc_link *link)
 {
-	kick_engine(smc_link_lgr(link));
+	smc_llc_kick(smc_link_lgr(link));
 }
 
 static void look_at_sent(struct smc_lgr *lgr)
@@ -350,6 +227,126 @@ static void look_at_sent(struct smc_lgr *lgr)
 	    READ_ONCE(lgr->state) == SMC_LGR_NEW &&
 	    posts_delivered(smc_lgr_first_link(lgr), lgr->llc.confirm_end))
 		smc_llc_confirmed(lgr);
+}
+
+/* ---- links that come and go ---- */
+
+/* Is the link still the one that had this name, and not down? */
+bool smc_llc_same_link(const struct smc_link *link, u32 uid)
+{
+	return smc_link_alive(link) && link->uid == uid;
+}
+
+/**
+ * smc_llc_new_link() - another link is being added
+ * @lgr: the link group
+ * @over: the exchange takes place over this link
+ * @link: the new one
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_new_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_link *link)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	spin_lock_bh(&llc->lock);
+	llc->tests[smc_lgr_link_index(lgr, link)] = (struct smc_llc_test) {};
+	spin_unlock_bh(&llc->lock);
+	llc->add_over = over;
+	llc->add_over_uid = over->uid;
+	llc->add_uid = link->uid;
+}
+
+/**
+ * smc_llc_link_lost() - a link is down, and another one is left
+ * @lgr: the link group
+ * @link: the link, drained
+ *
+ * The peer is told, unless it has told us.  The server tries to have another link instead.
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_llc_link_lost(struct smc_lgr *lgr, struct smc_link *link)
+{
+	struct smc_llc_loss *loss;
+	struct smc_llc *llc = &lgr->llc;
+	unsigned int i;
+
+	spin_lock_bh(&llc->lock);
+	for (i = 0; i < SMC_LGR_LINKS && !link->peer_knows; i++) {
+		loss = &llc->losses[i];
+		if (loss->number)
+			continue;
+		loss->number = link->number;
+		loss->reason = link->down_reason;
+		break;
+	}
+	llc->add_wanted = true;
+	__smc_llc_kick(lgr, 0);
+	spin_unlock_bh(&llc->lock);
+}
+
+/**
+ * smc_llc_more_links() - there may be a way for another link now
+ * @lgr: the link group
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_llc_more_links(struct smc_lgr *lgr)
+{
+	spin_lock_bh(&lgr->llc.lock);
+	lgr->llc.add_wanted = true;
+	__smc_llc_kick(lgr, 0);
+	spin_unlock_bh(&lgr->llc.lock);
+}
+
+static struct smc_llc_loss next_loss(struct smc_llc *llc)
+{
+	struct smc_llc_loss loss = {};
+	unsigned int i;
+
+	spin_lock_bh(&llc->lock);
+	for (i = 0; i < SMC_LGR_LINKS && !loss.number; i++) {
+		loss = llc->losses[i];
+		llc->losses[i] = (struct smc_llc_loss) {};
+	}
+	spin_unlock_bh(&llc->lock);
+	return loss;
+}
+
+/* Nobody waits for the answers: of a client, or of a server that has lost the link before. */
+static void tell_losses(struct smc_lgr *lgr)
+{
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_DELETE_LINK,
+		.v2 = lgr->version > SMC_CLC_V1,
+		.delete_link.orderly = true,
+	};
+	struct smc_link *link = smc_lgr_working_link(lgr);
+	struct smc_llc_loss loss;
+
+	while (link && (loss = next_loss(&lgr->llc)).number) {
+		m.delete_link.link = loss.number;
+		m.delete_link.reason = loss.reason;
+		smc_llc_send_or_down(link, &m);
+		lgr->llc.deletes++;
+	}
+}
+
+/* Exchanges over links that are lost, or about such links. */
+static void look_at_links(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	if (READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
+		return;
+	if (llc->wait == SMC_LLC_W_CONFIRM_RKEY_RSP &&
+	    !smc_llc_same_link(llc->rkey_link, llc->rkey_uid)) {
+		smc_llc_rkey_put_off(lgr);
+		llc->rkeys_late--;
+	}
+	smc_llc_add_goes_on(lgr);
+	tell_losses(lgr);
 }
 
 /* ---- the engine ---- */
@@ -381,7 +378,7 @@ void smc_llc_keepalive(struct smc_conn *c, unsigned int seconds)
 	if (!seconds)
 		return;
 	WRITE_ONCE(lconn->lgr->keepalive, true);
-	kick_engine(lconn->lgr);
+	smc_llc_kick(lconn->lgr);
 }
 
 /* Silence that is long enough for a test: the shortest that anybody has asked for. */
@@ -404,20 +401,20 @@ static unsigned long test_time(struct smc_lgr *lgr)
 }
 
 /* Is the peer still there?  Returns when to look again, 0 for never. */
-static unsigned long test_link(struct smc_lgr *lgr)
+static unsigned long test_link(struct smc_lgr *lgr, struct smc_link *link, unsigned long time)
 {
-	unsigned long time = test_time(lgr), now = jiffies;
-	struct smc_link *link = smc_lgr_first_link(lgr);
-	unsigned long idle = now - READ_ONCE(link->last_rx);
+	unsigned long now = jiffies, idle = now - READ_ONCE(link->last_rx);
+	unsigned int idx = smc_lgr_link_index(lgr, link);
 	struct smc_llc_msg m = {
 		.type = SMC_LLC_TEST_LINK,
 		.v2 = lgr->version > SMC_CLC_V1,
 	};
 	struct smc_llc *llc = &lgr->llc;
-	unsigned long sent = READ_ONCE(llc->test_sent);
-	bool wanted = READ_ONCE(llc->test_now);
+	struct smc_llc_test *test = &llc->tests[idx];
+	unsigned long sent = READ_ONCE(test->sent);
+	bool wanted = READ_ONCE(llc->test_now) & BIT(idx);
 
-	if ((!time && !wanted && !sent) || READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
+	if ((!time && !wanted && !sent) || READ_ONCE(link->state) != SMC_LINK_ACTIVE)
 		return 0;
 	if (sent && !time_before(now, sent + SMC_LLC_WAIT_TIME)) {
 		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
@@ -428,13 +425,30 @@ static unsigned long test_link(struct smc_lgr *lgr)
 	if (idle < time && !wanted)
 		return time - idle;
 	spin_lock_bh(&llc->lock);
-	llc->test_now = false;
-	llc->test_data = get_random_u64();
-	llc->test_sent = jiffies | 1;
-	memcpy(m.test_link.data, &llc->test_data, sizeof(llc->test_data));
+	llc->test_now &= ~BIT(idx);
+	test->data = get_random_u64();
+	test->sent = jiffies | 1;
+	memcpy(m.test_link.data, &test->data, sizeof(test->data));
 	spin_unlock_bh(&llc->lock);
-	send_or_down(link, &m);
+	smc_llc_send_or_down(link, &m);
 	return SMC_LLC_WAIT_TIME;
+}
+
+static unsigned long test_links(struct smc_lgr *lgr)
+{
+	unsigned long time = test_time(lgr), again = 0;
+	struct smc_link *link;
+
+	if (READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
+		return 0;
+	smc_lgr_for_each_link(lgr, link)
+		again = min_not_zero(again, test_link(lgr, link, time));
+	return again;
+}
+
+static bool is_idle(const struct smc_lgr *lgr)
+{
+	return lgr->llc.wait == SMC_LLC_IDLE && READ_ONCE(lgr->state) == SMC_LGR_ACTIVE;
 }
 
 static void llc_work(struct work_struct *work)
@@ -447,20 +461,24 @@ static void llc_work(struct work_struct *work)
 	begin_first_contact(lgr);
 	look_at_sent(lgr);
 	while ((ev = next_event(llc))) {
-		smc_llc_dispatch(lgr, ev->link, ev->buf, ev->len);
+		/* The place may be another link's meanwhile. */
+		if (ev->link->uid == ev->uid)
+			smc_llc_dispatch(lgr, ev->link, ev->buf, ev->len);
 		kfree(ev);
 		cond_resched();
 	}
-	delay = rkey_delay(llc);
-	if (!delay && llc->wait == SMC_LLC_IDLE && READ_ONCE(lgr->state) == SMC_LGR_ACTIVE)
-		next_rkey(lgr);
+	look_at_links(lgr);
+	again = is_idle(lgr) ? smc_llc_add_again(lgr) : 0;
+	delay = smc_llc_rkey_delay(llc);
+	if (!delay && is_idle(lgr))
+		smc_llc_next_rkey(lgr);
 	left = smc_llc_left(lgr);
-	again = test_link(lgr);
+	again = min_not_zero(again, test_links(lgr));
 	again = min_not_zero(min_not_zero(again, left), delay);
 	spin_lock_bh(&llc->lock);
 	/* Somebody may have asked for less meanwhile. */
 	if (again && !delayed_work_pending(&llc->work))
-		__kick_engine(lgr, again);
+		__smc_llc_kick(lgr, again);
 	spin_unlock_bh(&llc->lock);
 	smc_lgr_put(lgr);
 }
@@ -468,22 +486,24 @@ static void llc_work(struct work_struct *work)
 static void answer_test(struct smc_link *link, struct smc_llc_msg *m)
 {
 	m->reply = true;
-	send_or_down(link, m);
+	smc_llc_send_or_down(link, m);
 }
 
 static void test_answered(struct smc_link *link, const struct smc_llc_msg *m)
 {
 	u8 sent[sizeof(m->test_link.data)] = {};
 	struct smc_lgr *lgr = smc_link_lgr(link);
+	unsigned int idx = smc_lgr_link_index(lgr, link);
 	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_test *test = &llc->tests[idx];
 	bool ok;
 
 	spin_lock_bh(&llc->lock);
-	memcpy(sent, &llc->test_data, sizeof(llc->test_data));
-	ok = llc->test_sent && !memcmp(m->test_link.data, sent, sizeof(sent));
-	llc->test_sent = 0;
-	if (llc->test_now)
-		__kick_engine(lgr, 0);
+	memcpy(sent, &test->data, sizeof(test->data));
+	ok = test->sent && !memcmp(m->test_link.data, sent, sizeof(sent));
+	test->sent = 0;
+	if (llc->test_now & BIT(idx))
+		__smc_llc_kick(lgr, 0);
 	else if (ok)
 		WRITE_ONCE(lgr->doubted, false);
 	spin_unlock_bh(&llc->lock);
@@ -500,6 +520,7 @@ static void queue_event(struct smc_link *link, const u8 *buf, size_t len)
 	if (!ev)
 		return;		/* its sender will miss the answer */
 	ev->link = link;
+	ev->uid = link->uid;
 	ev->len = len;
 	memcpy(ev->buf, buf, len);
 	spin_lock_bh(&lgr->llc.lock);
@@ -507,7 +528,7 @@ static void queue_event(struct smc_link *link, const u8 *buf, size_t len)
 	if (!flood) {
 		list_add_tail(&ev->list, &lgr->llc.queue);
 		lgr->llc.n_queue++;
-		__kick_engine(lgr, 0);
+		__smc_llc_kick(lgr, 0);
 	}
 	spin_unlock_bh(&lgr->llc.lock);
 	if (flood) {
@@ -568,7 +589,7 @@ void smc_llc_init(struct smc_lgr *lgr)
  */
 void smc_llc_start_tests(struct smc_lgr *lgr)
 {
-	kick_engine(lgr);
+	smc_llc_kick(lgr);
 }
 
 /**
@@ -581,10 +602,10 @@ void smc_llc_start_tests(struct smc_lgr *lgr)
 void smc_llc_test_now(struct smc_lgr *lgr, bool doubted)
 {
 	spin_lock_bh(&lgr->llc.lock);
-	lgr->llc.test_now = true;
+	lgr->llc.test_now = ~0;
 	if (doubted)
 		WRITE_ONCE(lgr->doubted, true);
-	__kick_engine(lgr, 0);
+	__smc_llc_kick(lgr, 0);
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
@@ -620,5 +641,5 @@ void smc_llc_stop(struct smc_lgr *lgr)
 		smc_llc_send(link, &m);
 	while ((ev = next_event(llc)))
 		kfree(ev);
-	wake_rkey_waiters(lgr);
+	smc_llc_wake_rkey_waiters(lgr);
 }

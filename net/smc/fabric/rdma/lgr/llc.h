@@ -18,6 +18,12 @@ struct smc_lgr;
 struct smc_link;
 struct smc_rmb;
 
+/*
+ * There is room for so many links in a group: two, and a third while it takes the place of an
+ * asymmetric one (RFC 7609, 2.2.1), or while one that is down has yet to give its device back.
+ */
+#define SMC_LGR_LINKS		3
+
 /* An answer takes no longer than this; the RFC leaves it to us. */
 #define SMC_LLC_WAIT_TIME	(5 * HZ)
 
@@ -30,15 +36,38 @@ enum smc_llc_wait {
 	SMC_LLC_W_CONFIRM_RSP,		/* server: the client's reply */
 	SMC_LLC_W_ADD_LINK_REQ,		/* client: ADD LINK of the first contact */
 	SMC_LLC_W_ADD_LINK_RSP,		/* server: its reply */
+	SMC_LLC_W_ADD_LINK_HOP,		/* the gateway's MAC address, for the new link */
+	SMC_LLC_W_CONFIRM2_REQ,		/* client: CONFIRM LINK over the new link */
+	SMC_LLC_W_CONFIRM2_RSP,		/* server: the client's reply to that */
 	SMC_LLC_W_DELETE_LINK_RSP,	/* server: the second link is not wanted */
 	SMC_LLC_W_CONFIRM_RKEY_RSP,	/* the peer knows our new RMB */
 	SMC_LLC_NR_WAITS
 };
 
 /**
+ * struct smc_llc_test - whether the peer is still there, at the end of one link
+ * @sent:	when the TEST LINK that is unanswered was sent; 0 without one
+ * @data:	what its answer must repeat
+ */
+struct smc_llc_test {
+	unsigned long	sent;
+	u64		data;
+};
+
+/**
+ * struct smc_llc_loss - a link of which the peer must be told that it is down
+ * @number:	of the link; 0: there is none
+ * @reason:	SMC_LLC_DEL_*
+ */
+struct smc_llc_loss {
+	u8	number;
+	u32	reason;
+};
+
+/**
  * struct smc_llc - LLC engine
- * @lock:	protects @queue, @n_queue, @rkeys, @waiters, @stopped, @test_data, @test_now
- *		and smc_lgr.doubted; any context
+ * @lock:	protects @queue, @n_queue, @rkeys, @waiters, @stopped, @tests, @test_now, @losses,
+ *		@add_wanted and smc_lgr.doubted; any context
  * @queue:	messages received
  * @n_queue:	their number; a peer that floods us is cut off
  * @rkeys:	RMBs to be confirmed
@@ -52,11 +81,23 @@ enum smc_llc_wait {
  * @rkeys_left:	RTokens that the peer's CONFIRM RKEY CONTINUATION has yet to tell
  * @rmb:	the one that is being confirmed; the same
  * @rkey_link:	over which link the peer was asked to confirm it; the same
+ * @rkey_uid:	smc_link.uid of that; the same
  * @rkey:	its RKey there; the same
  * @rkey_again:	the peer has put us off until then, in jiffies; 0 if it has not
- * @test_sent:	when the TEST LINK that is unanswered was sent; 0 without one
- * @test_data:	what its answer must repeat
- * @test_now:	a TEST LINK is wanted, however short the silence was
+ * @rkeys_late:	answers that may still come, to questions that are asked again; the same
+ * @add_over:	over which link another one is being added; the same
+ * @add_over_uid: smc_link.uid of that; the same
+ * @add_link:	the new link, NULL if none is being added; the same.  Until it is active, or given
+ *		up, nobody else drains it
+ * @add_uid:	smc_link.uid of that; the same
+ * @add_asked:	REQUEST ADD LINK that the server may still refuse; the same
+ * @add_wanted:	another link may be possible now
+ * @add_at:	when it is tried again, in jiffies; 0 for not at all; only the work looks at it
+ * @add_delay:	how long it was waited for that, in jiffies; the same
+ * @losses:	links of which the peer must be told
+ * @deletes:	DELETE LINK that the peer may still answer; only the work looks at it
+ * @tests:	for each link
+ * @test_now:	a TEST LINK is wanted on these links, however short the silence was, as bits
  * @work:	the engine; each pending work holds the group
  */
 struct smc_llc {
@@ -74,11 +115,22 @@ struct smc_llc {
 	u8			rkeys_left;
 	struct smc_rmb		*rmb;
 	struct smc_link		*rkey_link;
+	u32			rkey_uid;
 	u32			rkey;
 	unsigned long		rkey_again;
-	unsigned long		test_sent;
-	u64			test_data;
-	bool			test_now;
+	unsigned int		rkeys_late;
+	struct smc_link		*add_over;
+	u32			add_over_uid;
+	struct smc_link		*add_link;
+	u32			add_uid;
+	unsigned int		add_asked;
+	bool			add_wanted;
+	unsigned long		add_at;
+	unsigned long		add_delay;
+	struct smc_llc_loss	losses[SMC_LGR_LINKS];
+	unsigned int		deletes;
+	struct smc_llc_test	tests[SMC_LGR_LINKS];
+	u8			test_now;
 	struct delayed_work	work;
 };
 
@@ -91,6 +143,9 @@ void smc_llc_start_tests(struct smc_lgr *lgr);
 void smc_llc_test_now(struct smc_lgr *lgr, bool doubted);
 void smc_llc_rx(struct smc_link *link, const u8 *buf, size_t len);
 void smc_llc_sent(struct smc_link *link);
+void smc_llc_kick(struct smc_lgr *lgr);
+void smc_llc_link_lost(struct smc_lgr *lgr, struct smc_link *link);
+void smc_llc_more_links(struct smc_lgr *lgr);
 void smc_llc_keepalive(struct smc_conn *c, unsigned int seconds);
 bool smc_llc_no_fallback(struct smc_lgr *lgr);
 bool smc_llc_no_return(struct smc_lgr *lgr);

@@ -11,8 +11,6 @@
  * again, and declines.
  */
 #define CACHE_SIZE	3
-/* The number of the second link, which is offered and never made. */
-#define SECOND_LINK	2
 
 static bool lgr_is_v2(const struct smc_lgr *lgr)
 {
@@ -24,16 +22,10 @@ static void protocol_violation(struct smc_link *link)
 	smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 }
 
-static void send_or_fail(struct smc_link *link, const struct smc_llc_msg *m)
-{
-	if (smc_llc_send(link, m))
-		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
-}
-
 /**
- * smc_llc_send_confirm_link() - confirm the first link
+ * smc_llc_send_confirm_link() - confirm a link
  * @lgr: the link group
- * @link: its first link
+ * @link: the link
  * @reply: the client's reply rather than the server's request
  *
  * Return: 0 or a negative errno.
@@ -57,6 +49,8 @@ int smc_llc_send_confirm_link(struct smc_lgr *lgr, struct smc_link *link, bool r
 
 	memcpy(m.confirm_link.mac, link->path.mac, ETH_ALEN);
 	memcpy(m.confirm_link.gid, link->path.gid.raw, 16);
+	if (READ_ONCE(lgr->state) != SMC_LGR_NEW)
+		return smc_llc_send(link, &m);
 	/* From here on, unless it turns out that it could not be delivered. */
 	WRITE_ONCE(lgr->committed, true);
 	rc = smc_llc_send(link, &m);
@@ -79,9 +73,9 @@ static void settle_max_links(struct smc_lgr *lgr, const struct smc_llc_confirm_l
 		lgr->max_links = min_t(u8, lgr->max_links, max_t(u8, m->max_links, 1));
 }
 
-/* Does the message describe the peer's end of the link as CLC did? */
-static bool confirm_link_matches(const struct smc_lgr *lgr, const struct smc_link *link,
-				 const struct smc_llc_confirm_link *m)
+/* Does the message describe the peer's end of the link as CLC did, or ADD LINK? */
+bool smc_llc_confirm_link_matches(const struct smc_lgr *lgr, const struct smc_link *link,
+				  const struct smc_llc_confirm_link *m)
 {
 	union ib_gid gid;
 
@@ -97,7 +91,7 @@ static bool confirm_link_matches(const struct smc_lgr *lgr, const struct smc_lin
 /* The client's view of the first contact. */
 SMC_LLC_TAKES(confirm_link_req)
 {
-	if (!confirm_link_matches(lgr, link, &m->confirm_link)) {
+	if (!smc_llc_confirm_link_matches(lgr, link, &m->confirm_link)) {
 		/* C.7.1: a Decline ends the first contact. */
 		smc_lgr_end(lgr, SMC_REASON_PROTOCOL);
 		return;
@@ -125,138 +119,114 @@ void smc_llc_confirmed(struct smc_lgr *lgr)
 		activate_lgr(lgr);
 }
 
-/*
- * The RFC requires an attempt at a second link.  We have no second device, so the
- * client refuses unless it has one; if it has, it is told that the link is not
- * needed after all.
- */
-static void offer_second_link(struct smc_lgr *lgr, struct smc_link *link)
-{
-	struct smc_llc_msg m = {
-		.type = SMC_LLC_ADD_LINK,
-		.v2 = lgr_is_v2(lgr),
-		.add_link = {
-			.qpn = link->qp->qp_num,
-			.link = SECOND_LINK,
-			.mtu = link->path.mtu,
-			.psn = link->psn,
-			.direct = link->hop.direct,
-		},
-	};
-
-	memcpy(m.add_link.mac, link->path.mac, ETH_ALEN);
-	memcpy(m.add_link.gid, link->path.gid.raw, 16);
-	send_or_fail(link, &m);
-	WRITE_ONCE(lgr->llc.add_end, smc_link_sent(link));
-	smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_RSP);
-}
-
 SMC_LLC_TAKES(confirm_link_rsp)
 {
 	if (m->confirm_link.link != link->number ||
-	    !confirm_link_matches(lgr, link, &m->confirm_link)) {
+	    !smc_llc_confirm_link_matches(lgr, link, &m->confirm_link)) {
 		protocol_violation(link);
 		return;
 	}
 	link->peer_uid = m->confirm_link.link_uid;
 	settle_max_links(lgr, &m->confirm_link);
 	if (lgr->max_links > 1)
-		offer_second_link(lgr, link);
+		smc_llc_add_link(lgr, link);
 	else
 		activate_lgr(lgr);
 }
 
-/* The server asks for a second link; we have no other device for it. */
-SMC_LLC_TAKES(add_link_req)
+/* What ends a link there is, or the group. */
+static void delete_group(struct smc_lgr *lgr, struct smc_link *link, struct smc_llc_msg *m)
 {
-	bool first = lgr->llc.wait == SMC_LLC_W_ADD_LINK_REQ ||
-		     lgr->llc.wait == SMC_LLC_W_CONFIRM_SENT;
-
-	m->add_link.reason = smc_clc_mtu_valid(m->add_link.mtu) ?
-			     SMC_LLC_REJ_NO_ALT_PATH : SMC_LLC_REJ_MTU;
-	m->reply = true;
-	m->negative = true;
-	send_or_fail(link, m);
-	/* It would not ask had our CONFIRM LINK not arrived. */
-	if (first)
-		activate_lgr(lgr);
-}
-
-/* In version 2 there is another message for it. */
-SMC_LLC_TAKES(add_link_wish)
-{
-	if (m->v2)
-		protocol_violation(link);
-}
-
-SMC_LLC_TAKES(add_link_rsp)
-{
-	struct smc_llc_msg del = {
-		.type = SMC_LLC_DELETE_LINK,
-		.v2 = lgr_is_v2(lgr),
-		.delete_link = {
-			.link = SECOND_LINK,
-			.orderly = true,
-			.reason = SMC_LLC_DEL_PROGRAM,
-		},
-	};
-
-	if (m->negative) {
-		activate_lgr(lgr);
-		return;
+	/* To a client the server says so. */
+	lgr->delete_seen = !lgr->server;
+	if (!lgr->server && !m->delete_link.all) {
+		m->reply = true;
+		smc_llc_send_or_down(link, m);
 	}
-	send_or_fail(link, &del);
-	smc_llc_await(lgr, SMC_LLC_W_DELETE_LINK_RSP);
+	lgr->end_reason = m->delete_link.reason;
+	smc_lgr_end(lgr, SMC_REASON_OUT_OF_SYNC);
 }
 
-/* The incumbent says no once more when its attempt fails later. */
-SMC_LLC_TAKES(add_link_late)
-{
-	if (!m->negative)
-		protocol_violation(link);
-}
-
+/* A client answers; a server says DELETE LINK itself, as of every link that is down. */
 SMC_LLC_TAKES(delete_link_req)
 {
-	if (m->delete_link.all || m->delete_link.link == link->number) {
-		/* Our only link: the group ends.  To a client the server says so. */
-		lgr->delete_seen = !lgr->server;
-		if (!lgr->server && !m->delete_link.all) {
-			m->reply = true;
-			send_or_fail(link, m);
-		}
-		lgr->end_reason = m->delete_link.reason;
-		smc_lgr_end(lgr, SMC_REASON_OUT_OF_SYNC);
+	struct smc_link *gone = smc_lgr_link_by_number(lgr, m->delete_link.link);
+
+	if (m->delete_link.all || (gone && !smc_lgr_other_link(lgr, gone))) {
+		delete_group(lgr, link, m);
 		return;
 	}
+	if (gone) {
+		gone->peer_knows = !lgr->server;
+		smc_link_down(gone, m->delete_link.reason);
+		if (lgr->server)
+			return;
+	} else {
+		m->delete_link.reason = SMC_LLC_DEL_NO_LINK;
+	}
 	m->reply = true;
-	m->delete_link.reason = SMC_LLC_DEL_NO_LINK;
-	send_or_fail(link, m);
+	link = link == gone ? smc_lgr_working_link(lgr) : link;
+	if (link)
+		smc_llc_send_or_down(link, m);
 }
 
-SMC_LLC_TAKES(delete_link_rsp)
+/* Nobody waits for it: the link has gone already. */
+SMC_LLC_TAKES(delete_link_late)
 {
-	if (m->delete_link.link == SECOND_LINK)
-		activate_lgr(lgr);
+	if (lgr->llc.deletes)
+		lgr->llc.deletes--;
 	else
 		protocol_violation(link);
+}
+
+/* The keys of an RMB on links other than the one that the message came over. */
+static void take_others(struct smc_lgr *lgr, int rtoken, const struct smc_llc_link_rtoken *others,
+			unsigned int n)
+{
+	struct smc_link *link;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		link = smc_lgr_link_by_number(lgr, others[i].link);
+		if (link)
+			smc_rtoken_set(lgr, rtoken, smc_lgr_link_index(lgr, link), others[i].rkey,
+				       others[i].addr);
+	}
 }
 
 SMC_LLC_TAKES(confirm_rkey_req)
 {
-	const struct smc_llc_confirm_rkey *rkey = &m->confirm_rkey;
+	struct smc_llc_confirm_rkey *rkey = &m->confirm_rkey;
+	int rtoken;
 
 	lgr->llc.rkeys_left = rkey->n_total - rkey->n_others;
-	m->negative = smc_rtoken_add(lgr, smc_lgr_link_index(lgr, link), rkey->rkey,
-				     rkey->addr) < 0;
 	m->reply = true;
-	send_or_fail(link, m);
+	if (lgr->server && lgr->llc.add_link) {
+		/* It shall come again with a key for the new link (3.5.5.3.1). */
+		m->negative = true;
+		rkey->retry = true;
+	} else {
+		rtoken = smc_rtoken_add(lgr, smc_lgr_link_index(lgr, link), rkey->rkey, rkey->addr);
+		m->negative = rtoken < 0;
+		if (rtoken >= 0)
+			take_others(lgr, rtoken, rkey->others, rkey->n_others);
+	}
+	smc_llc_send_or_down(link, m);
 }
 
 SMC_LLC_TAKES(confirm_rkey_rsp)
 {
 	if (m->confirm_rkey.rkey == lgr->llc.rkey)
 		smc_llc_rkey_answered(lgr, !m->negative, m->confirm_rkey.retry);
+	else
+		protocol_violation(link);
+}
+
+/* The answer to a question that is asked again, as another link came or went meanwhile. */
+SMC_LLC_TAKES(confirm_rkey_late)
+{
+	if (lgr->llc.rkeys_late)
+		lgr->llc.rkeys_late--;
 	else
 		protocol_violation(link);
 }
@@ -272,7 +242,7 @@ SMC_LLC_TAKES(confirm_rkey_cont)
 	}
 	lgr->llc.rkeys_left -= cont->n_others;
 	m->reply = true;
-	send_or_fail(link, m);
+	smc_llc_send_or_down(link, m);
 }
 
 /* The keys of the request, and a reply that names those we do not know. */
@@ -304,12 +274,5 @@ SMC_LLC_TAKES(delete_rkey_req)
 		d->n_failed = n;
 		d->rkeys = unknown;
 	}
-	send_or_fail(link, m);
-}
-
-SMC_LLC_TAKES(req_add_link)
-{
-	m->reply = true;
-	m->req_add_link.n_gids = 0;
-	send_or_fail(link, m);
+	smc_llc_send_or_down(link, m);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the parts of the LLC engine: llc.c, llc_rules.c and llc_msg.c. */
+/* Between the parts of the LLC engine: llc.c, llc_rkey.c, llc_rules.c, llc_add.c and llc_msg.c. */
 #ifndef SMC_RDMA_LLC_MSG_H
 #define SMC_RDMA_LLC_MSG_H
 
@@ -8,7 +8,18 @@
 
 /* llc.c */
 int smc_llc_send(struct smc_link *link, const struct smc_llc_msg *m);
+int smc_llc_send_long(struct smc_link *link, const struct smc_llc_msg *m);
+void smc_llc_send_or_down(struct smc_link *link, const struct smc_llc_msg *m);
+void __smc_llc_kick(struct smc_lgr *lgr, unsigned long delay);
+void smc_llc_new_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_link *link);
+bool smc_llc_same_link(const struct smc_link *link, u32 uid);
+
+/* llc_rkey.c */
+void smc_llc_next_rkey(struct smc_lgr *lgr);
+unsigned long smc_llc_rkey_delay(struct smc_llc *llc);
 void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes, bool retry);
+void smc_llc_rkey_put_off(struct smc_lgr *lgr);
+void smc_llc_wake_rkey_waiters(struct smc_lgr *lgr);
 
 /* llc_rules.c */
 void smc_llc_await(struct smc_lgr *lgr, enum smc_llc_wait wait);
@@ -19,6 +30,14 @@ void smc_llc_dispatch(struct smc_lgr *lgr, struct smc_link *link, const u8 *buf,
 /* llc_msg.c */
 int smc_llc_send_confirm_link(struct smc_lgr *lgr, struct smc_link *link, bool reply);
 void smc_llc_confirmed(struct smc_lgr *lgr);
+bool smc_llc_confirm_link_matches(const struct smc_lgr *lgr, const struct smc_link *link,
+				  const struct smc_llc_confirm_link *m);
+
+/* llc_add.c */
+void smc_llc_add_link(struct smc_lgr *lgr, struct smc_link *over);
+void smc_llc_add_goes_on(struct smc_lgr *lgr);
+void smc_llc_add_failed(struct smc_lgr *lgr);
+unsigned long smc_llc_add_again(struct smc_lgr *lgr);
 
 /* llc_msg.c: what each message does, by the rules of llc_rules.c */
 #define SMC_LLC_TAKES(name)						\
@@ -26,15 +45,20 @@ void smc_llc_confirmed(struct smc_lgr *lgr);
 				 struct smc_llc_msg *m)
 SMC_LLC_TAKES(confirm_link_req);
 SMC_LLC_TAKES(confirm_link_rsp);
+SMC_LLC_TAKES(confirm_added_req);
+SMC_LLC_TAKES(confirm_added_rsp);
 SMC_LLC_TAKES(add_link_req);
 SMC_LLC_TAKES(add_link_wish);
 SMC_LLC_TAKES(add_link_rsp);
 SMC_LLC_TAKES(add_link_late);
 SMC_LLC_TAKES(delete_link_req);
 SMC_LLC_TAKES(delete_link_rsp);
+SMC_LLC_TAKES(delete_link_late);
 SMC_LLC_TAKES(req_add_link);
+SMC_LLC_TAKES(req_add_link_rsp);
 SMC_LLC_TAKES(confirm_rkey_req);
 SMC_LLC_TAKES(confirm_rkey_rsp);
+SMC_LLC_TAKES(confirm_rkey_late);
 SMC_LLC_TAKES(confirm_rkey_cont);
 SMC_LLC_TAKES(delete_rkey_req);
 

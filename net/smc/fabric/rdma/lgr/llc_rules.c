@@ -3,9 +3,9 @@
  * RFC 7609, C.7 as tables: what a message leads to, who may send it and when; and what
  * follows when the one that is awaited does not come.
  *
- * There is one link in a group.  So "treat as if the link had gone down" is the end of the
- * group and of its connections, and those that still have their first contact before them
- * decline or are reset as C.2 and C.3 want, see smc_rdma_finish().
+ * "Treat as if the link had gone down": its connections go to another link, and the last link ends
+ * the group and its connections.  Those that still have their first contact before them decline or
+ * are reset as C.2 and C.3 want, see smc_rdma_finish().
  */
 #include "lgr.h"
 #include "../link/link.h"
@@ -52,6 +52,11 @@ static const struct llc_rule llc_rules[] = {
 	  smc_llc_take_confirm_link_req },
 	{ SMC_LLC_CONFIRM_LINK, REPLY, CLIENT, WHEN(W_CONFIRM_RSP),
 	  smc_llc_take_confirm_link_rsp },
+	/* the same over a link that is being added */
+	{ SMC_LLC_CONFIRM_LINK, REQUEST, SERVER, WHEN(W_CONFIRM2_REQ),
+	  smc_llc_take_confirm_added_req },
+	{ SMC_LLC_CONFIRM_LINK, REPLY, CLIENT, WHEN(W_CONFIRM2_RSP),
+	  smc_llc_take_confirm_added_rsp },
 	/* unknown MTU: negative reply, reason 2 */
 	{ SMC_LLC_ADD_LINK, REQUEST, SERVER, CONFIRMED,
 	  smc_llc_take_add_link_req },
@@ -67,12 +72,19 @@ static const struct llc_rule llc_rules[] = {
 	  smc_llc_take_delete_link_req },
 	{ SMC_LLC_DELETE_LINK, REPLY, CLIENT, WHEN(W_DELETE_LINK_RSP),
 	  smc_llc_take_delete_link_rsp },
+	{ SMC_LLC_DELETE_LINK, REPLY, BOTH, CONFIRMED,
+	  smc_llc_take_delete_link_late },
 	{ SMC_LLC_REQ_ADD_LINK, REQUEST, CLIENT, CONFIRMED,
 	  smc_llc_take_req_add_link },
+	/* we have told of a device, and there is no use for it */
+	{ SMC_LLC_REQ_ADD_LINK, REPLY, SERVER, CONFIRMED,
+	  smc_llc_take_req_add_link_rsp },
 	{ SMC_LLC_CONFIRM_RKEY, REQUEST, BOTH, CONFIRMED,
 	  smc_llc_take_confirm_rkey_req },
 	{ SMC_LLC_CONFIRM_RKEY, REPLY, BOTH, WHEN(W_CONFIRM_RKEY_RSP),
 	  smc_llc_take_confirm_rkey_rsp },
+	{ SMC_LLC_CONFIRM_RKEY, REPLY, BOTH, CONFIRMED,
+	  smc_llc_take_confirm_rkey_late },
 	{ SMC_LLC_CONFIRM_RKEY_CONT, REQUEST, BOTH, CONFIRMED,
 	  smc_llc_take_confirm_rkey_cont },
 	/* unknown RKey: negative reply */
@@ -120,6 +132,18 @@ static void reset_first_contact(struct smc_lgr *lgr)
 	smc_lgr_end(lgr, SMC_REASON_TIMEOUT);
 }
 
+static void add_link_unanswered(struct smc_lgr *lgr)
+{
+	struct smc_link *over = lgr->llc.add_over;
+
+	if (READ_ONCE(lgr->state) == SMC_LGR_NEW) {
+		reset_first_contact(lgr);
+		return;
+	}
+	smc_llc_add_failed(lgr);
+	smc_link_down(over, SMC_LLC_DEL_LOST_PATH);
+}
+
 /* As if a failure of the link had been detected over which the peer was asked. */
 static void rkey_link_failed(struct smc_lgr *lgr)
 {
@@ -152,7 +176,11 @@ static const struct llc_timeout llc_timeouts[SMC_LLC_NR_WAITS] = {
 	/* CONFIRM LINK reply from client (first contact) */
 	[SMC_LLC_W_ADD_LINK_REQ]	= { FIRST_TIME, reset_first_contact },
 	/* ADD LINK from server (first contact) */
-	[SMC_LLC_W_ADD_LINK_RSP]	= { FIRST_TIME, reset_first_contact },
+	[SMC_LLC_W_ADD_LINK_RSP]	= { FIRST_TIME, add_link_unanswered },
+	/* CONFIRM LINK over a further link, either side, and what it takes to send it */
+	[SMC_LLC_W_ADD_LINK_HOP]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },
+	[SMC_LLC_W_CONFIRM2_REQ]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },
+	[SMC_LLC_W_CONFIRM2_RSP]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },
 	/* DELETE LINK from server (scope: single link), and there is no other one */
 	[SMC_LLC_W_DELETE_LINK_RSP]	= { FIRST_TIME, reset_first_contact },
 	/* CONFIRM RKEY from either; TEST LINK is the same, see test_link() */

@@ -8,14 +8,9 @@
 #include "../../../mem/pool.h"
 #include "../../../mem/rmbe.h"
 #include "../link/link.h"
+#include "llc.h"
 
 struct smc_lgr;
-
-/*
- * There is room for so many links in a group: two, and a third while it takes the place of an
- * asymmetric one (RFC 7609, 2.2.1), or while one that is down has yet to give its device back.
- */
-#define SMC_LGR_LINKS		3
 
 /**
  * struct smc_rmb_on_link - what the device of one link knows of a buffer

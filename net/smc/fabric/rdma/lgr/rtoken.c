@@ -124,6 +124,25 @@ int smc_rtoken_find(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr)
 }
 
 /**
+ * smc_rtoken_find_key() - which RMB has this key?
+ * @lgr: the link group
+ * @link: index of the link
+ * @rkey: its RKey there
+ *
+ * Context: any.
+ * Return: its number, or -ENOENT.
+ */
+int smc_rtoken_find_key(struct smc_lgr *lgr, unsigned int link, u32 rkey)
+{
+	int i;
+
+	spin_lock_bh(&lgr->lock);
+	i = __find(lgr, link, rkey);
+	spin_unlock_bh(&lgr->lock);
+	return i;
+}
+
+/**
  * smc_rtoken_get() - key and address of an RMB on a link
  * @lgr: the link group
  * @i: number of the RMB

@@ -57,8 +57,9 @@ static bool post_markers(struct smc_link *link)
  * @link: the link, which posts no more
  *
  * Context: process, waits for the device, but at most DRAIN_TIME.
+ * Return: false if it took longer.
  */
-void smc_queues_drain(struct smc_link *link)
+bool smc_queues_drain(struct smc_link *link)
 {
 	unsigned long left = 0;
 
@@ -72,4 +73,5 @@ void smc_queues_drain(struct smc_link *link)
 		smc_msg_ignore_all(link);
 	}
 	smc_msg_retire_all(link);
+	return left;
 }

@@ -228,6 +228,8 @@ static void reset(struct smc_link *link)
 	link->rx_used = 0;
 	link->peer_uid = 0;
 	link->lost = false;
+	link->peer_knows = false;
+	link->down_reason = 0;
 	link->drained = false;
 	link->tx_down = 0;
 	link->hop.asked = false;
@@ -387,6 +389,7 @@ void smc_link_down(struct smc_link *link, u32 reason)
 	if (first) {
 		link->tx_down = link->tx_tail;
 		link->lost = reason == SMC_LLC_DEL_LOST_PATH;
+		link->down_reason = reason;
 		link->state = SMC_LINK_DOWN;
 	}
 	spin_unlock_bh(&link->tx_lock);
@@ -429,17 +432,34 @@ void smc_link_stop(struct smc_link *link)
  * @link: the link, stopped
  *
  * Context: process, waits for the device to flush, but not for ever.
+ * Return: false if the device has not flushed in time: what was posted may still be under way.
  */
-void smc_link_drain(struct smc_link *link)
+bool smc_link_drain(struct smc_link *link)
 {
+	bool flushed = true;
+
 	smc_rdma_hop_forget(&link->hop);
 	spin_lock_bh(&link->tx_lock);
 	link->tx_ready = false;
 	link->state = SMC_LINK_DOWN;
 	spin_unlock_bh(&link->tx_lock);
 	if (link->qp)
-		smc_queues_drain(link);
+		flushed = smc_queues_drain(link);
 	link->drained = true;
+	return flushed;
+}
+
+/**
+ * smc_link_failed() - a link that was begun comes to nothing
+ * @link: the link, which smc_link_create() may have left without queues; not connected
+ *
+ * The owner, who is not told, stops, drains, destroys and releases it.
+ */
+void smc_link_failed(struct smc_link *link)
+{
+	spin_lock_bh(&link->tx_lock);
+	link->state = SMC_LINK_DOWN;
+	spin_unlock_bh(&link->tx_lock);
 }
 
 /**
@@ -454,6 +474,7 @@ void smc_link_destroy(struct smc_link *link)
 	if (link->qp)
 		ib_destroy_qp(link->qp);
 	link->qp = NULL;
+	link->connected = false;
 	test_sync(link);
 	cancel_work_sync(&link->event_work);
 	smc_cq_destroy(link);

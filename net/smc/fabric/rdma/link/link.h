@@ -181,6 +181,8 @@ struct smc_link_msg {
  * @rx_long_dma: its DMA address
  * @last_rx:	jiffies of the last message, for the keepalive
  * @lost:	it is down because something could not be sent or received
+ * @down_reason: SMC_LLC_DEL_* of the first smc_link_down()
+ * @peer_knows:	the peer has said that it is down
  * @drained:	smc_link_drain() has returned
  * @tx_down:	@tx_tail when it went down
  * @tx_marker:	for smc_link_drain(), like
@@ -243,7 +245,9 @@ struct smc_link {
 	u64			rx_long_dma;
 	unsigned long		last_rx;
 	bool			lost;
+	bool			peer_knows;
 	bool			drained;
+	u32			down_reason;
 	u32			tx_down;
 	struct smc_link_marker	tx_marker;
 	struct smc_link_marker	rx_marker;
@@ -261,6 +265,7 @@ struct smc_link {
  * @msg:	the CDC message
  * @seqno:	becomes smc_link_sender.acked once the peer has the post
  * @signaled:	a completion must come soon: the connection ends
+ * @more:	the sender has another post to make at once
  */
 struct smc_link_post {
 	unsigned int		n_writes;
@@ -273,6 +278,7 @@ struct smc_link_post {
 	u8			msg[SMC_WR_MSG_LEN];
 	u16			seqno;
 	bool			signaled;
+	bool			more;
 };
 
 /**
@@ -346,7 +352,8 @@ int smc_link_next_hop(struct smc_link *link);
 int smc_link_connect(struct smc_link *link);
 void smc_link_activate(struct smc_link *link);
 void smc_link_stop(struct smc_link *link);
-void smc_link_drain(struct smc_link *link);
+bool smc_link_drain(struct smc_link *link);
+void smc_link_failed(struct smc_link *link);
 void smc_link_destroy(struct smc_link *link);
 void smc_link_release(struct smc_link *link);
 void smc_link_down(struct smc_link *link, u32 reason);

@@ -16,7 +16,7 @@ void smc_msg_ignore_all(struct smc_link *link);
 void smc_msg_retire_all(struct smc_link *link);
 
 /* drain.c */
-void smc_queues_drain(struct smc_link *link);
+bool smc_queues_drain(struct smc_link *link);
 
 /* cq.c */
 int smc_cq_create(struct smc_link *link, int n);

@@ -241,7 +241,10 @@ static bool __post_pending(struct smc_link *link, struct gone *gone)
 		}
 		if (unlikely(__post_sender(link, sender, &post)))
 			return false;
-		list_del_init(&sender->pend);
+		if (unlikely(post.more))
+			static_call(smc_link_get)(sender);
+		else
+			list_del_init(&sender->pend);
 	}
 	return true;
 }

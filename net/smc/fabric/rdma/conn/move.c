@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A connection goes from a link that is down to another one (RFC 7609, 4.6).
+ *
+ * Sending: the peer has all that its device has acknowledged, and perhaps more.  So it is told the
+ * number of the last message that was acknowledged, and then gets everything again that it has not
+ * said to have consumed: the same bytes to the same place, which does no harm where they have been
+ * written before.  What was announced stays announced.
+ *
+ * Receiving: messages over another link are held until the old one is drained.  Cursors and flags
+ * of the newest message say all that older ones have said, so one place to hold it is enough.
+ */
+#include "../../../trace.h"
+#include "../link/link.h"
+#include "rdma_conn.h"
+
+/* It has told the peer everything, and the peer's device has that. */
+static bool is_done(const struct rdma_conn *rconn)
+{
+	return rconn->sent_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT) &&
+	       rconn->base.sender.acked == rconn->seqno;
+}
+
+/* What is posted over the next link begins with what the peer may not have. */
+static void prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on_link)
+{
+	struct smc_link_sender *sender = &rconn->base.sender;
+	struct smc_link *from = smc_link_lock(sender);
+
+	rconn->on_link = *on_link;
+	/* An abort that was posted may not have arrived. */
+	if (!test_bit(RDMA_CONN_CUT_OFF, &rconn->bits))
+		rconn->tx_disabled = false;
+	if (!is_done(rconn))
+		sender->force_update |= RDMA_VALIDATE | RDMA_REPLAY;
+	smc_link_unlock(from);
+}
+
+static void move_sender(struct rdma_conn *rconn, const struct smc_link_move *move)
+{
+	struct rdma_on_link on_link;
+
+	if (!smp_load_acquire(&rconn->attached)) {
+		smc_lgr_set_link(&rconn->base, move->to);
+	} else if (move->flushed && !smc_rdma_on_link(rconn, move->to, &on_link)) {
+		/* The old link posts no more: nobody looks at this before the link is set. */
+		prepare_replay(rconn, &on_link);
+		smc_lgr_set_link(&rconn->base, move->to);
+		smc_link_queue(&rconn->base.sender);
+	} else {
+		/* The peer has told no key for that link, or writes may still be under way. */
+		smc_cdc_cut_off(&rconn->base);
+		smc_conn_notify(&rconn->base.conn);
+	}
+}
+
+/**
+ * smc_rdma_move() - smc_lgr_conn.move
+ * @lconn: the connection, referenced
+ * @move: from where to where
+ *
+ * Context: process, under smc_lgr.setup_lock.
+ */
+void smc_rdma_move(struct smc_lgr_conn *lconn, const struct smc_link_move *move)
+{
+	struct rdma_conn *rconn = to_rdma_conn(lconn);
+
+	lockdep_assert_held(&lconn->lgr->setup_lock);
+	/* What has arrived comes first: it may say that the peer has consumed all. */
+	if (READ_ONCE(lconn->rx_link) == move->from)
+		smc_cdc_leave_rx_link(rconn);
+	/* Without another link there was no connection; one that has come since looks itself. */
+	if (lconn->sender.link == move->from && move->to)
+		move_sender(rconn, move);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The loss of a link: its connections go to another one, and the group lives on (RFC 7609, 2.3 and
+ * 4.6).
+ *
+ * A link that is down is first drained.  After that its completion handler has run for the last
+ * time, no write of the peer's arrives over it, and none of ours is under way.  Only then do
+ * connections leave it.  So nothing late can fall on data that another link has brought.
+ */
+#include <net/net_namespace.h>
+#include "../../../netns.h"
+#include "../../../smc.h"
+#include "../../../stats.h"
+#include "../../../trace.h"
+#include "lgr.h"
+
+/* It is down, and nobody has taken care of that yet. */
+static bool is_lost(const struct smc_link *link)
+{
+	return READ_ONCE(link->path.dev) && READ_ONCE(link->state) == SMC_LINK_DOWN &&
+	       !link->drained;
+}
+
+/* One that is being added is the engine's, which gives it up when it finds that it is down. */
+static bool is_ours(struct smc_lgr *lgr, const struct smc_link *link)
+{
+	if (smp_load_acquire(&lgr->llc.add_link) != link)
+		return true;
+	smc_llc_kick(lgr);
+	return false;
+}
+
+static bool has_conns(struct smc_lgr *lgr, const struct smc_link *link)
+{
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+	bool has;
+
+	spin_lock_bh(&lgrs->lock);
+	has = lgr->n_on_link[smc_lgr_link_index(lgr, link)];
+	spin_unlock_bh(&lgrs->lock);
+	return has;
+}
+
+/* Connections that enter from now on find that the link is down, see __get_rmbe(). */
+static void move_conns(struct smc_lgr *lgr, const struct smc_link_move *move)
+{
+	struct smc_lgr_conn *lconn;
+	unsigned long token = 0;
+
+	mutex_lock(&lgr->setup_lock);
+	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
+		lconn->move(lconn, move);
+		smc_conn_put(&lconn->conn);
+	}
+	mutex_unlock(&lgr->setup_lock);
+}
+
+/* A link that has never been active has no connections, and needs no other one. */
+static void lose_link(struct smc_lgr *lgr, struct smc_link *link)
+{
+	struct smc_link_move move = { .from = link, .to = smc_lgr_best_link(lgr) };
+
+	if (!move.to && has_conns(lgr, link)) {
+		/* One that is being made calls us again, whether it comes up or not. */
+		if (!smc_lgr_other_link(lgr, link))
+			smc_lgr_end(lgr, SMC_REASON_INTERNAL);
+		return;
+	}
+	smc_link_stop(link);
+	move.flushed = smc_link_drain(link);
+	smc_llc_link_lost(lgr, link);
+	move_conns(lgr, &move);
+	smc_lgr_release_link(lgr, link);
+}
+
+static void failover_work(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, failover_work);
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link)
+		if (is_lost(link) && is_ours(lgr, link))
+			lose_link(lgr, link);
+	smc_lgr_put(lgr);
+}
+
+static void __queue_failover(struct smc_lgr *lgr)
+{
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	if (lgr->state == SMC_LGR_ENDING)
+		return;
+	smc_lgr_get(lgr);
+	if (!queue_work(smc_end_wq, &lgr->failover_work))
+		refcount_dec(&lgr->ref);
+}
+
+/**
+ * smc_lgr_failover() - look for links that are down, and for where their connections can go
+ * @lgr: the link group
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_failover(struct smc_lgr *lgr)
+{
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+
+	spin_lock_bh(&lgrs->lock);
+	__queue_failover(lgr);
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/**
+ * smc_lgr_stop_failover() - the group ends
+ * @lgr: the link group, marked as ending
+ *
+ * Context: process, waits for devices, but not for ever.
+ */
+void smc_lgr_stop_failover(struct smc_lgr *lgr)
+{
+	if (cancel_work_sync(&lgr->failover_work))
+		smc_lgr_put(lgr);
+}
+
+/**
+ * smc_lgr_link_down() - smc_link_ops.down
+ * @link: the link
+ * @caller: who has noticed
+ *
+ * The last link ends the group, and so does that of a first contact.
+ */
+void smc_lgr_link_down(struct smc_link *link, void *caller)
+{
+	struct smc_lgr *lgr = smc_link_lgr(link);
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+
+	this_cpu_inc(lgr->sn->stats->links_down);
+	trace_smcr_link_down(lgr, link, lgr->sn->net, SMC_LINK_DOWN, lgr->dev_name, caller);
+	spin_lock_bh(&lgrs->lock);
+	if ((lgr->state == SMC_LGR_NEW && link == smc_lgr_first_link(lgr)) ||
+	    !smc_lgr_other_link(lgr, link))
+		__smc_lgr_end(lgr, SMC_REASON_INTERNAL);
+	else
+		__queue_failover(lgr);
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/**
+ * smc_lgr_failover_init() - a group that may lose links
+ * @lgr: new
+ */
+void smc_lgr_failover_init(struct smc_lgr *lgr)
+{
+	INIT_WORK(&lgr->failover_work, failover_work);
+}

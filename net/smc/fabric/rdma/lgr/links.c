@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The links of a group: find one, make one. */
+#include <linux/etherdevice.h>
+#include "../../../netns.h"
+#include "../../../stats.h"
+#include "lgr.h"
+
+/* Is this place used? */
+static bool is_used(const struct smc_link *link)
+{
+	return READ_ONCE(link->path.dev);
+}
+
+/**
+ * smc_lgr_working_link() - a link over which the group can send
+ * @lgr: the link group
+ *
+ * LLC messages that concern the whole group travel over this one.
+ *
+ * Return: one that is active, else that of a first contact; NULL if there is none.
+ */
+struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr)
+{
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link)
+		if (READ_ONCE(link->state) == SMC_LINK_ACTIVE)
+			return link;
+	link = smc_lgr_first_link(lgr);
+	return READ_ONCE(lgr->state) == SMC_LGR_NEW && smc_link_works(link) ? link : NULL;
+}
+
+/**
+ * smc_lgr_other_link() - is there another link, or will there be one?
+ * @lgr: the link group
+ * @link: but this one
+ *
+ * Return: one that is active or being made, or NULL.
+ */
+struct smc_link *smc_lgr_other_link(struct smc_lgr *lgr, const struct smc_link *link)
+{
+	struct smc_link *other;
+
+	smc_lgr_for_each_link(lgr, other)
+		if (other != link && is_used(other) && smc_link_alive(other))
+			return other;
+	return NULL;
+}
+
+/**
+ * smc_lgr_link_by_number() - the link that an LLC message names
+ * @lgr: the link group
+ * @number: as the server has named it
+ *
+ * Return: NULL if there is none, or it is down.
+ */
+struct smc_link *smc_lgr_link_by_number(struct smc_lgr *lgr, u8 number)
+{
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link)
+		if (is_used(link) && smc_link_alive(link) && link->number == number)
+			return link;
+	return NULL;
+}
+
+/**
+ * smc_lgr_next_number() - the number of the server's next link
+ * @lgr: the link group
+ *
+ * Numbers are not used again (RFC 7609, 2.2.4), as far as a byte allows.
+ *
+ * Context: the engine's work.
+ * Return: 1 to 255.
+ */
+u8 smc_lgr_next_number(struct smc_lgr *lgr)
+{
+	do {
+		lgr->last_number++;
+	} while (!lgr->last_number || smc_lgr_link_by_number(lgr, lgr->last_number));
+	return lgr->last_number;
+}
+
+/**
+ * smc_lgr_link_attr() - what a new link of a group shall be like
+ * @lgr: the link group
+ * @number: its number
+ *
+ * Return: the attributes.
+ */
+struct smc_link_attr smc_lgr_link_attr(const struct smc_lgr *lgr, u8 number)
+{
+	return (struct smc_link_attr) {
+		.number	     = number,
+		.max_send_wr = READ_ONCE(lgr->sn->smcr_max_send_wr),
+		.max_recv_wr = READ_ONCE(lgr->sn->smcr_max_recv_wr),
+		.long_msgs   = lgr->version > SMC_CLC_V1,
+	};
+}
+
+/**
+ * smc_lgr_get_path() - our end of a link, whatever becomes of the link
+ * @lgr: the link group
+ * @link: the link
+ * @path: receives it, with a reference
+ *
+ * Context: any but hard interrupts.
+ * Return: 0, or -ENODEV if the link has given its device back.
+ */
+int smc_lgr_get_path(struct smc_lgr *lgr, const struct smc_link *link,
+		     struct smc_rdma_path *path)
+{
+	spin_lock_bh(&lgr->lock);
+	smc_rdma_path_copy(path, &link->path);
+	spin_unlock_bh(&lgr->lock);
+	return path->dev ? 0 : -ENODEV;
+}
+
+/* A place that is used from now on, or NULL. */
+static struct smc_link *claim_place(struct smc_lgr *lgr, const struct smc_rdma_path *path)
+{
+	struct smc_link *link, *found = NULL;
+
+	spin_lock_bh(&lgr->lock);
+	smc_lgr_for_each_link(lgr, link)
+		if (!is_used(link))
+			found = link;
+	if (found) {
+		found->state = SMC_LINK_UNUSED;
+		found->drained = false;
+		smc_rdma_path_copy(&found->path, path);
+	}
+	spin_unlock_bh(&lgr->lock);
+	return found;
+}
+
+static int __make_link(struct smc_lgr *lgr, struct smc_link *link, u8 number)
+{
+	const struct smc_link_attr attr = smc_lgr_link_attr(lgr, number);
+	int rc;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	if (lgr->dead)
+		return -ENOLINK;
+	smc_rtoken_drop_link(lgr, smc_lgr_link_index(lgr, link));
+	rc = smc_link_create(link, &attr);
+	if (!rc)
+		rc = smc_mem_add_link(lgr, link);
+	/* The removal of a device looks for links with a path. */
+	if (!rc && !smc_rdma_path_alive(&link->path))
+		rc = -ENODEV;
+	return rc;
+}
+
+/**
+ * smc_lgr_make_link() - our half of another link
+ * @lgr: the link group
+ * @path: our end; the link gets a reference of its own
+ * @number: its number
+ *
+ * Context: the engine's work, may sleep.
+ * Return: the link, or NULL.
+ */
+struct smc_link *smc_lgr_make_link(struct smc_lgr *lgr, const struct smc_rdma_path *path,
+				   u8 number)
+{
+	struct smc_link *link = claim_place(lgr, path);
+	int rc;
+
+	if (!link)
+		return NULL;
+	/* The engine's, from before anybody can take it down. */
+	WRITE_ONCE(lgr->llc.add_link, link);
+	mutex_lock(&lgr->setup_lock);
+	rc = __make_link(lgr, link, number);
+	if (rc)
+		smc_link_failed(link);
+	mutex_unlock(&lgr->setup_lock);
+	if (!rc)
+		return link;
+	smp_store_release(&lgr->llc.add_link, NULL);
+	smc_lgr_failover(lgr);
+	return NULL;
+}
+
+/**
+ * smc_lgr_connect_link() - the peer's half of another link is known
+ * @lgr: the link group
+ * @link: the link
+ *
+ * Context: the engine's work, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int smc_lgr_connect_link(struct smc_lgr *lgr, struct smc_link *link)
+{
+	int rc = -ENOLINK;
+
+	mutex_lock(&lgr->setup_lock);
+	if (!lgr->dead)
+		rc = smc_link_connect(link);
+	if (!rc)
+		rc = smc_mem_register_link(lgr, link);
+	mutex_unlock(&lgr->setup_lock);
+	return rc;
+}
+
+/**
+ * smc_lgr_link_up() - another link is confirmed
+ * @lgr: the link group
+ * @link: the link
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_link_up(struct smc_lgr *lgr, struct smc_link *link)
+{
+	smc_link_activate(link);
+	this_cpu_inc(lgr->sn->stats->links_up);
+	/* Connections of a link that is lost may have waited for this one. */
+	smc_lgr_failover(lgr);
+}

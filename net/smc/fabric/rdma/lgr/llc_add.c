@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The LLC engine: how a group gets another link (RFC 7609, 3.5.1.6, 3.5.5.1.1 and 3.5.5.2.3).
+ *
+ *	server						client
+ *	makes its half
+ *	ADD LINK, its RTokens, over a link there is ->
+ *							makes its half, connects it
+ *				   <- reply, its RTokens
+ *	connects its half
+ *	CONFIRM LINK over the new link ->
+ *				   <- reply
+ *
+ * The server begins.  Data flow meanwhile.  If it fails, nothing is lost but the new link.
+ */
+#include <linux/etherdevice.h>
+#include <linux/slab.h>
+#include "../../../netns.h"
+#include "../../../wire/clc.h"
+#include "lgr.h"
+#include "../link/link.h"
+#include "llc_msg.h"
+
+/* The number of a second link that is offered and never made. */
+#define NO_LINK		2
+
+static bool lgr_is_v2(const struct smc_lgr *lgr)
+{
+	return lgr->version > SMC_CLC_V1;
+}
+
+/* ---- our half ---- */
+
+/* The first and the last of the times between two tries. */
+#define AGAIN_FIRST	(HZ / 4)
+#define AGAIN_LAST	(64 * HZ)
+
+/* A port that comes says so, but a route to the peer that comes with it does not. */
+static void again_later(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	llc->add_delay = clamp(2 * llc->add_delay, (unsigned long)AGAIN_FIRST,
+			       (unsigned long)AGAIN_LAST);
+	llc->add_at = (jiffies + llc->add_delay) | 1;
+}
+
+static struct smc_link *make_link(struct smc_lgr *lgr, struct smc_link *over, u8 number,
+				  const union ib_gid *peer_gid)
+{
+	struct smc_rdma_path path;
+	struct smc_link *link;
+	int rc;
+
+	rc = smc_lgr_new_path(lgr, over, peer_gid, &path);
+	if (rc) {
+		if (rc != -EALREADY)
+			again_later(lgr);
+		return NULL;
+	}
+	link = smc_lgr_make_link(lgr, &path, number);
+	smc_rdma_path_put(&path);
+	if (link)
+		smc_llc_new_link(lgr, over, link);
+	else
+		again_later(lgr);
+	return link;
+}
+
+/* ---- the messages ---- */
+
+static int send_add_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_link *link,
+			 bool reply)
+{
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_ADD_LINK,
+		.v2 = true,
+		.reply = reply,
+		.add_link = {
+			.qpn	= link->qp->qp_num,
+			.link	= link->number,
+			.mtu	= link->path.mtu,
+			.psn	= link->psn,
+			.direct	= reply ? link->hop.direct : over->hop.direct,
+		},
+	};
+	struct smc_llc_w_rtoken *rtokens;
+	int rc;
+
+	rtokens = kvmalloc_array(SMC_LGR_RTOKENS, sizeof(*rtokens), GFP_KERNEL);
+	if (!rtokens)
+		return -ENOMEM;
+	mutex_lock(&lgr->setup_lock);
+	m.add_link.n_rtokens = smc_mem_rtokens(lgr, over, link, rtokens);
+	mutex_unlock(&lgr->setup_lock);
+	m.add_link.rtokens = rtokens;
+	memcpy(m.add_link.mac, link->path.mac, ETH_ALEN);
+	memcpy(m.add_link.gid, link->path.gid.raw, 16);
+	rc = smc_llc_send_long(over, &m);
+	kvfree(rtokens);
+	return rc;
+}
+
+/* What the peer has said of its half.  False if that cannot be. */
+static bool take_half(struct smc_lgr *lgr, struct smc_link *over, struct smc_link *link,
+		      const struct smc_llc_add_link *add)
+{
+	unsigned int known = smc_lgr_link_index(lgr, over), added = smc_lgr_link_index(lgr, link);
+	struct smc_llc_rtoken t;
+	int i, n;
+
+	if (add->qpn < 2 || add->qpn == 0xffffff || !is_valid_ether_addr(add->mac) ||
+	    !smc_clc_mtu_valid(add->mtu))
+		return false;
+	link->peer_qpn = add->qpn;
+	link->peer_psn = add->psn;
+	link->peer_mtu = add->mtu;
+	ether_addr_copy(link->peer_mac, add->mac);
+	smc_rdma_gid_from_wire(&link->peer_gid, add->gid);
+	for (n = 0; n < add->n_rtokens; n++) {
+		t = smc_llc_get_rtoken(&add->rtokens[n]);
+		i = smc_rtoken_find_key(lgr, known, t.ref_rkey);
+		/* One that we do not know is one that no connection uses. */
+		if (i >= 0)
+			smc_rtoken_set(lgr, i, added, t.rkey, t.addr);
+	}
+	return true;
+}
+
+/* The RFC requires an attempt at a second link, and we have no device for it. */
+static int offer_nothing(struct smc_lgr *lgr, struct smc_link *over)
+{
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_ADD_LINK,
+		.v2 = lgr_is_v2(lgr),
+		.add_link = {
+			.qpn = over->qp->qp_num,
+			.link = NO_LINK,
+			.mtu = over->path.mtu,
+			.psn = over->psn,
+			.direct = over->hop.direct,
+		},
+	};
+
+	memcpy(m.add_link.mac, over->path.mac, ETH_ALEN);
+	memcpy(m.add_link.gid, over->path.gid.raw, 16);
+	return smc_llc_send(over, &m);
+}
+
+static void lost_link(struct smc_link *link)
+{
+	smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+}
+
+/* ---- another try ---- */
+
+static bool is_wanted(struct smc_llc *llc)
+{
+	bool wanted;
+
+	spin_lock_bh(&llc->lock);
+	wanted = llc->add_wanted;
+	llc->add_wanted = false;
+	spin_unlock_bh(&llc->lock);
+	if (wanted)
+		llc->add_delay = 0;
+	return wanted || (llc->add_at && !time_before(jiffies, llc->add_at));
+}
+
+/* ADD LINK of the server, in an active group.  False if there is no path. */
+static bool ask_for_link(struct smc_lgr *lgr, struct smc_link *over, const union ib_gid *peer_gid)
+{
+	struct smc_link *link = make_link(lgr, over, smc_lgr_next_number(lgr), peer_gid);
+
+	if (!link)
+		return false;
+	if (send_add_link(lgr, over, link, false))
+		lost_link(over);
+	else
+		smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_RSP);
+	return true;
+}
+
+/* The client's word that it has another device, if it has; nobody waits for an answer. */
+static void tell_server(struct smc_lgr *lgr, struct smc_link *over)
+{
+	struct smc_llc_msg m = { .type = SMC_LLC_REQ_ADD_LINK, .v2 = true };
+	struct smc_rdma_path path;
+	int rc = smc_lgr_new_path(lgr, over, NULL, &path);
+
+	/* The server need not answer, and may have no port yet either. */
+	if (rc != -EALREADY)
+		again_later(lgr);
+	if (rc)
+		return;
+	m.req_add_link.n_gids = 2;
+	memcpy(m.req_add_link.gids[0], over->path.gid.raw, 16);
+	memcpy(m.req_add_link.gids[1], path.gid.raw, 16);
+	smc_rdma_path_put(&path);
+	if (smc_llc_send_long(over, &m))
+		lost_link(over);
+	lgr->llc.add_asked++;
+}
+
+static void try_again(struct smc_lgr *lgr)
+{
+	struct smc_link *over = smc_lgr_working_link(lgr);
+
+	if (over && lgr->server)
+		ask_for_link(lgr, over, NULL);
+	else if (over)
+		tell_server(lgr, over);
+}
+
+/**
+ * smc_llc_add_again() - endeavour to have a second link (RFC 7609, C.8 and 3.5.5.1.2)
+ * @lgr: the link group; nothing is awaited
+ *
+ * Context: the engine's work.
+ * Return: when to look again, in jiffies; 0 for never.
+ */
+unsigned long smc_llc_add_again(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	if (is_wanted(llc)) {
+		llc->add_at = 0;
+		try_again(lgr);
+	}
+	return llc->add_at ? max_t(long, llc->add_at - jiffies, 1) : 0;
+}
+
+/* ---- the server ---- */
+
+/**
+ * smc_llc_add_link() - the server's ADD LINK, as a part of the first contact
+ * @lgr: the link group
+ * @over: its first link, confirmed
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_add_link(struct smc_lgr *lgr, struct smc_link *over)
+{
+	struct smc_link *link = make_link(lgr, over, smc_lgr_next_number(lgr), NULL);
+
+	if (link ? send_add_link(lgr, over, link, false) : offer_nothing(lgr, over)) {
+		lost_link(over);
+		return;
+	}
+	WRITE_ONCE(lgr->llc.add_end, smc_link_sent(over));
+	smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_RSP);
+}
+
+/* The client has a second device, and we have none. */
+static void take_back(struct smc_lgr *lgr, struct smc_link *over)
+{
+	struct smc_llc_msg del = {
+		.type = SMC_LLC_DELETE_LINK,
+		.v2 = lgr_is_v2(lgr),
+		.delete_link = {
+			.link = NO_LINK,
+			.orderly = true,
+			.reason = SMC_LLC_DEL_PROGRAM,
+		},
+	};
+
+	if (smc_llc_send(over, &del))
+		lost_link(over);
+	smc_llc_await(lgr, SMC_LLC_W_DELETE_LINK_RSP);
+}
+
+/* The first contact is over; what follows concerns the new link only. */
+static void first_contact_over(struct smc_lgr *lgr)
+{
+	lgr->llc.wait = SMC_LLC_IDLE;
+	if (READ_ONCE(lgr->state) == SMC_LGR_NEW)
+		smc_lgr_activate(lgr);
+}
+
+static void connect_and_go_on(struct smc_lgr *lgr)
+{
+	struct smc_link *link = lgr->llc.add_link;
+	int rc = -ENOLINK;
+
+	if (smc_llc_same_link(link, lgr->llc.add_uid))
+		rc = smc_link_next_hop(link);
+	if (rc == -EAGAIN) {
+		smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_HOP);
+		return;
+	}
+	if (!rc)
+		rc = smc_lgr_connect_link(lgr, link);
+	if (!rc && lgr->server)
+		rc = smc_llc_send_confirm_link(lgr, link, false);
+	else if (!rc)
+		rc = send_add_link(lgr, lgr->llc.add_over, link, true);
+	if (rc)
+		smc_llc_add_failed(lgr);
+	else
+		smc_llc_await(lgr, lgr->server ? SMC_LLC_W_CONFIRM2_RSP : SMC_LLC_W_CONFIRM2_REQ);
+}
+
+/**
+ * smc_llc_add_goes_on() - a gateway may have answered, or a link be lost
+ * @lgr: the link group
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_add_goes_on(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	if (llc->add_link && (!smc_llc_same_link(llc->add_link, llc->add_uid) ||
+			      !smc_llc_same_link(llc->add_over, llc->add_over_uid)))
+		smc_llc_add_failed(lgr);
+	else if (llc->wait == SMC_LLC_W_ADD_LINK_HOP)
+		connect_and_go_on(lgr);
+}
+
+/**
+ * smc_llc_add_failed() - the new link comes to nothing
+ * @lgr: the link group
+ *
+ * The peer is told as of a link that is lost.
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_add_failed(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_link *link = llc->add_link;
+
+	smp_store_release(&llc->add_link, NULL);
+	again_later(lgr);
+	first_contact_over(lgr);
+	if (!link)
+		return;
+	if (smc_link_alive(link))
+		lost_link(link);
+	else
+		smc_lgr_failover(lgr);
+}
+
+SMC_LLC_TAKES(add_link_rsp)
+{
+	struct smc_link *added = lgr->llc.add_link;
+
+	if (!added && !m->negative) {
+		take_back(lgr, link);
+		return;
+	}
+	first_contact_over(lgr);
+	if (!added)
+		return;
+	if (m->negative) {
+		/* The peer has no such link, and need not hear of it again. */
+		added->peer_knows = true;
+		smc_llc_add_failed(lgr);
+	} else if (m->add_link.link != added->number ||
+		   !take_half(lgr, link, added, &m->add_link)) {
+		smc_llc_add_failed(lgr);
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+	} else {
+		connect_and_go_on(lgr);
+	}
+}
+
+SMC_LLC_TAKES(delete_link_rsp)
+{
+	if (m->delete_link.link == NO_LINK)
+		first_contact_over(lgr);
+	else
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+}
+
+/* The incumbent says no once more when its attempt fails later. */
+SMC_LLC_TAKES(add_link_late)
+{
+	if (!m->negative)
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+}
+
+/*
+ * The client has another device, whose GID comes last.  It is answered by ADD LINK, or not at all
+ * while another exchange is under way.
+ */
+SMC_LLC_TAKES(req_add_link)
+{
+	struct smc_llc_req_add_link *req = &m->req_add_link;
+	union ib_gid gid;
+
+	if (lgr->llc.wait != SMC_LLC_IDLE) {
+		smc_llc_more_links(lgr);
+		return;
+	}
+	smc_rdma_gid_from_wire(&gid, req->gids[max_t(u8, req->n_gids, 1) - 1]);
+	if (ask_for_link(lgr, link, &gid))
+		return;
+	m->reply = true;
+	req->n_gids = 0;
+	if (smc_llc_send(link, m))
+		lost_link(link);
+}
+
+/* ---- the client ---- */
+
+/* What is wrong with the server's ADD LINK; 0: nothing. */
+static u8 refusal(struct smc_lgr *lgr, const struct smc_llc_msg *m)
+{
+	if (!smc_clc_mtu_valid(m->add_link.mtu))
+		return SMC_LLC_REJ_MTU;
+	if (!m->v2 || !m->add_link.link || smc_lgr_link_by_number(lgr, m->add_link.link))
+		return SMC_LLC_REJ_NO_ALT_PATH;
+	return 0;
+}
+
+static void refuse(struct smc_link *over, struct smc_llc_msg *m, u8 reason)
+{
+	m->add_link.reason = reason;
+	m->reply = true;
+	m->negative = true;
+	if (smc_llc_send(over, m))
+		lost_link(over);
+}
+
+/* It would not ask had our CONFIRM LINK not arrived. */
+SMC_LLC_TAKES(add_link_req)
+{
+	bool first = lgr->llc.wait == SMC_LLC_W_ADD_LINK_REQ ||
+		     lgr->llc.wait == SMC_LLC_W_CONFIRM_SENT;
+	u8 reason = refusal(lgr, m);
+	struct smc_link *added = NULL;
+	union ib_gid gid;
+
+	smc_rdma_gid_from_wire(&gid, m->add_link.gid);
+	/* The server says no to ours then, and it is asked again (3.5.5.3.3). */
+	if (lgr->llc.wait == SMC_LLC_W_CONFIRM_RKEY_RSP)
+		smc_llc_rkey_put_off(lgr);
+	if (!reason && (first || lgr->llc.wait == SMC_LLC_IDLE))
+		added = make_link(lgr, link, m->add_link.link, &gid);
+	if (first)
+		first_contact_over(lgr);
+	if (!added) {
+		refuse(link, m, reason ?: SMC_LLC_REJ_NO_ALT_PATH);
+	} else if (!take_half(lgr, link, added, &m->add_link)) {
+		added->peer_knows = true;
+		smc_llc_add_failed(lgr);
+		refuse(link, m, SMC_LLC_REJ_NO_ALT_PATH);
+	} else {
+		connect_and_go_on(lgr);
+	}
+}
+
+/* Most servers answer by ADD LINK; those that cannot may say so. */
+SMC_LLC_TAKES(req_add_link_rsp)
+{
+	if (lgr->llc.add_asked)
+		lgr->llc.add_asked--;
+	else
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+}
+
+/* In version 2 there is another message for it. */
+SMC_LLC_TAKES(add_link_wish)
+{
+	if (m->v2)
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+}
+
+/* ---- CONFIRM LINK over the new link ---- */
+
+static void added(struct smc_lgr *lgr)
+{
+	struct smc_link *link = lgr->llc.add_link;
+
+	smp_store_release(&lgr->llc.add_link, NULL);
+	lgr->llc.add_delay = 0;
+	lgr->llc.wait = SMC_LLC_IDLE;
+	smc_lgr_link_up(lgr, link);
+	smc_lgr_replace_asymmetric(lgr, link);
+}
+
+SMC_LLC_TAKES(confirm_added_req)
+{
+	if (link != lgr->llc.add_link || m->confirm_link.link != link->number ||
+	    !smc_llc_confirm_link_matches(lgr, link, &m->confirm_link)) {
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+		return;
+	}
+	link->peer_uid = m->confirm_link.link_uid;
+	if (smc_llc_send_confirm_link(lgr, link, true))
+		smc_llc_add_failed(lgr);
+	else
+		added(lgr);
+}
+
+SMC_LLC_TAKES(confirm_added_rsp)
+{
+	if (link != lgr->llc.add_link || m->confirm_link.link != link->number ||
+	    !smc_llc_confirm_link_matches(lgr, link, &m->confirm_link)) {
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+		return;
+	}
+	link->peer_uid = m->confirm_link.link_uid;
+	added(lgr);
+}

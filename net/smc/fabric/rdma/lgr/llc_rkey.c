@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The LLC engine: CONFIRM RKEY, by which the peer learns of our RMBs (RFC 7609, 3.5.5.2.1). */
+#include "../../../smc.h"
+#include "lgr.h"
+#include "../link/link.h"
+#include "llc_msg.h"
+
+/* A peer that is in the middle of something else is asked again so often, and then so soon. */
+#define RKEY_RETRIES	20
+#define RKEY_RETRY_TIME	(HZ / 10)
+
+/**
+ * smc_llc_wake_rkey_waiters() - have those who wait for their RMB to be confirmed look again
+ * @lgr: the link group
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_llc_wake_rkey_waiters(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_lgr_conn *lconn;
+
+	for (;;) {
+		spin_lock_bh(&llc->lock);
+		lconn = list_first_entry_or_null(&llc->waiters, struct smc_lgr_conn,
+						 rkey_wait);
+		if (lconn)
+			list_del_init(&lconn->rkey_wait);
+		spin_unlock_bh(&llc->lock);
+		if (!lconn)
+			return;
+		smc_conn_notify(&lconn->conn);
+		smc_conn_put(&lconn->conn);
+	}
+}
+
+/**
+ * smc_llc_begin_confirm_rkey() - does the peer know this RMB?
+ * @lgr: the link group; its setup_lock is held
+ * @rmb: the RMB
+ * @lconn: who wants to use it, and is notified
+ *
+ * A peer that has refused it is asked again for the next connection: "the next natural
+ * stimulus" (RFC 7609, A.3.5).
+ *
+ * Return: 0 if so; -EAGAIN if it is being told; -EACCES if it does not want to
+ * know; -ENOLINK.
+ */
+int smc_llc_begin_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
+			       struct smc_lgr_conn *lconn)
+{
+	struct smc_llc *llc = &lgr->llc;
+	int err = -EAGAIN;
+
+	spin_lock_bh(&llc->lock);
+	if (!lconn->rkey_asked) {
+		lconn->rkey_asked = true;
+		lconn->refusals = rmb->refusals;
+	}
+	if (rmb->confirmed) {
+		err = 0;
+	} else if (llc->stopped) {
+		err = -ENOLINK;
+	} else if (rmb->refusals != lconn->refusals) {
+		err = -EACCES;
+	} else {
+		if (list_empty(&rmb->list) && llc->rmb != rmb)
+			list_add_tail(&rmb->list, &llc->rkeys);
+		if (list_empty(&lconn->rkey_wait)) {
+			smc_conn_get(&lconn->conn);
+			list_add_tail(&lconn->rkey_wait, &llc->waiters);
+		}
+		__smc_llc_kick(lgr, 0);
+	}
+	spin_unlock_bh(&llc->lock);
+	return err;
+}
+
+/**
+ * smc_llc_unwait() - a connection gives up waiting for its RMB
+ * @lconn: the connection
+ */
+void smc_llc_unwait(struct smc_lgr_conn *lconn)
+{
+	struct smc_llc *llc = &lconn->lgr->llc;
+	bool waited;
+
+	spin_lock_bh(&llc->lock);
+	waited = !list_empty(&lconn->rkey_wait);
+	list_del_init(&lconn->rkey_wait);
+	spin_unlock_bh(&llc->lock);
+	if (waited)
+		smc_conn_put(&lconn->conn);
+}
+
+/* Its keys and addresses, for a message over @link. */
+static int __rmb_on_links(struct smc_lgr *lgr, const struct smc_rmb *rmb,
+			  const struct smc_link *link, struct smc_llc_confirm_rkey *m)
+{
+	const struct ib_mr *mr = smc_mem_mr(rmb, link);
+	struct smc_llc_link_rtoken *other;
+	const struct smc_link *l;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	if (!mr)
+		return -ENOLINK;
+	m->rkey = mr->rkey;
+	m->addr = mr->iova;
+	smc_lgr_for_each_link(lgr, l) {
+		mr = smc_mem_mr(rmb, l);
+		if (l == link || READ_ONCE(l->state) != SMC_LINK_ACTIVE || !mr ||
+		    m->n_total == ARRAY_SIZE(m->others))
+			continue;
+		other = &m->others[m->n_total++];
+		other->link = l->number;
+		other->rkey = mr->rkey;
+		other->addr = mr->iova;
+	}
+	return smc_mem_valid(rmb, link) ? 0 : -EAGAIN;
+}
+
+static int rmb_on_links(struct smc_lgr *lgr, const struct smc_rmb *rmb,
+			const struct smc_link *link, struct smc_llc_confirm_rkey *m)
+{
+	int rc;
+
+	mutex_lock(&lgr->setup_lock);
+	rc = __rmb_on_links(lgr, rmb, link, m);
+	mutex_unlock(&lgr->setup_lock);
+	return rc;
+}
+
+/**
+ * smc_llc_rkey_put_off() - the peer's answer to our CONFIRM RKEY is not awaited any more
+ * @lgr: the link group
+ *
+ * It is asked again once it can be told of other links.
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_rkey_put_off(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	spin_lock_bh(&llc->lock);
+	list_add(&llc->rmb->list, &llc->rkeys);
+	llc->rmb = NULL;
+	spin_unlock_bh(&llc->lock);
+	llc->rkeys_late++;
+	llc->wait = SMC_LLC_IDLE;
+}
+
+/**
+ * smc_llc_next_rkey() - tell the peer of the next RMB, if there is one
+ * @lgr: the link group; nothing is awaited
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_next_rkey(struct smc_lgr *lgr)
+{
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_CONFIRM_RKEY,
+		.v2 = lgr->version > SMC_CLC_V1,
+	};
+	struct smc_link *link = smc_lgr_working_link(lgr);
+	struct smc_llc *llc = &lgr->llc;
+	int rc;
+
+	/* Without a link the group ends, and wakes those who wait. */
+	if (!link)
+		return;
+	spin_lock_bh(&llc->lock);
+	llc->rkey_link = link;
+	llc->rkey_uid = link->uid;
+	llc->rmb = list_first_entry_or_null(&llc->rkeys, struct smc_rmb, list);
+	if (llc->rmb)
+		list_del_init(&llc->rmb->list);
+	spin_unlock_bh(&llc->lock);
+	if (!llc->rmb)
+		return;
+	rc = rmb_on_links(lgr, llc->rmb, link, &m.confirm_rkey);
+	if (rc == -EAGAIN) {
+		/* smc_llc_sent() is called when the last region is valid. */
+		spin_lock_bh(&llc->lock);
+		list_add(&llc->rmb->list, &llc->rkeys);
+		llc->rmb = NULL;
+		spin_unlock_bh(&llc->lock);
+		return;
+	}
+	/* One that is down has no regions; it is as if there were no answer. */
+	if (!rc)
+		smc_llc_send_or_down(link, &m);
+	llc->rkey = m.confirm_rkey.rkey;
+	smc_llc_await(lgr, SMC_LLC_W_CONFIRM_RKEY_RSP);
+}
+
+/**
+ * smc_llc_rkey_delay() - how long has the peer put us off?
+ * @llc: the engine
+ *
+ * It does not say, and does not tell us when it is over.
+ *
+ * Context: the engine's work.
+ * Return: in jiffies, 0 if it has not.
+ */
+unsigned long smc_llc_rkey_delay(struct smc_llc *llc)
+{
+	unsigned long now = jiffies;
+
+	if (llc->rkey_again && time_before(now, llc->rkey_again))
+		return llc->rkey_again - now;
+	llc->rkey_again = 0;
+	return 0;
+}
+
+/**
+ * smc_llc_rkey_answered() - the peer has answered our CONFIRM RKEY
+ * @lgr: the link group
+ * @yes: it accepted
+ * @retry: it refused because another change of the group is under way: ask again
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes, bool retry)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_rmb *rmb = llc->rmb;
+
+	spin_lock_bh(&llc->lock);
+	llc->rmb = NULL;
+	if (!yes && retry && rmb->retries++ < RKEY_RETRIES) {
+		list_add(&rmb->list, &llc->rkeys);
+		llc->rkey_again = (jiffies + RKEY_RETRY_TIME) | 1;
+	} else {
+		rmb->retries = 0;
+		rmb->refusals += !yes;
+		smc_mem_confirmed(rmb, yes);
+	}
+	spin_unlock_bh(&llc->lock);
+	llc->wait = SMC_LLC_IDLE;
+	smc_llc_wake_rkey_waiters(lgr);
+}

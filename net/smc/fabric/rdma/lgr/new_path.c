@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which ports another link of a group connects (RFC 7609, 2.2.1).
+ *
+ * Two links are symmetric if they have no port in common, at either end: then the loss of any port
+ * leaves one.  If one side has a single port, both links use it, and the group is asymmetric until
+ * that side gets a second port.  Then a third link is made, which takes the place of one of them.
+ */
+#include "../../../netns.h"
+#include "../../../wire/clc.h"
+#include "lgr.h"
+#include "../link/link.h"
+
+static bool is_taken(const struct smc_rdma_dev *dev, u8 port, void *arg)
+{
+	struct smc_lgr *lgr = arg;
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link)
+		if (READ_ONCE(link->path.dev) == dev && link->path.port == port &&
+		    smc_link_alive(link))
+			return true;
+	return false;
+}
+
+static bool is_alive(const struct smc_link *link)
+{
+	return READ_ONCE(link->path.dev) && smc_link_alive(link);
+}
+
+static unsigned int count_links(struct smc_lgr *lgr)
+{
+	struct smc_link *link;
+	unsigned int n = 0;
+
+	smc_lgr_for_each_link(lgr, link)
+		n += is_alive(link);
+	return n;
+}
+
+static bool same_port(const struct smc_link *a, const struct smc_link *b)
+{
+	return a->path.dev == b->path.dev && a->path.port == b->path.port;
+}
+
+static bool same_peer_port(const struct smc_link *a, const struct smc_link *b)
+{
+	return !memcmp(&a->peer_gid, &b->peer_gid, sizeof(a->peer_gid));
+}
+
+/* A link that shares a port, of ours or of the peer's, with another one; not @but. */
+static struct smc_link *sharing(struct smc_lgr *lgr, const struct smc_link *but,
+				bool (*same)(const struct smc_link *a, const struct smc_link *b))
+{
+	struct smc_link *a, *b;
+
+	smc_lgr_for_each_link(lgr, a)
+		smc_lgr_for_each_link(lgr, b)
+			if (a != b && a != but && is_alive(a) && is_alive(b) && same(a, b))
+				return a;
+	return NULL;
+}
+
+static bool is_peer_port(struct smc_lgr *lgr, const union ib_gid *gid)
+{
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link)
+		if (is_alive(link) && !memcmp(gid, &link->peer_gid, sizeof(*gid)))
+			return true;
+	return false;
+}
+
+static int find_port(struct smc_lgr *lgr, struct smc_link *over, const union ib_gid *peer_gid,
+		     struct smc_rdma_path *path)
+{
+	struct smc_rdma_path first;
+	int rc = smc_lgr_get_path(lgr, over, &first);
+
+	if (rc)
+		return rc;
+	rc = smc_rdma_path_second(&lgr->network, &first, lgr->sn->net, peer_gid, is_taken, lgr,
+				  path);
+	smc_rdma_path_put(&first);
+	return rc;
+}
+
+/*
+ * Both sides have another port for a link that takes the place of an asymmetric one.  Where the
+ * links share a port of the peer's, it is the peer that has another one, and ours is that of the
+ * link whose place is taken.
+ */
+static int find_symmetric(struct smc_lgr *lgr, struct smc_link *over, const union ib_gid *peer_gid,
+			  struct smc_rdma_path *path)
+{
+	struct smc_link *link;
+
+	if (sharing(lgr, over, same_port))
+		return find_port(lgr, over, peer_gid, path);
+	link = sharing(lgr, over, same_peer_port);
+	if (!link || !peer_gid || is_peer_port(lgr, peer_gid))
+		return -EALREADY;
+	return smc_lgr_get_path(lgr, link, path);
+}
+
+/**
+ * smc_lgr_new_path() - our end of another link
+ * @lgr: the link group
+ * @over: a link that works
+ * @peer_gid: where to, NULL if it is not known yet
+ * @path: receives our end, with a reference
+ *
+ * Another port; without one the same again if the link leads to another port of the peer's.  Then
+ * the link is asymmetric (RFC 7609, 2.2.1).
+ *
+ * Context: the engine's work.
+ * Return: 0; -EALREADY: the group needs no other link, or it is the peer's turn; another negative
+ * errno: there is no port for it now.
+ */
+int smc_lgr_new_path(struct smc_lgr *lgr, struct smc_link *over, const union ib_gid *peer_gid,
+		     struct smc_rdma_path *path)
+{
+	unsigned int max = min_t(unsigned int, lgr->max_links, READ_ONCE(lgr->sn->smcr_max_links));
+	unsigned int n = count_links(lgr);
+	int rc;
+
+	if (lgr->version == SMC_CLC_V1 || max < 2 || n > max)
+		return -EALREADY;
+	if (n == max)
+		return find_symmetric(lgr, over, peer_gid, path);
+	rc = find_port(lgr, over, peer_gid, path);
+	if (rc && peer_gid && !is_peer_port(lgr, peer_gid))
+		rc = smc_lgr_get_path(lgr, over, path);
+	return rc;
+}
+
+/**
+ * smc_lgr_replace_asymmetric() - the server deletes the link whose place a new one has taken
+ * @lgr: the link group
+ * @new: the new link
+ *
+ * Context: the engine's work.
+ */
+void smc_lgr_replace_asymmetric(struct smc_lgr *lgr, const struct smc_link *new)
+{
+	struct smc_link *link;
+
+	if (!lgr->server || count_links(lgr) <= lgr->max_links)
+		return;
+	smc_lgr_for_each_link(lgr, link) {
+		if (link == new || !is_alive(link) ||
+		    !(same_port(link, new) || same_peer_port(link, new)))
+			continue;
+		smc_link_down(link, SMC_LLC_DEL_ASYMMETRIC);
+		return;
+	}
+}
