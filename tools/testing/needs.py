@@ -54,6 +54,7 @@ GUEST = {
     "rogue cdc": rogue("cdc"),
     "rogue peer": rogue("peer"),
     "second path": rogue("second_path"),
+    "failover": [f"{SUITE}/rdma/failover_switch"],
     "SMC-R": [f"{SUITE}/rdma/sock_guest", "-V", "smc4", "-t", "echo_sizes", "-t", "half_close",
               "-t", "close_unread", "-t", "urgent", "-t", "poll_wakes", "-t", "reset_wakes"],
 }
@@ -89,6 +90,8 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/fabric/rdma/ib/.*second_path", "second path"),
     (r"net/smc/fabric/rdma/ib/(gid|path|next_hop)", "rogue clc, second path, SMC-R"),
     (r"net/smc/fabric/rdma/(ib/|rdma)", "rogue clc, SMC-R"),
+    (r"net/smc/fabric/rdma/(lgr/(links|failover|new_path)|conn/move)", "failover, SMC-R"),
+    (r"net/smc/fabric/rdma/lgr/llc_add", f"{LLC}, failover"),
     (r"net/smc/fabric/rdma/lgr/llc", LLC),
     (r"net/smc/fabric/rdma/show", "reader"),
     (r"net/smc/fabric/rdma/", "rogue peer, SMC-R"),
@@ -128,6 +131,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/rdma/rogue_cases_llc", LLC),
     (f"{SUITE}/rdma/rogue_cases_(clc|cdc|peer)", "rogue {}"),
     (f"{SUITE}/rdma/second_path", "second path"),
+    (f"{SUITE}/rdma/failover_switch", "failover"),
     (f"{SUITE}/rdma/", "SMC-R"),
     (r"Documentation/|README|CONTRIBUTING|tools/testing/mut", "admin"),
 )]

@@ -85,6 +85,7 @@ PARTS = {
     "um-rogue": [*map(in_virtual_time, (rogue("time", "clc"), rogue("llc", "link"),
                                         rogue("cdc", "peer"), rogue("wait", "stall", "gateway"),
                                         rogue("device", "gone"), rogue("containers", "second_path")))],
+    "um-failover": [Guest("switch", f"{SUITE}/rdma/failover_switch")],
     "um-fuzz": [*map(in_virtual_time, fuzz(600, seed=1))],
     "um-admin": [Guest("tools", f"{TESTING}/../smcss/tests/test_guest"),
                  Guest("steering", f"{SUITE}/policy/steer_test"),

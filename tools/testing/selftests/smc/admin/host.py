@@ -71,12 +71,13 @@ def load(module):
     if module == "kernel":
         must("modprobe", "smc")
         must("modprobe", "smc_diag")
-        sysctl("smcr_max_links_per_lgr", 1)
     else:
         # Whoever had it before has left buffers in reserve, which the tools show.
         unload(slow(150))
         for variable in ("SMC_KO", "SMC_DIAG_KO"):
             must("insmod", os.environ[variable])
+    # Client and server share the host: each would take the other's device for a second link.
+    sysctl("smcr_max_links_per_lgr", 1)
     sysctl("rmem", 65536)
     sysctl("wmem", 65536)
 

@@ -43,7 +43,7 @@ struct live {
 	pthread_t writer, reader;
 	int fd, index;
 	uint64_t sent, received;
-	_Atomic uint64_t moved;		/* what counts as progress: received, or sent if nothing comes */
+	_Atomic uint64_t moved;		/* progress: received, or sent if nothing comes */
 	_Atomic uint64_t last;		/* when it moved, ns */
 	_Atomic uint64_t longest;	/* that it stood still, ns; reset by each answer */
 };
