@@ -100,8 +100,7 @@ static bool last_word_arrived(const struct rdma_conn *rconn)
 {
 	return !smp_load_acquire(&rconn->attached) ||
 	       test_bit(RDMA_CONN_CUT_OFF, &rconn->bits) ||
-	       (READ_ONCE(rconn->sent_flags) & (SMC_CDC_CLOSED | SMC_CDC_ABORT) &&
-		READ_ONCE(rconn->base.sender.acked) == READ_ONCE(rconn->seqno));
+	       rdma_conn_all_acked(rconn);
 }
 
 /*
@@ -559,7 +558,7 @@ static void take_held(struct rdma_conn *rconn, const struct rdma_held *held)
  * smc_cdc_leave_rx_link() - no message comes over the link of a connection any more
  * @rconn: the connection, whose smc_lgr_conn.rx_link is drained
  *
- * What has been held is taken now.
+ * It now takes the messages that were held.
  *
  * Context: process.
  */

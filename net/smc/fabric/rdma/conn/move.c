@@ -14,13 +14,6 @@
 #include "../link/link.h"
 #include "rdma_conn.h"
 
-/* It has told the peer everything, and the peer's device has that. */
-static bool is_done(const struct rdma_conn *rconn)
-{
-	return rconn->sent_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT) &&
-	       rconn->base.sender.acked == rconn->seqno;
-}
-
 /* What is posted over the next link begins with what the peer may not have. */
 static void prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on_link)
 {
@@ -31,7 +24,7 @@ static void prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *o
 	/* An abort that was posted may not have arrived. */
 	if (!test_bit(RDMA_CONN_CUT_OFF, &rconn->bits))
 		rconn->tx_disabled = false;
-	if (!is_done(rconn))
+	if (!rdma_conn_all_acked(rconn))
 		sender->force_update |= RDMA_VALIDATE | RDMA_REPLAY;
 	smc_link_unlock(from);
 }

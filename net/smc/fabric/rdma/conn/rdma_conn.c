@@ -222,9 +222,7 @@ static enum smc_reason __connect(struct rdma_conn *rconn, const struct smc_clc_a
 	if (memcmp(gid.raw, link->peer_gid.raw, sizeof(gid)) ||
 	    memcmp(a->mac, link->peer_mac, ETH_ALEN) || !same_peer(lgr, a->peer_id))
 		return SMC_REASON_BAD_CONFIRM;
-	/* No queue pair has a number that is reserved, no RNIC a group's address. */
-	if (a->qpn < 2 || a->qpn == 0xffffff ||
-	    !is_valid_ether_addr(a->mac))
+	if (!smc_link_peer_valid(a->qpn, a->mac))
 		return SMC_REASON_BAD_CONFIRM;
 	link->peer_qpn = a->qpn;
 	link->peer_psn = a->psn;

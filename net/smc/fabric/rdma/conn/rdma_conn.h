@@ -148,6 +148,13 @@ static inline struct rdma_conn *to_rdma(struct smc_conn *c)
 	return container_of(c, struct rdma_conn, base.conn);
 }
 
+/* Has the peer's device everything that the connection will ever say?  Without a lock. */
+static inline bool rdma_conn_all_acked(const struct rdma_conn *rconn)
+{
+	return READ_ONCE(rconn->sent_flags) & (SMC_CDC_CLOSED | SMC_CDC_ABORT) &&
+	       READ_ONCE(rconn->base.sender.acked) == READ_ONCE(rconn->seqno);
+}
+
 static inline struct rdma_conn *to_rdma_conn(struct smc_lgr_conn *lconn)
 {
 	return container_of(lconn, struct rdma_conn, base);

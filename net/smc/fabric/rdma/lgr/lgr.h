@@ -15,6 +15,7 @@
 #include <linux/refcount.h>
 #include <linux/xarray.h>
 #include "../../../conn/conn.h"
+#include "../../../wire/clc.h"
 #include "../../fabric.h"
 #include "../link/link.h"
 #include "llc.h"
@@ -256,6 +257,17 @@ static inline unsigned int smc_lgr_link_index(const struct smc_lgr *lgr,
 					      const struct smc_link *link)
 {
 	return link - lgr->links;
+}
+
+static inline bool smc_lgr_is_v2(const struct smc_lgr *lgr)
+{
+	return lgr->version > SMC_CLC_V1;
+}
+
+/* Is it one of the group's, and not down? */
+static inline bool smc_lgr_link_alive(const struct smc_link *link)
+{
+	return READ_ONCE(link->path.dev) && smc_link_alive(link);
 }
 
 /* The link of the first contact, which exists from then to the end of the group. */

@@ -42,7 +42,7 @@ struct smc_link *smc_lgr_other_link(struct smc_lgr *lgr, const struct smc_link *
 	struct smc_link *other;
 
 	smc_lgr_for_each_link(lgr, other)
-		if (other != link && is_used(other) && smc_link_alive(other))
+		if (other != link && smc_lgr_link_alive(other))
 			return other;
 	return NULL;
 }
@@ -59,7 +59,7 @@ struct smc_link *smc_lgr_link_by_number(struct smc_lgr *lgr, u8 number)
 	struct smc_link *link;
 
 	smc_lgr_for_each_link(lgr, link)
-		if (is_used(link) && smc_link_alive(link) && link->number == number)
+		if (smc_lgr_link_alive(link) && link->number == number)
 			return link;
 	return NULL;
 }

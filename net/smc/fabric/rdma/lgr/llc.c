@@ -341,10 +341,8 @@ static void look_at_links(struct smc_lgr *lgr)
 	if (READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
 		return;
 	if (llc->wait == SMC_LLC_W_CONFIRM_RKEY_RSP &&
-	    !smc_llc_same_link(llc->rkey_link, llc->rkey_uid)) {
+	    !smc_llc_same_link(llc->rkey_link, llc->rkey_uid))
 		smc_llc_rkey_put_off(lgr);
-		llc->rkeys_late--;
-	}
 	smc_llc_add_goes_on(lgr);
 	tell_losses(lgr);
 }

@@ -24,11 +24,6 @@
 /* The number of a second link that is offered and never made. */
 #define NO_LINK		2
 
-static bool lgr_is_v2(const struct smc_lgr *lgr)
-{
-	return lgr->version > SMC_CLC_V1;
-}
-
 /* ---- our half ---- */
 
 /* The first and the last of the times between two tries. */
@@ -109,8 +104,7 @@ static bool take_half(struct smc_lgr *lgr, struct smc_link *over, struct smc_lin
 	struct smc_llc_rtoken t;
 	int i, n;
 
-	if (add->qpn < 2 || add->qpn == 0xffffff || !is_valid_ether_addr(add->mac) ||
-	    !smc_clc_mtu_valid(add->mtu))
+	if (!smc_link_peer_valid(add->qpn, add->mac) || !smc_clc_mtu_valid(add->mtu))
 		return false;
 	link->peer_qpn = add->qpn;
 	link->peer_psn = add->psn;
@@ -132,7 +126,7 @@ static int offer_nothing(struct smc_lgr *lgr, struct smc_link *over)
 {
 	struct smc_llc_msg m = {
 		.type = SMC_LLC_ADD_LINK,
-		.v2 = lgr_is_v2(lgr),
+		.v2 = smc_lgr_is_v2(lgr),
 		.add_link = {
 			.qpn = over->qp->qp_num,
 			.link = NO_LINK,
@@ -256,7 +250,7 @@ static void take_back(struct smc_lgr *lgr, struct smc_link *over)
 {
 	struct smc_llc_msg del = {
 		.type = SMC_LLC_DELETE_LINK,
-		.v2 = lgr_is_v2(lgr),
+		.v2 = smc_lgr_is_v2(lgr),
 		.delete_link = {
 			.link = NO_LINK,
 			.orderly = true,
@@ -434,8 +428,10 @@ SMC_LLC_TAKES(add_link_req)
 
 	smc_rdma_gid_from_wire(&gid, m->add_link.gid);
 	/* The server says no to ours then, and it is asked again (3.5.5.3.3). */
-	if (lgr->llc.wait == SMC_LLC_W_CONFIRM_RKEY_RSP)
+	if (lgr->llc.wait == SMC_LLC_W_CONFIRM_RKEY_RSP) {
 		smc_llc_rkey_put_off(lgr);
+		lgr->llc.rkeys_late++;
+	}
 	if (!reason && (first || lgr->llc.wait == SMC_LLC_IDLE))
 		added = make_link(lgr, link, m->add_link.link, &gid);
 	if (first)
@@ -480,14 +476,23 @@ static void added(struct smc_lgr *lgr)
 	smc_lgr_replace_asymmetric(lgr, link);
 }
 
+/* Does the message confirm the new link?  If not, the link it came over is down. */
+static bool confirms_added(struct smc_lgr *lgr, struct smc_link *link,
+			   const struct smc_llc_confirm_link *m)
+{
+	if (link != lgr->llc.add_link || m->link != link->number ||
+	    !smc_llc_confirm_link_matches(lgr, link, m)) {
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+		return false;
+	}
+	link->peer_uid = m->link_uid;
+	return true;
+}
+
 SMC_LLC_TAKES(confirm_added_req)
 {
-	if (link != lgr->llc.add_link || m->confirm_link.link != link->number ||
-	    !smc_llc_confirm_link_matches(lgr, link, &m->confirm_link)) {
-		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+	if (!confirms_added(lgr, link, &m->confirm_link))
 		return;
-	}
-	link->peer_uid = m->confirm_link.link_uid;
 	if (smc_llc_send_confirm_link(lgr, link, true))
 		smc_llc_add_failed(lgr);
 	else
@@ -496,11 +501,6 @@ SMC_LLC_TAKES(confirm_added_req)
 
 SMC_LLC_TAKES(confirm_added_rsp)
 {
-	if (link != lgr->llc.add_link || m->confirm_link.link != link->number ||
-	    !smc_llc_confirm_link_matches(lgr, link, &m->confirm_link)) {
-		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
-		return;
-	}
-	link->peer_uid = m->confirm_link.link_uid;
-	added(lgr);
+	if (confirms_added(lgr, link, &m->confirm_link))
+		added(lgr);
 }

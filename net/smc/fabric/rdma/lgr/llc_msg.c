@@ -12,11 +12,6 @@
  */
 #define CACHE_SIZE	3
 
-static bool lgr_is_v2(const struct smc_lgr *lgr)
-{
-	return lgr->version > SMC_CLC_V1;
-}
-
 static void protocol_violation(struct smc_link *link)
 {
 	smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
@@ -34,7 +29,7 @@ int smc_llc_send_confirm_link(struct smc_lgr *lgr, struct smc_link *link, bool r
 {
 	struct smc_llc_msg m = {
 		.type = SMC_LLC_CONFIRM_LINK,
-		.v2 = lgr_is_v2(lgr),
+		.v2 = smc_lgr_is_v2(lgr),
 		.reply = reply,
 		.confirm_link = {
 			.qpn = link->qp->qp_num,

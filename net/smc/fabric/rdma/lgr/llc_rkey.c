@@ -131,10 +131,10 @@ static int rmb_on_links(struct smc_lgr *lgr, const struct smc_rmb *rmb,
 }
 
 /**
- * smc_llc_rkey_put_off() - the peer's answer to our CONFIRM RKEY is not awaited any more
+ * smc_llc_rkey_put_off() - the RMB that is being confirmed is the next one again
  * @lgr: the link group
  *
- * It is asked again once it can be told of other links.
+ * The peer is asked once it can be told of other links.
  *
  * Context: the engine's work.
  */
@@ -146,7 +146,6 @@ void smc_llc_rkey_put_off(struct smc_lgr *lgr)
 	list_add(&llc->rmb->list, &llc->rkeys);
 	llc->rmb = NULL;
 	spin_unlock_bh(&llc->lock);
-	llc->rkeys_late++;
 	llc->wait = SMC_LLC_IDLE;
 }
 
@@ -181,10 +180,7 @@ void smc_llc_next_rkey(struct smc_lgr *lgr)
 	rc = rmb_on_links(lgr, llc->rmb, link, &m.confirm_rkey);
 	if (rc == -EAGAIN) {
 		/* smc_llc_sent() is called when the last region is valid. */
-		spin_lock_bh(&llc->lock);
-		list_add(&llc->rmb->list, &llc->rkeys);
-		llc->rmb = NULL;
-		spin_unlock_bh(&llc->lock);
+		smc_llc_rkey_put_off(lgr);
 		return;
 	}
 	/* One that is down has no regions; it is as if there were no answer. */

@@ -23,18 +23,13 @@ static bool is_taken(const struct smc_rdma_dev *dev, u8 port, void *arg)
 	return false;
 }
 
-static bool is_alive(const struct smc_link *link)
-{
-	return READ_ONCE(link->path.dev) && smc_link_alive(link);
-}
-
 static unsigned int count_links(struct smc_lgr *lgr)
 {
 	struct smc_link *link;
 	unsigned int n = 0;
 
 	smc_lgr_for_each_link(lgr, link)
-		n += is_alive(link);
+		n += smc_lgr_link_alive(link);
 	return n;
 }
 
@@ -56,7 +51,8 @@ static struct smc_link *sharing(struct smc_lgr *lgr, const struct smc_link *but,
 
 	smc_lgr_for_each_link(lgr, a)
 		smc_lgr_for_each_link(lgr, b)
-			if (a != b && a != but && is_alive(a) && is_alive(b) && same(a, b))
+			if (a != b && a != but && smc_lgr_link_alive(a) &&
+			    smc_lgr_link_alive(b) && same(a, b))
 				return a;
 	return NULL;
 }
@@ -66,7 +62,7 @@ static bool is_peer_port(struct smc_lgr *lgr, const union ib_gid *gid)
 	struct smc_link *link;
 
 	smc_lgr_for_each_link(lgr, link)
-		if (is_alive(link) && !memcmp(gid, &link->peer_gid, sizeof(*gid)))
+		if (smc_lgr_link_alive(link) && !memcmp(gid, &link->peer_gid, sizeof(*gid)))
 			return true;
 	return false;
 }
@@ -148,7 +144,7 @@ void smc_lgr_replace_asymmetric(struct smc_lgr *lgr, const struct smc_link *new)
 	if (!lgr->server || count_links(lgr) <= lgr->max_links)
 		return;
 	smc_lgr_for_each_link(lgr, link) {
-		if (link == new || !is_alive(link) ||
+		if (link == new || !smc_lgr_link_alive(link) ||
 		    !(same_port(link, new) || same_peer_port(link, new)))
 			continue;
 		smc_link_down(link, SMC_LLC_DEL_ASYMMETRIC);

@@ -13,6 +13,7 @@
 #ifndef SMC_RDMA_LINK_H
 #define SMC_RDMA_LINK_H
 
+#include <linux/etherdevice.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
@@ -343,6 +344,12 @@ static inline bool smc_link_works(const struct smc_link *link)
 	u8 state = READ_ONCE(link->state);
 
 	return state == SMC_LINK_READY || state == SMC_LINK_ACTIVE;
+}
+
+/* No queue pair has a number that is reserved, no RNIC a group's address. */
+static inline bool smc_link_peer_valid(u32 qpn, const u8 *mac)
+{
+	return qpn >= 2 && qpn != 0xffffff && is_valid_ether_addr(mac);
 }
 
 void smc_link_set_ops(const struct smc_link_ops *ops);
