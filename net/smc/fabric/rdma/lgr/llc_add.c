@@ -324,6 +324,8 @@ void smc_llc_add_failed(struct smc_lgr *lgr)
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_link *link = llc->add_link;
 
+	if (link && llc->wait == SMC_LLC_W_ADD_LINK_RSP)
+		__set_bit(link->number, llc->adds_late);
 	smp_store_release(&llc->add_link, NULL);
 	again_later(lgr);
 	first_contact_over(lgr);
@@ -335,10 +337,18 @@ void smc_llc_add_failed(struct smc_lgr *lgr)
 		smc_lgr_failover(lgr);
 }
 
+/* The answer to an ADD LINK whose link we have given up meanwhile; DELETE LINK has said so. */
+static bool is_late(struct smc_lgr *lgr, const struct smc_llc_msg *m)
+{
+	return __test_and_clear_bit(m->add_link.link, lgr->llc.adds_late);
+}
+
 SMC_LLC_TAKES(add_link_rsp)
 {
 	struct smc_link *added = lgr->llc.add_link;
 
+	if (added && m->add_link.link != added->number && is_late(lgr, m))
+		return;
 	if (!added && !m->negative) {
 		take_back(lgr, link);
 		return;
@@ -370,7 +380,7 @@ SMC_LLC_TAKES(delete_link_rsp)
 /* The incumbent says no once more when its attempt fails later. */
 SMC_LLC_TAKES(add_link_late)
 {
-	if (!m->negative)
+	if (!is_late(lgr, m) && !m->negative)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 }
 
