@@ -279,7 +279,9 @@ static void connect_and_go_on(struct smc_lgr *lgr)
 	if (smc_llc_same_link(link, lgr->llc.add_uid))
 		rc = smc_link_next_hop(link);
 	if (rc == -EAGAIN) {
-		smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_HOP);
+		/* Not anew each time that something happens. */
+		if (lgr->llc.wait != SMC_LLC_W_ADD_LINK_HOP)
+			smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_HOP);
 		return;
 	}
 	if (!rc)
