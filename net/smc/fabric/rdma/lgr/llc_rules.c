@@ -147,6 +147,8 @@ static void add_link_unanswered(struct smc_lgr *lgr)
 /* As if a failure of the link had been detected over which the peer was asked. */
 static void rkey_link_failed(struct smc_lgr *lgr)
 {
+	/* Another link may be left, over which it is asked again. */
+	smc_llc_rkey_put_off(lgr);
 	smc_link_down(lgr->llc.rkey_link, SMC_LLC_DEL_LOST_PATH);
 }
 
