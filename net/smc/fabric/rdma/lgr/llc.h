@@ -85,7 +85,8 @@ struct smc_llc_loss {
  * @rkey_uid:	smc_link.uid of that; the same
  * @rkey:	its RKey there; the same
  * @rkey_again:	the peer has put us off until then, in jiffies; 0 if it has not
- * @rkeys_late:	answers that may still come, to questions that are asked again; the same
+ * @rkeys_late:	answers that may still come over each link, to questions that are asked again; the
+ *		same
  * @add_over:	over which link another one is being added; the same
  * @add_over_uid: smc_link.uid of that; the same
  * @add_link:	the new link, NULL if none is being added; the same.  Until it is active, or given
@@ -121,7 +122,7 @@ struct smc_llc {
 	u32			rkey_uid;
 	u32			rkey;
 	unsigned long		rkey_again;
-	unsigned int		rkeys_late;
+	unsigned int		rkeys_late[SMC_LGR_LINKS];
 	struct smc_link		*add_over;
 	u32			add_over_uid;
 	struct smc_link		*add_link;

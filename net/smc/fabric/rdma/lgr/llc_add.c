@@ -441,8 +441,8 @@ SMC_LLC_TAKES(add_link_req)
 	smc_rdma_gid_from_wire(&gid, m->add_link.gid);
 	/* The server says no to ours then, and it is asked again (3.5.5.3.3). */
 	if (lgr->llc.wait == SMC_LLC_W_CONFIRM_RKEY_RSP) {
+		lgr->llc.rkeys_late[smc_lgr_link_index(lgr, lgr->llc.rkey_link)]++;
 		smc_llc_rkey_put_off(lgr);
-		lgr->llc.rkeys_late++;
 	}
 	if (!reason && (first || lgr->llc.wait == SMC_LLC_IDLE))
 		added = make_link(lgr, link, m->add_link.link, &gid);
