@@ -271,12 +271,48 @@ static void first_contact_over(struct smc_lgr *lgr)
 		smc_lgr_activate(lgr);
 }
 
+/**
+ * smc_llc_no_half() - our half of the new link comes to nothing
+ * @lgr: the link group
+ *
+ * A client has not answered the server's ADD LINK yet, and says no.
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_no_half(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_link *link = llc->add_link, *over = llc->add_over;
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_ADD_LINK,
+		.v2 = true,
+		.reply = true,
+		.negative = true,
+		.add_link = {
+			.qpn	= link->qp->qp_num,
+			.link	= link->number,
+			.mtu	= link->path.mtu,
+			.psn	= link->psn,
+			.reason	= SMC_LLC_REJ_NO_ALT_PATH,
+		},
+	};
+
+	if (!lgr->server && smc_llc_same_link(over, llc->add_over_uid)) {
+		memcpy(m.add_link.mac, link->path.mac, ETH_ALEN);
+		memcpy(m.add_link.gid, link->path.gid.raw, 16);
+		link->peer_knows = true;
+		smc_llc_send_or_down(over, &m);
+	}
+	smc_llc_add_failed(lgr);
+}
+
 static void connect_and_go_on(struct smc_lgr *lgr)
 {
 	struct smc_link *link = lgr->llc.add_link;
 	int rc = -ENOLINK;
 
-	if (smc_llc_same_link(link, lgr->llc.add_uid))
+	if (smc_llc_same_link(link, lgr->llc.add_uid) &&
+	    smc_llc_same_link(lgr->llc.add_over, lgr->llc.add_over_uid))
 		rc = smc_link_next_hop(link);
 	if (rc == -EAGAIN) {
 		/* Not anew each time that something happens. */
@@ -291,7 +327,7 @@ static void connect_and_go_on(struct smc_lgr *lgr)
 	else if (!rc)
 		rc = send_add_link(lgr, lgr->llc.add_over, link, true);
 	if (rc)
-		smc_llc_add_failed(lgr);
+		smc_llc_no_half(lgr);
 	else
 		smc_llc_await(lgr, lgr->server ? SMC_LLC_W_CONFIRM2_RSP : SMC_LLC_W_CONFIRM2_REQ);
 }
@@ -306,8 +342,9 @@ void smc_llc_add_goes_on(struct smc_lgr *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 
-	if (llc->add_link && (!smc_llc_same_link(llc->add_link, llc->add_uid) ||
-			      !smc_llc_same_link(llc->add_over, llc->add_over_uid)))
+	if (llc->add_link && llc->wait != SMC_LLC_W_ADD_LINK_HOP &&
+	    (!smc_llc_same_link(llc->add_link, llc->add_uid) ||
+	     !smc_llc_same_link(llc->add_over, llc->add_over_uid)))
 		smc_llc_add_failed(lgr);
 	else if (llc->wait == SMC_LLC_W_ADD_LINK_HOP)
 		connect_and_go_on(lgr);

@@ -154,6 +154,9 @@ SMC_LLC_TAKES(delete_link_req)
 	if (gone) {
 		gone->peer_knows = !lgr->server;
 		smc_link_down(gone, m->delete_link.reason);
+		/* It may be the answer to our ADD LINK. */
+		if (gone == lgr->llc.add_link)
+			smc_llc_add_failed(lgr);
 		if (lgr->server)
 			return;
 	} else {

@@ -180,7 +180,7 @@ static const struct llc_timeout llc_timeouts[SMC_LLC_NR_WAITS] = {
 	/* ADD LINK from server (first contact) */
 	[SMC_LLC_W_ADD_LINK_RSP]	= { FIRST_TIME, add_link_unanswered },
 	/* CONFIRM LINK over a further link, either side, and what it takes to send it */
-	[SMC_LLC_W_ADD_LINK_HOP]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },
+	[SMC_LLC_W_ADD_LINK_HOP]	= { SMC_LLC_WAIT_TIME, smc_llc_no_half },
 	[SMC_LLC_W_CONFIRM2_REQ]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },
 	[SMC_LLC_W_CONFIRM2_RSP]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },
 	/* DELETE LINK from server (scope: single link), and there is no other one */
