@@ -258,6 +258,7 @@ void smc_llc_new_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_lin
 	llc->rkeys_late[smc_lgr_link_index(lgr, link)] = 0;
 	/* Numbers come round, if seldom. */
 	__clear_bit(link->number, llc->adds_late);
+	__clear_bit(link->number, llc->deletes);
 }
 
 /**
@@ -332,7 +333,7 @@ static void tell_losses(struct smc_lgr *lgr)
 		m.delete_link.link = loss.number;
 		m.delete_link.reason = loss.reason;
 		smc_llc_send_or_down(link, &m);
-		lgr->llc.deletes++;
+		__set_bit(loss.number, lgr->llc.deletes);
 	}
 }
 

@@ -99,7 +99,9 @@ struct smc_llc_loss {
  * @add_at:	when it is tried again, in jiffies; 0 for not at all; only the work looks at it
  * @add_delay:	how long it was waited for that, in jiffies; the same
  * @losses:	links of which the peer must be told
- * @deletes:	DELETE LINK that the peer may still answer; only the work looks at it
+ * @deletes:	numbers of links of which the peer was told by DELETE LINK, and has not replied yet,
+ *		as bits; only the work looks at it.  A server need not reply: it says DELETE LINK
+ *		itself, unless it did before
  * @tests:	for each link
  * @test_now:	a TEST LINK is wanted on these links, however short the silence was, as bits
  * @work:	the engine; each pending work holds the group
@@ -133,7 +135,7 @@ struct smc_llc {
 	unsigned long		add_at;
 	unsigned long		add_delay;
 	struct smc_llc_loss	losses[SMC_LGR_LINKS];
-	unsigned int		deletes;
+	DECLARE_BITMAP(deletes, 256);
 	struct smc_llc_test	tests[SMC_LGR_LINKS];
 	u8			test_now;
 	struct delayed_work	work;

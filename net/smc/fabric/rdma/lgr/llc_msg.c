@@ -171,9 +171,7 @@ SMC_LLC_TAKES(delete_link_req)
 /* Nobody waits for it: the link has gone already. */
 SMC_LLC_TAKES(delete_link_late)
 {
-	if (lgr->llc.deletes)
-		lgr->llc.deletes--;
-	else
+	if (!__test_and_clear_bit(m->delete_link.link, lgr->llc.deletes))
 		protocol_violation(link);
 }
 
