@@ -96,6 +96,12 @@ static int send_add_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_
 	return rc;
 }
 
+/* A message could not be sent, and the link is all right: later it may go. */
+static bool not_now(int rc)
+{
+	return rc == -EBUSY || rc == -ENOMEM;
+}
+
 /* What the peer has said of its half.  False if that cannot be. */
 static bool take_half(struct smc_lgr *lgr, struct smc_link *over, struct smc_link *link,
 		      const struct smc_llc_add_link *add)
@@ -165,13 +171,20 @@ static bool is_wanted(struct smc_llc *llc)
 static bool ask_for_link(struct smc_lgr *lgr, struct smc_link *over, const union ib_gid *peer_gid)
 {
 	struct smc_link *link = make_link(lgr, over, smc_lgr_next_number(lgr), peer_gid);
+	int rc;
 
 	if (!link)
 		return false;
-	if (send_add_link(lgr, over, link, false))
-		lost_link(over);
-	else
+	rc = send_add_link(lgr, over, link, false);
+	if (!rc) {
 		smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_RSP);
+	} else if (not_now(rc)) {
+		/* Of what was not said the peer need not hear. */
+		link->peer_knows = true;
+		smc_llc_add_failed(lgr);
+	} else {
+		lost_link(over);
+	}
 	return true;
 }
 
@@ -191,9 +204,11 @@ static void tell_server(struct smc_lgr *lgr, struct smc_link *over)
 	memcpy(m.req_add_link.gids[0], over->path.gid.raw, 16);
 	memcpy(m.req_add_link.gids[1], path.gid.raw, 16);
 	smc_rdma_path_put(&path);
-	if (smc_llc_send_long(over, &m))
+	rc = smc_llc_send_long(over, &m);
+	if (!rc)
+		lgr->llc.add_asked++;
+	else if (!not_now(rc))
 		lost_link(over);
-	lgr->llc.add_asked++;
 }
 
 static void try_again(struct smc_lgr *lgr)
