@@ -285,7 +285,8 @@ void smc_llc_link_lost(struct smc_lgr *lgr, struct smc_link *link)
 		loss->reason = link->down_reason;
 		break;
 	}
-	llc->add_wanted = true;
+	/* One that came to nothing is tried again after a while, see again_later(). */
+	llc->add_wanted |= link->confirmed;
 	__smc_llc_kick(lgr, 0);
 	spin_unlock_bh(&llc->lock);
 }
