@@ -190,6 +190,29 @@ static void take_others(struct smc_lgr *lgr, int rtoken, const struct smc_llc_li
 	}
 }
 
+/*
+ * The number of an RMB that the peer tells us of, new or not.  It tells again when our answer was
+ * lost with its link, now over another one, which we may know no key for.
+ */
+static int take_rkey(struct smc_lgr *lgr, const struct smc_link *link,
+		     const struct smc_llc_confirm_rkey *rkey)
+{
+	unsigned int idx = smc_lgr_link_index(lgr, link), i;
+	const struct smc_link *other;
+	int rtoken;
+
+	for (i = 0; i < rkey->n_others; i++) {
+		other = smc_lgr_link_by_number(lgr, rkey->others[i].link);
+		rtoken = other ? smc_rtoken_find_key(lgr, smc_lgr_link_index(lgr, other),
+						     rkey->others[i].rkey) : -ENOENT;
+		if (rtoken >= 0) {
+			smc_rtoken_set(lgr, rtoken, idx, rkey->rkey, rkey->addr);
+			return rtoken;
+		}
+	}
+	return smc_rtoken_add(lgr, idx, rkey->rkey, rkey->addr);
+}
+
 SMC_LLC_TAKES(confirm_rkey_req)
 {
 	struct smc_llc_confirm_rkey *rkey = &m->confirm_rkey;
@@ -202,7 +225,7 @@ SMC_LLC_TAKES(confirm_rkey_req)
 		m->negative = true;
 		rkey->retry = true;
 	} else {
-		rtoken = smc_rtoken_add(lgr, smc_lgr_link_index(lgr, link), rkey->rkey, rkey->addr);
+		rtoken = take_rkey(lgr, link, rkey);
 		m->negative = rtoken < 0;
 		if (rtoken >= 0)
 			take_others(lgr, rtoken, rkey->others, rkey->n_others);
