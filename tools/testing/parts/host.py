@@ -14,7 +14,8 @@ import kernel as kernels
 
 def check_host(part):
     for directory, target in ((f"{SUITE}/unit", "check"), (f"{SUITE}/unit", "check-s390x"),
-                              (f"{SUITE}/fuzz", "smoke"), (f"{TOP}/tools/smcss", "check")):
+                              (f"{SUITE}/fuzz", "smoke"),
+                              (f"{SUITE}/llcsim", "check"), (f"{TOP}/tools/smcss", "check")):
         part.suite(f"{os.path.basename(directory)}, {target}",
                    ["make", "-s", "-C", directory, target])
     part.suite("models", [f"{SUITE}/model/check_models"])

@@ -178,13 +178,13 @@ static bool ask_for_link(struct smc_lgr *lgr, struct smc_link *over, const union
 	rc = send_add_link(lgr, over, link, false);
 	if (!rc) {
 		smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_RSP);
-	} else if (not_now(rc)) {
-		/* Of what was not said the peer need not hear. */
-		link->peer_knows = true;
-		smc_llc_add_failed(lgr);
-	} else {
-		lost_link(over);
+		return true;
 	}
+	/* Of what was not said the peer need not hear. */
+	link->peer_knows = true;
+	smc_llc_add_failed(lgr);
+	if (!not_now(rc))
+		lost_link(over);
 	return true;
 }
 
@@ -321,14 +321,28 @@ void smc_llc_no_half(struct smc_lgr *lgr)
 	smc_llc_add_failed(lgr);
 }
 
+/*
+ * Can the exchange go on?  Once both halves are known the rest of it takes place over the new link,
+ * which may be the only one that is left.
+ */
+static bool add_can_go_on(struct smc_lgr *lgr)
+{
+	const struct smc_llc *llc = &lgr->llc;
+
+	if (!smc_llc_same_link(llc->add_link, llc->add_uid))
+		return false;
+	if (llc->wait == SMC_LLC_W_ADD_LINK_RSP ||
+	    (llc->wait == SMC_LLC_W_ADD_LINK_HOP && !lgr->server))
+		return smc_llc_same_link(llc->add_over, llc->add_over_uid);
+	return true;
+}
+
 static void connect_and_go_on(struct smc_lgr *lgr)
 {
 	struct smc_link *link = lgr->llc.add_link;
 	int rc = -ENOLINK;
 
-	/* A client has yet to answer over the old link. */
-	if (smc_llc_same_link(link, lgr->llc.add_uid) &&
-	    (lgr->server || smc_llc_same_link(lgr->llc.add_over, lgr->llc.add_over_uid)))
+	if (add_can_go_on(lgr))
 		rc = smc_link_next_hop(link);
 	if (rc == -EAGAIN) {
 		/* Not anew each time that something happens. */
@@ -348,19 +362,6 @@ static void connect_and_go_on(struct smc_lgr *lgr)
 		smc_llc_await(lgr, lgr->server ? SMC_LLC_W_CONFIRM2_RSP : SMC_LLC_W_CONFIRM2_REQ);
 }
 
-/*
- * Can the exchange not go on?  The answer to ADD LINK comes over the link that the question went
- * over, CONFIRM LINK and its reply over the new one.  connect_and_go_on() looks for itself.
- */
-static bool add_is_cut_off(const struct smc_llc *llc)
-{
-	if (!llc->add_link || llc->wait == SMC_LLC_W_ADD_LINK_HOP)
-		return false;
-	return !smc_llc_same_link(llc->add_link, llc->add_uid) ||
-	       (llc->wait == SMC_LLC_W_ADD_LINK_RSP &&
-		!smc_llc_same_link(llc->add_over, llc->add_over_uid));
-}
-
 /**
  * smc_llc_add_goes_on() - a gateway may have answered, or a link be lost
  * @lgr: the link group
@@ -371,10 +372,10 @@ void smc_llc_add_goes_on(struct smc_lgr *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 
-	if (add_is_cut_off(llc))
-		smc_llc_add_failed(lgr);
-	else if (llc->wait == SMC_LLC_W_ADD_LINK_HOP)
+	if (llc->wait == SMC_LLC_W_ADD_LINK_HOP)
 		connect_and_go_on(lgr);
+	else if (llc->add_link && !add_can_go_on(lgr))
+		smc_llc_add_failed(lgr);
 }
 
 /**
