@@ -127,6 +127,7 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 
 	info->id = lgr->id;
 	info->server = lgr->server;
+	info->type = smc_lgr_type(lgr);
 	info->version = lgr->version;
 	info->release = lgr->release;
 	info->peer_os = lgr->peer_os;
@@ -149,7 +150,6 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 			smc_pnet_of_port(lgr->sn, path->dev->ibdev->name,
 					 smc_rdma_dev_pci(path->dev), path->port, info->pnetid);
 		info->direct |= link->hop.direct;
-		info->type += READ_ONCE(link->state) == SMC_LINK_ACTIVE;
 		show_link(lgr, link, path, &info->links[info->n_links++]);
 	}
 }

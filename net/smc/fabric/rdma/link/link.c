@@ -228,6 +228,7 @@ static void reset(struct smc_link *link)
 	link->rx_used = 0;
 	link->peer_uid = 0;
 	link->lost = false;
+	link->confirmed = false;
 	link->peer_knows = false;
 	link->down_reason = 0;
 	link->drained = false;
@@ -364,8 +365,10 @@ int smc_link_connect(struct smc_link *link)
 void smc_link_activate(struct smc_link *link)
 {
 	spin_lock_bh(&link->tx_lock);
-	if (link->state == SMC_LINK_READY)
+	if (link->state == SMC_LINK_READY) {
 		link->state = SMC_LINK_ACTIVE;
+		link->confirmed = true;
+	}
 	spin_unlock_bh(&link->tx_lock);
 }
 
