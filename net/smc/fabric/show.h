@@ -131,6 +131,7 @@ struct smc_port_info {
  * @number:	never given twice
  * @name:	its name
  * @n_users:	link groups on it
+ * @critical:	SMC-R: one of them has no link anywhere else
  * @is_pci:	what follows is valid
  * @pci_fid:	PCI function
  * @pci_chid:	channel
@@ -144,6 +145,7 @@ struct smc_dev_info {
 	u32	number;
 	char	name[IB_DEVICE_NAME_MAX];
 	u32	n_users;
+	bool	critical;
 	bool	is_pci;
 	u32	pci_fid;
 	u16	pci_chid;
