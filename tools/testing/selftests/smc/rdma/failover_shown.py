@@ -68,20 +68,43 @@ def counters():
     return ask("smcr", "-a", "stats")["stats"]["links"]
 
 
-def log_has(log, lines, end):
-    """Is there a line that ends like this? Lines are kept."""
-    lines += log.new_lines()
-    return any(line.startswith("smc: ") and line.endswith(end) for line in lines)
+class Watch:
+    """Lines of the kernel log, and events, from here on."""
 
+    EVENTS = ("smcr_link_up", "smcr_conn_moved")
 
-def write_trace(name, text):
-    with open(f"{TRACING}/{name}", "w", encoding="ascii") as file:
-        file.write(text)
+    def __init__(self):
+        self.log, self.lines = Log(), []
 
+    @staticmethod
+    def write(name, text):
+        with open(f"{TRACING}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
 
-def trace():
-    with open(f"{TRACING}/trace", encoding="ascii") as file:
-        return file.read()
+    def __enter__(self):
+        subprocess.run(["mount", "-t", "tracefs", "none", TRACING], check=False, capture_output=True)
+        for event in self.EVENTS:
+            self.write(f"events/smc/{event}/enable", "1")
+        return self
+
+    def __exit__(self, *_):
+        for event in self.EVENTS:
+            self.write(f"events/smc/{event}/enable", "0")
+        self.write("trace", "")
+
+    def logged(self, end):
+        """Is there a line that ends like this?"""
+        self.lines += self.log.new_lines()
+        return any(line.startswith("smc: ") and line.endswith(end) for line in self.lines)
+
+    def await_log(self, end):
+        until(f"'{end}' in the log", lambda: self.logged(end), True)
+
+    @staticmethod
+    def traced(*words):
+        """Is there an event with all of them?"""
+        with open(f"{TRACING}/trace", encoding="ascii") as file:
+            return any(all(word in line for word in words) for line in file)
 
 
 def symmetric(rig):
@@ -103,68 +126,70 @@ def symmetric(rig):
         same("ends", len(by_socket), 2)
 
 
+def after_loss(watch, lost, old):
+    """Both ends have moved from the links in old; the client has one device left."""
+    until("types", types, {"client": "ASYML", "server": "ASYMP"})
+    same("critical devices", [d["device"] for d in ask("smcr", "device")["devices"] if d["critical"]],
+         [f"rxe{2 - int(lost[-1])}"])
+    by_socket, by_link = used()
+    same("links of sockets", by_socket, by_link)
+    for role, (group, number, dev) in old.items():
+        now = used_by(role)
+        same(f"{role}'s link is another one", now[1] != number, True)
+        watch.await_log(f"group {group[2:]}: link {number} on {dev} port 1 is down (port or path lost); "
+                        f"connections moved to link {now[1]} on {now[2]} port 1: 1, reset: 0")
+    same("the client's move in the trace", watch.traced(
+        f" link {old['client'][1]} -> {used_by('client')[1]} ", f" again={UNREAD}\n"), True)
+    until("the new link in the trace", lambda: watch.traced("smcr_link_up", " type=ASYML "), True)
+
+
 def moved(rig):
     """The link in use is lost while the receiver has not read."""
     data = rig.pattern(3, UNREAD)
-    with rig.connection() as (client, server):
+    with rig.connection() as (client, server), Watch() as watch:
         rig.two_links()
         client.sendall(data)
         while len(server.recv(UNREAD, socket.MSG_PEEK)) < UNREAD:
             pass
-        log, lines = Log(), []
-        log.new_lines()
-        subprocess.run(["mount", "-t", "tracefs", "none", TRACING], check=False, capture_output=True)
-        for event in ("smcr_link_up", "smcr_conn_moved"):
-            write_trace(f"events/smc/{event}/enable", "1")
         before, old = counters(), {role: used_by(role) for role in PORTS}
         lost = "veth" + old["client"][2][-1]
         rig.down(lost)()
-        until("moves", lambda: counters()["moved_connections"] - before["moved_connections"], 2)
-        until("types", types, {"client": "ASYML", "server": "ASYMP"})
-        same("bytes written again", counters()["bytes_again"] - before["bytes_again"], UNREAD)
-        same("critical devices", sorted(d["device"] for d in ask("smcr", "device")["devices"]
-                                        if d["critical"]), [f"rxe{2 - int(lost[-1])}"])
-        by_socket, by_link = used()
-        same("links of sockets", by_socket, by_link)
-        for role, (group, number, dev) in old.items():
-            now = used_by(role)
-            same(f"{role}'s link is another one", now[1] != number, True)
-            end = f"group {group[2:]}: link {number} on {dev} port 1 is down (port or path lost); " \
-                  f"connections moved to link {now[1]} on {now[2]} port 1: 1, reset: 0"
-            until(f"'{end}' in the log", lambda e=end: log_has(log, lines, e), True)
-        move = f"link {old['client'][1]} -> {used_by('client')[1]} "
-        same("the client's move in the trace", any(
-            move in line and line.endswith(f" again={UNREAD}") for line in trace().splitlines()), True)
-        until("the new link in the trace", lambda: " type=ASYML dev=" in trace(), True)
-        same("what was unread", server.recv(UNREAD, socket.MSG_WAITALL) == data, True)
-        rig.up(lost)()
+        try:
+            until("moves", lambda: counters()["moved_connections"] - before["moved_connections"], 2)
+            same("bytes written again", counters()["bytes_again"] - before["bytes_again"], UNREAD)
+            after_loss(watch, lost, old)
+            same("what was unread", server.recv(UNREAD, socket.MSG_WAITALL) == data, True)
+        finally:
+            rig.up(lost)()
         rig.two_links()
         until("types", types, {"client": "SYM", "server": "SYM"})
-        until("'is up: symmetric' in the log", lambda: log_has(log, lines, " is up: symmetric"), True)
-        for event in ("smcr_link_up", "smcr_conn_moved"):
-            write_trace(f"events/smc/{event}/enable", "0")
+        watch.await_log(" is up: symmetric")
+
+
+def reset(end):
+    """Does the connection end so?"""
+    try:
+        return end.recv(1) and False
+    except ConnectionResetError:
+        return True
 
 
 def ended(rig):
     """All links of both ends are lost."""
-    with rig.connection() as (client, server):
+    with rig.connection() as ends, Watch() as watch:
         rig.two_links()
-        log, lines = Log(), []
         ids = [group["id"][2:] for group in groups().values()]
         for n in range(4):
             rig.down(f"veth{n}")()
-        for end in (client, server):
-            try:
-                same("the end of the connection", end.recv(1), "a reset")
-            except ConnectionResetError:
-                pass
-        same("groups with connections", groups(), {})
-        for group in ids:
-            said = f"group {group}: the last link is down (port or path lost): the group ends, " \
-                   "connections reset: 1"
-            until(f"'{said}' in the log", lambda s=said: log_has(log, lines, s), True)
-        for n in range(4):
-            rig.up(f"veth{n}")()
+        try:
+            same("resets", [reset(end) for end in ends], [True, True])
+            same("groups with connections", groups(), {})
+            for group in ids:
+                watch.await_log(f"group {group}: the last link is down (port or path lost): "
+                                "the group ends, connections reset: 1")
+        finally:
+            for n in range(4):
+                rig.up(f"veth{n}")()
 
 
 CASES = {"shown_symmetric": symmetric, "shown_moved": moved, "shown_ended": ended}
