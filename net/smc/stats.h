@@ -76,6 +76,8 @@ struct smc_stats_tech {
  * @paired:	connections within this kernel that came up without CLC, by role
  * @links_up:	links of SMC-R that came up
  * @links_down:	those that failed
+ * @conns_moved: connections that went from such a link to another one
+ * @bytes_again: bytes that these have written again
  * @fallbacks:	sockets that became TCP, by role and reason
  */
 struct smc_stats {
@@ -84,6 +86,8 @@ struct smc_stats {
 	u64			paired[2];
 	u64			links_up;
 	u64			links_down;
+	u64			conns_moved;
+	u64			bytes_again;
 	u64			fallbacks[2][SMC_NR_REASONS];
 };
 

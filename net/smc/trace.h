@@ -139,6 +139,56 @@ TRACE_EVENT(smcr_link_down,
 		  __entry->name, __entry->location)
 );
 
+/* @type: SMC_NLA_LGR_R_TYPE, that of the group with this link. */
+TRACE_EVENT(smcr_link_up,
+	TP_PROTO(const void *lgr, const void *lnk, const struct net *net, int type,
+		 const char *dev),
+	TP_ARGS(lgr, lnk, net, type, dev),
+	TP_STRUCT__entry(
+		__field(const void *, lnk)
+		__field(const void *, lgr)
+		__field(u64, net_cookie)
+		__field(int, type)
+		__array(char, name, 16)
+	),
+	TP_fast_assign(
+		__entry->lnk = lnk;
+		__entry->lgr = lgr;
+		__entry->net_cookie = net->net_cookie;
+		__entry->type = type;
+		strscpy(__entry->name, dev, sizeof(__entry->name));
+	),
+	TP_printk("lnk=%p lgr=%p net=%llu type=%s dev=%s", __entry->lnk, __entry->lgr,
+		  __entry->net_cookie,
+		  __print_symbolic(__entry->type, { 0, "NONE" }, { 1, "SINGLE" }, { 2, "SYM" },
+				   { 3, "ASYMP" }, { 4, "ASYML" }),
+		  __entry->name)
+);
+
+/* @acked: number of the last message that has arrived; @again: bytes to be written once more. */
+TRACE_EVENT(smcr_conn_moved,
+	TP_PROTO(const void *conn, const void *lgr, u8 from, u8 to, u16 acked, u64 again),
+	TP_ARGS(conn, lgr, from, to, acked, again),
+	TP_STRUCT__entry(
+		__field(const void *, conn)
+		__field(const void *, lgr)
+		__field(u8, from)
+		__field(u8, to)
+		__field(u16, acked)
+		__field(u64, again)
+	),
+	TP_fast_assign(
+		__entry->conn = conn;
+		__entry->lgr = lgr;
+		__entry->from = from;
+		__entry->to = to;
+		__entry->acked = acked;
+		__entry->again = again;
+	),
+	TP_printk("conn=%p lgr=%p link %u -> %u acked=%u again=%llu", __entry->conn,
+		  __entry->lgr, __entry->from, __entry->to, __entry->acked, __entry->again)
+);
+
 /* ---- messages --------------------------------------------------------------- */
 
 /* @verdict: 0, or the decoder's errno. */

@@ -93,7 +93,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/fabric/rdma/ib/.*second_path", "second path"),
     (r"net/smc/fabric/rdma/ib/(gid|path|next_hop)", "rogue clc, second path, SMC-R"),
     (r"net/smc/fabric/rdma/(ib/|rdma)", "rogue clc, SMC-R"),
-    (r"net/smc/fabric/rdma/lgr/(links|failover|new_path)", "simulation, failover, SMC-R"),
+    (r"net/smc/fabric/rdma/lgr/(links|failover|new_path|report)", "simulation, failover, SMC-R"),
     (r"net/smc/fabric/rdma/conn/move", "failover, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/llc_add", f"simulation, {LLC}, failover"),
     (r"net/smc/fabric/rdma/lgr/llc", f"simulation, {LLC}"),
@@ -137,7 +137,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/rdma/rogue_cases_llc", LLC),
     (f"{SUITE}/rdma/rogue_cases_(clc|cdc|peer)", "rogue {}"),
     (f"{SUITE}/rdma/second_path", "second path"),
-    (f"{SUITE}/rdma/failover_switch", "failover"),
+    (f"{SUITE}/rdma/failover_(switch|shown)", "failover"),
     (f"{SUITE}/rdma/", "SMC-R"),
     (r"Documentation/|README|CONTRIBUTING|tools/testing/mut", "admin"),
 )]

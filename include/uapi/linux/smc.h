@@ -296,6 +296,8 @@ enum {
 	SMC_NLA_STATS_LINKS_DOWN,	/* u64: that failed */
 	SMC_NLA_STATS_CLNT_PAIRED,	/* u64: clients of this kernel, without CLC */
 	SMC_NLA_STATS_SRV_PAIRED,	/* u64: the same of servers */
+	SMC_NLA_STATS_CONNS_MOVED,	/* u64: from a link that failed to another one */
+	SMC_NLA_STATS_BYTES_AGAIN,	/* u64: written again by these */
 };
 
 /* in SMC_GEN_FBACK_STATS: how often which reason (see smc_reason.h) */

@@ -244,7 +244,7 @@ static int fill_dev_smcr(struct sk_buff *skb, const void *info)
 	unsigned int i;
 	int rc;
 
-	rc = nla_put_u8(skb, SMC_NLA_DEV_IS_CRIT, d->n_users > 0) || put_pci(skb, d) ||
+	rc = nla_put_u8(skb, SMC_NLA_DEV_IS_CRIT, d->critical) || put_pci(skb, d) ||
 	     nla_put_string(skb, SMC_NLA_DEV_IB_NAME, d->name);
 	for (i = 0; !rc && i < d->n_ports; i++)
 		rc = put_port(skb, SMC_NLA_DEV_PORT + i, &d->ports[i]);

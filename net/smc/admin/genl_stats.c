@@ -105,7 +105,9 @@ static int fill_stats(struct sk_buff *skb, const void *info)
 	       put(skb, SMC_NLA_STATS_LINKS_UP, s->links_up) ||
 	       put(skb, SMC_NLA_STATS_LINKS_DOWN, s->links_down) ||
 	       put(skb, SMC_NLA_STATS_CLNT_PAIRED, s->paired[0]) ||
-	       put(skb, SMC_NLA_STATS_SRV_PAIRED, s->paired[1]);
+	       put(skb, SMC_NLA_STATS_SRV_PAIRED, s->paired[1]) ||
+	       put(skb, SMC_NLA_STATS_CONNS_MOVED, s->conns_moved) ||
+	       put(skb, SMC_NLA_STATS_BYTES_AGAIN, s->bytes_again);
 }
 
 static struct smc_stats *counters_of(struct net *net)

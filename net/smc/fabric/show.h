@@ -18,6 +18,18 @@
 #define SMC_SHOW_LINKS		3
 #define SMC_SHOW_PORTS		2
 
+/*
+ * Which ports the active links of a group connect (RFC 7609, 2.2.1), in the numbers of
+ * SMC_NLA_LGR_R_TYPE.
+ */
+enum smc_group_type {
+	SMC_GROUP_NONE,
+	SMC_GROUP_SINGLE,
+	SMC_GROUP_SYMMETRIC,
+	SMC_GROUP_ASYMMETRIC_PEER,	/* the peer has one port for both */
+	SMC_GROUP_ASYMMETRIC_LOCAL,	/* we have */
+};
+
 /**
  * struct smc_link_info - a link of a group
  * @number:	as the server has named it
@@ -48,7 +60,7 @@ struct smc_link_info {
  * struct smc_group_info - a link group
  * @id:		its number
  * @server:	our role
- * @type:	links: 0 none, 1 one, 2 both sides have two devices
+ * @type:	enum smc_group_type
  * @version:	SMC version
  * @release:	of version 2
  * @peer_os:	SMC_CLC_OS_*
@@ -119,6 +131,7 @@ struct smc_port_info {
  * @number:	never given twice
  * @name:	its name
  * @n_users:	link groups on it
+ * @critical:	SMC-R: one of them has no link anywhere else
  * @is_pci:	what follows is valid
  * @pci_fid:	PCI function
  * @pci_chid:	channel
@@ -132,6 +145,7 @@ struct smc_dev_info {
 	u32	number;
 	char	name[IB_DEVICE_NAME_MAX];
 	u32	n_users;
+	bool	critical;
 	bool	is_pci;
 	u32	pci_fid;
 	u16	pci_chid;

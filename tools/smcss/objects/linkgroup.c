@@ -101,10 +101,10 @@ void linkgroups_filter(struct array *groups, const struct array *links, const st
 
 /* ---- words --------------------------------------------------------------------- */
 
-/* RFC 7609, 2.3, in the numbers of our module. Of the kernel's own only 1 was seen. */
+/* RFC 7609, 2.2.1; asymmetric: the peer, or this host, has one port for both links */
 static const char *type_name(uint8_t type, char room[16])
 {
-	static const char * const names[] = { "NONE", "SINGLE", "SYMMETRIC" };
+	static const char * const names[] = { "NONE", "SINGLE", "SYM", "ASYMP", "ASYML" };
 
 	if (type < sizeof(names) / sizeof(names[0]))
 		return names[type];

@@ -50,6 +50,8 @@ struct counters {
 	uint64_t server_fallbacks;
 	uint64_t links_up;		/* of SMC-R */
 	uint64_t links_down;
+	uint64_t conns_moved;		/* to another link */
+	uint64_t bytes_again;		/* written again by these */
 	uint64_t client_paired;		/* of SMC-D: within one kernel, without CLC */
 	uint64_t server_paired;
 };
@@ -67,6 +69,7 @@ struct stats {
 	uint64_t rx_usage;		/* bytes now; nothing to reset */
 	uint64_t tx_usage;
 	bool has_links;			/* this kernel counts links */
+	bool has_moves;			/* and what moves from one to another */
 	bool has_pairs;			/* and pairs */
 	struct array fallbacks;		/* struct fallback_count */
 };

@@ -184,6 +184,10 @@ void stats_print(FILE *out, enum smc_kind kind, const struct stats *stats, int d
 		line(out, "Links that came up", c->links_up);
 		line(out, "Links that failed", c->links_down);
 	}
+	if (stats->has_moves && kind == SMC_R) {
+		line(out, "Moved to another link", c->conns_moved);
+		line(out, "  bytes written again", c->bytes_again);
+	}
 	if (stats->has_pairs && kind == SMC_D) {
 		fprintf(out, "\nPaired within this kernel\n");
 		line(out, "Client", c->client_paired);
@@ -289,6 +293,10 @@ void stats_json(FILE *out, enum smc_kind kind, const struct stats *stats)
 		json_object(&json, "links");
 		json_number(&json, "up", c->links_up);
 		json_number(&json, "down", c->links_down);
+		if (stats->has_moves) {
+			json_number(&json, "moved_connections", c->conns_moved);
+			json_number(&json, "bytes_again", c->bytes_again);
+		}
 		json_object_end(&json);
 	}
 	if (stats->has_pairs && kind == SMC_D) {

@@ -215,6 +215,44 @@ static size_t groups_left(const struct filter *filter)
 	return count;
 }
 
+/* Its second link is as good as its first one. */
+static void test_filter_by_any_link(void)
+{
+	struct array groups = two_groups(), links = two_links();
+	struct filter filter = { .ibdev = "mlx5_0" };
+
+	((struct link *)links.items)[1].group = 0x100;
+	linkgroups_filter(&groups, &links, &filter);
+	yes("a link group by its second link", groups.count == 1 &&
+	    ((struct linkgroup *)groups.items)->id == 0x100);
+	links_filter(&links, &filter);
+	yes("that link", links.count == 1 && ((struct link *)links.items)->id == 2);
+	filter.ibdev = "rxe0";
+	links_filter(&links, &filter);
+	yes("and no other one", !links.count);
+	array_free(&groups);
+	array_free(&links);
+}
+
+/* The numbers of the kernel's own module, see netlink.md. */
+static void test_types(void)
+{
+	struct array groups = ARRAY_OF(struct linkgroup);
+	unsigned int i;
+
+	for (i = 0; i < 6; i++)
+		*(struct linkgroup *)array_add(&groups) = (struct linkgroup){ .id = i, .type = i };
+	PRINTS("types of link groups", linkgroups_print(out, SMC_R, &groups, 0),
+	       "LG-ID    LG-Role  LG-Type  VLAN  #Conns  PNET-ID\n"
+	       "00000000 CLNT     NONE        0       0\n"
+	       "00000001 CLNT     SINGLE      0       0\n"
+	       "00000002 CLNT     SYM         0       0\n"
+	       "00000003 CLNT     ASYMP       0       0\n"
+	       "00000004 CLNT     ASYML       0       0\n"
+	       "00000005 CLNT     type 5      0       0\n");
+	array_free(&groups);
+}
+
 static void test_filter(void)
 {
 	yes("no filter", groups_left(&(struct filter){ }) == 2);
@@ -489,6 +527,43 @@ static void test_subtract(void)
 	stats_free(&other);
 }
 
+static bool stats_say(const struct stats *s, int details, const char *what)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	bool found;
+
+	if (details)
+		stats_print(out, SMC_R, s, details);
+	else
+		stats_json(out, SMC_R, s);
+	fclose(out);
+	found = strstr(text, what);
+	free(text);
+	return found;
+}
+
+static void test_moves(void)
+{
+	struct stats s = sample();
+
+	yes("nothing of moves where they are not counted", !stats_say(&s, 1, "Moved to") &&
+	    !stats_say(&s, 0, "moved_connections"));
+	s.has_links = s.has_moves = true;
+	s.counters.links_down = 1;
+	s.counters.conns_moved = 12;
+	s.counters.bytes_again = 30000;
+	yes("connections that have moved", stats_say(&s, 1,
+	    "  Links that failed                     1\n"
+	    "  Moved to another link                12\n"
+	    "    bytes written again             30000\n"));
+	yes("the same as JSON", stats_say(&s, 0,
+	    "\"links\": {\"up\": 0, \"down\": 1, \"moved_connections\": 12, "
+	    "\"bytes_again\": 30000}"));
+	stats_free(&s);
+}
+
 static bool parses(const char *text, size_t size, const char *boot, struct stats *s)
 {
 	FILE *in = fmemopen((void *)text, size, "r");
@@ -712,6 +787,8 @@ int main(void)
 	test_smcd_linkgroups();
 	test_links();
 	test_filter();
+	test_filter_by_any_link();
+	test_types();
 	test_devices();
 	test_smcd_devices();
 	test_info();
@@ -719,6 +796,7 @@ int main(void)
 	test_pnet();
 	test_stats();
 	test_subtract();
+	test_moves();
 	test_file();
 	test_links_in_the_way();
 	test_numbers();

@@ -24,6 +24,7 @@
  */
 struct lgr_picture {
 	struct smc_rdma_path	path[SMC_LGR_LINKS];
+	u8			number[SMC_LGR_LINKS];
 	u32			n_conns;
 	u64			tx_bytes;
 	u64			rx_bytes;
@@ -34,14 +35,18 @@ static void __take_picture(struct smc_lgr *lgr, struct lgr_picture *pic)
 	const struct smc_pools *txbufs = READ_ONCE(lgr->txbufs);
 	const struct smc_pools *rmbs = READ_ONCE(lgr->rmbs);
 	struct smc_link *link;
+	unsigned int i;
 
 	lockdep_assert_held(&lgr->sn->lgrs->lock);
 	pic->n_conns = lgr->n_conns;
 	pic->tx_bytes = txbufs ? smc_pools_bytes(txbufs) : 0;
 	pic->rx_bytes = rmbs ? smc_pools_bytes(rmbs) : 0;
 	spin_lock(&lgr->lock);
-	smc_lgr_for_each_link(lgr, link)
-		smc_rdma_path_copy(&pic->path[smc_lgr_link_index(lgr, link)], &link->path);
+	smc_lgr_for_each_link(lgr, link) {
+		i = smc_lgr_link_index(lgr, link);
+		smc_rdma_path_copy(&pic->path[i], &link->path);
+		pic->number[i] = link->number;
+	}
 	spin_unlock(&lgr->lock);
 }
 
@@ -124,9 +129,11 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 {
 	const struct smc_rdma_path *path;
 	struct smc_link *link;
+	unsigned int i;
 
 	info->id = lgr->id;
 	info->server = lgr->server;
+	info->type = smc_lgr_type(lgr);
 	info->version = lgr->version;
 	info->release = lgr->release;
 	info->peer_os = lgr->peer_os;
@@ -141,15 +148,16 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 	info->rx_bytes = pic->rx_bytes;
 	BUILD_BUG_ON(SMC_LGR_LINKS > SMC_SHOW_LINKS);
 	smc_lgr_for_each_link(lgr, link) {
-		path = &pic->path[smc_lgr_link_index(lgr, link)];
-		if (!smc_link_exists(link) || !path->dev)
+		i = smc_lgr_link_index(lgr, link);
+		path = &pic->path[i];
+		/* In its place there may be another one by now. */
+		if (!smc_link_exists(link) || !path->dev || link->number != pic->number[i])
 			continue;
 		/* All of them are in one network. */
 		if (!info->n_links)
 			smc_pnet_of_port(lgr->sn, path->dev->ibdev->name,
 					 smc_rdma_dev_pci(path->dev), path->port, info->pnetid);
 		info->direct |= link->hop.direct;
-		info->type += READ_ONCE(link->state) == SMC_LINK_ACTIVE;
 		show_link(lgr, link, path, &info->links[info->n_links++]);
 	}
 }
@@ -185,33 +193,53 @@ int smc_rdma_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w
 	return rc;
 }
 
-static u32 links_in(struct smc_net *sn, const struct smc_rdma_dev *dev, u32 port)
+static u32 links_of(const struct smc_lgr *lgr, const struct smc_rdma_dev *dev, u32 port)
 {
-	struct smc_link *link;
-	struct smc_lgr *lgr;
+	const struct smc_link *link;
 	u32 n = 0;
+
+	smc_lgr_for_each_link(lgr, link)
+		n += link->path.dev == dev && link->path.port == port && smc_link_exists(link);
+	return n;
+}
+
+/* Could the group do without the device? */
+static bool has_link_elsewhere(const struct smc_lgr *lgr, const struct smc_rdma_dev *dev)
+{
+	const struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link)
+		if (READ_ONCE(link->path.dev) != dev && READ_ONCE(link->state) == SMC_LINK_ACTIVE)
+			return true;
+	return false;
+}
+
+static u32 links_in(struct smc_net *sn, const struct smc_rdma_dev *dev, u32 port, bool *critical)
+{
+	struct smc_lgr *lgr;
+	u32 n = 0, here;
 
 	spin_lock_bh(&sn->lgrs->lock);
 	list_for_each_entry(lgr, &sn->lgrs->list, list) {
-		smc_lgr_for_each_link(lgr, link)
-			n += link->path.dev == dev && link->path.port == port &&
-			     smc_link_exists(link);
+		here = links_of(lgr, dev, port);
+		n += here;
+		*critical |= here && !has_link_elsewhere(lgr, dev);
 	}
 	spin_unlock_bh(&sn->lgrs->lock);
 	return n;
 }
 
 /* The host sees the links of all its namespaces, a namespace its own. */
-static u32 links_at(struct smc_net *sn, const struct smc_rdma_dev *dev, u32 port)
+static u32 links_at(struct smc_net *sn, const struct smc_rdma_dev *dev, u32 port, bool *critical)
 {
 	struct net *net;
 	u32 n = 0;
 
 	if (!net_eq(sn->net, &init_net))
-		return links_in(sn, dev, port);
+		return links_in(sn, dev, port, critical);
 	down_read(&net_rwsem);
 	for_each_net(net)
-		n += links_in(smc_net(net), dev, port);
+		n += links_in(smc_net(net), dev, port, critical);
 	up_read(&net_rwsem);
 	return n;
 }
@@ -261,7 +289,7 @@ static void show_dev(const struct smc_rdma_dev *dev, struct smc_net *sn,
 		show = &info->ports[info->n_ports++];
 		show->ifindex = port_ifindex(dev, port, sn->net);
 		show->active = smc_rdma_port_usable(dev, port);
-		show->n_links = links_at(sn, dev, port);
+		show->n_links = links_at(sn, dev, port, &info->critical);
 		show->by_user = smc_pnet_of_port(sn, info->name, smc_rdma_dev_pci(dev),
 						 port, show->pnetid);
 		info->n_users += show->n_links;

@@ -3,6 +3,7 @@
 #include <linux/delay.h>
 #include <linux/moduleparam.h>
 #include "../../../conn/urgent.h"
+#include "../../../stats.h"
 #include "../../../trace.h"
 #include "../../../wire/cdc.h"
 #include "../link/link.h"
@@ -172,11 +173,14 @@ static bool fill_validation(struct rdma_conn *rconn, struct smc_link_post *post)
 static u64 write_from(const struct rdma_conn *rconn, u8 flags)
 {
 	const struct smc_conn *c = &rconn->base.conn;
+	u64 cons;
 
 	if (likely(!(rconn->base.sender.force_update & RDMA_REPLAY)) ||
 	    flags & SMC_CDC_ABORT || test_bit(RDMA_CONN_PEER_ENDED, &rconn->bits))
 		return rconn->sent_prod;
-	return smp_load_acquire(&c->tx_cons);
+	cons = smp_load_acquire(&c->tx_cons);
+	this_cpu_add(rconn->base.lgr->sn->stats->bytes_again, rconn->sent_prod - cons);
+	return cons;
 }
 
 /**

@@ -10,38 +10,56 @@
  * Receiving: messages over another link are held until the old one is drained.  Cursors and flags
  * of the newest message say all that older ones have said, so one place to hold it is enough.
  */
+#include "../../../stats.h"
 #include "../../../trace.h"
 #include "../link/link.h"
 #include "rdma_conn.h"
 
-/* What is posted over the next link begins with what the peer may not have. */
-static void prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on_link)
+/* What is posted over the next link begins with what the peer may not have: so many bytes. */
+static u64 prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on_link)
 {
 	struct smc_link_sender *sender = &rconn->base.sender;
 	struct smc_link *from = smc_link_lock(sender);
+	u64 again = 0;
 
 	rconn->on_link = *on_link;
 	/* An abort that was posted may not have arrived. */
 	if (!test_bit(RDMA_CONN_CUT_OFF, &rconn->bits))
 		rconn->tx_disabled = false;
-	if (!rdma_conn_all_acked(rconn))
+	if (!rdma_conn_all_acked(rconn)) {
 		sender->force_update |= RDMA_VALIDATE | RDMA_REPLAY;
+		again = rconn->sent_prod - smp_load_acquire(&rconn->base.conn.tx_cons);
+	}
 	smc_link_unlock(from);
+	return again;
 }
 
-static void move_sender(struct rdma_conn *rconn, const struct smc_link_move *move)
+/* @again: bytes that the peer has not said to have consumed. */
+static void report_move(struct rdma_conn *rconn, struct smc_link_move *move, u64 again)
+{
+	struct smc_lgr *lgr = rconn->base.lgr;
+
+	move->n_moved++;
+	this_cpu_inc(lgr->sn->stats->conns_moved);
+	trace_smcr_conn_moved(&rconn->base.conn, lgr, move->from->number, move->to->number,
+			      READ_ONCE(rconn->base.sender.acked), again);
+}
+
+static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move)
 {
 	struct rdma_on_link on_link;
 
 	if (!smp_load_acquire(&rconn->attached)) {
+		report_move(rconn, move, 0);
 		smc_lgr_set_link(&rconn->base, move->to);
 	} else if (move->flushed && !smc_rdma_on_link(rconn, move->to, &on_link)) {
 		/* The old link posts no more: nobody looks at this before the link is set. */
-		prepare_replay(rconn, &on_link);
+		report_move(rconn, move, prepare_replay(rconn, &on_link));
 		smc_lgr_set_link(&rconn->base, move->to);
 		smc_link_queue(&rconn->base.sender);
 	} else {
 		/* The peer has told no key for that link, or writes may still be under way. */
+		move->n_reset++;
 		smc_cdc_cut_off(&rconn->base);
 		smc_conn_notify(&rconn->base.conn);
 	}
@@ -54,7 +72,7 @@ static void move_sender(struct rdma_conn *rconn, const struct smc_link_move *mov
  *
  * Context: process, under smc_lgr.setup_lock.
  */
-void smc_rdma_move(struct smc_lgr_conn *lconn, const struct smc_link_move *move)
+void smc_rdma_move(struct smc_lgr_conn *lconn, struct smc_link_move *move)
 {
 	struct rdma_conn *rconn = to_rdma_conn(lconn);
 

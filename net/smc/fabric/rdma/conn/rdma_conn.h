@@ -195,7 +195,7 @@ int smc_rdma_on_link(struct rdma_conn *rconn, const struct smc_link *link,
 		     struct rdma_on_link *on);
 
 /* move.c */
-void smc_rdma_move(struct smc_lgr_conn *lconn, const struct smc_link_move *move);
+void smc_rdma_move(struct smc_lgr_conn *lconn, struct smc_link_move *move);
 
 /* cdc.c */
 void smc_cdc_commit(struct smc_conn *c);

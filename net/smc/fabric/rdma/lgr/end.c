@@ -163,6 +163,7 @@ void __smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	if (lgr->state == SMC_LGR_ENDING)
 		return;
+	__smc_lgr_report_end(lgr, reason);
 	if (!lgr->fail)
 		lgr->fail = reason;
 	WRITE_ONCE(lgr->state, SMC_LGR_ENDING);

@@ -10,8 +10,6 @@
 #include <net/net_namespace.h>
 #include "../../../netns.h"
 #include "../../../smc.h"
-#include "../../../stats.h"
-#include "../../../trace.h"
 #include "lgr.h"
 
 /* It is down, and nobody has taken care of that yet. */
@@ -42,7 +40,7 @@ static bool has_conns(struct smc_lgr *lgr, const struct smc_link *link)
 }
 
 /* Connections that enter from now on find that the link is down, see __get_rmbe(). */
-static void move_conns(struct smc_lgr *lgr, const struct smc_link_move *move)
+static void move_conns(struct smc_lgr *lgr, struct smc_link_move *move)
 {
 	struct smc_lgr_conn *lconn;
 	unsigned long token = 0;
@@ -70,6 +68,7 @@ static void lose_link(struct smc_lgr *lgr, struct smc_link *link)
 	move.flushed = smc_link_drain(link);
 	smc_llc_link_lost(lgr, link);
 	move_conns(lgr, &move);
+	smc_lgr_report_moved(lgr, &move);
 	smc_lgr_release_link(lgr, link);
 }
 
@@ -133,8 +132,7 @@ void smc_lgr_link_down(struct smc_link *link, void *caller)
 	struct smc_lgr *lgr = smc_link_lgr(link);
 	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
 
-	this_cpu_inc(lgr->sn->stats->links_down);
-	trace_smcr_link_down(lgr, link, lgr->sn->net, SMC_LINK_DOWN, lgr->dev_name, caller);
+	smc_lgr_report_down(lgr, link, caller);
 	spin_lock_bh(&lgrs->lock);
 	if ((lgr->state == SMC_LGR_NEW && link == smc_lgr_first_link(lgr)) ||
 	    !smc_lgr_other_link(lgr, link))

@@ -172,11 +172,15 @@ struct smc_lgr {
  * @from:	the link, drained
  * @to:		an active one; NULL if @from has no connections
  * @flushed:	the device of @from has confirmed that nothing of ours is under way
+ * @n_moved:	connections that write over @to now; smc_lgr_conn.move counts them
+ * @n_reset:	those that could not go there, the same
  */
 struct smc_link_move {
 	struct smc_link	*from;
 	struct smc_link	*to;
 	bool		flushed;
+	unsigned int	n_moved;
+	unsigned int	n_reset;
 };
 
 /*
@@ -228,8 +232,7 @@ struct smc_link_move {
 struct smc_lgr_conn {
 	struct smc_conn		conn;
 	void			(*cut_off)(struct smc_lgr_conn *lconn);
-	void			(*move)(struct smc_lgr_conn *lconn,
-					const struct smc_link_move *move);
+	void			(*move)(struct smc_lgr_conn *lconn, struct smc_link_move *move);
 	struct smc_net		*sn;
 	struct smc_lgr		*lgr;
 	struct smc_link_sender	sender;
@@ -359,6 +362,13 @@ void smc_lgr_link_up(struct smc_lgr *lgr, struct smc_link *link);
 int smc_lgr_new_path(struct smc_lgr *lgr, struct smc_link *over, const union ib_gid *peer_gid,
 		     struct smc_rdma_path *path);
 void smc_lgr_replace_asymmetric(struct smc_lgr *lgr, const struct smc_link *new);
+
+/* report.c */
+enum smc_group_type smc_lgr_type(struct smc_lgr *lgr);
+void smc_lgr_report_up(struct smc_lgr *lgr, const struct smc_link *link);
+void smc_lgr_report_down(struct smc_lgr *lgr, const struct smc_link *link, void *caller);
+void smc_lgr_report_moved(struct smc_lgr *lgr, const struct smc_link_move *move);
+void __smc_lgr_report_end(struct smc_lgr *lgr, enum smc_reason reason);
 
 /* failover.c */
 void smc_lgr_failover_init(struct smc_lgr *lgr);

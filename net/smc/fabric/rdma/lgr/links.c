@@ -2,7 +2,6 @@
 /* The links of a group: find one, make one. */
 #include <linux/etherdevice.h>
 #include "../../../netns.h"
-#include "../../../stats.h"
 #include "lgr.h"
 
 /* Is this place used? */
@@ -214,7 +213,7 @@ int smc_lgr_connect_link(struct smc_lgr *lgr, struct smc_link *link)
 void smc_lgr_link_up(struct smc_lgr *lgr, struct smc_link *link)
 {
 	smc_link_activate(link);
-	this_cpu_inc(lgr->sn->stats->links_up);
+	smc_lgr_report_up(lgr, link);
 	/* Connections of a link that is lost may have waited for this one. */
 	smc_lgr_failover(lgr);
 }

@@ -33,16 +33,6 @@ static unsigned int count_links(struct smc_lgr *lgr)
 	return n;
 }
 
-static bool same_port(const struct smc_link *a, const struct smc_link *b)
-{
-	return a->path.dev == b->path.dev && a->path.port == b->path.port;
-}
-
-static bool same_peer_port(const struct smc_link *a, const struct smc_link *b)
-{
-	return !memcmp(&a->peer_gid, &b->peer_gid, sizeof(a->peer_gid));
-}
-
 /* A link that shares a port, of ours or of the peer's, with another one; not @but. */
 static struct smc_link *sharing(struct smc_lgr *lgr, const struct smc_link *but,
 				bool (*same)(const struct smc_link *a, const struct smc_link *b))
@@ -91,9 +81,9 @@ static int find_symmetric(struct smc_lgr *lgr, struct smc_link *over, const unio
 {
 	struct smc_link *link;
 
-	if (sharing(lgr, over, same_port))
+	if (sharing(lgr, over, smc_link_same_port))
 		return find_port(lgr, over, peer_gid, path);
-	link = sharing(lgr, over, same_peer_port);
+	link = sharing(lgr, over, smc_link_same_peer_port);
 	if (!link || !peer_gid || is_peer_port(lgr, peer_gid))
 		return -EALREADY;
 	return smc_lgr_get_path(lgr, link, path);
@@ -145,7 +135,7 @@ void smc_lgr_replace_asymmetric(struct smc_lgr *lgr, const struct smc_link *new)
 		return;
 	smc_lgr_for_each_link(lgr, link) {
 		if (link == new || !smc_lgr_link_alive(link) ||
-		    !(same_port(link, new) || same_peer_port(link, new)))
+		    !(smc_link_same_port(link, new) || smc_link_same_peer_port(link, new)))
 			continue;
 		smc_link_down(link, SMC_LLC_DEL_ASYMMETRIC);
 		return;

@@ -229,6 +229,7 @@ static void reset(struct smc_link *link)
 	link->peer_uid = 0;
 	link->confirmed = false;
 	link->lost = false;
+	link->confirmed = false;
 	link->peer_knows = false;
 	link->down_reason = 0;
 	link->drained = false;

@@ -184,6 +184,7 @@ struct smc_link_msg {
  * @confirmed:	it has been active
  * @lost:	it is down because something could not be sent or received
  * @down_reason: SMC_LLC_DEL_* of the first smc_link_down()
+ * @confirmed:	it has been active
  * @peer_knows:	the peer has said that it is down
  * @drained:	smc_link_drain() has returned
  * @tx_down:	@tx_tail when it went down
@@ -248,6 +249,7 @@ struct smc_link {
 	unsigned long		last_rx;
 	bool			confirmed;
 	bool			lost;
+	bool			confirmed;
 	bool			peer_knows;
 	bool			drained;
 	u32			down_reason;
@@ -346,6 +348,18 @@ static inline bool smc_link_works(const struct smc_link *link)
 	u8 state = READ_ONCE(link->state);
 
 	return state == SMC_LINK_READY || state == SMC_LINK_ACTIVE;
+}
+
+/* The RNIC port of ours that two links use. */
+static inline bool smc_link_same_port(const struct smc_link *a, const struct smc_link *b)
+{
+	return a->path.dev == b->path.dev && a->path.port == b->path.port;
+}
+
+/* That of the peer's. */
+static inline bool smc_link_same_peer_port(const struct smc_link *a, const struct smc_link *b)
+{
+	return !memcmp(&a->peer_gid, &b->peer_gid, sizeof(a->peer_gid));
 }
 
 /* No queue pair has a number that is reserved, no RNIC a group's address. */

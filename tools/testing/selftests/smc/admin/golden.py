@@ -53,7 +53,8 @@ MASKED_KEYS = {"inode", "token", "peer_token", "peer_uid", "memory_used", "memor
 # Lists in no order: sockets come from a hash, peers and ports of smcat by bytes.
 UNORDERED = ("sockets", "peers", "ports")
 # What the kernel's own module does not tell.
-OURS = re.compile(r'(?m)^  Links that .*\n|^(?:Buffer|Host) Memory: .*\n|^ +"links": \{\n.*\n.*\n +\},\n|'
+OURS = re.compile(r'(?m)^  (?:Links that|Moved to|  bytes written again) .*\n|^(?:Buffer|Host) Memory: .*\n|'
+                  r'^ +"links": \{\n(?:.*\n){4} +\},\n|'
                   r',\n +"(?:host_)?memory_used": "#",\n +"(?:host_)?memory_max": "#"')
 CURSOR = re.compile(r'\b[0-9a-f]{4}:[0-9a-f]{8}\b|"count": \d\b')
 

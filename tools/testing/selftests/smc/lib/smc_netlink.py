@@ -52,7 +52,8 @@ TECH = {1: ("tx_rings", SIZES), 2: ("rx_elements", SIZES), 3: ("tx_sizes", SIZES
         16: ("rx_bytes", "int"), 17: ("tx_bytes", "int"), 18: ("rx_calls", "int"),
         19: ("tx_calls", "int"), 20: ("rx_usage", "int"), 21: ("tx_usage", "int")}
 STATS = {1: ("smcd", TECH), 2: ("smcr", TECH), 3: ("client_errors", "int"),
-         4: ("server_errors", "int")}
+         4: ("server_errors", "int"), 64: ("links_up", "int"), 65: ("links_down", "int"),
+         68: ("conns_moved", "int"), 69: ("bytes_again", "int")}
 TOP_STATS = 7
 PNET_FAMILY, PNET_ADD, PNET_FLUSH = "SMC_PNETID", 2, 4
 PNET_NAME, PNET_ETHNAME, PNET_IBNAME, PNET_IBPORT = 1, 2, 3, 4

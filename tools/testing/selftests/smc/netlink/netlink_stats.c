@@ -17,7 +17,7 @@ struct stats {
 	uint64_t tx_sizes[9], rx_sizes[9], rx_bufs[9];
 	uint64_t clients, servers, nodelay, cork;
 	uint64_t tx_full, tx_full_peer, tx_small, rx_full, rx_small, found;
-	uint64_t client_errors, server_errors;
+	uint64_t client_errors, server_errors, moved, again;
 	unsigned int in_use;
 };
 
@@ -54,6 +54,8 @@ static bool get_stats(struct stats *s)
 		return BAD("nothing of SMC-R");
 	s->client_errors = number(top, len, SMC_NLA_STATS_CLNT_HS_ERR_CNT);
 	s->server_errors = number(top, len, SMC_NLA_STATS_SRV_HS_ERR_CNT);
+	s->moved = number(top, len, SMC_NLA_STATS_CONNS_MOVED);
+	s->again = number(top, len, SMC_NLA_STATS_BYTES_AGAIN);
 	d = find_attr(top, len, SMC_NLA_STATS_SMCD_TECH, &n);
 	if (!d)
 		return BAD("nothing of SMC-D");

@@ -45,7 +45,7 @@ bool trace_available(void)
 	return !access(TRACING "/events/smc", F_OK);
 }
 
-/* Names that tools and scripts know from the kernel's own module. */
+/* Names that tools and scripts know, most of them from the kernel's own module. */
 bool trace_formats(void)
 {
 	static const struct { const char *event, *fields[7]; } known[] = {
@@ -53,6 +53,9 @@ bool trace_formats(void)
 		{ "smc_rx_recvmsg", { " smc;", " net_cookie;", " len;", " name" } },
 		{ "smcr_link_down", { " lnk;", " lgr;", " net_cookie;", " state;", " name",
 				      " location;" } },
+		{ "smcr_link_up", { " lnk;", " lgr;", " net_cookie;", " type;", " name" } },
+		{ "smcr_conn_moved", { " conn;", " lgr;", " from;", " to;", " acked;",
+				       " again;" } },
 		{ "smc_switch_to_fallback", { " sk;", " clcsk;", " net_cookie;",
 					      " fallback_rsn;" } },
 	};

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What becomes of the links of a group, for people: counters, tracepoints, and a line in the kernel
+ * log for whatever changes what the group can stand.
+ *
+ * A group that comes with one link, or goes without connections, is nothing special: no line.
+ */
+#include <linux/printk.h>
+#include "../../../netns.h"
+#include "../../../stats.h"
+#include "../../../trace.h"
+#include "../../show.h"
+#include "lgr.h"
+
+/* A link in words, whatever becomes of it. */
+struct link_name {
+	u8	number;
+	u8	port;
+	char	dev[IB_DEVICE_NAME_MAX];
+};
+
+static void name_link(struct smc_lgr *lgr, const struct smc_link *link, struct link_name *name)
+{
+	name->number = link->number;
+	spin_lock_bh(&lgr->lock);
+	name->port = link->path.port;
+	strscpy(name->dev, link->path.dev ? link->path.dev->ibdev->name : "a device that is gone",
+		sizeof(name->dev));
+	spin_unlock_bh(&lgr->lock);
+}
+
+static enum smc_group_type pair_type(const struct smc_link *a, const struct smc_link *b)
+{
+	if (smc_link_same_port(a, b))
+		return SMC_GROUP_ASYMMETRIC_LOCAL;
+	return smc_link_same_peer_port(a, b) ? SMC_GROUP_ASYMMETRIC_PEER : SMC_GROUP_SYMMETRIC;
+}
+
+/* While a third link takes the place of an asymmetric one, two of them are symmetric. */
+static enum smc_group_type __type(struct smc_lgr *lgr)
+{
+	enum smc_group_type type = SMC_GROUP_NONE, pair;
+	struct smc_link *a, *b;
+
+	lockdep_assert_held(&lgr->lock);
+	smc_lgr_for_each_link(lgr, a) {
+		if (READ_ONCE(a->state) != SMC_LINK_ACTIVE)
+			continue;
+		if (type == SMC_GROUP_NONE)
+			type = SMC_GROUP_SINGLE;
+		for (b = lgr->links; b < a; b++) {
+			if (READ_ONCE(b->state) != SMC_LINK_ACTIVE)
+				continue;
+			pair = pair_type(a, b);
+			if (type != SMC_GROUP_SYMMETRIC)
+				type = pair;
+		}
+	}
+	return type;
+}
+
+/**
+ * smc_lgr_type() - which ports its active links connect (RFC 7609, 2.2.1)
+ * @lgr: the link group
+ *
+ * Context: any but hard interrupts.
+ * Return: the type, which may be another one at once.
+ */
+enum smc_group_type smc_lgr_type(struct smc_lgr *lgr)
+{
+	enum smc_group_type type;
+
+	spin_lock_bh(&lgr->lock);
+	type = __type(lgr);
+	spin_unlock_bh(&lgr->lock);
+	return type;
+}
+
+static const char *type_words(enum smc_group_type type)
+{
+	static const char *const words[] = {
+		[SMC_GROUP_NONE]	     = "no link is active",
+		[SMC_GROUP_SINGLE]	     = "single",
+		[SMC_GROUP_SYMMETRIC]	     = "symmetric",
+		[SMC_GROUP_ASYMMETRIC_PEER]  = "asymmetric, the peer has one port",
+		[SMC_GROUP_ASYMMETRIC_LOCAL] = "asymmetric, this host has one port",
+	};
+
+	return words[type];
+}
+
+static const char *down_words(u32 reason)
+{
+	switch (reason) {
+	case SMC_LLC_DEL_LOST_PATH:
+		return "port or path lost";
+	case SMC_LLC_DEL_OPERATOR:
+		return "the peer's operator ends it";
+	case SMC_LLC_DEL_PROGRAM:
+		return "the peer's program ends it";
+	case SMC_LLC_DEL_PROTOCOL:
+		return "protocol violation";
+	case SMC_LLC_DEL_ASYMMETRIC:
+		return "another link has taken its place";
+	default:
+		return "the peer does not have it";
+	}
+}
+
+/**
+ * smc_lgr_report_up() - a link can carry connections
+ * @lgr: the link group
+ * @link: the link, which may be down again
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_report_up(struct smc_lgr *lgr, const struct smc_link *link)
+{
+	enum smc_group_type type = smc_lgr_type(lgr);
+	struct link_name name;
+
+	if (!link->confirmed)
+		return;
+	name_link(lgr, link, &name);
+	this_cpu_inc(lgr->sn->stats->links_up);
+	trace_smcr_link_up(lgr, link, lgr->sn->net, type, name.dev);
+	if (link->number > 1)
+		pr_info_ratelimited("smc: link group %08x: link %u on %s port %u is up: %s\n",
+				    lgr->id, name.number, name.dev, name.port, type_words(type));
+}
+
+/**
+ * smc_lgr_report_down() - a link does not work any more
+ * @lgr: the link group
+ * @link: the link
+ * @caller: the code that has noticed
+ *
+ * What follows from it is not known yet.
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_report_down(struct smc_lgr *lgr, const struct smc_link *link, void *caller)
+{
+	struct link_name name;
+
+	name_link(lgr, link, &name);
+	this_cpu_inc(lgr->sn->stats->links_down);
+	trace_smcr_link_down(lgr, link, lgr->sn->net, SMC_LINK_DOWN, name.dev, caller);
+}
+
+/**
+ * smc_lgr_report_moved() - the connections of a link that is down have left it
+ * @lgr: the link group
+ * @move: from where to where, and how many
+ *
+ * Context: process.
+ */
+void smc_lgr_report_moved(struct smc_lgr *lgr, const struct smc_link_move *move)
+{
+	struct link_name from, to;
+
+	/* One that came to nothing is tried again and again. */
+	if (!move->from->confirmed)
+		return;
+	name_link(lgr, move->from, &from);
+	if (!move->n_moved && !move->n_reset) {
+		pr_info_ratelimited("smc: link group %08x: link %u on %s port %u is down (%s); no connection used it\n",
+				    lgr->id, from.number, from.dev, from.port,
+				    down_words(move->from->down_reason));
+		return;
+	}
+	name_link(lgr, move->to, &to);
+	pr_info_ratelimited("smc: link group %08x: link %u on %s port %u is down (%s); connections moved to link %u on %s port %u: %u, reset: %u\n",
+			    lgr->id, from.number, from.dev, from.port,
+			    down_words(move->from->down_reason),
+			    to.number, to.dev, to.port, move->n_moved, move->n_reset);
+}
+
+/* The one that went down last; its group ends before anybody has taken care of it. */
+static const struct smc_link *lost_link(struct smc_lgr *lgr)
+{
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link)
+		if (READ_ONCE(link->path.dev) && READ_ONCE(link->state) == SMC_LINK_DOWN &&
+		    link->confirmed && !link->drained)
+			return link;
+	return NULL;
+}
+
+static const char *end_words(struct smc_lgr *lgr, enum smc_reason reason)
+{
+	const struct smc_link *lost = lost_link(lgr);
+
+	if (reason == SMC_REASON_OUT_OF_SYNC)
+		return "the peer ends the group";
+	if (lost)
+		return down_words(lost->down_reason);
+	return reason == SMC_REASON_NO_DEVICE ? down_words(SMC_LLC_DEL_LOST_PATH) :
+						"this host ends the group";
+}
+
+/**
+ * __smc_lgr_report_end() - a group ends
+ * @lgr: the link group, not yet marked as ending; smc_lgrs.lock is held
+ * @reason: why
+ *
+ * Context: any but hard interrupts.
+ */
+void __smc_lgr_report_end(struct smc_lgr *lgr, enum smc_reason reason)
+{
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	/* A first contact says itself why it has failed, and a namespace goes with all it has. */
+	if (lgr->state != SMC_LGR_ACTIVE || !lgr->n_conns || smc_lgrs_of(lgr)->closed)
+		return;
+	pr_info_ratelimited("smc: link group %08x: the last link is down (%s): the group ends, connections reset: %u\n",
+			    lgr->id, end_words(lgr, reason), lgr->n_conns);
+}

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What tools, counters, tracepoints and the kernel log show of a connection whose link is lost.
+Both ends are in this guest: the client has rxe0 and rxe2, the server rxe1 and rxe3."""
+import json
+import os
+import socket
+import subprocess
+import time
+
+from lib.slow import slow
+from machine import Log
+
+TOOLS = os.environ["SMC_ROOT"] + "/build/tools"
+TRACING = "/sys/kernel/tracing"
+PORTS = {"client": ("0", "2"), "server": ("1", "3")}
+UNREAD = 30000
+
+
+class Wrong(Exception):
+    """What is not as it should be."""
+
+
+def ask(tool, *argv):
+    """The answer of a tool, as JSON."""
+    done = subprocess.run([f"{TOOLS}/{tool}", "-j", *argv], check=True, capture_output=True)
+    return json.loads(done.stdout)
+
+
+def same(what, found, expected):
+    if found != expected:
+        raise Wrong(f"{what}: {found} instead of {expected}")
+
+
+def until(what, get, expected):
+    """The first answer that is as expected; the last one is the complaint."""
+    end = time.monotonic() + slow(60)
+    while (found := get()) != expected:
+        if time.monotonic() > end:
+            same(what, found, expected)
+        time.sleep(0.05)
+
+
+def groups(*which):
+    """Those with connections, by role."""
+    return {g["role"]: g for g in ask("smcr", "linkgroup", *which)["linkgroups"] if g["connections"]}
+
+
+def types():
+    return {role: group["type"] for role, group in groups().items()}
+
+
+def used():
+    """(link group, link, device) of each end: what smcss says, and what smcr does."""
+    sockets = [s["smcr"] for s in ask("smcss", "-d")["sockets"] if "smcr" in s]
+    by_socket = sorted((s["linkgroup"], s["link"], s["device"]) for s in sockets)
+    links = ask("smcr", "linkgroup", "link-show")["links"]
+    by_link = sorted((k["linkgroup"], k["link"], k["device"]) for k in links if k["connections"])
+    return by_socket, by_link
+
+
+def used_by(role):
+    """The link of one end."""
+    group = groups()[role]["id"]
+    return next(link for link in used()[0] if link[0] == group)
+
+
+def counters():
+    return ask("smcr", "-a", "stats")["stats"]["links"]
+
+
+class Watch:
+    """Lines of the kernel log, and events, from here on."""
+
+    EVENTS = ("smcr_link_up", "smcr_conn_moved")
+
+    def __init__(self):
+        self.log, self.lines = Log(), []
+
+    @staticmethod
+    def write(name, text):
+        with open(f"{TRACING}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+    def __enter__(self):
+        subprocess.run(["mount", "-t", "tracefs", "none", TRACING], check=False, capture_output=True)
+        for event in self.EVENTS:
+            self.write(f"events/smc/{event}/enable", "1")
+        return self
+
+    def __exit__(self, *_):
+        for event in self.EVENTS:
+            self.write(f"events/smc/{event}/enable", "0")
+        self.write("trace", "")
+
+    def logged(self, end):
+        """Is there a line that ends like this?"""
+        self.lines += self.log.new_lines()
+        return any(line.startswith("smc: ") and line.endswith(end) for line in self.lines)
+
+    def await_log(self, end):
+        until(f"'{end}' in the log", lambda: self.logged(end), True)
+
+    @staticmethod
+    def traced(*words):
+        """Is there an event with all of them?"""
+        with open(f"{TRACING}/trace", encoding="ascii") as file:
+            return any(all(word in line for word in words) for line in file)
+
+
+def symmetric(rig):
+    """Two links of either end, found by each of their devices."""
+    with rig.connection():
+        rig.two_links()
+        same("types", types(), {"client": "SYM", "server": "SYM"})
+        for role, ports in PORTS.items():
+            for n in ports:
+                for which in (("ibdev", f"rxe{n}"), ("netdev", f"veth{n}")):
+                    same(f"groups with {which}", list(groups(*which)), [role])
+                    found = ask("smcr", "linkgroup", "link-show", *which)["links"]
+                    same(f"links with {which}", [(k["device"], k["netdev"], k["state"]) for k in found],
+                         [(f"rxe{n}", f"veth{n}", "ACTIVE")])
+        same("critical devices", [d["device"] for d in ask("smcr", "device")["devices"] if d["critical"]],
+             [])
+        by_socket, by_link = used()
+        same("links of sockets", by_socket, by_link)
+        same("ends", len(by_socket), 2)
+
+
+def after_loss(watch, lost, old):
+    """Both ends have moved from the links in old; the client has one device left."""
+    until("types", types, {"client": "ASYML", "server": "ASYMP"})
+    same("critical devices", [d["device"] for d in ask("smcr", "device")["devices"] if d["critical"]],
+         [f"rxe{2 - int(lost[-1])}"])
+    by_socket, by_link = used()
+    same("links of sockets", by_socket, by_link)
+    for role, (group, number, dev) in old.items():
+        now = used_by(role)
+        same(f"{role}'s link is another one", now[1] != number, True)
+        watch.await_log(f"group {group[2:]}: link {number} on {dev} port 1 is down (port or path lost); "
+                        f"connections moved to link {now[1]} on {now[2]} port 1: 1, reset: 0")
+    same("the client's move in the trace", watch.traced(
+        f" link {old['client'][1]} -> {used_by('client')[1]} ", f" again={UNREAD}\n"), True)
+    until("the new link in the trace", lambda: watch.traced("smcr_link_up", " type=ASYML "), True)
+
+
+def moved(rig):
+    """The link in use is lost while the receiver has not read."""
+    data = rig.pattern(3, UNREAD)
+    with rig.connection() as (client, server), Watch() as watch:
+        rig.two_links()
+        client.sendall(data)
+        while len(server.recv(UNREAD, socket.MSG_PEEK)) < UNREAD:
+            pass
+        before, old = counters(), {role: used_by(role) for role in PORTS}
+        lost = "veth" + old["client"][2][-1]
+        rig.down(lost)()
+        try:
+            until("moves", lambda: counters()["moved_connections"] - before["moved_connections"], 2)
+            same("bytes written again", counters()["bytes_again"] - before["bytes_again"], UNREAD)
+            after_loss(watch, lost, old)
+            same("what was unread", server.recv(UNREAD, socket.MSG_WAITALL) == data, True)
+        finally:
+            rig.up(lost)()
+        rig.two_links()
+        until("types", types, {"client": "SYM", "server": "SYM"})
+        watch.await_log(" is up: symmetric")
+
+
+def reset(end):
+    """Does the connection end so?"""
+    try:
+        return end.recv(1) and False
+    except ConnectionResetError:
+        return True
+
+
+def ended(rig):
+    """All links of both ends are lost."""
+    with rig.connection() as ends, Watch() as watch:
+        rig.two_links()
+        ids = [group["id"][2:] for group in groups().values()]
+        for n in range(4):
+            rig.down(f"veth{n}")()
+        try:
+            same("resets", [reset(end) for end in ends], [True, True])
+            same("groups with connections", groups(), {})
+            for group in ids:
+                watch.await_log(f"group {group}: the last link is down (port or path lost): "
+                                "the group ends, connections reset: 1")
+        finally:
+            for n in range(4):
+                rig.up(f"veth{n}")()
+
+
+CASES = {"shown_symmetric": symmetric, "shown_moved": moved, "shown_ended": ended}
+
+
+def play(name, rig):
+    """What was wrong, as a list."""
+    try:
+        CASES[name](rig)
+    except (Wrong, RuntimeError, OSError) as error:
+        return [f"{type(error).__name__}: {error}"]
+    return []
