@@ -143,9 +143,11 @@ class Machine:
             time.sleep(0.1)
 
     def fresh(self):
-        """No link group of before is left: their device goes, and comes back."""
-        for device, netdev in self.devices.items():
+        """No link group of before is left: their devices go, all at once as a group survives the
+        loss of one, and come back."""
+        for device in self.devices:
             self.no_rdma(device)
+        for device, netdev in self.devices.items():
             self.rdma(netdev, device)
 
     # ---- addresses
