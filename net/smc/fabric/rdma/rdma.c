@@ -75,6 +75,8 @@ static enum smc_reason find_path(struct sock *sk, struct rdma_negotiated *rneg, 
 {
 	int rc = smc_rdma_path_find(sk, v2, &rneg->path);
 
+	if (!rc)
+		rc = smc_rdma_path_network(&rneg->path, &rneg->network);
 	/* The handshake may have to wait for a program, or for a first contact. */
 	smc_rdma_path_put(&rneg->path);
 	return rc ? SMC_REASON_NO_DEVICE : SMC_REASON_NONE;

@@ -461,7 +461,7 @@ static void take_msg(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
 		/* It has written what has not come. */
 		err = -EPROTO;
 	} else {
-		rconn->peer_seqno = m->seqno;
+		WRITE_ONCE(rconn->peer_seqno, m->seqno);
 		err = take_cursors(rconn, m);
 	}
 	if (unlikely(err < 0)) {
@@ -504,6 +504,9 @@ static void __hold(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
 
 	lockdep_assert_held(&rconn->base.lgr->lock);
 	if (m->prod_flags & SMC_CDC_FAILOVER) {
+		/* The peer has moved twice: what it asks for is here, but not taken yet. */
+		if (held->has_msg && !smc_cdc_newer(m->seqno, held->msg.seqno))
+			return;
 		if (!held->validates || smc_cdc_newer(m->seqno, held->validated))
 			held->validated = m->seqno;
 		held->validates = true;
@@ -514,9 +517,11 @@ static void __hold(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
 }
 
 /*
- * A message over a link that the connection does not take messages of.  Has it none, this is the
- * one from now on: true.  Otherwise the peer has lost the other link, and so have we: what may
- * still come over that one is older, and has to be taken first.
+ * A message over a link that the connection does not take messages of.  If it is not newer than
+ * what has been taken, it says nothing that we do not know: it comes late, over a link that the peer
+ * has left, or it is a validation of what has arrived.  If it is newer, and the connection has no
+ * link yet, this is the one from now on: true.  Otherwise the peer has lost the other link, and so
+ * have we: what may still come over that one is older, and has to be taken first.
  */
 static bool claim_or_hold(struct rdma_conn *rconn, struct smc_link *link,
 			  const struct smc_cdc_msg *m)
@@ -524,6 +529,8 @@ static bool claim_or_hold(struct rdma_conn *rconn, struct smc_link *link,
 	struct smc_lgr *lgr = rconn->base.lgr;
 	struct smc_link *used;
 
+	if (!smc_cdc_newer(m->seqno, READ_ONCE(rconn->peer_seqno)))
+		return false;
 	spin_lock_bh(&lgr->lock);
 	used = rconn->base.rx_link;
 	if (used == SMC_RX_ANY) {

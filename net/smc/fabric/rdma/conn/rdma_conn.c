@@ -92,6 +92,7 @@ static int get_group(struct rdma_conn *rconn, struct smc_negotiated *neg)
 		.peer_gid	= rneg->peer_gid.raw,
 		.peer_qpn	= rneg->peer_qpn,
 		.tcp_peer	= &rneg->tcp_peer,
+		.network	= &rneg->network,
 		.vlan_id	= rneg->path.vlan_id,
 		.max_conns	= neg->max_conns ?: SMC_LGR_MAX_CONNS,
 		.max_links	= neg->max_links ?: DEFAULT_LINKS,
@@ -231,6 +232,7 @@ static enum smc_reason __connect(struct rdma_conn *rconn, const struct smc_clc_a
 		return SMC_REASON_UNKNOWN_ENUM;
 	lgr->peer_os = a->os_type;
 	strscpy(lgr->hostname, a->hostname, sizeof(lgr->hostname));
+	smc_lgr_set_peer_gids(lgr, a);
 	if (smc_link_connect(link) || smc_mem_register(smc_rmbe_rmb(rconn->base.conn.rmbe)))
 		return SMC_REASON_NO_DEVICE;
 	return SMC_REASON_NONE;

@@ -163,6 +163,7 @@ static inline struct rdma_conn *to_rdma_conn(struct smc_lgr_conn *lconn)
 /**
  * struct rdma_negotiated - smc_negotiated.priv: where to, and from which device
  * @path:	our end; the handshake holds no reference to its device
+ * @network:	where that is
  * @peer_id:	identity of the peer
  * @peer_mac:	MAC address of its RNIC
  * @peer_gid:	GID of it
@@ -171,6 +172,7 @@ static inline struct rdma_conn *to_rdma_conn(struct smc_lgr_conn *lconn)
  */
 struct rdma_negotiated {
 	struct smc_rdma_path	path;
+	struct smc_rdma_network	network;
 	u8			peer_id[8];
 	u8			peer_mac[ETH_ALEN];
 	union ib_gid		peer_gid;

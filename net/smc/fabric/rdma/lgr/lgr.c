@@ -204,6 +204,23 @@ static void lgr_close_work(struct work_struct *work)
 }
 
 /**
+ * smc_lgr_set_peer_gids() - the client tells its GIDs
+ * @lgr: the link group, a server's; the first contact is under way
+ * @a: the Confirm
+ */
+void smc_lgr_set_peer_gids(struct smc_lgr *lgr, const struct smc_clc_accept *a)
+{
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+	unsigned int i;
+
+	spin_lock_bh(&lgrs->lock);
+	for (i = 0; i < a->n_gid_list; i++)
+		smc_rdma_gid_from_wire((union ib_gid *)lgr->peer_gids[i], a->gid_list[i]);
+	lgr->n_peer_gids = a->n_gid_list;
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/**
  * smc_lgr_activate() - the first contact has ended well
  * @lgr: the link group
  */
@@ -230,6 +247,16 @@ static bool same_tcp_peer(const struct smc_lgr *lgr, const struct smc_lgr_key *k
 	       lgr->tcp_peer.ifindex == key->tcp_peer->ifindex;
 }
 
+/*
+ * Data go where the connection goes: over another network, over other links.  Subnets do not
+ * matter: version 1 has compared those of this connection with the peer's.
+ */
+static bool same_network(const struct smc_rdma_network *a, const struct smc_rdma_network *b)
+{
+	return a->net_cookie == b->net_cookie && a->vlan_id == b->vlan_id &&
+	       !strcmp(a->pnetid, b->pnetid);
+}
+
 static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 {
 	if (lgr->server != key->server || lgr->version != key->version ||
@@ -237,6 +264,8 @@ static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 		return false;
 	/* None of the above is secret; TCP has proven where the Proposal came from. */
 	if (key->server && !same_tcp_peer(lgr, key))
+		return false;
+	if (key->server && !same_network(&lgr->network, key->network))
 		return false;
 	if (lgr->version == SMC_CLC_V1)
 		return lgr->vlan_id == key->vlan_id;
@@ -306,6 +335,21 @@ struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr)
 }
 
 /*
+ * Is it a port of the peer's, if none that a link leads to?  One whose link is lost comes back, and
+ * may not be back yet.
+ */
+static bool __is_peer_gid(const struct smc_lgr *lgr, const u8 *gid)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	for (i = 0; i < lgr->n_peer_gids; i++)
+		if (!memcmp(lgr->peer_gids[i], gid, sizeof(lgr->peer_gids[i])))
+			return true;
+	return false;
+}
+
+/*
  * The link that takes a connection, or NULL.  The client puts it where it is told, the server on
  * whichever link, if only the peer has named one of its own: its TCP connections come from any of
  * its addresses.
@@ -321,7 +365,9 @@ static struct smc_link *__link_for(struct smc_lgr *lgr, const struct smc_lgr_key
 			     __hoards(lgr) || READ_ONCE(lgr->doubted))))
 		return NULL;
 	named = __named_link(lgr, key);
-	return named && key->server && lgr->state == SMC_LGR_ACTIVE ? __best_link(lgr) : named;
+	if (!key->server || lgr->state != SMC_LGR_ACTIVE)
+		return named;
+	return named || __is_peer_gid(lgr, key->peer_gid) ? __best_link(lgr) : NULL;
 }
 
 static int __enter(struct smc_lgr *lgr, struct smc_link *link, struct smc_lgr_conn *lconn)
@@ -426,6 +472,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	lgr->release = key->release;
 	memcpy(lgr->peer_id, key->peer_id, sizeof(lgr->peer_id));
 	lgr->tcp_peer = *key->tcp_peer;
+	lgr->network = *key->network;
 	if (key->eid)
 		memcpy(lgr->eid, key->eid, SMC_EID_LEN);
 	lgr->vlan_id = key->vlan_id;
@@ -460,8 +507,6 @@ static int lgr_build(struct smc_lgr *lgr)
 
 	mutex_lock(&lgr->setup_lock);
 	if (!lgr->dead)
-		rc = smc_rdma_path_network(&smc_lgr_first_link(lgr)->path, &lgr->network);
-	if (!rc)
 		rc = smc_link_create(smc_lgr_first_link(lgr), &attr);
 	if (!rc) {
 		lgr->rmbs = smc_pools_new(lgr->sn->mem_limit, &smc_rmb_ops, lgr);

@@ -74,6 +74,8 @@ struct smc_rtoken {
  * @release:	of version 2
  * @peer_id:	identity of the peer
  * @tcp_peer:	the other end of the TCP connection that has made the group
+ * @peer_gids:	GIDs of a client of version 2, as its first Confirm lists them; under smc_lgrs.lock
+ * @n_peer_gids: their number
  * @eid:	of version 2: the common EID
  * @vlan_id:	0xffff without one
  * @max_conns:	connections, as settled
@@ -83,7 +85,7 @@ struct smc_rtoken {
  * @dev_name:	of the first link's device, while connections hold the group
  * @fail:	enum smc_reason: why the first contact failed
  * @committed:	too late to fall back to TCP (RFC 7609, C.2), if our CONFIRM LINK has arrived
- * @network:	where further links may be made
+ * @network:	where the links are; the same for all connections of a server
  * @links:	places for links, with a path as long as they are used; the first link is made with
  *		the group.  Only lgr/ looks into this array
  * @n_on_link:	connections that write over each of them, under smc_lgrs.lock
@@ -127,6 +129,8 @@ struct smc_lgr {
 	u8			release;
 	u8			peer_id[8];
 	struct smc_tcp_peer	tcp_peer;
+	u8			peer_gids[SMC_CLC_MAX_GID_LIST][16];
+	u8			n_peer_gids;
 	u8			eid[SMC_EID_LEN];
 	u16			vlan_id;
 	u8			max_conns;
@@ -310,6 +314,7 @@ struct smc_lgr_key {
 	const u8		*peer_mac;
 	const u8		*peer_gid;
 	const struct smc_tcp_peer *tcp_peer;
+	const struct smc_rdma_network *network;
 	u32			peer_qpn;	/* client only */
 	u16			vlan_id;
 	u8			max_conns;
@@ -326,6 +331,7 @@ void smc_lgr_await_close(struct smc_lgr_conn *lconn);
 struct smc_lgrs *smc_lgrs_of(const struct smc_lgr *lgr);
 void smc_lgr_get(struct smc_lgr *lgr);
 void smc_lgr_put(struct smc_lgr *lgr);
+void smc_lgr_set_peer_gids(struct smc_lgr *lgr, const struct smc_clc_accept *a);
 void smc_lgr_activate(struct smc_lgr *lgr);
 struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr);
 int smc_lgr_next_hop(struct smc_lgr_conn *lconn);

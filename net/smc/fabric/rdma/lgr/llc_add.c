@@ -294,6 +294,17 @@ static void connect_and_go_on(struct smc_lgr *lgr)
 		smc_llc_await(lgr, lgr->server ? SMC_LLC_W_CONFIRM2_RSP : SMC_LLC_W_CONFIRM2_REQ);
 }
 
+/* Has the link to go on over been lost?  CONFIRM LINK and its reply travel over the new link. */
+static bool add_is_cut_off(const struct smc_lgr *lgr)
+{
+	const struct smc_llc *llc = &lgr->llc;
+	bool needs_over = llc->wait == SMC_LLC_W_ADD_LINK_RSP ||
+			  (llc->wait == SMC_LLC_W_ADD_LINK_HOP && !lgr->server);
+
+	return !smc_llc_same_link(llc->add_link, llc->add_uid) ||
+	       (needs_over && !smc_llc_same_link(llc->add_over, llc->add_over_uid));
+}
+
 /**
  * smc_llc_add_goes_on() - a gateway may have answered, or a link be lost
  * @lgr: the link group
@@ -304,8 +315,7 @@ void smc_llc_add_goes_on(struct smc_lgr *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 
-	if (llc->add_link && (!smc_llc_same_link(llc->add_link, llc->add_uid) ||
-			      !smc_llc_same_link(llc->add_over, llc->add_over_uid)))
+	if (llc->add_link && add_is_cut_off(lgr))
 		smc_llc_add_failed(lgr);
 	else if (llc->wait == SMC_LLC_W_ADD_LINK_HOP)
 		connect_and_go_on(lgr);
