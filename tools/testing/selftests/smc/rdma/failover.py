@@ -137,7 +137,7 @@ KINDS = {
     "roce": (deaf, not_deaf, "RoCE that arrives at one machine is lost, and nothing else"),
     "blink": (blink, up, "down, and up and down again while the link is being added"),
 }
-LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed", "many", "churn")
+LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed", "many")
 CONNS = {"many": 200, "churn": 16}	# connections of a case that needs so many
 # What both links are lost by at once, and under which loads.
 BOTH = ("down", "device", "silent", "roce")
@@ -149,21 +149,26 @@ def links():
     return [link for link in netlink.links() if link["state"] == ACTIVE]
 
 
+TEXTS = {"used": "the link in use", "idle": "the link that is idle",
+         "other": "the link of the other network"}
+
+
 class Loss:
     """One loss: what happens, on which machine, to which of the two devices, when, and how much has
-    to arrive before it is undone. used: the device that carries most connections, or the other."""
+    to arrive before it is undone. which: the device that carries most connections ("used"), the
+    other one ("idle"), or rxe0 ("other")."""
 
-    def __init__(self, kind, on_server, used, before, after):
+    def __init__(self, kind, on_server, which, before, after):
         self.do, self.undo, _ = KINDS[kind]
         self.kind, self.on_server, self.before, self.after = kind, on_server, before, after
-        self.used, self.n = used, 0
-        self.text = f"{kind} on the {'server' if on_server else 'client'}, " \
-                    f"the link {'in use' if used else 'that is idle'}"
+        self.which, self.n = which, 0
+        self.text = f"{kind} on the {'server' if on_server else 'client'}, {TEXTS[which]}"
 
     def begin(self, machine):
-        carrying = max(links(), key=lambda link: link["conns"], default={"dev": "rxe0"})["dev"]
-        n = int(carrying[-1])
-        self.n = n if self.used else 1 - n
+        if self.which != "other":
+            carrying = max(links(), key=lambda link: link["conns"], default={"dev": "rxe0"})["dev"]
+            n = int(carrying[-1])
+            self.n = n if self.which == "used" else 1 - n
         self.do(machine, self.n)
 
     def end(self, machine):
@@ -190,7 +195,7 @@ class Case:
 
 def one(load, kind, side, which, times):
     draw = random.Random(f"{load}_{kind}_{side}_{which}")
-    return [Loss(kind, side == "server", which == "used", some_bytes(draw), some_bytes(draw))
+    return [Loss(kind, side == "server", which, some_bytes(draw), some_bytes(draw))
             for _ in range(times)]
 
 
@@ -198,15 +203,18 @@ SIDES = ("server", "client")
 # Words of the name: what is lost, and what that is to be.
 LIVE = {"_".join(words): words
         for words in itertools.product(LOADS, KINDS, SIDES, ("used", "idle"))}
+# The handshakes of short connections go over eth1, which stays.
+CHURN = {"_".join(words): (*words, "other") for words in itertools.product(("churn",), KINDS, SIDES)}
 ENDS = {f"{load}_both_{kind}_{side}": (load, kind, side, "used")
         for load, kind, side in itertools.product(BOTH_LOADS, BOTH, SIDES)}
 # The device of the second link comes and goes during the first contact, and what follows.
-FIRST = {f"{load}_first_{side}": (load, "blink", side, "idle")
-         for load, side in itertools.product(("bulk", "churn"), SIDES)}
+FIRST = {f"{load}_first_{side}": (load, "blink", side, which)
+         for (load, which), side in itertools.product((("bulk", "idle"), ("churn", "other")), SIDES)}
+TABLES = (("live", LIVE), ("live", CHURN), ("ends", ENDS), ("first", FIRST))
 
 
 def names():
-    return [*LIVE, *ENDS, *FIRST]
+    return [name for _, table in TABLES for name in table]
 
 
 # Each load, each kind, each side.
@@ -216,14 +224,14 @@ QUICK = ("bulk_down_server_used bulk_down_client_used bulk_device_server_used bu
          "ping_pong_device_client_used urgent_down_client_used urgent_device_server_used "
          "half_close_down_server_used half_close_moved_client_used mixed_flap_server_used "
          "mixed_address_client_used bulk_roce_server_used ping_pong_roce_client_used "
-         "bulk_blink_server_used many_down_client_used churn_down_server_used "
-         "churn_device_client_used churn_blink_client_used bulk_both_down_server "
+         "bulk_blink_server_used many_down_client_used churn_down_server churn_device_client "
+         "churn_blink_client bulk_both_down_server "
          "ping_pong_both_device_client bulk_both_roce_client bulk_first_server "
          "churn_first_client").split()
 
 
 def by_name(name, times):
-    for how, of in (("live", LIVE), ("ends", ENDS), ("first", FIRST)):
+    for how, of in TABLES:
         if name in of:
             return Case(name, of[name][0], one(*of[name], times), how)
     raise KeyError(name)
@@ -234,7 +242,7 @@ def loops(count, each, seed, load, kinds):
     contacts."""
     draw = random.Random(seed)
     for begun in range(0, count, each):
-        losses = [Loss(draw.choice(kinds), draw.random() < 0.5, draw.random() < 0.75,
-                       some_bytes(draw), some_bytes(draw))
+        losses = [Loss(draw.choice(kinds), draw.random() < 0.5,
+                       "used" if draw.random() < 0.75 else "idle", some_bytes(draw), some_bytes(draw))
                   for _ in range(min(each, count - begun))]
         yield Case(f"{load}, seed {seed}, losses {begun + 1} to {begun + len(losses)}", load, losses)

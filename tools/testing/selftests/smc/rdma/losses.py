@@ -29,16 +29,16 @@ class Losses:
         for loss in self.all:
             what = {"ends": f"both {loss['kind']}", "first": "first contact"}.get(
                 loss["how"], loss["kind"])
-            kinds.setdefault((what, "used" if loss["used"] else "idle"), []).append(loss)
-        for (what, used), losses in sorted(kinds.items()):
-            yield what, "+".join(sorted({loss["load"] for loss in losses})), used, losses
+            kinds.setdefault((what, loss["which"]), []).append(loss)
+        for (what, which), losses in sorted(kinds.items()):
+            yield what, "+".join(sorted({loss["load"] for loss in losses})), which, losses
         yield "all", "", "", self.all
 
     def rows(self):
-        for what, loads, used, losses in self.groups():
+        for what, loads, which, losses in self.groups():
             pauses = sorted(loss["pause"] for loss in losses if "pause" in loss)
             backs = sorted(loss["back"] for loss in losses if "back" in loss)
-            yield (what, loads if len(loads) < 20 else "several", used, len(losses),
+            yield (what, loads if len(loads) < 20 else "several", which, len(losses),
                    sum("failed" in loss for loss in losses),
                    *((f"{statistics.median(pauses):.0f} ms", f"{pauses[len(pauses) * 9 // 10]} ms",
                       f"{pauses[-1]} ms") if pauses else ("-",) * 3),

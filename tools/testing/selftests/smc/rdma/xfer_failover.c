@@ -294,6 +294,8 @@ static void await_bytes(uint64_t bytes, int seconds)
 {
 	uint64_t goal[MAX_CONNS], until = now_ns() + seconds * 1000000000ull, longest = 0;
 
+	/* All together as much, with ten connections or with two hundred. */
+	bytes /= 1 + lives_count / 10;
 	for (int i = 0; i < lives_count; i++)
 		goal[i] = lives[i].moved + bytes / lives[i].load->share;
 	for (int i = 0; i < lives_count; i++) {
@@ -432,16 +434,12 @@ static void failover_mixed(void)
 	obey();
 }
 
-/* As many as opt.threads says; an eighth of them with full rings. */
+/* As many as opt.threads says; a few of them have full rings. */
 static void failover_many(void)
 {
-	static const struct load * const loads[] = {
-		&bulk_load, &ping_pong_load, &urgent_load, &ping_pong_load,
-		&half_close_load, &ping_pong_load, &urgent_load, &ping_pong_load,
-	};
-
 	for (int i = 0; i < opt.threads; i++)
-		start(loads[i % 8]);
+		start(i % 50 == 1 ? &bulk_load : i % 50 == 2 ? &half_close_load :
+		      i % 2 ? &urgent_load : &ping_pong_load);
 	obey();
 }
 
