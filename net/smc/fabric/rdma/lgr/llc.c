@@ -255,6 +255,9 @@ void smc_llc_new_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_lin
 	llc->add_over = over;
 	llc->add_over_uid = over->uid;
 	llc->add_uid = link->uid;
+	llc->rkeys_late[smc_lgr_link_index(lgr, link)] = 0;
+	/* Numbers come round, if seldom. */
+	__clear_bit(link->number, llc->adds_late);
 }
 
 /**
@@ -513,7 +516,7 @@ static void queue_event(struct smc_link *link, const u8 *buf, size_t len)
 {
 	struct smc_lgr *lgr = smc_link_lgr(link);
 	struct llc_event *ev = kmalloc(struct_size(ev, buf, len), GFP_ATOMIC);
-	bool flood;
+	bool flood, drop;
 
 	if (!ev)
 		return;		/* its sender will miss the answer */
@@ -522,17 +525,19 @@ static void queue_event(struct smc_link *link, const u8 *buf, size_t len)
 	ev->len = len;
 	memcpy(ev->buf, buf, len);
 	spin_lock_bh(&lgr->llc.lock);
-	flood = lgr->llc.stopped || lgr->llc.n_queue >= MAX_QUEUE;
-	if (!flood) {
+	flood = lgr->llc.n_queue >= MAX_QUEUE;
+	/* Once it is stopped our last words are on their way, and the link must not go before. */
+	drop = flood || lgr->llc.stopped;
+	if (!drop) {
 		list_add_tail(&ev->list, &lgr->llc.queue);
 		lgr->llc.n_queue++;
 		__smc_llc_kick(lgr, 0);
 	}
 	spin_unlock_bh(&lgr->llc.lock);
-	if (flood) {
+	if (drop)
 		kfree(ev);
+	if (flood)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
-	}
 }
 
 /**

@@ -9,6 +9,7 @@
 #ifndef SMC_RDMA_LLC_H
 #define SMC_RDMA_LLC_H
 
+#include <linux/bitmap.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -84,12 +85,15 @@ struct smc_llc_loss {
  * @rkey_uid:	smc_link.uid of that; the same
  * @rkey:	its RKey there; the same
  * @rkey_again:	the peer has put us off until then, in jiffies; 0 if it has not
- * @rkeys_late:	answers that may still come, to questions that are asked again; the same
+ * @rkeys_late:	answers that may still come over each link, to questions that are asked again; the
+ *		same
  * @add_over:	over which link another one is being added; the same
  * @add_over_uid: smc_link.uid of that; the same
  * @add_link:	the new link, NULL if none is being added; the same.  Until it is active, or given
  *		up, nobody else drains it
  * @add_uid:	smc_link.uid of that; the same
+ * @adds_late:	numbers of links that were given up before the client has answered our ADD LINK, as
+ *		bits; only the work looks at it
  * @add_asked:	REQUEST ADD LINK that the server may still refuse; the same
  * @add_wanted:	another link may be possible now
  * @add_at:	when it is tried again, in jiffies; 0 for not at all; only the work looks at it
@@ -118,11 +122,12 @@ struct smc_llc {
 	u32			rkey_uid;
 	u32			rkey;
 	unsigned long		rkey_again;
-	unsigned int		rkeys_late;
+	unsigned int		rkeys_late[SMC_LGR_LINKS];
 	struct smc_link		*add_over;
 	u32			add_over_uid;
 	struct smc_link		*add_link;
 	u32			add_uid;
+	DECLARE_BITMAP(adds_late, 256);
 	unsigned int		add_asked;
 	bool			add_wanted;
 	unsigned long		add_at;

@@ -271,15 +271,54 @@ static void first_contact_over(struct smc_lgr *lgr)
 		smc_lgr_activate(lgr);
 }
 
+/**
+ * smc_llc_no_half() - our half of the new link comes to nothing
+ * @lgr: the link group
+ *
+ * A client has not answered the server's ADD LINK yet, and says no.
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_no_half(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_link *link = llc->add_link, *over = llc->add_over;
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_ADD_LINK,
+		.v2 = true,
+		.reply = true,
+		.negative = true,
+		.add_link = {
+			.qpn	= link->qp->qp_num,
+			.link	= link->number,
+			.mtu	= link->path.mtu,
+			.psn	= link->psn,
+			.reason	= SMC_LLC_REJ_NO_ALT_PATH,
+		},
+	};
+
+	if (!lgr->server && smc_llc_same_link(over, llc->add_over_uid)) {
+		memcpy(m.add_link.mac, link->path.mac, ETH_ALEN);
+		memcpy(m.add_link.gid, link->path.gid.raw, 16);
+		link->peer_knows = true;
+		smc_llc_send_or_down(over, &m);
+	}
+	smc_llc_add_failed(lgr);
+}
+
 static void connect_and_go_on(struct smc_lgr *lgr)
 {
 	struct smc_link *link = lgr->llc.add_link;
 	int rc = -ENOLINK;
 
-	if (smc_llc_same_link(link, lgr->llc.add_uid))
+	/* A client has yet to answer over the old link. */
+	if (smc_llc_same_link(link, lgr->llc.add_uid) &&
+	    (lgr->server || smc_llc_same_link(lgr->llc.add_over, lgr->llc.add_over_uid)))
 		rc = smc_link_next_hop(link);
 	if (rc == -EAGAIN) {
-		smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_HOP);
+		/* Not anew each time that something happens. */
+		if (lgr->llc.wait != SMC_LLC_W_ADD_LINK_HOP)
+			smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_HOP);
 		return;
 	}
 	if (!rc)
@@ -289,20 +328,22 @@ static void connect_and_go_on(struct smc_lgr *lgr)
 	else if (!rc)
 		rc = send_add_link(lgr, lgr->llc.add_over, link, true);
 	if (rc)
-		smc_llc_add_failed(lgr);
+		smc_llc_no_half(lgr);
 	else
 		smc_llc_await(lgr, lgr->server ? SMC_LLC_W_CONFIRM2_RSP : SMC_LLC_W_CONFIRM2_REQ);
 }
 
-/* Has the link to go on over been lost?  CONFIRM LINK and its reply travel over the new link. */
-static bool add_is_cut_off(const struct smc_lgr *lgr)
+/*
+ * Can the exchange not go on?  The answer to ADD LINK comes over the link that the question went
+ * over, CONFIRM LINK and its reply over the new one.  connect_and_go_on() looks for itself.
+ */
+static bool add_is_cut_off(const struct smc_llc *llc)
 {
-	const struct smc_llc *llc = &lgr->llc;
-	bool needs_over = llc->wait == SMC_LLC_W_ADD_LINK_RSP ||
-			  (llc->wait == SMC_LLC_W_ADD_LINK_HOP && !lgr->server);
-
+	if (!llc->add_link || llc->wait == SMC_LLC_W_ADD_LINK_HOP)
+		return false;
 	return !smc_llc_same_link(llc->add_link, llc->add_uid) ||
-	       (needs_over && !smc_llc_same_link(llc->add_over, llc->add_over_uid));
+	       (llc->wait == SMC_LLC_W_ADD_LINK_RSP &&
+		!smc_llc_same_link(llc->add_over, llc->add_over_uid));
 }
 
 /**
@@ -315,7 +356,7 @@ void smc_llc_add_goes_on(struct smc_lgr *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 
-	if (llc->add_link && add_is_cut_off(lgr))
+	if (add_is_cut_off(llc))
 		smc_llc_add_failed(lgr);
 	else if (llc->wait == SMC_LLC_W_ADD_LINK_HOP)
 		connect_and_go_on(lgr);
@@ -334,6 +375,8 @@ void smc_llc_add_failed(struct smc_lgr *lgr)
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_link *link = llc->add_link;
 
+	if (link && llc->wait == SMC_LLC_W_ADD_LINK_RSP)
+		__set_bit(link->number, llc->adds_late);
 	smp_store_release(&llc->add_link, NULL);
 	again_later(lgr);
 	first_contact_over(lgr);
@@ -345,10 +388,18 @@ void smc_llc_add_failed(struct smc_lgr *lgr)
 		smc_lgr_failover(lgr);
 }
 
+/* The answer to an ADD LINK whose link we have given up meanwhile; DELETE LINK has said so. */
+static bool is_late(struct smc_lgr *lgr, const struct smc_llc_msg *m)
+{
+	return __test_and_clear_bit(m->add_link.link, lgr->llc.adds_late);
+}
+
 SMC_LLC_TAKES(add_link_rsp)
 {
 	struct smc_link *added = lgr->llc.add_link;
 
+	if (added && m->add_link.link != added->number && is_late(lgr, m))
+		return;
 	if (!added && !m->negative) {
 		take_back(lgr, link);
 		return;
@@ -380,7 +431,7 @@ SMC_LLC_TAKES(delete_link_rsp)
 /* The incumbent says no once more when its attempt fails later. */
 SMC_LLC_TAKES(add_link_late)
 {
-	if (!m->negative)
+	if (!is_late(lgr, m) && !m->negative)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 }
 
@@ -439,8 +490,8 @@ SMC_LLC_TAKES(add_link_req)
 	smc_rdma_gid_from_wire(&gid, m->add_link.gid);
 	/* The server says no to ours then, and it is asked again (3.5.5.3.3). */
 	if (lgr->llc.wait == SMC_LLC_W_CONFIRM_RKEY_RSP) {
+		lgr->llc.rkeys_late[smc_lgr_link_index(lgr, lgr->llc.rkey_link)]++;
 		smc_llc_rkey_put_off(lgr);
-		lgr->llc.rkeys_late++;
 	}
 	if (!reason && (first || lgr->llc.wait == SMC_LLC_IDLE))
 		added = make_link(lgr, link, m->add_link.link, &gid);

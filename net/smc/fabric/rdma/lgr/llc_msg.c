@@ -154,6 +154,9 @@ SMC_LLC_TAKES(delete_link_req)
 	if (gone) {
 		gone->peer_knows = !lgr->server;
 		smc_link_down(gone, m->delete_link.reason);
+		/* It may be the answer to our ADD LINK. */
+		if (gone == lgr->llc.add_link)
+			smc_llc_add_failed(lgr);
 		if (lgr->server)
 			return;
 	} else {
@@ -209,20 +212,33 @@ SMC_LLC_TAKES(confirm_rkey_req)
 	smc_llc_send_or_down(link, m);
 }
 
+/*
+ * The answer to a question that is asked again, as another link came or went meanwhile.  Of those
+ * that come over one link it is the first.
+ */
+static bool is_late_rkey(struct smc_lgr *lgr, const struct smc_link *link)
+{
+	unsigned int *late = &lgr->llc.rkeys_late[smc_lgr_link_index(lgr, link)];
+
+	if (!*late)
+		return false;
+	--*late;
+	return true;
+}
+
 SMC_LLC_TAKES(confirm_rkey_rsp)
 {
+	if (is_late_rkey(lgr, link))
+		return;
 	if (m->confirm_rkey.rkey == lgr->llc.rkey)
 		smc_llc_rkey_answered(lgr, !m->negative, m->confirm_rkey.retry);
 	else
 		protocol_violation(link);
 }
 
-/* The answer to a question that is asked again, as another link came or went meanwhile. */
 SMC_LLC_TAKES(confirm_rkey_late)
 {
-	if (lgr->llc.rkeys_late)
-		lgr->llc.rkeys_late--;
-	else
+	if (!is_late_rkey(lgr, link))
 		protocol_violation(link);
 }
 

@@ -37,6 +37,7 @@ bool smc_llc_confirm_link_matches(const struct smc_lgr *lgr, const struct smc_li
 void smc_llc_add_link(struct smc_lgr *lgr, struct smc_link *over);
 void smc_llc_add_goes_on(struct smc_lgr *lgr);
 void smc_llc_add_failed(struct smc_lgr *lgr);
+void smc_llc_no_half(struct smc_lgr *lgr);
 unsigned long smc_llc_add_again(struct smc_lgr *lgr);
 
 /* llc_msg.c: what each message does, by the rules of llc_rules.c */

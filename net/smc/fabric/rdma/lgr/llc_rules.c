@@ -147,6 +147,8 @@ static void add_link_unanswered(struct smc_lgr *lgr)
 /* As if a failure of the link had been detected over which the peer was asked. */
 static void rkey_link_failed(struct smc_lgr *lgr)
 {
+	/* Another link may be left, over which it is asked again. */
+	smc_llc_rkey_put_off(lgr);
 	smc_link_down(lgr->llc.rkey_link, SMC_LLC_DEL_LOST_PATH);
 }
 
@@ -178,7 +180,7 @@ static const struct llc_timeout llc_timeouts[SMC_LLC_NR_WAITS] = {
 	/* ADD LINK from server (first contact) */
 	[SMC_LLC_W_ADD_LINK_RSP]	= { FIRST_TIME, add_link_unanswered },
 	/* CONFIRM LINK over a further link, either side, and what it takes to send it */
-	[SMC_LLC_W_ADD_LINK_HOP]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },
+	[SMC_LLC_W_ADD_LINK_HOP]	= { SMC_LLC_WAIT_TIME, smc_llc_no_half },
 	[SMC_LLC_W_CONFIRM2_REQ]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },
 	[SMC_LLC_W_CONFIRM2_RSP]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },
 	/* DELETE LINK from server (scope: single link), and there is no other one */
