@@ -80,6 +80,7 @@ class Machine:
         self.module = modules[index - 1]
         self.is_server = index == 1
         self.routed = self.tunnelled = self.above = self.device_failed = self.met = False
+        self.network = 0	# of several; the addresses of the tests are there
         self.log = Log()
         self.load()
         if links > 1:
@@ -160,6 +161,8 @@ class Machine:
             return UPPER_V4[index]
         if self.routed:
             return (ROUTED_V6 if v6 else ROUTED_V4)[index]
+        if self.network:
+            return f"10.0.{self.network}.{index}"
         return (V6 if v6 else V4)[index]
 
     def route(self):
