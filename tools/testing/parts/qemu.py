@@ -124,6 +124,19 @@ def check_rdma(part):
                SMC_RDMA_VARIANT="-test")
 
 
+# Events only: what one emulated host takes for silence, the other one takes for a busy host.
+DEBIAN_LOSSES = ("bulk_down_server_used bulk_device_client_used ping_pong_down_client_used "
+                 "half_close_device_server_used").split()
+
+
+def check_failover(part):
+    """Links that are lost between two guests with Debian's kernel, two processors each."""
+    kver = kernels.full_version("6.12")
+    if built_quietly(part, kver, "modules", "TEST=1", f"KVER={kver}"):
+        part.suite("failover", [f"{SUITE}/rdma/failover_pair", "--kver", "6.12", "--name",
+                                f"check-{part.name}", "--times", "2", "--", *DEBIAN_LOSSES])
+
+
 def check_sockets(part):
     """The socket suite, with its servers in one guest and its clients in the other."""
     kver = kernels.full_version("6.12")

@@ -7,7 +7,7 @@ import threading
 import time
 import types
 
-from parts.part import SUITE, TESTING, built_quietly
+from parts.part import SUITE, TESTING, built_quietly, lines_of
 
 import kernel as kernels
 
@@ -195,3 +195,54 @@ def check_pairs(part):
                    *cases.split()],
             # The leaks of ours are known by then, and those of the kernel's own are not ours.
             **{} if client == server else {"SMC_NO_LEAKS": "1"})
+
+
+FAILOVER = f"{SUITE}/rdma/failover_pair"
+# What is sturdy and short: events and silence, each side, each load, both links.
+QUICK_LOSSES = ("bulk_down_server_used bulk_device_client_used ping_pong_flap_client_used "
+                "urgent_down_client_idle half_close_carrier_server_used bulk_roce_client_used "
+                "bulk_both_device_server bulk_first_client churn_device_client").split()
+# With the kernel's own module at one end. It does not live through all of them with itself either,
+# and its silence costs fifteen seconds, so one loss is enough.
+PEER_LOSSES = ("bulk_down_server_used bulk_down_client_used bulk_device_server_used "
+               "bulk_device_client_used ping_pong_down_server_used ping_pong_device_client_used "
+               "half_close_down_server_used bulk_silent_server_used").split()
+
+
+def failover_pair(part, name, *options):
+    part.stream(name).suite(name, [FAILOVER, "--kver", "um", "--name", f"{part.name}-{name}", *options],
+                            # As with check_pairs: the kernel's own leaks are not ours.
+                            **{"SMC_NO_LEAKS": "1"} if "kernel" in options else {})
+
+
+def check_failover_quick(part):
+    """Links that are lost between two hosts, ours at both ends."""
+    if ready(part):
+        failover_pair(part, "losses", "--times", "1", "--", *QUICK_LOSSES)
+        failover_pair(part, "fifty", "--count", "50", "--kinds", "down device flap", "--seed", "7")
+
+
+def check_failover(part):
+    """All cases, a thousand losses in a row, asymmetric links, and the kernel's own at either end."""
+    if not ready(part) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
+        part.line("not ok - build what the pairs need")
+        return
+    names = []
+    lines_of([FAILOVER, "--list"], lambda line: names.append(line.split()[0]))
+    for load in dict.fromkeys(name.partition("_")[0] for name in names):
+        failover_pair(part, load, "--times", "1", "--", *(
+            name for name in names if name.startswith(f"{load}_")))
+    failover_pair(part, "thousand", "--count", "1000", "--seed",
+                  os.environ.get("SMC_FAILOVER_SEED", "1"))
+    failover_pair(part, "lan", "--lan", "--count", "50")
+    for client, server in (("ours", "kernel"), ("kernel", "ours")):
+        failover_pair(part, f"{client}-{server}", "--client", client, "--server", server, "--times",
+                      "1", "--", *PEER_LOSSES)
+
+
+def check_programs(part):
+    """Real programs between two hosts, which lose a link again and again."""
+    if ready(part):
+        part.suite("programs", [f"{SUITE}/rdma/pair", "--links", "2", "--kver", "um", "--variant=-test",
+                                "--name", part.name, "--timeout", TIMEOUT, "--mem", "2048", "--",
+                                "losing_redis", "losing_postgres"])

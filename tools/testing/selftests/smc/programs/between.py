@@ -251,9 +251,9 @@ def driving(part, machine, session):
     return "; ".join(failed) or ("" if client.seen else "nobody has seen SMC-R")
 
 
-def case(name):
+def case(name, programs=None):
     """The program of a case of the pair: both machines run it at the same time."""
-    part = PROGRAMS[name]
+    part = (programs or PROGRAMS)[name]
 
     def program(machine, session):
         before = connections("smcr")

@@ -19,7 +19,9 @@ from machine import EID, UPPER, run
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../programs")
 import between  # noqa: E402
+import losing  # noqa: E402
 
+RATE = "16mbit"		# of a link where that is to be the bottleneck
 GID_INDEX = 1		# of rxe0: 0 is the link-local address, 1 the IPv4 one
 RESULTS = os.environ.get("SMC_RESULTS", "/tmp")
 
@@ -423,6 +425,39 @@ class Capture:
         self.process.communicate()
 
 
+def narrow(count):
+    """So many links, and what the client sends over each of them at RATE, so that neither processor
+    nor memory is the bottleneck."""
+    @contextlib.contextmanager
+    def around(machine):
+        before = machine.sysctl("net.smc.smcr_max_links_per_lgr")
+        machine.sysctl("net.smc.smcr_max_links_per_lgr", count)
+        machine.fresh()
+        for netdev in machine.devices.values():
+            run(f"tc qdisc add dev {netdev} root netem rate {RATE} limit 10000")
+        try:
+            yield
+        finally:
+            for netdev in machine.devices.values():
+                run(f"tc qdisc del dev {netdev} root")
+            machine.sysctl("net.smc.smcr_max_links_per_lgr", before)
+            machine.fresh()
+    return around
+
+
+def has_links(count):
+    """Waits until they are there; afterwards each has its share of the connections."""
+    def look(machine, where):
+        until = time.monotonic() + slow(30)
+        while len(links := [link for link in machine.links() if link["state"] == 3]) != count:
+            assert time.monotonic() < until, f"{len(links)} links, not {count}"
+            time.sleep(0.05)
+        conns = [link["conns"] for link in links]
+        assert where != "spread" or max(conns) - min(conns) <= 2, f"connections of the links: {conns}"
+        return [f"{where}: connections {conns}"]
+    return look
+
+
 def version_1(machine):
     """SMC-Rv1, on soft-RoCE: our module takes its GIDs when it is told to, and without an EID
     there is no version 2. With the kernel's own module on the other side that ends as TCP."""
@@ -635,10 +670,14 @@ CASES = [
     Case("connect_close", count=200, quick=False),
     Case("connect_close_tcp", "connect_close", count=200, kinds=("tcp", "tcp"), expect="tcp",
          quick=False),
+    *(Case(f"streams_{n}", "streams", count=40, threads=8, size=65536, quick=False, timeout=200,
+           around=narrow(n), look=has_links(n)) for n in (1, 2)),	# with --links 2
     Case("parallel", count=50, threads=32, size=1, quick=False),
     Case("perftest", program=perftest, expect="any", quick=False),
     Case("power_off", around=sysctls(both={"smcr_testlink_time": 4}), look=turn_off, timeout=100,
          quick=False, last=True),
+    *(Case(f"losing_{name}", program=losing.case(name), timeout=900, quick=False)
+      for name in losing.PROGRAMS),	# with --links 2
     *(Case(f"program_{name}", program=between.case(name), timeout=400, quick=False)
       for name in between.PROGRAMS),
     # Nobody has anything to send: only TEST LINK can find out.

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """What can be lost between two machines with two links, how it comes back, and the cases."""
+import copy
 import fcntl
 import itertools
 import random
 import socket
 import struct
+import time
 
 from lib import smc_netlink as netlink
 from machine import PNETID, run
@@ -12,6 +14,10 @@ from machine import PNETID, run
 ACTIVE = 3	# state of a link
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 KIB = 1 << 10
+ROCE_PORT = 4791
+BLINKS = 8
+BLINK_MOST = 0.4	# seconds that the device is up; it takes a quarter until a link is added
+blinks = random.Random("blinks")
 
 
 def set_up(netdev, up):
@@ -94,6 +100,27 @@ def no_silence(_, n):
     run(f"tc qdisc del dev eth{n} root")
 
 
+def deaf(_, n):
+    """TCP goes on, and what this machine sends arrives. The rule has to come before that of the
+    local table, which gets another place for good."""
+    run(f"""ip rule show pref 1 | grep -q local || ip rule add pref 1 lookup local
+        ip rule del pref 0 lookup local 2> /dev/null || true
+        ip rule add pref 0 iif eth{n} ipproto udp dport {ROCE_PORT} blackhole""")
+
+
+def not_deaf(_, n):
+    run(f"ip rule del pref 0 iif eth{n} ipproto udp dport {ROCE_PORT} blackhole")
+
+
+def blink(machine, n):
+    """Down again while the link is being made anew, in any of the steps of that."""
+    for _ in range(BLINKS):
+        down(machine, n)
+        up(machine, n)
+        time.sleep(blinks.uniform(0, BLINK_MOST))
+    down(machine, n)
+
+
 def no_address(_, n):
     run(f"ip addr flush dev eth{n} scope global")
 
@@ -107,8 +134,14 @@ KINDS = {
     "moved": (moved_away, moved_back, "the netdev moves to another network namespace"),
     "silent": (silence, no_silence, "what one machine sends is lost, and nobody is told"),
     "address": (no_address, add_addresses, "the netdev loses its addresses, the port its GIDs"),
+    "roce": (deaf, not_deaf, "RoCE that arrives at one machine is lost, and nothing else"),
+    "blink": (blink, up, "down, and up and down again while the link is being added"),
 }
-LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed")
+LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed", "many")
+CONNS = {"many": 200, "churn": 16}	# connections of a case that needs so many
+# What both links are lost by at once, and under which loads.
+BOTH = ("down", "device", "silent", "roce")
+BOTH_LOADS = ("bulk", "ping_pong", "half_close")
 
 
 def links():
@@ -116,25 +149,36 @@ def links():
     return [link for link in netlink.links() if link["state"] == ACTIVE]
 
 
+TEXTS = {"used": "the link in use", "idle": "the link that is idle",
+         "other": "the link of the other network"}
+
+
 class Loss:
     """One loss: what happens, on which machine, to which of the two devices, when, and how much has
-    to arrive before it is undone. used: the device that carries most connections, or the other."""
+    to arrive before it is undone. which: the device that carries most connections ("used"), the
+    other one ("idle"), or rxe0 ("other")."""
 
-    def __init__(self, kind, on_server, used, before, after):
+    def __init__(self, kind, on_server, which, before, after):
         self.do, self.undo, _ = KINDS[kind]
-        self.on_server, self.before, self.after = on_server, before, after
-        self.used, self.n = used, 0
-        self.text = f"{kind} on the {'server' if on_server else 'client'}, " \
-                    f"the link {'in use' if used else 'that is idle'}"
+        self.kind, self.on_server, self.before, self.after = kind, on_server, before, after
+        self.which, self.n = which, 0
+        self.text = f"{kind} on the {'server' if on_server else 'client'}, {TEXTS[which]}"
 
     def begin(self, machine):
-        carrying = max(links(), key=lambda link: link["conns"], default={"dev": "rxe0"})["dev"]
-        n = int(carrying[-1])
-        self.n = n if self.used else 1 - n
+        if self.which != "other":
+            carrying = max(links(), key=lambda link: link["conns"], default={"dev": "rxe0"})["dev"]
+            n = int(carrying[-1])
+            self.n = n if self.which == "used" else 1 - n
         self.do(machine, self.n)
 
     def end(self, machine):
         self.undo(machine, self.n)
+
+    def of_device(self, n):
+        """The same loss of a given device."""
+        loss = copy.copy(self)
+        loss.n = n
+        return loss
 
 
 def some_bytes(draw):
@@ -143,22 +187,34 @@ def some_bytes(draw):
 
 
 class Case:
-    """One load, and the losses that it lives through."""
+    """One load, and the losses that it lives through; how: a method of failover_guest's Play."""
 
-    def __init__(self, name, load, losses):
-        self.name, self.load, self.losses = name, load, losses
+    def __init__(self, name, load, losses, how="live"):
+        self.name, self.load, self.losses, self.how = name, load, losses, how
 
 
-def case(load, kind, side, which, times):
-    name = f"{load}_{kind}_{side}_{which}"
-    draw = random.Random(name)
-    return Case(name, load, [Loss(kind, side == "server", which == "used", some_bytes(draw),
-                                  some_bytes(draw)) for _ in range(times)])
+def one(load, kind, side, which, times):
+    draw = random.Random(f"{load}_{kind}_{side}_{which}")
+    return [Loss(kind, side == "server", which, some_bytes(draw), some_bytes(draw))
+            for _ in range(times)]
+
+
+SIDES = ("server", "client")
+# Words of the name: what is lost, and what that is to be.
+LIVE = {"_".join(words): words
+        for words in itertools.product(LOADS, KINDS, SIDES, ("used", "idle"))}
+# The handshakes of short connections go over eth1, which stays.
+CHURN = {"_".join(words): (*words, "other") for words in itertools.product(("churn",), KINDS, SIDES)}
+ENDS = {f"{load}_both_{kind}_{side}": (load, kind, side, "used")
+        for load, kind, side in itertools.product(BOTH_LOADS, BOTH, SIDES)}
+# The device of the second link comes and goes during the first contact, and what follows.
+FIRST = {f"{load}_first_{side}": (load, "blink", side, which)
+         for (load, which), side in itertools.product((("bulk", "idle"), ("churn", "other")), SIDES)}
+TABLES = (("live", LIVE), ("live", CHURN), ("ends", ENDS), ("first", FIRST))
 
 
 def names():
-    return ["_".join(words) for words in itertools.product(LOADS, KINDS, ("server", "client"),
-                                                           ("used", "idle"))]
+    return [name for _, table in TABLES for name in table]
 
 
 # Each load, each kind, each side.
@@ -167,12 +223,18 @@ QUICK = ("bulk_down_server_used bulk_down_client_used bulk_device_server_used bu
          "bulk_down_server_idle bulk_carrier_client_used ping_pong_down_server_used "
          "ping_pong_device_client_used urgent_down_client_used urgent_device_server_used "
          "half_close_down_server_used half_close_moved_client_used mixed_flap_server_used "
-         "mixed_address_client_used").split()
+         "mixed_address_client_used bulk_roce_server_used ping_pong_roce_client_used "
+         "bulk_blink_server_used many_down_client_used churn_down_server churn_device_client "
+         "churn_blink_client bulk_both_down_server "
+         "ping_pong_both_device_client bulk_both_roce_client bulk_first_server "
+         "churn_first_client").split()
 
 
 def by_name(name, times):
-    return {"_".join(words): case(*words, times) for words in itertools.product(
-        LOADS, KINDS, ("server", "client"), ("used", "idle"))}[name]
+    for how, of in TABLES:
+        if name in of:
+            return Case(name, of[name][0], one(*of[name], times), how)
+    raise KeyError(name)
 
 
 def loops(count, each, seed, load, kinds):
@@ -180,7 +242,7 @@ def loops(count, each, seed, load, kinds):
     contacts."""
     draw = random.Random(seed)
     for begun in range(0, count, each):
-        losses = [Loss(draw.choice(kinds), draw.random() < 0.5, draw.random() < 0.75,
-                       some_bytes(draw), some_bytes(draw))
+        losses = [Loss(draw.choice(kinds), draw.random() < 0.5,
+                       "used" if draw.random() < 0.75 else "idle", some_bytes(draw), some_bytes(draw))
                   for _ in range(min(each, count - begun))]
         yield Case(f"{load}, seed {seed}, losses {begun + 1} to {begun + len(losses)}", load, losses)

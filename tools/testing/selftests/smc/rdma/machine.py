@@ -80,6 +80,7 @@ class Machine:
         self.module = modules[index - 1]
         self.is_server = index == 1
         self.routed = self.tunnelled = self.above = self.device_failed = self.met = False
+        self.network = 0	# of several; the addresses of the tests are there
         self.log = Log()
         self.load()
         if links > 1:
@@ -143,9 +144,11 @@ class Machine:
             time.sleep(0.1)
 
     def fresh(self):
-        """No link group of before is left: their device goes, and comes back."""
-        for device, netdev in self.devices.items():
+        """No link group of before is left: their devices go, all at once as a group survives the
+        loss of one, and come back."""
+        for device in self.devices:
             self.no_rdma(device)
+        for device, netdev in self.devices.items():
             self.rdma(netdev, device)
 
     # ---- addresses
@@ -158,6 +161,8 @@ class Machine:
             return UPPER_V4[index]
         if self.routed:
             return (ROUTED_V6 if v6 else ROUTED_V4)[index]
+        if self.network:
+            return f"10.0.{self.network}.{index}"
         return (V6 if v6 else V4)[index]
 
     def route(self):

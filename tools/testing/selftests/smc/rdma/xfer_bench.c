@@ -168,10 +168,46 @@ static void parallel(void)
 	meet("end");
 }
 
+static void *stream_thread(void *arg)
+{
+	struct bouncer *b = arg;
+
+	stream_some(b->fd, b->buf, opt.count);
+	return NULL;
+}
+
+/* opt.threads streams at once over all links of a group; ns per write of all of them together */
+static void streams(void)
+{
+	struct bouncer *b = calloc(opt.threads, sizeof(*b));
+	int first = open_pair();
+	uint64_t start;
+
+	look("links");		/* connections go to the links that are there */
+	meet("links");
+	for (int i = 0; i < opt.threads; i++) {
+		b[i].fd = open_pair();
+		b[i].buf = calloc(1, opt.size);
+	}
+	look("spread");
+	meet("start");
+	start = mark_begin();
+	for (int i = 0; i < opt.threads; i++)
+		X(-pthread_create(&b[i].thread, NULL, stream_thread, &b[i]));
+	for (int i = 0; i < opt.threads; i++)
+		X(-pthread_join(b[i].thread, NULL));
+	report("streams", opt.count * opt.threads, mark_end(start));
+	for (int i = 0; i < opt.threads; i++)
+		close(b[i].fd);
+	close(first);
+	meet("end");
+}
+
 const struct test_case bench_cases[] = {
 	{ "ping_pong", ping_pong, ping_pong, "round trips of opt size" },
 	{ "stream", stream, stream, "writes of one size" },
 	{ "connect_close", connect_close, connect_close, "connections without data" },
+	{ "streams", streams, streams, "streams at once, over all links" },
 	{ "parallel", parallel, parallel, "round trips on many connections at once" },
 	{ 0 }
 };

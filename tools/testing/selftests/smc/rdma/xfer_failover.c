@@ -7,6 +7,9 @@
  *			the answer is "@moved MS", the longest time that one of them stood still
  *   stop		nothing more is begun; "@stopped BYTES" when every byte has arrived and each
  *			stream ends where its sender ended it
+ *   doom		from now on connections may be reset; "@doomed"
+ *   ended SECONDS	every call on every connection has failed, as the last link is lost;
+ *			"@ended MS" since doom. Then "quit" ends the role
  *
  * Wrong bytes, a reset, an end too early, and TCP instead of SMC-R end the role.
  */
@@ -20,44 +23,26 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "xfer.h"
+#include "xfer_live.h"
 
 #define CHUNK_MOST	(128u << 10)	/* bytes in a call */
 #define MESSAGE_MOST	(32u << 10)	/* bytes of a message that is answered */
 #define MESSAGES_SHARE	16		/* what is answered moves so much less */
 #define FIRST_HALF	300001		/* bytes before a half-close */
-#define MAX_CONNS	16
-
-struct live;
-
-struct load {
-	const char *name;
-	void *(*writes)(void *);	/* NULL: one thread does both */
-	void *(*reads)(void *);
-	unsigned int share;		/* of the bytes to move; 0: may stand still */
-};
-
-/* One connection, as this role sees it. */
-struct live {
-	const struct load *load;
-	pthread_t writer, reader;
-	int fd, index;
-	uint64_t sent, received;
-	_Atomic uint64_t moved;		/* progress: received, or sent if nothing comes */
-	_Atomic uint64_t last;		/* when it moved, ns */
-	_Atomic uint64_t longest;	/* that it stood still, ns; reset by each answer */
-};
+#define MAX_CONNS	256
 
 static struct live lives[MAX_CONNS];
 static int lives_count;
-static atomic_bool enough;
+static _Atomic uint64_t doomed;		/* since when, ns */
+static _Atomic uint64_t last_end;	/* of a connection after that, ns */
+atomic_bool enough;
 
 static uint64_t seed_of(const struct live *l, bool from_server)
 {
 	return opt.seed + 2 * l->index + from_server;
 }
 
-static void progress(struct live *l, size_t bytes)
+void progress(struct live *l, size_t bytes)
 {
 	uint64_t now = now_ns(), still = now - l->last;
 
@@ -67,6 +52,20 @@ static void progress(struct live *l, size_t bytes)
 	l->moved += bytes;
 }
 
+/*
+ * A call has failed, or come to an end, which ends the thread if that had to come. As over TCP only
+ * one call on a connection gets the error; recv() then returns 0, and send() fails with EPIPE.
+ */
+static void call_failed(struct live *l, ssize_t ret)
+{
+	if (!doomed || (ret < 0 && errno != ECONNRESET && errno != EPIPE && errno != ETIMEDOUT))
+		return;
+	if (ret < 0 && errno != EPIPE)
+		l->reset = true;
+	last_end = now_ns();
+	pthread_exit(NULL);
+}
+
 static void send_part(struct live *l, char *buf, size_t size, int flags)
 {
 	ssize_t n;
@@ -74,6 +73,8 @@ static void send_part(struct live *l, char *buf, size_t size, int flags)
 	fill(buf, size, seed_of(l, opt.server), l->sent);
 	for (size_t done = 0; done < size; done += n) {
 		n = send(l->fd, buf + done, size - done, flags | MSG_NOSIGNAL);
+		if (n <= 0)
+			call_failed(l, n);
 		if (n <= 0)
 			die("%s, connection %d: send returned %zd after %llu bytes", l->load->name,
 			    l->index, n, (unsigned long long)l->sent);
@@ -86,6 +87,8 @@ static bool recv_part(struct live *l, char *buf, size_t most)
 {
 	ssize_t n = recv(l->fd, buf, most, 0);
 
+	if (n < 0 || (!n && doomed))
+		call_failed(l, n);
 	if (n < 0)
 		die("%s, connection %d: recv returned %zd after %llu bytes", l->load->name,
 		    l->index, n, (unsigned long long)l->received);
@@ -249,12 +252,13 @@ static const struct load bulk_load = { "bulk", bulk_writes, bulk_reads, 1 },
 	urgent_load = { "urgent", NULL, urgent, MESSAGES_SHARE },
 	half_close_load = { "half-close", NULL, half_close, 1 };
 
-static void start(const struct load *load)
+void start(const struct load *load)
 {
 	struct live *l = &lives[lives_count];
 
+	CHECK(lives_count < MAX_CONNS);
 	l->load = load;
-	l->fd = open_pair();
+	l->fd = load->short_lived ? -1 : open_pair();
 	l->index = lives_count++;
 }
 
@@ -278,17 +282,20 @@ static void tell_progress(void)
 
 static void check_all_modes(void)
 {
-	int fds[MAX_CONNS];
+	int fds[MAX_CONNS], count = 0;
 
 	for (int i = 0; i < lives_count; i++)
-		fds[i] = lives[i].fd;
-	check_modes(fds, lives_count);
+		if (!lives[i].load->short_lived)
+			fds[count++] = lives[i].fd;
+	check_modes(fds, count);
 }
 
 static void await_bytes(uint64_t bytes, int seconds)
 {
 	uint64_t goal[MAX_CONNS], until = now_ns() + seconds * 1000000000ull, longest = 0;
 
+	/* All together as much, with ten connections or with two hundred. */
+	bytes /= 1 + lives_count / 10;
 	for (int i = 0; i < lives_count; i++)
 		goal[i] = lives[i].moved + bytes / lives[i].load->share;
 	for (int i = 0; i < lives_count; i++) {
@@ -325,7 +332,7 @@ static void stop(void)
 	for (struct live *l = lives; l < lives + lives_count; l++) {
 		uint64_t theirs = hear_number();
 
-		if (theirs != l->received)
+		if (!l->load->short_lived && theirs != l->received)
 			die("connection %d: %llu bytes instead of %llu", l->index,
 			    (unsigned long long)l->received, (unsigned long long)theirs);
 		total += l->received + l->sent;
@@ -335,7 +342,35 @@ static void stop(void)
 	note("@stopped %llu", (unsigned long long)total);
 }
 
-static void obey(void)
+static void await_thread(pthread_t thread, const struct timespec *until, const struct live *l)
+{
+	if (pthread_timedjoin_np(thread, NULL, until)) {
+		tell_progress();
+		note_sockets();
+		errno = 0;
+		die("%s, connection %d: no error, and both links are lost", l->load->name,
+		    l->index);
+	}
+}
+
+static void await_ends(int seconds)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += seconds;
+	for (struct live *l = lives; l < lives + lives_count; l++) {
+		await_thread(l->reader, &until, l);
+		if (l->load->writes)
+			await_thread(l->writer, &until, l);
+		if (!l->reset)
+			die("%s, connection %d: its last link is lost, and no call told",
+			    l->load->name, l->index);
+	}
+	note("@ended %llu", (unsigned long long)(last_end - doomed) / 1000000);
+}
+
+void obey(void)
 {
 	char line[64];
 	unsigned long long bytes;
@@ -348,8 +383,15 @@ static void obey(void)
 	while (fgets(line, sizeof(line), stdin)) {
 		if (sscanf(line, "move %llu %d", &bytes, &seconds) == 2) {
 			await_bytes(bytes, seconds);
+		} else if (!strcmp(line, "doom\n")) {
+			doomed = now_ns();
+			note("@doomed");
+		} else if (sscanf(line, "ended %d", &seconds) == 1) {
+			await_ends(seconds);
 		} else if (!strcmp(line, "stop\n")) {
 			stop();
+			return;
+		} else if (!strcmp(line, "quit\n")) {
 			return;
 		}
 	}
@@ -358,7 +400,7 @@ static void obey(void)
 
 static void several(const struct load *load)
 {
-	for (int i = 0; i < opt.threads && i < MAX_CONNS; i++)
+	for (int i = 0; i < opt.threads; i++)
 		start(load);
 	obey();
 }
@@ -392,6 +434,15 @@ static void failover_mixed(void)
 	obey();
 }
 
+/* As many as opt.threads says; a few of them have full rings. */
+static void failover_many(void)
+{
+	for (int i = 0; i < opt.threads; i++)
+		start(i % 50 == 1 ? &bulk_load : i % 50 == 2 ? &half_close_load :
+		      i % 2 ? &urgent_load : &ping_pong_load);
+	obey();
+}
+
 const struct test_case failover_cases[] = {
 	{ "failover_bulk", failover_bulk, failover_bulk, "full rings both ways, as the driver says" },
 	{ "failover_ping_pong", failover_ping_pong, failover_ping_pong, "messages that are answered" },
@@ -399,5 +450,7 @@ const struct test_case failover_cases[] = {
 	{ "failover_half_close", failover_half_close, failover_half_close,
 	  "the client has sent all it has, the server goes on" },
 	{ "failover_mixed", failover_mixed, failover_mixed, "one of each" },
+	{ "failover_many", failover_many, failover_many, "many of each at once" },
+	{ "failover_churn", failover_churn, failover_churn, "short connections, one after the other" },
 	{ 0 }
 };
