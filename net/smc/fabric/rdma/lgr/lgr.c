@@ -495,6 +495,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	INIT_DELAYED_WORK(&lgr->close_work, lgr_close_work);
 	smc_lgr_end_init(lgr);
 	smc_lgr_failover_init(lgr);
+	smc_lgr_retire_init(lgr);
 	smc_llc_init(lgr);
 	return lgr;
 }
@@ -660,6 +661,7 @@ void smc_lgr_leave(struct smc_lgr_conn *lconn)
 			lgr->n_abandoned--;
 		else if (!--lgr->n_conns)
 			__start_idle(lgr);
+		__smc_lgr_retire_later(lgr);
 	}
 	spin_unlock_bh(&lgrs->lock);
 }
