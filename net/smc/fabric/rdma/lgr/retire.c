@@ -20,13 +20,13 @@
 
 #ifdef CONFIG_SMC_TEST
 /* For tests: as if it were so much later. */
-static unsigned int keep_ms;
-module_param(keep_ms, uint, 0600);
-MODULE_PARM_DESC(keep_ms, "how long link groups keep buffers without users, ms; 0 for the default");
+static unsigned int buffer_keep_ms;
+module_param(buffer_keep_ms, uint, 0600);
+MODULE_PARM_DESC(buffer_keep_ms, "how long link groups keep buffers without users, ms; 0 for the default");
 
 static unsigned long keep_time(void)
 {
-	unsigned int ms = READ_ONCE(keep_ms);
+	unsigned int ms = READ_ONCE(buffer_keep_ms);
 
 	return ms ? msecs_to_jiffies(ms) : KEEP_TIME;
 }
