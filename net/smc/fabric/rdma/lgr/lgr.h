@@ -384,7 +384,7 @@ void smc_lgr_dev_removed(struct smc_rdma_dev *dev);
 
 /* retire.c */
 void smc_lgr_retire_init(struct smc_lgr *lgr);
-void __smc_lgr_retire_later(struct smc_lgr *lgr);
+void __smc_lgr_retire(struct smc_lgr *lgr, bool now);
 void smc_lgr_stop_retiring(struct smc_lgr *lgr);
 void smc_lgr_forget(struct smc_rmb *rmb);
 void smc_lgr_await_forgotten(struct smc_lgr *lgr, const struct smc_link *link);

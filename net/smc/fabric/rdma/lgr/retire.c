@@ -159,16 +159,17 @@ static void retire_work(struct work_struct *work)
 }
 
 /**
- * __smc_lgr_retire_later() - a connection has left: buffers may be without users
+ * __smc_lgr_retire() - look for buffers without users
  * @lgr: the link group; its smc_lgrs.lock is held
+ * @now: memory was refused to somebody; otherwise a connection has left, and another one may come
  */
-void __smc_lgr_retire_later(struct smc_lgr *lgr)
+void __smc_lgr_retire(struct smc_lgr *lgr, bool now)
 {
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
-	if (lgr->state != SMC_LGR_ACTIVE || delayed_work_pending(&lgr->retire_work))
+	if (lgr->state != SMC_LGR_ACTIVE || (!now && delayed_work_pending(&lgr->retire_work)))
 		return;
 	smc_lgr_get(lgr);
-	if (!queue_delayed_work(smc_link_wq, &lgr->retire_work, keep_time()))
+	if (mod_delayed_work(smc_link_wq, &lgr->retire_work, now ? 0 : keep_time()))
 		refcount_dec(&lgr->ref);
 }
 
