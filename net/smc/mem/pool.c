@@ -38,7 +38,7 @@ static void buf_unlist(struct smc_buf *buf)
 	if (list_empty(&buf->all))
 		return;
 	spin_lock_bh(&pools->lock);
-	list_del(&buf->all);
+	list_del_init(&buf->all);
 	pools->n_bufs--;
 	spin_unlock_bh(&pools->lock);
 }
@@ -59,19 +59,27 @@ static void buf_free(struct smc_buf *buf)
 	pools_put(pools);
 }
 
+static void __take_out(struct smc_buf *buf)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&buf->pool->lock);
+	for (i = 0; i < buf->n_rmbes; i++)
+		list_del(&buf->rmbes[i].list);
+	list_del_init(&buf->list);
+}
+
 /* Take buffers without users out of a pool; all but one, or all. */
 static void __pool_reap(struct smc_pool *pool, bool all, struct list_head *gone)
 {
 	struct smc_buf *buf, *next;
-	unsigned int i;
 
 	lockdep_assert_held(&pool->lock);
 	list_for_each_entry_safe(buf, next, &pool->idle, list) {
 		if (!all && list_is_singular(&pool->idle))
 			break;
-		for (i = 0; i < buf->n_rmbes; i++)
-			list_del(&buf->rmbes[i].list);
-		list_move(&buf->list, gone);
+		__take_out(buf);
+		list_add(&buf->list, gone);
 	}
 }
 
@@ -173,6 +181,16 @@ static void unregister_all(struct smc_pools *pools)
 	mutex_unlock(&pools->reg_lock);
 }
 
+/* Those whose owner has ended before it was done with them. */
+static void free_retired(struct smc_pools *pools)
+{
+	struct smc_buf *buf, *next;
+
+	list_for_each_entry_safe(buf, next, &pools->all, all)
+		if (buf->retired)
+			buf_free(buf);
+}
+
 /**
  * smc_pools_close() - the owner ends; elements still in use live on
  * @pools: the pools
@@ -190,6 +208,7 @@ void smc_pools_close(struct smc_pools *pools)
 	if (cancel_delayed_work_sync(&pools->reap))
 		pools_put(pools);
 	reap(pools);
+	free_retired(pools);
 	pools_put(pools);
 }
 
@@ -216,6 +235,65 @@ bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), v
 	}
 	mutex_unlock(&pools->reg_lock);
 	return found;
+}
+
+/* The one without users for longest, if there is another one. */
+static struct smc_buf *pool_retire(struct smc_pool *pool, bool (*may)(const void *priv))
+{
+	struct smc_buf *buf, *found = NULL;
+
+	spin_lock_bh(&pool->lock);
+	if (!list_empty(&pool->idle) && !list_is_singular(&pool->idle)) {
+		buf = list_last_entry(&pool->idle, struct smc_buf, list);
+		if (may(buf->priv))
+			found = buf;
+	}
+	if (found) {
+		__take_out(found);
+		found->retired = true;
+	}
+	spin_unlock_bh(&pool->lock);
+	return found;
+}
+
+/**
+ * smc_pools_retire() - take a registered buffer without users, for good
+ * @pools: the pools, open
+ * @may: may it be this one?  Gets its smc_buf_priv(); called under a spinlock
+ *
+ * Of each size one is left.  The caller makes device and peer forget the buffer, and then calls
+ * smc_buf_retired(), or smc_pools_close() comes before that.
+ *
+ * Context: process.
+ * Return: its smc_buf_priv(), or NULL.
+ */
+void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv))
+{
+	struct smc_buf *buf = NULL;
+	int i;
+
+	for (i = 0; i <= SMC_SIZE_CODE_LIMIT && !buf; i++)
+		buf = pool_retire(&pools->pool[i], may);
+	return buf ? buf->priv : NULL;
+}
+
+/**
+ * smc_buf_retired() - nobody knows the buffer any more
+ * @buf: from smc_pools_retire(), whose pools are open; smc_buf_ops.unreg is called for it
+ *
+ * Context: process, may sleep.
+ */
+void smc_buf_retired(struct smc_buf *buf)
+{
+	struct smc_pools *pools = buf->pool->pools;
+	void *priv = buf->priv;
+
+	mutex_lock(&pools->reg_lock);
+	WRITE_ONCE(buf->priv, NULL);
+	buf_unlist(buf);
+	mutex_unlock(&pools->reg_lock);
+	pools->ops->unreg(pools->owner, priv);
+	buf_free(buf);
 }
 
 /* Memory of all buffers, including those in reserve. */

@@ -30,9 +30,9 @@ enum smc_mem {
  *		has not written.
  * @free:	undo @alloc; the owner may have gone
  * @reg:	register a new buffer with a device: returns the value for smc_buf_priv(), or
- *		NULL if the buffer cannot be used.  Registered buffers are kept as long as
- *		their owner.  NULL: there is no device, and idle buffers are freed after some
- *		seconds.
+ *		NULL if the buffer cannot be used.  Registered buffers are kept until their owner
+ *		takes them, see smc_pools_retire().  NULL: there is no device, and idle buffers are
+ *		freed after some seconds.
  * @unreg:	undo that; the memory lives on
  *
  * Context: process, may sleep.
@@ -52,6 +52,8 @@ struct smc_pools *smc_pools_new(struct smc_mem_limit *limit, const struct smc_bu
 void smc_pools_close(struct smc_pools *pools);
 u64 smc_pools_bytes(const struct smc_pools *pools);
 bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), void *arg);
+void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv));
+void smc_buf_retired(struct smc_buf *buf);
 
 /* for smc_buf_ops */
 unsigned int smc_mem_rmbes(u32 size);

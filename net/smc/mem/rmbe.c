@@ -63,7 +63,8 @@ static struct smc_rmbe *pool_get_new(struct smc_pool *pool)
  * A receive element goes with the last reference to its connection, see smc_conn_destroy().  The
  * peer's share in that reference is dropped by lo_detach(), and over RDMA by leave_if_ended().
  *
- * Buffers that are wholly free are freed after some seconds, all but one.
+ * Buffers that are wholly free are freed after some seconds, all but one.  Of those registered with
+ * a device the owner decides.
  *
  * Context: any.
  */
@@ -80,7 +81,6 @@ void smc_rmbe_put(struct smc_rmbe *rmbe)
 		list_add(&rmbe->list, &pool->free);
 	if (++buf->n_free == buf->n_rmbes) {
 		list_add(&buf->list, &pool->idle);
-		/* A buffer registered with a device is kept as long as its owner. */
 		if (unlikely(READ_ONCE(pools->closed)))
 			smc_pools_reap(pools, false);
 		else if (!pools->ops->reg && !list_is_singular(&pool->idle))

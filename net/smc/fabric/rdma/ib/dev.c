@@ -55,6 +55,18 @@ void smc_rdma_dev_release(struct smc_rdma_dev *dev, struct work_struct *work)
 	queue_work(dev->release_wq, work);
 }
 
+/**
+ * smc_rdma_dev_queue() - have a work item ask the device for something that may take long
+ * @dev: the device, which the work item, or something that waits for it, holds
+ * @work: the work item
+ *
+ * Context: any.
+ */
+void smc_rdma_dev_queue(struct smc_rdma_dev *dev, struct work_struct *work)
+{
+	queue_work(dev->release_wq, work);
+}
+
 void smc_rdma_dev_released(struct smc_rdma_dev *dev)
 {
 	atomic_dec(&dev->n_releases);

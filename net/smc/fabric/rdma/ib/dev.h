@@ -130,6 +130,7 @@ void smc_rdma_hop_forget(struct smc_rdma_hop *hop);
 
 void smc_rdma_dev_release(struct smc_rdma_dev *dev, struct work_struct *work);
 void smc_rdma_dev_released(struct smc_rdma_dev *dev);
+void smc_rdma_dev_queue(struct smc_rdma_dev *dev, struct work_struct *work);
 
 /* Is there any RDMA device this namespace could use?  Any context, cheap. */
 bool smc_rdma_dev_any(struct net *net);

@@ -34,8 +34,15 @@ static void test_hold(void)
 static inline void test_hold(void) { }
 #endif
 
-/* The last link takes the memory with it, and the reference of the list. */
-static void link_released(struct smc_lgr *lgr)
+/**
+ * smc_lgr_released() - one of smc_lgr.n_releases is done
+ * @lgr: the link group
+ *
+ * The last one takes the memory with it, and the reference of the list.
+ *
+ * Context: process, may sleep.
+ */
+void smc_lgr_released(struct smc_lgr *lgr)
 {
 	if (!atomic_dec_and_test(&lgr->n_releases))
 		return;
@@ -56,13 +63,14 @@ static void link_release_work(struct work_struct *work)
 	test_hold();
 	smc_link_destroy(link);
 	smc_mem_drop_link(lgr, link);
+	smc_lgr_await_forgotten(lgr, link);
 	smc_link_release(link);
 	spin_lock_bh(&lgr->lock);
 	link->path.dev = NULL;
 	spin_unlock_bh(&lgr->lock);
 	smc_rdma_dev_released(path.dev);
 	smc_rdma_path_put(&path);
-	link_released(lgr);
+	smc_lgr_released(lgr);
 }
 
 /**
@@ -109,6 +117,7 @@ static void lgr_end_work(struct work_struct *work)
 		smc_lgr_put(lgr);
 	if (cancel_delayed_work_sync(&lgr->close_work))
 		smc_lgr_put(lgr);
+	smc_lgr_stop_retiring(lgr);
 	smc_llc_stop(lgr);
 	smc_lgr_stop_failover(lgr);
 	mutex_lock(&lgr->setup_lock);
@@ -124,7 +133,7 @@ static void lgr_end_work(struct work_struct *work)
 	/* The namespace may go as soon as this is the last one. */
 	if (atomic_dec_and_test(&lgrs->n))
 		wake_up_var(&lgrs->n);
-	link_released(lgr);
+	smc_lgr_released(lgr);
 }
 
 /**

@@ -495,6 +495,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	INIT_DELAYED_WORK(&lgr->close_work, lgr_close_work);
 	smc_lgr_end_init(lgr);
 	smc_lgr_failover_init(lgr);
+	smc_lgr_retire_init(lgr);
 	smc_llc_init(lgr);
 	return lgr;
 }
@@ -660,6 +661,7 @@ void smc_lgr_leave(struct smc_lgr_conn *lconn)
 			lgr->n_abandoned--;
 		else if (!--lgr->n_conns)
 			__start_idle(lgr);
+		__smc_lgr_retire(lgr, false);
 	}
 	spin_unlock_bh(&lgrs->lock);
 }
@@ -705,9 +707,9 @@ struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token)
 }
 
 /*
- * The memory of abandoned connections is free only when their group has ended, and a group that
- * takes nobody ends with its last connection.  Once memory has been refused to somebody, the
- * group that pins the most of it does not wait for that.
+ * Memory has been refused to somebody.  Buffers without users go at once.  The memory of abandoned
+ * connections is free only when their group has ended, and a group that takes nobody ends with its
+ * last connection: the one that pins the most of it does not wait for that.
  */
 static void relief_work(struct work_struct *work)
 {
@@ -715,9 +717,11 @@ static void relief_work(struct work_struct *work)
 	struct smc_lgr *lgr, *worst = NULL;
 
 	spin_lock_bh(&lgrs->lock);
-	list_for_each_entry(lgr, &lgrs->list, list)
+	list_for_each_entry(lgr, &lgrs->list, list) {
+		__smc_lgr_retire(lgr, true);
 		if (__hoards(lgr) && (!worst || lgr->n_abandoned > worst->n_abandoned))
 			worst = lgr;
+	}
 	if (worst)
 		__smc_lgr_end(worst, SMC_REASON_NO_MEMORY);
 	spin_unlock_bh(&lgrs->lock);

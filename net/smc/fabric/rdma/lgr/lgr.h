@@ -90,7 +90,9 @@ struct smc_rtoken {
  *		the group.  Only lgr/ looks into this array
  * @n_on_link:	connections that write over each of them, under smc_lgrs.lock
  * @last_number:	of a link, for the server; only the engine's work changes it
- * @n_releases:	links that have yet to give their device back, and one until the end of the group
+ * @n_releases:	links that have yet to give their device back, buffers that a device has yet to
+ *		forget, and one until the end of the group
+ * @n_forget:	buffers that the device of each link has yet to forget
  * @end_reason:	what our DELETE LINK says, SMC_LLC_DEL_*; 0 for SMC_LLC_DEL_PROGRAM
  * @buf_type:	enum smc_mem of our memory
  * @rmbs:	our RMBs
@@ -112,6 +114,7 @@ struct smc_rtoken {
  * @llc:	the LLC engine
  * @idle_work:	ends the group when it had no connections for a while
  * @close_work:	abandons connections that their peer does not close
+ * @retire_work: takes buffers that nobody uses
  * @failover_work: takes connections from links that are down, and ends these
  * @end_work:	the end, as far as others wait for it
  */
@@ -145,6 +148,7 @@ struct smc_lgr {
 	unsigned int		n_on_link[SMC_LGR_LINKS];
 	u8			last_number;
 	atomic_t		n_releases;
+	atomic_t		n_forget[SMC_LGR_LINKS];
 	u32			end_reason;
 	u8			buf_type;
 	struct smc_pools	*rmbs;
@@ -163,6 +167,7 @@ struct smc_lgr {
 	struct smc_llc		llc;
 	struct delayed_work	idle_work;
 	struct delayed_work	close_work;
+	struct delayed_work	retire_work;
 	struct work_struct	failover_work;
 	struct work_struct	end_work;
 };
@@ -383,8 +388,16 @@ void __smc_lgrs_changed(struct smc_lgrs *lgrs);
 void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
 void smc_lgrs_end_all(struct smc_net *sn);
 void smc_lgr_release_link(struct smc_lgr *lgr, struct smc_link *link);
+void smc_lgr_released(struct smc_lgr *lgr);
 void smc_lgr_port_changed(struct smc_rdma_dev *dev, u8 port);
 void smc_lgr_dev_removed(struct smc_rdma_dev *dev);
+
+/* retire.c */
+void smc_lgr_retire_init(struct smc_lgr *lgr);
+void __smc_lgr_retire(struct smc_lgr *lgr, bool now);
+void smc_lgr_stop_retiring(struct smc_lgr *lgr);
+void smc_lgr_forget(struct smc_rmb *rmb);
+void smc_lgr_await_forgotten(struct smc_lgr *lgr, const struct smc_link *link);
 
 /* peer_rmbe.c */
 void smc_lgr_claim_rmbe(struct smc_lgr_conn *lconn);

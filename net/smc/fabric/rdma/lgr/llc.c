@@ -348,6 +348,9 @@ static void look_at_links(struct smc_lgr *lgr)
 	if (llc->wait == SMC_LLC_W_CONFIRM_RKEY_RSP &&
 	    !smc_llc_same_link(llc->rkey_link, llc->rkey_uid))
 		smc_llc_rkey_put_off(lgr);
+	if (llc->wait == SMC_LLC_W_DELETE_RKEY_RSP &&
+	    !smc_llc_same_link(llc->rkey_link, llc->rkey_uid))
+		smc_llc_unused_put_off(lgr);
 	smc_llc_add_goes_on(lgr);
 	tell_losses(lgr);
 }
@@ -475,6 +478,8 @@ static void llc_work(struct work_struct *work)
 	delay = smc_llc_rkey_delay(llc);
 	if (!delay && is_idle(lgr))
 		smc_llc_next_rkey(lgr);
+	if (is_idle(lgr))
+		smc_llc_next_unused(lgr);
 	left = smc_llc_left(lgr);
 	again = min_not_zero(again, test_links(lgr));
 	again = min_not_zero(min_not_zero(again, left), delay);
@@ -584,6 +589,8 @@ void smc_llc_init(struct smc_lgr *lgr)
 	smc_spin_lock_init(&llc->lock, SMC_LOCK_LLC);
 	INIT_LIST_HEAD(&llc->queue);
 	INIT_LIST_HEAD(&llc->rkeys);
+	INIT_LIST_HEAD(&llc->unused);
+	INIT_LIST_HEAD(&llc->deleting);
 	INIT_LIST_HEAD(&llc->waiters);
 	INIT_DELAYED_WORK(&llc->work, llc_work);
 }

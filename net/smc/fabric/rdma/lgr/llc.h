@@ -42,6 +42,7 @@ enum smc_llc_wait {
 	SMC_LLC_W_CONFIRM2_RSP,		/* server: the client's reply to that */
 	SMC_LLC_W_DELETE_LINK_RSP,	/* server: the second link is not wanted */
 	SMC_LLC_W_CONFIRM_RKEY_RSP,	/* the peer knows our new RMB */
+	SMC_LLC_W_DELETE_RKEY_RSP,	/* the peer has forgotten RMBs of ours */
 	SMC_LLC_NR_WAITS
 };
 
@@ -67,11 +68,13 @@ struct smc_llc_loss {
 
 /**
  * struct smc_llc - LLC engine
- * @lock:	protects @queue, @n_queue, @rkeys, @waiters, @stopped, @tests, @test_now, @losses,
- *		@add_wanted and smc_lgr.doubted; any context
+ * @lock:	protects @queue, @n_queue, @rkeys, @unused, @deleting, @waiters, @stopped, @tests,
+ *		@test_now, @losses, @add_wanted and smc_lgr.doubted; any context
  * @queue:	messages received
  * @n_queue:	their number; a peer that floods us is cut off
  * @rkeys:	RMBs to be confirmed
+ * @unused:	RMBs that the peer shall forget
+ * @deleting:	those that it was asked to forget
  * @waiters:	connections that wait for theirs
  * @stopped:	nothing is begun any more
  * @begin:	the first contact is to begin
@@ -81,7 +84,7 @@ struct smc_llc_loss {
  * @add_end:	those up to our ADD LINK; 0 without one
  * @rkeys_left:	RTokens that the peer's CONFIRM RKEY CONTINUATION has yet to tell
  * @rmb:	the one that is being confirmed; the same
- * @rkey_link:	over which link the peer was asked to confirm it; the same
+ * @rkey_link:	over which link the peer was asked to confirm it, or to forget others; the same
  * @rkey_uid:	smc_link.uid of that; the same
  * @rkey:	its RKey there; the same
  * @rkey_again:	the peer has put us off until then, in jiffies; 0 if it has not
@@ -111,6 +114,8 @@ struct smc_llc {
 	struct list_head	queue;
 	unsigned int		n_queue;
 	struct list_head	rkeys;
+	struct list_head	unused;
+	struct list_head	deleting;
 	struct list_head	waiters;
 	bool			stopped;
 	bool			begin;
@@ -146,6 +151,7 @@ void smc_llc_first_contact(struct smc_lgr *lgr);
 int smc_llc_begin_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
 			       struct smc_lgr_conn *lconn);
 void smc_llc_unwait(struct smc_lgr_conn *lconn);
+void smc_llc_delete_rkey(struct smc_rmb *rmb);
 void smc_llc_start_tests(struct smc_lgr *lgr);
 void smc_llc_test_now(struct smc_lgr *lgr, bool doubted);
 void smc_llc_rx(struct smc_link *link, const u8 *buf, size_t len);

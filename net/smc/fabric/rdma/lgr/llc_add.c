@@ -494,6 +494,23 @@ static void refuse(struct smc_link *over, struct smc_llc_msg *m, u8 reason)
 		lost_link(over);
 }
 
+/*
+ * To a question about an RMB of ours the server says no then, or it has said yes over another link:
+ * it is asked again (3.5.5.3.3).
+ */
+static void put_rkeys_off(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	if (llc->wait != SMC_LLC_W_CONFIRM_RKEY_RSP && llc->wait != SMC_LLC_W_DELETE_RKEY_RSP)
+		return;
+	llc->rkeys_late[smc_lgr_link_index(lgr, llc->rkey_link)]++;
+	if (llc->wait == SMC_LLC_W_CONFIRM_RKEY_RSP)
+		smc_llc_rkey_put_off(lgr);
+	else
+		smc_llc_unused_put_off(lgr);
+}
+
 /* It would not ask had our CONFIRM LINK not arrived. */
 SMC_LLC_TAKES(add_link_req)
 {
@@ -504,11 +521,7 @@ SMC_LLC_TAKES(add_link_req)
 	union ib_gid gid;
 
 	smc_rdma_gid_from_wire(&gid, m->add_link.gid);
-	/* The server says no to ours then, and it is asked again (3.5.5.3.3). */
-	if (lgr->llc.wait == SMC_LLC_W_CONFIRM_RKEY_RSP) {
-		lgr->llc.rkeys_late[smc_lgr_link_index(lgr, lgr->llc.rkey_link)]++;
-		smc_llc_rkey_put_off(lgr);
-	}
+	put_rkeys_off(lgr);
 	if (!reason && (first || lgr->llc.wait == SMC_LLC_IDLE))
 		added = make_link(lgr, link, m->add_link.link, &gid);
 	if (first)

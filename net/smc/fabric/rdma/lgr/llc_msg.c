@@ -233,11 +233,17 @@ SMC_LLC_TAKES(confirm_rkey_req)
 	smc_llc_send_or_down(link, m);
 }
 
-/*
- * The answer to a question that is asked again, as another link came or went meanwhile.  Of those
- * that come over one link it is the first.
+/**
+ * smc_llc_is_late_rkey() - the answer to a question that is asked again
+ * @lgr: the link group
+ * @link: over which it came
+ *
+ * Another link came or went meanwhile.  Of the answers that come over one link it is the first.
+ *
+ * Context: the engine's work.
+ * Return: true if it is such an answer, which is then no longer expected.
  */
-static bool is_late_rkey(struct smc_lgr *lgr, const struct smc_link *link)
+bool smc_llc_is_late_rkey(struct smc_lgr *lgr, const struct smc_link *link)
 {
 	unsigned int *late = &lgr->llc.rkeys_late[smc_lgr_link_index(lgr, link)];
 
@@ -249,7 +255,7 @@ static bool is_late_rkey(struct smc_lgr *lgr, const struct smc_link *link)
 
 SMC_LLC_TAKES(confirm_rkey_rsp)
 {
-	if (is_late_rkey(lgr, link))
+	if (smc_llc_is_late_rkey(lgr, link))
 		return;
 	if (m->confirm_rkey.rkey == lgr->llc.rkey)
 		smc_llc_rkey_answered(lgr, !m->negative, m->confirm_rkey.retry);
@@ -257,9 +263,9 @@ SMC_LLC_TAKES(confirm_rkey_rsp)
 		protocol_violation(link);
 }
 
-SMC_LLC_TAKES(confirm_rkey_late)
+SMC_LLC_TAKES(rkey_late)
 {
-	if (!is_late_rkey(lgr, link))
+	if (!smc_llc_is_late_rkey(lgr, link))
 		protocol_violation(link);
 }
 

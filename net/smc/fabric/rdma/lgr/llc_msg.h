@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the parts of the LLC engine: llc.c, llc_rkey.c, llc_rules.c, llc_add.c and llc_msg.c. */
+/* Between the parts of the LLC engine: llc.c, llc_rkey.c, llc_unused.c, llc_rules.c, llc_add.c
+ * and llc_msg.c. */
 #ifndef SMC_RDMA_LLC_MSG_H
 #define SMC_RDMA_LLC_MSG_H
 
@@ -21,6 +22,10 @@ void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes, bool retry);
 void smc_llc_rkey_put_off(struct smc_lgr *lgr);
 void smc_llc_wake_rkey_waiters(struct smc_lgr *lgr);
 
+/* llc_unused.c */
+void smc_llc_next_unused(struct smc_lgr *lgr);
+void smc_llc_unused_put_off(struct smc_lgr *lgr);
+
 /* llc_rules.c */
 void smc_llc_await(struct smc_lgr *lgr, enum smc_llc_wait wait);
 unsigned long smc_llc_left(struct smc_lgr *lgr);
@@ -32,6 +37,7 @@ int smc_llc_send_confirm_link(struct smc_lgr *lgr, struct smc_link *link, bool r
 void smc_llc_confirmed(struct smc_lgr *lgr);
 bool smc_llc_confirm_link_matches(const struct smc_lgr *lgr, const struct smc_link *link,
 				  const struct smc_llc_confirm_link *m);
+bool smc_llc_is_late_rkey(struct smc_lgr *lgr, const struct smc_link *link);
 
 /* llc_add.c */
 void smc_llc_add_link(struct smc_lgr *lgr, struct smc_link *over);
@@ -59,8 +65,9 @@ SMC_LLC_TAKES(req_add_link);
 SMC_LLC_TAKES(req_add_link_rsp);
 SMC_LLC_TAKES(confirm_rkey_req);
 SMC_LLC_TAKES(confirm_rkey_rsp);
-SMC_LLC_TAKES(confirm_rkey_late);
+SMC_LLC_TAKES(rkey_late);
 SMC_LLC_TAKES(confirm_rkey_cont);
 SMC_LLC_TAKES(delete_rkey_req);
+SMC_LLC_TAKES(delete_rkey_rsp);
 
 #endif

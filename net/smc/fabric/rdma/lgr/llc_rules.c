@@ -84,12 +84,16 @@ static const struct llc_rule llc_rules[] = {
 	{ SMC_LLC_CONFIRM_RKEY, REPLY, BOTH, WHEN(W_CONFIRM_RKEY_RSP),
 	  smc_llc_take_confirm_rkey_rsp },
 	{ SMC_LLC_CONFIRM_RKEY, REPLY, BOTH, CONFIRMED,
-	  smc_llc_take_confirm_rkey_late },
+	  smc_llc_take_rkey_late },
 	{ SMC_LLC_CONFIRM_RKEY_CONT, REQUEST, BOTH, CONFIRMED,
 	  smc_llc_take_confirm_rkey_cont },
 	/* unknown RKey: negative reply */
 	{ SMC_LLC_DELETE_RKEY, REQUEST, BOTH, CONFIRMED,
 	  smc_llc_take_delete_rkey_req },
+	{ SMC_LLC_DELETE_RKEY, REPLY, BOTH, WHEN(W_DELETE_RKEY_RSP),
+	  smc_llc_take_delete_rkey_rsp },
+	{ SMC_LLC_DELETE_RKEY, REPLY, BOTH, CONFIRMED,
+	  smc_llc_take_rkey_late },
 };
 
 /**
@@ -152,6 +156,12 @@ static void rkey_link_failed(struct smc_lgr *lgr)
 	smc_link_down(lgr->llc.rkey_link, SMC_LLC_DEL_LOST_PATH);
 }
 
+static void unused_link_failed(struct smc_lgr *lgr)
+{
+	smc_llc_unused_put_off(lgr);
+	smc_link_down(lgr->llc.rkey_link, SMC_LLC_DEL_LOST_PATH);
+}
+
 /*
  * On a first contact long enough for the peer to find, after seven times 1.07 s (see
  * ready_to_send()), that it cannot send, and to have its Decline repeated by TCP twice.
@@ -187,6 +197,8 @@ static const struct llc_timeout llc_timeouts[SMC_LLC_NR_WAITS] = {
 	[SMC_LLC_W_DELETE_LINK_RSP]	= { FIRST_TIME, reset_first_contact },
 	/* CONFIRM RKEY from either; TEST LINK is the same, see test_link() */
 	[SMC_LLC_W_CONFIRM_RKEY_RSP]	= { SMC_LLC_WAIT_TIME, rkey_link_failed },
+	/* DELETE RKEY from either: the same */
+	[SMC_LLC_W_DELETE_RKEY_RSP]	= { SMC_LLC_WAIT_TIME, unused_link_failed },
 };
 
 /**

@@ -198,8 +198,14 @@ static int reg_on_link(struct smc_rmb_on_link *on, struct smc_link *link,
 	return rc;
 }
 
-/* The queue pair is gone, or has not seen the memory: the device does not use it. */
-static void unreg_on_link(struct smc_rmb_on_link *on, const struct smc_link *link)
+/**
+ * smc_mem_unreg() - one device forgets a buffer
+ * @on: what it knows
+ * @link: its link.  The queue pair is gone, or nothing that uses the region is under way
+ *
+ * Context: process, waits for the device.
+ */
+void smc_mem_unreg(struct smc_rmb_on_link *on, const struct smc_link *link)
 {
 	ib_dereg_mr(on->reg.mr);
 	unmap_pages(&on->sgt, link->path.dev->ibdev);
@@ -243,7 +249,7 @@ static void drop_pools(struct smc_lgr *lgr, struct smc_pools *pools, struct smc_
 		if (!found)
 			return;
 		/* The device may take its time. */
-		unreg_on_link(&dead.found, link);
+		smc_mem_unreg(&dead.found, link);
 	}
 }
 
@@ -279,7 +285,7 @@ static bool add_to_link(void *priv, void *arg)
 	struct smc_rmb_on_link *on = &rmb->on_link[smc_lgr_link_index(rmb->lgr, new->link)];
 
 	/* One that was made when the link was there already has a region. */
-	if (!on->reg.mr)
+	if (!on->reg.mr && !rmb->unused)
 		new->rc = reg_on_link(on, new->link, rmb->buf, new->remote);
 	return new->rc;
 }
@@ -306,9 +312,11 @@ int smc_mem_add_link(struct smc_lgr *lgr, struct smc_link *link)
 
 static bool register_on_link(void *priv, void *arg)
 {
+	const struct smc_rmb *rmb = priv;
 	struct new_link *new = arg;
 
-	new->rc = __register_on(priv, new->link);
+	if (!rmb->unused)
+		new->rc = __register_on(priv, new->link);
 	return new->rc;
 }
 
@@ -400,7 +408,7 @@ static void mem_unreg(void *owner, void *priv)
 	smc_lgr_for_each_link(lgr, link) {
 		on = &rmb->on_link[smc_lgr_link_index(lgr, link)];
 		if (on->reg.mr)
-			unreg_on_link(on, link);
+			smc_mem_unreg(on, link);
 	}
 	kfree(rmb);
 }

@@ -25,23 +25,44 @@ struct smc_rmb_on_link {
 };
 
 /**
+ * struct smc_rmb_forget - have one device forget a buffer
+ * @work:	does it
+ * @rmb:	the buffer
+ * @link:	of that device; it keeps the device meanwhile
+ * @on_link:	what the device knows
+ */
+struct smc_rmb_forget {
+	struct work_struct	work;
+	struct smc_rmb		*rmb;
+	struct smc_link		*link;
+	struct smc_rmb_on_link	on_link;
+};
+
+/**
  * struct smc_rmb - what devices know of a buffer
  * @lgr:	the link group
  * @buf:	the buffer
  * @on_link:	by smc_lgr_link_index(); under @lgr->setup_lock
  * @confirmed:	the peer knows it
+ * @unused:	it is in no pool any more, and will be forgotten; under @lgr->setup_lock
  * @refusals:	how often the peer did not want to know it; each new connection asks again
  * @retries:	how often it has put us off since; both under smc_llc.lock
- * @list:	in smc_llc.rkeys while it waits to be confirmed; under its lock
+ * @list:	in smc_llc.rkeys while it waits to be confirmed, and in smc_llc.unused until the peer
+ *		forgets it; under its lock
+ * @forget:	for each link, once nobody uses the buffer any more
+ * @n_forget:	how many of these have yet to be done
  */
 struct smc_rmb {
 	struct smc_lgr		*lgr;
 	struct smc_buf		*buf;
 	struct smc_rmb_on_link	on_link[SMC_LGR_LINKS];
 	bool			confirmed;
+	bool			unused;
 	unsigned int		refusals;
 	unsigned int		retries;
 	struct list_head	list;
+	struct smc_rmb_forget	forget[SMC_LGR_LINKS];
+	atomic_t		n_forget;
 };
 
 extern const struct smc_buf_ops smc_rmb_ops, smc_txbuf_ops;
@@ -56,6 +77,7 @@ void smc_mem_drop_link(struct smc_lgr *lgr, struct smc_link *link);
 unsigned int smc_mem_rtokens(struct smc_lgr *lgr, const struct smc_link *known,
 			     const struct smc_link *added, struct smc_llc_w_rtoken *rtokens);
 void smc_mem_confirmed(struct smc_rmb *rmb, bool yes);
+void smc_mem_unreg(struct smc_rmb_on_link *on, const struct smc_link *link);
 
 static inline struct smc_rmb *smc_rmbe_rmb(const struct smc_rmbe *rmbe)
 {

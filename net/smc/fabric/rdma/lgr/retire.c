@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RMBs and send rings that no connection uses go before their group does (RFC 7609, 3.5.5.2.2).
+ *
+ *	the last connection leaves a buffer
+ *	...  KEEP_TIME, in which another connection may take it
+ *	out of its pool: nobody finds it any more		retire_work()
+ *	an RMB: DELETE RKEY, and the peer's answer		llc_unused.c
+ *	each device forgets it, in a queue of its own		forget_work()
+ *	the memory is freed
+ *
+ * One buffer of each size stays, for the next connection.
+ */
+#include <linux/moduleparam.h>
+#include "../../../smc.h"
+#include "lgr.h"
+
+/* New connections are faster if there is a buffer that the peer knows. */
+#define KEEP_TIME	(30 * HZ)
+
+#ifdef CONFIG_SMC_TEST
+/* For tests: as if it were so much later. */
+static unsigned int buffer_keep_ms;
+module_param(buffer_keep_ms, uint, 0600);
+MODULE_PARM_DESC(buffer_keep_ms, "how long link groups keep buffers without users, ms; 0 for the default");
+
+static unsigned long keep_time(void)
+{
+	unsigned int ms = READ_ONCE(buffer_keep_ms);
+
+	return ms ? msecs_to_jiffies(ms) : KEEP_TIME;
+}
+#else
+static unsigned long keep_time(void)
+{
+	return KEEP_TIME;
+}
+#endif
+
+/* ---- each device forgets it ---- */
+
+static void forget_work(struct work_struct *work)
+{
+	struct smc_rmb_forget *forget = container_of(work, struct smc_rmb_forget, work);
+	struct smc_link *link = forget->link;
+	struct smc_lgr *lgr = smc_link_lgr(link);
+	atomic_t *n_forget = &lgr->n_forget[smc_lgr_link_index(lgr, link)];
+	struct smc_rmb *rmb = forget->rmb;
+
+	smc_mem_unreg(&forget->on_link, link);
+	/* The link may give its device back now. */
+	if (atomic_dec_and_test(n_forget))
+		wake_up_var(n_forget);
+	if (atomic_dec_and_test(&rmb->n_forget))
+		smc_buf_retired(rmb->buf);
+	smc_lgr_released(lgr);
+}
+
+static void __forget_on(struct smc_rmb *rmb, struct smc_link *link)
+{
+	struct smc_lgr *lgr = rmb->lgr;
+	unsigned int i = smc_lgr_link_index(lgr, link);
+	struct smc_rmb_forget *forget = &rmb->forget[i];
+
+	lockdep_assert_held(&lgr->setup_lock);
+	if (!rmb->on_link[i].reg.mr)
+		return;
+	INIT_WORK(&forget->work, forget_work);
+	forget->rmb = rmb;
+	forget->link = link;
+	forget->on_link = rmb->on_link[i];
+	rmb->on_link[i] = (struct smc_rmb_on_link) {};
+	atomic_inc(&rmb->n_forget);
+	atomic_inc(&lgr->n_forget[i]);
+	atomic_inc(&lgr->n_releases);
+	smc_rdma_dev_queue(link->path.dev, &forget->work);
+}
+
+/**
+ * smc_lgr_forget() - the devices forget a buffer, which is then freed
+ * @rmb: the buffer, from smc_pools_retire(); no peer knows it
+ *
+ * Context: process; lgr->setup_lock is held, and the group is not dead.
+ */
+void smc_lgr_forget(struct smc_rmb *rmb)
+{
+	struct smc_lgr *lgr = rmb->lgr;
+	struct smc_link *link;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	atomic_set(&rmb->n_forget, 1);
+	smc_lgr_for_each_link(lgr, link)
+		__forget_on(rmb, link);
+	if (atomic_dec_and_test(&rmb->n_forget))
+		smc_buf_retired(rmb->buf);
+}
+
+/**
+ * smc_lgr_await_forgotten() - the device of a link is asked for nothing any more
+ * @lgr: the link group
+ * @link: the link, down, whose smc_mem_drop_link() has returned
+ *
+ * Context: process, waits for the device.
+ */
+void smc_lgr_await_forgotten(struct smc_lgr *lgr, const struct smc_link *link)
+{
+	atomic_t *n_forget = &lgr->n_forget[smc_lgr_link_index(lgr, link)];
+
+	wait_var_event(n_forget, !atomic_read(n_forget));
+}
+
+/* ---- out of its pool ---- */
+
+/* Is no registration under way? */
+static bool is_settled(const struct smc_rmb *rmb)
+{
+	const struct smc_rmb_on_link *on;
+	unsigned int i;
+
+	for (i = 0; i < SMC_LGR_LINKS; i++) {
+		on = &rmb->on_link[i];
+		if (on->reg.mr && on->registered && !READ_ONCE(on->reg.valid))
+			return false;
+	}
+	return true;
+}
+
+static bool txbuf_may_go(const void *priv)
+{
+	return is_settled(priv);
+}
+
+/* One that the peer does not know, or does not want to, may still be asked about. */
+static bool rmb_may_go(const void *priv)
+{
+	const struct smc_rmb *rmb = priv;
+
+	return rmb->confirmed && is_settled(rmb);
+}
+
+static void retire_work(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, retire_work.work);
+	struct smc_rmb *rmb;
+
+	mutex_lock(&lgr->setup_lock);
+	while (!lgr->dead && (rmb = smc_pools_retire(lgr->txbufs, txbuf_may_go))) {
+		rmb->unused = true;
+		smc_lgr_forget(rmb);
+	}
+	while (!lgr->dead && (rmb = smc_pools_retire(lgr->rmbs, rmb_may_go))) {
+		rmb->unused = true;
+		/* ADD LINK tells of it no more. */
+		smc_mem_confirmed(rmb, false);
+		smc_llc_delete_rkey(rmb);
+	}
+	mutex_unlock(&lgr->setup_lock);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * __smc_lgr_retire() - look for buffers without users
+ * @lgr: the link group; its smc_lgrs.lock is held
+ * @now: memory was refused to somebody; otherwise a connection has left, and another one may come
+ */
+void __smc_lgr_retire(struct smc_lgr *lgr, bool now)
+{
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	if (lgr->state != SMC_LGR_ACTIVE || (!now && delayed_work_pending(&lgr->retire_work)))
+		return;
+	smc_lgr_get(lgr);
+	if (mod_delayed_work(smc_link_wq, &lgr->retire_work, now ? 0 : keep_time()))
+		refcount_dec(&lgr->ref);
+}
+
+/**
+ * smc_lgr_stop_retiring() - the group ends
+ * @lgr: the link group, marked as ending
+ *
+ * Context: process, may sleep.
+ */
+void smc_lgr_stop_retiring(struct smc_lgr *lgr)
+{
+	if (cancel_delayed_work_sync(&lgr->retire_work))
+		smc_lgr_put(lgr);
+}
+
+/**
+ * smc_lgr_retire_init() - a group whose buffers may go
+ * @lgr: new
+ */
+void smc_lgr_retire_init(struct smc_lgr *lgr)
+{
+	INIT_DELAYED_WORK(&lgr->retire_work, retire_work);
+}
