@@ -227,7 +227,6 @@ static void reset(struct smc_link *link)
 	link->llc_tail = 0;
 	link->rx_used = 0;
 	link->peer_uid = 0;
-	link->confirmed = false;
 	link->lost = false;
 	link->confirmed = false;
 	link->peer_knows = false;

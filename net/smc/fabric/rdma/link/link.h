@@ -181,7 +181,6 @@ struct smc_link_msg {
  *		@rx_stride has room for it
  * @rx_long_dma: its DMA address
  * @last_rx:	jiffies of the last message, for the keepalive
- * @confirmed:	it has been active
  * @lost:	it is down because something could not be sent or received
  * @down_reason: SMC_LLC_DEL_* of the first smc_link_down()
  * @confirmed:	it has been active
@@ -247,7 +246,6 @@ struct smc_link {
 	u8			*rx_long;
 	u64			rx_long_dma;
 	unsigned long		last_rx;
-	bool			confirmed;
 	bool			lost;
 	bool			confirmed;
 	bool			peer_knows;
