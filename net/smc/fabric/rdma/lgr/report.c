@@ -176,8 +176,8 @@ void smc_lgr_report_moved(struct smc_lgr *lgr, const struct smc_link_move *move)
 			    to.number, to.dev, to.port, move->n_moved, move->n_reset);
 }
 
-/* The one that went down last; its group ends before anybody has taken care of it. */
-static const struct smc_link *lost_link(struct smc_lgr *lgr)
+/* The one that has ended the group, or is about to: nobody has taken care of it yet. */
+static const struct smc_link *last_link(struct smc_lgr *lgr, enum smc_reason reason)
 {
 	struct smc_link *link;
 
@@ -185,19 +185,19 @@ static const struct smc_link *lost_link(struct smc_lgr *lgr)
 		if (READ_ONCE(link->path.dev) && READ_ONCE(link->state) == SMC_LINK_DOWN &&
 		    link->confirmed && !link->drained)
 			return link;
-	return NULL;
+	return reason == SMC_REASON_NO_DEVICE ? smc_lgr_other_link(lgr, NULL) : NULL;
 }
 
-static const char *end_words(struct smc_lgr *lgr, enum smc_reason reason)
+static const char *end_words(enum smc_reason reason)
 {
-	const struct smc_link *lost = lost_link(lgr);
-
-	if (reason == SMC_REASON_OUT_OF_SYNC)
-		return "the peer ends the group";
-	if (lost)
-		return down_words(lost->down_reason);
-	return reason == SMC_REASON_NO_DEVICE ? down_words(SMC_LLC_DEL_LOST_PATH) :
-						"this host ends the group";
+	switch (reason) {
+	case SMC_REASON_OUT_OF_SYNC:
+		return "the peer ends it";
+	case SMC_REASON_NO_MEMORY:
+		return "it ends, as memory is short";
+	default:
+		return "it ends";
+	}
 }
 
 /**
@@ -209,10 +209,20 @@ static const char *end_words(struct smc_lgr *lgr, enum smc_reason reason)
  */
 void __smc_lgr_report_end(struct smc_lgr *lgr, enum smc_reason reason)
 {
+	const struct smc_link *last = last_link(lgr, reason);
+	struct link_name name;
+
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	/* A first contact says itself why it has failed, and a namespace goes with all it has. */
 	if (lgr->state != SMC_LGR_ACTIVE || !lgr->n_conns || smc_lgrs_of(lgr)->closed)
 		return;
-	pr_info_ratelimited("smc: link group %08x: the last link is down (%s): the group ends, connections reset: %u\n",
-			    lgr->id, end_words(lgr, reason), lgr->n_conns);
+	if (!last || reason == SMC_REASON_OUT_OF_SYNC) {
+		pr_info_ratelimited("smc: link group %08x: %s; connections reset: %u\n", lgr->id,
+				    end_words(reason), lgr->n_conns);
+		return;
+	}
+	name_link(lgr, last, &name);
+	pr_info_ratelimited("smc: link group %08x: the last link, %u on %s port %u, is down (%s); the group ends, connections reset: %u\n",
+			    lgr->id, name.number, name.dev, name.port,
+			    down_words(last->down_reason ?: SMC_LLC_DEL_LOST_PATH), lgr->n_conns);
 }

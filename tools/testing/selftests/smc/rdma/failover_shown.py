@@ -92,13 +92,14 @@ class Watch:
             self.write(f"events/smc/{event}/enable", "0")
         self.write("trace", "")
 
-    def logged(self, end):
-        """Is there a line that ends like this?"""
+    def logged(self, begin, end):
+        """Is there a line that begins and ends so?"""
         self.lines += self.log.new_lines()
-        return any(line.startswith("smc: ") and line.endswith(end) for line in self.lines)
+        return any(line.startswith(f"smc: link group {begin}") and line.endswith(end)
+                   for line in self.lines)
 
-    def await_log(self, end):
-        until(f"'{end}' in the log", lambda: self.logged(end), True)
+    def await_log(self, begin, end):
+        until(f"'{begin} ... {end}' in the log", lambda: self.logged(begin, end), True)
 
     @staticmethod
     def traced(*words):
@@ -136,7 +137,7 @@ def after_loss(watch, lost, old):
     for role, (group, number, dev) in old.items():
         now = used_by(role)
         same(f"{role}'s link is another one", now[1] != number, True)
-        watch.await_log(f"group {group[2:]}: link {number} on {dev} port 1 is down (port or path lost); "
+        watch.await_log(f"{group[2:]}: link {number} on {dev} port 1 is down (port or path lost); ",
                         f"connections moved to link {now[1]} on {now[2]} port 1: 1, reset: 0")
     same("the client's move in the trace", watch.traced(
         f" link {old['client'][1]} -> {used_by('client')[1]} ", f" again={UNREAD}\n"), True)
@@ -163,7 +164,8 @@ def moved(rig):
             rig.up(lost)()
         rig.two_links()
         until("types", types, {"client": "SYM", "server": "SYM"})
-        watch.await_log(" is up: symmetric")
+        for group in groups().values():
+            watch.await_log(f"{group['id'][2:]}: link ", " is up: symmetric")
 
 
 def reset(end):
@@ -185,7 +187,7 @@ def ended(rig):
             same("resets", [reset(end) for end in ends], [True, True])
             same("groups with connections", groups(), {})
             for group in ids:
-                watch.await_log(f"group {group}: the last link is down (port or path lost): "
+                watch.await_log(f"{group}: the last link, ", " port 1, is down (port or path lost); "
                                 "the group ends, connections reset: 1")
         finally:
             for n in range(4):
