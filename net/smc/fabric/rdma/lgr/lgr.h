@@ -396,12 +396,13 @@ void smc_lgr_dev_removed(struct smc_rdma_dev *dev);
 void smc_lgr_retire_init(struct smc_lgr *lgr);
 void __smc_lgr_retire(struct smc_lgr *lgr, bool now);
 void smc_lgr_stop_retiring(struct smc_lgr *lgr);
-void smc_lgr_forget(struct smc_rmb *rmb);
+bool smc_lgr_forget(struct smc_rmb *rmb);
 void smc_lgr_await_forgotten(struct smc_lgr *lgr, const struct smc_link *link);
 
 /* peer_rmbe.c */
 void smc_lgr_claim_rmbe(struct smc_lgr_conn *lconn);
 void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken);
+bool smc_lgr_rmb_used(struct smc_lgr *lgr, unsigned int rtoken);
 
 /* rtoken.c */
 int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);

@@ -474,6 +474,7 @@ static void llc_work(struct work_struct *work)
 		cond_resched();
 	}
 	look_at_links(lgr);
+	smc_llc_forget(lgr);
 	again = is_idle(lgr) ? smc_llc_add_again(lgr) : 0;
 	delay = smc_llc_rkey_delay(llc);
 	if (!delay && is_idle(lgr))
@@ -591,6 +592,7 @@ void smc_llc_init(struct smc_lgr *lgr)
 	INIT_LIST_HEAD(&llc->rkeys);
 	INIT_LIST_HEAD(&llc->unused);
 	INIT_LIST_HEAD(&llc->deleting);
+	INIT_LIST_HEAD(&llc->forgotten);
 	INIT_LIST_HEAD(&llc->waiters);
 	INIT_DELAYED_WORK(&llc->work, llc_work);
 }

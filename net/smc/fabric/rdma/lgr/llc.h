@@ -68,13 +68,14 @@ struct smc_llc_loss {
 
 /**
  * struct smc_llc - LLC engine
- * @lock:	protects @queue, @n_queue, @rkeys, @unused, @deleting, @waiters, @stopped, @tests,
- *		@test_now, @losses, @add_wanted and smc_lgr.doubted; any context
+ * @lock:	protects @queue, @n_queue, @rkeys, @unused, @deleting, @forgotten, @waiters, @stopped,
+ *		@tests, @test_now, @losses, @add_wanted and smc_lgr.doubted; any context
  * @queue:	messages received
  * @n_queue:	their number; a peer that floods us is cut off
  * @rkeys:	RMBs to be confirmed
  * @unused:	RMBs that the peer shall forget
  * @deleting:	those that it was asked to forget
+ * @forgotten:	those that it has forgotten, and a device has yet to know
  * @waiters:	connections that wait for theirs
  * @stopped:	nothing is begun any more
  * @begin:	the first contact is to begin
@@ -116,6 +117,7 @@ struct smc_llc {
 	struct list_head	rkeys;
 	struct list_head	unused;
 	struct list_head	deleting;
+	struct list_head	forgotten;
 	struct list_head	waiters;
 	bool			stopped;
 	bool			begin;

@@ -25,6 +25,7 @@ void smc_llc_wake_rkey_waiters(struct smc_lgr *lgr);
 /* llc_unused.c */
 void smc_llc_next_unused(struct smc_lgr *lgr);
 void smc_llc_unused_put_off(struct smc_lgr *lgr);
+void smc_llc_forget(struct smc_lgr *lgr);
 
 /* llc_rules.c */
 void smc_llc_await(struct smc_lgr *lgr, enum smc_llc_wait wait);

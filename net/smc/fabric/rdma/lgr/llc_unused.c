@@ -12,7 +12,7 @@
  * smc_llc_delete_rkey() - have the peer forget an RMB
  * @rmb: the RMB, which no connection can find any more
  *
- * smc_lgr_forget() follows.
+ * smc_llc_forget() follows.
  *
  * Context: process.
  */
@@ -39,7 +39,7 @@ static unsigned int __take_rkeys(struct smc_lgr *lgr, const struct smc_link *lin
 	spin_lock_bh(&llc->lock);
 	list_for_each_entry_safe(rmb, next, &llc->unused, list) {
 		mr = smc_mem_mr(rmb, link);
-		/* Without a region there the link is about to go; another one will do. */
+		/* Without a region there the link is about to go, and another one will do. */
 		if (!mr)
 			continue;
 		smc_llc_set_rkey(&rkeys[n], mr->rkey);
@@ -81,6 +81,14 @@ void smc_llc_next_unused(struct smc_lgr *lgr)
 	smc_llc_await(lgr, SMC_LLC_W_DELETE_RKEY_RSP);
 }
 
+/* All that are in one of the lists, in another one. */
+static void move_all(struct smc_llc *llc, struct list_head *from, struct list_head *to)
+{
+	spin_lock_bh(&llc->lock);
+	list_splice_init(from, to);
+	spin_unlock_bh(&llc->lock);
+}
+
 /**
  * smc_llc_unused_put_off() - the peer is asked again, as it may not have heard
  * @lgr: the link group
@@ -91,34 +99,54 @@ void smc_llc_unused_put_off(struct smc_lgr *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 
-	spin_lock_bh(&llc->lock);
-	list_splice_init(&llc->deleting, &llc->unused);
-	spin_unlock_bh(&llc->lock);
+	move_all(llc, &llc->deleting, &llc->unused);
 	llc->wait = SMC_LLC_IDLE;
 }
 
-static struct smc_rmb *next_deleted(struct smc_llc *llc)
+/* False if a device has yet to know it, or the group ends, which frees it. */
+static bool forget(struct smc_rmb *rmb)
 {
-	struct smc_rmb *rmb;
+	struct smc_lgr *lgr = rmb->lgr;
+	bool done = false;
 
-	spin_lock_bh(&llc->lock);
-	rmb = list_first_entry_or_null(&llc->deleting, struct smc_rmb, list);
-	if (rmb)
+	mutex_lock(&lgr->setup_lock);
+	rmb->forgotten = true;
+	if (!lgr->dead)
+		done = smc_lgr_forget(rmb);
+	mutex_unlock(&lgr->setup_lock);
+	return done;
+}
+
+/**
+ * smc_llc_forget() - the devices may forget what the peer has forgotten
+ * @lgr: the link group
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_forget(struct smc_lgr *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_rmb *rmb, *next;
+	LIST_HEAD(forgotten);
+
+	move_all(llc, &llc->forgotten, &forgotten);
+	list_for_each_entry_safe(rmb, next, &forgotten, list) {
 		list_del_init(&rmb->list);
-	spin_unlock_bh(&llc->lock);
-	return rmb;
+		if (forget(rmb))
+			continue;
+		spin_lock_bh(&llc->lock);
+		list_add_tail(&rmb->list, &llc->forgotten);
+		spin_unlock_bh(&llc->lock);
+	}
 }
 
 /* The peer writes to none of them.  Those that it says it does not know, it has forgotten before. */
 SMC_LLC_TAKES(delete_rkey_rsp)
 {
-	struct smc_rmb *rmb;
+	struct smc_llc *llc = &lgr->llc;
 
 	if (smc_llc_is_late_rkey(lgr, link))
 		return;
-	lgr->llc.wait = SMC_LLC_IDLE;
-	mutex_lock(&lgr->setup_lock);
-	while (!lgr->dead && (rmb = next_deleted(&lgr->llc)))
-		smc_lgr_forget(rmb);
-	mutex_unlock(&lgr->setup_lock);
+	move_all(llc, &llc->deleting, &llc->forgotten);
+	llc->wait = SMC_LLC_IDLE;
 }

@@ -285,7 +285,7 @@ static bool add_to_link(void *priv, void *arg)
 	struct smc_rmb_on_link *on = &rmb->on_link[smc_lgr_link_index(rmb->lgr, new->link)];
 
 	/* One that was made when the link was there already has a region. */
-	if (!on->reg.mr && !rmb->unused)
+	if (!on->reg.mr && !rmb->forgotten)
 		new->rc = reg_on_link(on, new->link, rmb->buf, new->remote);
 	return new->rc;
 }
@@ -315,7 +315,7 @@ static bool register_on_link(void *priv, void *arg)
 	const struct smc_rmb *rmb = priv;
 	struct new_link *new = arg;
 
-	if (!rmb->unused)
+	if (!rmb->forgotten)
 		new->rc = __register_on(priv, new->link);
 	return new->rc;
 }
@@ -361,7 +361,7 @@ static bool list_rtoken(void *priv, void *arg)
 	const struct ib_mr *known = rmb->on_link[list->known].reg.mr;
 	const struct ib_mr *added = rmb->on_link[list->added].reg.mr;
 
-	if (!rmb->confirmed || !known || !added)
+	if (!rmb->confirmed || rmb->forgotten || !known || !added)
 		return false;
 	smc_llc_set_rtoken(&list->rtokens[list->n++], &(struct smc_llc_rtoken) {
 		.ref_rkey = known->rkey,

@@ -44,11 +44,11 @@ struct smc_rmb_forget {
  * @buf:	the buffer
  * @on_link:	by smc_lgr_link_index(); under @lgr->setup_lock
  * @confirmed:	the peer knows it
- * @unused:	it is in no pool any more, and will be forgotten; under @lgr->setup_lock
+ * @unused:	it is in no pool any more: the peer shall forget it; under @lgr->setup_lock
+ * @forgotten:	the peer has forgotten it, or has never known it, and the devices shall; the same
  * @refusals:	how often the peer did not want to know it; each new connection asks again
  * @retries:	how often it has put us off since; both under smc_llc.lock
- * @list:	in smc_llc.rkeys while it waits to be confirmed, and in smc_llc.unused until the peer
- *		forgets it; under its lock
+ * @list:	in a list of smc_llc, while the peer shall learn of it, or forget it; under its lock
  * @forget:	for each link, once nobody uses the buffer any more
  * @n_forget:	how many of these have yet to be done
  */
@@ -58,6 +58,7 @@ struct smc_rmb {
 	struct smc_rmb_on_link	on_link[SMC_LGR_LINKS];
 	bool			confirmed;
 	bool			unused;
+	bool			forgotten;
 	unsigned int		refusals;
 	unsigned int		retries;
 	struct list_head	list;

@@ -63,6 +63,29 @@ static void disown_rmbes(struct smc_lgr *lgr, unsigned int rtoken)
 }
 
 /**
+ * smc_lgr_rmb_used() - does a connection write to an RMB of the peer?
+ * @lgr: the link group
+ * @rtoken: number of the RMB
+ *
+ * Context: process, under @lgr->setup_lock, so none comes meanwhile.
+ * Return: true if there is such a connection.
+ */
+bool smc_lgr_rmb_used(struct smc_lgr *lgr, unsigned int rtoken)
+{
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+	struct smc_lgr_conn *lconn;
+	bool used = false;
+	int bucket;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	spin_lock_bh(&lgrs->lock);
+	hash_for_each(lgr->by_peer_rmbe, bucket, lconn, rmbe_node)
+		used |= lconn->rtoken == rtoken;
+	spin_unlock_bh(&lgrs->lock);
+	return used;
+}
+
+/**
  * smc_lgr_abort_rmb() - the peer gives up an RMB
  * @lgr: the link group
  * @rtoken: the number that the RMB had, see smc_rtoken_del()

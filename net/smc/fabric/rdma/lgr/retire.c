@@ -6,6 +6,7 @@
  *	...  KEEP_TIME, in which another connection may take it
  *	out of its pool: nobody finds it any more		retire_work()
  *	an RMB: DELETE RKEY, and the peer's answer		llc_unused.c
+ *	no device is asked to know it just now			smc_lgr_forget()
  *	each device forgets it, in a queue of its own		forget_work()
  *	the memory is freed
  *
@@ -76,23 +77,41 @@ static void __forget_on(struct smc_rmb *rmb, struct smc_link *link)
 	smc_rdma_dev_queue(link->path.dev, &forget->work);
 }
 
+/* Is no registration under way?  What was posted to a link that is drained is complete. */
+static bool is_settled(const struct smc_rmb *rmb)
+{
+	const struct smc_rmb_on_link *on;
+	const struct smc_link *link;
+
+	smc_lgr_for_each_link(rmb->lgr, link) {
+		on = &rmb->on_link[smc_lgr_link_index(rmb->lgr, link)];
+		if (on->reg.mr && on->registered && !READ_ONCE(on->reg.valid) && !link->drained)
+			return false;
+	}
+	return true;
+}
+
 /**
  * smc_lgr_forget() - the devices forget a buffer, which is then freed
- * @rmb: the buffer, from smc_pools_retire(); no peer knows it
+ * @rmb: the buffer, which is forgotten
  *
  * Context: process; lgr->setup_lock is held, and the group is not dead.
+ * Return: false if a device has yet to know it: smc_link_ops.sent follows, or the loss of the link.
  */
-void smc_lgr_forget(struct smc_rmb *rmb)
+bool smc_lgr_forget(struct smc_rmb *rmb)
 {
 	struct smc_lgr *lgr = rmb->lgr;
 	struct smc_link *link;
 
 	lockdep_assert_held(&lgr->setup_lock);
+	if (!is_settled(rmb))
+		return false;
 	atomic_set(&rmb->n_forget, 1);
 	smc_lgr_for_each_link(lgr, link)
 		__forget_on(rmb, link);
 	if (atomic_dec_and_test(&rmb->n_forget))
 		smc_buf_retired(rmb->buf);
+	return true;
 }
 
 /**
@@ -111,20 +130,6 @@ void smc_lgr_await_forgotten(struct smc_lgr *lgr, const struct smc_link *link)
 
 /* ---- out of its pool ---- */
 
-/* Is no registration under way? */
-static bool is_settled(const struct smc_rmb *rmb)
-{
-	const struct smc_rmb_on_link *on;
-	unsigned int i;
-
-	for (i = 0; i < SMC_LGR_LINKS; i++) {
-		on = &rmb->on_link[i];
-		if (on->reg.mr && on->registered && !READ_ONCE(on->reg.valid))
-			return false;
-	}
-	return true;
-}
-
 static bool txbuf_may_go(const void *priv)
 {
 	return is_settled(priv);
@@ -135,7 +140,7 @@ static bool rmb_may_go(const void *priv)
 {
 	const struct smc_rmb *rmb = priv;
 
-	return rmb->confirmed && is_settled(rmb);
+	return rmb->confirmed;
 }
 
 static void retire_work(struct work_struct *work)
@@ -145,13 +150,11 @@ static void retire_work(struct work_struct *work)
 
 	mutex_lock(&lgr->setup_lock);
 	while (!lgr->dead && (rmb = smc_pools_retire(lgr->txbufs, txbuf_may_go))) {
-		rmb->unused = true;
+		rmb->forgotten = true;
 		smc_lgr_forget(rmb);
 	}
 	while (!lgr->dead && (rmb = smc_pools_retire(lgr->rmbs, rmb_may_go))) {
 		rmb->unused = true;
-		/* ADD LINK tells of it no more. */
-		smc_mem_confirmed(rmb, false);
 		smc_llc_delete_rkey(rmb);
 	}
 	mutex_unlock(&lgr->setup_lock);

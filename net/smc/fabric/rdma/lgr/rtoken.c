@@ -87,18 +87,27 @@ void smc_rtoken_set(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 
  * @lgr: the link group
  * @link: index of the link
  *
- * An RMB keeps its number while connections use it, whether it has a key left or not.
+ * An RMB keeps its number while connections use it, whether it has a key left or not.  If none does,
+ * the peer has told of it in vain: our answer was lost with that link, and it has told again, over
+ * another one.
  *
- * Context: any.
+ * Context: process, under smc_lgr.setup_lock.
  */
 void smc_rtoken_drop_link(struct smc_lgr *lgr, unsigned int link)
 {
+	struct smc_rtoken *t;
 	int i;
 
-	spin_lock_bh(&lgr->lock);
-	for (i = 0; i < SMC_LGR_RTOKENS; i++)
-		lgr->rtokens[i].links &= ~BIT(link);
-	spin_unlock_bh(&lgr->lock);
+	lockdep_assert_held(&lgr->setup_lock);
+	for (i = 0; i < SMC_LGR_RTOKENS; i++) {
+		t = &lgr->rtokens[i];
+		spin_lock_bh(&lgr->lock);
+		t->links &= ~BIT(link);
+		spin_unlock_bh(&lgr->lock);
+		/* Nobody tells of it again, and connections find it under the lock that we hold. */
+		if (t->used && !t->links && !smc_lgr_rmb_used(lgr, i))
+			t->used = false;
+	}
 }
 
 /**

@@ -167,6 +167,20 @@ void sim_preempt(void)
 	run(ev);
 }
 
+/* Whoever waits for a device lets it go on. */
+void sim_wait_for_device(void)
+{
+	unsigned int i;
+
+	for (i = 1; i <= n_events; i++) {
+		if (!heap[i]->device)
+			continue;
+		run(heap[i]);
+		return;
+	}
+	sim_fail("waits for a device that has nothing to do");
+}
+
 void sim_set_preempt(unsigned int one_in)
 {
 	preempt_one_in = one_in;
@@ -177,10 +191,13 @@ void sim_set_preempt(unsigned int one_in)
 static void run_work(struct sim_event *ev)
 {
 	struct work_struct *work = container_of(ev, struct work_struct, ev);
+	/* What a device is asked for once may free its work item. */
+	bool once = ev->device;
 
 	ev->running = true;
 	work->func(work);
-	ev->running = false;
+	if (!once)
+		ev->running = false;
 }
 
 static bool may_work(const struct sim_event *ev)

@@ -17,6 +17,7 @@
  * @pos:	place in the heap, from 1; 0: it is not there
  * @end:	the host where it happens
  * @running:	it happens right now
+ * @device:	a device does it, for which somebody may wait
  * @fn:		what happens
  * @may:	may it happen in the middle of something else?  NULL: it may
  */
@@ -26,6 +27,7 @@ struct sim_event {
 	unsigned int	pos;
 	unsigned int	end;
 	bool		running;
+	bool		device;
 	void		(*fn)(struct sim_event *ev);
 	bool		(*may)(const struct sim_event *ev);
 };
@@ -46,6 +48,7 @@ void sim_event_cancel(struct sim_event *ev);
 bool sim_event_pending(const struct sim_event *ev);
 bool sim_step(unsigned long until);
 void sim_preempt(void);
+void sim_wait_for_device(void);
 void sim_set_preempt(unsigned int one_in);
 
 void *sim_alloc(size_t size);

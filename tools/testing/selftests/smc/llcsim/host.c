@@ -131,10 +131,18 @@ void smc_rdma_dev_released(struct smc_rdma_dev *dev)
 {
 }
 
+void smc_rdma_dev_queue(struct smc_rdma_dev *dev, struct work_struct *work)
+{
+	work->ev.device = true;
+	sim_queue_work(work, sim_below(sim_one_in(4) ? 5000 : 5), false);
+}
+
 /* ---- memory ---- */
 
 struct smc_buf {
-	struct smc_rmb *rmb;
+	struct smc_pools	*pools;
+	struct smc_rmb		*rmb;
+	bool			retired;
 };
 
 struct smc_pools *smc_pools_new(struct smc_mem_limit *limit, const struct smc_buf_ops *ops,
@@ -154,6 +162,8 @@ static struct smc_rmb *new_buf(struct smc_pools *pools)
 	if (pools->n == SIM_RMBS)
 		return NULL;
 	buf = sim_alloc(sizeof(*buf));
+	buf->pools = pools;
+	buf->retired = false;
 	buf->rmb = pools->ops->reg(pools->owner, buf);
 	pools->rmbs[pools->n++] = buf->rmb;
 	return buf->rmb;
@@ -182,6 +192,48 @@ bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), v
 	return false;
 }
 
+static bool is_used(struct smc_lgr *lgr, const struct smc_rmb *rmb)
+{
+	struct sim_end *end = sim_end_of(lgr);
+	unsigned int i;
+
+	for (i = 0; i < SIM_CONNS; i++)
+		if (end->conns[i].state != SIM_CONN_NONE && end->conns[i].rmb == rmb)
+			return true;
+	return false;
+}
+
+void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv))
+{
+	struct smc_rmb *unused = NULL, *rmb;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < pools->n; i++) {
+		rmb = pools->rmbs[i];
+		if (rmb->buf->retired || is_used(pools->owner, rmb))
+			continue;
+		n++;
+		if (may(rmb))
+			unused = rmb;
+	}
+	if (n < 2 || !unused)
+		return NULL;
+	unused->buf->retired = true;
+	return unused;
+}
+
+void smc_buf_retired(struct smc_buf *buf)
+{
+	struct smc_pools *pools = buf->pools;
+	unsigned int i;
+
+	for (i = 0; pools->rmbs[i] != buf->rmb; i++)
+		;
+	pools->rmbs[i] = pools->rmbs[--pools->n];
+	pools->ops->unreg(pools->owner, buf->rmb);
+	sim_free(buf);
+}
+
 unsigned int smc_mem_rmbes(u32 size)
 {
 	return 1;
@@ -208,6 +260,24 @@ void *smc_buf_mem(const struct smc_buf *buf)
 size_t smc_buf_bytes(const struct smc_buf *buf)
 {
 	return PAGE_SIZE;
+}
+
+/* ---- report.c ---- */
+
+void smc_lgr_report_up(struct smc_lgr *lgr, const struct smc_link *link)
+{
+}
+
+void smc_lgr_report_moved(struct smc_lgr *lgr, const struct smc_link_move *move)
+{
+}
+
+void smc_lgr_report_down(struct smc_lgr *lgr, const struct smc_link *link, void *caller)
+{
+}
+
+void __smc_lgr_report_end(struct smc_lgr *lgr, enum smc_reason reason)
+{
 }
 
 /* ---- lgr.c ---- */
@@ -281,9 +351,14 @@ struct smc_lgr_conn *smc_lgr_next_conn(struct smc_lgr *lgr, unsigned long *token
 	return NULL;
 }
 
+/* Connections here do not write into RMBs of the peer. */
 void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken)
 {
-	sim_fail("group of end %u: RMB %u is aborted", sim_end_nr(lgr), rtoken);
+}
+
+bool smc_lgr_rmb_used(struct smc_lgr *lgr, unsigned int rtoken)
+{
+	return false;
 }
 
 /* ---- connections ---- */
@@ -311,6 +386,18 @@ void smc_conn_notify(struct smc_conn *c)
 		sim_event_at(&conn->again, sim_now + sim_below(3));
 }
 
+/* Buffers without users are looked for. */
+void sim_retire(unsigned int end, bool now)
+{
+	struct smc_lgr *lgr = sim.ends[end].lgr;
+
+	if (!lgr)
+		return;
+	spin_lock_bh(&lgr->sn->lgrs->lock);
+	__smc_lgr_retire(lgr, now);
+	spin_unlock_bh(&lgr->sn->lgrs->lock);
+}
+
 static void leave(struct sim_conn *conn)
 {
 	struct smc_lgr *lgr = conn->l.lgr;
@@ -320,6 +407,7 @@ static void leave(struct sim_conn *conn)
 	lgr->conns.slots[conn->l.token] = NULL;
 	sim_event_cancel(&conn->again);
 	conn->state = SIM_CONN_NONE;
+	sim_retire(sim_end_nr(lgr), false);
 	if (conn->l.conn.ref.n != 1)
 		sim_fail("somebody keeps a connection");
 	smc_lgr_put(lgr);
@@ -334,7 +422,7 @@ static void cut_off(struct smc_lgr_conn *lconn)
 	sim_event_at(&conn->again, sim_now + sim_below(5));
 }
 
-static void move(struct smc_lgr_conn *lconn, const struct smc_link_move *move)
+static void move(struct smc_lgr_conn *lconn, struct smc_link_move *move)
 {
 	struct smc_lgr *lgr = lconn->lgr;
 
@@ -380,7 +468,9 @@ static struct smc_rmb *some_rmb(struct smc_lgr *lgr)
 		return NULL;
 	if (sim_below(3))
 		rmb = new_buf(lgr->rmbs);
-	return rmb ?: lgr->rmbs->rmbs[sim_below(lgr->rmbs->n)];
+	if (!rmb)
+		rmb = lgr->rmbs->rmbs[sim_below(lgr->rmbs->n)];
+	return rmb->buf->retired ? NULL : rmb;
 }
 
 static struct sim_conn *unused_conn(struct sim_end *end)
@@ -475,6 +565,7 @@ static struct smc_lgr *new_group(struct sim_end *end, u8 version, u8 release)
 	smc_lgr_end_init(lgr);
 	lgr->end_work.waits = true;
 	smc_lgr_failover_init(lgr);
+	smc_lgr_retire_init(lgr);
 	lgr->failover_work.ev.may = may_failover;
 	smc_llc_init(lgr);
 	list_add(&lgr->list, &end->lgrs.list);

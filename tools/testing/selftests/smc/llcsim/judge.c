@@ -53,7 +53,7 @@ void sim_judge_active(struct smc_link *link)
 		sim_fail("link %u is link %u to the peer", link->number, other->number);
 	for (i = 0; i < peer->rmbs->n; i++) {
 		rmb = peer->rmbs->rmbs[i];
-		if (rmb->confirmed &&
+		if (rmb->confirmed && !rmb->unused &&
 		    !knows(lgr, smc_lgr_link_index(lgr, link),
 			   rmb->on_link[smc_lgr_link_index(peer, other)].reg.mr))
 			sim_fail("end %u uses link %u and does not know RMB %u there", sim_here,
@@ -187,6 +187,30 @@ static void judge_conns(unsigned int end)
 	}
 }
 
+static u8 links_there(const struct smc_lgr *lgr)
+{
+	u8 links = 0;
+	unsigned int i;
+
+	for (i = 0; i < SMC_LGR_LINKS; i++)
+		if (lgr->links[i].path.dev)
+			links |= BIT(i);
+	return links;
+}
+
+/* The peer has forgotten the RMBs that have gone; of dead links it forgets with the next one. */
+static void judge_rtokens(unsigned int end)
+{
+	const struct smc_lgr *lgr = group(end), *peer = group(!end);
+	u8 links = links_there(peer);
+	unsigned int i, n = 0;
+
+	for (i = 0; i < SMC_LGR_RTOKENS; i++)
+		n += peer->rtokens[i].used && peer->rtokens[i].links & links;
+	if (n > lgr->rmbs->n)
+		sim_fail("end %u knows %u RMBs of its peer, which has %u", !end, n, lgr->rmbs->n);
+}
+
 static void judge_group(unsigned int end)
 {
 	struct smc_lgr *lgr = group(end);
@@ -210,8 +234,9 @@ static void judge_group(unsigned int end)
 		sim_fail("end %u has %u links at rest, not %u", end, n_active(lgr), best_links());
 	judge_symmetry(lgr);
 	judge_conns(end);
+	judge_rtokens(end);
 	for (i = 0; i < lgr->rmbs->n; i++)
-		if (lgr->rmbs->rmbs[i]->confirmed)
+		if (lgr->rmbs->rmbs[i]->confirmed && !lgr->rmbs->rmbs[i]->unused)
 			sim_judge_confirmed(end, lgr->rmbs->rmbs[i]);
 }
 
@@ -222,7 +247,9 @@ static bool at_rest(unsigned int end)
 	unsigned int i;
 
 	if (llc->wait != SMC_LLC_IDLE || llc->n_queue || llc->rmb || llc->add_link ||
-	    !list_empty(&llc->rkeys) || !list_empty(&llc->waiters))
+	    !list_empty(&llc->rkeys) || !list_empty(&llc->waiters) ||
+	    !list_empty(&llc->unused) || !list_empty(&llc->deleting) ||
+	    !list_empty(&llc->forgotten))
 		return false;
 	for (i = 0; i < SMC_LGR_LINKS; i++)
 		if (llc->losses[i].number || (lgr->links[i].path.dev &&

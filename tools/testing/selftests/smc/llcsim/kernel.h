@@ -155,6 +155,7 @@ static inline void refcount_dec(refcount_t *r)
 }
 
 #define atomic_set(a, v)	((a)->n = (v))
+#define atomic_read(a)		((a)->n)
 #define atomic_inc(a)		((a)->n++)
 #define atomic_dec_and_test(a)	(!--(a)->n)
 #define this_cpu_inc(x)		((x)++)
@@ -170,6 +171,8 @@ struct hlist_node {
 };
 
 #define DECLARE_HASHTABLE(name, bits) struct hlist_node *name[1]
+
+#define LIST_HEAD(name) struct list_head name = { &(name), &(name) }
 
 static inline void INIT_LIST_HEAD(struct list_head *l)
 {
@@ -202,11 +205,28 @@ static inline void list_del_init(struct list_head *e)
 	INIT_LIST_HEAD(e);
 }
 
+static inline void list_move_tail(struct list_head *e, struct list_head *head)
+{
+	list_del(e);
+	list_add_tail(e, head);
+}
+
 static inline bool list_empty(const struct list_head *head)
 {
 	return head->next == head;
 }
 
+static inline void list_splice_init(struct list_head *from, struct list_head *to)
+{
+	while (!list_empty(from)) {
+		struct list_head *last = from->prev;
+
+		list_del(last);
+		list_add(last, to);
+	}
+}
+
+#define list_empty_careful(head) list_empty(head)
 #define list_entry(p, type, member) container_of(p, type, member)
 #define list_first_entry(head, type, member) list_entry((head)->next, type, member)
 #define list_first_entry_or_null(head, type, member) \
@@ -214,6 +234,11 @@ static inline bool list_empty(const struct list_head *head)
 #define list_for_each_entry(e, head, member) \
 	for ((e) = list_entry((head)->next, typeof(*(e)), member); &(e)->member != (head); \
 	     (e) = list_entry((e)->member.next, typeof(*(e)), member))
+
+#define list_for_each_entry_safe(e, n, head, member) \
+	for ((e) = list_entry((head)->next, typeof(*(e)), member), \
+	     (n) = list_entry((e)->member.next, typeof(*(e)), member); &(e)->member != (head); \
+	     (e) = (n), (n) = list_entry((n)->member.next, typeof(*(n)), member))
 
 /* The few connections of an end, by their place. */
 struct xarray {
@@ -253,6 +278,7 @@ bool sim_cancel_work(struct work_struct *work);
 #define delayed_work_pending(w)	sim_event_pending(&(w)->work.ev)
 #define work_busy(w)		((w)->ev.running ? WORK_BUSY_RUNNING : 0)
 #define wake_up_var(p)		do { } while (0)
+#define wait_var_event(p, cond)	do { while (!(cond)) sim_wait_for_device(); } while (0)
 
 /* ---- network ---- */
 

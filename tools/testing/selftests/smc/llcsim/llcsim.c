@@ -52,7 +52,8 @@ void sim_fail(const char *fmt, ...)
 static const char *const types[] = {
 	[SMC_LLC_CONFIRM_LINK] = "CONFIRM LINK", [SMC_LLC_ADD_LINK] = "ADD LINK",
 	[SMC_LLC_DELETE_LINK] = "DELETE LINK", [SMC_LLC_REQ_ADD_LINK] = "REQUEST ADD LINK",
-	[SMC_LLC_CONFIRM_RKEY] = "CONFIRM RKEY", [SMC_LLC_TEST_LINK] = "TEST LINK",
+	[SMC_LLC_CONFIRM_RKEY] = "CONFIRM RKEY", [SMC_LLC_DELETE_RKEY] = "DELETE RKEY",
+	[SMC_LLC_TEST_LINK] = "TEST LINK",
 };
 
 void trace_smc_llc_sent(const void *p, const u8 *buf, int len, int rc)
@@ -141,7 +142,7 @@ static void test_now(void)
 static void act(void)
 {
 	sim_here = sim_below(SIM_ENDS);
-	switch (sim_below(10)) {
+	switch (sim_below(12)) {
 	case 0:
 	case 1:
 	case 2:
@@ -165,6 +166,10 @@ static void act(void)
 		break;
 	case 9:
 		test_now();
+		break;
+	case 10:
+	case 11:
+		sim_retire(sim_here, true);
 		break;
 	}
 }

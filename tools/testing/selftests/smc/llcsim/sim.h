@@ -2,8 +2,8 @@
 /*
  * Two hosts, each with ports, one link group and connections, and queue pairs between them.
  *
- * The link group is the module's: llc*.c, links.c, failover.c, new_path.c, rtoken.c, mem.c and
- * end.c.  Models are what is below it (ports, paths, queue pairs) and above it (connections).
+ * The link group is the module's: llc*.c, links.c, failover.c, retire.c, new_path.c, rtoken.c, mem.c
+ * and end.c.  Models are what is below it (ports, paths, queue pairs) and above it (connections).
  */
 #ifndef LLCSIM_SIM_H
 #define LLCSIM_SIM_H
@@ -132,6 +132,7 @@ void sim_port_set(unsigned int end, unsigned int port, bool up);
 void sim_port_remove(unsigned int end, unsigned int port);
 bool sim_conn_begin(unsigned int end);
 void sim_conn_close(unsigned int end);
+void sim_retire(unsigned int end, bool now);
 
 /* judge.c: what must hold */
 void sim_judge_down(struct smc_link *link, u32 reason);
