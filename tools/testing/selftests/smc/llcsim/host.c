@@ -368,6 +368,8 @@ static void handshake(struct sim_event *ev)
 		sim_judge_confirmed(sim_here, conn->rmb);
 	}
 	mutex_unlock(&lgr->setup_lock);
+	if (err == -EACCES && sim.prompt && !sim_alloc_failed())
+		sim_fail("the peer of end %u does not want to know an RMB", sim_here);
 	if (err && err != -EAGAIN)
 		leave(conn);
 }
@@ -564,7 +566,6 @@ void sim_hosts_reset(void)
 			port->dev.id = p + 1;
 			port->dev.ibdev = &port->ibdev;
 			port->ibdev.name = "sim";
-			port->pd.next_key = 1;
 			port->up = true;
 			port->event.fn = port_event;
 			port->event.end = i;
