@@ -49,6 +49,7 @@ void sim_port_set(unsigned int end, unsigned int port, bool up)
 	p->up = up;
 	if (!up) {
 		sim.harmed = true;
+		sim.harmed_at = sim_now;
 		sim_port_harmed(p);
 	}
 	if (!sim_event_pending(&p->event))
@@ -368,7 +369,9 @@ static void handshake(struct sim_event *ev)
 		sim_judge_confirmed(sim_here, conn->rmb);
 	}
 	mutex_unlock(&lgr->setup_lock);
-	if (err == -EACCES && sim.prompt && !sim_alloc_failed())
+	/* DELETE LINK may have been lost with another link, and the peer be busy with the first. */
+	if (err == -EACCES && sim.prompt && !sim_alloc_failed() &&
+	    sim_now - sim.harmed_at > 10 * HZ)
 		sim_fail("the peer of end %u does not want to know an RMB", sim_here);
 	if (err && err != -EAGAIN)
 		leave(conn);

@@ -51,6 +51,7 @@ void sim_judge_active(struct smc_link *link)
 	struct smc_rmb *rmb;
 	unsigned int i;
 
+	sim.ends[sim_here].active = true;
 	if (!other || !smc_link_alive(other))
 		return;
 	peer = smc_link_lgr(other);
@@ -109,9 +110,12 @@ static void judge_end(unsigned int end)
 		other = sim_other_half(link);
 		if (!link->path.dev || !other || !sim_link_reachable(link))
 			continue;
-		/* Without an answer a link is not confirmed. */
-		if (sim_alloc_failed() && (link->state != SMC_LINK_ACTIVE ||
-					   other->state != SMC_LINK_ACTIVE))
+		/*
+		 * Without an answer, or with one that comes late, a link is not confirmed.  A first
+		 * contact that loses its link has failed.
+		 */
+		if ((sim_alloc_failed() || !sim_link_whole(link) || !sim.ends[end].active) &&
+		    (link->state != SMC_LINK_ACTIVE || other->state != SMC_LINK_ACTIVE))
 			continue;
 		if (smc_link_alive(link) && smc_link_alive(other))
 			sim_fail("the group of end %u ends while link %u works", end,

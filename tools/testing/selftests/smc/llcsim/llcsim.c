@@ -195,6 +195,7 @@ static void choose(void)
 	unsigned int i;
 
 	sim.harmed = false;
+	sim.harmed_at = 0;
 	sim.over = false;
 	sim.latency = latency[sim_below(ARRAY_SIZE(latency))];
 	sim.hop_one_in = sim_one_in(4) ? 1 + sim_below(4) : 0;

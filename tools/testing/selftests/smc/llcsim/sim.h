@@ -75,6 +75,7 @@ struct smc_pools {
  * @stats:	part of that
  * @lgrs:	its link groups, of which there is one
  * @lgr:	the group, NULL once its memory has gone
+ * @active:	the first contact is over
  * @ended:	the group has begun to end
  * @stuck:	since when its engine waits for an answer over a link that is down
  * @ports:	its ports
@@ -87,6 +88,7 @@ struct sim_end {
 	struct smc_stats	stats;
 	struct smc_lgrs		lgrs;
 	struct smc_lgr		*lgr;
+	bool			active;
 	bool			ended;
 	unsigned long		stuck;
 	struct sim_port		ports[SIM_PORTS];
@@ -103,6 +105,7 @@ struct sim_end {
  * @useless:	an end has a port that leads nowhere, and does not say so
  * @prompt:	nothing takes long
  * @harmed:	a port was down or silent, so the group may end
+ * @harmed_at:	when that was last
  * @over:	the schedule is over, and the groups shall end
  * @actions:	of the schedule, that have yet to come
  */
@@ -114,6 +117,7 @@ struct sim_world {
 	bool			useless;
 	bool			prompt;
 	bool			harmed;
+	unsigned long		harmed_at;
 	bool			over;
 	unsigned int		actions;
 };
