@@ -16,7 +16,7 @@ struct workqueue_struct *smc_link_wq, *smc_end_wq;
 static struct sim_event *heap[MAX_EVENTS + 1];
 static unsigned int n_events;
 static uint64_t random_state, order;
-static unsigned int preempt_one_in, fail_one_in;
+static unsigned int preempt_one_in, fail_one_in, slowness;
 static unsigned long n_allocated;
 static void *garbage[16];
 static unsigned int n_garbage;
@@ -34,6 +34,7 @@ void sim_clock_reset(uint64_t seed)
 	sim_depth = 0;
 	sim_now = 1000000;
 	preempt_one_in = 0;
+	slowness = 1;
 	fail_one_in = 0;
 }
 
@@ -181,9 +182,10 @@ void sim_wait_for_device(void)
 	sim_fail("waits for a device that has nothing to do");
 }
 
-void sim_set_preempt(unsigned int one_in)
+void sim_set_processor(unsigned int preempt, unsigned int slow)
 {
-	preempt_one_in = one_in;
+	preempt_one_in = preempt;
+	slowness = slow;
 }
 
 /* ---- work ---- */
@@ -221,7 +223,7 @@ bool sim_queue_work(struct work_struct *work, unsigned long delay, bool modify)
 		return false;
 	work->ev.end = sim_here;
 	/* A timer is never early; the processor may be busy. */
-	sim_event_at(&work->ev, sim_now + delay + sim_below(delay ? 3 : 2));
+	sim_event_at(&work->ev, sim_now + delay + sim_below(slowness));
 	return !queued;
 }
 

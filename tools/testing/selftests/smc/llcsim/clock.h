@@ -49,7 +49,7 @@ bool sim_event_pending(const struct sim_event *ev);
 bool sim_step(unsigned long until);
 void sim_preempt(void);
 void sim_wait_for_device(void);
-void sim_set_preempt(unsigned int one_in);
+void sim_set_processor(unsigned int preempt, unsigned int slow);
 
 void *sim_alloc(size_t size);
 void sim_free(void *p);

@@ -49,6 +49,7 @@ void sim_port_set(unsigned int end, unsigned int port, bool up)
 	p->up = up;
 	if (!up) {
 		sim.harmed = true;
+		sim.harmed_at = sim_now;
 		sim_port_harmed(p);
 	}
 	if (!sim_event_pending(&p->event))
@@ -456,6 +457,10 @@ static void handshake(struct sim_event *ev)
 		sim_judge_confirmed(sim_here, conn->rmb);
 	}
 	mutex_unlock(&lgr->setup_lock);
+	/* DELETE LINK may have been lost with another link, and the peer be busy with the first. */
+	if (err == -EACCES && sim.prompt && !sim_alloc_failed() &&
+	    sim_now - sim.harmed_at > 10 * HZ)
+		sim_fail("the peer of end %u does not want to know an RMB", sim_here);
 	if (err && err != -EAGAIN)
 		leave(conn);
 }
@@ -655,7 +660,6 @@ void sim_hosts_reset(void)
 			port->dev.id = p + 1;
 			port->dev.ibdev = &port->ibdev;
 			port->ibdev.name = "sim";
-			port->pd.next_key = 1;
 			port->up = true;
 			port->event.fn = port_event;
 			port->event.end = i;

@@ -356,10 +356,11 @@ typedef void (*ib_comp_handler)(struct ib_cq *cq, void *context);
 typedef struct { int unused; } wait_queue_head_t;
 
 struct ib_pd {
-	u32 next_key;
+	u64 keys;	/* that are used, as bits */
 };
 
 struct ib_mr {
+	struct ib_pd *pd;
 	u32 rkey;
 	u64 iova;
 };
@@ -401,13 +402,22 @@ static inline struct ib_mr *ib_alloc_mr(struct ib_pd *pd, int type, u32 pages)
 {
 	struct ib_mr *mr = sim_alloc(sizeof(*mr));
 
-	/* Keys of two devices may be the same. */
-	mr->rkey = pd->next_key++ << 8 | 0x11;
+	/* Keys of two devices may be the same, and a key is used again. */
+	do {
+		mr->rkey = sim_below(64);
+	} while (pd->keys & BIT(mr->rkey));
+	pd->keys |= BIT(mr->rkey);
+	mr->pd = pd;
 	mr->iova = 0;
 	return mr;
 }
 
+static inline void ib_dereg_mr(struct ib_mr *mr)
+{
+	mr->pd->keys &= ~BIT(mr->rkey);
+	sim_free(mr);
+}
+
 #define ib_map_mr_sg(mr, sg, n, offset, size) (n)
-#define ib_dereg_mr(mr)		sim_free(mr)
 
 #endif

@@ -17,7 +17,7 @@
 /* The longest pause of an engine is 64 s, between two tries to have another link. */
 #define QUIET		(300 * HZ)
 /* So many links may be made in that time until it is as it shall be. */
-#define MAX_TRIES	24
+#define MAX_TRIES	64
 #define CASES		10
 
 static jmp_buf failed;
@@ -119,6 +119,7 @@ static void change_port(bool silent)
 	SIM_LOG("port %u of end %u is %s", port, end, p->silent ? "heard" : "silent");
 	p->silent = !p->silent;
 	sim.harmed = true;
+	sim.prompt = false;
 	sim_port_harmed(p);
 }
 
@@ -193,17 +194,20 @@ static unsigned long gap(void)
 static void choose(void)
 {
 	static const unsigned int latency[] = { 0, 1, 1, 3, 3, 20, 200, 900 };
-	static const unsigned int preempt[] = { 0, 2, 4, 16 };
+	static const unsigned int preempt[] = { 0, 2, 4, 16 }, slow[] = { 1, 2, 3, 3, 30 };
 	static const int testlink[] = { 0, 0, 0, 0, 60, 10 };
 	u8 version = sim_one_in(20) ? 1 : 2, release = sim_below(2), max_links[SIM_ENDS];
 	unsigned int i;
 
 	sim.harmed = false;
+	sim.harmed_at = 0;
 	sim.over = false;
 	sim.latency = latency[sim_below(ARRAY_SIZE(latency))];
 	sim.hop_one_in = sim_one_in(4) ? 1 + sim_below(4) : 0;
 	sim.alloc_one_in = sim_one_in(16) ? 5 + sim_below(50) : 0;
-	sim_set_preempt(preempt[sim_below(ARRAY_SIZE(preempt))]);
+	sim_set_processor(preempt[sim_below(ARRAY_SIZE(preempt))],
+			  slow[sim_below(ARRAY_SIZE(slow))]);
+	sim.prompt = sim.latency <= 20 && !sim.hop_one_in;
 	for (i = 0; i < SIM_ENDS; i++) {
 		sim.ends[i].n_ports = sim_one_in(3) ? 1 + sim_below(SIM_PORTS) : 2;
 		max_links[i] = sim_one_in(8) ? 1 : 2;
@@ -213,6 +217,13 @@ static void choose(void)
 	if (sim.alloc_one_in)
 		for (i = 0; i < SIM_ENDS; i++)
 			sim.ends[i].sn.smcr_testlink_time = 10;
+	sim.useless = sim_one_in(16);
+	if (sim.useless) {
+		i = sim_below(SIM_ENDS);
+		sim.ends[i].ports[SIM_PORTS - 1].silent = true;
+		sim.ends[i].n_ports = SIM_PORTS;
+		sim.prompt = false;
+	}
 	/* Release 1 negotiates it in CLC. */
 	if (release)
 		max_links[0] = max_links[1] = min(max_links[0], max_links[1]);
@@ -228,7 +239,8 @@ static void calm_down(void)
 
 	for (i = 0; i < SIM_ENDS; i++)
 		for (p = 0; p < SIM_PORTS; p++)
-			sim.ends[i].ports[p].silent = false;
+			if (!sim.useless || p < SIM_PORTS - 1)
+				sim.ends[i].ports[p].silent = false;
 	sim_set_alloc_fails(0);
 	test_now();
 	made = sim_links_made();

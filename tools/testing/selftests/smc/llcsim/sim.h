@@ -75,7 +75,9 @@ struct smc_pools {
  * @stats:	part of that
  * @lgrs:	its link groups, of which there is one
  * @lgr:	the group, NULL once its memory has gone
+ * @active:	the first contact is over
  * @ended:	the group has begun to end
+ * @stuck:	since when its engine waits for an answer over a link that is down
  * @ports:	its ports
  * @n_ports:	their number
  * @conns:	its connections
@@ -86,7 +88,9 @@ struct sim_end {
 	struct smc_stats	stats;
 	struct smc_lgrs		lgrs;
 	struct smc_lgr		*lgr;
+	bool			active;
 	bool			ended;
+	unsigned long		stuck;
 	struct sim_port		ports[SIM_PORTS];
 	unsigned int		n_ports;
 	struct sim_conn		conns[SIM_CONNS];
@@ -98,7 +102,10 @@ struct sim_end {
  * @latency:	of a message, at most, in jiffies
  * @hop_one_in:	of so many paths one leads over a gateway that is asked first
  * @alloc_one_in: of so many messages one is lost for lack of memory
+ * @useless:	an end has a port that leads nowhere, and does not say so
+ * @prompt:	nothing takes long
  * @harmed:	a port was down or silent, so the group may end
+ * @harmed_at:	when that was last
  * @over:	the schedule is over, and the groups shall end
  * @actions:	of the schedule, that have yet to come
  */
@@ -107,7 +114,10 @@ struct sim_world {
 	unsigned int		latency;
 	unsigned int		hop_one_in;
 	unsigned int		alloc_one_in;
+	bool			useless;
+	bool			prompt;
 	bool			harmed;
+	unsigned long		harmed_at;
 	bool			over;
 	unsigned int		actions;
 };
