@@ -32,7 +32,10 @@ HOST = {
     "admin": [f"{SUITE}/admin/check_host"],
     "rig": ["tools/testing/vm/test_rig"],
     "house": ["tools/testing/house/check_house"],
+    "losses": [f"{SUITE}/rdma/failover_pair", "--times", "1", "--", "bulk_down_server_used",
+               "ping_pong_device_client_used"],
 }
+PAIRS = {"losses"}	# of these, what starts guests itself
 GUEST = {
     **{f"sockets {n}": suite("sock", f"SMC_SOCK_ARGS=-V smc4 --shard {n}/3") for n in (1, 2, 3)},
     "data": cases("smc4,tcpsrv4,afsmc6", "echo_sizes", "half_close", "close_unread", "urgent",
@@ -138,6 +141,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/rdma/rogue_cases_(clc|cdc|peer)", "rogue {}"),
     (f"{SUITE}/rdma/second_path", "second path"),
     (f"{SUITE}/rdma/failover_(switch|shown)", "failover"),
+    (f"{SUITE}/rdma/(failover|losses|xfer_(failover|churn|live))", "losses"),
     (f"{SUITE}/rdma/", "SMC-R"),
     (r"Documentation/|README|CONTRIBUTING|tools/testing/mut", "admin"),
 )]

@@ -52,7 +52,7 @@ def check_for(part, paths):
     steps, idle = needs.steps_for(paths)
     for path in idle:
         part.line(f"# {path}: no test of its own")
-    if any(step in needs.GUEST for step in steps):
+    if any(step in needs.GUEST or step in needs.PAIRS for step in steps):
         for directory in (SUITE, f"{SUITE}/rdma", f"{TOP}/tools/smcss"):
             part.run(["make", "-s", "-C", directory])
         if not um.ready(part):

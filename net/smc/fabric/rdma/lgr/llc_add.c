@@ -563,6 +563,9 @@ static void added(struct smc_lgr *lgr)
 	lgr->llc.add_delay = 0;
 	lgr->llc.wait = SMC_LLC_IDLE;
 	smc_lgr_link_up(lgr, link);
+	/* It went down just before that: nobody else tries again. */
+	if (!link->confirmed)
+		again_later(lgr);
 	smc_lgr_replace_asymmetric(lgr, link);
 }
 

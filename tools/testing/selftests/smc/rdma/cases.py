@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../programs")
 import between  # noqa: E402
 import losing  # noqa: E402
 
-RATE = "16mbit"		# of a link where that is to be the bottleneck
+RATE = "6mbit"		# of a link where that is to be the bottleneck
 GID_INDEX = 1		# of rxe0: 0 is the link-local address, 1 the IPv4 one
 RESULTS = os.environ.get("SMC_RESULTS", "/tmp")
 
@@ -670,7 +670,7 @@ CASES = [
     Case("connect_close", count=200, quick=False),
     Case("connect_close_tcp", "connect_close", count=200, kinds=("tcp", "tcp"), expect="tcp",
          quick=False),
-    *(Case(f"streams_{n}", "streams", count=40, threads=8, size=65536, quick=False, timeout=200,
+    *(Case(f"streams_{n}", "streams", count=16, threads=8, size=65536, quick=False, timeout=200,
            around=narrow(n), look=has_links(n)) for n in (1, 2)),	# with --links 2
     Case("parallel", count=50, threads=32, size=1, quick=False),
     Case("perftest", program=perftest, expect="any", quick=False),

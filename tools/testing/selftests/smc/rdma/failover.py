@@ -149,6 +149,7 @@ def links():
     return [link for link in netlink.links() if link["state"] == ACTIVE]
 
 
+SILENT = ("silent", "roce")
 TEXTS = {"used": "the link in use", "idle": "the link that is idle",
          "other": "the link of the other network"}
 
@@ -160,6 +161,8 @@ class Loss:
 
     def __init__(self, kind, on_server, which, before, after):
         self.do, self.undo, _ = KINDS[kind]
+        if kind in SILENT:	# more than may have been on its way: it has to be found
+            after = max(after, 1 << 20)
         self.kind, self.on_server, self.before, self.after = kind, on_server, before, after
         self.which, self.n = which, 0
         self.text = f"{kind} on the {'server' if on_server else 'client'}, {TEXTS[which]}"
