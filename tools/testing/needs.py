@@ -58,6 +58,7 @@ GUEST = {
     **{f"rogue llc {n}": rogue("--shard", f"{n}/2", "llc") for n in (1, 2)},
     "rogue cdc": rogue("cdc"),
     "rogue peer": rogue("peer"),
+    **{f"rogue {part}": rogue(part) for part in ("links", "exchanges", "failover")},
     "second path": rogue("second_path"),
     "failover": [f"{SUITE}/rdma/failover_switch"],
     "SMC-R": [f"{SUITE}/rdma/sock_guest", "-V", "smc4", "-t", "echo_sizes", "-t", "half_close",
@@ -66,7 +67,8 @@ GUEST = {
 
 # What waits long, and may do so in virtual time.
 VIRTUAL = {"hostile", "stall", "signed", "budget", "fuzz of calls", "rogue clc", "rogue llc 1",
-           "rogue llc 2", "rogue cdc", "rogue peer", "second path"}
+           "rogue llc 2", "rogue cdc", "rogue peer", "rogue links", "rogue exchanges", "rogue failover",
+           "second path"}
 SOCKETS = "sockets 1, sockets 2, sockets 3"
 LLC = "rogue llc 1, rogue llc 2"
 
@@ -90,16 +92,19 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/handshake/(client|run)", "data, hostile, stall, model pair"),
     (r"net/smc/handshake/", "data, hostile, stall"),
     (r"net/smc/mem/", "budget, SMC-R"),
-    (r"net/smc/fabric/rdma/conn/cdc", "rogue cdc, SMC-R, model window, model update"),
+    (r"net/smc/fabric/rdma/conn/cdc",
+     "rogue cdc, rogue failover, SMC-R, model window, model update"),
     (r"net/smc/fabric/rdma/lgr/rtoken", "simulation, rogue cdc, SMC-R"),
     (r"net/smc/fabric/rdma/conn/(?!move)", "rogue cdc, SMC-R"),
     (r"net/smc/fabric/rdma/ib/.*second_path", "second path"),
     (r"net/smc/fabric/rdma/ib/(gid|path|next_hop)", "rogue clc, second path, SMC-R"),
     (r"net/smc/fabric/rdma/(ib/|rdma)", "rogue clc, SMC-R"),
-    (r"net/smc/fabric/rdma/lgr/(links|failover|new_path|report)", "simulation, failover, SMC-R"),
-    (r"net/smc/fabric/rdma/conn/move", "failover, SMC-R"),
-    (r"net/smc/fabric/rdma/lgr/llc_add", f"simulation, {LLC}, failover"),
-    (r"net/smc/fabric/rdma/lgr/llc", f"simulation, {LLC}"),
+    (r"net/smc/fabric/rdma/lgr/(links|failover|new_path|report)",
+     "simulation, failover, rogue failover, SMC-R"),
+    (r"net/smc/fabric/rdma/conn/move", "failover, rogue failover, SMC-R"),
+    (r"net/smc/fabric/rdma/lgr/llc_add",
+     f"simulation, {LLC}, rogue links, rogue exchanges, failover"),
+    (r"net/smc/fabric/rdma/lgr/llc", f"simulation, {LLC}, rogue links, rogue exchanges"),
     (r"net/smc/fabric/rdma/lgr/(mem|end)", "simulation, rogue peer, SMC-R"),
     (r"net/smc/fabric/rdma/show", "reader"),
     (r"net/smc/fabric/rdma/", "rogue peer, SMC-R"),
@@ -138,7 +143,8 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/admin/(admin_guest|churn|host|reader|regenerate)", "reader"),
     (f"{SUITE}/admin/", "admin"),
     (f"{SUITE}/rdma/rogue_cases_llc", LLC),
-    (f"{SUITE}/rdma/rogue_cases_(clc|cdc|peer)", "rogue {}"),
+    (f"{SUITE}/rdma/rogue_cases_(clc|cdc|peer|links|exchanges|failover)", "rogue {}"),
+    (f"{SUITE}/rdma/rogue_links", "rogue links, rogue exchanges, rogue failover"),
     (f"{SUITE}/rdma/second_path", "second path"),
     (f"{SUITE}/rdma/failover_(switch|shown)", "failover"),
     (f"{SUITE}/rdma/(failover|losses|xfer_(failover|churn|live))", "losses"),

@@ -431,6 +431,9 @@ SMC_LLC_TAKES(add_link_rsp)
 		   !take_half(lgr, link, added, &m->add_link)) {
 		smc_llc_add_failed(lgr);
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+	} else if (smc_lgr_is_parallel(lgr, added)) {
+		/* It is deleted over a link that there is (C.7.1). */
+		smc_llc_add_failed(lgr);
 	} else {
 		connect_and_go_on(lgr);
 	}

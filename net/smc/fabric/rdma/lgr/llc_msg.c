@@ -213,10 +213,23 @@ static int take_rkey(struct smc_lgr *lgr, const struct smc_link *link,
 	return smc_rtoken_add(lgr, idx, rkey->rkey, rkey->addr);
 }
 
+/* "Treat as if detected failure of the link(s) for which no RKey was provided" (C.7.1). */
+static void fail_keyless_links(struct smc_lgr *lgr, int rtoken)
+{
+	struct smc_link *link;
+	u32 rkey;
+	u64 addr;
+
+	smc_lgr_for_each_link(lgr, link)
+		if (READ_ONCE(link->state) == SMC_LINK_ACTIVE &&
+		    smc_rtoken_get(lgr, rtoken, smc_lgr_link_index(lgr, link), &rkey, &addr))
+			smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
+}
+
 SMC_LLC_TAKES(confirm_rkey_req)
 {
 	struct smc_llc_confirm_rkey *rkey = &m->confirm_rkey;
-	int rtoken;
+	int rtoken = -EBUSY;
 
 	lgr->llc.rkeys_left = rkey->n_total - rkey->n_others;
 	m->reply = true;
@@ -231,6 +244,8 @@ SMC_LLC_TAKES(confirm_rkey_req)
 			take_others(lgr, rtoken, rkey->others, rkey->n_others);
 	}
 	smc_llc_send_or_down(link, m);
+	if (rtoken >= 0)
+		fail_keyless_links(lgr, rtoken);
 }
 
 /**

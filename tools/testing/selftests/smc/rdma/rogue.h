@@ -5,7 +5,8 @@
  * deviates in one place.
  *
  * Both ends are in one machine: the module on the device rxe0, the rogue on rxe1, with
- * a veth pair between them.  So what rxe0 holds is what the module holds.
+ * a veth pair between them.  So what rxe0 holds is what the module holds.  For a second
+ * link the module has rxe2 as well, and the rogue rxe3, and there is a switch between them.
  */
 #ifndef SMC_TEST_ROGUE_H
 #define SMC_TEST_ROGUE_H
@@ -43,8 +44,10 @@ struct rogue_dev {
 	uint8_t mac[6];
 };
 
-extern struct rogue_dev dev;
-void dev_open(const char *name, const char *netdev, const char *address);
+extern struct rogue_dev dev, dev2;	/* dev2: for second links, if there is one */
+void dev_open(struct rogue_dev *d, const char *name, const char *netdev, const char *address);
+
+long now_ms(void);
 
 struct msg {
 	size_t len;
@@ -52,9 +55,32 @@ struct msg {
 };
 
 struct conn;
+struct group;
+
+/**
+ * struct offer - a copy of an ADD LINK, as the decoded one points into its bytes
+ */
+struct offer {
+	struct smc_llc_msg m;
+	struct smc_llc_w_rtoken rtokens[8];
+};
+
+/**
+ * struct their_rmb - an RMB of the victim on one link
+ * @name:	its RKey on the first link
+ * @rkey:	its RKey here
+ * @addr:	its address here
+ */
+struct their_rmb {
+	uint32_t name, rkey;
+	uint64_t addr;
+};
 
 /**
  * struct link - one queue pair towards the victim, with an RMB
+ * @dev:	on which device
+ * @first:	of its group; that has what belongs to the group, connections among it
+ * @next:	of its group, or NULL
  * @server:	our role in the link group
  * @version:	SMC version
  * @release:	of version 2
@@ -64,9 +90,13 @@ struct conn;
  * @shut:	no more are
  * @in:		messages of the victim nobody has looked at yet, in a ring
  * @send_error:	status of the first send that failed, enum ibv_wc_status
- * @conns:	connections of the link, by index of our element - 1
+ * @conns:	connections of the group, by index of our element - 1
+ * @offer:	the victim's ADD LINK of the first contact, as its client
+ * @theirs:	RMBs of the victim on this link
  */
 struct link {
+	struct rogue_dev *dev;
+	struct link *first, *next;
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
@@ -88,9 +118,15 @@ struct link {
 	unsigned int in_head, in_tail;
 	struct conn *conns[N_ELEMS];
 	unsigned int n_conns;
+	struct group *group;
+	struct offer offer;
+	struct their_rmb theirs[8];
+	unsigned int n_theirs;
 };
 
 struct link *link_new(void);
+/* One more queue pair of a group, with the same RMB. */
+struct link *link_new_of(struct link *first, struct rogue_dev *d);
 bool link_connect(struct link *l);		/* RTR, RTS */
 extern bool link_deaf;				/* ... with a PSN that the victim never sends */
 void link_break(struct link *l);		/* the queue pair is gone */
@@ -99,6 +135,7 @@ void link_reopen(struct link *l);
 void link_free(struct link *l);
 void link_send(struct link *l, const void *b, size_t len);
 void link_write(struct link *l, const void *b, size_t len, uint64_t addr, uint32_t rkey);
+void link_fail(struct link *l);			/* the queue pair is in the error state */
 /* The next message of the victim; NULL in time none.  To be freed. */
 struct msg *link_recv(struct link *l, int ms);
 /* Until all that was sent has been acknowledged; false if some was not. */
@@ -121,10 +158,16 @@ const char *link_state(struct link *l);
  * @peer_urg:	where the victim has said that its urgent data end
  * @peer_flags:	all flags of the connection the victim has ever set
  * @peer_prod_flags: the same of the producer's
+ * @peer_seqno:	number of the victim's last message
+ * @left_at:	number of its last message over the link before
+ * @n_validated: failover validations of the victim's
+ * @validated:	number of the last one
+ * @over:	the link that its last message came over
+ * @name:	RKey of the victim's RMB on the first link
  */
 struct conn {
 	struct scene s;
-	struct link *l;
+	struct link *l;		/* we write over this one */
 	uint8_t idx;
 	uint32_t token;
 	struct smc_clc_accept peer;
@@ -132,7 +175,10 @@ struct conn {
 	uint32_t peer_size;
 	uint64_t prod, cons, peer_prod, peer_cons, peer_urg;
 	uint8_t peer_flags, peer_prod_flags;
-	uint16_t seqno;
+	uint16_t seqno, peer_seqno, left_at, validated;
+	unsigned int n_validated;
+	struct link *over;
+	uint32_t name;
 };
 
 enum role { CLIENT, SERVER };		/* ours */
@@ -159,6 +205,7 @@ struct conn *conn_begin(enum role role, enum flavour flavour, enum stage until,
 			const struct twist *twist);
 /* One more connection over the link of another. */
 struct conn *conn_more(struct conn *first, enum stage until, const struct twist *twist);
+struct conn *conn_over(struct link *l);		/* one that begins over this link, at AT_UP */
 void conn_end(struct conn *c);		/* closes all there is, and the link with the last one */
 void conns_end(const struct conn *but);	/* all there are */
 void conn_close(struct conn *c);	/* its sockets only; the link stays */
@@ -208,13 +255,53 @@ bool llc_told_of_end(struct link *l);	/* DELETE LINK of all links has come */
 
 void cdc_take(struct link *l, const struct msg *m);
 
+/* ---- rogue_links.c: groups of several links ---- */
+
+/*
+ * From link_second() on the victim may say something over any link.  What is not data is kept for
+ * group_expect(); TEST LINK and CONFIRM RKEY are answered, and ADD LINK refused, unless a case
+ * wants to do that.
+ */
+struct link *half_new(struct link *first, struct rogue_dev *d);
+void half_tell(const struct link *l, const struct link *over, struct smc_llc_msg *m);
+bool half_take(struct link *l, const struct link *over, const struct smc_llc_msg *m);
+bool half_confirm(struct link *l);		/* CONFIRM LINK over it, and the reply */
+void told_rmb(struct link *over, const struct smc_llc_confirm_rkey *m);	/* one more of theirs */
+struct link *link_second(struct conn *c);	/* from AT_ADD_LINK on, all of it as it should be */
+
+/**
+ * struct duo - a connection and the links of its group
+ */
+struct duo {
+	struct conn *c;
+	struct link *first, *second;
+};
+
+struct conn *conn_one_link(enum role role);	/* a second one is expected */
+struct duo two_links(enum role role);
+bool half_way(struct duo *d, enum role role, bool connected);	/* before CONFIRM LINK */
+void group_wants_adds(struct link *l, bool wants);
+void group_wants_rkeys(struct link *l);
+/* Wait for TEST LINK over this link, which is answered never, or with other data. */
+bool group_muted(struct link *l, bool wrong);
+bool group_take(struct link *l, int ms);
+/* The victim says this; NULL, or the link that it came over. */
+struct link *group_expect(struct link *l, uint8_t type, bool reply, struct smc_llc_msg *m);
+bool group_deletes(struct link *l, uint8_t number);	/* DELETE LINK of the victim's */
+bool group_silent(struct link *l);		/* the victim has said nothing that is kept */
+bool group_settled(struct link *l);		/* the victim has judged all that was said */
+void group_free(struct link *first);
+const struct their_rmb *link_rmb(const struct link *l, uint32_t name);
+void conn_move(struct conn *c, struct link *to);	/* we write over this link from now on */
+void cdc_validate(struct conn *c, uint16_t seqno);	/* the failover validation message */
+
 /* ---- rogue_census.c: what the victim's device holds ---- */
 
 struct census {
 	uint64_t qp, cq, mr, pd;
 };
 
-void census_open(const char *device);
+void census_open(const char *device);	/* this one, too */
 void census_take(struct census *c);
 bool census_back_to(const struct census *c);	/* waits for it */
 
@@ -270,6 +357,9 @@ void cases_wait(void);
 void cases_stall(void);
 void cases_gateway(void);
 void cases_device(void);
+void cases_links(void);		/* these want two devices */
+void cases_exchanges(void);
+void cases_failover(void);
 void cases_gone(void);		/* afterwards nothing else can be played */
 
 #endif

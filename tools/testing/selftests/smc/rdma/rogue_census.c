@@ -12,7 +12,9 @@
 #include "rogue.h"
 
 static int fd = -1;
-static uint32_t device_index;
+static uint32_t device_index;		/* that is asked */
+static uint32_t devices[2];
+static unsigned int n_devices;
 
 struct request {
 	struct nlmsghdr nlh;
@@ -75,6 +77,8 @@ void census_open(const char *device)
 	ssize_t n;
 
 	device_index = UINT32_MAX;
+	if (fd >= 0)
+		close(fd);
 	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
 	if (fd < 0)
 		give_up("no RDMA netlink");
@@ -92,6 +96,7 @@ void census_open(const char *device)
 	}
 	if (device_index == UINT32_MAX)
 		give_up("no RDMA device %s", device);
+	devices[n_devices++] = device_index;
 }
 
 static void count(struct census *c, const char *entry, size_t len)
@@ -105,16 +110,16 @@ static void count(struct census *c, const char *entry, size_t len)
 		return;
 	memcpy(&v, value, sizeof(v));
 	if (!strcmp(name, "qp"))
-		c->qp = v;
+		c->qp += v;
 	else if (!strcmp(name, "cq"))
-		c->cq = v;
+		c->cq += v;
 	else if (!strcmp(name, "mr"))
-		c->mr = v;
+		c->mr += v;
 	else if (!strcmp(name, "pd"))
-		c->pd = v;
+		c->pd += v;
 }
 
-void census_take(struct census *c)
+static void take(struct census *c)
 {
 	static char room[16384];
 	ssize_t n = ask(RDMA_NLDEV_CMD_RES_GET, 0, true, room, sizeof(room));
@@ -122,7 +127,6 @@ void census_take(struct census *c)
 	const char *summary;
 	size_t len;
 
-	memset(c, 0, sizeof(*c));
 	if (!NLMSG_OK(nlh, (size_t)n) || nlh->nlmsg_type == NLMSG_ERROR)
 		give_up("the device has gone");
 	summary = attr(NLMSG_DATA(nlh), nlh->nlmsg_len - NLMSG_HDRLEN,
@@ -136,6 +140,15 @@ void census_take(struct census *c)
 			break;
 		summary += whole;
 		len -= whole;
+	}
+}
+
+void census_take(struct census *c)
+{
+	memset(c, 0, sizeof(*c));
+	for (unsigned int i = 0; i < n_devices; i++) {
+		device_index = devices[i];
+		take(c);
 	}
 }
 

@@ -94,8 +94,8 @@ static void clc_describe(const struct conn *c, struct smc_clc_accept *a)
 		a->has_fce = first;
 	}
 	memcpy(a->peer_id, l->peer_id, 8);
-	memcpy(a->roce_gid, is_v1(l) ? dev.gid6 : dev.gid, 16);
-	memcpy(a->mac, dev.mac, 6);
+	memcpy(a->roce_gid, is_v1(l) ? l->dev->gid6 : l->dev->gid, 16);
+	memcpy(a->mac, l->dev->mac, 6);
 	a->qpn = l->qp->qp_num;
 	a->rkey = l->rmb_mr->rkey;
 	a->rmb_addr = (uintptr_t)l->rmb;
@@ -115,8 +115,9 @@ static void clc_describe(const struct conn *c, struct smc_clc_accept *a)
 		a->features = SMC_CLC_FEAT_EMULATED_ISM;
 	}
 	if (a->confirm) {
-		a->n_gid_list = 1;
+		a->n_gid_list = 1 + (dev2.ctx && l->max_links > 1);
 		memcpy(a->gid_list[0], dev.gid, 16);
+		memcpy(a->gid_list[1], dev2.gid, 16);
 	}
 }
 
@@ -151,6 +152,25 @@ bool addr_is_harmless(uint64_t addr)
 	       BAD("the victim's RMB has the address %016llx", (unsigned long long)addr);
 }
 
+/* A server chooses the link of a connection, and has its RMB's key there. */
+static void find_link(struct conn *c)
+{
+	struct link *l;
+
+	for (l = c->l->first; l; l = l->next)
+		if (l->peer_qpn == c->peer.qpn && !memcmp(l->peer_gid, c->peer.roce_gid, 16))
+			break;
+	if (!l)
+		give_up("the victim names another link");
+	if (!c->l->server)
+		c->l = l;
+	for (unsigned int i = 0; i < l->n_theirs; i++)
+		if (l->theirs[i].rkey == c->peer.rkey)
+			c->name = l->theirs[i].name;
+	if (c->l != l)
+		conn_move(c, c->l);
+}
+
 /* The victim's Accept or Confirm, and what follows from it. */
 static void read_peer(struct conn *c)
 {
@@ -163,7 +183,10 @@ static void read_peer(struct conn *c)
 	for (int i = 0; l->connected && i < WAIT_MS / 10; i++) {
 		if (wait_mask(c->s.raw, POLLIN, 10))
 			break;
-		llc_serve(l);
+		if (l->group)
+			group_take(l, 0);
+		else
+			llc_serve(l);
 	}
 	r = get_message(c->s.raw, &m, WAIT_MS);
 	if (r != wanted)
@@ -175,13 +198,18 @@ static void read_peer(struct conn *c)
 		give_up("%s", why);
 	c->peer_size = smc_clc_size_to_bytes(c->peer.rmbe_size);
 	c->peer_addr = c->peer.rmb_addr + (uint64_t)(c->peer.rmbe_idx - 1) * c->peer_size;
-	if (c->idx > 1)
+	c->name = c->peer.rkey;
+	if (c->idx > 1) {
+		find_link(c);
 		return;
+	}
 	l->peer_qpn = c->peer.qpn;
 	l->peer_psn = c->peer.psn;
 	l->peer_mtu = c->peer.mtu;
 	memcpy(l->peer_gid, c->peer.roce_gid, 16);
 	memcpy(l->peer_mac, c->peer.mac, 6);
+	l->n_theirs = 1;
+	l->theirs[0] = (struct their_rmb) { c->name, c->name, c->peer.rmb_addr };
 	if (c->peer.has_fce && l->release) {
 		l->max_conns = c->peer.max_conns;
 		l->max_links = c->peer.max_links;
@@ -339,6 +367,16 @@ struct conn *conn_more(struct conn *first, enum stage until, const struct twist 
 	struct conn *c = conn_new(first->l);
 
 	go(c, until, twist);
+	return c;
+}
+
+struct conn *conn_over(struct link *l)
+{
+	struct conn *c = conn_new(l->server ? l : l->first);
+
+	go(c, AT_UP, NULL);
+	if (c->l != l)
+		give_up("the victim wants another link");
 	return c;
 }
 

@@ -11,6 +11,7 @@
 
 static struct conn *by_token(struct link *l, uint32_t token)
 {
+	l = l->first;
 	for (unsigned int i = 0; i < l->n_conns; i++)
 		if (l->conns[i] && l->conns[i]->token == token)
 			return l->conns[i];
@@ -28,6 +29,24 @@ void cdc_take(struct link *l, const struct msg *m)
 	c = by_token(l, cdc.alert_token);
 	if (!c)
 		return;
+	if (cdc.prod_flags & SMC_CDC_FAILOVER) {
+		c->n_validated++;
+		c->validated = cdc.seqno;
+		return;
+	}
+	if (!smc_cdc_newer(cdc.seqno, c->peer_seqno)) {
+		/* Of two links that are read in turn, the older one may come last. */
+		if (c->over != l) {
+			if (smc_cdc_newer(cdc.seqno, c->left_at))
+				c->left_at = cdc.seqno;
+			return;
+		}
+		give_up("the victim's message %u comes after %u", cdc.seqno, c->peer_seqno);
+	}
+	if (c->over != l)
+		c->left_at = c->peer_seqno;
+	c->peer_seqno = cdc.seqno;
+	c->over = l;
 	if (smc_cursor_advance(&c->peer_prod, ELEM_SIZE, &cdc.prod,
 			       ELEM_SIZE - (c->peer_prod - c->cons)))
 		give_up("the victim's producer cursor is beyond our window");
@@ -85,11 +104,18 @@ void conn_write(struct conn *c, const void *b, size_t len)
 /* Take what comes until @done says that it is enough. */
 static bool wait_for(struct conn *c, bool (*done)(struct conn *c, uint64_t what), uint64_t what)
 {
+	long until = now_ms() + WAIT_MS;
 	struct smc_llc_msg m;
 
 	while (!done(c, what)) {
-		struct msg *got = link_recv(c->l, WAIT_MS);
+		struct msg *got;
 
+		if (c->l->group) {
+			if (!group_take(c->l, WAIT_MS) || now_ms() > until)
+				return BAD("nothing comes over any link");
+			continue;
+		}
+		got = link_recv(c->l, WAIT_MS);
 		if (!got)
 			return BAD("nothing comes over the link");
 		if (smc_is_cdc(got->b[0]))
@@ -173,8 +199,9 @@ static void say_goodbye(struct link *l)
 		.delete_link = { .all = true, .orderly = true, .reason = SMC_LLC_DEL_PROGRAM },
 	};
 
-	if (l->qp && l->connected)
-		llc_put(l, &m);
+	for (struct link *i = l; i; i = i->next)
+		if (i->qp && i->connected && !i->send_error)
+			llc_put(i, &m);
 	if (n_graves == 64)
 		give_up("too many links at once");
 	graves[n_graves++] = l;
@@ -193,11 +220,11 @@ struct conn *conn_new(struct link *l)
 	struct conn *c = calloc(1, sizeof(*c));
 	unsigned int i;
 
-	if (!c || l->n_conns == N_ELEMS)
+	if (!c || l->first->n_conns == N_ELEMS)
 		give_up("no room for a connection");
 	c->l = l;
-	l->conns[l->n_conns++] = c;
-	c->idx = l->n_conns;
+	l->first->conns[l->first->n_conns++] = c;
+	c->idx = l->first->n_conns;
 	c->token = 0x10000000 | l->peer_id[0] << 16 | l->peer_id[1] << 8 | c->idx;
 	c->s.raw = c->s.victim = -1;
 	for (i = 0; alive[i]; i++)
@@ -222,7 +249,7 @@ void conn_close(struct conn *c)
 
 void conn_end(struct conn *c)
 {
-	struct link *l = c->l;
+	struct link *l = c->l->first;
 	bool last = true;
 
 	for (unsigned int i = 0; i < 128; i++)

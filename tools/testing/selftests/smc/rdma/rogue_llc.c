@@ -98,8 +98,8 @@ void llc_confirm_link(struct link *l, struct smc_llc_msg *m, bool reply)
 	memset(m, 0, sizeof(*m));
 	m->type = SMC_LLC_CONFIRM_LINK;
 	m->reply = reply;
-	memcpy(c->mac, dev.mac, 6);
-	memcpy(c->gid, l->version == SMC_CLC_V1 ? dev.gid6 : dev.gid, 16);
+	memcpy(c->mac, l->dev->mac, 6);
+	memcpy(c->gid, l->version == SMC_CLC_V1 ? l->dev->gid6 : l->dev->gid, 16);
 	c->qpn = l->qp->qp_num;
 	c->link = l->number;
 	c->link_uid = 0x0badcafe;
@@ -124,6 +124,19 @@ void llc_add_link(struct link *l, struct smc_llc_msg *m)
 	a->psn = 1234;
 }
 
+static void keep_offer(struct link *l, const struct smc_llc_msg *m)
+{
+	struct offer *o = &l->offer;
+
+	o->m = *m;
+	if (m->add_link.n_rtokens > sizeof(o->rtokens) / sizeof(o->rtokens[0]))
+		give_up("the victim has %u RMBs", m->add_link.n_rtokens);
+	if (m->add_link.n_rtokens)
+		memcpy(o->rtokens, m->add_link.rtokens,
+		       m->add_link.n_rtokens * sizeof(o->rtokens[0]));
+	o->m.add_link.rtokens = o->rtokens;
+}
+
 bool llc_confirm(struct link *l)
 {
 	struct smc_llc_msg m;
@@ -132,7 +145,12 @@ bool llc_confirm(struct link *l)
 	llc_put(l, &m);
 	if (l->server)
 		return llc_expect(l, SMC_LLC_CONFIRM_LINK, true, &m);
-	return l->max_links == 1 || llc_expect(l, SMC_LLC_ADD_LINK, false, &m);
+	if (l->max_links == 1)
+		return true;
+	if (!llc_expect(l, SMC_LLC_ADD_LINK, false, &m))
+		return false;
+	keep_offer(l, &m);
+	return true;
 }
 
 bool llc_add(struct link *l)

@@ -18,7 +18,7 @@
 #define TX_SIZE		32768u
 #define RX_ID		(1ull << 32)
 
-struct rogue_dev dev;
+struct rogue_dev dev, dev2;
 bool link_deaf;
 
 static bool sysfs(const char *path, char *text, size_t len)
@@ -40,63 +40,66 @@ static bool is_v2(const char *name, int i)
 	return sysfs(path, text, sizeof(text)) && strstr(text, "v2");
 }
 
-static void find_gids(const char *name, const char *address)
+static void find_gids(struct rogue_dev *d, const char *name, const char *address)
 {
 	uint8_t wanted[16] = { [10] = 0xff, [11] = 0xff };
 	union ibv_gid gid;
 
 	if (inet_pton(AF_INET, address, wanted + 12) != 1)
 		give_up("no address %s", address);
-	dev.gid_index = dev.gid6_index = -1;
-	for (int i = 0; i < 64 && !ibv_query_gid(dev.ctx, 1, i, &gid); i++) {
+	d->gid_index = d->gid6_index = -1;
+	for (int i = 0; i < 64 && !ibv_query_gid(d->ctx, 1, i, &gid); i++) {
 		if (!is_v2(name, i))
 			continue;
 		if (!memcmp(gid.raw, wanted, 16)) {
-			dev.gid_index = i;
-			memcpy(dev.gid, gid.raw, 16);
+			d->gid_index = i;
+			memcpy(d->gid, gid.raw, 16);
 		} else if (gid.raw[0] == 0xfe && gid.raw[1] == 0x80) {
-			dev.gid6_index = i;
-			memcpy(dev.gid6, gid.raw, 16);
+			d->gid6_index = i;
+			memcpy(d->gid6, gid.raw, 16);
 		}
 	}
-	if (dev.gid_index < 0 || dev.gid6_index < 0)
+	if (d->gid_index < 0 || d->gid6_index < 0)
 		give_up("%s has no GID for %s, or no link-local one", name, address);
 }
 
-void dev_open(const char *name, const char *netdev, const char *address)
+void dev_open(struct rogue_dev *d, const char *name, const char *netdev, const char *address)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL), **d;
+	struct ibv_device **list = ibv_get_device_list(NULL), **found;
 	char path[128], text[64] = "";
 	unsigned int mac[6];
 
-	for (d = list; d && *d && strcmp(ibv_get_device_name(*d), name); d++)
+	for (found = list; found && *found && strcmp(ibv_get_device_name(*found), name); found++)
 		;
-	if (!d || !*d)
+	if (!found || !*found)
 		give_up("no RDMA device %s", name);
-	dev.ctx = ibv_open_device(*d);
-	dev.pd = dev.ctx ? ibv_alloc_pd(dev.ctx) : NULL;
-	if (!dev.pd)
+	d->ctx = ibv_open_device(*found);
+	d->pd = d->ctx ? ibv_alloc_pd(d->ctx) : NULL;
+	if (!d->pd)
 		give_up("cannot open %s", name);
 	ibv_free_device_list(list);
-	find_gids(name, address);
+	find_gids(d, name, address);
 	snprintf(path, sizeof(path), "/sys/class/net/%s/address", netdev);
 	if (!sysfs(path, text, sizeof(text)) ||
 	    sscanf(text, "%x:%x:%x:%x:%x:%x", &mac[0], &mac[1], &mac[2], &mac[3], &mac[4],
 		   &mac[5]) != 6)
 		give_up("no address of %s", netdev);
 	for (int i = 0; i < 6; i++)
-		dev.mac[i] = mac[i];
+		d->mac[i] = mac[i];
 }
 
-static struct ibv_mr *memory(uint8_t **p, size_t len, int access)
+/* @p: NULL for memory that is new. */
+static struct ibv_mr *memory(const struct rogue_dev *d, uint8_t **p, size_t len, int access)
 {
 	struct ibv_mr *mr;
 
-	*p = aligned_alloc(4096, len);
-	if (!*p)
-		give_up("memory");
-	memset(*p, 0, len);
-	mr = ibv_reg_mr(dev.pd, *p, len, access);
+	if (!*p) {
+		*p = aligned_alloc(4096, len);
+		if (!*p)
+			give_up("memory");
+		memset(*p, 0, len);
+	}
+	mr = ibv_reg_mr(d->pd, *p, len, access);
 	if (!mr)
 		give_up("ibv_reg_mr");
 	return mr;
@@ -124,7 +127,7 @@ static void create_qp(struct link *l)
 		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
 	};
 
-	l->qp = ibv_create_qp(dev.pd, &init);
+	l->qp = ibv_create_qp(l->dev->pd, &init);
 	if (!l->qp || ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
 				    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
 		give_up("no queue pair");
@@ -132,28 +135,54 @@ static void create_qp(struct link *l)
 		post_rx(l, i);
 }
 
-struct link *link_new(void)
+static struct link *make_link(struct rogue_dev *d, uint8_t *rmb)
 {
 	static unsigned int n;
 	struct link *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		give_up("memory");
+	l->dev = d;
+	l->first = l;
 	l->psn = (++n * 7919) & 0xffffff;
 	/* Each link has a peer of its own: link groups are never found by accident. */
 	memcpy(l->peer_id, "\0\0rogue\0", 8);
 	l->peer_id[0] = n >> 8;
 	l->peer_id[1] = n;
 	l->number = 1;
-	l->channel = ibv_create_comp_channel(dev.ctx);
-	l->cq = l->channel ? ibv_create_cq(dev.ctx, N_RX + N_TX + 8, NULL, l->channel, 0) : NULL;
+	l->rmb = rmb;
+	l->channel = ibv_create_comp_channel(d->ctx);
+	l->cq = l->channel ? ibv_create_cq(d->ctx, N_RX + N_TX + 8, NULL, l->channel, 0) : NULL;
 	if (!l->cq || ibv_req_notify_cq(l->cq, 0))
 		give_up("no completion queue");
-	l->rmb_mr = memory(&l->rmb, N_ELEMS * ELEM_SIZE,
+	l->rmb_mr = memory(d, &l->rmb, N_ELEMS * ELEM_SIZE,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	l->rx_mr = memory(&l->rx, N_RX * RX_SIZE, IBV_ACCESS_LOCAL_WRITE);
-	l->tx_mr = memory(&l->tx, N_TX * TX_SIZE, 0);
+	l->rx_mr = memory(d, &l->rx, N_RX * RX_SIZE, IBV_ACCESS_LOCAL_WRITE);
+	l->tx_mr = memory(d, &l->tx, N_TX * TX_SIZE, 0);
 	create_qp(l);
+	return l;
+}
+
+struct link *link_new(void)
+{
+	return make_link(&dev, NULL);
+}
+
+struct link *link_new_of(struct link *first, struct rogue_dev *d)
+{
+	struct link *l = make_link(d, first->rmb), *last = first;
+
+	while (last->next)
+		last = last->next;
+	last->next = l;
+	l->first = first;
+	l->number = last->number + 1;
+	l->server = first->server;
+	l->version = first->version;
+	l->release = first->release;
+	l->max_links = first->max_links;
+	l->max_conns = first->max_conns;
+	memcpy(l->peer_id, first->peer_id, sizeof(l->peer_id));
 	return l;
 }
 
@@ -168,7 +197,8 @@ bool link_connect(struct link *l)
 		.max_dest_rd_atomic = 1,
 		.min_rnr_timer = 8,
 		.ah_attr = { .is_global = 1, .port_num = 1,
-			     .grh = { .sgid_index = v1 ? dev.gid6_index : dev.gid_index,
+			     .grh = { .sgid_index = v1 ? l->dev->gid6_index :
+						   l->dev->gid_index,
 				      .hop_limit = 64 } },
 	};
 
@@ -201,6 +231,14 @@ void link_break(struct link *l)
 	l->qp = NULL;
 }
 
+void link_fail(struct link *l)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	if (l->qp && ibv_modify_qp(l->qp, &attr, IBV_QP_STATE))
+		give_up("the queue pair does not fail");
+}
+
 void link_shut(struct link *l)
 {
 	l->shut = true;
@@ -216,13 +254,18 @@ void link_reopen(struct link *l)
 
 void link_free(struct link *l)
 {
+	if (l->next)
+		link_free(l->next);
 	link_break(l);
 	ibv_destroy_cq(l->cq);
 	ibv_destroy_comp_channel(l->channel);
 	ibv_dereg_mr(l->rmb_mr);
 	ibv_dereg_mr(l->rx_mr);
 	ibv_dereg_mr(l->tx_mr);
-	free(l->rmb);
+	if (l->first == l) {
+		free(l->rmb);
+		group_free(l);
+	}
 	free(l->rx);
 	free(l->tx);
 	while (l->in_head != l->in_tail)
@@ -261,7 +304,7 @@ static void pump(struct link *l)
 	}
 }
 
-static long now_ms(void)
+long now_ms(void)
 {
 	struct timespec t;
 

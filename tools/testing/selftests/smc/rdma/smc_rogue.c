@@ -4,7 +4,8 @@
  * roles, and deviates in one place in each case.  Prints TAP.
  *
  *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, gateway, wait,
- *				device, gone; without one: all
+ *				device, gone; without one: all of these
+ *   smc_rogue links exchanges failover	with two devices at each end
  *   smc_rogue --shard N/M ...	each Mth of their cases, from the Nth on
  *
  * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D
@@ -165,11 +166,14 @@ void verdict_gave_up(const char *what, const char *detail)
 static const struct {
 	const char *name;
 	void (*run)(void);
+	bool two;		/* devices at each end */
 } parts[] = {
 	{ "clc", cases_clc }, { "cdc", cases_cdc }, { "link", cases_link },
 	{ "peer", cases_peer }, { "time", cases_time }, { "llc", cases_llc },
 	{ "stall", cases_stall }, { "gateway", cases_gateway }, { "wait", cases_wait },
 	{ "device", cases_device },
+	{ "links", cases_links, true }, { "exchanges", cases_exchanges, true },
+	{ "failover", cases_failover, true },
 };
 
 static unsigned int shard = 1, n_shards = 1;
@@ -189,6 +193,15 @@ static bool wanted(const char *name, int argc, char **argv)
 	return argc == 1;
 }
 
+/* They are there only where the parts that need them are asked for. */
+static bool two_devices(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (argc > 1 && parts[i].two && wanted(parts[i].name, argc, argv))
+			return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 2 && !strcmp(argv[1], "--shard")) {
@@ -205,8 +218,12 @@ int main(int argc, char **argv)
 	if (!klog_open())
 		give_up("no kernel log");
 	raw_hosts(ROGUE, VICTIM);
-	dev_open("rxe1", "veth1", "10.1.0.2");
+	dev_open(&dev, "rxe1", "veth1", "10.1.0.2");
 	census_open("rxe0");
+	if (two_devices(argc, argv)) {
+		dev_open(&dev2, "rxe3", "veth3", "10.1.0.4");
+		census_open("rxe2");
+	}
 	clc_open();
 	smcd_open(smcd);
 	/* No case takes as long: the rogue answers only the link that it is busy with. */
@@ -218,7 +235,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		time_t begun = time(NULL);
 
-		if (!wanted(parts[i].name, argc, argv))
+		if (!wanted(parts[i].name, argc, argv) || (parts[i].two && !dev2.ctx))
 			continue;
 		printf("# --- %s\n", parts[i].name);
 		fflush(stdout);

@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Data of two links: the victim moves its connections when a link is lost, and the rogue moves its
+ * own, with failover validations of every kind (RFC 7609, 4.6).
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rogue.h"
+
+static const char * const role_name[] = { "as client", "as server" };
+static const char * const nth[] = { "second", "first" };
+
+/* The case's connection is on one link; others, which must not notice, on each of them. */
+struct scenery {
+	struct duo d;
+	struct conn *c, *on_first, *on_second, *more;
+	struct link *from, *to;
+};
+
+static struct scenery begin(enum role role, bool first)
+{
+	struct scenery s = { .d = two_links(role) };
+
+	s.on_first = s.d.c;
+	s.on_second = conn_over(s.d.second);
+	s.from = first ? s.d.first : s.d.second;
+	s.to = first ? s.d.second : s.d.first;
+	/* A server chooses the link, ours that with fewer connections. */
+	s.c = role == SERVER ? conn_over(s.from) : conn_more(s.d.c, AT_UP, NULL);
+	if (s.c->l != s.from) {
+		s.more = s.c;
+		s.c = conn_over(s.from);
+	}
+	return s;
+}
+
+static void end(struct scenery *s)
+{
+	conn_end(s->c);
+	if (s->more)
+		conn_end(s->more);
+	conn_end(s->on_second);
+	conn_end(s->on_first);
+}
+
+static bool others_echo(struct scenery *s)
+{
+	conn_move(s->on_first, s->to);
+	conn_move(s->on_second, s->to);
+	return conn_echo(s->on_first) && conn_echo(s->on_second);
+}
+
+/* ---- bytes ---- */
+
+static uint8_t pattern(uint64_t at)
+{
+	return at * 7 + (at >> 8) * 31 + 5;
+}
+
+/* The victim's application sends @len bytes, the first of which is number @at of the stream. */
+static bool victim_sends(struct conn *c, uint64_t at, size_t len)
+{
+	static uint8_t b[65536];
+
+	for (size_t i = 0; i < len; i++)
+		b[i] = pattern(at + i);
+	return send(c->s.victim, b, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len ||
+	       BAD("the victim cannot send");
+}
+
+static bool we_read(struct conn *c, uint64_t at, size_t len)
+{
+	static uint8_t b[65536];
+
+	if (!conn_read(c, b, len))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (b[i] != pattern(at + i))
+			return BAD("byte %zu of %zu that come is wrong", i, len);
+	return true;
+}
+
+static void fill(uint8_t *b, uint64_t at, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		b[i] = pattern(at + i);
+}
+
+static void we_put(struct conn *c, uint64_t at, size_t len)
+{
+	static uint8_t b[65536];
+
+	fill(b, at, len);
+	conn_put(c, b, len);
+}
+
+static void we_tell(struct conn *c)
+{
+	struct smc_cdc_msg m;
+
+	cdc_fill(c, &m);
+	cdc_send(c, &m);
+}
+
+static bool victim_gets(struct conn *c, uint64_t at, size_t len)
+{
+	static uint8_t b[65536];
+	size_t n = 0;
+
+	while (n < len) {
+		ssize_t k;
+
+		if (!wait_mask(c->s.victim, POLLIN, WAIT_MS))
+			return BAD("the victim has %zu of %zu bytes", n, len);
+		k = recv(c->s.victim, b, len - n, MSG_DONTWAIT);
+		if (k <= 0)
+			return BAD("the victim's connection ends");
+		for (ssize_t i = 0; i < k; i++)
+			if (b[i] != pattern(at + n + i))
+				return BAD("byte %zu that the victim reads is wrong", n + i);
+		n += k;
+	}
+	return true;
+}
+
+/* ---- the victim moves ---- */
+
+enum loss { FAILED, GONE, SAID, LEFT };
+
+static const char * const loss_name[] = {
+	"fails", "is gone", "is deleted", "is left",
+};
+
+enum traffic { IDLE, FROM_VICTIM, FROM_US, BOTH_WAYS };
+
+static const char * const traffic_name[] = {
+	"nothing under way", "data of the victim", "data of ours", "data both ways",
+};
+
+/* The victim writes over the new link, and has said before what it takes us to have. */
+static bool moved(const struct conn *c, const struct link *to)
+{
+	if (c->over != to)
+		return BAD("the victim goes on over the old link");
+	if (!c->n_validated)
+		return BAD("no failover validation");
+	if (smc_cdc_newer(c->validated, c->left_at))
+		return BAD("the victim asks for message %u, and has sent %u", c->validated,
+			   c->left_at);
+	return true;
+}
+
+static void lose(struct scenery *s, enum loss loss)
+{
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_DELETE_LINK,
+		.delete_link = { .link = s->from->number, .reason = SMC_LLC_DEL_LOST_PATH },
+	};
+
+	if (loss == FAILED)
+		link_fail(s->from);
+	else if (loss == GONE)
+		link_break(s->from);
+	else if (loss == SAID)
+		llc_put(s->to, &m);
+}
+
+/* What the victim says of the loss, if it has not been told. */
+static bool told_of_loss(struct scenery *s, enum loss loss)
+{
+	struct smc_llc_msg m;
+
+	if (loss == SAID && s->to->server)
+		return group_expect(s->to, SMC_LLC_DELETE_LINK, true, &m);
+	return group_deletes(s->to, s->from->number);
+}
+
+/*
+ * 1000 bytes each way over the old link, then its end, with 3000 more each way that may be posted
+ * before it is noticed; 500 after that.
+ */
+static void lost(enum role role, bool first, enum loss loss, enum traffic traffic)
+{
+	bool out = traffic == FROM_VICTIM || traffic == BOTH_WAYS;
+	bool in = traffic == FROM_US || traffic == BOTH_WAYS;
+	struct scenery s = begin(role, first);
+	struct conn *c = s.c;
+	uint16_t had;
+	bool ok;
+
+	we_put(c, 0, 1000);
+	we_tell(c);
+	ok = victim_gets(c, 0, 1000) && victim_sends(c, 0, 1000) && we_read(c, 0, 1000) &&
+	     link_flush(s.from, WAIT_MS);
+	had = c->seqno;
+	lose(&s, loss);
+	if (out)
+		ok = ok && victim_sends(c, 1000, 3000);
+	if (loss == SAID)
+		ok = ok && told_of_loss(&s, loss);
+	conn_move(c, s.to);
+	if (in || loss == LEFT) {
+		cdc_validate(c, had);
+		we_put(c, 1000, 3000);
+		we_tell(c);
+		ok = ok && victim_gets(c, 1000, 3000);
+	}
+	if (out)
+		ok = ok && we_read(c, 1000, 3000);
+	ok = ok && conn_echo(c) && (loss == SAID || told_of_loss(&s, loss));
+	ok = ok && victim_sends(c, 4000, 500) && we_read(c, 4000, 500) && moved(c, s.to) &&
+	     others_echo(&s) && group_silent(s.to);
+	end(&s);
+	verdict(ok, "failover, %s: the %s link %s, %s", role_name[role], nth[first],
+		loss_name[loss], traffic_name[traffic]);
+}
+
+/* Until our element is full, and so is the victim's ring, which keeps what we have not read. */
+static size_t victim_fills(struct conn *c)
+{
+	static uint8_t b[1000];
+	size_t n = 0;
+	ssize_t k;
+
+	for (int i = 0; i < 100; i++) {
+		fill(b, n, sizeof(b));
+		k = send(c->s.victim, b, sizeof(b), MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (k > 0)
+			n += k;
+		if (k <= 0 && c->peer_prod == ELEM_SIZE)
+			return n;
+		if (k <= 0)
+			group_take(c->l, 100);
+	}
+	give_up("our element does not get full");
+}
+
+/* Our element is full when the link goes; what follows comes when we have read. */
+static void lost_when_full(enum role role)
+{
+	struct scenery s = begin(role, true);
+	struct conn *c = s.c;
+	bool ok = true;
+	size_t n;
+
+	n = victim_fills(c);
+	link_break(s.from);
+	conn_move(c, s.to);
+	cdc_validate(c, c->seqno);
+	/* It learns that there is room over the new link. */
+	ok = ok && we_read(c, 0, n);
+	we_tell(c);
+	ok = ok && (wait_mask(c->s.victim, POLLOUT, WAIT_MS) & POLLOUT) &&
+	     victim_sends(c, n, 3000) && we_read(c, n, 3000) && moved(c, s.to) &&
+	     group_deletes(s.to, s.from->number);
+	end(&s);
+	verdict(ok, "failover, %s: the link goes when our element is full", role_name[role]);
+}
+
+/* The victim has closed, or closes, when the link goes. */
+static void lost_when_closed(enum role role, bool before)
+{
+	struct scenery s = begin(role, true);
+	struct conn *c = s.c;
+	bool ok = conn_echo(c);
+
+	if (!before)
+		lose(&s, GONE);
+	ok = ok && victim_sends(c, 0, 2000);
+	shutdown(c->s.victim, SHUT_WR);
+	if (before) {
+		ok = ok && conn_flags(c, SMC_CDC_SEND_DONE);
+		lose(&s, SAID);
+	}
+	ok = ok && we_read(c, 0, 2000);
+	conn_move(c, s.to);
+	if (!before)
+		ok = ok && conn_flags(c, SMC_CDC_SEND_DONE) && c->over == s.to;
+	ok = ok && told_of_loss(&s, before ? SAID : GONE);
+	cdc_validate(c, c->seqno);
+	we_put(c, 0, 700);
+	we_tell(c);
+	ok = ok && victim_gets(c, 0, 700) && others_echo(&s);
+	end(&s);
+	verdict(ok, "failover, %s: the victim has shut down %s the link goes", role_name[role],
+		before ? "before" : "after");
+}
+
+/* One link after the other: there is none left to move to. */
+static void lost_both(enum role role)
+{
+	struct scenery s = begin(role, true);
+	bool ok = conn_echo(s.c);
+
+	link_break(s.from);
+	ok = ok && victim_sends(s.c, 0, 1000) && we_read(s.c, 0, 1000) &&
+	     group_deletes(s.to, s.from->number);
+	link_break(s.to);
+	ok = ok && victim_sends(s.c, 1000, 1000) && victim_is_told(s.c->s, true) &&
+	     victim_is_told(s.on_first->s, true) && victim_is_told(s.on_second->s, true);
+	end(&s);
+	verdict(ok, "failover, %s: both links, one after the other", role_name[role]);
+}
+
+static void put_parameter(const char *name, const char *value)
+{
+	char path[96];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/module/smc/parameters/%s", name);
+	f = fopen(path, "w");
+	if (!f || fputs(value, f) < 0 || fclose(f))
+		give_up("cannot set %s", path);
+}
+
+/* What was posted may still be under way: the connection is reset rather than moved. */
+static void not_drained(enum role role)
+{
+	struct scenery s = begin(role, true);
+	bool ok = conn_echo(s.c);
+
+	put_parameter("never_drained", "Y");
+	lose(&s, SAID);
+	ok = ok && victim_is_told(s.c->s, true) && told_of_loss(&s, SAID);
+	put_parameter("never_drained", "N");
+	conn_move(s.on_second, s.d.second);
+	ok = ok && (s.to != s.d.second || conn_echo(s.on_second)) && group_settled(s.to);
+	end(&s);
+	verdict(ok, "failover, %s: a device that does not flush the old link", role_name[role]);
+}
+
+/* ---- we move, and say what we take the victim to have ---- */
+
+static const struct {
+	int ahead;		/* of what the victim has */
+	bool fine;
+	const char *what;
+} numbers[] = {
+	{ 0, true, "the last one" }, { -1, true, "one less" }, { -3, true, "three less" },
+	{ -0x7fff, true, "far below" }, { -0x8000, true, "as far as can be" },
+	{ 1, false, "one more" }, { 2, false, "two more" }, { 0x100, false, "256 more" },
+	{ 0x7fff, false, "far above" },
+};
+
+enum then { NOTHING, DATA, AGAIN };
+
+/* Does the victim reset this connection, and no other? */
+static bool only_this_ends(struct scenery *s, struct link *over)
+{
+	s->c->l = over;
+	return victim_is_told(s->c->s, true) && conn_flags(s->c, SMC_CDC_ABORT) && others_echo(s);
+}
+
+static void validate(enum role role, size_t i, bool behind, bool over_old)
+{
+	struct scenery s = begin(role, true);
+	struct link *over = over_old ? s.from : s.to;
+	struct conn *c = s.c;
+	uint16_t had;
+	bool ok = true;
+
+	for (int k = 0; k < 3; k++) {
+		we_put(c, 100 * k, 100);
+		we_tell(c);
+	}
+	ok = victim_gets(c, 0, 300) && link_flush(s.from, WAIT_MS);
+	had = c->seqno;
+	if (!over_old)
+		conn_move(c, s.to);
+	cdc_validate(c, had + numbers[i].ahead);
+	if (behind) {
+		we_put(c, 300, 200);
+		we_tell(c);
+	}
+	if (!numbers[i].fine) {
+		if (over_old)
+			s.to = s.from;
+		ok = ok && (over_old ? victim_is_told(c->s, true) &&
+				       conn_flags(c, SMC_CDC_ABORT) && conn_echo(s.on_first) &&
+				       conn_echo(s.on_second) :
+				       only_this_ends(&s, over));
+	} else {
+		if (!behind) {
+			we_put(c, 300, 200);
+			we_tell(c);
+		}
+		ok = ok && victim_gets(c, 300, 200) && conn_echo(c) &&
+		     (over_old ? conn_echo(s.on_first) && conn_echo(s.on_second) :
+				 others_echo(&s));
+	}
+	end(&s);
+	verdict(ok, "failover, %s: validation of %s over the %s link%s", role_name[role],
+		numbers[i].what, over_old ? "same" : "new", behind ? ", data right behind" : "");
+}
+
+/* Nobody's: nothing follows, not even the end of a link. */
+static void validate_nobody(enum role role, uint32_t token)
+{
+	struct scenery s = begin(role, true);
+	struct smc_cdc_msg m = {
+		.alert_token = token, .seqno = 7, .prod_flags = SMC_CDC_FAILOVER,
+	};
+	uint8_t b[MSG_LEN];
+	bool ok;
+
+	smc_cdc_encode(&m, b);
+	link_send(s.to, b, sizeof(b));
+	ok = conn_echo(s.c) && conn_echo(s.on_first) && conn_echo(s.on_second) &&
+	     group_silent(s.to);
+	end(&s);
+	verdict(ok, "failover, %s: validation for token %x", role_name[role], token);
+}
+
+/* Only number, length and token count: the rest of a validation is not even looked at. */
+static void validate_rubbish(enum role role)
+{
+	struct scenery s = begin(role, true);
+	struct smc_cdc_msg m = {
+		.alert_token = s.c->peer.alert_token, .seqno = s.c->seqno,
+		.prod_flags = SMC_CDC_FAILOVER,
+	};
+	uint8_t b[MSG_LEN];
+	bool ok = conn_echo(s.c);
+
+	m.seqno = s.c->seqno;
+	smc_cdc_encode(&m, b);
+	memset(b + 12, 0xff, 16);	/* cursors */
+	link_send(s.to, b, sizeof(b));
+	conn_move(s.c, s.to);
+	ok = ok && conn_echo(s.c) && others_echo(&s);
+	end(&s);
+	verdict(ok, "failover, %s: validation with impossible cursors", role_name[role]);
+}
+
+static void validate_twice(enum role role)
+{
+	struct scenery s = begin(role, true);
+	bool ok = conn_echo(s.c);
+	uint16_t had = s.c->seqno;
+
+	conn_move(s.c, s.to);
+	cdc_validate(s.c, had);
+	ok = ok && conn_echo(s.c);
+	cdc_validate(s.c, had);
+	ok = ok && conn_echo(s.c);
+	cdc_validate(s.c, s.c->seqno);
+	ok = ok && conn_echo(s.c) && others_echo(&s);
+	end(&s);
+	verdict(ok, "failover, %s: validation again and again", role_name[role]);
+}
+
+/* ---- and go on ---- */
+
+/* 4.6.2: what was under way is said again as it was, or in one message with a higher number. */
+static void resume(enum role role, int skip)
+{
+	struct scenery s = begin(role, true);
+	struct conn *c = s.c;
+	bool ok;
+
+	for (int k = 0; k < 4; k++) {
+		we_put(c, 100 * k, 100);
+		we_tell(c);
+	}
+	ok = victim_gets(c, 0, 400) && link_flush(s.from, WAIT_MS);
+	conn_move(c, s.to);
+	/* Of the four messages two were acknowledged, as far as we know. */
+	cdc_validate(c, c->seqno - 2);
+	if (skip) {
+		c->prod -= 200;
+		we_put(c, 200, 400);
+		c->seqno += skip;
+		we_tell(c);
+	} else {
+		c->seqno -= 2;
+		c->prod -= 200;
+		for (int k = 2; k < 6; k++) {
+			we_put(c, 100 * k, 100);
+			we_tell(c);
+		}
+	}
+	ok = ok && victim_gets(c, 400, 200) && conn_echo(c) && others_echo(&s);
+	end(&s);
+	verdict(ok, "failover, %s: %s", role_name[role],
+		!skip ? "messages are said again as they were" :
+		skip == 1 ? "messages are combined" : "messages are combined, numbers skipped");
+}
+
+/* A number that was used before says nothing, whatever is in the message. */
+static void repeated(enum role role)
+{
+	struct scenery s = begin(role, true);
+	struct conn *c = s.c;
+	bool ok;
+
+	we_put(c, 0, 100);
+	we_tell(c);
+	ok = victim_gets(c, 0, 100) && link_flush(s.from, WAIT_MS);
+	conn_move(c, s.to);
+	cdc_validate(c, c->seqno);
+	c->seqno--;
+	c->prod += 5000;
+	we_tell(c);
+	c->prod -= 5000;
+	ok = ok && group_settled(s.to) && !wait_mask(c->s.victim, POLLIN, 200);
+	we_put(c, 100, 100);
+	we_tell(c);
+	ok = ok && victim_gets(c, 100, 100) && conn_echo(c) && others_echo(&s);
+	end(&s);
+	verdict(ok, "failover, %s: a number that was used before", role_name[role]);
+}
+
+/* What the old link brings late must not fall on what the new one has brought. */
+static void late_write(enum role role)
+{
+	static uint8_t wrong[3000];
+	struct scenery s = begin(role, true);
+	struct conn *c = s.c;
+	uint64_t old_addr = c->peer_addr;
+	uint32_t old_rkey = c->peer.rkey;
+	bool ok, refused;
+
+	memset(wrong, 0xee, sizeof(wrong));
+	we_put(c, 0, 1000);
+	we_tell(c);
+	ok = victim_gets(c, 0, 1000) && link_flush(s.from, WAIT_MS);
+	conn_move(c, s.to);
+	cdc_validate(c, c->seqno);
+	we_put(c, 1000, 3000);
+	we_tell(c);
+	/* When it is acknowledged that it was taken, the old link has been drained. */
+	ok = ok && group_deletes(s.to, s.from->number);
+	link_write(s.from, wrong, sizeof(wrong), old_addr + 1000, old_rkey);
+	/* Longer than its tries take; others wait to be answered. */
+	refused = !link_flush(s.from, slow(6000));
+	ok = ok && victim_gets(c, 1000, 3000) &&
+	     (refused || BAD("the victim takes a write over the old link: %s",
+			     link_state(s.from))) &&
+	     conn_echo(c) && others_echo(&s);
+	end(&s);
+	verdict(ok, "failover, %s: a late write over the old link", role_name[role]);
+}
+
+/* A peer that uses both: whatever goes over the link that the victim has taken down is lost. */
+static void alternate(enum role role)
+{
+	struct scenery s = begin(role, true);
+	struct conn *c = s.c;
+	bool ok = true;
+
+	for (int k = 0; k < 6; k++) {
+		conn_move(c, k % 2 ? s.to : s.from);
+		we_put(c, 100 * k, 100);
+		we_tell(c);
+	}
+	/* All of it again where it is taken. */
+	conn_move(c, s.to);
+	c->prod = 0;
+	we_put(c, 0, 800);
+	we_tell(c);
+	ok = victim_gets(c, 0, 800) && conn_echo(c) && others_echo(&s);
+	end(&s);
+	verdict(ok, "failover, %s: messages over both links in turn", role_name[role]);
+}
+
+static void end_after_move(enum role role, uint8_t flags)
+{
+	struct scenery s = begin(role, true);
+	struct smc_cdc_msg m;
+	bool ok = conn_echo(s.c);
+
+	conn_move(s.c, s.to);
+	cdc_validate(s.c, s.c->seqno);
+	if (!(flags & SMC_CDC_ABORT))
+		we_put(s.c, 0, 300);
+	cdc_fill(s.c, &m);
+	m.conn_flags = flags;
+	cdc_send(s.c, &m);
+	if (flags & SMC_CDC_ABORT)
+		ok = ok && victim_is_told(s.c->s, true);
+	else
+		ok = ok && victim_gets(s.c, 0, 300) && victim_is_told(s.c->s, false);
+	ok = ok && others_echo(&s);
+	end(&s);
+	verdict(ok, "failover, %s: we %s right after the move", role_name[role],
+		flags & SMC_CDC_ABORT ? "abort" : flags & SMC_CDC_CLOSED ? "close" : "shut down");
+}
+
+void cases_failover(void)
+{
+	for (enum role r = CLIENT; r <= SERVER; r++) {
+		for (int first = 0; first < 2; first++)
+			for (enum loss l = FAILED; l <= LEFT; l++)
+				for (enum traffic t = IDLE; t <= BOTH_WAYS; t++)
+					TRY(lost(r, first, l, t), loss_name[l]);
+		TRY(lost_when_full(r), "");
+		TRY(lost_when_closed(r, true), "");
+		TRY(lost_when_closed(r, false), "");
+		TRY(lost_both(r), "");
+		TRY(not_drained(r), "");
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+			for (int k = 0; k < 4; k++)
+				TRY(validate(r, i, k & 1, k & 2), numbers[i].what);
+		TRY(validate_nobody(r, 0), "");
+		TRY(validate_nobody(r, 0x7fffffff), "");
+		TRY(validate_rubbish(r), "");
+		TRY(validate_twice(r), "");
+		TRY(resume(r, 0), "");
+		TRY(resume(r, 1), "");
+		TRY(resume(r, 1000), "");
+		TRY(repeated(r), "");
+		TRY(late_write(r), "");
+		TRY(alternate(r), "");
+		TRY(end_after_move(r, SMC_CDC_SEND_DONE), "");
+		TRY(end_after_move(r, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED), "");
+		TRY(end_after_move(r, SMC_CDC_ABORT), "");
+	}
+}

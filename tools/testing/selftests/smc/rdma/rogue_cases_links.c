@@ -1,0 +1,655 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A second link: how it is added, confirmed and deleted, and what goes wrong with that (RFC 7609,
+ * 3.5.5, C.7.1 and C.8).  Whatever does, the first link goes on, unless it is said to have failed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rogue.h"
+
+static const char * const role_name[] = { "as client", "as server" };
+
+#define ROLE(r)		(1 << (r))
+#define BOTH		(ROLE(CLIENT) | ROLE(SERVER))
+
+/* What has to follow. */
+enum outcome {
+	ADDED,		/* the link works */
+	REFUSED,	/* a negative reply; all goes on */
+	GIVEN_UP,	/* DELETE LINK of the new link; all goes on */
+	DOWN,		/* the only link there was */
+};
+
+/* A connection that begins over the new link works, and so does the one that was there. */
+static bool both_work(struct duo d)
+{
+	struct conn *more = conn_over(d.second);
+	bool ok = conn_echo(more) && conn_echo(d.c) && group_silent(d.first);
+
+	conn_end(more);
+	return ok;
+}
+
+/* ---- ADD LINK, its reply ---- */
+
+typedef void change(struct smc_llc_add_link *a);
+
+static void as_is(struct smc_llc_add_link *a)
+{
+}
+
+static void qpn_0(struct smc_llc_add_link *a)
+{
+	a->qpn = 0;
+}
+
+static void qpn_1(struct smc_llc_add_link *a)
+{
+	a->qpn = 1;
+}
+
+static void qpn_other(struct smc_llc_add_link *a)
+{
+	a->qpn ^= 0x800;
+}
+
+static void mac_0(struct smc_llc_add_link *a)
+{
+	memset(a->mac, 0, 6);
+}
+
+static void mac_multicast(struct smc_llc_add_link *a)
+{
+	a->mac[0] |= 1;
+}
+
+static void gid_0(struct smc_llc_add_link *a)
+{
+	memset(a->gid, 0, 16);
+}
+
+static void gid_far(struct smc_llc_add_link *a)
+{
+	memcpy(a->gid + 12, "\x0a\x09\x09\x09", 4);	/* no route leads there */
+}
+
+static void gid_nobody(struct smc_llc_add_link *a)
+{
+	memcpy(a->gid + 12, "\x0a\x01\x00\x63", 4);	/* in the subnet */
+}
+
+static void gid_v6(struct smc_llc_add_link *a)
+{
+	memcpy(a->gid, dev2.gid6, 16);
+}
+
+/* These cannot be encoded, see put_half(). */
+static void mtu_0(struct smc_llc_add_link *a)
+{
+}
+
+static void mtu_6(struct smc_llc_add_link *a)
+{
+}
+
+static void mtu_5(struct smc_llc_add_link *a)
+{
+	a->mtu = 5;
+}
+
+static void psn_other(struct smc_llc_add_link *a)
+{
+	a->psn ^= 0x400000;
+}
+
+static void number_0(struct smc_llc_add_link *a)
+{
+	a->link = 0;
+}
+
+static void number_1(struct smc_llc_add_link *a)
+{
+	a->link = 1;
+}
+
+static void number_other(struct smc_llc_add_link *a)
+{
+	a->link += 5;
+}
+
+static void number_255(struct smc_llc_add_link *a)
+{
+	a->link = 255;
+}
+
+static struct smc_llc_w_rtoken rtokens[SMC_LLC_MAX_RTOKENS];
+
+static void rtokens_none(struct smc_llc_add_link *a)
+{
+	a->n_rtokens = 0;
+}
+
+static void rtokens_unknown(struct smc_llc_add_link *a)
+{
+	rtokens[0] = a->rtokens[0];
+	rtokens[0].ref_rkey ^= htobe32(0x100);
+	a->rtokens = rtokens;
+}
+
+/* The right one last. */
+static void rtokens_255(struct smc_llc_add_link *a)
+{
+	for (unsigned int i = 0; i < SMC_LLC_MAX_RTOKENS; i++) {
+		rtokens[i] = a->rtokens[0];
+		if (i < SMC_LLC_MAX_RTOKENS - 1)
+			rtokens[i].ref_rkey ^= htobe32(0x10000 + i);
+	}
+	a->rtokens = rtokens;
+	a->n_rtokens = SMC_LLC_MAX_RTOKENS;
+}
+
+/* For one RMB: the last one counts. */
+static void rtokens_twice(struct smc_llc_add_link *a)
+{
+	rtokens[0] = rtokens[1] = a->rtokens[0];
+	rtokens[0].rkey ^= htobe32(0x100);
+	rtokens[0].addr = 0;
+	a->rtokens = rtokens;
+	a->n_rtokens = 2;
+}
+
+static const struct half {
+	change *change;
+	const char *what;
+	unsigned int roles;
+	enum outcome outcome;
+	uint8_t reason;
+} halves[] = {
+	{ as_is, "as it should be", BOTH, ADDED },
+	{ mtu_5, "MTU 4096", BOTH, ADDED },
+	{ number_255, "link number 255", ROLE(SERVER), ADDED },
+	{ rtokens_255, "255 RTokens", BOTH, ADDED },
+	{ rtokens_twice, "two RTokens for one RMB", BOTH, ADDED },
+	{ qpn_other, "another QP number", BOTH, GIVEN_UP },
+	{ psn_other, "another PSN", BOTH, GIVEN_UP },
+	{ gid_nobody, "the GID of nobody", BOTH, GIVEN_UP },
+	{ qpn_0, "QP number 0", ROLE(SERVER), REFUSED, SMC_LLC_REJ_NO_ALT_PATH },
+	{ qpn_1, "QP number 1", ROLE(SERVER), REFUSED, SMC_LLC_REJ_NO_ALT_PATH },
+	{ mac_0, "no MAC address", ROLE(SERVER), REFUSED, SMC_LLC_REJ_NO_ALT_PATH },
+	{ mac_multicast, "a multicast MAC address", ROLE(SERVER), REFUSED,
+	  SMC_LLC_REJ_NO_ALT_PATH },
+	{ gid_0, "no GID", ROLE(SERVER), REFUSED, SMC_LLC_REJ_NO_ALT_PATH },
+	{ gid_far, "a GID that no route leads to", ROLE(SERVER), REFUSED,
+	  SMC_LLC_REJ_NO_ALT_PATH },
+	{ gid_v6, "a GID of the other IP version", ROLE(SERVER), REFUSED,
+	  SMC_LLC_REJ_NO_ALT_PATH },
+	{ mtu_0, "MTU 0", ROLE(SERVER), REFUSED, SMC_LLC_REJ_MTU },
+	{ mtu_6, "MTU 6", ROLE(SERVER), REFUSED, SMC_LLC_REJ_MTU },
+	{ number_0, "link number 0", ROLE(SERVER), REFUSED, SMC_LLC_REJ_NO_ALT_PATH },
+	{ number_1, "the number of the first link", ROLE(SERVER), REFUSED,
+	  SMC_LLC_REJ_NO_ALT_PATH },
+	/* a reply cannot be refused; no path is no error of the protocol */
+	{ gid_0, "no GID", ROLE(CLIENT), GIVEN_UP },
+	{ gid_far, "a GID that no route leads to", ROLE(CLIENT), GIVEN_UP },
+	{ gid_v6, "a GID of the other IP version", ROLE(CLIENT), GIVEN_UP },
+	{ qpn_0, "QP number 0", ROLE(CLIENT), DOWN },
+	{ mac_multicast, "a multicast MAC address", ROLE(CLIENT), DOWN },
+	{ mtu_0, "MTU 0", ROLE(CLIENT), DOWN },
+	{ number_other, "another link number", ROLE(CLIENT), DOWN },
+	{ number_1, "the number of the first link", ROLE(CLIENT), DOWN },
+};
+
+static void put_half(struct link *over, const struct half *h, const struct smc_llc_msg *m)
+{
+	uint8_t b[SMC_LLC_V2_MAX_LEN];
+	size_t len = llc_bytes(over, m, b);
+
+	if (h->change == mtu_0 || h->change == mtu_6)
+		b[offsetof(struct smc_llc_w_add_link_base, mtu)] = h->change == mtu_0 ? 0 : 6;
+	link_send(over, b, len);
+}
+
+static bool connects(struct link *l)
+{
+	return link_connect(l) || BAD("the queue pair does not connect");
+}
+
+/* Our half is told; what does the victim make of it? */
+static bool half_follows(struct duo d, const struct half *h, const struct smc_llc_msg *told)
+{
+	struct link *l = d.second;
+	struct smc_llc_msg m;
+
+	if (h->outcome == DOWN)
+		return victim_is_told(d.c->s, true);
+	if (l->server) {
+		l->number = told->add_link.link;
+		if (!group_expect(d.first, SMC_LLC_ADD_LINK, true, &m))
+			return false;
+		if (h->outcome == REFUSED)
+			return ((m.negative && m.add_link.reason == h->reason) ||
+				BAD("%s reply, reason %u", m.negative ? "negative" : "positive",
+				    m.add_link.reason)) && conn_echo(d.c);
+		if (!half_take(l, d.first, &m) || !connects(l))
+			return false;
+	}
+	if (h->outcome == ADDED)
+		return half_confirm(l) && both_work(d);
+	/* With a PSN that is not ours only what we say is lost. */
+	if (!l->server && h->change == psn_other &&
+	    !group_expect(d.first, SMC_LLC_CONFIRM_LINK, false, &m))
+		return false;
+	llc_confirm_link(l, &m, !l->server);
+	llc_put(l, &m);
+	return group_deletes(d.first, l->number) && conn_echo(d.c);
+}
+
+static void say_half(const struct half *h, enum role role)
+{
+	struct duo d = { .c = conn_one_link(role) };
+	struct smc_llc_msg m;
+	bool ok = true;
+
+	d.first = d.c->l;
+	d.second = half_new(d.first, &dev2);
+	if (role == CLIENT)
+		ok = half_take(d.second, d.first, &d.first->offer.m) && connects(d.second);
+	half_tell(d.second, d.first, &m);
+	h->change(&m.add_link);
+	put_half(d.first, h, &m);
+	ok = ok && half_follows(d, h, &m);
+	conn_end(d.c);
+	verdict(ok, "links, %s: ADD LINK%s, %s", role_name[role],
+		role == CLIENT ? " reply" : "", h->what);
+}
+
+static void run_halves(void)
+{
+	for (size_t i = 0; i < sizeof(halves) / sizeof(halves[0]); i++)
+		for (enum role r = CLIENT; r <= SERVER; r++)
+			if (halves[i].roles & ROLE(r))
+				TRY(say_half(&halves[i], r), halves[i].what);
+}
+
+/*
+ * Our RMB has no key on the new link: nothing can be written over that.  What uses the RMB is reset
+ * when the first link goes; the group goes on.
+ */
+static void keyless(enum role role, change *change, const char *what)
+{
+	struct duo d = { .c = conn_one_link(role) };
+	struct smc_llc_msg m, del = { .type = SMC_LLC_DELETE_LINK };
+	bool ok = true;
+
+	d.first = d.c->l;
+	d.second = half_new(d.first, &dev2);
+	if (role == CLIENT)
+		ok = half_take(d.second, d.first, &d.first->offer.m) && connects(d.second);
+	half_tell(d.second, d.first, &m);
+	change(&m.add_link);
+	llc_put(d.first, &m);
+	if (role == SERVER)
+		ok = group_expect(d.first, SMC_LLC_ADD_LINK, true, &m) &&
+		     half_take(d.second, d.first, &m) && connects(d.second);
+	ok = ok && half_confirm(d.second) && conn_echo(d.c);
+	del.delete_link.link = 1;
+	del.delete_link.reason = SMC_LLC_DEL_LOST_PATH;
+	llc_put(d.second, &del);
+	ok = ok && (role == SERVER ? !!group_expect(d.second, SMC_LLC_DELETE_LINK, true, &m) :
+				     group_deletes(d.second, 1)) &&
+	     victim_is_told(d.c->s, true) && group_settled(d.second);
+	conn_end(d.c);
+	verdict(ok, "links, %s: ADD LINK%s with %s", role_name[role],
+		role == CLIENT ? " reply" : "", what);
+}
+
+/* One side has one port only: the link is asymmetric. */
+static void asymmetric(enum role role)
+{
+	struct duo d = { .c = conn_one_link(role) };
+	struct smc_llc_msg m;
+	bool ok = true;
+
+	d.first = d.c->l;
+	d.second = half_new(d.first, &dev);
+	if (role == CLIENT)
+		ok = half_take(d.second, d.first, &d.first->offer.m) && connects(d.second);
+	half_tell(d.second, d.first, &m);
+	llc_put(d.first, &m);
+	ok = ok && half_follows(d, &(struct half) { .outcome = ADDED }, &m);
+	conn_end(d.c);
+	verdict(ok, "links, %s: an asymmetric link", role_name[role]);
+}
+
+/* ---- a client refuses, and is asked again ---- */
+
+static bool add_offered(struct conn *c, struct link *l)
+{
+	struct smc_llc_msg m;
+
+	return group_expect(c->l, SMC_LLC_ADD_LINK, false, &m) && half_take(l, c->l, &m) &&
+	       connects(l) && (half_tell(l, c->l, &m), llc_put(c->l, &m), half_confirm(l));
+}
+
+static void refused(uint8_t reason)
+{
+	struct duo d = { .c = conn_one_link(CLIENT) };
+	struct smc_llc_msg m;
+	bool ok;
+
+	d.first = d.c->l;
+	d.second = half_new(d.first, &dev2);
+	group_wants_adds(d.first, true);
+	half_tell(d.second, d.first, &m);
+	m.negative = true;
+	m.add_link.reason = reason;
+	llc_put(d.first, &m);
+	/* The server tries again (C.8). */
+	ok = conn_echo(d.c) && add_offered(d.c, d.second) && both_work(d);
+	conn_end(d.c);
+	verdict(ok, "links, as client: ADD LINK is refused, reason %u, and tried again", reason);
+}
+
+/* REQUEST ADD LINK: "gids" of ours, that of the link first. */
+static void ask_for_link(struct link *first, const uint8_t *gid)
+{
+	struct smc_llc_msg m = { .type = SMC_LLC_REQ_ADD_LINK, .req_add_link.n_gids = 2 };
+
+	memcpy(m.req_add_link.gids[0], dev.gid, 16);
+	memcpy(m.req_add_link.gids[1], gid, 16);
+	llc_put(first, &m);
+}
+
+static void requested(void)
+{
+	struct duo d = { .c = conn_one_link(CLIENT) };
+	struct smc_llc_msg m;
+	bool ok;
+
+	d.first = d.c->l;
+	d.second = half_new(d.first, &dev2);
+	half_tell(d.second, d.first, &m);
+	m.negative = true;
+	llc_put(d.first, &m);
+	ok = group_settled(d.first);
+	group_wants_adds(d.first, true);
+	ask_for_link(d.first, dev2.gid);
+	ok = ok && add_offered(d.c, d.second) && both_work(d);
+	conn_end(d.c);
+	verdict(ok, "links, as client: REQUEST ADD LINK");
+}
+
+/* It crosses with ADD LINK, which is then the answer (3.5.5.3.1). */
+static void request_crosses(void)
+{
+	struct duo d = { .c = conn_one_link(CLIENT) };
+	struct smc_llc_msg m;
+	bool ok;
+
+	d.first = d.c->l;
+	d.second = half_new(d.first, &dev2);
+	ask_for_link(d.first, dev2.gid);
+	ok = half_take(d.second, d.first, &d.first->offer.m) && connects(d.second);
+	half_tell(d.second, d.first, &m);
+	llc_put(d.first, &m);
+	ok = ok && half_confirm(d.second) && both_work(d);
+	conn_end(d.c);
+	verdict(ok, "links, as client: REQUEST ADD LINK crosses with ADD LINK");
+}
+
+/* ---- what does not come ---- */
+
+enum missing { NO_ADD_REPLY, NO_CONFIRM, NO_QUEUE_PAIR };
+
+static const char * const missing_name[] = {
+	"ADD LINK is not answered", "no CONFIRM LINK", "a queue pair that is not connected",
+};
+
+/* The new link is given up, and the first one goes on; data flow meanwhile. */
+static void nothing_comes(enum role role, enum missing missing)
+{
+	struct duo d;
+	struct smc_llc_msg m;
+	bool ok = half_way(&d, role, missing == NO_CONFIRM);
+
+	if (role == CLIENT && missing == NO_CONFIRM)
+		ok = ok && group_expect(d.first, SMC_LLC_CONFIRM_LINK, false, &m) == d.second;
+	ok = ok && conn_echo(d.c) && group_deletes(d.first, d.second->number) && conn_echo(d.c);
+	conn_end(d.c);
+	verdict(ok, "links, %s: %s", role_name[role], missing_name[missing]);
+}
+
+/* Once a link was refused it is not the first contact any more. */
+static void add_link_unanswered(void)
+{
+	struct conn *c = conn_one_link(CLIENT);
+	struct smc_llc_msg m;
+	bool ok;
+
+	half_tell(half_new(c->l, &dev2), c->l, &m);
+	m.negative = true;
+	llc_put(c->l, &m);
+	group_wants_adds(c->l, true);
+	ok = group_expect(c->l, SMC_LLC_ADD_LINK, false, &m) && conn_echo(c) &&
+	     victim_is_told(c->s, true);
+	conn_end(c);
+	verdict(ok, "links, as client: %s, later", missing_name[NO_ADD_REPLY]);
+}
+
+/* ---- CONFIRM LINK over the new link ---- */
+
+typedef void confirm_change(struct smc_llc_msg *m);
+
+static void c_qpn(struct smc_llc_msg *m)
+{
+	m->confirm_link.qpn ^= 1;
+}
+
+static void c_gid(struct smc_llc_msg *m)
+{
+	m->confirm_link.gid[15] ^= 1;
+}
+
+static void c_mac(struct smc_llc_msg *m)
+{
+	m->confirm_link.mac[5] ^= 1;
+}
+
+static void c_number(struct smc_llc_msg *m)
+{
+	m->confirm_link.link ^= 4;
+}
+
+static void c_first(struct smc_llc_msg *m)
+{
+	m->confirm_link.link = 1;
+}
+
+static void c_max_links(struct smc_llc_msg *m)
+{
+	m->confirm_link.max_links = 1;
+}
+
+static void c_max_conns(struct smc_llc_msg *m)
+{
+	m->confirm_link.max_conns++;
+}
+
+static void c_other_role(struct smc_llc_msg *m)
+{
+	m->reply = !m->reply;
+}
+
+static void c_test_reply(struct smc_llc_msg *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->type = SMC_LLC_TEST_LINK;
+	m->reply = true;
+}
+
+static const struct {
+	confirm_change *change;
+	const char *what;
+} confirms[] = {
+	{ c_qpn, "another QP number" }, { c_gid, "another GID" }, { c_mac, "another MAC address" },
+	{ c_number, "another link number" }, { c_first, "the number of the first link" },
+	{ c_max_links, "other max links" }, { c_max_conns, "other max connections" },
+	{ c_other_role, "of the other role" }, { c_test_reply, "a TEST LINK reply instead" },
+};
+
+static void confirm_wrong(enum role role, confirm_change *change, const char *what)
+{
+	struct duo d;
+	struct smc_llc_msg m;
+	bool ok = half_way(&d, role, true);
+
+	if (role == CLIENT)
+		ok = ok && group_expect(d.first, SMC_LLC_CONFIRM_LINK, false, &m) == d.second;
+	llc_confirm_link(d.second, &m, role == CLIENT);
+	change(&m);
+	llc_put(d.second, &m);
+	ok = ok && group_deletes(d.first, d.second->number) && conn_echo(d.c);
+	conn_end(d.c);
+	verdict(ok, "links, %s: CONFIRM LINK, %s", role_name[role], what);
+}
+
+/* Over the first link, which is out of sync then. */
+static void confirm_elsewhere(enum role role)
+{
+	struct duo d;
+	struct smc_llc_msg m;
+	bool ok = half_way(&d, role, true);
+
+	if (role == CLIENT)
+		ok = ok && group_expect(d.first, SMC_LLC_CONFIRM_LINK, false, &m) == d.second;
+	llc_confirm_link(d.second, &m, role == CLIENT);
+	llc_put(d.first, &m);
+	ok = ok && victim_is_told(d.c->s, true);
+	conn_end(d.c);
+	verdict(ok, "links, %s: CONFIRM LINK over the first link", role_name[role]);
+}
+
+/* ---- what cannot be, over one of two links: that one goes ---- */
+
+static void say(enum role role, bool over_first, confirm_change *make, const char *what)
+{
+	struct duo d = two_links(role);
+	struct link *bad = over_first ? d.first : d.second;
+	struct link *good = over_first ? d.second : d.first;
+	struct conn *c2 = conn_over(d.second);
+	struct smc_llc_msg m;
+	bool ok = conn_echo(d.c) && conn_echo(c2);
+
+	llc_confirm_link(bad, &m, role == CLIENT);
+	make(&m);
+	llc_put(bad, &m);
+	ok = ok && group_deletes(good, bad->number);
+	conn_move(d.c, good);
+	conn_move(c2, good);
+	ok = ok && conn_echo(d.c) && conn_echo(c2);
+	conn_end(c2);
+	conn_end(d.c);
+	verdict(ok, "links, %s, over the %s link of two: %s", role_name[role],
+		over_first ? "first" : "second", what);
+}
+
+static void delete_reply(struct smc_llc_msg *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->type = SMC_LLC_DELETE_LINK;
+	m->reply = true;
+	m->delete_link.link = 2;
+}
+
+static void rkey_reply(struct smc_llc_msg *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->type = SMC_LLC_CONFIRM_RKEY;
+	m->reply = true;
+}
+
+static void same_confirm(struct smc_llc_msg *m)
+{
+}
+
+static const struct {
+	confirm_change *make;
+	const char *what;
+} stray[] = {
+	{ same_confirm, "CONFIRM LINK once more" }, { c_other_role, "CONFIRM LINK, other role" },
+	{ delete_reply, "DELETE LINK reply nobody asked for" },
+	{ rkey_reply, "CONFIRM RKEY reply nobody asked for" },
+	{ c_test_reply, "TEST LINK reply nobody asked for" },
+};
+
+/* ---- TEST LINK ---- */
+
+/* Both links are tested when nothing comes over them. */
+static void tested(enum role role, bool first_is_bad, bool wrong)
+{
+	long old = set_sysctl("smcr_testlink_time", 1);
+	struct duo d = two_links(role);
+	struct link *bad = first_is_bad ? d.first : d.second;
+	struct link *good = first_is_bad ? d.second : d.first;
+	bool ok;
+
+	ok = conn_echo(d.c) && group_muted(bad, wrong);
+	set_sysctl("smcr_testlink_time", old);
+	/* Its link may have been tested as well. */
+	bystander_turn();
+	ok = ok && group_deletes(good, bad->number);
+	conn_move(d.c, good);
+	ok = ok && conn_echo(d.c);
+	conn_end(d.c);
+	verdict(ok, "links, %s: TEST LINK over the %s link is answered %s", role_name[role],
+		first_is_bad ? "first" : "second", wrong ? "wrongly" : "never");
+}
+
+static void test_answered(enum role role)
+{
+	struct duo d = two_links(role);
+	struct smc_llc_msg m = { .type = SMC_LLC_TEST_LINK };
+	bool ok = true;
+
+	for (struct link *l = d.first; l; l = l->next) {
+		llc_put(l, &m);
+		m.reply = false;
+		ok = ok && (group_expect(l, SMC_LLC_TEST_LINK, true, &m) == l ||
+			    BAD("an answer over the other link"));
+		m.reply = false;
+	}
+	ok = ok && conn_echo(d.c);
+	conn_end(d.c);
+	verdict(ok, "links, %s: TEST LINK over each link", role_name[role]);
+}
+
+void cases_links(void)
+{
+	run_halves();
+	for (enum role r = CLIENT; r <= SERVER; r++) {
+		TRY(asymmetric(r), "");
+		TRY(keyless(r, rtokens_none, "no RToken"), "none");
+		TRY(keyless(r, rtokens_unknown, "an RToken of an unknown RMB"), "unknown");
+		TRY(nothing_comes(r, NO_CONFIRM), "");
+		TRY(nothing_comes(r, NO_QUEUE_PAIR), "");
+		for (size_t i = 0; i < sizeof(confirms) / sizeof(confirms[0]); i++)
+			TRY(confirm_wrong(r, confirms[i].change, confirms[i].what),
+			    confirms[i].what);
+		TRY(confirm_elsewhere(r), "");
+		for (size_t i = 0; i < sizeof(stray) / sizeof(stray[0]); i++)
+			for (int first = 0; first < 2; first++)
+				TRY(say(r, first, stray[i].make, stray[i].what), stray[i].what);
+		TRY(test_answered(r), "");
+		for (int first = 0; first < 2; first++)
+			for (int wrong = 0; wrong < 2; wrong++)
+				TRY(tested(r, first, wrong), "");
+	}
+	for (uint8_t reason = 0; reason < 16; reason += 3)
+		TRY(refused(reason), "");
+	TRY(add_link_unanswered(), "");
+	TRY(requested(), "");
+	TRY(request_crosses(), "");
+}
