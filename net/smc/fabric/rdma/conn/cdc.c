@@ -521,11 +521,12 @@ static void __hold(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
 }
 
 /*
- * A message over a link that the connection does not take messages of.  If it is not newer than
- * what has been taken, it says nothing that we do not know: it comes late, over a link that the peer
- * has left, or it is a validation of what has arrived.  If it is newer, and the connection has no
- * link yet, this is the one from now on: true.  Otherwise the peer has lost the other link, and so
- * have we: what may still come over that one is older, and has to be taken first.
+ * A message over a link that the connection does not take messages of.
+ * - It is not newer than what has been taken: it says nothing that we do not know.  It comes late,
+ *   over a link that the peer has left, or it is a validation of what has arrived.
+ * - It is newer, and the connection has no link yet: this is the one from now on, true.
+ * - Otherwise the peer has lost the other link, and so have we.  What may still come over that one
+ *   is older, and has to be taken first.
  */
 static bool claim_or_hold(struct rdma_conn *rconn, struct smc_link *link,
 			  const struct smc_cdc_msg *m)
