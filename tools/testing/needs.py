@@ -61,6 +61,7 @@ GUEST = {
     **{f"rogue {part}": rogue(part) for part in ("links", "exchanges", "failover")},
     "second path": rogue("second_path"),
     "failover": [f"{SUITE}/rdma/failover_switch"],
+    "buffers": [f"{SUITE}/rdma/buffers"],
     "SMC-R": [f"{SUITE}/rdma/sock_guest", "-V", "smc4", "-t", "echo_sizes", "-t", "half_close",
               "-t", "close_unread", "-t", "urgent", "-t", "poll_wakes", "-t", "reset_wakes"],
 }
@@ -91,7 +92,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/handshake/pair", "data, pairs, model pair"),
     (r"net/smc/handshake/(client|run)", "data, hostile, stall, model pair"),
     (r"net/smc/handshake/", "data, hostile, stall"),
-    (r"net/smc/mem/", "budget, SMC-R"),
+    (r"net/smc/mem/", "budget, buffers, SMC-R"),
     (r"net/smc/fabric/rdma/conn/cdc",
      "rogue cdc, rogue failover, SMC-R, model window, model update"),
     (r"net/smc/fabric/rdma/lgr/rtoken", "simulation, rogue cdc, SMC-R"),
@@ -102,6 +103,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/fabric/rdma/lgr/(links|failover|new_path|report)",
      "simulation, failover, rogue failover, SMC-R"),
     (r"net/smc/fabric/rdma/conn/move", "failover, rogue failover, SMC-R"),
+    (r"net/smc/fabric/rdma/lgr/(retire|llc_unused)", "simulation, buffers"),
     (r"net/smc/fabric/rdma/lgr/llc_add",
      f"simulation, {LLC}, rogue links, rogue exchanges, failover"),
     (r"net/smc/fabric/rdma/lgr/llc", f"simulation, {LLC}, rogue links, rogue exchanges"),
@@ -148,6 +150,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/rdma/second_path", "second path"),
     (f"{SUITE}/rdma/failover_(switch|shown)", "failover"),
     (f"{SUITE}/rdma/(failover|losses|xfer_(failover|churn|live))", "losses"),
+    (f"{SUITE}/rdma/buffers", "buffers"),
     (f"{SUITE}/rdma/", "SMC-R"),
     (r"Documentation/|README|CONTRIBUTING|tools/testing/mut", "admin"),
 )]

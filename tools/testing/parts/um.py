@@ -200,7 +200,7 @@ def check_pairs(part):
 
 
 FAILOVER = f"{SUITE}/rdma/failover_pair"
-# What the fifty losses in a row do not have.
+# What the losses in a row do not have.
 QUICK_LOSSES = ("bulk_down_server_used bulk_roce_client_used bulk_both_device_server "
                 "bulk_first_client churn_device_client").split()
 # With the kernel's own module at one end. It does not live through all of them with itself either,
@@ -220,8 +220,7 @@ def check_failover_quick(part):
     """Links that are lost between two hosts, ours at both ends."""
     if ready(part):
         failover_pair(part, "losses", "--times", "1", "--", *QUICK_LOSSES)
-        failover_pair(part, "fifty", "--count", "50", "--kinds",
-                      "flap flap device", "--seed", "7")
+        failover_pair(part, "thirty", "--count", "30", "--kinds", "flap flap device", "--seed", "7")
 
 
 def check_failover(part):
