@@ -220,7 +220,8 @@ def check_failover_quick(part):
     """Links that are lost between two hosts, ours at both ends."""
     if ready(part):
         failover_pair(part, "losses", "--times", "1", "--", *QUICK_LOSSES)
-        failover_pair(part, "thirty", "--count", "30", "--kinds", "flap flap device", "--seed", "7")
+        failover_pair(part, "twenty", "--count", "20", "--kinds", "flap flap flap flap device",
+                      "--seed", "7")
 
 
 def check_failover(part):

@@ -68,8 +68,8 @@ struct smc_llc_loss {
 
 /**
  * struct smc_llc - LLC engine
- * @lock:	protects @queue, @n_queue, @rkeys, @unused, @deleting, @forgotten, @waiters, @stopped,
- *		@tests, @test_now, @losses, @add_wanted and smc_lgr.doubted; any context
+ * @lock:	protects @queue, @n_queue, @rkeys, @unused, @deleting, @forgotten, @waiters,
+ *		@stopped, @tests, @test_now, @losses, @add_wanted and smc_lgr.doubted; any context
  * @queue:	messages received
  * @n_queue:	their number; a peer that floods us is cut off
  * @rkeys:	RMBs to be confirmed
@@ -89,8 +89,8 @@ struct smc_llc_loss {
  * @rkey_uid:	smc_link.uid of that; the same
  * @rkey:	its RKey there; the same
  * @rkey_again:	the peer has put us off until then, in jiffies; 0 if it has not
- * @rkeys_late:	answers that may still come over each link, to questions that are asked again; the
- *		same
+ * @rkeys_late:	answers that may still come over each link, to questions that are asked again;
+ *		the same
  * @add_over:	over which link another one is being added; the same
  * @add_over_uid: smc_link.uid of that; the same
  * @add_link:	the new link, NULL if none is being added; the same.  Until it is active, or given

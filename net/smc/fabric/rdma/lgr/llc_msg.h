@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the parts of the LLC engine: llc.c, llc_rkey.c, llc_unused.c, llc_rules.c, llc_add.c
- * and llc_msg.c. */
+/* Between the parts of the LLC engine: all files llc*.c. */
 #ifndef SMC_RDMA_LLC_MSG_H
 #define SMC_RDMA_LLC_MSG_H
 

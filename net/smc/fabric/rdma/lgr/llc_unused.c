@@ -140,7 +140,7 @@ void smc_llc_forget(struct smc_lgr *lgr)
 	}
 }
 
-/* The peer writes to none of them.  Those that it says it does not know, it has forgotten before. */
+/* The peer writes to none of them.  Those that it does not know it has forgotten before. */
 SMC_LLC_TAKES(delete_rkey_rsp)
 {
 	struct smc_llc *llc = &lgr->llc;

@@ -87,9 +87,9 @@ void smc_rtoken_set(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 
  * @lgr: the link group
  * @link: index of the link
  *
- * An RMB keeps its number while connections use it, whether it has a key left or not.  If none does,
- * the peer has told of it in vain: our answer was lost with that link, and it has told again, over
- * another one.
+ * An RMB keeps its number while connections use it, whether it has a key left or not.  If none
+ * does, the peer has told of it in vain: our answer was lost with that link, and it has told again,
+ * over another one.
  *
  * Context: process, under smc_lgr.setup_lock.
  */
