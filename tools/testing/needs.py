@@ -62,6 +62,7 @@ GUEST = {
     "second path": rogue("second_path"),
     "failover": [f"{SUITE}/rdma/failover_switch"],
     "buffers": [f"{SUITE}/rdma/buffers"],
+    "which group": [f"{SUITE}/rdma/which_group"],
     "SMC-R": [f"{SUITE}/rdma/sock_guest", "-V", "smc4", "-t", "echo_sizes", "-t", "half_close",
               "-t", "close_unread", "-t", "urgent", "-t", "poll_wakes", "-t", "reset_wakes"],
 }
@@ -103,6 +104,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/fabric/rdma/lgr/(links|failover|new_path|report)",
      "simulation, failover, rogue failover, SMC-R"),
     (r"net/smc/fabric/rdma/conn/move", "failover, rogue failover, SMC-R"),
+    (r"net/smc/fabric/rdma/lgr/lgr", "rogue peer, which group, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/(retire|llc_unused)", "simulation, buffers"),
     (r"net/smc/fabric/rdma/lgr/llc_add",
      f"simulation, {LLC}, rogue links, rogue exchanges, failover"),
@@ -151,6 +153,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/rdma/failover_(switch|shown)", "failover"),
     (f"{SUITE}/rdma/(failover|losses|xfer_(failover|churn|live))", "losses"),
     (f"{SUITE}/rdma/buffers", "buffers"),
+    (f"{SUITE}/rdma/which_group", "which group"),
     (f"{SUITE}/rdma/", "SMC-R"),
     (r"Documentation/|README|CONTRIBUTING|tools/testing/mut", "admin"),
 )]
