@@ -3,7 +3,8 @@
  * Two hosts, each with ports, one link group and connections, and queue pairs between them.
  *
  * The link group is the module's: llc*.c, links.c, failover.c, retire.c, new_path.c, rtoken.c,
- * mem.c and end.c.  Models are what is below it (ports, paths, queue pairs) and above it (connections).
+ * mem.c and end.c.  Models are what is below it (ports, paths, queue pairs) and above it
+ * (connections).
  */
 #ifndef LLCSIM_SIM_H
 #define LLCSIM_SIM_H
