@@ -221,8 +221,6 @@ def check_failover_quick(part):
     """Links that are lost between two hosts, ours at both ends."""
     if ready(part):
         failover_pair(part, "losses", "--times", "1", "--", *QUICK_LOSSES)
-        failover_pair(part, "twenty", "--count", "20", "--kinds", "flap flap flap flap device",
-                      "--seed", "7")
 
 
 def check_failover(part):
