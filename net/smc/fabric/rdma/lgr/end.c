@@ -70,6 +70,8 @@ static void link_release_work(struct work_struct *work)
 	spin_unlock_bh(&lgr->lock);
 	smc_rdma_dev_released(path.dev);
 	smc_rdma_path_put(&path);
+	/* Buffers may have waited for this. */
+	smc_llc_kick(lgr);
 	smc_lgr_released(lgr);
 }
 

@@ -77,7 +77,18 @@ static void __forget_on(struct smc_rmb *rmb, struct smc_link *link)
 	smc_rdma_dev_queue(link->path.dev, &forget->work);
 }
 
-/* Is no registration under way?  What was posted to a link that is drained is complete. */
+/*
+ * Does the device have nothing to do with the region just now?  A link that it has not flushed
+ * keeps its regions until its queue pair is gone.
+ */
+static bool is_at_rest(const struct smc_rmb_on_link *on, const struct smc_link *link)
+{
+	if (link->drained)
+		return link->flushed;
+	return READ_ONCE(link->state) != SMC_LINK_DOWN &&
+	       (!on->registered || READ_ONCE(on->reg.valid));
+}
+
 static bool is_settled(const struct smc_rmb *rmb)
 {
 	const struct smc_rmb_on_link *on;
@@ -85,7 +96,7 @@ static bool is_settled(const struct smc_rmb *rmb)
 
 	smc_lgr_for_each_link(rmb->lgr, link) {
 		on = &rmb->on_link[smc_lgr_link_index(rmb->lgr, link)];
-		if (on->reg.mr && on->registered && !READ_ONCE(on->reg.valid) && !link->drained)
+		if (on->reg.mr && !is_at_rest(on, link))
 			return false;
 	}
 	return true;
@@ -96,7 +107,7 @@ static bool is_settled(const struct smc_rmb *rmb)
  * @rmb: the buffer, which is forgotten
  *
  * Context: process; lgr->setup_lock is held, and the group is not dead.
- * Return: false if a device has yet to know it: smc_link_ops.sent follows, or the loss of the link.
+ * Return: false if a device has yet to know it, or to give up a link.  The engine runs after that.
  */
 bool smc_lgr_forget(struct smc_rmb *rmb)
 {

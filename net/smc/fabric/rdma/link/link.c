@@ -448,6 +448,7 @@ bool smc_link_drain(struct smc_link *link)
 	spin_unlock_bh(&link->tx_lock);
 	if (link->qp)
 		flushed = smc_queues_drain(link);
+	link->flushed = flushed;
 	link->drained = true;
 	return flushed;
 }

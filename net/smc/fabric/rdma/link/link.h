@@ -186,6 +186,7 @@ struct smc_link_msg {
  * @confirmed:	it has been active
  * @peer_knows:	the peer has said that it is down
  * @drained:	smc_link_drain() has returned
+ * @flushed:	what it has returned
  * @tx_down:	@tx_tail when it went down
  * @tx_marker:	for smc_link_drain(), like
  * @rx_marker:	this one
@@ -250,6 +251,7 @@ struct smc_link {
 	bool			confirmed;
 	bool			peer_knows;
 	bool			drained;
+	bool			flushed;
 	u32			down_reason;
 	u32			tx_down;
 	struct smc_link_marker	tx_marker;

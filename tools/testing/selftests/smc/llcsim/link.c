@@ -427,6 +427,7 @@ bool smc_link_drain(struct smc_link *link)
 		sim_event_cancel(&qp->hop);
 	}
 	link->tx_tail = link->tx_head;
+	link->flushed = true;
 	link->drained = true;
 	return true;
 }
