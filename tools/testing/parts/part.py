@@ -34,8 +34,9 @@ def stop(*_):
         process.terminate()
 
 
-def lines_of(command, consume, **environment):
-    """Runs a command and hands every line that it says to consume(); its exit status."""
+def lines_of(command, consume, spend=lambda seconds: None, **environment):
+    """Runs a command and hands every line that it says to consume(), and to spend() the seconds of
+    a processor that it took; its exit status."""
     if running.stopped:
         return 1
     env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"}
@@ -45,6 +46,9 @@ def lines_of(command, consume, **environment):
         running.add(process)
         for line in process.stdout:
             consume(line.rstrip())
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        spend(usage.ru_utime + usage.ru_stime)
     running.discard(process)
     return process.returncode
 
@@ -71,7 +75,7 @@ class Stream:
     def __init__(self, tag, log, quarantine):
         self.tag, self.log, self.quarantine = tag, log, quarantine
         self.passed, self.failed, self.skipped, self.repeated = 0, [], [], []
-        self.quarantined = []
+        self.quarantined, self.processor = [], 0
         self.lately = collections.deque(maxlen=8)	# for the summary, where the rest is not seen
         self.said = {}
 
@@ -112,7 +116,10 @@ class Stream:
 
     def run(self, command, **environment):
         """Passes on what a command says; its exit status."""
-        return lines_of(command, self.line, **environment)
+        return lines_of(command, self.line, self.spend, **environment)
+
+    def spend(self, seconds):
+        self.processor += seconds
 
     def suite(self, name, command, **environment):
         """A command that prints TAP. It must print some, and its status must agree. Once more,
@@ -163,6 +170,10 @@ class Part(Stream):
         return {text: lines for stream in (self, *self.children)
                 for text, lines in stream.said.items()}
 
+    def all_processor(self):
+        """Seconds of a processor that all of it took."""
+        return self.processor + sum(child.processor for child in self.children)
+
     def all_passed(self):
         return self.passed + sum(child.passed for child in self.children)
 
@@ -175,7 +186,7 @@ class Part(Stream):
 def built_quietly(part, kver, *arguments):
     """Builds; a warning is a failure."""
     output = []
-    status = lines_of(["make", *arguments], output.append)
+    status = lines_of(["make", *arguments], output.append, getattr(part, "spend", lambda _: None))
     complaints = [line for line in output if re.search(r"\b(warning|error|Error)\b", line)]
     for line in complaints[:20] or (output[-10:] if status else []):
         part.line(f"# {line}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is played in a kernel that is a process: everything that needs neither Debian's kernels nor
 several processors, under KASAN and lockdep."""
+import contextlib
 import functools
 import os
 import threading
@@ -17,8 +18,32 @@ FUZZ = f"{SUITE}/callfuzz/fuzz_guest"
 GUESTS = 8
 # Seconds for each of them, for a hang that no case has noticed; a busy host is slow.
 TIMEOUT = "900"
-slots = threading.Semaphore(GUESTS)
 building = threading.Lock()
+
+
+class Slots:
+    """Where guests run: GUESTS at a time, on the processor that has the fewest."""
+
+    def __init__(self):
+        self.guests = [0] * (os.cpu_count() or 1)
+        self.free = threading.Condition()
+
+    @contextlib.contextmanager
+    def one(self):
+        """The number of a processor, when there is room for one more guest."""
+        with self.free:
+            self.free.wait_for(lambda: sum(self.guests) < GUESTS)
+            cpu = min(range(len(self.guests)), key=self.guests.__getitem__)
+            self.guests[cpu] += 1
+        try:
+            yield cpu
+        finally:
+            with self.free:
+                self.guests[cpu] -= 1
+                self.free.notify()
+
+
+slots = Slots()
 
 
 class Guest:
@@ -121,10 +146,11 @@ def ready(part):
 
 def play(stream, script, *options, **environment):
     """One guest, when there is a place for it."""
-    with slots:
+    with slots.one() as cpu:
         stream.suite(stream.tag,
-                     [f"{TESTING}/vm/run", "--kver", "um", "--variant=-test", "--timeout",
-                      TIMEOUT, "--name", stream.tag, *options, "--", *script], **environment)
+                     [f"{TESTING}/vm/run", "--kver", "um", "--variant=-test", "--timeout", TIMEOUT,
+                      "--cpu", f"{cpu}", "--name", stream.tag, *options, "--", *script],
+                     **environment)
 
 
 def play_guest(part, guest):
@@ -170,7 +196,7 @@ def check_soak_fuzz(part):
 
 
 def check_rig(part):
-    with slots:
+    with slots.one():
         part.suite("endings", [f"{TESTING}/vm/test_endings"])
 
 

@@ -2,6 +2,7 @@
 """A guest that is a process (User Mode Linux): the host's root over hostfs, output and verdict
 through serial lines that are pipes."""
 import contextlib
+import os
 import shutil
 import socket
 import struct
@@ -43,7 +44,7 @@ class UmlGuest(Guest):
         # Paths of unix sockets are short; build/vm/... may not be.
         self.sockets = tempfile.mkdtemp(prefix="smc-vm-")
         console = "con0=fd:0,fd:1" if args.shell and self.index == 1 else "con0=null,fd:1"
-        return [self.kernel.image, f"mem={args.mem}M", "rootfstype=hostfs", "rootflags=/", "ro",
+        return ["taskset", "-c", self.processor(), self.kernel.image, f"mem={args.mem}M", "rootfstype=hostfs", "rootflags=/", "ro",
                 f"init={kernels.HERE}/init_uml", "quiet", "panic=1", "oops=panic", "noreboot",
                 "log_buf_len=4M", "random.trust_cpu=on",
                 f"uml_dir={self.sockets}", "umid=guest", "con=null", console, "ssl=null",
@@ -52,6 +53,12 @@ class UmlGuest(Guest):
                 *(f"vec{nic}:transport=fd,fd={fd},mac=52:54:00:12:34:{nic}{self.index}"
                   for nic, fd in enumerate(self.inherited(cables))),
                 *args.append.split(), f"results_on_host={self.results}"]
+
+    def processor(self):
+        """The only one that the guest runs on. The kernel and its processes take turns: to wake the
+        next one on another processor each time costs as much again as all that they do."""
+        allowed = sorted(os.sched_getaffinity(0))
+        return str(allowed[(self.args.cpu + self.index - 1) % len(allowed)])
 
     def say_where(self):
         """The blocked tasks and the armed timers. Not all tasks: listing them kills this kernel
