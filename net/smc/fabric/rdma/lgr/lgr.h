@@ -366,6 +366,7 @@ void smc_lgr_link_up(struct smc_lgr *lgr, struct smc_link *link);
 /* new_path.c */
 int smc_lgr_new_path(struct smc_lgr *lgr, struct smc_link *over, const union ib_gid *peer_gid,
 		     struct smc_rdma_path *path);
+bool smc_lgr_is_asymmetric(struct smc_lgr *lgr, const struct smc_link *link);
 bool smc_lgr_is_parallel(struct smc_lgr *lgr, const struct smc_link *link);
 void smc_lgr_replace_asymmetric(struct smc_lgr *lgr, const struct smc_link *new);
 

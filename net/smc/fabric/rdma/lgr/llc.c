@@ -251,6 +251,7 @@ void smc_llc_new_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_lin
 
 	spin_lock_bh(&llc->lock);
 	llc->tests[smc_lgr_link_index(lgr, link)] = (struct smc_llc_test) {};
+	llc->port_came = false;
 	spin_unlock_bh(&llc->lock);
 	llc->add_over = over;
 	llc->add_over_uid = over->uid;
@@ -301,6 +302,7 @@ void smc_llc_more_links(struct smc_lgr *lgr)
 {
 	spin_lock_bh(&lgr->llc.lock);
 	lgr->llc.add_wanted = true;
+	lgr->llc.port_came = true;
 	__smc_llc_kick(lgr, 0);
 	spin_unlock_bh(&lgr->llc.lock);
 }

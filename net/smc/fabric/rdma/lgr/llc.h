@@ -69,7 +69,8 @@ struct smc_llc_loss {
 /**
  * struct smc_llc - LLC engine
  * @lock:	protects @queue, @n_queue, @rkeys, @unused, @deleting, @forgotten, @waiters,
- *		@stopped, @tests, @test_now, @losses, @add_wanted and smc_lgr.doubted; any context
+ *		@stopped, @tests, @test_now, @losses, @add_wanted, @port_came and smc_lgr.doubted;
+ *		any context
  * @queue:	messages received
  * @n_queue:	their number; a peer that floods us is cut off
  * @rkeys:	RMBs to be confirmed
@@ -100,6 +101,7 @@ struct smc_llc_loss {
  *		bits; only the work looks at it
  * @add_asked:	REQUEST ADD LINK that the server may still refuse; the same
  * @add_wanted:	another link may be possible now
+ * @port_came:	the same, and since another link is being added
  * @add_at:	when it is tried again, in jiffies; 0 for not at all; only the work looks at it
  * @add_delay:	how long it was waited for that, in jiffies; the same
  * @losses:	links of which the peer must be told
@@ -139,6 +141,7 @@ struct smc_llc {
 	DECLARE_BITMAP(adds_late, 256);
 	unsigned int		add_asked;
 	bool			add_wanted;
+	bool			port_came;
 	unsigned long		add_at;
 	unsigned long		add_delay;
 	struct smc_llc_loss	losses[SMC_LGR_LINKS];

@@ -362,8 +362,32 @@ static void connect_and_go_on(struct smc_lgr *lgr)
 		smc_llc_await(lgr, lgr->server ? SMC_LLC_W_CONFIRM2_RSP : SMC_LLC_W_CONFIRM2_REQ);
 }
 
+/*
+ * An asymmetric link may have no path at all, as where each port has a cable of its own; nothing
+ * says so but silence.  It gives way when there may be a better one, unless it is the only one.
+ */
+static bool gives_way(struct smc_lgr *lgr)
+{
+	const struct smc_llc *llc = &lgr->llc;
+
+	return (llc->wait == SMC_LLC_W_CONFIRM2_RSP || llc->wait == SMC_LLC_W_CONFIRM2_REQ) &&
+	       smc_llc_same_link(llc->add_over, llc->add_over_uid) &&
+	       smc_lgr_is_asymmetric(lgr, llc->add_link);
+}
+
+static bool port_came(struct smc_llc *llc)
+{
+	bool came;
+
+	spin_lock_bh(&llc->lock);
+	came = llc->port_came;
+	llc->port_came = false;
+	spin_unlock_bh(&llc->lock);
+	return came;
+}
+
 /**
- * smc_llc_add_goes_on() - a gateway may have answered, or a link be lost
+ * smc_llc_add_goes_on() - a gateway may have answered, a link be lost, or a port have come
  * @lgr: the link group
  *
  * Context: the engine's work.
@@ -374,7 +398,7 @@ void smc_llc_add_goes_on(struct smc_lgr *lgr)
 
 	if (llc->wait == SMC_LLC_W_ADD_LINK_HOP)
 		connect_and_go_on(lgr);
-	else if (llc->add_link && !add_can_go_on(lgr))
+	else if (llc->add_link && (!add_can_go_on(lgr) || (port_came(llc) && gives_way(lgr))))
 		smc_llc_add_failed(lgr);
 }
 
@@ -456,13 +480,15 @@ SMC_LLC_TAKES(add_link_late)
 
 /*
  * The client has another device, whose GID comes last.  It is answered by ADD LINK, or not at all
- * while another exchange is under way.
+ * while another exchange is under way, unless that gives way.
  */
 SMC_LLC_TAKES(req_add_link)
 {
 	struct smc_llc_req_add_link *req = &m->req_add_link;
 	union ib_gid gid;
 
+	if (gives_way(lgr))
+		smc_llc_add_failed(lgr);
 	if (lgr->llc.wait != SMC_LLC_IDLE) {
 		smc_llc_more_links(lgr);
 		return;

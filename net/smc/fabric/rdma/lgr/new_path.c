@@ -111,6 +111,25 @@ bool smc_lgr_is_parallel(struct smc_lgr *lgr, const struct smc_link *link)
 }
 
 /**
+ * smc_lgr_is_asymmetric() - does a link share a port, of ours or of the peer's, with another one?
+ * @lgr: the link group
+ * @link: the link
+ *
+ * Context: the engine's work.
+ * Return: true if it does.
+ */
+bool smc_lgr_is_asymmetric(struct smc_lgr *lgr, const struct smc_link *link)
+{
+	struct smc_link *other;
+
+	smc_lgr_for_each_link(lgr, other)
+		if (other != link && smc_lgr_link_alive(other) &&
+		    (smc_link_same_port(other, link) || smc_link_same_peer_port(other, link)))
+			return true;
+	return false;
+}
+
+/**
  * smc_lgr_new_path() - our end of another link
  * @lgr: the link group
  * @over: a link that works
