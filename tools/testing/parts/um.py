@@ -22,25 +22,30 @@ building = threading.Lock()
 
 
 class Slots:
-    """Where guests run: GUESTS at a time, on the processor that has the fewest."""
+    """Where guests run: GUESTS at a time, on the processor that has the fewest. What takes longest
+    comes first."""
 
     def __init__(self):
         self.guests = [0] * (os.cpu_count() or 1)
+        self.wanted = []
         self.free = threading.Condition()
 
     @contextlib.contextmanager
-    def one(self):
-        """The number of a processor, when there is room for one more guest."""
+    def one(self, seconds=0):
+        """The number of a processor, when there is room for a guest that takes so long."""
         with self.free:
-            self.free.wait_for(lambda: sum(self.guests) < GUESTS)
+            self.wanted.append(seconds)
+            self.free.wait_for(lambda: sum(self.guests) < GUESTS and seconds == max(self.wanted))
+            self.wanted.remove(seconds)
             cpu = min(range(len(self.guests)), key=self.guests.__getitem__)
             self.guests[cpu] += 1
+            self.free.notify_all()
         try:
             yield cpu
         finally:
             with self.free:
                 self.guests[cpu] -= 1
-                self.free.notify()
+                self.free.notify_all()
 
 
 slots = Slots()
@@ -51,7 +56,13 @@ class Guest:
 
     def __init__(self, name, *script, **environment):
         self.name, self.script, self.environment = name, script, environment
-        self.options = ()
+        self.options, self.seconds = (), 0
+
+
+def long(seconds, guest):
+    """It takes so long on an idle host."""
+    guest.seconds = seconds
+    return guest
 
 
 def in_virtual_time(guest):
@@ -67,7 +78,8 @@ def large(guest):
 
 
 def sockets(shards):
-    return [Guest(f"{n}", RUN_IN_VM, SMC_TESTS="sock memory", SMC_SOCK_ARGS=f"--shard {n}/{shards}")
+    return [long(36, Guest(f"{n}", RUN_IN_VM, SMC_TESTS="sock memory",
+                           SMC_SOCK_ARGS=f"--shard {n}/{shards}"))
             for n in range(1, shards + 1)]
 
 
@@ -96,12 +108,11 @@ def fuzz(programs, seed, clock=""):
             Guest(f"rdma{clock}", FUZZ, "rdma", "-n", f"{programs // 2}", "-s", f"{seed}")]
 
 
-# What takes longest comes first. What waits shares a guest, as each costs four seconds of a
-# processor to boot and to look for leaks.
+# What waits shares a guest, as each costs three seconds of a processor to boot and to look for leaks.
 PARTS = {
-    "um-kselftest": [tests("module"), tests("budget"),
+    "um-kselftest": [long(94, tests("module")), long(74, tests("budget")),
                      in_virtual_time(tests("stall", "owner", "signed", "hostile")),
-                     tests("netlink", "many", "fault"), tests("input")],
+                     tests("netlink", "many", "fault"), long(46, tests("input"))],
     "um-sockets": sockets(6),
     "um-stress": stress("loopback:40", "nobody:15", "namespaces:15", "fallback:15", "stalls:15",
                         "rdma:20"),
@@ -111,14 +122,15 @@ PARTS = {
                                         rogue("cdc", "peer"), rogue("wait", "stall", "gateway"),
                                         rogue("device", "gone"), rogue("containers", "second_path"),
                                         rogue("links", "exchanges"), rogue("failover")))],
-    "um-failover": [Guest("switch", f"{SUITE}/rdma/failover_switch"),
+    "um-failover": [long(60, Guest("switch", f"{SUITE}/rdma/failover_switch")),
                     Guest("buffers", f"{SUITE}/rdma/buffers"),
                     Guest("which_group", f"{SUITE}/rdma/which_group")],
     "um-fuzz": [*map(in_virtual_time, fuzz(600, seed=1))],
-    "um-admin": [Guest("tools", f"{TESTING}/../smcss/tests/test_guest"),
-                 Guest("steering", f"{SUITE}/policy/steer_test"),
+    "um-admin": [long(30, Guest("tools", f"{TESTING}/../smcss/tests/test_guest")),
+                 long(66, Guest("steering", f"{SUITE}/policy/steer_test")),
                  Guest("pairs", f"{SUITE}/policy/pair_test"),
-                 Guest("admin", f"{SUITE}/admin/admin_guest", "golden", "reader", "churn")],
+                 long(48, Guest("admin", f"{SUITE}/admin/admin_guest", "golden", "reader", "churn",
+                                SMC_CHURN_SECONDS="5"))],
     "um-many": [large(Guest("many", RUN_IN_VM, SMC_TESTS="many memory", SMC_MANY="100000"))],
 }
 
@@ -144,9 +156,9 @@ def ready(part):
     return not wrong
 
 
-def play(stream, script, *options, **environment):
+def play(stream, script, *options, seconds=0, **environment):
     """One guest, when there is a place for it."""
-    with slots.one() as cpu:
+    with slots.one(seconds) as cpu:
         stream.suite(stream.tag,
                      [f"{TESTING}/vm/run", "--kver", "um", "--variant=-test", "--timeout", TIMEOUT,
                       "--cpu", f"{cpu}", "--name", stream.tag, *options, "--", *script],
@@ -154,7 +166,8 @@ def play(stream, script, *options, **environment):
 
 
 def play_guest(part, guest):
-    play(part.stream(guest.name), guest.script, *guest.options, **guest.environment)
+    play(part.stream(guest.name), guest.script, *guest.options, seconds=guest.seconds,
+         **guest.environment)
 
 
 def check(part):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a guest is, whatever it runs on: its job, its output, its verdict, its end."""
+import contextlib
 import os
 import shlex
 import shutil
@@ -159,6 +160,10 @@ class Guest:
         elif self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        # The rest of its group, as run adopts them: only who is waited for counts as time spent.
+        with contextlib.suppress(ChildProcessError):
+            while self.in_group:
+                os.waitpid(-self.process.pid, 0)
         # What it said last is still in the pipe.
         while data := os.read(self.out_pipe, 65536):
             self.got_output(data)

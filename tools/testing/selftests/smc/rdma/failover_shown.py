@@ -9,8 +9,9 @@ import time
 
 from lib.slow import slow
 from machine import Log
+import switch
 
-TOOLS = os.environ["SMC_ROOT"] + "/build/tools"
+TOOLS = f"{switch.ROOT}/build/tools"
 TRACING = "/sys/kernel/tracing"
 PORTS = {"client": ("0", "2"), "server": ("1", "3")}
 UNREAD = 30000
@@ -37,7 +38,7 @@ def until(what, get, expected):
     while (found := get()) != expected:
         if time.monotonic() > end:
             same(what, found, expected)
-        time.sleep(0.05)
+        time.sleep(0.25)
 
 
 def groups(*which):
@@ -108,10 +109,10 @@ class Watch:
             return any(all(word in line for word in words) for line in file)
 
 
-def symmetric(rig):
+def symmetric(connection, _):
     """Two links of either end, found by each of their devices."""
-    with rig.connection():
-        rig.two_links()
+    with connection():
+        switch.two_links()
         same("types", types(), {"client": "SYM", "server": "SYM"})
         for role, ports in PORTS.items():
             for n in ports:
@@ -131,7 +132,7 @@ def after_loss(watch, lost, old):
     """Both ends have moved from the links in old; the client has one device left."""
     until("types", types, {"client": "ASYML", "server": "ASYMP"})
     same("critical devices", [d["device"] for d in ask("smcr", "device")["devices"] if d["critical"]],
-         [f"rxe{2 - int(lost[-1])}"])
+         [f"rxe{2 - lost}"])
     by_socket, by_link = used()
     same("links of sockets", by_socket, by_link)
     for role, (group, number, dev) in old.items():
@@ -144,25 +145,25 @@ def after_loss(watch, lost, old):
     until("the new link in the trace", lambda: watch.traced("smcr_link_up", " type=ASYML "), True)
 
 
-def moved(rig):
+def moved(connection, pattern):
     """The link in use is lost while the receiver has not read."""
-    data = rig.pattern(3, UNREAD)
-    with rig.connection() as (client, server), Watch() as watch:
-        rig.two_links()
+    data = pattern(3, UNREAD)
+    with connection() as (client, server), Watch() as watch:
+        switch.two_links()
         client.sendall(data)
         while len(server.recv(UNREAD, socket.MSG_PEEK)) < UNREAD:
             pass
         before, old = counters(), {role: used_by(role) for role in PORTS}
-        lost = "veth" + old["client"][2][-1]
-        rig.down(lost)()
+        lost = int(old["client"][2][-1])
+        switch.lose(lost)
         try:
             until("moves", lambda: counters()["moved_connections"] - before["moved_connections"], 2)
             same("bytes written again", counters()["bytes_again"] - before["bytes_again"], UNREAD)
             after_loss(watch, lost, old)
             same("what was unread", server.recv(UNREAD, socket.MSG_WAITALL) == data, True)
         finally:
-            rig.up(lost)()
-        rig.two_links()
+            switch.repair(lost)
+        switch.two_links()
         until("types", types, {"client": "SYM", "server": "SYM"})
         for group in groups().values():
             watch.await_log(f"{group['id'][2:]}: link ", " is up: symmetric")
@@ -176,13 +177,13 @@ def reset(end):
         return True
 
 
-def ended(rig):
+def ended(connection, _):
     """All links of both ends are lost."""
-    with rig.connection() as ends, Watch() as watch:
-        rig.two_links()
+    with connection() as ends, Watch() as watch:
+        switch.two_links()
         ids = [group["id"][2:] for group in groups().values()]
         for n in range(4):
-            rig.down(f"veth{n}")()
+            switch.lose(n)
         try:
             same("resets", [reset(end) for end in ends], [True, True])
             same("groups with connections", groups(), {})
@@ -191,16 +192,16 @@ def ended(rig):
                                 "the group ends, connections reset: 1")
         finally:
             for n in range(4):
-                rig.up(f"veth{n}")()
+                switch.repair(n)
 
 
 CASES = {"shown_symmetric": symmetric, "shown_moved": moved, "shown_ended": ended}
 
 
-def play(name, rig):
+def play(name, connection, pattern):
     """What was wrong, as a list."""
     try:
-        CASES[name](rig)
+        CASES[name](connection, pattern)
     except (Wrong, RuntimeError, OSError) as error:
         return [f"{type(error).__name__}: {error}"]
     return []

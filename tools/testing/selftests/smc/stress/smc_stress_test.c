@@ -45,6 +45,7 @@
 #include "stress_stall.h"
 #include "stress.h"
 
+#define LATE		slow(20)	/* seconds after which is shown what still waits */
 #define GRACE		slow(120)	/* seconds for every thread to end, KASAN's time */
 #define ENABLE		"/proc/sys/net/smc/enable"
 
@@ -252,6 +253,14 @@ static void show_places(void)
 					       board->places[i][j].call);
 }
 
+static void show_left(const pid_t *pids, int n)
+{
+	show_places();
+	for (int i = 0; i < n; i++)
+		if (pids[i])
+			show_hung(pids[i]);
+}
+
 /* Whether all of them end in time, by themselves. */
 static bool all_end(pid_t *pids, int n)
 {
@@ -269,17 +278,17 @@ static bool all_end(pid_t *pids, int n)
 			pids[i] = 0;
 			left--;
 		}
+		/* Not a failure yet, but worth a look. */
+		if (left && ms == LATE * 1000)
+			show_left(pids, n);
 		nap(100000);
 	}
 	if (!left)
 		return ok;
-	show_places();
-	for (int i = 0; i < n; i++) {
-		if (pids[i]) {
-			show_hung(pids[i]);
+	show_left(pids, n);
+	for (int i = 0; i < n; i++)
+		if (pids[i])
 			kill(pids[i], SIGKILL);
-		}
-	}
 	return false;
 }
 

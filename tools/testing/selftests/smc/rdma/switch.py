@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One guest with both ends of its link groups: four network devices on a switch, each with an RDMA
+device, of which rxe0 and rxe2 are the client's and rxe1 and rxe3 the server's."""
+import os
+import socket
+import subprocess
+import time
+
+from lib import smc_netlink as netlink
+from lib.slow import slow
+
+ROOT = os.environ["SMC_ROOT"]
+IPPROTO_SMC = 256
+CLIENT, SERVER = "10.1.0.1", "10.1.0.2"
+TIMEOUT = slow(60)
+NETWORKS = "CLIENT", "SERVER", "CLIENT", "SERVER"
+ACTIVE = 3	# state of a link, as netlink has it
+
+
+def run(*argv):
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+
+
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def set_networks(*names):
+    """Which ports are the client's, and which the server's: the same host has all of them."""
+    netlink.pnet_flush()
+    for n, name in enumerate(names):
+        netlink.pnet_add(name, netdev=f"veth{n}")
+
+
+def set_up(eid, *parameters):
+    run(f"{ROOT}/tools/testing/vm/rxe_switch", "4")
+    run("insmod", os.environ["SMC_KO"], "loopback=N", *parameters)
+    run("insmod", os.environ["SMC_DIAG_KO"])
+    netlink.add_ueid(eid)
+    set_networks(*NETWORKS)
+
+
+def until(condition, what, show=str):
+    """Wait for that; show() says what there is instead."""
+    end = time.monotonic() + TIMEOUT
+    while not condition():
+        if time.monotonic() > end:
+            raise RuntimeError(f"{what}: {show()}")
+        time.sleep(0.05)
+
+
+def two_links():
+    """Wait until both ends have two active links, and these no port in common."""
+    until(lambda: sorted((link["dev"], link["state"]) for link in netlink.links()) ==
+          [(f"rxe{n}", ACTIVE) for n in range(4)], "no two links at both ends", netlink.links)
+
+
+def lose(n):
+    run("ip", "link", "set", f"veth{n}", "down")
+
+
+def repair(n):
+    run(f"{ROOT}/tools/testing/vm/rxe_switch", "again", str(n))
+
+
+def new_socket():
+    return socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+
+
+def listen(address=SERVER, backlog=1):
+    listener = new_socket()
+    listener.bind((address, 0))
+    listener.listen(backlog)
+    return listener
+
+
+def connect(listener, client=None):
+    """Both ends of a connection from the client's address."""
+    client = client or new_socket()
+    client.settimeout(TIMEOUT)
+    client.bind((CLIENT, 0))
+    client.connect(listener.getsockname())
+    server, _ = listener.accept()
+    server.settimeout(TIMEOUT)
+    return client, server
+
+
+def remove_module():
+    run("rmmod", "smc_diag")
+    until(lambda: not subprocess.run(["rmmod", "smc"], check=False, stderr=subprocess.DEVNULL)
+          .returncode, "the module stays")
