@@ -12,16 +12,30 @@ from parts.part import SUITE, TESTING, TOP, built_quietly
 import kernel as kernels
 
 
+def make(*words):
+    return f"{os.path.basename(words[0])}, {words[1]}", ["make", "-s", "-C", *words]
+
+
+# Two at a time, each of them one program after the other.
+ON_HOST = {
+    "models": [("models", [f"{SUITE}/model/check_models"]),
+               ("admin", [f"{SUITE}/admin/check_host"]),
+               ("rig", [f"{TESTING}/vm/test_rig"]),
+               ("house", [f"{TESTING}/house/check_house"])],
+    "units": [make(f"{SUITE}/unit", "check"), make(f"{SUITE}/unit", "check-s390x"),
+              make(f"{SUITE}/fuzz", "smoke"), make(f"{SUITE}/llcsim", "check"),
+              make(f"{TOP}/tools/smcss", "check")],
+}
+
+
+def play_suites(part, name):
+    stream = part.stream(name)
+    for suite, command in ON_HOST[name]:
+        stream.suite(suite, command)
+
+
 def check_host(part):
-    for directory, target in ((f"{SUITE}/unit", "check"), (f"{SUITE}/unit", "check-s390x"),
-                              (f"{SUITE}/fuzz", "smoke"),
-                              (f"{SUITE}/llcsim", "check"), (f"{TOP}/tools/smcss", "check")):
-        part.suite(f"{os.path.basename(directory)}, {target}",
-                   ["make", "-s", "-C", directory, target])
-    part.suite("models", [f"{SUITE}/model/check_models"])
-    part.suite("admin", [f"{SUITE}/admin/check_host"])
-    part.suite("rig", [f"{TESTING}/vm/test_rig"])
-    part.suite("house", [f"{TESTING}/house/check_house"])
+    part.together([(play_suites, name) for name in ON_HOST])
 
 
 def check_intree(part):

@@ -14,8 +14,9 @@ import kernel as kernels
 
 RUN_IN_VM = f"{SUITE}/run_in_vm.sh"
 FUZZ = f"{SUITE}/callfuzz/fuzz_guest"
-# A kernel that waits takes no processor, so there are more of them than processors.
-GUESTS = 8
+# A kernel that waits takes no processor, so there are more of them than processors; not many more,
+# as each pushes the others out of the caches.
+GUESTS = 6
 # Seconds for each of them, for a hang that no case has noticed; a busy host is slow.
 TIMEOUT = "900"
 building = threading.Lock()

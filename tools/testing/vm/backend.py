@@ -84,7 +84,7 @@ class Guest:
     def start(self, command, inherited):
         # The death of this program, however it comes, is the death of the guest.
         command = ["setpriv", "--pdeathsig", "KILL", *command]
-        # The terminal of a shell: its own process group would not be the one in the foreground.
+        # The terminal of a shell: its own session would not be the one in the foreground.
         foreground = self.args.shell and self.index == 1
         with open(f"{self.directory}/process.log", "wb") as said, \
                 open(f"{self.directory}/{self.STDERR}", "wb") as errors:
@@ -93,10 +93,19 @@ class Guest:
                 command, pass_fds=inherited, stderr=errors,
                 stdin=None if foreground else subprocess.DEVNULL,
                 stdout=None if foreground else errors,
-                preexec_fn=None if foreground else os.setpgrp)
+                preexec_fn=None if foreground else os.setsid)
         self.in_group = not foreground
+        if self.in_group:
+            self.yield_to_others()
         with open(f"{self.directory}/guest.pid", "w", encoding="ascii") as pid:
             pid.write(f"{self.process.pid}\n")
+
+    def yield_to_others(self):
+        """A session shares the processors with others like one process (sched(7), autogroup). What
+        runs one thing after the other, a build say, would wait for each of many guests."""
+        with contextlib.suppress(OSError), open(f"/proc/{self.process.pid}/autogroup", "w",
+                                                encoding="ascii") as nice:
+            nice.write("5")
 
     def wait_for_shell(self):
         """The guest has the terminal in raw mode, and leaves it so when it is killed."""

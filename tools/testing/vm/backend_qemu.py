@@ -46,6 +46,10 @@ class QemuGuest(Guest):
             return ["-accel", "kvm", "-cpu", "host", "-smp", str(args.smp)]
         return ["-accel", "tcg,thread=multi", "-cpu", model, "-smp", str(args.smp)]
 
+    def image(self):
+        # What counts instructions starts as it did when the targets were measured.
+        return self.kernel.image if self.args.icount else kernels.unpacked(self.kernel)
+
     def command(self, cables, out, word):
         args = self.args
         line = ("console=ttyS0 quiet panic=1 oops=panic mitigations=off no_timer_check log_buf_len=4M "
@@ -56,7 +60,7 @@ class QemuGuest(Guest):
                 f"socket,id=con,path={cables}/console,server=on,wait=off"
         command = [*args.emulator.command, *self.accelerator(),
                    "-m", str(args.mem), "-display", "none", "-nodefaults", "-no-user-config",
-                   "-no-reboot", "-kernel", self.kernel.image,
+                   "-no-reboot", "-kernel", self.image(),
                    "-initrd", kernels.initramfs(self.kernel, f"{TOP}/build/vm"), "-append", line,
                    "-chardev", console, "-serial", "chardev:con",
                    "-virtfs", "local,path=/,mount_tag=root,security_model=none,readonly=on,"

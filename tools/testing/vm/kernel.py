@@ -16,6 +16,8 @@ CACHE = os.environ.get("SMC_CACHE", "/var/cache/smc")
 # What the guest needs to reach the host's root and to talk; a kernel may have any
 # of them built in.
 MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay", "virtio_net")
+# How an image begins that is packed with xz, as Debian's are.
+XZ = b"\xfd7zXZ\0"
 
 
 class Error(Exception):
@@ -129,6 +131,28 @@ def load_order(kernel):
         if name in by_name:
             add(by_name[name])
     return order
+
+
+def unpacked(kernel):
+    """The kernel as QEMU may start it without the code that unpacks it, which takes the emulator
+    longer than all of the boot; kept below the cache. The image itself, if it cannot be had."""
+    image = os.stat(kernel.image)
+    target = f"{CACHE}/vmlinux-{kernel.version}-{image.st_size}-{image.st_mtime_ns}"
+    if os.path.exists(target):
+        return target
+    data = read(kernel.image)
+    start = data.find(XZ)
+    try:
+        vmlinux = lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(data[start:]) if start > 0 else b""
+    except lzma.LZMAError:
+        return kernel.image
+    if vmlinux[:4] != b"\x7fELF":
+        return kernel.image
+    os.makedirs(CACHE, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=CACHE, delete=False) as file:
+        file.write(vmlinux)
+    os.rename(file.name, target)
+    return target
 
 
 def newc(name, mode, data=b"", device=(0, 0)):

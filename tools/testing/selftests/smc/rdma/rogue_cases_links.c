@@ -400,6 +400,32 @@ static void request_crosses(void)
 	verdict(ok, "links, as client: REQUEST ADD LINK crosses with ADD LINK");
 }
 
+/* An asymmetric link that is not confirmed gives way at once to one that is not asymmetric. */
+static void request_instead(void)
+{
+	struct duo d = { .c = conn_one_link(CLIENT) };
+	struct link *lame = half_new(d.c->l, &dev);
+	struct smc_llc_msg m;
+	long since;
+	bool ok;
+
+	d.first = d.c->l;
+	ok = half_take(lame, d.first, &d.first->offer.m);
+	half_tell(lame, d.first, &m);
+	llc_put(d.first, &m);
+	ok = ok && group_settled(d.first);
+	group_wants_adds(d.first, true);
+	d.second = half_new(d.first, &dev2);
+	since = now_ms();
+	ask_for_link(d.first, dev2.gid);
+	ok = ok && group_deletes(d.first, lame->number) && add_offered(d.c, d.second) &&
+	     both_work(d);
+	/* Virtual time: CONFIRM LINK would be awaited for five seconds. */
+	ok = ok && (now_ms() - since < 4000 || BAD("only after %ld ms", now_ms() - since));
+	conn_end(d.c);
+	verdict(ok, "links, as client: REQUEST ADD LINK ends a try at an asymmetric link");
+}
+
 /* ---- what does not come ---- */
 
 enum missing { NO_ADD_REPLY, NO_CONFIRM, NO_QUEUE_PAIR };
@@ -652,4 +678,5 @@ void cases_links(void)
 	TRY(add_link_unanswered(), "");
 	TRY(requested(), "");
 	TRY(request_crosses(), "");
+	TRY(request_instead(), "");
 }
