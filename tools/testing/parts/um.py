@@ -79,7 +79,7 @@ def large(guest):
 
 
 def sockets(shards):
-    return [long(36, Guest(f"{n}", RUN_IN_VM, SMC_TESTS="sock memory",
+    return [long(50, Guest(f"{n}", RUN_IN_VM, SMC_TESTS="sock memory",
                            SMC_SOCK_ARGS=f"--shard {n}/{shards}"))
             for n in range(1, shards + 1)]
 
@@ -114,15 +114,15 @@ PARTS = {
     "um-kselftest": [long(94, tests("module")), long(74, tests("budget")),
                      in_virtual_time(tests("stall", "owner", "signed", "hostile")),
                      tests("netlink", "many", "fault"), long(46, tests("input"))],
-    "um-sockets": sockets(6),
+    "um-sockets": sockets(4),
     "um-stress": stress("loopback:40", "nobody:15", "namespaces:15", "fallback:15", "stalls:15",
                         "rdma:20"),
     "um-smcr": [*over_smcr(2), Guest("fault", f"{SUITE}/rdma/sock_guest", "fault"),
                 Guest("xfer", f"{SUITE}/rdma/xfer_guest")],
-    "um-rogue": [*map(in_virtual_time, (rogue("time", "clc"), rogue("llc", "link"),
-                                        rogue("cdc", "peer"), rogue("wait", "stall", "gateway"),
-                                        rogue("device", "gone"), rogue("containers", "second_path"),
-                                        rogue("links", "exchanges"), rogue("failover")))],
+    "um-rogue": [*map(in_virtual_time, (rogue("time", "clc", "cdc", "peer"),
+                                        rogue("llc", "link", "wait", "stall", "gateway"),
+                                        rogue("device", "gone", "containers", "second_path"),
+                                        rogue("links", "exchanges", "failover")))],
     "um-failover": [long(60, Guest("switch", f"{SUITE}/rdma/failover_switch")),
                     Guest("buffers", f"{SUITE}/rdma/buffers"),
                     Guest("which_group", f"{SUITE}/rdma/which_group")],
@@ -131,7 +131,7 @@ PARTS = {
                  long(66, Guest("steering", f"{SUITE}/policy/steer_test")),
                  Guest("pairs", f"{SUITE}/policy/pair_test"),
                  long(48, Guest("admin", f"{SUITE}/admin/admin_guest", "golden", "reader", "churn",
-                                SMC_CHURN_SECONDS="5"))],
+                                SMC_CHURN_SECONDS="5", SMC_DEBUG_KERNEL="1"))],
     "um-many": [large(Guest("many", RUN_IN_VM, SMC_TESTS="many memory", SMC_MANY="100000"))],
 }
 
@@ -214,6 +214,8 @@ def check_rig(part):
         part.suite("endings", [f"{TESTING}/vm/test_endings"])
 
 
+# Their processes do not wait for those of others.
+BEFORE_OTHERS = {"SMC_NICE": "-15"}
 # name: client, server, cases
 PAIRS = {
     "ours-ours": ("ours", "ours", "transfer_quick many churn_quick half_close_client half_close_server "
@@ -227,7 +229,8 @@ PAIRS = {
 
 
 def check_pairs(part):
-    """Two hosts with soft-RoCE, which does not bear to be kept waiting: one pair at a time."""
+    """Two hosts with soft-RoCE, which does not bear to be kept waiting: one pair at a time, and
+    before all others."""
     if not ready(part) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
         part.line("not ok - build what the pairs need")
         return
@@ -237,7 +240,7 @@ def check_pairs(part):
                    "--variant=-test", "--name", f"{part.name}-{name}", "--timeout", "300", "--",
                    *cases.split()],
             # The leaks of ours are known by then, and those of the kernel's own are not ours.
-            **{} if client == server else {"SMC_NO_LEAKS": "1"})
+            **{} if client == server else {"SMC_NO_LEAKS": "1"}, **BEFORE_OTHERS)
 
 
 FAILOVER = f"{SUITE}/rdma/failover_pair"
@@ -254,7 +257,8 @@ PEER_LOSSES = ("bulk_down_server_used bulk_down_client_used bulk_device_server_u
 def failover_pair(part, name, *options):
     part.stream(name).suite(name, [FAILOVER, "--kver", "um", "--name", f"{part.name}-{name}", *options],
                             # As with check_pairs: the kernel's own leaks are not ours.
-                            **{"SMC_NO_LEAKS": "1"} if "kernel" in options else {})
+                            **{"SMC_NO_LEAKS": "1"} if "kernel" in options else {},
+                            **BEFORE_OTHERS)
 
 
 def check_failover_quick(part):

@@ -96,16 +96,17 @@ class Guest:
                 preexec_fn=None if foreground else os.setsid)
         self.in_group = not foreground
         if self.in_group:
-            self.yield_to_others()
+            self.set_share()
         with open(f"{self.directory}/guest.pid", "w", encoding="ascii") as pid:
             pid.write(f"{self.process.pid}\n")
 
-    def yield_to_others(self):
-        """A session shares the processors with others like one process (sched(7), autogroup). What
-        runs one thing after the other, a build say, would wait for each of many guests."""
+    def set_share(self):
+        """A session has the share of one process (sched(7), autogroup), which SMC_NICE says. Less than
+        the usual one: what does one thing after the other, a build say, would wait for each of many
+        guests."""
         with contextlib.suppress(OSError), open(f"/proc/{self.process.pid}/autogroup", "w",
                                                 encoding="ascii") as nice:
-            nice.write("5")
+            nice.write(os.environ.get("SMC_NICE", "5"))
 
     def wait_for_shell(self):
         """The guest has the terminal in raw mode, and leaves it so when it is killed."""
