@@ -4,6 +4,7 @@ kernels with KCSAN."""
 import os
 
 from parts.part import SUITE, TESTING, TOP, built_quietly
+from parts.slots import BEFORE_OTHERS, FIRST, slots
 
 import kernel as kernels
 
@@ -174,6 +175,7 @@ def check_short(part):
     version = part.name.partition("-")[2]
     kver, variant = kernels.full_version(version), SHORT[version]
     if built_quietly(part, kver, "modules", f"KVER={kver}", *(["TEST=1"] if variant else [])):
-        part.suite("guest", [f"{TESTING}/vm/run", "--kver", kver, f"--variant={variant}", "--smp",
-                             "1", "--timeout", "400", "--name", f"check-{part.name}", "--",
-                             f"{TESTING}/guest_short"])
+        with slots.one(FIRST):
+            part.suite("guest", [f"{TESTING}/vm/run", "--kver", kver, f"--variant={variant}", "--smp",
+                                 "1", "--timeout", "400", "--name", f"check-{part.name}", "--",
+                                 f"{TESTING}/guest_short"], **BEFORE_OTHERS)

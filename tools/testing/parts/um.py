@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is played in a kernel that is a process: everything that needs neither Debian's kernels nor
 several processors, under KASAN and lockdep."""
-import contextlib
 import functools
 import os
 import threading
@@ -9,47 +8,15 @@ import time
 import types
 
 from parts.part import SUITE, TESTING, built_quietly, lines_of
+from parts.slots import BEFORE_OTHERS, FIRST, slots
 
 import kernel as kernels
 
 RUN_IN_VM = f"{SUITE}/run_in_vm.sh"
 FUZZ = f"{SUITE}/callfuzz/fuzz_guest"
-# A kernel that waits takes no processor, so there are more of them than processors; not many more,
-# as each pushes the others out of the caches.
-GUESTS = 6
 # Seconds for each of them, for a hang that no case has noticed; a busy host is slow.
 TIMEOUT = "900"
 building = threading.Lock()
-
-
-class Slots:
-    """Where guests run: GUESTS at a time, on the processor that has the fewest. What takes longest
-    comes first."""
-
-    def __init__(self):
-        self.guests = [0] * (os.cpu_count() or 1)
-        self.wanted = []
-        self.free = threading.Condition()
-
-    @contextlib.contextmanager
-    def one(self, seconds=0):
-        """The number of a processor, when there is room for a guest that takes so long."""
-        with self.free:
-            self.wanted.append(seconds)
-            self.free.wait_for(lambda: sum(self.guests) < GUESTS and seconds == max(self.wanted))
-            self.wanted.remove(seconds)
-            cpu = min(range(len(self.guests)), key=self.guests.__getitem__)
-            self.guests[cpu] += 1
-            self.free.notify_all()
-        try:
-            yield cpu
-        finally:
-            with self.free:
-                self.guests[cpu] -= 1
-                self.free.notify_all()
-
-
-slots = Slots()
 
 
 class Guest:
@@ -210,12 +177,10 @@ def check_soak_fuzz(part):
 
 
 def check_rig(part):
-    with slots.one():
-        part.suite("endings", [f"{TESTING}/vm/test_endings"])
+    with slots.one(FIRST):
+        part.suite("endings", [f"{TESTING}/vm/test_endings"], **BEFORE_OTHERS)
 
 
-# Their processes do not wait for those of others.
-BEFORE_OTHERS = {"SMC_NICE": "-15"}
 # name: client, server, cases
 PAIRS = {
     "ours-ours": ("ours", "ours", "transfer_quick many churn_quick half_close_client half_close_server "
@@ -235,18 +200,17 @@ def check_pairs(part):
         part.line("not ok - build what the pairs need")
         return
     for name, (client, server, cases) in PAIRS.items():
-        part.stream(name).suite(
-            name, [f"{SUITE}/rdma/pair", "--client", client, "--server", server, "--kver", "um",
-                   "--variant=-test", "--name", f"{part.name}-{name}", "--timeout", "300", "--",
-                   *cases.split()],
-            # The leaks of ours are known by then, and those of the kernel's own are not ours.
-            **{} if client == server else {"SMC_NO_LEAKS": "1"}, **BEFORE_OTHERS)
+        with slots.one(FIRST), slots.one(FIRST):
+            part.stream(name).suite(
+                name, [f"{SUITE}/rdma/pair", "--client", client, "--server", server, "--kver", "um",
+                       "--variant=-test", "--name", f"{part.name}-{name}", "--timeout", "300", "--",
+                       *cases.split()],
+                # The leaks of ours are known by then, and those of the kernel's own are not ours.
+                **{} if client == server else {"SMC_NO_LEAKS": "1"}, **BEFORE_OTHERS)
 
 
 FAILOVER = f"{SUITE}/rdma/failover_pair"
-# What the losses in a row do not have.
-QUICK_LOSSES = ("bulk_down_server_used bulk_roce_client_used bulk_both_device_server "
-                "bulk_first_client churn_device_client").split()
+QUICK_LOSSES = ("bulk_down_server_used", "churn_device_client")
 # With the kernel's own module at one end. It does not live through all of them with itself either,
 # and its silence costs fifteen seconds, so one loss is enough.
 PEER_LOSSES = ("bulk_down_server_used bulk_down_client_used bulk_device_server_used "
@@ -255,10 +219,11 @@ PEER_LOSSES = ("bulk_down_server_used bulk_down_client_used bulk_device_server_u
 
 
 def failover_pair(part, name, *options):
-    part.stream(name).suite(name, [FAILOVER, "--kver", "um", "--name", f"{part.name}-{name}", *options],
-                            # As with check_pairs: the kernel's own leaks are not ours.
-                            **{"SMC_NO_LEAKS": "1"} if "kernel" in options else {},
-                            **BEFORE_OTHERS)
+    with slots.one(FIRST), slots.one(FIRST):
+        part.stream(name).suite(
+            name, [FAILOVER, "--kver", "um", "--name", f"{part.name}-{name}", *options],
+            # As with check_pairs: the kernel's own leaks are not ours.
+            **{"SMC_NO_LEAKS": "1"} if "kernel" in options else {}, **BEFORE_OTHERS)
 
 
 def check_failover_quick(part):

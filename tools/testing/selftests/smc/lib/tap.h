@@ -11,6 +11,15 @@ static unsigned int tap_run;
 static unsigned int tap_failed;
 static unsigned int tap_bad;		/* checks that failed since tap_case() */
 
+/*
+ * The next value of a range that takes an emulated processor long: beyond its beginning one of
+ * EVERY is tried there.
+ */
+#ifndef EVERY
+#define EVERY	1
+#endif
+#define next_of(v)	((v) + ((v) < 2048 ? 1 : EVERY))
+
 /* A check inside a case. The first few that fail say why. */
 #define CHECK(cond, ...)						\
 	do {								\

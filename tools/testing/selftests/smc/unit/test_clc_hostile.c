@@ -180,7 +180,7 @@ static void sweep(const char *name, const u8 *bytes, size_t len, size_t at)
 	int rc;
 
 	memcpy(buf, bytes, len);
-	for (v = 0; v < 65536; v++) {
+	for (v = 0; v < 65536; v = next_of(v)) {
 		put16(buf + at, v);
 		rc = judge(SMC_CLC_PROPOSAL, buf, len);
 		CHECK(rc == (proposal_legal(buf, len) ? 0 : -EPROTO),
@@ -198,7 +198,7 @@ static void lengths(const struct golden *g)
 	int rc;
 
 	memcpy(buf, g->bytes, g->len);
-	for (v = 0; v < 65536; v++) {
+	for (v = 0; v < 65536; v = next_of(v)) {
 		put16(buf + 5, v);
 		rc = judge(codec_type(buf), buf, g->len);
 		CHECK(rc == (v == g->len ? 0 : -EPROTO), "%s: %u: %d", g->name,

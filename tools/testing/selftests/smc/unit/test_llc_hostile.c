@@ -107,7 +107,7 @@ static void lengths(void)
 	for (i = 0; i < n_golden_llc; i++) {
 		g = &golden_llc[i];
 		memcpy(buf, g->bytes, g->len);
-		for (v = 0; v < 65536; v++) {
+		for (v = 0; v < 65536; v = next_of(v)) {
 			set_len(buf, v);
 			judge(buf, g->len);
 		}
