@@ -479,16 +479,14 @@ SMC_LLC_TAKES(add_link_late)
 }
 
 /*
- * The client has another device, whose GID comes last.  It is answered by ADD LINK, or not at all
- * while another exchange is under way, unless that gives way.
+ * The client has another device, whose GID comes last.  It is answered by ADD LINK; while another
+ * exchange is under way once that is over, or has given way.
  */
 SMC_LLC_TAKES(req_add_link)
 {
 	struct smc_llc_req_add_link *req = &m->req_add_link;
 	union ib_gid gid;
 
-	if (gives_way(lgr))
-		smc_llc_add_failed(lgr);
 	if (lgr->llc.wait != SMC_LLC_IDLE) {
 		smc_llc_more_links(lgr);
 		return;
