@@ -44,8 +44,9 @@ class UmlGuest(Guest):
         # Paths of unix sockets are short; build/vm/... may not be.
         self.sockets = tempfile.mkdtemp(prefix="smc-vm-")
         console = "con0=fd:0,fd:1" if args.shell and self.index == 1 else "con0=null,fd:1"
-        return ["taskset", "-c", self.processor(), self.kernel.image, f"mem={args.mem}M", "rootfstype=hostfs", "rootflags=/", "ro",
-                f"init={kernels.HERE}/init_uml", "quiet", "panic=1", "oops=panic", "noreboot",
+        return ["taskset", "-c", self.processor(), self.kernel.image, f"mem={args.mem}M",
+                "rootfstype=hostfs", "rootflags=/", "ro", f"init={kernels.HERE}/init_uml", "quiet",
+                "panic=1", "oops=panic", "noreboot",
                 "log_buf_len=4M", "random.trust_cpu=on",
                 f"uml_dir={self.sockets}", "umid=guest", "con=null", console, "ssl=null",
                 f"ssl0=null,fd:{out}", f"ssl1=null,fd:{word}",
