@@ -154,14 +154,22 @@ static void lost_link(struct smc_link *link)
 
 /* ---- another try ---- */
 
-static bool is_wanted(struct smc_llc *llc)
+/* Read and clear one of the flags under llc->lock: add_wanted or port_came. */
+static bool take_flag(struct smc_llc *llc, bool *flag)
 {
-	bool wanted;
+	bool set;
 
 	spin_lock_bh(&llc->lock);
-	wanted = llc->add_wanted;
-	llc->add_wanted = false;
+	set = *flag;
+	*flag = false;
 	spin_unlock_bh(&llc->lock);
+	return set;
+}
+
+static bool is_wanted(struct smc_llc *llc)
+{
+	bool wanted = take_flag(llc, &llc->add_wanted);
+
 	if (wanted)
 		llc->add_delay = 0;
 	return wanted || (llc->add_at && !time_before(jiffies, llc->add_at));
@@ -375,17 +383,6 @@ static bool gives_way(struct smc_lgr *lgr)
 	       smc_lgr_is_asymmetric(lgr, llc->add_link);
 }
 
-static bool port_came(struct smc_llc *llc)
-{
-	bool came;
-
-	spin_lock_bh(&llc->lock);
-	came = llc->port_came;
-	llc->port_came = false;
-	spin_unlock_bh(&llc->lock);
-	return came;
-}
-
 /**
  * smc_llc_add_goes_on() - a gateway may have answered, a link be lost, or a port have come
  * @lgr: the link group
@@ -398,7 +395,8 @@ void smc_llc_add_goes_on(struct smc_lgr *lgr)
 
 	if (llc->wait == SMC_LLC_W_ADD_LINK_HOP)
 		connect_and_go_on(lgr);
-	else if (llc->add_link && (!add_can_go_on(lgr) || (port_came(llc) && gives_way(lgr))))
+	else if (llc->add_link && (!add_can_go_on(lgr) ||
+				   (take_flag(llc, &llc->port_came) && gives_way(lgr))))
 		smc_llc_add_failed(lgr);
 }
 
