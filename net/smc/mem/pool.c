@@ -245,7 +245,7 @@ static struct smc_buf *pool_retire(struct smc_pool *pool, bool (*may)(const void
 	spin_lock_bh(&pool->lock);
 	if (!list_empty(&pool->idle) && !list_is_singular(&pool->idle)) {
 		buf = list_last_entry(&pool->idle, struct smc_buf, list);
-		if (may(buf->priv))
+		if (!may || may(buf->priv))
 			found = buf;
 	}
 	if (found) {
@@ -259,7 +259,7 @@ static struct smc_buf *pool_retire(struct smc_pool *pool, bool (*may)(const void
 /**
  * smc_pools_retire() - take a registered buffer without users, for good
  * @pools: the pools, open
- * @may: may it be this one?  Gets its smc_buf_priv(); called under a spinlock
+ * @may: may it be this one?  Gets its smc_buf_priv(); called under a spinlock.  NULL: any may
  *
  * Of each size one is left.  The caller makes device and peer forget the buffer, and then calls
  * smc_buf_retired(), or smc_pools_close() comes before that.

@@ -76,7 +76,7 @@ struct smc_llc_loss {
  * @rkeys:	RMBs to be confirmed
  * @unused:	RMBs that the peer shall forget
  * @deleting:	those that it was asked to forget
- * @forgotten:	those that it has forgotten, and a device has yet to know
+ * @forgotten:	buffers that it has forgotten, or has never known, and a device has yet to know
  * @waiters:	connections that wait for theirs
  * @stopped:	nothing is begun any more
  * @begin:	the first contact is to begin
@@ -157,6 +157,7 @@ int smc_llc_begin_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
 			       struct smc_lgr_conn *lconn);
 void smc_llc_unwait(struct smc_lgr_conn *lconn);
 void smc_llc_delete_rkey(struct smc_rmb *rmb);
+void smc_llc_forget_soon(struct smc_rmb *rmb);
 void smc_llc_start_tests(struct smc_lgr *lgr);
 void smc_llc_test_now(struct smc_lgr *lgr, bool doubted);
 void smc_llc_rx(struct smc_link *link, const u8 *buf, size_t len);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The LLC engine: DELETE RKEY, by which the peer forgets our RMBs (RFC 7609, 3.5.5.2.2). */
+/*
+ * The LLC engine: buffers without users.  By DELETE RKEY the peer forgets our RMBs (RFC 7609,
+ * 3.5.5.2.2), then the devices do.
+ */
 #include "../../../smc.h"
 #include "lgr.h"
 #include "../link/link.h"
@@ -7,6 +10,16 @@
 
 /* RMBs of one message, as many as version 1 has room for. */
 #define DELETE_RKEYS	8
+
+static void add_to(struct smc_lgr *lgr, struct list_head *list, struct smc_rmb *rmb)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	spin_lock_bh(&llc->lock);
+	list_add_tail(&rmb->list, list);
+	__smc_llc_kick(lgr, 0);
+	spin_unlock_bh(&llc->lock);
+}
 
 /**
  * smc_llc_delete_rkey() - have the peer forget an RMB
@@ -18,12 +31,20 @@
  */
 void smc_llc_delete_rkey(struct smc_rmb *rmb)
 {
-	struct smc_llc *llc = &rmb->lgr->llc;
+	add_to(rmb->lgr, &rmb->lgr->llc.unused, rmb);
+}
 
-	spin_lock_bh(&llc->lock);
-	list_add_tail(&rmb->list, &llc->unused);
-	__smc_llc_kick(rmb->lgr, 0);
-	spin_unlock_bh(&llc->lock);
+/**
+ * smc_llc_forget_soon() - have the devices forget a buffer that the peer does not know
+ * @rmb: the buffer, which is forgotten, and which no connection can find any more
+ *
+ * smc_llc_forget() follows.
+ *
+ * Context: process.
+ */
+void smc_llc_forget_soon(struct smc_rmb *rmb)
+{
+	add_to(rmb->lgr, &rmb->lgr->llc.forgotten, rmb);
 }
 
 /* The RKeys of some of them on @link; the number. */

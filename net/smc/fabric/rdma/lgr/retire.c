@@ -6,7 +6,7 @@
  *	...  KEEP_TIME, in which another connection may take it
  *	out of its pool: nobody finds it any more		retire_work()
  *	an RMB: DELETE RKEY, and the peer's answer		llc_unused.c
- *	no device is asked to know it just now			smc_lgr_forget()
+ *	no device is asked to know it just now, or to flush it	smc_llc_forget()
  *	each device forgets it, in a queue of its own		forget_work()
  *	the memory is freed
  *
@@ -141,11 +141,6 @@ void smc_lgr_await_forgotten(struct smc_lgr *lgr, const struct smc_link *link)
 
 /* ---- out of its pool ---- */
 
-static bool txbuf_may_go(const void *priv)
-{
-	return is_settled(priv);
-}
-
 /* One that the peer does not know, or does not want to, may still be asked about. */
 static bool rmb_may_go(const void *priv)
 {
@@ -160,9 +155,9 @@ static void retire_work(struct work_struct *work)
 	struct smc_rmb *rmb;
 
 	mutex_lock(&lgr->setup_lock);
-	while (!lgr->dead && (rmb = smc_pools_retire(lgr->txbufs, txbuf_may_go))) {
+	while (!lgr->dead && (rmb = smc_pools_retire(lgr->txbufs, NULL))) {
 		rmb->forgotten = true;
-		smc_lgr_forget(rmb);
+		smc_llc_forget_soon(rmb);
 	}
 	while (!lgr->dead && (rmb = smc_pools_retire(lgr->rmbs, rmb_may_go))) {
 		rmb->unused = true;
