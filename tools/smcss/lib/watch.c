@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdbool.h>
-#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "complain.h"
+#include "interrupt.h"
 #include "watch.h"
 
-static volatile sig_atomic_t ended;
-
-static void on_signal(int number)
+static double now(void)
 {
-	ended = number;
-}
+	struct timespec time;
 
-/* Without SA_RESTART: a signal ends the sleep. */
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
 }
 
 static void begin_round(bool screen, double seconds, const char *title)
@@ -37,25 +29,19 @@ static void begin_round(bool screen, double seconds, const char *title)
 
 int watch(double seconds, unsigned int count, const char *title, int (*show)(void *arg), void *arg)
 {
-	struct timespec next;
 	bool screen = isatty(STDOUT_FILENO);
+	double next = now();
 	int status;
 
-	catch_signals();
-	clock_gettime(CLOCK_MONOTONIC, &next);
+	interrupt_catch();
 	for (;;) {
 		begin_round(screen, seconds, title);
 		status = finish_output(show(arg));
-		if (status || ended || (count && !--count))
+		if (status || interrupted() || (count && !--count))
 			return status;
-		next.tv_sec += (time_t)seconds;
-		next.tv_nsec += (seconds - (time_t)seconds) * 1e9;
-		if (next.tv_nsec >= 1000000000) {
-			next.tv_nsec -= 1000000000;
-			next.tv_sec++;
-		}
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
-		if (ended)
+		next += seconds;
+		interrupt_wait(-1, next - now());
+		if (interrupted())
 			return status;
 	}
 }

@@ -9,13 +9,13 @@
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include "complain.h"
+#include "interrupt.h"
 #include "tcp_watch.h"
 
 #define EVENT_BUFFER	(8 << 20)
@@ -199,13 +199,6 @@ static int dump(struct tcp_watch *watch, bool first)
 
 /* ---- the watch ----------------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-	interrupted = 1;
-}
-
 static struct nl_sock *open_events(struct source *source)
 {
 	struct nl_sock *sk = open_source(source);
@@ -253,22 +246,17 @@ static double now(void)
 int tcp_watch_run(struct tcp_watch *watch, double seconds)
 {
 	struct source events = { .watch = watch, .ends = true };
-	struct sigaction action = { .sa_handler = on_signal };
 	struct nl_sock *sk = open_events(&events);
 	double end = now() + seconds;
 	int status;
 
 	if (!sk)
 		return EXIT_REFUSED;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	interrupt_catch();
 	status = dump(watch, true);
-	while (!status && !interrupted && now() < end) {
-		struct pollfd fd = { nl_socket_get_fd(sk), POLLIN, 0 };
-
-		if (poll(&fd, 1, (end - now()) * 1000 + 1) > 0)
+	while (!status && !interrupted() && now() < end)
+		if (interrupt_wait(nl_socket_get_fd(sk), end - now()))
 			read_events(sk, watch);
-	}
 	if (!status) {
 		watch->ports.count = 0;
 		status = dump(watch, false);

@@ -10,6 +10,7 @@ have a block of their own in golden/kernel/; whatever has none there is equal on
 `regenerate` writes them all.
 """
 import contextlib
+import difflib
 import json
 import os
 import re
@@ -471,7 +472,9 @@ def differences(got, wanted, blur):
         return f"other commands than in the transcript: {[c for c, _ in got]}"
     for (command, text), (_, expected) in zip(got, wanted):
         if blur(text) != blur(expected):
-            return f"$ {command}\n{text}instead of\n{expected}"
+            diff = difflib.unified_diff(blur(expected).splitlines(), blur(text).splitlines(),
+                                        "transcript", command, n=1, lineterm="")
+            return "\n".join(diff)
     return ""
 
 
