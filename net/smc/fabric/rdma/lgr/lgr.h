@@ -409,6 +409,8 @@ bool smc_lgr_rmb_used(struct smc_lgr *lgr, unsigned int rtoken);
 /* rtoken.c */
 int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
 void smc_rtoken_set(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 rkey, u64 addr);
+void smc_rtoken_set_same(struct smc_lgr *lgr, unsigned int known, u32 ref_rkey, unsigned int added,
+			 u32 rkey, u64 addr);
 void smc_rtoken_drop_link(struct smc_lgr *lgr, unsigned int link);
 int smc_rtoken_find(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr);
 int smc_rtoken_find_key(struct smc_lgr *lgr, unsigned int link, u32 rkey);

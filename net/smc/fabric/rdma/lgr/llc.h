@@ -37,6 +37,8 @@ enum smc_llc_wait {
 	SMC_LLC_W_CONFIRM_RSP,		/* server: the client's reply */
 	SMC_LLC_W_ADD_LINK_REQ,		/* client: ADD LINK of the first contact */
 	SMC_LLC_W_ADD_LINK_RSP,		/* server: its reply */
+	SMC_LLC_W_ADD_CONT_REQ,		/* client: ADD LINK CONTINUATION, in version 1 */
+	SMC_LLC_W_ADD_CONT_RSP,		/* server: its reply */
 	SMC_LLC_W_ADD_LINK_HOP,		/* the gateway's MAC address, for the new link */
 	SMC_LLC_W_CONFIRM2_REQ,		/* client: CONFIRM LINK over the new link */
 	SMC_LLC_W_CONFIRM2_RSP,		/* server: the client's reply to that */
@@ -97,8 +99,11 @@ struct smc_llc_loss {
  * @add_link:	the new link, NULL if none is being added; the same.  Until it is active, or given
  *		up, nobody else drains it
  * @add_uid:	smc_link.uid of that; the same
- * @adds_late:	numbers of links that were given up before the client has answered our ADD LINK, as
- *		bits; only the work looks at it
+ * @adds_late:	numbers of links that were given up before the peer has said what it was to say of
+ *		them next, as bits; only the work looks at it
+ * @rtokens_told: version 1: so many RTokens of the new link the peer has been told; the same
+ * @rtokens_more: there are more of them; the same
+ * @rtokens_left: so many the peer has yet to tell us, -1 if it has not begun; the same
  * @add_asked:	REQUEST ADD LINK that the server may still refuse; the same
  * @add_wanted:	another link may be possible now
  * @port_came:	the same, and since another link is being added
@@ -139,6 +144,9 @@ struct smc_llc {
 	struct smc_link		*add_link;
 	u32			add_uid;
 	DECLARE_BITMAP(adds_late, 256);
+	u8			rtokens_told;
+	int			rtokens_left;
+	bool			rtokens_more;
 	unsigned int		add_asked;
 	bool			add_wanted;
 	bool			port_came;

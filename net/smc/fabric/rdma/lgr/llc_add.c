@@ -7,7 +7,7 @@
  *	ADD LINK, its RTokens, over a link there is ->
  *							makes its half, connects it
  *				   <- reply, its RTokens
- *	connects its half
+ *	connects its half; in version 1 after llc_add_cont.c
  *	CONFIRM LINK over the new link ->
  *				   <- reply
  *
@@ -69,7 +69,7 @@ static int send_add_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_
 {
 	struct smc_llc_msg m = {
 		.type = SMC_LLC_ADD_LINK,
-		.v2 = true,
+		.v2 = smc_lgr_is_v2(lgr),
 		.reply = reply,
 		.add_link = {
 			.qpn	= link->qp->qp_num,
@@ -82,15 +82,17 @@ static int send_add_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_
 	struct smc_llc_w_rtoken *rtokens;
 	int rc;
 
+	memcpy(m.add_link.mac, link->path.mac, ETH_ALEN);
+	memcpy(m.add_link.gid, link->path.gid.raw, 16);
+	if (!m.v2)
+		return smc_llc_send(over, &m);
 	rtokens = kvmalloc_array(SMC_LGR_RTOKENS, sizeof(*rtokens), GFP_KERNEL);
 	if (!rtokens)
 		return -ENOMEM;
 	mutex_lock(&lgr->setup_lock);
-	m.add_link.n_rtokens = smc_mem_rtokens(lgr, over, link, rtokens);
+	m.add_link.n_rtokens = smc_mem_rtokens(lgr, over, link, 0, rtokens, SMC_LGR_RTOKENS);
 	mutex_unlock(&lgr->setup_lock);
 	m.add_link.rtokens = rtokens;
-	memcpy(m.add_link.mac, link->path.mac, ETH_ALEN);
-	memcpy(m.add_link.gid, link->path.gid.raw, 16);
 	rc = smc_llc_send_long(over, &m);
 	kvfree(rtokens);
 	return rc;
@@ -108,7 +110,7 @@ static bool take_half(struct smc_lgr *lgr, struct smc_link *over, struct smc_lin
 {
 	unsigned int known = smc_lgr_link_index(lgr, over), added = smc_lgr_link_index(lgr, link);
 	struct smc_llc_rtoken t;
-	int i, n;
+	int n;
 
 	if (!smc_link_peer_valid(add->qpn, add->mac) || !smc_clc_mtu_valid(add->mtu))
 		return false;
@@ -119,10 +121,7 @@ static bool take_half(struct smc_lgr *lgr, struct smc_link *over, struct smc_lin
 	smc_rdma_gid_from_wire(&link->peer_gid, add->gid);
 	for (n = 0; n < add->n_rtokens; n++) {
 		t = smc_llc_get_rtoken(&add->rtokens[n]);
-		i = smc_rtoken_find_key(lgr, known, t.ref_rkey);
-		/* One that we do not know is one that no connection uses. */
-		if (i >= 0)
-			smc_rtoken_set(lgr, i, added, t.rkey, t.addr);
+		smc_rtoken_set_same(lgr, known, t.ref_rkey, added, t.rkey, t.addr);
 	}
 	return true;
 }
@@ -196,10 +195,33 @@ static bool ask_for_link(struct smc_lgr *lgr, struct smc_link *over, const union
 	return true;
 }
 
+static int send_request(struct smc_lgr *lgr, struct smc_link *over,
+			const struct smc_rdma_path *path)
+{
+	struct smc_llc_msg m = { .type = SMC_LLC_REQ_ADD_LINK, .v2 = true };
+	int rc;
+
+	m.req_add_link.n_gids = 2;
+	memcpy(m.req_add_link.gids[0], over->path.gid.raw, 16);
+	memcpy(m.req_add_link.gids[1], path->gid.raw, 16);
+	rc = smc_llc_send_long(over, &m);
+	lgr->llc.add_asked += !rc;
+	return rc;
+}
+
+/* Version 1: the device is all that the server can use.  There is no queue pair yet. */
+static int send_wish(struct smc_link *over, const struct smc_rdma_path *path)
+{
+	struct smc_llc_msg m = { .type = SMC_LLC_ADD_LINK, .add_link.mtu = path->mtu };
+
+	memcpy(m.add_link.mac, path->mac, ETH_ALEN);
+	memcpy(m.add_link.gid, path->gid.raw, 16);
+	return smc_llc_send(over, &m);
+}
+
 /* The client's word that it has another device, if it has; nobody waits for an answer. */
 static void tell_server(struct smc_lgr *lgr, struct smc_link *over)
 {
-	struct smc_llc_msg m = { .type = SMC_LLC_REQ_ADD_LINK, .v2 = true };
 	struct smc_rdma_path path;
 	int rc = smc_lgr_new_path(lgr, over, NULL, &path);
 
@@ -208,14 +230,9 @@ static void tell_server(struct smc_lgr *lgr, struct smc_link *over)
 		again_later(lgr);
 	if (rc)
 		return;
-	m.req_add_link.n_gids = 2;
-	memcpy(m.req_add_link.gids[0], over->path.gid.raw, 16);
-	memcpy(m.req_add_link.gids[1], path.gid.raw, 16);
+	rc = smc_lgr_is_v2(lgr) ? send_request(lgr, over, &path) : send_wish(over, &path);
 	smc_rdma_path_put(&path);
-	rc = smc_llc_send_long(over, &m);
-	if (!rc)
-		lgr->llc.add_asked++;
-	else if (!not_now(rc))
+	if (rc && !not_now(rc))
 		lost_link(over);
 }
 
@@ -308,7 +325,7 @@ void smc_llc_no_half(struct smc_lgr *lgr)
 	struct smc_link *link = llc->add_link, *over = llc->add_over;
 	struct smc_llc_msg m = {
 		.type = SMC_LLC_ADD_LINK,
-		.v2 = true,
+		.v2 = smc_lgr_is_v2(lgr),
 		.reply = true,
 		.negative = true,
 		.add_link = {
@@ -339,13 +356,28 @@ static bool add_can_go_on(struct smc_lgr *lgr)
 
 	if (!smc_llc_same_link(llc->add_link, llc->add_uid))
 		return false;
-	if (llc->wait == SMC_LLC_W_ADD_LINK_RSP ||
+	if (llc->wait == SMC_LLC_W_ADD_LINK_RSP || llc->wait == SMC_LLC_W_ADD_CONT_REQ ||
+	    llc->wait == SMC_LLC_W_ADD_CONT_RSP ||
 	    (llc->wait == SMC_LLC_W_ADD_LINK_HOP && !lgr->server))
 		return smc_llc_same_link(llc->add_over, llc->add_over_uid);
 	return true;
 }
 
-static void connect_and_go_on(struct smc_lgr *lgr)
+/* What the peer has to say once our half is connected, and we have said so. */
+static enum smc_llc_wait next_wait(const struct smc_lgr *lgr)
+{
+	if (lgr->server)
+		return SMC_LLC_W_CONFIRM2_RSP;
+	return smc_lgr_is_v2(lgr) ? SMC_LLC_W_CONFIRM2_REQ : SMC_LLC_W_ADD_CONT_REQ;
+}
+
+/**
+ * smc_llc_add_connect() - connect our half of the new link, and say so
+ * @lgr: the link group
+ *
+ * Context: the engine's work.
+ */
+void smc_llc_add_connect(struct smc_lgr *lgr)
 {
 	struct smc_link *link = lgr->llc.add_link;
 	int rc = -ENOLINK;
@@ -367,7 +399,7 @@ static void connect_and_go_on(struct smc_lgr *lgr)
 	if (rc)
 		smc_llc_no_half(lgr);
 	else
-		smc_llc_await(lgr, lgr->server ? SMC_LLC_W_CONFIRM2_RSP : SMC_LLC_W_CONFIRM2_REQ);
+		smc_llc_await(lgr, next_wait(lgr));
 }
 
 /*
@@ -394,7 +426,7 @@ void smc_llc_add_goes_on(struct smc_lgr *lgr)
 	struct smc_llc *llc = &lgr->llc;
 
 	if (llc->wait == SMC_LLC_W_ADD_LINK_HOP)
-		connect_and_go_on(lgr);
+		smc_llc_add_connect(lgr);
 	else if (llc->add_link && (!add_can_go_on(lgr) ||
 				   (take_flag(llc, &llc->port_came) && gives_way(lgr))))
 		smc_llc_add_failed(lgr);
@@ -413,7 +445,8 @@ void smc_llc_add_failed(struct smc_lgr *lgr)
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_link *link = llc->add_link;
 
-	if (link && llc->wait == SMC_LLC_W_ADD_LINK_RSP)
+	if (link && (llc->wait == SMC_LLC_W_ADD_LINK_RSP || llc->wait == SMC_LLC_W_ADD_CONT_RSP ||
+		     llc->wait == SMC_LLC_W_ADD_CONT_REQ))
 		__set_bit(link->number, llc->adds_late);
 	smp_store_release(&llc->add_link, NULL);
 	again_later(lgr);
@@ -426,17 +459,27 @@ void smc_llc_add_failed(struct smc_lgr *lgr)
 		smc_lgr_failover(lgr);
 }
 
-/* The answer to an ADD LINK whose link we have given up meanwhile; DELETE LINK has said so. */
-static bool is_late(struct smc_lgr *lgr, const struct smc_llc_msg *m)
+/**
+ * smc_llc_add_is_late() - is a message about a link that we have given up meanwhile?
+ * @lgr: the link group
+ * @number: of the link, as the message says
+ *
+ * DELETE LINK has said so.
+ *
+ * Context: the engine's work.
+ * Return: true if it is, and no other message about it is expected.
+ */
+bool smc_llc_add_is_late(struct smc_lgr *lgr, u8 number)
 {
-	return __test_and_clear_bit(m->add_link.link, lgr->llc.adds_late);
+	return __test_and_clear_bit(number, lgr->llc.adds_late);
 }
 
 SMC_LLC_TAKES(add_link_rsp)
 {
 	struct smc_link *added = lgr->llc.add_link;
 
-	if (added && m->add_link.link != added->number && is_late(lgr, m))
+	if (added && m->add_link.link != added->number &&
+	    smc_llc_add_is_late(lgr, m->add_link.link))
 		return;
 	if (!added && !m->negative) {
 		take_back(lgr, link);
@@ -456,8 +499,10 @@ SMC_LLC_TAKES(add_link_rsp)
 	} else if (smc_lgr_is_parallel(lgr, added)) {
 		/* It is deleted over a link that there is (C.7.1). */
 		smc_llc_add_failed(lgr);
+	} else if (m->v2) {
+		smc_llc_add_connect(lgr);
 	} else {
-		connect_and_go_on(lgr);
+		smc_llc_cont_ask(lgr);
 	}
 }
 
@@ -472,25 +517,32 @@ SMC_LLC_TAKES(delete_link_rsp)
 /* The incumbent says no once more when its attempt fails later. */
 SMC_LLC_TAKES(add_link_late)
 {
-	if (!is_late(lgr, m) && !m->negative)
+	if (!smc_llc_add_is_late(lgr, m->add_link.link) && !m->negative)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 }
 
 /*
- * The client has another device, whose GID comes last.  It is answered by ADD LINK; while another
- * exchange is under way once that is over, or has given way.
+ * The client has another device.  It is answered by ADD LINK; while another exchange is under way
+ * once that is over, or has given way.  False if there is no path.
  */
-SMC_LLC_TAKES(req_add_link)
+static bool client_has(struct smc_lgr *lgr, struct smc_link *over, const u8 *wire_gid)
 {
-	struct smc_llc_req_add_link *req = &m->req_add_link;
 	union ib_gid gid;
 
 	if (lgr->llc.wait != SMC_LLC_IDLE) {
 		smc_llc_more_links(lgr);
-		return;
+		return true;
 	}
-	smc_rdma_gid_from_wire(&gid, req->gids[max_t(u8, req->n_gids, 1) - 1]);
-	if (ask_for_link(lgr, link, &gid))
+	smc_rdma_gid_from_wire(&gid, wire_gid);
+	return ask_for_link(lgr, over, &gid);
+}
+
+/* Its GID comes last. */
+SMC_LLC_TAKES(req_add_link)
+{
+	struct smc_llc_req_add_link *req = &m->req_add_link;
+
+	if (client_has(lgr, link, req->gids[max_t(u8, req->n_gids, 1) - 1]))
 		return;
 	m->reply = true;
 	req->n_gids = 0;
@@ -505,7 +557,7 @@ static u8 refusal(struct smc_lgr *lgr, const struct smc_llc_msg *m)
 {
 	if (!smc_clc_mtu_valid(m->add_link.mtu))
 		return SMC_LLC_REJ_MTU;
-	if (!m->v2 || !m->add_link.link || smc_lgr_link_by_number(lgr, m->add_link.link))
+	if (!m->add_link.link || smc_lgr_link_by_number(lgr, m->add_link.link))
 		return SMC_LLC_REJ_NO_ALT_PATH;
 	return 0;
 }
@@ -558,7 +610,7 @@ SMC_LLC_TAKES(add_link_req)
 		smc_llc_add_failed(lgr);
 		refuse(link, m, SMC_LLC_REJ_NO_ALT_PATH);
 	} else {
-		connect_and_go_on(lgr);
+		smc_llc_add_connect(lgr);
 	}
 }
 
@@ -571,11 +623,13 @@ SMC_LLC_TAKES(req_add_link_rsp)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 }
 
-/* In version 2 there is another message for it. */
+/* In version 2 there is another message for it.  In version 1 it is not answered by a refusal. */
 SMC_LLC_TAKES(add_link_wish)
 {
 	if (m->v2)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+	else
+		client_has(lgr, link, m->add_link.gid);
 }
 
 /* ---- CONFIRM LINK over the new link ---- */

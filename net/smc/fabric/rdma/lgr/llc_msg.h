@@ -42,9 +42,15 @@ bool smc_llc_is_late_rkey(struct smc_lgr *lgr, const struct smc_link *link);
 /* llc_add.c */
 void smc_llc_add_link(struct smc_lgr *lgr, struct smc_link *over);
 void smc_llc_add_goes_on(struct smc_lgr *lgr);
+void smc_llc_add_connect(struct smc_lgr *lgr);
 void smc_llc_add_failed(struct smc_lgr *lgr);
+bool smc_llc_add_is_late(struct smc_lgr *lgr, u8 number);
 void smc_llc_no_half(struct smc_lgr *lgr);
 unsigned long smc_llc_add_again(struct smc_lgr *lgr);
+
+/* llc_add_cont.c */
+void smc_llc_cont_begin(struct smc_llc *llc);
+void smc_llc_cont_ask(struct smc_lgr *lgr);
 
 /* llc_msg.c: what each message does, by the rules of llc_rules.c */
 #define SMC_LLC_TAKES(name)						\
@@ -58,6 +64,9 @@ SMC_LLC_TAKES(add_link_req);
 SMC_LLC_TAKES(add_link_wish);
 SMC_LLC_TAKES(add_link_rsp);
 SMC_LLC_TAKES(add_link_late);
+SMC_LLC_TAKES(add_link_cont_req);
+SMC_LLC_TAKES(add_link_cont_rsp);
+SMC_LLC_TAKES(add_link_cont_late);
 SMC_LLC_TAKES(delete_link_req);
 SMC_LLC_TAKES(delete_link_rsp);
 SMC_LLC_TAKES(delete_link_late);

@@ -60,13 +60,22 @@ static const struct llc_rule llc_rules[] = {
 	/* unknown MTU: negative reply, reason 2 */
 	{ SMC_LLC_ADD_LINK, REQUEST, SERVER, CONFIRMED,
 	  smc_llc_take_add_link_req },
-	/* version 1: the client has another device; we have not (C.8) */
+	/* version 1: the client has another device; this is for information only (3.5.5.3) */
 	{ SMC_LLC_ADD_LINK, REQUEST, CLIENT, CONFIRMED,
 	  smc_llc_take_add_link_wish },
 	{ SMC_LLC_ADD_LINK, REPLY, CLIENT, WHEN(W_ADD_LINK_RSP),
 	  smc_llc_take_add_link_rsp },
 	{ SMC_LLC_ADD_LINK, REPLY, CLIENT, CONFIRMED,
 	  smc_llc_take_add_link_late },
+	/* other RTokens than the first of these messages has announced: the link goes down */
+	{ SMC_LLC_ADD_LINK_CONT, REQUEST, SERVER, WHEN(W_ADD_CONT_REQ),
+	  smc_llc_take_add_link_cont_req },
+	{ SMC_LLC_ADD_LINK_CONT, REPLY, CLIENT, WHEN(W_ADD_CONT_RSP),
+	  smc_llc_take_add_link_cont_rsp },
+	{ SMC_LLC_ADD_LINK_CONT, REQUEST, SERVER, CONFIRMED,
+	  smc_llc_take_add_link_cont_late },
+	{ SMC_LLC_ADD_LINK_CONT, REPLY, CLIENT, CONFIRMED,
+	  smc_llc_take_add_link_cont_late },
 	/* unknown link: reply with that reason */
 	{ SMC_LLC_DELETE_LINK, REQUEST, BOTH, ANY,
 	  smc_llc_take_delete_link_req },
@@ -189,6 +198,9 @@ static const struct llc_timeout llc_timeouts[SMC_LLC_NR_WAITS] = {
 	[SMC_LLC_W_ADD_LINK_REQ]	= { FIRST_TIME, reset_first_contact },
 	/* ADD LINK from server (first contact) */
 	[SMC_LLC_W_ADD_LINK_RSP]	= { FIRST_TIME, add_link_unanswered },
+	/* ADD LINK reply, or ADD LINK CONTINUATION, from either: as ADD LINK from server */
+	[SMC_LLC_W_ADD_CONT_REQ]	= { SMC_LLC_WAIT_TIME, add_link_unanswered },
+	[SMC_LLC_W_ADD_CONT_RSP]	= { SMC_LLC_WAIT_TIME, add_link_unanswered },
 	/* CONFIRM LINK over a further link, either side, and what it takes to send it */
 	[SMC_LLC_W_ADD_LINK_HOP]	= { SMC_LLC_WAIT_TIME, smc_llc_no_half },
 	[SMC_LLC_W_CONFIRM2_REQ]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },

@@ -344,13 +344,17 @@ int smc_mem_register_link(struct smc_lgr *lgr, struct smc_link *link)
  * struct rtoken_list - the regions of our RMBs on two links
  * @known:	index of the link where the peer knows them
  * @added:	index of the new one
- * @n:		how many there are
- * @rtokens:	room for SMC_LGR_RTOKENS
+ * @skip:	so many come before
+ * @n:		how many there are after that
+ * @room:	in @rtokens
+ * @rtokens:	the first ones
  */
 struct rtoken_list {
 	unsigned int		known;
 	unsigned int		added;
+	unsigned int		skip;
 	unsigned int		n;
+	unsigned int		room;
 	struct smc_llc_w_rtoken	*rtokens;
 };
 
@@ -363,12 +367,17 @@ static bool list_rtoken(void *priv, void *arg)
 
 	if (!rmb->confirmed || rmb->forgotten || !known || !added)
 		return false;
-	smc_llc_set_rtoken(&list->rtokens[list->n++], &(struct smc_llc_rtoken) {
-		.ref_rkey = known->rkey,
-		.rkey	  = added->rkey,
-		.addr	  = added->iova,
-	});
-	return list->n == SMC_LGR_RTOKENS;
+	if (list->skip) {
+		list->skip--;
+		return false;
+	}
+	if (list->n < list->room)
+		smc_llc_set_rtoken(&list->rtokens[list->n], &(struct smc_llc_rtoken) {
+			.ref_rkey = known->rkey,
+			.rkey	  = added->rkey,
+			.addr	  = added->iova,
+		});
+	return ++list->n == SMC_LGR_RTOKENS;
 }
 
 /**
@@ -376,19 +385,25 @@ static bool list_rtoken(void *priv, void *arg)
  * @lgr: the link group
  * @known: the link that the message travels over
  * @added: the new one
- * @rtokens: receives up to SMC_LGR_RTOKENS
+ * @from: how many of them the peer has been told
+ * @rtokens: receives the next ones
+ * @room: for so many
  *
- * Only RMBs that the peer knows: of others it learns by CONFIRM RKEY, with all keys.
+ * Only RMBs that the peer knows: of others it learns by CONFIRM RKEY, with all keys.  While a link
+ * is being added these are the same ones, in the same order: no other exchange is under way.
  *
  * Context: process, may sleep; lgr->setup_lock is held.
- * Return: their number.
+ * Return: how many the peer has yet to be told, SMC_LGR_RTOKENS at most.
  */
 unsigned int smc_mem_rtokens(struct smc_lgr *lgr, const struct smc_link *known,
-			     const struct smc_link *added, struct smc_llc_w_rtoken *rtokens)
+			     const struct smc_link *added, unsigned int from,
+			     struct smc_llc_w_rtoken *rtokens, unsigned int room)
 {
 	struct rtoken_list list = {
 		.known	 = smc_lgr_link_index(lgr, known),
 		.added	 = smc_lgr_link_index(lgr, added),
+		.skip	 = from,
+		.room	 = room,
 		.rtokens = rtokens,
 	};
 

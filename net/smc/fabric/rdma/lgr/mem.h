@@ -76,7 +76,8 @@ int smc_mem_add_link(struct smc_lgr *lgr, struct smc_link *link);
 int smc_mem_register_link(struct smc_lgr *lgr, struct smc_link *link);
 void smc_mem_drop_link(struct smc_lgr *lgr, struct smc_link *link);
 unsigned int smc_mem_rtokens(struct smc_lgr *lgr, const struct smc_link *known,
-			     const struct smc_link *added, struct smc_llc_w_rtoken *rtokens);
+			     const struct smc_link *added, unsigned int from,
+			     struct smc_llc_w_rtoken *rtokens, unsigned int room);
 void smc_mem_confirmed(struct smc_rmb *rmb, bool yes);
 void smc_mem_unreg(struct smc_rmb_on_link *on, const struct smc_link *link);
 

@@ -150,7 +150,7 @@ int smc_lgr_new_path(struct smc_lgr *lgr, struct smc_link *over, const union ib_
 	unsigned int n = count_links(lgr);
 	int rc;
 
-	if (lgr->version == SMC_CLC_V1 || max < 2 || n > max)
+	if (max < 2 || n > max)
 		return -EALREADY;
 	if (n == max)
 		return find_symmetric(lgr, over, peer_gid, path);

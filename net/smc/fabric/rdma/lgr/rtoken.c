@@ -83,6 +83,28 @@ void smc_rtoken_set(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 
 }
 
 /**
+ * smc_rtoken_set_same() - the RMB that has this key on one link is known on one more
+ * @lgr: the link group
+ * @known: index of the one link
+ * @ref_rkey: the RMB's RKey there
+ * @added: index of the other link
+ * @rkey: its RKey there
+ * @addr: its address there
+ *
+ * One that we do not know is one that no connection uses.
+ *
+ * Context: the engine's work.
+ */
+void smc_rtoken_set_same(struct smc_lgr *lgr, unsigned int known, u32 ref_rkey, unsigned int added,
+			 u32 rkey, u64 addr)
+{
+	int i = smc_rtoken_find_key(lgr, known, ref_rkey);
+
+	if (i >= 0)
+		smc_rtoken_set(lgr, i, added, rkey, addr);
+}
+
+/**
  * smc_rtoken_drop_link() - another link begins in this place
  * @lgr: the link group
  * @link: index of the link

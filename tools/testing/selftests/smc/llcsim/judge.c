@@ -175,8 +175,6 @@ static unsigned int best_links(void)
 		max = min_t(unsigned int, max, lgr->max_links);
 		max = min_t(unsigned int, max, lgr->sn->smcr_max_links);
 		ports[i] = ports_up(&sim.ends[i]);
-		if (lgr->version == SMC_CLC_V1)
-			max = 1;
 	}
 	return max < 2 || (ports[0] < 2 && ports[1] < 2) ? 1 : 2;
 }

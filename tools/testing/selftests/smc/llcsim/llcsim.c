@@ -51,6 +51,7 @@ void sim_fail(const char *fmt, ...)
 
 static const char *const types[] = {
 	[SMC_LLC_CONFIRM_LINK] = "CONFIRM LINK", [SMC_LLC_ADD_LINK] = "ADD LINK",
+	[SMC_LLC_ADD_LINK_CONT] = "ADD LINK CONTINUATION",
 	[SMC_LLC_DELETE_LINK] = "DELETE LINK", [SMC_LLC_REQ_ADD_LINK] = "REQUEST ADD LINK",
 	[SMC_LLC_CONFIRM_RKEY] = "CONFIRM RKEY", [SMC_LLC_DELETE_RKEY] = "DELETE RKEY",
 	[SMC_LLC_TEST_LINK] = "TEST LINK",
@@ -66,6 +67,7 @@ void trace_smc_llc_sent(const void *p, const u8 *buf, int len, int rc)
 		return;
 	smc_llc_decode(buf, len, &m);
 	about = m.type == SMC_LLC_ADD_LINK ? m.add_link.link :
+		m.type == SMC_LLC_ADD_LINK_CONT ? m.add_link_cont.link :
 		m.type == SMC_LLC_DELETE_LINK && !m.delete_link.all ? m.delete_link.link : 0;
 	sim_log("%s%s%s %u, over link %u%s", types[m.type], m.reply ? " reply" : "",
 		m.negative ? " no" : "", about, link->number, rc ? ": cannot" : "");
@@ -196,7 +198,7 @@ static void choose(void)
 	static const unsigned int latency[] = { 0, 1, 1, 3, 3, 20, 200, 900 };
 	static const unsigned int preempt[] = { 0, 2, 4, 16 }, slow[] = { 1, 2, 3, 3, 30 };
 	static const int testlink[] = { 0, 0, 0, 0, 60, 10 };
-	u8 version = sim_one_in(20) ? 1 : 2, release = sim_below(2), max_links[SIM_ENDS];
+	u8 version = sim_one_in(4) ? 1 : 2, release = sim_below(2), max_links[SIM_ENDS];
 	unsigned int i;
 
 	sim.harmed = false;

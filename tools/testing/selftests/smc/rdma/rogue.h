@@ -247,6 +247,7 @@ void llc_use_up(struct link *l);	/* have the victim fill all receive buffers */
 bool llc_get(struct link *l, struct smc_llc_msg *m, int ms);
 bool llc_expect(struct link *l, uint8_t type, bool reply, struct smc_llc_msg *m);
 void llc_serve(struct link *l);		/* answer what has come */
+const uint8_t *link_gid(const struct link *l);	/* ours, of its version */
 void llc_confirm_link(struct link *l, struct smc_llc_msg *m, bool reply);
 void llc_add_link(struct link *l, struct smc_llc_msg *m);
 bool llc_confirm(struct link *l);	/* our half of the first contact, from AT_LINK on */
@@ -265,6 +266,8 @@ void cdc_take(struct link *l, const struct msg *m);
 struct link *half_new(struct link *first, struct rogue_dev *d);
 void half_tell(const struct link *l, const struct link *over, struct smc_llc_msg *m);
 bool half_take(struct link *l, const struct link *over, const struct smc_llc_msg *m);
+/* An RToken of the victim's on the new link. */
+void half_rtoken(struct link *l, const struct link *over, const struct smc_llc_rtoken *t);
 bool half_confirm(struct link *l);		/* CONFIRM LINK over it, and the reply */
 void told_rmb(struct link *over, const struct smc_llc_confirm_rkey *m);	/* one more of theirs */
 struct link *link_second(struct conn *c);	/* from AT_ADD_LINK on, all of it as it should be */
@@ -279,6 +282,7 @@ struct duo {
 
 struct conn *conn_one_link(enum role role);	/* a second one is expected */
 struct duo two_links(enum role role);
+bool both_work(struct duo d);			/* its links do, and nothing else is said */
 bool half_way(struct duo *d, enum role role, bool connected);	/* before CONFIRM LINK */
 void group_wants_adds(struct link *l, bool wants);
 void group_wants_rkeys(struct link *l);
@@ -358,6 +362,7 @@ void cases_stall(void);
 void cases_gateway(void);
 void cases_device(void);
 void cases_links(void);		/* these want two devices */
+void cases_cont(void);
 void cases_exchanges(void);
 void cases_failover(void);
 void cases_gone(void);		/* afterwards nothing else can be played */

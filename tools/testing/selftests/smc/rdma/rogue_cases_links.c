@@ -23,16 +23,6 @@ enum outcome {
 	DOWN,		/* the only link there was */
 };
 
-/* A connection that begins over the new link works, and so does the one that was there. */
-static bool both_work(struct duo d)
-{
-	struct conn *more = conn_over(d.second);
-	bool ok = conn_echo(more) && conn_echo(d.c) && group_silent(d.first);
-
-	conn_end(more);
-	return ok;
-}
-
 /* ---- ADD LINK, its reply ---- */
 
 typedef void change(struct smc_llc_add_link *a);

@@ -259,15 +259,25 @@ void half_tell(const struct link *l, const struct link *over, struct smc_llc_msg
 	m->type = SMC_LLC_ADD_LINK;
 	m->reply = !l->server;
 	memcpy(a->mac, l->dev->mac, 6);
-	memcpy(a->gid, l->dev->gid, 16);
+	memcpy(a->gid, link_gid(l), 16);
 	a->qpn = l->qp->qp_num;
 	a->link = l->number;
 	a->mtu = SMC_CLC_MTU_256 + 2;
 	a->psn = l->psn;
+	if (l->version == SMC_CLC_V1)
+		return;
 	a->direct = true;
 	a->n_rtokens = 1;
 	a->rtokens = rtokens;
 	smc_llc_set_rtoken(&rtokens[0], &t);
+}
+
+void half_rtoken(struct link *l, const struct link *over, const struct smc_llc_rtoken *t)
+{
+	for (unsigned int k = 0; k < over->n_theirs; k++)
+		if (over->theirs[k].rkey == t->ref_rkey && l->n_theirs < 8)
+			l->theirs[l->n_theirs++] = (struct their_rmb) {
+				over->theirs[k].name, t->rkey, t->addr };
 }
 
 bool half_take(struct link *l, const struct link *over, const struct smc_llc_msg *m)
@@ -287,14 +297,11 @@ bool half_take(struct link *l, const struct link *over, const struct smc_llc_msg
 	for (unsigned int i = 0; i < a->n_rtokens; i++) {
 		struct smc_llc_rtoken t = smc_llc_get_rtoken(&a->rtokens[i]);
 
-		for (unsigned int k = 0; k < over->n_theirs; k++)
-			if (over->theirs[k].rkey == t.ref_rkey && l->n_theirs < 8)
-				l->theirs[l->n_theirs++] = (struct their_rmb) {
-					over->theirs[k].name, t.rkey, t.addr };
+		half_rtoken(l, over, &t);
 		if (!addr_is_harmless(t.addr))
 			return false;
 	}
-	return l->n_theirs || BAD("the victim tells no key of its RMB");
+	return l->n_theirs || l->version == SMC_CLC_V1 || BAD("the victim tells no key of its RMB");
 }
 
 static bool confirms(const struct link *l, const struct smc_llc_confirm_link *c)
@@ -371,6 +378,16 @@ struct duo two_links(enum role role)
 	d.first = d.c->l;
 	d.second = link_second(d.c);
 	return d;
+}
+
+/* A connection that begins over the new link works, and so does the one that was there. */
+bool both_work(struct duo d)
+{
+	struct conn *more = conn_over(d.second);
+	bool ok = conn_echo(more) && conn_echo(d.c) && group_silent(d.first);
+
+	conn_end(more);
+	return ok;
 }
 
 bool half_way(struct duo *d, enum role role, bool connected)

@@ -91,6 +91,11 @@ void llc_use_up(struct link *l)
 	}
 }
 
+const uint8_t *link_gid(const struct link *l)
+{
+	return l->version == SMC_CLC_V1 ? l->dev->gid6 : l->dev->gid;
+}
+
 void llc_confirm_link(struct link *l, struct smc_llc_msg *m, bool reply)
 {
 	struct smc_llc_confirm_link *c = &m->confirm_link;
@@ -99,7 +104,7 @@ void llc_confirm_link(struct link *l, struct smc_llc_msg *m, bool reply)
 	m->type = SMC_LLC_CONFIRM_LINK;
 	m->reply = reply;
 	memcpy(c->mac, l->dev->mac, 6);
-	memcpy(c->gid, l->version == SMC_CLC_V1 ? l->dev->gid6 : l->dev->gid, 16);
+	memcpy(c->gid, link_gid(l), 16);
 	c->qpn = l->qp->qp_num;
 	c->link = l->number;
 	c->link_uid = 0x0badcafe;

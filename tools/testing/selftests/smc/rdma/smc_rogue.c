@@ -5,7 +5,7 @@
  *
  *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, gateway, wait,
  *				device, gone; without one: all of these
- *   smc_rogue links exchanges failover	with two devices at each end
+ *   smc_rogue links cont exchanges failover	with two devices at each end
  *   smc_rogue --shard N/M ...	each Mth of their cases, from the Nth on
  *
  * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D
@@ -172,8 +172,8 @@ static const struct {
 	{ "peer", cases_peer }, { "time", cases_time }, { "llc", cases_llc },
 	{ "stall", cases_stall }, { "gateway", cases_gateway }, { "wait", cases_wait },
 	{ "device", cases_device },
-	{ "links", cases_links, true }, { "exchanges", cases_exchanges, true },
-	{ "failover", cases_failover, true },
+	{ "links", cases_links, true }, { "cont", cases_cont, true },
+	{ "exchanges", cases_exchanges, true }, { "failover", cases_failover, true },
 };
 
 static unsigned int shard = 1, n_shards = 1;

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A second link in version 1: its RTokens follow ADD LINK in ADD LINK CONTINUATION, two at a time
+ * (RFC 7609, A.3.3 and C.7.1).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "rogue.h"
+
+static const char * const role_name[] = { "as client", "as server" };
+
+/* What we have said of our RTokens, and have yet to say. */
+struct talk {
+	struct duo d;
+	unsigned int left, theirs_left;
+};
+
+/* ADD LINK and its reply are over, and the queue pairs connected. */
+static bool half_added(struct talk *t, enum role role, unsigned int n_rtokens)
+{
+	struct conn *c = conn_begin(role, V1, AT_ADD_LINK, NULL);
+	struct smc_llc_msg m;
+	struct link *l = half_new(c->l, &dev2);
+	bool ok = true;
+
+	*t = (struct talk) { { c, c->l, l }, .left = n_rtokens, .theirs_left = 1 };
+	if (role == CLIENT)
+		ok = half_take(l, c->l, &c->l->offer.m);
+	half_tell(l, c->l, &m);
+	llc_put(c->l, &m);
+	if (role == SERVER)
+		ok = group_expect(c->l, SMC_LLC_ADD_LINK, true, &m) && half_take(l, c->l, &m);
+	return ok && (link_connect(l) || BAD("the queue pair does not connect"));
+}
+
+/* The one RMB that we have is the last one of many that nobody uses. */
+static struct smc_llc_rtoken our_rtoken(const struct talk *t, unsigned int left)
+{
+	return (struct smc_llc_rtoken) {
+		.ref_rkey = t->d.first->rmb_mr->rkey ^ (left > 1 ? 0x10000 + left : 0),
+		.rkey = t->d.second->rmb_mr->rkey,
+		.addr = (uintptr_t)t->d.second->rmb,
+	};
+}
+
+static void next_rtokens(const struct talk *t, struct smc_llc_msg *m)
+{
+	struct smc_llc_add_link_cont *cont = &m->add_link_cont;
+
+	memset(m, 0, sizeof(*m));
+	m->type = SMC_LLC_ADD_LINK_CONT;
+	m->reply = !t->d.second->server;
+	cont->link = t->d.second->number;
+	cont->n_left = t->left;
+	for (unsigned int i = 0; i < 2 && i < t->left; i++)
+		cont->rtokens[i] = our_rtoken(t, t->left - i);
+}
+
+static void tell(struct talk *t)
+{
+	struct smc_llc_msg m;
+
+	next_rtokens(t, &m);
+	llc_put(t->d.first, &m);
+	t->left -= t->left < 2 ? t->left : 2;
+}
+
+static bool hear(struct talk *t)
+{
+	struct smc_llc_add_link_cont *cont;
+	struct smc_llc_msg m;
+	struct link *over;
+
+	over = group_expect(t->d.first, SMC_LLC_ADD_LINK_CONT, t->d.second->server, &m);
+	if (!over)
+		return false;
+	cont = &m.add_link_cont;
+	if (over != t->d.first || cont->link != t->d.second->number ||
+	    cont->n_left != t->theirs_left)
+		return BAD("RTokens of link %u, %u of %u left, over link %u", cont->link,
+			   cont->n_left, t->theirs_left, over->number);
+	for (unsigned int i = 0; i < cont->n_rtokens; i++)
+		half_rtoken(t->d.second, t->d.first, &cont->rtokens[i]);
+	t->theirs_left -= cont->n_rtokens;
+	return true;
+}
+
+static bool exchange(struct talk *t)
+{
+	bool server = t->d.second->server, ok = true;
+
+	do {
+		if (server)
+			tell(t);
+		ok = hear(t);
+		if (!server)
+			tell(t);
+	} while (ok && (t->left || t->theirs_left));
+	return ok;
+}
+
+static void added(enum role role, unsigned int n_rtokens)
+{
+	struct talk t;
+	bool ok = half_added(&t, role, n_rtokens) && exchange(&t) && half_confirm(t.d.second) &&
+		  both_work(t.d);
+
+	conn_end(t.d.c);
+	verdict(ok, "cont, %s: %u RTokens by ADD LINK CONTINUATION", role_name[role], n_rtokens);
+}
+
+/* ---- what cannot be: the link it came over is down, and it is the only one ---- */
+
+typedef void change(struct smc_llc_msg *m);
+
+static void other_link(struct smc_llc_msg *m)
+{
+	m->add_link_cont.link++;
+}
+
+static void first_link(struct smc_llc_msg *m)
+{
+	m->add_link_cont.link = 1;
+}
+
+static void other_role(struct smc_llc_msg *m)
+{
+	m->reply = !m->reply;
+}
+
+static void more(struct smc_llc_msg *m)
+{
+	m->add_link_cont.n_left++;
+}
+
+static void none(struct smc_llc_msg *m)
+{
+	m->add_link_cont.n_left = 0;
+}
+
+static void instead_of(struct smc_llc_msg *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->type = SMC_LLC_TEST_LINK;
+	m->reply = true;
+}
+
+static const struct wrong {
+	change *change;
+	const char *what;
+	unsigned int after;	/* so many messages that are as they should be */
+} wrongs[] = {
+	{ other_link, "of another link" },
+	{ first_link, "of the first link" },
+	{ other_role, "of the other role" },
+	{ instead_of, "a TEST LINK reply instead" },
+	{ other_link, "of another link, later", 1 },
+	{ more, "more RTokens than were announced", 1 },
+	{ none, "fewer RTokens than were announced", 1 },
+};
+
+static void told_wrong(enum role role, const struct wrong *w)
+{
+	struct smc_llc_msg m;
+	struct talk t;
+	bool ok = half_added(&t, role, 5);
+
+	for (unsigned int i = 0; ok && i < w->after; i++) {
+		if (role == CLIENT)
+			ok = hear(&t);
+		tell(&t);
+		if (role == SERVER)
+			ok = hear(&t);
+	}
+	if (role == CLIENT)
+		ok = ok && hear(&t);
+	next_rtokens(&t, &m);
+	w->change(&m);
+	llc_put(t.d.first, &m);
+	ok = ok && victim_is_told(t.d.c->s, true);
+	conn_end(t.d.c);
+	verdict(ok, "cont, %s: ADD LINK CONTINUATION, %s", role_name[role], w->what);
+}
+
+/* "Treat the same as ADD LINK timer failure" (C.7). */
+static void not_told(enum role role)
+{
+	struct talk t;
+	bool ok = half_added(&t, role, 1);
+
+	if (role == CLIENT)
+		ok = ok && hear(&t);
+	ok = ok && conn_echo(t.d.c) && victim_is_told(t.d.c->s, true);
+	conn_end(t.d.c);
+	verdict(ok, "cont, %s: no ADD LINK CONTINUATION comes", role_name[role]);
+}
+
+/* The link is deleted meanwhile, and what was said of it before is no error. */
+static void deleted_meanwhile(enum role role)
+{
+	struct smc_llc_msg m, del = { .type = SMC_LLC_DELETE_LINK };
+	struct talk t;
+	bool ok = half_added(&t, role, 1);
+
+	if (role == CLIENT)
+		ok = ok && hear(&t);
+	del.delete_link.link = t.d.second->number;
+	del.delete_link.reason = SMC_LLC_DEL_LOST_PATH;
+	llc_put(t.d.first, &del);
+	tell(&t);
+	ok = ok && (role == SERVER ? !!group_expect(t.d.first, SMC_LLC_DELETE_LINK, true, &m) :
+				     group_deletes(t.d.first, t.d.second->number)) &&
+	     group_settled(t.d.first) && conn_echo(t.d.c);
+	conn_end(t.d.c);
+	verdict(ok, "cont, %s: the link is deleted before ADD LINK CONTINUATION", role_name[role]);
+}
+
+/* ---- the client's ADD LINK ---- */
+
+/* It is for information, and the server answers by ADD LINK of its own. */
+static void wish(void)
+{
+	struct talk t = { .left = 1, .theirs_left = 1 };
+	struct smc_llc_msg m;
+	struct link *l;
+	bool ok;
+
+	t.d.c = conn_begin(CLIENT, V1, AT_ADD_LINK, NULL);
+	t.d.first = t.d.c->l;
+	t.d.second = l = half_new(t.d.first, &dev2);
+	half_tell(l, t.d.first, &m);
+	m.negative = true;
+	m.add_link.reason = SMC_LLC_REJ_NO_ALT_PATH;
+	llc_put(t.d.first, &m);
+	ok = group_settled(t.d.first);
+	group_wants_adds(t.d.first, true);
+	half_tell(l, t.d.first, &m);
+	m.reply = false;
+	m.add_link.link = 0;
+	llc_put(t.d.first, &m);
+	ok = ok && group_expect(t.d.first, SMC_LLC_ADD_LINK, false, &m) &&
+	     half_take(l, t.d.first, &m) && link_connect(l);
+	half_tell(l, t.d.first, &m);
+	llc_put(t.d.first, &m);
+	ok = ok && exchange(&t) && half_confirm(l) && both_work(t.d);
+	conn_end(t.d.c);
+	verdict(ok, "cont, as client: ADD LINK asks for a link");
+}
+
+/* Nor does it end a link when the server has no use for it. */
+static void wish_in_vain(void)
+{
+	struct talk t;
+	struct smc_llc_msg m;
+	bool ok = half_added(&t, CLIENT, 1) && exchange(&t) && half_confirm(t.d.second);
+
+	half_tell(t.d.second, t.d.first, &m);
+	m.reply = false;
+	m.add_link.link = 0;
+	llc_put(t.d.first, &m);
+	ok = ok && group_settled(t.d.first) && both_work(t.d);
+	conn_end(t.d.c);
+	verdict(ok, "cont, as client: ADD LINK asks for one link too many");
+}
+
+void cases_cont(void)
+{
+	static const unsigned int numbers[] = { 1, 2, 3, 4, 5, 255 };
+
+	for (enum role r = CLIENT; r <= SERVER; r++) {
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+			TRY(added(r, numbers[i]), "");
+		for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++)
+			TRY(told_wrong(r, &wrongs[i]), wrongs[i].what);
+		TRY(not_told(r), "");
+		TRY(deleted_meanwhile(r), "");
+	}
+	TRY(wish(), "");
+	TRY(wish_in_vain(), "");
+}
