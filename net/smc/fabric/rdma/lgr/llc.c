@@ -261,36 +261,7 @@ void smc_llc_new_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_lin
 	smc_llc_cont_begin(llc);
 	__clear_bit(link->number, llc->adds_late);
 	__clear_bit(link->number, llc->deletes);
-}
-
-/**
- * smc_llc_link_lost() - a link is down, and another one is left
- * @lgr: the link group
- * @link: the link, drained
- *
- * The peer is told, unless it has told us.  The server tries to have another link instead.
- *
- * Context: any but hard interrupts.
- */
-void smc_llc_link_lost(struct smc_lgr *lgr, struct smc_link *link)
-{
-	struct smc_llc_loss *loss;
-	struct smc_llc *llc = &lgr->llc;
-	unsigned int i;
-
-	spin_lock_bh(&llc->lock);
-	for (i = 0; i < SMC_LGR_LINKS && !link->peer_knows; i++) {
-		loss = &llc->losses[i];
-		if (loss->number)
-			continue;
-		loss->number = link->number;
-		loss->reason = link->down_reason;
-		break;
-	}
-	/* One that came to nothing is tried again after a while, see again_later(). */
-	llc->add_wanted |= link->confirmed;
-	__smc_llc_kick(lgr, 0);
-	spin_unlock_bh(&llc->lock);
+	smc_llc_loss_known(lgr, link->number);
 }
 
 /**
@@ -308,39 +279,6 @@ void smc_llc_more_links(struct smc_lgr *lgr)
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
-static struct smc_llc_loss next_loss(struct smc_llc *llc)
-{
-	struct smc_llc_loss loss = {};
-	unsigned int i;
-
-	spin_lock_bh(&llc->lock);
-	for (i = 0; i < SMC_LGR_LINKS && !loss.number; i++) {
-		loss = llc->losses[i];
-		llc->losses[i] = (struct smc_llc_loss) {};
-	}
-	spin_unlock_bh(&llc->lock);
-	return loss;
-}
-
-/* Nobody waits for the answers: of a client, or of a server that has lost the link before. */
-static void tell_losses(struct smc_lgr *lgr)
-{
-	struct smc_llc_msg m = {
-		.type = SMC_LLC_DELETE_LINK,
-		.v2 = lgr->version > SMC_CLC_V1,
-		.delete_link.orderly = true,
-	};
-	struct smc_link *link = smc_lgr_working_link(lgr);
-	struct smc_llc_loss loss;
-
-	while (link && (loss = next_loss(&lgr->llc)).number) {
-		m.delete_link.link = loss.number;
-		m.delete_link.reason = loss.reason;
-		smc_llc_send_or_down(link, &m);
-		__set_bit(loss.number, lgr->llc.deletes);
-	}
-}
-
 /* Exchanges over links that are lost, or about such links. */
 static void look_at_links(struct smc_lgr *lgr)
 {
@@ -355,7 +293,6 @@ static void look_at_links(struct smc_lgr *lgr)
 	    !smc_llc_same_link(llc->rkey_link, llc->rkey_uid))
 		smc_llc_unused_put_off(lgr);
 	smc_llc_add_goes_on(lgr);
-	tell_losses(lgr);
 }
 
 /* ---- the engine ---- */
@@ -464,7 +401,7 @@ static void llc_work(struct work_struct *work)
 {
 	struct smc_llc *llc = container_of(work, struct smc_llc, work.work);
 	struct smc_lgr *lgr = container_of(llc, struct smc_lgr, llc);
-	unsigned long again, left, delay;
+	unsigned long again, left, delay, losses;
 	struct llc_event *ev;
 
 	begin_first_contact(lgr);
@@ -477,6 +414,7 @@ static void llc_work(struct work_struct *work)
 		cond_resched();
 	}
 	look_at_links(lgr);
+	losses = smc_llc_tell_losses(lgr);
 	smc_llc_forget(lgr);
 	again = is_idle(lgr) ? smc_llc_add_again(lgr) : 0;
 	delay = smc_llc_rkey_delay(llc);
@@ -485,7 +423,7 @@ static void llc_work(struct work_struct *work)
 	if (is_idle(lgr))
 		smc_llc_next_unused(lgr);
 	left = smc_llc_left(lgr);
-	again = min_not_zero(again, test_links(lgr));
+	again = min_not_zero(min_not_zero(again, losses), test_links(lgr));
 	again = min_not_zero(min_not_zero(again, left), delay);
 	spin_lock_bh(&llc->lock);
 	/* Somebody may have asked for less meanwhile. */

@@ -58,14 +58,22 @@ struct smc_llc_test {
 	u64		data;
 };
 
+/* Losses that the peer has yet to answer, at most. */
+#define SMC_LLC_LOSSES		8
+
 /**
  * struct smc_llc_loss - a link of which the peer must be told that it is down
  * @number:	of the link; 0: there is none
  * @reason:	SMC_LLC_DEL_*
+ * @over:	smc_link.uid of the link over which it was told, 0 if it was not; only the work
+ *		looks at it
+ * @deadline:	until when it has to answer, in jiffies; the same
  */
 struct smc_llc_loss {
-	u8	number;
-	u32	reason;
+	u8		number;
+	u32		reason;
+	u32		over;
+	unsigned long	deadline;
 };
 
 /**
@@ -104,12 +112,12 @@ struct smc_llc_loss {
  * @rtokens_told: version 1: so many RTokens of the new link the peer has been told; the same
  * @rtokens_more: there are more of them; the same
  * @rtokens_left: so many the peer has yet to tell us, -1 if it has not begun; the same
- * @add_asked:	REQUEST ADD LINK that the server may still refuse; the same
+ * @add_asked:	there was a REQUEST ADD LINK, which the server may still refuse; the same
  * @add_wanted:	another link may be possible now
  * @port_came:	the same, and since another link is being added
  * @add_at:	when it is tried again, in jiffies; 0 for not at all; only the work looks at it
  * @add_delay:	how long it was waited for that, in jiffies; the same
- * @losses:	links of which the peer must be told
+ * @losses:	links that the peer must learn of, or has been told of and not answered yet
  * @deletes:	numbers of links of which the peer was told by DELETE LINK, and has not replied yet,
  *		as bits; only the work looks at it.  A server need not reply: it says DELETE LINK
  *		itself, unless it did before
@@ -147,12 +155,12 @@ struct smc_llc {
 	u8			rtokens_told;
 	int			rtokens_left;
 	bool			rtokens_more;
-	unsigned int		add_asked;
+	bool			add_asked;
 	bool			add_wanted;
 	bool			port_came;
 	unsigned long		add_at;
 	unsigned long		add_delay;
-	struct smc_llc_loss	losses[SMC_LGR_LINKS];
+	struct smc_llc_loss	losses[SMC_LLC_LOSSES];
 	DECLARE_BITMAP(deletes, 256);
 	struct smc_llc_test	tests[SMC_LGR_LINKS];
 	u8			test_now;

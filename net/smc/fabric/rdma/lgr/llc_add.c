@@ -205,7 +205,7 @@ static int send_request(struct smc_lgr *lgr, struct smc_link *over,
 	memcpy(m.req_add_link.gids[0], over->path.gid.raw, 16);
 	memcpy(m.req_add_link.gids[1], path->gid.raw, 16);
 	rc = smc_llc_send_long(over, &m);
-	lgr->llc.add_asked += !rc;
+	lgr->llc.add_asked |= !rc;
 	return rc;
 }
 
@@ -617,9 +617,7 @@ SMC_LLC_TAKES(add_link_req)
 /* Most servers answer by ADD LINK; those that cannot may say so. */
 SMC_LLC_TAKES(req_add_link_rsp)
 {
-	if (lgr->llc.add_asked)
-		lgr->llc.add_asked--;
-	else
+	if (!lgr->llc.add_asked)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 }
 

@@ -160,6 +160,10 @@ SMC_LLC_TAKES(delete_link_req)
 		if (lgr->server)
 			return;
 	} else {
+		/* A timing window (C.7.1): it is told the same. */
+		if (lgr->server && smc_llc_is_lost(&lgr->llc, m->delete_link.link))
+			return;
+		smc_llc_loss_known(lgr, m->delete_link.link);
 		m->delete_link.reason = SMC_LLC_DEL_NO_LINK;
 	}
 	m->reply = true;
@@ -171,6 +175,7 @@ SMC_LLC_TAKES(delete_link_req)
 /* Nobody waits for it: the link has gone already. */
 SMC_LLC_TAKES(delete_link_late)
 {
+	smc_llc_loss_known(lgr, m->delete_link.link);
 	if (!__test_and_clear_bit(m->delete_link.link, lgr->llc.deletes))
 		protocol_violation(link);
 }

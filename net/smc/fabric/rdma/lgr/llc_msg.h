@@ -21,6 +21,11 @@ void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes, bool retry);
 void smc_llc_rkey_put_off(struct smc_lgr *lgr);
 void smc_llc_wake_rkey_waiters(struct smc_lgr *lgr);
 
+/* llc_loss.c */
+unsigned long smc_llc_tell_losses(struct smc_lgr *lgr);
+bool smc_llc_is_lost(struct smc_llc *llc, u8 number);
+void smc_llc_loss_known(struct smc_lgr *lgr, u8 number);
+
 /* llc_unused.c */
 void smc_llc_next_unused(struct smc_lgr *lgr);
 void smc_llc_unused_put_off(struct smc_lgr *lgr);

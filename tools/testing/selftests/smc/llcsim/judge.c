@@ -283,9 +283,11 @@ static bool at_rest(unsigned int end)
 	    !list_empty(&llc->unused) || !list_empty(&llc->deleting) ||
 	    !list_empty(&llc->forgotten))
 		return false;
+	for (i = 0; i < SMC_LLC_LOSSES; i++)
+		if (llc->losses[i].number)
+			return false;
 	for (i = 0; i < SMC_LGR_LINKS; i++)
-		if (llc->losses[i].number || (lgr->links[i].path.dev &&
-					      lgr->links[i].state != SMC_LINK_ACTIVE))
+		if (lgr->links[i].path.dev && lgr->links[i].state != SMC_LINK_ACTIVE)
 			return false;
 	return true;
 }

@@ -607,6 +607,53 @@ static void port_lost(enum role role)
 		role_name[role]);
 }
 
+/* "The link over which it was sent is no longer usable either" (C.7), and there is no other one. */
+static void loss_unanswered(enum role role)
+{
+	struct busy b = begin(role);
+	struct smc_llc_msg m;
+	bool ok = both_echo(b);
+
+	port_down();
+	ok = ok && group_expect(b.d.first, SMC_LLC_DELETE_LINK, false, &m) == b.d.first &&
+	     both_go_on_over(b, b.d.first) && victim_is_told(b.d.c->s, true) &&
+	     victim_is_told(b.c2->s, true);
+	end(b);
+	port_up();
+	verdict(ok, "exchanges, %s: the victim's DELETE LINK is not answered", role_name[role]);
+}
+
+/*
+ * Both lose the link and say so.  The server ignores what the client says of a link that it cleans
+ * up (C.7.1), and its own word is the answer.
+ */
+static void losses_cross(enum role role)
+{
+	struct busy b = begin(role);
+	struct link *l = b.d.first;
+	struct smc_llc_msg m;
+	bool ok = both_echo(b);
+
+	port_down();
+	ok = ok && group_expect(l, SMC_LLC_DELETE_LINK, false, &m) == l;
+	put_delete(l, b.d.second->number, true, SMC_LLC_DEL_LOST_PATH);
+	if (role == CLIENT) {
+		ok = ok && group_settled(l) && group_silent(l);
+		m.reply = true;
+		llc_put(l, &m);
+	} else {
+		ok = ok && group_expect(l, SMC_LLC_DELETE_LINK, true, &m) &&
+		     (m.delete_link.reason == SMC_LLC_DEL_NO_LINK ||
+		      BAD("reason %08x", m.delete_link.reason));
+	}
+	/* Longer than an answer is awaited. */
+	usleep(6000000);
+	ok = ok && both_go_on_over(b, l);
+	end(b);
+	port_up();
+	verdict(ok, "exchanges, %s: DELETE LINK crosses with that of the victim", role_name[role]);
+}
+
 /* A server adds a link when its port comes back, a client says that it has one. */
 static void port_back(enum role role)
 {
@@ -669,6 +716,8 @@ void cases_exchanges(void)
 		TRY(late_reply(i & 1, i & 2), "");
 	for (enum role r = CLIENT; r <= SERVER; r++) {
 		TRY(port_lost(r), "");
+		TRY(loss_unanswered(r), "");
+		TRY(losses_cross(r), "");
 		TRY(port_back(r), "");
 	}
 }
