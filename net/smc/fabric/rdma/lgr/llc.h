@@ -68,12 +68,14 @@ struct smc_llc_test {
  * @over:	smc_link.uid of the link over which it was told, 0 if it was not; only the work
  *		looks at it
  * @deadline:	until when it has to answer, in jiffies; the same
+ * @unanswered:	how often it has not; the same
  */
 struct smc_llc_loss {
 	u8		number;
 	u32		reason;
 	u32		over;
 	unsigned long	deadline;
+	unsigned int	unanswered;
 };
 
 /**
@@ -118,9 +120,8 @@ struct smc_llc_loss {
  * @add_at:	when it is tried again, in jiffies; 0 for not at all; only the work looks at it
  * @add_delay:	how long it was waited for that, in jiffies; the same
  * @losses:	links that the peer must learn of, or has been told of and not answered yet
- * @deletes:	numbers of links of which the peer was told by DELETE LINK, and has not replied yet,
- *		as bits; only the work looks at it.  A server need not reply: it says DELETE LINK
- *		itself, unless it did before
+ * @deletes:	numbers of links of which the peer was told by DELETE LINK, and may reply, as bits;
+ *		only the work looks at it
  * @tests:	for each link
  * @test_now:	a TEST LINK is wanted on these links, however short the silence was, as bits
  * @work:	the engine; each pending work holds the group

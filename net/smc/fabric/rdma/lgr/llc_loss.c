@@ -16,6 +16,9 @@
 #include "../link/link.h"
 #include "llc_msg.h"
 
+/* A peer that answers TEST LINK, but not DELETE LINK, is told so often. */
+#define MAX_TELLS	4
+
 /* The loss of the link with this number; 0: a free place.  NULL: there is none. */
 static struct smc_llc_loss *__find(struct smc_llc *llc, u8 number)
 {
@@ -126,7 +129,8 @@ static void tell(struct smc_lgr *lgr, struct smc_link *over, const struct smc_ll
 
 /*
  * "The link over which DELETE LINK was sent is no longer usable either" if it is not answered
- * (C.7).  The peer is told over another one.
+ * (C.7).  But it carries data, and other implementations drop what comes in the middle of something
+ * else: so it is tested, and the peer is told again.
  */
 static unsigned long tell_or_wait(struct smc_lgr *lgr, struct smc_llc_loss *loss)
 {
@@ -135,14 +139,20 @@ static unsigned long tell_or_wait(struct smc_lgr *lgr, struct smc_llc_loss *loss
 
 	if (over && time_before(jiffies, loss->deadline))
 		return loss->deadline - jiffies;
-	if (over)
-		smc_link_down(over, SMC_LLC_DEL_LOST_PATH);
+	if (over) {
+		loss->unanswered++;
+		smc_llc_test_now(lgr, false);
+	}
 	over = smc_lgr_working_link(lgr);
 	spin_lock_bh(&lgr->llc.lock);
 	lost = *loss;
 	spin_unlock_bh(&lgr->llc.lock);
 	if (!over || !lost.number)
 		return 0;
+	if (loss->unanswered == MAX_TELLS) {
+		smc_llc_loss_known(lgr, lost.number);
+		return 0;
+	}
 	loss->over = over->uid;
 	loss->deadline = jiffies + SMC_LLC_WAIT_TIME;
 	tell(lgr, over, &lost);

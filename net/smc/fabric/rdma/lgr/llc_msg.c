@@ -172,11 +172,11 @@ SMC_LLC_TAKES(delete_link_req)
 		smc_llc_send_or_down(link, m);
 }
 
-/* Nobody waits for it: the link has gone already. */
+/* The link has gone already.  The peer may have been told of it more than once. */
 SMC_LLC_TAKES(delete_link_late)
 {
 	smc_llc_loss_known(lgr, m->delete_link.link);
-	if (!__test_and_clear_bit(m->delete_link.link, lgr->llc.deletes))
+	if (!test_bit(m->delete_link.link, lgr->llc.deletes))
 		protocol_violation(link);
 }
 

@@ -607,8 +607,8 @@ static void port_lost(enum role role)
 		role_name[role]);
 }
 
-/* "The link over which it was sent is no longer usable either" (C.7), and there is no other one. */
-static void loss_unanswered(enum role role)
+/* The link that it was sent over is tested (C.7), and the victim says it again. */
+static void loss_unanswered(enum role role, bool dead)
 {
 	struct busy b = begin(role);
 	struct smc_llc_msg m;
@@ -616,11 +616,17 @@ static void loss_unanswered(enum role role)
 
 	port_down();
 	ok = ok && group_expect(b.d.first, SMC_LLC_DELETE_LINK, false, &m) == b.d.first &&
-	     both_go_on_over(b, b.d.first) && victim_is_told(b.d.c->s, true) &&
-	     victim_is_told(b.c2->s, true);
+	     both_go_on_over(b, b.d.first);
+	if (dead)
+		ok = ok && group_muted(b.d.first, false) && victim_is_told(b.d.c->s, true) &&
+		     victim_is_told(b.c2->s, true);
+	else
+		ok = ok && group_deletes(b.d.first, b.d.second->number) &&
+		     both_go_on_over(b, b.d.first);
 	end(b);
 	port_up();
-	verdict(ok, "exchanges, %s: the victim's DELETE LINK is not answered", role_name[role]);
+	verdict(ok, "exchanges, %s: the victim's DELETE LINK is not answered%s", role_name[role],
+		dead ? ", nor is TEST LINK" : "");
 }
 
 /*
@@ -716,7 +722,8 @@ void cases_exchanges(void)
 		TRY(late_reply(i & 1, i & 2), "");
 	for (enum role r = CLIENT; r <= SERVER; r++) {
 		TRY(port_lost(r), "");
-		TRY(loss_unanswered(r), "");
+		TRY(loss_unanswered(r, true), "");
+		TRY(loss_unanswered(r, false), "");
 		TRY(losses_cross(r), "");
 		TRY(port_back(r), "");
 	}
