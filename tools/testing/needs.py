@@ -58,9 +58,10 @@ GUEST = {
     **{f"rogue llc {n}": rogue("--shard", f"{n}/2", "llc") for n in (1, 2)},
     "rogue cdc": rogue("cdc"),
     "rogue peer": rogue("peer"),
-    **{f"rogue {part}": rogue(part) for part in ("links", "exchanges", "failover")},
+    **{f"rogue {part}": rogue(part) for part in ("links", "cont", "exchanges", "failover")},
     "second path": rogue("second_path"),
     "failover": [f"{SUITE}/rdma/failover_switch"],
+    "failover v1": [f"{SUITE}/rdma/failover_switch", "--v1", "client_down", "server_deleted"],
     "buffers": [f"{SUITE}/rdma/buffers"],
     "which group": [f"{SUITE}/rdma/which_group"],
     "SMC-R": [f"{SUITE}/rdma/sock_guest", "-V", "smc4", "-t", "echo_sizes", "-t", "half_close",
@@ -69,8 +70,8 @@ GUEST = {
 
 # What waits long, and may do so in virtual time.
 VIRTUAL = {"hostile", "stall", "signed", "budget", "fuzz of calls", "rogue clc", "rogue llc 1",
-           "rogue llc 2", "rogue cdc", "rogue peer", "rogue links", "rogue exchanges", "rogue failover",
-           "second path"}
+           "rogue llc 2", "rogue cdc", "rogue peer", "rogue links", "rogue cont", "rogue exchanges",
+           "rogue failover", "second path"}
 SOCKETS = "sockets 1, sockets 2, sockets 3"
 LLC = "rogue llc 1, rogue llc 2"
 
@@ -107,7 +108,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/fabric/rdma/lgr/lgr", "rogue peer, which group, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/(retire|llc_unused)", "simulation, buffers"),
     (r"net/smc/fabric/rdma/lgr/llc_add",
-     f"simulation, {LLC}, rogue links, rogue exchanges, failover"),
+     f"simulation, {LLC}, rogue links, rogue cont, rogue exchanges, failover, failover v1"),
     (r"net/smc/fabric/rdma/lgr/llc", f"simulation, {LLC}, rogue links, rogue exchanges"),
     (r"net/smc/fabric/rdma/lgr/(mem|end)", "simulation, rogue peer, SMC-R"),
     (r"net/smc/fabric/rdma/show", "reader"),
@@ -147,8 +148,8 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/admin/(admin_guest|churn|host|reader|regenerate)", "reader"),
     (f"{SUITE}/admin/", "admin"),
     (f"{SUITE}/rdma/rogue_cases_llc", LLC),
-    (f"{SUITE}/rdma/rogue_cases_(clc|cdc|peer|links|exchanges|failover)", "rogue {}"),
-    (f"{SUITE}/rdma/rogue_links", "rogue links, rogue exchanges, rogue failover"),
+    (f"{SUITE}/rdma/rogue_cases_(clc|cdc|peer|links|cont|exchanges|failover)", "rogue {}"),
+    (f"{SUITE}/rdma/rogue_links", "rogue links, rogue cont, rogue exchanges, rogue failover"),
     (f"{SUITE}/rdma/second_path", "second path"),
     (f"{SUITE}/rdma/failover_(switch|shown)", "failover"),
     (f"{SUITE}/rdma/(failover|losses|xfer_(failover|churn|live))", "losses"),
