@@ -214,10 +214,11 @@ def check_pairs(part):
 FAILOVER = f"{SUITE}/rdma/failover_pair"
 QUICK_LOSSES = ("bulk_down_server_used", "churn_device_client")
 # With the kernel's own module at one end. It does not live through all of them with itself either,
-# and its silence costs fifteen seconds, so one loss is enough.
+# and its silence costs fifteen seconds, so one loss is enough. None of a connection that is closed in
+# one direction: two of it lose bytes then, hang, or use up the memory.
 PEER_LOSSES = ("bulk_down_server_used bulk_down_client_used bulk_device_server_used "
                "bulk_device_client_used ping_pong_down_server_used ping_pong_device_client_used "
-               "half_close_down_server_used bulk_silent_server_used").split()
+               "bulk_silent_server_used").split()
 
 
 def failover_pair(part, name, *options):
