@@ -181,6 +181,16 @@ static void port_work(struct work_struct *work)
 			dev_events->port_changed(dev, port);
 }
 
+static void all_ports_changed(struct smc_rdma_dev *dev)
+{
+	u32 port;
+
+	rdma_for_each_port(dev->ibdev, port)
+		if (port <= SMC_RDMA_MAX_PORTS)
+			set_bit(port, dev->changed);
+	queue_work(smc_link_wq, &dev->port_work);
+}
+
 /*
  * Called by the RDMA core with its lock for event handlers held; links end in a
  * work item, where they may use the device as they like.
@@ -199,16 +209,14 @@ static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 		if (port > SMC_RDMA_MAX_PORTS)
 			return;
 		set_bit(port, dev->changed);
+		queue_work(smc_link_wq, &dev->port_work);
 		break;
 	case IB_EVENT_DEVICE_FATAL:
-		rdma_for_each_port(dev->ibdev, port)
-			if (port <= SMC_RDMA_MAX_PORTS)
-				set_bit(port, dev->changed);
+		all_ports_changed(dev);
 		break;
 	default:
-		return;
+		break;
 	}
-	queue_work(smc_link_wq, &dev->port_work);
 }
 
 /* ---- the RDMA core's client ----------------------------------------------- */
@@ -267,6 +275,8 @@ static int dev_add(struct ib_device *ibdev)
 	list_add_tail_rcu(&dev->list, &smc_rdma_devs);
 	__devs_changed();
 	spin_unlock(&devs_lock);
+	/* No event says that its ports are up and have GIDs: that was so before. */
+	all_ports_changed(dev);
 	return 0;
 }
 

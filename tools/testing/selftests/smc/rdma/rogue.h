@@ -305,7 +305,7 @@ struct census {
 	uint64_t qp, cq, mr, pd;
 };
 
-void census_open(const char *device);	/* this one, too */
+void census_open(const char *device);	/* this one, too; again when it is another one */
 void census_take(struct census *c);
 bool census_back_to(const struct census *c);	/* waits for it */
 

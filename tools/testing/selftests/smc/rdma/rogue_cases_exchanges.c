@@ -688,6 +688,37 @@ static void port_back(enum role role)
 	verdict(ok, "exchanges, %s: the port of the victim's comes back", role_name[role]);
 }
 
+/*
+ * A device that is added has a port that is up, and GIDs: no event says so.  The victim's next try
+ * of its own is half a minute away by then.
+ */
+static void device_back(enum role role)
+{
+	struct busy b = begin(role);
+	struct link *l = b.d.first;
+	struct smc_llc_msg m;
+	long since;
+	bool ok = both_echo(b);
+
+	run("rdma link delete rxe2");
+	ok = ok && group_deletes(l, b.d.second->number) && both_go_on_over(b, l);
+	for (int i = 0; i < 40 && ok; i++) {
+		usleep(1000000);
+		ok = both_echo(b);
+		bystander_turn();
+	}
+	group_wants_adds(l, true);
+	since = now_ms();
+	run("$SMC_ROOT/tools/testing/vm/rxe veth2 rxe2");
+	census_open("rxe2");
+	ok = ok && group_expect(l, role == CLIENT ? SMC_LLC_ADD_LINK : SMC_LLC_REQ_ADD_LINK, false,
+				&m) &&
+	     (now_ms() - since < 5000 || BAD("only after %ld ms", now_ms() - since));
+	group_wants_adds(l, false);
+	end(b);
+	verdict(ok, "exchanges, %s: the victim's device comes back", role_name[role]);
+}
+
 void cases_exchanges(void)
 {
 	for (enum role r = CLIENT; r <= SERVER; r++) {
@@ -726,5 +757,6 @@ void cases_exchanges(void)
 		TRY(loss_unanswered(r, false), "");
 		TRY(losses_cross(r), "");
 		TRY(port_back(r), "");
+		TRY(device_back(r), "");
 	}
 }

@@ -13,7 +13,10 @@
 
 static int fd = -1;
 static uint32_t device_index;		/* that is asked */
-static uint32_t devices[2];
+static struct {
+	const char *name;
+	uint32_t index;
+} devices[2];
 static unsigned int n_devices;
 
 struct request {
@@ -74,6 +77,7 @@ void census_open(const char *device)
 {
 	static char room[16384];
 	struct timeval tv = { .tv_sec = slow(20) };
+	unsigned int i;
 	ssize_t n;
 
 	device_index = UINT32_MAX;
@@ -96,7 +100,11 @@ void census_open(const char *device)
 	}
 	if (device_index == UINT32_MAX)
 		give_up("no RDMA device %s", device);
-	devices[n_devices++] = device_index;
+	for (i = 0; i < n_devices && strcmp(devices[i].name, device); i++)
+		;
+	n_devices += i == n_devices;
+	devices[i].name = device;
+	devices[i].index = device_index;
 }
 
 static void count(struct census *c, const char *entry, size_t len)
@@ -147,7 +155,7 @@ void census_take(struct census *c)
 {
 	memset(c, 0, sizeof(*c));
 	for (unsigned int i = 0; i < n_devices; i++) {
-		device_index = devices[i];
+		device_index = devices[i].index;
 		take(c);
 	}
 }
