@@ -257,8 +257,8 @@ void smc_llc_new_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_lin
 	llc->add_over_uid = over->uid;
 	llc->add_uid = link->uid;
 	llc->rkeys_late[smc_lgr_link_index(lgr, link)] = 0;
-	/* Numbers come round, if seldom. */
 	smc_llc_cont_begin(llc);
+	/* Numbers come round, if seldom. */
 	__clear_bit(link->number, llc->adds_late);
 	__clear_bit(link->number, llc->deletes);
 	smc_llc_loss_known(lgr, link->number);
