@@ -261,7 +261,7 @@ void smc_llc_new_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_lin
 	/* Numbers come round, if seldom. */
 	__clear_bit(link->number, llc->adds_late);
 	__clear_bit(link->number, llc->deletes);
-	smc_llc_loss_known(lgr, link->number);
+	smc_llc_loss_known(llc, link->number);
 }
 
 /**

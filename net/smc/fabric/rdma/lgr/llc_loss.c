@@ -77,26 +77,20 @@ bool smc_llc_is_lost(struct smc_llc *llc, u8 number)
 
 /**
  * smc_llc_loss_known() - the peer has said that a link is gone, or that it has none of this number
- * @lgr: the link group
+ * @llc: the engine
  * @number: of the link
  *
  * Context: the engine's work.
  */
-void smc_llc_loss_known(struct smc_lgr *lgr, u8 number)
+void smc_llc_loss_known(struct smc_llc *llc, u8 number)
 {
 	struct smc_llc_loss *loss = NULL;
-	struct smc_llc *llc = &lgr->llc;
-	struct smc_link *link;
 
 	spin_lock_bh(&llc->lock);
 	if (number)
 		loss = __find(llc, number);
 	if (loss)
 		*loss = (struct smc_llc_loss) {};
-	/* It is down, and smc_llc_link_lost() has yet to be called. */
-	smc_lgr_for_each_link(lgr, link)
-		if (link->number == number && !smc_link_alive(link))
-			link->peer_knows = true;
 	spin_unlock_bh(&llc->lock);
 }
 
@@ -150,7 +144,7 @@ static unsigned long tell_or_wait(struct smc_lgr *lgr, struct smc_llc_loss *loss
 	if (!over || !lost.number)
 		return 0;
 	if (loss->unanswered == MAX_TELLS) {
-		smc_llc_loss_known(lgr, lost.number);
+		smc_llc_loss_known(&lgr->llc, lost.number);
 		return 0;
 	}
 	loss->over = over->uid;

@@ -163,7 +163,7 @@ SMC_LLC_TAKES(delete_link_req)
 		/* A timing window (C.7.1): it is told the same. */
 		if (lgr->server && smc_llc_is_lost(&lgr->llc, m->delete_link.link))
 			return;
-		smc_llc_loss_known(lgr, m->delete_link.link);
+		smc_llc_loss_known(&lgr->llc, m->delete_link.link);
 		m->delete_link.reason = SMC_LLC_DEL_NO_LINK;
 	}
 	m->reply = true;
@@ -175,7 +175,7 @@ SMC_LLC_TAKES(delete_link_req)
 /* The link has gone already.  The peer may have been told of it more than once. */
 SMC_LLC_TAKES(delete_link_late)
 {
-	smc_llc_loss_known(lgr, m->delete_link.link);
+	smc_llc_loss_known(&lgr->llc, m->delete_link.link);
 	if (!test_bit(m->delete_link.link, lgr->llc.deletes))
 		protocol_violation(link);
 }

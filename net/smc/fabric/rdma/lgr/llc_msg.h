@@ -24,7 +24,7 @@ void smc_llc_wake_rkey_waiters(struct smc_lgr *lgr);
 /* llc_loss.c */
 unsigned long smc_llc_tell_losses(struct smc_lgr *lgr);
 bool smc_llc_is_lost(struct smc_llc *llc, u8 number);
-void smc_llc_loss_known(struct smc_lgr *lgr, u8 number);
+void smc_llc_loss_known(struct smc_llc *llc, u8 number);
 
 /* llc_unused.c */
 void smc_llc_next_unused(struct smc_lgr *lgr);
