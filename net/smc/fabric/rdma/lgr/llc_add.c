@@ -428,7 +428,7 @@ void smc_llc_add_goes_on(struct smc_lgr *lgr)
 	if (llc->wait == SMC_LLC_W_ADD_LINK_HOP)
 		smc_llc_add_connect(lgr);
 	else if (llc->add_link && (!add_can_go_on(lgr) ||
-				   (take_flag(llc, &llc->port_came) && gives_way(lgr))))
+				   (gives_way(lgr) && take_flag(llc, &llc->port_came))))
 		smc_llc_add_failed(lgr);
 }
 

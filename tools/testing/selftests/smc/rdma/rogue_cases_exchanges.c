@@ -593,6 +593,34 @@ static void parallel(void)
 	verdict(ok, "exchanges, as client: ADD LINK reply that makes a parallel link");
 }
 
+/* The other port comes before the reply that makes an asymmetric link, which then gives way. */
+static void request_before_reply(void)
+{
+	struct smc_llc_msg m, add, req = { .type = SMC_LLC_REQ_ADD_LINK, .req_add_link.n_gids = 2 };
+	struct duo d = { .c = single(CLIENT) };
+	long since;
+	bool ok;
+
+	d.first = d.c->l;
+	group_wants_adds(d.first, true);
+	ok = group_expect(d.first, SMC_LLC_ADD_LINK, false, &add);
+	d.second = half_new(d.first, &dev);
+	ok = ok && half_take(d.second, d.first, &add);
+	memcpy(req.req_add_link.gids[0], dev.gid, 16);
+	memcpy(req.req_add_link.gids[1], dev2.gid, 16);
+	llc_put(d.first, &req);
+	ok = ok && group_settled(d.first);
+	half_tell(d.second, d.first, &m);
+	llc_put(d.first, &m);
+	since = now_ms();
+	ok = ok && group_deletes(d.first, d.second->number) && conn_echo(d.c);
+	/* Virtual time: CONFIRM LINK would be awaited for five seconds. */
+	ok = ok && (now_ms() - since < 4000 || BAD("only after %ld ms", now_ms() - since));
+	group_wants_adds(d.first, false);
+	conn_end(d.c);
+	verdict(ok, "exchanges, as client: REQUEST ADD LINK before the reply for an asymmetric link");
+}
+
 static void port_lost(enum role role)
 {
 	struct busy b = begin(role);
@@ -749,6 +777,7 @@ void cases_exchanges(void)
 	TRY(delete_while_adding(true), "");
 	TRY(delete_while_adding(false), "");
 	TRY(parallel(), "");
+	TRY(request_before_reply(), "");
 	for (int i = 0; i < 4; i++)
 		TRY(late_reply(i & 1, i & 2), "");
 	for (enum role r = CLIENT; r <= SERVER; r++) {
