@@ -236,7 +236,8 @@ def check_failover_quick(part):
 
 
 def check_failover(part):
-    """All cases, a thousand losses in a row, asymmetric links, and the kernel's own at either end."""
+    """All cases, a thousand losses in a row, asymmetric links, a hundred losses in version 1, and the
+    kernel's own at either end."""
     if not ready(part) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
         part.line("not ok - build what the pairs need")
         return
@@ -248,6 +249,7 @@ def check_failover(part):
     failover_pair(part, "thousand", "--count", "1000", "--seed",
                   os.environ.get("SMC_FAILOVER_SEED", "1"))
     failover_pair(part, "lan", "--lan", "--count", "50")
+    failover_pair(part, "v1", "--v1", "--count", "100")
     for client, server in (("ours", "kernel"), ("kernel", "ours")):
         failover_pair(part, f"{client}-{server}", "--client", client, "--server", server, "--times",
                       "1", "--", *PEER_LOSSES)
