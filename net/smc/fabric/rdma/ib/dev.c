@@ -275,7 +275,7 @@ static int dev_add(struct ib_device *ibdev)
 	list_add_tail_rcu(&dev->list, &smc_rdma_devs);
 	__devs_changed();
 	spin_unlock(&devs_lock);
-	/* No event says that its ports are up and have GIDs: that was so before. */
+	/* The RDMA core brings ports up and adds GIDs before this: no event says so. */
 	all_ports_changed(dev);
 	return 0;
 }

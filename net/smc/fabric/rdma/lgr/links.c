@@ -93,7 +93,7 @@ struct smc_link_attr smc_lgr_link_attr(const struct smc_lgr *lgr, u8 number)
 		.number	     = number,
 		.max_send_wr = READ_ONCE(lgr->sn->smcr_max_send_wr),
 		.max_recv_wr = READ_ONCE(lgr->sn->smcr_max_recv_wr),
-		.long_msgs   = lgr->version > SMC_CLC_V1,
+		.long_msgs   = smc_lgr_is_v2(lgr),
 	};
 }
 

@@ -353,7 +353,7 @@ static unsigned long test_link(struct smc_lgr *lgr, struct smc_link *link, unsig
 	unsigned int idx = smc_lgr_link_index(lgr, link);
 	struct smc_llc_msg m = {
 		.type = SMC_LLC_TEST_LINK,
-		.v2 = lgr->version > SMC_CLC_V1,
+		.v2 = smc_lgr_is_v2(lgr),
 	};
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_test *test = &llc->tests[idx];
@@ -506,7 +506,7 @@ void smc_llc_rx(struct smc_link *link, const u8 *buf, size_t len)
 	trace_smc_llc_received(link, buf, len, rc);
 	if (rc == -ENOMSG)
 		return;
-	if (rc == -EPROTO || m.v2 != (lgr->version > SMC_CLC_V1)) {
+	if (rc == -EPROTO || m.v2 != smc_lgr_is_v2(lgr)) {
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 		return;
 	}
@@ -576,7 +576,7 @@ void smc_llc_stop(struct smc_lgr *lgr)
 {
 	struct smc_llc_msg m = {
 		.type = SMC_LLC_DELETE_LINK,
-		.v2 = lgr->version > SMC_CLC_V1,
+		.v2 = smc_lgr_is_v2(lgr),
 		.delete_link = {
 			.all = true,
 			.orderly = true,

@@ -209,7 +209,7 @@ static int send_request(struct smc_lgr *lgr, struct smc_link *over,
 	return rc;
 }
 
-/* Version 1: the device is all that the server can use.  There is no queue pair yet. */
+/* Version 1: it names the new port.  There is no queue pair yet whose fields could be filled in. */
 static int send_wish(struct smc_link *over, const struct smc_rdma_path *path)
 {
 	struct smc_llc_msg m = { .type = SMC_LLC_ADD_LINK, .add_link.mtu = path->mtu };
@@ -346,6 +346,13 @@ void smc_llc_no_half(struct smc_lgr *lgr)
 	smc_llc_add_failed(lgr);
 }
 
+/* Has the peer yet to tell of its half, or of its RTokens there? */
+static bool awaits_half(const struct smc_llc *llc)
+{
+	return llc->wait == SMC_LLC_W_ADD_LINK_RSP || llc->wait == SMC_LLC_W_ADD_CONT_REQ ||
+	       llc->wait == SMC_LLC_W_ADD_CONT_RSP;
+}
+
 /*
  * Can the exchange go on?  Once both halves are known the rest of it takes place over the new link,
  * which may be the only one that is left.
@@ -356,9 +363,7 @@ static bool add_can_go_on(struct smc_lgr *lgr)
 
 	if (!smc_llc_same_link(llc->add_link, llc->add_uid))
 		return false;
-	if (llc->wait == SMC_LLC_W_ADD_LINK_RSP || llc->wait == SMC_LLC_W_ADD_CONT_REQ ||
-	    llc->wait == SMC_LLC_W_ADD_CONT_RSP ||
-	    (llc->wait == SMC_LLC_W_ADD_LINK_HOP && !lgr->server))
+	if (awaits_half(llc) || (llc->wait == SMC_LLC_W_ADD_LINK_HOP && !lgr->server))
 		return smc_llc_same_link(llc->add_over, llc->add_over_uid);
 	return true;
 }
@@ -445,8 +450,7 @@ void smc_llc_add_failed(struct smc_lgr *lgr)
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_link *link = llc->add_link;
 
-	if (link && (llc->wait == SMC_LLC_W_ADD_LINK_RSP || llc->wait == SMC_LLC_W_ADD_CONT_RSP ||
-		     llc->wait == SMC_LLC_W_ADD_CONT_REQ))
+	if (link && awaits_half(llc))
 		__set_bit(link->number, llc->adds_late);
 	smp_store_release(&llc->add_link, NULL);
 	again_later(lgr);
@@ -522,8 +526,8 @@ SMC_LLC_TAKES(add_link_late)
 }
 
 /*
- * The client has another device.  It is answered by ADD LINK; while another exchange is under way
- * once that is over, or has given way.  False if there is no path.
+ * The client has another device.  The answer is ADD LINK.  If another exchange is under way, it is
+ * sent after that exchange.  Returns false if there is no path.
  */
 static bool client_has(struct smc_lgr *lgr, struct smc_link *over, const u8 *wire_gid)
 {

@@ -19,7 +19,7 @@
 /* A peer that answers TEST LINK, but not DELETE LINK, is told so often. */
 #define MAX_TELLS	4
 
-/* The loss of the link with this number; 0: a free place.  NULL: there is none. */
+/* The entry of the link with this number, or a free one for number 0; NULL if there is none. */
 static struct smc_llc_loss *__find(struct smc_llc *llc, u8 number)
 {
 	unsigned int i;
@@ -49,7 +49,7 @@ void smc_llc_link_lost(struct smc_lgr *lgr, struct smc_link *link)
 	/* With so many that the peer has not answered it finds this one for itself. */
 	loss = link->peer_knows ? NULL : __find(llc, 0);
 	if (loss) {
-		loss->number = link->number;
+		WRITE_ONCE(loss->number, link->number);
 		loss->reason = link->down_reason;
 	}
 	/* One that came to nothing is tried again after a while, see smc_llc_add_failed(). */
@@ -100,7 +100,7 @@ static struct smc_link *told_over(struct smc_lgr *lgr, const struct smc_llc_loss
 	struct smc_link *link;
 
 	smc_lgr_for_each_link(lgr, link)
-		if (loss->over && smc_llc_same_link(link, loss->over))
+		if (smc_llc_same_link(link, loss->over))
 			return link;
 	return NULL;
 }
@@ -122,9 +122,9 @@ static void tell(struct smc_lgr *lgr, struct smc_link *over, const struct smc_ll
 }
 
 /*
- * "The link over which DELETE LINK was sent is no longer usable either" if it is not answered
- * (C.7).  But it carries data, and other implementations drop what comes in the middle of something
- * else: so it is tested, and the peer is told again.
+ * If DELETE LINK is not answered, C.7 declares the link that it was sent over unusable as well.
+ * But that link carries data, and other implementations drop a message that comes during another
+ * exchange.  So the link is tested, and the peer is told again.
  */
 static unsigned long tell_or_wait(struct smc_lgr *lgr, struct smc_llc_loss *loss)
 {
@@ -141,7 +141,7 @@ static unsigned long tell_or_wait(struct smc_lgr *lgr, struct smc_llc_loss *loss
 	spin_lock_bh(&lgr->llc.lock);
 	lost = *loss;
 	spin_unlock_bh(&lgr->llc.lock);
-	if (!over || !lost.number)
+	if (!over)
 		return 0;
 	if (loss->unanswered == MAX_TELLS) {
 		smc_llc_loss_known(&lgr->llc, lost.number);
@@ -157,7 +157,7 @@ static unsigned long tell_or_wait(struct smc_lgr *lgr, struct smc_llc_loss *loss
  * smc_llc_tell_losses() - tell the peer of links that are lost
  * @lgr: the link group
  *
- * Context: the engine's work, which alone changes losses that there are.
+ * Context: the engine's work, which alone changes losses that there are.  A new one kicks it.
  * Return: when to look again, in jiffies; 0 for never.
  */
 unsigned long smc_llc_tell_losses(struct smc_lgr *lgr)
@@ -169,6 +169,7 @@ unsigned long smc_llc_tell_losses(struct smc_lgr *lgr)
 	if (READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(llc->losses); i++)
-		again = min_not_zero(again, tell_or_wait(lgr, &llc->losses[i]));
+		if (READ_ONCE(llc->losses[i].number))
+			again = min_not_zero(again, tell_or_wait(lgr, &llc->losses[i]));
 	return again;
 }

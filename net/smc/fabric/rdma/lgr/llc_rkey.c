@@ -159,7 +159,7 @@ void smc_llc_next_rkey(struct smc_lgr *lgr)
 {
 	struct smc_llc_msg m = {
 		.type = SMC_LLC_CONFIRM_RKEY,
-		.v2 = lgr->version > SMC_CLC_V1,
+		.v2 = smc_lgr_is_v2(lgr),
 	};
 	struct smc_link *link = smc_lgr_working_link(lgr);
 	struct smc_llc *llc = &lgr->llc;
