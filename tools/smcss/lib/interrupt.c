@@ -30,10 +30,19 @@ bool interrupted(void)
 	return came;
 }
 
+double interrupt_clock(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+
 /* Blocked from the look at the flag to the wait: a signal in between would not end the wait. */
-bool interrupt_wait(int fd, double seconds)
+bool interrupt_wait(int fd, double until)
 {
 	struct pollfd pollfd = { fd, POLLIN, 0 };
+	double seconds = until - interrupt_clock();
 	struct timespec time = {};
 	bool ready = false;
 	sigset_t before;

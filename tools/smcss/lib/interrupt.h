@@ -11,10 +11,13 @@ void interrupt_catch(void);
 /* Has one of them come? */
 bool interrupted(void);
 
+/* The time by the clock of interrupt_wait(), in seconds. */
+double interrupt_clock(void);
+
 /*
- * Waits so many seconds, at most until there is something to read from fd (-1: from nowhere) or a
+ * Waits until this time, at most until there is something to read from fd (-1: from nowhere) or a
  * signal comes, even if it came before. True if there is something to read.
  */
-bool interrupt_wait(int fd, double seconds);
+bool interrupt_wait(int fd, double until);
 
 #endif /* SMC_TOOLS_INTERRUPT_H */

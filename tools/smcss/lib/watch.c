@@ -8,14 +8,6 @@
 #include "interrupt.h"
 #include "watch.h"
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec / 1e9;
-}
-
 static void begin_round(bool screen, double seconds, const char *title)
 {
 	time_t now = time(NULL);
@@ -30,7 +22,7 @@ static void begin_round(bool screen, double seconds, const char *title)
 int watch(double seconds, unsigned int count, const char *title, int (*show)(void *arg), void *arg)
 {
 	bool screen = isatty(STDOUT_FILENO);
-	double next = now();
+	double next = interrupt_clock();
 	int status;
 
 	interrupt_catch();
@@ -40,7 +32,7 @@ int watch(double seconds, unsigned int count, const char *title, int (*show)(voi
 		if (status || interrupted() || (count && !--count))
 			return status;
 		next += seconds;
-		interrupt_wait(-1, next - now());
+		interrupt_wait(-1, next);
 		if (interrupted())
 			return status;
 	}

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "complain.h"
 #include "interrupt.h"
@@ -235,27 +234,19 @@ static void read_late_events(struct nl_sock *sk, struct tcp_watch *watch)
 		read_events(sk, watch);
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec / 1e9;
-}
-
 int tcp_watch_run(struct tcp_watch *watch, double seconds)
 {
 	struct source events = { .watch = watch, .ends = true };
 	struct nl_sock *sk = open_events(&events);
-	double end = now() + seconds;
+	double end = interrupt_clock() + seconds;
 	int status;
 
 	if (!sk)
 		return EXIT_REFUSED;
 	interrupt_catch();
 	status = dump(watch, true);
-	while (!status && !interrupted() && now() < end)
-		if (interrupt_wait(nl_socket_get_fd(sk), end - now()))
+	while (!status && !interrupted() && interrupt_clock() < end)
+		if (interrupt_wait(nl_socket_get_fd(sk), end))
 			read_events(sk, watch);
 	if (!status) {
 		watch->ports.count = 0;
