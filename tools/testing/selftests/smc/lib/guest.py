@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What tests in Python share that run in a guest and look at connections over loopback."""
+import contextlib
 import json
 import os
 import socket
@@ -50,6 +51,20 @@ def sysctl(name, value=None):
             return int(file.read())
         file.write(f"{value}\n")
         return value
+
+
+@contextlib.contextmanager
+def setting(path, value):
+    """A file of /proc/sys or of a module's parameters says this meanwhile."""
+    with open(path, encoding="ascii") as file:
+        old = file.read()
+    with open(path, "w", encoding="ascii") as file:
+        file.write(str(value))
+    try:
+        yield
+    finally:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(old)
 
 
 def smc(family=V4):

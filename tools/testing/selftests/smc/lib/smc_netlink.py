@@ -175,6 +175,11 @@ def link_groups():
     return dump(GET_LGR_SMCR, TOP_LGR, LGR)
 
 
+def versions():
+    """SMC versions of all link groups."""
+    return {group.get("v2_common", {}).get("version", 1) for group in link_groups()}
+
+
 def links():
     """Links of all link groups. The kernel's own lists a link group before its links."""
     return dump(GET_LINK_SMCR, TOP_LINK, LINK)

@@ -182,6 +182,7 @@ struct conn {
 };
 
 enum role { CLIENT, SERVER };		/* ours */
+extern const char * const role_name[];
 enum flavour { V21, V20, V21_TWO, V1 };	/* V21_TWO, V20 and V1: two links are tried */
 
 /* How far a handshake goes before something else is done than what is right. */
@@ -283,7 +284,9 @@ struct duo {
 struct conn *conn_one_link(enum role role);	/* a second one is expected */
 struct duo two_links(enum role role);
 bool both_work(struct duo d);			/* its links do, and nothing else is said */
-bool half_way(struct duo *d, enum role role, bool connected);	/* before CONFIRM LINK */
+/* Of the group of @c, ADD LINK is answered; before CONFIRM LINK. */
+bool half_way(struct duo *d, struct conn *c, bool connected);
+void ask_for_link(struct link *first, const uint8_t *gid);	/* REQUEST ADD LINK for this port */
 void group_wants_adds(struct link *l, bool wants);
 void group_wants_rkeys(struct link *l);
 /* Wait for TEST LINK over this link, which is answered never, or with other data. */

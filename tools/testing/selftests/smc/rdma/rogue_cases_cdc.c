@@ -10,8 +10,6 @@
 
 #include "rogue.h"
 
-static const char * const role_name[] = { "as client", "as server" };
-
 /* What has to follow upon a message. */
 enum outcome {
 	FINE,		/* nothing */

@@ -8,8 +8,6 @@
 
 #include "rogue.h"
 
-static const char * const role_name[] = { "as client", "as server" };
-
 /* What we have said of our RTokens, and have yet to say. */
 struct talk {
 	struct duo d;
@@ -19,22 +17,11 @@ struct talk {
 /* ADD LINK and its reply are over, and the queue pairs connected. */
 static bool half_added(struct talk *t, enum role role, unsigned int n_rtokens)
 {
-	struct conn *c = conn_begin(role, V1, AT_ADD_LINK, NULL);
-	struct smc_llc_msg m;
-	struct link *l = half_new(c->l, &dev2);
-	bool ok = true;
-
-	*t = (struct talk) { { c, c->l, l }, .left = n_rtokens, .theirs_left = 1 };
-	if (role == CLIENT)
-		ok = half_take(l, c->l, &c->l->offer.m);
-	half_tell(l, c->l, &m);
-	llc_put(c->l, &m);
-	if (role == SERVER)
-		ok = group_expect(c->l, SMC_LLC_ADD_LINK, true, &m) && half_take(l, c->l, &m);
-	return ok && (link_connect(l) || BAD("the queue pair does not connect"));
+	*t = (struct talk) { .left = n_rtokens, .theirs_left = 1 };
+	return half_way(&t->d, conn_begin(role, V1, AT_ADD_LINK, NULL), true);
 }
 
-/* The one RMB that we have is the last one of many that nobody uses. */
+/* We have one RMB. Its RToken comes last, after those of RMBs that do not exist. */
 static struct smc_llc_rtoken our_rtoken(const struct talk *t, unsigned int left)
 {
 	return (struct smc_llc_rtoken) {
@@ -196,7 +183,7 @@ static void not_told(enum role role)
 	verdict(ok, "cont, %s: no ADD LINK CONTINUATION comes", role_name[role]);
 }
 
-/* The link is deleted meanwhile, and what was said of it before is no error. */
+/* The link is deleted during the exchange. A message about it that crosses is no error. */
 static void deleted_meanwhile(enum role role)
 {
 	struct smc_llc_msg m, del = { .type = SMC_LLC_DELETE_LINK };
@@ -218,6 +205,16 @@ static void deleted_meanwhile(enum role role)
 
 /* ---- the client's ADD LINK ---- */
 
+static void put_wish(const struct duo *d)
+{
+	struct smc_llc_msg m;
+
+	half_tell(d->second, d->first, &m);
+	m.reply = false;
+	m.add_link.link = 0;
+	llc_put(d->first, &m);
+}
+
 /* It is for information, and the server answers by ADD LINK of its own. */
 static void wish(void)
 {
@@ -235,10 +232,7 @@ static void wish(void)
 	llc_put(t.d.first, &m);
 	ok = group_settled(t.d.first);
 	group_wants_adds(t.d.first, true);
-	half_tell(l, t.d.first, &m);
-	m.reply = false;
-	m.add_link.link = 0;
-	llc_put(t.d.first, &m);
+	put_wish(&t.d);
 	ok = ok && group_expect(t.d.first, SMC_LLC_ADD_LINK, false, &m) &&
 	     half_take(l, t.d.first, &m) && link_connect(l);
 	half_tell(l, t.d.first, &m);
@@ -252,13 +246,9 @@ static void wish(void)
 static void wish_in_vain(void)
 {
 	struct talk t;
-	struct smc_llc_msg m;
 	bool ok = half_added(&t, CLIENT, 1) && exchange(&t) && half_confirm(t.d.second);
 
-	half_tell(t.d.second, t.d.first, &m);
-	m.reply = false;
-	m.add_link.link = 0;
-	llc_put(t.d.first, &m);
+	put_wish(&t.d);
 	ok = ok && group_settled(t.d.first) && both_work(t.d);
 	conn_end(t.d.c);
 	verdict(ok, "cont, as client: ADD LINK asks for one link too many");

@@ -11,7 +11,6 @@
 
 #include "rogue.h"
 
-static const char * const role_name[] = { "as client", "as server" };
 static const char * const nth[] = { "second", "first" };
 
 /* Two links with a connection each. */
@@ -332,7 +331,7 @@ static void rkey_while_adding(void)
 {
 	struct smc_llc_msg m = confirm_rkey(), got;
 	struct duo d;
-	bool ok = half_way(&d, CLIENT, true);
+	bool ok = half_way(&d, conn_one_link(CLIENT), true);
 
 	llc_put(d.first, &m);
 	ok = ok && group_expect(d.first, SMC_LLC_CONFIRM_LINK, false, &got) == d.second &&
@@ -380,7 +379,7 @@ static void add_while_rkey(void)
 static void request_while_rkey(void)
 {
 	struct duo d = { .c = single(CLIENT) };
-	struct smc_llc_msg m, add = { .type = SMC_LLC_REQ_ADD_LINK, .req_add_link.n_gids = 2 };
+	struct smc_llc_msg m, add;
 	struct link *over;
 	struct conn *c;
 	bool ok;
@@ -388,9 +387,7 @@ static void request_while_rkey(void)
 	d.first = d.c->l;
 	c = with_new_rmb(d.c, &m, &over);
 	group_wants_adds(d.first, true);
-	memcpy(add.req_add_link.gids[0], dev.gid, 16);
-	memcpy(add.req_add_link.gids[1], dev2.gid, 16);
-	llc_put(d.first, &add);
+	ask_for_link(d.first, dev2.gid);
 	ok = up_after_yes(c, over, &m);
 	d.second = half_new(d.first, &dev2);
 	ok = ok && group_expect(d.first, SMC_LLC_ADD_LINK, false, &add) &&
@@ -440,7 +437,7 @@ static void delete_while_rkey(bool same)
 static void delete_while_adding(bool orderly)
 {
 	struct duo d;
-	bool ok = half_way(&d, CLIENT, true);
+	bool ok = half_way(&d, conn_one_link(CLIENT), true);
 
 	put_delete(d.first, d.first->number, orderly,
 		   orderly ? SMC_LLC_DEL_OPERATOR : SMC_LLC_DEL_LOST_PATH);
@@ -459,7 +456,7 @@ static void delete_all_while_adding(enum role role)
 		.delete_link = { .all = true, .reason = SMC_LLC_DEL_OPERATOR },
 	};
 	struct duo d;
-	bool ok = half_way(&d, role, true);
+	bool ok = half_way(&d, conn_one_link(role), true);
 
 	llc_put(d.first, &m);
 	ok = ok && victim_is_told(d.c->s, true);
@@ -471,7 +468,7 @@ static void test_while_adding(enum role role)
 {
 	struct smc_llc_msg m = { .type = SMC_LLC_TEST_LINK }, confirm;
 	struct duo d;
-	bool ok = half_way(&d, role, true);
+	bool ok = half_way(&d, conn_one_link(role), true);
 
 	if (role == CLIENT)
 		ok = ok && group_expect(d.first, SMC_LLC_CONFIRM_LINK, false, &confirm);
@@ -491,7 +488,7 @@ static void contact_while_adding(enum role role)
 {
 	struct duo d;
 	struct conn *c;
-	bool ok = half_way(&d, role, true);
+	bool ok = half_way(&d, conn_one_link(role), true);
 
 	c = conn_over(d.first);
 	ok = ok && conn_echo(c) && half_confirm(d.second) && conn_echo(c) && conn_echo(d.c);
@@ -567,7 +564,7 @@ static bool deletes_at_last(struct link *l, uint8_t number)
  */
 static void parallel(void)
 {
-	struct smc_llc_msg m, add = { .type = SMC_LLC_REQ_ADD_LINK, .req_add_link.n_gids = 2 };
+	struct smc_llc_msg m;
 	struct duo d = { .c = single(CLIENT) };
 	bool ok;
 
@@ -575,9 +572,7 @@ static void parallel(void)
 	port_down();
 	ok = group_settled(d.first);
 	group_wants_adds(d.first, true);
-	memcpy(add.req_add_link.gids[0], dev.gid, 16);
-	memcpy(add.req_add_link.gids[1], dev2.gid, 16);
-	llc_put(d.first, &add);
+	ask_for_link(d.first, dev2.gid);
 	d.second = half_new(d.first, &dev);
 	ok = ok && group_expect(d.first, SMC_LLC_ADD_LINK, false, &m) &&
 	     half_take(d.second, d.first, &m) && link_connect(d.second) &&
@@ -596,7 +591,7 @@ static void parallel(void)
 /* The other port comes before the reply that makes an asymmetric link, which then gives way. */
 static void request_before_reply(void)
 {
-	struct smc_llc_msg m, add, req = { .type = SMC_LLC_REQ_ADD_LINK, .req_add_link.n_gids = 2 };
+	struct smc_llc_msg m, add;
 	struct duo d = { .c = single(CLIENT) };
 	long since;
 	bool ok;
@@ -606,9 +601,7 @@ static void request_before_reply(void)
 	ok = group_expect(d.first, SMC_LLC_ADD_LINK, false, &add);
 	d.second = half_new(d.first, &dev);
 	ok = ok && half_take(d.second, d.first, &add);
-	memcpy(req.req_add_link.gids[0], dev.gid, 16);
-	memcpy(req.req_add_link.gids[1], dev2.gid, 16);
-	llc_put(d.first, &req);
+	ask_for_link(d.first, dev2.gid);
 	ok = ok && group_settled(d.first);
 	half_tell(d.second, d.first, &m);
 	llc_put(d.first, &m);

@@ -12,7 +12,6 @@
 
 #include "rogue.h"
 
-static const char * const role_name[] = { "as client", "as server" };
 static const char * const nth[] = { "second", "first" };
 
 /* The case's connection is on one link; others, which must not notice, on each of them. */

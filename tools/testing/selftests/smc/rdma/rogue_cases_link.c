@@ -8,7 +8,6 @@
 
 #include "rogue.h"
 
-static const char * const role_name[] = { "as client", "as server" };
 static const char * const stage_name[] = {
 	"before CLC", "in CLC", "before CONFIRM LINK", "before ADD LINK", "in an active group",
 };

@@ -10,8 +10,6 @@
 
 #include "rogue.h"
 
-static const char * const role_name[] = { "as client", "as server" };
-
 #define ROLE(r)		(1 << (r))
 #define BOTH		(ROLE(CLIENT) | ROLE(SERVER))
 
@@ -343,16 +341,6 @@ static void refused(uint8_t reason)
 	verdict(ok, "links, as client: ADD LINK is refused, reason %u, and tried again", reason);
 }
 
-/* REQUEST ADD LINK: "gids" of ours, that of the link first. */
-static void ask_for_link(struct link *first, const uint8_t *gid)
-{
-	struct smc_llc_msg m = { .type = SMC_LLC_REQ_ADD_LINK, .req_add_link.n_gids = 2 };
-
-	memcpy(m.req_add_link.gids[0], dev.gid, 16);
-	memcpy(m.req_add_link.gids[1], gid, 16);
-	llc_put(first, &m);
-}
-
 static void requested(void)
 {
 	struct duo d = { .c = conn_one_link(CLIENT) };
@@ -429,7 +417,7 @@ static void nothing_comes(enum role role, enum missing missing)
 {
 	struct duo d;
 	struct smc_llc_msg m;
-	bool ok = half_way(&d, role, missing == NO_CONFIRM);
+	bool ok = half_way(&d, conn_one_link(role), missing == NO_CONFIRM);
 
 	if (role == CLIENT && missing == NO_CONFIRM)
 		ok = ok && group_expect(d.first, SMC_LLC_CONFIRM_LINK, false, &m) == d.second;
@@ -520,7 +508,7 @@ static void confirm_wrong(enum role role, confirm_change *change, const char *wh
 {
 	struct duo d;
 	struct smc_llc_msg m;
-	bool ok = half_way(&d, role, true);
+	bool ok = half_way(&d, conn_one_link(role), true);
 
 	if (role == CLIENT)
 		ok = ok && group_expect(d.first, SMC_LLC_CONFIRM_LINK, false, &m) == d.second;
@@ -537,7 +525,7 @@ static void confirm_elsewhere(enum role role)
 {
 	struct duo d;
 	struct smc_llc_msg m;
-	bool ok = half_way(&d, role, true);
+	bool ok = half_way(&d, conn_one_link(role), true);
 
 	if (role == CLIENT)
 		ok = ok && group_expect(d.first, SMC_LLC_CONFIRM_LINK, false, &m) == d.second;

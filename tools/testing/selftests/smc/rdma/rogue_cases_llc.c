@@ -6,7 +6,6 @@
 
 #include "rogue.h"
 
-static const char * const role_name[] = { "as client", "as server" };
 static const char * const flavour_name[] = { "v2.1", "v2.0", "v2.1, two links", "v1" };
 static const char * const stage_name[] = {
 	"before CLC", "in CLC", "before CONFIRM LINK", "before ADD LINK", "in an active group",

@@ -14,8 +14,6 @@
 #include "rogue.h"
 #include "trap.h"
 
-static const char * const role_name[] = { "as client", "as server" };
-
 /* A connection whose link takes nothing any more, and has something to take. */
 static struct conn *stalled(enum role role)
 {

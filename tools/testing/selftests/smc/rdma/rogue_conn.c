@@ -9,6 +9,8 @@
 
 #include "rogue.h"
 
+const char * const role_name[] = { "as client", "as server" };
+
 static struct conn *by_token(struct link *l, uint32_t token)
 {
 	l = l->first;

@@ -380,6 +380,16 @@ struct duo two_links(enum role role)
 	return d;
 }
 
+/* The GID of the link comes first. */
+void ask_for_link(struct link *first, const uint8_t *gid)
+{
+	struct smc_llc_msg m = { .type = SMC_LLC_REQ_ADD_LINK, .req_add_link.n_gids = 2 };
+
+	memcpy(m.req_add_link.gids[0], dev.gid, 16);
+	memcpy(m.req_add_link.gids[1], gid, 16);
+	llc_put(first, &m);
+}
+
 /* A connection that begins over the new link works, and so does the one that was there. */
 bool both_work(struct duo d)
 {
@@ -390,19 +400,17 @@ bool both_work(struct duo d)
 	return ok;
 }
 
-bool half_way(struct duo *d, enum role role, bool connected)
+bool half_way(struct duo *d, struct conn *c, bool connected)
 {
 	struct smc_llc_msg m;
 	bool ok = true;
 
-	d->c = conn_one_link(role);
-	d->first = d->c->l;
-	d->second = half_new(d->first, &dev2);
-	if (role == CLIENT)
+	*d = (struct duo) { c, c->l, half_new(c->l, &dev2) };
+	if (!d->first->server)
 		ok = half_take(d->second, d->first, &d->first->offer.m);
 	half_tell(d->second, d->first, &m);
 	llc_put(d->first, &m);
-	if (role == SERVER)
+	if (d->first->server)
 		ok = group_expect(d->first, SMC_LLC_ADD_LINK, true, &m) &&
 		     half_take(d->second, d->first, &m);
 	return ok && (!connected || link_connect(d->second) ||
