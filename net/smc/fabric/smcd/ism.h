@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What an ISM device (internal shared memory) is to SMC-D.  Drivers are modules of their own, and
+ * include nothing else of this one.
+ *
+ * A device lets its peers write into buffers that it has registered (DMBs).  There are two kinds:
+ * - mapped: a peer's buffer is in our address space.  We write into it, then have the device
+ *   signal the peer (ivshmem, virtio-ism).
+ * - copying: the device writes into the peer's buffer for us, and signals with it (IBM's ISM).
+ *
+ * Everything that is read from memory that a peer can write is hostile: see security.md.
+ */
+#ifndef SMC_FABRIC_SMCD_ISM_H
+#define SMC_FABRIC_SMCD_ISM_H
+
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+struct device;
+struct smc_ism_dev;
+struct smc_ism_dmb;
+
+/* No VLAN: the reserved id that a device of version 2 knows. */
+#define SMC_ISM_ANY_VLAN	0x1fff
+
+/**
+ * struct smc_ism_gid - names a device to its peers
+ * @id:		the whole GID, or the first half of an extended one
+ * @ext:	second half of an extended GID, else 0
+ */
+struct smc_ism_gid {
+	u64	id;
+	u64	ext;
+};
+
+static inline bool smc_ism_gid_equal(const struct smc_ism_gid *a, const struct smc_ism_gid *b)
+{
+	return a->id == b->id && a->ext == b->ext;
+}
+
+/**
+ * struct smc_ism_dmb - a buffer that peers may write into
+ * @dev:	the device; set by SMC-D, like @size
+ * @size:	bytes, 16 KiB << n
+ * @mem:	its memory, in our address space; set by register_dmb, like the rest
+ * @token:	names it to peers; no two DMBs of a device have the same one within any
+ *		reasonable time
+ * @priv:	the driver's
+ * @conn:	SMC-D's: the connection that it serves; RCU
+ */
+struct smc_ism_dmb {
+	struct smc_ism_dev	*dev;
+	u32			size;
+	void			*mem;
+	u64			token;
+	void			*priv;
+	void __rcu		*conn;
+};
+
+/**
+ * struct smc_ism_ops - what a driver does; those of one kind have the functions of that kind
+ * @query_gid:	is a peer there?  @vlan is SMC_ISM_ANY_VLAN where none is meant.  0 or a negative
+ *		errno.  May sleep.
+ * @register_dmb: give @dmb memory of @dmb->size bytes, zeroed, that @peer may write into, and make
+ *		it known.  0; -ENOMEM: perhaps a smaller one; -ENODEV: the device is gone.
+ *		May sleep.
+ * @unregister_dmb: undo that.  smc_ism_signaled() is not called for @dmb once this has returned.
+ *		The device may be gone.  May sleep.
+ * @map:	mapped: a peer's DMB of @bytes in our address space.  ERR_PTR where there is no such
+ *		DMB.  May sleep.
+ * @unmap:	mapped: undo that.  Any context.
+ * @signal:	mapped: tell the peer that its DMB has been written to.  What was written before is
+ *		visible to it by then.  Any context but hard interrupts.
+ * @move:	copying: write @len bytes to @offset of a peer's DMB, and tell it with @signal.
+ *		0 or a negative errno: then nothing may have been written.  Any context but hard
+ *		interrupts.
+ * @release:	the last user of a device that was unregistered has gone.  Any context.
+ *
+ * A function may be called until @release is; once a device is gone it may fail or do nothing.
+ */
+struct smc_ism_ops {
+	int (*query_gid)(struct smc_ism_dev *dev, const struct smc_ism_gid *peer, u16 vlan);
+	int (*register_dmb)(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb,
+			    const struct smc_ism_gid *peer);
+	void (*unregister_dmb)(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb);
+	void *(*map)(struct smc_ism_dev *dev, const struct smc_ism_gid *peer, u64 token, u32 bytes);
+	void (*unmap)(struct smc_ism_dev *dev, void *mem);
+	void (*signal)(struct smc_ism_dev *dev, const struct smc_ism_gid *peer, u64 token);
+	int (*move)(struct smc_ism_dev *dev, u64 token, u32 offset, const void *data, u32 len,
+		    bool signal);
+	void (*release)(struct smc_ism_dev *dev);
+};
+
+/**
+ * struct smc_ism_dev - a device; embedded by its driver, who sets the first part
+ * @ops:	what its driver does
+ * @name:	for people, unique, lives as long as the device
+ * @parent:	the bus device, for netlink; may be NULL
+ * @gid:	its GID
+ * @chid:	the network of devices it can reach: 0xff00 to 0xfffe for one with extended GIDs
+ * @max_code:	largest DMB, in compressed notation: 16 KiB << n
+ * @seid:	system EID that all who can be reached have, 32 bytes; NULL if it has none
+ * @list:	SMC-D's, as what follows: in the list of devices
+ * @number:	never given twice
+ * @ref:	references; the last one calls @ops->release
+ * @gone:	unregistered
+ * @n_lgrs:	link groups on it
+ */
+struct smc_ism_dev {
+	const struct smc_ism_ops *ops;
+	const char		*name;
+	struct device		*parent;
+	struct smc_ism_gid	gid;
+	u16			chid;
+	u8			max_code;
+	const u8		*seid;
+
+	struct list_head	list;
+	u32			number;
+	refcount_t		ref;
+	bool			gone;
+	atomic_t		n_lgrs;
+};
+
+/* Process context, may sleep.  After smc_ism_unregister() no connection will use the device. */
+int smc_ism_register(struct smc_ism_dev *dev);
+void smc_ism_unregister(struct smc_ism_dev *dev);
+
+/*
+ * Events that a driver reports; any context but hard interrupts.
+ * smc_ism_signaled(): a peer has written to a DMB of ours, and has said so.
+ * smc_ism_gid_gone(): a peer has ended, or what has its GID is not what it was.
+ */
+void smc_ism_signaled(struct smc_ism_dmb *dmb);
+void smc_ism_gid_gone(struct smc_ism_dev *dev, const struct smc_ism_gid *peer);
+
+#endif
