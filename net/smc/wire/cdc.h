@@ -115,9 +115,9 @@ static inline bool smc_cdc_newer(u16 seqno, u16 last)
 
 /*
  * Inside the engine a cursor is a count of all bytes since the connection
- * began, 64 bits, which never wraps. Elements have a power of two of bytes
- * (16 KiB << code), and of such a count the wire carries the part below
- * 65536 * size. Nothing but the functions below relies on the power of two.
+ * began, 64 bits, which never wraps. What the wire carries is kept beside it:
+ * where the count stands now is known from where it stood before, for rings of
+ * any size and without a division.
  */
 
 /**
@@ -135,46 +135,51 @@ static inline u32 smc_ring_pos(u64 count, u32 size)
 /**
  * smc_cursor_advance() - move a count to where the peer says its cursor is
  * @count: as known so far; becomes the new one, untouched on error
- * @size: of the element, a power of two, 512 MiB at most
+ * @last: the cursor there, all 0 in the beginning; becomes @w, untouched on error
+ * @size: of the ring, 512 MiB at most
  * @w: the cursor as received
  * @max_advance: how far it may have moved at most: for the peer's producer what
  *	is free in our element, for its consumer what we wrote and it had not
- *	consumed. Less than 65536 * @size, else everything is allowed.
+ *	consumed. 65535 * @size at most, else cursors that move back are allowed.
  *
  * A cursor that has not moved is an advance of 0. One that moved back is an
- * advance of nearly 65536 * @size, and is refused. Nothing is clamped.
+ * advance of 65535 * @size or more, or one that wraps around 64 bits, and is
+ * refused. Nothing is clamped.
  *
  * Return: 0 or -EPROTO.
  */
-static inline int smc_cursor_advance(u64 *count, u32 size,
+static inline int smc_cursor_advance(u64 *count, struct smc_wire_cursor *last, u32 size,
 				     const struct smc_wire_cursor *w,
 				     u64 max_advance)
 {
-	u64 period = (u64)size << 16;
 	u64 delta;
 
 	if (w->count >= size)
 		return -EPROTO;
-	delta = ((u64)w->wrap * size + w->count - *count) & (period - 1);
+	delta = (u64)(u16)(w->wrap - last->wrap) * size + w->count - last->count;
 	if (delta > max_advance)
 		return -EPROTO;
 	*count += delta;
+	*last = *w;
 	return 0;
 }
 
 /**
- * smc_cursor_to_wire() - cursor for a CDC message
- * @count: bytes since the connection began
- * @size: of the element, a power of two
- *
- * Return: the cursor.
+ * smc_cursor_step() - move a cursor that is kept beside a count
+ * @at: the cursor, all 0 in the beginning
+ * @size: of the ring
+ * @delta: how far the count moves, @size at most
  */
-static inline struct smc_wire_cursor smc_cursor_to_wire(u64 count, u32 size)
+static inline void smc_cursor_step(struct smc_wire_cursor *at, u32 size, u32 delta)
 {
-	return (struct smc_wire_cursor) {
-		.wrap = count >> ilog2(size),
-		.count = smc_ring_pos(count, size),
-	};
+	u32 left = size - at->count;
+
+	if (delta < left) {
+		at->count += delta;
+	} else {
+		at->count = delta - left;
+		at->wrap++;
+	}
 }
 
 #endif /* SMC_WIRE_CDC_H */

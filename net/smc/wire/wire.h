@@ -13,7 +13,6 @@
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
-#include <linux/log2.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>
@@ -39,9 +38,6 @@ typedef uint64_t u64;
 #ifndef __packed
 #define __packed __attribute__((__packed__))
 #endif
-
-/* Of the kernel's only what the codecs need: x is not 0 */
-#define ilog2(x) (31 - __builtin_clz(x))
 
 #define be16_to_cpu(x) be16toh(x)
 #define be32_to_cpu(x) be32toh(x)

@@ -197,7 +197,8 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	/* The flags first: who sets one has published its data before. */
 	u8 flags = wire_flags(smp_load_acquire(&c->tx_flags));
 	u64 pub = smp_load_acquire(&c->tx_prod), prod = pub;
-	u64 cons = max(smc_urgent_taken(c), rconn->sent_cons);
+	/* A peer that keeps to its window cannot have more than a ring consumed meanwhile. */
+	u64 cons = clamp(smc_urgent_taken(c), rconn->sent_cons, rconn->sent_cons + c->rx_size);
 	struct smc_cdc_msg m = { .alert_token = rconn->peer_token };
 
 	lockdep_assert_held(&sender->link->tx_lock);
@@ -223,8 +224,10 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	post->more = false;
 	m.seqno = ++rconn->seqno;
 	post->seqno = m.seqno;
-	m.prod = smc_cursor_to_wire(prod, rconn->peer_size);
-	m.cons = smc_cursor_to_wire(cons, c->rx_size);
+	smc_cursor_step(&rconn->sent_prod_at, rconn->peer_size, prod - rconn->sent_prod);
+	smc_cursor_step(&rconn->sent_cons_at, c->rx_size, cons - rconn->sent_cons);
+	m.prod = rconn->sent_prod_at;
+	m.cons = rconn->sent_cons_at;
 	m.conn_flags = flags;
 	/* Too little room for who waits for some, see smc_conn_low_room(). */
 	if (c->tx_size - (pub - READ_ONCE(c->tx_cons)) < smc_conn_low_room(c))
@@ -405,9 +408,10 @@ static int take_cursors(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
 	u64 unread = prod - max(READ_ONCE(c->rx_cons), READ_ONCE(rconn->cons_advertised));
 	int err;
 
-	err = smc_cursor_advance(&prod, c->rx_size, &m->prod, c->rx_size - unread);
+	err = smc_cursor_advance(&prod, &rconn->heard_prod, c->rx_size, &m->prod,
+				 c->rx_size - unread);
 	if (!err && smp_load_acquire(&rconn->attached))
-		err = smc_cursor_advance(&cons, rconn->peer_size, &m->cons,
+		err = smc_cursor_advance(&cons, &rconn->heard_cons, rconn->peer_size, &m->cons,
 					 READ_ONCE(rconn->sent_prod) - cons);
 	if (err)
 		return err;

@@ -99,9 +99,13 @@ struct rdma_held {
  * @sent_prod:	producer cursor as posted; under the tx_lock of that link, like the fields below
  *		that say nothing else
  * @sent_cons:	consumer cursor as posted
+ * @sent_prod_at: @sent_prod as it travels
+ * @sent_cons_at: @sent_cons as it travels
  * @sent_flags:	flags of the connection as posted
  * @seqno:	of the last CDC message posted
  * @peer_seqno:	of the peer's last one; only its messages change it
+ * @heard_prod:	its producer cursor there; only its messages change it
+ * @heard_cons:	its consumer cursor, the same
  * @urg_advertised: count behind the last urgent byte posted; nothing follows it until it
  *		has been consumed
  * @urg_coming:	an urgent byte waits for room
@@ -129,9 +133,13 @@ struct rdma_conn {
 
 	u64			sent_prod;
 	u64			sent_cons;
+	struct smc_wire_cursor	sent_prod_at;
+	struct smc_wire_cursor	sent_cons_at;
 	u8			sent_flags;
 	u16			seqno;
 	u16			peer_seqno;
+	struct smc_wire_cursor	heard_prod;
+	struct smc_wire_cursor	heard_cons;
 	u64			urg_advertised;
 	bool			urg_coming;
 	u8			peer_waits;

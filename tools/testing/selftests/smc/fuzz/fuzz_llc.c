@@ -25,6 +25,16 @@ static void fail(const char *complaint)
 
 #ifdef CURSOR
 
+static struct smc_wire_cursor cursor_at(u64 count, u32 size)
+{
+	return (struct smc_wire_cursor) { count / size, count % size };
+}
+
+static bool same(struct smc_wire_cursor a, struct smc_wire_cursor b)
+{
+	return a.wrap == b.wrap && a.count == b.count;
+}
+
 /* The definition, with numbers large enough that nothing wraps */
 static bool allowed(u64 count, u32 size, const struct smc_wire_cursor *w,
 		    u64 max)
@@ -38,26 +48,35 @@ static bool allowed(u64 count, u32 size, const struct smc_wire_cursor *w,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct { u64 count; u64 max; u32 off; u16 wrap; u8 code; } in = { 0 };
-	struct smc_wire_cursor w, back;
+	struct smc_wire_cursor w, was, last;
 	u64 count;
 	u32 bytes;
 	int rc;
 
 	memcpy(&in, data, size < sizeof(in) ? size : sizeof(in));
-	bytes = smc_clc_size_to_bytes(in.code);
+	/* Some have control data in front of the ring. */
+	bytes = smc_clc_size_to_bytes(in.code) - (in.code & 0x80 ? 32 : 0);
+	in.max %= 65535ull * bytes + 1;
+	in.count >>= 1;
 	count = in.count;
+	was = cursor_at(count, bytes);
+	last = was;
 	w.wrap = in.wrap;
 	w.count = in.off;
-	rc = smc_cursor_advance(&count, bytes, &w, in.max);
+	rc = smc_cursor_advance(&count, &last, bytes, &w, in.max);
 	if (rc != (allowed(in.count, bytes, &w, in.max) ? 0 : -EPROTO))
 		fail("cursor: return value");
-	if (rc && count != in.count)
+	if (rc && (count != in.count || !same(last, was)))
 		fail("cursor: refused, but moved");
-	back = smc_cursor_to_wire(count, bytes);
-	if (!rc && (back.wrap != w.wrap || back.count != w.count))
+	if (!rc && (!same(last, w) || !same(last, cursor_at(count, bytes))))
 		fail("cursor: not where it should be");
-	if (back.count >= bytes)
-		fail("cursor: beyond the element");
+	if (last.count >= bytes)
+		fail("cursor: beyond the ring");
+	if (count - in.count > bytes)
+		return 0;
+	smc_cursor_step(&was, bytes, count - in.count);
+	if (!same(was, last))
+		fail("cursor: the step there differs");
 	return 0;
 }
 

@@ -155,6 +155,8 @@ const char *link_state(struct link *l);
  * @cons:	what we have consumed
  * @peer_prod:	what the victim has written
  * @peer_cons:	what the victim has said that it has consumed
+ * @peer_prod_at: its cursors, as in its last message
+ * @peer_cons_at: the same
  * @peer_urg:	where the victim has said that its urgent data end
  * @peer_flags:	all flags of the connection the victim has ever set
  * @peer_prod_flags: the same of the producer's
@@ -174,6 +176,7 @@ struct conn {
 	uint64_t peer_addr;
 	uint32_t peer_size;
 	uint64_t prod, cons, peer_prod, peer_cons, peer_urg;
+	struct smc_wire_cursor peer_prod_at, peer_cons_at;
 	uint8_t peer_flags, peer_prod_flags;
 	uint16_t seqno, peer_seqno, left_at, validated;
 	unsigned int n_validated;
@@ -228,6 +231,7 @@ void clc_close(void);			/* where victim and rogue listen */
 void clc_decline(const struct conn *c);
 void clc_out_of_sync(const struct conn *c);
 
+struct smc_wire_cursor cursor_at(uint64_t count, uint32_t size);
 void cdc_fill(struct conn *c, struct smc_cdc_msg *m);
 void cdc_send(struct conn *c, const struct smc_cdc_msg *m);
 void conn_put(struct conn *c, const void *b, size_t len);	/* into the element, untold */

@@ -69,13 +69,13 @@ static void token_last(struct conn *c, struct smc_cdc_msg *m)
 
 static void prod_full(struct conn *c, struct smc_cdc_msg *m)
 {
-	m->prod = smc_cursor_to_wire(c->prod + c->peer_size, c->peer_size);
+	m->prod = cursor_at(c->prod + c->peer_size, c->peer_size);
 	c->prod += c->peer_size;
 }
 
 static void prod_beyond(struct conn *c, struct smc_cdc_msg *m)
 {
-	m->prod = smc_cursor_to_wire(c->prod + c->peer_size + 1, c->peer_size);
+	m->prod = cursor_at(c->prod + c->peer_size + 1, c->peer_size);
 }
 
 static void prod_far(struct conn *c, struct smc_cdc_msg *m)
@@ -268,7 +268,7 @@ static void unread_window(void)
 	conn_write(t.c, "unread", 6);
 	ok = ok && link_flush(t.c->l, WAIT_MS);
 	cdc_fill(t.c, &m);
-	m.prod = smc_cursor_to_wire(t.c->prod + t.c->peer_size - 5, t.c->peer_size);
+	m.prod = cursor_at(t.c->prod + t.c->peer_size - 5, t.c->peer_size);
 	cdc_send(t.c, &m);
 	ok = ok && conn_flags(t.c, SMC_CDC_ABORT) && victim_reads(t.c->s, "unread") &&
 	     victim_is_told(t.c->s, true) && conn_echo(t.other);

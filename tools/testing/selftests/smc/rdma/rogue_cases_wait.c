@@ -183,6 +183,7 @@ static void times(void)
 /* Counts what the victim says of its cursor; the newest one is in *@cons. */
 static unsigned int updates(struct conn *c, uint64_t *cons, int ms)
 {
+	struct smc_wire_cursor at = cursor_at(*cons, c->peer_size);
 	struct smc_cdc_msg m;
 	unsigned int n = 0;
 	struct msg *got;
@@ -191,7 +192,7 @@ static unsigned int updates(struct conn *c, uint64_t *cons, int ms)
 		if (!smc_is_cdc(got->b[0]))
 			continue;
 		if (smc_cdc_decode(got->b, got->len, &m) ||
-		    smc_cursor_advance(cons, c->peer_size, &m.cons, c->prod - *cons))
+		    smc_cursor_advance(cons, &at, c->peer_size, &m.cons, c->prod - *cons))
 			give_up("a consumer cursor beyond what was written");
 		n++;
 	}

@@ -49,15 +49,20 @@ void cdc_take(struct link *l, const struct msg *m)
 		c->left_at = c->peer_seqno;
 	c->peer_seqno = cdc.seqno;
 	c->over = l;
-	if (smc_cursor_advance(&c->peer_prod, ELEM_SIZE, &cdc.prod,
+	if (smc_cursor_advance(&c->peer_prod, &c->peer_prod_at, ELEM_SIZE, &cdc.prod,
 			       ELEM_SIZE - (c->peer_prod - c->cons)))
 		give_up("the victim's producer cursor is beyond our window");
 	/* What we write is often not what we say: its word on that is as good as any. */
-	smc_cursor_advance(&c->peer_cons, c->peer_size, &cdc.cons, UINT64_MAX);
+	smc_cursor_advance(&c->peer_cons, &c->peer_cons_at, c->peer_size, &cdc.cons, UINT64_MAX);
 	if (cdc.prod_flags & SMC_CDC_URG_PRESENT)
 		c->peer_urg = c->peer_prod;
 	c->peer_flags |= cdc.conn_flags;
 	c->peer_prod_flags |= cdc.prod_flags;
+}
+
+struct smc_wire_cursor cursor_at(uint64_t count, uint32_t size)
+{
+	return (struct smc_wire_cursor) { .wrap = count / size, .count = count % size };
 }
 
 void cdc_fill(struct conn *c, struct smc_cdc_msg *m)
@@ -65,8 +70,8 @@ void cdc_fill(struct conn *c, struct smc_cdc_msg *m)
 	memset(m, 0, sizeof(*m));
 	m->seqno = ++c->seqno;
 	m->alert_token = c->peer.alert_token;
-	m->prod = smc_cursor_to_wire(c->prod, c->peer_size);
-	m->cons = smc_cursor_to_wire(c->cons, ELEM_SIZE);
+	m->prod = cursor_at(c->prod, c->peer_size);
+	m->cons = cursor_at(c->cons, ELEM_SIZE);
 }
 
 void cdc_send(struct conn *c, const struct smc_cdc_msg *m)
