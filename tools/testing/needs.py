@@ -80,7 +80,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/wire/cdc", "unit, fuzz, rogue cdc"),
     (r"net/smc/wire/llc", f"unit, simulation, fuzz, {LLC}"),
     (r"net/smc/wire/", "unit, fuzz, hostile"),
-    (r"net/smc/conn/state", "unit, data"),
+    (r"net/smc/conn/(state|ring)", "unit, data"),
     (r"net/smc/conn/(wait|recv)", "data, SMC-R, model reader"),
     (r"net/smc/conn/conn", "data, SMC-R, model reader, model poll, model window"),
     (r"net/smc/conn/reader", "data, SMC-R, model poll"),

@@ -17,6 +17,7 @@
 #include <net/ipv6.h>
 #include <net/netlink.h>
 #include "../smc.h"
+#include "../wire/clc.h"
 #include "walk.h"
 
 /* Between two messages of a dump, in netlink_callback.ctx. */
@@ -87,14 +88,20 @@ static void diag_fill_cursor(struct smc_diag_cursor *cursor, u64 bytes, u32 size
 	cursor->count = offset;
 }
 
+/* An element is larger than its ring where there is control data in front. */
+static u32 diag_element(u32 ring)
+{
+	return ring ? smc_clc_size_to_bytes(smc_clc_size_from_bytes(ring)) : 0;
+}
+
 static int diag_put_conninfo(const struct diag_dump *d, const struct smc_sock_info *info)
 {
 	struct smc_diag_conninfo conn = {
 		.token		= d->privileged ? info->token : 0,
-		.sndbuf_size	= info->sndbuf_size,
-		.rmbe_size	= info->rmbe_size,
+		.sndbuf_size	= diag_element(info->sndbuf_size),
+		.rmbe_size	= diag_element(info->rmbe_size),
 		/* what we fill is the peer's element */
-		.peer_rmbe_size	= info->sndbuf_size,
+		.peer_rmbe_size	= diag_element(info->sndbuf_size),
 	};
 
 	diag_fill_cursor(&conn.rx_prod, info->rx_prod, info->rmbe_size);

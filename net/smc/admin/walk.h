@@ -34,7 +34,7 @@ struct smc_sock_cursor {
  * @reason:	enum smc_reason, for mode FALLBACK_TCP
  * @peer_diagnosis: from the peer's Decline
  * @sndbuf_size: size of the ring the sender fills, bytes
- * @rmbe_size:	size of the receive element, bytes
+ * @rmbe_size:	size of the ring in the receive element, bytes
  * @rx_prod:	what the peer has written, bytes since the connection began
  * @rx_cons:	what of it the application has read
  * @tx_prod:	what the peer has been told of

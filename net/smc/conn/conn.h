@@ -4,8 +4,8 @@
  * of sockets' addresses, handshakes or fabrics.
  *
  * Cursors are 64-bit counts of bytes since the connection began, so they never
- * wrap and their difference is what lies between.  smc_ring_pos() has the position
- * in a ring.  What the peer writes lies on cache lines of its own.
+ * wrap and their difference is what lies between.  ring.h has the position in a ring.
+ * What the peer writes lies on cache lines of its own.
  */
 #ifndef SMC_CONN_H
 #define SMC_CONN_H
@@ -69,16 +69,19 @@ struct smc_conn_counts {
  * @next:	link in smc_sock.old_conns
  * @rmbe:	the element of this side's RMB or DMB: the receive ring
  * @rx_buf:	its memory
- * @rx_size:	its size in bytes
+ * @rx_size:	its size in bytes, any
  * @rx_lock:	one receiver at a time
  * @rx_cons:	what the application has taken; written under @rx_lock
+ * @rx_lap:	a count at which a lap of the ring began, @rx_cons at most, see ring.h;
+ *		under @rx_lock
  * @rx_calls:	small calls that have received something; under @rx_lock
  * @reader:	a reader in the kernel, NULL if there is none; set once, under lock_sock
  * @rx_idle:	how often in a row busy polling was in vain; a hint, without a lock
  * @tx_lock:	one sender at a time
  * @tx_buf:	where the sender writes: the peer's element or a local send ring
- * @tx_size:	its size in bytes
+ * @tx_size:	its size in bytes, any
  * @tx_written:	what has been copied in; written under @tx_lock
+ * @tx_lap:	a count at which a lap of the ring began, @tx_written at most; under @tx_lock
  * @tx_prod:	what of it the peer has been told of; tx_written unless corked
  * @tx_flags:	enum smc_conn_flag we have told the peer; under @state_lock
  * @tx_calls:	small calls that wanted to send; under @tx_lock
@@ -124,6 +127,7 @@ struct smc_conn {
 	u8			*rx_buf;
 	u32			rx_size;
 	u64			rx_cons;
+	u64			rx_lap;
 	u64			rx_calls;
 	struct smc_reader	*reader;
 	u8			rx_idle;
@@ -132,6 +136,7 @@ struct smc_conn {
 	u8			*tx_buf;
 	u32			tx_size;
 	u64			tx_written;
+	u64			tx_lap;
 	u64			tx_prod;
 	u64			tx_calls;
 	u64			tx_urg;

@@ -7,6 +7,7 @@
 #include "../trace.h"
 #include "conn.h"
 #include "recv.h"
+#include "ring.h"
 #include "urgent.h"
 
 /* Would a receiver that finds no data return at once? */
@@ -148,6 +149,29 @@ static int no_data(struct sock *sk, struct smc_conn *c, u64 *seq, long *timeo,
 	if (!(flags & MSG_PEEK) || (s64)(c->rx_cons - *seq) > 0)
 		*seq = c->rx_cons;
 	return 1;
+}
+
+/**
+ * smc_recv_copy_around() - smc_recv_copy() up to the end of the ring or around it
+ * @c: the connection; the caller holds rx_lock
+ * @seq: where from
+ * @to: where to
+ * @len: bytes
+ *
+ * Return: bytes copied.
+ */
+noinline size_t smc_recv_copy_around(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len)
+{
+	u32 pos = smc_ring_at(seq, c->rx_size);
+	size_t first = min_t(size_t, len, c->rx_size - pos), done;
+
+	lockdep_assert_held(&c->rx_lock);
+	/* Not that of @seq: who peeks comes back to rx_cons, and no position may be negative. */
+	c->rx_lap = c->rx_cons - smc_ring_at(c->rx_cons, c->rx_size);
+	done = _copy_to_iter(c->rx_buf + pos, first, to);
+	if (done == first && len > first)
+		done += _copy_to_iter(c->rx_buf, len - first, to);
+	return done;
 }
 
 /* A large copy is done in parts, so that the sender can go on meanwhile. */

@@ -6,23 +6,22 @@
 #include <linux/uio.h>
 #include "../fabric/fabric.h"
 #include "../stats.h"
-#include "../wire/cdc.h"
 #include "conn.h"
 
+size_t smc_recv_copy_around(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len);
+
 /*
- * Copy @len bytes from position @seq to the user, around the end of the ring; as
- * in send.c without the check of hardened usercopy.
+ * Copy @len bytes from @seq on, which is rx_cons or, where somebody peeks, ahead of it, to the
+ * user; as in send.c without the check of hardened usercopy.
  */
 static __always_inline size_t smc_recv_copy(struct smc_conn *c, u64 seq, struct iov_iter *to,
 					    size_t len)
 {
-	u32 pos = smc_ring_pos(seq, c->rx_size);
-	size_t first = min_t(size_t, len, c->rx_size - pos);
-	size_t done = _copy_to_iter(c->rx_buf + pos, first, to);
+	u64 pos = seq - c->rx_lap;
 
-	if (unlikely(done == first && len > first))
-		done += _copy_to_iter(c->rx_buf, len - first, to);
-	return done;
+	if (likely(pos + len < c->rx_size))
+		return _copy_to_iter(c->rx_buf + pos, len, to);
+	return smc_recv_copy_around(c, seq, to, len);
 }
 
 /* What is in front of the next byte is free again. */

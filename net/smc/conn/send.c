@@ -10,8 +10,8 @@
 #include "../smc.h"
 #include "../stats.h"
 #include "../trace.h"
-#include "../wire/cdc.h"
 #include "conn.h"
+#include "ring.h"
 
 /* As long as TCP holds back a partial segment of a corked socket. */
 #define CORK_TIME	(HZ / 5)
@@ -126,20 +126,34 @@ void smc_conn_stop(struct smc_conn *c)
 		smc_conn_put(c);
 }
 
+/* The same up to the end of the ring or around it, or the first time after that. */
+static noinline size_t fill_around(struct smc_conn *c, struct iov_iter *from, size_t len)
+{
+	size_t first, done;
+	u32 pos;
+
+	lockdep_assert_held(&c->tx_lock);
+	pos = smc_ring_at(c->tx_written, c->tx_size);
+	c->tx_lap = c->tx_written - pos;
+	first = min_t(size_t, len, c->tx_size - pos);
+	done = _copy_from_iter(c->tx_buf + pos, first, from);
+	if (done == first && len > first)
+		done += _copy_from_iter(c->tx_buf, len - first, from);
+	return done;
+}
+
 /*
- * Copy up to @len bytes to the place of tx_written, around the end of the ring.  The
- * variant without the check of hardened usercopy: the ring is not a slab object,
- * and its bounds are these lines (150 instructions for each copy).
+ * Copy up to @len bytes to the place of tx_written.  The variant without the check of
+ * hardened usercopy: the ring is not a slab object, and its bounds are these lines (150
+ * instructions for each copy).
  */
 static size_t fill(struct smc_conn *c, struct iov_iter *from, size_t len)
 {
-	u32 pos = smc_ring_pos(c->tx_written, c->tx_size);
-	size_t first = min_t(size_t, len, c->tx_size - pos);
-	size_t done = _copy_from_iter(c->tx_buf + pos, first, from);
+	u64 pos = c->tx_written - c->tx_lap;
 
-	if (unlikely(done == first && len > first))
-		done += _copy_from_iter(c->tx_buf, len - first, from);
-	return done;
+	if (likely(pos + len < c->tx_size))
+		return _copy_from_iter(c->tx_buf + pos, len, from);
+	return fill_around(c, from, len);
 }
 
 static bool tx_ended(struct sock *sk, struct smc_conn *c)

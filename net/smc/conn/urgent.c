@@ -14,8 +14,8 @@
 #include <linux/uio.h>
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
-#include "../wire/cdc.h"
 #include "conn.h"
+#include "ring.h"
 #include "urgent.h"
 
 /* Of a peer that says that urgent data will come, but not where. */
@@ -81,7 +81,7 @@ void smc_conn_urgent(struct smc_conn *c, u64 end)
 	if (end <= c->rx_prod)
 		goto out;
 	__overtake(c);
-	byte = READ_ONCE(c->rx_buf[smc_ring_pos(pos, c->rx_size)]);
+	byte = READ_ONCE(c->rx_buf[smc_ring_at(pos, c->rx_size)]);
 	c->urg_kept = false;
 	WRITE_ONCE(c->urg_seq, pos);
 	WRITE_ONCE(c->urg_data, TCP_URG_VALID | byte);
