@@ -95,7 +95,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/handshake/(client|run)", "data, hostile, stall, model pair"),
     (r"net/smc/handshake/", "data, hostile, stall"),
     (r"net/smc/mem/", "budget, buffers, SMC-R"),
-    (r"net/smc/fabric/rdma/conn/cdc",
+    (r"net/smc/fabric/(rdma/conn/cdc|msg/)",
      "rogue cdc, rogue failover, SMC-R, model window, model update"),
     (r"net/smc/fabric/rdma/lgr/rtoken", "simulation, rogue cdc, SMC-R"),
     (r"net/smc/fabric/rdma/conn/(?!move)", "rogue cdc, SMC-R"),

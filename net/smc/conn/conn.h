@@ -87,7 +87,7 @@ struct smc_conn_counts {
  * @tx_calls:	small calls that wanted to send; under @tx_lock
  * @tx_urg:	the count behind the last urgent byte; written under @tx_lock before
  *		@tx_prod
- * @peer_size:	size of the peer's element in bytes
+ * @peer_size:	size of the ring in the peer's element in bytes, at least @tx_size
  * @tx_how:	SMC_RMBE_*: how the send ring was found, 0 if it is the peer's element
  * @dev:	name of the device, for people
  * @version:	SMC_CLC_V1 or SMC_CLC_V2, for statistics

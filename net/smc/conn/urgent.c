@@ -4,7 +4,7 @@
  * SO_OOBINLINE; a newer one replaces it; reads stop in front of it.
  *
  * This is the receiver.  The sender's half is publish_urgent() in send.c; what may not follow
- * an urgent byte over RDMA is decided by __limit() in cdc.c.
+ * an urgent byte over RDMA is decided by __limit() in msg.c.
  *
  * The names are TCP's.  urg_data is the byte with TCP_URG_*, urg_seq where it stands
  * in the stream.  What has been read over is over: urg_data is only put back to 0 when

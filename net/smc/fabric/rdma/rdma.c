@@ -249,7 +249,7 @@ static void rdma_describe(struct smc_conn *c, struct smc_clc_accept *a)
 	a->psn = told->psn;
 	a->v2_direct = told->direct;
 	if (rconn->server)
-		set_bit(RDMA_CONN_TOLD, &rconn->bits);
+		set_bit(SMC_MSG_TOLD, &rconn->base.msg.bits);
 	if (a->confirm && a->has_fce)
 		describe_gids(rconn, a);
 }
@@ -300,10 +300,10 @@ static const struct smc_fabric_ops rdma_ops = {
 	.finish		= smc_rdma_finish,
 	.refused	= smc_rdma_refused,
 	.commit		= smc_cdc_commit,
-	.consumed	= smc_cdc_consumed,
-	.urgent		= smc_cdc_urgent,
-	.request_update	= smc_cdc_request_update,
-	.signal		= smc_cdc_signal,
+	.consumed	= smc_msg_consumed,
+	.urgent		= smc_msg_urgent,
+	.request_update	= smc_msg_request_update,
+	.signal		= smc_msg_signal,
 	.keepalive	= smc_llc_keepalive,
 	.detach		= smc_rdma_detach,
 	.free		= smc_rdma_conn_free,

@@ -24,11 +24,11 @@ static u64 prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on
 
 	rconn->on_link = *on_link;
 	/* An abort that was posted may not have arrived. */
-	if (!test_bit(RDMA_CONN_CUT_OFF, &rconn->bits))
-		rconn->tx_disabled = false;
+	if (!test_bit(SMC_MSG_CUT_OFF, &rconn->base.msg.bits))
+		rconn->base.msg.tx_disabled = false;
 	if (!rdma_conn_all_acked(rconn)) {
 		sender->force_update |= RDMA_VALIDATE | RDMA_REPLAY;
-		again = rconn->sent_prod - smp_load_acquire(&rconn->base.conn.tx_cons);
+		again = rconn->base.msg.sent_prod - smp_load_acquire(&rconn->base.msg.conn.tx_cons);
 	}
 	smc_link_unlock(from);
 	return again;
@@ -41,7 +41,7 @@ static void report_move(struct rdma_conn *rconn, struct smc_link_move *move, u64
 
 	move->n_moved++;
 	this_cpu_inc(lgr->sn->stats->conns_moved);
-	trace_smcr_conn_moved(&rconn->base.conn, lgr, move->from->number, move->to->number,
+	trace_smcr_conn_moved(&rconn->base.msg.conn, lgr, move->from->number, move->to->number,
 			      READ_ONCE(rconn->base.sender.acked), again);
 }
 
@@ -49,7 +49,7 @@ static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move)
 {
 	struct rdma_on_link on_link;
 
-	if (!smp_load_acquire(&rconn->attached)) {
+	if (!smp_load_acquire(&rconn->base.msg.attached)) {
 		report_move(rconn, move, 0);
 		smc_lgr_set_link(&rconn->base, move->to);
 	} else if (move->flushed && !smc_rdma_on_link(rconn, move->to, &on_link)) {
@@ -61,7 +61,7 @@ static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move)
 		/* The peer has told no key for that link, or writes may still be under way. */
 		move->n_reset++;
 		smc_cdc_cut_off(&rconn->base);
-		smc_conn_notify(&rconn->base.conn);
+		smc_conn_notify(&rconn->base.msg.conn);
 	}
 }
 

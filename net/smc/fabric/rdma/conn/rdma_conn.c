@@ -31,7 +31,8 @@ struct smc_conn *smc_rdma_conn_new(struct smc_fabric *f, struct sock *sk,
 
 	if (!rconn)
 		return ERR_PTR(-ENOMEM);
-	smc_conn_init(&rconn->base.conn, f, NULL);
+	smc_conn_init(&rconn->base.msg.conn, f, NULL);
+	rconn->base.msg.ops = &smc_cdc_ops;
 	rconn->base.cut_off = smc_cdc_cut_off;
 	rconn->base.move = smc_rdma_move;
 	rconn->base.sn = smc_net(sock_net(sk));
@@ -41,7 +42,7 @@ struct smc_conn *smc_rdma_conn_new(struct smc_fabric *f, struct sock *sk,
 	INIT_LIST_HEAD(&rconn->base.wait);
 	INIT_LIST_HEAD(&rconn->base.rkey_wait);
 	INIT_LIST_HEAD(&rconn->base.sender.pend);
-	return &rconn->base.conn;
+	return &rconn->base.msg.conn;
 }
 
 static enum smc_reason group_reason(int err)
@@ -131,7 +132,7 @@ static void __set_told(struct rdma_conn *rconn, const struct smc_link *link,
 static int __get_rmbe(struct rdma_conn *rconn)
 {
 	struct smc_link *link = rconn->base.sender.link;
-	struct smc_conn *c = &rconn->base.conn;
+	struct smc_conn *c = &rconn->base.msg.conn;
 	const struct ib_mr *mr;
 	struct smc_rmbe *rmbe;
 	struct smc_rmb *rmb;
@@ -233,7 +234,7 @@ static enum smc_reason __connect(struct rdma_conn *rconn, const struct smc_clc_a
 	lgr->peer_os = a->os_type;
 	strscpy(lgr->hostname, a->hostname, sizeof(lgr->hostname));
 	smc_lgr_set_peer_gids(lgr, a);
-	if (smc_link_connect(link) || smc_mem_register(smc_rmbe_rmb(rconn->base.conn.rmbe)))
+	if (smc_link_connect(link) || smc_mem_register(smc_rmbe_rmb(rconn->base.msg.conn.rmbe)))
 		return SMC_REASON_NO_DEVICE;
 	return SMC_REASON_NONE;
 }
@@ -263,9 +264,9 @@ static struct smc_link *__named_link(struct rdma_conn *rconn, const struct smc_c
 /* Our send ring: no larger than the peer's element, so that both wrap together. */
 static int __get_ring(struct rdma_conn *rconn)
 {
+	struct smc_conn *c = &rconn->base.msg.conn;
 	u32 size = min_t(u32, smc_clc_size_to_bytes(smc_clc_size_from_bytes(rconn->sndbuf)),
-			 rconn->peer_size);
-	struct smc_conn *c = &rconn->base.conn;
+			 c->peer_size);
 	struct smc_rmb *mem;
 
 	lockdep_assert_held(&rconn->base.lgr->setup_lock);
@@ -277,7 +278,6 @@ static int __get_ring(struct rdma_conn *rconn)
 		return -ENODEV;
 	c->tx_size = smc_rmbe_size(rconn->tx_ring);
 	c->tx_how = smc_rmbe_how(rconn->tx_ring);
-	c->peer_size = rconn->peer_size;
 	c->dev = rconn->base.lgr->dev_name;
 	c->tx_buf = smc_rmbe_data(rconn->tx_ring);
 	return 0;
@@ -308,6 +308,7 @@ int smc_rdma_on_link(struct rdma_conn *rconn, const struct smc_link *link,
 		     struct rdma_on_link *on)
 {
 	const struct ib_mr *mr = smc_mem_mr(smc_rmbe_rmb(rconn->tx_ring), link);
+	const struct smc_conn *c = &rconn->base.msg.conn;
 	u64 rmb, end;
 	int rc;
 
@@ -318,11 +319,11 @@ int smc_rdma_on_link(struct rdma_conn *rconn, const struct smc_link *link,
 			    smc_lgr_link_index(rconn->base.lgr, link), &on->rkey, &rmb);
 	if (rc)
 		return rc;
-	if (check_add_overflow(rmb, (u64)rconn->base.peer_idx * rconn->peer_size, &end))
+	if (check_add_overflow(rmb, (u64)rconn->base.peer_idx * c->peer_size, &end))
 		return -EOVERFLOW;
-	on->addr = end - rconn->peer_size;
+	on->addr = end - c->peer_size;
 	on->lkey = mr->lkey;
-	on->dma = mr->iova + (u64)smc_rmbe_index(rconn->tx_ring) * rconn->base.conn.tx_size;
+	on->dma = mr->iova + (u64)smc_rmbe_index(rconn->tx_ring) * c->tx_size;
 	return 0;
 }
 
@@ -346,7 +347,7 @@ static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_ac
 	if (rtoken < 0 || !a->rmbe_idx)
 		return SMC_REASON_BAD_TOKEN;
 	rconn->base.rtoken = rtoken;
-	rconn->peer_size = smc_clc_size_to_bytes(a->rmbe_size);
+	rconn->base.msg.conn.peer_size = smc_clc_size_to_bytes(a->rmbe_size);
 	rconn->peer_token = a->alert_token;
 	rconn->base.peer_idx = a->rmbe_idx;
 	if (__get_ring(rconn))
@@ -355,7 +356,7 @@ static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_ac
 	if (smc_rdma_on_link(rconn, rconn->base.sender.link, &rconn->on_link))
 		return SMC_REASON_BAD_TOKEN;
 	/* The receive path looks at it without a lock. */
-	smp_store_release(&rconn->attached, true);
+	smp_store_release(&rconn->base.msg.attached, true);
 	return SMC_REASON_NONE;
 }
 
@@ -414,7 +415,7 @@ void smc_rdma_refused(struct smc_conn *c, bool out_of_sync)
 {
 	struct rdma_conn *rconn = to_rdma(c);
 
-	set_bit(RDMA_CONN_PEER_ENDED, &rconn->bits);
+	set_bit(SMC_MSG_PEER_ENDED, &rconn->base.msg.bits);
 	if (!out_of_sync)
 		return;
 	if (rconn->first)
@@ -437,7 +438,7 @@ void smc_rdma_detach(struct smc_conn *c)
 	/* Without the connection that makes it there will be no link group. */
 	if (rconn->first && READ_ONCE(rconn->base.lgr->state) == SMC_LGR_NEW)
 		smc_lgr_end(rconn->base.lgr, SMC_REASON_INTERNAL);
-	smc_cdc_detach(c);
+	smc_msg_detach(c);
 }
 
 static void conn_free_rcu(struct rcu_head *rcu)

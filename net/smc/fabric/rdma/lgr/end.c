@@ -14,8 +14,8 @@ static void end_conns(struct smc_lgr *lgr)
 
 	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
 		lconn->cut_off(lconn);
-		smc_conn_notify(&lconn->conn);
-		smc_conn_put(&lconn->conn);
+		smc_conn_notify(&lconn->msg.conn);
+		smc_conn_put(&lconn->msg.conn);
 	}
 }
 

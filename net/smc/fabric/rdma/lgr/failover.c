@@ -48,7 +48,7 @@ static void move_conns(struct smc_lgr *lgr, struct smc_link_move *move)
 	mutex_lock(&lgr->setup_lock);
 	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
 		lconn->move(lconn, move);
-		smc_conn_put(&lconn->conn);
+		smc_conn_put(&lconn->msg.conn);
 	}
 	mutex_unlock(&lgr->setup_lock);
 }

@@ -51,8 +51,8 @@ void smc_lgr_wake_waiters(struct smc_lgr *lgr)
 		spin_unlock_bh(&lgrs->lock);
 		if (!lconn)
 			return;
-		smc_conn_notify(&lconn->conn);
-		smc_conn_put(&lconn->conn);
+		smc_conn_notify(&lconn->msg.conn);
+		smc_conn_put(&lconn->msg.conn);
 	}
 }
 
@@ -71,7 +71,7 @@ bool smc_lgr_await(struct smc_lgr_conn *lconn)
 	spin_lock_bh(&lgrs->lock);
 	wait = lconn->lgr->state == SMC_LGR_NEW;
 	if (wait && list_empty(&lconn->wait)) {
-		smc_conn_get(&lconn->conn);
+		smc_conn_get(&lconn->msg.conn);
 		list_add_tail(&lconn->wait, &lconn->lgr->waiters);
 	}
 	spin_unlock_bh(&lgrs->lock);
@@ -92,7 +92,7 @@ void smc_lgr_unwait(struct smc_lgr_conn *lconn)
 	list_del_init(&lconn->wait);
 	spin_unlock_bh(&lgrs->lock);
 	if (waited)
-		smc_conn_put(&lconn->conn);
+		smc_conn_put(&lconn->msg.conn);
 }
 
 /* Nobody has used it for a while: say goodbye (RFC 7609, 3.5.4). */
@@ -445,7 +445,7 @@ int smc_lgr_join(struct smc_lgr_conn *lconn, struct smc_net *sn,
 	if (err == -ENOENT && young) {
 		err = -EAGAIN;
 		if (list_empty(&lconn->wait)) {
-			smc_conn_get(&lconn->conn);
+			smc_conn_get(&lconn->msg.conn);
 			list_add_tail(&lconn->wait, &young->waiters);
 		}
 	}
@@ -682,7 +682,7 @@ struct smc_lgr_conn *smc_lgr_next_conn(struct smc_lgr *lgr, unsigned long *token
 	do {
 		++*token;
 		lconn = xa_find(&lgr->conns, token, U32_MAX, XA_PRESENT);
-	} while (lconn && !refcount_inc_not_zero(&lconn->conn.ref));
+	} while (lconn && !refcount_inc_not_zero(&lconn->msg.conn.ref));
 	rcu_read_unlock();
 	return lconn;
 }
@@ -700,7 +700,7 @@ struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token)
 
 	rcu_read_lock();
 	lconn = xa_load(&lgr->conns, token);
-	if (lconn && !refcount_inc_not_zero(&lconn->conn.ref))
+	if (lconn && !refcount_inc_not_zero(&lconn->msg.conn.ref))
 		lconn = NULL;
 	rcu_read_unlock();
 	return lconn;

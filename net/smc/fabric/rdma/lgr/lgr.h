@@ -14,9 +14,9 @@
 #include <linux/hashtable.h>
 #include <linux/refcount.h>
 #include <linux/xarray.h>
-#include "../../../conn/conn.h"
 #include "../../../wire/clc.h"
 #include "../../fabric.h"
+#include "../../msg/msg.h"
 #include "../link/link.h"
 #include "llc.h"
 #include "mem.h"
@@ -208,7 +208,8 @@ struct smc_link_move {
 
 /**
  * struct smc_lgr_conn - what a link group knows of a connection
- * @conn:	the connection; its last reference frees it, an RCU grace period later
+ * @msg:	the connection, and what its ends tell each other; its last reference frees it, an
+ *		RCU grace period later
  * @cut_off:	the connection has no link any more, or no element at the peer.  Called with a
  *		reference, in any context but hard interrupts
  * @move:	a link is down, over which the connection may send or receive: use another one.
@@ -235,7 +236,7 @@ struct smc_link_move {
  * @rmbe_node:	in @lgr->by_peer_rmbe
  */
 struct smc_lgr_conn {
-	struct smc_conn		conn;
+	struct smc_msg_conn	msg;
 	void			(*cut_off)(struct smc_lgr_conn *lconn);
 	void			(*move)(struct smc_lgr_conn *lconn, struct smc_link_move *move);
 	struct smc_net		*sn;
@@ -258,7 +259,7 @@ struct smc_lgr_conn {
 
 static inline struct smc_lgr_conn *to_lgr_conn(struct smc_conn *c)
 {
-	return container_of(c, struct smc_lgr_conn, conn);
+	return container_of(c, struct smc_lgr_conn, msg.conn);
 }
 
 #define smc_lgr_for_each_link(lgr, link) \

@@ -29,8 +29,8 @@ void smc_llc_wake_rkey_waiters(struct smc_lgr *lgr)
 		spin_unlock_bh(&llc->lock);
 		if (!lconn)
 			return;
-		smc_conn_notify(&lconn->conn);
-		smc_conn_put(&lconn->conn);
+		smc_conn_notify(&lconn->msg.conn);
+		smc_conn_put(&lconn->msg.conn);
 	}
 }
 
@@ -67,7 +67,7 @@ int smc_llc_begin_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
 		if (list_empty(&rmb->list) && llc->rmb != rmb)
 			list_add_tail(&rmb->list, &llc->rkeys);
 		if (list_empty(&lconn->rkey_wait)) {
-			smc_conn_get(&lconn->conn);
+			smc_conn_get(&lconn->msg.conn);
 			list_add_tail(&lconn->rkey_wait, &llc->waiters);
 		}
 		__smc_llc_kick(lgr, 0);
@@ -90,7 +90,7 @@ void smc_llc_unwait(struct smc_lgr_conn *lconn)
 	list_del_init(&lconn->rkey_wait);
 	spin_unlock_bh(&llc->lock);
 	if (waited)
-		smc_conn_put(&lconn->conn);
+		smc_conn_put(&lconn->msg.conn);
 }
 
 /* Its keys and addresses, for a message over @link. */

@@ -11,10 +11,10 @@ static u32 rmbe_key(u8 rtoken, u8 idx)
 
 static void cut_off_if_alive(struct smc_lgr_conn *lconn)
 {
-	if (!refcount_inc_not_zero(&lconn->conn.ref))
+	if (!refcount_inc_not_zero(&lconn->msg.conn.ref))
 		return;
 	lconn->cut_off(lconn);
-	smc_conn_put(&lconn->conn);
+	smc_conn_put(&lconn->msg.conn);
 }
 
 /**
@@ -102,7 +102,7 @@ void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken)
 
 	rcu_read_lock();
 	hash_for_each_rcu(lgr->by_peer_rmbe, bucket, lconn, rmbe_node)
-		if (lconn->rtoken == rtoken && !smc_conn_peer_gone(&lconn->conn))
+		if (lconn->rtoken == rtoken && !smc_conn_peer_gone(&lconn->msg.conn))
 			cut_off_if_alive(lconn);
 	rcu_read_unlock();
 	disown_rmbes(lgr, rtoken);

@@ -346,7 +346,7 @@ struct smc_lgr_conn *smc_lgr_next_conn(struct smc_lgr *lgr, unsigned long *token
 		lconn = lgr->conns.slots[(*token)++];
 		if (!lconn)
 			continue;
-		smc_conn_get(&lconn->conn);
+		smc_conn_get(&lconn->msg.conn);
 		return lconn;
 	}
 	return NULL;
@@ -376,7 +376,7 @@ void smc_conn_put(struct smc_conn *c)
 
 static struct sim_conn *to_conn(struct smc_conn *c)
 {
-	return container_of(c, struct sim_conn, l.conn);
+	return container_of(c, struct sim_conn, l.msg.conn);
 }
 
 void smc_conn_notify(struct smc_conn *c)
@@ -409,7 +409,7 @@ static void leave(struct sim_conn *conn)
 	sim_event_cancel(&conn->again);
 	conn->state = SIM_CONN_NONE;
 	sim_retire(sim_end_nr(lgr), false);
-	if (conn->l.conn.ref.n != 1)
+	if (conn->l.msg.conn.ref.n != 1)
 		sim_fail("somebody keeps a connection");
 	smc_lgr_put(lgr);
 }
@@ -417,7 +417,7 @@ static void leave(struct sim_conn *conn)
 /* The application closes it soon. */
 static void cut_off(struct smc_lgr_conn *lconn)
 {
-	struct sim_conn *conn = to_conn(&lconn->conn);
+	struct sim_conn *conn = to_conn(&lconn->msg.conn);
 
 	conn->state = SIM_CONN_CUT_OFF;
 	sim_event_at(&conn->again, sim_now + sim_below(5));
@@ -513,7 +513,7 @@ bool sim_conn_begin(unsigned int nr)
 	conn->rmb = rmb;
 	conn->again.fn = handshake;
 	conn->again.end = nr;
-	refcount_set(&conn->l.conn.ref, 1);
+	refcount_set(&conn->l.msg.conn.ref, 1);
 	conn->l.cut_off = cut_off;
 	conn->l.move = move;
 	conn->l.sender.link = link;

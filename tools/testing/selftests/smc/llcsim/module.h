@@ -13,6 +13,7 @@
 #define SMC_TRACE_H
 #define SMC_CONN_H
 #define SMC_FABRIC_H
+#define SMC_FABRIC_MSG_H
 #define SMC_LOCK_CLASS_H
 #define SMC_CONFIG_PNET_H
 
@@ -54,10 +55,14 @@ static inline unsigned int smc_next_seq(unsigned int seq)
 #define smc_spin_lock_init(l, class)	((l)->held = false)
 #define smc_mutex_init(l, class)	((l)->held = false)
 
-/* ---- conn.h ---- */
+/* ---- conn.h, msg.h ---- */
 
 struct smc_conn {
 	refcount_t	ref;
+};
+
+struct smc_msg_conn {
+	struct smc_conn	conn;
 };
 
 void smc_conn_get(struct smc_conn *c);

@@ -22,8 +22,8 @@
 
 #define PROD	0	/* the variables: smc_conn.rx_prod */
 #define CONS	1	/* smc_conn.rx_cons */
-#define WAITS	2	/* rdma_conn.peer_waits */
-#define TOLD	3	/* rdma_conn.cons_advertised */
+#define WAITS	2	/* smc_msg_conn.peer_waits */
+#define TOLD	3	/* smc_msg_conn.cons_advertised */
 
 #include "memory.pml"
 
@@ -68,7 +68,7 @@ active proctype sender()
 	od
 }
 
-/* smc_cdc_fill(), __post_pending(): with tx_lock */
+/* smc_cdc_fill(), smc_msg_look(), smc_msg_said(), __post_pending(): with tx_lock */
 inline fill(cpu, x)
 {
 	if
@@ -84,7 +84,7 @@ inline fill(cpu, x)
 #endif
 }
 
-/* step "force": force_update(), queue_sender(); the send queue may be full just now */
+/* step "force": force_update(), cdc_say(), queue_sender(); the send queue may be full just now */
 inline force_update(cpu, x)
 {
 	LOCKED {
@@ -145,7 +145,7 @@ inline worth_telling(x)
 	}
 }
 
-/* smc_conn_recvmsg(), smc_recv_consume(), smc_cdc_consumed() */
+/* smc_conn_recvmsg(), smc_recv_consume(), smc_msg_consumed() */
 active proctype reader()
 {
 	byte cons, x;
