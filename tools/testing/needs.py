@@ -115,6 +115,8 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/fabric/rdma/", "rogue peer, SMC-R"),
     (r"net/smc/fabric/ism/loopback", "data, SMC-R, model window"),
     (r"net/smc/fabric/", "data, SMC-R"),
+    (r"net/smc/drivers/ivshmem/(region|order|format)", "unit, fuzz"),
+    (r"net/smc/drivers/", "unit"),
     (r"net/smc/policy/(rules|ewma)", "unit, steering"),
     (r"net/smc/policy/", "steering"),
     (r"net/smc/(admin|config)/", "netlink, input, reader"),

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A region of ivshmem: two peers over one buffer, honest and hostile. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "eid.h"
+#include "order.h"
+#include "region.h"
+#include "tap.h"
+
+#define SLOTS	4
+#define LEN	((u64)IVS_BLOCK * (1 + SLOTS) + SLOTS * 8 * IVS_UNIT)
+#define DEAD	IVS_DEAD_MS
+
+static const u64 uuid_a[2] = { 0x0123456789abcdef, 0xfedcba9876543210 };
+static const u64 uuid_b[2] = { 11, 22 }, uuid_0[2];
+static const u64 gid_a[2] = { 0xaaaa, 1 }, gid_b[2] = { 0xbbbb, 2 };
+
+/* Of exactly this size, so that ASan sees whoever leaves it. */
+static void *memory(u64 len)
+{
+	void *mem = aligned_alloc(IVS_PAGE, (len + IVS_PAGE - 1) / IVS_PAGE * IVS_PAGE);
+
+	memset(mem, 0, len);
+	return mem;
+}
+
+static struct ivs_slot *slot_at(void *mem, u32 slot)
+{
+	return mem + (u64)IVS_BLOCK * (1 + slot);
+}
+
+static void header(void)
+{
+	void *mem = memory(LEN);
+	struct ivs_region a, b;
+
+	CHECK(!ivs_open(&a, mem, LEN, uuid_a, SLOTS), "first");
+	CHECK(!ivs_open(&b, mem, LEN, uuid_b, 9), "second");
+	CHECK(a.slots == SLOTS && b.slots == SLOTS, "%u %u", a.slots, b.slots);
+	CHECK(!memcmp(a.uuid, uuid_a, 16) && !memcmp(b.uuid, uuid_a, 16), "UUID");
+	CHECK(a.units == 8 && b.units == 8, "%u units", a.units);
+	CHECK(!memcmp(mem, "SMC-ISM1\1\0\0\0\0\0\0\0\xef\xcd", 18), "bytes");
+	tap_case("the first one initialises, the others follow");
+
+	memset(mem, 0, 24 + 8);
+	((__le64 *)mem)[0] = cpu_to_le64(IVS_MAGIC);
+	((__le64 *)mem)[2] = cpu_to_le64(7);
+	CHECK(!ivs_open(&a, mem, LEN, uuid_b, SLOTS), "half");
+	CHECK(a.uuid[0] == 7 && a.uuid[1] == uuid_b[1], "halves of the UUID");
+	tap_case("who died while initialising blocks nobody");
+	free(mem);
+
+	mem = memory(LEN);
+	CHECK(!ivs_open(&a, mem, LEN, uuid_0, SLOTS), "0");
+	CHECK(a.uuid[0] == 1 && a.uuid[1] == 1, "no word stays 0");
+	tap_case("a UUID that happens to be 0");
+	free(mem);
+}
+
+static bool refused(unsigned int word, u64 value, u64 len)
+{
+	void *mem = memory(len);
+	struct ivs_region r;
+	const char *why;
+
+	if (word)
+		((__le64 *)mem)[0] = cpu_to_le64(IVS_MAGIC);
+	((__le64 *)mem)[word] = cpu_to_le64(value);
+	why = ivs_open(&r, mem, len, uuid_a, SLOTS);
+	if (!why)
+		CHECK(ivs_share(&r, r.slots - 1) + ((u64)r.units << IVS_UNIT_SHIFT) <= mem + len,
+		      "the last share ends behind the region");
+	free(mem);
+	return why;
+}
+
+static void bad_headers(void)
+{
+	struct ivs_region r;
+	void *mem;
+
+	CHECK(refused(0, 1, LEN) && refused(0, IVS_MAGIC + 1, LEN), "magic");
+	CHECK(refused(1, 2, LEN) && refused(1, ~0ull, LEN), "version");
+	CHECK(refused(4, 1, LEN) && refused(4, 65, LEN) && refused(4, ~0ull, LEN) &&
+	      refused(4, 1ull << 32 | 2, LEN), "slots");
+	CHECK(!refused(4, 2, LEN) && !refused(4, 3, LEN), "good ones");
+	tap_case("words of the header that nobody understands");
+
+	CHECK(refused(4, 64, LEN), "too many for the size");
+	CHECK(!refused(4, SLOTS, LEN - 7 * SLOTS * IVS_UNIT), "a unit each");
+	CHECK(refused(4, SLOTS, LEN - 7 * SLOTS * IVS_UNIT - 1), "one byte less");
+	CHECK(refused(4, SLOTS, IVS_PAGE), "a page");
+	tap_case("a region that is too small");
+
+	mem = memory(LEN);
+	((u8 *)mem)[IVS_PAGE - 1] = 1;
+	CHECK(ivs_open(&r, mem, LEN, uuid_a, SLOTS), "used");
+	CHECK(!*(u64 *)mem, "written to");
+	tap_case("what others use is left alone");
+	free(mem);
+}
+
+static void names(void)
+{
+	struct ivs_region r = { .uuid = { uuid_a[0], uuid_a[1] } };
+	u8 seid[IVS_SEID_LEN];
+	unsigned int i;
+
+	ivs_seid(&r, seid);
+	CHECK(smc_eid_valid(seid), "not valid");
+	CHECK(!memcmp(seid, "IVSHMEM-0123456789ABCDEF76543210", 32), "%.32s", seid);
+	tap_case("the SEID of a domain");
+
+	for (i = 0; i < 100000; i++) {
+		r.uuid[0] = i * 0x9e3779b97f4a7c15ull;
+		r.uuid[1] = i;
+		CHECK(ivs_chid(&r) >= 0xff00 && ivs_chid(&r) <= 0xfffe, "%x", ivs_chid(&r));
+	}
+	r.uuid[0] = 0xfe;
+	r.uuid[1] = 0;
+	CHECK(ivs_chid(&r) == 0xfffe, "%x", ivs_chid(&r));
+	r.uuid[0] = 0xff;
+	CHECK(ivs_chid(&r) == 0xff00, "%x", ivs_chid(&r));
+	tap_case("the CHID of a domain");
+}
+
+/* Two owners: peer 5 in a slot, peer 9 in another one. */
+struct pair {
+	void			*mem;
+	struct ivs_region	a, b;
+	int			sa, sb;
+	u64			oa, ob;
+};
+
+static void make_pair(struct pair *p)
+{
+	static const struct ivs_watch none[SLOTS];
+
+	p->mem = memory(LEN);
+	CHECK(!ivs_open(&p->a, p->mem, LEN, uuid_a, SLOTS), "a");
+	CHECK(!ivs_open(&p->b, p->mem, LEN, uuid_b, SLOTS), "b");
+	p->sa = ivs_claim(&p->a, 5, 100, none, 1, &p->oa);
+	p->sb = ivs_claim(&p->b, 9, 200, none, 1, &p->ob);
+	ivs_slot_begin(&p->a, p->sa, gid_a);
+	ivs_slot_begin(&p->b, p->sb, gid_b);
+	ivs_slot_ready(&p->a, p->sa, 77);
+	ivs_slot_ready(&p->b, p->sb, 88);
+}
+
+static void claims(void)
+{
+	static const struct ivs_watch none[SLOTS];
+	struct ivs_view v, before;
+	struct pair p;
+	u64 owner;
+
+	make_pair(&p);
+	CHECK(p.sa == 0 && p.sb == 1, "%d %d", p.sa, p.sb);
+	CHECK(ivs_owns(&p.a, 0, p.oa) && ivs_owns(&p.a, 1, p.ob), "owners");
+	CHECK(ivs_peer_of(&p.a, 1) == 9 && ivs_peer_of(&p.b, 0) == 5 &&
+	      ivs_peer_of(&p.a, 2) == -ENODEV, "peers");
+	CHECK(ivs_used(&p.a, 0) && !ivs_used(&p.a, 2), "used");
+	ivs_look(&p.b, 0, &before);
+	CHECK(ivs_ready(&before) && before.gid[0] == gid_a[0] && before.boot == 77, "view");
+	tap_case("two peers have a slot each");
+
+	CHECK(ivs_claim(&p.a, 5, 101, none, 1, &owner) == 0 && owner != p.oa, "again");
+	ivs_look(&p.b, 0, &v);
+	CHECK(!ivs_same(&v, &before), "the claim is another one");
+	ivs_slot_begin(&p.a, 0, gid_a);
+	ivs_look(&p.b, 0, &v);
+	CHECK(!ivs_ready(&v), "not yet");
+	ivs_slot_ready(&p.a, 0, 78);
+	ivs_look(&p.b, 0, &v);
+	CHECK(ivs_ready(&v) && !ivs_same(&v, &before), "ready");
+	tap_case("a slot is its owner's again after a reboot");
+
+	ivs_slot_leave(&p.a, 0, p.oa);
+	CHECK(ivs_owns(&p.a, 0, owner), "an old claim gives nothing back");
+	ivs_slot_leave(&p.a, 0, owner);
+	CHECK(ivs_peer_of(&p.a, 0) == -ENODEV, "free");
+	CHECK(ivs_claim(&p.a, 6, 1, none, 1, &owner) == 0 && ivs_used(&p.a, 0), "another one");
+	tap_case("a slot is given back, and known to have been used");
+	free(p.mem);
+}
+
+static void observe(struct ivs_region *r, struct ivs_watch *w, u64 now)
+{
+	u32 i;
+
+	for (i = 0; i < r->slots; i++)
+		ivs_observe(r, i, &w[i], now);
+}
+
+static void theft(void)
+{
+	struct ivs_watch w[SLOTS] = { 0 };
+	struct pair p;
+	u64 owner;
+
+	make_pair(&p);
+	CHECK(ivs_claim(&p.a, 20, 1, w, 1, &owner) == 2, "third");
+	CHECK(ivs_claim(&p.a, 21, 1, w, 1, &owner) == 3, "fourth");
+	CHECK(ivs_claim(&p.a, 22, 1, w, 1, &owner) == -EBUSY, "none left");
+	observe(&p.a, w, 1000);
+	CHECK(ivs_claim(&p.a, 22, 1, w, 1000 + DEAD - 1, &owner) == -EBUSY, "not yet");
+	ivs_beat(&p.a, 0);
+	ivs_beat(&p.a, 2);
+	ivs_beat(&p.a, 3);
+	observe(&p.a, w, 2000);
+	CHECK(!ivs_dead(&w[0], 1000 + DEAD) && ivs_dead(&w[1], 1000 + DEAD), "who is dead");
+	tap_case("no slot of one whose heart beats");
+
+	CHECK(ivs_claim(&p.b, 9, 201, w, 1, &p.ob) == 1, "back again");
+	CHECK(ivs_claim(&p.a, 22, 1, w, 1000 + DEAD, &owner) == -EBUSY, "too late");
+	observe(&p.a, w, 1000 + DEAD);
+	CHECK(!ivs_dead(&w[1], 1000 + DEAD + 1), "a new owner's heart beats");
+	tap_case("not of one who is back meanwhile");
+
+	ivs_beat(&p.a, 0);
+	ivs_beat(&p.a, 2);
+	ivs_beat(&p.a, 3);
+	observe(&p.a, w, 1001 + DEAD);
+	CHECK(ivs_claim(&p.a, 22, 1, w, 1000 + 2 * DEAD, &owner) == 1, "taken");
+	CHECK(!ivs_owns(&p.b, 1, p.ob), "its owner sees it");
+	ivs_slot_leave(&p.b, 1, p.ob);
+	CHECK(ivs_owns(&p.a, 1, owner), "and cannot give it away");
+	tap_case("the slot of a dead owner is taken");
+	free(p.mem);
+}
+
+#define TOKEN(...)	ivs_token_join(&(struct ivs_token){ __VA_ARGS__ })
+
+static void tokens(void)
+{
+	struct ivs_view a, b;
+	struct ivs_token t;
+	struct pair p;
+	void *mem;
+	u64 good;
+
+	make_pair(&p);
+	ivs_look(&p.b, p.sa, &a);
+	ivs_look(&p.a, p.sb, &b);
+	good = TOKEN(0, 4095, 2, 0xabcdef);
+	CHECK(good == 0x00fff00002abcdef, "%llx", (unsigned long long)good);
+	ivs_token_split(TOKEN(255, 4095, 0xfffff, 0xffffff), &t);
+	CHECK(t.slot == 255 && t.number == 4095 && t.unit == 0xfffff && t.nonce == 0xffffff,
+	      "all bits");
+	ivs_set_nonce(&p.a, 0, 4095, 0xabcdef);
+	mem = ivs_judge(&p.b, &a, good, 0, IVS_UNIT);
+	CHECK(mem == p.mem + IVS_BLOCK * (1 + SLOTS) + 2 * IVS_UNIT, "where");
+	CHECK(mem == ivs_share(&p.a, 0) + 2 * IVS_UNIT, "as its owner has it");
+	CHECK(ivs_judge(&p.b, &a, good, 1, IVS_UNIT) == mem + 1, "offset");
+	memset(ivs_judge(&p.b, &a, good, 0, 6 * IVS_UNIT), 1, 6 * IVS_UNIT);
+	tap_case("a token names memory");
+
+	CHECK(!ivs_judge(&p.b, &a, TOKEN(1, 4095, 2, 0xabcdef), 0, 1), "another slot");
+	CHECK(!ivs_judge(&p.b, &a, TOKEN(SLOTS, 4095, 2, 0xabcdef), 0, 1), "no slot");
+	CHECK(!ivs_judge(&p.b, &a, TOKEN(255, 4095, 2, 0xabcdef), 0, 1), "far away");
+	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4094, 2, 0xabcdef), 0, 1), "another number");
+	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4095, 8, 0xabcdef), 0, 1), "behind the share");
+	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4095, 0xfffff, 0xabcdef), 0, 1), "far behind it");
+	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4095, 2, 0xabcdee), 0, 1), "another nonce");
+	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4094, 2, 0), 0, 1), "no nonce");
+	tap_case("each part of a token is judged");
+
+	CHECK(!ivs_judge(&p.b, &a, good, 0, 6 * IVS_UNIT + 1), "too long");
+	CHECK(!ivs_judge(&p.b, &a, good, 1, 6 * IVS_UNIT), "too long, from 1 on");
+	CHECK(!ivs_judge(&p.b, &a, good, 6 * IVS_UNIT, 1), "offset");
+	CHECK(!ivs_judge(&p.b, &a, good, ~0u, ~0u), "overflow");
+	CHECK(!ivs_judge(&p.b, &a, good, 0, 0), "nothing");
+	tap_case("nothing behind the share");
+
+	CHECK(!ivs_judge(&p.b, &b, good, 0, 1), "of another peer");
+	ivs_set_nonce(&p.a, 0, 4095, 0xff000000 | 0xabcdef);
+	CHECK(!ivs_judge(&p.b, &a, good, 0, 1), "a nonce that cannot be");
+	ivs_set_nonce(&p.a, 0, 4095, 0xabcdef);
+	CHECK(ivs_judge(&p.b, &a, good, 0, 1), "good again");
+	ivs_slot_ready(&p.a, 0, 0);
+	CHECK(!ivs_judge(&p.b, &a, good, 0, 1), "not ready");
+	ivs_slot_ready(&p.a, 0, 79);
+	CHECK(!ivs_judge(&p.b, &a, good, 0, 1), "another boot");
+	ivs_slot_ready(&p.a, 0, 77);
+	slot_at(p.mem, 0)->gid[1] ^= 1;
+	CHECK(!ivs_judge(&p.b, &a, good, 0, 1), "another GID");
+	slot_at(p.mem, 0)->gid[1] ^= 1;
+	slot_at(p.mem, 0)->owner = 0;
+	CHECK(!ivs_judge(&p.b, &a, good, 0, 1), "nobody's");
+	tap_case("only while the peer is the same");
+	free(p.mem);
+}
+
+static void hostile_slots(void)
+{
+	struct ivs_watch w[SLOTS] = { 0 };
+	struct pair p;
+	u64 owner;
+
+	make_pair(&p);
+	memset(slot_at(p.mem, 2), 0xff, IVS_BLOCK);
+	memset(slot_at(p.mem, 3), 0xff, IVS_BLOCK);
+	CHECK(ivs_peer_of(&p.a, 2) == -ENODEV, "no such peer id");
+	CHECK(ivs_claim(&p.a, 7, 1, w, 1, &owner) == -EBUSY, "full");
+	CHECK(!ivs_mark(&p.a, 2, 4095), "an owner whose bell is not 1");
+	observe(&p.a, w, 5);
+	CHECK(ivs_claim(&p.a, 7, 1, w, 5 + DEAD, &owner) == 0, "the first dead one");
+	CHECK(ivs_claim(&p.a, 8, 1, w, 5 + DEAD, &owner) == 1, "the second");
+	CHECK(ivs_claim(&p.a, 11, 1, w, 5 + DEAD, &owner) == 2, "garbage is dead, too");
+	ivs_slot_begin(&p.a, 2, gid_a);
+	CHECK(ivs_load(&slot_at(p.mem, 2)->beat) == 1, "a count that overflowed is not 0");
+	CHECK(!ivs_take_summary(&p.a, 2) && !ivs_take_dirty(&p.a, 2, 63), "clean");
+	CHECK(!slot_at(p.mem, 2)->nonce[4095] && !slot_at(p.mem, 2)->armed, "empty");
+	tap_case("garbage in the directory");
+	free(p.mem);
+}
+
+static void marks(void)
+{
+	struct pair p;
+
+	make_pair(&p);
+	CHECK(!ivs_mark(&p.b, 0, 0) && !ivs_mark(&p.b, 0, 4095) && !ivs_mark(&p.b, 0, 64),
+	      "nobody has armed");
+	CHECK(ivs_take_summary(&p.a, 0) == (1ull << 63 | 3), "summary");
+	CHECK(ivs_take_dirty(&p.a, 0, 0) == 1 && ivs_take_dirty(&p.a, 0, 1) == 1 &&
+	      ivs_take_dirty(&p.a, 0, 63) == 1ull << 63, "words");
+	CHECK(!ivs_take_summary(&p.a, 0) && !ivs_take_dirty(&p.a, 0, 63), "taken");
+	tap_case("what is marked is found once");
+
+	CHECK(!ivs_arm(&p.a, 0), "nothing to do");
+	CHECK(ivs_mark(&p.b, 0, 7), "the bell");
+	CHECK(!ivs_mark(&p.b, 0, 8), "only once");
+	CHECK(ivs_arm(&p.a, 0), "armed too late");
+	ivs_unmark(&p.a, 0, 7);
+	CHECK(ivs_take_dirty(&p.a, 0, 0) == 1 << 8, "the rest");
+	tap_case("the bell is rung once for each time it is armed");
+	free(p.mem);
+}
+
+#define ROUNDS	(200000 / EVERY)
+#define PATIENCE	20000000
+
+static struct pair race;
+static u32 rung, progress[2];
+
+/* Each signal is a count that has gone up; the last one must never be missed. */
+static void *sender(void *arg)
+{
+	u32 who = (size_t)arg, i;
+
+	for (i = 1; i <= ROUNDS; i++) {
+		__atomic_store_n(&progress[who], i, __ATOMIC_RELAXED);
+		if (ivs_mark(&race.b, 0, who * 70))
+			__atomic_store_n(&rung, 1, __ATOMIC_SEQ_CST);
+	}
+	return NULL;
+}
+
+static bool take_all(u32 *seen)
+{
+	u64 summary = ivs_take_summary(&race.a, 0);
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		if (summary & 1ull << i && ivs_take_dirty(&race.a, 0, i))
+			seen[i] = __atomic_load_n(&progress[i], __ATOMIC_RELAXED);
+	return summary;
+}
+
+static void threads(void)
+{
+	pthread_t thread[2];
+	u32 seen[2] = { 0 };
+	unsigned int sleeps = 0, i;
+
+	make_pair(&race);
+	for (i = 0; i < 2; i++)
+		pthread_create(&thread[i], NULL, sender, (void *)(size_t)i);
+	/* Sleeps only when armed, and is woken by the bell alone. */
+	while (seen[0] < ROUNDS || seen[1] < ROUNDS) {
+		while (take_all(seen))
+			;
+		if (ivs_arm(&race.a, 0) || (seen[0] == ROUNDS && seen[1] == ROUNDS))
+			continue;
+		for (i = 0; i < PATIENCE && !__atomic_exchange_n(&rung, 0, __ATOMIC_SEQ_CST); i++)
+			sched_yield();
+		CHECK(i < PATIENCE, "no bell: %u and %u of %u", seen[0], seen[1], ROUNDS);
+		sleeps++;
+	}
+	for (i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	CHECK(sleeps, "never slept");
+	tap_case("two senders and a sleeper lose no signal");
+	free(race.mem);
+}
+
+int main(void)
+{
+	header();
+	bad_headers();
+	names();
+	claims();
+	theft();
+	tokens();
+	hostile_slots();
+	marks();
+	threads();
+	return tap_done();
+}
