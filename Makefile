@@ -44,7 +44,8 @@ out-of = build/$(1)$(variant)
 help:
 	@sed -n 's/^## //p' Makefile
 
-## make [KVER=6.12.. | KDIR=dir]   smc.ko and smc_diag.ko, into build/<kernel>/ (TEST=1: with test hooks)
+## make [KVER=6.12.. | KDIR=dir]   smc.ko, smc_diag.ko and drivers of ISM devices, into build/<kernel>/
+##                                 (TEST=1: with test hooks)
 ## make sparse                     the same, checked by sparse
 ## make tools                      smcss, smcr, smcd, smc_run and so on, into build/tools/
 ## make install [DESTDIR=dir]      modules into updates/smc/, before the kernel's own; tools into /usr/local
@@ -87,9 +88,9 @@ module-%: say-kernels FORCE
 	@tools/link-sources $(call out-of,$*)
 	+@flock $(call out-of,$*)/.lock $(MAKE) -C $(call kdir-of,$*) \
 		M=$(top)/$(call out-of,$*)/net/smc W=1 $(check-c) \
-		CONFIG_SMC=m CONFIG_SMC_DIAG=m $(if $(TEST),CONFIG_SMC_TEST=y) \
+		CONFIG_SMC=m CONFIG_SMC_DIAG=m CONFIG_SMC_ISM_IVSHMEM=m $(if $(TEST),CONFIG_SMC_TEST=y) \
 		CONFIG_DEBUG_INFO_BTF_MODULES= modules
-	@ln -sf net/smc/smc.ko net/smc/smc_diag.ko $(call out-of,$*)/
+	@cd $(call out-of,$*) && ln -sf net/smc/*.ko .
 
 intree:
 	@tools/install-packages intree

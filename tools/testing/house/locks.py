@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Every lock of the module is in the list at the head of net/smc/smc.h, and nothing else is."""
+"""Every lock of the module is in the list at the head of net/smc/smc.h, and nothing else is. A driver,
+which is a module of its own, has a list of its own."""
+import os
 import re
 
 import tree
 
 LIST = "net/smc/smc.h"
+DRIVERS = "net/smc/drivers/"
+LISTS = (LIST, f"{DRIVERS}ivshmem/shm.h")
 MEMBER = re.compile(r"^\s+(?:spinlock_t|raw_spinlock_t|rwlock_t|seqlock_t|local_lock_t|struct mutex|"
                     r"struct rw_semaphore|struct semaphore)\s+(\w+)\b[^()]*;")
 STATIC = re.compile(r"^(?:static )?(?:DEFINE_(?:SPINLOCK|RAW_SPINLOCK|RWLOCK|SEQLOCK|MUTEX|SRCU|"
@@ -18,10 +22,17 @@ CLASS_HEADER = "net/smc/lock_class.h"
 INIT = re.compile(r"\b(?:spin_lock|raw_spin_lock|rwlock|seqlock|mutex|init_rwsem)_init\(")
 
 
-def in_source():
+def files_of(list_of, **which):
+    """The sources whose locks this list has."""
+    folder = os.path.dirname(list_of) + "/"
+    return [path for path in tree.files("net/smc", **which)
+            if path.startswith(folder) and (list_of != LIST or not path.startswith(DRIVERS))]
+
+
+def in_source(list_of=LIST):
     """{struct.member, or name of a static: file}"""
     found = {}
-    for path in tree.files("net/smc"):
+    for path in files_of(list_of):
         struct = None
         for line in tree.read(path).splitlines():
             begin = STRUCT.match(line)
@@ -38,9 +49,9 @@ def in_source():
     return found
 
 
-def in_list():
+def in_list(list_of=LIST):
     """Names in the first column of the list."""
-    text = tree.read(LIST)
+    text = tree.read(list_of)
     start = text.index(" * Locks, outermost first;")
     block = text[start:text.index("\n * References:", start)]
     return re.findall(r"(?m)^ \*  ([\w.]+(?:\(sk\))?),?\t", block)
@@ -48,13 +59,19 @@ def in_list():
 
 def listed():
     """Each lock of the source is listed once, each lock of the list exists."""
-    there, names = in_source(), in_list()
-    wrong = [f"{path}: {name} is not in the list of {LIST}" for name, path in there.items()
-             if name not in names]
-    wrong += [f"{LIST} lists {name}, which does not exist" for name in names
-              if name not in there and name not in FOREIGN]
-    wrong += [f"{LIST} lists {name} twice" for name in set(names) if names.count(name) > 1]
-    return "\n".join(wrong if len(there) > 10 else ["next to no locks were found"])
+    wrong, total = [], 0
+    for path in tree.files(DRIVERS.rstrip("/")):
+        if not any(path in files_of(list_of) for list_of in LISTS[1:]):
+            wrong.append(f"{path}: no list for the locks of this driver")
+    for list_of in LISTS:
+        there, names = in_source(list_of), in_list(list_of)
+        total += len(there)
+        wrong += [f"{path}: {name} is not in the list of {list_of}" for name, path in there.items()
+                  if name not in names]
+        wrong += [f"{list_of} lists {name}, which does not exist" for name in names
+                  if name not in there and name not in FOREIGN]
+        wrong += [f"{list_of} lists {name} twice" for name in set(names) if names.count(name) > 1]
+    return "\n".join(wrong if total > 10 else ["next to no locks were found"])
 
 
 def classes():
@@ -69,7 +86,7 @@ def classes():
         wrong.append(f"{CLASSES} has other locks, or another order, than {LIST}")
     if [constant for constant, _ in names] != enum:
         wrong.append(f"{CLASS_HEADER} has another order than {CLASSES}")
-    for path in tree.files("net/smc"):
+    for path in files_of(LIST):
         text = tree.read(path)
         if path != CLASS_HEADER and INIT.search(text):
             wrong.append(f"{path}: a lock without a class of {CLASS_HEADER}")

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The region and the doorbell of QEMU's device ivshmem-doorbell.
+ */
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/slab.h>
+#include "shm.h"
+
+#define PCI_VENDOR_IVSHMEM	0x1af4
+#define PCI_DEVICE_IVSHMEM	0x1110
+#define IVSHMEM_REVISION	1
+#define BAR_REGISTERS		0
+#define BAR_MEMORY		2
+#define REG_POSITION		0x08
+#define REG_DOORBELL		0x0c
+#define VECTOR			0	/* of everybody; others are not used */
+
+/**
+ * struct ivs_pci - an ivshmem device
+ * @dev:	what it is for the rest of the driver
+ * @pdev:	referenced
+ * @regs:	its registers
+ * @mem:	the region
+ */
+struct ivs_pci {
+	struct ivs_dev	dev;
+	struct pci_dev	*pdev;
+	void __iomem	*regs;
+	void		*mem;
+};
+
+static struct ivs_pci *to_pci(struct ivs_dev *d)
+{
+	return container_of(d, struct ivs_pci, dev);
+}
+
+static void pci_ring(struct ivs_dev *d, u16 peer)
+{
+	/* One write of 32 bits, which also orders what was written to memory before it. */
+	writel((u32)peer << 16 | VECTOR, to_pci(d)->regs + REG_DOORBELL);
+}
+
+static void unmap(struct ivs_pci *p)
+{
+	if (p->mem)
+		memunmap(p->mem);
+	if (p->regs)
+		pci_iounmap(p->pdev, p->regs);
+	/* Not before: an address that is still mapped must not become another device's. */
+	pci_release_regions(p->pdev);
+	pci_dev_put(p->pdev);
+	kvfree(p);
+}
+
+static void pci_free(struct ivs_dev *d)
+{
+	unmap(to_pci(d));
+}
+
+static const struct ivs_bus pci_bus = {
+	.ring	= pci_ring,
+	.free	= pci_free,
+};
+
+static irqreturn_t pci_interrupt(int irq, void *arg)
+{
+	ivs_interrupt(arg);
+	return IRQ_HANDLED;
+}
+
+/* What is needed until the last user has gone, beyond the end of the device itself. */
+static struct ivs_pci *map(struct pci_dev *pdev)
+{
+	struct ivs_pci *p;
+
+	if (pci_request_regions(pdev, "smc_ism_ivshmem"))
+		return NULL;
+	p = kvzalloc(sizeof(*p), GFP_KERNEL);
+	if (!p) {
+		pci_release_regions(pdev);
+		return NULL;
+	}
+	p->pdev = pci_dev_get(pdev);
+	p->regs = pci_iomap(pdev, BAR_REGISTERS, 0);
+	/* It is memory, though behind a BAR: the processor's caches are coherent with it. */
+	p->mem = memremap(pci_resource_start(pdev, BAR_MEMORY),
+			  pci_resource_len(pdev, BAR_MEMORY), MEMREMAP_WB);
+	if (!p->regs || !p->mem) {
+		unmap(p);
+		return NULL;
+	}
+	p->dev.ism.name = pci_name(pdev);
+	p->dev.ism.parent = &pdev->dev;
+	return p;
+}
+
+static int start(struct pci_dev *pdev)
+{
+	struct ivs_pci *p = map(pdev);
+	int rc;
+
+	if (!p)
+		return -ENOMEM;
+	pci_set_drvdata(pdev, p);
+	rc = ivs_start(&p->dev, &pci_bus, p->mem, pci_resource_len(pdev, BAR_MEMORY),
+		       readl(p->regs + REG_POSITION));
+	if (rc) {
+		unmap(p);
+		return rc;
+	}
+	/* A bell that was rung before this is heard when the heart beats. */
+	rc = request_irq(pci_irq_vector(pdev, VECTOR), pci_interrupt, 0, "smc_ism_ivshmem",
+			 &p->dev);
+	if (rc) {
+		ivs_leave(&p->dev);
+		ivs_stop(&p->dev);
+	}
+	return rc;
+}
+
+static int ivs_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	int rc;
+
+	if (pdev->revision != IVSHMEM_REVISION) {
+		pci_err(pdev, "revision %u of ivshmem is not supported\n", pdev->revision);
+		return -ENODEV;
+	}
+	rc = pci_enable_device(pdev);
+	if (rc)
+		return rc;
+	pci_set_master(pdev);
+	rc = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSIX);
+	if (rc < 0) {
+		pci_err(pdev, "no MSI-X: QEMU's ivshmem-doorbell is wanted, not ivshmem-plain\n");
+		rc = -ENODEV;
+		goto out_disable;
+	}
+	rc = start(pdev);
+	if (!rc)
+		return 0;
+	pci_free_irq_vectors(pdev);
+out_disable:
+	pci_disable_device(pdev);
+	return rc;
+}
+
+static void ivs_remove(struct pci_dev *pdev)
+{
+	struct ivs_pci *p = pci_get_drvdata(pdev);
+
+	ivs_leave(&p->dev);
+	free_irq(pci_irq_vector(pdev, VECTOR), &p->dev);
+	pci_free_irq_vectors(pdev);
+	/* Its memory stays what it is: only interrupts and DMA end with this. */
+	pci_disable_device(pdev);
+	ivs_stop(&p->dev);
+}
+
+static const struct pci_device_id ivs_ids[] = {
+	{ PCI_DEVICE(PCI_VENDOR_IVSHMEM, PCI_DEVICE_IVSHMEM) },
+	{}
+};
+MODULE_DEVICE_TABLE(pci, ivs_ids);
+
+static struct pci_driver ivs_driver = {
+	.name		= "smc_ism_ivshmem",
+	.id_table	= ivs_ids,
+	.probe		= ivs_probe,
+	.remove		= ivs_remove,
+};
+
+int ivs_pci_init(void)
+{
+	return pci_register_driver(&ivs_driver);
+}
+
+void ivs_pci_exit(void)
+{
+	pci_unregister_driver(&ivs_driver);
+}

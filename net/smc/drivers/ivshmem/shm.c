@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An ISM device over a region of shared memory.  See shm.h, and Documentation/ism-ivshmem.md.
+ */
+#include <linux/bitmap.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include "shm.h"
+
+/* Words of the dirty bitmap that are looked at before others may have the processor. */
+#define SIGNALS_BUDGET	16
+/* The largest element that a CLC message can name is 16 KiB << this. */
+#define MAX_CODE	15
+
+static unsigned int slots = 16;
+module_param(slots, uint, 0444);
+MODULE_PARM_DESC(slots, "who may share a region, for who initialises it: 2 to 64");
+
+#ifdef CONFIG_SMC_TEST
+static bool copying;
+module_param(copying, bool, 0444);
+MODULE_PARM_DESC(copying, "be a device that copies, as IBM's ISM, for tests");
+#else
+#define copying	false
+#endif
+
+static struct workqueue_struct *ivs_wq;
+static DEFINE_SPINLOCK(ivs_all_lock);
+static unsigned int ivs_all;
+static DECLARE_WAIT_QUEUE_HEAD(ivs_freed);
+
+static struct ivs_dev *to_ivs(struct smc_ism_dev *ism)
+{
+	return container_of(ism, struct ivs_dev, ism);
+}
+
+/*
+ * Time that was observed.  A guest that was paused has not seen a peer stand still meanwhile, which
+ * may have been paused as well.
+ */
+static void advance_clock(struct ivs_dev *d)
+{
+	u64 now = ktime_get_ns() / NSEC_PER_MSEC;
+
+	WRITE_ONCE(d->clock, d->clock + min_t(u64, now - d->looked, 2 * IVS_BEAT_MS));
+	d->looked = now;
+}
+
+static bool is_up(const struct ivs_dev *d)
+{
+	return READ_ONCE(d->state) == IVS_UP;
+}
+
+/* What connections say when they end must still be heard while the device leaves. */
+static bool in_use(const struct ivs_dev *d)
+{
+	return is_up(d) || READ_ONCE(d->state) == IVS_LEAVING;
+}
+
+/* ---- references ---- */
+
+static void end_work(struct work_struct *work)
+{
+	struct ivs_dev *d = container_of(work, struct ivs_dev, end);
+
+	/* A late signal to ourselves may have scheduled it once more. */
+	tasklet_kill(&d->signals);
+	if (d->owner)
+		ivs_slot_leave(&d->region, d->slot, d->owner);
+	bitmap_free(d->units);
+	d->bus->free(d);
+	spin_lock(&ivs_all_lock);
+	ivs_all--;
+	wake_up_all(&ivs_freed);
+	spin_unlock(&ivs_all_lock);
+}
+
+static void put(struct ivs_dev *d)
+{
+	if (refcount_dec_and_test(&d->ref))
+		queue_work(ivs_wq, &d->end);
+}
+
+static void shm_release(struct smc_ism_dev *ism)
+{
+	put(to_ivs(ism));
+}
+
+/* ---- peers ---- */
+
+static bool has_gid(const struct ivs_view *v, const struct smc_ism_gid *gid)
+{
+	return v->gid[0] == gid->id && v->gid[1] == gid->ext;
+}
+
+static struct smc_ism_gid gid_of(const struct ivs_view *v)
+{
+	return (struct smc_ism_gid){ .id = v->gid[0], .ext = v->gid[1] };
+}
+
+/*
+ * SMC-D asks for this peer.  Returns whether it knew another one in that slot, @gone: that one's
+ * end is to be reported, as the tick will not see it any more.  Under peer_lock.
+ */
+static bool __know(struct ivs_dev *d, u32 slot, const struct ivs_view *v, struct smc_ism_gid *gone)
+{
+	struct ivs_peer *p = &d->peers[slot];
+	bool other = p->is_known && !ivs_same(&p->known, v);
+
+	lockdep_assert_held(&d->peer_lock);
+	if (other)
+		*gone = gid_of(&p->known);
+	p->known = *v;
+	p->is_known = true;
+	return other;
+}
+
+/* A region has no VLANs: everybody who has it can reach everybody. */
+static int shm_query_gid(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u16 vlan)
+{
+	struct ivs_dev *d = to_ivs(ism);
+	struct smc_ism_gid gone;
+	bool other = false;
+	struct ivs_view v;
+	u64 now = READ_ONCE(d->clock);
+	u32 i;
+
+	if (!is_up(d) || vlan != SMC_ISM_ANY_VLAN)
+		return -ENODEV;
+	spin_lock_bh(&d->peer_lock);
+	for (i = 0; i < d->region.slots; i++) {
+		ivs_look(&d->region, i, &v);
+		if (ivs_ready(&v) && has_gid(&v, gid) && !ivs_dead(&d->peers[i].watch, now))
+			break;
+	}
+	if (i < d->region.slots)
+		other = __know(d, i, &v, &gone);
+	spin_unlock_bh(&d->peer_lock);
+	if (other)
+		smc_ism_gid_gone(ism, &gone);
+	return i < d->region.slots ? 0 : -ENODEV;
+}
+
+/* The memory that a peer's token names; NULL if we do not know the peer, or the token is wrong. */
+static void *find(struct ivs_dev *d, const struct smc_ism_gid *gid, u64 token, u32 offset,
+		  u32 bytes)
+{
+	struct ivs_token t;
+	void *mem = NULL;
+	struct ivs_peer *p;
+
+	ivs_token_split(token, &t);
+	if (t.slot >= d->region.slots)
+		return NULL;
+	spin_lock_bh(&d->peer_lock);
+	p = &d->peers[t.slot];
+	if (p->is_known && (!gid || has_gid(&p->known, gid)))
+		mem = ivs_judge(&d->region, &p->known, token, offset, bytes);
+	spin_unlock_bh(&d->peer_lock);
+	return mem;
+}
+
+static void *shm_map(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 token, u32 bytes)
+{
+	struct ivs_dev *d = to_ivs(ism);
+	void *mem;
+
+	if (!is_up(d))
+		return ERR_PTR(-ENODEV);
+	mem = find(d, gid, token, 0, bytes);
+	/* SMC-D may not have asked for the peer yet. */
+	if (!mem && !shm_query_gid(ism, gid, SMC_ISM_ANY_VLAN))
+		mem = find(d, gid, token, 0, bytes);
+	return mem ?: ERR_PTR(-ENOENT);
+}
+
+static void shm_unmap(struct smc_ism_dev *ism, void *mem)
+{
+}
+
+static void tell(struct ivs_dev *d, u64 token)
+{
+	struct ivs_token t;
+	int peer;
+
+	ivs_token_split(token, &t);
+	if (t.slot >= d->region.slots || !ivs_mark(&d->region, t.slot, t.number))
+		return;
+	if (t.slot == d->slot) {
+		tasklet_schedule(&d->signals);
+		return;
+	}
+	peer = ivs_peer_of(&d->region, t.slot);
+	if (peer >= 0)
+		d->bus->ring(d, peer);
+}
+
+static void shm_signal(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 token)
+{
+	struct ivs_dev *d = to_ivs(ism);
+
+	if (in_use(d))
+		tell(d, token);
+}
+
+/* In pieces, as a device does that knows pages only. */
+static int shm_move(struct smc_ism_dev *ism, u64 token, u32 offset, const void *data, u32 len,
+		    bool signal)
+{
+	struct ivs_dev *d = to_ivs(ism);
+	u32 piece;
+	void *to;
+
+	if (!in_use(d))
+		return -ENODEV;
+	while (len) {
+		piece = min_t(u32, len, IVS_PAGE - offset % IVS_PAGE);
+		to = find(d, NULL, token, offset, piece);
+		if (!to)
+			return -ENOENT;
+		memcpy(to, data, piece);
+		data += piece;
+		offset += piece;
+		len -= piece;
+	}
+	if (signal)
+		tell(d, token);
+	return 0;
+}
+
+/* Look at each peer: the end of one that SMC-D knows is reported, once. */
+static void watch_peers(struct ivs_dev *d)
+{
+	struct smc_ism_gid gone;
+	struct ivs_peer *p;
+	u64 now = d->clock;
+	bool ended;
+	u32 i;
+
+	for (i = 0; i < d->region.slots; i++) {
+		p = &d->peers[i];
+		spin_lock_bh(&d->peer_lock);
+		ivs_observe(&d->region, i, &p->watch, now);
+		ended = p->is_known &&
+			(!ivs_same(&p->known, &p->watch.view) || ivs_dead(&p->watch, now));
+		if (ended) {
+			gone = gid_of(&p->known);
+			p->is_known = false;
+		}
+		spin_unlock_bh(&d->peer_lock);
+		if (ended && is_up(d))
+			smc_ism_gid_gone(&d->ism, &gone);
+	}
+}
+
+/* ---- DMBs ---- */
+
+/* Next fit: what was freed is used again as late as can be. */
+static long reserve(unsigned long *map, u32 size, u32 *next, u32 n)
+{
+	unsigned long at = bitmap_find_next_zero_area(map, size, *next, n, 0);
+
+	if (at >= size)
+		at = bitmap_find_next_zero_area(map, size, 0, n, 0);
+	if (at >= size)
+		return -ENOMEM;
+	bitmap_set(map, at, n);
+	*next = at + n;
+	return at;
+}
+
+/* Memory and a number for a DMB. */
+static int allocate(struct ivs_dev *d, struct ivs_token *t, u32 n)
+{
+	long number, unit;
+
+	mutex_lock(&d->alloc_lock);
+	number = reserve(d->numbers, IVS_DMBS, &d->next_number, 1);
+	unit = number < 0 ? number : reserve(d->units, d->region.units, &d->next_unit, n);
+	if (number >= 0 && unit < 0)
+		clear_bit(number, d->numbers);
+	mutex_unlock(&d->alloc_lock);
+	t->number = number;
+	t->unit = unit;
+	return unit < 0 ? unit : 0;
+}
+
+static int shm_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
+			    const struct smc_ism_gid *peer)
+{
+	struct ivs_dev *d = to_ivs(ism);
+	u32 n = DIV_ROUND_UP(dmb->size, IVS_UNIT);
+	struct ivs_token t = { .slot = d->slot };
+	int rc;
+
+	if (!is_up(d))
+		return -ENODEV;
+	if (!n)
+		return -EINVAL;
+	rc = allocate(d, &t, n);
+	if (rc)
+		return rc;
+	do {
+		t.nonce = get_random_u32() & IVS_NONCE_MASK;
+	} while (!t.nonce);
+	dmb->mem = ivs_share(&d->region, d->slot) + ((u64)t.unit << IVS_UNIT_SHIFT);
+	dmb->token = ivs_token_join(&t);
+	memset(dmb->mem, 0, (u64)n << IVS_UNIT_SHIFT);
+	ivs_unmark(&d->region, d->slot, t.number);
+	spin_lock_bh(&d->dmb_lock);
+	d->dmbs[t.number] = dmb;
+	spin_unlock_bh(&d->dmb_lock);
+	/* Last: who sees the nonce finds zeros. */
+	ivs_set_nonce(&d->region, d->slot, t.number, t.nonce);
+	return 0;
+}
+
+static void shm_unregister_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
+{
+	struct ivs_dev *d = to_ivs(ism);
+	struct ivs_token t;
+
+	ivs_token_split(dmb->token, &t);
+	/* The table is another one's if the slot is. */
+	if (ivs_owns(&d->region, d->slot, d->owner))
+		ivs_set_nonce(&d->region, d->slot, t.number, 0);
+	spin_lock_bh(&d->dmb_lock);
+	d->dmbs[t.number] = NULL;
+	spin_unlock_bh(&d->dmb_lock);
+	mutex_lock(&d->alloc_lock);
+	bitmap_clear(d->units, t.unit, DIV_ROUND_UP(dmb->size, IVS_UNIT));
+	clear_bit(t.number, d->numbers);
+	mutex_unlock(&d->alloc_lock);
+}
+
+/* What peers have said of the DMBs of one word. */
+static void report(struct ivs_dev *d, u32 word)
+{
+	u64 bits = ivs_take_dirty(&d->region, d->slot, word);
+	struct smc_ism_dmb *dmb;
+
+	spin_lock(&d->dmb_lock);
+	for (; bits; bits &= bits - 1) {
+		dmb = d->dmbs[word * 64 + __ffs64(bits)];
+		if (dmb)
+			smc_ism_signaled(dmb);
+	}
+	spin_unlock(&d->dmb_lock);
+}
+
+/* A peer that marks without end gets no more of the processor than the softirqs as a whole. */
+static void signals(struct tasklet_struct *t)
+{
+	struct ivs_dev *d = from_tasklet(d, t, signals);
+	int budget = SIGNALS_BUDGET;
+
+	if (!in_use(d))
+		return;
+	while (budget) {
+		if (!d->pending)
+			d->pending = ivs_take_summary(&d->region, d->slot);
+		if (!d->pending) {
+			if (!ivs_arm(&d->region, d->slot))
+				return;
+			/* Armed, and looking: whoever marks meanwhile rings in vain. */
+			budget--;
+			continue;
+		}
+		report(d, __ffs64(d->pending));
+		d->pending &= d->pending - 1;
+		budget--;
+	}
+	tasklet_schedule(t);
+}
+
+/* ---- life ---- */
+
+static const struct smc_ism_ops mapped_ops = {
+	.query_gid	= shm_query_gid,
+	.register_dmb	= shm_register_dmb,
+	.unregister_dmb	= shm_unregister_dmb,
+	.map		= shm_map,
+	.unmap		= shm_unmap,
+	.signal		= shm_signal,
+	.release	= shm_release,
+};
+
+static const struct smc_ism_ops copying_ops = {
+	.query_gid	= shm_query_gid,
+	.register_dmb	= shm_register_dmb,
+	.unregister_dmb	= shm_unregister_dmb,
+	.move		= shm_move,
+	.release	= shm_release,
+};
+
+/* Get a slot, if there is one to be had. */
+static void seek(struct ivs_dev *d)
+{
+	u64 now = d->clock, gid[2] = { d->ism.gid.id, d->ism.gid.ext };
+	struct ivs_watch *w;
+	int slot;
+	u32 i;
+
+	w = kcalloc(IVS_SLOTS_MAX, sizeof(*w), GFP_KERNEL);
+	if (!w)
+		return;
+	spin_lock_bh(&d->peer_lock);
+	for (i = 0; i < d->region.slots; i++)
+		w[i] = d->peers[i].watch;
+	spin_unlock_bh(&d->peer_lock);
+	slot = ivs_claim(&d->region, d->peer, get_random_u32(), w, now, &d->owner);
+	kfree(w);
+	if (slot < 0) {
+		d->owner = 0;
+		return;
+	}
+	d->slot = slot;
+	d->rest = ivs_used(&d->region, slot) ? now + IVS_REST_MS : now;
+	ivs_slot_begin(&d->region, slot, gid);
+	WRITE_ONCE(d->state, IVS_RESTING);
+}
+
+/* From now on there may be peers. */
+static void come_up(struct ivs_dev *d)
+{
+	int rc;
+
+	refcount_inc(&d->ref);
+	WRITE_ONCE(d->state, IVS_UP);
+	tasklet_schedule(&d->signals);
+	rc = smc_ism_register(&d->ism);
+	if (rc) {
+		pr_err("smc_ism: %s: SMC-D does not want it: %d\n", d->ism.name, rc);
+		WRITE_ONCE(d->state, IVS_LOST);
+		put(d);
+		return;
+	}
+	ivs_slot_ready(&d->region, d->slot, get_random_u64() | 1);
+	pr_info("smc_ism: %s: slot %u of %u, %u KiB, CHID %04x\n", d->ism.name, d->slot,
+		d->region.slots, d->region.units << (IVS_UNIT_SHIFT - 10), d->ism.chid);
+}
+
+/* Somebody took our slot, and may write into its share: we stood still for too long. */
+static void lose(struct ivs_dev *d)
+{
+	pr_err("smc_ism: %s: another one has taken its slot\n", d->ism.name);
+	WRITE_ONCE(d->state, IVS_LOST);
+	smc_ism_unregister(&d->ism);
+}
+
+static void step(struct ivs_dev *d)
+{
+	bool has_slot = d->state != IVS_SEEKING && d->state != IVS_LOST;
+
+	advance_clock(d);
+	if (has_slot && !ivs_owns(&d->region, d->slot, d->owner)) {
+		if (d->state == IVS_UP)
+			lose(d);
+		if (d->state == IVS_RESTING)
+			WRITE_ONCE(d->state, IVS_SEEKING);
+	} else if (has_slot) {
+		ivs_beat(&d->region, d->slot);
+	}
+	watch_peers(d);
+	if (d->state == IVS_SEEKING)
+		seek(d);
+	if (d->state == IVS_RESTING && d->clock >= d->rest)
+		come_up(d);
+	/* A bell that was not heard, as that of a peer that died before it rang. */
+	if (d->state == IVS_UP)
+		tasklet_schedule(&d->signals);
+}
+
+static void tick_work(struct work_struct *work)
+{
+	struct ivs_dev *d = container_of(to_delayed_work(work), struct ivs_dev, tick);
+
+	step(d);
+	queue_delayed_work(ivs_wq, &d->tick, msecs_to_jiffies(IVS_BEAT_MS));
+}
+
+static void set_up(struct ivs_dev *d)
+{
+	get_random_bytes(&d->ism.gid, sizeof(d->ism.gid));
+	ivs_seid(&d->region, d->seid);
+	d->ism.ops = copying ? &copying_ops : &mapped_ops;
+	d->ism.chid = ivs_chid(&d->region);
+	d->ism.max_code = min_t(u32, ilog2(d->region.units), MAX_CODE);
+	d->ism.seid = d->seid;
+	mutex_init(&d->alloc_lock);
+	spin_lock_init(&d->dmb_lock);
+	spin_lock_init(&d->peer_lock);
+	tasklet_setup(&d->signals, signals);
+	INIT_DELAYED_WORK(&d->tick, tick_work);
+	INIT_WORK(&d->end, end_work);
+	refcount_set(&d->ref, 1);
+	d->clock = 1;
+	d->looked = ktime_get_ns() / NSEC_PER_MSEC;
+}
+
+int ivs_start(struct ivs_dev *d, const struct ivs_bus *bus, void *mem, u64 len, u16 peer)
+{
+	const char *wrong;
+	u64 uuid[2];
+
+	if (slots < IVS_SLOTS_MIN || slots > IVS_SLOTS_MAX) {
+		pr_err("smc_ism: slots=%u is not within %u and %u\n", slots, IVS_SLOTS_MIN,
+		       IVS_SLOTS_MAX);
+		return -EINVAL;
+	}
+	get_random_bytes(uuid, sizeof(uuid));
+	wrong = ivs_open(&d->region, mem, len, uuid, slots);
+	if (wrong) {
+		pr_err("smc_ism: %s: this region cannot be used: %s\n", d->ism.name, wrong);
+		return -EINVAL;
+	}
+	d->units = bitmap_zalloc(d->region.units, GFP_KERNEL);
+	if (!d->units)
+		return -ENOMEM;
+	d->bus = bus;
+	d->peer = peer;
+	set_up(d);
+	spin_lock(&ivs_all_lock);
+	ivs_all++;
+	spin_unlock(&ivs_all_lock);
+	step(d);
+	if (d->state == IVS_SEEKING)
+		pr_info("smc_ism: %s: waits for one of %u slots\n", d->ism.name, d->region.slots);
+	queue_delayed_work(ivs_wq, &d->tick, msecs_to_jiffies(IVS_BEAT_MS));
+	return 0;
+}
+
+void ivs_leave(struct ivs_dev *d)
+{
+	bool up;
+
+	cancel_delayed_work_sync(&d->tick);
+	up = d->state == IVS_UP;
+	if (d->state == IVS_LOST)
+		return;
+	WRITE_ONCE(d->state, d->state == IVS_SEEKING ? IVS_LOST : IVS_LEAVING);
+	if (!up)
+		return;
+	/* The heart beats on until the connections have ended in order. */
+	queue_delayed_work(ivs_wq, &d->tick, 0);
+	smc_ism_unregister(&d->ism);
+	cancel_delayed_work_sync(&d->tick);
+}
+
+void ivs_stop(struct ivs_dev *d)
+{
+	WRITE_ONCE(d->state, IVS_LOST);
+	tasklet_kill(&d->signals);
+	if (d->owner && ivs_owns(&d->region, d->slot, d->owner))
+		ivs_slot_ready(&d->region, d->slot, 0);
+	put(d);
+}
+
+int ivs_init(void)
+{
+	/* A heart must not stop for want of memory. */
+	ivs_wq = alloc_workqueue("smc_ism_ivshmem", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return ivs_wq ? 0 : -ENOMEM;
+}
+
+static unsigned int count_all(void)
+{
+	unsigned int n;
+
+	spin_lock(&ivs_all_lock);
+	n = ivs_all;
+	spin_unlock(&ivs_all_lock);
+	return n;
+}
+
+/*
+ * A device that SMC-D has been told to leave is used until its last connection has let go of it.
+ * The module cannot hold itself for that long: it would be busy as long as there is a device, so
+ * that nobody could remove it.  So its removal ends the connections, waits, and says for what.
+ */
+void ivs_exit(void)
+{
+	while (!wait_event_timeout(ivs_freed, !count_all(), 10 * HZ))
+		pr_warn("smc_ism: %u devices are still in use\n", count_all());
+	destroy_workqueue(ivs_wq);
+	/* A caller of shm_release() may not have returned from it yet. */
+	synchronize_rcu_tasks();
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * For tests: a kernel that is a process (User Mode Linux) has a file of the host as its region,
+ * iomem=ism,FILE on its command line, and a pipe for each doorbell.  A pipe, since an eventfd
+ * raises no SIGIO, which is what an interrupt is there.
+ */
+#include <linux/err.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <irq_kern.h>
+#include <irq_user.h>
+#include <mem_user.h>
+#include <os.h>
+#include "shm.h"
+
+static int doorbell[2] = { -1, -1 };
+static int n_doorbell;
+module_param_array(doorbell, int, &n_doorbell, 0444);
+MODULE_PARM_DESC(doorbell, "file descriptors: our own doorbell, that of the peer");
+
+static ushort peer;
+module_param(peer, ushort, 0444);
+MODULE_PARM_DESC(peer, "our peer id");
+
+static struct ivs_dev *ivs_uml;
+static int uml_irq;
+
+/* There are two guests at most, so every id but our own is the other one's. */
+static void uml_ring(struct ivs_dev *d, u16 to)
+{
+	/* A pipe that is full rings already. */
+	if (doorbell[1] >= 0)
+		os_write_file(doorbell[1], "", 1);
+}
+
+static void uml_free(struct ivs_dev *d)
+{
+	kvfree(d);
+}
+
+static const struct ivs_bus uml_bus = {
+	.ring	= uml_ring,
+	.free	= uml_free,
+};
+
+static irqreturn_t uml_interrupt(int irq, void *arg)
+{
+	char bells[64];
+	int n;
+
+	do {
+		n = os_read_file(doorbell[0], bells, sizeof(bells));
+	} while (n == sizeof(bells) || n == -EINTR);
+	ivs_interrupt(arg);
+	return IRQ_HANDLED;
+}
+
+static int listen_to_bell(void)
+{
+	if (doorbell[0] < 0)
+		return 0;
+	uml_irq = um_request_irq(UM_IRQ_ALLOC, doorbell[0], IRQ_READ, uml_interrupt, 0,
+				 "smc_ism_ivshmem", ivs_uml);
+	return uml_irq < 0 ? uml_irq : 0;
+}
+
+int ivs_uml_init(void)
+{
+	unsigned long len, mem = find_iomem("ism", &len);
+	int rc;
+
+	if (!mem)
+		return 0;
+	ivs_uml = kvzalloc(sizeof(*ivs_uml), GFP_KERNEL);
+	if (!ivs_uml)
+		return -ENOMEM;
+	ivs_uml->ism.name = "ivshmem";
+	rc = ivs_start(ivs_uml, &uml_bus, (void *)mem, len, peer);
+	if (rc) {
+		kvfree(ivs_uml);
+		ivs_uml = NULL;
+		return rc;
+	}
+	rc = listen_to_bell();
+	if (rc) {
+		ivs_leave(ivs_uml);
+		ivs_stop(ivs_uml);
+		ivs_uml = NULL;
+	}
+	return rc;
+}
+
+void ivs_uml_exit(void)
+{
+	if (!ivs_uml)
+		return;
+	ivs_leave(ivs_uml);
+	if (uml_irq > 0)
+		um_free_irq(uml_irq, ivs_uml);
+	ivs_stop(ivs_uml);
+}
