@@ -40,7 +40,7 @@ class Guest:
         self.verdict, self.late, self.process, self.rest = "", "", None, b""
         shutil.rmtree(self.results, ignore_errors=True)
         os.makedirs(self.results)
-        self.write_job()
+        self.write_job(cables)
         self.log = open(f"{self.directory}/output.log", "wb")
         self.out_pipe, out = os.pipe()
         self.verdict_pipe, word = os.pipe()
@@ -55,7 +55,11 @@ class Guest:
         """More file descriptors that the guest's process needs."""
         return ()
 
-    def write_job(self):
+    def ism_arguments(self, _cables):
+        """Parameters of the driver of an ISM device, if the guest has one."""
+        return ""
+
+    def write_job(self, cables):
         """The first thing that the guest's bash reads: environment, then the script."""
         args, kernel = self.args, self.kernel
         bind = f"mkdir -p {PLACE}\nmount --bind {shlex.quote(TOP)} {PLACE}\n"
@@ -74,6 +78,12 @@ class Guest:
             "SMC_VM_INDEX": str(self.index), "SMC_VMS": str(args.vms),
             "SMC_VM_MTU": str(args.mtu), "SMC_VM_STTY": f"cols {size[0]} rows {size[1]}",
         }
+        if args.ism:
+            name = "smc_ism_ivshmem.ko"
+            environment |= {
+                "SMC_ISM_KO": kernels.copy_module(f"{built}/{name}", f"{self.directory}/{name}"),
+                "SMC_ISM_ARGS": self.ism_arguments(cables),
+            }
         with open(f"{self.results}/job", "w", encoding="utf-8") as job:
             for name, value in environment.items():
                 job.write(f"export {name}={shlex.quote(in_guest(value))}\n")

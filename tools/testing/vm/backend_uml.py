@@ -18,6 +18,35 @@ SEND_BUFFER = 4 << 20
 MCONSOLE = "=IIi512s", 0xcafebabe, 2
 
 
+class Cables:
+    """What guests have in common: for each link a pair of sockets; with --ism a file that is memory of
+    both, and for each guest a pipe that is its doorbell."""
+
+    def __init__(self, args):
+        self.links = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+                      for _ in range(args.nics if args.vms > 1 else 0)]
+        for end in sum(self.links, ()):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+        self.region, self.bells = None, []
+        if args.ism:
+            descriptor, self.region = tempfile.mkstemp(prefix="smc-ism-", dir="/dev/shm")
+            os.truncate(descriptor, args.ism << 20)
+            os.close(descriptor)
+            self.bells = [os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) for _ in range(2)]
+
+    def doorbells(self, index):
+        """What a guest listens to, and what it rings."""
+        return [self.bells[index - 1][0], self.bells[2 - index][1]] if self.bells else []
+
+    def close(self):
+        for end in sum(self.links, ()):
+            end.close()
+        for descriptor in sum(self.bells, ()):
+            os.close(descriptor)
+        if self.region:
+            os.unlink(self.region)
+
+
 class UmlGuest(Guest):
     FINDS = "export SMC_OUTPUT=/dev/ttyS0 SMC_VERDICT=/dev/ttyS1 SMC_CONSOLE=/dev/tty0\n"
     STDERR = "console.log"
@@ -25,19 +54,22 @@ class UmlGuest(Guest):
     @staticmethod
     @contextlib.contextmanager
     def cables(args):
-        """A pair of sockets for each link; this program needs them no longer than the guests."""
-        links = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-                 for _ in range(args.nics if args.vms > 1 else 0)]
-        for end in sum(links, ()):
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+        """This program needs them no longer than the guests."""
+        cables = Cables(args)
         try:
-            yield links
+            yield cables
         finally:
-            for end in sum(links, ()):
-                end.close()
+            cables.close()
+
+    def nics(self, cables):
+        return [link[self.index - 1].fileno() for link in cables.links]
 
     def inherited(self, cables):
-        return [link[self.index - 1].fileno() for link in cables]
+        return self.nics(cables) + cables.doorbells(self.index)
+
+    def ism_arguments(self, cables):
+        doorbells = ",".join(map(str, cables.doorbells(self.index)))
+        return f"peer={self.index - 1} doorbell={doorbells}"
 
     def command(self, cables, out, word):
         args = self.args
@@ -52,7 +84,8 @@ class UmlGuest(Guest):
                 f"ssl0=null,fd:{out}", f"ssl1=null,fd:{word}",
                 *(["time-travel"] if args.virtual_time else []),
                 *(f"vec{nic}:transport=fd,fd={fd},mac=52:54:00:12:34:{nic}{self.index}"
-                  for nic, fd in enumerate(self.inherited(cables))),
+                  for nic, fd in enumerate(self.nics(cables))),
+                *([f"iomem=ism,{cables.region}"] if cables.region else []),
                 *args.append.split(), f"results_on_host={self.results}"]
 
     def processor(self):
