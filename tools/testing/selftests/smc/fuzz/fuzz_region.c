@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A region of ivshmem whose header and directory are a peer's lies, and a token of that peer: what
+ * is handed out lies within the peer's share, and nothing else is ever touched.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "order.h"
+#include "region.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Exactly the region, so that ASan sees whoever leaves it. */
+#define LEN	((u64)IVS_BLOCK * 3 + 5 * IVS_UNIT)
+
+/**
+ * struct input - what the fuzzer says
+ * @header:	words of the header
+ * @owner:	words of each slot, up to the heartbeat
+ * @armed:	of the first slot
+ * @dirty:	words of its bitmap
+ * @nonce:	of one of its DMBs
+ * @token:	that is used
+ * @offset:	into the DMB
+ * @bytes:	there
+ * @honest:	what would seldom be right: bit 0: the header, bit 1: the nonce is the token's,
+ *		bit 2: the token's slot exists, and has an owner who is ready
+ */
+struct input {
+	u64	header[5];
+	u64	owner[2][5];
+	u64	armed;
+	u64	dirty[2];
+	u32	nonce;
+	u32	offset;
+	u64	token;
+	u32	bytes;
+	u8	honest;
+};
+
+static void fail(const char *complaint)
+{
+	fprintf(stderr, "%s\n", complaint);
+	abort();
+}
+
+static void fill(void *mem, const struct input *in)
+{
+	struct ivs_slot *s = mem + IVS_BLOCK;
+	struct ivs_token t;
+
+	memcpy(mem, in->header, sizeof(in->header));
+	if (in->honest & 1) {
+		((u64 *)mem)[0] = IVS_MAGIC;
+		((u64 *)mem)[1] = IVS_VERSION;
+		((u64 *)mem)[4] &= 3;
+	}
+	memcpy(s, in->owner[0], sizeof(in->owner[0]));
+	memcpy((void *)s + IVS_BLOCK, in->owner[1], sizeof(in->owner[1]));
+	s->armed = in->armed;
+	memcpy(s->dirty, in->dirty, sizeof(in->dirty));
+	ivs_token_split(in->token, &t);
+	if (in->honest & 4) {
+		s->owner |= 1;
+		s->boot |= 1;
+		s->gid[0] |= 1;
+	}
+	s->nonce[t.number] = in->honest & 2 ? t.nonce : in->nonce;
+}
+
+static void use(struct ivs_region *r, void *mem, const struct input *in)
+{
+	struct ivs_watch w[IVS_SLOTS_MAX] = { 0 };
+	struct ivs_token t;
+	struct ivs_view v;
+	u64 owner;
+	u32 i;
+	u8 *p;
+	int slot;
+
+	ivs_token_split(in->token, &t);
+	ivs_look(r, t.slot % r->slots, &v);
+	p = ivs_judge(r, &v, in->token, in->offset, in->bytes);
+	if (p && (p < (u8 *)ivs_share(r, t.slot) ||
+		  p + in->bytes > (u8 *)ivs_share(r, t.slot) + (u64)r->units * IVS_UNIT ||
+		  p + in->bytes > (u8 *)mem + LEN))
+		fail("memory of somebody else");
+	if (p)
+		memset(p, 1, in->bytes);
+	ivs_mark(r, t.slot % r->slots, t.number);
+	for (i = 0; i < r->slots; i++) {
+		ivs_peer_of(r, i);
+		ivs_observe(r, i, &w[i], 1);
+	}
+	slot = ivs_claim(r, 3, 1, w, 1 + IVS_DEAD_MS, &owner);
+	if (slot < 0 || !ivs_owns(r, slot, owner))
+		fail("no slot, though all the others are dead");
+	ivs_slot_begin(r, slot, v.gid);
+	ivs_mark(r, slot, t.number);
+	if (!ivs_arm(r, slot) || ivs_take_summary(r, slot) != 1ull << t.number / 64 ||
+	    ivs_take_dirty(r, slot, t.number / 64) != 1ull << t.number % 64)
+		fail("a signal was lost");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const u64 uuid[2] = { 1, 2 };
+	struct input in = { 0 };
+	struct ivs_region r;
+	void *mem;
+
+	memcpy(&in, data, size < sizeof(in) ? size : sizeof(in));
+	/* In the first slot, within the first units of its share */
+	if (in.honest & 4)
+		in.token &= 0x00fff00003ffffffull;
+	mem = calloc(1, LEN);
+	fill(mem, &in);
+	if (!ivs_open(&r, mem, LEN, uuid, 2))
+		use(&r, mem, &in);
+	free(mem);
+	return 0;
+}
