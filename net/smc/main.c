@@ -8,6 +8,7 @@
 #include "coverage.h"
 #include "fabric/fabric.h"
 #include "fabric/rdma/rdma.h"
+#include "fabric/smcd/smcd.h"
 #include "handshake/handshake.h"
 #include "lock_class.h"
 #include "mem/limit.h"
@@ -114,9 +115,12 @@ static int __init smc_init(void)
 	rc = smc_loopback_init();
 	if (rc)
 		goto err_hs;
-	rc = smc_rdma_init();
+	rc = smcd_init();
 	if (rc)
 		goto err_loopback;
+	rc = smc_rdma_init();
+	if (rc)
+		goto err_smcd;
 	rc = smc_genl_init();
 	if (rc)
 		goto err_rdma;
@@ -136,6 +140,8 @@ err_genl:
 	smc_genl_exit();
 err_rdma:
 	smc_rdma_exit();
+err_smcd:
+	smcd_exit();
 err_loopback:
 	smc_loopback_exit();
 err_hs:
@@ -160,6 +166,7 @@ static void __exit smc_exit(void)
 	flush_workqueue(smc_wq);
 	flush_workqueue(smc_link_wq);
 	smc_rdma_exit();
+	smcd_exit();
 	smc_loopback_exit();
 	smc_netns_exit(ARRAY_SIZE(smc_pernet));
 	free_queues();

@@ -59,6 +59,7 @@
  * Writers of what administrators configure; none of ours is taken around them:
  *
  *  smc_fabrics_lock		(mutex) the list of fabrics
+ *  ism_devs_lock		(mutex) the list of ISM devices
  *  smc_pnet_table.lock		(mutex) the PNET table of a namespace
  *  smc_filter.lock		(mutex) the filter rules of a namespace
  *
@@ -66,9 +67,12 @@
  *
  *  smc_pool.lock		free elements of one size
  *  smc_pools.lock		the list of all buffers
+ *  smcd_conn.hear_lock		control data of an element, taken one at a time
  *  smc_conn.state_lock		state and urgent byte of a connection; what is notified under
  *				it takes leaf locks only
  *  smc_lgrs.lock		list, state and number of connections of link groups
+ *  smcd_lgrs.lock		the same of SMC-D
+ *  smcd_conn.say_lock		control data of the peer's element, written one at a time
  *  smc_link.tx_lock		send queue of a link, and that its connections stay on it
  *  smc_lgr.lock		RTokens of the peer
  *  smc_llc.lock		queue of the LLC engine

@@ -113,7 +113,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/fabric/rdma/lgr/(mem|end)", "simulation, rogue peer, SMC-R"),
     (r"net/smc/fabric/rdma/show", "reader"),
     (r"net/smc/fabric/rdma/", "rogue peer, SMC-R"),
-    (r"net/smc/fabric/ism/loopback", "data, SMC-R, model window"),
+    (r"net/smc/fabric/smcd/loopback", "data, SMC-R, model window"),
     (r"net/smc/fabric/", "data, SMC-R"),
     (r"net/smc/drivers/ivshmem/(region|order|format)", "unit, fuzz"),
     (r"net/smc/drivers/", "unit"),

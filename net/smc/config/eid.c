@@ -2,7 +2,8 @@
 /*
  * The enterprise IDs of this host.  The system EID stands for this OS instance:
  * it is drawn at random when the module is loaded, so that loopback works
- * without configuration and no other host shares it.
+ * without configuration and no other host shares it.  An ISM device that reaches
+ * other OS instances brings one that they all have; it stands for this one, too.
  */
 #include <linux/lockdep.h>
 #include <linux/random.h>
@@ -13,17 +14,19 @@
 
 static DEFINE_RWLOCK(smc_eids_lock);	/* protects smc_eids */
 static struct smc_eids smc_eids;
+static u8 smc_own_seid[SMC_EID_LEN] __ro_after_init;
 
 /**
  * smc_eid_init() - draw the system EID
  */
-void smc_eid_init(void)
+void __init smc_eid_init(void)
 {
 	char text[SMC_EID_LEN + 1];
 
 	snprintf(text, sizeof(text), "LINUX-SEID-%016llX",
 		 (unsigned long long)get_random_u64());
-	WARN_ON(smc_eid_from_string(text, strlen(text), smc_eids.seid));
+	WARN_ON(smc_eid_from_string(text, strlen(text), smc_own_seid));
+	memcpy(smc_eids.seid, smc_own_seid, SMC_EID_LEN);
 	smc_eids.has_seid = true;
 	smc_eids.seq = 1;
 }
@@ -98,6 +101,49 @@ bool smc_eid_ours(const u8 *eid)
 	       __find(eid) >= 0;
 	read_unlock_bh(&smc_eids_lock);
 	return ours;
+}
+
+/**
+ * smc_eids_common() - an EID that a Proposal offers and this host has
+ * @p: the Proposal
+ * @system: the system EID counts
+ * @eid: receives it
+ *
+ * User EIDs come first: whoever configures one means it to be seen.
+ *
+ * Context: any.
+ *
+ * Return: true if there is one.
+ */
+bool smc_eids_common(const struct smc_clc_proposal *p, bool system, u8 *eid)
+{
+	struct smc_eids own;
+	int i;
+
+	smc_eids_copy(&own);
+	i = smc_eid_first_common(p->eids, p->eid_count, own.ueid, own.n);
+	if (i >= 0) {
+		memcpy(eid, p->eids[i], SMC_EID_LEN);
+		return true;
+	}
+	if (!system || !p->has_seid || !own.has_seid || !smc_eid_equal(p->seid, own.seid))
+		return false;
+	memcpy(eid, own.seid, SMC_EID_LEN);
+	return true;
+}
+
+/**
+ * smc_seid_set() - an ISM device brings its system EID, or takes it away
+ * @seid: SMC_EID_LEN bytes; NULL for that of this OS instance
+ *
+ * Context: any.
+ */
+void smc_seid_set(const u8 *seid)
+{
+	write_lock_bh(&smc_eids_lock);
+	memcpy(smc_eids.seid, seid ?: smc_own_seid, SMC_EID_LEN);
+	__changed();
+	write_unlock_bh(&smc_eids_lock);
 }
 
 /**

@@ -12,7 +12,7 @@
  * @n:		number of user EIDs
  * @ueid:	the user EIDs
  * @has_seid:	the system EID is in use
- * @seid:	the system EID of this OS instance
+ * @seid:	the system EID: of this OS instance, or of the machines that an ISM device reaches
  */
 struct smc_eids {
 	unsigned int	seq;
@@ -27,6 +27,8 @@ unsigned int smc_eids_seq(void);
 void smc_eids_copy(struct smc_eids *eids);
 bool smc_eids_any(void);
 bool smc_eid_ours(const u8 *eid);
+bool smc_eids_common(const struct smc_clc_proposal *p, bool system, u8 *eid);
+void smc_seid_set(const u8 *seid);
 int smc_ueid_add(const u8 *eid);
 int smc_ueid_remove(const u8 *eid);
 void smc_ueid_flush(void);

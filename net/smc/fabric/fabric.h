@@ -218,8 +218,4 @@ int smc_fabric_groups(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 int smc_fabric_devices(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 		       struct smc_walk *w);
 
-/* ism/loopback.c */
-int smc_loopback_init(void);
-void smc_loopback_exit(void);
-
 #endif

@@ -31,6 +31,7 @@ struct smc_rmbe {
  * @priv:	what the fabric knows of it; set and cleared by its smc_buf_ops
  * @all:	in the list of all registered buffers of the pools
  * @last:	its elements are taken after all others
+ * @doomed:	its element is not taken again, see smc_buf_doom()
  * @retired:	it is in no list of its pool any more, see smc_pools_retire(); under the pool's lock
  * @n_rmbes:	number of its elements
  * @n_free:	how many of them are free; under the pool's lock
@@ -43,6 +44,7 @@ struct smc_buf {
 	void			*priv;
 	struct list_head	all;
 	bool			last;
+	bool			doomed;
 	bool			retired;
 	unsigned int		n_rmbes;
 	unsigned int		n_free;

@@ -49,12 +49,12 @@ static void buf_free(struct smc_buf *buf)
 
 	if (pools->ops->reg)
 		buf_unlist(buf);
-	WARN_ON_ONCE(buf->priv);
+	WARN_ON_ONCE(pools->ops->reg && buf->priv);
 	trace_smc_buf_free(pools, smc_buf_bytes(buf), buf->n_rmbes,
 			   smc_mem_limit_used(pools->limit), pools->limit->max);
 	smc_mem_unreserve(pools->limit, smc_buf_bytes(buf));
 	atomic64_sub(smc_buf_bytes(buf), &pools->bytes);
-	pools->ops->free(buf->mem, smc_buf_bytes(buf));
+	pools->ops->free(buf->mem, smc_buf_bytes(buf), buf->priv);
 	kfree(buf);
 	pools_put(pools);
 }
@@ -76,7 +76,7 @@ static void __pool_reap(struct smc_pool *pool, bool all, struct list_head *gone)
 
 	lockdep_assert_held(&pool->lock);
 	list_for_each_entry_safe(buf, next, &pool->idle, list) {
-		if (!all && list_is_singular(&pool->idle))
+		if (!all && !buf->doomed && list_is_singular(&pool->idle))
 			break;
 		__take_out(buf);
 		list_add(&buf->list, gone);
@@ -355,7 +355,7 @@ void *smc_mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp)
 }
 
 /* Undo smc_mem_alloc(), as a smc_buf_ops.free. */
-void smc_mem_free(void *mem, size_t bytes)
+void smc_mem_free(void *mem, size_t bytes, void *priv)
 {
 	kvfree(mem);
 }
@@ -375,7 +375,7 @@ static struct smc_buf *buf_alloc(const struct smc_pools *pools, unsigned int n, 
 	buf = kzalloc(struct_size(buf, rmbes, n), gfp);
 	if (!buf)
 		return NULL;
-	buf->mem = pools->ops->alloc(pools->owner, (size_t)n * size, gfp);
+	buf->mem = pools->ops->alloc(pools->owner, (size_t)n * size, gfp, &buf->priv);
 	if (buf->mem)
 		return buf;
 	kfree(buf);
@@ -456,6 +456,18 @@ void smc_buf_last(struct smc_buf *buf, bool last)
 	WRITE_ONCE(buf->last, last);
 }
 
+/**
+ * smc_buf_doom() - the element of a buffer is not used again
+ * @buf: a buffer of one element, which the caller uses; it is freed together with that
+ *
+ * Context: any.
+ */
+void smc_buf_doom(struct smc_buf *buf)
+{
+	if (!WARN_ON_ONCE(buf->n_rmbes != 1))
+		WRITE_ONCE(buf->doomed, true);
+}
+
 void *smc_buf_mem(const struct smc_buf *buf)
 {
 	return buf->mem;
@@ -466,7 +478,10 @@ size_t smc_buf_bytes(const struct smc_buf *buf)
 	return (size_t)buf->n_rmbes * smc_clc_size_to_bytes(buf->pool->size_code);
 }
 
-/* What smc_buf_ops.reg has returned; NULL once the owner of the pools has gone. */
+/*
+ * What smc_buf_ops.reg has returned, NULL once the owner of the pools has gone; or what
+ * smc_buf_ops.alloc has set.
+ */
 void *smc_buf_priv(const struct smc_buf *buf)
 {
 	return READ_ONCE(buf->priv);

@@ -27,8 +27,9 @@ enum smc_mem {
  * @rmbes:	how many elements of @size bytes a new buffer has.  @failed is 0, or the
  *		number for which there was no memory; then 0 gives up.
  * @alloc:	memory for a buffer.  It must be zeroed if a peer may announce data that it
- *		has not written.
- * @free:	undo @alloc; the owner may have gone
+ *		has not written.  May set the last argument, which becomes smc_buf_priv(), if
+ *		there is no @reg.
+ * @free:	undo @alloc; the owner may have gone.  The last argument is what @alloc has set.
  * @reg:	register a new buffer with a device: returns the value for smc_buf_priv(), or
  *		NULL if the buffer cannot be used.  Registered buffers are kept until their owner
  *		takes them, see smc_pools_retire().  NULL: there is no device, and idle buffers are
@@ -41,8 +42,8 @@ struct smc_buf_ops {
 	unsigned int max_bufs;
 	u8 max_code;
 	unsigned int (*rmbes)(void *owner, u32 size, unsigned int failed);
-	void *(*alloc)(void *owner, size_t bytes, gfp_t gfp);
-	void (*free)(void *mem, size_t bytes);
+	void *(*alloc)(void *owner, size_t bytes, gfp_t gfp, void **priv);
+	void (*free)(void *mem, size_t bytes, void *priv);
 	void *(*reg)(void *owner, struct smc_buf *buf);
 	void (*unreg)(void *owner, void *priv);
 };
@@ -58,9 +59,10 @@ void smc_buf_retired(struct smc_buf *buf);
 /* for smc_buf_ops */
 unsigned int smc_mem_rmbes(u32 size);
 void *smc_mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp);
-void smc_mem_free(void *mem, size_t bytes);
+void smc_mem_free(void *mem, size_t bytes, void *priv);
 
 void smc_buf_last(struct smc_buf *buf, bool last);
+void smc_buf_doom(struct smc_buf *buf);
 void *smc_buf_mem(const struct smc_buf *buf);
 size_t smc_buf_bytes(const struct smc_buf *buf);
 void *smc_buf_priv(const struct smc_buf *buf);

@@ -75,13 +75,15 @@ void smc_rmbe_put(struct smc_rmbe *rmbe)
 	struct smc_pools *pools = pool->pools;
 
 	spin_lock_bh(&pool->lock);
-	if (unlikely(READ_ONCE(buf->last)))
+	if (unlikely(READ_ONCE(buf->doomed)))
+		INIT_LIST_HEAD(&rmbe->list);
+	else if (unlikely(READ_ONCE(buf->last)))
 		list_add_tail(&rmbe->list, &pool->free);
 	else
 		list_add(&rmbe->list, &pool->free);
 	if (++buf->n_free == buf->n_rmbes) {
 		list_add(&buf->list, &pool->idle);
-		if (unlikely(READ_ONCE(pools->closed)))
+		if (unlikely(READ_ONCE(pools->closed) || READ_ONCE(buf->doomed)))
 			smc_pools_reap(pools, false);
 		else if (!pools->ops->reg && !list_is_singular(&pool->idle))
 			smc_pools_reap(pools, true);

@@ -379,6 +379,7 @@ static void signals(struct tasklet_struct *t)
 /* ---- life ---- */
 
 static const struct smc_ism_ops mapped_ops = {
+	.owner		= THIS_MODULE,
 	.query_gid	= shm_query_gid,
 	.register_dmb	= shm_register_dmb,
 	.unregister_dmb	= shm_unregister_dmb,
@@ -389,6 +390,7 @@ static const struct smc_ism_ops mapped_ops = {
 };
 
 static const struct smc_ism_ops copying_ops = {
+	.owner		= THIS_MODULE,
 	.query_gid	= shm_query_gid,
 	.register_dmb	= shm_register_dmb,
 	.unregister_dmb	= shm_unregister_dmb,
@@ -449,6 +451,7 @@ static void lose(struct ivs_dev *d)
 	pr_err("smc_ism: %s: another one has taken its slot\n", d->ism.name);
 	WRITE_ONCE(d->state, IVS_LOST);
 	smc_ism_unregister(&d->ism);
+	smc_ism_put(&d->ism);
 }
 
 static void step(struct ivs_dev *d)
@@ -547,6 +550,7 @@ void ivs_leave(struct ivs_dev *d)
 	/* The heart beats on until the connections have ended in order. */
 	queue_delayed_work(ivs_wq, &d->tick, 0);
 	smc_ism_unregister(&d->ism);
+	smc_ism_put(&d->ism);
 	cancel_delayed_work_sync(&d->tick);
 }
 
@@ -577,14 +581,12 @@ static unsigned int count_all(void)
 }
 
 /*
- * A device that SMC-D has been told to leave is used until its last connection has let go of it.
- * The module cannot hold itself for that long: it would be busy as long as there is a device, so
- * that nobody could remove it.  So its removal ends the connections, waits, and says for what.
+ * A connection holds the module.  What is left of a device that was just removed, such as buffers
+ * without users, SMC-D gives back without waiting for anybody.
  */
 void ivs_exit(void)
 {
-	while (!wait_event_timeout(ivs_freed, !count_all(), 10 * HZ))
-		pr_warn("smc_ism: %u devices are still in use\n", count_all());
+	wait_event(ivs_freed, !count_all());
 	destroy_workqueue(ivs_wq);
 	/* A caller of shm_release() may not have returned from it yet. */
 	synchronize_rcu_tasks();

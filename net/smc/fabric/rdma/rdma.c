@@ -58,19 +58,6 @@ static void rdma_offer(struct smc_fabric *f, struct sock *sk,
 	offer_v1(sk, p);
 }
 
-static enum smc_reason common_eid(const struct smc_clc_proposal *p, u8 *eid)
-{
-	struct smc_eids own;
-	int i;
-
-	smc_eids_copy(&own);
-	i = smc_eid_first_common(p->eids, p->eid_count, own.ueid, own.n);
-	if (i < 0)
-		return SMC_REASON_NO_COMMON_EID;
-	memcpy(eid, p->eids[i], SMC_EID_LEN);
-	return SMC_REASON_NONE;
-}
-
 static enum smc_reason find_path(struct sock *sk, struct rdma_negotiated *rneg, bool v2)
 {
 	int rc = smc_rdma_path_find(sk, v2, &rneg->path);
@@ -100,11 +87,12 @@ static void settle_release(struct smc_negotiated *neg, const struct smc_clc_prop
 static enum smc_reason choose_v2(struct sock *sk, const struct smc_clc_proposal *p,
 				 struct smc_negotiated *neg, struct rdma_negotiated *rneg)
 {
+	enum smc_reason reason;
 	u8 eid[SMC_EID_LEN];
-	enum smc_reason reason = common_eid(p, eid);
 
-	if (!reason)
-		reason = find_path(sk, rneg, true);
+	if (!smc_eids_common(p, false, eid))
+		return SMC_REASON_NO_COMMON_EID;
+	reason = find_path(sk, rneg, true);
 	if (reason)
 		return reason;
 	memcpy(neg->eid, eid, sizeof(neg->eid));

@@ -60,6 +60,9 @@ struct smc_ism_dmb {
 
 /**
  * struct smc_ism_ops - what a driver does; those of one kind have the functions of that kind
+ * @owner:	THIS_MODULE, which stays as long as a handshake or a connection uses the device.
+ *		Its exit waits for @release of its devices: there are no such users then, and what
+ *		is left of link groups goes soon
  * @query_gid:	is a peer there?  @vlan is SMC_ISM_ANY_VLAN where none is meant.  0 or a negative
  *		errno.  May sleep.
  * @register_dmb: give @dmb memory of @dmb->size bytes, zeroed, that @peer may write into, and make
@@ -75,11 +78,12 @@ struct smc_ism_dmb {
  * @move:	copying: write @len bytes to @offset of a peer's DMB, and tell it with @signal.
  *		0 or a negative errno: then nothing may have been written.  Any context but hard
  *		interrupts.
- * @release:	the last user of a device that was unregistered has gone.  Any context.
+ * @release:	smc_ism_put() was called, and the last user has gone.  Any context.
  *
- * A function may be called until @release is; once a device is gone it may fail or do nothing.
+ * A function may be called until @release is; once the device is gone it may fail or do nothing.
  */
 struct smc_ism_ops {
+	struct module *owner;
 	int (*query_gid)(struct smc_ism_dev *dev, const struct smc_ism_gid *peer, u16 vlan);
 	int (*register_dmb)(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb,
 			    const struct smc_ism_gid *peer);
@@ -123,14 +127,20 @@ struct smc_ism_dev {
 	atomic_t		n_lgrs;
 };
 
-/* Process context, may sleep.  After smc_ism_unregister() no connection will use the device. */
+/*
+ * Process context, may sleep.  After smc_ism_unregister() no new connection uses the device, and
+ * those that there are lose their peers.  Then the driver takes the device away, and calls
+ * smc_ism_put().
+ */
 int smc_ism_register(struct smc_ism_dev *dev);
 void smc_ism_unregister(struct smc_ism_dev *dev);
+void smc_ism_put(struct smc_ism_dev *dev);
 
 /*
- * Events that a driver reports; any context but hard interrupts.
- * smc_ism_signaled(): a peer has written to a DMB of ours, and has said so.
- * smc_ism_gid_gone(): a peer has ended, or what has its GID is not what it was.
+ * Events that a driver reports.
+ * smc_ism_signaled(): a peer has written to a DMB of ours, and has said so.  Any context but hard
+ * interrupts.
+ * smc_ism_gid_gone(): a peer has ended, or what has its GID is not what it was.  Process context.
  */
 void smc_ism_signaled(struct smc_ism_dmb *dmb);
 void smc_ism_gid_gone(struct smc_ism_dev *dev, const struct smc_ism_gid *peer);

@@ -470,7 +470,7 @@ static unsigned int buf_rmbes(void *owner, u32 size, unsigned int failed)
 }
 
 /* Zeroed: the peer may announce what it has not written. */
-static void *buf_alloc(void *owner, size_t bytes, gfp_t gfp)
+static void *buf_alloc(void *owner, size_t bytes, gfp_t gfp, void **priv)
 {
 	const struct smc_lgr *lgr = owner;
 

@@ -245,7 +245,7 @@ void *smc_mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp)
 	return NULL;
 }
 
-void smc_mem_free(void *mem, size_t bytes)
+void smc_mem_free(void *mem, size_t bytes, void *priv)
 {
 }
 

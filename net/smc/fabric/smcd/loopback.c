@@ -30,12 +30,14 @@
 #include "../../netns.h"
 #include "../fabric.h"
 #include "../show.h"
+#include "dev.h"
+#include "smcd.h"
 
 #define LO_NAME		"loopback-ism"
-#define LO_CHID		0xffff
+#define LO_CHID		SMC_CHID_LOOPBACK
 #define LO_DMBE_IDX	0	/* counted from zero; a DMB has one element here */
 #define LO_HASH_BITS	10
-#define LO_GROUP	1	/* the number of what is shown as a link group */
+#define LO_GROUP	SMC_LOOPBACK_NUMBER
 
 /**
  * struct lo_conn - a connection inside this kernel
@@ -98,16 +100,8 @@ static void lo_offer(struct smc_fabric *f, struct sock *sk,
 	const struct smc_clc_ism_gid gid = {
 		.gid = lo_gid, .gid_ext = lo_gid_ext, .chid = LO_CHID, .extended = true,
 	};
-	struct smc_eids eids;
 
-	if (!smc_clc_offer_ism(p, &gid))
-		return;
-	smc_eids_copy(&eids);
-	p->smcd_v2 = true;
-	p->has_seid = eids.has_seid;
-	if (eids.has_seid)
-		memcpy(p->seid, eids.seid, SMC_EID_LEN);
-	p->features |= SMC_CLC_FEAT_EMULATED_ISM;
+	smcd_offer_gid(p, &gid);
 }
 
 static bool lo_gid_offered(const struct smc_clc_proposal *p)
@@ -121,31 +115,13 @@ static bool lo_gid_offered(const struct smc_clc_proposal *p)
 	return false;
 }
 
-/* User EIDs first: who configures one means it to be seen. */
-static bool lo_common_eid(const struct smc_clc_proposal *p, u8 *eid)
-{
-	struct smc_eids own;
-	int i;
-
-	smc_eids_copy(&own);
-	i = smc_eid_first_common(p->eids, p->eid_count, own.ueid, own.n);
-	if (i >= 0) {
-		memcpy(eid, p->eids[i], SMC_EID_LEN);
-		return true;
-	}
-	if (!p->has_seid || !own.has_seid || !smc_eid_equal(p->seid, own.seid))
-		return false;
-	memcpy(eid, own.seid, SMC_EID_LEN);
-	return true;
-}
-
 static enum smc_reason choose_v2(const struct smc_clc_proposal *p,
 				 struct smc_negotiated *neg)
 {
 	if (!p->release || !(p->features & SMC_CLC_FEAT_EMULATED_ISM) ||
 	    !lo_gid_offered(p))
 		return SMC_REASON_NO_COMMON_DEVICE;
-	if (!lo_common_eid(p, neg->eid))
+	if (!smc_eids_common(p, true, neg->eid))
 		return SMC_REASON_NO_COMMON_EID;
 	neg->version = SMC_CLC_V2;
 	neg->release = 1;
@@ -513,7 +489,7 @@ static void lo_keepalive(struct smc_conn *c, unsigned int seconds)
 static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
 {
 	struct smc_dev_info info = {
-		.number		= 1,
+		.number		= SMC_LOOPBACK_NUMBER,
 		.name		= LO_NAME,
 		.n_users	= !!atomic_read(&sn->n_smcd),
 		/* The name has no other place in an answer. */
@@ -541,7 +517,7 @@ static unsigned int lo_rmbes(void *owner, u32 size, unsigned int failed)
 }
 
 /* Not zeroed: this kernel writes, and no reader gets past what was written for it. */
-static void *lo_alloc(void *owner, size_t bytes, gfp_t gfp)
+static void *lo_alloc(void *owner, size_t bytes, gfp_t gfp, void **priv)
 {
 	return smc_mem_alloc(SMC_MEM_MIXED, bytes, gfp);
 }

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A connection over an ISM device: its handshake, and its end. */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "../../lock_class.h"
+#include "../../mem/charge.h"
+#include "../../mem/pool.h"
+#include "../../mem/rmbe.h"
+#include "../../netns.h"
+#include "../../smc.h"
+#include "../../wire/control.h"
+#include "conn.h"
+#include "dev.h"
+
+static atomic_t smcd_link_id;
+
+/* The peer has had its time to close.  Nobody else gets this element. */
+static void close_work(struct work_struct *work)
+{
+	struct smcd_conn *dconn = container_of(work, struct smcd_conn, close_work.work);
+
+	smc_buf_doom(smc_rmbe_buf(dconn->msg.conn.rmbe));
+	smcd_cut_off(dconn);
+	smc_conn_put(&dconn->msg.conn);
+}
+
+/* An element that no peer knows: what its last one has said is not for us. */
+static void use_dmb(struct smcd_conn *dconn, struct smc_rmbe *rmbe)
+{
+	struct smc_conn *c = &dconn->msg.conn;
+
+	dconn->dmb = smc_buf_priv(smc_rmbe_buf(rmbe));
+	memset(dconn->dmb->mem, 0, SMC_CONTROL_LEN);
+	smc_conn_set_rmbe(c, rmbe);
+	c->rx_buf += SMC_CONTROL_LEN;
+	c->rx_size -= SMC_CONTROL_LEN;
+	rcu_assign_pointer(dconn->dmb->conn, dconn);
+}
+
+/**
+ * smcd_conn_new() - smc_fabric_ops.conn_new
+ * @f: the fabric
+ * @sk: the socket
+ * @neg: what was negotiated
+ * @want: what the socket wants
+ *
+ * Return: the connection, in a link group and with its element, or ERR_PTR.
+ */
+struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc_negotiated *neg,
+			       const struct smc_wanted *want)
+{
+	struct smcd_conn *dconn = kzalloc(sizeof(*dconn), SMC_GFP_CHARGED);
+	struct smc_net *sn = smc_net(sock_net(sk));
+	struct smc_rmbe *rmbe;
+	bool created;
+	int rc;
+
+	if (!dconn)
+		return ERR_PTR(-ENOMEM);
+	smc_conn_init(&dconn->msg.conn, f, NULL);
+	smc_spin_lock_init(&dconn->say_lock, SMC_LOCK_SMCD_SAY);
+	smc_spin_lock_init(&dconn->hear_lock, SMC_LOCK_SMCD_HEAR);
+	INIT_LIST_HEAD(&dconn->in_lgr);
+	INIT_DELAYED_WORK(&dconn->close_work, close_work);
+	dconn->msg.ops = &smcd_msg_ops;
+	dconn->sn = sn;
+	dconn->server = neg->server;
+	dconn->sndbuf = want->sndbuf;
+	dconn->link_id = atomic_inc_return(&smcd_link_id);
+	rc = smcd_lgr_enter(dconn, sn, neg, &created);
+	if (rc) {
+		kfree(dconn);
+		return ERR_PTR(rc);
+	}
+	/* The handshake has a reference to the driver already. */
+	__module_get(dconn->lgr->dev->ops->owner);
+	dconn->msg.conn.dev = dconn->lgr->dev->name;
+	/* Either side may be the only one that has forgotten the other: the server says. */
+	if (created && neg->server)
+		neg->first_contact = true;
+	rmbe = smc_rmbe_get(dconn->lgr->dmbs, want->rcvbuf);
+	if (!rmbe) {
+		smcd_detach(&dconn->msg.conn);
+		smc_conn_put(&dconn->msg.conn);
+		return ERR_PTR(-ENOMEM);
+	}
+	use_dmb(dconn, rmbe);
+	return &dconn->msg.conn;
+}
+
+/**
+ * smcd_prepare() - smc_fabric_ops.prepare
+ * @c: the connection
+ * @neg: what was negotiated
+ * @a: the Accept on the client, NULL on the server
+ *
+ * Return: 0, there is nothing left to do.
+ */
+int smcd_prepare(struct smc_conn *c, struct smc_negotiated *neg, const struct smc_clc_accept *a)
+{
+	return 0;
+}
+
+/**
+ * smcd_describe() - smc_fabric_ops.describe
+ * @c: the connection
+ * @a: receives our part of Accept or Confirm
+ */
+void smcd_describe(struct smc_conn *c, struct smc_clc_accept *a)
+{
+	struct smcd_conn *dconn = to_smcd(c);
+	const struct smc_ism_dev *dev = dconn->lgr->dev;
+
+	a->smcd = true;
+	a->gid = dev->gid.id;
+	a->gid_ext = dev->gid.ext;
+	a->chid = dev->chid;
+	a->token = dconn->dmb->token;
+	a->dmbe_idx = SMCD_DMBE_IDX;
+	a->dmbe_size = smc_clc_size_from_bytes(dconn->dmb->size);
+	a->link_id = dconn->link_id;
+	if (dconn->server)
+		set_bit(SMC_MSG_TOLD, &dconn->msg.bits);
+}
+
+static bool describes_peer(const struct smcd_lgr *lgr, const struct smc_clc_accept *a)
+{
+	const struct smc_ism_gid gid = { .id = a->gid, .ext = a->gid_ext };
+
+	return a->smcd && (a->version == SMC_CLC_V1 || a->chid == lgr->dev->chid) &&
+	       smc_ism_gid_equal(&gid, &lgr->peer) && a->dmbe_idx == SMCD_DMBE_IDX &&
+	       smc_clc_size_to_bytes(a->dmbe_size) <= smc_clc_size_to_bytes(lgr->dev->max_code);
+}
+
+/* We write where the peer reads. */
+static enum smc_reason map_peer(struct smcd_conn *dconn, u32 bytes)
+{
+	struct smc_conn *c = &dconn->msg.conn;
+	struct smcd_lgr *lgr = dconn->lgr;
+	void *mem;
+
+	mem = lgr->dev->ops->map(lgr->dev, &lgr->peer, dconn->peer_token, bytes);
+	if (IS_ERR(mem))
+		return SMC_REASON_BAD_TOKEN;
+	dconn->peer_mem = mem;
+	c->tx_size = c->peer_size;
+	c->tx_buf = mem + SMC_CONTROL_LEN;
+	return SMC_REASON_NONE;
+}
+
+/* A ring of ours, no larger than the peer's, from which the device copies. */
+static enum smc_reason get_ring(struct smcd_conn *dconn, u32 bytes)
+{
+	struct smc_conn *c = &dconn->msg.conn;
+
+	dconn->ring = smc_rmbe_get(dconn->lgr->rings, min(dconn->sndbuf, bytes));
+	if (!dconn->ring)
+		return SMC_REASON_NO_BUFFER;
+	c->tx_size = min(smc_rmbe_size(dconn->ring), c->peer_size);
+	c->tx_how = smc_rmbe_how(dconn->ring);
+	c->tx_buf = smc_rmbe_data(dconn->ring);
+	return SMC_REASON_NONE;
+}
+
+/**
+ * smcd_attach() - smc_fabric_ops.attach
+ * @c: the connection
+ * @neg: what was negotiated
+ * @a: the Accept on the client, the Confirm on the server
+ *
+ * Return: SMC_REASON_NONE, or the reason to decline.
+ */
+enum smc_reason smcd_attach(struct smc_conn *c, struct smc_negotiated *neg,
+			    const struct smc_clc_accept *a)
+{
+	struct smcd_conn *dconn = to_smcd(c);
+	struct smcd_lgr *lgr = dconn->lgr;
+	u32 bytes = smc_clc_size_to_bytes(a->dmbe_size);
+	enum smc_reason reason;
+
+	if (!describes_peer(lgr, a))
+		return dconn->server ? SMC_REASON_BAD_CONFIRM : SMC_REASON_BAD_TOKEN;
+	dconn->peer_token = a->token;
+	c->peer_size = bytes - SMC_CONTROL_LEN;
+	reason = smc_ism_is_mapped(lgr->dev->ops) ? map_peer(dconn, bytes) :
+						    get_ring(dconn, bytes);
+	if (reason)
+		return reason;
+	smcd_lgr_set_peer(lgr, a);
+	/* smcd_say() and smc_msg_heard() look at it without a lock. */
+	smp_store_release(&dconn->msg.attached, true);
+	smc_msg_commit(c);
+	/* A client may have written and closed before its Confirm was read. */
+	smcd_hear(dconn);
+	return SMC_REASON_NONE;
+}
+
+/**
+ * smcd_finish() - smc_fabric_ops.finish
+ * @c: the connection
+ * @committed: not touched
+ *
+ * Return: 0, there is no link to confirm.
+ */
+int smcd_finish(struct smc_conn *c, bool *committed)
+{
+	return 0;
+}
+
+/**
+ * smcd_refused() - smc_fabric_ops.refused
+ * @c: the connection
+ * @out_of_sync: not used, there is nothing that both sides keep of a link group
+ */
+void smcd_refused(struct smc_conn *c, bool out_of_sync)
+{
+	set_bit(SMC_MSG_PEER_ENDED, &to_smcd(c)->msg.bits);
+}
+
+/**
+ * smcd_detach() - smc_fabric_ops.detach
+ * @c: the connection
+ */
+void smcd_detach(struct smc_conn *c)
+{
+	smc_msg_detach(c);
+}
+
+/**
+ * smcd_cut_off() - nothing that we write reaches the peer any more, or we want nothing from it
+ * @dconn: the connection, referenced
+ *
+ * Context: any but hard interrupts.
+ */
+void smcd_cut_off(struct smcd_conn *dconn)
+{
+	spin_lock_bh(&dconn->say_lock);
+	dconn->msg.tx_disabled = true;
+	spin_unlock_bh(&dconn->say_lock);
+	smc_msg_cut_off(&dconn->msg);
+}
+
+static void free_rcu(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct smcd_conn, rcu));
+}
+
+/**
+ * smcd_free() - smc_fabric_ops.free
+ * @c: the connection
+ */
+void smcd_free(struct smc_conn *c)
+{
+	struct smcd_conn *dconn = to_smcd(c);
+	struct smc_ism_dev *dev = dconn->lgr->dev;
+	struct module *owner = dev->ops->owner;
+
+	if (dconn->dmb)
+		RCU_INIT_POINTER(dconn->dmb->conn, NULL);
+	if (dconn->peer_mem)
+		dev->ops->unmap(dev, dconn->peer_mem);
+	if (dconn->ring)
+		smc_rmbe_put(dconn->ring);
+	smc_conn_destroy(c);
+	smcd_lgr_put(dconn->lgr);
+	module_put(owner);
+	call_rcu(&dconn->rcu, free_rcu);
+}

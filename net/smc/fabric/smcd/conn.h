@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A connection over an ISM device, from its handshake to its end. */
+#ifndef SMC_FABRIC_SMCD_CONN_H
+#define SMC_FABRIC_SMCD_CONN_H
+
+#include "../msg/msg.h"
+#include "lgr.h"
+
+/* One element in each DMB. */
+#define SMCD_DMBE_IDX	0
+
+/**
+ * struct smcd_conn - a connection over an ISM device
+ * @msg:	the connection, with what its ends have told each other
+ * @lgr:	its link group, referenced
+ * @in_lgr:	in @lgr->conns, under smcd_lgrs.lock
+ * @sn:		the namespace of its socket, for as long as it has one
+ * @server:	this end has sent the Accept
+ * @sndbuf:	size of send ring that is wanted, for a copying device
+ * @link_id:	names the connection for people
+ * @dmb:	our DMB, that of conn.rmbe
+ * @peer_token:	names the peer's
+ * @peer_mem:	mapped: the peer's element in our address space, else NULL
+ * @ring:	copying: our send ring
+ * @tx_pos:	copying: position in our send ring of what is sent next; under @say_lock
+ * @say_lock:	one at a time tells the peer something
+ * @hear_lock:	one at a time takes what the peer has told
+ * @close_work:	the peer does not close
+ * @rcu:	frees it when no signal of the device can find it any more
+ */
+struct smcd_conn {
+	struct smc_msg_conn	msg;
+	struct smcd_lgr		*lgr;
+	struct list_head	in_lgr;
+	struct smc_net		*sn;
+	bool			server;
+	u32			sndbuf;
+	u32			link_id;
+	struct smc_ism_dmb	*dmb;
+	u64			peer_token;
+	void			*peer_mem;
+	struct smc_rmbe		*ring;
+	u32			tx_pos;
+	spinlock_t		say_lock;
+	spinlock_t		hear_lock;
+	struct delayed_work	close_work;
+	struct rcu_head		rcu;
+};
+
+static inline struct smcd_conn *to_smcd(struct smc_conn *c)
+{
+	return container_of(c, struct smcd_conn, msg.conn);
+}
+
+static inline struct smcd_conn *msg_to_smcd(const struct smc_msg_conn *m)
+{
+	return container_of(m, struct smcd_conn, msg);
+}
+
+struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc_negotiated *neg,
+			       const struct smc_wanted *want);
+int smcd_prepare(struct smc_conn *c, struct smc_negotiated *neg, const struct smc_clc_accept *a);
+void smcd_describe(struct smc_conn *c, struct smc_clc_accept *a);
+enum smc_reason smcd_attach(struct smc_conn *c, struct smc_negotiated *neg,
+			    const struct smc_clc_accept *a);
+int smcd_finish(struct smc_conn *c, bool *committed);
+void smcd_refused(struct smc_conn *c, bool out_of_sync);
+void smcd_detach(struct smc_conn *c);
+void smcd_free(struct smc_conn *c);
+void smcd_cut_off(struct smcd_conn *dconn);
+
+/* control.c */
+extern const struct smc_msg_ops smcd_msg_ops;
+void smcd_hear(struct smcd_conn *dconn);
+
+#endif

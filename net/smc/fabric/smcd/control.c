@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a connection over an ISM device tells its peer, and is told, by the control data at the
+ * head of each element (wire/control.h).
+ */
+#include <linux/export.h>
+#include <asm/barrier.h>
+#include "../../netns.h"
+#include "../../smc.h"
+#include "../../wire/control.h"
+#include "conn.h"
+#include "dev.h"
+
+/* @msg: receives what the peer has told.  Returns false if it has told nothing yet. */
+static bool read_control(const struct smc_control *control, struct smc_cdc_msg *msg)
+{
+	u64 prod, cons;
+
+	if (READ_ONCE(control->type) != SMC_CDC_TYPE)
+		return false;
+	cons = READ_ONCE(control->cons);
+	/* If it says that no more comes, all is there.  model/control.pml: data after the end */
+	virt_rmb();
+	prod = READ_ONCE(control->prod);
+	smc_control_unpack(prod, cons, msg);
+	return true;
+}
+
+static void write_control(struct smc_control *control, const struct smc_cdc_msg *msg)
+{
+	u64 prod, cons;
+
+	smc_control_pack(msg, true, &prod, &cons);
+	/* What was copied into the ring comes before all of it. */
+	virt_wmb();
+	WRITE_ONCE(control->type, SMC_CDC_TYPE);
+	WRITE_ONCE(control->prod, prod);
+	/* It may say that no more comes.  model/control.pml: the end after the data */
+	virt_wmb();
+	WRITE_ONCE(control->cons, cons);
+}
+
+/* @len bytes behind what was sent before, in pieces where one of the two rings ends. */
+static int move_data(struct smcd_conn *dconn, u32 len)
+{
+	const struct smc_conn *c = &dconn->msg.conn;
+	struct smc_ism_dev *dev = dconn->lgr->dev;
+	u32 to = dconn->msg.sent_prod_at.count, n;
+	int rc = 0;
+
+	for (; len && !rc; len -= n) {
+		n = min3(len, c->tx_size - dconn->tx_pos, c->peer_size - to);
+		rc = dev->ops->move(dev, dconn->peer_token, SMC_CONTROL_LEN + to,
+				    c->tx_buf + dconn->tx_pos, n, false);
+		dconn->tx_pos += n;
+		if (dconn->tx_pos == c->tx_size)
+			dconn->tx_pos = 0;
+		to += n;
+		if (to == c->peer_size)
+			to = 0;
+	}
+	return rc;
+}
+
+static int move_control(struct smcd_conn *dconn, const struct smc_cdc_msg *msg)
+{
+	struct smc_control control = { .type = SMC_CDC_TYPE };
+	struct smc_ism_dev *dev = dconn->lgr->dev;
+
+	smc_control_pack(msg, false, &control.prod, &control.cons);
+	return dev->ops->move(dev, dconn->peer_token, 0, &control, sizeof(control), true);
+}
+
+/* 1: the peer has to be signaled; 0: nothing to do; a negative errno: it cannot be reached. */
+static int __say(struct smcd_conn *dconn, u8 force)
+{
+	struct smc_msg_conn *m = &dconn->msg;
+	struct smc_cdc_msg msg = {};
+	struct smc_msg_news news;
+	int rc;
+
+	lockdep_assert_held(&dconn->say_lock);
+	if (!smc_msg_look(m, force, false, &news))
+		return 0;
+	if (dconn->peer_mem) {
+		smc_msg_said(m, &news, &msg);
+		write_control(dconn->peer_mem, &msg);
+		return 1;
+	}
+	rc = move_data(dconn, news.prod - m->sent_prod);
+	smc_msg_said(m, &news, &msg);
+	return rc ?: move_control(dconn, &msg);
+}
+
+/* smc_msg_ops.say */
+static void smcd_say(struct smc_msg_conn *m, u8 force)
+{
+	struct smcd_conn *dconn = msg_to_smcd(m);
+	struct smcd_lgr *lgr = dconn->lgr;
+	int rc;
+
+	/* The peer's element is not known yet; smcd_attach() looks what there is to say. */
+	if (!smp_load_acquire(&m->attached))
+		return;
+	spin_lock_bh(&dconn->say_lock);
+	rc = __say(dconn, force);
+	spin_unlock_bh(&dconn->say_lock);
+	if (rc > 0)
+		lgr->dev->ops->signal(lgr->dev, &lgr->peer, dconn->peer_token);
+	else if (unlikely(rc < 0))
+		smcd_cut_off(dconn);
+	if (unlikely(smc_msg_end_said(m))) {
+		/* Pairs with the one in smc_msg_detach(). */
+		smp_mb();
+		smc_msg_leave_if_ended(m);
+	}
+}
+
+/**
+ * smcd_hear() - look at what the peer has told
+ * @dconn: the connection
+ *
+ * Context: any but hard interrupts.
+ */
+void smcd_hear(struct smcd_conn *dconn)
+{
+	struct smc_cdc_msg msg;
+
+	spin_lock_bh(&dconn->hear_lock);
+	if (read_control(dconn->dmb->mem, &msg))
+		smc_msg_heard(&dconn->msg, &msg);
+	spin_unlock_bh(&dconn->hear_lock);
+}
+
+/**
+ * smc_ism_signaled() - a peer has written to a DMB of ours, and has said so
+ * @dmb: the DMB, registered
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_ism_signaled(struct smc_ism_dmb *dmb)
+{
+	struct smcd_conn *dconn;
+
+	rcu_read_lock();
+	dconn = rcu_dereference(dmb->conn);
+	if (dconn && !refcount_inc_not_zero(&dconn->msg.conn.ref))
+		dconn = NULL;
+	rcu_read_unlock();
+	if (!dconn)
+		return;
+	smcd_hear(dconn);
+	smc_conn_put(&dconn->msg.conn);
+}
+EXPORT_SYMBOL_GPL(smc_ism_signaled);
+
+/* smc_msg_ops.arrived: what is said has been written by then. */
+static bool smcd_arrived(const struct smc_msg_conn *m)
+{
+	return smc_msg_end_said(m);
+}
+
+/* smc_msg_ops.await_close */
+static void smcd_await_close(struct smc_msg_conn *m)
+{
+	struct smcd_conn *dconn = msg_to_smcd(m);
+	unsigned long delay = READ_ONCE(dconn->lgr->sn->net->ipv4.sysctl_tcp_fin_timeout);
+
+	smc_conn_get(&m->conn);
+	if (!queue_delayed_work(smc_link_wq, &dconn->close_work, delay))
+		smc_conn_put(&m->conn);
+}
+
+/* smc_msg_ops.leave */
+static void smcd_leave(struct smc_msg_conn *m)
+{
+	struct smcd_conn *dconn = msg_to_smcd(m);
+
+	smcd_lgr_leave(dconn);
+	if (cancel_delayed_work(&dconn->close_work))
+		smc_conn_put(&m->conn);
+}
+
+const struct smc_msg_ops smcd_msg_ops = {
+	.say		= smcd_say,
+	.arrived	= smcd_arrived,
+	.await_close	= smcd_await_close,
+	.leave		= smcd_leave,
+};

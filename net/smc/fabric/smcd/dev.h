@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* ISM devices, as SMC-D sees them. */
+#ifndef SMC_FABRIC_SMCD_DEV_H
+#define SMC_FABRIC_SMCD_DEV_H
+
+#include "../../wire/clc.h"
+#include "ism.h"
+
+/* Loopback has this number, as a device and as a link group; the others have greater ones. */
+#define SMC_LOOPBACK_NUMBER	1
+
+static inline bool smc_ism_is_mapped(const struct smc_ism_ops *ops)
+{
+	return ops->map;
+}
+
+/* Devices that the hypervisor or a driver makes up have GIDs of 128 bits. */
+static inline bool smcd_dev_emulated(const struct smc_ism_dev *dev)
+{
+	return smc_clc_chid_emulated(dev->chid);
+}
+
+unsigned int smcd_devs_seq(void);
+bool smcd_dev_tryget(struct smc_ism_dev *dev);
+void smcd_dev_put(struct smc_ism_dev *dev);
+struct smc_ism_dev *smcd_dev_next(u32 after);
+
+/* Is there any?  Under RCU. */
+extern struct list_head smc_ism_devs;
+
+static inline bool smcd_dev_any(void)
+{
+	return !list_empty(&smc_ism_devs);
+}
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The ISM devices of this host: they come and go, and connections hold them meanwhile. */
+#include <linux/export.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rculist.h>
+#include "../../config/eid.h"
+#include "../../smc.h"
+#include "dev.h"
+#include "lgr.h"
+
+LIST_HEAD(smc_ism_devs);
+static DEFINE_MUTEX(ism_devs_lock);	/* writers of the list, and of the numbers */
+static u32 ism_last_number = SMC_LOOPBACK_NUMBER;
+static unsigned int ism_seq = 1;
+
+static bool ops_complete(const struct smc_ism_ops *ops)
+{
+	if (!ops->query_gid || !ops->register_dmb || !ops->unregister_dmb || !ops->release)
+		return false;
+	return smc_ism_is_mapped(ops) ? ops->unmap && ops->signal : !!ops->move;
+}
+
+/* The system EID is that of the device that was there first of those which have one. */
+static void __choose_seid(void)
+{
+	const struct smc_ism_dev *dev;
+
+	lockdep_assert_held(&ism_devs_lock);
+	list_for_each_entry(dev, &smc_ism_devs, list) {
+		if (dev->seid) {
+			smc_seid_set(dev->seid);
+			return;
+		}
+	}
+	smc_seid_set(NULL);
+}
+
+/**
+ * smc_ism_register() - a device can be used from now on
+ * @dev: the device, as its driver has set it
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL if the driver lacks a function or an attribute; -EEXIST if there is a device
+ * with this GID.
+ */
+int smc_ism_register(struct smc_ism_dev *dev)
+{
+	const struct smc_ism_dev *other;
+	int rc = 0;
+
+	if (WARN_ON_ONCE(!ops_complete(dev->ops) || !dev->name) ||
+	    dev->chid == SMC_CHID_LOOPBACK || (dev->seid && !smc_eid_valid(dev->seid)))
+		return -EINVAL;
+	mutex_lock(&ism_devs_lock);
+	list_for_each_entry(other, &smc_ism_devs, list)
+		if (other->chid == dev->chid && smc_ism_gid_equal(&other->gid, &dev->gid))
+			rc = -EEXIST;
+	if (!rc) {
+		refcount_set(&dev->ref, 1);
+		atomic_set(&dev->n_lgrs, 0);
+		dev->gone = false;
+		dev->number = ++ism_last_number;
+		list_add_tail_rcu(&dev->list, &smc_ism_devs);
+		WRITE_ONCE(ism_seq, smc_next_seq(ism_seq));
+		__choose_seid();
+	}
+	mutex_unlock(&ism_devs_lock);
+	if (!rc)
+		pr_info("smc: ISM device %s, CHID %04x\n", dev->name, dev->chid);
+	return rc;
+}
+EXPORT_SYMBOL_GPL(smc_ism_register);
+
+/**
+ * smc_ism_put() - the driver is done with a device
+ * @dev: the device, unregistered; @dev->ops->release is called, now or when its last user has gone
+ *
+ * Context: any.
+ */
+void smc_ism_put(struct smc_ism_dev *dev)
+{
+	if (refcount_dec_and_test(&dev->ref))
+		dev->ops->release(dev);
+}
+EXPORT_SYMBOL_GPL(smc_ism_put);
+
+/**
+ * smc_ism_unregister() - a device goes: its connections are reset, nobody finds it any more
+ * @dev: the device; smc_ism_put() has to follow
+ *
+ * Context: process, may sleep, but waits for no user and no peer.
+ */
+void smc_ism_unregister(struct smc_ism_dev *dev)
+{
+	mutex_lock(&ism_devs_lock);
+	WRITE_ONCE(dev->gone, true);
+	list_del_rcu(&dev->list);
+	WRITE_ONCE(ism_seq, smc_next_seq(ism_seq));
+	__choose_seid();
+	mutex_unlock(&ism_devs_lock);
+	/* A walk that has found it in the list has a reference by then, or leaves it alone. */
+	synchronize_rcu();
+	smcd_lgrs_end_on(dev, NULL);
+}
+EXPORT_SYMBOL_GPL(smc_ism_unregister);
+
+/**
+ * smc_ism_gid_gone() - a peer has ended, or what has its GID is not what it was
+ * @dev: the device that reached it
+ * @peer: its GID
+ *
+ * Context: process.
+ */
+void smc_ism_gid_gone(struct smc_ism_dev *dev, const struct smc_ism_gid *peer)
+{
+	smcd_lgrs_end_on(dev, peer);
+}
+EXPORT_SYMBOL_GPL(smc_ism_gid_gone);
+
+/* A number that changes with the list of devices, never 0. */
+unsigned int smcd_devs_seq(void)
+{
+	return READ_ONCE(ism_seq);
+}
+
+/**
+ * smcd_dev_tryget() - use a device that may be going
+ * @dev: the device, from the list, under RCU
+ *
+ * Context: any.
+ * Return: false if it, or its driver, is going.
+ */
+bool smcd_dev_tryget(struct smc_ism_dev *dev)
+{
+	if (!try_module_get(dev->ops->owner))
+		return false;
+	if (refcount_inc_not_zero(&dev->ref))
+		return true;
+	module_put(dev->ops->owner);
+	return false;
+}
+
+/**
+ * smcd_dev_put() - undo smcd_dev_tryget()
+ * @dev: the device
+ *
+ * Context: any.
+ */
+void smcd_dev_put(struct smc_ism_dev *dev)
+{
+	struct module *owner = dev->ops->owner;
+
+	smc_ism_put(dev);
+	module_put(owner);
+}
+
+/**
+ * smcd_dev_next() - one device after the other
+ * @after: number of the last one, 0 at first
+ *
+ * Context: any.
+ * Return: the device, referenced, or NULL at the end.
+ */
+struct smc_ism_dev *smcd_dev_next(u32 after)
+{
+	struct smc_ism_dev *dev, *next = NULL;
+
+	rcu_read_lock();
+	/* They are in the order of their numbers. */
+	list_for_each_entry_rcu(dev, &smc_ism_devs, list) {
+		if (dev->number > after && smcd_dev_tryget(dev)) {
+			next = dev;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return next;
+}

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Link groups of SMC-D: who uses which device to reach whom. */
+#include <linux/rwsem.h>
+#include <linux/slab.h>
+#include "../../lock_class.h"
+#include "../../mem/charge.h"
+#include "../../mem/pool.h"
+#include "../../mem/rmbe.h"
+#include "../../netns.h"
+#include "../../smc.h"
+#include "../show.h"
+#include "conn.h"
+#include "dev.h"
+#include "lgr.h"
+
+/**
+ * struct smcd_lgrs - link groups of a namespace
+ * @ref:	references: of the namespace, and of each group
+ * @lock:	protects the list, and what struct smcd_lgr says
+ * @list:	those that have not ended, the newest one last
+ * @closed:	the namespace goes
+ * @seq:	counts changes of the list, never 0
+ * @n:		groups whose end_work has yet to run
+ */
+struct smcd_lgrs {
+	refcount_t		ref;
+	spinlock_t		lock;
+	struct list_head	list;
+	bool			closed;
+	unsigned int		seq;
+	atomic_t		n;
+};
+
+static unsigned int smcd_lgrs_id __ro_after_init;
+static atomic_t smcd_lgr_number = ATOMIC_INIT(SMC_LOOPBACK_NUMBER);
+
+static struct smcd_lgrs *lgrs_of(const struct smc_net *sn)
+{
+	return *(struct smcd_lgrs **)net_generic(sn->net, smcd_lgrs_id);
+}
+
+static void lgrs_put(struct smcd_lgrs *lgrs)
+{
+	if (refcount_dec_and_test(&lgrs->ref))
+		kfree(lgrs);
+}
+
+/* ---- memory ---- */
+
+/* A signal names a DMB, so each has one element. */
+static unsigned int dmb_rmbes(void *owner, u32 size, unsigned int failed)
+{
+	const struct smcd_lgr *lgr = owner;
+
+	return !failed && size <= smc_clc_size_to_bytes(lgr->dev->max_code);
+}
+
+static void *dmb_alloc(void *owner, size_t bytes, gfp_t gfp, void **priv)
+{
+	struct smcd_lgr *lgr = owner;
+	struct smc_ism_dev *dev = lgr->dev;
+	struct smc_ism_dmb *dmb = kzalloc(sizeof(*dmb), gfp);
+
+	if (!dmb)
+		return NULL;
+	dmb->dev = dev;
+	dmb->size = bytes;
+	if (READ_ONCE(dev->gone) || dev->ops->register_dmb(dev, dmb, &lgr->peer)) {
+		kfree(dmb);
+		return NULL;
+	}
+	/* The owner may go before its buffers, the device may not. */
+	refcount_inc(&dev->ref);
+	*priv = dmb;
+	return dmb->mem;
+}
+
+static void dmb_free(void *mem, size_t bytes, void *priv)
+{
+	struct smc_ism_dmb *dmb = priv;
+	struct smc_ism_dev *dev = dmb->dev;
+
+	dev->ops->unregister_dmb(dev, dmb);
+	kfree(dmb);
+	smc_ism_put(dev);
+}
+
+static const struct smc_buf_ops dmb_ops = {
+	.max_code	= SMC_SIZE_CODE_LIMIT,
+	.rmbes		= dmb_rmbes,
+	.alloc		= dmb_alloc,
+	.free		= dmb_free,
+};
+
+static unsigned int ring_rmbes(void *owner, u32 size, unsigned int failed)
+{
+	return failed ? 0 : smc_mem_rmbes(size);
+}
+
+/* Not zeroed: only this kernel reads it, as far as it has written. */
+static void *ring_alloc(void *owner, size_t bytes, gfp_t gfp, void **priv)
+{
+	return smc_mem_alloc(SMC_MEM_MIXED, bytes, gfp);
+}
+
+static const struct smc_buf_ops ring_ops = {
+	.max_code	= SMC_SIZE_CODE_LIMIT,
+	.rmbes		= ring_rmbes,
+	.alloc		= ring_alloc,
+	.free		= smc_mem_free,
+};
+
+/* ---- life ---- */
+
+static void lgr_get(struct smcd_lgr *lgr)
+{
+	refcount_inc(&lgr->ref);
+}
+
+/**
+ * smcd_lgr_put() - drop a reference
+ * @lgr: the link group
+ *
+ * Context: any.
+ */
+void smcd_lgr_put(struct smcd_lgr *lgr)
+{
+	if (!refcount_dec_and_test(&lgr->ref))
+		return;
+	smc_ism_put(lgr->dev);
+	lgrs_put(lgr->lgrs);
+	kfree(lgr);
+}
+
+static void __end(struct smcd_lgr *lgr)
+{
+	struct smcd_lgrs *lgrs = lgr->lgrs;
+
+	lockdep_assert_held(&lgrs->lock);
+	if (lgr->ended)
+		return;
+	lgr->ended = true;
+	list_del_init(&lgr->list);
+	lgrs->seq = smc_next_seq(lgrs->seq);
+	/* With the reference of the list. */
+	queue_work(smc_end_wq, &lgr->end_work);
+}
+
+static void __start_idle(struct smcd_lgr *lgr)
+{
+	unsigned long delay = (unsigned long)READ_ONCE(lgr->sn->lgr_idle_time) * HZ;
+
+	lockdep_assert_held(&lgr->lgrs->lock);
+	lgr_get(lgr);
+	if (mod_delayed_work(smc_link_wq, &lgr->idle_work, delay))
+		refcount_dec(&lgr->ref);
+}
+
+static void idle_work(struct work_struct *work)
+{
+	struct smcd_lgr *lgr = container_of(work, struct smcd_lgr, idle_work.work);
+
+	spin_lock_bh(&lgr->lgrs->lock);
+	if (!lgr->n_conns)
+		__end(lgr);
+	spin_unlock_bh(&lgr->lgrs->lock);
+	smcd_lgr_put(lgr);
+}
+
+/* One of the connections, referenced and taken off the list, or NULL. */
+static struct smcd_conn *take_conn(struct smcd_lgr *lgr)
+{
+	struct smcd_conn *dconn = NULL, *next;
+
+	spin_lock_bh(&lgr->lgrs->lock);
+	while (!dconn && !list_empty(&lgr->conns)) {
+		next = list_first_entry(&lgr->conns, struct smcd_conn, in_lgr);
+		list_del_init(&next->in_lgr);
+		lgr->n_conns--;
+		if (refcount_inc_not_zero(&next->msg.conn.ref))
+			dconn = next;
+	}
+	spin_unlock_bh(&lgr->lgrs->lock);
+	return dconn;
+}
+
+/* The connections lose their peer.  Their memory goes with the last user of each. */
+static void end_work(struct work_struct *work)
+{
+	struct smcd_lgr *lgr = container_of(work, struct smcd_lgr, end_work);
+	struct smcd_lgrs *lgrs = lgr->lgrs;
+	struct smcd_conn *dconn;
+
+	if (cancel_delayed_work_sync(&lgr->idle_work))
+		smcd_lgr_put(lgr);
+	while ((dconn = take_conn(lgr))) {
+		smcd_cut_off(dconn);
+		smc_conn_put(&dconn->msg.conn);
+	}
+	smc_pools_close(lgr->dmbs);
+	smc_pools_close(lgr->rings);
+	atomic_dec(&lgr->dev->n_lgrs);
+	/* The namespace may go now, and has a reference to the list until then. */
+	if (atomic_dec_and_test(&lgrs->n))
+		wake_up_var(&lgrs->n);
+	smcd_lgr_put(lgr);
+}
+
+static struct smcd_lgr *lgr_alloc(struct smc_net *sn, const struct smc_negotiated *neg)
+{
+	const struct smcd_negotiated *dneg = neg->priv;
+	struct smcd_lgr *lgr = kzalloc(sizeof(*lgr), SMC_GFP_CHARGED);
+
+	if (!lgr)
+		return NULL;
+	lgr->dmbs = smc_pools_new(sn->mem_limit, &dmb_ops, lgr);
+	lgr->rings = smc_pools_new(sn->mem_limit, &ring_ops, lgr);
+	if (!lgr->dmbs || !lgr->rings) {
+		if (lgr->dmbs)
+			smc_pools_close(lgr->dmbs);
+		kfree(lgr);
+		return NULL;
+	}
+	refcount_set(&lgr->ref, 1);
+	INIT_LIST_HEAD(&lgr->conns);
+	lgr->sn = sn;
+	lgr->lgrs = lgrs_of(sn);
+	refcount_inc(&lgr->lgrs->ref);
+	lgr->dev = dneg->dev;
+	refcount_inc(&lgr->dev->ref);
+	lgr->peer = dneg->peer;
+	lgr->vlan = dneg->vlan;
+	lgr->id = atomic_inc_return(&smcd_lgr_number);
+	lgr->server = neg->server;
+	lgr->version = neg->version;
+	lgr->release = neg->release;
+	memcpy(lgr->eid, neg->eid, SMC_EID_LEN);
+	INIT_DELAYED_WORK(&lgr->idle_work, idle_work);
+	INIT_WORK(&lgr->end_work, end_work);
+	return lgr;
+}
+
+/* One that nobody has seen. */
+static void lgr_free(struct smcd_lgr *lgr)
+{
+	smc_pools_close(lgr->dmbs);
+	smc_pools_close(lgr->rings);
+	smcd_lgr_put(lgr);
+}
+
+static struct smcd_lgr *__find(struct smcd_lgrs *lgrs, const struct smcd_negotiated *dneg)
+{
+	struct smcd_lgr *lgr;
+
+	lockdep_assert_held(&lgrs->lock);
+	list_for_each_entry(lgr, &lgrs->list, list)
+		if (lgr->dev == dneg->dev && lgr->vlan == dneg->vlan &&
+		    smc_ism_gid_equal(&lgr->peer, &dneg->peer))
+			return lgr;
+	return NULL;
+}
+
+static void __enter(struct smcd_lgr *lgr, struct smcd_conn *dconn)
+{
+	lockdep_assert_held(&lgr->lgrs->lock);
+	lgr_get(lgr);
+	dconn->lgr = lgr;
+	list_add_tail(&dconn->in_lgr, &lgr->conns);
+	lgr->n_conns++;
+}
+
+/**
+ * smcd_lgr_enter() - the link group of a connection, which is made if there is none
+ * @dconn: the connection, without a link group
+ * @sn: its namespace
+ * @neg: what was negotiated
+ * @created: receives whether it was made
+ *
+ * Context: process, may sleep.
+ * Return: 0, -ENOMEM, or -ENODEV if the device has gone.
+ */
+int smcd_lgr_enter(struct smcd_conn *dconn, struct smc_net *sn, const struct smc_negotiated *neg,
+		   bool *created)
+{
+	const struct smcd_negotiated *dneg = neg->priv;
+	struct smcd_lgr *new = lgr_alloc(sn, neg), *lgr = NULL;
+	struct smcd_lgrs *lgrs = lgrs_of(sn);
+
+	if (!new)
+		return -ENOMEM;
+	spin_lock_bh(&lgrs->lock);
+	/* smcd_lgrs_end_on() looks for groups under this lock, when the device is marked. */
+	if (!lgrs->closed && !READ_ONCE(dneg->dev->gone))
+		lgr = __find(lgrs, dneg) ?: new;
+	*created = lgr == new;
+	if (*created) {
+		/* This reference is the list's. */
+		list_add_tail(&new->list, &lgrs->list);
+		lgrs->seq = smc_next_seq(lgrs->seq);
+		atomic_inc(&lgrs->n);
+		atomic_inc(&new->dev->n_lgrs);
+		new = NULL;
+	}
+	if (lgr)
+		__enter(lgr, dconn);
+	spin_unlock_bh(&lgrs->lock);
+	if (new)
+		lgr_free(new);
+	return lgr ? 0 : -ENODEV;
+}
+
+/**
+ * smcd_lgr_leave() - a connection has ended on both sides, or its peer has lost it
+ * @dconn: the connection; it keeps its reference to the group until it is freed
+ *
+ * Context: any but hard interrupts.
+ */
+void smcd_lgr_leave(struct smcd_conn *dconn)
+{
+	struct smcd_lgr *lgr = dconn->lgr;
+
+	spin_lock_bh(&lgr->lgrs->lock);
+	if (!list_empty(&dconn->in_lgr)) {
+		list_del_init(&dconn->in_lgr);
+		if (!--lgr->n_conns && !lgr->ended)
+			__start_idle(lgr);
+	}
+	spin_unlock_bh(&lgr->lgrs->lock);
+}
+
+/**
+ * smcd_lgr_set_peer() - what the peer says of itself in a first contact
+ * @lgr: the link group
+ * @a: Accept or Confirm
+ */
+void smcd_lgr_set_peer(struct smcd_lgr *lgr, const struct smc_clc_accept *a)
+{
+	struct smcd_lgrs *lgrs = lgr->lgrs;
+
+	if (!a->has_fce)
+		return;
+	spin_lock_bh(&lgrs->lock);
+	lgr->peer_os = a->os_type;
+	strscpy(lgr->hostname, a->hostname, sizeof(lgr->hostname));
+	spin_unlock_bh(&lgrs->lock);
+}
+
+static void end_in(struct smc_net *sn, const struct smc_ism_dev *dev,
+		   const struct smc_ism_gid *peer)
+{
+	struct smcd_lgrs *lgrs = lgrs_of(sn);
+	struct smcd_lgr *lgr, *next;
+
+	spin_lock_bh(&lgrs->lock);
+	list_for_each_entry_safe(lgr, next, &lgrs->list, list)
+		if ((!dev || lgr->dev == dev) && (!peer || smc_ism_gid_equal(&lgr->peer, peer)))
+			__end(lgr);
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/**
+ * smcd_lgrs_end_on() - a device, or a peer that it reached, has gone
+ * @dev: the device
+ * @peer: the peer; NULL for all
+ *
+ * Context: process, may sleep.
+ */
+void smcd_lgrs_end_on(const struct smc_ism_dev *dev, const struct smc_ism_gid *peer)
+{
+	struct net *net;
+
+	down_read(&net_rwsem);
+	for_each_net(net)
+		end_in(smc_net(net), dev, peer);
+	up_read(&net_rwsem);
+}
+
+/* ---- what is shown ---- */
+
+static bool show_next(struct smc_net *sn, u32 after, struct smc_group_info *info,
+		      unsigned int *seq)
+{
+	struct smcd_lgrs *lgrs = lgrs_of(sn);
+	struct smcd_lgr *lgr, *next = NULL;
+
+	memset(info, 0, sizeof(*info));
+	spin_lock_bh(&lgrs->lock);
+	*seq = lgrs->seq;
+	list_for_each_entry(lgr, &lgrs->list, list)
+		if (lgr->id > after && (!next || lgr->id < next->id))
+			next = lgr;
+	if (next) {
+		info->id = next->id;
+		info->server = next->server;
+		info->version = next->version;
+		info->release = next->release;
+		info->peer_os = next->peer_os;
+		memcpy(info->eid, next->eid, SMC_EID_LEN);
+		strscpy(info->peer_host, next->hostname, sizeof(info->peer_host));
+		info->vlan_id = next->vlan == SMC_ISM_ANY_VLAN ? 0 : next->vlan;
+		info->n_conns = next->n_conns;
+		info->gid = next->dev->gid.id;
+		info->gid_ext = next->dev->gid.ext;
+		info->peer_gid = next->peer.id;
+		info->peer_gid_ext = next->peer.ext;
+		info->chid = next->dev->chid;
+		info->rx_bytes = smc_pools_bytes(next->dmbs);
+		info->tx_bytes = smc_pools_bytes(next->rings);
+		smc_pnet_of_port(sn, next->dev->name, NULL, 1, info->pnetid);
+	}
+	spin_unlock_bh(&lgrs->lock);
+	return next;
+}
+
+/**
+ * smcd_groups() - smc_fabric_ops.groups
+ * @f: the fabric
+ * @sn: the namespace
+ * @w: whom to show them
+ *
+ * Return: what @w->group returned, or 0 at the end.
+ */
+int smcd_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
+{
+	struct smc_group_info info;
+	int rc = 0;
+
+	while (!rc && show_next(sn, w->after, &info, &w->seq)) {
+		rc = w->group(&info, w);
+		if (!rc)
+			w->after = info.id;
+	}
+	return rc;
+}
+
+/* ---- namespaces ---- */
+
+static int __net_init smcd_net_init(struct net *net)
+{
+	struct smcd_lgrs **place = net_generic(net, smcd_lgrs_id), *lgrs;
+
+	lgrs = kzalloc(sizeof(*lgrs), GFP_KERNEL);
+	if (!lgrs)
+		return -ENOMEM;
+	*place = lgrs;
+	refcount_set(&lgrs->ref, 1);
+	smc_spin_lock_init(&lgrs->lock, SMC_LOCK_SMCD_LGRS);
+	INIT_LIST_HEAD(&lgrs->list);
+	lgrs->seq = 1;
+	return 0;
+}
+
+/* A namespace without sockets goes when its link groups have ended. */
+static void __net_exit smcd_net_exit(struct net *net)
+{
+	struct smcd_lgrs *lgrs = lgrs_of(smc_net(net));
+
+	spin_lock_bh(&lgrs->lock);
+	lgrs->closed = true;
+	spin_unlock_bh(&lgrs->lock);
+	end_in(smc_net(net), NULL, NULL);
+	wait_var_event(&lgrs->n, !atomic_read(&lgrs->n));
+	lgrs_put(lgrs);
+}
+
+struct pernet_operations smcd_net_ops = {
+	.init	= smcd_net_init,
+	.exit	= smcd_net_exit,
+	.id	= &smcd_lgrs_id,
+	.size	= sizeof(struct smcd_lgrs *),
+};

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The fabric of ISM devices: what it says and hears in CLC messages.  It is there from the start;
+ * devices come and go below it.
+ */
+#include <linux/slab.h>
+#include "../../admin/walk.h"
+#include "../../config/eid.h"
+#include "../../netns.h"
+#include "../../smc.h"
+#include "../show.h"
+#include "conn.h"
+#include "dev.h"
+#include "smcd.h"
+
+static bool smcd_usable(struct smc_fabric *f, const struct smc_net *sn)
+{
+	return smcd_dev_any();
+}
+
+/**
+ * smcd_offer_gid() - offer a device for SMC-Dv2
+ * @p: the Proposal
+ * @gid: the device
+ *
+ * Return: false if there is no room for it.
+ */
+bool smcd_offer_gid(struct smc_clc_proposal *p, const struct smc_clc_ism_gid *gid)
+{
+	struct smc_eids eids;
+
+	if (!smc_clc_offer_ism(p, gid))
+		return false;
+	smc_eids_copy(&eids);
+	p->smcd_v2 = true;
+	p->has_seid = eids.has_seid;
+	if (eids.has_seid)
+		memcpy(p->seid, eids.seid, SMC_EID_LEN);
+	if (gid->extended)
+		p->features |= SMC_CLC_FEAT_EMULATED_ISM;
+	return true;
+}
+
+static void smcd_offer(struct smc_fabric *f, struct sock *sk, struct smc_clc_proposal *p)
+{
+	struct smc_clc_ism_gid gid;
+	struct smc_ism_dev *dev;
+	u32 last = 0;
+
+	while ((dev = smcd_dev_next(last))) {
+		gid = (struct smc_clc_ism_gid) {
+			.gid = dev->gid.id, .gid_ext = dev->gid.ext, .chid = dev->chid,
+			.extended = smcd_dev_emulated(dev),
+		};
+		/* A later one with a shorter GID may still fit. */
+		smcd_offer_gid(p, &gid);
+		last = dev->number;
+		smcd_dev_put(dev);
+	}
+}
+
+/* A device that reaches the peer, referenced, or NULL. */
+static struct smc_ism_dev *find_dev(u16 chid, const struct smc_ism_gid *peer)
+{
+	struct smc_ism_dev *dev;
+	u32 last = 0;
+
+	while ((dev = smcd_dev_next(last))) {
+		if (dev->chid == chid && !smc_ism_gid_equal(&dev->gid, peer) &&
+		    !dev->ops->query_gid(dev, peer, SMC_ISM_ANY_VLAN))
+			return dev;
+		last = dev->number;
+		smcd_dev_put(dev);
+	}
+	return NULL;
+}
+
+/* Returns the reason why not, or SMC_REASON_NONE with @neg->priv. */
+static enum smc_reason settle(struct smc_negotiated *neg, u16 chid, const struct smc_ism_gid *peer)
+{
+	struct smc_ism_dev *dev = find_dev(chid, peer);
+	struct smcd_negotiated *dneg;
+
+	if (!dev)
+		return SMC_REASON_NO_COMMON_DEVICE;
+	dneg = kzalloc(sizeof(*dneg), GFP_KERNEL);
+	if (!dneg) {
+		smcd_dev_put(dev);
+		return SMC_REASON_NO_MEMORY;
+	}
+	dneg->dev = dev;
+	dneg->peer = *peer;
+	dneg->vlan = SMC_ISM_ANY_VLAN;
+	neg->priv = dneg;
+	return SMC_REASON_NONE;
+}
+
+/* A device that is in the Proposal where that of version 1 is, or in the list. */
+static enum smc_reason settle_any(const struct smc_clc_proposal *p, struct smc_negotiated *neg)
+{
+	enum smc_reason reason = SMC_REASON_NO_COMMON_DEVICE;
+	struct smc_ism_gid peer = { .id = p->ism_gid };
+	unsigned int i;
+
+	if (p->ism_gid)
+		reason = settle(neg, p->ism_chid, &peer);
+	for (i = 0; i < p->n_gids && reason == SMC_REASON_NO_COMMON_DEVICE; i++) {
+		const struct smc_clc_ism_gid *gid = &p->gids[i];
+
+		/* Both ends must know that GIDs can be long. */
+		if (gid->extended && !(p->release && p->features & SMC_CLC_FEAT_EMULATED_ISM))
+			continue;
+		peer = (struct smc_ism_gid) { .id = gid->gid, .ext = gid->gid_ext };
+		reason = settle(neg, gid->chid, &peer);
+	}
+	return reason;
+}
+
+static enum smc_reason choose_v2(const struct smc_clc_proposal *p, struct smc_negotiated *neg)
+{
+	enum smc_reason reason;
+	u8 eid[SMC_EID_LEN];
+
+	if (!smc_eids_common(p, true, eid))
+		return SMC_REASON_NO_COMMON_EID;
+	reason = settle_any(p, neg);
+	if (reason)
+		return reason;
+	memcpy(neg->eid, eid, SMC_EID_LEN);
+	neg->version = SMC_CLC_V2;
+	neg->release = p->release;
+	if (p->release)
+		neg->features = p->features & SMC_CLC_FEAT_EMULATED_ISM;
+	return SMC_REASON_NONE;
+}
+
+static enum smc_reason smcd_choose(struct smc_fabric *f, struct sock *sk,
+				   const struct smc_clc_proposal *p, struct smc_negotiated *neg)
+{
+	enum smc_reason reason;
+
+	if (!p->smcd_v2)
+		return SMC_REASON_NO_COMMON_MODE;
+	reason = choose_v2(p, neg);
+	neg->why[SMC_OFFER_DV2] = reason;
+	return reason;
+}
+
+static enum smc_reason smcd_accepts(struct smc_fabric *f, struct sock *sk,
+				    const struct smc_clc_accept *a, struct smc_negotiated *neg)
+{
+	const struct smc_ism_gid peer = { .id = a->gid, .ext = a->gid_ext };
+	enum smc_reason reason;
+
+	if (!a->smcd || a->version != SMC_CLC_V2)
+		return SMC_REASON_NO_COMMON_DEVICE;
+	if (!smc_eid_ours(a->eid))
+		return SMC_REASON_NO_COMMON_EID;
+	if (a->has_fce && a->release > SMC_CLC_RELEASE)
+		return SMC_REASON_PEER_RELEASE;
+	reason = settle(neg, a->chid, &peer);
+	if (reason)
+		return reason;
+	neg->version = SMC_CLC_V2;
+	neg->release = a->release;
+	if (a->release)
+		neg->features = SMC_CLC_FEAT_EMULATED_ISM;
+	memcpy(neg->eid, a->eid, SMC_EID_LEN);
+	return SMC_REASON_NONE;
+}
+
+static void smcd_forget(struct smc_negotiated *neg)
+{
+	struct smcd_negotiated *dneg = neg->priv;
+
+	neg->priv = NULL;
+	smcd_dev_put(dneg->dev);
+	kfree(dneg);
+}
+
+/* The driver knows whether the peer's machine lives, see smc_ism_gid_gone(). */
+static void smcd_keepalive(struct smc_conn *c, unsigned int seconds)
+{
+}
+
+static void smcd_show(struct smc_conn *c, struct smc_sock_info *info)
+{
+	const struct smcd_conn *dconn = to_smcd(c);
+
+	info->linkid = dconn->lgr->id;
+	info->my_gid = dconn->lgr->dev->gid.id;
+	info->peer_gid = dconn->lgr->peer.id;
+	info->token = dconn->dmb ? dconn->dmb->token : 0;
+	info->peer_token = dconn->peer_token;
+}
+
+static void show_dev(struct smc_ism_dev *dev, struct smc_net *sn, struct smc_dev_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->number = dev->number;
+	strscpy(info->name, dev->name, sizeof(info->name));
+	info->n_users = atomic_read(&dev->n_lgrs);
+	/* The name has no other place in an answer. */
+	info->is_pci = true;
+	info->pci_chid = dev->chid;
+	strscpy(info->pci_id, dev->name, sizeof(info->pci_id));
+	info->n_ports = 1;
+	info->ports[0].active = true;
+	info->ports[0].by_user = smc_pnet_of_port(sn, dev->name, NULL, 1, info->ports[0].pnetid);
+}
+
+static int smcd_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
+{
+	struct smc_dev_info info;
+	struct smc_ism_dev *dev;
+	int rc = 0;
+
+	while (!rc) {
+		w->seq = smcd_devs_seq();
+		dev = smcd_dev_next(w->after);
+		if (!dev)
+			break;
+		show_dev(dev, sn, &info);
+		smcd_dev_put(dev);
+		rc = w->dev(&info, w);
+		if (!rc)
+			w->after = info.number;
+	}
+	return rc;
+}
+
+static const struct smc_fabric_ops smcd_ops = {
+	.name		= "ism",
+	.diag_mode	= SMC_DIAG_MODE_SMCD,
+	.fin_in_order	= false,
+	.usable		= smcd_usable,
+	.offer		= smcd_offer,
+	.choose		= smcd_choose,
+	.accepts	= smcd_accepts,
+	.forget		= smcd_forget,
+	.conn_new	= smcd_conn_new,
+	.prepare	= smcd_prepare,
+	.describe	= smcd_describe,
+	.attach		= smcd_attach,
+	.finish		= smcd_finish,
+	.refused	= smcd_refused,
+	.commit		= smc_msg_commit,
+	.consumed	= smc_msg_consumed,
+	.urgent		= smc_msg_urgent,
+	.request_update	= smc_msg_request_update,
+	.signal		= smc_msg_signal,
+	.keepalive	= smcd_keepalive,
+	.detach		= smcd_detach,
+	.free		= smcd_free,
+	.show		= smcd_show,
+	.groups		= smcd_groups,
+	.devices	= smcd_devices,
+};
+
+static struct smc_fabric smcd_fabric = { .ops = &smcd_ops };
+
+/**
+ * smcd_init() - from now on ISM devices can be registered
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init smcd_init(void)
+{
+	int rc = register_pernet_subsys(&smcd_net_ops);
+
+	if (rc)
+		return rc;
+	rc = smc_fabric_register(&smcd_fabric);
+	if (rc)
+		unregister_pernet_subsys(&smcd_net_ops);
+	return rc;
+}
+
+/* There are neither sockets nor devices any more: drivers need this module. */
+void smcd_exit(void)
+{
+	smc_fabric_unregister(&smcd_fabric);
+	unregister_pernet_subsys(&smcd_net_ops);
+	/* What the ends of connections have left to do. */
+	flush_workqueue(smc_link_wq);
+}
