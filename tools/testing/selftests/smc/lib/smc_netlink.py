@@ -32,6 +32,10 @@ LGR = {1: ("id", "int"), 2: ("role", "int"), 3: ("type", "int"), 4: ("pnetid", "
        8: ("v2", {1: ("direct", "int"), 2: ("max_conns", "int"), 3: ("max_links", "int")}),
        9: ("net_cookie", "int"), 11: ("buf_type", "int"), 12: ("sndbuf_bytes", "int"),
        13: ("rmb_bytes", "int")}
+LGR_D = {1: ("id", "int"), 2: ("gid", "int"), 3: ("peer_gid", "int"), 4: ("vlan", "int"),
+         5: ("conns", "int"), 6: ("pnetid", "text"), 7: ("chid", "int"), 9: ("v2_common", LGR_V2_COMMON),
+         10: ("gid_ext", "int"), 11: ("peer_gid_ext", "int"), 12: ("sndbuf_bytes", "int"),
+         13: ("dmb_bytes", "int")}
 LINK = {1: ("id", "int"), 2: ("dev", "text"), 3: ("port", "int"), 4: ("gid", "text"),
         5: ("peer_gid", "text"), 6: ("conns", "int"), 7: ("netdev", "int"), 8: ("uid", "hex"),
         9: ("peer_uid", "hex"), 10: ("state", "int")}
@@ -57,7 +61,7 @@ STATS = {1: ("smcd", TECH), 2: ("smcr", TECH), 3: ("client_errors", "int"),
 TOP_STATS = 7
 PNET_FAMILY, PNET_ADD, PNET_FLUSH = "SMC_PNETID", 2, 4
 PNET_NAME, PNET_ETHNAME, PNET_IBNAME, PNET_IBPORT = 1, 2, 3, 4
-TOP_LGR, TOP_LINK, TOP_DEV, TOP_FBACK = 2, 3, 6, 8
+TOP_LGR, TOP_LINK, TOP_LGR_D, TOP_DEV_D, TOP_DEV, TOP_FBACK = 2, 3, 4, 5, 6, 8
 
 
 def gid(text):
@@ -178,6 +182,14 @@ def link_groups():
 def versions():
     """SMC versions of all link groups."""
     return {group.get("v2_common", {}).get("version", 1) for group in link_groups()}
+
+
+def smcd_link_groups():
+    return dump(GET_LGR_SMCD, TOP_LGR_D, LGR_D)
+
+
+def ism_devices():
+    return dump(GET_DEV_SMCD, TOP_DEV_D, DEV)
 
 
 def links():

@@ -685,3 +685,9 @@ CASES = [
          look=turn_off, timeout=100, quick=False, last=True, threads=0),
 ]
 BY_NAME = {case.name: case for case in CASES}
+
+# Those that need nothing of RDMA, for `pair --ism`.
+ISM = ("transfer_quick one_way transfer_poll transfer_v6 transfer_ipproto transfer_16k transfer_128k "
+       "transfer_512k transfer_unequal duplex duplex_unequal many churn_quick urgent urgent_first "
+       "urgent_unread urgent_full half_close_client half_close_server close_unread_client "
+       "close_unread_server kill_client kill_server all_ended tcp_server tcp_client after_tcp sweep").split()

@@ -71,6 +71,7 @@ class Log:
 
 class Machine:
     """What a case may turn and has to turn back."""
+    mode = "smcr"	# what carries connections
 
     def __init__(self, index, modules, mtu, links=1):
         """links: so many network devices have an RDMA device each, and one PNETID if there are
@@ -83,15 +84,19 @@ class Machine:
         self.network = 0	# of several; the addresses of the tests are there
         self.log = Log()
         self.load()
-        if links > 1:
+        run(f"ip -6 addr add {V6[index]}/64 dev eth0 nodad")
+        self.equip()
+        netlink.add_ueid(EID)
+
+    def equip(self):
+        """The devices that connections use."""
+        if len(self.devices) > 1:
             run(f"$SMC_ROOT/tools/testing/vm/plug {' '.join(self.devices.values())}")
             for device, netdev in self.devices.items():
                 netlink.pnet_add(PNETID, netdev=netdev)
                 netlink.pnet_add(PNETID, device=device)
-        run(f"ip -6 addr add {V6[index]}/64 dev eth0 nodad")
         for device, netdev in self.devices.items():
             self.rdma(netdev, device)
-        netlink.add_ueid(EID)
 
     def load(self):
         if self.module == "kernel":

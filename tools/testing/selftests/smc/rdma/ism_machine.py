@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A machine of a pair that shares memory with the other one instead of having an RDMA device."""
+import time
+
+from lib import smc_netlink as netlink
+from lib.slow import slow
+from machine import Machine, run
+
+
+class IsmMachine(Machine):
+    mode = "smcd"
+
+    def load(self):
+        """smc.ko is there, and the driver of the device (vm/guest)."""
+        run("modprobe -a inet_diag tcp_diag; insmod $SMC_DIAG_KO")
+
+    def equip(self):
+        self.devices = {}
+        self.wait_for_device()
+
+    @staticmethod
+    def wait_for_device():
+        """A slot that was somebody's has to rest, as late writes may come."""
+        until = time.monotonic() + slow(30)
+        while all(device["pci_chid"] == 0xffff for device in netlink.ism_devices()):
+            if time.monotonic() > until:
+                raise RuntimeError("no ISM device")
+            time.sleep(0.1)
+
+    @staticmethod
+    def link_groups():
+        """Those of the device; loopback is shown as one, too."""
+        return [group for group in netlink.smcd_link_groups() if group["chid"] != 0xffff]
+
+    def fresh(self):
+        """A new device, without link groups."""
+        run("rmmod smc_ism_ivshmem; insmod $SMC_ISM_KO $SMC_ISM_ARGS $SMC_ISM_PARAMS")
+        self.wait_for_device()
