@@ -100,14 +100,17 @@ intree:
 
 tools:
 	@$(MAKE) -s -C tools/smcss all
+	@$(MAKE) -s -C tools/ivshmem all
 
 install: modules tools
 	@for kver in $(kvers); do tools/install-modules $$kver build/$$kver "$(DESTDIR)" || exit; done
 	@$(MAKE) -s -C tools/smcss install DESTDIR="$(DESTDIR)"
+	@$(MAKE) -s -C tools/ivshmem install DESTDIR="$(DESTDIR)"
 
 uninstall:
 	@tools/install-modules --remove "$(DESTDIR)" $(kvers)
 	@$(MAKE) -s -C tools/smcss uninstall DESTDIR="$(DESTDIR)"
+	@$(MAKE) -s -C tools/ivshmem uninstall DESTDIR="$(DESTDIR)"
 
 # ---- virtual machines --------------------------------------------------------
 

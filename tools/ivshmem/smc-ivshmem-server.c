@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hands out the memory and the doorbells of QEMU's ivshmem-doorbell: a client gets its id, the
+ * memory, and for each vector of each client an eventfd; then it is told who comes and goes.  Each
+ * message is a little-endian word of 64 bits, with a file descriptor or without; a client sends
+ * nothing.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define PROTOCOL	0
+#define NO_FD		-1
+#define MEMORY		-1	/* instead of an id: this is the memory */
+#define MAX_CLIENTS	256
+#define MAX_VECTORS	64
+#define SEND_SECONDS	2	/* a client that does not read for so long is let go */
+
+struct client {
+	int fd;			/* NO_FD: this id is free */
+	bool broken;
+	int bells[MAX_VECTORS];
+};
+
+static const char *path = "/run/smc-ivshmem";
+static const char *memory_name;
+static uint64_t size = 64 << 20;
+static unsigned int vectors = 1;
+static struct client clients[MAX_CLIENTS];	/* by id */
+static int memory = NO_FD;
+static volatile sig_atomic_t stopped;
+
+__attribute__((format(printf, 1, 2), noreturn))
+static void die(const char *format, ...)
+{
+	va_list args;
+
+	fputs("smc-ivshmem-server: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+static void say(struct client *c, int64_t word, int fd)
+{
+	uint64_t wire = htole64(word);
+	struct iovec iov = { .iov_base = &wire, .iov_len = sizeof(wire) };
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fd != NO_FD) {
+		msg.msg_control = &control;
+		msg.msg_controllen = sizeof(control);
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	}
+	if (!c->broken && sendmsg(c->fd, &msg, MSG_NOSIGNAL) != sizeof(wire))
+		c->broken = true;
+}
+
+/* Tell one client the doorbells of another one, or its own. */
+static void say_bells(struct client *to, const struct client *of)
+{
+	unsigned int i;
+
+	for (i = 0; i < vectors; i++)
+		say(to, of - clients, of->bells[i]);
+}
+
+static bool make_bells(struct client *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < vectors; i++) {
+		c->bells[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (c->bells[i] == NO_FD) {
+			while (i--)
+				close(c->bells[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The lowest id that is free, so that a machine which comes back has its old one as a rule. */
+static struct client *new_client(int fd)
+{
+	struct client *c;
+
+	for (c = clients; c < clients + MAX_CLIENTS; c++) {
+		if (c->fd == NO_FD) {
+			if (!make_bells(c))
+				return NULL;
+			c->fd = fd;
+			c->broken = false;
+			return c;
+		}
+	}
+	return NULL;
+}
+
+static void welcome(int listener)
+{
+	struct timeval patience = { .tv_sec = SEND_SECONDS };
+	struct client *c, *other;
+	int fd;
+
+	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	if (fd == NO_FD)
+		return;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	c = new_client(fd);
+	if (!c) {
+		fprintf(stderr, "smc-ivshmem-server: a client too many\n");
+		close(fd);
+		return;
+	}
+	say(c, PROTOCOL, NO_FD);
+	say(c, c - clients, NO_FD);
+	say(c, MEMORY, memory);
+	for (other = clients; other < clients + MAX_CLIENTS; other++) {
+		if (other->fd == NO_FD || other == c)
+			continue;
+		say_bells(c, other);
+		say_bells(other, c);
+	}
+	say_bells(c, c);
+}
+
+static void farewell(struct client *c)
+{
+	struct client *other;
+	unsigned int i;
+
+	close(c->fd);
+	c->fd = NO_FD;
+	for (i = 0; i < vectors; i++)
+		close(c->bells[i]);
+	for (other = clients; other < clients + MAX_CLIENTS; other++)
+		if (other->fd != NO_FD)
+			say(other, c - clients, NO_FD);
+}
+
+/* Telling others that one has gone may show that another one has: until there is none. */
+static void let_go(void)
+{
+	struct client *c;
+	bool again;
+
+	do {
+		again = false;
+		for (c = clients; c < clients + MAX_CLIENTS; c++) {
+			if (c->fd != NO_FD && c->broken) {
+				farewell(c);
+				again = true;
+			}
+		}
+	} while (again);
+}
+
+static void serve(int listener)
+{
+	struct pollfd polled[1 + MAX_CLIENTS];
+	struct client *who[1 + MAX_CLIENTS];
+	struct client *c;
+	sigset_t none;
+	nfds_t n, i;
+
+	sigemptyset(&none);
+	while (!stopped) {
+		polled[0] = (struct pollfd){ .fd = listener, .events = POLLIN };
+		n = 1;
+		for (c = clients; c < clients + MAX_CLIENTS; c++) {
+			if (c->fd == NO_FD)
+				continue;
+			who[n] = c;
+			polled[n++] = (struct pollfd){ .fd = c->fd, .events = POLLIN };
+		}
+		if (ppoll(polled, n, NULL, &none) < 0)
+			continue;
+		/* It has ended, or it says something, which is not in the protocol. */
+		for (i = 1; i < n; i++)
+			if (polled[i].revents)
+				who[i]->broken = true;
+		let_go();
+		if (polled[0].revents)
+			welcome(listener);
+		let_go();
+	}
+}
+
+static void make_memory(void)
+{
+	struct stat st;
+
+	if (memory_name)
+		memory = shm_open(memory_name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	else
+		memory = memfd_create("smc-ivshmem", MFD_CLOEXEC);
+	if (memory == NO_FD || fstat(memory, &st))
+		die("cannot make the memory: %s", strerror(errno));
+	if (st.st_size && (uint64_t)st.st_size != size)
+		die("the memory %s has another size: %lld bytes", memory_name,
+		    (long long)st.st_size);
+	if (!st.st_size && ftruncate(memory, size))
+		die("cannot have %llu bytes of memory: %s", (unsigned long long)size,
+		    strerror(errno));
+}
+
+static int make_listener(void)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (strlen(path) >= sizeof(name.sun_path))
+		die("the path of the socket is too long");
+	memcpy(name.sun_path, path, strlen(path) + 1);
+	if (!connect(fd, (struct sockaddr *)&name, sizeof(name)))
+		die("%s: another server has it", path);
+	/* What a server that was killed has left */
+	if (errno == ECONNREFUSED)
+		unlink(path);
+	umask(0077);
+	if (bind(fd, (struct sockaddr *)&name, sizeof(name)) || listen(fd, SOMAXCONN))
+		die("%s: %s", path, strerror(errno));
+	return fd;
+}
+
+static uint64_t parse_size(const char *text)
+{
+	static const char units[] = "KMG";
+	uint64_t value, power = 4096;
+	const char *unit;
+	char *end;
+
+	value = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, *end) : NULL;
+	if (unit && !end[1])
+		value <<= 10 * (unit - units + 1);
+	else if (*end)
+		value = 0;
+	if (!value || value > 1ull << 46)
+		die("not a size: %s", text);
+	/* It is that of a BAR. */
+	while (power < value)
+		power <<= 1;
+	return power;
+}
+
+static void on_signal(int number)
+{
+	stopped = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	sigset_t caught;
+
+	/* They come while it waits only, so none is missed. */
+	sigemptyset(&caught);
+	sigaddset(&caught, SIGTERM);
+	sigaddset(&caught, SIGINT);
+	sigprocmask(SIG_BLOCK, &caught, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+}
+
+static const char help[] =
+	"Usage: smc-ivshmem-server [options]\n"
+	"Hands out memory and doorbells to QEMU's ivshmem-doorbell.\n\n"
+	"  -S PATH     socket that QEMU connects to (/run/smc-ivshmem)\n"
+	"  -l SIZE     of the memory, with K, M or G; the next power of two (64M)\n"
+	"  -n VECTORS  doorbells of each client, 1 to 64 (1)\n"
+	"  -M NAME     use this POSIX shared memory, which outlives the server\n"
+	"  -F          stay in the foreground\n"
+	"  -h          this text\n";
+
+static bool parse(int argc, char **argv)
+{
+	bool foreground = false;
+	int option;
+
+	while ((option = getopt(argc, argv, "S:l:n:M:Fh")) != -1) {
+		switch (option) {
+		case 'S':
+			path = optarg;
+			break;
+		case 'l':
+			size = parse_size(optarg);
+			break;
+		case 'n':
+			vectors = atoi(optarg);
+			break;
+		case 'M':
+			memory_name = optarg;
+			break;
+		case 'F':
+			foreground = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			exit(0);
+		default:
+			fputs(help, stderr);
+			exit(2);
+		}
+	}
+	if (optind < argc || vectors < 1 || vectors > MAX_VECTORS) {
+		fputs(help, stderr);
+		exit(2);
+	}
+	return foreground;
+}
+
+int main(int argc, char **argv)
+{
+	bool foreground = parse(argc, argv);
+	struct rlimit files;
+	unsigned int i;
+	int listener;
+
+	for (i = 0; i < MAX_CLIENTS; i++)
+		clients[i].fd = NO_FD;
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	make_memory();
+	listener = make_listener();
+	catch_signals();
+	if (!foreground && daemon(0, 0))
+		die("cannot go to the background: %s", strerror(errno));
+	serve(listener);
+	unlink(path);
+	return 0;
+}
