@@ -280,8 +280,8 @@ void check_mode(int fd)
 	AWAIT((mode = smc_mode(fd)) != MODE_UNDECIDED);
 	if (me.var->smc && mode == MODE_TCP)
 		die("this connection fell back to TCP");
-	if (me.var->smc && me.rdma && mode != MODE_SMCR)
-		die("this connection is not SMC-R");
+	if (me.var->smc && me.rdma && mode != (me.ism ? MODE_SMCD : MODE_SMCR))
+		die("this connection is not SMC-%c", me.ism ? 'D' : 'R');
 	if (!me.var->smc && mode != MODE_TCP)
 		die("this connection is SMC although one end is plain TCP");
 }

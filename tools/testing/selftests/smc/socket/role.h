@@ -94,6 +94,7 @@ struct role {
 	bool is_server;
 	bool any_mode;		/* do not insist on SMC */
 	bool rdma;		/* SMC has to be SMC-R; the devices of tools/testing/vm/rxe_pair */
+	bool ism;		/* no: SMC-D, over the ISM devices of two machines */
 	bool between;		/* or of two machines */
 	int ctl;
 	char *log;

@@ -57,7 +57,7 @@ static struct {
 	const char *variant;
 	int family;		/* 4, 6 or 0 for both */
 	bool tcp_only, smc_only, no_reference;
-	bool any_mode, rdma;
+	bool any_mode, rdma, ism;
 	bool between, servers;	/* two machines; this is that of the servers */
 	bool verbose;
 	bool list;
@@ -116,6 +116,7 @@ static void role_main(const struct test_case *tc, const struct variant *var,
 	me.kind = server ? var->server : var->client;
 	me.any_mode = opt.any_mode;
 	me.rdma = opt.rdma;
+	me.ism = opt.ism;
 	me.between = opt.between;
 	me.ctl = ctl;
 	me.log = log;
@@ -590,6 +591,7 @@ static void usage(const char *self)
 	       "  -p, --play ROLE     server or client: the cases between two machines, 10.0.0.1 and\n"
 	       "                      10.0.0.2, each with an RDMA device; the client's prints TAP\n"
 	       "  -m, --mode any      do not insist that the connection is SMC\n"
+	       "      --mode smcd     with --play: it is SMC-D, over an ISM device\n"
 	       "  -n, --repeat N      N times, compared with the first run\n"
 	       "  -T, --timeout SEC   per case, times SMC_SLOW\n"
 	       "  -s, --shard I/N     every N-th case, from the I-th on: 1/8 to 8/8 are all of them\n"
@@ -634,7 +636,10 @@ static void parse(int argc, char **argv)
 			opt.rdma = opt.between = true;
 			opt.servers = !strcmp(optarg, "server");
 			break;
-		case 'm': opt.any_mode = !strcmp(optarg, "any"); break;
+		case 'm':
+			opt.any_mode = !strcmp(optarg, "any");
+			opt.ism = !strcmp(optarg, "smcd");
+			break;
 		case 'n': opt.repeat = atoi(optarg); break;
 		case 'T': opt.timeout = atoi(optarg); break;
 		case 's':

@@ -600,7 +600,7 @@ static void keepalive_server(void)
 
 static void keepalive_client(void)
 {
-	bool link = me.rdma && me.var->smc;
+	bool link = me.rdma && !me.ism && me.var->smc;
 	long before;
 	int fd;
 
