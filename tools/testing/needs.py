@@ -19,7 +19,7 @@ def cases(variants, *names):
     return suite("sock", f"SMC_SOCK_ARGS=-V {variants} {names}")
 
 
-MODELS = ("reader", "poll", "window", "update", "pair")
+MODELS = ("reader", "poll", "window", "update", "pair", "control")
 
 # What runs on the host, and in a guest that is a process.
 HOST = {
@@ -33,10 +33,13 @@ HOST = {
     "admin": [f"{SUITE}/admin/check_host"],
     "rig": ["tools/testing/vm/test_rig"],
     "house": ["tools/testing/house/check_house"],
+    "two hosts": ["env", "SMC_ISM_PARAMS=slots=2", f"{SUITE}/rdma/pair", "--kver", "um",
+                  "--variant=-test", "--ism", "256", "--", "transfer_quick", "duplex", "urgent",
+                  "close_unread_server", "kill_client", "all_ended", "unplugged_server", "lies_wrap"],
     "losses": [f"{SUITE}/rdma/failover_pair", "--times", "1", "--", "bulk_down_server_used",
                "ping_pong_device_client_used"],
 }
-PAIRS = {"losses"}	# of these, what starts guests itself
+PAIRS = {"losses", "two hosts"}	# of these, what starts guests itself
 GUEST = {
     **{f"sockets {n}": suite("sock", f"SMC_SOCK_ARGS=-V smc4 --shard {n}/3") for n in (1, 2, 3)},
     "data": cases("smc4,tcpsrv4,afsmc6", "echo_sizes", "half_close", "close_unread", "urgent",
@@ -115,8 +118,12 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/fabric/rdma/show", "reader"),
     (r"net/smc/fabric/rdma/", "rogue peer, SMC-R"),
     (r"net/smc/fabric/smcd/loopback", "data, SMC-R, model window"),
+    (r"net/smc/fabric/smcd/control", "two hosts, model control"),
+    (r"net/smc/fabric/smcd/", "two hosts, netlink"),
+    (r"net/smc/wire/control", "unit, two hosts"),
     (r"net/smc/fabric/", "data, SMC-R"),
-    (r"net/smc/drivers/ivshmem/(region|order|format)", "unit, fuzz"),
+    (r"net/smc/drivers/ivshmem/(region|order|format)", "unit, fuzz, two hosts"),
+    (r"net/smc/drivers/", "two hosts"),
     (r"net/smc/drivers/", "unit"),
     (r"net/smc/policy/(rules|ewma)", "unit, steering"),
     (r"net/smc/policy/", "steering"),
@@ -134,7 +141,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/unit/", "unit"),
     (f"{SUITE}/llcsim/", "simulation"),
     (f"{SUITE}/fuzz/", "fuzz"),
-    (f"{SUITE}/model/(reader|poll|window|update|pair)", "model {}"),
+    (f"{SUITE}/model/(reader|poll|window|update|pair|control)", "model {}"),
     (f"{SUITE}/model/", ", ".join(f"model {name}" for name in MODELS)),
     (f"{SUITE}/callfuzz/", "fuzz of calls"),
     (f"{SUITE}/socket/", SOCKETS),

@@ -170,6 +170,27 @@ def check_rogue(part):
 SHORT = {"6.12": "-test", "6.1": ""}
 
 
+# Over ivshmem, whose server and doorbells only QEMU has.
+IVSHMEM = ("transfer_quick urgent half_close_client close_unread_server kill_client churn_quick "
+           "unplugged_client lies_count unload after_tcp").split()
+
+
+def check_ivshmem(part):
+    """Two Debian guests with a few cases; or all of them, on two kernels in turn."""
+    short = part.name.startswith("debian")
+    for client, server in (("6.12", "6.12"),) if short else (("6.12", "6.1"), ("6.1", "6.12")):
+        for version in {client, server}:
+            kver = kernels.full_version(version)
+            if not built_quietly(part, kver, "modules", "TEST=1", f"KVER={kver}"):
+                return
+        with slots.one(FIRST):
+            part.suite(f"{client} to {server}",
+                       [f"{SUITE}/rdma/pair", "--ism", "256", "--kver", server, "--client-kver", client,
+                        "--variant=-test", "--timeout", "400" if short else "1800", "--name",
+                        f"check-{part.name}", "--", *(IVSHMEM if short else ())],
+                       SMC_ISM_PARAMS="slots=2", **BEFORE_OTHERS)
+
+
 def check_short(part):
     """One processor."""
     version = part.name.partition("-")[2]

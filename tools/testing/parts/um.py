@@ -211,6 +211,34 @@ def check_pairs(part):
                 **{} if client == server else {"SMC_NO_LEAKS": "1"}, **BEFORE_OTHERS)
 
 
+# For a device that copies; the others differ in what is above it.
+COPIED = ("transfer_quick transfer_unequal duplex urgent urgent_full half_close_client "
+          "close_unread_server kill_client all_ended unplugged_client lies_count").split()
+# What two hosts play that share memory, and whether their device maps it or copies.
+ISM = {
+    "mapped": ([f"{SUITE}/rdma/pair"], [], "copying=0"),
+    "copying": ([f"{SUITE}/rdma/pair"], COPIED, "copying=1"),
+    "sockets": ([f"{TESTING}/vm/run", "--vms", "2"], [f"{SUITE}/rdma/sock_pair", "-V", "smc4"],
+                "copying=0"),
+}
+
+
+def play_ism(part, name):
+    """Each host has half of the memory, so that hundreds of connections fit."""
+    program, arguments, kind = ISM[name]
+    with slots.one(60):
+        part.stream(name).suite(
+            name, [*program, "--ism", "256", "--kver", "um", "--variant=-test", "--timeout", TIMEOUT,
+                   "--name", f"{part.name}-{name}", "--", *arguments],
+            SMC_ISM_PARAMS=f"slots=2 {kind}")
+
+
+def check_ism(part):
+    """Two hosts with an ISM device."""
+    if ready(part):
+        part.together([(play_ism, name) for name in ISM])
+
+
 FAILOVER = f"{SUITE}/rdma/failover_pair"
 QUICK_LOSSES = ("bulk_down_server_used", "churn_device_client")
 # With the kernel's own module at one end. It does not live through all of them with itself either,

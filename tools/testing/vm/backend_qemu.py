@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """A guest in QEMU: the host's root over 9p, output and verdict through ports of virtio-serial."""
 import contextlib
+import os
 import shlex
+import subprocess
 import tempfile
+import time
 
 import kernel as kernels
 from backend import TOP, Guest
@@ -24,6 +27,27 @@ def for_qemu(path):
     return path.replace(",", ",,")
 
 
+@contextlib.contextmanager
+def ivshmem_server(args, sockets):
+    """Guests that share memory get it from this one."""
+    if not args.ism:
+        yield
+        return
+    subprocess.run(["make", "-s", "-C", f"{TOP}/tools/ivshmem"], check=True)
+    path = f"{sockets}/ivshmem"
+    server = subprocess.Popen([f"{TOP}/build/tools/smc-ivshmem-server", "-F", "-S", path,
+                               "-l", f"{args.ism}M"], preexec_fn=os.setsid)
+    try:
+        while not os.path.exists(path):
+            if server.poll() is not None:
+                raise RuntimeError("smc-ivshmem-server has ended")
+            time.sleep(0.01)
+        yield
+    finally:
+        server.kill()
+        server.wait()
+
+
 class QemuGuest(Guest):
     FINDS = FINDS
     STDERR = "qemu.log"
@@ -36,7 +60,8 @@ class QemuGuest(Guest):
             if args.shell and args.vms > 1:
                 print(f"The second guest is at: socat -,raw,echo=0,escape=0x1d "
                       f"UNIX-CONNECT:{sockets}/console", flush=True)
-            yield sockets
+            with ivshmem_server(args, sockets):
+                yield sockets
 
     def accelerator(self):
         args, model = self.args, self.args.emulator.model
@@ -74,6 +99,9 @@ class QemuGuest(Guest):
                    "-device", "virtserialport,chardev=word,name=smc.verdict",
                    "-add-fd", f"fd={out},set=1", "-add-fd", f"fd={word},set=2"]
         command += shlex.split(args.qemu)
+        if args.ism:
+            command += ["-chardev", f"socket,path={cables}/ivshmem,id=ism",
+                        "-device", "ivshmem-doorbell,chardev=ism,vectors=1"]
         for nic in range(args.nics if args.vms > 1 else 0):
             mine, peer = f"{cables}/{nic}.{self.index}", f"{cables}/{nic}.{3 - self.index}"
             # Not a TCP socket of the host: its delays would show up as the guests'.

@@ -64,7 +64,7 @@ static int listen_to_bell(void)
 	return uml_irq < 0 ? uml_irq : 0;
 }
 
-int ivs_uml_init(void)
+static int plug(void)
 {
 	unsigned long len, mem = find_iomem("ism", &len);
 	int rc;
@@ -90,7 +90,7 @@ int ivs_uml_init(void)
 	return rc;
 }
 
-void ivs_uml_exit(void)
+static void unplug(void)
 {
 	if (!ivs_uml)
 		return;
@@ -98,4 +98,42 @@ void ivs_uml_exit(void)
 	if (uml_irq > 0)
 		um_free_irq(uml_irq, ivs_uml);
 	ivs_stop(ivs_uml);
+	ivs_uml = NULL;
+}
+
+/* The lock of this module's parameters is held, except during its init and exit. */
+static int set_plugged(const char *val, const struct kernel_param *kp)
+{
+	bool want;
+	int rc = kstrtobool(val, &want);
+
+	if (rc || want == !!ivs_uml)
+		return rc;
+	if (want)
+		return plug();
+	unplug();
+	return 0;
+}
+
+static int get_plugged(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%c\n", ivs_uml ? 'Y' : 'N');
+}
+
+static const struct kernel_param_ops plugged_ops = {
+	.set = set_plugged,
+	.get = get_plugged,
+};
+
+module_param_cb(plugged, &plugged_ops, NULL, 0600);
+MODULE_PARM_DESC(plugged, "the device is there; written, it is unplugged or plugged in");
+
+int ivs_uml_init(void)
+{
+	return plug();
+}
+
+void ivs_uml_exit(void)
+{
+	unplug();
 }

@@ -4,12 +4,30 @@
  * head of each element (wire/control.h).
  */
 #include <linux/export.h>
+#include <linux/moduleparam.h>
 #include <asm/barrier.h>
 #include "../../netns.h"
 #include "../../smc.h"
 #include "../../wire/control.h"
 #include "conn.h"
 #include "dev.h"
+
+#ifdef CONFIG_SMC_TEST
+/* For tests: bits that are wrong in what peers are told, such as those of a cursor. */
+static ulong lie_prod, lie_cons;
+module_param(lie_prod, ulong, 0600);
+MODULE_PARM_DESC(lie_prod, "SMC-D: flip these bits of the word with the producer cursor");
+module_param(lie_cons, ulong, 0600);
+MODULE_PARM_DESC(lie_cons, "SMC-D: flip these bits of the word with the consumer cursor");
+
+static void test_lie(u64 *prod, u64 *cons)
+{
+	*prod ^= READ_ONCE(lie_prod);
+	*cons ^= READ_ONCE(lie_cons);
+}
+#else
+static inline void test_lie(u64 *prod, u64 *cons) { }
+#endif
 
 /* @msg: receives what the peer has told.  Returns false if it has told nothing yet. */
 static bool read_control(const struct smc_control *control, struct smc_cdc_msg *msg)
@@ -31,6 +49,7 @@ static void write_control(struct smc_control *control, const struct smc_cdc_msg 
 	u64 prod, cons;
 
 	smc_control_pack(msg, true, &prod, &cons);
+	test_lie(&prod, &cons);
 	/* What was copied into the ring comes before all of it. */
 	virt_wmb();
 	WRITE_ONCE(control->type, SMC_CDC_TYPE);
@@ -68,6 +87,7 @@ static int move_control(struct smcd_conn *dconn, const struct smc_cdc_msg *msg)
 	struct smc_ism_dev *dev = dconn->lgr->dev;
 
 	smc_control_pack(msg, false, &control.prod, &control.cons);
+	test_lie(&control.prod, &control.cons);
 	return dev->ops->move(dev, dconn->peer_token, 0, &control, sizeof(control), true);
 }
 

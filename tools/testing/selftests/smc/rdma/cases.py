@@ -684,10 +684,70 @@ CASES = [
     Case("power_off_idle", "power_off", around=sysctls(both={"smcr_testlink_time": 4}),
          look=turn_off, timeout=100, quick=False, last=True, threads=0),
 ]
+
+
+# ---- ISM devices: `pair --ism`
+
+PLUGGED = "/sys/module/smc_ism_ivshmem/parameters/plugged"
+PCI, DRIVER = "/sys/bus/pci/devices", "/sys/bus/pci/drivers/smc_ism_ivshmem"
+
+
+def plug(there):
+    """A kernel that is a process has the device without a bus."""
+    if os.path.exists(PLUGGED):
+        return f"echo {there:d} > {PLUGGED}"
+    device = next(d for d in os.listdir(PCI) if open(f"{PCI}/{d}/device").read() == "0x1110\n")
+    return f"echo {device} > {DRIVER}/{'bind' if there else 'unbind'}"
+
+
+def unplugged(machine):
+    """The device goes under its connections; its driver stays as long as these have it."""
+    run(plug(False))
+    if "in use" not in run("rmmod smc_ism_ivshmem", check=False):
+        raise AssertionError("the driver went before its connections")
+
+
+def plugged(machine):
+    run(plug(True))
+    machine.wait_for_device()
+
+
+def ism_disturbed(name, **roles):
+    d = Disturbance(unplugged, plugged, **roles)
+    return Case(name, "disturbed", around=d.around, look=d.look, timeout=60, expect="smcd",
+                quick=False)
+
+
+# Bits of the words of control data, see net/smc/wire/control.h.
+LIES = {"count": ("prod", 1 << 46), "wrap": ("prod", 1 << 15),
+        "consumed": ("cons", 1 << 46), "consumed_wrap": ("cons", 1 << 15)}
+
+
+def lying(what):
+    """One end tells of cursors that cannot be there; the other one resets the connection."""
+    word, bits = LIES[what]
+
+    def tell(value):
+        return lambda machine: run(f"echo {value} > /sys/module/smc/parameters/lie_{word}")
+    d = Disturbance(tell(bits), tell(0), client=False)
+    return Case(f"lies_{what}", "disturbed", around=d.around, look=d.look, timeout=60, expect="smcd",
+                quick=False)
+
+
+CASES += [
+    *map(lying, LIES),
+    Case("ism_power_off", "power_off", look=turn_off, timeout=100, expect="smcd", quick=False,
+         last=True),
+    ism_disturbed("unplugged_server", client=False),
+    ism_disturbed("unplugged_client", server=False),
+    ism_disturbed("unplugged_both"),
+]
 BY_NAME = {case.name: case for case in CASES}
 
 # Those that need nothing of RDMA, for `pair --ism`.
 ISM = ("transfer_quick one_way transfer_poll transfer_v6 transfer_ipproto transfer_16k transfer_128k "
        "transfer_512k transfer_unequal duplex duplex_unequal many churn_quick urgent urgent_first "
        "urgent_unread urgent_full half_close_client half_close_server close_unread_client "
-       "close_unread_server kill_client kill_server all_ended tcp_server tcp_client after_tcp sweep").split()
+       "close_unread_server kill_client kill_server all_ended tcp_server tcp_client sweep "
+       "unload after_tcp unplugged_server unplugged_client unplugged_both lies_count lies_wrap lies_consumed "
+       "lies_consumed_wrap ism_power_off").split()
