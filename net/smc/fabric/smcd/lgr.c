@@ -269,6 +269,54 @@ static void __enter(struct smcd_lgr *lgr, struct smcd_conn *dconn)
 	lgr->n_conns++;
 }
 
+/* smcd_lgrs_end_on() looks for groups under this lock, once the device is marked. */
+static bool __may_enter(const struct smcd_lgrs *lgrs, const struct smc_ism_dev *dev)
+{
+	lockdep_assert_held(&lgrs->lock);
+	return !lgrs->closed && !READ_ONCE(dev->gone);
+}
+
+/* A group that there is.  0, -ENOENT, or -ENODEV. */
+static int enter_existing(struct smcd_lgrs *lgrs, struct smcd_conn *dconn,
+			  const struct smcd_negotiated *dneg)
+{
+	struct smcd_lgr *lgr;
+	int rc = -ENODEV;
+
+	spin_lock_bh(&lgrs->lock);
+	if (__may_enter(lgrs, dneg->dev)) {
+		lgr = __find(lgrs, dneg);
+		rc = lgr ? 0 : -ENOENT;
+		if (lgr)
+			__enter(lgr, dconn);
+	}
+	spin_unlock_bh(&lgrs->lock);
+	return rc;
+}
+
+/* A new one, unless somebody was faster.  0, -EEXIST, or -ENODEV. */
+static int enter_new(struct smcd_lgrs *lgrs, struct smcd_conn *dconn, struct smcd_lgr *new)
+{
+	const struct smcd_negotiated wanted = {
+		.dev = new->dev, .peer = new->peer, .vlan = new->vlan,
+	};
+	int rc = -ENODEV;
+
+	spin_lock_bh(&lgrs->lock);
+	if (__may_enter(lgrs, new->dev))
+		rc = __find(lgrs, &wanted) ? -EEXIST : 0;
+	if (!rc) {
+		/* The first reference is the list's. */
+		list_add_tail(&new->list, &lgrs->list);
+		lgrs->seq = smc_next_seq(lgrs->seq);
+		atomic_inc(&lgrs->n);
+		atomic_inc(&new->dev->n_lgrs);
+		__enter(new, dconn);
+	}
+	spin_unlock_bh(&lgrs->lock);
+	return rc;
+}
+
 /**
  * smcd_lgr_enter() - the link group of a connection, which is made if there is none
  * @dconn: the connection, without a link group
@@ -282,31 +330,24 @@ static void __enter(struct smcd_lgr *lgr, struct smcd_conn *dconn)
 int smcd_lgr_enter(struct smcd_conn *dconn, struct smc_net *sn, const struct smc_negotiated *neg,
 		   bool *created)
 {
-	const struct smcd_negotiated *dneg = neg->priv;
-	struct smcd_lgr *new = lgr_alloc(sn, neg), *lgr = NULL;
 	struct smcd_lgrs *lgrs = lgrs_of(sn);
+	struct smcd_lgr *new;
+	int rc;
 
-	if (!new)
-		return -ENOMEM;
-	spin_lock_bh(&lgrs->lock);
-	/* smcd_lgrs_end_on() looks for groups under this lock, when the device is marked. */
-	if (!lgrs->closed && !READ_ONCE(dneg->dev->gone))
-		lgr = __find(lgrs, dneg) ?: new;
-	*created = lgr == new;
-	if (*created) {
-		/* This reference is the list's. */
-		list_add_tail(&new->list, &lgrs->list);
-		lgrs->seq = smc_next_seq(lgrs->seq);
-		atomic_inc(&lgrs->n);
-		atomic_inc(&new->dev->n_lgrs);
-		new = NULL;
-	}
-	if (lgr)
-		__enter(lgr, dconn);
-	spin_unlock_bh(&lgrs->lock);
-	if (new)
-		lgr_free(new);
-	return lgr ? 0 : -ENODEV;
+	*created = false;
+	do {
+		rc = enter_existing(lgrs, dconn, neg->priv);
+		if (rc != -ENOENT)
+			return rc;
+		new = lgr_alloc(sn, neg);
+		if (!new)
+			return -ENOMEM;
+		rc = enter_new(lgrs, dconn, new);
+		*created = !rc;
+		if (rc)
+			lgr_free(new);
+	} while (rc == -EEXIST);
+	return rc;
 }
 
 /**
