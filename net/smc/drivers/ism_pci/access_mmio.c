@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A model of IBM's function, on machines whose PCI devices have registers in memory.  Its command
+ * area is BAR 2, as with the real one.  A move has no address there that is wide enough, so BAR 0
+ * has a window for it: the target and the data are written, then the length, which starts the move;
+ * the length then reads as what became of it.
+ *
+ * A kernel that is a process reaches its PCI devices through one buffer that has no lock, and
+ * softirqs move data.  So there is one lock for all access to all functions.
+ */
+#include <linux/io.h>
+#include <linux/spinlock.h>
+#include "ism_pci.h"
+
+static DEFINE_SPINLOCK(window_lock);
+
+static void mmio_exit(struct ism_pci *ism)
+{
+	if (ism->bars[ISM_BAR_MOVE])
+		pci_iounmap(ism->pdev, ism->bars[ISM_BAR_MOVE]);
+	if (ism->bars[ISM_BAR_COMMAND])
+		pci_iounmap(ism->pdev, ism->bars[ISM_BAR_COMMAND]);
+}
+
+static int mmio_init(struct ism_pci *ism)
+{
+	if (pci_resource_len(ism->pdev, ISM_BAR_MOVE) < ISM_WINDOW_BYTES ||
+	    pci_resource_len(ism->pdev, ISM_BAR_COMMAND) < ISM_MAX_LEN)
+		return -ENODEV;
+	ism->bars[ISM_BAR_MOVE] = pci_iomap(ism->pdev, ISM_BAR_MOVE, 0);
+	ism->bars[ISM_BAR_COMMAND] = pci_iomap(ism->pdev, ISM_BAR_COMMAND, 0);
+	if (ism->bars[ISM_BAR_MOVE] && ism->bars[ISM_BAR_COMMAND])
+		return 0;
+	mmio_exit(ism);
+	return -ENOMEM;
+}
+
+static void mmio_write(struct ism_pci *ism, u32 offset, const void *data, u32 len)
+{
+	spin_lock_bh(&window_lock);
+	memcpy_toio(ism->bars[ISM_BAR_COMMAND] + offset, data, len);
+	spin_unlock_bh(&window_lock);
+}
+
+static void mmio_read(struct ism_pci *ism, u32 offset, void *data, u32 len)
+{
+	spin_lock_bh(&window_lock);
+	memcpy_fromio(data, ism->bars[ISM_BAR_COMMAND] + offset, len);
+	spin_unlock_bh(&window_lock);
+}
+
+static int mmio_move(struct ism_pci *ism, u64 target, const void *data, u32 len)
+{
+	void __iomem *window = ism->bars[ISM_BAR_MOVE];
+	const __be64 word = cpu_to_be64(target);
+	u32 result;
+
+	spin_lock_bh(&window_lock);
+	memcpy_toio(window + ISM_WINDOW_TARGET, &word, sizeof(word));
+	memcpy_toio(window + ISM_WINDOW_DATA, data, len);
+	iowrite32be(len, window + ISM_WINDOW_LEN);
+	result = ioread32be(window + ISM_WINDOW_LEN);
+	spin_unlock_bh(&window_lock);
+	/* Nobody answers a read on a PCI bus. */
+	if (result == U32_MAX)
+		return -ENODEV;
+	return result ? -EIO : 0;
+}
+
+static u16 mmio_chid(struct ism_pci *ism)
+{
+	u32 chid;
+
+	spin_lock_bh(&window_lock);
+	chid = ioread32be(ism->bars[ISM_BAR_MOVE] + ISM_WINDOW_CHID);
+	spin_unlock_bh(&window_lock);
+	return chid;
+}
+
+static void mmio_seid(struct ism_pci *ism, u8 *seid)
+{
+	memcpy(seid, ISM_SEID "MODEL000", sizeof(ism->seid));
+}
+
+const struct ism_access ism_access = {
+	.init	= mmio_init,
+	.exit	= mmio_exit,
+	.write	= mmio_write,
+	.read	= mmio_read,
+	.move	= mmio_move,
+	.chid	= mmio_chid,
+	.seid	= mmio_seid,
+};

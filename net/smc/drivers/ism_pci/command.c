@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The command area: a request is written behind its head, then the head, which starts it; then the
+ * answer is read, head first.  The function has one area, so the lock spans all of that.
+ */
+#include "ism_pci.h"
+
+/* A function that answers something else would take a token for an address next. */
+static int __answer(struct ism_pci *ism, const struct ism_head *request, void *answer, u32 len)
+{
+	struct ism_head *head = answer;
+
+	lockdep_assert_held(&ism->command_lock);
+	head->rc = cpu_to_be16(ISM_NO_ANSWER);
+	ism->access->read(ism, 0, head, sizeof(*head));
+	if (head->rc == cpu_to_be16(ISM_NO_ANSWER) || head->command != request->command ||
+	    (!head->rc && be16_to_cpu(head->len) < len)) {
+		ism_lose(ism, "it does not answer");
+		return -ENODEV;
+	}
+	if (head->rc)
+		return -EIO;
+	if (len > sizeof(*head))
+		ism->access->read(ism, sizeof(*head), head + 1, len - sizeof(*head));
+	return 0;
+}
+
+/**
+ * ism_command() - have the function do something
+ * @ism: the function
+ * @command: what
+ * @request: begins with a struct ism_head, which is not looked at; aligned to 8 bytes
+ * @len: its length
+ * @answer: receives the answer, which begins with a struct ism_head; may be @request
+ * @answer_len: what is wanted of it, at least the head
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EIO if it could not be done; -ENODEV if there is no function any more, or it does not
+ * answer as it should: then it is lost.
+ */
+int ism_command(struct ism_pci *ism, enum ism_command command, void *request, u32 len,
+		void *answer, u32 answer_len)
+{
+	struct ism_head head = { .command = cpu_to_be32(command), .len = cpu_to_be16(len) };
+	int rc = -ENODEV;
+
+	mutex_lock(&ism->command_lock);
+	if (!ism_gone(ism)) {
+		if (len > sizeof(head))
+			ism->access->write(ism, sizeof(head), request + sizeof(head),
+					   len - sizeof(head));
+		ism->access->write(ism, 0, &head, sizeof(head));
+		rc = __answer(ism, &head, answer, answer_len);
+	}
+	mutex_unlock(&ism->command_lock);
+	return rc;
+}
+
+/**
+ * ism_tell() - a command with one number, or none
+ * @ism: the function
+ * @command: what
+ * @value: the number; not sent where the command has none
+ *
+ * Context: process, may sleep.
+ * Return: as ism_command().
+ */
+int ism_tell(struct ism_pci *ism, enum ism_command command, u64 value)
+{
+	bool none = command == ISM_UNREGISTER_SBA || command == ISM_UNREGISTER_IEQ;
+	struct ism_one one = { .value = cpu_to_be64(value) };
+
+	return ism_command(ism, command, &one, none ? sizeof(one.head) : sizeof(one), &one,
+			   sizeof(one.head));
+}
+
+/**
+ * ism_ask() - a command whose answer is a number
+ * @ism: the function
+ * @command: what
+ * @value: receives the number
+ *
+ * Context: process, may sleep.
+ * Return: as ism_command().
+ */
+int ism_ask(struct ism_pci *ism, enum ism_command command, u64 *value)
+{
+	struct ism_one one = {};
+	int rc = ism_command(ism, command, &one, sizeof(one.head), &one, sizeof(one));
+
+	if (!rc)
+		*value = be64_to_cpu(one.value);
+	return rc;
+}
