@@ -78,8 +78,8 @@ class Guest:
             "SMC_VM_INDEX": str(self.index), "SMC_VMS": str(args.vms),
             "SMC_VM_MTU": str(args.mtu), "SMC_VM_STTY": f"cols {size[0]} rows {size[1]}",
         }
-        if args.ism:
-            name = "smc_ism_ivshmem.ko"
+        if args.ism or args.ism_model:
+            name = "smc_ism_pci.ko" if args.ism_model else "smc_ism_ivshmem.ko"
             environment |= {
                 "SMC_ISM_KO": kernels.copy_module(f"{built}/{name}", f"{self.directory}/{name}"),
                 "SMC_ISM_ARGS": self.ism_arguments(cables),

@@ -6,33 +6,52 @@ import os
 import shutil
 import socket
 import struct
+import subprocess
 import tempfile
 import time
 
 import kernel as kernels
-from backend import Guest
+from backend import Guest, TOP
 
 # A transfer at full speed must not find the other one's queue full.
 SEND_BUFFER = 4 << 20
+# Of a PCI device that is another program, as um.config has it
+PCI_OVER_VIRTIO = 1234
 # A request of the management console: magic, version, length, command
 MCONSOLE = "=IIi512s", 0xcafebabe, 2
 
 
 class Cables:
     """What guests have in common: for each link a pair of sockets; with --ism a file that is memory of
-    both, and for each guest a pipe that is its doorbell."""
+    both, and for each guest a pipe that is its doorbell; with --ism-model a program that is a PCI
+    device of each."""
 
     def __init__(self, args):
         self.links = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
                       for _ in range(args.nics if args.vms > 1 else 0)]
         for end in sum(self.links, ()):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-        self.region, self.bells = None, []
+        self.region, self.bells, self.model = None, [], None
         if args.ism:
             descriptor, self.region = tempfile.mkstemp(prefix="smc-ism-", dir="/dev/shm")
             os.truncate(descriptor, args.ism << 20)
             os.close(descriptor)
             self.bells = [os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) for _ in range(2)]
+        if args.ism_model:
+            self.start_model(f"{args.directory}/ism-model.log")
+
+    def start_model(self, log):
+        """Its sockets are there when it says so."""
+        built = subprocess.run(["make", "-s", "-C", f"{TOP}/tools/testing/ism"], check=False)
+        if built.returncode:
+            raise kernels.Error("the model of the ISM function does not build")
+        self.sockets = tempfile.mkdtemp(prefix="smc-ism-")
+        with open(log, "wb") as errors:
+            self.model = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", f"{TOP}/build/testing/ism-model", self.sockets],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
+        if self.model.stdout.readline() != b"ready\n":
+            raise kernels.Error(f"the model of the ISM function does not start, see {log}")
 
     def doorbells(self, index):
         """What a guest listens to, and what it rings."""
@@ -45,6 +64,10 @@ class Cables:
             os.close(descriptor)
         if self.region:
             os.unlink(self.region)
+        if self.model:
+            self.model.kill()
+            self.model.wait()
+            shutil.rmtree(self.sockets, ignore_errors=True)
 
 
 class UmlGuest(Guest):
@@ -68,6 +91,8 @@ class UmlGuest(Guest):
         return self.nics(cables) + cables.doorbells(self.index)
 
     def ism_arguments(self, cables):
+        if cables.model:
+            return ""
         doorbells = ",".join(map(str, cables.doorbells(self.index)))
         return f"peer={self.index - 1} doorbell={doorbells}"
 
@@ -86,7 +111,26 @@ class UmlGuest(Guest):
                 *(f"vec{nic}:transport=fd,fd={fd},mac=52:54:00:12:34:{nic}{self.index}"
                   for nic, fd in enumerate(self.nics(cables))),
                 *([f"iomem=ism,{cables.region}"] if cables.region else []),
+                *self.model_arguments(cables),
                 *args.append.split(), f"results_on_host={self.results}"]
+
+    def model_arguments(self, cables):
+        """The guest looks in vain so many times, 1 us apart, before it calls its device broken. A
+        busy host may let the device wait for long."""
+        if not cables.model:
+            return []
+        return [f"virtio_uml.device={cables.sockets}/{self.index}:{PCI_OVER_VIRTIO}",
+                "virt_pci.max_delay_us=100000000"]
+
+    def outcome(self):
+        """What the model of a device has to say of the driver counts, too."""
+        outcome = super().outcome()
+        path = f"{self.args.directory}/ism-model.log"
+        if outcome == "pass" and self.args.ism_model:
+            with open(path, encoding="utf-8") as log:
+                if f"host {self.index}: COMPLAINT" in log.read():
+                    return f"fail: the model of the device complained, see {os.path.relpath(path)}"
+        return outcome
 
     def processor(self):
         """The only one that the guest runs on. The kernel and its processes take turns: to wake the
