@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 
+import ism_model as model
 import tools
 from lib import smc_netlink as netlink
 from lib.slow import slow
@@ -34,15 +35,16 @@ class Skip(Exception):
 
 class Case:
     """name: as on the command line. role: the case of smc_xfer. around: a context manager
-    that gets the machine and prepares it. look(machine, where): called at smc_xfer's look().
+    that gets the machine and prepares it. look(machine, where): called at smc_xfer's look(), where
+    connections are those of look_on.
     program(machine, session): instead of smc_xfer. quick: one of those that all means.
     ours_only: SMC between two of ours, TCP with the kernel's own module."""
 
     def __init__(self, name, role=None, around=None, look=None, expect="smcr", v6=False,
                  kinds=("smc", "smc"), timeout=120, quick=True, last=False, program=None, ours_only=False,
-                 **args):
+                 look_on="smcr", **args):
         self.name, self.role, self.around, self.look = name, role or name, around, look
-        self.program, self.ours_only = program, ours_only
+        self.program, self.ours_only, self.look_on = program, ours_only, look_on
         self.expect, self.v6, self.kinds, self.timeout = expect, v6, kinds, timeout
         self.quick, self.last, self.args = quick, last, args
 
@@ -664,6 +666,21 @@ CASES = [
     disturbed("gid_gone", address_gone, address_back, client=False),
     disturbed("eth0_down", eth0_down, eth0_up, server=False),
     disturbed("lossy", bad_wire, good_wire, role="lossy", count=4, bytes=20000),
+    # A model of IBM's ISM function, and its driver
+    *(disturbed(f"ism_{name}", do, undo, server=server, client=client, look_on="smcd")
+      for name, do, undo, server, client in (
+          ("unbound_server", model.unbind, model.reload, True, False),
+          ("unbound_client", model.unbind, model.reload, False, True),
+          ("dead_server", model.die, model.mend, True, False),
+          ("dead_client", model.die, model.mend, False, True))),
+    disturbed("ism_storm", model.storm, model.calm, role="undisturbed", look_on="smcd"),
+    *(Case(f"ism_{name}_{'server' if server else 'client'}", "transfer", bytes=MIB, expect="tcp",
+           around=model.faulty(server, kind, command), quick=False)
+      for server in (True, False)
+      for name, kind, command in (("fails", model.FAIL, model.REGISTER_DMB),
+                                  ("unreached", model.FAIL, model.QUERY_GID),
+                                  ("silent", model.SILENT, model.REGISTER_DMB),
+                                  ("wrong", model.WRONG, model.REGISTER_DMB))),
     Case("unload", program=unload, expect="any"),
     Case("ping_pong", count=1000, size=1, quick=False),
     Case("stream", count=400, size=65536, quick=False),
@@ -714,8 +731,8 @@ def plugged(machine):
 
 def ism_disturbed(name, **roles):
     d = Disturbance(unplugged, plugged, **roles)
-    return Case(name, "disturbed", around=d.around, look=d.look, timeout=60, expect="smcd",
-                quick=False)
+    return Case(name, "disturbed", around=d.around, look=d.look, timeout=60, quick=False,
+                look_on="smcd")
 
 
 # Bits of the words of control data, see net/smc/wire/control.h.
@@ -730,24 +747,29 @@ def lying(what):
     def tell(value):
         return lambda machine: run(f"echo {value} > /sys/module/smc/parameters/lie_{word}")
     d = Disturbance(tell(bits), tell(0), client=False)
-    return Case(f"lies_{what}", "disturbed", around=d.around, look=d.look, timeout=60, expect="smcd",
-                quick=False)
+    return Case(f"lies_{what}", "disturbed", around=d.around, look=d.look, timeout=60, quick=False,
+                look_on="smcd")
 
 
 CASES += [
     *map(lying, LIES),
-    Case("ism_power_off", "power_off", look=turn_off, timeout=100, expect="smcd", quick=False,
-         last=True),
+    Case("power_off_ism", "power_off", look=turn_off, timeout=100, quick=False, last=True,
+         look_on="smcd"),
     ism_disturbed("unplugged_server", client=False),
     ism_disturbed("unplugged_client", server=False),
     ism_disturbed("unplugged_both"),
 ]
 BY_NAME = {case.name: case for case in CASES}
 
-# Those that need nothing of RDMA, for `pair --ism`.
-ISM = ("transfer_quick one_way transfer_poll transfer_v6 transfer_ipproto transfer_16k transfer_128k "
-       "transfer_512k transfer_unequal duplex duplex_unequal many churn_quick urgent urgent_first "
-       "urgent_unread urgent_full half_close_client half_close_server close_unread_client "
-       "close_unread_server kill_client kill_server all_ended tcp_server tcp_client sweep "
-       "unload after_tcp unplugged_server unplugged_client unplugged_both lies_count lies_wrap lies_consumed "
-       "lies_consumed_wrap ism_power_off").split()
+# Those that need nothing of RDMA
+ISM_COMMON = (
+    "transfer_quick one_way transfer_poll transfer_v6 transfer_ipproto transfer_16k transfer_128k "
+    "transfer_512k transfer_unequal duplex duplex_unequal many churn_quick urgent urgent_first "
+    "urgent_unread urgent_full half_close_client half_close_server close_unread_client "
+    "close_unread_server kill_client kill_server all_ended tcp_server tcp_client sweep unload after_tcp "
+    "lies_count lies_wrap lies_consumed lies_consumed_wrap").split()
+# For `pair --ism`
+ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", "power_off_ism")
+# For `pair --ism-model`; what is wrong with the device is followed by a look whether it is well again.
+ISM_MODEL = (*ISM_COMMON, *(name for case in CASES if case.name.startswith("ism_")
+                            for name in (case.name, "after_tcp")), "power_off_ism")

@@ -36,6 +36,9 @@ class IsmMachine(Machine):
         """Nothing of a link group depends on a setting."""
 
     def swap(self, module):
+        self.reload()
+
+    def reload(self):
         """The driver goes, with its device and link groups, and comes back."""
-        run("rmmod smc_ism_ivshmem; insmod $SMC_ISM_KO $SMC_ISM_ARGS $SMC_ISM_PARAMS")
+        run("rmmod $(basename $SMC_ISM_KO .ko); insmod $SMC_ISM_KO $SMC_ISM_ARGS $SMC_ISM_PARAMS")
         self.wait_for_device()

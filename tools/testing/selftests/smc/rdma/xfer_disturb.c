@@ -121,7 +121,7 @@ static bool end_flows(struct flow *tx, struct flow *rx)
 }
 
 /* The driver does something to a machine in the middle of a transfer, and undoes it later. */
-static void disturbed(void)
+static bool is_whole_after(void)
 {
 	struct flow tx, rx;
 	uint64_t start;
@@ -147,6 +147,19 @@ static void disturbed(void)
 	meet("restored");
 	close(open_pair());
 	meet("end");
+	return whole;
+}
+
+static void disturbed(void)
+{
+	is_whole_after();
+}
+
+/* What is done to it does not matter. */
+static void undisturbed(void)
+{
+	if (!is_whole_after())
+		die("the connection did not survive");
 }
 
 /* ---- packets get lost ---- */
@@ -218,6 +231,7 @@ static void lossy(void)
 
 const struct test_case disturb_cases[] = {
 	{ "disturbed", disturbed, disturbed, "something goes away in the middle of a transfer" },
+	{ "undisturbed", undisturbed, undisturbed, "something happens that must not matter" },
 	{ "lossy", lossy, lossy, "connections while packets get lost" },
 	{ 0 }
 };

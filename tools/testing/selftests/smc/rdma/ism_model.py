@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the model of IBM's ISM function does wrong when it is told to, and what its driver makes of
+that. tools/testing/ism/function.h has the register."""
+import contextlib
+import os
+import struct
+import time
+
+from lib import smc_netlink as netlink
+from lib.slow import slow
+from machine import run
+
+FUNCTION = "0000:00:00.0"
+DRIVER = "/sys/bus/pci/drivers/smc_ism_pci"
+REGISTER = 0x80
+NONE, FAIL, SILENT, WRONG, STORM, DEAD = range(6)
+# Commands, as net/smc/drivers/ism_pci/format.h has them
+QUERY_GID, REGISTER_DMB = 0x09, 0x0a
+EVENTS = 20000
+
+
+def fault(kind, argument=0):
+    """From now on, until the next one."""
+    descriptor = os.open(f"/sys/bus/pci/devices/{FUNCTION}/config", os.O_WRONLY)
+    os.pwrite(descriptor, struct.pack("<I", kind | argument << 8), REGISTER)
+    os.close(descriptor)
+
+
+def is_there():
+    """SMC-D has the device."""
+    return any(device["pci_chid"] != 0xffff for device in netlink.ism_devices())
+
+
+def unbind(_machine):
+    run(f"echo {FUNCTION} > {DRIVER}/unbind")
+
+
+def reload(machine):
+    """The module goes, once the last connection has, and comes again."""
+    until = time.monotonic() + slow(20)
+    while run("rmmod smc_ism_pci && echo gone", check=False).strip() != "gone":
+        if time.monotonic() > until:
+            raise RuntimeError("smc_ism_pci does not go")
+        time.sleep(0.2)
+    run("insmod $SMC_ISM_KO $SMC_ISM_ARGS $SMC_ISM_PARAMS")
+    machine.wait_for_device()
+
+
+def mend(machine):
+    fault(NONE)
+    reload(machine)
+
+
+def storm(_machine):
+    fault(STORM, EVENTS)
+
+
+def die(_machine):
+    fault(DEAD)
+
+
+def calm(_machine):
+    fault(NONE)
+
+
+def wait_until_lost():
+    until = time.monotonic() + slow(10)
+    while is_there():
+        if time.monotonic() > until:
+            raise RuntimeError("the device is still there")
+        time.sleep(0.1)
+
+
+def faulty(on_server, kind, command):
+    """One machine's function does something wrong with a command. When it is one that a function
+    must not do, the device is gone afterwards."""
+    @contextlib.contextmanager
+    def around(machine):
+        # A buffer that is there need not be registered.
+        machine.reload()
+        mine = machine.is_server == on_server
+        if mine:
+            fault(kind, command)
+        try:
+            yield
+            if mine and kind != FAIL:
+                wait_until_lost()
+        finally:
+            if mine:
+                mend(machine)
+    return around
