@@ -125,6 +125,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/wire/control", "unit, two hosts"),
     (r"net/smc/fabric/", "data, SMC-R"),
     (r"net/smc/drivers/ivshmem/(region|order|format)", "unit, fuzz, two hosts"),
+    (r"net/smc/drivers/ism_pci/format", "unit, ISM function"),
     (r"net/smc/drivers/ism_pci/|tools/testing/ism/", "ISM function"),
     (r"net/smc/drivers/", "two hosts"),
     (r"net/smc/policy/(rules|ewma)", "unit, steering"),
