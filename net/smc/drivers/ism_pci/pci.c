@@ -61,7 +61,7 @@ void ism_lose(struct ism_pci *ism, const char *why)
 		return;
 	/* Memory that it was given is about to be other people's. */
 	pci_clear_master(ism->pdev);
-	pci_err(ism->pdev, "smc_ism: lost: %s\n", why);
+	pci_err(ism->pdev, "lost: %s\n", why);
 	queue_work(ism_wq, &ism->offline);
 }
 
@@ -163,7 +163,7 @@ static int identify(struct ism_pci *ism)
 	/* Only a function of version 2 takes it: the peers of others know nothing of SMC-Dv2. */
 	rc = ism_tell(ism, ISM_ADD_VLAN, SMC_ISM_ANY_VLAN);
 	if (rc == -EIO)
-		pci_err(ism->pdev, "smc_ism: version 1 of the function is not supported\n");
+		pci_err(ism->pdev, "version 1 of the function is not supported\n");
 	dev->ops = &ism_ops;
 	dev->name = pci_name(ism->pdev);
 	dev->parent = &ism->pdev->dev;
@@ -187,7 +187,8 @@ static int go_online(struct ism_pci *ism)
 	if (rc)
 		return rc;
 	WRITE_ONCE(ism->registered, true);
-	/* It may have been lost since. */
+	/* It may have been lost since: either we see that, or the work item sees the line above. */
+	smp_mb();
 	if (ism_gone(ism))
 		queue_work(ism_wq, &ism->offline);
 	return 0;
