@@ -681,6 +681,11 @@ CASES = [
                                   ("unreached", model.FAIL, model.QUERY_GID),
                                   ("silent", model.SILENT, model.REGISTER_DMB),
                                   ("wrong", model.WRONG, model.REGISTER_DMB))),
+    *(Case(f"ism_{name}", "transfer", bytes=MIB, around=model.unwilling(kind, command), quick=False)
+      for name, kind, command in (("keeps_dmb", model.FAIL, model.UNREGISTER_DMB),
+                                  ("keeps_sba", model.FAIL, model.UNREGISTER_SBA),
+                                  ("silent_end", model.SILENT, model.UNREGISTER_IEQ))),
+    Case("ism_not_started", program=model.not_started, expect="any", quick=False),
     Case("unload", program=unload, expect="any"),
     Case("ping_pong", count=1000, size=1, quick=False),
     Case("stream", count=400, size=65536, quick=False),

@@ -15,7 +15,8 @@ DRIVER = "/sys/bus/pci/drivers/smc_ism_pci"
 REGISTER = 0x80
 NONE, FAIL, SILENT, WRONG, STORM, DEAD = range(6)
 # Commands, as net/smc/drivers/ism_pci/format.h has them
-QUERY_GID, REGISTER_DMB = 0x09, 0x0a
+REGISTER_SBA, REGISTER_IEQ, READ_GID, ADD_VLAN = 0x01, 0x02, 0x03, 0x04
+QUERY_GID, REGISTER_DMB, UNREGISTER_DMB, UNREGISTER_SBA, UNREGISTER_IEQ = 0x09, 0x0a, 0x0b, 0x11, 0x12
 EVENTS = 20000
 
 
@@ -35,13 +36,17 @@ def unbind(_machine):
     run(f"echo {FUNCTION} > {DRIVER}/unbind")
 
 
-def reload(machine):
-    """The module goes, once the last connection has, and comes again."""
+def unload():
+    """Once the last connection has gone."""
     until = time.monotonic() + slow(20)
     while run("rmmod smc_ism_pci && echo gone", check=False).strip() != "gone":
         if time.monotonic() > until:
             raise RuntimeError("smc_ism_pci does not go")
         time.sleep(0.2)
+
+
+def reload(machine):
+    unload()
     run("insmod $SMC_ISM_KO $SMC_ISM_ARGS $SMC_ISM_PARAMS")
     machine.wait_for_device()
 
@@ -89,3 +94,31 @@ def faulty(on_server, kind, command):
             if mine:
                 mend(machine)
     return around
+
+
+def unwilling(kind, command):
+    """Both functions do not let go of what they were given. They are lost with that, and nothing else
+    is."""
+    @contextlib.contextmanager
+    def around(machine):
+        machine.fresh()
+        fault(kind, command)
+        try:
+            yield
+            reload(machine)
+        finally:
+            mend(machine)
+    return around
+
+
+def not_started(machine, _session):
+    """A function that does not do what it has to in the beginning is left alone."""
+    for kind, command in ((FAIL, REGISTER_SBA), (FAIL, REGISTER_IEQ), (FAIL, ADD_VLAN), (FAIL, READ_GID),
+                          (SILENT, REGISTER_SBA), (SILENT, READ_GID), (WRONG, REGISTER_IEQ), (DEAD, 0)):
+        unload()
+        fault(kind, command)
+        run("insmod $SMC_ISM_KO")
+        if is_there():
+            return f"with fault {kind} of {command:#x} there is a device"
+        mend(machine)
+    return ""
