@@ -73,6 +73,8 @@ void devices_filter(struct array *devices, const struct filter *f)
 	devices->count = count;
 }
 
+#define CHID_LOOPBACK	0xffff
+
 /* PCI IDs of what smc-tools has names for; others as number. */
 static const char *type_name(const struct device *d, enum smc_kind kind, char room[16])
 {
@@ -85,14 +87,17 @@ static const char *type_name(const struct device *d, enum smc_kind kind, char ro
 		{ 0x15b3, 0x1016, "RoCE_Express2" },
 		{ 0x15b3, 0x101e, "RoCE_Express3" },
 		{ 0x1014, 0x04ed, "ISM" },
+		{ 0x1af4, 0x1110, "ivshmem" },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (types[i].vendor == d->vendor && types[i].device == d->device)
 			return types[i].name;
+	if (!d->vendor && !d->device && kind == SMC_D)
+		return d->chid == CHID_LOOPBACK ? "loopback" : "ISM";
 	if (!d->vendor && !d->device)
-		return kind == SMC_D ? "loopback" : "software";
+		return "software";
 	snprintf(room, 16, "0x%04x", d->device);
 	return room;
 }

@@ -211,32 +211,41 @@ def check_pairs(part):
                 **{} if client == server else {"SMC_NO_LEAKS": "1"}, **BEFORE_OTHERS)
 
 
+PAIR, SOCKETS = [f"{SUITE}/rdma/pair"], [f"{TESTING}/vm/run", "--vms", "2"]
+SOCKET_CASES = [f"{SUITE}/rdma/sock_pair", "-V", "smc4"]
+# Each host has half of the memory, so that hundreds of connections fit.
+SHARED, MODEL = ["--ism", "256"], ["--ism-model"]
 # For a device that copies; the others differ in what is above it.
 COPIED = ("transfer_quick transfer_unequal duplex urgent urgent_full half_close_client "
           "close_unread_server kill_client all_ended unplugged_client lies_count").split()
-# What two hosts play that share memory, and whether their device maps it or copies.
+# What is different with IBM's function: how it is told, and what it may do wrong.
+TOLD = ("transfer_quick churn_quick urgent shown_ism half_close_client kill_client unload after_tcp "
+        "ism_unbound_server ism_dead_client ism_storm ism_fails_server ism_silent_client "
+        "ism_wrong_server ism_keeps_dmb ism_not_started").split()
+# What two hosts with an ISM device play: {part: {name: (program, device, arguments, does it copy)}}
 ISM = {
-    "mapped": ([f"{SUITE}/rdma/pair"], [], "copying=0"),
-    "copying": ([f"{SUITE}/rdma/pair"], COPIED, "copying=1"),
-    "sockets": ([f"{TESTING}/vm/run", "--vms", "2"], [f"{SUITE}/rdma/sock_pair", "-V", "smc4"],
-                "copying=0"),
+    "um-ism": {"mapped": (PAIR, SHARED, [], 0), "copying": (PAIR, SHARED, COPIED, 1),
+               "sockets": (SOCKETS, SHARED, SOCKET_CASES, 0), "model": (PAIR, MODEL, TOLD, None)},
+    "ism": {"copying": (PAIR, SHARED, [], 1), "sockets": (SOCKETS, SHARED, SOCKET_CASES, 1),
+            "model": (PAIR, MODEL, [], None)},
 }
 
 
 def play_ism(part, name):
-    """Each host has half of the memory, so that hundreds of connections fit."""
-    program, arguments, kind = ISM[name]
+    program, device, arguments, copies = ISM[part.name][name]
     with slots.one(60):
         part.stream(name).suite(
-            name, [*program, "--ism", "256", "--kver", "um", "--variant=-test", "--timeout", TIMEOUT,
+            name, [*program, *device, "--kver", "um", "--variant=-test", "--timeout", TIMEOUT,
                    "--name", f"{part.name}-{name}", "--", *arguments],
-            SMC_ISM_PARAMS=f"slots=2 {kind}")
+            **{} if copies is None else {"SMC_ISM_PARAMS": f"slots=2 copying={copies}"})
 
 
 def check_ism(part):
     """Two hosts with an ISM device."""
-    if ready(part):
-        part.together([(play_ism, name) for name in ISM])
+    if not ready(part) or part.run(["make", "-s", "-C", f"{TESTING}/ism"]):
+        part.line("not ok - build what the hosts need")
+        return
+    part.together([(play_ism, name) for name in ISM[part.name]])
 
 
 FAILOVER = f"{SUITE}/rdma/failover_pair"

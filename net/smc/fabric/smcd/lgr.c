@@ -418,6 +418,12 @@ void smcd_lgrs_end_on(const struct smc_ism_dev *dev, const struct smc_ism_gid *p
 
 /* ---- what is shown ---- */
 
+/* A number that changes with the list of link groups of a namespace, never 0. */
+unsigned int smcd_lgrs_seq(const struct smc_net *sn)
+{
+	return READ_ONCE(lgrs_of(sn)->seq);
+}
+
 static bool show_next(struct smc_net *sn, u32 after, struct smc_group_info *info,
 		      unsigned int *seq)
 {

@@ -80,6 +80,7 @@ void smcd_lgr_leave(struct smcd_conn *dconn);
 void smcd_lgr_set_peer(struct smcd_lgr *lgr, const struct smc_clc_accept *a);
 void smcd_lgr_put(struct smcd_lgr *lgr);
 void smcd_lgrs_end_on(const struct smc_ism_dev *dev, const struct smc_ism_gid *peer);
+unsigned int smcd_lgrs_seq(const struct smc_net *sn);
 int smcd_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w);
 
 extern struct pernet_operations smcd_net_ops;

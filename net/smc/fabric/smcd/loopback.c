@@ -31,6 +31,7 @@
 #include "../fabric.h"
 #include "../show.h"
 #include "dev.h"
+#include "lgr.h"
 #include "smcd.h"
 
 #define LO_NAME		"loopback-ism"
@@ -463,7 +464,8 @@ static int lo_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *
 	};
 	int rc;
 
-	w->seq = 1;
+	/* One listing shows this and the others. */
+	w->seq = smcd_lgrs_seq(sn);
 	if (w->after || !info.n_conns)
 		return 0;
 	show_eid(info.eid);
@@ -500,7 +502,7 @@ static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk 
 	};
 	int rc;
 
-	w->seq = 1;
+	w->seq = smcd_devs_seq();
 	if (w->after)
 		return 0;
 	info.ports[0].active = true;

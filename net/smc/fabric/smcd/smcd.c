@@ -3,6 +3,7 @@
  * The fabric of ISM devices: what it says and hears in CLC messages.  It is there from the start;
  * devices come and go below it.
  */
+#include <linux/pci.h>
 #include <linux/slab.h>
 #include "../../admin/walk.h"
 #include "../../config/eid.h"
@@ -194,16 +195,29 @@ static void smcd_show(struct smc_conn *c, struct smc_sock_info *info)
 	info->peer_token = dconn->peer_token;
 }
 
+static void show_pci(const struct smc_ism_dev *dev, struct smc_dev_info *info)
+{
+	const struct pci_dev *pci;
+
+	if (!dev->parent || !dev_is_pci(dev->parent))
+		return;
+	pci = to_pci_dev(dev->parent);
+	info->pci_vendor = pci->vendor;
+	info->pci_device = pci->device;
+	strscpy(info->pci_id, pci_name(pci), sizeof(info->pci_id));
+}
+
 static void show_dev(struct smc_ism_dev *dev, struct smc_net *sn, struct smc_dev_info *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->number = dev->number;
 	strscpy(info->name, dev->name, sizeof(info->name));
 	info->n_users = atomic_read(&dev->n_lgrs);
-	/* The name has no other place in an answer. */
+	/* The name of a device on no bus has no other place in an answer. */
 	info->is_pci = true;
 	info->pci_chid = dev->chid;
 	strscpy(info->pci_id, dev->name, sizeof(info->pci_id));
+	show_pci(dev, info);
 	info->n_ports = 1;
 	info->ports[0].active = true;
 	info->ports[0].by_user = smc_pnet_of_port(sn, dev->name, NULL, 1, info->ports[0].pnetid);

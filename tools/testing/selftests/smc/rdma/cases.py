@@ -756,8 +756,24 @@ def lying(what):
                 look_on="smcd")
 
 
+def show_ism(machine, where):
+    """Netlink and the tools have device and link group, each in one listing."""
+    groups = [g for g in machine.link_groups() if g["conns"]]
+    devices = [d for d in netlink.ism_devices() if d["pci_chid"] != 0xffff]
+    if len(groups) != 1 or len(devices) != 1 or devices[0]["use_count"] != 1 or \
+            groups[0]["chid"] != devices[0]["pci_chid"]:
+        raise AssertionError(f"{groups} do not fit {devices}")
+    shown = run("$SMC_ROOT/build/tools/smcd device; $SMC_ROOT/build/tools/smcd linkgroup; "
+                "$SMC_ROOT/build/tools/smcss -D")
+    if f"{devices[0]['pci_chid']:04x}" not in shown or "changed" in shown or \
+            shown.count("loopback") != 2 or f"{groups[0]['id']:08x}" not in shown:
+        raise AssertionError(f"the tools say {shown}")
+    return shown.splitlines()
+
+
 CASES += [
     *map(lying, LIES),
+    Case("shown_ism", "at_once", count=3, threads=1, quick=False, look=show_ism, look_on="smcd"),
     Case("power_off_ism", "power_off", look=turn_off, timeout=100, quick=False, last=True,
          look_on="smcd"),
     ism_disturbed("unplugged_server", client=False),
@@ -770,11 +786,11 @@ BY_NAME = {case.name: case for case in CASES}
 ISM_COMMON = (
     "transfer_quick one_way transfer_poll transfer_v6 transfer_ipproto transfer_16k transfer_128k "
     "transfer_512k transfer_unequal duplex duplex_unequal many churn_quick urgent urgent_first "
-    "urgent_unread urgent_full half_close_client half_close_server close_unread_client "
+    "urgent_unread urgent_full shown_ism half_close_client half_close_server close_unread_client "
     "close_unread_server kill_client kill_server all_ended tcp_server tcp_client sweep unload after_tcp "
     "lies_count lies_wrap lies_consumed lies_consumed_wrap").split()
 # For `pair --ism`
 ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", "power_off_ism")
 # For `pair --ism-model`; what is wrong with the device is followed by a look whether it is well again.
 ISM_MODEL = (*ISM_COMMON, *(name for case in CASES if case.name.startswith("ism_")
-                            for name in (case.name, "after_tcp")), "power_off_ism")
+                            for name in (case.name, "after_tcp")))

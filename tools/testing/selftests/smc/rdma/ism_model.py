@@ -101,7 +101,7 @@ def unwilling(kind, command):
     is."""
     @contextlib.contextmanager
     def around(machine):
-        machine.fresh()
+        machine.reload()
         fault(kind, command)
         try:
             yield
