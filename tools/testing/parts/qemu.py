@@ -185,9 +185,10 @@ def check_ivshmem(part):
                 return
         with slots.one(FIRST):
             part.suite(f"{client} to {server}",
-                       [f"{SUITE}/rdma/pair", "--ism", "256", "--kver", server, "--client-kver", client,
-                        "--variant=-test", "--timeout", "400" if short else "1800", "--name",
-                        f"check-{part.name}", "--", *(IVSHMEM if short else ())],
+                       [f"{SUITE}/rdma/pair", "--smp", "1" if short else "2", "--ism", "256", "--kver",
+                        server, "--client-kver", client, "--variant=-test", "--timeout",
+                        "400" if short else "1800", "--name", f"check-{part.name}", "--",
+                        *(IVSHMEM if short else ())],
                        SMC_ISM_PARAMS="slots=2", **BEFORE_OTHERS)
 
 

@@ -213,6 +213,7 @@ def check_pairs(part):
 
 PAIR, SOCKETS = [f"{SUITE}/rdma/pair"], [f"{TESTING}/vm/run", "--vms", "2"]
 SOCKET_CASES = [f"{SUITE}/rdma/sock_pair", "-V", "smc4"]
+HALF_OF_THEM = [*SOCKET_CASES, "--shard", "1/2"]	# all of them: part ism
 # Each host has half of the memory, so that hundreds of connections fit.
 SHARED, MODEL = ["--ism", "256"], ["--ism-model"]
 # For a device that copies; the others differ in what is above it.
@@ -225,9 +226,9 @@ TOLD = ("transfer_quick churn_quick urgent shown_ism half_close_client kill_clie
 # What two hosts with an ISM device play: {part: {name: (program, device, arguments, does it copy)}}
 ISM = {
     "um-ism": {"mapped": (PAIR, SHARED, [], 0), "copying": (PAIR, SHARED, COPIED, 1),
-               "sockets": (SOCKETS, SHARED, SOCKET_CASES, 0), "model": (PAIR, MODEL, TOLD, None)},
-    "ism": {"copying": (PAIR, SHARED, [], 1), "sockets": (SOCKETS, SHARED, SOCKET_CASES, 1),
-            "model": (PAIR, MODEL, [], None)},
+               "sockets": (SOCKETS, SHARED, HALF_OF_THEM, 0), "model": (PAIR, MODEL, TOLD, None)},
+    "ism": {"copying": (PAIR, SHARED, [], 1), "mapped": (SOCKETS, SHARED, SOCKET_CASES, 0),
+            "sockets": (SOCKETS, SHARED, SOCKET_CASES, 1), "model": (PAIR, MODEL, [], None)},
 }
 
 
