@@ -3,6 +3,7 @@
 #include <linux/mutex.h>
 #include <linux/rculist.h>
 #include <linux/srcu.h>
+#include "../config/eid.h"
 #include "../netns.h"
 #include "fabric.h"
 #include "show.h"
@@ -248,6 +249,22 @@ enum smc_reason smc_fabric_accepts(struct sock *sk,
 	}
 	srcu_read_unlock(&smc_fabrics_srcu, idx);
 	return reason;
+}
+
+/**
+ * smc_fabric_check_v2() - does an Accept of version 2 fit this host?
+ * @a: the Accept
+ *
+ * Context: any.
+ * Return: SMC_REASON_NONE, or why not, whatever is to carry the connection.
+ */
+enum smc_reason smc_fabric_check_v2(const struct smc_clc_accept *a)
+{
+	if (!smc_eid_ours(a->eid))
+		return SMC_REASON_NO_COMMON_EID;
+	if (a->has_fce && a->release > SMC_CLC_RELEASE)
+		return SMC_REASON_PEER_RELEASE;
+	return SMC_REASON_NONE;
 }
 
 typedef int (*smc_walk_op)(struct smc_fabric *f, struct smc_net *sn,

@@ -213,6 +213,9 @@ enum smc_reason smc_fabric_accepts(struct sock *sk,
 				   const struct smc_clc_accept *a,
 				   struct smc_negotiated *neg);
 
+/* for smc_fabric_ops.accepts */
+enum smc_reason smc_fabric_check_v2(const struct smc_clc_accept *a);
+
 int smc_fabric_groups(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 		      struct smc_walk *w);
 int smc_fabric_devices(struct smc_net *sn, u8 diag_mode, unsigned long *pos,

@@ -360,6 +360,25 @@ void smc_mem_free(void *mem, size_t bytes, void *priv)
 	kvfree(mem);
 }
 
+static unsigned int own_rmbes(void *owner, u32 size, unsigned int failed)
+{
+	return failed ? 0 : smc_mem_rmbes(size);
+}
+
+/* Not zeroed: this kernel writes, and no reader gets past what was written for it. */
+static void *own_alloc(void *owner, size_t bytes, gfp_t gfp, void **priv)
+{
+	return smc_mem_alloc(SMC_MEM_MIXED, bytes, gfp);
+}
+
+/* Buffers that nobody but this kernel reads or writes; they need no owner. */
+const struct smc_buf_ops smc_own_buf_ops = {
+	.max_code	= SMC_SIZE_CODE_LIMIT,
+	.rmbes		= own_rmbes,
+	.alloc		= own_alloc,
+	.free		= smc_mem_free,
+};
+
 /* The buffer and its memory, for which there is a reservation. */
 static struct smc_buf *buf_alloc(const struct smc_pools *pools, unsigned int n, u32 size)
 {

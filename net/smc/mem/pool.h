@@ -56,6 +56,8 @@ bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), v
 void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv));
 void smc_buf_retired(struct smc_buf *buf);
 
+extern const struct smc_buf_ops smc_own_buf_ops;
+
 /* for smc_buf_ops */
 unsigned int smc_mem_rmbes(u32 size);
 void *smc_mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp);

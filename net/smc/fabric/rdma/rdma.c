@@ -158,13 +158,7 @@ static enum smc_reason check_accept(const struct smc_clc_accept *a)
 {
 	if (a->smcd)
 		return SMC_REASON_NO_COMMON_DEVICE;
-	if (a->version == SMC_CLC_V1)
-		return SMC_REASON_NONE;
-	if (!smc_eid_ours(a->eid))
-		return SMC_REASON_NO_COMMON_EID;
-	if (a->has_fce && a->release > SMC_CLC_RELEASE)
-		return SMC_REASON_PEER_RELEASE;
-	return SMC_REASON_NONE;
+	return a->version == SMC_CLC_V1 ? SMC_REASON_NONE : smc_fabric_check_v2(a);
 }
 
 static enum smc_reason rdma_accepts(struct smc_fabric *f, struct sock *sk,

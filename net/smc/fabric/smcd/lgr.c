@@ -92,24 +92,6 @@ static const struct smc_buf_ops dmb_ops = {
 	.free		= dmb_free,
 };
 
-static unsigned int ring_rmbes(void *owner, u32 size, unsigned int failed)
-{
-	return failed ? 0 : smc_mem_rmbes(size);
-}
-
-/* Not zeroed: only this kernel reads it, as far as it has written. */
-static void *ring_alloc(void *owner, size_t bytes, gfp_t gfp, void **priv)
-{
-	return smc_mem_alloc(SMC_MEM_MIXED, bytes, gfp);
-}
-
-static const struct smc_buf_ops ring_ops = {
-	.max_code	= SMC_SIZE_CODE_LIMIT,
-	.rmbes		= ring_rmbes,
-	.alloc		= ring_alloc,
-	.free		= smc_mem_free,
-};
-
 /* ---- life ---- */
 
 static void lgr_get(struct smcd_lgr *lgr)
@@ -214,7 +196,7 @@ static struct smcd_lgr *lgr_alloc(struct smc_net *sn, const struct smc_negotiate
 	if (!lgr)
 		return NULL;
 	lgr->dmbs = smc_pools_new(sn->mem_limit, &dmb_ops, lgr);
-	lgr->rings = smc_pools_new(sn->mem_limit, &ring_ops, lgr);
+	lgr->rings = smc_pools_new(sn->mem_limit, &smc_own_buf_ops, NULL);
 	if (!lgr->dmbs || !lgr->rings) {
 		if (lgr->dmbs)
 			smc_pools_close(lgr->dmbs);

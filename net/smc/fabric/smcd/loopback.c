@@ -513,29 +513,11 @@ static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk 
 	return rc;
 }
 
-static unsigned int lo_rmbes(void *owner, u32 size, unsigned int failed)
-{
-	return failed ? 0 : smc_mem_rmbes(size);
-}
-
-/* Not zeroed: this kernel writes, and no reader gets past what was written for it. */
-static void *lo_alloc(void *owner, size_t bytes, gfp_t gfp, void **priv)
-{
-	return smc_mem_alloc(SMC_MEM_MIXED, bytes, gfp);
-}
-
-static const struct smc_buf_ops lo_buf_ops = {
-	.max_code	= SMC_SIZE_CODE_LIMIT,
-	.rmbes		= lo_rmbes,
-	.alloc		= lo_alloc,
-	.free		= smc_mem_free,
-};
-
 static int __net_init lo_net_init(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
 
-	sn->pools = smc_pools_new(sn->mem_limit, &lo_buf_ops, NULL);
+	sn->pools = smc_pools_new(sn->mem_limit, &smc_own_buf_ops, NULL);
 	return sn->pools ? 0 : -ENOMEM;
 }
 

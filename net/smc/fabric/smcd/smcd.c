@@ -155,11 +155,9 @@ static enum smc_reason smcd_accepts(struct smc_fabric *f, struct sock *sk,
 
 	if (!a->smcd || a->version != SMC_CLC_V2)
 		return SMC_REASON_NO_COMMON_DEVICE;
-	if (!smc_eid_ours(a->eid))
-		return SMC_REASON_NO_COMMON_EID;
-	if (a->has_fce && a->release > SMC_CLC_RELEASE)
-		return SMC_REASON_PEER_RELEASE;
-	reason = settle(neg, a->chid, &peer);
+	reason = smc_fabric_check_v2(a);
+	if (!reason)
+		reason = settle(neg, a->chid, &peer);
 	if (reason)
 		return reason;
 	neg->version = SMC_CLC_V2;
