@@ -59,6 +59,7 @@ STATS = {1: ("smcd", TECH), 2: ("smcr", TECH), 3: ("client_errors", "int"),
          4: ("server_errors", "int"), 64: ("links_up", "int"), 65: ("links_down", "int"),
          68: ("conns_moved", "int"), 69: ("bytes_again", "int")}
 TOP_STATS = 7
+LOOPBACK = 0xffff	# CHID
 PNET_FAMILY, PNET_ADD, PNET_FLUSH = "SMC_PNETID", 2, 4
 PNET_NAME, PNET_ETHNAME, PNET_IBNAME, PNET_IBPORT = 1, 2, 3, 4
 TOP_LGR, TOP_LINK, TOP_LGR_D, TOP_DEV_D, TOP_DEV, TOP_FBACK = 2, 3, 4, 5, 6, 8
@@ -184,12 +185,14 @@ def versions():
     return {group.get("v2_common", {}).get("version", 1) for group in link_groups()}
 
 
-def smcd_link_groups():
-    return dump(GET_LGR_SMCD, TOP_LGR_D, LGR_D)
+def ism_link_groups():
+    """Those over ISM devices; loopback is shown as one, too."""
+    return [group for group in dump(GET_LGR_SMCD, TOP_LGR_D, LGR_D) if group["chid"] != LOOPBACK]
 
 
 def ism_devices():
-    return dump(GET_DEV_SMCD, TOP_DEV_D, DEV)
+    """All but loopback."""
+    return [device for device in dump(GET_DEV_SMCD, TOP_DEV_D, DEV) if device["pci_chid"] != LOOPBACK]
 
 
 def links():

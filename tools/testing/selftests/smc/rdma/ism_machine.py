@@ -22,15 +22,14 @@ class IsmMachine(Machine):
     def wait_for_device():
         """A slot that was somebody's has to rest, as late writes may come."""
         until = time.monotonic() + slow(30)
-        while all(device["pci_chid"] == 0xffff for device in netlink.ism_devices()):
+        while not netlink.ism_devices():
             if time.monotonic() > until:
                 raise RuntimeError("no ISM device")
             time.sleep(0.1)
 
     @staticmethod
     def link_groups():
-        """Those of the device; loopback is shown as one, too."""
-        return [group for group in netlink.smcd_link_groups() if group["chid"] != 0xffff]
+        return netlink.ism_link_groups()
 
     def fresh(self):
         """Nothing of a link group depends on a setting."""

@@ -27,11 +27,6 @@ def fault(kind, argument=0):
     os.close(descriptor)
 
 
-def is_there():
-    """SMC-D has the device."""
-    return any(device["pci_chid"] != 0xffff for device in netlink.ism_devices())
-
-
 def unbind(_machine):
     run(f"echo {FUNCTION} > {DRIVER}/unbind")
 
@@ -70,7 +65,7 @@ def calm(_machine):
 
 def wait_until_lost():
     until = time.monotonic() + slow(10)
-    while is_there():
+    while netlink.ism_devices():
         if time.monotonic() > until:
             raise RuntimeError("the device is still there")
         time.sleep(0.1)
@@ -118,7 +113,7 @@ def not_started(machine, _session):
         unload()
         fault(kind, command)
         run("insmod $SMC_ISM_KO")
-        if is_there():
+        if netlink.ism_devices():
             return f"with fault {kind} of {command:#x} there is a device"
         mend(machine)
     return ""
