@@ -35,8 +35,8 @@ static int __answer(struct ism_pci *ism, const struct ism_head *request, void *a
  * @answer_len: what is wanted of it, at least the head
  *
  * Context: process, may sleep.
- * Return: 0; -EIO if it could not be done; -ENODEV if there is no function any more, or it does not
- * answer as it should: then it is lost.
+ * Return: 0; -EIO if it could not be done; -ENODEV if the function is gone, or gives a wrong answer
+ * or none: then it is lost.
  */
 int ism_command(struct ism_pci *ism, enum ism_command command, void *request, u32 len,
 		void *answer, u32 answer_len)

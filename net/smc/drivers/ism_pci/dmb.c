@@ -101,8 +101,8 @@ static int make_known(struct ism_pci *ism, struct smc_ism_dmb *dmb, u64 peer)
 }
 
 /*
- * Nothing is written there any more.  A function that does not say so is lost, as nobody could tell
- * when it writes for the last time; one that is lost writes nothing.
+ * The function stops writing there.  If it does not confirm that, it is lost: its last write could
+ * come at any time.  A function that is lost writes nothing.
  */
 static void __make_unknown(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 {
