@@ -377,18 +377,20 @@ static void threads(void)
 	unsigned int sleeps = 0, i;
 
 	make_pair(&race);
+	/* Before anybody sends, so that it sleeps once however the threads are scheduled. */
+	CHECK(!ivs_arm(&race.a, 0), "nothing to do");
 	for (i = 0; i < 2; i++)
 		pthread_create(&thread[i], NULL, sender, (void *)(size_t)i);
 	/* Sleeps only when armed, and is woken by the bell alone. */
 	while (seen[0] < ROUNDS || seen[1] < ROUNDS) {
-		while (take_all(seen))
-			;
-		if (ivs_arm(&race.a, 0) || (seen[0] == ROUNDS && seen[1] == ROUNDS))
-			continue;
 		for (i = 0; i < PATIENCE && !__atomic_exchange_n(&rung, 0, __ATOMIC_SEQ_CST); i++)
 			sched_yield();
 		CHECK(i < PATIENCE, "no bell: %u and %u of %u", seen[0], seen[1], ROUNDS);
 		sleeps++;
+		do {
+			while (take_all(seen))
+				;
+		} while (ivs_arm(&race.a, 0));
 	}
 	for (i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
