@@ -12,6 +12,7 @@ const char *const smc_lock_names[SMC_NR_LOCK_CLASSES] = {
 	[SMC_LOCK_POOLS_REG]	= "smc_pools.reg_lock",
 	[SMC_LOCK_PNET_TABLE]	= "smc_pnet_table.lock",
 	[SMC_LOCK_FILTER]	= "smc_filter.lock",
+	[SMC_LOCK_ISM_VLANS]	= "smc_ism_dev.vlan_lock",
 	[SMC_LOCK_POOL]		= "smc_pool.lock",
 	[SMC_LOCK_POOLS]	= "smc_pools.lock",
 	[SMC_LOCK_SMCD_HEAR]	= "smcd_conn.hear_lock",
@@ -93,4 +94,5 @@ void smc_lock_order(void)
 	under(SMC_LOCK_CONN_RX);
 	under(SMC_LOCK_PNET_TABLE);
 	under(SMC_LOCK_FILTER);
+	under(SMC_LOCK_ISM_VLANS);
 }

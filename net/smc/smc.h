@@ -62,6 +62,7 @@
  *  ism_devs_lock		(mutex) the list of ISM devices
  *  smc_pnet_table.lock		(mutex) the PNET table of a namespace
  *  smc_filter.lock		(mutex) the filter rules of a namespace
+ *  smc_ism_dev.vlan_lock	(mutex) the VLANs of an ISM device; its driver is called under it
  *
  * Spinlocks, with bottom halves off:
  *

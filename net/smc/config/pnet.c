@@ -242,22 +242,20 @@ bool smc_pnet_next(struct smc_net *sn, const char *id, struct smc_pnet_entry *e,
 	return found;
 }
 
-static bool is_port(const struct smc_pnet_entry *e, const char *dev, const char *pci,
-		    u8 port)
+static bool is_port(const struct smc_pnet_entry *e, const struct smc_pnet_port *port)
 {
-	return e->port == port &&
-	       (!strcmp(e->name, dev) || (pci && !strcmp(e->name, pci)));
+	return e->port == port->port &&
+	       (!strcmp(e->name, port->dev) || (port->pci && !strcmp(e->name, port->pci)));
 }
 
 /**
  * smc_pnet_compare() - does the table say that netdev and port are on one network?
  * @ndev: the netdev; the table is that of the namespace where it is
- * @dev: name of an RDMA or ISM device
- * @pci: its PCI name, or NULL
- * @port: its port
+ * @port: the port
  *
- * Only entries of one table count together.  So permission to name a netdev in a namespace
- * of one's own gives no access to the ports of the host.
+ * Only entries of one table count together, and the port's own PNETID counts in the initial
+ * namespace.  So permission to name a netdev in a namespace of one's own gives no access to the
+ * ports of the host.
  *
  * Context: under RCU.
  *
@@ -265,7 +263,7 @@ static bool is_port(const struct smc_pnet_entry *e, const char *dev, const char 
  * them.
  */
 enum smc_pnet_verdict smc_pnet_compare(const struct net_device *ndev,
-				       const char *dev, const char *pci, u8 port)
+				       const struct smc_pnet_port *port)
 {
 	const struct smc_net *sn = smc_net(dev_net(ndev));
 	const char *of_ndev = NULL, *of_port = NULL;
@@ -274,17 +272,18 @@ enum smc_pnet_verdict smc_pnet_compare(const struct net_device *ndev,
 	list_for_each_entry_rcu(node, &sn->pnet->list, list) {
 		if (!node->e.port && !strcmp(node->e.name, ndev->name))
 			of_ndev = node->e.id;
-		else if (!of_port && is_port(&node->e, dev, pci, port))
+		else if (!of_port && is_port(&node->e, port))
 			of_port = node->e.id;
 	}
+	if (!of_port && net_eq(dev_net(ndev), &init_net))
+		of_port = port->own;
 	if (!of_ndev || !of_port)
 		return SMC_PNET_UNKNOWN;
 	return strcmp(of_ndev, of_port) ? SMC_PNET_OTHER : SMC_PNET_SAME;
 }
 
-/* The PNETID of a netdev (@port 0) or of a port; whether there is one. */
-static bool pnetid_of(const struct smc_net *sn, const char *dev, const char *pci, u8 port,
-		      char *id)
+/* The PNETID of a netdev (port 0) or of a port; whether there is one. */
+static bool pnetid_of(const struct smc_net *sn, const struct smc_pnet_port *port, char *id)
 {
 	const struct pnet_node *node;
 	bool found = false;
@@ -292,7 +291,7 @@ static bool pnetid_of(const struct smc_net *sn, const char *dev, const char *pci
 	*id = 0;
 	rcu_read_lock();
 	list_for_each_entry_rcu(node, &sn->pnet->list, list) {
-		found = is_port(&node->e, dev, pci, port);
+		found = is_port(&node->e, port);
 		if (found) {
 			memcpy(id, node->e.id, sizeof(node->e.id));
 			break;
@@ -303,20 +302,21 @@ static bool pnetid_of(const struct smc_net *sn, const char *dev, const char *pci
 }
 
 /**
- * smc_pnet_of_port() - what the table says of a port
+ * smc_pnet_of_port() - the PNETID of a port
  * @sn: the namespace
- * @dev: name of the device
- * @pci: its PCI name, or NULL
- * @port: its port, from 1
+ * @port: the port
  * @id: receives the PNETID, SMC_PNETID_LEN + 1 bytes, empty if there is none
  *
  * Context: any.
- * Return: whether there is one.
+ * Return: whether the table has it; else it is the port's own.
  */
-bool smc_pnet_of_port(const struct smc_net *sn, const char *dev, const char *pci,
-		      u8 port, char *id)
+bool smc_pnet_of_port(const struct smc_net *sn, const struct smc_pnet_port *port, char *id)
 {
-	return pnetid_of(sn, dev, pci, port, id);
+	bool found = pnetid_of(sn, port, id);
+
+	if (!found && port->own)
+		strscpy(id, port->own, SMC_PNETID_LEN + 1);
+	return found;
 }
 
 /**
@@ -329,7 +329,9 @@ bool smc_pnet_of_port(const struct smc_net *sn, const char *dev, const char *pci
  */
 bool smc_pnet_of_netdev(const struct net_device *ndev, char *id)
 {
-	return pnetid_of(smc_net(dev_net(ndev)), ndev->name, NULL, 0, id);
+	const struct smc_pnet_port netdev = { .dev = ndev->name };
+
+	return pnetid_of(smc_net(dev_net(ndev)), &netdev, id);
 }
 
 static int __net_init smc_pnet_net_init(struct net *net)

@@ -33,6 +33,20 @@ struct smc_pnet_entry {
 	u8	port;
 };
 
+/**
+ * struct smc_pnet_port - names a port of a device
+ * @dev:	name of the RDMA or ISM device
+ * @pci:	its PCI name, or NULL
+ * @port:	its port, from 1
+ * @own:	the PNETID that the port has without a table, or NULL
+ */
+struct smc_pnet_port {
+	const char	*dev;
+	const char	*pci;
+	u8		port;
+	const char	*own;
+};
+
 /* What the table says of a netdev and a port. */
 enum smc_pnet_verdict {
 	SMC_PNET_UNKNOWN,	/* the table lacks one of them, or both */
@@ -51,9 +65,8 @@ bool smc_pnet_next(struct smc_net *sn, const char *id, struct smc_pnet_entry *e,
 		   unsigned int *seq);
 
 enum smc_pnet_verdict smc_pnet_compare(const struct net_device *ndev,
-				       const char *dev, const char *pci, u8 port);
-bool smc_pnet_of_port(const struct smc_net *sn, const char *dev, const char *pci,
-		      u8 port, char *id);
+				       const struct smc_pnet_port *port);
+bool smc_pnet_of_port(const struct smc_net *sn, const struct smc_pnet_port *port, char *id);
 bool smc_pnet_of_netdev(const struct net_device *ndev, char *id);
 
 #endif

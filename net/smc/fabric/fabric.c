@@ -181,10 +181,8 @@ static enum smc_reason sum_up(const struct smc_clc_proposal *p, struct smc_negot
 	for (i = 0; i < SMC_N_OFFERS; i++) {
 		if (!offered[i])
 			continue;
-		/* No fabric here speaks SMC-Dv1, the others lack a device. */
 		if (!neg->why[i])
-			neg->why[i] = i == SMC_OFFER_DV1 ? SMC_REASON_NO_COMMON_MODE :
-							   SMC_REASON_NO_DEVICE;
+			neg->why[i] = SMC_REASON_NO_DEVICE;
 		reason = neg->why[i];
 	}
 	return reason;

@@ -17,6 +17,10 @@
 #define RC_NOT_THERE	0x0008
 #define RC_ON_DEMAND	0x000c	/* FAULT_FAIL */
 
+/* PNETIDs have 16 characters, the last ones blanks. */
+#define NETWORK		"MODELNET        "
+#define NO_NETWORK	"                "
+
 static u64 last_serial;
 
 static void complain(const struct function *f, const char *what)
@@ -136,11 +140,62 @@ static bool has_index(u32 index)
 	return index >= ISM_SBA_FIRST && index < ISM_SBA_DMBS;
 }
 
+/* ---- VLANs ---- */
+
+static bool is_old(const struct function *f)
+{
+	return f->fault == FAULT_OLD;
+}
+
+static int find_vlan(const struct function *f, u16 vlan)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->n_vlans; i++)
+		if (f->vlans[i] == vlan)
+			return i;
+	return -1;
+}
+
+static u16 add_vlan(struct function *f, u64 vlan)
+{
+	if (vlan == ANY_VLAN)
+		return is_old(f) ? RC_WRONG : 0;
+	if (!vlan || vlan > 4094 || find_vlan(f, vlan) >= 0 || f->n_vlans == VLANS) {
+		complain(f, "a VLAN that cannot be added");
+		return RC_WRONG;
+	}
+	f->vlans[f->n_vlans++] = vlan;
+	return 0;
+}
+
+static u16 delete_vlan(struct function *f, u64 vlan)
+{
+	int i;
+
+	if (vlan == ANY_VLAN)
+		return is_old(f) ? RC_WRONG : 0;
+	i = vlan <= 4094 ? find_vlan(f, vlan) : -1;
+	if (i < 0) {
+		complain(f, "a VLAN that was not added");
+		return RC_WRONG;
+	}
+	f->vlans[i] = f->vlans[--f->n_vlans];
+	return 0;
+}
+
+/* ---- DMBs ---- */
+
 static u16 register_dmb(struct function *f, const struct ism_register_dmb *r, struct ism_one *answer)
 {
 	u32 index = be32toh(r->index), len = be32toh(r->len);
 	u64 addr = be64toh(r->addr);
+	u16 vlan = be32toh(r->vlan_valid) ? be32toh(r->vlan) : 0;
 
+	if (vlan && find_vlan(f, vlan) < 0) {
+		complain(f, "a DMB in a VLAN that was not added");
+		return RC_WRONG;
+	}
 	if (!has_index(index) || f->dmbs[index].token || !len || len > DMB_MAX ||
 	    addr % DMB_MAX + len > DMB_MAX || !pcidev_dma(&f->pci, addr, len)) {
 		complain(f, "a DMB that cannot be registered");
@@ -148,7 +203,7 @@ static u16 register_dmb(struct function *f, const struct ism_register_dmb *r, st
 	}
 	f->dmbs[index] = (struct dmb){
 		.token = ++last_serial << TOKEN_SERIAL | (u64)index << TOKEN_INDEX,
-		.addr = addr, .len = len, .peer = be64toh(r->peer),
+		.addr = addr, .len = len, .peer = be64toh(r->peer), .vlan = vlan,
 	};
 	answer->value = htobe64(f->dmbs[index].token);
 	return 0;
@@ -177,9 +232,18 @@ static u16 unregister_dmb(struct function *f, u64 token)
 
 static u16 query_gid(const struct function *f, const struct ism_query_gid *r)
 {
-	bool there = be64toh(r->gid) == f->peer->gid && is_online(f->peer);
+	u32 vlan = be32toh(r->vlan);
+	bool both;
 
-	return there && be32toh(r->vlan) == ANY_VLAN ? 0 : RC_NOT_THERE;
+	if (be64toh(r->gid) != f->peer->gid || !is_online(f->peer))
+		return RC_NOT_THERE;
+	if (!be32toh(r->vlan_valid))
+		return 0;
+	if (vlan == ANY_VLAN)
+		both = !is_old(f) && !is_old(f->peer);
+	else
+		both = find_vlan(f, vlan) >= 0 && find_vlan(f->peer, vlan) >= 0;
+	return both ? 0 : RC_NOT_THERE;
 }
 
 static u16 signal_event(struct function *f, const struct ism_signal_event *r)
@@ -206,8 +270,9 @@ static u16 do_simple(struct function *f, u32 command)
 	case ISM_UNREGISTER_IEQ:
 		return unregister_page(f, &f->ieq);
 	case ISM_ADD_VLAN:
+		return add_vlan(f, value);
 	case ISM_DELETE_VLAN:
-		return value == ANY_VLAN ? 0 : RC_WRONG;
+		return delete_vlan(f, value);
 	case ISM_UNREGISTER_DMB:
 		return unregister_dmb(f, value);
 	case ISM_QUERY_GID:
@@ -272,7 +337,7 @@ static u32 move(struct function *f, u32 len)
 		return RC_WRONG;
 	}
 	/* A DMB may have gone, but who has its token knows how large it was. */
-	if (!dmb || dmb->peer != f->gid)
+	if (!dmb || dmb->peer != f->gid || (dmb->vlan && find_vlan(f, dmb->vlan) < 0))
 		return RC_NOT_THERE;
 	if (offset + len > dmb->len || element) {
 		complain(f, "a move beyond the end of a DMB");
@@ -295,6 +360,7 @@ static u32 move(struct function *f, u32 len)
 static void read_bar(void *function, unsigned int bar, u64 addr, u8 *data, size_t len)
 {
 	struct function *f = function;
+	char pnetid[16];
 	u32 value;
 
 	if (bar == ISM_BAR_COMMAND && addr < sizeof(f->answer) && len <= sizeof(f->answer) - addr) {
@@ -303,6 +369,10 @@ static void read_bar(void *function, unsigned int bar, u64 addr, u8 *data, size_
 		   (addr == ISM_WINDOW_LEN || addr == ISM_WINDOW_CHID)) {
 		value = htobe32(addr == ISM_WINDOW_LEN ? f->result : CHID);
 		memcpy(data, &value, sizeof(value));
+	} else if (bar == ISM_BAR_MOVE && addr >= ISM_WINDOW_PNETID &&
+		   len <= ISM_WINDOW_PNETID + sizeof(pnetid) - addr) {
+		memcpy(pnetid, f->fault == FAULT_NETWORK ? NETWORK : NO_NETWORK, sizeof(pnetid));
+		memcpy(data, pnetid + addr - ISM_WINDOW_PNETID, len);
 	} else {
 		complain(f, "a read from a register that there is not");
 	}
@@ -346,6 +416,7 @@ void function_reset(struct function *f)
 
 	f->sba = 0;
 	f->ieq = 0;
+	f->n_vlans = 0;
 	memset(f->dmbs, 0, sizeof(f->dmbs));
 	if (was)
 		go_offline(f);

@@ -16,7 +16,11 @@ enum fault {
 	FAULT_WRONG,		/* the command is answered as if it was another one */
 	FAULT_STORM,		/* so many events, as fast as can be, and signals of all DMBs */
 	FAULT_DEAD,		/* all reads give set bits */
+	FAULT_OLD,		/* the function is of version 1 */
+	FAULT_NETWORK,		/* no fault: it belongs to the physical network MODELNET */
 };
+
+#define VLANS		64
 
 #define FAULT_MASK	0xff
 #define FAULT_SHIFT	8
@@ -27,12 +31,14 @@ enum fault {
  * @addr:	of the host's memory
  * @len:	bytes
  * @peer:	GID of who may write
+ * @vlan:	that it is in, or 0
  */
 struct dmb {
 	u64	token;
 	u64	addr;
 	u32	len;
 	u64	peer;
+	u16	vlan;
 };
 
 /**
@@ -47,6 +53,8 @@ struct dmb {
  * @ieq:	the same of the event queue
  * @next:	entry of the event queue that is written next
  * @dmbs:	by index of the state bit
+ * @n_vlans:	how many VLANs it is in
+ * @vlans:	these
  * @target:	the window of BAR 0: where a move goes,
  * @result:	what became of the last one,
  * @data:	and what is moved
@@ -64,6 +72,8 @@ struct function {
 	u64		ieq;
 	u64		next;
 	struct dmb	dmbs[ISM_SBA_DMBS];
+	unsigned int	n_vlans;
+	u16		vlans[VLANS];
 	u64		target;
 	u32		result;
 	u8		data[ISM_MOVE_PAGE];

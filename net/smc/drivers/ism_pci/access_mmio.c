@@ -82,6 +82,13 @@ static void mmio_seid(struct ism_pci *ism, u8 *seid)
 	memcpy(seid, ISM_SEID "MODEL000", sizeof(ism->seid));
 }
 
+static void mmio_pnetid(struct ism_pci *ism, char *pnetid)
+{
+	spin_lock_bh(&window_lock);
+	memcpy_fromio(pnetid, ism->bars[ISM_BAR_MOVE] + ISM_WINDOW_PNETID, SMC_ISM_PNETID_LEN);
+	spin_unlock_bh(&window_lock);
+}
+
 const struct ism_access ism_access = {
 	.init	= mmio_init,
 	.exit	= mmio_exit,
@@ -90,4 +97,5 @@ const struct ism_access ism_access = {
 	.move	= mmio_move,
 	.chid	= mmio_chid,
 	.seid	= mmio_seid,
+	.pnetid	= mmio_pnetid,
 };

@@ -214,6 +214,7 @@ static inline u64 ism_move_target(u64 token, unsigned int index, u32 offset, int
 #define ISM_WINDOW_TARGET	0x00	/* 64 bits */
 #define ISM_WINDOW_LEN		0x08	/* 32 bits: starts a move; then reads as 0 if it was done */
 #define ISM_WINDOW_CHID		0x10	/* 32 bits */
+#define ISM_WINDOW_PNETID	0x20	/* 16 characters, blanks at the end */
 #define ISM_WINDOW_DATA		0x1000
 #define ISM_WINDOW_BYTES	(ISM_WINDOW_DATA + ISM_MOVE_PAGE)
 

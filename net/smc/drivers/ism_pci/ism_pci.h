@@ -41,6 +41,7 @@ struct ism_pci;
  *		function is not there; another negative errno.  Any context but hard interrupts.
  * @chid:	channel of the function
  * @seid:	system EID of the machine, 32 bytes
+ * @pnetid:	physical network of the function, SMC_ISM_PNETID_LEN characters; blank without one
  */
 struct ism_access {
 	int (*init)(struct ism_pci *ism);
@@ -50,6 +51,7 @@ struct ism_access {
 	int (*move)(struct ism_pci *ism, u64 target, const void *data, u32 len);
 	u16 (*chid)(struct ism_pci *ism);
 	void (*seid)(struct ism_pci *ism, u8 *seid);
+	void (*pnetid)(struct ism_pci *ism, char *pnetid);
 };
 
 /* ism_pci.flags */

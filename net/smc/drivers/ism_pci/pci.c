@@ -17,8 +17,8 @@ static DECLARE_WAIT_QUEUE_HEAD(ism_freed);
 static int ism_query_gid(struct smc_ism_dev *dev, const struct smc_ism_gid *peer, u16 vlan)
 {
 	struct ism_query_gid request = {
-		.gid = cpu_to_be64(peer->id), .vlan_valid = cpu_to_be32(1),
-		.vlan = cpu_to_be32(vlan),
+		.gid = cpu_to_be64(peer->id), .vlan_valid = cpu_to_be32(vlan != SMC_ISM_NO_VLAN),
+		.vlan = cpu_to_be32(vlan != SMC_ISM_NO_VLAN ? vlan : 0),
 	};
 	struct ism_head answer;
 
@@ -26,6 +26,16 @@ static int ism_query_gid(struct smc_ism_dev *dev, const struct smc_ism_gid *peer
 		return -ENODEV;
 	return ism_command(to_ism(dev), ISM_QUERY_GID, &request, sizeof(request), &answer,
 			   sizeof(answer));
+}
+
+static int ism_vlan_add(struct smc_ism_dev *dev, u16 vlan)
+{
+	return ism_tell(to_ism(dev), ISM_ADD_VLAN, vlan);
+}
+
+static void ism_vlan_del(struct smc_ism_dev *dev, u16 vlan)
+{
+	ism_tell(to_ism(dev), ISM_DELETE_VLAN, vlan);
 }
 
 /* ---- life ---- */
@@ -97,6 +107,8 @@ static void ism_release(struct smc_ism_dev *dev)
 static const struct smc_ism_ops ism_ops = {
 	.owner		= THIS_MODULE,
 	.query_gid	= ism_query_gid,
+	.vlan_add	= ism_vlan_add,
+	.vlan_del	= ism_vlan_del,
 	.register_dmb	= ism_register_dmb,
 	.unregister_dmb	= ism_unregister_dmb,
 	.move		= ism_move,
@@ -160,23 +172,27 @@ static int identify(struct ism_pci *ism)
 
 	if (rc)
 		return rc;
-	/* Only a function of version 2 takes it: the peers of others know nothing of SMC-Dv2. */
+	/* Only a function of version 2 takes it. */
 	rc = ism_tell(ism, ISM_ADD_VLAN, SMC_ISM_ANY_VLAN);
-	if (rc == -EIO)
-		pci_err(ism->pdev, "version 1 of the function is not supported\n");
+	dev->no_v2 = rc == -EIO;
+	if (rc && !dev->no_v2)
+		return rc;
+	dev->v1 = true;
 	dev->ops = &ism_ops;
 	dev->name = pci_name(ism->pdev);
 	dev->parent = &ism->pdev->dev;
 	dev->chid = ism->access->chid(ism);
 	dev->max_code = ISM_MAX_CODE;
 	ism->access->seid(ism, ism->seid);
-	dev->seid = ism->seid;
-	return rc;
+	dev->seid = dev->no_v2 ? NULL : ism->seid;
+	ism->access->pnetid(ism, dev->pnetid);
+	return 0;
 }
 
 static void unidentify(struct ism_pci *ism)
 {
-	ism_tell(ism, ISM_DELETE_VLAN, SMC_ISM_ANY_VLAN);
+	if (!ism->dev.no_v2)
+		ism_tell(ism, ISM_DELETE_VLAN, SMC_ISM_ANY_VLAN);
 }
 
 /* From now on there may be peers. */

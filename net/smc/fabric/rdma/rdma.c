@@ -5,7 +5,7 @@
 #include "../../admin/walk.h"
 #include "../../netns.h"
 #include "../fabric.h"
-#include "ib/route.h"
+#include "../route.h"
 #include "lgr/lgr.h"
 #include "rdma.h"
 #include "conn/rdma_conn.h"

@@ -109,6 +109,14 @@ static u32 path_ifindex(const struct smc_rdma_path *path, const struct net *net)
 	return ifindex;
 }
 
+static bool show_pnetid(const struct smc_net *sn, const struct smc_rdma_dev *dev, u8 port,
+			char *pnetid)
+{
+	const struct smc_pnet_port named = smc_rdma_pnet_port(dev, port);
+
+	return smc_pnet_of_port(sn, &named, pnetid);
+}
+
 static void show_link(struct smc_lgr *lgr, const struct smc_link *link,
 		      const struct smc_rdma_path *path, struct smc_link_info *info)
 {
@@ -139,7 +147,7 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 	info->peer_os = lgr->peer_os;
 	memcpy(info->eid, lgr->eid, sizeof(info->eid));
 	memcpy(info->peer_host, lgr->hostname, sizeof(info->peer_host));
-	info->vlan_id = lgr->vlan_id == SMC_RDMA_NO_VLAN ? 0 : lgr->vlan_id;
+	info->vlan_id = lgr->vlan_id == SMC_NO_VLAN ? 0 : lgr->vlan_id;
 	info->buf_type = lgr->buf_type;
 	info->max_conns = lgr->max_conns;
 	info->max_links = lgr->max_links;
@@ -155,8 +163,7 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 			continue;
 		/* All of them are in one network. */
 		if (!info->n_links)
-			smc_pnet_of_port(lgr->sn, path->dev->ibdev->name,
-					 smc_rdma_dev_pci(path->dev), path->port, info->pnetid);
+			show_pnetid(lgr->sn, path->dev, path->port, info->pnetid);
 		info->direct |= link->hop.direct;
 		show_link(lgr, link, path, &info->links[info->n_links++]);
 	}
@@ -290,8 +297,7 @@ static void show_dev(const struct smc_rdma_dev *dev, struct smc_net *sn,
 		show->ifindex = port_ifindex(dev, port, sn->net);
 		show->active = smc_rdma_port_usable(dev, port);
 		show->n_links = links_at(sn, dev, port, &info->critical);
-		show->by_user = smc_pnet_of_port(sn, info->name, smc_rdma_dev_pci(dev),
-						 port, show->pnetid);
+		show->by_user = show_pnetid(sn, dev, port, show->pnetid);
 		info->n_users += show->n_links;
 	}
 }

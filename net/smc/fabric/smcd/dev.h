@@ -3,6 +3,7 @@
 #ifndef SMC_FABRIC_SMCD_DEV_H
 #define SMC_FABRIC_SMCD_DEV_H
 
+#include "../../config/pnet.h"
 #include "../../wire/clc.h"
 #include "ism.h"
 
@@ -18,6 +19,14 @@ static inline bool smc_ism_is_mapped(const struct smc_ism_ops *ops)
 static inline bool smcd_dev_emulated(const struct smc_ism_dev *dev)
 {
 	return smc_clc_chid_emulated(dev->chid);
+}
+
+/* A device has one port. */
+static inline struct smc_pnet_port smcd_pnet_port(const struct smc_ism_dev *dev)
+{
+	return (struct smc_pnet_port) {
+		.dev = dev->name, .port = 1, .own = *dev->pnetid ? dev->pnetid : NULL,
+	};
 }
 
 unsigned int smcd_devs_seq(void);

@@ -5,9 +5,11 @@
 #include <linux/mutex.h>
 #include <linux/rculist.h>
 #include "../../config/eid.h"
+#include "../../lock_class.h"
 #include "../../smc.h"
 #include "dev.h"
 #include "lgr.h"
+#include "vlan.h"
 
 LIST_HEAD(smc_ism_devs);
 static DEFINE_MUTEX(ism_devs_lock);	/* writers of the list, and of the numbers */
@@ -19,6 +21,14 @@ static bool ops_complete(const struct smc_ism_ops *ops)
 	if (!ops->query_gid || !ops->register_dmb || !ops->unregister_dmb || !ops->release)
 		return false;
 	return smc_ism_is_mapped(ops) ? ops->unmap && ops->signal : !!ops->move;
+}
+
+/* A message of SMC-Dv1 has no room for an extended GID. */
+static bool versions_valid(const struct smc_ism_dev *dev)
+{
+	if (dev->v1)
+		return !smcd_dev_emulated(dev) && dev->ops->vlan_add && dev->ops->vlan_del;
+	return !dev->no_v2;
 }
 
 /* The system EID is that of the device that was there first of those which have one. */
@@ -36,6 +46,16 @@ static void __choose_seid(void)
 	smc_seid_set(NULL);
 }
 
+/* Blanks around it go, and what is not a PNETID. */
+static void tidy_pnetid(struct smc_ism_dev *dev)
+{
+	char pnetid[SMC_PNETID_LEN + 1] = "";
+
+	dev->pnetid[SMC_ISM_PNETID_LEN] = 0;
+	smc_pnetid_parse(dev->pnetid, strlen(dev->pnetid), pnetid);
+	strscpy(dev->pnetid, pnetid, sizeof(dev->pnetid));
+}
+
 /**
  * smc_ism_register() - a device can be used from now on
  * @dev: the device, as its driver has set it
@@ -49,9 +69,10 @@ int smc_ism_register(struct smc_ism_dev *dev)
 	const struct smc_ism_dev *other;
 	int rc = 0;
 
-	if (WARN_ON_ONCE(!ops_complete(dev->ops) || !dev->name) ||
+	if (WARN_ON_ONCE(!ops_complete(dev->ops) || !dev->name || !versions_valid(dev)) ||
 	    dev->chid == SMC_CHID_LOOPBACK || (dev->seid && !smc_eid_valid(dev->seid)))
 		return -EINVAL;
+	tidy_pnetid(dev);
 	mutex_lock(&ism_devs_lock);
 	list_for_each_entry(other, &smc_ism_devs, list)
 		if (other->chid == dev->chid && smc_ism_gid_equal(&other->gid, &dev->gid))
@@ -59,6 +80,8 @@ int smc_ism_register(struct smc_ism_dev *dev)
 	if (!rc) {
 		refcount_set(&dev->ref, 1);
 		atomic_set(&dev->n_lgrs, 0);
+		smc_mutex_init(&dev->vlan_lock, SMC_LOCK_ISM_VLANS);
+		dev->n_vlans = 0;
 		dev->gone = false;
 		dev->number = ++ism_last_number;
 		list_add_tail_rcu(&dev->list, &smc_ism_devs);
@@ -102,6 +125,7 @@ void smc_ism_unregister(struct smc_ism_dev *dev)
 	/* A walk that has found it in the list has a reference by then, or leaves it alone. */
 	synchronize_rcu();
 	smcd_lgrs_end_on(dev, NULL);
+	smcd_vlans_leave(dev);
 }
 EXPORT_SYMBOL_GPL(smc_ism_unregister);
 

@@ -14,6 +14,7 @@
 #define SMC_FABRIC_SMCD_ISM_H
 
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
 
@@ -21,8 +22,14 @@ struct device;
 struct smc_ism_dev;
 struct smc_ism_dmb;
 
-/* No VLAN: the reserved id that a device of version 2 knows. */
+/* Instead of a VLAN: SMC-Dv2 knows none, and has this reserved id. */
 #define SMC_ISM_ANY_VLAN	0x1fff
+/* SMC-Dv1: packets of the connection have no tag. */
+#define SMC_ISM_NO_VLAN		0xffff
+
+#define SMC_ISM_PNETID_LEN	16
+/* VLANs that a device can be in at once. */
+#define SMC_ISM_VLANS		64
 
 /**
  * struct smc_ism_gid - names a device to its peers
@@ -41,8 +48,9 @@ static inline bool smc_ism_gid_equal(const struct smc_ism_gid *a, const struct s
 
 /**
  * struct smc_ism_dmb - a buffer that peers may write into
- * @dev:	the device; set by SMC-D, like @size
+ * @dev:	the device; set by SMC-D, like the two that follow
  * @size:	bytes, 16 KiB << n
+ * @vlan:	of its connections, see @query_gid
  * @mem:	its memory, in our address space; set by register_dmb, like the rest
  * @token:	names it to peers; no two DMBs of a device have the same one within any
  *		reasonable time
@@ -52,6 +60,7 @@ static inline bool smc_ism_gid_equal(const struct smc_ism_gid *a, const struct s
 struct smc_ism_dmb {
 	struct smc_ism_dev	*dev;
 	u32			size;
+	u16			vlan;
 	void			*mem;
 	u64			token;
 	void			*priv;
@@ -59,12 +68,24 @@ struct smc_ism_dmb {
 };
 
 /**
+ * struct smc_ism_vlan - a VLAN that a device is in
+ * @id:		the VLAN
+ * @n_lgrs:	link groups that need it
+ */
+struct smc_ism_vlan {
+	u16	id;
+	u32	n_lgrs;
+};
+
+/**
  * struct smc_ism_ops - what a driver does; those of one kind have the functions of that kind
  * @owner:	THIS_MODULE, which stays as long as a handshake or a connection uses the device.
  *		Its exit waits for @release of its devices: there are no such users then, and what
  *		is left of link groups goes soon
- * @query_gid:	is a peer there?  @vlan is SMC_ISM_ANY_VLAN where none is meant.  0 or a negative
- *		errno.  May sleep.
+ * @query_gid:	is a peer there?  @vlan is SMC_ISM_ANY_VLAN for SMC-Dv2; for SMC-Dv1 a VLAN that
+ *		both are in, or SMC_ISM_NO_VLAN.  0 or a negative errno.  May sleep.
+ * @vlan_add:	join a VLAN, for a device of version 1.  0 or a negative errno.  May sleep.
+ * @vlan_del:	leave it.  The device may be gone.  May sleep.
  * @register_dmb: give @dmb memory of @dmb->size bytes, zeroed, that @peer may write into, and make
  *		it known.  0; -ENOMEM: perhaps a smaller one; -ENODEV: the device is gone.
  *		May sleep.
@@ -85,6 +106,8 @@ struct smc_ism_dmb {
 struct smc_ism_ops {
 	struct module *owner;
 	int (*query_gid)(struct smc_ism_dev *dev, const struct smc_ism_gid *peer, u16 vlan);
+	int (*vlan_add)(struct smc_ism_dev *dev, u16 vlan);
+	void (*vlan_del)(struct smc_ism_dev *dev, u16 vlan);
 	int (*register_dmb)(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb,
 			    const struct smc_ism_gid *peer);
 	void (*unregister_dmb)(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb);
@@ -105,11 +128,17 @@ struct smc_ism_ops {
  * @chid:	the network of devices it can reach: 0xff00 to 0xfffe for one with extended GIDs
  * @max_code:	largest DMB, in compressed notation: 16 KiB << n
  * @seid:	system EID that all who can be reached have, 32 bytes; NULL if it has none
+ * @v1:		it serves SMC-Dv1: it has a GID of 64 bits, and the functions for VLANs
+ * @no_v2:	it does not serve SMC-Dv2
+ * @pnetid:	the physical network that it belongs to without a table, or blank
  * @list:	SMC-D's, as what follows: in the list of devices
  * @number:	never given twice
  * @ref:	references; the last one calls @ops->release
  * @gone:	unregistered
  * @n_lgrs:	link groups on it
+ * @vlan_lock:	protects the two members that follow
+ * @n_vlans:	how many VLANs it is in
+ * @vlans:	these, the one that was asked for last at the end
  */
 struct smc_ism_dev {
 	const struct smc_ism_ops *ops;
@@ -119,12 +148,18 @@ struct smc_ism_dev {
 	u16			chid;
 	u8			max_code;
 	const u8		*seid;
+	bool			v1;
+	bool			no_v2;
+	char			pnetid[SMC_ISM_PNETID_LEN + 1];
 
 	struct list_head	list;
 	u32			number;
 	refcount_t		ref;
 	bool			gone;
 	atomic_t		n_lgrs;
+	struct mutex		vlan_lock;
+	unsigned int		n_vlans;
+	struct smc_ism_vlan	vlans[SMC_ISM_VLANS];
 };
 
 /*

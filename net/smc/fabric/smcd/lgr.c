@@ -12,6 +12,7 @@
 #include "conn.h"
 #include "dev.h"
 #include "lgr.h"
+#include "vlan.h"
 
 /**
  * struct smcd_lgrs - link groups of a namespace
@@ -65,6 +66,7 @@ static void *dmb_alloc(void *owner, size_t bytes, gfp_t gfp, void **priv)
 		return NULL;
 	dmb->dev = dev;
 	dmb->size = bytes;
+	dmb->vlan = lgr->vlan;
 	if (READ_ONCE(dev->gone) || dev->ops->register_dmb(dev, dmb, &lgr->peer)) {
 		kfree(dmb);
 		return NULL;
@@ -181,6 +183,7 @@ static void end_work(struct work_struct *work)
 	}
 	smc_pools_close(lgr->dmbs);
 	smc_pools_close(lgr->rings);
+	smcd_vlan_release(lgr->dev, lgr->vlan);
 	atomic_dec(&lgr->dev->n_lgrs);
 	/* The namespace may go now, and has a reference to the list until then. */
 	if (atomic_dec_and_test(&lgrs->n))
@@ -188,20 +191,30 @@ static void end_work(struct work_struct *work)
 	smcd_lgr_put(lgr);
 }
 
+static void lgr_close_pools(struct smcd_lgr *lgr)
+{
+	if (lgr->dmbs)
+		smc_pools_close(lgr->dmbs);
+	if (lgr->rings)
+		smc_pools_close(lgr->rings);
+}
+
 static struct smcd_lgr *lgr_alloc(struct smc_net *sn, const struct smc_negotiated *neg)
 {
 	const struct smcd_negotiated *dneg = neg->priv;
 	struct smcd_lgr *lgr = kzalloc(sizeof(*lgr), SMC_GFP_CHARGED);
+	int rc = -ENOMEM;
 
 	if (!lgr)
-		return NULL;
+		return ERR_PTR(rc);
 	lgr->dmbs = smc_pools_new(sn->mem_limit, &dmb_ops, lgr);
 	lgr->rings = smc_pools_new(sn->mem_limit, &smc_own_buf_ops, NULL);
-	if (!lgr->dmbs || !lgr->rings) {
-		if (lgr->dmbs)
-			smc_pools_close(lgr->dmbs);
+	if (lgr->dmbs && lgr->rings)
+		rc = smcd_vlan_hold(dneg->dev, dneg->vlan);
+	if (rc) {
+		lgr_close_pools(lgr);
 		kfree(lgr);
-		return NULL;
+		return ERR_PTR(rc);
 	}
 	refcount_set(&lgr->ref, 1);
 	INIT_LIST_HEAD(&lgr->conns);
@@ -225,8 +238,8 @@ static struct smcd_lgr *lgr_alloc(struct smc_net *sn, const struct smc_negotiate
 /* One that nobody has seen. */
 static void lgr_free(struct smcd_lgr *lgr)
 {
-	smc_pools_close(lgr->dmbs);
-	smc_pools_close(lgr->rings);
+	smcd_vlan_release(lgr->dev, lgr->vlan);
+	lgr_close_pools(lgr);
 	smcd_lgr_put(lgr);
 }
 
@@ -307,7 +320,7 @@ static int enter_new(struct smcd_lgrs *lgrs, struct smcd_conn *dconn, struct smc
  * @created: receives whether it was made
  *
  * Context: process, may sleep.
- * Return: 0, -ENOMEM, or -ENODEV if the device has gone.
+ * Return: 0, -ENOMEM, or another negative errno if the device has gone or does not join the VLAN.
  */
 int smcd_lgr_enter(struct smcd_conn *dconn, struct smc_net *sn, const struct smc_negotiated *neg,
 		   bool *created)
@@ -322,8 +335,8 @@ int smcd_lgr_enter(struct smcd_conn *dconn, struct smc_net *sn, const struct smc
 		if (rc != -ENOENT)
 			return rc;
 		new = lgr_alloc(sn, neg);
-		if (!new)
-			return -ENOMEM;
+		if (IS_ERR(new))
+			return PTR_ERR(new);
 		rc = enter_new(lgrs, dconn, new);
 		*created = !rc;
 		if (rc)
@@ -406,6 +419,31 @@ unsigned int smcd_lgrs_seq(const struct smc_net *sn)
 	return READ_ONCE(lgrs_of(sn)->seq);
 }
 
+static void __show(struct smc_net *sn, const struct smcd_lgr *lgr, struct smc_group_info *info)
+{
+	const struct smc_pnet_port port = smcd_pnet_port(lgr->dev);
+
+	lockdep_assert_held(&lgr->lgrs->lock);
+	info->id = lgr->id;
+	info->server = lgr->server;
+	info->version = lgr->version;
+	info->release = lgr->release;
+	info->peer_os = lgr->peer_os;
+	memcpy(info->eid, lgr->eid, SMC_EID_LEN);
+	strscpy(info->peer_host, lgr->hostname, sizeof(info->peer_host));
+	if (lgr->vlan != SMC_ISM_ANY_VLAN && lgr->vlan != SMC_ISM_NO_VLAN)
+		info->vlan_id = lgr->vlan;
+	info->n_conns = lgr->n_conns;
+	info->gid = lgr->dev->gid.id;
+	info->gid_ext = lgr->dev->gid.ext;
+	info->peer_gid = lgr->peer.id;
+	info->peer_gid_ext = lgr->peer.ext;
+	info->chid = lgr->dev->chid;
+	info->rx_bytes = smc_pools_bytes(lgr->dmbs);
+	info->tx_bytes = smc_pools_bytes(lgr->rings);
+	smc_pnet_of_port(sn, &port, info->pnetid);
+}
+
 static bool show_next(struct smc_net *sn, u32 after, struct smc_group_info *info,
 		      unsigned int *seq)
 {
@@ -418,25 +456,8 @@ static bool show_next(struct smc_net *sn, u32 after, struct smc_group_info *info
 	list_for_each_entry(lgr, &lgrs->list, list)
 		if (lgr->id > after && (!next || lgr->id < next->id))
 			next = lgr;
-	if (next) {
-		info->id = next->id;
-		info->server = next->server;
-		info->version = next->version;
-		info->release = next->release;
-		info->peer_os = next->peer_os;
-		memcpy(info->eid, next->eid, SMC_EID_LEN);
-		strscpy(info->peer_host, next->hostname, sizeof(info->peer_host));
-		info->vlan_id = next->vlan == SMC_ISM_ANY_VLAN ? 0 : next->vlan;
-		info->n_conns = next->n_conns;
-		info->gid = next->dev->gid.id;
-		info->gid_ext = next->dev->gid.ext;
-		info->peer_gid = next->peer.id;
-		info->peer_gid_ext = next->peer.ext;
-		info->chid = next->dev->chid;
-		info->rx_bytes = smc_pools_bytes(next->dmbs);
-		info->tx_bytes = smc_pools_bytes(next->rings);
-		smc_pnet_of_port(sn, next->dev->name, NULL, 1, info->pnetid);
-	}
+	if (next)
+		__show(sn, next, info);
 	spin_unlock_bh(&lgrs->lock);
 	return next;
 }

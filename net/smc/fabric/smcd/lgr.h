@@ -27,7 +27,7 @@ struct smcd_lgrs;
  * @lgrs:	the list, referenced
  * @dev:	the device, referenced; only connections hold its driver's module
  * @peer:	GID of the peer
- * @vlan:	SMC_ISM_ANY_VLAN without one
+ * @vlan:	of SMC-Dv1: the VLAN, or SMC_ISM_NO_VLAN; SMC_ISM_ANY_VLAN for SMC-Dv2
  * @id:		number, for people
  * @server:	our role in the first contact
  * @version:	SMC version

@@ -35,6 +35,8 @@
 #include "smcd.h"
 
 #define LO_NAME		"loopback-ism"
+
+static const struct smc_pnet_port lo_port = { .dev = LO_NAME, .port = 1 };
 #define LO_CHID		SMC_CHID_LOOPBACK
 #define LO_DMBE_IDX	0	/* counted from zero; a DMB has one element here */
 #define LO_HASH_BITS	10
@@ -471,7 +473,7 @@ static int lo_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *
 	show_eid(info.eid);
 	strscpy(info.peer_host, init_utsname()->nodename, sizeof(info.peer_host));
 	info.rx_bytes = smc_pools_bytes(sn->pools);
-	smc_pnet_of_port(sn, LO_NAME, NULL, 1, info.pnetid);
+	smc_pnet_of_port(sn, &lo_port, info.pnetid);
 	rc = w->group(&info, w);
 	if (!rc)
 		w->after = info.id;
@@ -506,7 +508,7 @@ static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk 
 	if (w->after)
 		return 0;
 	info.ports[0].active = true;
-	info.ports[0].by_user = smc_pnet_of_port(sn, LO_NAME, NULL, 1, info.ports[0].pnetid);
+	info.ports[0].by_user = smc_pnet_of_port(sn, &lo_port, info.ports[0].pnetid);
 	rc = w->dev(&info, w);
 	if (!rc)
 		w->after = info.number;

@@ -9,14 +9,27 @@
 #include "../../config/eid.h"
 #include "../../netns.h"
 #include "../../smc.h"
+#include "../route.h"
 #include "../show.h"
 #include "conn.h"
-#include "dev.h"
+#include "reach.h"
 #include "smcd.h"
+#include "vlan.h"
 
 static bool smcd_usable(struct smc_fabric *f, const struct smc_net *sn)
 {
 	return smcd_dev_any();
+}
+
+static void offer_v2(struct smc_clc_proposal *p)
+{
+	struct smc_eids eids;
+
+	smc_eids_copy(&eids);
+	p->smcd_v2 = true;
+	p->has_seid = eids.has_seid;
+	if (eids.has_seid)
+		memcpy(p->seid, eids.seid, SMC_EID_LEN);
 }
 
 /**
@@ -28,58 +41,65 @@ static bool smcd_usable(struct smc_fabric *f, const struct smc_net *sn)
  */
 bool smcd_offer_gid(struct smc_clc_proposal *p, const struct smc_clc_ism_gid *gid)
 {
-	struct smc_eids eids;
-
 	if (!smc_clc_offer_ism(p, gid))
 		return false;
-	smc_eids_copy(&eids);
-	p->smcd_v2 = true;
-	p->has_seid = eids.has_seid;
-	if (eids.has_seid)
-		memcpy(p->seid, eids.seid, SMC_EID_LEN);
+	offer_v2(p);
 	if (gid->extended)
 		p->features |= SMC_CLC_FEAT_EMULATED_ISM;
 	return true;
 }
 
+/*
+ * There is one place for a device of SMC-Dv1, the one that is on the LAN of the connection.  It
+ * need not be in the list then.
+ */
+static bool offer_v1(struct sock *sk, struct smc_clc_proposal *p, struct smc_ism_dev *dev, u16 vlan)
+{
+	if (p->smcd_v1 || smcd_vlan_join(dev, vlan) || smc_route_offer_subnets(sk, p))
+		return false;
+	p->smcd_v1 = true;
+	p->ism_gid = dev->gid.id;
+	p->ism_chid = dev->chid;
+	if (!dev->no_v2)
+		offer_v2(p);
+	return true;
+}
+
+static void offer_dev(struct sock *sk, struct smc_clc_proposal *p, struct smc_ism_dev *dev)
+{
+	const struct smc_clc_ism_gid gid = {
+		.gid = dev->gid.id, .gid_ext = dev->gid.ext, .chid = dev->chid,
+		.extended = smcd_dev_emulated(dev),
+	};
+	enum smc_pnet_verdict verdict;
+	u16 vlan;
+
+	verdict = smcd_pnet(sk, dev, &vlan);
+	if (verdict == SMC_PNET_OTHER)
+		return;
+	if (dev->v1 && verdict == SMC_PNET_SAME && offer_v1(sk, p, dev, vlan))
+		return;
+	/* A later one with a shorter GID may still fit. */
+	if (!dev->no_v2)
+		smcd_offer_gid(p, &gid);
+}
+
 static void smcd_offer(struct smc_fabric *f, struct sock *sk, struct smc_clc_proposal *p)
 {
-	struct smc_clc_ism_gid gid;
 	struct smc_ism_dev *dev;
 	u32 last = 0;
 
 	while ((dev = smcd_dev_next(last))) {
-		gid = (struct smc_clc_ism_gid) {
-			.gid = dev->gid.id, .gid_ext = dev->gid.ext, .chid = dev->chid,
-			.extended = smcd_dev_emulated(dev),
-		};
-		/* A later one with a shorter GID may still fit. */
-		smcd_offer_gid(p, &gid);
+		offer_dev(sk, p, dev);
 		last = dev->number;
 		smcd_dev_put(dev);
 	}
 }
 
-/* A device that reaches the peer, referenced, or NULL. */
-static struct smc_ism_dev *find_dev(u16 chid, const struct smc_ism_gid *peer)
+/* @dev: referenced, or NULL.  Returns the reason why not, or SMC_REASON_NONE with @neg->priv. */
+static enum smc_reason settle(struct smc_negotiated *neg, struct smc_ism_dev *dev,
+			      const struct smc_ism_gid *peer, u16 vlan)
 {
-	struct smc_ism_dev *dev;
-	u32 last = 0;
-
-	while ((dev = smcd_dev_next(last))) {
-		if (dev->chid == chid && !smc_ism_gid_equal(&dev->gid, peer) &&
-		    !dev->ops->query_gid(dev, peer, SMC_ISM_ANY_VLAN))
-			return dev;
-		last = dev->number;
-		smcd_dev_put(dev);
-	}
-	return NULL;
-}
-
-/* Returns the reason why not, or SMC_REASON_NONE with @neg->priv. */
-static enum smc_reason settle(struct smc_negotiated *neg, u16 chid, const struct smc_ism_gid *peer)
-{
-	struct smc_ism_dev *dev = find_dev(chid, peer);
 	struct smcd_negotiated *dneg;
 
 	if (!dev)
@@ -91,20 +111,37 @@ static enum smc_reason settle(struct smc_negotiated *neg, u16 chid, const struct
 	}
 	dneg->dev = dev;
 	dneg->peer = *peer;
-	dneg->vlan = SMC_ISM_ANY_VLAN;
+	dneg->vlan = vlan;
 	neg->priv = dneg;
 	return SMC_REASON_NONE;
 }
 
+static enum smc_reason settle_v2(struct sock *sk, struct smc_negotiated *neg, u16 chid,
+				 const struct smc_ism_gid *peer)
+{
+	return settle(neg, smcd_reach_v2(sk, chid, peer), peer, SMC_ISM_ANY_VLAN);
+}
+
+static enum smc_reason settle_v1(struct sock *sk, struct smc_negotiated *neg, u64 gid)
+{
+	const struct smc_ism_gid peer = { .id = gid };
+	struct smc_ism_dev *dev;
+	u16 vlan;
+
+	dev = smcd_reach_v1(sk, &peer, &vlan);
+	return settle(neg, dev, &peer, vlan);
+}
+
 /* A device that is in the Proposal where that of version 1 is, or in the list. */
-static enum smc_reason settle_any(const struct smc_clc_proposal *p, struct smc_negotiated *neg)
+static enum smc_reason settle_any(struct sock *sk, const struct smc_clc_proposal *p,
+				  struct smc_negotiated *neg)
 {
 	enum smc_reason reason = SMC_REASON_NO_COMMON_DEVICE;
 	struct smc_ism_gid peer = { .id = p->ism_gid };
 	unsigned int i;
 
 	if (p->ism_gid)
-		reason = settle(neg, p->ism_chid, &peer);
+		reason = settle_v2(sk, neg, p->ism_chid, &peer);
 	for (i = 0; i < p->n_gids && reason == SMC_REASON_NO_COMMON_DEVICE; i++) {
 		const struct smc_clc_ism_gid *gid = &p->gids[i];
 
@@ -112,19 +149,20 @@ static enum smc_reason settle_any(const struct smc_clc_proposal *p, struct smc_n
 		if (gid->extended && !(p->release && p->features & SMC_CLC_FEAT_EMULATED_ISM))
 			continue;
 		peer = (struct smc_ism_gid) { .id = gid->gid, .ext = gid->gid_ext };
-		reason = settle(neg, gid->chid, &peer);
+		reason = settle_v2(sk, neg, gid->chid, &peer);
 	}
 	return reason;
 }
 
-static enum smc_reason choose_v2(const struct smc_clc_proposal *p, struct smc_negotiated *neg)
+static enum smc_reason choose_v2(struct sock *sk, const struct smc_clc_proposal *p,
+				 struct smc_negotiated *neg)
 {
 	enum smc_reason reason;
 	u8 eid[SMC_EID_LEN];
 
 	if (!smc_eids_common(p, true, eid))
 		return SMC_REASON_NO_COMMON_EID;
-	reason = settle_any(p, neg);
+	reason = settle_any(sk, p, neg);
 	if (reason)
 		return reason;
 	memcpy(neg->eid, eid, SMC_EID_LEN);
@@ -135,37 +173,59 @@ static enum smc_reason choose_v2(const struct smc_clc_proposal *p, struct smc_ne
 	return SMC_REASON_NONE;
 }
 
-static enum smc_reason smcd_choose(struct smc_fabric *f, struct sock *sk,
-				   const struct smc_clc_proposal *p, struct smc_negotiated *neg)
+static enum smc_reason choose_v1(struct sock *sk, const struct smc_clc_proposal *p,
+				 struct smc_negotiated *neg)
 {
 	enum smc_reason reason;
 
-	if (!p->smcd_v2)
-		return SMC_REASON_NO_COMMON_MODE;
-	reason = choose_v2(p, neg);
-	neg->why[SMC_OFFER_DV2] = reason;
+	if (!smc_route_in_subnets(sk, p))
+		return SMC_REASON_PREFIX_MISMATCH;
+	reason = settle_v1(sk, neg, p->ism_gid);
+	if (!reason)
+		neg->version = SMC_CLC_V1;
 	return reason;
 }
 
-static enum smc_reason smcd_accepts(struct smc_fabric *f, struct sock *sk,
-				    const struct smc_clc_accept *a, struct smc_negotiated *neg)
+static enum smc_reason smcd_choose(struct smc_fabric *f, struct sock *sk,
+				   const struct smc_clc_proposal *p, struct smc_negotiated *neg)
+{
+	enum smc_reason reason = SMC_REASON_NO_COMMON_MODE;
+
+	if (p->smcd_v2) {
+		reason = choose_v2(sk, p, neg);
+		neg->why[SMC_OFFER_DV2] = reason;
+	}
+	if (reason && p->smcd_v1) {
+		reason = choose_v1(sk, p, neg);
+		neg->why[SMC_OFFER_DV1] = reason;
+	}
+	return reason;
+}
+
+static enum smc_reason accepts_v2(struct sock *sk, const struct smc_clc_accept *a,
+				  struct smc_negotiated *neg)
 {
 	const struct smc_ism_gid peer = { .id = a->gid, .ext = a->gid_ext };
-	enum smc_reason reason;
+	enum smc_reason reason = smc_fabric_check_v2(a);
 
-	if (!a->smcd || a->version != SMC_CLC_V2)
-		return SMC_REASON_NO_COMMON_DEVICE;
-	reason = smc_fabric_check_v2(a);
 	if (!reason)
-		reason = settle(neg, a->chid, &peer);
+		reason = settle_v2(sk, neg, a->chid, &peer);
 	if (reason)
 		return reason;
-	neg->version = SMC_CLC_V2;
 	neg->release = a->release;
 	if (a->release)
 		neg->features = SMC_CLC_FEAT_EMULATED_ISM;
 	memcpy(neg->eid, a->eid, SMC_EID_LEN);
 	return SMC_REASON_NONE;
+}
+
+static enum smc_reason smcd_accepts(struct smc_fabric *f, struct sock *sk,
+				    const struct smc_clc_accept *a, struct smc_negotiated *neg)
+{
+	if (!a->smcd)
+		return SMC_REASON_NO_COMMON_DEVICE;
+	neg->version = a->version;
+	return a->version == SMC_CLC_V1 ? settle_v1(sk, neg, a->gid) : accepts_v2(sk, a, neg);
 }
 
 static void smcd_forget(struct smc_negotiated *neg)
@@ -207,6 +267,8 @@ static void show_pci(const struct smc_ism_dev *dev, struct smc_dev_info *info)
 
 static void show_dev(struct smc_ism_dev *dev, struct smc_net *sn, struct smc_dev_info *info)
 {
+	const struct smc_pnet_port port = smcd_pnet_port(dev);
+
 	memset(info, 0, sizeof(*info));
 	info->number = dev->number;
 	strscpy(info->name, dev->name, sizeof(info->name));
@@ -218,7 +280,7 @@ static void show_dev(struct smc_ism_dev *dev, struct smc_net *sn, struct smc_dev
 	show_pci(dev, info);
 	info->n_ports = 1;
 	info->ports[0].active = true;
-	info->ports[0].by_user = smc_pnet_of_port(sn, dev->name, NULL, 1, info->ports[0].pnetid);
+	info->ports[0].by_user = smc_pnet_of_port(sn, &port, info->ports[0].pnetid);
 }
 
 static int smcd_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)

@@ -14,10 +14,7 @@
 #include <net/ipv6.h>
 #include <net/sock.h>
 #include <rdma/ib_verbs.h>
-#include "../../../config/pnet.h"
-
-/* As in the RDMA core's answers: packets without a tag. */
-#define SMC_RDMA_NO_VLAN	0xffff
+#include "../../lower_devs.h"
 
 /* More ports than this no device has; RFC 7609's messages have no port at all. */
 #define SMC_RDMA_MAX_PORTS	255
@@ -153,7 +150,7 @@ struct smc_rdma_subnet {
  * @net_cookie:	namespace of the netdevs of their GIDs
  * @v2:		version 2
  * @pnetid:	PNETID, ended by 0, empty without one
- * @vlan_id:	of version 1: the VLAN, SMC_RDMA_NO_VLAN without one
+ * @vlan_id:	of version 1: the VLAN, SMC_NO_VLAN without one
  * @n_subnets:	of version 1 without a PNETID: how many there are in @subnets
  * @subnets:	and the subnets that the first path's netdev was in
  *
@@ -257,6 +254,13 @@ unsigned int smc_rdma_hop_mtu(struct net_device *ndev, const union ib_gid *gid,
 			      const union ib_gid *peer_gid);
 int smc_rdma_next_hop_init(void);
 void smc_rdma_next_hop_exit(void);
+
+static inline struct smc_pnet_port smc_rdma_pnet_port(const struct smc_rdma_dev *dev, u8 port)
+{
+	return (struct smc_pnet_port) {
+		.dev = dev->ibdev->name, .pci = smc_rdma_dev_pci(dev), .port = port,
+	};
+}
 
 static inline const struct in6_addr *smc_rdma_gid_addr(const union ib_gid *gid)
 {

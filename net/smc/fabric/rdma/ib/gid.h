@@ -16,7 +16,7 @@
  * @port:	its port
  * @attr:	the entry, referenced
  * @ndev:	its netdev
- * @vlan:	VLAN of the netdev, SMC_RDMA_NO_VLAN without one
+ * @vlan:	VLAN of the netdev, SMC_NO_VLAN without one
  * @mac:	MAC address of the netdev
  *
  * Only valid in the RCU section where it was read.

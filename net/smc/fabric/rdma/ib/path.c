@@ -6,152 +6,11 @@
  * Netdevs are looked at under RCU and never leave the section without a reference.
  */
 #include <linux/etherdevice.h>
-#include <linux/if_vlan.h>
 #include <linux/rculist.h>
-#include <net/rtnetlink.h>
 #include <rdma/ib_cache.h>
-#include "../../../config/pnet.h"
-#include "route.h"
+#include "../../lower_devs.h"
+#include "../../route.h"
 #include "gid.h"
-
-#define MAX_LOWER_DEVS	32
-
-/* ---- from the route's netdev down ------------------------------------------ */
-
-/**
- * struct lower_devs - netdevs that a connection's packets pass through
- * @top: the route's own
- * @n: how many
- * @at: @top, then what is below it, by distance; not @top if a packet gets more there
- *	than RoCE could do
- *
- * vlan is the VLAN tag that packets have got on their way there.  Only valid in the
- * RCU section where it was made.
- */
-struct lower_devs {
-	struct net_device *top;
-	unsigned int n;
-	struct {
-		struct net_device *dev;
-		u16 vlan;
-	} at[MAX_LOWER_DEVS];
-};
-
-static bool is_kind(const struct net_device *dev, const char *kind)
-{
-	return dev->rtnl_link_ops && !strcmp(dev->rtnl_link_ops->kind, kind);
-}
-
-/*
- * A netdev of hardware with another one below it has given its work to a function
- * that is passed through.  Only the ports of a switch put tags of their own before
- * packets.
- */
-static bool is_paravirtual(const struct net_device *dev)
-{
-	return netif_is_failover(dev) || (dev->dev.parent && !is_kind(dev, "dsa"));
-}
-
-/*
- * Does a packet leave by a lower device just as it is, but for a VLAN tag?  Not so
- * with tunnels and encryption, which have lower devices too.
- */
-static bool is_stacked(const struct net_device *dev)
-{
-	return is_vlan_dev(dev) || netif_is_bridge_master(dev) ||
-	       netif_is_lag_master(dev) || netif_is_macvlan(dev) ||
-	       is_kind(dev, "ipvlan") || is_kind(dev, "ipvtap") ||
-	       is_paravirtual(dev);
-}
-
-static int lower_devs_find(const struct lower_devs *c, const struct net_device *dev)
-{
-	unsigned int i;
-
-	for (i = 0; i < c->n; i++)
-		if (c->at[i].dev == dev)
-			return i;
-	return -1;
-}
-
-static void lower_devs_add(struct lower_devs *c, struct net_device *dev, u16 vlan)
-{
-	if (c->n == MAX_LOWER_DEVS || lower_devs_find(c, dev) >= 0)
-		return;
-	if (is_vlan_dev(dev)) {
-		/* A GID has room for one VLAN, and for 802.1Q only. */
-		if (vlan != SMC_RDMA_NO_VLAN ||
-		    vlan_dev_vlan_proto(dev) != htons(ETH_P_8021Q))
-			return;
-		vlan = vlan_dev_vlan_id(dev);
-	}
-	c->at[c->n].dev = dev;
-	c->at[c->n++].vlan = vlan;
-}
-
-/*
- * A pair like veth leads to another namespace.  From its other end on we follow a
- * bridge; where that end has addresses of its own packets are routed, and who knows
- * whereto.
- */
-static void lower_devs_add_peer(struct lower_devs *c, struct net_device *dev, u16 vlan)
-{
-	struct net_device *peer = dev->netdev_ops->ndo_get_peer_dev(dev);
-
-	if (!peer)
-		return;
-	peer = netdev_master_upper_dev_get_rcu(peer);
-	if (peer && netif_is_bridge_master(peer))
-		lower_devs_add(c, peer, vlan);
-}
-
-static void lower_devs_add_lower(struct lower_devs *c, struct net_device *dev, u16 vlan)
-{
-	struct list_head *iter = &dev->adj_list.lower;
-	struct net_device *lower;
-
-	while ((lower = netdev_next_lower_dev_rcu(dev, &iter))) {
-		/* The ports to containers and guests of this host lead nowhere. */
-		if (netif_is_bridge_master(dev) && !is_stacked(lower))
-			continue;
-		lower_devs_add(c, lower, vlan);
-	}
-}
-
-/* Everything below @dev that may have an RDMA port; under RCU. */
-static void lower_devs_follow(struct lower_devs *c, struct net_device *dev)
-{
-	unsigned int i;
-
-	c->top = dev;
-	c->n = 0;
-	lower_devs_add(c, dev, SMC_RDMA_NO_VLAN);
-	for (i = 0; i < c->n; i++) {
-		dev = c->at[i].dev;
-		if (dev->netdev_ops && dev->netdev_ops->ndo_get_peer_dev)
-			lower_devs_add_peer(c, dev, c->at[i].vlan);
-		else if (is_stacked(dev))
-			lower_devs_add_lower(c, dev, c->at[i].vlan);
-	}
-}
-
-/*
- * Has the administrator said (PNET table) that this port serves connections of one
- * of these netdevs, although no path leads from one to the other, or that it does not,
- * although one does?  The nearest netdev with an entry decides; under RCU.
- */
-static enum smc_pnet_verdict smc_rdma_pnet_match(const struct lower_devs *c,
-						 const struct smc_rdma_dev *dev,
-						 u32 port)
-{
-	enum smc_pnet_verdict verdict = SMC_PNET_UNKNOWN;
-	unsigned int i;
-
-	for (i = 0; i < c->n && verdict == SMC_PNET_UNKNOWN; i++)
-		verdict = smc_pnet_compare(c->at[i].dev, dev->ibdev->name,
-					   smc_rdma_dev_pci(dev), port);
-	return verdict;
-}
 
 /* ---- choice of a GID ------------------------------------------------------- */
 
@@ -169,26 +28,26 @@ struct gid_query {
 	bool			v2;
 	struct in6_addr		local;
 	struct net		*net;
-	struct lower_devs	lower_devs;
+	struct smc_lower_devs	lower_devs;
 	bool			by_pnet;
 	bool			device_seen;
 	unsigned int		rank;
 };
 
-#define RANK(fits, distance)	((fits) * 2 * MAX_LOWER_DEVS - (distance))
+#define RANK(fits, distance)	((fits) * 2 * SMC_MAX_LOWER_DEVS - (distance))
 #define BEST			RANK(SMC_RDMA_GID_BEST, 0)
 
 /* Take this GID if it is better than the one in @path; under RCU. */
 static void consider_gid(struct gid_query *w, struct smc_rdma_path *path,
 			 const struct smc_rdma_gid *gid)
 {
-	unsigned int rank, distance = MAX_LOWER_DEVS;
-	int found = lower_devs_find(&w->lower_devs, gid->ndev);
+	unsigned int rank, distance = SMC_MAX_LOWER_DEVS;
+	int found = smc_lower_devs_find(&w->lower_devs, gid->ndev);
 
 	if (found >= 0) {
 		distance = found;
 		/* What went out with a tag does so over RDMA too. */
-		if (w->lower_devs.at[found].vlan != SMC_RDMA_NO_VLAN &&
+		if (w->lower_devs.at[found].vlan != SMC_NO_VLAN &&
 		    w->lower_devs.at[found].vlan != gid->vlan)
 			return;
 	} else if (!w->by_pnet) {
@@ -212,11 +71,12 @@ static void consider_gid(struct gid_query *w, struct smc_rdma_path *path,
  */
 static bool port_carries(struct gid_query *w, const struct smc_rdma_dev *dev, u32 port)
 {
+	const struct smc_pnet_port named = smc_rdma_pnet_port(dev, port);
 	const struct ib_gid_attr *attr;
 	struct net_device *ndev;
 	bool carries;
 
-	switch (smc_rdma_pnet_match(&w->lower_devs, dev, port)) {
+	switch (smc_lower_devs_pnet(&w->lower_devs, &named, NULL)) {
 	case SMC_PNET_SAME:
 		w->by_pnet = true;
 		return true;
@@ -230,7 +90,7 @@ static bool port_carries(struct gid_query *w, const struct smc_rdma_dev *dev, u3
 	if (IS_ERR(attr))
 		return false;
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	carries = !IS_ERR(ndev) && lower_devs_find(&w->lower_devs, ndev) >= 0;
+	carries = !IS_ERR(ndev) && smc_lower_devs_find(&w->lower_devs, ndev) >= 0;
 	rdma_put_gid_attr(attr);
 	return carries;
 }
@@ -289,7 +149,7 @@ int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path)
 	if (!dst)
 		return -ENODEV;
 	rcu_read_lock();
-	lower_devs_follow(&w.lower_devs, dst_dev_rcu(dst));
+	smc_lower_devs_follow(&w.lower_devs, dst_dev_rcu(dst));
 	rc = choose_gid(&w, path);
 	rcu_read_unlock();
 	/* The route may know of a narrower place on the way than our netdev is. */

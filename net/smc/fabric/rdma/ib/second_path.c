@@ -19,9 +19,10 @@
 static void read_pnetid(const struct smc_rdma_dev *dev, u32 port, const struct net_device *ndev,
 			char *id)
 {
+	const struct smc_pnet_port named = smc_rdma_pnet_port(dev, port);
 	const struct net *net = dev_net(ndev);
 
-	if (smc_pnet_of_port(smc_net(net), dev->ibdev->name, smc_rdma_dev_pci(dev), port, id) ||
+	if (smc_pnet_of_port(smc_net(net), &named, id) ||
 	    smc_pnet_of_netdev(ndev, id) || !is_vlan_dev(ndev))
 		return;
 	ndev = vlan_dev_real_dev(ndev);
@@ -83,7 +84,7 @@ static void read_network(struct smc_rdma_network *network, const struct smc_rdma
 	memset(network, 0, sizeof(*network));
 	network->net_cookie = dev_net(ndev)->net_cookie;
 	network->v2 = v2;
-	network->vlan_id = v2 ? SMC_RDMA_NO_VLAN : vlan;
+	network->vlan_id = v2 ? SMC_NO_VLAN : vlan;
 	read_pnetid(dev, port, ndev, network->pnetid);
 	if (v2 || *network->pnetid)
 		return;

@@ -183,13 +183,13 @@ static const struct {
 
 /*
  * E9: a Decline tells for each kind of offer, and for no other, why not, and as the diagnosis
- * what was judged last.  This guest has no RDMA device, and nothing here speaks SMC-Dv1.
+ * what was judged last.  This guest has no RDMA device, and none for SMC-Dv1.
  */
 static bool declines_each(const struct smc_clc_proposal *p, uint32_t dv2, const struct message *m,
 			  uint32_t *last)
 {
 	const uint32_t want[] = {
-		p->smcd_v2 ? dv2 : 0, p->smcd_v1 ? SMC_REASON_NO_COMMON_MODE : 0,
+		p->smcd_v2 ? dv2 : 0, p->smcd_v1 ? SMC_REASON_NO_DEVICE : 0,
 		p->smcr_v2 ? SMC_REASON_NO_DEVICE : 0, p->smcr_v1 ? SMC_REASON_NO_DEVICE : 0,
 	};
 	struct smc_clc_decline d;

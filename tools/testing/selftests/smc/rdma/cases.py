@@ -13,6 +13,7 @@ import threading
 import time
 
 import ism_model as model
+import ism_v1 as v1
 import tools
 from lib import smc_netlink as netlink
 from lib.slow import slow
@@ -685,6 +686,29 @@ CASES = [
       for name, kind, command in (("keeps_dmb", model.FAIL, model.UNREGISTER_DMB),
                                   ("keeps_sba", model.FAIL, model.UNREGISTER_SBA),
                                   ("silent_end", model.SILENT, model.UNREGISTER_IEQ))),
+    # SMC-Dv1, and physical networks
+    *(Case(f"ism_{name}", "transfer", bytes=MIB, quick=False, look_on="smcd", **of_case)
+      for name, of_case in (
+          ("v1", {"around": v1.networks(v1.OLD, both=v1.SAME), "look": v1.speaks(1, 0, "NET1")}),
+          ("v1_vlan", {"around": v1.networks(v1.OLD, vlan=True, both=v1.SAME),
+                       "look": v1.speaks(1, v1.VLAN, "NET1")}),
+          ("v1_server", {"around": v1.networks((model.OLD, model.NONE), both=v1.SAME),
+                         "look": v1.speaks(1)}),
+          ("v1_client", {"around": v1.networks((model.NONE, model.OLD), both=v1.SAME),
+                         "look": v1.speaks(1)}),
+          ("v2_same", {"around": v1.networks(both=v1.SAME), "look": v1.speaks(2, 0, "NET1")}),
+          ("v2_vlan", {"around": v1.networks(vlan=True, both=v1.SAME),
+                       "look": v1.speaks(2, 0, "NET1")}),
+          ("v2_own", {"around": v1.networks((model.NETWORK, model.NETWORK), both={"eth0": "MODELNET"}),
+                      "look": v1.speaks(2, 0, "MODELNET")}),
+          ("v2_own_other", {"around": v1.networks((model.NETWORK, model.NETWORK), both={"eth0": "NET1"}),
+                            "expect": "tcp"}),
+          ("v1_nowhere", {"around": v1.networks(v1.OLD), "expect": "tcp"}),
+          ("v1_half", {"around": v1.networks(v1.OLD, server=v1.SAME), "expect": "tcp"}),
+          ("v1_other", {"around": v1.networks(v1.OLD, both=v1.OTHER), "expect": "tcp"}),
+          ("v2_other_server", {"around": v1.networks(server=v1.OTHER), "expect": "tcp"}),
+          ("v2_other_client", {"around": v1.networks(client=v1.OTHER), "expect": "tcp"}))),
+    Case("ism_vlans", program=v1.many_vlans, expect="any", quick=False, timeout=200),
     Case("ism_not_started", program=model.not_started, expect="any", quick=False),
     Case("unload", program=unload, expect="any"),
     Case("ping_pong", count=1000, size=1, quick=False),

@@ -96,7 +96,7 @@ class Watch:
     def logged(self, begin, end):
         """Is there a line that begins and ends so?"""
         self.lines += self.log.new_lines()
-        return any(line.startswith(f"smc: link group {begin}") and line.endswith(end)
+        return any(f"smc: link group {begin}" in line and line.endswith(end)
                    for line in self.lines)
 
     def await_log(self, begin, end):

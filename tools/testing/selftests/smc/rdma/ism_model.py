@@ -13,7 +13,7 @@ from machine import run
 FUNCTION = "0000:00:00.0"
 DRIVER = "/sys/bus/pci/drivers/smc_ism_pci"
 REGISTER = 0x80
-NONE, FAIL, SILENT, WRONG, STORM, DEAD = range(6)
+NONE, FAIL, SILENT, WRONG, STORM, DEAD, OLD, NETWORK = range(8)
 # Commands, as net/smc/drivers/ism_pci/format.h has them
 REGISTER_SBA, REGISTER_IEQ, READ_GID, ADD_VLAN = 0x01, 0x02, 0x03, 0x04
 QUERY_GID, REGISTER_DMB, UNREGISTER_DMB, UNREGISTER_SBA, UNREGISTER_IEQ = 0x09, 0x0a, 0x0b, 0x11, 0x12
@@ -108,7 +108,7 @@ def unwilling(kind, command):
 
 def not_started(machine, _session):
     """A function that does not do what it has to in the beginning is left alone."""
-    for kind, command in ((FAIL, REGISTER_SBA), (FAIL, REGISTER_IEQ), (FAIL, ADD_VLAN), (FAIL, READ_GID),
+    for kind, command in ((FAIL, REGISTER_SBA), (FAIL, REGISTER_IEQ), (SILENT, ADD_VLAN), (FAIL, READ_GID),
                           (SILENT, REGISTER_SBA), (SILENT, READ_GID), (WRONG, REGISTER_IEQ), (DEAD, 0)):
         unload()
         fault(kind, command)

@@ -55,7 +55,8 @@ class Log:
                 return lines
             except BrokenPipeError:	# overwritten before it was read
                 continue
-            lines.append(record.partition(";")[2].split("\n")[0])
+            head, _, text = record.partition(";")
+            lines.append(f"[{int(head.split(',')[2]) / 1e6:12.6f}] " + text.split("\n")[0])
 
     @staticmethod
     def judge(lines):

@@ -14,7 +14,7 @@
 #include <net/inet_sock.h>
 #include <net/ipv6_stubs.h>
 #include <net/route.h>
-#include "../../../wire/clc.h"
+#include "../wire/clc.h"
 #include "route.h"
 
 /**

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which ISM device may carry a connection, and which one reaches its peer.
+ *
+ * SMC-Dv1 belongs to a LAN: the device has to be on the physical network, and in the VLAN, that the
+ * packets of the connection go through.  SMC-Dv2 asks for neither.  But where both the device and
+ * the netdev have a PNETID, and they differ, the administrator does not want them together.
+ */
+#include <net/dst.h>
+#include "../lower_devs.h"
+#include "../route.h"
+#include "reach.h"
+#include "vlan.h"
+
+/**
+ * smcd_pnet() - is a device on the physical network of a connection?
+ * @sk: the connection
+ * @dev: the device
+ * @vlan: receives the VLAN of its packets there, or SMC_ISM_NO_VLAN
+ *
+ * Context: process or bottom half.
+ * Return: the verdict.
+ */
+enum smc_pnet_verdict smcd_pnet(struct sock *sk, const struct smc_ism_dev *dev, u16 *vlan)
+{
+	const struct smc_pnet_port port = smcd_pnet_port(dev);
+	struct dst_entry *dst = smc_route_get(sk);
+	enum smc_pnet_verdict verdict;
+	struct smc_lower_devs lower;
+
+	*vlan = SMC_ISM_NO_VLAN;
+	if (!dst)
+		return SMC_PNET_UNKNOWN;
+	rcu_read_lock();
+	smc_lower_devs_follow(&lower, dst_dev_rcu(dst));
+	verdict = smc_lower_devs_pnet(&lower, &port, vlan);
+	rcu_read_unlock();
+	dst_release(dst);
+	return verdict;
+}
+
+static bool reaches_v2(struct sock *sk, struct smc_ism_dev *dev, u16 chid,
+		       const struct smc_ism_gid *peer)
+{
+	u16 vlan;
+
+	return !dev->no_v2 && dev->chid == chid && !smc_ism_gid_equal(&dev->gid, peer) &&
+	       smcd_pnet(sk, dev, &vlan) != SMC_PNET_OTHER &&
+	       !dev->ops->query_gid(dev, peer, SMC_ISM_ANY_VLAN);
+}
+
+/**
+ * smcd_reach_v2() - a device that reaches a peer, with SMC-Dv2
+ * @sk: the connection
+ * @chid: CHID of the peer's device
+ * @peer: its GID
+ *
+ * Context: process, may sleep.
+ * Return: the device, referenced, or NULL.
+ */
+struct smc_ism_dev *smcd_reach_v2(struct sock *sk, u16 chid, const struct smc_ism_gid *peer)
+{
+	struct smc_ism_dev *dev;
+	u32 last = 0;
+
+	while ((dev = smcd_dev_next(last))) {
+		if (reaches_v2(sk, dev, chid, peer))
+			return dev;
+		last = dev->number;
+		smcd_dev_put(dev);
+	}
+	return NULL;
+}
+
+static bool reaches_v1(struct sock *sk, struct smc_ism_dev *dev, const struct smc_ism_gid *peer,
+		       u16 *vlan)
+{
+	return dev->v1 && !smc_ism_gid_equal(&dev->gid, peer) &&
+	       smcd_pnet(sk, dev, vlan) == SMC_PNET_SAME && !smcd_vlan_join(dev, *vlan) &&
+	       !dev->ops->query_gid(dev, peer, *vlan);
+}
+
+/**
+ * smcd_reach_v1() - the same with SMC-Dv1, which knows no CHID
+ * @sk: the connection
+ * @peer: the peer's GID
+ * @vlan: receives the VLAN
+ *
+ * Context: process, may sleep.
+ * Return: the device, referenced, or NULL.
+ */
+struct smc_ism_dev *smcd_reach_v1(struct sock *sk, const struct smc_ism_gid *peer, u16 *vlan)
+{
+	struct smc_ism_dev *dev;
+	u32 last = 0;
+
+	while ((dev = smcd_dev_next(last))) {
+		if (reaches_v1(sk, dev, peer, vlan))
+			return dev;
+		last = dev->number;
+		smcd_dev_put(dev);
+	}
+	return NULL;
+}
