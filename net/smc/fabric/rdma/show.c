@@ -15,6 +15,7 @@
 #include "../../config/pnet.h"
 #include "../../netns.h"
 #include "../show.h"
+#include "ib/gid.h"
 #include "lgr/lgr.h"
 #include "show.h"
 

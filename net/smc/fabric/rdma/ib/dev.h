@@ -255,13 +255,6 @@ unsigned int smc_rdma_hop_mtu(struct net_device *ndev, const union ib_gid *gid,
 int smc_rdma_next_hop_init(void);
 void smc_rdma_next_hop_exit(void);
 
-static inline struct smc_pnet_port smc_rdma_pnet_port(const struct smc_rdma_dev *dev, u8 port)
-{
-	return (struct smc_pnet_port) {
-		.dev = dev->ibdev->name, .pci = smc_rdma_dev_pci(dev), .port = port,
-	};
-}
-
 static inline const struct in6_addr *smc_rdma_gid_addr(const union ib_gid *gid)
 {
 	return (const struct in6_addr *)gid;

@@ -42,4 +42,11 @@ bool smc_rdma_port_has_v1(const struct smc_rdma_dev *dev, u32 port);
 u8 smc_rdma_mtu(const struct smc_rdma_dev *dev, unsigned int mtu);
 void smc_rdma_gid_to_path(const struct smc_rdma_gid *gid, struct smc_rdma_path *path);
 
+static inline struct smc_pnet_port smc_rdma_pnet_port(const struct smc_rdma_dev *dev, u8 port)
+{
+	return (struct smc_pnet_port) {
+		.dev = dev->ibdev->name, .pci = smc_rdma_dev_pci(dev), .port = port,
+	};
+}
+
 #endif

@@ -147,8 +147,14 @@ static void begin_first_contact(struct smc_lgr *lgr)
 
 /* ---- how far the first contact is ---- */
 
-/* Has the device said that the peer has all posts up to @end?  It may not, any more. */
-static bool posts_delivered(const struct smc_link *link, u32 end)
+/**
+ * smc_llc_delivered() - has the device said that the peer has all posts up to some one?
+ * @link: the link; when it is down the device may not say so any more
+ * @end: what smc_link_sent() was after that post
+ *
+ * Return: true if it has.
+ */
+bool smc_llc_delivered(const struct smc_link *link, u32 end)
 {
 	u32 tail = READ_ONCE(link->state) == SMC_LINK_DOWN ?
 		   READ_ONCE(link->tx_down) : READ_ONCE(link->tx_tail);
@@ -171,7 +177,7 @@ bool smc_llc_no_fallback(struct smc_lgr *lgr)
 
 	if (!READ_ONCE(lgr->committed))
 		return false;
-	return !READ_ONCE(link->lost) || posts_delivered(link, lgr->llc.confirm_end);
+	return !READ_ONCE(link->lost) || smc_llc_delivered(link, lgr->llc.confirm_end);
 }
 
 /**
@@ -186,7 +192,7 @@ bool smc_llc_no_return(struct smc_lgr *lgr)
 {
 	u32 end = READ_ONCE(lgr->llc.add_end);
 
-	return end && posts_delivered(smc_lgr_first_link(lgr), end);
+	return end && smc_llc_delivered(smc_lgr_first_link(lgr), end);
 }
 
 /**
@@ -225,7 +231,7 @@ static void look_at_sent(struct smc_lgr *lgr)
 {
 	if (lgr->llc.wait == SMC_LLC_W_CONFIRM_SENT &&
 	    READ_ONCE(lgr->state) == SMC_LGR_NEW &&
-	    posts_delivered(smc_lgr_first_link(lgr), lgr->llc.confirm_end))
+	    smc_llc_delivered(smc_lgr_first_link(lgr), lgr->llc.confirm_end))
 		smc_llc_confirmed(lgr);
 }
 

@@ -114,6 +114,8 @@ struct smc_llc_loss {
  * @rtokens_told: version 1: so many RTokens of the new link the peer has been told; the same
  * @rtokens_more: there are more of them; the same
  * @rtokens_left: so many the peer has yet to tell us, -1 if it has not begun; the same
+ * @wish_uid:	client: the link over which it asked for another one last, and
+ * @wish_end:	posts of that link up to then
  * @add_asked:	there was a REQUEST ADD LINK, which the server may still refuse; the same
  * @add_wanted:	another link may be possible now
  * @port_came:	the same, and since another link is being added
@@ -156,6 +158,8 @@ struct smc_llc {
 	u8			rtokens_told;
 	int			rtokens_left;
 	bool			rtokens_more;
+	u32			wish_uid;
+	u32			wish_end;
 	bool			add_asked;
 	bool			add_wanted;
 	bool			port_came;
@@ -183,6 +187,7 @@ void smc_llc_kick(struct smc_lgr *lgr);
 void smc_llc_link_lost(struct smc_lgr *lgr, struct smc_link *link);
 void smc_llc_more_links(struct smc_lgr *lgr);
 void smc_llc_keepalive(struct smc_conn *c, unsigned int seconds);
+bool smc_llc_delivered(const struct smc_link *link, u32 end);
 bool smc_llc_no_fallback(struct smc_lgr *lgr);
 bool smc_llc_no_return(struct smc_lgr *lgr);
 bool smc_llc_up_for_peer(struct smc_lgr *lgr);

@@ -210,7 +210,7 @@ static int send_request(struct smc_lgr *lgr, struct smc_link *over,
 }
 
 /* Version 1: it names the new port.  There is no queue pair yet whose fields could be filled in. */
-static int send_wish(struct smc_link *over, const struct smc_rdma_path *path)
+static int send_v1_wish(struct smc_link *over, const struct smc_rdma_path *path)
 {
 	struct smc_llc_msg m = { .type = SMC_LLC_ADD_LINK, .add_link.mtu = path->mtu };
 
@@ -219,18 +219,43 @@ static int send_wish(struct smc_link *over, const struct smc_rdma_path *path)
 	return smc_llc_send(over, &m);
 }
 
+/*
+ * The last wish has not arrived.  Another one would only be behind it.  And on a path that comes
+ * back it would do harm: soft-RoCE begins to wait anew with each post, before it sends again.
+ */
+static bool wish_under_way(const struct smc_lgr *lgr, const struct smc_link *over)
+{
+	return lgr->llc.wish_uid == over->uid && !smc_llc_delivered(over, lgr->llc.wish_end);
+}
+
+static int send_wish(struct smc_lgr *lgr, struct smc_link *over, const struct smc_rdma_path *path)
+{
+	int rc = smc_lgr_is_v2(lgr) ? send_request(lgr, over, path) : send_v1_wish(over, path);
+
+	if (!rc) {
+		lgr->llc.wish_uid = over->uid;
+		lgr->llc.wish_end = smc_link_sent(over);
+	}
+	return rc;
+}
+
 /* The client's word that it has another device, if it has; nobody waits for an answer. */
 static void tell_server(struct smc_lgr *lgr, struct smc_link *over)
 {
 	struct smc_rdma_path path;
-	int rc = smc_lgr_new_path(lgr, over, NULL, &path);
+	int rc;
 
+	if (wish_under_way(lgr, over)) {
+		again_later(lgr);
+		return;
+	}
+	rc = smc_lgr_new_path(lgr, over, NULL, &path);
 	/* The server need not answer, and may have no port yet either. */
 	if (rc != -EALREADY)
 		again_later(lgr);
 	if (rc)
 		return;
-	rc = smc_lgr_is_v2(lgr) ? send_request(lgr, over, &path) : send_wish(over, &path);
+	rc = send_wish(lgr, over, &path);
 	smc_rdma_path_put(&path);
 	if (rc && !not_now(rc))
 		lost_link(over);

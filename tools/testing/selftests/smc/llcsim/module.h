@@ -15,7 +15,7 @@
 #define SMC_FABRIC_H
 #define SMC_FABRIC_MSG_H
 #define SMC_LOCK_CLASS_H
-#define SMC_CONFIG_PNET_H
+#define SMC_FABRIC_LOWER_DEVS_H
 
 #include "kernel.h"
 #include <linux/smc_reason.h>
@@ -72,6 +72,7 @@ void smc_conn_notify(struct smc_conn *c);
 /* ---- pnet.h ---- */
 
 #define SMC_PNETID_LEN	16
+#define SMC_NO_VLAN	0xffff
 
 /* ---- trace.h ---- */
 
