@@ -222,7 +222,7 @@ COPIED = ("transfer_quick transfer_unequal duplex urgent urgent_full half_close_
 # What is different with IBM's function: how it is told, and what it may do wrong.
 TOLD = ("transfer_quick churn_quick urgent shown_ism half_close_client kill_client unload after_tcp "
         "ism_unbound_server ism_dead_client ism_storm ism_fails_server ism_silent_client "
-        "ism_wrong_server ism_keeps_dmb ism_not_started").split()
+        "ism_wrong_server ism_keeps_dmb ism_v1 ism_v1_vlan ism_v2_other_client ism_not_started").split()
 # What two hosts with an ISM device play: {part: {name: (program, device, arguments, does it copy)}}
 ISM = {
     "um-ism": {"mapped": (PAIR, SHARED, [], 0), "copying": (PAIR, SHARED, COPIED, 1),

@@ -137,6 +137,7 @@ KINDS = {
     "roce": (deaf, not_deaf, "RoCE that arrives at one machine is lost, and nothing else"),
     "blink": (blink, up, "down, and up and down again while the link is being added"),
 }
+SILENT = ("silent", "roce")	# only TEST LINK, or the queue pair, notices
 LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed", "many")
 CONNS = {"many": 200, "churn": 16}	# connections of a case that needs so many
 # What both links are lost by at once, and under which loads.
