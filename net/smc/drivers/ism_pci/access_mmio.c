@@ -35,18 +35,20 @@ static int mmio_init(struct ism_pci *ism)
 	return -ENOMEM;
 }
 
-static void mmio_write(struct ism_pci *ism, u32 offset, const void *data, u32 len)
+static int mmio_write(struct ism_pci *ism, u32 offset, const void *data, u32 len)
 {
 	spin_lock_bh(&window_lock);
 	memcpy_toio(ism->bars[ISM_BAR_COMMAND] + offset, data, len);
 	spin_unlock_bh(&window_lock);
+	return 0;
 }
 
-static void mmio_read(struct ism_pci *ism, u32 offset, void *data, u32 len)
+static int mmio_read(struct ism_pci *ism, u32 offset, void *data, u32 len)
 {
 	spin_lock_bh(&window_lock);
 	memcpy_fromio(data, ism->bars[ISM_BAR_COMMAND] + offset, len);
 	spin_unlock_bh(&window_lock);
+	return 0;
 }
 
 static int mmio_move(struct ism_pci *ism, u64 target, const void *data, u32 len)
@@ -82,6 +84,11 @@ static void mmio_seid(struct ism_pci *ism, u8 *seid)
 	memcpy(seid, ISM_SEID "MODEL000", sizeof(ism->seid));
 }
 
+static bool mmio_pnetid(struct ism_pci *ism, char *pnetid)
+{
+	return false;
+}
+
 const struct ism_access ism_access = {
 	.init	= mmio_init,
 	.exit	= mmio_exit,
@@ -90,4 +97,5 @@ const struct ism_access ism_access = {
 	.move	= mmio_move,
 	.chid	= mmio_chid,
 	.seid	= mmio_seid,
+	.pnetid	= mmio_pnetid,
 };
