@@ -192,6 +192,27 @@ def check_ivshmem(part):
                        SMC_ISM_PARAMS="slots=2", **BEFORE_OTHERS)
 
 
+# What a guest for s390x plays, which has no libraries for the rest.
+S390X_PROGRAMS = [f"smc_{name}_test" for name in ("sock", "stall", "owner", "hostile")]
+
+
+def check_s390x(part):
+    """A big-endian machine: the module and all of its drivers, on two of Debian's kernels."""
+    out = f"{TOP}/build/selftests-s390x"
+    os.makedirs(out, exist_ok=True)
+    if part.run(["make", "-s", "-C", SUITE, "CROSS_COMPILE=s390x-linux-gnu-", f"OUTPUT={out}",
+                 "USERLDFLAGS=-static", *(f"{out}/{name}" for name in S390X_PROGRAMS)]):
+        part.line("not ok - build the programs for s390x")
+        return
+    for version in ("6.1", "6.12"):
+        if built_quietly(part, f"{version}, s390x", "modules", "TEST=1",
+                         f"KDIR={kernels.s390x(version)}"):
+            part.suite(f"guest, {version}", [f"{TESTING}/vm/run", "--kver", f"s390x-{version}",
+                                             "--variant=-test", "--timeout", "2400", "--name",
+                                             f"check-{part.name}-{version}", "--",
+                                             f"{TESTING}/guest_s390x"])
+
+
 def check_short(part):
     """One processor."""
     version = part.name.partition("-")[2]

@@ -59,13 +59,18 @@ class Guest:
         """Parameters of the driver of an ISM device, if the guest has one."""
         return ""
 
+    def mounts(self):
+        """Lines of shell with which the guest has the tree and the kernel's modules in their places."""
+        version, modules = self.kernel.version, self.kernel.modules
+        lines = f"mkdir -p {PLACE}\nmount --bind {shlex.quote(TOP)} {PLACE}\n"
+        if os.path.realpath(modules) != os.path.realpath(f"/lib/modules/{version}"):
+            lines += (f"mkdir -p /lib/modules/{version}\n"
+                      f"mount --bind {shlex.quote(modules)} /lib/modules/{version}\n")
+        return lines
+
     def write_job(self, cables):
         """The first thing that the guest's bash reads: environment, then the script."""
         args, kernel = self.args, self.kernel
-        bind = f"mkdir -p {PLACE}\nmount --bind {shlex.quote(TOP)} {PLACE}\n"
-        if os.path.realpath(kernel.modules) != os.path.realpath(f"/lib/modules/{kernel.version}"):
-            bind += (f"mkdir -p /lib/modules/{kernel.version}\n"
-                     f"mount --bind {shlex.quote(kernel.modules)} /lib/modules/{kernel.version}\n")
         built = f"{TOP}/build/{kernel.version}{args.variant}"
         size = os.get_terminal_size() if args.shell and sys.stdout.isatty() else (80, 24)
         environment = {k: v for k, v in os.environ.items()
@@ -87,7 +92,7 @@ class Guest:
         with open(f"{self.results}/job", "w", encoding="utf-8") as job:
             for name, value in environment.items():
                 job.write(f"export {name}={shlex.quote(in_guest(value))}\n")
-            job.write(self.FINDS + bind)
+            job.write(self.FINDS + self.mounts())
             job.write(f"exec /bin/bash {in_guest(kernels.HERE)}/guest "
                       f"{shlex.join(map(in_guest, args.script))}\n")
 

@@ -8,7 +8,7 @@ import tempfile
 import time
 
 import kernel as kernels
-from backend import TOP, Guest
+from backend import PLACE, TOP, Guest
 from verdict import EMULATOR, emulator_broke_down
 
 # What the guest's kernel calls the ports is known only in there.
@@ -18,7 +18,6 @@ FINDS = """for port in /sys/class/virtio-ports/*/name; do
 	smc.verdict)	port=${port%/name}; export SMC_VERDICT=/dev/${port##*/} ;;
 	esac
 done
-export SMC_CONSOLE=/dev/ttyS0
 """
 
 
@@ -48,9 +47,48 @@ def ivshmem_server(args, sockets):
         server.wait()
 
 
+class Machine:
+    """What depends on the processor. bus: of virtio devices; console: its name in the guest."""
+
+    def __init__(self, bus, console, arguments, line):
+        self.bus, self.console, self.arguments, self.line = bus, console, arguments, line
+
+
+PC = Machine("pci", "ttyS0", [], "mitigations=off no_timer_check ")
+S390X = Machine("ccw", "ttysclp0", ["-machine", "s390-ccw-virtio"], "")
+# Of the file systems that a guest has only with a root of its own
+NINEP = "trans=virtio,version=9p2000.L,msize=512000,ro,cache=loose"
+
+
 class QemuGuest(Guest):
-    FINDS = FINDS
     STDERR = "qemu.log"
+
+    @property
+    def machine(self):
+        return S390X if self.kernel.foreign else PC
+
+    @property
+    def FINDS(self):
+        return f"{FINDS}export SMC_CONSOLE=/dev/{self.machine.console}\n"
+
+    def mounts(self):
+        """What cannot run here has a root of its own, without the tree."""
+        if not self.kernel.foreign:
+            return super().mounts()
+        places = (("tree", PLACE), ("modules", f"/lib/modules/{self.kernel.version}"))
+        return "".join(f"mkdir -p {place}\nbusybox mount -t 9p -o {NINEP} {tag} {place}\n"
+                       for tag, place in places)
+
+    def shared(self):
+        """Arguments for the directories of the host that the guest has."""
+        kernel, fixed = self.kernel, ",readonly=on,multidevs=remap"
+        places = [("root", kernel.root, fixed)]
+        if kernel.foreign:
+            places += [("tree", TOP, fixed), ("modules", kernel.modules, fixed)]
+        places.append(("results", self.results, ""))
+        for tag, path, more in places:
+            yield from ("-virtfs", f"local,path={for_qemu(path)},mount_tag={tag},security_model=none"
+                        f"{more}")
 
     @staticmethod
     @contextlib.contextmanager
@@ -76,23 +114,19 @@ class QemuGuest(Guest):
         return self.kernel.image if self.args.icount else kernels.unpacked(self.kernel)
 
     def command(self, cables, out, word):
-        args = self.args
-        line = ("console=ttyS0 quiet panic=1 oops=panic mitigations=off no_timer_check log_buf_len=4M "
+        args, machine = self.args, self.machine
+        line = (f"console={machine.console} quiet panic=1 oops=panic {machine.line}log_buf_len=4M "
                 f"random.trust_cpu=on {args.append}")
         console = f"file,id=con,path={for_qemu(self.directory)}/console.log"
         if args.shell:
             console = "stdio,id=con,signal=off" if self.index == 1 else \
                 f"socket,id=con,path={cables}/console,server=on,wait=off"
-        command = [*args.emulator.command, *self.accelerator(),
+        command = [*args.emulator.command, *machine.arguments, *self.accelerator(),
                    "-m", str(args.mem), "-display", "none", "-nodefaults", "-no-user-config",
                    "-no-reboot", "-kernel", self.image(),
                    "-initrd", kernels.initramfs(self.kernel, f"{TOP}/build/vm"), "-append", line,
-                   "-chardev", console, "-serial", "chardev:con",
-                   "-virtfs", "local,path=/,mount_tag=root,security_model=none,readonly=on,"
-                   "multidevs=remap",
-                   "-virtfs",
-                   f"local,path={for_qemu(self.results)},mount_tag=results,security_model=none",
-                   "-device", "virtio-serial-pci",
+                   "-chardev", console, "-serial", "chardev:con", *self.shared(),
+                   "-device", f"virtio-serial-{machine.bus}",
                    "-chardev", "file,id=out,path=/dev/fdset/1,append=on",
                    "-device", "virtserialport,chardev=out,name=smc.output",
                    "-chardev", "file,id=word,path=/dev/fdset/2,append=on",
@@ -107,7 +141,7 @@ class QemuGuest(Guest):
             # Not a TCP socket of the host: its delays would show up as the guests'.
             command += ["-netdev", f"dgram,id=n{nic},local.type=unix,remote.type=unix,"
                         f"local.path={mine},remote.path={peer}", "-device",
-                        f"virtio-net-pci,netdev=n{nic},mac=52:54:00:12:34:{nic}{self.index}"]
+                        f"virtio-net-{machine.bus},netdev=n{nic},mac=52:54:00:12:34:{nic}{self.index}"]
         return command
 
     def panicked(self, console):

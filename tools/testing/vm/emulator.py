@@ -76,20 +76,31 @@ def version_of(command):
     return (re.search(r"version (\S+)", said) or ["", ""])[1]
 
 
-def of_backports():
+def of_backports(machine="x86_64"):
     """That of backports, fetched if need be; or None, and why."""
-    got = subprocess.run([f"{kernels.HERE}/qemu"], stdout=subprocess.PIPE, text=True, check=False)
+    got = subprocess.run([f"{kernels.HERE}/qemu", machine], stdout=subprocess.PIPE, text=True,
+                         check=False)
     if got.returncode:
         return None
     root = got.stdout.strip()
     command = ["env", f"LD_LIBRARY_PATH={root}/usr/lib/x86_64-linux-gnu",
-               f"{root}/usr/bin/qemu-system-x86_64"]
+               f"{root}/usr/bin/qemu-system-{machine}"]
     version = version_of(command)
     # Its own firmware first; what the machine has already was not fetched again.
     for of in (root, ""):
         for data in ("share/qemu", "share/seabios", "lib/ipxe/qemu"):
             command += ["-L", f"{of}/usr/{data}"]
     return Emulator(command, version, MODEL)
+
+
+def for_s390x():
+    """That of backports only: its package of 7.2 has all of QEMU's rarer machines."""
+    found = of_backports("s390x")
+    if not found:
+        raise kernels.Error("there is no QEMU for s390x")
+    found.model = "max"
+    found.name = f"QEMU {found.version}, s390x"
+    return found
 
 
 def choose(icount):

@@ -24,11 +24,17 @@ class Error(Exception):
     """Something the environment lacks; the text says what to do."""
 
 
-class Kernel:
-    """A bootable kernel: its version, its image, and /lib/modules/<version> of it."""
+# How the version of a kernel for s390x begins, as --kver has it: s390x-6.1
+S390X = "s390x-"
 
-    def __init__(self, version, image, modules):
-        self.version, self.image, self.modules = version, image, modules
+
+class Kernel:
+    """A bootable kernel: its version, its image, /lib/modules/<version> of it, and the root of its
+    guest. One for another processor cannot have the host's."""
+
+    def __init__(self, version, image, modules, root="/"):
+        self.version, self.image, self.modules, self.root = version, image, modules, root
+        self.foreign = root != "/"
 
 
 def debug(flavour):
@@ -44,10 +50,26 @@ def debug(flavour):
     return directory, Kernel(os.path.basename(modules), f"{directory}/{image}", modules)
 
 
+def s390x(what):
+    """The directory of a kernel for s390x, or of programs for it: "6.1", "root"."""
+    done = subprocess.run([f"{HERE}/s390x", what], text=True, stdout=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise Error(f"Debian's {what} for s390x cannot be had")
+    return done.stdout.strip()
+
+
+def of_s390x(version):
+    directory = s390x(version.removeprefix(S390X))
+    modules = glob.glob(f"{directory}/installed/lib/modules/*")[0]
+    return Kernel(os.path.basename(modules), f"{directory}/image", modules, s390x("root"))
+
+
 def full_version(short):
     """6.12 -> 6.12.117+deb12-amd64: the newest one whose headers are installed."""
     if short == "um":
         return debug("um")[1].version
+    if short.startswith(S390X):
+        return of_s390x(short).version
     have = [os.path.basename(os.path.dirname(d)) for d in glob.glob("/lib/modules/*/build")]
     if short in have:
         return short
@@ -59,9 +81,12 @@ def full_version(short):
 
 
 def find(version):
-    """The kernel of this version: the host's own, or its Debian package unpacked; or um."""
+    """The kernel of this version: the host's own, or its Debian package unpacked; or um, or one for
+    s390x."""
     if version == "um":
         return debug("um")[1]
+    if version.startswith(S390X):
+        return of_s390x(version)
     version = full_version(version)
     image, modules = f"/boot/vmlinuz-{version}", f"/lib/modules/{version}"
     if os.access(image, os.R_OK) and os.path.isdir(f"{modules}/kernel"):
@@ -135,7 +160,10 @@ def load_order(kernel):
 
 def unpacked(kernel):
     """The kernel as QEMU may start it without the code that unpacks it, which takes the emulator
-    longer than all of the boot; kept below the cache. The image itself, if it cannot be had."""
+    longer than all of the boot; kept below the cache. The image itself, if it cannot be had, or if
+    that code does more, as on s390x."""
+    if kernel.foreign:
+        return kernel.image
     image = os.stat(kernel.image)
     target = f"{CACHE}/vmlinux-{kernel.version}-{image.st_size}-{image.st_mtime_ns}"
     if os.path.exists(target):
@@ -167,9 +195,9 @@ def newc(name, mode, data=b"", device=(0, 0)):
 
 def initramfs(kernel, directory):
     """Pack init, busybox and the modules; kept as long as none of them changes."""
-    busybox = "/bin/busybox"
+    busybox = f"{kernel.root.rstrip('/')}/bin/busybox"
     if not os.path.exists(busybox):
-        raise Error("/bin/busybox is missing (apt-get install busybox-static)")
+        raise Error(f"{busybox} is missing (apt-get install busybox-static)")
     files = [(f"{kernel.modules}/{p}", os.path.basename(p)) for p in load_order(kernel)]
     init = f"{HERE}/init"
     key = hashlib.sha256()

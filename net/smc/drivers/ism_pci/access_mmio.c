@@ -35,18 +35,20 @@ static int mmio_init(struct ism_pci *ism)
 	return -ENOMEM;
 }
 
-static void mmio_write(struct ism_pci *ism, u32 offset, const void *data, u32 len)
+static int mmio_write(struct ism_pci *ism, u32 offset, const void *data, u32 len)
 {
 	spin_lock_bh(&window_lock);
 	memcpy_toio(ism->bars[ISM_BAR_COMMAND] + offset, data, len);
 	spin_unlock_bh(&window_lock);
+	return 0;
 }
 
-static void mmio_read(struct ism_pci *ism, u32 offset, void *data, u32 len)
+static int mmio_read(struct ism_pci *ism, u32 offset, void *data, u32 len)
 {
 	spin_lock_bh(&window_lock);
 	memcpy_fromio(data, ism->bars[ISM_BAR_COMMAND] + offset, len);
 	spin_unlock_bh(&window_lock);
+	return 0;
 }
 
 static int mmio_move(struct ism_pci *ism, u64 target, const void *data, u32 len)

@@ -5,24 +5,35 @@
  */
 #include "ism_pci.h"
 
+static int __ask(struct ism_pci *ism, const struct ism_head *head, const void *body)
+{
+	u32 len = be16_to_cpu(head->len) - sizeof(*head);
+	int rc = 0;
+
+	lockdep_assert_held(&ism->command_lock);
+	if (len)
+		rc = ism->access->write(ism, sizeof(*head), body, len);
+	return rc ?: ism->access->write(ism, 0, head, sizeof(*head));
+}
+
 /* A function that answers something else would take a token for an address next. */
 static int __answer(struct ism_pci *ism, const struct ism_head *request, void *answer, u32 len)
 {
 	struct ism_head *head = answer;
+	int rc;
 
 	lockdep_assert_held(&ism->command_lock);
 	head->rc = cpu_to_be16(ISM_NO_ANSWER);
-	ism->access->read(ism, 0, head, sizeof(*head));
-	if (head->rc == cpu_to_be16(ISM_NO_ANSWER) || head->command != request->command ||
-	    (!head->rc && be16_to_cpu(head->len) < len)) {
-		ism_lose(ism, "it does not answer");
+	rc = ism->access->read(ism, 0, head, sizeof(*head));
+	if (rc || head->rc == cpu_to_be16(ISM_NO_ANSWER) || head->command != request->command)
 		return -ENODEV;
-	}
 	if (head->rc)
 		return -EIO;
+	if (be16_to_cpu(head->len) < len)
+		return -ENODEV;
 	if (len > sizeof(*head))
-		ism->access->read(ism, sizeof(*head), head + 1, len - sizeof(*head));
-	return 0;
+		rc = ism->access->read(ism, sizeof(*head), head + 1, len - sizeof(*head));
+	return rc ? -ENODEV : 0;
 }
 
 /**
@@ -46,11 +57,10 @@ int ism_command(struct ism_pci *ism, enum ism_command command, void *request, u3
 
 	mutex_lock(&ism->command_lock);
 	if (!ism_gone(ism)) {
-		if (len > sizeof(head))
-			ism->access->write(ism, sizeof(head), request + sizeof(head),
-					   len - sizeof(head));
-		ism->access->write(ism, 0, &head, sizeof(head));
-		rc = __answer(ism, &head, answer, answer_len);
+		rc = __ask(ism, &head, request + sizeof(head)) ? -ENODEV :
+		     __answer(ism, &head, answer, answer_len);
+		if (rc == -ENODEV)
+			ism_lose(ism, "it does not answer");
 	}
 	mutex_unlock(&ism->command_lock);
 	return rc;

@@ -49,7 +49,7 @@ static void free_index(struct ism_pci *ism, unsigned int index)
 }
 
 /* Memory that the function may write into whenever it likes, and that we see at once. */
-static int share(struct ism_pci *ism, struct smc_ism_dmb *dmb)
+static int share_dmb(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 {
 	struct ism_dmb *own = dmb->priv;
 	struct device *dev = &ism->pdev->dev;
@@ -63,7 +63,7 @@ static int share(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 	return -ENOMEM;
 }
 
-static void __unshare(struct ism_pci *ism, struct smc_ism_dmb *dmb)
+static void __unshare_dmb(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 {
 	struct ism_dmb *own = dmb->priv;
 
@@ -93,14 +93,14 @@ static int make_known(struct ism_pci *ism, struct smc_ism_dmb *dmb, u64 peer)
 
 	mutex_lock(&ism->dmb_lock);
 	if (!ism->closed)
-		rc = share(ism, dmb);
+		rc = share_dmb(ism, dmb);
 	if (!rc) {
 		own->known = true;
 		request.addr = cpu_to_be64(own->addr);
 		rc = ism_command(ism, ISM_REGISTER_DMB, &request, sizeof(request), &answer,
 				 sizeof(answer));
 		if (rc)
-			__unshare(ism, dmb);
+			__unshare_dmb(ism, dmb);
 	}
 	mutex_unlock(&ism->dmb_lock);
 	if (!rc)
@@ -121,7 +121,7 @@ static void __make_unknown(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 		return;
 	if (ism_tell(ism, ISM_UNREGISTER_DMB, dmb->token) == -EIO)
 		ism_lose(ism, "it does not give back a DMB");
-	__unshare(ism, dmb);
+	__unshare_dmb(ism, dmb);
 }
 
 /**

@@ -209,6 +209,18 @@ static inline u64 ism_move_target(u64 token, unsigned int index, u32 offset, int
 	return token | (u64)index << ISM_MOVE_INDEX_SHIFT | (signal ? ISM_MOVE_SIGNAL : 0) | offset;
 }
 
+/**
+ * ism_move_part() - where a part of a move goes
+ * @target: of ism_move_target(), beginning with this part
+ * @last: nothing of the move follows, and everything else was written before
+ *
+ * Return: the word, which tells the peer with the last part only.
+ */
+static inline u64 ism_move_part(u64 target, int last)
+{
+	return last ? target : target & ~(u64)ISM_MOVE_SIGNAL;
+}
+
 /* ---- the model: BAR 0 ---- */
 
 #define ISM_WINDOW_TARGET	0x00	/* 64 bits */
@@ -218,8 +230,75 @@ static inline u64 ism_move_target(u64 token, unsigned int index, u32 offset, int
 #define ISM_WINDOW_DATA		0x1000
 #define ISM_WINDOW_BYTES	(ISM_WINDOW_DATA + ISM_MOVE_PAGE)
 
-/* ---- system EID: this, then four digits of the machine's number and four of its type ---- */
+/* ---- system EID ---- */
 
 #define ISM_SEID		"IBM-SYSZ-ISMSEID00000000"
+#define ISM_SEID_LEN		32
+
+static inline char ism_hex(unsigned int digit)
+{
+	return "0123456789ABCDEF"[digit & 15];
+}
+
+/**
+ * ism_seid() - what all partitions of a machine have in common
+ * @seid: receives it, ISM_SEID_LEN bytes
+ * @number: of the machine
+ * @type: of the machine
+ */
+static inline void ism_seid(u8 *seid, u32 number, u16 type)
+{
+	int i;
+
+	memcpy(seid, ISM_SEID, sizeof(ISM_SEID) - 1);
+	for (i = 0; i < 4; i++) {
+		seid[24 + i] = ism_hex(number >> (12 - 4 * i));
+		seid[28 + i] = ism_hex(type >> (12 - 4 * i));
+	}
+}
+
+/* ---- PNETID ---- */
+
+#define ISM_PNETID_LEN		16
+
+/* A digit or a letter, as a capital; 0 for anything else. */
+static inline char ism_from_ebcdic(u8 code)
+{
+	static const char rows[][11] = {
+		"\0ABCDEFGHI", "\0JKLMNOPQR", "\0\0STUVWXYZ", "0123456789"
+	};
+	unsigned int row = code >> 4, column = code & 15;
+
+	if (row >= 8 && row <= 10)	/* small letters */
+		row += 4;
+	return row < 12 || column > 9 ? 0 : rows[row - 12][column];
+}
+
+#define ISM_EBCDIC_BLANK	0x40
+
+/**
+ * ism_pnetid() - the PNETID that an administrator of the machine gave the function
+ * @pnetid: receives it in capitals, the rest zeros: ISM_PNETID_LEN + 1 bytes
+ * @text: ISM_PNETID_LEN characters of EBCDIC, filled up with blanks or zeros
+ *
+ * Return: false if there is none, or it has characters that no PNETID has.
+ */
+static inline bool ism_pnetid(char *pnetid, const u8 *text)
+{
+	unsigned int i, len = ISM_PNETID_LEN;
+
+	memset(pnetid, 0, ISM_PNETID_LEN + 1);
+	while (len && (text[len - 1] == ISM_EBCDIC_BLANK || !text[len - 1]))
+		len--;
+	for (i = 0; i < len; i++) {
+		pnetid[i] = ism_from_ebcdic(text[i]);
+		if (!pnetid[i])
+			break;
+	}
+	if (len && i == len)
+		return true;
+	pnetid[0] = 0;
+	return false;
+}
 
 #endif /* SMC_ISM_PCI_FORMAT_H */

@@ -35,8 +35,8 @@ struct ism_pci;
  * struct ism_access - how the function is reached: s390 has instructions of its own for this
  * @init:	0 or a negative errno
  * @exit:	undo that
- * @write:	to the command area.  May sleep; the rest need not.
- * @read:	from the command area
+ * @write:	to the command area.  0 or a negative errno.  May sleep; the rest need not.
+ * @read:	from the command area.  0 or a negative errno.
  * @move:	write to a peer's DMB, all of it within one page of the target.  0; -ENODEV: the
  *		function is not there; another negative errno.  Any context but hard interrupts.
  * @chid:	channel of the function
@@ -46,8 +46,8 @@ struct ism_pci;
 struct ism_access {
 	int (*init)(struct ism_pci *ism);
 	void (*exit)(struct ism_pci *ism);
-	void (*write)(struct ism_pci *ism, u32 offset, const void *data, u32 len);
-	void (*read)(struct ism_pci *ism, u32 offset, void *data, u32 len);
+	int (*write)(struct ism_pci *ism, u32 offset, const void *data, u32 len);
+	int (*read)(struct ism_pci *ism, u32 offset, void *data, u32 len);
 	int (*move)(struct ism_pci *ism, u64 target, const void *data, u32 len);
 	u16 (*chid)(struct ism_pci *ism);
 	void (*seid)(struct ism_pci *ism, u8 *seid);
@@ -144,7 +144,7 @@ void ism_events_exit(struct ism_pci *ism);
 extern struct workqueue_struct *ism_wq;
 void ism_lose(struct ism_pci *ism, const char *why);
 
-/* access_mmio.c */
+/* access_mmio.c, or access_zpci.c on s390 */
 extern const struct ism_access ism_access;
 
 #endif /* SMC_ISM_PCI_H */

@@ -39,6 +39,9 @@ static void moves(void)
 	CHECK(ism_move_target(token, 0, 0x12345, false) == token + 0x12345, "offset");
 	CHECK(ism_move_target(token, 5, ISM_MOVE_MAX_OFFSET, true) == token + 0x5ffffff,
 	      "%llx", (unsigned long long)ism_move_target(token, 5, ISM_MOVE_MAX_OFFSET, true));
+	CHECK(ism_move_part(token + ISM_MOVE_SIGNAL + 5, true) == token + ISM_MOVE_SIGNAL + 5, "last");
+	CHECK(ism_move_part(token + ISM_MOVE_SIGNAL + 5, false) == token + 5, "not the last");
+	CHECK(ism_move_part(token + 5, true) == token + 5, "silent");
 	tap_case("where a move goes");
 }
 
@@ -55,10 +58,73 @@ static void tests(void)
 	tap_case("tests of the link");
 }
 
+static void names_machine(u32 number, u16 type, const char *want)
+{
+	u8 seid[ISM_SEID_LEN + 1] = {};
+
+	memset(seid, '?', ISM_SEID_LEN);
+	ism_seid(seid, number, type);
+	CHECK(!strcmp((char *)seid, want), "%s instead of %s", seid, want);
+}
+
+static void seids(void)
+{
+	names_machine(0, 0, ISM_SEID "00000000");
+	names_machine(0xa1b2c3, 0x3906, ISM_SEID "B2C33906");
+	names_machine(0xfff00f, 0x8561, ISM_SEID "F00F8561");
+	tap_case("system EID");
+}
+
+#define BLANKS	"\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40"
+
+/* Code page 500: as many characters as given, then blanks. */
+static void pnetid(const char *text, const char *want)
+{
+	u8 ebcdic[ISM_PNETID_LEN] = BLANKS;
+	char id[ISM_PNETID_LEN + 1];
+	size_t i;
+
+	memcpy(ebcdic, text, strlen(text));
+	memset(id, '?', sizeof(id));
+	CHECK(ism_pnetid(id, ebcdic) == !!*want && !strcmp(id, want), "%s instead of %s", id, want);
+	/* A user's own is compared with all of it. */
+	for (i = strlen(want); *want && i < sizeof(id); i++)
+		CHECK(!id[i], "%zu: %02x", i, id[i]);
+	if (!*want)
+		return;
+	memset(ebcdic + strlen(text), 0, ISM_PNETID_LEN - strlen(text));
+	CHECK(ism_pnetid(id, ebcdic) && !strcmp(id, want), "%s instead of %s", id, want);
+}
+
+static void pnetids(void)
+{
+	unsigned int code, known = 0;
+
+	pnetid("\xd5\xc5\xe3\xf0\xf9", "NET09");
+	pnetid("\x95\x85\xa3\xf1", "NET1");
+	pnetid("\xc1\xc2\xc3\xc4\xc5\xc6\xc7\xc8\xc9\xd1\xd2\xd3\xd4\xd5\xd6\xd7", "ABCDEFGHIJKLMNOP");
+	pnetid("\xd8\xd9\xe2\xe3\xe4\xe5\xe6\xe7\xe8\xe9\xf0\xf1\xf2\xf3\xf4\xf8", "QRSTUVWXYZ012348");
+	pnetid("\x81\x89\x91\x99\xa2\xa9", "AIJRSZ");
+	tap_case("PNETIDs in EBCDIC");
+	pnetid("", "");
+	pnetid("\xc1\x40\xc2", "");
+	pnetid("\x40\xc1", "");
+	pnetid("NET1", "");
+	pnetid("\xc1\x6d", "");
+	tap_case("what is no PNETID");
+	/* Nothing but the letters twice and the digits. */
+	for (code = 0; code < 256; code++)
+		known += !!ism_from_ebcdic(code);
+	CHECK(known == 2 * 26 + 10, "%u", known);
+	tap_case("no other characters");
+}
+
 int main(void)
 {
 	layout();
 	moves();
 	tests();
+	seids();
+	pnetids();
 	return tap_done();
 }
