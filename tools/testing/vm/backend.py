@@ -60,7 +60,7 @@ class Guest:
         return ""
 
     def mounts(self):
-        """Lines of shell with which the guest has the tree and the kernel's modules in their places."""
+        """Lines of shell with which the guest has the tree and the modules in their places."""
         version, modules = self.kernel.version, self.kernel.modules
         lines = f"mkdir -p {PLACE}\nmount --bind {shlex.quote(TOP)} {PLACE}\n"
         if os.path.realpath(modules) != os.path.realpath(f"/lib/modules/{version}"):

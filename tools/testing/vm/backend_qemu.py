@@ -87,8 +87,8 @@ class QemuGuest(Guest):
             places += [("tree", TOP, fixed), ("modules", kernel.modules, fixed)]
         places.append(("results", self.results, ""))
         for tag, path, more in places:
-            yield from ("-virtfs", f"local,path={for_qemu(path)},mount_tag={tag},security_model=none"
-                        f"{more}")
+            yield from ("-virtfs", f"local,path={for_qemu(path)},mount_tag={tag},"
+                        f"security_model=none{more}")
 
     @staticmethod
     @contextlib.contextmanager
@@ -141,7 +141,8 @@ class QemuGuest(Guest):
             # Not a TCP socket of the host: its delays would show up as the guests'.
             command += ["-netdev", f"dgram,id=n{nic},local.type=unix,remote.type=unix,"
                         f"local.path={mine},remote.path={peer}", "-device",
-                        f"virtio-net-{machine.bus},netdev=n{nic},mac=52:54:00:12:34:{nic}{self.index}"]
+                        f"virtio-net-{machine.bus},netdev=n{nic},"
+                        f"mac=52:54:00:12:34:{nic}{self.index}"]
         return command
 
     def panicked(self, console):

@@ -13,6 +13,12 @@ struct ring {
 	struct io_uring_params p;
 };
 
+/* In the order of the halves that 16 bits of events had before there were 32. */
+static uint32_t uring_events(uint32_t events)
+{
+	return __BYTE_ORDER == __BIG_ENDIAN ? events << 16 | events >> 16 : events;
+}
+
 static void ring_open(struct ring *r)
 {
 	size_t len;
@@ -101,7 +107,7 @@ static void uring_server(void)
 	R(complete(&r, NULL));
 	verify(buf, 10, 0);
 	sqe = (struct io_uring_sqe){ .opcode = IORING_OP_POLL_ADD, .fd = fd,
-				     .poll32_events = POLLIN };
+				     .poll32_events = uring_events(POLLIN) };
 	submit(&r, &sqe);
 	barrier("polling");
 	rec("poll %s", mask_name(complete(&r, NULL)));
