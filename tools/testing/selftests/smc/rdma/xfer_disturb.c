@@ -192,7 +192,7 @@ static void await_end(int fd)
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	char c;
 
-	if (!X(poll(&pfd, 1, BOUND * 1000)))
+	if (!X(poll(&pfd, 1, opt.timeout * 1000)))
 		die("an idle connection does not end");
 	if (recv(fd, &c, 1, 0) != -1)
 		die("an idle connection has not ended with an error");
