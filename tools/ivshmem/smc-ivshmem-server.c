@@ -112,8 +112,8 @@ static bool make_bells(struct client *c)
 }
 
 /*
- * An id that has gone is not given again while somebody is there who may have known it: QEMU, up to
- * 10.0 at least, writes to memory that it has freed when it hears of such an id once more.
+ * An id that has gone is not given again while somebody is there who may have known it: QEMU 10.0
+ * writes to memory that it has freed when it hears of such an id once more.
  */
 static struct client *new_client(int fd)
 {
