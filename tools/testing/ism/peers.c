@@ -2,21 +2,22 @@
 /*
  * ism-peers FILE
  *
- * More participants in a region of ivshmem than there are machines.  Each has a slot and a heart that
- * beats, as Documentation/ism-ivshmem.md has it, and carries no connections.  Commands come as lines,
- * and each is answered with a line:
+ * More participants in a region of ivshmem than there are machines.  Each has a slot and a heart
+ * that beats, as Documentation/ism-ivshmem.md has it, and carries no connections.  Commands come as
+ * lines, and each is answered with a line:
  *
  *	join ID			claims a slot for the peer of that id: "slot N", or "none"
  *	leave ID		gives it back in order: "left", or "lost" if another one has it
  *	die ID			its heart stops, and it says nothing: "dead"
  *	look			"N slots, M taken, R ready"
  *	beats N			"beats", after so many seconds
- *	scribble own ID N	so long, into all words of the slot of that peer but its owner's
- *	scribble marks ID N	signals without a cause for all slots but that one: bits of summary and
- *				dirty bitmap are set, and armed.  That they are cleared keeps others from
- *				communicating, which the page says
+ *	scribble own ID N	so long, into all words of that peer's slot but the owner's
+ *	scribble marks ID N	signals without a cause for all slots but that one: bits of
+ *				summary and dirty bitmap are set, and armed.  That they are
+ *				cleared keeps others from communicating, which the page says
  *	scribble directory ID N	into all words of all slots but that one
- *	scribble all ID N	into everything behind the header but that slot: "scribbled W words"
+ *	scribble all ID N	into everything behind the header but that slot
+ *				"scribbled W words"
  */
 #include <endian.h>
 #include <err.h>
@@ -222,7 +223,8 @@ static void obey(const char *line)
 
 	if (!region_slots(&region))
 		puts("no region");
-	else if (sscanf(line, "scribble %15s %u %u", what, &id, &n) == 3 && id < IDS && peers[id].owner)
+	else if (sscanf(line, "scribble %15s %u %u", what, &id, &n) == 3 && id < IDS &&
+		 peers[id].owner)
 		scribble_for(what, id, n);
 	else if (sscanf(line, "join %u", &id) == 1 && id < IDS && !peers[id].owner)
 		join(id);

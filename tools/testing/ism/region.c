@@ -83,8 +83,8 @@ void region_watch(const struct region *r, struct watched *w, unsigned int second
 	}
 }
 
-int region_claim(const struct region *r, const struct watched *w, unsigned int second, uint32_t peer,
-		 uint64_t *owner, bool *used)
+int region_claim(const struct region *r, const struct watched *w, unsigned int second,
+		 uint32_t peer, uint64_t *owner, bool *used)
 {
 	unsigned int i, turn, slots = region_slots(r);
 

@@ -45,8 +45,8 @@ bool region_swap(const struct region *r, unsigned int slot, uint64_t from, uint6
 void region_watch(const struct region *r, struct watched *w, unsigned int second);
 
 /* The slot that is this peer's now, by the rules, or -1; @used: somebody had it before. */
-int region_claim(const struct region *r, const struct watched *w, unsigned int second, uint32_t peer,
-		 uint64_t *owner, bool *used);
+int region_claim(const struct region *r, const struct watched *w, unsigned int second,
+		 uint32_t peer, uint64_t *owner, bool *used);
 /* What the new owner of a slot does before it is ready. */
 void region_begin(const struct region *r, unsigned int slot);
 

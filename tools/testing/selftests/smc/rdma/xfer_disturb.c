@@ -174,7 +174,7 @@ static void undisturbed(void)
 		die("the connection did not survive");
 }
 
-/* Data and control words alike may become anything: the connection goes on or ends, nothing else. */
+/* Data and control words may become anything: the connection goes on or ends, nothing else. */
 static void be_scribbled(void)
 {
 	scribbled = true;
@@ -183,8 +183,8 @@ static void be_scribbled(void)
 
 /* ---- the client's machine dies, and another one takes its place ---- */
 
-#define FLOWS		2	/* connections with data both ways */
-#define SOON		slow(15)	/* seconds after the last byte within which all have ended */
+#define FLOWS	2		/* connections with data both ways */
+#define SOON	slow(15)	/* seconds after the last byte within which all have ended */
 
 /* What an idle connection says when its peer's machine has died. */
 static void await_end(int fd)
