@@ -50,9 +50,11 @@ help:
 ## make tools                      smcss, smcr, smcd, smc_run and so on, into build/tools/
 ## make install [DESTDIR=dir]      modules into updates/smc/, before the kernel's own; tools into /usr/local
 ## make uninstall [DESTDIR=dir]    takes all of that away
-## make demo                       nginx, curl and wrk over SMC in a virtual machine
-## make shell [KVER=] [VMS=2]      a shell in a virtual machine with the module loaded, or in two with a link
-##                                 (UML=1: in a kernel that is a process, with KASAN; it starts in two seconds)
+## make demo                       nginx, curl and wrk over SMC in a virtual machine, and between two
+## make shell [KVER=] [VMS=2] [ISM=1]
+##                                 a shell in a virtual machine with the module loaded, or in two with a link
+##                                 (ISM=1: which also share memory by ivshmem;
+##                                 UML=1: in a kernel that is a process, with KASAN; it starts in two seconds)
 ## make check [PARTS="host build"] all that is deterministic, in ten minutes: unit tests, builds, the suite under
 ##                                 KASAN in kernels that are processes, a round on Debian's 6.1 and 6.12
 ## make check-all                  everything else, for hours: the suite on Debian's kernels, programs, pairs with
@@ -117,15 +119,20 @@ uninstall:
 
 shell-kver = $(or $(KVER),$(if $(filter 6.12.%,$(kvers)),6.12,$(lastword $(kvers))))
 
+# With ISM=1 each of two has 16 MiB for what the other one sends.
+shell-vms = --vms $(or $(VMS),$(if $(ISM),2,1)) $(if $(ISM),--ism 256)
+
 shell:
 ifdef UML
 	@tools/install-packages shell debug
+	@$(MAKE) tools
 	@$(MAKE) modules TEST=1 ARCH=um KDIR=$$(tools/testing/vm/debug-kernel um)
-	@tools/testing/vm/run --kver um --variant=-test --vms $(or $(VMS),1) --name shell --shell
+	@tools/testing/vm/run --kver um --variant=-test $(shell-vms) --name shell --shell
 else
 	@tools/install-packages shell
+	@$(MAKE) tools
 	@$(MAKE) modules KVER=$$(tools/testing/vm/run --resolve $(shell-kver))
-	@tools/testing/vm/run --kver $(shell-kver) --vms $(or $(VMS),1) --name shell --shell
+	@tools/testing/vm/run --kver $(shell-kver) $(shell-vms) --name shell --shell
 endif
 
 demo:
@@ -157,6 +164,7 @@ bench:
 	@tools/testing/selftests/smc/bench/run_bench
 	@$(MAKE) -C tools/testing/selftests/smc/rdma
 	@tools/testing/selftests/smc/rdma/bench_rdma --report-only
+	@tools/testing/selftests/smc/rdma/bench_ism --report-only
 
 fuzz:
 	@$(MAKE) -C tools/testing/selftests/smc/fuzz fuzz $(if $(RUNS),RUNS=$(RUNS))

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -30,20 +31,24 @@
 #define NO_FD		-1
 #define MEMORY		-1	/* instead of an id: this is the memory */
 #define MAX_CLIENTS	256
+#define MAX_IDS		65536
 #define MAX_VECTORS	64
 #define SEND_SECONDS	2	/* a client that does not read for so long is let go */
 
 struct client {
-	int fd;			/* NO_FD: this id is free */
+	int fd;			/* NO_FD: there is none */
+	unsigned int id;
 	bool broken;
 	int bells[MAX_VECTORS];
 };
 
 static const char *path = "/run/smc-ivshmem";
 static const char *memory_name;
+static uid_t owner = -1;	/* of the socket, where it is another one */
 static uint64_t size = 64 << 20;
 static unsigned int vectors = 1;
-static struct client clients[MAX_CLIENTS];	/* by id */
+static struct client clients[MAX_CLIENTS];
+static unsigned int next_id;
 static int memory = NO_FD;
 static volatile sig_atomic_t stopped;
 
@@ -88,7 +93,7 @@ static void say_bells(struct client *to, const struct client *of)
 	unsigned int i;
 
 	for (i = 0; i < vectors; i++)
-		say(to, of - clients, of->bells[i]);
+		say(to, of->id, of->bells[i]);
 }
 
 static bool make_bells(struct client *c)
@@ -106,16 +111,27 @@ static bool make_bells(struct client *c)
 	return true;
 }
 
-/* The lowest id that is free, so that a machine which comes back has its old one as a rule. */
+/*
+ * An id that has gone is not given again while somebody is there who may have known it: QEMU 10.0
+ * writes to memory that it has freed when it hears of such an id once more.
+ */
 static struct client *new_client(int fd)
 {
 	struct client *c;
+	bool alone = true;
 
+	for (c = clients; c < clients + MAX_CLIENTS; c++)
+		alone = alone && c->fd == NO_FD;
+	if (alone)
+		next_id = 0;
+	if (next_id == MAX_IDS)
+		return NULL;
 	for (c = clients; c < clients + MAX_CLIENTS; c++) {
 		if (c->fd == NO_FD) {
 			if (!make_bells(c))
 				return NULL;
 			c->fd = fd;
+			c->id = next_id++;
 			c->broken = false;
 			return c;
 		}
@@ -140,7 +156,7 @@ static void welcome(int listener)
 		return;
 	}
 	say(c, PROTOCOL, NO_FD);
-	say(c, c - clients, NO_FD);
+	say(c, c->id, NO_FD);
 	say(c, MEMORY, memory);
 	for (other = clients; other < clients + MAX_CLIENTS; other++) {
 		if (other->fd == NO_FD || other == c)
@@ -162,7 +178,7 @@ static void farewell(struct client *c)
 		close(c->bells[i]);
 	for (other = clients; other < clients + MAX_CLIENTS; other++)
 		if (other->fd != NO_FD)
-			say(other, c - clients, NO_FD);
+			say(other, c->id, NO_FD);
 }
 
 /* Telling others that one has gone may show that another one has: until there is none. */
@@ -247,7 +263,18 @@ static int make_listener(void)
 	umask(0077);
 	if (bind(fd, (struct sockaddr *)&name, sizeof(name)) || listen(fd, SOMAXCONN))
 		die("%s: %s", path, strerror(errno));
+	if (owner != (uid_t)-1 && chown(path, owner, -1))
+		die("cannot give %s to another user: %s", path, strerror(errno));
 	return fd;
+}
+
+static uid_t user_named(const char *name)
+{
+	const struct passwd *entry = getpwnam(name);
+
+	if (!entry)
+		die("no user %s", name);
+	return entry->pw_uid;
 }
 
 static uint64_t parse_size(const char *text)
@@ -296,6 +323,7 @@ static const char help[] =
 	"  -S PATH     socket that QEMU connects to (/run/smc-ivshmem)\n"
 	"  -l SIZE     of the memory, with K, M or G; the next power of two (64M)\n"
 	"  -n VECTORS  doorbells of each client, 1 to 64 (1)\n"
+	"  -u USER     who may connect, beside the user who starts it\n"
 	"  -M NAME     use this POSIX shared memory, which outlives the server\n"
 	"  -F          stay in the foreground\n"
 	"  -h          this text\n";
@@ -305,7 +333,7 @@ static bool parse(int argc, char **argv)
 	bool foreground = false;
 	int option;
 
-	while ((option = getopt(argc, argv, "S:l:n:M:Fh")) != -1) {
+	while ((option = getopt(argc, argv, "S:l:n:u:M:Fh")) != -1) {
 		switch (option) {
 		case 'S':
 			path = optarg;
@@ -315,6 +343,9 @@ static bool parse(int argc, char **argv)
 			break;
 		case 'n':
 			vectors = atoi(optarg);
+			break;
+		case 'u':
+			owner = user_named(optarg);
 			break;
 		case 'M':
 			memory_name = optarg;

@@ -109,20 +109,22 @@ def check_programs(part):
 
 
 def check_rdma(part):
-    """Two guests with a link and soft-RoCE."""
-    which = "programs" if part.name == "programs-rdma" else part.name.partition("-")[2]
+    """Two guests with a link, and soft-RoCE or ivshmem."""
+    which = {"programs-rdma": "programs", "programs-ism": "programs-ism"}.get(
+        part.name, part.name.partition("-")[2])
     if which == "debug":
         kernel = debug_kernel(part)
         if not kernel:
             return
     else:
         kernel = []
-        for version in ("6.12",) if which in ("kernel", "programs") else ("6.12", "6.1"):
+        for version in ("6.12",) if which in ("kernel", "programs", "programs-ism") else \
+                ("6.12", "6.1"):
             kver = kernels.full_version(version)
             if not built_quietly(part, kver, "modules", "TEST=1", f"KVER={kver}"):
                 return
     part.suite("rdma", [f"{SUITE}/rdma/suite", which or "ours", *kernel],
-               SMC_RDMA_VARIANT="-test")
+               SMC_RDMA_VARIANT="-test", SMC_ISM_PARAMS="slots=2")
 
 
 # Events only: what one emulated host takes for silence, the other one takes for a busy host.

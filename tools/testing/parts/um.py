@@ -223,22 +223,28 @@ COPIED = ("transfer_quick transfer_unequal duplex urgent urgent_full half_close_
 TOLD = ("transfer_quick churn_quick urgent shown_ism half_close_client kill_client unload after_tcp "
         "ism_unbound_server ism_dead_client ism_storm ism_fails_server ism_silent_client "
         "ism_wrong_server ism_keeps_dmb ism_v1 ism_v1_vlan ism_v2_other_client ism_not_started").split()
-# What two hosts with an ISM device play: {part: {name: (program, device, arguments, does it copy)}}
+# A machine that comes back with another peer id finds no slot until the old one is taken for dead.
+REBORN = "reborn_other transfer_quick reborn_same duplex reborn_other churn_quick".split()
+PEERS = [*SHARED, "--ism-peers"]
+MAPS, COPIES, MANY = "slots=2", "slots=2 copying=1", "slots=16"
+# What two hosts with an ISM device play: {part: {name: (program, device, arguments, its parameters)}}
 ISM = {
-    "um-ism": {"mapped": (PAIR, SHARED, [], 0), "copying": (PAIR, SHARED, COPIED, 1),
-               "sockets": (SOCKETS, SHARED, HALF_OF_THEM, 0), "model": (PAIR, MODEL, TOLD, None)},
-    "ism": {"copying": (PAIR, SHARED, [], 1), "mapped": (SOCKETS, SHARED, SOCKET_CASES, 0),
-            "sockets": (SOCKETS, SHARED, SOCKET_CASES, 1), "model": (PAIR, MODEL, [], None)},
+    "um-ism": {"mapped": (PAIR, SHARED, [], MAPS), "copying": (PAIR, SHARED, COPIED, COPIES),
+               "sockets": (SOCKETS, SHARED, HALF_OF_THEM, MAPS), "model": (PAIR, MODEL, TOLD, "")},
+    "ism": {"copying": (PAIR, SHARED, [], COPIES), "mapped": (SOCKETS, SHARED, SOCKET_CASES, MAPS),
+            "sockets": (SOCKETS, SHARED, SOCKET_CASES, COPIES), "model": (PAIR, MODEL, [], ""),
+            "peers": (PAIR, PEERS, [], MANY), "reborn": (PAIR, SHARED, REBORN, MAPS),
+            "shell": ([f"{TESTING}/vm/test_shell"], SHARED, [], MANY)},
 }
 
 
 def play_ism(part, name):
-    program, device, arguments, copies = ISM[part.name][name]
+    program, device, arguments, parameters = ISM[part.name][name]
     with slots.one(60):
         part.stream(name).suite(
             name, [*program, *device, "--kver", "um", "--variant=-test", "--timeout", TIMEOUT,
                    "--name", f"{part.name}-{name}", "--", *arguments],
-            **{} if copies is None else {"SMC_ISM_PARAMS": f"slots=2 copying={copies}"})
+            SMC_ISM_PARAMS=parameters)
 
 
 def check_ism(part):

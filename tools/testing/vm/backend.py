@@ -32,9 +32,13 @@ class Guest:
     """
     FINDS = ""
 
-    def __init__(self, args, kernel, index, directory, cables):
-        self.args, self.kernel, self.index = args, kernel, index
-        self.directory = f"{directory}/{index}" if args.vms > 1 else directory
+    def __init__(self, args, kernel, index, directory, cables, life=1, peer=None):
+        """life: which one in this place. peer: its id among those that share memory, where that is
+        not up to somebody else."""
+        self.args, self.kernel, self.index, self.life, self.peer = args, kernel, index, life, peer
+        self.place, self.wires = directory, cables
+        self.directory = f"{directory}/{index}{f'.{life}' if life > 1 else ''}" \
+            if args.vms > 1 else directory
         self.results = f"{self.directory}/results"
         self.prefix = args.prefix + (f"[{index}] " if args.vms > 1 else "")
         self.verdict, self.late, self.process, self.rest = "", "", None, b""
@@ -80,7 +84,7 @@ class Guest:
             "SMC_KO": kernels.copy_module(f"{built}/smc.ko", f"{self.directory}/smc.ko"),
             "SMC_DIAG_KO": kernels.copy_module(f"{built}/smc_diag.ko",
                                                f"{self.directory}/smc_diag.ko"),
-            "SMC_VM_INDEX": str(self.index), "SMC_VMS": str(args.vms),
+            "SMC_VM_INDEX": str(self.index), "SMC_VMS": str(args.vms), "SMC_VM_LIFE": str(self.life),
             "SMC_VM_MTU": str(args.mtu), "SMC_VM_STTY": f"cols {size[0]} rows {size[1]}",
         }
         if args.ism or args.ism_model:
@@ -95,6 +99,14 @@ class Guest:
             job.write(self.FINDS + self.mounts())
             job.write(f"exec /bin/bash {in_guest(kernels.HERE)}/guest "
                       f"{shlex.join(map(in_guest, args.script))}\n")
+
+    def successor(self, peer=None):
+        """Another one in its place. This one ends without a word to anybody, as at a power cut."""
+        self.kill()
+        os.close(self.out_pipe)
+        os.close(self.verdict_pipe)
+        return type(self)(self.args, self.kernel, self.index, self.place, self.wires, self.life + 1,
+                          peer)
 
     def start(self, command, inherited):
         # The death of this program, however it comes, is the death of the guest.

@@ -26,6 +26,12 @@ def for_qemu(path):
     return path.replace(",", ",,")
 
 
+def ivshmem_arguments(path):
+    """As the pages tell users (admin/pages.py compares)."""
+    return ["-chardev", f"socket,path={path},id=ism",
+            "-device", "ivshmem-doorbell,chardev=ism,vectors=1"]
+
+
 @contextlib.contextmanager
 def ivshmem_server(args, sockets):
     """Guests that share memory get it from this one."""
@@ -132,10 +138,9 @@ class QemuGuest(Guest):
                    "-chardev", "file,id=word,path=/dev/fdset/2,append=on",
                    "-device", "virtserialport,chardev=word,name=smc.verdict",
                    "-add-fd", f"fd={out},set=1", "-add-fd", f"fd={word},set=2"]
-        command += shlex.split(args.qemu)
+        command += shlex.split(args.qemu.replace("{index}", str(self.index)))
         if args.ism:
-            command += ["-chardev", f"socket,path={cables}/ivshmem,id=ism",
-                        "-device", "ivshmem-doorbell,chardev=ism,vectors=1"]
+            command += ivshmem_arguments(f"{cables}/ivshmem")
         for nic in range(args.nics if args.vms > 1 else 0):
             mine, peer = f"{cables}/{nic}.{self.index}", f"{cables}/{nic}.{3 - self.index}"
             # Not a TCP socket of the host: its delays would show up as the guests'.

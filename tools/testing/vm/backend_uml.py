@@ -9,6 +9,7 @@ import struct
 import subprocess
 import tempfile
 import time
+import tty
 
 import kernel as kernels
 from backend import Guest, TOP
@@ -23,28 +24,47 @@ MCONSOLE = "=IIi512s", 0xcafebabe, 2
 
 class Cables:
     """What guests have in common: for each link a pair of sockets; with --ism a file that is memory of
-    both, and for each guest a pipe that is its doorbell; with --ism-model a program that is a PCI
-    device of each."""
+    both, and for each guest a pipe that is its doorbell; with --ism-peers a program that takes part, too;
+    with --ism-model a program that is a PCI device of each."""
 
     def __init__(self, args):
         self.links = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
                       for _ in range(args.nics if args.vms > 1 else 0)]
         for end in sum(self.links, ()):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
-        self.region, self.bells, self.model = None, [], None
+        self.region, self.bells, self.model, self.peers = None, [], None, None
         if args.ism:
             descriptor, self.region = tempfile.mkstemp(prefix="smc-ism-", dir="/dev/shm")
             os.truncate(descriptor, args.ism << 20)
             os.close(descriptor)
             self.bells = [os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) for _ in range(2)]
+        if args.ism_peers:
+            self.start_peers(f"{args.directory}/ism-peers.log")
         if args.ism_model:
             self.start_model(f"{args.directory}/ism-model.log")
 
-    def start_model(self, log):
-        """Its sockets are there when it says so."""
+    @staticmethod
+    def build():
         built = subprocess.run(["make", "-s", "-C", f"{TOP}/tools/testing/ism"], check=False)
         if built.returncode:
-            raise kernels.Error("the model of the ISM function does not build")
+            raise kernels.Error("what other machines of an ISM device are does not build")
+
+    def start_peers(self, log):
+        """The first guest has its input and its output."""
+        self.build()
+        with open(log, "wb") as errors:
+            self.peers = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", f"{TOP}/build/testing/ism-peers", self.region],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+
+    def line(self, index):
+        """Ends of the pipes to the peers: what a guest reads from, what it writes to."""
+        ends = [self.peers.stdout, self.peers.stdin] if self.peers and index == 1 else []
+        return [end.fileno() for end in ends]
+
+    def start_model(self, log):
+        """Its sockets are there when it says so."""
+        self.build()
         self.sockets = tempfile.mkdtemp(prefix="smc-ism-")
         with open(log, "wb") as errors:
             self.model = subprocess.Popen(
@@ -64,6 +84,9 @@ class Cables:
             os.close(descriptor)
         if self.region:
             os.unlink(self.region)
+        if self.peers:
+            self.peers.kill()
+            self.peers.wait()
         if self.model:
             self.model.kill()
             self.model.wait()
@@ -71,8 +94,10 @@ class Cables:
 
 
 class UmlGuest(Guest):
-    FINDS = "export SMC_OUTPUT=/dev/ttyS0 SMC_VERDICT=/dev/ttyS1 SMC_CONSOLE=/dev/tty0\n"
+    FINDS = "export SMC_OUTPUT=/dev/ttyS0 SMC_VERDICT=/dev/ttyS1 SMC_CONSOLE=/dev/tty0 " \
+        "SMC_PEERS=/dev/ttyS2\n"
     STDERR = "console.log"
+    terminal = ()
 
     @staticmethod
     @contextlib.contextmanager
@@ -88,19 +113,23 @@ class UmlGuest(Guest):
         return [link[self.index - 1].fileno() for link in cables.links]
 
     def inherited(self, cables):
-        return self.nics(cables) + cables.doorbells(self.index)
+        return self.nics(cables) + cables.doorbells(self.index) + cables.line(self.index) + \
+            list(self.terminal[:1])
 
     def ism_arguments(self, cables):
         if cables.model:
             return ""
         doorbells = ",".join(map(str, cables.doorbells(self.index)))
-        return f"peer={self.index - 1} doorbell={doorbells}"
+        peer = self.index - 1 if self.peer is None else self.peer
+        return f"peer={peer} doorbell={doorbells}"
 
     def command(self, cables, out, word):
         args = self.args
         # Paths of unix sockets are short; build/vm/... may not be.
         self.sockets = tempfile.mkdtemp(prefix="smc-vm-")
-        console = "con0=fd:0,fd:1" if args.shell and self.index == 1 else "con0=null,fd:1"
+        console = "con0=null,fd:1"
+        if args.shell:
+            console = "con0=fd:0,fd:1" if self.index == 1 else self.open_terminal()
         return ["taskset", "-c", self.processor(), self.kernel.image, f"mem={args.mem}M",
                 "rootfstype=hostfs", "rootflags=/", "ro", f"init={kernels.HERE}/init_uml", "quiet",
                 "panic=1", "oops=panic", "noreboot",
@@ -111,8 +140,16 @@ class UmlGuest(Guest):
                 *(f"vec{nic}:transport=fd,fd={fd},mac=52:54:00:12:34:{nic}{self.index}"
                   for nic, fd in enumerate(self.nics(cables))),
                 *([f"iomem=ism,{cables.region}"] if cables.region else []),
-                *self.model_arguments(cables),
+                *self.model_arguments(cables), *self.peers_arguments(cables),
                 *args.append.split(), f"results_on_host={self.results}"]
+
+    def open_terminal(self):
+        """Of a second guest with a shell. Its other end stays open, whoever comes and goes there."""
+        self.terminal = list(os.openpty())
+        tty.setraw(self.terminal[1])
+        print("The second guest is at: socat -,raw,echo=0,escape=0x1d "
+              f"{os.ttyname(self.terminal[1])}", flush=True)
+        return "con0=" + ",".join([f"fd:{self.terminal[0]}"] * 2)
 
     def model_arguments(self, cables):
         """The guest looks in vain so many times, 1 us apart, before it calls its device broken. A
@@ -121,6 +158,10 @@ class UmlGuest(Guest):
             return []
         return [f"virtio_uml.device={cables.sockets}/{self.index}:{PCI_OVER_VIRTIO}",
                 "virt_pci.max_delay_us=100000000"]
+
+    def peers_arguments(self, cables):
+        ends = ",".join(f"fd:{end}" for end in cables.line(self.index))
+        return [f"ssl2={ends}"] if ends else []
 
     def outcome(self):
         """What the model of a device has to say of the driver counts, too."""

@@ -3,6 +3,8 @@
 import glob
 import os
 import re
+import sys
+from xml.etree import ElementTree
 
 import uapi
 from uapi import TOP
@@ -79,5 +81,32 @@ def paths():
     return "\n".join(wrong)
 
 
+def ivshmem_lines():
+    """What users are told to start is what the tests start: QEMU's options, libvirt's device, the
+    server's socket."""
+    sys.path.insert(0, f"{TOP}/tools/testing/vm")
+    import backend_qemu  # pylint: disable=import-outside-toplevel
+    unit = uapi.read(f"{TOP}/tools/ivshmem/smc-ivshmem-server.service")
+    path = re.search(r" -S (\S+)", unit)[1]
+    wanted, wrong = backend_qemu.ivshmem_arguments(path), []
+    for page in ("Documentation/two-vms.md", "Documentation/ism-ivshmem.md",
+                 "tools/ivshmem/smc-ivshmem-server.8"):
+        text = uapi.read(f"{TOP}/{page}").replace("\\\\\n\t", "")
+        lines = [line for line in text.splitlines() if line.startswith("qemu-system-")]
+        wrong += [f"{page}: not {' '.join(wanted)}: {line}" for line in lines or ["no line at all"]
+                  if " ".join(wanted) not in line]
+    page = uapi.read(f"{TOP}/Documentation/two-vms.md")
+    device = ElementTree.fromstring(re.search(r"<shmem .*?</shmem>", page, re.DOTALL)[0])
+    said = [device.find("model").get("type"), device.find("server").get("path"),
+            f"vectors={device.find('msi').get('vectors')}"]
+    wrong += [f"two-vms.md: libvirt is told {word}" for word in said if word not in " ".join(wanted)]
+    wrong += [f"two-vms.md: the unit knows no {word}" for word in re.findall(
+        r"/etc/default/\S+|SMC_IVSHMEM\w+", page) if word not in unit]
+    options = re.findall(r'"  (-\w)', uapi.read(f"{TOP}/tools/ivshmem/smc-ivshmem-server.c"))
+    told = re.findall(r'(?:OPTIONS="|`)(-\w)\b', page)
+    wrong += [f"two-vms.md: the server has no {word}" for word in told if word not in options]
+    return "\n".join(wrong)
+
+
 def cases():
-    return [(f"pages: {f.__name__}", f) for f in (samples, width, links, paths)]
+    return [(f"pages: {f.__name__}", f) for f in (samples, width, links, paths, ivshmem_lines)]

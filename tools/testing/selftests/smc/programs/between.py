@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Real programs between two machines over SMC-R: cases of ../rdma/pair.
+"""Real programs between two machines, over SMC-R or over an ISM device: cases of ../rdma/pair.
 
 The servers run on the first machine, their clients on the second. Each machine counts its own
-connections and fallbacks, and both are looked at, through smcss and smcr, while connections
+connections and fallbacks, and both are looked at, through smcss and smcr or smcd, while connections
 are there.
 """
 import contextlib
@@ -21,34 +21,38 @@ from lib.slow import slow
 from program import PREFIX, TOOLS, connections, modes, run, say, succeeds
 
 SMC = PREFIX["smc"]
+LOOPBACK = "0xffff"	# its CHID
 PATIENCE = slow(400)	# seconds until the other machine has to have said something
 PROBLEMS = (RuntimeError, OSError, ValueError, subprocess.SubprocessError)
 
 
-def looked(port):
-    """What connections to or from a port are here, and what the link groups carry."""
-    done = subprocess.run([f"{TOOLS}/smcr", "-j", "linkgroup"], stdout=subprocess.PIPE, text=True,
+def looked(port, tool):
+    """What connections to or from a port are here, and what the link groups carry; those of loopback
+    do not count."""
+    done = subprocess.run([f"{TOOLS}/{tool}", "-j", "linkgroup"], stdout=subprocess.PIPE, text=True,
                           check=True)
-    groups = json.loads(done.stdout)["linkgroups"]
+    groups = [group for group in json.loads(done.stdout)["linkgroups"]
+              if group.get("chid") != LOOPBACK]
     return {"modes": modes(port), "carried": sum(group["connections"] for group in groups)}
 
 
 class Client:
     """What the client's side of a program has at hand."""
 
-    def __init__(self, session, here, there, known):
-        self.session, self.here, self.there, self.known = session, here, there, known
-        self.seen = False	# SMC-R, and nothing else, by both machines
+    def __init__(self, machine, session, known):
+        self.session, self.known, self.mode = session, known, machine.mode
+        self.here, self.there = machine.address(), machine.address(peer=True)
+        self.seen = False	# SMC-R, or SMC-D, and nothing else, by both machines
 
     def look(self, port):
         """Is there SMC-R on both machines, and nothing else? None: not yet, as connections come
-        between one look and the next."""
+        between one look and the next. With ISM devices the same for SMC-D."""
         self.session.send({"look": port})
-        mine, other = looked(port), self.session.receive()
+        mine, other = looked(port, self.mode), self.session.receive()
         if "problem" in other:
             raise RuntimeError(f"(peer) {other['problem']}")
         found = [mine["modes"], other["modes"]]
-        good = all(set(of) <= {"SMCR"} for of in found)
+        good = all(set(of) <= {self.mode.upper()} for of in found)
         if good and not all([*found, mine["carried"], other["carried"]]):
             return None
         if not good or not self.seen:
@@ -90,7 +94,7 @@ class Redis:
             yield "a mixed load", client.watched(redis.MASTER, *load)[0] == 0
             yield "a save", redis.cli(redis.MASTER, "save", host=client.there) == "OK"
             yield "the replica follows", redis.followed(client.there)
-            yield "the replica uses SMC-R", client.look(redis.MASTER)
+            yield "the replica uses SMC", client.look(redis.MASTER)
             yield "the replica has the same data", redis.same_data(
                 redis.cli(redis.MASTER, "debug", "digest", host=client.there),
                 redis.cli(redis.REPLICA, "debug", "digest", host=client.here))
@@ -118,7 +122,7 @@ class Nginx:
             yield "4 MiB through a proxy", nginx.fetched(f"http://{at}:{nginx.PROXY}/large",
                                                          behind)
             # The proxy keeps its connection.
-            yield "the proxy uses SMC-R", client.look(nginx.PLAIN)
+            yield "the proxy uses SMC", client.look(nginx.PLAIN)
         status, said = run(*SMC, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code} ",
                            f"http://{at}:{nginx.PLAIN}/small?[1-300]")
         yield "300 requests on a connection", status == 0 and said.split() == ["200"] * 300
@@ -201,7 +205,7 @@ class Ssh:
         with subprocess.Popen([*SMC, *command, f"cat {ssh.DIRECTORY}/large -"],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             data = process.stdout.read(size)
-            yield "a session over SMC-R", client.look(ssh.PORT)
+            yield "a session over SMC", client.look(ssh.PORT)
             data += process.communicate()[0]
         with open(got, "wb") as file:
             file.write(data)
@@ -223,7 +227,7 @@ def serving(part, machine, session):
             up = True
             while "look" in (message := session.receive(PATIENCE)):
                 try:
-                    answer = looked(message["look"])
+                    answer = looked(message["look"], machine.mode)
                 except PROBLEMS as error:
                     answer = {"problem": str(error)}
                 session.send(answer)
@@ -239,7 +243,7 @@ def driving(part, machine, session):
     up = session.receive(PATIENCE)
     if "problem" in up:
         return f"(peer) {up['problem']}"
-    client = Client(session, machine.address(), machine.address(peer=True), up["known"])
+    client = Client(machine, session, up["known"])
     failed, began = [], time.monotonic()
     try:
         for case, good in part.drive(client):
@@ -248,7 +252,7 @@ def driving(part, machine, session):
     except PROBLEMS as error:
         failed.append(f"{type(error).__name__}: {error}")
     session.send({"done": failed})
-    return "; ".join(failed) or ("" if client.seen else "nobody has seen SMC-R")
+    return "; ".join(failed) or ("" if client.seen else "nobody has seen SMC")
 
 
 def case(name, programs=None):
@@ -256,11 +260,12 @@ def case(name, programs=None):
     part = (programs or PROGRAMS)[name]
 
     def program(machine, session):
-        before = connections("smcr")
+        before = connections(machine.mode)
         problem = (serving if machine.is_server else driving)(part, machine, session)
-        smc, tcp = (now - then for now, then in zip(connections("smcr"), before))
-        say(f"{name}: {smc} connections over SMC-R, {tcp} over TCP where SMC was wanted")
+        smc, tcp = (now - then for now, then in zip(connections(machine.mode), before))
+        said = f"{smc} connections over {machine.mode}, {tcp} over TCP where SMC was wanted"
+        say(f"{name}: {said}")
         if not problem and (smc < part.CONNECTIONS or tcp > getattr(part, "FALLBACKS", 0)):
-            problem = f"{smc} connections over SMC-R, {tcp} over TCP"
+            problem = said
         return problem
     return program

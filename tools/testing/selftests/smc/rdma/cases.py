@@ -13,8 +13,10 @@ import threading
 import time
 
 import ism_model as model
+import ism_peers as peers
 import ism_v1 as v1
 import tools
+from ism_machine import plug
 from lib import smc_netlink as netlink
 from lib.slow import slow
 from machine import EID, UPPER, run
@@ -39,15 +41,17 @@ class Case:
     that gets the machine and prepares it. look(machine, where): called at smc_xfer's look(), where
     connections are those of look_on.
     program(machine, session): instead of smc_xfer. quick: one of those that all means.
+    last, reborn: the client's machine dies, for good, or another one takes its place.
     ours_only: SMC between two of ours, TCP with the kernel's own module."""
 
     def __init__(self, name, role=None, around=None, look=None, expect="smcr", v6=False,
                  kinds=("smc", "smc"), timeout=120, quick=True, last=False, program=None, ours_only=False,
-                 look_on="smcr", **args):
+                 look_on="smcr", reborn=False, **args):
         self.name, self.role, self.around, self.look = name, role or name, around, look
         self.program, self.ours_only, self.look_on = program, ours_only, look_on
         self.expect, self.v6, self.kinds, self.timeout = expect, v6, kinds, timeout
-        self.quick, self.last, self.args = quick, last, args
+        self.quick, self.last, self.reborn, self.args = quick, last, reborn, args
+        self.dies = last or reborn
 
 
 def sysctls(server=None, client=None, both=None, kernel=None):
@@ -713,6 +717,10 @@ CASES = [
     Case("unload", program=unload, expect="any"),
     Case("ping_pong", count=1000, size=1, quick=False),
     Case("stream", count=400, size=65536, quick=False),
+    Case("stream_much", "stream", count=4000, size=65536, quick=False),
+    *(Case(f"{name}_tcp", name, kinds=("tcp", "tcp"), expect="tcp", quick=False, **args)
+      for name, args in (("stream", {"count": 1000, "size": 65536}),
+                         ("ping_pong", {"count": 1000, "size": 1}))),
     Case("connect_close", count=200, quick=False),
     Case("connect_close_tcp", "connect_close", count=200, kinds=("tcp", "tcp"), expect="tcp",
          quick=False),
@@ -734,27 +742,15 @@ CASES = [
 
 # ---- ISM devices: `pair --ism`
 
-PLUGGED = "/sys/module/smc_ism_ivshmem/parameters/plugged"
-PCI, DRIVER = "/sys/bus/pci/devices", "/sys/bus/pci/drivers/smc_ism_ivshmem"
-
-
-def plug(there):
-    """A kernel that is a process has the device without a bus."""
-    if os.path.exists(PLUGGED):
-        return f"echo {there:d} > {PLUGGED}"
-    device = next(d for d in os.listdir(PCI) if open(f"{PCI}/{d}/device").read() == "0x1110\n")
-    return f"echo {device} > {DRIVER}/{'bind' if there else 'unbind'}"
-
-
 def unplugged(machine):
     """The device goes under its connections; its driver stays as long as these have it."""
-    run(plug(False))
+    plug(False)
     if "in use" not in run("rmmod smc_ism_ivshmem", check=False):
         raise AssertionError("the driver went before its connections")
 
 
 def plugged(machine):
-    run(plug(True))
+    plug(True)
     machine.wait_for_device()
 
 
@@ -762,6 +758,15 @@ def ism_disturbed(name, **roles):
     d = Disturbance(unplugged, plugged, **roles)
     return Case(name, "disturbed", around=d.around, look=d.look, timeout=60, quick=False,
                 look_on="smcd")
+
+
+def begin_again(peer):
+    """The client dies. A new one has the same peer id as a rule, and so the slot at once; one with
+    another id has to wait until the old one is taken for dead, where there is no slot left."""
+    def look(machine, where):
+        machine.begin_again(peer)
+        return []
+    return look
 
 
 # Bits of the words of control data, see net/smc/wire/control.h.
@@ -803,6 +808,9 @@ CASES += [
     ism_disturbed("unplugged_server", client=False),
     ism_disturbed("unplugged_client", server=False),
     ism_disturbed("unplugged_both"),
+    *(Case(f"reborn_{name}", "dies", look=begin_again(peer), timeout=60, quick=False, reborn=True,
+           look_on="smcd") for name, peer in (("same", ""), ("other", 7))),
+    *peers.cases(Case, Disturbance),
 ]
 BY_NAME = {case.name: case for case in CASES}
 
@@ -814,7 +822,10 @@ ISM_COMMON = (
     "close_unread_server kill_client kill_server all_ended tcp_server tcp_client sweep unload after_tcp "
     "lies_count lies_wrap lies_consumed lies_consumed_wrap").split()
 # For `pair --ism`
-ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", "power_off_ism")
+ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", "reborn_same",
+       "transfer_quick", "power_off_ism")
+# For `pair --ism-peers`, where there are more participants than machines
+ISM_PEERS = peers.NAMES
 # For `pair --ism-model`; what is wrong with the device is followed by a look whether it is well again.
 ISM_MODEL = (*ISM_COMMON, *(name for case in CASES if case.name.startswith("ism_")
                             for name in (case.name, "after_tcp")))

@@ -1,10 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 """A machine of a pair that shares memory with the other one instead of having an RDMA device."""
+import os
 import time
 
 from lib import smc_netlink as netlink
 from lib.slow import slow
 from machine import Machine, run
+
+
+PLUGGED = "/sys/module/smc_ism_ivshmem/parameters/plugged"
+PCI, DRIVER = "/sys/bus/pci/devices", "/sys/bus/pci/drivers/smc_ism_ivshmem"
+
+
+def plug(there):
+    """The device of ivshmem comes or goes. A kernel that is a process has it without a bus."""
+    if os.path.exists(PLUGGED):
+        run(f"echo {there:d} > {PLUGGED}")
+        return
+    device = next(d for d in os.listdir(PCI) if open(f"{PCI}/{d}/device").read() == "0x1110\n")
+    run(f"echo {device} > {DRIVER}/{'bind' if there else 'unbind'}")
 
 
 class IsmMachine(Machine):

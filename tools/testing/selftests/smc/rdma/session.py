@@ -28,6 +28,14 @@ class Session:
         else:
             self.sock = self.connect(PORT, time.monotonic() + slow(60))
 
+    def await_client(self):
+        """The other machine has died; the next one in its place connects."""
+        self.sock.close()
+        self.rest, self.inbox = b"", []
+        if not select.select([self.listeners[0]], [], [], slow(120))[0]:
+            raise PeerGone("the other machine does not come back")
+        self.sock = self.listeners[0].accept()[0]
+
     def listen(self, port):
         sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -26,10 +26,12 @@ struct flow {
 	pthread_t thread;
 	int fd, err;
 	uint64_t seed, bytes, most;
+	uint64_t last;		/* when something came */
 	bool over;
 };
 
 static atomic_bool enough;
+static bool scribbled;	/* somebody writes over the data: what arrives may be anything */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 
@@ -78,8 +80,10 @@ static void *recv_flow(void *arg)
 	ssize_t n;
 
 	while ((n = recv(f->fd, buf, sizeof(buf), 0)) > 0) {
-		verify(buf, n, f->seed, f->bytes);
+		if (!scribbled)
+			verify(buf, n, f->seed, f->bytes);
 		pthread_mutex_lock(&lock);
+		f->last = now_ns();
 		f->bytes += n;
 		pthread_cond_signal(&moved);
 		pthread_mutex_unlock(&lock);
@@ -114,10 +118,21 @@ static bool end_flows(struct flow *tx, struct flow *rx)
 	tell_number(tx->bytes);
 	sent = hear_number();
 	/* As with TCP, only one of the calls that are under way is told of a reset. */
+	if (scribbled)
+		return false;
 	if (rx->bytes > sent || (!rx->err && !tx->err && rx->bytes != sent))
 		die("%llu bytes came before the end of the stream instead of %llu",
 		    (unsigned long long)rx->bytes, (unsigned long long)sent);
 	return rx->bytes == sent && !rx->err && !tx->err;
+}
+
+/* Until the transfer is in full swing */
+static void await_flow(struct flow *rx)
+{
+	pthread_mutex_lock(&lock);
+	while (rx->bytes < FLOWING && !rx->over)
+		pthread_cond_wait(&moved, &lock);
+	pthread_mutex_unlock(&lock);
 }
 
 /* The driver does something to a machine in the middle of a transfer, and undoes it later. */
@@ -128,10 +143,7 @@ static bool is_whole_after(void)
 	bool whole;
 
 	start_flows(open_pair(), &tx, &rx, 0);
-	pthread_mutex_lock(&lock);
-	while (rx.bytes < FLOWING && !rx.over)
-		pthread_cond_wait(&moved, &lock);
-	pthread_mutex_unlock(&lock);
+	await_flow(&rx);
 	meet("flowing");
 	look("disturb");
 	start = now_ns();
@@ -160,6 +172,76 @@ static void undisturbed(void)
 {
 	if (!is_whole_after())
 		die("the connection did not survive");
+}
+
+/* Data and control words may become anything: the connection goes on or ends, nothing else. */
+static void be_scribbled(void)
+{
+	scribbled = true;
+	is_whole_after();
+}
+
+/* ---- the client's machine dies, and another one takes its place ---- */
+
+#define FLOWS	2		/* connections with data both ways */
+#define SOON	slow(15)	/* seconds after the last byte within which all have ended */
+
+/* What an idle connection says when its peer's machine has died. */
+static void await_end(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	char c;
+
+	if (!X(poll(&pfd, 1, opt.timeout * 1000)))
+		die("an idle connection does not end");
+	if (recv(fd, &c, 1, 0) != -1)
+		die("an idle connection has not ended with an error");
+	note("an idle connection: poll 0x%x, %s", pfd.revents, err_name(broken("recv", errno)));
+}
+
+static void see_the_end(struct flow *tx, struct flow *rx, int idle)
+{
+	uint64_t last = 0;
+	double seconds;
+	int i;
+
+	await_end(idle);
+	for (i = 0; i < FLOWS; i++) {
+		X(-pthread_join(tx[i].thread, NULL));
+		X(-pthread_join(rx[i].thread, NULL));
+		note("a connection: sent %llu, %s; received %llu, %s",
+		     (unsigned long long)tx[i].bytes, tx[i].err ? err_name(tx[i].err) : "in order",
+		     (unsigned long long)rx[i].bytes, rx[i].err ? err_name(rx[i].err) : "in order");
+		if (!tx[i].err && !rx[i].err)
+			die("a connection has not ended with an error");
+		last = rx[i].last > last ? rx[i].last : last;
+		close(tx[i].fd);
+	}
+	close(idle);
+	seconds = (now_ns() - last) / 1e9;
+	note("all had ended %.1f s after the last byte", seconds);
+	if (seconds > SOON)
+		die("that is too late");
+}
+
+static void dies(void)
+{
+	struct flow tx[FLOWS], rx[FLOWS];
+	int i, idle = open_pair();
+
+	for (i = 0; i < FLOWS; i++) {
+		opt.seed++;
+		start_flows(open_pair(), &tx[i], &rx[i], 0);
+	}
+	for (i = 0; i < FLOWS; i++)
+		await_flow(&rx[i]);
+	meet("flowing");
+	if (opt.server) {
+		see_the_end(tx, rx, idle);
+		return;
+	}
+	look("dies");	/* does not return */
+	die("the machine is still on");
 }
 
 /* ---- packets get lost ---- */
@@ -231,6 +313,8 @@ static void lossy(void)
 
 const struct test_case disturb_cases[] = {
 	{ "disturbed", disturbed, disturbed, "something goes away in the middle of a transfer" },
+	{ "scribbled", be_scribbled, be_scribbled, "data and control words become anything" },
+	{ "dies", dies, dies, "the client's machine dies in the middle of transfers" },
 	{ "undisturbed", undisturbed, undisturbed, "something happens that must not matter" },
 	{ "lossy", lossy, lossy, "connections while packets get lost" },
 	{ 0 }

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0
+"""More participants in a region than the two machines: what they do, and that these do not mind. The
+program is tools/testing/ism/peers.c; the first machine has its line."""
+import contextlib
+import os
+import random
+import select
+import threading
+import time
+import tty
+
+from lib import smc_netlink as netlink
+from lib.slow import slow
+from ism_machine import plug
+from machine import run
+
+SLOTS = 16
+IDS = range(10, 10 + SLOTS - 1)		# all but one of the slots
+BESIDE = IDS[:SLOTS - 2]		# two are those of the machines
+FULL = f"{SLOTS} slots, {SLOTS} taken, {SLOTS} ready"
+OUTSIDER = IDS[0]
+SEED = 30
+MIB = 1 << 20
+
+
+class Peers:
+    """The program, which answers each line with one."""
+
+    def __init__(self):
+        self.line = os.open(os.environ["SMC_PEERS"], os.O_RDWR | os.O_NOCTTY)
+        tty.setraw(self.line)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.line)
+
+    def ask(self, *words):
+        os.write(self.line, " ".join(map(str, words)).encode() + b"\n")
+        answer = b""
+        while not answer.endswith(b"\n"):
+            if not select.select([self.line], [], [], slow(60))[0]:
+                raise RuntimeError(f"the peers do not answer {words}")
+            answer += os.read(self.line, 256)
+        return answer.decode().strip()
+
+    def until(self, wanted, *words):
+        """Until they answer this; a machine that has left takes a moment."""
+        until = time.monotonic() + slow(20)
+        while not (answer := self.ask(*words)).startswith(wanted):
+            if time.monotonic() > until:
+                raise RuntimeError(f"the peers answer {words} with {answer}, not with {wanted}")
+            self.ask("beats", 1)
+
+    def join(self, *ids):
+        for ident in ids:
+            self.until("slot", "join", ident)
+
+    def leave(self, *ids):
+        return [self.ask("leave", ident) for ident in ids]
+
+
+# ---- beside connections, which go on
+
+class Busy:
+    """Others do something again and again while there are connections."""
+
+    def __init__(self, peers, step):
+        self.peers, self.step, self.done, self.over, self.problem = peers, step, [], False, None
+        self.thread = threading.Thread(target=self.work)
+        self.thread.start()
+
+    def work(self):
+        chance = random.Random(SEED)
+        try:
+            while not self.over:
+                self.done.append(self.step(self.peers, chance))
+        except (RuntimeError, OSError) as error:
+            self.problem = error
+
+    def end(self):
+        self.over = True
+        self.thread.join()
+        print(f"# beside it: {len(self.done)} times, at last {self.done[-1:]}", flush=True)
+        if self.problem or not self.done:
+            raise RuntimeError(f"the others: {self.problem or 'have done nothing'}")
+
+
+def beside(ids, step=None, shows=None):
+    """These take part, and take steps."""
+    @contextlib.contextmanager
+    def around(machine):
+        if not machine.is_server:
+            yield
+            return
+        with Peers() as peers:
+            try:
+                peers.join(*ids)
+                if shows:
+                    peers.until(shows, "look")
+                busy = Busy(peers, step) if step else None
+                try:
+                    yield
+                finally:
+                    if busy:
+                        busy.end()
+            finally:
+                peers.leave(*IDS)
+    return around
+
+
+def come_and_go(peers, chance):
+    """In order or not, the same ones or others. A slot of the dead is another one's before long."""
+    who, what = chance.choice(BESIDE), chance.choice(("leave", "leave", "die", "join", "join", "join"))
+    return f"{what} {who}: {peers.ask(what, who)}"
+
+
+def scribbles(what):
+    return lambda peers, _chance: f"{what}: {peers.ask('scribble', what, OUTSIDER, 1)}"
+
+
+# ---- one that has to wait for a slot
+
+def makes_room(session, how):
+    """The first machine: all slots are taken when the other one comes back."""
+    with Peers() as peers:
+        session.exchange({"machine": "left"})
+        peers.join(*IDS)
+        peers.until(FULL, "look")
+        session.exchange({"slots": "taken"})
+        session.exchange({"machine": "waits"})
+        peers.ask("beats", 3)
+        session.exchange({"beats": 3})
+        peers.ask(how, OUTSIDER)
+        session.exchange({"slot": how})
+        seconds = session.exchange({})["seconds"]
+        ends = peers.leave(*IDS)
+    # The outsider that died had its slot until somebody took it for dead.
+    lost = [what for what in ends if what == "lost"]
+    wanted, least = (1, 7) if how == "die" else (1, 0)
+    print(f"# a slot after {seconds:.1f} s; {len(lost)} of the others had lost theirs", flush=True)
+    if len(lost) != wanted or not least <= seconds <= slow(20):
+        return f"a slot after {seconds:.1f} s; the others say {ends}"
+    return ""
+
+
+def waits(session, machine):
+    """The second one: it has no device before somebody gives it a slot, and no connection does."""
+    plug(False)
+    session.exchange({"machine": "left"})
+    session.exchange({"slots": "taken"})
+    plug(True)
+    said = run("busybox dmesg | grep 'waits for one of' | tail -n 1", check=False)
+    session.exchange({"machine": "waits"})
+    session.exchange({"beats": 3})
+    devices = netlink.ism_devices()
+    session.exchange({"slot": "free"})
+    began = time.monotonic()
+    machine.wait_for_device()
+    session.exchange({"seconds": time.monotonic() - began})
+    if devices or f"one of {SLOTS} slots" not in said:
+        return f"without a slot there are the devices {devices}, and the log has {said!r}"
+    return ""
+
+
+def waiting(how):
+    return lambda machine, session: makes_room(session, how) if machine.is_server else \
+        waits(session, machine)
+
+
+# ---- one that writes where it must not
+
+def scribble(what):
+    def do(machine):
+        if machine.is_server:
+            with Peers() as peers:
+                peers.join(OUTSIDER)
+                print(f"# {peers.ask('scribble', what, OUTSIDER, 3)}", flush=True)
+    return do
+
+
+def begin_anew(machine):
+    """Nobody's slot is its own any more: what looks like owners has to be taken for dead first."""
+    if machine.is_server:
+        with Peers() as peers:
+            peers.leave(OUTSIDER)
+    plug(False)
+    plug(True)
+    machine.wait_for_device()
+
+
+def cases(case, disturbance):
+    """case: the class of a case. disturbance: what happens in the middle of one."""
+    def scribbled(what, role):
+        d = disturbance(scribble(what), begin_anew)
+        return case(f"peers_scribble_{what}", role, around=d.around, look=d.look, timeout=90,
+                    quick=False, look_on="smcd")
+
+    def with_others(name, role, around, **args):
+        return case(f"peers_{name}", role, around=around, quick=False, **args)
+    return [
+        with_others("full", "transfer", beside(BESIDE, shows=FULL), bytes=4 * MIB),
+        with_others("come_and_go", "duplex", beside(BESIDE, come_and_go), count=150, threads=2,
+                    timeout=180),
+        with_others("scribble_own", "duplex", beside([OUTSIDER], scribbles("own")), count=150,
+                    threads=2, timeout=180),
+        with_others("scribble_marks", "duplex", beside([OUTSIDER], scribbles("marks")), count=150,
+                    threads=2, timeout=180),
+        *(case(f"peers_wait_{how}", program=waiting(how), expect="any", quick=False)
+          for how in ("leave", "die")),
+        scribbled("directory", "disturbed"),
+        scribbled("all", "scribbled"),
+    ]
+
+
+# After each that moves a device, whether it carries connections again.
+NAMES = ("peers_full", "peers_come_and_go", "peers_scribble_own", "peers_scribble_marks",
+         "peers_wait_leave", "after_tcp", "peers_wait_die", "after_tcp", "peers_scribble_directory",
+         "after_tcp", "peers_scribble_all", "after_tcp")
