@@ -223,12 +223,20 @@ COPIED = ("transfer_quick transfer_unequal duplex urgent urgent_full half_close_
 TOLD = ("transfer_quick churn_quick urgent shown_ism half_close_client kill_client unload after_tcp "
         "ism_unbound_server ism_dead_client ism_storm ism_fails_server ism_silent_client "
         "ism_wrong_server ism_keeps_dmb ism_not_started").split()
+# A virtio-ism device, of which there are two forms; its faults
+VIRTIO = {form: ["--ism-virtio", form] for form in ("43", "44")}
+POLLED = ("transfer_quick many churn_quick urgent half_close_client kill_client unload after_tcp "
+          "unplugged_server lies_count virtio_alloc_fails_client virtio_attach_fails_server "
+          "virtio_silent_client virtio_outside_server virtio_overlap_client virtio_garbage_server "
+          "virtio_keeps virtio_not_started after_tcp power_off_ism").split()
 # What two hosts with an ISM device play: {part: {name: (program, device, arguments, does it copy)}}
 ISM = {
     "um-ism": {"mapped": (PAIR, SHARED, [], 0), "copying": (PAIR, SHARED, COPIED, 1),
-               "sockets": (SOCKETS, SHARED, HALF_OF_THEM, 0), "model": (PAIR, MODEL, TOLD, None)},
+               "sockets": (SOCKETS, SHARED, HALF_OF_THEM, 0), "model": (PAIR, MODEL, TOLD, None),
+               "virtio": (PAIR, VIRTIO["44"], POLLED, None)},
     "ism": {"copying": (PAIR, SHARED, [], 1), "mapped": (SOCKETS, SHARED, SOCKET_CASES, 0),
-            "sockets": (SOCKETS, SHARED, SOCKET_CASES, 1), "model": (PAIR, MODEL, [], None)},
+            "sockets": (SOCKETS, SHARED, SOCKET_CASES, 1), "model": (PAIR, MODEL, [], None),
+            "virtio-43": (PAIR, VIRTIO["43"], [], None), "virtio-44": (PAIR, VIRTIO["44"], [], None)},
 }
 
 

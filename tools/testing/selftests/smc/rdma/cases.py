@@ -13,6 +13,7 @@ import threading
 import time
 
 import ism_model as model
+import ism_virtio as virtio
 import tools
 from lib import smc_netlink as netlink
 from lib.slow import slow
@@ -686,6 +687,12 @@ CASES = [
                                   ("keeps_sba", model.FAIL, model.UNREGISTER_SBA),
                                   ("silent_end", model.SILENT, model.UNREGISTER_IEQ))),
     Case("ism_not_started", program=model.not_started, expect="any", quick=False),
+    # A virtio-ism device
+    *(Case(f"virtio_{name}_{'server' if server else 'client'}", "transfer", bytes=MIB, expect="tcp",
+           around=virtio.faulty(server, *what), quick=False)
+      for server in (True, False) for name, what in virtio.FAULTS.items()),
+    Case("virtio_keeps", "transfer", bytes=MIB, around=virtio.keeping, quick=False),
+    Case("virtio_not_started", program=virtio.not_started, expect="any", quick=False),
     Case("unload", program=unload, expect="any"),
     Case("ping_pong", count=1000, size=1, quick=False),
     Case("stream", count=400, size=65536, quick=False),
@@ -708,7 +715,7 @@ CASES = [
 ]
 
 
-# ---- ISM devices: `pair --ism`
+# ---- ISM devices: `pair --ism`, `pair --ism-virtio`
 
 PLUGGED = "/sys/module/smc_ism_ivshmem/parameters/plugged"
 PCI, DRIVER = "/sys/bus/pci/devices", "/sys/bus/pci/drivers/smc_ism_ivshmem"
@@ -716,21 +723,24 @@ PCI, DRIVER = "/sys/bus/pci/devices", "/sys/bus/pci/drivers/smc_ism_ivshmem"
 
 def plug(there):
     """A kernel that is a process has the device without a bus."""
-    if os.path.exists(PLUGGED):
-        return f"echo {there:d} > {PLUGGED}"
-    device = next(d for d in os.listdir(PCI) if open(f"{PCI}/{d}/device").read() == "0x1110\n")
-    return f"echo {device} > {DRIVER}/{'bind' if there else 'unbind'}"
+    if virtio.FORM:
+        (virtio.plug if there else virtio.unplug)()
+    elif os.path.exists(PLUGGED):
+        run(f"echo {there:d} > {PLUGGED}")
+    else:
+        device = next(d for d in os.listdir(PCI) if open(f"{PCI}/{d}/device").read() == "0x1110\n")
+        run(f"echo {device} > {DRIVER}/{'bind' if there else 'unbind'}")
 
 
 def unplugged(machine):
     """The device goes under its connections; its driver stays as long as these have it."""
-    run(plug(False))
-    if "in use" not in run("rmmod smc_ism_ivshmem", check=False):
+    plug(False)
+    if "in use" not in run("rmmod $(basename $SMC_ISM_KO .ko)", check=False):
         raise AssertionError("the driver went before its connections")
 
 
 def plugged(machine):
-    run(plug(True))
+    plug(True)
     machine.wait_for_device()
 
 
@@ -791,6 +801,10 @@ ISM_COMMON = (
     "lies_count lies_wrap lies_consumed lies_consumed_wrap").split()
 # For `pair --ism`
 ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", "power_off_ism")
+# For `pair --ism-virtio`
+ISM_VIRTIO = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both",
+              *(name for case in CASES if case.name.startswith("virtio_")
+                for name in (case.name, "after_tcp")), "power_off_ism")
 # For `pair --ism-model`; what is wrong with the device is followed by a look whether it is well again.
 ISM_MODEL = (*ISM_COMMON, *(name for case in CASES if case.name.startswith("ism_")
                             for name in (case.name, "after_tcp")))
