@@ -41,10 +41,13 @@ HOST = {
     "ISM peers": ["env", "SMC_ISM_PARAMS=slots=16", f"{SUITE}/rdma/pair", "--kver", "um",
                   "--variant=-test", "--ism", "256", "--ism-peers", "--name", "for-ism-peers", "--",
                   "peers_full", "peers_scribble_marks", "peers_wait_leave", "after_tcp"],
+    "virtio-ism": [f"{SUITE}/rdma/pair", "--kver", "um", "--variant=-test", "--ism-virtio", "44", "--name",
+                   "for-virtio-ism"],
     "ISM function": [f"{SUITE}/rdma/pair", "--kver", "um", "--variant=-test", "--ism-model", "--name",
                      "for-ism-function"],
 }
-PAIRS = {"losses", "two hosts", "ISM function", "ISM peers"}	# of these, what starts guests itself
+PAIRS = {"losses", "two hosts", "ISM function", "ISM peers",
+	 "virtio-ism"}	# of these, what starts guests itself
 GUEST = {
     **{f"sockets {n}": suite("sock", f"SMC_SOCK_ARGS=-V smc4 --shard {n}/3") for n in (1, 2, 3)},
     "data": cases("smc4,tcpsrv4,afsmc6", "echo_sizes", "half_close", "close_unread", "urgent",
@@ -127,7 +130,9 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/fabric/smcd/", "two hosts, netlink"),
     (r"net/smc/wire/control", "unit, two hosts"),
     (r"net/smc/fabric/", "data, SMC-R"),
-    (r"net/smc/drivers/ivshmem/(region|order|format)", "unit, fuzz, two hosts"),
+    (r"net/smc/drivers/ivshmem/(region|order|format)", "unit, fuzz, two hosts, virtio-ism"),
+    (r"net/smc/drivers/virtio/(home|window|format)", "unit, fuzz, virtio-ism"),
+    (r"net/smc/drivers/virtio/", "virtio-ism"),
     (r"net/smc/drivers/ism_pci/format", "unit, ISM function"),
     (r"tools/testing/ism/(peers|region)", "ISM peers"),
     (r"net/smc/drivers/ism_pci/|tools/testing/ism/", "ISM function"),
@@ -172,6 +177,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/rdma/failover_(switch|shown)", "failover"),
     (f"{SUITE}/rdma/(failover|losses|xfer_(failover|churn|live))", "losses"),
     (f"{SUITE}/rdma/ism_peers", "ISM peers"),
+    (f"{SUITE}/rdma/ism_virtio", "virtio-ism"),
     (f"{SUITE}/rdma/ism_", "ISM function"),
     (f"{SUITE}/rdma/buffers", "buffers"),
     (f"{SUITE}/rdma/which_group", "which group"),

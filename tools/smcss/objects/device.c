@@ -88,6 +88,8 @@ static const char *type_name(const struct device *d, enum smc_kind kind, char ro
 		{ 0x15b3, 0x101e, "RoCE_Express3" },
 		{ 0x1014, 0x04ed, "ISM" },
 		{ 0x1af4, 0x1110, "ivshmem" },
+		{ 0x1af4, 0x106b, "virtio-ism" },
+		{ 0x1af4, 0x106c, "virtio-ism" },
 	};
 	size_t i;
 

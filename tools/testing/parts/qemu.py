@@ -213,6 +213,24 @@ def check_s390x(part):
                                              "--variant=-test", "--timeout", "2400", "--name",
                                              f"check-{part.name}-{version}", "--",
                                              f"{TESTING}/guest_s390x"])
+# The second form of virtio-ism is played in full, of the first one what differs.
+VIRTIO_FIRST = ("transfer_quick many urgent half_close_client shown_ism unload after_tcp unplugged_both "
+                "virtio_outside_server after_tcp virtio_late_client after_tcp virtio_keeps "
+                "virtio_not_started after_tcp power_off_ism").split()
+
+
+def check_virtio_ism(part):
+    """Two Debian guests with a virtio-ism device: a model, in a QEMU that is built for it. Two
+    processors: with a single one the emulator makes no atomics of them that others would see."""
+    for client, server, form in (("6.12", "6.12", "44"), ("6.12", "6.1", "43"), ("6.1", "6.12", "43")):
+        for version in {client, server}:
+            kver = kernels.full_version(version)
+            if not built_quietly(part, kver, "modules", "TEST=1", f"KVER={kver}"):
+                return
+        part.suite(f"form {form}, {client} to {server}",
+                   [f"{SUITE}/rdma/pair", "--ism-virtio", form, "--kver", server, "--client-kver", client,
+                    "--variant=-test", "--timeout", "1800", "--name", f"check-{part.name}", "--",
+                    *(VIRTIO_FIRST if form == "43" else ())])
 
 
 def check_short(part):

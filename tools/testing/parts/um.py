@@ -225,15 +225,23 @@ TOLD = ("transfer_quick churn_quick urgent shown_ism half_close_client kill_clie
         "ism_wrong_server ism_keeps_dmb ism_v1 ism_v1_vlan ism_v2_other_client ism_not_started").split()
 # A machine that comes back with another peer id finds no slot until the old one is taken for dead.
 REBORN = "reborn_other transfer_quick reborn_same duplex reborn_other churn_quick".split()
+# A virtio-ism device, of which there are two forms; its faults
+VIRTIO = {form: ["--ism-virtio", form] for form in ("43", "44")}
+POLLED = ("transfer_quick many churn_quick urgent half_close_client kill_client unload after_tcp "
+          "unplugged_server lies_count virtio_alloc_fails_client virtio_attach_fails_server "
+          "virtio_silent_client virtio_outside_server virtio_overlap_client virtio_garbage_server "
+          "virtio_keeps virtio_not_started after_tcp power_off_ism").split()
 PEERS = [*SHARED, "--ism-peers"]
 MAPS, COPIES, MANY = "slots=2", "slots=2 copying=1", "slots=16"
 # What two hosts with an ISM device play: {part: {name: (program, device, arguments, its parameters)}}
 ISM = {
     "um-ism": {"mapped": (PAIR, SHARED, [], MAPS), "copying": (PAIR, SHARED, COPIED, COPIES),
-               "sockets": (SOCKETS, SHARED, HALF_OF_THEM, MAPS), "model": (PAIR, MODEL, TOLD, "")},
+               "sockets": (SOCKETS, SHARED, HALF_OF_THEM, MAPS), "model": (PAIR, MODEL, TOLD, ""),
+               "virtio": (PAIR, VIRTIO["44"], POLLED, "")},
     "ism": {"copying": (PAIR, SHARED, [], COPIES), "mapped": (SOCKETS, SHARED, SOCKET_CASES, MAPS),
             "sockets": (SOCKETS, SHARED, SOCKET_CASES, COPIES), "model": (PAIR, MODEL, [], ""),
             "peers": (PAIR, PEERS, [], MANY), "reborn": (PAIR, SHARED, REBORN, MAPS),
+            "virtio-43": (PAIR, VIRTIO["43"], [], ""), "virtio-44": (PAIR, VIRTIO["44"], [], ""),
             "shell": ([f"{TESTING}/vm/test_shell"], SHARED, [], MANY)},
 }
 

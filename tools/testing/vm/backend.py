@@ -72,6 +72,10 @@ class Guest:
                       f"mount --bind {shlex.quote(modules)} /lib/modules/{version}\n")
         return lines
 
+    def ism_device(self, _cables):
+        """Properties of a device that can be unplugged and plugged in again."""
+        return ""
+
     def write_job(self, cables):
         """The first thing that the guest's bash reads: environment, then the script."""
         args, kernel = self.args, self.kernel
@@ -87,9 +91,12 @@ class Guest:
             "SMC_VM_INDEX": str(self.index), "SMC_VMS": str(args.vms), "SMC_VM_LIFE": str(self.life),
             "SMC_VM_MTU": str(args.mtu), "SMC_VM_STTY": f"cols {size[0]} rows {size[1]}",
         }
-        if args.ism or args.ism_model:
-            name = "smc_ism_pci.ko" if args.ism_model else "smc_ism_ivshmem.ko"
+        if args.ism or args.ism_model or args.ism_virtio:
+            name = "smc_ism_pci.ko" if args.ism_model else \
+                "smc_ism_virtio.ko" if args.ism_virtio else "smc_ism_ivshmem.ko"
             environment |= {
+                "SMC_ISM_FORM": args.ism_virtio.partition(",")[0],
+                "SMC_ISM_DEVICE": self.ism_device(cables),
                 "SMC_ISM_KO": kernels.copy_module(f"{built}/{name}", f"{self.directory}/{name}"),
                 "SMC_ISM_ARGS": self.ism_arguments(cables),
             }

@@ -21,6 +21,10 @@ done
 """
 
 
+# Of a virtio-ism device, in bytes
+WINDOW = 512 << 20
+
+
 def for_qemu(path):
     """In an option of QEMU a comma ends a value."""
     return path.replace(",", ",,")
@@ -51,6 +55,17 @@ def ivshmem_server(args, sockets):
     finally:
         server.kill()
         server.wait()
+
+
+@contextlib.contextmanager
+def virtio_ism_files(args, sockets):
+    """Guests with a virtio-ism device share what is in a directory of files, which are memory."""
+    if not args.ism_virtio:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="smc-ism-", dir="/dev/shm") as files:
+        os.symlink(files, f"{sockets}/ism")
+        yield
 
 
 class Machine:
@@ -104,7 +119,7 @@ class QemuGuest(Guest):
             if args.shell and args.vms > 1:
                 print(f"The second guest is at: socat -,raw,echo=0,escape=0x1d "
                       f"UNIX-CONNECT:{sockets}/console", flush=True)
-            with ivshmem_server(args, sockets):
+            with ivshmem_server(args, sockets), virtio_ism_files(args, sockets):
                 yield sockets
 
     def accelerator(self):
@@ -141,6 +156,8 @@ class QemuGuest(Guest):
         command += shlex.split(args.qemu.replace("{index}", str(self.index)))
         if args.ism:
             command += ivshmem_arguments(f"{cables}/ivshmem")
+        if args.ism_virtio:
+            command += self.virtio_ism(cables)
         for nic in range(args.nics if args.vms > 1 else 0):
             mine, peer = f"{cables}/{nic}.{self.index}", f"{cables}/{nic}.{3 - self.index}"
             # Not a TCP socket of the host: its delays would show up as the guests'.
@@ -149,6 +166,22 @@ class QemuGuest(Guest):
                         f"virtio-net-{machine.bus},netdev=n{nic},"
                         f"mac=52:54:00:12:34:{nic}{self.index}"]
         return command
+
+    def ism_device(self, cables):
+        """A window that finds a place below 4 GiB when it is plugged in: what firmware has found for
+        the first one is reserved, as a processor of AMD's has it."""
+        form = self.args.ism_virtio
+        return f"dir={cables}/ism,shm_size={WINDOW},form={form}" if form else ""
+
+    def virtio_ism(self, sockets):
+        """The device, and a port through which the guest speaks to its own QEMU (QMP), to have it
+        unplugged."""
+        monitor = f"{sockets}/monitor.{self.index}"
+        return ["-device", f"virtio-ism-pci-non-transitional,id=ism,{self.ism_device(sockets)}",
+                "-chardev", f"socket,id=mon,path={monitor},server=on,wait=off",
+                "-mon", "chardev=mon,mode=control",
+                "-chardev", f"socket,id=qmp,path={monitor}",
+                "-device", "virtserialport,chardev=qmp,name=smc.monitor"]
 
     def panicked(self, console):
         broke = self.args.emulator.faulty and emulator_broke_down(console, self.read("output.log"))

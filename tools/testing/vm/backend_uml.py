@@ -16,6 +16,8 @@ from backend import Guest, TOP
 
 # A transfer at full speed must not find the other one's queue full.
 SEND_BUFFER = 4 << 20
+# The window of a virtio-ism device
+VIRTIO_MIB = 256
 # Of a PCI device that is another program, as um.config has it
 PCI_OVER_VIRTIO = 1234
 # A request of the management console: magic, version, length, command
@@ -24,8 +26,8 @@ MCONSOLE = "=IIi512s", 0xcafebabe, 2
 
 class Cables:
     """What guests have in common: for each link a pair of sockets; with --ism a file that is memory of
-    both, and for each guest a pipe that is its doorbell; with --ism-peers a program that takes part, too;
-    with --ism-model a program that is a PCI device of each."""
+    both, and for each guest a pipe that is its doorbell; with --ism-peers a program that takes part,
+    too; with --ism-virtio the file alone; with --ism-model a program that is a PCI device of each."""
 
     def __init__(self, args):
         self.links = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -33,10 +35,11 @@ class Cables:
         for end in sum(self.links, ()):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         self.region, self.bells, self.model, self.peers = None, [], None, None
-        if args.ism:
+        if args.ism or args.ism_virtio:
             descriptor, self.region = tempfile.mkstemp(prefix="smc-ism-", dir="/dev/shm")
-            os.truncate(descriptor, args.ism << 20)
+            os.truncate(descriptor, (args.ism or VIRTIO_MIB) << 20)
             os.close(descriptor)
+        if args.ism:
             self.bells = [os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) for _ in range(2)]
         if args.ism_peers:
             self.start_peers(f"{args.directory}/ism-peers.log")
@@ -119,6 +122,8 @@ class UmlGuest(Guest):
     def ism_arguments(self, cables):
         if cables.model:
             return ""
+        if self.args.ism_virtio:
+            return f"peer={self.index - 1} form={self.args.ism_virtio.partition(',')[0]}"
         doorbells = ",".join(map(str, cables.doorbells(self.index)))
         peer = self.index - 1 if self.peer is None else self.peer
         return f"peer={peer} doorbell={doorbells}"

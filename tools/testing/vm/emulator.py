@@ -76,21 +76,36 @@ def version_of(command):
     return (re.search(r"version (\S+)", said) or ["", ""])[1]
 
 
+def output_line(*argv):
+    """What a program that prepares something prints, or nothing if it fails and has said why."""
+    got = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
+    return "" if got.returncode else got.stdout.strip()
+
+
+def firmware(root):
+    """That of backports first; what the machine has already was not fetched again."""
+    return [word for of in (root, "") for data in ("share/qemu", "share/seabios", "lib/ipxe/qemu")
+            for word in ("-L", f"{of}/usr/{data}")]
+
+
 def of_backports(machine="x86_64"):
-    """That of backports, fetched if need be; or None, and why."""
-    got = subprocess.run([f"{kernels.HERE}/qemu", machine], stdout=subprocess.PIPE, text=True,
-                         check=False)
-    if got.returncode:
+    """That of backports, fetched if need be; or None."""
+    root = output_line(f"{kernels.HERE}/qemu", machine)
+    if not root:
         return None
-    root = got.stdout.strip()
     command = ["env", f"LD_LIBRARY_PATH={root}/usr/lib/x86_64-linux-gnu",
                f"{root}/usr/bin/qemu-system-{machine}"]
-    version = version_of(command)
-    # Its own firmware first; what the machine has already was not fetched again.
-    for of in (root, ""):
-        for data in ("share/qemu", "share/seabios", "lib/ipxe/qemu"):
-            command += ["-L", f"{of}/usr/{data}"]
-    return Emulator(command, version, MODEL)
+    return Emulator(command + firmware(root), version_of(command), MODEL)
+
+
+def with_models():
+    """One with the device models of tools/testing/qemu, built if need be."""
+    built = output_line(f"{kernels.HERE}/../qemu/build")
+    if not built:
+        raise kernels.Error("QEMU with models of devices did not build")
+    command = [f"{built}/qemu-system-x86_64"]
+    root = output_line(f"{kernels.HERE}/qemu")
+    return Emulator(command + firmware(root), version_of(command), MODEL)
 
 
 def for_s390x():

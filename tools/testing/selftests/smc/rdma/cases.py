@@ -15,6 +15,7 @@ import time
 import ism_model as model
 import ism_peers as peers
 import ism_v1 as v1
+import ism_virtio as virtio
 import tools
 from ism_machine import plug
 from lib import smc_netlink as netlink
@@ -714,6 +715,12 @@ CASES = [
           ("v2_other_client", {"around": v1.networks(client=v1.OTHER), "expect": "tcp"}))),
     Case("ism_vlans", program=v1.many_vlans, expect="any", quick=False, timeout=200),
     Case("ism_not_started", program=model.not_started, expect="any", quick=False),
+    # A virtio-ism device
+    *(Case(f"virtio_{name}_{'server' if server else 'client'}", "transfer", bytes=MIB, expect="tcp",
+           around=virtio.faulty(server, *what), quick=False)
+      for server in (True, False) for name, what in virtio.FAULTS.items()),
+    Case("virtio_keeps", "transfer", bytes=MIB, around=virtio.keeping, quick=False),
+    Case("virtio_not_started", program=virtio.not_started, expect="any", quick=False),
     Case("unload", program=unload, expect="any"),
     Case("ping_pong", count=1000, size=1, quick=False),
     Case("stream", count=400, size=65536, quick=False),
@@ -740,12 +747,12 @@ CASES = [
 ]
 
 
-# ---- ISM devices: `pair --ism`
+# ---- ISM devices: `pair --ism`, `pair --ism-virtio`
 
 def unplugged(machine):
     """The device goes under its connections; its driver stays as long as these have it."""
     plug(False)
-    if "in use" not in run("rmmod smc_ism_ivshmem", check=False):
+    if "in use" not in run("rmmod $(basename $SMC_ISM_KO .ko)", check=False):
         raise AssertionError("the driver went before its connections")
 
 
@@ -826,6 +833,10 @@ ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", "r
        "transfer_quick", "power_off_ism")
 # For `pair --ism-peers`, where there are more participants than machines
 ISM_PEERS = peers.NAMES
+# For `pair --ism-virtio`
+ISM_VIRTIO = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both",
+              *(name for case in CASES if case.name.startswith("virtio_")
+                for name in (case.name, "after_tcp")), "power_off_ism")
 # For `pair --ism-model`; what is wrong with the device is followed by a look whether it is well again.
 ISM_MODEL = (*ISM_COMMON, *(name for case in CASES if case.name.startswith("ism_")
                             for name in (case.name, "after_tcp")))

@@ -3,6 +3,7 @@
 import os
 import time
 
+import ism_virtio as virtio
 from lib import smc_netlink as netlink
 from lib.slow import slow
 from machine import Machine, run
@@ -13,7 +14,10 @@ PCI, DRIVER = "/sys/bus/pci/devices", "/sys/bus/pci/drivers/smc_ism_ivshmem"
 
 
 def plug(there):
-    """The device of ivshmem comes or goes. A kernel that is a process has it without a bus."""
+    """The device comes or goes. A kernel that is a process has that of ivshmem without a bus."""
+    if virtio.FORM:
+        (virtio.plug if there else virtio.unplug)()
+        return
     if os.path.exists(PLUGGED):
         run(f"echo {there:d} > {PLUGGED}")
         return

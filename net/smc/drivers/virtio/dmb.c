@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Our DMBs, and the regions that they lie in.  A region is told to one peer only, so that another
+ * one, or what is left of it, does not write to it.
+ */
+#include <linux/bitmap.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "vism.h"
+
+/**
+ * struct vism_slice - where a DMB lies: smc_ism_dmb.priv
+ * @own:	the region
+ * @at:		its first granule
+ * @n:		how many
+ */
+struct vism_slice {
+	struct vism_own	*own;
+	u32		at;
+	u32		n;
+};
+
+/* The granule with the head, and those that a small region does not have. */
+static u64 never_used(const struct vism_dev *d)
+{
+	u32 n = d->window.size / vism_granule(d->window.size);
+
+	return ~vism_bits(1, n - 1);
+}
+
+/* A region that nobody knows, from the device. */
+static struct vism_own *__new_own(struct vism_dev *d)
+{
+	struct vism_own *own = kzalloc(sizeof(*own), GFP_KERNEL);
+	int index;
+
+	lockdep_assert_held(&d->lock);
+	if (!own)
+		return NULL;
+	index = __vism_alloc(d, &own->token);
+	if (index < 0) {
+		kfree(own);
+		return NULL;
+	}
+	own->index = index;
+	own->used = never_used(d);
+	own->state = VISM_NOBODYS;
+	list_add_tail(&own->list, &d->own);
+	return own;
+}
+
+/* From now on this peer may write to it. */
+static void __assign(struct vism_dev *d, struct vism_own *own, const struct smc_ism_gid *peer)
+{
+	lockdep_assert_held(&d->lock);
+	do {
+		own->nonce = get_random_u64();
+	} while (!own->nonce);
+	own->peer = *peer;
+	own->state = VISM_PEERS_OWN;
+	own->idle = 0;
+	vism_open(vism_mem(d, own->index), VISM_DATA, own->nonce);
+}
+
+static bool is_of(const struct vism_own *own, const struct smc_ism_gid *peer)
+{
+	return own->state == VISM_PEERS_OWN && smc_ism_gid_equal(&own->peer, peer);
+}
+
+/* A peer that cannot attach one more would reset a connection that has begun. */
+static u32 __limit(struct vism_dev *d, const struct smc_ism_gid *peer)
+{
+	struct vism_peer *p = __vism_get_peer(d, peer);
+	u32 share = vism_share(&d->window);
+
+	lockdep_assert_held(&d->lock);
+	return p ? vism_room(p->home, share) : share;
+}
+
+/* Room for @s->n granules that this peer may write to. */
+static int __find_room(struct vism_dev *d, struct vism_slice *s, const struct smc_ism_gid *peer)
+{
+	struct vism_own *own, *nobodys = NULL;
+	u32 n = 0;
+	int at;
+
+	lockdep_assert_held(&d->lock);
+	list_for_each_entry(own, &d->own, list) {
+		at = is_of(own, peer) ? vism_fit(own->used, s->n, own->next) : -ENOSPC;
+		if (at >= 0)
+			goto found;
+		n += is_of(own, peer);
+		if (own->state == VISM_NOBODYS)
+			nobodys = own;
+	}
+	if (n >= __limit(d, peer))
+		return -ENOMEM;
+	own = nobodys ?: __new_own(d);
+	if (!own)
+		return -ENOMEM;
+	__assign(d, own, peer);
+	at = vism_fit(own->used, s->n, 0);
+	if (at < 0)
+		return -ENOMEM;
+found:
+	s->own = own;
+	s->at = at;
+	own->next = (at + s->n) % VISM_GRANULES;
+	own->used |= vism_bits(at, s->n);
+	own->idle = 0;
+	return 0;
+}
+
+static void __free_room(struct vism_dev *d, struct vism_slice *s)
+{
+	lockdep_assert_held(&d->lock);
+	s->own->used &= ~vism_bits(s->at, s->n);
+}
+
+static long __get_number(struct vism_dev *d)
+{
+	unsigned long n = find_next_zero_bit(d->numbers, VISM_DMBS, d->next_number);
+
+	lockdep_assert_held(&d->lock);
+	if (n >= VISM_DMBS)
+		n = find_first_zero_bit(d->numbers, VISM_DMBS);
+	if (n >= VISM_DMBS)
+		return -ENOMEM;
+	set_bit(n, d->numbers);
+	d->next_number = (n + 1) % VISM_DMBS;
+	return n;
+}
+
+static int allocate(struct vism_dev *d, struct vism_slice *s, const struct smc_ism_gid *peer)
+{
+	long number;
+	int rc = 0;
+
+	mutex_lock(&d->lock);
+	number = vism_up(d) ? __get_number(d) : -ENODEV;
+	if (number >= 0)
+		rc = __find_room(d, s, peer);
+	if (rc)
+		clear_bit(number, d->numbers);
+	mutex_unlock(&d->lock);
+	return rc ?: number;
+}
+
+static void set_dmb(struct vism_dev *d, u32 number, struct smc_ism_dmb *dmb)
+{
+	spin_lock_bh(&d->dmb_lock);
+	d->dmbs[number] = dmb;
+	WRITE_ONCE(d->n_dmbs, d->n_dmbs + (dmb ? 1 : -1));
+	spin_unlock_bh(&d->dmb_lock);
+}
+
+/**
+ * vism_register_dmb() - smc_ism_ops.register_dmb
+ * @ism: the device
+ * @dmb: the DMB
+ * @peer: who may write to it
+ *
+ * Return: 0, -ENOMEM or -ENODEV.
+ */
+int vism_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
+		      const struct smc_ism_gid *peer)
+{
+	struct vism_dev *d = to_vism(ism);
+	u32 granule = vism_granule(d->window.size);
+	struct vism_slice *s;
+	struct vism_place p;
+	int number;
+
+	if (!dmb->size || dmb->size > d->window.size / 2)
+		return -ENOMEM;
+	s = kzalloc(sizeof(*s), GFP_KERNEL);
+	if (!s)
+		return -ENOMEM;
+	s->n = DIV_ROUND_UP(dmb->size, granule);
+	number = allocate(d, s, peer);
+	if (number < 0) {
+		kfree(s);
+		return number;
+	}
+	p.region = s->own->token;
+	p.nonce = s->own->nonce;
+	p.offset = s->at * granule;
+	dmb->priv = s;
+	dmb->mem = vism_mem(d, s->own->index) + p.offset;
+	dmb->token = vism_token_join(number, (get_random_u64() & VISM_NONCE_MASK) ?: 1);
+	memset(dmb->mem, 0, dmb->size);
+	set_dmb(d, number, dmb);
+	vism_set_dmb(d->home, dmb->token, &p, dmb->size);
+	vism_poll_start(d);
+	return 0;
+}
+
+/**
+ * vism_unregister_dmb() - smc_ism_ops.unregister_dmb
+ * @ism: the device
+ * @dmb: the DMB
+ */
+void vism_unregister_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
+{
+	u32 number = vism_token_number(dmb->token);
+	struct vism_dev *d = to_vism(ism);
+	struct vism_slice *s = dmb->priv;
+
+	vism_clear_dmb(d->home, dmb->token);
+	set_dmb(d, number, NULL);
+	mutex_lock(&d->lock);
+	__free_room(d, s);
+	clear_bit(number, d->numbers);
+	mutex_unlock(&d->lock);
+	kfree(s);
+}
+
+static bool in_use(const struct vism_dev *d, const struct vism_own *own)
+{
+	return own->used != never_used(d);
+}
+
+/**
+ * __vism_serves() - are there DMBs for a peer
+ * @d: the device
+ * @peer: the peer
+ *
+ * Return: whether there are.
+ */
+bool __vism_serves(const struct vism_dev *d, const struct smc_ism_gid *peer)
+{
+	const struct vism_own *own;
+
+	lockdep_assert_held(&d->lock);
+	list_for_each_entry(own, &d->own, list)
+		if (is_of(own, peer) && in_use(d, own))
+			return true;
+	return false;
+}
+
+/**
+ * __vism_own_leave() - a peer has gone, and gets no more of our regions
+ * @d: the device
+ * @peer: the peer
+ * @silent: it may still write to those that it had, as nobody has seen it end
+ */
+void __vism_own_leave(struct vism_dev *d, const struct smc_ism_gid *peer, bool silent)
+{
+	struct vism_own *own;
+
+	lockdep_assert_held(&d->lock);
+	list_for_each_entry(own, &d->own, list) {
+		if (!is_of(own, peer))
+			continue;
+		own->state = silent ? VISM_RETIRED : VISM_RESTING;
+		own->idle = 0;
+		vism_close(vism_mem(d, own->index));
+	}
+}
+
+static void __own_free(struct vism_dev *d, struct vism_own *own)
+{
+	lockdep_assert_held(&d->lock);
+	vism_close(vism_mem(d, own->index));
+	__vism_detach(d, own->index);
+	list_del(&own->list);
+	kfree(own);
+}
+
+/* How many beats without a DMB a region stays what it is. */
+static u32 patience(const struct vism_own *own)
+{
+	return own->state == VISM_PEERS_OWN ? VISM_FORGET : VISM_REST;
+}
+
+/**
+ * __vism_own_age() - a beat has passed: our regions that have no DMBs any more
+ * @d: the device
+ *
+ * Those that the device takes back go.  Otherwise another peer may have one, but none that was a
+ * silent peer's, for ever.
+ */
+void __vism_own_age(struct vism_dev *d)
+{
+	struct vism_own *own, *next;
+
+	lockdep_assert_held(&d->lock);
+	list_for_each_entry_safe(own, next, &d->own, list) {
+		if (in_use(d, own)) {
+			own->idle = 0;
+			continue;
+		}
+		if (++own->idle < patience(own))
+			continue;
+		if (d->window.id == VISM_ID_TOKEN)
+			__own_free(d, own);
+		else if (own->state == VISM_RESTING)
+			own->state = VISM_NOBODYS;
+	}
+}
+
+/**
+ * __vism_own_end() - the device is going: give back what nobody uses
+ * @d: the device, in which there will be no new DMBs
+ *
+ * Return: whether that was all.
+ */
+bool __vism_own_end(struct vism_dev *d)
+{
+	struct vism_own *own, *next;
+
+	lockdep_assert_held(&d->lock);
+	list_for_each_entry_safe(own, next, &d->own, list)
+		if (!in_use(d, own))
+			__own_free(d, own);
+	return list_empty(&d->own);
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Peers.  The device knows nothing of them: whoever tells us the token of its home, and the nonce
+ * that we find there, is a peer.
+ */
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include "vism.h"
+
+static struct vism_peer *__peer_at(struct vism_dev *d, u32 i)
+{
+	/* Which also asserts that. */
+	return rcu_dereference_protected(d->peers[i], lockdep_is_held(&d->lock));
+}
+
+static struct vism_peer *__find_peer(struct vism_dev *d, const struct smc_ism_gid *gid)
+{
+	struct vism_peer *p;
+	u32 i;
+
+	lockdep_assert_held(&d->lock);
+	for (i = 0; i < VISM_PEERS; i++) {
+		p = __peer_at(d, i);
+		if (p && smc_ism_gid_equal(&p->gid, gid))
+			return p;
+	}
+	return NULL;
+}
+
+/* Its home is attached, and has its nonce: it is a peer. */
+static struct vism_peer *__meet(struct vism_dev *d, const struct smc_ism_gid *gid)
+{
+	struct vism_peer *p;
+	int index;
+	u32 i;
+
+	lockdep_assert_held(&d->lock);
+	for (i = 0; i < VISM_PEERS && __peer_at(d, i); i++)
+		;
+	if (i == VISM_PEERS)
+		return NULL;
+	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	if (!p)
+		return NULL;
+	index = __vism_attach(d, gid->id, VISM_HOME, gid->ext, gid->ext);
+	if (index < 0) {
+		kfree(p);
+		return NULL;
+	}
+	vism_region_get(&d->window.regions[index]);
+	p->gid = *gid;
+	p->home = vism_mem(d, index);
+	p->index = index;
+	rcu_assign_pointer(d->peers[i], p);
+	return p;
+}
+
+/**
+ * __vism_get_peer() - one that is there, and is met if it was not known
+ * @d: the device
+ * @gid: of the peer
+ *
+ * Return: the peer, for as long as the lock is held, or NULL.
+ */
+struct vism_peer *__vism_get_peer(struct vism_dev *d, const struct smc_ism_gid *gid)
+{
+	struct vism_peer *p;
+
+	lockdep_assert_held(&d->lock);
+	if (!vism_up(d))
+		return NULL;
+	p = __find_peer(d, gid) ?: __meet(d, gid);
+	if (!p || vism_look(p->home, gid->ext, &p->watch, d->clock) != VISM_ALIVE)
+		return NULL;
+	p->idle = 0;
+	return p;
+}
+
+/**
+ * vism_query_gid() - smc_ism_ops.query_gid
+ * @ism: the device
+ * @gid: the peer
+ * @vlan: there are none here
+ *
+ * Return: 0 or -ENODEV.
+ */
+int vism_query_gid(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u16 vlan)
+{
+	struct vism_dev *d = to_vism(ism);
+	struct vism_peer *p;
+
+	if (vlan != SMC_ISM_ANY_VLAN)
+		return -ENODEV;
+	mutex_lock(&d->lock);
+	p = __vism_get_peer(d, gid);
+	mutex_unlock(&d->lock);
+	return p ? 0 : -ENODEV;
+}
+
+/* The region that a DMB of this peer lies in. */
+static int __region_of(struct vism_dev *d, const struct smc_ism_gid *gid, u64 token, u32 bytes,
+		       struct vism_place *place)
+{
+	struct vism_peer *p = __vism_get_peer(d, gid);
+
+	lockdep_assert_held(&d->lock);
+	if (!p)
+		return -ENODEV;
+	if (!vism_find_dmb(p->home, token, bytes, d->window.size, place))
+		return -ENOENT;
+	return __vism_attach(d, place->region, VISM_DATA, place->nonce, gid->ext);
+}
+
+/**
+ * vism_map() - smc_ism_ops.map
+ * @ism: the device
+ * @gid: the peer
+ * @token: of its DMB
+ * @bytes: size of that
+ *
+ * Return: its memory, or ERR_PTR.
+ */
+void *vism_map(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 token, u32 bytes)
+{
+	struct vism_dev *d = to_vism(ism);
+	struct vism_place place;
+	int index;
+
+	mutex_lock(&d->lock);
+	index = __region_of(d, gid, token, bytes, &place);
+	if (index >= 0)
+		vism_region_get(&d->window.regions[index]);
+	mutex_unlock(&d->lock);
+	return index < 0 ? ERR_PTR(index) : vism_mem(d, index) + place.offset;
+}
+
+/**
+ * vism_unmap() - smc_ism_ops.unmap
+ * @ism: the device
+ * @mem: of vism_map()
+ */
+void vism_unmap(struct smc_ism_dev *ism, void *mem)
+{
+	struct vism_dev *d = to_vism(ism);
+
+	vism_region_put(&d->window.regions[(mem - d->mem) / d->window.size]);
+}
+
+/**
+ * vism_signal() - smc_ism_ops.signal
+ * @ism: the device
+ * @gid: the peer
+ * @token: of its DMB
+ */
+void vism_signal(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 token)
+{
+	struct vism_dev *d = to_vism(ism);
+	struct vism_peer *p;
+	u32 i;
+
+	if (READ_ONCE(d->state) == VISM_STOPPED)
+		return;
+	rcu_read_lock();
+	for (i = 0; i < VISM_PEERS; i++) {
+		p = rcu_dereference(d->peers[i]);
+		if (p && smc_ism_gid_equal(&p->gid, gid)) {
+			vism_mark(p->home, vism_token_number(token));
+			break;
+		}
+	}
+	rcu_read_unlock();
+	vism_poll_soon(d);
+}
+
+/* Nobody finds it any more.  @silent: it has not said that it ends, see __vism_own_leave(). */
+static void __forget(struct vism_dev *d, u32 i, bool silent)
+{
+	struct vism_peer *p = __peer_at(d, i);
+
+	lockdep_assert_held(&d->lock);
+	__vism_own_leave(d, &p->gid, silent);
+	RCU_INIT_POINTER(d->peers[i], NULL);
+	vism_region_put(&d->window.regions[p->index]);
+	kfree_rcu(p, rcu);
+}
+
+/* One that has gone since the last look, and is forgotten with this. */
+static bool take_gone(struct vism_dev *d, struct smc_ism_gid *gid)
+{
+	enum vism_pulse pulse = VISM_ALIVE;
+	struct vism_peer *p;
+	u32 i;
+
+	mutex_lock(&d->lock);
+	for (i = 0; i < VISM_PEERS && pulse == VISM_ALIVE; i++) {
+		p = __peer_at(d, i);
+		if (!p)
+			continue;
+		pulse = vism_look(p->home, p->gid.ext, &p->watch, d->clock);
+		if (pulse == VISM_ALIVE)
+			continue;
+		*gid = p->gid;
+		__forget(d, i, pulse == VISM_SILENT);
+	}
+	mutex_unlock(&d->lock);
+	return pulse != VISM_ALIVE;
+}
+
+/**
+ * vism_watch_peers() - a beat has passed: report those that have gone
+ * @d: the device
+ *
+ * One with which there was no connection for some time is forgotten.  It is met again when it, or
+ * we, want one.
+ */
+void vism_watch_peers(struct vism_dev *d)
+{
+	struct smc_ism_gid gid;
+	struct vism_peer *p;
+	u32 i;
+
+	while (take_gone(d, &gid))
+		smc_ism_gid_gone(&d->ism, &gid);
+	mutex_lock(&d->lock);
+	for (i = 0; i < VISM_PEERS; i++) {
+		p = __peer_at(d, i);
+		if (!p)
+			continue;
+		if (__vism_serves(d, &p->gid))
+			p->idle = 0;
+		else if (++p->idle >= VISM_FORGET)
+			__forget(d, i, false);
+	}
+	mutex_unlock(&d->lock);
+}
+
+/**
+ * vism_end_peers() - the device has ended
+ * @d: the device, of which nobody has anything any more, and whose window may not be there
+ */
+void vism_end_peers(struct vism_dev *d)
+{
+	u32 i;
+
+	for (i = 0; i < VISM_PEERS; i++)
+		kfree(rcu_dereference_protected(d->peers[i], true));
+}

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A virtio-ism device that does wrong what it is told to, and what its driver makes of that: the model of
+tools/testing/qemu, or, in a kernel that is a process, that of net/smc/drivers/virtio/uml.c."""
+import contextlib
+import glob
+import json
+import os
+import struct
+import time
+
+from lib import smc_netlink as netlink
+from lib.slow import slow
+from machine import run
+
+MODULE = "smc_ism_virtio"
+PARAMETERS = f"/sys/module/{MODULE}/parameters"
+PCI_IDS = {"0x106b": "43", "0x106c": "44"}
+REGISTER = 0xf0
+NONE, FAIL, SILENT, SHORT, OUTSIDE, OVERLAP, GARBAGE, LATE = range(8)
+ALLOC, ATTACH, DETACH = range(3)
+MONITOR = "smc.monitor"
+FORM = os.environ.get("SMC_ISM_FORM", "")
+
+
+def is_process():
+    """A kernel that is a process has the device without a bus."""
+    return "peer=" in os.environ.get("SMC_ISM_ARGS", "")
+
+
+def function():
+    """The directory of the PCI function, or None."""
+    for path in glob.glob("/sys/bus/pci/devices/*/device"):
+        with open(path, encoding="ascii") as file:
+            if PCI_IDS.get(file.read().strip()) == FORM:
+                return os.path.dirname(path)
+    return None
+
+
+def fault(kind, command=0):
+    """From now on, until the next one."""
+    value = kind | command << 8
+    if is_process():
+        if os.path.exists(PARAMETERS):
+            run(f"echo {value} > {PARAMETERS}/fault")
+        return
+    descriptor = os.open(f"{function()}/config", os.O_WRONLY)
+    os.pwrite(descriptor, struct.pack("<I", value), REGISTER)
+    os.close(descriptor)
+
+
+def loses(kind):
+    """Whether a device that does so is left alone. The first form is merely full."""
+    return kind not in (NONE, FAIL) and (kind != OUTSIDE or FORM == "44")
+
+
+# ---- QEMU, from within
+
+class Monitor:
+    """The monitor of this machine's own QEMU."""
+
+    def __init__(self):
+        for name in glob.glob("/sys/class/virtio-ports/*/name"):
+            with open(name, encoding="ascii") as file:
+                if file.read().strip() == MONITOR:
+                    self.port = os.open(f"/dev/{name.split('/')[-2]}", os.O_RDWR)
+                    break
+        else:
+            raise RuntimeError("no port for the monitor")
+        self.rest = b""
+
+    def __enter__(self):
+        self("qmp_capabilities")
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.port)
+
+    def lines(self):
+        while True:
+            while b"\n" not in self.rest:
+                self.rest += os.read(self.port, 4096)
+            line, _, self.rest = self.rest.partition(b"\n")
+            yield json.loads(line)
+
+    def __call__(self, command, **arguments):
+        """What QEMU answers; events are passed over."""
+        text = json.dumps({"execute": command, "arguments": arguments, "id": command})
+        os.write(self.port, text.encode() + b"\n")
+        return next(line for line in self.lines() if line.get("id") == command)
+
+
+def unplug():
+    if is_process():
+        run(f"echo 0 > {PARAMETERS}/plugged")
+        return
+    with Monitor() as monitor:
+        answer = monitor("device_del", id="ism")
+    until = time.monotonic() + slow(20)
+    while function():
+        if time.monotonic() > until:
+            raise RuntimeError(f"the device stays: {answer}")
+        time.sleep(0.1)
+
+
+def plug():
+    if is_process():
+        run(f"echo 1 > {PARAMETERS}/plugged")
+        return
+    words = (word.split("=") for word in os.environ["SMC_ISM_DEVICE"].split(","))
+    properties = {name: int(value) if value.isdigit() else value for name, value in words}
+    with Monitor() as monitor:
+        answer = monitor("device_add", driver="virtio-ism-pci-non-transitional", id="ism", **properties)
+    if "error" in answer:
+        raise RuntimeError(f"no device: {answer}")
+
+
+# ---- what it does wrong
+
+def unload():
+    """Once the last connection has gone."""
+    until = time.monotonic() + slow(20)
+    while os.path.exists(f"/sys/module/{MODULE}"):
+        run(f"rmmod {MODULE}", check=False)
+        if time.monotonic() > until:
+            raise RuntimeError(f"{MODULE} does not go")
+        time.sleep(0.2)
+
+
+def load(parameters="", check=True):
+    run(f"insmod $SMC_ISM_KO $SMC_ISM_ARGS $SMC_ISM_PARAMS {parameters}", check)
+
+
+def mend(machine):
+    fault(NONE)
+    unload()
+    load()
+    machine.wait_for_device()
+
+
+def wait_until_lost():
+    until = time.monotonic() + slow(10)
+    while netlink.ism_devices():
+        if time.monotonic() > until:
+            raise RuntimeError("the device is still there")
+        time.sleep(0.1)
+
+
+def faulty(on_server, kind, command):
+    """One machine's device does something wrong with a command. When it is one that a device must not
+    do, it is lost afterwards."""
+    @contextlib.contextmanager
+    def around(machine):
+        # A region that is there need not be asked for.
+        machine.reload()
+        mine = machine.is_server == on_server
+        if mine:
+            fault(kind, command)
+        try:
+            yield
+            if mine and loses(kind):
+                wait_until_lost()
+            elif mine and not netlink.ism_devices():
+                raise RuntimeError("the device is lost")
+        finally:
+            if mine:
+                mend(machine)
+    return around
+
+
+@contextlib.contextmanager
+def keeping(machine):
+    """A device that takes nothing back: its driver goes all the same."""
+    machine.reload()
+    try:
+        yield
+        fault(FAIL, DETACH)
+        unload()
+        load()
+        machine.wait_for_device()
+    finally:
+        mend(machine)
+
+
+def not_started(machine, _session):
+    """A device that does not do what it has to in the beginning is left alone."""
+    for kind in (FAIL, SILENT, SHORT, OUTSIDE, GARBAGE):
+        unload()
+        fault(kind, ALLOC)
+        load(f"fault={kind}" if is_process() else "", check=False)
+        if netlink.ism_devices():
+            return f"with fault {kind} there is a device"
+        mend(machine)
+    return ""
+
+
+FAULTS = {	# name: (what, with which command)
+    "alloc_fails": (FAIL, ALLOC), "attach_fails": (FAIL, ATTACH), "silent": (SILENT, ALLOC),
+    "late": (LATE, ATTACH), "short": (SHORT, ATTACH), "outside": (OUTSIDE, ALLOC),
+    "attach_outside": (OUTSIDE, ATTACH), "overlap": (OVERLAP, ATTACH), "garbage": (GARBAGE, ALLOC),
+}
