@@ -90,6 +90,7 @@ struct Vism {
 	MemoryRegion	notify;
 	struct region	*regions;
 	uint64_t	n;
+	uint32_t	number;		/* of the device, in this process */
 	uint64_t	last;		/* first form: regions given, ever */
 	uint64_t	last_own;	/* index of the last of our own */
 	uint32_t	fault;
@@ -270,7 +271,8 @@ static bool does(Vism *v, uint8_t class, enum fault fault)
 /* Returns the length of the answer. */
 static size_t obey(Vism *v, uint8_t class, uint64_t value, uint8_t *answer, size_t room)
 {
-	uint64_t index, token = (uint64_t)getpid() << 32 | next_index(v), offset;
+	uint64_t token = (uint64_t)getpid() << 32 | v->number << 24 | next_index(v);
+	uint64_t index, offset;
 	uint64_t own = v->last_own;
 	uint8_t *p = answer + 1, *end = answer + room;
 
@@ -488,6 +490,7 @@ static bool sensible(Vism *v, Error **errp)
 
 static void pci_realize(VirtIOPCIProxy *proxy, Error **errp)
 {
+	static uint32_t devices;
 	VismPci *p = VISM_PCI(proxy);
 	PCIDevice *pci_dev = &proxy->pci_dev;
 	Vism *v = &p->vdev;
@@ -496,6 +499,7 @@ static void pci_realize(VirtIOPCIProxy *proxy, Error **errp)
 	if (!sensible(v, errp))
 		return;
 	v->n = v->shm_size / v->region_size;
+	v->number = devices++;
 	v->regions = g_new0(struct region, v->n);
 	window_init(v);
 	proxy->msix_bar_idx = BAR_MSIX;
