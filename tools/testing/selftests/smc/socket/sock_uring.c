@@ -16,7 +16,7 @@ struct ring {
 /* In the order of the halves that 16 bits of events had before there were 32. */
 static uint32_t uring_events(uint32_t events)
 {
-	return __BYTE_ORDER == __BIG_ENDIAN ? events << 16 | events >> 16 : events;
+	return htonl(1) == 1 ? events << 16 | events >> 16 : events;
 }
 
 static void ring_open(struct ring *r)
