@@ -634,12 +634,14 @@ static void join_group(int fd)
 /* Of anybody in this network namespace. */
 static bool is_member(void)
 {
-	const char *group = me.var->ipv6 ? "ff150000000000000000000000001234" : "030201EF";
 	FILE *file = fopen(me.var->ipv6 ? "/proc/net/igmp6" : "/proc/net/igmp", "r");
+	char line[200], group[40] = "ff150000000000000000000000001234";
 	bool found = false;
-	char line[200];
 
 	CHECK(file);
+	/* As a number, in whatever order this machine has its bytes. */
+	if (!me.var->ipv6)
+		snprintf(group, sizeof(group), "%08X", htonl(0xef010203));
 	while (fgets(line, sizeof(line), file))
 		found |= !!strstr(line, group);
 	fclose(file);

@@ -16,7 +16,11 @@ struct ring {
 /* In the order of the halves that 16 bits of events had before there were 32. */
 static uint32_t uring_events(uint32_t events)
 {
-	return __BYTE_ORDER == __BIG_ENDIAN ? events << 16 | events >> 16 : events;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return events << 16 | events >> 16;
+#else
+	return events;
+#endif
 }
 
 static void ring_open(struct ring *r)
