@@ -178,7 +178,8 @@ IVSHMEM = ("transfer_quick urgent half_close_client close_unread_server kill_cli
 
 
 def check_ivshmem(part):
-    """Two Debian guests with a few cases; or all of them, on two kernels in turn."""
+    """Two Debian guests with a few cases; or all of them, on two kernels in turn. Two processors:
+    with a single one the emulator makes no atomics of them that another machine would see."""
     short = part.name.startswith("debian")
     for client, server in (("6.12", "6.12"),) if short else (("6.12", "6.1"), ("6.1", "6.12")):
         for version in {client, server}:
@@ -187,10 +188,9 @@ def check_ivshmem(part):
                 return
         with slots.one(FIRST):
             part.suite(f"{client} to {server}",
-                       [f"{SUITE}/rdma/pair", "--smp", "1" if short else "2", "--ism", "256", "--kver",
-                        server, "--client-kver", client, "--variant=-test", "--timeout",
-                        "400" if short else "1800", "--name", f"check-{part.name}", "--",
-                        *(IVSHMEM if short else ())],
+                       [f"{SUITE}/rdma/pair", "--ism", "256", "--kver", server, "--client-kver",
+                        client, "--variant=-test", "--timeout", "400" if short else "1800", "--name",
+                        f"check-{part.name}", "--", *(IVSHMEM if short else ())],
                        SMC_ISM_PARAMS="slots=2", **BEFORE_OTHERS)
 
 
