@@ -72,20 +72,15 @@ static void __unshare_dmb(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 	own->known = false;
 }
 
-/* Otherwise a DMB is restricted by its peer only. */
-static bool is_vlan(const struct smc_ism_dmb *dmb)
-{
-	return dmb->vlan != SMC_ISM_NO_VLAN && dmb->vlan != SMC_ISM_ANY_VLAN;
-}
-
 /* Not after ism_dmbs_exit(), which would not have unmapped it. */
 static int make_known(struct ism_pci *ism, struct smc_ism_dmb *dmb, u64 peer)
 {
 	struct ism_dmb *own = dmb->priv;
 	struct ism_register_dmb request = {
 		.len = cpu_to_be32(dmb->size), .index = cpu_to_be32(own->index),
-		.vlan_valid = cpu_to_be32(is_vlan(dmb)),
-		.vlan = cpu_to_be32(is_vlan(dmb) ? dmb->vlan : 0),
+		/* Otherwise the DMB is restricted by its peer only. */
+		.vlan_valid = cpu_to_be32(smc_ism_is_vlan(dmb->vlan)),
+		.vlan = cpu_to_be32(smc_ism_is_vlan(dmb->vlan) ? dmb->vlan : 0),
 		.peer = cpu_to_be64(peer),
 	};
 	struct ism_one answer;

@@ -27,6 +27,11 @@ struct smc_ism_dmb;
 /* SMC-Dv1: packets of the connection have no tag. */
 #define SMC_ISM_NO_VLAN		0xffff
 
+static inline bool smc_ism_is_vlan(u16 vlan)
+{
+	return vlan != SMC_ISM_NO_VLAN && vlan != SMC_ISM_ANY_VLAN;
+}
+
 #define SMC_ISM_PNETID_LEN	16
 /* VLANs that a device can be in at once. */
 #define SMC_ISM_VLANS		64

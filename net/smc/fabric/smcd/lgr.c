@@ -431,7 +431,7 @@ static void __show(struct smc_net *sn, const struct smcd_lgr *lgr, struct smc_gr
 	info->peer_os = lgr->peer_os;
 	memcpy(info->eid, lgr->eid, SMC_EID_LEN);
 	strscpy(info->peer_host, lgr->hostname, sizeof(info->peer_host));
-	if (lgr->vlan != SMC_ISM_ANY_VLAN && lgr->vlan != SMC_ISM_NO_VLAN)
+	if (smc_ism_is_vlan(lgr->vlan))
 		info->vlan_id = lgr->vlan;
 	info->n_conns = lgr->n_conns;
 	info->gid = lgr->dev->gid.id;

@@ -12,6 +12,9 @@
 #include "reach.h"
 #include "vlan.h"
 
+/* What is known of the netdevs says what SMC-D is told. */
+static_assert(SMC_ISM_NO_VLAN == SMC_NO_VLAN);
+
 /**
  * smcd_pnet() - is a device on the physical network of a connection?
  * @sk: the connection
@@ -39,63 +42,40 @@ enum smc_pnet_verdict smcd_pnet(struct sock *sk, const struct smc_ism_dev *dev, 
 	return verdict;
 }
 
-static bool reaches_v2(struct sock *sk, struct smc_ism_dev *dev, u16 chid,
-		       const struct smc_ism_gid *peer)
+static bool reaches_v2(struct sock *sk, struct smc_ism_dev *dev, struct smcd_way *way)
 {
 	u16 vlan;
 
-	return !dev->no_v2 && dev->chid == chid && !smc_ism_gid_equal(&dev->gid, peer) &&
+	return !dev->no_v2 && dev->chid == way->chid &&
 	       smcd_pnet(sk, dev, &vlan) != SMC_PNET_OTHER &&
-	       !dev->ops->query_gid(dev, peer, SMC_ISM_ANY_VLAN);
+	       !dev->ops->query_gid(dev, &way->peer, SMC_ISM_ANY_VLAN);
+}
+
+static bool reaches_v1(struct sock *sk, struct smc_ism_dev *dev, struct smcd_way *way)
+{
+	return dev->v1 && smcd_pnet(sk, dev, &way->vlan) == SMC_PNET_SAME &&
+	       !smcd_vlan_join(dev, way->vlan) &&
+	       !dev->ops->query_gid(dev, &way->peer, way->vlan);
 }
 
 /**
- * smcd_reach_v2() - a device that reaches a peer, with SMC-Dv2
+ * smcd_reach() - a device that reaches a peer
  * @sk: the connection
- * @chid: CHID of the peer's device
- * @peer: its GID
+ * @version: SMC_CLC_V1 or SMC_CLC_V2
+ * @way: its peer, and with version 2 its CHID; receives the VLAN
  *
  * Context: process, may sleep.
  * Return: the device, referenced, or NULL.
  */
-struct smc_ism_dev *smcd_reach_v2(struct sock *sk, u16 chid, const struct smc_ism_gid *peer)
+struct smc_ism_dev *smcd_reach(struct sock *sk, u8 version, struct smcd_way *way)
 {
 	struct smc_ism_dev *dev;
 	u32 last = 0;
 
+	way->vlan = SMC_ISM_ANY_VLAN;
 	while ((dev = smcd_dev_next(last))) {
-		if (reaches_v2(sk, dev, chid, peer))
-			return dev;
-		last = dev->number;
-		smcd_dev_put(dev);
-	}
-	return NULL;
-}
-
-static bool reaches_v1(struct sock *sk, struct smc_ism_dev *dev, const struct smc_ism_gid *peer,
-		       u16 *vlan)
-{
-	return dev->v1 && !smc_ism_gid_equal(&dev->gid, peer) &&
-	       smcd_pnet(sk, dev, vlan) == SMC_PNET_SAME && !smcd_vlan_join(dev, *vlan) &&
-	       !dev->ops->query_gid(dev, peer, *vlan);
-}
-
-/**
- * smcd_reach_v1() - the same with SMC-Dv1, which knows no CHID
- * @sk: the connection
- * @peer: the peer's GID
- * @vlan: receives the VLAN
- *
- * Context: process, may sleep.
- * Return: the device, referenced, or NULL.
- */
-struct smc_ism_dev *smcd_reach_v1(struct sock *sk, const struct smc_ism_gid *peer, u16 *vlan)
-{
-	struct smc_ism_dev *dev;
-	u32 last = 0;
-
-	while ((dev = smcd_dev_next(last))) {
-		if (reaches_v1(sk, dev, peer, vlan))
+		if (!smc_ism_gid_equal(&dev->gid, &way->peer) &&
+		    (version == SMC_CLC_V1 ? reaches_v1(sk, dev, way) : reaches_v2(sk, dev, way)))
 			return dev;
 		last = dev->number;
 		smcd_dev_put(dev);

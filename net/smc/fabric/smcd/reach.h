@@ -7,8 +7,19 @@
 
 struct sock;
 
+/**
+ * struct smcd_way - how a peer is reached
+ * @peer:	GID of its device
+ * @chid:	of SMC-Dv2: the network of devices
+ * @vlan:	SMC_ISM_ANY_VLAN with SMC-Dv2, else the VLAN or SMC_ISM_NO_VLAN
+ */
+struct smcd_way {
+	struct smc_ism_gid	peer;
+	u16			chid;
+	u16			vlan;
+};
+
 enum smc_pnet_verdict smcd_pnet(struct sock *sk, const struct smc_ism_dev *dev, u16 *vlan);
-struct smc_ism_dev *smcd_reach_v2(struct sock *sk, u16 chid, const struct smc_ism_gid *peer);
-struct smc_ism_dev *smcd_reach_v1(struct sock *sk, const struct smc_ism_gid *peer, u16 *vlan);
+struct smc_ism_dev *smcd_reach(struct sock *sk, u8 version, struct smcd_way *way);
 
 #endif

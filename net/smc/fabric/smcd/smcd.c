@@ -96,10 +96,11 @@ static void smcd_offer(struct smc_fabric *f, struct sock *sk, struct smc_clc_pro
 	}
 }
 
-/* @dev: referenced, or NULL.  Returns the reason why not, or SMC_REASON_NONE with @neg->priv. */
-static enum smc_reason settle(struct smc_negotiated *neg, struct smc_ism_dev *dev,
-			      const struct smc_ism_gid *peer, u16 vlan)
+/* Returns the reason why not, or SMC_REASON_NONE with @neg->priv. */
+static enum smc_reason settle(struct sock *sk, struct smc_negotiated *neg, u8 version,
+			      struct smcd_way *way)
 {
+	struct smc_ism_dev *dev = smcd_reach(sk, version, way);
 	struct smcd_negotiated *dneg;
 
 	if (!dev)
@@ -110,26 +111,11 @@ static enum smc_reason settle(struct smc_negotiated *neg, struct smc_ism_dev *de
 		return SMC_REASON_NO_MEMORY;
 	}
 	dneg->dev = dev;
-	dneg->peer = *peer;
-	dneg->vlan = vlan;
+	dneg->peer = way->peer;
+	dneg->vlan = way->vlan;
 	neg->priv = dneg;
+	neg->version = version;
 	return SMC_REASON_NONE;
-}
-
-static enum smc_reason settle_v2(struct sock *sk, struct smc_negotiated *neg, u16 chid,
-				 const struct smc_ism_gid *peer)
-{
-	return settle(neg, smcd_reach_v2(sk, chid, peer), peer, SMC_ISM_ANY_VLAN);
-}
-
-static enum smc_reason settle_v1(struct sock *sk, struct smc_negotiated *neg, u64 gid)
-{
-	const struct smc_ism_gid peer = { .id = gid };
-	struct smc_ism_dev *dev;
-	u16 vlan;
-
-	dev = smcd_reach_v1(sk, &peer, &vlan);
-	return settle(neg, dev, &peer, vlan);
 }
 
 /* A device that is in the Proposal where that of version 1 is, or in the list. */
@@ -137,19 +123,21 @@ static enum smc_reason settle_any(struct sock *sk, const struct smc_clc_proposal
 				  struct smc_negotiated *neg)
 {
 	enum smc_reason reason = SMC_REASON_NO_COMMON_DEVICE;
-	struct smc_ism_gid peer = { .id = p->ism_gid };
+	struct smcd_way way = { .peer.id = p->ism_gid, .chid = p->ism_chid };
 	unsigned int i;
 
 	if (p->ism_gid)
-		reason = settle_v2(sk, neg, p->ism_chid, &peer);
+		reason = settle(sk, neg, SMC_CLC_V2, &way);
 	for (i = 0; i < p->n_gids && reason == SMC_REASON_NO_COMMON_DEVICE; i++) {
 		const struct smc_clc_ism_gid *gid = &p->gids[i];
 
 		/* Both ends must know that GIDs can be long. */
 		if (gid->extended && !(p->release && p->features & SMC_CLC_FEAT_EMULATED_ISM))
 			continue;
-		peer = (struct smc_ism_gid) { .id = gid->gid, .ext = gid->gid_ext };
-		reason = settle_v2(sk, neg, gid->chid, &peer);
+		way = (struct smcd_way) {
+			.peer = { .id = gid->gid, .ext = gid->gid_ext }, .chid = gid->chid,
+		};
+		reason = settle(sk, neg, SMC_CLC_V2, &way);
 	}
 	return reason;
 }
@@ -166,7 +154,6 @@ static enum smc_reason choose_v2(struct sock *sk, const struct smc_clc_proposal 
 	if (reason)
 		return reason;
 	memcpy(neg->eid, eid, SMC_EID_LEN);
-	neg->version = SMC_CLC_V2;
 	neg->release = p->release;
 	if (p->release)
 		neg->features = p->features & SMC_CLC_FEAT_EMULATED_ISM;
@@ -176,14 +163,11 @@ static enum smc_reason choose_v2(struct sock *sk, const struct smc_clc_proposal 
 static enum smc_reason choose_v1(struct sock *sk, const struct smc_clc_proposal *p,
 				 struct smc_negotiated *neg)
 {
-	enum smc_reason reason;
+	struct smcd_way way = { .peer.id = p->ism_gid };
 
 	if (!smc_route_in_subnets(sk, p))
 		return SMC_REASON_PREFIX_MISMATCH;
-	reason = settle_v1(sk, neg, p->ism_gid);
-	if (!reason)
-		neg->version = SMC_CLC_V1;
-	return reason;
+	return settle(sk, neg, SMC_CLC_V1, &way);
 }
 
 static enum smc_reason smcd_choose(struct smc_fabric *f, struct sock *sk,
@@ -205,11 +189,11 @@ static enum smc_reason smcd_choose(struct smc_fabric *f, struct sock *sk,
 static enum smc_reason accepts_v2(struct sock *sk, const struct smc_clc_accept *a,
 				  struct smc_negotiated *neg)
 {
-	const struct smc_ism_gid peer = { .id = a->gid, .ext = a->gid_ext };
+	struct smcd_way way = { .peer = { .id = a->gid, .ext = a->gid_ext }, .chid = a->chid };
 	enum smc_reason reason = smc_fabric_check_v2(a);
 
 	if (!reason)
-		reason = settle_v2(sk, neg, a->chid, &peer);
+		reason = settle(sk, neg, SMC_CLC_V2, &way);
 	if (reason)
 		return reason;
 	neg->release = a->release;
@@ -222,10 +206,12 @@ static enum smc_reason accepts_v2(struct sock *sk, const struct smc_clc_accept *
 static enum smc_reason smcd_accepts(struct smc_fabric *f, struct sock *sk,
 				    const struct smc_clc_accept *a, struct smc_negotiated *neg)
 {
+	struct smcd_way way = { .peer.id = a->gid };
+
 	if (!a->smcd)
 		return SMC_REASON_NO_COMMON_DEVICE;
-	neg->version = a->version;
-	return a->version == SMC_CLC_V1 ? settle_v1(sk, neg, a->gid) : accepts_v2(sk, a, neg);
+	return a->version == SMC_CLC_V1 ? settle(sk, neg, SMC_CLC_V1, &way) :
+					  accepts_v2(sk, a, neg);
 }
 
 static void smcd_forget(struct smc_negotiated *neg)

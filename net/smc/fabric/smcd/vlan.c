@@ -7,11 +7,6 @@
 #include "dev.h"
 #include "vlan.h"
 
-static bool is_vlan(u16 vlan)
-{
-	return vlan != SMC_ISM_NO_VLAN && vlan != SMC_ISM_ANY_VLAN;
-}
-
 static int __find(const struct smc_ism_dev *dev, u16 vlan)
 {
 	unsigned int i;
@@ -82,7 +77,7 @@ int smcd_vlan_join(struct smc_ism_dev *dev, u16 vlan)
 {
 	int rc = 0;
 
-	if (is_vlan(vlan)) {
+	if (smc_ism_is_vlan(vlan)) {
 		mutex_lock(&dev->vlan_lock);
 		rc = __join(dev, vlan);
 		mutex_unlock(&dev->vlan_lock);
@@ -102,7 +97,7 @@ int smcd_vlan_hold(struct smc_ism_dev *dev, u16 vlan)
 {
 	int rc = 0;
 
-	if (is_vlan(vlan)) {
+	if (smc_ism_is_vlan(vlan)) {
 		mutex_lock(&dev->vlan_lock);
 		rc = __join(dev, vlan);
 		if (!rc)
@@ -123,7 +118,7 @@ void smcd_vlan_release(struct smc_ism_dev *dev, u16 vlan)
 {
 	int i;
 
-	if (!is_vlan(vlan))
+	if (!smc_ism_is_vlan(vlan))
 		return;
 	mutex_lock(&dev->vlan_lock);
 	i = __find(dev, vlan);
