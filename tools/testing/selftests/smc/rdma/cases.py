@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 
+import ism_faults as faults
 import ism_model as model
 import ism_peers as peers
 import ism_v1 as v1
@@ -681,7 +682,7 @@ CASES = [
           ("dead_client", model.die, model.mend, False, True))),
     disturbed("ism_storm", model.storm, model.calm, role="undisturbed", look_on="smcd"),
     *(Case(f"ism_{name}_{'server' if server else 'client'}", "transfer", bytes=MIB, expect="tcp",
-           around=model.faulty(server, kind, command), quick=False)
+           around=faults.faulty(model, server, kind, command), quick=False)
       for server in (True, False)
       for name, kind, command in (("fails", model.FAIL, model.REGISTER_DMB),
                                   ("unreached", model.FAIL, model.QUERY_GID),
@@ -717,7 +718,7 @@ CASES = [
     Case("ism_not_started", program=model.not_started, expect="any", quick=False),
     # A virtio-ism device
     *(Case(f"virtio_{name}_{'server' if server else 'client'}", "transfer", bytes=MIB, expect="tcp",
-           around=virtio.faulty(server, *what), quick=False)
+           around=faults.faulty(virtio, server, *what), quick=False)
       for server in (True, False) for name, what in virtio.FAULTS.items()),
     Case("virtio_keeps", "transfer", bytes=MIB, around=virtio.keeping, quick=False),
     Case("virtio_not_started", program=virtio.not_started, expect="any", quick=False),

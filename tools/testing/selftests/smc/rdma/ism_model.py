@@ -63,32 +63,9 @@ def calm(_machine):
     fault(NONE)
 
 
-def wait_until_lost():
-    until = time.monotonic() + slow(10)
-    while netlink.ism_devices():
-        if time.monotonic() > until:
-            raise RuntimeError("the device is still there")
-        time.sleep(0.1)
-
-
-def faulty(on_server, kind, command):
-    """One machine's function does something wrong with a command. When it is one that a function
-    must not do, the device is gone afterwards."""
-    @contextlib.contextmanager
-    def around(machine):
-        # A buffer that is there need not be registered.
-        machine.reload()
-        mine = machine.is_server == on_server
-        if mine:
-            fault(kind, command)
-        try:
-            yield
-            if mine and kind != FAIL:
-                wait_until_lost()
-        finally:
-            if mine:
-                mend(machine)
-    return around
+def loses(kind):
+    """Whether a function that does so is left alone."""
+    return kind != FAIL
 
 
 def unwilling(kind, command):

@@ -137,36 +137,6 @@ def mend(machine):
     machine.wait_for_device()
 
 
-def wait_until_lost():
-    until = time.monotonic() + slow(10)
-    while netlink.ism_devices():
-        if time.monotonic() > until:
-            raise RuntimeError("the device is still there")
-        time.sleep(0.1)
-
-
-def faulty(on_server, kind, command):
-    """One machine's device does something wrong with a command. When it is one that a device must not
-    do, it is lost afterwards."""
-    @contextlib.contextmanager
-    def around(machine):
-        # A region that is there need not be asked for.
-        machine.reload()
-        mine = machine.is_server == on_server
-        if mine:
-            fault(kind, command)
-        try:
-            yield
-            if mine and loses(kind):
-                wait_until_lost()
-            elif mine and not netlink.ism_devices():
-                raise RuntimeError("the device is lost")
-        finally:
-            if mine:
-                mend(machine)
-    return around
-
-
 @contextlib.contextmanager
 def keeping(machine):
     """A device that takes nothing back: its driver goes all the same."""
