@@ -106,8 +106,8 @@ void smc_stats_up(struct net *net, struct smc_conn *c, bool server)
 void smc_stats_flush(struct net *net, struct smc_conn *c)
 {
 	struct smc_conn_counts now = {
-		.tx_bytes = READ_ONCE(c->tx_written),
-		.rx_bytes = READ_ONCE(c->rx_cons),
+		.tx_bytes = smc_count_read(&c->tx_written),
+		.rx_bytes = smc_count_read(&c->rx_cons),
 		.tx_calls = READ_ONCE(c->tx_calls),
 		.rx_calls = READ_ONCE(c->rx_calls),
 	};

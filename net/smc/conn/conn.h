@@ -18,6 +18,7 @@
 #include <linux/workqueue.h>
 #include <net/sock.h>
 #include "../wire/clc.h"
+#include "count.h"
 #include "state.h"
 
 struct smc_fabric;
@@ -126,7 +127,7 @@ struct smc_conn {
 	struct mutex		rx_lock;
 	u8			*rx_buf;
 	u32			rx_size;
-	u64			rx_cons;
+	aligned_u64		rx_cons;
 	u64			rx_lap;
 	u64			rx_calls;
 	struct smc_reader	*reader;
@@ -135,11 +136,11 @@ struct smc_conn {
 	struct mutex		tx_lock;
 	u8			*tx_buf;
 	u32			tx_size;
-	u64			tx_written;
+	aligned_u64		tx_written;
 	u64			tx_lap;
-	u64			tx_prod;
+	aligned_u64		tx_prod;
 	u64			tx_calls;
-	u64			tx_urg;
+	aligned_u64		tx_urg;
 	bool			stopped;
 	bool			late_fin;
 	bool			shut_rd;
@@ -156,27 +157,27 @@ struct smc_conn {
 	const char		*dev;
 	struct smc_conn_counts	flushed;
 
-	u64			rx_prod ____cacheline_aligned_in_smp;
+	aligned_u64		rx_prod ____cacheline_aligned_in_smp;
 	unsigned long		rx_flags;
 	struct smc_wait		*rx_waiter;
 	spinlock_t		wait_lock;
 	u16			urg_data;
 	bool			urg_kept;
 	bool			urg_announced;
-	u64			urg_seq;
-	u64			urg_hole;
-	u64			tx_cons ____cacheline_aligned_in_smp;
+	aligned_u64		urg_seq;
+	aligned_u64		urg_hole;
+	aligned_u64		tx_cons ____cacheline_aligned_in_smp;
 	bool			tx_blocked;
 };
 
 static inline u64 smc_conn_unread(const struct smc_conn *c)
 {
-	return smp_load_acquire(&c->rx_prod) - READ_ONCE(c->rx_cons);
+	return smc_count_read_acquire(&c->rx_prod) - smc_count_read(&c->rx_cons);
 }
 
 static inline u64 smc_conn_unacked(const struct smc_conn *c)
 {
-	return READ_ONCE(c->tx_written) - smp_load_acquire(&c->tx_cons);
+	return smc_count_read(&c->tx_written) - smc_count_read_acquire(&c->tx_cons);
 }
 
 static inline u64 smc_conn_room(const struct smc_conn *c)

@@ -163,7 +163,7 @@ static int feed(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 	int copied = 0, used;
 	size_t n;
 
-	while ((s64)(unread = smp_load_acquire(&c->rx_prod) - seq) > 0) {
+	while ((s64)(unread = smc_count_read_acquire(&c->rx_prod) - seq) > 0) {
 		n = unread;
 		if (unlikely(READ_ONCE(c->urg_data))) {
 			used = smc_recv_mind_urgent(sk, c, &seq, &n, copied, 0, 0);

@@ -19,7 +19,7 @@ static bool rx_ended(struct sock *sk, struct smc_conn *c)
 
 static __always_inline bool nothing_at(struct sock *sk, struct smc_conn *c, u64 seq)
 {
-	return (s64)(smp_load_acquire(&c->rx_prod) - seq) <= 0 && !rx_ended(sk, c);
+	return (s64)(smc_count_read_acquire(&c->rx_prod) - seq) <= 0 && !rx_ended(sk, c);
 }
 
 /*
@@ -136,7 +136,7 @@ static int no_data(struct sock *sk, struct smc_conn *c, u64 *seq, long *timeo,
 		 * only now.  An end that comes later than this look may have data with it.
 		 */
 		smp_rmb();
-		if ((s64)(smp_load_acquire(&c->rx_prod) - *seq) > 0)
+		if ((s64)(smc_count_read_acquire(&c->rx_prod) - *seq) > 0)
 			return 1;
 		return copied ? 0 : rx_end(sk, c);
 	}
@@ -233,7 +233,7 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	int rc = 0;
 
 	/* The usual sleep, before the lock is taken; who else reads finds out below. */
-	seq = READ_ONCE(c->rx_cons);
+	seq = smc_count_read(&c->rx_cons);
 	if (timeo && nothing_at(sk, c, seq) && !signal_pending(current))
 		sleep_for_data(sk, c, seq, &timeo);
 	mutex_lock(&c->rx_lock);
@@ -241,7 +241,7 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	if (unlikely(flags & MSG_PEEK))
 		seq += max(sk_peek_offset(sk, flags), 0);
 	do {
-		unread = smp_load_acquire(&c->rx_prod) - seq;
+		unread = smc_count_read_acquire(&c->rx_prod) - seq;
 		if (unlikely((s64)unread <= 0)) {
 			if (copied >= target)
 				break;

@@ -27,7 +27,7 @@ static __always_inline size_t smc_recv_copy(struct smc_conn *c, u64 seq, struct 
 /* What is in front of the next byte is free again. */
 static __always_inline void smc_recv_consume(struct smc_conn *c, u64 seq)
 {
-	WRITE_ONCE(c->rx_cons, seq);
+	smc_count_set(&c->rx_cons, seq);
 	c->fabric->ops->consumed(c);
 }
 

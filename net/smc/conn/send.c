@@ -21,7 +21,7 @@ static void publish_news(struct smc_conn *c)
 {
 	lockdep_assert_held(&c->tx_lock);
 	/* The task that posts for us may look at it without our lock. */
-	smp_store_release(&c->tx_prod, c->tx_written);
+	smc_count_set_release(&c->tx_prod, c->tx_written);
 	c->fabric->ops->commit(c);
 }
 
@@ -32,8 +32,8 @@ static void publish_urgent(struct sock *sk, struct smc_conn *c)
 
 	lockdep_assert_held(&c->tx_lock);
 	if (news) {
-		WRITE_ONCE(c->tx_urg, c->tx_written);
-		smp_store_release(&c->tx_prod, c->tx_written);
+		smc_count_set(&c->tx_urg, c->tx_written);
+		smc_count_set_release(&c->tx_prod, c->tx_written);
 		smc_stats_add(sock_net(sk), c, urgents, 1);
 	}
 	c->fabric->ops->urgent(c, news ? SMC_URGENT_HERE : SMC_URGENT_NOT_COMING);
@@ -275,7 +275,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 			held = true;
 			break;
 		}
-		WRITE_ONCE(c->tx_written, c->tx_written + n);
+		smc_count_set(&c->tx_written, c->tx_written + n);
 		sent += n;
 		held = hold_back(sk, c, msg->msg_flags);
 		if (likely(!held))

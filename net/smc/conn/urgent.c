@@ -25,13 +25,13 @@ static u16 state_of(const struct smc_conn *c)
 {
 	u16 data = READ_ONCE(c->urg_data);
 
-	return data && READ_ONCE(c->rx_cons) <= READ_ONCE(c->urg_seq) ? data : 0;
+	return data && smc_count_read(&c->rx_cons) <= smc_count_read(&c->urg_seq) ? data : 0;
 }
 
 /* Where the reader is, behind a byte that was overtaken in front of it. */
 static u64 base_of(const struct smc_conn *c)
 {
-	return max(READ_ONCE(c->rx_cons), READ_ONCE(c->urg_hole));
+	return max(smc_count_read(&c->rx_cons), smc_count_read(&c->urg_hole));
 }
 
 static struct sock *__sk_of(const struct smc_conn *c)
@@ -60,7 +60,7 @@ static void __overtake(struct smc_conn *c)
 	if (!data || data == TCP_URG_NOTYET || base_of(c) != c->urg_seq)
 		return;
 	if (c->urg_kept || (sk && !sock_flag(sk, SOCK_URGINLINE)))
-		WRITE_ONCE(c->urg_hole, c->urg_seq + 1);
+		smc_count_set(&c->urg_hole, c->urg_seq + 1);
 }
 
 /**
@@ -83,7 +83,7 @@ void smc_conn_urgent(struct smc_conn *c, u64 end)
 	__overtake(c);
 	byte = READ_ONCE(c->rx_buf[smc_ring_at(pos, c->rx_size)]);
 	c->urg_kept = false;
-	WRITE_ONCE(c->urg_seq, pos);
+	smc_count_set(&c->urg_seq, pos);
 	WRITE_ONCE(c->urg_data, TCP_URG_VALID | byte);
 	if (!c->urg_announced)
 		__send_sigurg(c);
@@ -104,7 +104,7 @@ void smc_conn_urgent_pending(struct smc_conn *c, bool pending)
 	spin_lock_bh(&c->state_lock);
 	if (pending && !c->urg_announced) {
 		if (!state_of(c)) {
-			WRITE_ONCE(c->urg_seq, URG_SOMEWHERE);
+			smc_count_set(&c->urg_seq, URG_SOMEWHERE);
 			WRITE_ONCE(c->urg_data, TCP_URG_NOTYET);
 		}
 		__send_sigurg(c);
@@ -241,10 +241,10 @@ u64 smc_urgent_hidden(const struct sock *sk, const struct smc_conn *c)
 {
 	u64 base = base_of(c);
 
-	if (state_of(c) && READ_ONCE(c->urg_seq) == base &&
+	if (state_of(c) && smc_count_read(&c->urg_seq) == base &&
 	    (READ_ONCE(c->urg_kept) || !sock_flag(sk, SOCK_URGINLINE)))
 		base++;
-	return base - READ_ONCE(c->rx_cons);
+	return base - smc_count_read(&c->rx_cons);
 }
 
 /**
@@ -256,8 +256,8 @@ u64 smc_urgent_hidden(const struct sock *sk, const struct smc_conn *c)
  */
 u64 smc_urgent_inq(const struct sock *sk, const struct smc_conn *c)
 {
-	u64 prod = smp_load_acquire(&c->rx_prod), base = base_of(c);
-	u64 end = READ_ONCE(c->urg_seq);
+	u64 prod = smc_count_read_acquire(&c->rx_prod), base = base_of(c);
+	u64 end = smc_count_read(&c->urg_seq);
 
 	if (!state_of(c) || sock_flag(sk, SOCK_URGINLINE) || end >= prod)
 		end = prod;
@@ -272,7 +272,7 @@ u64 smc_urgent_inq(const struct sock *sk, const struct smc_conn *c)
  */
 bool smc_urgent_at_mark(const struct smc_conn *c)
 {
-	return state_of(c) && READ_ONCE(c->urg_seq) == base_of(c);
+	return state_of(c) && smc_count_read(&c->urg_seq) == base_of(c);
 }
 
 /**
@@ -299,5 +299,5 @@ u64 smc_urgent_taken(const struct smc_conn *c)
 {
 	u64 base = base_of(c);
 
-	return base + (READ_ONCE(c->urg_kept) && READ_ONCE(c->urg_seq) == base);
+	return base + (READ_ONCE(c->urg_kept) && smc_count_read(&c->urg_seq) == base);
 }

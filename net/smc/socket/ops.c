@@ -168,7 +168,7 @@ static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 			c->fabric->ops->request_update(c);
 		break;
 	case SIOCOUTQNSD:
-		n = READ_ONCE(c->tx_written) - READ_ONCE(c->tx_prod);
+		n = smc_count_read(&c->tx_written) - smc_count_read(&c->tx_prod);
 		break;
 	case SIOCATMARK:
 		n = smc_urgent_at_mark(c);

@@ -195,10 +195,10 @@ static void fill_conn(struct smc_sock_info *info, struct smc_conn *c)
 	info->state = READ_ONCE(c->state);
 	info->sndbuf_size = c->tx_size;
 	info->rmbe_size = c->rx_size;
-	info->rx_prod = READ_ONCE(c->rx_prod);
-	info->rx_cons = READ_ONCE(c->rx_cons);
-	info->tx_prod = READ_ONCE(c->tx_written);
-	info->tx_cons = READ_ONCE(c->tx_cons);
+	info->rx_prod = smc_count_read(&c->rx_prod);
+	info->rx_cons = smc_count_read(&c->rx_cons);
+	info->tx_prod = smc_count_read(&c->tx_written);
+	info->tx_cons = smc_count_read(&c->tx_cons);
 	info->mode = c->fabric->ops->diag_mode;
 	c->fabric->ops->show(c, info);
 }

@@ -280,10 +280,10 @@ static int get_tcp_info(struct sock *sk, const struct smc_conn *c, char __user *
 	if (len < 0)
 		return len;
 	tcp_get_info(sk, &info);
-	info.tcpi_bytes_sent = READ_ONCE(c->tx_prod);
-	info.tcpi_bytes_acked = READ_ONCE(c->tx_cons);
-	info.tcpi_bytes_received = READ_ONCE(c->rx_prod);
-	info.tcpi_notsent_bytes = READ_ONCE(c->tx_written) - info.tcpi_bytes_sent;
+	info.tcpi_bytes_sent = smc_count_read(&c->tx_prod);
+	info.tcpi_bytes_acked = smc_count_read(&c->tx_cons);
+	info.tcpi_bytes_received = smc_count_read(&c->rx_prod);
+	info.tcpi_notsent_bytes = smc_count_read(&c->tx_written) - info.tcpi_bytes_sent;
 	return put_value(val, optlen, &info, len);
 }
 

@@ -38,10 +38,10 @@ static u8 wire_flags(unsigned long flags)
 static u64 __limit(struct smc_msg_conn *m, u64 prod, u8 *flags)
 {
 	const struct smc_conn *c = &m->conn;
-	u64 urg = READ_ONCE(c->tx_urg);
+	u64 urg = smc_count_read(&c->tx_urg);
 
 	/* The flags stay on: pending alone has the incumbent forget where the byte is. */
-	if (smp_load_acquire(&c->tx_cons) < m->urg_advertised) {
+	if (smc_count_read_acquire(&c->tx_cons) < m->urg_advertised) {
 		*flags |= SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT;
 		return m->sent_prod;
 	}
@@ -67,14 +67,14 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 	struct smc_conn *c = &m->conn;
 	/* The flags first: who sets one has published its data before. */
 	u8 flags = wire_flags(smp_load_acquire(&c->tx_flags)), prod_flags = 0;
-	u64 pub = smp_load_acquire(&c->tx_prod), prod = pub;
+	u64 pub = smc_count_read_acquire(&c->tx_prod), prod = pub;
 
 	/* A peer that keeps to its window cannot have more than a ring consumed meanwhile. */
 	news->cons = clamp(smc_urgent_taken(c), m->sent_cons, m->sent_cons + c->rx_size);
 	test_delay();
 	if (flags & SMC_CDC_ABORT || smc_conn_peer_gone(c) || m->sent_flags & SMC_CDC_CLOSED) {
 		prod = m->sent_prod;
-	} else if (unlikely(READ_ONCE(c->tx_urg) || READ_ONCE(m->urg_coming))) {
+	} else if (unlikely(smc_count_read(&c->tx_urg) || READ_ONCE(m->urg_coming))) {
 		prod = __limit(m, pub, &prod_flags);
 		/* The end of the stream comes behind what is held back here. */
 		if (prod != pub)
@@ -85,7 +85,7 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 			       (!force || (flags & SMC_CDC_CLOSED && !again))))
 		return false;
 	/* Too little room for who waits for some, see smc_conn_low_room(). */
-	if (c->tx_size - (pub - READ_ONCE(c->tx_cons)) < smc_conn_low_room(c))
+	if (c->tx_size - (pub - smc_count_read(&c->tx_cons)) < smc_conn_low_room(c))
 		prod_flags |= SMC_CDC_WRITE_BLOCKED;
 	if (unlikely(force & SMC_MSG_REQUEST_UPDATE))
 		prod_flags |= SMC_CDC_UPDATE_REQ;
@@ -114,10 +114,10 @@ void smc_msg_said(struct smc_msg_conn *m, const struct smc_msg_news *news,
 	msg->prod_flags = news->prod_flags;
 	msg->conn_flags = news->conn_flags;
 	if (unlikely(news->prod_flags & SMC_CDC_URG_PRESENT))
-		WRITE_ONCE(m->urg_advertised, prod);
-	WRITE_ONCE(m->sent_prod, prod);
+		smc_count_set(&m->urg_advertised, prod);
+	smc_count_set(&m->sent_prod, prod);
 	m->sent_cons = cons;
-	WRITE_ONCE(m->cons_advertised, cons);
+	smc_count_set(&m->cons_advertised, cons);
 	m->sent_flags = news->conn_flags;
 	m->tx_disabled = news->conn_flags & SMC_CDC_ABORT;
 }
@@ -181,11 +181,11 @@ void smc_msg_urgent(struct smc_conn *c, enum smc_urgent_event news)
 static bool worth_telling(const struct smc_msg_conn *m)
 {
 	const struct smc_conn *c = &m->conn;
-	u64 advertised = READ_ONCE(m->cons_advertised);
-	u64 pending = READ_ONCE(c->rx_prod) - advertised;
+	u64 advertised = smc_count_read(&m->cons_advertised);
+	u64 pending = smc_count_read(&c->rx_prod) - advertised;
 	u64 news = c->rx_cons - advertised;
 	u8 waits = READ_ONCE(m->peer_waits);
-	u64 urg = READ_ONCE(m->peer_urg);
+	u64 urg = smc_count_read(&m->peer_urg);
 
 	if (unlikely(waits & SMC_MSG_PEER_URGENT) && advertised < urg && c->rx_cons >= urg)
 		return true;
@@ -340,7 +340,7 @@ static void take_urgent(struct smc_msg_conn *m, u64 prod, u8 flags)
 	if (!(flags & SMC_CDC_URG_PRESENT)) {
 		smc_conn_urgent_pending(c, flags & SMC_CDC_URG_PENDING);
 	} else if (prod != c->rx_prod) {
-		WRITE_ONCE(m->peer_urg, prod);
+		smc_count_set(&m->peer_urg, prod);
 		smc_conn_urgent(c, prod);
 	}
 }
@@ -351,18 +351,18 @@ static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 	struct smc_conn *c = &m->conn;
 	u64 prod = c->rx_prod, cons = c->tx_cons;
 	/* What it may write again is what we have told it, at least. */
-	u64 unread = prod - max(READ_ONCE(c->rx_cons), READ_ONCE(m->cons_advertised));
+	u64 unread = prod - max(smc_count_read(&c->rx_cons), smc_count_read(&m->cons_advertised));
 	int err;
 
 	err = smc_cursor_advance(&prod, &m->heard_prod, c->rx_size, &msg->prod,
 				 c->rx_size - unread);
 	if (!err && smp_load_acquire(&m->attached))
 		err = smc_cursor_advance(&cons, &m->heard_cons, c->peer_size, &msg->cons,
-					 READ_ONCE(m->sent_prod) - cons);
+					 smc_count_read(&m->sent_prod) - cons);
 	if (err)
 		return err;
 	if (cons != c->tx_cons) {
-		smp_store_release(&c->tx_cons, cons);
+		smc_count_set_release(&c->tx_cons, cons);
 		/*
 		 * Pairs with smc_conn_ask_for_room().  model/window.pml: look for a blocked sender.
 		 */
@@ -370,7 +370,7 @@ static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 		if (READ_ONCE(c->tx_blocked))
 			smc_conn_writable(c);
 		/* What came behind urgent data may go. */
-		if (unlikely(READ_ONCE(m->urg_advertised)) && cons >= m->urg_advertised)
+		if (unlikely(smc_count_read(&m->urg_advertised)) && cons >= m->urg_advertised)
 			say(m);
 	}
 	if (unlikely(msg->prod_flags & (SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT) ||
@@ -378,7 +378,7 @@ static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 		take_urgent(m, prod, msg->prod_flags);
 	if (prod == c->rx_prod)
 		return 0;
-	smp_store_release(&c->rx_prod, prod);
+	smc_count_set_release(&c->rx_prod, prod);
 	return 1;
 }
 
@@ -411,12 +411,12 @@ static bool take_msg(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 	}
 	WRITE_ONCE(m->peer_waits,
 		   (msg->prod_flags & SMC_CDC_WRITE_BLOCKED ? SMC_MSG_PEER_BLOCKED : 0) |
-		   (READ_ONCE(m->cons_advertised) < m->peer_urg ? SMC_MSG_PEER_URGENT : 0));
+		   (smc_count_read(&m->cons_advertised) < m->peer_urg ? SMC_MSG_PEER_URGENT : 0));
 	/* Pairs with the barrier in smc_msg_consumed().  model/update.pml: judge the message. */
 	smp_mb();
 	/* The peer asks, or was blocked when we had consumed all that was there. */
 	answer = msg->prod_flags & (SMC_CDC_UPDATE_REQ | SMC_CDC_WRITE_BLOCKED) &&
-		 READ_ONCE(c->rx_cons) != READ_ONCE(m->cons_advertised);
+		 smc_count_read(&c->rx_cons) != smc_count_read(&m->cons_advertised);
 	if (news)
 		smc_conn_readable(c);
 	if (unlikely(msg->conn_flags))

@@ -77,16 +77,16 @@ struct smc_msg_conn {
 	bool			attached;
 	bool			tx_disabled;
 
-	u64			sent_prod;
+	aligned_u64		sent_prod;
 	u64			sent_cons;
 	struct smc_wire_cursor	sent_prod_at;
 	struct smc_wire_cursor	sent_cons_at;
 	u8			sent_flags;
-	u64			urg_advertised;
+	aligned_u64		urg_advertised;
 	bool			urg_coming;
 	u8			peer_waits;
-	u64			peer_urg;
-	u64			cons_advertised;
+	aligned_u64		peer_urg;
+	aligned_u64		cons_advertised;
 	struct smc_wire_cursor	heard_prod;
 	struct smc_wire_cursor	heard_cons;
 	unsigned long		bits;

@@ -310,7 +310,7 @@ static void lo_commit(struct smc_conn *c)
 {
 	struct smc_conn *peer = &to_lo(c)->peer->conn;
 
-	smp_store_release(&peer->rx_prod, c->tx_prod);
+	smc_count_set_release(&peer->rx_prod, c->tx_prod);
 	smc_conn_readable(peer);
 }
 
@@ -318,7 +318,7 @@ static void lo_consumed(struct smc_conn *c)
 {
 	struct smc_conn *peer = &to_lo(c)->peer->conn;
 
-	smp_store_release(&peer->tx_cons, c->rx_cons);
+	smc_count_set_release(&peer->tx_cons, c->rx_cons);
 	/* Pairs with smc_conn_ask_for_room().  model/window.pml: look for a blocked sender. */
 	smp_mb();
 	if (READ_ONCE(peer->tx_blocked))

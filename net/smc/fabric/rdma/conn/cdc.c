@@ -117,7 +117,7 @@ static u64 write_from(const struct rdma_conn *rconn, u8 flags)
 	if (likely(!(rconn->base.sender.force_update & RDMA_REPLAY)) ||
 	    flags & SMC_CDC_ABORT || test_bit(SMC_MSG_PEER_ENDED, &rconn->base.msg.bits))
 		return rconn->base.msg.sent_prod;
-	cons = smp_load_acquire(&c->tx_cons);
+	cons = smc_count_read_acquire(&c->tx_cons);
 	this_cpu_add(rconn->base.lgr->sn->stats->bytes_again, rconn->base.msg.sent_prod - cons);
 	return cons;
 }
