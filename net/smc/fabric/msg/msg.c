@@ -221,6 +221,8 @@ void smc_msg_signal(struct smc_conn *c, enum smc_conn_flag flag)
 {
 	struct smc_msg_conn *m = to_msg_conn(c);
 
+	/* Pairs with the one in smcd_attach(), which says what this does not. */
+	smp_mb();
 	if (smp_load_acquire(&m->attached))
 		say(m);
 }

@@ -189,6 +189,8 @@ enum smc_reason smcd_attach(struct smc_conn *c, struct smc_negotiated *neg,
 	smcd_lgr_set_peer(lgr, a);
 	/* smcd_say() and smc_msg_heard() look at it without a lock. */
 	smp_store_release(&dconn->msg.attached, true);
+	/* Pairs with the one in smc_msg_signal(): the flag is seen here, or the element there. */
+	smp_mb();
 	smc_msg_commit(c);
 	/* A client may have written and closed before its Confirm was read. */
 	smcd_hear(dconn);
