@@ -19,6 +19,7 @@ def make(*words):
 # Two at a time, each of them one program after the other.
 ON_HOST = {
     "models": [("models", [f"{SUITE}/model/check_models"]),
+               ("litmus", [f"{SUITE}/model/check_litmus"]),
                ("admin", [f"{SUITE}/admin/check_host"]),
                ("rig", [f"{TESTING}/vm/test_rig"]),
                ("house", [f"{TESTING}/house/check_house"])],
