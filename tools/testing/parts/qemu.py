@@ -194,25 +194,58 @@ def check_ivshmem(part):
                        SMC_ISM_PARAMS="slots=2", **BEFORE_OTHERS)
 
 
-# What a guest for s390x plays, which has no libraries for the rest.
-S390X_PROGRAMS = [f"smc_{name}_test" for name in ("sock", "stall", "owner", "hostile")]
+# Debian's kernels for other machines; 6.1 is the last one for 32 bit.
+FOREIGN = {"s390x": ("6.1", "6.12"), "arm64": ("6.1", "6.12"), "i386": ("6.1",)}
 
 
-def check_s390x(part):
-    """A big-endian machine: the module and all of its drivers, on two of Debian's kernels."""
-    out = f"{TOP}/build/selftests-s390x"
-    os.makedirs(out, exist_ok=True)
-    if part.run(["make", "-s", "-C", SUITE, "CROSS_COMPILE=s390x-linux-gnu-", f"OUTPUT={out}",
-                 "USERLDFLAGS=-static", *(f"{out}/{name}" for name in S390X_PROGRAMS)]):
-        part.line("not ok - build the programs for s390x")
+def foreign_module(part, machine, version):
+    return built_quietly(part, f"{version}, {machine}", "modules", "TEST=1",
+                         f"KDIR={kernels.foreign(machine, version)}")
+
+
+def foreign_programs(part, machine):
+    if part.run([f"{TESTING}/vm/foreign-programs", machine]):
+        part.line(f"not ok - build the programs for {machine}")
+        return False
+    return True
+
+
+def check_foreign(part):
+    """Another machine: the module and all of its drivers, on Debian's kernels for it."""
+    if not foreign_programs(part, part.name):
         return
-    for version in ("6.1", "6.12"):
-        if built_quietly(part, f"{version}, s390x", "modules", "TEST=1",
-                         f"KDIR={kernels.s390x(version)}"):
-            part.suite(f"guest, {version}", [f"{TESTING}/vm/run", "--kver", f"s390x-{version}",
-                                             "--variant=-test", "--timeout", "2400", "--name",
+    for version in FOREIGN[part.name]:
+        if foreign_module(part, part.name, version):
+            part.suite(f"guest, {version}", [f"{TESTING}/vm/run", "--kver",
+                                             f"{part.name}-{version}", "--variant=-test",
+                                             "--timeout", "3600", "--name",
                                              f"check-{part.name}-{version}", "--",
-                                             f"{TESTING}/guest_s390x"])
+                                             f"{TESTING}/guest_foreign"])
+# Between another machine and one like this: what goes over the wire, and what the tools show of it.
+FOREIGN_ROUND = ("transfer_quick v1 many urgent half_close_client half_close_server close_unread_client "
+                 "close_unread_server kill_client kill_server churn_quick tools after_tcp").split()
+FOREIGN_KERNEL = "transfer_quick many half_close_client close_unread_server kill_client capture".split()
+
+
+def check_foreign_pairs(part):
+    """SMC-R in both roles; on s390x, which has its bytes the other way round, also with the kernel's
+    own there or here."""
+    machine = part.name.partition("-")[2]
+    foreign, kver = f"{machine}-6.12", kernels.full_version("6.12")
+    if not (foreign_programs(part, machine) and foreign_module(part, machine, "6.12") and
+            built_quietly(part, kver, "modules", "TEST=1", f"KVER={kver}")):
+        return
+    rounds = [("ours", "ours", FOREIGN_ROUND)]
+    if machine == "s390x":
+        rounds += [("ours", "kernel", FOREIGN_KERNEL), ("kernel", "ours", FOREIGN_KERNEL)]
+    for server, client, cases in rounds:
+        for kvers in ((foreign, "6.12"), ("6.12", foreign)):
+            part.suite(f"{client} on {kvers[1]} to {server} on {kvers[0]}",
+                       [f"{SUITE}/rdma/pair", "--server", server, "--client", client, "--kver",
+                        kvers[0], "--client-kver", kvers[1], "--variant=-test", "--timeout", "1800",
+                        "--name", f"check-{part.name}", "--", *cases])
+
+
 # The second form of virtio-ism is played in full, of the first one what differs.
 VIRTIO_FIRST = ("transfer_quick many urgent half_close_client shown_ism unload after_tcp unplugged_both "
                 "virtio_outside_server after_tcp virtio_late_client after_tcp virtio_keeps "

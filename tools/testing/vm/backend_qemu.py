@@ -76,7 +76,9 @@ class Machine:
 
 
 PC = Machine("pci", "ttyS0", [], "mitigations=off no_timer_check ")
-S390X = Machine("ccw", "ttysclp0", ["-machine", "s390-ccw-virtio"], "")
+FOREIGN = {"s390x": Machine("ccw", "ttysclp0", ["-machine", "s390-ccw-virtio"], ""),
+           "arm64": Machine("pci", "ttyAMA0", ["-machine", "virt"], "mitigations=off "),
+           "i386": PC}
 # Of the file systems that a guest has only with a root of its own
 NINEP = "trans=virtio,version=9p2000.L,msize=512000,ro,cache=loose"
 
@@ -86,25 +88,32 @@ class QemuGuest(Guest):
 
     @property
     def machine(self):
-        return S390X if self.kernel.foreign else PC
+        return FOREIGN.get(self.kernel.machine, PC)
 
     @property
     def FINDS(self):
         return f"{FINDS}export SMC_CONSOLE=/dev/{self.machine.console}\n"
 
     def mounts(self):
-        """What cannot run here has a root of its own, without the tree."""
-        if not self.kernel.foreign:
+        """What cannot run the host's programs has a root of its own, without the tree, and ours as
+        vm/foreign-programs builds them, in the place of the host's."""
+        machine = self.kernel.machine
+        if not machine:
             return super().mounts()
         places = (("tree", PLACE), ("modules", f"/lib/modules/{self.kernel.version}"))
-        return "".join(f"mkdir -p {place}\nbusybox mount -t 9p -o {NINEP} {tag} {place}\n"
-                       for tag, place in places)
+        lines = "".join(f"mkdir -p {place}\nbusybox mount -t 9p -o {NINEP} {tag} {place}\n"
+                        for tag, place in places)
+        for ours in ("tools", "selftests"):
+            if os.path.isdir(f"{TOP}/build/{machine}/{ours}"):
+                os.makedirs(f"{TOP}/build/{ours}", exist_ok=True)
+                lines += f"busybox mount --bind {PLACE}/build/{machine}/{ours} {PLACE}/build/{ours}\n"
+        return lines
 
     def shared(self):
         """Arguments for the directories of the host that the guest has."""
         kernel, fixed = self.kernel, ",readonly=on,multidevs=remap"
         places = [("root", kernel.root, fixed)]
-        if kernel.foreign:
+        if kernel.machine:
             places += [("tree", TOP, fixed), ("modules", kernel.modules, fixed)]
         places.append(("results", self.results, ""))
         for tag, path, more in places:
@@ -123,10 +132,10 @@ class QemuGuest(Guest):
                 yield sockets
 
     def accelerator(self):
-        args, model = self.args, self.args.emulator.model
+        args, model = self.args, self.kernel.emulator.model
         if args.icount:
             return ["-accel", "tcg", "-icount", "shift=0,sleep=off", "-cpu", model, "-smp", "1"]
-        if args.emulator.kvm:
+        if self.kernel.emulator.kvm:
             return ["-accel", "kvm", "-cpu", "host", "-smp", str(args.smp)]
         return ["-accel", "tcg,thread=multi", "-cpu", model, "-smp", str(args.smp)]
 
@@ -142,7 +151,7 @@ class QemuGuest(Guest):
         if args.shell:
             console = "stdio,id=con,signal=off" if self.index == 1 else \
                 f"socket,id=con,path={cables}/console,server=on,wait=off"
-        command = [*args.emulator.command, *machine.arguments, *self.accelerator(),
+        command = [*self.kernel.emulator.command, *machine.arguments, *self.accelerator(),
                    "-m", str(args.mem), "-display", "none", "-nodefaults", "-no-user-config",
                    "-no-reboot", "-kernel", self.image(),
                    "-initrd", kernels.initramfs(self.kernel, f"{TOP}/build/vm"), "-append", line,
@@ -184,5 +193,5 @@ class QemuGuest(Guest):
                 "-device", "virtserialport,chardev=qmp,name=smc.monitor"]
 
     def panicked(self, console):
-        broke = self.args.emulator.faulty and emulator_broke_down(console, self.read("output.log"))
+        broke = self.kernel.emulator.faulty and emulator_broke_down(console, self.read("output.log"))
         return EMULATOR if broke else "fail: kernel panic"

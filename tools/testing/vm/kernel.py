@@ -24,17 +24,19 @@ class Error(Exception):
     """Something the environment lacks; the text says what to do."""
 
 
-# How the version of a kernel for s390x begins, as --kver has it: s390x-6.1
-S390X = "s390x-"
+# The version of a kernel for another machine, as --kver has it: s390x-6.1
+FOREIGN = re.compile(r"(s390x|arm64|i386)-(.+)")
 
 
 class Kernel:
     """A bootable kernel: its version, its image, /lib/modules/<version> of it, and the root of its
-    guest. One for another processor cannot have the host's."""
+    guest. machine: what it is for, where the host's programs do not run; emulator: that it starts
+    under."""
+    emulator = None
 
-    def __init__(self, version, image, modules, root="/"):
+    def __init__(self, version, image, modules, machine="", root="/"):
         self.version, self.image, self.modules, self.root = version, image, modules, root
-        self.foreign = root != "/"
+        self.machine = machine
 
 
 def debug(flavour):
@@ -50,26 +52,33 @@ def debug(flavour):
     return directory, Kernel(os.path.basename(modules), f"{directory}/{image}", modules)
 
 
-def s390x(what):
-    """The directory of a kernel for s390x, or of programs for it: "6.1", "root"."""
-    done = subprocess.run([f"{HERE}/s390x", what], text=True, stdout=subprocess.PIPE, check=False)
+def machines(versions):
+    """Which other machines these kernels are for."""
+    return sorted({found[1] for version in versions if (found := FOREIGN.fullmatch(version))})
+
+
+def foreign(machine, what):
+    """The directory of a kernel for another machine, or of programs for it: "6.1", "root"."""
+    done = subprocess.run([f"{HERE}/foreign", machine, what], text=True, stdout=subprocess.PIPE,
+                          check=False)
     if done.returncode:
-        raise Error(f"Debian's {what} for s390x cannot be had")
+        raise Error(f"Debian's {what} for {machine} cannot be had")
     return done.stdout.strip()
 
 
-def of_s390x(version):
-    directory = s390x(version.removeprefix(S390X))
+def of_foreign(machine, version):
+    directory = foreign(machine, version)
     modules = glob.glob(f"{directory}/installed/lib/modules/*")[0]
-    return Kernel(os.path.basename(modules), f"{directory}/image", modules, s390x("root"))
+    return Kernel(os.path.basename(modules), f"{directory}/image", modules, machine,
+                  foreign(machine, "root"))
 
 
 def full_version(short):
     """6.12 -> 6.12.117+deb12-amd64: the newest one whose headers are installed."""
     if short == "um":
         return debug("um")[1].version
-    if short.startswith(S390X):
-        return of_s390x(short).version
+    if other := FOREIGN.fullmatch(short):
+        return of_foreign(*other.groups()).version
     have = [os.path.basename(os.path.dirname(d)) for d in glob.glob("/lib/modules/*/build")]
     if short in have:
         return short
@@ -82,11 +91,11 @@ def full_version(short):
 
 def find(version):
     """The kernel of this version: the host's own, or its Debian package unpacked; or um, or one for
-    s390x."""
+    another machine."""
     if version == "um":
         return debug("um")[1]
-    if version.startswith(S390X):
-        return of_s390x(version)
+    if other := FOREIGN.fullmatch(version):
+        return of_foreign(*other.groups())
     version = full_version(version)
     image, modules = f"/boot/vmlinuz-{version}", f"/lib/modules/{version}"
     if os.access(image, os.R_OK) and os.path.isdir(f"{modules}/kernel"):
@@ -160,9 +169,9 @@ def load_order(kernel):
 
 def unpacked(kernel):
     """The kernel as QEMU may start it without the code that unpacks it, which takes the emulator
-    longer than all of the boot; kept below the cache. The image itself, if it cannot be had, or if
-    that code does more, as on s390x."""
-    if kernel.foreign:
+    longer than all of the boot; kept below the cache. The image itself, if it cannot be had, or for
+    another machine: on s390x that code does more, and for arm64 it is not packed."""
+    if kernel.machine:
         return kernel.image
     image = os.stat(kernel.image)
     target = f"{CACHE}/vmlinux-{kernel.version}-{image.st_size}-{image.st_mtime_ns}"
