@@ -26,6 +26,8 @@ class Error(Exception):
 
 # How the version of a kernel for s390x begins, as --kver has it: s390x-6.1
 S390X = "s390x-"
+# Kernels that vm/debug-kernel builds, as --kver has them: um, um-7.3, small-7.3
+BUILT = re.compile(r"(um|small)(?:-([\d.]+))?")
 
 
 class Kernel:
@@ -37,13 +39,13 @@ class Kernel:
         self.foreign = root != "/"
 
 
-def debug(flavour):
+def debug(flavour, series=""):
     """(directory, kernel) of one that vm/debug-kernel builds, if it has not yet: "debug", "kcsan",
-    "um"."""
-    done = subprocess.run([f"{HERE}/debug-kernel", flavour], text=True, stdout=subprocess.PIPE,
-                          check=False)
+    "small", "um"; 6.12, or of another series."""
+    done = subprocess.run([f"{HERE}/debug-kernel", flavour, *([series] if series else [])],
+                          text=True, stdout=subprocess.PIPE, check=False)
     if done.returncode:
-        raise Error("the debug kernel did not build")
+        raise Error(f"the debug kernel {series} did not build".replace("  ", " "))
     directory = done.stdout.strip()
     modules = glob.glob(f"{directory}/installed/lib/modules/*")[0]
     image = "linux" if flavour == "um" else "arch/x86/boot/bzImage"
@@ -66,8 +68,8 @@ def of_s390x(version):
 
 def full_version(short):
     """6.12 -> 6.12.117+deb12-amd64: the newest one whose headers are installed."""
-    if short == "um":
-        return debug("um")[1].version
+    if built := BUILT.fullmatch(short):
+        return debug(*built.groups(default=""))[1].version
     if short.startswith(S390X):
         return of_s390x(short).version
     have = [os.path.basename(os.path.dirname(d)) for d in glob.glob("/lib/modules/*/build")]
@@ -81,10 +83,10 @@ def full_version(short):
 
 
 def find(version):
-    """The kernel of this version: the host's own, or its Debian package unpacked; or um, or one for
-    s390x."""
-    if version == "um":
-        return debug("um")[1]
+    """The kernel of this version: the host's own, or its Debian package unpacked; or one that is built here,
+    or one for s390x."""
+    if built := BUILT.fullmatch(version):
+        return debug(*built.groups(default=""))[1]
     if version.startswith(S390X):
         return of_s390x(version)
     version = full_version(version)
