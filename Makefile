@@ -38,8 +38,8 @@ kdir-of = $(or $(KDIR),/lib/modules/$(1)/build)
 variant := $(if $(TEST),-test)
 out-of = build/$(1)$(variant)
 
-.PHONY: help modules sparse tools install uninstall shell demo check check-all check-debug soak bench fuzz \
-	intree clean say-kernels FORCE
+.PHONY: help modules sparse tools install uninstall shell demo check check-all check-debug check-kernels \
+	soak bench fuzz intree clean say-kernels FORCE
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -60,6 +60,8 @@ help:
 ## make check-all                  everything else, for hours: the suite on Debian's kernels, programs, pairs with
 ##                                 the kernel's own, a fresh Debian, the debug kernel with two processors
 ## make check-debug                only the suite on the debug kernel, and SMC-R between two of them
+## make check-kernels [ROWS="um-7.3 6.1"]
+##                                 the module on many kernels; writes the table of Documentation/kernels.md
 ## make soak [SECONDS=7200]        so long random, colliding socket calls on a kernel with KASAN, on one with KCSAN, and
 ##                                 in kernels that are processes;
 ##           [PROGRAMS=250000]     so many programs of the fuzzer of system calls
@@ -150,6 +152,10 @@ check-all:
 check-debug:
 	@tools/install-packages start
 	@tools/testing/check debug rdma-debug rdma-hostile-debug
+
+check-kernels:
+	@tools/install-packages start check rdma debug
+	@tools/testing/check_kernels $(ROWS)
 
 soak:
 	@tools/install-packages start

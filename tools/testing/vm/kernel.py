@@ -26,6 +26,8 @@ class Error(Exception):
 
 # The version of a kernel for another machine, as --kver has it: s390x-6.1
 FOREIGN = re.compile(r"(s390x|arm64|i386)-(.+)")
+# Kernels that vm/debug-kernel builds, as --kver has them: um, um-7.3, small-7.3
+BUILT = re.compile(r"(um|small)(?:-([\d.]+))?")
 
 
 class Kernel:
@@ -39,13 +41,13 @@ class Kernel:
         self.machine = machine
 
 
-def debug(flavour):
+def debug(flavour, series=""):
     """(directory, kernel) of one that vm/debug-kernel builds, if it has not yet: "debug", "kcsan",
-    "um"."""
-    done = subprocess.run([f"{HERE}/debug-kernel", flavour], text=True, stdout=subprocess.PIPE,
-                          check=False)
+    "small", "um"; 6.12, or of another series."""
+    done = subprocess.run([f"{HERE}/debug-kernel", flavour, *([series] if series else [])],
+                          text=True, stdout=subprocess.PIPE, check=False)
     if done.returncode:
-        raise Error("the debug kernel did not build")
+        raise Error(f"the debug kernel {series} did not build".replace("  ", " "))
     directory = done.stdout.strip()
     modules = glob.glob(f"{directory}/installed/lib/modules/*")[0]
     image = "linux" if flavour == "um" else "arch/x86/boot/bzImage"
@@ -75,8 +77,8 @@ def of_foreign(machine, version):
 
 def full_version(short):
     """6.12 -> 6.12.117+deb12-amd64: the newest one whose headers are installed."""
-    if short == "um":
-        return debug("um")[1].version
+    if built := BUILT.fullmatch(short):
+        return debug(*built.groups(default=""))[1].version
     if other := FOREIGN.fullmatch(short):
         return of_foreign(*other.groups()).version
     have = [os.path.basename(os.path.dirname(d)) for d in glob.glob("/lib/modules/*/build")]
@@ -90,10 +92,10 @@ def full_version(short):
 
 
 def find(version):
-    """The kernel of this version: the host's own, or its Debian package unpacked; or um, or one for
-    another machine."""
-    if version == "um":
-        return debug("um")[1]
+    """The kernel of this version: the host's own, or its Debian package unpacked; or one that is
+    built here, or one for another machine."""
+    if built := BUILT.fullmatch(version):
+        return debug(*built.groups(default=""))[1]
     if other := FOREIGN.fullmatch(version):
         return of_foreign(*other.groups())
     version = full_version(version)

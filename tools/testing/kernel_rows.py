@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The rows of the table in Documentation/kernels.md, and what is played for each: a line for every
+kernel, machine, and way of the TCP option."""
+import dataclasses
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SUITE = "tools/testing/selftests/smc"
+# What a user of sockets sees, by IPv4 and IPv6, by AF_SMC, and from peers without SMC.
+SOCKETS = "-V smc4,smc6,+afsmc6,+tcpsrv4"
+# The kernel's own module as the peer, in both roles: data, many connections, each way to close.
+PEER_CASES = "transfer_quick many churn_quick half_close_client close_unread_server unload".split()
+OURS_CASES = "transfer_quick many churn_quick urgent half_close_client close_unread_server unload".split()
+
+
+@dataclasses.dataclass
+class Row:
+    """name: for the command line; kernel, machine, hooks: the words of the table.
+
+    kver: as vm/run has it. directory: a command that says what the module is built against, or
+    nothing, for a kernel of Debian. build: more arguments of make. guest: more arguments of vm/run.
+    environment: more of it for guests. interop: {words: command}, each of which prints TAP; what is
+    said of a command that fails is its words as well.
+    """
+    name: str
+    kernel: str
+    machine: str
+    hooks: str
+    kver: str
+    directory: tuple = ()
+    build: tuple = ()
+    guest: tuple = ()
+    environment: dict = dataclasses.field(default_factory=dict)
+    sockets: str = SOCKETS
+    cases: tuple = (f"{SUITE}/run_in_vm.sh",)
+    load: tuple = ("tools/testing/guest_load",)
+    interop: dict = dataclasses.field(default_factory=dict)
+
+
+def pair(name, *options, cases=PEER_CASES):
+    return (f"{SUITE}/rdma/pair", "--variant=-test", "--name", f"kernels-{name}", "--timeout", "900",
+            *options, "--", *cases)
+
+
+def with_own(name, kver, peer):
+    """Pairs with the kernel's own module of another kernel, in both roles."""
+    return {
+        f"{peer}'s own as server": pair(f"{name}-client", "--client", "ours", "--server", "kernel",
+                                        "--kver", peer, "--client-kver", kver),
+        f"{peer}'s own as client": pair(f"{name}-server", "--client", "kernel", "--server", "ours",
+                                        "--kver", kver, "--client-kver", peer),
+    }
+
+
+def with_ours(name, kver, peer):
+    return {f"ours on {peer}": pair(f"{name}-ours", "--kver", peer, "--client-kver", kver,
+                                    cases=OURS_CASES)}
+
+
+def debian(series, **more):
+    return Row(series, f"Debian's {series}", "x86-64", "with", series, **more)
+
+
+def as_process(series, **more):
+    """User Mode Linux, with KASAN, lockdep and kmemleak."""
+    name = "um" if series == "6.12" else f"um-{series}"
+    return Row(name, f"{series}, as a process", "x86-64", "with", name,
+               ("tools/testing/vm/debug-kernel", "um", series), ("ARCH=um",), **more)
+
+
+def small(series, **more):
+    """For QEMU, two processors, from the sources of that version."""
+    return Row(f"small-{series}", f"{series}, small configuration", "x86-64", "with",
+               f"small-{series}", ("tools/testing/vm/debug-kernel", "small", series), **more)
+
+
+def smcr_um(series):
+    name = f"um-{series}"
+    return {**with_ours(name, name, "um"), **with_own(name, name, "um")}
+
+
+ROWS = [
+    debian("6.1", interop=with_own("6.1", "6.1", "6.12")),
+    debian("6.12", interop=with_own("6.12", "6.12", "6.12")),
+    as_process("6.12", interop=with_own("um", "um", "um")),
+    as_process("6.17", interop=smcr_um("6.17")),
+    as_process("7.3", interop=smcr_um("7.3")),
+    small("7.3", interop=with_own("small-7.3", "small-7.3", "6.12")),
+]
+NEWEST = "um-7.3"

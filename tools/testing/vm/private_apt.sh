@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+# apt with a configuration and lists of its own, below a directory that the caller removes: the
+# machine's packages and apt's own lists stay as they are. In these lists the machine has no
+# packages, so all that is needed is fetched. To be sourced.
+#
+#	private_apt_lists DIRECTORY ARCHITECTURE SUITE...	fetches the lists
+#	private_apt DIRECTORY apt-get|apt-cache ...		uses them
+
+# The first of the architectures is what a package without a name of one is for.
+private_apt_lists()
+{
+	local dir=$1 architectures=$2 codename uri suite
+
+	shift 2
+	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
+		'Component: main' "Release: $codename" | head -n 1)
+	[ -n "$uri" ] || { echo "apt knows no main archive of $codename" >&2; return 1; }
+	mkdir -p "$dir"/{lists/partial,archives/partial}
+	for suite in "$@"; do
+		printf "%s [arch=$architectures] $uri $suite main\n" deb deb-src
+	done > "$dir/sources.list"
+	{
+		printf '%s "%s";\n' APT::Sandbox::User root Debug::NoLocking 1 \
+			Dir::State::Lists "$dir/lists" Dir::State::status /dev/null Dir::Cache "$dir" \
+			Dir::Etc::SourceList "$dir/sources.list" Dir::Etc::SourceParts /dev/null \
+			Dir::Etc::Preferences /dev/null Dir::Etc::PreferencesParts /dev/null \
+			Acquire::Languages none APT::Architecture "${architectures%%,*}"
+		echo "APT::Architectures { $(sed 's/\([^,]*\),*/"\1"; /g' <<< "$architectures")};"
+	} > "$dir/apt.conf"
+	private_apt "$dir" apt-get update
+}
+
+private_apt()
+{
+	local dir=$1 program=$2
+
+	shift 2
+	APT_CONFIG=$dir/apt.conf "$program" -q "$@"
+}
