@@ -18,7 +18,8 @@ class Row:
     """name: for the command line; kernel, machine, hooks: the words of the table.
 
     kver: as vm/run has it. directory: a command that says what the module is built against, or
-    nothing, for a kernel of Debian. build: more arguments of make. guest: more arguments of vm/run.
+    nothing, for a kernel of Debian. programs: a command that builds what its guests run, where that
+    is not what runs here. build: more arguments of make. guest: more arguments of vm/run.
     environment: more of it for guests. interop: {words: command}, each of which prints TAP; what is
     said of a command that fails is its words as well.
     """
@@ -28,6 +29,7 @@ class Row:
     hooks: str
     kver: str
     directory: tuple = ()
+    programs: tuple = ()
     build: tuple = ()
     guest: tuple = ()
     environment: dict = dataclasses.field(default_factory=dict)
@@ -74,6 +76,30 @@ def small(series, **more):
                f"small-{series}", ("tools/testing/vm/debug-kernel", "small", series), **more)
 
 
+def foreign(machine, words, series, **more):
+    """Debian's for another machine, in emulation, which is slow: fewer of the cases."""
+    name = f"{machine}-{series}"
+    return Row(name, f"Debian's {series}", words, "with", name,
+               ("tools/testing/vm/foreign", machine, series),
+               ("tools/testing/vm/foreign-programs", machine), sockets="-V smc4,+afsmc6", **more)
+
+
+def with_x86(name, more):
+    """In both roles with ours on x86-64, and what more there is."""
+    cases = dict(cases=OURS_CASES)
+    return {"ours on x86-64 as server": pair(f"{name}-client", "--kver", "6.12", "--client-kver", name, **cases),
+            "ours on x86-64 as client": pair(f"{name}-server", "--kver", name, "--client-kver", "6.12", **cases),
+            **more}
+
+
+def s390x_own(name):
+    """The kernel's own of s390x with ours on x86-64."""
+    return {"its own as server, ours on x86-64": pair(f"{name}-own-server", "--client", "ours", "--server",
+                                                      "kernel", "--kver", name, "--client-kver", "6.12"),
+            "its own as client, ours on x86-64": pair(f"{name}-own-client", "--client", "kernel", "--server",
+                                                      "ours", "--kver", "6.12", "--client-kver", name)}
+
+
 def smcr_um(series):
     name = f"um-{series}"
     return {**with_ours(name, name, "um"), **with_own(name, name, "um")}
@@ -86,5 +112,10 @@ ROWS = [
     as_process("6.17", interop=smcr_um("6.17")),
     as_process("7.3", interop=smcr_um("7.3")),
     small("7.3", interop=with_own("small-7.3", "small-7.3", "6.12")),
+    foreign("arm64", "arm64", "6.1"),
+    foreign("arm64", "arm64", "6.12", interop=with_x86("arm64-6.12", {})),
+    foreign("s390x", "s390x, big endian", "6.1"),
+    foreign("s390x", "s390x, big endian", "6.12", interop=with_x86("s390x-6.12", s390x_own("s390x-6.12"))),
+    foreign("i386", "i386, 32 bit", "6.1"),
 ]
 NEWEST = "um-7.3"
