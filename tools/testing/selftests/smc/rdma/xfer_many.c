@@ -80,7 +80,7 @@ static void accept_all(int *fds)
 		int fd = accept_one(lfd);
 
 		recv_all(fd, &number, sizeof(number));
-		if (number >= opt.count || fds[number] >= 0)
+		if (number >= (unsigned long)opt.count || fds[number] >= 0)
 			die("connection %u came twice or never was", number);
 		fds[number] = fd;
 	}

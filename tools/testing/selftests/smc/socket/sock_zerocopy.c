@@ -165,7 +165,7 @@ static void sendfile_changed_client(void)
 	barrier("read");
 	X(pwrite(file, buf, FILE_SIZE, 0));
 	off = 0;
-	while (off < FILE_SIZE)
+	while (off < (off_t)FILE_SIZE)
 		X(sendfile(fd, file, &off, FILE_SIZE));
 	R(sendfile(fd, file, &off, FILE_SIZE));
 	X(ftruncate(file, 1000));

@@ -496,7 +496,8 @@ static void info(const void *arg)
 		get(e[i].fd, IPPROTO_TCP, 11, SIZE, &c, &r);
 		memcpy(&bytes, r.value + BYTES_RECEIVED, sizeof(bytes));
 		if (r.error || bytes != 1)
-			wrong("%s of %s: %lu bytes received", error_name(r.error), i ? "SMC" : "TCP", bytes);
+			wrong("%s of %s: %llu bytes received", error_name(r.error),
+			      i ? "SMC" : "TCP", (unsigned long long)bytes);
 		end_it(&e[i]);
 	}
 }
