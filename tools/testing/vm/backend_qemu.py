@@ -68,6 +68,22 @@ def virtio_ism_files(args, sockets):
         yield
 
 
+@contextlib.contextmanager
+def icrc_relay(args, sockets):
+    """What two guests of different byte orders need between them, see there."""
+    if not args.relay:
+        yield
+        return
+    with subprocess.Popen(["setpriv", "--pdeathsig", "KILL", f"{kernels.HERE}/icrc-relay", sockets,
+                           str(args.nics)], stdout=subprocess.PIPE, preexec_fn=os.setsid) as relay:
+        try:
+            if relay.stdout.readline() != b"ready\n":
+                raise RuntimeError("icrc-relay has ended")
+            yield
+        finally:
+            relay.kill()
+
+
 class Machine:
     """What depends on the processor. bus: of virtio devices; console: its name in the guest."""
 
@@ -128,7 +144,8 @@ class QemuGuest(Guest):
             if args.shell and args.vms > 1:
                 print(f"The second guest is at: socat -,raw,echo=0,escape=0x1d "
                       f"UNIX-CONNECT:{sockets}/console", flush=True)
-            with ivshmem_server(args, sockets), virtio_ism_files(args, sockets):
+            with ivshmem_server(args, sockets), virtio_ism_files(args, sockets), \
+                    icrc_relay(args, sockets):
                 yield sockets
 
     def accelerator(self):
@@ -169,6 +186,8 @@ class QemuGuest(Guest):
             command += self.virtio_ism(cables)
         for nic in range(args.nics if args.vms > 1 else 0):
             mine, peer = f"{cables}/{nic}.{self.index}", f"{cables}/{nic}.{3 - self.index}"
+            if args.relay:
+                peer = f"{cables}/relay.{nic}.{self.index}"
             # Not a TCP socket of the host: its delays would show up as the guests'.
             command += ["-netdev", f"dgram,id=n{nic},local.type=unix,remote.type=unix,"
                         f"local.path={mine},remote.path={peer}", "-device",

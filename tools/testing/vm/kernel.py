@@ -38,7 +38,7 @@ class Kernel:
 
     def __init__(self, version, image, modules, machine="", root="/"):
         self.version, self.image, self.modules, self.root = version, image, modules, root
-        self.machine = machine
+        self.machine, self.big_endian = machine, machine == "s390x"
 
 
 def debug(flavour, series=""):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Cases: many connections, at once or one after the other. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static void *connect_share(void *arg)
 	struct share *s = arg;
 
 	for (int i = s->first; i < s->first + s->count; i++) {
-		uint32_t number = i;
+		uint32_t number = htonl(i);
 
 		s->fds[i] = connect_out();
 		send_all(s->fds[i], &number, sizeof(number));
@@ -80,6 +81,7 @@ static void accept_all(int *fds)
 		int fd = accept_one(lfd);
 
 		recv_all(fd, &number, sizeof(number));
+		number = ntohl(number);
 		if (number >= (unsigned long)opt.count || fds[number] >= 0)
 			die("connection %u came twice or never was", number);
 		fds[number] = fd;
