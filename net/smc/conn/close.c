@@ -63,7 +63,7 @@ void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event)
 	tell = !(c->tx_flags & flag);
 	if (event == SMC_EV_ABORT && smc_conn_end_came_first(c->tx_flags))
 		news |= BIT(SMC_FLAG_BROKEN);
-	/* After the data that precede it, as on the other side: who tells the peer looks here first. */
+	/* After the data that precede it: smc_msg_look() looks here first. */
 	smp_store_release(&c->tx_flags, c->tx_flags | news);
 	if (event == SMC_EV_ABORT)
 		WRITE_ONCE(c->rx_flags, c->rx_flags | BIT(SMC_FLAG_GIVEN_UP));

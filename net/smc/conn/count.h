@@ -13,7 +13,7 @@
  * refused.  atomic64_t has what such a machine can do about that, down to a lock; its alignment is
  * that of aligned_u64, as which counts are declared.
  *
- * Whoever moves a count holds a lock against others who move it, and may read it as it is.
+ * The task that moves a count holds a lock against others that move it, and may read it as it is.
  */
 #ifdef CONFIG_64BIT
 #define smc_count_read(p)		READ_ONCE(*(p))

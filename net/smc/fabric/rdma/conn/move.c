@@ -28,7 +28,8 @@ static u64 prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on
 		rconn->base.msg.tx_disabled = false;
 	if (!rdma_conn_all_acked(rconn)) {
 		sender->force_update |= RDMA_VALIDATE | RDMA_REPLAY;
-		again = rconn->base.msg.sent_prod - smc_count_read_acquire(&rconn->base.msg.conn.tx_cons);
+		again = rconn->base.msg.sent_prod -
+			smc_count_read_acquire(&rconn->base.msg.conn.tx_cons);
 	}
 	smc_link_unlock(from);
 	return again;

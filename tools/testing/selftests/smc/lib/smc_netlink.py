@@ -9,6 +9,7 @@ import ipaddress
 import os
 import socket
 import struct
+import sys
 
 from lib.slow import slow
 
@@ -102,7 +103,7 @@ def decode(data, table):
         elif how == "hex":
             out[name] = value.hex()
         else:
-            out[name] = int.from_bytes(value, "little")
+            out[name] = int.from_bytes(value, sys.byteorder)
     return out
 
 

@@ -22,14 +22,15 @@ FIELDS = {
 }
 # v2 LLC messages as Linux 6.12 sends them: what is a value is a dot, what is reserved is 0.
 BYTE = "[0-9a-f]{2}"
+LENGTH = "(?:2c00|002c)"	# in the byte order of the machine
 LLC_V2 = {
-    "21": ("CONFIRM LINK", f"212c00[08]3(?:{BYTE}){{32}}(?:00){{8}}"),
-    "22": ("ADD LINK", f"22(?:2c00[8c]0|5800[04]0)(?:{BYTE}){{6}}0000(?:{BYTE}){{24}}(?:00){{8}}"
-           f"(?:[08]000(?:{BYTE}){{16}}(?:00){{8}}0100(?:{BYTE}){{16}})?"),
-    "26": ("CONFIRM RKEY", f"262c00[08]0{BYTE}00(?:{BYTE}){{12}}(?:00){{26}}"),
-    "29": ("DELETE RKEY", f"292c00[08]0(?:{BYTE}){{2}}0000(?:{BYTE}){{4}}(?:00){{32}}"),
-    "24": ("DELETE LINK", f"242c00(?:{BYTE}){{6}}(?:00){{35}}"),
-    "27": ("TEST LINK", f"272c00(?:{BYTE}){{17}}(?:00){{24}}"),
+    "21": ("CONFIRM LINK", f"21{LENGTH}[08]3(?:{BYTE}){{32}}(?:00){{8}}"),
+    "22": ("ADD LINK", f"22(?:{LENGTH}[8c]0|(?:5800|0058)[04]0)(?:{BYTE}){{6}}0000(?:{BYTE}){{24}}(?:00){{8}}"
+           f"(?:[08]000(?:{BYTE}){{16}}(?:00){{8}}(?:0100|0001)(?:{BYTE}){{16}})?"),
+    "26": ("CONFIRM RKEY", f"26{LENGTH}[08]0{BYTE}00(?:{BYTE}){{12}}(?:00){{26}}"),
+    "29": ("DELETE RKEY", f"29{LENGTH}[08]0(?:{BYTE}){{2}}0000(?:{BYTE}){{4}}(?:00){{32}}"),
+    "24": ("DELETE LINK", f"24{LENGTH}(?:{BYTE}){{6}}(?:00){{35}}"),
+    "27": ("TEST LINK", f"27{LENGTH}(?:{BYTE}){{17}}(?:00){{24}}"),
 }
 CURSOR = "smc.rmbe.ctrl.peer.prod.curs"
 SENT = 20001			# bytes of the first connection, each way

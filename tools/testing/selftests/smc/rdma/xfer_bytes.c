@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Streams of random bytes that both roles know, their checksums, sending and receiving. */
 #define _GNU_SOURCE
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ static uint64_t mix(uint64_t x)
 
 static uint64_t word_at(uint64_t seed, uint64_t index)
 {
-	return mix(mix(seed) + index);
+	/* The bytes are the same on every machine. */
+	return htole64(mix(mix(seed) + index));
 }
 
 uint64_t draw(uint64_t *state)
