@@ -413,7 +413,8 @@ class Capture:
     def __init__(self, device, path):
         self.path = path
         self.process = subprocess.Popen(
-            ["tcpdump", "-i", device, "-U", "--immediate-mode", "-B", "32768", "-w", path],
+            ["tcpdump", "-Z", "root", "-i", device, "-U", "--immediate-mode", "-B", "32768",
+             "-w", path],
             stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if "listening on" in line:

@@ -164,7 +164,7 @@ static void sha256_block(struct sha256 *s, const uint8_t *p)
 
 	for (int i = 0; i < 16; i++) {
 		memcpy(&w[i], p + 4 * i, 4);
-		w[i] = __builtin_bswap32(w[i]);	/* the guests are little endian */
+		w[i] = be32toh(w[i]);
 	}
 	for (int i = 16; i < 64; i++)
 		w[i] = (ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10) + w[i - 7] +
@@ -222,7 +222,7 @@ void sha256_update(struct sha256 *s, const void *data, size_t len)
 
 void sha256_text(struct sha256 *s, char text[65])
 {
-	uint64_t bits = __builtin_bswap64(s->bytes * 8);
+	uint64_t bits = htobe64(s->bytes * 8);
 	static const uint8_t pad[64] = { 0x80 };
 
 	sha256_update(s, pad, 1 + (119 - s->bytes % 64) % 64);
