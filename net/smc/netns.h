@@ -42,6 +42,7 @@ struct smc_steer;
  * @loopback_pairing: net.smc.loopback_pairing
  * @wmem:	net.smc.wmem: send buffer in bytes where the socket sets none
  * @rmem:	net.smc.rmem: receive element in bytes where the socket sets none
+ * @rmem_max:	net.smc.rmem_max: what an element over loopback grows to at most, bytes
  * @mem_max:	net.smc.mem_max: cap on the memory of all buffers in bytes
  * @autocorking_size: net.smc.autocorking_size: bytes that MSG_MORE may hold back
  * @limit_hs:	net.smc.limit_smc_hs: beyond smc_hs_threshold() handshakes, TCP
@@ -84,6 +85,7 @@ struct smc_net {
 	int			loopback_pairing;
 	int			wmem;
 	int			rmem;
+	int			rmem_max;
 	unsigned long		mem_max;
 	int			autocorking_size;
 	int			limit_hs;
