@@ -113,6 +113,7 @@ enum {
 	SMC_NLA_SYS_PAD,
 	SMC_NLA_SYS_HOST_MEM_USED,	/* u64: bytes of all buffers of the host */
 	SMC_NLA_SYS_HOST_MEM_LIMIT,	/* u64: at most so many, net.smc.mem_max_host */
+	SMC_NLA_SYS_MODULE_VERSION,	/* string: of this module, as modinfo has it */
 };
 
 /* in SMC_NLA_LGR_{R,D}_V2_COMMON: what an SMCv2 link group negotiated */
