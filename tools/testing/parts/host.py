@@ -24,7 +24,8 @@ ON_HOST = {
                ("house", [f"{TESTING}/house/check_house"])],
     "units": [make(f"{SUITE}/unit", "check"), make(f"{SUITE}/unit", "check-s390x"),
               make(f"{SUITE}/fuzz", "smoke"), make(f"{SUITE}/llcsim", "check"),
-              make(f"{TOP}/tools/smcss", "check"), make(f"{TOP}/tools/ivshmem", "check")],
+              make(f"{TOP}/tools/smcss", "check"), make(f"{TOP}/tools/ivshmem", "check"),
+              make(f"{TOP}/tools/include", "check")],
 }
 
 
