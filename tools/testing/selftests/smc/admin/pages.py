@@ -11,7 +11,7 @@ import uapi
 from uapi import TOP
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PAGES = sorted([f"{TOP}/README.md", f"{TOP}/CONTRIBUTING.md", f"{TOP}/CHANGELOG.md",
+PAGES = sorted([f"{TOP}/README.md", f"{TOP}/SECURITY.md", f"{TOP}/CONTRIBUTING.md", f"{TOP}/CHANGELOG.md",
                 *glob.glob(f"{TOP}/Documentation/*.md")])
 COLUMNS = 100
 
