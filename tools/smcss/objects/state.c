@@ -207,8 +207,12 @@ static void parse_rule(const char *const *words, size_t count, struct array *rul
 	rule_parse(words, count, rule);
 	if (rule->before)
 		usage_error("rules are in their order here, without 'before'");
+	/* as the kernel shows it */
 	if (!rule->direction)
 		rule->direction = SMC_FILTER_BOTH;
+	if (!rule->family && (rule->local.has_address || rule->remote.has_address))
+		rule->family = rule->local.address.len == 16 || rule->remote.address.len == 16 ?
+			       AF_INET6 : AF_INET;
 }
 
 static void parse_line(const char *const *words, size_t count, struct state *s)

@@ -4,6 +4,7 @@
  * right already is not touched, and the way back after a failure is the same walk.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "complain.h"
@@ -224,47 +225,92 @@ static bool same_end(const struct rule_end *one, const struct rule_end *other)
 		!memcmp(one->address.bytes, other->address.bytes, one->address.len));
 }
 
-static bool same_rules(const struct array *some, const struct array *others)
+static bool same_rule(const struct rule *one, const struct rule *other)
+{
+	return one->action == other->action && one->direction == other->direction &&
+	       one->family == other->family && same_end(&one->local, &other->local) &&
+	       same_end(&one->remote, &other->remote);
+}
+
+/* The place of the same rule in a list, or the length of the list. */
+static size_t place_of(const struct array *rules, const struct rule *rule)
 {
 	size_t i;
 
-	for (i = 0; i < some->count && i < others->count; i++) {
-		const struct rule *one = array_item(some, i), *other = array_item(others, i);
+	for (i = 0; i < rules->count; i++)
+		if (same_rule(array_item(rules, i), rule))
+			break;
+	return i;
+}
 
-		if (one->action != other->action || one->direction != other->direction ||
-		    one->family != other->family || !same_end(&one->local, &other->local) ||
-		    !same_end(&one->remote, &other->remote))
-			return false;
-	}
-	return some->count == others->count;
+static int remove_rule(const struct change *c, const struct rule *rule)
+{
+	int error = rule_del(c->genl->smc, rule->id);
+
+	return failed(c->genl->smc, error == ENOENT ? 0 : error, "cannot remove",
+		      "an old filter rule");
 }
 
 /*
- * The new rules come behind the old ones, which then go from the front, so that at no time there
- * are none.
+ * Rules that are in both lists in the same order stay: ids[] has the kernel's numbers of these,
+ * 0 for those that are to be added.
  */
+static void keep_rules(const struct change *c, uint32_t *ids)
+{
+	size_t i, place, next = 0;
+
+	for (i = 0; i < c->now->rules.count; i++) {
+		const struct rule *old = array_item(&c->now->rules, i);
+
+		place = place_of(&c->wanted->rules, old);
+		if (place < c->wanted->rules.count && place >= next) {
+			ids[place] = old->id;
+			next = place + 1;
+		}
+	}
+}
+
+/* Puts a rule before another one. The kernel has no rule twice: one that moves goes first. */
+static int put_rule(const struct change *c, size_t number, uint32_t before)
+{
+	struct rule rule = *(const struct rule *)array_item(&c->wanted->rules, number);
+	size_t place = place_of(&c->now->rules, &rule);
+	int error = 0;
+	char text[32];
+
+	rule.before = before;
+	if (place < c->now->rules.count &&
+	    place_of(&c->wanted->rules, &rule) == number)
+		error = remove_rule(c, array_item(&c->now->rules, place));
+	snprintf(text, sizeof(text), "%zu", number + 1);
+	return error ? error : failed(c->genl->smc, rule_add(c->genl->smc, &rule),
+				      "cannot add filter rule number", text);
+}
+
+/* What is new comes before the old ones go, so that at no time there are none. */
 static int change_rules(const struct change *c)
 {
-	struct genl *genl = c->genl->smc;
+	size_t i, k, count = c->wanted->rules.count;
+	uint32_t *ids = calloc(count + 1, sizeof(*ids));
 	int error = 0;
-	size_t i;
 
-	if (same_rules(&c->now->rules, &c->wanted->rules))
-		return 0;
-	for (i = 0; !error && i < c->wanted->rules.count; i++) {
-		char number[32];
-
-		snprintf(number, sizeof(number), "%zu", i + 1);
-		error = failed(genl, rule_add(genl, array_item(&c->wanted->rules, i)),
-			       "cannot add filter rule number", number);
+	if (!ids)
+		no_memory();
+	keep_rules(c, ids);
+	for (i = 0; !error && i < count; i++) {
+		if (ids[i])
+			continue;
+		for (k = i; k < count && !ids[k]; k++)
+			;
+		error = put_rule(c, i, ids[k]);
 	}
 	for (i = 0; !error && i < c->now->rules.count; i++) {
 		const struct rule *old = array_item(&c->now->rules, i);
-		int refused = rule_del(genl, old->id);
 
-		error = failed(genl, refused == ENOENT ? 0 : refused, "cannot remove",
-			       "an old filter rule");
+		if (place_of(&c->wanted->rules, old) == count)
+			error = remove_rule(c, old);
 	}
+	free(ids);
 	return error;
 }
 

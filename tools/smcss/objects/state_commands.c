@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* smcr save [FILE], smcr restore [FILE]; without FILE, standard output and input. */
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,25 +40,23 @@ static int write_state(FILE *out, const struct state *state)
 /* Beside the file first: a reader finds the old one or the new one. */
 static int replace_file(const char *name, const struct state *state)
 {
-	char beside[PATH_MAX];
-	FILE *out;
+	char *beside;
+	FILE *out = NULL;
 	int fd, error;
 
-	if (snprintf(beside, sizeof(beside), "%s.XXXXXX", name) >= (int)sizeof(beside))
-		return ENAMETOOLONG;
-	fd = mkstemp(beside);
-	if (fd < 0)
-		return errno;
-	out = fdopen(fd, "w");
-	if (!out)
+	if (asprintf(&beside, "%s.XXXXXX", name) < 0)
 		no_memory();
-	error = fchmod(fd, 0644) ? errno : write_state(out, state);
-	if (fclose(out) && !error)
+	fd = mkstemp(beside);
+	if (fd >= 0)
+		out = fdopen(fd, "w");
+	error = !out || fchmod(fd, 0644) ? errno : write_state(out, state);
+	if (out && fclose(out) && !error)
 		error = errno;
 	if (!error && rename(beside, name))
 		error = errno;
-	if (error)
+	if (error && fd >= 0)
 		unlink(beside);
+	free(beside);
 	return error;
 }
 

@@ -12,7 +12,8 @@
 #include "state.h"
 #include "tap.h"
 
-static const char full[] =
+/* With "ipv6 " in it, or without. */
+static const char pattern[] =
 	"set rmem 65536\n"
 	"set wmem 131072\n"
 	"ueid LOCATION-WEST\n"
@@ -22,7 +23,7 @@ static const char full[] =
 	"pnetid NET2 device rxe0 port 2\n"
 	"filter permit in ipv4 local 10.0.0.0/8 port 80 remote 192.168.1.1\n"
 	"filter exclude out remote any port 8000-8999\n"
-	"filter exclude ipv6 remote fd00::/8 port 443\n"
+	"filter exclude %sremote fd00::/8 port 443\n"
 	"filter permit\n";
 
 static void parse(const char *text, struct state *state)
@@ -56,9 +57,11 @@ static const char *body(const char *text)
 static void test_round_trip(void)
 {
 	struct state state, again;
-	char *text, *second;
+	char *text, *second, full[1024], less[1024];
 
-	parse(full, &state);
+	snprintf(full, sizeof(full), pattern, "ipv6 ");
+	snprintf(less, sizeof(less), pattern, "");
+	parse(less, &state);
 	text = printed(&state);
 	/* port behind any address: the address is left out, and understood */
 	yes("settings", state.settings.count == 2);
@@ -67,6 +70,8 @@ static void test_round_trip(void)
 	    ((struct pnet *)array_item(&state.pnets, 1))->port == 2);
 	yes("rules", state.rules.count == 4 &&
 	    ((struct rule *)array_item(&state.rules, 3))->direction == SMC_FILTER_BOTH);
+	yes("a rule without a family has that of its address",
+	    ((struct rule *)array_item(&state.rules, 2))->family == AF_INET6);
 	yes("what was read is written", !strcmp(body(text), full));
 	parse(text, &again);
 	second = printed(&again);
@@ -124,8 +129,8 @@ static void test_refused(void)
 	refused("a port of its own", "pnetid NET1 device rxe0 port 3\n", "'port 3'");
 	refused("a rule that is none", "filter maybe\n", "permit or exclude");
 	refused("a rule before another", "filter permit before 3\n", "without 'before'");
-	refused("a long line", "filter permit in in in in in in in in in in in in in in in in in in in "
-		"in in in in in in in in in in in in in in\n", "more than 32 words");
+	refused("a long line", "filter 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 "
+		"25 26 27 28 29 30 31 32\n", "more than 32 words");
 }
 
 int main(void)
