@@ -178,6 +178,8 @@ module_init(smc_init);
 module_exit(smc_exit);
 
 MODULE_DESCRIPTION("Shared Memory Communications sockets (AF_SMC)");
+MODULE_AUTHOR("The AF_SMC authors");
+MODULE_VERSION(SMC_VERSION);
 MODULE_LICENSE("GPL");
 MODULE_ALIAS_NETPROTO(PF_SMC);
 MODULE_ALIAS_GENL_FAMILY(SMC_GENL_FAMILY_NAME);

@@ -12,6 +12,8 @@
 #ifndef _UAPI_LINUX_SMC_H
 #define _UAPI_LINUX_SMC_H
 
+#include <linux/types.h>
+
 /* SMC_PNETID: attributes of a table entry */
 enum {
 	SMC_PNETID_UNSPEC,
@@ -113,6 +115,7 @@ enum {
 	SMC_NLA_SYS_PAD,
 	SMC_NLA_SYS_HOST_MEM_USED,	/* u64: bytes of all buffers of the host */
 	SMC_NLA_SYS_HOST_MEM_LIMIT,	/* u64: at most so many, net.smc.mem_max_host */
+	SMC_NLA_SYS_MODULE_VERSION,	/* string: of this module, as modinfo has it */
 };
 
 /* in SMC_NLA_LGR_{R,D}_V2_COMMON: what an SMCv2 link group negotiated */
@@ -414,5 +417,27 @@ enum smc_autosmc_verdict {
 
 /* Socket options, level SOL_SMC (286) */
 #define SMC_LIMIT_HS	1	/* int: fall back to TCP when handshakes congest */
+
+/* added */
+#define SMC_SOCK_INFO	0x100	/* get: struct smc_sockopt_info */
+
+#define SMC_MODE_UNDECIDED	0	/* no connection, or a handshake is going on */
+#define SMC_MODE_SMCR		1
+#define SMC_MODE_TCP		2	/* it fell back */
+#define SMC_MODE_SMCD		3
+
+/**
+ * struct smc_sockopt_info - what a socket is
+ * @mode:	SMC_MODE_*
+ * @reason:	SMC_MODE_TCP: why, see smc_reason.h
+ * @peer_diagnosis: the same as the peer sees it, from its Decline; 0 if there was none
+ * @state:	a number for reports, 0 without a connection; it may change its meaning
+ */
+struct smc_sockopt_info {
+	__u32	mode;
+	__u32	reason;
+	__u32	peer_diagnosis;
+	__u32	state;
+};
 
 #endif /* _UAPI_LINUX_SMC_H */

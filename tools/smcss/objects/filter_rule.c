@@ -318,6 +318,28 @@ void rules_print(FILE *out, const struct array *rules)
 	table_free(table);
 }
 
+static void print_end(FILE *out, const char *which, const struct rule_end *e)
+{
+	char prefix[PREFIX_ROOM], port[16];
+
+	if (e->has_address || e->has_port)
+		fprintf(out, " %s %s", which, prefix_words(e, prefix));
+	if (e->has_port)
+		fprintf(out, " port %s", port_words(e, port));
+}
+
+void rule_print(FILE *out, const struct rule *r)
+{
+	fprintf(out, "%s", action_name(r));
+	if (r->direction && r->direction != SMC_FILTER_BOTH)
+		fprintf(out, " %s", direction_name(r));
+	if (r->family)
+		fprintf(out, " %s", family_name(r));
+	print_end(out, "local", &r->local);
+	print_end(out, "remote", &r->remote);
+	fputc('\n', out);
+}
+
 static void json_rule_end(struct json *json, const char *key, const struct rule_end *e)
 {
 	char room[PREFIX_ROOM];

@@ -19,6 +19,7 @@ static const struct field sysinfo_fields[] = {
 	FLAG(SMC_NLA_SYS_HOST_MEM_LIMIT, struct sysinfo, has_host_memory),
 	NUMBER(SMC_NLA_SYS_HOST_MEM_USED, struct sysinfo, host_memory_used),
 	NUMBER(SMC_NLA_SYS_HOST_MEM_LIMIT, struct sysinfo, host_memory_max),
+	TEXT(SMC_NLA_SYS_MODULE_VERSION, struct sysinfo, module_version),
 	{ }
 };
 
@@ -54,6 +55,14 @@ int sysinfo_read(struct genl *genl, struct sysinfo *info)
 	return 0;
 }
 
+/* Limits on memory are ours, and older than the attribute for the version. */
+static const char *module_words(const struct sysinfo *i)
+{
+	if (i->module_version[0])
+		return i->module_version;
+	return i->has_memory ? "older than 0.9.0" : "the kernel's own";
+}
+
 void sysinfo_print(FILE *out, const struct sysinfo *i)
 {
 	const char *versions = i->version > 1 ? "v1 v2" : "v1";
@@ -74,6 +83,8 @@ void sysinfo_print(FILE *out, const struct sysinfo *i)
 	if (i->has_host_memory)
 		fprintf(out, "Host Memory: %" PRIu64 " of %" PRIu64 " bytes\n",
 			i->host_memory_used, i->host_memory_max);
+	fprintf(out, "SMC Module: %s\n", module_words(i));
+	fprintf(out, "SMC Tools: " SMC_TOOLS_VERSION "\n");
 	fprintf(out, "\n");
 	fprintf(out, "Hardware Capabilities\n");
 	fprintf(out, "SEID: %s\n", i->seid[0] ? i->seid : "n/a");
@@ -108,6 +119,9 @@ void sysinfo_json(FILE *out, const struct sysinfo *i)
 		json_number(&json, "host_memory_used", i->host_memory_used);
 		json_number(&json, "host_memory_max", i->host_memory_max);
 	}
+	if (i->module_version[0])
+		json_text(&json, "module_version", i->module_version);
+	json_text(&json, "tools_version", SMC_TOOLS_VERSION);
 	json_object_end(&json);
 	json_end(&json);
 }

@@ -19,6 +19,7 @@
 #define PNETID_ROOM	(16 + 1)
 #define GID_ROOM	40
 #define DEVICE_ROOM	64
+#define VERSION_ROOM	32
 
 struct genl;
 
@@ -43,6 +44,7 @@ struct sysinfo {
 	bool has_host_memory;
 	uint64_t host_memory_used;	/* of all namespaces */
 	uint64_t host_memory_max;
+	char module_version[VERSION_ROOM];	/* "": the module tells none */
 };
 int sysinfo_read(struct genl *genl, struct sysinfo *info);
 void sysinfo_print(FILE *out, const struct sysinfo *info);

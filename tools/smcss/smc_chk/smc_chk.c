@@ -22,6 +22,7 @@
 #include "number.h"
 #include "smc_socket.h"
 #include "steps.h"
+#include "which_module.h"
 
 /* As smcss --why: 3 says that the connection is TCP. */
 enum { EXIT_TCP = 3 };
@@ -193,7 +194,8 @@ static int make_socket(struct check *check, int family)
 	int fd = smc_socket(family, &how);
 
 	if (fd >= 0) {
-		check_step(check, STEP_SOCKET, PASSED, "%s", how);
+		check_step(check, STEP_SOCKET, PASSED, "%s%s", how,
+			   module_is_kernels() ? ", of the kernel's own module" : "");
 		return fd;
 	}
 	check_step(check, STEP_SOCKET, FAILED, "no SMC socket: %s", strerror(errno));

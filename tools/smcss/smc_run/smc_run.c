@@ -22,6 +22,7 @@
 
 #include "cgroup_convert.h"
 #include "smc_socket.h"
+#include "which_module.h"
 
 #ifndef LIBDIR
 #define LIBDIR "/usr/local/lib"
@@ -86,14 +87,25 @@ static void modprobe(void)
 		waitpid(pid, NULL, 0);
 }
 
+/* The kernel's own module comes back silently with another kernel, and can do less. */
+static void check_module(void)
+{
+	if (module_is_kernels())
+		say("note: the module is the kernel's own ('smcr info'), which has no SMC within the host on most kernels");
+}
+
 static void check_kernel(void)
 {
-	if (kernel_has_smc())
+	if (kernel_has_smc()) {
+		check_module();
 		return;
+	}
 	if (geteuid() == 0) {
 		modprobe();
-		if (kernel_has_smc())
+		if (kernel_has_smc()) {
+			check_module();
 			return;
+		}
 		say("'modprobe smc' did not give this kernel SMC: connections will be TCP");
 	} else {
 		say("SMC is not loaded: connections will be TCP (as root: modprobe smc)");

@@ -21,6 +21,8 @@ static const char usage_text[] =
 	"     END:  [any | ADDRESS[/BITS]] [port N[-M]]\n"
 	"  auto [show | flush]           destinations that turned out not to speak SMC;\n"
 	"                                listeners, and whether SMC pays for them\n"
+	"  save [FILE]                   writes EIDs, PNETIDs, filter rules and settings to FILE\n"
+	"  restore [FILE]                sets what FILE says, or nothing\n"
 	"\n"
 	"  -d, --details       more; -dd, --ddetails: still more\n"
 	"  -a, --absolute      stats since the module was loaded, regardless of resets\n"
@@ -37,6 +39,8 @@ static const struct smc_object objects[] = {
 	{ "ueid", ueid_commands },
 	{ "filter", filter_commands },
 	{ "auto", auto_commands },
+	{ "save", save_commands },
+	{ "restore", restore_commands },
 	{ }
 };
 

@@ -355,6 +355,8 @@ static void test_info(void)
 	       "SMC Hostname: t8345009.lnxne.boe\n"
 	       "SMC-D Features: v1 v2\n"
 	       "SMC-R Features: v1 v2\n"
+	       "SMC Module: the kernel's own\n"
+	       "SMC Tools: " SMC_TOOLS_VERSION "\n"
 	       "\n"
 	       "Hardware Capabilities\n"
 	       "SEID: IBM-SYSZ-ISMSEID000000002E488561\n"
@@ -363,6 +365,7 @@ static void test_info(void)
 	info = (struct sysinfo){
 		.version = 2, .release = 1, .host = "h", .has_hs_limit = true, .hs_limit = true,
 		.has_hs_pending = true, .hs_pending = 3, .hs_threshold = 64,
+		.module_version = "1.2.3",
 	};
 	PRINTS("info with a limit", sysinfo_print(out, &info),
 	       "Kernel Capabilities\n"
@@ -371,6 +374,8 @@ static void test_info(void)
 	       "SMC-D Features: v1 v2\n"
 	       "SMC-R Features: v1 v2\n"
 	       "Handshake Limit: on (3 in progress, TCP beyond 64)\n"
+	       "SMC Module: 1.2.3\n"
+	       "SMC Tools: " SMC_TOOLS_VERSION "\n"
 	       "\n"
 	       "Hardware Capabilities\n"
 	       "SEID: n/a\n"
@@ -379,7 +384,8 @@ static void test_info(void)
 	PRINTS("info as JSON", sysinfo_json(out, &info),
 	       "{\"info\": {\"version\": 2, \"release\": 1, \"hostname\": \"h\", "
 	       "\"ism_v2\": false, \"smcr_v2\": false, \"handshake_limit\": true, "
-	       "\"handshakes_pending\": 3, \"handshakes_threshold\": 64}}\n");
+	       "\"handshakes_pending\": 3, \"handshakes_threshold\": 64, "
+	       "\"module_version\": \"1.2.3\", \"tools_version\": \"" SMC_TOOLS_VERSION "\"}}\n");
 }
 
 static void test_eids(void)

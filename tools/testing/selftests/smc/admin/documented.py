@@ -149,6 +149,30 @@ def manuals():
     return "\n".join(wrong)
 
 
+def versions():
+    """What has a version has the one of the file VERSION: tools, modules, changes, packages."""
+    version, wrong = uapi.read(f"{TOP}/VERSION").strip(), []
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        wrong.append(f"VERSION: {version!r}")
+    for name, pattern in (("CHANGELOG.md", r"(?m)^## (\S+)"), ("debian/changelog", r"\((\S+)\)")):
+        there = re.search(pattern, uapi.read(f"{TOP}/{name}"))[1]
+        if there != version:
+            wrong.append(f"{name} begins with {there}, VERSION is {version}")
+    for tool in ("smcss", "smcr", "smcd", "smc_pnet", "smc_chk", "smcat", "smc_run",
+                 "smc-ivshmem-server"):
+        said = subprocess.run([f"{TOOLS}/{tool}", "-v"], stdout=subprocess.PIPE, text=True,
+                              check=True, timeout=60).stdout
+        if said != f"{tool} {version}\n":
+            wrong.append(f"{tool} -v says {said!r}, VERSION is {version}")
+    for directory, _, files in os.walk(f"{TOP}/net/smc"):
+        for name in (name for name in files if name.endswith(".c")):
+            source = uapi.read(f"{directory}/{name}")
+            if "MODULE_LICENSE(" in source and not ("MODULE_VERSION(SMC_VERSION)" in source and
+                                                    "MODULE_AUTHOR(" in source):
+                wrong.append(f"{name} is a module without a version or an author")
+    return "\n".join(wrong)
+
+
 def numbers():
     """Our headers have every constant of the system's own (linux-libc-dev), with its value."""
     wrong = []
@@ -216,4 +240,4 @@ def figures():
 
 def cases():
     return [(f"{f.__name__} documented" if f is not numbers else "numbers of the system's headers", f)
-            for f in (reasons, asserted, netlink, diag, sysctls, manuals, figures, numbers)]
+            for f in (reasons, asserted, netlink, diag, sysctls, manuals, figures, versions, numbers)]

@@ -21,6 +21,7 @@ import sys
 import tempfile
 
 import host
+import uapi
 from host import TOOLS, Wrong
 import waiting
 
@@ -40,6 +41,8 @@ MASKS = (
     (rf"(?m)  {HEX8}  {HEX8}$", "  ########  ########"),
     (r"python3\[\d+\]", "python3[#]"),
     (r"\b\d+ of \d+ bytes\b", "# of # bytes"),
+    # of the module and of each tool: no other one than the file VERSION has
+    (rf"(?m)(^|(?<= )){re.escape(uapi.read(f'{uapi.TOP}/VERSION').strip())}$", "#"),
     # a multiple of the number of processors
     (r"\bTCP beyond \d+", "TCP beyond #"),
     # what was there already is a matter of what was before
