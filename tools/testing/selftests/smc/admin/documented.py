@@ -11,7 +11,7 @@ TOOLS = f"{TOP}/build/tools"
 SIDES = {0x0303: "this host", 0x5c01: "this host", 0x5c02: "this host", 0x5c03: "this host",
          0x5c04: "the peer", 0x5c05: "both hosts", 0x5c06: "the peer", 0: "unknown"}
 # Headings of the page that are not of smc_reason.h: what smcss knows of the kernel's own module.
-FOREIGN = re.compile(r'\{ (0x[0-9a-f]{8}), "(KERNEL_\w+)", "([^"]*)"')
+FOREIGN = re.compile(r'\{ (0x[0-9a-f]{8}), "(KERNEL_\w+)", "([^"]*)",\s+"[^"]*",\s+"([^"]*)" \}')
 
 
 def page(name):
@@ -36,8 +36,10 @@ def reasons():
     """Every reason has an entry, with its code and its words, and tells the side as smcss does."""
     there = entries(page("why-not-smc.md"))
     wanted = {name: (code, words) for name, code, words, _ in uapi.reasons()}
-    wanted.update({name: (code, words) for code, name, words in
-                   FOREIGN.findall(uapi.read(f"{TOP}/tools/smcss/lib/reason.c"))})
+    foreign = FOREIGN.findall(uapi.read(f"{TOP}/tools/smcss/lib/reason.c"))
+    wanted.update({name: (code, words) for code, name, words, _ in foreign})
+    sides = {name: SIDES.get(int(code, 16) >> 16, "this host") for name, (code, _) in wanted.items()}
+    sides.update({name: side for _, name, _, side in foreign})
     wrong = [f"{name} has no entry" for name in wanted if name not in there]
     wrong += [f"{name} is no reason" for name in there if name not in wanted]
     for name, (code, words, items) in there.items():
@@ -45,7 +47,7 @@ def reasons():
             wrong.append(f"{name}: {code} {words!r} instead of {wanted[name]}")
         if set(items) != {"Side", "Means", "Do"} or not all(items.values()):
             wrong.append(f"{name} has {sorted(items)}")
-        elif items["Side"] != SIDES.get(int(code, 16) >> 16, "this host"):
+        elif items["Side"] != sides.get(name):
             wrong.append(f"{name}: the side is not {items['Side']}")
     return "\n".join(wrong)
 
