@@ -76,7 +76,7 @@ void destinations_print(FILE *out, const struct array *destinations)
 			   reason_words(code_of(d), words));
 		table_row(table);
 	}
-	table_print(table, out);
+	table_print(table, out, true);
 	table_free(table);
 }
 
@@ -167,7 +167,7 @@ void listeners_print(FILE *out, const struct array *listeners)
 		table_cell(table, "%llu", (unsigned long long)l->ms);
 		table_row(table);
 	}
-	table_print(table, out);
+	table_print(table, out, true);
 	table_free(table);
 }
 

@@ -23,9 +23,10 @@ static const char usage_text[] =
 	"                                listeners, and whether SMC pays for them\n"
 	"\n"
 	"  -d, --details       more; -dd, --ddetails: still more\n"
-	"  -a, --absolute      stats since the module was loaded, regardless of resets\n"
+	"  -a, --absolute      stats since the namespace was made, regardless of resets\n"
 	"  -j, --json          as JSON, see smcd(8) for the keys\n"
 	"  -w, --watch SECS    repeat every SECS seconds; -c, --count N: N times\n"
+	"  -N, --net NETNS     another network namespace, by name, path or process\n"
 	"  -h, --help, -v, --version\n"
 	"Names may be shortened: smcd dev. Exit code 0: done, 1: refused, 2: wrong usage.\n";
 
