@@ -41,7 +41,7 @@ enum {
 #define SMC_PCI_ID_STR_LEN		16
 #define SMC_MAX_HOSTNAME_LEN		32
 #define SMC_MAX_EID_LEN			32
-#define SMC_MAX_UEID			4	/* user EIDs per host */
+#define SMC_MAX_UEID			4	/* user EIDs of the kernel's own module; here it is 8 */
 
 /* SMC_GEN_NETLINK: commands */
 enum {
