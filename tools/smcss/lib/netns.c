@@ -32,17 +32,17 @@ void netns_enter(const char *name)
 {
 	int fd = open_namespace(name);
 
+	if (fd >= 0 && !setns(fd, CLONE_NEWNET)) {
+		close(fd);
+		return;
+	}
 	if (fd < 0 && errno == ENOENT)
 		complain("there is no network namespace %s: 'ip netns' lists those with a name, and the number of a process stands for its own",
 			 name);
 	else if (fd < 0)
 		complain("cannot open the network namespace %s: %s", name, strerror(errno));
-	else if (setns(fd, CLONE_NEWNET))
+	else
 		complain("cannot enter the network namespace %s: %s%s", name, strerror(errno),
 			 errno == EPERM ? " (it requires root)" : "");
-	else {
-		close(fd);
-		return;
-	}
 	exit(EXIT_REFUSED);
 }

@@ -18,8 +18,8 @@ struct reason {
 static const struct reason reasons[] = {
 	SMC_REASONS(REASON_ROW)
 	/*
-	 * Of the kernel's own module and of others that have its codes, as debuggers know them and as
-	 * 6.12 says them; the words are ours.
+	 * Of the kernel's own module and of others that have its codes, as debuggers know them; the
+	 * words are ours.
 	 */
 	{ 0x01010000, "KERNEL_NO_MEMORY", "there was no memory for the connection",
 	  "free some memory",

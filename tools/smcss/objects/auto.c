@@ -37,8 +37,7 @@ static const char *address_text(const struct bytes *address, char room[INET6_ADD
 	return room;
 }
 
-/* "10.0.0.1:80", "[fe80::1]:80", "*:80" */
-static const char *end_text(const struct bytes *address, unsigned int port, char room[END_ROOM])
+const char *end_text(const struct bytes *address, unsigned int port, char room[END_ROOM])
 {
 	char text[INET6_ADDRSTRLEN];
 

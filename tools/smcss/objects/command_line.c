@@ -21,8 +21,10 @@ static const struct option_name option_names[] = {
 	{ "ddetails", 'D' },
 	{ "details", 'd' },
 	{ "help", 'h' },
+	{ "html", 'H' },
 	{ "json", 'j' },
 	{ "net", 'N' },
+	{ "prometheus", 'p' },
 	{ "version", 'v' },
 	{ "watch", 'w' },
 };
@@ -66,6 +68,12 @@ static void take_option(const struct tool *tool, struct request *r, char letter,
 		break;
 	case 'c':
 		r->count = parse_count(value_of(value, words, "--count"), "repetitions");
+		break;
+	case 'p':
+		r->prometheus = true;
+		break;
+	case 'H':
+		r->html = true;
 		break;
 	case 'N':
 		netns_enter(value_of(value, words, "--net"));
@@ -261,10 +269,18 @@ static void check(const struct request *r)
 		usage_error("'%s %s' requires an EID, as in: %s %s %s EID", r->object->name,
 			    r->command->name, program_invocation_short_name, r->object->name,
 			    r->command->name);
-	if (r->watch && r->command->changes)
+	if (r->watch && r->command->does == CHANGES)
 		usage_error("'%s %s' changes something and cannot be watched", r->object->name,
 			    r->command->name);
-	if (r->count && !r->watch)
+	if (r->prometheus && strcmp(r->object->name, "stats"))
+		usage_error("--prometheus is for stats only");
+	if (r->prometheus && (r->json || r->command->does == CHANGES))
+		usage_error("--prometheus cannot be combined with JSON or a reset");
+	if (r->html && strcmp(r->object->name, "report"))
+		usage_error("--html is for report only");
+	if (r->watch && r->command->does == ENDLESS)
+		usage_error("'%s' goes on by itself: not with --watch", r->object->name);
+	if (r->count && !r->watch && r->command->does != ENDLESS)
 		usage_error("--count requires --watch");
 }
 

@@ -11,6 +11,7 @@ static const char usage_text[] =
 	"                                link groups\n"
 	"  device [show] [all]           ISM devices, and the loopback\n"
 	"  stats [show | reset | json]   counters; reset: count from here on\n"
+	"  stats --prometheus            all of SMC-R and SMC-D, for Prometheus\n"
 	"  ueid [show | add EID | del EID | flush]\n"
 	"                                user EIDs: peers need an EID in common\n"
 	"  seid [show | enable | disable]\n"
@@ -21,6 +22,8 @@ static const char usage_text[] =
 	"     END:  [any | ADDRESS[/BITS]] [port N[-M]]\n"
 	"  auto [show | flush]           destinations that turned out not to speak SMC;\n"
 	"                                listeners, and whether SMC pays for them\n"
+	"  monitor [linkgroup] [link] [fallback]\n"
+	"                                what happens from now on, as it happens; -c N: N events\n"
 	"\n"
 	"  -d, --details       more; -dd, --ddetails: still more\n"
 	"  -a, --absolute      stats since the namespace was made, regardless of resets\n"
@@ -39,6 +42,7 @@ static const struct smc_object objects[] = {
 	{ "seid", seid_commands },
 	{ "filter", filter_commands },
 	{ "auto", auto_commands },
+	{ "monitor", monitor_commands },
 	{ }
 };
 

@@ -13,6 +13,7 @@ static const char usage_text[] =
 	"  device [show] [netdev NETDEV] [ibdev IBDEV]\n"
 	"                                RDMA devices, their ports\n"
 	"  stats [show | reset | json]   counters; reset: count from here on\n"
+	"  stats --prometheus            all of SMC-R and SMC-D, for Prometheus\n"
 	"  ueid [show | add EID | del EID | flush]\n"
 	"                                user EIDs: peers need one in common\n"
 	"  filter [show | add RULE | del ID | flush]\n"
@@ -21,6 +22,10 @@ static const char usage_text[] =
 	"     END:  [any | ADDRESS[/BITS]] [port N[-M]]\n"
 	"  auto [show | flush]           destinations that turned out not to speak SMC;\n"
 	"                                listeners, and whether SMC pays for them\n"
+	"  monitor [linkgroup] [link] [fallback]\n"
+	"                                what happens from now on, as it happens; -c N: N events\n"
+	"  report [--html]               everything for a report of a fault, of SMC-R and SMC-D;\n"
+	"                                --html: a page with pictures, to be looked at\n"
 	"\n"
 	"  -d, --details       more; -dd, --ddetails: still more\n"
 	"  -a, --absolute      stats since the namespace was made, regardless of resets\n"
@@ -38,6 +43,8 @@ static const struct smc_object objects[] = {
 	{ "ueid", ueid_commands },
 	{ "filter", filter_commands },
 	{ "auto", auto_commands },
+	{ "monitor", monitor_commands },
+	{ "report", report_commands },
 	{ }
 };
 

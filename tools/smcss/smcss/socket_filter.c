@@ -13,7 +13,7 @@
 #include "socket_filter.h"
 
 enum kind { TERM_AND, TERM_OR, TERM_NOT, TERM_ADDRESS, TERM_PORT, TERM_MODE };
-enum compare { EQUAL, UNEQUAL, LESS, GREATER, AT_MOST, AT_LEAST };
+enum compare { IS_EQUAL, IS_NOT, LESS, GREATER, AT_MOST, AT_LEAST };
 
 struct term {
 	enum kind kind;
@@ -197,8 +197,8 @@ static enum compare parse_compare(struct words *words)
 		const char *name;
 		enum compare compare;
 	} names[] = {
-		{ "=", EQUAL }, { "==", EQUAL }, { "eq", EQUAL },
-		{ "!=", UNEQUAL }, { "ne", UNEQUAL }, { "neq", UNEQUAL },
+		{ "=", IS_EQUAL }, { "==", IS_EQUAL }, { "eq", IS_EQUAL },
+		{ "!=", IS_NOT }, { "ne", IS_NOT }, { "neq", IS_NOT },
 		{ "<", LESS }, { "lt", LESS }, { ">", GREATER }, { "gt", GREATER },
 		{ "<=", AT_MOST }, { "le", AT_MOST }, { "leq", AT_MOST },
 		{ ">=", AT_LEAST }, { "ge", AT_LEAST }, { "geq", AT_LEAST },
@@ -208,7 +208,7 @@ static enum compare parse_compare(struct words *words)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (next_is(words, names[i].name))
 			return names[i].compare;
-	return EQUAL;
+	return IS_EQUAL;
 }
 
 static struct term *parse_expression(struct words *words);
@@ -229,7 +229,7 @@ static struct term *parse_condition(struct words *words)
 	if (!strcmp(word, "src") || !strcmp(word, "dst")) {
 		term = new_term(TERM_ADDRESS, NULL, NULL);
 		term->compare = parse_compare(words);
-		if (term->compare > UNEQUAL)
+		if (term->compare > IS_NOT)
 			usage_error("addresses are equal or unequal, not more or less");
 		parse_address(term, next(words, word));
 	} else if (!strcmp(word, "sport") || !strcmp(word, "dport")) {
@@ -335,9 +335,9 @@ static bool port_fits(const struct term *term, const struct record *r)
 	unsigned int port = ntohs(term->peer ? r->msg.id.idiag_dport : r->msg.id.idiag_sport);
 
 	switch (term->compare) {
-	case EQUAL:
+	case IS_EQUAL:
 		return port == term->port;
-	case UNEQUAL:
+	case IS_NOT:
 		return port != term->port;
 	case LESS:
 		return port < term->port;
@@ -361,11 +361,11 @@ static bool term_fits(const struct term *term, const struct record *r)
 	case TERM_NOT:
 		return !term_fits(term->one, r);
 	case TERM_ADDRESS:
-		return address_fits(term, r) == (term->compare == EQUAL);
+		return address_fits(term, r) == (term->compare == IS_EQUAL);
 	case TERM_PORT:
 		return port_fits(term, r);
 	case TERM_MODE:
-		return !strcasecmp(mode_name(r), term->mode) == (term->compare == EQUAL);
+		return !strcasecmp(mode_name(r), term->mode) == (term->compare == IS_EQUAL);
 	}
 	return false;
 }

@@ -37,6 +37,11 @@ static void count_all(struct counts of[FAMILIES], const struct records *records)
 		count(&of[record_family(&records->list[i]) == AF_INET6], &records->list[i]);
 }
 
+static void print_row(FILE *out, const char *name, size_t ipv4, size_t ipv6)
+{
+	fprintf(out, "%-11s %8zu %8zu %8zu\n", name, ipv4 + ipv6, ipv4, ipv6);
+}
+
 void print_summary(FILE *out, const struct records *records)
 {
 	struct counts of[FAMILIES] = { };
@@ -44,15 +49,12 @@ void print_summary(FILE *out, const struct records *records)
 
 	count_all(of, records);
 	fprintf(out, "%-11s %8s %8s %8s\n", "SMC sockets", "Total", "IPv4", "IPv6");
-#define ROW(name, what) \
-	fprintf(out, "%-11s %8zu %8zu %8zu\n", name, a->what + b->what, a->what, b->what)
-	ROW("all", total);
-	ROW("SMC-D", smcd);
-	ROW("SMC-R", smcr);
-	ROW("TCP", tcp);
-	ROW("listening", listening);
-	ROW("undecided", undecided);
-#undef ROW
+	print_row(out, "all", a->total, b->total);
+	print_row(out, "SMC-D", a->smcd, b->smcd);
+	print_row(out, "SMC-R", a->smcr, b->smcr);
+	print_row(out, "TCP", a->tcp, b->tcp);
+	print_row(out, "listening", a->listening, b->listening);
+	print_row(out, "undecided", a->undecided, b->undecided);
 }
 
 static void json_counts(struct json *json, const char *key, const struct counts *c)
