@@ -131,17 +131,19 @@ static void smcr_cells(struct text_table *t, const struct record *r)
 }
 
 /* Last in the line, as its length is nobody's alignment. */
-static void reason_cell(struct text_table *t, const struct record *r)
+static void reason_cell(struct text_table *t, const struct record *r, bool code)
 {
 	const struct smc_diag_fallback *f = &r->fallback;
-	char room[64];
+	char room[REASON_ROOM], in_brackets[16] = "";
+	uint32_t words;
 
 	if (!is_tcp(r) || !record_has(r, SMC_DIAG_FALLBACK))
 		return;
-	if (f->peer_diagnosis)
-		table_cell(t, "the peer declined: %s", reason_words(f->peer_diagnosis, room));
-	else
-		table_cell(t, "%s", reason_words(f->reason, room));
+	words = f->peer_diagnosis ? f->peer_diagnosis : f->reason;
+	if (code)
+		snprintf(in_brackets, sizeof(in_brackets), " (0x%08x)", words);
+	table_cell(t, "%s%s%s", f->peer_diagnosis ? "the peer declined: " : "",
+		   reason_words(words, room), in_brackets);
 }
 
 static bool any_reason(const struct records *records)
@@ -203,7 +205,7 @@ void print_table(FILE *out, const struct records *records, const struct columns 
 			smcr_cells(t, &records->list[i]);
 		if (columns->processes)
 			process_cell(t, columns->processes, &records->list[i]);
-		reason_cell(t, &records->list[i]);
+		reason_cell(t, &records->list[i], columns->debug);
 		table_row(t);
 	}
 	table_print(t, out, !columns->no_titles);

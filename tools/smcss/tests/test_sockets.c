@@ -368,6 +368,23 @@ static void test_processes(void)
 	array_free(&processes);
 }
 
+/* With -d the code stands behind the words. */
+static void test_codes(void)
+{
+	struct columns columns = { .debug = true, .no_titles = true };
+	struct record list[4];
+	struct records records = sample(list);
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	print_table(out, &records, &columns);
+	fclose(out);
+	yes("code of a reason", strstr(text, "SMC option of the TCP handshake (0x5c040001)\n") &&
+	    strstr(text, "the peer declined: no SMC device can serve this connection (0x03030000)\n"));
+	free(text);
+}
+
 static void test_summary(void)
 {
 	struct record list[4];
@@ -414,6 +431,7 @@ int main(void)
 {
 	test_filter();
 	test_processes();
+	test_codes();
 	test_summary();
 	test_reasons();
 	test_family();
