@@ -240,13 +240,12 @@ static void choose(struct monitor *m)
 	for (t = 1; t < TYPES; t++)
 		m->shown[t] = !r->word_count;
 	for (i = 0; i < r->word_count; i++) {
-		bool found = !strcmp(r->words[i], "all");
+		bool all = !strcmp(r->words[i], "all"), found = all;
 
 		for (t = 1; t < TYPES; t++) {
-			if (found || !strcmp(r->words[i], types[t].object))
-				m->shown[t] = true;
-			if (!strcmp(r->words[i], types[t].object))
-				found = true;
+			if (!all && strcmp(r->words[i], types[t].object))
+				continue;
+			m->shown[t] = found = true;
 		}
 		if (!found)
 			usage_error("'%s' is not an event: use linkgroup, link, fallback or all",
