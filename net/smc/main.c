@@ -6,6 +6,7 @@
 #include "config/eid.h"
 #include "config/pnet.h"
 #include "coverage.h"
+#include "events.h"
 #include "fabric/fabric.h"
 #include "fabric/rdma/rdma.h"
 #include "fabric/smcd/smcd.h"
@@ -67,6 +68,7 @@ static int __init make_queues(void)
 static struct pernet_operations *const smc_pernet[] = {
 	&smc_net_ops,
 	&smc_stats_net_ops,
+	&smc_events_net_ops,
 	&smc_registry_net_ops,
 	&smc_mem_net_ops,
 	&smc_pnet_net_ops,

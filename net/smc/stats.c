@@ -206,6 +206,17 @@ u32 smc_stats_reason(unsigned int index)
 	return codes[index];
 }
 
+/**
+ * smc_stats_reason_words() - what a reason means
+ * @reason: the reason
+ *
+ * Return: its words in smc_reason.h
+ */
+const char *smc_stats_reason_words(enum smc_reason reason)
+{
+	return smc_stats_words(reason_index(reason));
+}
+
 /* What it means. */
 const char *smc_stats_words(unsigned int index)
 {

@@ -126,6 +126,7 @@ void smc_stats_error(struct net *net, bool server);
 
 u32 smc_stats_reason(unsigned int index);
 const char *smc_stats_words(unsigned int index);
+const char *smc_stats_reason_words(enum smc_reason reason);
 void smc_stats_sum(struct net *net, struct smc_stats *sum);
 
 extern struct pernet_operations smc_stats_net_ops;

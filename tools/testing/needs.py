@@ -142,6 +142,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/drivers/", "two hosts"),
     (r"net/smc/policy/(rules|ewma)", "unit, steering"),
     (r"net/smc/policy/", "steering"),
+    (r"net/smc/events|net/smc/admin/genl_event", "smcss, admin"),
     (r"net/smc/(admin|config)/", "netlink, input, reader"),
     (r"net/smc/(stats|trace)", "netlink"),
     (r"net/smc/(main|netns)", "module"),

@@ -12,6 +12,9 @@
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC 256
 #endif
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
 #define SMCPROTO_SMC	0	/* socket(AF_SMC, ...) over IPv4 */
 #define SMCPROTO_SMC6	1	/* and over IPv6 */
 

@@ -314,7 +314,7 @@ void rules_print(FILE *out, const struct array *rules)
 		table_cell(table, "%llu", (unsigned long long)r->hits);
 		table_row(table);
 	}
-	table_print(table, out);
+	table_print(table, out, true);
 	table_free(table);
 }
 

@@ -192,10 +192,15 @@ def usage(t):
         t.run(tool, "--nothing")
     t.run("smc_run", "-h")
     t.run("smc_run", "-v")
+    t.run("smc_run", "--nothing")
     t.run("smc_run")
     t.run("smc_run", "-r", "huge", "true")
     for argv in (("smcr",), ("smcr", "nothing"), ("smcr", "linkgroup", "xyz"), ("smcr", "ueid", "add"),
                  ("smcd", "-a", "info"), ("smcd", "-w", "1", "ueid", "flush"), ("smcd", "-w", "soon", "info"),
+                 ("smcr", "seid"), ("smcr", "ueid", "foo"), ("smcr", "-w", "1", "monitor"),
+                 ("smcr", "--watch=0", "info"), ("smcr", "--html", "info"), ("smcss", "state", "nowhere"),
+                 ("smcss", "sport", "99999"), ("smcss", "src", "10.0.0.0/33"), ("smcss", "-s", "-p"),
+                 ("smc_chk", "-p", "99999", "host"), ("smcat", "1", "2"), ("smcss", "-N", "nix"),
                  ("smcss", "-a", "-l"), ("smcss", "-D", "-R"), ("smcss", "--why", "1.2.3"),
                  ("smc_pnet", "-a", "NET1"), ("smc_pnet", "-a", "NET_1", "-I", "lo"),
                  ("smc_pnet", "-a", "NET1", "-D", "rxe0", "-P", "3"),
@@ -253,6 +258,8 @@ def everything(t, tool, kind):
     """Sub-commands of smcss, smcr and smcd with a connection."""
     for options in (("-a",), ("-l",), ("-d",), (kind,), (kind, "-d")):
         t.run("smcss", *options)
+    t.run("smcss", "-s")
+    t.run("smcss", "-H", "state", "established", "not", "mode", "tcp")
     for options in (("-a",), ("-d",)):
         t.run("smcss", "-j", *options)
     t.run("smcss", "--why")
@@ -419,6 +426,39 @@ def run_program(t):
     t.run("smc_run", "/etc/passwd")
     t.run("smc_run", "-d", sys.executable, "-c", "import socket;socket.socket();socket.socket(2,2)")
     t.run("smc_run", "/bin/busybox", "true")
+
+
+def events_of(t, command, text):
+    """Lines of a monitor as a block: sorted, as both ends are in this host and neither is first."""
+    lines = []
+    for line in text.splitlines():
+        line = re.sub(r"^[0-9-]{10} [0-9:.]{15} |(?<=\"time\": \")[^\"]*", "", line)
+        lines.append(re.sub(rf"(?<=group )(?:0x)?{HEX8}|(?<=link ){HEX8}|(?<=\"0x){HEX8}(?=\", \"mode)",
+                            lambda m: t.group(m[0]), line))
+    t.blocks.append((command, "".join(f"{line}\n" for line in sorted(lines))))
+
+
+@scenario("ours")
+def monitor(t):
+    """Link groups, links and a fallback, as they come."""
+    host.loopback(False)
+    for options in ((), ("-j",)):
+        command = ["smcr", *options, "-c", "9", "monitor"]
+        with subprocess.Popen([f"{TOOLS}/{command[0]}", *command[1:]], text=True,
+                              stdout=subprocess.PIPE) as process:
+            try:
+                if not waiting.in_poll(process, host.SHORT):
+                    raise Wrong("smcr monitor does not listen")
+                with host.connection(7800):
+                    t.know_groups()
+                with host.connection(7810, server="tcp"):
+                    pass
+                host.quiet()
+                host.fresh_devices()
+                events_of(t, " ".join(command), process.communicate(timeout=host.SHORT)[0])
+            finally:
+                process.kill()
+    host.loopback(True)
 
 
 class Ends:
