@@ -3,16 +3,16 @@
  * A larger ring for a sender that finds it full.
  *
  * Where both ends of a connection are in this kernel, the sender writes into the receiver's
- * element, and nobody else knows it.  So the element can be exchanged for a larger one.  A connection
- * begins with a small one, and most connections never need more.
+ * element, and nobody else knows it.  So the element can be exchanged for a larger one.  A
+ * connection begins with a small one, and most connections never need more.
  *
  * The exchange takes the tx_lock of the sender and the rx_lock of the receiver.  Therefore either
  * lock is enough to use the element, its size and its laps.  As for what is read without a lock, no
  * count changes, and a size only grows.
  *
- * Up to rx_sure, the size that every connection used to have, it grows as soon as a call has more to
- * send than there is room: programs at both ends may write before they read.  Beyond that memory is
- * spent only if the receiver has shown that it reads.
+ * Up to rx_sure, the size that every connection used to have, it grows as soon as a call has more
+ * to send than there is room: programs at both ends may write before they read.  Beyond that memory
+ * is spent only if the receiver has shown that it reads.
  */
 #include <linux/sched/mm.h>
 #include "../mem/charge.h"
