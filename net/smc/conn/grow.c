@@ -3,16 +3,16 @@
  * A larger ring for a sender that finds it full.
  *
  * Where both ends of a connection are in this kernel, the sender writes into the receiver's
- * element, and nobody else knows it.  So the element can be exchanged for a larger one.  A connection
- * begins with a small one, and most never need more.
+ * element, and nobody else knows it.  So the element can be exchanged for a larger one.  A
+ * connection begins with a small one, and most connections never need more.
  *
- * Who exchanges it holds the tx_lock of the sender and the rx_lock of the receiver.  Therefore either
- * lock is enough to use the element, its size and its laps.  For what they look at without a lock,
- * neither count changes, and a size only grows.
+ * The exchange takes the tx_lock of the sender and the rx_lock of the receiver.  Therefore either
+ * lock is enough to use the element, its size and its laps.  As for what is read without a lock, no
+ * count changes, and a size only grows.
  *
- * Up to rx_sure, the size that every connection used to have, it grows as soon as a call has more to
- * send than there is room: programs at both ends may write before they read.  Beyond that memory is
- * spent only if the receiver has shown that it reads.
+ * Up to rx_sure, the size that every connection used to have, it grows as soon as a call has more
+ * to send than there is room: programs at both ends may write before they read.  Beyond that memory
+ * is spent only if the receiver has shown that it reads.
  */
 #include <linux/sched/mm.h>
 #include "../mem/charge.h"
@@ -25,7 +25,7 @@
 #define STEP	4
 /* What is left in the receiver's cgroup is for other things, but for this part. */
 #define CGROUP_PART	8
-/* So often an element has been read when it grows: what is copied then is a small part of it. */
+/* An element grows after it has been read this often, so little of all data is copied once more. */
 #define LAPS	4
 
 /**
@@ -122,7 +122,7 @@ static void exchange(struct smc_conn *tx, struct smc_conn *rx, struct smc_rmbe *
 	lockdep_assert_held(&tx->tx_lock);
 	lockdep_assert_held(&rx->rx_lock);
 	copy_ring(buf, size, rx->rx_buf, rx->rx_size, rx->rx_cons, tx->tx_written);
-	/* Who counts it as in use looks at it under this lock. */
+	/* The counters of what is in use are changed under this lock. */
 	spin_lock_bh(&rx->wait_lock);
 	rx->rmbe = rmbe;
 	spin_unlock_bh(&rx->wait_lock);
