@@ -428,39 +428,6 @@ def run_program(t):
     t.run("smc_run", "/bin/busybox", "true")
 
 
-def events_of(t, command, text):
-    """Lines of a monitor as a block: sorted, as both ends are in this host and neither is first."""
-    lines = []
-    for line in text.splitlines():
-        line = re.sub(r"^[0-9-]{10} [0-9:.]{15} |(?<=\"time\": \")[^\"]*", "", line)
-        lines.append(re.sub(rf"(?<=group )(?:0x)?{HEX8}|(?<=link ){HEX8}|(?<=\"0x){HEX8}(?=\", \"mode)",
-                            lambda m: t.group(m[0]), line))
-    t.blocks.append((command, "".join(f"{line}\n" for line in sorted(lines))))
-
-
-@scenario("ours")
-def monitor(t):
-    """Link groups, links and a fallback, as they come."""
-    host.loopback(False)
-    for options in ((), ("-j",)):
-        command = ["smcr", *options, "-c", "9", "monitor"]
-        with subprocess.Popen([f"{TOOLS}/{command[0]}", *command[1:]], text=True,
-                              stdout=subprocess.PIPE) as process:
-            try:
-                if not waiting.in_poll(process, host.SHORT):
-                    raise Wrong("smcr monitor does not listen")
-                with host.connection(7800):
-                    t.know_groups()
-                with host.connection(7810, server="tcp"):
-                    pass
-                host.quiet()
-                host.fresh_devices()
-                events_of(t, " ".join(command), process.communicate(timeout=host.SHORT)[0])
-            finally:
-                process.kill()
-    host.loopback(True)
-
-
 class Ends:
     """Hears as smcat does which TCP sockets end: the kernel says so some time afterwards."""
 
