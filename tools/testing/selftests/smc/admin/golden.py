@@ -90,8 +90,9 @@ class Transcript:
     def ordered(text, tool):
         """Rows that are in no order, sorted."""
         lines = text.splitlines(keepends=True)
-        if tool == "smcss" and text.startswith("State "):
-            return lines[0] + "".join(sorted(lines[1:]))
+        if tool == "smcss" and text.startswith(("State ", "ACTIVE ")):
+            header = text.startswith("State ")
+            return "".join(lines[:header] + sorted(lines[header:]))
         if tool == "smcat":
             for begins in (r"\d+\.\d+\.", r" +76\d\d "):
                 rows = [i for i, line in enumerate(lines) if re.match(begins, line)]
