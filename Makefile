@@ -39,7 +39,7 @@ variant := $(if $(TEST),-test)
 out-of = build/$(1)$(variant)
 
 .PHONY: help modules sparse tools install uninstall shell demo check check-all check-debug check-kernels \
-	soak bench fuzz intree clean say-kernels FORCE
+	soak bench fuzz intree clean deb rpm say-kernels FORCE
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -50,6 +50,8 @@ help:
 ## make tools                      smcss, smcr, smcd, smc_run and so on, into build/tools/
 ## make install [DESTDIR=dir]      modules into updates/smc/, before the kernel's own; tools into /usr/local
 ## make uninstall [DESTDIR=dir]    takes all of that away
+## make deb                        Debian packages: the modules by DKMS, tools, headers; into build/deb/
+## make rpm                        the same as RPM packages; into build/rpm/
 ## make demo                       nginx, curl and wrk over SMC in a virtual machine, and between two
 ## make shell [KVER=] [VMS=2] [ISM=1]
 ##                                 a shell in a virtual machine with the module loaded, or in two with a link
@@ -109,14 +111,24 @@ tools:
 	@$(MAKE) -s -C tools/ivshmem all
 
 install: modules tools
-	@for kver in $(kvers); do tools/install-modules $$kver build/$$kver "$(DESTDIR)" || exit; done
+	@for kver in $(kvers); do tools/install-modules $$kver build/$$kver "$(DESTDIR)" $(KDIR) || exit; done
 	@$(MAKE) -s -C tools/smcss install DESTDIR="$(DESTDIR)"
-	@$(MAKE) -s -C tools/ivshmem install DESTDIR="$(DESTDIR)"
+	@for part in ivshmem include boot; do \
+		$(MAKE) -s -C tools/$$part install DESTDIR="$(DESTDIR)" || exit; done
 
 uninstall:
 	@tools/install-modules --remove "$(DESTDIR)" $(kvers)
 	@$(MAKE) -s -C tools/smcss uninstall DESTDIR="$(DESTDIR)"
-	@$(MAKE) -s -C tools/ivshmem uninstall DESTDIR="$(DESTDIR)"
+	@for part in ivshmem include boot; do \
+		$(MAKE) -s -C tools/$$part uninstall DESTDIR="$(DESTDIR)" || exit; done
+
+deb:
+	@tools/install-packages deb
+	@tools/make-deb
+
+rpm:
+	@tools/install-packages rpm
+	@tools/make-rpm
 
 # ---- virtual machines --------------------------------------------------------
 

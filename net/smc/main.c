@@ -6,6 +6,7 @@
 #include "config/eid.h"
 #include "config/pnet.h"
 #include "coverage.h"
+#include "events.h"
 #include "fabric/fabric.h"
 #include "fabric/rdma/rdma.h"
 #include "fabric/smcd/smcd.h"
@@ -67,6 +68,7 @@ static int __init make_queues(void)
 static struct pernet_operations *const smc_pernet[] = {
 	&smc_net_ops,
 	&smc_stats_net_ops,
+	&smc_events_net_ops,
 	&smc_registry_net_ops,
 	&smc_mem_net_ops,
 	&smc_pnet_net_ops,
@@ -178,6 +180,8 @@ module_init(smc_init);
 module_exit(smc_exit);
 
 MODULE_DESCRIPTION("Shared Memory Communications sockets (AF_SMC)");
+MODULE_AUTHOR("The AF_SMC authors");
+MODULE_VERSION(SMC_VERSION);
 MODULE_LICENSE("GPL");
 MODULE_ALIAS_NETPROTO(PF_SMC);
 MODULE_ALIAS_GENL_FAMILY(SMC_GENL_FAMILY_NAME);

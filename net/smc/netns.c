@@ -13,6 +13,7 @@ static int __net_init smc_net_init(struct net *net)
 	sn->loopback_pairing = 1;
 	sn->wmem = 256 << 10;
 	sn->rmem = 256 << 10;
+	sn->rmem_max = 1 << 20;
 	sn->autocorking_size = 64 << 10;
 	sn->autosmc_retry = 60;
 	sn->smcr_max_conns = 255;

@@ -15,6 +15,7 @@
 
 struct ctl_table;
 struct ctl_table_header;
+struct smc_events;
 struct smc_lgrs;
 struct smc_mem_limit;
 struct smc_pnet_table;
@@ -29,6 +30,7 @@ struct smc_steer;
  * @has_peer_id: @peer_id is set, and stays
  * @peer_id:	identity of this TCP/IP stack (RFC 7609, A.2.1)
  * @stats:	counters, see stats.h
+ * @events:	what has happened and is not told yet
  * @registry:	its SMC sockets, a list for each processor
  * @mem_limit:	memory of all buffers, capped by @mem_max
  * @pools:	elements of the loopback fabric
@@ -42,6 +44,7 @@ struct smc_steer;
  * @loopback_pairing: net.smc.loopback_pairing
  * @wmem:	net.smc.wmem: send buffer in bytes where the socket sets none
  * @rmem:	net.smc.rmem: receive element in bytes where the socket sets none
+ * @rmem_max:	net.smc.rmem_max: what an element over loopback grows to at most, bytes
  * @mem_max:	net.smc.mem_max: cap on the memory of all buffers in bytes
  * @autocorking_size: net.smc.autocorking_size: bytes that MSG_MORE may hold back
  * @limit_hs:	net.smc.limit_smc_hs: beyond smc_hs_threshold() handshakes, TCP
@@ -69,6 +72,7 @@ struct smc_net {
 	u8			peer_id[8];
 
 	struct smc_stats __percpu *stats;
+	struct smc_events	*events;
 	struct smc_registry __percpu *registry;
 	struct smc_mem_limit	*mem_limit;
 	struct smc_pools	*pools;
@@ -84,6 +88,7 @@ struct smc_net {
 	int			loopback_pairing;
 	int			wmem;
 	int			rmem;
+	int			rmem_max;
 	unsigned long		mem_max;
 	int			autocorking_size;
 	int			limit_hs;

@@ -44,9 +44,10 @@
  * against lock_class.c, which tells lockdep the order of those that objects have.  A function
  * whose name starts with __ expects its caller to hold what its comment names.
  *
- *  smc_conn.tx_lock,		(mutexes) one sender, one receiver at a time.  Never both at once,
- *  smc_conn.rx_lock		never held while sleeping for the peer.  A reader in the kernel,
- *				which has lock_sock, only tries for the latter.
+ *  smc_conn.tx_lock,		(mutexes) one sender, one receiver at a time.  Never held while
+ *  smc_conn.rx_lock		sleeping for the peer, and never both at once, but that a sender
+ *				tries for the rx_lock of the other end (grow.c).  A reader in the
+ *				kernel, which has lock_sock, only tries for the latter, too.
  *  lock_sock(sk)		phase, reason, smc->conn, sk_prot and ops changes
  *  stand_in_lock		(mutex) the socket that kernel TLS finds in place of ours
  *  smc_fabrics_srcu		(SRCU) the list of fabrics, for readers that may sleep

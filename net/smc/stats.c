@@ -90,8 +90,38 @@ void smc_stats_up(struct net *net, struct smc_conn *c, bool server)
 	struct smc_stats_tech __percpu *t = tech_of(net, c);
 
 	this_cpu_inc(t->conns[server][c->version > SMC_CLC_V1]);
+	/* The peer may be up already, and make our element larger. */
+	spin_lock_bh(&c->wait_lock);
+	c->counted_in = net;
 	count_buf(&t->rx, c->rx_size, smc_rmbe_how(c->rmbe));
 	count_buf(&t->tx, c->tx_size, c->tx_how);
+	spin_unlock_bh(&c->wait_lock);
+}
+
+/**
+ * smc_stats_resized() - a ring has been exchanged for one of another size
+ * @c: the connection whose ring it is; receives the size
+ * @rx: the receive element, or else the send ring
+ * @bytes: the new size
+ * @how: SMC_RMBE_*: how the new one was found
+ *
+ * Context: any; the locks that protect the ring are held.
+ */
+void smc_stats_resized(struct smc_conn *c, bool rx, u32 bytes, u8 how)
+{
+	u32 *size = rx ? &c->rx_size : &c->tx_size;
+	struct smc_stats_tech __percpu *t;
+	struct smc_stats_dir __percpu *dir;
+
+	spin_lock_bh(&c->wait_lock);
+	if (c->counted_in) {
+		t = tech_of(c->counted_in, c);
+		dir = rx ? &t->rx : &t->tx;
+		this_cpu_sub(dir->in_use, (u64)*size);
+		count_buf(dir, bytes, how);
+	}
+	WRITE_ONCE(*size, bytes);
+	spin_unlock_bh(&c->wait_lock);
 }
 
 /**
@@ -142,8 +172,11 @@ void smc_stats_gone(struct net *net, struct smc_conn *c)
 	struct smc_stats_tech __percpu *t = tech_of(net, c);
 
 	smc_stats_flush(net, c);
+	spin_lock_bh(&c->wait_lock);
+	c->counted_in = NULL;
 	this_cpu_sub(t->rx.in_use, (u64)c->rx_size);
 	this_cpu_sub(t->tx.in_use, (u64)c->tx_size);
+	spin_unlock_bh(&c->wait_lock);
 }
 
 #define REASON_INDEX_(name, code, words, remedy)	REASON_##name,
@@ -171,6 +204,17 @@ u32 smc_stats_reason(unsigned int index)
 #undef REASON_CODE_
 
 	return codes[index];
+}
+
+/**
+ * smc_stats_reason_words() - what a reason means
+ * @reason: the reason
+ *
+ * Return: its words in smc_reason.h
+ */
+const char *smc_stats_reason_words(enum smc_reason reason)
+{
+	return smc_stats_words(reason_index(reason));
 }
 
 /* What it means. */

@@ -118,6 +118,7 @@ void smc_stats_no_room(const struct sock *sk, struct smc_conn *c);
 
 void smc_stats_up(struct net *net, struct smc_conn *c, bool server);
 void smc_stats_flush(struct net *net, struct smc_conn *c);
+void smc_stats_resized(struct smc_conn *c, bool rx, u32 bytes, u8 how);
 void smc_stats_gone(struct net *net, struct smc_conn *c);
 void smc_stats_paired(struct net *net, bool server);
 void smc_stats_fallback(struct net *net, bool server, enum smc_reason reason);
@@ -125,6 +126,7 @@ void smc_stats_error(struct net *net, bool server);
 
 u32 smc_stats_reason(unsigned int index);
 const char *smc_stats_words(unsigned int index);
+const char *smc_stats_reason_words(enum smc_reason reason);
 void smc_stats_sum(struct net *net, struct smc_stats *sum);
 
 extern struct pernet_operations smc_stats_net_ops;

@@ -326,14 +326,15 @@ static const char help[] =
 	"  -u USER     who may connect, beside the user who starts it\n"
 	"  -M NAME     use this POSIX shared memory, which outlives the server\n"
 	"  -F          stay in the foreground\n"
-	"  -h          this text\n";
+	"  -h          this text\n"
+	"  -v, -V      version\n";
 
 static bool parse(int argc, char **argv)
 {
 	bool foreground = false;
 	int option;
 
-	while ((option = getopt(argc, argv, "S:l:n:u:M:Fh")) != -1) {
+	while ((option = getopt(argc, argv, "S:l:n:u:M:FhvV")) != -1) {
 		switch (option) {
 		case 'S':
 			path = optarg;
@@ -355,6 +356,10 @@ static bool parse(int argc, char **argv)
 			break;
 		case 'h':
 			fputs(help, stdout);
+			exit(0);
+		case 'v':
+		case 'V':
+			puts("smc-ivshmem-server " SMC_TOOLS_VERSION);
 			exit(0);
 		default:
 			fputs(help, stderr);

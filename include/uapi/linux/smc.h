@@ -12,6 +12,8 @@
 #ifndef _UAPI_LINUX_SMC_H
 #define _UAPI_LINUX_SMC_H
 
+#include <linux/types.h>
+
 /* SMC_PNETID: attributes of a table entry */
 enum {
 	SMC_PNETID_UNSPEC,
@@ -35,13 +37,14 @@ enum {
 #define SMCR_GENL_FAMILY_VERSION	1
 
 #define SMC_GENL_FAMILY_NAME		"SMC_GEN_NETLINK"
+#define SMC_GENL_EVENTS_NAME		"events"	/* multicast group of that family */
 #define SMC_GENL_FAMILY_VERSION		1
 
 /* sizes of strings (the terminating 0 comes on top) and tables */
 #define SMC_PCI_ID_STR_LEN		16
 #define SMC_MAX_HOSTNAME_LEN		32
 #define SMC_MAX_EID_LEN			32
-#define SMC_MAX_UEID			4	/* user EIDs per host */
+#define SMC_MAX_UEID			4	/* of the kernel's own module; here it is 8 */
 
 /* SMC_GEN_NETLINK: commands */
 enum {
@@ -73,6 +76,7 @@ enum {
 	SMC_NETLINK_FLUSH_AUTOCACHE,
 	SMC_NETLINK_GET_AUTOSMC = 144,
 	SMC_NETLINK_FLUSH_AUTOSMC,
+	SMC_NETLINK_EVENT = 152,
 };
 
 /* SMC_GEN_NETLINK: top level attributes, each a nest */
@@ -93,6 +97,7 @@ enum {
 	SMC_GEN_FILTER = 64,
 	SMC_GEN_AUTOCACHE,
 	SMC_GEN_AUTOSMC,
+	SMC_GEN_EVENT,
 };
 
 /* in SMC_GEN_SYS_INFO: what this host can do */
@@ -113,6 +118,7 @@ enum {
 	SMC_NLA_SYS_PAD,
 	SMC_NLA_SYS_HOST_MEM_USED,	/* u64: bytes of all buffers of the host */
 	SMC_NLA_SYS_HOST_MEM_LIMIT,	/* u64: at most so many, net.smc.mem_max_host */
+	SMC_NLA_SYS_MODULE_VERSION,	/* string: of this module, as modinfo has it */
 };
 
 /* in SMC_NLA_LGR_{R,D}_V2_COMMON: what an SMCv2 link group negotiated */
@@ -412,7 +418,60 @@ enum smc_autosmc_verdict {
 	SMC_AUTOSMC_TOO_SHORT,		/* not offered, unless net.smc.autosmc only advises */
 };
 
+/* in SMC_GEN_EVENT: something has happened; what does not apply is left out */
+enum {
+	SMC_NLA_EVENT_PAD,
+	SMC_NLA_EVENT_TYPE,		/* u8: SMC_EVENT_* */
+	SMC_NLA_EVENT_TIME,		/* u64: ns since 1970 */
+	SMC_NLA_EVENT_ROLE,		/* u8: 1: server */
+	SMC_NLA_EVENT_LGR,		/* u32: number of the link group */
+	SMC_NLA_EVENT_TECH,		/* u8: SMC_DIAG_MODE_SMCR or SMC_DIAG_MODE_SMCD */
+	SMC_NLA_EVENT_CONNS,		/* u32: connections of the link group */
+	SMC_NLA_EVENT_DEV,		/* string: name of the device */
+	SMC_NLA_EVENT_LGR_TYPE,		/* u8: as SMC_NLA_LGR_R_TYPE */
+	SMC_NLA_EVENT_LINK,		/* u8: number of the link */
+	SMC_NLA_EVENT_PORT,		/* u8: port of its device */
+	SMC_NLA_EVENT_LOCAL_ADDR,	/* binary: 4 or 16 bytes, in network order */
+	SMC_NLA_EVENT_LOCAL_PORT,	/* u16 */
+	SMC_NLA_EVENT_REMOTE_ADDR,	/* binary: as LOCAL_ADDR */
+	SMC_NLA_EVENT_REMOTE_PORT,	/* u16 */
+	SMC_NLA_EVENT_REASON,		/* u32: see smc_reason.h */
+	SMC_NLA_EVENT_REASON_TEXT,	/* string: the reason in words */
+	SMC_NLA_EVENT_DIAGNOSIS,	/* u32: what the peer's Decline says */
+};
+
+/* what has happened */
+enum {
+	SMC_EVENT_LGR_NEW = 1,		/* a link group can carry connections */
+	SMC_EVENT_LGR_END,		/* it ends */
+	SMC_EVENT_LINK_UP,		/* a link of it can */
+	SMC_EVENT_LINK_DOWN,		/* a link does not work any more */
+	SMC_EVENT_FALLBACK,		/* a socket has become TCP */
+};
+
 /* Socket options, level SOL_SMC (286) */
 #define SMC_LIMIT_HS	1	/* int: fall back to TCP when handshakes congest */
+
+/* added */
+#define SMC_SOCK_INFO	0x100	/* get: struct smc_sockopt_info */
+
+#define SMC_MODE_UNDECIDED	0	/* no connection, or a handshake is going on */
+#define SMC_MODE_SMCR		1
+#define SMC_MODE_TCP		2	/* it fell back */
+#define SMC_MODE_SMCD		3
+
+/**
+ * struct smc_sockopt_info - what a socket is
+ * @mode:	SMC_MODE_*
+ * @reason:	SMC_MODE_TCP: why, see smc_reason.h
+ * @peer_diagnosis: the same as the peer sees it, from its Decline; 0 if there was none
+ * @state:	a number for reports, 0 without a connection; it may change its meaning
+ */
+struct smc_sockopt_info {
+	__u32	mode;
+	__u32	reason;
+	__u32	peer_diagnosis;
+	__u32	state;
+};
 
 #endif /* _UAPI_LINUX_SMC_H */

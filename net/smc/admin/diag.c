@@ -259,5 +259,7 @@ static void __exit diag_exit(void)
 module_init(diag_init);
 module_exit(diag_exit);
 MODULE_DESCRIPTION("SMC: socket monitoring");
+MODULE_AUTHOR("The AF_SMC authors");
+MODULE_VERSION(SMC_VERSION);
 MODULE_LICENSE("GPL");
 MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_NETLINK, NETLINK_SOCK_DIAG, 43 /* AF_SMC */);

@@ -114,6 +114,12 @@ static int smc_genl_pre_doit(smc_genl_pre_doit_ops *ops, struct sk_buff *skb,
 	return 0;
 }
 
+enum { SMC_GENL_EVENTS };
+
+static const struct genl_multicast_group smc_genl_groups[] = {
+	[SMC_GENL_EVENTS] = { .name = SMC_GENL_EVENTS_NAME, },
+};
+
 static struct genl_family smc_genl_family __ro_after_init = {
 	.name		= SMC_GENL_FAMILY_NAME,
 	.version	= SMC_GENL_FAMILY_VERSION,
@@ -125,6 +131,8 @@ static struct genl_family smc_genl_family __ro_after_init = {
 	.pre_doit	= smc_genl_pre_doit,
 	.ops		= smc_genl_ops,
 	.n_ops		= ARRAY_SIZE(smc_genl_ops),
+	.mcgrps		= smc_genl_groups,
+	.n_mcgrps	= ARRAY_SIZE(smc_genl_groups),
 	/* Installed tools may leave garbage in reserved fields. */
 	.resv_start_op	= SMC_NETLINK_DISABLE_HS_LIMITATION + 1,
 };
@@ -151,6 +159,55 @@ void *smc_genl_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 void smc_genl_end(struct sk_buff *skb, void *hdr)
 {
 	genlmsg_end(skb, hdr);
+}
+
+/**
+ * smc_genl_listened() - does anybody listen to events?
+ * @net: of this namespace
+ *
+ * Context: any but hard interrupts.
+ * Return: true if somebody does.
+ */
+bool smc_genl_listened(struct net *net)
+{
+	return genl_has_listeners(&smc_genl_family, net, SMC_GENL_EVENTS);
+}
+
+/**
+ * smc_genl_put() - begin a message that nobody has asked for
+ * @skb: where it goes
+ * @cmd: the command, SMC_NETLINK_*
+ *
+ * Return: the header for smc_genl_end(), or NULL if the buffer is full.
+ */
+void *smc_genl_put(struct sk_buff *skb, u8 cmd)
+{
+	return genlmsg_put(skb, 0, 0, &smc_genl_family, 0, cmd);
+}
+
+/**
+ * smc_genl_multicast() - send it to those who listen to events
+ * @net: of this namespace
+ * @skb: the message, which is used up
+ *
+ * A listener whose buffer is full gets ENOBUFS instead.
+ *
+ * Context: process, may sleep.
+ */
+void smc_genl_multicast(struct net *net, struct sk_buff *skb)
+{
+	genlmsg_multicast_netns(&smc_genl_family, net, skb, 0, SMC_GENL_EVENTS, GFP_KERNEL);
+}
+
+/**
+ * smc_genl_lost() - those who listen get ENOBUFS: some event is missing
+ * @net: of this namespace
+ *
+ * Context: process, may sleep.
+ */
+void smc_genl_lost(struct net *net)
+{
+	genl_set_err(&smc_genl_family, net, 0, SMC_GENL_EVENTS, -ENOBUFS);
 }
 
 /**
@@ -255,10 +312,15 @@ int smc_genl_put_padded(struct sk_buff *skb, int attr, const u8 *text, size_t le
  */
 int __init smc_genl_init(void)
 {
-	return genl_register_family(&smc_genl_family);
+	int rc = genl_register_family(&smc_genl_family);
+
+	if (!rc)
+		smc_genl_event_init();
+	return rc;
 }
 
 void smc_genl_exit(void)
 {
+	smc_genl_event_exit();
 	genl_unregister_family(&smc_genl_family);
 }

@@ -35,7 +35,8 @@ static int put_sys_info(struct sk_buff *skb, const struct net *net)
 	    nla_put_u8(skb, SMC_NLA_SYS_IS_SMCR_V2, smcr) ||
 	    smc_genl_put_padded(skb, SMC_NLA_SYS_LOCAL_HOST, host,
 				strnlen(host, __NEW_UTS_LEN)) ||
-	    put_memory(skb, smc_net(net)))
+	    put_memory(skb, smc_net(net)) ||
+	    nla_put_string(skb, SMC_NLA_SYS_MODULE_VERSION, SMC_VERSION))
 		return -EMSGSIZE;
 	return smc_genl_put_padded(skb, SMC_NLA_SYS_SEID, eids.seid, SMC_EID_LEN);
 }

@@ -108,6 +108,7 @@ static const struct ctl_table smc_table[] = {
 	INT_ENTRY("autosmc_retry_time", autosmc_retry, SYSCTL_ONE, &time_max),
 	INT_ENTRY("autocache_time", autocache_time, SYSCTL_ZERO, &time_max),
 	INT_ENTRY("autocorking_size", autocorking_size, SYSCTL_ZERO, SYSCTL_INT_MAX),
+	INT_ENTRY("rmem_max", rmem_max, &buf_min, &buf_max),
 	INT_ENTRY("smcr_buf_type", smcr_buf_type, SYSCTL_ZERO, SYSCTL_TWO),
 	INT_ENTRY("smcr_max_conns_per_lgr", smcr_max_conns, &conns_min, &conns_max),
 	INT_ENTRY("smcr_max_links_per_lgr", smcr_max_links, SYSCTL_ONE, SYSCTL_TWO),

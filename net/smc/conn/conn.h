@@ -76,6 +76,9 @@ struct smc_conn_counts {
  * @rx_lap:	a count at which a lap of the ring began, @rx_cons at most, see ring.h;
  *		under @rx_lock
  * @rx_calls:	small calls that have received something; under @rx_lock
+ * @rx_sure:	@rx_size becomes that much before a sender waits, see grow.c; 0: it never changes
+ * @rx_most:	and that much at most, while the receiver keeps up
+ * @rx_grown:	@rx_cons when it grew last; under the sender's tx_lock
  * @reader:	a reader in the kernel, NULL if there is none; set once, under lock_sock
  * @rx_idle:	how often in a row busy polling was in vain; a hint, without a lock
  * @tx_lock:	one sender at a time
@@ -88,11 +91,13 @@ struct smc_conn_counts {
  * @tx_calls:	small calls that wanted to send; under @tx_lock
  * @tx_urg:	the count behind the last urgent byte; written under @tx_lock before
  *		@tx_prod
+ * @tx_grows:	@tx_buf is the peer's element, and may be exchanged for a larger one
  * @peer_size:	size of the ring in the peer's element in bytes, at least @tx_size
  * @tx_how:	SMC_RMBE_*: how the send ring was found, 0 if it is the peer's element
  * @dev:	name of the device, for people
  * @version:	SMC_CLC_V1 or SMC_CLC_V2, for statistics
  * @flushed:	what the namespace's counters have of ours; under @wait_lock
+ * @counted_in:	the namespace that counts @rx_size and @tx_size as in use; under @wait_lock
  * @stopped:	nothing may be published any more; under @tx_lock
  * @late_fin:	a FIN of the TCP connection says nothing of the data: the peer's
  *		flags do, see smc_fabric_ops.fin_in_order
@@ -108,7 +113,7 @@ struct smc_conn_counts {
  * @tx_cons:	what the peer's application has taken; the peer moves it
  * @rx_flags:	enum smc_conn_flag the peer has set; under @state_lock
  * @rx_waiter:	the receiver that sleeps, set by it, cleared by who wakes it
- * @wait_lock:	held while a waker uses @rx_waiter, and for @flushed
+ * @wait_lock:	held while a waker uses @rx_waiter, for @flushed, and while what is in use changes
  * @urg_data:	the peer's urgent byte with TCP_URG_*, 0 if there is none; with those
  *		below under @state_lock, see urgent.c
  * @urg_kept:	it is known here, its place in the element may be written again
@@ -130,6 +135,9 @@ struct smc_conn {
 	aligned_u64		rx_cons;
 	u64			rx_lap;
 	u64			rx_calls;
+	u32			rx_sure;
+	u32			rx_most;
+	u64			rx_grown;
 	struct smc_reader	*reader;
 	u8			rx_idle;
 
@@ -144,6 +152,7 @@ struct smc_conn {
 	bool			stopped;
 	bool			late_fin;
 	bool			shut_rd;
+	bool			tx_grows;
 	struct delayed_work	cork_work;
 
 	spinlock_t		state_lock;
@@ -156,6 +165,7 @@ struct smc_conn {
 	u32			peer_size;
 	const char		*dev;
 	struct smc_conn_counts	flushed;
+	struct net		*counted_in;
 
 	aligned_u64		rx_prod ____cacheline_aligned_in_smp;
 	unsigned long		rx_flags;
@@ -182,13 +192,13 @@ static inline u64 smc_conn_unacked(const struct smc_conn *c)
 
 static inline u64 smc_conn_room(const struct smc_conn *c)
 {
-	return c->tx_size - smc_conn_unacked(c);
+	return READ_ONCE(c->tx_size) - smc_conn_unacked(c);
 }
 
 /* A sender that found the ring full is told once so much is free again. */
 static inline u32 smc_conn_low_room(const struct smc_conn *c)
 {
-	return c->tx_size / 4;
+	return READ_ONCE(c->tx_size) / 4;
 }
 
 /*
@@ -305,6 +315,10 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 		       sk_read_actor_t actor);
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c);
+
+/* grow.c */
+void smc_conn_may_grow(struct smc_conn *c, u32 sure, u32 most);
+bool smc_conn_grow(struct smc_conn *tx, struct smc_conn *rx);
 
 /* close.c */
 int __smc_conn_event(struct smc_conn *c, enum smc_conn_event event);

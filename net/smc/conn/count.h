@@ -7,13 +7,13 @@
 #include <linux/types.h>
 
 /*
- * A count has 64 bits on every machine: it never wraps, so two of them can be compared.  Where a
- * machine would read or write it in two halves, a look at one that passes a multiple of 4 GiB
- * could see neither the old nor the new one, and a receiver would sleep, or a peer's cursor be
- * refused.  atomic64_t has what such a machine can do about that, down to a lock; its alignment is
- * that of aligned_u64, as which counts are declared.
+ * A count has 64 bits on every machine: it never wraps, so two of them can be compared.  A machine
+ * of 32 bits would read and write it in two halves: a reader could see neither the old count nor
+ * the new one while it passes a multiple of 4 GiB, and then sleep, or refuse a peer's cursor.
+ * There, atomic64_t does whatever the machine needs, down to a lock.  Counts are declared as
+ * aligned_u64, which has the alignment of atomic64_t.
  *
- * The task that moves a count holds a lock against others that move it, and may read it as it is.
+ * The task that moves a count holds a lock against others that move it, and may read it plainly.
  */
 #ifdef CONFIG_64BIT
 #define smc_count_read(p)		READ_ONCE(*(p))

@@ -2,6 +2,7 @@
 /* What poll() says of a connection. */
 #include <linux/poll.h>
 #include <net/tcp.h>
+#include "../fabric/fabric.h"
 #include "conn.h"
 #include "urgent.h"
 
@@ -10,13 +11,27 @@ static bool readable(struct sock *sk, struct smc_conn *c)
 	u64 unread = smc_conn_unread(c) - smc_urgent_hidden(sk, c);
 	u64 target = sock_rcvlowat(sk, 0, INT_MAX);
 
+	u32 size = max(READ_ONCE(c->rx_size), READ_ONCE(c->rx_sure));
+
 	/* More than nearly full it will never be. */
-	return unread && unread >= min_t(u64, target, c->rx_size - c->rx_size / 4);
+	return unread && unread >= min_t(u64, target, size - size / 4);
 }
 
 static bool writable(struct smc_conn *c)
 {
 	return smc_conn_room(c) >= smc_conn_low_room(c);
+}
+
+/* A program that asks before it writes gets a larger ring, too. */
+static bool grow(struct smc_conn *c)
+{
+	bool grown;
+
+	if (!c->tx_grows || !mutex_trylock(&c->tx_lock))
+		return false;
+	grown = c->fabric->ops->grow(c);
+	mutex_unlock(&c->tx_lock);
+	return grown && writable(c);
 }
 
 /* The bits and their order are those of tcp_poll(). */
@@ -45,7 +60,7 @@ static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 	if (readable(sk, c))
 		mask |= EPOLLIN | EPOLLRDNORM;
 
-	if (shutdown & SEND_SHUTDOWN || smc_conn_peer_gone(c) || writable(c)) {
+	if (shutdown & SEND_SHUTDOWN || smc_conn_peer_gone(c) || writable(c) || grow(c)) {
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	} else {
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);

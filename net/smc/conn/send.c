@@ -238,6 +238,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	long timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	size_t sent = 0, n;
 	bool held = false;
+	u64 room;
 	int rc = 0;
 
 	if (unlikely(msg->msg_controllen)) {
@@ -260,16 +261,22 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 				sent = send_to_nobody(sk, c, msg);
 			break;
 		}
-		n = smc_conn_piece(c->tx_size, min_t(u64, smc_conn_room(c), len - sent));
-		if (unlikely(!n)) {
-			smc_stats_no_room(sk, c);
-			rc = wait_for_room(sk, c, msg->msg_flags, &timeo);
-			if (!rc)
+		n = len - sent;
+		room = smc_conn_room(c);
+		if (unlikely(room < n)) {
+			if (c->tx_grows && c->fabric->ops->grow(c))
 				continue;
-			held = true;
-			break;
+			if (!room) {
+				smc_stats_no_room(sk, c);
+				rc = wait_for_room(sk, c, msg->msg_flags, &timeo);
+				if (!rc)
+					continue;
+				held = true;
+				break;
+			}
+			n = room;
 		}
-		n = fill(c, &msg->msg_iter, n);
+		n = fill(c, &msg->msg_iter, smc_conn_piece(c->tx_size, n));
 		if (unlikely(!n)) {
 			rc = -EFAULT;
 			held = true;

@@ -63,10 +63,12 @@ struct smc_negotiated {
 /**
  * struct smc_wanted - what the socket wants of a connection
  * @rcvbuf:	receive element, bytes
+ * @rcvbuf_most: what it may grow to where elements can grow; 0: the size is the application's
  * @sndbuf:	send ring, bytes, for fabrics that have one
  */
 struct smc_wanted {
 	u32			rcvbuf;
+	u32			rcvbuf_most;
 	u32			sndbuf;
 };
 
@@ -85,7 +87,8 @@ struct smc_pair_end {
 };
 
 /**
- * struct smc_fabric_ops - a kind of fabric; the name and every function but @pair are mandatory
+ * struct smc_fabric_ops - a kind of fabric; the name and every function but @pair and
+ * @grow are mandatory
  * @name:	for people
  * @diag_mode:	SMC_DIAG_MODE_* of its connections
  * @late_decline: after the Confirm of a first contact the client waits until the fabric
@@ -125,6 +128,9 @@ struct smc_pair_end {
  * @consumed:	rx_cons has moved: make it visible to the peer, and wake its writer if it
  *		is blocked.  Where that takes a message, only once it is worth one; a peer
  *		that is blocked must get one in the end.  The caller holds rx_lock.
+ * @grow:	@c has no room for what a call sends: make the peer's element larger if that is
+ *		due.  Only called with @c->tx_grows; the caller holds tx_lock.  True if there is
+ *		more room.  Process context, may sleep for memory.
  * @request_update: have rx_cons of the peer made visible to us soon, whether it would be
  *		worth a message or not.  Any context but hard interrupts.
  * @urgent:	tell the peer of urgent data; the caller holds tx_lock, unless it is
@@ -175,6 +181,7 @@ struct smc_fabric_ops {
 		    struct smc_pair_end *server, bool atomic);
 	void (*commit)(struct smc_conn *c);
 	void (*consumed)(struct smc_conn *c);
+	bool (*grow)(struct smc_conn *c);
 	void (*request_update)(struct smc_conn *c);
 	void (*urgent)(struct smc_conn *c, enum smc_urgent_event news);
 	void (*signal)(struct smc_conn *c, enum smc_conn_flag flag);

@@ -126,6 +126,7 @@ void smc_hs_wanted(const struct sock *sk, struct smc_wanted *want)
 	const struct smc_net *sn = smc_net(sock_net(sk));
 
 	want->rcvbuf = wanted_rcvbuf(sk, sn);
+	want->rcvbuf_most = sk->sk_userlocks & SOCK_RCVBUF_LOCK ? 0 : READ_ONCE(sn->rmem_max);
 	want->sndbuf = wanted_sndbuf(sk, sn);
 }
 

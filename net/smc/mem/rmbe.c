@@ -153,6 +153,11 @@ u32 smc_rmbe_size(const struct smc_rmbe *rmbe)
 	return smc_clc_size_to_bytes(rmbe->buf->pool->size_code);
 }
 
+struct smc_pools *smc_rmbe_pools(const struct smc_rmbe *rmbe)
+{
+	return rmbe->buf->pool->pools;
+}
+
 struct smc_buf *smc_rmbe_buf(const struct smc_rmbe *rmbe)
 {
 	return rmbe->buf;

@@ -24,6 +24,7 @@ void *smc_rmbe_data(const struct smc_rmbe *rmbe);
 u8 smc_rmbe_how(const struct smc_rmbe *rmbe);
 u32 smc_rmbe_size(const struct smc_rmbe *rmbe);
 unsigned int smc_rmbe_index(const struct smc_rmbe *rmbe);
+struct smc_pools *smc_rmbe_pools(const struct smc_rmbe *rmbe);
 struct smc_buf *smc_rmbe_buf(const struct smc_rmbe *rmbe);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Phases of a socket: the one setter, and what each change brings with it. */
 #include <net/tcp.h>
+#include "../events.h"
 #include "../stats.h"
 #include "../trace.h"
 #include "socket.h"
@@ -85,6 +86,7 @@ void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 {
 	smc_stats_fallback(sock_net(sk), smc_sk(sk)->server, reason);
 	trace_smc_switch_to_fallback(sk, reason);
+	smc_event_fallback(sk, smc_sk(sk)->server, reason, peer_diagnosis);
 	to_tcp(sk, reason, peer_diagnosis);
 }
 

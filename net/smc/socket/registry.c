@@ -193,8 +193,8 @@ static void reg_step_back(struct smc_sock_cursor *cursor, struct sock *sk)
 static void fill_conn(struct smc_sock_info *info, struct smc_conn *c)
 {
 	info->state = READ_ONCE(c->state);
-	info->sndbuf_size = c->tx_size;
-	info->rmbe_size = c->rx_size;
+	info->sndbuf_size = READ_ONCE(c->tx_size);
+	info->rmbe_size = READ_ONCE(c->rx_size);
 	info->rx_prod = smc_count_read(&c->rx_prod);
 	info->rx_cons = smc_count_read(&c->rx_cons);
 	info->tx_prod = smc_count_read(&c->tx_written);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Options of level SOL_SMC. */
+/* Options of level SOL_SMC that only test builds have; the others are in <linux/smc.h>. */
 #ifndef SMC_SOCKOPT_H
 #define SMC_SOCKOPT_H
 
@@ -9,7 +9,6 @@
 #define SOL_SMC			286
 #endif
 
-#define SMC_SOCK_INFO		0x100	/* get: struct smc_sockopt_info */
 #define SMC_TEST_RAW_CLC	0x200	/* set, test builds: int, speak CLC yourself */
 #define SMC_TEST_ECHO		0x201	/* set, test builds: int, echo in the kernel */
 #define SMC_TEST_PEEK_LEN	0x202	/* get, test builds: int, proto_ops.peek_len */
@@ -35,26 +34,5 @@ struct smc_test_registry {
 };
 
 void smc_test_registry(struct smc_test_registry *cost);
-
-enum {
-	SMC_MODE_UNDECIDED,
-	SMC_MODE_SMCR,
-	SMC_MODE_TCP,
-	SMC_MODE_SMCD,
-};
-
-/**
- * struct smc_sockopt_info - what a socket is
- * @mode:	SMC_MODE_*
- * @reason:	enum smc_reason, for SMC_MODE_TCP
- * @peer_diagnosis: from the peer's Decline
- * @state:	enum smc_conn_state, 0 without a connection
- */
-struct smc_sockopt_info {
-	__u32	mode;
-	__u32	reason;
-	__u32	peer_diagnosis;
-	__u32	state;
-};
 
 #endif

@@ -7,10 +7,21 @@
 #include "complain.h"
 #include "smc_socket.h"
 
+static const char *about_file;
+static unsigned int about_line;
+
+void complain_about(const char *file, unsigned int line)
+{
+	about_file = file;
+	about_line = line;
+}
+
 static void say(const char *format, va_list args)
 {
 	fflush(stdout);		/* in the order of events, when both are one terminal */
 	fprintf(stderr, "%s: ", program_invocation_short_name);
+	if (about_file)
+		fprintf(stderr, "%s:%u: ", about_file, about_line);
 	vfprintf(stderr, format, args);
 	fputc('\n', stderr);
 }

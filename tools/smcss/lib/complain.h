@@ -18,6 +18,9 @@ _Noreturn void usage_error(const char *format, ...) __attribute__((format(printf
  */
 _Noreturn void other_option(int option, const char *usage_text);
 
+/* Complaints are about this line of a file from here on; NULL: about no file. */
+void complain_about(const char *file, unsigned int line);
+
 /* Ends the program: memory is used up. */
 _Noreturn void no_memory(void);
 

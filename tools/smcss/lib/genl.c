@@ -17,6 +17,7 @@
 
 struct genl {
 	struct nl_sock *sk;
+	const char *name;
 	int family;
 	const struct genl_reader *reader;
 	int error;
@@ -213,6 +214,7 @@ struct genl *genl_open(const char *family)
 	genl->sk = nl_socket_alloc();
 	if (!genl->sk)
 		no_memory();
+	genl->name = family;
 	ret = genl_connect(genl->sk);
 	if (ret >= 0)
 		ret = genl->family = genl_ctrl_resolve(genl->sk, family);
@@ -302,6 +304,37 @@ int genl_do(struct genl *genl, struct nl_msg *msg, const struct genl_reader *rea
 	ret = nl_send_auto(genl->sk, msg);	/* asks for an acknowledgment */
 	nlmsg_free(msg);
 	return ret < 0 ? EIO : receive(genl);
+}
+
+int genl_join(struct genl *genl, const char *group)
+{
+	int number = genl_ctrl_resolve_grp(genl->sk, genl->name, group);
+	int ret;
+
+	if (number < 0)
+		return number == -NLE_OBJ_NOTFOUND ? ENOENT : EIO;
+	/* a burst should fit; without root it may be less */
+	nl_socket_set_buffer_size(genl->sk, 1 << 20, 0);
+	ret = nl_socket_add_membership(genl->sk, number);
+	if (ret >= 0)
+		ret = nl_socket_set_nonblocking(genl->sk);
+	return ret < 0 ? ret == -NLE_PERM ? EPERM : EIO : 0;
+}
+
+int genl_fd(const struct genl *genl)
+{
+	return nl_socket_get_fd(genl->sk);
+}
+
+int genl_take_events(struct genl *genl, const struct genl_reader *reader)
+{
+	int ret;
+
+	genl->reader = reader;
+	do
+		ret = nl_recvmsgs_default(genl->sk);
+	while (ret >= 0);
+	return ret == -NLE_NOMEM ? ENOBUFS : ret == -NLE_AGAIN ? 0 : EIO;
 }
 
 const char *genl_words(const struct genl *genl)

@@ -78,6 +78,16 @@ int genl_list(struct genl *genl, uint8_t command, int nest, const struct field *
 struct nl_msg *genl_message(struct genl *genl, uint8_t command);
 int genl_do(struct genl *genl, struct nl_msg *msg, const struct genl_reader *reader);
 
+/*
+ * Messages that nobody asked for: joins a multicast group of the family. 0, or ENOENT if the family
+ * has none of that name, or another errno. From then on the socket does not block.
+ */
+int genl_join(struct genl *genl, const char *group);
+int genl_fd(const struct genl *genl);
+
+/* Takes what has come. 0, or ENOBUFS: some were lost, and more may have come since. */
+int genl_take_events(struct genl *genl, const struct genl_reader *reader);
+
 /* What the kernel said of the last error, or "". */
 const char *genl_words(const struct genl *genl);
 

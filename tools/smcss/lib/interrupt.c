@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -47,7 +48,9 @@ bool interrupt_wait(int fd, double until)
 	bool ready = false;
 	sigset_t before;
 
-	if (seconds > 0) {
+	if (isinf(seconds)) {
+		time.tv_sec = 1 << 20;
+	} else if (seconds > 0) {
 		time.tv_sec = seconds;
 		time.tv_nsec = (seconds - time.tv_sec) * 1e9;
 	}

@@ -15,8 +15,8 @@ bool interrupted(void);
 double interrupt_clock(void);
 
 /*
- * Waits until this time, at most until there is something to read from fd (-1: from nowhere) or a
- * signal comes, even if it came before. True if there is something to read.
+ * Waits until this time (INFINITY: for very long), at most until there is something to read from fd
+ * (-1: from nowhere) or a signal comes, even if it came before. True if there is something to read.
  */
 bool interrupt_wait(int fd, double until);
 

@@ -42,11 +42,11 @@ bool read_number(const char *text, unsigned long min, unsigned long max, unsigne
 	return !*end && *value >= min && *value <= max;
 }
 
-unsigned int parse_count(const char *text)
+unsigned int parse_count(const char *text, const char *what)
 {
 	unsigned long count;
 
 	if (!read_number(text, 1, 1000000000, &count))
-		usage_error("'%s' is not a number of repetitions", text);
+		usage_error("'%s' is not a number of %s", text, what);
 	return count;
 }

@@ -14,6 +14,6 @@ bool read_number(const char *text, unsigned long min, unsigned long max, unsigne
 
 /* From a command line; both end the program if the text is wrong. */
 double parse_seconds(const char *text);
-unsigned int parse_count(const char *text);
+unsigned int parse_count(const char *text, const char *what);
 
 #endif /* SMC_TOOLS_NUMBER_H */

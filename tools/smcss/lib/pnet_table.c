@@ -75,7 +75,7 @@ int pnet_change(struct genl *genl, uint8_t command, const struct pnet *pnet)
 	return genl_do(genl, msg, NULL);
 }
 
-static bool is_name(const char *text)
+bool pnet_names(const char *text)
 {
 	return *text && strcmp(text, "n/a");
 }
@@ -87,8 +87,8 @@ void pnets_print(FILE *out, const struct array *pnets)
 	for (i = 0; i < pnets->count; i++) {
 		const struct pnet *p = array_item(pnets, i);
 
-		fprintf(out, "%s %s %s %u\n", p->id, is_name(p->interface) ? p->interface : "n/a",
-			is_name(p->device) ? p->device : "n/a", p->port);
+		fprintf(out, "%s %s %s %u\n", p->id, pnet_names(p->interface) ? p->interface : "n/a",
+			pnet_names(p->device) ? p->device : "n/a", p->port);
 	}
 }
 
@@ -104,9 +104,9 @@ void pnets_json(FILE *out, const struct array *pnets)
 
 		json_object(&json, NULL);
 		json_text(&json, "pnetid", p->id);
-		if (is_name(p->interface))
+		if (pnet_names(p->interface))
 			json_text(&json, "interface", p->interface);
-		if (is_name(p->device)) {
+		if (pnet_names(p->device)) {
 			json_text(&json, "device", p->device);
 			json_number(&json, "port", p->port);
 		}

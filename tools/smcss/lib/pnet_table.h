@@ -18,6 +18,9 @@ struct pnet {
 
 bool pnetid_valid(const char *id);
 
+/* An entry names an interface, or a device; where it does not, modules say "" or "n/a". */
+bool pnet_names(const char *text);
+
 /* Both return 0 or an errno. id NULL: the whole table. */
 int pnets_read(struct genl *genl, const char *id, struct array *pnets);
 int pnet_change(struct genl *genl, uint8_t command, const struct pnet *pnet);

@@ -11,16 +11,61 @@ struct reason {
 	const char *name;
 	const char *words;
 	const char *remedy;
+	const char *side;	/* NULL: of ours, whose class tells */
 };
 
-#define REASON_ROW(name, code, words, remedy) { code, #name, words, remedy },
+#define REASON_ROW(name, code, words, remedy) { code, #name, words, remedy, NULL },
 static const struct reason reasons[] = {
 	SMC_REASONS(REASON_ROW)
-	/* of the kernel's own module, as 6.12 says them in the same situations */
+	/*
+	 * Of the kernel's own module and of others that have its codes, as debuggers know them; the
+	 * words are ours.
+	 */
+	{ 0x01010000, "KERNEL_NO_MEMORY", "there was no memory for the connection",
+	  "free some memory",
+	  "this host" },
+	{ 0x02010000, "KERNEL_TIMEOUT_CONFIRM_LINK", "the other side did not confirm the link of a new link group in time",
+	  "check the RDMA path between the two hosts: GIDs, VLAN, MTU, the switch",
+	  "both hosts" },
+	{ 0x02020000, "KERNEL_TIMEOUT_ADD_LINK", "the other side did not finish the exchange about a second link in time",
+	  "check the load of that host, and the RDMA path between the two hosts",
+	  "both hosts" },
+	{ 0x03000000, "KERNEL_CONFIGURATION", "the configuration does not allow SMC",
+	  "compare devices, PNETIDs and EIDs of both hosts: 'smcr device', 'smcd device', 'smcr ueid'",
+	  "this host" },
 	{ 0x03010000, "KERNEL_NO_OPTION", "the other side did not answer the SMC option",
-	  "let the other program use SMC too (smc_run), and look for a middlebox that removes TCP options" },
+	  "let the other program use SMC too (smc_run), and look for a middlebox that removes TCP options",
+	  "the peer" },
+	{ 0x03020000, "KERNEL_IPSEC", "an IPsec policy covers this connection, SMC would bypass it",
+	  "exempt these addresses from the policy, or leave them on TCP",
+	  "this host" },
+	{ 0x03040000, "KERNEL_NO_COMMON_MODE", "the two hosts have no SMC type (SMC-D, SMC-R) in common",
+	  "see 'smcd info' and 'smcr info' on both hosts",
+	  "both hosts" },
+	{ 0x03050000, "KERNEL_EYECATCHER", "the two hosts do not agree about eye catchers in their buffers",
+	  "report it to the maker of the other SMC",
+	  "both hosts" },
+	{ 0x03060000, "KERNEL_SOCKET_OPTION", "the application set an option that SMC does not support, such as TCP fast open",
+	  "do not set it on connections that should use SMC",
+	  "this host" },
+	{ 0x04000000, "KERNEL_OUT_OF_SYNC", "the two hosts disagree about which link group exists",
+	  "nothing to do: the next connection makes a new link group",
+	  "both hosts" },
 	{ 0x05000000, "KERNEL_PEER_DECLINED", "the other side declined",
-	  "look there, or at the peer's diagnosis" },
+	  "look there, or at the peer's diagnosis",
+	  "the peer" },
+	{ 0x99990000, "KERNEL_INTERNAL", "SMC itself failed in a way that should not happen",
+	  "look into the kernel log of that host, and report it to the maker of that SMC",
+	  "this host" },
+	{ 0x99990001, "KERNEL_INTERNAL_RTOKEN", "the keys of the other side's buffer could not be stored",
+	  "look into the kernel log of that host, and report it to the maker of that SMC",
+	  "this host" },
+	{ 0x99990002, "KERNEL_INTERNAL_LINK", "the RDMA link could not be made ready",
+	  "look into the kernel log of that host, and report it to the maker of that SMC",
+	  "this host" },
+	{ 0x99990003, "KERNEL_INTERNAL_BUFFER", "the receive buffer could not be registered with the RDMA device",
+	  "look into the kernel log of that host, and report it to the maker of that SMC",
+	  "this host" },
 };
 
 static const struct reason *find_reason(uint32_t code)
@@ -40,13 +85,43 @@ const char *reason_name(uint32_t code)
 	return reason ? reason->name : NULL;
 }
 
+/* What the first byte of a code says that is not in the table: those of others have classes too. */
+static const struct {
+	uint8_t class;
+	const char *what;
+	const char *side;
+} classes[] = {
+	{ 0x01, "memory", "this host" },
+	{ 0x02, "a timeout", "both hosts" },
+	{ 0x03, "the configuration", "this host" },
+	{ 0x04, "link groups out of step", "both hosts" },
+	{ 0x05, "a decline", "the peer" },
+	{ 0x99, "an internal error", "this host" },
+};
+
+/* An index of classes[], or -1. */
+static int class_of(uint32_t code)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (classes[i].class == code >> 24)
+			return i;
+	return -1;
+}
+
 const char *reason_words(uint32_t code, char room[REASON_ROOM])
 {
 	const struct reason *reason = find_reason(code);
+	int class = class_of(code);
 
 	if (reason)
 		return reason->words;
-	snprintf(room, REASON_ROOM, "code 0x%08x, which this program does not know", code);
+	if (class >= 0)
+		snprintf(room, REASON_ROOM, "code 0x%08x of another SMC, about %s", code,
+			 classes[class].what);
+	else
+		snprintf(room, REASON_ROOM, "code 0x%08x, which this program does not know", code);
 	return room;
 }
 
@@ -59,9 +134,28 @@ const char *reason_remedy(uint32_t code)
 	return "look the code up in the documentation of the SMC that gave it";
 }
 
+static const char *code_side(uint32_t code)
+{
+	const struct reason *reason = find_reason(code);
+	int class = class_of(code);
+
+	if (reason && reason->side)
+		return reason->side;
+	if (!reason && class >= 0)
+		return classes[class].side;
+	switch (code >> 16) {
+	case 0x5c04:
+	case 0x5c06:
+		return "the peer";
+	case 0x5c05:
+		return "both hosts";
+	}
+	return reason ? "this host" : "unknown";
+}
+
 /*
- * Which side to look at. Our codes tell by their class (smc_reason.h); of others
- * we know only whether the peer sent a diagnosis.
+ * Which side to look at, see smc_reason.h. A peer that has sent a diagnosis declined for a reason
+ * of its own.
  */
 const char *reason_side(const struct smc_diag_fallback *fallback)
 {
@@ -69,14 +163,7 @@ const char *reason_side(const struct smc_diag_fallback *fallback)
 		return "the peer";
 	if (fallback->reason == SMC_REASON_NONE)
 		return "unknown";
-	switch (fallback->reason >> 16) {
-	case 0x5c04:
-	case 0x5c06:
-		return "the peer";
-	case 0x5c05:
-		return "both hosts";
-	}
-	return "this host";
+	return code_side(fallback->reason);
 }
 
 void json_reason(struct json *json, const char *key, uint32_t code)

@@ -12,12 +12,11 @@
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC 256
 #endif
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
 #define SMCPROTO_SMC	0	/* socket(AF_SMC, ...) over IPv4 */
 #define SMCPROTO_SMC6	1	/* and over IPv6 */
-
-#ifndef SMC_TOOLS_VERSION
-#define SMC_TOOLS_VERSION "0.1"
-#endif
 
 /* "64k", "1M", "65536" in bytes; -1 if it is not a size. */
 static inline int smc_parse_size(const char *text)

@@ -83,7 +83,20 @@ static int print_cell(FILE *out, const struct column *column, const char *text, 
 	return (column->side == ALIGN_RIGHT ? 0 : rest) + column->gap;
 }
 
-void table_print(struct text_table *table, FILE *out)
+static void print_titles(const struct text_table *table, FILE *out)
+{
+	size_t i;
+	int owed = 0;
+
+	for (i = 0; i < table->columns.count; i++) {
+		const struct column *column = array_item(&table->columns, i);
+
+		owed = print_cell(out, column, column->title, owed);
+	}
+	fputc('\n', out);
+}
+
+void table_print(struct text_table *table, FILE *out, bool titles)
 {
 	size_t i, count = table->columns.count;
 	const char *cell;
@@ -91,13 +104,8 @@ void table_print(struct text_table *table, FILE *out)
 
 	if (fflush(table->cells))
 		no_memory();
-
-	for (i = 0; i < count; i++) {
-		const struct column *column = array_item(&table->columns, i);
-
-		owed = print_cell(out, column, column->title, owed);
-	}
-	fputc('\n', out);
+	if (titles)
+		print_titles(table, out);
 	for (cell = table->text, i = 0; cell < table->text + table->length;
 	     cell += strlen(cell) + 1) {
 		if (i == 0)

@@ -3,6 +3,7 @@
 #ifndef SMC_TOOLS_TEXT_TABLE_H
 #define SMC_TOOLS_TEXT_TABLE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 enum table_align { ALIGN_LEFT, ALIGN_RIGHT };
@@ -17,8 +18,8 @@ void table_column(struct text_table *table, const char *title, int width,
 void table_cell(struct text_table *table, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void table_row(struct text_table *table);
-/* Titles and rows, without blanks at the end of lines. */
-void table_print(struct text_table *table, FILE *out);
+/* Titles, if they are wanted, and rows, without blanks at the end of lines. */
+void table_print(struct text_table *table, FILE *out, bool titles);
 void table_free(struct text_table *table);
 
 #endif /* SMC_TOOLS_TEXT_TABLE_H */

@@ -37,8 +37,7 @@ static const char *address_text(const struct bytes *address, char room[INET6_ADD
 	return room;
 }
 
-/* "10.0.0.1:80", "[fe80::1]:80", "*:80" */
-static const char *end_text(const struct bytes *address, unsigned int port, char room[END_ROOM])
+const char *end_text(const struct bytes *address, unsigned int port, char room[END_ROOM])
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -76,7 +75,7 @@ void destinations_print(FILE *out, const struct array *destinations)
 			   reason_words(code_of(d), words));
 		table_row(table);
 	}
-	table_print(table, out);
+	table_print(table, out, true);
 	table_free(table);
 }
 
@@ -167,7 +166,7 @@ void listeners_print(FILE *out, const struct array *listeners)
 		table_cell(table, "%llu", (unsigned long long)l->ms);
 		table_row(table);
 	}
-	table_print(table, out);
+	table_print(table, out, true);
 	table_free(table);
 }
 

@@ -38,6 +38,9 @@ struct listener {
 extern const struct field destination_fields[];
 extern const struct field listener_fields[];
 
+/* "10.0.0.1:80", "[fe80::1]:80", "*:80" */
+const char *end_text(const struct bytes *address, unsigned int port, char room[END_ROOM]);
+
 /* 0 or an errno */
 int destinations_read(struct genl *genl, struct array *destinations);
 int destinations_flush(struct genl *genl);

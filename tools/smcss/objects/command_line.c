@@ -6,6 +6,7 @@
 
 #include "command_line.h"
 #include "complain.h"
+#include "netns.h"
 #include "number.h"
 #include "smc_socket.h"
 
@@ -20,7 +21,10 @@ static const struct option_name option_names[] = {
 	{ "ddetails", 'D' },
 	{ "details", 'd' },
 	{ "help", 'h' },
+	{ "html", 'H' },
 	{ "json", 'j' },
+	{ "net", 'N' },
+	{ "prometheus", 'p' },
 	{ "version", 'v' },
 	{ "watch", 'w' },
 };
@@ -37,8 +41,14 @@ static const char *next_word(struct words *words, const char *after)
 	return *words->next++;
 }
 
+/* value: what was written in the same word, or NULL */
+static const char *value_of(const char *value, struct words *words, const char *option)
+{
+	return value ? value : next_word(words, option);
+}
+
 static void take_option(const struct tool *tool, struct request *r, char letter,
-			struct words *words)
+			const char *value, struct words *words)
 {
 	switch (letter) {
 	case 'a':
@@ -54,35 +64,68 @@ static void take_option(const struct tool *tool, struct request *r, char letter,
 		r->json = true;
 		break;
 	case 'w':
-		r->watch = parse_seconds(next_word(words, "--watch"));
+		r->watch = parse_seconds(value_of(value, words, "--watch"));
 		break;
 	case 'c':
-		r->count = parse_count(next_word(words, "--count"));
+		r->count = parse_count(value_of(value, words, "--count"), "repetitions");
+		break;
+	case 'p':
+		r->prometheus = true;
+		break;
+	case 'H':
+		r->html = true;
+		break;
+	case 'N':
+		netns_enter(value_of(value, words, "--net"));
 		break;
 	default:
 		other_option(letter, tool->usage);
 	}
 }
 
-/* -d, -dd, -da, -details, --details, and shortened as long as two letters are left */
+static bool takes_value(char letter)
+{
+	return strchr("wcN", letter);
+}
+
+/* --watch=1, --watch 1, -watch 1; shortened as long as two letters are left. False: no such one. */
+static bool parse_long(const struct tool *tool, struct request *r, const char *text,
+		       struct words *words)
+{
+	const char *value = strchr(text, '=');
+	size_t i, len = value ? (size_t)(value - text) : strlen(text);
+
+	for (i = 0; len > 1 && i < sizeof(option_names) / sizeof(option_names[0]); i++) {
+		const struct option_name *option = &option_names[i];
+
+		if (strncmp(option->name, text, len))
+			continue;
+		if (value && !takes_value(option->letter))
+			usage_error("--%s takes no argument", option->name);
+		take_option(tool, r, option->letter, value ? value + 1 : NULL, words);
+		return true;
+	}
+	return false;
+}
+
+/* A long one, or letters of which the last may have a value: -d, -dd, -da, -w1 */
 static void parse_option(const struct tool *tool, struct request *r, const char *word,
 			 struct words *words)
 {
 	const char *text = word + 1 + (word[1] == '-');
-	size_t i, len = strlen(text);
 
-	for (i = 0; len > 1 && i < sizeof(option_names) / sizeof(option_names[0]); i++) {
-		if (!strncmp(option_names[i].name, text, len)) {
-			take_option(tool, r, option_names[i].letter, words);
-			return;
-		}
-	}
-	if (!len || word[1] == '-')
+	if (parse_long(tool, r, text, words))
+		return;
+	if (!*text || word[1] == '-')
 		usage_error("there is no option %s", word);
 	for (; *text; text++) {
-		if (!strchr("acdhjvw", *text))
+		if (!strchr("acdhjvVwN", *text))
 			usage_error("there is no option %s", word);
-		take_option(tool, r, *text, words);
+		if (takes_value(*text)) {
+			take_option(tool, r, *text, text[1] ? text + 1 : NULL, words);
+			return;
+		}
+		take_option(tool, r, *text, NULL, words);
 	}
 }
 
@@ -103,6 +146,24 @@ static int find_name(const void *table, size_t size, const char *word)
 	}
 }
 
+/* The same of commands, where two names may stand for the same. */
+static int find_command(const struct command *commands, const char *word)
+{
+	int i = find_name(commands, sizeof(*commands), word);
+	int first = -1;
+
+	if (i != -2)
+		return i;
+	for (i = 0; commands[i].name; i++) {
+		if (strncmp(commands[i].name, word, strlen(word)))
+			continue;
+		if (first >= 0 && commands[i].run != commands[first].run)
+			return -2;
+		first = first < 0 ? i : first;
+	}
+	return first;
+}
+
 static void say_names(char *room, size_t size, const void *table, size_t entry)
 {
 	int i, len = 0;
@@ -116,6 +177,15 @@ static void say_names(char *room, size_t size, const void *table, size_t entry)
 	}
 }
 
+_Noreturn static void say_commands(const struct smc_object *object, const char *word,
+				    const char *what)
+{
+	char names[128];
+
+	say_names(names, sizeof(names), object->commands, sizeof(*object->commands));
+	usage_error("'%s %s' %s: use one of %s", object->name, word, what, names);
+}
+
 static const struct smc_object *find_object(const struct tool *tool, const char *word)
 {
 	int i = find_name(tool->objects, sizeof(*tool->objects), word);
@@ -123,6 +193,8 @@ static const struct smc_object *find_object(const struct tool *tool, const char 
 
 	if (i >= 0)
 		return &tool->objects[i];
+	if (tool->kind == SMC_R && !strncmp(word, "seid", strlen(word)))
+		usage_error("'%s': the system EID is shown and changed by 'smcd seid'", word);
 	say_names(names, sizeof(names), tool->objects, sizeof(*tool->objects));
 	usage_error("'%s' %s: use one of %s", word, i == -1 ? "is not an object" : "is ambiguous",
 		    names);
@@ -170,17 +242,21 @@ static void take_word(const struct tool *tool, struct request *r, const char *wo
 
 	if (!r->object) {
 		if (!strcmp(word, "help"))
-			take_option(tool, r, 'h', words);
+			other_option('h', tool->usage);
 		r->object = find_object(tool, word);
 		return;
 	}
 	if (!r->command) {
 		if (!strcmp(word, "help"))
-			take_option(tool, r, 'h', words);
-		i = find_name(r->object->commands, sizeof(*r->object->commands), word);
+			other_option('h', tool->usage);
+		i = find_command(r->object->commands, word);
+		if (i == -2)
+			say_commands(r->object, word, "is ambiguous");
 		r->command = &r->object->commands[i < 0 ? 0 : i];
 		if (i >= 0)
 			return;
+		if (r->command->takes == TAKES_NOTHING)
+			say_commands(r->object, word, "is not a command");
 	}
 	take_argument(r, word, words);
 }
@@ -193,23 +269,34 @@ static void check(const struct request *r)
 		usage_error("'%s %s' requires an EID, as in: %s %s %s EID", r->object->name,
 			    r->command->name, program_invocation_short_name, r->object->name,
 			    r->command->name);
-	if (r->watch && r->command->changes)
+	if (r->watch && r->command->does == CHANGES)
 		usage_error("'%s %s' changes something and cannot be watched", r->object->name,
 			    r->command->name);
-	if (r->count && !r->watch)
+	if (r->prometheus && strcmp(r->object->name, "stats"))
+		usage_error("--prometheus is for stats only");
+	if (r->prometheus && (r->json || r->command->does == CHANGES))
+		usage_error("--prometheus cannot be combined with JSON or a reset");
+	if (r->html && strcmp(r->object->name, "report"))
+		usage_error("--html is for report only");
+	if (r->watch && r->command->does == ENDLESS)
+		usage_error("'%s' goes on by itself: not with --watch", r->object->name);
+	if (r->count && !r->watch && r->command->does != ENDLESS)
 		usage_error("--count requires --watch");
 }
 
 void parse_request(const struct tool *tool, int argc, char **argv, struct request *r)
 {
 	struct words words = { argv + 1, argv + argc };
+	bool options = true;	/* until "--" */
 
 	memset(r, 0, sizeof(*r));
 	r->kind = tool->kind;
 	while (words.next < words.end) {
 		const char *word = *words.next++;
 
-		if (word[0] == '-')
+		if (options && !strcmp(word, "--"))
+			options = false;
+		else if (options && word[0] == '-')
 			parse_option(tool, r, word, &words);
 		else
 			take_word(tool, r, word, &words);

@@ -19,7 +19,8 @@ struct command {
 	int (*run)(struct genl *genl, const struct request *request);
 	enum { TAKES_NOTHING, TAKES_ALL, TAKES_ID, TAKES_LINKS, TAKES_DEVICES, TAKES_EID,
 	       TAKES_WORDS } takes;
-	bool changes;		/* not to be repeated by --watch */
+	/* Only what reads can be repeated by --watch; what is endless is ended by --count. */
+	enum { READS, CHANGES, ENDLESS } does;
 };
 
 /* The first command is that of an object without one. */
@@ -43,6 +44,8 @@ struct request {
 	int details;		/* -d: 1, -dd: 2 */
 	bool absolute;
 	bool json;
+	bool prometheus;
+	bool html;
 	double watch;		/* seconds; 0: once */
 	unsigned int count;	/* how often; 0: until it is interrupted */
 	struct filter filter;

@@ -7,6 +7,7 @@
 #include "complain.h"
 #include "filter_rule.h"
 #include "genl.h"
+#include "prometheus.h"
 #include "stats.h"
 #include "watch.h"
 
@@ -35,7 +36,7 @@ static int show_info(struct genl *genl, const struct request *r)
 }
 
 const struct command info_commands[] = {
-	{ "show", show_info, TAKES_NOTHING, false },
+	{ "show", show_info, TAKES_NOTHING, READS },
 	{ }
 };
 
@@ -77,14 +78,14 @@ static int show_links(struct genl *genl, const struct request *r)
 }
 
 const struct command smcr_linkgroup_commands[] = {
-	{ "show", show_linkgroups, TAKES_LINKS, false },
-	{ "link-show", show_links, TAKES_LINKS, false },
-	{ "link-details", show_links, TAKES_LINKS, false },
+	{ "show", show_linkgroups, TAKES_LINKS, READS },
+	{ "link-show", show_links, TAKES_LINKS, READS },
+	{ "link-details", show_links, TAKES_LINKS, READS },
 	{ }
 };
 
 const struct command smcd_linkgroup_commands[] = {
-	{ "show", show_linkgroups, TAKES_ID, false },
+	{ "show", show_linkgroups, TAKES_ID, READS },
 	{ }
 };
 
@@ -109,12 +110,12 @@ static int show_devices(struct genl *genl, const struct request *r)
 }
 
 const struct command smcr_device_commands[] = {
-	{ "show", show_devices, TAKES_DEVICES, false },
+	{ "show", show_devices, TAKES_DEVICES, READS },
 	{ }
 };
 
 const struct command smcd_device_commands[] = {
-	{ "show", show_devices, TAKES_ALL, false },
+	{ "show", show_devices, TAKES_ALL, READS },
 	{ }
 };
 
@@ -149,8 +150,21 @@ static int show_stats_as(struct genl *genl, const struct request *r, bool json)
 	return error ? refused(genl, error, "statistics") : 0;
 }
 
+static int export_stats(struct genl *genl)
+{
+	struct exported exported;
+	int error = exported_read(genl, &exported);
+
+	if (!error)
+		exported_print(stdout, &exported);
+	exported_free(&exported);
+	return error ? refused(genl, error, "statistics") : 0;
+}
+
 static int show_stats(struct genl *genl, const struct request *r)
 {
+	if (r->prometheus)
+		return export_stats(genl);
 	return show_stats_as(genl, r, r->json);
 }
 
@@ -177,9 +191,9 @@ static int reset_stats(struct genl *genl, const struct request *r)
 }
 
 const struct command stats_commands[] = {
-	{ "show", show_stats, TAKES_NOTHING, false },
-	{ "reset", reset_stats, TAKES_NOTHING, true },
-	{ "json", json_stats, TAKES_NOTHING, false },
+	{ "show", show_stats, TAKES_NOTHING, READS },
+	{ "reset", reset_stats, TAKES_NOTHING, CHANGES },
+	{ "json", json_stats, TAKES_NOTHING, READS },
 	{ }
 };
 
@@ -237,10 +251,10 @@ static int flush_ueids(struct genl *genl, const struct request *r)
 }
 
 const struct command ueid_commands[] = {
-	{ "show", show_ueids, TAKES_NOTHING, false },
-	{ "add", add_ueid, TAKES_EID, true },
-	{ "del", del_ueid, TAKES_EID, true },
-	{ "flush", flush_ueids, TAKES_NOTHING, true },
+	{ "show", show_ueids, TAKES_NOTHING, READS },
+	{ "add", add_ueid, TAKES_EID, CHANGES },
+	{ "del", del_ueid, TAKES_EID, CHANGES },
+	{ "flush", flush_ueids, TAKES_NOTHING, CHANGES },
 	{ }
 };
 
@@ -277,9 +291,9 @@ static int disable_seid(struct genl *genl, const struct request *r)
 }
 
 const struct command seid_commands[] = {
-	{ "show", show_seid, TAKES_NOTHING, false },
-	{ "enable", enable_seid, TAKES_NOTHING, true },
-	{ "disable", disable_seid, TAKES_NOTHING, true },
+	{ "show", show_seid, TAKES_NOTHING, READS },
+	{ "enable", enable_seid, TAKES_NOTHING, CHANGES },
+	{ "disable", disable_seid, TAKES_NOTHING, CHANGES },
 	{ }
 };
 
@@ -328,10 +342,10 @@ static int flush_rules(struct genl *genl, const struct request *r)
 }
 
 const struct command filter_commands[] = {
-	{ "show", show_rules, TAKES_NOTHING, false },
-	{ "add", add_rule, TAKES_WORDS, true },
-	{ "del", del_rule, TAKES_WORDS, true },
-	{ "flush", flush_rules, TAKES_NOTHING, true },
+	{ "show", show_rules, TAKES_NOTHING, READS },
+	{ "add", add_rule, TAKES_WORDS, CHANGES },
+	{ "del", del_rule, TAKES_WORDS, CHANGES },
+	{ "flush", flush_rules, TAKES_NOTHING, CHANGES },
 	{ }
 };
 
@@ -379,8 +393,8 @@ static int flush_auto(struct genl *genl, const struct request *r)
 }
 
 const struct command auto_commands[] = {
-	{ "show", show_auto, TAKES_NOTHING, false },
-	{ "flush", flush_auto, TAKES_NOTHING, true },
+	{ "show", show_auto, TAKES_NOTHING, READS },
+	{ "flush", flush_auto, TAKES_NOTHING, CHANGES },
 	{ }
 };
 

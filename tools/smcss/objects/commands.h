@@ -15,6 +15,10 @@ extern const struct command ueid_commands[];
 extern const struct command seid_commands[];
 extern const struct command filter_commands[];
 extern const struct command auto_commands[];
+extern const struct command save_commands[];
+extern const struct command restore_commands[];
+extern const struct command monitor_commands[];
+extern const struct command report_commands[];
 
 /* The program: parse, run once or again and again. */
 int tool_main(const struct tool *tool, int argc, char **argv);

@@ -75,6 +75,11 @@ void devices_filter(struct array *devices, const struct filter *f)
 
 #define CHID_LOOPBACK	0xffff
 
+bool device_is_loopback(const struct device *d)
+{
+	return !d->vendor && !d->device && d->chid == CHID_LOOPBACK;
+}
+
 /* PCI IDs of what smc-tools has names for; others as number. */
 static const char *type_name(const struct device *d, enum smc_kind kind, char room[16])
 {
@@ -97,7 +102,7 @@ static const char *type_name(const struct device *d, enum smc_kind kind, char ro
 		if (types[i].vendor == d->vendor && types[i].device == d->device)
 			return types[i].name;
 	if (!d->vendor && !d->device && kind == SMC_D)
-		return d->chid == CHID_LOOPBACK ? "loopback" : "ISM";
+		return device_is_loopback(d) ? "loopback" : "ISM";
 	if (!d->vendor && !d->device)
 		return "software";
 	snprintf(room, 16, "0x%04x", d->device);
@@ -203,7 +208,7 @@ void devices_print(FILE *out, enum smc_kind kind, const struct array *devices, i
 		else
 			smcr_rows(t, array_item(devices, i), details);
 	}
-	table_print(t, out);
+	table_print(t, out, true);
 	table_free(t);
 }
 

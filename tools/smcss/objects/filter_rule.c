@@ -314,8 +314,30 @@ void rules_print(FILE *out, const struct array *rules)
 		table_cell(table, "%llu", (unsigned long long)r->hits);
 		table_row(table);
 	}
-	table_print(table, out);
+	table_print(table, out, true);
 	table_free(table);
+}
+
+static void print_end(FILE *out, const char *which, const struct rule_end *e)
+{
+	char prefix[PREFIX_ROOM], port[16];
+
+	if (e->has_address || e->has_port)
+		fprintf(out, " %s %s", which, prefix_words(e, prefix));
+	if (e->has_port)
+		fprintf(out, " port %s", port_words(e, port));
+}
+
+void rule_print(FILE *out, const struct rule *r)
+{
+	fprintf(out, "%s", action_name(r));
+	if (r->direction && r->direction != SMC_FILTER_BOTH)
+		fprintf(out, " %s", direction_name(r));
+	if (r->family)
+		fprintf(out, " %s", family_name(r));
+	print_end(out, "local", &r->local);
+	print_end(out, "remote", &r->remote);
+	fputc('\n', out);
 }
 
 static void json_rule_end(struct json *json, const char *key, const struct rule_end *e)

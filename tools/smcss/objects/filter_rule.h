@@ -47,6 +47,8 @@ int rule_del(struct genl *genl, uint32_t id);
 int rules_flush(struct genl *genl);
 
 void rules_print(FILE *out, const struct array *rules);
+/* The words that rule_parse() takes, and a newline. */
+void rule_print(FILE *out, const struct rule *rule);
 void rules_json(FILE *out, const struct array *rules);
 
 #endif /* SMC_TOOLS_FILTER_RULE_H */

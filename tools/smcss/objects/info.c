@@ -19,6 +19,7 @@ static const struct field sysinfo_fields[] = {
 	FLAG(SMC_NLA_SYS_HOST_MEM_LIMIT, struct sysinfo, has_host_memory),
 	NUMBER(SMC_NLA_SYS_HOST_MEM_USED, struct sysinfo, host_memory_used),
 	NUMBER(SMC_NLA_SYS_HOST_MEM_LIMIT, struct sysinfo, host_memory_max),
+	TEXT(SMC_NLA_SYS_MODULE_VERSION, struct sysinfo, module_version),
 	{ }
 };
 
@@ -37,6 +38,25 @@ static void take_limit(struct nlattr *nla, void *info)
 	decode(limit_fields, nla, nla_total_size(nla_len(nla)), info);
 }
 
+/* What the flags of the kernel say is of its versions, whether there is a device or not. */
+static void count_devices(struct genl *genl, struct sysinfo *info)
+{
+	struct array devices = ARRAY_OF(struct device);
+	size_t i;
+
+	devices_read(genl, SMC_R, &devices);
+	info->rdma_devices = devices.count;
+	devices.count = 0;
+	devices_read(genl, SMC_D, &devices);
+	for (i = 0; i < devices.count; i++) {
+		if (device_is_loopback(array_item(&devices, i)))
+			info->loopback = true;
+		else
+			info->ism_devices++;
+	}
+	array_free(&devices);
+}
+
 int sysinfo_read(struct genl *genl, struct sysinfo *info)
 {
 	struct genl_reader limit = { .take = take_limit, .arg = info };
@@ -49,9 +69,18 @@ int sysinfo_read(struct genl *genl, struct sysinfo *info)
 	array_free(&list);
 	if (error)
 		return error;
+	count_devices(genl, info);
 	/* kernels before 5.17 know no limit */
 	genl_dump(genl, SMC_NETLINK_DUMP_HS_LIMITATION, &limit);
 	return 0;
+}
+
+/* Limits on memory are ours, and older than the attribute for the version. */
+static const char *module_words(const struct sysinfo *i)
+{
+	if (i->module_version[0])
+		return i->module_version;
+	return i->has_memory ? "older than 0.9.0" : "the kernel's own";
 }
 
 void sysinfo_print(FILE *out, const struct sysinfo *i)
@@ -74,11 +103,14 @@ void sysinfo_print(FILE *out, const struct sysinfo *i)
 	if (i->has_host_memory)
 		fprintf(out, "Host Memory: %" PRIu64 " of %" PRIu64 " bytes\n",
 			i->host_memory_used, i->host_memory_max);
+	fprintf(out, "SMC Module: %s\n", module_words(i));
+	fprintf(out, "SMC Tools: " SMC_TOOLS_VERSION "\n");
 	fprintf(out, "\n");
 	fprintf(out, "Hardware Capabilities\n");
 	fprintf(out, "SEID: %s\n", i->seid[0] ? i->seid : "n/a");
-	fprintf(out, "ISM:  %s\n", i->ism_v2 ? "v1 v2" : "n/a");
-	fprintf(out, "RoCE: %s\n", i->smcr_v2 ? "v1 v2" : "v1");
+	fprintf(out, "ISM:  %s\n", !i->ism_devices ? i->loopback ? "n/a (loopback: v2)" : "n/a" :
+		i->ism_v2 ? "v1 v2" : "v1");
+	fprintf(out, "RoCE: %s\n", !i->rdma_devices ? "n/a" : i->smcr_v2 ? "v1 v2" : "v1");
 }
 
 void sysinfo_json(FILE *out, const struct sysinfo *i)
@@ -94,6 +126,9 @@ void sysinfo_json(FILE *out, const struct sysinfo *i)
 		json_text(&json, "seid", i->seid);
 	json_bool(&json, "ism_v2", i->ism_v2);
 	json_bool(&json, "smcr_v2", i->smcr_v2);
+	json_number(&json, "ism_devices", i->ism_devices);
+	json_number(&json, "rdma_devices", i->rdma_devices);
+	json_bool(&json, "loopback", i->loopback);
 	if (i->has_hs_limit)
 		json_bool(&json, "handshake_limit", i->hs_limit);
 	if (i->has_hs_pending) {
@@ -108,6 +143,9 @@ void sysinfo_json(FILE *out, const struct sysinfo *i)
 		json_number(&json, "host_memory_used", i->host_memory_used);
 		json_number(&json, "host_memory_max", i->host_memory_max);
 	}
+	if (i->module_version[0])
+		json_text(&json, "module_version", i->module_version);
+	json_text(&json, "tools_version", SMC_TOOLS_VERSION);
 	json_object_end(&json);
 	json_end(&json);
 }

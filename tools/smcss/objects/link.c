@@ -22,23 +22,24 @@ static const struct field link_fields[] = {
 
 struct reader {
 	struct array *links;
-	uint32_t group;
+	struct linkgroup group;		/* that of the links that follow */
 };
 
 /* The kernel tells a link group before its links, which do not name it. */
 static void take(struct nlattr *nla, void *arg)
 {
-	struct linkgroup group = { };
 	struct reader *reader = arg;
 	struct link *link;
 
 	if (nla_type(nla) == SMC_GEN_LGR_SMCR) {
-		decode(linkgroup_r_fields, nla_data(nla), nla_len(nla), &group);
-		reader->group = group.id;
+		reader->group = (struct linkgroup){ };
+		decode(linkgroup_r_fields, nla_data(nla), nla_len(nla), &reader->group);
 	} else if (nla_type(nla) == SMC_GEN_LINK_SMCR) {
 		link = array_add(reader->links);
 		decode(link_fields, nla_data(nla), nla_len(nla), link);
-		link->group = reader->group;
+		link->group = reader->group.id;
+		link->role = reader->group.role;
+		link->type = reader->group.type;
 	}
 }
 
@@ -49,7 +50,7 @@ static void restart(void *arg)
 
 int links_read(struct genl *genl, struct array *links)
 {
-	struct reader state = { links, 0 };
+	struct reader state = { .links = links };
 	struct genl_reader reader = { .take = take, .restart = restart, .arg = &state };
 
 	return genl_dump(genl, SMC_NETLINK_GET_LINK_SMCR, &reader);
@@ -73,20 +74,24 @@ void links_filter(struct array *links, const struct filter *filter)
 	links->count = count;
 }
 
-/* As our module numbers them. Of the kernel's own only 3 was seen, with the same meaning. */
-static const char *state_word(uint32_t state, char room[16])
+/* The words fit both modules: the kernel's own has those up to ACTIVE, with the same numbers. */
+static const char *state_word(uint32_t state, char room[32])
 {
-	static const char * const words[] = { NULL, "NEW", "CONNECTED", "ACTIVE", "CLOSING" };
+	static const char * const words[] = {
+		"UNUSED", "INACTIVE", "ACTIVATING", "ACTIVE", "CLOSING"
+	};
 
-	if (state && state < sizeof(words) / sizeof(words[0]))
+	if (state < sizeof(words) / sizeof(words[0]))
 		return words[state];
-	snprintf(room, 16, "state %u", state);
+	snprintf(room, 32, "state %u", state);
 	return room;
 }
 
 static void titles(struct text_table *t, int details)
 {
 	table_column(t, "LG-ID", 8, ALIGN_LEFT, 1);
+	table_column(t, "LG-Role", 7, ALIGN_LEFT, 2);
+	table_column(t, "LG-Type", 7, ALIGN_LEFT, 2);
 	table_column(t, "Link", 4, ALIGN_RIGHT, 2);
 	table_column(t, "Link-State", 10, ALIGN_LEFT, 2);
 	table_column(t, "Net-Dev", 15, ALIGN_LEFT, 1);
@@ -114,6 +119,8 @@ void links_print(FILE *out, const struct array *links, int details)
 		const struct link *l = array_item(links, i);
 
 		table_cell(t, "%08x", l->group);
+		table_cell(t, "%s", linkgroup_role(l->role));
+		table_cell(t, "%s", linkgroup_type(l->type, room));
 		table_cell(t, "%u", l->id);
 		table_cell(t, "%s", state_word(l->state, room));
 		table_cell(t, "%s", netdev_name(l->ifindex, room));
@@ -130,7 +137,7 @@ void links_print(FILE *out, const struct array *links, int details)
 		}
 		table_row(t);
 	}
-	table_print(t, out);
+	table_print(t, out, true);
 	table_free(t);
 }
 
@@ -147,6 +154,8 @@ void links_json(FILE *out, const struct array *links)
 
 		json_object(&json, NULL);
 		json_hex(&json, "linkgroup", 8, l->group);
+		json_text(&json, "role", l->role ? "server" : "client");
+		json_text(&json, "type", linkgroup_type(l->type, room));
 		json_number(&json, "link", l->id);
 		json_text(&json, "state", state_word(l->state, room));
 		json_text(&json, "netdev", netdev_name(l->ifindex, room));

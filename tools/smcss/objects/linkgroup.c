@@ -102,7 +102,7 @@ void linkgroups_filter(struct array *groups, const struct array *links, const st
 /* ---- words --------------------------------------------------------------------- */
 
 /* RFC 7609, 2.2.1; asymmetric: the peer, or this host, has one port for both links */
-static const char *type_name(uint8_t type, char room[16])
+const char *linkgroup_type(uint8_t type, char room[16])
 {
 	static const char * const names[] = { "NONE", "SINGLE", "SYM", "ASYMP", "ASYML" };
 
@@ -110,6 +110,11 @@ static const char *type_name(uint8_t type, char room[16])
 		return names[type];
 	snprintf(room, 16, "type %u", type);
 	return room;
+}
+
+const char *linkgroup_role(uint8_t role)
+{
+	return role ? "SERV" : "CLNT";
 }
 
 /* SMC version 2, First Contact Extension */
@@ -211,8 +216,8 @@ static void smcr_cells(struct text_table *t, const struct linkgroup *g, int deta
 	char room[16];
 
 	table_cell(t, "%08x", g->id);
-	table_cell(t, "%s", g->role ? "SERV" : "CLNT");
-	table_cell(t, "%s", type_name(g->type, room));
+	table_cell(t, "%s", linkgroup_role(g->role));
+	table_cell(t, "%s", linkgroup_type(g->type, room));
 	table_cell(t, "%u", g->vlan);
 	table_cell(t, "%u", g->conns);
 	table_cell(t, "%s", g->pnetid);
@@ -271,7 +276,7 @@ void linkgroups_print(FILE *out, enum smc_kind kind, const struct array *groups,
 		(kind == SMC_D ? smcd_cells : smcr_cells)(t, array_item(groups, i), details);
 		table_row(t);
 	}
-	table_print(t, out);
+	table_print(t, out, true);
 	table_free(t);
 }
 
@@ -295,7 +300,7 @@ static void json_smcr(struct json *json, const struct linkgroup *g)
 	char room[16];
 
 	json_text(json, "role", g->role ? "server" : "client");
-	json_text(json, "type", type_name(g->type, room));
+	json_text(json, "type", linkgroup_type(g->type, room));
 	json_number(json, "net_cookie", g->net_cookie);
 	if (g->has_r_v2) {
 		json_bool(json, "direct", g->direct);

@@ -19,6 +19,7 @@
 #define PNETID_ROOM	(16 + 1)
 #define GID_ROOM	40
 #define DEVICE_ROOM	64
+#define VERSION_ROOM	32
 
 struct genl;
 
@@ -30,6 +31,9 @@ struct sysinfo {
 	uint8_t release;
 	bool ism_v2;
 	bool smcr_v2;
+	uint32_t rdma_devices;
+	uint32_t ism_devices;		/* without the loopback */
+	bool loopback;
 	char host[HOST_ROOM];
 	char seid[EID_ROOM];		/* "": this host has none */
 	bool has_hs_limit;
@@ -43,6 +47,7 @@ struct sysinfo {
 	bool has_host_memory;
 	uint64_t host_memory_used;	/* of all namespaces */
 	uint64_t host_memory_max;
+	char module_version[VERSION_ROOM];	/* "": the module tells none */
 };
 int sysinfo_read(struct genl *genl, struct sysinfo *info);
 void sysinfo_print(FILE *out, const struct sysinfo *info);
@@ -81,6 +86,8 @@ struct linkgroup {
 
 struct link {
 	uint32_t group;
+	uint8_t role;		/* of the group */
+	uint8_t type;
 	uint8_t id;
 	char dev[DEVICE_ROOM];
 	uint8_t port;
@@ -136,6 +143,8 @@ struct device {
 	struct port ports[2];
 };
 int devices_read(struct genl *genl, enum smc_kind kind, struct array *devices);
+/* Is it the loopback of SMC-D, which needs no hardware? */
+bool device_is_loopback(const struct device *device);
 void devices_filter(struct array *devices, const struct filter *filter);
 void devices_print(FILE *out, enum smc_kind kind, const struct array *devices, int details);
 void devices_json(FILE *out, enum smc_kind kind, const struct array *devices);

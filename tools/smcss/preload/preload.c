@@ -30,6 +30,7 @@ static _Atomic enum how how4 = BY_IPPROTO;
 static _Atomic enum how how6 = BY_IPPROTO;	/* on its own: there may be no IPv6 */
 static atomic_bool settings_read;
 static atomic_bool debug;
+static atomic_bool keep_mptcp;
 static atomic_int rcvbuf;
 static atomic_int sndbuf;
 
@@ -47,6 +48,8 @@ __attribute__((constructor)) static void read_settings(void)
 	rcvbuf = text ? smc_parse_size(text) : 0;
 	text = secure_getenv("SMC_SNDBUF");
 	sndbuf = text ? smc_parse_size(text) : 0;
+	text = secure_getenv("SMC_KEEP_MPTCP");
+	keep_mptcp = text && *text && strcmp(text, "0") != 0;
 	settings_read = true;
 }
 
@@ -117,6 +120,12 @@ static int smc_socket(int domain, int type, const char **told)
 	return -1;
 }
 
+static bool converted(int protocol)
+{
+	return protocol == 0 || protocol == IPPROTO_TCP ||
+	       (protocol == IPPROTO_MPTCP && !keep_mptcp);
+}
+
 __attribute__((visibility("default")))
 int socket(int domain, int type, int protocol)
 {
@@ -124,13 +133,12 @@ int socket(int domain, int type, int protocol)
 	const char *told;
 	int fd;
 
-	if ((domain != AF_INET && domain != AF_INET6) ||
-	    (type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_STREAM ||
-	    (protocol != 0 && protocol != IPPROTO_TCP))
-		return syscall(SYS_socket, domain, type, protocol);
-
 	if (!settings_read)
 		read_settings();
+	if ((domain != AF_INET && domain != AF_INET6) ||
+	    (type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_STREAM ||
+	    !converted(protocol))
+		return syscall(SYS_socket, domain, type, protocol);
 
 	fd = smc_socket(domain, type, &told);
 	if (fd >= 0) {

@@ -12,6 +12,7 @@
 
 #include "complain.h"
 #include "echo_server.h"
+#include "number.h"
 #include "smc_socket.h"
 
 int smc_socket(int family, const char **how)
@@ -106,11 +107,11 @@ static int bind_next_free(int fd, bool ipv6, unsigned long port)
 
 int run_server(const char *text, bool ipv6)
 {
-	unsigned long port = strtoul(text, NULL, 10);
+	unsigned long port;
 	const char *how;
 	int fd, one = 1, bound;
 
-	if (!port || port > 65535)
+	if (!read_number(text, 1, 65535, &port))
 		usage_error("'%s' is not a port", text);
 	fd = smc_socket(ipv6 ? AF_INET6 : AF_INET, &how);
 	if (fd < 0)

@@ -10,14 +10,12 @@
 #include "objects.h"
 #include "pnet_table.h"
 
-static bool in_table(const char *interface, char id[PNETID_ROOM])
+static bool in_table(struct genl *genl, const char *interface, char id[PNETID_ROOM])
 {
 	struct array pnets = ARRAY_OF(struct pnet);
-	struct genl *genl = genl_open(SMCR_GENL_FAMILY_NAME);
 	size_t i;
 
-	if (genl)
-		pnets_read(genl, NULL, &pnets);
+	pnets_read(genl, NULL, &pnets);
 	for (i = 0; i < pnets.count; i++) {
 		const struct pnet *p = array_item(&pnets, i);
 
@@ -25,7 +23,6 @@ static bool in_table(const char *interface, char id[PNETID_ROOM])
 			strcpy(id, p->id);
 	}
 	array_free(&pnets);
-	genl_close(genl);
 	return *id;
 }
 
@@ -52,11 +49,18 @@ static bool of_device(const char *interface, char id[PNETID_ROOM])
 int print_pnetid(const char *interface, bool json)
 {
 	char id[PNETID_ROOM] = "";
+	struct genl *genl;
 	struct json j;
+	bool found;
 
 	if (!if_nametoindex(interface))
 		return complain("there is no interface %s: 'ip link' lists them", interface);
-	if (!in_table(interface, id) && !of_device(interface, id))
+	genl = genl_open(SMCR_GENL_FAMILY_NAME);
+	if (!genl)
+		return EXIT_REFUSED;
+	found = in_table(genl, interface, id) || of_device(interface, id);
+	genl_close(genl);
+	if (!found)
 		return complain("%s has no PNETID; it needs one only for an RDMA device that is not its own: smc_pnet -a NAME -I %s",
 				interface, interface);
 	if (!json) {

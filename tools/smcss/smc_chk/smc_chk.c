@@ -19,9 +19,11 @@
 #include "complain.h"
 #include "echo_server.h"
 #include "interface_pnetid.h"
+#include "netns.h"
 #include "number.h"
 #include "smc_socket.h"
 #include "steps.h"
+#include "which_module.h"
 
 /* As smcss --why: 3 says that the connection is TCP. */
 enum { EXIT_TCP = 3 };
@@ -39,6 +41,7 @@ static const char usage_text[] =
 	"  -e, --echo                 send data too: the other side must be smc_chk -S\n"
 	"  -t, --timeout SECONDS      for the connection, and for the data (10)\n"
 	"  -S, --server, -i, --pnetid INTERFACE\n"
+	"  -N, --net NETNS            from another network namespace, by name, path or process\n"
 	"  -j, --json                 as JSON, see smc_chk(8) for the keys\n"
 	"  -d, --debug                accepted; everything is shown anyway\n"
 	"  -h, --help, -v, --version\n"
@@ -65,6 +68,9 @@ static void take_option(struct options *o, int option)
 		break;
 	case 'p':
 		o->port = optarg;
+		break;
+	case 'N':
+		netns_enter(optarg);
 		break;
 	case 'i':
 		o->interface = optarg;
@@ -115,6 +121,17 @@ static void split_port(struct options *o, char *text)
 	}
 }
 
+/* A name of services(5) will do. getaddrinfo() takes any number, modulo 65536. */
+static void check_port(const char *text)
+{
+	unsigned long port;
+
+	if (text[0] && text[strspn(text, "0123456789")])
+		return;
+	if (!read_number(text, 1, 65535, &port))
+		usage_error("'%s' is not a port: 1 to 65535", text);
+}
+
 static void parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option names[] = {
@@ -126,6 +143,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "echo", no_argument, NULL, 'e' },
 		{ "timeout", required_argument, NULL, 't' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "net", required_argument, NULL, 'N' },
 		{ "debug", no_argument, NULL, 'd' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
@@ -134,7 +152,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 	int option;
 
 	*o = (struct options){ .timeout = 10 };
-	while ((option = getopt_long(argc, argv, "C:p:i:S6et:jdhv", names, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "C:p:i:S6et:jdN:hvV", names, NULL)) != -1)
 		take_option(o, option);
 	if (optind < argc && !o->host)
 		split_port(o, argv[optind++]);
@@ -144,6 +162,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		usage_error("name a host, or use -S or -i INTERFACE");
 	if (!o->port)
 		o->port = SMC_CHK_PORT;
+	check_port(o->port);
 }
 
 /* ---- the steps ----------------------------------------------------------------- */
@@ -193,7 +212,8 @@ static int make_socket(struct check *check, int family)
 	int fd = smc_socket(family, &how);
 
 	if (fd >= 0) {
-		check_step(check, STEP_SOCKET, PASSED, "%s", how);
+		check_step(check, STEP_SOCKET, PASSED, "%s%s", how,
+			   module_is_kernels() ? ", of the kernel's own module" : "");
 		return fd;
 	}
 	check_step(check, STEP_SOCKET, FAILED, "no SMC socket: %s", strerror(errno));

@@ -11,12 +11,13 @@
 #include <linux/smc.h>
 
 #include "complain.h"
+#include "netns.h"
 #include "number.h"
 #include "pnet_table.h"
 #include "smc_socket.h"
 
 static const char usage_text[] =
-	"Usage: smc_pnet [-j] [-s PNETID]\n"
+	"Usage: smc_pnet [-j] [-N NETNS] [-s [PNETID]]\n"
 	"       smc_pnet -a PNETID [-I INTERFACE] [-D DEVICE [-P PORT]]\n"
 	"       smc_pnet -d PNETID\n"
 	"       smc_pnet -f\n"
@@ -26,11 +27,12 @@ static const char usage_text[] =
 	"  -a, --add PNETID           one more entry, for an interface, a device, or both\n"
 	"  -d, --delete PNETID        removes all entries with that name\n"
 	"  -f, --flush                removes all entries\n"
-	"  -s, --show PNETID          only entries with that name\n"
+	"  -s, --show [PNETID]        only entries with that name, or all\n"
 	"  -I, --interface INTERFACE  network interface: eth0\n"
 	"  -D, --ibdevice DEVICE      RDMA device, or PCI ID of an ISM device: mlx5_0\n"
 	"  -P, --ibport PORT          port of the RDMA device (1)\n"
 	"  -j, --json                 as JSON, see smc_pnet(8) for the keys\n"
+	"  -N, --net NETNS            another network namespace, by name, path or process\n"
 	"  -h, --help, -v, --version\n"
 	"A PNETID has 1 to 16 characters of A-Z and 0-9; lower case becomes upper case.\n"
 	"Exit code 0: done, 1: refused or not there, 2: wrong usage.\n";
@@ -42,20 +44,24 @@ struct options {
 	bool json;
 };
 
-static void take_action(struct options *o, char action, const char *id)
+static void take_id(struct options *o, const char *id)
 {
 	size_t i;
 
-	if (o->action)
-		usage_error("-%c and -%c exclude each other", o->action, action);
-	o->action = action;
-	if (!id)
-		return;
 	if (!pnetid_valid(id))
 		usage_error("'%s' is not a PNETID: 1 to 16 letters and digits", id);
 	/* the kernel's own module does so only when it adds an entry */
 	for (i = 0; id[i]; i++)
 		o->pnet.id[i] = toupper((unsigned char)id[i]);
+}
+
+static void take_action(struct options *o, char action, const char *id)
+{
+	if (o->action)
+		usage_error("-%c and -%c exclude each other", o->action, action);
+	o->action = action;
+	if (id)
+		take_id(o, id);
 }
 
 static void take_name(char name[64], const char *text)
@@ -98,6 +104,9 @@ static void take_option(struct options *o, int option)
 	case 'j':
 		o->json = true;
 		break;
+	case 'N':
+		netns_enter(optarg);
+		break;
 	default:
 		other_option(option, usage_text);
 	}
@@ -109,11 +118,12 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "add", required_argument, NULL, 'a' },
 		{ "delete", required_argument, NULL, 'd' },
 		{ "flush", no_argument, NULL, 'f' },
-		{ "show", required_argument, NULL, 's' },
+		{ "show", optional_argument, NULL, 's' },
 		{ "interface", required_argument, NULL, 'I' },
 		{ "ibdevice", required_argument, NULL, 'D' },
 		{ "ibport", required_argument, NULL, 'P' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "net", required_argument, NULL, 'N' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ }
@@ -122,8 +132,11 @@ static void parse_options(int argc, char **argv, struct options *o)
 	int option;
 
 	o->pnet.port = 1;
-	while ((option = getopt_long(argc, argv, "a:d:fs:I:D:P:jhv", names, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "a:d:fs::I:D:P:jN:hvV", names, NULL)) != -1)
 		take_option(o, option);
+	/* "-s" alone shows all; as its argument may be missing, getopt leaves a separate one */
+	if (o->action == 's' && !o->pnet.id[0] && optind < argc)
+		take_id(o, argv[optind++]);
 	named = o->pnet.interface[0] || o->pnet.device[0];
 	if (optind < argc)
 		usage_error("unexpected argument '%s'", argv[optind]);
@@ -176,9 +189,9 @@ static void warn_of_absent(const struct pnet *p)
 static int show(struct genl *genl, const struct options *o)
 {
 	struct array pnets = ARRAY_OF(struct pnet);
-	int error = pnets_read(genl, o->action == 's' ? o->pnet.id : NULL, &pnets);
+	int error = pnets_read(genl, o->pnet.id[0] ? o->pnet.id : NULL, &pnets);
 
-	if (!error && o->action == 's' && !pnets.count)
+	if (!error && o->pnet.id[0] && !pnets.count)
 		error = ENOENT;
 	if (!error)
 		(o->json ? pnets_json : pnets_print)(stdout, &pnets);

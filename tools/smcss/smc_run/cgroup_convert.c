@@ -83,7 +83,7 @@ static void convert_in(struct program *p, uint64_t id)
 }
 
 /* Of what a program of this kind returns, 0 says: go on, and ask the kernel's own function. */
-static void write_program(struct program *p, uint64_t cgroup)
+static void write_program(struct program *p, uint64_t cgroup, bool mptcp)
 {
 	int i;
 
@@ -97,6 +97,8 @@ static void write_program(struct program *p, uint64_t cgroup)
 	leave_unless(p, SOCK_STREAM);
 	load_argument(p, 2);
 	skip_if(p, 0);
+	if (mptcp)
+		skip_if(p, IPPROTO_MPTCP);
 	leave_unless(p, IPPROTO_TCP);
 	convert_in(p, cgroup);
 	for (i = 0; i < p->jumps; i++)
@@ -157,7 +159,7 @@ static int make_cgroup(struct conversion *c, uint64_t *id)
 	return 0;
 }
 
-static int attach(struct conversion *c, uint64_t cgroup)
+static int attach(struct conversion *c, uint64_t cgroup, bool mptcp)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_MODIFY_RETURN);
 	struct program p;
@@ -169,13 +171,14 @@ static int attach(struct conversion *c, uint64_t cgroup)
 			 "this kernel has no " HOOK "() for BPF (Linux 6.6 has it): leave --cgroup out");
 		return -1;
 	}
-	write_program(&p, cgroup);
+	write_program(&p, cgroup, mptcp);
 	opts.attach_btf_id = id;
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "smc_convert", "GPL", p.insns, p.count, &opts);
 	c->link = fd < 0 ? -1 : bpf_raw_tracepoint_open(NULL, fd);
 	if (c->link < 0)
 		snprintf(c->error, sizeof(c->error), "the kernel does not take the BPF program: %s%s",
-			 strerror(errno), errno == EPERM ? " (it requires root)" : "");
+			 strerror(errno), errno != EPERM ? "" : geteuid() ? " (it requires root)" :
+			 " (a container or the kernel's lockdown forbids it)");
 	if (fd >= 0)
 		close(fd);
 	return c->link < 0 ? -1 : 0;
@@ -184,10 +187,11 @@ static int attach(struct conversion *c, uint64_t cgroup)
 /**
  * convert_begin() - make a cgroup whose sockets are converted
  * @c: receives it
+ * @mptcp: those of MPTCP too
  *
  * Return: 0, or -1 with c->error, and nothing left behind.
  */
-int convert_begin(struct conversion *c)
+int convert_begin(struct conversion *c, bool mptcp)
 {
 	uint64_t cgroup;
 
@@ -196,7 +200,7 @@ int convert_begin(struct conversion *c)
 	libbpf_set_print(NULL);
 	if (make_cgroup(c, &cgroup))
 		return -1;
-	if (attach(c, cgroup)) {
+	if (attach(c, cgroup, mptcp)) {
 		rmdir(c->path);
 		return -1;
 	}

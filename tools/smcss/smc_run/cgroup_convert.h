@@ -4,6 +4,7 @@
 #define SMC_TOOLS_CGROUP_CONVERT_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 /**
  * struct conversion - a cgroup whose TCP sockets become SMC sockets
@@ -17,7 +18,7 @@ struct conversion {
 	char error[256];
 };
 
-int convert_begin(struct conversion *c);
+int convert_begin(struct conversion *c, bool mptcp);
 int convert_enter(struct conversion *c);
 void convert_end(struct conversion *c);
 

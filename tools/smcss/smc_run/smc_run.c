@@ -21,7 +21,10 @@
 #include <unistd.h>
 
 #include "cgroup_convert.h"
+#include "complain.h"
+#include "netns.h"
 #include "smc_socket.h"
+#include "which_module.h"
 
 #ifndef LIBDIR
 #define LIBDIR "/usr/local/lib"
@@ -29,7 +32,7 @@
 #define LIBRARY "libsmc-preload.so"
 
 /* exit codes: 1 as smc_run always had it, the others as env(1) has them */
-enum { EXIT_USAGE = 1, EXIT_SETUP = 125, EXIT_NO_EXEC = 126, EXIT_NOT_FOUND = 127 };
+enum { EXIT_WRONG = 1, EXIT_SETUP = 125, EXIT_NO_EXEC = 126, EXIT_NOT_FOUND = 127 };
 
 static const char usage_text[] =
 	"Usage: smc_run [-d] [-r SIZE] [-t SIZE] PROGRAM [ARGUMENT]...\n"
@@ -41,8 +44,10 @@ static const char usage_text[] =
 	"  -t SIZE   transmit buffer (SO_SNDBUF)\n"
 	"  --cgroup  convert in the kernel, by BPF (Linux 6.6 and newer, as root): also programs\n"
 	"            that are linked statically, and Go\n"
-	"  -h        this text\n"
-	"  -v, -V    version\n"
+	"  --keep-mptcp      leave sockets of MPTCP alone, which are converted too\n"
+	"  -N, --net NETNS   in another network namespace, by name, path or process (as root)\n"
+	"  -h, --help        this text\n"
+	"  -v, --version     version\n"
 	"\n"
 	"A connection that cannot use SMC is TCP; 'smcss -a' says which and why.\n";
 
@@ -86,14 +91,25 @@ static void modprobe(void)
 		waitpid(pid, NULL, 0);
 }
 
+/* The kernel's own module comes back silently with another kernel, and can do less. */
+static void check_module(void)
+{
+	if (module_is_kernels())
+		say("note: the module is the kernel's own ('smcr info'), which has no SMC within the host on most kernels");
+}
+
 static void check_kernel(void)
 {
-	if (kernel_has_smc())
+	if (kernel_has_smc()) {
+		check_module();
 		return;
+	}
 	if (geteuid() == 0) {
 		modprobe();
-		if (kernel_has_smc())
+		if (kernel_has_smc()) {
+			check_module();
 			return;
+		}
 		say("'modprobe smc' did not give this kernel SMC: connections will be TCP");
 	} else {
 		say("SMC is not loaded: connections will be TCP (as root: modprobe smc)");
@@ -130,7 +146,7 @@ static void set_buffer(const char *variable, const char *text, const char *limit
 
 	if (size < 0) {
 		say("'%s' is not a size: bytes, or a number with k or m, as in 512k", text);
-		exit(EXIT_USAGE);
+		exit(EXIT_WRONG);
 	}
 	check_limit(limit_path, size);
 	setenv(variable, text, 1);
@@ -263,7 +279,7 @@ static void pass_on(int signal)
 }
 
 /* The program in a cgroup of its own, and this process until all there have ended. */
-static int run_in_cgroup(char **argv)
+static int run_in_cgroup(char **argv, bool mptcp)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 	struct sigaction action = { .sa_handler = pass_on };
@@ -271,7 +287,7 @@ static int run_in_cgroup(char **argv)
 	unsigned int i;
 	int status;
 
-	if (convert_begin(&conversion)) {
+	if (convert_begin(&conversion, mptcp)) {
 		say("%s", conversion.error);
 		return EXIT_SETUP;
 	}
@@ -298,15 +314,26 @@ static int run_in_cgroup(char **argv)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = { { "cgroup", no_argument, NULL, 'c' }, { } };
-	bool cgroup = false, buffers = false;
+	static const struct option options[] = {
+		{ "cgroup", no_argument, NULL, 'c' },
+		{ "keep-mptcp", no_argument, NULL, 'k' },
+		{ "net", required_argument, NULL, 'N' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ }
+	};
+	bool cgroup = false, buffers = false, mptcp = true;
 	int option;
 
 	/* '+': what follows the program's name is the program's */
-	while ((option = getopt_long(argc, argv, "+dhr:t:vV", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+dhr:t:N:vV", options, NULL)) != -1) {
 		switch (option) {
 		case 'c':
 			cgroup = true;
+			break;
+		case 'k':
+			mptcp = false;
+			setenv("SMC_KEEP_MPTCP", "1", 1);
 			break;
 		case 'd':
 			setenv("SMC_DEBUG", "1", 1);
@@ -320,29 +347,29 @@ int main(int argc, char **argv)
 			set_buffer("SMC_SNDBUF", optarg, "/proc/sys/net/core/wmem_max");
 			break;
 		case 'h':
-			fputs(usage_text, stdout);
-			return 0;
 		case 'v':
 		case 'V':
-			puts("smc_run " SMC_TOOLS_VERSION);
-			return 0;
+			other_option(option, usage_text);
+		case 'N':
+			netns_enter(optarg);
+			break;
 		default:
 			fputs(usage_text, stderr);
-			return EXIT_USAGE;
+			return EXIT_WRONG;
 		}
 	}
 	if (optind == argc) {
 		say("no program was given");
 		fputs(usage_text, stderr);
-		return EXIT_USAGE;
+		return EXIT_WRONG;
 	}
 	if (cgroup && (buffers || getenv("SMC_DEBUG"))) {
 		say("-d, -r and -t cannot be combined with --cgroup");
-		return EXIT_USAGE;
+		return EXIT_WRONG;
 	}
 	if (cgroup) {
 		check_kernel();
-		return run_in_cgroup(argv + optind);
+		return run_in_cgroup(argv + optind, mptcp);
 	}
 	check_program(argv[optind]);
 	check_kernel();		/* may run modprobe: not under the preload library */

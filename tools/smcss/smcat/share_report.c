@@ -67,7 +67,7 @@ static void print_peers(FILE *out, const struct report *r, size_t top)
 		table_cell(t, "%s", address_text(p->address, room));
 		share_cells(t, &p->shares);
 	}
-	table_print(t, out);
+	table_print(t, out, true);
 	table_free(t);
 	if (r->peers.count > top)
 		fprintf(out, "and %zu more\n", r->peers.count - top);
@@ -88,7 +88,7 @@ static void print_ports(FILE *out, const struct report *r, size_t top)
 		table_cell(t, "%s", p->served ? "this host" : "the peer");
 		share_cells(t, &p->shares);
 	}
-	table_print(t, out);
+	table_print(t, out, true);
 	table_free(t);
 	if (r->ports.count > top)
 		fprintf(out, "and %zu more\n", r->ports.count - top);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "complain.h"
+#include "netns.h"
 #include "number.h"
 #include "share.h"
 #include "smc_socket.h"
@@ -20,6 +21,7 @@ static const char usage_text[] =
 	"  -g, --min-segments N     or exchanged this many segments with data (200)\n"
 	"  -t, --top ROWS           peers and ports that are listed (10)\n"
 	"  -j, --json               as JSON, all peers and ports; see smcat(8) for the keys\n"
+	"  -N, --net NETNS          another network namespace, by name, path or process\n"
 	"  -h, --help, -v, --version\n"
 	"Exit code 0: done, 1: refused, 2: wrong usage. Ctrl-C reports early.\n";
 
@@ -51,13 +53,16 @@ static void take_option(struct options *o, int option)
 		o->rules.min_bytes = smc_parse_size(optarg);
 		break;
 	case 'g':
-		o->rules.min_segments = parse_count(optarg);
+		o->rules.min_segments = parse_count(optarg, "segments");
 		break;
 	case 't':
-		o->top = parse_count(optarg);
+		o->top = parse_count(optarg, "rows");
 		break;
 	case 'j':
 		o->json = true;
+		break;
+	case 'N':
+		netns_enter(optarg);
 		break;
 	default:
 		other_option(option, usage_text);
@@ -72,6 +77,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "min-segments", required_argument, NULL, 'g' },
 		{ "top", required_argument, NULL, 't' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "net", required_argument, NULL, 'N' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ }
@@ -80,10 +86,12 @@ static void parse_options(int argc, char **argv, struct options *o)
 
 	*o = (struct options){ .top = 10 };
 	o->rules = (struct rules){ ARRAY_OF(struct network), 64 << 10, 200 };
-	while ((option = getopt_long(argc, argv, "n:b:g:t:jhv", names, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "n:b:g:t:jN:hvV", names, NULL)) != -1)
 		take_option(o, option);
-	if (optind + 1 != argc)
+	if (optind == argc)
 		usage_error("the number of SECONDS is missing");
+	if (optind + 1 < argc)
+		usage_error("unexpected argument '%s'", argv[optind + 1]);
 	o->seconds = parse_seconds(argv[optind]);
 	if (!o->rules.networks.count)
 		add_local_networks(&o->rules);

@@ -11,6 +11,7 @@ static const char usage_text[] =
 	"                                link groups\n"
 	"  device [show] [all]           ISM devices, and the loopback\n"
 	"  stats [show | reset | json]   counters; reset: count from here on\n"
+	"  stats --prometheus            all of SMC-R and SMC-D, for Prometheus\n"
 	"  ueid [show | add EID | del EID | flush]\n"
 	"                                user EIDs: peers need an EID in common\n"
 	"  seid [show | enable | disable]\n"
@@ -21,11 +22,14 @@ static const char usage_text[] =
 	"     END:  [any | ADDRESS[/BITS]] [port N[-M]]\n"
 	"  auto [show | flush]           destinations that turned out not to speak SMC;\n"
 	"                                listeners, and whether SMC pays for them\n"
+	"  monitor [linkgroup] [link] [fallback]\n"
+	"                                what happens from now on, as it happens; -c N: N events\n"
 	"\n"
 	"  -d, --details       more; -dd, --ddetails: still more\n"
-	"  -a, --absolute      stats since the module was loaded, regardless of resets\n"
+	"  -a, --absolute      stats since the namespace was made, regardless of resets\n"
 	"  -j, --json          as JSON, see smcd(8) for the keys\n"
 	"  -w, --watch SECS    repeat every SECS seconds; -c, --count N: N times\n"
+	"  -N, --net NETNS     another network namespace, by name, path or process\n"
 	"  -h, --help, -v, --version\n"
 	"Names may be shortened: smcd dev. Exit code 0: done, 1: refused, 2: wrong usage.\n";
 
@@ -38,6 +42,7 @@ static const struct smc_object objects[] = {
 	{ "seid", seid_commands },
 	{ "filter", filter_commands },
 	{ "auto", auto_commands },
+	{ "monitor", monitor_commands },
 	{ }
 };
 

@@ -13,6 +13,7 @@ static const char usage_text[] =
 	"  device [show] [netdev NETDEV] [ibdev IBDEV]\n"
 	"                                RDMA devices, their ports\n"
 	"  stats [show | reset | json]   counters; reset: count from here on\n"
+	"  stats --prometheus            all of SMC-R and SMC-D, for Prometheus\n"
 	"  ueid [show | add EID | del EID | flush]\n"
 	"                                user EIDs: peers need one in common\n"
 	"  filter [show | add RULE | del ID | flush]\n"
@@ -21,11 +22,18 @@ static const char usage_text[] =
 	"     END:  [any | ADDRESS[/BITS]] [port N[-M]]\n"
 	"  auto [show | flush]           destinations that turned out not to speak SMC;\n"
 	"                                listeners, and whether SMC pays for them\n"
+	"  save [FILE]                   writes EIDs, PNETIDs, filter rules and settings to FILE\n"
+	"  restore [FILE]                sets what FILE says, or nothing\n"
+	"  monitor [linkgroup] [link] [fallback]\n"
+	"                                what happens from now on, as it happens; -c N: N events\n"
+	"  report [--html]               everything for a report of a fault, of SMC-R and SMC-D;\n"
+	"                                --html: a page with pictures, to be looked at\n"
 	"\n"
 	"  -d, --details       more; -dd, --ddetails: still more\n"
-	"  -a, --absolute      stats since the module was loaded, regardless of resets\n"
+	"  -a, --absolute      stats since the namespace was made, regardless of resets\n"
 	"  -j, --json          as JSON, see smcr(8) for the keys\n"
 	"  -w, --watch SECS    repeat every SECS seconds; -c, --count N: N times\n"
+	"  -N, --net NETNS     another network namespace, by name, path or process\n"
 	"  -h, --help, -v, --version\n"
 	"Names may be shortened: smcr dev. Exit code 0: done, 1: refused, 2: wrong usage.\n";
 
@@ -37,6 +45,10 @@ static const struct smc_object objects[] = {
 	{ "ueid", ueid_commands },
 	{ "filter", filter_commands },
 	{ "auto", auto_commands },
+	{ "save", save_commands },
+	{ "restore", restore_commands },
+	{ "monitor", monitor_commands },
+	{ "report", report_commands },
 	{ }
 };
 

@@ -3,6 +3,7 @@
 #ifndef SMC_TOOLS_LISTING_H
 #define SMC_TOOLS_LISTING_H
 
+#include "array.h"
 #include "sock_record.h"
 
 /* socket_table.c */
@@ -10,11 +11,17 @@ struct columns {
 	bool debug;
 	bool smcd;
 	bool smcr;
+	bool no_titles;
+	const struct array *processes;	/* NULL: not asked for */
 };
 void print_table(FILE *out, const struct records *records, const struct columns *columns);
 
-/* socket_json.c */
-void print_json(FILE *out, const struct records *records);
+/* socket_json.c; processes NULL: not asked for */
+void print_json(FILE *out, const struct records *records, const struct array *processes);
+
+/* summary.c */
+void print_summary(FILE *out, const struct records *records);
+void print_summary_json(FILE *out, const struct records *records);
 
 /* why.c */
 struct endpoint {

@@ -6,72 +6,116 @@
 
 #include "complain.h"
 #include "listing.h"
+#include "netns.h"
 #include "number.h"
+#include "process.h"
 #include "smc_socket.h"
+#include "socket_filter.h"
 #include "watch.h"
 
 static const char usage_text[] =
-	"Usage: smcss [-a | -l] [-d] [-D | -R] [-j] [--watch SECS]\n"
+	"Usage: smcss [OPTIONS] [state STATE]... [EXPRESSION]\n"
 	"       smcss --why [ADDRESS][:PORT]\n"
 	"Show the SMC sockets of this network namespace.\n"
 	"\n"
 	"  -a, --all        listening sockets too\n"
 	"  -l, --listening  listening sockets only\n"
+	"  -4, --ipv4       IPv4 only; -6, --ipv6: IPv6 only\n"
+	"  -p, --processes  the processes that have them open (of others: as root)\n"
 	"  -d, --debug      shutdown state, buffers, cursors\n"
 	"  -D, --smcd       SMC-D connections only, with their DMBs\n"
 	"  -R, --smcr       SMC-R connections only, with their links\n"
-	"  -W, --wide       accepted; addresses are never shortened\n"
+	"  -s, --summary    how many there are of each kind\n"
+	"  -H, --no-header  no line of titles\n"
+	"  -W, --wide       accepted, as -n and -t: addresses are never shortened, ports are numbers\n"
 	"  -j, --json       as JSON, see smcss(8) for the keys\n"
+	"  -N, --net NETNS  another network namespace, by name, path or process\n"
 	"      --why        which connections are TCP, why, and what to do about it;\n"
 	"                   exit code 0: all are SMC, 3: some are TCP, 4: there are none\n"
 	"      --watch SECS repeat every SECS seconds; --count N: N times\n"
 	"  -h, --help       this text\n"
-	"  -v, --version    version\n";
+	"  -v, --version    version\n"
+	"STATE: established, listening, connected, closing, unconnected, all, or one of smcss(8);\n"
+	"       'exclude STATE' leaves it out\n"
+	"EXPRESSION: src|dst [=|!=] ADDRESS[/BITS][:PORT], sport|dport [=|!=|<|>|<=|>=] PORT,\n"
+	"       mode [=|!=] tcp|smcd|smcr; with and, or, not, ( )\n";
 
 struct options {
 	bool all;
 	bool listening;
 	bool json;
 	bool why;
+	bool processes;
+	bool summary;
+	int family;		/* 0: both */
 	double watch;		/* seconds; 0: once */
 	unsigned int count;	/* how often; 0: until it is interrupted */
 	struct columns columns;
 	struct endpoint endpoint;
+	struct socket_filter filter;
 };
 
-static void take_option(struct options *o, int option, const char **where)
+/* False: it is another one. */
+static bool take_flag(struct options *o, int option)
 {
 	switch (option) {
 	case 'a':
 		o->all = true;
-		break;
+		return true;
 	case 'l':
 		o->listening = true;
-		break;
+		return true;
+	case '4':
+	case '6':
+		o->family = option == '4' ? AF_INET : AF_INET6;
+		return true;
+	case 'p':
+		o->processes = true;
+		return true;
 	case 'd':
 		o->columns.debug = true;
-		break;
+		return true;
 	case 'D':
 		o->columns.smcd = true;
-		break;
+		return true;
 	case 'R':
 		o->columns.smcr = true;
-		break;
-	case 'W':
-	case 'w':
-		break;
+		return true;
+	case 's':
+		o->summary = true;
+		return true;
+	case 'H':
+		o->columns.no_titles = true;
+		return true;
 	case 'j':
 		o->json = true;
+		return true;
+	case 'W':
+	case 'w':
+	case 'n':
+	case 't':
+		return true;
+	}
+	return false;
+}
+
+static void take_option(struct options *o, int option, const char **where)
+{
+	if (take_flag(o, option))
+		return;
+	switch (option) {
+	case 'N':
+		netns_enter(optarg);
 		break;
 	case 'y':
 		o->why = true;
 		*where = optarg;
 		break;
-	case 't':
+	case 'e':
 		o->watch = parse_seconds(optarg);
 		break;
 	case 'c':
-		o->count = parse_count(optarg);
+		o->count = parse_count(optarg, "repetitions");
 		break;
 	default:
 		other_option(option, usage_text);
@@ -82,6 +126,8 @@ static void check_options(const struct options *o)
 {
 	if (o->count && !o->watch)
 		usage_error("--count requires --watch");
+	if (o->summary && (o->why || o->processes))
+		usage_error("-s cannot be combined with --why or -p");
 	if (o->why && o->watch)
 		usage_error("--why and --watch exclude each other");
 	if (o->all && o->listening)
@@ -101,9 +147,17 @@ static void parse_options(int argc, char **argv, struct options *o)
 		{ "smcd", no_argument, NULL, 'D' },
 		{ "smcr", no_argument, NULL, 'R' },
 		{ "wide", no_argument, NULL, 'W' },
+		{ "ipv4", no_argument, NULL, '4' },
+		{ "ipv6", no_argument, NULL, '6' },
+		{ "processes", no_argument, NULL, 'p' },
+		{ "summary", no_argument, NULL, 's' },
+		{ "no-header", no_argument, NULL, 'H' },
+		{ "numeric", no_argument, NULL, 'n' },
+		{ "tcp", no_argument, NULL, 't' },
+		{ "net", required_argument, NULL, 'N' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "why", optional_argument, NULL, 'y' },
-		{ "watch", required_argument, NULL, 't' },
+		{ "watch", required_argument, NULL, 'e' },
 		{ "count", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
@@ -112,27 +166,35 @@ static void parse_options(int argc, char **argv, struct options *o)
 	const char *where = NULL;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "aldDRWwjhvV", names, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "al46pdDRsHWwntjN:hvV", names, NULL)) != -1)
 		take_option(o, option, &where);
 	if (o->why && !where && optind < argc)
 		where = argv[optind++];
-	if (optind < argc)
-		usage_error("too many arguments");
+	if (optind < argc && o->why)
+		usage_error("--why takes one address; unexpected '%s'", argv[optind]);
+	socket_filter_parse(&o->filter, (const char *const *)argv + optind, argc - optind);
 	if (where && !parse_endpoint(where, &o->endpoint))
 		usage_error("that is not an address; write 10.0.0.1, 10.0.0.1:80, [fd00::1]:80 or :80");
 	check_options(o);
 }
 
+/* Named states replace -a and -l. */
+static bool state_wanted(const struct record *r, const struct options *o)
+{
+	return o->filter.has_states || o->all || o->why || o->summary ||
+	       state_is_listen(r->msg.diag_state) == o->listening;
+}
+
 static bool wanted(const struct record *r, const struct options *o)
 {
-	bool listen = state_is_listen(r->msg.diag_state);
-
 	if (o->columns.smcd && r->msg.diag_mode != SMC_DIAG_MODE_SMCD)
 		return false;
 	if (o->columns.smcr &&
 	    (r->msg.diag_mode != SMC_DIAG_MODE_SMCR || !state_is_settled(r->msg.diag_state)))
 		return false;
-	return o->all || o->why || listen == o->listening;
+	if (o->family && o->family != record_family(r))
+		return false;
+	return state_wanted(r, o) && socket_filter_fits(&o->filter, r);
 }
 
 static void drop_unwanted(struct records *records, const struct options *o)
@@ -159,23 +221,39 @@ static uint8_t what_to_ask(const struct options *o)
 	return ask;
 }
 
-static int show(void *arg)
+/* Returns an exit code. */
+static int show_records(struct options *o, struct records *records)
 {
-	const struct options *options = arg;
-	struct records records = { };
+	struct array processes = ARRAY_OF(struct process);
 	int result = 0;
 
-	if (query(what_to_ask(options), &records)) {
+	if (o->processes)
+		processes_read(&processes);
+	o->columns.processes = o->processes ? &processes : NULL;
+	if (o->why)
+		result = print_why(stdout, records, &o->endpoint);
+	else if (o->summary)
+		(o->json ? print_summary_json : print_summary)(stdout, records);
+	else if (o->json)
+		print_json(stdout, records, o->columns.processes);
+	else
+		print_table(stdout, records, &o->columns);
+	array_free(&processes);
+	return result;
+}
+
+static int show(void *arg)
+{
+	struct records records = { };
+	struct options *o = arg;
+	int result;
+
+	if (query(what_to_ask(o), &records)) {
 		free(records.list);
 		return EXIT_REFUSED;
 	}
-	drop_unwanted(&records, options);
-	if (options->why)
-		result = print_why(stdout, &records, &options->endpoint);
-	else if (options->json)
-		print_json(stdout, &records);
-	else
-		print_table(stdout, &records, &options->columns);
+	drop_unwanted(&records, o);
+	result = show_records(o, &records);
 	free(records.list);
 	return result;
 }
@@ -183,9 +261,12 @@ static int show(void *arg)
 int main(int argc, char **argv)
 {
 	struct options options = { };
+	int status;
 
 	parse_options(argc, argv, &options);
-	if (options.watch)
-		return watch(options.watch, options.count, "SMC sockets", show, &options);
-	return finish_output(show(&options));
+	status = options.watch ?
+		 watch(options.watch, options.count, "SMC sockets", show, &options) :
+		 finish_output(show(&options));
+	socket_filter_free(&options.filter);
+	return status;
 }

@@ -8,6 +8,7 @@
 
 #include "json_writer.h"
 #include "listing.h"
+#include "process.h"
 
 static void print_address(struct json *json, const char *key, const struct record *r, bool peer)
 {
@@ -89,7 +90,24 @@ static void print_link(struct json *json, const struct record *r)
 	json_object_end(json);
 }
 
-static void print_socket(struct json *json, const struct record *r)
+static void print_processes(struct json *json, const struct array *processes, uint64_t inode)
+{
+	const struct process *p;
+	size_t i, count;
+
+	p = processes_of(processes, inode, &count);
+	json_list(json, "processes");
+	for (i = 0; i < count; i++) {
+		json_object(json, NULL);
+		json_text(json, "name", p[i].name);
+		json_number(json, "pid", p[i].pid);
+		json_number(json, "fd", p[i].fd);
+		json_object_end(json);
+	}
+	json_list_end(json);
+}
+
+static void print_socket(struct json *json, const struct record *r, const struct array *processes)
 {
 	uint8_t shut = record_has(r, SMC_DIAG_SHUTDOWN) ? r->shutdown : r->msg.diag_shutdown;
 	char room[16];
@@ -116,10 +134,12 @@ static void print_socket(struct json *json, const struct record *r)
 		print_dmb(json, &r->dmb);
 	if (record_has(r, SMC_DIAG_LGRINFO))
 		print_link(json, r);
+	if (processes)
+		print_processes(json, processes, r->msg.diag_inode);
 	json_object_end(json);
 }
 
-void print_json(FILE *out, const struct records *records)
+void print_json(FILE *out, const struct records *records, const struct array *processes)
 {
 	struct json json;
 	size_t i;
@@ -127,7 +147,7 @@ void print_json(FILE *out, const struct records *records)
 	json_begin(&json, out);
 	json_list(&json, "sockets");
 	for (i = 0; i < records->count; i++)
-		print_socket(&json, &records->list[i]);
+		print_socket(&json, &records->list[i], processes);
 	json_list_end(&json);
 	json_end(&json);
 }

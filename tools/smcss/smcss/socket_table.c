@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The listing as an aligned table. */
 #include <arpa/inet.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <linux/smc_reason.h>
 
+#include "complain.h"
 #include "listing.h"
+#include "process.h"
 #include "text_table.h"
 
 static void titles(struct text_table *t, const char *const *texts)
@@ -128,17 +131,19 @@ static void smcr_cells(struct text_table *t, const struct record *r)
 }
 
 /* Last in the line, as its length is nobody's alignment. */
-static void reason_cell(struct text_table *t, const struct record *r)
+static void reason_cell(struct text_table *t, const struct record *r, bool code)
 {
 	const struct smc_diag_fallback *f = &r->fallback;
-	char room[64];
+	char room[REASON_ROOM], in_brackets[16] = "";
+	uint32_t words;
 
 	if (!is_tcp(r) || !record_has(r, SMC_DIAG_FALLBACK))
 		return;
-	if (f->peer_diagnosis)
-		table_cell(t, "the peer declined: %s", reason_words(f->peer_diagnosis, room));
-	else
-		table_cell(t, "%s", reason_words(f->reason, room));
+	words = f->peer_diagnosis ? f->peer_diagnosis : f->reason;
+	if (code)
+		snprintf(in_brackets, sizeof(in_brackets), " (0x%08x)", words);
+	table_cell(t, "%s%s%s", f->peer_diagnosis ? "the peer declined: " : "",
+		   reason_words(words, room), in_brackets);
 }
 
 static bool any_reason(const struct records *records)
@@ -152,12 +157,42 @@ static bool any_reason(const struct records *records)
 	return false;
 }
 
+/* As ss has it: users:(("nginx",pid=12,fd=3)) */
+static void process_cell(struct text_table *t, const struct array *processes,
+			 const struct record *r)
+{
+	const struct process *p;
+	char *text = NULL;
+	size_t i, count, size;
+	FILE *out;
+
+	p = processes_of(processes, r->msg.diag_inode, &count);
+	if (!count) {
+		table_cell(t, "%s", "");
+		return;
+	}
+	out = open_memstream(&text, &size);
+	if (!out)
+		no_memory();
+	fputs("users:(", out);
+	for (i = 0; i < count; i++)
+		fprintf(out, "%s(\"%s\",pid=%u,fd=%u)", i ? "," : "", p[i].name, p[i].pid,
+			p[i].fd);
+	fputc(')', out);
+	if (fclose(out))
+		no_memory();
+	table_cell(t, "%s", text);
+	free(text);
+}
+
 void print_table(FILE *out, const struct records *records, const struct columns *columns)
 {
 	struct text_table *t = table_new();
 	size_t i;
 
 	heading(t, columns);
+	if (columns->processes)
+		table_column(t, "Process", 0, ALIGN_LEFT, 1);
 	if (any_reason(records))
 		table_column(t, "Reason", 0, ALIGN_LEFT, 0);
 	for (i = 0; i < records->count; i++) {
@@ -168,9 +203,11 @@ void print_table(FILE *out, const struct records *records, const struct columns 
 			smcd_cells(t, &records->list[i]);
 		if (columns->smcr)
 			smcr_cells(t, &records->list[i]);
-		reason_cell(t, &records->list[i]);
+		if (columns->processes)
+			process_cell(t, columns->processes, &records->list[i]);
+		reason_cell(t, &records->list[i], columns->debug);
 		table_row(t);
 	}
-	table_print(t, out);
+	table_print(t, out, !columns->no_titles);
 	table_free(t);
 }

@@ -171,12 +171,13 @@ static struct array two_links(void)
 
 	*l = (struct link){
 		.group = 0x100, .id = 1, .dev = "rxe0", .port = 1, .gid = "fe80::1",
-		.peer_gid = "fe80::2", .conns = 5, .ifindex = 1, .uid = 0x101, .peer_uid = 0x201,
+		.peer_gid = "fe80::2", .conns = 5, .role = 1, .type = 2, .ifindex = 1, .uid = 0x101, .peer_uid = 0x201,
 		.state = 3,
 	};
 	l = array_add(&links);
 	*l = (struct link){
-		.group = 0x300, .id = 2, .dev = "mlx5_0", .port = 2, .ifindex = 987654, .state = 9,
+		.group = 0x300, .id = 2, .dev = "mlx5_0", .port = 2, .type = 1, .ifindex = 987654,
+		.state = 9,
 	};
 	return links;
 }
@@ -186,16 +187,16 @@ static void test_links(void)
 	struct array links = two_links();
 
 	PRINTS("links", links_print(out, &links, 0),
-	       "LG-ID    Link  Link-State  Net-Dev         IB-Dev   IB-P  #Conns\n"
-	       "00000100    1  ACTIVE      lo              rxe0        1       5\n"
-	       "00000300    2  state 9     if987654        mlx5_0      2       0\n");
+	       "LG-ID    LG-Role  LG-Type  Link  Link-State  Net-Dev         IB-Dev   IB-P  #Conns\n"
+	       "00000100 SERV     SYM         1  ACTIVE      lo              rxe0        1       5\n"
+	       "00000300 CLNT     SINGLE      2  state 9     if987654        mlx5_0      2       0\n");
 	PRINTS("links as JSON", links_json(out, &links),
 	       "{\"links\": [\n"
-	       "  {\"linkgroup\": \"0x00000100\", \"link\": 1, \"state\": \"ACTIVE\", "
+	       "  {\"linkgroup\": \"0x00000100\", \"role\": \"server\", \"type\": \"SYM\", \"link\": 1, \"state\": \"ACTIVE\", "
 	       "\"netdev\": \"lo\", \"device\": \"rxe0\", \"port\": 1, \"connections\": 5, "
 	       "\"gid\": \"fe80::1\", \"peer_gid\": \"fe80::2\", \"uid\": \"0x00000101\", "
 	       "\"peer_uid\": \"0x00000201\"},\n"
-	       "  {\"linkgroup\": \"0x00000300\", \"link\": 2, \"state\": \"state 9\", "
+	       "  {\"linkgroup\": \"0x00000300\", \"role\": \"client\", \"type\": \"SINGLE\", \"link\": 2, \"state\": \"state 9\", "
 	       "\"netdev\": \"if987654\", \"device\": \"mlx5_0\", \"port\": 2, \"connections\": 0, "
 	       "\"gid\": \"\", \"peer_gid\": \"\", \"uid\": \"0x00000000\", "
 	       "\"peer_uid\": \"0x00000000\"}\n"
@@ -345,6 +346,7 @@ static void test_info(void)
 {
 	struct sysinfo info = {
 		.version = 2, .host = "t8345009.lnxne.boe", .ism_v2 = true, .smcr_v2 = true,
+		.ism_devices = 1, .rdma_devices = 2, .loopback = true,
 		.seid = "IBM-SYSZ-ISMSEID000000002E488561",
 	};
 
@@ -355,6 +357,8 @@ static void test_info(void)
 	       "SMC Hostname: t8345009.lnxne.boe\n"
 	       "SMC-D Features: v1 v2\n"
 	       "SMC-R Features: v1 v2\n"
+	       "SMC Module: the kernel's own\n"
+	       "SMC Tools: " SMC_TOOLS_VERSION "\n"
 	       "\n"
 	       "Hardware Capabilities\n"
 	       "SEID: IBM-SYSZ-ISMSEID000000002E488561\n"
@@ -363,6 +367,8 @@ static void test_info(void)
 	info = (struct sysinfo){
 		.version = 2, .release = 1, .host = "h", .has_hs_limit = true, .hs_limit = true,
 		.has_hs_pending = true, .hs_pending = 3, .hs_threshold = 64,
+		.module_version = "1.2.3",
+		.ism_v2 = false, .rdma_devices = 1, .loopback = true,
 	};
 	PRINTS("info with a limit", sysinfo_print(out, &info),
 	       "Kernel Capabilities\n"
@@ -371,15 +377,19 @@ static void test_info(void)
 	       "SMC-D Features: v1 v2\n"
 	       "SMC-R Features: v1 v2\n"
 	       "Handshake Limit: on (3 in progress, TCP beyond 64)\n"
+	       "SMC Module: 1.2.3\n"
+	       "SMC Tools: " SMC_TOOLS_VERSION "\n"
 	       "\n"
 	       "Hardware Capabilities\n"
 	       "SEID: n/a\n"
-	       "ISM:  n/a\n"
+	       "ISM:  n/a (loopback: v2)\n"
 	       "RoCE: v1\n");
 	PRINTS("info as JSON", sysinfo_json(out, &info),
 	       "{\"info\": {\"version\": 2, \"release\": 1, \"hostname\": \"h\", "
-	       "\"ism_v2\": false, \"smcr_v2\": false, \"handshake_limit\": true, "
-	       "\"handshakes_pending\": 3, \"handshakes_threshold\": 64}}\n");
+	       "\"ism_v2\": false, \"smcr_v2\": false, \"ism_devices\": 0, "
+	       "\"rdma_devices\": 1, \"loopback\": true, \"handshake_limit\": true, "
+	       "\"handshakes_pending\": 3, \"handshakes_threshold\": 64, "
+	       "\"module_version\": \"1.2.3\", \"tools_version\": \"" SMC_TOOLS_VERSION "\"}}\n");
 }
 
 static void test_eids(void)

@@ -11,7 +11,9 @@
 #include <linux/smc_reason.h>
 
 #include "listing.h"
+#include "process.h"
 #include "smc_socket.h"
+#include "socket_filter.h"
 #include "tap.h"
 
 static struct record record(uint8_t state, uint8_t mode, const char *local, int lport,
@@ -128,7 +130,7 @@ static void test_json(void)
 	FILE *out = open_memstream(&text, &size);
 
 	records.count = 3;
-	print_json(out, &records);
+	print_json(out, &records, NULL);
 	fclose(out);
 	same("json", text,
 "{\"sockets\": [\n"
@@ -171,7 +173,7 @@ static void test_json_text(void)
 	strcpy((char *)link->ibname, "a\"b\\c\n\xff");
 	list[0].has |= record_bit(SMC_DIAG_LGRID);
 	list[0].lgr_id = 0x2a;
-	print_json(out, &records);
+	print_json(out, &records, NULL);
 	fclose(out);
 	yes("json link group",
 	    strstr(text, "\"smcr\": {\"linkgroup\": \"0x0000002a\", \"role\"") != NULL);
@@ -284,8 +286,154 @@ static void test_family(void)
 	same("AF_SMC over IPv6", text, "[fd00::1]:81");
 }
 
+/* Which of the sample's sockets fit: a letter for each, '-' for those that do not. */
+static const char *fitting(const char *text)
+{
+	static char found[5];
+	struct record list[4];
+	struct records records = sample(list);
+	struct socket_filter filter = { };
+	const char *words[32];
+	char copy[256];
+	size_t i, count = 0;
+	char *word;
+
+	strcpy(copy, text);
+	for (word = strtok(copy, " "); word; word = strtok(NULL, " "))
+		words[count++] = word;
+	socket_filter_parse(&filter, words, count);
+	strcpy(found, "----");
+	for (i = 0; i < 4; i++)
+		if (socket_filter_fits(&filter, &records.list[i]))
+			found[i] = "LD6R"[i];
+	socket_filter_free(&filter);
+	return found;
+}
+
+static void test_filter(void)
+{
+	static const struct { const char *words, *fit; } cases[] = {
+		{ "", "LD6R" },
+		{ "state listening", "L---" }, { "state LISTEN state active", "LD6R" },
+		{ "exclude listen", "-D6R" }, { "state all exclude established", "L---" },
+		{ "state closing", "----" },
+		{ "sport = :80", "LD--" }, { "sport 80", "LD--" }, { "sport eq 80", "LD--" },
+		{ "sport > 80", "--6R" }, { "sport >= 80 sport < 82", "LD6-" },
+		{ "dport != 0", "-D6R" },
+		{ "src 127.0.0.1", "-D--" }, { "src 127.0.0.0/8:80", "-D--" },
+		{ "src 127.0.0.0/8:81", "----" }, { "dst 10.0.0.3/31", "---R" },
+		{ "dst [fd00::2]", "--6-" }, { "dst [fd00::]/8:40001", "--6-" },
+		{ "dst fd00::/127", "----" }, { "dst fd00::2/127", "--6-" },
+		{ "dst [fd00::/8]:40001", "--6-" }, { "src :82", "---R" }, { "src *:82", "---R" },
+		{ "src != 0.0.0.0/0", "--6-" },
+		{ "mode tcp", "--6R" }, { "mode != TCP", "LD--" },
+		{ "mode tcp and not sport 81", "---R" },
+		{ "sport 80 or sport 82 and mode tcp", "LD-R" },
+		{ "( sport 80 or sport 82 ) and mode tcp", "---R" },
+		{ "state established sport 80", "-D--" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		same(cases[i].words, fitting(cases[i].words), cases[i].fit);
+}
+
+static void test_processes(void)
+{
+	struct array processes = ARRAY_OF(struct process);
+	struct columns columns = { .no_titles = true, .processes = &processes };
+	struct record list[4];
+	struct records records = sample(list);
+	struct process *p;
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		p = array_add(&processes);
+		p->inode = i ? 1080 : 7;
+		p->pid = 10 + i;
+		p->fd = 3;
+		strcpy(p->name, "nginx");
+	}
+	records.list++;
+	records.count = 2;
+	print_table(out, &records, &columns);
+	fclose(out);
+	same("processes", text,
+"ACTIVE 00000 0001080 127.0.0.1:80  127.0.0.1:40000 0000 SMCD users:((\"nginx\",pid=11,fd=3),(\"nginx\",pid=12,fd=3))\n"
+"ACTIVE 00000 0001081 [fd00::1]:81  [fd00::2]:40001 0000 TCP                                                      the peer did not answer the SMC option of the TCP handshake\n");
+	free(text);
+	array_free(&processes);
+}
+
+/* With -d the code stands behind the words. */
+static void test_codes(void)
+{
+	struct columns columns = { .debug = true, .no_titles = true };
+	struct record list[4];
+	struct records records = sample(list);
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	print_table(out, &records, &columns);
+	fclose(out);
+	yes("code of a reason", strstr(text, "SMC option of the TCP handshake (0x5c040001)\n") &&
+	    strstr(text, "the peer declined: no SMC device can serve this connection (0x03030000)\n"));
+	free(text);
+}
+
+static void test_summary(void)
+{
+	struct record list[4];
+	struct records records = sample(list);
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	print_summary(out, &records);
+	fclose(out);
+	same("summary", text,
+"SMC sockets    Total     IPv4     IPv6\n"
+"all                4        3        1\n"
+"SMC-D              1        1        0\n"
+"SMC-R              0        0        0\n"
+"TCP                2        1        1\n"
+"listening          1        1        0\n"
+"undecided          0        0        0\n");
+	free(text);
+}
+
+/* Whose words are ours, and what is said of codes that have none. */
+static void test_reasons(void)
+{
+	static const struct { uint32_t code; const char *side, *words; } cases[] = {
+		{ 0x03010000, "the peer", "the other side did not answer the SMC option" },
+		{ 0x03020000, "this host", "an IPsec policy covers this connection, SMC would bypass it" },
+		{ 0x03070000, "this host", "code 0x03070000 of another SMC, about the configuration" },
+		{ 0x02990000, "both hosts", "code 0x02990000 of another SMC, about a timeout" },
+		{ 0x5cff0000, "unknown", "code 0x5cff0000, which this program does not know" },
+	};
+	char room[REASON_ROOM];
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct smc_diag_fallback fallback = { cases[i].code, 0 };
+
+		same("side of a reason", reason_side(&fallback), cases[i].side);
+		same("words of a reason", reason_words(cases[i].code, room), cases[i].words);
+	}
+}
+
 int main(void)
 {
+	test_filter();
+	test_processes();
+	test_codes();
+	test_summary();
+	test_reasons();
 	test_family();
 	test_table();
 	test_details();

@@ -21,11 +21,13 @@ ON_HOST = {
     "models": [("models", [f"{SUITE}/model/check_models"]),
                ("litmus", [f"{SUITE}/model/check_litmus"]),
                ("admin", [f"{SUITE}/admin/check_host"]),
+               ("install", [f"{TESTING}/test_install"]),
                ("rig", [f"{TESTING}/vm/test_rig"]),
                ("house", [f"{TESTING}/house/check_house"])],
     "units": [make(f"{SUITE}/unit", "check"), make(f"{SUITE}/unit", "check-s390x"),
               make(f"{SUITE}/fuzz", "smoke"), make(f"{SUITE}/llcsim", "check"),
-              make(f"{TOP}/tools/smcss", "check"), make(f"{TOP}/tools/ivshmem", "check")],
+              make(f"{TOP}/tools/smcss", "check"), make(f"{TOP}/tools/ivshmem", "check"),
+              make(f"{TOP}/tools/include", "check")],
 }
 
 
@@ -52,6 +54,10 @@ def check_build(part):
 
 def check_fresh(part):
     part.suite("fresh", [f"{TESTING}/fresh", *part.name.split("-")[1:]])
+
+
+def check_packages(part):
+    part.suite("packages", [f"{TESTING}/fresh", "packages"])
 
 
 def changed():

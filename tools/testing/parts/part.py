@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 
 TESTING = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TOP = os.path.abspath(f"{TESTING}/../..")
@@ -125,8 +126,10 @@ class Stream:
         """A command that prints TAP. It must print some, and its status must agree. Once more,
         when nothing went wrong but that the emulator died, which only the fall-back does."""
         before = self.passed, self.bad(), len(self.failed)
-        skipped = len(self.skipped)
+        skipped, processor, started = len(self.skipped), self.processor, time.monotonic()
         status = self.run(command, **environment)
+        self.line(f"# {name} took {time.monotonic() - started:.0f} s, and "
+                  f"{self.processor - processor:.0f} s of a processor")
         new = self.failed[before[2]:]
         if new and all(EMULATOR in text for text in new):
             self.line(f"# REPEATED {name}: the emulator died")

@@ -316,4 +316,6 @@ static void __exit ism_module_exit(void)
 module_init(ism_module_init);
 module_exit(ism_module_exit);
 MODULE_DESCRIPTION("SMC-D over IBM's ISM function");
+MODULE_AUTHOR("The AF_SMC authors");
+MODULE_VERSION(SMC_VERSION);
 MODULE_LICENSE("GPL");

@@ -35,4 +35,6 @@ static void __exit ivs_module_exit(void)
 module_init(ivs_module_init);
 module_exit(ivs_module_exit);
 MODULE_DESCRIPTION("SMC-D over ivshmem: memory that virtual machines of a host share");
+MODULE_AUTHOR("The AF_SMC authors");
+MODULE_VERSION(SMC_VERSION);
 MODULE_LICENSE("GPL");

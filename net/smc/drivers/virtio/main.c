@@ -33,4 +33,6 @@ static void __exit vism_module_exit(void)
 module_init(vism_module_init);
 module_exit(vism_module_exit);
 MODULE_DESCRIPTION("SMC-D over virtio-ism: memory that virtual machines of a host share");
+MODULE_AUTHOR("The AF_SMC authors");
+MODULE_VERSION(SMC_VERSION);
 MODULE_LICENSE("GPL");

@@ -2,6 +2,8 @@
 /* Link groups of SMC-D: who uses which device to reach whom. */
 #include <linux/rwsem.h>
 #include <linux/slab.h>
+#include <linux/smc_diag.h>
+#include "../../events.h"
 #include "../../lock_class.h"
 #include "../../mem/charge.h"
 #include "../../mem/pool.h"
@@ -116,6 +118,22 @@ void smcd_lgr_put(struct smcd_lgr *lgr)
 	kfree(lgr);
 }
 
+static void __post(const struct smcd_lgr *lgr, u8 type)
+{
+	struct smc_event *e;
+
+	lockdep_assert_held(&lgr->lgrs->lock);
+	e = smc_event_new(lgr->sn->net, type);
+	if (!e)
+		return;
+	e->tech = SMC_DIAG_MODE_SMCD;
+	e->lgr = lgr->id;
+	e->server = lgr->server;
+	e->conns = lgr->n_conns;
+	strscpy(e->dev, lgr->dev->name, sizeof(e->dev));
+	smc_event_post(lgr->sn->net, e);
+}
+
 static void __end(struct smcd_lgr *lgr)
 {
 	struct smcd_lgrs *lgrs = lgr->lgrs;
@@ -124,6 +142,7 @@ static void __end(struct smcd_lgr *lgr)
 	if (lgr->ended)
 		return;
 	lgr->ended = true;
+	__post(lgr, SMC_EVENT_LGR_END);
 	list_del_init(&lgr->list);
 	lgrs->seq = smc_next_seq(lgrs->seq);
 	/* With the reference of the list. */
@@ -307,6 +326,7 @@ static int enter_new(struct smcd_lgrs *lgrs, struct smcd_conn *dconn, struct smc
 		atomic_inc(&lgrs->n);
 		atomic_inc(&new->dev->n_lgrs);
 		__enter(new, dconn);
+		__post(new, SMC_EVENT_LGR_NEW);
 	}
 	spin_unlock_bh(&lgrs->lock);
 	return rc;

@@ -40,6 +40,8 @@ static const struct smc_pnet_port lo_port = { .dev = LO_NAME, .port = 1 };
 #define LO_CHID		SMC_CHID_LOOPBACK
 #define LO_DMBE_IDX	0	/* counted from zero; a DMB has one element here */
 #define LO_HASH_BITS	10
+/* Most connections never have more than that on the way; grow.c gives the others more. */
+#define LO_FIRST_SIZE	SMC_CLC_SIZE_MIN
 #define LO_GROUP	SMC_LOOPBACK_NUMBER
 
 /**
@@ -166,9 +168,10 @@ static void lo_forget(struct smc_negotiated *neg)
 }
 
 /* An end that its peer does not know yet, or NULL. */
-static struct lo_conn *lo_new(struct smc_fabric *f, struct smc_net *sn, u32 rcvbuf, bool server,
-			      bool atomic)
+static struct lo_conn *lo_new(struct smc_fabric *f, struct smc_net *sn,
+			      const struct smc_wanted *want, bool server, bool atomic)
 {
+	u32 rcvbuf = want->rcvbuf_most ? LO_FIRST_SIZE : want->rcvbuf;
 	struct smc_rmbe *rmbe;
 	struct lo_conn *lo;
 
@@ -182,6 +185,8 @@ static struct lo_conn *lo_new(struct smc_fabric *f, struct smc_net *sn, u32 rcvb
 		return NULL;
 	}
 	smc_conn_init(&lo->conn, f, rmbe);
+	if (want->rcvbuf_most)
+		smc_conn_may_grow(&lo->conn, want->rcvbuf, want->rcvbuf_most);
 	lo->sn = sn;
 	lo->token = get_random_u64();
 	lo->link_id = atomic_inc_return(&lo_link_id);
@@ -195,7 +200,7 @@ static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct sock *sk,
 				    const struct smc_wanted *want)
 {
 	struct smc_net *sn = smc_net(sock_net(sk));
-	struct lo_conn *lo = lo_new(f, sn, want->rcvbuf, neg->server, false);
+	struct lo_conn *lo = lo_new(f, sn, want, neg->server, false);
 
 	if (!lo)
 		return ERR_PTR(-ENOMEM);
@@ -247,6 +252,7 @@ static void lo_join(struct lo_conn *a, struct lo_conn *b)
 	a->conn.tx_buf = b->conn.rx_buf;
 	a->conn.tx_size = b->conn.rx_size;
 	a->conn.peer_size = b->conn.rx_size;
+	a->conn.tx_grows = b->conn.rx_sure;
 	a->peer = b;
 }
 
@@ -325,6 +331,11 @@ static void lo_consumed(struct smc_conn *c)
 		smc_conn_writable(peer);
 }
 
+static bool lo_grow(struct smc_conn *c)
+{
+	return smc_conn_grow(c, &to_lo(c)->peer->conn);
+}
+
 static void lo_urgent(struct smc_conn *c, enum smc_urgent_event news)
 {
 	struct smc_conn *peer;
@@ -379,7 +390,7 @@ static struct lo_conn *lo_new_end(struct smc_fabric *f, const struct smc_pair_en
 				  bool atomic)
 {
 	struct mem_cgroup *old = set_active_memcg(e->memcg);
-	struct lo_conn *lo = lo_new(f, smc_net(sock_net(e->sk)), e->want.rcvbuf, server, atomic);
+	struct lo_conn *lo = lo_new(f, smc_net(sock_net(e->sk)), &e->want, server, atomic);
 
 	set_active_memcg(old);
 	if (lo)
@@ -551,6 +562,7 @@ static const struct smc_fabric_ops lo_ops = {
 	.pair		= lo_pair,
 	.commit		= lo_commit,
 	.consumed	= lo_consumed,
+	.grow		= lo_grow,
 	.urgent		= lo_urgent,
 	.request_update	= lo_request_update,
 	.keepalive	= lo_keepalive,

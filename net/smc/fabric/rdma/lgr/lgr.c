@@ -232,7 +232,7 @@ void smc_lgr_activate(struct smc_lgr *lgr)
 	if (lgr->state == SMC_LGR_NEW) {
 		WRITE_ONCE(lgr->state, SMC_LGR_ACTIVE);
 		smc_link_activate(smc_lgr_first_link(lgr));
-		smc_lgr_report_up(lgr, smc_lgr_first_link(lgr));
+		__smc_lgr_report_new(lgr);
 		if (!lgr->n_conns)
 			__start_idle(lgr);
 	}

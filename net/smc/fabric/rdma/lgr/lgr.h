@@ -373,6 +373,7 @@ void smc_lgr_replace_asymmetric(struct smc_lgr *lgr, const struct smc_link *new)
 
 /* report.c */
 enum smc_group_type smc_lgr_type(struct smc_lgr *lgr);
+void __smc_lgr_report_new(struct smc_lgr *lgr);
 void smc_lgr_report_up(struct smc_lgr *lgr, const struct smc_link *link);
 void smc_lgr_report_down(struct smc_lgr *lgr, const struct smc_link *link, void *caller);
 void smc_lgr_report_moved(struct smc_lgr *lgr, const struct smc_link_move *move);

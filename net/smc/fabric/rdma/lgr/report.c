@@ -6,6 +6,8 @@
  * A group that comes with one link, or goes without connections, is nothing special: no line.
  */
 #include <linux/printk.h>
+#include <linux/smc_diag.h>
+#include "../../../events.h"
 #include "../../../netns.h"
 #include "../../../stats.h"
 #include "../../../trace.h"
@@ -107,6 +109,58 @@ static const char *down_words(u32 reason)
 	}
 }
 
+/* NULL: nobody wants to know */
+static struct smc_event *new_event(struct smc_lgr *lgr, u8 type, u8 group_type)
+{
+	struct smc_event *e = smc_event_new(lgr->sn->net, type);
+
+	if (!e)
+		return NULL;
+	e->tech = SMC_DIAG_MODE_SMCR;
+	e->lgr = lgr->id;
+	e->server = lgr->server;
+	e->group_type = group_type;
+	e->conns = READ_ONCE(lgr->n_conns);
+	return e;
+}
+
+static void post_link(struct smc_lgr *lgr, u8 type, u8 group_type, const struct link_name *name)
+{
+	struct smc_event *e = new_event(lgr, type, group_type);
+
+	BUILD_BUG_ON(SMC_EVENT_DEV != IB_DEVICE_NAME_MAX);
+	if (!e)
+		return;
+	e->link = name->number;
+	e->port = name->port;
+	strscpy(e->dev, name->dev, sizeof(e->dev));
+	smc_event_post(lgr->sn->net, e);
+}
+
+static void post_group(struct smc_lgr *lgr, u8 type, enum smc_reason reason)
+{
+	struct smc_event *e = new_event(lgr, type, smc_lgr_type(lgr));
+
+	if (!e)
+		return;
+	e->reason = reason;
+	strscpy(e->dev, lgr->dev_name, sizeof(e->dev));
+	smc_event_post(lgr->sn->net, e);
+}
+
+/**
+ * __smc_lgr_report_new() - the first contact has ended well
+ * @lgr: the link group, whose first link is active; smc_lgrs.lock is held
+ *
+ * Context: any but hard interrupts.
+ */
+void __smc_lgr_report_new(struct smc_lgr *lgr)
+{
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	post_group(lgr, SMC_EVENT_LGR_NEW, SMC_REASON_NONE);
+	smc_lgr_report_up(lgr, smc_lgr_first_link(lgr));
+}
+
 /**
  * smc_lgr_report_up() - a link can carry connections
  * @lgr: the link group
@@ -124,6 +178,7 @@ void smc_lgr_report_up(struct smc_lgr *lgr, const struct smc_link *link)
 	name_link(lgr, link, &name);
 	this_cpu_inc(lgr->sn->stats->links_up);
 	trace_smcr_link_up(lgr, link, lgr->sn->net, type, name.dev);
+	post_link(lgr, SMC_EVENT_LINK_UP, type, &name);
 	if (link->number > 1)
 		pr_info_ratelimited("smc: link group %08x: link %u on %s port %u is up: %s\n",
 				    lgr->id, name.number, name.dev, name.port, type_words(type));
@@ -146,6 +201,7 @@ void smc_lgr_report_down(struct smc_lgr *lgr, const struct smc_link *link, void 
 	name_link(lgr, link, &name);
 	this_cpu_inc(lgr->sn->stats->links_down);
 	trace_smcr_link_down(lgr, link, lgr->sn->net, SMC_LINK_DOWN, name.dev, caller);
+	post_link(lgr, SMC_EVENT_LINK_DOWN, smc_lgr_type(lgr), &name);
 }
 
 /**
@@ -214,7 +270,10 @@ void __smc_lgr_report_end(struct smc_lgr *lgr, enum smc_reason reason)
 
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	/* A first contact says itself why it has failed, and a namespace goes with all it has. */
-	if (lgr->state != SMC_LGR_ACTIVE || !lgr->n_conns || smc_lgrs_of(lgr)->closed)
+	if (lgr->state != SMC_LGR_ACTIVE || smc_lgrs_of(lgr)->closed)
+		return;
+	post_group(lgr, SMC_EVENT_LGR_END, reason);
+	if (!lgr->n_conns)
 		return;
 	if (!last || reason == SMC_REASON_OUT_OF_SYNC) {
 		pr_info_ratelimited("smc: link group %08x: %s; connections reset: %u\n", lgr->id,

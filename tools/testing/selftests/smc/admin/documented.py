@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Is everything that the headers name in the documentation? Host tests."""
+import glob
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 
 import uapi
 from uapi import TOP, HEADERS
@@ -11,7 +14,7 @@ TOOLS = f"{TOP}/build/tools"
 SIDES = {0x0303: "this host", 0x5c01: "this host", 0x5c02: "this host", 0x5c03: "this host",
          0x5c04: "the peer", 0x5c05: "both hosts", 0x5c06: "the peer", 0: "unknown"}
 # Headings of the page that are not of smc_reason.h: what smcss knows of the kernel's own module.
-FOREIGN = re.compile(r'\{ (0x[0-9a-f]{8}), "(KERNEL_\w+)", "([^"]*)"')
+FOREIGN = re.compile(r'\{ (0x[0-9a-f]{8}), "(KERNEL_\w+)", "([^"]*)",\s+"[^"]*",\s+"([^"]*)" \}')
 
 
 def page(name):
@@ -36,8 +39,10 @@ def reasons():
     """Every reason has an entry, with its code and its words, and tells the side as smcss does."""
     there = entries(page("why-not-smc.md"))
     wanted = {name: (code, words) for name, code, words, _ in uapi.reasons()}
-    wanted.update({name: (code, words) for code, name, words in
-                   FOREIGN.findall(uapi.read(f"{TOP}/tools/smcss/lib/reason.c"))})
+    foreign = FOREIGN.findall(uapi.read(f"{TOP}/tools/smcss/lib/reason.c"))
+    wanted.update({name: (code, words) for code, name, words, _ in foreign})
+    sides = {name: SIDES.get(int(code, 16) >> 16, "this host") for name, (code, _) in wanted.items()}
+    sides.update({name: side for _, name, _, side in foreign})
     wrong = [f"{name} has no entry" for name in wanted if name not in there]
     wrong += [f"{name} is no reason" for name in there if name not in wanted]
     for name, (code, words, items) in there.items():
@@ -45,7 +50,7 @@ def reasons():
             wrong.append(f"{name}: {code} {words!r} instead of {wanted[name]}")
         if set(items) != {"Side", "Means", "Do"} or not all(items.values()):
             wrong.append(f"{name} has {sorted(items)}")
-        elif items["Side"] != SIDES.get(int(code, 16) >> 16, "this host"):
+        elif items["Side"] != sides.get(name):
             wrong.append(f"{name}: the side is not {items['Side']}")
     return "\n".join(wrong)
 
@@ -149,6 +154,119 @@ def manuals():
     return "\n".join(wrong)
 
 
+def versions():
+    """What has a version has the one of the file VERSION: tools, modules, changes, packages."""
+    version, wrong = uapi.read(f"{TOP}/VERSION").strip(), []
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        wrong.append(f"VERSION: {version!r}")
+    for name, pattern in (("CHANGELOG.md", r"(?m)^## (\S+)"), ("debian/changelog", r"\((\S+)\)")):
+        there = re.search(pattern, uapi.read(f"{TOP}/{name}"))[1]
+        if there != version:
+            wrong.append(f"{name} begins with {there}, VERSION is {version}")
+    for tool in ("smcss", "smcr", "smcd", "smc_pnet", "smc_chk", "smcat", "smc_run",
+                 "smc-ivshmem-server"):
+        said = subprocess.run([f"{TOOLS}/{tool}", "-v"], stdout=subprocess.PIPE, text=True,
+                              check=True, timeout=60).stdout
+        if said != f"{tool} {version}\n":
+            wrong.append(f"{tool} -v says {said!r}, VERSION is {version}")
+    for directory, _, files in os.walk(f"{TOP}/net/smc"):
+        for name in (name for name in files if name.endswith(".c")):
+            source = uapi.read(f"{directory}/{name}")
+            if "MODULE_LICENSE(" in source and not ("MODULE_VERSION(SMC_VERSION)" in source and
+                                                    "MODULE_AUTHOR(" in source):
+                wrong.append(f"{name} is a module without a version or an author")
+    return "\n".join(wrong)
+
+
+def tracepoint_fields():
+    """{tracepoint of trace.h: its fields}"""
+    text = uapi.read(f"{TOP}/net/smc/trace.h")
+    classes, found = {}, {}
+    for kind, head, body in re.findall(
+            r"(?ms)^(DECLARE_EVENT_CLASS|TRACE_EVENT|DEFINE_EVENT(?:_PRINT)?)\(([^;]*?),\n(.*?)^\);", text):
+        fields = set(re.findall(r"__(?:field|array)\([^,]+, (\w+)", body))
+        if kind == "DECLARE_EVENT_CLASS":
+            classes[head] = fields
+        elif kind == "TRACE_EVENT":
+            found[head] = fields
+        else:
+            of, name = re.split(r",\s*", head)
+            found[name] = classes[of]
+    return found
+
+
+def bpftrace():
+    """The scripts use tracepoints that exist, and fields that those have."""
+    known, wrong, seen = tracepoint_fields(), [], 0
+    for path in glob.glob(f"{TOP}/tools/smcss/bpftrace/*.bt"):
+        for name, body in re.findall(r"(?ms)^tracepoint:smc:(\w+)\n\{(.*?)^\}", uapi.read(path)):
+            seen += 1
+            wrong += [f"{os.path.basename(path)}: there is no tracepoint {name}"] * (name not in known)
+            wrong += [f"{os.path.basename(path)}: {name} has no field {field}"
+                      for field in set(re.findall(r"args->(\w+)", body))
+                      if field not in known.get(name, ())]
+    return "\n".join(wrong if seen else ["no script uses a tracepoint"])
+
+
+# Whose JSON is written where.
+WRITERS = {"smcss": ("smcss", "lib/reason.c"), "smcr": ("objects", "lib/reason.c"),
+           "smc_pnet": ("lib/pnet_table.c",), "smc_chk": ("smc_chk", "lib/reason.c"),
+           "smcat": ("smcat",)}
+
+
+def json_manual(tool):
+    """What the manual shows as JSON: everything between .nf and .fi that is in braces, and lines of
+    text with braces."""
+    text = uapi.read(f"{TOP}/tools/smcss/{tool}/{tool}.8").replace("\\-", "-")
+    blocks = re.findall(r"(?ms)^\.nf\n(.*?)^\.fi", text) + re.findall(r"(?m)^JSON: \{.*$", text)
+    return "\n".join(block for block in blocks if "{" in block and "jq" not in block)
+
+
+def json_written(tool):
+    """The keys that a tool writes, and all texts of its sources."""
+    keys, texts = set(), set()
+    for part in WRITERS[tool]:
+        path = f"{TOP}/tools/smcss/{part}"
+        for name in [path] if path.endswith(".c") else glob.glob(f"{path}/*.c"):
+            source = uapi.read(name)
+            texts.update(re.findall(r'"([a-z]\w*)"', source))
+            for call in re.findall(r"\bjson_\w+\(([^;]*)\);", source):
+                key = re.match(r"(?:&?json|&j), (?:[^,]*\? )?\"(\w+)\"(?: : \"(\w+)\")?", call)
+                keys.update(filter(None, key.groups()) if key else ())
+    return keys, texts
+
+
+def json_keys():
+    """Every key that a tool writes is in its manual, and the other way round."""
+    wrong = []
+    for tool in WRITERS:
+        shown = set(re.findall(r'"(\w+)"', json_manual(tool)))
+        keys, texts = json_written(tool)
+        if len(keys) < 4 or len(shown) < 4:
+            wrong.append(f"{tool}: next to no keys: {keys}, {shown}")
+        wrong += [f"{tool} writes {key}, which {tool}(8) does not have" for key in sorted(keys - shown)]
+        wrong += [f"{tool}(8) has {key}, which nothing writes" for key in sorted(shown)
+                  if re.fullmatch(r"[a-z]\w*", key) and key not in texts | keys]
+    return "\n".join(wrong)
+
+
+def lint():
+    """mandoc has nothing to warn of in the manuals, as they are installed."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as there:
+        os.mkdir(f"{there}/man8")
+        paths = glob.glob(f"{TOP}/tools/smcss/*/*.8") + glob.glob(f"{TOP}/tools/ivshmem/*.8")
+        for path in paths:
+            shutil.copy(path, f"{there}/man8")
+        for path in paths:
+            done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning",
+                                   f"man8/{os.path.basename(path)}"], cwd=there, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                                  timeout=60)
+            wrong += [line for line in done.stdout.splitlines() if ".so is fragile" not in line]
+    return "\n".join(wrong if paths else ["there is no manual"])
+
+
 def numbers():
     """Our headers have every constant of the system's own (linux-libc-dev), with its value."""
     wrong = []
@@ -216,4 +334,5 @@ def figures():
 
 def cases():
     return [(f"{f.__name__} documented" if f is not numbers else "numbers of the system's headers", f)
-            for f in (reasons, asserted, netlink, diag, sysctls, manuals, figures, numbers)]
+            for f in (reasons, asserted, netlink, diag, sysctls, manuals, lint, json_keys, bpftrace,
+                      figures, versions, numbers)]

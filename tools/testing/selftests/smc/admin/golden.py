@@ -21,6 +21,7 @@ import sys
 import tempfile
 
 import host
+import uapi
 from host import TOOLS, Wrong
 import waiting
 
@@ -40,6 +41,8 @@ MASKS = (
     (rf"(?m)  {HEX8}  {HEX8}$", "  ########  ########"),
     (r"python3\[\d+\]", "python3[#]"),
     (r"\b\d+ of \d+ bytes\b", "# of # bytes"),
+    # of the module and of each tool: no other one than the file VERSION has
+    (rf"(?m)(^|(?<= )){re.escape(uapi.read(f'{uapi.TOP}/VERSION').strip())}$", "#"),
     # a multiple of the number of processors
     (r"\bTCP beyond \d+", "TCP beyond #"),
     # what was there already is a matter of what was before
@@ -87,8 +90,9 @@ class Transcript:
     def ordered(text, tool):
         """Rows that are in no order, sorted."""
         lines = text.splitlines(keepends=True)
-        if tool == "smcss" and text.startswith("State "):
-            return lines[0] + "".join(sorted(lines[1:]))
+        if tool == "smcss" and text.startswith(("State ", "ACTIVE ")):
+            header = text.startswith("State ")
+            return "".join(lines[:header] + sorted(lines[header:]))
         if tool == "smcat":
             for begins in (r"\d+\.\d+\.", r" +76\d\d "):
                 rows = [i for i, line in enumerate(lines) if re.match(begins, line)]
@@ -189,10 +193,15 @@ def usage(t):
         t.run(tool, "--nothing")
     t.run("smc_run", "-h")
     t.run("smc_run", "-v")
+    t.run("smc_run", "--nothing")
     t.run("smc_run")
     t.run("smc_run", "-r", "huge", "true")
     for argv in (("smcr",), ("smcr", "nothing"), ("smcr", "linkgroup", "xyz"), ("smcr", "ueid", "add"),
                  ("smcd", "-a", "info"), ("smcd", "-w", "1", "ueid", "flush"), ("smcd", "-w", "soon", "info"),
+                 ("smcr", "seid"), ("smcr", "ueid", "foo"), ("smcr", "-w", "1", "monitor"),
+                 ("smcr", "--watch=0", "info"), ("smcr", "--html", "info"), ("smcss", "state", "nowhere"),
+                 ("smcss", "sport", "99999"), ("smcss", "src", "10.0.0.0/33"), ("smcss", "-s", "-p"),
+                 ("smc_chk", "-p", "99999", "host"), ("smcat", "1", "2"), ("smcss", "-N", "nix"),
                  ("smcss", "-a", "-l"), ("smcss", "-D", "-R"), ("smcss", "--why", "1.2.3"),
                  ("smc_pnet", "-a", "NET1"), ("smc_pnet", "-a", "NET_1", "-I", "lo"),
                  ("smc_pnet", "-a", "NET1", "-D", "rxe0", "-P", "3"),
@@ -250,6 +259,8 @@ def everything(t, tool, kind):
     """Sub-commands of smcss, smcr and smcd with a connection."""
     for options in (("-a",), ("-l",), ("-d",), (kind,), (kind, "-d")):
         t.run("smcss", *options)
+    t.run("smcss", "-s")
+    t.run("smcss", "-H", "state", "established", "not", "mode", "tcp")
     for options in (("-a",), ("-d",)):
         t.run("smcss", "-j", *options)
     t.run("smcss", "--why")

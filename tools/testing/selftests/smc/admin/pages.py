@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import subprocess
 import sys
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ import uapi
 from uapi import TOP
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PAGES = sorted([f"{TOP}/README.md", f"{TOP}/CONTRIBUTING.md",
+PAGES = sorted([f"{TOP}/README.md", f"{TOP}/SECURITY.md", f"{TOP}/CONTRIBUTING.md", f"{TOP}/CHANGELOG.md",
                 *glob.glob(f"{TOP}/Documentation/*.md")])
 COLUMNS = 100
 
@@ -108,5 +109,13 @@ def ivshmem_lines():
     return "\n".join(wrong)
 
 
+def manuals():
+    """The manuals are right, as mandoc has it; long lines are this tree's style."""
+    manuals = sorted(glob.glob(f"{TOP}/tools/*/*.[1-9]") + glob.glob(f"{TOP}/tools/smcss/*/*.[1-9]"))
+    done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *manuals], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    return done.stdout.replace(f"{TOP}/", "") if len(manuals) > 8 else "there are no manuals"
+
+
 def cases():
-    return [(f"pages: {f.__name__}", f) for f in (samples, width, links, paths, ivshmem_lines)]
+    return [(f"pages: {f.__name__}", f) for f in (samples, width, links, paths, ivshmem_lines, manuals)]

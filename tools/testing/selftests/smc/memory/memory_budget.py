@@ -77,8 +77,10 @@ def whys():
 class Pair:
     """A connection: client and server in this process."""
 
-    def __init__(self, listener):
+    def __init__(self, listener, rcvbuf=None):
         self.client = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+        if rcvbuf:
+            self.client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
         self.client.settimeout(slow(60))
         self.client.connect(listener.getsockname())
         self.server = listener.accept()[0]
@@ -103,8 +105,13 @@ class Pair:
         self.server.close()
 
 
-def listen(backlog=64):
+LARGE = 200000	# SO_RCVBUF for an element of 256 KiB that never changes
+
+
+def listen(backlog=64, rcvbuf=None):
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+    if rcvbuf:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
     listener.bind(("127.0.0.1", 0))
     listener.listen(backlog)
     listener.settimeout(slow(60))
@@ -202,9 +209,10 @@ def settled():
 def greedy(flags, go, told):
     unshare(flags)
     assert not os.path.exists(f"{SYSCTL}/mem_max_host")
-    listener, pairs = listen(), []
+    # Large elements from the beginning, or it would take more sockets than it may have.
+    listener, pairs = listen(rcvbuf=LARGE), []
     while not pairs or pairs[-1].mode == MODE_SMCD:
-        pairs.append(Pair(listener))
+        pairs.append(Pair(listener, LARGE))
     os.write(told, b"x")
     os.read(go, 1)
     return info()["memory_used"]
@@ -274,9 +282,9 @@ class Group:
         return int(words[words.index("oom_kill") + 1])
 
 
-def server(group, port, stop):
+def server(group, port, stop, rcvbuf):
     group.enter()
-    listener = listen(256)
+    listener = listen(256, rcvbuf)
     accepted = []
 
     def accept():
@@ -291,7 +299,7 @@ def server(group, port, stop):
     os._exit(0)
 
 
-def client(group, port, count):
+def client(group, port, count, sent):
     group.enter()
     before = group.current()
     socks, modes = [], []
@@ -304,26 +312,35 @@ def client(group, port, count):
         assert s.recv(4) == b"ping"
         socks.append(s)
         modes.append(mode(s))
+        # What TCP keeps for a receiver that does not read is its own affair.
+        left = sent if modes[-1] == MODE_SMCD else 0
+        s.setblocking(False)
+        try:
+            while left > 0:
+                left -= s.send(bytes(left))
+        except BlockingIOError:
+            pass
     return modes, group.current() - before, SERVER.current()
 
 
 SERVER = CLIENT = None
 
 
-def serve(count, limit=None):
-    """Connections from a client's group to a server's. Modes, and growth of both."""
+def serve(count, limit=None, rcvbuf=None, sent=0):
+    """Connections from a client's group to a server's, which reads nothing of what is sent. Modes,
+    and growth of both."""
     port, says = os.pipe()
     stop, end = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(end)
-        server(SERVER, says, stop)
+        server(SERVER, says, stop, rcvbuf)
     os.close(stop)
     number = int(os.read(port, 10))
     before = SERVER.current()
     write(f"{SERVER.path}/memory.max", before + limit if limit else "max")
     try:
-        modes, of_client, now = in_child(client, CLIENT, number, count)
+        modes, of_client, now = in_child(client, CLIENT, number, count, sent)
     finally:
         os.close(end)
         os.waitpid(pid, 0)
@@ -333,7 +350,7 @@ def serve(count, limit=None):
 
 @case("each end is charged to the memory cgroup of its own socket")
 def charged():
-    modes, of_client, of_server = serve(64)
+    modes, of_client, of_server = serve(64, rcvbuf=LARGE)
     assert set(modes) == {MODE_SMCD}, modes
     # 64 elements of 256 KiB there, 64 of 16 KiB here
     assert of_server >= 15 * MIB, f"{of_server} in the server's group, {of_client} in the client's"
@@ -344,8 +361,26 @@ def charged():
 def at_the_limit():
     # What the case before has left in reserve would be used again.
     settled()
-    modes, _, _ = serve(64, 8 * MIB)
+    modes, _, _ = serve(64, 8 * MIB, rcvbuf=LARGE)
     assert {MODE_SMCD, MODE_TCP} == set(modes), modes
+    assert not SERVER.oom_kills() and not CLIENT.oom_kills()
+
+
+@case("the receiver's cgroup pays for an element that grows")
+def grown():
+    settled()
+    modes, of_client, of_server = serve(64, sent=100000)
+    assert set(modes) == {MODE_SMCD}, modes
+    assert of_server >= 15 * MIB, f"{of_server} in the server's group, {of_client} in the client's"
+    assert of_client < 8 * MIB, f"{of_client} in the client's group, {of_server} in the server's"
+
+
+@case("at memory.max of the receiver's group an element stays as it is, and nobody is killed")
+def not_grown():
+    settled()
+    modes, _, of_server = serve(64, 8 * MIB, sent=100000)
+    assert MODE_SMCD in modes, modes
+    assert of_server <= 8 * MIB, of_server
     assert not SERVER.oom_kills() and not CLIENT.oom_kills()
 
 
@@ -450,7 +485,7 @@ def mount_cgroup():
 def main():
     have_cgroups = mount_cgroup()
     return cases.play(CASES, skip=lambda function: None if have_cgroups or function not in
-                      (charged, at_the_limit, page_cache, killed) else
+                      (charged, at_the_limit, grown, not_grown, page_cache, killed) else
                       "this kernel has no memory cgroups")
 
 

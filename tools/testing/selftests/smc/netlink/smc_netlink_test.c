@@ -28,6 +28,22 @@
 
 /* ---- cases: reading ---- */
 
+/* What the module answers is what modinfo says of it. */
+static bool is_module_version(const uint8_t *data, size_t len)
+{
+	char line[64] = "";
+	FILE *file = fopen("/sys/module/smc/version", "r");
+
+	if (!file)
+		return BAD("no /sys/module/smc/version");
+	if (!fgets(line, sizeof(line), file))
+		line[0] = 0;
+	fclose(file);
+	line[strcspn(line, "\n")] = 0;
+	return (data && line[0] >= '0' && line[0] <= '9' && len == strlen(line) + 1 &&
+		!memcmp(data, line, len)) || BAD("version of the module: '%s'", line);
+}
+
 static bool sys_info(void)
 {
 	char host[65];
@@ -54,6 +70,9 @@ static bool sys_info(void)
 	host[64] = 0;
 	if (!is_padded(data, n, host))
 		return BAD("host name");
+	data = find_attr(nest, len, SMC_NLA_SYS_MODULE_VERSION, &n);
+	if (!is_module_version(data, n))
+		return false;
 	data = find_attr(nest, len, SMC_NLA_SYS_SEID, &n);
 	return (data && n == EID_LEN + 1 && !memcmp(data, "LINUX-SEID-", 11)) || BAD("SEID");
 }

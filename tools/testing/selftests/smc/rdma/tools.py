@@ -25,8 +25,8 @@ LG-ID    LG-Role  LG-Type  VLAN  #Conns  PNET-ID           Version  Peer-OS  Pee
 ######## {role}     SINGLE      0       1                        2.1  Linux    smc-vm{peer}           SMC-TEST-PAIR
 """
 LINKS = """\
-LG-ID    Link  Link-State  Net-Dev         IB-Dev   IB-P  #Conns  GID                                      Peer-GID
-########    1  ACTIVE      eth0            rxe0        1       1  {gid}  {peer_gid}
+LG-ID    LG-Role  LG-Type  Link  Link-State  Net-Dev         IB-Dev   IB-P  #Conns  GID                                      Peer-GID
+######## {role}     SINGLE      1  ACTIVE      eth0            rxe0        1       1  {gid}  {peer_gid}
 """
 DEVICE = """\
 Net-Dev         IB-Dev   IB-P  IB-State  Type          Crit  #Links  PNET-ID

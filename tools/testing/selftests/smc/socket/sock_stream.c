@@ -210,6 +210,72 @@ static void full_then_drained_client(void)
 	barrier("done");
 }
 
+/*
+ * More than what a fresh connection has room for, over data that are read only in part, and that go
+ * around the end of what is there at first: every byte stays in its place.
+ */
+#define GROW_FIRST	12000
+#define GROW_PEEKED	5000
+#define GROW_READ	3000
+#define GROW_MORE	100000
+
+static void growing_server(void)
+{
+	int fd = pair();
+	char buf[GROW_PEEKED];
+
+	recv_bytes(fd, 0, GROW_FIRST, GROW_FIRST);
+	barrier("read");
+	barrier("around the end");
+	await_inq(fd, GROW_FIRST);
+	CHECK(recv(fd, buf, sizeof(buf), MSG_PEEK) == sizeof(buf));
+	verify(buf, sizeof(buf), GROW_FIRST);
+	recv_bytes(fd, GROW_FIRST, GROW_READ, GROW_READ);
+	barrier("read in part");
+	barrier("more");
+	CHECK(recv(fd, buf, sizeof(buf), MSG_PEEK) == sizeof(buf));
+	verify(buf, sizeof(buf), GROW_FIRST + GROW_READ);
+	recv_bytes(fd, GROW_FIRST + GROW_READ, GROW_FIRST - GROW_READ + GROW_MORE, 7001);
+	R(recv(fd, buf, 1, MSG_DONTWAIT));
+	barrier("done");
+}
+
+static void growing_client(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, GROW_FIRST, GROW_FIRST);
+	barrier("read");
+	send_bytes(fd, GROW_FIRST, GROW_FIRST, 1999);
+	barrier("around the end");
+	barrier("read in part");
+	send_bytes(fd, 2 * GROW_FIRST, GROW_MORE, GROW_MORE);
+	barrier("more");
+	barrier("done");
+}
+
+/* The same for a program that only writes when it has been told that it may. */
+static void growing_poll_server(void)
+{
+	int fd = pair();
+
+	barrier("full");
+	recv_bytes(fd, 0, GROW_MORE, 7001);
+	barrier("done");
+}
+
+static void growing_poll_client(void)
+{
+	int fd = pair();
+
+	for (size_t sent = 0; sent < GROW_MORE; sent += 1000) {
+		await_mask(fd, POLLOUT);
+		send_bytes(fd, sent, 1000, 1000);
+	}
+	barrier("full");
+	barrier("done");
+}
+
 static void one_byte_writes_server(void)
 {
 	int fd = pair();
@@ -336,6 +402,8 @@ const struct test_case stream_cases[] = {
 	CASE(duplex_small, 0, "both directions at once in small buffers"),
 	CASE(duplex_large, 0, "both directions at once in large buffers"),
 	CASE(full_then_drained, 0, "fill up, drain, go on"),
+	CASE(growing, 0, "more data than a fresh connection has room for"),
+	CASE(growing_poll, 0, "the same in small pieces, with poll()"),
 	CASE(one_byte_writes, 0, "3000 writes of one byte each way"),
 	CASE(bad_buffers, 0, "EFAULT loses and duplicates nothing"),
 	CASE(splice_out, 0, "splice from a socket"),

@@ -49,6 +49,33 @@ static void say_state(int fd)
 	    mask_name(poll_mask(fd, POLLIN | POLLPRI | POLLRDHUP)));
 }
 
+/* So much behind an urgent byte that what a fresh connection has for it is exchanged. */
+static void urgent_growing_server(void)
+{
+	int fd = pair();
+
+	barrier("sent");
+	await_urgent(fd, 'u', 5000);
+	recv_bytes(fd, 0, 5000, 5000);
+	R(ask(fd, SIOCATMARK));
+	read_urgent(fd, 0);
+	recv_bytes(fd, 5000, 100000, 7001);
+	barrier("read");
+	ping_pong(fd);
+}
+
+static void urgent_growing_client(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 5000, 5000);
+	R(send(fd, "u", 1, MSG_OOB));
+	send_bytes(fd, 5000, 100000, 50000);
+	barrier("sent");
+	barrier("read");
+	ping_pong(fd);
+}
+
 /* One urgent byte in the stream: the mark, POLLPRI, MSG_OOB, reads stop there. */
 static void urgent_server(void)
 {
@@ -470,6 +497,7 @@ const struct test_case urgent_cases[] = {
 	CASE(urgent_peek, 0, "MSG_PEEK and MSG_TRUNC around the mark"),
 	CASE(urgent_told, 0, "SIGURG, select and epoll"),
 	CASE(urgent_full, 0, "across a full window"),
+	CASE(urgent_growing, F_HERE, "more behind it than a fresh connection has room for"),
 	CASE(urgent_big, 0, "more than fits, in one call"),
 	CASE(urgent_end, 0, "at the end of the stream, and what cannot be sent"),
 	SOLO(urgent_states, 0, "on new and listening sockets"),

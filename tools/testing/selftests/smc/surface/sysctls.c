@@ -18,6 +18,7 @@ const struct surface_sysctl surface_sysctls[] = {
 	{ "mem_max", -1, 0, ULONG_MAX, SYSCTL_ULONG | SYSCTL_OF_HOST },
 	{ "mem_max_host", -1, 0, ULONG_MAX, SYSCTL_ULONG | SYSCTL_FIRST },
 	{ "rmem", 262144, 16384, 8388608, 0 },
+	{ "rmem_max", 1048576, 16384, 8388608, 0 },
 	{ "smcr_buf_type", 2, 0, 2, 0 },
 	{ "smcr_max_conns_per_lgr", 255, 16, 255, 0 },
 	{ "smcr_max_lgrs", 1024, 1, 65536, SYSCTL_OF_HOST },

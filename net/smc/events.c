@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Events for people: the queue of a namespace. */
+#include <linux/atomic.h>
+#include <linux/ktime.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <net/inet_sock.h>
+#include "events.h"
+#include "netns.h"
+#include "smc.h"
+
+/**
+ * struct smc_events - events of a namespace that nobody has told yet
+ * @net:	the namespace
+ * @queue:	the last one first
+ * @n:		how many there are
+ * @lost:	some had no room
+ * @work:	tells them
+ */
+struct smc_events {
+	struct net		*net;
+	struct llist_head	queue;
+	atomic_t		n;
+	unsigned long		lost;
+	struct work_struct	work;
+};
+
+/* Set before anything is told, cleared before the work of all namespaces is flushed. */
+static const struct smc_event_teller __rcu *the_teller;
+
+static void tell_all(struct work_struct *work)
+{
+	struct smc_events *events = container_of(work, struct smc_events, work);
+	/* It goes only when this work has run. */
+	const struct smc_event_teller *teller = rcu_access_pointer(the_teller);
+	struct smc_event *e, *next;
+	struct llist_node *all;
+
+	all = llist_reverse_order(llist_del_all(&events->queue));
+	llist_for_each_entry_safe(e, next, all, node) {
+		if (teller)
+			teller->tell(events->net, e);
+		kfree(e);
+		atomic_dec(&events->n);
+	}
+	/* Behind those that came before. */
+	if (test_and_clear_bit(0, &events->lost) && teller)
+		teller->lost(events->net);
+}
+
+/**
+ * smc_events_set_teller() - who tells events on
+ * @teller: the one, or NULL: nobody, and all that were raised before are told
+ *
+ * Context: process, may sleep.
+ */
+void smc_events_set_teller(const struct smc_event_teller *teller)
+{
+	rcu_assign_pointer(the_teller, teller);
+	if (teller)
+		return;
+	synchronize_rcu();
+	flush_workqueue(smc_wq);
+}
+
+static bool wanted(struct net *net)
+{
+	const struct smc_event_teller *teller;
+	bool result;
+
+	rcu_read_lock();
+	teller = rcu_dereference(the_teller);
+	result = teller && teller->wanted(net);
+	rcu_read_unlock();
+	return result;
+}
+
+static void lose(struct smc_events *events)
+{
+	if (!test_and_set_bit(0, &events->lost))
+		queue_work(smc_wq, &events->work);
+}
+
+/**
+ * smc_event_new() - something has happened, which somebody may want to know
+ * @net: the namespace
+ * @type: SMC_EVENT_*
+ *
+ * Context: any but hard interrupts.
+ * Return: the event, for smc_event_post(), or NULL if nobody listens or there is no room.
+ */
+struct smc_event *smc_event_new(struct net *net, u8 type)
+{
+	struct smc_events *events = smc_net(net)->events;
+	struct smc_event *e;
+
+	if (likely(!wanted(net)))
+		return NULL;
+	if (atomic_inc_return(&events->n) > SMC_EVENTS_MAX)
+		goto no_room;
+	e = kzalloc(sizeof(*e), GFP_ATOMIC | __GFP_NOWARN);
+	if (!e)
+		goto no_room;
+	e->type = type;
+	e->when = ktime_get_real_ns();
+	return e;
+
+no_room:
+	atomic_dec(&events->n);
+	lose(events);
+	return NULL;
+}
+
+/**
+ * smc_event_post() - the event is complete
+ * @net: the namespace
+ * @e: the event, of smc_event_new()
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_event_post(struct net *net, struct smc_event *e)
+{
+	struct smc_events *events = smc_net(net)->events;
+
+	if (llist_add(&e->node, &events->queue))
+		queue_work(smc_wq, &events->work);
+}
+
+static void take_ends(struct smc_event *e, const struct sock *sk)
+{
+	e->family = sk->sk_family;
+	e->local_port = sk->sk_num;
+	e->remote_port = ntohs(sk->sk_dport);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6) {
+		memcpy(e->local, &sk->sk_v6_rcv_saddr, sizeof(e->local));
+		memcpy(e->remote, &sk->sk_v6_daddr, sizeof(e->remote));
+		return;
+	}
+#endif
+	memcpy(e->local, &sk->sk_rcv_saddr, sizeof(sk->sk_rcv_saddr));
+	memcpy(e->remote, &sk->sk_daddr, sizeof(sk->sk_daddr));
+}
+
+/**
+ * smc_event_fallback() - a socket has become TCP
+ * @sk: the socket, locked
+ * @server: it came from a listener
+ * @reason: why, enum smc_reason
+ * @diagnosis: what the peer's Decline says, or 0
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_event_fallback(const struct sock *sk, bool server, u32 reason, u32 diagnosis)
+{
+	struct smc_event *e = reason ? smc_event_new(sock_net(sk), SMC_EVENT_FALLBACK) : NULL;
+
+	if (!e)
+		return;
+	e->server = server;
+	e->reason = reason;
+	e->diagnosis = diagnosis;
+	take_ends(e, sk);
+	smc_event_post(sock_net(sk), e);
+}
+
+static int __net_init smc_events_net_init(struct net *net)
+{
+	struct smc_events *events = kzalloc(sizeof(*events), GFP_KERNEL);
+
+	if (!events)
+		return -ENOMEM;
+	events->net = net;
+	init_llist_head(&events->queue);
+	INIT_WORK(&events->work, tell_all);
+	smc_net(net)->events = events;
+	return 0;
+}
+
+/* Nothing of SMC is left in the namespace, nor anybody who listens. */
+static void __net_exit smc_events_net_exit(struct net *net)
+{
+	struct smc_events *events = smc_net(net)->events;
+
+	flush_work(&events->work);
+	WARN_ON_ONCE(!llist_empty(&events->queue));
+	kfree(events);
+}
+
+struct pernet_operations smc_events_net_ops = {
+	.init	= smc_events_net_init,
+	.exit	= smc_events_net_exit,
+};

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "netns.h"
+
+static int open_namespace(const char *name)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return errno = ENOENT, -1;
+	if (strchr(name, '/'))
+		return open(name, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/run/netns/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 || name[strspn(name, "0123456789")])
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%s/ns/net", name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void netns_enter(const char *name)
+{
+	int fd = open_namespace(name);
+
+	if (fd >= 0 && !setns(fd, CLONE_NEWNET)) {
+		close(fd);
+		return;
+	}
+	if (fd < 0 && errno == ENOENT)
+		complain("there is no network namespace %s: 'ip netns' lists those with a name, and the number of a process stands for its own",
+			 name);
+	else if (fd < 0)
+		complain("cannot open the network namespace %s: %s", name, strerror(errno));
+	else
+		complain("cannot enter the network namespace %s: %s%s", name, strerror(errno),
+			 errno == EPERM ? " (it requires root)" : "");
+	exit(EXIT_REFUSED);
+}

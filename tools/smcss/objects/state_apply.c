@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smcr restore: from what is set to what is to be. Each step looks at the difference, so what is
+ * right already is not touched, and the way back after a failure is the same walk.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "complain.h"
+#include "filter_rule.h"
+#include "genl.h"
+#include "objects.h"
+#include "pnet_table.h"
+#include "state.h"
+
+struct change {
+	const struct state_genl *genl;
+	const struct state *now;
+	const struct state *wanted;
+};
+
+static int failed(struct genl *genl, int error, const char *what, const char *name)
+{
+	const char *words = genl ? genl_words(genl) : "";
+
+	if (!error)
+		return 0;
+	return complain("%s %s: %s", what, name, *words ? words : strerror(error));
+}
+
+/* ---- settings ------------------------------------------------------------------ */
+
+static const struct setting *find_setting(const struct array *settings, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < settings->count; i++) {
+		const struct setting *setting = array_item(settings, i);
+
+		if (!strcmp(setting->name, name))
+			return setting;
+	}
+	return NULL;
+}
+
+static int write_setting(const struct setting *setting)
+{
+	char path[SETTING_ROOM + 32];
+	FILE *file;
+	int error;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/smc/%s", setting->name);
+	file = fopen(path, "w");
+	if (!file)
+		return errno;
+	error = fputs(setting->value, file) < 0 ? errno : 0;
+	if (fclose(file) && !error)
+		error = errno;
+	return error;
+}
+
+static int change_settings(const struct change *c)
+{
+	int error = 0;
+	size_t i;
+
+	for (i = 0; !error && i < c->wanted->settings.count; i++) {
+		const struct setting *wanted = array_item(&c->wanted->settings, i);
+		const struct setting *now = find_setting(&c->now->settings, wanted->name);
+		char what[2 * SETTING_ROOM + 16];
+
+		if (now && !strcmp(now->value, wanted->value))
+			continue;
+		snprintf(what, sizeof(what), "net.smc.%s = %s", wanted->name, wanted->value);
+		error = failed(NULL, write_setting(wanted), "cannot set", what);
+	}
+	return error;
+}
+
+/* ---- EIDs ---------------------------------------------------------------------- */
+
+static bool has_eid(const struct array *eids, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < eids->count; i++)
+		if (!strcmp(((const struct eid *)array_item(eids, i))->text, text))
+			return true;
+	return false;
+}
+
+/* Has the kernel forget or learn those of the first list that the other one lacks. */
+static int change_eids(const struct change *c, uint8_t command, const struct array *eids,
+		       const struct array *others)
+{
+	const char *what = command == SMC_NETLINK_ADD_UEID ? "cannot add EID" :
+							     "cannot remove EID";
+	int error = 0;
+	size_t i;
+
+	for (i = 0; !error && i < eids->count; i++) {
+		const char *text = ((const struct eid *)array_item(eids, i))->text;
+
+		if (!has_eid(others, text))
+			error = failed(c->genl->smc, ueid_change(c->genl->smc, command, text), what,
+				       text);
+	}
+	return error;
+}
+
+static int set_seid(const struct change *c, bool enabled)
+{
+	return failed(c->genl->smc, seid_change(c->genl->smc, enabled ? SMC_NETLINK_ENABLE_SEID :
+						SMC_NETLINK_DISABLE_SEID),
+		      "cannot have the system EID", enabled ? "enabled" : "disabled");
+}
+
+/* Without the system EID there has to be another one, so it is there in between. */
+static int change_all_eids(const struct change *c)
+{
+	bool wanted = c->wanted->has_seid ? c->wanted->seid : c->now->seid;
+	int error = 0;
+
+	if (c->now->has_seid && !c->now->seid)
+		error = set_seid(c, true);
+	if (!error)
+		error = change_eids(c, SMC_NETLINK_REMOVE_UEID, &c->now->eids, &c->wanted->eids);
+	if (!error)
+		error = change_eids(c, SMC_NETLINK_ADD_UEID, &c->wanted->eids, &c->now->eids);
+	if (!error && !wanted && c->now->has_seid)
+		error = set_seid(c, false);
+	return error;
+}
+
+/* ---- PNETIDs ------------------------------------------------------------------- */
+
+static const char *named(const char *text)
+{
+	return pnet_names(text) ? text : "";
+}
+
+static bool same_pnet(const struct pnet *one, const struct pnet *other)
+{
+	return !strcmp(one->id, other->id) &&
+	       !strcmp(named(one->interface), named(other->interface)) &&
+	       !strcmp(named(one->device), named(other->device)) &&
+	       (!pnet_names(one->device) || one->port == other->port);
+}
+
+static bool has_pnet(const struct array *pnets, const struct pnet *pnet)
+{
+	size_t i;
+
+	for (i = 0; i < pnets->count; i++)
+		if (same_pnet(array_item(pnets, i), pnet))
+			return true;
+	return false;
+}
+
+/* All entries of a name go at once. */
+static int remove_pnets(const struct change *c)
+{
+	int error = 0;
+	size_t i;
+
+	for (i = 0; !error && i < c->now->pnets.count; i++) {
+		const struct pnet *pnet = array_item(&c->now->pnets, i);
+		struct pnet name = { };
+
+		if (has_pnet(&c->wanted->pnets, pnet))
+			continue;
+		strcpy(name.id, pnet->id);
+		error = pnet_change(c->genl->pnet, SMC_PNETID_DEL, &name);
+		error = failed(c->genl->pnet, error == ENOENT ? 0 : error, "cannot remove PNETID",
+			       pnet->id);
+	}
+	return error;
+}
+
+static int add_pnets(const struct change *c, const struct array *there)
+{
+	int error = 0;
+	size_t i;
+
+	for (i = 0; !error && i < c->wanted->pnets.count; i++) {
+		struct pnet pnet = *(const struct pnet *)array_item(&c->wanted->pnets, i);
+
+		if (has_pnet(there, &pnet))
+			continue;
+		if (!pnet_names(pnet.interface))
+			pnet.interface[0] = '\0';
+		if (!pnet_names(pnet.device))
+			pnet.device[0] = '\0';
+		error = failed(c->genl->pnet, pnet_change(c->genl->pnet, SMC_PNETID_ADD, &pnet),
+			       "cannot add PNETID", pnet.id);
+	}
+	return error;
+}
+
+static int change_pnets(const struct change *c)
+{
+	struct array there = ARRAY_OF(struct pnet);
+	int error = remove_pnets(c);
+
+	if (!error)
+		error = failed(c->genl->pnet, pnets_read(c->genl->pnet, NULL, &there),
+			       "cannot read", "the PNET table");
+	if (!error)
+		error = add_pnets(c, &there);
+	array_free(&there);
+	return error;
+}
+
+/* ---- filter rules -------------------------------------------------------------- */
+
+static bool same_end(const struct rule_end *one, const struct rule_end *other)
+{
+	if (one->has_address != other->has_address || one->has_port != other->has_port)
+		return false;
+	if (one->has_port && (one->port != other->port || one->port_last != other->port_last))
+		return false;
+	return !one->has_address ||
+	       (one->prefix == other->prefix && one->address.len == other->address.len &&
+		!memcmp(one->address.bytes, other->address.bytes, one->address.len));
+}
+
+static bool same_rule(const struct rule *one, const struct rule *other)
+{
+	return one->action == other->action && one->direction == other->direction &&
+	       one->family == other->family && same_end(&one->local, &other->local) &&
+	       same_end(&one->remote, &other->remote);
+}
+
+/* The place of the same rule in a list, or the length of the list. */
+static size_t place_of(const struct array *rules, const struct rule *rule)
+{
+	size_t i;
+
+	for (i = 0; i < rules->count; i++)
+		if (same_rule(array_item(rules, i), rule))
+			break;
+	return i;
+}
+
+static int remove_rule(const struct change *c, const struct rule *rule)
+{
+	int error = rule_del(c->genl->smc, rule->id);
+
+	return failed(c->genl->smc, error == ENOENT ? 0 : error, "cannot remove",
+		      "an old filter rule");
+}
+
+/*
+ * Rules that are in both lists in the same order stay: ids[] has the kernel's numbers of these,
+ * 0 for those that are to be added.
+ */
+static void keep_rules(const struct change *c, uint32_t *ids)
+{
+	size_t i, place, next = 0;
+
+	for (i = 0; i < c->now->rules.count; i++) {
+		const struct rule *old = array_item(&c->now->rules, i);
+
+		place = place_of(&c->wanted->rules, old);
+		if (place < c->wanted->rules.count && place >= next) {
+			ids[place] = old->id;
+			next = place + 1;
+		}
+	}
+}
+
+/* Puts a rule before another one. The kernel has no rule twice: one that moves goes first. */
+static int put_rule(const struct change *c, size_t number, uint32_t before)
+{
+	struct rule rule = *(const struct rule *)array_item(&c->wanted->rules, number);
+	size_t place = place_of(&c->now->rules, &rule);
+	int error = 0;
+	char text[32];
+
+	rule.before = before;
+	if (place < c->now->rules.count &&
+	    place_of(&c->wanted->rules, &rule) == number)
+		error = remove_rule(c, array_item(&c->now->rules, place));
+	snprintf(text, sizeof(text), "%zu", number + 1);
+	return error ? error : failed(c->genl->smc, rule_add(c->genl->smc, &rule),
+				      "cannot add filter rule number", text);
+}
+
+/* What is new comes before the old ones go, so that at no time there are none. */
+static int change_rules(const struct change *c)
+{
+	size_t i, k, count = c->wanted->rules.count;
+	uint32_t *ids = calloc(count + 1, sizeof(*ids));
+	int error = 0;
+
+	if (!ids)
+		no_memory();
+	keep_rules(c, ids);
+	for (i = 0; !error && i < count; i++) {
+		if (ids[i])
+			continue;
+		for (k = i; k < count && !ids[k]; k++)
+			;
+		error = put_rule(c, i, ids[k]);
+	}
+	for (i = 0; !error && i < c->now->rules.count; i++) {
+		const struct rule *old = array_item(&c->now->rules, i);
+
+		if (place_of(&c->wanted->rules, old) == count)
+			error = remove_rule(c, old);
+	}
+	free(ids);
+	return error;
+}
+
+/* ---- all of it ----------------------------------------------------------------- */
+
+static int change_all(const struct state_genl *genl, const struct state *now,
+		      const struct state *wanted)
+{
+	const struct change change = { genl, now, wanted };
+	int error = change_settings(&change);
+
+	if (!error)
+		error = change_all_eids(&change);
+	if (!error)
+		error = change_pnets(&change);
+	if (!error)
+		error = change_rules(&change);
+	return error;
+}
+
+int state_apply(const struct state_genl *genl, const struct state *wanted)
+{
+	struct state before, between;
+	int error;
+
+	state_init(&before);
+	state_init(&between);
+	error = state_read(genl, &before);
+	if (!error) {
+		error = change_all(genl, &before, wanted);
+		if (error && (state_read(genl, &between) || change_all(genl, &between, &before)))
+			complain("only a part was restored: 'smcr save' shows what is set now");
+		else if (error)
+			complain("nothing was restored, all is as it was");
+	}
+	state_free(&before);
+	state_free(&between);
+	return error;
+}

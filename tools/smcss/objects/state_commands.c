@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/* smcr save [FILE], smcr restore [FILE]; without FILE, standard output and input. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "complain.h"
+#include "genl.h"
+#include "state.h"
+
+static const char *file_name(const struct request *r)
+{
+	if (r->word_count > 1)
+		usage_error("unexpected argument '%s': there is one file", r->words[1]);
+	return r->word_count ? r->words[0] : NULL;
+}
+
+static int with_pnet(struct genl *genl, struct state *state,
+		     int (*run)(const struct state_genl *, struct state *))
+{
+	struct state_genl both = { genl, genl_open(SMCR_GENL_FAMILY_NAME) };
+	int status = EXIT_REFUSED;
+
+	if (both.pnet) {
+		status = run(&both, state);
+		genl_close(both.pnet);
+	}
+	return status;
+}
+
+static int write_state(FILE *out, const struct state *state)
+{
+	state_print(out, state);
+	return fflush(out) || fsync(fileno(out)) ? errno : 0;
+}
+
+/* Beside the file first: a reader finds the old one or the new one. */
+static int replace_file(const char *name, const struct state *state)
+{
+	char *beside;
+	FILE *out = NULL;
+	int fd, error;
+
+	if (asprintf(&beside, "%s.XXXXXX", name) < 0)
+		no_memory();
+	fd = mkstemp(beside);
+	if (fd >= 0)
+		out = fdopen(fd, "w");
+	error = !out || fchmod(fd, 0644) ? errno : write_state(out, state);
+	if (out && fclose(out) && !error)
+		error = errno;
+	if (!error && rename(beside, name))
+		error = errno;
+	if (error && fd >= 0)
+		unlink(beside);
+	free(beside);
+	return error;
+}
+
+static int save(struct genl *genl, const struct request *r)
+{
+	const char *name = file_name(r);
+	struct state state;
+	int status, error;
+
+	state_init(&state);
+	status = with_pnet(genl, &state, state_read);
+	if (!status && name) {
+		error = replace_file(name, &state);
+		if (error)
+			status = complain("cannot write %s: %s", name, strerror(error));
+	} else if (!status) {
+		state_print(stdout, &state);
+	}
+	state_free(&state);
+	return status;
+}
+
+static int apply(const struct state_genl *genl, struct state *state)
+{
+	return state_apply(genl, state);
+}
+
+static int restore(struct genl *genl, const struct request *r)
+{
+	const char *name = file_name(r);
+	FILE *in = name ? fopen(name, "r") : stdin;
+	struct state state;
+	int status;
+
+	if (!in)
+		return complain("cannot read %s: %s", name, strerror(errno));
+	state_init(&state);
+	state_parse(in, name ? name : "standard input", &state);
+	if (name)
+		fclose(in);
+	status = with_pnet(genl, &state, apply);
+	state_free(&state);
+	return status;
+}
+
+/* What follows is the name of a file, whatever it is: no word is a command. */
+const struct command save_commands[] = {
+	{ "\n", save, TAKES_WORDS, true },
+	{ }
+};
+
+const struct command restore_commands[] = {
+	{ "\n", restore, TAKES_WORDS, true },
+	{ }
+};
