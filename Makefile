@@ -95,7 +95,7 @@ module-%: say-kernels FORCE
 	+@flock $(call out-of,$*)/.lock $(MAKE) -C $(call kdir-of,$*) \
 		M=$(top)/$(call out-of,$*)/net/smc W=1 $(check-c) \
 		CONFIG_SMC=m CONFIG_SMC_DIAG=m CONFIG_SMC_ISM_IVSHMEM=m CONFIG_SMC_ISM_PCI=m \
-		CONFIG_SMC_ISM_VIRTIO=m \
+		CONFIG_SMC_ISM_VIRTIO=m CONFIG_SMC_ISM_DIBS=m \
 		$(if $(TEST),CONFIG_SMC_TEST=y) \
 		CONFIG_DEBUG_INFO_BTF_MODULES= modules
 	@cd $(call out-of,$*) && ln -sf net/smc/*.ko .
@@ -103,6 +103,7 @@ module-%: say-kernels FORCE
 intree:
 	@tools/install-packages intree
 	@tools/testing/intree
+	@tools/testing/intree --series 7.3
 
 # ---- tools, installation -----------------------------------------------------
 

@@ -97,7 +97,7 @@ static int __init smc_netns_init(void)
 	return 0;
 }
 
-static int __init smc_init(void)
+static int __init init_parts(void)
 {
 	int rc;
 
@@ -152,6 +152,18 @@ err_netns:
 	smc_netns_exit(ARRAY_SIZE(smc_pernet));
 err_wq:
 	free_queues();
+	return rc;
+}
+
+static int __init smc_init(void)
+{
+	int rc = smc_family_claim();
+
+	if (rc)
+		return rc;
+	rc = init_parts();
+	if (rc)
+		smc_family_unclaim();
 	return rc;
 }
 

@@ -8,6 +8,7 @@ static int __net_init smc_net_init(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
 
+	smc_compat_no_hs_ctrl(net);
 	sn->net = net;
 	sn->enable = 1;
 	sn->loopback_pairing = 1;

@@ -140,6 +140,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/drivers/ism_pci/format", "unit, ISM function"),
     (r"tools/testing/ism/(peers|region)", "ISM peers"),
     (r"net/smc/drivers/ism_pci/|tools/testing/ism/", "ISM function"),
+    (r"net/smc/drivers/dibs/", "house"),
     (r"net/smc/drivers/", "two hosts"),
     (r"net/smc/policy/(rules|ewma)", "unit, steering"),
     (r"net/smc/policy/", "steering"),

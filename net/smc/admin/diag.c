@@ -73,7 +73,7 @@ static void diag_fill_msg(struct smc_diag_msg *msg, const struct diag_dump *d,
 	msg->diag_state = info->phase == SMC_PHASE_NEW ? SMC_DIAG_STATE_INIT : info->state;
 	msg->diag_mode = diag_undecided(info) ? SMC_DIAG_MODE_SMCR : info->mode;
 	msg->diag_shutdown = READ_ONCE(sk->sk_shutdown) & SHUTDOWN_MASK;
-	msg->diag_uid = from_kuid_munged(sk_user_ns(NETLINK_CB(d->cb->skb).sk), sock_i_uid(sk));
+	msg->diag_uid = from_kuid_munged(sk_user_ns(NETLINK_CB(d->cb->skb).sk), sk_uid(sk));
 	msg->diag_inode = sock_i_ino(sk);
 	diag_fill_id(&msg->id, sk);
 }

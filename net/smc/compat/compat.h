@@ -19,6 +19,52 @@
 #define timer_delete_sync(timer)	del_timer_sync(timer)
 #endif
 
+#ifndef timer_container_of
+#define timer_container_of(var, timer, field)	from_timer(var, timer, field)
+#endif
+
+#ifndef SMC_HAVE_HRTIMER_SETUP
+#include <linux/hrtimer.h>
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+#ifndef SMC_HAVE_ZEROCOPY_DEVMEM
+#include <linux/skbuff.h>
+#define msg_zerocopy_realloc(sk, size, uarg, devmem) \
+	msg_zerocopy_realloc(sk, size, uarg)
+#endif
+
+/* The member of the same name is not a call, so this leaves it alone. */
+#ifndef SMC_HAVE_SK_UID
+#define sk_uid(sk)			sock_i_uid(sk)
+#endif
+
+#ifndef SMC_HAVE_SOCKADDR_UNSIZED
+#define sockaddr_unsized		sockaddr
+#endif
+
+/* Some kernels up to 6.6 let nobody disconnect while a task sleeps in TCP. */
+#ifdef SMC_HAVE_SK_WAIT_PENDING
+#define smc_compat_tcp_done(sk)		tcp_done(sk)
+#else
+#define smc_compat_tcp_done(sk)		do { } while (0)
+#endif
+
+/* TCP's count of orphans, which newer kernels keep to themselves. */
+static inline void smc_compat_count_orphan(struct sock *sk, int n)
+{
+#ifdef SMC_HAVE_ORPHAN_COUNT
+	if (sk->sk_prot->orphan_count)
+		this_cpu_add(*sk->sk_prot->orphan_count, n);
+#endif
+}
+
 #ifndef SMC_HAVE_NET_SYSCTL_SZ
 #define register_net_sysctl_sz(net, path, table, size) \
 	register_net_sysctl(net, path, table)
@@ -75,6 +121,18 @@ static inline void smc_compat_init_pinfo(struct sock *sk)
 	memmove(&tcp6->inet6, np, sizeof(*np));
 	memset((char *)(tcp6 + 1), 0, end - (char *)(tcp6 + 1));
 	inet_sk(sk)->pinet6 = &tcp6->inet6;
+#endif
+}
+
+/*
+ * Since 6.19 TCP asks a program of BPF before it offers SMC or answers (net.smc.hs_ctrl), if there
+ * is one.  A module has no way to register such programs without BTF of its own, so there is none
+ * here, and none must be left of the kernel's own SMC.
+ */
+static inline void smc_compat_no_hs_ctrl(struct net *net)
+{
+#if IS_ENABLED(CONFIG_SMC_HS_CTRL_BPF)
+	RCU_INIT_POINTER(net->smc.hs_ctrl, NULL);
 #endif
 }
 

@@ -21,8 +21,8 @@ void smc_conn_abort(struct smc_conn *c)
  * @err: errno that the application sees, positive
  *
  * tcp_abort() takes the lock itself.  By then it may hit another connection, and it waits for
- * an owner.  tcp_disconnect() is what TCP calls in a bottom half for the children of a listener
- * that ends.  It forgets the addresses, too, which a socket keeps after a reset.
+ * an owner.  tcp_disconnect(), of either family, is what TCP calls in a bottom half for the
+ * children of a listener that ends.  It forgets the addresses, too, which a socket keeps after a reset.
  *
  * Context: any.
  */
@@ -35,9 +35,8 @@ void smc_tcp_reset(struct sock *sk, int err)
 	if (sk->sk_state == TCP_CLOSE)
 		return;
 	sk->sk_userlocks |= SOCK_BINDADDR_LOCK;
-	/* On some kernels it refuses while a task sleeps in TCP. */
-	if (tcp_disconnect(sk, O_NONBLOCK))
-		tcp_done(sk);
+	if (tcp_prot.disconnect(sk, O_NONBLOCK))
+		smc_compat_tcp_done(sk);
 	sk->sk_userlocks = userlocks;
 	inet->inet_dport = dport;
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);

@@ -12,7 +12,7 @@
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
 #include <net/inet_sock.h>
-#include <net/ipv6_stubs.h>
+#include <net/ipv6.h>
 #include <net/route.h>
 #include "../wire/clc.h"
 #include "route.h"
@@ -82,7 +82,7 @@ static struct dst_entry *route6(struct sock *sk)
 	};
 
 	security_sk_classify_flow(sk, flowi6_to_flowi_common(&fl6));
-	dst = ipv6_stub->ipv6_dst_lookup_flow(sock_net(sk), sk, &fl6, NULL);
+	dst = ip6_dst_lookup_flow(sock_net(sk), sk, &fl6, NULL);
 #endif
 	return IS_ERR(dst) ? NULL : dst;
 }

@@ -150,7 +150,7 @@ void smc_hs_kick_at(struct smc_handshake *hs, unsigned long when)
 /* Half of the time is over, or all of it, or something has to be tried again. */
 static void hs_timer(struct timer_list *t)
 {
-	struct smc_handshake *hs = from_timer(hs, t, timer);
+	struct smc_handshake *hs = timer_container_of(hs, t, timer);
 	bool again = test_and_clear_bit(SMC_HS_AGAIN, &hs->flags);
 	bool begun = test_bit(SMC_HS_BEGUN, &hs->flags);
 

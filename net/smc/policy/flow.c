@@ -76,7 +76,7 @@ void smc_flow_of_syn(const struct sk_buff *syn, struct smc_flow *flow)
  *
  * Return: false if TCP will refuse it.
  */
-bool smc_flow_destination(const struct sock *sk, const struct sockaddr *addr, int len,
+bool smc_flow_destination(const struct sock *sk, const struct sockaddr_unsized *addr, int len,
 			  struct smc_ip *ip, u16 *port)
 {
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
@@ -109,7 +109,7 @@ bool smc_flow_destination(const struct sock *sk, const struct sockaddr *addr, in
  *
  * Return: whether @addr is such an address and there is a route.
  */
-bool smc_flow_to_mapped(const struct sock *sk, const struct sockaddr *addr, int len,
+bool smc_flow_to_mapped(const struct sock *sk, const struct sockaddr_unsized *addr, int len,
 			struct smc_flow *flow)
 {
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;

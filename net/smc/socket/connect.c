@@ -126,13 +126,13 @@ static bool ask_at_syn(struct sock *sk)
 }
 
 /* There are policies: check the route before the SYN, or check now. */
-static bool ipsec_covers(struct sock *sk, const struct sockaddr *addr, int len)
+static bool ipsec_covers(struct sock *sk, const struct sockaddr_unsized *addr, int len)
 {
 	return smc_ipsec_to_mapped(sk, addr, len) || !ask_at_syn(sk);
 }
 
 /* What the configuration says about this destination, as far as it is known by now. */
-static enum smc_reason steered(struct sock *sk, const struct sockaddr *addr, int len)
+static enum smc_reason steered(struct sock *sk, const struct sockaddr_unsized *addr, int len)
 {
 	struct smc_net *sn = smc_net(sock_net(sk));
 	struct smc_flow flow;
@@ -166,7 +166,7 @@ static bool may_pair(const struct sock *sk)
 }
 
 /* Prepare a socket that begins to connect; locked. */
-static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr *addr,
+static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr_unsized *addr,
 				 int len)
 {
 	enum smc_reason reason = smc_eligible(sk);
@@ -191,7 +191,8 @@ static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr *addr,
  * First call: TCP's connect, locked.  Where SMC is possible it does not block, as the caller waits
  * for more than TCP.  Returns whether it need not do so; *rc is the answer then.
  */
-static bool start_connect(struct socket *sock, struct sockaddr *addr, int len, int flags, int *rc)
+static bool start_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int flags,
+			  int *rc)
 {
 	struct sock *sk = sock->sk;
 	enum smc_reason reason = offer_smc(sk, addr, len);
@@ -238,7 +239,7 @@ static bool is_connected(struct socket *sock)
  *
  * Return: as TCP's connect.
  */
-int smc_proto_connect(struct sock *sk, struct sockaddr *addr, int len)
+int smc_proto_connect(struct sock *sk, struct sockaddr_unsized *addr, int len)
 {
 	if (smc_sk(sk)->phase == SMC_PHASE_NEW)
 		smc_to_tcp(sk, SMC_REASON_FASTOPEN, 0);
@@ -267,7 +268,7 @@ static void renew(struct socket *sock)
  *
  * Return: as TCP would; success once the socket has become SMC or TCP.
  */
-int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags)
+int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int flags)
 {
 	struct sock *sk = sock->sk;
 	bool disconnect = len >= (int)sizeof(addr->sa_family) &&

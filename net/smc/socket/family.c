@@ -12,6 +12,8 @@
 #include "socket.h"
 
 struct smc_family smc_families[2];
+/* The rest of the module is ready. */
+static bool smc_family_open;
 
 static struct inet_protosw smc_protosw[2] = {
 	{
@@ -69,6 +71,9 @@ static int smc_create(struct net *net, struct socket *sock, int protocol,
 	struct socket *inner;
 	int family, rc;
 
+	/* Pairs with the release in smc_family_init(). */
+	if (!smp_load_acquire(&smc_family_open))
+		return -EAFNOSUPPORT;
 	if (protocol < 0 || protocol >= IPPROTO_MAX)
 		return -EINVAL;
 	if (sock->type != SOCK_STREAM)
@@ -103,6 +108,32 @@ static const struct net_proto_family smc_net_family = {
 };
 
 /**
+ * smc_family_claim() - be the one who makes AF_SMC sockets, or say who is
+ *
+ * Before anything else is registered, as the kernel's own SMC has the same names everywhere.  It
+ * makes no sockets until smc_family_init().
+ *
+ * Context: process.
+ * Return: 0, or -EEXIST where the kernel's own is there.
+ */
+int __init smc_family_claim(void)
+{
+	int rc = sock_register(&smc_net_family);
+
+	if (rc == -EEXIST)
+		pr_err("smc: this kernel's own SMC is there, built in or loaded; no module can take its place\n");
+	return rc;
+}
+
+/**
+ * smc_family_unclaim() - undo smc_family_claim()
+ */
+void smc_family_unclaim(void)
+{
+	sock_unregister(PF_SMC);
+}
+
+/**
  * smc_family_init() - register both ways to an SMC socket
  *
  * Context: process.
@@ -121,11 +152,6 @@ int __init smc_family_init(void)
 	rc = smc_proto_init();
 	if (rc)
 		return rc;
-	rc = sock_register(&smc_net_family);
-	if (rc) {
-		smc_proto_exit();
-		return rc;
-	}
 	inet_register_protosw(&smc_protosw[0]);
 #if IS_ENABLED(CONFIG_IPV6)
 	if (smc_families[1].available)
@@ -133,10 +159,10 @@ int __init smc_family_init(void)
 #endif
 	if (rc) {
 		inet_unregister_protosw(&smc_protosw[0]);
-		sock_unregister(PF_SMC);
 		smc_proto_exit();
 		return rc;
 	}
+	smp_store_release(&smc_family_open, true);
 	static_branch_enable(&tcp_have_smc);
 	return 0;
 }
@@ -152,6 +178,6 @@ void smc_family_exit(void)
 		inet6_unregister_protosw(&smc_protosw[1]);
 #endif
 	inet_unregister_protosw(&smc_protosw[0]);
-	sock_unregister(PF_SMC);
+	smc_family_unclaim();
 	smc_proto_exit();
 }

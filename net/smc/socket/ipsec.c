@@ -125,7 +125,7 @@ bool smc_ipsec_syn(const struct sock *listener, struct sk_buff *syn)
  *
  * Return: whether @addr is such an address and a policy covers the connection.
  */
-bool smc_ipsec_to_mapped(const struct sock *sk, const struct sockaddr *addr, int len)
+bool smc_ipsec_to_mapped(const struct sock *sk, const struct sockaddr_unsized *addr, int len)
 {
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
 

@@ -36,7 +36,7 @@ static int send_zerocopy(struct sock *sk, struct smc_conn *c, struct msghdr *msg
 
 	if (!len || msg->msg_ubuf || !sock_flag(sk, SOCK_ZEROCOPY))
 		return smc_conn_sendmsg(sk, c, msg, len);
-	uarg = msg_zerocopy_realloc(sk, len, NULL);
+	uarg = msg_zerocopy_realloc(sk, len, NULL, false);
 	if (!uarg)
 		return -ENOBUFS;
 	uarg_to_msgzc(uarg)->zerocopy = 0;

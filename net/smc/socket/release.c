@@ -111,7 +111,7 @@ static bool may_orphan(void)
 
 /*
  * The file goes and the socket stays, like a child before accept(); locked.  There is a limit to
- * it, and TCP counts them as its own.
+ * it, and TCP counts them as its own where it can be told.
  */
 static void orphan_socket(struct socket *sock)
 {
@@ -119,7 +119,7 @@ static void orphan_socket(struct socket *sock)
 
 	if (!may_orphan())
 		return;
-	this_cpu_inc(tcp_orphan_count);
+	smc_compat_count_orphan(sk, 1);
 	smc_sk(sk)->closing = true;
 	write_lock_bh(&sk->sk_callback_lock);
 	sk_set_socket(sk, NULL);
@@ -243,7 +243,7 @@ void smc_close_orphan(struct sock *sk)
 
 	if (c)
 		close_conn(sk, c);
-	this_cpu_dec(tcp_orphan_count);
+	smc_compat_count_orphan(sk, -1);
 	atomic_dec(&smc_orphans);
 	/* Not TCP's close() alone: it leaves multicast groups, and BPF programs are told. */
 	sock_reset_flag(sk, SOCK_LINGER);

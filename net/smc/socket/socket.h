@@ -50,6 +50,8 @@ static inline struct smc_conn *smc_get_conn(const struct sock *sk)
 }
 
 /* family.c: both families, AF_SMC and IPPROTO_SMC */
+int smc_family_claim(void);
+void smc_family_unclaim(void);
 int smc_family_init(void);
 void smc_family_exit(void);
 
@@ -103,8 +105,8 @@ void smc_ops_init(struct smc_family *f);
 void smc_plain_init(struct smc_family *f);
 bool smc_has_keys(const struct sock *sk);
 enum smc_reason smc_eligible(const struct sock *sk);
-int smc_connect(struct socket *sock, struct sockaddr *addr, int len, int flags);
-int smc_proto_connect(struct sock *sk, struct sockaddr *addr, int len);
+int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int flags);
+int smc_proto_connect(struct sock *sk, struct sockaddr_unsized *addr, int len);
 int smc_listen(struct socket *sock, int backlog);
 int smc_hash(struct sock *sk);
 void smc_end_listener(struct sock *sk);

@@ -9,7 +9,7 @@ import tree
 LIST = "net/smc/smc.h"
 DRIVERS = "net/smc/drivers/"
 LISTS = (LIST, f"{DRIVERS}ivshmem/shm.h", f"{DRIVERS}virtio/vism.h",
-         f"{DRIVERS}ism_pci/ism_pci.h")
+         f"{DRIVERS}ism_pci/ism_pci.h", f"{DRIVERS}dibs/dism.h")
 MEMBER = re.compile(r"^\s+(?:spinlock_t|raw_spinlock_t|rwlock_t|seqlock_t|local_lock_t|struct mutex|"
                     r"struct rw_semaphore|struct semaphore)\s+(\w+)\b[^()]*;")
 STATIC = re.compile(r"^(?:static )?(?:DEFINE_(?:SPINLOCK|RAW_SPINLOCK|RWLOCK|SEQLOCK|MUTEX|SRCU|"

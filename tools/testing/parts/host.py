@@ -43,6 +43,12 @@ def check_host(part):
 
 def check_intree(part):
     part.suite("intree", [f"{TESTING}/intree"])
+    part.suite("intree, 7.3", [f"{TESTING}/intree", "--series", "7.3"])
+
+
+def check_newest(part):
+    """A row of the table in Documentation/kernels.md, without writing it there."""
+    part.suite("newest", [f"{TESTING}/check_kernels", "--dry", "newest"])
 
 
 def check_build(part):

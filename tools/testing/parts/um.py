@@ -202,6 +202,7 @@ def check_pairs(part):
     if not ready(part) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
         part.line("not ok - build what the pairs need")
         return
+    play(part.stream("taken"), [f"{TESTING}/guest_taken"])
     for name, (client, server, cases) in PAIRS.items():
         with slots.one(FIRST), slots.one(FIRST):
             part.stream(name).suite(

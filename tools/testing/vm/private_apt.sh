@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # apt with a configuration and lists of its own, below a directory that the caller removes: the
-# machine's packages and apt's own lists stay as they are. In these lists the machine has no
-# packages, so all that is needed is fetched. To be sourced.
+# machine's packages and apt's own lists stay as they are. To be sourced.
 #
-#	private_apt_lists DIRECTORY ARCHITECTURE SUITE...	fetches the lists
+#	private_apt_lists DIRECTORY ARCHITECTURE,... SUITE...	fetches the lists
 #	private_apt DIRECTORY apt-get|apt-cache ...		uses them
-
-# The first of the architectures is what a package without a name of one is for.
+#
+# The first of the architectures is what a package without a name of one is for. Before the first
+# call the caller may set
+#	private_apt_kinds="deb deb-src"		packages alone are the default
+#	private_apt_status=/var/lib/dpkg/status	what the machine has is not fetched; by default it
+#						has nothing
 private_apt_lists()
 {
-	local dir=$1 architectures=$2 codename uri suite
+	local dir=$1 architectures=$2 codename uri suite kind
 
 	shift 2
 	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
@@ -18,11 +21,13 @@ private_apt_lists()
 	[ -n "$uri" ] || { echo "apt knows no main archive of $codename" >&2; return 1; }
 	mkdir -p "$dir"/{lists/partial,archives/partial}
 	for suite in "$@"; do
-		printf "%s [arch=$architectures] $uri $suite main\n" deb deb-src
+		for kind in ${private_apt_kinds:-deb}; do
+			echo "$kind [arch=$architectures] $uri $suite main"
+		done
 	done > "$dir/sources.list"
 	{
 		printf '%s "%s";\n' APT::Sandbox::User root Debug::NoLocking 1 \
-			Dir::State::Lists "$dir/lists" Dir::State::status /dev/null Dir::Cache "$dir" \
+			Dir::State::Lists "$dir/lists" Dir::State::status "${private_apt_status:-/dev/null}" Dir::Cache "$dir" \
 			Dir::Etc::SourceList "$dir/sources.list" Dir::Etc::SourceParts /dev/null \
 			Dir::Etc::Preferences /dev/null Dir::Etc::PreferencesParts /dev/null \
 			Acquire::Languages none APT::Architecture "${architectures%%,*}"

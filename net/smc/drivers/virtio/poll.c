@@ -108,7 +108,6 @@ void vism_poll_soon(struct vism_dev *d)
  */
 void vism_poll_init(struct vism_dev *d)
 {
-	hrtimer_init(&d->poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	d->poll.function = poll;
+	hrtimer_setup(&d->poll, poll, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	d->interval = POLL_MAX_NS;
 }

@@ -220,7 +220,7 @@ static struct rt6_info *rt6_by(struct net_device *ndev, const struct in6_addr *d
 	struct dst_entry *dst;
 	struct rt6_info *rt;
 
-	dst = ipv6_stub->ipv6_dst_lookup_flow(dev_net(ndev), NULL, &fl6, NULL);
+	dst = ip6_dst_lookup_flow(dev_net(ndev), NULL, &fl6, NULL);
 	if (IS_ERR(dst))
 		return ERR_CAST(dst);
 	rt = (struct rt6_info *)dst;

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ISM devices that the kernel has drivers for itself (dibs, since 6.18): IBM's function on s390,
+ * and loopback-ism.
+ *
+ * Locks, outermost first; tools/testing/house/locks.py holds the list against the source.
+ *
+ *  (dibs has a mutex of its own around the calls that tell of devices)
+ *  dism_devs_lock		(mutex) the list of devices
+ *  dism_dev.lock		(mutex) which DMBs the device knows; every call of it but moves
+ *
+ * References: a device is one of ours from the moment that dibs tells of it; the last user of it
+ * has dism_dev.end free it.  The device of dibs is not called any more by then: everything looks at
+ * dism_dev.closed first, under dism_dev.lock or, for a move, under RCU.
+ */
+#ifndef SMC_DISM_H
+#define SMC_DISM_H
+
+#include <linux/dibs.h>
+#include <linux/kfifo.h>
+#include <linux/llist.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include "../../fabric/smcd/ism.h"
+
+/* Events not looked at yet; those beyond are lost, as the function loses them. */
+#define DISM_EVENTS	64
+
+/**
+ * struct dism_dev - a device of dibs
+ * @dev:	what it is for SMC-D
+ * @list:	of all devices
+ * @dibs:	what it is for dibs, referenced
+ * @seid:	system EID, of a device that has one
+ * @closed:	it is not called any more
+ * @registered:	SMC-D knows it
+ * @lock:	see above
+ * @dmbs:	index of a DMB -> struct dism_dmb
+ * @signaled:	those that were signalled, and SMC-D has not been told yet
+ * @tell:	tells it, in a softirq: dibs may be in a hard interrupt and holds a lock that a move
+ *		takes
+ * @events:	what happened to peers
+ * @take:	looks at that
+ * @online:	registers the device with SMC-D
+ * @end:	frees it
+ */
+struct dism_dev {
+	struct smc_ism_dev	dev;
+	struct list_head	list;
+	struct dibs_dev		*dibs;
+	u8			seid[32];
+	bool			closed;
+	bool			registered;
+	struct mutex		lock;
+	struct xarray		dmbs;
+	struct llist_head	signaled;
+	struct work_struct	tell;
+	DECLARE_KFIFO(events, struct dibs_event, DISM_EVENTS);
+	struct work_struct	take;
+	struct delayed_work	online;
+	struct work_struct	end;
+};
+
+static inline struct dism_dev *to_dism(struct smc_ism_dev *dev)
+{
+	return container_of(dev, struct dism_dev, dev);
+}
+
+extern struct dibs_client dism_client;
+extern struct workqueue_struct *dism_wq;
+
+/* dmb.c */
+int dism_register_dmb(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb,
+		      const struct smc_ism_gid *peer);
+void dism_unregister_dmb(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb);
+int dism_move(struct smc_ism_dev *dev, u64 token, u32 offset, const void *data, u32 len,
+	      bool signal);
+void dism_close_dmbs(struct dism_dev *d);
+
+/* event.c */
+void dism_gid_to_uuid(const struct smc_ism_gid *gid, uuid_t *uuid);
+void dism_uuid_to_gid(const uuid_t *uuid, struct smc_ism_gid *gid);
+void dism_handle_irq(struct dibs_dev *dibs, unsigned int index, u16 mask);
+void dism_handle_event(struct dibs_dev *dibs, const struct dibs_event *event);
+void dism_events_init(struct dism_dev *d);
+void dism_events_exit(struct dism_dev *d);
+
+/**
+ * struct dism_dmb - smc_ism_dmb.priv
+ * @dibs:	what it is for dibs
+ * @dmb:	what it is for SMC-D
+ * @known:	the device knows it; under dism_dev.lock
+ * @flags:	bit 0: it is in dism_dev.signaled
+ * @node:	there
+ */
+struct dism_dmb {
+	struct dibs_dmb		dibs;
+	struct smc_ism_dmb	*dmb;
+	bool			known;
+	unsigned long		flags;
+	struct llist_node	node;
+};
+
+#endif

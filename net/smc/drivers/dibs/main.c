@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The module smc_ism_dibs: a client of dibs, whose devices are ISM devices of ours.
+ *
+ * dibs tells of a device before it forwards interrupts to us, so it is SMC-D's a moment later.  A
+ * client must have no DMBs when it goes, and none of a device that goes.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+#if IS_ENABLED(CONFIG_S390)
+#include <linux/pci.h>
+#include <asm/pci.h>
+#include <asm/processor.h>
+#endif
+#include "../ism_pci/format.h"
+#include "dism.h"
+
+#define DISM_MAX_CODE	6		/* 16 KiB << 6 */
+/* dibs has another id for it, but that one is our own loopback's. */
+#define DISM_LOOPBACK_CHID	0xfffe
+
+/* Our own loopback is faster, and this device reaches no further. */
+static bool loopback;
+module_param(loopback, bool, 0444);
+MODULE_PARM_DESC(loopback, "Use loopback-ism, too");
+
+struct workqueue_struct *dism_wq;
+static DEFINE_MUTEX(dism_devs_lock);
+static LIST_HEAD(dism_devs);
+static bool leaving;
+static atomic_t dism_all;
+static DECLARE_WAIT_QUEUE_HEAD(dism_freed);
+
+/* ---- what SMC-D asks of a device ---- */
+
+/* 0, or a negative errno: a device has numbers of its own. */
+#define dism_call(d, op, ...)							\
+({										\
+	int __rc = -ENODEV;							\
+										\
+	mutex_lock(&(d)->lock);							\
+	if (!(d)->closed)							\
+		__rc = (d)->dibs->ops->op((d)->dibs, ##__VA_ARGS__);		\
+	mutex_unlock(&(d)->lock);						\
+	__rc > 0 ? -EIO : __rc;							\
+})
+
+static int dism_query_gid(struct smc_ism_dev *dev, const struct smc_ism_gid *peer, u16 vlan)
+{
+	struct dism_dev *d = to_dism(dev);
+	bool tagged = vlan != SMC_ISM_NO_VLAN;
+	uuid_t uuid;
+
+	dism_gid_to_uuid(peer, &uuid);
+	return dism_call(d, query_remote_gid, &uuid, tagged, tagged ? vlan : 0);
+}
+
+static int dism_vlan_add(struct smc_ism_dev *dev, u16 vlan)
+{
+	struct dism_dev *d = to_dism(dev);
+
+	return dism_call(d, add_vlan_id, vlan);
+}
+
+static void dism_vlan_del(struct smc_ism_dev *dev, u16 vlan)
+{
+	struct dism_dev *d = to_dism(dev);
+
+	(void)dism_call(d, del_vlan_id, vlan);
+}
+
+static void end_work(struct work_struct *work)
+{
+	struct dism_dev *d = container_of(work, struct dism_dev, end);
+
+	xa_destroy(&d->dmbs);
+	put_device(&d->dibs->dev);
+	kfree(d);
+	if (atomic_dec_and_test(&dism_all))
+		wake_up_all(&dism_freed);
+}
+
+/* The last connection that used it has gone. */
+static void dism_release(struct smc_ism_dev *dev)
+{
+	queue_work(dism_wq, &to_dism(dev)->end);
+}
+
+static const struct smc_ism_ops dism_ops = {
+	.owner		= THIS_MODULE,
+	.query_gid	= dism_query_gid,
+	.vlan_add	= dism_vlan_add,
+	.vlan_del	= dism_vlan_del,
+	.register_dmb	= dism_register_dmb,
+	.unregister_dmb	= dism_unregister_dmb,
+	.move		= dism_move,
+	.release	= dism_release,
+};
+
+/* ---- what a device is ---- */
+
+/* The header of dibs has neither, so it is what firmware says of the PCI function. */
+static void identify_s390(struct dism_dev *d)
+{
+#if IS_ENABLED(CONFIG_S390)
+	struct zpci_dev *zdev;
+	struct cpuid id;
+
+	get_cpu_id(&id);
+	ism_seid(d->seid, id.ident, id.machine);
+	if (!d->dibs->dev.parent || !dev_is_pci(d->dibs->dev.parent))
+		return;
+	zdev = to_zpci(to_pci_dev(d->dibs->dev.parent));
+	if (zdev->util_str_avail)
+		ism_pnetid(d->dev.pnetid, zdev->util_str);
+#endif
+}
+
+static bool identify(struct dism_dev *d)
+{
+	const struct dibs_dev_ops *ops = d->dibs->ops;
+	struct smc_ism_dev *dev = &d->dev;
+	u16 fabric = ops->get_fabric_id(d->dibs);
+
+	if (fabric == DIBS_LOOPBACK_FABRIC && !loopback)
+		return false;
+	dev->ops = &dism_ops;
+	dev->name = dev_name(&d->dibs->dev);
+	dev->parent = &d->dibs->dev;
+	dev->chid = fabric == DIBS_LOOPBACK_FABRIC ? DISM_LOOPBACK_CHID : fabric;
+	dev->max_code = DISM_MAX_CODE;
+	dism_uuid_to_gid(&d->dibs->gid, &dev->gid);
+	/* Version 1 has room for 64 bits, and needs VLANs. */
+	dev->v1 = !dev->gid.ext && ops->add_vlan_id && ops->del_vlan_id;
+	if (dev->v1) {
+		identify_s390(d);
+		/* Only a function of version 2 takes it. */
+		dev->no_v2 = dism_call(d, add_vlan_id, SMC_ISM_ANY_VLAN);
+		if (IS_ENABLED(CONFIG_S390) && !dev->no_v2)
+			dev->seid = d->seid;
+	}
+	return true;
+}
+
+/* Does dibs forward interrupts by now? */
+static bool forwards(struct dism_dev *d)
+{
+	bool yes;
+
+	spin_lock_irq(&d->dibs->lock);
+	yes = d->dibs->subs[dism_client.id] == &dism_client;
+	spin_unlock_irq(&d->dibs->lock);
+	return yes;
+}
+
+/* dibs does so right after it has told us of the device, and tells nobody when. */
+static void online_work(struct work_struct *work)
+{
+	struct dism_dev *d = container_of(to_delayed_work(work), struct dism_dev, online);
+
+	if (!forwards(d)) {
+		queue_delayed_work(dism_wq, &d->online, 1);
+		return;
+	}
+	if (smc_ism_register(&d->dev))
+		dev_warn(&d->dibs->dev, "cannot be used for SMC-D\n");
+	else
+		d->registered = true;
+}
+
+/* ---- its life ---- */
+
+/* It is not called from here on, and SMC-D finds it no more. */
+static void __close(struct dism_dev *d)
+{
+	lockdep_assert_held(&dism_devs_lock);
+	cancel_delayed_work_sync(&d->online);
+	if (d->registered)
+		smc_ism_unregister(&d->dev);
+	d->registered = false;
+	if (d->dev.v1 && !d->dev.no_v2)
+		dism_vlan_del(&d->dev, SMC_ISM_ANY_VLAN);
+	dism_close_dmbs(d);
+}
+
+static void dism_add(struct dibs_dev *dibs)
+{
+	struct dism_dev *d = kzalloc(sizeof(*d), GFP_KERNEL);
+
+	if (!d)
+		return;
+	d->dibs = dibs;
+	mutex_init(&d->lock);
+	xa_init(&d->dmbs);
+	dism_events_init(d);
+	INIT_DELAYED_WORK(&d->online, online_work);
+	INIT_WORK(&d->end, end_work);
+	refcount_set(&d->dev.ref, 1);
+	mutex_lock(&dism_devs_lock);
+	if (leaving || !identify(d)) {
+		mutex_unlock(&dism_devs_lock);
+		kfree(d);
+		return;
+	}
+	get_device(&dibs->dev);
+	atomic_inc(&dism_all);
+	list_add_tail(&d->list, &dism_devs);
+	dibs_set_priv(dibs, &dism_client, d);
+	queue_delayed_work(dism_wq, &d->online, 0);
+	mutex_unlock(&dism_devs_lock);
+}
+
+static void dism_del(struct dibs_dev *dibs)
+{
+	struct dism_dev *d = dibs_get_priv(dibs, &dism_client);
+
+	if (!d)
+		return;
+	mutex_lock(&dism_devs_lock);
+	__close(d);
+	list_del(&d->list);
+	mutex_unlock(&dism_devs_lock);
+	dibs_set_priv(dibs, &dism_client, NULL);
+	dism_events_exit(d);
+	smc_ism_put(&d->dev);
+}
+
+static const struct dibs_client_ops client_ops = {
+	.add_dev	= dism_add,
+	.del_dev	= dism_del,
+	.handle_irq	= dism_handle_irq,
+	.handle_event	= dism_handle_event,
+};
+
+struct dibs_client dism_client = {
+	.name	= "smc_ism_dibs",
+	.ops	= &client_ops,
+};
+
+static int __init dism_module_init(void)
+{
+	int rc;
+
+	/* A device that is lost must be told of even when memory is short. */
+	dism_wq = alloc_workqueue("smc_ism_dibs", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!dism_wq)
+		return -ENOMEM;
+	rc = dibs_register_client(&dism_client);
+	if (rc)
+		destroy_workqueue(dism_wq);
+	return rc;
+}
+
+/* A connection holds the module; what is left of link groups goes without waiting for anybody. */
+static void __exit dism_module_exit(void)
+{
+	struct dism_dev *d;
+
+	mutex_lock(&dism_devs_lock);
+	leaving = true;
+	list_for_each_entry(d, &dism_devs, list)
+		__close(d);
+	mutex_unlock(&dism_devs_lock);
+	dibs_unregister_client(&dism_client);
+	wait_event(dism_freed, !atomic_read(&dism_all));
+	destroy_workqueue(dism_wq);
+	/* A caller of dism_release() may not have returned from it yet. */
+	synchronize_rcu_tasks();
+}
+
+module_init(dism_module_init);
+module_exit(dism_module_exit);
+MODULE_DESCRIPTION("SMC-D over devices of dibs: loopback-ism, IBM's ISM function");
+MODULE_LICENSE("GPL");
