@@ -14,6 +14,11 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
+/* TCP has hooks for SMC; CONFIG_SMC of the kernel, not of our own build */
+#if IS_ENABLED(CONFIG_SMC)
+#define SMC_HAVE_TCP_HOOKS
+#endif
+
 #ifndef SMC_HAVE_TIMER_DELETE
 #define timer_delete(timer)		del_timer(timer)
 #define timer_delete_sync(timer)	del_timer_sync(timer)
@@ -28,6 +33,16 @@
 #include <net/dst.h>
 /* A netdev is freed an RCU grace period after its routes have let go of it. */
 #define dst_dev_rcu(dst)		READ_ONCE((dst)->dev)
+#endif
+
+#ifdef SMC_HAVE_LOOKUP_HASHINFO
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
+/* The table that is meant is the namespace's. */
+#define __inet_lookup_established(net, ...) \
+	__inet_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
+#define __inet6_lookup_established(net, ...) \
+	__inet6_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
 #endif
 
 #ifdef SMC_HAVE_CONST_CTL_TABLE
