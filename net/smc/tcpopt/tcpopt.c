@@ -7,7 +7,7 @@
 
 static char *tcp_option;
 module_param(tcp_option, charp, 0444);
-MODULE_PARM_DESC(tcp_option, "How TCP option 254 gets onto the wire: hooks or none");
+MODULE_PARM_DESC(tcp_option, "How TCP option 254 gets onto the wire: hooks, netfilter or none");
 
 const struct smc_tcpopt *smc_tcpopt __ro_after_init;
 
@@ -82,6 +82,9 @@ static const struct smc_tcpopt smc_tcpopt_none = {
 static const struct smc_tcpopt *const ways[] = {
 #ifdef SMC_HAVE_TCP_HOOKS
 	&smc_tcpopt_hooks,
+#endif
+#ifdef CONFIG_NETFILTER
+	&smc_tcpopt_netfilter,
 #endif
 	&smc_tcpopt_none,
 };
