@@ -19,6 +19,9 @@ static const struct field sysinfo_fields[] = {
 	FLAG(SMC_NLA_SYS_HOST_MEM_LIMIT, struct sysinfo, has_host_memory),
 	NUMBER(SMC_NLA_SYS_HOST_MEM_USED, struct sysinfo, host_memory_used),
 	NUMBER(SMC_NLA_SYS_HOST_MEM_LIMIT, struct sysinfo, host_memory_max),
+	FLAG(SMC_NLA_SYS_TCP_OPTION, struct sysinfo, has_tcp_option),
+	NUMBER(SMC_NLA_SYS_TCP_OPTION, struct sysinfo, tcp_option),
+	NUMBER(SMC_NLA_SYS_TCP_OPTION_IN_PLACE, struct sysinfo, tcp_option_in_place),
 	{ }
 };
 
@@ -54,6 +57,36 @@ int sysinfo_read(struct genl *genl, struct sysinfo *info)
 	return 0;
 }
 
+/* As the module's parameter tcp_option has it */
+static const char *tcp_option_name(uint8_t way)
+{
+	switch (way) {
+	case SMC_TCP_OPTION_BY_NONE:
+		return "none";
+	case SMC_TCP_OPTION_BY_HOOKS:
+		return "hooks";
+	case SMC_TCP_OPTION_BY_NETFILTER:
+		return "netfilter";
+	default:
+		return "unknown";
+	}
+}
+
+static const char *tcp_option_words(const struct sysinfo *i)
+{
+	switch (i->tcp_option) {
+	case SMC_TCP_OPTION_BY_NONE:
+		return "none (only connections within this host use SMC)";
+	case SMC_TCP_OPTION_BY_HOOKS:
+		return "hooks (the kernel's TCP writes it)";
+	case SMC_TCP_OPTION_BY_NETFILTER:
+		return i->tcp_option_in_place ? "netfilter (in place)" :
+						"netfilter (not in place: no SMC sockets here)";
+	default:
+		return "unknown";
+	}
+}
+
 void sysinfo_print(FILE *out, const struct sysinfo *i)
 {
 	const char *versions = i->version > 1 ? "v1 v2" : "v1";
@@ -74,6 +107,8 @@ void sysinfo_print(FILE *out, const struct sysinfo *i)
 	if (i->has_host_memory)
 		fprintf(out, "Host Memory: %" PRIu64 " of %" PRIu64 " bytes\n",
 			i->host_memory_used, i->host_memory_max);
+	if (i->has_tcp_option)
+		fprintf(out, "TCP Option: %s\n", tcp_option_words(i));
 	fprintf(out, "\n");
 	fprintf(out, "Hardware Capabilities\n");
 	fprintf(out, "SEID: %s\n", i->seid[0] ? i->seid : "n/a");
@@ -107,6 +142,10 @@ void sysinfo_json(FILE *out, const struct sysinfo *i)
 	if (i->has_host_memory) {
 		json_number(&json, "host_memory_used", i->host_memory_used);
 		json_number(&json, "host_memory_max", i->host_memory_max);
+	}
+	if (i->has_tcp_option) {
+		json_text(&json, "tcp_option", tcp_option_name(i->tcp_option));
+		json_bool(&json, "tcp_option_in_place", i->tcp_option_in_place);
 	}
 	json_object_end(&json);
 	json_end(&json);

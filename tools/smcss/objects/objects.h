@@ -43,6 +43,9 @@ struct sysinfo {
 	bool has_host_memory;
 	uint64_t host_memory_used;	/* of all namespaces */
 	uint64_t host_memory_max;
+	bool has_tcp_option;
+	uint8_t tcp_option;		/* enum smc_tcp_option_way */
+	bool tcp_option_in_place;
 };
 int sysinfo_read(struct genl *genl, struct sysinfo *info);
 void sysinfo_print(FILE *out, const struct sysinfo *info);

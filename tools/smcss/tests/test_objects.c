@@ -363,6 +363,7 @@ static void test_info(void)
 	info = (struct sysinfo){
 		.version = 2, .release = 1, .host = "h", .has_hs_limit = true, .hs_limit = true,
 		.has_hs_pending = true, .hs_pending = 3, .hs_threshold = 64,
+		.has_tcp_option = true, .tcp_option = SMC_TCP_OPTION_BY_NETFILTER,
 	};
 	PRINTS("info with a limit", sysinfo_print(out, &info),
 	       "Kernel Capabilities\n"
@@ -371,6 +372,7 @@ static void test_info(void)
 	       "SMC-D Features: v1 v2\n"
 	       "SMC-R Features: v1 v2\n"
 	       "Handshake Limit: on (3 in progress, TCP beyond 64)\n"
+	       "TCP Option: netfilter (not in place: no SMC sockets here)\n"
 	       "\n"
 	       "Hardware Capabilities\n"
 	       "SEID: n/a\n"
@@ -379,7 +381,8 @@ static void test_info(void)
 	PRINTS("info as JSON", sysinfo_json(out, &info),
 	       "{\"info\": {\"version\": 2, \"release\": 1, \"hostname\": \"h\", "
 	       "\"ism_v2\": false, \"smcr_v2\": false, \"handshake_limit\": true, "
-	       "\"handshakes_pending\": 3, \"handshakes_threshold\": 64}}\n");
+	       "\"handshakes_pending\": 3, \"handshakes_threshold\": 64, "
+	       "\"tcp_option\": \"netfilter\", \"tcp_option_in_place\": false}}\n");
 }
 
 static void test_eids(void)
