@@ -122,7 +122,7 @@ PARTS = {
                  long(48, Guest("admin", f"{SUITE}/admin/admin_guest", "golden", "reader", "churn",
                                 SMC_CHURN_SECONDS="5", SMC_DEBUG_KERNEL="1"))],
     "um-nohooks": [Guest("netfilter", TCPOPT, **NETFILTER), *map(without_hooks, (
-        Guest("option", TCPOPT), Guest("sockets", RUN_IN_VM, SMC_TESTS="sock netlink memory",
+        Guest("option", TCPOPT), Guest("sockets", RUN_IN_VM, SMC_TESTS="sock memory",
                                        SMC_SOCK_ARGS="--shard 5/16")))],
     "um-many": [large(Guest("many", RUN_IN_VM, SMC_TESTS="many memory", SMC_MANY="100000"))],
 }
