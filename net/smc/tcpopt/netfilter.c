@@ -101,7 +101,7 @@ static bool nfopt_undecided(const struct request_sock *req)
 	u32 number = nfopt_number(tcp_rsk(req)->rcv_isn);
 	int cpu;
 
-	/* Who has found the request sees what was written before TCP made it known. */
+	/* The request was found, so what was written before TCP made it known is seen. */
 	smp_rmb();
 	for_each_possible_cpu(cpu)
 		/* Pairs with nfopt_conn_request(): if it is over, smc_ok is what it says. */
