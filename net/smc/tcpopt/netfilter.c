@@ -160,29 +160,6 @@ static unsigned int nfopt_syn_leaves(struct sk_buff *skb)
 	return NF_ACCEPT;
 }
 
-/* The header of a TCP segment, or NULL. */
-static const struct tcphdr *nfopt_tcp_header(const struct sk_buff *skb, u8 pf)
-{
-	const struct ipv6hdr *v6;
-	__be16 frag_off;
-	u8 protocol;
-	int at;
-
-	if (pf == NFPROTO_IPV4)
-		return ip_hdr(skb)->protocol == IPPROTO_TCP ?
-			(const void *)ip_hdr(skb) + ip_hdr(skb)->ihl * 4 : NULL;
-	v6 = ipv6_hdr(skb);
-	if (likely(v6->nexthdr == IPPROTO_TCP))
-		return (const void *)(v6 + 1);
-	protocol = v6->nexthdr;
-	if (!ipv6_ext_hdr(protocol))
-		return NULL;
-	at = ipv6_skip_exthdr(skb, skb_network_offset(skb) + sizeof(*v6), &protocol, &frag_off);
-	if (at < 0 || protocol != IPPROTO_TCP || frag_off)
-		return NULL;
-	return (const void *)skb->data + at;
-}
-
 /* Programs may send anything, through raw sockets. */
 static bool nfopt_is_whole(const struct sk_buff *skb, const struct tcphdr *th)
 {
@@ -193,14 +170,47 @@ static bool nfopt_is_whole(const struct sk_buff *skb, const struct tcphdr *th)
 	       skb_headlen(skb) >= at + th->doff * 4;
 }
 
-static unsigned int nfopt_local_out(void *priv, struct sk_buff *skb,
-				 const struct nf_hook_state *state)
+/* The rest is rare, and must not cost data the registers that it needs. */
+static noinline unsigned int nfopt_handshake(struct sk_buff *skb, const struct tcphdr *th)
 {
-	const struct tcphdr *th = nfopt_tcp_header(skb, state->pf);
-
-	if (!th || likely(!th->syn) || !nfopt_is_whole(skb, th))
+	if (!nfopt_is_whole(skb, th))
 		return NF_ACCEPT;
 	return th->ack ? nfopt_syn_ack(skb, th) : nfopt_syn_leaves(skb);
+}
+
+/* Something is between the headers of IPv6 and TCP, if it is TCP. */
+static noinline unsigned int nfopt_extended(struct sk_buff *skb)
+{
+	u8 protocol = ipv6_hdr(skb)->nexthdr;
+	const struct tcphdr *th;
+	__be16 frag_off;
+	int at;
+
+	if (!ipv6_ext_hdr(protocol))
+		return NF_ACCEPT;
+	at = ipv6_skip_exthdr(skb, skb_network_offset(skb) + sizeof(struct ipv6hdr), &protocol,
+			      &frag_off);
+	if (at < 0 || protocol != IPPROTO_TCP || frag_off)
+		return NF_ACCEPT;
+	th = (const void *)skb->data + at;
+	return nfopt_is_whole(skb, th) && th->syn ? nfopt_handshake(skb, th) : NF_ACCEPT;
+}
+
+static unsigned int nfopt_local_out(void *priv, struct sk_buff *skb,
+				    const struct nf_hook_state *state)
+{
+	const struct tcphdr *th;
+
+	if (state->pf == NFPROTO_IPV4) {
+		if (ip_hdr(skb)->protocol != IPPROTO_TCP)
+			return NF_ACCEPT;
+		th = (const void *)ip_hdr(skb) + ip_hdr(skb)->ihl * 4;
+	} else {
+		if (unlikely(ipv6_hdr(skb)->nexthdr != IPPROTO_TCP))
+			return nfopt_extended(skb);
+		th = (const void *)(ipv6_hdr(skb) + 1);
+	}
+	return unlikely(th->syn) ? nfopt_handshake(skb, th) : NF_ACCEPT;
 }
 
 static const struct nf_hook_ops nfopt_ops[] = {

@@ -9,7 +9,7 @@
 # place, and without it again. A packet is half of a round trip. Status 1 when a target is missed.
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../../../.." && pwd)
-most_packet=60		# instructions more for a packet, both ends together
+most_packet=120		# instructions more for a packet, 60 for each way; arriving costs none
 most_connect=1.02	# of connect + close
 
 if [ -z "$SMC_KO" ]; then
