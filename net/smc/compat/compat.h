@@ -39,10 +39,26 @@
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
 /* The table that is meant is the namespace's. */
-#define __inet_lookup_established(net, ...) \
-	__inet_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
-#define __inet6_lookup_established(net, ...) \
-	__inet6_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
+static inline struct sock *smc_compat_lookup(struct net *net, __be32 saddr, __be16 sport,
+					     __be32 daddr, u16 hnum, int dif, int sdif)
+{
+	return __inet_lookup_established(net, net->ipv4.tcp_death_row.hashinfo, saddr, sport,
+					 daddr, hnum, dif, sdif);
+}
+
+#define __inet_lookup_established	smc_compat_lookup
+
+#if IS_ENABLED(CONFIG_IPV6)
+static inline struct sock *smc_compat_lookup6(struct net *net, const struct in6_addr *saddr,
+					      __be16 sport, const struct in6_addr *daddr,
+					      u16 hnum, int dif, int sdif)
+{
+	return __inet6_lookup_established(net, net->ipv4.tcp_death_row.hashinfo, saddr, sport,
+					  daddr, hnum, dif, sdif);
+}
+
+#define __inet6_lookup_established	smc_compat_lookup6
+#endif
 #endif
 
 #ifdef SMC_HAVE_CONST_CTL_TABLE

@@ -61,6 +61,7 @@ static void hooks_connecting(struct sock *sk)
 
 static bool hooks_answered(const struct sock *sk)
 {
+	/* Without the lock, a disconnect() may be clearing it, or a connect() setting it again. */
 	return data_race(tcp_sk(sk)->syn_smc);
 }
 
