@@ -328,7 +328,7 @@ static void nfopt_forget(struct sock *listener, struct sk_buff *syn)
 
 /* Bottom halves are off: no other SYN is handled on this processor meanwhile. */
 static int nfopt_conn_request(struct sock *listener, struct sk_buff *syn,
-			   int (*tcp)(struct sock *sk, struct sk_buff *skb))
+			      int (*tcp)(struct sock *sk, struct sk_buff *skb))
 {
 	struct nfopt_syn *now = this_cpu_ptr(&nfopt_syn);
 	int rc;
@@ -360,7 +360,7 @@ static bool since_hook(const struct sock *listener, const struct request_sock *r
 }
 
 static bool nfopt_requested(const struct sock *listener, const struct sock *child,
-			 const struct request_sock *req)
+			    const struct request_sock *req)
 {
 	return READ_ONCE(smc_sk(listener)->tcp_option) == SMC_TCPOPT_LISTENS &&
 	       inet_rsk(req)->smc_ok && since_hook(listener, req);
