@@ -181,6 +181,7 @@ bench:
 	@$(MAKE) modules KVER=$$(tools/testing/vm/run --resolve 6.12)
 	@tools/testing/selftests/smc/bench/steer.sh filter
 	@tools/testing/selftests/smc/bench/steer.sh auto
+	@tools/testing/selftests/smc/bench/tcpopt.sh
 	@tools/testing/selftests/smc/bench/run_bench
 	@$(MAKE) -C tools/testing/selftests/smc/rdma
 	@tools/testing/selftests/smc/rdma/bench_rdma --report-only

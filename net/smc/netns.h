@@ -23,6 +23,7 @@ struct smc_pools;
 struct smc_registry;
 struct smc_stats;
 struct smc_steer;
+struct smc_tcpopt_net;
 
 /**
  * struct smc_net - SMC in one network namespace
@@ -37,6 +38,7 @@ struct smc_steer;
  * @lgrs:	SMC-R link groups
  * @pnet:	which netdevs and ports are on one network
  * @steer:	which connections may use SMC
+ * @tcpopt:	the hook for the TCP option, where there is one
  * @steer_on:	enum smc_steer_bit: what there is to look at in @steer
  * @n_smcd:	SMC-D connections: the first is a first contact
  * @n_handshakes: CLC handshakes in progress
@@ -79,6 +81,7 @@ struct smc_net {
 	struct smc_lgrs		*lgrs;
 	struct smc_pnet_table	*pnet;
 	struct smc_steer	*steer;
+	struct smc_tcpopt_net	*tcpopt;
 	unsigned long		steer_on;
 
 	atomic_t		n_smcd;

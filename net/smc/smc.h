@@ -54,6 +54,7 @@
  *  smc_lgr.setup_lock		(mutex) links and memory of a link group while they are made and
  *				used; nobody waits for a peer under it
  *  hops_lock			(mutex) link groups that wait for a gateway's MAC address
+ *  tcpopt_hook_lock		(mutex) which namespaces have a netfilter hook
  *  peer_id_lock		(mutex) the making of a namespace's peer ID, once
  *  smc_pools.reg_lock		(mutex) buffers made known to a device
  *
@@ -142,6 +143,14 @@ enum smc_phase {
 	SMC_NR_PHASES
 };
 
+/* Of a socket, where this module itself exchanges the TCP option (tcpopt/netfilter.c) */
+enum smc_tcpopt_state {
+	SMC_TCPOPT_NONE,
+	SMC_TCPOPT_OFFERED,		/* its SYN has the option */
+	SMC_TCPOPT_ANSWERED,		/* and so has the SYN-ACK */
+	SMC_TCPOPT_LISTENS,		/* it answers a SYN that has it */
+};
+
 /**
  * struct smc_registry_entry - a place in a list of SMC sockets
  * @node:	in smc_registry.list; unhashed before the first list and after the last one
@@ -185,6 +194,7 @@ struct smc_registry_entry {
  *		sk_callback_lock
  * @tcp_only_calls: calls of setsockopt() under way that set what only TCP heeds; under lock_sock
  * @tcp_only_keys: the latest of them sets a key
+ * @tcp_option:	enum smc_tcpopt_state; under lock_sock
  * @born:	of a child with @listener: when, in jiffies
  * @listener:	of a child that autosmc counts: what is known of its listener
  * @reset_work:	resets a child for whose handshake there was no memory
@@ -209,6 +219,7 @@ struct smc_sock {
 	bool			hs_on_release;
 	u8			n_old_conns;
 	bool			tcp_only_keys;
+	u8			tcp_option;
 	unsigned int		listen_calls;
 	unsigned int		tcp_only_calls;
 	unsigned int		listener_ends;

@@ -65,6 +65,9 @@ GUEST = {
     "budget": suite("budget memory"),
     "module": suite("module"),
     "steering": [f"{SUITE}/policy/steer_test"],
+    "TCP option": [f"{SUITE}/tcpopt/tcpopt_test"],
+    "TCP option by netfilter": ["/usr/bin/env", "SMC_PARAMS=tcp_option=netfilter",
+                                f"{SUITE}/tcpopt/tcpopt_test"],
     "pairs": [f"{SUITE}/policy/pair_test"],
     "smcss": ["tools/smcss/tests/test_guest"],
     "saved": ["tools/smcss/tests/test_saved"],
@@ -93,6 +96,9 @@ LLC = "rogue llc 1, rogue llc 2"
 
 # The first line that fits decides.
 NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
+    (r"net/smc/wire/tcp_option", "unit, TCP option by netfilter"),
+    (r"net/smc/tcpopt/(netfilter|segment)", "TCP option by netfilter"),
+    (r"net/smc/tcpopt/", "TCP option, TCP option by netfilter"),
     (r"net/smc/wire/cdc", "unit, fuzz, rogue cdc"),
     (r"net/smc/wire/llc", f"unit, simulation, fuzz, {LLC}"),
     (r"net/smc/wire/", "unit, fuzz, hostile"),
@@ -179,6 +185,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/memory/memory_budget", "budget"),
     (f"{SUITE}/module/", "module"),
     (f"{SUITE}/policy/pair", "pairs"),
+    (f"{SUITE}/tcpopt/", "TCP option, TCP option by netfilter"),
     (f"{SUITE}/policy/", "steering"),
     (f"{SUITE}/admin/(admin_guest|churn|host|reader|regenerate)", "reader"),
     (f"{SUITE}/admin/", "admin"),

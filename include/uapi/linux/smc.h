@@ -119,6 +119,15 @@ enum {
 	SMC_NLA_SYS_HOST_MEM_USED,	/* u64: bytes of all buffers of the host */
 	SMC_NLA_SYS_HOST_MEM_LIMIT,	/* u64: at most so many, net.smc.mem_max_host */
 	SMC_NLA_SYS_MODULE_VERSION,	/* string: of this module, as modinfo has it */
+	SMC_NLA_SYS_TCP_OPTION,		/* u8: enum smc_tcp_option_way */
+	SMC_NLA_SYS_TCP_OPTION_IN_PLACE, /* u8: what that takes is in place in this namespace */
+};
+
+/* How TCP option 254 gets into SYN and SYN-ACK */
+enum smc_tcp_option_way {
+	SMC_TCP_OPTION_BY_NONE,		/* not at all: only local connections are SMC */
+	SMC_TCP_OPTION_BY_HOOKS,	/* by TCP's own hooks, CONFIG_SMC */
+	SMC_TCP_OPTION_BY_NETFILTER,	/* by this module, in a netfilter hook */
 };
 
 /* in SMC_NLA_LGR_{R,D}_V2_COMMON: what an SMCv2 link group negotiated */

@@ -46,6 +46,9 @@
 	X(PREFIX_MISMATCH, 0x5c010004,					\
 	  "client and server are not in the same IP subnet, which SMC version 1 needs", \
 	  "use SMC version 2 on both sides, or addresses of one subnet") \
+	X(NO_TCP_OPTION, 0x5c010006,					\
+	  "the TCP option of SMC cannot be exchanged here",		\
+	  "see 'TCP Option' of 'smcr info'; it takes a kernel with CONFIG_SMC or CONFIG_NETFILTER") \
 	/* this application's socket */					\
 	X(FASTOPEN, 0x5c020001,						\
 	  "the connection was opened with data in the SYN (TCP fast open)", \

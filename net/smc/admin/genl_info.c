@@ -7,6 +7,7 @@
 #include "../handshake/handshake.h"
 #include "../mem/limit.h"
 #include "../netns.h"
+#include "../tcpopt/tcpopt.h"
 #include "genl.h"
 
 static int put_memory(struct sk_buff *skb, const struct smc_net *sn)
@@ -19,6 +20,12 @@ static int put_memory(struct sk_buff *skb, const struct smc_net *sn)
 				 SMC_NLA_SYS_PAD) ||
 	       nla_put_u64_64bit(skb, SMC_NLA_SYS_HOST_MEM_LIMIT,
 				 READ_ONCE(smc_host_mem_max), SMC_NLA_SYS_PAD);
+}
+
+static int put_tcp_option(struct sk_buff *skb, const struct net *net)
+{
+	return nla_put_u8(skb, SMC_NLA_SYS_TCP_OPTION, smc_tcpopt->number) ||
+	       nla_put_u8(skb, SMC_NLA_SYS_TCP_OPTION_IN_PLACE, smc_tcpopt->in_place(net));
 }
 
 static int put_sys_info(struct sk_buff *skb, const struct net *net)
@@ -36,7 +43,8 @@ static int put_sys_info(struct sk_buff *skb, const struct net *net)
 	    smc_genl_put_padded(skb, SMC_NLA_SYS_LOCAL_HOST, host,
 				strnlen(host, __NEW_UTS_LEN)) ||
 	    put_memory(skb, smc_net(net)) ||
-	    nla_put_string(skb, SMC_NLA_SYS_MODULE_VERSION, SMC_VERSION))
+	    nla_put_string(skb, SMC_NLA_SYS_MODULE_VERSION, SMC_VERSION) ||
+	    put_tcp_option(skb, net))
 		return -EMSGSIZE;
 	return smc_genl_put_padded(skb, SMC_NLA_SYS_SEID, eids.seid, SMC_EID_LEN);
 }

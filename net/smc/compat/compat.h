@@ -14,6 +14,11 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
+/* TCP has hooks for SMC; CONFIG_SMC of the kernel, not of our own build */
+#if IS_ENABLED(CONFIG_SMC)
+#define SMC_HAVE_TCP_HOOKS
+#endif
+
 #ifndef SMC_HAVE_TIMER_DELETE
 #define timer_delete(timer)		del_timer(timer)
 #define timer_delete_sync(timer)	del_timer_sync(timer)
@@ -74,6 +79,32 @@ static inline void smc_compat_count_orphan(struct sock *sk, int n)
 #include <net/dst.h>
 /* A netdev is freed an RCU grace period after its routes have let go of it. */
 #define dst_dev_rcu(dst)		READ_ONCE((dst)->dev)
+#endif
+
+#ifdef SMC_HAVE_LOOKUP_HASHINFO
+#include <net/inet6_hashtables.h>
+#include <net/inet_hashtables.h>
+/* The table that is meant is the namespace's. */
+static inline struct sock *smc_compat_lookup(struct net *net, __be32 saddr, __be16 sport,
+					     __be32 daddr, u16 hnum, int dif, int sdif)
+{
+	return __inet_lookup_established(net, net->ipv4.tcp_death_row.hashinfo, saddr, sport,
+					 daddr, hnum, dif, sdif);
+}
+
+#define __inet_lookup_established	smc_compat_lookup
+
+#if IS_ENABLED(CONFIG_IPV6)
+static inline struct sock *smc_compat_lookup6(struct net *net, const struct in6_addr *saddr,
+					      __be16 sport, const struct in6_addr *daddr,
+					      u16 hnum, int dif, int sdif)
+{
+	return __inet6_lookup_established(net, net->ipv4.tcp_death_row.hashinfo, saddr, sport,
+					  daddr, hnum, dif, sdif);
+}
+
+#define __inet6_lookup_established	smc_compat_lookup6
+#endif
 #endif
 
 #ifdef SMC_HAVE_CONST_CTL_TABLE

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The client's side of the handshake. */
 #include "../config/eid.h"
+#include "../tcpopt/tcpopt.h"
 #include "internal.h"
 #include "pair.h"
 
@@ -28,11 +29,11 @@ static void take_decision(struct smc_handshake *hs)
 	if (hs->conn) {
 		smc_hs_end_up(hs);
 	/* A disconnect() that clears it has taken the handshake away before. */
-	} else if (data_race(tcp_sk(hs->sk)->syn_smc)) {
+	} else if (smc_tcpopt->answered(hs->sk)) {
 		hs->area.decline.out_of_sync = false;
 		smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, hs->pair.reason);
 	} else {
-		smc_hs_end_tcp(hs, SMC_REASON_PEER_NO_OPTION, 0);
+		smc_hs_end_tcp(hs, smc_tcpopt_why_not(sock_net(hs->sk)), 0);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "../handshake/pair.h"
+#include "../tcpopt/tcpopt.h"
 #include "socket.h"
 
 /* While SMC is possible, what arrives is the handshake's. */
@@ -55,8 +56,8 @@ static void to_tcp(struct sock *sk, enum smc_reason reason)
  */
 void smc_negotiate(struct sock *sk)
 {
-	if (!tcp_sk(sk)->syn_smc) {
-		to_tcp(sk, SMC_REASON_PEER_NO_OPTION);
+	if (!smc_tcpopt->answered(sk)) {
+		to_tcp(sk, smc_tcpopt_why_not(sock_net(sk)));
 	} else if (smc_sk(sk)->raw_clc || connected_to_self(sk)) {
 		to_tcp(sk, SMC_REASON_NONE);
 	} else {

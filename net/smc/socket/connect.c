@@ -6,6 +6,7 @@
 #include "../handshake/handshake.h"
 #include "../handshake/pair.h"
 #include "../policy/policy.h"
+#include "../tcpopt/tcpopt.h"
 #include "ipsec.h"
 #include "socket.h"
 
@@ -181,7 +182,7 @@ static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr_unsized 
 		return SMC_REASON_NO_MEMORY;
 	if (may_pair(sk))
 		smc_pair_allow(sk);
-	tcp_sk(sk)->syn_smc = true;
+	smc_tcpopt->offer(sk);
 	__smc_set_phase(sk, SMC_PHASE_CONNECTING, SMC_REASON_NONE);
 	smc_hook_callbacks(sk);
 	return SMC_REASON_NONE;
@@ -241,9 +242,14 @@ static bool is_connected(struct socket *sock)
  */
 int smc_proto_connect(struct sock *sk, struct sockaddr_unsized *addr, int len)
 {
+	int rc;
+
 	if (smc_sk(sk)->phase == SMC_PHASE_NEW)
 		smc_to_tcp(sk, SMC_REASON_FASTOPEN, 0);
-	return smc_family(sk)->tcp->connect(sk, addr, len);
+	rc = smc_family(sk)->tcp->connect(sk, addr, len);
+	if (!rc)
+		smc_tcpopt->connecting(sk);
+	return rc;
 }
 
 /*

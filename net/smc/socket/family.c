@@ -9,6 +9,7 @@
 #include <net/ipv6.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
+#include "../tcpopt/tcpopt.h"
 #include "socket.h"
 
 struct smc_family smc_families[2];
@@ -60,6 +61,7 @@ static int __init learn_family(struct smc_family *f, int family)
 	smc_sockmap_init(&f->prot);
 	smc_ops_init(f);
 	smc_listen_init(f);
+	smc_tcpopt->adapt(&f->af_ops, family);
 	f->available = true;
 	return 0;
 }
@@ -101,17 +103,47 @@ static int smc_create(struct net *net, struct socket *sock, int protocol,
 	return 0;
 }
 
+static const struct smc_tcpopt_owner tcpopt_owner = {
+	.is_ours	= smc_is_ours,
+	.refuses	= smc_refuses_syn,
+	.in_use		= smc_registry_in_use,
+};
+
 static const struct net_proto_family smc_net_family = {
 	.family	= PF_SMC,
 	.owner	= THIS_MODULE,
 	.create	= smc_create,
 };
 
+static int __init learn_families(void)
+{
+	int rc = learn_family(&smc_families[0], AF_INET);
+
+	if (rc)
+		return rc;
+	rc = learn_family(&smc_families[1], AF_INET6);
+	return rc == -EAFNOSUPPORT ? 0 : rc;
+}
+
+static int __init register_protosw(void)
+{
+	int rc = 0;
+
+	inet_register_protosw(&smc_protosw[0]);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (smc_families[1].available)
+		rc = inet6_register_protosw(&smc_protosw[1]);
+#endif
+	if (rc)
+		inet_unregister_protosw(&smc_protosw[0]);
+	return rc;
+}
+
 /**
- * smc_family_claim() - be the one who makes AF_SMC sockets, or say who is
+ * smc_family_claim() - register AF_SMC, or say why that cannot be
  *
- * Before anything else is registered, as the kernel's own SMC has the same names everywhere.  It
- * makes no sockets until smc_family_init().
+ * Called before anything else is registered, as the kernel's own SMC uses the same names
+ * everywhere.  The family makes no sockets until smc_family_init().
  *
  * Context: process.
  * Return: 0, or -EEXIST where the kernel's own is there.
@@ -143,28 +175,26 @@ int __init smc_family_init(void)
 {
 	int rc;
 
-	rc = learn_family(&smc_families[0], AF_INET);
+	rc = smc_tcpopt_init(&tcpopt_owner);
 	if (rc)
 		return rc;
-	rc = learn_family(&smc_families[1], AF_INET6);
-	if (rc && rc != -EAFNOSUPPORT)
-		return rc;
+	rc = learn_families();
+	if (rc)
+		goto err_tcpopt;
 	rc = smc_proto_init();
 	if (rc)
-		return rc;
-	inet_register_protosw(&smc_protosw[0]);
-#if IS_ENABLED(CONFIG_IPV6)
-	if (smc_families[1].available)
-		rc = inet6_register_protosw(&smc_protosw[1]);
-#endif
-	if (rc) {
-		inet_unregister_protosw(&smc_protosw[0]);
-		smc_proto_exit();
-		return rc;
-	}
+		goto err_tcpopt;
+	rc = register_protosw();
+	if (rc)
+		goto err_proto;
 	smp_store_release(&smc_family_open, true);
-	static_branch_enable(&tcp_have_smc);
 	return 0;
+
+err_proto:
+	smc_proto_exit();
+err_tcpopt:
+	smc_tcpopt_exit();
+	return rc;
 }
 
 /**
@@ -172,7 +202,6 @@ int __init smc_family_init(void)
  */
 void smc_family_exit(void)
 {
-	static_branch_disable(&tcp_have_smc);
 #if IS_ENABLED(CONFIG_IPV6)
 	if (smc_families[1].available)
 		inet6_unregister_protosw(&smc_protosw[1]);
@@ -180,4 +209,5 @@ void smc_family_exit(void)
 	inet_unregister_protosw(&smc_protosw[0]);
 	smc_family_unclaim();
 	smc_proto_exit();
+	smc_tcpopt_exit();
 }

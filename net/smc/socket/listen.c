@@ -5,6 +5,7 @@
 #include "../handshake/handshake.h"
 #include "../handshake/pair.h"
 #include "../policy/policy.h"
+#include "../tcpopt/tcpopt.h"
 #include "ipsec.h"
 #include "socket.h"
 
@@ -21,9 +22,9 @@ static int smc_conn_request(struct sock *sk, struct sk_buff *skb)
 	if (!inet_csk(sk)->icsk_accept_queue.rskq_defer_accept)
 		smc_pair_seen(ntohl(tcp_hdr(skb)->seq));
 	if (likely(!smc_ipsec_any(sk)) && !smc_steered(smc_net(sock_net(sk))))
-		return tcp->conn_request(sk, skb);
+		return smc_tcpopt->conn_request(sk, skb, tcp->conn_request);
 	this_cpu_write(smc_current_syn, skb);
-	rc = tcp->conn_request(sk, skb);
+	rc = smc_tcpopt->conn_request(sk, skb, tcp->conn_request);
 	this_cpu_write(smc_current_syn, NULL);
 	return rc;
 }
@@ -45,11 +46,10 @@ static bool filter_excludes_syn(const struct sock *sk, const struct sk_buff *syn
 }
 
 /**
- * smc_refuses_syn() - tcp_sock.smc_hs_congested: asked for each SYN with the option
+ * smc_refuses_syn() - asked for each SYN with the option
  * @sk: the listener
  *
- * TCP reads the pointer twice, so it is set when a socket is made and never taken back.  A
- * listener that answers the option may still decline the Proposal, see smc_server_proposal().
+ * A listener that answers the option may still decline the Proposal, see smc_server_proposal().
  *
  * Context: bottom half.
  *
@@ -90,7 +90,7 @@ static enum smc_reason why_tcp(const struct sock *listener, struct sock *child, 
 		reason = SMC_REASON_TOO_SHORT;
 	if (!reason && cookie)
 		reason = SMC_REASON_SYN_COOKIE;
-	return reason ?: SMC_REASON_PEER_NO_OPTION;
+	return reason ?: smc_tcpopt_why_not(sock_net(child));
 }
 
 static bool new_server(struct sock *child, const struct sock *listener)
@@ -139,20 +139,25 @@ static bool pair_with_client(struct sock *child, const struct sock *listener,
 	return true;
 }
 
+/* Whether the option came with the SYN does not matter to a client of this kernel. */
+static bool may_have_local_client(enum smc_reason reason)
+{
+	return !reason || reason == SMC_REASON_PEER_NO_OPTION ||
+	       reason == SMC_REASON_NO_TCP_OPTION || reason == SMC_REASON_SYN_COOKIE;
+}
+
 /* What becomes of a child; locked by the bottom half that made it. */
 static void settle_child(struct sock *child, const struct sock *listener,
 			 const struct request_sock *req, bool fastopen, bool cookie)
 {
-	bool answered = tcp_sk(child)->syn_smc;
+	bool answered = smc_tcpopt->requested(listener, child, req);
 	enum smc_reason reason;
 
 	reason = answered ? SMC_REASON_NONE : why_tcp(listener, child, cookie);
 	if (answered && smc_sk(child)->raw_clc)
 		smc_to_tcp(child, SMC_REASON_NONE, 0);
-	/* Whether the option came with the SYN does not matter to a client of this kernel. */
-	else if (!fastopen && (answered || reason == SMC_REASON_PEER_NO_OPTION ||
-			       reason == SMC_REASON_SYN_COOKIE) &&
-		 !smc_sk(child)->raw_clc && pair_with_client(child, listener, req))
+	else if (!fastopen && may_have_local_client(reason) && !smc_sk(child)->raw_clc &&
+		 pair_with_client(child, listener, req))
 		return;
 	else if (reason)
 		smc_to_tcp(child, reason, 0);
@@ -171,8 +176,8 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 	bool fastopen = !req_unhash && tcp_hdr(skb)->syn;
 	struct sock *child;
 
-	if (fastopen)
-		inet_rsk(req)->smc_ok = 0;
+	if (!req_unhash)
+		smc_tcpopt->ignore(req);
 	child = f->tcp_af_ops->syn_recv_sock(sk, skb, req, dst, req_unhash,
 					     own_req SMC_CHILD_INIT_ARG);
 	/* Without ownership it is put at once, as the raw copy it is. */
@@ -213,7 +218,7 @@ static int become_listener(struct sock *sk)
 		smc_to_new(sk);
 	if (smc_assert(smc->phase == SMC_PHASE_NEW))
 		return -EINVAL;
-	tcp_sk(sk)->syn_smc = true;
+	smc_tcpopt->listen(sk);
 	/* An earlier connection over IPv4-mapped addresses leaves another table of TCP's. */
 	WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &smc_family(sk)->af_ops);
 	__smc_set_phase(sk, SMC_PHASE_LISTEN, SMC_REASON_NONE);

@@ -3,6 +3,7 @@
 #include <net/tcp.h>
 #include "../events.h"
 #include "../stats.h"
+#include "../tcpopt/tcpopt.h"
 #include "../trace.h"
 #include "socket.h"
 
@@ -68,7 +69,7 @@ static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 
 	smc->peer_diagnosis = peer_diagnosis;
 	/* If plain TCP connects it again, the option must not be in that SYN. */
-	tcp_sk(sk)->syn_smc = false;
+	smc_tcpopt->clear(sk);
 	inet_csk_exit_pingpong_mode(sk);
 	smc_unhook_callbacks(sk);
 	__smc_set_phase(sk, SMC_PHASE_TCP, reason);
@@ -122,6 +123,6 @@ void smc_to_new(struct sock *sk)
 	smc->peer_diagnosis = 0;
 	smc->server = false;
 	smc_unhook_callbacks(sk);
-	tcp_sk(sk)->syn_smc = false;
+	smc_tcpopt->clear(sk);
 	__smc_set_phase(sk, SMC_PHASE_NEW, SMC_REASON_NONE);
 }

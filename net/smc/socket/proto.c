@@ -16,6 +16,7 @@
 #include "../handshake/pair.h"
 #include "../policy/policy.h"
 #include "../stats.h"
+#include "../tcpopt/tcpopt.h"
 #include "socket.h"
 
 static struct kmem_cache *smc_sock_cache;
@@ -81,8 +82,8 @@ int smc_init_sock(struct sock *sk)
 	/* From here on TCP's code must take it for its own. */
 	sk->sk_protocol = IPPROTO_TCP;
 	inet_csk(sk)->icsk_af_ops = &smc_family(sk)->af_ops;
-	tcp_sk(sk)->smc_hs_congested = smc_refuses_syn;
 	smc_born(sk);
+	smc_tcpopt->born(sk);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "../fabric/fabric.h"
 #include "../lock_class.h"
 #include "../stats.h"
+#include "../tcpopt/tcpopt.h"
 #include "socket.h"
 #include "sockopt.h"
 
@@ -45,6 +46,14 @@ void smc_registry_add(struct smc_sock *smc)
 	spin_unlock_bh(&reg->lock);
 }
 
+static bool __reg_begins_with_socket(const struct smc_registry *reg)
+{
+	const struct hlist_node *first = reg->list.first;
+
+	lockdep_assert_held(&reg->lock);
+	return first && hlist_entry(first, struct smc_registry_entry, node)->registry;
+}
+
 /**
  * smc_registry_del() - its memory is about to be freed
  * @smc: the socket
@@ -54,10 +63,44 @@ void smc_registry_add(struct smc_sock *smc)
 void smc_registry_del(struct smc_sock *smc)
 {
 	struct smc_registry *reg = smc->registered.registry;
+	bool last;
 
 	spin_lock_bh(&reg->lock);
 	hlist_del(&smc->registered.node);
+	/* Behind a cursor there may be more; that is for smc_registry_in_use() to see. */
+	last = !__reg_begins_with_socket(reg);
 	spin_unlock_bh(&reg->lock);
+	if (last)
+		smc_tcpopt->idle(sock_net(smc_to_sk(smc)));
+}
+
+/**
+ * smc_registry_in_use() - has this namespace SMC sockets?
+ * @net: the namespace
+ *
+ * Context: process.
+ * Return: true if it has.
+ */
+bool smc_registry_in_use(struct net *net)
+{
+	struct smc_registry_entry *entry;
+	struct smc_registry *reg;
+	bool found = false;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		reg = per_cpu_ptr(smc_net(net)->registry, cpu);
+		spin_lock_bh(&reg->lock);
+		hlist_for_each_entry(entry, &reg->list, node) {
+			found = entry->registry;
+			if (found)
+				break;
+		}
+		spin_unlock_bh(&reg->lock);
+		if (found)
+			return true;
+	}
+	return false;
 }
 
 #ifdef CONFIG_SMC_TEST

@@ -132,6 +132,7 @@ bool smc_reclaim_proto(struct sock *sk);
 extern struct pernet_operations smc_registry_net_ops;
 void smc_registry_add(struct smc_sock *smc);
 void smc_registry_del(struct smc_sock *smc);
+bool smc_registry_in_use(struct net *net);
 void smc_registry_flush(struct net *net);
 
 #endif

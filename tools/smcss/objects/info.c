@@ -20,6 +20,9 @@ static const struct field sysinfo_fields[] = {
 	NUMBER(SMC_NLA_SYS_HOST_MEM_USED, struct sysinfo, host_memory_used),
 	NUMBER(SMC_NLA_SYS_HOST_MEM_LIMIT, struct sysinfo, host_memory_max),
 	TEXT(SMC_NLA_SYS_MODULE_VERSION, struct sysinfo, module_version),
+	FLAG(SMC_NLA_SYS_TCP_OPTION, struct sysinfo, has_tcp_option),
+	NUMBER(SMC_NLA_SYS_TCP_OPTION, struct sysinfo, tcp_option),
+	NUMBER(SMC_NLA_SYS_TCP_OPTION_IN_PLACE, struct sysinfo, tcp_option_in_place),
 	{ }
 };
 
@@ -83,6 +86,36 @@ static const char *module_words(const struct sysinfo *i)
 	return i->has_memory ? "older than 0.9.0" : "the kernel's own";
 }
 
+/* As the module's parameter tcp_option has it */
+static const char *tcp_option_name(uint8_t way)
+{
+	switch (way) {
+	case SMC_TCP_OPTION_BY_NONE:
+		return "none";
+	case SMC_TCP_OPTION_BY_HOOKS:
+		return "hooks";
+	case SMC_TCP_OPTION_BY_NETFILTER:
+		return "netfilter";
+	default:
+		return "unknown";
+	}
+}
+
+static const char *tcp_option_words(const struct sysinfo *i)
+{
+	switch (i->tcp_option) {
+	case SMC_TCP_OPTION_BY_NONE:
+		return "none (only connections within this host use SMC)";
+	case SMC_TCP_OPTION_BY_HOOKS:
+		return "hooks (the kernel's TCP writes it)";
+	case SMC_TCP_OPTION_BY_NETFILTER:
+		return i->tcp_option_in_place ? "netfilter (in place)" :
+						"netfilter (not in place: no SMC sockets here)";
+	default:
+		return "unknown";
+	}
+}
+
 void sysinfo_print(FILE *out, const struct sysinfo *i)
 {
 	const char *versions = i->version > 1 ? "v1 v2" : "v1";
@@ -103,6 +136,8 @@ void sysinfo_print(FILE *out, const struct sysinfo *i)
 	if (i->has_host_memory)
 		fprintf(out, "Host Memory: %" PRIu64 " of %" PRIu64 " bytes\n",
 			i->host_memory_used, i->host_memory_max);
+	if (i->has_tcp_option)
+		fprintf(out, "TCP Option: %s\n", tcp_option_words(i));
 	fprintf(out, "SMC Module: %s\n", module_words(i));
 	fprintf(out, "SMC Tools: " SMC_TOOLS_VERSION "\n");
 	fprintf(out, "\n");
@@ -142,6 +177,10 @@ void sysinfo_json(FILE *out, const struct sysinfo *i)
 	if (i->has_host_memory) {
 		json_number(&json, "host_memory_used", i->host_memory_used);
 		json_number(&json, "host_memory_max", i->host_memory_max);
+	}
+	if (i->has_tcp_option) {
+		json_text(&json, "tcp_option", tcp_option_name(i->tcp_option));
+		json_bool(&json, "tcp_option_in_place", i->tcp_option_in_place);
 	}
 	if (i->module_version[0])
 		json_text(&json, "module_version", i->module_version);

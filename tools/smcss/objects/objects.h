@@ -48,6 +48,9 @@ struct sysinfo {
 	uint64_t host_memory_used;	/* of all namespaces */
 	uint64_t host_memory_max;
 	char module_version[VERSION_ROOM];	/* "": the module tells none */
+	bool has_tcp_option;
+	uint8_t tcp_option;		/* enum smc_tcp_option_way */
+	bool tcp_option_in_place;
 };
 int sysinfo_read(struct genl *genl, struct sysinfo *info);
 void sysinfo_print(FILE *out, const struct sysinfo *info);

@@ -369,6 +369,7 @@ static void test_info(void)
 		.has_hs_pending = true, .hs_pending = 3, .hs_threshold = 64,
 		.module_version = "1.2.3",
 		.ism_v2 = false, .rdma_devices = 1, .loopback = true,
+		.has_tcp_option = true, .tcp_option = SMC_TCP_OPTION_BY_NETFILTER,
 	};
 	PRINTS("info with a limit", sysinfo_print(out, &info),
 	       "Kernel Capabilities\n"
@@ -377,6 +378,7 @@ static void test_info(void)
 	       "SMC-D Features: v1 v2\n"
 	       "SMC-R Features: v1 v2\n"
 	       "Handshake Limit: on (3 in progress, TCP beyond 64)\n"
+	       "TCP Option: netfilter (not in place: no SMC sockets here)\n"
 	       "SMC Module: 1.2.3\n"
 	       "SMC Tools: " SMC_TOOLS_VERSION "\n"
 	       "\n"
@@ -389,6 +391,7 @@ static void test_info(void)
 	       "\"ism_v2\": false, \"smcr_v2\": false, \"ism_devices\": 0, "
 	       "\"rdma_devices\": 1, \"loopback\": true, \"handshake_limit\": true, "
 	       "\"handshakes_pending\": 3, \"handshakes_threshold\": 64, "
+	       "\"tcp_option\": \"netfilter\", \"tcp_option_in_place\": false, "
 	       "\"module_version\": \"1.2.3\", \"tools_version\": \"" SMC_TOOLS_VERSION "\"}}\n");
 }
 

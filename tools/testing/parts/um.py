@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is played in a kernel that is a process: everything that needs neither Debian's kernels nor
 several processors, under KASAN and lockdep."""
+import copy
 import functools
 import os
 import threading
@@ -13,6 +14,10 @@ from parts.slots import BEFORE_OTHERS, FIRST, slots
 import kernel as kernels
 
 RUN_IN_VM = f"{SUITE}/run_in_vm.sh"
+TCPOPT = f"{SUITE}/tcpopt/tcpopt_test"
+# The kernel without CONFIG_SMC, and what has the others do as it does.
+PLAIN = "um-plain"
+NETFILTER = {"SMC_PARAMS": "tcp_option=netfilter"}
 FUZZ = f"{SUITE}/callfuzz/fuzz_guest"
 # Seconds for each of them, for a hang that no case has noticed; a busy host is slow.
 TIMEOUT = "900"
@@ -24,7 +29,7 @@ class Guest:
 
     def __init__(self, name, *script, **environment):
         self.name, self.script, self.environment = name, script, environment
-        self.options, self.seconds = (), 0
+        self.options, self.seconds, self.kver = (), 0, "um"
 
 
 def long(seconds, guest):
@@ -38,6 +43,21 @@ def in_virtual_time(guest):
     and long waits cost nothing."""
     guest.options += ("--virtual-time",)
     return guest
+
+
+def without_hooks(guest):
+    """On the kernel whose TCP knows nothing of SMC."""
+    guest.kver = PLAIN
+    return guest
+
+
+def again(parts, change):
+    """All guests of some parts, once more."""
+    guests = [copy.deepcopy(guest) for part in parts for guest in PARTS[part]]
+    for number, guest in enumerate(guests, 1):
+        guest.name = f"{guest.name}-{number}"
+        change(guest)
+    return guests
 
 
 def large(guest):
@@ -102,47 +122,58 @@ PARTS = {
                  Guest("pairs", f"{SUITE}/policy/pair_test"),
                  long(48, Guest("admin", f"{SUITE}/admin/admin_guest", "golden", "reader", "churn",
                                 SMC_CHURN_SECONDS="5", SMC_DEBUG_KERNEL="1"))],
+    "um-nohooks": [Guest("netfilter", TCPOPT, **NETFILTER), *map(without_hooks, (
+        Guest("option", TCPOPT), Guest("sockets", RUN_IN_VM, SMC_TESTS="sock memory",
+                                       SMC_SOCK_ARGS="--shard 5/16")))],
     "um-many": [large(Guest("many", RUN_IN_VM, SMC_TESTS="many memory", SMC_MANY="100000"))],
 }
 
 
+SUITES = ("um-kselftest", "um-sockets", "um-smcr", "um-rogue", "um-failover", "um-stress", "um-fuzz",
+          "um-admin")
+PARTS["nohooks"] = again(SUITES, without_hooks)
+PARTS["netfilter"] = again(SUITES, lambda guest: guest.environment.update(NETFILTER))
+
+
 @functools.cache
-def built():
-    """Our module for the kernel that is a process, once for all of the parts: what was wrong."""
+def built(kver):
+    """Our module for a kernel that is a process, once for all of the parts: what was wrong."""
     said = []
-    directory, kernel = kernels.debug("um")
+    directory, kernel = kernels.debug(kver)
     built_quietly(types.SimpleNamespace(line=said.append), kernel.version, "modules", "TEST=1",
                   f"KDIR={directory}", "ARCH=um")
     return said if said[-1].startswith("not ok") else []
 
 
-def ready(part):
+def ready(part, *kvers):
+    wrong = []
     with building:
-        if part.run([f"{TESTING}/vm/debug-kernel", "um"]):
-            part.line("not ok - build the kernel that is a process")
-            return False
-        wrong = built()
+        for kver in kvers or ("um",):
+            if part.run([f"{TESTING}/vm/debug-kernel", kver]):
+                part.line("not ok - build the kernel that is a process")
+                return False
+            wrong += built(kver)
     for line in wrong:
         part.line(line)
     return not wrong
 
 
-def play(stream, script, *options, seconds=0, **environment):
+def play(stream, script, *options, kver="um", seconds=0, **environment):
     """One guest, when there is a place for it."""
     with slots.one(seconds) as cpu:
         stream.suite(stream.tag,
-                     [f"{TESTING}/vm/run", "--kver", "um", "--variant=-test", "--timeout", TIMEOUT,
+                     [f"{TESTING}/vm/run", "--kver", kver, "--variant=-test", "--timeout", TIMEOUT,
                       "--cpu", f"{cpu}", "--name", stream.tag, *options, "--", *script],
                      **environment)
 
 
 def play_guest(part, guest):
-    play(part.stream(guest.name), guest.script, *guest.options, seconds=guest.seconds,
-         **guest.environment)
+    play(part.stream(guest.name), guest.script, *guest.options, kver=guest.kver,
+         seconds=guest.seconds, **guest.environment)
 
 
 def check(part):
-    if ready(part):
+    if ready(part, *dict.fromkeys(guest.kver for guest in PARTS[part.name])):
         part.together([(play_guest, guest) for guest in PARTS[part.name]])
 
 
@@ -210,6 +241,32 @@ def check_pairs(part):
                        "--variant=-test", "--name", f"{part.name}-{name}", "--timeout", "300", "--",
                        *cases.split()],
                 # The leaks of ours are known by then, and those of the kernel's own are not ours.
+                **{} if client == server else {"SMC_NO_LEAKS": "1"}, **BEFORE_OTHERS)
+
+
+# The same between a kernel without hooks and one with: (client, its kernel, server, its kernel)
+NO_HOOKS = {
+    "netfilter-netfilter": ("ours", PLAIN, "ours", PLAIN),
+    "netfilter-hooks": ("ours", PLAIN, "ours", "um"),
+    "hooks-netfilter": ("ours", "um", "ours", PLAIN),
+    "netfilter-kernel": ("ours", PLAIN, "kernel", "um"),
+    "kernel-netfilter": ("kernel", "um", "ours", PLAIN),
+}
+
+
+def check_nohooks_pairs(part):
+    if not ready(part, "um", PLAIN) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
+        part.line("not ok - build what the pairs need")
+        return
+    for name, (client, client_kver, server, server_kver) in NO_HOOKS.items():
+        cases = PAIRS[f"{client}-{server}"][2].split()
+        if "transfer_v6" not in cases:
+            cases.insert(1, "transfer_v6")
+        with slots.one(FIRST), slots.one(FIRST):
+            part.stream(name).suite(
+                name, [f"{SUITE}/rdma/pair", "--client", client, "--server", server, "--kver",
+                       server_kver, "--client-kver", client_kver, "--variant=-test", "--name",
+                       f"{part.name}-{name}", "--timeout", "300", "--", *cases],
                 **{} if client == server else {"SMC_NO_LEAKS": "1"}, **BEFORE_OTHERS)
 
 

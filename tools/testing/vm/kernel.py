@@ -26,8 +26,8 @@ class Error(Exception):
 
 # The version of a kernel for another machine, as --kver has it: s390x-6.1
 FOREIGN = re.compile(r"(s390x|arm64|i386)-(.+)")
-# Kernels that vm/debug-kernel builds, as --kver has them: um, um-7.3, small-7.3
-BUILT = re.compile(r"(um|small)(?:-([\d.]+))?")
+# Kernels that vm/debug-kernel builds, as --kver has them: um, um-7.3, um-plain, small-7.3
+BUILT = re.compile(r"(um-plain|um|small)(?:-([\d.]+))?")
 
 
 class Kernel:
@@ -43,14 +43,14 @@ class Kernel:
 
 def debug(flavour, series=""):
     """(directory, kernel) of one that vm/debug-kernel builds, if it has not yet: "debug", "kcsan",
-    "small", "um"; 6.12, or of another series."""
+    "small", "um", "um-plain"; 6.12, or of another series."""
     done = subprocess.run([f"{HERE}/debug-kernel", flavour, *([series] if series else [])],
                           text=True, stdout=subprocess.PIPE, check=False)
     if done.returncode:
         raise Error(f"the debug kernel {series} did not build".replace("  ", " "))
     directory = done.stdout.strip()
     modules = glob.glob(f"{directory}/installed/lib/modules/*")[0]
-    image = "linux" if flavour == "um" else "arch/x86/boot/bzImage"
+    image = "linux" if flavour.startswith("um") else "arch/x86/boot/bzImage"
     return directory, Kernel(os.path.basename(modules), f"{directory}/{image}", modules)
 
 

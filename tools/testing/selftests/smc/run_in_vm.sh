@@ -5,7 +5,7 @@
 # the kernel log after every one, unloads, and looks what is left.
 #
 # Environment: SMC_KO, SMC_DIAG_KO, SMC_ROOT, KVER; SMC_DEBUG_KERNEL=1 on the
-# debug kernel; SMC_TESTS names the parts to run (default: all of them);
+# debug kernel; SMC_PARAMS are parameters for the module; SMC_TESTS names the parts to run (default: all of them);
 # SMC_SOCK_ARGS are more arguments for smc_sock_test, SMC_INPUT_CASES the cases of smc_input_test
 # (beginnings of their names, with commas between; default: all of them).
 #
@@ -69,7 +69,8 @@ load()
 	grep -q '^smc ' /proc/modules && return 0
 	modprobe -q inet_diag
 	modprobe -q tcp_diag
-	insmod "$SMC_KO" || return 1
+	# shellcheck disable=SC2086
+	insmod "$SMC_KO" $SMC_PARAMS || return 1
 	[ ! -e "$SMC_DIAG_KO" ] || insmod "$SMC_DIAG_KO"
 }
 

@@ -72,7 +72,8 @@ def asserted():
             for name in files:
                 # Those of tools/smcss are of the host, but for what runs in a guest.
                 if (name.endswith((".c", ".h")) and top != f"{TOP}/tools/smcss") or \
-                        name in ("test_guest", "steer_test", "memory_budget.py", "containers"):
+                        name in ("test_guest", "steer_test", "tcpopt_test", "memory_budget.py",
+                                 "containers"):
                     found.update(re.findall(r"\b(?:SMC_REASON_)?([A-Z][A-Z_]+[A-Z])\b",
                                             uapi.read(f"{directory}/{name}")))
     names = [name for name, *_ in uapi.reasons()]

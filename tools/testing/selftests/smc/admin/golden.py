@@ -43,6 +43,8 @@ MASKS = (
     (r"\b\d+ of \d+ bytes\b", "# of # bytes"),
     # of the module and of each tool: no other one than the file VERSION has
     (rf"(?m)(^|(?<= )){re.escape(uapi.read(f'{uapi.TOP}/VERSION').strip())}$", "#"),
+    # the parameter of the module, and whether there are sockets
+    (r"\bTCP Option: (hooks|netfilter) \(.*\)", "TCP Option: #"),
     # a multiple of the number of processors
     (r"\bTCP beyond \d+", "TCP beyond #"),
     # what was there already is a matter of what was before
@@ -52,14 +54,16 @@ MASKS = (
 )
 # JSON: keys whose value is one of the above
 MASKED_KEYS = {"inode", "token", "peer_token", "peer_uid", "memory_used", "memory_max",
-               "host_memory_used", "host_memory_max", "handshakes_threshold",
+               "host_memory_used", "host_memory_max", "handshakes_threshold", "tcp_option",
+               "tcp_option_in_place",
                "buffers_allocated", "buffers_reused"}
 # Lists in no order: sockets come from a hash, peers and ports of smcat by bytes.
 UNORDERED = ("sockets", "peers", "ports")
 # What the kernel's own module does not tell.
-OURS = re.compile(r'(?m)^  (?:Links that|Moved to|  bytes written again) .*\n|^(?:Buffer|Host) Memory: .*\n|'
+OURS = re.compile(r'(?m)^  (?:Links that|Moved to|  bytes written again) .*\n|^(?:(?:Buffer|Host) Memory|TCP Option): .*\n|'
                   r'^ +"links": \{\n(?:.*\n){4} +\},\n|'
-                  r',\n +"(?:host_)?memory_used": "#",\n +"(?:host_)?memory_max": "#"')
+                  r',\n +"(?:host_)?memory_used": "#",\n +"(?:host_)?memory_max": "#"|'
+                  r',\n +"tcp_option(?:_in_place)?": "#"')
 CURSOR = re.compile(r'\b[0-9a-f]{4}:[0-9a-f]{8}\b|"count": \d\b')
 
 

@@ -74,8 +74,8 @@ def load(module):
     else:
         # Whoever had it before has left buffers in reserve, which the tools show.
         unload(slow(150))
-        for variable in ("SMC_KO", "SMC_DIAG_KO"):
-            must("insmod", os.environ[variable])
+        must("insmod", os.environ["SMC_KO"], *os.environ.get("SMC_PARAMS", "").split())
+        must("insmod", os.environ["SMC_DIAG_KO"])
     # Client and server share the host: each would take the other's device for a second link.
     sysctl("smcr_max_links_per_lgr", 1)
     sysctl("rmem", 65536)

@@ -93,7 +93,8 @@ def load():
         loaded = [line.split()[0] for line in modules]
     for name, variable in (("smc", "SMC_KO"), ("smc_diag", "SMC_DIAG_KO")):
         if name not in loaded and os.environ.get(variable):
-            done = run("insmod", os.environ[variable])
+            parameters = os.environ.get("SMC_PARAMS", "").split() if name == "smc" else ()
+            done = run("insmod", os.environ[variable], *parameters)
             same(done.returncode, 0, f"insmod {name}: {done.stderr}")
 
 

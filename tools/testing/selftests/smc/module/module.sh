@@ -5,7 +5,7 @@
 # open rmmod says that the module is in use, and works when none is - with
 # TIME_WAIT, un-accepted children and dying namespaces behind it.
 #
-# Environment: SMC_KO, SMC_DIAG_KO. Prints TAP.
+# Environment: SMC_KO, SMC_DIAG_KO, SMC_PARAMS. Prints TAP.
 
 rounds=${SMC_MODULE_ROUNDS:-50}
 n=0
@@ -37,7 +37,8 @@ log_is_clean()
 
 load()
 {
-	insmod "$SMC_KO" || return 1
+	# shellcheck disable=SC2086
+	insmod "$SMC_KO" $SMC_PARAMS || return 1
 	[ ! -e "$SMC_DIAG_KO" ] || insmod "$SMC_DIAG_KO"
 }
 

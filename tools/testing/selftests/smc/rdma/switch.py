@@ -35,7 +35,8 @@ def set_networks(*names):
 
 def set_up(eid, *parameters):
     run(f"{ROOT}/tools/testing/vm/rxe_switch", "4")
-    run("insmod", os.environ["SMC_KO"], "loopback=N", *parameters)
+    run("insmod", os.environ["SMC_KO"], "loopback=N", *parameters,
+        *os.environ.get("SMC_PARAMS", "").split())
     run("insmod", os.environ["SMC_DIAG_KO"])
     netlink.add_ueid(eid)
     set_networks(*NETWORKS)

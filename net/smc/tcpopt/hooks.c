@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The option by TCP itself, which has hooks for SMC in kernels with CONFIG_SMC.
+ *
+ *	tcp_have_smc		a static key: TCP looks at the others
+ *	syn_smc			of a socket that connects: its SYN has the option; TCP clears it
+ *				when the SYN-ACK has not.  Of a listener: it answers the option.
+ *				Children inherit it, and TCP clears it in those whose SYN was not
+ *				answered so
+ *	smc_hs_congested	of a listener: asked for each SYN with the option
+ *	smc_ok			of a request: the SYN had it, and the listener did not refuse
+ */
+#include <linux/smc.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+#include "ways.h"
+
+#ifdef SMC_HAVE_TCP_HOOKS
+
+static bool (*hooks_refuse)(const struct sock *listener);
+
+static int hooks_init(const struct smc_tcpopt_owner *owner)
+{
+	hooks_refuse = owner->refuses;
+	static_branch_enable(&tcp_have_smc);
+	return 0;
+}
+
+static void hooks_exit(void)
+{
+	static_branch_disable(&tcp_have_smc);
+}
+
+static void hooks_adapt(struct inet_connection_sock_af_ops *ops, int family)
+{
+}
+
+/* TCP reads the pointer twice, so it is set when a socket is made and never taken back. */
+static void hooks_born(struct sock *sk)
+{
+	tcp_sk(sk)->smc_hs_congested = hooks_refuse;
+}
+
+static void hooks_idle(struct net *net)
+{
+}
+
+static bool hooks_work(const struct net *net)
+{
+	return true;
+}
+
+static void hooks_offer(struct sock *sk)
+{
+	tcp_sk(sk)->syn_smc = true;
+}
+
+static void hooks_connecting(struct sock *sk)
+{
+}
+
+static bool hooks_answered(const struct sock *sk)
+{
+	/* Without the lock, a disconnect() may be clearing it, or a connect() setting it again. */
+	return data_race(tcp_sk(sk)->syn_smc);
+}
+
+static int hooks_conn_request(struct sock *listener, struct sk_buff *syn,
+			      int (*tcp)(struct sock *sk, struct sk_buff *skb))
+{
+	return tcp(listener, syn);
+}
+
+static void hooks_ignore(struct request_sock *req)
+{
+	inet_rsk(req)->smc_ok = 0;
+}
+
+static bool hooks_requested(const struct sock *listener, const struct sock *child,
+			    const struct request_sock *req)
+{
+	return tcp_sk(child)->syn_smc;
+}
+
+static void hooks_clear(struct sock *sk)
+{
+	tcp_sk(sk)->syn_smc = false;
+}
+
+const struct smc_tcpopt smc_tcpopt_hooks = {
+	.name		= "hooks",
+	.number		= SMC_TCP_OPTION_BY_HOOKS,
+	.init		= hooks_init,
+	.exit		= hooks_exit,
+	.adapt		= hooks_adapt,
+	.born		= hooks_born,
+	.idle		= hooks_idle,
+	.works		= hooks_work,
+	.in_place	= hooks_work,
+	.offer		= hooks_offer,
+	.connecting	= hooks_connecting,
+	.answered	= hooks_answered,
+	.listen		= hooks_offer,
+	.conn_request	= hooks_conn_request,
+	.ignore		= hooks_ignore,
+	.requested	= hooks_requested,
+	.clear		= hooks_clear,
+};
+
+#endif

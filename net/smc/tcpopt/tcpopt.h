@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * TCP option 254, by which the two ends of a TCP connection tell each other that they speak SMC.
+ *
+ * A client offers SMC in its SYN, and a listener answers in its SYN-ACK.  There are ways to get
+ * the option into these segments and out of them, of which the module uses one:
+ *
+ *	hooks		TCP does it.  A kernel with CONFIG_SMC has the hooks for that
+ *	netfilter	this module does it, where packets leave TCP
+ *	none		nobody does: only connections within this kernel, which are paired, are SMC
+ */
+#ifndef SMC_TCPOPT_H
+#define SMC_TCPOPT_H
+
+#include <linux/smc_reason.h>
+#include <linux/types.h>
+
+struct inet_connection_sock_af_ops;
+struct net;
+struct request_sock;
+struct sk_buff;
+struct sock;
+
+/**
+ * struct smc_tcpopt_owner - what the sockets say to it
+ * @is_ours: is this full socket one of this module?
+ * @refuses: asked for each SYN with the option, in a bottom half: shall the listener not answer?
+ * @in_use: has a namespace SMC sockets?
+ */
+struct smc_tcpopt_owner {
+	bool (*is_ours)(const struct sock *sk);
+	bool (*refuses)(const struct sock *listener);
+	bool (*in_use)(struct net *net);
+};
+
+/**
+ * struct smc_tcpopt - a way to exchange the option; all members are mandatory
+ * @name:	as users see it
+ * @number:	the same in netlink messages, enum smc_tcp_option_way
+ * @init:	sockets are about to be made; 0 or a negative errno
+ * @exit:	no socket is left
+ * @adapt:	make ours of TCP's table, which may be the one that this has been given already
+ * @born:	a new socket, not a child; may sleep
+ * @idle:	a namespace may have lost its last socket; any context
+ * @works:	can the option be exchanged in this namespace?
+ * @in_place:	and is everything for that in place?
+ * @offer:	the SYN is to carry the option; the socket is locked, before it connects
+ * @connecting:	TCP has sent the SYN; the socket is locked since
+ * @answered:	of a connected socket that has offered it: did the SYN-ACK carry the option?
+ *		Without the lock it may be the answer to the next connection
+ * @listen:	a SYN with the option is to be answered so; the socket is locked, before it is
+ *		known as a listener
+ * @conn_request: have TCP answer a SYN by @tcp; bottom half
+ * @ignore:	whatever the SYN had, the SYN-ACK did not answer it; bottom half, before the
+ *		request becomes a child
+ * @requested:	did the SYN of a new child carry the option, and the SYN-ACK?  Bottom half
+ * @clear:	neither offer nor answer it any more; the socket is locked
+ */
+struct smc_tcpopt {
+	const char *name;
+	u8 number;
+	int (*init)(const struct smc_tcpopt_owner *owner);
+	void (*exit)(void);
+	void (*adapt)(struct inet_connection_sock_af_ops *ops, int family);
+	void (*born)(struct sock *sk);
+	void (*idle)(struct net *net);
+	bool (*works)(const struct net *net);
+	bool (*in_place)(const struct net *net);
+	void (*offer)(struct sock *sk);
+	void (*connecting)(struct sock *sk);
+	bool (*answered)(const struct sock *sk);
+	void (*listen)(struct sock *sk);
+	int (*conn_request)(struct sock *listener, struct sk_buff *syn,
+			    int (*tcp)(struct sock *sk, struct sk_buff *skb));
+	void (*ignore)(struct request_sock *req);
+	bool (*requested)(const struct sock *listener, const struct sock *child,
+			  const struct request_sock *req);
+	void (*clear)(struct sock *sk);
+};
+
+/* The one in use, from smc_tcpopt_init() on */
+extern const struct smc_tcpopt *smc_tcpopt;
+
+/**
+ * smc_tcpopt_why_not() - why a connection lacks the option
+ * @net: the namespace of this end
+ *
+ * Return: the reason.
+ */
+static inline enum smc_reason smc_tcpopt_why_not(const struct net *net)
+{
+	return smc_tcpopt->works(net) ? SMC_REASON_PEER_NO_OPTION : SMC_REASON_NO_TCP_OPTION;
+}
+
+int smc_tcpopt_init(const struct smc_tcpopt_owner *owner);
+void smc_tcpopt_exit(void);
+
+#endif
