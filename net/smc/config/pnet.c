@@ -220,7 +220,7 @@ unsigned int smc_pnet_seq(const struct smc_net *sn)
  * @seq: receives which state of the table that is
  *
  * Context: any.
- * Return: false if there is none.
+ * Return: false at the end of the table.
  */
 bool smc_pnet_next(struct smc_net *sn, const char *id, struct smc_pnet_entry *e,
 		   unsigned int *seq)

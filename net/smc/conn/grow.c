@@ -7,8 +7,8 @@
  * connection begins with a small one, and most connections never need more.
  *
  * The exchange takes the tx_lock of the sender and the rx_lock of the receiver.  Therefore either
- * lock is enough to use the element, its size and its laps.  As for what is read without a lock, no
- * count changes, and a size only grows.
+ * lock is enough to use the element, its size and its laps.  The exchange changes no count, and a
+ * size only grows, so a reader without a lock never sees a value go backwards.
  *
  * Up to rx_sure, the size that every connection used to have, it grows as soon as a call has more
  * to send than there is room: programs at both ends may write before they read.  Beyond that memory
@@ -23,7 +23,7 @@
 
 /* By how much it grows, once it is sure that the receiver reads. */
 #define STEP	4
-/* What is left in the receiver's cgroup is for other things, but for this part. */
+/* An element takes at most this part of what the receiver's cgroup has left: 1 / CGROUP_PART. */
 #define CGROUP_PART	8
 /* An element grows after it has been read this often, so little of all data is copied once more. */
 #define LAPS	4
@@ -153,7 +153,7 @@ bool smc_conn_grow(struct smc_conn *tx, struct smc_conn *rx)
 	struct smc_rmbe *rmbe, *old;
 
 	lockdep_assert_held(&tx->tx_lock);
-	if (size <= rx->rx_size)
+	if (size <= rx->rx_size || mutex_is_locked(&rx->rx_lock))
 		return false;
 	rmbe = larger_rmbe(tx, rx, size);
 	if (!rmbe)

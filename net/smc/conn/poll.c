@@ -9,11 +9,10 @@
 static bool readable(struct sock *sk, struct smc_conn *c)
 {
 	u64 unread = smc_conn_unread(c) - smc_urgent_hidden(sk, c);
+	u32 size = max(READ_ONCE(c->rx_size), READ_ONCE(c->rx_sure));
 	u64 target = sock_rcvlowat(sk, 0, INT_MAX);
 
-	u32 size = max(READ_ONCE(c->rx_size), READ_ONCE(c->rx_sure));
-
-	/* More than nearly full it will never be. */
+	/* The element never gets fuller than nearly full. */
 	return unread && unread >= min_t(u64, target, size - size / 4);
 }
 

@@ -267,7 +267,7 @@ void smc_autosmc_flush(struct smc_net *sn)
  * @n: its place in the bucket
  * @e: receives it
  *
- * Return: false if there is none.
+ * Return: false behind the last one of the bucket.
  */
 bool smc_autosmc_nth(struct smc_net *sn, unsigned int bucket, unsigned int n,
 		     struct smc_autosmc_entry *e)

@@ -281,7 +281,7 @@ static inline char ism_from_ebcdic(u8 code)
  * @pnetid: receives it in capitals, the rest zeros: ISM_PNETID_LEN + 1 bytes
  * @text: ISM_PNETID_LEN characters of EBCDIC, filled up with blanks or zeros
  *
- * Return: false if there is none, or it has characters that no PNETID has.
+ * Return: false for an empty one, and for one with characters that no PNETID has.
  */
 static inline bool ism_pnetid(char *pnetid, const u8 *text)
 {

@@ -28,7 +28,7 @@ static u64 never_used(const struct vism_dev *d)
 	return ~vism_bits(1, n - 1);
 }
 
-/* A region that nobody knows, from the device. */
+/* A region from the device that no peer has been told of. */
 static struct vism_own *__new_own(struct vism_dev *d)
 {
 	struct vism_own *own = kzalloc(sizeof(*own), GFP_KERNEL);
