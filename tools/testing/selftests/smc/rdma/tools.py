@@ -187,7 +187,8 @@ def look_at_text(facts):
     for tool in ("smcr", "smcd"):
         # The number is a multiple of that of the processors; the kernel's own tells none.
         info = re.sub(r" \(0 in progress, TCP beyond \d+\)", "",
-                      say(tool, "info", mask=without("SEID", "ISM", "Buffer", "Host Memory")))
+                      say(tool, "info", mask=without("SEID", "ISM", "Buffer", "Host Memory",
+                                                    "TCP Option", "SMC Module", "SMC Tools")))
         same(info, INFO.format(**facts), f"{tool} info")
     same(say("smcr", "stats", mask=without("Bufs", "Buffer")), STATS, "smcr stats")
     group = say("smcr", "linkgroup").splitlines()[1].split()[0]
