@@ -21,8 +21,8 @@ void smc_conn_abort(struct smc_conn *c)
  * @err: errno that the application sees, positive
  *
  * tcp_abort() takes the lock itself.  By then it may hit another connection, and it waits for
- * an owner.  tcp_disconnect(), of either family, is what TCP calls in a bottom half for the
- * children of a listener that ends.  It forgets the addresses, too, which a socket keeps after a reset.
+ * an owner.  TCP calls tcp_disconnect(), of either family, in a bottom half for the children of a
+ * listener that ends.  It forgets the addresses, too, which a socket keeps after a reset.
  *
  * Context: any.
  */

@@ -34,40 +34,50 @@ static DECLARE_WAIT_QUEUE_HEAD(dism_freed);
 
 /* ---- what SMC-D asks of a device ---- */
 
+/* The device of dibs, which stays until dism_unlock(), or NULL. */
+static struct dibs_dev *dism_lock(struct dism_dev *d)
+{
+	mutex_lock(&d->lock);
+	return d->closed ? NULL : d->dibs;
+}
+
 /* 0, or a negative errno: a device has numbers of its own. */
-#define dism_call(d, op, ...)							\
-({										\
-	int __rc = -ENODEV;							\
-										\
-	mutex_lock(&(d)->lock);							\
-	if (!(d)->closed)							\
-		__rc = (d)->dibs->ops->op((d)->dibs, ##__VA_ARGS__);		\
-	mutex_unlock(&(d)->lock);						\
-	__rc > 0 ? -EIO : __rc;							\
-})
+static int dism_unlock(struct dism_dev *d, int rc)
+{
+	mutex_unlock(&d->lock);
+	return rc > 0 ? -EIO : rc;
+}
 
 static int dism_query_gid(struct smc_ism_dev *dev, const struct smc_ism_gid *peer, u16 vlan)
 {
 	struct dism_dev *d = to_dism(dev);
+	struct dibs_dev *dibs = dism_lock(d);
 	bool tagged = vlan != SMC_ISM_NO_VLAN;
+	int rc = -ENODEV;
 	uuid_t uuid;
 
 	dism_gid_to_uuid(peer, &uuid);
-	return dism_call(d, query_remote_gid, &uuid, tagged, tagged ? vlan : 0);
+	if (dibs)
+		rc = dibs->ops->query_remote_gid(dibs, &uuid, tagged, tagged ? vlan : 0);
+	return dism_unlock(d, rc);
 }
 
 static int dism_vlan_add(struct smc_ism_dev *dev, u16 vlan)
 {
 	struct dism_dev *d = to_dism(dev);
+	struct dibs_dev *dibs = dism_lock(d);
 
-	return dism_call(d, add_vlan_id, vlan);
+	return dism_unlock(d, dibs ? dibs->ops->add_vlan_id(dibs, vlan) : -ENODEV);
 }
 
 static void dism_vlan_del(struct smc_ism_dev *dev, u16 vlan)
 {
 	struct dism_dev *d = to_dism(dev);
+	struct dibs_dev *dibs = dism_lock(d);
 
-	(void)dism_call(d, del_vlan_id, vlan);
+	if (dibs)
+		dibs->ops->del_vlan_id(dibs, vlan);
+	dism_unlock(d, 0);
 }
 
 static void end_work(struct work_struct *work)
@@ -136,7 +146,7 @@ static bool identify(struct dism_dev *d)
 	if (dev->v1) {
 		identify_s390(d);
 		/* Only a function of version 2 takes it. */
-		dev->no_v2 = dism_call(d, add_vlan_id, SMC_ISM_ANY_VLAN);
+		dev->no_v2 = dism_vlan_add(dev, SMC_ISM_ANY_VLAN);
 		if (IS_ENABLED(CONFIG_S390) && !dev->no_v2)
 			dev->seid = d->seid;
 	}
@@ -272,4 +282,6 @@ static void __exit dism_module_exit(void)
 module_init(dism_module_init);
 module_exit(dism_module_exit);
 MODULE_DESCRIPTION("SMC-D over devices of dibs: loopback-ism, IBM's ISM function");
+MODULE_AUTHOR("The AF_SMC authors");
+MODULE_VERSION(SMC_VERSION);
 MODULE_LICENSE("GPL");

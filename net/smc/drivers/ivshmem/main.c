@@ -13,7 +13,7 @@ static int __init ivs_module_init(void)
 	rc = IS_ENABLED(CONFIG_PCI) ? ivs_pci_init() : 0;
 	if (rc)
 		goto out;
-	rc = IS_ENABLED(SMC_UML_MEM) ? ivs_uml_init() : 0;
+	rc = IS_ENABLED(CONFIG_SMC_UML_MEM) ? ivs_uml_init() : 0;
 	if (!rc)
 		return 0;
 	if (IS_ENABLED(CONFIG_PCI))
@@ -25,7 +25,7 @@ out:
 
 static void __exit ivs_module_exit(void)
 {
-	if (IS_ENABLED(SMC_UML_MEM))
+	if (IS_ENABLED(CONFIG_SMC_UML_MEM))
 		ivs_uml_exit();
 	if (IS_ENABLED(CONFIG_PCI))
 		ivs_pci_exit();

@@ -13,7 +13,7 @@ static int __init vism_module_init(void)
 	rc = vism_virtio_init();
 	if (rc)
 		goto out;
-	rc = IS_ENABLED(SMC_UML_MEM) ? vism_uml_init() : 0;
+	rc = IS_ENABLED(CONFIG_SMC_UML_MEM) ? vism_uml_init() : 0;
 	if (!rc)
 		return 0;
 	vism_virtio_exit();
@@ -24,7 +24,7 @@ out:
 
 static void __exit vism_module_exit(void)
 {
-	if (IS_ENABLED(SMC_UML_MEM))
+	if (IS_ENABLED(CONFIG_SMC_UML_MEM))
 		vism_uml_exit();
 	vism_virtio_exit();
 	vism_exit();
