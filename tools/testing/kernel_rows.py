@@ -63,11 +63,11 @@ def debian(series, **more):
     return Row(series, f"Debian's {series}", "x86-64", "with", series, **more)
 
 
-def as_process(series, **more):
-    """User Mode Linux, with KASAN, lockdep and kmemleak."""
-    name = "um" if series == "6.12" else f"um-{series}"
-    return Row(name, f"{series}, as a process", "x86-64", "with", name,
-               ("tools/testing/vm/debug-kernel", "um", series), ("ARCH=um",), **more)
+def as_process(series, flavour="um", **more):
+    """User Mode Linux, with KASAN, lockdep and kmemleak; um-plain is without CONFIG_SMC."""
+    name = flavour if series == "6.12" else f"{flavour}-{series}"
+    return Row(name, f"{series}, as a process", "x86-64", "with" if flavour == "um" else "without", name,
+               ("tools/testing/vm/debug-kernel", flavour, series), ("ARCH=um",), **more)
 
 
 def small(series, **more):
@@ -100,8 +100,8 @@ def s390x_own(name):
                                                       "ours", "--kver", "6.12", "--client-kver", name)}
 
 
-def smcr_um(series):
-    name = f"um-{series}"
+def smcr_um(series, flavour="um"):
+    name = f"{flavour}-{series}"
     return {**with_ours(name, name, "um"), **with_own(name, name, "um")}
 
 
@@ -109,8 +109,10 @@ ROWS = [
     debian("6.1", interop=with_own("6.1", "6.1", "6.12")),
     debian("6.12", interop=with_own("6.12", "6.12", "6.12")),
     as_process("6.12", interop=with_own("um", "um", "um")),
+    as_process("6.12", "um-plain", interop=with_own("um-plain", "um-plain", "um")),
     as_process("6.17", interop=smcr_um("6.17")),
     as_process("7.3", interop=smcr_um("7.3")),
+    as_process("7.3", "um-plain", interop=smcr_um("7.3", "um-plain")),
     small("7.3", interop=with_own("small-7.3", "small-7.3", "6.12")),
     foreign("arm64", "arm64", "6.1"),
     foreign("arm64", "arm64", "6.12", interop=with_x86("arm64-6.12", {})),
