@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The option by netfilter, for kernels whose TCP knows nothing of SMC.
+ * The TCP option by netfilter, for kernels whose TCP has no hooks for SMC.
  *
  *	client					listener
- *	SYN: hook, the socket offers it  -->	conn_request: look for the option
- *	sk_rx_dst_set: look for it	 <--	SYN-ACK: hook, as the request says
- *						syn_recv_sock: as the request says
+ *	SYN: the hook adds the option    -->	conn_request: looks for the option
+ *	sk_rx_dst_set: looks for it	 <--	SYN-ACK: the hook adds it, if the request says so
+ *						syn_recv_sock: asks the request
  *
- * There is one hook, where packets leave TCP, before all others.  A namespace has it while it has
- * SMC sockets, and for some seconds afterwards.
+ * There is one hook, where packets leave TCP, and it runs before all others.  A namespace has it
+ * while it has SMC sockets, and for some seconds afterwards.
  *
- * What a SYN-ACK says must be the same each time.  So it is decided once, for the first SYN-ACK,
- * and stored in inet_request_sock.smc_ok, which exists in every kernel, unused and not
- * initialised without CONFIG_SMC.  TCP answers a SYN while it handles it, so conn_request leaves
- * word on this processor what the answer to that SYN is to be; the hook finds it there, and stores
- * what it did.  Any other SYN-ACK is a repetition:
+ * A SYN-ACK must say the same each time it is sent.  So the answer is decided once, for the first
+ * SYN-ACK, and kept in inet_request_sock.smc_ok.  Every kernel has this bit; without CONFIG_SMC
+ * nothing uses or initialises it.  TCP sends the answer to a SYN while it handles the SYN.  So
+ * conn_request notes the answer in a variable of this processor; the hook finds it there, and
+ * stores what it did in the request.  Any other SYN-ACK is a repetition:
  *
- *  - Another SYN of the same client may find the request on another processor before the first
- *    answer has left.  The word on that processor tells, and such a repetition is dropped.
- *  - If no answer has left when TCP has handled the SYN, for want of memory, the request is
- *    looked up and its smc_ok cleared.
+ *  - Another SYN of the same client may find the request on another processor, before the first
+ *    answer has left.  The variable of the first processor shows that, and the repetition is
+ *    dropped.
+ *  - If TCP has handled the SYN and sent no answer, for want of memory, the request is looked up
+ *    and its smc_ok cleared.
  *  - A request of a listener that is not ours has its smc_ok cleared, as TCP may hand it to a
- *    listener of ours in the same reuseport group.  That from before there was a hook is older
- *    than the hook, see since_hook().
+ *    listener of ours in the same reuseport group.  Requests older than the hook do not count, see
+ *    since_hook().
  *
- * A SYN cookie and a child born of a SYN with data leave no request that the hook could ask.
+ * A SYN cookie leaves no request, and neither does a child made from a SYN with data: both are TCP.
  */
 #include <linux/module.h>
 #include <linux/netfilter.h>
@@ -89,7 +90,7 @@ static struct smc_tcpopt_net *nfopt_net(const struct net *net)
 	return smc_net(net)->tcpopt;
 }
 
-/* Two numbers become one, which costs a repetition at worst. */
+/* 0 means none.  Two sequence numbers share 1, which costs a repetition at worst. */
 static u32 nfopt_number(u32 isn)
 {
 	return isn ?: 1;
@@ -131,7 +132,7 @@ static unsigned int nfopt_repeat(struct request_sock *req, struct sk_buff *skb)
 	return !ireq->smc_ok || smc_tcpopt_add(skb) ? NF_ACCEPT : NF_DROP;
 }
 
-/* A SYN-ACK, of a request, or of a socket: a cookie's has none. */
+/* The SYN-ACK of a request or of a socket; that of a cookie has neither. */
 static unsigned int nfopt_syn_ack(struct sk_buff *skb, const struct tcphdr *th)
 {
 	struct nfopt_syn *syn = raw_cpu_ptr(&nfopt_syn);
@@ -155,7 +156,7 @@ static unsigned int nfopt_syn_leaves(struct sk_buff *skb)
 
 	if (sk && sk_fullsock(sk) && nfopt_owner->is_ours(sk) &&
 	    READ_ONCE(smc_sk(sk)->tcp_option) == SMC_TCPOPT_OFFERED)
-		/* Without room the peer does not learn of it, and says so. */
+		/* If there is no room, the peer sees no offer, and the answer has no option. */
 		smc_tcpopt_add(skb);
 	return NF_ACCEPT;
 }
@@ -170,7 +171,7 @@ static bool nfopt_is_whole(const struct sk_buff *skb, const struct tcphdr *th)
 	       skb_headlen(skb) >= at + th->doff * 4;
 }
 
-/* The rest is rare, and must not cost data the registers that it needs. */
+/* Not inlined, so that packets with data do not pay for the registers that this needs. */
 static noinline unsigned int nfopt_handshake(struct sk_buff *skb, const struct tcphdr *th)
 {
 	if (!nfopt_is_whole(skb, th))
@@ -178,7 +179,7 @@ static noinline unsigned int nfopt_handshake(struct sk_buff *skb, const struct t
 	return th->ack ? nfopt_syn_ack(skb, th) : nfopt_syn_leaves(skb);
 }
 
-/* Something is between the headers of IPv6 and TCP, if it is TCP. */
+/* A packet with extension headers, which may be TCP or not. */
 static noinline unsigned int nfopt_extended(struct sk_buff *skb)
 {
 	u8 protocol = ipv6_hdr(skb)->nexthdr;
@@ -312,7 +313,7 @@ static struct sock *nfopt_lookup(struct net *net, struct sk_buff *syn)
 #endif
 }
 
-/* Nothing left TCP in answer to this SYN.  If it made a request, its smc_ok is not set. */
+/* TCP sent no answer to this SYN.  If there is a request, its smc_ok was never written. */
 static void nfopt_forget(struct sock *listener, struct sk_buff *syn)
 {
 	struct sock *sk = nfopt_lookup(sock_net(listener), syn);
@@ -353,7 +354,7 @@ static void nfopt_ignore(struct request_sock *req)
 	inet_rsk(req)->smc_ok = 0;
 }
 
-/* Has the request been made while the hook was in place? */
+/* Was the request made while the hook was in place? */
 static bool since_hook(const struct sock *listener, const struct request_sock *req)
 {
 	return tcp_rsk(req)->snt_synack >= nfopt_net(sock_net(listener))->since;
@@ -377,8 +378,8 @@ static void nfopt_tcp_rx_dst(struct sock *sk, const struct sk_buff *skb)
 }
 
 /*
- * TCP calls this when a SYN-ACK has made the connection, and now and then later.  In a
- * simultaneous open, or with itself, it gets no SYN-ACK, and the first call finds none.
+ * TCP calls this when a SYN-ACK has made the connection, and now and then later.  A simultaneous
+ * open and a connection to itself have no SYN-ACK, so the first call finds no option.
  */
 static void nfopt_rx_dst_set(struct sock *sk, const struct sk_buff *skb)
 {

@@ -104,7 +104,7 @@ static const struct smc_tcpopt * __init way_named(const char *name)
  * @owner: of the sockets
  *
  * Context: process.
- * Return: 0 or a negative errno, -EINVAL for a way that this kernel has not.
+ * Return: 0 or a negative errno, -EINVAL if this kernel does not have that way.
  */
 int __init smc_tcpopt_init(const struct smc_tcpopt_owner *owner)
 {
@@ -115,7 +115,7 @@ int __init smc_tcpopt_init(const struct smc_tcpopt_owner *owner)
 		       tcp_option, ways[0]->name);
 		return -EINVAL;
 	}
-	/* What sysfs shows */
+	/* sysfs shows this. */
 	tcp_option = (char *)way->name;
 	smc_tcpopt = way;
 	return way->init(owner);

@@ -2,12 +2,12 @@
 /*
  * TCP option 254, by which the two ends of a TCP connection tell each other that they speak SMC.
  *
- * A client offers SMC in its SYN, and a listener answers in its SYN-ACK.  There are ways to get
- * the option into these segments and out of them, of which the module uses one:
+ * A client offers SMC in its SYN, and a listener answers in its SYN-ACK.  The module uses one of
+ * these ways to get the option into the two segments and out of them:
  *
- *	hooks		TCP does it.  A kernel with CONFIG_SMC has the hooks for that
- *	netfilter	this module does it, where packets leave TCP
- *	none		nobody does: only connections within this kernel, which are paired, are SMC
+ *	hooks		TCP writes and reads it.  A kernel with CONFIG_SMC has hooks for that
+ *	netfilter	this module does, where packets leave TCP
+ *	none		neither does: only connections within this kernel, which are paired, are SMC
  */
 #ifndef SMC_TCPOPT_H
 #define SMC_TCPOPT_H
@@ -22,10 +22,10 @@ struct sk_buff;
 struct sock;
 
 /**
- * struct smc_tcpopt_owner - what the sockets say to it
+ * struct smc_tcpopt_owner - what a way asks the sockets
  * @is_ours: is this full socket one of this module?
  * @refuses: asked for each SYN with the option, in a bottom half: shall the listener not answer?
- * @in_use: has a namespace SMC sockets?
+ * @in_use: does a namespace have SMC sockets?
  */
 struct smc_tcpopt_owner {
 	bool (*is_ours)(const struct sock *sk);
@@ -35,26 +35,25 @@ struct smc_tcpopt_owner {
 
 /**
  * struct smc_tcpopt - a way to exchange the option; all members are mandatory
- * @name:	as users see it
- * @number:	the same in netlink messages, enum smc_tcp_option_way
- * @init:	sockets are about to be made; 0 or a negative errno
- * @exit:	no socket is left
- * @adapt:	make ours of TCP's table, which may be the one that this has been given already
+ * @name:	for users
+ * @number:	for netlink messages, enum smc_tcp_option_way
+ * @init:	called before the first socket is made; 0 or a negative errno
+ * @exit:	called when no socket is left
+ * @adapt:	change a copy of TCP's table for our sockets; may get the same table twice
  * @born:	a new socket, not a child; may sleep
  * @idle:	a namespace may have lost its last socket; any context
  * @works:	can the option be exchanged in this namespace?
- * @in_place:	and is everything for that in place?
+ * @in_place:	is everything that this takes in place now?
  * @offer:	the SYN is to carry the option; the socket is locked, before it connects
- * @connecting:	TCP has sent the SYN; the socket is locked since
- * @answered:	of a connected socket that has offered it: did the SYN-ACK carry the option?
- *		Without the lock it may be the answer to the next connection
- * @listen:	a SYN with the option is to be answered so; the socket is locked, before it is
- *		known as a listener
- * @conn_request: have TCP answer a SYN by @tcp; bottom half
- * @ignore:	whatever the SYN had, the SYN-ACK did not answer it; bottom half, before the
+ * @connecting:	TCP has sent the SYN; the socket has been locked since then
+ * @answered:	did the SYN-ACK carry the option?  For a connected socket that has offered it;
+ *		without the lock, the answer may be that of its next connection
+ * @listen:	answer SYNs that carry the option; the socket is locked, and not a listener yet
+ * @conn_request: let TCP answer a SYN by @tcp; bottom half
+ * @ignore:	the SYN-ACK did not answer the option, if the SYN had it; bottom half, before the
  *		request becomes a child
  * @requested:	did the SYN of a new child carry the option, and the SYN-ACK?  Bottom half
- * @clear:	neither offer nor answer it any more; the socket is locked
+ * @clear:	stop offering and answering; the socket is locked
  */
 struct smc_tcpopt {
 	const char *name;
