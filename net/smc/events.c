@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events for people: the queue of a namespace. */
+/* Events for administrators: the queue of a namespace. */
 #include <linux/atomic.h>
 #include <linux/ktime.h>
 #include <linux/rcupdate.h>
@@ -11,12 +11,12 @@
 #include "smc.h"
 
 /**
- * struct smc_events - events of a namespace that nobody has told yet
+ * struct smc_events - events of a namespace that are not published yet
  * @net:	the namespace
- * @queue:	the last one first
- * @n:		how many there are
- * @lost:	some had no room
- * @work:	tells them
+ * @queue:	newest first
+ * @n:		number of events in the queue
+ * @lost:	bit 0: an event was dropped, which is not reported yet
+ * @work:	publishes them
  */
 struct smc_events {
 	struct net		*net;
@@ -26,39 +26,39 @@ struct smc_events {
 	struct work_struct	work;
 };
 
-/* Set before anything is told, cleared before the work of all namespaces is flushed. */
-static const struct smc_event_teller __rcu *the_teller;
+/* Set before the first event, and cleared before the work items of all namespaces are flushed. */
+static const struct smc_event_publisher __rcu *the_publisher;
 
-static void tell_all(struct work_struct *work)
+static void publish_all(struct work_struct *work)
 {
 	struct smc_events *events = container_of(work, struct smc_events, work);
-	/* It goes only when this work has run. */
-	const struct smc_event_teller *teller = rcu_access_pointer(the_teller);
+	/* It stays until this work has run, see smc_events_set_publisher(). */
+	const struct smc_event_publisher *publisher = rcu_access_pointer(the_publisher);
 	struct smc_event *e, *next;
 	struct llist_node *all;
 
 	all = llist_reverse_order(llist_del_all(&events->queue));
 	llist_for_each_entry_safe(e, next, all, node) {
-		if (teller)
-			teller->tell(events->net, e);
+		if (publisher)
+			publisher->publish(events->net, e);
 		kfree(e);
 		atomic_dec(&events->n);
 	}
-	/* Behind those that came before. */
-	if (test_and_clear_bit(0, &events->lost) && teller)
-		teller->lost(events->net);
+	/* After the events that came before the loss. */
+	if (test_and_clear_bit(0, &events->lost) && publisher)
+		publisher->lost(events->net);
 }
 
 /**
- * smc_events_set_teller() - who tells events on
- * @teller: the one, or NULL: nobody, and all that were raised before are told
+ * smc_events_set_publisher() - set or remove what publishes events
+ * @publisher: it, or NULL to remove it, once all earlier events are published
  *
  * Context: process, may sleep.
  */
-void smc_events_set_teller(const struct smc_event_teller *teller)
+void smc_events_set_publisher(const struct smc_event_publisher *publisher)
 {
-	rcu_assign_pointer(the_teller, teller);
-	if (teller)
+	rcu_assign_pointer(the_publisher, publisher);
+	if (publisher)
 		return;
 	synchronize_rcu();
 	flush_workqueue(smc_wq);
@@ -66,12 +66,12 @@ void smc_events_set_teller(const struct smc_event_teller *teller)
 
 static bool wanted(struct net *net)
 {
-	const struct smc_event_teller *teller;
+	const struct smc_event_publisher *publisher;
 	bool result;
 
 	rcu_read_lock();
-	teller = rcu_dereference(the_teller);
-	result = teller && teller->wanted(net);
+	publisher = rcu_dereference(the_publisher);
+	result = publisher && publisher->wanted(net);
 	rcu_read_unlock();
 	return result;
 }
@@ -83,12 +83,12 @@ static void lose(struct smc_events *events)
 }
 
 /**
- * smc_event_new() - something has happened, which somebody may want to know
+ * smc_event_new() - begin an event
  * @net: the namespace
  * @type: SMC_EVENT_*
  *
  * Context: any but hard interrupts.
- * Return: the event, for smc_event_post(), or NULL if nobody listens or there is no room.
+ * Return: the event, for smc_event_post(), or NULL if nobody listens or the queue is full.
  */
 struct smc_event *smc_event_new(struct net *net, u8 type)
 {
@@ -113,7 +113,7 @@ no_room:
 }
 
 /**
- * smc_event_post() - the event is complete
+ * smc_event_post() - queue a complete event
  * @net: the namespace
  * @e: the event, of smc_event_new()
  *
@@ -144,7 +144,7 @@ static void take_ends(struct smc_event *e, const struct sock *sk)
 }
 
 /**
- * smc_event_fallback() - a socket has become TCP
+ * smc_event_fallback() - raise the event that a socket has become TCP
  * @sk: the socket, locked
  * @server: it came from a listener
  * @reason: why, enum smc_reason
@@ -173,12 +173,12 @@ static int __net_init smc_events_net_init(struct net *net)
 		return -ENOMEM;
 	events->net = net;
 	init_llist_head(&events->queue);
-	INIT_WORK(&events->work, tell_all);
+	INIT_WORK(&events->work, publish_all);
 	smc_net(net)->events = events;
 	return 0;
 }
 
-/* Nothing of SMC is left in the namespace, nor anybody who listens. */
+/* The namespace has no sockets left, so neither events nor listeners come. */
 static void __net_exit smc_events_net_exit(struct net *net)
 {
 	struct smc_events *events = smc_net(net)->events;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Events for people: link groups, links and fallbacks as they come.
+ * Events for administrators: link groups, links and fallbacks, as they happen.
  *
- * They are raised wherever the thing happens, under locks and in any context but hard interrupts.
- * There they are only put into a queue of the namespace, and only if somebody listens; work of its
- * own hands them to the one who tells them on, see admin/genl_event.c.
+ * An event is raised where it happens, under locks and in any context but hard interrupts.  If
+ * somebody listens, it goes into a queue of the namespace.  A work item takes events from there to
+ * the publisher in admin/genl_event.c, which sends them to a netlink group.
  */
 #ifndef SMC_EVENTS_H
 #define SMC_EVENTS_H
@@ -16,28 +16,28 @@
 
 struct sock;
 
-/* Of a namespace, waiting to be told; what comes beyond that is lost. */
+/* Events that a namespace queues; more than these are lost, and that is reported. */
 #define SMC_EVENTS_MAX	1024
 #define SMC_EVENT_DEV	64	/* IB_DEVICE_NAME_MAX */
 
 /**
- * struct smc_event - something has happened
+ * struct smc_event - an event
  * @node:	in the queue
  * @when:	ns since 1970
  * @type:	SMC_EVENT_*
  * @tech:	SMC_DIAG_MODE_*: of a link group
  * @server:	our role in it, or that of the socket
  * @group_type:	of a link group over RDMA, enum smc_group_type
- * @link:	number of the link; 0: none
+ * @link:	number of the link, or 0
  * @port:	of the device
  * @lgr:	number of the link group
  * @conns:	its connections
  * @reason:	why the socket has become TCP, or the group ends
  * @diagnosis:	what the peer's Decline says
- * @family:	of the socket; 0: there is none
+ * @family:	of the socket; 0 for events without a socket
  * @local_port:	its port
  * @remote_port: that of its peer
- * @local:	its address in network order, as long as @family has it
+ * @local:	its address in network order, 4 or 16 bytes
  * @remote:	that of its peer
  * @dev:	name of the device
  */
@@ -63,18 +63,18 @@ struct smc_event {
 };
 
 /**
- * struct smc_event_teller - who tells events on
+ * struct smc_event_publisher - sends events to listeners
  * @wanted:	does anybody in this namespace listen? Any context but hard interrupts, under RCU
- * @tell:	tells one of them; may sleep
- * @lost:	says that some were lost; may sleep
+ * @publish:	send an event; may sleep
+ * @lost:	report that events were lost; may sleep
  */
-struct smc_event_teller {
+struct smc_event_publisher {
 	bool (*wanted)(struct net *net);
-	void (*tell)(struct net *net, const struct smc_event *e);
+	void (*publish)(struct net *net, const struct smc_event *e);
 	void (*lost)(struct net *net);
 };
 
-void smc_events_set_teller(const struct smc_event_teller *teller);
+void smc_events_set_publisher(const struct smc_event_publisher *publisher);
 struct smc_event *smc_event_new(struct net *net, u8 type);
 void smc_event_post(struct net *net, struct smc_event *e);
 void smc_event_fallback(const struct sock *sk, bool server, u32 reason, u32 diagnosis);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: events, to those who have joined the group. */
+/* Netlink: events, sent to the multicast group. */
 #include <linux/smc_diag.h>
 #include <linux/smc_reason.h>
 #include "../events.h"
@@ -60,7 +60,7 @@ static int fill(struct sk_buff *skb, const struct smc_event *e)
 	return 0;
 }
 
-static void tell(struct net *net, const struct smc_event *e)
+static void publish(struct net *net, const struct smc_event *e)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *hdr = skb ? smc_genl_put(skb, SMC_NETLINK_EVENT) : NULL;
@@ -74,24 +74,24 @@ static void tell(struct net *net, const struct smc_event *e)
 	smc_genl_multicast(net, skb);
 }
 
-static const struct smc_event_teller teller = {
-	.wanted	= smc_genl_listened,
-	.tell	= tell,
-	.lost	= smc_genl_lost,
+static const struct smc_event_publisher publisher = {
+	.wanted		= smc_genl_listened,
+	.publish	= publish,
+	.lost		= smc_genl_lost,
 };
 
 /**
- * smc_genl_event_init() - from here on events are told; the family is registered
+ * smc_genl_event_init() - begin to publish events; the family is registered
  */
 void smc_genl_event_init(void)
 {
-	smc_events_set_teller(&teller);
+	smc_events_set_publisher(&publisher);
 }
 
 /**
- * smc_genl_event_exit() - before the family goes
+ * smc_genl_event_exit() - stop publishing; the family is still registered
  */
 void smc_genl_event_exit(void)
 {
-	smc_events_set_teller(NULL);
+	smc_events_set_publisher(NULL);
 }
