@@ -4,7 +4,7 @@
 #include "../trace.h"
 #include "conn.h"
 
-/* What the peer learns of an event of ours, and what need not be told after. */
+/* The flag that tells the peer of our event, and the flags that are then needless. */
 static const struct {
 	enum smc_conn_flag	flag;
 	unsigned long		includes;
@@ -28,7 +28,7 @@ static bool other_closed(const struct smc_conn *c, enum smc_conn_event event)
 /**
  * __smc_conn_event() - the one place where the state of a connection changes
  * @c: the connection; the caller holds state_lock
- * @event: what happened
+ * @event: the event
  *
  * Return: 0, or -EPROTO where the state table has no such transition.
  */

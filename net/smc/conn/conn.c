@@ -25,7 +25,7 @@ void smc_conn_set_rmbe(struct smc_conn *c, struct smc_rmbe *rmbe)
 /**
  * smc_conn_init() - prepare a connection that its fabric has allocated, zeroed
  * @c: the connection
- * @fabric: what will carry it
+ * @fabric: the fabric that will carry it
  * @rmbe: its receive element, owned by the connection from now on; NULL if it
  *	comes later
  */
@@ -96,7 +96,7 @@ void smc_conn_set_notify(struct smc_conn *c, void (*fn)(struct sock *sk),
 }
 
 /**
- * smc_conn_notify() - what a fabric's prepare or finish waited for has happened
+ * smc_conn_notify() - a fabric's prepare or finish may go on
  * @c: the connection
  *
  * Context: any but hard interrupts.

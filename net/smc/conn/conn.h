@@ -4,8 +4,8 @@
  * of sockets' addresses, handshakes or fabrics.
  *
  * Cursors are 64-bit counts of bytes since the connection began, so they never
- * wrap and their difference is what lies between.  ring.h has the position in a ring.
- * What the peer writes lies on cache lines of its own.
+ * wrap and their difference is the number of bytes between.  ring.h has the position in a ring.
+ * The fields that the peer writes have cache lines of their own.
  */
 #ifndef SMC_CONN_H
 #define SMC_CONN_H
@@ -25,7 +25,7 @@ struct smc_fabric;
 struct smc_reader;
 struct smc_rmbe;
 
-/* Somebody who sleeps on a socket for one kind of event. */
+/* A task that sleeps on a socket for one kind of event. */
 struct smc_wait {
 	struct wait_queue_entry	entry;
 	__poll_t		mask;
@@ -34,24 +34,24 @@ struct smc_wait {
 /* Busy polling that never pays ends at this fraction of its time, as a shift. */
 #define SMC_CONN_MAX_IDLE	4
 
-/* What the peer has told us, or we the peer (RFC 7609, A.4). */
+/* Flags that either end has sent (RFC 7609, A.4), and two that it never sends. */
 enum smc_conn_flag {
 	SMC_FLAG_DONE,		/* sending done */
 	SMC_FLAG_CLOSED,	/* connection closed: neither writes nor reads */
 	SMC_FLAG_ABORT,		/* abnormal close */
-	SMC_FLAG_GIVEN_UP,	/* only in rx_flags: it was us who aborted */
-	SMC_FLAG_BROKEN,	/* never told: the abort came after the end of the stream */
+	SMC_FLAG_GIVEN_UP,	/* only in rx_flags: this end aborted */
+	SMC_FLAG_BROKEN,	/* never sent: the abort came after the end of the stream */
 };
 
-/* What a fabric tells the peer of urgent data. */
+/* Events of urgent data, which a fabric reports to the peer. */
 enum smc_urgent_event {
 	SMC_URGENT_COMING,	/* there is no room for it yet */
-	SMC_URGENT_NOT_COMING,	/* after all */
+	SMC_URGENT_NOT_COMING,	/* it was announced, and is not sent */
 	SMC_URGENT_HERE,	/* it ends at tx_urg; as commit */
-	SMC_URGENT_TAKEN,	/* the peer's own has been taken out of the element */
+	SMC_URGENT_TAKEN,	/* the peer's urgent byte has been read out of the element */
 };
 
-/* What a connection counts itself because it happens with every message. */
+/* Statistics of each message, counted without leaving the connection's cache lines. */
 struct smc_conn_counts {
 	u64	tx_bytes;
 	u64	rx_bytes;
@@ -59,36 +59,36 @@ struct smc_conn_counts {
 	u64	rx_calls;
 };
 
-/* Calls with so many bytes at most are counted there, others in stats.h. */
+/* Calls of up to this many bytes are counted there, larger ones in stats.h. */
 #define SMC_CONN_SMALL_CALL	(8u << 10)
 
 /**
  * struct smc_conn - one SMC connection, embedded by its fabric
- * @fabric:	what carries it
+ * @fabric:	the fabric that carries it
  * @ref:	references; the last one frees through fabric->ops->free
- * @wq:		where system calls on the socket sleep; RCU, NULL while nobody can
+ * @wq:		where system calls on the socket sleep; RCU, NULL while none can
  * @next:	link in smc_sock.old_conns
  * @rmbe:	the element of this side's RMB or DMB: the receive ring
  * @rx_buf:	its memory
  * @rx_size:	its size in bytes, any
  * @rx_lock:	one receiver at a time
- * @rx_cons:	what the application has taken; written under @rx_lock
+ * @rx_cons:	bytes that the application has read; written under @rx_lock
  * @rx_lap:	a count at which a lap of the ring began, @rx_cons at most, see ring.h;
  *		under @rx_lock
  * @rx_calls:	small calls that have received something; under @rx_lock
- * @rx_sure:	@rx_size becomes that much before a sender waits, see grow.c; 0: it never changes
- * @rx_most:	and that much at most, while the receiver keeps up
+ * @rx_sure:	size to which @rx_size grows before a sender waits, see grow.c; 0: never
+ * @rx_most:	size to which it grows at most, while the receiver keeps up
  * @rx_grown:	@rx_cons when it grew last; under the sender's tx_lock
- * @reader:	a reader in the kernel, NULL if there is none; set once, under lock_sock
- * @rx_idle:	how often in a row busy polling was in vain; a hint, without a lock
+ * @reader:	a reader in the kernel, or NULL; set once, under lock_sock
+ * @rx_idle:	how many times in a row busy polling found nothing; a hint, without a lock
  * @tx_lock:	one sender at a time
  * @tx_buf:	where the sender writes: the peer's element or a local send ring
  * @tx_size:	its size in bytes, any
- * @tx_written:	what has been copied in; written under @tx_lock
+ * @tx_written:	bytes copied into the ring; written under @tx_lock
  * @tx_lap:	a count at which a lap of the ring began, @tx_written at most; under @tx_lock
- * @tx_prod:	what of it the peer has been told of; tx_written unless corked
+ * @tx_prod:	bytes announced to the peer; @tx_written unless corked
  * @tx_flags:	enum smc_conn_flag we have told the peer; under @state_lock
- * @tx_calls:	small calls that wanted to send; under @tx_lock
+ * @tx_calls:	small calls that had something to send; under @tx_lock
  * @tx_urg:	the count behind the last urgent byte; written under @tx_lock before
  *		@tx_prod
  * @tx_grows:	@tx_buf is the peer's element, and may be exchanged for a larger one
@@ -96,30 +96,30 @@ struct smc_conn_counts {
  * @tx_how:	SMC_RMBE_*: how the send ring was found, 0 if it is the peer's element
  * @dev:	name of the device, for people
  * @version:	SMC_CLC_V1 or SMC_CLC_V2, for statistics
- * @flushed:	what the namespace's counters have of ours; under @wait_lock
+ * @flushed:	counts that the namespace's counters include already; under @wait_lock
  * @counted_in:	the namespace that counts @rx_size and @tx_size as in use; under @wait_lock
- * @stopped:	nothing may be published any more; under @tx_lock
+ * @stopped:	no more data may be published; under @tx_lock
  * @late_fin:	a FIN of the TCP connection says nothing of the data: the peer's
  *		flags do, see smc_fabric_ops.fin_in_order
  * @shut_rd:	with @late_fin: the application has shut down reading
- * @notify:	told when the fabric has got further or the peer has ended;
+ * @notify:	called when the fabric has made progress or the peer has ended;
  *		under @state_lock
  * @notify_sk:	its argument
  * @cork_work:	publishes what a cork has held back for 200 ms
  * @state_lock:	protects @state and @tx_flags
  * @state:	enum smc_conn_state
  * @version:	SMC_CLC_V1 or SMC_CLC_V2, to be shown
- * @rx_prod:	what the peer has written; the peer (or its messages) moves it
- * @tx_cons:	what the peer's application has taken; the peer moves it
+ * @rx_prod:	bytes that the peer has written; the peer, or its messages, move it
+ * @tx_cons:	bytes that the peer's application has read; the peer moves it
  * @rx_flags:	enum smc_conn_flag the peer has set; under @state_lock
- * @rx_waiter:	the receiver that sleeps, set by it, cleared by who wakes it
+ * @rx_waiter:	the receiver that sleeps; it sets this, and the waker clears it
  * @wait_lock:	held while a waker uses @rx_waiter, for @flushed, and while what is in use changes
  * @urg_data:	the peer's urgent byte with TCP_URG_*, 0 if there is none; with those
  *		below under @state_lock, see urgent.c
- * @urg_kept:	it is known here, its place in the element may be written again
+ * @urg_kept:	@urg_data has the byte, so its place in the element may be written again
  * @urg_announced: the peer has said that urgent data will come
  * @urg_seq:	the count in front of it
- * @urg_hole:	what is in front of this is not read any more
+ * @urg_hole:	bytes before this count are no longer read
  * @tx_blocked:	a sender or poll() waits for room
  */
 struct smc_conn {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What poll() says of a connection. */
+/* poll() on a connection. */
 #include <linux/poll.h>
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
@@ -73,8 +73,8 @@ static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 }
 
 /*
- * What an event loop asks again and again: both directions are open, nothing is urgent,
- * any byte will do.  Returns 0 for everything else: who may write is in the mask.
+ * The usual case of an event loop: both directions are open and writable, no data is urgent, and
+ * any byte makes the socket readable.  Returns 0 for all other cases.
  */
 static __always_inline __poll_t poll_usual(struct sock *sk, struct smc_conn *c)
 {
@@ -89,7 +89,7 @@ static __always_inline __poll_t poll_usual(struct sock *sk, struct smc_conn *c)
 }
 
 /**
- * smc_conn_poll() - what poll() says of an established connection
+ * smc_conn_poll() - poll() on an established connection
  * @sk: the socket
  * @c: its connection
  *

@@ -190,7 +190,7 @@ static size_t take(struct smc_conn *c, struct msghdr *msg, u64 seq, size_t len,
  * @c: its connection; the caller holds rx_lock
  * @seq: where it reads; moved over what it must not read
  * @n: how much it may read there; cut down to what is in front of the mark
- * @copied: what it has read already
+ * @copied: bytes that it has read already
  * @timeo: how long it would wait
  * @flags: MSG_PEEK is honoured
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What all receivers have in common: recvmsg() and a reader in the kernel. */
+/* Shared by recvmsg() and readers in the kernel. */
 #ifndef SMC_CONN_RECV_H
 #define SMC_CONN_RECV_H
 
@@ -11,8 +11,8 @@
 size_t smc_recv_copy_around(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len);
 
 /*
- * Copy @len bytes from @seq on, which is rx_cons or, where somebody peeks, ahead of it, to the
- * user; as in send.c without the check of hardened usercopy.
+ * Copy @len bytes, from @seq on, to the user; @seq is rx_cons or, for a peek, ahead of it.  As in
+ * send.c, without the check of hardened usercopy.
  */
 static __always_inline size_t smc_recv_copy(struct smc_conn *c, u64 seq, struct iov_iter *to,
 					    size_t len)
@@ -24,7 +24,7 @@ static __always_inline size_t smc_recv_copy(struct smc_conn *c, u64 seq, struct 
 	return smc_recv_copy_around(c, seq, to, len);
 }
 
-/* What is in front of the next byte is free again. */
+/* Free the bytes before @seq, the next one to be read. */
 static __always_inline void smc_recv_consume(struct smc_conn *c, u64 seq)
 {
 	smc_count_set(&c->rx_cons, seq);

@@ -35,7 +35,7 @@ enum smc_conn_event {
 /**
  * smc_state_next() - the state after an event (RFC 7609, 4.8.1 and 4.8.2)
  * @state:	the state before
- * @event:	what happened
+ * @event:	the event
  * @other_closed: the other side has closed completely: the peer for one of our
  *		own events, we for one of the peer's
  *

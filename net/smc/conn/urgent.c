@@ -248,7 +248,7 @@ u64 smc_urgent_hidden(const struct sock *sk, const struct smc_conn *c)
 }
 
 /**
- * smc_urgent_inq() - SIOCINQ: what can be read up to the mark
+ * smc_urgent_inq() - SIOCINQ: bytes that can be read up to the mark
  * @sk: the socket
  * @c: its connection
  *
@@ -276,7 +276,7 @@ bool smc_urgent_at_mark(const struct smc_conn *c)
 }
 
 /**
- * smc_urgent_there() - has it arrived, and has nobody taken it?
+ * smc_urgent_there() - is there an urgent byte that is not read yet?
  * @c: the connection
  *
  * Return: true if the byte can be read with MSG_OOB.
@@ -287,11 +287,10 @@ bool smc_urgent_there(const struct smc_conn *c)
 }
 
 /**
- * smc_urgent_taken() - what of the element the peer may write again
+ * smc_urgent_taken() - up to where the peer may write the element again
  * @c: the connection
  *
- * Nobody's lock makes this one picture of several fields: it may be less than what
- * it was before.
+ * This reads several fields without a lock, so the count may be lower than the one before.
  *
  * Return: a count of bytes, as rx_cons.
  */

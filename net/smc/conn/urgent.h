@@ -9,7 +9,7 @@
  * struct smc_urgent_at - a reader, see smc_urgent_step()
  * @seq:	where it reads
  * @n:		how much it may read there
- * @copied:	what it has read already
+ * @copied:	bytes that it has read already
  * @timeo:	how long it would wait
  */
 struct smc_urgent_at {

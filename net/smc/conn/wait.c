@@ -57,7 +57,7 @@ void smc_wait_arm(struct smc_wait *w, struct sock *sk)
  * smc_wait_sleep() - sleep until woken or until the time is over
  * @timeo: in jiffies
  *
- * Return: what is left of @timeo.
+ * Return: the rest of @timeo.
  */
 long smc_wait_sleep(long timeo)
 {

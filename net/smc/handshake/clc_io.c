@@ -108,7 +108,7 @@ bool smc_clc_flush(struct smc_handshake *hs)
 	return true;
 }
 
-/* What is still missing of the message, or of its header. */
+/* The bytes that the message, or its header, still lacks. */
 static int bytes_wanted(struct smc_handshake *hs, int *verdict)
 {
 	unsigned int want = SMC_CLC_HDR_LEN;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What we say of ourselves in CLC messages. */
+/* The description of this end in CLC messages. */
 #include <linux/mutex.h>
 #include <linux/once.h>
 #include <linux/random.h>
@@ -117,7 +117,7 @@ static u32 wanted_sndbuf(const struct sock *sk, const struct smc_net *sn)
 }
 
 /**
- * smc_hs_wanted() - what a socket wants of its connection
+ * smc_hs_wanted() - the buffer sizes that a socket asks for
  * @sk: the socket
  * @want: receives it
  */

@@ -16,7 +16,7 @@ void smc_hs_end_up(struct smc_handshake *hs)
  * smc_hs_end_tcp() - the connection stays TCP
  * @hs: the handshake
  * @reason: why
- * @peer_diagnosis: what the peer's Decline says, or 0
+ * @peer_diagnosis: the diagnosis in the peer's Decline, or 0
  */
 void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
 		    u32 peer_diagnosis)
@@ -94,10 +94,10 @@ void smc_hs_end_declined(struct smc_handshake *hs)
 /**
  * smc_hs_end_bad() - the expected message did not come
  * @hs: the handshake
- * @rc: what came: an error of smc_clc_recv() or of a decoder
+ * @rc: the error of smc_clc_recv() or of a decoder
  *
- * A value that we do not know gets a Decline.  The end of the stream is for the application to
- * see.  Anything else resets the connection (RFC 7609, C.6).
+ * An unknown value gets a Decline.  The application sees the end of the stream.  Anything else
+ * resets the connection (RFC 7609, C.6).
  */
 void smc_hs_end_bad(struct smc_handshake *hs, int rc)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of handshake/ share.  Each calls only those below it, but for the engine, which
- * run.c calls from the work item:
+ * Shared by the files of handshake/.  Each calls only those below it, except that run.c calls the
+ * engine from the work item:
  *
  *	pair.c				connections within this kernel, without messages
  *	client.c, server.c		the steps of each role
- *	engine.c			the machine, and what both roles ask
+ *	engine.c			the machine, and checks of both roles
  *	end.c				all ways to end
  *	describe.c, clc_io.c		messages: their content, their way over TCP
  *	run.c				the object, its queue, its timer, its socket's lock
@@ -36,7 +36,7 @@ enum smc_hs_step {
  * struct smc_hs_role - client or server
  * @first:	the first step
  * @server:	it answers
- * @steps:	what to do in each step; returns true if the machine may go on
+ * @steps:	the action of each step; returns true if the machine may go on
  */
 struct smc_hs_role {
 	enum smc_hs_step	first;
@@ -103,25 +103,25 @@ struct smc_pair {
 /**
  * struct smc_handshake - a handshake in progress
  * @sk:		the socket, referenced
- * @ops:	what to tell it
+ * @ops:	calls to the socket
  * @role:	client or server
  * @ref:	one for smc_sock.hs, one each for the pending work, the timer and a child that
  *		has claimed it
  * @flags:	enum smc_hs_flag, atomic
- * @work:	runs the machine.  What follows is the work's alone, but for @conn and @pair of a
- *		client that waits for a child
+ * @work:	runs the machine.  The fields below are the work's alone, except @conn and @pair of
+ *		a client that waits for a child
  * @timer:	RFC 7609, C.5; earlier for SMC_HS_AGAIN and SMC_HS_AWAIT
  * @soft_deadline: until when a peer that was promised nothing is kept waiting, in jiffies
  * @deadline:	when the handshake must be over, in jiffies
  * @memcg:	charged with what is allocated meanwhile, referenced
- * @step:	what is awaited
+ * @step:	the step that is awaited
  * @verdict:	how it ends; then @reason, @err and @diagnosis have the arguments
  * @reason:	enum smc_reason for the socket
  * @err:	errno for the application, positive
- * @diagnosis:	what the peer's Decline says, or 0
+ * @diagnosis:	the diagnosis in the peer's Decline, or 0
  * @conn:	the connection that is being made
  * @pair:	see pair.h
- * @neg:	what was agreed upon
+ * @neg:	the result of the negotiation
  * @hdr:	header of the message that is being received
  * @have:	bytes of it in @area.buf
  * @to_send:	bytes in @area.buf that TCP has yet to take; nothing else happens before
@@ -168,7 +168,7 @@ void smc_clc_send(struct smc_handshake *hs, int len);
 bool smc_clc_flush(struct smc_handshake *hs);
 int smc_clc_recv(struct smc_handshake *hs);
 
-/* describe.c: what we say of ourselves in every message */
+/* describe.c: the description of this end in every message */
 void smc_hs_peer_id(const struct net *net, u8 *peer_id);
 void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a);
 void smc_hs_send_accept(struct smc_handshake *hs);

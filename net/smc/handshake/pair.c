@@ -216,7 +216,7 @@ bool smc_pair_claimed(struct sock *sk)
  * smc_pair_take() - a client takes what was decided for it
  * @sk: the client; the caller owns it, or holds its spin lock while nobody does
  *
- * What is more than to become SMC is left to the run of the handshake.
+ * Anything beyond becoming SMC is left to the run of the handshake.
  *
  * Context: any.
  */

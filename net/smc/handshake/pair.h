@@ -3,9 +3,9 @@
  * Connections within this kernel are paired, not negotiated: the client and the child that a
  * listener gets find each other in a table, and the child's side decides for both.
  *
- * What both ends of a TCP connection know, and nobody else does, are its two initial sequence
- * numbers.  They pass veth, bridges and NAT, and hold across network namespaces.  Nothing here
- * depends on what the TCP option says.
+ * Both ends of a TCP connection, and nobody else, know its two initial sequence numbers.  These
+ * pass veth, bridges and NAT unchanged, and identify the connection across network namespaces.
+ * Nothing here depends on the content of the TCP option.
  *
  *	client				listener
  *	smc_pair_register()  --SYN-->	smc_pair_seen()		the listener is in this kernel

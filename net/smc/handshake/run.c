@@ -191,7 +191,7 @@ static struct smc_handshake *hs_alloc(const struct sock *payer, gfp_t gfp)
  * @sk: the socket, locked; it has the handshake from now on
  * @payer: the socket whose memory cgroup is charged: a child's is its listener
  * @role: &smc_hs_client or &smc_hs_server
- * @ops: what to tell the socket
+ * @ops: calls to the socket
  * @gfp: how to allocate
  *
  * Return: the handshake or NULL.

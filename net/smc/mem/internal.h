@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What pool.c and rmbe.c share. */
+/* Shared by pool.c and rmbe.c. */
 #ifndef SMC_MEM_INTERNAL_H
 #define SMC_MEM_INTERNAL_H
 
@@ -28,7 +28,7 @@ struct smc_rmbe {
  * struct smc_buf - an RMB or DMB
  * @pool:	where its elements go when they are free
  * @mem:	its memory
- * @priv:	what the fabric knows of it; set and cleared by its smc_buf_ops
+ * @priv:	the fabric's data; set and cleared by its smc_buf_ops
  * @all:	in the list of all registered buffers of the pools
  * @last:	its elements are taken after all others
  * @doomed:	its element is not taken again, see smc_buf_doom()
@@ -73,7 +73,7 @@ struct smc_pool {
  * @ref:	one for the owner, one for each buffer: a connection whose
  *		peer lives in another namespace may outlive its own
  * @closed:	the owner has gone; nothing is kept in reserve
- * @limit:	what their memory is charged to
+ * @limit:	the limit that their memory is charged to
  * @ops:	of the owner
  * @owner:	for @ops; not used once closed
  * @reg_lock:	one call of @ops at a time; protects @sealed

@@ -18,7 +18,7 @@
 /* Size of a buffer, which has at least one element and at most BUF_MAX_RMBES. */
 #define BUF_BYTES	(512u << 10)
 #define BUF_MAX_RMBES	32u
-/* What a new buffer must leave free in its cgroup */
+/* Memory that a new buffer must leave free in its cgroup */
 #define CGROUP_ROOM	(2u << 20)
 /* How long an idle buffer is kept for new connections. */
 #define KEEP_TIME	(5 * HZ)
@@ -129,8 +129,8 @@ void smc_pools_reap(struct smc_pools *pools, bool later)
 
 /**
  * smc_pools_new() - the empty pools of a new namespace or link group
- * @limit: what their memory is charged to
- * @ops: what buffers are made of, and what has to know of them
+ * @limit: the limit that their memory is charged to
+ * @ops: how buffers are allocated and registered
  * @owner: handed to @ops
  *
  * Return: the pools or NULL.
@@ -498,8 +498,8 @@ size_t smc_buf_bytes(const struct smc_buf *buf)
 }
 
 /*
- * What smc_buf_ops.reg has returned, NULL once the owner of the pools has gone; or what
- * smc_buf_ops.alloc has set.
+ * The value that smc_buf_ops.reg has returned, NULL once the owner of the pools has gone; or the
+ * value that smc_buf_ops.alloc has set.
  */
 void *smc_buf_priv(const struct smc_buf *buf)
 {

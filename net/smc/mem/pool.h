@@ -12,7 +12,7 @@ struct smc_buf;
 struct smc_mem_limit;
 struct smc_pools;
 
-/* What buffers are made of; the numbers of net.smc.smcr_buf_type. */
+/* Kinds of memory for buffers, with the numbers of net.smc.smcr_buf_type. */
 enum smc_mem {
 	SMC_MEM_CONTIGUOUS,	/* one piece of physical memory */
 	SMC_MEM_VIRTUAL,	/* single pages */
@@ -20,7 +20,7 @@ enum smc_mem {
 };
 
 /**
- * struct smc_buf_ops - what the owner of pools decides about their buffers
+ * struct smc_buf_ops - how the owner of pools makes their buffers
  * @max_bufs:	no more buffers than this; 0: as many as the limits permit
  * @max_code:	largest size of an element, in compressed notation, at most
  *		SMC_SIZE_CODE_LIMIT
@@ -29,12 +29,13 @@ enum smc_mem {
  * @alloc:	memory for a buffer.  It must be zeroed if a peer may announce data that it
  *		has not written.  May set the last argument, which becomes smc_buf_priv(), if
  *		there is no @reg.
- * @free:	undo @alloc; the owner may have gone.  The last argument is what @alloc has set.
+ * @free:	undo @alloc; the owner may have gone.  The last argument is the value that @alloc
+ *		has set.
  * @reg:	register a new buffer with a device: returns the value for smc_buf_priv(), or
  *		NULL if the buffer cannot be used.  Registered buffers are kept until their owner
  *		takes them, see smc_pools_retire().  NULL: there is no device, and idle buffers are
  *		freed after some seconds.
- * @unreg:	undo that; the memory lives on
+ * @unreg:	undo @reg; the memory stays
  *
  * Context: process, may sleep.
  */

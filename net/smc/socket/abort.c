@@ -9,7 +9,7 @@
  * @reason: why
  * @err: errno that the application sees, positive
  *
- * What the peer sent last is not for the application.
+ * The application does not get data that the peer sent last.
  *
  * Context: any.
  */

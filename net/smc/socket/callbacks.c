@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TCP's callbacks: what happens to the TCP connection while SMC is possible, or up. */
+/* TCP's callbacks: events of the TCP connection while SMC is possible, or up. */
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "../handshake/pair.h"

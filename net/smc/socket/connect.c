@@ -46,7 +46,7 @@ bool smc_has_keys(const struct sock *sk)
  * smc_eligible() - may this socket offer SMC to anybody?
  * @sk: the socket, before it connects or while it listens
  *
- * What depends on the peer (ipsec.h) is another question.
+ * This does not look at the peer; ipsec.h does.
  *
  * Return: SMC_REASON_NONE, or why not.
  */
@@ -132,7 +132,7 @@ static bool ipsec_covers(struct sock *sk, const struct sockaddr_unsized *addr, i
 	return smc_ipsec_to_mapped(sk, addr, len) || !ask_at_syn(sk);
 }
 
-/* What the configuration says about this destination, as far as it is known by now. */
+/* The verdict of filter and autocache, with as much of the destination as is known by now. */
 static enum smc_reason steered(struct sock *sk, const struct sockaddr_unsized *addr, int len)
 {
 	struct smc_net *sn = smc_net(sock_net(sk));

@@ -98,7 +98,7 @@ bool smc_ipsec_syn(const struct sock *listener, struct sk_buff *syn)
 
 	if (!smc_ipsec_any(listener))
 		return false;
-	/* What has come protected is to be answered so. */
+	/* A SYN that came protected must be answered protected. */
 	if (secpath_exists(syn))
 		return true;
 #if IS_ENABLED(CONFIG_IPV6)

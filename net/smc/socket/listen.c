@@ -146,7 +146,7 @@ static bool may_have_local_client(enum smc_reason reason)
 	       reason == SMC_REASON_NO_TCP_OPTION || reason == SMC_REASON_SYN_COOKIE;
 }
 
-/* What becomes of a child; locked by the bottom half that made it. */
+/* Decide whether a child begins a handshake; locked by the bottom half that made it. */
 static void settle_child(struct sock *child, const struct sock *listener,
 			 const struct request_sock *req, bool fastopen, bool cookie)
 {
@@ -203,7 +203,7 @@ void __init smc_listen_init(struct smc_family *f)
 	smc_connect_init(f);
 }
 
-/* What must be in place before a SYN can find the listener. */
+/* Everything that must be in place before a SYN can find the listener. */
 static int become_listener(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);

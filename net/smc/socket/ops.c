@@ -116,7 +116,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock,
 	return smc_conn_poll(sk, c);
 }
 
-/* What has arrived may be enough for a poller now; the socket is locked. */
+/* The data that has arrived may suffice for poll() now; the socket is locked. */
 static int smc_set_rcvlowat(struct sock *sk, int val)
 {
 	int rc = tcp_ops(sk)->set_rcvlowat(sk, val);
@@ -252,7 +252,7 @@ static int smc_accept(struct socket *sock, struct socket *newsock, int flags,
  * smc_ops_init() - derive our operations from TCP's
  * @f: the family
  *
- * What is not named here, or in plain.c, is TCP's, and right in every phase.
+ * Operations that neither this function nor plain.c names are TCP's, and right in every phase.
  */
 void __init smc_ops_init(struct smc_family *f)
 {

@@ -79,7 +79,7 @@ static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
  * smc_to_tcp() - from now on this socket is plain TCP
  * @sk: the socket, locked
  * @reason: why
- * @peer_diagnosis: what the peer's Decline says, or 0
+ * @peer_diagnosis: the diagnosis in the peer's Decline, or 0
  *
  * Documentation/architecture.md, "Who decides what", says where the reasons come from.
  */
@@ -92,8 +92,7 @@ void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 }
 
 /**
- * smc_to_reset() - what remains of this socket, whose TCP connection was reset, is
- * plain TCP
+ * smc_to_reset() - from now on this socket, whose TCP connection was reset, is plain TCP
  * @sk: the socket, locked
  * @reason: why
  */

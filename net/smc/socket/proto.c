@@ -92,7 +92,7 @@ int smc_init_sock(struct sock *sk)
  * @child: locked by the bottom half that made it
  * @listener: its listener
  *
- * What follows the TCP socket is a copy of the listener's, and is cleared.
+ * The fields behind the TCP socket are copies of the listener's, and are cleared.
  */
 void smc_child_born(struct sock *child, const struct sock *listener)
 {

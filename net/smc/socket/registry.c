@@ -104,7 +104,7 @@ bool smc_registry_in_use(struct net *net)
 }
 
 #ifdef CONFIG_SMC_TEST
-/* What walks cost, for tests. */
+/* The cost of walks, for tests. */
 static atomic64_t reg_looked, reg_most, reg_longest, reg_holds, reg_long_holds;
 
 static void reg_raise(atomic64_t *most, u64 value)
@@ -133,7 +133,7 @@ static void reg_count(unsigned int looked, u64 began)
 }
 
 /**
- * smc_test_registry() - what walks over sockets have cost, in all namespaces
+ * smc_test_registry() - the cost of walks over sockets, in all namespaces
  * @cost: receives it
  */
 void smc_test_registry(struct smc_test_registry *cost)
@@ -286,7 +286,7 @@ static bool fill_info(struct smc_sock_info *info, struct sock *sk)
 
 	memset(info, 0, sizeof(*info));
 	info->sk = sk;
-	/* What belongs to a phase is stored before it, and shown in no other one. */
+	/* The fields of a phase are stored before the phase, and shown in no other one. */
 	info->phase = smp_load_acquire(&smc->phase);
 	if (info->phase == SMC_PHASE_UP) {
 		c = conn_get(smc);
@@ -350,7 +350,7 @@ EXPORT_SYMBOL_GPL(smc_sock_walk_end);
  * program can stall a walk.
  *
  * Context: process, may sleep.
- * Return: what @fn returned, or 0 at the end.
+ * Return: the value of @fn that ended the walk, or 0 at the end.
  */
 int smc_sock_walk(struct net *net, struct smc_sock_cursor *cursor,
 		  int (*fn)(const struct smc_sock_info *info, void *arg),

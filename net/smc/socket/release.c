@@ -251,7 +251,7 @@ void smc_close_orphan(struct sock *sk)
 }
 
 #ifdef CONFIG_SMC_TEST
-/* For tests: what happens beside close() meets it. */
+/* For tests: more time in which something else can happen during close(). */
 static unsigned int close_delay_ms;
 module_param(close_delay_ms, uint, 0600);
 MODULE_PARM_DESC(close_delay_ms, "delay in close() before TCP closes, at most 10000");

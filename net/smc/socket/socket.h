@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The socket layer: what applications touch. */
+/* The socket layer: the calls of applications. */
 #ifndef SMC_SOCKET_H
 #define SMC_SOCKET_H
 
@@ -9,14 +9,14 @@
 #include "../smc.h"
 
 /**
- * struct smc_family - what a socket of one address family is made of
+ * struct smc_family - the operations of sockets of one address family
  * @tcp:	TCP's own proto
  * @tcp_ops:	TCP's own socket operations
  * @tcp_af_ops:	TCP's own connection operations
  * @tcp_destruct: TCP's own sk_destruct
  * @prot:	ours, in every phase: TCP's with a larger object
  * @ops:	ours, in every phase
- * @af_ops:	ours: TCP's, but for the birth of children and the questions before a SYN
+ * @af_ops:	ours: TCP's, except those that make children and answer SYNs
  * @available:	the kernel has this family
  */
 struct smc_family {

@@ -18,12 +18,12 @@ struct sock;
 int smc_test_echo(struct sock *sk);
 
 /**
- * struct smc_test_registry - what walks over SMC sockets have cost since the module came
- * @looked:	entries that they looked at
- * @most:	most of them under one hold of a lock
+ * struct smc_test_registry - the cost of all walks over SMC sockets since the module was loaded
+ * @looked:	entries that they visited
+ * @most:	most entries under one hold of a lock
  * @longest:	longest hold of a lock, nanoseconds
- * @holds:	how often they held one
- * @long_holds:	how often for more than 100 microseconds
+ * @holds:	number of holds
+ * @long_holds:	number of holds of more than 100 microseconds
  */
 struct smc_test_registry {
 	__u64	looked;
