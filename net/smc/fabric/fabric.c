@@ -121,8 +121,8 @@ bool smc_fabric_pairs(const struct smc_net *sn)
 
 /**
  * smc_fabric_pair() - make both ends of a connection within this kernel
- * @client: what one end needs; receives it
- * @server: the other one
+ * @client: the request of one end; receives its connection
+ * @server: the same of the other end
  * @atomic: without sleeping
  *
  * Context: any with @atomic, else process.
@@ -191,7 +191,7 @@ static enum smc_reason sum_up(const struct smc_clc_proposal *p, struct smc_negot
 /**
  * smc_fabric_choose() - the server's choice
  * @sk: the server's socket
- * @p: what the client offers
+ * @p: the client's offer
  * @neg: receives the outcome
  *
  * Context: process, may sleep.
@@ -312,7 +312,7 @@ static int walk_fabrics(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
  * A group that exists from the beginning to the end of the walk is shown once.
  *
  * Context: process, may sleep.
- * Return: what @w->group returned, or 0 at the end.
+ * Return: the value of @w->group that ended the walk, or 0 at the end.
  */
 int smc_fabric_groups(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 		      struct smc_walk *w)
@@ -329,7 +329,7 @@ int smc_fabric_groups(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
  *
  * Context: process, may sleep.
  *
- * Return: what a callback of @w returned, or 0 at the end.
+ * Return: the value of a callback of @w that ended the walk, or 0 at the end.
  */
 int smc_fabric_devices(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 		       struct smc_walk *w)

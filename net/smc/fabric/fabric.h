@@ -17,7 +17,7 @@ struct smc_net;
 struct smc_sock_info;
 struct smc_walk;
 
-/* What a Proposal may offer, in the order in which a server considers it. */
+/* Offers of a Proposal, in the order in which a server considers them. */
 enum smc_offer {
 	SMC_OFFER_DV2,
 	SMC_OFFER_DV1,
@@ -27,7 +27,7 @@ enum smc_offer {
 };
 
 /**
- * struct smc_negotiated - what client and server have agreed upon
+ * struct smc_negotiated - the result of a negotiation
  * @server:	this side is the server
  * @version:	SMC_CLC_V1 or SMC_CLC_V2
  * @release:	of version 2
@@ -40,8 +40,8 @@ enum smc_offer {
  *		told by the Accept
  * @max_conns:	SMC-Rv2.1: connections per link group
  * @max_links:	SMC-Rv2.1: links per link group
- * @fabric:	what will carry the connection
- * @priv:	what the fabric found when it chose, see smc_fabric_ops.forget
+ * @fabric:	the fabric that will carry the connection
+ * @priv:	data of the fabric from its choice, see smc_fabric_ops.forget
  *
  * The protocol version is settled once, here; nothing after the handshake asks
  * for it except to show it.
@@ -61,9 +61,9 @@ struct smc_negotiated {
 };
 
 /**
- * struct smc_wanted - what the socket wants of a connection
+ * struct smc_wanted - buffer sizes that a socket asks for
  * @rcvbuf:	receive element, bytes
- * @rcvbuf_most: what it may grow to where elements can grow; 0: the size is the application's
+ * @rcvbuf_most: largest size where elements can grow; 0: the application has set the size
  * @sndbuf:	send ring, bytes, for fabrics that have one
  */
 struct smc_wanted {
@@ -76,7 +76,7 @@ struct smc_wanted {
  * struct smc_pair_end - one end of a connection both ends of which are in this kernel
  * @sk:		its socket
  * @memcg:	is charged for it, or NULL without cgroups
- * @want:	what the socket wants
+ * @want:	the buffer sizes that the socket asks for
  * @conn:	receives the end
  */
 struct smc_pair_end {
@@ -106,14 +106,14 @@ struct smc_pair_end {
  * @forget:	free @neg->priv, the handshake is over; not called if it is NULL
  * @conn_new:	a connection not yet known to the peer.  Its receive element, of about
  *		@want->rcvbuf bytes, is there now or after prepare.  ERR_PTR on error.
- * @prepare:	what must be done before the peer may be told of @c; afterwards it has a
+ * @prepare:	get ready for the peer to be told of @c; afterwards it has a
  *		receive element.  @a is the Accept on the client, NULL on the server.
  *		0; -EAGAIN: call again after smc_conn_notify(); else a reason to decline
  * @describe:	fill the fabric's part of an Accept or Confirm for @c
  * @attach:	connect @c with what the peer described; afterwards @c->tx_buf is
  *		set.  0 or a reason.  The client calls it on the Accept, the
  *		server on the Confirm.
- * @finish:	what remains after the Confirm.  0; -EAGAIN as for prepare;
+ * @finish:	the steps after the Confirm.  0; -EAGAIN as for prepare;
  *		-EINPROGRESS: as -EAGAIN, but the peer may consider us established; else a
  *		reason.  Its second argument receives whether it is too late to fall back;
  *		with the first two, whether it would be if the peer declined now.
@@ -211,7 +211,7 @@ bool smc_fabric_exists(u8 diag_mode);
 bool smc_fabric_any(const struct smc_net *sn);
 bool smc_fabric_pairs(const struct smc_net *sn);
 int smc_fabric_pair(struct smc_pair_end *client, struct smc_pair_end *server, bool atomic);
-/* What the handshake asks of all fabrics together; process context, may sleep. */
+/* Calls of the handshake that concern all fabrics together; process context, may sleep. */
 void smc_fabric_offer(struct sock *sk, struct smc_clc_proposal *p);
 enum smc_reason smc_fabric_choose(struct sock *sk,
 				  const struct smc_clc_proposal *p,

@@ -117,7 +117,7 @@ void smc_lower_devs_follow(struct smc_lower_devs *c, struct net_device *dev)
 }
 
 /**
- * smc_lower_devs_pnet() - what does the PNET table say of these netdevs and a device's port?
+ * smc_lower_devs_pnet() - compare the PNETIDs of these netdevs with that of a device's port
  * @c: the netdevs
  * @port: the port
  * @vlan: receives the VLAN tag that packets have at the netdev that decides; may be NULL

@@ -281,7 +281,7 @@ static bool in_subnets4(const struct net_device *ndev, __be32 remote,
 /**
  * smc_route_in_subnets() - server: is it on the client's subnet?
  * @sk: the connection
- * @p: what the client sent
+ * @p: the client's message
  *
  * Context: process or bottom half.
  *

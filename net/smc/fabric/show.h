@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What fabrics tell those who look from outside: pictures of link groups and
+ * The view of fabrics from outside: pictures of link groups and
  * devices.  A picture holds neither a lock nor a reference; nothing in it points to
  * what could go meanwhile.
  */
@@ -132,7 +132,7 @@ struct smc_port_info {
  * @name:	its name
  * @n_users:	link groups on it
  * @critical:	SMC-R: one of them has no link anywhere else
- * @is_pci:	what follows is valid
+ * @is_pci:	the fields below are valid
  * @pci_fid:	PCI function
  * @pci_chid:	channel
  * @pci_vendor:	PCI vendor

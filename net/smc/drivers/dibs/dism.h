@@ -30,9 +30,9 @@
 
 /**
  * struct dism_dev - a device of dibs
- * @dev:	what it is for SMC-D
+ * @dev:	the device as SMC-D sees it
  * @list:	of all devices
- * @dibs:	what it is for dibs, referenced
+ * @dibs:	the device as dibs sees it, referenced
  * @seid:	system EID, of a device that has one
  * @closed:	it is not called any more
  * @registered:	SMC-D knows it
@@ -41,8 +41,8 @@
  * @signaled:	those that were signalled, and SMC-D has not been told yet
  * @tell:	tells it, in a softirq: dibs may be in a hard interrupt and holds a lock that a move
  *		takes
- * @events:	what happened to peers
- * @take:	looks at that
+ * @events:	events of peers
+ * @take:	handles @events
  * @online:	registers the device with SMC-D
  * @end:	frees it
  */
@@ -89,8 +89,8 @@ void dism_events_exit(struct dism_dev *d);
 
 /**
  * struct dism_dmb - smc_ism_dmb.priv
- * @dibs:	what it is for dibs
- * @dmb:	what it is for SMC-D
+ * @dibs:	the DMB as dibs sees it
+ * @dmb:	the DMB as SMC-D sees it
  * @known:	the device knows it; under dism_dev.lock
  * @flags:	bit 0: it is in dism_dev.signaled
  * @node:	there

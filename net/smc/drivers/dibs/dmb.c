@@ -153,8 +153,8 @@ void dism_close_dmbs(struct dism_dev *d)
  * @dev: the device
  * @token: the peer's DMB
  * @offset: where in it
- * @data: what to write
- * @len: how much
+ * @data: the bytes to write
+ * @len: their number
  * @signal: tell the peer
  *
  * Context: any but hard interrupts.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a device tells us: which of our DMBs have been written to, and what happened to peers. */
+/* Events of a device: DMBs of ours that were written to, and peers that have ended. */
 #include <linux/rcupdate.h>
 #include <linux/unaligned.h>
 #include "../ism_pci/format.h"
@@ -57,7 +57,7 @@ static void tell_work(struct work_struct *work)
 	struct dism_dmb *own, *next;
 
 	llist_for_each_entry_safe(own, next, llist_del_all(&d->signaled), node) {
-		/* What is written from here on signals again. */
+		/* Writes from here on signal again. */
 		clear_bit(0, &own->flags);
 		smp_mb__after_atomic();
 		smc_ism_signaled(own->dmb);

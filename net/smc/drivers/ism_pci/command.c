@@ -43,7 +43,7 @@ static int __answer(struct ism_pci *ism, const struct ism_head *request, void *a
  * @request: begins with a struct ism_head, which is not looked at; aligned to 8 bytes
  * @len: its length
  * @answer: receives the answer, which begins with a struct ism_head; may be @request
- * @answer_len: what is wanted of it, at least the head
+ * @answer_len: bytes of it that are read, at least the head
  *
  * Context: process, may sleep.
  * Return: 0; -EIO if it could not be done; -ENODEV if the function is gone, or gives a wrong answer

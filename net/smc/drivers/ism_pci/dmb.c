@@ -200,8 +200,8 @@ void ism_dmbs_exit(struct ism_pci *ism)
  * @dev: the device
  * @token: the peer's DMB
  * @offset: where in it
- * @data: what to write
- * @len: how much
+ * @data: the bytes to write
+ * @len: their number
  * @signal: tell the peer
  *
  * Context: any but hard interrupts.

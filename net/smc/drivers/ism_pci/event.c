@@ -109,7 +109,7 @@ static void take_events(struct work_struct *work)
 	unsigned int end = do_div(next, ISM_EVENTS);
 	struct ism_event event;
 
-	/* What it says is written before where it ends. */
+	/* The function writes events before it moves their end. */
 	rmb();
 	for (; ism->event != end; ism->event = (ism->event + 1) % ISM_EVENTS) {
 		event = ism->ieq->events[ism->event];

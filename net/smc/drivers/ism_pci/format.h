@@ -35,7 +35,7 @@ enum ism_command {
 };
 
 /**
- * struct ism_head - what each request and each answer begins with
+ * struct ism_head - the begin of each request and each answer
  * @command:	enum ism_command
  * @rc:		of an answer: 0 if it was done
  * @len:	of all of it, bytes
@@ -155,7 +155,7 @@ struct ism_event {
 #define ISM_TEST_RESPONSE	2
 
 /**
- * ism_test_answer() - what answers a test of the link
+ * ism_test_answer() - the answer to a test of the link
  * @info: of the event that may ask
  *
  * The code is one half of the word, the other one is 0.  What we know of the device does not say
@@ -241,7 +241,7 @@ static inline char ism_hex(unsigned int digit)
 }
 
 /**
- * ism_seid() - what all partitions of a machine have in common
+ * ism_seid() - the system EID, which all partitions of a machine share
  * @seid: receives it, ISM_SEID_LEN bytes
  * @number: of the machine
  * @type: of the machine

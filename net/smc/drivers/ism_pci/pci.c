@@ -59,7 +59,7 @@ static void offline_work(struct work_struct *work)
 /**
  * ism_lose() - the function does not do what it should: nothing is asked of it any more
  * @ism: the function
- * @why: what it did, for people
+ * @why: the reason, for people
  *
  * Its connections end.  It stays bound to its driver, and does nothing until it is bound anew.
  *

@@ -19,7 +19,7 @@
 
 /**
  * struct ivs_pci - an ivshmem device
- * @dev:	what it is for the rest of the driver
+ * @dev:	the device as the rest of the driver sees it
  * @pdev:	referenced
  * @regs:	its registers
  * @mem:	the region
@@ -70,7 +70,7 @@ static irqreturn_t pci_interrupt(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
-/* What is needed until the last user has gone, beyond the end of the device itself. */
+/* The part that must stay until the last user has gone, beyond the end of the device itself. */
 static struct ivs_pci *map(struct pci_dev *pdev)
 {
 	struct ivs_pci *p;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is done with the words of a region.  See region.h. */
+/* Operations on the words of a region.  See region.h. */
 #include "region.h"
 #include "order.h"
 
@@ -117,7 +117,7 @@ int ivs_claim(const struct ivs_region *r, u32 peer, u32 claim, const struct ivs_
 	for (i = 0; i < r->slots; i++)
 		if (take(r, i, 0, *owner))
 			return i;
-	/* What was observed is the owner word that must still be there. */
+	/* The owner word must still be the one that was observed. */
 	for (i = 0; i < r->slots; i++)
 		if (ivs_dead(&w[i], now) && take(r, i, w[i].view.owner, *owner))
 			return i;

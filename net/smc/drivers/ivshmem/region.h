@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is done with the words of a region, over a pointer to it.
+ * Operations on the words of a region, over a pointer to it.
  *
  * Nobody locks anything in there, as whoever holds a lock may die.  Everything in it may be a
  * peer's lie, at any moment: each word is read once and judged, and the number of slots and what
@@ -30,7 +30,7 @@ struct ivs_region {
 };
 
 /**
- * struct ivs_view - what a slot said when it was looked at
+ * struct ivs_view - the words of a slot at one moment
  * @owner:	struct ivs_slot.owner, and so the rest
  * @boot:	see there
  * @gid:	see there
@@ -45,7 +45,7 @@ struct ivs_view {
 
 /**
  * struct ivs_watch - a slot that is looked at again and again
- * @view:	what it said last
+ * @view:	the last view
  * @moved:	when owner or heartbeat were last seen to change, in ms
  */
 struct ivs_watch {
@@ -84,13 +84,13 @@ void ivs_seid(const struct ivs_region *r, u8 *seid);
  * ivs_look() - read a slot
  * @r:		the region
  * @slot:	below @r->slots
- * @v:		what it says
+ * @v:		receives the view
  */
 void ivs_look(const struct ivs_region *r, u32 slot, struct ivs_view *v);
 
 /**
  * ivs_ready() - is there somebody to talk to
- * @v:	what a slot said
+ * @v:	the view of a slot
  *
  * Return: whether it has an owner who is ready.
  */
@@ -101,8 +101,8 @@ static inline bool ivs_ready(const struct ivs_view *v)
 
 /**
  * ivs_same() - is it still the same one
- * @a:	what a slot said
- * @b:	what it said at another time
+ * @a:	a view of a slot
+ * @b:	another view of it
  *
  * Return: whether that was the same owner, since the same boot.
  */
@@ -116,7 +116,7 @@ static inline bool ivs_same(const struct ivs_view *a, const struct ivs_view *b)
  * ivs_observe() - look at a slot once more
  * @r:		the region
  * @slot:	below @r->slots
- * @w:		what was seen of it, zeroed the first time
+ * @w:		the view of the last call, zeroed the first time
  * @now:	in ms, not 0
  */
 void ivs_observe(const struct ivs_region *r, u32 slot, struct ivs_watch *w, u64 now);
@@ -232,7 +232,7 @@ void ivs_set_nonce(const struct ivs_region *r, u32 slot, u32 number, u32 nonce);
 /**
  * ivs_judge() - find what a token of a peer names
  * @r:		the region
- * @peer:	what its slot said when we got to know the peer
+ * @peer:	the view of the peer's slot when the peer became known
  * @token:	the peer's
  * @offset:	into the DMB
  * @bytes:	there, not 0

@@ -54,7 +54,7 @@ static bool is_up(const struct ivs_dev *d)
 	return READ_ONCE(d->state) == IVS_UP;
 }
 
-/* What connections say when they end must still be heard while the device leaves. */
+/* The last news of connections must still arrive while the device leaves. */
 static bool in_use(const struct ivs_dev *d)
 {
 	return is_up(d) || READ_ONCE(d->state) == IVS_LEAVING;
@@ -258,7 +258,7 @@ static void watch_peers(struct ivs_dev *d)
 
 /* ---- DMBs ---- */
 
-/* Next fit: what was freed is used again as late as can be. */
+/* Next fit: a freed region is used again as late as possible. */
 static long reserve(unsigned long *map, u32 size, u32 *next, u32 n)
 {
 	unsigned long at = bitmap_find_next_zero_area(map, size, *next, n, 0);
@@ -336,7 +336,7 @@ static void shm_unregister_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
 	mutex_unlock(&d->alloc_lock);
 }
 
-/* What peers have said of the DMBs of one word. */
+/* Report the DMBs of one word that peers have marked. */
 static void report(struct ivs_dev *d, u32 word)
 {
 	u64 bits = ivs_take_dirty(&d->region, d->slot, word);

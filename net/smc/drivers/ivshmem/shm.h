@@ -55,7 +55,7 @@ enum ivs_state {
 };
 
 /**
- * struct ivs_peer - what we know of who owns a slot
+ * struct ivs_peer - the owner of a slot
  * @watch:	its heartbeat
  * @known:	as it was when SMC-D asked for it
  * @is_known:	SMC-D did, and has not been told since that it is gone
@@ -68,21 +68,21 @@ struct ivs_peer {
 
 /**
  * struct ivs_dev - a device; embedded by its bus, zeroed
- * @ism:	what SMC-D sees
+ * @ism:	the device as SMC-D sees it
  * @bus:	set by ivs_start(), like the rest
  * @region:	the shared memory
  * @seid:	system EID of the domain
  * @state:	enum ivs_state
  * @peer:	our peer id
  * @slot:	ours, once there is one
- * @owner:	what we wrote into its owner word
+ * @owner:	the value that we wrote into its owner word
  * @clock:	ms that were observed
  * @looked:	when it was advanced, in ms of the kernel's clock
  * @rest:	when the time of resting is over, by @clock
  * @tick:	heartbeat, and a look at the peers
  * @ref:	references
  * @end:	frees it, since memory is not unmapped in every context
- * @signals:	what peers have marked is taken and reported here
+ * @signals:	takes and reports the DMBs that peers have marked
  * @pending:	words of the dirty bitmap that are yet to be taken; of @signals alone
  * @alloc_lock:	protects the four members that follow
  * @units:	bitmap of the units of our share in use

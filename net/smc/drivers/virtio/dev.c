@@ -102,7 +102,7 @@ static void offline_work(struct work_struct *work)
 /**
  * vism_lose() - the device does not do what it should: nothing is asked of it any more
  * @d: the device
- * @why: what it did, for people
+ * @why: the reason, for people
  *
  * Its connections end.  It stays bound to its driver, and does nothing until it is bound anew.
  *

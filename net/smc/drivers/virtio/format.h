@@ -44,7 +44,7 @@ enum vism_command {
  * @class:	enum vism_command
  * @command:	0
  * @payload:	ALLOC: size; ATTACH: token; DETACH: offset, or token.  The second word is there in
- *		ATTACH of VISM_ID_TOKEN only: what is allowed, which no device looks at.
+ *		ATTACH of VISM_ID_TOKEN only: permissions, which no device looks at.
  */
 struct vism_request {
 	u8	class;
@@ -110,7 +110,7 @@ struct vism_entry {
 };
 
 /**
- * struct vism_home - what a participant says, and what its peers say to it
+ * struct vism_home - the words of a participant, and those of its peers to it
  * @head:	its nonce is the second half of the owner's GID; 0: the owner is not there
  * @beat:	the owner counts it up every VISM_BEAT_MS
  * @room:	how many regions of one peer, beside its home, the owner attaches

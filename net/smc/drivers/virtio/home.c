@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is done with the words of a home.  See home.h. */
+/* Operations on the words of a home.  See home.h. */
 #include "home.h"
 #include "../ivshmem/order.h"
 
@@ -93,7 +93,7 @@ bool vism_find_dmb(const struct vism_home *h, u64 token, u32 bytes, u64 region,
 
 void vism_mark(struct vism_home *h, u32 number)
 {
-	/* What was written before is visible to the owner that finds the bit. */
+	/* Earlier writes are visible to the owner that finds the bit. */
 	ivs_or(&h->dirty[number / 64], 1ull << number % 64);
 	ivs_or(&h->summary, 1ull << number / 64);
 }

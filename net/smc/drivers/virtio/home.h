@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is done with the words of a home, ours and those of peers.
+ * Operations on the words of a home, ours and those of peers.
  *
  * Every peer can write to all of it, at any moment.  So the owner reads nothing there but what
  * peers have to tell it, and each word is read once and judged.  Nobody locks anything.
@@ -35,7 +35,7 @@ struct vism_place {
 };
 
 /**
- * enum vism_pulse - what a look at a peer has shown
+ * enum vism_pulse - the result of a look at a peer
  * @VISM_ALIVE:	it is there
  * @VISM_LEFT:	it, or its memory, is not what it was: nothing writes to our DMBs any more
  * @VISM_SILENT: its heart has stopped; should it go on, it may write to them
@@ -62,7 +62,7 @@ void vism_close(struct vism_head *head);
 
 /**
  * vism_is() - is it this region
- * @head:	what was attached
+ * @head:	of the region that was attached
  * @magic:	VISM_HOME or VISM_DATA
  * @nonce:	that it has to have
  *
@@ -97,7 +97,7 @@ void vism_beat(struct vism_home *h, u64 beat);
  * vism_look() - look at a peer that was there
  * @h:		its home
  * @boot:	second half of its GID
- * @w:		what was seen before, zeroed the first time
+ * @w:		the view of the last call, zeroed the first time
  * @now:	in ms, not 0
  *
  * Return: how it is.
@@ -121,7 +121,7 @@ void vism_set_dmb(struct vism_home *h, u64 token, const struct vism_place *p, u3
 void vism_clear_dmb(struct vism_home *h, u64 token);
 
 /**
- * vism_find_dmb() - what a peer says of one of its DMBs
+ * vism_find_dmb() - find one of a peer's DMBs
  * @h:		its home
  * @token:	the DMB's
  * @bytes:	size that it is said to have

@@ -13,7 +13,7 @@
 /* Words of the dirty bitmap that are looked at each time. */
 #define SIGNALS_BUDGET	16
 
-/* What peers have said of the DMBs of one word. */
+/* Report the DMBs of one word that peers have marked. */
 static void report(struct vism_dev *d, u32 word)
 {
 	u64 bits = vism_take_dirty(d->home, word);

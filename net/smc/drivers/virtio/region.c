@@ -43,7 +43,7 @@ static int __command(struct vism_dev *d, u8 class, u64 value, struct vism_answer
 	return rc;
 }
 
-/* What the device says to have put there. */
+/* Note the region that the device has put there, by its own account. */
 static int __take(struct vism_dev *d, enum vism_use use, u64 token, u64 boot, u64 offset)
 {
 	bool was_full = d->window.full;
@@ -111,7 +111,7 @@ static int __find_view(struct vism_dev *d, u64 token, u64 magic, u64 nonce)
  * __vism_attach() - a region of a peer
  * @d: the device
  * @token: of the region, as somebody says
- * @magic: what it has to be
+ * @magic: the kind that it must be
  * @nonce: and which one
  * @boot: second half of the GID of the peer, which is allowed a part of the window
  *

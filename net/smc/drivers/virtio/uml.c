@@ -26,7 +26,7 @@ static uint form = VISM_ID_OFFSET;
 module_param(form, uint, 0444);
 MODULE_PARM_DESC(form, "of the device: 43 or 44");
 
-/* What the device does wrong from now on; tools/testing/qemu/smc/virtio-ism.c has the same ones. */
+/* Faults of the device from now on; tools/testing/qemu/smc/virtio-ism.c has the same ones. */
 enum fault {
 	FAULT_NONE,
 	FAULT_FAIL,
@@ -44,7 +44,7 @@ MODULE_PARM_DESC(fault, "what it does wrong, in the low byte; with which command
 
 /**
  * struct vism_uml - the device
- * @dev:	what it is for the rest of the driver
+ * @dev:	the device as the rest of the driver sees it
  * @n:		regions in each half
  * @used:	those of our half
  * @last:	the first form gives none twice
@@ -128,7 +128,7 @@ static u32 reply(struct vism_uml *v, u8 class, u64 index, u8 *to)
 	return p - to;
 }
 
-/* What it does in any case, whatever the command would have been. */
+/* Faults that do not depend on the result of the command. */
 static bool faulty(u8 class, u8 *answer, u32 answer_len, int *len)
 {
 	if (fault >> 8 != class)

@@ -28,7 +28,7 @@ struct vism_exchange {
 
 /**
  * struct vism_virtio - a virtio-ism device
- * @dev:	what it is for the rest of the driver
+ * @dev:	the device as the rest of the driver sees it
  * @parent:	the function of a bus that it is, referenced
  * @vq:		its only queue
  * @exchange:	the command under way.  If it is not answered the device may write to it until it
@@ -110,7 +110,7 @@ static const struct vism_bus virtio_bus = {
 	.free		= virtio_free,
 };
 
-/* What is needed until the last user has gone, beyond the end of the device itself. */
+/* The part that must stay until the last user has gone, beyond the end of the device itself. */
 static struct vism_virtio *map(struct virtio_device *vdev, const struct virtio_shm_region *window)
 {
 	struct vism_virtio *v = kvzalloc(sizeof(*v), GFP_KERNEL);

@@ -121,7 +121,7 @@ struct vism_own {
 
 /**
  * struct vism_dev - a device; embedded by its bus, zeroed
- * @ism:	what SMC-D sees
+ * @ism:	the device as SMC-D sees it
  * @bus:	set by vism_start(), like the rest
  * @mem:	the window, in our address space
  * @home:	ours
@@ -137,7 +137,7 @@ struct vism_own {
  * @ref:	references
  * @end:	frees it, since memory is not unmapped in every context
  * @lock:	protects the five members that follow
- * @window:	what is where
+ * @window:	the map of the window
  * @own:	our regions for DMBs
  * @peers:	who was met; read under RCU as well
  * @numbers:	bitmap of the DMBs in use

@@ -55,7 +55,7 @@ struct vism_window {
 };
 
 /**
- * struct vism_answer - what a command has brought
+ * struct vism_answer - the answer to a command
  * @token:	ALLOC: of the region
  * @offset:	where it is in the window
  */
@@ -94,7 +94,7 @@ u32 vism_request_len(u32 id, u8 class);
 u32 vism_answer_len(u32 id, u8 class);
 
 /**
- * vism_judge() - what an answer says
+ * vism_judge() - decode and check an answer
  * @w:		the window
  * @class:	of the command
  * @bytes:	the answer, VISM_ANSWER_MAX bytes, a copy that does not change any more

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a connection tells its peer, and is told: whatever does not depend on how it travels. */
+/* News between the two ends of a connection, as far as they do not depend on how they travel. */
 #include <linux/delay.h>
 #include <linux/moduleparam.h>
 #include "../../conn/urgent.h"
@@ -54,10 +54,10 @@ static u64 __limit(struct smc_msg_conn *m, u64 prod, u8 *flags)
 }
 
 /**
- * smc_msg_look() - what is there to be said?
+ * smc_msg_look() - are there news for the peer?
  * @m: the connection; its say lock is held
  * @force: SMC_MSG_FORCE_*, or bits of the fabric's own: also if it would not be worth a message
- * @again: what was said has to be said again: also after CLOSED
+ * @again: repeat the last news, also after CLOSED
  * @news: receives it
  *
  * Return: false if the peer knows everything already.
@@ -98,7 +98,7 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 /**
  * smc_msg_said() - it is going to be said
  * @m: the connection; its say lock has been held since smc_msg_look()
- * @news: what that has found
+ * @news: the news that it has found
  * @msg: receives cursors and flags
  */
 void smc_msg_said(struct smc_msg_conn *m, const struct smc_msg_news *news,
@@ -156,7 +156,7 @@ void smc_msg_request_update(struct smc_conn *c)
 /**
  * smc_msg_urgent() - smc_fabric_ops.urgent
  * @c: the connection
- * @news: what happened
+ * @news: the event
  */
 void smc_msg_urgent(struct smc_conn *c, enum smc_urgent_event news)
 {
@@ -215,7 +215,7 @@ void smc_msg_consumed(struct smc_conn *c)
 /**
  * smc_msg_signal() - smc_fabric_ops.signal
  * @c: the connection
- * @flag: what to say; all of tx_flags is
+ * @flag: the flag that is new; all of tx_flags are sent
  */
 void smc_msg_signal(struct smc_conn *c, enum smc_conn_flag flag)
 {
@@ -352,7 +352,7 @@ static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 {
 	struct smc_conn *c = &m->conn;
 	u64 prod = c->rx_prod, cons = c->tx_cons;
-	/* What it may write again is what we have told it, at least. */
+	/* The peer may write again at least the part that we have announced as free. */
 	u64 unread = prod - max(smc_count_read(&c->rx_cons), smc_count_read(&m->cons_advertised));
 	int err;
 
@@ -371,7 +371,7 @@ static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 		smp_mb();
 		if (READ_ONCE(c->tx_blocked))
 			smc_conn_writable(c);
-		/* What came behind urgent data may go. */
+		/* Data behind urgent data may go now. */
 		if (unlikely(smc_count_read(&m->urg_advertised)) && cons >= m->urg_advertised)
 			say(m);
 	}

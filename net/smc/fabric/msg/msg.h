@@ -93,9 +93,9 @@ struct smc_msg_conn {
 };
 
 /**
- * struct smc_msg_news - what there is to say
- * @prod:	up to where data go
- * @cons:	what has been consumed
+ * struct smc_msg_news - news for the peer
+ * @prod:	the count up to which there are data
+ * @cons:	the count up to which they are consumed
  * @prod_flags:	SMC_CDC_WRITE_BLOCKED to SMC_CDC_UPDATE_REQ
  * @conn_flags:	SMC_CDC_SEND_DONE to SMC_CDC_ABORT
  */

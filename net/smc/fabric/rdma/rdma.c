@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The RDMA fabric: what it says and hears in CLC messages. */
+/* The RDMA fabric: its part of CLC messages. */
 #include <linux/slab.h>
 #include "../../config/eid.h"
 #include "../../admin/walk.h"
@@ -69,7 +69,7 @@ static enum smc_reason find_path(struct sock *sk, struct rdma_negotiated *rneg, 
 	return rc ? SMC_REASON_NO_DEVICE : SMC_REASON_NONE;
 }
 
-/* What version 2.1 settles; the server has the last word. */
+/* Values that version 2.1 negotiates; the server decides. */
 static void settle_release(struct smc_negotiated *neg, const struct smc_clc_proposal *p,
 			   const struct smc_net *sn)
 {

@@ -176,7 +176,7 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
  * @sn: the namespace
  * @w: whom to show them
  *
- * Return: what @w->group returned, or 0 at the end.
+ * Return: the value of @w->group that ended the walk, or 0 at the end.
  */
 int smc_rdma_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
 {
@@ -330,7 +330,7 @@ static struct smc_rdma_dev *next_dev(struct net *net, u32 after)
  * @sn: the namespace
  * @w: whom to show them
  *
- * Return: what @w->dev returned, or 0 at the end.
+ * Return: the value of @w->dev that ended the walk, or 0 at the end.
  */
 int smc_rdma_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
 {

@@ -24,7 +24,7 @@ static void close_work(struct work_struct *work)
 	smc_conn_put(&dconn->msg.conn);
 }
 
-/* An element that no peer knows: what its last one has said is not for us. */
+/* No peer knows the element yet: what the last one wrote there does not count. */
 static void use_dmb(struct smcd_conn *dconn, struct smc_rmbe *rmbe)
 {
 	struct smc_conn *c = &dconn->msg.conn;
@@ -41,8 +41,8 @@ static void use_dmb(struct smcd_conn *dconn, struct smc_rmbe *rmbe)
  * smcd_conn_new() - smc_fabric_ops.conn_new
  * @f: the fabric
  * @sk: the socket
- * @neg: what was negotiated
- * @want: what the socket wants
+ * @neg: the result of the negotiation
+ * @want: the buffer sizes that the socket asks for
  *
  * Return: the connection, in a link group and with its element, or ERR_PTR.
  */
@@ -91,7 +91,7 @@ struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc
 /**
  * smcd_prepare() - smc_fabric_ops.prepare
  * @c: the connection
- * @neg: what was negotiated
+ * @neg: the result of the negotiation
  * @a: the Accept on the client, NULL on the server
  *
  * Return: 0, there is nothing left to do.
@@ -165,7 +165,7 @@ static enum smc_reason get_ring(struct smcd_conn *dconn, u32 bytes)
 /**
  * smcd_attach() - smc_fabric_ops.attach
  * @c: the connection
- * @neg: what was negotiated
+ * @neg: the result of the negotiation
  * @a: the Accept on the client, the Confirm on the server
  *
  * Return: SMC_REASON_NONE, or the reason to decline.

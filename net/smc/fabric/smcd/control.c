@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a connection over an ISM device tells its peer, and is told, by the control data at the
+ * News between the two ends of a connection over an ISM device, by the control data at the
  * head of each element (wire/control.h).
  */
 #include <linux/export.h>
@@ -50,7 +50,7 @@ static void write_control(struct smc_control *control, const struct smc_cdc_msg 
 
 	smc_control_pack(msg, true, &prod, &cons);
 	test_lie(&prod, &cons);
-	/* What was copied into the ring comes before all of it. */
+	/* The data in the ring come before all of the control data. */
 	virt_wmb();
 	WRITE_ONCE(control->type, SMC_CDC_TYPE);
 	WRITE_ONCE(control->prod, prod);
@@ -174,7 +174,7 @@ void smc_ism_signaled(struct smc_ism_dmb *dmb)
 }
 EXPORT_SYMBOL_GPL(smc_ism_signaled);
 
-/* smc_msg_ops.arrived: what is said has been written by then. */
+/* smc_msg_ops.arrived: control data are written before the call that says so returns. */
 static bool smcd_arrived(const struct smc_msg_conn *m)
 {
 	return smc_msg_end_said(m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an ISM device (internal shared memory) is to SMC-D.  Drivers are modules of their own, and
+ * The interface of ISM devices (internal shared memory).  Drivers are modules of their own, and
  * include nothing else of this one.
  *
  * A device lets its peers write into buffers that it has registered (DMBs).  There are two kinds:
@@ -83,7 +83,7 @@ struct smc_ism_vlan {
 };
 
 /**
- * struct smc_ism_ops - what a driver does; those of one kind have the functions of that kind
+ * struct smc_ism_ops - calls of a driver; a driver of one kind has the functions of that kind
  * @owner:	THIS_MODULE, which stays as long as a handshake or a connection uses the device.
  *		Its exit waits for @release of its devices: there are no such users then, and what
  *		is left of link groups goes soon
@@ -126,7 +126,7 @@ struct smc_ism_ops {
 
 /**
  * struct smc_ism_dev - a device; embedded by its driver, who sets the first part
- * @ops:	what its driver does
+ * @ops:	calls of its driver
  * @name:	for people, unique, lives as long as the device
  * @parent:	the bus device, for netlink; may be NULL
  * @gid:	its GID

@@ -336,7 +336,7 @@ static int enter_new(struct smcd_lgrs *lgrs, struct smcd_conn *dconn, struct smc
  * smcd_lgr_enter() - the link group of a connection, which is made if there is none
  * @dconn: the connection, without a link group
  * @sn: its namespace
- * @neg: what was negotiated
+ * @neg: the result of the negotiation
  * @created: receives whether it was made
  *
  * Context: process, may sleep.
@@ -385,7 +385,7 @@ void smcd_lgr_leave(struct smcd_conn *dconn)
 }
 
 /**
- * smcd_lgr_set_peer() - what the peer says of itself in a first contact
+ * smcd_lgr_set_peer() - store the peer's description of itself in a first contact
  * @lgr: the link group
  * @a: Accept or Confirm
  */
@@ -488,7 +488,7 @@ static bool show_next(struct smc_net *sn, u32 after, struct smc_group_info *info
  * @sn: the namespace
  * @w: whom to show them
  *
- * Return: what @w->group returned, or 0 at the end.
+ * Return: the value of @w->group that ended the walk, or 0 at the end.
  */
 int smcd_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
 {

@@ -67,7 +67,7 @@ struct smcd_lgr {
 	struct work_struct	end_work;
 };
 
-/* What a handshake knows of a group: smc_negotiated.priv. */
+/* The group that a handshake has found: smc_negotiated.priv. */
 struct smcd_negotiated {
 	struct smc_ism_dev	*dev;	/* referenced */
 	struct smc_ism_gid	peer;

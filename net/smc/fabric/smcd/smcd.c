@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fabric of ISM devices: what it says and hears in CLC messages.  It is there from the start;
+ * The fabric of ISM devices: its part of CLC messages.  The fabric exists from the start;
  * devices come and go below it.
  */
 #include <linux/pci.h>
@@ -341,6 +341,6 @@ void smcd_exit(void)
 {
 	smc_fabric_unregister(&smcd_fabric);
 	unregister_pernet_subsys(&smcd_net_ops);
-	/* What the ends of connections have left to do. */
+	/* Work that the ends of connections have queued. */
 	flush_workqueue(smc_link_wq);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a connection tells its peer, and is told, as CDC messages over a link (RFC 7609, 4.6 and
- * A.4).  fabric/msg/ has what they say.
+ * News between the two ends of a connection, as CDC messages over a link (RFC 7609, 4.6 and
+ * A.4).  fabric/msg/ has their content.
  */
 #include "../../../stats.h"
 #include "../../../trace.h"
@@ -123,7 +123,7 @@ static u64 write_from(const struct rdma_conn *rconn, u8 flags)
 }
 
 /**
- * smc_cdc_fill() - smc_link_ops.fill: what is there to be said?
+ * smc_cdc_fill() - smc_link_ops.fill: take the next post of a connection
  * @sender: of a connection; its link's tx_lock is held
  * @post: receives data writes and message
  *
@@ -227,7 +227,7 @@ static void __hold(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
 
 	lockdep_assert_held(&rconn->base.lgr->lock);
 	if (m->prod_flags & SMC_CDC_FAILOVER) {
-		/* The peer has moved twice: what it asks for is here, but not taken yet. */
+		/* The peer has moved twice: the message it asks about is here, but not taken. */
 		if (held->has_msg && !smc_cdc_newer(m->seqno, held->msg.seqno))
 			return;
 		if (!held->validates || smc_cdc_newer(m->seqno, held->validated))

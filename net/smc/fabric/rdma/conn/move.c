@@ -15,7 +15,7 @@
 #include "../link/link.h"
 #include "rdma_conn.h"
 
-/* What is posted over the next link begins with what the peer may not have: so many bytes. */
+/* Posts over the next link begin with the data that the peer may lack; returns their bytes. */
 static u64 prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on_link)
 {
 	struct smc_link_sender *sender = &rconn->base.sender;
@@ -78,7 +78,7 @@ void smc_rdma_move(struct smc_lgr_conn *lconn, struct smc_link_move *move)
 	struct rdma_conn *rconn = to_rdma_conn(lconn);
 
 	lockdep_assert_held(&lconn->lgr->setup_lock);
-	/* What has arrived comes first: it may say that the peer has consumed all. */
+	/* Messages that have arrived come first: they may say that the peer has consumed all. */
 	if (READ_ONCE(lconn->rx_link) == move->from)
 		smc_cdc_leave_rx_link(rconn);
 	/* Without another link there was no connection; one that has come since looks itself. */

@@ -16,7 +16,7 @@
  * smc_rdma_conn_new() - smc_fabric_ops.conn_new
  * @f: the fabric
  * @sk: the socket
- * @neg: what was negotiated
+ * @neg: the result of the negotiation
  * @want: buffer sizes
  *
  * Link group and element come in smc_rdma_prepare().
@@ -175,7 +175,7 @@ static int __get_rmbe(struct rdma_conn *rconn)
 /**
  * smc_rdma_prepare() - smc_fabric_ops.prepare
  * @c: the connection
- * @neg: what was negotiated
+ * @neg: the result of the negotiation
  * @a: the Accept on the client
  *
  * Return: 0, -EAGAIN while it waits, or a reason to decline.
@@ -363,7 +363,7 @@ static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_ac
 /**
  * smc_rdma_attach() - smc_fabric_ops.attach
  * @c: the connection
- * @neg: what was negotiated
+ * @neg: the result of the negotiation
  * @a: the Accept on the client, the Confirm on the server
  *
  * Return: SMC_REASON_NONE, or the reason to decline.

@@ -7,11 +7,11 @@
 #include "../lgr/lgr.h"
 
 /* smc_link_sender.force_update, beside SMC_MSG_FORCE_UPDATE and SMC_MSG_REQUEST_UPDATE */
-#define RDMA_VALIDATE		0x04	/* another link: what must the peer have? (4.6.1) */
-#define RDMA_REPLAY		0x08	/* what it may not have, once it was told that (4.6.2) */
+#define RDMA_VALIDATE		0x04	/* another link: ask how much the peer has (4.6.1) */
+#define RDMA_REPLAY		0x08	/* then send the data that it may lack (4.6.2) */
 
 /**
- * struct rdma_on_link - what a post needs that another link has another value for
+ * struct rdma_on_link - values of a post that depend on the link
  * @lkey:	key of our send ring, and
  * @dma:	its address, for the device
  * @rkey:	RKey of the peer's RMB
@@ -54,7 +54,7 @@ struct rdma_told {
 };
 
 /**
- * struct rdma_held - what has come over another link before the one in use was drained
+ * struct rdma_held - messages over another link, from before the one in use was drained
  * @link:	that link
  * @validates:	a failover validation has come, for
  * @validated:	this sequence number

@@ -28,7 +28,7 @@
  * @ref:	link groups and paths hold one; remove waits for the last
  * @unused:	the last reference is gone
  * @gone:	remove has begun: nothing new may use the device.  Once set it stays.
- * @event:	what the device tells about its ports and GIDs
+ * @event:	the handler for events of the device's ports and GIDs
  * @release_wq:	gives back what link groups that have ended had of the device.  No other work is
  *		behind it, so a device that is stuck holds up nobody
  * @n_releases:	how many of them have yet to do so
@@ -146,7 +146,7 @@ struct smc_rdma_subnet {
 };
 
 /**
- * struct smc_rdma_network - what all paths of a link group have in common
+ * struct smc_rdma_network - the network that all paths of a link group share
  * @net_cookie:	namespace of the netdevs of their GIDs
  * @v2:		version 2
  * @pnetid:	PNETID, ended by 0, empty without one
@@ -191,7 +191,7 @@ static inline void smc_rdma_gid_from_wire(union ib_gid *gid, const u8 *wire)
 }
 
 /**
- * struct smc_rdma_dev_events - what happens to devices; set once before smc_rdma_dev_init()
+ * struct smc_rdma_dev_events - calls for events of devices; set once before smc_rdma_dev_init()
  * @port_changed: something happened to a port or to its GIDs; whoever has links there
  *	asks smc_rdma_path_alive() for each of them.  Process context.  Not called
  *	any more once @removed has been.

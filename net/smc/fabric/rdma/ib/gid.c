@@ -140,7 +140,7 @@ bool smc_rdma_port_has_v1(const struct smc_rdma_dev *dev, u32 port)
 }
 
 /**
- * smc_rdma_mtu() - what fits into a RoCE packet
+ * smc_rdma_mtu() - the largest payload of a RoCE packet
  * @dev: the device
  * @mtu: MTU of a netdev or of a route, bytes
  *

@@ -30,7 +30,7 @@ struct smc_rdma_gid {
 	u8				mac[ETH_ALEN];
 };
 
-/* What smc_rdma_gid_rank() says of one that could not be better. */
+/* The highest value of smc_rdma_gid_rank(). */
 #define SMC_RDMA_GID_BEST	3
 
 int smc_rdma_gid_count(const struct smc_rdma_dev *dev, u32 port);

@@ -92,7 +92,7 @@ static void await_neigh(struct smc_rdma_hop *hop)
 	smp_mb();
 }
 
-/* What is known of a neighbour.  It is asked once: if it does not answer, it has failed. */
+/* Look at the state of a neighbour.  It is asked once: if it does not answer, it has failed. */
 static int look_at_neigh(struct smc_rdma_hop *hop, struct neighbour *n)
 {
 	u8 state;

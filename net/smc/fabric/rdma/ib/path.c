@@ -15,7 +15,7 @@
 /* ---- choice of a GID ------------------------------------------------------- */
 
 /**
- * struct gid_query - what the GID is for
+ * struct gid_query - requirements on the GID
  * @v2: version 2
  * @local: the connection's local address, IPv4 mapped into IPv6
  * @net: namespace of the socket
@@ -46,7 +46,7 @@ static void consider_gid(struct gid_query *w, struct smc_rdma_path *path,
 
 	if (found >= 0) {
 		distance = found;
-		/* What went out with a tag does so over RDMA too. */
+		/* Packets that TCP sends with a VLAN tag have one over RDMA too. */
 		if (w->lower_devs.at[found].vlan != SMC_NO_VLAN &&
 		    w->lower_devs.at[found].vlan != gid->vlan)
 			return;

@@ -145,7 +145,7 @@ static bool same_network(const struct smc_rdma_network *a, const struct smc_rdma
 /* ---- the ports of this host -------------------------------------------------- */
 
 /**
- * struct second_query - what the path is for
+ * struct second_query - requirements on the path
  * @network:	where it must be
  * @first:	path of another link; its device may be gone
  * @net:	namespace that must have access to the device

@@ -418,7 +418,7 @@ void smc_lgr_set_link(struct smc_lgr_conn *lconn, struct smc_link *link)
  * smc_lgr_join() - a link group that takes a connection
  * @lconn: the connection, without a link group
  * @sn: its namespace
- * @key: what is wanted
+ * @key: of the wanted group
  *
  * Return: 0; -EAGAIN if a first contact is under way, of whose outcome @lconn is told;
  * -ENOENT if there is none; -ENOMEM.

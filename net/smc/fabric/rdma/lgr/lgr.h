@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Link groups: what two peers share, links, RMBs and connections (RFC 7609, 2.2).
+ * Link groups: the links, RMBs and connections that two peers share (RFC 7609, 2.2).
  *
  * A link group is in its namespace's list from its creation until it begins to end; it is held by
  * the list, by each of its connections and by its work.  Its end begins with a work item that takes
@@ -31,7 +31,7 @@ struct smc_net;
 /**
  * struct smc_tcp_peer - the other end of a TCP connection
  * @addr:	its address; IPv4 mapped into IPv6
- * @ifindex:	what the socket is bound to: an address means nothing elsewhere
+ * @ifindex:	the interface that the socket is bound to, where alone its address is valid
  */
 struct smc_tcp_peer {
 	struct in6_addr	addr;
@@ -93,7 +93,7 @@ struct smc_rtoken {
  * @n_releases:	links that have yet to give their device back, buffers that a device has yet to
  *		forget, and one until the end of the group
  * @n_forget:	buffers that the device of each link has yet to forget
- * @end_reason:	what our DELETE LINK says, SMC_LLC_DEL_*; 0 for SMC_LLC_DEL_PROGRAM
+ * @end_reason:	the reason in our DELETE LINK, SMC_LLC_DEL_*; 0 for SMC_LLC_DEL_PROGRAM
  * @buf_type:	enum smc_mem of our memory
  * @rmbs:	our RMBs
  * @txbufs:	our send rings
@@ -207,7 +207,7 @@ struct smc_link_move {
 #define SMC_RX_MOVING	((struct smc_link *)2)
 
 /**
- * struct smc_lgr_conn - what a link group knows of a connection
+ * struct smc_lgr_conn - a connection of a link group
  * @msg:	the connection, and what its ends tell each other; its last reference frees it, an
  *		RCU grace period later
  * @cut_off:	the connection has no link any more, or no element at the peer.  Called with a
@@ -265,7 +265,7 @@ static inline struct smc_lgr_conn *to_lgr_conn(struct smc_conn *c)
 #define smc_lgr_for_each_link(lgr, link) \
 	for ((link) = (lgr)->links; (link) < (lgr)->links + SMC_LGR_LINKS; (link)++)
 
-/* What belongs to a link is in arrays by this number: RTokens, memory regions, pictures. */
+/* The index of a link in arrays of RTokens, memory regions and pictures. */
 static inline unsigned int smc_lgr_link_index(const struct smc_lgr *lgr,
 					      const struct smc_link *link)
 {
@@ -313,7 +313,7 @@ struct smc_lgrs {
 	struct work_struct	relief_work;
 };
 
-/* What identifies a link group to a handshake. */
+/* Identifies a link group to a handshake. */
 struct smc_lgr_key {
 	bool			server;
 	u8			version;

@@ -81,7 +81,7 @@ u8 smc_lgr_next_number(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_link_attr() - what a new link of a group shall be like
+ * smc_lgr_link_attr() - the attributes of a new link of a group
  * @lgr: the link group
  * @number: its number
  *

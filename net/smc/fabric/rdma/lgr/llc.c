@@ -150,7 +150,7 @@ static void begin_first_contact(struct smc_lgr *lgr)
 /**
  * smc_llc_delivered() - has the device said that the peer has all posts up to some one?
  * @link: the link; when it is down the device may not say so any more
- * @end: what smc_link_sent() was after that post
+ * @end: smc_link_sent() after that post
  *
  * Return: true if it has.
  */
@@ -219,7 +219,7 @@ bool smc_llc_up_for_peer(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_sent() - smc_link_ops.sent: what was sent before the link was active has arrived
+ * smc_llc_sent() - smc_link_ops.sent: messages sent before the link was active have arrived
  * @link: the link
  */
 void smc_llc_sent(struct smc_link *link)

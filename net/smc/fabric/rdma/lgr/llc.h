@@ -28,7 +28,7 @@ struct smc_rmb;
 /* An answer takes no longer than this; the RFC leaves it to us. */
 #define SMC_LLC_WAIT_TIME	(5 * HZ)
 
-/* What the engine waits for; llc_rules.c says what happens when it does not come. */
+/* Messages that the engine waits for; llc_rules.c has the action if one does not come. */
 enum smc_llc_wait {
 	SMC_LLC_NEW,			/* the link is not connected yet */
 	SMC_LLC_IDLE,
@@ -51,7 +51,7 @@ enum smc_llc_wait {
 /**
  * struct smc_llc_test - whether the peer is still there, at the end of one link
  * @sent:	when the TEST LINK that is unanswered was sent; 0 without one
- * @data:	what its answer must repeat
+ * @data:	user data that the answer must repeat
  */
 struct smc_llc_test {
 	unsigned long	sent;
@@ -92,7 +92,7 @@ struct smc_llc_loss {
  * @waiters:	connections that wait for theirs
  * @stopped:	nothing is begun any more
  * @begin:	the first contact is to begin
- * @wait:	what is awaited; only the work looks at it
+ * @wait:	the message that is awaited; only the work looks at it
  * @deadline:	until when, in jiffies; the same
  * @confirm_end: the posts of the link up to our CONFIRM LINK, in smc_link.tx_head's count
  * @add_end:	those up to our ADD LINK; 0 without one

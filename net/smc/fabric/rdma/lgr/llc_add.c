@@ -104,7 +104,7 @@ static bool not_now(int rc)
 	return rc == -EBUSY || rc == -ENOMEM;
 }
 
-/* What the peer has said of its half.  False if that cannot be. */
+/* Store the peer's half of a link.  False if its values are impossible. */
 static bool take_half(struct smc_lgr *lgr, struct smc_link *over, struct smc_link *link,
 		      const struct smc_llc_add_link *add)
 {
@@ -393,7 +393,7 @@ static bool add_can_go_on(struct smc_lgr *lgr)
 	return true;
 }
 
-/* What the peer has to say once our half is connected, and we have said so. */
+/* The message that the peer owes us once our half is connected and it knows that. */
 static enum smc_llc_wait next_wait(const struct smc_lgr *lgr)
 {
 	if (lgr->server)
@@ -581,7 +581,7 @@ SMC_LLC_TAKES(req_add_link)
 
 /* ---- the client ---- */
 
-/* What is wrong with the server's ADD LINK; 0: nothing. */
+/* The reason to refuse the server's ADD LINK, or 0. */
 static u8 refusal(struct smc_lgr *lgr, const struct smc_llc_msg *m)
 {
 	if (!smc_clc_mtu_valid(m->add_link.mtu))

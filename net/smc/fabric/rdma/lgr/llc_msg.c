@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The LLC engine: what each message of the peer does. */
+/* The LLC engine: the action for each message of the peer. */
 #include "../../../netns.h"
 #include "../../../wire/clc.h"
 #include "lgr.h"
@@ -78,7 +78,7 @@ bool smc_llc_confirm_link_matches(const struct smc_lgr *lgr, const struct smc_li
 	if (m->qpn != link->peer_qpn || memcmp(m->mac, link->peer_mac, ETH_ALEN) ||
 	    memcmp(gid.raw, link->peer_gid.raw, 16))
 		return false;
-	/* Version 2.1: what was settled is repeated, not negotiated. */
+	/* Version 2.1: CLC has negotiated these values, and they are only repeated here. */
 	return !lgr->release || (m->max_links == lgr->max_links &&
 				 m->max_conns == lgr->max_conns);
 }
@@ -129,7 +129,7 @@ SMC_LLC_TAKES(confirm_link_rsp)
 		activate_lgr(lgr);
 }
 
-/* What ends a link there is, or the group. */
+/* End the link that the message names, or the group. */
 static void delete_group(struct smc_lgr *lgr, struct smc_link *link, struct smc_llc_msg *m)
 {
 	/* To a client the server says so. */

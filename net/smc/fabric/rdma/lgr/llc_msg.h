@@ -57,7 +57,7 @@ unsigned long smc_llc_add_again(struct smc_lgr *lgr);
 void smc_llc_cont_begin(struct smc_llc *llc);
 void smc_llc_cont_ask(struct smc_lgr *lgr);
 
-/* llc_msg.c: what each message does, by the rules of llc_rules.c */
+/* llc_msg.c: the action for each message, by the rules of llc_rules.c */
 #define SMC_LLC_TAKES(name)						\
 	void smc_llc_take_##name(struct smc_lgr *lgr, struct smc_link *link,	\
 				 struct smc_llc_msg *m)

@@ -25,12 +25,12 @@
 #define REPLY		true
 
 /**
- * struct llc_rule - what is done with a message
+ * struct llc_rule - the action for a message
  * @type:	SMC_LLC_*
  * @reply:	REQUEST or REPLY
  * @from:	who may say it
- * @when:	what we may be waiting for then
- * @take:	what is done; NULL: nothing
+ * @when:	messages that we may be waiting for then
+ * @take:	the action, or NULL
  */
 struct llc_rule {
 	u8	type;
@@ -178,9 +178,9 @@ static void unused_link_failed(struct smc_lgr *lgr)
 #define FIRST_TIME	(9 * HZ)
 
 /**
- * struct llc_timeout - what happens when something does not come
- * @time:	how long it is waited for
- * @pop:	what happens then
+ * struct llc_timeout - the action if a message does not come
+ * @time:	how long we wait for it
+ * @pop:	the action then
  */
 struct llc_timeout {
 	unsigned long	time;

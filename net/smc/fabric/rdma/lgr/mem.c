@@ -200,7 +200,7 @@ static int reg_on_link(struct smc_rmb_on_link *on, struct smc_link *link,
 
 /**
  * smc_mem_unreg() - one device forgets a buffer
- * @on: what it knows
+ * @on: its registration
  * @link: its link.  The queue pair is gone, or nothing that uses the region is under way
  *
  * Context: process, waits for the device.
@@ -267,7 +267,7 @@ void smc_mem_drop_link(struct smc_lgr *lgr, struct smc_link *link)
 }
 
 /**
- * struct new_link - what is done with each buffer for a new link
+ * struct new_link - the arguments for registering each buffer with a new link
  * @link:	the link
  * @remote:	the peer may write there
  * @rc:		0 or a negative errno, which ends it
@@ -381,7 +381,7 @@ static bool list_rtoken(void *priv, void *arg)
 }
 
 /**
- * smc_mem_rtokens() - what ADD LINK says of our RMBs
+ * smc_mem_rtokens() - the RTokens of our RMBs for ADD LINK
  * @lgr: the link group
  * @known: the link that the message travels over
  * @added: the new one
@@ -412,7 +412,7 @@ unsigned int smc_mem_rtokens(struct smc_lgr *lgr, const struct smc_link *known,
 	return list.n;
 }
 
-/* What is left: nothing at the end of the group, when all links have been released. */
+/* Unregister the rest; nothing is left at the end of the group, when all links are released. */
 static void mem_unreg(void *owner, void *priv)
 {
 	struct smc_lgr *lgr = owner;

@@ -13,7 +13,7 @@
 struct smc_lgr;
 
 /**
- * struct smc_rmb_on_link - what the device of one link knows of a buffer
+ * struct smc_rmb_on_link - a buffer as the device of one link has registered it
  * @sgt:	its pages
  * @reg:	its memory region, NULL while there is no such link, and what the peer may do there
  * @registered:	the region is valid for whatever is posted over this link from now on
@@ -29,7 +29,7 @@ struct smc_rmb_on_link {
  * @work:	does it
  * @rmb:	the buffer
  * @link:	of that device; it keeps the device meanwhile
- * @on_link:	what the device knows
+ * @on_link:	its registration with the device of each link
  */
 struct smc_rmb_forget {
 	struct work_struct	work;
@@ -39,7 +39,7 @@ struct smc_rmb_forget {
 };
 
 /**
- * struct smc_rmb - what devices know of a buffer
+ * struct smc_rmb - a buffer that devices have registered
  * @lgr:	the link group
  * @buf:	the buffer
  * @on_link:	by smc_lgr_link_index(); under @lgr->setup_lock

@@ -149,7 +149,7 @@ static int create_qp(struct smc_link *link)
 	return rc;
 }
 
-/* How many posts and receive buffers: what the administrator says, and the device. */
+/* The number of posts and receive buffers, as the administrator and the device permit. */
 static void set_sizes(struct smc_link *link, const struct smc_link_attr *attr)
 {
 	const struct ib_device_attr *attrs = &link->path.dev->ibdev->attrs;
@@ -214,7 +214,7 @@ void smc_link_init(struct smc_link *link, void *owner)
 	test_init(link);
 }
 
-/* What another link in this place may have left. */
+/* Clear the values that another link in this place may have left. */
 static void reset(struct smc_link *link)
 {
 	link->state = SMC_LINK_UNUSED;
@@ -241,7 +241,7 @@ static void reset(struct smc_link *link)
 /**
  * smc_link_create() - the first half of a link: all that needs no peer
  * @link: initialised, and released if it has been another link before
- * @attr: what the owner wants
+ * @attr: attributes of the link
  *
  * The owner has set path, peer_gid and peer_mac.
  *
@@ -404,7 +404,7 @@ void smc_link_down(struct smc_link *link, u32 reason)
  * smc_link_stop() - the link ends; nothing that was posted stays incomplete
  * @link: the link, in whatever state; nobody makes or uses it any more
  *
- * What was posted gets a moment to arrive, then all is flushed.
+ * Posts get a moment to arrive, then all are flushed.
  *
  * Context: process, waits; once only.
  */
@@ -435,7 +435,7 @@ void smc_link_stop(struct smc_link *link)
  * @link: the link, stopped
  *
  * Context: process, waits for the device to flush, but not for ever.
- * Return: false if the device has not flushed in time: what was posted may still be under way.
+ * Return: false if the device has not flushed in time: posts may still be under way.
  */
 bool smc_link_drain(struct smc_link *link)
 {

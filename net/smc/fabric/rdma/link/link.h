@@ -137,7 +137,7 @@ struct smc_link_msg {
  * @path:	our end, the owner's to set and to put
  * @pd:		protection domain: nobody but this peer reaches our RMBs
  * @cq:		completions of both directions
- * @cq_handler:	what the RDMA core does when @cq has completions
+ * @cq_handler:	the RDMA core's handler for completions in @cq
  * @cq_irq:	calls it where completions come from no interrupt
  * @event_work:	takes the link down after an event of the queue pair
  * @release_work: the owner's, who destroys and releases the link there
@@ -186,7 +186,7 @@ struct smc_link_msg {
  * @confirmed:	it has been active
  * @peer_knows:	the peer has said that it is down
  * @drained:	smc_link_drain() has returned
- * @flushed:	what it has returned
+ * @flushed:	its result
  * @tx_down:	@tx_tail when it went down
  * @tx_marker:	for smc_link_drain(), like
  * @rx_marker:	this one
@@ -259,7 +259,7 @@ struct smc_link {
 };
 
 /**
- * struct smc_link_post - what a connection wants posted
+ * struct smc_link_post - a post of a connection
  * @n_writes:	data writes, 0 to SMC_LINK_WRITES
  * @src:	memory to be written
  * @dma:	the same for the device
@@ -287,10 +287,10 @@ struct smc_link_post {
 };
 
 /**
- * struct smc_link_ops - what a link asks its owner, and tells it
+ * struct smc_link_ops - calls from a link to its owner
  * @get:	take a reference to a sender: it is in the list, or has a post under way
  * @put:	put it; without a lock
- * @fill:	what has this sender to post?  False if nothing.  Under tx_lock.
+ * @fill:	take the next post of this sender.  False if there is none.  Under tx_lock.
  * @rx_cdc:	a CDC message has arrived
  * @rx_llc:	an LLC message has arrived
  * @sent:	posts of a link that is not active yet have arrived, or a region is valid
@@ -315,7 +315,7 @@ struct smc_link_ops {
 };
 
 /**
- * struct smc_link_attr - what the owner wants of a new link
+ * struct smc_link_attr - attributes of a new link
  * @number:	as the server has named it, 1 for the first
  * @max_send_wr: posts that may be under way, if the device can have so many
  * @max_recv_wr: receive buffers, the same

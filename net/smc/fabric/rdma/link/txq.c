@@ -278,7 +278,7 @@ struct smc_link *smc_link_lock(struct smc_link_sender *sender)
 
 /**
  * smc_link_unlock() - undo smc_link_lock()
- * @link: what it returned
+ * @link: its result
  */
 void smc_link_unlock(struct smc_link *link)
 	__releases(&link->tx_lock)
