@@ -148,7 +148,7 @@ static void take_ends(struct smc_event *e, const struct sock *sk)
  * @sk: the socket, locked
  * @server: it came from a listener
  * @reason: why, enum smc_reason
- * @diagnosis: what the peer's Decline says, or 0
+ * @diagnosis: the diagnosis in the peer's Decline, or 0
  *
  * Context: any but hard interrupts.
  */

@@ -33,7 +33,7 @@ struct sock;
  * @lgr:	number of the link group
  * @conns:	its connections
  * @reason:	why the socket has become TCP, or the group ends
- * @diagnosis:	what the peer's Decline says
+ * @diagnosis:	the diagnosis in the peer's Decline
  * @family:	of the socket; 0 for events without a socket
  * @local_port:	its port
  * @remote_port: that of its peer

@@ -61,7 +61,7 @@ static int __init make_queues(void)
 }
 
 /*
- * What a new namespace gets, in this order; it goes in the reverse order.  smc_net_ops makes
+ * The parts of a namespace, made in this order and freed in the reverse one.  smc_net_ops makes
  * struct smc_net, which all the others use.  Fabrics register their own after these, so theirs
  * end before the memory that they use.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What each network namespace has of its own: identity, settings, and a pointer for each
+ * The state of a network namespace: its identity, its settings, and a pointer for each
  * subsystem that has state there.
  *
  * This header includes no other one of the module, so any file may include it.  A subsystem
@@ -31,7 +31,7 @@ struct smc_tcpopt_net;
  * @has_peer_id: @peer_id is set, and stays
  * @peer_id:	identity of this TCP/IP stack (RFC 7609, A.2.1)
  * @stats:	counters, see stats.h
- * @events:	what has happened and is not told yet
+ * @events:	events that are not published yet
  * @registry:	its SMC sockets, a list for each processor
  * @mem_limit:	memory of all buffers, capped by @mem_max
  * @pools:	elements of the loopback fabric
@@ -39,14 +39,14 @@ struct smc_tcpopt_net;
  * @pnet:	which netdevs and ports are on one network
  * @steer:	which connections may use SMC
  * @tcpopt:	the hook for the TCP option, where there is one
- * @steer_on:	enum smc_steer_bit: what there is to look at in @steer
+ * @steer_on:	enum smc_steer_bit: the parts of @steer that are in use
  * @n_smcd:	SMC-D connections: the first is a first contact
  * @n_handshakes: CLC handshakes in progress
  * @enable:	net.smc.enable
  * @loopback_pairing: net.smc.loopback_pairing
  * @wmem:	net.smc.wmem: send buffer in bytes where the socket sets none
  * @rmem:	net.smc.rmem: receive element in bytes where the socket sets none
- * @rmem_max:	net.smc.rmem_max: what an element over loopback grows to at most, bytes
+ * @rmem_max:	net.smc.rmem_max: largest size of an element over loopback, bytes
  * @mem_max:	net.smc.mem_max: cap on the memory of all buffers in bytes
  * @autocorking_size: net.smc.autocorking_size: bytes that MSG_MORE may hold back
  * @limit_hs:	net.smc.limit_smc_hs: beyond smc_hs_threshold() handshakes, TCP

@@ -196,10 +196,10 @@ struct smc_registry_entry {
  * @tcp_only_keys: the latest of them sets a key
  * @tcp_option:	enum smc_tcpopt_state; under lock_sock
  * @born:	of a child with @listener: when, in jiffies
- * @listener:	of a child that autosmc counts: what is known of its listener
+ * @listener:	of a child that autosmc counts: the entry of its listener
  * @reset_work:	resets a child for whose handshake there was no memory
  * @reason:	enum smc_reason: why this socket is plain TCP
- * @peer_diagnosis: what the peer's Decline said, 0 without one
+ * @peer_diagnosis: the diagnosis in the peer's Decline, or 0
  */
 struct smc_sock {
 	struct tcp6_sock	tcp6;

@@ -35,7 +35,7 @@ void smc_stats_large_recv(const struct sock *sk, struct smc_conn *c, size_t len)
  * smc_stats_left_unread() - a receiver takes less than there is
  * @sk: the socket
  * @c: its connection
- * @unread: what there was
+ * @unread: bytes that there were to read
  * @enough: this call takes no more
  */
 void smc_stats_left_unread(const struct sock *sk, struct smc_conn *c, u64 unread,
@@ -207,7 +207,7 @@ u32 smc_stats_reason(unsigned int index)
 }
 
 /**
- * smc_stats_reason_words() - what a reason means
+ * smc_stats_reason_words() - a reason in words
  * @reason: the reason
  *
  * Return: its words in smc_reason.h
@@ -217,7 +217,7 @@ const char *smc_stats_reason_words(enum smc_reason reason)
 	return smc_stats_words(reason_index(reason));
 }
 
-/* What it means. */
+/* The reason in words. */
 const char *smc_stats_words(unsigned int index)
 {
 #define REASON_WORDS_(name, code, words, remedy)	words,

@@ -100,7 +100,7 @@ enum {
 	SMC_GEN_EVENT,
 };
 
-/* in SMC_GEN_SYS_INFO: what this host can do */
+/* in SMC_GEN_SYS_INFO: capabilities of this host */
 enum {
 	SMC_NLA_SYS_UNSPEC,
 	SMC_NLA_SYS_VER,		/* u8 */
@@ -120,7 +120,7 @@ enum {
 	SMC_NLA_SYS_HOST_MEM_LIMIT,	/* u64: at most so many, net.smc.mem_max_host */
 	SMC_NLA_SYS_MODULE_VERSION,	/* string: of this module, as modinfo has it */
 	SMC_NLA_SYS_TCP_OPTION,		/* u8: enum smc_tcp_option_way */
-	SMC_NLA_SYS_TCP_OPTION_IN_PLACE, /* u8: what that takes is in place in this namespace */
+	SMC_NLA_SYS_TCP_OPTION_IN_PLACE, /* u8: its hooks are in place in this namespace */
 };
 
 /* How TCP option 254 gets into SYN and SYN-ACK */
@@ -130,7 +130,7 @@ enum smc_tcp_option_way {
 	SMC_TCP_OPTION_BY_NETFILTER,	/* by this module, in a netfilter hook */
 };
 
-/* in SMC_NLA_LGR_{R,D}_V2_COMMON: what an SMCv2 link group negotiated */
+/* in SMC_NLA_LGR_{R,D}_V2_COMMON: the result of an SMCv2 link group's negotiation */
 enum {
 	SMC_NLA_LGR_V2_VER,		/* u8 */
 	SMC_NLA_LGR_V2_REL,		/* u8 */
@@ -326,7 +326,7 @@ enum {
 	__SMC_NLA_FBACK_STATS_MAX,
 	SMC_NLA_FBACK_STATS_MAX = __SMC_NLA_FBACK_STATS_MAX - 1,
 
-	/* added: what RSN_CNT has no room for */
+	/* added, as RSN_CNT is too small */
 	SMC_NLA_FBACK_STATS_RSN_CNT64 = 64,	/* u64 */
 	SMC_NLA_FBACK_STATS_RSN_TEXT,	/* string: the reason in words */
 };
@@ -401,7 +401,7 @@ enum {
 	SMC_NLA_AUTOCACHE_PAD,
 	SMC_NLA_AUTOCACHE_ADDR,		/* binary: 4 or 16 bytes, in network order */
 	SMC_NLA_AUTOCACHE_PORT,		/* u16 */
-	SMC_NLA_AUTOCACHE_REASON,	/* u32: what happened, see smc_reason.h */
+	SMC_NLA_AUTOCACHE_REASON,	/* u32: enum smc_reason */
 	SMC_NLA_AUTOCACHE_DIAGNOSIS,	/* u32: from its Decline, 0 if none */
 	SMC_NLA_AUTOCACHE_LEFT,		/* u32: seconds until it is forgotten */
 	SMC_NLA_AUTOCACHE_HITS,		/* u32: connections that became TCP at once */
@@ -446,7 +446,7 @@ enum {
 	SMC_NLA_EVENT_REMOTE_PORT,	/* u16 */
 	SMC_NLA_EVENT_REASON,		/* u32: see smc_reason.h */
 	SMC_NLA_EVENT_REASON_TEXT,	/* string: the reason in words */
-	SMC_NLA_EVENT_DIAGNOSIS,	/* u32: what the peer's Decline says */
+	SMC_NLA_EVENT_DIAGNOSIS,	/* u32: the diagnosis in the peer's Decline */
 };
 
 /* what has happened */
@@ -470,7 +470,7 @@ enum {
 #define SMC_MODE_SMCD		3
 
 /**
- * struct smc_sockopt_info - what a socket is
+ * struct smc_sockopt_info - the state of a socket
  * @mode:	SMC_MODE_*
  * @reason:	SMC_MODE_TCP: why, see smc_reason.h
  * @peer_diagnosis: the same as the peer sees it, from its Decline; 0 if there was none

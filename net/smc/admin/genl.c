@@ -217,7 +217,7 @@ void smc_genl_lost(struct net *net)
  * @cmd: the command, SMC_NETLINK_*
  * @nest: the attribute
  * @fill: puts @info into the nest; 0, or not if it does not fit
- * @info: what is shown
+ * @info: the object that is shown
  *
  * Return: 0, or -EMSGSIZE with nothing left behind.
  */
@@ -263,7 +263,7 @@ int smc_genl_put_ip(struct sk_buff *skb, int attr, const struct smc_ip *ip)
  * @cmd: the command, SMC_NETLINK_*
  * @fill: adds the attributes; 0, or not if they do not fit
  *
- * Return: what .dumpit returns.
+ * Return: the value for .dumpit.
  */
 int smc_genl_dump_one(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 		      int (*fill)(struct sk_buff *skb, const struct net *net))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: what was learnt of destinations and listeners that had better not use SMC. */
+/* Netlink: destinations and listeners that do not profit from SMC. */
 #include "../policy/policy.h"
 #include "genl.h"
 

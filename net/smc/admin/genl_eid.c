@@ -159,7 +159,7 @@ static int fill_seid(struct sk_buff *skb, const struct net *net)
  * @skb: where it goes
  * @cb: the dump
  *
- * Return: what .dumpit returns.
+ * Return: the value for .dumpit.
  */
 int smc_genl_dump_seid(struct sk_buff *skb, struct netlink_callback *cb)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: what this host can do, and the limit on handshakes. */
+/* Netlink: the capabilities of this host, and the limit on handshakes. */
 #include <linux/utsname.h>
 #include <linux/smc_diag.h>
 #include "../config/eid.h"
@@ -64,7 +64,7 @@ static int fill_sys_info(struct sk_buff *skb, const struct net *net)
  * @skb: where it goes
  * @cb: the dump
  *
- * Return: what .dumpit returns.
+ * Return: the value for .dumpit.
  */
 int smc_genl_get_sys_info(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -87,7 +87,7 @@ static int fill_hs_limitation(struct sk_buff *skb, const struct net *net)
  * @skb: where it goes
  * @cb: the dump
  *
- * Return: what .dumpit returns.
+ * Return: the value for .dumpit.
  */
 int smc_genl_dump_hs_limitation(struct sk_buff *skb, struct netlink_callback *cb)
 {

@@ -173,7 +173,7 @@ static bool may_name_devices(struct sk_buff *skb, struct genl_info *info)
 	return false;
 }
 
-/* What a request names: a netdev, a port, or both; returns how many. */
+/* The netdev, the port, or both that a request names; returns how many. */
 static unsigned int named(struct genl_info *info, struct smc_pnet_entry *e)
 {
 	const struct nlattr *eth = info->attrs[SMC_PNETID_ETHNAME];

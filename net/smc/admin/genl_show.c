@@ -173,7 +173,7 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, u8 mode
  * @skb: where they go
  * @cb: args[0] and args[1]: how far it has got
  *
- * Return: what .dumpit returns.
+ * Return: the value for .dumpit.
  */
 int smc_genl_get_lgr_smcr(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -186,7 +186,7 @@ int smc_genl_get_lgr_smcr(struct sk_buff *skb, struct netlink_callback *cb)
  * @skb: where they go
  * @cb: as above
  *
- * Return: what .dumpit returns.
+ * Return: the value for .dumpit.
  */
 int smc_genl_get_link_smcr(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -198,7 +198,7 @@ int smc_genl_get_link_smcr(struct sk_buff *skb, struct netlink_callback *cb)
  * @skb: where they go
  * @cb: as above
  *
- * Return: what .dumpit returns.
+ * Return: the value for .dumpit.
  */
 int smc_genl_get_lgr_smcd(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -301,7 +301,7 @@ static int dump_devices(struct sk_buff *skb, struct netlink_callback *cb, u8 mod
  * @skb: where they go
  * @cb: as above
  *
- * Return: what .dumpit returns.
+ * Return: the value for .dumpit.
  */
 int smc_genl_get_dev_smcd(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -313,7 +313,7 @@ int smc_genl_get_dev_smcd(struct sk_buff *skb, struct netlink_callback *cb)
  * @skb: where they go
  * @cb: as above
  *
- * Return: what .dumpit returns.
+ * Return: the value for .dumpit.
  */
 int smc_genl_get_dev_smcr(struct sk_buff *skb, struct netlink_callback *cb)
 {

@@ -35,10 +35,10 @@ struct smc_sock_cursor {
  * @peer_diagnosis: from the peer's Decline
  * @sndbuf_size: size of the ring the sender fills, bytes
  * @rmbe_size:	size of the ring in the receive element, bytes
- * @rx_prod:	what the peer has written, bytes since the connection began
- * @rx_cons:	what of it the application has read
- * @tx_prod:	what the peer has been told of
- * @tx_cons:	what of it the peer has consumed
+ * @rx_prod:	bytes that the peer has written since the connection began
+ * @rx_cons:	of these, bytes that the application has read
+ * @tx_prod:	bytes announced to the peer
+ * @tx_cons:	of these, bytes that the peer has consumed
  * @linkid:	SMC-D: number of the link group, as netlink shows it
  * @my_gid:	SMC-D: first half of our GID
  * @peer_gid:	SMC-D: first half of the peer's GID

@@ -32,7 +32,7 @@ void __init smc_eid_init(void)
 }
 
 /**
- * smc_eids_copy() - what is configured now
+ * smc_eids_copy() - copy the EIDs that are configured now
  * @eids: receives a copy
  *
  * Context: any.

@@ -320,7 +320,7 @@ bool smc_pnet_of_port(const struct smc_net *sn, const struct smc_pnet_port *port
 }
 
 /**
- * smc_pnet_of_netdev() - what the table of its namespace says of a netdev
+ * smc_pnet_of_netdev() - the PNETID of a netdev in the table of its namespace
  * @ndev: the netdev
  * @id: receives the PNETID, SMC_PNETID_LEN + 1 bytes, empty if there is none
  *

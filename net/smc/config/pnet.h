@@ -47,7 +47,7 @@ struct smc_pnet_port {
 	const char	*own;
 };
 
-/* What the table says of a netdev and a port. */
+/* The verdict of the table on a netdev and a port. */
 enum smc_pnet_verdict {
 	SMC_PNET_UNKNOWN,	/* the table lacks one of them, or both */
 	SMC_PNET_SAME,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a TCP connection's route tells: by which netdev it goes, and which subnets
- * are there.
+ * The route of a TCP connection: the netdev that it leaves by, and the subnets
+ * of that netdev.
  */
 #ifndef SMC_ROUTE_H
 #define SMC_ROUTE_H

@@ -160,7 +160,7 @@ struct smc_dev_info {
  * struct smc_walk - somebody visits link groups or devices, in the order of their
  * numbers
  * @after:	those with a greater number are left; moved by the walker
- * @seq:	what is walked over has changed when this has; never 0
+ * @seq:	changes when the list that is walked over changes; never 0
  * @group:	called for each without a lock, for walks over link groups; other
  *		than 0 stops the walk before this one
  * @dev:	the same for walks over devices

@@ -114,8 +114,8 @@ void smc_autocache_prepare(struct smc_net *sn)
 /**
  * smc_autocache_remember() - a destination does not speak SMC
  * @sk: the client's socket
- * @reason: what happened
- * @diagnosis: what its Decline said, or 0
+ * @reason: PEER_DECLINED, PROTOCOL, TIMEOUT or PEER_CLOSED
+ * @diagnosis: the diagnosis in its Decline, or 0
  *
  * Context: any; smc_autocache_prepare() comes before.
  */
@@ -207,7 +207,7 @@ void smc_autocache_flush(struct smc_net *sn)
 }
 
 /**
- * smc_autocache_nth() - what is in a slot
+ * smc_autocache_nth() - read a slot
  * @sn: the namespace
  * @n: the slot, below SMC_AUTOCACHE_SLOTS
  * @e: receives it

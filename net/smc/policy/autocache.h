@@ -17,7 +17,7 @@ struct smc_autocache_slot;
 #define SMC_AUTOCACHE_SLOTS	(SMC_AUTOCACHE_SETS * SMC_AUTOCACHE_WAYS)
 
 /**
- * struct smc_autocache - what is remembered in a namespace
+ * struct smc_autocache - the destinations that a namespace remembers
  * @lock:	writers of @slots
  * @slots:	SMC_AUTOCACHE_SLOTS of them, allocated for the first destination to remember,
  *		kept until the namespace ends
@@ -35,8 +35,8 @@ struct smc_autocache {
  * struct smc_autocache_entry - a destination as it is shown
  * @ip:		its address
  * @port:	its port
- * @reason:	what happened: PEER_DECLINED, PROTOCOL, TIMEOUT or PEER_CLOSED
- * @diagnosis:	what its Decline said
+ * @reason:	PEER_DECLINED, PROTOCOL, TIMEOUT or PEER_CLOSED
+ * @diagnosis:	the diagnosis in its Decline
  * @left:	seconds until it is forgotten
  * @hits:	connections that became TCP because of it
  */

@@ -50,7 +50,7 @@ static void listener_put(struct smc_listener *l)
 		kfree_rcu(l, rcu);
 }
 
-/* What a listening socket is bound to; all addresses are ::. */
+/* The address and port that a listener is bound to; any address is ::. */
 static void key_of(const struct sock *sk, struct smc_ip *ip, u16 *port)
 {
 	*ip = (struct smc_ip){ 0, 0 };

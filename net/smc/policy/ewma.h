@@ -10,7 +10,7 @@
 
 #include "../wire/wire.h"
 
-/* What a connection must be worth for SMC to cost neither more nor less than TCP. */
+/* The worth of a connection for which SMC costs neither more nor less than TCP. */
 #define SMC_EWMA_EVEN	1024
 /* The messages of both directions that are worth it, or the bytes. */
 #define SMC_EWMA_MESSAGES	5
@@ -67,7 +67,7 @@ struct smc_ewma {
 void smc_ewma_init(struct smc_ewma *p);
 
 /**
- * smc_ewma_worth() - what SMC would save, or has saved, in a connection
+ * smc_ewma_worth() - the worth of a connection: how much SMC saves, or would save
  * @s: the connection
  *
  * Return: 0 to SMC_EWMA_MOST; SMC_EWMA_EVEN is what SMC costs more to set up.

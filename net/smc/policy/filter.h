@@ -17,7 +17,7 @@ struct smc_filter_table;
  * @n:		how many
  * @last_id:	the number of the rule that was added last
  * @seq:	counts changes, never 0
- * @table:	what connections look at; RCU, NULL without a rule
+ * @table:	the compiled rules, for connections; RCU, NULL without a rule
  */
 struct smc_filter {
 	struct mutex		lock;

@@ -69,7 +69,7 @@ void smc_flow_of_syn(const struct sk_buff *syn, struct smc_flow *flow)
 /**
  * smc_flow_destination() - where a socket is about to connect to
  * @sk: the socket
- * @addr: what connect() was given
+ * @addr: the argument of connect()
  * @len: length of @addr
  * @ip: receives the address
  * @port: receives the port

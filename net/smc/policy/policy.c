@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What steers connections is made and freed with the namespace. */
+/* The state that steers connections, which is made and freed with the namespace. */
 #include "policy.h"
 
 static unsigned int smc_steer_id __ro_after_init;

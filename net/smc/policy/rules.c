@@ -179,7 +179,7 @@ bool smc_rule_fits(const struct smc_rule *rule, const struct smc_flow *flow)
 
 /* ---- all of them ---- */
 
-/* What a rule covers in a dimension. */
+/* The range that a rule covers in a dimension. */
 static void extent(const struct smc_rule *rule, unsigned int dim, struct smc_ip *first,
 		   struct smc_ip *last)
 {

@@ -61,7 +61,7 @@ enum smc_rule_family { SMC_FAMILY_V4 = 1, SMC_FAMILY_V6 = 2, SMC_FAMILY_BOTH = 3
  * @exclude:	connections that fit stay TCP, otherwise they may use SMC
  * @dirs:	enum smc_rule_dir: made here (out), or to a listener here (in)
  * @families:	enum smc_rule_family
- * @ends:	what each end of the connection must be
+ * @ends:	the addresses and ports of each end
  * @ends.ip:	address, nothing behind the prefix
  * @ends.prefix: significant bits, for IPv4 including the 96 in front; 0: any address
  * @ends.first:	port, or the first of a range; 0 to 65535: any port
@@ -93,7 +93,7 @@ struct smc_flow {
 	u16		port[SMC_NR_ENDS];
 };
 
-/* What may be wrong with a rule. */
+/* Errors of a rule. */
 enum smc_rule_error {
 	SMC_RULE_OK,
 	SMC_RULE_DIRECTION,
@@ -168,9 +168,9 @@ struct smc_dimension {
  * @rcu:	for kvfree_rcu()
  * @words:	of 64 bits that a set of rules takes
  * @kinds:	rules by direction (1: in) and family (1: IPv6)
- * @any_port:	what fits, or excludes, a connection without a local port
+ * @any_port:	rules that fit, or exclude, a connection without a local port
  * @dims:	local and remote address, local and remote port
- * @data:	what the pointers point to
+ * @data:	the memory behind the pointers
  */
 struct smc_rules {
 	struct rcu_head		rcu;

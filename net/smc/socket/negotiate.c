@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The socket and its handshake: what the outcome does to it, and how a system call waits. */
+/* The socket and its handshake: the effect of the outcome, and how a system call waits. */
 #include <linux/sched/signal.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"

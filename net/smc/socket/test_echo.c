@@ -104,7 +104,7 @@ static void echo_work(struct work_struct *work)
 			;
 		end = READ_ONCE(sock->ops)->poll(e->file, sock, NULL) &
 		      (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
-		/* What came before the end. */
+		/* The data before the end. */
 		while (echo_some(e))
 			;
 		if (end)
@@ -144,7 +144,7 @@ int smc_test_echo(struct sock *sk)
 	sk->sk_data_ready = echo_event;
 	sk->sk_state_change = echo_state_change;
 	write_unlock_bh(&sk->sk_callback_lock);
-	/* What came before us. */
+	/* The data that came before. */
 	queue_work(smc_wq, &e->work);
 	return 0;
 }

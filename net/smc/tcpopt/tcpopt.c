@@ -78,7 +78,7 @@ static const struct smc_tcpopt smc_tcpopt_none = {
 	.clear		= no_change,
 };
 
-/* What this kernel has, the best first. */
+/* The ways that this kernel has, the best one first. */
 static const struct smc_tcpopt *const ways[] = {
 #ifdef SMC_HAVE_TCP_HOOKS
 	&smc_tcpopt_hooks,

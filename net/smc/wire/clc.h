@@ -312,7 +312,7 @@ bool smc_clc_offer_ism(struct smc_clc_proposal *p, const struct smc_clc_ism_gid 
 
 /**
  * smc_clc_encode_proposal() - write a Proposal
- * @p: what to offer; only fields that belong to offered types are looked at
+ * @p: the offer; only fields that belong to offered types are looked at
  * @buf: receives the message
  * @size: room in @buf, SMC_CLC_MAX_LEN always suffices
  *

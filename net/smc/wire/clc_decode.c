@@ -113,7 +113,7 @@ malformed:
 }
 
 /*
- * What all messages have in common: header, length, eye catcher at the end.
+ * The common part of all messages: header, length, eye catcher at the end.
  * The type must be one of @first to @last.
  */
 static int smc_clc_check(const u8 *buf, size_t len, enum smc_clc_type first,

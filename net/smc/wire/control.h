@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SMC-D's control data: what a CDC message is to SMC-R.  They lie at the head of an element, the
- * ring follows, and the peer of the element's owner writes both.
+ * SMC-D's control data, which take the place of SMC-R's CDC messages.  They lie at the head of an
+ * element, in front of the ring.  The peer of the element's owner writes both.
  *
  * Neither specification shows them; this is the layout of IBM's ISM devices, and numbers are in
- * the byte order of the machine.  There is no sequence number: what is read is the newest state,
- * never one of a queue of states.
+ * the byte order of the machine.  They need no sequence number, because a reader always sees the
+ * newest state.
  *
  * IBM's devices write all of it at once.  On a mapped device one end reads while the other one
  * writes, a word at a time.  There a flag that says what lies at the producer cursor, such as

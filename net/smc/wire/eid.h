@@ -41,10 +41,10 @@ int smc_eid_from_string(const char *str, size_t len, u8 *eid);
 
 /**
  * smc_eid_first_common() - choose the EID of a connection
- * @offered: what the client sent, in its order of preference
- * @n_offered: how many
- * @own: what is configured here
- * @n_own: how many
+ * @offered: the client's EIDs, in its order of preference
+ * @n_offered: their number
+ * @own: the EIDs that are configured here
+ * @n_own: their number
  *
  * Return: index into @offered of the first that is also in @own, or -1.
  */

@@ -76,7 +76,7 @@ static int smc_llc_decode_add_link_v1(const u8 *buf, size_t len,
 }
 
 /*
- * What follows the base: GID and RTokens. Their number has 16 bits, in an order
+ * The part behind the base: GID and RTokens. Their number has 16 bits, in an order
  * as uncertain as that of the length, but it is at most 255.
  */
 static int smc_llc_decode_rtokens(const u8 *buf, size_t len,

@@ -17,8 +17,8 @@
 #define SMC_TCP_OPTIONS_MAX	40
 
 /**
- * enum smc_tcp_options - what the options of a TCP header say of SMC
- * @SMC_TCP_OPTIONS_LACK: SMC's is not among them
+ * enum smc_tcp_options - SMC's option among those of a TCP header
+ * @SMC_TCP_OPTIONS_LACK: it is not there
  * @SMC_TCP_OPTIONS_HAVE: SMC's is among them
  * @SMC_TCP_OPTIONS_CLOSED: SMC's is not among them and must not be added: they are signed, end
  *	before the header does, or are malformed
@@ -31,7 +31,7 @@ enum smc_tcp_options {
 
 /**
  * smc_tcp_options_scan() - look for SMC's option as TCP looks for options
- * @options: what follows the fixed part of a TCP header
+ * @options: the bytes behind the fixed part of a TCP header
  * @len: its length
  *
  * Return: enum smc_tcp_options.

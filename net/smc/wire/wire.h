@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the codecs need from their surroundings: fixed size types, byte order
+ * Needed by the codecs from their surroundings: fixed size types, byte order
  * helpers, memcpy() and errno values. The same sources build in the kernel and
  * in user space (unit tests, fuzzers). Nothing here allocates or does I/O.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the function tells us: which of our DMBs have been written to, and what happened to peers.
+ * Events of the function: DMBs of ours that were written to, and peers that have ended.
  * Each bit is taken back before what it stands for is looked at, so what happens meanwhile sets it
  * again, and raises the interrupt again.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What two ends of a connection tell each other by messages: cursors, flags, urgent data (RFC 7609,
- * 4.3 to 4.5, 4.7 and A.4).
+ * News between the two ends of a connection: cursors, flags, urgent data (RFC 7609, 4.3 to 4.5, 4.7
+ * and A.4).
  *
  * A fabric that has no memory with both cursors in it embeds a smc_msg_conn.  The engine decides
  * what is worth a message, what may be said, and what may be believed.  The fabric carries it: by

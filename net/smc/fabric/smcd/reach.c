@@ -12,7 +12,7 @@
 #include "reach.h"
 #include "vlan.h"
 
-/* What is known of the netdevs says what SMC-D is told. */
+/* Both names mean the same: SMC-D gets the VLAN as it was found. */
 static_assert(SMC_ISM_NO_VLAN == SMC_NO_VLAN);
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RFC 7609, C.7 as tables: what a message leads to, who may send it and when; and what
- * follows when the one that is awaited does not come.
+ * RFC 7609, C.7 as tables: the action for a message, who may send it and when; and the action if an
+ * awaited message does not come.
  *
  * "Treat as if the link had gone down": its connections go to another link, and the last link ends
  * the group and its connections.  Those that still have their first contact before them decline or
@@ -43,7 +43,7 @@ struct llc_rule {
 
 /*
  * The first rule that fits.  What fits none is unambiguously incorrect or out of sync: the
- * link goes down.  Not here: what cannot be decoded (the same), optional messages that we do
+ * link goes down.  Not here: messages that cannot be decoded (the same), optional ones that we do
  * not know (discarded), and TEST LINK, which is answered before the queue; all smc_llc_rx().
  */
 static const struct llc_rule llc_rules[] = {

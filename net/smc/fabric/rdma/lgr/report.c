@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What becomes of the links of a group, for people: counters, tracepoints, and a line in the kernel
- * log for whatever changes what the group can stand.
+ * Changes of the links of a group, reported to people: counters, tracepoints, and a line in the
+ * kernel log for each change in how many losses of links the group can survive.
  *
- * A group that comes with one link, or goes without connections, is nothing special: no line.
+ * There is no line for a group that begins with one link, or ends without connections.
  */
 #include <linux/printk.h>
 #include <linux/smc_diag.h>

@@ -538,7 +538,7 @@ int smc_link_register(struct smc_link *link, struct smc_link_reg *reg)
 	return rc ? -ENOLINK : 0;
 }
 
-/* What the peer's device has acknowledged, if it has (@acked), and is not a connection's. */
+/* Retire a post that is not a connection's; @acked: the peer's device has acknowledged it. */
 static bool __retire_other(struct smc_link *link, struct smc_tx_slot *slot, bool acked)
 {
 	struct smc_link_reg *reg = slot->reg;
