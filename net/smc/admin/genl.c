@@ -186,7 +186,7 @@ void *smc_genl_put(struct sk_buff *skb, u8 cmd)
 }
 
 /**
- * smc_genl_multicast() - send it to those who listen to events
+ * smc_genl_multicast() - send a message to all listeners for events
  * @net: of this namespace
  * @skb: the message, which is used up
  *
@@ -200,7 +200,7 @@ void smc_genl_multicast(struct net *net, struct sk_buff *skb)
 }
 
 /**
- * smc_genl_lost() - those who listen get ENOBUFS: some event is missing
+ * smc_genl_lost() - give all listeners ENOBUFS, as an event is missing
  * @net: of this namespace
  *
  * Context: process, may sleep.

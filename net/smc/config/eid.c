@@ -109,7 +109,7 @@ bool smc_eid_ours(const u8 *eid)
  * @system: the system EID counts
  * @eid: receives it
  *
- * User EIDs come first: whoever configures one means it to be seen.
+ * User EIDs come first: an administrator who configures one means it to be used.
  *
  * Context: any.
  *

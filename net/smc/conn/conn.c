@@ -80,7 +80,7 @@ void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
 }
 
 /**
- * smc_conn_set_notify() - who is told that the fabric or the peer got further
+ * smc_conn_set_notify() - set the function that hears of progress of the fabric or the peer
  * @c: the connection
  * @fn: called with @sk, under state_lock, in any context; NULL for nobody: then
  *	no call is under way any more
@@ -162,7 +162,7 @@ void smc_conn_writable(struct smc_conn *c)
 }
 
 /**
- * smc_conn_wake_all() - something ended: whoever sleeps must look again
+ * smc_conn_wake_all() - something ended: all sleepers must look again
  * @c: the connection
  *
  * Context: any.

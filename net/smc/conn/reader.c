@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A reader in the kernel: who uses proto_ops.read_sock.
+ * A reader in the kernel: a user of proto_ops.read_sock.
  *
  * Such a reader expects sk_data_ready, which nothing on the way of our data calls.  So it
  * waits in the queue of the socket like everybody else, and costs nothing where there is
@@ -20,7 +20,7 @@
  * @work:	calls sk_data_ready; holds the socket and the connection
  * @sk:		the socket
  * @c:		its connection
- * @caller:	who is calling sk_data_ready
+ * @caller:	the task that is calling sk_data_ready
  */
 struct smc_reader {
 	struct wait_queue_entry	entry;

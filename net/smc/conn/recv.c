@@ -166,7 +166,7 @@ noinline size_t smc_recv_copy_around(struct smc_conn *c, u64 seq, struct iov_ite
 	size_t first = min_t(size_t, len, c->rx_size - pos), done;
 
 	lockdep_assert_held(&c->rx_lock);
-	/* Not that of @seq: who peeks comes back to rx_cons, and no position may be negative. */
+	/* Not that of @seq: a peek comes back to rx_cons, and no position may be negative. */
 	c->rx_lap = c->rx_cons - smc_ring_at(c->rx_cons, c->rx_size);
 	done = _copy_to_iter(c->rx_buf + pos, first, to);
 	if (done == first && len > first)
@@ -232,7 +232,7 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	u64 seq, unread;
 	int rc = 0;
 
-	/* The usual sleep, before the lock is taken; who else reads finds out below. */
+	/* The usual sleep, before the lock is taken; whether others read is found out below. */
 	seq = smc_count_read(&c->rx_cons);
 	if (timeo && nothing_at(sk, c, seq) && !signal_pending(current))
 		sleep_for_data(sk, c, seq, &timeo);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Urgent data: for those who receive, and those who look. */
+/* Urgent data: for receivers, and for poll() and ioctl(). */
 #ifndef SMC_CONN_URGENT_H
 #define SMC_CONN_URGENT_H
 

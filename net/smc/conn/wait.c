@@ -96,7 +96,7 @@ bool smc_slot_take(struct smc_conn *c, struct smc_wait *w)
  */
 void smc_slot_leave(struct smc_conn *c, struct smc_wait *w)
 {
-	/* Pairs with the release of a waker, who is through with @w by then. */
+	/* Pairs with the release of a waker, which does not use @w after it. */
 	if (smp_load_acquire(&c->rx_waiter) != w)
 		return;
 	/* A waker may be using @w just now.  model/reader.pml: leave the place. */

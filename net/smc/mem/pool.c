@@ -227,7 +227,7 @@ bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), v
 	bool found = false;
 
 	mutex_lock(&pools->reg_lock);
-	/* Nothing is taken off before @closed is set, and who has added it has had the lock. */
+	/* Nothing is taken off before @closed is set, and buffers are added under the lock. */
 	list_for_each_entry(buf, &pools->all, all) {
 		found = buf->priv && fn(buf->priv, arg);
 		if (found)

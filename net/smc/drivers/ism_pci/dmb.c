@@ -123,7 +123,7 @@ static void __make_unknown(struct ism_pci *ism, struct smc_ism_dmb *dmb)
  * ism_register_dmb() - smc_ism_ops.register_dmb
  * @dev: the device
  * @dmb: the DMB
- * @peer: who may write into it
+ * @peer: the peer that may write into it
  *
  * Its memory does not belong to the PCI function, which may be gone before the last socket closes.
  *

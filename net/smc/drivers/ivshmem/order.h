@@ -44,7 +44,7 @@ static inline u32 ivs_load32(const __le32 *p)
 	return le32_to_cpu(ivs_read(p));
 }
 
-/* Whatever was written before is visible to who sees the new value. */
+/* Earlier writes are visible to a reader of the new value. */
 static inline void ivs_store(__le64 *p, u64 value)
 {
 	ivs_write(p, cpu_to_le64(value));

@@ -118,7 +118,7 @@ static bool __know(struct ivs_dev *d, u32 slot, const struct ivs_view *v, struct
 	return other;
 }
 
-/* A region has no VLANs: everybody who has it can reach everybody. */
+/* A region has no VLANs: each of its users can reach all others. */
 static int shm_query_gid(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u16 vlan)
 {
 	struct ivs_dev *d = to_ivs(ism);
@@ -313,7 +313,7 @@ static int shm_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
 	spin_lock_bh(&d->dmb_lock);
 	d->dmbs[t.number] = dmb;
 	spin_unlock_bh(&d->dmb_lock);
-	/* Last: who sees the nonce finds zeros. */
+	/* Last: a peer that sees the nonce finds zeros. */
 	ivs_set_nonce(&d->region, d->slot, t.number, t.nonce);
 	return 0;
 }
@@ -365,7 +365,7 @@ static void signals(struct tasklet_struct *t)
 		if (!d->pending) {
 			if (!ivs_arm(&d->region, d->slot))
 				return;
-			/* Armed, and looking: whoever marks meanwhile rings in vain. */
+			/* Armed, and looking: a peer that marks meanwhile rings in vain. */
 			budget--;
 			continue;
 		}

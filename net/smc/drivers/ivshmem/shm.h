@@ -27,7 +27,7 @@
 struct ivs_dev;
 
 /**
- * struct ivs_bus - who brings the region and the doorbell
+ * struct ivs_bus - the bus that has the region and the doorbell
  * @ring:	ring the doorbell of a peer; any context
  * @free:	undo the mapping, and free the device; process context
  */
@@ -173,7 +173,7 @@ int ivs_init(void);
  */
 void ivs_exit(void);
 
-/* Those who bring a region, where there is such a bus. */
+/* The buses of devices, where the kernel has them. */
 int ivs_pci_init(void);
 void ivs_pci_exit(void);
 int ivs_uml_init(void);

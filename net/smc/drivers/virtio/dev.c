@@ -163,7 +163,7 @@ static void set_up(struct vism_dev *d, const struct vism_bus *bus, void *mem, u6
 	d->looked = ktime_get_ns() / NSEC_PER_MSEC;
 }
 
-/* A region that all may attach who know our GID, which is its token and its nonce. */
+/* A region that every peer with our GID may attach; the GID is its token and its nonce. */
 static int move_in(struct vism_dev *d)
 {
 	int index;

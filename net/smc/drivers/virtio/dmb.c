@@ -158,7 +158,7 @@ static void set_dmb(struct vism_dev *d, u32 number, struct smc_ism_dmb *dmb)
  * vism_register_dmb() - smc_ism_ops.register_dmb
  * @ism: the device
  * @dmb: the DMB
- * @peer: who may write to it
+ * @peer: the peer that may write to it
  *
  * Return: 0, -ENOMEM or -ENODEV.
  */

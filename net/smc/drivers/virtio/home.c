@@ -7,7 +7,7 @@ void vism_open(struct vism_head *head, u64 magic, u64 nonce)
 {
 	ivs_store(&head->magic, magic);
 	ivs_store(&head->version, VISM_VERSION);
-	/* Last: whoever sees it finds the rest. */
+	/* Last: a peer that sees it finds the rest. */
 	ivs_store(&head->nonce, nonce);
 }
 

@@ -39,7 +39,7 @@
 struct vism_dev;
 
 /**
- * struct vism_bus - who brings the window and takes commands
+ * struct vism_bus - the bus that has the window and takes commands
  * @command:	a command, and its answer; may sleep, returns in bounded time, one at a time.
  *		How many bytes of the answer the device says that it has written, at most
  *		@answer_len; negative: there is no answer, and there may never be one
@@ -64,7 +64,7 @@ enum vism_state {
 };
 
 /**
- * struct vism_peer - somebody who was met
+ * struct vism_peer - a peer that the driver knows
  * @gid:	its GID
  * @home:	its home
  * @index:	of the region, of which it has a reference
@@ -82,7 +82,7 @@ struct vism_peer {
 };
 
 /**
- * enum vism_own_state - who may write to a region of ours
+ * enum vism_own_state - peers that may write to a region of ours
  * @VISM_NOBODYS:	nobody
  * @VISM_PEERS_OWN:	one peer
  * @VISM_RESTING:	a peer that was there, and is about to stop
@@ -139,7 +139,7 @@ struct vism_own {
  * @lock:	protects the five members that follow
  * @window:	the map of the window
  * @own:	our regions for DMBs
- * @peers:	who was met; read under RCU as well
+ * @peers:	peers that the driver knows; read under RCU as well
  * @numbers:	bitmap of the DMBs in use
  * @next_number: where to look for the next one
  * @poll:	looks for what peers have marked
@@ -239,7 +239,7 @@ void vism_signal(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 tok
 void vism_watch_peers(struct vism_dev *d);
 void vism_end_peers(struct vism_dev *d);
 
-/* Those who bring a window. */
+/* The buses of devices. */
 int vism_virtio_init(void);
 void vism_virtio_exit(void);
 int vism_uml_init(void);

@@ -65,7 +65,7 @@ static u64 __limit(struct smc_msg_conn *m, u64 prod, u8 *flags)
 bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_news *news)
 {
 	struct smc_conn *c = &m->conn;
-	/* The flags first: who sets one has published its data before. */
+	/* The flags first: a sender publishes its data before it sets one. */
 	u8 flags = wire_flags(smp_load_acquire(&c->tx_flags)), prod_flags = 0;
 	u64 pub = smc_count_read_acquire(&c->tx_prod), prod = pub;
 
@@ -84,7 +84,7 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 	if (m->tx_disabled || (prod == m->sent_prod && flags == m->sent_flags &&
 			       (!force || (flags & SMC_CDC_CLOSED && !again))))
 		return false;
-	/* Too little room for who waits for some, see smc_conn_low_room(). */
+	/* Too little room for a sender that waits, see smc_conn_low_room(). */
 	if (c->tx_size - (pub - smc_count_read(&c->tx_cons)) < smc_conn_low_room(c))
 		prod_flags |= SMC_CDC_WRITE_BLOCKED;
 	if (unlikely(force & SMC_MSG_REQUEST_UPDATE))
@@ -284,7 +284,7 @@ void smc_msg_detach(struct smc_conn *c)
 	if (peer_may_write(m) || !last_word_arrived(m))
 		m->ops->await_close(m);
 	set_bit(SMC_MSG_DETACHED, &m->bits);
-	/* Pairs with the bit operations of those who end it. */
+	/* Pairs with the bit operations of the two ends of its life. */
 	smp_mb__after_atomic();
 	smc_msg_leave_if_ended(m);
 }
@@ -334,7 +334,7 @@ void smc_msg_lost(struct smc_msg_conn *m)
 
 /* ---- hearing ---- */
 
-/* Before the cursor moves: who sees the data knows of the mark in it. */
+/* Before the cursor moves: a reader that sees the data knows of the mark in it. */
 static void take_urgent(struct smc_msg_conn *m, u64 prod, u8 flags)
 {
 	struct smc_conn *c = &m->conn;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pictures of link groups and devices for those who look from outside.
+ * Pictures of link groups and devices for netlink and sock_diag.
  *
  * A walk keeps no place in a list: it looks for the smallest number greater than
  * the last one shown.  So it neither skips nor repeats what stays, whatever comes

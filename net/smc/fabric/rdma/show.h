@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Link groups and devices for those who look from outside. */
+/* Link groups and devices for netlink and sock_diag. */
 #ifndef SMC_RDMA_SHOW_H
 #define SMC_RDMA_SHOW_H
 

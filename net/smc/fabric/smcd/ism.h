@@ -132,7 +132,7 @@ struct smc_ism_ops {
  * @gid:	its GID
  * @chid:	the network of devices it can reach: 0xff00 to 0xfffe for one with extended GIDs
  * @max_code:	largest DMB, in compressed notation: 16 KiB << n
- * @seid:	system EID that all who can be reached have, 32 bytes; NULL if it has none
+ * @seid:	system EID of all devices that can be reached, 32 bytes, or NULL
  * @v1:		it serves SMC-Dv1: it has a GID of 64 bits, and the functions for VLANs
  * @no_v2:	it does not serve SMC-Dv2
  * @pnetid:	the physical network that it belongs to without a table, or blank

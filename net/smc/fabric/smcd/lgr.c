@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Link groups of SMC-D: who uses which device to reach whom. */
+/* Link groups of SMC-D: connections over one device to one peer. */
 #include <linux/rwsem.h>
 #include <linux/slab.h>
 #include <linux/smc_diag.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The end of a link group, and who brings it about. */
+/* The end of a link group, and its causes. */
 #include <linux/delay.h>
 #include <linux/moduleparam.h>
 #include <net/net_namespace.h>

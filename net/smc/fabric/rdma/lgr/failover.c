@@ -123,7 +123,7 @@ void smc_lgr_stop_failover(struct smc_lgr *lgr)
 /**
  * smc_lgr_link_down() - smc_link_ops.down
  * @link: the link
- * @caller: who has noticed
+ * @caller: the function that has noticed, for the log
  *
  * The last link ends the group, and so does that of a first contact.
  */

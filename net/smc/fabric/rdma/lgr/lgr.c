@@ -33,7 +33,7 @@ void smc_lgr_put(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_wake_waiters() - have those who wait for the outcome of a first contact look again
+ * smc_lgr_wake_waiters() - wake all that wait for the outcome of a first contact
  * @lgr: the link group
  *
  * Context: any but hard interrupts.

@@ -10,7 +10,7 @@
 #define RKEY_RETRY_TIME	(HZ / 10)
 
 /**
- * smc_llc_wake_rkey_waiters() - have those who wait for their RMB to be confirmed look again
+ * smc_llc_wake_rkey_waiters() - wake all that wait for an RMB to be confirmed
  * @lgr: the link group
  *
  * Context: any but hard interrupts.
@@ -38,7 +38,7 @@ void smc_llc_wake_rkey_waiters(struct smc_lgr *lgr)
  * smc_llc_begin_confirm_rkey() - does the peer know this RMB?
  * @lgr: the link group; its setup_lock is held
  * @rmb: the RMB
- * @lconn: who wants to use it, and is notified
+ * @lconn: the connection that is to use it, and is notified
  *
  * A peer that has refused it is asked again for the next connection: "the next natural
  * stimulus" (RFC 7609, A.3.5).
@@ -165,7 +165,7 @@ void smc_llc_next_rkey(struct smc_lgr *lgr)
 	struct smc_llc *llc = &lgr->llc;
 	int rc;
 
-	/* Without a link the group ends, and wakes those who wait. */
+	/* Without a link the group ends, and wakes the waiters. */
 	if (!link)
 		return;
 	spin_lock_bh(&llc->lock);

@@ -28,7 +28,7 @@
  * struct llc_rule - the action for a message
  * @type:	SMC_LLC_*
  * @reply:	REQUEST or REPLY
- * @from:	who may say it
+ * @from:	the roles that may send it
  * @when:	messages that we may be waiting for then
  * @take:	the action, or NULL
  */

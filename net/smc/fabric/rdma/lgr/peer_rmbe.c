@@ -21,7 +21,7 @@ static void cut_off_if_alive(struct smc_lgr_conn *lconn)
  * smc_lgr_claim_rmbe() - the peer gives an element to a connection
  * @lconn: the connection, with @rtoken and @peer_idx
  *
- * Whoever still used it has lost it, and must not write there (RFC 7609, 4.4.2).
+ * A connection that still used it has lost it, and must not write there (RFC 7609, 4.4.2).
  *
  * From here on smc_lgr_abort_rmb() finds the connection.  So what it looks up in the RToken
  * afterwards belongs to this RMB, or to none.

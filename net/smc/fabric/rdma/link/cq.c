@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The completion queue of a link, and who polls it.
+ * The completion queue of a link, and the contexts that poll it.
  *
  * The RDMA core polls in a softirq (IB_POLL_SOFTIRQ), which its completion handler raises.
  * Hardware calls that handler from an interrupt, behind which the softirq runs at once.

@@ -129,7 +129,7 @@ struct smc_link_msg {
 
 /**
  * struct smc_link - a link
- * @owner:	for whoever has given smc_link_ops
+ * @owner:	argument of the calls in smc_link_ops
  * @state:	enum smc_link_state
  * @number:	as the server has named it, 1 for the first
  * @uid:	our name for it, for humans
@@ -140,7 +140,7 @@ struct smc_link_msg {
  * @cq_handler:	the RDMA core's handler for completions in @cq
  * @cq_irq:	calls it where completions come from no interrupt
  * @event_work:	takes the link down after an event of the queue pair
- * @release_work: the owner's, who destroys and releases the link there
+ * @release_work: the owner's, in which it destroys and releases the link
  * @test_irq:	test builds: brings such an event about
  * @qp:		the queue pair
  * @psn:	our initial packet sequence number
@@ -165,7 +165,7 @@ struct smc_link_msg {
  * @tx_long:	a message that is longer than that, one at a time; NULL before the first
  * @tx_long_dma: its DMA address
  * @tx_long_busy: the message has yet to arrive
- * @tx_wait:	whoever ends the link waits here for @tx_tail
+ * @tx_wait:	the end of the link waits here for @tx_tail
  * @regs:	struct smc_link_reg for which there was no place among the posts
  * @n_regs:	their number
  * @llc_msgs:	LLC messages for which there was no place either, a ring; they follow @regs
