@@ -162,6 +162,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"tools/smcss/tests/test_saved", "saved"),
     (r"tools/smcss/tests/test_switch|tools/smcss/lib/convert_|tools/smcss/(objects|smc_run)/.*convert",
      "tools, admin, switch"),
+    (r"tools/smcss/bpftrace/|tools/smcss/tests/test_bpftrace", "admin, house"),
     (r"tools/smcss/objects/state", "tools, admin, saved"),
     (r"tools/smcss/.*\.[ch8]$|tools/smcss/Makefile", "tools, admin, smcss"),
     (r"tools/smcss/", "tools"),
