@@ -101,6 +101,20 @@ static uint64_t symbol_address(const char *symbol)
 	return found;
 }
 
+/* Does the kernel's lockdown keep BPF from reading the kernel's memory? */
+static bool locked_down(void)
+{
+	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
+	char text[128] = "";
+
+	if (file) {
+		if (!fgets(text, sizeof(text), file))
+			text[0] = '\0';
+		fclose(file);
+	}
+	return strstr(text, "[confidentiality]");
+}
+
 static bool read_layout(struct kernel_layout *layout)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -113,7 +127,7 @@ static bool read_layout(struct kernel_layout *layout)
 	layout->owner = offset_in(btf, "net_proto_family", "owner");
 	layout->state = offset_in(btf, "module", "state");
 	btf__free(btf);
-	if (layout->owner >= 0 && layout->state >= 0)
+	if (layout->owner >= 0 && layout->state >= 0 && !locked_down())
 		layout->families = symbol_address("net_families");
 	return layout->nsproxy >= 0 && layout->net_ns >= 0 && layout->net_cookie >= 0;
 }
@@ -329,24 +343,8 @@ static void write_program(struct program *p, const struct convert_scope *scope,
 	return_value(p, 0);
 }
 
-/* Does the kernel's lockdown keep BPF from reading the kernel's memory? */
-static bool locked_down(void)
-{
-	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
-	char text[128] = "";
-
-	if (file) {
-		if (!fgets(text, sizeof(text), file))
-			text[0] = '\0';
-		fclose(file);
-	}
-	return strstr(text, "[confidentiality]");
-}
-
 static const char *hint(int error)
 {
-	if (locked_down())
-		return " (the kernel's lockdown is at 'confidentiality', which forbids it)";
 	if (error != EPERM)
 		return "";
 	return geteuid() ? " (it requires root)" : " (a container or the kernel's lockdown forbids it)";

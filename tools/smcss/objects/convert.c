@@ -105,7 +105,7 @@ static int set_on(struct genl *genl, const struct request *r)
 	if (!rc)
 		rc = switch_on(&s, flags, &blind);
 	if (!rc && blind)
-		complain("note: /proc/kallsyms does not show where net_families is: 'convert off' has to come before 'modprobe -r smc', or socket() would fail");
+		complain("note: this kernel does not show whether SMC is loaded (kptr_restrict, lockdown): 'convert off' has to come before 'modprobe -r smc', or socket() would fail");
 	return finish(&s, rc);
 }
 
