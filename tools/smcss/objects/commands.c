@@ -419,14 +419,18 @@ int tool_main(const struct tool *tool, int argc, char **argv)
 	int status;
 
 	parse_request(tool, argc, argv, &request);
-	round.genl = genl_open(SMC_GENL_FAMILY_NAME);
-	if (!round.genl)
-		return EXIT_REFUSED;
+	/* The switch is not the module's: it is shown and set back without one. */
+	if (request.object->commands != convert_commands) {
+		round.genl = genl_open(SMC_GENL_FAMILY_NAME);
+		if (!round.genl)
+			return EXIT_REFUSED;
+	}
 	if (request.watch)
 		status = watch(request.watch, request.count, request.object->name, run_round,
 			       &round);
 	else
 		status = finish_output(run_round(&round));
-	genl_close(round.genl);
+	if (round.genl)
+		genl_close(round.genl);
 	return status;
 }

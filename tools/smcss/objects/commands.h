@@ -15,6 +15,7 @@ extern const struct command ueid_commands[];
 extern const struct command seid_commands[];
 extern const struct command filter_commands[];
 extern const struct command auto_commands[];
+extern const struct command convert_commands[];
 extern const struct command save_commands[];
 extern const struct command restore_commands[];
 extern const struct command monitor_commands[];

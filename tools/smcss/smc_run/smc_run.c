@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <linux/smc.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,11 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cgroup_convert.h"
 #include "complain.h"
+#include "convert_program.h"
 #include "netns.h"
 #include "smc_socket.h"
 #include "which_module.h"
@@ -37,6 +40,7 @@ enum { EXIT_WRONG = 1, EXIT_SETUP = 125, EXIT_NO_EXEC = 126, EXIT_NOT_FOUND = 12
 static const char usage_text[] =
 	"Usage: smc_run [-d] [-r SIZE] [-t SIZE] PROGRAM [ARGUMENT]...\n"
 	"       smc_run --cgroup PROGRAM [ARGUMENT]...\n"
+	"       smc_run --tcp PROGRAM [ARGUMENT]...\n"
 	"Run PROGRAM with its TCP sockets turned into SMC sockets.\n"
 	"\n"
 	"  -d        say on standard error what becomes of each socket\n"
@@ -44,6 +48,8 @@ static const char usage_text[] =
 	"  -t SIZE   transmit buffer (SO_SNDBUF)\n"
 	"  --cgroup  convert in the kernel, by BPF (Linux 6.6 and newer, as root): also programs\n"
 	"            that are linked statically, and Go\n"
+	"  --tcp     leave its sockets alone, where the switch is on ('smcd convert') or a library is\n"
+	"            preloaded\n"
 	"  --keep-mptcp      leave sockets of MPTCP alone, which are converted too\n"
 	"  -N, --net NETNS   in another network namespace, by name, path or process (as root)\n"
 	"  -h, --help        this text\n"
@@ -278,33 +284,28 @@ static void pass_on(int signal)
 		kill(child, signal);
 }
 
-/* The program in a cgroup of its own, and this process until all there have ended. */
-static int run_in_cgroup(char **argv, bool mptcp)
+/* The program in its cgroup, and this process until all there have ended. */
+static int run_there(struct conversion *conversion, char **argv)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 	struct sigaction action = { .sa_handler = pass_on };
-	struct conversion conversion;
 	unsigned int i;
 	int status;
 
-	if (convert_begin(&conversion, mptcp)) {
-		say("%s", conversion.error);
-		return EXIT_SETUP;
-	}
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &action, NULL);
 	child = fork();
 	if (child == 0) {
 		for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 			signal(signals[i], SIG_DFL);
-		if (convert_enter(&conversion) == 0)
+		if (convert_enter(conversion) == 0)
 			_exit(run_program(argv));
-		say("%s", conversion.error);
+		say("%s", conversion->error);
 		_exit(EXIT_SETUP);
 	}
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	convert_end(&conversion);
+	convert_end(conversion);
 	if (child < 0) {
 		say("cannot start another process");
 		return EXIT_SETUP;
@@ -312,17 +313,96 @@ static int run_in_cgroup(char **argv, bool mptcp)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+static int run_in_cgroup(char **argv, bool mptcp)
+{
+	struct conversion conversion;
+
+	check_kernel();
+	if (!convert_begin(&conversion, mptcp))
+		return run_there(&conversion, argv);
+	say("%s", conversion.error);
+	return EXIT_SETUP;
+}
+
+/* What the C library, or what is preloaded to it, makes of it is another question. */
+static bool sockets_are_converted(void)
+{
+	int fd = syscall(SYS_socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
+	int value;
+	socklen_t len = sizeof(value);
+	bool smc;
+
+	if (fd < 0)
+		return false;
+	smc = !getsockopt(fd, SOL_SMC, SMC_LIMIT_HS, &value, &len);
+	close(fd);
+	return smc;
+}
+
+/* Others stay in LD_PRELOAD. */
+static void drop_preload(void)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *old = others ? strdup(others) : NULL;
+	char *rest = others ? calloc(1, strlen(others) + 1) : NULL;
+	char *name, *base, *state;
+
+	if (!others)
+		return;
+	if (!old || !rest) {
+		say("no memory");
+		exit(EXIT_SETUP);
+	}
+	for (name = strtok_r(old, ": ", &state); name; name = strtok_r(NULL, ": ", &state)) {
+		base = strrchr(name, '/');
+		if (strcmp(base ? base + 1 : name, LIBRARY) == 0)
+			continue;
+		if (*rest)
+			strcat(rest, ":");
+		strcat(rest, name);
+	}
+	if (*rest)
+		setenv("LD_PRELOAD", rest, 1);
+	else
+		unsetenv("LD_PRELOAD");
+	free(old);
+	free(rest);
+}
+
+/* Its sockets stay TCP: nothing preloaded, and left out by the switch, even if that comes later. */
+static int run_as_tcp(char **argv)
+{
+	struct conversion conversion;
+
+	drop_preload();
+	if (convert_unsupported())
+		return run_program(argv);
+	if (geteuid() == 0) {
+		if (!exempt_begin(&conversion))
+			return run_there(&conversion, argv);
+		if (sockets_are_converted()) {
+			say("the switch is on ('smcd convert'), and the program cannot be left out: %s",
+			    conversion.error);
+			return EXIT_SETUP;
+		}
+	} else if (sockets_are_converted()) {
+		say("the switch is on ('smcd convert'), and only root can leave a program out: its sockets will be SMC sockets");
+	}
+	return run_program(argv);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "cgroup", no_argument, NULL, 'c' },
+		{ "tcp", no_argument, NULL, 'T' },
 		{ "keep-mptcp", no_argument, NULL, 'k' },
 		{ "net", required_argument, NULL, 'N' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ }
 	};
-	bool cgroup = false, buffers = false, mptcp = true;
+	bool cgroup = false, tcp = false, preload = false, mptcp = true;
 	int option;
 
 	/* '+': what follows the program's name is the program's */
@@ -331,19 +411,23 @@ int main(int argc, char **argv)
 		case 'c':
 			cgroup = true;
 			break;
+		case 'T':
+			tcp = true;
+			break;
 		case 'k':
 			mptcp = false;
 			setenv("SMC_KEEP_MPTCP", "1", 1);
 			break;
 		case 'd':
+			preload = true;
 			setenv("SMC_DEBUG", "1", 1);
 			break;
 		case 'r':
-			buffers = true;
+			preload = true;
 			set_buffer("SMC_RCVBUF", optarg, "/proc/sys/net/core/rmem_max");
 			break;
 		case 't':
-			buffers = true;
+			preload = true;
 			set_buffer("SMC_SNDBUF", optarg, "/proc/sys/net/core/wmem_max");
 			break;
 		case 'h':
@@ -363,14 +447,18 @@ int main(int argc, char **argv)
 		fputs(usage_text, stderr);
 		return EXIT_WRONG;
 	}
-	if (cgroup && (buffers || getenv("SMC_DEBUG"))) {
+	if (cgroup && (preload || getenv("SMC_DEBUG"))) {
 		say("-d, -r and -t cannot be combined with --cgroup");
 		return EXIT_WRONG;
 	}
-	if (cgroup) {
-		check_kernel();
-		return run_in_cgroup(argv + optind, mptcp);
+	if (tcp && (cgroup || preload)) {
+		say("--cgroup, -d, -r and -t cannot be combined with --tcp");
+		return EXIT_WRONG;
 	}
+	if (cgroup)
+		return run_in_cgroup(argv + optind, mptcp);
+	if (tcp)
+		return run_as_tcp(argv + optind);
 	check_program(argv[optind]);
 	check_kernel();		/* may run modprobe: not under the preload library */
 	set_preload();

@@ -22,6 +22,8 @@ static const char usage_text[] =
 	"     END:  [any | ADDRESS[/BITS]] [port N[-M]]\n"
 	"  auto [show | flush]           destinations that turned out not to speak SMC;\n"
 	"                                listeners, and whether SMC pays for them\n"
+	"  convert [show | on [keep-mptcp] | off [all]]\n"
+	"                                are new TCP sockets of all programs SMC sockets?\n"
 	"  monitor [linkgroup] [link] [fallback]\n"
 	"                                what happens from now on, as it happens; -c N: N events\n"
 	"\n"
@@ -42,6 +44,7 @@ static const struct smc_object objects[] = {
 	{ "seid", seid_commands },
 	{ "filter", filter_commands },
 	{ "auto", auto_commands },
+	{ "convert", convert_commands },
 	{ "monitor", monitor_commands },
 	{ }
 };

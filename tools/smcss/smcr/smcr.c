@@ -22,6 +22,8 @@ static const char usage_text[] =
 	"     END:  [any | ADDRESS[/BITS]] [port N[-M]]\n"
 	"  auto [show | flush]           destinations that turned out not to speak SMC;\n"
 	"                                listeners, and whether SMC pays for them\n"
+	"  convert [show | on [keep-mptcp] | off [all]]\n"
+	"                                are new TCP sockets of all programs SMC sockets?\n"
 	"  save [FILE]                   writes EIDs, PNETIDs, filter rules and settings to FILE\n"
 	"  restore [FILE]                sets what FILE says, or nothing\n"
 	"  monitor [linkgroup] [link] [fallback]\n"
@@ -45,6 +47,7 @@ static const struct smc_object objects[] = {
 	{ "ueid", ueid_commands },
 	{ "filter", filter_commands },
 	{ "auto", auto_commands },
+	{ "convert", convert_commands },
 	{ "save", save_commands },
 	{ "restore", restore_commands },
 	{ "monitor", monitor_commands },

@@ -106,6 +106,9 @@ def check_programs(part):
         part.suite("programs", [f"{TESTING}/vm/run", "--kver", "6.12", "--variant=-test", "--timeout",
                                 "1800", "--mem", "1024", "--name", "check-programs", "--",
                                 f"{SUITE}/programs/programs_guest"])
+        part.suite("bpftrace", [f"{TESTING}/vm/run", "--kver", "6.12", "--variant=-test", "--timeout",
+                                "300", "--name", "check-bpftrace", "--",
+                                f"{TESTING}/../smcss/tests/test_bpftrace"])
 
 
 def check_rdma(part):

@@ -118,6 +118,7 @@ PARTS = {
     "um-fuzz": [*map(in_virtual_time, fuzz(600, seed=1))],
     "um-admin": [long(30, Guest("tools", f"{TESTING}/../smcss/tests/test_guest")),
                  Guest("saved", f"{TESTING}/../smcss/tests/test_saved"),
+                 Guest("convert", f"{TESTING}/../smcss/tests/test_switch"),
                  long(66, Guest("steering", f"{SUITE}/policy/steer_test")),
                  Guest("pairs", f"{SUITE}/policy/pair_test"),
                  long(48, Guest("admin", f"{SUITE}/admin/admin_guest", "golden", "reader", "churn",

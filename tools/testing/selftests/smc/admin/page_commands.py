@@ -59,7 +59,8 @@ def wrong_of_tool(tool, words):
             for option in known:
                 if not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", text):
                     return f"{tool} has no {option}"
-    plain = [word for word in words if not word.startswith("-")]
+    plain = [word for before, word in zip([""] + words, words)
+             if not word.startswith("-") and before != "-N"]
     if tool in ("smcr", "smcd"):
         plain = [word for word in plain if not word.isdigit()] if "-w" in words else plain
         if plain and not re.search(rf"(?m)^  {plain[0]}\b", text):
