@@ -67,7 +67,7 @@ def as_process(series, flavour="um", **more):
     """User Mode Linux, with KASAN, lockdep and kmemleak; um-plain is without CONFIG_SMC."""
     name = flavour if series == "6.12" else f"{flavour}-{series}"
     return Row(name, f"{series}, as a process", "x86-64", "with" if flavour == "um" else "without", name,
-               ("tools/testing/vm/debug-kernel", flavour, series), ("ARCH=um",), **more)
+               ("tools/testing/vm/debug-kernel", flavour, series), build=("ARCH=um",), **more)
 
 
 def small(series, **more):
