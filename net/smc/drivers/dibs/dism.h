@@ -79,6 +79,12 @@ int dism_move(struct smc_ism_dev *dev, u64 token, u32 offset, const void *data, 
 	      bool signal);
 void dism_close_dmbs(struct dism_dev *d);
 
+/* A device may say what went wrong by a number of its own. */
+static inline int dism_errno(int rc)
+{
+	return rc > 0 ? -EIO : rc;
+}
+
 /* event.c */
 void dism_gid_to_uuid(const struct smc_ism_gid *gid, uuid_t *uuid);
 void dism_uuid_to_gid(const uuid_t *uuid, struct smc_ism_gid *gid);

@@ -23,12 +23,6 @@ static struct folio *folio_of(const struct dibs_dmb *dmb)
 	return folio;
 }
 
-/* A device may say what went wrong by a number of its own. */
-static int to_errno(int rc)
-{
-	return rc > 0 ? -EIO : rc;
-}
-
 static int __make_known(struct dism_dev *d, struct dism_dmb *own)
 {
 	struct folio *folio;
@@ -37,7 +31,7 @@ static int __make_known(struct dism_dev *d, struct dism_dmb *own)
 	lockdep_assert_held(&d->lock);
 	if (d->closed)
 		return -ENODEV;
-	rc = to_errno(d->dibs->ops->register_dmb(d->dibs, &own->dibs, &dism_client));
+	rc = dism_errno(d->dibs->ops->register_dmb(d->dibs, &own->dibs, &dism_client));
 	if (rc)
 		return rc;
 	folio = folio_of(&own->dibs);
@@ -171,8 +165,8 @@ int dism_move(struct smc_ism_dev *dev, u64 token, u32 offset, const void *data, 
 	/* The end of the device waits for this. */
 	rcu_read_lock();
 	if (!READ_ONCE(d->closed))
-		rc = to_errno(d->dibs->ops->move_data(d->dibs, token, 0, signal, offset,
-						      (void *)data, len));
+		rc = dism_errno(d->dibs->ops->move_data(d->dibs, token, 0, signal, offset,
+							(void *)data, len));
 	rcu_read_unlock();
 	local_bh_enable();
 	return rc;

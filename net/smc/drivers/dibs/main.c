@@ -41,11 +41,10 @@ static struct dibs_dev *dism_lock(struct dism_dev *d)
 	return d->closed ? NULL : d->dibs;
 }
 
-/* 0, or a negative errno: a device has numbers of its own. */
 static int dism_unlock(struct dism_dev *d, int rc)
 {
 	mutex_unlock(&d->lock);
-	return rc > 0 ? -EIO : rc;
+	return dism_errno(rc);
 }
 
 static int dism_query_gid(struct smc_ism_dev *dev, const struct smc_ism_gid *peer, u16 vlan)
