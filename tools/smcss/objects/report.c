@@ -95,14 +95,14 @@ static int collect(struct genl *genl, struct report *r, double seconds)
 	return 0;
 }
 
-static void init(struct report *r)
+void report_init(struct report *r)
 {
 	memset(r, 0, sizeof(*r));
 	r->devices[SMC_R] = r->devices[SMC_D] = (struct array)ARRAY_OF(struct device);
 	r->processes = (struct array)ARRAY_OF(struct process);
 }
 
-static void release(struct report *r)
+void report_free(struct report *r)
 {
 	exported_free(&r->before);
 	exported_free(&r->now);
@@ -248,7 +248,7 @@ void report_print(FILE *out, struct genl *genl, const struct report *r)
 	struct tm tm;
 
 	strftime(text, sizeof(text), "%F %T %z", localtime_r(&r->time, &tm));
-	fprintf(out, "Report of SMC, for whoever is asked for help. It names hosts, addresses, processes and\n"
+	fprintf(out, "Report of SMC, for the people you ask for help. It names hosts, addresses, processes and\n"
 		"EIDs, but no tokens, no keys and no data. Read it before you give it away.\n");
 	section(out, "versions");
 	fprintf(out, "time:   %s\nhost:   %s\nsystem: %s\nkernel: %s\nmodule: %s\ntools:  %s\n",
@@ -285,13 +285,13 @@ static int show_report(struct genl *genl, const struct request *request)
 	struct report report;
 	int error;
 
-	init(&report);
+	report_init(&report);
 	error = collect(genl, &report, request->html ? 1 : 0);
 	if (!error && request->html)
 		print_as_html(genl, &report);
 	else if (!error)
 		report_print(stdout, genl, &report);
-	release(&report);
+	report_free(&report);
 	if (error)
 		return complain("cannot collect a report: %s", strerror(error));
 	return 0;

@@ -24,6 +24,8 @@ struct report {
 };
 
 /* report.c; all of it as text, for a report of a fault */
+void report_init(struct report *report);
+void report_free(struct report *report);
 void report_print(FILE *out, struct genl *genl, const struct report *report);
 
 /* report_html.c; a page with pictures, and the text at its end */

@@ -150,11 +150,9 @@ static void fill(struct report *r, bool busy)
 {
 	struct device *device;
 
-	memset(r, 0, sizeof(*r));
+	report_init(r);
 	fill_exported(&r->before);
 	fill_exported(&r->now);
-	r->devices[SMC_R] = r->devices[SMC_D] = (struct array)ARRAY_OF(struct device);
-	r->processes = (struct array)ARRAY_OF(struct process);
 	strcpy(r->host, "web-<1>");
 	strcpy(r->kernel, "6.12.117 x86_64");
 	strcpy(r->system, "Debian GNU/Linux 12 (bookworm)");
@@ -191,16 +189,6 @@ static void fill(struct report *r, bool busy)
 		(struct process){ .inode = 5001, .pid = 812, .fd = 9, .name = "nginx" };
 }
 
-static void release(struct report *r)
-{
-	exported_free(&r->before);
-	exported_free(&r->now);
-	array_free(&r->devices[SMC_R]);
-	array_free(&r->devices[SMC_D]);
-	array_free(&r->processes);
-	free(r->records.list);
-}
-
 static char *page_of(bool busy)
 {
 	struct report report;
@@ -211,7 +199,7 @@ static char *page_of(bool busy)
 	fill(&report, busy);
 	report_html(out, &report, "report & <text>\n");
 	fclose(out);
-	release(&report);
+	report_free(&report);
 	return text;
 }
 
@@ -225,7 +213,7 @@ static char *metrics_of(bool busy)
 	fill(&report, busy);
 	exported_print(out, &report.now);
 	fclose(out);
-	release(&report);
+	report_free(&report);
 	return text;
 }
 
