@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""For tests: when a program of ours has begun to wait."""
+"""For tests: wait for something to come true, such as a program of ours that begins to wait."""
 import time
 
 
@@ -14,11 +14,17 @@ def polls(pid):
             return "sys_poll" in file.read()
 
 
+def comes_true(condition, seconds):
+    """Whether the condition came true in time."""
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() >= until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
 def in_poll(process, seconds):
     """Whether it came to poll() or ppoll() in time: smcat has looked then what is there before."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until and process.poll() is None:
-        if polls(process.pid):
-            return True
-        time.sleep(0.05)
-    return False
+    return comes_true(lambda: process.poll() is not None or polls(process.pid), seconds) and \
+        process.poll() is None
