@@ -6,7 +6,7 @@ import threading
 
 # A guest that waits takes no processor, so there are more of them than processors; not many more, as
 # each pushes the others out of the caches.
-GUESTS = 6
+GUESTS = 4
 # What does not bear to be kept waiting comes first, and its processes do not wait for those of others.
 FIRST = 1000
 BEFORE_OTHERS = {"SMC_NICE": "-10"}
