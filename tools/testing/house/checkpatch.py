@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """checkpatch --strict of the kernel has nothing to say about our C, except what checkpatch_ignored
-names. What it said of a file is kept in build/, as it takes a minute for all of them."""
+names. What it said of a file is kept for other checkouts as well: all of them take two minutes."""
 import concurrent.futures
 import fnmatch
 import hashlib
@@ -15,16 +15,20 @@ FOLDERS = ("net/smc", "include/uapi", "tools")
 OPTIONS = ("--strict", "--no-tree", "--terse", "--show-types", "--no-summary",
            "--max-line-length=100")
 BATCH = 20	# files; checkpatch itself takes a while to begin
-KEPT = f"{tree.TOP}/build/house/checkpatch"
 # It leaves files in the directory where it runs.
 ELSEWHERE = f"{tree.TOP}/build/house/tree"
 COMPLAINT = re.compile(r"(\S+?):(\d+): (?:ERROR|WARNING|CHECK):(\w+): (.*)")
 
 
+def kept():
+    """Beside the script of this version."""
+    return f"{scripts.folder()}/said"
+
+
 def kept_as(path):
     """Where what was said of a file is kept: it depends on nothing else than this."""
-    what = "\0".join((path, scripts.version(), *OPTIONS, tree.read(path)))
-    return f"{KEPT}/{hashlib.sha256(what.encode()).hexdigest()}"
+    what = "\0".join((path, *OPTIONS, tree.read(path)))
+    return f"{kept()}/{hashlib.sha256(what.encode()).hexdigest()}"
 
 
 def ask(paths):
@@ -42,14 +46,16 @@ def ask(paths):
         elif line.strip():
             raise ValueError(f"checkpatch: {line}")
     for path, lines in said.items():
-        with open(kept_as(path), "w", encoding="utf-8") as file:
+        name = kept_as(path)
+        with open(f"{name}.{os.getpid()}", "w", encoding="utf-8") as file:
             file.write("\n".join(lines))
+        os.replace(file.name, name)	# another checkout may look for it just now
 
 
 def complaints():
     """[(path, line, type, words)] of all files"""
     paths = tree.files(*FOLDERS)
-    os.makedirs(KEPT, exist_ok=True)
+    os.makedirs(kept(), exist_ok=True)
     os.makedirs(ELSEWHERE, exist_ok=True)
     for name in {folder.split("/")[0] for folder in FOLDERS}:
         if not os.path.islink(f"{ELSEWHERE}/{name}"):

@@ -12,6 +12,7 @@ TARBALL = f"/usr/src/{PACKAGE}.tar.xz"
 NAMES = ("kernel-doc", "checkpatch.pl", "const_structs.checkpatch", "spelling.txt")
 
 
+@functools.lru_cache(maxsize=None)
 def version():
     return subprocess.run(["dpkg-query", "-W", "-f", "${Version}", PACKAGE], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
