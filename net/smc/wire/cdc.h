@@ -115,7 +115,7 @@ static inline bool smc_cdc_newer(u16 seqno, u16 last)
 
 /*
  * Inside the engine a cursor is a count of all bytes since the connection
- * began, 64 bits, which never wraps. What the wire carries is kept beside it:
+ * began, 64 bits, which never wraps. The cursor of the wire is kept beside it:
  * where the count stands now is known from where it stood before, for rings of
  * any size and without a division.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * DMBs.  Their memory is the device's, who frees it when it is told that a DMB goes, or the device
- * does; but a socket may read from it for longer.  So we take a reference to the memory, and use no
- * device whose memory has none.
+ * DMBs.  Their memory is the device's, which frees it when a DMB or the device goes; but a socket
+ * may read from it for longer.  So we take a reference to the memory, and use no device whose
+ * memory has none.
  */
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
@@ -46,7 +46,7 @@ static int __make_known(struct dism_dev *d, struct dism_dmb *own)
 }
 
 /*
- * What the device does not give back it does not free, either, so its last write hits nobody
+ * A device that does not give a DMB back does not free it, either, so its last write hits nobody
  * else's memory.
  */
 static void __make_unknown(struct dism_dev *d, struct dism_dmb *own)

@@ -20,8 +20,8 @@
 #include "show.h"
 
 /*
- * What goes with the end of a link group, or would need @setup_lock, which may be held for long:
- * taken under the lock of the list, while the group is in it.
+ * The parts of a link group that are freed when it ends, or that would need @setup_lock, which may
+ * be held for long.  They are copied under the lock of the list, while the group is in it.
  */
 struct lgr_picture {
 	struct smc_rdma_path	path[SMC_LGR_LINKS];

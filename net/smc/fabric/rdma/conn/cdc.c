@@ -316,7 +316,7 @@ void smc_cdc_leave_rx_link(struct rdma_conn *rconn)
  * @buf: the message
  * @len: its length
  *
- * What is not taken: a message that cannot be decoded brings the link down.  One that is old, for
+ * A message that cannot be decoded brings the link down.  One that is old, for
  * a connection that has ended here, or from a peer that has closed is ignored.  A cursor that
  * cannot be there, and a failover validation of data that have not come, abort the connection.
  *

@@ -7,8 +7,8 @@
 #include "llc_msg.h"
 
 /*
- * What the incumbent says of its cache; it takes a link whose other end says 0 down
- * again, and declines.
+ * The incumbent sends this size of its cache.  If the other end sends 0, it takes the link down
+ * again and declines.
  */
 #define CACHE_SIZE	3
 

@@ -457,7 +457,7 @@ bool smc_link_drain(struct smc_link *link)
  * smc_link_failed() - a link that was begun comes to nothing
  * @link: the link, which smc_link_create() may have left without queues; not connected
  *
- * The owner, who is not told, stops, drains, destroys and releases it.
+ * The owner, which is not told, stops, drains, destroys and releases it.
  */
 void smc_link_failed(struct smc_link *link)
 {

@@ -359,8 +359,8 @@ static int __post_llc(struct smc_link *link, const u8 *buf, u32 len)
 }
 
 /*
- * What is kept is posted when others are complete, before any data: as long as there is something,
- * there is no room for data.
+ * Messages that had to be kept are posted when others are complete, before any data: as long as
+ * one is left, there is no room for data.
  */
 static bool __something_kept(const struct smc_link *link)
 {
