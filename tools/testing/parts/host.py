@@ -47,8 +47,11 @@ def check_intree(part):
 
 
 def check_newest(part):
-    """A row of the table in Documentation/kernels.md, without writing it there."""
+    """A row of the table in Documentation/kernels.md, without writing it there; and that kernel's own
+    ISM device."""
     part.suite("newest", [f"{TESTING}/check_kernels", "--dry", "newest"])
+    part.suite("loopback-ism", [f"{TESTING}/vm/run", "--kver", "um-7.3", "--variant=-test", "--timeout",
+                                "480", "--name", "check-newest-dibs", "--", f"{TESTING}/guest_dibs"])
 
 
 def check_build(part):

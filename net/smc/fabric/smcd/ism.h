@@ -125,7 +125,7 @@ struct smc_ism_ops {
 };
 
 /**
- * struct smc_ism_dev - a device; embedded by its driver, who sets the first part
+ * struct smc_ism_dev - a device; embedded by its driver, which sets the first part
  * @ops:	calls of its driver
  * @name:	for people, unique, lives as long as the device
  * @parent:	the bus device, for netlink; may be NULL
@@ -135,6 +135,7 @@ struct smc_ism_ops {
  * @seid:	system EID of all devices that can be reached, 32 bytes, or NULL
  * @v1:		it serves SMC-Dv1: it has a GID of 64 bits, and the functions for VLANs
  * @no_v2:	it does not serve SMC-Dv2
+ * @self:	it reaches its own DMBs, so both ends of a connection may be in this kernel
  * @pnetid:	the physical network that it belongs to without a table, or blank
  * @list:	SMC-D's, as what follows: in the list of devices
  * @number:	never given twice
@@ -155,6 +156,7 @@ struct smc_ism_dev {
 	const u8		*seid;
 	bool			v1;
 	bool			no_v2;
+	bool			self;
 	char			pnetid[SMC_ISM_PNETID_LEN + 1];
 
 	struct list_head	list;

@@ -74,7 +74,7 @@ struct smc_ism_dev *smcd_reach(struct sock *sk, u8 version, struct smcd_way *way
 
 	way->vlan = SMC_ISM_ANY_VLAN;
 	while ((dev = smcd_dev_next(last))) {
-		if (!smc_ism_gid_equal(&dev->gid, &way->peer) &&
+		if ((dev->self || !smc_ism_gid_equal(&dev->gid, &way->peer)) &&
 		    (version == SMC_CLC_V1 ? reaches_v1(sk, dev, way) : reaches_v2(sk, dev, way)))
 			return dev;
 		last = dev->number;
