@@ -79,7 +79,7 @@ int sysinfo_read(struct genl *genl, struct sysinfo *info)
 }
 
 /* Limits on memory are ours, and older than the attribute for the version. */
-static const char *module_words(const struct sysinfo *i)
+const char *sysinfo_module(const struct sysinfo *i)
 {
 	if (i->module_version[0])
 		return i->module_version;
@@ -138,7 +138,7 @@ void sysinfo_print(FILE *out, const struct sysinfo *i)
 			i->host_memory_used, i->host_memory_max);
 	if (i->has_tcp_option)
 		fprintf(out, "TCP Option: %s\n", tcp_option_words(i));
-	fprintf(out, "SMC Module: %s\n", module_words(i));
+	fprintf(out, "SMC Module: %s\n", sysinfo_module(i));
 	fprintf(out, "SMC Tools: " SMC_TOOLS_VERSION "\n");
 	fprintf(out, "\n");
 	fprintf(out, "Hardware Capabilities\n");

@@ -53,6 +53,8 @@ struct sysinfo {
 	bool tcp_option_in_place;
 };
 int sysinfo_read(struct genl *genl, struct sysinfo *info);
+/* The version of the module, or in words whose it is. */
+const char *sysinfo_module(const struct sysinfo *info);
 void sysinfo_print(FILE *out, const struct sysinfo *info);
 void sysinfo_json(FILE *out, const struct sysinfo *info);
 

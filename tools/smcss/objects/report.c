@@ -51,16 +51,13 @@ static void read_system(char *name, size_t size)
 		fclose(file);
 }
 
-/* Only ours tells how much memory there is. */
 static void read_module(struct report *r)
 {
-	char version[64] = "", source[64] = "";
+	char source[64] = "";
 
-	first_line("/sys/module/smc/version", version, sizeof(version));
 	first_line("/sys/module/smc/srcversion", source, sizeof(source));
-	snprintf(r->module, sizeof(r->module), "%s%s%s%s%s", r->now.info.has_memory ?
-		 "that of these tools" : "the kernel's own, or an older one",
-		 version[0] ? ", version " : "", version, source[0] ? ", source " : "", source);
+	snprintf(r->module, sizeof(r->module), "%s%s%s", sysinfo_module(&r->now.info),
+		 source[0] ? ", source " : "", source);
 }
 
 static int collect(struct genl *genl, struct report *r, double seconds)

@@ -156,7 +156,7 @@ static void fill(struct report *r, bool busy)
 	strcpy(r->host, "web-<1>");
 	strcpy(r->kernel, "6.12.117 x86_64");
 	strcpy(r->system, "Debian GNU/Linux 12 (bookworm)");
-	strcpy(r->module, "that of these tools");
+	strcpy(r->module, "0.9.0, source 0123");
 	r->time = 1795000000;
 	r->seconds = 1;
 	if (!busy)
