@@ -108,10 +108,14 @@ static long call_set(struct player *p, int fd)
 		   below(p, options[which].values));
 }
 
-/* A connected socket for IPv6 with a mapped address becomes one for IPv4. */
+/*
+ * An SMC socket refuses the option, whatever the value.  AF_INET would make a plain TCP socket one
+ * for IPv4.  If that is disconnected and listens, its children use the memory of the listener after
+ * it was freed: inet6_cleanup_sock() of 6.12, without any module.
+ */
 static long call_addrform(struct player *p, int fd)
 {
-	return set(fd, IPPROTO_IPV6, IPV6_ADDRFORM, AF_INET);
+	return set(fd, IPPROTO_IPV6, IPV6_ADDRFORM, AF_UNSPEC);
 }
 
 static long call_get(struct player *p, int fd)
