@@ -248,17 +248,24 @@ static bool same_link(const struct smc_link *link, const struct smc_clc_accept *
 	       !memcmp(gid.raw, link->peer_gid.raw, sizeof(gid));
 }
 
-/* On a subsequent contact the peer must mean a link of the group, if one that is down now. */
+/*
+ * On a subsequent contact the peer must mean a link of the group, if one that is down now.  A
+ * device that came back may have given the numbers of such a link to a new one: then it means that.
+ */
 static struct smc_link *__named_link(struct rdma_conn *rconn, const struct smc_clc_accept *a)
 {
 	struct smc_lgr *lgr = rconn->base.lgr;
-	struct smc_link *link;
+	struct smc_link *link, *down = NULL;
 
 	lockdep_assert_held(&lgr->setup_lock);
-	smc_lgr_for_each_link(lgr, link)
-		if (smc_link_exists(link) && same_link(link, a))
+	smc_lgr_for_each_link(lgr, link) {
+		if (!smc_link_exists(link) || !same_link(link, a))
+			continue;
+		if (smc_link_alive(link))
 			return link;
-	return NULL;
+		down = link;
+	}
+	return down;
 }
 
 /* Our send ring: no larger than the peer's element, so that both wrap together. */

@@ -291,16 +291,21 @@ static bool __hoards(const struct smc_lgr *lgr)
 	return lgr->n_abandoned >= DIV_ROUND_UP(lgr->max_conns, 4u);
 }
 
+/* A new link may have the numbers of one that is down, see the function of this name in conn/. */
 static struct smc_link *__named_link(struct smc_lgr *lgr, const struct smc_lgr_key *key)
 {
-	struct smc_link *link;
+	struct smc_link *link, *down = NULL;
 
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
-	smc_lgr_for_each_link(lgr, link)
+	smc_lgr_for_each_link(lgr, link) {
 		/* With a path it exists, or is being made. */
-		if (link->path.dev && link_fits(link, key))
+		if (!link->path.dev || !link_fits(link, key))
+			continue;
+		if (READ_ONCE(link->state) != SMC_LINK_DOWN)
 			return link;
-	return NULL;
+		down = link;
+	}
+	return down;
 }
 
 /* The active link with the fewest connections, or NULL. */
