@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Giving a connection up, and the reset of its TCP connection that goes with it. */
+/* Aborting a connection, and the reset of its TCP connection. */
 #include <net/tcp.h>
 #include "../smc.h"
 #include "conn.h"
 
 /**
- * smc_conn_abort() - reset: the TCP connection was, or will be, reset as well
+ * smc_conn_abort() - abort a connection whose TCP connection was or will be reset
  * @c: the connection
  *
  * Context: any.
@@ -16,13 +16,14 @@ void smc_conn_abort(struct smc_conn *c)
 }
 
 /**
- * smc_tcp_reset() - reset a TCP connection, as tcp_abort() does
+ * smc_tcp_reset() - reset a TCP connection like tcp_abort()
  * @sk: the socket, locked
  * @err: errno that the application sees, positive
  *
- * tcp_abort() takes the lock itself.  By then it may hit another connection, and it waits for
- * an owner.  TCP calls tcp_disconnect(), of either family, in a bottom half for the children of a
- * listener that ends.  It forgets the addresses, too, which a socket keeps after a reset.
+ * tcp_abort() takes the socket's lock itself: by then it might hit another connection, and it waits
+ * for the lock's owner. For the children of a listener that ends, TCP calls tcp_disconnect(), for
+ * either family, in a bottom half, so this function may do so as well. tcp_disconnect() also clears
+ * the addresses, which a socket keeps after a reset, so they are preserved here.
  *
  * Context: any.
  */
@@ -46,11 +47,11 @@ void smc_tcp_reset(struct sock *sk, int err)
 }
 
 /**
- * smc_conn_reset_tcp() - the peer is gone: let TCP say so, as after a reset
+ * smc_conn_reset_tcp() - the peer is gone: reset TCP on this side, as if the peer had sent a reset
  * @sk: the socket
  * @c: its connection
  *
- * After the end of the stream the error is EPIPE.
+ * If the stream has ended before, the error is EPIPE.
  *
  * Context: process, the socket is not locked.
  */
@@ -61,25 +62,25 @@ void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
 	if (c->late_fin)
 		end = smc_conn_end_came_first(READ_ONCE(c->rx_flags));
 	lock_sock(sk);
-	/* Not the next one, should the socket have been connected anew. */
+	/* Do not reset a newer connection if the socket has been connected again. */
 	if (smc_sk(sk)->conn == c)
 		smc_tcp_reset(sk, end ? EPIPE : ECONNRESET);
 	release_sock(sk);
 }
 
 /**
- * smc_conn_tcp_was_reset() - TCP was reset by the peer: so is the connection
+ * smc_conn_tcp_was_reset() - abort the connection after the peer has reset TCP
  * @sk: the socket
  * @c: its connection
  *
- * After the end of the stream TCP reports a reset as EPIPE.  Where a FIN says nothing of the
- * data, TCP does not know of that end.
+ * After the end of the stream, TCP reports a reset as EPIPE. If the FIN is not in order with the
+ * data, TCP does not know that the stream has ended, so the error is corrected here.
  *
- * Context: any, the socket's owner or its spinlock held.
+ * Context: any; the caller owns the socket or holds its spinlock.
  */
 void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c)
 {
-	/* An abort of ours, such as the answer to the peer's, is not the end of our stream. */
+	/* Our own abort, such as the answer to the peer's, does not end our stream. */
 	if (c->late_fin && READ_ONCE(sk->sk_err) == ECONNRESET &&
 	    smc_conn_end_came_first(READ_ONCE(c->rx_flags)) &&
 	    !smc_conn_end_came_first(READ_ONCE(c->tx_flags)))
@@ -88,12 +89,12 @@ void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c)
 }
 
 /**
- * smc_conn_handle_peer_abort() - reset TCP for a peer that has aborted, if it has not yet
+ * smc_conn_handle_peer_abort() - reset TCP after the peer has aborted, unless done already
  * @sk: the socket
  * @c: its connection
- * @flags: its rx_flags, as the caller has read them and goes by
+ * @flags: rx_flags as read by the caller, which bases its decision on them
  *
- * A caller that is about to report the abort calls this first, so that sk_err says why.
+ * A caller that is about to report the abort calls this first, so that sk_err has the error.
  *
  * Context: process, the socket is not locked.
  */

@@ -4,7 +4,7 @@
 #include "../trace.h"
 #include "conn.h"
 
-/* The flag that tells the peer of our event, and the flags that are then needless. */
+/* The flag that tells the peer of our event, and the flags that this flag implies. */
 static const struct {
 	enum smc_conn_flag	flag;
 	unsigned long		includes;
@@ -26,11 +26,11 @@ static bool other_closed(const struct smc_conn *c, enum smc_conn_event event)
 }
 
 /**
- * __smc_conn_event() - the one place where the state of a connection changes
+ * __smc_conn_event() - the only function that changes the state of a connection
  * @c: the connection; the caller holds state_lock
  * @event: the event
  *
- * Return: 0, or -EPROTO where the state table has no such transition.
+ * Return: 0, or -EPROTO if the state table does not allow this transition.
  */
 int __smc_conn_event(struct smc_conn *c, enum smc_conn_event event)
 {
@@ -46,7 +46,7 @@ int __smc_conn_event(struct smc_conn *c, enum smc_conn_event event)
 }
 
 /**
- * smc_conn_own_event() - change state for an event of our own, then tell the peer once
+ * smc_conn_own_event() - change state for an event of our own, and tell the peer once
  * @c: the connection
  * @event: SMC_EV_DONE, SMC_EV_CLOSE or SMC_EV_ABORT
  *
@@ -63,18 +63,18 @@ void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event)
 	tell = !(c->tx_flags & flag);
 	if (event == SMC_EV_ABORT && smc_conn_end_came_first(c->tx_flags))
 		news |= BIT(SMC_FLAG_BROKEN);
-	/* After the data that precede it: smc_msg_look() looks here first. */
+	/* Release: the preceding data comes first, because smc_msg_look() reads the flags first. */
 	smp_store_release(&c->tx_flags, c->tx_flags | news);
 	if (event == SMC_EV_ABORT)
 		WRITE_ONCE(c->rx_flags, c->rx_flags | BIT(SMC_FLAG_GIVEN_UP));
 	spin_unlock_bh(&c->state_lock);
-	/* Not under the lock: the peer's side takes its own. */
+	/* Not under the lock, because the peer's side takes its own state_lock. */
 	if (tell)
 		c->fabric->ops->signal(c, smc_event_flag[event].flag);
 }
 
 /**
- * smc_conn_established() - the handshake has ended well
+ * smc_conn_established() - the handshake has succeeded
  * @c: the connection
  */
 void smc_conn_established(struct smc_conn *c)
@@ -97,7 +97,7 @@ void smc_conn_done(struct smc_conn *c)
 }
 
 /**
- * smc_conn_close() - close() or shutdown(SHUT_RDWR) with nothing left unread
+ * smc_conn_close() - close() or shutdown(SHUT_RDWR) with no data left unread
  * @c: the connection
  *
  * Context: process, takes tx_lock.
@@ -109,12 +109,12 @@ void smc_conn_close(struct smc_conn *c)
 }
 
 /**
- * smc_conn_peer_event() - the peer is done, closed or gave up
+ * smc_conn_peer_event() - the peer is done, has closed or has aborted
  * @c: the connection
  * @event: SMC_EV_PEER_DONE, SMC_EV_PEER_CLOSE or SMC_EV_PEER_ABORT
  *
- * A violation of the state table counts as an abort.  The end of the stream is part of the two
- * other events, and says nothing new after them.
+ * A violation of the state table counts as an abort. SMC_EV_PEER_CLOSE and SMC_EV_PEER_ABORT imply
+ * SMC_EV_PEER_DONE, so a later SMC_EV_PEER_DONE is ignored.
  */
 void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
 {
@@ -126,14 +126,14 @@ void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
 	unsigned long news = flags[event];
 
 	spin_lock_bh(&c->state_lock);
-	/* Told by two threads of the peer, the lesser event may come after the greater one. */
+	/* Two threads of the peer may report events in the reverse order: ignore a late DONE. */
 	if (event == SMC_EV_PEER_DONE && c->rx_flags & news) {
 		spin_unlock_bh(&c->state_lock);
 		return;
 	}
 	if (event == SMC_EV_PEER_ABORT && c->rx_flags & BIT(SMC_FLAG_DONE))
 		news |= BIT(SMC_FLAG_BROKEN);
-	/* After the data that precedes it: readers look at the flags first. */
+	/* Release: the preceding data comes first, because readers check the flags first. */
 	smp_store_release(&c->rx_flags, c->rx_flags | news);
 	if (__smc_conn_event(c, event) < 0)
 		smp_store_release(&c->rx_flags,

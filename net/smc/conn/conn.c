@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Life of a connection, and the events that reach it from its fabric. */
+/* Life cycle of a connection, and the events that its fabric reports. */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
@@ -10,9 +10,9 @@
 #include "reader.h"
 
 /**
- * smc_conn_set_rmbe() - the receive element is known
+ * smc_conn_set_rmbe() - set the receive element
  * @c: the connection
- * @rmbe: owned by the connection from now on
+ * @rmbe: the element; the connection takes ownership
  */
 void smc_conn_set_rmbe(struct smc_conn *c, struct smc_rmbe *rmbe)
 {
@@ -23,11 +23,10 @@ void smc_conn_set_rmbe(struct smc_conn *c, struct smc_rmbe *rmbe)
 }
 
 /**
- * smc_conn_init() - prepare a connection that its fabric has allocated, zeroed
- * @c: the connection
- * @fabric: the fabric that will carry it
- * @rmbe: its receive element, owned by the connection from now on; NULL if it
- *	comes later
+ * smc_conn_init() - initialise a connection
+ * @c: the connection, allocated and zeroed by its fabric
+ * @fabric: the fabric that will carry the connection
+ * @rmbe: the receive element, which the connection takes over; NULL if it is set later
  */
 void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 		   struct smc_rmbe *rmbe)
@@ -47,7 +46,7 @@ void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 }
 
 /**
- * smc_conn_destroy() - undo smc_conn_init(); called by the fabric's free
+ * smc_conn_destroy() - undo smc_conn_init(); called by the fabric's free operation
  * @c: the connection
  */
 void smc_conn_destroy(struct smc_conn *c)
@@ -57,18 +56,18 @@ void smc_conn_destroy(struct smc_conn *c)
 		smc_rmbe_put(c->rmbe);
 }
 
-/* The last reference is gone. */
+/* Called when the last reference has been dropped. */
 void smc_conn_free(struct smc_conn *c)
 {
 	c->fabric->ops->free(c);
 }
 
 /**
- * smc_conn_set_wq() - where the socket's system calls sleep from now on
+ * smc_conn_set_wq() - set the wait queue where the socket's system calls sleep
  * @c: the connection
- * @wq: the wait queue, which lives for an RCU grace period after it was
- *	replaced here, and is that of a socket; NULL when the file is closed: then
- *	nobody uses the socket through it any more
+ * @wq: a socket's wait queue, which must stay valid for an RCU grace period after it has been
+ *	replaced here; NULL when the file is closed: when this function returns, nobody uses the
+ *	socket through @wq any more
  */
 void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
 {
@@ -80,11 +79,11 @@ void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
 }
 
 /**
- * smc_conn_set_notify() - set the function that hears of progress of the fabric or the peer
+ * smc_conn_set_notify() - set the function that is called on progress of the fabric or the peer
  * @c: the connection
- * @fn: called with @sk, under state_lock, in any context; NULL for nobody: then
- *	no call is under way any more
- * @sk: a socket that lives until this is set anew
+ * @fn: called with @sk, under state_lock, in any context; NULL for none, in which case no call is
+ *	in progress any more when this function returns
+ * @sk: a socket that must stay valid until this function is called again
  */
 void smc_conn_set_notify(struct smc_conn *c, void (*fn)(struct sock *sk),
 			 struct sock *sk)
@@ -96,7 +95,7 @@ void smc_conn_set_notify(struct smc_conn *c, void (*fn)(struct sock *sk),
 }
 
 /**
- * smc_conn_notify() - a fabric's prepare or finish may go on
+ * smc_conn_notify() - a fabric's prepare or finish operation can continue
  * @c: the connection
  *
  * Context: any but hard interrupts.
@@ -113,8 +112,8 @@ void smc_conn_notify(struct smc_conn *c)
  * smc_conn_readable() - the peer has moved rx_prod or set a flag
  * @c: the connection
  *
- * The caller's store must precede; the barrier pairs with the one that a waiter has
- * between showing itself and looking at rx_prod.
+ * The caller must have stored the change before. The barrier pairs with the barrier of a waiter
+ * between becoming visible to wakers and checking rx_prod.
  */
 void smc_conn_readable(struct smc_conn *c)
 {
@@ -137,8 +136,8 @@ void smc_conn_readable(struct smc_conn *c)
  * smc_conn_writable() - the peer has moved tx_cons while tx_blocked was set
  * @c: the connection
  *
- * Small progress is not worth a context switch: the sender sleeps on until a
- * quarter of the ring is free.
+ * Small progress is not worth a context switch: the sender keeps sleeping until a quarter of the
+ * ring is free.
  */
 void smc_conn_writable(struct smc_conn *c)
 {
@@ -150,8 +149,8 @@ void smc_conn_writable(struct smc_conn *c)
 	rcu_read_lock();
 	wq = rcu_dereference(c->wq);
 	/*
-	 * Its barrier: a sender that comes into the queue too late to be seen here sets tx_blocked
-	 * after it was cleared.  model/window.pml: look for a sleeper.
+	 * Its barrier ensures that a sender which enters the queue too late to be seen here sets
+	 * tx_blocked after it was cleared. model/window.pml: look for a sleeper.
 	 */
 	if (skwq_has_sleeper(wq))
 		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM |
@@ -162,7 +161,7 @@ void smc_conn_writable(struct smc_conn *c)
 }
 
 /**
- * smc_conn_wake_all() - something ended: all sleepers must look again
+ * smc_conn_wake_all() - the connection or one direction ended: all sleepers must check again
  * @c: the connection
  *
  * Context: any.
@@ -171,7 +170,7 @@ void smc_conn_wake_all(struct smc_conn *c)
 {
 	struct socket_wq *wq;
 
-	/* As in smc_conn_readable(); it serves for the queue as well. */
+	/* As in smc_conn_readable(); the barrier also covers the wait queue. */
 	smp_mb();
 	smc_slot_wake(c);
 	rcu_read_lock();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The connection engine: two rings, cursors, flags, states.  It knows nothing
- * of sockets' addresses, handshakes or fabrics.
+ * The connection engine: two rings, cursors, flags, states. It is independent of socket addresses,
+ * handshakes and fabrics.
  *
- * Cursors are 64-bit counts of bytes since the connection began, so they never
- * wrap and their difference is the number of bytes between.  ring.h has the position in a ring.
- * The fields that the peer writes have cache lines of their own.
+ * Cursors are 64-bit counts of bytes since the connection began. They never wrap, and the
+ * difference of two cursors is the number of bytes between them. ring.h translates a count into a
+ * position in the ring. The fields that the peer writes are on separate cache lines.
  */
 #ifndef SMC_CONN_H
 #define SMC_CONN_H
@@ -25,33 +25,33 @@ struct smc_fabric;
 struct smc_reader;
 struct smc_rmbe;
 
-/* A task that sleeps on a socket for one kind of event. */
+/* A task that sleeps on a socket, waiting for certain events. */
 struct smc_wait {
 	struct wait_queue_entry	entry;
 	__poll_t		mask;
 };
 
-/* Busy polling that never pays ends at this fraction of its time, as a shift. */
+/* Unproductive busy polling backs off to its full time shifted right by this number. */
 #define SMC_CONN_MAX_IDLE	4
 
-/* Flags that either end has sent (RFC 7609, A.4), and two that it never sends. */
+/* Flags that an end sends to its peer (RFC 7609, A.4), and two that are never sent. */
 enum smc_conn_flag {
 	SMC_FLAG_DONE,		/* sending done */
 	SMC_FLAG_CLOSED,	/* connection closed: neither writes nor reads */
 	SMC_FLAG_ABORT,		/* abnormal close */
-	SMC_FLAG_GIVEN_UP,	/* only in rx_flags: this end aborted */
-	SMC_FLAG_BROKEN,	/* never sent: the abort came after the end of the stream */
+	SMC_FLAG_GIVEN_UP,	/* set only in rx_flags: this end aborted */
+	SMC_FLAG_BROKEN,	/* the abort came after the end of the stream */
 };
 
-/* Events of urgent data, which a fabric reports to the peer. */
+/* Events of urgent data that a fabric reports to the peer. */
 enum smc_urgent_event {
-	SMC_URGENT_COMING,	/* there is no room for it yet */
-	SMC_URGENT_NOT_COMING,	/* it was announced, and is not sent */
-	SMC_URGENT_HERE,	/* it ends at tx_urg; as commit */
-	SMC_URGENT_TAKEN,	/* the peer's urgent byte has been read out of the element */
+	SMC_URGENT_COMING,	/* urgent data will come, but there is no room for it yet */
+	SMC_URGENT_NOT_COMING,	/* urgent data was announced, but will not be sent */
+	SMC_URGENT_HERE,	/* urgent data ends at tx_urg; also does what commit does */
+	SMC_URGENT_TAKEN,	/* the peer's urgent byte has been read from the element */
 };
 
-/* Statistics of each message, counted without leaving the connection's cache lines. */
+/* Per-call statistics, counted without touching cache lines outside the connection. */
 struct smc_conn_counts {
 	u64	tx_bytes;
 	u64	rx_bytes;
@@ -59,68 +59,67 @@ struct smc_conn_counts {
 	u64	rx_calls;
 };
 
-/* Calls of up to this many bytes are counted there, larger ones in stats.h. */
+/* Calls of up to this many bytes are counted in smc_conn_counts, larger ones in stats.h. */
 #define SMC_CONN_SMALL_CALL	(8u << 10)
 
 /**
  * struct smc_conn - one SMC connection, embedded by its fabric
  * @fabric:	the fabric that carries it
- * @ref:	references; the last one frees through fabric->ops->free
- * @wq:		where system calls on the socket sleep; RCU, NULL while none can
+ * @ref:	reference count; fabric->ops->free runs when the last reference is dropped
+ * @wq:		the socket's wait queue, where system calls sleep; RCU; NULL if there is none
  * @next:	link in smc_sock.old_conns
  * @rmbe:	the element of this side's RMB or DMB: the receive ring
- * @rx_buf:	its memory
- * @rx_size:	its size in bytes, any
+ * @rx_buf:	memory of @rmbe
+ * @rx_size:	size of @rx_buf in bytes; need not be a power of two
  * @rx_lock:	one receiver at a time
- * @rx_cons:	bytes that the application has read; written under @rx_lock
- * @rx_lap:	a count at which a lap of the ring began, @rx_cons at most, see ring.h;
- *		under @rx_lock
- * @rx_calls:	small calls that have received something; under @rx_lock
- * @rx_sure:	size to which @rx_size grows before a sender waits, see grow.c; 0: never
- * @rx_most:	size to which it grows at most, while the receiver keeps up
- * @rx_grown:	@rx_cons when it grew last; under the sender's tx_lock
- * @reader:	a reader in the kernel, or NULL; set once, under lock_sock
- * @rx_idle:	how many times in a row busy polling found nothing; a hint, without a lock
+ * @rx_cons:	count of bytes that the application has read; written under @rx_lock
+ * @rx_lap:	the count at which a lap of the ring began, at most @rx_cons, see ring.h; under
+ *		@rx_lock
+ * @rx_calls:	number of small calls that received something; under @rx_lock
+ * @rx_sure:	size to which @rx_size grows before a sender has to wait, see grow.c; 0 for never
+ * @rx_most:	size up to which @rx_size grows while the receiver keeps up
+ * @rx_grown:	@rx_cons when the element last grew; under the sender's tx_lock
+ * @reader:	the in-kernel reader, or NULL; set once, under lock_sock
+ * @rx_idle:	how many times in a row busy polling found nothing; a hint, accessed without a lock
  * @tx_lock:	one sender at a time
  * @tx_buf:	where the sender writes: the peer's element or a local send ring
- * @tx_size:	its size in bytes, any
- * @tx_written:	bytes copied into the ring; written under @tx_lock
- * @tx_lap:	a count at which a lap of the ring began, @tx_written at most; under @tx_lock
- * @tx_prod:	bytes announced to the peer; @tx_written unless corked
- * @tx_flags:	enum smc_conn_flag we have told the peer; under @state_lock
- * @tx_calls:	small calls that had something to send; under @tx_lock
- * @tx_urg:	the count behind the last urgent byte; written under @tx_lock before
- *		@tx_prod
- * @tx_grows:	@tx_buf is the peer's element, and may be exchanged for a larger one
+ * @tx_size:	size of @tx_buf in bytes; need not be a power of two
+ * @tx_written:	count of bytes copied into the ring; written under @tx_lock
+ * @tx_lap:	the count at which a lap of the ring began, at most @tx_written; under @tx_lock
+ * @tx_prod:	count of bytes announced to the peer; equals @tx_written unless corked
+ * @tx_flags:	enum smc_conn_flag that we have sent to the peer; under @state_lock
+ * @tx_calls:	number of small calls that had something to send; under @tx_lock
+ * @tx_urg:	the count just after the last urgent byte; written under @tx_lock before @tx_prod
+ * @tx_grows:	@tx_buf is the peer's element and may be replaced by a larger one
  * @peer_size:	size of the ring in the peer's element in bytes, at least @tx_size
- * @tx_how:	SMC_RMBE_*: how the send ring was found, 0 if it is the peer's element
- * @dev:	name of the device, for people
- * @version:	SMC_CLC_V1 or SMC_CLC_V2, for statistics
- * @flushed:	counts that the namespace's counters include already; under @wait_lock
+ * @tx_how:	SMC_RMBE_*: how the send ring was obtained; 0 if @tx_buf is the peer's element
+ * @dev:	name of the device, for display
+ * @version:	SMC_CLC_V1 or SMC_CLC_V2, for statistics and display
+ * @flushed:	counts that the namespace's counters already include; under @wait_lock
  * @counted_in:	the namespace that counts @rx_size and @tx_size as in use; under @wait_lock
- * @stopped:	no more data may be published; under @tx_lock
- * @late_fin:	a FIN of the TCP connection says nothing of the data: the peer's
- *		flags do, see smc_fabric_ops.fin_in_order
+ * @stopped:	no more data may be announced to the peer; under @tx_lock
+ * @late_fin:	the FIN of the TCP connection may overtake data, so only the peer's flags tell the
+ *		end of the stream, see smc_fabric_ops.fin_in_order
  * @shut_rd:	with @late_fin: the application has shut down reading
- * @notify:	called when the fabric has made progress or the peer has ended;
- *		under @state_lock
- * @notify_sk:	its argument
- * @cork_work:	publishes what a cork has held back for 200 ms
+ * @notify:	called when the fabric has made progress or the peer has ended; called under
+ *		@state_lock
+ * @notify_sk:	argument of @notify
+ * @cork_work:	publishes data that has been corked for 200 ms
  * @state_lock:	protects @state and @tx_flags
  * @state:	enum smc_conn_state
- * @version:	SMC_CLC_V1 or SMC_CLC_V2, to be shown
- * @rx_prod:	bytes that the peer has written; the peer, or its messages, move it
- * @tx_cons:	bytes that the peer's application has read; the peer moves it
+ * @rx_prod:	count of bytes that the peer has written; moved by the peer or its messages
+ * @tx_cons:	count of bytes that the peer's application has read; moved by the peer
  * @rx_flags:	enum smc_conn_flag the peer has set; under @state_lock
- * @rx_waiter:	the receiver that sleeps; it sets this, and the waker clears it
- * @wait_lock:	held while a waker uses @rx_waiter, for @flushed, and while what is in use changes
- * @urg_data:	the peer's urgent byte with TCP_URG_*, 0 if there is none; with those
- *		below under @state_lock, see urgent.c
- * @urg_kept:	@urg_data has the byte, so its place in the element may be written again
- * @urg_announced: the peer has said that urgent data will come
- * @urg_seq:	the count in front of it
- * @urg_hole:	bytes before this count are no longer read
- * @tx_blocked:	a sender or poll() waits for room
+ * @rx_waiter:	the sleeping receiver; set by the receiver, cleared by the waker
+ * @wait_lock:	held while a waker uses @rx_waiter; also protects @flushed and changes of the buffer
+ *		usage counts
+ * @urg_data:	the peer's urgent byte with TCP_URG_*, 0 if there is none; this and the urg_* fields
+ *		below are under @state_lock, see urgent.c
+ * @urg_kept:	@urg_data contains the byte, so its place in the element may be overwritten
+ * @urg_announced: the peer has announced urgent data
+ * @urg_seq:	the count just before the urgent byte
+ * @urg_hole:	bytes before this count must not be read any more
+ * @tx_blocked:	a sender or poll() waits for room in the ring
  */
 struct smc_conn {
 	struct smc_fabric	*fabric;
@@ -195,29 +194,30 @@ static inline u64 smc_conn_room(const struct smc_conn *c)
 	return READ_ONCE(c->tx_size) - smc_conn_unacked(c);
 }
 
-/* A sender that found the ring full is told once so much is free again. */
+/* A sender that found the ring full is woken only once this much is free again. */
 static inline u32 smc_conn_low_room(const struct smc_conn *c)
 {
 	return READ_ONCE(c->tx_size) / 4;
 }
 
 /*
- * From here on smc_conn_writable() tells whoever is in the queue, or has asked for SIGIO, when
- * there is room again.  The release is for the latter (model/window.pml: ask for SIGIO).
+ * From here on, smc_conn_writable() notifies sleepers in the wait queue and SIGIO users when there
+ * is room again. The release orders the SIGIO request before tx_blocked.
+ * model/window.pml: ask for SIGIO.
  */
 static inline void smc_conn_ask_for_room(struct smc_conn *c)
 {
 	smp_store_release(&c->tx_blocked, true);
 	/*
-	 * Before the look at the room.  Pairs with the barrier between tx_cons and tx_blocked.
-	 * model/window.pml: ask.
+	 * Set tx_blocked before looking at the room. Pairs with the barrier between tx_cons and
+	 * tx_blocked. model/window.pml: ask.
 	 */
 	smp_mb();
 }
 
 /*
- * No more than this is copied before the other end hears of it: a quarter of the @ring, so
- * that both work at the same time.
+ * Limits one copy to a quarter of the @ring before it is announced to the other end, so that both
+ * ends can work at the same time.
  */
 static inline size_t smc_conn_piece(u32 ring, size_t len)
 {
@@ -233,9 +233,9 @@ static inline bool smc_conn_peer_gone(const struct smc_conn *c)
 }
 
 /*
- * Did the stream end in good order, before anything was reset?  @flags are @rx_flags for the
- * peer's stream, @tx_flags for ours.  Only with @late_fin: TCP's own answer, SOCK_DONE, holds
- * otherwise.
+ * Did the stream end in good order before any reset? @flags is @rx_flags for the peer's stream and
+ * @tx_flags for ours. Only valid with @late_fin; without it, SOCK_DONE of the TCP socket gives the
+ * answer.
  */
 static inline bool smc_conn_end_came_first(unsigned long flags)
 {
@@ -248,7 +248,7 @@ static inline bool smc_conn_signaled(const struct smc_conn *c, enum smc_conn_fla
 	return READ_ONCE(c->tx_flags) & BIT(flag);
 }
 
-/* Has reading been shut down, by the application or by a FIN that counts? */
+/* Has reading been shut down, by the application or by a FIN that is in order with the data? */
 static inline bool smc_conn_rcv_shutdown(const struct smc_conn *c,
 					 const struct sock *sk)
 {
@@ -283,7 +283,7 @@ static inline void smc_conn_put(struct smc_conn *c)
 		smc_conn_free(c);
 }
 
-/* events a fabric reports: any context, bottom halves included */
+/* Events reported by a fabric; any context, bottom halves included. */
 void smc_conn_readable(struct smc_conn *c);
 void smc_conn_writable(struct smc_conn *c);
 void smc_conn_wake_all(struct smc_conn *c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counts of bytes that one task moves and others look at without its lock. */
+/* Byte counts that one task moves and others read without its lock. */
 #ifndef _SMC_CONN_COUNT_H
 #define _SMC_CONN_COUNT_H
 
@@ -7,13 +7,14 @@
 #include <linux/types.h>
 
 /*
- * A count has 64 bits on every machine: it never wraps, so two of them can be compared.  A machine
- * of 32 bits would read and write it in two halves: a reader could see neither the old count nor
- * the new one while it passes a multiple of 4 GiB, and then sleep, or refuse a peer's cursor.
- * There, atomic64_t does whatever the machine needs, down to a lock.  Counts are declared as
- * aligned_u64, which has the alignment of atomic64_t.
+ * A count has 64 bits on every machine; it never wraps, so two counts can be compared. On a 32-bit
+ * machine a plain access would read or write it in two halves. While the count passes a multiple of
+ * 4 GiB, a reader could then see neither the old nor the new value, and sleep for nothing or refuse
+ * a peer's cursor. There, atomic64_t does whatever the machine requires, in the worst case a lock.
+ * Counts are declared as aligned_u64, which has the alignment of atomic64_t.
  *
- * The task that moves a count holds a lock against others that move it, and may read it plainly.
+ * The task that moves a count holds a lock against other writers, so it may read the count with a
+ * plain access.
  */
 #ifdef CONFIG_64BIT
 #define smc_count_read(p)		READ_ONCE(*(p))

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A larger ring for a sender that finds it full.
+ * Give a sender that finds its ring full a larger one.
  *
- * Where both ends of a connection are in this kernel, the sender writes into the receiver's
- * element, and nobody else knows it.  So the element can be exchanged for a larger one.  A
- * connection begins with a small one, and most connections never need more.
+ * If both ends of a connection are in this kernel, the sender writes into the receiver's element,
+ * and no device knows the element. So the element can be replaced by a larger one. A connection
+ * begins with a small element, and most connections never need a larger one.
  *
- * The exchange takes the tx_lock of the sender and the rx_lock of the receiver.  Therefore either
- * lock is enough to use the element, its size and its laps.  The exchange changes no count, and a
- * size only grows, so a reader without a lock never sees a value go backwards.
+ * The replacement takes the sender's tx_lock and the receiver's rx_lock, so holding either lock is
+ * enough to use the element, its size and its laps. The replacement changes no count, and a size
+ * only grows, so a lockless reader never sees a value go backwards.
  *
- * Up to rx_sure, the size that every connection used to have, it grows as soon as a call has more
- * to send than there is room: programs at both ends may write before they read.  Beyond that memory
- * is spent only if the receiver has shown that it reads.
+ * Up to rx_sure, the element grows as soon as a call has more to send than there is room, because
+ * programs at both ends may write before they read. Beyond rx_sure, memory is spent only if the
+ * receiver has shown that it reads.
  */
 #include <linux/sched/mm.h>
 #include "../mem/charge.h"
@@ -21,18 +21,21 @@
 #include "conn.h"
 #include "ring.h"
 
-/* By how much it grows, once it is sure that the receiver reads. */
+/* Growth factor, once the receiver is known to read. */
 #define STEP	4
-/* An element takes at most this part of what the receiver's cgroup has left: 1 / CGROUP_PART. */
+/* An element may take at most 1 / CGROUP_PART of the memory that the receiver's cgroup has left. */
 #define CGROUP_PART	8
-/* An element grows after it has been read this often, so little of all data is copied once more. */
+/*
+ * An element grows only after this many laps have been read, so that copying its contents stays
+ * cheap compared to all the data transferred.
+ */
 #define LAPS	4
 
 /**
- * smc_conn_may_grow() - the receive element may be exchanged for larger ones
- * @c: the connection, before its peer knows it
- * @sure: up to this size whatever happens, bytes
- * @most: up to this size while the receiver keeps up; may be less than @sure, and is ignored then
+ * smc_conn_may_grow() - the receive element may be replaced by larger ones
+ * @c: the connection, not yet known to its peer
+ * @sure: size up to which the element grows unconditionally, in bytes
+ * @most: size up to which the element grows while the receiver keeps up; ignored if less than @sure
  */
 void smc_conn_may_grow(struct smc_conn *c, u32 sure, u32 most)
 {
@@ -40,7 +43,7 @@ void smc_conn_may_grow(struct smc_conn *c, u32 sure, u32 most)
 	c->rx_most = max(sure, most);
 }
 
-/* The size that the element of @rx should have now. */
+/* The size that the receive element of @rx should have now. */
 static u32 next_size(const struct smc_conn *rx)
 {
 	u32 size = rx->rx_size;
@@ -52,7 +55,7 @@ static u32 next_size(const struct smc_conn *rx)
 	return size;
 }
 
-/* The cgroup of the socket of @c, referenced, or NULL. */
+/* The cgroup of the socket of @c, with a reference, or NULL. */
 static struct mem_cgroup *charge_of(struct smc_conn *c)
 {
 	struct mem_cgroup *memcg = NULL;
@@ -60,7 +63,7 @@ static struct mem_cgroup *charge_of(struct smc_conn *c)
 
 	spin_lock_bh(&c->state_lock);
 	wq = rcu_dereference_protected(c->wq, lockdep_is_held(&c->state_lock));
-	/* The queue is cleared under this lock before the file goes. */
+	/* c->wq is cleared under this lock before the file goes away. */
 	if (wq && container_of(wq, struct socket, wq)->sk)
 		memcg = smc_charge_get(container_of(wq, struct socket, wq)->sk);
 	spin_unlock_bh(&c->state_lock);
@@ -68,8 +71,8 @@ static struct mem_cgroup *charge_of(struct smc_conn *c)
 }
 
 /*
- * The receiver pays, and the sender until somebody has accepted the receiver.  A sender may be the
- * way by which memory is written to a disk, so this does not wait for disks.
+ * Charges the receiver, or the sender as long as the receiver has not been accepted. The sender may
+ * be part of writeback to a disk, so the allocation must not wait for I/O.
  */
 static struct smc_rmbe *charged_rmbe(struct smc_conn *tx, struct smc_conn *rx, u32 size)
 {
@@ -86,12 +89,12 @@ static struct smc_rmbe *charged_rmbe(struct smc_conn *tx, struct smc_conn *rx, u
 	return rmbe;
 }
 
-/* One that is larger than what @rx has, or NULL: then there will be no other attempt. */
+/* Returns an element larger than the current one of @rx, or NULL, which disables further growth. */
 static struct smc_rmbe *larger_rmbe(struct smc_conn *tx, struct smc_conn *rx, u32 size)
 {
 	struct smc_rmbe *rmbe = charged_rmbe(tx, rx, size);
 
-	/* When memory is short it may be smaller than what we want. */
+	/* When memory is short, the element may be smaller than requested. */
 	if (rmbe && smc_rmbe_size(rmbe) <= rx->rx_size) {
 		smc_rmbe_put(rmbe);
 		rmbe = NULL;
@@ -122,7 +125,7 @@ static void exchange(struct smc_conn *tx, struct smc_conn *rx, struct smc_rmbe *
 	lockdep_assert_held(&tx->tx_lock);
 	lockdep_assert_held(&rx->rx_lock);
 	copy_ring(buf, size, rx->rx_buf, rx->rx_size, rx->rx_cons, tx->tx_written);
-	/* The counters of what is in use are changed under this lock. */
+	/* wait_lock protects the accounting of buffer usage. */
 	spin_lock_bh(&rx->wait_lock);
 	rx->rmbe = rmbe;
 	spin_unlock_bh(&rx->wait_lock);
@@ -137,14 +140,14 @@ static void exchange(struct smc_conn *tx, struct smc_conn *rx, struct smc_rmbe *
 }
 
 /**
- * smc_conn_grow() - smc_fabric_ops.grow for a fabric that knows both ends
+ * smc_conn_grow() - smc_fabric_ops.grow for a fabric that knows both ends of a connection
  * @tx: the sender's end; the caller holds its tx_lock
- * @rx: the receiver's
+ * @rx: the receiver's end
  *
- * A receiver that is busy is not waited for, as it may be stopped by its memory for as long as its
- * user likes.
+ * Does not wait for a busy receiver: it may be blocked on a fault in user memory for as long as the
+ * program likes.
  *
- * Context: process, may sleep for memory.
+ * Context: process, may sleep in an allocation.
  * Return: true if there is more room now.
  */
 bool smc_conn_grow(struct smc_conn *tx, struct smc_conn *rx)

@@ -12,7 +12,7 @@ static bool readable(struct sock *sk, struct smc_conn *c)
 	u32 size = max(READ_ONCE(c->rx_size), READ_ONCE(c->rx_sure));
 	u64 target = sock_rcvlowat(sk, 0, INT_MAX);
 
-	/* The element never gets fuller than nearly full. */
+	/* A higher SO_RCVLOWAT could never be met: senders may stop before the element is full. */
 	return unread && unread >= min_t(u64, target, size - size / 4);
 }
 
@@ -21,7 +21,7 @@ static bool writable(struct smc_conn *c)
 	return smc_conn_room(c) >= smc_conn_low_room(c);
 }
 
-/* A program that asks before it writes gets a larger ring, too. */
+/* A program that polls for room before it writes also gets a larger ring. */
 static bool grow(struct smc_conn *c)
 {
 	bool grown;
@@ -33,14 +33,14 @@ static bool grow(struct smc_conn *c)
 	return grown && writable(c);
 }
 
-/* The bits and their order are those of tcp_poll(). */
+/* Sets the same bits in the same order as tcp_poll(). */
 static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 {
 	unsigned long flags = smp_load_acquire(&c->rx_flags);
 	__poll_t mask = 0;
 	u8 shutdown;
 
-	/* After EPOLLERR the application reads SO_ERROR. */
+	/* Reset TCP first: after EPOLLERR the application reads SO_ERROR. */
 	smc_conn_handle_peer_abort(sk, c, flags);
 	shutdown = READ_ONCE(sk->sk_shutdown);
 	if (flags)
@@ -94,7 +94,7 @@ static __always_inline __poll_t poll_usual(struct sock *sk, struct smc_conn *c)
  * @c: its connection
  *
  * Context: process, may sleep.
- * Return: the bits of tcp_poll().
+ * Return: the bits that tcp_poll() would return.
  */
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
 {

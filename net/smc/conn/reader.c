@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A reader in the kernel: a user of proto_ops.read_sock.
+ * An in-kernel reader: a user of proto_ops.read_sock.
  *
- * Such a reader expects sk_data_ready, which nothing on the way of our data calls.  So it
- * waits in the queue of the socket like everybody else, and costs nothing where there is
- * none.  It is called where it may read at once: by a work item, as the owner of the socket.
+ * Such a reader expects calls of sk_data_ready, which our data path never makes. So a reader sleeps
+ * in the socket's wait queue like any other receiver, and connections without one pay nothing.
+ * sk_data_ready is called by a work item that owns the socket, so the reader may read at once.
  */
 #include <linux/slab.h>
 #include <linux/uio.h>
@@ -15,9 +15,9 @@
 #include "recv.h"
 
 /**
- * struct smc_reader - the reader of a connection
- * @entry:	in the socket's wait queue while it has one; under state_lock
- * @work:	calls sk_data_ready; holds the socket and the connection
+ * struct smc_reader - the in-kernel reader of a connection
+ * @entry:	entry in the socket's wait queue, if there is a queue; under state_lock
+ * @work:	calls sk_data_ready; holds references to the socket and the connection
  * @sk:		the socket
  * @c:		its connection
  * @caller:	the task that is calling sk_data_ready
@@ -49,7 +49,7 @@ static void reader_work(struct work_struct *work)
 
 /**
  * smc_reader_queue() - call sk_data_ready soon
- * @r: the reader, whose connection somebody else holds as well
+ * @r: the reader; the caller holds a reference to its connection
  *
  * Context: any.
  */
@@ -63,7 +63,10 @@ void smc_reader_queue(struct smc_reader *r)
 	sock_put(r->sk);
 }
 
-/* TCP's own sk_data_ready, which a reader may call after its own, wakes this queue, too. */
+/*
+ * The reader may itself call TCP's sk_data_ready, which wakes this queue again: ignore such a
+ * wake-up, which comes from the calling task.
+ */
 static int wake_reader(struct wait_queue_entry *entry, unsigned int mode, int sync,
 		       void *key)
 {
@@ -90,12 +93,12 @@ static struct smc_reader *make_reader(struct sock *sk, struct smc_conn *c)
 }
 
 /**
- * smc_reader_attach() - from here on sk_data_ready is called
+ * smc_reader_attach() - make sure that sk_data_ready is called from now on
  * @sk: the socket, locked
  * @c: its connection
  *
  * Context: any but hard interrupts.
- * Return: 0, also if it was so already, or -ENOMEM.
+ * Return: 0, also if there was a reader already, or -ENOMEM.
  */
 int smc_reader_attach(struct sock *sk, struct smc_conn *c)
 {
@@ -110,8 +113,8 @@ int smc_reader_attach(struct sock *sk, struct smc_conn *c)
 	if (wq && list_empty(&c->reader->entry.entry)) {
 		add_wait_queue(&wq->wait, &c->reader->entry);
 		/*
-		 * Before the caller's look at rx_prod.  Neither giving back a lock nor trying for
-		 * one implies a full barrier.  model/poll.pml: look for data.
+		 * Queue the entry before the caller looks at rx_prod. Neither an unlock nor a
+		 * trylock implies a full barrier. model/poll.pml: look for data.
 		 */
 		smp_mb();
 	}
@@ -120,8 +123,8 @@ int smc_reader_attach(struct sock *sk, struct smc_conn *c)
 }
 
 /**
- * smc_reader_leave() - the connection is about to get another wait queue, or none
- * @c: the connection, with a reader; its state_lock is held
+ * smc_reader_leave() - dequeue before the wait queue is replaced or removed
+ * @c: the connection, which has a reader; its state_lock is held
  */
 void smc_reader_leave(struct smc_conn *c)
 {
@@ -136,7 +139,7 @@ void smc_reader_leave(struct smc_conn *c)
 	INIT_LIST_HEAD(&r->entry.entry);
 }
 
-/* Readers in the kernel take packets, and may keep them: a copy. */
+/* In-kernel readers take packets and may keep them, so the data is copied. */
 static struct sk_buff *take_skb(struct sock *sk, struct smc_conn *c, u64 seq, size_t len)
 {
 	struct sk_buff *skb;
@@ -154,7 +157,7 @@ static struct sk_buff *take_skb(struct sock *sk, struct smc_conn *c, u64 seq, si
 	return skb;
 }
 
-/* Give @actor what there is until it wants no more; the caller holds rx_lock. */
+/* Feed the available data to @actor until it wants no more; the caller holds rx_lock. */
 static int feed(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 		sk_read_actor_t actor)
 {
@@ -188,18 +191,19 @@ static int feed(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 }
 
 /**
- * smc_conn_read_sock() - hand what has arrived to a reader in the kernel
+ * smc_conn_read_sock() - pass received data to an in-kernel reader
  * @sk: the socket, locked
  * @c: its connection
- * @desc: for @actor; reading stops when its count is 0
- * @actor: takes all or some of the packet it is given, or says why not
+ * @desc: passed to @actor; reading stops when its count is 0
+ * @actor: consumes all or part of the packet it is given, or returns an errno
  *
- * From the first call on sk_data_ready is called when there is something to read, see
- * struct smc_reader.  Does nothing but bring this about where it may not sleep, and while
- * somebody else receives.
+ * From the first call on, sk_data_ready is called when there is something to read, see struct
+ * smc_reader. In a context that must not sleep, and while another task is receiving, this function
+ * only arranges for sk_data_ready to be called later.
  *
- * Context: that of a socket's owner; reads in process context only.
- * Return: bytes taken, 0 if there are none, or a negative errno, -ENOMEM or @actor's.
+ * Context: the caller owns the socket; reads in process context only.
+ * Return: number of bytes consumed, 0 if there are none, or a negative errno: -ENOMEM or that of
+ * @actor.
  */
 int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 		       sk_read_actor_t actor)
@@ -208,7 +212,7 @@ int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *d
 
 	if (rc)
 		return rc;
-	/* This lock comes before the socket's, so it cannot be waited for. */
+	/* rx_lock nests outside the socket's lock, which we hold, so only try it. */
 	if (in_interrupt() || !mutex_trylock(&c->rx_lock)) {
 		smc_reader_queue(c->reader);
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A reader in the kernel: a user of proto_ops.read_sock. */
+/* An in-kernel reader: a user of proto_ops.read_sock. */
 #ifndef SMC_CONN_READER_H
 #define SMC_CONN_READER_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Receiving: copy out of the ring, and tell the peer what is free again. */
+/* Receiving: copy out of the ring, and tell the peer how much room is free again. */
 #include <linux/moduleparam.h>
 #include <linux/sched/signal.h>
 #include <net/busy_poll.h>
@@ -10,7 +10,7 @@
 #include "ring.h"
 #include "urgent.h"
 
-/* Would a receiver that finds no data return at once? */
+/* Should a receiver that finds no data return at once? */
 static bool rx_ended(struct sock *sk, struct smc_conn *c)
 {
 	return smc_conn_rx_ended(c) || READ_ONCE(sk->sk_err) ||
@@ -23,8 +23,8 @@ static __always_inline bool nothing_at(struct sock *sk, struct smc_conn *c, u64 
 }
 
 /*
- * SO_BUSY_POLL: look at the peer's cursor for so long before going to sleep.  Each time in a
- * row that nothing comes halves the time, down to a sixteenth, and data give it back.
+ * SO_BUSY_POLL: watch the peer's cursor for the configured time before going to sleep. Each
+ * unsuccessful attempt in a row halves the time, down to a sixteenth; arriving data restores it.
  */
 static noinline bool poll_for_data(struct sock *sk, struct smc_conn *c, u64 seq)
 {
@@ -37,7 +37,7 @@ static noinline bool poll_for_data(struct sock *sk, struct smc_conn *c, u64 seq)
 			WRITE_ONCE(c->rx_idle, 0);
 			return true;
 		}
-		/* Neither another task that needs the processor nor a signal is kept waiting. */
+		/* Stop polling when another task or a signal is pending. */
 		if (need_resched() || signal_pending(current))
 			return false;
 		cpu_relax();
@@ -49,7 +49,7 @@ static noinline bool poll_for_data(struct sock *sk, struct smc_conn *c, u64 seq)
 }
 
 #ifdef CONFIG_SMC_TEST
-/* For tests: wakes every other receiver that is about to sleep, without any news for it. */
+/* For tests: wakes every other receiver that is about to sleep, although nothing has happened. */
 static bool idle_wakes;
 module_param(idle_wakes, bool, 0600);
 MODULE_PARM_DESC(idle_wakes, "wake receivers that are about to sleep");
@@ -65,11 +65,11 @@ static void test_idle_wake(struct smc_conn *c)
 static inline void test_idle_wake(struct smc_conn *c) { }
 #endif
 
-/* Sleep until there may be something at @seq. */
+/* Sleep until there may be data at @seq. */
 static void sleep_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 			   long *timeo)
 {
-	/* Told not to be cleared first: this is on the way that decides about latency. */
+	/* Not initialized, because clearing it costs time on this latency-critical path. */
 	struct smc_wait w __uninitialized;
 	bool slot;
 
@@ -77,13 +77,13 @@ static void sleep_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 		return;
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	smc_wait_begin(&w, EPOLLIN);
-	/* Before it can be found.  model/reader.pml: be asleep. */
+	/* Set the state before a waker can find us. model/reader.pml: be asleep. */
 	__set_current_state(TASK_INTERRUPTIBLE);
 	slot = smc_slot_take(c, &w);
 	test_idle_wake(c);
 	if (unlikely(!slot))
 		smc_wait_arm(&w, sk);
-	/* Both ways have a full barrier.  model/reader.pml: look for data. */
+	/* Both paths above imply a full barrier. model/reader.pml: look for data. */
 	if (nothing_at(sk, c, seq))
 		*timeo = smc_wait_sleep(*timeo);
 	if (likely(slot)) {
@@ -104,8 +104,8 @@ static void wait_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 }
 
 /*
- * Nothing was received and nothing more will come.  Returns 0 for the end of the stream,
- * a negative errno, in the order in which TCP looks, or 1 if it was not the end after all.
+ * Called when nothing was received and nothing more will come. Returns 0 for the end of the stream,
+ * a negative errno, in the order in which TCP checks, or 1 if it was not the end after all.
  */
 static int rx_end(struct sock *sk, struct smc_conn *c)
 {
@@ -124,16 +124,17 @@ static int rx_end(struct sock *sk, struct smc_conn *c)
 }
 
 /*
- * There is nothing at *@seq.  Returns 1 when it is worth to look again, perhaps
- * at another place; otherwise what to return if nothing has been received.
+ * There is no data at *@seq. Returns 1 if the caller should look again, possibly at another
+ * position; otherwise the result to return if nothing has been received.
  */
 static int no_data(struct sock *sk, struct smc_conn *c, u64 *seq, long *timeo,
 		   int flags, size_t copied)
 {
 	if (unlikely(rx_ended(sk, c))) {
 		/*
-		 * What ended the stream came after the last data: look once more, and
-		 * only now.  An end that comes later than this look may have data with it.
+		 * The event that ended the stream came after the last data, so check once more for
+		 * data that arrived before it. An end that comes after this check may be
+		 * accompanied by data.
 		 */
 		smp_rmb();
 		if ((s64)(smc_count_read_acquire(&c->rx_prod) - *seq) > 0)
@@ -145,20 +146,20 @@ static int no_data(struct sock *sk, struct smc_conn *c, u64 *seq, long *timeo,
 	if (signal_pending(current))
 		return sock_intr_errno(*timeo);
 	wait_for_data(sk, c, *seq, timeo);
-	/* Someone else may have taken the data meanwhile. */
+	/* Another task may have read the data meanwhile. */
 	if (!(flags & MSG_PEEK) || (s64)(c->rx_cons - *seq) > 0)
 		*seq = c->rx_cons;
 	return 1;
 }
 
 /**
- * smc_recv_copy_around() - smc_recv_copy() up to the end of the ring or around it
+ * smc_recv_copy_around() - smc_recv_copy() for a copy that reaches or crosses the end of the ring
  * @c: the connection; the caller holds rx_lock
- * @seq: where from
- * @to: where to
- * @len: bytes
+ * @seq: count of the first byte to copy
+ * @to: destination
+ * @len: number of bytes
  *
- * Return: bytes copied.
+ * Return: number of bytes copied.
  */
 noinline size_t smc_recv_copy_around(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len)
 {
@@ -166,7 +167,7 @@ noinline size_t smc_recv_copy_around(struct smc_conn *c, u64 seq, struct iov_ite
 	size_t first = min_t(size_t, len, c->rx_size - pos), done;
 
 	lockdep_assert_held(&c->rx_lock);
-	/* Not that of @seq: a peek comes back to rx_cons, and no position may be negative. */
+	/* Not the lap of @seq: a read starts at rx_cons, and positions must not be negative. */
 	c->rx_lap = c->rx_cons - smc_ring_at(c->rx_cons, c->rx_size);
 	done = _copy_to_iter(c->rx_buf + pos, first, to);
 	if (done == first && len > first)
@@ -174,7 +175,7 @@ noinline size_t smc_recv_copy_around(struct smc_conn *c, u64 seq, struct iov_ite
 	return done;
 }
 
-/* A large copy is done in parts, so that the sender can go on meanwhile. */
+/* A large copy is done in parts, so that the sender can continue meanwhile. */
 static size_t take(struct smc_conn *c, struct msghdr *msg, u64 seq, size_t len,
 		   int flags)
 {
@@ -185,16 +186,16 @@ static size_t take(struct smc_conn *c, struct msghdr *msg, u64 seq, size_t len,
 }
 
 /**
- * smc_recv_mind_urgent() - there is, or was, urgent data
+ * smc_recv_mind_urgent() - handle an urgent byte at or after the reader's position
  * @sk: the socket
  * @c: its connection; the caller holds rx_lock
- * @seq: where it reads; moved over what it must not read
- * @n: how much it may read there; cut down to what is in front of the mark
- * @copied: bytes that it has read already
- * @timeo: how long it would wait
+ * @seq: count of the next byte to read; advanced past bytes that must not be read
+ * @n: number of bytes that may be read; reduced to what precedes the mark
+ * @copied: number of bytes that the call has read already
+ * @timeo: how long the call may wait
  * @flags: MSG_PEEK is honoured
  *
- * Return: 0 to read, 1 to look again, at another place, or a negative errno to stop.
+ * Return: 0 to read, 1 to look again at another position, or a negative errno to stop.
  */
 int smc_recv_mind_urgent(struct sock *sk, struct smc_conn *c, u64 *seq, size_t *n,
 			 size_t copied, long timeo, int flags)
@@ -215,13 +216,13 @@ int smc_recv_mind_urgent(struct sock *sk, struct smc_conn *c, u64 *seq, size_t *
  * smc_conn_recvmsg() - receive on an established connection
  * @sk: the socket
  * @c: its connection
- * @msg: where to
- * @len: bytes wanted
- * @flags: MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, MSG_TRUNC are honoured
+ * @msg: destination
+ * @len: number of bytes requested
+ * @flags: MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL and MSG_TRUNC are honoured
  *
  * Context: process, without lock_sock.
- * Return: bytes received, 0 at the end of the stream, or a negative errno as
- * TCP would give it.
+ * Return: number of bytes received, 0 at the end of the stream, or a negative errno as TCP would
+ * return it.
  */
 int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags)
@@ -232,7 +233,7 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	u64 seq, unread;
 	int rc = 0;
 
-	/* The usual sleep, before the lock is taken; whether others read is found out below. */
+	/* The usual sleep, without the lock; the code below detects concurrent readers. */
 	seq = smc_count_read(&c->rx_cons);
 	if (timeo && nothing_at(sk, c, seq) && !signal_pending(current))
 		sleep_for_data(sk, c, seq, &timeo);

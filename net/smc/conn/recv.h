@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Shared by recvmsg() and readers in the kernel. */
+/* Shared by recvmsg() and in-kernel readers. */
 #ifndef SMC_CONN_RECV_H
 #define SMC_CONN_RECV_H
 
@@ -11,8 +11,8 @@
 size_t smc_recv_copy_around(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len);
 
 /*
- * Copy @len bytes, from @seq on, to the user; @seq is rx_cons or, for a peek, ahead of it.  As in
- * send.c, without the check of hardened usercopy.
+ * Copy @len bytes, starting at @seq, to the user. @seq is rx_cons or, for a peek, ahead of it. As
+ * in send.c, this skips the check of hardened usercopy.
  */
 static __always_inline size_t smc_recv_copy(struct smc_conn *c, u64 seq, struct iov_iter *to,
 					    size_t len)
@@ -24,14 +24,14 @@ static __always_inline size_t smc_recv_copy(struct smc_conn *c, u64 seq, struct 
 	return smc_recv_copy_around(c, seq, to, len);
 }
 
-/* Free the bytes before @seq, the next one to be read. */
+/* Release the bytes before @seq, which is the next byte to be read. */
 static __always_inline void smc_recv_consume(struct smc_conn *c, u64 seq)
 {
 	smc_count_set(&c->rx_cons, seq);
 	c->fabric->ops->consumed(c);
 }
 
-/* One call has received @copied bytes. */
+/* Count one call that has received @copied bytes. */
 static __always_inline void smc_recv_count(struct sock *sk, struct smc_conn *c, size_t copied)
 {
 	if (likely(copied - 1 < SMC_CONN_SMALL_CALL))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where in its ring a byte is.
+ * Translates a count of bytes into a position in the ring.
  *
- * A ring has any size: an element of an ISM device has control data in front of it.  To divide for
- * each copy takes long.  So each count that bytes are copied by has a lap beside it: the count at
- * which some lap of the ring began.  Their difference is the position as long as that lap lasts,
- * which is what a copy usually finds.  One that does not end in front of the end of the ring
- * goes a slow way, which divides and takes the lap to where the count is.
+ * A ring can have any size, because an element of an ISM device has control data in front of it,
+ * and a division for each copy would be slow. So each count that copies use has a "lap" beside it:
+ * the count at which some lap of the ring began. The difference of count and lap is the position,
+ * provided that the copy ends before the end of the ring, which is the usual case. Any other copy
+ * takes a slow path, which divides and moves the lap up to the count.
  *
- * Also for tests in user space.
+ * Also used by tests in user space.
  */
 #ifndef SMC_CONN_RING_H
 #define SMC_CONN_RING_H
@@ -26,11 +26,11 @@ static inline u64 div_u64_rem(u64 dividend, u32 divisor, u32 *rem)
 #endif
 
 /**
- * smc_ring_at() - the position of any byte, for slow ways
- * @count: bytes before it since the connection began, when the first lap began
- * @size: of the ring
+ * smc_ring_at() - the position of any byte, for slow paths
+ * @count: number of bytes before this byte; the first lap began at count 0
+ * @size: size of the ring
  *
- * Return: bytes from the beginning of the ring.
+ * Return: offset from the start of the ring in bytes.
  */
 static inline u32 smc_ring_at(u64 count, u32 size)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sending: reserve room in the ring, copy from the user straight into it,
- * commit.  On fabrics where the peer's buffer is mapped the ring is that buffer.
+ * Sending: reserve room in the ring, copy the user's data straight into it, commit. If the fabric
+ * maps the peer's buffer, that buffer is the ring.
  */
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
@@ -13,19 +13,19 @@
 #include "conn.h"
 #include "ring.h"
 
-/* As long as TCP holds back a partial segment of a corked socket. */
+/* How long a cork holds data back; TCP uses the same time for a partial segment. */
 #define CORK_TIME	(HZ / 5)
 
-/* There is something new. */
+/* Publish; the caller knows that there is new data. */
 static void publish_news(struct smc_conn *c)
 {
 	lockdep_assert_held(&c->tx_lock);
-	/* The task that posts for us may look at it without our lock. */
+	/* The task that posts for us may read tx_prod without tx_lock. */
 	smc_count_set_release(&c->tx_prod, c->tx_written);
 	c->fabric->ops->commit(c);
 }
 
-/* The same, and its last byte is urgent. */
+/* As publish_news(), but the last byte is urgent. */
 static void publish_urgent(struct sock *sk, struct smc_conn *c)
 {
 	bool news = c->tx_prod != c->tx_written;
@@ -47,7 +47,7 @@ static void publish(struct smc_conn *c)
 
 /*
  * While corked, hold back less than a quarter of the ring, as TCP holds back partial segments.
- * Urgent data become visible together with the mark behind them.
+ * Urgent data must become visible together with its mark.
  */
 static bool hold_back(struct sock *sk, struct smc_conn *c, int flags)
 {
@@ -59,7 +59,7 @@ static bool hold_back(struct sock *sk, struct smc_conn *c, int flags)
 	if (flags & MSG_OOB)
 		return true;
 	limit = smc_conn_low_room(c);
-	/* TCP_CORK is an order; MSG_MORE is a hint of one call. */
+	/* TCP_CORK is a command; MSG_MORE is only a hint for one call. */
 	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
 		limit = min_t(u32, limit,
 			      READ_ONCE(smc_net(sock_net(sk))->autocorking_size));
@@ -73,7 +73,7 @@ static void start_cork_timer(struct smc_conn *c)
 		smc_conn_put(c);
 }
 
-/* A call has ended that has held something back, or has failed. */
+/* Finish a call that has held data back or has failed. */
 static void finish_held(struct sock *sk, struct smc_conn *c, int flags)
 {
 	if (flags & MSG_OOB)
@@ -82,7 +82,7 @@ static void finish_held(struct sock *sk, struct smc_conn *c, int flags)
 		start_cork_timer(c);
 }
 
-/* A sender may hold its lock for as long as it likes: then later. */
+/* A sender may hold tx_lock indefinitely; in that case try again later. */
 void smc_conn_cork_expired(struct work_struct *work)
 {
 	struct smc_conn *c = container_of(work, struct smc_conn, cork_work.work);
@@ -112,10 +112,10 @@ void smc_conn_uncork(struct smc_conn *c)
 }
 
 /**
- * smc_conn_stop() - nothing is published from here on, no timer is left
+ * smc_conn_stop() - stop publishing data, and cancel the cork timer
  * @c: the connection
  *
- * Context: process, takes tx_lock, waits for the work of a cork.
+ * Context: process, takes tx_lock, waits for a running cork_work.
  */
 void smc_conn_stop(struct smc_conn *c)
 {
@@ -126,7 +126,7 @@ void smc_conn_stop(struct smc_conn *c)
 		smc_conn_put(c);
 }
 
-/* The same up to the end of the ring or around it, or the first time after that. */
+/* As fill(), for a copy that reaches or crosses the end of the ring, or the first one after it. */
 static noinline size_t fill_around(struct smc_conn *c, struct iov_iter *from, size_t len)
 {
 	size_t first, done;
@@ -143,9 +143,9 @@ static noinline size_t fill_around(struct smc_conn *c, struct iov_iter *from, si
 }
 
 /*
- * Copy up to @len bytes to the place of tx_written.  The variant without the check of
- * hardened usercopy: the ring is not a slab object, and its bounds are these lines (150
- * instructions for each copy).
+ * Copy up to @len bytes into the ring at tx_written. Uses the variant without the check of hardened
+ * usercopy: the ring is not a slab object, and these functions enforce its bounds. The check would
+ * cost 150 instructions per copy.
  */
 static size_t fill(struct smc_conn *c, struct iov_iter *from, size_t len)
 {
@@ -163,7 +163,7 @@ static bool tx_ended(struct sock *sk, struct smc_conn *c)
 	       smc_conn_peer_gone(c);
 }
 
-/* Not so when the peer has closed in good order: TCP would not know that yet. */
+/* After an orderly close by the peer this is false: TCP would not know of the close yet. */
 static bool tx_failed(struct sock *sk, struct smc_conn *c)
 {
 	return READ_ONCE(sk->sk_err) ||
@@ -171,7 +171,7 @@ static bool tx_failed(struct sock *sk, struct smc_conn *c)
 	       (READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_ABORT) | BIT(SMC_FLAG_GIVEN_UP)));
 }
 
-/* Returns 0 when it is worth to look again, with the lock held as before. */
+/* Returns 0 if the caller should look again; tx_lock is held as before. */
 static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *timeo)
 {
 	struct smc_wait w;
@@ -201,8 +201,8 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *t
 }
 
 /*
- * The peer has closed: TCP would accept the data, be answered with a reset, and
- * report it on the next call.
+ * The peer has closed. TCP would accept the data, be answered with a reset, and report the error on
+ * the next call; do the same.
  */
 static size_t send_to_nobody(struct sock *sk, struct smc_conn *c,
 			     struct msghdr *msg)
@@ -214,7 +214,7 @@ static size_t send_to_nobody(struct sock *sk, struct smc_conn *c,
 	return n;
 }
 
-/* Why nothing more can be sent; called without data sent so far. */
+/* Why nothing more can be sent; only called if no data has been sent so far. */
 static int tx_error(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
 {
 	smc_conn_handle_peer_abort(sk, c, READ_ONCE(c->rx_flags));
@@ -225,12 +225,12 @@ static int tx_error(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
  * smc_conn_sendmsg() - send on an established connection
  * @sk: the socket
  * @c: its connection
- * @msg: the data; MSG_DONTWAIT, MSG_MORE, MSG_NOSIGNAL, MSG_OOB are honoured
- * @len: bytes
+ * @msg: the data; MSG_DONTWAIT, MSG_MORE, MSG_NOSIGNAL and MSG_OOB are honoured
+ * @len: number of bytes
  *
  * Context: process, without lock_sock.
- * Return: bytes sent, as many as @len if it may block, or a negative errno as
- * TCP would give it.
+ * Return: number of bytes sent, which is @len if the call may block, or a negative errno as TCP
+ * would return it.
  */
 int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len)
@@ -244,7 +244,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	if (unlikely(msg->msg_controllen)) {
 		struct sockcm_cookie sockc = {};
 
-		/* Nothing of it concerns us, but mistakes are TCP's mistakes. */
+		/* SMC ignores control messages, but malformed ones fail as in TCP. */
 		if (sock_cmsg_send(sk, msg, &sockc))
 			return -EINVAL;
 	}

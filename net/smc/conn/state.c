@@ -21,7 +21,7 @@ static int next_active(enum smc_conn_event event)
 	}
 }
 
-/* The path of the side that began to close: 3A to 3D. */
+/* Transitions of the side that closed first: 3A to 3D. */
 static int next_peerclosewait(enum smc_conn_state state, enum smc_conn_event event,
 			      int other_closed)
 {
@@ -38,7 +38,7 @@ static int next_peerclosewait(enum smc_conn_state state, enum smc_conn_event eve
 	}
 }
 
-/* The path of the side that was told: 4A to 4D. */
+/* Transitions of the side that was told of the peer's close: 4A to 4D. */
 static int next_appclosewait(enum smc_conn_state state, enum smc_conn_event event,
 			     int other_closed)
 {
@@ -78,8 +78,8 @@ int smc_state_next(enum smc_conn_state state, enum smc_conn_event event,
 	if (event == SMC_EV_ABORT || event == SMC_EV_PEER_ABORT)
 		return next_abort(state, event);
 	/*
-	 * The peer may already have written and closed, or given up, while our
-	 * side of the handshake was still on its way through the scheduler.
+	 * The peer may already have written and closed, or aborted, before our side's handshake
+	 * worker got to run.
 	 */
 	if (event == SMC_EV_ESTABLISHED)
 		return state == SMC_CONN_INIT ? SMC_CONN_ACTIVE : state;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * States of an SMC connection (RFC 7609, 4.8) as a table without side effects.
- * Compiles in user space too, where every transition is tested.
+ * States of an SMC connection (RFC 7609, 4.8) as a table without side effects. Also compiles in
+ * user space, where every transition is tested.
  */
 #ifndef SMC_CONN_STATE_H
 #define SMC_CONN_STATE_H
 
-/* Numbers are those that sock_diag shows. */
+/* The numbers are those that sock_diag shows. */
 enum smc_conn_state {
 	SMC_CONN_ACTIVE			= 1,
 	SMC_CONN_INIT			= 2,
@@ -22,11 +22,11 @@ enum smc_conn_state {
 };
 
 enum smc_conn_event {
-	SMC_EV_ESTABLISHED,	/* the handshake has ended well */
+	SMC_EV_ESTABLISHED,	/* the handshake has succeeded */
 	SMC_EV_DONE,		/* we will write no more: shutdown(SHUT_WR) */
 	SMC_EV_CLOSE,		/* we will neither write nor read: close() */
 	SMC_EV_ABORT,		/* we give up: reset */
-	SMC_EV_PEER_DONE,	/* the peer told us the same of itself */
+	SMC_EV_PEER_DONE,	/* the same events, reported by the peer */
 	SMC_EV_PEER_CLOSE,
 	SMC_EV_PEER_ABORT,
 	SMC_NR_EVENTS
@@ -36,11 +36,11 @@ enum smc_conn_event {
  * smc_state_next() - the state after an event (RFC 7609, 4.8.1 and 4.8.2)
  * @state:	the state before
  * @event:	the event
- * @other_closed: the other side has closed completely: the peer for one of our
- *		own events, we for one of the peer's
+ * @other_closed: the other side has closed completely: for one of our own events, the peer; for one
+ *		of the peer's events, we
  *
- * Return: the new state, @state itself where the event changes nothing, or -1
- * where it is a violation of the protocol.
+ * Return: the new state; @state itself if the event changes nothing; -1 if the event violates the
+ * protocol.
  */
 int smc_state_next(enum smc_conn_state state, enum smc_conn_event event,
 		   int other_closed);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Urgent data, as TCP has it: one byte at a time, taken out of the stream unless
- * SO_OOBINLINE; a newer one replaces it; reads stop in front of it.
+ * Urgent data with TCP's semantics: one byte at a time, removed from the stream unless SO_OOBINLINE
+ * is set; a newer urgent byte replaces it; reads stop in front of it.
  *
- * This is the receiver.  The sender's half is publish_urgent() in send.c; what may not follow
- * an urgent byte over RDMA is decided by __limit() in msg.c.
+ * This is the receiving side. The sending side is publish_urgent() in send.c; __limit() in msg.c
+ * decides what may not follow an urgent byte over RDMA.
  *
- * The names are TCP's.  urg_data is the byte with TCP_URG_*, urg_seq where it stands
- * in the stream.  What has been read over is over: urg_data is only put back to 0 when
- * a receiver comes by the next time, so that the usual read looks at one word.
+ * The names are TCP's: urg_data is the byte with TCP_URG_*, urg_seq its position in the stream.
+ * Once the reader has passed urg_seq, the byte is void, but urg_data is reset to 0 only by the next
+ * receiver that comes along, so that the usual read has to check only one word.
  */
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
@@ -18,7 +18,7 @@
 #include "ring.h"
 #include "urgent.h"
 
-/* Of a peer that says that urgent data will come, but not where. */
+/* urg_seq while the peer has announced urgent data, but not its position. */
 #define URG_SOMEWHERE	U64_MAX
 
 static u16 state_of(const struct smc_conn *c)
@@ -28,7 +28,10 @@ static u16 state_of(const struct smc_conn *c)
 	return data && smc_count_read(&c->rx_cons) <= smc_count_read(&c->urg_seq) ? data : 0;
 }
 
-/* Where the reader is, behind a byte that was overtaken in front of it. */
+/*
+ * The reader's position; behind the urgent byte if a newer one has replaced that byte in front of
+ * the reader.
+ */
 static u64 base_of(const struct smc_conn *c)
 {
 	return max(smc_count_read(&c->rx_cons), smc_count_read(&c->urg_hole));
@@ -39,7 +42,7 @@ static struct sock *__sk_of(const struct smc_conn *c)
 	struct socket_wq *wq = rcu_dereference_protected(c->wq,
 							 lockdep_is_held(&c->state_lock));
 
-	/* The queue is cleared under this lock before the file goes. */
+	/* c->wq is cleared under this lock before the file goes away. */
 	return wq ? container_of(wq, struct socket, wq)->sk : NULL;
 }
 
@@ -51,7 +54,7 @@ static void __send_sigurg(const struct smc_conn *c)
 		sk_send_sigurg(sk);
 }
 
-/* The reader stands in front of a byte that a newer one replaces: it skips it. */
+/* A newer urgent byte arrives while the reader is right in front of the old one: skip the old. */
 static void __overtake(struct smc_conn *c)
 {
 	const struct sock *sk = __sk_of(c);
@@ -64,12 +67,12 @@ static void __overtake(struct smc_conn *c)
 }
 
 /**
- * smc_conn_urgent() - the peer's data up to @end are urgent
+ * smc_conn_urgent() - the peer's data up to @end is urgent
  * @c: the connection
- * @end: the count behind the urgent byte, which is in the element already, but has
- *	not been made visible by rx_prod
+ * @end: the count just after the urgent byte, which is in the element already but not yet announced
+ *	by rx_prod
  *
- * Context: any but hard interrupts; the fabric's events come one at a time.
+ * Context: any but hard interrupts; the fabric serializes these events.
  */
 void smc_conn_urgent(struct smc_conn *c, u64 end)
 {
@@ -77,7 +80,7 @@ void smc_conn_urgent(struct smc_conn *c, u64 end)
 	u16 byte;
 
 	spin_lock_bh(&c->state_lock);
-	/* Told before. */
+	/* Already reported. */
 	if (end <= c->rx_prod)
 		goto out;
 	__overtake(c);
@@ -93,9 +96,9 @@ out:
 }
 
 /**
- * smc_conn_urgent_pending() - urgent data will come, or will not after all
+ * smc_conn_urgent_pending() - urgent data was announced, or the announcement is withdrawn
  * @c: the connection
- * @pending: which
+ * @pending: true if urgent data will come
  *
  * Context: as smc_conn_urgent().
  */
@@ -116,14 +119,13 @@ void smc_conn_urgent_pending(struct smc_conn *c, bool pending)
 }
 
 /**
- * smc_urgent_step() - a reader goes on where there is, or was, an urgent byte
+ * smc_urgent_step() - advance a reader past or up to an urgent byte
  * @sk: the socket
  * @c: its connection
- * @at: where it reads and how much it has; @at->n is cut down to what is in front of
- *	the mark
+ * @at: the reader's position and how much it may read; @at->n is reduced to what precedes the mark
  *
- * Return: 0 to read @at->n bytes; 1 when it has been moved over something that it must
- * not read; a negative errno to stop, also with data read before.
+ * Return: 0 to read @at->n bytes; 1 if @at->seq has moved past a byte that must not be read; a
+ * negative errno to stop, even if data has been read before.
  */
 int smc_urgent_step(struct sock *sk, struct smc_conn *c, struct smc_urgent_at *at)
 {
@@ -158,13 +160,13 @@ out:
 }
 
 /**
- * smc_urgent_keep() - a peer that waits for the urgent byte to be read may go on
+ * smc_urgent_keep() - let a peer continue that waits until the urgent byte has been read
  * @sk: the socket
  * @c: its connection
  *
- * When all in front of it is read, urg_data has the byte and nobody needs the one in
- * the element any more.  A peer that follows RFC 7609 4.7.5 writes nothing until then,
- * while an application may wait for what comes behind it.
+ * Once everything before the urgent byte has been read, urg_data has a copy of the byte and its
+ * place in the element is no longer needed. A peer that follows RFC 7609 4.7.5 writes nothing until
+ * then, while an application may be waiting for the data behind the byte.
  *
  * Context: process.
  */
@@ -182,7 +184,7 @@ void smc_urgent_keep(struct sock *sk, struct smc_conn *c)
 		c->fabric->ops->urgent(c, SMC_URGENT_TAKEN);
 }
 
-/* Take the urgent byte, in the order in which TCP looks: its TCP_URG_*, or an errno. */
+/* Take the urgent byte, checking in TCP's order. Returns its TCP_URG_* or a negative errno. */
 static int take_byte(struct sock *sk, struct smc_conn *c, int flags)
 {
 	int data;
@@ -203,11 +205,11 @@ static int take_byte(struct sock *sk, struct smc_conn *c, int flags)
  * smc_urgent_recv() - recv(MSG_OOB)
  * @sk: the socket
  * @c: its connection
- * @msg: where to
- * @len: bytes wanted
- * @flags: MSG_PEEK, MSG_TRUNC are honoured; it never waits
+ * @msg: destination
+ * @len: number of bytes requested
+ * @flags: MSG_PEEK and MSG_TRUNC are honoured; the call never blocks
  *
- * Return: 1 or 0 bytes, or a negative errno as TCP would give it.
+ * Return: 1 or 0 bytes, or a negative errno as TCP would return it.
  */
 int smc_urgent_recv(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		    size_t len, int flags)
@@ -231,11 +233,11 @@ int smc_urgent_recv(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 }
 
 /**
- * smc_urgent_hidden() - how much at the reader's place is not for reading
+ * smc_urgent_hidden() - number of bytes at the reader's position that must not be read
  * @sk: the socket
  * @c: its connection
  *
- * Return: bytes from rx_cons on.
+ * Return: number of bytes, starting at rx_cons.
  */
 u64 smc_urgent_hidden(const struct sock *sk, const struct smc_conn *c)
 {
@@ -248,11 +250,11 @@ u64 smc_urgent_hidden(const struct sock *sk, const struct smc_conn *c)
 }
 
 /**
- * smc_urgent_inq() - SIOCINQ: bytes that can be read up to the mark
+ * smc_urgent_inq() - SIOCINQ: number of bytes that can be read before the mark
  * @sk: the socket
  * @c: its connection
  *
- * Return: bytes.
+ * Return: number of bytes.
  */
 u64 smc_urgent_inq(const struct sock *sk, const struct smc_conn *c)
 {
@@ -276,7 +278,7 @@ bool smc_urgent_at_mark(const struct smc_conn *c)
 }
 
 /**
- * smc_urgent_there() - is there an urgent byte that is not read yet?
+ * smc_urgent_there() - is there an urgent byte that has not been read yet?
  * @c: the connection
  *
  * Return: true if the byte can be read with MSG_OOB.
@@ -287,12 +289,12 @@ bool smc_urgent_there(const struct smc_conn *c)
 }
 
 /**
- * smc_urgent_taken() - up to where the peer may write the element again
+ * smc_urgent_taken() - up to which count the peer may overwrite the element
  * @c: the connection
  *
- * This reads several fields without a lock, so the count may be lower than the one before.
+ * This reads several fields without a lock, so the result may be lower than an earlier one.
  *
- * Return: a count of bytes, as rx_cons.
+ * Return: a count of bytes, like rx_cons.
  */
 u64 smc_urgent_taken(const struct smc_conn *c)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Urgent data: for receivers, and for poll() and ioctl(). */
+/* Urgent data: interfaces for receivers, poll() and ioctl(). */
 #ifndef SMC_CONN_URGENT_H
 #define SMC_CONN_URGENT_H
 
 #include "conn.h"
 
 /**
- * struct smc_urgent_at - a reader, see smc_urgent_step()
- * @seq:	where it reads
- * @n:		how much it may read there
- * @copied:	bytes that it has read already
- * @timeo:	how long it would wait
+ * struct smc_urgent_at - position of a reader, see smc_urgent_step()
+ * @seq:	count of the next byte to read
+ * @n:		number of bytes that may be read at @seq
+ * @copied:	number of bytes that the call has read already
+ * @timeo:	how long the call may wait
  */
 struct smc_urgent_at {
 	u64		seq;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sleeping on a socket for one kind of event.
+ * Sleeping on a socket until a certain event.
  *
- * Senders and receivers share the socket's wait queue; the key of a wake-up tells
- * which of them is meant.  The usual case, one receiver that nobody polls for,
- * has a place of its own in the connection: a queue of one costs half the
- * instructions of a wait queue on the way that decides about latency.
+ * Senders and receivers share the socket's wait queue; the key of a wake-up tells which of them it
+ * is for. The usual case, a single receiver and nobody polling, uses a slot in the connection
+ * instead: on this latency-critical path the slot costs half the instructions of a wait queue.
  */
 #include <linux/sched/signal.h>
 #include "conn.h"
 
 /*
- * The waker takes the sleeper off the queue, so later wake-ups, before the sleeper runs, find the
- * queue empty.
+ * The waker removes the sleeper from the queue, so wake-ups that come before the sleeper runs find
+ * the queue empty.
  */
 static int wake_if_meant(struct wait_queue_entry *entry, unsigned int mode,
 			 int sync, void *key)
@@ -30,10 +29,10 @@ static int wake_if_meant(struct wait_queue_entry *entry, unsigned int mode,
 
 /**
  * smc_wait_begin() - prepare to sleep
- * @w: on the stack of the caller
+ * @w: the waiter, on the caller's stack
  * @mask: EPOLLIN for a receiver, EPOLLOUT for a sender, both for either
  *
- * The caller then loops: smc_wait_arm(), look at the condition, smc_wait_sleep().
+ * The caller then loops: smc_wait_arm(), check the condition, smc_wait_sleep().
  */
 void smc_wait_begin(struct smc_wait *w, __poll_t mask)
 {
@@ -44,7 +43,7 @@ void smc_wait_begin(struct smc_wait *w, __poll_t mask)
 }
 
 /**
- * smc_wait_arm() - from here on a wake-up is not lost
+ * smc_wait_arm() - from here on, no wake-up is lost
  * @w: the waiter
  * @sk: a socket with a file
  */
@@ -54,10 +53,10 @@ void smc_wait_arm(struct smc_wait *w, struct sock *sk)
 }
 
 /**
- * smc_wait_sleep() - sleep until woken or until the time is over
- * @timeo: in jiffies
+ * smc_wait_sleep() - sleep until woken or until the timeout expires
+ * @timeo: timeout in jiffies
  *
- * Return: the rest of @timeo.
+ * Return: the time left of @timeo.
  */
 long smc_wait_sleep(long timeo)
 {
@@ -74,15 +73,15 @@ void smc_wait_end(struct smc_wait *w, struct sock *sk)
 }
 
 /**
- * smc_slot_take() - be the one receiver of a connection
+ * smc_slot_take() - become the connection's only receiver
  * @c: the connection
  * @w: from smc_wait_begin()
  *
- * The caller has set its task state before: a waker clears the slot, so a wake-up that finds the
- * caller still running would be lost, and every later one with it.  The cmpxchg() orders both
- * before the caller's look at the condition.  model/reader.pml: take the place.
+ * The caller must set its task state first. A waker clears the slot, so if it found the caller
+ * still running, that wake-up and all later ones would be lost. The cmpxchg() orders the task state
+ * and the slot before the caller's check of the condition. model/reader.pml: take the place.
  *
- * Return: false if somebody else is, and the wait queue must do.
+ * Return: false if another receiver has the slot; the caller must then use the wait queue.
  */
 bool smc_slot_take(struct smc_conn *c, struct smc_wait *w)
 {
@@ -96,10 +95,10 @@ bool smc_slot_take(struct smc_conn *c, struct smc_wait *w)
  */
 void smc_slot_leave(struct smc_conn *c, struct smc_wait *w)
 {
-	/* Pairs with the release of a waker, which does not use @w after it. */
+	/* Pairs with the release by the waker, which does not use @w afterwards. */
 	if (smp_load_acquire(&c->rx_waiter) != w)
 		return;
-	/* A waker may be using @w just now.  model/reader.pml: leave the place. */
+	/* A waker may be using @w right now. model/reader.pml: leave the place. */
 	spin_lock_bh(&c->wait_lock);
 	if (c->rx_waiter == w)
 		c->rx_waiter = NULL;
@@ -107,10 +106,11 @@ void smc_slot_leave(struct smc_conn *c, struct smc_wait *w)
 }
 
 /**
- * smc_slot_wake() - wake the one receiver, if it sleeps
+ * smc_slot_wake() - wake the receiver in the slot, if there is one
  * @c: the connection
  *
- * Context: any.  A full barrier lies between the caller's news and this, see smc_conn_readable().
+ * Context: any. A full barrier separates the caller's update from this call, see
+ * smc_conn_readable().
  */
 void smc_slot_wake(struct smc_conn *c)
 {
@@ -123,7 +123,7 @@ void smc_slot_wake(struct smc_conn *c)
 	if (w) {
 		default_wake_function(&w->entry, TASK_INTERRUPTIBLE, smc_wake_sync,
 				      NULL);
-		/* From here on @w may be gone.  model/reader.pml: let go. */
+		/* After this, @w may no longer exist. model/reader.pml: let go. */
 		smp_store_release(&c->rx_waiter, NULL);
 	}
 	spin_unlock_bh(&c->wait_lock);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The scheduler's WF_SYNC: the waker is about to sleep itself, so the sleeper may run on the
- * same processor.
+ * The scheduler's WF_SYNC flag: the waker is about to sleep itself, so the sleeper may run on the
+ * same CPU.
  *
- * A connection wakes its one receiver without a wait queue (smc_slot_wake()), and calls
- * default_wake_function() for that, which takes the flag.  Its value is private to
- * kernel/sched/.  But each wake function of a wait queue gets it as an argument, so one
- * synchronous wake-up of a wait queue of our own tells it.  It is asked for once, when the
- * module is loaded.
+ * A connection wakes its only receiver without a wait queue (smc_slot_wake()). To do so, it calls
+ * default_wake_function(), which takes the flag as an argument. The value of the flag is private to
+ * kernel/sched/, but every wake function of a wait queue receives it. So one synchronous wake-up of
+ * a private wait queue reveals the value. This is done once, when the module is loaded.
  */
 #include <linux/sched.h>
 #include <linux/wait.h>
