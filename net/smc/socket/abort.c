@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The reset of a socket whose handshake has failed, or of a child that has none. */
+/* Resets a socket whose handshake has failed, or a child without a handshake. */
 #include <net/tcp.h>
 #include "socket.h"
 
@@ -9,7 +9,7 @@
  * @reason: why
  * @err: errno that the application sees, positive
  *
- * The application does not get data that the peer sent last.
+ * The application does not get the data that the peer sent before the reset.
  *
  * Context: any.
  */
@@ -46,11 +46,11 @@ static void reset_work(struct work_struct *work)
 }
 
 /**
- * smc_reset_child() - have a child reset for whose handshake there was no memory
+ * smc_reset_child() - arrange the reset of a child whose handshake could not be allocated
  * @sk: the child, locked
  *
- * The client has been promised SMC, so only a reset is honest.  Its own bottom half cannot do it,
- * as TCP would not wake accept().
+ * SMC has been promised to the client, so only a reset is honest. The bottom half that makes the
+ * child cannot reset it, because TCP would not wake accept().
  *
  * Context: any.
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TCP's callbacks: events of the TCP connection while SMC is possible, or up. */
+/* TCP's callbacks: events of the TCP connection while SMC is being negotiated, or is up. */
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "../handshake/pair.h"
 #include "../tcpopt/tcpopt.h"
 #include "socket.h"
 
-/* While SMC is possible, what arrives is the handshake's. */
+/* During the negotiation, arriving data belongs to the handshake. */
 static void smc_data_ready(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
@@ -17,7 +17,7 @@ static void smc_data_ready(struct sock *sk)
 		smc->tcp_data_ready(sk);
 }
 
-/* TCP may call without the socket's lock, so RCU keeps the connection. */
+/* TCP may call this without the socket's lock, so RCU keeps the connection alive. */
 static void wake_conn(struct sock *sk, bool reset)
 {
 	struct smc_sock *smc = smc_sk(sk);
@@ -32,7 +32,7 @@ static void wake_conn(struct sock *sk, bool reset)
 	rcu_read_unlock();
 }
 
-/* A socket that connected to itself gets its own option back, and has no peer. */
+/* A socket that connected to itself gets its own option back, but there is no SMC peer. */
 static bool connected_to_self(const struct sock *sk)
 {
 	if (inet_sk(sk)->inet_sport != sk->sk_dport)
@@ -51,7 +51,7 @@ static void to_tcp(struct sock *sk, enum smc_reason reason)
 }
 
 /**
- * smc_negotiate() - TCP is up, and no child of this kernel decides: begin with CLC, or stay TCP
+ * smc_negotiate() - TCP is up and no local child decides: start CLC, or stay TCP
  * @sk: the client, locked, in phase CONNECTING
  */
 void smc_negotiate(struct sock *sk)
@@ -67,15 +67,16 @@ void smc_negotiate(struct sock *sk)
 }
 
 /*
- * Returns whether to wake those who wait for TCP.  They are woken once it is settled what the
- * socket becomes: io_uring would take an earlier wake-up for the end of connect().
+ * Returns whether to wake the tasks that wait for TCP. They are woken only after it has been
+ * decided whether the socket becomes SMC or TCP: io_uring would take an earlier wake-up for the end
+ * of connect().
  */
 static bool connecting_changed(struct sock *sk, int state)
 {
 	if (smc_pair_claimed(sk))
 		return false;
 	if (state == TCP_CLOSE) {
-		/* It could not connect, and may try again. */
+		/* connect() failed; the application may try again. */
 		smc_hs_detach(sk);
 		smc_to_new(sk);
 		return true;
@@ -101,7 +102,7 @@ static void smc_state_change(struct sock *sk)
 			return;
 		break;
 	case SMC_PHASE_UP:
-		/* Without an error, both sides have closed TCP in good order. */
+		/* If there is no error, both sides have closed TCP in good order. */
 		wake_conn(sk, state == TCP_CLOSE && READ_ONCE(sk->sk_err));
 		if (READ_ONCE(smc->closing))
 			smc_linger_event(sk);
@@ -119,8 +120,8 @@ static void smc_error_report(struct sock *sk)
 }
 
 /*
- * KCM would take the socket for TCP, and wait for data that never come into TCP's queue.  It
- * refuses a socket that has a user.
+ * Mark the socket as having a user. KCM refuses such a socket; otherwise it would take the socket
+ * for TCP and wait for data that never arrives in TCP's queue.
  */
 static void set_user(struct sock *sk, bool on)
 {
@@ -137,7 +138,7 @@ static void set_user(struct sock *sk, bool on)
 }
 
 /**
- * smc_hook_callbacks() - listen to what happens to the TCP connection
+ * smc_hook_callbacks() - install our callbacks for events of the TCP connection
  * @sk: the socket, locked
  */
 void smc_hook_callbacks(struct sock *sk)
@@ -149,11 +150,11 @@ void smc_hook_callbacks(struct sock *sk)
 }
 
 /**
- * smc_inherit_callbacks() - a child has the callbacks that a listener of TCP's would give it
+ * smc_inherit_callbacks() - give a child the callbacks that it would get from a TCP listener
  * @child: a clone of the listener, locked
- * @listener: which a system call may use for something else by now
+ * @listener: the listener; a system call may be using it for something else by now
  *
- * Never ours, which would call themselves.
+ * Never install our own callbacks here, because they would call themselves.
  */
 void smc_inherit_callbacks(struct sock *child, const struct sock *listener)
 {

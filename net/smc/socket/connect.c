@@ -11,11 +11,11 @@
 #include "socket.h"
 
 /**
- * smc_has_keys() - does TCP sign segments of this socket, or require signed ones?
+ * smc_has_keys() - does TCP sign or verify segments of this socket?
  * @sk: the socket
  *
- * Such data must not take another way than TCP's.  A listener with any key is all TCP: a SYN
- * does not say which child will have it.
+ * Data of such a socket must not bypass TCP. If a listener has any key, all its children stay TCP,
+ * because a SYN does not tell which child will get the key.
  *
  * Return: true if so.
  */
@@ -43,12 +43,12 @@ bool smc_has_keys(const struct sock *sk)
 }
 
 /**
- * smc_eligible() - may this socket offer SMC to anybody?
- * @sk: the socket, before it connects or while it listens
+ * smc_eligible() - may this socket offer SMC to any peer?
+ * @sk: the socket, before connect() or while it listens
  *
- * This does not look at the peer; ipsec.h does.
+ * This does not consider the peer; ipsec.h does.
  *
- * Return: SMC_REASON_NONE, or why not.
+ * Return: SMC_REASON_NONE, or why the socket may not offer SMC.
  */
 enum smc_reason smc_eligible(const struct sock *sk)
 {
@@ -56,10 +56,10 @@ enum smc_reason smc_eligible(const struct sock *sk)
 
 	if (!READ_ONCE(sn->enable))
 		return SMC_REASON_DISABLED;
-	/* Kernel TLS requires a connection, and its sockets never come here again (ulp.c). */
+	/* Kernel TLS requires a connection, and its sockets never get here again (ulp.c). */
 	if (smc_assert(!inet_csk(sk)->icsk_ulp_ops))
 		return SMC_REASON_INTERNAL;
-	/* They may be set by the time that the SYN leaves; see set_tcp_only(). */
+	/* The key or option may take effect before the SYN leaves; see set_tcp_only(). */
 	if (unlikely(READ_ONCE(smc_sk(sk)->tcp_only_calls)))
 		return READ_ONCE(smc_sk(sk)->tcp_only_keys) ? SMC_REASON_SIGNED :
 							      SMC_REASON_ALREADY_CONNECTED;
@@ -90,16 +90,16 @@ static enum smc_reason filter_at_syn(const struct sock *sk)
 }
 
 /*
- * TCP asks for the route once addresses and ports are chosen and before it builds the first
- * SYN: the moment to see whether a policy or a rule covers the connection, and to become known
- * to a listener of this kernel.
+ * TCP calls this to check the route after it has chosen addresses and ports, but before it builds
+ * the first SYN. This is the moment to check for an IPsec policy or a filter rule, and to register
+ * with the listeners of this kernel.
  */
 static int smc_rebuild_header(struct sock *sk)
 {
 	int rc = smc_family(sk)->tcp_af_ops->rebuild_header(sk);
 	enum smc_reason reason;
 
-	/* TCP asks again for each SYN that it repeats, and when the SYN-ACK has come. */
+	/* TCP calls this again for each retransmitted SYN, and after the SYN-ACK has arrived. */
 	if (rc || smc_sk(sk)->phase != SMC_PHASE_CONNECTING ||
 	    sk->sk_state != TCP_SYN_SENT || !tcp_rtx_queue_empty(sk))
 		return rc;
@@ -114,8 +114,9 @@ static int smc_rebuild_header(struct sock *sk)
 }
 
 /*
- * Will TCP ask us when it knows both ends?  Not for a socket that was IPv4-mapped before it
- * was disconnected.  One whose IPv4-mapped connect() failed has TCP's own table again.
+ * Will TCP call smc_rebuild_header() once it knows both ends? Not for a socket that was IPv4-mapped
+ * before it was disconnected. A socket whose IPv4-mapped connect() failed has TCP's own table
+ * again; install ours.
  */
 static bool ask_at_syn(struct sock *sk)
 {
@@ -126,13 +127,13 @@ static bool ask_at_syn(struct sock *sk)
 	return inet_csk(sk)->icsk_af_ops == &f->af_ops;
 }
 
-/* There are policies: check the route before the SYN, or check now. */
+/* Policies exist: check the route before the SYN if TCP will call us then, otherwise check now. */
 static bool ipsec_covers(struct sock *sk, const struct sockaddr_unsized *addr, int len)
 {
 	return smc_ipsec_to_mapped(sk, addr, len) || !ask_at_syn(sk);
 }
 
-/* The verdict of filter and autocache, with as much of the destination as is known by now. */
+/* The verdict of filter and autocache, based on what is known of the destination so far. */
 static enum smc_reason steered(struct sock *sk, const struct sockaddr_unsized *addr, int len)
 {
 	struct smc_net *sn = smc_net(sock_net(sk));
@@ -157,7 +158,10 @@ void __init smc_connect_init(struct smc_family *f)
 	f->af_ops.rebuild_header = smc_rebuild_header;
 }
 
-/* With a sequence number that TCP has yet to choose: TCP_REPAIR, for one, sets it. */
+/*
+ * Pairing requires that TCP has yet to choose the initial sequence number; TCP_REPAIR, for example,
+ * sets it beforehand.
+ */
 static bool may_pair(const struct sock *sk)
 {
 	const struct smc_net *sn = smc_net(sock_net(sk));
@@ -166,7 +170,7 @@ static bool may_pair(const struct sock *sk)
 	       smc_fabric_pairs(sn);
 }
 
-/* Prepare a socket that begins to connect; locked. */
+/* Prepare a socket that begins to connect. The socket is locked. */
 static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr_unsized *addr,
 				 int len)
 {
@@ -189,8 +193,9 @@ static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr_unsized 
 }
 
 /*
- * First call: TCP's connect, locked.  Where SMC is possible it does not block, as the caller waits
- * for more than TCP.  Returns whether it need not do so; *rc is the answer then.
+ * First call of connect(): start TCP's connect; the socket is locked. If SMC is possible, TCP's
+ * part does not block, because the caller has to wait for the handshake, too. Returns true if there
+ * is nothing to wait for; *rc is then the result of the call.
  */
 static bool start_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int flags,
 			  int *rc)
@@ -201,7 +206,7 @@ static bool start_connect(struct socket *sock, struct sockaddr_unsized *addr, in
 	if (reason)
 		smc_to_tcp(sk, reason, 0);
 	*rc = __inet_stream_connect(sock, addr, len, reason ? flags : flags | O_NONBLOCK, 0);
-	/* It failed at once: the next attempt may be SMC again. */
+	/* connect() failed at once: the next attempt may offer SMC again. */
 	if (*rc && sk->sk_state == TCP_CLOSE && sock->state == SS_UNCONNECTED) {
 		smc_hs_detach(sk);
 		smc_to_new(sk);
@@ -210,8 +215,8 @@ static bool start_connect(struct socket *sock, struct sockaddr_unsized *addr, in
 }
 
 /*
- * Is it up?  If the peer closed during the handshake, connect() succeeds, as TCP had connected,
- * and the next call sees the end.
+ * Is the connection up? If the peer closed during the handshake, connect() succeeds, because TCP
+ * had connected; the next call sees the end of the stream.
  */
 static bool is_connected(struct socket *sock)
 {
@@ -230,13 +235,13 @@ static bool is_connected(struct socket *sock)
 }
 
 /**
- * smc_proto_connect() - proto.connect: TCP begins to connect
+ * smc_proto_connect() - proto.connect: start TCP's connect
  * @sk: the socket, locked
- * @addr: the peer
+ * @addr: address of the peer
  * @len: length of @addr
  *
- * A socket that comes here in phase NEW was not asked by smc_connect(): its data go into
- * the SYN, by sendto() with MSG_FASTOPEN.
+ * A socket that is still in phase NEW here did not come through smc_connect(): sendto() with
+ * MSG_FASTOPEN sends its data in the SYN.
  *
  * Return: as TCP's connect.
  */
@@ -253,8 +258,8 @@ int smc_proto_connect(struct sock *sk, struct sockaddr_unsized *addr, int len)
 }
 
 /*
- * Plain TCP that is not connected may become SMC again.  While a sockmap has its tables, it
- * stays TCP.  Locked.
+ * Let an unconnected plain TCP socket become SMC again. It stays TCP while a sockmap has replaced
+ * its tables. The socket is locked.
  */
 static void renew(struct socket *sock)
 {
@@ -268,11 +273,11 @@ static void renew(struct socket *sock)
 /**
  * smc_connect() - connect()
  * @sock: the socket
- * @addr: the peer, or AF_UNSPEC
+ * @addr: address of the peer, or AF_UNSPEC
  * @len: length of @addr
  * @flags: O_NONBLOCK
  *
- * Return: as TCP would; success once the socket has become SMC or TCP.
+ * Return: as TCP's connect(); 0 only after the socket has become SMC or TCP.
  */
 int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int flags)
 {
@@ -300,7 +305,7 @@ int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int
 	}
 	if (!disconnect && is_connected(sock))
 		return 0;
-	/* TCP knows what to answer, and how to disconnect after an error. */
+	/* TCP gives the right answer, and disconnects even after an error. */
 	rc = smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
 	smc_stop_old_conns(sk);
 	return rc;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Both ways to an SMC socket: socket(AF_INET or AF_INET6, SOCK_STREAM,
- * IPPROTO_SMC), and socket(AF_SMC, SOCK_STREAM, 0 or 1), which makes the former
- * and takes its sock.
+ * Both ways to create an SMC socket: socket(AF_INET or AF_INET6, SOCK_STREAM, IPPROTO_SMC), and
+ * socket(AF_SMC, SOCK_STREAM, 0 or 1), which creates a socket of the first kind and takes over its
+ * sock.
  */
 #include <linux/module.h>
 #include <net/inet_common.h>
@@ -13,7 +13,7 @@
 #include "socket.h"
 
 struct smc_family smc_families[2];
-/* The rest of the module is ready. */
+/* Set once the rest of the module is ready. */
 static bool smc_family_open;
 
 static struct inet_protosw smc_protosw[2] = {
@@ -32,7 +32,7 @@ static struct inet_protosw smc_protosw[2] = {
 	},
 };
 
-/* TCP's tables of IPv6 are not exported; a socket of it shows them. */
+/* TCP's tables for IPv6 are not exported, so copy them from a TCP socket. */
 static int __init learn_family(struct smc_family *f, int family)
 {
 	struct socket *sock;
@@ -66,7 +66,7 @@ static int __init learn_family(struct smc_family *f, int family)
 	return 0;
 }
 
-/* Take the sock of a fresh IPPROTO_SMC socket. */
+/* Create an IPPROTO_SMC socket and take over its sock. */
 static int smc_create(struct net *net, struct socket *sock, int protocol,
 		      int kern)
 {
@@ -89,13 +89,13 @@ static int smc_create(struct net *net, struct socket *sock, int protocol,
 		return rc;
 	sock->state = SS_UNCONNECTED;
 	sock->ops = inner->ops;
-	/* TCP has set it for io_uring. */
+	/* TCP has set this flag for io_uring. */
 	if (test_bit(SOCK_SUPPORT_ZC, &inner->flags))
 		set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	lock_sock(inner->sk);
 	sock_graft(inner->sk, sock);
 	release_sock(inner->sk);
-	/* The module reference that came with the operations goes along. */
+	/* The module reference that came with the operations is taken over as well. */
 	inner->sk = NULL;
 	inner->ops = NULL;
 	sock_release(inner);
@@ -140,13 +140,13 @@ static int __init register_protosw(void)
 }
 
 /**
- * smc_family_claim() - register AF_SMC, or say why that cannot be
+ * smc_family_claim() - register AF_SMC, unless it is taken
  *
- * Called before anything else is registered, as the kernel's own SMC uses the same names
- * everywhere.  The family makes no sockets until smc_family_init().
+ * Called before anything else is registered, because the kernel's own SMC uses the same names
+ * everywhere. AF_SMC sockets can be created only after smc_family_init().
  *
  * Context: process.
- * Return: 0, or -EEXIST where the kernel's own is there.
+ * Return: 0, or -EEXIST if the kernel's own SMC is present.
  */
 int __init smc_family_claim(void)
 {
@@ -166,7 +166,7 @@ void smc_family_unclaim(void)
 }
 
 /**
- * smc_family_init() - register both ways to an SMC socket
+ * smc_family_init() - register both ways to create an SMC socket
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -198,7 +198,7 @@ err_tcpopt:
 }
 
 /**
- * smc_family_exit() - undo smc_family_init(); no socket is left
+ * smc_family_exit() - undo smc_family_init(); no SMC socket may exist any more
  */
 void smc_family_exit(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Does an IPsec policy cover a connection?  See ipsec.h. */
+/* Checks whether an IPsec policy covers a connection; see ipsec.h. */
 #include <linux/security.h>
 #include <linux/tcp.h>
 #include <net/dst.h>
@@ -11,13 +11,12 @@
 #include "ipsec.h"
 
 /**
- * smc_ipsec_dst() - does what TCP sends on this route get transformed?
+ * smc_ipsec_dst() - does IPsec transform what TCP sends on this route?
  * @dst: the route of a connection, or NULL
  *
- * While a policy still waits for its keys, xfrm hands out a route that discards or
- * queues what is sent.
+ * While a policy still waits for its keys, xfrm returns a route that discards or queues packets.
  *
- * Return: true if it does.
+ * Return: true if IPsec does so.
  */
 bool smc_ipsec_dst(const struct dst_entry *dst)
 {
@@ -25,14 +24,14 @@ bool smc_ipsec_dst(const struct dst_entry *dst)
 		       dst->output == dst_discard_out);
 }
 
-/* Consumes @dst, the route that @fl has without IPsec. */
+/* Consumes @dst, which is the route of @fl without IPsec. */
 static bool transforms(const struct sock *sk, struct dst_entry *dst,
 		       const struct flowi *fl)
 {
 	bool covered;
 
 	dst = xfrm_lookup(sock_net(sk), dst, fl, sk, 0);
-	/* No keys yet, or forbidden: a policy is there. */
+	/* There is a policy, but it has no keys yet or forbids the connection. */
 	if (IS_ERR(dst))
 		return true;
 	covered = smc_ipsec_dst(dst);
@@ -53,7 +52,7 @@ static bool covers_v4(const struct sock *sk, int oif, u32 mark, __be32 daddr,
 			   dport, sport, sk->sk_uid);
 	security_sk_classify_flow((struct sock *)sk, flowi4_to_flowi_common(&fl4));
 	rt = __ip_route_output_key(sock_net(sk), &fl4);
-	/* Without a route there will be no connection. */
+	/* Without a route no connection can be set up. */
 	return !IS_ERR(rt) && transforms(sk, &rt->dst, flowi4_to_flowi(&fl4));
 }
 
@@ -82,13 +81,13 @@ static bool covers_v6(const struct sock *sk, int oif, u32 mark,
 #endif
 
 /**
- * smc_ipsec_syn() - does a policy cover the connection that a SYN asks for?
- * @listener: whom it asks
+ * smc_ipsec_syn() - does a policy cover the connection that a SYN requests?
+ * @listener: the listener that received the SYN
  * @syn: the SYN, as TCP has received it
  *
  * Context: bottom half.
  *
- * Return: true if one does.
+ * Return: true if a policy covers the connection.
  */
 bool smc_ipsec_syn(const struct sock *listener, struct sk_buff *syn)
 {
@@ -98,12 +97,12 @@ bool smc_ipsec_syn(const struct sock *listener, struct sk_buff *syn)
 
 	if (!smc_ipsec_any(listener))
 		return false;
-	/* A SYN that came protected must be answered protected. */
+	/* A SYN that arrived protected must be answered protected. */
 	if (secpath_exists(syn))
 		return true;
 #if IS_ENABLED(CONFIG_IPV6)
 	if (syn->protocol == htons(ETH_P_IPV6)) {
-		/* An address of the link means nothing without the link. */
+		/* A link-local address requires the interface. */
 		if (!iif && ipv6_addr_type(&ipv6_hdr(syn)->saddr) & IPV6_ADDR_LINKLOCAL)
 			iif = tcp_v6_iif(syn);
 		return covers_v6(listener, iif, mark, &ipv6_hdr(syn)->saddr,
@@ -115,15 +114,16 @@ bool smc_ipsec_syn(const struct sock *listener, struct sk_buff *syn)
 }
 
 /**
- * smc_ipsec_to_mapped() - the question for an IPv6 socket that connects over IPv4
+ * smc_ipsec_to_mapped() - does a policy cover an IPv6 socket's connection over IPv4?
  * @sk: the socket, before it connects
- * @addr: whereto
+ * @addr: destination address
  * @len: length of @addr
  *
- * TCP exchanges the table that makes it ask us for its own here, so this is asked
- * before the source port is chosen, unless the socket is bound.
+ * For such a connection, TCP replaces our icsk_af_ops by its own, so smc_rebuild_header() would not
+ * be called. This check therefore comes before the source port is chosen, unless the socket is
+ * bound.
  *
- * Return: whether @addr is such an address and a policy covers the connection.
+ * Return: true if @addr is IPv4-mapped and a policy covers the connection.
  */
 bool smc_ipsec_to_mapped(const struct sock *sk, const struct sockaddr_unsized *addr, int len)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * IPsec: data that a policy protects must not take another way than TCP's.
+ * IPsec: data that a policy protects must not bypass TCP.
  *
- * Asked per connection.  A client asks at the one moment when TCP has chosen
- * addresses, ports and route and has not built the SYN yet.  A server asks for each SYN that
- * carries the option, before the answer is built.  Without any policy, the common case, nothing
- * is looked up.
+ * The check is made for each connection. A client checks when TCP has chosen addresses, ports and
+ * route, but has not built the SYN yet. A server checks each SYN that carries the option, before it
+ * builds the SYN-ACK. In the common case, without any policy, nothing is looked up.
  */
 #ifndef SMC_IPSEC_H
 #define SMC_IPSEC_H
@@ -17,10 +16,10 @@ struct dst_entry;
 struct sk_buff;
 
 /**
- * smc_ipsec_any() - could any policy apply to connections of this socket?
+ * smc_ipsec_any() - could any IPsec policy apply to connections of this socket?
  * @sk: the socket
  *
- * Return: true if one could.
+ * Return: true if a policy could apply.
  */
 static inline bool smc_ipsec_any(const struct sock *sk)
 {

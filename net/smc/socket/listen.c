@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Listeners, and the birth of their children. */
+/* Listeners, and the creation of their children. */
 #include <net/inet_common.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
@@ -9,16 +9,19 @@
 #include "ipsec.h"
 #include "socket.h"
 
-/* The SYN that TCP works on, set only where there are IPsec policies or rules. */
+/* The SYN that TCP is processing; set only if there are IPsec policies or steering rules. */
 static DEFINE_PER_CPU(struct sk_buff *, smc_current_syn);
 
-/* Bottom halves are off: no other SYN is handled on this CPU meanwhile. */
+/* Bottom halves are disabled, so no other SYN is processed on this CPU meanwhile. */
 static int smc_conn_request(struct sock *sk, struct sk_buff *skb)
 {
 	const struct inet_connection_sock_af_ops *tcp = smc_family(sk)->tcp_af_ops;
 	int rc;
 
-	/* Where a child has to wait for data, a client must not wait for the child. */
+	/*
+	 * With TCP_DEFER_ACCEPT the child waits for data, so the client must not wait for the
+	 * child.
+	 */
 	if (!inet_csk(sk)->icsk_accept_queue.rskq_defer_accept)
 		smc_pair_seen(ntohl(tcp_hdr(skb)->seq));
 	if (likely(!smc_ipsec_any(sk)) && !smc_steered(smc_net(sock_net(sk))))
@@ -46,14 +49,14 @@ static bool filter_excludes_syn(const struct sock *sk, const struct sk_buff *syn
 }
 
 /**
- * smc_refuses_syn() - asked for each SYN with the option
+ * smc_refuses_syn() - decide about a SYN that carries the option
  * @sk: the listener
  *
  * A listener that answers the option may still decline the Proposal, see smc_server_proposal().
  *
  * Context: bottom half.
  *
- * Return: true if the SYN-ACK is to lack the option.
+ * Return: true if the SYN-ACK must not carry the option.
  */
 bool smc_refuses_syn(const struct sock *sk)
 {
@@ -75,8 +78,8 @@ static bool filter_excludes_child(const struct sock *child)
 }
 
 /*
- * No option in our SYN-ACK: for our own reasons, because none had come, or because a cookie
- * does not remember whether one had.
+ * Why the SYN-ACK carried no option: for a reason of our own, because the SYN had none, or because
+ * a SYN cookie cannot record whether the SYN had one.
  */
 static enum smc_reason why_tcp(const struct sock *listener, struct sock *child, bool cookie)
 {
@@ -101,7 +104,10 @@ static bool new_server(struct sock *child, const struct sock *listener)
 	return true;
 }
 
-/* A child whose client speaks SMC; locked by the bottom half that made it. */
+/*
+ * Start the handshake of a child whose client speaks SMC; the bottom half that made the child holds
+ * its lock.
+ */
 static void start_server(struct sock *child, const struct sock *listener)
 {
 	__smc_set_phase(child, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
@@ -110,7 +116,10 @@ static void start_server(struct sock *child, const struct sock *listener)
 		smc_reset_child(child);
 }
 
-/* Settle it without CLC if the client is in this kernel; locked by the bottom half. */
+/*
+ * Pair the child with its client, without CLC, if the client is in this kernel; the bottom half
+ * holds the child's lock.
+ */
 static bool pair_with_client(struct sock *child, const struct sock *listener,
 			     const struct request_sock *req)
 {
@@ -139,14 +148,14 @@ static bool pair_with_client(struct sock *child, const struct sock *listener,
 	return true;
 }
 
-/* Whether the option came with the SYN does not matter to a client of this kernel. */
+/* A client in this kernel can be paired whether or not its SYN carried the option. */
 static bool may_have_local_client(enum smc_reason reason)
 {
 	return !reason || reason == SMC_REASON_PEER_NO_OPTION ||
 	       reason == SMC_REASON_NO_TCP_OPTION || reason == SMC_REASON_SYN_COOKIE;
 }
 
-/* Decide whether a child begins a handshake; locked by the bottom half that made it. */
+/* Decide whether a child starts a handshake; the bottom half that made the child holds its lock. */
 static void settle_child(struct sock *child, const struct sock *listener,
 			 const struct request_sock *req, bool fastopen, bool cookie)
 {
@@ -172,7 +181,7 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 				      bool *own_req SMC_CHILD_INIT_PARAM)
 {
 	struct smc_family *f = smc_family(sk);
-	/* Born of a SYN with data, which came before SMC could be negotiated. */
+	/* The SYN carried data, so data was received before SMC could be negotiated. */
 	bool fastopen = !req_unhash && tcp_hdr(skb)->syn;
 	struct sock *child;
 
@@ -180,10 +189,10 @@ static struct sock *smc_syn_recv_sock(const struct sock *sk, struct sk_buff *skb
 		smc_tcpopt->ignore(req);
 	child = f->tcp_af_ops->syn_recv_sock(sk, skb, req, dst, req_unhash,
 					     own_req SMC_CHILD_INIT_ARG);
-	/* Without ownership it is put at once, as the raw copy it is. */
+	/* Without ownership, TCP drops the child at once, while it is still a raw copy. */
 	if (!child || !*own_req)
 		return child;
-	/* A clone says which table its memory came from. */
+	/* The creator of a clone tells which slab its memory came from. */
 	if (smc_assert(child->sk_prot_creator == &f->prot)) {
 		child->sk_destruct = f->tcp_destruct;
 		return child;
@@ -203,15 +212,15 @@ void __init smc_listen_init(struct smc_family *f)
 	smc_connect_init(f);
 }
 
-/* Everything that must be in place before a SYN can find the listener. */
+/* Set up everything that must be in place before a SYN can find the listener. */
 static int become_listener(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
 
-	/* TCP's listen() must not be reached but through smc_listen(). */
+	/* TCP's listen() must only be reached through smc_listen(). */
 	if (smc_assert(smc->listen_calls))
 		return -EINVAL;
-	/* Another call has listened and shut down since begin_listen_call(). */
+	/* Another call has started and ended listening since begin_listen_call(). */
 	if (smc->listener_ends != smc->ends_awaited)
 		return -EAGAIN;
 	if (smc->phase == SMC_PHASE_TCP)
@@ -219,19 +228,19 @@ static int become_listener(struct sock *sk)
 	if (smc_assert(smc->phase == SMC_PHASE_NEW))
 		return -EINVAL;
 	smc_tcpopt->listen(sk);
-	/* An earlier connection over IPv4-mapped addresses leaves another table of TCP's. */
+	/* An earlier connection over IPv4-mapped addresses leaves a different TCP table behind. */
 	WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &smc_family(sk)->af_ops);
 	__smc_set_phase(sk, SMC_PHASE_LISTEN, SMC_REASON_NONE);
 	return 0;
 }
 
 /**
- * smc_hash() - proto.hash: TCP is about to make a listener known
+ * smc_hash() - proto.hash: TCP is about to hash the socket
  * @sk: the socket, locked by inet_csk_listen_start()
  *
- * The change of phase and that of the TCP state happen under one hold of the lock.
+ * The phase and the TCP state of a listener change under the same hold of the lock.
  *
- * Return: 0 or a negative errno, upon which TCP does not listen.
+ * Return: 0 or a negative errno; on an error TCP does not listen.
  */
 int smc_hash(struct sock *sk)
 {
@@ -247,7 +256,7 @@ int smc_hash(struct sock *sk)
 }
 
 /**
- * smc_end_listener() - proto.unhash of a listener: TCP stores its end when this returns
+ * smc_end_listener() - proto.unhash of a listener; TCP stores the new state afterwards
  * @sk: the socket, locked
  */
 void smc_end_listener(struct sock *sk)
@@ -260,12 +269,12 @@ void smc_end_listener(struct sock *sk)
 }
 
 /**
- * smc_await_former_children() - before a former listener is used anew
- * @sk: the socket, locked; the lock may be dropped meanwhile
+ * smc_await_former_children() - wait before a former listener is reused
+ * @sk: the socket, locked; the lock may be dropped temporarily
  *
- * A bottom half may still be making a child of the listener that this socket was.  It has seen
- * the state of a listener, which is gone when the lock is given back; so a grace period that
- * begins afterwards ends after it.
+ * A bottom half may still be making a child of the listener that this socket was. It has seen the
+ * state TCP_LISTEN, which is gone once the lock has been released, so a grace period that starts
+ * after that outlasts any such bottom half.
  *
  * Context: process, may sleep.
  */
@@ -279,12 +288,12 @@ void smc_await_former_children(struct sock *sk)
 		release_sock(sk);
 		synchronize_rcu();
 		lock_sock(sk);
-		/* If it has listened once more meanwhile, that end is awaited, too. */
+		/* If the socket has listened again meanwhile, the loop waits for that end, too. */
 		smc->ends_awaited = ends;
 	}
 }
 
-/* From here on sk_prot stays ours until end_listen_call(); see smc_lend_proto(). */
+/* From here to end_listen_call(), sk_prot is ours and stays so; see smc_lend_proto(). */
 static int begin_listen_call(struct sock *sk)
 {
 	int rc;
@@ -293,7 +302,7 @@ static int begin_listen_call(struct sock *sk)
 	smc_await_former_children(sk);
 	rc = smc_reclaim_proto(sk) ? 0 : -EINVAL;
 	write_lock_bh(&sk->sk_callback_lock);
-	/* A sockmap may have come in between. */
+	/* A sockmap may have replaced sk_prot in between. */
 	if (!rc && READ_ONCE(sk->sk_prot) != &smc_family(sk)->prot)
 		rc = -EINVAL;
 	if (!rc)
@@ -315,9 +324,9 @@ static void end_listen_call(struct sock *sk)
 /**
  * smc_listen() - listen()
  * @sock: the socket
- * @backlog: as for TCP; the queue is TCP's
+ * @backlog: as for TCP; the accept queue is TCP's
  *
- * Return: as for TCP; -EINVAL while a sockmap has the socket's tables.
+ * Return: as for TCP; -EINVAL while a sockmap has replaced the socket's tables.
  */
 int smc_listen(struct socket *sock, int backlog)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The socket and its handshake: the effect of the outcome, and how a system call waits. */
+/* How a handshake's outcome affects its socket, and how system calls wait for it. */
 #include <linux/sched/signal.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "socket.h"
 
 /**
- * smc_wake_negotiated() - the socket is SMC or TCP: let everybody look
+ * smc_wake_negotiated() - wake all sleepers after the socket has become SMC or TCP
  * @sk: the socket
  *
  * Context: any.
@@ -28,9 +28,10 @@ void smc_wake_negotiated(struct sock *sk)
 /**
  * smc_wait_negotiated() - wait until the socket is SMC or TCP
  * @sk: a socket with a file; its lock is not held
- * @timeo: how long, in jiffies; 0 not at all
+ * @timeo: timeout in jiffies; 0 for not at all
  *
- * Return: 0 once it is negotiated, -EAGAIN, or the error of a call that a signal interrupts.
+ * Return: 0 once the socket is SMC or TCP, -EAGAIN on timeout, or the error of a call interrupted
+ * by a signal.
  */
 int smc_wait_negotiated(struct sock *sk, long timeo)
 {
@@ -62,7 +63,7 @@ static void hs_unpaired(struct sock *sk)
 
 static void hs_up(struct sock *sk, struct smc_conn *c)
 {
-	/* A pair skips CLC. */
+	/* A pair skips CLC, so its client is still in phase CONNECTING. */
 	__smc_set_phase(sk, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
 	smc_to_up(sk, c);
 }
@@ -74,7 +75,7 @@ static void hs_done(struct sock *sk, bool closing)
 		smc_close_orphan(sk);
 }
 
-/* A child may have got a key of its listener's that was set after the SYN. */
+/* The child may have inherited a key that its listener was given after the SYN. */
 static enum smc_reason hs_excludes(const struct sock *sk)
 {
 	return smc_has_keys(sk) ? SMC_REASON_SIGNED : SMC_REASON_NONE;

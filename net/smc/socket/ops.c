@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket operations.  An operation looks for a connection first; without one it
- * waits for the end of the handshake, or is TCP's business.
+ * Socket operations. An operation first looks for a connection; if there is none, it waits for the
+ * end of the handshake or calls TCP's operation.
  */
 #include <linux/module.h>
 #include <asm/ioctls.h>
@@ -25,8 +25,8 @@ static int wait_negotiated(struct sock *sk, long timeo)
 }
 
 /*
- * MSG_ZEROCOPY: the data are copied all the same, and the completion, which says so, can
- * follow at once.  io_uring brings one of its own.
+ * MSG_ZEROCOPY: the data is copied nevertheless, and the completion, which reports the copy, can be
+ * sent at once. io_uring passes a ubuf_info of its own.
  */
 static int send_zerocopy(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 			 size_t len)
@@ -55,7 +55,7 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	int rc;
 
 	if (unlikely(!c)) {
-		/* With MSG_FASTOPEN TCP connects: smc_proto_connect(). */
+		/* With MSG_FASTOPEN, TCP's sendmsg() connects: smc_proto_connect(). */
 		rc = wait_negotiated(sk, sock_sndtimeo(sk, msg->msg_flags &
 						    MSG_DONTWAIT));
 		if (rc)
@@ -100,14 +100,14 @@ static __poll_t smc_poll(struct file *file, struct socket *sock,
 
 	c = smc_get_conn(sk);
 	if (unlikely(!c)) {
-		/* TCP's poll adds the caller to the wait queue itself. */
+		/* TCP's poll calls sock_poll_wait() itself. */
 		if (!smc_negotiating(smc_sk(sk)))
 			return tcp_ops(sk)->poll(file, sock, wait);
 		sock_poll_wait(file, sock, wait);
 		c = smc_get_conn(sk);
 		if (c)
 			return smc_conn_poll(sk, c);
-		/* Neither readable nor writable yet.  If TCP has failed, it is settled at once. */
+		/* Neither readable nor writable yet. A failure of TCP ends the negotiation. */
 		if (smc_negotiating(smc_sk(sk)))
 			return 0;
 		return tcp_ops(sk)->poll(file, sock, wait);
@@ -116,7 +116,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock,
 	return smc_conn_poll(sk, c);
 }
 
-/* The data that has arrived may suffice for poll() now; the socket is locked. */
+/* A lower threshold may be met by the data that has arrived already; the socket is locked. */
 static int smc_set_rcvlowat(struct sock *sk, int val)
 {
 	int rc = tcp_ops(sk)->set_rcvlowat(sk, val);
@@ -133,7 +133,7 @@ static bool tcp_queue_hidden(const struct sock *sk)
 	return smc_negotiating(smc_sk(sk)) && sk->sk_state != TCP_LISTEN;
 }
 
-/* For stream parsers in the kernel. */
+/* Used by in-kernel stream parsers. */
 static int smc_peek_len(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
@@ -163,7 +163,10 @@ static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 		break;
 	case SIOCOUTQ:
 		n = smc_conn_unacked(c);
-		/* A program that polls this until it is 0 would otherwise wait for ever. */
+		/*
+		 * Without an update, a program that polls SIOCOUTQ until it is 0 might wait
+		 * forever.
+		 */
 		if (n)
 			c->fabric->ops->request_update(c);
 		break;
@@ -208,9 +211,9 @@ static void adopt_child(struct socket *newsock)
 }
 
 /*
- * TCP has moved a child of a plain TCP listener of the same reuseport group to us
- * (tcp_migrate_req).  Its memory is TCP's, and so are its operations from now on.  But
- * kernel_accept() would replace them by ours.
+ * TCP has moved a child of a plain TCP listener in the same reuseport group to us
+ * (tcp_migrate_req). Its memory belongs to TCP, so it gets TCP's operations. kernel_accept() would
+ * overwrite them with ours, so an in-kernel accept fails.
  */
 static int adopt_stranger(struct socket *newsock, bool kern)
 {
@@ -252,7 +255,7 @@ static int smc_accept(struct socket *sock, struct socket *newsock, int flags,
  * smc_ops_init() - derive our operations from TCP's
  * @f: the family
  *
- * Operations that neither this function nor plain.c names are TCP's, and right in every phase.
+ * Operations that are set neither here nor in plain.c remain TCP's, which are right in every phase.
  */
 void __init smc_ops_init(struct smc_family *f)
 {

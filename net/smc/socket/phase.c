@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Phases of a socket: the one setter, and what each change brings with it. */
+/* Phases of a socket: the only setter, and the side effects of each change. */
 #include <net/tcp.h>
 #include "../events.h"
 #include "../stats.h"
@@ -20,10 +20,10 @@ static const u8 smc_phase_next[SMC_NR_PHASES] = {
 };
 
 /**
- * __smc_set_phase() - the one place where the phase of a socket changes
+ * __smc_set_phase() - the only function that changes the phase of a socket
  * @sk: the socket, locked
  * @phase: the new phase
- * @reason: why, for phase TCP
+ * @reason: reason for phase TCP
  */
 void __smc_set_phase(struct sock *sk, enum smc_phase phase,
 		     enum smc_reason reason)
@@ -36,14 +36,14 @@ void __smc_set_phase(struct sock *sk, enum smc_phase phase,
 	smc_assert(smc_is_self(sk));
 	trace_smc_phase(sk, smc->phase, phase, reason);
 	smc->reason = reason;
-	/* Dumps look without the lock. */
+	/* Release: dumps read the phase without the lock. */
 	smp_store_release(&smc->phase, phase);
 }
 
 /**
- * smc_to_up() - the handshake has ended well
+ * smc_to_up() - the handshake has succeeded
  * @sk: the socket, locked
- * @c: its connection, with the caller's reference
+ * @c: its connection; the caller's reference is taken over
  */
 void smc_to_up(struct sock *sk, struct smc_conn *c)
 {
@@ -52,13 +52,13 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 	smc_conn_established(c);
 	smc_conn_set_wq(c, rcu_dereference_protected(sk->sk_wq, 1));
 	sk->sk_data_ready = smc->tcp_data_ready;
-	/* A task that sees the connection sees all of it. */
+	/* Release: a task that sees the connection must see its contents as well. */
 	smp_store_release(&smc->conn, c);
 	if (unlikely(sock_flag(sk, SOCK_KEEPOPEN)))
 		smc_tell_keepalive(sk, true);
 	smc_stats_up(sock_net(sk), c, smc->server);
 	__smc_set_phase(sk, SMC_PHASE_UP, SMC_REASON_NONE);
-	/* A reset that came while the handshake was ending is not reported again. */
+	/* A reset at the end of the handshake is not reported again, so handle it here. */
 	if (inet_sk_state_load(sk) == TCP_CLOSE && READ_ONCE(sk->sk_err))
 		smc_conn_abort(c);
 }
@@ -68,7 +68,7 @@ static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 	struct smc_sock *smc = smc_sk(sk);
 
 	smc->peer_diagnosis = peer_diagnosis;
-	/* If plain TCP connects it again, the option must not be in that SYN. */
+	/* The option must not be in the SYN if the socket is later connected as plain TCP. */
 	smc_tcpopt->clear(sk);
 	inet_csk_exit_pingpong_mode(sk);
 	smc_unhook_callbacks(sk);
@@ -76,12 +76,12 @@ static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 }
 
 /**
- * smc_to_tcp() - from now on this socket is plain TCP
+ * smc_to_tcp() - turn the socket into plain TCP
  * @sk: the socket, locked
- * @reason: why
+ * @reason: reason for the fallback
  * @peer_diagnosis: the diagnosis in the peer's Decline, or 0
  *
- * Documentation/architecture.md, "Who decides what", says where the reasons come from.
+ * Documentation/architecture.md, "Who decides what", describes where the reasons come from.
  */
 void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 {
@@ -92,9 +92,9 @@ void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 }
 
 /**
- * smc_to_reset() - from now on this socket, whose TCP connection was reset, is plain TCP
+ * smc_to_reset() - turn a socket whose TCP connection was reset into plain TCP
  * @sk: the socket, locked
- * @reason: why
+ * @reason: reason for the reset
  */
 void smc_to_reset(struct sock *sk, enum smc_reason reason)
 {
@@ -103,7 +103,8 @@ void smc_to_reset(struct sock *sk, enum smc_reason reason)
 }
 
 /**
- * smc_to_closed() - the file goes before the handshake has ended: the rest is plain TCP
+ * smc_to_closed() - turn the socket into plain TCP because its file is closed before the handshake
+ *	has ended
  * @sk: the socket, locked, without a handshake
  */
 void smc_to_closed(struct sock *sk)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Operations that work on TCP's own queues, and so exist for plain TCP only.  The table of
- * operations stays ours in phase TCP, so each of them looks at the phase first.
+ * Operations that work on TCP's own queues and therefore exist for plain TCP only. A socket in
+ * phase TCP still has our table of operations, so each of them checks the phase first.
  */
 #include <linux/fs.h>
 #include <net/tcp.h>
@@ -19,7 +19,7 @@ static int smc_mmap(struct file *file, struct socket *sock, struct vm_area_struc
 	return smc_family(sock->sk)->tcp_ops->mmap(file, sock, vma);
 }
 
-/* Elsewhere splice() reads by recvmsg(), as it does for sockets that know nothing of it. */
+/* In other phases, splice() reads through recvmsg(), as for sockets without splice support. */
 static ssize_t smc_splice_read(struct socket *sock, loff_t *ppos,
 			       struct pipe_inode_info *pipe, size_t len, unsigned int flags)
 {
@@ -28,7 +28,7 @@ static ssize_t smc_splice_read(struct socket *sock, loff_t *ppos,
 	return smc_family(sock->sk)->tcp_ops->splice_read(sock, ppos, pipe, len, flags);
 }
 
-/* For sockmaps, which take plain TCP only. */
+/* Used by sockmaps, which accept plain TCP only. */
 static int smc_read_skb(struct sock *sk, skb_read_actor_t actor)
 {
 	return is_plain(sk) ? smc_family(sk)->tcp_ops->read_skb(sk, actor) : 0;
@@ -40,7 +40,7 @@ static int smc_sendmsg_locked(struct sock *sk, struct msghdr *msg, size_t len)
 }
 
 #ifdef SMC_HAVE_SENDPAGE
-/* Up to 6.4 sendfile() calls sendpage; elsewhere copying through sendmsg serves it. */
+/* Up to 6.4, sendfile() calls sendpage; in other phases it copies through sendmsg instead. */
 static ssize_t smc_sendpage(struct socket *sock, struct page *page, int offset,
 			    size_t size, int flags)
 {
@@ -65,7 +65,7 @@ static void smc_splice_eof(struct socket *sock)
 #endif
 
 /**
- * smc_plain_init() - operations of plain TCP that pass through our table
+ * smc_plain_init() - install the operations for plain TCP in our table
  * @f: the family
  */
 void __init smc_plain_init(struct smc_family *f)

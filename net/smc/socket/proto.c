@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Birth and death of a socket.
+ * Creation and destruction of a socket.
  *
- * The memory of an SMC socket comes from our slab, but sk_prot_creator says TCP
- * while it lives: a TIME_WAIT entry takes over that pointer, and must neither
- * pin this module nor point into it.  sk_destruct sets it right again just
- * before the memory is freed and the module reference is dropped.
+ * The memory of an SMC socket comes from our slab, but during its life sk_prot_creator points to
+ * TCP's proto: a TIME_WAIT entry inherits that pointer, and must neither pin this module nor point
+ * into it. sk_destruct restores our pointer just before the memory is freed and the module
+ * reference is dropped.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -28,7 +28,7 @@ static void smc_destruct(struct sock *sk)
 	smc_assert(sk->sk_prot_creator == (smc_is_self(sk) ? f->tcp : &f->prot));
 	if (smc_is_self(sk)) {
 		smc_registry_del(smc_sk(sk));
-		/* With kernel TLS or in a sockmap it did not come through smc_destroy_sock(). */
+		/* With kernel TLS or in a sockmap, smc_destroy_sock() was not called. */
 		smc_detach_conns(sk);
 		if (unlikely(smc_sk(sk)->listener))
 			smc_autosmc_child_gone(sk);
@@ -37,7 +37,7 @@ static void smc_destruct(struct sock *sk)
 	f->tcp_destruct(sk);
 }
 
-/* Common to a socket from socket() and to a child from a listener. */
+/* Initialisation shared by sockets from socket() and children of a listener. */
 static void smc_born(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
@@ -54,11 +54,11 @@ static void smc_born(struct sock *sk)
 
 /**
  * smc_is_ours() - is this an SMC socket?
- * @sk: a TCP socket that came out of an accept queue
+ * @sk: a TCP socket taken from an accept queue
  *
  * TCP moves children between the listeners of a reuseport group (tcp_migrate_req).
  *
- * Return: true if it is.
+ * Return: true if it is an SMC socket.
  */
 bool smc_is_ours(const struct sock *sk)
 {
@@ -66,7 +66,7 @@ bool smc_is_ours(const struct sock *sk)
 }
 
 /**
- * smc_init_sock() - proto.init: a socket from socket()
+ * smc_init_sock() - proto.init: initialise a socket from socket()
  * @sk: the socket
  *
  * Return: 0 or a negative errno.
@@ -79,7 +79,7 @@ int smc_init_sock(struct sock *sk)
 	rc = smc_family(sk)->tcp->init(sk);
 	if (rc)
 		return rc;
-	/* From here on TCP's code must take it for its own. */
+	/* From here on, TCP's code must treat the socket as its own. */
 	sk->sk_protocol = IPPROTO_TCP;
 	inet_csk(sk)->icsk_af_ops = &smc_family(sk)->af_ops;
 	smc_born(sk);
@@ -88,11 +88,11 @@ int smc_init_sock(struct sock *sk)
 }
 
 /**
- * smc_child_born() - a child has been cloned from a listener
- * @child: locked by the bottom half that made it
+ * smc_child_born() - initialise a child that was cloned from a listener
+ * @child: the child, locked by the bottom half that made it
  * @listener: its listener
  *
- * The fields behind the TCP socket are copies of the listener's, and are cleared.
+ * The fields behind the TCP socket are copies of the listener's, so they are cleared.
  */
 void smc_child_born(struct sock *child, const struct sock *listener)
 {
@@ -100,7 +100,7 @@ void smc_child_born(struct sock *child, const struct sock *listener)
 
 	memset((char *)smc + sizeof(smc->tcp6), 0,
 	       sizeof(*smc) - sizeof(smc->tcp6));
-	/* The file of the listener may be asynchronous; a child has none yet. */
+	/* The listener's file may have O_ASYNC set; the child has no file yet. */
 	sock_reset_flag(child, SOCK_FASYNC);
 	smc_inherit_callbacks(child, listener);
 	smc->raw_clc = smc_sk(listener)->raw_clc;
@@ -109,10 +109,10 @@ void smc_child_born(struct sock *child, const struct sock *listener)
 }
 
 /**
- * smc_detach_conn() - the socket lets go of a connection
+ * smc_detach_conn() - release a connection of the socket
  * @sk: the socket
- * @c: the connection, no longer smc_sock.conn, with the socket's reference; no
- *	system call is in it any more
+ * @c: the connection, no longer smc_sock.conn, with the socket's reference; no system call may be
+ *	using it any more
  *
  * Context: any.
  */
@@ -130,10 +130,10 @@ void smc_detach_conn(struct sock *sk, struct smc_conn *c)
 
 /**
  * smc_stop_old_conns() - stop the connections from before a disconnect
- * @sk: the socket, not locked: the lock of a sender comes before the socket's
+ * @sk: the socket, not locked, because a sender's tx_lock nests outside lock_sock
  *
- * Called after whatever may have disconnected a socket.  The list only grows until
- * the socket ends.
+ * Called after anything that may have disconnected the socket. The list only grows until the socket
+ * ends.
  */
 void smc_stop_old_conns(struct sock *sk)
 {
@@ -145,8 +145,8 @@ void smc_stop_old_conns(struct sock *sk)
 }
 
 /**
- * smc_detach_conns() - the socket lets go of all its connections
- * @sk: the socket; no system call is in them any more
+ * smc_detach_conns() - release all connections of the socket
+ * @sk: the socket; no system call may be using its connections any more
  *
  * Context: any.
  */
@@ -180,32 +180,31 @@ void smc_destroy_sock(struct sock *sk)
 }
 
 /**
- * smc_unhash() - proto.unhash: the state becomes TCP_CLOSE
+ * smc_unhash() - proto.unhash: the TCP state is about to become TCP_CLOSE
  * @sk: the socket
  *
- * The one thing that all ends of a listener have in common, and before its
- * children are destroyed.
+ * Every end of a listener passes through here, before its children are destroyed.
  *
- * Context: any, the socket locked for a listener.
+ * Context: any; a listener is locked.
  */
 void smc_unhash(struct sock *sk)
 {
-	/* The state is stored afterwards. */
+	/* sk_state changes only after this call. */
 	bool listener = smc_is_self(sk) && sk->sk_state == TCP_LISTEN;
 
 	if (listener)
 		smc_end_listener(sk);
 	smc_family(sk)->tcp->unhash(sk);
 	/*
-	 * An SMC child cannot move to another listener of the group, which may be one of plain
-	 * TCP (tcp_migrate_req).
+	 * Leave the reuseport group, so that TCP cannot migrate an SMC child to another listener,
+	 * which may be plain TCP (tcp_migrate_req).
 	 */
 	if (listener)
 		reuseport_detach_sock(sk);
 }
 
 /**
- * smc_release_cb() - proto.release_cb: the owner gives the lock back
+ * smc_release_cb() - proto.release_cb: the owner releases the lock
  * @sk: the socket
  *
  * Context: the spin lock of lock_sock() is held.
@@ -227,10 +226,10 @@ void smc_release_cb(struct sock *sk)
  * @sk: the socket, locked
  * @flags: as for TCP
  *
- * A system call may still be in the connection, so it is kept, aborted, until
- * the socket is closed.
+ * A system call may still be using the connection. So the connection is aborted, but kept until the
+ * socket is closed.
  *
- * Return: 0 or a negative errno, as TCP's disconnect.
+ * Return: 0 or a negative errno, as from TCP's disconnect.
  */
 int smc_disconnect(struct sock *sk, int flags)
 {
@@ -238,7 +237,7 @@ int smc_disconnect(struct sock *sk, int flags)
 	struct smc_conn *c;
 	int rc;
 
-	/* A listener's raw copy that TCP gives up, or a child of TCP's that was moved to us. */
+	/* A listener's raw copy that TCP discards, or a TCP child that was moved to us. */
 	if (!smc_is_ours(sk))
 		return smc_family(sk)->tcp->disconnect(sk, flags);
 	smc_hs_detach(sk);
@@ -246,7 +245,7 @@ int smc_disconnect(struct sock *sk, int flags)
 	if (c) {
 		smc_conn_abort(c);
 		smc_conn_wake_all(c);
-		/* TCP wakes the other sleepers; the file may go before the connection. */
+		/* TCP wakes the other sleepers. The file may go away before the connection does. */
 		smc_conn_set_wq(c, NULL);
 		smc->conn = NULL;
 		c->next = smc->old_conns;

@@ -2,11 +2,12 @@
 /*
  * The SMC sockets of each namespace, for dumps and counters.
  *
- * A namespace has a list for each processor, of the sockets that were made on it.  So birth and
- * death cost a few instructions under a lock that next to nobody else wants, allocate nothing,
- * and cannot fail.  A walk leaves a cursor in the list where it goes on, so it looks at each
- * entry once, however often it is interrupted, and at none of another namespace.  Sockets enter
- * in front, behind every cursor: a walk ends, and what lives through it is visited exactly once.
+ * A namespace has one list per CPU, which contains the sockets that were created on that CPU. So
+ * creation and destruction of a socket cost a few instructions under a mostly uncontended lock,
+ * allocate nothing, and cannot fail. A walk leaves a cursor in the list to mark its position, so it
+ * looks at each entry once, however often it is interrupted, and at no entry of another namespace.
+ * Sockets are added at the head, behind every cursor. A walk therefore terminates, and visits every
+ * socket that exists throughout the walk exactly once.
  */
 #include <linux/timekeeping.h>
 #include "../admin/walk.h"
@@ -17,13 +18,13 @@
 #include "socket.h"
 #include "sockopt.h"
 
-/* Entries that a walk looks at before it gives the lock back. */
+/* Number of entries that a walk looks at before it releases the lock. */
 #define REG_STRETCH	32
 
 /**
- * struct smc_registry - the SMC sockets of a namespace that one processor made
- * @lock:	protects @list, and which of the entries are in it
- * @list:	struct smc_registry_entry of sockets and of cursors, the youngest socket first
+ * struct smc_registry - the SMC sockets of a namespace that were created on one CPU
+ * @lock:	protects @list and its entries' membership
+ * @list:	struct smc_registry_entry of sockets and cursors, the newest socket first
  */
 struct smc_registry {
 	spinlock_t		lock;
@@ -31,7 +32,7 @@ struct smc_registry {
 };
 
 /**
- * smc_registry_add() - a socket is born
+ * smc_registry_add() - add a new socket
  * @smc: the socket
  *
  * Context: any.
@@ -55,7 +56,7 @@ static bool __reg_begins_with_socket(const struct smc_registry *reg)
 }
 
 /**
- * smc_registry_del() - its memory is about to be freed
+ * smc_registry_del() - remove a socket whose memory is about to be freed
  * @smc: the socket
  *
  * Context: any.
@@ -67,7 +68,7 @@ void smc_registry_del(struct smc_sock *smc)
 
 	spin_lock_bh(&reg->lock);
 	hlist_del(&smc->registered.node);
-	/* Behind a cursor there may be more; that is for smc_registry_in_use() to see. */
+	/* Sockets may follow a cursor; smc_registry_in_use() checks for them. */
 	last = !__reg_begins_with_socket(reg);
 	spin_unlock_bh(&reg->lock);
 	if (last)
@@ -75,11 +76,11 @@ void smc_registry_del(struct smc_sock *smc)
 }
 
 /**
- * smc_registry_in_use() - has this namespace SMC sockets?
+ * smc_registry_in_use() - does this namespace have SMC sockets?
  * @net: the namespace
  *
  * Context: process.
- * Return: true if it has.
+ * Return: true if it does.
  */
 bool smc_registry_in_use(struct net *net)
 {
@@ -104,7 +105,7 @@ bool smc_registry_in_use(struct net *net)
 }
 
 #ifdef CONFIG_SMC_TEST
-/* The cost of walks, for tests. */
+/* Statistics about the cost of walks, for tests. */
 static atomic64_t reg_looked, reg_most, reg_longest, reg_holds, reg_long_holds;
 
 static void reg_raise(atomic64_t *most, u64 value)
@@ -133,8 +134,8 @@ static void reg_count(unsigned int looked, u64 began)
 }
 
 /**
- * smc_test_registry() - the cost of walks over sockets, in all namespaces
- * @cost: receives it
+ * smc_test_registry() - report the cost of walks over sockets, in all namespaces
+ * @cost: receives the statistics
  */
 void smc_test_registry(struct smc_test_registry *cost)
 {
@@ -155,7 +156,7 @@ static void reg_count(unsigned int looked, u64 began)
 }
 #endif
 
-/* The socket of an entry, with a reference; NULL for a cursor, and for a socket that ends. */
+/* The socket of an entry, with a reference; NULL for a cursor or for a dying socket. */
 static struct sock *reg_hold(struct smc_registry_entry *entry)
 {
 	struct sock *sk;
@@ -167,8 +168,8 @@ static struct sock *reg_hold(struct smc_registry_entry *entry)
 }
 
 /*
- * Move the cursor behind the next socket of a list, but past no more than REG_STRETCH entries.
- * It leaves the list at the end.
+ * Advance the cursor past the next socket of a list, but past no more than REG_STRETCH entries. At
+ * the end of the list, the cursor is removed from it.
  */
 static struct sock *__reg_advance(struct smc_sock_cursor *cursor, struct smc_registry *reg)
 {
@@ -192,7 +193,7 @@ static struct sock *__reg_advance(struct smc_sock_cursor *cursor, struct smc_reg
 	return sk;
 }
 
-/* The next socket of a list, with a reference, or NULL. */
+/* The next socket of a list, with a reference, or NULL at the end of the list. */
 static struct sock *reg_next_of(struct smc_sock_cursor *cursor, struct smc_registry *reg)
 {
 	struct sock *sk;
@@ -209,7 +210,7 @@ static struct sock *reg_next_of(struct smc_sock_cursor *cursor, struct smc_regis
 	return sk;
 }
 
-/* The next socket of a namespace, with a reference, or NULL.  May sleep. */
+/* The next socket of a namespace, with a reference, or NULL. May sleep. */
 static struct sock *reg_next(struct net *net, struct smc_sock_cursor *cursor)
 {
 	struct smc_registry __percpu *all = smc_net(net)->registry;
@@ -224,7 +225,7 @@ static struct sock *reg_next(struct net *net, struct smc_sock_cursor *cursor)
 	return NULL;
 }
 
-/* It was not the time for the socket that reg_next() has returned; it is still referenced. */
+/* The walk stops before the socket that reg_next() has returned; @sk is still referenced. */
 static void reg_step_back(struct smc_sock_cursor *cursor, struct sock *sk)
 {
 	spin_lock_bh(&cursor->registry->lock);
@@ -275,9 +276,9 @@ static struct smc_conn *conn_get(const struct smc_sock *smc)
 }
 
 /*
- * Without the socket's lock: its owner may hold it for as long as it likes, in a call that
- * reads memory which it provides itself.  What ends meanwhile may be shown half way there.
- * False: its connection has been closed, and what remains is TCP's.
+ * Runs without the socket's lock: the owner may hold it indefinitely in a call that accesses user
+ * memory. A socket that is ending may be shown in an intermediate state. Returns false if the
+ * connection has been closed and only the TCP socket is left.
  */
 static bool fill_info(struct smc_sock_info *info, struct sock *sk)
 {
@@ -286,7 +287,7 @@ static bool fill_info(struct smc_sock_info *info, struct sock *sk)
 
 	memset(info, 0, sizeof(*info));
 	info->sk = sk;
-	/* The fields of a phase are stored before the phase, and shown in no other one. */
+	/* The fields of a phase are stored before the phase, and are shown only in that phase. */
 	info->phase = smp_load_acquire(&smc->phase);
 	if (info->phase == SMC_PHASE_UP) {
 		c = conn_get(smc);
@@ -308,8 +309,8 @@ static bool fill_info(struct smc_sock_info *info, struct sock *sk)
 }
 
 /**
- * smc_sock_walk_begin() - a walk over the sockets of a namespace begins
- * @cursor: of the walk; smc_sock_walk_end() follows.  It is not to be moved until then
+ * smc_sock_walk_begin() - begin a walk over the sockets of a namespace
+ * @cursor: cursor of the walk; must not be moved in memory until smc_sock_walk_end()
  */
 void smc_sock_walk_begin(struct smc_sock_cursor *cursor)
 {
@@ -321,14 +322,14 @@ void smc_sock_walk_begin(struct smc_sock_cursor *cursor)
 EXPORT_SYMBOL_GPL(smc_sock_walk_begin);
 
 /**
- * smc_sock_walk_end() - a walk ends, wherever it is
- * @cursor: of the walk
+ * smc_sock_walk_end() - end a walk at any point
+ * @cursor: cursor of the walk
  *
- * Context: any.  The namespace still exists.
+ * Context: any. The namespace must still exist.
  */
 void smc_sock_walk_end(struct smc_sock_cursor *cursor)
 {
-	/* Only its own walk puts a cursor into a list, or takes it out. */
+	/* Only the walk itself inserts or removes its cursor. */
 	if (hlist_unhashed_lockless(&cursor->place.node))
 		return;
 	spin_lock_bh(&cursor->registry->lock);
@@ -340,17 +341,17 @@ EXPORT_SYMBOL_GPL(smc_sock_walk_end);
 /**
  * smc_sock_walk() - visit the SMC sockets of a namespace
  * @net: the namespace
- * @cursor: begun before; where a walk that was stopped goes on
- * @fn: called for each socket without locks; a value other than 0 stops the
- *	walk before this socket
- * @arg: for @fn
+ * @cursor: begun before; a walk that was stopped continues from here
+ * @fn: called for each socket without locks; a nonzero return value stops the walk before this
+ *	socket
+ * @arg: argument of @fn
  *
- * Every socket that exists from the beginning of the walk to its end is visited exactly once; of
- * those that come or go meanwhile, some.  No lock is taken that a program can hold, so no
- * program can stall a walk.
+ * Every socket that exists throughout the walk is visited exactly once; a socket that is created or
+ * destroyed meanwhile may or may not be visited. The walk takes no lock that a program can hold, so
+ * no program can stall it.
  *
  * Context: process, may sleep.
- * Return: the value of @fn that ended the walk, or 0 at the end.
+ * Return: the nonzero value of @fn that stopped the walk, or 0 at the end.
  */
 int smc_sock_walk(struct net *net, struct smc_sock_cursor *cursor,
 		  int (*fn)(const struct smc_sock_info *info, void *arg),
@@ -373,7 +374,7 @@ int smc_sock_walk(struct net *net, struct smc_sock_cursor *cursor,
 EXPORT_SYMBOL_GPL(smc_sock_walk);
 
 /**
- * smc_registry_flush() - have all connections of a namespace counted as they are now
+ * smc_registry_flush() - flush the counts of all connections of a namespace
  * @net: the namespace
  *
  * Context: process, may sleep.
@@ -413,7 +414,7 @@ static int __net_init smc_registry_net_init(struct net *net)
 	return 0;
 }
 
-/* A socket keeps its namespace until it has left the list. */
+/* A socket holds its namespace until it has left the list. */
 static void __net_exit smc_registry_net_exit(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);

@@ -11,13 +11,13 @@
 /* How long a closed connection waits for its peer to close (compare FIN_WAIT2). */
 #define LINGER_TIME	(60 * HZ)
 
-/* The FIN waits until the connection has ended on both sides. */
+/* Send no FIN yet: the FIN follows when the connection has ended on both sides. */
 static int shutdown_above_tcp(struct sock *sk, struct smc_conn *c, int how)
 {
 	lock_sock(sk);
 	if (how != SHUT_WR)
 		WRITE_ONCE(c->shut_rd, true);
-	/* The constants are one less than the bits. */
+	/* The SHUT_* constants are one less than the *_SHUTDOWN bits. */
 	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | (how + 1));
 	sk->sk_state_change(sk);
 	release_sock(sk);
@@ -47,7 +47,7 @@ int smc_shutdown(struct socket *sock, int how)
 
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
-	/* The handshake has the TCP connection for itself until it is over. */
+	/* The handshake owns the TCP connection until it has ended. */
 	if (has_tcp_for_itself(sk)) {
 		rc = smc_wait_negotiated(sk, MAX_SCHEDULE_TIMEOUT);
 		if (rc)
@@ -62,13 +62,13 @@ int smc_shutdown(struct socket *sock, int how)
 		if (c->late_fin)
 			return shutdown_above_tcp(sk, c, how);
 	}
-	/* TCP's FIN follows, and wakes sleepers on this side. */
+	/* TCP's FIN follows, and TCP wakes the sleepers on this side. */
 	return smc_family(sk)->tcp_ops->shutdown(sock, how);
 }
 
 /*
- * Would the peer see a reset after this close()?  Not when both have shut down: TCP would be in
- * TIME_WAIT there.
+ * Would the peer see a reset after this close()? Not if both sides have shut down: with TCP, the
+ * connection would be in TIME_WAIT by then.
  */
 static bool close_resets(struct sock *sk, struct smc_conn *c)
 {
@@ -96,7 +96,10 @@ static void close_conn(struct sock *sk, struct smc_conn *c)
 	smc_detach_conn(sk, c);
 }
 
-/* How many sockets without a file this host may have; TCP has net.ipv4.tcp_max_orphans. */
+/*
+ * Maximum number of SMC sockets without a file on this host; TCP's equivalent is
+ * net.ipv4.tcp_max_orphans.
+ */
 #define MAX_ORPHANS	16384
 
 static atomic_t smc_orphans;
@@ -110,8 +113,8 @@ static bool may_orphan(void)
 }
 
 /*
- * The file goes and the socket stays, like a child before accept(); locked.  There is a limit to
- * it, and TCP counts them as its own where it can be told.
+ * The file goes away, but the socket stays, like a child before accept(). The socket is locked. The
+ * number of such sockets is limited; if the kernel allows it, TCP counts them as its own orphans.
  */
 static void orphan_socket(struct socket *sock)
 {
@@ -130,8 +133,8 @@ static void orphan_socket(struct socket *sock)
 }
 
 /*
- * The file goes during the handshake.  With TCP the peer would see a connection that was made
- * and then closed.  So the worker completes the handshake first.
+ * The file is closed during the handshake. With TCP, the peer would see a connection that was
+ * established and then closed. So let the worker complete the handshake first.
  */
 static bool close_after_handshake(struct socket *sock)
 {
@@ -148,7 +151,7 @@ static bool close_after_handshake(struct socket *sock)
 	return !sock->sk;
 }
 
-/* Neither a FIN of the peer nor a reset has come; one of ours may be under way. */
+/* Neither a FIN nor a reset of the peer has arrived; a FIN of ours may be in progress. */
 static bool only_we_end(const struct sock *sk)
 {
 	return BIT(inet_sk_state_load(sk)) & (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
@@ -165,7 +168,7 @@ static void linger_work(struct work_struct *work)
 	mine = smc->closing;
 	smc->closing = false;
 	if (mine && !smc_conn_peer_gone(c) && only_we_end(sk)) {
-		/* It never answered. */
+		/* The peer never answered. */
 		smc_conn_abort(c);
 		smc_tcp_reset(sk, ETIMEDOUT);
 	}
@@ -177,7 +180,10 @@ static void linger_work(struct work_struct *work)
 	sock_put(sk);
 }
 
-/* Each pending work has a reference: TCP may report an event while another one ends it. */
+/*
+ * Each pending work item holds a reference, because TCP may report an event while another one ends
+ * the socket.
+ */
 static void linger_until(struct sock *sk, unsigned long delay)
 {
 	sock_hold(sk);
@@ -186,8 +192,8 @@ static void linger_until(struct sock *sk, unsigned long delay)
 }
 
 /**
- * smc_linger_event() - something happened to the connection of a socket without a file
- * @sk: the socket; the caller knows that it is closing
+ * smc_linger_event() - handle an event on the connection of a socket without a file
+ * @sk: the socket; the caller has checked that it is closing
  *
  * Context: any.
  */
@@ -201,9 +207,9 @@ void smc_linger_event(struct sock *sk)
 }
 
 /*
- * Where a FIN can overtake the data, the peer ignores it, and the socket waits without its file
- * until the peer has closed as well (RFC 7609, 4.8.1).  The FIN is sent at once all the same: so
- * TIME_WAIT is on the side that closes first, as with TCP.
+ * If a FIN can overtake the data, the peer ignores the FIN, and the socket waits without its file
+ * until the peer has closed as well (RFC 7609, 4.8.1). The FIN is sent at once nevertheless, so
+ * that TIME_WAIT is on the side that closes first, as with TCP.
  */
 static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 {
@@ -223,7 +229,7 @@ static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 		linger_until(sk, LINGER_TIME);
 		smc_conn_set_notify(c, smc_linger_event, sk);
 		smc_family(sk)->tcp->shutdown(sk, SEND_SHUTDOWN);
-		/* It may have ended just now. */
+		/* The peer may have closed just before the callback was set. */
 		smc_linger_event(sk);
 	}
 	release_sock(sk);
@@ -231,8 +237,8 @@ static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 }
 
 /**
- * smc_close_orphan() - the handshake of a socket without a file has ended
- * @sk: the socket, with the reference that was the file's
+ * smc_close_orphan() - close a socket without a file after its handshake or connection has ended
+ * @sk: the socket, with the reference that belonged to the file
  *
  * Context: process, the socket is not locked.
  */
@@ -245,13 +251,13 @@ void smc_close_orphan(struct sock *sk)
 		close_conn(sk, c);
 	smc_compat_count_orphan(sk, -1);
 	atomic_dec(&smc_orphans);
-	/* Not TCP's close() alone: it leaves multicast groups, and BPF programs are told. */
+	/* TCP's close() alone would not leave multicast groups or run BPF programs. */
 	sock_reset_flag(sk, SOCK_LINGER);
 	smc_family(sk)->tcp_ops->release(&none);
 }
 
 #ifdef CONFIG_SMC_TEST
-/* For tests: more time in which something else can happen during close(). */
+/* For tests: widen the window in which something else can happen during close(). */
 static unsigned int close_delay_ms;
 module_param(close_delay_ms, uint, 0600);
 MODULE_PARM_DESC(close_delay_ms, "delay in close() before TCP closes, at most 10000");
@@ -264,7 +270,7 @@ static void test_delay(void)
 static inline void test_delay(void) { }
 #endif
 
-/* The socket is plain TCP from here on, and TCP may still connect before it closes. */
+/* The socket is plain TCP from here on; TCP may still connect before it is closed. */
 static void end_handshake(struct sock *sk)
 {
 	lock_sock(sk);
@@ -279,9 +285,9 @@ static void end_handshake(struct sock *sk)
  * smc_release() - close() of the last file
  * @sock: the socket
  *
- * The task does not wait for the peer.  What must not end yet goes on without a file: a handshake
- * until it is over, a connection over RDMA until the peer has closed, LINGER_TIME at most.  The
- * element may be kept longer than the socket, see smc_lgr_await_close().
+ * Does not wait for the peer. What cannot end yet continues without a file: a handshake until it
+ * has ended, a connection over RDMA until the peer has closed, but LINGER_TIME at most. The element
+ * may outlive the socket, see smc_lgr_await_close().
  *
  * Return: 0.
  */
@@ -296,7 +302,7 @@ int smc_release(struct socket *sock)
 		return 0;
 	if (READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_TCP)
 		end_handshake(sk);
-	/* Without a handshake none is made any more. */
+	/* The handshake has ended, so no new connection can appear. */
 	c = smc_get_conn(sk);
 	if (c && close_after_conn(sock, c))
 		return 0;

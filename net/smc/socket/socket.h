@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The socket layer: the calls of applications. */
+/* The socket layer: the system calls of applications. */
 #ifndef SMC_SOCKET_H
 #define SMC_SOCKET_H
 
@@ -14,10 +14,10 @@
  * @tcp_ops:	TCP's own socket operations
  * @tcp_af_ops:	TCP's own connection operations
  * @tcp_destruct: TCP's own sk_destruct
- * @prot:	ours, in every phase: TCP's with a larger object
- * @ops:	ours, in every phase
- * @af_ops:	ours: TCP's, except those that make children and answer SYNs
- * @available:	the kernel has this family
+ * @prot:	our proto, in every phase: TCP's with a larger object
+ * @ops:	our socket operations, in every phase
+ * @af_ops:	our connection operations: TCP's, except those that make children and answer SYNs
+ * @available:	the kernel supports this family
  */
 struct smc_family {
 	struct proto				*tcp;
@@ -37,7 +37,7 @@ static inline struct smc_family *smc_family(const struct sock *sk)
 	return &smc_families[sk->sk_family == AF_INET6];
 }
 
-/* Is this socket's memory ours, and not a listener's raw copy? */
+/* Is this an SMC socket, and not a listener's raw copy? */
 static inline bool smc_is_self(const struct sock *sk)
 {
 	return smc_sk(sk)->self == smc_sk(sk);
@@ -55,7 +55,7 @@ void smc_family_unclaim(void);
 int smc_family_init(void);
 void smc_family_exit(void);
 
-/* proto.c: birth and death of a socket */
+/* proto.c: creation and destruction of a socket */
 int smc_proto_init(void);
 void smc_proto_exit(void);
 int smc_init_sock(struct sock *sk);
@@ -69,7 +69,7 @@ void smc_stop_old_conns(struct sock *sk);
 void smc_detach_conns(struct sock *sk);
 void smc_child_born(struct sock *child, const struct sock *listener);
 
-/* phase.c: changes of phase; __ functions require the socket locked */
+/* phase.c: changes of phase; __ functions require the socket's lock */
 void __smc_set_phase(struct sock *sk, enum smc_phase phase,
 		     enum smc_reason reason);
 void smc_to_up(struct sock *sk, struct smc_conn *c);
@@ -89,7 +89,7 @@ extern const struct smc_hs_owner_ops smc_hs_socket_ops;
 int smc_wait_negotiated(struct sock *sk, long timeo);
 void smc_wake_negotiated(struct sock *sk);
 
-/* release.c: ways to end */
+/* release.c: ways to end a socket */
 int smc_shutdown(struct socket *sock, int how);
 int smc_release(struct socket *sock);
 void smc_close_orphan(struct sock *sk);
@@ -100,7 +100,7 @@ void smc_reset_tcp(struct sock *sk, enum smc_reason reason, int err);
 void smc_reset_child(struct sock *sk);
 void smc_reset_init(struct smc_sock *smc);
 
-/* ops.c, plain.c, connect.c, listen.c, sockopt.c: system calls, and what TCP calls in them */
+/* ops.c, plain.c, connect.c, listen.c, sockopt.c: system calls, and callbacks of TCP from them */
 void smc_ops_init(struct smc_family *f);
 void smc_plain_init(struct smc_family *f);
 bool smc_has_keys(const struct sock *sk);

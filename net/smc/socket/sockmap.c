@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockmaps, of plain TCP.
+ * Sockmaps of plain TCP sockets.
  *
- * A sockmap replaces sk_prot by a table of its own.  For IPv6 it derives that from the one it
- * finds in the socket, and for the whole host.  So it must take ours for TCP's, and in the end
- * it puts TCP's back.  Before the socket listens or connects
- * again smc_reclaim_proto() puts ours there.
+ * A sockmap replaces sk_prot by its own table. For IPv6, it derives that table, for the whole host,
+ * from the sk_prot that it finds in the socket. So it must find TCP's proto instead of ours, and it
+ * finally restores TCP's. smc_reclaim_proto() puts ours back before the socket listens or connects
+ * again.
  */
 #include <linux/skmsg.h>
 #include <net/tcp.h>
@@ -13,7 +13,7 @@
 
 #ifdef CONFIG_BPF_SYSCALL
 /*
- * Not during a listen() call: sk_prot stays ours until it returns.  Both sides hold
+ * Refused during a listen() call: sk_prot stays ours until that call returns. Both sides hold
  * sk_callback_lock.
  */
 static int smc_lend_proto(struct sock *sk, struct sk_psock *psock)
@@ -38,7 +38,7 @@ static int smc_update_psock(struct sock *sk, struct sk_psock *psock, bool restor
 {
 	if (!restore)
 		return smc_lend_proto(sk, psock);
-	/* A socket that the sockmap did not get in the end still has ours. */
+	/* The sockmap failed to take the socket, which therefore still has our proto. */
 	if (READ_ONCE(sk->sk_prot) == &smc_family(sk)->prot)
 		return 0;
 	return smc_family(sk)->tcp->psock_update_sk_prot(sk, psock, true);
@@ -61,16 +61,17 @@ static bool in_sockmap(const struct sock *sk)
 #endif
 
 /**
- * smc_reclaim_proto() - put our proto where a sockmap has left TCP's
+ * smc_reclaim_proto() - restore our proto if a sockmap has left TCP's
  * @sk: a socket in TCP's state CLOSE or LISTEN, locked
  *
- * Return: is it there?  Not while a sockmap holds the socket, nor with kernel TLS.
+ * Return: true if the socket has our proto; false while a sockmap holds the socket, and with kernel
+ * TLS.
  */
 bool smc_reclaim_proto(struct sock *sk)
 {
 	struct smc_family *f = smc_family(sk);
 
-	/* A sockmap sets its mark under this lock before it looks at sk_prot. */
+	/* A sockmap attaches its psock under this lock before it looks at sk_prot. */
 	write_lock_bh(&sk->sk_callback_lock);
 	if (sk->sk_prot == f->tcp && !inet_csk(sk)->icsk_ulp_ops && !in_sockmap(sk))
 		WRITE_ONCE(sk->sk_prot, &f->prot);
@@ -79,7 +80,7 @@ bool smc_reclaim_proto(struct sock *sk)
 }
 
 /**
- * smc_sockmap_init() - have sockmaps ask us
+ * smc_sockmap_init() - install our hook for sockmaps
  * @prot: our proto
  */
 void __init smc_sockmap_init(struct proto *prot)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Socket options: TCP's, except where SMC is concerned. */
+/* Socket options: TCP's, except those that concern SMC. */
 #include <linux/net.h>
 #include <linux/smc.h>
 #include <linux/smc_diag.h>
@@ -40,12 +40,12 @@ static int set_smc(struct sock *sk, int name, sockptr_t val, unsigned int len)
 }
 
 /**
- * smc_tell_keepalive() - have the fabric probe the peer as TCP would
+ * smc_tell_keepalive() - let the fabric probe the peer as TCP's keepalive does
  * @sk: the socket, locked
- * @on: is SO_KEEPALIVE on?
+ * @on: true if SO_KEEPALIVE is on
  *
- * TCP's own keepalive goes on beside it: it probes the TCP connection, this one the path of the
- * data.
+ * TCP's own keepalive continues: it probes the TCP connection, while the fabric probes the path of
+ * the data.
  */
 void smc_tell_keepalive(struct sock *sk, bool on)
 {
@@ -66,7 +66,7 @@ void smc_set_keepalive(struct sock *sk, int on)
 	smc_tell_keepalive(sk, on);
 }
 
-/* Uncorking publishes what the connection holds back. */
+/* Uncorking publishes the data that the connection has held back. */
 static void after_tcp_option(struct sock *sk, int name)
 {
 	struct smc_conn *c;
@@ -89,7 +89,7 @@ static void after_tcp_option(struct sock *sk, int name)
 		smc_stats_add(sock_net(sk), c, corks, 1);
 }
 
-/* An option of this kernel's TCP about keys, with which it signs segments? */
+/* Is this an option for the keys with which TCP signs segments? */
 static bool about_keys(int name)
 {
 #ifdef CONFIG_TCP_MD5SIG
@@ -104,10 +104,11 @@ static bool about_keys(int name)
 }
 
 /*
- * Keys do not protect what SMC carries, and repair would take the TCP connection away from below
- * it.  So these options come too late once SMC has been offered; TCP says EISCONN of its own keys
- * for TCP-AO then.  TCP takes the lock itself, and between our look at the phase and that a
- * connect() may begin; it stays TCP (smc_eligible()).
+ * Keys do not protect the data that SMC carries, and repair would take over the TCP connection
+ * below it. So these options are too late once SMC has been offered; for its own TCP-AO keys TCP
+ * returns EISCONN in this case. TCP's setsockopt takes the lock itself, so a connect() may begin
+ * after we have checked the phase; tcp_only_calls makes such a connection stay TCP
+ * (smc_eligible()).
  */
 static int set_tcp_only(struct sock *sk, int name, sockptr_t val, unsigned int len)
 {
@@ -148,7 +149,7 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 
 	if (level == SOL_SMC)
 		return set_smc(sk, name, val, len);
-	/* It would exchange the tables of a socket whose memory is ours. */
+	/* This option would replace the tables of a socket whose memory is ours. */
 	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
 		return -ENOTCONN;
 	if (level == SOL_TCP && (name == TCP_REPAIR || about_keys(name)))
@@ -167,7 +168,7 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
  * @val: its value
  * @len: length of @val
  *
- * Goes past sk_prot, which may be a sockmap's, so that nothing is set behind our back.
+ * Bypasses sk_prot, which may be a sockmap's, so that no option is set without our checks.
  *
  * Return: 0 or a negative errno.
  */
@@ -204,7 +205,7 @@ union own_value {
 	int				num;
 };
 
-/* An option that is an int. */
+/* Get the value of an option of type int. */
 static int get_own_int(struct sock *sk, int name, int *val)
 {
 	switch (name) {
@@ -220,7 +221,7 @@ static int get_own_int(struct sock *sk, int name, int *val)
 	return -ENOPROTOOPT;
 }
 
-/* The value of an option of ours, and its size; or a negative errno. */
+/* Get the value of one of our options. Returns its size or a negative errno. */
 static int get_own(struct sock *sk, int name, union own_value *val)
 {
 	switch (name) {
@@ -236,7 +237,7 @@ static int get_own(struct sock *sk, int name, union own_value *val)
 	return get_own_int(sk, name, &val->num) ?: (int)sizeof(val->num);
 }
 
-/* How much of a value of @size bytes is asked for; the length is read once. */
+/* How many bytes of a value of @size bytes are requested; reads *@optlen only once. */
 static int wanted_len(int __user *optlen, int size)
 {
 	int len;
@@ -268,9 +269,7 @@ static int get_smc(struct sock *sk, int name, char __user *val, int __user *optl
 	return put_value(val, optlen, &own, min(len, size));
 }
 
-/*
- * TCP_INFO: TCP's own answer about its connection, which idles, with the byte counts of ours.
- */
+/* TCP_INFO: TCP's values of its idle connection, but with the byte counts of the SMC connection. */
 static int get_tcp_info(struct sock *sk, const struct smc_conn *c, char __user *val,
 			int __user *optlen)
 {
@@ -288,8 +287,9 @@ static int get_tcp_info(struct sock *sk, const struct smc_conn *c, char __user *
 }
 
 /*
- * TCP_ZEROCOPY_RECEIVE: SMC has no pages that could be mapped.  TCP's answer in that case is how
- * much recv() has to take.  During a handshake that is nothing: TCP's queue has CLC messages.
+ * TCP_ZEROCOPY_RECEIVE: SMC has no pages that could be mapped. In that case TCP reports how much
+ * recv() should take. During a handshake this is nothing, because TCP's queue contains CLC
+ * messages.
  */
 static int get_zerocopy(struct sock *sk, const struct smc_conn *c, char __user *val,
 			int __user *optlen)
@@ -319,12 +319,12 @@ static int get_zerocopy(struct sock *sk, const struct smc_conn *c, char __user *
 }
 
 /**
- * smc_getsockopt() - proto.getsockopt of a socket that is not plain TCP
+ * smc_getsockopt() - proto.getsockopt
  * @sk: the socket
  * @level: level of the option
  * @name: the option
- * @val: where its value goes
- * @len: its room, then its length
+ * @val: buffer for the value
+ * @len: size of @val; receives the length of the value
  *
  * Return: 0 or a negative errno.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An echo in the kernel, in test builds only: it takes over a socket that a program hands
- * over, as NVMe over TCP has its own, reads it with read_sock and sends everything back.
- * It holds the file until the stream has ended.
+ * An in-kernel echo, in test builds only: like NVMe over TCP, it takes over a socket from a
+ * program, reads it with read_sock and sends everything back. It holds the file until the stream
+ * has ended.
  */
 #include <linux/file.h>
 #include <linux/net.h>
@@ -58,7 +58,7 @@ static int echo_take(read_descriptor_t *desc, struct sk_buff *skb, unsigned int 
 	return len;
 }
 
-/* Returns whether it is worth to go on. */
+/* Returns whether there may be more to echo. */
 static bool echo_some(struct smc_test_echo *e)
 {
 	read_descriptor_t desc = { .arg.data = e, .count = 1 };
@@ -74,7 +74,7 @@ static bool echo_some(struct smc_test_echo *e)
 	return e->have && kernel_sendmsg(e->sock, &msg, &vec, 1, e->have) > 0;
 }
 
-/* Nobody queues the work any more when this returns. */
+/* After this, nobody queues the work any more. */
 static void echo_end(struct smc_test_echo *e)
 {
 	struct sock *sk = e->sock->sk;
@@ -99,12 +99,15 @@ static void echo_work(struct work_struct *work)
 		struct socket *sock = e->sock;
 		bool end;
 
-		/* SMC tells of nothing before the first read_sock: then look for the end. */
+		/*
+		 * SMC reports no event before the first read_sock: read first, then look for the
+		 * end.
+		 */
 		while (echo_some(e))
 			;
 		end = READ_ONCE(sock->ops)->poll(e->file, sock, NULL) &
 		      (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
-		/* The data before the end. */
+		/* Echo the data that arrived before the end. */
 		while (echo_some(e))
 			;
 		if (end)
@@ -115,17 +118,20 @@ static void echo_work(struct work_struct *work)
 }
 
 /**
- * smc_test_echo() - echo from now on
+ * smc_test_echo() - start to echo
  * @sk: the socket, locked, with a file
  *
- * Return: 0 or a negative errno: -ENOTCONN without a connection; -EBUSY while it is open whether
- * this is SMC, as the handshake has the callbacks until then, and if there is an echo already.
+ * Return: 0 or a negative errno: -ENOTCONN without a connection; -EBUSY while the socket is still
+ * negotiating, because the handshake owns the callbacks until then, or if there is an echo already.
  */
 int smc_test_echo(struct sock *sk)
 {
 	struct smc_test_echo *e;
 
-	/* It holds the file until the stream ends, so there has to be one, and one echo. */
+	/*
+	 * The echo holds the file until the stream ends, so it requires a stream. One echo per
+	 * socket.
+	 */
 	if (!((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)))
 		return -ENOTCONN;
 	if (smc_negotiating(smc_sk(sk)) || sk->sk_state_change == echo_state_change)
@@ -144,7 +150,7 @@ int smc_test_echo(struct sock *sk)
 	sk->sk_data_ready = echo_event;
 	sk->sk_state_change = echo_state_change;
 	write_unlock_bh(&sk->sk_callback_lock);
-	/* The data that came before. */
+	/* Echo the data that arrived before. */
 	queue_work(smc_wq, &e->work);
 	return 0;
 }

@@ -2,11 +2,12 @@
 /*
  * Upper layer protocols: kernel TLS on a connection that fell back.
  *
- * Kernel TLS derives the tables of all its sockets, also of foreign ones, from the
- * sk_prot and the sock->ops of the socket it finds.  Ours belong to a module that may go,
- * so it must never find them.  During the call, under one hold of the socket's lock, sk_prot is
- * TCP's, and sk_socket is another socket whose operations are TCP's.  sock->ops changes once, on
- * success, to those of kernel TLS, so a reader without the lock never sees TCP's.
+ * Kernel TLS derives the tables of all its sockets, including those of other protocols, from the
+ * sk_prot and the sock->ops of a socket that it finds. Ours belong to a module that can be
+ * unloaded, so kernel TLS must never see them. Therefore, for the duration of the call, under one
+ * hold of the socket's lock, sk_prot is TCP's, and sk_socket points to a stand-in socket whose
+ * operations are TCP's. On success, sock->ops changes once, to those of kernel TLS, so a lockless
+ * reader never sees TCP's.
  */
 #include <linux/bpf.h>
 #include <linux/module.h>
@@ -14,12 +15,12 @@
 #include <net/tcp.h>
 #include "socket.h"
 
-/* The one that kernel TLS finds; it may be looked at without a lock, so it never goes. */
+/* The socket that kernel TLS finds. Lockless readers may look at it, so it is never freed. */
 static struct socket_alloc stand_in;
 static DEFINE_MUTEX(stand_in_lock);
 
 /*
- * Have the protocol loaded, and its tables derived from a socket of TCP's, before any lock
+ * Make sure that the protocol is loaded, and derives its tables from a TCP socket, before any lock
  * is taken.
  */
 static int make_tables(struct sock *sk, char *name)
@@ -34,13 +35,13 @@ static int make_tables(struct sock *sk, char *name)
 	rc = smc_family(sk)->tcp_ops->setsockopt(tcp, SOL_TCP, TCP_ULP,
 						 KERNEL_SOCKPTR(name), strlen(name));
 	sock_release(tcp);
-	/* TCP checks last whether the socket is connected. */
+	/* TCP checks only at the end whether the socket is connected. */
 	return rc == -ENOTCONN ? 0 : rc;
 }
 
 /*
- * TCP's setsockopt() takes the socket's lock, unless a BPF program calls it, which has
- * taken it already.  That is what we look like here.
+ * TCP's setsockopt() takes the socket's lock, unless it is called by a BPF program, which holds the
+ * lock already. So pretend to be a BPF program.
  */
 static int set_locked(struct sock *sk, char *name)
 {
@@ -57,8 +58,8 @@ static int set_locked(struct sock *sk, char *name)
 }
 
 /*
- * A socket in a sockmap keeps the sockmap's proto, as with TCP.  The reference to this
- * module that came with our operations goes with them; the socket has another one.
+ * A socket in a sockmap keeps the sockmap's proto, as with TCP. The module reference that came with
+ * our operations is dropped with them; the socket holds another one.
  */
 static int __take_layer(struct socket *sock, char *name)
 {
@@ -105,13 +106,13 @@ static int take_layer(struct socket *sock, char *name)
 }
 
 /**
- * smc_ulp_set() - TCP_ULP in phase TCP
+ * smc_ulp_set() - set TCP_ULP
  * @sock: the socket
  * @val: the name of the protocol
  * @len: its length
  *
- * Context: process, the socket not locked.
- * Return: as TCP would for kernel TLS, the only protocol that is supported.
+ * Context: process, the socket is not locked.
+ * Return: as TCP would for kernel TLS, the only supported protocol.
  */
 int smc_ulp_set(struct socket *sock, sockptr_t val, unsigned int len)
 {
