@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CLC messages travel as data of the TCP connection: send one, receive one. */
+/* CLC messages travel as data of the TCP connection: functions to send and receive one. */
 #include <linux/uio.h>
 #include "internal.h"
 
 /*
- * A struct socket for a child that has not been accepted, while TCP sends for it.
+ * A struct socket that is lent to a child before accept() while TCP sends for the child.
  *
- * When memory is short, TCP's sendmsg() marks sk_socket and puts itself into the wait queue of
- * sk_wq before it looks whether it may sleep.  Such a child has neither.  So it is lent one,
- * which is the same for all children: they do not sleep, so nobody is woken, and of the marks
- * only SOCK_NOSPACE is ever set, which nothing looks at here.  The socket is locked meanwhile, so
- * accept() cannot come in between.
+ * When memory is short, TCP's sendmsg() sets flags in sk_socket and adds itself to the wait queue
+ * of sk_wq before it checks whether it may sleep. A child that has not been accepted has neither
+ * sk_socket nor sk_wq, so both are lent to it. All children share the same ones: they never sleep
+ * here, so nobody is woken, and the only flag ever set is SOCK_NOSPACE, which nothing reads here.
+ * accept() cannot interfere, because the socket is locked meanwhile.
  */
 static struct socket_alloc nobody = {
 	.socket.wq.wait = __WAIT_QUEUE_HEAD_INITIALIZER(nobody.socket.wq.wait),
@@ -20,7 +20,7 @@ static bool lend_socket(struct sock *sk)
 {
 	if (sk->sk_socket)
 		return false;
-	/* Not sk_set_socket(): from 6.17 on that makes the child belong to root. */
+	/* Not sk_set_socket(), because from 6.17 on it would make root the owner of the child. */
 	WRITE_ONCE(sk->sk_socket, &nobody.socket);
 	rcu_assign_pointer(sk->sk_wq, &nobody.socket.wq);
 	return true;
@@ -32,7 +32,7 @@ static void take_socket_back(struct sock *sk)
 	RCU_INIT_POINTER(sk->sk_wq, NULL);
 }
 
-/* TCP's sendmsg() under a spin lock: it neither sleeps nor waits. */
+/* TCP's sendmsg() under a spin lock: it must not sleep. */
 static int send_locked(struct sock *sk, const u8 *buf, unsigned int len)
 {
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
@@ -43,7 +43,7 @@ static int send_locked(struct sock *sk, const u8 *buf, unsigned int len)
 	int rc;
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
-	/* A cork of the application is not meant for the handshake. */
+	/* The application's TCP_CORK must not delay the handshake. */
 	tcp_sk(sk)->nonagle &= ~TCP_NAGLE_CORK;
 	sk->sk_allocation = GFP_ATOMIC;
 	rc = tcp_sendmsg_locked(sk, &msg, len);
@@ -51,16 +51,16 @@ static int send_locked(struct sock *sk, const u8 *buf, unsigned int len)
 	tcp_sk(sk)->nonagle = nonagle;
 	if (lent)
 		take_socket_back(sk);
-	/* The error belongs to the application: put back what TCP's call takes away. */
+	/* The error is the application's: restore sk_err, which TCP's sendmsg() has cleared. */
 	if (rc < 0 && rc != -EAGAIN && rc != -EPIPE && !sk->sk_err)
 		WRITE_ONCE(sk->sk_err, -rc);
 	return rc;
 }
 
 /**
- * smc_clc_send() - have a message sent before anything else happens
+ * smc_clc_send() - queue a message, to be sent before anything else happens
  * @hs: the handshake; the message is in hs->area.buf
- * @len: its length, or the negative errno of its encoder
+ * @len: length of the message, or the negative errno of its encoder
  */
 void smc_clc_send(struct smc_handshake *hs, int len)
 {
@@ -73,12 +73,13 @@ void smc_clc_send(struct smc_handshake *hs, int len)
 }
 
 /**
- * smc_clc_flush() - hand to TCP what is left of a message
+ * smc_clc_flush() - pass the rest of a message to TCP
  * @hs: the handshake
  *
- * Context: the work.
- * Return: true if the machine may go on: TCP has all of it, or cannot take it any more and the
- * handshake ends.  False: it runs again when somebody gives the socket back, or soon.
+ * Context: the handshake's work item.
+ * Return: true if the state machine may go on, because TCP has taken the whole message, or can take
+ * no more and the handshake ends. False if the state machine runs again later: when the owner
+ * releases the socket, or soon.
  */
 bool smc_clc_flush(struct smc_handshake *hs)
 {
@@ -97,7 +98,7 @@ bool smc_clc_flush(struct smc_handshake *hs)
 		hs->to_send -= rc;
 	}
 	if (rc == -EAGAIN || (rc > 0 && hs->to_send)) {
-		/* Memory is short. */
+		/* Memory is short: retry soon. */
 		smc_hs_kick_at(hs, jiffies + 1);
 		return false;
 	}
@@ -108,7 +109,7 @@ bool smc_clc_flush(struct smc_handshake *hs)
 	return true;
 }
 
-/* The bytes that the message, or its header, still lacks. */
+/* How many bytes the message, or its header, still lacks. */
 static int bytes_wanted(struct smc_handshake *hs, int *verdict)
 {
 	unsigned int want = SMC_CLC_HDR_LEN;
@@ -124,7 +125,7 @@ static int bytes_wanted(struct smc_handshake *hs, int *verdict)
 	return want - hs->have;
 }
 
-/* Called by TCP for each piece of its receive queue: take what is ours. */
+/* Called by TCP for each piece of its receive queue: copy what belongs to the message. */
 static int take_bytes(read_descriptor_t *desc, struct sk_buff *skb,
 		      unsigned int offset, size_t len)
 {
@@ -149,8 +150,8 @@ static int take_bytes(read_descriptor_t *desc, struct sk_buff *skb,
 }
 
 /*
- * The queue is empty and the message is incomplete.  Between messages, the end of the stream or
- * an error of TCP is for the application to see.  Inside a message it is a violation.
+ * The queue is empty and the message is incomplete. Between messages, the application should see
+ * the end of the stream or TCP's error. Within a message, either violates the protocol.
  */
 static int incomplete(const struct smc_handshake *hs)
 {
@@ -163,13 +164,13 @@ static int incomplete(const struct smc_handshake *hs)
 }
 
 /**
- * smc_clc_recv() - receive the next message, not a byte more
+ * smc_clc_recv() - receive the next message and not a byte beyond it
  * @hs: the handshake; the message is in hs->area.buf, its header in hs->hdr
  *
- * Context: the work.
- * Return: 0 with a whole message; -EOPNOTSUPP with a whole message whose header
- * has an unknown value; -EAGAIN if it is to be tried once more; -EPROTO for anything
- * else; -ECONNABORTED if the stream has ended before it.
+ * Context: the handshake's work item.
+ * Return: 0 if a complete message was received; -EOPNOTSUPP if the header of a complete message has
+ * an unknown value; -EAGAIN if the message is still incomplete; -ECONNABORTED if the stream ended
+ * before the message; -EPROTO for any other error.
  */
 int smc_clc_recv(struct smc_handshake *hs)
 {
@@ -180,7 +181,7 @@ int smc_clc_recv(struct smc_handshake *hs)
 	if (skb_queue_empty_lockless(&sk->sk_receive_queue) &&
 	    READ_ONCE(sk->sk_state) == TCP_ESTABLISHED)
 		return -EAGAIN;
-	/* The machine sees it if it is over. */
+	/* If the handshake has ended meanwhile, the state machine notices. */
 	rc = -EAGAIN;
 	if (smc_hs_lock(hs)) {
 		tcp_read_sock(sk, &desc, take_bytes);

@@ -21,14 +21,14 @@ static void send_proposal(struct smc_handshake *hs)
 	smc_clc_send(hs, smc_clc_encode_proposal(p, hs->area.buf, sizeof(hs->area.buf)));
 }
 
-/* A child of this kernel has decided. */
+/* A child in this kernel has decided for this client. */
 static void take_decision(struct smc_handshake *hs)
 {
 	/* Pairs with the barrier in decide().  model/pair.pml: take the decision. */
 	smp_rmb();
 	if (hs->conn) {
 		smc_hs_end_up(hs);
-	/* A disconnect() that clears it has taken the handshake away before. */
+	/* disconnect(), which clears the option's state, detaches the handshake first. */
 	} else if (smc_tcpopt->answered(hs->sk)) {
 		hs->area.decline.out_of_sync = false;
 		smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, hs->pair.reason);
@@ -37,16 +37,16 @@ static void take_decision(struct smc_handshake *hs)
 	}
 }
 
-/* No child of this kernel has come: it is up to the socket whether CLC begins. */
+/* No child in this kernel has claimed the client: the socket decides whether CLC begins. */
 static void give_up_pairing(struct smc_handshake *hs)
 {
-	/* Whether it was claimed counts after it has been withdrawn.  model/pair.pml: give up. */
+	/* Withdraw first, then check for a claim. model/pair.pml: give up. */
 	if (smc_hs_lock(hs) && !smc_pair_withdraw(hs))
 		hs->ops->unpaired(hs->sk);
 	smc_hs_unlock(hs);
 }
 
-/* Step CONNECT: TCP connects, or a child of this kernel may decide, until CLC begins. */
+/* Step CONNECT: until CLC begins, TCP connects, or a child in this kernel may decide. */
 static bool smc_client_connect(struct smc_handshake *hs)
 {
 	if (test_bit(SMC_HS_DECIDED, &hs->flags)) {
@@ -56,7 +56,7 @@ static bool smc_client_connect(struct smc_handshake *hs)
 	if (inet_sk_state_load(hs->sk) == TCP_SYN_SENT || test_bit(SMC_HS_AWAIT, &hs->flags))
 		return false;
 	if (!test_bit(SMC_HS_BEGUN, &hs->flags)) {
-		/* If CLC begins now, the work is queued once more. */
+		/* If CLC begins now, the work is queued again. */
 		give_up_pairing(hs);
 		return false;
 	}
@@ -73,7 +73,7 @@ static bool take_accept(struct smc_handshake *hs)
 
 	reason = smc_fabric_accepts(hs->sk, a, &hs->neg);
 	if (!reason) {
-		/* Our Confirm repeats the server's flag and common features. */
+		/* Our Confirm repeats the server's first contact flag and the common features. */
 		hs->neg.first_contact = a->first_contact;
 		if (a->has_fce)
 			hs->neg.features &= a->features;
@@ -88,7 +88,7 @@ static bool take_accept(struct smc_handshake *hs)
 	return true;
 }
 
-/* Step PREPARE: ready to send the Confirm?  The Accept is in hs->area. */
+/* Step PREPARE: is the fabric ready for the Confirm? The Accept is in hs->area. */
 static bool smc_client_prepare(struct smc_handshake *hs)
 {
 	const struct smc_clc_accept *a = &hs->area.accept;

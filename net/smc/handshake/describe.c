@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The description of this end in CLC messages. */
+/* How this end describes itself in CLC messages. */
 #include <linux/mutex.h>
 #include <linux/once.h>
 #include <linux/random.h>
@@ -11,7 +11,10 @@
 
 static DEFINE_MUTEX(peer_id_lock);
 
-/* Namespaces of one host are different TCP/IP stacks, but may share an RNIC: hence the count. */
+/*
+ * The namespaces of one host are different TCP/IP stacks but may share an RNIC, so the peer ID
+ * includes an instance number.
+ */
 static void make_peer_id(struct smc_net *sn)
 {
 	static u16 instance;
@@ -25,11 +28,11 @@ static void make_peer_id(struct smc_net *sn)
 
 /**
  * smc_hs_peer_id() - the identity of this instance (RFC 7609, A.2.1)
- * @net: the network namespace, each of which is an instance
- * @peer_id: receives 8 bytes: a number of this instance and a MAC address
+ * @net: the network namespace; each one is an instance of its own
+ * @peer_id: receives 8 bytes: an instance number and a MAC address
  *
- * Set once for each namespace, when it is first needed.  The address is that of an RDMA device
- * if there is one by then, otherwise random.
+ * Generated once per namespace, on first use. The MAC address is that of an RDMA device if there is
+ * one by then, otherwise a random one.
  *
  * Context: process.
  */
@@ -54,7 +57,7 @@ static void describe_host(struct smc_handshake *hs, struct smc_clc_accept *a)
 	a->has_fce = true;
 	a->release = hs->neg.release;
 	a->os_type = SMC_CLC_OS_LINUX;
-	/* The Accept has the features of the server, the Confirm those of both. */
+	/* The Accept has the features of the server, the Confirm those that both support. */
 	if (hs->neg.release)
 		a->features = hs->neg.server ? SMC_CLC_FEAT_KNOWN : hs->neg.features;
 	a->max_conns = hs->neg.max_conns;
@@ -69,7 +72,7 @@ static void describe_host(struct smc_handshake *hs, struct smc_clc_accept *a)
 /**
  * smc_hs_describe() - fill an Accept or Confirm for hs->conn
  * @hs: the handshake
- * @a: receives the content
+ * @a: receives the description
  */
 void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a)
 {
@@ -80,7 +83,7 @@ void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a)
 	a->version = neg->version;
 	memcpy(a->eid, neg->eid, SMC_EID_LEN);
 	smc_hs_peer_id(sock_net(hs->sk), a->peer_id);
-	/* The Confirm of version 1 does not say. */
+	/* The Confirm of version 1 has no first contact flag. */
 	a->first_contact = neg->first_contact &&
 			   (neg->server || neg->version == SMC_CLC_V2);
 	if (a->version == SMC_CLC_V2 && a->first_contact)
@@ -89,7 +92,7 @@ void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a)
 }
 
 /**
- * smc_hs_send_accept() - send the server's Accept or the client's Confirm
+ * smc_hs_send_accept() - send our Accept (as server) or Confirm (as client)
  * @hs: the handshake
  */
 void smc_hs_send_accept(struct smc_handshake *hs)
@@ -100,7 +103,7 @@ void smc_hs_send_accept(struct smc_handshake *hs)
 	smc_clc_send(hs, smc_clc_encode_accept(a, hs->area.buf, sizeof(hs->area.buf)));
 }
 
-/* The element has the size the application asked for, or net.smc.rmem. */
+/* The element has the size that the application requested, or net.smc.rmem. */
 static u32 wanted_rcvbuf(const struct sock *sk, const struct smc_net *sn)
 {
 	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
@@ -108,7 +111,7 @@ static u32 wanted_rcvbuf(const struct sock *sk, const struct smc_net *sn)
 	return READ_ONCE(sn->rmem);
 }
 
-/* And so has the send ring, with net.smc.wmem. */
+/* Likewise the send ring, with net.smc.wmem. */
 static u32 wanted_sndbuf(const struct sock *sk, const struct smc_net *sn)
 {
 	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK)
@@ -117,9 +120,9 @@ static u32 wanted_sndbuf(const struct sock *sk, const struct smc_net *sn)
 }
 
 /**
- * smc_hs_wanted() - the buffer sizes that a socket asks for
+ * smc_hs_wanted() - get the buffer sizes that a socket requests
  * @sk: the socket
- * @want: receives it
+ * @want: receives the sizes
  */
 void smc_hs_wanted(const struct sock *sk, struct smc_wanted *want)
 {
@@ -131,10 +134,10 @@ void smc_hs_wanted(const struct sock *sk, struct smc_wanted *want)
 }
 
 /**
- * smc_hs_conn_new() - make the connection over the negotiated fabric
+ * smc_hs_conn_new() - create the connection on the negotiated fabric
  * @hs: the handshake
  *
- * Return: the connection, which is hs->conn, or an ERR_PTR.
+ * Return: the connection, which hs->conn points to as well, or an ERR_PTR.
  */
 struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs)
 {

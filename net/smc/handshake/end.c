@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* All ways in which a handshake ends: first the verdict, then the socket learns of it. */
+/* All ways to end a handshake: first the verdict is set, then the socket is told. */
 #include "../policy/policy.h"
 #include "internal.h"
 
 /**
- * smc_hs_end_up() - both sides agree: data flows through hs->conn from now on
+ * smc_hs_end_up() - both sides agree: data will flow through hs->conn
  * @hs: the handshake
  */
 void smc_hs_end_up(struct smc_handshake *hs)
@@ -15,7 +15,7 @@ void smc_hs_end_up(struct smc_handshake *hs)
 /**
  * smc_hs_end_tcp() - the connection stays TCP
  * @hs: the handshake
- * @reason: why
+ * @reason: reason for the fallback
  * @peer_diagnosis: the diagnosis in the peer's Decline, or 0
  */
 void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
@@ -27,9 +27,9 @@ void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
 }
 
 /**
- * smc_hs_end_reset() - there can be no fallback: reset the TCP connection
+ * smc_hs_end_reset() - reset the TCP connection, because it is too late for a fallback
  * @hs: the handshake
- * @reason: why
+ * @reason: reason for the reset
  * @err: errno that the application sees, positive
  *
  * RFC 7609, C.5 and C.6.
@@ -44,9 +44,9 @@ void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
 }
 
 /**
- * smc_hs_end_decline() - send a Decline in lieu of the expected message
+ * smc_hs_end_decline() - send a Decline instead of the expected message
  * @hs: the handshake
- * @reason: why
+ * @reason: reason for the Decline
  */
 void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 {
@@ -75,7 +75,7 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 }
 
 /**
- * smc_hs_end_declined() - the message that was received is the peer's Decline
+ * smc_hs_end_declined() - handle a Decline from the peer
  * @hs: the handshake
  */
 void smc_hs_end_declined(struct smc_handshake *hs)
@@ -92,12 +92,12 @@ void smc_hs_end_declined(struct smc_handshake *hs)
 }
 
 /**
- * smc_hs_end_bad() - the expected message did not come
+ * smc_hs_end_bad() - the expected message could not be received
  * @hs: the handshake
  * @rc: the error of smc_clc_recv() or of a decoder
  *
- * An unknown value gets a Decline.  The application sees the end of the stream.  Anything else
- * resets the connection (RFC 7609, C.6).
+ * An unknown value is answered with a Decline. The end of the stream is left to the application.
+ * Anything else resets the connection (RFC 7609, C.6).
  */
 void smc_hs_end_bad(struct smc_handshake *hs, int rc)
 {
@@ -109,7 +109,10 @@ void smc_hs_end_bad(struct smc_handshake *hs, int rc)
 			smc_hs_end_decline(hs, SMC_REASON_UNKNOWN_ENUM);
 		break;
 	case -ECONNABORTED:
-		/* A Confirm would have come before the end of the stream. */
+		/*
+		 * If the client had sent a Confirm, it would have come before the end of the
+		 * stream.
+		 */
 		if (hs->step == SMC_HS_CONFIRM && smc_hs_tcp_ended_well(hs))
 			hs->conn->fabric->ops->refused(hs->conn, false);
 		smc_hs_end_tcp(hs, SMC_REASON_PEER_CLOSED, 0);
@@ -120,9 +123,9 @@ void smc_hs_end_bad(struct smc_handshake *hs, int rc)
 }
 
 /*
- * A destination that declines, or whose first bytes are not CLC, is remembered.  Not a Decline
- * because of a link group that only one side has: the next connection makes a new one.  Nor a
- * reset, as that of a server that is being stopped.
+ * Remember a destination that declines, or whose first bytes are not CLC. Do not remember a Decline
+ * because of a link group that only one side has, because the next connection makes a new link
+ * group; nor a reset, which may come from a server that is being stopped.
  */
 static void remember(const struct smc_handshake *hs, enum smc_reason reason, u32 diagnosis)
 {
@@ -135,7 +138,7 @@ static void remember(const struct smc_handshake *hs, enum smc_reason reason, u32
 		smc_autocache_remember(hs->sk, reason, diagnosis);
 }
 
-/* The socket does what the verdict says; it is locked. */
+/* Let the socket carry out the verdict; the socket is locked. */
 static void tell_owner(struct smc_handshake *hs)
 {
 	struct sock *sk = hs->sk;
@@ -160,10 +163,10 @@ static void tell_owner(struct smc_handshake *hs)
 }
 
 /**
- * smc_hs_settle() - have the socket learn of the verdict
- * @hs: the handshake, which has one
+ * smc_hs_settle() - tell the socket of the verdict
+ * @hs: the handshake, whose verdict is set
  *
- * Context: the work.
+ * Context: the handshake's work item.
  */
 void smc_hs_settle(struct smc_handshake *hs)
 {

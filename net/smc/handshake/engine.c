@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The machine: it runs the steps of a role as far as they go. */
+/* The state machine: runs the steps of a role as far as possible. */
 #include <linux/sched/mm.h>
 #include "internal.h"
 
 /*
- * The peer's clock began to run before ours, so what waits for others, as for their first
- * contact, ends while a Decline still finds it waiting.  Whatever else is not over in time
- * resets the connection (RFC 7609, C.5).
+ * The peer's timer started before ours. So waiting for others, such as their first contact, ends
+ * early enough that a Decline still finds the peer waiting. Any other step that is not finished in
+ * time resets the connection (RFC 7609, C.5).
  */
 static void end_in_time(struct smc_handshake *hs)
 {
@@ -16,7 +16,7 @@ static void end_in_time(struct smc_handshake *hs)
 		smc_hs_end_reset(hs, SMC_REASON_TIMEOUT, ETIMEDOUT);
 }
 
-/* One thing after the other: false if it cannot go on now. */
+/* Make one step of progress; returns false if nothing more can be done now. */
 static bool advance(struct smc_handshake *hs)
 {
 	if (hs->to_send && !smc_clc_flush(hs)) {
@@ -36,10 +36,10 @@ static bool advance(struct smc_handshake *hs)
 }
 
 /**
- * smc_hs_run() - run the machine as far as it goes
+ * smc_hs_run() - run the state machine as far as possible
  * @hs: the handshake
  *
- * Context: the work.
+ * Context: the handshake's work item.
  */
 void smc_hs_run(struct smc_handshake *hs)
 {
@@ -51,12 +51,12 @@ void smc_hs_run(struct smc_handshake *hs)
 }
 
 /**
- * smc_hs_expect() - has the next message of the peer arrived?
+ * smc_hs_expect() - has the peer's next message arrived?
  * @hs: the handshake
  * @type: SMC_CLC_PROPOSAL, SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
  *
- * Return: true with the message decoded in hs->area; false if it has not come yet,
- * or if something else has come and the handshake is over.
+ * Return: true if the message has been decoded into hs->area; false if it has not arrived yet, or
+ * if something else has arrived and the handshake has ended.
  */
 bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type)
 {
@@ -71,7 +71,7 @@ bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type)
 	}
 	if (!rc && hs->hdr.type != type)
 		rc = -EPROTO;
-	/* The Decline shall not mention what an earlier message offered. */
+	/* The Decline must not mention what an earlier message offered. */
 	if (rc == -EOPNOTSUPP)
 		memset(&area->proposal, 0, sizeof(area->proposal));
 	if (!rc && type == SMC_CLC_PROPOSAL)
@@ -85,12 +85,11 @@ bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type)
 }
 
 /**
- * smc_hs_prepared() - has the fabric done what must precede our description of the
- * connection?
+ * smc_hs_prepared() - is the fabric ready for us to describe the connection?
  * @hs: the handshake, in step PREPARE
  * @a: the Accept on the client, or NULL
  *
- * Return: true if so; false if it will take time, or if the handshake is over.
+ * Return: true if so; false if this takes more time, or if the handshake has ended.
  */
 bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a)
 {
@@ -102,10 +101,10 @@ bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a)
 }
 
 /*
- * While the fabric confirms that it works, the peer may find that it does not, and decline, if
- * it is not too late; nothing else can come from it before it knows that we are up.  It may
- * know that before we do: then it may have closed already, and the end of TCP says nothing
- * about the data.
+ * While the fabric confirms that it works, the peer may find that it does not, and may still
+ * decline until it is too late. Nothing else can come from the peer until it knows that we are up.
+ * It may know that before we do, and may have closed already; in this case the end of the TCP
+ * stream tells nothing about the data.
  */
 static void watch_for_decline(struct smc_handshake *hs, bool late)
 {
@@ -126,10 +125,11 @@ static void watch_for_decline(struct smc_handshake *hs, bool late)
 }
 
 /**
- * smc_hs_finish() - step FINISH of both roles: the Confirm is out or in, is the fabric ready?
+ * smc_hs_finish() - step FINISH of both roles: the Confirm was sent or received, is the fabric
+ *	ready?
  * @hs: the handshake
  *
- * Return: false: the machine stops here.
+ * Return: false, because this is the last step.
  */
 bool smc_hs_finish(struct smc_handshake *hs)
 {

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The handshake of one socket: with CLC messages (RFC 7609, 3.5 and appendix C), or, within this
- * kernel, without (pair.h).
+ * The handshake of one socket: with CLC messages (RFC 7609, 3.5 and appendix C), or, for
+ * connections within this kernel, without them (pair.h).
  *
  *	client:  CONNECT --TCP up, send Proposal--> ACCEPT --> PREPARE
  *		 --send Confirm--> FINISH --> (UP)
  *	server:  PROPOSAL --> PREPARE --send Accept--> CONFIRM --> FINISH --> (UP)
  *
- * In PREPARE and FINISH the fabric may need time.
+ * The fabric may need time in PREPARE and FINISH.
  *
- * Each step may end in a Decline, sent or received: the socket becomes TCP.  A violation of
- * the protocol and a timeout reset the connection.
+ * Each step may end in a Decline, sent or received; the socket then becomes TCP. A violation of the
+ * protocol or a timeout resets the connection.
  *
- * The state machine runs in a work item of its own and nowhere else.  Whatever happens to the TCP
- * connection or to the fabric queues that work.  It sleeps for no peer, and it waits for no user's
- * lock: a step that needs the socket holds its spin lock, while nobody owns the socket.  If
- * somebody does, the work is queued again when the owner gives the lock back.
+ * The state machine runs only in its own work item. Any event of the TCP connection or of the
+ * fabric queues that work item. It never sleeps to wait for a peer or for a lock that a program
+ * holds: a step that needs the socket takes its spin lock and proceeds only if no system call owns
+ * the socket. If one does, the work is queued again when the owner releases the lock.
  *
- * This is what the socket uses; internal.h has what the files of this folder share.
+ * This header is the interface for the socket layer; internal.h is shared by the files of this
+ * folder.
  */
 #ifndef SMC_HANDSHAKE_H
 #define SMC_HANDSHAKE_H
@@ -30,18 +31,20 @@
 struct smc_hs_role;
 
 /**
- * struct smc_hs_owner_ops - the socket that has a handshake
- * @unpaired:	a client: TCP is up, and there is no pair: begin with CLC, or stay TCP
- * @excludes:	a server: a Proposal has come; SMC_REASON_NONE, or why it is declined.  Not locked
+ * struct smc_hs_owner_ops - how a handshake reports to its socket
+ * @unpaired:	client: TCP is up, and there is no pair: start CLC, or stay TCP
+ * @excludes:	server: a Proposal has arrived; returns SMC_REASON_NONE, or why to decline it. Not
+ *		locked
  * @up:		both sides agree; takes over the reference to the connection
- * @tcp:	the connection stays TCP, with the reason and the diagnosis of the peer's
- *		Decline or 0
- * @reset:	reset the TCP connection, with the reason and the errno for the application,
+ * @tcp:	the connection stays TCP, with the reason, and the diagnosis of the peer's Decline
+ *		or 0
+ * @reset:	reset the TCP connection, with the reason, and the errno for the application,
  *		positive
- * @done:	the handshake has left the socket.  @closing: its file has gone as well, and
- *		what remains is to be closed; only then it may sleep.  Not locked
+ * @done:	the handshake has been detached from the socket. @closing: the file is closed, so
+ *		the rest must be closed, too; may sleep only in this case. Not locked
  *
- * But for @excludes and @done, the spin lock of the socket is held, and nobody owns the socket.
+ * All calls except @excludes and @done are made with the socket's spin lock held, while no system
+ * call owns the socket.
  */
 struct smc_hs_owner_ops {
 	void (*unpaired)(struct sock *sk);
@@ -73,9 +76,9 @@ static inline unsigned int smc_hs_threshold(void)
 }
 
 /**
- * smc_hs_congested() - shall new connections become TCP for now?
+ * smc_hs_congested() - should new connections become TCP for now?
  * @sn: the namespace
- * @limited: the socket asks for the limit, whatever the namespace says
+ * @limited: the socket requests the limit, whatever the namespace's setting is
  *
  * Return: true if so.
  */

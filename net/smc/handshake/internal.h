@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the files of handshake/.  Each calls only those below it, except that run.c calls the
- * engine from the work item:
+ * Shared by the files of handshake/. Each file calls only those below it, except that the work item
+ * in run.c calls the engine:
  *
  *	pair.c				connections within this kernel, without messages
  *	client.c, server.c		the steps of each role
- *	engine.c			the machine, and checks of both roles
- *	end.c				all ways to end
- *	describe.c, clc_io.c		messages: their content, their way over TCP
- *	run.c				the object, its queue, its timer, its socket's lock
+ *	engine.c			the state machine, and checks for both roles
+ *	end.c				all ways to end a handshake
+ *	describe.c, clc_io.c		messages: their contents, and their transport over TCP
+ *	run.c				the object, its work item, its timer, its socket's lock
  */
 #ifndef SMC_HANDSHAKE_INTERNAL_H
 #define SMC_HANDSHAKE_INTERNAL_H
@@ -35,8 +35,8 @@ enum smc_hs_step {
 /**
  * struct smc_hs_role - client or server
  * @first:	the first step
- * @server:	it answers
- * @steps:	the action of each step; returns true if the machine may go on
+ * @server:	true for the server
+ * @steps:	action of each step; returns true if the state machine may go on
  */
 struct smc_hs_role {
 	enum smc_hs_step	first;
@@ -45,18 +45,18 @@ struct smc_hs_role {
 };
 
 enum smc_hs_flag {
-	SMC_HS_LATE,		/* half of the time is over: nothing more is promised */
-	SMC_HS_TIMEOUT,		/* all of it is */
-	SMC_HS_DEAD,		/* it is no longer its socket's */
-	SMC_HS_BEGUN,		/* CLC has begun: it counts, and must end in time */
-	SMC_HS_AGAIN,		/* the next expiry of the timer runs it once more */
-	SMC_HS_NEAR,		/* client: a listener of this kernel has seen the SYN */
-	SMC_HS_AWAIT,		/* client: a child may claim it, until the timer expires */
-	SMC_HS_CLAIMED,		/* client: a child has, and decides for it; never cleared */
-	SMC_HS_DECIDED,		/* client: it has decided; never cleared */
+	SMC_HS_LATE,		/* half of the time is over: make no more promises */
+	SMC_HS_TIMEOUT,		/* all of the time is over */
+	SMC_HS_DEAD,		/* detached from its socket */
+	SMC_HS_BEGUN,		/* CLC has begun: counted in n_handshakes, and has a deadline */
+	SMC_HS_AGAIN,		/* run the state machine when the timer next expires */
+	SMC_HS_NEAR,		/* client: a listener in this kernel has seen the SYN */
+	SMC_HS_AWAIT,		/* client: a child may claim it until the timer expires */
+	SMC_HS_CLAIMED,		/* client: a child has claimed it and will decide; never cleared */
+	SMC_HS_DECIDED,		/* client: the child has decided; never cleared */
 };
 
-/* How it ends, once that is known */
+/* How the handshake ends, once that is known. */
 enum smc_hs_verdict {
 	SMC_HS_OPEN,
 	SMC_HS_IS_UP,
@@ -65,11 +65,11 @@ enum smc_hs_verdict {
 };
 
 /**
- * struct smc_clc_area - a message, decoded and as it travels
- * @proposal:	decoded, or to be encoded
- * @accept:	an Accept or Confirm
- * @decline:	a Decline
- * @buf:	its bytes
+ * struct smc_clc_area - a message, decoded and encoded
+ * @proposal:	decoded Proposal, or one to be encoded
+ * @accept:	the same for an Accept or Confirm
+ * @decline:	the same for a Decline
+ * @buf:	the encoded message
  */
 struct smc_clc_area {
 	union {
@@ -81,14 +81,14 @@ struct smc_clc_area {
 };
 
 /**
- * struct smc_pair - a client's place in the table of pair.c
- * @node:	in the table, while a child may claim it
- * @client_isn:	its initial sequence number
- * @server_isn:	that of its peer, with SMC_HS_AWAIT
- * @possible:	the kernel chose @client_isn, and there may be a pair
- * @registered:	it is in the table, or was
- * @reason:	with SMC_HS_DECIDED and without a connection: why it stays TCP
- * @client:	of a child: the client's handshake, referenced, that it has claimed
+ * struct smc_pair - a client's entry in the table of pair.c
+ * @node:	in the table while a child may claim the client
+ * @client_isn:	initial sequence number of the client
+ * @server_isn:	initial sequence number of its peer; valid with SMC_HS_AWAIT
+ * @possible:	the kernel chose @client_isn, so the client can be paired
+ * @registered:	the client is or was in the table
+ * @reason:	with SMC_HS_DECIDED and without a connection: why the client stays TCP
+ * @client:	for a child: handshake of the client that it has claimed, with a reference
  */
 struct smc_pair {
 	struct hlist_node	node;
@@ -102,31 +102,33 @@ struct smc_pair {
 
 /**
  * struct smc_handshake - a handshake in progress
- * @sk:		the socket, referenced
- * @ops:	calls to the socket
+ * @sk:		the socket, with a reference
+ * @ops:	how to report to the socket
  * @role:	client or server
- * @ref:	one for smc_sock.hs, one each for the pending work, the timer and a child that
- *		has claimed it
+ * @ref:	one reference for smc_sock.hs, and one each for the pending work, the timer and a
+ *		child that has claimed the client
  * @flags:	enum smc_hs_flag, atomic
- * @work:	runs the machine.  The fields below are the work's alone, except @conn and @pair of
- *		a client that waits for a child
- * @timer:	RFC 7609, C.5; earlier for SMC_HS_AGAIN and SMC_HS_AWAIT
- * @soft_deadline: until when a peer that was promised nothing is kept waiting, in jiffies
- * @deadline:	when the handshake must be over, in jiffies
- * @memcg:	charged with what is allocated meanwhile, referenced
- * @step:	the step that is awaited
- * @verdict:	how it ends; then @reason, @err and @diagnosis have the arguments
+ * @work:	runs the state machine. Only the work item accesses the fields below, except @conn
+ *		and @pair of a client that waits for a child
+ * @timer:	timeout of RFC 7609, C.5; expires earlier for SMC_HS_AGAIN and SMC_HS_AWAIT
+ * @soft_deadline: how long a peer may be kept waiting to which nothing has been promised, in
+ *		jiffies
+ * @deadline:	when the handshake must have ended, in jiffies
+ * @memcg:	memory cgroup charged for allocations of the handshake, with a reference
+ * @step:	the next step
+ * @verdict:	how the handshake ends; if set, @reason, @err and @diagnosis have the arguments
  * @reason:	enum smc_reason for the socket
  * @err:	errno for the application, positive
  * @diagnosis:	the diagnosis in the peer's Decline, or 0
- * @conn:	the connection that is being made
+ * @conn:	the connection that is being set up
  * @pair:	see pair.h
  * @neg:	the result of the negotiation
  * @hdr:	header of the message that is being received
- * @have:	bytes of it in @area.buf
- * @to_send:	bytes in @area.buf that TCP has yet to take; nothing else happens before
- * @sent:	bytes before them that it has taken
- * @area:	room for messages; last, and not initialised
+ * @have:	number of bytes of the message received so far in @area.buf
+ * @to_send:	number of bytes in @area.buf that TCP has yet to take; they must be sent before the
+ *		next step
+ * @sent:	number of bytes of the message that TCP has taken already
+ * @area:	buffer for messages; the last member, because it is not initialised
  */
 struct smc_handshake {
 	struct sock		*sk;
@@ -190,19 +192,19 @@ bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type);
 bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a);
 bool smc_hs_finish(struct smc_handshake *hs);
 
-/* The Accept is out: does the client still expect that we might decline? */
+/* The Accept was sent: does the client still expect that we might decline? */
 static inline bool smc_hs_late_decline(const struct smc_handshake *hs)
 {
 	return hs->neg.first_contact && hs->neg.fabric->ops->late_decline;
 }
 
-/* The stream has ended, and was not reset. */
+/* The stream has ended without a reset. */
 static inline bool smc_hs_tcp_ended_well(const struct smc_handshake *hs)
 {
 	return !READ_ONCE(hs->sk->sk_err) && READ_ONCE(hs->sk->sk_state) != TCP_CLOSE;
 }
 
-/* The one place where the step of a handshake changes. */
+/* The only function that changes the step of a handshake. */
 static inline void smc_hs_set_step(struct smc_handshake *hs, enum smc_hs_step step)
 {
 	trace_smc_handshake(hs->sk, hs->step, step, hs->neg.server);

@@ -10,8 +10,9 @@
 #define PAIR_BITS	10
 
 /*
- * How long a client whose SYN a listener of this kernel has seen waits for a child: there is none
- * yet if the accept queue is full, or if the last packet of TCP's handshake was lost.
+ * How long a client waits for a child after a listener in this kernel has seen its SYN. The child
+ * may be late because the accept queue is full, or because the last packet of TCP's handshake was
+ * lost.
  */
 #define PAIR_GRACE	(HZ / 100 + 1)
 
@@ -50,7 +51,7 @@ static struct smc_handshake *__pair_find(struct pair_bucket *b, u32 client_isn)
  * smc_pair_register() - a client is about to send its first SYN
  * @sk: the client, locked; TCP has chosen its initial sequence number
  *
- * Of two clients with the same number neither is paired.
+ * If two clients have the same number, neither is paired.
  *
  * Context: any.
  */
@@ -74,8 +75,8 @@ void smc_pair_register(struct sock *sk)
 }
 
 /**
- * smc_pair_seen() - a listener has received a SYN: if its client is in this kernel, it is worth
- * waiting for a child
+ * smc_pair_seen() - a listener has received a SYN: its client, if in this kernel, should wait for
+ * a child
  * @client_isn: the sequence number of the SYN
  *
  * Context: bottom half.
@@ -95,11 +96,11 @@ void smc_pair_seen(u32 client_isn)
 	spin_unlock(&b->lock);
 }
 
-/* TCP is up: is there a point in waiting for a child? */
+/* TCP is up: is it worth waiting for a child? */
 static bool __await(struct pair_bucket *b, struct smc_handshake *hs, u32 server_isn)
 {
 	lockdep_assert_held(&b->lock);
-	/* It has not been here before its SYN: an IPv4-mapped address, see ask_at_syn(). */
+	/* Not registered before its SYN: an IPv4-mapped address, see ask_at_syn(). */
 	if (!hs->pair.registered) {
 		if (__pair_find(b, hs->pair.client_isn))
 			return false;
@@ -117,12 +118,12 @@ static bool __await(struct pair_bucket *b, struct smc_handshake *hs, u32 server_
 }
 
 /**
- * smc_pair_await() - the SYN-ACK has come, and the ACK is about to leave: a child of this kernel
- * may settle the connection
+ * smc_pair_await() - the SYN-ACK has arrived, the ACK has not been sent: may a child in this kernel
+ * decide?
  * @sk: the client, locked
  *
  * Context: bottom half, or the backlog of a system call.
- * Return: true if so; then the handshake runs again within a constant time at most.
+ * Return: true if so; the handshake then runs again after PAIR_GRACE at the latest.
  */
 bool smc_pair_await(struct sock *sk)
 {
@@ -141,20 +142,20 @@ bool smc_pair_await(struct sock *sk)
 	spin_unlock_bh(&b->lock);
 	if (!await)
 		return false;
-	/* Within this kernel the child is usually born before the owner has left. */
+	/* If a system call owns the socket, the child usually exists before the call ends. */
 	if (!smc_left_to_owner(sk))
 		smc_hs_kick_at(hs, jiffies + PAIR_GRACE);
 	return true;
 }
 
 /**
- * smc_pair_claim() - a child is born: does its client wait here?
- * @client_isn: the client's initial sequence number
- * @server_isn: the child's
+ * smc_pair_claim() - look for the client of a new child in this kernel
+ * @client_isn: initial sequence number of the client
+ * @server_isn: initial sequence number of the child
  *
  * Context: bottom half.
- * Return: the client's handshake, referenced, for whose socket the caller decides from now on,
- * with smc_pair_now(), smc_pair_later() or smc_pair_refuse(); or NULL.
+ * Return: the client's handshake, with a reference. The caller must now decide for its socket with
+ * smc_pair_now(), smc_pair_later() or smc_pair_refuse(). NULL if there is no such client.
  */
 struct smc_handshake *smc_pair_claim(u32 client_isn, u32 server_isn)
 {
@@ -163,7 +164,7 @@ struct smc_handshake *smc_pair_claim(u32 client_isn, u32 server_isn)
 
 	if (hlist_empty(&b->clients))
 		return NULL;
-	/* Against smc_pair_withdraw(): one of us decides.  model/pair.pml: claim. */
+	/* Races with smc_pair_withdraw(): one of the two decides. model/pair.pml: claim. */
 	spin_lock(&b->lock);
 	hs = __pair_find(b, client_isn);
 	if (hs && (hs->pair.server_isn != server_isn || !test_bit(SMC_HS_AWAIT, &hs->flags)))
@@ -178,11 +179,11 @@ struct smc_handshake *smc_pair_claim(u32 client_isn, u32 server_isn)
 }
 
 /**
- * smc_pair_withdraw() - the client does not wait for a child any more
- * @hs: its handshake
+ * smc_pair_withdraw() - stop waiting for a child
+ * @hs: handshake of the client
  *
  * Context: any.
- * Return: true if a child has claimed it already, and decides.
+ * Return: true if a child has already claimed the client and will decide.
  */
 bool smc_pair_withdraw(struct smc_handshake *hs)
 {
@@ -191,7 +192,7 @@ bool smc_pair_withdraw(struct smc_handshake *hs)
 	if (!hs->pair.registered)
 		return false;
 	b = pair_bucket(hs->pair.client_isn);
-	/* Against smc_pair_claim().  model/pair.pml: withdraw. */
+	/* Races with smc_pair_claim(). model/pair.pml: withdraw. */
 	spin_lock_bh(&b->lock);
 	if (!hlist_unhashed(&hs->pair.node))
 		hlist_del_init(&hs->pair.node);
@@ -200,7 +201,7 @@ bool smc_pair_withdraw(struct smc_handshake *hs)
 }
 
 /**
- * smc_pair_claimed() - does a child decide what becomes of this client?
+ * smc_pair_claimed() - will a child decide for this client?
  * @sk: the client, locked
  *
  * Return: true if so.
@@ -213,10 +214,10 @@ bool smc_pair_claimed(struct sock *sk)
 }
 
 /**
- * smc_pair_take() - a client takes what was decided for it
- * @sk: the client; the caller owns it, or holds its spin lock while nobody does
+ * smc_pair_take() - let a client act on the decision that was made for it
+ * @sk: the client; the caller owns it, or holds its spin lock while nobody owns it
  *
- * Anything beyond becoming SMC is left to the run of the handshake.
+ * Any outcome other than SMC is left to the handshake's work item.
  *
  * Context: any.
  */
@@ -242,10 +243,10 @@ void smc_pair_take(struct sock *sk)
 }
 
 /**
- * smc_pair_released() - the owner of a client gives the lock back
+ * smc_pair_released() - the owner of a client releases the lock
  * @sk: the client; its spin lock is held
  *
- * Context: proto.release_cb, where the handshake had asked for it.
+ * Context: proto.release_cb, if smc_left_to_owner() has requested the call.
  */
 void smc_pair_released(struct sock *sk)
 {
@@ -261,7 +262,7 @@ void smc_pair_released(struct sock *sk)
 		smc_hs_kick(hs);
 }
 
-/* Returns true if the client has taken the decision, or its owner will. */
+/* Returns true if the client has acted on the decision, or its owner will. */
 static bool tell_client(struct sock *sk)
 {
 	if (!spin_trylock_bh(&sk->sk_lock.slock))
@@ -272,12 +273,15 @@ static bool tell_client(struct sock *sk)
 	return true;
 }
 
-/* A connection, or none and the reason; takes over the reference to the handshake. */
+/*
+ * Decide for the client: SMC with connection @c, or TCP with @reason. Takes over the reference to
+ * the handshake.
+ */
 static void decide(struct smc_handshake *client, struct smc_conn *c, enum smc_reason reason)
 {
 	client->conn = c;
 	client->pair.reason = reason;
-	/* Pairs with the barriers of those that look at the bit.  model/pair.pml: decide. */
+	/* Pairs with the barriers of the readers of the flag. model/pair.pml: decide. */
 	smp_wmb();
 	set_bit(SMC_HS_DECIDED, &client->flags);
 	if (!tell_client(client->sk))
@@ -286,8 +290,8 @@ static void decide(struct smc_handshake *client, struct smc_conn *c, enum smc_re
 }
 
 /**
- * smc_pair_by_worker() - the run of a child's handshake decides for both
- * @client: handshake of its client, from smc_pair_claim(), whose reference is taken over
+ * smc_pair_by_worker() - let the work item of a child's handshake decide for both
+ * @client: handshake of the client, from smc_pair_claim(); takes over its reference
  * @child: the child, locked, with a handshake
  *
  * Context: any.
@@ -301,7 +305,7 @@ void smc_pair_by_worker(struct smc_handshake *client, struct sock *child)
 }
 
 /**
- * smc_pair_allow() - a client's TCP connection may be one within this kernel
+ * smc_pair_allow() - allow a client to be paired
  * @sk: the client, locked, with a handshake, before TCP begins to connect
  */
 void smc_pair_allow(struct sock *sk)
@@ -312,9 +316,9 @@ void smc_pair_allow(struct sock *sk)
 }
 
 /**
- * smc_pair_refuse() - the connection of a client that was claimed stays TCP
- * @client: its handshake; the reference of smc_pair_claim() is taken over
- * @reason: why the child's side will not have it
+ * smc_pair_refuse() - decide that a claimed client stays TCP
+ * @client: handshake of the client, from smc_pair_claim(); takes over its reference
+ * @reason: why the child's side refuses
  *
  * Context: any.
  */
@@ -346,16 +350,16 @@ static int make_pair(struct smc_handshake *client, struct sock *child, struct me
 }
 
 /**
- * smc_pair_now() - settle the connection of a child that is being born
- * @client: handshake of its client, from smc_pair_claim(), whose reference is taken over if this
- *	does not return -EAGAIN
+ * smc_pair_now() - connect a child that is being created with its client
+ * @client: handshake of the client, from smc_pair_claim(); takes over its reference unless this
+ *	returns -EAGAIN
  * @child: the child, locked
  * @listener: its listener, whose memory cgroup is charged
- * @conn: receives the child's end, ready to be used
+ * @conn: receives the child's end, ready for use
  *
  * Context: bottom half.
- * Return: 0; -EAGAIN if there is no memory that can be had without sleeping: smc_pair_later();
- * else an enum smc_reason why both become TCP.
+ * Return: 0; -EAGAIN if memory cannot be allocated without sleeping, so that smc_pair_later() must
+ * follow; or an enum smc_reason if both ends become TCP.
  */
 int smc_pair_now(struct smc_handshake *client, struct sock *child, const struct sock *listener,
 		 struct smc_conn **conn)
@@ -370,12 +374,12 @@ int smc_pair_now(struct smc_handshake *client, struct sock *child, const struct 
 }
 
 /**
- * smc_pair_later() - the same in a run of the child's handshake
- * @client: handshake of its client, whose reference is taken over
- * @server: that of the child; receives its end
+ * smc_pair_later() - as smc_pair_now(), but in the work item of the child's handshake
+ * @client: handshake of the client; takes over its reference
+ * @server: handshake of the child; receives the child's end
  *
  * Context: process, may sleep.
- * Return: 0, or an enum smc_reason why both become TCP.
+ * Return: 0, or an enum smc_reason if both ends become TCP.
  */
 int smc_pair_later(struct smc_handshake *client, struct smc_handshake *server)
 {

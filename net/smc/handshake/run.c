@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The handshake as an object: its memory, its references, its queue, its timer. */
+/* The handshake as an object: its memory, references, work item and timer. */
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include "../mem/charge.h"
@@ -36,10 +36,10 @@ static void detach_conn(struct smc_handshake *hs)
 }
 
 /**
- * smc_hs_put() - drop a reference; the last one takes the connection along
+ * smc_hs_put() - drop a reference; the last one also detaches the connection
  * @hs: the handshake
  *
- * Context: any, but no lock of the connection is held.
+ * Context: any, but the caller must not hold a lock of the connection.
  */
 void smc_hs_put(struct smc_handshake *hs)
 {
@@ -52,10 +52,10 @@ void smc_hs_put(struct smc_handshake *hs)
 }
 
 /**
- * smc_hs_put_later() - the same, but the last reference is left to the work
+ * smc_hs_put_later() - as smc_hs_put(), but leaves the last reference to the work item
  * @hs: the handshake
  *
- * Context: any, locks of the connection may be held.
+ * Context: any; locks of the connection may be held.
  */
 void smc_hs_put_later(struct smc_handshake *hs)
 {
@@ -65,8 +65,9 @@ void smc_hs_put_later(struct smc_handshake *hs)
 }
 
 /*
- * The handshake of a socket with a reference, or NULL.  The cache is SLAB_TYPESAFE_BY_RCU: the
- * object may have become another socket's between the look and the reference.
+ * The handshake of a socket with a reference, or NULL. The cache is SLAB_TYPESAFE_BY_RCU, so
+ * between loading the pointer and taking the reference, the object may have become the handshake of
+ * another socket.
  */
 static struct smc_handshake *hs_get(struct sock *sk)
 {
@@ -77,7 +78,7 @@ static struct smc_handshake *hs_get(struct sock *sk)
 	if (hs && !refcount_inc_not_zero(&hs->ref))
 		hs = NULL;
 	rcu_read_unlock();
-	/* The second look must not come before the reference, which implies no order. */
+	/* Re-read the pointer after taking the reference, which implies no order by itself. */
 	smp_acquire__after_ctrl_dep();
 	if (hs && rcu_access_pointer(smc_sk(sk)->hs) != hs) {
 		smc_hs_put_later(hs);
@@ -87,7 +88,7 @@ static struct smc_handshake *hs_get(struct sock *sk)
 }
 
 /**
- * smc_hs_kick() - have the machine run
+ * smc_hs_kick() - queue the work item
  * @hs: the handshake
  *
  * Context: any.
@@ -95,7 +96,7 @@ static struct smc_handshake *hs_get(struct sock *sk)
 void smc_hs_kick(struct smc_handshake *hs)
 {
 	refcount_inc(&hs->ref);
-	/* Not the last one: the caller has one of its own. */
+	/* Cannot drop the last reference, because the caller holds one. */
 	if (!queue_work(smc_hs_wq, &hs->work))
 		refcount_dec(&hs->ref);
 }
@@ -109,10 +110,10 @@ static void hs_work(struct work_struct *work)
 }
 
 /**
- * smc_hs_event() - something happened to a handshake's TCP connection, or to its fabric
+ * smc_hs_event() - handle an event of the TCP connection or of the fabric during a handshake
  * @sk: the socket
  *
- * Context: any, bottom halves included, with smc_conn.state_lock held.
+ * Context: any, including bottom halves, and with smc_conn.state_lock held.
  */
 void smc_hs_event(struct sock *sk)
 {
@@ -129,15 +130,15 @@ static void arm_timer(struct smc_handshake *hs, unsigned long when)
 	refcount_inc(&hs->ref);
 	if (mod_timer(&hs->timer, when))
 		refcount_dec(&hs->ref);
-	/* The timer's lock orders this with smc_hs_unlink(): one of us deletes it. */
+	/* The timer's lock orders this with smc_hs_unlink(): one of the two deletes the timer. */
 	if (test_bit(SMC_HS_DEAD, &hs->flags) && timer_delete(&hs->timer))
 		smc_hs_put_later(hs);
 }
 
 /**
- * smc_hs_kick_at() - have the machine run once more, whatever happens
+ * smc_hs_kick_at() - run the state machine again at a given time
  * @hs: the handshake
- * @when: in jiffies
+ * @when: time in jiffies
  *
  * Context: any.
  */
@@ -147,14 +148,14 @@ void smc_hs_kick_at(struct smc_handshake *hs, unsigned long when)
 	arm_timer(hs, when);
 }
 
-/* Half of the time is over, or all of it, or something has to be tried again. */
+/* Half of the time or all of it is over, or a step must be retried. */
 static void hs_timer(struct timer_list *t)
 {
 	struct smc_handshake *hs = timer_container_of(hs, t, timer);
 	bool again = test_and_clear_bit(SMC_HS_AGAIN, &hs->flags);
 	bool begun = test_bit(SMC_HS_BEGUN, &hs->flags);
 
-	/* No child has come for a client. */
+	/* No child has come for the client in time. */
 	clear_bit(SMC_HS_AWAIT, &hs->flags);
 	if (begun && !time_before(jiffies, hs->deadline)) {
 		set_bit(SMC_HS_TIMEOUT, &hs->flags);
@@ -187,14 +188,14 @@ static struct smc_handshake *hs_alloc(const struct sock *payer, gfp_t gfp)
 }
 
 /**
- * smc_hs_new() - the handshake of a socket that begins to connect, or of a child
- * @sk: the socket, locked; it has the handshake from now on
- * @payer: the socket whose memory cgroup is charged: a child's is its listener
+ * smc_hs_new() - create the handshake of a socket that begins to connect, or of a child
+ * @sk: the socket, locked; the handshake is attached to it
+ * @payer: the socket whose memory cgroup is charged; for a child, its listener
  * @role: &smc_hs_client or &smc_hs_server
- * @ops: calls to the socket
- * @gfp: how to allocate
+ * @ops: how to report to the socket
+ * @gfp: allocation flags
  *
- * Return: the handshake or NULL.
+ * Return: the handshake, or NULL if there is no memory.
  */
 struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
 				 const struct smc_hs_role *role,
@@ -220,7 +221,7 @@ struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
 	hs->neg.server = role->server;
 	hs->have = 0;
 	hs->to_send = 0;
-	/* From here on a reader that still has a former handshake's pointer may get it. */
+	/* From here on, a reader that still has a stale pointer can take a reference. */
 	smp_wmb();
 	refcount_set(&hs->ref, 1);
 	rcu_assign_pointer(smc_sk(sk)->hs, hs);
@@ -228,7 +229,7 @@ struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
 }
 
 /**
- * smc_hs_begin() - CLC begins: from now on it must end in time
+ * smc_hs_begin() - start CLC and its timeout
  * @sk: the socket, locked, with a handshake
  */
 void smc_hs_begin(struct sock *sk)
@@ -236,8 +237,8 @@ void smc_hs_begin(struct sock *sk)
 	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(sk)->hs, 1);
 
 	/*
-	 * Each message is answered by another one, which carries the acknowledgment.  So there
-	 * is no need for packets of acknowledgments alone.
+	 * Each message is answered by another message, which also carries the TCP acknowledgment.
+	 * So pure ACKs are not needed.
 	 */
 	inet_csk_enter_pingpong_mode(sk);
 	atomic_inc(&smc_net(sock_net(sk))->n_handshakes);
@@ -253,10 +254,10 @@ void smc_hs_begin(struct sock *sk)
 }
 
 /**
- * smc_hs_unlink() - take the handshake off its socket
- * @sk: the socket, locked, or about to be freed, with a handshake
+ * smc_hs_unlink() - detach the handshake from its socket
+ * @sk: the socket, which has a handshake; locked, or about to be freed
  *
- * The socket's reference is the caller's now.
+ * The caller takes over the socket's reference to the handshake.
  */
 void smc_hs_unlink(struct sock *sk)
 {
@@ -273,8 +274,8 @@ void smc_hs_unlink(struct sock *sk)
 }
 
 /**
- * smc_hs_detach() - the socket goes away or is disconnected
- * @sk: the socket; the caller holds its lock or is in its destruction
+ * smc_hs_detach() - detach the handshake because the socket goes away or is disconnected
+ * @sk: the socket; the caller holds its lock or is destroying it
  *
  * Context: any.
  */
@@ -289,16 +290,17 @@ void smc_hs_detach(struct sock *sk)
 }
 
 /**
- * smc_hs_lock() - have the socket of a handshake for a step
+ * smc_hs_lock() - lock the socket of a handshake for a step
  * @hs: the handshake
  *
- * The spin lock of the socket is held from here on, whatever is returned; smc_hs_unlock() follows.
- * No program can stall this: if it owns the socket, the machine runs again when it gives the lock
- * back (proto.release_cb).
+ * Takes the socket's spin lock in any case, so smc_hs_unlock() must follow. No program can stall
+ * this: if a system call owns the socket, the state machine runs again when the call releases the
+ * lock (proto.release_cb).
  *
- * Context: the work.
- * Return: true if nobody owns the socket.  False if somebody does, or if the handshake is not the
- * socket's any more, which may have been connected anew: then the caller does nothing with it.
+ * Context: the handshake's work item.
+ * Return: true if nobody owns the socket. False if a system call owns it, or if the handshake no
+ * longer belongs to the socket, which may have been connected again; the caller must then leave the
+ * socket alone.
  */
 bool smc_hs_lock(struct smc_handshake *hs)
 	__acquires(&hs->sk->sk_lock.slock)

@@ -23,7 +23,7 @@ static bool take_proposal(struct smc_handshake *hs)
 	return true;
 }
 
-/* Step PREPARE: ready to send the Accept?  The Proposal is in hs->area. */
+/* Step PREPARE: is the fabric ready for the Accept? The Proposal is in hs->area. */
 static bool smc_server_prepare(struct smc_handshake *hs)
 {
 	if (!smc_hs_prepared(hs, NULL))
@@ -33,7 +33,7 @@ static bool smc_server_prepare(struct smc_handshake *hs)
 	return true;
 }
 
-/* The client is in this kernel, and waits for our decision. */
+/* The client is in this kernel and waits for our decision. */
 static void decide_for_both(struct smc_handshake *hs)
 {
 	struct smc_handshake *client = hs->pair.client;
@@ -57,29 +57,32 @@ static bool smc_server_proposal(struct smc_handshake *hs)
 	return smc_hs_expect(hs, SMC_CLC_PROPOSAL) && take_proposal(hs);
 }
 
-/* Does the Confirm answer our Accept, field by field? */
+/* Does the Confirm match our Accept, field by field? */
 static bool confirms(const struct smc_negotiated *neg, const struct smc_clc_accept *a)
 {
 	if (a->version != neg->version || !smc_eid_equal(a->eid, neg->eid))
 		return false;
-	/* The Confirm of version 1 does not say; that of version 2 has the extension with it. */
+	/*
+	 * The Confirm of version 1 has no first contact flag; in version 2, the flag comes with the
+	 * extension.
+	 */
 	return a->version == SMC_CLC_V1 || a->first_contact == neg->first_contact;
 }
 
-/* And the values of version 2.1, which a first contact negotiates? */
+/* Do the values of version 2.1 match, which a first contact negotiates? */
 static bool confirms_v21(const struct smc_negotiated *neg, const struct smc_clc_accept *a)
 {
 	if (!a->has_fce)
 		return true;
-	/* Our Accept has no options of a vendor's, and features have to be common ones. */
+	/* Our Accept has no vendor options, and only common features are allowed. */
 	return a->release == neg->release && !(a->features & ~neg->features) &&
 	       !memchr_inv(a->vendor, 0, sizeof(a->vendor)) &&
 	       (a->smcd || (a->max_conns == neg->max_conns && a->max_links == neg->max_links));
 }
 
 /*
- * After the Accept only a first contact can be declined, and only for a lack of resources or a
- * reserved value.  A wrong Confirm is a violation (RFC 7609, C.1, C.2 and C.6).
+ * After the Accept, only a first contact can be declined, and only for a lack of resources or a
+ * reserved value. A wrong Confirm is a protocol violation (RFC 7609, C.1, C.2 and C.6).
  */
 static bool may_decline(const struct smc_handshake *hs, enum smc_reason reason)
 {
@@ -94,7 +97,7 @@ static bool may_decline(const struct smc_handshake *hs, enum smc_reason reason)
 	}
 }
 
-/* Returns true if the fabric has the last word. */
+/* Returns true if only the fabric has yet to confirm the connection. */
 static bool take_confirm(struct smc_handshake *hs)
 {
 	const struct smc_clc_accept *a = &hs->area.accept;
@@ -104,7 +107,7 @@ static bool take_confirm(struct smc_handshake *hs)
 		smc_hs_end_reset(hs, SMC_REASON_BAD_CONFIRM, ECONNRESET);
 		return false;
 	}
-	/* Wrong values of version 2.1 get a late Decline, says the paper (v2.1 negotiation, 5). */
+	/* The paper requires a late Decline for wrong 2.1 values (v2.1 negotiation, 5). */
 	if (!confirms_v21(&hs->neg, a)) {
 		if (smc_hs_late_decline(hs))
 			smc_hs_end_decline(hs, SMC_REASON_BAD_CONFIRM);
