@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which memory cgroup is charged: that of the socket the memory is for.
+ * Which memory cgroup is charged: that of the socket that the memory is for.
  *
- * A handshake may run in any task, such as the peer's or a worker.  What is allocated for a
- * connection is charged to the cgroup of its socket all the same, that of a child to the cgroup
- * of its listener.  The root cgroup pays where a socket has none.
+ * A handshake may run in any task, such as the peer's or a worker. Nevertheless, what is allocated
+ * for a connection is charged to the cgroup of its socket; for a child, to the cgroup of its
+ * listener. If a socket has no cgroup, the root cgroup is charged.
  */
 #ifndef SMC_MEM_CHARGE_H
 #define SMC_MEM_CHARGE_H
@@ -18,11 +18,11 @@
 #define SMC_GFP_CHARGED		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL)
 
 /**
- * smc_charge_get() - the cgroup that pays for a socket
+ * smc_charge_get() - the cgroup that is charged for a socket
  * @sk: the socket, or the listener of a child
  *
  * Context: any.
- * Return: the cgroup for set_active_memcg(), referenced, or NULL without cgroups.
+ * Return: the cgroup for set_active_memcg(), with a reference, or NULL without cgroups.
  */
 static inline struct mem_cgroup *smc_charge_get(const struct sock *sk)
 {
@@ -44,7 +44,7 @@ static inline struct mem_cgroup *smc_charge_get(const struct sock *sk)
 }
 
 #ifdef CONFIG_MEMCG
-/* Page cache that reclaim may take from a cgroup, without that of its children. */
+/* Page cache that can be reclaimed from a cgroup, not counting its children. */
 static inline u64 smc_charge_cache(struct mem_cgroup *memcg)
 {
 	unsigned long pages = 0;
@@ -57,20 +57,20 @@ static inline u64 smc_charge_cache(struct mem_cgroup *memcg)
 			pages += mem_cgroup_get_zone_lru_size(lruvec, LRU_INACTIVE_FILE, zone) +
 				 mem_cgroup_get_zone_lru_size(lruvec, LRU_ACTIVE_FILE, zone);
 	}
-	/* Some of it is dirty, or mapped by programs that are running. */
+	/* Count half of it: some is dirty, or mapped by running programs. */
 	return (u64)pages << PAGE_SHIFT >> 1;
 }
 #endif
 
 /**
  * smc_charge_fits() - does an allocation fit into the cgroup that is charged now?
- * @bytes: its size
+ * @bytes: size of the allocation
  *
- * This only looks.  An attempt that fails would reach the limit for a moment, in which another
- * thread's page fault, or an allocation of TCP, would invoke the OOM killer.
+ * This only checks. A failing attempt to allocate would reach the limit for a moment, in which a
+ * page fault of another thread, or an allocation by TCP, would invoke the OOM killer.
  *
  * Context: process.
- * Return: whether it fits, once page cache is reclaimed.
+ * Return: true if the allocation fits, after page cache has been reclaimed.
  */
 static inline bool smc_charge_fits(u64 bytes)
 {

@@ -15,8 +15,8 @@
 /**
  * struct smc_rmbe - an element of a buffer
  * @buf:	the buffer
- * @list:	in the pool's list while free
- * @how:	SMC_RMBE_*, of its user
+ * @list:	in the pool's list of free elements while free
+ * @how:	SMC_RMBE_*: how the current user obtained the element
  */
 struct smc_rmbe {
 	struct smc_buf		*buf;
@@ -26,17 +26,18 @@ struct smc_rmbe {
 
 /**
  * struct smc_buf - an RMB or DMB
- * @pool:	where its elements go when they are free
- * @mem:	its memory
- * @priv:	the fabric's data; set and cleared by its smc_buf_ops
- * @all:	in the list of all registered buffers of the pools
- * @last:	its elements are taken after all others
- * @doomed:	its element is not taken again, see smc_buf_doom()
- * @retired:	it is in no list of its pool any more, see smc_pools_retire(); under the pool's lock
- * @n_rmbes:	number of its elements
- * @n_free:	how many of them are free; under the pool's lock
- * @list:	in the pool's list of idle buffers while wholly free
- * @rmbes:	its elements
+ * @pool:	the pool to which free elements return
+ * @mem:	memory of the buffer
+ * @priv:	the fabric's data, set and cleared by its smc_buf_ops
+ * @all:	entry in the list of all registered buffers of the pools
+ * @last:	elements of this buffer are taken only after those of others
+ * @doomed:	the element is not reused, see smc_buf_doom()
+ * @retired:	the buffer is in no list of its pool any more, see smc_pools_retire(); under the
+ *		pool's lock
+ * @n_rmbes:	number of elements
+ * @n_free:	number of free elements; under the pool's lock
+ * @list:	entry in the pool's list of idle buffers while all elements are free
+ * @rmbes:	the elements
  */
 struct smc_buf {
 	struct smc_pool		*pool;
@@ -53,12 +54,13 @@ struct smc_buf {
 };
 
 /**
- * struct smc_pool - all buffers whose elements have one size
+ * struct smc_pool - all buffers with elements of one size
  * @lock:	protects the lists and counters
- * @free:	free elements, the one used last first: its memory is warm
- * @idle:	buffers without users, to be freed after some seconds
- * @pools:	all pools of the namespace
- * @size_code:	size of the elements, in compressed notation
+ * @free:	free elements, the most recently used first, because its memory is still cached
+ * @idle:	buffers without users; unless registered with a device, all but one are freed after
+ *		some seconds
+ * @pools:	the pools to which this pool belongs
+ * @size_code:	size of the elements in compressed notation
  */
 struct smc_pool {
 	spinlock_t		lock;
@@ -70,21 +72,21 @@ struct smc_pool {
 
 /**
  * struct smc_pools - the pools of a namespace or a link group
- * @ref:	one for the owner, one for each buffer: a connection whose
- *		peer lives in another namespace may outlive its own
- * @closed:	the owner has gone; nothing is kept in reserve
- * @limit:	the limit that their memory is charged to
- * @ops:	of the owner
- * @owner:	for @ops; not used once closed
- * @reg_lock:	one call of @ops at a time; protects @sealed
- * @sealed:	nothing is registered with a device any more.  This comes before @closed: no
- *		buffer may be freed until all are unregistered
+ * @ref:	one for the owner and one for each buffer: a connection whose peer is in another
+ *		namespace may outlive its own namespace
+ * @closed:	the owner is gone; nothing is kept in reserve
+ * @limit:	the limit to which the memory is charged
+ * @ops:	operations of the owner
+ * @owner:	argument of @ops; not used after closing
+ * @reg_lock:	serializes registration and unregistration; protects @sealed
+ * @sealed:	no more buffers are registered with a device. Set before @closed, because no buffer
+ *		may be freed until all buffers are unregistered
  * @lock:	protects @all and @n_bufs
- * @all:	all buffers that are registered
- * @n_bufs:	their number
- * @bytes:	memory of all buffers
- * @reap:	frees idle buffers, as that may sleep
- * @pool:	one for each size
+ * @all:	list of all registered buffers
+ * @n_bufs:	number of buffers in @all
+ * @bytes:	memory of all buffers, in bytes
+ * @reap:	frees idle buffers, which may sleep
+ * @pool:	one pool for each size
  */
 struct smc_pools {
 	refcount_t		ref;

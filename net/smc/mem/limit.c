@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How much memory buffers may take: the limits of a namespace and of the host.  That a memory
- * cgroup has its say as well is in charge.h.
+ * How much memory buffers may take: the limits of a namespace and of the host. charge.h deals with
+ * memory cgroups, which limit it as well.
  */
 #include <linux/minmax.h>
 #include <linux/slab.h>
@@ -9,19 +9,19 @@
 #include "limit.h"
 #include "rmbe.h"
 
-/* 64 KiB: the largest element once half of the permitted memory is in use. */
+/* 64 KiB: the largest new element once half of the permitted memory is in use. */
 #define SIZE_CODE_MODEST	2
 
-/* Memory of the buffers of all namespaces together. */
+/* Memory of the buffers of all namespaces. */
 static atomic64_t host_bytes;
 
 /* net.smc.mem_max_host */
 unsigned long smc_host_mem_max __read_mostly;
 
 /**
- * smc_mem_limit_new() - the limit of a new namespace
- * @max: bytes
- * @guest: the namespace is not one of the host's own user namespace
+ * smc_mem_limit_new() - create the limit of a new namespace
+ * @max: limit in bytes
+ * @guest: the namespace belongs to a user namespace other than the initial one
  *
  * Return: the limit with one reference, or NULL.
  */
@@ -44,9 +44,9 @@ void smc_mem_limit_put(struct smc_mem_limit *limit)
 }
 
 /**
- * smc_mem_limit_set() - cap the memory of all buffers
+ * smc_mem_limit_set() - change the limit on the memory of all buffers
  * @limit: the limit
- * @bytes: the cap; what is in use beyond it stays until it is free
+ * @bytes: new limit in bytes; memory already in use beyond it stays allocated until it is freed
  */
 void smc_mem_limit_set(struct smc_mem_limit *limit, u64 bytes)
 {
@@ -58,13 +58,13 @@ u64 smc_mem_limit_used(const struct smc_mem_limit *limit)
 	return atomic64_read(&limit->bytes);
 }
 
-/* Of all namespaces together */
+/* Memory used by the buffers of all namespaces. */
 u64 smc_host_mem_used(void)
 {
 	return atomic64_read(&host_bytes);
 }
 
-/* The last quarter is not for namespaces that any user can make. */
+/* The last quarter is off limits for namespaces that any user can create. */
 static u64 host_limit(const struct smc_mem_limit *limit)
 {
 	u64 max = READ_ONCE(smc_host_mem_max);
@@ -73,9 +73,9 @@ static u64 host_limit(const struct smc_mem_limit *limit)
 }
 
 /**
- * smc_mem_unreserve() - undo smc_mem_reserve(), the memory is free
+ * smc_mem_unreserve() - undo smc_mem_reserve() after the memory has been freed
  * @limit: the limit
- * @bytes: how much
+ * @bytes: number of bytes
  *
  * Context: any.
  */
@@ -86,14 +86,14 @@ void smc_mem_unreserve(struct smc_mem_limit *limit, u64 bytes)
 }
 
 /**
- * smc_mem_reserve() - may a buffer take so much?
+ * smc_mem_reserve() - try to reserve memory for a buffer
  * @limit: the limit
- * @bytes: how much
+ * @bytes: number of bytes
  *
- * Called before memory is allocated, as many tasks may do so at the same time.
+ * Call this before the allocation, because many tasks may allocate at the same time.
  *
  * Context: any.
- * Return: true if so, and it is counted.
+ * Return: true if the memory is reserved, false if it exceeds a limit.
  */
 bool smc_mem_reserve(struct smc_mem_limit *limit, u64 bytes)
 {
@@ -118,11 +118,11 @@ static int largest_of(u64 used, u64 max)
 }
 
 /**
- * smc_mem_largest_code() - the largest size of element for which a new buffer is made
+ * smc_mem_largest_code() - largest element size for which a new buffer may be allocated
  * @limit: the limit
  *
- * It shrinks as the limits are approached, as many connections with small elements are better
- * than few with large ones.
+ * The size shrinks as usage approaches the limits, because many connections with small elements are
+ * better than few with large ones.
  *
  * Return: the size in compressed notation.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How much memory the buffers of a namespace, and of the host, may take. */
+/* How much memory the buffers of a namespace and of the host may take. */
 #ifndef SMC_MEM_LIMIT_H
 #define SMC_MEM_LIMIT_H
 
@@ -9,12 +9,12 @@
 #include <linux/workqueue.h>
 
 /**
- * struct smc_mem_limit - how much memory the buffers of a namespace may take
- * @ref:	one for the namespace, one for each of its pools
- * @bytes:	memory of all buffers
- * @max:	no more than this: net.smc.mem_max
- * @guest:	any user can make a namespace like this one
- * @relief_work: is queued when memory was refused, or NULL
+ * struct smc_mem_limit - limit on the memory of the buffers of a namespace
+ * @ref:	one reference for the namespace, and one for each of its pools
+ * @bytes:	memory of all buffers, in bytes
+ * @max:	maximum of @bytes: net.smc.mem_max
+ * @guest:	any user can create a namespace like this one
+ * @relief_work: queued when memory is refused, or NULL
  */
 struct smc_mem_limit {
 	refcount_t		ref;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The limit on the memory of a namespace. */
+/* Sets up the memory limits of namespaces and of the host. */
 #include <linux/mm.h>
 #include "../netns.h"
 #include "limit.h"
@@ -14,7 +14,7 @@ static int __net_init smc_mem_net_init(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
 
-	/* An eighth of the memory, as z/OS caps what SMC may fix. */
+	/* An eighth of the host's memory, like z/OS's limit on the memory that SMC may fix. */
 	sn->mem_max = part_of_memory(8);
 	sn->smcr_buf_type = SMC_MEM_MIXED;
 	sn->mem_limit = smc_mem_limit_new(sn->mem_max, net->user_ns != &init_user_ns);
@@ -32,7 +32,7 @@ struct pernet_operations smc_mem_net_ops = {
 };
 
 /**
- * smc_mem_init() - how much memory all namespaces together may use
+ * smc_mem_init() - set the memory limit of all namespaces together
  */
 void __init smc_mem_init(void)
 {

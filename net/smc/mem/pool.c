@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Buffers: made when the elements of a pool are all in use, kept for some time, or for as long
- * as their owner, when they are free.  The limits are asked before memory is allocated, and so
- * is the memory cgroup.
+ * Buffers: allocated when all elements of a pool are in use. Free buffers are kept for some time,
+ * or as long as their owner exists. The limits and the memory cgroup are checked before memory is
+ * allocated.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -15,10 +15,10 @@
 #include "internal.h"
 #include "limit.h"
 
-/* Size of a buffer, which has at least one element and at most BUF_MAX_RMBES. */
+/* Target size of a buffer, which has at least one and at most BUF_MAX_RMBES elements. */
 #define BUF_BYTES	(512u << 10)
 #define BUF_MAX_RMBES	32u
-/* Memory that a new buffer must leave free in its cgroup */
+/* Memory that must remain available in the cgroup after a new buffer has been allocated. */
 #define CGROUP_ROOM	(2u << 20)
 /* How long an idle buffer is kept for new connections. */
 #define KEEP_TIME	(5 * HZ)
@@ -69,7 +69,7 @@ static void __take_out(struct smc_buf *buf)
 	list_del_init(&buf->list);
 }
 
-/* Take buffers without users out of a pool; all but one, or all. */
+/* Take buffers without users out of a pool: all of them, or all but one. */
 static void __pool_reap(struct smc_pool *pool, bool all, struct list_head *gone)
 {
 	struct smc_buf *buf, *next;
@@ -110,7 +110,7 @@ static void reap_work(struct work_struct *work)
 /**
  * smc_pools_reap() - free buffers without users
  * @pools: the pools
- * @later: keep them for some seconds, for new connections
+ * @later: first keep them for some seconds, for new connections
  *
  * Context: any.
  */
@@ -123,17 +123,17 @@ void smc_pools_reap(struct smc_pools *pools, bool later)
 	refcount_inc(&pools->ref);
 	if (!mod_delayed_work(smc_wq, &pools->reap, delay))
 		return;
-	/* It was pending, with a reference of its own. */
+	/* The work was pending already and holds a reference. */
 	pools_put(pools);
 }
 
 /**
- * smc_pools_new() - the empty pools of a new namespace or link group
- * @limit: the limit that their memory is charged to
- * @ops: how buffers are allocated and registered
- * @owner: handed to @ops
+ * smc_pools_new() - create the empty pools of a new namespace or link group
+ * @limit: the limit to which the memory is charged
+ * @ops: how to allocate and register buffers
+ * @owner: argument of @ops
  *
- * Return: the pools or NULL.
+ * Return: the pools, or NULL.
  */
 struct smc_pools *smc_pools_new(struct smc_mem_limit *limit, const struct smc_buf_ops *ops,
 				void *owner)
@@ -171,7 +171,7 @@ static void unregister_all(struct smc_pools *pools)
 
 	mutex_lock(&pools->reg_lock);
 	pools->sealed = true;
-	/* Nothing is added any more, and nothing taken off before @closed is set. */
+	/* Sealed: no buffer is added any more. None is removed before @closed is set. */
 	list_for_each_entry(buf, &pools->all, all) {
 		priv = buf->priv;
 		WRITE_ONCE(buf->priv, NULL);
@@ -181,7 +181,7 @@ static void unregister_all(struct smc_pools *pools)
 	mutex_unlock(&pools->reg_lock);
 }
 
-/* Those whose owner has ended before it was done with them. */
+/* Free buffers that were retired, but whose owner ended before it called smc_buf_retired(). */
 static void free_retired(struct smc_pools *pools)
 {
 	struct smc_buf *buf, *next;
@@ -192,19 +192,19 @@ static void free_retired(struct smc_pools *pools)
 }
 
 /**
- * smc_pools_close() - the owner ends; elements still in use live on
+ * smc_pools_close() - the owner ends; elements in use stay valid
  * @pools: the pools
  *
- * Afterwards they are not registered with any device.
+ * Afterwards no buffer is registered with a device.
  *
- * Context: process, may sleep; no elements are taken any more.
+ * Context: process, may sleep; no element may be taken any more.
  */
 void smc_pools_close(struct smc_pools *pools)
 {
 	if (pools->ops->reg)
 		unregister_all(pools);
 	WRITE_ONCE(pools->closed, true);
-	/* Not by the work: the caller may be one of many that fill its queue. */
+	/* Not from the work item: its queue may be full of callers of this function. */
 	if (cancel_delayed_work_sync(&pools->reap))
 		pools_put(pools);
 	reap(pools);
@@ -213,13 +213,13 @@ void smc_pools_close(struct smc_pools *pools)
 }
 
 /**
- * smc_pools_any() - is there a registered buffer for which a function says yes?
+ * smc_pools_any() - does a function return true for any registered buffer?
  * @pools: the pools
- * @fn: the function; gets smc_buf_priv() of one buffer after the other, and may sleep
- * @arg: for @fn
+ * @fn: called with smc_buf_priv() of each buffer; may sleep
+ * @arg: argument of @fn
  *
  * Context: process, may sleep.  No buffer is registered or unregistered meanwhile.
- * Return: true if there is.
+ * Return: true if @fn returned true for a buffer.
  */
 bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), void *arg)
 {
@@ -227,7 +227,7 @@ bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), v
 	bool found = false;
 
 	mutex_lock(&pools->reg_lock);
-	/* Nothing is taken off before @closed is set, and buffers are added under the lock. */
+	/* Buffers are added under the lock, and none is removed before @closed is set. */
 	list_for_each_entry(buf, &pools->all, all) {
 		found = buf->priv && fn(buf->priv, arg);
 		if (found)
@@ -237,7 +237,7 @@ bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), v
 	return found;
 }
 
-/* The one without users for longest, if there is another one. */
+/* Take out the buffer that has been idle for longest, unless it is the only idle one. */
 static struct smc_buf *pool_retire(struct smc_pool *pool, bool (*may)(const void *priv))
 {
 	struct smc_buf *buf, *found = NULL;
@@ -257,15 +257,15 @@ static struct smc_buf *pool_retire(struct smc_pool *pool, bool (*may)(const void
 }
 
 /**
- * smc_pools_retire() - take a registered buffer without users, for good
- * @pools: the pools, open
- * @may: may it be this one?  Gets its smc_buf_priv(); called under a spinlock.  NULL: any may
+ * smc_pools_retire() - permanently take a registered buffer that has no users
+ * @pools: the pools, which are not closed
+ * @may: may this buffer be taken? Called with its smc_buf_priv() under a spinlock. NULL: any buffer
  *
- * Of each size one is left.  The caller makes device and peer forget the buffer, and then calls
- * smc_buf_retired(), or smc_pools_close() comes before that.
+ * One idle buffer of each size is kept. The caller makes the device and the peer forget the buffer
+ * and then calls smc_buf_retired(), unless smc_pools_close() is called before that.
  *
  * Context: process.
- * Return: its smc_buf_priv(), or NULL.
+ * Return: smc_buf_priv() of the buffer, or NULL.
  */
 void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv))
 {
@@ -278,8 +278,9 @@ void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv))
 }
 
 /**
- * smc_buf_retired() - nobody knows the buffer any more
- * @buf: from smc_pools_retire(), whose pools are open; smc_buf_ops.unreg is called for it
+ * smc_buf_retired() - free a retired buffer, once neither device nor peer knows it any more
+ * @buf: a buffer from smc_pools_retire(), whose pools are not closed; smc_buf_ops.unreg is called
+ *	for it
  *
  * Context: process, may sleep.
  */
@@ -296,7 +297,7 @@ void smc_buf_retired(struct smc_buf *buf)
 	buf_free(buf);
 }
 
-/* Memory of all buffers, including those in reserve. */
+/* Memory of all buffers, including idle ones. */
 u64 smc_pools_bytes(const struct smc_pools *pools)
 {
 	return atomic64_read(&pools->bytes);
@@ -324,10 +325,10 @@ static struct smc_buf *register_buf(struct smc_pools *pools, struct smc_buf *buf
 	return NULL;
 }
 
-/* One piece, if it is available without much reclaim. */
+/* Allocate one contiguous piece, if it is available without much reclaim. */
 static void *piece_alloc(size_t bytes, gfp_t gfp)
 {
-	/* kmalloc() would complain about more than this. */
+	/* kmalloc() would warn about larger sizes. */
 	if (bytes > KMALLOC_MAX_SIZE)
 		return NULL;
 	gfp &= ~__GFP_RETRY_MAYFAIL;
@@ -335,10 +336,10 @@ static void *piece_alloc(size_t bytes, gfp_t gfp)
 }
 
 /**
- * smc_mem_alloc() - memory for a buffer
- * @mem: of what kind
- * @bytes: how much
- * @gfp: flags of smc_buf_ops.alloc, with __GFP_ZERO or without
+ * smc_mem_alloc() - allocate memory for a buffer
+ * @mem: kind of memory
+ * @bytes: size
+ * @gfp: allocation flags, as passed to smc_buf_ops.alloc, with or without __GFP_ZERO
  *
  * Context: process, may sleep.
  * Return: the memory, for smc_mem_free(), or NULL.
@@ -354,7 +355,7 @@ void *smc_mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp)
 	return p;
 }
 
-/* Undo smc_mem_alloc(), as a smc_buf_ops.free. */
+/* Undo smc_mem_alloc(); usable as smc_buf_ops.free. */
 void smc_mem_free(void *mem, size_t bytes, void *priv)
 {
 	kvfree(mem);
@@ -365,13 +366,13 @@ static unsigned int own_rmbes(void *owner, u32 size, unsigned int failed)
 	return failed ? 0 : smc_mem_rmbes(size);
 }
 
-/* Not zeroed: this kernel writes, and no reader gets past what was written for it. */
+/* Not zeroed: only this kernel writes, and a reader never sees more than was written for it. */
 static void *own_alloc(void *owner, size_t bytes, gfp_t gfp, void **priv)
 {
 	return smc_mem_alloc(SMC_MEM_MIXED, bytes, gfp);
 }
 
-/* Buffers that nobody but this kernel reads or writes; they need no owner. */
+/* For buffers that only this kernel reads or writes; they need no owner. */
 const struct smc_buf_ops smc_own_buf_ops = {
 	.max_code	= SMC_SIZE_CODE_LIMIT,
 	.rmbes		= own_rmbes,
@@ -379,15 +380,15 @@ const struct smc_buf_ops smc_own_buf_ops = {
 	.free		= smc_mem_free,
 };
 
-/* The buffer and its memory, for which there is a reservation. */
+/* Allocate a buffer and its memory; the caller has reserved the memory. */
 static struct smc_buf *buf_alloc(const struct smc_pools *pools, unsigned int n, u32 size)
 {
 	gfp_t gfp = SMC_GFP_CHARGED | __GFP_NOWARN;
 	struct smc_buf *buf;
 
 	/*
-	 * In a full cgroup the program's next page fault, or TCP's next allocation, would invoke
-	 * the OOM killer.  So some room is left for them.
+	 * In a full cgroup, the program's next page fault or TCP's next allocation would invoke the
+	 * OOM killer. So leave some room for them.
 	 */
 	if (!smc_charge_fits((u64)n * size + CGROUP_ROOM))
 		return NULL;
@@ -401,7 +402,7 @@ static struct smc_buf *buf_alloc(const struct smc_pools *pools, unsigned int n, 
 	return NULL;
 }
 
-/* A buffer of @n elements, or NULL. */
+/* Create a buffer with @n elements, or return NULL. */
 static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 {
 	u32 size = smc_clc_size_to_bytes(pool->size_code);
@@ -434,9 +435,9 @@ static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 
 /**
  * smc_mem_rmbes() - the usual number of elements in a buffer
- * @size: of each of them, bytes
+ * @size: size of an element in bytes
  *
- * Return: the number, 1 at least.
+ * Return: the number, at least 1.
  */
 unsigned int smc_mem_rmbes(u32 size)
 {
@@ -444,11 +445,11 @@ unsigned int smc_mem_rmbes(u32 size)
 }
 
 /**
- * smc_buf_new() - make a buffer for a pool that has no free element
+ * smc_buf_new() - create a buffer for a pool that has no free element
  * @pool: the pool
  *
  * Context: process, may sleep.
- * Return: the buffer, which is not in the lists of the pool yet, or NULL.
+ * Return: the buffer, not yet in the pool's lists, or NULL.
  */
 struct smc_buf *smc_buf_new(struct smc_pool *pool)
 {
@@ -466,9 +467,9 @@ struct smc_buf *smc_buf_new(struct smc_pool *pool)
 }
 
 /**
- * smc_buf_last() - prefer other buffers to this one, or no longer
+ * smc_buf_last() - set whether other buffers are preferred to this one
  * @buf: the buffer
- * @last: elements freed from now on are taken after those of other buffers
+ * @last: take elements that are freed from now on only after those of other buffers
  */
 void smc_buf_last(struct smc_buf *buf, bool last)
 {
@@ -476,8 +477,9 @@ void smc_buf_last(struct smc_buf *buf, bool last)
 }
 
 /**
- * smc_buf_doom() - the element of a buffer is not used again
- * @buf: a buffer of one element, which the caller uses; it is freed together with that
+ * smc_buf_doom() - do not reuse the element of a buffer
+ * @buf: a buffer with a single element, which the caller uses; the buffer is freed with that
+ *	element
  *
  * Context: any.
  */
@@ -498,8 +500,8 @@ size_t smc_buf_bytes(const struct smc_buf *buf)
 }
 
 /*
- * The value that smc_buf_ops.reg has returned, NULL once the owner of the pools has gone; or the
- * value that smc_buf_ops.alloc has set.
+ * The value that smc_buf_ops.reg returned, or NULL after the owner of the pools is gone; without
+ * smc_buf_ops.reg, the value that smc_buf_ops.alloc stored.
  */
 void *smc_buf_priv(const struct smc_buf *buf)
 {

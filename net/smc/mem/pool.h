@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Receive buffers: an RMB or DMB is one piece of memory split into elements of
- * one size, each of which serves one connection (RFC 7609, 2.1 and 4.2).
+ * Receive buffers: an RMB or DMB is one piece of memory, divided into elements of one size, each of
+ * which serves one connection (RFC 7609, 2.1 and 4.2).
  */
 #ifndef SMC_MEM_POOL_H
 #define SMC_MEM_POOL_H
@@ -12,30 +12,29 @@ struct smc_buf;
 struct smc_mem_limit;
 struct smc_pools;
 
-/* Kinds of memory for buffers, with the numbers of net.smc.smcr_buf_type. */
+/* Kinds of memory for buffers; the numbers are those of net.smc.smcr_buf_type. */
 enum smc_mem {
-	SMC_MEM_CONTIGUOUS,	/* one piece of physical memory */
+	SMC_MEM_CONTIGUOUS,	/* one physically contiguous piece */
 	SMC_MEM_VIRTUAL,	/* single pages */
-	SMC_MEM_MIXED,		/* one piece if available, else single pages */
+	SMC_MEM_MIXED,		/* one piece if available, otherwise single pages */
 };
 
 /**
- * struct smc_buf_ops - how the owner of pools makes their buffers
- * @max_bufs:	no more buffers than this; 0: as many as the limits permit
- * @max_code:	largest size of an element, in compressed notation, at most
- *		SMC_SIZE_CODE_LIMIT
- * @rmbes:	how many elements of @size bytes a new buffer has.  @failed is 0, or the
- *		number for which there was no memory; then 0 gives up.
- * @alloc:	memory for a buffer.  It must be zeroed if a peer may announce data that it
- *		has not written.  May set the last argument, which becomes smc_buf_priv(), if
- *		there is no @reg.
- * @free:	undo @alloc; the owner may have gone.  The last argument is the value that @alloc
- *		has set.
- * @reg:	register a new buffer with a device: returns the value for smc_buf_priv(), or
- *		NULL if the buffer cannot be used.  Registered buffers are kept until their owner
- *		takes them, see smc_pools_retire().  NULL: there is no device, and idle buffers are
- *		freed after some seconds.
- * @unreg:	undo @reg; the memory stays
+ * struct smc_buf_ops - how the owner of pools allocates and registers their buffers
+ * @max_bufs:	maximum number of buffers; 0 for as many as the limits permit
+ * @max_code:	largest element size, in compressed notation; at most SMC_SIZE_CODE_LIMIT
+ * @rmbes:	returns the number of elements of @size bytes in a new buffer. @failed is 0, or the
+ *		number for which there was no memory; returning 0 gives up
+ * @alloc:	allocates the memory of a buffer. The memory must be zeroed if a peer may announce
+ *		data that it has not written. Without @reg, the callback may set the last argument,
+ *		which becomes smc_buf_priv()
+ * @free:	undoes @alloc; the owner may be gone. The last argument is the value that @alloc has
+ *		set
+ * @reg:	registers a new buffer with a device; returns the value for smc_buf_priv(), or NULL
+ *		if the buffer cannot be used. Registered buffers are kept until their owner takes
+ *		them, see smc_pools_retire(). If @reg is NULL, there is no device, and idle buffers
+ *		are freed after some seconds
+ * @unreg:	undoes @reg; the memory stays allocated
  *
  * Context: process, may sleep.
  */
@@ -59,7 +58,7 @@ void smc_buf_retired(struct smc_buf *buf);
 
 extern const struct smc_buf_ops smc_own_buf_ops;
 
-/* for smc_buf_ops */
+/* Implementations for smc_buf_ops. */
 unsigned int smc_mem_rmbes(u32 size);
 void *smc_mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp);
 void smc_mem_free(void *mem, size_t bytes, void *priv);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Elements of buffers, one for each connection.  A free one is found by taking the head of a
- * list, so the cost does not grow with the number of connections; the lock is held for that
- * and nothing else.
+ * Elements of buffers, one for each connection. A free element is found at the head of a list, so
+ * the cost does not grow with the number of connections, and the lock is held only for the list
+ * operation.
  */
 #include <linux/list.h>
 #include <linux/spinlock.h>
@@ -57,14 +57,14 @@ static struct smc_rmbe *pool_get_new(struct smc_pool *pool)
 }
 
 /**
- * smc_rmbe_put() - both sides are done with an element
+ * smc_rmbe_put() - release an element that neither side uses any more
  * @rmbe: the element
  *
- * A receive element goes with the last reference to its connection, see smc_conn_destroy().  The
- * peer's share in that reference is dropped by lo_detach(), and over RDMA by leave_if_ended().
+ * A receive element is released with the last reference to its connection, see smc_conn_destroy().
+ * The peer's part of these references is dropped by lo_detach(), and over RDMA by leave_if_ended().
  *
- * Buffers that are wholly free are freed after some seconds, all but one.  Of those registered with
- * a device the owner decides.
+ * All idle buffers but one are freed after some seconds. For buffers registered with a device, the
+ * owner decides.
  *
  * Context: any.
  */
@@ -92,13 +92,13 @@ void smc_rmbe_put(struct smc_rmbe *rmbe)
 }
 
 /**
- * smc_rmbe_get() - an element for a new connection
- * @pools: of the namespace of its socket
- * @bytes: its size; the element may be smaller if memory is short, larger as sizes are powers
- *	of two
+ * smc_rmbe_get() - take an element for a new connection
+ * @pools: pools to take the element from
+ * @bytes: requested size; the element may be smaller if memory is short, or larger because sizes
+ *	are powers of two
  *
  * Context: process, may sleep.
- * Return: the element, or NULL if there is no memory or the cap is reached.
+ * Return: the element, or NULL if there is no memory or a limit is reached.
  */
 struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes)
 {
@@ -120,12 +120,12 @@ struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes)
 }
 
 /**
- * smc_rmbe_get_free() - an element that is there already
- * @pools: of the namespace of its socket
- * @bytes: its size, at least
+ * smc_rmbe_get_free() - take a free element of an existing buffer
+ * @pools: pools to take the element from
+ * @bytes: minimum size
  *
  * Context: any.
- * Return: the element, or NULL: then smc_rmbe_get() may have one.
+ * Return: the element, or NULL, in which case smc_rmbe_get() may succeed.
  */
 struct smc_rmbe *smc_rmbe_get_free(struct smc_pools *pools, u32 bytes)
 {
@@ -134,7 +134,7 @@ struct smc_rmbe *smc_rmbe_get_free(struct smc_pools *pools, u32 bytes)
 	return code <= pools->ops->max_code ? pool_get_free(&pools->pool[code]) : NULL;
 }
 
-/* SMC_RMBE_*: how smc_rmbe_get() found it. */
+/* SMC_RMBE_*: how the element was obtained. */
 u8 smc_rmbe_how(const struct smc_rmbe *rmbe)
 {
 	return rmbe->how;
@@ -163,7 +163,7 @@ struct smc_buf *smc_rmbe_buf(const struct smc_rmbe *rmbe)
 	return rmbe->buf;
 }
 
-/* Its place in its buffer, from 0. */
+/* Index of the element in its buffer, starting at 0. */
 unsigned int smc_rmbe_index(const struct smc_rmbe *rmbe)
 {
 	return rmbe - rmbe->buf->rmbes;

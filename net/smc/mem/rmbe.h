@@ -9,13 +9,13 @@ struct smc_buf;
 struct smc_pools;
 struct smc_rmbe;
 
-/* Largest element a socket may ask for: 16 KiB << 9. */
+/* Largest element that a socket may request: 16 KiB << 9. */
 #define SMC_SIZE_CODE_LIMIT	9
 
-/* How an element was found */
-#define SMC_RMBE_FRESH		1	/* in a new buffer */
-#define SMC_RMBE_REUSED		2	/* in an existing one */
-#define SMC_RMBE_SMALLER	4	/* it is smaller than requested */
+/* How an element was obtained. */
+#define SMC_RMBE_FRESH		1	/* from a new buffer */
+#define SMC_RMBE_REUSED		2	/* from an existing buffer */
+#define SMC_RMBE_SMALLER	4	/* smaller than requested */
 
 struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes);
 struct smc_rmbe *smc_rmbe_get_free(struct smc_pools *pools, u32 bytes);
