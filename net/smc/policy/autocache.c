@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Destinations that do not speak SMC.  One that declined, or answered the option and then did
+ * Destinations that do not speak SMC: one that declined, or that answered the option but then did
  * not speak CLC, gets plain TCP without the option for a while.
  *
- * Memory is bounded by a table of sets with four slots each; the oldest slot of a set is
- * replaced.  What was learnt under another configuration of this host is void, so a slot
- * carries the number of its configuration.
+ * Memory is bounded: the table consists of sets of four slots each, and a new entry replaces the
+ * oldest slot of its set. What was learnt under another configuration of this host is void, so each
+ * slot records the number of its configuration.
  */
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
@@ -39,13 +39,13 @@ void smc_autocache_exit(struct smc_autocache *c)
 	kvfree(c->slots);
 }
 
-/* With other EIDs or another PNET table a peer may answer differently. */
+/* With different EIDs or a different PNET table, a peer may answer differently. */
 static u32 configuration(const struct smc_net *sn)
 {
 	return smc_eids_seq() + smc_pnet_seq(sn);
 }
 
-/* The first slot of a destination's set. */
+/* Index of the first slot of a destination's set. */
 static unsigned int set_of(const struct smc_autocache *c, const struct smc_ip *ip, u16 port)
 {
 	u32 key[] = { ip->hi >> 32, ip->hi, ip->lo >> 32, ip->lo };
@@ -71,7 +71,7 @@ static bool is_valid(const struct smc_net *sn, const struct smc_autocache_slot *
 	return s->used && age(s) < time && s->config == configuration(sn);
 }
 
-/* The slot for a destination: its own, one that holds nothing, or the oldest. */
+/* The slot for a destination: its own slot, an unused or expired one, or the oldest. */
 static struct smc_autocache_slot *__slot_for(struct smc_net *sn, const struct smc_ip *ip,
 					     u16 port)
 {
@@ -92,10 +92,10 @@ static struct smc_autocache_slot *__slot_for(struct smc_net *sn, const struct sm
 }
 
 /**
- * smc_autocache_prepare() - a destination may have to be remembered
+ * smc_autocache_prepare() - allocate the table before a destination has to be remembered
  * @sn: the namespace
  *
- * The table is made when it is needed for the first time.
+ * The table is allocated when it is first needed.
  *
  * Context: process, may sleep.
  */
@@ -112,12 +112,12 @@ void smc_autocache_prepare(struct smc_net *sn)
 }
 
 /**
- * smc_autocache_remember() - a destination does not speak SMC
+ * smc_autocache_remember() - remember that a destination does not speak SMC
  * @sk: the client's socket
  * @reason: PEER_DECLINED, PROTOCOL, TIMEOUT or PEER_CLOSED
- * @diagnosis: the diagnosis in its Decline, or 0
+ * @diagnosis: the diagnosis in the peer's Decline, or 0
  *
- * Context: any; smc_autocache_prepare() comes before.
+ * Context: any; call smc_autocache_prepare() before.
  */
 void smc_autocache_remember(const struct sock *sk, enum smc_reason reason, u32 diagnosis)
 {
@@ -144,7 +144,7 @@ void smc_autocache_remember(const struct sock *sk, enum smc_reason reason, u32 d
 	write_sequnlock_bh(&c->lock);
 }
 
-/* Once the newest entry is too old, connections need not look any more. */
+/* Once the newest entry has expired, connections need not search the table any more. */
 static void rest(struct smc_net *sn)
 {
 	struct smc_autocache *c = &sn->steer->autocache;
@@ -156,14 +156,14 @@ static void rest(struct smc_net *sn)
 }
 
 /**
- * smc_autocache_knows() - is this a destination that does not speak SMC?
+ * smc_autocache_knows() - is this destination known not to speak SMC?
  * @sn: the namespace
- * @ip: its address
- * @port: its port
+ * @ip: address of the destination
+ * @port: port of the destination
  *
  * Context: any.
  *
- * Return: true if it is, and the entry is still valid.
+ * Return: true if there is an entry that is still valid.
  */
 bool smc_autocache_knows(struct smc_net *sn, const struct smc_ip *ip, u16 port)
 {
@@ -209,10 +209,10 @@ void smc_autocache_flush(struct smc_net *sn)
 /**
  * smc_autocache_nth() - read a slot
  * @sn: the namespace
- * @n: the slot, below SMC_AUTOCACHE_SLOTS
- * @e: receives it
+ * @n: index of the slot, below SMC_AUTOCACHE_SLOTS
+ * @e: receives the entry
  *
- * Return: false if it holds nothing that is still valid.
+ * Return: true if the slot has an entry that is still valid.
  */
 bool smc_autocache_nth(struct smc_net *sn, unsigned int n, struct smc_autocache_entry *e)
 {

@@ -18,11 +18,11 @@ struct smc_autocache_slot;
 
 /**
  * struct smc_autocache - the destinations that a namespace remembers
- * @lock:	writers of @slots
- * @slots:	SMC_AUTOCACHE_SLOTS of them, allocated for the first destination to remember,
+ * @lock:	serializes writers of @slots
+ * @slots:	SMC_AUTOCACHE_SLOTS slots, allocated for the first destination to be remembered, and
  *		kept until the namespace ends
- * @seed:	of the hash
- * @last:	when something was remembered last, in jiffies
+ * @seed:	seed of the hash
+ * @last:	when a destination was last remembered, in jiffies
  */
 struct smc_autocache {
 	seqlock_t			lock;
@@ -32,13 +32,13 @@ struct smc_autocache {
 };
 
 /**
- * struct smc_autocache_entry - a destination as it is shown
- * @ip:		its address
- * @port:	its port
+ * struct smc_autocache_entry - a destination, for display
+ * @ip:		address of the destination
+ * @port:	port of the destination
  * @reason:	PEER_DECLINED, PROTOCOL, TIMEOUT or PEER_CLOSED
- * @diagnosis:	the diagnosis in its Decline
- * @left:	seconds until it is forgotten
- * @hits:	connections that became TCP because of it
+ * @diagnosis:	the diagnosis in the peer's Decline
+ * @left:	seconds until the destination is forgotten
+ * @hits:	number of connections that became TCP because of this entry
  */
 struct smc_autocache_entry {
 	struct smc_ip	ip;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A moving average of the connections of each listener: while they are too short for SMC
- * to pay, it is not offered.
+ * A moving average of the connections of each listener: while they are too short for SMC to pay,
+ * SMC is not offered.
  *
- * A child of a listener takes a reference when it is born.  When it ends, its worth goes into
- * the average: from the connection if it was SMC, otherwise from TCP's counters.
+ * A child takes a reference to the entry of its listener when it is created. When the child ends,
+ * its worth is added to the average: from the connection's counters if it was SMC, otherwise from
+ * TCP's.
  */
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
@@ -25,7 +26,7 @@ struct smc_listener {
 	struct smc_ip		ip;
 	u16			port;
 	unsigned long		used;	/* jiffies */
-	spinlock_t		lock;	/* of the picture */
+	spinlock_t		lock;	/* protects picture */
 	struct smc_ewma	picture;
 };
 
@@ -50,7 +51,7 @@ static void listener_put(struct smc_listener *l)
 		kfree_rcu(l, rcu);
 }
 
-/* The address and port that a listener is bound to; any address is ::. */
+/* The address and port that a listener is bound to; the wildcard address is ::. */
 static void key_of(const struct sock *sk, struct smc_ip *ip, u16 *port)
 {
 	*ip = (struct smc_ip){ 0, 0 };
@@ -72,7 +73,7 @@ static struct hlist_head *bucket_of(struct smc_autosmc *a, const struct smc_ip *
 	return &a->buckets[jhash2(key, ARRAY_SIZE(key), port) % SMC_AUTOSMC_BUCKETS];
 }
 
-/* Under RCU. */
+/* The caller is in an RCU read-side section or holds a->lock. */
 static struct smc_listener *find(struct smc_autosmc *a, const struct smc_ip *ip, u16 port)
 {
 	struct smc_listener *l;
@@ -91,7 +92,7 @@ static void __forget(struct smc_autosmc *a, struct smc_listener *l)
 	listener_put(l);
 }
 
-/* Evict the one that has been without a connection for the longest time. */
+/* Evict the listener that has been without a connection for the longest time. */
 static void __make_room(struct smc_autosmc *a)
 {
 	struct smc_listener *l, *oldest = NULL;
@@ -106,7 +107,7 @@ static void __make_room(struct smc_autosmc *a)
 		__forget(a, oldest);
 }
 
-/* The listener with a reference, created if necessary; NULL without memory. */
+/* The entry of a listener with a reference, created if necessary; NULL if there is no memory. */
 static struct smc_listener *get(struct smc_autosmc *a, const struct smc_ip *ip, u16 port)
 {
 	struct smc_listener *l, *made;
@@ -126,7 +127,7 @@ static struct smc_listener *get(struct smc_autosmc *a, const struct smc_ip *ip, 
 	made->used = jiffies;
 	smc_spin_lock_init(&made->lock, SMC_LOCK_LISTENER);
 	smc_ewma_init(&made->picture);
-	/* One for the table, one for the caller. */
+	/* One reference for the table, one for the caller. */
 	refcount_set(&made->ref, 2);
 	spin_lock_bh(&a->lock);
 	l = find(a, ip, port);
@@ -145,7 +146,7 @@ static struct smc_listener *get(struct smc_autosmc *a, const struct smc_ip *ip, 
 }
 
 /**
- * smc_autosmc_child() - a listener has got a child
+ * smc_autosmc_child() - start to measure a new child of a listener
  * @child: the child, locked by the bottom half that made it
  * @listener: its listener
  */
@@ -177,9 +178,9 @@ static void ended(struct sock *sk, struct smc_sample *s)
 }
 
 /**
- * smc_autosmc_conn_gone() - a connection that was up has ended
+ * smc_autosmc_conn_gone() - account the end of a connection that was up
  * @sk: its socket
- * @c: the connection; no system call is in it any more
+ * @c: the connection; no system call is using it any more
  *
  * Context: any but hard interrupts.
  */
@@ -194,10 +195,11 @@ void smc_autosmc_conn_gone(struct sock *sk, const struct smc_conn *c)
 }
 
 /**
- * smc_autosmc_child_gone() - a child that may have been TCP to its end
+ * smc_autosmc_child_gone() - account the end of a child that is not accounted yet, such as one that
+ *	was TCP
  * @sk: the socket, about to be freed
  *
- * A segment with data stands for a message.
+ * A segment with data counts as a message.
  *
  * Context: any but hard interrupts.
  */
@@ -243,7 +245,7 @@ bool smc_autosmc_refuses(const struct sock *listener)
 }
 
 /**
- * smc_autosmc_flush() - forget what was seen of all listeners
+ * smc_autosmc_flush() - forget all listeners
  * @sn: the namespace
  */
 void smc_autosmc_flush(struct smc_net *sn)
@@ -261,13 +263,13 @@ void smc_autosmc_flush(struct smc_net *sn)
 }
 
 /**
- * smc_autosmc_nth() - a listener by its place in the table
+ * smc_autosmc_nth() - read a listener by its position in the table
  * @sn: the namespace
- * @bucket: below SMC_AUTOSMC_BUCKETS
- * @n: its place in the bucket
- * @e: receives it
+ * @bucket: bucket, below SMC_AUTOSMC_BUCKETS
+ * @n: position in the bucket
+ * @e: receives the entry
  *
- * Return: false behind the last one of the bucket.
+ * Return: false if the bucket has no such position.
  */
 bool smc_autosmc_nth(struct smc_net *sn, unsigned int bucket, unsigned int n,
 		     struct smc_autosmc_entry *e)
@@ -285,7 +287,7 @@ bool smc_autosmc_nth(struct smc_net *sn, unsigned int bucket, unsigned int n,
 		e->any = !l->ip.hi && !l->ip.lo;
 		e->port = l->port;
 		spin_lock_bh(&l->lock);
-		/* A verdict expires. */
+		/* Lets an old verdict expire. */
 		smc_ewma_offers(&l->picture, now);
 		e->picture = l->picture;
 		spin_unlock_bh(&l->lock);

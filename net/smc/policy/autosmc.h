@@ -13,16 +13,16 @@ struct smc_listener;
 struct smc_net;
 struct sock;
 
-#define SMC_AUTOSMC_MAX		256	/* listeners */
+#define SMC_AUTOSMC_MAX		256	/* maximum number of listeners */
 #define SMC_AUTOSMC_BUCKETS	64
 
 enum smc_autosmc_mode { SMC_AUTOSMC_OFF, SMC_AUTOSMC_ON, SMC_AUTOSMC_ADVISE };
 
 /**
  * struct smc_autosmc - listeners of a namespace
- * @lock:	changes of @buckets and @n
- * @buckets:	struct smc_listener, by address and port; RCU
- * @n:		how many
+ * @lock:	serializes changes of @buckets and @n
+ * @buckets:	lists of struct smc_listener, hashed by address and port; RCU
+ * @n:		number of listeners
  */
 struct smc_autosmc {
 	spinlock_t		lock;
@@ -31,12 +31,12 @@ struct smc_autosmc {
 };
 
 /**
- * struct smc_autosmc_entry - a listener as it is shown
- * @ip:		its address, 0 for any
- * @any:	it listens on all addresses
- * @port:	its port
+ * struct smc_autosmc_entry - a listener, for display
+ * @ip:		address of the listener, 0 for any
+ * @any:	the listener accepts connections to all addresses
+ * @port:	port of the listener
  * @retry:	TOO_SHORT: seconds until SMC is tried again
- * @picture:	of its connections
+ * @picture:	average of its connections
  */
 struct smc_autosmc_entry {
 	struct smc_ip		ip;

@@ -24,18 +24,21 @@ static u64 less(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* The counts are capped first, so no sum can overflow. */
+/* The counts are capped first, so that no sum can overflow. */
 u64 smc_ewma_worth(const struct smc_sample *s)
 {
 	u64 messages = less(s->messages, 16 * SMC_EWMA_MESSAGES);
 	u64 bytes = less(s->bytes, 16ull * SMC_EWMA_BYTES);
 
-	/* A division of 32 bits: SMC_EWMA_BYTES is a multiple of SMC_EWMA_EVEN. */
+	/* A 32-bit division: SMC_EWMA_BYTES is a multiple of SMC_EWMA_EVEN. */
 	return less(messages * SMC_EWMA_EVEN / SMC_EWMA_MESSAGES +
 		    (u32)bytes / (SMC_EWMA_BYTES / SMC_EWMA_EVEN), SMC_EWMA_MOST);
 }
 
-/* The mean of the first, then moving: each new one weighs as one of SMC_EWMA_SAMPLES. */
+/*
+ * The plain mean of the first samples, then a moving average: each new sample has the weight 1 /
+ * SMC_EWMA_SAMPLES.
+ */
 static void blend(u64 *mean, u64 value, u32 n)
 {
 	u32 v = less(value, 1u << 31), m = *mean;
@@ -69,7 +72,7 @@ static void judge(struct smc_ewma *p, u64 now, u64 retry)
 			pays(p);
 		break;
 	case SMC_VERDICT_PAYS:
-		/* Not at break-even, or the verdict would change with every connection. */
+		/* At break-even, the verdict would change with every connection. */
 		if (p->worth < SMC_EWMA_EVEN / 2)
 			too_short(p, now, retry);
 		break;

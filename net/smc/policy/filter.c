@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The filter rules of a network namespace: a list, and what is compiled from it. */
+/* The filter rules of a network namespace: the list, and the table compiled from it. */
 #include <linux/list.h>
 #include <linux/slab.h>
 #include "../lock_class.h"
@@ -14,7 +14,7 @@ struct filter_rule {
 	struct smc_rule		rule;
 };
 
-/* Rules do not outlive the table: both are freed after the same grace period. */
+/* The rules do not outlive the table: both are freed after the same grace period. */
 struct smc_filter_table {
 	struct rcu_head		rcu;
 	struct smc_rules	*rules;
@@ -36,7 +36,7 @@ static void table_free(struct smc_filter_table *t)
 	kvfree_rcu(t, rcu);
 }
 
-/* Compile the list as it is now; NULL without memory. */
+/* Compile the current list; NULL if there is no memory. */
 static struct smc_filter_table *__table_new(struct smc_filter *f)
 {
 	const struct smc_rule **rules;
@@ -62,7 +62,7 @@ static struct smc_filter_table *__table_new(struct smc_filter *f)
 	return t;
 }
 
-/* Have connections judged by the list as it is now; on error nothing changes. */
+/* Make the current list effective for new connections; on error nothing changes. */
 static int __publish(struct smc_net *sn)
 {
 	struct smc_filter *f = &sn->steer->filter;
@@ -126,7 +126,7 @@ static int __insert(struct smc_net *sn, struct filter_rule *r, u32 before)
 	return 0;
 }
 
-/* No two rules have the same number, not even after four billion rules. */
+/* Rule numbers are unique, even after they have wrapped around. */
 static u32 __next_id(struct smc_filter *f)
 {
 	u32 id = f->last_id;
@@ -138,15 +138,15 @@ static u32 __next_id(struct smc_filter *f)
 }
 
 /**
- * smc_filter_add() - one more rule
+ * smc_filter_add() - add a rule
  * @sn: the namespace
- * @rule: the rule; smc_rule_check() has seen it
- * @before: the number of the rule that it is to precede, 0: at the end
+ * @rule: the rule, already checked by smc_rule_check()
+ * @before: number of the rule to insert it before; 0 to append
  *
- * It applies to new connections once this has returned; existing ones are not affected.
+ * When this returns, the rule applies to new connections; existing ones are not affected.
  *
  * Context: process, may sleep.
- * Return: 0; -ENOENT if there is no rule @before, -EEXIST, -ENOSPC, -ENOMEM.
+ * Return: 0; -ENOENT if there is no rule @before; -EEXIST; -ENOSPC; -ENOMEM.
  */
 int smc_filter_add(struct smc_net *sn, const struct smc_rule *rule, u32 before)
 {
@@ -167,9 +167,9 @@ int smc_filter_add(struct smc_net *sn, const struct smc_rule *rule, u32 before)
 }
 
 /**
- * smc_filter_del() - forget a rule
+ * smc_filter_del() - delete a rule
  * @sn: the namespace
- * @id: its number
+ * @id: number of the rule
  *
  * Context: process, may sleep.
  * Return: 0, -ENOENT or -ENOMEM.
@@ -200,7 +200,7 @@ int smc_filter_del(struct smc_net *sn, u32 id)
 }
 
 /**
- * smc_filter_flush() - forget all rules
+ * smc_filter_flush() - delete all rules
  * @sn: the namespace
  *
  * Context: process, may sleep.
@@ -213,7 +213,10 @@ void smc_filter_flush(struct smc_net *sn)
 
 	mutex_lock(&f->lock);
 	f->n = 0;
-	/* An empty list needs no memory.  The old table, which points to the rules, goes first. */
+	/*
+	 * An empty list needs no memory, so this cannot fail. The old table points to the rules, so
+	 * it goes first.
+	 */
 	__publish(sn);
 	list_for_each_entry_safe(r, next, &f->list, list) {
 		list_del(&r->list);
@@ -223,14 +226,14 @@ void smc_filter_flush(struct smc_net *sn)
 }
 
 /**
- * smc_filter_nth() - a rule by its place
+ * smc_filter_nth() - read a rule by its position
  * @sn: the namespace
- * @n: its place, the first is 0
- * @e: receives it
- * @seq: receives which state of the list that is
+ * @n: position of the rule, starting at 0
+ * @e: receives the rule
+ * @seq: receives the sequence number of the list
  *
  * Context: process.
- * Return: false if there are fewer.
+ * Return: false if there are fewer rules.
  */
 bool smc_filter_nth(struct smc_net *sn, unsigned int n, struct smc_filter_entry *e,
 		    unsigned int *seq)
@@ -258,13 +261,13 @@ bool smc_filter_nth(struct smc_net *sn, unsigned int n, struct smc_filter_entry 
  * smc_filter_excludes() - must this connection stay TCP?
  * @sn: the namespace
  * @flow: the connection
- * @count: this lookup decides, so it counts as a hit
+ * @count: this lookup is decisive, so count it as a hit
  *
- * Without a rule that fits, a connection may use SMC.
+ * If no rule matches, a connection may use SMC.
  *
  * Context: any.
  *
- * Return: true if the first rule that fits excludes it.
+ * Return: true if the first matching rule excludes the connection.
  */
 bool smc_filter_excludes(const struct smc_net *sn, const struct smc_flow *flow, bool count)
 {

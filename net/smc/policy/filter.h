@@ -14,10 +14,10 @@ struct smc_filter_table;
  * struct smc_filter - the rules of a namespace
  * @lock:	serialises changes
  * @list:	struct filter_rule, in order; under @lock
- * @n:		how many
- * @last_id:	the number of the rule that was added last
- * @seq:	counts changes, never 0
- * @table:	the compiled rules, for connections; RCU, NULL without a rule
+ * @n:		number of rules
+ * @last_id:	number of the rule added last
+ * @seq:	sequence number of the list, changed by each update, never 0
+ * @table:	the compiled rules, used for connections; RCU, NULL if there are no rules
  */
 struct smc_filter {
 	struct mutex		lock;
@@ -29,9 +29,9 @@ struct smc_filter {
 };
 
 /**
- * struct smc_filter_entry - a rule as it is shown
- * @id:		its number
- * @hits:	connections that it has decided about
+ * struct smc_filter_entry - a rule, for display
+ * @id:		number of the rule
+ * @hits:	number of connections that the rule has decided
  * @rule:	the rule
  */
 struct smc_filter_entry {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Both ends of a connection, as rules see them. */
+/* Both ends of a connection, as filter rules see them. */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/tcp.h>
@@ -20,10 +20,10 @@ static struct smc_ip ip_v6(const struct in6_addr *address)
 }
 
 /**
- * smc_flow_of_sock() - a connection whose addresses TCP knows
+ * smc_flow_of_sock() - describe a connection whose addresses TCP knows
  * @sk: the socket, about to send its SYN or later
- * @flow: receives the ends
- * @in: it came to a listener
+ * @flow: receives the description
+ * @in: the connection was made to a listener here
  */
 void smc_flow_of_sock(const struct sock *sk, struct smc_flow *flow, bool in)
 {
@@ -43,9 +43,9 @@ void smc_flow_of_sock(const struct sock *sk, struct smc_flow *flow, bool in)
 }
 
 /**
- * smc_flow_of_syn() - the connection that a SYN asks for
+ * smc_flow_of_syn() - describe the connection that a SYN requests
  * @syn: the SYN, as TCP has received it
- * @flow: receives the ends
+ * @flow: receives the description
  */
 void smc_flow_of_syn(const struct sk_buff *syn, struct smc_flow *flow)
 {
@@ -67,14 +67,14 @@ void smc_flow_of_syn(const struct sk_buff *syn, struct smc_flow *flow)
 }
 
 /**
- * smc_flow_destination() - where a socket is about to connect to
+ * smc_flow_destination() - get the destination of a connect() call
  * @sk: the socket
  * @addr: the argument of connect()
  * @len: length of @addr
  * @ip: receives the address
  * @port: receives the port
  *
- * Return: false if TCP will refuse it.
+ * Return: false if TCP will refuse the destination.
  */
 bool smc_flow_destination(const struct sock *sk, const struct sockaddr_unsized *addr, int len,
 			  struct smc_ip *ip, u16 *port)
@@ -98,16 +98,16 @@ bool smc_flow_destination(const struct sock *sk, const struct sockaddr_unsized *
 }
 
 /**
- * smc_flow_to_mapped() - the connection of an IPv6 socket that connects over IPv4
+ * smc_flow_to_mapped() - describe an IPv6 socket's connection over IPv4
  * @sk: the socket, before it connects
  * @addr: the destination
  * @len: length of @addr
- * @flow: receives the ends
+ * @flow: receives the description
  *
- * TCP does not tell us when it has chosen the local end of such a connection.  The
- * address is taken from the route; the port is unknown unless the socket is bound.
+ * TCP does not call us when it has chosen the local end of such a connection. The address is
+ * therefore taken from the route; the port is unknown unless the socket is bound.
  *
- * Return: whether @addr is such an address and there is a route.
+ * Return: true if @addr is IPv4-mapped and there is a route.
  */
 bool smc_flow_to_mapped(const struct sock *sk, const struct sockaddr_unsized *addr, int len,
 			struct smc_flow *flow)

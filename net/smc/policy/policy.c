@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The state that steers connections, which is made and freed with the namespace. */
+/* The steering state of a namespace, created and freed with it. */
 #include "policy.h"
 
 static unsigned int smc_steer_id __ro_after_init;

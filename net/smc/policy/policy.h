@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which connections may use SMC.  One word says whether there is anything to check, so that
- * a connection costs one test where nothing is configured.
+ * Decides which connections may use SMC. One word tells whether there is anything to check, so that
+ * a connection costs one test if nothing is configured.
  */
 #ifndef SMC_POLICY_H
 #define SMC_POLICY_H
@@ -18,16 +18,16 @@ struct sock;
 struct sockaddr;
 
 enum smc_steer_bit {
-	SMC_STEER_FILTER,	/* there are rules */
-	SMC_STEER_AUTOCACHE,	/* destinations are remembered */
+	SMC_STEER_FILTER,	/* there are filter rules */
+	SMC_STEER_AUTOCACHE,	/* the autocache has entries */
 	SMC_STEER_AUTOSMC,	/* the connections of listeners are measured */
 };
 
 /**
- * struct smc_steer - of a namespace
- * @filter:	permit and exclude
+ * struct smc_steer - the steering state of a namespace
+ * @filter:	rules that permit or exclude
  * @autocache:	destinations that do not speak SMC
- * @autosmc:	listeners, and whether SMC pays for them
+ * @autosmc:	listeners, and whether SMC pays for their connections
  */
 struct smc_steer {
 	struct smc_filter	filter;
@@ -35,7 +35,7 @@ struct smc_steer {
 	struct smc_autosmc	autosmc;
 };
 
-/* Does anything steer the connections of this namespace? */
+/* Is any steering in use for the connections of this namespace? */
 #define smc_steered(sn)		unlikely(READ_ONCE((sn)->steer_on))
 
 #define smc_steer_switch(sn, bit, value)		\

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Filter rules: checked, compiled, looked up.  See rules.h. */
+/* Filter rules: check, compile, look up. See rules.h. */
 #include "rules.h"
 
 #ifdef __KERNEL__
@@ -67,7 +67,7 @@ static int ip_compare(const void *one, const void *other)
 	return a->lo == b->lo ? 0 : a->lo < b->lo ? -1 : 1;
 }
 
-/* The bits behind a prefix, all of them set. */
+/* The host part behind a prefix, with all bits set. */
 static struct smc_ip behind(unsigned int prefix)
 {
 	struct smc_ip ip = { 0, 0 };
@@ -177,9 +177,9 @@ bool smc_rule_fits(const struct smc_rule *rule, const struct smc_flow *flow)
 	return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all rules ---- */
 
-/* The range that a rule covers in a dimension. */
+/* The range that a rule covers in one dimension. */
 static void extent(const struct smc_rule *rule, unsigned int dim, struct smc_ip *first,
 		   struct smc_ip *last)
 {
@@ -194,7 +194,7 @@ static void extent(const struct smc_rule *rule, unsigned int dim, struct smc_ip 
 	}
 }
 
-/* Where a dimension is cut: keys has room for 2 * n + 1.  Returns how many pieces. */
+/* Find where a dimension is cut; @keys has room for 2 * n + 1. Returns the number of pieces. */
 static unsigned int cut(const struct smc_rule * const *rules, unsigned int n,
 			unsigned int dim, struct smc_ip *keys)
 {
@@ -217,7 +217,7 @@ static unsigned int cut(const struct smc_rule * const *rules, unsigned int n,
 	return unique;
 }
 
-/* The piece with this key: the last one that begins at or before it. */
+/* The piece that contains this key: the last one that starts at or before it. */
 static unsigned int piece_of(const struct smc_dimension *d, const struct smc_ip *key)
 {
 	unsigned int low = 0, high = d->n, middle;
@@ -259,7 +259,7 @@ static void enter_rule(struct smc_rules *t, const struct smc_rule *rule, unsigne
 		set_bit_in(t->any_port, i);
 }
 
-/* Keys of all dimensions, one after the other, and how many of each. */
+/* @keys has the keys of all dimensions, one after the other; @counts has their numbers. */
 static struct smc_rules *table_new(struct smc_ip *keys, const unsigned int *counts,
 				   unsigned int n)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Filter rules: which connections may use SMC.  The first rule of an ordered list that
- * fits a connection decides.
+ * Filter rules: which connections may use SMC. The first rule of an ordered list that matches a
+ * connection decides.
  *
- * A list of a thousand rules is not walked for each connection.  It is compiled: each
- * of the four dimensions (address and port of both ends) is cut where a rule begins or
- * ends, and each piece has a bit for each rule that covers it.  Four binary searches
- * find the pieces of a connection, and the first bit that is set in all of them is the
- * rule, whatever the rules look like.
+ * Walking a list of a thousand rules for each connection would be slow, so the list is compiled:
+ * each of the four dimensions (address and port of both ends) is cut where a rule begins or ends,
+ * and each piece has a bit for each rule that covers it. Four binary searches find the pieces of a
+ * connection, and the first bit that is set in all four is the matching rule. The cost does not
+ * depend on what the rules look like.
  *
- * Nothing here depends on the kernel: the same source builds in user space (unit tests).
+ * Independent of the kernel: the same source is built in user space (unit tests).
  */
 #ifndef SMC_POLICY_RULES_H
 #define SMC_POLICY_RULES_H
@@ -23,19 +23,19 @@ struct rcu_head {
 #endif
 
 #define SMC_RULES_MAX		2048
-#define SMC_IPV4_BITS		96	/* bits of a prefix in front of an IPv4 address */
+#define SMC_IPV4_BITS		96	/* length of the prefix in front of an IPv4 address */
 
 /**
- * struct smc_ip - an address, of IPv4 as ::ffff:a.b.c.d, to be compared as a number
- * @hi:	the first half
- * @lo:	the second
+ * struct smc_ip - an address, for IPv4 ::ffff:a.b.c.d, comparable as a number
+ * @hi:	first half of the address
+ * @lo:	second half of the address
  */
 struct smc_ip {
 	u64	hi;
 	u64	lo;
 };
 
-#define SMC_IP_V4_PREFIX	(0xffffull << 32)	/* of smc_ip.lo */
+#define SMC_IP_V4_PREFIX	(0xffffull << 32)	/* part of smc_ip.lo */
 
 static inline bool smc_ip_is_v4(const struct smc_ip *ip)
 {
@@ -52,20 +52,20 @@ struct smc_ip smc_ip_v6(const u8 *bytes);
 
 enum smc_rule_end { SMC_LOCAL, SMC_REMOTE, SMC_NR_ENDS };
 
-/* Bits, since a rule may be for both. */
+/* Bit masks, because a rule may apply to both. */
 enum smc_rule_dir { SMC_DIR_IN = 1, SMC_DIR_OUT = 2, SMC_DIR_BOTH = 3 };
 enum smc_rule_family { SMC_FAMILY_V4 = 1, SMC_FAMILY_V6 = 2, SMC_FAMILY_BOTH = 3 };
 
 /**
  * struct smc_rule - one rule
- * @exclude:	connections that fit stay TCP, otherwise they may use SMC
- * @dirs:	enum smc_rule_dir: made here (out), or to a listener here (in)
+ * @exclude:	matching connections stay TCP; otherwise they may use SMC
+ * @dirs:	enum smc_rule_dir: connections made by this host (out), or to a listener here (in)
  * @families:	enum smc_rule_family
- * @ends:	the addresses and ports of each end
- * @ends.ip:	address, nothing behind the prefix
- * @ends.prefix: significant bits, for IPv4 including the 96 in front; 0: any address
- * @ends.first:	port, or the first of a range; 0 to 65535: any port
- * @ends.last:	the last one
+ * @ends:	address and port of each end
+ * @ends.ip:	address; the bits behind the prefix are 0
+ * @ends.prefix: number of significant bits, for IPv4 including the 96 in front; 0 for any address
+ * @ends.first:	port, or first port of a range; 0 to 65535 is any port
+ * @ends.last:	last port of the range
  */
 struct smc_rule {
 	bool	exclude;
@@ -80,11 +80,12 @@ struct smc_rule {
 };
 
 /**
- * struct smc_flow - a connection, made or to be made
- * @in:		it came to a listener
- * @any_port:	the local port is not chosen yet: a rule that excludes any port excludes it
+ * struct smc_flow - an existing or future connection
+ * @in:		the connection was made to a listener here
+ * @any_port:	the local port has not been chosen yet, so a rule matches if it excludes, or if it
+ *		is for any local port
  * @ip:		addresses of both ends
- * @port:	their ports, in host order
+ * @port:	ports of both ends, in host byte order
  */
 struct smc_flow {
 	bool		in;
@@ -93,7 +94,7 @@ struct smc_flow {
 	u16		port[SMC_NR_ENDS];
 };
 
-/* Errors of a rule. */
+/* Results of smc_rule_check(). */
 enum smc_rule_error {
 	SMC_RULE_OK,
 	SMC_RULE_DIRECTION,
@@ -105,32 +106,32 @@ enum smc_rule_error {
 };
 
 /**
- * smc_rule_check() - is this a rule that makes sense?
+ * smc_rule_check() - check a rule
  * @rule:	the rule, from an untrusted source; narrowed to the family of its addresses
  *
- * Return: SMC_RULE_OK or what is wrong with it.
+ * Return: SMC_RULE_OK, or what is wrong with the rule.
  */
 enum smc_rule_error smc_rule_check(struct smc_rule *rule);
 
 bool smc_rule_equal(const struct smc_rule *a, const struct smc_rule *b);
 
 /**
- * smc_rule_fits() - does one rule fit a connection?
+ * smc_rule_fits() - does a rule match a connection?
  * @rule:	the rule
  * @flow:	the connection
  *
- * The compiled table must agree with this.
+ * The compiled table must give the same result.
  *
- * Return: true if it does.
+ * Return: true if the rule matches.
  */
 bool smc_rule_fits(const struct smc_rule *rule, const struct smc_flow *flow);
 
 struct smc_rules;
 
 /**
- * smc_rules_compile() - make a list of rules fast to look up
- * @rules:	the rules, in their order, each checked
- * @n:		how many, 1 to SMC_RULES_MAX
+ * smc_rules_compile() - compile a list of rules for fast lookup
+ * @rules:	the rules, in order, already checked
+ * @n:		number of rules, 1 to SMC_RULES_MAX
  *
  * Context: may sleep.
  * Return: the table, to be freed with kvfree_rcu(.., rcu) or smc_rules_free(), or NULL.
@@ -140,20 +141,20 @@ struct smc_rules *smc_rules_compile(const struct smc_rule * const *rules, unsign
 void smc_rules_free(struct smc_rules *table);
 
 /**
- * smc_rules_find() - the first rule that fits a connection
+ * smc_rules_find() - find the first rule that matches a connection
  * @table:	compiled rules
  * @flow:	the connection
  *
  * Context: any.
- * Return: its index, or -1.
+ * Return: the index of the rule, or -1.
  */
 int smc_rules_find(const struct smc_rules *table, const struct smc_flow *flow);
 
 /**
  * struct smc_dimension - addresses or ports of one end, cut into pieces
- * @n:		pieces
- * @starts:	where each begins, in order; the first is 0
- * @bits:	for each piece, the rules that cover it
+ * @n:		number of pieces
+ * @starts:	start of each piece, in ascending order; the first is 0
+ * @bits:	for each piece, the set of rules that cover it
  */
 struct smc_dimension {
 	unsigned int	n;
@@ -164,13 +165,13 @@ struct smc_dimension {
 #define SMC_NR_DIMENSIONS	(2 * SMC_NR_ENDS)
 
 /**
- * struct smc_rules - compiled rules, in one piece of memory
+ * struct smc_rules - compiled rules, in one allocation
  * @rcu:	for kvfree_rcu()
- * @words:	of 64 bits that a set of rules takes
- * @kinds:	rules by direction (1: in) and family (1: IPv6)
- * @any_port:	rules that fit, or exclude, a connection without a local port
+ * @words:	number of 64-bit words in a set of rules
+ * @kinds:	sets of rules by direction (1: in) and family (1: IPv6)
+ * @any_port:	set of rules that match a connection whose local port is unknown
  * @dims:	local and remote address, local and remote port
- * @data:	the memory behind the pointers
+ * @data:	memory for the arrays that the pointers refer to
  */
 struct smc_rules {
 	struct rcu_head		rcu;
