@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The enterprise IDs of this host.  The system EID stands for this OS instance:
- * it is drawn at random when the module is loaded, so that loopback works
- * without configuration and no other host shares it.  An ISM device that reaches
- * other OS instances brings one that they all have; it stands for this one, too.
+ * The enterprise IDs of this host. The system EID identifies this OS instance: it is drawn at
+ * random when the module is loaded, so that loopback works without configuration and no other host
+ * has the same one. An ISM device that reaches other OS instances provides a system EID that all of
+ * them share; it replaces the random one.
  */
 #include <linux/lockdep.h>
 #include <linux/random.h>
@@ -17,7 +17,7 @@ static struct smc_eids smc_eids;
 static u8 smc_own_seid[SMC_EID_LEN] __ro_after_init;
 
 /**
- * smc_eid_init() - draw the system EID
+ * smc_eid_init() - draw the system EID at random
  */
 void __init smc_eid_init(void)
 {
@@ -32,7 +32,7 @@ void __init smc_eid_init(void)
 }
 
 /**
- * smc_eids_copy() - copy the EIDs that are configured now
+ * smc_eids_copy() - copy the currently configured EIDs
  * @eids: receives a copy
  *
  * Context: any.
@@ -45,7 +45,7 @@ void smc_eids_copy(struct smc_eids *eids)
 }
 
 /**
- * smc_eids_seq() - the number of what is configured now
+ * smc_eids_seq() - the sequence number of the configured EIDs
  *
  * Context: any.
  *
@@ -73,11 +73,11 @@ static int __find(const u8 *eid)
 }
 
 /**
- * smc_eids_any() - has this host any EID that two sockets of it have in common?
+ * smc_eids_any() - does this host have any EID that two of its sockets could share?
  *
  * Context: any.
  *
- * Return: true if it has.
+ * Return: true if it does.
  */
 bool smc_eids_any(void)
 {
@@ -104,16 +104,16 @@ bool smc_eid_ours(const u8 *eid)
 }
 
 /**
- * smc_eids_common() - an EID that a Proposal offers and this host has
+ * smc_eids_common() - find an EID that both a Proposal and this host have
  * @p: the Proposal
- * @system: the system EID counts
- * @eid: receives it
+ * @system: the system EID may be used
+ * @eid: receives the EID
  *
- * User EIDs come first: an administrator who configures one means it to be used.
+ * User EIDs take precedence: an administrator who configures one wants it to be used.
  *
  * Context: any.
  *
- * Return: true if there is one.
+ * Return: true if there is a common EID.
  */
 bool smc_eids_common(const struct smc_clc_proposal *p, bool system, u8 *eid)
 {
@@ -133,8 +133,8 @@ bool smc_eids_common(const struct smc_clc_proposal *p, bool system, u8 *eid)
 }
 
 /**
- * smc_seid_set() - an ISM device brings its system EID, or takes it away
- * @seid: SMC_EID_LEN bytes; NULL for that of this OS instance
+ * smc_seid_set() - set the system EID of an ISM device, or remove it
+ * @seid: SMC_EID_LEN bytes; NULL restores the EID of this OS instance
  *
  * Context: any.
  */
@@ -150,7 +150,7 @@ void smc_seid_set(const u8 *seid)
  * smc_ueid_add() - configure a user EID
  * @eid: SMC_EID_LEN bytes, padded with blanks
  *
- * Return: 0, -EINVAL if it is not a valid one, -EEXIST, or -ENOSPC.
+ * Return: 0, -EINVAL if the EID is invalid, -EEXIST, or -ENOSPC.
  */
 int smc_ueid_add(const u8 *eid)
 {
@@ -172,7 +172,7 @@ int smc_ueid_add(const u8 *eid)
 }
 
 /**
- * smc_ueid_remove() - forget a user EID; existing connections are not affected
+ * smc_ueid_remove() - remove a user EID; existing connections are not affected
  * @eid: SMC_EID_LEN bytes
  *
  * Return: 0 or -ENOENT.
@@ -195,7 +195,7 @@ int smc_ueid_remove(const u8 *eid)
 }
 
 /**
- * smc_ueid_flush() - forget all user EIDs; existing connections are not affected
+ * smc_ueid_flush() - remove all user EIDs; existing connections are not affected
  */
 void smc_ueid_flush(void)
 {
@@ -207,9 +207,9 @@ void smc_ueid_flush(void)
 
 /**
  * smc_seid_enable() - allow or forbid the use of the system EID
- * @on: allow it
+ * @on: true to allow it
  *
- * Without it and without a user EID new connections stay TCP.
+ * Without the system EID and without a user EID, new connections stay TCP.
  */
 void smc_seid_enable(bool on)
 {

@@ -7,12 +7,13 @@
 #include "../wire/clc.h"
 
 /**
- * struct smc_eids - a copy of what is configured
- * @seq:	counts changes, never 0
+ * struct smc_eids - a copy of the configured EIDs
+ * @seq:	sequence number, changed by each update, never 0
  * @n:		number of user EIDs
  * @ueid:	the user EIDs
  * @has_seid:	the system EID is in use
- * @seid:	the system EID: of this OS instance, or of the machines that an ISM device reaches
+ * @seid:	the system EID: of this OS instance, or shared by the machines that an ISM device
+ *		reaches
  */
 struct smc_eids {
 	unsigned int	seq;

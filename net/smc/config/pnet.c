@@ -18,12 +18,12 @@ struct pnet_node {
 };
 
 /**
- * struct smc_pnet_table - the table of a namespace
- * @lock:	writers; readers use RCU
- * @list:	entries, in the order in which they came
- * @n:		their number
- * @last:	number of the last one added
- * @seq:	counts changes, never 0
+ * struct smc_pnet_table - the PNET table of a namespace
+ * @lock:	serializes writers; readers use RCU
+ * @list:	entries, in the order in which they were added
+ * @n:		number of entries
+ * @last:	number of the entry added last
+ * @seq:	sequence number, changed by each update, never 0
  */
 struct smc_pnet_table {
 	struct mutex		lock;
@@ -36,12 +36,12 @@ struct smc_pnet_table {
 static unsigned int smc_pnet_id __ro_after_init;
 
 /**
- * smc_pnetid_parse() - parse a PNETID as a user writes it
- * @text: 1 to 16 characters of A-Z, a-z, 0-9; blanks around them
- * @len: their number
- * @id: receives it in capitals, SMC_PNETID_LEN + 1 bytes, the rest 0
+ * smc_pnetid_parse() - parse a PNETID that a user has entered
+ * @text: 1 to 16 characters A-Z, a-z, 0-9; may be surrounded by blanks
+ * @len: length of @text
+ * @id: receives the PNETID in capitals: SMC_PNETID_LEN + 1 bytes, padded with 0
  *
- * Return: false if it is not a PNETID.
+ * Return: false if @text is not a PNETID.
  */
 bool smc_pnetid_parse(const char *text, size_t len, char *id)
 {
@@ -81,7 +81,7 @@ static struct pnet_node *__find(struct smc_pnet_table *t, const char *name, u8 p
 	return NULL;
 }
 
-/* How many of them exist already; -EEXIST if one has another PNETID. */
+/* How many of the entries exist already; -EEXIST if one has a different PNETID. */
 static int __count_known(struct smc_pnet_table *t, const struct smc_pnet_entry *e,
 			 unsigned int n)
 {
@@ -105,7 +105,7 @@ static void __add(struct smc_pnet_table *t, struct pnet_node *node)
 	__changed(t);
 }
 
-/* Nodes for all of them, or none. */
+/* Allocate nodes for all entries. */
 static int nodes_new(struct pnet_node **nodes, const struct smc_pnet_entry *e,
 		     unsigned int n)
 {
@@ -121,16 +121,16 @@ static int nodes_new(struct pnet_node **nodes, const struct smc_pnet_entry *e,
 }
 
 /**
- * smc_pnet_add() - a netdev and a port, or one of them, are on a network
+ * smc_pnet_add() - assign a netdev, a port, or both to a network
  * @sn: the namespace
- * @e: the entries; their numbers do not matter
- * @n: how many, SMC_PNET_AT_ONCE at most
+ * @e: the entries; their numbers are ignored
+ * @n: number of entries, SMC_PNET_AT_ONCE at most
  *
- * Either all are added or none.  What the table has already is skipped.
- * Existing connections are not affected.
+ * Adds all entries or none. Entries that the table already has are skipped. Existing connections
+ * are not affected.
  *
  * Context: process, may sleep.
- * Return: 0; -EEXIST if one has another PNETID already, or all have this one;
+ * Return: 0; -EEXIST if an entry exists with a different PNETID, or if all entries exist already;
  * -ENOSPC; -ENOMEM.
  */
 int smc_pnet_add(struct smc_net *sn, const struct smc_pnet_entry *e, unsigned int n)
@@ -158,7 +158,7 @@ int smc_pnet_add(struct smc_net *sn, const struct smc_pnet_entry *e, unsigned in
 	return rc;
 }
 
-/* Forget the entries with this PNETID, or all; returns how many. */
+/* Delete the entries with this PNETID, or all entries; returns how many. */
 static unsigned int forget(struct smc_pnet_table *t, const char *id)
 {
 	struct pnet_node *node, *next;
@@ -180,9 +180,9 @@ static unsigned int forget(struct smc_pnet_table *t, const char *id)
 }
 
 /**
- * smc_pnet_remove() - forget a network
+ * smc_pnet_remove() - delete a network
  * @sn: the namespace
- * @id: its PNETID, as smc_pnetid_parse() made it
+ * @id: PNETID of the network, in the form of smc_pnetid_parse()
  *
  * Return: 0 or -ENOENT.
  */
@@ -192,7 +192,7 @@ int smc_pnet_remove(struct smc_net *sn, const char *id)
 }
 
 /**
- * smc_pnet_flush() - forget all networks
+ * smc_pnet_flush() - delete all networks
  * @sn: the namespace
  */
 void smc_pnet_flush(struct smc_net *sn)
@@ -201,11 +201,11 @@ void smc_pnet_flush(struct smc_net *sn)
 }
 
 /**
- * smc_pnet_seq() - which state of the table is this?
+ * smc_pnet_seq() - the sequence number of the table
  * @sn: the namespace
  *
  * Context: any.
- * Return: a number that differs after each change, never 0.
+ * Return: a number that changes with each update, never 0.
  */
 unsigned int smc_pnet_seq(const struct smc_net *sn)
 {
@@ -213,11 +213,11 @@ unsigned int smc_pnet_seq(const struct smc_net *sn)
 }
 
 /**
- * smc_pnet_next() - the next entry
+ * smc_pnet_next() - iterate over the table
  * @sn: the namespace
- * @id: of this network, or NULL for any
- * @e: the last entry, or number 0; receives the next one
- * @seq: receives which state of the table that is
+ * @id: return only entries of this network, or NULL for all
+ * @e: the previous entry, or number 0; receives the next one
+ * @seq: receives the sequence number of the table
  *
  * Context: any.
  * Return: false at the end of the table.
@@ -249,18 +249,17 @@ static bool is_port(const struct smc_pnet_entry *e, const struct smc_pnet_port *
 }
 
 /**
- * smc_pnet_compare() - does the table say that netdev and port are on one network?
- * @ndev: the netdev; the table is that of the namespace where it is
+ * smc_pnet_compare() - does the table say that a netdev and a port are on the same network?
+ * @ndev: the netdev; the table is that of its namespace
  * @port: the port
  *
- * Only entries of one table count together, and the port's own PNETID counts in the initial
- * namespace.  So permission to name a netdev in a namespace of one's own gives no access to the
- * ports of the host.
+ * Both entries must be in the same table. The port's own PNETID counts only in the initial
+ * namespace. So permission to name a netdev in a private namespace gives no access to the ports of
+ * the host.
  *
  * Context: under RCU.
  *
- * Return: SMC_PNET_SAME, SMC_PNET_OTHER, or SMC_PNET_UNKNOWN if the table lacks one of
- * them.
+ * Return: SMC_PNET_SAME, SMC_PNET_OTHER, or SMC_PNET_UNKNOWN if the table lacks one of the two.
  */
 enum smc_pnet_verdict smc_pnet_compare(const struct net_device *ndev,
 				       const struct smc_pnet_port *port)
@@ -282,7 +281,7 @@ enum smc_pnet_verdict smc_pnet_compare(const struct net_device *ndev,
 	return strcmp(of_ndev, of_port) ? SMC_PNET_OTHER : SMC_PNET_SAME;
 }
 
-/* The PNETID of a netdev (port 0) or of a port; whether there is one. */
+/* Get the PNETID of a netdev (port 0) or of a port; returns whether there is one. */
 static bool pnetid_of(const struct smc_net *sn, const struct smc_pnet_port *port, char *id)
 {
 	const struct pnet_node *node;
@@ -302,13 +301,13 @@ static bool pnetid_of(const struct smc_net *sn, const struct smc_pnet_port *port
 }
 
 /**
- * smc_pnet_of_port() - the PNETID of a port
+ * smc_pnet_of_port() - get the PNETID of a port
  * @sn: the namespace
  * @port: the port
  * @id: receives the PNETID, SMC_PNETID_LEN + 1 bytes, empty if there is none
  *
  * Context: any.
- * Return: whether the table has it; else it is the port's own.
+ * Return: true if the PNETID is from the table, false if it is the port's own.
  */
 bool smc_pnet_of_port(const struct smc_net *sn, const struct smc_pnet_port *port, char *id)
 {
@@ -320,12 +319,12 @@ bool smc_pnet_of_port(const struct smc_net *sn, const struct smc_pnet_port *port
 }
 
 /**
- * smc_pnet_of_netdev() - the PNETID of a netdev in the table of its namespace
+ * smc_pnet_of_netdev() - get the PNETID of a netdev from the table of its namespace
  * @ndev: the netdev
  * @id: receives the PNETID, SMC_PNETID_LEN + 1 bytes, empty if there is none
  *
  * Context: any.
- * Return: whether there is one.
+ * Return: true if there is one.
  */
 bool smc_pnet_of_netdev(const struct net_device *ndev, char *id)
 {

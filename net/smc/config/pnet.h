@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The PNET table of a namespace: which netdevs and which device ports are on the
- * same physical network, by name, as set by the administrator.  Names need not
- * exist: a device that is unplugged and returns is recognised.
+ * The PNET table of a namespace: which netdevs and device ports are on the same physical network,
+ * by name, as set by the administrator. A name need not exist, so a device that is unplugged is
+ * recognized when it returns.
  */
 #ifndef SMC_CONFIG_PNET_H
 #define SMC_CONFIG_PNET_H
@@ -14,17 +14,17 @@
 struct smc_net;
 
 #define SMC_PNETID_LEN	16
-/* A kernel table, not a database. */
+/* Limits the size of the table, which is searched linearly. */
 #define SMC_PNET_MAX	1024
 /* A netdev and a port. */
 #define SMC_PNET_AT_ONCE	2
 
 /**
- * struct smc_pnet_entry - an entry
- * @number:	greater than those of all before it
- * @id:		the PNETID, in capitals, ended by 0
- * @name:	of a netdev, or of an RDMA or ISM device (or its PCI name)
- * @port:	of that device, from 1; 0: it is a netdev
+ * struct smc_pnet_entry - an entry of the PNET table
+ * @number:	greater than the numbers of all earlier entries
+ * @id:		the PNETID, in capitals, NUL-terminated
+ * @name:	name of a netdev, or of an RDMA or ISM device (or its PCI name)
+ * @port:	port of the device, from 1; 0 for a netdev
  */
 struct smc_pnet_entry {
 	u32	number;
@@ -34,11 +34,11 @@ struct smc_pnet_entry {
 };
 
 /**
- * struct smc_pnet_port - names a port of a device
+ * struct smc_pnet_port - identifies a port of a device
  * @dev:	name of the RDMA or ISM device
- * @pci:	its PCI name, or NULL
- * @port:	its port, from 1
- * @own:	the PNETID that the port has without a table, or NULL
+ * @pci:	PCI name of the device, or NULL
+ * @port:	port of the device, from 1
+ * @own:	the PNETID that the port itself has, or NULL
  */
 struct smc_pnet_port {
 	const char	*dev;
@@ -47,9 +47,9 @@ struct smc_pnet_port {
 	const char	*own;
 };
 
-/* The verdict of the table on a netdev and a port. */
+/* What the table says about a netdev and a port. */
 enum smc_pnet_verdict {
-	SMC_PNET_UNKNOWN,	/* the table lacks one of them, or both */
+	SMC_PNET_UNKNOWN,	/* the table lacks at least one of them */
 	SMC_PNET_SAME,
 	SMC_PNET_OTHER,
 };
