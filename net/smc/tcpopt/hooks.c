@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The option by TCP itself, which has hooks for SMC in kernels with CONFIG_SMC.
+ * The option as exchanged by TCP itself, which has hooks for SMC in kernels with CONFIG_SMC.
  *
- *	tcp_have_smc		a static key: TCP looks at the others
- *	syn_smc			of a socket that connects: its SYN has the option; TCP clears it
- *				when the SYN-ACK has not.  Of a listener: it answers the option.
- *				Children inherit it, and TCP clears it in those whose SYN was not
- *				answered so
- *	smc_hs_congested	of a listener: asked for each SYN with the option
- *	smc_ok			of a request: the SYN had it, and the listener did not refuse
+ *	tcp_have_smc		static key: enables the other hooks
+ *	syn_smc			on a connecting socket: the SYN carries the option; TCP clears it
+ *				if the SYN-ACK does not.  On a listener: it answers the option.
+ *				Children inherit the flag, and TCP clears it in a child whose SYN
+ *				was not answered with the option
+ *	smc_hs_congested	on a listener: called for each SYN with the option
+ *	smc_ok			on a request: the SYN had the option and the listener accepted it
  */
 #include <linux/smc.h>
 #include <linux/tcp.h>
@@ -35,7 +35,7 @@ static void hooks_adapt(struct inet_connection_sock_af_ops *ops, int family)
 {
 }
 
-/* TCP reads the pointer twice, so it is set when a socket is made and never taken back. */
+/* TCP reads the pointer twice, so it is set when a socket is created and never cleared. */
 static void hooks_born(struct sock *sk)
 {
 	tcp_sk(sk)->smc_hs_congested = hooks_refuse;

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The TCP option by netfilter, for kernels whose TCP has no hooks for SMC.
+ * The TCP option as exchanged through netfilter, for kernels whose TCP has no hooks for SMC.
  *
  *	client					listener
  *	SYN: the hook adds the option    -->	conn_request: looks for the option
- *	sk_rx_dst_set: looks for it	 <--	SYN-ACK: the hook adds it, if the request says so
- *						syn_recv_sock: asks the request
+ *	sk_rx_dst_set: looks for it	 <--	SYN-ACK: the hook adds it if the request says so
+ *						syn_recv_sock: reads the decision in the request
  *
- * There is one hook, where packets leave TCP, and it runs before all others.  A namespace has it
- * while it has SMC sockets, and for some seconds afterwards.
+ * There is one hook, LOCAL_OUT, which runs before all others. A namespace has the hook while it has
+ * SMC sockets, and for some seconds afterwards.
  *
- * A SYN-ACK must say the same each time it is sent.  So the answer is decided once, for the first
- * SYN-ACK, and kept in inet_request_sock.smc_ok.  Every kernel has this bit; without CONFIG_SMC
- * nothing uses or initialises it.  TCP sends the answer to a SYN while it handles the SYN.  So
- * conn_request notes the answer in a variable of this processor; the hook finds it there, and
- * stores what it did in the request.  Any other SYN-ACK is a repetition:
+ * All copies of a SYN-ACK must be the same. So the answer is decided once, for the first SYN-ACK,
+ * and kept in inet_request_sock.smc_ok. Every kernel has this bit; without CONFIG_SMC nothing else
+ * uses or initialises it. TCP sends the answer to a SYN while it handles the SYN, so conn_request
+ * stores the answer in a per-CPU variable, where the hook finds it. The hook then records in the
+ * request what it has done. Any other SYN-ACK is a retransmission:
  *
- *  - Another SYN of the same client may find the request on another processor, before the first
- *    answer has left.  The variable of the first processor shows that, and the repetition is
- *    dropped.
- *  - If TCP has handled the SYN and sent no answer, for want of memory, the request is looked up
+ *  - Another SYN of the same client may find the request on another CPU before the first answer has
+ *    been sent. The first CPU's variable shows this, and the retransmission is dropped.
+ *  - If TCP has handled the SYN but sent no answer, for lack of memory, the request is looked up
  *    and its smc_ok cleared.
- *  - A request of a listener that is not ours has its smc_ok cleared, as TCP may hand it to a
- *    listener of ours in the same reuseport group.  Requests older than the hook do not count, see
+ *  - The smc_ok of a request of a non-SMC listener is cleared, because TCP may migrate the request
+ *    to an SMC listener in the same reuseport group. Requests older than the hook are ignored, see
  *    since_hook().
  *
- * A SYN cookie leaves no request, and neither does a child made from a SYN with data: both are TCP.
+ * A SYN cookie leaves no request, and neither does a child made from a SYN with data: both stay
+ * TCP.
  */
 #include <linux/module.h>
 #include <linux/netfilter.h>
@@ -40,7 +40,7 @@
 #include "../smc.h"
 #include "ways.h"
 
-/* How long a namespace without SMC sockets keeps the hook */
+/* How long a namespace without SMC sockets keeps the hook. */
 #ifdef CONFIG_SMC_TEST
 static uint hook_linger_ms = 5000;
 module_param(hook_linger_ms, uint, 0600);
@@ -52,10 +52,10 @@ enum { hook_linger_ms = 5000 };
 /**
  * struct smc_tcpopt_net - the hook of a namespace
  * @net:	the namespace
- * @wanted:	sockets may rely on @hooked; cleared while that is taken back
+ * @wanted:	sockets may rely on @hooked; cleared while the hook may be about to be removed
  * @hooked:	the hook is in place; under tcpopt_hook_lock
- * @since:	since when, of tcp_clock_us()
- * @idle:	takes it away
+ * @since:	when the hook was installed, as a tcp_clock_us() time
+ * @idle:	removes the hook
  */
 struct smc_tcpopt_net {
 	struct net		*net;
@@ -66,10 +66,10 @@ struct smc_tcpopt_net {
 };
 
 /**
- * struct nfopt_syn - the SYN that a listener of ours is answering on this processor
- * @number:	nfopt_number() of its sequence number, 0 without one; others may look
- * @answer:	the SYN-ACK is to have the option
- * @settled:	a SYN-ACK has left
+ * struct nfopt_syn - the SYN that an SMC listener is answering on this CPU
+ * @number:	nfopt_number() of its sequence number, or 0 if there is none; other CPUs may read it
+ * @answer:	the SYN-ACK should carry the option
+ * @settled:	a SYN-ACK has been sent
  */
 struct nfopt_syn {
 	u32			number;
@@ -82,7 +82,7 @@ static DEFINE_MUTEX(tcpopt_hook_lock);
 static const struct smc_tcpopt_owner *nfopt_owner;
 static void (*nfopt_tcp_rx_dst_set[2])(struct sock *sk, const struct sk_buff *skb);
 static void (*nfopt_mapped_rx_dst_set)(struct sock *sk, const struct sk_buff *skb);
-/* TCP's table for an IPv6 socket with an IPv4 peer, with our sk_rx_dst_set */
+/* TCP's table for an IPv6 socket with an IPv4 peer, but with our sk_rx_dst_set. */
 static struct inet_connection_sock_af_ops nfopt_mapped;
 
 static struct smc_tcpopt_net *nfopt_net(const struct net *net)
@@ -90,28 +90,34 @@ static struct smc_tcpopt_net *nfopt_net(const struct net *net)
 	return smc_net(net)->tcpopt;
 }
 
-/* 0 means none.  Two sequence numbers share 1, which costs a repetition at worst. */
+/*
+ * 0 means none, so the sequence numbers 0 and 1 share the number 1. A collision costs a
+ * retransmission at worst.
+ */
 static u32 nfopt_number(u32 isn)
 {
 	return isn ?: 1;
 }
 
-/* Is a processor still busy with the first answer to this request? */
+/* Is any CPU still busy with the first answer to this request? */
 static bool nfopt_undecided(const struct request_sock *req)
 {
 	u32 number = nfopt_number(tcp_rsk(req)->rcv_isn);
 	int cpu;
 
-	/* The request was found, so what was written before TCP made it known is seen. */
+	/*
+	 * The request was found, so this CPU must also see what was written before TCP published
+	 * it.
+	 */
 	smp_rmb();
 	for_each_possible_cpu(cpu)
-		/* Pairs with nfopt_conn_request(): if it is over, smc_ok is what it says. */
+		/* Pairs with nfopt_conn_request(): if the SYN is done, smc_ok is final. */
 		if (smp_load_acquire(&per_cpu_ptr(&nfopt_syn, cpu)->number) == number)
 			return true;
 	return false;
 }
 
-/* Is it a listener that answers the option? */
+/* Is this a listener that answers the option? */
 static bool nfopt_listens(const struct sock *sk)
 {
 	return sk && nfopt_owner->is_ours(sk) &&
@@ -132,7 +138,7 @@ static unsigned int nfopt_repeat(struct request_sock *req, struct sk_buff *skb)
 	return !ireq->smc_ok || smc_tcpopt_add(skb) ? NF_ACCEPT : NF_DROP;
 }
 
-/* The SYN-ACK of a request or of a socket; that of a cookie has neither. */
+/* Handles the SYN-ACK of a request, or of a socket. The SYN-ACK of a SYN cookie has neither. */
 static unsigned int nfopt_syn_ack(struct sk_buff *skb, const struct tcphdr *th)
 {
 	struct nfopt_syn *syn = raw_cpu_ptr(&nfopt_syn);
@@ -140,10 +146,10 @@ static unsigned int nfopt_syn_ack(struct sk_buff *skb, const struct tcphdr *th)
 
 	if (skb->sk && skb->sk->sk_state == TCP_NEW_SYN_RECV)
 		req = inet_reqsk(skb->sk);
-	/* SYNs are answered with bottom halves off, which keeps this on its processor. */
+	/* SYNs are answered with bottom halves disabled, so the answer stays on the same CPU. */
 	if (!softirq_count() || syn->number != nfopt_number(ntohl(th->ack_seq) - 1))
 		return req ? nfopt_repeat(req, skb) : NF_ACCEPT;
-	/* With a VRF each packet comes twice. */
+	/* With a VRF, the hook sees each packet twice. */
 	if (req)
 		inet_rsk(req)->smc_ok = syn->answer && smc_tcpopt_add(skb);
 	syn->settled = true;
@@ -156,12 +162,15 @@ static unsigned int nfopt_syn_leaves(struct sk_buff *skb)
 
 	if (sk && sk_fullsock(sk) && nfopt_owner->is_ours(sk) &&
 	    READ_ONCE(smc_sk(sk)->tcp_option) == SMC_TCPOPT_OFFERED)
-		/* If there is no room, the peer sees no offer, and the answer has no option. */
+		/*
+		 * If there is no room, the SYN contains no offer, so the SYN-ACK will not have the
+		 * option.
+		 */
 		smc_tcpopt_add(skb);
 	return NF_ACCEPT;
 }
 
-/* Programs may send anything, through raw sockets. */
+/* Programs may send any packet through raw sockets, so check the headers. */
 static bool nfopt_is_whole(const struct sk_buff *skb, const struct tcphdr *th)
 {
 	unsigned int at = (const u8 *)th - skb->data;
@@ -171,7 +180,7 @@ static bool nfopt_is_whole(const struct sk_buff *skb, const struct tcphdr *th)
 	       skb_headlen(skb) >= at + th->doff * 4;
 }
 
-/* Not inlined, so that packets with data do not pay for the registers that this needs. */
+/* Not inlined, so that data packets do not pay for saving the registers that this needs. */
 static noinline unsigned int nfopt_handshake(struct sk_buff *skb, const struct tcphdr *th)
 {
 	if (!nfopt_is_whole(skb, th))
@@ -179,7 +188,7 @@ static noinline unsigned int nfopt_handshake(struct sk_buff *skb, const struct t
 	return th->ack ? nfopt_syn_ack(skb, th) : nfopt_syn_leaves(skb);
 }
 
-/* A packet with extension headers, which may be TCP or not. */
+/* A packet with IPv6 extension headers, which may or may not be TCP. */
 static noinline unsigned int nfopt_extended(struct sk_buff *skb)
 {
 	u8 protocol = ipv6_hdr(skb)->nexthdr;
@@ -224,14 +233,14 @@ static const struct nf_hook_ops nfopt_ops[] = {
 };
 
 /*
- * The socket is in the list of its namespace by now.  Either the work sees it there, or this sees
- * that the work is about to take the hook away.
+ * The socket is in the list of its namespace by now. Either nfopt_idle_work() sees it there, or
+ * this function sees that nfopt_idle_work() is about to remove the hook.
  */
 static void nfopt_born(struct sock *sk)
 {
 	struct smc_tcpopt_net *tn = nfopt_net(sock_net(sk));
 
-	/* Pairs with that in nfopt_idle_work(). */
+	/* Pairs with the barrier in nfopt_idle_work(). */
 	smp_mb();
 	if (likely(READ_ONCE(tn->wanted)))
 		return;
@@ -250,7 +259,7 @@ static void nfopt_idle_work(struct work_struct *work)
 
 	mutex_lock(&tcpopt_hook_lock);
 	WRITE_ONCE(tn->wanted, false);
-	/* Pairs with that in nfopt_born(). */
+	/* Pairs with the barrier in nfopt_born(). */
 	smp_mb();
 	if (tn->hooked && nfopt_owner->in_use(tn->net)) {
 		WRITE_ONCE(tn->wanted, true);
@@ -313,7 +322,7 @@ static struct sock *nfopt_lookup(struct net *net, struct sk_buff *syn)
 #endif
 }
 
-/* TCP sent no answer to this SYN.  If there is a request, its smc_ok was never written. */
+/* TCP sent no answer to this SYN. If there is a request, its smc_ok was never initialised. */
 static void nfopt_forget(struct sock *listener, struct sk_buff *syn)
 {
 	struct sock *sk = nfopt_lookup(sock_net(listener), syn);
@@ -327,7 +336,7 @@ static void nfopt_forget(struct sock *listener, struct sk_buff *syn)
 	sock_gen_put(sk);
 }
 
-/* Bottom halves are off: no other SYN is handled on this processor meanwhile. */
+/* Bottom halves are disabled: no other SYN is handled on this CPU meanwhile. */
 static int nfopt_conn_request(struct sock *listener, struct sk_buff *syn,
 			      int (*tcp)(struct sock *sk, struct sk_buff *skb))
 {
@@ -339,12 +348,12 @@ static int nfopt_conn_request(struct sock *listener, struct sk_buff *syn,
 	now->answer = smc_tcpopt_in(tcp_hdr(syn)) && !nfopt_owner->refuses(listener);
 	now->settled = false;
 	WRITE_ONCE(now->number, nfopt_number(ntohl(tcp_hdr(syn)->seq)));
-	/* Visible before the request is, see nfopt_undecided(). */
+	/* Store the number before TCP publishes the request, see nfopt_undecided(). */
 	smp_wmb();
 	rc = tcp(listener, syn);
 	if (unlikely(!now->settled))
 		nfopt_forget(listener, syn);
-	/* And smc_ok before this. */
+	/* Release: smc_ok is stored before the number is cleared. */
 	smp_store_release(&now->number, 0);
 	return rc;
 }
@@ -354,7 +363,7 @@ static void nfopt_ignore(struct request_sock *req)
 	inet_rsk(req)->smc_ok = 0;
 }
 
-/* Was the request made while the hook was in place? */
+/* Was the request created after the hook had been installed? */
 static bool since_hook(const struct sock *listener, const struct request_sock *req)
 {
 	return tcp_rsk(req)->snt_synack >= nfopt_net(sock_net(listener))->since;
@@ -378,8 +387,8 @@ static void nfopt_tcp_rx_dst(struct sock *sk, const struct sk_buff *skb)
 }
 
 /*
- * TCP calls this when a SYN-ACK has made the connection, and now and then later.  A simultaneous
- * open and a connection to itself have no SYN-ACK, so the first call finds no option.
+ * TCP calls this when a SYN-ACK has established the connection, and occasionally later. A
+ * simultaneous open or a connection to itself has no SYN-ACK, so the first call finds no option.
  */
 static void nfopt_rx_dst_set(struct sock *sk, const struct sk_buff *skb)
 {
@@ -407,8 +416,9 @@ static void nfopt_make_mapped(const struct inet_connection_sock_af_ops *tcp)
 }
 
 /*
- * To an IPv4-mapped address TCP exchanges our table for its own.  The socket has been locked
- * since, so the SYN-ACK is in the backlog at most.
+ * For a connection to an IPv4-mapped address, TCP has replaced our table by its own; install a copy
+ * with our callback. The socket has been locked all the time, so a SYN-ACK can at most be in the
+ * backlog.
  */
 static void nfopt_connecting(struct sock *sk)
 {
@@ -432,7 +442,7 @@ static int __net_init nfopt_net_init(struct net *net)
 	return 0;
 }
 
-/* No socket of it is left. */
+/* The namespace has no sockets left. */
 static void __net_exit nfopt_net_exit(struct net *net)
 {
 	struct smc_tcpopt_net *tn = nfopt_net(net);
@@ -457,7 +467,7 @@ static int nfopt_init(const struct smc_tcpopt_owner *owner)
 static void nfopt_exit(void)
 {
 	unregister_pernet_subsys(&nfopt_net_ops);
-	/* The hook may still run. */
+	/* Wait until no CPU is running the hook. */
 	synchronize_net();
 }
 

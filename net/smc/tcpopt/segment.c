@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The option in a segment: found, or put there. */
+/* Finds the option in a segment, or adds it. */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
@@ -15,23 +15,23 @@ static enum smc_tcp_options scan(const struct tcphdr *th)
 }
 
 /**
- * smc_tcpopt_in() - has this segment the option?
- * @th: its header, complete, with a length of 20 bytes at least
+ * smc_tcpopt_in() - does this segment have the option?
+ * @th: TCP header, complete, with a length of at least 20 bytes
  *
- * Return: true if it has.
+ * Return: true if it does.
  */
 bool smc_tcpopt_in(const struct tcphdr *th)
 {
 	return scan(th) == SMC_TCP_OPTIONS_HAVE;
 }
 
-/* Is there room, in the count of a header and in the memory? */
+/* Is there room for the option, both in the TCP header and in the buffer? */
 static bool has_room(struct sk_buff *skb)
 {
 	const struct tcphdr *th = tcp_hdr(skb);
 	unsigned int options = th->doff * 4 - sizeof(*th);
 
-	/* TCP leaves the checksum of what it sends to the device, or to a later step. */
+	/* TCP leaves the checksum of outgoing segments to the device or to a later step. */
 	return scan(th) == SMC_TCP_OPTIONS_LACK && skb->ip_summed == CHECKSUM_PARTIAL &&
 	       options <= SMC_TCP_OPTIONS_MAX - SMC_TCP_OPTION_SPACE && !skb_is_gso(skb) &&
 	       !skb_cow_head(skb, SMC_TCP_OPTION_SPACE);
@@ -49,19 +49,20 @@ static void add_to_lengths(struct sk_buff *skb)
 	} else {
 		be16_add_cpu(&ipv6_hdr(skb)->payload_len, SMC_TCP_OPTION_SPACE);
 	}
-	/* So far it is the sum of the pseudo header, of which the length is a part. */
+	/* So far the checksum covers only the pseudo header, which includes the length. */
 	inet_proto_csum_replace2(&th->check, skb, htons(len - SMC_TCP_OPTION_SPACE), htons(len),
 				 true);
 }
 
 /**
- * smc_tcpopt_add() - put the option into a segment that TCP sends, unless it is there
- * @skb: the segment, from its IP header on; the TCP header is in the linear part
+ * smc_tcpopt_add() - add the option to a segment that TCP sends, unless it is there already
+ * @skb: the segment, starting at its IP header; the TCP header is in the linear part
  *
- * Headers move towards the head of the buffer.  So what TCP keeps for a retransmission, which
- * begins behind them, stays as it is.
+ * Moves the headers towards the head of the buffer. The data behind them, which TCP keeps for a
+ * retransmission, stays where it is.
  *
- * Return: whether the segment has the option now.  If not, it is unchanged.
+ * Return: true if the segment has the option now; false if it does not, in which case it is
+ * unchanged.
  */
 bool smc_tcpopt_add(struct sk_buff *skb)
 {

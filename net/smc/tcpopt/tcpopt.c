@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which of the ways is used; and the one that needs nothing of the kernel. */
+/* Selects how the option is exchanged, and implements the way that requires no kernel support. */
 #include <linux/module.h>
 #include <linux/smc.h>
 #include <net/inet_connection_sock.h>
@@ -78,7 +78,7 @@ static const struct smc_tcpopt smc_tcpopt_none = {
 	.clear		= no_change,
 };
 
-/* The ways that this kernel has, the best one first. */
+/* The ways that this kernel supports, the preferred one first. */
 static const struct smc_tcpopt *const ways[] = {
 #ifdef SMC_HAVE_TCP_HOOKS
 	&smc_tcpopt_hooks,
@@ -100,11 +100,11 @@ static const struct smc_tcpopt * __init way_named(const char *name)
 }
 
 /**
- * smc_tcpopt_init() - choose the way; sockets are about to be made
- * @owner: of the sockets
+ * smc_tcpopt_init() - select the way to exchange the option, before any SMC socket is created
+ * @owner: callbacks about sockets
  *
  * Context: process.
- * Return: 0 or a negative errno, -EINVAL if this kernel does not have that way.
+ * Return: 0 or a negative errno; -EINVAL if this kernel does not support the requested way.
  */
 int __init smc_tcpopt_init(const struct smc_tcpopt_owner *owner)
 {
@@ -115,14 +115,14 @@ int __init smc_tcpopt_init(const struct smc_tcpopt_owner *owner)
 		       tcp_option, ways[0]->name);
 		return -EINVAL;
 	}
-	/* sysfs shows this. */
+	/* Show the selected way in sysfs. */
 	tcp_option = (char *)way->name;
 	smc_tcpopt = way;
 	return way->init(owner);
 }
 
 /**
- * smc_tcpopt_exit() - no socket is left
+ * smc_tcpopt_exit() - undo smc_tcpopt_init(); no SMC socket may exist any more
  *
  * Context: process.
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * TCP option 254, by which the two ends of a TCP connection tell each other that they speak SMC.
+ * TCP option 254, by which the two ends of a TCP connection tell each other that they support SMC.
  *
- * A client offers SMC in its SYN, and a listener answers in its SYN-ACK.  The module uses one of
- * these ways to get the option into the two segments and out of them:
+ * A client offers SMC in its SYN, and a listener answers in its SYN-ACK. The module uses one of
+ * these ways to add the option to the two segments and to detect it:
  *
- *	hooks		TCP writes and reads it.  A kernel with CONFIG_SMC has hooks for that
+ *	hooks		TCP writes and reads it, through the hooks of a kernel with CONFIG_SMC
  *	netfilter	this module does, where packets leave TCP
- *	none		neither does: only connections within this kernel, which are paired, are SMC
+ *	none		nobody does: only connections within this kernel, which are paired, are SMC
  */
 #ifndef SMC_TCPOPT_H
 #define SMC_TCPOPT_H
@@ -22,9 +22,10 @@ struct sk_buff;
 struct sock;
 
 /**
- * struct smc_tcpopt_owner - what a way asks the sockets
- * @is_ours: is this full socket one of this module?
- * @refuses: asked for each SYN with the option, in a bottom half: shall the listener not answer?
+ * struct smc_tcpopt_owner - what a way needs to know about sockets
+ * @is_ours: does this full socket belong to this module?
+ * @refuses: called for each SYN with the option, in a bottom half: should the listener not answer
+ *		it?
  * @in_use: does a namespace have SMC sockets?
  */
 struct smc_tcpopt_owner {
@@ -35,24 +36,25 @@ struct smc_tcpopt_owner {
 
 /**
  * struct smc_tcpopt - a way to exchange the option; all members are mandatory
- * @name:	for users
- * @number:	for netlink messages, enum smc_tcp_option_way
- * @init:	called before the first socket is made; 0 or a negative errno
+ * @name:	name of the way, for users
+ * @number:	number of the way in netlink messages, enum smc_tcp_option_way
+ * @init:	called before the first socket is created; returns 0 or a negative errno
  * @exit:	called when no socket is left
- * @adapt:	change a copy of TCP's table for our sockets; may get the same table twice
- * @born:	a new socket, not a child; may sleep
- * @idle:	a namespace may have lost its last socket; any context
+ * @adapt:	modifies a copy of TCP's table for our sockets; may be called twice for the same
+ *		table
+ * @born:	called for a new socket other than a child; may sleep
+ * @idle:	called when a namespace may have lost its last SMC socket; any context
  * @works:	can the option be exchanged in this namespace?
- * @in_place:	is everything that this takes in place now?
- * @offer:	the SYN is to carry the option; the socket is locked, before it connects
+ * @in_place:	is everything that this way requires in place now?
+ * @offer:	send the option in the SYN; the socket is locked, before connect()
  * @connecting:	TCP has sent the SYN; the socket has been locked since then
- * @answered:	did the SYN-ACK carry the option?  For a connected socket that has offered it;
- *		without the lock, the answer may be that of its next connection
+ * @answered:	did the SYN-ACK carry the option? For a connected socket that has offered it;
+ *		without the lock, the result may be that of the socket's next connection
  * @listen:	answer SYNs that carry the option; the socket is locked, and not a listener yet
- * @conn_request: let TCP answer a SYN by @tcp; bottom half
- * @ignore:	the SYN-ACK did not answer the option, if the SYN had it; bottom half, before the
- *		request becomes a child
- * @requested:	did the SYN of a new child carry the option, and the SYN-ACK?  Bottom half
+ * @conn_request: lets TCP answer a SYN by calling @tcp; bottom half
+ * @ignore:	the SYN-ACK did not answer the option, even if the SYN carried it; bottom half,
+ *		before the request becomes a child
+ * @requested:	did both the SYN and the SYN-ACK of a new child carry the option? Bottom half
  * @clear:	stop offering and answering; the socket is locked
  */
 struct smc_tcpopt {
@@ -77,12 +79,12 @@ struct smc_tcpopt {
 	void (*clear)(struct sock *sk);
 };
 
-/* The one in use, from smc_tcpopt_init() on */
+/* The way in use, set by smc_tcpopt_init(). */
 extern const struct smc_tcpopt *smc_tcpopt;
 
 /**
  * smc_tcpopt_why_not() - why a connection lacks the option
- * @net: the namespace of this end
+ * @net: the namespace of this end of the connection
  *
  * Return: the reason.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The ways that this kernel has to exchange the option, and what they share. */
+/* The ways to exchange the option that this kernel supports, and what they share. */
 #ifndef SMC_TCPOPT_WAYS_H
 #define SMC_TCPOPT_WAYS_H
 
