@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc_diag.ko: lists the SMC sockets of a network namespace over sock_diag, for
- * smcss and similar tools.
+ * smc_diag.ko: lists the SMC sockets of a network namespace through sock_diag, for smcss and
+ * similar tools.
  *
- * smc.ko takes a picture of each socket, without its lock; here the picture is
- * only put into a message. No pointer into a connection gets this far, so none
- * can dangle.
+ * smc.ko takes a snapshot of each socket, without its lock; this file only puts it into a message.
+ * No pointer into a connection gets this far, so none can dangle.
  */
 #include <linux/inet_diag.h>
 #include <linux/math64.h>
@@ -20,7 +19,7 @@
 #include "../wire/clc.h"
 #include "walk.h"
 
-/* Between two messages of a dump, in netlink_callback.ctx. */
+/* State that is kept between two messages of a dump, in netlink_callback.ctx. */
 struct diag_ctx {
 	struct smc_sock_cursor	cursor;
 	bool			privileged;
@@ -57,7 +56,7 @@ static void diag_fill_id(struct inet_diag_sockid *id, struct sock *sk)
 	}
 }
 
-/* Neither SMC nor TCP yet: such a socket is shown as Linux always did. */
+/* Neither SMC nor TCP yet: such a socket is shown in the way Linux has always shown it. */
 static bool diag_undecided(const struct smc_sock_info *info)
 {
 	return info->phase != SMC_PHASE_UP && info->phase != SMC_PHASE_TCP;
@@ -78,7 +77,7 @@ static void diag_fill_msg(struct smc_diag_msg *msg, const struct diag_dump *d,
 	diag_fill_id(&msg->id, sk);
 }
 
-/* A count of bytes since the connection began, as a position in a ring. */
+/* Convert a count of bytes since the connection began into a position in a ring. */
 static void diag_fill_cursor(struct smc_diag_cursor *cursor, u64 bytes, u32 size)
 {
 	u32 offset = 0;
@@ -88,7 +87,7 @@ static void diag_fill_cursor(struct smc_diag_cursor *cursor, u64 bytes, u32 size
 	cursor->count = offset;
 }
 
-/* An element is larger than its ring where there is control data in front. */
+/* The size of an element: larger than its ring if the element begins with control data. */
 static u32 diag_element(u32 ring)
 {
 	return ring ? smc_clc_size_to_bytes(smc_clc_size_from_bytes(ring)) : 0;
@@ -100,7 +99,7 @@ static int diag_put_conninfo(const struct diag_dump *d, const struct smc_sock_in
 		.token		= d->privileged ? info->token : 0,
 		.sndbuf_size	= diag_element(info->sndbuf_size),
 		.rmbe_size	= diag_element(info->rmbe_size),
-		/* what we fill is the peer's element */
+		/* We write into the peer's element. */
 		.peer_rmbe_size	= diag_element(info->sndbuf_size),
 	};
 
@@ -108,7 +107,7 @@ static int diag_put_conninfo(const struct diag_dump *d, const struct smc_sock_in
 	diag_fill_cursor(&conn.rx_cons, info->rx_cons, info->rmbe_size);
 	diag_fill_cursor(&conn.tx_prod, info->tx_prod, info->sndbuf_size);
 	diag_fill_cursor(&conn.tx_cons, info->tx_cons, info->sndbuf_size);
-	/* written by the application, sent and in the peer's memory are one step */
+	/* Writing, sending, and arrival in the peer's memory are shown as one step. */
 	conn.tx_prep = conn.tx_prod;
 	conn.tx_sent = conn.tx_prod;
 	conn.tx_fin = conn.tx_prod;
@@ -116,14 +115,14 @@ static int diag_put_conninfo(const struct diag_dump *d, const struct smc_sock_in
 }
 
 /*
- * A token lets its holder name a buffer to the owner of the buffer, so tokens are
- * for administrators only.
+ * With a token one can refer to a buffer in messages to its owner, so only administrators see
+ * tokens.
  */
 static int diag_put_dmbinfo(const struct diag_dump *d, const struct smc_sock_info *info)
 {
 	struct smcd_diag_dmbinfo dmb;
 
-	memset(&dmb, 0, sizeof(dmb));	/* the padding too */
+	memset(&dmb, 0, sizeof(dmb));	/* Clears the padding as well. */
 	dmb.linkid = info->linkid;
 	dmb.my_gid = info->my_gid;
 	dmb.peer_gid = info->peer_gid;
@@ -144,7 +143,7 @@ static int diag_put_fallback(const struct diag_dump *d, const struct smc_sock_in
 	return nla_put(d->skb, SMC_DIAG_FALLBACK, sizeof(fallback), &fallback);
 }
 
-/* With the number by which SMC_GEN_NETLINK knows it. */
+/* Also adds the number by which SMC_GEN_NETLINK identifies the link group. */
 static int diag_put_lgrinfo(const struct diag_dump *d, const struct smc_sock_info *info)
 {
 	return nla_put(d->skb, SMC_DIAG_LGRINFO, sizeof(info->lgr), &info->lgr) ?:
@@ -170,7 +169,7 @@ static int diag_put_attributes(const struct diag_dump *d, const struct smc_sock_
 	return rc;
 }
 
-/* Called for each socket; an error stops the walk, which goes on from there. */
+/* Called for each socket; an error stops the walk, which the next call resumes at this socket. */
 static int diag_put_socket(const struct smc_sock_info *info, void *arg)
 {
 	const struct diag_dump *d = arg;
@@ -199,7 +198,7 @@ static int diag_dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-/* Also when the program closes its netlink socket in the middle of a dump. */
+/* Also called if the program closes its netlink socket in the middle of a dump. */
 static int diag_dump_done(struct netlink_callback *cb)
 {
 	struct diag_ctx *ctx = (struct diag_ctx *)cb->ctx;
@@ -219,7 +218,7 @@ static int diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		.privileged	= ctx->privileged,
 	};
 
-	/* a full message stops the walk; the next call continues it */
+	/* A full message stops the walk; the next call continues it. */
 	smc_sock_walk(sock_net(skb->sk), &ctx->cursor, diag_put_socket, &dump);
 	return skb->len;
 }

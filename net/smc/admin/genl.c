@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The generic netlink family SMC_GEN_NETLINK: its operations, and who may change
- * something.  Reading is always a dump, changing always a "do", so the permission
- * is checked in one place, before any "do".
+ * The generic netlink family SMC_GEN_NETLINK: its operations, and the permissions for changes.
+ * Reading is always a dump, and changing always a "do", so permissions are checked in one place,
+ * before any "do".
  *
- * Numbers, names and formats of values are those of linux/smc.h, down to the
- * blanks behind an EID, as installed tools expect them.
+ * Numbers, names and formats of values are those of linux/smc.h, including the blanks that pad an
+ * EID, because installed tools expect them.
  */
 #include <linux/capability.h>
 #include <linux/netlink.h>
@@ -19,10 +19,10 @@ static const struct nla_policy smc_genl_policy[] = {
 							   smc_genl_check_eid),
 };
 
-/* For commands that take none: the first type is unsupported, all others are unknown. */
+/* For commands without attributes: the first type is unsupported, all others are unknown. */
 static const struct nla_policy no_attributes[] = { { }, { } };
 
-/* A command that linux/smc.h does not have has a policy of its own. */
+/* A command that linux/smc.h does not have has its own policy. */
 #define ADDED(command, attribute, attrs)				\
 	.cmd = command, .policy = attrs, .maxattr = attribute
 #define ADDED_BARE(command)	ADDED(command, 1, no_attributes)
@@ -61,7 +61,7 @@ static const struct genl_ops smc_genl_ops[] = {
 	{ ADDED_BARE(SMC_NETLINK_FLUSH_AUTOSMC), .doit = smc_genl_flush_autosmc, },
 };
 
-/* EIDs belong to the host, everything else to a network namespace. */
+/* Does a command change EIDs, which belong to the host, rather than to a network namespace? */
 static bool of_host(u8 cmd)
 {
 	switch (cmd) {
@@ -79,11 +79,11 @@ static bool of_host(u8 cmd)
 }
 
 /**
- * smc_genl_may_change() - is there CAP_NET_ADMIN in the namespace? Says so if not
+ * smc_genl_may_change() - check for CAP_NET_ADMIN in the namespace, and report its absence
  * @skb: the request
- * @info: the request
+ * @info: the request, parsed; receives the error message
  *
- * Return: true if the sender may change something; else the reason is in @info's answer.
+ * Return: true if the sender may change something.
  */
 bool smc_genl_may_change(struct sk_buff *skb, struct genl_info *info)
 {
@@ -94,9 +94,9 @@ bool smc_genl_may_change(struct sk_buff *skb, struct genl_info *info)
 }
 
 /*
- * Before every "do".  The flags GENL_ADMIN_PERM and GENL_UNS_ADMIN_PERM would
- * refuse without a message.  A container with CAP_NET_ADMIN has it for its own
- * namespace and must not change what all the others use.
+ * Called before every "do". The flags GENL_ADMIN_PERM and GENL_UNS_ADMIN_PERM would refuse without
+ * a message. CAP_NET_ADMIN in a container applies to the container's own namespace, and must not
+ * allow changes of what all namespaces share.
  */
 static int smc_genl_pre_doit(smc_genl_pre_doit_ops *ops, struct sk_buff *skb,
 			     struct genl_info *info)
@@ -139,8 +139,8 @@ static struct genl_family smc_genl_family __ro_after_init = {
 
 /**
  * smc_genl_begin() - begin a message of a dump
- * @skb: where it goes
- * @cb: the dump; cb->seq is the state that it shows, 0 if states are not counted
+ * @skb: buffer for the message
+ * @cb: the dump; cb->seq is the sequence number of the state it shows, or 0 if there is none
  * @cmd: the command, SMC_NETLINK_*
  *
  * Return: the header for smc_genl_end(), or NULL if the buffer is full.
@@ -162,11 +162,11 @@ void smc_genl_end(struct sk_buff *skb, void *hdr)
 }
 
 /**
- * smc_genl_listened() - does anybody listen to events?
- * @net: of this namespace
+ * smc_genl_listened() - does anybody listen for events?
+ * @net: the namespace
  *
  * Context: any but hard interrupts.
- * Return: true if somebody does.
+ * Return: true if there are listeners.
  */
 bool smc_genl_listened(struct net *net)
 {
@@ -174,8 +174,8 @@ bool smc_genl_listened(struct net *net)
 }
 
 /**
- * smc_genl_put() - begin a message that nobody has asked for
- * @skb: where it goes
+ * smc_genl_put() - begin an unsolicited message
+ * @skb: buffer for the message
  * @cmd: the command, SMC_NETLINK_*
  *
  * Return: the header for smc_genl_end(), or NULL if the buffer is full.
@@ -187,10 +187,10 @@ void *smc_genl_put(struct sk_buff *skb, u8 cmd)
 
 /**
  * smc_genl_multicast() - send a message to all listeners for events
- * @net: of this namespace
- * @skb: the message, which is used up
+ * @net: the namespace
+ * @skb: the message, which is consumed
  *
- * A listener whose buffer is full gets ENOBUFS instead.
+ * A listener whose receive buffer is full gets ENOBUFS instead.
  *
  * Context: process, may sleep.
  */
@@ -200,8 +200,8 @@ void smc_genl_multicast(struct net *net, struct sk_buff *skb)
 }
 
 /**
- * smc_genl_lost() - give all listeners ENOBUFS, as an event is missing
- * @net: of this namespace
+ * smc_genl_lost() - report ENOBUFS to all listeners, because an event was lost
+ * @net: the namespace
  *
  * Context: process, may sleep.
  */
@@ -211,15 +211,15 @@ void smc_genl_lost(struct net *net)
 }
 
 /**
- * smc_genl_put_nest() - a message of a dump that has one nest
- * @skb: where it goes
+ * smc_genl_put_nest() - add a message with a single nested attribute to a dump
+ * @skb: buffer for the message
  * @cb: the dump
  * @cmd: the command, SMC_NETLINK_*
- * @nest: the attribute
- * @fill: puts @info into the nest; 0, or not if it does not fit
- * @info: the object that is shown
+ * @nest: type of the nested attribute
+ * @fill: fills the nested attribute from @info; returns nonzero if there is not enough room
+ * @info: the object to be shown
  *
- * Return: 0, or -EMSGSIZE with nothing left behind.
+ * Return: 0, or -EMSGSIZE, in which case @skb is unchanged.
  */
 int smc_genl_put_nest(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int nest,
 		      int (*fill)(struct sk_buff *skb, const void *info), const void *info)
@@ -240,9 +240,9 @@ int smc_genl_put_nest(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, 
 }
 
 /**
- * smc_genl_put_ip() - an address in network order, of 4 bytes or of 16
- * @skb: where it goes
- * @attr: the attribute
+ * smc_genl_put_ip() - add an address in network byte order, 4 or 16 bytes long
+ * @skb: buffer for the attribute
+ * @attr: type of the attribute
  * @ip: the address
  *
  * Return: 0 or -EMSGSIZE.
@@ -257,11 +257,11 @@ int smc_genl_put_ip(struct sk_buff *skb, int attr, const struct smc_ip *ip)
 }
 
 /**
- * smc_genl_dump_one() - a dump of one message
- * @skb: where it goes
+ * smc_genl_dump_one() - a dump that consists of a single message
+ * @skb: buffer for the message
  * @cb: the dump; uses args[0]
  * @cmd: the command, SMC_NETLINK_*
- * @fill: adds the attributes; 0, or not if they do not fit
+ * @fill: adds the attributes; returns nonzero if there is not enough room
  *
  * Return: the value for .dumpit.
  */
@@ -285,11 +285,11 @@ int smc_genl_dump_one(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 }
 
 /**
- * smc_genl_put_padded() - a text padded with blanks to 32 characters, as Linux has it
- * @skb: where it goes
- * @attr: the attribute
+ * smc_genl_put_padded() - add a text padded with blanks to 32 characters, as Linux does
+ * @skb: buffer for the attribute
+ * @attr: type of the attribute
  * @text: the text
- * @len: its length, SMC_MAX_EID_LEN at most
+ * @len: length of @text; at most SMC_MAX_EID_LEN bytes are used
  *
  * Return: 0 or -EMSGSIZE.
  */
@@ -306,7 +306,7 @@ int smc_genl_put_padded(struct sk_buff *skb, int attr, const u8 *text, size_t le
 }
 
 /**
- * smc_genl_init() - from here on administrators can ask
+ * smc_genl_init() - register the netlink family
  *
  * Return: 0 or a negative errno.
  */

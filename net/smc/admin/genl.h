@@ -17,13 +17,13 @@ bool smc_genl_may_change(struct sk_buff *skb, struct genl_info *info);
 void smc_genl_event_init(void);
 void smc_genl_event_exit(void);
 
-/* for events */
+/* For events. */
 bool smc_genl_listened(struct net *net);
 void *smc_genl_put(struct sk_buff *skb, u8 cmd);
 void smc_genl_multicast(struct net *net, struct sk_buff *skb);
 void smc_genl_lost(struct net *net);
 
-/* for the dumps */
+/* For dumps. */
 void *smc_genl_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 void smc_genl_end(struct sk_buff *skb, void *hdr);
 int smc_genl_put_nest(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int nest,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: destinations and listeners that do not profit from SMC. */
+/* Netlink: the state of autocache and autosmc. */
 #include "../policy/policy.h"
 #include "genl.h"
 
@@ -17,8 +17,8 @@ static int fill_destination(struct sk_buff *skb, const void *info)
 
 /**
  * smc_genl_get_autocache() - SMC_NETLINK_GET_AUTOCACHE: a message for each destination
- * @skb: where they go
- * @cb: args[0]: how many slots of the table have been looked at
+ * @skb: buffer for the messages
+ * @cb: args[0] is the number of slots that have been visited
  *
  * Return: skb->len.
  */
@@ -64,8 +64,8 @@ static int fill_listener(struct sk_buff *skb, const void *info)
 /**
  * smc_genl_get_autosmc() - SMC_NETLINK_GET_AUTOSMC: a message for each listener that has
  * had connections
- * @skb: where they go
- * @cb: args[0]: bucket, args[1]: how many of it have gone
+ * @skb: buffer for the messages
+ * @cb: args[0] is the bucket, args[1] the number of its listeners that have been sent
  *
  * Return: skb->len.
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netlink: the EIDs of this host.  An EID is accepted with or without a final 0,
- * with or without the blanks that pad it; it is sent with both.
+ * Netlink: the EIDs of this host. An EID is accepted with or without a terminating 0 and padding
+ * blanks; it is always sent with both.
  */
 #include "../config/eid.h"
 #include "genl.h"
 
-/* The length without terminator and padding. */
+/* The length of an EID without terminator and padding. */
 static int trimmed_len(const struct nlattr *attr)
 {
 	const u8 *text = nla_data(attr);
@@ -19,7 +19,7 @@ static int trimmed_len(const struct nlattr *attr)
 	return len;
 }
 
-/* Which of its rules an EID breaks. */
+/* Report which rule an EID breaks. */
 static void say_what_is_wrong(const struct nlattr *attr, int len,
 			      struct netlink_ext_ack *extack)
 {
@@ -40,9 +40,9 @@ static void say_what_is_wrong(const struct nlattr *attr, int len,
 /**
  * smc_genl_check_eid() - policy of SMC_NLA_EID_TABLE_ENTRY
  * @attr: the attribute
- * @extack: receives what is wrong with it
+ * @extack: receives the error message
  *
- * Return: 0, -ERANGE if it is too long, -EINVAL.
+ * Return: 0; -ERANGE if the EID is too long; -EINVAL if it is otherwise invalid.
  */
 int smc_genl_check_eid(const struct nlattr *attr, struct netlink_ext_ack *extack)
 {
@@ -57,8 +57,8 @@ int smc_genl_check_eid(const struct nlattr *attr, struct netlink_ext_ack *extack
 
 /**
  * smc_genl_dump_ueid() - SMC_NETLINK_DUMP_UEID: a message for each user EID
- * @skb: where they go
- * @cb: args[0]: how many have gone
+ * @skb: buffer for the messages
+ * @cb: args[0] is the number of EIDs that have been sent
  *
  * Return: skb->len.
  */
@@ -68,7 +68,7 @@ int smc_genl_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb)
 	void *hdr;
 
 	smc_eids_copy(&eids);
-	/* If they change before the dump is complete, it says so. */
+	/* If the EIDs change before the dump is complete, the dump is marked as inconsistent. */
 	cb->seq = eids.seq;
 	for (; cb->args[0] < eids.n; cb->args[0]++) {
 		hdr = smc_genl_begin(skb, cb, SMC_NETLINK_DUMP_UEID);
@@ -84,7 +84,7 @@ int smc_genl_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* The EID of a request; the policy has seen that it is a valid one. */
+/* Get the EID of a request; the policy has checked that it is valid. */
 static int eid_of(struct genl_info *info, u8 *eid)
 {
 	const struct nlattr *attr = info->attrs[SMC_NLA_EID_TABLE_ENTRY];
@@ -99,9 +99,10 @@ static int eid_of(struct genl_info *info, u8 *eid)
 /**
  * smc_genl_add_ueid() - SMC_NETLINK_ADD_UEID
  * @skb: the request
- * @info: the same, parsed
+ * @info: the request, parsed
  *
- * Return: 0, -EEXIST, or -ERANGE if there is no room, as tools expect.
+ * Return: 0, -EEXIST, or, as tools expect, -ERANGE if there is no room; or an error of the
+ * attribute.
  */
 int smc_genl_add_ueid(struct sk_buff *skb, struct genl_info *info)
 {
@@ -123,7 +124,7 @@ int smc_genl_add_ueid(struct sk_buff *skb, struct genl_info *info)
 /**
  * smc_genl_remove_ueid() - SMC_NETLINK_REMOVE_UEID; existing connections are not affected
  * @skb: the request
- * @info: the same, parsed
+ * @info: the request, parsed
  *
  * Return: 0, -ENOENT, or an error of the attribute.
  */
@@ -156,7 +157,7 @@ static int fill_seid(struct sk_buff *skb, const struct net *net)
 
 /**
  * smc_genl_dump_seid() - SMC_NETLINK_DUMP_SEID: the system EID, in use or not
- * @skb: where it goes
+ * @skb: buffer for the message
  * @cb: the dump
  *
  * Return: the value for .dumpit.

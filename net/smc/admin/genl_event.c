@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Netlink: events, sent to the multicast group. */
+/* Netlink: events, sent to a multicast group. */
 #include <linux/smc_diag.h>
 #include <linux/smc_reason.h>
 #include "../events.h"
@@ -81,7 +81,7 @@ static const struct smc_event_publisher publisher = {
 };
 
 /**
- * smc_genl_event_init() - begin to publish events; the family is registered
+ * smc_genl_event_init() - start to publish events; the family must be registered
  */
 void smc_genl_event_init(void)
 {
@@ -89,7 +89,7 @@ void smc_genl_event_init(void)
 }
 
 /**
- * smc_genl_event_exit() - stop publishing; the family is still registered
+ * smc_genl_event_exit() - stop publishing events; the family must still be registered
  */
 void smc_genl_event_exit(void)
 {

@@ -13,7 +13,7 @@ static int check_addr(const struct nlattr *attr, struct netlink_ext_ack *extack)
 	return -EINVAL;
 }
 
-/* Of a new rule; its ID is the kernel's to give. */
+/* Attributes of a new rule; the kernel assigns its ID. */
 static const struct nla_policy rule_policy[] = {
 	[SMC_NLA_FILTER_ACTION]		= { .type = NLA_U8 },
 	[SMC_NLA_FILTER_DIRECTION]	= { .type = NLA_U8 },
@@ -31,7 +31,7 @@ static const struct nla_policy rule_policy[] = {
 
 #define RULE_MAX	(ARRAY_SIZE(rule_policy) - 1)
 
-/* A rule that exists: nothing else is compared, so nothing else may be given. */
+/* Identifies an existing rule by its ID alone, so no other attribute is allowed. */
 static const struct nla_policy id_policy[] = {
 	[SMC_NLA_FILTER_ID]		= { .type = NLA_U32 },
 };
@@ -46,7 +46,7 @@ const struct nla_policy smc_genl_del_filter_policy[SMC_GEN_FILTER + 1] = {
 	[SMC_GEN_FILTER] = NLA_POLICY_NESTED(id_policy),
 };
 
-/* The attributes of one end lie in the same order. */
+/* Offsets of the attributes of one end, which are in the same order for both ends. */
 enum { ADDR, PREFIX, PORT, PORT_LAST };
 
 static int first_attr(enum smc_rule_end end)
@@ -97,8 +97,8 @@ static int fill_rule(struct sk_buff *skb, const void *info)
 
 /**
  * smc_genl_get_filter() - SMC_NETLINK_GET_FILTER: a message for each rule, in order
- * @skb: where they go
- * @cb: args[0]: how many have gone
+ * @skb: buffer for the messages
+ * @cb: args[0] is the number of rules that have been sent
  *
  * Return: skb->len.
  */
@@ -120,7 +120,7 @@ int smc_genl_get_filter(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- changing --------------------------------------------------------------- */
 
-/* The nest of a request; an error message if it is missing. */
+/* Parse the nested attributes of a request; reports an error if they are missing. */
 static int rule_attrs(struct genl_info *info, struct nlattr **attrs, int max,
 		      const struct nla_policy *policy)
 {
@@ -181,7 +181,7 @@ static int take_side(struct smc_rule *rule, enum smc_rule_end end, struct nlattr
 
 	rc = take_addr(side, attrs[first + ADDR], attrs[first + PREFIX], info);
 	if (!rc && attrs[first + ADDR])
-		/* ::/0 is IPv6, although it leaves no bit to compare. */
+		/* ::/0 matches only IPv6, although no bits are left to compare. */
 		rule->families &= nla_len(attrs[first + ADDR]) == 4 ? SMC_FAMILY_V4 :
 								      SMC_FAMILY_V6;
 	if (smc_ip_is_v4(&side->ip) && nla_len(attrs[first + ADDR]) != 4) {
@@ -261,7 +261,7 @@ static int take_rule(struct smc_rule *rule, struct nlattr **attrs, struct genl_i
 /**
  * smc_genl_add_filter() - SMC_NETLINK_ADD_FILTER
  * @skb: the request
- * @info: the same, parsed
+ * @info: the request, parsed
  *
  * Return: 0, -ENOENT, -EEXIST, -ENOSPC, -ENOMEM, or an error of the attributes.
  */
@@ -290,7 +290,7 @@ int smc_genl_add_filter(struct sk_buff *skb, struct genl_info *info)
 /**
  * smc_genl_del_filter() - SMC_NETLINK_DEL_FILTER; existing connections are not affected
  * @skb: the request
- * @info: the same, parsed
+ * @info: the request, parsed
  *
  * Return: 0, -ENOENT, -EINVAL, or an error of the attributes.
  */

@@ -61,7 +61,7 @@ static int fill_sys_info(struct sk_buff *skb, const struct net *net)
 
 /**
  * smc_genl_get_sys_info() - SMC_NETLINK_GET_SYS_INFO
- * @skb: where it goes
+ * @skb: buffer for the message
  * @cb: the dump
  *
  * Return: the value for .dumpit.
@@ -84,7 +84,7 @@ static int fill_hs_limitation(struct sk_buff *skb, const struct net *net)
 
 /**
  * smc_genl_dump_hs_limitation() - SMC_NETLINK_DUMP_HS_LIMITATION
- * @skb: where it goes
+ * @skb: buffer for the message
  * @cb: the dump
  *
  * Return: the value for .dumpit.

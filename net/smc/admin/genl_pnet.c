@@ -2,8 +2,8 @@
 /*
  * The generic netlink family SMC_PNETID: the PNET table of a namespace.
  *
- * An entry has a netdev or a port of a device.  What is missing is named "n/a", and
- * the port 255, as Linux always did.
+ * An entry has either a netdev or a port of a device. A missing name is sent as "n/a" and a missing
+ * port as 255, as Linux always did.
  */
 #include <linux/capability.h>
 #include "../fabric/show.h"
@@ -25,7 +25,7 @@ static int check_pnetid(const struct nlattr *attr, struct netlink_ext_ack *extac
 	return -EINVAL;
 }
 
-/* The length without the terminator. */
+/* The length of a text without its terminator. */
 static int text_len(const struct nlattr *attr)
 {
 	return strnlen(nla_data(attr), nla_len(attr));
@@ -78,7 +78,7 @@ static int put_entry(struct sk_buff *skb, const struct smc_pnet_entry *e)
 	       nla_put_u8(skb, SMC_PNETID_IBPORT, eth ? NO_PORT : e->port);
 }
 
-/* 0, or -EMSGSIZE with nothing left behind. */
+/* Returns 0, or -EMSGSIZE, in which case @skb is unchanged. */
 static int put_message(struct sk_buff *skb, u32 portid, u32 seq,
 		       struct netlink_callback *cb, const struct smc_pnet_entry *e)
 {
@@ -97,7 +97,7 @@ static int put_message(struct sk_buff *skb, u32 portid, u32 seq,
 	return 0;
 }
 
-/* cb->args[0]: number of the last entry that has gone. */
+/* cb->args[0] is the number of the entry that was sent last. */
 static int dump_pnet(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct smc_net *sn = smc_net(sock_net(skb->sk));
@@ -112,7 +112,7 @@ static int dump_pnet(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* NLA_POLICY_RANGE() would not say which range, and a number can have no function. */
+/* NLA_POLICY_RANGE() would not report the range, and a numeric type cannot have a function. */
 static int check_port(struct genl_info *info)
 {
 	const struct nlattr *attr = info->attrs[SMC_PNETID_IBPORT];
@@ -124,7 +124,7 @@ static int check_port(struct genl_info *info)
 	return -ERANGE;
 }
 
-/* The PNETID of a request, whose attributes the policy has looked at. */
+/* Get the PNETID of a request, whose attributes the policy has checked. */
 static int wanted_id(struct genl_info *info, char *id)
 {
 	const struct nlattr *attr = info->attrs[SMC_PNETID_NAME];
@@ -139,7 +139,7 @@ static int wanted_id(struct genl_info *info, char *id)
 	return smc_pnetid_parse(nla_data(attr), nla_len(attr), id) ? 0 : -EINVAL;
 }
 
-/* The entries of one network, a message each; an empty answer is not an error. */
+/* Send one message for each entry of a network; an empty answer is not an error. */
 static int get_pnet(struct sk_buff *skb, struct genl_info *info)
 {
 	struct smc_net *sn = smc_net(genl_info_net(info));
@@ -173,7 +173,7 @@ static bool may_name_devices(struct sk_buff *skb, struct genl_info *info)
 	return false;
 }
 
-/* The netdev, the port, or both that a request names; returns how many. */
+/* Get the netdev, the port, or both that a request names; returns how many. */
 static unsigned int named(struct genl_info *info, struct smc_pnet_entry *e)
 {
 	const struct nlattr *eth = info->attrs[SMC_PNETID_ETHNAME];
@@ -273,7 +273,7 @@ static struct genl_family pnet_family __ro_after_init = {
 };
 
 /**
- * smc_genl_pnet_init() - from here on administrators can name networks
+ * smc_genl_pnet_init() - register the netlink family
  *
  * Return: 0 or a negative errno.
  */

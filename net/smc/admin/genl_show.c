@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netlink: link groups, links and devices.  The fabrics take the pictures, see
- * fabric/show.h; here they only become attributes, in the order that Linux has
- * always used.
+ * Netlink: link groups, links and devices. The fabrics take the snapshots, see fabric/show.h; this
+ * file only converts them into attributes, in the order that Linux has always used.
  */
 #include <linux/smc_diag.h>
 #include "../fabric/fabric.h"
@@ -11,10 +10,10 @@
 #include "genl.h"
 
 /**
- * struct show - a dump on its way, as smc_walk.arg
- * @skb:	where the messages go
+ * struct show - a dump in progress, as smc_walk.arg
+ * @skb:	buffer for the messages
  * @cb:		the dump
- * @links:	each link group is followed by its links
+ * @links:	show the links after each link group
  */
 struct show {
 	struct sk_buff		*skb;
@@ -63,7 +62,7 @@ static int fill_lgr_smcr(struct sk_buff *skb, const void *info)
 	    nla_put_u8(skb, SMC_NLA_LGR_R_ROLE, g->server) ||
 	    nla_put_u8(skb, SMC_NLA_LGR_R_TYPE, g->type) ||
 	    nla_put_u8(skb, SMC_NLA_LGR_R_BUF_TYPE, g->buf_type) ||
-	    /* The attribute has had one byte from the beginning. */
+	    /* This attribute has always had one byte. */
 	    nla_put_u8(skb, SMC_NLA_LGR_R_VLAN_ID, g->vlan_id) ||
 	    nla_put_u64_64bit(skb, SMC_NLA_LGR_R_NET_COOKIE,
 			      sock_net(skb->sk)->net_cookie, SMC_NLA_LGR_R_PAD) ||
@@ -119,7 +118,7 @@ static int fill_link(struct sk_buff *skb, const void *info)
 	       nla_put_string(skb, SMC_NLA_LINK_PEER_GID, peer_gid);
 }
 
-/* A group and its links belong together: all of them in this buffer, or none. */
+/* A link group and its links belong together: put all of them into this buffer, or none. */
 static int put_lgr_smcr(const struct smc_group_info *g, struct smc_walk *w)
 {
 	struct show *s = w->arg;
@@ -146,7 +145,7 @@ static int put_lgr_smcd(const struct smc_group_info *g, struct smc_walk *w)
 				 SMC_GEN_LGR_SMCD, fill_lgr_smcd, g);
 }
 
-/* The end of a walk, or of what fits into a buffer: the next one goes on there. */
+/* Called at the end of a walk, or when the buffer is full: the next call continues there. */
 static int shown(struct sk_buff *skb, struct netlink_callback *cb,
 		 const struct smc_walk *w, int rc)
 {
@@ -170,8 +169,8 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, u8 mode
 
 /**
  * smc_genl_get_lgr_smcr() - SMC_NETLINK_GET_LGR_SMCR: link groups over RDMA
- * @skb: where they go
- * @cb: args[0] and args[1]: how far it has got
+ * @skb: buffer for the messages
+ * @cb: args[0] and args[1] are the position of the walk
  *
  * Return: the value for .dumpit.
  */
@@ -183,8 +182,8 @@ int smc_genl_get_lgr_smcr(struct sk_buff *skb, struct netlink_callback *cb)
 /**
  * smc_genl_get_link_smcr() - SMC_NETLINK_GET_LINK_SMCR: each link group over RDMA,
  * followed by its links
- * @skb: where they go
- * @cb: as above
+ * @skb: buffer for the messages
+ * @cb: as in smc_genl_get_lgr_smcr()
  *
  * Return: the value for .dumpit.
  */
@@ -194,9 +193,9 @@ int smc_genl_get_link_smcr(struct sk_buff *skb, struct netlink_callback *cb)
 }
 
 /**
- * smc_genl_get_lgr_smcd() - SMC_NETLINK_GET_LGR_SMCD: link groups over ISM
- * @skb: where they go
- * @cb: as above
+ * smc_genl_get_lgr_smcd() - SMC_NETLINK_GET_LGR_SMCD: link groups of SMC-D
+ * @skb: buffer for the messages
+ * @cb: as in smc_genl_get_lgr_smcr()
  *
  * Return: the value for .dumpit.
  */
@@ -298,8 +297,8 @@ static int dump_devices(struct sk_buff *skb, struct netlink_callback *cb, u8 mod
 
 /**
  * smc_genl_get_dev_smcd() - SMC_NETLINK_GET_DEV_SMCD: ISM devices
- * @skb: where they go
- * @cb: as above
+ * @skb: buffer for the messages
+ * @cb: as in smc_genl_get_lgr_smcr()
  *
  * Return: the value for .dumpit.
  */
@@ -310,8 +309,8 @@ int smc_genl_get_dev_smcd(struct sk_buff *skb, struct netlink_callback *cb)
 
 /**
  * smc_genl_get_dev_smcr() - SMC_NETLINK_GET_DEV_SMCR: RDMA devices
- * @skb: where they go
- * @cb: as above
+ * @skb: buffer for the messages
+ * @cb: as in smc_genl_get_lgr_smcr()
  *
  * Return: the value for .dumpit.
  */

@@ -54,7 +54,7 @@ static u64 all_calls(const struct smc_stats_dir *d)
 	return n;
 }
 
-/* Processors are read one after the other, so the sum may be negative for a moment. */
+/* CPUs are read one after the other, so the sum may be negative for a moment. */
 static u64 in_use(const struct smc_stats_dir *d)
 {
 	return max_t(s64, d->in_use, 0);
@@ -81,7 +81,7 @@ static int put_tech(struct sk_buff *skb, int type, const struct smc_stats_tech *
 	    nla_put_uint(skb, SMC_NLA_STATS_T_TX_RMB_USAGE, in_use(&t->tx)) ||
 	    put(skb, SMC_NLA_STATS_T_RX_CNT, all_calls(&t->rx)) ||
 	    put(skb, SMC_NLA_STATS_T_TX_CNT, all_calls(&t->tx)) ||
-	    /* Nothing is counted here: sendfile() and splice() go through send and recv. */
+	    /* Always 0: sendfile() and splice() are counted as send and receive calls. */
 	    put(skb, SMC_NLA_STATS_T_SENDPAGE_CNT, 0) ||
 	    put(skb, SMC_NLA_STATS_T_CORK_CNT, t->corks) ||
 	    put(skb, SMC_NLA_STATS_T_NDLY_CNT, t->nodelays) ||
@@ -123,8 +123,8 @@ static struct smc_stats *counters_of(struct net *net)
 
 /**
  * smc_genl_get_stats() - SMC_NETLINK_GET_STATS
- * @skb: where it goes
- * @cb: args[0]: it has gone
+ * @skb: buffer for the message
+ * @cb: args[0] is nonzero once the message has been sent
  *
  * Return: skb->len, -ENOMEM or -EMSGSIZE.
  */
@@ -156,7 +156,7 @@ static u64 all_fallbacks(const struct smc_stats *s, bool server)
 	return n;
 }
 
-/* A reason of a role, and whether the sums of both roles go with it. */
+/* One reason of one role. @first: also send the sums of both roles. */
 struct fallback {
 	const struct smc_stats	*s;
 	bool			server;
@@ -185,8 +185,8 @@ static int fill_fallback(struct sk_buff *skb, const void *info)
 /**
  * smc_genl_get_fback_stats() - SMC_NETLINK_GET_FBACK_STATS: a message for each role
  * and reason that has occurred
- * @skb: where they go
- * @cb: args[0]: how far it has got; args[1]: the sums have gone
+ * @skb: buffer for the messages
+ * @cb: args[0] is the position; args[1] is nonzero once the sums have been sent
  *
  * Return: skb->len or -ENOMEM.
  */

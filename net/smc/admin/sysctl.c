@@ -127,7 +127,7 @@ static const struct ctl_table smc_table[] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ONE,
 	},
-	/* The last one: only the host's own namespace has it. */
+	/* This must be the last entry, because only the initial namespace has it. */
 	{
 		.procname	= "mem_max_host",
 		.data		= &smc_host_mem_max,
@@ -143,14 +143,14 @@ static int __net_init smc_sysctl_net_init(struct net *net)
 	size_t n = ARRAY_SIZE(smc_table) - !net_eq(net, &init_net), i;
 	struct ctl_table *table;
 
-	/* One more: before 6.6 an empty entry ends a table. */
+	/* One extra entry: before 6.6, an empty entry ends a table. */
 	table = kcalloc(ARRAY_SIZE(smc_table) + 1, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
 	memcpy(table, smc_table, n * sizeof(*table));
 	for (i = 0; i < ARRAY_SIZE(smc_table) - 1; i++)
 		table[i].data = (char *)sn + (uintptr_t)table[i].data;
-	/* The caps protect the host: root of another user namespace cannot lift them. */
+	/* The limits protect the host, so root of another user namespace must not change them. */
 	if (net->user_ns != &init_user_ns) {
 		table[MEM_MAX_ENTRY].mode = 0444;
 		table[MAX_LGRS_ENTRY].mode = 0444;

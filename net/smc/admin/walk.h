@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How smc_diag.ko looks at the sockets of smc.ko.  The walk itself is in socket/registry.c. */
+/* The interface of smc.ko through which smc_diag.ko walks its sockets; see socket/registry.c. */
 #ifndef SMC_WALK_H
 #define SMC_WALK_H
 
@@ -10,13 +10,13 @@
 struct net;
 
 /**
- * struct smc_sock_cursor - how far a walk over the sockets of a namespace has got
- * @place:	in a list: behind the socket that was visited last
- * @registry:	that list
- * @cpu:	the processor whose list is walked; nr_cpu_ids at the end
+ * struct smc_sock_cursor - position of a walk over the sockets of a namespace
+ * @place:	entry in a list, behind the socket that was visited last
+ * @registry:	the list that contains @place
+ * @cpu:	the CPU whose list is being walked; nr_cpu_ids at the end
  *
- * It may stay in the list between two calls of smc_sock_walk(), however long, and keeps no
- * socket from ending.
+ * The cursor may stay in the list between two calls of smc_sock_walk() for any time, and does not
+ * keep sockets alive.
  */
 struct smc_sock_cursor {
 	struct smc_registry_entry place;
@@ -25,27 +25,27 @@ struct smc_sock_cursor {
 };
 
 /**
- * struct smc_sock_info - a picture of one socket
+ * struct smc_sock_info - a snapshot of a socket
  * @sk:		the socket, referenced during the call
  * @phase:	enum smc_phase
  * @state:	enum smc_conn_state, or SMC_DIAG_STATE_LISTEN
  * @mode:	SMC_DIAG_MODE_*
- * @version:	SMC version of the connection, 0 without one
+ * @version:	SMC version of the connection, or 0 if there is none
  * @reason:	enum smc_reason, for mode FALLBACK_TCP
- * @peer_diagnosis: from the peer's Decline
- * @sndbuf_size: size of the ring the sender fills, bytes
- * @rmbe_size:	size of the ring in the receive element, bytes
- * @rx_prod:	bytes that the peer has written since the connection began
- * @rx_cons:	of these, bytes that the application has read
- * @tx_prod:	bytes announced to the peer
- * @tx_cons:	of these, bytes that the peer has consumed
+ * @peer_diagnosis: the diagnosis in the peer's Decline
+ * @sndbuf_size: size of the ring that the sender fills, in bytes
+ * @rmbe_size:	size of the ring in the receive element, in bytes
+ * @rx_prod:	count of bytes that the peer has written since the connection began
+ * @rx_cons:	count of bytes that the application has read
+ * @tx_prod:	count of bytes that the application has written into the ring
+ * @tx_cons:	count of bytes that the peer has consumed
  * @linkid:	SMC-D: number of the link group, as netlink shows it
  * @my_gid:	SMC-D: first half of our GID
  * @peer_gid:	SMC-D: first half of the peer's GID
  * @token:	SMC-D: token of our element
- * @peer_token:	SMC-D: token of the peer's
+ * @peer_token:	SMC-D: token of the peer's element
  * @lgr:	SMC-R: the link group, valid if its link has a number
- * @lgr_id:	SMC-R: its number, as netlink shows it; valid if @lgr is
+ * @lgr_id:	SMC-R: number of the link group, as netlink shows it; valid if @lgr is
  */
 struct smc_sock_info {
 	struct sock	*sk;
