@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * CDC messages from and to the wire.
- */
+/* Encoding and decoding of CDC messages. */
 #include "cdc.h"
 
 struct smc_cdc_w_cursor {

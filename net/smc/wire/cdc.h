@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CDC messages (RFC 7609 A.4), and the arithmetic of the cursors in them.
+ * CDC messages (RFC 7609 A.4), and the arithmetic of their cursors.
  *
- * The IBM paper on version 2 has no CDC message: the same 44 bytes serve all
- * versions, as they do in what the incumbent sends.
+ * IBM's paper on version 2 defines no CDC message of its own: all versions use the same 44 bytes,
+ * and so does the incumbent.
  *
- * The functions are pure: no allocation, no I/O, no state. They are on the data
- * path. -EPROTO means malformed or impossible: a malformed message brings the
- * link down (RFC 7609 C.7.1), a wrong cursor aborts its connection.
+ * The functions are on the data path. They are pure: no allocation, no I/O, no state. -EPROTO means
+ * malformed or impossible: a malformed message brings the link down (RFC 7609 C.7.1), a wrong
+ * cursor aborts its connection.
  */
 #ifndef SMC_WIRE_CDC_H
 #define SMC_WIRE_CDC_H
@@ -17,25 +17,25 @@
 #define SMC_CDC_TYPE		0xfe
 
 /* smc_cdc_msg.prod_flags, as on the wire */
-#define SMC_CDC_WRITE_BLOCKED	0x80	/* B: tell me when there is room */
+#define SMC_CDC_WRITE_BLOCKED	0x80	/* B: the sender waits for room */
 #define SMC_CDC_URG_PENDING	0x40	/* P: urgent data will come */
-#define SMC_CDC_URG_PRESENT	0x20	/* U: ends where prod points */
+#define SMC_CDC_URG_PRESENT	0x20	/* U: urgent data ends where prod points */
 #define SMC_CDC_UPDATE_REQ	0x10	/* R: answer with a cursor update, now */
 #define SMC_CDC_FAILOVER	0x08	/* F: failover validation */
 
 /* smc_cdc_msg.conn_flags, as on the wire */
-#define SMC_CDC_SEND_DONE	0x80	/* D: writes no more data */
-#define SMC_CDC_CLOSED		0x40	/* C: sends nothing any more */
-#define SMC_CDC_ABORT		0x20	/* A: abnormal close, as a reset */
+#define SMC_CDC_SEND_DONE	0x80	/* D: no more data will be written */
+#define SMC_CDC_CLOSED		0x40	/* C: closed; only an abort may follow */
+#define SMC_CDC_ABORT		0x20	/* A: abnormal close, like a reset */
 
 /**
- * struct smc_wire_cursor - cursor as it travels
- * @wrap: how often it has wrapped, modulo 65536
- * @count: bytes from the beginning of the element; checked by
- *	smc_cursor_advance(), as the decoder does not know the element
+ * struct smc_wire_cursor - a cursor as sent over the link
+ * @wrap: how often the cursor has wrapped, modulo 65536
+ * @count: offset in the element in bytes; checked by smc_cursor_advance(), because the decoder does
+ *	not know the element
  *
- * The RFC has cursors begin at 4 and wrap to 4, behind an eye catcher. The
- * deployed world has no eye catcher: they begin at 0 and wrap to 0.
+ * In the RFC, cursors start at 4 and wrap to 4, behind an eye catcher. Deployed implementations
+ * have no eye catcher: their cursors start at 0 and wrap to 0.
  */
 struct smc_wire_cursor {
 	u16 wrap;
@@ -44,18 +44,15 @@ struct smc_wire_cursor {
 
 /**
  * struct smc_cdc_msg - CDC message
- * @seqno: sequence number of the connection, see smc_cdc_newer()
+ * @seqno: sequence number within the connection, see smc_cdc_newer()
  * @alert_token: the token that the receiver gave the connection
- * @prod: producer: where the sender of this message writes next in the
- *	receiver's element
- * @cons: consumer: where the sender of this message reads next in its own
- *	element
+ * @prod: producer cursor: where the sender of this message writes next in the receiver's element
+ * @cons: consumer cursor: where the sender of this message reads next in its own element
  * @prod_flags: SMC_CDC_WRITE_BLOCKED to SMC_CDC_FAILOVER
  * @conn_flags: SMC_CDC_SEND_DONE to SMC_CDC_ABORT
  *
- * With SMC_CDC_FAILOVER nothing but @seqno and @alert_token is significant, so
- * the decoder leaves everything else 0. @seqno is then that of an earlier
- * message.
+ * With SMC_CDC_FAILOVER, only @seqno and @alert_token are significant, so the decoder sets all
+ * other fields to 0. @seqno is then that of an earlier message.
  */
 struct smc_cdc_msg {
 	u16 seqno;
@@ -67,12 +64,12 @@ struct smc_cdc_msg {
 };
 
 /**
- * smc_is_cdc() - is a received RDMA message a CDC message
- * @first: its first byte
+ * smc_is_cdc() - is a received RDMA message a CDC message?
+ * @first: first byte of the message
  *
- * RFC 7609 A.3: the two high-order bits set say CDC rather than LLC.
+ * The two high-order bits are set in a CDC message, and not in an LLC message (RFC 7609 A.3).
  *
- * Return: true: smc_cdc_decode(); false: smc_llc_decode().
+ * Return: true: use smc_cdc_decode(); false: use smc_llc_decode().
  */
 static inline bool smc_is_cdc(u8 first)
 {
@@ -81,28 +78,28 @@ static inline bool smc_is_cdc(u8 first)
 
 /**
  * smc_cdc_decode() - decode a CDC message
- * @buf: the message, of any alignment
+ * @buf: the message; need not be aligned
  * @len: number of bytes received, must be SMC_WR_MSG_LEN
- * @m: result, undefined on error; undefined flags are dropped
+ * @m: result, undefined on error; unknown flags are dropped
  *
  * Return: 0 or -EPROTO.
  */
 int smc_cdc_decode(const u8 *buf, size_t len, struct smc_cdc_msg *m);
 
 /**
- * smc_cdc_encode() - write a CDC message
+ * smc_cdc_encode() - encode a CDC message
  * @m: the content
- * @buf: receives SMC_WR_MSG_LEN bytes, of any alignment
+ * @buf: receives SMC_WR_MSG_LEN bytes; need not be aligned
  */
 void smc_cdc_encode(const struct smc_cdc_msg *m, u8 *buf);
 
 /**
- * smc_cdc_newer() - should a message be processed
- * @seqno: its sequence number
- * @last: that of the newest message processed before, 0 before the first
+ * smc_cdc_newer() - should a message be processed?
+ * @seqno: sequence number of the message
+ * @last: sequence number of the newest message processed so far, or 0 before the first
  *
- * Sequence numbers begin at 1 and wrap to 0. An older message, and one seen
- * before, is to be ignored. Not for failover validation.
+ * Sequence numbers start at 1 and wrap to 0. A message that is older, or has been seen before, must
+ * be ignored. Not applicable to failover validation.
  *
  * Return: true if @seqno comes after @last.
  */
@@ -114,18 +111,17 @@ static inline bool smc_cdc_newer(u16 seqno, u16 last)
 }
 
 /*
- * Inside the engine a cursor is a count of all bytes since the connection
- * began, 64 bits, which never wraps. The cursor of the wire is kept beside it:
- * where the count stands now is known from where it stood before, for rings of
- * any size and without a division.
+ * Inside the engine, a cursor is a 64-bit count of all bytes since the connection began, which
+ * never wraps. The wire cursor is kept beside it. The distance between the last and the new wire
+ * cursor gives the advance of the count, for rings of any size and without a division.
  */
 
 /**
- * smc_ring_pos() - where in its ring a byte is
- * @count: bytes before it since the connection began
- * @size: of the ring, a power of two
+ * smc_ring_pos() - position of a byte in its ring
+ * @count: number of bytes before this byte since the connection began
+ * @size: size of the ring, a power of two
  *
- * Return: bytes from the beginning of the ring.
+ * Return: offset from the start of the ring in bytes.
  */
 static inline u32 smc_ring_pos(u64 count, u32 size)
 {
@@ -133,18 +129,18 @@ static inline u32 smc_ring_pos(u64 count, u32 size)
 }
 
 /**
- * smc_cursor_advance() - move a count to where the peer says its cursor is
- * @count: as known so far; becomes the new one, untouched on error
- * @last: the cursor there, all 0 in the beginning; becomes @w, untouched on error
- * @size: of the ring, 512 MiB at most
- * @w: the cursor as received
- * @max_advance: how far it may have moved at most: for the peer's producer what
- *	is free in our element, for its consumer what we wrote and it had not
- *	consumed. 65535 * @size at most, else cursors that move back are allowed.
+ * smc_cursor_advance() - advance a count to the position of the peer's cursor
+ * @count: the count so far; updated, or unchanged on error
+ * @last: the last cursor, all 0 at the start; becomes @w, or unchanged on error
+ * @size: size of the ring, at most 512 MiB
+ * @w: the received cursor
+ * @max_advance: how far the cursor may have moved at most: for the peer's producer cursor, the free
+ *	room in our element; for its consumer cursor, what we wrote and the peer had not consumed.
+ *	Must not exceed 65535 * @size, otherwise cursors that move back could pass
  *
- * A cursor that has not moved is an advance of 0. One that moved back is an
- * advance of 65535 * @size or more, or one that wraps around 64 bits, and is
- * refused. Nothing is clamped.
+ * A cursor that has not moved is an advance of 0. A cursor that has moved back appears as an
+ * advance of 65535 * @size or more, or as one that wraps around 64 bits, and is refused. No value
+ * is clamped.
  *
  * Return: 0 or -EPROTO.
  */
@@ -165,10 +161,10 @@ static inline int smc_cursor_advance(u64 *count, struct smc_wire_cursor *last, u
 }
 
 /**
- * smc_cursor_step() - move a cursor that is kept beside a count
- * @at: the cursor, all 0 in the beginning
- * @size: of the ring
- * @delta: how far the count moves, @size at most
+ * smc_cursor_step() - move the wire cursor that is kept beside a count
+ * @at: the cursor, all 0 at the start
+ * @size: size of the ring
+ * @delta: how far the count moves, at most @size
  */
 static inline void smc_cursor_step(struct smc_wire_cursor *at, u32 size, u32 delta)
 {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CLC messages from the wire.
+ * Decoding of CLC messages.
  *
- * Every length, count and offset is checked here, once, against the end of the
- * message; the result cannot hold a bad one. Structure is checked before
- * content, so that a malformed message is never mistaken for one that merely
- * holds an unknown value. Reserved fields are ignored (RFC 7609 A.2), and so are
- * areas of a type that is not offered.
+ * Every length, count and offset is checked here, once, against the end of the message, so the
+ * result cannot contain a bad one. The structure is checked before the contents, so that a
+ * malformed message is not mistaken for one that merely contains an unknown value. Reserved fields
+ * are ignored (RFC 7609 A.2), and so are areas of types that are not offered.
  */
 #include "clc.h"
 
@@ -21,22 +20,22 @@ static bool smc_clc_eye(const u8 *b, bool smcd)
 		       SMC_CLC_EYE_LEN);
 }
 
-/* Do we know how to read this version of this type of message? */
+/* Can we decode this version of this type of message? */
 static bool smc_clc_version_known(u8 type, u8 version)
 {
 	switch (type) {
 	case SMC_CLC_PROPOSAL:
 		/*
-		 * A client of a later version expects a server that does not
-		 * know it to pick an earlier one. The formats of earlier
-		 * versions stay in place, so read the highest one we know.
+		 * A client of a later version expects a server that does not know that version to
+		 * choose an earlier one. Later formats keep the fields of the earlier ones, so
+		 * decode the highest version we know.
 		 */
 		return version >= SMC_CLC_V1;
 	case SMC_CLC_DECLINE:
-		/* A Decline of any version is a Decline. */
+		/* A Decline has the same meaning in every version. */
 		return true;
 	default:
-		/* An answer must not exceed the version that we proposed. */
+		/* An answer must not exceed the version that we have proposed. */
 		return version == SMC_CLC_V1 || version == SMC_CLC_V2;
 	}
 }
@@ -62,7 +61,7 @@ static size_t smc_clc_min_len(const struct smc_clc_hdr *hdr)
 
 static size_t smc_clc_max_len(const struct smc_clc_hdr *hdr)
 {
-	/* Version 1 is final, later ones may grow. */
+	/* Version 1 is final; later versions may grow. */
 	if (hdr->version != SMC_CLC_V1)
 		return SMC_CLC_MAX_LEN;
 
@@ -70,7 +69,7 @@ static size_t smc_clc_max_len(const struct smc_clc_hdr *hdr)
 	case SMC_CLC_PROPOSAL:
 		return SMC_CLC_MAX_LEN;
 	case SMC_CLC_DECLINE:
-		/* version 1 may have the longer form, too */
+		/* A Decline of version 1 may have the longer form, too. */
 		return sizeof(struct smc_clc_w_decline_v2) + SMC_CLC_EYE_LEN;
 	default:
 		return (hdr->smcd ? sizeof(struct smc_clc_w_smcd_v1) :
@@ -113,8 +112,8 @@ malformed:
 }
 
 /*
- * The common part of all messages: header, length, eye catcher at the end.
- * The type must be one of @first to @last.
+ * Check what all messages have in common: header, length, eye catcher at the end. The type must be
+ * in the range @first to @last.
  */
 static int smc_clc_check(const u8 *buf, size_t len, enum smc_clc_type first,
 			 enum smc_clc_type last, struct smc_clc_hdr *hdr)
@@ -132,9 +131,8 @@ static int smc_clc_check(const u8 *buf, size_t len, enum smc_clc_type first,
 }
 
 /*
- * The areas of a Proposal follow one another, possibly with gaps that a later
- * release fills. @next is the first byte that is not taken yet, @end the eye
- * catcher.
+ * The areas of a Proposal follow one another, possibly with gaps for fields of a later release.
+ * @next is the first byte that has not been taken yet, @end the trailing eye catcher.
  */
 struct smc_clc_areas {
 	const u8 *buf;
@@ -142,7 +140,7 @@ struct smc_clc_areas {
 	size_t end;
 };
 
-/* Take @len bytes at @pos, which must not be taken yet. NULL if impossible. */
+/* Take @len bytes at @pos. Returns NULL if any of them is taken already or beyond the end. */
 static const void *smc_clc_take(struct smc_clc_areas *areas, size_t pos,
 				size_t len)
 {
@@ -161,7 +159,10 @@ static int smc_clc_decode_iparea(struct smc_clc_areas *areas,
 	const struct smc_clc_w_iparea *area;
 	unsigned int i;
 
-	/* SMC-D alone needs no IP area; for SMC-R with the longer base 0 is invalid */
+	/*
+	 * SMC-D alone requires no IP area. For SMC-R with the longer base, an offset of 0 is
+	 * invalid.
+	 */
 	if (!off && !p->smcr_v1)
 		return 0;
 
@@ -187,7 +188,7 @@ static int smc_clc_decode_iparea(struct smc_clc_areas *areas,
 	return 0;
 }
 
-/* Entries to devices: the two entries of an extended GID become one device. */
+/* Convert entries to devices: the two entries of an extended GID make up one device. */
 static int smc_clc_decode_gids(const struct smc_clc_w_gid_chid *entry,
 			       unsigned int n, struct smc_clc_proposal *p)
 {
@@ -217,7 +218,7 @@ static int smc_clc_decode_smcdext(struct smc_clc_areas *areas, size_t pos,
 	const struct smc_clc_w_gid_chid *entry;
 	const struct smc_clc_w_smcdext *ext;
 
-	/* Only the associated device of the base is offered. */
+	/* Only the associated device in the base is offered. */
 	if (!off)
 		return has_seid || v2ext->n_gids ? -EPROTO : 0;
 
@@ -239,8 +240,8 @@ static int smc_clc_decode_smcdext(struct smc_clc_areas *areas, size_t pos,
 }
 
 /*
- * Version 2.1 fields. A later release gives the feature bits another meaning,
- * but its sender must know all features of the earlier releases.
+ * Decode the fields of version 2.1. A later release may redefine the feature bits, but its sender
+ * must support all features of the earlier releases.
  */
 static void smc_clc_decode_v21(const struct smc_clc_w_prop *base,
 			       const struct smc_clc_w_v2ext *v2ext,
@@ -250,7 +251,7 @@ static void smc_clc_decode_v21(const struct smc_clc_w_prop *base,
 
 	p->features = later ? SMC_CLC_FEAT_KNOWN : be16_to_cpu(v2ext->features);
 	if (p->smcr_v2) {
-		/* Only preferences: ignore one that we cannot understand. */
+		/* These are only preferences, so ignore invalid ones. */
 		if (v2ext->max_conns >= SMC_CLC_MIN_CONNS)
 			p->max_conns = v2ext->max_conns;
 		if (v2ext->max_links <= SMC_CLC_MAX_LINKS)
@@ -308,7 +309,7 @@ static bool smc_clc_offers_d(u8 offer)
 	return offer == SMC_CLC_OFFER_D || offer == SMC_CLC_OFFER_BOTH;
 }
 
-/* Offered types, and the base; returns its length. */
+/* Decode the offered types and the base. Returns the length of the base. */
 static size_t smc_clc_decode_base(const u8 *buf, const struct smc_clc_hdr *hdr,
 				  struct smc_clc_proposal *p)
 {
@@ -331,7 +332,7 @@ static size_t smc_clc_decode_base(const u8 *buf, const struct smc_clc_hdr *hdr,
 		memcpy(p->gid, base->v1.gid, sizeof(p->gid));
 	if (p->smcr_v1 || p->smcr_v2)
 		memcpy(p->mac, base->v1.mac, sizeof(p->mac));
-	/* the shortest Proposal reaches as far as ism_gid does */
+	/* Even the shortest Proposal is long enough to contain ism_gid. */
 	if (p->smcd_v1 || p->smcd_v2)
 		p->ism_gid = be64_to_cpu(base->ism_gid);
 	if (p->smcd_v2 && p->ism_gid)
@@ -362,12 +363,12 @@ int smc_clc_decode_proposal(const u8 *buf, size_t len,
 	areas.next = smc_clc_decode_base(buf, &hdr, p);
 	areas.end = len - SMC_CLC_EYE_LEN;
 
-	/* Emulated devices are never associated, they stand in the array. */
+	/* An emulated device cannot be the associated one; it must be in the array. */
 	if (smc_clc_chid_emulated(p->ism_chid))
 		rc = -EPROTO;
 	if (!rc && (p->smcr_v1 || p->smcd_v1))
 		rc = smc_clc_decode_iparea(&areas, p);
-	/* Version 1 grows before the IP area only, and that comes last. */
+	/* Version 1 can only grow in front of the IP area, which comes last. */
 	if (!rc && p->version == SMC_CLC_V1 && p->has_prefix &&
 	    areas.next != areas.end)
 		rc = -EPROTO;
@@ -378,7 +379,7 @@ int smc_clc_decode_proposal(const u8 *buf, size_t len,
 	return rc;
 }
 
-/* A blank ends the name. A name that is not printable is dropped. */
+/* A blank ends the name. A name with unprintable characters is dropped. */
 static void smc_clc_decode_hostname(const u8 *wire, char *name)
 {
 	unsigned int i;
@@ -395,8 +396,8 @@ static void smc_clc_decode_hostname(const u8 *wire, char *name)
 }
 
 /*
- * First contact extension between @pos and @end; what a later release appends
- * is skipped. Returns its length, or -EPROTO.
+ * Decode a first contact extension between @pos and @end; fields appended by a later release are
+ * skipped. Returns the length of the extension, or -EPROTO.
  */
 static int smc_clc_decode_fce(const u8 *buf, size_t pos, size_t end,
 			      struct smc_clc_accept *a)
@@ -425,7 +426,7 @@ static int smc_clc_decode_fce(const u8 *buf, size_t pos, size_t end,
 	return sizeof(*fce);
 }
 
-/* GID list between @pos and @end */
+/* Decode the GID list between @pos and @end. */
 static int smc_clc_decode_gid_list(const u8 *buf, size_t pos, size_t end,
 				   struct smc_clc_accept *a)
 {
@@ -444,7 +445,7 @@ static int smc_clc_decode_gid_list(const u8 *buf, size_t pos, size_t end,
 	return 0;
 }
 
-/* First contact extension of SMC-R, and the GID list that a Confirm adds */
+/* Decode the first contact extension of SMC-R, and the GID list that follows it in a Confirm. */
 static int smc_clc_decode_fce_smcr(const u8 *buf, size_t pos, size_t end,
 				   struct smc_clc_accept *a)
 {
@@ -458,9 +459,9 @@ static int smc_clc_decode_fce_smcr(const u8 *buf, size_t pos, size_t end,
 		return 0;
 
 	/*
-	 * The paper gives release 0 an extension of 36 bytes, and also says
-	 * that release 1 changed no length of SMC-R messages. Take the long
-	 * form where the message ends just where the list then does.
+	 * According to the paper, the extension of release 0 has 36 bytes, but also, release 1
+	 * changed no length of SMC-R messages. Assume the long form if the GID list then ends
+	 * exactly at the end of the message.
 	 */
 	if (!a->release && end > v21 &&
 	    end - v21 == sizeof(struct smc_clc_w_gid_list) +
@@ -487,7 +488,7 @@ static int smc_clc_decode_smcd(const u8 *buf, size_t end,
 	memcpy(a->eid, w->eid, sizeof(a->eid));
 	if (smc_clc_chid_emulated(a->chid))
 		a->gid_ext = be64_to_cpu(w->gid_ext);
-	/* Without first contact an extension is tolerated but ignored. */
+	/* Without first contact, an extension is tolerated but ignored. */
 	if (!a->first_contact)
 		return 0;
 	rc = smc_clc_decode_fce(buf, sizeof(*w), end, a);
@@ -524,7 +525,7 @@ static int smc_clc_decode_smcr(const u8 *buf, size_t end,
 			return rc;
 	}
 
-	/* The RFC requires a valid MTU in the first contact only. */
+	/* The RFC requires a valid MTU only in the first contact. */
 	if (a->first_contact && !smc_clc_mtu_valid(a->mtu))
 		return -EOPNOTSUPP;
 	if (a->release && (a->max_conns < SMC_CLC_MIN_CONNS ||
@@ -546,7 +547,7 @@ int smc_clc_decode_accept(const u8 *buf, size_t len, struct smc_clc_accept *a)
 	a->confirm = hdr.type == SMC_CLC_CONFIRM;
 	a->version = hdr.version;
 	a->smcd = hdr.smcd;
-	/* Version 1 reserves the bit in a Confirm. */
+	/* In version 1, this bit of a Confirm is reserved. */
 	if (!a->confirm || a->version >= SMC_CLC_V2)
 		a->first_contact = hdr.flags_raw & SMC_CLC_FL_FIRST_CONTACT;
 
@@ -577,7 +578,7 @@ int smc_clc_decode_decline(const u8 *buf, size_t len,
 	memcpy(d->peer_id, w->base.peer_id, sizeof(d->peer_id));
 	d->diagnosis = be32_to_cpu(w->base.diagnosis);
 
-	/* The short form of version 2 must be tolerated. */
+	/* The short form is also accepted in version 2. */
 	d->has_types = len >= sizeof(*w) + SMC_CLC_EYE_LEN;
 	if (d->has_types || d->version >= SMC_CLC_V2)
 		d->os_type = w->base.os_type >> 4;

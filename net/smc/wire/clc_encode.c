@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CLC messages to the wire.
+ * Encoding of CLC messages.
  *
- * An encoder first checks its input, then measures, then writes; so nothing is
- * written unless all of it is legal and fits.
+ * An encoder first checks its input, then computes the length, then writes. So nothing is written
+ * unless everything is legal and fits.
  */
 #include "clc.h"
 
@@ -14,7 +14,7 @@ static void smc_clc_put24(u8 *b, u32 v)
 	b[2] = v;
 }
 
-/* Zero the message, write its header and both eye catchers. */
+/* Zero the message and write its header and both eye catchers. */
 static void smc_clc_begin(u8 *buf, size_t len, enum smc_clc_type type,
 			  u8 version, bool smcd, u8 flags)
 {
@@ -29,7 +29,7 @@ static void smc_clc_begin(u8 *buf, size_t len, enum smc_clc_type type,
 	memcpy(buf + len - SMC_CLC_EYE_LEN, eye, SMC_CLC_EYE_LEN);
 }
 
-/* Where the areas of a Proposal are; 0: it is not there. */
+/* Positions of the areas of a Proposal; 0 if an area is not present. */
 struct smc_clc_layout {
 	size_t iparea;
 	size_t v2ext;
@@ -109,7 +109,7 @@ static struct smc_clc_layout smc_clc_layout(const struct smc_clc_proposal *p)
 	struct smc_clc_layout l = { 0 };
 	size_t pos;
 
-	/* a server of version 1 without SMC-D may know the short base only */
+	/* A version 1 server without SMC-D support may know only the short base. */
 	if (p->version == SMC_CLC_V1 && !p->smcd_v1)
 		pos = sizeof(struct smc_clc_w_prop_v1);
 	else
@@ -133,7 +133,7 @@ static struct smc_clc_layout smc_clc_layout(const struct smc_clc_proposal *p)
 	}
 	l.len = pos + SMC_CLC_EYE_LEN;
 
-	/* Version 1 without an offer is empty, but still a message. */
+	/* A version 1 Proposal that offers nothing still has the minimum length. */
 	if (l.len < SMC_CLC_PROP_V1_MIN_LEN)
 		l.len = SMC_CLC_PROP_V1_MIN_LEN;
 	return l;
@@ -146,7 +146,7 @@ static u8 smc_clc_offer(bool r, bool d)
 	return d ? SMC_CLC_OFFER_D : SMC_CLC_OFFER_NONE;
 }
 
-/* An offset counts from the end of the field that holds it, at @field. */
+/* Offsets count from the end of the offset field, which is at @field. */
 static __be16 smc_clc_offset(size_t field, size_t target)
 {
 	return cpu_to_be16(target - field - sizeof(__be16));
@@ -316,7 +316,10 @@ static size_t smc_clc_accept_base_len(const struct smc_clc_accept *a)
 			 sizeof(struct smc_clc_w_smcr_v2);
 }
 
-/* Release 1 made it longer for SMC-D only; for SMC-R there was room before. */
+/*
+ * The length of the extension. Release 1 made it longer for SMC-D only; for SMC-R it had reserved
+ * room.
+ */
 static size_t smc_clc_fce_len(const struct smc_clc_accept *a)
 {
 	if (!a->has_fce)
@@ -406,7 +409,7 @@ int smc_clc_encode_accept(const struct smc_clc_accept *a, u8 *buf,
 	if (len > size)
 		return -EMSGSIZE;
 
-	/* Version 1 reserves the bit in a Confirm. */
+	/* In version 1, this bit of a Confirm is reserved. */
 	if (a->first_contact && (!a->confirm || a->version >= SMC_CLC_V2))
 		flags |= SMC_CLC_FL_FIRST_CONTACT;
 	if (a->smcd)

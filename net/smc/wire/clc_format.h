@@ -2,11 +2,10 @@
 /*
  * CLC messages byte for byte.
  *
- * RFC 7609 appendix A.2 (version 1) and the appendix of IBM's "Shared Memory
- * Communications Version 2", 4th edition (versions 2.0 and 2.1). Everything is
- * big endian. All structs have alignment 1, so that they may be laid over any
- * byte of a message. Bits are counted from the most significant one in the
- * specifications; here they are masks.
+ * RFC 7609 appendix A.2 (version 1) and the appendix of IBM's "Shared Memory Communications Version
+ * 2", 4th edition (versions 2.0 and 2.1). All values are big endian. All structs have alignment 1,
+ * so they can be laid over any byte of a message. The specifications count bits from the most
+ * significant one; the definitions here are masks.
  */
 #ifndef SMC_WIRE_CLC_FORMAT_H
 #define SMC_WIRE_CLC_FORMAT_H
@@ -21,23 +20,23 @@
 struct smc_clc_w_hdr {
 	u8 eye[SMC_CLC_EYE_LEN];
 	u8 type;
-	__be16 len;			/* whole message, both eye catchers */
+	__be16 len;			/* whole message, including both eye catchers */
 	u8 flags;
 } __packed;
 static_assert(sizeof(struct smc_clc_w_hdr) == 8);
 static_assert(offsetof(struct smc_clc_w_hdr, len) == 5);
 
-/* smc_clc_w_hdr.flags; the lower half depends on the type of the message */
+/* smc_clc_w_hdr.flags; the lower half depends on the type of the message. */
 #define SMC_CLC_FL_VERSION_SHIFT	4
 #define SMC_CLC_FL_PROP_V2_SHIFT	2	/* Proposal: offer of version 2 types */
 #define SMC_CLC_FL_PROP_V1_SHIFT	0	/* Proposal: offer of version 1 types */
 #define SMC_CLC_FL_PROP_MASK		0x03
 #define SMC_CLC_FL_FIRST_CONTACT	0x08	/* Accept; Confirm from version 2 on */
 #define SMC_CLC_FL_RC_SAVED		0x04	/* Accept, SMC-R */
-#define SMC_CLC_FL_TYPE_SMCD		0x01	/* Accept, Confirm: commentary only */
+#define SMC_CLC_FL_TYPE_SMCD		0x01	/* Accept, Confirm: informational only */
 #define SMC_CLC_FL_OUT_OF_SYNC		0x08	/* Decline */
 
-/* what a Proposal offers, one such value for version 1 and one for version 2 */
+/* The types that a Proposal offers; one such value for version 1 and one for version 2. */
 #define SMC_CLC_OFFER_R		0
 #define SMC_CLC_OFFER_D		1
 #define SMC_CLC_OFFER_NONE	2
@@ -46,9 +45,8 @@ static_assert(offsetof(struct smc_clc_w_hdr, len) == 5);
 /* --- Proposal: base, [IP area], [v2 extension, [SMC-Dv2 extension]], eye --- */
 
 /*
- * Version 1, SMC-R only: the IP area follows at once (iparea_off 0). With more
- * in the base the offset says how much to skip. All offsets count from the end
- * of the offset field.
+ * Version 1 with SMC-R only: the IP area follows at once (iparea_off 0). If the base is longer, the
+ * offset tells how much to skip. All offsets count from the end of the offset field.
  */
 struct smc_clc_w_prop_v1 {
 	struct smc_clc_w_hdr hdr;
@@ -62,7 +60,7 @@ static_assert(offsetof(struct smc_clc_w_prop_v1, gid) == 16);
 static_assert(offsetof(struct smc_clc_w_prop_v1, mac) == 32);
 static_assert(offsetof(struct smc_clc_w_prop_v1, iparea_off) == 38);
 
-/* The base as it is whenever SMC-Dv1 or any version 2 type is offered. */
+/* The base if SMC-Dv1 or any version 2 type is offered. */
 struct smc_clc_w_prop {
 	struct smc_clc_w_prop_v1 v1;
 	__be64 ism_gid;
@@ -106,7 +104,7 @@ struct smc_clc_w_v2ext {
 	u8 reserved2[2];
 	__be16 smcdext_off;
 	u8 roce_gid[16];
-	u8 max_conns;			/* version 2.1, as the next two */
+	u8 max_conns;			/* version 2.1, like the next two */
 	u8 max_links;
 	__be16 features;
 	u8 reserved3[12];
@@ -120,7 +118,7 @@ static_assert(offsetof(struct smc_clc_w_v2ext, max_conns) == 24);
 static_assert(offsetof(struct smc_clc_w_v2ext, features) == 26);
 
 #define SMC_CLC_V2EXT_RELEASE_SHIFT	4
-#define SMC_CLC_V2EXT_SEID		0x01	/* the SEID field holds one */
+#define SMC_CLC_V2EXT_SEID		0x01	/* the SEID field is valid */
 
 #define SMC_CLC_MAX_EIDS		8
 
@@ -131,20 +129,20 @@ struct smc_clc_w_smcdext {
 } __packed;
 static_assert(sizeof(struct smc_clc_w_smcdext) == 48);
 
-/* An extended GID takes two entries, one for each half, with the same CHID. */
+/* An extended GID takes two entries with the same CHID, one for each half. */
 struct smc_clc_w_gid_chid {
 	__be64 gid;
 	__be16 chid;
 } __packed;
 static_assert(sizeof(struct smc_clc_w_gid_chid) == 10);
 
-#define SMC_CLC_MAX_GIDS		8	/* entries, not extended GIDs */
+#define SMC_CLC_MAX_GIDS		8	/* entries, of which an extended GID takes two */
 
 /* CHIDs of emulated ISM devices: 0xff00 to 0xfffe, and loopback */
 #define SMC_CHID_EMULATED		0xff00
 #define SMC_CHID_LOOPBACK		0xffff
 
-/* supplemental features of version 2.1 */
+/* Supplemental features of version 2.1. */
 #define SMC_CLC_FEAT_EMULATED_ISM	0x0001
 #define SMC_CLC_FEAT_KNOWN		SMC_CLC_FEAT_EMULATED_ISM
 
@@ -165,9 +163,9 @@ static_assert(offsetof(struct smc_clc_w_smcd, dmbe_size) == 25);
 static_assert(offsetof(struct smc_clc_w_smcd, link_id) == 28);
 
 /*
- * Neither specification has a table of it. A length of 48 bytes with the eye
- * catcher has not been confirmed on a wire yet, so the decoder accepts any
- * length that includes the link ID, up to this one.
+ * Neither specification defines this message in a table. A length of 48 bytes, including the eye
+ * catcher, has not been observed on a wire yet, so the decoder accepts any length up to this one
+ * that includes the link ID.
  */
 struct smc_clc_w_smcd_v1 {
 	struct smc_clc_w_smcd base;
@@ -212,7 +210,7 @@ struct smc_clc_w_smcr_v2 {
 	struct smc_clc_w_smcr base;
 	u8 eid[SMC_EID_LEN];
 	u8 reserved[8];
-	/* followed by a first contact extension, Confirm: and a GID list */
+	/* followed by a first contact extension and, in a Confirm, a GID list */
 } __packed;
 static_assert(sizeof(struct smc_clc_w_smcr_v2) == 104);
 static_assert(offsetof(struct smc_clc_w_smcr_v2, eid) == 64);
@@ -220,7 +218,7 @@ static_assert(offsetof(struct smc_clc_w_smcr_v2, eid) == 64);
 #define SMC_CLC_SIZE_SHIFT	4
 #define SMC_CLC_MTU_MASK	0x0f
 #define SMC_CLC_MTU_256		1
-#define SMC_CLC_MTU_4096	5	/* the largest; the rest is reserved */
+#define SMC_CLC_MTU_4096	5	/* the largest; higher codes are reserved */
 
 #define SMC_CLC_HOSTNAME_LEN	32
 
@@ -235,7 +233,7 @@ static_assert(sizeof(struct smc_clc_w_fce) == 36);
 
 struct smc_clc_w_fce_v21 {
 	struct smc_clc_w_fce base;
-	u8 max_conns;			/* SMC-R, as the next */
+	u8 max_conns;			/* SMC-R, like the next field */
 	u8 max_links;
 	__be16 features;
 	u8 vendor[4];
@@ -264,7 +262,7 @@ static_assert(sizeof(struct smc_clc_w_gid_list) == 4);
 
 #define SMC_CLC_MAX_GID_LIST	8
 
-/* Limits of version 2.1, per link group */
+/* Limits of version 2.1, per link group. */
 #define SMC_CLC_MIN_CONNS	16
 #define SMC_CLC_MAX_LINKS	2
 
@@ -314,8 +312,8 @@ static_assert(SMC_CLC_PROP_FULL_LEN == 652);
 static_assert(SMC_CLC_CONFIRM_R_FULL_LEN == 292);
 
 /*
- * Room beyond what versions up to 2.1 can fill: offsets and lengths exist so
- * that later releases can grow areas which we then skip.
+ * Room beyond what versions up to 2.1 can fill: a later release may extend areas, and the decoder
+ * uses offsets and lengths to skip the extensions.
  */
 #define SMC_CLC_GROWTH_LEN	256
 

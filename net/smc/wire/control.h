@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SMC-D's control data, which take the place of SMC-R's CDC messages.  They lie at the head of an
- * element, in front of the ring.  The peer of the element's owner writes both.
+ * SMC-D's control data, the counterpart of SMC-R's CDC messages. The control data is at the head of
+ * an element, in front of the ring. The peer of the element's owner writes both.
  *
- * Neither specification shows them; this is the layout of IBM's ISM devices, and numbers are in
- * the byte order of the machine.  They need no sequence number, because a reader always sees the
- * newest state.
+ * Neither specification describes the control data; this is the layout of IBM's ISM devices, with
+ * numbers in the machine's byte order. No sequence number is needed, because a reader always sees
+ * the latest state.
  *
- * IBM's devices write all of it at once.  On a mapped device one end reads while the other one
- * writes, a word at a time.  There a flag that says what lies at the producer cursor, such as
- * urgent data, has to come in one word with that cursor, so it is in the first word as well, in a
- * field that IBM's devices leave zero.
+ * IBM's devices write the control data as a whole. On a mapped device, one end reads while the
+ * other one writes word by word. There, a flag that refers to the data at the producer cursor, such
+ * as urgent data, must be in the same word as that cursor. So the first word repeats these flags,
+ * in a field that IBM's devices leave zero.
  */
 #ifndef SMC_WIRE_CONTROL_H
 #define SMC_WIRE_CONTROL_H
@@ -23,11 +23,11 @@
  * struct smc_control - control data
  * @type:	SMC_CDC_TYPE
  * @reserved:	zero
- * @prod:	where the writer of this writes next in the ring
- * @cons:	where the writer of this reads next in its own ring, and flags
+ * @prod:	where the writer of this control data writes next in the ring
+ * @cons:	where the writer of this control data reads next in its own ring, and flags
  * @reserved2:	zero
  *
- * @prod and @cons are read and written as a whole each.
+ * @prod and @cons are each read and written as a whole.
  */
 struct smc_control {
 	u8	type;
@@ -42,7 +42,7 @@ static_assert(sizeof(struct smc_control) == SMC_CONTROL_LEN);
 /* smc_control_prod.flags: the lower byte is smc_cdc_msg.prod_flags */
 #define SMC_CONTROL_HAS_FLAGS	0x8000
 
-/* The two words, as they lie in memory. */
+/* The two words as they lie in memory. */
 struct smc_control_prod {
 	u16	wrap;
 	u32	count;
@@ -59,11 +59,11 @@ struct smc_control_cons {
 static_assert(sizeof(struct smc_control_cons) == sizeof(u64));
 
 /**
- * smc_control_pack() - the words of a message
- * @m:		cursors and flags; the rest of it is not used
- * @mapped:	the flags of the producer are in the first word, too
+ * smc_control_pack() - convert a message into two words
+ * @m:		cursors and flags; other fields are ignored
+ * @mapped:	also put the producer flags into the first word
  * @prod:	receives the first word
- * @cons:	receives the second one
+ * @cons:	receives the second word
  */
 static inline void smc_control_pack(const struct smc_cdc_msg *m, bool mapped, u64 *prod,
 				    u64 *cons)
@@ -82,11 +82,11 @@ static inline void smc_control_pack(const struct smc_cdc_msg *m, bool mapped, u6
 }
 
 /**
- * smc_control_unpack() - the message that two words are
+ * smc_control_unpack() - convert two words into a message
  * @prod:	the first word
- * @cons:	the second one
- * @m:		receives cursors, which smc_cursor_advance() judges, and flags; flags that are
- *		not defined here are dropped
+ * @cons:	the second word
+ * @m:		receives the cursors, to be checked by smc_cursor_advance(), and the flags; unknown
+ *		flags are dropped
  */
 static inline void smc_control_unpack(u64 prod, u64 cons, struct smc_cdc_msg *m)
 {

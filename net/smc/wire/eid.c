@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Enterprise IDs, see the notes on the V2 extension in the SMCv2 paper. */
+/* Enterprise IDs; see the notes on the V2 extension in the SMCv2 paper. */
 #include "eid.h"
 
 static bool smc_eid_alnum(u8 c)
@@ -19,7 +19,7 @@ bool smc_eid_valid(const u8 *eid)
 		if (eid[i] == '.' && eid[i - 1] == '.')
 			return false;
 	}
-	/* only blanks may follow the first blank */
+	/* Only blanks may follow the first blank. */
 	for (; i < SMC_EID_LEN; i++)
 		if (eid[i] != ' ')
 			return false;

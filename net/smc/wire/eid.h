@@ -8,12 +8,12 @@
 #include "clc_format.h"
 
 /**
- * smc_eid_valid() - may this be configured as a user EID
+ * smc_eid_valid() - is this a valid user EID?
  * @eid: SMC_EID_LEN bytes, padded with blanks
  *
- * A-Z, 0-9, '-' and '.'; the first is a letter or digit; no two dots in a row.
+ * A-Z, 0-9, '-' and '.'; must start with a letter or digit; no two dots in a row.
  *
- * Return: true if it may.
+ * Return: true if it is.
  */
 bool smc_eid_valid(const u8 *eid);
 
@@ -22,7 +22,7 @@ bool smc_eid_valid(const u8 *eid);
  * @a: SMC_EID_LEN bytes
  * @b: SMC_EID_LEN bytes
  *
- * Return: true if they are the same.
+ * Return: true if they are equal.
  */
 static inline bool smc_eid_equal(const u8 *a, const u8 *b)
 {
@@ -32,7 +32,7 @@ static inline bool smc_eid_equal(const u8 *a, const u8 *b)
 /**
  * smc_eid_from_string() - pad a string to an EID and validate it
  * @str: up to SMC_EID_LEN characters
- * @len: their number
+ * @len: length of @str
  * @eid: receives SMC_EID_LEN bytes; untouched on error
  *
  * Return: 0 or -EINVAL.
@@ -40,13 +40,13 @@ static inline bool smc_eid_equal(const u8 *a, const u8 *b)
 int smc_eid_from_string(const char *str, size_t len, u8 *eid);
 
 /**
- * smc_eid_first_common() - choose the EID of a connection
+ * smc_eid_first_common() - find the first common EID
  * @offered: the client's EIDs, in its order of preference
- * @n_offered: their number
- * @own: the EIDs that are configured here
- * @n_own: their number
+ * @n_offered: number of offered EIDs
+ * @own: the EIDs configured here
+ * @n_own: number of EIDs in @own
  *
- * Return: index into @offered of the first that is also in @own, or -1.
+ * Return: index into @offered of the first EID that is also in @own, or -1.
  */
 int smc_eid_first_common(const u8 (*offered)[SMC_EID_LEN],
 			 unsigned int n_offered,

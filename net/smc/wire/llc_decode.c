@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LLC messages from the wire.
+ * Decoding of LLC messages.
  *
- * Every length and count is checked here, once, against the end of the message;
- * the result cannot hold a bad one. The meaning of numbers (links, RKeys, queue
- * pairs) is left to the link group. Reserved fields are ignored (RFC 7609 A.2),
- * and variable messages of version 2 may be longer than their counts require.
+ * Every length and count is checked here, once, against the end of the message, so the result
+ * cannot contain a bad one. The link group has to check numbers that refer to links, RKeys and
+ * queue pairs. Reserved fields are ignored (RFC 7609 A.2), and variable-length messages of version
+ * 2 may be longer than their counts require.
  */
 #include "clc.h"
 #include "llc.h"
@@ -16,8 +16,8 @@ static u32 smc_llc_get24(const u8 *b)
 }
 
 /*
- * Version 1 has a length of one byte and a reserved byte. Version 2 has one of
- * 16 bits: big endian in the paper, in host byte order from the incumbent.
+ * Version 1 has a one-byte length followed by a reserved byte. Version 2 has a 16-bit length, which
+ * is big endian according to the paper, but in host byte order as sent by the incumbent.
  */
 static bool smc_llc_len_ok(const struct smc_llc_w_hdr *hdr, size_t len,
 			   struct smc_llc_msg *m)
@@ -76,8 +76,8 @@ static int smc_llc_decode_add_link_v1(const u8 *buf, size_t len,
 }
 
 /*
- * The part behind the base: GID and RTokens. Their number has 16 bits, in an order
- * as uncertain as that of the length, but it is at most 255.
+ * Decode the part behind the base: GID and RTokens. The number of RTokens has 16 bits, in the same
+ * uncertain byte order as the length, but its value is at most 255.
  */
 static int smc_llc_decode_rtokens(const u8 *buf, size_t len,
 				  struct smc_llc_msg *m)
@@ -114,7 +114,7 @@ static int smc_llc_decode_add_link(const u8 *buf, size_t len,
 	a->link = w->link;
 	a->mtu = w->mtu & SMC_LLC_MTU_MASK;
 	a->psn = smc_llc_get24(w->psn);
-	/* Nothing more follows in a negative reply. */
+	/* A negative reply may end here. */
 	if (m->negative) {
 		a->reason = w->hdr.flags & SMC_LLC_FL_LOW_MASK;
 		return 0;
@@ -178,7 +178,7 @@ static int smc_llc_decode_req_add_link(const u8 *buf, size_t len,
 	return 0;
 }
 
-/* The @n of @max entries that are filled; returns their number. */
+/* Decode the first @n entries, but at most @max. Returns the number decoded. */
 static u8 smc_llc_decode_others(const struct smc_llc_w_link_rtoken *w, u8 n,
 				u8 max, struct smc_llc_link_rtoken *others)
 {
@@ -237,7 +237,7 @@ static int smc_llc_decode_delete_rkey(const u8 *buf, size_t len,
 		return -EPROTO;
 	d->count = w->count;
 	if (m->v2 && m->reply) {
-		/* The peer may count more failures than it lists, or than we asked for. */
+		/* The peer may report more failures than it lists, or than we asked for. */
 		d->n_failed = m->negative ? w->failed : 0;
 		d->n_rkeys = d->n_failed < SMC_LLC_V2_FAILED_RKEYS ?
 			     d->n_failed : SMC_LLC_V2_FAILED_RKEYS;

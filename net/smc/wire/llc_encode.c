@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LLC messages to the wire.
+ * Encoding of LLC messages.
  *
- * The encoder first checks its input, then measures, then writes; so nothing is
- * written unless all of it is legal and fits.
+ * The encoder first checks its input, then computes the length, then writes. So nothing is written
+ * unless everything is legal and fits.
  */
 #include "clc.h"
 #include "llc.h"
@@ -26,7 +26,7 @@ static bool smc_llc_add_link_legal(const struct smc_llc_msg *m)
 
 	if (!smc_llc_24bit(a->qpn) || !smc_llc_24bit(a->psn))
 		return false;
-	/* A refusal of an MTU code repeats it. */
+	/* A negative reply that refuses an MTU code repeats the code. */
 	if (m->negative)
 		return a->mtu <= SMC_LLC_MTU_MASK &&
 		       a->reason <= SMC_LLC_FL_LOW_MASK;
@@ -34,7 +34,7 @@ static bool smc_llc_add_link_legal(const struct smc_llc_msg *m)
 	       !(m->v2 && a->n_rtokens && !a->rtokens);
 }
 
-/* How many RKeys a Delete RKey lists */
+/* The number of RKeys that a Delete RKey message lists. */
 static u8 smc_llc_listed_rkeys(const struct smc_llc_msg *m)
 {
 	const struct smc_llc_delete_rkey *d = &m->delete_rkey;
@@ -105,7 +105,7 @@ static size_t smc_llc_len(const struct smc_llc_msg *m)
 	return len < SMC_WR_MSG_LEN ? SMC_WR_MSG_LEN : len;
 }
 
-/* Lengths and counts of version 2 */
+/* Encode a length or count of version 2, in the byte order that the caller has chosen. */
 static void smc_llc_put16(const struct smc_llc_msg *m, u8 *b, size_t v)
 {
 	b[m->big_endian] = v;

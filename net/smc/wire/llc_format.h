@@ -2,30 +2,28 @@
 /*
  * LLC messages byte for byte.
  *
- * RFC 7609 appendix A.3 (version 1) and the appendix of IBM's "Shared Memory
- * Communications Version 2", 4th edition (version 2). Everything is big endian,
- * except where the paper and what the incumbent sends contradict each other:
- * those fields are bytes here, as Documentation/wire.md explains. All
- * structs have alignment 1, so that they may be laid over any byte of a
- * message. Bits are counted from the most significant one in the
- * specifications; here they are masks.
+ * RFC 7609 appendix A.3 (version 1) and the appendix of IBM's "Shared Memory Communications Version
+ * 2", 4th edition (version 2). All values are big endian, except where the paper and the incumbent
+ * contradict each other: those fields are defined as bytes here, see Documentation/wire.md. All
+ * structs have alignment 1, so they can be laid over any byte of a message. The specifications
+ * count bits from the most significant one; the definitions here are masks.
  */
 #ifndef SMC_WIRE_LLC_FORMAT_H
 #define SMC_WIRE_LLC_FORMAT_H
 
 #include "wire.h"
 
-/* First byte: the version and the type; the upper two bits, when it is unknown */
+/* First byte: version and type. If the type is unknown, the upper two bits tell what to do. */
 #define SMC_LLC_W_TYPE_MASK	0x0f
 #define SMC_LLC_W_VERSION_MASK	0xf0
 #define SMC_LLC_W_V1		0x00
 #define SMC_LLC_W_V2		0x20
 #define SMC_LLC_W_KIND_MASK	0xc0
-#define SMC_LLC_W_OPTIONAL	0x80	/* to be discarded if not supported */
+#define SMC_LLC_W_OPTIONAL	0x80	/* discard the message if it is not supported */
 
 struct smc_llc_w_hdr {
 	u8 type;
-	u8 len[2];			/* version 1: a byte and a reserved one */
+	u8 len[2];			/* version 1: one byte, followed by a reserved one */
 	u8 flags;
 } __packed;
 static_assert(sizeof(struct smc_llc_w_hdr) == 4);
@@ -75,7 +73,7 @@ static_assert(offsetof(struct smc_llc_w_add_link_v1, link) == 29);
 static_assert(offsetof(struct smc_llc_w_add_link_v1, mtu) == 30);
 static_assert(offsetof(struct smc_llc_w_add_link_v1, psn) == 31);
 
-/* An RMB on a link that exists, and its RToken on the new one */
+/* The RKey of an RMB on an existing link, and its RToken on the new link. */
 struct smc_llc_w_rtoken {
 	__be32 ref_rkey;
 	__be32 rkey;
@@ -83,7 +81,7 @@ struct smc_llc_w_rtoken {
 } __packed;
 static_assert(sizeof(struct smc_llc_w_rtoken) == 16);
 
-/* From the GID on, two bytes further than in version 1 */
+/* Compared to version 1, all fields from the GID on are moved by two bytes. */
 struct smc_llc_w_add_link_base {
 	struct smc_llc_w_hdr hdr;
 	u8 mac[6];
@@ -118,7 +116,7 @@ static_assert(offsetof(struct smc_llc_w_add_link_v2, n_rtokens) == 70);
 #define SMC_LLC_ADD_LINK_DIRECT	0x80	/* smc_llc_w_add_link_v2.flags */
 #define SMC_LLC_MTU_MASK	0x0f
 
-#define SMC_LLC_MAX_RTOKENS	255	/* RMBs of a link group */
+#define SMC_LLC_MAX_RTOKENS	255	/* the maximum number of RMBs that a message can list */
 
 #define SMC_LLC_CONT_RTOKENS	2
 
@@ -144,7 +142,7 @@ static_assert(offsetof(struct smc_llc_w_delete_link, reason) == 5);
 
 #define SMC_LLC_MAX_GIDS	8
 
-/* Version 2 only. A reply has no list, but the room of one GID. */
+/* Version 2 only. A reply has no list, but room for one GID. */
 struct smc_llc_w_req_add_link {
 	struct smc_llc_w_hdr hdr;
 	u8 reserved1[20];
@@ -155,7 +153,7 @@ struct smc_llc_w_req_add_link {
 static_assert(sizeof(struct smc_llc_w_req_add_link) == 28);
 static_assert(sizeof(struct smc_llc_w_req_add_link) + 16 == SMC_WR_MSG_LEN);
 
-/* An RMB's RToken on another link */
+/* The RToken of an RMB on another link. */
 struct smc_llc_w_link_rtoken {
 	u8 link;
 	__be32 rkey;
@@ -196,13 +194,13 @@ struct smc_llc_w_delete_rkey {
 	u8 count;
 	u8 failed;			/* version 1: a mask, version 2: a number */
 	u8 reserved[2];
-	/* followed by RKeys; padded to SMC_WR_MSG_LEN at least */
+	/* followed by RKeys; padded to at least SMC_WR_MSG_LEN */
 } __packed;
 static_assert(sizeof(struct smc_llc_w_delete_rkey) == 8);
 
-#define SMC_LLC_V1_DELETE_RKEYS	8	/* in a message of version 1 */
-#define SMC_LLC_V2_FAILED_RKEYS	8	/* listed in a reply of version 2 */
-#define SMC_LLC_MAX_RKEYS	255	/* in a request of version 2 */
+#define SMC_LLC_V1_DELETE_RKEYS	8	/* maximum in a version 1 message */
+#define SMC_LLC_V2_FAILED_RKEYS	8	/* maximum listed in a version 2 reply */
+#define SMC_LLC_MAX_RKEYS	255	/* maximum in a version 2 request */
 
 struct smc_llc_w_test_link {
 	struct smc_llc_w_hdr hdr;
@@ -213,9 +211,9 @@ static_assert(sizeof(struct smc_llc_w_test_link) == SMC_WR_MSG_LEN);
 
 /* --- Lengths --- */
 
-/* The largest message that the paper allows. */
+/* Maximum length that the paper allows. */
 #define SMC_LLC_V2_MAX_LEN	8192
-/* The largest message that can occur: Add Link with all RTokens. */
+/* Maximum length that can occur: Add Link with all RTokens. */
 #define SMC_LLC_V2_FULL_LEN						\
 	(sizeof(struct smc_llc_w_add_link_v2) +				\
 	 SMC_LLC_MAX_RTOKENS * sizeof(struct smc_llc_w_rtoken))

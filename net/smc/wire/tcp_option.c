@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SMC's TCP option, found and written. */
+/* Finding and writing SMC's TCP option. */
 #include "tcp_option.h"
 
 enum {
@@ -13,7 +13,7 @@ static const u8 smc_option[SMC_TCP_OPTION_SPACE] = {
 	NOP, NOP, SMC_TCP_OPTION_KIND, SMC_TCP_OPTION_LEN, 0xe2, 0xd4, 0xc3, 0xd9,
 };
 
-/* Longer ones are accepted with what may follow the magic number, as TCP does. */
+/* Like TCP, accept a longer option, with anything behind the magic number. */
 static bool is_smc(const u8 *option, u8 len)
 {
 	const u8 *ours = smc_option + SMC_TCP_OPTION_SPACE - SMC_TCP_OPTION_LEN;

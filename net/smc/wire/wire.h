@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Needed by the codecs from their surroundings: fixed size types, byte order
- * helpers, memcpy() and errno values. The same sources build in the kernel and
- * in user space (unit tests, fuzzers). Nothing here allocates or does I/O.
+ * What the codecs need from their environment: fixed-size types, byte order helpers, memcpy() and
+ * errno values. The same sources are built in the kernel and in user space (unit tests, fuzzers).
+ * Nothing here allocates or does I/O.
  */
 #ifndef SMC_WIRE_WIRE_H
 #define SMC_WIRE_WIRE_H
@@ -32,7 +32,7 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 
-/* As in the kernel: without a message */
+/* As in the kernel: the message is optional, so this one has none. */
 #define static_assert(expr) _Static_assert(expr, #expr)
 
 #ifndef __packed
@@ -49,8 +49,7 @@ typedef uint64_t u64;
 #endif /* __KERNEL__ */
 
 /*
- * Every message of SMC-R that goes over an RDMA link, but for the large LLC
- * messages of version 2, has this length.
+ * Length of every SMC-R message over an RDMA link, except for the large LLC messages of version 2.
  */
 #define SMC_WR_MSG_LEN	44
 
