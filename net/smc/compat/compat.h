@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that the kernel we build for lacks, under their upstream names.  Included before
- * anything else in every file.  SMC_HAVE_* comes from Kbuild.include; a version
- * is checked only where no header tells.
+ * Functions that the target kernel lacks, under their upstream names. Included before anything else
+ * in every file. Kbuild.include defines SMC_HAVE_*; kernel versions are checked only if no header
+ * tells.
  */
 #ifndef SMC_COMPAT_H
 #define SMC_COMPAT_H
@@ -14,7 +14,7 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 
-/* TCP has hooks for SMC; CONFIG_SMC of the kernel, not of our own build */
+/* TCP has hooks for SMC. This is CONFIG_SMC of the kernel, not of our own build. */
 #if IS_ENABLED(CONFIG_SMC)
 #define SMC_HAVE_TCP_HOOKS
 #endif
@@ -45,7 +45,7 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	msg_zerocopy_realloc(sk, size, uarg)
 #endif
 
-/* The member of the same name is not a call, so this leaves it alone. */
+/* A function-like macro, so the struct member of the same name is unaffected. */
 #ifndef SMC_HAVE_SK_UID
 #define sk_uid(sk)			sock_i_uid(sk)
 #endif
@@ -54,14 +54,14 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define sockaddr_unsized		sockaddr
 #endif
 
-/* Some kernels up to 6.6 let nobody disconnect while a task sleeps in TCP. */
+/* Some kernels up to 6.6 refuse a disconnect while a task sleeps in TCP. */
 #ifdef SMC_HAVE_SK_WAIT_PENDING
 #define smc_compat_tcp_done(sk)		tcp_done(sk)
 #else
 #define smc_compat_tcp_done(sk)		do { } while (0)
 #endif
 
-/* TCP's count of orphans, which newer kernels keep to themselves. */
+/* TCP's count of orphans, which newer kernels do not expose. */
 static inline void smc_compat_count_orphan(struct sock *sk, int n)
 {
 #ifdef SMC_HAVE_ORPHAN_COUNT
@@ -77,14 +77,14 @@ static inline void smc_compat_count_orphan(struct sock *sk, int n)
 
 #ifndef SMC_HAVE_DST_DEV_RCU
 #include <net/dst.h>
-/* A netdev is freed an RCU grace period after its routes have let go of it. */
+/* A netdev is freed only an RCU grace period after its routes have released it. */
 #define dst_dev_rcu(dst)		READ_ONCE((dst)->dev)
 #endif
 
 #ifdef SMC_HAVE_LOOKUP_HASHINFO
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
-/* The table that is meant is the namespace's. */
+/* Old kernels take the hash table as an argument; pass the namespace's. */
 static inline struct sock *smc_compat_lookup(struct net *net, __be32 saddr, __be16 sport,
 					     __be32 daddr, u16 hnum, int dif, int sdif)
 {
@@ -137,8 +137,8 @@ static inline int nla_put_uint(struct sk_buff *skb, int attrtype, u64 value)
 #endif
 
 /*
- * Up to 6.4 inet6_create() finds the IPv6 part at the end of the object, but
- * TCP, for children, right behind its own; move it to where TCP has it.
+ * Up to 6.4, inet6_create() puts the IPv6 part at the end of the object, while TCP, for children,
+ * expects it directly behind its own part. Move it there.
  */
 static inline void smc_compat_init_pinfo(struct sock *sk)
 {
@@ -156,9 +156,9 @@ static inline void smc_compat_init_pinfo(struct sock *sk)
 }
 
 /*
- * Since 6.19 TCP asks a program of BPF before it offers SMC or answers (net.smc.hs_ctrl), if there
- * is one.  A module has no way to register such programs without BTF of its own, so there is none
- * here, and none must be left of the kernel's own SMC.
+ * Since 6.19, TCP asks a BPF program, if there is one, before it offers SMC or answers
+ * (net.smc.hs_ctrl). A module cannot register such programs without BTF of its own, so this module
+ * has none, and must clear any that the kernel's own SMC has left behind.
  */
 static inline void smc_compat_no_hs_ctrl(struct net *net)
 {
@@ -167,7 +167,7 @@ static inline void smc_compat_no_hs_ctrl(struct net *net)
 #endif
 }
 
-/* The last parameter of inet_connection_sock_af_ops.syn_recv_sock. */
+/* The last parameter of inet_connection_sock_af_ops.syn_recv_sock, if there is one. */
 #ifdef SMC_HAVE_OPT_CHILD_INIT
 #define SMC_CHILD_INIT_PARAM \
 	, void (*opt_child_init)(struct sock *newsk, const struct sock *sk)
@@ -178,7 +178,7 @@ static inline void smc_compat_no_hs_ctrl(struct net *net)
 #endif
 
 #ifdef SMC_HAVE_SENDPAGE
-/* 6.5 renamed what splices from a file by way of recvmsg. */
+/* 6.5 renamed the function that splices from a file through recvmsg. */
 #define copy_splice_read(in, ppos, pipe, len, flags) \
 	generic_file_splice_read(in, ppos, pipe, len, flags)
 #endif
