@@ -2,19 +2,19 @@
 /*
  * Shared Memory Communications: the netlink interfaces and socket options.
  *
- * Two generic netlink families: SMC_PNETID edits the table that says which
- * devices share a physical network, SMC_GEN_NETLINK shows everything that is
- * not a socket (sockets: smc_diag.h) and edits EIDs and handshake limitation.
+ * Two generic netlink families: SMC_PNETID edits the table of devices that share a physical
+ * network. SMC_GEN_NETLINK shows everything except sockets (for sockets, see smc_diag.h) and edits
+ * EIDs and handshake limitation.
  *
- * Numbers and names are those every Linux with SMC has, so that programs work
- * with either module. What this module adds is always a new number.
+ * Numbers and names are those of every Linux with SMC, so that programs work with either module.
+ * Additions of this module always have new numbers.
  */
 #ifndef _UAPI_LINUX_SMC_H
 #define _UAPI_LINUX_SMC_H
 
 #include <linux/types.h>
 
-/* SMC_PNETID: attributes of a table entry */
+/* SMC_PNETID: attributes of a table entry. */
 enum {
 	SMC_PNETID_UNSPEC,
 	SMC_PNETID_NAME,
@@ -25,7 +25,7 @@ enum {
 	SMC_PNETID_MAX = __SMC_PNETID_MAX - 1,
 };
 
-/* SMC_PNETID: commands */
+/* SMC_PNETID: commands. */
 enum {
 	SMC_PNETID_GET = 1,
 	SMC_PNETID_ADD,
@@ -40,13 +40,13 @@ enum {
 #define SMC_GENL_EVENTS_NAME		"events"	/* multicast group of that family */
 #define SMC_GENL_FAMILY_VERSION		1
 
-/* sizes of strings (the terminating 0 comes on top) and tables */
+/* Sizes of strings (without the terminating 0) and tables. */
 #define SMC_PCI_ID_STR_LEN		16
 #define SMC_MAX_HOSTNAME_LEN		32
 #define SMC_MAX_EID_LEN			32
-#define SMC_MAX_UEID			4	/* of the kernel's own module; here it is 8 */
+#define SMC_MAX_UEID			4	/* limit of the kernel's own module; here it is 8 */
 
-/* SMC_GEN_NETLINK: commands */
+/* SMC_GEN_NETLINK: commands. */
 enum {
 	SMC_NETLINK_GET_SYS_INFO = 1,
 	SMC_NETLINK_GET_LGR_SMCR,
@@ -67,7 +67,7 @@ enum {
 	SMC_NETLINK_ENABLE_HS_LIMITATION,
 	SMC_NETLINK_DISABLE_HS_LIMITATION,
 
-	/* what this module adds begins at 128 */
+	/* Commands added by this module start at 128. */
 	SMC_NETLINK_GET_FILTER = 128,
 	SMC_NETLINK_ADD_FILTER,
 	SMC_NETLINK_DEL_FILTER,
@@ -79,7 +79,7 @@ enum {
 	SMC_NETLINK_EVENT = 152,
 };
 
-/* SMC_GEN_NETLINK: top level attributes, each a nest */
+/* SMC_GEN_NETLINK: top level attributes, all of them nests. */
 enum {
 	SMC_GEN_UNSPEC,
 	SMC_GEN_SYS_INFO,
@@ -93,14 +93,14 @@ enum {
 	__SMC_GEN_MAX,
 	SMC_GEN_MAX = __SMC_GEN_MAX - 1,
 
-	/* added */
+	/* Added by this module. */
 	SMC_GEN_FILTER = 64,
 	SMC_GEN_AUTOCACHE,
 	SMC_GEN_AUTOSMC,
 	SMC_GEN_EVENT,
 };
 
-/* in SMC_GEN_SYS_INFO: capabilities of this host */
+/* In SMC_GEN_SYS_INFO: capabilities of this host. */
 enum {
 	SMC_NLA_SYS_UNSPEC,
 	SMC_NLA_SYS_VER,		/* u8 */
@@ -112,25 +112,25 @@ enum {
 	__SMC_NLA_SYS_MAX,
 	SMC_NLA_SYS_MAX = __SMC_NLA_SYS_MAX - 1,
 
-	/* added; of the namespace that asks */
+	/* Added by this module; values of the requester's namespace. */
 	SMC_NLA_SYS_MEM_USED = 64,	/* u64: bytes of all buffers */
-	SMC_NLA_SYS_MEM_LIMIT,		/* u64: at most so many, net.smc.mem_max */
+	SMC_NLA_SYS_MEM_LIMIT,		/* u64: limit of MEM_USED, net.smc.mem_max */
 	SMC_NLA_SYS_PAD,
 	SMC_NLA_SYS_HOST_MEM_USED,	/* u64: bytes of all buffers of the host */
-	SMC_NLA_SYS_HOST_MEM_LIMIT,	/* u64: at most so many, net.smc.mem_max_host */
-	SMC_NLA_SYS_MODULE_VERSION,	/* string: of this module, as modinfo has it */
+	SMC_NLA_SYS_HOST_MEM_LIMIT,	/* u64: limit of HOST_MEM_USED, net.smc.mem_max_host */
+	SMC_NLA_SYS_MODULE_VERSION,	/* string: version of this module, as in modinfo */
 	SMC_NLA_SYS_TCP_OPTION,		/* u8: enum smc_tcp_option_way */
-	SMC_NLA_SYS_TCP_OPTION_IN_PLACE, /* u8: its hooks are in place in this namespace */
+	SMC_NLA_SYS_TCP_OPTION_IN_PLACE, /* u8: 1 if it is set up in this namespace */
 };
 
-/* How TCP option 254 gets into SYN and SYN-ACK */
+/* How TCP option 254 gets into SYN and SYN-ACK. */
 enum smc_tcp_option_way {
 	SMC_TCP_OPTION_BY_NONE,		/* not at all: only local connections are SMC */
 	SMC_TCP_OPTION_BY_HOOKS,	/* by TCP's own hooks, CONFIG_SMC */
 	SMC_TCP_OPTION_BY_NETFILTER,	/* by this module, in a netfilter hook */
 };
 
-/* in SMC_NLA_LGR_{R,D}_V2_COMMON: the result of an SMCv2 link group's negotiation */
+/* In SMC_NLA_LGR_{R,D}_V2_COMMON: the result of an SMCv2 link group's negotiation. */
 enum {
 	SMC_NLA_LGR_V2_VER,		/* u8 */
 	SMC_NLA_LGR_V2_REL,		/* u8 */
@@ -141,7 +141,7 @@ enum {
 	SMC_NLA_LGR_V2_MAX = __SMC_NLA_LGR_V2_MAX - 1,
 };
 
-/* in SMC_NLA_LGR_R_V2: SMC-Rv2 only */
+/* In SMC_NLA_LGR_R_V2: SMC-Rv2 only. */
 enum {
 	SMC_NLA_LGR_R_V2_UNSPEC,
 	SMC_NLA_LGR_R_V2_DIRECT,	/* u8 */
@@ -151,7 +151,7 @@ enum {
 	SMC_NLA_LGR_R_V2_MAX = __SMC_NLA_LGR_R_V2_MAX - 1,
 };
 
-/* in SMC_GEN_LGR_SMCR: a link group over RDMA */
+/* In SMC_GEN_LGR_SMCR: a link group over RDMA. */
 enum {
 	SMC_NLA_LGR_R_UNSPEC,
 	SMC_NLA_LGR_R_ID,		/* u32 */
@@ -171,7 +171,7 @@ enum {
 	SMC_NLA_LGR_R_MAX = __SMC_NLA_LGR_R_MAX - 1,
 };
 
-/* in SMC_GEN_LINK_SMCR: one of its links */
+/* In SMC_GEN_LINK_SMCR: a link of the link group. */
 enum {
 	SMC_NLA_LINK_UNSPEC,
 	SMC_NLA_LINK_ID,		/* u8 */
@@ -188,7 +188,7 @@ enum {
 	SMC_NLA_LINK_MAX = __SMC_NLA_LINK_MAX - 1,
 };
 
-/* in SMC_GEN_LGR_SMCD: a link group over ISM */
+/* In SMC_GEN_LGR_SMCD: a link group of SMC-D. */
 enum {
 	SMC_NLA_LGR_D_UNSPEC,
 	SMC_NLA_LGR_D_ID,		/* u32 */
@@ -208,7 +208,7 @@ enum {
 	SMC_NLA_LGR_D_MAX = __SMC_NLA_LGR_D_MAX - 1,
 };
 
-/* in SMC_NLA_DEV_PORT and _PORT2: a port of a device */
+/* In SMC_NLA_DEV_PORT and SMC_NLA_DEV_PORT2: a port of a device. */
 enum {
 	SMC_NLA_DEV_PORT_UNSPEC,
 	SMC_NLA_DEV_PORT_PNET_USR,	/* u8 */
@@ -221,7 +221,7 @@ enum {
 	SMC_NLA_DEV_PORT_MAX = __SMC_NLA_DEV_PORT_MAX - 1,
 };
 
-/* in SMC_GEN_DEV_SMCD and SMC_GEN_DEV_SMCR: a device */
+/* In SMC_GEN_DEV_SMCD and SMC_GEN_DEV_SMCR: a device. */
 enum {
 	SMC_NLA_DEV_UNSPEC,
 	SMC_NLA_DEV_USE_CNT,		/* u32 */
@@ -238,7 +238,7 @@ enum {
 	SMC_NLA_DEV_MAX = __SMC_NLA_DEV_MAX - 1,
 };
 
-/* in SMC_NLA_STATS_T_*_SIZE: histogram of sizes, by upper bound */
+/* In SMC_NLA_STATS_T_*_SIZE: histogram of sizes, by upper bound. */
 enum {
 	SMC_NLA_STATS_PLOAD_PAD,
 	SMC_NLA_STATS_PLOAD_8K,		/* u64 */
@@ -254,7 +254,10 @@ enum {
 	SMC_NLA_STATS_PLOAD_MAX = __SMC_NLA_STATS_PLOAD_MAX - 1,
 };
 
-/* in SMC_NLA_STATS_T_*_RMB_STATS: how buffers were found */
+/*
+ * In SMC_NLA_STATS_T_*_RMB_STATS: how buffers were obtained, and how often they were too small or
+ * full.
+ */
 enum {
 	SMC_NLA_STATS_RMB_PAD,
 	SMC_NLA_STATS_RMB_SIZE_SM_PEER_CNT,	/* u64 */
@@ -268,7 +271,7 @@ enum {
 	SMC_NLA_STATS_RMB_MAX = __SMC_NLA_STATS_RMB_MAX - 1,
 };
 
-/* in SMC_NLA_STATS_SMC{D,R}_TECH: counters of one SMC type */
+/* In SMC_NLA_STATS_SMC{D,R}_TECH: counters of one SMC type. */
 enum {
 	SMC_NLA_STATS_T_PAD,
 	SMC_NLA_STATS_T_TX_RMB_SIZE,	/* nest */
@@ -296,7 +299,7 @@ enum {
 	SMC_NLA_STATS_T_MAX = __SMC_NLA_STATS_T_MAX - 1,
 };
 
-/* in SMC_GEN_STATS */
+/* In SMC_GEN_STATS. */
 enum {
 	SMC_NLA_STATS_PAD,
 	SMC_NLA_STATS_SMCD_TECH,	/* nest */
@@ -306,16 +309,16 @@ enum {
 	__SMC_NLA_STATS_MAX,
 	SMC_NLA_STATS_MAX = __SMC_NLA_STATS_MAX - 1,
 
-	/* added */
+	/* Added by this module. */
 	SMC_NLA_STATS_LINKS_UP = 64,	/* u64: links of SMC-R that came up */
-	SMC_NLA_STATS_LINKS_DOWN,	/* u64: that failed */
-	SMC_NLA_STATS_CLNT_PAIRED,	/* u64: clients of this kernel, without CLC */
-	SMC_NLA_STATS_SRV_PAIRED,	/* u64: the same of servers */
-	SMC_NLA_STATS_CONNS_MOVED,	/* u64: from a link that failed to another one */
-	SMC_NLA_STATS_BYTES_AGAIN,	/* u64: written again by these */
+	SMC_NLA_STATS_LINKS_DOWN,	/* u64: links of SMC-R that failed */
+	SMC_NLA_STATS_CLNT_PAIRED,	/* u64: local clients that were paired, without CLC */
+	SMC_NLA_STATS_SRV_PAIRED,	/* u64: local servers that were paired, without CLC */
+	SMC_NLA_STATS_CONNS_MOVED,	/* u64: connections moved from a failed link */
+	SMC_NLA_STATS_BYTES_AGAIN,	/* u64: bytes that these connections wrote again */
 };
 
-/* in SMC_GEN_FBACK_STATS: how often which reason (see smc_reason.h) */
+/* In SMC_GEN_FBACK_STATS: how often each reason occurred (see smc_reason.h). */
 enum {
 	SMC_NLA_FBACK_STATS_PAD,
 	SMC_NLA_FBACK_STATS_TYPE,	/* u8 */
@@ -326,12 +329,12 @@ enum {
 	__SMC_NLA_FBACK_STATS_MAX,
 	SMC_NLA_FBACK_STATS_MAX = __SMC_NLA_FBACK_STATS_MAX - 1,
 
-	/* added, as RSN_CNT is too small */
+	/* Added by this module, because RSN_CNT is too small. */
 	SMC_NLA_FBACK_STATS_RSN_CNT64 = 64,	/* u64 */
 	SMC_NLA_FBACK_STATS_RSN_TEXT,	/* string: the reason in words */
 };
 
-/* in replies to SMC_NETLINK_DUMP_UEID, and for ADD and REMOVE */
+/* In replies to SMC_NETLINK_DUMP_UEID, and in requests ADD and REMOVE. */
 enum {
 	SMC_NLA_EID_TABLE_UNSPEC,
 	SMC_NLA_EID_TABLE_ENTRY,	/* string */
@@ -339,7 +342,7 @@ enum {
 	SMC_NLA_EID_TABLE_MAX = __SMC_NLA_EID_TABLE_MAX - 1,
 };
 
-/* in replies to SMC_NETLINK_DUMP_SEID */
+/* In replies to SMC_NETLINK_DUMP_SEID. */
 enum {
 	SMC_NLA_SEID_UNSPEC,
 	SMC_NLA_SEID_ENTRY,		/* string */
@@ -348,39 +351,39 @@ enum {
 	SMC_NLA_SEID_TABLE_MAX = __SMC_NLA_SEID_TABLE_MAX - 1,
 };
 
-/* in replies to SMC_NETLINK_DUMP_HS_LIMITATION */
+/* In replies to SMC_NETLINK_DUMP_HS_LIMITATION. */
 enum {
 	SMC_NLA_HS_LIMITATION_UNSPEC,
 	SMC_NLA_HS_LIMITATION_ENABLED,	/* u8 */
 	__SMC_NLA_HS_LIMITATION_MAX,
 	SMC_NLA_HS_LIMITATION_MAX = __SMC_NLA_HS_LIMITATION_MAX - 1,
 
-	/* what this module adds begins at 64 everywhere */
+	/* Attributes added by this module always start at 64. */
 	SMC_NLA_HS_LIMITATION_PENDING = 64,	/* u32: handshakes in progress */
-	SMC_NLA_HS_LIMITATION_THRESHOLD,	/* u32: beyond it, TCP */
+	SMC_NLA_HS_LIMITATION_THRESHOLD,	/* u32: above it, connections fall back to TCP */
 };
 
 /*
- * in SMC_GEN_FILTER: a rule that says whether connections may use SMC; the first that fits
- * decides. Addresses have 4 or 16 bytes, in network order; ports are in host order. What is
- * left out of a request fits every connection.
+ * In SMC_GEN_FILTER: a rule that permits SMC for connections or excludes it; the first matching
+ * rule decides. Addresses have 4 or 16 bytes, in network byte order; ports are in host byte order.
+ * An attribute that is missing in a request matches every connection.
  */
 enum {
 	SMC_NLA_FILTER_PAD,
-	SMC_NLA_FILTER_ID,		/* u32: DEL: which; given by the kernel */
+	SMC_NLA_FILTER_ID,		/* u32: assigned by the kernel; in DEL, selects the rule */
 	SMC_NLA_FILTER_ACTION,		/* u8: enum smc_filter_action */
 	SMC_NLA_FILTER_DIRECTION,	/* u8: enum smc_filter_direction */
-	SMC_NLA_FILTER_FAMILY,		/* u8: AF_INET, AF_INET6; without: both */
+	SMC_NLA_FILTER_FAMILY,		/* u8: AF_INET or AF_INET6; default: both */
 	SMC_NLA_FILTER_LOCAL_ADDR,	/* binary */
-	SMC_NLA_FILTER_LOCAL_PREFIX,	/* u8: bits of it that count; without: all */
+	SMC_NLA_FILTER_LOCAL_PREFIX,	/* u8: number of significant bits; default: all */
 	SMC_NLA_FILTER_LOCAL_PORT,	/* u16 */
-	SMC_NLA_FILTER_LOCAL_PORT_LAST,	/* u16: of a range; without: one port */
+	SMC_NLA_FILTER_LOCAL_PORT_LAST,	/* u16: end of a range; default: one port */
 	SMC_NLA_FILTER_REMOTE_ADDR,	/* binary */
 	SMC_NLA_FILTER_REMOTE_PREFIX,	/* u8 */
 	SMC_NLA_FILTER_REMOTE_PORT,	/* u16 */
 	SMC_NLA_FILTER_REMOTE_PORT_LAST, /* u16 */
-	SMC_NLA_FILTER_HITS,		/* u64: connections it decided about; not in requests */
-	SMC_NLA_FILTER_BEFORE,		/* u32: ADD: before the rule with this ID */
+	SMC_NLA_FILTER_HITS,		/* u64: connections it has decided; not in requests */
+	SMC_NLA_FILTER_BEFORE,		/* u32: in ADD, insert before the rule with this ID */
 	__SMC_NLA_FILTER_MAX,
 	SMC_NLA_FILTER_MAX = __SMC_NLA_FILTER_MAX - 1,
 };
@@ -396,29 +399,29 @@ enum smc_filter_direction {
 	SMC_FILTER_BOTH,
 };
 
-/* in SMC_GEN_AUTOCACHE: a destination that does not speak SMC */
+/* In SMC_GEN_AUTOCACHE: a destination that does not speak SMC. */
 enum {
 	SMC_NLA_AUTOCACHE_PAD,
-	SMC_NLA_AUTOCACHE_ADDR,		/* binary: 4 or 16 bytes, in network order */
+	SMC_NLA_AUTOCACHE_ADDR,		/* binary: 4 or 16 bytes, in network byte order */
 	SMC_NLA_AUTOCACHE_PORT,		/* u16 */
 	SMC_NLA_AUTOCACHE_REASON,	/* u32: enum smc_reason */
-	SMC_NLA_AUTOCACHE_DIAGNOSIS,	/* u32: from its Decline, 0 if none */
-	SMC_NLA_AUTOCACHE_LEFT,		/* u32: seconds until it is forgotten */
-	SMC_NLA_AUTOCACHE_HITS,		/* u32: connections that became TCP at once */
+	SMC_NLA_AUTOCACHE_DIAGNOSIS,	/* u32: from the peer's Decline, 0 if there was none */
+	SMC_NLA_AUTOCACHE_LEFT,		/* u32: seconds until the entry expires */
+	SMC_NLA_AUTOCACHE_HITS,		/* u32: connections that became TCP because of it */
 };
 
-/* in SMC_GEN_AUTOSMC: a listener, and whether SMC pays for its connections */
+/* In SMC_GEN_AUTOSMC: a listener, and whether SMC pays for its connections. */
 enum {
 	SMC_NLA_AUTOSMC_PAD,
-	SMC_NLA_AUTOSMC_ADDR,		/* binary: 4 or 16 bytes, in network order; without: any */
+	SMC_NLA_AUTOSMC_ADDR,		/* binary: as AUTOCACHE_ADDR; default: any */
 	SMC_NLA_AUTOSMC_PORT,		/* u16 */
 	SMC_NLA_AUTOSMC_VERDICT,	/* u8: enum smc_autosmc_verdict */
 	SMC_NLA_AUTOSMC_WORTH,		/* u32: percent of break-even */
-	SMC_NLA_AUTOSMC_RETRY,		/* u32: TOO_SHORT: seconds until SMC is tried again */
-	SMC_NLA_AUTOSMC_CONNS,		/* u64: connections seen */
-	SMC_NLA_AUTOSMC_MESSAGES,	/* u64: average of the last ones */
+	SMC_NLA_AUTOSMC_RETRY,		/* u32: TOO_SHORT: seconds until the next attempt of SMC */
+	SMC_NLA_AUTOSMC_CONNS,		/* u64: number of connections seen */
+	SMC_NLA_AUTOSMC_MESSAGES,	/* u64: average of the latest connections */
 	SMC_NLA_AUTOSMC_BYTES,		/* u64: average */
-	SMC_NLA_AUTOSMC_MS,		/* u64: average life in ms */
+	SMC_NLA_AUTOSMC_MS,		/* u64: average lifetime in ms */
 };
 
 enum smc_autosmc_verdict {
@@ -427,12 +430,12 @@ enum smc_autosmc_verdict {
 	SMC_AUTOSMC_TOO_SHORT,		/* not offered, unless net.smc.autosmc only advises */
 };
 
-/* in SMC_GEN_EVENT: something has happened; what does not apply is left out */
+/* In SMC_GEN_EVENT: an event; attributes that do not apply are left out. */
 enum {
 	SMC_NLA_EVENT_PAD,
 	SMC_NLA_EVENT_TYPE,		/* u8: SMC_EVENT_* */
 	SMC_NLA_EVENT_TIME,		/* u64: ns since 1970 */
-	SMC_NLA_EVENT_ROLE,		/* u8: 1: server */
+	SMC_NLA_EVENT_ROLE,		/* u8: 1 for server, 0 for client */
 	SMC_NLA_EVENT_LGR,		/* u32: number of the link group */
 	SMC_NLA_EVENT_TECH,		/* u8: SMC_DIAG_MODE_SMCR or SMC_DIAG_MODE_SMCD */
 	SMC_NLA_EVENT_CONNS,		/* u32: connections of the link group */
@@ -440,7 +443,7 @@ enum {
 	SMC_NLA_EVENT_LGR_TYPE,		/* u8: as SMC_NLA_LGR_R_TYPE */
 	SMC_NLA_EVENT_LINK,		/* u8: number of the link */
 	SMC_NLA_EVENT_PORT,		/* u8: port of its device */
-	SMC_NLA_EVENT_LOCAL_ADDR,	/* binary: 4 or 16 bytes, in network order */
+	SMC_NLA_EVENT_LOCAL_ADDR,	/* binary: 4 or 16 bytes, in network byte order */
 	SMC_NLA_EVENT_LOCAL_PORT,	/* u16 */
 	SMC_NLA_EVENT_REMOTE_ADDR,	/* binary: as LOCAL_ADDR */
 	SMC_NLA_EVENT_REMOTE_PORT,	/* u16 */
@@ -449,32 +452,33 @@ enum {
 	SMC_NLA_EVENT_DIAGNOSIS,	/* u32: the diagnosis in the peer's Decline */
 };
 
-/* what has happened */
+/* SMC_NLA_EVENT_TYPE. */
 enum {
-	SMC_EVENT_LGR_NEW = 1,		/* a link group can carry connections */
-	SMC_EVENT_LGR_END,		/* it ends */
-	SMC_EVENT_LINK_UP,		/* a link of it can */
-	SMC_EVENT_LINK_DOWN,		/* a link does not work any more */
-	SMC_EVENT_FALLBACK,		/* a socket has become TCP */
+	SMC_EVENT_LGR_NEW = 1,		/* a new link group can carry connections */
+	SMC_EVENT_LGR_END,		/* a link group ends */
+	SMC_EVENT_LINK_UP,		/* a link of a group can carry connections */
+	SMC_EVENT_LINK_DOWN,		/* a link has failed */
+	SMC_EVENT_FALLBACK,		/* a socket has fallen back to TCP */
 };
 
-/* Socket options, level SOL_SMC (286) */
-#define SMC_LIMIT_HS	1	/* int: fall back to TCP when handshakes congest */
+/* Socket options, level SOL_SMC (286). */
+#define SMC_LIMIT_HS	1	/* int: fall back to TCP if too many handshakes are in progress */
 
-/* added */
+/* Added by this module. */
 #define SMC_SOCK_INFO	0x100	/* get: struct smc_sockopt_info */
 
-#define SMC_MODE_UNDECIDED	0	/* no connection, or a handshake is going on */
+#define SMC_MODE_UNDECIDED	0	/* no connection, or a handshake is in progress */
 #define SMC_MODE_SMCR		1
-#define SMC_MODE_TCP		2	/* it fell back */
+#define SMC_MODE_TCP		2	/* the socket has fallen back to TCP */
 #define SMC_MODE_SMCD		3
 
 /**
  * struct smc_sockopt_info - the state of a socket
  * @mode:	SMC_MODE_*
- * @reason:	SMC_MODE_TCP: why, see smc_reason.h
- * @peer_diagnosis: the same as the peer sees it, from its Decline; 0 if there was none
- * @state:	a number for reports, 0 without a connection; it may change its meaning
+ * @reason:	SMC_MODE_TCP: why the socket is TCP, see smc_reason.h
+ * @peer_diagnosis: the reason in the peer's Decline, or 0 if there was none
+ * @state:	number of the connection's state, for display, or 0 without a connection; its
+ *		meaning may change
  */
 struct smc_sockopt_info {
 	__u32	mode;

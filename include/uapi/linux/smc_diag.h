@@ -2,9 +2,9 @@
 /*
  * sock_diag for AF_SMC: list the SMC sockets of a network namespace.
  *
- * Send a SOCK_DIAG_BY_FAMILY dump request with struct smc_diag_req; each
- * answer is a struct smc_diag_msg followed by the attributes that were asked
- * for and apply. Layout and numbers are those of every Linux with SMC.
+ * Send a SOCK_DIAG_BY_FAMILY dump request with struct smc_diag_req. Each answer is a struct
+ * smc_diag_msg followed by the requested attributes that apply. Layout and numbers are those of
+ * every Linux with SMC.
  */
 #ifndef _UAPI_LINUX_SMC_DIAG_H
 #define _UAPI_LINUX_SMC_DIAG_H
@@ -17,7 +17,7 @@ struct smc_diag_req {
 	__u8	diag_family;		/* AF_SMC */
 	__u8	pad[2];
 	__u8	diag_ext;		/* bit (SMC_DIAG_x - 1): send attribute x */
-	struct inet_diag_sockid	id;	/* not looked at */
+	struct inet_diag_sockid	id;	/* ignored */
 };
 
 struct smc_diag_msg {
@@ -25,22 +25,22 @@ struct smc_diag_msg {
 	__u8	diag_state;		/* SMC_DIAG_STATE_x */
 	union {
 		__u8	diag_mode;	/* SMC_DIAG_MODE_x */
-		__u8	diag_fallback;	/* its name before there was SMC-D */
+		__u8	diag_fallback;	/* former name, from before SMC-D */
 	};
 	__u8	diag_shutdown;		/* bit 0: no receive, bit 1: no send */
-	struct inet_diag_sockid id;	/* of the TCP connection below */
+	struct inet_diag_sockid id;	/* identifies the TCP connection below */
 
 	__u32		diag_uid;
 	__aligned_u64	diag_inode;
 };
 
 /*
- * States, after RFC 7609, 4.8. The numbers were read off a running Linux (6.12):
- * what its sockets say when one or both sides shut down, close or abort. 25 and
- * 26 could not be caught; they follow the order of the man page of smcss.
+ * States, after RFC 7609, 4.8. The numbers were observed on a running Linux (6.12) while one or
+ * both sides shut down, closed or aborted. 25 and 26 could not be observed; they follow the order
+ * in the man page of smcss.
  */
 enum {
-	SMC_DIAG_STATE_ACTIVE		= 1,	/* connected; also when it is TCP */
+	SMC_DIAG_STATE_ACTIVE		= 1,	/* connected; also for TCP */
 	SMC_DIAG_STATE_INIT		= 2,	/* new, or connecting */
 	SMC_DIAG_STATE_CLOSED		= 7,
 	SMC_DIAG_STATE_LISTEN		= 10,
@@ -54,14 +54,14 @@ enum {
 	SMC_DIAG_STATE_PROCESSABORT	= 27,	/* aborted by the peer */
 };
 
-/* Mode of a connection; a socket without one says 0 */
+/* Mode of a connection; 0 for a socket without one. */
 enum {
 	SMC_DIAG_MODE_SMCR,
 	SMC_DIAG_MODE_FALLBACK_TCP,
 	SMC_DIAG_MODE_SMCD,
 };
 
-/* attributes */
+/* Attributes. */
 enum {
 	SMC_DIAG_NONE,
 	SMC_DIAG_CONNINFO,		/* struct smc_diag_conninfo */
@@ -71,12 +71,12 @@ enum {
 	SMC_DIAG_FALLBACK,		/* struct smc_diag_fallback: TCP only */
 	__SMC_DIAG_MAX,
 
-	/* what this module adds begins at 64 */
+	/* Attributes added by this module start at 64. */
 	SMC_DIAG_LGRID = 64,		/* __u32: SMC_NLA_LGR_R_ID, comes with SMC_DIAG_LGRINFO */
 };
 #define SMC_DIAG_MAX (__SMC_DIAG_MAX - 1)
 
-/* A position in a ring: how often it wrapped, and the offset in it */
+/* A position in a ring: number of wraps, and the offset in the ring. */
 struct smc_diag_cursor {
 	__u16	reserved;
 	__u16	wrap;
@@ -84,28 +84,28 @@ struct smc_diag_cursor {
 };
 
 struct smc_diag_conninfo {
-	__u32	token;			/* of this connection, on this host */
+	__u32	token;			/* identifies the connection on this host */
 	__u32	sndbuf_size;
-	__u32	rmbe_size;		/* where the peer writes */
-	__u32	peer_rmbe_size;		/* where we write */
-	struct smc_diag_cursor	rx_prod;	/* the peer wrote up to */
-	struct smc_diag_cursor	rx_cons;	/* we read up to */
-	struct smc_diag_cursor	tx_prod;	/* we told the peer we wrote */
-	struct smc_diag_cursor	tx_cons;	/* the peer read up to */
+	__u32	rmbe_size;		/* size of our element, which the peer writes */
+	__u32	peer_rmbe_size;		/* size of the peer's element, which we write */
+	struct smc_diag_cursor	rx_prod;	/* position up to which the peer has written */
+	struct smc_diag_cursor	rx_cons;	/* position up to which we have read */
+	struct smc_diag_cursor	tx_prod;	/* position up to which we announced data */
+	struct smc_diag_cursor	tx_cons;	/* position up to which the peer has read */
 	__u8	rx_prod_flags;
 	__u8	rx_conn_state_flags;
 	__u8	tx_prod_flags;
 	__u8	tx_conn_state_flags;
-	struct smc_diag_cursor	tx_prep;	/* application wrote up to */
-	struct smc_diag_cursor	tx_sent;	/* transferred up to */
-	struct smc_diag_cursor	tx_fin;		/* known to be transferred */
+	struct smc_diag_cursor	tx_prep;	/* position up to which the application wrote */
+	struct smc_diag_cursor	tx_sent;	/* position up to which data was sent */
+	struct smc_diag_cursor	tx_fin;		/* position up to which data has arrived */
 };
 
 struct smc_diag_linkinfo {
 	__u8	link_id;
 	__u8	ibname[IB_DEVICE_NAME_MAX];
 	__u8	ibport;
-	__u8	gid[40];		/* in words */
+	__u8	gid[40];		/* as text */
 	__u8	peer_gid[40];
 };
 
@@ -114,18 +114,18 @@ struct smc_diag_lgrinfo {
 	__u8	role;			/* 0: client, 1: server */
 };
 
-/* Codes: see smc_reason.h for those of this module */
+/* For the codes of this module, see smc_reason.h. */
 struct smc_diag_fallback {
 	__u32	reason;			/* why this side uses TCP */
-	__u32	peer_diagnosis;		/* from the peer's Decline, 0 if none */
+	__u32	peer_diagnosis;		/* from the peer's Decline, 0 if there was none */
 };
 
 struct smcd_diag_dmbinfo {
-	__u32		linkid;		/* the link group */
+	__u32		linkid;		/* number of the link group */
 	__aligned_u64	peer_gid;
 	__aligned_u64	my_gid;
-	__aligned_u64	token;		/* of our DMB */
-	__aligned_u64	peer_token;	/* of the peer's */
+	__aligned_u64	token;		/* token of our DMB */
+	__aligned_u64	peer_token;	/* token of the peer's DMB */
 };
 
 #endif /* _UAPI_LINUX_SMC_DIAG_H */

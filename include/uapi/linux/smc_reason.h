@@ -2,23 +2,22 @@
 /*
  * Why a connection did not become SMC.
  *
- * One table, used by the kernel module (fallback reason of a socket, peer
- * diagnosis of a CLC Decline, counters, tracepoints) and by the tools (words
- * and remedy for the administrator). The code is what travels in the 32-bit
- * "peer diagnosis information" field of a CLC Decline, so a value, once
- * released, never changes its meaning; new reasons get new codes.
+ * One table, used by the kernel module (fallback reason of a socket, peer diagnosis of a CLC
+ * Decline, counters, tracepoints) and by the tools (words and remedy for the administrator). The
+ * code is sent in the 32-bit "peer diagnosis information" field of a CLC Decline, so the meaning of
+ * a released value never changes; new reasons get new codes.
  *
- * The specifications leave that field to the implementation. Ours reads
- * 0x5Ccc00nn with cc the class:
+ * The specifications leave that field to the implementation. Ours is 0x5Ccc00nn, where cc is the
+ * class:
  *	01 this host's configuration	02 this application's socket
  *	03 resources of this host	04 the peer
  *	05 nothing in common		06 the protocol
- * The exception is NO_DEVICE, for which peers in the field use 0x03030000.
+ * The exception is NO_DEVICE, for which deployed peers use 0x03030000.
  *
  * X(NAME, code, "what happened", "what to do about it")
  *
- * The words are those of the host whose socket or Decline carries the reason:
- * "here" is that host, "the other side" whom it talked to.
+ * The words describe the host whose socket or Decline has the reason: "here" is that host, "the
+ * other side" is its peer.
  */
 #ifndef _UAPI_LINUX_SMC_REASON_H
 #define _UAPI_LINUX_SMC_REASON_H
