@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which blocks of this module have run, in test builds for a kernel with CONFIG_KCOV.
+ * Records which basic blocks of this module have run, in test builds on a kernel with CONFIG_KCOV.
  *
- * The compiler calls __sanitizer_cov_trace_pc() in every block. The kernel's own, which this one
- * hides from our objects, sees what one task does in its system calls. Most of a handshake, of a
- * close and of LLC runs in works, timers and softirqs, so this one looks at all of them.
+ * The compiler calls __sanitizer_cov_trace_pc() in every basic block. The kernel's own version
+ * records only what one task does in its system calls. But most of a handshake, of a close and of
+ * LLC runs in work items, timers and softirqs, so this version, which hides the kernel's from our
+ * objects, records every context.
  */
 #include <linux/bitmap.h>
 #include <linux/bits.h>
@@ -13,8 +14,8 @@
 #include "coverage.h"
 
 /*
- * A bit for each 2 bytes of code, as no call is shorter: two blocks have one bit only if they are
- * further apart than this module is long.
+ * One bit for every 2 bytes of code. No call instruction is that short, so two blocks share a bit
+ * only if they are further apart than this module is long.
  */
 #define COVERAGE_BITS	BIT(19)
 
@@ -23,7 +24,7 @@ static u32 blocks;
 static struct debugfs_blob_wrapper seen_blob = { .data = seen, .size = sizeof(seen) };
 static struct dentry *dir;
 
-/* Any context, so no locks: processors that race for a bit may count it twice. */
+/* Runs in any context and takes no locks: CPUs that race for a bit may count the block twice. */
 notrace void __sanitizer_cov_trace_pc(void)
 {
 	unsigned long at = _RET_IP_ - (unsigned long)__sanitizer_cov_trace_pc;
@@ -36,9 +37,9 @@ notrace void __sanitizer_cov_trace_pc(void)
 }
 
 /**
- * smc_coverage_init() - show it in debugfs, smc/
+ * smc_coverage_init() - show the coverage in debugfs, smc/
  *
- * blocks: how many have run since the module was loaded; map: which, as a bitmap.
+ * blocks: number of blocks that have run since the module was loaded; map: bitmap of these blocks.
  * Context: process context, sleeps.
  */
 void __init smc_coverage_init(void)
@@ -49,7 +50,7 @@ void __init smc_coverage_init(void)
 }
 
 /**
- * smc_coverage_exit() - take that away
+ * smc_coverage_exit() - remove the debugfs files
  *
  * Context: process context, sleeps.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which blocks of this module have run; nothing at all without test hooks and CONFIG_KCOV. */
+/* Code coverage of this module; compiled out without test hooks and CONFIG_KCOV. */
 #ifndef SMC_COVERAGE_H
 #define SMC_COVERAGE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events for administrators: the queue of a namespace. */
+/* Events for administrators: the per-namespace queue. */
 #include <linux/atomic.h>
 #include <linux/ktime.h>
 #include <linux/rcupdate.h>
@@ -11,11 +11,11 @@
 #include "smc.h"
 
 /**
- * struct smc_events - events of a namespace that are not published yet
+ * struct smc_events - events of a namespace that have not been published yet
  * @net:	the namespace
  * @queue:	newest first
  * @n:		number of events in the queue
- * @lost:	bit 0: an event was dropped, which is not reported yet
+ * @lost:	bit 0: events were dropped, and the loss has not been reported yet
  * @work:	publishes them
  */
 struct smc_events {
@@ -26,13 +26,13 @@ struct smc_events {
 	struct work_struct	work;
 };
 
-/* Set before the first event, and cleared before the work items of all namespaces are flushed. */
+/* Set before the first event; cleared before the work items of all namespaces are flushed. */
 static const struct smc_event_publisher __rcu *the_publisher;
 
 static void publish_all(struct work_struct *work)
 {
 	struct smc_events *events = container_of(work, struct smc_events, work);
-	/* It stays until this work has run, see smc_events_set_publisher(). */
+	/* The publisher stays valid until this work has run, see smc_events_set_publisher(). */
 	const struct smc_event_publisher *publisher = rcu_access_pointer(the_publisher);
 	struct smc_event *e, *next;
 	struct llist_node *all;
@@ -44,14 +44,14 @@ static void publish_all(struct work_struct *work)
 		kfree(e);
 		atomic_dec(&events->n);
 	}
-	/* After the events that came before the loss. */
+	/* Report the loss after the events that preceded it. */
 	if (test_and_clear_bit(0, &events->lost) && publisher)
 		publisher->lost(events->net);
 }
 
 /**
- * smc_events_set_publisher() - set or remove what publishes events
- * @publisher: it, or NULL to remove it, once all earlier events are published
+ * smc_events_set_publisher() - set or remove the publisher of events
+ * @publisher: the publisher, or NULL to remove it after all earlier events have been published
  *
  * Context: process, may sleep.
  */
@@ -88,7 +88,7 @@ static void lose(struct smc_events *events)
  * @type: SMC_EVENT_*
  *
  * Context: any but hard interrupts.
- * Return: the event, for smc_event_post(), or NULL if nobody listens or the queue is full.
+ * Return: the event, for smc_event_post(), or NULL if there are no listeners or the queue is full.
  */
 struct smc_event *smc_event_new(struct net *net, u8 type)
 {
@@ -115,7 +115,7 @@ no_room:
 /**
  * smc_event_post() - queue a complete event
  * @net: the namespace
- * @e: the event, of smc_event_new()
+ * @e: the event, from smc_event_new()
  *
  * Context: any but hard interrupts.
  */
@@ -144,10 +144,10 @@ static void take_ends(struct smc_event *e, const struct sock *sk)
 }
 
 /**
- * smc_event_fallback() - raise the event that a socket has become TCP
+ * smc_event_fallback() - report that a socket has fallen back to TCP
  * @sk: the socket, locked
- * @server: it came from a listener
- * @reason: why, enum smc_reason
+ * @server: the socket is a child of a listener
+ * @reason: reason for the fallback, enum smc_reason
  * @diagnosis: the diagnosis in the peer's Decline, or 0
  *
  * Context: any but hard interrupts.
@@ -178,7 +178,7 @@ static int __net_init smc_events_net_init(struct net *net)
 	return 0;
 }
 
-/* The namespace has no sockets left, so neither events nor listeners come. */
+/* The namespace has no sockets left, so no further event or listener can appear. */
 static void __net_exit smc_events_net_exit(struct net *net)
 {
 	struct smc_events *events = smc_net(net)->events;

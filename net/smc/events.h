@@ -2,9 +2,10 @@
 /*
  * Events for administrators: link groups, links and fallbacks, as they happen.
  *
- * An event is raised where it happens, under locks and in any context but hard interrupts.  If
- * somebody listens, it goes into a queue of the namespace.  A work item takes events from there to
- * the publisher in admin/genl_event.c, which sends them to a netlink group.
+ * Code raises an event where it happens, possibly under locks and in any context except hard
+ * interrupts. If there are listeners, the event goes into a per-namespace queue. A work item passes
+ * the queued events to the publisher in admin/genl_event.c, which sends them to a netlink multicast
+ * group.
  */
 #ifndef SMC_EVENTS_H
 #define SMC_EVENTS_H
@@ -16,29 +17,32 @@
 
 struct sock;
 
-/* Events that a namespace queues; more than these are lost, and that is reported. */
+/*
+ * Maximum number of queued events per namespace; further ones are dropped, and the loss is
+ * reported.
+ */
 #define SMC_EVENTS_MAX	1024
 #define SMC_EVENT_DEV	64	/* IB_DEVICE_NAME_MAX */
 
 /**
  * struct smc_event - an event
- * @node:	in the queue
+ * @node:	node in the queue
  * @when:	ns since 1970
  * @type:	SMC_EVENT_*
- * @tech:	SMC_DIAG_MODE_*: of a link group
- * @server:	our role in it, or that of the socket
- * @group_type:	of a link group over RDMA, enum smc_group_type
+ * @tech:	SMC_DIAG_MODE_* of a link group
+ * @server:	our role in the link group, or the role of the socket
+ * @group_type:	enum smc_group_type of an SMC-R link group
  * @link:	number of the link, or 0
- * @port:	of the device
+ * @port:	port of the device
  * @lgr:	number of the link group
- * @conns:	its connections
- * @reason:	why the socket has become TCP, or the group ends
+ * @conns:	number of connections of the link group
+ * @reason:	why the socket fell back to TCP, or why the group ends
  * @diagnosis:	the diagnosis in the peer's Decline
- * @family:	of the socket; 0 for events without a socket
- * @local_port:	its port
- * @remote_port: that of its peer
- * @local:	its address in network order, 4 or 16 bytes
- * @remote:	that of its peer
+ * @family:	address family of the socket; 0 for events without a socket
+ * @local_port:	local port of the socket
+ * @remote_port: port of its peer
+ * @local:	local address in network byte order, 4 or 16 bytes
+ * @remote:	address of the peer, likewise
  * @dev:	name of the device
  */
 struct smc_event {
@@ -64,7 +68,7 @@ struct smc_event {
 
 /**
  * struct smc_event_publisher - sends events to listeners
- * @wanted:	does anybody in this namespace listen? Any context but hard interrupts, under RCU
+ * @wanted:	are there listeners in this namespace? Any context but hard interrupts, under RCU
  * @publish:	send an event; may sleep
  * @lost:	report that events were lost; may sleep
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The order of locks, told to lockdep before any of them is taken. */
+/* Teaches lockdep the lock order before any of the locks is taken. */
 #include <linux/bottom_half.h>
 #include "lock_class.h"
 
@@ -50,14 +50,14 @@ static void release(enum smc_lock_class first, enum smc_lock_class last)
 		lock_map_release(&maps[i]);
 }
 
-/* Everything that may be taken under the mutexes that the caller holds. */
+/* Acquire every lock that may be taken under the mutexes that the caller holds. */
 static void spinlocks(void)
 {
 	unsigned int i;
 
 	local_bh_disable();
 	acquire(SMC_LOCK_POOL, SMC_LOCK_CONN_WAIT);
-	/* Under a leaf there is nothing, not even another leaf. */
+	/* No lock nests inside a leaf lock, not even another leaf. */
 	for (i = SMC_LOCK_AUTOCACHE; i < SMC_NR_LOCK_CLASSES; i++) {
 		lock_map_acquire(&maps[i]);
 		lock_map_release(&maps[i]);
@@ -76,10 +76,11 @@ static void under(enum smc_lock_class outer)
 }
 
 /**
- * smc_lock_order() - play the order of the list in smc.h
+ * smc_lock_order() - teach lockdep the lock order of the list in smc.h
  *
- * lockdep complains of an order when it has seen the opposite one.  So it complains of the first
- * violation of that list, whether or not somebody has taken the locks in the right order before.
+ * lockdep complains about an order once it has seen the opposite one. Because this function
+ * acquires all classes in the documented order, lockdep reports the first violation, whether or not
+ * any code has taken the locks in the right order before.
  *
  * Context: process, no lock is held.
  */

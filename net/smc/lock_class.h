@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The locks that objects have, as lockdep sees them: each kind is a class of its own, with the
- * name that it has in the list of smc.h.
+ * Lockdep classes of the locks embedded in objects: one class for each kind of lock, with the name
+ * that smc.h lists.
  */
 #ifndef SMC_LOCK_CLASS_H
 #define SMC_LOCK_CLASS_H
@@ -11,7 +11,7 @@
 #include <linux/seqlock.h>
 #include <linux/spinlock.h>
 
-/* In the order of that list: mutexes, spinlocks, leaves. */
+/* In the order of that list: mutexes, spinlocks, leaf locks. */
 enum smc_lock_class {
 	SMC_LOCK_CONN_TX,
 	SMC_LOCK_CONN_RX,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The module: registration of everything, in order, and its undoing. */
+/* The module: registers everything in order, and unregisters it. */
 #include <linux/module.h>
 #include "admin/genl.h"
 #include "admin/sysctl.h"
@@ -24,7 +24,7 @@ struct workqueue_struct *smc_close_wq;
 struct workqueue_struct *smc_link_wq;
 struct workqueue_struct *smc_end_wq;
 
-/* Work of one kind, however much there is of it, must not keep the others from running. */
+/* Separate queues, because much work of one kind must not keep the others from running. */
 static const struct {
 	struct workqueue_struct **wq;
 	const char *name;
@@ -61,9 +61,9 @@ static int __init make_queues(void)
 }
 
 /*
- * The parts of a namespace, made in this order and freed in the reverse one.  smc_net_ops makes
- * struct smc_net, which all the others use.  Fabrics register their own after these, so theirs
- * end before the memory that they use.
+ * The per-namespace state, set up in this order and torn down in reverse order. smc_net_ops sets up
+ * struct smc_net, which all the others use. Fabrics register their own operations after these, so
+ * their state is torn down before the memory that it uses.
  */
 static struct pernet_operations *const smc_pernet[] = {
 	&smc_net_ops,
@@ -129,7 +129,7 @@ static int __init init_parts(void)
 	rc = smc_genl_pnet_init();
 	if (rc)
 		goto err_genl;
-	/* Last, as a socket that somebody has made by then cannot be taken back. */
+	/* Last, because sockets that exist by then would make a rollback impossible. */
 	rc = smc_family_init();
 	if (rc)
 		goto err_genl_pnet;
@@ -173,7 +173,7 @@ static void __exit smc_exit(void)
 	smc_genl_pnet_exit();
 	smc_genl_exit();
 	smc_family_exit();
-	/* Timers and callbacks that dropped the last reference have returned. */
+	/* Wait for timers and callbacks that may have dropped a last reference. */
 	synchronize_rcu();
 	flush_workqueue(smc_hs_wq);
 	flush_workqueue(smc_close_wq);

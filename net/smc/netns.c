@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A network namespace begins: its identity and its settings. */
+/* Setup of a network namespace: its default settings. */
 #include "netns.h"
 
 unsigned int smc_net_id __ro_after_init;

@@ -3,8 +3,8 @@
  * The state of a network namespace: its identity, its settings, and a pointer for each
  * subsystem that has state there.
  *
- * This header includes no other one of the module, so any file may include it.  A subsystem
- * makes and ends its state in pernet_operations of its own; main.c has them in order.
+ * This header includes no other header of the module, so every file may include it. Each subsystem
+ * sets up and tears down its state in its own pernet_operations; main.c lists them in order.
  */
 #ifndef SMC_NETNS_H
 #define SMC_NETNS_H
@@ -28,45 +28,46 @@ struct smc_tcpopt_net;
 /**
  * struct smc_net - SMC in one network namespace
  * @net:	the namespace
- * @has_peer_id: @peer_id is set, and stays
+ * @has_peer_id: @peer_id has been generated and does not change any more
  * @peer_id:	identity of this TCP/IP stack (RFC 7609, A.2.1)
  * @stats:	counters, see stats.h
- * @events:	events that are not published yet
- * @registry:	its SMC sockets, a list for each processor
- * @mem_limit:	memory of all buffers, capped by @mem_max
+ * @events:	events that have not been published yet
+ * @registry:	SMC sockets, one list per CPU
+ * @mem_limit:	accounts the memory of all buffers, capped by @mem_max
  * @pools:	elements of the loopback fabric
  * @lgrs:	SMC-R link groups
- * @pnet:	which netdevs and ports are on one network
+ * @pnet:	which netdevs and device ports belong to one network
  * @steer:	which connections may use SMC
- * @tcpopt:	the hook for the TCP option, where there is one
- * @steer_on:	enum smc_steer_bit: the parts of @steer that are in use
- * @n_smcd:	SMC-D connections: the first is a first contact
+ * @tcpopt:	the hook for the TCP option, if one is in use
+ * @steer_on:	enum smc_steer_bit: which parts of @steer are in use
+ * @n_smcd:	number of SMC-D connections: the first one is a first contact
  * @n_handshakes: CLC handshakes in progress
  * @enable:	net.smc.enable
  * @loopback_pairing: net.smc.loopback_pairing
- * @wmem:	net.smc.wmem: send buffer in bytes where the socket sets none
- * @rmem:	net.smc.rmem: receive element in bytes where the socket sets none
- * @rmem_max:	net.smc.rmem_max: largest size of an element over loopback, bytes
- * @mem_max:	net.smc.mem_max: cap on the memory of all buffers in bytes
+ * @wmem:	net.smc.wmem: send buffer in bytes, unless the socket sets one
+ * @rmem:	net.smc.rmem: receive element in bytes, unless the socket sets one
+ * @rmem_max:	net.smc.rmem_max: largest element over loopback in bytes
+ * @mem_max:	net.smc.mem_max: limit on the memory of all buffers in bytes
  * @autocorking_size: net.smc.autocorking_size: bytes that MSG_MORE may hold back
- * @limit_hs:	net.smc.limit_smc_hs: beyond smc_hs_threshold() handshakes, TCP
+ * @limit_hs:	net.smc.limit_smc_hs: fall back to TCP above smc_hs_threshold() handshakes
  * @autosmc:	net.smc.autosmc, enum smc_autosmc_mode
- * @autosmc_retry: net.smc.autosmc_retry_time: seconds
- * @autocache_time: net.smc.autocache_time: seconds that a destination is remembered;
- *		0: not at all
- * @smcr_buf_type: net.smc.smcr_buf_type: enum smc_mem of link groups
+ * @autosmc_retry: net.smc.autosmc_retry_time: in seconds
+ * @autocache_time: net.smc.autocache_time: how long a destination is remembered, in seconds; 0
+ *		disables the cache
+ * @smcr_buf_type: net.smc.smcr_buf_type: enum smc_mem for the buffers of link groups
  * @smcr_max_conns: net.smc.smcr_max_conns_per_lgr
  * @smcr_max_links: net.smc.smcr_max_links_per_lgr
- * @smcr_max_lgrs: net.smc.smcr_max_lgrs: link groups, including those that are ending
- * @smcr_max_lgrs_per_peer: net.smc.smcr_max_lgrs_per_peer: those with one address
- * @smcr_max_send_wr: net.smc.smcr_max_send_wr: send queue of a link
- * @smcr_max_recv_wr: net.smc.smcr_max_recv_wr: receive buffers of a link
- * @smcr_testlink_time: net.smc.smcr_testlink_time: seconds without a word from the
- *		peer until a link is tested; 0 for never
- * @lgr_idle_time: net.smc.lgr_idle_time: seconds that a link group without
- *		connections is kept
+ * @smcr_max_lgrs: net.smc.smcr_max_lgrs: maximum number of link groups, including those that are
+ *		ending
+ * @smcr_max_lgrs_per_peer: net.smc.smcr_max_lgrs_per_peer: the same per peer address
+ * @smcr_max_send_wr: net.smc.smcr_max_send_wr: length of a link's send queue
+ * @smcr_max_recv_wr: net.smc.smcr_max_recv_wr: number of a link's receive buffers
+ * @smcr_testlink_time: net.smc.smcr_testlink_time: a link is tested after the peer has been silent
+ *		for this many seconds; 0 for never
+ * @lgr_idle_time: net.smc.lgr_idle_time: how long a link group without connections is kept, in
+ *		seconds
  * @sysctl:	the sysctls of this namespace
- * @sysctl_table: their table, which points to the settings above
+ * @sysctl_table: their table, whose entries point to the settings above
  */
 struct smc_net {
 	struct net		*net;

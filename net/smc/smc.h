@@ -2,104 +2,101 @@
 /*
  * The SMC socket.
  *
- * An SMC socket is a TCP socket with a little behind it: struct smc_sock begins
- * with a TCP socket, comes from a slab of its own, and is a TCP socket for
- * everything in the kernel that looks at it.  Its phase says how far it is:
+ * An SMC socket is a TCP socket with SMC state appended: struct smc_sock begins with a TCP socket,
+ * comes from the module's own slab, and looks like a TCP socket to the rest of the kernel. Its
+ * phase records how far the connection has come:
  *
  *	NEW --connect--> CONNECTING --TCP up, peer answered--> HANDSHAKE --> UP
  *	 |                   |                                    |
  *	 +--listen--> LISTEN |  (a child starts in HANDSHAKE)     |
  *	                     +------- falls back -----------------+--> TCP
  *
- * In phase UP the data flows through smc->conn and the TCP connection idles
- * below.  In phase TCP the operations hand every call through to TCP.
+ * In phase UP, data flows through smc->conn and the TCP connection below is idle. In phase TCP, the
+ * operations pass every call on to TCP.
  *
- * The rule of the three tables.  Others hold copies of sk_prot, icsk_af_ops and
- * sock->ops without a lock, and use them later; so they do not change:
+ * The rule of the three tables. Other code copies the pointers sk_prot, icsk_af_ops and sock->ops
+ * without a lock and uses the copies later, so these pointers must not change:
  *
- *  sk_prot	is smc_family.prot from socket() or from the clone of a listener
- *		on, so whatever TCP clones from an SMC socket is memory of our slab.
- *		Only a sockmap (socket/sockmap.c) and kernel TLS (socket/ulp.c) put
- *		a table of theirs there, and in the end TCP's, in phase TCP, while TCP
- *		is established, under the socket's lock; never while a call of
- *		listen() is under way, and listen() fails until ours is there again.
+ *  sk_prot	is smc_family.prot from socket() or, for a child, from the clone of the
+ *		listener on, so whatever TCP clones from an SMC socket is memory of our slab.
+ *		Only a sockmap (socket/sockmap.c) and kernel TLS (socket/ulp.c) install their
+ *		own table there and finally TCP's.  They do so in phase TCP, while TCP is
+ *		established, under the socket's lock, and never during a call of listen().
+ *		listen() fails until our table is back.
  *  sock->ops	is smc_family.ops from socket() or accept() on.  Only kernel TLS
- *		replaces it, once and for good.
- *  icsk_af_ops	is smc_family.af_ops when a socket starts to listen: smc_hash()
- *		sets it, with the phase, under the lock under which TCP makes the
- *		listener known.  At other times TCP's own IPv6 code may put a table of
- *		its own there, which hands nothing of ours through.
+ *		replaces it, permanently.
+ *  icsk_af_ops	is smc_family.af_ops when a socket starts to listen: smc_hash() sets it,
+ *		together with the phase, under the lock under which TCP hashes the listener.
+ *		At other times TCP's IPv6 code may install a table of its own, which calls
+ *		none of our functions.
  *
- * So a stale copy of any of the three is one of ours, or one of TCP's of which the socket
- * still has the functions.  Each function of ours looks at the phase, again under the lock
- * where it changes something.  A clone of a listener is a raw copy until smc_child_born():
- * smc_is_self() says so, and nothing else of it is read.  A bottom half may still clone a
- * former listener, so it is used anew only after a grace period
- * (smc_await_former_children()).  And TCP, which moves children between the listeners of a
- * reuseport group, gets none of ours (smc_unhash()); one of its own that lands in our
- * accept queue is known by sk_destruct (smc_is_ours()).  smc_assert() checks this in test
- * builds.
+ * A stale copy of any of the three pointers is therefore either ours, or TCP's and still valid for
+ * the socket. Each of our functions checks the phase, and checks it again under the lock before it
+ * changes something. A clone of a listener is a raw copy until smc_child_born(); smc_is_self()
+ * detects this, and nothing else in the copy is read. A bottom half may still be cloning a former
+ * listener, so the socket is reused only after a grace period (smc_await_former_children()). TCP
+ * may migrate children between the listeners of a reuseport group. smc_unhash() keeps SMC children
+ * out of this, and a TCP child that lands in our accept queue is recognized by its sk_destruct
+ * (smc_is_ours()). smc_assert() checks these rules in test builds.
  *
- * Locks, outermost first; tools/testing/house/locks.py holds the list against the source and
- * against lock_class.c, which tells lockdep the order of those that objects have.  A function
- * whose name starts with __ expects its caller to hold what its comment names.
+ * Locks, outermost first; tools/testing/house/locks.py checks that this list matches the source and
+ * lock_class.c, which tells lockdep the order of the locks embedded in objects. A function whose
+ * name starts with __ requires its caller to hold the lock that its comment names.
  *
  *  smc_conn.tx_lock,		(mutexes) one sender, one receiver at a time.  Never held while
- *  smc_conn.rx_lock		sleeping for the peer, and never both at once, but that a sender
- *				tries for the rx_lock of the other end (grow.c).  A reader in the
- *				kernel, which has lock_sock, only tries for the latter, too.
+ *  smc_conn.rx_lock		sleeping for the peer, and never both at once, except that a
+ *				sender tries the rx_lock of the other end (grow.c).  An in-kernel
+ *				reader holds lock_sock, so it only tries the rx_lock, too.
  *  lock_sock(sk)		phase, reason, smc->conn, sk_prot and ops changes
- *  stand_in_lock		(mutex) the socket that kernel TLS finds in place of ours
+ *  stand_in_lock		(mutex) the socket that kernel TLS finds instead of ours
  *  smc_fabrics_srcu		(SRCU) the list of fabrics, for readers that may sleep
- *  smc_lgr.setup_lock		(mutex) links and memory of a link group while they are made and
- *				used; nobody waits for a peer under it
+ *  smc_lgr.setup_lock		(mutex) links and memory of a link group during setup and use;
+ *				never held while waiting for a peer
  *  hops_lock			(mutex) link groups that wait for a gateway's MAC address
  *  tcpopt_hook_lock		(mutex) which namespaces have a netfilter hook
- *  peer_id_lock		(mutex) the making of a namespace's peer ID, once
- *  smc_pools.reg_lock		(mutex) buffers made known to a device
+ *  peer_id_lock		(mutex) generation of a namespace's peer ID
+ *  smc_pools.reg_lock		(mutex) registration of buffers with a device
  *
- * Writers of what administrators configure; none of ours is taken around them:
+ * Locks for writers of administrative configuration; none of our locks is taken around them:
  *
  *  smc_fabrics_lock		(mutex) the list of fabrics
  *  ism_devs_lock		(mutex) the list of ISM devices
  *  smc_pnet_table.lock		(mutex) the PNET table of a namespace
  *  smc_filter.lock		(mutex) the filter rules of a namespace
- *  smc_ism_dev.vlan_lock	(mutex) the VLANs of an ISM device; its driver is called under it
+ *  smc_ism_dev.vlan_lock	(mutex) the VLANs of an ISM device; held while calling its driver
  *
- * Spinlocks, with bottom halves off:
+ * Spinlocks, taken with bottom halves disabled:
  *
  *  smc_pool.lock		free elements of one size
  *  smc_pools.lock		the list of all buffers
- *  smcd_conn.hear_lock		control data of an element, taken one at a time
- *  smc_conn.state_lock		state and urgent byte of a connection; what is notified under
- *				it takes leaf locks only
+ *  smcd_conn.hear_lock		serializes reading the control data of an element
+ *  smc_conn.state_lock		state and urgent byte of a connection; callbacks invoked under it
+ *				take leaf locks only
  *  smc_lgrs.lock		list, state and number of connections of link groups
- *  smcd_lgrs.lock		the same of SMC-D
- *  smcd_conn.say_lock		control data of the peer's element, written one at a time
- *  smc_link.tx_lock		send queue of a link, and that its connections stay on it
+ *  smcd_lgrs.lock		the same for SMC-D
+ *  smcd_conn.say_lock		serializes writing the control data of the peer's element
+ *  smc_link.tx_lock		send queue of a link; keeps its connections on that link
  *  smc_lgr.lock		RTokens of the peer
  *  smc_llc.lock		queue of the LLC engine
  *  lo_bucket.lock		one bucket of loopback's table of offered tokens
- *  smc_conn.wait_lock		the receiver that sleeps, and which of our counts are flushed
+ *  smc_conn.wait_lock		the sleeping receiver, and which of our counts have been flushed
  *
- * Leaves, under which no other lock is taken:
+ * Leaf locks, under which no other lock is taken:
  *
  *  smc_eids_lock		(rwlock) EIDs of this host
  *  smc_autocache.lock		(seqlock) destinations of a namespace that do not speak SMC
  *  smc_autosmc.lock		table of the listeners of a namespace
- *  smc_listener.lock		what was learnt of one listener
+ *  smc_listener.lock		autosmc's statistics about one listener
  *  pair_bucket.lock		clients that wait for a child in this kernel, one bucket
- *  smc_registry.lock		the SMC sockets of a namespace that one processor made
+ *  smc_registry.lock		SMC sockets of a namespace that were created on one CPU
  *  devs_lock			(process context only) writers of the list of RDMA devices
  *
- * No lock is held while waiting for a peer.  The data path takes none that is global to the
- * host.
+ * No lock is held while waiting for a peer. The data path takes no host-global lock.
  *
- * References: a handshake holds its socket; its work item and its timer hold the
- * handshake.  A connection is held by its socket, and by the
- * peer's connection where the fabric lets the peer write into its element; over
- * RDMA by each of its posts, and until the peer has closed.  A link group is held by
- * its namespace's list, its connections and its work.
+ * References: a handshake holds its socket; its work item and its timer hold the handshake. A
+ * connection is held by its socket; by the peer's connection, if the fabric lets the peer write
+ * into its element; and over RDMA, by each posted work request, and until the peer has closed. A
+ * link group is held by its namespace's list, its connections and its work items.
  */
 #ifndef SMC_H
 #define SMC_H
@@ -122,16 +119,17 @@ struct smc_registry;
 #define SMCPROTO_SMC6	1	/* and over IPv6 */
 
 /*
- * Whatever this module leaves for later runs in one of these, and ends before it goes.  None
- * of it waits for a lock that a program can hold for as long as it likes: tx_lock and
- * lock_sock() are held while memory is read that the program provides itself.  Where such a
- * lock is needed it is only tried for, and its owner, or a timer, has the work done later.
+ * All deferred work of this module runs on one of these queues and ends before the module is
+ * unloaded. No work item blocks on a lock that a program can hold indefinitely: tx_lock and
+ * lock_sock() are held while user memory is accessed, and the program may serve those page faults
+ * itself. Work that needs one of these locks only tries it; if that fails, the lock's owner or a
+ * timer gets the work done later.
  */
 extern struct workqueue_struct *smc_wq;		/* corks, memory */
 extern struct workqueue_struct *smc_hs_wq;	/* handshakes */
-extern struct workqueue_struct *smc_close_wq;	/* sockets without a file, readers in the kernel */
+extern struct workqueue_struct *smc_close_wq;	/* sockets without a file, in-kernel readers */
 extern struct workqueue_struct *smc_link_wq;	/* LLC, links, ports, gateways */
-extern struct workqueue_struct *smc_end_wq;	/* ends of link groups */
+extern struct workqueue_struct *smc_end_wq;	/* teardown of link groups */
 
 enum smc_phase {
 	SMC_PHASE_NEW,
@@ -143,19 +141,19 @@ enum smc_phase {
 	SMC_NR_PHASES
 };
 
-/* Of a socket, where this module itself exchanges the TCP option (tcpopt/netfilter.c) */
+/* State of a socket when this module itself exchanges the TCP option (tcpopt/netfilter.c). */
 enum smc_tcpopt_state {
 	SMC_TCPOPT_NONE,
-	SMC_TCPOPT_OFFERED,		/* its SYN has the option */
-	SMC_TCPOPT_ANSWERED,		/* and so has the SYN-ACK */
-	SMC_TCPOPT_LISTENS,		/* it answers a SYN that has it */
+	SMC_TCPOPT_OFFERED,		/* our SYN carries the option */
+	SMC_TCPOPT_ANSWERED,		/* the SYN-ACK carries it as well */
+	SMC_TCPOPT_LISTENS,		/* the socket answers a SYN that carries it */
 };
 
 /**
- * struct smc_registry_entry - a place in a list of SMC sockets
- * @node:	in smc_registry.list; unhashed before the first list and after the last one
- * @registry:	of a socket: the list that it is in, from its birth to its end; NULL marks
- *		the cursor of a walk
+ * struct smc_registry_entry - a node in a list of SMC sockets
+ * @node:	in smc_registry.list; unhashed until the entry is added and after it is removed
+ * @registry:	the list that contains the socket, from its creation to its end; NULL for the cursor
+ *		of a walk
  */
 struct smc_registry_entry {
 	struct hlist_node	node;
@@ -164,40 +162,38 @@ struct smc_registry_entry {
 
 /**
  * struct smc_sock - an SMC socket
- * @tcp6:	the TCP socket; of an IPv4 socket only its tcp_sock is used
- * @self:	points to this object; differs in a raw copy that the TCP listener
- *		made for a child, which must not be torn down as an SMC socket
- * @hs:		the handshake while phase is CONNECTING or HANDSHAKE; RCU
- * @conn:	set, with release semantics, before phase becomes UP; stays until
- *		the socket is released or disconnected
- * @old_conns:	its connections from before it was disconnected;
- *		system calls may still be in them.  The list grows under lock_sock,
- *		and is emptied when the socket ends
- * @n_old_conns:	how many; SMC_MAX_OLD_CONNS at most
- * @registered:	among the sockets of its namespace
- * @tcp_data_ready:	TCP's own callback, while ours is in place
- * @tcp_state_change:	the same
- * @tcp_error_report:	the same
+ * @tcp6:	the TCP socket; an IPv4 socket uses only its tcp_sock
+ * @self:	points to this object; differs in a raw copy that the TCP listener made for a child,
+ *		which must not be torn down as an SMC socket
+ * @hs:		the handshake while phase is CONNECTING or HANDSHAKE; RCU-protected
+ * @conn:	set, with release semantics, before phase becomes UP; stays until the socket is
+ *		released or disconnected
+ * @old_conns:	connections from before the socket was disconnected; system calls may still be using
+ *		them. The list grows under lock_sock and is emptied when the socket ends
+ * @n_old_conns:	number of @old_conns; SMC_MAX_OLD_CONNS at most
+ * @registered:	entry in the list of SMC sockets of the namespace
+ * @tcp_data_ready:	TCP's own callback while ours is installed
+ * @tcp_state_change:	as @tcp_data_ready
+ * @tcp_error_report:	as @tcp_data_ready
  * @phase:	enum smc_phase, written under lock_sock
  * @raw_clc:	test builds: the application speaks CLC itself
- * @limit_hs:	SMC_LIMIT_HS: as net.smc.limit_smc_hs, for this socket
- * @server:	it came from a listener
- * @closing:	the file is closed, the end of the handshake, or of the connection,
- *		will close TCP; under lock_sock
- * @linger_work: closes TCP after the connection; initialised with @closing
- * @hs_on_release: release_sock() has the handshake run; under the spin lock of
- *		lock_sock()
- * @listener_ends: how often it has been a listener; under lock_sock
- * @ends_awaited: of these, the last one after which a grace period has passed: no bottom half
- *		makes children of it any more; under lock_sock
- * @listen_calls: calls of listen() that are under way; under lock_sock and
- *		sk_callback_lock
- * @tcp_only_calls: calls of setsockopt() under way that set what only TCP heeds; under lock_sock
- * @tcp_only_keys: the latest of them sets a key
+ * @limit_hs:	SMC_LIMIT_HS: the per-socket equivalent of net.smc.limit_smc_hs
+ * @server:	the socket is a child of a listener
+ * @closing:	the file is closed; TCP is closed once the handshake or the connection has ended;
+ *		under lock_sock
+ * @linger_work: closes TCP after the connection has ended; initialised by close_after_conn()
+ * @hs_on_release: release_sock() has to run the handshake; under the spin lock of lock_sock()
+ * @listener_ends: how often the socket has ceased to be a listener; under lock_sock
+ * @ends_awaited: value of @listener_ends at the last completed grace period: no bottom half is
+ *		still making children of those listeners; under lock_sock
+ * @listen_calls: calls of listen() in progress; under lock_sock and sk_callback_lock
+ * @tcp_only_calls: calls of setsockopt() in progress that set an option which only TCP honours;
+ *		under lock_sock
+ * @tcp_only_keys: the latest of these calls sets a key
  * @tcp_option:	enum smc_tcpopt_state; under lock_sock
- * @born:	of a child with @listener: when, in jiffies
- * @listener:	of a child that autosmc counts: the entry of its listener
- * @reset_work:	resets a child for whose handshake there was no memory
+ * @born:	for a child with @listener: creation time in jiffies
+ * @listener:	for a child that autosmc counts: the entry of its listener
+ * @reset_work:	resets a child whose handshake could not be allocated
  * @reason:	enum smc_reason: why this socket is plain TCP
  * @peer_diagnosis: the diagnosis in the peer's Decline, or 0
  */
@@ -232,14 +228,14 @@ struct smc_sock {
 	struct smc_listener	*listener;
 };
 
-/* A sentence of the rule above; test builds complain where it does not hold. */
+/* Checks the rules above; test builds warn when one is violated. */
 #ifdef CONFIG_SMC_TEST
 #define smc_assert(cond)	WARN_ON_ONCE(!(cond))
 #else
 #define smc_assert(cond)	({ bool bad_ = !(cond); unlikely(bad_); })
 #endif
 
-/* Former connections that a socket keeps at most; then it connects as plain TCP. */
+/* How many former connections a socket may keep; beyond that it connects as plain TCP. */
 #define SMC_MAX_OLD_CONNS	16
 
 static inline struct smc_sock *smc_sk(const struct sock *sk)
@@ -254,9 +250,9 @@ static inline struct sock *smc_to_sk(struct smc_sock *smc)
 
 /**
  * smc_left_to_owner() - does a system call own the socket?
- * @sk: the socket; its spin lock is held, or its owner plays the backlog
+ * @sk: the socket; its spin lock is held, or its owner is processing the backlog
  *
- * Return: true if so; then smc_release_cb() comes back to the handshake.
+ * Return: true if so; smc_release_cb() then resumes the handshake.
  */
 static inline bool smc_left_to_owner(struct sock *sk)
 {
@@ -266,17 +262,17 @@ static inline bool smc_left_to_owner(struct sock *sk)
 	return true;
 }
 
-/* The next sequence number of a netlink dump; 0 would mean that there is none. */
+/* The next sequence number of a netlink dump; skips 0, which means that there is none. */
 static inline unsigned int smc_next_seq(unsigned int seq)
 {
 	return seq + 1 ?: 1;
 }
 
 /**
- * smc_negotiating() - is it still open whether this socket becomes SMC or TCP?
+ * smc_negotiating() - is it still undecided whether this socket becomes SMC or TCP?
  * @smc:	the socket
  *
- * Return: true if it is.
+ * Return: true if it is undecided.
  */
 static inline bool smc_negotiating(const struct smc_sock *smc)
 {
@@ -286,10 +282,10 @@ static inline bool smc_negotiating(const struct smc_sock *smc)
 }
 
 /**
- * smc_busy() - has SMC, or a handshake, the TCP connection for itself?
+ * smc_busy() - does SMC or a handshake own the TCP connection?
  * @smc:	the socket
  *
- * Return: true if the application's data do not go through TCP.
+ * Return: true if the application's data does not go through TCP.
  */
 static inline bool smc_busy(const struct smc_sock *smc)
 {

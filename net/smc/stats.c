@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counters of a namespace. */
+/* Per-namespace counters. */
 #include <linux/cpumask.h>
 #include "fabric/fabric.h"
 #include "mem/rmbe.h"
 #include "stats.h"
 
 /**
- * smc_stats_large_send() - a call has sent more than what the connection counts
+ * smc_stats_large_send() - count a call that sent too much for the connection's own counters
  * @sk: the socket
  * @c: its connection
- * @len: the bytes it was asked to send
+ * @len: number of bytes that the call was asked to send
  */
 void smc_stats_large_send(const struct sock *sk, struct smc_conn *c, size_t len)
 {
@@ -21,10 +21,10 @@ void smc_stats_large_send(const struct sock *sk, struct smc_conn *c, size_t len)
 }
 
 /**
- * smc_stats_large_recv() - the same for a call that has received
+ * smc_stats_large_recv() - count a call that received too much for the connection's own counters
  * @sk: the socket
  * @c: its connection
- * @len: bytes received
+ * @len: number of bytes received
  */
 void smc_stats_large_recv(const struct sock *sk, struct smc_conn *c, size_t len)
 {
@@ -32,11 +32,11 @@ void smc_stats_large_recv(const struct sock *sk, struct smc_conn *c, size_t len)
 }
 
 /**
- * smc_stats_left_unread() - a receiver takes less than there is
+ * smc_stats_left_unread() - count a receive call that leaves data unread
  * @sk: the socket
  * @c: its connection
- * @unread: bytes that there were to read
- * @enough: this call takes no more
+ * @unread: number of bytes that were available
+ * @enough: the application's buffer is full: this call takes no more
  */
 void smc_stats_left_unread(const struct sock *sk, struct smc_conn *c, u64 unread,
 			   bool enough)
@@ -48,7 +48,7 @@ void smc_stats_left_unread(const struct sock *sk, struct smc_conn *c, u64 unread
 }
 
 /**
- * smc_stats_no_room() - a sender has to wait
+ * smc_stats_no_room() - count a sender that has to wait
  * @sk: the socket
  * @c: its connection
  */
@@ -59,7 +59,7 @@ void smc_stats_no_room(const struct sock *sk, struct smc_conn *c)
 		smc_stats_add(sock_net(sk), c, tx.full_peer, 1);
 }
 
-/* The counters of a connection's type, to be looked up once where many are added to. */
+/* The counters for a connection's SMC type; look them up once before updating several of them. */
 static struct smc_stats_tech __percpu *tech_of(struct net *net, const struct smc_conn *c)
 {
 	return &smc_net(net)->stats->tech[smc_stats_tech(c->fabric->ops->diag_mode)];
@@ -78,19 +78,19 @@ static void count_buf(struct smc_stats_dir __percpu *dir, u32 size, u8 how)
 }
 
 /**
- * smc_stats_up() - a connection has come up
+ * smc_stats_up() - count a connection that has come up
  * @net: the namespace of its socket
  * @c: the connection
- * @server: its role
+ * @server: role of that socket
  *
- * Context: any; smc_stats_gone() follows.
+ * Context: any; smc_stats_gone() must follow.
  */
 void smc_stats_up(struct net *net, struct smc_conn *c, bool server)
 {
 	struct smc_stats_tech __percpu *t = tech_of(net, c);
 
 	this_cpu_inc(t->conns[server][c->version > SMC_CLC_V1]);
-	/* The peer may be up already, and make our element larger. */
+	/* The peer may be up already and may be replacing our element by a larger one. */
 	spin_lock_bh(&c->wait_lock);
 	c->counted_in = net;
 	count_buf(&t->rx, c->rx_size, smc_rmbe_how(c->rmbe));
@@ -99,13 +99,13 @@ void smc_stats_up(struct net *net, struct smc_conn *c, bool server)
 }
 
 /**
- * smc_stats_resized() - a ring has been exchanged for one of another size
- * @c: the connection whose ring it is; receives the size
- * @rx: the receive element, or else the send ring
+ * smc_stats_resized() - account a ring that was replaced by one of another size
+ * @c: the connection that owns the ring; its size is updated
+ * @rx: true for the receive element, false for the send ring
  * @bytes: the new size
- * @how: SMC_RMBE_*: how the new one was found
+ * @how: SMC_RMBE_*: how the new ring was obtained
  *
- * Context: any; the locks that protect the ring are held.
+ * Context: any; the caller holds the locks that protect the ring.
  */
 void smc_stats_resized(struct smc_conn *c, bool rx, u32 bytes, u8 how)
 {
@@ -125,11 +125,11 @@ void smc_stats_resized(struct smc_conn *c, bool rx, u32 bytes, u8 how)
 }
 
 /**
- * smc_stats_flush() - add what a connection has counted to its namespace's counters
+ * smc_stats_flush() - add a connection's own counts to the counters of its namespace
  * @net: the namespace of its socket
  * @c: the connection, referenced or under RCU
  *
- * Whatever is counted meanwhile is added the next time.
+ * Counts that change meanwhile are added by the next flush.
  *
  * Context: any.
  */
@@ -145,7 +145,7 @@ void smc_stats_flush(struct net *net, struct smc_conn *c)
 	struct smc_conn_counts *old = &c->flushed;
 
 	spin_lock_bh(&c->wait_lock);
-	/* Another one may have flushed what is newer than what we have read. */
+	/* A concurrent flush may have added newer counts than those read above. */
 	if ((s64)(now.tx_bytes - old->tx_bytes) < 0 ||
 	    (s64)(now.rx_bytes - old->rx_bytes) < 0 ||
 	    (s64)(now.tx_calls - old->tx_calls) < 0 ||
@@ -161,9 +161,9 @@ out:
 }
 
 /**
- * smc_stats_gone() - the socket is done with a connection that was up
+ * smc_stats_gone() - account that the socket lets go of a connection that was up
  * @net: the namespace of the socket
- * @c: the connection; no system call is in it any more
+ * @c: the connection; no system call is using it any more
  *
  * Context: any.
  */
@@ -196,7 +196,7 @@ static unsigned int reason_index(enum smc_reason reason)
 	return REASON_INTERNAL;
 }
 
-/* The code of a place in smc_stats.fallbacks. */
+/* The reason code for an index into smc_stats.fallbacks. */
 u32 smc_stats_reason(unsigned int index)
 {
 #define REASON_CODE_(name, code, words, remedy)	code,
@@ -207,17 +207,17 @@ u32 smc_stats_reason(unsigned int index)
 }
 
 /**
- * smc_stats_reason_words() - a reason in words
+ * smc_stats_reason_words() - describe a reason in words
  * @reason: the reason
  *
- * Return: its words in smc_reason.h
+ * Return: the text from smc_reason.h.
  */
 const char *smc_stats_reason_words(enum smc_reason reason)
 {
 	return smc_stats_words(reason_index(reason));
 }
 
-/* The reason in words. */
+/* The text for an index into smc_stats.fallbacks. */
 const char *smc_stats_words(unsigned int index)
 {
 #define REASON_WORDS_(name, code, words, remedy)	words,
@@ -228,10 +228,10 @@ const char *smc_stats_words(unsigned int index)
 }
 
 /**
- * smc_stats_fallback() - a socket has become TCP
+ * smc_stats_fallback() - count a fallback to TCP
  * @net: its namespace
- * @server: it came from a listener
- * @reason: why; SMC_REASON_NONE is not counted
+ * @server: the socket is a child of a listener
+ * @reason: reason for the fallback; SMC_REASON_NONE is not counted
  */
 void smc_stats_fallback(struct net *net, bool server, enum smc_reason reason)
 {
@@ -240,7 +240,7 @@ void smc_stats_fallback(struct net *net, bool server, enum smc_reason reason)
 }
 
 /**
- * smc_stats_paired() - a connection within this kernel has come up without CLC
+ * smc_stats_paired() - count a connection within this kernel that came up without CLC
  * @net: the namespace of one of its sockets
  * @server: the role of that socket
  */
@@ -250,9 +250,9 @@ void smc_stats_paired(struct net *net, bool server)
 }
 
 /**
- * smc_stats_error() - a handshake has ended in a reset
+ * smc_stats_error() - count a handshake that ended in a reset
  * @net: the namespace of its socket
- * @server: its role
+ * @server: role of that socket
  */
 void smc_stats_error(struct net *net, bool server)
 {
@@ -260,12 +260,12 @@ void smc_stats_error(struct net *net, bool server)
 }
 
 /**
- * smc_stats_sum() - all counters of a namespace, over all processors
+ * smc_stats_sum() - sum the counters of a namespace over all CPUs
  * @net: the namespace
- * @sum: receives them
+ * @sum: receives the sums
  *
- * Without what connections have counted since they were flushed the last time: the caller
- * calls smc_registry_flush() first.
+ * This does not include what connections have counted since their last flush: the caller has to
+ * call smc_registry_flush() first.
  *
  * Context: process, may sleep.
  */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counters of a namespace.
+ * Per-namespace counters.
  *
- * Rare events are counted here at once, per processor.  What happens with every
- * message is counted in the connection, on a cache line that is written anyway: one
- * instruction.  It is added up when the connection ends and on each request, see
- * smc_stats_flush().
+ * Rare events are counted here directly, per CPU. Per-call events are counted in the connection, in
+ * a cache line that is written anyway, so that counting costs one instruction. smc_stats_flush()
+ * adds them up when the connection ends and on each request.
  */
 #ifndef SMC_STATS_H
 #define SMC_STATS_H
@@ -17,21 +16,22 @@
 #include "conn/conn.h"
 #include "netns.h"
 
-/* Histograms by size: up to 8 KiB, 16 KiB ... 1 MiB, and more. */
+/* Size bins of a histogram: up to 8 KiB, 16 KiB ... 1 MiB, and more. */
 #define SMC_STATS_SIZES	9
 
 /**
  * struct smc_stats_dir - one direction of one SMC type
- * @bytes:	bytes that applications have sent or received
- * @calls:	their calls, by size
+ * @bytes:	bytes that applications sent or received
+ * @calls:	calls, by size
  * @bufs:	connections, by size of their buffer
  * @in_use:	bytes of buffers of existing connections
- * @small_peer:	the peer's buffer is smaller than what one call sends
- * @small:	the same of our own; receiving, a call left something unread
+ * @small_peer:	a call sent more than fits into the peer's buffer
+ * @small:	a call sent more than fits into our send buffer; for receiving: a call left data
+ *		unread
  * @full_peer:	a sender found the peer's buffer full
- * @full:	the same of our own; receiving, a receiver found its buffer full
- * @reused:	buffers that existed already
- * @fresh:	buffers that were made
+ * @full:	a sender found our send buffer full; for receiving: a receiver found its buffer full
+ * @reused:	buffers that were reused
+ * @fresh:	buffers that were newly allocated
  * @downgraded:	buffers that are smaller than requested
  */
 struct smc_stats_dir {
@@ -54,7 +54,7 @@ struct smc_stats_dir {
  * @rx:		receiving
  * @conns:	connections that came up, by role (0 client, 1 server) and version
  * @corks:	TCP_CORK was set on a connection
- * @nodelays:	TCP_NODELAY was
+ * @nodelays:	TCP_NODELAY was set on a connection
  * @urgents:	calls that sent urgent data
  */
 struct smc_stats_tech {
@@ -70,14 +70,14 @@ struct smc_stats_tech {
 #define SMC_NR_REASONS	(0 SMC_REASONS(SMC_REASON_COUNT_))
 
 /**
- * struct smc_stats - all counters of a namespace on one processor
+ * struct smc_stats - all counters of a namespace on one CPU
  * @tech:	by SMC type, see smc_stats_tech()
  * @errors:	handshakes that ended in a reset, by role
  * @paired:	connections within this kernel that came up without CLC, by role
  * @links_up:	links of SMC-R that came up
- * @links_down:	those that failed
- * @conns_moved: connections that went from such a link to another one
- * @bytes_again: bytes that these have written again
+ * @links_down:	links of SMC-R that failed
+ * @conns_moved: connections that moved from a failed link to another one
+ * @bytes_again: bytes that these connections had to write again
  * @fallbacks:	sockets that became TCP, by role and reason
  */
 struct smc_stats {
@@ -91,21 +91,21 @@ struct smc_stats {
 	u64			fallbacks[2][SMC_NR_REASONS];
 };
 
-/* An index for SMC-R or SMC-D, from a fabric's diag_mode. */
+/* Index of SMC-R or SMC-D, from the fabric's diag_mode. */
 static inline unsigned int smc_stats_tech(u8 diag_mode)
 {
 	BUILD_BUG_ON(SMC_DIAG_MODE_SMCR / 2 != 0 || SMC_DIAG_MODE_SMCD / 2 != 1);
 	return diag_mode / 2;
 }
 
-/* The bin of a histogram. */
+/* The histogram bin for a size. */
 static inline unsigned int smc_stats_size(size_t bytes)
 {
 	return min_t(unsigned int, fls64(((u64)bytes - !!bytes) >> 13),
 		     SMC_STATS_SIZES - 1);
 }
 
-/* Counts for the SMC type of a connection; any context. */
+/* Adds to a counter of a connection's SMC type; any context. */
 #define smc_stats_add(net, conn, member, n)				\
 	this_cpu_add(smc_net(net)->stats->tech[				\
 		smc_stats_tech((conn)->fabric->ops->diag_mode)].member, n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The one file that makes the tracepoints. */
+/* Instantiates the tracepoints. */
 #include "smc.h"
 
 #define CREATE_TRACE_POINTS

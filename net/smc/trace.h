@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints: calls that carry data, every change of state with its reason, every
- * message of CLC and LLC, and buffers.  Those that the kernel's own module has too
- * have the same names and fields.  See Documentation/trace.md.
+ * Tracepoints: calls that carry data, every change of state with its reason, every CLC and LLC
+ * message, and buffers. Tracepoints that also exist in the kernel's own module have the same names
+ * and fields. See Documentation/trace.md.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM smc
@@ -48,7 +48,7 @@ DEFINE_EVENT(smc_data, smc_rx_recvmsg,
 
 /* ---- states ----------------------------------------------------------------- */
 
-/* @object is the connection or the socket, @why an event or a reason. */
+/* @object is the connection or the socket; @why is an event or a reason. */
 DECLARE_EVENT_CLASS(smc_change,
 	TP_PROTO(const void *object, int from, int to, u32 why),
 	TP_ARGS(object, from, to, why),
@@ -80,7 +80,7 @@ DEFINE_EVENT_PRINT(smc_change, smc_phase,
 		  __entry->from, __entry->to, __entry->why)
 );
 
-/* The names of enum smc_hs_step. */
+/* Steps have the names of enum smc_hs_step. */
 DEFINE_EVENT_PRINT(smc_change, smc_handshake,
 	TP_PROTO(const void *object, int from, int to, u32 why),
 	TP_ARGS(object, from, to, why),
@@ -94,7 +94,7 @@ DEFINE_EVENT_PRINT(smc_change, smc_handshake,
 		  __entry->why)
 );
 
-/* There is one socket, and it is the one that CLC runs on. */
+/* This module has only one socket, which also runs CLC: sk and clcsk are equal. */
 TRACE_EVENT(smc_switch_to_fallback,
 	TP_PROTO(const struct sock *sk, u32 reason),
 	TP_ARGS(sk, reason),
@@ -139,7 +139,7 @@ TRACE_EVENT(smcr_link_down,
 		  __entry->name, __entry->location)
 );
 
-/* @type: SMC_NLA_LGR_R_TYPE, that of the group with this link. */
+/* @type: SMC_NLA_LGR_R_TYPE of the link group, including this link. */
 TRACE_EVENT(smcr_link_up,
 	TP_PROTO(const void *lgr, const void *lnk, const struct net *net, int type,
 		 const char *dev),
@@ -165,7 +165,7 @@ TRACE_EVENT(smcr_link_up,
 		  __entry->name)
 );
 
-/* @acked: number of the last message that has arrived; @again: bytes to be written once more. */
+/* @acked: number of the last CDC message that arrived; @again: bytes to be written again. */
 TRACE_EVENT(smcr_conn_moved,
 	TP_PROTO(const void *conn, const void *lgr, u8 from, u8 to, u16 acked, u64 again),
 	TP_ARGS(conn, lgr, from, to, acked, again),
@@ -206,7 +206,7 @@ DECLARE_EVENT_CLASS(smc_clc,
 	TP_fast_assign(
 		__entry->sk = sk;
 		__entry->net_cookie = sock_net(sk)->net_cookie;
-		/* The fixed header of every message (RFC 7609, A.2). */
+		/* Every message begins with this header (RFC 7609, A.2). */
 		__entry->type = len > 7 ? msg[4] : 0;
 		__entry->version = len > 7 ? msg[7] >> 4 : 0;
 		__entry->len = len;
@@ -229,7 +229,7 @@ DEFINE_EVENT(smc_clc, smc_clc_received,
 	TP_ARGS(sk, msg, len, verdict)
 );
 
-/* The bytes of the wire: the meaning of a type depends on the version. */
+/* Shows the raw bytes: what a type means depends on the version. */
 DECLARE_EVENT_CLASS(smc_llc,
 	TP_PROTO(const void *lnk, const u8 *msg, unsigned int len, int verdict),
 	TP_ARGS(lnk, msg, len, verdict),
@@ -266,7 +266,7 @@ DEFINE_EVENT(smc_llc, smc_llc_received,
 
 /* ---- buffers ---------------------------------------------------------------- */
 
-/* @used: bytes of all buffers of the namespace, of @limit. */
+/* @used: bytes of all buffers of the namespace; @limit: the maximum of @used. */
 DECLARE_EVENT_CLASS(smc_buf,
 	TP_PROTO(const void *pools, size_t bytes, unsigned int elems, u64 used, u64 limit),
 	TP_ARGS(pools, bytes, elems, used, limit),
@@ -298,7 +298,7 @@ DEFINE_EVENT(smc_buf, smc_buf_free,
 	TP_ARGS(pools, bytes, elems, used, limit)
 );
 
-/* No element of this size, or a smaller one, could be allocated. */
+/* Neither an element of this size nor a smaller one could be allocated. */
 DEFINE_EVENT(smc_buf, smc_buf_failed,
 	TP_PROTO(const void *pools, size_t bytes, unsigned int elems, u64 used, u64 limit),
 	TP_ARGS(pools, bytes, elems, used, limit)
