@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA devices come, change and go.
+ * Arrival, events and removal of RDMA devices.
  *
- * Life of a smc_rdma_dev: the RDMA core's add puts it on the list with one
- * reference; remove marks it gone, takes it off the list, ends its event work, waits
- * for those who look at the list (RCU), tells the link groups, drops that reference
- * and waits for the last one.  Only then does the RDMA core get its device back.
- * This ends because a path is held by a function that waits for nobody, or by a link,
- * which removed() ended.
+ * Lifetime of a smc_rdma_dev: dev_add() puts it on the list with one reference.
+ * dev_remove() marks it gone, takes it off the list, stops its event work, waits for
+ * RCU readers of the list, tells the link groups, drops that reference and waits for
+ * the last one.  Only then does the RDMA core get its device back.  The wait ends
+ * because a path is held either by a function that does not block, or by a link,
+ * which removed() has ended.
  */
 #include <linux/etherdevice.h>
 #include <linux/pci.h>
@@ -19,7 +19,7 @@
 #include "dev.h"
 
 LIST_HEAD(smc_rdma_devs);
-static DEFINE_SPINLOCK(devs_lock);	/* writers of smc_rdma_devs and the next two; dev->gone */
+static DEFINE_SPINLOCK(devs_lock);	/* writes to the list, the next two and dev->gone */
 static u32 last_id;
 static unsigned int devs_seq = 1;
 static const struct smc_rdma_dev_events *dev_events;
@@ -37,15 +37,15 @@ struct smc_rdma_dev *smc_rdma_dev_get(struct smc_rdma_dev *dev)
 
 void smc_rdma_dev_put(struct smc_rdma_dev *dev)
 {
-	/* remove() frees it; nothing of it may be touched after complete(). */
+	/* dev_remove() may free @dev as soon as complete() has been called. */
 	if (refcount_dec_and_test(&dev->ref))
 		complete(&dev->unused);
 }
 
 /**
- * smc_rdma_dev_release() - have a work item give the device back
+ * smc_rdma_dev_release() - queue a work item that gives up the device
  * @dev: the device
- * @work: the work item, which calls smc_rdma_dev_released() while it still holds a reference
+ * @work: calls smc_rdma_dev_released() before it drops its last reference to the device
  *
  * Context: any.
  */
@@ -56,8 +56,8 @@ void smc_rdma_dev_release(struct smc_rdma_dev *dev, struct work_struct *work)
 }
 
 /**
- * smc_rdma_dev_queue() - have a work item ask the device for something that may take long
- * @dev: the device, which the work item, or something that waits for it, holds
+ * smc_rdma_dev_queue() - queue a work item whose call into the device might take long
+ * @dev: the device, held by the work item or by something that waits for it
  * @work: the work item
  *
  * Context: any.
@@ -72,7 +72,7 @@ void smc_rdma_dev_released(struct smc_rdma_dev *dev)
 	atomic_dec(&dev->n_releases);
 }
 
-/* Another number whenever a device has come or gone; never 0. */
+/* Sequence number that changes whenever a device is added or removed; never 0. */
 unsigned int smc_rdma_dev_seq(void)
 {
 	return READ_ONCE(devs_seq);
@@ -113,13 +113,13 @@ bool smc_rdma_dev_any(struct net *net)
 }
 
 /**
- * smc_rdma_port_usable() - may a link begin at this port?
+ * smc_rdma_port_usable() - can a link use this port?
  * @dev: the device, referenced or under RCU
- * @port: its number
+ * @port: port number
  *
  * Context: any.
  *
- * Return: true if it is a RoCE port in use.
+ * Return: true if it is an active RoCE port.
  */
 bool smc_rdma_port_usable(const struct smc_rdma_dev *dev, u32 port)
 {
@@ -147,8 +147,8 @@ static bool port_mac(const struct smc_rdma_dev *dev, u32 port, u8 *mac)
 }
 
 /**
- * smc_rdma_peer_mac() - a MAC address that tells this host from others
- * @mac: receives it
+ * smc_rdma_peer_mac() - get a MAC address that makes this host's peer ID unique
+ * @mac: receives the address of an RDMA device, or a random one
  *
  * Context: any but hard interrupt.
  */
@@ -192,8 +192,8 @@ static void all_ports_changed(struct smc_rdma_dev *dev)
 }
 
 /*
- * Called by the RDMA core with its lock for event handlers held; links end in a
- * work item, where they may use the device as they like.
+ * Called by the RDMA core with its lock for event handlers held.  Links end in a work
+ * item instead, where they may call into the device.
  */
 static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 {
@@ -233,7 +233,7 @@ static bool any_roce_port(struct ib_device *ibdev)
 	return false;
 }
 
-/* The largest enum ib_mtu that all ports can. */
+/* The largest enum ib_mtu that all RoCE ports support. */
 static u8 max_mtu(struct ib_device *ibdev)
 {
 	struct ib_port_attr attr;
@@ -275,7 +275,7 @@ static int dev_add(struct ib_device *ibdev)
 	list_add_tail_rcu(&dev->list, &smc_rdma_devs);
 	__devs_changed();
 	spin_unlock(&devs_lock);
-	/* The RDMA core brings ports up and adds GIDs before this: no event says so. */
+	/* No event reports ports and GIDs that the RDMA core made active before this. */
 	all_ports_changed(dev);
 	return 0;
 }
@@ -290,15 +290,15 @@ static void dev_remove(struct ib_device *ibdev, void *client_data)
 	__devs_changed();
 	spin_unlock(&devs_lock);
 
-	/* Afterwards nobody queues the work, and then nobody runs it. */
+	/* Stop events from queueing the work, then wait for the work itself. */
 	ib_unregister_event_handler(&dev->event);
 	cancel_work_sync(&dev->port_work);
-	/* A reader that was about to take a reference has it by now, and will see @gone. */
+	/* From here on no reader can take a reference; tasks that hold one see @gone. */
 	synchronize_rcu();
 	dev_events->removed(dev);
 	smc_rdma_dev_put(dev);
 	wait_for_completion(&dev->unused);
-	/* The item that has put the last reference may still be on its way out. */
+	/* The work item that dropped the last reference may still be running. */
 	destroy_workqueue(dev->release_wq);
 	kfree(dev);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RDMA devices as SMC-R sees them: devices, ports and GIDs that come and go, and
- * the way a TCP connection's addresses lead to one of them.
+ * The RDMA devices that SMC-R uses: hotplug, the state of ports and GIDs, and the
+ * choice of a port and a GID for a TCP connection.
  */
 #ifndef SMC_RDMA_DEV_H
 #define SMC_RDMA_DEV_H
@@ -16,24 +16,24 @@
 #include <rdma/ib_verbs.h>
 #include "../../lower_devs.h"
 
-/* More ports than this no device has; RFC 7609's messages have no port at all. */
+/* No device has more ports; the messages of RFC 7609 carry no port number. */
 #define SMC_RDMA_MAX_PORTS	255
 
 /**
  * struct smc_rdma_dev - an RDMA device, from ib_client's add to its remove
- * @id:		number, greater than those of all devices before it
+ * @id:		number, greater than the numbers of all earlier devices
  * @ibdev:	the device; valid as long as a reference is held
- * @max_mtu:	enum ib_mtu, the largest that all its ports can
- * @list:	in the list of devices; RCU
- * @ref:	link groups and paths hold one; remove waits for the last
- * @unused:	the last reference is gone
- * @gone:	remove has begun: nothing new may use the device.  Once set it stays.
- * @event:	the handler for events of the device's ports and GIDs
- * @release_wq:	gives back what link groups that have ended had of the device.  No other work is
- *		behind it, so a device that is stuck holds up nobody
- * @n_releases:	how many of them have yet to do so
- * @port_work:	hands @changed to smc_rdma_dev_events.port_down
- * @changed:	ports that something has happened to, one bit each
+ * @max_mtu:	enum ib_mtu, the largest MTU that all RoCE ports support
+ * @list:	entry in smc_rdma_devs, read under RCU
+ * @ref:	held by link groups and paths; dev_remove() waits for the last one
+ * @unused:	completed when the last reference is dropped
+ * @gone:	removal has begun, and nothing new may use the device; never cleared
+ * @event:	handler for events of the device's ports and GIDs
+ * @release_wq:	releases links and deregisters buffers, which may take long.  Each device has its
+ *		own queue because a stuck device must not delay the others
+ * @n_releases:	number of links whose release is queued and has not finished
+ * @port_work:	calls smc_rdma_dev_events.port_changed for each port in @changed
+ * @changed:	ports with events not handled yet, one bit each
  */
 struct smc_rdma_dev {
 	u32			id;
@@ -51,18 +51,18 @@ struct smc_rdma_dev {
 };
 
 /**
- * struct smc_rdma_path - our end of a link: a port and one of its GIDs
+ * struct smc_rdma_path - our end of a link: a port and one of the port's GIDs
  * @dev:	the device, referenced; NULL after smc_rdma_path_put()
- * @dev_id:	smc_rdma_dev.id of the device, for smc_rdma_path_hold()
+ * @dev_id:	smc_rdma_dev.id, with which smc_rdma_path_hold() finds the device again
  * @port:	its port, from 1
  * @sgid_index:	index of @gid in the port's table
  * @gid_type:	enum ib_gid_type
- * @gid:	the GID: RoCEv2 (IPv4-mapped or IPv6) for version 2, RoCEv1 or, if the
- *		debug parameter says so, RoCEv2 link-local for version 1
- * @mac:	MAC address of the netdev of that GID
- * @vlan_id:	its VLAN, 0xffff without one (RFC 7609: 12 bits)
- * @mtu:	enum ib_mtu, from the MTU of the GID's netdev, or that of the TCP
- *		connection's route if it is smaller
+ * @gid:	version 2: a RoCEv2 GID, IPv4-mapped or IPv6; version 1: a RoCEv1 GID, or
+ *		a link-local RoCEv2 GID if the debug parameter v1_over_rocev2 is set
+ * @mac:	MAC address of the GID's netdev
+ * @vlan_id:	VLAN ID of that netdev, 0xffff if untagged (RFC 7609: 12 bits)
+ * @mtu:	enum ib_mtu, from the MTU of that netdev or the MTU of the TCP connection's
+ *		route, whichever is smaller
  */
 struct smc_rdma_path {
 	struct smc_rdma_dev	*dev;
@@ -77,17 +77,17 @@ struct smc_rdma_path {
 };
 
 /**
- * smc_rdma_path_find() - the device that carries a connection
- * @sk: a connected (or connecting) TCP socket; route and addresses are looked at
- * @v2: for SMC-Rv2 rather than SMC-Rv1
- * @path: receives our end; put it with smc_rdma_path_put()
+ * smc_rdma_path_find() - find the device, port and GID that carry a connection
+ * @sk: connected (or connecting) TCP socket, whose route and addresses decide
+ * @v2: true for SMC-Rv2, false for SMC-Rv1
+ * @path: receives our end; release it with smc_rdma_path_put()
  *
- * Documentation/rdma.md says what is followed from the socket's route to a device
- * and which of its GIDs is taken.
+ * Documentation/rdma.md describes how the socket's route leads to a device and which
+ * GID of the device is chosen.
  *
  * Context: process, the socket need not be locked.
- * Return: 0; -ENODEV: no device carries it; -EADDRNOTAVAIL: a device does but has no
- * GID of the wanted kind.
+ * Return: 0 on success, -ENODEV if no device carries the connection, -EADDRNOTAVAIL
+ * if a device does but has no suitable GID.
  */
 int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path);
 void smc_rdma_path_put(struct smc_rdma_path *path);
@@ -95,22 +95,23 @@ int smc_rdma_path_hold(struct smc_rdma_path *path);
 void smc_rdma_path_copy(struct smc_rdma_path *to, const struct smc_rdma_path *from);
 
 /**
- * smc_rdma_path_alive() - can what was found then still be used now?
+ * smc_rdma_path_alive() - can a path that was found earlier still be used?
  * @path: our end
  *
  * Context: any but hard interrupt.
- * Return: false if the device is going, the port is not active, its GID table no
- * longer has the GID at this index, or the MAC address is another one.
+ * Return: false if the device is being removed, the port is not active, the GID is no
+ * longer at its index in the port's table, or its netdev has another MAC address.
  */
 bool smc_rdma_path_alive(const struct smc_rdma_path *path);
 
 /**
- * struct smc_rdma_hop - where a frame to the peer goes first
- * @list:	among those that are told of changes of the neighbour table
- * @changed:	told of one; in a work item, once for each -EAGAIN of smc_rdma_hop_find()
- * @asked:	the gateway was asked for its MAC address
- * @direct:	to the peer itself, which is in one of our subnets
- * @mac:	if not: the MAC address of the gateway
+ * struct smc_rdma_hop - first hop of frames to a peer
+ * @list:	entry in the list of hops that wait for a neighbour
+ * @changed:	called from a work item when the neighbour table has changed, once for each
+ *		-EAGAIN of smc_rdma_hop_find()
+ * @asked:	resolution of the gateway's MAC address was triggered
+ * @direct:	frames go to the peer itself, which is in one of our subnets
+ * @mac:	MAC address of the gateway if the hop is not @direct
  */
 struct smc_rdma_hop {
 	struct list_head	list;
@@ -129,15 +130,15 @@ void smc_rdma_dev_release(struct smc_rdma_dev *dev, struct work_struct *work);
 void smc_rdma_dev_released(struct smc_rdma_dev *dev);
 void smc_rdma_dev_queue(struct smc_rdma_dev *dev, struct work_struct *work);
 
-/* Is there any RDMA device this namespace could use?  Any context, cheap. */
+/* Can @net use any RDMA device?  Any context, cheap. */
 bool smc_rdma_dev_any(struct net *net);
 
-/* Subnets of a netdev that are compared. */
+/* At most this many subnets of a netdev are compared. */
 #define SMC_RDMA_SUBNETS	8
 
 /**
  * struct smc_rdma_subnet - a subnet that a netdev has an address in
- * @prefix:	its number; IPv4 mapped into IPv6
+ * @prefix:	its prefix; IPv4 mapped into IPv6
  * @len:	bits of @prefix
  */
 struct smc_rdma_subnet {
@@ -147,15 +148,15 @@ struct smc_rdma_subnet {
 
 /**
  * struct smc_rdma_network - the network that all paths of a link group share
- * @net_cookie:	namespace of the netdevs of their GIDs
+ * @net_cookie:	namespace of the netdevs of the paths' GIDs
  * @v2:		version 2
- * @pnetid:	PNETID, ended by 0, empty without one
- * @vlan_id:	of version 1: the VLAN, SMC_NO_VLAN without one
- * @n_subnets:	of version 1 without a PNETID: how many there are in @subnets
- * @subnets:	and the subnets that the first path's netdev was in
+ * @pnetid:	PNETID, NUL-terminated; empty if there is none
+ * @vlan_id:	version 1: VLAN ID, SMC_NO_VLAN if untagged
+ * @n_subnets:	version 1 without a PNETID: number of entries in @subnets
+ * @subnets:	the subnets that the first path's netdev was in
  *
- * It holds no reference: namespace, device and netdev of the first path may go before the
- * link group does.
+ * Holds no reference: namespace, device and netdev of the first path may go away before
+ * the link group does.
  */
 struct smc_rdma_network {
 	u64			net_cookie;
@@ -176,10 +177,10 @@ unsigned int smc_rdma_path_gids(const struct smc_rdma_path *path, struct net *ne
 				u8 (*gids)[16], unsigned int max);
 
 /**
- * smc_rdma_gid_from_wire() - a RoCEv2 GID as the RDMA core wants it
- * @gid: receives it
+ * smc_rdma_gid_from_wire() - convert a RoCEv2 GID to the form that the RDMA core uses
+ * @gid: receives the GID
  * @wire: 16 bytes of a message: an IPv6 address, an IPv4-mapped one, or an IPv4
- *	address behind twelve zeros (SMCv2, notes to CLC Accept)
+ *	address behind twelve zero bytes (SMCv2, notes to CLC Accept)
  */
 static inline void smc_rdma_gid_from_wire(union ib_gid *gid, const u8 *wire)
 {
@@ -191,15 +192,15 @@ static inline void smc_rdma_gid_from_wire(union ib_gid *gid, const u8 *wire)
 }
 
 /**
- * struct smc_rdma_dev_events - calls for events of devices; set once before smc_rdma_dev_init()
- * @port_changed: something happened to a port or to its GIDs; whoever has links there
- *	asks smc_rdma_path_alive() for each of them.  Process context.  Not called
- *	any more once @removed has been.
- * @removed: the device goes: everything on it must end, now.  May sleep; when it
- *	returns no new reference is taken, remove waits for those that are left.
- *	smc_rdma_path_find() no longer finds the device when this is called, but
- *	somebody may just have found it: who makes a link known, under the lock
- *	that @removed takes to look for links, asks smc_rdma_dev_gone() there.
+ * struct smc_rdma_dev_events - callbacks for device events, set before smc_rdma_dev_init()
+ * @port_changed: a port or its GIDs changed; the callee checks each of its links there with
+ *	smc_rdma_path_alive().  Process context.  Not called any more once @removed has
+ *	been called.
+ * @removed: the device is being removed, and everything on it must end now.  May sleep.
+ *	After it returns no new reference is taken, and dev_remove() waits for the
+ *	remaining ones.  smc_rdma_path_find() no longer finds the device by then, but a
+ *	task may have found it earlier.  A task that publishes a link therefore checks
+ *	smc_rdma_dev_gone() under the lock that @removed takes to look for links.
  */
 struct smc_rdma_dev_events {
 	void (*port_changed)(struct smc_rdma_dev *dev, u8 port);
@@ -207,16 +208,16 @@ struct smc_rdma_dev_events {
 };
 
 /**
- * smc_rdma_dev_init() - begin to watch RDMA devices
- * @events: called from now on until smc_rdma_dev_exit() has returned
+ * smc_rdma_dev_init() - start to watch RDMA devices
+ * @events: callbacks, called until smc_rdma_dev_exit() has returned
  *
  * Context: process; smc_wq exists.
- * Return: 0 or a negative errno.
+ * Return: 0 on success, a negative errno otherwise.
  */
 int smc_rdma_dev_init(const struct smc_rdma_dev_events *events);
 
 /**
- * smc_rdma_dev_exit() - all devices are removed, nothing is called any more
+ * smc_rdma_dev_exit() - remove all devices; no callback runs afterwards
  *
  * Context: process, waits for all references to devices.
  */
@@ -229,19 +230,19 @@ void smc_rdma_dev_put(struct smc_rdma_dev *dev);
  * smc_rdma_dev_gone() - has the removal of this device begun?
  * @dev: the device, referenced
  *
- * Return: true if it has; no new link may use the device.
+ * Return: true if removal has begun and no new link may use the device.
  */
 static inline bool smc_rdma_dev_gone(const struct smc_rdma_dev *dev)
 {
 	return READ_ONCE(dev->gone);
 }
 
-/* The MAC for the peer id of this instance: that of an RDMA device, or random */
+/* MAC address for the peer ID of this instance: that of an RDMA device, or a random one */
 void smc_rdma_peer_mac(u8 *mac);
 
 /*
- * Between the files of ib/.  The list is read under RCU; a reader that leaves the
- * section with a device takes its reference with smc_rdma_dev_tryget().
+ * Shared by the files of ib/.  The list is read under RCU; a reader that keeps a device
+ * beyond the read-side section takes a reference with smc_rdma_dev_tryget().
  */
 extern struct list_head smc_rdma_devs;
 bool smc_rdma_dev_tryget(struct smc_rdma_dev *dev);
@@ -265,7 +266,7 @@ static inline bool smc_rdma_gid_link_local(const union ib_gid *gid)
 	return ipv6_addr_type(smc_rdma_gid_addr(gid)) & IPV6_ADDR_LINKLOCAL;
 }
 
-/* GIDs of version 2 are routable ones. */
+/* Version 2 uses routable GIDs only. */
 static inline bool smc_rdma_path_v1(const struct smc_rdma_path *path)
 {
 	return path->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP || smc_rdma_gid_link_local(&path->gid);

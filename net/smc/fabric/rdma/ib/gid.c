@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The GIDs of a port, and how well each of them fits. */
+/* GIDs of a port, and their ranking for a link. */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <linux/module.h>
@@ -12,7 +12,7 @@ static bool v1_over_rocev2;
 module_param(v1_over_rocev2, bool, 0600);
 MODULE_PARM_DESC(v1_over_rocev2, "Debugging only: SMC-Rv1 may use link-local RoCEv2 GIDs (default off)");
 
-/* The index has one byte in a path; nobody has that many addresses. */
+/* A path stores the index in one byte; no port in practice has more GIDs than that. */
 int smc_rdma_gid_count(const struct smc_rdma_dev *dev, u32 port)
 {
 	return min(dev->ibdev->port_data[port].immutable.gid_tbl_len, 256);
@@ -20,13 +20,13 @@ int smc_rdma_gid_count(const struct smc_rdma_dev *dev, u32 port)
 
 /**
  * smc_rdma_gid_get() - read an entry of a GID table
- * @gid: receives it; give it back with smc_rdma_gid_put()
+ * @gid: receives the entry; release it with smc_rdma_gid_put()
  * @dev: the device
  * @port: its port
  * @index: less than smc_rdma_gid_count()
  *
- * Context: under RCU.
- * Return: false if the entry is empty or without a netdev.
+ * Context: RCU read-side section.
+ * Return: true on success, false if the entry is empty or has no netdev.
  */
 bool smc_rdma_gid_get(struct smc_rdma_gid *gid, struct smc_rdma_dev *dev, u32 port, int index)
 {
@@ -47,7 +47,7 @@ void smc_rdma_gid_put(const struct smc_rdma_gid *gid)
 	rdma_put_gid_attr(gid->attr);
 }
 
-/* Are both addresses in one subnet of the netdev that has @own?  Under RCU. */
+/* Are @own, an address of @ndev, and @other in one subnet?  Under RCU. */
 static bool same_subnet4(const struct net_device *ndev, __be32 own, __be32 other)
 {
 	struct in_device *in_dev = __in_dev_get_rcu(ndev);
@@ -91,7 +91,7 @@ static bool same_subnet(const struct net_device *ndev, const struct in6_addr *ow
 	return same_subnet6(ndev, own, other);
 }
 
-/* Do routers know it, and is it of the IP version of @near? */
+/* Is this a routable RoCEv2 GID of the same IP version as @near? */
 static bool is_routable(const struct smc_rdma_gid *gid, const struct in6_addr *near)
 {
 	const union ib_gid *addr = &gid->attr->gid;
@@ -110,14 +110,14 @@ static unsigned int rank_v1(const struct ib_gid_attr *attr)
 }
 
 /**
- * smc_rdma_gid_rank() - how well does a GID fit?
+ * smc_rdma_gid_rank() - rank a GID by how well it suits a link
  * @gid: the GID
- * @v2: for version 2
- * @near: of version 2: an address that the GID should be, or be in a subnet with; IPv4
- *	mapped into IPv6
+ * @v2: true for version 2
+ * @near: for version 2: an address that the GID should equal, or share a subnet with;
+ *	IPv4 mapped into IPv6
  *
- * Context: under RCU.
- * Return: 0 if it is of no use, otherwise 1 to SMC_RDMA_GID_BEST.
+ * Context: RCU read-side section.
+ * Return: 0 if the GID cannot be used, otherwise 1 to SMC_RDMA_GID_BEST.
  */
 unsigned int smc_rdma_gid_rank(const struct smc_rdma_gid *gid, bool v2,
 			       const struct in6_addr *near)
@@ -133,7 +133,7 @@ unsigned int smc_rdma_gid_rank(const struct smc_rdma_gid *gid, bool v2,
 	return same_subnet(gid->ndev, addr, near) ? 2 : 1;
 }
 
-/* Looking through a whole table for version 1 in vain costs more than a handshake does. */
+/* Spares a futile search of the whole table, which costs more than a handshake. */
 bool smc_rdma_port_has_v1(const struct smc_rdma_dev *dev, u32 port)
 {
 	return v1_over_rocev2 || rdma_protocol_roce_eth_encap(dev->ibdev, port);
@@ -144,18 +144,18 @@ bool smc_rdma_port_has_v1(const struct smc_rdma_dev *dev, u32 port)
  * @dev: the device
  * @mtu: MTU of a netdev or of a route, bytes
  *
- * ib_query_port() would tell device and netdev, but drivers ask hardware, and some write
- * into the kernel log.
+ * ib_query_port() would report the MTU of device and netdev, but drivers query the hardware
+ * for it, and some write to the kernel log.
  *
  * Return: enum ib_mtu.
  */
 u8 smc_rdma_mtu(const struct smc_rdma_dev *dev, unsigned int mtu)
 {
-	/* A route over loopback may have more than an int of the RDMA core. */
+	/* The MTU of a loopback route may exceed the int that iboe_get_mtu() takes. */
 	return clamp_t(u8, iboe_get_mtu(min(mtu, 65535u)), IB_MTU_256, dev->max_mtu);
 }
 
-/* All of a path but a reference to its device. */
+/* Fill in a path, without a reference to its device. */
 void smc_rdma_gid_to_path(const struct smc_rdma_gid *gid, struct smc_rdma_path *path)
 {
 	path->dev = gid->dev;

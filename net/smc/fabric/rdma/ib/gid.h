@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Entries of the GID tables of RDMA ports, as those see them that choose one.
+ * Entries of RDMA ports' GID tables, for the code that chooses one.
  */
 #ifndef SMC_RDMA_GID_H
 #define SMC_RDMA_GID_H
@@ -11,15 +11,15 @@
 #include "dev.h"
 
 /**
- * struct smc_rdma_gid - an entry of a port's GID table
+ * struct smc_rdma_gid - entry of a port's GID table
  * @dev:	the device
  * @port:	its port
- * @attr:	the entry, referenced
+ * @attr:	attributes of the entry, referenced
  * @ndev:	its netdev
- * @vlan:	VLAN of the netdev, SMC_NO_VLAN without one
+ * @vlan:	VLAN ID of the netdev, SMC_NO_VLAN if untagged
  * @mac:	MAC address of the netdev
  *
- * Only valid in the RCU section where it was read.
+ * Valid only inside the RCU read-side section in which it was read.
  */
 struct smc_rdma_gid {
 	struct smc_rdma_dev		*dev;

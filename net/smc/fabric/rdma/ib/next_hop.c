@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From our end of a link to the peer: is it in our subnet, and which MAC address
- * does a frame to it carry?  Nobody sleeps until a gateway has told its own: whoever asks is
- * told of changes of the neighbour table, and looks again.
+ * Find the first hop from our end of a link: is the peer in our subnet, and which
+ * destination MAC address do frames to it carry?  Nothing sleeps until a gateway has
+ * been resolved: the caller is notified of neighbour table changes and looks again.
  */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
@@ -14,7 +14,7 @@
 #include "../../../smc.h"
 #include "dev.h"
 
-/* Those that wait for a neighbour.  The lock is held while they are told. */
+/* Hops that wait for a neighbour.  The lock is held while their callbacks run. */
 static LIST_HEAD(hops);
 static DEFINE_MUTEX(hops_lock);
 
@@ -38,7 +38,7 @@ static DECLARE_WORK(hops_work, tell_hops);
 /* May be called under the locks of the neighbour table. */
 static int neigh_event(struct notifier_block *nb, unsigned long event, void *data)
 {
-	/* Pairs with the barrier in await_neigh(): one of us sees what the other has done. */
+	/* Pairs with await_neigh(): either we see the hop, or it sees the neighbour's new state. */
 	smp_mb();
 	if (event == NETEVENT_NEIGH_UPDATE && !list_empty(&hops))
 		queue_work(smc_link_wq, &hops_work);
@@ -59,8 +59,8 @@ void smc_rdma_next_hop_exit(void)
 }
 
 /**
- * smc_rdma_hop_init() - nothing is known of the way to a peer
- * @hop: to be initialised
+ * smc_rdma_hop_init() - initialise the hop to a peer
+ * @hop: the hop, zeroed
  * @changed: becomes smc_rdma_hop.changed; must not call into this file
  */
 void smc_rdma_hop_init(struct smc_rdma_hop *hop, void (*changed)(struct smc_rdma_hop *hop))
@@ -70,10 +70,10 @@ void smc_rdma_hop_init(struct smc_rdma_hop *hop, void (*changed)(struct smc_rdma
 }
 
 /**
- * smc_rdma_hop_forget() - smc_rdma_hop.changed is not called any more
- * @hop: initialised
+ * smc_rdma_hop_forget() - stop waiting for a neighbour
+ * @hop: an initialised hop; its smc_rdma_hop.changed is not called any more
  *
- * Context: process, may sleep, but not for anybody's answer.
+ * Context: process, may sleep, but does not wait for the network.
  */
 void smc_rdma_hop_forget(struct smc_rdma_hop *hop)
 {
@@ -92,7 +92,7 @@ static void await_neigh(struct smc_rdma_hop *hop)
 	smp_mb();
 }
 
-/* Look at the state of a neighbour.  It is asked once: if it does not answer, it has failed. */
+/* Check a neighbour.  Resolution is triggered only once: a silent neighbour has failed. */
 static int look_at_neigh(struct smc_rdma_hop *hop, struct neighbour *n)
 {
 	u8 state;
@@ -109,7 +109,7 @@ static int look_at_neigh(struct smc_rdma_hop *hop, struct neighbour *n)
 	return is_valid_ether_addr(hop->mac) ? 0 : -EHOSTUNREACH;
 }
 
-/* The MAC address of the next hop of @dst towards @peer_gid. */
+/* Resolve the MAC address of the next hop of @dst towards @peer_gid. */
 static int resolve_neigh(struct smc_rdma_hop *hop, struct dst_entry *dst,
 			 const union ib_gid *peer_gid)
 {
@@ -158,9 +158,9 @@ static bool onlink4(const struct net_device *ndev, __be32 addr)
 }
 
 /*
- * RoCE leaves by the netdev of its GID, whatever other way there may be.  A lookup
- * that is bound to a netdev does not fail in IPv4, it takes everybody for a
- * neighbour; so ask without, first.
+ * RoCE packets leave by the netdev of their GID, even if the best route does not.  An
+ * IPv4 lookup that is bound to a netdev never fails, because it takes every address for
+ * a neighbour, so start with an unbound lookup.
  */
 static struct rtable *rtable_by(struct net_device *ndev, __be32 daddr, __be32 saddr)
 {
@@ -197,9 +197,9 @@ static struct dst_entry *route4(struct net_device *ndev, __be32 daddr, __be32 sa
 	rt = rtable_by(ndev, daddr, saddr);
 	if (IS_ERR(rt))
 		return NULL;
-	/* rt_gw_family would also be set where the gateway is @daddr. */
+	/* rt_gw_family does not tell: it is also set if the gateway is @daddr itself. */
 	*direct = !rt->rt_uses_gateway;
-	/* Not to a broadcast address. */
+	/* Reject broadcast addresses and the like. */
 	if (rt->rt_type == RTN_UNICAST || rt->rt_type == RTN_LOCAL)
 		return &rt->dst;
 	ip_rt_put(rt);
@@ -251,7 +251,7 @@ static struct dst_entry *route6(struct net_device *ndev, const struct in6_addr *
 	return NULL;
 }
 
-/* The route from our GID to the peer's by the netdev of ours, referenced; or NULL. */
+/* The route from our GID to the peer's through @ndev, the netdev of ours, referenced; or NULL. */
 static struct dst_entry *route_by(struct net_device *ndev, const union ib_gid *gid,
 				  const union ib_gid *peer_gid, bool *direct)
 {
@@ -265,7 +265,7 @@ static struct dst_entry *route_by(struct net_device *ndev, const union ib_gid *g
 		dst = route4(ndev, daddr->s6_addr32[3], saddr->s6_addr32[3], direct);
 	else
 		dst = route6(ndev, daddr, saddr, direct);
-	/* Nor encrypted. */
+	/* RDMA would bypass an IPsec policy. */
 	if (!dst || !dst_xfrm(dst))
 		return dst;
 	dst_release(dst);
@@ -273,15 +273,15 @@ static struct dst_entry *route_by(struct net_device *ndev, const union ib_gid *g
 }
 
 /**
- * smc_rdma_hop_mtu() - could a link begin at a GID and end at the peer's?
+ * smc_rdma_hop_mtu() - can a link lead from a GID to the peer's GID?
  * @ndev: the netdev of the GID
  * @gid: a RoCEv2 GID of ours
- * @peer_gid: GID of the peer, as smc_rdma_gid_from_wire() made it
+ * @peer_gid: GID of the peer, from smc_rdma_gid_from_wire()
  *
- * smc_rdma_hop_find() follows the same routes.  No neighbour is asked.
+ * Follows the same routes as smc_rdma_hop_find(), but resolves no neighbour.
  *
  * Context: any but hard interrupt; under RCU, or with a reference to @ndev.
- * Return: MTU of the route in bytes, or 0 if no route leads there by @ndev.
+ * Return: MTU of the route in bytes, or 0 if no route leads there through @ndev.
  */
 unsigned int smc_rdma_hop_mtu(struct net_device *ndev, const union ib_gid *gid,
 			      const union ib_gid *peer_gid)
@@ -299,19 +299,20 @@ unsigned int smc_rdma_hop_mtu(struct net_device *ndev, const union ib_gid *gid,
 }
 
 /**
- * smc_rdma_hop_find() - which MAC address does a frame to the peer's GID carry?
+ * smc_rdma_hop_find() - find the destination MAC address of frames to the peer's GID
  * @hop: receives the answer
  * @path: our end
- * @peer_gid: GID of the peer, as smc_rdma_gid_from_wire() made it
+ * @peer_gid: GID of the peer, from smc_rdma_gid_from_wire()
  *
- * Routes are looked up where the netdev of our GID lives, which for a container need
- * not be the namespace of the socket.  A path of version 1 is always direct.
+ * Routes are looked up in the namespace of our GID's netdev, which for a container may
+ * differ from the namespace of the socket.  A path of version 1 is always direct.
  *
- * Context: process, may sleep, but not for anybody's answer.  The caller has @hop to itself;
- * after -EAGAIN smc_rdma_hop_forget() must come before its memory goes.
- * Return: 0; -EAGAIN: the gateway has yet to answer, and smc_rdma_hop.changed is called when it
- * may have; -EHOSTUNREACH: no route, nobody answers there, or what the peer sent is not a host
- * address; -ENODEV: our GID is gone.
+ * Context: process, may sleep, but does not wait for the network.  The caller has exclusive use
+ * of @hop; after -EAGAIN it must call smc_rdma_hop_forget() before it frees @hop.
+ * Return: 0 on success; -EAGAIN if the gateway has not answered yet, in which case
+ * smc_rdma_hop.changed is called when the neighbour table changes; -EHOSTUNREACH if there is no
+ * route, the gateway does not answer, or the peer's GID is not a host address; -ENODEV if our
+ * GID is gone.
  */
 int smc_rdma_hop_find(struct smc_rdma_hop *hop, const struct smc_rdma_path *path,
 		      const union ib_gid *peer_gid)

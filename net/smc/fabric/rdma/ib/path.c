@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a TCP connection to our end of a link: the RDMA port that its packets go
- * through, and a GID there.  Documentation/rdma.md has the rules.
+ * Find our end of a link for a TCP connection: the RDMA port that carries the
+ * connection's packets, and a GID of that port.  Documentation/rdma.md has the rules.
  *
- * Netdevs are looked at under RCU and never leave the section without a reference.
+ * Netdevs are read under RCU and leave the read-side section only with a reference.
  */
 #include <linux/etherdevice.h>
 #include <linux/rculist.h>
@@ -19,10 +19,10 @@
  * @v2: version 2
  * @local: the connection's local address, IPv4 mapped into IPv6
  * @net: namespace of the socket
- * @lower_devs: where its packets go
- * @by_pnet: the PNET table, not a path, leads to the port that is looked at
- * @device_seen: a port carries the connection, with whatever GIDs
- * @rank: how well the best one so far fits, 0: there is none
+ * @lower_devs: netdevs that the connection's packets go through
+ * @by_pnet: the PNET table, not @lower_devs, selects the port being examined
+ * @device_seen: a port carries the connection, whether or not it has a suitable GID
+ * @rank: rank of the best GID so far, 0 if there is none
  */
 struct gid_query {
 	bool			v2;
@@ -37,7 +37,7 @@ struct gid_query {
 #define RANK(fits, distance)	((fits) * 2 * SMC_MAX_LOWER_DEVS - (distance))
 #define BEST			RANK(SMC_RDMA_GID_BEST, 0)
 
-/* Take this GID if it is better than the one in @path; under RCU. */
+/* Store this GID in @path if it is better than the one there; under RCU. */
 static void consider_gid(struct gid_query *w, struct smc_rdma_path *path,
 			 const struct smc_rdma_gid *gid)
 {
@@ -46,7 +46,7 @@ static void consider_gid(struct gid_query *w, struct smc_rdma_path *path,
 
 	if (found >= 0) {
 		distance = found;
-		/* Packets that TCP sends with a VLAN tag have one over RDMA too. */
+		/* Packets that TCP sends with a VLAN tag must carry the tag over RDMA too. */
 		if (w->lower_devs.at[found].vlan != SMC_NO_VLAN &&
 		    w->lower_devs.at[found].vlan != gid->vlan)
 			return;
@@ -56,7 +56,7 @@ static void consider_gid(struct gid_query *w, struct smc_rdma_path *path,
 	rank = smc_rdma_gid_rank(gid, w->v2, &w->local);
 	if (!rank)
 		return;
-	/* Among those that fit as well the nearest. */
+	/* Among equally suitable GIDs prefer the one whose netdev is nearest. */
 	rank = RANK(rank, distance);
 	if (rank <= w->rank)
 		return;
@@ -65,9 +65,9 @@ static void consider_gid(struct gid_query *w, struct smc_rdma_path *path,
 }
 
 /*
- * Does this port carry the connection?  The first GID of a port is made from the MAC
- * address of its netdev, or of the bond above.  (The RDMA core has GIDs for whatever
- * else is above that netdev, tunnels included.)
+ * Does this port carry the connection?  Only the port's first GID tells: it is made from
+ * the MAC address of the port's netdev, or of the bond above.  The RDMA core also adds
+ * GIDs for whatever else is above that netdev, tunnels included.
  */
 static bool port_carries(struct gid_query *w, const struct smc_rdma_dev *dev, u32 port)
 {
@@ -114,7 +114,7 @@ static void consider_port(struct gid_query *w, struct smc_rdma_path *path,
 	}
 }
 
-/* The best GID of all devices, with a reference to its device; under RCU. */
+/* Choose the best GID of all devices and take a reference to its device; under RCU. */
 static int choose_gid(struct gid_query *w, struct smc_rdma_path *path)
 {
 	struct smc_rdma_dev *dev;
@@ -135,7 +135,7 @@ static int choose_gid(struct gid_query *w, struct smc_rdma_path *path)
 	return 0;
 }
 
-/* ---- a path: found, kept, still good? --------------------------------------- */
+/* ---- find, hold and check a path --------------------------------------------- */
 
 int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path)
 {
@@ -152,7 +152,7 @@ int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path)
 	smc_lower_devs_follow(&w.lower_devs, dst_dev_rcu(dst));
 	rc = choose_gid(&w, path);
 	rcu_read_unlock();
-	/* The route may know of a narrower place on the way than our netdev is. */
+	/* The route may include a link whose MTU is smaller than that of our netdev. */
 	if (!rc)
 		path->mtu = min(path->mtu, smc_rdma_mtu(path->dev, dst_mtu(dst)));
 	dst_release(dst);
@@ -167,14 +167,14 @@ void smc_rdma_path_put(struct smc_rdma_path *path)
 }
 
 /**
- * smc_rdma_path_hold() - a reference to the device again
+ * smc_rdma_path_hold() - take the reference to the device again
  * @path: our end, after smc_rdma_path_put()
  *
- * Whoever has to wait for a peer or for a program holds no device meanwhile: its removal waits
- * for all references.
+ * Device removal waits for all references.  A task that waits for a peer or for a program
+ * therefore puts its path first and takes the reference again afterwards.
  *
  * Context: any but hard interrupts.
- * Return: 0, or -ENODEV if the device is gone.
+ * Return: 0 on success, -ENODEV if the device is gone.
  */
 int smc_rdma_path_hold(struct smc_rdma_path *path)
 {
@@ -195,7 +195,7 @@ void smc_rdma_path_copy(struct smc_rdma_path *to, const struct smc_rdma_path *fr
 		smc_rdma_dev_get(to->dev);
 }
 
-/* The GID of @path while it is still where it was, else an ERR_PTR. */
+/* The attributes of @path's GID, referenced, or an ERR_PTR if the GID is not at its index. */
 static const struct ib_gid_attr *path_gid_attr(const struct smc_rdma_path *path)
 {
 	const struct ib_gid_attr *attr;
@@ -228,7 +228,7 @@ bool smc_rdma_path_alive(const struct smc_rdma_path *path)
 	return alive;
 }
 
-/* The netdev of our GID, referenced. */
+/* The netdev of our GID, referenced, or NULL if the GID is gone. */
 struct net_device *smc_rdma_path_netdev(const struct smc_rdma_path *path,
 					netdevice_tracker *tracker)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Our end of a further link to a peer that a link leads to already.  No connection shows the way
- * to it, so it is looked for among all ports of this host.  Documentation/rdma.md has the rules.
+ * Find our end of a further link to a peer.  No TCP connection's route leads to it, so
+ * all ports of this host are candidates.  Documentation/rdma.md has the rules.
  */
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
@@ -13,8 +13,8 @@
 /* ---- the network ------------------------------------------------------------- */
 
 /*
- * The nearest entry of the table decides: that of the port, that of the GID's netdev, or of the
- * netdev below a VLAN; under RCU.
+ * Read the PNETID from the nearest entry of the table: the entry of the port, of the GID's
+ * netdev, or of the netdev below a VLAN; under RCU.
  */
 static void read_pnetid(const struct smc_rdma_dev *dev, u32 port, const struct net_device *ndev,
 			char *id)
@@ -26,7 +26,7 @@ static void read_pnetid(const struct smc_rdma_dev *dev, u32 port, const struct n
 	    smc_pnet_of_netdev(ndev, id) || !is_vlan_dev(ndev))
 		return;
 	ndev = vlan_dev_real_dev(ndev);
-	/* Only entries of one table count together. */
+	/* Entries of different namespaces' tables must not be combined. */
 	if (net_eq(dev_net(ndev), net))
 		smc_pnet_of_netdev(ndev, id);
 }
@@ -36,7 +36,7 @@ static void add_subnet(struct smc_rdma_network *network, const struct in6_addr *
 {
 	struct smc_rdma_subnet *subnet = &network->subnets[network->n_subnets];
 
-	/* A single address is not a subnet that anybody shares. */
+	/* A /128 is a single address, not a subnet that two netdevs share. */
 	if (network->n_subnets == SMC_RDMA_SUBNETS || len >= 128)
 		return;
 	ipv6_addr_prefix(&subnet->prefix, addr, len);
@@ -44,7 +44,7 @@ static void add_subnet(struct smc_rdma_network *network, const struct in6_addr *
 	network->n_subnets++;
 }
 
-/* Link-local subnets are everywhere, and say nothing. */
+/* Skip link-local subnets: they exist on every network and identify none. */
 static void read_subnets4(struct smc_rdma_network *network, const struct net_device *ndev)
 {
 	struct in_device *in_dev = __in_dev_get_rcu(ndev);
@@ -93,15 +93,15 @@ static void read_network(struct smc_rdma_network *network, const struct smc_rdma
 }
 
 /**
- * smc_rdma_path_network() - which network is a path in?
+ * smc_rdma_path_network() - record the network of a path
  * @path: the first path of a link group, with its device
- * @network: receives what the other paths of the group must have in common with it
+ * @network: receives the properties that further paths of the group must share
  *
- * Later changes of the PNET table or of addresses do not change the answer: like a connection,
- * a link group stays where it is.
+ * Later changes of the PNET table or of addresses do not affect the recorded network: like a
+ * connection, a link group stays where it is.
  *
  * Context: process.
- * Return: 0; -ENODEV if the GID of @path is gone.
+ * Return: 0 on success, -ENODEV if the GID of @path is gone.
  */
 int smc_rdma_path_network(const struct smc_rdma_path *path, struct smc_rdma_network *network)
 {
@@ -131,7 +131,7 @@ static bool common_subnet(const struct smc_rdma_network *a, const struct smc_rdm
 }
 
 /*
- * Version 2 asks the routes where the peer is.  Version 1 has no routes, and must know that both
+ * Version 2 looks up the route to the peer.  Version 1 is not routed, and must know that both
  * netdevs are in one LAN.
  */
 static bool same_network(const struct smc_rdma_network *a, const struct smc_rdma_network *b)
@@ -146,10 +146,10 @@ static bool same_network(const struct smc_rdma_network *a, const struct smc_rdma
 
 /**
  * struct second_query - requirements on the path
- * @network:	where it must be
+ * @network:	network that the path must belong to
  * @first:	path of another link; its device may be gone
  * @net:	namespace that must have access to the device
- * @peer_gid:	the other end, or NULL if that is not known
+ * @peer_gid:	GID of the peer, or NULL if it is not known
  */
 struct second_query {
 	const struct smc_rdma_network	*network;
@@ -169,7 +169,7 @@ static bool is_allowed(const struct second_query *q, const struct smc_rdma_gid *
 	return same_network(q->network, &network);
 }
 
-/* Take this GID if it is better than the one in @path, of @rank; the new rank. */
+/* Store this GID in @path if it outranks @rank.  Returns the rank of the GID in @path. */
 static unsigned int consider_gid(const struct second_query *q, const struct smc_rdma_gid *gid,
 				 unsigned int rank, struct smc_rdma_path *path)
 {
@@ -191,7 +191,7 @@ static unsigned int consider_gid(const struct second_query *q, const struct smc_
 	return mine;
 }
 
-/* The best GID of a port, without a reference to its device; under RCU.  0: it has none. */
+/* Find the best GID of a port, without a device reference; under RCU.  Returns its rank or 0. */
 static unsigned int path_at(const struct second_query *q, struct smc_rdma_dev *dev, u32 port,
 			    struct smc_rdma_path *path)
 {
@@ -213,7 +213,7 @@ static unsigned int path_at(const struct second_query *q, struct smc_rdma_dev *d
 	return rank;
 }
 
-/* Another device fails less often together with the first one than another port of it. */
+/* Prefer another device: another port of the same one is likely to fail with the first path. */
 static unsigned int port_rank(const struct second_query *q, const struct smc_rdma_dev *dev,
 			      unsigned int gid_rank)
 {
@@ -223,22 +223,22 @@ static unsigned int port_rank(const struct second_query *q, const struct smc_rdm
 }
 
 /**
- * smc_rdma_path_second() - our end of a further link to a peer
+ * smc_rdma_path_second() - find our end of a further link to a peer
  * @network: network of the link group
  * @first: path of another link of the group; its device may be gone
  * @net: namespace of the link group
- * @peer_gid: where the link is to lead, as smc_rdma_gid_from_wire() made it, or NULL if
- *	that is not known yet; version 1 does not look at it
- * @taken: says which ports other links of the group use; or NULL
- * @arg: for @taken
- * @path: receives our end; put it with smc_rdma_path_put()
+ * @peer_gid: GID that the link is to lead to, from smc_rdma_gid_from_wire(), or NULL if it
+ *	is not known yet; ignored for version 1
+ * @taken: returns true if another link of the group uses the port; may be NULL
+ * @arg: argument for @taken
+ * @path: receives our end; release it with smc_rdma_path_put()
  *
- * Another device comes before another port of the device of @first; the port of @first
- * itself is never chosen, an asymmetric link is for the caller to decide.  See
+ * Prefers another device to another port of the same device.  Never chooses the port of
+ * @first, as the caller decides whether to make an asymmetric link.  See
  * Documentation/rdma.md.
  *
  * Context: process; @taken is called under RCU.
- * Return: 0; -ENOENT if there is none.
+ * Return: 0 on success, -ENOENT if there is no such path.
  */
 int smc_rdma_path_second(const struct smc_rdma_network *network,
 			 const struct smc_rdma_path *first, struct net *net,
@@ -265,14 +265,14 @@ int smc_rdma_path_second(const struct smc_rdma_network *network,
 			*path = found;
 		}
 	}
-	/* Without a device if there is none, or if it is just going. */
+	/* A device whose removal has begun cannot be used. */
 	if (path->dev && !smc_rdma_dev_tryget(path->dev))
 		path->dev = NULL;
 	rcu_read_unlock();
 	return path->dev ? 0 : -ENOENT;
 }
 
-/* One GID of each port of the device of @q->first, or of all others; under RCU. */
+/* Add one GID for each port of the device of @q->first (@own), or of all others; under RCU. */
 static unsigned int add_gids(const struct second_query *q, bool own, u8 (*gids)[16],
 			     unsigned int n, unsigned int max)
 {
@@ -294,18 +294,18 @@ static unsigned int add_gids(const struct second_query *q, bool own, u8 (*gids)[
 }
 
 /**
- * smc_rdma_path_gids() - further RoCEv2 GIDs of this host, for a client's GID list
- * @path: the one of the link to be, which comes first
+ * smc_rdma_path_gids() - list RoCEv2 GIDs of this host for a client's GID list
+ * @path: path of the link being made, whose GID comes first
  * @net: namespace of the socket
  * @gids: receives up to @max GIDs; those of other devices come before those of
- *	other ports of the same one
+ *	other ports of the same device
  * @max: at least 1
  *
- * One GID per port, the one that smc_rdma_path_second() would choose there for a peer whose GID is
- * not known.
+ * Lists one GID per port: the one that smc_rdma_path_second() would choose there for a peer
+ * whose GID is not known.
  *
  * Context: process.
- * Return: their number, at least 1.
+ * Return: number of GIDs, at least 1.
  */
 unsigned int smc_rdma_path_gids(const struct smc_rdma_path *path, struct net *net,
 				u8 (*gids)[16], unsigned int max)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For tests: asks for second paths, in test builds only.  What is written to the parameter
- * second_path is a question, reading it gives the answer.
+ * Test builds only: a module parameter that finds second paths.  Write a question to
+ * second_path, then read the answer from it.
  *
- *	first DEVICE PORT INDEX		the first path has this GID; its network is remembered
- *	second PEER_GID [DEVICE...]	a second path to the peer, but not by these devices; the
- *					GID is as in sysfs, or "-"
- *	gids				the GIDs for a GID list
+ *	first DEVICE PORT INDEX		set the first path to this GID and record its network
+ *	second PEER_GID [DEVICE...]	find a second path to the peer, but not by these devices;
+ *					the GID is written as in sysfs, or "-" if not known
+ *	gids				list the GIDs for a GID list
  */
 #include <linux/inet.h>
 #include <linux/module.h>
@@ -17,7 +17,7 @@
 
 #define MAX_GIDS	8
 
-/* Only one task at a time is at the parameters of a module. */
+/* The lock of the module's parameters serializes access to these. */
 static struct smc_rdma_path first;
 static struct smc_rdma_network network;
 static char answer[PAGE_SIZE / 2];
@@ -27,7 +27,7 @@ static bool is_named(const struct smc_rdma_dev *dev, u8 port, void *names)
 	char *copy = kstrdup(names, GFP_ATOMIC), *rest = copy, *name;
 	bool named = false;
 
-	/* Without memory none is: the answer is wrong then, and the test fails. */
+	/* If kstrdup() fails, no device is excluded: the answer is wrong, and the test fails. */
 	while ((name = strsep(&rest, " ")))
 		named |= !strcmp(name, dev->ibdev->name);
 	kfree(copy);
@@ -65,7 +65,7 @@ static int set_first(const char *words)
 	if (rc)
 		return rc;
 	rc = smc_rdma_path_network(&first, &network);
-	/* A device in use would not go. */
+	/* A reference kept here would block the device's removal. */
 	smc_rdma_path_put(&first);
 	return rc;
 }
