@@ -6,11 +6,11 @@
  * Hardware calls that handler from an interrupt, behind which the softirq runs at once.
  * Soft-RoCE calls it from a work item, some versions of it with interrupts off, and the softirq
  * then has to wait for ksoftirqd: two context switches before the reader is woken.  The core
- * has no way to choose.  So its handler is replaced by one that takes the detour over an
- * interrupt of our own (irq_work) where there is none, and then calls the core's.
+ * offers no choice.  So its handler is replaced by one that, outside of interrupts, first raises
+ * an interrupt (irq_work), and then calls the core's handler.
  *
- * This relies on comp_handler being the core's to set in ib_alloc_cq(), which a driver only
- * calls, and on ib_free_cq() not looking at it.
+ * This relies on ib_alloc_cq() to set comp_handler, on drivers to do no more than call it, and on
+ * ib_free_cq() not to use it.
  */
 #include "link.h"
 #include "queues.h"
@@ -33,9 +33,9 @@ static void cq_completed(struct ib_cq *cq, void *context)
 }
 
 /**
- * smc_cq_create() - make the completion queue of a link
- * @link: the link, without a queue pair yet, so nothing is completed meanwhile
- * @n: entries
+ * smc_cq_create() - create the completion queue of a link
+ * @link: the link, which has no queue pair yet, so nothing can complete meanwhile
+ * @n: number of entries
  *
  * Return: 0 or a negative errno.
  */
@@ -43,7 +43,7 @@ int smc_cq_create(struct smc_link *link, int n)
 {
 	struct ib_cq *cq;
 
-	/* Spreads the queues over the vectors of the device. */
+	/* ib_alloc_cq_any() spreads the queues over the device's completion vectors. */
 	cq = ib_alloc_cq_any(link->path.dev->ibdev, link, n, IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);

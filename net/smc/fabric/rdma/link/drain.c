@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of what was posted to a queue pair.
+ * Drain a queue pair in limited time.
  *
- * ib_drain_qp() waits for the device without a limit, and the applications would wait with it.
- * Here the device has its time.  What it completes after that is ignored; what it may still read
- * or write is freed only when the queue pair is gone.
+ * ib_drain_qp() waits for the device without a limit, and applications would wait with it.  Here
+ * the device gets DRAIN_TIME.  Later completions are ignored, and memory that the device may
+ * still access is freed only after the queue pair has been destroyed.
  */
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
@@ -15,7 +15,7 @@
 #define DRAIN_TIME	(2 * HZ)
 
 #ifdef CONFIG_SMC_TEST
-/* For tests: as on a device that does not flush. */
+/* For tests: behave as if the device never flushed. */
 static bool never_drained;
 module_param(never_drained, bool, 0600);
 MODULE_PARM_DESC(never_drained, "take queue pairs for ones that the device does not flush");
@@ -38,7 +38,7 @@ static struct ib_cqe *marker_init(struct smc_link_marker *marker)
 	return &marker->cqe;
 }
 
-/* A marker behind everything else in each direction.  False: the device does not take them. */
+/* Post a marker behind everything else in each direction.  Returns false if the device refuses. */
 static bool post_markers(struct smc_link *link)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -53,11 +53,11 @@ static bool post_markers(struct smc_link *link)
 }
 
 /**
- * smc_queues_drain() - have the device complete all that was posted
- * @link: the link, which posts no more
+ * smc_queues_drain() - have the device complete everything that was posted
+ * @link: the link, which posts nothing any more
  *
  * Context: process, waits for the device, but at most DRAIN_TIME.
- * Return: false if it took longer.
+ * Return: true on success, false if the device has not flushed in time.
  */
 bool smc_queues_drain(struct smc_link *link)
 {

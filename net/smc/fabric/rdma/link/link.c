@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Life of a link: protection domain, queue pair, completion queue. */
+/* Creation and end of a link: protection domain, queue pair, completion queue. */
 #include <linux/etherdevice.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
@@ -10,24 +10,24 @@
 #include "link.h"
 #include "queues.h"
 
-/* Work requests beside the posts, in each direction: draining */
+/* Work requests in addition to the posts, in each direction: the marker for draining. */
 #define EXTRA_WR	1
 
-/* How long the last messages may take to be acknowledged. */
+/* How long a link that ends waits for its last messages to be acknowledged. */
 #define FLUSH_TIME	HZ
 
-/* RFC 7609 has 44 bytes; version 2 has messages that are longer, up to 8 KiB. */
+/* RFC 7609 messages have 44 bytes; version 2 adds longer ones, up to 8 KiB. */
 #define RX_STRIDE	64
 #define RX_LONG		SMC_LLC_V2_MAX_LEN
 
-/* Receive buffers are one piece of memory: of a size that can usually be had. */
+/* The receive buffers are one allocation, kept to a size that usually succeeds. */
 #define RX_MEMORY	((u32)SZ_1M)
 
 static atomic_t smc_link_uid;
 const struct smc_link_ops *smc_link_owner_ops __ro_after_init;
 
 #ifdef CONFIG_SMC_TEST
-/* For tests: as on a device that does not initialise queue pairs. */
+/* For tests: behave like a device that fails to initialise queue pairs. */
 static int init_errno;
 module_param(init_errno, int, 0600);
 MODULE_PARM_DESC(init_errno, "errno, positive, for each new queue pair; 0 for none");
@@ -35,7 +35,7 @@ MODULE_PARM_DESC(init_errno, "errno, positive, for each new queue pair; 0 for no
 #define init_errno	0
 #endif
 
-/* Some drivers are out of something and say -EAGAIN; here that has the connection wait. */
+/* Some drivers return -EAGAIN when out of resources; here -EAGAIN makes a connection wait. */
 static int device_errno(int rc)
 {
 	return rc == -EAGAIN ? -EBUSY : rc;
@@ -48,7 +48,7 @@ static void qp_event_work(struct work_struct *work)
 	smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
 }
 
-/* Some drivers call it in a hard interrupt. */
+/* Some drivers call this in a hard interrupt. */
 static void qp_event(struct ib_event *event, void *context)
 {
 	struct smc_link *link = context;
@@ -67,7 +67,7 @@ static void qp_event(struct ib_event *event, void *context)
 }
 
 #ifdef CONFIG_SMC_TEST
-/* For tests: soft-RoCE has no such events, and no interrupts. */
+/* For tests, because soft-RoCE has neither such events nor interrupts. */
 static bool fatal_event;
 module_param(fatal_event, bool, 0600);
 MODULE_PARM_DESC(fatal_event, "each new queue pair fails, and an interrupt says so");
@@ -128,7 +128,7 @@ static int create_qp(struct smc_link *link)
 
 	link->qp = ib_create_qp(link->pd, &init);
 	if (IS_ERR(link->qp)) {
-		/* Not every device can do inline. */
+		/* Not every device supports inline data. */
 		init.cap.max_inline_data = 0;
 		link->qp = ib_create_qp(link->pd, &init);
 	}
@@ -143,13 +143,13 @@ static int create_qp(struct smc_link *link)
 			  IB_QP_PORT | IB_QP_ACCESS_FLAGS);
 	if (!rc)
 		return 0;
-	/* It takes no posts in this state, so it could not be drained. */
+	/* A queue pair in this state takes no posts, so smc_link_drain() could not drain it. */
 	ib_destroy_qp(link->qp);
 	link->qp = NULL;
 	return rc;
 }
 
-/* The number of posts and receive buffers, as the administrator and the device permit. */
+/* Set the number of posts and receive buffers within the limits of administrator and device. */
 static void set_sizes(struct smc_link *link, const struct smc_link_attr *attr)
 {
 	const struct ib_device_attr *attrs = &link->path.dev->ibdev->attrs;
@@ -163,13 +163,13 @@ static void set_sizes(struct smc_link *link, const struct smc_link_attr *attr)
 }
 
 /**
- * smc_link_next_hop() - where do our frames go, directly or not?
+ * smc_link_next_hop() - find the first hop of our frames
  * @link: with path, peer_gid and peer_mac set.  The MAC address of the peer may be zero: a
- *	Proposal of version 2 may leave it out, and the Confirm tells it.
+ *	Proposal of version 2 may leave it out, and the Confirm then carries it.
  *
- * Context: process, may sleep, but not for anybody's answer.
- * Return: 0; -EAGAIN if the MAC address of a gateway has yet to be found out, and
- * smc_link_ops.hop_changed is called when it may be known; or another negative errno.
+ * Context: process, may sleep, but does not wait for the network.
+ * Return: 0 on success; -EAGAIN if the MAC address of a gateway is not known yet, in which case
+ * smc_link_ops.hop_changed is called when it might be; or another negative errno.
  */
 int smc_link_next_hop(struct smc_link *link)
 {
@@ -184,8 +184,8 @@ static void hop_changed(struct smc_rdma_hop *hop)
 }
 
 /**
- * smc_link_set_ops() - the functions of the owner of all links
- * @ops: for good; before there is any link
+ * smc_link_set_ops() - set the functions of the owner of all links
+ * @ops: the functions; set once, before there is any link
  *
  * Context: process, may sleep.
  */
@@ -196,11 +196,12 @@ void __init smc_link_set_ops(const struct smc_link_ops *ops)
 }
 
 /**
- * smc_link_init() - a place for links, one after the other
+ * smc_link_init() - initialise the memory of a link, which several links may use in turn
  * @link: zeroed
  * @owner: becomes smc_link.owner
  *
- * It may be stopped, drained, destroyed and released whether it is used or not.
+ * Afterwards the link may be stopped, drained, destroyed and released even if it was never
+ * created.
  */
 void smc_link_init(struct smc_link *link, void *owner)
 {
@@ -214,7 +215,7 @@ void smc_link_init(struct smc_link *link, void *owner)
 	test_init(link);
 }
 
-/* Clear the values that another link in this place may have left. */
+/* Clear the values that an earlier link in this memory may have left. */
 static void reset(struct smc_link *link)
 {
 	link->state = SMC_LINK_UNUSED;
@@ -239,15 +240,15 @@ static void reset(struct smc_link *link)
 }
 
 /**
- * smc_link_create() - the first half of a link: all that needs no peer
- * @link: initialised, and released if it has been another link before
+ * smc_link_create() - make the half of a link that requires no peer
+ * @link: initialised, and released if another link has used its memory before
  * @attr: attributes of the link
  *
  * The owner has set path, peer_gid and peer_mac.
  *
  * Context: process, may sleep.
- * Return: 0 or a negative errno; smc_link_drain(), smc_link_destroy() and
- * smc_link_release() in any case.
+ * Return: 0 or a negative errno; the caller must call smc_link_drain(), smc_link_destroy() and
+ * smc_link_release() in either case.
  */
 int smc_link_create(struct smc_link *link, const struct smc_link_attr *attr)
 {
@@ -306,16 +307,15 @@ static int ready_to_send(struct smc_link *link)
 	struct ib_qp_attr attr = {
 		.qp_state	= IB_QPS_RTS,
 		/*
-		 * 1.07 s, seven times.  Losses inside a message are noticed at once by
-		 * the peer; a machine that is merely slow must not look like one.
+		 * Seven tries of 1.07 s.  The peer notices a loss inside a message at once, so
+		 * the timeout can be long enough not to mistake a slow machine for a loss.
 		 */
 		.timeout	= 18,
 		.retry_cnt	= 6,
 		/*
-		 * For ever.  It is the peer that says how long each try takes, and most say
-		 * 160 us or less: six tries, the most that can be counted, are over before
-		 * a busy peer has posted its receive buffers again.  What is too long is
-		 * decided by clocks of ours, those of LLC.
+		 * Without limit.  The peer sets the delay between tries, mostly 160 us or less:
+		 * six tries, the largest limit there is, would be over before a busy peer has
+		 * posted its receive buffers again.  LLC timers decide what takes too long.
 		 */
 		.rnr_retry	= 7,
 		.sq_psn		= link->psn,
@@ -328,9 +328,9 @@ static int ready_to_send(struct smc_link *link)
 }
 
 /**
- * smc_link_connect() - the second half: the peer's part is known
- * @link: with peer_gid, peer_mac, peer_qpn, peer_psn and peer_mtu set, and smc_link_next_hop()
- *	has said 0
+ * smc_link_connect() - make the second half of a link, when the peer's half is known
+ * @link: with peer_gid, peer_mac, peer_qpn, peer_psn and peer_mtu set, after smc_link_next_hop()
+ *	has returned 0
  *
  * Context: process, may sleep.
  * Return: 0 or a negative errno.
@@ -357,8 +357,8 @@ int smc_link_connect(struct smc_link *link)
 }
 
 /**
- * smc_link_activate() - the link is confirmed
- * @link: the link; it may be down meanwhile, and stays so
+ * smc_link_activate() - mark a link as confirmed
+ * @link: the link; if it has gone down meanwhile, it stays down
  *
  * Context: any but hard interrupts.
  */
@@ -373,11 +373,11 @@ void smc_link_activate(struct smc_link *link)
 }
 
 /**
- * smc_link_down() - the link does not work any more
+ * smc_link_down() - report that a link no longer works
  * @link: the link
  * @reason: SMC_LLC_DEL_*
  *
- * The owner is told.  What follows from it, and whether the link ends, is the owner's to decide:
+ * The first call tells the owner, which decides what follows and whether the link ends:
  * smc_lgr_link_down().
  *
  * Context: any but hard interrupts.
@@ -401,12 +401,12 @@ void smc_link_down(struct smc_link *link, u32 reason)
 }
 
 /**
- * smc_link_stop() - the link ends; nothing that was posted stays incomplete
- * @link: the link, in whatever state; nobody makes or uses it any more
+ * smc_link_stop() - end a link and flush what was posted
+ * @link: the link, in any state; no other task makes or uses it any more
  *
- * Posts get a moment to arrive, then all are flushed.
+ * Outstanding posts get up to FLUSH_TIME to complete; the queue pair then flushes the rest.
  *
- * Context: process, waits; once only.
+ * Context: process, sleeps; call it once only.
  */
 void smc_link_stop(struct smc_link *link)
 {
@@ -424,18 +424,19 @@ void smc_link_stop(struct smc_link *link)
 	}
 	connected = link->connected;
 	spin_unlock_bh(&link->tx_lock);
-	/* Nobody else destroys the queue pair. */
+	/* Only the caller destroys the queue pair, so no lock is needed. */
 	if (connected && ib_modify_qp(link->qp, &attr, IB_QP_STATE))
 		pr_warn_ratelimited("%s: a queue pair cannot be stopped\n",
 				    link->path.dev->ibdev->name);
 }
 
 /**
- * smc_link_drain() - nothing is sent or received any more
+ * smc_link_drain() - wait until nothing is sent or received any more
  * @link: the link, stopped
  *
- * Context: process, waits for the device to flush, but not for ever.
- * Return: false if the device has not flushed in time: posts may still be under way.
+ * Context: process, waits for the device to flush, for a limited time.
+ * Return: true on success, false if the device has not flushed in time and may still be
+ * processing posts.
  */
 bool smc_link_drain(struct smc_link *link)
 {
@@ -454,10 +455,10 @@ bool smc_link_drain(struct smc_link *link)
 }
 
 /**
- * smc_link_failed() - a link that was begun comes to nothing
+ * smc_link_failed() - give up a link that was never connected
  * @link: the link, which smc_link_create() may have left without queues; not connected
  *
- * The owner, which is not told, stops, drains, destroys and releases it.
+ * The owner gets no call.  It stops, drains, destroys and releases the link.
  */
 void smc_link_failed(struct smc_link *link)
 {
@@ -467,11 +468,11 @@ void smc_link_failed(struct smc_link *link)
 }
 
 /**
- * smc_link_destroy() - give up the queues
+ * smc_link_destroy() - destroy the queues
  * @link: the link, drained
  *
  * Context: process, waits for the device without a limit.  Soft-RoCE waits for every packet that
- * its netdev still has, for ever if that is down.
+ * its netdev still holds, which takes forever if the netdev is down.
  */
 void smc_link_destroy(struct smc_link *link)
 {
@@ -486,10 +487,10 @@ void smc_link_destroy(struct smc_link *link)
 }
 
 /**
- * smc_link_release() - the end; no memory is registered any more
+ * smc_link_release() - free the protection domain, when no memory is registered any more
  * @link: the link, destroyed
  *
- * The path is left to the owner.
+ * The owner puts the path.
  */
 void smc_link_release(struct smc_link *link)
 {

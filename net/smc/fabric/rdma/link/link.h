@@ -3,12 +3,12 @@
  * An SMC-R link: a reliably connected queue pair between two RNICs, the messages
  * that travel over it, and the RDMA writes of its connections (RFC 7609, 2.2).
  *
- * Nobody waits for a place in the send queue.  A connection that has something
- * to say is put into the link's list; whoever has the lock posts what fits, and
- * completions post the rest.  What a sender adds meanwhile goes out with it.
+ * No task waits for room in the send queue.  A connection that has something to send is
+ * put on the link's list; the task that holds tx_lock posts what fits, and completions
+ * post the rest.  Data that a sender adds in the meantime goes out with the same post.
  *
- * A link knows nothing of link groups and connections.  It has an owner, whose
- * functions it calls (struct smc_link_ops).
+ * A link knows nothing of link groups and connections.  It calls its owner through
+ * struct smc_link_ops.
  */
 #ifndef SMC_RDMA_LINK_H
 #define SMC_RDMA_LINK_H
@@ -25,9 +25,9 @@
 
 struct smc_link;
 
-/* The longest message that fits a slot of the send queue. */
+/* The longest message that fits in a slot of the send queue. */
 #define SMC_LINK_MSG_MAX	128
-/* Data writes of one post: the ring of the sender may wrap. */
+/* Data writes of one post: two, because the sender's ring may wrap. */
 #define SMC_LINK_WRITES		2
 
 enum smc_link_state {
@@ -39,17 +39,18 @@ enum smc_link_state {
 };
 
 /**
- * struct smc_link_sender - somebody with data or CDC messages to post, part of a connection
- * @link:	the link that it posts over.  Set before anybody else knows the sender; after that
+ * struct smc_link_sender - source of data and CDC messages, part of a connection
+ * @link:	the link that the sender posts over.  Set before the sender is published; after that
  *		the owner may change it under the tx_lock of the link that the sender leaves
- * @pend:	in smc_link.tx_pending; with what follows under that link's tx_lock
- * @force_update: why a message is worth while though nothing else has changed; smc_link_ops.fill
- *		clears it
+ * @pend:	entry in smc_link.tx_pending; protected, like the members below, by that link's
+ *		tx_lock
+ * @force_update: bits that force a message even if nothing else has changed; smc_link_ops.fill
+ *		clears them
  * @acked:	smc_link_post.seqno of the last post that the peer's device has acknowledged
  *
- * smc_link_lock() is how to get at the link: it takes the tx_lock of the one that is the sender's
- * while the lock is held.  A link is memory of its owner, which outlives the senders.  So it does
- * no harm that somebody may try the lock of a link that the sender has just left.
+ * smc_link_lock() locks the sender's link: it takes the link's tx_lock and then checks that the
+ * sender has not moved.  It may briefly lock a link that the sender has just left, which is safe
+ * because a link is part of its owner, which outlives the senders.
  */
 struct smc_link_sender {
 	struct smc_link		*link;
@@ -59,11 +60,11 @@ struct smc_link_sender {
 };
 
 /**
- * struct smc_link_reg - a memory region that the device shall know
- * @list:	in smc_link.regs while it waits for a place in the send queue; under tx_lock
+ * struct smc_link_reg - a memory region to register with the device
+ * @list:	entry in smc_link.regs while it waits for room in the send queue; under tx_lock
  * @mr:		the region, mapped with ib_map_mr_sg()
  * @access:	IB_ACCESS_*
- * @valid:	the device has said that it knows the region; smc_link_ops.sent follows
+ * @valid:	the device has completed the registration; smc_link_ops.sent is called next
  */
 struct smc_link_reg {
 	struct list_head	list;
@@ -74,12 +75,12 @@ struct smc_link_reg {
 
 /**
  * struct smc_tx_slot - one post: data writes and a message
- * @cqe:	completion, if it was asked for
+ * @cqe:	completion, if one was requested
  * @link:	the link
- * @sender:	whose post it is, referenced; NULL for LLC and registrations
- * @reg:	the region that it registers
+ * @sender:	the sender that posts, referenced; NULL for LLC and registrations
+ * @reg:	the region that is being registered, or NULL
  * @seqno:	smc_link_post.seqno
- * @is_long:	its message is smc_link.tx_long
+ * @is_long:	the message is in smc_link.tx_long
  */
 struct smc_tx_slot {
 	struct ib_cqe		cqe;
@@ -94,8 +95,8 @@ struct smc_tx_slot {
  * struct smc_rx_slot - a posted receive buffer
  * @cqe:	completion
  * @link:	the link
- * @wr:		its work request, the same each time it is posted
- * @sge:	where to: its own memory, then what all of them share for long messages
+ * @wr:		work request, the same each time the buffer is posted
+ * @sge:	the buffer's own memory, then the memory that all buffers share for long messages
  */
 struct smc_rx_slot {
 	struct ib_cqe		cqe;
@@ -107,19 +108,19 @@ struct smc_rx_slot {
 /**
  * struct smc_link_marker - the last post of one direction
  * @cqe:	its completion
- * @done:	it is complete, and so is all that was posted before
+ * @done:	completed when this post and all earlier ones are complete
  */
 struct smc_link_marker {
 	struct ib_cqe		cqe;
 	struct completion	done;
 };
 
-/* LLC messages that may wait for a place in the send queue, a power of two. */
+/* How many LLC messages may wait for room in the send queue; a power of two. */
 #define SMC_LINK_LLC_MSGS	16
 
 /**
- * struct smc_link_msg - an LLC message that waits
- * @len:	its length
+ * struct smc_link_msg - an LLC message that waits for room in the send queue
+ * @len:	its length, bytes
  * @b:		the message
  */
 struct smc_link_msg {
@@ -129,67 +130,67 @@ struct smc_link_msg {
 
 /**
  * struct smc_link - a link
- * @owner:	argument of the calls in smc_link_ops
+ * @owner:	the owner, for the functions of smc_link_ops
  * @state:	enum smc_link_state
- * @number:	as the server has named it, 1 for the first
- * @uid:	our name for it, for humans
- * @peer_uid:	the peer's
- * @path:	our end, the owner's to set and to put
- * @pd:		protection domain: nobody but this peer reaches our RMBs
- * @cq:		completions of both directions
- * @cq_handler:	the RDMA core's handler for completions in @cq
- * @cq_irq:	calls it where completions come from no interrupt
+ * @number:	link number that the server assigned, 1 for the first link
+ * @uid:	our ID of the link, for display
+ * @peer_uid:	the peer's ID of the link
+ * @path:	our end; the owner sets and puts it
+ * @pd:		protection domain, which lets only this peer access our RMBs
+ * @cq:		completion queue of both directions
+ * @cq_handler:	the RDMA core's completion handler of @cq
+ * @cq_irq:	calls @cq_handler if the device reports completions outside of interrupts
  * @event_work:	takes the link down after an event of the queue pair
- * @release_work: the owner's, in which it destroys and releases the link
- * @test_irq:	test builds: brings such an event about
+ * @release_work: the owner's work item that destroys and releases the link
+ * @test_irq:	test builds: raises an event of the queue pair
  * @qp:		the queue pair
  * @psn:	our initial packet sequence number
- * @hop:	where our frames go
- * @peer_qpn:	the peer's queue pair
- * @peer_psn:	its initial packet sequence number
- * @peer_mtu:	its MTU code
- * @peer_mac:	its MAC address, as it says
- * @peer_gid:	its GID
+ * @hop:	first hop of our frames
+ * @peer_qpn:	number of the peer's queue pair
+ * @peer_psn:	the peer's initial packet sequence number
+ * @peer_mtu:	the peer's MTU, enum ib_mtu
+ * @peer_mac:	the peer's MAC address, as the peer has sent it
+ * @peer_gid:	the peer's GID
  * @inline_max:	maximum inline payload, bytes
- * @tx_lock:	protects what follows; any context
- * @tx_ready:	posting is possible: connected and not down
+ * @tx_lock:	protects the send queue, the members below; any context
+ * @tx_ready:	posting is possible: the link is connected and not down
  * @connected:	the queue pair can send
- * @tx_pending:	struct smc_link_sender of those with something to say
+ * @tx_pending:	struct smc_link_sender that have something to send
  * @tx_slots:	ring of posts
- * @n_tx:	their number, a power of two
+ * @n_tx:	number of @tx_slots, a power of two
  * @tx_head:	count of posts made
  * @tx_tail:	count of posts known to be complete
- * @tx_unsignaled: posts since the last one that asked for a completion
- * @tx_msgs:	the messages, SMC_LINK_MSG_MAX bytes for each slot
- * @tx_dma:	their DMA address
- * @tx_long:	a message that is longer than that, one at a time; NULL before the first
- * @tx_long_dma: its DMA address
- * @tx_long_busy: the message has yet to arrive
- * @tx_wait:	the end of the link waits here for @tx_tail
- * @regs:	struct smc_link_reg for which there was no place among the posts
- * @n_regs:	their number
- * @llc_msgs:	LLC messages for which there was no place either, a ring; they follow @regs
- * @llc_head:	count of those put there
- * @llc_tail:	count of those posted since
+ * @tx_unsignaled: number of posts since the last one that requested a completion
+ * @tx_msgs:	messages, SMC_LINK_MSG_MAX bytes for each slot
+ * @tx_dma:	DMA address of @tx_msgs
+ * @tx_long:	one message longer than SMC_LINK_MSG_MAX; NULL until the first one is sent
+ * @tx_long_dma: DMA address of @tx_long
+ * @tx_long_busy: the message in @tx_long is not complete yet
+ * @tx_wait:	smc_link_stop() waits here until all posts are complete
+ * @regs:	struct smc_link_reg that wait for room in the send queue
+ * @n_regs:	number of entries in @regs
+ * @llc_msgs:	ring of LLC messages that wait for room in the send queue, posted after @regs
+ * @llc_head:	count of messages put into @llc_msgs
+ * @llc_tail:	count of messages taken from @llc_msgs and posted
  * @rx_slots:	receive buffers
- * @n_rx:	their number
- * @rx_used:	receive buffers to be posted again
- * @rx_stride:	bytes of each of them
- * @rx_msgs:	their memory
- * @rx_dma:	its DMA address
- * @rx_long:	where the rest of a long message goes, for all buffers; NULL if
+ * @n_rx:	number of @rx_slots
+ * @rx_used:	number of receive buffers that must be posted again
+ * @rx_stride:	bytes of each receive buffer
+ * @rx_msgs:	memory of the receive buffers
+ * @rx_dma:	DMA address of @rx_msgs
+ * @rx_long:	receives the rest of a long message, shared by all buffers; NULL if
  *		@rx_stride has room for it
- * @rx_long_dma: its DMA address
- * @last_rx:	jiffies of the last message, for the keepalive
- * @lost:	it is down because something could not be sent or received
+ * @rx_long_dma: DMA address of @rx_long
+ * @last_rx:	jiffies of the last message received, for the keepalive
+ * @lost:	the link is down because a message could not be sent or received
  * @down_reason: SMC_LLC_DEL_* of the first smc_link_down()
- * @confirmed:	it has been active
- * @peer_knows:	the peer has said that it is down
- * @drained:	smc_link_drain() has returned
- * @flushed:	its result
- * @tx_down:	@tx_tail when it went down
- * @tx_marker:	for smc_link_drain(), like
- * @rx_marker:	this one
+ * @confirmed:	the link has been active
+ * @peer_knows:	the peer has announced that the link is down
+ * @drained:	smc_link_drain() is done with the link
+ * @flushed:	result of smc_link_drain()
+ * @tx_down:	value of @tx_tail when the link went down
+ * @tx_marker:	marker in the send queue, for smc_link_drain()
+ * @rx_marker:	marker in the receive queue
  */
 struct smc_link {
 	void			*owner;
@@ -261,16 +262,16 @@ struct smc_link {
 /**
  * struct smc_link_post - a post of a connection
  * @n_writes:	data writes, 0 to SMC_LINK_WRITES
- * @src:	memory to be written
- * @dma:	the same for the device
- * @len:	bytes
- * @lkey:	of @dma
+ * @src:	data to write, kernel address
+ * @dma:	DMA address of @src
+ * @len:	length, bytes
+ * @lkey:	local key of @dma
  * @dst:	address at the peer
- * @rkey:	of @dst
+ * @rkey:	remote key of @dst
  * @msg:	the CDC message
- * @seqno:	becomes smc_link_sender.acked once the peer has the post
- * @signaled:	a completion must come soon: the connection ends
- * @more:	the sender has another post to make at once
+ * @seqno:	becomes smc_link_sender.acked when the peer's device has acknowledged the post
+ * @signaled:	request a completion: the connection ends, and no later post would request it
+ * @more:	the sender has another post to make immediately
  */
 struct smc_link_post {
 	unsigned int		n_writes;
@@ -288,20 +289,20 @@ struct smc_link_post {
 
 /**
  * struct smc_link_ops - calls from a link to its owner
- * @get:	take a reference to a sender: it is in the list, or has a post under way
- * @put:	put it; without a lock
- * @fill:	take the next post of this sender.  False if there is none.  Under tx_lock.
+ * @get:	take a reference to a sender, for its place in the list or for a post
+ * @put:	drop that reference; called without a lock
+ * @fill:	fill in the next post of a sender; false if there is none.  Under tx_lock.
  * @rx_cdc:	a CDC message has arrived
  * @rx_llc:	an LLC message has arrived
- * @sent:	posts of a link that is not active yet have arrived, or a region is valid
- * @down:	the link does not work any more, which @caller has noticed; called once
- * @hop_changed: smc_link_next_hop(), which said -EAGAIN, is to be called again; in a work item
+ * @sent:	posts of a link that is not active yet are complete, or a region is valid
+ * @down:	the link has failed, as noticed at code address @caller; called once
+ * @hop_changed: call smc_link_next_hop(), which returned -EAGAIN, again; from a work item
  *
- * @get, @put, @fill and @rx_cdc are called for every message.  They are static calls, which cost
- * what a call by name costs where the architecture can patch them.
+ * @get, @put, @fill and @rx_cdc are called for every message.  They are static calls, as cheap as
+ * direct calls on architectures that patch them.
  *
- * Context: any but hard interrupts; @rx_cdc, @rx_llc and @sent in the completion handler of the
- * link, which runs one at a time.
+ * Context: any but hard interrupts; @rx_cdc, @rx_llc and @sent run in the completion handler of
+ * the link, which never runs concurrently with itself.
  */
 struct smc_link_ops {
 	void (*get)(struct smc_link_sender *sender);
@@ -316,9 +317,9 @@ struct smc_link_ops {
 
 /**
  * struct smc_link_attr - attributes of a new link
- * @number:	as the server has named it, 1 for the first
- * @max_send_wr: posts that may be under way, if the device can have so many
- * @max_recv_wr: receive buffers, the same
+ * @number:	link number that the server assigned, 1 for the first link
+ * @max_send_wr: maximum number of outstanding posts; fewer if the device has a lower limit
+ * @max_recv_wr: number of receive buffers, limited in the same way
  * @long_msgs:	the peer may send the long LLC messages of version 2
  */
 struct smc_link_attr {
@@ -328,13 +329,13 @@ struct smc_link_attr {
 	bool	long_msgs;
 };
 
-/* It has queues, or had them: one that is down is remembered until the next one in its place. */
+/* Does this hold a link, live or down?  A link that is down stays until another replaces it. */
 static inline bool smc_link_exists(const struct smc_link *link)
 {
 	return READ_ONCE(link->state) != SMC_LINK_UNUSED;
 }
 
-/* Has it queues, and is not down? */
+/* Does the link have queues, and is it not down? */
 static inline bool smc_link_alive(const struct smc_link *link)
 {
 	u8 state = READ_ONCE(link->state);
@@ -342,7 +343,7 @@ static inline bool smc_link_alive(const struct smc_link *link)
 	return state != SMC_LINK_UNUSED && state != SMC_LINK_DOWN;
 }
 
-/* Can it send? */
+/* Can the link send? */
 static inline bool smc_link_works(const struct smc_link *link)
 {
 	u8 state = READ_ONCE(link->state);
@@ -350,19 +351,19 @@ static inline bool smc_link_works(const struct smc_link *link)
 	return state == SMC_LINK_READY || state == SMC_LINK_ACTIVE;
 }
 
-/* The RNIC port of ours that two links use. */
+/* Do two links use the same RNIC port of ours? */
 static inline bool smc_link_same_port(const struct smc_link *a, const struct smc_link *b)
 {
 	return a->path.dev == b->path.dev && a->path.port == b->path.port;
 }
 
-/* That of the peer's. */
+/* Do two links lead to the same RNIC port of the peer? */
 static inline bool smc_link_same_peer_port(const struct smc_link *a, const struct smc_link *b)
 {
 	return !memcmp(&a->peer_gid, &b->peer_gid, sizeof(a->peer_gid));
 }
 
-/* No queue pair has a number that is reserved, no RNIC a group's address. */
+/* Rejects reserved queue pair numbers, and MAC addresses that are zero or multicast. */
 static inline bool smc_link_peer_valid(u32 qpn, const u8 *mac)
 {
 	return qpn >= 2 && qpn != 0xffffff && is_valid_ether_addr(mac);

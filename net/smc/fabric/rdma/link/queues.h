@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Queues of a link: its send queue, its receive buffers, its completion queue. */
+/* Queues of a link: send queue, receive buffers and completion queue. */
 #ifndef SMC_RDMA_MSG_H
 #define SMC_RDMA_MSG_H
 

@@ -6,13 +6,13 @@
 #include "link.h"
 #include "queues.h"
 
-/* The rest of the longest message. */
+/* Room for the rest of the longest message. */
 #define RX_LONG_ROOM	SMC_LLC_V2_MAX_LEN
-/* Posts that only LLC may use: the data must not shut it out. */
+/* Slots reserved for LLC, which data must not shut out. */
 #define TX_RESERVED	2
-/* Receive buffers are posted again so many at a time. */
+/* How many used receive buffers are posted again at a time. */
 #define RX_BATCH	16
-/* Senders that are let go of at a time. */
+/* How many senders are put at a time. */
 #define GONE_BATCH	16
 
 static void tx_done(struct ib_cq *cq, struct ib_wc *wc);
@@ -63,11 +63,11 @@ static void unmap_free(struct smc_link *link, void *p, size_t size,
 }
 
 /**
- * smc_msg_alloc() - memory for messages
+ * smc_msg_alloc() - allocate the memory for messages
  * @link: with n_tx, n_rx and rx_stride set
- * @rx_long: with room for the rest of long messages
+ * @rx_long: allocate room for the rest of long messages, too
  *
- * Return: 0 or -ENOMEM; smc_msg_free() in any case.
+ * Return: 0 or -ENOMEM; the caller must call smc_msg_free() in either case.
  */
 int smc_msg_alloc(struct smc_link *link, bool rx_long)
 {
@@ -125,7 +125,7 @@ static bool __has_room(const struct smc_link *link, u32 reserved)
 	return link->n_tx - (link->tx_head - link->tx_tail) > reserved;
 }
 
-/* Of a quarter of all posts in a row one at least asks for a completion. */
+/* At least one post in each quarter of the send queue requests a completion. */
 static bool __must_signal(const struct smc_link *link)
 {
 	return link->tx_unsignaled >= link->n_tx / 4 - 1;
@@ -144,7 +144,7 @@ static int __post_msg(struct smc_link *link, struct ib_rdma_wr *writes, unsigned
 			      link->pd->local_dma_lkey };
 	struct ib_send_wr send = {
 		.opcode	    = IB_WR_SEND,
-		/* The peer may want no event but for what asks for one. */
+		/* The peer may have armed its completion queue for solicited events only. */
 		.send_flags = IB_SEND_SOLICITED,
 		.wr_cqe	    = &slot->cqe,
 		.sg_list    = &sge,
@@ -206,7 +206,7 @@ static int __post_sender(struct smc_link *link, struct smc_link_sender *sender,
 	return __post_msg(link, writes, post->n_writes, SMC_WR_MSG_LEN, sender, post->signaled);
 }
 
-/* References to be put once the lock is not held. */
+/* References to drop once the lock is released. */
 struct gone {
 	unsigned int		n;
 	struct smc_link_sender	*sender[GONE_BATCH];
@@ -221,9 +221,9 @@ static void put_gone(struct gone *gone)
 }
 
 /*
- * Post for those that have something to say, as many as fit.  A reference comes
- * with each of them, and goes into its slot or to @gone.  Returns false if the
- * device refused.
+ * Make as many posts for the pending senders as fit.  Each pending sender carries a
+ * reference, which moves to its slot or to @gone.  Returns false if the device refused
+ * a post.
  */
 static bool __post_pending(struct smc_link *link, struct gone *gone)
 {
@@ -278,7 +278,7 @@ struct smc_link *smc_link_lock(struct smc_link_sender *sender)
 
 /**
  * smc_link_unlock() - undo smc_link_lock()
- * @link: its result
+ * @link: what smc_link_lock() returned
  */
 void smc_link_unlock(struct smc_link *link)
 	__releases(&link->tx_lock)
@@ -286,7 +286,7 @@ void smc_link_unlock(struct smc_link *link)
 	spin_unlock_bh(&link->tx_lock);
 }
 
-/* Post what is pending, and give back the tx_lock. */
+/* Post for the pending senders, and release tx_lock. */
 static __always_inline void post_and_unlock(struct smc_link *link)
 	__releases(&link->tx_lock)
 {
@@ -307,8 +307,8 @@ static __always_inline void post_and_unlock(struct smc_link *link)
 }
 
 /*
- * While the link is not ready nothing is queued.  If it was, and the sender gets another link,
- * whoever moves it queues it there, after we have given back the lock.
+ * A link that is not ready queues nothing.  If it was ready and has failed, its senders move to
+ * another link, and the task that moves them queues them there, after we release the lock.
  */
 static __always_inline void queue_sender(struct smc_link_sender *sender, u8 force_update)
 {
@@ -352,15 +352,15 @@ static int __post_llc(struct smc_link *link, const u8 *buf, u32 len)
 {
 	u32 idx = link->tx_head & (link->n_tx - 1);
 
-	/* A long one is in its place already. */
+	/* A long message is in tx_long already. */
 	if (len <= SMC_LINK_MSG_MAX)
 		memcpy(link->tx_msgs + idx * SMC_LINK_MSG_MAX, buf, len);
 	return __post_msg(link, NULL, 0, len, NULL, true);
 }
 
 /*
- * Messages that had to be kept are posted when others are complete, before any data: as long as
- * one is left, there is no room for data.
+ * LLC messages and registrations that did not fit are posted when earlier posts complete, before
+ * any data: as long as one of them waits, the queue is full and has no room for data.
  */
 static bool __something_kept(const struct smc_link *link)
 {
@@ -368,7 +368,7 @@ static bool __something_kept(const struct smc_link *link)
 	return link->n_regs || link->llc_head != link->llc_tail;
 }
 
-/* Is there a place for one more of these posts, with nothing before it? */
+/* Can another LLC message or registration be posted now, with nothing waiting before it? */
 static bool __goes_at_once(const struct smc_link *link)
 {
 	lockdep_assert_held(&link->tx_lock);
@@ -388,7 +388,7 @@ static int __keep_llc(struct smc_link *link, const u8 *buf, u32 len)
 	return 0;
 }
 
-/* Registrations first: an LLC message may name what they make valid. */
+/* Post registrations first, because an LLC message may name a region that they make valid. */
 static int __post_kept(struct smc_link *link)
 {
 	struct smc_link_reg *reg;
@@ -410,10 +410,10 @@ static int __post_kept(struct smc_link *link)
 }
 
 /**
- * smc_link_sent() - how many posts there are with the LLC message that was sent last
+ * smc_link_sent() - number of posts up to the last LLC message that was sent
  * @link: the link
  *
- * Return: smc_link.tx_tail once that one is complete.
+ * Return: the value that smc_link.tx_tail reaches when that message is complete.
  */
 u32 smc_link_sent(struct smc_link *link)
 {
@@ -426,7 +426,7 @@ u32 smc_link_sent(struct smc_link *link)
 }
 
 /**
- * smc_link_queue() - a sender has something to post
+ * smc_link_queue() - queue a sender that has something to post
  * @sender: the sender; the caller has a reference
  *
  * Context: any but hard interrupts.
@@ -437,7 +437,7 @@ void smc_link_queue(struct smc_link_sender *sender)
 }
 
 /**
- * smc_link_queue_forced() - the same, also if neither data nor flags have changed
+ * smc_link_queue_forced() - queue a sender even if neither its data nor its flags have changed
  * @sender: the sender; the caller has a reference
  * @force_update: bits for smc_link_sender.force_update
  */
@@ -460,11 +460,11 @@ static int __send_llc(struct smc_link *link, const u8 *buf, u32 len)
  * @buf: the message
  * @len: its length, at most SMC_LINK_MSG_MAX
  *
- * When the send queue is full it waits for a place; a peer that lets too many of them wait
- * takes nothing any more.
+ * If the send queue is full, the message waits for room.  If too many messages wait already, the
+ * peer no longer accepts any, and this one fails.
  *
  * Context: any but hard interrupts.
- * Return: 0, or a negative errno: the link is as good as down.
+ * Return: 0, or a negative errno, after which the link must be considered down.
  */
 int smc_link_send(struct smc_link *link, const u8 *buf, u32 len)
 {
@@ -482,12 +482,12 @@ int smc_link_send(struct smc_link *link, const u8 *buf, u32 len)
  * @buf: the message
  * @len: its length, at most SMC_LLC_V2_MAX_LEN
  *
- * Of those longer than SMC_LINK_MSG_MAX one is under way at most: they are parts of exchanges, in
- * which the peer's answer to one comes before the next.
+ * At most one message longer than SMC_LINK_MSG_MAX is outstanding: long messages are parts of
+ * exchanges in which the peer answers one before we send the next.
  *
  * Context: process, may sleep; one caller at a time.
- * Return: 0; -ENOMEM; -EBUSY if the device has yet to send the one before; or another negative
- * errno: the link is as good as down.
+ * Return: 0; -ENOMEM; -EBUSY if the previous long message is not complete yet; or another
+ * negative errno, after which the link must be considered down.
  */
 int smc_link_send_long(struct smc_link *link, const u8 *buf, u32 len)
 {
@@ -511,13 +511,13 @@ int smc_link_send_long(struct smc_link *link, const u8 *buf, u32 len)
 }
 
 /**
- * smc_link_register() - make a memory region valid, for this link
+ * smc_link_register() - register a memory region with the device of a link
  * @link: connected
- * @reg: the region; it stays as it is until the link is drained
+ * @reg: the region; must not be changed or freed until the link is drained
  *
- * Nobody waits for it.  The device looks at one post after the other, so whatever is posted from
- * now on may use the region, and the peer cannot learn of it before it is valid: over this link.
- * If the device refuses it, the link is down.
+ * Does not wait for the device.  The device processes posts in order, so later posts may use the
+ * region, and the peer cannot learn of it over this link before it is valid.  If the device
+ * refuses the region, the link goes down.
  *
  * Context: any but hard interrupts.
  * Return: 0 or -ENOLINK.
@@ -538,7 +538,7 @@ int smc_link_register(struct smc_link *link, struct smc_link_reg *reg)
 	return rc ? -ENOLINK : 0;
 }
 
-/* Retire a post that is not a connection's; @acked: the peer's device has acknowledged it. */
+/* Retire a post without a sender; @acked by the peer's device.  True if a region is valid now. */
 static bool __retire_other(struct smc_link *link, struct smc_tx_slot *slot, bool acked)
 {
 	struct smc_link_reg *reg = slot->reg;
@@ -554,8 +554,8 @@ static bool __retire_other(struct smc_link *link, struct smc_tx_slot *slot, bool
 }
 
 /*
- * All posts before @end are complete, and @acked by the peer's device; then there is room for more.
- * Returns true if a region has become valid.
+ * Retire all posts before @end, which are complete (@acked: the peer's device has acknowledged
+ * them), and post what there is room for now.  Returns true if a region has become valid.
  */
 static bool retire_posts(struct smc_link *link, u32 end, bool acked)
 {
@@ -604,15 +604,15 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		/*
-		 * The rest is retired when the queue has been drained.  A flush may be all
-		 * that is heard of a queue pair that has failed.
+		 * The other posts are retired when the queue has been drained.  A flushed post
+		 * may be the only sign of a queue pair that has failed.
 		 */
 		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
 		return;
 	}
-	/* How far ahead of the tail is it?  Nobody else moves the tail. */
+	/* How far is the slot ahead of the tail?  Nothing else moves the tail meanwhile. */
 	ahead = (idx - link->tx_tail) & (link->n_tx - 1);
-	/* Before the link is active there are LLC messages and registrations only. */
+	/* Before the link is active, only LLC messages and registrations are posted. */
 	if (unlikely(retire_posts(link, link->tx_tail + ahead + 1, true) ||
 		     READ_ONCE(link->state) == SMC_LINK_READY))
 		smc_link_owner_ops->sent(link);
@@ -623,10 +623,10 @@ static void ignore_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * smc_msg_ignore_all() - the device has not flushed in time: its completions come too late
+ * smc_msg_ignore_all() - ignore late completions, as the device has not flushed in time
  * @link: the link, which posts no more
  *
- * Context: process, may sleep.  Afterwards no function of a slot runs any more.
+ * Context: process, may sleep.  Afterwards no completion function of a slot runs any more.
  */
 void smc_msg_ignore_all(struct smc_link *link)
 {
@@ -636,12 +636,12 @@ void smc_msg_ignore_all(struct smc_link *link)
 		WRITE_ONCE(link->tx_slots[i].cqe.done, ignore_done);
 	for (i = 0; i < link->n_rx; i++)
 		WRITE_ONCE(link->rx_slots[i].cqe.done, ignore_done);
-	/* They are called in softirqs. */
+	/* The completion functions run in softirqs, which are RCU read-side sections. */
 	synchronize_rcu();
 }
 
 /**
- * smc_msg_retire_all() - the queue pair is drained: nothing is under way
+ * smc_msg_retire_all() - retire all posts after the queue pair has been drained
  * @link: the link, which posts no more
  */
 void smc_msg_retire_all(struct smc_link *link)
@@ -650,7 +650,7 @@ void smc_msg_retire_all(struct smc_link *link)
 	struct gone gone;
 
 	retire_posts(link, link->tx_head, false);
-	/* Their memory goes next. */
+	/* The regions are freed next. */
 	spin_lock_bh(&link->tx_lock);
 	INIT_LIST_HEAD(&link->regs);
 	link->n_regs = 0;
@@ -693,7 +693,7 @@ static void describe_rx(struct smc_link *link, u32 idx)
 	};
 }
 
-/* Post @n receive buffers that come next, in one list. */
+/* Post @n receive buffers, from @first on, in one list. */
 static int post_rx(struct smc_link *link, u32 first, u32 n)
 {
 	struct ib_recv_wr *wr, *next = NULL;
@@ -721,7 +721,7 @@ int smc_msg_post_all(struct smc_link *link)
 	return post_rx(link, 0, link->n_rx);
 }
 
-/* The message continues in the memory that all buffers share: LLC by definition. */
+/* A message that continues in the memory that all buffers share; only LLC has such messages. */
 static void rx_long_msg(struct smc_link *link, const u8 *head, u32 len)
 {
 	u8 *buf;
@@ -730,10 +730,10 @@ static void rx_long_msg(struct smc_link *link, const u8 *head, u32 len)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 		return;
 	}
-	/* Once, before anybody looks: the peer may write there again. */
+	/* Copy the message once before parsing it: the peer may write there again. */
 	buf = kmalloc(len, GFP_ATOMIC);
 	if (!buf)
-		return;		/* its sender will miss the answer */
+		return;		/* the sender will miss our answer */
 	ib_dma_sync_single_for_cpu(ibdev_of(link), link->rx_long_dma,
 				   RX_LONG_ROOM, DMA_FROM_DEVICE);
 	memcpy(buf, head, link->rx_stride);
