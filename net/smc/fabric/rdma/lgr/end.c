@@ -20,7 +20,7 @@ static void end_conns(struct smc_lgr *lgr)
 }
 
 #ifdef CONFIG_SMC_TEST
-/* For tests: as on a device that takes its time to destroy a queue pair. */
+/* For tests: behave like a device that takes its time to destroy a queue pair. */
 static bool hold_release;
 module_param(hold_release, bool, 0600);
 MODULE_PARM_DESC(hold_release, "do not give link groups' devices back for now");
@@ -35,10 +35,10 @@ static inline void test_hold(void) { }
 #endif
 
 /**
- * smc_lgr_released() - one of smc_lgr.n_releases is done
+ * smc_lgr_released() - drop one of smc_lgr.n_releases
  * @lgr: the link group
  *
- * The last one takes the memory with it, and the reference of the list.
+ * The last one closes the pools and drops the reference of the list.
  *
  * Context: process, may sleep.
  */
@@ -53,7 +53,7 @@ void smc_lgr_released(struct smc_lgr *lgr)
 	smc_lgr_put(lgr);
 }
 
-/* Nobody but the removal of the device waits for this. */
+/* Only the removal of the device waits for this. */
 static void link_release_work(struct work_struct *work)
 {
 	struct smc_link *link = container_of(work, struct smc_link, release_work);
@@ -70,13 +70,13 @@ static void link_release_work(struct work_struct *work)
 	spin_unlock_bh(&lgr->lock);
 	smc_rdma_dev_released(path.dev);
 	smc_rdma_path_put(&path);
-	/* Buffers may have waited for this. */
+	/* smc_lgr_forget() may have waited for this link. */
 	smc_llc_kick(lgr);
 	smc_lgr_released(lgr);
 }
 
 /**
- * smc_lgr_release_link() - a link gives its device back, and its place
+ * smc_lgr_release_link() - destroy a link and return its device and slot, in a work item
  * @lgr: the link group
  * @link: the link, drained; no connection uses it
  */
@@ -86,7 +86,7 @@ void smc_lgr_release_link(struct smc_lgr *lgr, struct smc_link *link)
 	smc_rdma_dev_release(link->path.dev, &link->release_work);
 }
 
-/* Is it used, and has its release not begun yet? */
+/* Is the link in use, and has its release not begun yet? */
 static bool ends_with_lgr(const struct smc_link *link)
 {
 	return !link->drained && link->path.dev;
@@ -107,7 +107,7 @@ static void end_links(struct smc_lgr *lgr, unsigned long *ended)
 			smc_link_drain(link);
 }
 
-/* All that others wait for: applications, handshakes, the end of the namespace. */
+/* The part of the end that others wait for: applications, handshakes, the end of the namespace. */
 static void lgr_end_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, end_work);
@@ -125,22 +125,22 @@ static void lgr_end_work(struct work_struct *work)
 	mutex_lock(&lgr->setup_lock);
 	WRITE_ONCE(lgr->dead, true);
 	mutex_unlock(&lgr->setup_lock);
-	/* From here on links and memory are this work's alone. */
+	/* From here on only this work accesses links and memory. */
 	end_links(lgr, &ended);
-	/* Nothing comes from the peer any more, nothing goes to it. */
+	/* Nothing arrives from the peer or goes to the peer any more. */
 	end_conns(lgr);
 	smc_lgr_wake_waiters(lgr);
 	for_each_set_bit(i, &ended, SMC_LGR_LINKS)
 		smc_lgr_release_link(lgr, &lgr->links[i]);
-	/* The namespace may go as soon as this is the last one. */
+	/* The namespace may go away as soon as its last group gets here. */
 	if (atomic_dec_and_test(&lgrs->n))
 		wake_up_var(&lgrs->n);
 	smc_lgr_released(lgr);
 }
 
 /**
- * smc_lgr_end_init() - a link group that may end
- * @lgr: new
+ * smc_lgr_end_init() - initialise the work items that end a link group
+ * @lgr: a new link group
  */
 void smc_lgr_end_init(struct smc_lgr *lgr)
 {
@@ -153,8 +153,8 @@ void smc_lgr_end_init(struct smc_lgr *lgr)
 }
 
 /**
- * __smc_lgrs_changed() - a link group has come or gone
- * @lgrs: of a namespace; its lock is held
+ * __smc_lgrs_changed() - change the sequence number when a link group is added or removed
+ * @lgrs: link groups of a namespace, with the lock held
  */
 void __smc_lgrs_changed(struct smc_lgrs *lgrs)
 {
@@ -163,9 +163,9 @@ void __smc_lgrs_changed(struct smc_lgrs *lgrs)
 }
 
 /**
- * __smc_lgr_end() - smc_lgr_end() under the lock of the namespace's list
+ * __smc_lgr_end() - smc_lgr_end() with smc_lgrs.lock held
  * @lgr: the link group
- * @reason: why, for connections whose handshake it ends
+ * @reason: reason for connections whose handshake this ends
  *
  * Context: any but hard interrupts.
  */
@@ -180,14 +180,14 @@ void __smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
 	WRITE_ONCE(lgr->state, SMC_LGR_ENDING);
 	list_del_init(&lgr->list);
 	__smc_lgrs_changed(smc_lgrs_of(lgr));
-	/* With the reference of the list */
+	/* The work takes over the reference of the list. */
 	queue_work(smc_end_wq, &lgr->end_work);
 }
 
 /**
- * smc_lgr_end() - no new connections, and the end of all that there are
- * @lgr: the link group
- * @reason: why, for connections whose handshake it ends
+ * smc_lgr_end() - end a link group and all its connections
+ * @lgr: the link group, which takes no new connections from now on
+ * @reason: reason for connections whose handshake this ends
  *
  * Context: any but hard interrupts.
  */
@@ -200,7 +200,7 @@ void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
 	spin_unlock_bh(&lgrs->lock);
 }
 
-/* A group of the namespace that has not begun to end, referenced, or NULL. */
+/* Any group of the namespace that has not begun to end, referenced, or NULL. */
 static struct smc_lgr *any_lgr(struct smc_net *sn)
 {
 	struct smc_lgr *lgr;
@@ -214,8 +214,8 @@ static struct smc_lgr *any_lgr(struct smc_net *sn)
 }
 
 /**
- * smc_lgrs_end_all() - the namespace goes
- * @sn: the namespace, in which no link group is made any more
+ * smc_lgrs_end_all() - end all link groups of a namespace
+ * @sn: the namespace, which is closed for new link groups
  */
 void smc_lgrs_end_all(struct smc_net *sn)
 {
@@ -227,7 +227,7 @@ void smc_lgrs_end_all(struct smc_net *sn)
 	}
 }
 
-/* Which links are down: those on a device, or those of them whose path is gone. */
+/* Selects links of a device: all of them, or only those whose path is gone. */
 struct link_match {
 	struct smc_rdma_dev	*dev;
 	bool			all;
@@ -245,7 +245,7 @@ static struct smc_link *matching_link(struct smc_lgr *lgr, const struct link_mat
 
 	spin_lock(&lgr->lock);
 	smc_lgr_for_each_link(lgr, link)
-		/* A further link that is being made: the engine looks at its path afterwards. */
+		/* Skip a further link that is being made; the engine checks its path afterwards. */
 		if (!found && matches(link, match) &&
 		    (smc_link_alive(link) || !smc_lgr_other_link(lgr, link)))
 			found = link;
@@ -253,7 +253,7 @@ static struct smc_link *matching_link(struct smc_lgr *lgr, const struct link_mat
 	return found;
 }
 
-/* The last link ends with its group, which says so to the peer as long as it can. */
+/* The loss of the last link ends the group, which tells the peer while the link still works. */
 static void lose_path(struct smc_lgr *lgr, struct smc_link *link)
 {
 	if (smc_lgr_other_link(lgr, link))
@@ -296,7 +296,7 @@ static void end_matching_everywhere(const struct link_match *match)
 	up_read(&net_rwsem);
 }
 
-/* It may be a way for another link. */
+/* A port that is usable now may allow another link. */
 static void try_more_links(struct smc_net *sn)
 {
 	struct smc_lgr *lgr;
@@ -309,7 +309,7 @@ static void try_more_links(struct smc_net *sn)
 }
 
 /**
- * smc_lgr_port_changed() - something happened to a port or to its GIDs
+ * smc_lgr_port_changed() - handle a change of a port or of its GIDs
  * @dev: the device
  * @port: its port
  *
@@ -329,8 +329,8 @@ void smc_lgr_port_changed(struct smc_rdma_dev *dev, u8 port)
 }
 
 /**
- * smc_lgr_dev_removed() - a device goes
- * @dev: the device, marked as gone; its remove waits for the references
+ * smc_lgr_dev_removed() - end all links of a device that is being removed
+ * @dev: the device, marked as gone; dev_remove() waits for the references
  */
 void smc_lgr_dev_removed(struct smc_rdma_dev *dev)
 {

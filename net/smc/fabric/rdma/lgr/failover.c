@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loss of a link: its connections go to another one, and the group lives on (RFC 7609, 2.3 and
- * 4.6).
+ * The loss of a link: its connections move to another link, and the group lives on (RFC 7609, 2.3
+ * and 4.6).
  *
- * A link that is down is first drained.  After that its completion handler has run for the last
- * time, no write of the peer's arrives over it, and none of ours is under way.  Only then do
- * connections leave it.  So nothing late can fall on data that another link has brought.
+ * A link that is down is drained first.  After that its completion handler does not run any more,
+ * no write of the peer arrives over it, and none of ours is in progress.  Only then do connections
+ * leave it.  Otherwise a late write could overwrite data that has arrived over another link.
  */
 #include <net/net_namespace.h>
 #include "../../../netns.h"
 #include "../../../smc.h"
 #include "lgr.h"
 
-/* It is down, and nobody has taken care of that yet. */
+/* Is the link down, and has failover not handled that yet? */
 static bool is_lost(const struct smc_link *link)
 {
 	return READ_ONCE(link->path.dev) && READ_ONCE(link->state) == SMC_LINK_DOWN &&
 	       !link->drained;
 }
 
-/* One that is being added is the engine's, which gives it up when it finds that it is down. */
+/* A link that is being added is the engine's, which gives it up when it finds it down. */
 static bool is_ours(struct smc_lgr *lgr, const struct smc_link *link)
 {
 	if (smp_load_acquire(&lgr->llc.add_link) != link)
@@ -39,7 +39,7 @@ static bool has_conns(struct smc_lgr *lgr, const struct smc_link *link)
 	return has;
 }
 
-/* Connections that enter from now on find that the link is down, see __get_rmbe(). */
+/* Connections that join later see for themselves that the link is down, see __get_rmbe(). */
 static void move_conns(struct smc_lgr *lgr, struct smc_link_move *move)
 {
 	struct smc_lgr_conn *lconn;
@@ -53,13 +53,13 @@ static void move_conns(struct smc_lgr *lgr, struct smc_link_move *move)
 	mutex_unlock(&lgr->setup_lock);
 }
 
-/* A link that has never been active has no connections, and needs no other one. */
+/* A link that has never been active has no connections, so it needs no other link. */
 static void lose_link(struct smc_lgr *lgr, struct smc_link *link)
 {
 	struct smc_link_move move = { .from = link, .to = smc_lgr_best_link(lgr) };
 
 	if (!move.to && has_conns(lgr, link)) {
-		/* One that is being made calls us again, whether it comes up or not. */
+		/* If a link is being made, failover runs again when that comes up or fails. */
 		if (!smc_lgr_other_link(lgr, link))
 			smc_lgr_end(lgr, SMC_REASON_INTERNAL);
 		return;
@@ -94,7 +94,7 @@ static void __queue_failover(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_failover() - look for links that are down, and for where their connections can go
+ * smc_lgr_failover() - move connections away from links that are down
  * @lgr: the link group
  *
  * Context: any but hard interrupts.
@@ -109,10 +109,10 @@ void smc_lgr_failover(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_stop_failover() - the group ends
+ * smc_lgr_stop_failover() - stop failover when the group ends
  * @lgr: the link group, marked as ending
  *
- * Context: process, waits for devices, but not for ever.
+ * Context: process, waits for devices for a limited time.
  */
 void smc_lgr_stop_failover(struct smc_lgr *lgr)
 {
@@ -123,9 +123,10 @@ void smc_lgr_stop_failover(struct smc_lgr *lgr)
 /**
  * smc_lgr_link_down() - smc_link_ops.down
  * @link: the link
- * @caller: the function that has noticed, for the log
+ * @caller: code address that noticed the failure, for the trace
  *
- * The last link ends the group, and so does that of a first contact.
+ * Ends the group if this was the last link or the link of a first contact; otherwise starts
+ * failover.
  */
 void smc_lgr_link_down(struct smc_link *link, void *caller)
 {
@@ -143,8 +144,8 @@ void smc_lgr_link_down(struct smc_link *link, void *caller)
 }
 
 /**
- * smc_lgr_failover_init() - a group that may lose links
- * @lgr: new
+ * smc_lgr_failover_init() - initialise failover
+ * @lgr: a new link group
  */
 void smc_lgr_failover_init(struct smc_lgr *lgr)
 {

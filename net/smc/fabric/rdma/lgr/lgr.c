@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Life of a link group. */
+/* Creation of link groups, and the connections that join and leave them. */
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
 #include "../../../lock_class.h"
@@ -12,7 +12,7 @@
 
 static atomic_t smc_lgr_id;
 
-/* Its namespace's; while it has connections, or @end_work has yet to run. */
+/* Valid while the group has connections or @end_work has not finished. */
 struct smc_lgrs *smc_lgrs_of(const struct smc_lgr *lgr)
 {
 	return lgr->sn->lgrs;
@@ -23,7 +23,7 @@ void smc_lgr_get(struct smc_lgr *lgr)
 	refcount_inc(&lgr->ref);
 }
 
-/* The links were released by the end, the memory goes with the last element. */
+/* The last reference frees the memory.  The links were released when the group ended. */
 void smc_lgr_put(struct smc_lgr *lgr)
 {
 	if (!refcount_dec_and_test(&lgr->ref))
@@ -57,11 +57,10 @@ void smc_lgr_wake_waiters(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_await() - a connection wants to be told of the outcome of its own first
- * contact
+ * smc_lgr_await() - notify a connection of the outcome of its own first contact
  * @lconn: the connection
  *
- * Return: false if that is known already.
+ * Return: true if it will be notified, false if the outcome is known already.
  */
 bool smc_lgr_await(struct smc_lgr_conn *lconn)
 {
@@ -79,7 +78,7 @@ bool smc_lgr_await(struct smc_lgr_conn *lconn)
 }
 
 /**
- * smc_lgr_unwait() - a connection gives up waiting for a first contact
+ * smc_lgr_unwait() - stop waiting for a first contact
  * @lconn: the connection
  */
 void smc_lgr_unwait(struct smc_lgr_conn *lconn)
@@ -95,7 +94,7 @@ void smc_lgr_unwait(struct smc_lgr_conn *lconn)
 		smc_conn_put(&lconn->msg.conn);
 }
 
-/* Nobody has used it for a while: say goodbye (RFC 7609, 3.5.4). */
+/* The group had no connections for a while: end it (RFC 7609, 3.5.4). */
 static void lgr_idle_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, idle_work.work);
@@ -110,7 +109,7 @@ static void lgr_idle_work(struct work_struct *work)
 
 static void __start_idle(struct smc_lgr *lgr)
 {
-	/* The client gives the server, whose right it is, time to be first. */
+	/* It is the server that should end the group, so the client gives it time to be first. */
 	unsigned long time = READ_ONCE(lgr->sn->lgr_idle_time) * HZ +
 			     (lgr->server ? 0 : 2 * HZ);
 
@@ -122,7 +121,7 @@ static void __start_idle(struct smc_lgr *lgr)
 		refcount_dec(&lgr->ref);
 }
 
-/* As long as TCP keeps a connection that only the peer has not closed (FIN_WAIT2). */
+/* As long as TCP keeps a connection in FIN_WAIT2, where only the peer has not closed. */
 static unsigned long close_time(const struct smc_lgr *lgr)
 {
 	return READ_ONCE(lgr->sn->net->ipv4.sysctl_tcp_fin_timeout);
@@ -139,12 +138,12 @@ static void __start_close(struct smc_lgr *lgr, unsigned long time)
 }
 
 /**
- * smc_lgr_await_close() - the socket is done with a connection, its peer is not
- * @lconn: the connection
+ * smc_lgr_await_close() - limit the time that the peer takes to close a connection
+ * @lconn: the connection, with which the socket is done, but the peer is not
  *
- * The peer has a while (RFC 7609, 4.8.1 and 4.8.2, 1B).  After that the connection no longer
- * keeps the group from being idle.  Its element is not reused: the peer may still write there,
- * until it says that it does not, or has no link any more.
+ * The peer has the time of FIN_WAIT2 (RFC 7609, 4.8.1 and 4.8.2, 1B).  After that the connection
+ * no longer keeps the group from being idle.  Its element is not reused: the peer may still write
+ * there until it closes or has no link any more.
  *
  * Context: any but hard interrupts.
  */
@@ -158,7 +157,7 @@ void smc_lgr_await_close(struct smc_lgr_conn *lconn)
 	spin_unlock_bh(&lgrs->lock);
 }
 
-/* Returns the time until the next connection is overdue, 0 if there is none. */
+/* Returns the time until the next connection is overdue, or 0; counts those abandoned in @n. */
 static long __abandon_overdue(struct smc_lgr *lgr, unsigned int *n)
 {
 	unsigned long time = close_time(lgr), token;
@@ -166,7 +165,7 @@ static long __abandon_overdue(struct smc_lgr *lgr, unsigned int *n)
 	long left, next = 0;
 
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
-	/* A connection that leaves takes the lock before it is freed. */
+	/* A connection cannot be freed meanwhile, as it takes this lock when it leaves. */
 	xa_for_each(&lgr->conns, token, lconn) {
 		if (!lconn->closing || lconn->abandoned)
 			continue;
@@ -197,15 +196,15 @@ static void lgr_close_work(struct work_struct *work)
 	if (n && !lgr->n_conns)
 		__start_idle(lgr);
 	spin_unlock_bh(&lgrs->lock);
-	/* Has the peer forgotten one connection, or is it gone? */
+	/* Find out whether the peer has only forgotten a connection, or is gone. */
 	if (n)
 		smc_llc_test_now(lgr, false);
 	smc_lgr_put(lgr);
 }
 
 /**
- * smc_lgr_set_peer_gids() - the client tells its GIDs
- * @lgr: the link group, a server's; the first contact is under way
+ * smc_lgr_set_peer_gids() - store the GID list of a client
+ * @lgr: the link group of a server, during the first contact
  * @a: the Confirm
  */
 void smc_lgr_set_peer_gids(struct smc_lgr *lgr, const struct smc_clc_accept *a)
@@ -221,7 +220,7 @@ void smc_lgr_set_peer_gids(struct smc_lgr *lgr, const struct smc_clc_accept *a)
 }
 
 /**
- * smc_lgr_activate() - the first contact has ended well
+ * smc_lgr_activate() - complete a successful first contact
  * @lgr: the link group
  */
 void smc_lgr_activate(struct smc_lgr *lgr)
@@ -248,8 +247,8 @@ static bool same_tcp_peer(const struct smc_lgr *lgr, const struct smc_lgr_key *k
 }
 
 /*
- * Data go where the connection goes: over another network, over other links.  Subnets do not
- * matter: version 1 has compared those of this connection with the peer's.
+ * Data must take the network of the connection, so a connection over another network requires other
+ * links.  Subnets need no check: version 1 has compared those of this connection with the peer's.
  */
 static bool same_network(const struct smc_rdma_network *a, const struct smc_rdma_network *b)
 {
@@ -262,7 +261,7 @@ static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 	if (lgr->server != key->server || lgr->version != key->version ||
 	    memcmp(lgr->peer_id, key->peer_id, sizeof(lgr->peer_id)))
 		return false;
-	/* None of the above is secret; TCP has proven where the Proposal came from. */
+	/* None of the above is secret; only the TCP handshake proves where the Proposal is from. */
 	if (key->server && !same_tcp_peer(lgr, key))
 		return false;
 	if (key->server && !same_network(&lgr->network, key->network))
@@ -275,7 +274,7 @@ static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 
 static bool link_fits(const struct smc_link *link, const struct smc_lgr_key *key)
 {
-	/* A Proposal of version 2 need not tell the MAC address. */
+	/* A Proposal of version 2 may leave out the MAC address. */
 	if (!is_zero_ether_addr(key->peer_mac) && !is_zero_ether_addr(link->peer_mac) &&
 	    !ether_addr_equal_unaligned(link->peer_mac, key->peer_mac))
 		return false;
@@ -284,21 +283,21 @@ static bool link_fits(const struct smc_link *link, const struct smc_lgr_key *key
 	return key->server || link->peer_qpn == key->peer_qpn;
 }
 
-/* A peer that abandons so many connections pins memory; see relief_work(). */
+/* Does the peer leave so many connections unclosed that they pin memory?  See relief_work(). */
 static bool __hoards(const struct smc_lgr *lgr)
 {
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	return lgr->n_abandoned >= DIV_ROUND_UP(lgr->max_conns, 4u);
 }
 
-/* A new link may have the numbers of one that is down, see the function of this name in conn/. */
+/* Prefer a live link: it may have the same numbers as one that is down; see conn/, too. */
 static struct smc_link *__named_link(struct smc_lgr *lgr, const struct smc_lgr_key *key)
 {
 	struct smc_link *link, *down = NULL;
 
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	smc_lgr_for_each_link(lgr, link) {
-		/* With a path it exists, or is being made. */
+		/* A link with a path exists or is being made. */
 		if (!link->path.dev || !link_fits(link, key))
 			continue;
 		if (READ_ONCE(link->state) != SMC_LINK_DOWN)
@@ -322,11 +321,11 @@ static struct smc_link *__best_link(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_best_link() - the active link with the fewest connections
+ * smc_lgr_best_link() - find the active link with the fewest connections
  * @lgr: the link group
  *
  * Context: any but hard interrupts.
- * Return: NULL if there is none.
+ * Return: the link, or NULL if no link is active.
  */
 struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr)
 {
@@ -340,8 +339,8 @@ struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr)
 }
 
 /*
- * Is it a port of the peer's, if none that a link leads to?  One whose link is lost comes back, and
- * may not be back yet.
+ * Has the client listed this GID?  It may have no link, because its port has lost the link and is
+ * not back yet.
  */
 static bool __is_peer_gid(const struct smc_lgr *lgr, const u8 *gid)
 {
@@ -355,16 +354,16 @@ static bool __is_peer_gid(const struct smc_lgr *lgr, const u8 *gid)
 }
 
 /*
- * The link that takes a connection, or NULL.  The client puts it where it is told, the server on
- * whichever link, if only the peer has named one of its own: its TCP connections come from any of
- * its addresses.
+ * The link that takes a connection, or NULL.  The client uses the link that the server names.  The
+ * server chooses any link, provided that the client names one of its own ports, because the
+ * client's TCP connections come from any of its addresses.
  */
 static struct smc_link *__link_for(struct smc_lgr *lgr, const struct smc_lgr_key *key)
 {
 	struct smc_link *named;
 
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
-	/* Of a first contact the outcome is awaited, unless many wait already. */
+	/* A server adds no connection to a group that is full, hoarded or doubted. */
 	if (!key_fits(lgr, key) ||
 	    (key->server && (lgr->n_conns + lgr->n_abandoned >= lgr->max_conns ||
 			     __hoards(lgr) || READ_ONCE(lgr->doubted))))
@@ -395,11 +394,11 @@ static int __enter(struct smc_lgr *lgr, struct smc_link *link, struct smc_lgr_co
 }
 
 /**
- * smc_lgr_set_link() - a connection writes over another link from now on
+ * smc_lgr_set_link() - make a connection write over another link
  * @lconn: the connection
  * @link: the link
  *
- * Context: process, under smc_lgr.setup_lock; no post of the connection is under way.
+ * Context: process, under smc_lgr.setup_lock; no post of the connection is in progress.
  */
 void smc_lgr_set_link(struct smc_lgr_conn *lconn, struct smc_link *link)
 {
@@ -420,13 +419,13 @@ void smc_lgr_set_link(struct smc_lgr_conn *lconn, struct smc_link *link)
 }
 
 /**
- * smc_lgr_join() - a link group that takes a connection
+ * smc_lgr_join() - find a link group for a connection, and let it join
  * @lconn: the connection, without a link group
  * @sn: its namespace
- * @key: of the wanted group
+ * @key: identifies the group
  *
- * Return: 0; -EAGAIN if a first contact is under way, of whose outcome @lconn is told;
- * -ENOENT if there is none; -ENOMEM.
+ * Return: 0 on success; -EAGAIN if a first contact is in progress, of whose outcome @lconn is
+ * notified; -ENOENT if there is no such group; -ENOMEM.
  */
 int smc_lgr_join(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		 const struct smc_lgr_key *key)
@@ -505,7 +504,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	return lgr;
 }
 
-/* Everything that takes time; other connections to the same peer wait meanwhile. */
+/* The slow part of making a group; other connections to the same peer wait meanwhile. */
 static int lgr_build(struct smc_lgr *lgr)
 {
 	const struct smc_link_attr attr = smc_lgr_link_attr(lgr, smc_lgr_next_number(lgr));
@@ -524,10 +523,11 @@ static int lgr_build(struct smc_lgr *lgr)
 }
 
 /*
- * A client that reaches a listener can have a group made for the price of a Proposal.  So there is
- * a limit, for each peer and for all, and a server keeps three quarters of it for groups whose
- * link was confirmed.  What the device has yet to give back counts as well, whose ever it was: a
- * device that is stuck must not be given more and more.
+ * Any client that reaches a listener can make the server create a group for the cost of a Proposal.
+ * The number of groups is therefore limited, for each peer and in total, and a server keeps three
+ * quarters of either limit for groups whose link has been confirmed.  Links that have not returned
+ * the device yet count as well, whatever namespace they are from: a stuck device must not be given
+ * more and more.
  */
 static bool __may_create(struct smc_net *sn, const struct smc_lgr_key *key,
 			 const struct smc_rdma_dev *dev)
@@ -554,15 +554,15 @@ static bool __may_create(struct smc_net *sn, const struct smc_lgr_key *key,
 }
 
 /**
- * smc_lgr_create() - a new link group for a first contact
- * @lconn: its first connection
+ * smc_lgr_create() - create a link group for a first contact
+ * @lconn: the group's first connection
  * @sn: the namespace
- * @key: the peer, and what was settled
+ * @key: the peer, and what was negotiated
  * @path: our end of the first link
  *
  * Context: process, may sleep.
- * Return: 0; -EAGAIN if somebody else was faster, try to join; -EDQUOT if there are as many
- * groups as there may be; else a negative errno.
+ * Return: 0 on success; -EAGAIN if another task has created the group first, and the caller should
+ * join it; -EDQUOT if the limit of groups is reached; or another negative errno.
  */
 int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		   const struct smc_lgr_key *key, const struct smc_rdma_path *path)
@@ -577,7 +577,7 @@ int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		if (key->server && other->state != SMC_LGR_ENDING &&
 		    __link_for(other, key))
 			break;
-	/* The removal of a device looks for groups under this lock. */
+	/* Device removal looks for groups under this lock. */
 	if (sn->lgrs->closed || smc_rdma_dev_gone(path->dev))
 		err = -ENODEV;
 	else if (!list_entry_is_head(other, &sn->lgrs->list, list))
@@ -615,19 +615,19 @@ static int find_next_hop(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_next_hop() - where do the frames of a first contact go?
- * @lconn: its connection
+ * smc_lgr_next_hop() - find the first hop of frames on the link of a first contact
+ * @lconn: the connection of the first contact
  *
- * Context: process, may sleep, but not for anybody's answer.
- * Return: 0; -EAGAIN while a gateway has yet to answer, then @lconn is notified; or another
- * negative errno, and the group ends.
+ * Context: process, may sleep, but does not wait for the network.
+ * Return: 0 on success; -EAGAIN if a gateway has not answered yet, in which case @lconn is notified
+ * when it has; or another negative errno, and the group ends.
  */
 int smc_lgr_next_hop(struct smc_lgr_conn *lconn)
 {
 	struct smc_lgr *lgr = lconn->lgr;
 	int rc = find_next_hop(lgr);
 
-	/* The answer may have come before there was anybody to notify. */
+	/* The gateway may have answered before @lconn was among the waiters. */
 	if (rc == -EAGAIN)
 		rc = smc_lgr_await(lconn) ? find_next_hop(lgr) : -ENODEV;
 	if (rc && rc != -EAGAIN)
@@ -636,7 +636,7 @@ int smc_lgr_next_hop(struct smc_lgr_conn *lconn)
 }
 
 /**
- * smc_lgr_hop_changed() - smc_link_ops.hop_changed
+ * smc_lgr_hop_changed() - smc_link_ops.hop_changed: a neighbour may have been resolved
  * @link: the link of a first contact, or one that is being added
  */
 void smc_lgr_hop_changed(struct smc_link *link)
@@ -646,7 +646,7 @@ void smc_lgr_hop_changed(struct smc_link *link)
 }
 
 /**
- * smc_lgr_leave() - a connection has ended on both sides
+ * smc_lgr_leave() - remove a connection that has ended on both sides
  * @lconn: the connection; it keeps its reference to the group until it is freed
  *
  * Context: any but hard interrupts.
@@ -672,9 +672,9 @@ void smc_lgr_leave(struct smc_lgr_conn *lconn)
 }
 
 /**
- * smc_lgr_next_conn() - one connection of a group after the other
+ * smc_lgr_next_conn() - iterate over the connections of a group
  * @lgr: the link group
- * @token: 0 at first; the alert token of the last one afterwards
+ * @token: 0 to start; then the alert token of the connection returned last
  *
  * Context: any but hard interrupts.
  * Return: the connection, referenced, or NULL at the end.
@@ -693,9 +693,9 @@ struct smc_lgr_conn *smc_lgr_next_conn(struct smc_lgr *lgr, unsigned long *token
 }
 
 /**
- * smc_lgr_find_conn() - the connection that a CDC message is for
- * @lgr: the link group it came over
- * @token: its alert token
+ * smc_lgr_find_conn() - find the connection that a CDC message is for
+ * @lgr: the link group that the message came over
+ * @token: alert token in the message
  *
  * Return: the connection with a reference, or NULL.
  */
@@ -712,9 +712,9 @@ struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token)
 }
 
 /*
- * Memory has been refused to somebody.  Buffers without users go at once.  The memory of abandoned
- * connections is free only when their group has ended, and a group that takes nobody ends with its
- * last connection: the one that pins the most of it does not wait for that.
+ * An allocation has been refused.  Retire buffers without users at once.  The memory of abandoned
+ * connections is free only when their group has ended, and a group that takes no more connections
+ * ends with its last one.  End the group with the most abandoned connections now.
  */
 static void relief_work(struct work_struct *work)
 {
@@ -747,12 +747,12 @@ static int __net_init smc_lgr_net_init(struct net *net)
 	return 0;
 }
 
-/* A namespace without sockets goes when all its link groups have ended. */
+/* Called when the namespace has no sockets any more; waits until all its link groups have ended. */
 static void __net_exit smc_lgr_net_exit(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
 
-	/* There are no sockets any more that could ask for memory. */
+	/* Without sockets nothing can ask for memory any more. */
 	WRITE_ONCE(sn->mem_limit->relief_work, NULL);
 	cancel_work_sync(&sn->lgrs->relief_work);
 	spin_lock_bh(&sn->lgrs->lock);

@@ -2,11 +2,11 @@
 /*
  * Link groups: the links, RMBs and connections that two peers share (RFC 7609, 2.2).
  *
- * A link group is in its namespace's list from its creation until it begins to end; it is held by
- * the list, by each of its connections and by its work.  Its end begins with a work item that takes
- * the links down and tells all connections, in a time that is bounded; after that the namespace is
- * not needed any more.  Then each link gives its device back, in a work item of its own, which may
- * take as long as the device does.  The memory goes with the last connection.
+ * A link group is in its namespace's list from its creation until it begins to end.  The list, each
+ * connection and each pending work item hold a reference.  The end begins with a work item that
+ * takes the links down and notifies all connections, in bounded time; after that the group does not
+ * need the namespace any more.  Each link then returns its device in a work item of its own, which
+ * takes as long as the device does.  The last reference frees the memory.
  */
 #ifndef SMC_RDMA_LGR_H
 #define SMC_RDMA_LGR_H
@@ -25,13 +25,13 @@ struct smc_net;
 
 #define SMC_LGR_MAX_CONNS	255
 #define SMC_LGR_MIN_CONNS	16
-/* RMBs that a peer may have. */
+/* The largest number of RMBs that a peer may have. */
 #define SMC_LGR_RTOKENS		255
 
 /**
  * struct smc_tcp_peer - the other end of a TCP connection
  * @addr:	its address; IPv4 mapped into IPv6
- * @ifindex:	the interface that the socket is bound to, where alone its address is valid
+ * @ifindex:	the interface that the socket is bound to, on which alone @addr is valid
  */
 struct smc_tcp_peer {
 	struct in6_addr	addr;
@@ -39,7 +39,7 @@ struct smc_tcp_peer {
 };
 
 enum smc_lgr_state {
-	SMC_LGR_NEW,		/* the first contact is under way */
+	SMC_LGR_NEW,		/* the first contact is in progress */
 	SMC_LGR_ACTIVE,
 	SMC_LGR_ENDING,
 };
@@ -48,8 +48,8 @@ enum smc_lgr_state {
  * struct smc_rtoken - an RMB of the peer
  * @rkey:	its RKey on each link
  * @addr:	its address on each link
- * @links:	links for which the peer has told these, as bits
- * @used:	is there one
+ * @links:	bitmap of the links for which the peer has sent RKey and address
+ * @used:	the entry is in use
  */
 struct smc_rtoken {
 	u32	rkey[SMC_LGR_LINKS];
@@ -61,62 +61,64 @@ struct smc_rtoken {
 /**
  * struct smc_lgr - a link group
  * @ref:	references
- * @list:	in smc_net.lgrs, under its lock, until it ends
- * @sn:		the namespace; it waits for @end_work, and may then be gone
+ * @list:	entry in smc_net.lgrs, under its lock, until the group begins to end
+ * @sn:		the namespace; waits for @end_work, and may be gone after that
  * @state:	enum smc_lgr_state, under smc_lgrs.lock
- * @n_conns:	connections that keep the group, under the same
- * @n_abandoned: connections that only their peer keeps, under the same; with @n_conns they
- *		count against @max_conns
- * @waiters:	connections that wait for the first contact, under the same
- * @id:		number, for humans
+ * @n_conns:	number of connections that keep the group from being idle, under smc_lgrs.lock
+ * @n_abandoned: number of connections that only the peer has not closed, under smc_lgrs.lock;
+ *		@max_conns limits the sum of @n_conns and @n_abandoned
+ * @waiters:	connections that wait for the first contact, under smc_lgrs.lock
+ * @id:		number for display
  * @server:	our role
  * @version:	SMC version
- * @release:	of version 2
+ * @release:	release of SMC version 2
  * @peer_id:	identity of the peer
- * @tcp_peer:	the other end of the TCP connection that has made the group
- * @peer_gids:	GIDs of a client of version 2, as its first Confirm lists them; under smc_lgrs.lock
- * @n_peer_gids: their number
- * @eid:	of version 2: the common EID
- * @vlan_id:	0xffff without one
- * @max_conns:	connections, as settled
- * @max_links:	links, as settled
- * @peer_os:	SMC_CLC_OS_*
- * @hostname:	of the peer
- * @dev_name:	of the first link's device, while connections hold the group
+ * @tcp_peer:	the other end of the first contact's TCP connection
+ * @peer_gids:	GIDs of a client of version 2, from its first Confirm; under smc_lgrs.lock
+ * @n_peer_gids: number of @peer_gids
+ * @eid:	version 2: the common EID
+ * @vlan_id:	VLAN ID, 0xffff if untagged
+ * @max_conns:	maximum number of connections, as negotiated
+ * @max_links:	maximum number of links, as negotiated
+ * @peer_os:	SMC_CLC_OS_* of the peer
+ * @hostname:	host name of the peer
+ * @dev_name:	name of the first link's device, valid while connections hold the group
  * @fail:	enum smc_reason: why the first contact failed
- * @committed:	too late to fall back to TCP (RFC 7609, C.2), if our CONFIRM LINK has arrived
- * @network:	where the links are; the same for all connections of a server
- * @links:	places for links, with a path as long as they are used; the first link is made with
- *		the group.  Only lgr/ looks into this array
- * @n_on_link:	connections that write over each of them, under smc_lgrs.lock
- * @last_number:	of a link, for the server; only the engine's work changes it
- * @n_releases:	links that have yet to give their device back, buffers that a device has yet to
- *		forget, and one until the end of the group
- * @n_forget:	buffers that the device of each link has yet to forget
- * @end_reason:	the reason in our DELETE LINK, SMC_LLC_DEL_*; 0 for SMC_LLC_DEL_PROGRAM
+ * @committed:	our CONFIRM LINK was sent, and it is too late to fall back to TCP (RFC 7609, C.2),
+ *		unless that message turns out not to have arrived
+ * @network:	network of the links; in a server's group, also of all connections
+ * @links:	slots for links; a slot is in use while it has a path.  The first link is made with
+ *		the group.  Only lgr/ accesses this array
+ * @n_on_link:	for each link, number of connections that write over it, under smc_lgrs.lock
+ * @last_number: server: number of the newest link; changed by the task that creates the group,
+ *		then by the engine's work only
+ * @n_releases:	number of links that have not returned their device, plus number of buffers that a
+ *		device has not deregistered, plus one until the group has ended
+ * @n_forget:	for each link, number of buffers that its device has not deregistered
+ * @end_reason:	the reason in our DELETE LINK, SMC_LLC_DEL_*; 0 stands for SMC_LLC_DEL_PROGRAM
  * @buf_type:	enum smc_mem of our memory
  * @rmbs:	our RMBs
  * @txbufs:	our send rings
- * @conns:	connections by alert token; the lookup takes its reference under RCU
- * @by_peer_rmbe: connections by the peer's element that they write to; for readers as
- *		@conns, otherwise under smc_lgrs.lock
- * @last_token:	the last one given
- * @lock:	protects @rtokens and the use of smc_link.path
+ * @conns:	connections by alert token; readers take a reference under RCU
+ * @by_peer_rmbe: connections by the peer's element that they write to; readers use RCU as for
+ *		@conns, or smc_lgrs.lock; changed under smc_lgrs.lock
+ * @last_token:	the alert token assigned last
+ * @lock:	protects @rtokens and smc_link.path
  * @rtokens:	RMBs of the peer
- * @setup_lock:	held while links and memory are made and used; nobody waits for a peer under it
- * @dead:	links and memory are going or gone, and nobody but @end_work may look at
- *		them; set under @setup_lock
- * @big_endian:	the peer writes LLC's numbers as the paper says, see wire/llc.h
- * @keepalive:	a connection has asked for link tests at times of its own, once
+ * @setup_lock:	held while links and memory are created and used, but never while waiting for a peer
+ * @dead:	links and memory are being freed or are gone, and only @end_work may access them;
+ *		set under @setup_lock
+ * @big_endian:	the peer encodes LLC numbers as IBM's paper says, see wire/llc.h
+ * @keepalive:	a connection has set smc_lgr_conn.keepalive at least once
  * @delete_seen: the peer knows that the group ends
- * @doubted:	the peer says that it has no such group, and its link is being tested; under
+ * @doubted:	the peer says that it has no such group, and the links are being tested; under
  *		@llc.lock
  * @llc:	the LLC engine
- * @idle_work:	ends the group when it had no connections for a while
- * @close_work:	abandons connections that their peer does not close
- * @retire_work: takes buffers that nobody uses
- * @failover_work: takes connections from links that are down, and ends these
- * @end_work:	the end, as far as others wait for it
+ * @idle_work:	ends the group when it has had no connections for a while
+ * @close_work:	abandons connections that the peer does not close
+ * @retire_work: removes buffers without users
+ * @failover_work: moves connections away from links that are down, and releases these links
+ * @end_work:	the part of the end that others wait for
  */
 struct smc_lgr {
 	refcount_t		ref;
@@ -173,12 +175,12 @@ struct smc_lgr {
 };
 
 /**
- * struct smc_link_move - where connections of a link go
- * @from:	the link, drained
- * @to:		an active one; NULL if @from has no connections
- * @flushed:	the device of @from has confirmed that nothing of ours is under way
- * @n_moved:	connections that write over @to now; smc_lgr_conn.move counts them
- * @n_reset:	those that could not go there, the same
+ * struct smc_link_move - move of connections from a link that is down to another one
+ * @from:	the link that they leave, drained
+ * @to:		an active link; NULL if @from has no connections
+ * @flushed:	the device of @from has confirmed that none of our posts is in progress
+ * @n_moved:	number of connections that write over @to now, counted by smc_lgr_conn.move
+ * @n_reset:	number of connections that could not move, counted by smc_lgr_conn.move
  */
 struct smc_link_move {
 	struct smc_link	*from;
@@ -189,51 +191,50 @@ struct smc_link_move {
 };
 
 /*
- * The rule of smc_lgr_conn.sender.link.  It is set when the connection enters the group, before
- * anybody else knows the connection.  After that only the group may replace it, under
- * smc_lgr.setup_lock and the tx_lock of the link that the connection leaves.  So whoever holds one
- * of the two locks may use it, see smc_link_lock().  Without a lock it is read once, with
- * READ_ONCE().
+ * Rules for smc_lgr_conn.sender.link.  It is set when the connection enters the group, before the
+ * connection is published.  After that only the group may replace it, under smc_lgr.setup_lock and
+ * the tx_lock of the link that the connection leaves.  A task that holds either of these locks may
+ * therefore use it, see smc_link_lock().  Without a lock it must be read once, with READ_ONCE().
  *
- * The rule of smc_lgr_conn.rx_link.  Messages of one link are taken one after the other, by the
- * completion handler of the link; two links have two handlers, which may run at once.  A connection
- * takes messages of one link only.  So what only its messages change needs no lock: the cursors
- * that the peer moves, and fields of struct rdma_conn that say so.  It is replaced when the
- * handler of that link is known to have run for the last time, see smc_link_drain().  Then it is
- * SMC_RX_MOVING for as long as somebody else does what the handler would, and SMC_RX_ANY until the
- * first message over another link.  All changes but the first are made under smc_lgr.lock.
+ * Rules for smc_lgr_conn.rx_link.  The completion handler of a link processes the link's messages
+ * one after the other; the handlers of two links may run at once.  A connection takes messages of
+ * one link only.  State that is changed only by its messages therefore needs no lock: the cursors
+ * that the peer moves, and the members of struct rdma_conn that say so.  rx_link is replaced after
+ * the handler of the old link has run for the last time, see smc_link_drain().  It is then
+ * SMC_RX_MOVING while another context does the handler's work, and SMC_RX_ANY until the first
+ * message over another link.  All changes but the first are made under smc_lgr.lock.
  */
 #define SMC_RX_ANY	((struct smc_link *)1)
 #define SMC_RX_MOVING	((struct smc_link *)2)
 
 /**
  * struct smc_lgr_conn - a connection of a link group
- * @msg:	the connection, and what its ends tell each other; its last reference frees it, an
- *		RCU grace period later
- * @cut_off:	the connection has no link any more, or no element at the peer.  Called with a
- *		reference, in any context but hard interrupts
- * @move:	a link is down, over which the connection may send or receive: use another one.
- *		Called with a reference, under smc_lgr.setup_lock
- * @sn:		the namespace of its socket, for as long as it has one
+ * @msg:	the connection and its exchange of messages with the peer; the last reference frees
+ *		it after an RCU grace period
+ * @cut_off:	tells the connection that it has lost its link, or its element at the peer.  Called
+ *		with a reference, in any context but hard interrupts
+ * @move:	tells the connection to use another link, because a link over which it may send or
+ *		receive is down.  Called with a reference, under smc_lgr.setup_lock
+ * @sn:		the namespace of its socket, while it has a socket
  * @lgr:	its link group, referenced; NULL before smc_lgr_join() or smc_lgr_create()
- * @sender:	its place in the send queue of the link that it writes over, see the rule above
- * @rx_link:	the link whose messages it takes, see the rule above; NULL before it has an element
- * @counted:	it counts in @lgr->n_conns or, if @abandoned, in @lgr->n_abandoned; under
+ * @sender:	its place in the send queue of the link that it writes over, see the rules above
+ * @rx_link:	the link whose messages it takes, see the rules above; NULL before it has an element
+ * @counted:	it is counted in @lgr->n_conns or, if @abandoned, in @lgr->n_abandoned; under
  *		smc_lgrs.lock
- * @abandoned:	the peer had its time to close; under the same
- * @rkey_asked:	the peer was asked to take the RMB, or is being asked; with @refusals and
+ * @abandoned:	the peer has not closed it in time; under smc_lgrs.lock
+ * @rkey_asked:	the peer has been asked, or is being asked, to accept the RMB; with @refusals and
  *		@rkey_wait under @lgr->llc.lock
- * @rtoken:	the peer's RMB: a number in @lgr->rtokens, the same on all links
- * @peer_idx:	index of our element there
- * @refusals:	smc_rmb.refusals when it began to wait
- * @closing:	when the socket was done with it, before the peer, in jiffies, and not 0; under
- *		smc_lgrs.lock
- * @keepalive:	seconds of silence until the link is tested for this connection, 0: as
- *		for all
+ * @rtoken:	index of the peer's RMB in @lgr->rtokens, the same on all links
+ * @peer_idx:	index, from 1, of the element in that RMB that the connection writes to
+ * @refusals:	smc_rmb.refusals when the connection began to wait
+ * @closing:	time in jiffies, never 0, when the socket was done with the connection but the peer
+ *		was not; 0 before; under smc_lgrs.lock
+ * @keepalive:	seconds of silence until the link is tested for this connection, 0 to use the
+ *		namespace's time
  * @token:	our alert token
- * @wait:	in the waiters of a group whose first contact is under way
- * @rkey_wait:	in @lgr->llc.waiters
- * @rmbe_node:	in @lgr->by_peer_rmbe
+ * @wait:	entry in the waiters of a group whose first contact is in progress
+ * @rkey_wait:	entry in @lgr->llc.waiters
+ * @rmbe_node:	entry in @lgr->by_peer_rmbe
  */
 struct smc_lgr_conn {
 	struct smc_msg_conn	msg;
@@ -277,13 +278,13 @@ static inline bool smc_lgr_is_v2(const struct smc_lgr *lgr)
 	return lgr->version > SMC_CLC_V1;
 }
 
-/* Is it one of the group's, and not down? */
+/* Is the slot of this link in use, and the link not down? */
 static inline bool smc_lgr_link_alive(const struct smc_link *link)
 {
 	return READ_ONCE(link->path.dev) && smc_link_alive(link);
 }
 
-/* The link of the first contact, which exists from then to the end of the group. */
+/* The link of the first contact; once that link is lost, another one may take the slot. */
 static inline struct smc_link *smc_lgr_first_link(struct smc_lgr *lgr)
 {
 	return &lgr->links[0];
@@ -298,11 +299,11 @@ static inline struct smc_lgr *smc_link_lgr(const struct smc_link *link)
  * struct smc_lgrs - link groups of a namespace
  * @lock:	protects the list, and state and number of connections of each group;
  *		any context
- * @list:	those that have not begun to end
- * @closed:	the namespace goes
- * @seq:	counts changes of the list, never 0
- * @n:		how many there are, including those whose @end_work has yet to run
- * @relief_work: ends one of them when memory was refused
+ * @list:	link groups that have not begun to end
+ * @closed:	the namespace is being removed
+ * @seq:	sequence number that changes with the list, never 0
+ * @n:		number of groups, including those whose @end_work has not finished
+ * @relief_work: frees memory after an allocation has been refused
  */
 struct smc_lgrs {
 	spinlock_t		lock;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The links of a group: find one, make one. */
+/* The links of a group: lookup and creation. */
 #include <linux/etherdevice.h>
 #include "../../../netns.h"
 #include "lgr.h"
 
-/* Is this place used? */
+/* Is this slot in use? */
 static bool is_used(const struct smc_link *link)
 {
 	return READ_ONCE(link->path.dev);
 }
 
 /**
- * smc_lgr_working_link() - a link over which the group can send
+ * smc_lgr_working_link() - find a link over which the group can send
  * @lgr: the link group
  *
- * LLC messages that concern the whole group travel over this one.
+ * LLC messages that concern the whole group travel over this link.
  *
- * Return: one that is active, else that of a first contact; NULL if there is none.
+ * Return: an active link, else the link of a first contact; NULL if there is neither.
  */
 struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr)
 {
@@ -30,11 +30,11 @@ struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_other_link() - is there another link, or will there be one?
+ * smc_lgr_other_link() - is there another link, or is one being made?
  * @lgr: the link group
- * @link: but this one
+ * @link: the link to leave out, or NULL
  *
- * Return: one that is active or being made, or NULL.
+ * Return: a link that is active or being made, or NULL.
  */
 struct smc_link *smc_lgr_other_link(struct smc_lgr *lgr, const struct smc_link *link)
 {
@@ -47,11 +47,11 @@ struct smc_link *smc_lgr_other_link(struct smc_lgr *lgr, const struct smc_link *
 }
 
 /**
- * smc_lgr_link_by_number() - the link that an LLC message names
+ * smc_lgr_link_by_number() - find the link that an LLC message names
  * @lgr: the link group
- * @number: as the server has named it
+ * @number: link number that the server assigned
  *
- * Return: NULL if there is none, or it is down.
+ * Return: the link, or NULL if there is none or it is down.
  */
 struct smc_link *smc_lgr_link_by_number(struct smc_lgr *lgr, u8 number)
 {
@@ -64,12 +64,12 @@ struct smc_link *smc_lgr_link_by_number(struct smc_lgr *lgr, u8 number)
 }
 
 /**
- * smc_lgr_next_number() - the number of the server's next link
+ * smc_lgr_next_number() - assign a number to the server's next link
  * @lgr: the link group
  *
- * Numbers are not used again (RFC 7609, 2.2.4), as far as a byte allows.
+ * Numbers are not reused (RFC 7609, 2.2.4) until they wrap after 255.
  *
- * Context: the engine's work.
+ * Context: the task that creates the group, then the engine's work.
  * Return: 1 to 255.
  */
 u8 smc_lgr_next_number(struct smc_lgr *lgr)
@@ -81,7 +81,7 @@ u8 smc_lgr_next_number(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_link_attr() - the attributes of a new link of a group
+ * smc_lgr_link_attr() - get the attributes of a new link of a group
  * @lgr: the link group
  * @number: its number
  *
@@ -98,13 +98,13 @@ struct smc_link_attr smc_lgr_link_attr(const struct smc_lgr *lgr, u8 number)
 }
 
 /**
- * smc_lgr_get_path() - our end of a link, whatever becomes of the link
+ * smc_lgr_get_path() - copy our end of a link
  * @lgr: the link group
- * @link: the link
- * @path: receives it, with a reference
+ * @link: the link, which may end at any time
+ * @path: receives our end, with a reference of its own
  *
  * Context: any but hard interrupts.
- * Return: 0, or -ENODEV if the link has given its device back.
+ * Return: 0 on success, -ENODEV if the link has returned its device.
  */
 int smc_lgr_get_path(struct smc_lgr *lgr, const struct smc_link *link,
 		     struct smc_rdma_path *path)
@@ -115,7 +115,7 @@ int smc_lgr_get_path(struct smc_lgr *lgr, const struct smc_link *link,
 	return path->dev ? 0 : -ENODEV;
 }
 
-/* A place that is used from now on, or NULL. */
+/* Take a free slot into use, or return NULL. */
 static struct smc_link *claim_place(struct smc_lgr *lgr, const struct smc_rdma_path *path)
 {
 	struct smc_link *link, *found = NULL;
@@ -145,16 +145,16 @@ static int __make_link(struct smc_lgr *lgr, struct smc_link *link, u8 number)
 	rc = smc_link_create(link, &attr);
 	if (!rc)
 		rc = smc_mem_add_link(lgr, link);
-	/* The removal of a device looks for links with a path. */
+	/* Port events and device removal skip a link that is being made, so check its path now. */
 	if (!rc && !smc_rdma_path_alive(&link->path))
 		rc = -ENODEV;
 	return rc;
 }
 
 /**
- * smc_lgr_make_link() - our half of another link
+ * smc_lgr_make_link() - make our half of another link
  * @lgr: the link group
- * @path: our end; the link gets a reference of its own
+ * @path: our end; the link takes a reference of its own
  * @number: its number
  *
  * Context: the engine's work, may sleep.
@@ -168,7 +168,7 @@ struct smc_link *smc_lgr_make_link(struct smc_lgr *lgr, const struct smc_rdma_pa
 
 	if (!link)
 		return NULL;
-	/* The engine's, from before anybody can take it down. */
+	/* Mark the link as the engine's before anything can take it down. */
 	WRITE_ONCE(lgr->llc.add_link, link);
 	mutex_lock(&lgr->setup_lock);
 	rc = __make_link(lgr, link, number);
@@ -183,7 +183,7 @@ struct smc_link *smc_lgr_make_link(struct smc_lgr *lgr, const struct smc_rdma_pa
 }
 
 /**
- * smc_lgr_connect_link() - the peer's half of another link is known
+ * smc_lgr_connect_link() - connect our half of another link to the peer's half
  * @lgr: the link group
  * @link: the link
  *
@@ -204,7 +204,7 @@ int smc_lgr_connect_link(struct smc_lgr *lgr, struct smc_link *link)
 }
 
 /**
- * smc_lgr_link_up() - another link is confirmed
+ * smc_lgr_link_up() - activate another link, which has been confirmed
  * @lgr: the link group
  * @link: the link
  *
@@ -214,6 +214,6 @@ void smc_lgr_link_up(struct smc_lgr *lgr, struct smc_link *link)
 {
 	smc_link_activate(link);
 	smc_lgr_report_up(lgr, link);
-	/* Connections of a link that is lost may have waited for this one. */
+	/* Connections of a lost link may have waited for this one. */
 	smc_lgr_failover(lgr);
 }

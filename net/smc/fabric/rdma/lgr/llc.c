@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The LLC engine: its queue, its clock, and what we begin ourselves. */
+/* The LLC engine: its queue, its timers, the first contact and the link tests. */
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "../../../lock_class.h"
@@ -10,7 +10,7 @@
 #include "../link/link.h"
 #include "llc_msg.h"
 
-/* More messages than this no honest peer has under way. */
+/* An honest peer never has more than this many messages outstanding. */
 #define MAX_QUEUE	64
 
 /* A message on its way from the completion to the engine. */
@@ -23,9 +23,9 @@ struct llc_event {
 };
 
 /**
- * __smc_llc_kick() - have the engine run
+ * __smc_llc_kick() - schedule the engine
  * @lgr: the link group; its llc.lock is held
- * @delay: when, in jiffies from now
+ * @delay: jiffies from now
  */
 void __smc_llc_kick(struct smc_lgr *lgr, unsigned long delay)
 {
@@ -38,7 +38,7 @@ void __smc_llc_kick(struct smc_lgr *lgr, unsigned long delay)
 }
 
 /**
- * smc_llc_kick() - have the engine look again at everything
+ * smc_llc_kick() - run the engine soon
  * @lgr: the link group
  *
  * Context: any but hard interrupts.
@@ -56,7 +56,7 @@ void smc_llc_kick(struct smc_lgr *lgr)
  * @m: the message
  *
  * Context: any but hard interrupts.
- * Return: 0, or a negative errno: the link is as good as down.
+ * Return: 0, or a negative errno, after which the link must be considered down.
  */
 int smc_llc_send(struct smc_link *link, const struct smc_llc_msg *m)
 {
@@ -64,7 +64,7 @@ int smc_llc_send(struct smc_link *link, const struct smc_llc_msg *m)
 	u8 buf[SMC_LINK_MSG_MAX];
 	int rc, len;
 
-	/* Peers differ in how they write some numbers: as they do, so do we. */
+	/* Peers differ in the byte order of some numbers; use the peer's. */
 	msg.big_endian |= READ_ONCE(smc_link_lgr(link)->big_endian);
 	len = smc_llc_encode(&msg, buf, sizeof(buf));
 	if (WARN_ON_ONCE(len < 0))
@@ -80,7 +80,7 @@ int smc_llc_send(struct smc_link *link, const struct smc_llc_msg *m)
  * @m: the message
  *
  * Context: the engine's work, may sleep.
- * Return: 0, or a negative errno: the link is as good as down.
+ * Return: 0, or a negative errno, after which the link must be considered down.
  */
 int smc_llc_send_long(struct smc_link *link, const struct smc_llc_msg *m)
 {
@@ -99,7 +99,7 @@ int smc_llc_send_long(struct smc_link *link, const struct smc_llc_msg *m)
 }
 
 /**
- * smc_llc_send_or_down() - send an LLC message over a link that is down if that fails
+ * smc_llc_send_or_down() - send an LLC message, or take the link down if that fails
  * @link: the link
  * @m: the message
  *
@@ -114,7 +114,7 @@ void smc_llc_send_or_down(struct smc_link *link, const struct smc_llc_msg *m)
 /* ---- first contact ---- */
 
 /**
- * smc_llc_first_contact() - the link is connected and shall be confirmed
+ * smc_llc_first_contact() - start to confirm the first link, which has been connected
  * @lgr: the link group
  *
  * The server sends CONFIRM LINK, the client waits for it.
@@ -145,14 +145,14 @@ static void begin_first_contact(struct smc_lgr *lgr)
 		smc_llc_await(lgr, SMC_LLC_W_CONFIRM_RSP);
 }
 
-/* ---- how far the first contact is ---- */
+/* ---- progress of the first contact ---- */
 
 /**
- * smc_llc_delivered() - has the device said that the peer has all posts up to some one?
- * @link: the link; when it is down the device may not say so any more
- * @end: smc_link_sent() after that post
+ * smc_llc_delivered() - has the peer's device acknowledged all posts up to a given one?
+ * @link: the link; once it is down, later completions no longer count
+ * @end: what smc_link_sent() returned after that post
  *
- * Return: true if it has.
+ * Return: true if so.
  */
 bool smc_llc_delivered(const struct smc_link *link, u32 end)
 {
@@ -166,10 +166,10 @@ bool smc_llc_delivered(const struct smc_link *link, u32 end)
  * smc_llc_no_fallback() - is it too late to decline?  (RFC 7609, C.2)
  * @lgr: the link group
  *
- * It is from our CONFIRM LINK on, unless what has ended the link is that this message
+ * It is too late once our CONFIRM LINK was sent, unless the link went down because this message
  * could not be delivered.
  *
- * Return: true if it is.
+ * Return: true if so.
  */
 bool smc_llc_no_fallback(struct smc_lgr *lgr)
 {
@@ -184,9 +184,9 @@ bool smc_llc_no_fallback(struct smc_lgr *lgr)
  * smc_llc_no_return() - would a Decline of the peer come too late?  (RFC 7609, C.3)
  * @lgr: the link group
  *
- * It would for a server whose ADD LINK has arrived.
+ * For a server it is too late once its ADD LINK has arrived.
  *
- * Return: true if it would.
+ * Return: true if so.
  */
 bool smc_llc_no_return(struct smc_lgr *lgr)
 {
@@ -196,13 +196,14 @@ bool smc_llc_no_return(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_up_for_peer() - may the peer think that the first contact is over?
+ * smc_llc_up_for_peer() - might the peer consider the first contact over?
  * @lgr: the link group
  *
- * To a server it is over with the client's reply, of which the client does not know yet
- * that it has arrived; to a client with its own, which our engine may have to look at yet.
+ * For a server the first contact is over when the client's reply arrives, which the client cannot
+ * know.  For a client it is over with the client's own reply, which our engine may not have
+ * processed yet.
  *
- * Return: true if it may.
+ * Return: true if so.
  */
 bool smc_llc_up_for_peer(struct smc_lgr *lgr)
 {
@@ -219,7 +220,7 @@ bool smc_llc_up_for_peer(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_sent() - smc_link_ops.sent: messages sent before the link was active have arrived
+ * smc_llc_sent() - smc_link_ops.sent: posts that the engine may wait for are complete
  * @link: the link
  */
 void smc_llc_sent(struct smc_link *link)
@@ -237,17 +238,17 @@ static void look_at_sent(struct smc_lgr *lgr)
 
 /* ---- links that come and go ---- */
 
-/* Is the link still the one that had this name, and not down? */
+/* Is the link in this slot still the one with this uid, and not down? */
 bool smc_llc_same_link(const struct smc_link *link, u32 uid)
 {
 	return smc_link_alive(link) && link->uid == uid;
 }
 
 /**
- * smc_llc_new_link() - another link is being added
+ * smc_llc_new_link() - prepare the engine for another link
  * @lgr: the link group
- * @over: the exchange takes place over this link
- * @link: the new one
+ * @over: the link that the exchange takes place over
+ * @link: the new link
  *
  * Context: the engine's work.
  */
@@ -264,14 +265,14 @@ void smc_llc_new_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_lin
 	llc->add_uid = link->uid;
 	llc->rkeys_late[smc_lgr_link_index(lgr, link)] = 0;
 	smc_llc_cont_begin(llc);
-	/* Numbers come round, if seldom. */
+	/* Link numbers wrap, so forget what is recorded of an earlier link with this number. */
 	__clear_bit(link->number, llc->adds_late);
 	__clear_bit(link->number, llc->deletes);
 	smc_llc_loss_known(llc, link->number);
 }
 
 /**
- * smc_llc_more_links() - there may be a way for another link now
+ * smc_llc_more_links() - try to add a link, as there may be a port for it now
  * @lgr: the link group
  *
  * Context: any but hard interrupts.
@@ -285,7 +286,7 @@ void smc_llc_more_links(struct smc_lgr *lgr)
 	spin_unlock_bh(&lgr->llc.lock);
 }
 
-/* Exchanges over links that are lost, or about such links. */
+/* Continue or give up the exchanges over links that are lost, or about such links. */
 static void look_at_links(struct smc_lgr *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -320,7 +321,7 @@ static struct llc_event *next_event(struct smc_llc *llc)
 /**
  * smc_llc_keepalive() - smc_fabric_ops.keepalive, by TEST LINK (RFC 7609, 4.5.3)
  * @c: the connection
- * @seconds: of silence, 0 for net.smc.smcr_testlink_time alone
+ * @seconds: seconds of silence until a test; 0 to follow net.smc.smcr_testlink_time only
  */
 void smc_llc_keepalive(struct smc_conn *c, unsigned int seconds)
 {
@@ -333,7 +334,7 @@ void smc_llc_keepalive(struct smc_conn *c, unsigned int seconds)
 	smc_llc_kick(lconn->lgr);
 }
 
-/* Silence that is long enough for a test: the shortest that anybody has asked for. */
+/* Silence until a link test, in jiffies: the shortest time that anything has asked for. */
 static unsigned long test_time(struct smc_lgr *lgr)
 {
 	unsigned long time = READ_ONCE(lgr->sn->smcr_testlink_time), token;
@@ -352,7 +353,7 @@ static unsigned long test_time(struct smc_lgr *lgr)
 	return time * HZ;
 }
 
-/* Is the peer still there?  Returns when to look again, 0 for never. */
+/* Check that the peer is still there.  Returns jiffies until the next check, 0 for never. */
 static unsigned long test_link(struct smc_lgr *lgr, struct smc_link *link, unsigned long time)
 {
 	unsigned long now = jiffies, idle = now - READ_ONCE(link->last_rx);
@@ -413,7 +414,7 @@ static void llc_work(struct work_struct *work)
 	begin_first_contact(lgr);
 	look_at_sent(lgr);
 	while ((ev = next_event(llc))) {
-		/* The place may be another link's meanwhile. */
+		/* The slot may hold another link by now. */
 		if (ev->link->uid == ev->uid)
 			smc_llc_dispatch(lgr, ev->link, ev->buf, ev->len);
 		kfree(ev);
@@ -432,7 +433,7 @@ static void llc_work(struct work_struct *work)
 	again = min_not_zero(min_not_zero(again, losses), test_links(lgr));
 	again = min_not_zero(min_not_zero(again, left), delay);
 	spin_lock_bh(&llc->lock);
-	/* Somebody may have asked for less meanwhile. */
+	/* An earlier run may have been requested meanwhile. */
 	if (again && !delayed_work_pending(&llc->work))
 		__smc_llc_kick(lgr, again);
 	spin_unlock_bh(&llc->lock);
@@ -474,14 +475,17 @@ static void queue_event(struct smc_link *link, const u8 *buf, size_t len)
 	bool flood, drop;
 
 	if (!ev)
-		return;		/* its sender will miss the answer */
+		return;		/* the sender will miss our answer */
 	ev->link = link;
 	ev->uid = link->uid;
 	ev->len = len;
 	memcpy(ev->buf, buf, len);
 	spin_lock_bh(&lgr->llc.lock);
 	flood = lgr->llc.n_queue >= MAX_QUEUE;
-	/* Once it is stopped our last words are on their way, and the link must not go before. */
+	/*
+	 * Nothing empties the queue of a stopped engine.  It must not overflow, which would take
+	 * the link down before our DELETE LINK has been sent.
+	 */
 	drop = flood || lgr->llc.stopped;
 	if (!drop) {
 		list_add_tail(&ev->list, &lgr->llc.queue);
@@ -497,7 +501,7 @@ static void queue_event(struct smc_link *link, const u8 *buf, size_t len)
 
 /**
  * smc_llc_rx() - smc_link_ops.rx_llc: an LLC message has arrived
- * @link: over this link
+ * @link: the link that it came over
  * @buf: the message
  * @len: its length
  *
@@ -527,7 +531,7 @@ void smc_llc_rx(struct smc_link *link, const u8 *buf, size_t len)
 }
 
 /**
- * smc_llc_init() - the engine of a new link group
+ * smc_llc_init() - initialise the engine of a new link group
  * @lgr: the link group
  */
 void smc_llc_init(struct smc_lgr *lgr)
@@ -545,7 +549,7 @@ void smc_llc_init(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_start_tests() - the link group is active: watch over its peer
+ * smc_llc_start_tests() - start to test the links of a group that is active now
  * @lgr: the link group
  */
 void smc_llc_start_tests(struct smc_lgr *lgr)
@@ -554,9 +558,9 @@ void smc_llc_start_tests(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_test_now() - find out whether the peer still has its end of the link
- * @lgr: the link group; without an answer in time it ends
- * @doubted: until the answer has come no connection joins it
+ * smc_llc_test_now() - test whether the peer still has its end of each link
+ * @lgr: the link group; links without an answer in time go down
+ * @doubted: no connection may join the group until the answer has come
  *
  * Context: any but hard interrupts.
  */
@@ -571,7 +575,7 @@ void smc_llc_test_now(struct smc_lgr *lgr, bool doubted)
 }
 
 /**
- * smc_llc_stop() - the link group ends; say so, if the peer does not know
+ * smc_llc_stop() - stop the engine, and tell the peer that the group ends, unless it knows
  * @lgr: the link group
  *
  * RFC 7609, 3.5.4.

@@ -2,9 +2,9 @@
 /*
  * The LLC engine of a link group (RFC 7609, 3.5.5 and C.7).
  *
- * Messages are queued by the completion that brings them and judged by one work
- * item, so that no two exchanges of a group run at once; only TEST LINK is answered
- * at once.  Of our own exchanges one is under way at most.
+ * Completion handlers queue the messages that arrive, and one work item processes them, so two
+ * exchanges of a group never run at once.  Only TEST LINK is answered immediately.  We start one
+ * exchange at a time.
  */
 #ifndef SMC_RDMA_LLC_H
 #define SMC_RDMA_LLC_H
@@ -20,37 +20,37 @@ struct smc_link;
 struct smc_rmb;
 
 /*
- * There is room for so many links in a group: two, and a third while it takes the place of an
- * asymmetric one (RFC 7609, 2.2.1), or while one that is down has yet to give its device back.
+ * Slots for links in a group: two, and a third one for a link that replaces an asymmetric one (RFC
+ * 7609, 2.2.1), or while a link that is down has not returned its device.
  */
 #define SMC_LGR_LINKS		3
 
-/* An answer takes no longer than this; the RFC leaves it to us. */
+/* How long we wait for an answer; the RFC leaves this to us. */
 #define SMC_LLC_WAIT_TIME	(5 * HZ)
 
-/* Messages that the engine waits for; llc_rules.c has the action if one does not come. */
+/* Messages that the engine waits for; llc_rules.c has the action if one does not arrive. */
 enum smc_llc_wait {
 	SMC_LLC_NEW,			/* the link is not connected yet */
 	SMC_LLC_IDLE,
 	SMC_LLC_W_CONFIRM_REQ,		/* client: CONFIRM LINK of the server */
-	SMC_LLC_W_CONFIRM_SENT,		/* client: its own reply has arrived */
+	SMC_LLC_W_CONFIRM_SENT,		/* client: delivery of its own reply */
 	SMC_LLC_W_CONFIRM_RSP,		/* server: the client's reply */
 	SMC_LLC_W_ADD_LINK_REQ,		/* client: ADD LINK of the first contact */
-	SMC_LLC_W_ADD_LINK_RSP,		/* server: its reply */
+	SMC_LLC_W_ADD_LINK_RSP,		/* server: the client's reply */
 	SMC_LLC_W_ADD_CONT_REQ,		/* client: ADD LINK CONTINUATION, in version 1 */
-	SMC_LLC_W_ADD_CONT_RSP,		/* server: its reply */
+	SMC_LLC_W_ADD_CONT_RSP,		/* server: the client's reply */
 	SMC_LLC_W_ADD_LINK_HOP,		/* the gateway's MAC address, for the new link */
 	SMC_LLC_W_CONFIRM2_REQ,		/* client: CONFIRM LINK over the new link */
-	SMC_LLC_W_CONFIRM2_RSP,		/* server: the client's reply to that */
-	SMC_LLC_W_DELETE_LINK_RSP,	/* server: the second link is not wanted */
-	SMC_LLC_W_CONFIRM_RKEY_RSP,	/* the peer knows our new RMB */
-	SMC_LLC_W_DELETE_RKEY_RSP,	/* the peer has forgotten RMBs of ours */
+	SMC_LLC_W_CONFIRM2_RSP,		/* server: the client's reply over the new link */
+	SMC_LLC_W_DELETE_LINK_RSP,	/* server: reply to DELETE LINK of an offered second link */
+	SMC_LLC_W_CONFIRM_RKEY_RSP,	/* the peer's reply about our new RMB */
+	SMC_LLC_W_DELETE_RKEY_RSP,	/* the peer's reply about RMBs that it must forget */
 	SMC_LLC_NR_WAITS
 };
 
 /**
- * struct smc_llc_test - whether the peer is still there, at the end of one link
- * @sent:	when the TEST LINK that is unanswered was sent; 0 without one
+ * struct smc_llc_test - keepalive of one link
+ * @sent:	time in jiffies of the unanswered TEST LINK; 0 if there is none
  * @data:	user data that the answer must repeat
  */
 struct smc_llc_test {
@@ -58,17 +58,17 @@ struct smc_llc_test {
 	u64		data;
 };
 
-/* Losses that the peer has yet to answer, at most. */
+/* At most this many losses may be unanswered by the peer. */
 #define SMC_LLC_LOSSES		8
 
 /**
- * struct smc_llc_loss - a link of which the peer must be told that it is down
- * @number:	of the link; 0: there is none
+ * struct smc_llc_loss - a lost link that the peer must be told of
+ * @number:	number of the link; 0 if the entry is free
  * @reason:	SMC_LLC_DEL_*
- * @over:	smc_link.uid of the link over which it was told, 0 if it was not; only the work
- *		looks at it
- * @deadline:	until when it has to answer, in jiffies; the same
- * @unanswered:	how often it has not; the same
+ * @over:	smc_link.uid of the link over which the peer was told, 0 if it was not told; only
+ *		the engine's work uses this and the following members
+ * @deadline:	jiffies until which the peer must answer
+ * @unanswered:	how often the peer has not answered
  */
 struct smc_llc_loss {
 	u8		number;
@@ -84,49 +84,53 @@ struct smc_llc_loss {
  *		@stopped, @tests, @test_now, @losses, @add_wanted, @port_came and smc_lgr.doubted;
  *		any context
  * @queue:	messages received
- * @n_queue:	their number; a peer that floods us is cut off
+ * @n_queue:	number of messages in @queue; limited, as a peer might flood us
  * @rkeys:	RMBs to be confirmed
- * @unused:	RMBs that the peer shall forget
- * @deleting:	those that it was asked to forget
- * @forgotten:	buffers that it has forgotten, or has never known, and a device has yet to know
- * @waiters:	connections that wait for theirs
- * @stopped:	nothing is begun any more
- * @begin:	the first contact is to begin
- * @wait:	the message that is awaited; only the work looks at it
- * @deadline:	until when, in jiffies; the same
- * @confirm_end: the posts of the link up to our CONFIRM LINK, in smc_link.tx_head's count
- * @add_end:	those up to our ADD LINK; 0 without one
- * @rkeys_left:	RTokens that the peer's CONFIRM RKEY CONTINUATION has yet to tell
- * @rmb:	the one that is being confirmed; the same
- * @rkey_link:	over which link the peer was asked to confirm it, or to forget others; the same
- * @rkey_uid:	smc_link.uid of that; the same
- * @rkey:	its RKey there; the same
- * @rkey_again:	the peer has put us off until then, in jiffies; 0 if it has not
- * @rkeys_late:	answers that may still come over each link, to questions that are asked again;
- *		the same
- * @add_over:	over which link another one is being added; the same
- * @add_over_uid: smc_link.uid of that; the same
- * @add_link:	the new link, NULL if none is being added; the same.  Until it is active, or given
- *		up, nobody else drains it
- * @add_uid:	smc_link.uid of that; the same
- * @adds_late:	numbers of links that were given up before the peer has said what it was to say of
- *		them next, as bits; only the work looks at it
- * @rtokens_told: version 1: so many RTokens of the new link the peer has been told; the same
- * @rtokens_more: there are more of them; the same
- * @rtokens_left: so many the peer has yet to tell us, -1 if it has not begun; the same
- * @wish_uid:	client: the link over which it asked for another one last, and
- * @wish_end:	posts of that link up to then
- * @add_asked:	there was a REQUEST ADD LINK, which the server may still refuse; the same
+ * @unused:	RMBs that the peer must be asked to forget
+ * @deleting:	RMBs that the peer has been asked to forget
+ * @forgotten:	buffers that the peer has forgotten or never known, and that the devices must
+ *		deregister
+ * @waiters:	connections that wait for an RMB to be confirmed
+ * @stopped:	the engine does not start anything any more
+ * @begin:	the first contact must begin
+ * @wait:	the message that the engine waits for [work]
+ * @deadline:	jiffies until which the engine waits for it [work]
+ * @confirm_end: number of posts on the link up to our CONFIRM LINK, counted as smc_link.tx_head
+ * @add_end:	number of posts up to our ADD LINK; 0 without one
+ * @rkeys_left:	number of RTokens that the peer's CONFIRM RKEY CONTINUATION must still carry
+ * @rmb:	the RMB that is being confirmed [work]
+ * @rkey_link:	link over which the peer was asked to confirm @rmb, or to forget RMBs [work]
+ * @rkey_uid:	smc_link.uid of @rkey_link [work]
+ * @rkey:	RKey of @rmb on @rkey_link [work]
+ * @rkey_again:	jiffies until which the peer has put us off; 0 if it has not
+ * @rkeys_late:	for each link, number of answers that may still arrive to requests that are
+ *		repeated [work]
+ * @add_over:	link over which another link is being added [work]
+ * @add_over_uid: smc_link.uid of @add_over [work]
+ * @add_link:	the new link, NULL if none is being added [work].  Only the engine drains it, until
+ *		it is active or given up
+ * @add_uid:	smc_link.uid of @add_link [work]
+ * @adds_late:	bitmap of the numbers of links that were given up before the peer had sent its next
+ *		message about them [work]
+ * @rtokens_told: version 1: how many RTokens of the new link the peer has been told [work]
+ * @rtokens_more: version 1: there are more of them [work]
+ * @rtokens_left: version 1: how many RTokens the peer has still to tell, -1 if it has not begun
+ *		[work]
+ * @wish_uid:	client: smc_link.uid of the link over which it last asked for another link, and
+ * @wish_end:	number of posts on that link up to this request
+ * @add_asked:	we have sent REQUEST ADD LINK, which the server may still refuse [work]
  * @add_wanted:	another link may be possible now
- * @port_came:	the same, and since another link is being added
- * @add_at:	when it is tried again, in jiffies; 0 for not at all; only the work looks at it
- * @add_delay:	how long it was waited for that, in jiffies; the same
- * @losses:	links that the peer must learn of, or has been told of and not answered yet
- * @deletes:	numbers of links of which the peer was told by DELETE LINK, and may reply, as bits;
- *		only the work looks at it
- * @tests:	for each link
- * @test_now:	a TEST LINK is wanted on these links, however short the silence was, as bits
+ * @port_came:	a port may have come since the current attempt to add a link began
+ * @add_at:	jiffies when the engine tries to add a link again, 0 for never [work]
+ * @add_delay:	how long it waits before that, in jiffies [work]
+ * @losses:	lost links that the peer must be told of, or has not answered yet
+ * @deletes:	bitmap of the numbers of links in our DELETE LINKs, to which the peer may reply
+ *		[work]
+ * @tests:	keepalive of each link
+ * @test_now:	bitmap of links to be tested immediately, even without silence
  * @work:	the engine; each pending work holds the group
+ *
+ * Members marked [work] are changed by the engine's work only.
  */
 struct smc_llc {
 	spinlock_t		lock;

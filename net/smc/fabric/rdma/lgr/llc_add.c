@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The LLC engine: how a group gets another link (RFC 7609, 3.5.1.6, 3.5.5.1.1 and 3.5.5.2.3).
+ * The LLC engine: add a link to a group (RFC 7609, 3.5.1.6, 3.5.5.1.1 and 3.5.5.2.3).
  *
  *	server						client
  *	makes its half
- *	ADD LINK, its RTokens, over a link there is ->
+ *	ADD LINK, its RTokens, over an existing link ->
  *							makes its half, connects it
  *				   <- reply, its RTokens
  *	connects its half; in version 1 after llc_add_cont.c
  *	CONFIRM LINK over the new link ->
  *				   <- reply
  *
- * The server begins.  Data flow meanwhile.  If it fails, nothing is lost but the new link.
+ * The server begins.  Data transfer goes on.  If the exchange fails, only the new link is lost.
  */
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
@@ -21,16 +21,16 @@
 #include "../link/link.h"
 #include "llc_msg.h"
 
-/* The number of a second link that is offered and never made. */
+/* Number of a second link that is offered but never made. */
 #define NO_LINK		2
 
 /* ---- our half ---- */
 
-/* The first and the last of the times between two tries. */
+/* The shortest and the longest delay between two tries. */
 #define AGAIN_FIRST	(HZ / 4)
 #define AGAIN_LAST	(64 * HZ)
 
-/* A port that comes says so, but a route to the peer that comes with it does not. */
+/* Try again by timer: an event reports a new port, but not a new route to the peer. */
 static void again_later(struct smc_lgr *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -98,13 +98,13 @@ static int send_add_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_
 	return rc;
 }
 
-/* A message could not be sent, and the link is all right: later it may go. */
+/* Is this a temporary failure to send?  Then the link works, and a later try may succeed. */
 static bool not_now(int rc)
 {
 	return rc == -EBUSY || rc == -ENOMEM;
 }
 
-/* Store the peer's half of a link.  False if its values are impossible. */
+/* Store the peer's half of a link.  Returns false if its values are invalid. */
 static bool take_half(struct smc_lgr *lgr, struct smc_link *over, struct smc_link *link,
 		      const struct smc_llc_add_link *add)
 {
@@ -126,7 +126,7 @@ static bool take_half(struct smc_lgr *lgr, struct smc_link *over, struct smc_lin
 	return true;
 }
 
-/* The RFC requires an attempt at a second link, and we have no device for it. */
+/* The RFC requires an attempt at a second link, but we have no device for one. */
 static int offer_nothing(struct smc_lgr *lgr, struct smc_link *over)
 {
 	struct smc_llc_msg m = {
@@ -153,7 +153,7 @@ static void lost_link(struct smc_link *link)
 
 /* ---- another try ---- */
 
-/* Read and clear one of the flags under llc->lock: add_wanted or port_came. */
+/* Read and clear a flag that llc->lock protects: add_wanted or port_came. */
 static bool take_flag(struct smc_llc *llc, bool *flag)
 {
 	bool set;
@@ -174,7 +174,7 @@ static bool is_wanted(struct smc_llc *llc)
 	return wanted || (llc->add_at && !time_before(jiffies, llc->add_at));
 }
 
-/* ADD LINK of the server, in an active group.  False if there is no path. */
+/* Send the server's ADD LINK in an active group.  Returns false if there is no path. */
 static bool ask_for_link(struct smc_lgr *lgr, struct smc_link *over, const union ib_gid *peer_gid)
 {
 	struct smc_link *link = make_link(lgr, over, smc_lgr_next_number(lgr), peer_gid);
@@ -187,7 +187,7 @@ static bool ask_for_link(struct smc_lgr *lgr, struct smc_link *over, const union
 		smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_RSP);
 		return true;
 	}
-	/* Of what was not said the peer need not hear. */
+	/* The peer has not heard of this link, and need not hear of its loss. */
 	link->peer_knows = true;
 	smc_llc_add_failed(lgr);
 	if (!not_now(rc))
@@ -209,7 +209,7 @@ static int send_request(struct smc_lgr *lgr, struct smc_link *over,
 	return rc;
 }
 
-/* Version 1: it names the new port.  There is no queue pair yet whose fields could be filled in. */
+/* Version 1: ADD LINK names the new port.  There is no queue pair yet for the other fields. */
 static int send_v1_wish(struct smc_link *over, const struct smc_rdma_path *path)
 {
 	struct smc_llc_msg m = { .type = SMC_LLC_ADD_LINK, .add_link.mtu = path->mtu };
@@ -220,8 +220,8 @@ static int send_v1_wish(struct smc_link *over, const struct smc_rdma_path *path)
 }
 
 /*
- * The last wish has not arrived.  Another one would only be behind it.  And on a path that comes
- * back it would do harm: soft-RoCE begins to wait anew with each post, before it sends again.
+ * Has the last request not been delivered yet?  Another one would only wait behind it.  On a path
+ * that comes back it would even do harm: each post makes soft-RoCE wait anew before it retransmits.
  */
 static bool wish_under_way(const struct smc_lgr *lgr, const struct smc_link *over)
 {
@@ -239,7 +239,7 @@ static int send_wish(struct smc_lgr *lgr, struct smc_link *over, const struct sm
 	return rc;
 }
 
-/* The client's word that it has another device, if it has; nobody waits for an answer. */
+/* Client: tell the server of another device, if there is one; does not wait for an answer. */
 static void tell_server(struct smc_lgr *lgr, struct smc_link *over)
 {
 	struct smc_rdma_path path;
@@ -250,7 +250,7 @@ static void tell_server(struct smc_lgr *lgr, struct smc_link *over)
 		return;
 	}
 	rc = smc_lgr_new_path(lgr, over, NULL, &path);
-	/* The server need not answer, and may have no port yet either. */
+	/* Repeat this later: the server need not answer, and may have no port yet. */
 	if (rc != -EALREADY)
 		again_later(lgr);
 	if (rc)
@@ -272,11 +272,11 @@ static void try_again(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_add_again() - endeavour to have a second link (RFC 7609, C.8 and 3.5.5.1.2)
- * @lgr: the link group; nothing is awaited
+ * smc_llc_add_again() - try to get a second link (RFC 7609, C.8 and 3.5.5.1.2)
+ * @lgr: the link group, whose engine waits for nothing
  *
  * Context: the engine's work.
- * Return: when to look again, in jiffies; 0 for never.
+ * Return: jiffies until it must be called again; 0 for never.
  */
 unsigned long smc_llc_add_again(struct smc_lgr *lgr)
 {
@@ -292,7 +292,7 @@ unsigned long smc_llc_add_again(struct smc_lgr *lgr)
 /* ---- the server ---- */
 
 /**
- * smc_llc_add_link() - the server's ADD LINK, as a part of the first contact
+ * smc_llc_add_link() - send the server's ADD LINK of the first contact
  * @lgr: the link group
  * @over: its first link, confirmed
  *
@@ -310,7 +310,7 @@ void smc_llc_add_link(struct smc_lgr *lgr, struct smc_link *over)
 	smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_RSP);
 }
 
-/* The client has a second device, and we have none. */
+/* Delete the link that we only offered: the client has a second device, but we have none. */
 static void take_back(struct smc_lgr *lgr, struct smc_link *over)
 {
 	struct smc_llc_msg del = {
@@ -328,7 +328,7 @@ static void take_back(struct smc_lgr *lgr, struct smc_link *over)
 	smc_llc_await(lgr, SMC_LLC_W_DELETE_LINK_RSP);
 }
 
-/* The first contact is over; what follows concerns the new link only. */
+/* End the first contact; the rest of the exchange concerns the new link only. */
 static void first_contact_over(struct smc_lgr *lgr)
 {
 	lgr->llc.wait = SMC_LLC_IDLE;
@@ -337,10 +337,10 @@ static void first_contact_over(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_no_half() - our half of the new link comes to nothing
+ * smc_llc_no_half() - give up our half of the new link
  * @lgr: the link group
  *
- * A client has not answered the server's ADD LINK yet, and says no.
+ * A client has not answered the server's ADD LINK yet, and refuses it now.
  *
  * Context: the engine's work.
  */
@@ -371,7 +371,7 @@ void smc_llc_no_half(struct smc_lgr *lgr)
 	smc_llc_add_failed(lgr);
 }
 
-/* Has the peer yet to tell of its half, or of its RTokens there? */
+/* Does the peer still owe us its half, or its RTokens for the new link? */
 static bool awaits_half(const struct smc_llc *llc)
 {
 	return llc->wait == SMC_LLC_W_ADD_LINK_RSP || llc->wait == SMC_LLC_W_ADD_CONT_REQ ||
@@ -379,8 +379,8 @@ static bool awaits_half(const struct smc_llc *llc)
 }
 
 /*
- * Can the exchange go on?  Once both halves are known the rest of it takes place over the new link,
- * which may be the only one that is left.
+ * Can the exchange go on?  Once both halves are known, it continues over the new link, which may be
+ * the only link left.
  */
 static bool add_can_go_on(struct smc_lgr *lgr)
 {
@@ -393,7 +393,7 @@ static bool add_can_go_on(struct smc_lgr *lgr)
 	return true;
 }
 
-/* The message that the peer owes us once our half is connected and it knows that. */
+/* The message that the peer owes us, once it knows that our half is connected. */
 static enum smc_llc_wait next_wait(const struct smc_lgr *lgr)
 {
 	if (lgr->server)
@@ -402,7 +402,7 @@ static enum smc_llc_wait next_wait(const struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_add_connect() - connect our half of the new link, and say so
+ * smc_llc_add_connect() - connect our half of the new link, and tell the peer
  * @lgr: the link group
  *
  * Context: the engine's work.
@@ -415,7 +415,7 @@ void smc_llc_add_connect(struct smc_lgr *lgr)
 	if (add_can_go_on(lgr))
 		rc = smc_link_next_hop(link);
 	if (rc == -EAGAIN) {
-		/* Not anew each time that something happens. */
+		/* Do not restart the timeout at each event. */
 		if (lgr->llc.wait != SMC_LLC_W_ADD_LINK_HOP)
 			smc_llc_await(lgr, SMC_LLC_W_ADD_LINK_HOP);
 		return;
@@ -433,8 +433,9 @@ void smc_llc_add_connect(struct smc_lgr *lgr)
 }
 
 /*
- * An asymmetric link may have no path at all, as where each port has a cable of its own; nothing
- * says so but silence.  It gives way when there may be a better one, unless it is the only one.
+ * An asymmetric link may have no path at all, for example if each port has a cable of its own.
+ * Only silence shows that.  Give up the link when a better one may be possible, unless it is the
+ * only one.
  */
 static bool gives_way(struct smc_lgr *lgr)
 {
@@ -446,7 +447,7 @@ static bool gives_way(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_add_goes_on() - a gateway may have answered, a link be lost, or a port have come
+ * smc_llc_add_goes_on() - go on after a gateway has answered, a link is lost, or a port has come
  * @lgr: the link group
  *
  * Context: the engine's work.
@@ -463,10 +464,10 @@ void smc_llc_add_goes_on(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_add_failed() - the new link comes to nothing
+ * smc_llc_add_failed() - give up the new link
  * @lgr: the link group
  *
- * The peer is told as of a link that is lost.
+ * The peer is told of it as of any other lost link.
  *
  * Context: the engine's work.
  */
@@ -491,12 +492,12 @@ void smc_llc_add_failed(struct smc_lgr *lgr)
 /**
  * smc_llc_add_is_late() - is a message about a link that we have given up meanwhile?
  * @lgr: the link group
- * @number: of the link, as the message says
+ * @number: number of the link in the message
  *
- * DELETE LINK has said so.
+ * If so, our DELETE LINK has told the peer.
  *
  * Context: the engine's work.
- * Return: true if it is, and no other message about it is expected.
+ * Return: true if so; no other message about this link is expected then.
  */
 bool smc_llc_add_is_late(struct smc_lgr *lgr, u8 number)
 {
@@ -518,7 +519,7 @@ SMC_LLC_TAKES(add_link_rsp)
 	if (!added)
 		return;
 	if (m->negative) {
-		/* The peer has no such link, and need not hear of it again. */
+		/* The peer has no such link, and need not be told of its loss. */
 		added->peer_knows = true;
 		smc_llc_add_failed(lgr);
 	} else if (m->add_link.link != added->number ||
@@ -526,7 +527,7 @@ SMC_LLC_TAKES(add_link_rsp)
 		smc_llc_add_failed(lgr);
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 	} else if (smc_lgr_is_parallel(lgr, added)) {
-		/* It is deleted over a link that there is (C.7.1). */
+		/* Parallel links are refused by DELETE LINK over an existing link (C.7.1). */
 		smc_llc_add_failed(lgr);
 	} else if (m->v2) {
 		smc_llc_add_connect(lgr);
@@ -543,7 +544,7 @@ SMC_LLC_TAKES(delete_link_rsp)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 }
 
-/* The incumbent says no once more when its attempt fails later. */
+/* The incumbent refuses once more if its own attempt fails later. */
 SMC_LLC_TAKES(add_link_late)
 {
 	if (!smc_llc_add_is_late(lgr, m->add_link.link) && !m->negative)
@@ -551,8 +552,8 @@ SMC_LLC_TAKES(add_link_late)
 }
 
 /*
- * The client has another device.  The answer is ADD LINK.  If another exchange is under way, it is
- * sent after that exchange.  Returns false if there is no path.
+ * The client has another device.  Answer with ADD LINK, after the exchange that is in progress, if
+ * any.  Returns false if there is no path.
  */
 static bool client_has(struct smc_lgr *lgr, struct smc_link *over, const u8 *wire_gid)
 {
@@ -566,7 +567,7 @@ static bool client_has(struct smc_lgr *lgr, struct smc_link *over, const u8 *wir
 	return ask_for_link(lgr, over, &gid);
 }
 
-/* Its GID comes last. */
+/* The GID of the client's new device comes last in the message. */
 SMC_LLC_TAKES(req_add_link)
 {
 	struct smc_llc_req_add_link *req = &m->req_add_link;
@@ -601,8 +602,8 @@ static void refuse(struct smc_link *over, struct smc_llc_msg *m, u8 reason)
 }
 
 /*
- * To a question about an RMB of ours the server says no then, or it has said yes over another link:
- * it is asked again (3.5.5.3.3).
+ * ADD LINK of the server interrupts our exchange about RMBs: the server refuses our request, or has
+ * accepted it over another link.  Ask again, and ignore that answer (3.5.5.3.3).
  */
 static void put_rkeys_off(struct smc_lgr *lgr)
 {
@@ -617,7 +618,7 @@ static void put_rkeys_off(struct smc_lgr *lgr)
 		smc_llc_unused_put_off(lgr);
 }
 
-/* It would not ask had our CONFIRM LINK not arrived. */
+/* The server sends this only when our CONFIRM LINK has arrived, even if we do not know that yet. */
 SMC_LLC_TAKES(add_link_req)
 {
 	bool first = lgr->llc.wait == SMC_LLC_W_ADD_LINK_REQ ||
@@ -643,14 +644,14 @@ SMC_LLC_TAKES(add_link_req)
 	}
 }
 
-/* Most servers answer by ADD LINK; those that cannot may say so. */
+/* Most servers answer with ADD LINK; a server that cannot may send this reply. */
 SMC_LLC_TAKES(req_add_link_rsp)
 {
 	if (!lgr->llc.add_asked)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 }
 
-/* In version 2 there is another message for it.  In version 1 it is not answered by a refusal. */
+/* Version 2 has REQUEST ADD LINK instead.  Version 1 does not answer if there is no path. */
 SMC_LLC_TAKES(add_link_wish)
 {
 	if (m->v2)
@@ -669,13 +670,13 @@ static void added(struct smc_lgr *lgr)
 	lgr->llc.add_delay = 0;
 	lgr->llc.wait = SMC_LLC_IDLE;
 	smc_lgr_link_up(lgr, link);
-	/* It went down just before that: nobody else tries again. */
+	/* If the link went down just before it was activated, nothing else tries again. */
 	if (!link->confirmed)
 		again_later(lgr);
 	smc_lgr_replace_asymmetric(lgr, link);
 }
 
-/* Does the message confirm the new link?  If not, the link it came over is down. */
+/* Does the message confirm the new link?  If not, take down the link that it came over. */
 static bool confirms_added(struct smc_lgr *lgr, struct smc_link *link,
 			   const struct smc_llc_confirm_link *m)
 {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The LLC engine: the RTokens of a new link in version 1, whose ADD LINK has no room for them (RFC
- * 7609, A.3.3).  They go over the link that ADD LINK went over, two at a time.
+ * The LLC engine: RTokens of a new link in version 1, whose ADD LINK has no room for them (RFC
+ * 7609, A.3.3).  They travel over the same link as ADD LINK, two at a time.
  *
  *	server						client
  *	ADD LINK CONTINUATION, two RTokens ->
  *				   <- reply, two RTokens
- *	and again, until both have told all of theirs
+ *	repeated until both sides have sent all of theirs
  */
 #include "../../../smc.h"
 #include "lgr.h"
 #include "../link/link.h"
 #include "llc_msg.h"
 
-/* In place of a number: the peer has not begun. */
+/* Value of smc_llc.rtokens_left before the peer has begun. */
 #define NOT_BEGUN	(-1)
 
 /**
- * smc_llc_cont_begin() - neither side has told an RToken of the new link yet
+ * smc_llc_cont_begin() - start a new link, for which neither side has sent an RToken
  * @llc: the engine
  *
  * Context: the engine's work.
@@ -28,7 +28,7 @@ void smc_llc_cont_begin(struct smc_llc *llc)
 	llc->rtokens_left = NOT_BEGUN;
 }
 
-/* Our next RTokens.  0 or a negative errno. */
+/* Send our next RTokens.  Returns 0 or a negative errno. */
 static int tell_rtokens(struct smc_lgr *lgr, bool reply)
 {
 	struct smc_llc_w_rtoken rtokens[SMC_LLC_CONT_RTOKENS];
@@ -53,7 +53,7 @@ static int tell_rtokens(struct smc_lgr *lgr, bool reply)
 	return smc_llc_send(llc->add_over, &m);
 }
 
-/* The peer's.  False if they are not those that it has announced. */
+/* Store the peer's RTokens.  Returns false if they are not as many as it has announced. */
 static bool take_rtokens(struct smc_lgr *lgr, const struct smc_link *over,
 			 const struct smc_llc_add_link_cont *cont)
 {
@@ -86,7 +86,7 @@ static bool all_told(const struct smc_llc *llc)
 }
 
 /**
- * smc_llc_cont_ask() - the server tells its next RTokens and asks for those of the client
+ * smc_llc_cont_ask() - server: send its next RTokens, to which the client replies with its own
  * @lgr: the link group
  *
  * Context: the engine's work.
@@ -120,7 +120,7 @@ SMC_LLC_TAKES(add_link_cont_req)
 							 SMC_LLC_W_ADD_CONT_REQ);
 }
 
-/* The link has been given up meanwhile; DELETE LINK has said so. */
+/* A message about a link that has been given up meanwhile, as our DELETE LINK has told the peer. */
 SMC_LLC_TAKES(add_link_cont_late)
 {
 	if (!smc_llc_add_is_late(lgr, m->add_link_cont.link))

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The LLC engine: how the peer learns of a link that is lost (RFC 7609, 3.5.5.1.4 and C.7).
+ * The LLC engine: tell the peer that a link is lost (RFC 7609, 3.5.5.1.4 and C.7).
  *
  *	client						server
  *	has lost a link
- *	DELETE LINK, over another one ->
+ *	DELETE LINK, over another link ->
  *				   <- DELETE LINK of the same link, as if the server had lost it
  *	reply ->
  *
- * Both may have lost it at the same time.  Then these requests cross, and that of the server is the
- * answer to that of the client.
+ * If both lose the link at the same time, their requests cross, and the server's request is the
+ * answer to the client's.
  */
 #include "../../../smc.h"
 #include "lgr.h"
 #include "../link/link.h"
 #include "llc_msg.h"
 
-/* A peer that answers TEST LINK, but not DELETE LINK, is told so often. */
+/* How often we repeat DELETE LINK to a peer that answers TEST LINK only. */
 #define MAX_TELLS	4
 
-/* The entry of the link with this number, or a free one for number 0; NULL if there is none. */
+/* Find the entry of the link with this number, or a free entry for number 0; NULL if none. */
 static struct smc_llc_loss *__find(struct smc_llc *llc, u8 number)
 {
 	unsigned int i;
@@ -32,11 +32,11 @@ static struct smc_llc_loss *__find(struct smc_llc *llc, u8 number)
 }
 
 /**
- * smc_llc_link_lost() - a link is down, and another one is left
+ * smc_llc_link_lost() - handle the loss of a link while another one is left
  * @lgr: the link group
  * @link: the link, drained
  *
- * The peer is told, unless it has told us.  The server tries to have another link instead.
+ * Tells the peer, unless the peer has told us, and tries to get another link instead.
  *
  * Context: any but hard interrupts.
  */
@@ -46,24 +46,24 @@ void smc_llc_link_lost(struct smc_lgr *lgr, struct smc_link *link)
 	struct smc_llc_loss *loss;
 
 	spin_lock_bh(&llc->lock);
-	/* With so many that the peer has not answered it finds this one for itself. */
+	/* If the table is full of unanswered losses, the peer must notice this one by itself. */
 	loss = link->peer_knows ? NULL : __find(llc, 0);
 	if (loss) {
 		WRITE_ONCE(loss->number, link->number);
 		loss->reason = link->down_reason;
 	}
-	/* One that came to nothing is tried again after a while, see smc_llc_add_failed(). */
+	/* A link that never came up is retried after a while, see smc_llc_add_failed(). */
 	llc->add_wanted |= link->confirmed;
 	__smc_llc_kick(lgr, 0);
 	spin_unlock_bh(&llc->lock);
 }
 
 /**
- * smc_llc_is_lost() - is a link just being lost, so that the peer will be told, or has been?
+ * smc_llc_is_lost() - will the peer be told, or has it been told, that a link is lost?
  * @llc: the engine
- * @number: of the link
+ * @number: number of the link
  *
- * Return: true if it is.
+ * Return: true if so.
  */
 bool smc_llc_is_lost(struct smc_llc *llc, u8 number)
 {
@@ -76,9 +76,9 @@ bool smc_llc_is_lost(struct smc_llc *llc, u8 number)
 }
 
 /**
- * smc_llc_loss_known() - the peer has said that a link is gone, or that it has none of this number
+ * smc_llc_loss_known() - forget a loss, as the peer says that the link is gone or unknown
  * @llc: the engine
- * @number: of the link
+ * @number: number of the link
  *
  * Context: the engine's work.
  */
@@ -94,7 +94,7 @@ void smc_llc_loss_known(struct smc_llc *llc, u8 number)
 	spin_unlock_bh(&llc->lock);
 }
 
-/* The link over which the peer was told, if that is still there. */
+/* The link over which the peer was told, or NULL if that link is gone. */
 static struct smc_link *told_over(struct smc_lgr *lgr, const struct smc_llc_loss *loss)
 {
 	struct smc_link *link;
@@ -122,9 +122,9 @@ static void tell(struct smc_lgr *lgr, struct smc_link *over, const struct smc_ll
 }
 
 /*
- * If DELETE LINK is not answered, C.7 declares the link that it was sent over unusable as well.
- * But that link carries data, and other implementations drop a message that comes during another
- * exchange.  So the link is tested, and the peer is told again.
+ * C.7 declares the link unusable that an unanswered DELETE LINK was sent over.  But that link
+ * carries data, and other implementations drop a message that arrives during another exchange.
+ * Instead, test the link and tell the peer again.
  */
 static unsigned long tell_or_wait(struct smc_lgr *lgr, struct smc_llc_loss *loss)
 {
@@ -154,11 +154,11 @@ static unsigned long tell_or_wait(struct smc_lgr *lgr, struct smc_llc_loss *loss
 }
 
 /**
- * smc_llc_tell_losses() - tell the peer of links that are lost
+ * smc_llc_tell_losses() - tell the peer about lost links
  * @lgr: the link group
  *
- * Context: the engine's work, which alone changes losses that there are.  A new one kicks it.
- * Return: when to look again, in jiffies; 0 for never.
+ * Context: the engine's work; nothing else changes existing entries.  A new entry kicks the engine.
+ * Return: jiffies until it must be called again; 0 for never.
  */
 unsigned long smc_llc_tell_losses(struct smc_lgr *lgr)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The LLC engine: the action for each message of the peer. */
+/* The LLC engine: actions for messages of the peer. */
 #include "../../../netns.h"
 #include "../../../wire/clc.h"
 #include "lgr.h"
@@ -7,8 +7,8 @@
 #include "llc_msg.h"
 
 /*
- * The incumbent sends this size of its cache.  If the other end sends 0, it takes the link down
- * again and declines.
+ * The cache size that the incumbent sends.  If it receives 0, it takes the link down again and
+ * declines.
  */
 #define CACHE_SIZE	3
 
@@ -21,7 +21,7 @@ static void protocol_violation(struct smc_link *link)
  * smc_llc_send_confirm_link() - confirm a link
  * @lgr: the link group
  * @link: the link
- * @reply: the client's reply rather than the server's request
+ * @reply: true for the client's reply, false for the server's request
  *
  * Return: 0 or a negative errno.
  */
@@ -46,7 +46,7 @@ int smc_llc_send_confirm_link(struct smc_lgr *lgr, struct smc_link *link, bool r
 	memcpy(m.confirm_link.gid, link->path.gid.raw, 16);
 	if (READ_ONCE(lgr->state) != SMC_LGR_NEW)
 		return smc_llc_send(link, &m);
-	/* From here on, unless it turns out that it could not be delivered. */
+	/* Too late to decline from here on, unless the message turns out to be undeliverable. */
 	WRITE_ONCE(lgr->committed, true);
 	rc = smc_llc_send(link, &m);
 	if (rc)
@@ -61,14 +61,14 @@ static void activate_lgr(struct smc_lgr *lgr)
 	smc_lgr_activate(lgr);
 }
 
-/* Before 2.1 the smaller of the two numbers counts. */
+/* Before version 2.1 the smaller of both sides' numbers applies. */
 static void settle_max_links(struct smc_lgr *lgr, const struct smc_llc_confirm_link *m)
 {
 	if (!lgr->release)
 		lgr->max_links = min_t(u8, lgr->max_links, max_t(u8, m->max_links, 1));
 }
 
-/* Does the message describe the peer's end of the link as CLC did, or ADD LINK? */
+/* Does the message describe the peer's end of the link as CLC or ADD LINK did? */
 bool smc_llc_confirm_link_matches(const struct smc_lgr *lgr, const struct smc_link *link,
 				  const struct smc_llc_confirm_link *m)
 {
@@ -83,7 +83,7 @@ bool smc_llc_confirm_link_matches(const struct smc_lgr *lgr, const struct smc_li
 				 m->max_conns == lgr->max_conns);
 }
 
-/* The client's view of the first contact. */
+/* The client's side of the first contact. */
 SMC_LLC_TAKES(confirm_link_req)
 {
 	if (!smc_llc_confirm_link_matches(lgr, link, &m->confirm_link)) {
@@ -101,7 +101,7 @@ SMC_LLC_TAKES(confirm_link_req)
 }
 
 /**
- * smc_llc_confirmed() - client: the reply to CONFIRM LINK has arrived
+ * smc_llc_confirmed() - client: continue after its reply to CONFIRM LINK has arrived
  * @lgr: the link group
  *
  * Context: the engine's work.
@@ -129,10 +129,10 @@ SMC_LLC_TAKES(confirm_link_rsp)
 		activate_lgr(lgr);
 }
 
-/* End the link that the message names, or the group. */
+/* End the group, because the peer deletes it or its last link. */
 static void delete_group(struct smc_lgr *lgr, struct smc_link *link, struct smc_llc_msg *m)
 {
-	/* To a client the server says so. */
+	/* A server still sends a DELETE LINK of its own, see smc_llc_stop(). */
 	lgr->delete_seen = !lgr->server;
 	if (!lgr->server && !m->delete_link.all) {
 		m->reply = true;
@@ -142,7 +142,7 @@ static void delete_group(struct smc_lgr *lgr, struct smc_link *link, struct smc_
 	smc_lgr_end(lgr, SMC_REASON_OUT_OF_SYNC);
 }
 
-/* A client answers; a server says DELETE LINK itself, as of every link that is down. */
+/* A client replies; a server sends a DELETE LINK of its own, as for any lost link. */
 SMC_LLC_TAKES(delete_link_req)
 {
 	struct smc_link *gone = smc_lgr_link_by_number(lgr, m->delete_link.link);
@@ -154,13 +154,13 @@ SMC_LLC_TAKES(delete_link_req)
 	if (gone) {
 		gone->peer_knows = !lgr->server;
 		smc_link_down(gone, m->delete_link.reason);
-		/* It may be the answer to our ADD LINK. */
+		/* The peer may have answered our ADD LINK with this. */
 		if (gone == lgr->llc.add_link)
 			smc_llc_add_failed(lgr);
 		if (lgr->server)
 			return;
 	} else {
-		/* A timing window (C.7.1): it is told the same. */
+		/* Timing window (C.7.1): our own DELETE LINK of the same link is the answer. */
 		if (lgr->server && smc_llc_is_lost(&lgr->llc, m->delete_link.link))
 			return;
 		smc_llc_loss_known(&lgr->llc, m->delete_link.link);
@@ -172,7 +172,7 @@ SMC_LLC_TAKES(delete_link_req)
 		smc_llc_send_or_down(link, m);
 }
 
-/* The link has gone already.  The peer may have been told of it more than once. */
+/* A reply about a link that is gone already.  We may have told the peer more than once. */
 SMC_LLC_TAKES(delete_link_late)
 {
 	smc_llc_loss_known(&lgr->llc, m->delete_link.link);
@@ -180,7 +180,7 @@ SMC_LLC_TAKES(delete_link_late)
 		protocol_violation(link);
 }
 
-/* The keys of an RMB on links other than the one that the message came over. */
+/* Store the keys of an RMB on links other than the one that the message came over. */
 static void take_others(struct smc_lgr *lgr, int rtoken, const struct smc_llc_link_rtoken *others,
 			unsigned int n)
 {
@@ -196,8 +196,8 @@ static void take_others(struct smc_lgr *lgr, int rtoken, const struct smc_llc_li
 }
 
 /*
- * The number of an RMB that the peer tells us of, new or not.  It tells again when our answer was
- * lost with its link, now over another one, which we may know no key for.
+ * Returns the number of an RMB that the peer tells us of, new or known.  If our answer was lost
+ * with its link, the peer tells us again over another link, for which we may know no key.
  */
 static int take_rkey(struct smc_lgr *lgr, const struct smc_link *link,
 		     const struct smc_llc_confirm_rkey *rkey)
@@ -239,7 +239,7 @@ SMC_LLC_TAKES(confirm_rkey_req)
 	lgr->llc.rkeys_left = rkey->n_total - rkey->n_others;
 	m->reply = true;
 	if (lgr->server && lgr->llc.add_link) {
-		/* It shall come again with a key for the new link (3.5.5.3.1). */
+		/* The peer must repeat this with a key for the new link (3.5.5.3.1). */
 		m->negative = true;
 		rkey->retry = true;
 	} else {
@@ -254,14 +254,15 @@ SMC_LLC_TAKES(confirm_rkey_req)
 }
 
 /**
- * smc_llc_is_late_rkey() - the answer to a question that is asked again
+ * smc_llc_is_late_rkey() - is this the answer to a request that we repeat?
  * @lgr: the link group
- * @link: over which it came
+ * @link: the link that it came over
  *
- * Another link came or went meanwhile.  Of the answers that come over one link it is the first.
+ * We repeat a request when a link comes or goes meanwhile.  Answers over one link arrive in order,
+ * so the late one is the first.
  *
  * Context: the engine's work.
- * Return: true if it is such an answer, which is then no longer expected.
+ * Return: true if so; that answer is no longer expected then.
  */
 bool smc_llc_is_late_rkey(struct smc_lgr *lgr, const struct smc_link *link)
 {
@@ -289,7 +290,7 @@ SMC_LLC_TAKES(rkey_late)
 		protocol_violation(link);
 }
 
-/* Links that we do not have: there is nothing to be remembered but how many follow. */
+/* RKeys on links that we do not have: only the number of those that follow matters. */
 SMC_LLC_TAKES(confirm_rkey_cont)
 {
 	const struct smc_llc_confirm_rkey_cont *cont = &m->confirm_rkey_cont;
@@ -303,7 +304,7 @@ SMC_LLC_TAKES(confirm_rkey_cont)
 	smc_llc_send_or_down(link, m);
 }
 
-/* The keys of the request, and a reply that names those we do not know. */
+/* Delete the keys in the request, and reply with those that we do not know. */
 SMC_LLC_TAKES(delete_rkey_req)
 {
 	struct smc_llc_w_rkey unknown[SMC_LLC_V2_FAILED_RKEYS] = {};

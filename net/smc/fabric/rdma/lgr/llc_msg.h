@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the parts of the LLC engine: all files llc*.c. */
+/* Shared by the parts of the LLC engine, all files llc*.c. */
 #ifndef SMC_RDMA_LLC_MSG_H
 #define SMC_RDMA_LLC_MSG_H
 
@@ -57,7 +57,7 @@ unsigned long smc_llc_add_again(struct smc_lgr *lgr);
 void smc_llc_cont_begin(struct smc_llc *llc);
 void smc_llc_cont_ask(struct smc_lgr *lgr);
 
-/* llc_msg.c: the action for each message, by the rules of llc_rules.c */
+/* The action for each message, called by the rules of llc_rules.c. */
 #define SMC_LLC_TAKES(name)						\
 	void smc_llc_take_##name(struct smc_lgr *lgr, struct smc_link *link,	\
 				 struct smc_llc_msg *m)

@@ -5,12 +5,12 @@
 #include "../link/link.h"
 #include "llc_msg.h"
 
-/* A peer that is in the middle of something else is asked again so often, and then so soon. */
+/* How often, and at what interval, a peer that is busy with another exchange is asked again. */
 #define RKEY_RETRIES	20
 #define RKEY_RETRY_TIME	(HZ / 10)
 
 /**
- * smc_llc_wake_rkey_waiters() - wake all that wait for an RMB to be confirmed
+ * smc_llc_wake_rkey_waiters() - wake all connections that wait for an RMB to be confirmed
  * @lgr: the link group
  *
  * Context: any but hard interrupts.
@@ -35,16 +35,16 @@ void smc_llc_wake_rkey_waiters(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_begin_confirm_rkey() - does the peer know this RMB?
+ * smc_llc_begin_confirm_rkey() - make sure that the peer knows an RMB
  * @lgr: the link group; its setup_lock is held
  * @rmb: the RMB
- * @lconn: the connection that is to use it, and is notified
+ * @lconn: the connection that will use the RMB, and is notified of the outcome
  *
- * A peer that has refused it is asked again for the next connection: "the next natural
+ * A peer that has refused the RMB is asked again for the next connection: "the next natural
  * stimulus" (RFC 7609, A.3.5).
  *
- * Return: 0 if so; -EAGAIN if it is being told; -EACCES if it does not want to
- * know; -ENOLINK.
+ * Return: 0 if the peer knows the RMB; -EAGAIN if the peer is being told; -EACCES if it has
+ * refused; -ENOLINK if the engine has stopped.
  */
 int smc_llc_begin_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
 			       struct smc_lgr_conn *lconn)
@@ -77,7 +77,7 @@ int smc_llc_begin_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
 }
 
 /**
- * smc_llc_unwait() - a connection gives up waiting for its RMB
+ * smc_llc_unwait() - stop waiting for an RMB to be confirmed
  * @lconn: the connection
  */
 void smc_llc_unwait(struct smc_lgr_conn *lconn)
@@ -93,7 +93,7 @@ void smc_llc_unwait(struct smc_lgr_conn *lconn)
 		smc_conn_put(&lconn->msg.conn);
 }
 
-/* Its keys and addresses, for a message over @link. */
+/* Fill in an RMB's keys and addresses on all links, for a message over @link. */
 static int __rmb_on_links(struct smc_lgr *lgr, const struct smc_rmb *rmb,
 			  const struct smc_link *link, struct smc_llc_confirm_rkey *m)
 {
@@ -131,10 +131,10 @@ static int rmb_on_links(struct smc_lgr *lgr, const struct smc_rmb *rmb,
 }
 
 /**
- * smc_llc_rkey_put_off() - the RMB that is being confirmed is the next one again
+ * smc_llc_rkey_put_off() - put the RMB that is being confirmed back to the head of the queue
  * @lgr: the link group
  *
- * The peer is asked once it can be told of other links.
+ * The peer is asked again later, with the keys on the links that there are then.
  *
  * Context: the engine's work.
  */
@@ -150,8 +150,8 @@ void smc_llc_rkey_put_off(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_next_rkey() - tell the peer of the next RMB, if there is one
- * @lgr: the link group; nothing is awaited
+ * smc_llc_next_rkey() - send CONFIRM RKEY for the next RMB, if there is one
+ * @lgr: the link group, whose engine waits for nothing
  *
  * Context: the engine's work.
  */
@@ -165,7 +165,7 @@ void smc_llc_next_rkey(struct smc_lgr *lgr)
 	struct smc_llc *llc = &lgr->llc;
 	int rc;
 
-	/* Without a link the group ends, and wakes the waiters. */
+	/* Without a link the group ends, which wakes the waiters. */
 	if (!link)
 		return;
 	spin_lock_bh(&llc->lock);
@@ -183,7 +183,7 @@ void smc_llc_next_rkey(struct smc_lgr *lgr)
 		smc_llc_rkey_put_off(lgr);
 		return;
 	}
-	/* One that is down has no regions; it is as if there were no answer. */
+	/* A link that is down has no region; treat that like a missing answer. */
 	if (!rc)
 		smc_llc_send_or_down(link, &m);
 	llc->rkey = m.confirm_rkey.rkey;
@@ -191,13 +191,13 @@ void smc_llc_next_rkey(struct smc_lgr *lgr)
 }
 
 /**
- * smc_llc_rkey_delay() - how long has the peer put us off?
+ * smc_llc_rkey_delay() - how long must we wait before we ask the peer again?
  * @llc: the engine
  *
- * It does not say, and does not tell us when it is over.
+ * A peer that puts us off neither says for how long, nor tells us when it is ready.
  *
  * Context: the engine's work.
- * Return: in jiffies, 0 if it has not.
+ * Return: time in jiffies, 0 if the peer has not put us off.
  */
 unsigned long smc_llc_rkey_delay(struct smc_llc *llc)
 {
@@ -210,10 +210,10 @@ unsigned long smc_llc_rkey_delay(struct smc_llc *llc)
 }
 
 /**
- * smc_llc_rkey_answered() - the peer has answered our CONFIRM RKEY
+ * smc_llc_rkey_answered() - process the peer's answer to our CONFIRM RKEY
  * @lgr: the link group
- * @yes: it accepted
- * @retry: it refused because another change of the group is under way: ask again
+ * @yes: the peer has accepted the RMB
+ * @retry: if not: because another change of the group is in progress, so ask again
  *
  * Context: the engine's work.
  */

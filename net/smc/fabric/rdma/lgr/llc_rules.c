@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RFC 7609, C.7 as tables: the action for a message, who may send it and when; and the action if an
- * awaited message does not come.
+ * RFC 7609, C.7 as tables: the action for each message, the sides that may send it, and when; and
+ * the action if an expected message does not arrive.
  *
- * "Treat as if the link had gone down": its connections go to another link, and the last link ends
- * the group and its connections.  Those that still have their first contact before them decline or
- * are reset as C.2 and C.3 want, see smc_rdma_finish().
+ * "Treat as if the link had gone down" means: the link's connections move to another link, and the
+ * loss of the last link ends the group and its connections.  Connections that have not finished
+ * their first contact decline or are reset, as C.2 and C.3 require, see smc_rdma_finish().
  */
 #include "lgr.h"
 #include "../link/link.h"
 #include "llc_msg.h"
 
-/* The sides that may send it. */
+/* The sides that may send a message. */
 #define SERVER		BIT(0)
 #define CLIENT		BIT(1)
 #define BOTH		(SERVER | CLIENT)
 
-/* When; the link is confirmed once it is neither new nor being confirmed. */
+/* When it may arrive.  A link is confirmed when it is neither new nor being confirmed. */
 #define WHEN(wait)	BIT(SMC_LLC_##wait)
 #define ANY		(BIT(SMC_LLC_NR_WAITS) - 1)
 #define CONFIRMED	(ANY & ~(WHEN(NEW) | WHEN(W_CONFIRM_REQ) | WHEN(W_CONFIRM_RSP)))
@@ -28,9 +28,9 @@
  * struct llc_rule - the action for a message
  * @type:	SMC_LLC_*
  * @reply:	REQUEST or REPLY
- * @from:	the roles that may send it
- * @when:	messages that we may be waiting for then
- * @take:	the action, or NULL
+ * @from:	the sides that may send it
+ * @when:	bitmap of the enum smc_llc_wait during which it may arrive
+ * @take:	the action
  */
 struct llc_rule {
 	u8	type;
@@ -42,9 +42,10 @@ struct llc_rule {
 };
 
 /*
- * The first rule that fits.  What fits none is unambiguously incorrect or out of sync: the
- * link goes down.  Not here: messages that cannot be decoded (the same), optional ones that we do
- * not know (discarded), and TEST LINK, which is answered before the queue; all smc_llc_rx().
+ * The first rule that matches applies.  A message that matches none is unambiguously incorrect or
+ * out of sync, and the link goes down.  Not in the table, because smc_llc_rx() handles them:
+ * messages that cannot be decoded (the link goes down), unknown optional messages (discarded), and
+ * TEST LINK (answered without the queue).
  */
 static const struct llc_rule llc_rules[] = {
 	/* incorrect link information: Decline, or the link goes down */
@@ -60,14 +61,14 @@ static const struct llc_rule llc_rules[] = {
 	/* unknown MTU: negative reply, reason 2 */
 	{ SMC_LLC_ADD_LINK, REQUEST, SERVER, CONFIRMED,
 	  smc_llc_take_add_link_req },
-	/* version 1: the client has another device; this is for information only (3.5.5.3) */
+	/* version 1: the client has another device; its message is informational (3.5.5.3) */
 	{ SMC_LLC_ADD_LINK, REQUEST, CLIENT, CONFIRMED,
 	  smc_llc_take_add_link_wish },
 	{ SMC_LLC_ADD_LINK, REPLY, CLIENT, WHEN(W_ADD_LINK_RSP),
 	  smc_llc_take_add_link_rsp },
 	{ SMC_LLC_ADD_LINK, REPLY, CLIENT, CONFIRMED,
 	  smc_llc_take_add_link_late },
-	/* other RTokens than the first of these messages has announced: the link goes down */
+	/* RTokens that do not fit what the first of these messages announced: the link goes down */
 	{ SMC_LLC_ADD_LINK_CONT, REQUEST, SERVER, WHEN(W_ADD_CONT_REQ),
 	  smc_llc_take_add_link_cont_req },
 	{ SMC_LLC_ADD_LINK_CONT, REPLY, CLIENT, WHEN(W_ADD_CONT_RSP),
@@ -85,7 +86,7 @@ static const struct llc_rule llc_rules[] = {
 	  smc_llc_take_delete_link_late },
 	{ SMC_LLC_REQ_ADD_LINK, REQUEST, CLIENT, CONFIRMED,
 	  smc_llc_take_req_add_link },
-	/* we have told of a device, and there is no use for it */
+	/* the server has no use for the device that we have announced */
 	{ SMC_LLC_REQ_ADD_LINK, REPLY, SERVER, CONFIRMED,
 	  smc_llc_take_req_add_link_rsp },
 	{ SMC_LLC_CONFIRM_RKEY, REQUEST, BOTH, CONFIRMED,
@@ -106,10 +107,10 @@ static const struct llc_rule llc_rules[] = {
 };
 
 /**
- * smc_llc_dispatch() - judge a message
+ * smc_llc_dispatch() - process a message by the rules
  * @lgr: the link group
- * @link: over which it came
- * @buf: the message, which has been decoded once without complaint
+ * @link: the link that it came over
+ * @buf: the message, which smc_llc_rx() has decoded before
  * @len: its length
  *
  * Context: the engine's work.
@@ -122,7 +123,7 @@ void smc_llc_dispatch(struct smc_lgr *lgr, struct smc_link *link, const u8 *buf,
 	struct smc_llc_msg m;
 	unsigned int i;
 
-	/* Of -EOPNOTSUPP, an unknown MTU, the rule itself takes note. */
+	/* The rule itself handles -EOPNOTSUPP, which stands for an unknown MTU. */
 	smc_llc_decode(buf, len, &m);
 	for (i = 0; i < ARRAY_SIZE(llc_rules); i++) {
 		rule = &llc_rules[i];
@@ -136,8 +137,8 @@ void smc_llc_dispatch(struct smc_lgr *lgr, struct smc_link *link, const u8 *buf,
 }
 
 /*
- * A problem of the peer: had it merely been unable to send, it would have declined by
- * now.  Break the TCP connection.
+ * The peer is at fault: a peer that merely cannot send would have declined by now.  Reset
+ * the TCP connection.
  */
 static void reset_first_contact(struct smc_lgr *lgr)
 {
@@ -157,10 +158,10 @@ static void add_link_unanswered(struct smc_lgr *lgr)
 	smc_link_down(over, SMC_LLC_DEL_LOST_PATH);
 }
 
-/* As if a failure of the link had been detected over which the peer was asked. */
+/* Treat as a failure of the link over which the peer was asked. */
 static void rkey_link_failed(struct smc_lgr *lgr)
 {
-	/* Another link may be left, over which it is asked again. */
+	/* If another link is left, the peer is asked again over that one. */
 	smc_llc_rkey_put_off(lgr);
 	smc_link_down(lgr->llc.rkey_link, SMC_LLC_DEL_LOST_PATH);
 }
@@ -172,15 +173,15 @@ static void unused_link_failed(struct smc_lgr *lgr)
 }
 
 /*
- * On a first contact long enough for the peer to find, after seven times 1.07 s (see
- * ready_to_send()), that it cannot send, and to have its Decline repeated by TCP twice.
+ * Timeout during a first contact.  It gives the peer time to find, after seven tries of 1.07 s (see
+ * ready_to_send()), that it cannot send, and TCP time to retransmit the peer's Decline twice.
  */
 #define FIRST_TIME	(9 * HZ)
 
 /**
- * struct llc_timeout - the action if a message does not come
- * @time:	how long we wait for it
- * @pop:	the action then
+ * struct llc_timeout - the action if a message does not arrive
+ * @time:	how long we wait for the message
+ * @pop:	the action after that
  */
 struct llc_timeout {
 	unsigned long	time;
@@ -190,7 +191,7 @@ struct llc_timeout {
 static const struct llc_timeout llc_timeouts[SMC_LLC_NR_WAITS] = {
 	/* the server's CONFIRM LINK; C.7, before C.7.1 */
 	[SMC_LLC_W_CONFIRM_REQ]		= { FIRST_TIME, reset_first_contact },
-	/* the device's word that our reply has arrived; it gives up after 7.5 s */
+	/* delivery of our reply; the device gives up after 7.5 s */
 	[SMC_LLC_W_CONFIRM_SENT]	= { FIRST_TIME, reset_first_contact },
 	/* CONFIRM LINK from server (first contact, first link) */
 	[SMC_LLC_W_CONFIRM_RSP]		= { FIRST_TIME, reset_first_contact },
@@ -201,11 +202,11 @@ static const struct llc_timeout llc_timeouts[SMC_LLC_NR_WAITS] = {
 	/* ADD LINK reply, or ADD LINK CONTINUATION, from either: as ADD LINK from server */
 	[SMC_LLC_W_ADD_CONT_REQ]	= { SMC_LLC_WAIT_TIME, add_link_unanswered },
 	[SMC_LLC_W_ADD_CONT_RSP]	= { SMC_LLC_WAIT_TIME, add_link_unanswered },
-	/* CONFIRM LINK over a further link, either side, and what it takes to send it */
+	/* CONFIRM LINK over a further link, either side, and the next hop that it requires */
 	[SMC_LLC_W_ADD_LINK_HOP]	= { SMC_LLC_WAIT_TIME, smc_llc_no_half },
 	[SMC_LLC_W_CONFIRM2_REQ]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },
 	[SMC_LLC_W_CONFIRM2_RSP]	= { SMC_LLC_WAIT_TIME, smc_llc_add_failed },
-	/* DELETE LINK from server (scope: single link), and there is no other one */
+	/* DELETE LINK from server (scope: single link) for a second link that was only offered */
 	[SMC_LLC_W_DELETE_LINK_RSP]	= { FIRST_TIME, reset_first_contact },
 	/* CONFIRM RKEY from either; TEST LINK is the same, see test_link() */
 	[SMC_LLC_W_CONFIRM_RKEY_RSP]	= { SMC_LLC_WAIT_TIME, rkey_link_failed },
@@ -214,9 +215,9 @@ static const struct llc_timeout llc_timeouts[SMC_LLC_NR_WAITS] = {
 };
 
 /**
- * smc_llc_await() - an answer is expected from now on
+ * smc_llc_await() - start to wait for a message
  * @lgr: the link group
- * @wait: which one
+ * @wait: the message
  *
  * Context: the engine's work.
  */
@@ -227,13 +228,13 @@ void smc_llc_await(struct smc_lgr *lgr, enum smc_llc_wait wait)
 }
 
 /**
- * smc_llc_left() - how long is there still to be waited?
+ * smc_llc_left() - how much longer does the engine wait for a message?
  * @lgr: the link group
  *
- * When it was too long already, the timeout is handled here.
+ * If the time is over, this handles the timeout.
  *
  * Context: the engine's work.
- * Return: in jiffies, 0 if nothing is awaited any more.
+ * Return: time in jiffies, 0 if the engine waits for nothing.
  */
 unsigned long smc_llc_left(struct smc_lgr *lgr)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The LLC engine: buffers without users.  By DELETE RKEY the peer forgets our RMBs (RFC 7609,
- * 3.5.5.2.2), then the devices do.
+ * The LLC engine: buffers without users.  DELETE RKEY makes the peer forget our RMBs (RFC 7609,
+ * 3.5.5.2.2), then the devices deregister the buffers.
  */
 #include "../../../smc.h"
 #include "lgr.h"
 #include "../link/link.h"
 #include "llc_msg.h"
 
-/* RMBs of one message, as many as version 1 has room for. */
+/* RMBs in one message: as many as version 1 has room for. */
 #define DELETE_RKEYS	8
 
 static void add_to(struct smc_lgr *lgr, struct list_head *list, struct smc_rmb *rmb)
@@ -35,8 +35,8 @@ void smc_llc_delete_rkey(struct smc_rmb *rmb)
 }
 
 /**
- * smc_llc_forget_soon() - have the devices forget a buffer that the peer does not know
- * @rmb: the buffer, which is forgotten, and which no connection can find any more
+ * smc_llc_forget_soon() - have the devices deregister a buffer that the peer does not know
+ * @rmb: the buffer, with smc_rmb.forgotten set, which no connection can find any more
  *
  * smc_llc_forget() follows.
  *
@@ -47,7 +47,7 @@ void smc_llc_forget_soon(struct smc_rmb *rmb)
 	add_to(rmb->lgr, &rmb->lgr->llc.forgotten, rmb);
 }
 
-/* The RKeys of some of them on @link; the number. */
+/* Take up to DELETE_RKEYS unused RMBs, and store their RKeys on @link.  Returns how many. */
 static unsigned int __take_rkeys(struct smc_lgr *lgr, const struct smc_link *link,
 				 struct smc_llc_w_rkey *rkeys)
 {
@@ -60,7 +60,7 @@ static unsigned int __take_rkeys(struct smc_lgr *lgr, const struct smc_link *lin
 	spin_lock_bh(&llc->lock);
 	list_for_each_entry_safe(rmb, next, &llc->unused, list) {
 		mr = smc_mem_mr(rmb, link);
-		/* Without a region there the link is about to go, and another one will do. */
+		/* A link without a region is about to go; ask over another link then. */
 		if (!mr)
 			continue;
 		smc_llc_set_rkey(&rkeys[n], mr->rkey);
@@ -73,8 +73,8 @@ static unsigned int __take_rkeys(struct smc_lgr *lgr, const struct smc_link *lin
 }
 
 /**
- * smc_llc_next_unused() - have the peer forget RMBs, if there are some
- * @lgr: the link group; nothing is awaited
+ * smc_llc_next_unused() - send DELETE RKEY for unused RMBs, if there are any
+ * @lgr: the link group, whose engine waits for nothing
  *
  * Context: the engine's work.
  */
@@ -102,7 +102,6 @@ void smc_llc_next_unused(struct smc_lgr *lgr)
 	smc_llc_await(lgr, SMC_LLC_W_DELETE_RKEY_RSP);
 }
 
-/* All that are in one of the lists, in another one. */
 static void move_all(struct smc_llc *llc, struct list_head *from, struct list_head *to)
 {
 	spin_lock_bh(&llc->lock);
@@ -111,7 +110,7 @@ static void move_all(struct smc_llc *llc, struct list_head *from, struct list_he
 }
 
 /**
- * smc_llc_unused_put_off() - the peer is asked again, as it may not have heard
+ * smc_llc_unused_put_off() - ask the peer again, as it may not have received the request
  * @lgr: the link group
  *
  * Context: the engine's work.
@@ -124,7 +123,7 @@ void smc_llc_unused_put_off(struct smc_lgr *lgr)
 	llc->wait = SMC_LLC_IDLE;
 }
 
-/* False if a device has yet to know it, or the group ends, which frees it. */
+/* Returns false if a device is not ready, or if the group ends, which frees the buffer. */
 static bool forget(struct smc_rmb *rmb)
 {
 	struct smc_lgr *lgr = rmb->lgr;
@@ -139,7 +138,7 @@ static bool forget(struct smc_rmb *rmb)
 }
 
 /**
- * smc_llc_forget() - the devices may forget what the peer has forgotten
+ * smc_llc_forget() - have the devices deregister what the peer has forgotten
  * @lgr: the link group
  *
  * Context: the engine's work.
@@ -161,7 +160,7 @@ void smc_llc_forget(struct smc_lgr *lgr)
 	}
 }
 
-/* The peer writes to none of them.  Those that it does not know it has forgotten before. */
+/* The peer writes to none of the RMBs any more; those that it does not know it forgot before. */
 SMC_LLC_TAKES(delete_rkey_rsp)
 {
 	struct smc_llc *llc = &lgr->llc;

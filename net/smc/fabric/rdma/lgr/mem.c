@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that RDMA devices read or write.  A buffer is registered once for each link, and its
- * keys told to the peer once, however many connections use its elements.
+ * Memory that RDMA devices read or write.  A buffer is registered once for each link, and the peer
+ * is told its keys once, however many connections use its elements.
  */
 #include <linux/io.h>
 #include <linux/mm.h>
@@ -12,10 +12,9 @@
 #include "mem.h"
 
 /*
- * Does the device see what we write, and the other way round, with nothing to be
- * done between?  Not behind a bounce buffer, nor where caches are not coherent:
- * there a peer's write would have to be fetched by hand before every look at a
- * cursor, and TCP does as well.
+ * Do the CPU and the device see each other's writes without explicit syncs?  They do not behind a
+ * bounce buffer, or where caches are not coherent.  There, each look at a cursor would have to
+ * sync the peer's write first, and TCP is as fast.
  */
 static bool memory_coherent(const struct sg_table *sgt, struct ib_device *ibdev)
 {
@@ -67,10 +66,10 @@ static int map_pages(struct sg_table *sgt, struct ib_device *ibdev, const struct
 }
 
 /*
- * The peer sees this address, and so does whoever reads our Accept.  What ib_map_mr_sg() has
- * put there is the address on the bus, which for a device in software is one of the kernel's.
- * Only the place in the page must stay.  Not zero, which a peer might take for none; never so
- * high that an element would wrap.
+ * The peer sees this address, and so does anybody who reads our Accept.  ib_map_mr_sg() has set it
+ * to the bus address, which for a software device is an address of the kernel, so replace it.  Only
+ * the offset in the page must stay.  The result is never zero, which a peer might take for no
+ * address, and never so high that an element would wrap.
  */
 static u64 random_iova(u64 mapped)
 {
@@ -114,11 +113,11 @@ static int __register_on(struct smc_rmb *rmb, struct smc_link *link)
 }
 
 /**
- * smc_mem_register() - make a buffer's regions valid, on each link that is connected
+ * smc_mem_register() - register a buffer's regions on each connected link
  * @rmb: the buffer
  *
  * Context: process; lgr->setup_lock is held.
- * Return: 0 if there is such a link, else -ENOLINK.
+ * Return: 0 if the buffer is registered on at least one link, -ENOLINK otherwise.
  */
 int smc_mem_register(struct smc_rmb *rmb)
 {
@@ -135,11 +134,11 @@ int smc_mem_register(struct smc_rmb *rmb)
 /**
  * smc_mem_valid() - may the peer be told of a buffer's regions?
  * @rmb: the buffer
- * @link: the message that tells it travels over this link, behind the registration
+ * @link: the link that the message will travel over, behind the registration
  *
  * Context: process; lgr->setup_lock is held.
- * Return: false if a device has yet to say that it knows a region on another link;
- * smc_link_ops.sent follows.
+ * Return: true if so, false if the device of another link has not completed the registration yet;
+ * smc_link_ops.sent is called when it has.
  */
 bool smc_mem_valid(const struct smc_rmb *rmb, const struct smc_link *link)
 {
@@ -157,12 +156,12 @@ bool smc_mem_valid(const struct smc_rmb *rmb, const struct smc_link *link)
 }
 
 /**
- * smc_mem_mr() - the memory region of a buffer on a link
+ * smc_mem_mr() - get the memory region of a buffer on a link
  * @rmb: the buffer
  * @link: the link
  *
  * Context: process; lgr->setup_lock is held.
- * Return: the region, or NULL if the link is down or was when the buffer was made.
+ * Return: the region, or NULL if the link is down, or was down when the buffer was created.
  */
 const struct ib_mr *smc_mem_mr(const struct smc_rmb *rmb, const struct smc_link *link)
 {
@@ -171,11 +170,11 @@ const struct ib_mr *smc_mem_mr(const struct smc_rmb *rmb, const struct smc_link 
 }
 
 /**
- * smc_mem_confirmed() - does the peer know the RMB?
+ * smc_mem_confirmed() - record whether the peer knows an RMB
  * @rmb: the RMB
- * @yes: or, for now, not
+ * @yes: true if the peer knows the RMB, false if not, or not yet
  *
- * Elements of those that it knows are taken first.
+ * Elements of RMBs that the peer knows are taken first.
  */
 void smc_mem_confirmed(struct smc_rmb *rmb, bool yes)
 {
@@ -199,9 +198,10 @@ static int reg_on_link(struct smc_rmb_on_link *on, struct smc_link *link,
 }
 
 /**
- * smc_mem_unreg() - one device forgets a buffer
+ * smc_mem_unreg() - deregister a buffer with one device
  * @on: its registration
- * @link: its link.  The queue pair is gone, or nothing that uses the region is under way
+ * @link: the link of the device; its queue pair is gone, or no post that uses the region is
+ *	in progress
  *
  * Context: process, waits for the device.
  */
@@ -212,9 +212,9 @@ void smc_mem_unreg(struct smc_rmb_on_link *on, const struct smc_link *link)
 }
 
 /**
- * struct on_dead_link - a search for what a dead link has
+ * struct on_dead_link - search for registrations with the device of a dead link
  * @link:	index of the link
- * @found:	taken out of the buffer that has it
+ * @found:	a registration, taken out of its buffer
  */
 struct on_dead_link {
 	unsigned int		link;
@@ -248,13 +248,13 @@ static void drop_pools(struct smc_lgr *lgr, struct smc_pools *pools, struct smc_
 		mutex_unlock(&lgr->setup_lock);
 		if (!found)
 			return;
-		/* The device may take its time. */
+		/* Called without the lock, because the device may take its time. */
 		smc_mem_unreg(&dead.found, link);
 	}
 }
 
 /**
- * smc_mem_drop_link() - the device of a link forgets all buffers
+ * smc_mem_drop_link() - deregister all buffers with the device of a link
  * @lgr: the link group
  * @link: the link, down and destroyed
  *
@@ -267,10 +267,10 @@ void smc_mem_drop_link(struct smc_lgr *lgr, struct smc_link *link)
 }
 
 /**
- * struct new_link - the arguments for registering each buffer with a new link
+ * struct new_link - arguments for registering each buffer with a new link
  * @link:	the link
- * @remote:	the peer may write there
- * @rc:		0 or a negative errno, which ends it
+ * @remote:	the peer may write to the buffers
+ * @rc:		0, or the negative errno that has ended the loop
  */
 struct new_link {
 	struct smc_link	*link;
@@ -284,19 +284,19 @@ static bool add_to_link(void *priv, void *arg)
 	struct smc_rmb *rmb = priv;
 	struct smc_rmb_on_link *on = &rmb->on_link[smc_lgr_link_index(rmb->lgr, new->link)];
 
-	/* One that was made when the link was there already has a region. */
+	/* A buffer that was created when the link existed already has a region. */
 	if (!on->reg.mr && !rmb->forgotten)
 		new->rc = reg_on_link(on, new->link, rmb->buf, new->remote);
 	return new->rc;
 }
 
 /**
- * smc_mem_add_link() - have all buffers of a group known on a new link
+ * smc_mem_add_link() - create regions for all buffers of a group on a new link
  * @lgr: the link group
  * @link: the link, created; it is not connected yet
  *
  * Context: process, may sleep; lgr->setup_lock is held.
- * Return: 0 or a negative errno; smc_mem_drop_link() in any case.
+ * Return: 0 or a negative errno; the caller must call smc_mem_drop_link() in either case.
  */
 int smc_mem_add_link(struct smc_lgr *lgr, struct smc_link *link)
 {
@@ -321,14 +321,14 @@ static bool register_on_link(void *priv, void *arg)
 }
 
 /**
- * smc_mem_register_link() - make the regions of all buffers valid on a new link
+ * smc_mem_register_link() - register the regions of all buffers on a new link
  * @lgr: the link group
  * @link: the link, connected
  *
- * Whatever is posted over the link from now on follows the registrations.
+ * Posts that are made over the link from now on follow the registrations.
  *
  * Context: process, may sleep; lgr->setup_lock is held.
- * Return: 0, or a negative errno: the link is as good as down.
+ * Return: 0, or a negative errno, after which the link must be considered down.
  */
 int smc_mem_register_link(struct smc_lgr *lgr, struct smc_link *link)
 {
@@ -341,13 +341,13 @@ int smc_mem_register_link(struct smc_lgr *lgr, struct smc_link *link)
 }
 
 /**
- * struct rtoken_list - the regions of our RMBs on two links
- * @known:	index of the link where the peer knows them
- * @added:	index of the new one
- * @skip:	so many come before
- * @n:		how many there are after that
- * @room:	in @rtokens
- * @rtokens:	the first ones
+ * struct rtoken_list - list of our RMBs' regions on two links
+ * @known:	index of the link on which the peer knows the RMBs
+ * @added:	index of the new link
+ * @skip:	number of RMBs that are still to be skipped
+ * @n:		number of RMBs found after those
+ * @room:	number of entries in @rtokens
+ * @rtokens:	receives the first of them
  */
 struct rtoken_list {
 	unsigned int		known;
@@ -381,19 +381,20 @@ static bool list_rtoken(void *priv, void *arg)
 }
 
 /**
- * smc_mem_rtokens() - the RTokens of our RMBs for ADD LINK
+ * smc_mem_rtokens() - list the RTokens of our RMBs for ADD LINK
  * @lgr: the link group
  * @known: the link that the message travels over
- * @added: the new one
- * @from: how many of them the peer has been told
+ * @added: the new link
+ * @from: number of RTokens that the peer has been told already
  * @rtokens: receives the next ones
- * @room: for so many
+ * @room: number of entries in @rtokens
  *
- * Only RMBs that the peer knows: of others it learns by CONFIRM RKEY, with all keys.  While a link
- * is being added these are the same ones, in the same order: no other exchange is under way.
+ * Only RMBs that the peer knows are listed; it learns of others by CONFIRM RKEY, with all keys.
+ * The list and its order do not change while a link is being added, because no other exchange is in
+ * progress.
  *
  * Context: process, may sleep; lgr->setup_lock is held.
- * Return: how many the peer has yet to be told, SMC_LGR_RTOKENS at most.
+ * Return: number of RTokens that the peer has not been told, SMC_LGR_RTOKENS at most.
  */
 unsigned int smc_mem_rtokens(struct smc_lgr *lgr, const struct smc_link *known,
 			     const struct smc_link *added, unsigned int from,
@@ -412,7 +413,7 @@ unsigned int smc_mem_rtokens(struct smc_lgr *lgr, const struct smc_link *known,
 	return list.n;
 }
 
-/* Unregister the rest; nothing is left at the end of the group, when all links are released. */
+/* Ends what registrations are left: none after the end of the group, which releases all links. */
 static void mem_unreg(void *owner, void *priv)
 {
 	struct smc_lgr *lgr = owner;
@@ -459,7 +460,7 @@ static void *txbuf_reg(void *owner, struct smc_buf *buf)
 	return mem_reg(owner, buf, false);
 }
 
-/* In fragmented memory a buffer of one element may still be available. */
+/* If memory is too fragmented for the usual buffer, try one of a single element. */
 static unsigned int buf_rmbes(void *owner, u32 size, unsigned int failed)
 {
 	const struct smc_lgr *lgr = owner;
@@ -469,7 +470,7 @@ static unsigned int buf_rmbes(void *owner, u32 size, unsigned int failed)
 	return failed > 1 && lgr->buf_type == SMC_MEM_CONTIGUOUS;
 }
 
-/* Zeroed: the peer may announce what it has not written. */
+/* Zeroed, because the peer may announce bytes that it has not written. */
 static void *buf_alloc(void *owner, size_t bytes, gfp_t gfp, void **priv)
 {
 	const struct smc_lgr *lgr = owner;

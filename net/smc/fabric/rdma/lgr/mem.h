@@ -13,10 +13,10 @@
 struct smc_lgr;
 
 /**
- * struct smc_rmb_on_link - a buffer as the device of one link has registered it
- * @sgt:	its pages
- * @reg:	its memory region, NULL while there is no such link, and what the peer may do there
- * @registered:	the region is valid for whatever is posted over this link from now on
+ * struct smc_rmb_on_link - registration of a buffer with the device of one link
+ * @sgt:	DMA mapping of its pages
+ * @reg:	its memory region, NULL while there is no such link, and the peer's access rights
+ * @registered:	the registration was posted, so later posts over this link may use the region
  */
 struct smc_rmb_on_link {
 	struct sg_table		sgt;
@@ -25,11 +25,11 @@ struct smc_rmb_on_link {
 };
 
 /**
- * struct smc_rmb_forget - have one device forget a buffer
- * @work:	does it
+ * struct smc_rmb_forget - deregistration of a buffer with one device
+ * @work:	the work item that does it
  * @rmb:	the buffer
- * @link:	of that device; it keeps the device meanwhile
- * @on_link:	its registration with the device of each link
+ * @link:	the link of that device, which keeps the device meanwhile
+ * @on_link:	the registration that ends
  */
 struct smc_rmb_forget {
 	struct work_struct	work;
@@ -39,18 +39,20 @@ struct smc_rmb_forget {
 };
 
 /**
- * struct smc_rmb - a buffer that devices have registered
+ * struct smc_rmb - a buffer that is registered with devices
  * @lgr:	the link group
  * @buf:	the buffer
- * @on_link:	by smc_lgr_link_index(); under @lgr->setup_lock
- * @confirmed:	the peer knows it
- * @unused:	it is in no pool any more: the peer shall forget it; under @lgr->setup_lock
- * @forgotten:	the peer has forgotten it, or has never known it, and the devices shall; the same
- * @refusals:	how often the peer did not want to know it; each new connection asks again
- * @retries:	how often it has put us off since; both under smc_llc.lock
- * @list:	in a list of smc_llc, while the peer shall learn of it, or forget it; under its lock
- * @forget:	for each link, once nobody uses the buffer any more
- * @n_forget:	how many of these have yet to be done
+ * @on_link:	registration for each link, by smc_lgr_link_index(); under @lgr->setup_lock
+ * @confirmed:	the peer knows the RMB
+ * @unused:	the RMB is in no pool any more, and the peer must forget it; under @lgr->setup_lock
+ * @forgotten:	the peer has forgotten the buffer, or has never known it, and the devices must
+ *		deregister it; under @lgr->setup_lock
+ * @refusals:	how often the peer has refused the RMB; each new connection asks again
+ * @retries:	how often the peer has put us off since then; both under smc_llc.lock
+ * @list:	entry in a list of smc_llc while the peer must learn of the RMB, or forget it; under
+ *		smc_llc.lock
+ * @forget:	deregistration for each link, once the buffer has no users
+ * @n_forget:	number of deregistrations that are not done
  */
 struct smc_rmb {
 	struct smc_lgr		*lgr;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which ports another link of a group connects (RFC 7609, 2.2.1).
+ * Choice of the ports that another link of a group connects (RFC 7609, 2.2.1).
  *
- * Two links are symmetric if they have no port in common, at either end: then the loss of any port
- * leaves one.  If one side has a single port, both links use it, and the group is asymmetric until
- * that side gets a second port.  Then a third link is made, which takes the place of one of them.
+ * Two links are symmetric if they have no port in common at either end: the loss of any port then
+ * leaves one link.  If one side has a single port, both links use it, and the group is asymmetric
+ * until that side gets a second port.  A third link then replaces one of the two.
  */
 #include "../../../netns.h"
 #include "../../../wire/clc.h"
@@ -33,7 +33,7 @@ static unsigned int count_links(struct smc_lgr *lgr)
 	return n;
 }
 
-/* A link that shares a port, of ours or of the peer's, with another one; not @but. */
+/* Find a link other than @but that shares a port with another link; @same selects the side. */
 static struct smc_link *sharing(struct smc_lgr *lgr, const struct smc_link *but,
 				bool (*same)(const struct smc_link *a, const struct smc_link *b))
 {
@@ -72,9 +72,9 @@ static int find_port(struct smc_lgr *lgr, struct smc_link *over, const union ib_
 }
 
 /*
- * Both sides have another port for a link that takes the place of an asymmetric one.  Where the
- * links share a port of the peer's, it is the peer that has another one, and ours is that of the
- * link whose place is taken.
+ * Find a port for a link that replaces an asymmetric one.  If the links share our port, choose
+ * another one of ours.  If they share the peer's port, the peer must have named another one of its
+ * own, and the new link uses our port of the link that it replaces.
  */
 static int find_symmetric(struct smc_lgr *lgr, struct smc_link *over, const union ib_gid *peer_gid,
 			  struct smc_rdma_path *path)
@@ -94,7 +94,7 @@ static int find_symmetric(struct smc_lgr *lgr, struct smc_link *over, const unio
  * @lgr: the link group
  * @link: the link
  *
- * Such links are not permitted (RFC 7609, 2.2.1).
+ * Parallel links are not permitted (RFC 7609, 2.2.1).
  *
  * Context: the engine's work.
  * Return: true if it does.
@@ -130,18 +130,18 @@ bool smc_lgr_is_asymmetric(struct smc_lgr *lgr, const struct smc_link *link)
 }
 
 /**
- * smc_lgr_new_path() - our end of another link
+ * smc_lgr_new_path() - choose our end of another link
  * @lgr: the link group
  * @over: a link that works
- * @peer_gid: where to, NULL if it is not known yet
+ * @peer_gid: GID that the link will lead to, NULL if it is not known yet
  * @path: receives our end, with a reference
  *
- * Another port; without one the same again if the link leads to another port of the peer's.  Then
- * the link is asymmetric (RFC 7609, 2.2.1).
+ * Chooses another port.  If there is none, but the link leads to another port of the peer, chooses
+ * the port of @over again; the link is then asymmetric (RFC 7609, 2.2.1).
  *
  * Context: the engine's work.
- * Return: 0; -EALREADY: the group needs no other link, or it is the peer's turn; another negative
- * errno: there is no port for it now.
+ * Return: 0 on success; -EALREADY if the group needs no other link, or the peer must provide the
+ * port; another negative errno if there is no port for the link now.
  */
 int smc_lgr_new_path(struct smc_lgr *lgr, struct smc_link *over, const union ib_gid *peer_gid,
 		     struct smc_rdma_path *path)
@@ -161,7 +161,7 @@ int smc_lgr_new_path(struct smc_lgr *lgr, struct smc_link *over, const union ib_
 }
 
 /**
- * smc_lgr_replace_asymmetric() - the server deletes the link whose place a new one has taken
+ * smc_lgr_replace_asymmetric() - server: delete the link that a new link replaces
  * @lgr: the link group
  * @new: the new link
  *

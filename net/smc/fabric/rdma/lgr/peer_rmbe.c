@@ -3,7 +3,7 @@
 #include "../../../netns.h"
 #include "lgr.h"
 
-/* Bucket of an element of the peer's. */
+/* Hash key of an element of the peer. */
 static u32 rmbe_key(u8 rtoken, u8 idx)
 {
 	return rtoken << 8 | idx;
@@ -18,13 +18,13 @@ static void cut_off_if_alive(struct smc_lgr_conn *lconn)
 }
 
 /**
- * smc_lgr_claim_rmbe() - the peer gives an element to a connection
- * @lconn: the connection, with @rtoken and @peer_idx
+ * smc_lgr_claim_rmbe() - record the peer's element that a connection writes to
+ * @lconn: the connection, with @rtoken and @peer_idx set
  *
- * A connection that still used it has lost it, and must not write there (RFC 7609, 4.4.2).
+ * A connection that still used the element has lost it, and must not write there (RFC 7609, 4.4.2).
  *
- * From here on smc_lgr_abort_rmb() finds the connection.  So what it looks up in the RToken
- * afterwards belongs to this RMB, or to none.
+ * From here on smc_lgr_abort_rmb() finds the connection.  What the connection looks up in the
+ * RToken afterwards therefore belongs to this RMB, or to none.
  *
  * Context: process, under @lgr->setup_lock.
  */
@@ -47,7 +47,7 @@ void smc_lgr_claim_rmbe(struct smc_lgr_conn *lconn)
 	spin_unlock_bh(&lgrs->lock);
 }
 
-/* Its elements are nobody's any more, and its number may become another RMB's. */
+/* Forget who writes to an RMB's elements, because its number may become another RMB's. */
 static void disown_rmbes(struct smc_lgr *lgr, unsigned int rtoken)
 {
 	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
@@ -67,8 +67,8 @@ static void disown_rmbes(struct smc_lgr *lgr, unsigned int rtoken)
  * @lgr: the link group
  * @rtoken: number of the RMB
  *
- * Context: process, under @lgr->setup_lock, so none comes meanwhile.
- * Return: true if there is such a connection.
+ * Context: process, under @lgr->setup_lock, so no connection begins to use the RMB meanwhile.
+ * Return: true if a connection does.
  */
 bool smc_lgr_rmb_used(struct smc_lgr *lgr, unsigned int rtoken)
 {
@@ -86,12 +86,12 @@ bool smc_lgr_rmb_used(struct smc_lgr *lgr, unsigned int rtoken)
 }
 
 /**
- * smc_lgr_abort_rmb() - the peer gives up an RMB
+ * smc_lgr_abort_rmb() - cut off the connections that write to an RMB that the peer gives up
  * @lgr: the link group
  * @rtoken: the number that the RMB had, see smc_rtoken_del()
  *
- * Connections that it has not closed before have lost their elements.  A write would be
- * refused, and break the link for all others.
+ * Connections that the peer has not closed before have lost their elements.  The device would
+ * refuse a write to them, which would break the link for all other connections.
  *
  * Context: the engine's work.
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes of the links of a group, reported to people: counters, tracepoints, and a line in the
- * kernel log for each change in how many losses of links the group can survive.
+ * Reports about changes of a group's links: counters, tracepoints, and a line in the kernel log for
+ * each change in how many losses of links the group can survive.
  *
- * There is no line for a group that begins with one link, or ends without connections.
+ * A group that begins with one link, or ends without connections, is not logged.
  */
 #include <linux/printk.h>
 #include <linux/smc_diag.h>
@@ -14,7 +14,7 @@
 #include "../../show.h"
 #include "lgr.h"
 
-/* A link in words, whatever becomes of it. */
+/* Names of a link for a report; a copy, because the link may end meanwhile. */
 struct link_name {
 	u8	number;
 	u8	port;
@@ -38,7 +38,7 @@ static enum smc_group_type pair_type(const struct smc_link *a, const struct smc_
 	return smc_link_same_peer_port(a, b) ? SMC_GROUP_ASYMMETRIC_PEER : SMC_GROUP_SYMMETRIC;
 }
 
-/* While a third link takes the place of an asymmetric one, two of them are symmetric. */
+/* While a third link replaces an asymmetric one, two of the three are symmetric. */
 static enum smc_group_type __type(struct smc_lgr *lgr)
 {
 	enum smc_group_type type = SMC_GROUP_NONE, pair;
@@ -62,11 +62,11 @@ static enum smc_group_type __type(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_type() - which ports its active links connect (RFC 7609, 2.2.1)
+ * smc_lgr_type() - which ports do the active links connect?  (RFC 7609, 2.2.1)
  * @lgr: the link group
  *
  * Context: any but hard interrupts.
- * Return: the type, which may be another one at once.
+ * Return: the type, which may change at any time.
  */
 enum smc_group_type smc_lgr_type(struct smc_lgr *lgr)
 {
@@ -109,7 +109,7 @@ static const char *down_words(u32 reason)
 	}
 }
 
-/* NULL: nobody wants to know */
+/* Returns NULL if nobody listens or the queue is full. */
 static struct smc_event *new_event(struct smc_lgr *lgr, u8 type, u8 group_type)
 {
 	struct smc_event *e = smc_event_new(lgr->sn->net, type);
@@ -149,7 +149,7 @@ static void post_group(struct smc_lgr *lgr, u8 type, enum smc_reason reason)
 }
 
 /**
- * __smc_lgr_report_new() - the first contact has ended well
+ * __smc_lgr_report_new() - report a successful first contact
  * @lgr: the link group, whose first link is active; smc_lgrs.lock is held
  *
  * Context: any but hard interrupts.
@@ -162,9 +162,9 @@ void __smc_lgr_report_new(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_report_up() - a link can carry connections
+ * smc_lgr_report_up() - report a link that can carry connections now
  * @lgr: the link group
- * @link: the link, which may be down again
+ * @link: the link, which may have gone down again
  *
  * Context: any but hard interrupts.
  */
@@ -185,12 +185,12 @@ void smc_lgr_report_up(struct smc_lgr *lgr, const struct smc_link *link)
 }
 
 /**
- * smc_lgr_report_down() - a link does not work any more
+ * smc_lgr_report_down() - report a link that no longer works
  * @lgr: the link group
  * @link: the link
- * @caller: the code that has noticed
+ * @caller: code address that noticed the failure
  *
- * What follows from it is not known yet.
+ * It is not known yet what becomes of its connections.
  *
  * Context: any but hard interrupts.
  */
@@ -205,9 +205,9 @@ void smc_lgr_report_down(struct smc_lgr *lgr, const struct smc_link *link, void 
 }
 
 /**
- * smc_lgr_report_moved() - the connections of a link that is down have left it
+ * smc_lgr_report_moved() - report that the connections of a link that is down have left it
  * @lgr: the link group
- * @move: from where to where, and how many
+ * @move: the two links, and how many connections
  *
  * Context: process.
  */
@@ -215,7 +215,7 @@ void smc_lgr_report_moved(struct smc_lgr *lgr, const struct smc_link_move *move)
 {
 	struct link_name from, to;
 
-	/* One that came to nothing is tried again and again. */
+	/* A link that never came up is tried again and again, so do not log it. */
 	if (!move->from->confirmed)
 		return;
 	name_link(lgr, move->from, &from);
@@ -232,7 +232,7 @@ void smc_lgr_report_moved(struct smc_lgr *lgr, const struct smc_link_move *move)
 			    to.number, to.dev, to.port, move->n_moved, move->n_reset);
 }
 
-/* The one that has ended the group, or is about to: nobody has taken care of it yet. */
+/* The link whose loss ends the group; failover has not handled the loss yet. */
 static const struct smc_link *last_link(struct smc_lgr *lgr, enum smc_reason reason)
 {
 	struct smc_link *link;
@@ -257,7 +257,7 @@ static const char *end_words(enum smc_reason reason)
 }
 
 /**
- * __smc_lgr_report_end() - a group ends
+ * __smc_lgr_report_end() - report the end of a group
  * @lgr: the link group, not yet marked as ending; smc_lgrs.lock is held
  * @reason: why
  *
@@ -269,7 +269,7 @@ void __smc_lgr_report_end(struct smc_lgr *lgr, enum smc_reason reason)
 	struct link_name name;
 
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
-	/* A first contact says itself why it has failed, and a namespace goes with all it has. */
+	/* A first contact reports its own failure; the end of a namespace is not reported. */
 	if (lgr->state != SMC_LGR_ACTIVE || smc_lgrs_of(lgr)->closed)
 		return;
 	post_group(lgr, SMC_EVENT_LGR_END, reason);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RMBs and send rings that no connection uses go before their group does (RFC 7609, 3.5.5.2.2).
+ * RMBs and send rings without users are freed before their group ends (RFC 7609, 3.5.5.2.2).
  *
  *	the last connection leaves a buffer
  *	...  KEEP_TIME, in which another connection may take it
- *	out of its pool: nobody finds it any more		retire_work()
+ *	out of its pool: no connection finds it any more	retire_work()
  *	an RMB: DELETE RKEY, and the peer's answer		llc_unused.c
- *	no device is asked to know it just now, or to flush it	smc_llc_forget()
- *	each device forgets it, in a queue of its own		forget_work()
+ *	wait until no device is registering or flushing it	smc_llc_forget()
+ *	each device deregisters it, in the device's own queue	forget_work()
  *	the memory is freed
  *
  * One buffer of each size stays, for the next connection.
@@ -16,11 +16,11 @@
 #include "../../../smc.h"
 #include "lgr.h"
 
-/* New connections are faster if there is a buffer that the peer knows. */
+/* New connections are faster if there is a buffer that the peer knows already. */
 #define KEEP_TIME	(30 * HZ)
 
 #ifdef CONFIG_SMC_TEST
-/* For tests: as if it were so much later. */
+/* For tests: replaces KEEP_TIME. */
 static unsigned int buffer_keep_ms;
 module_param(buffer_keep_ms, uint, 0600);
 MODULE_PARM_DESC(buffer_keep_ms, "how long link groups keep buffers without users, ms; 0 for the default");
@@ -38,7 +38,7 @@ static unsigned long keep_time(void)
 }
 #endif
 
-/* ---- each device forgets it ---- */
+/* ---- deregistration with each device ---- */
 
 static void forget_work(struct work_struct *work)
 {
@@ -49,7 +49,7 @@ static void forget_work(struct work_struct *work)
 	struct smc_rmb *rmb = forget->rmb;
 
 	smc_mem_unreg(&forget->on_link, link);
-	/* The link may give its device back now. */
+	/* The link may return its device now. */
 	if (atomic_dec_and_test(n_forget))
 		wake_up_var(n_forget);
 	if (atomic_dec_and_test(&rmb->n_forget))
@@ -78,7 +78,7 @@ static void __forget_on(struct smc_rmb *rmb, struct smc_link *link)
 }
 
 /*
- * Does the device have nothing to do with the region just now?  A link that it has not flushed
+ * Is the device neither registering the region nor using it for posts?  A link that was not flushed
  * keeps its regions until its queue pair is gone.
  */
 static bool is_at_rest(const struct smc_rmb_on_link *on, const struct smc_link *link)
@@ -103,11 +103,12 @@ static bool is_settled(const struct smc_rmb *rmb)
 }
 
 /**
- * smc_lgr_forget() - the devices forget a buffer, which is then freed
- * @rmb: the buffer, which is forgotten
+ * smc_lgr_forget() - have the devices deregister a buffer, and free it
+ * @rmb: the buffer, with smc_rmb.forgotten set
  *
  * Context: process; lgr->setup_lock is held, and the group is not dead.
- * Return: false if a device has yet to know it, or to give up a link.  The engine runs after that.
+ * Return: true on success; false if a device is still registering the buffer or releasing a link,
+ * after which the engine runs again.
  */
 bool smc_lgr_forget(struct smc_rmb *rmb)
 {
@@ -126,7 +127,7 @@ bool smc_lgr_forget(struct smc_rmb *rmb)
 }
 
 /**
- * smc_lgr_await_forgotten() - the device of a link is asked for nothing any more
+ * smc_lgr_await_forgotten() - wait until the device of a link has deregistered retired buffers
  * @lgr: the link group
  * @link: the link, down, whose smc_mem_drop_link() has returned
  *
@@ -139,9 +140,9 @@ void smc_lgr_await_forgotten(struct smc_lgr *lgr, const struct smc_link *link)
 	wait_var_event(n_forget, !atomic_read(n_forget));
 }
 
-/* ---- out of its pool ---- */
+/* ---- removal from the pool ---- */
 
-/* One that the peer does not know, or does not want to, may still be asked about. */
+/* An RMB that the peer has not accepted stays, as the peer may still be asked about it. */
 static bool rmb_may_go(const void *priv)
 {
 	const struct smc_rmb *rmb = priv;
@@ -168,9 +169,10 @@ static void retire_work(struct work_struct *work)
 }
 
 /**
- * __smc_lgr_retire() - look for buffers without users
+ * __smc_lgr_retire() - schedule the search for buffers without users
  * @lgr: the link group; its smc_lgrs.lock is held
- * @now: memory was refused to somebody; otherwise a connection has left, and another one may come
+ * @now: true if an allocation was refused; false if a connection has left, as another connection
+ *	may still take its buffers
  */
 void __smc_lgr_retire(struct smc_lgr *lgr, bool now)
 {
@@ -183,7 +185,7 @@ void __smc_lgr_retire(struct smc_lgr *lgr, bool now)
 }
 
 /**
- * smc_lgr_stop_retiring() - the group ends
+ * smc_lgr_stop_retiring() - stop the search for buffers when the group ends
  * @lgr: the link group, marked as ending
  *
  * Context: process, may sleep.
@@ -195,8 +197,8 @@ void smc_lgr_stop_retiring(struct smc_lgr *lgr)
 }
 
 /**
- * smc_lgr_retire_init() - a group whose buffers may go
- * @lgr: new
+ * smc_lgr_retire_init() - initialise the search for buffers without users
+ * @lgr: a new link group
  */
 void smc_lgr_retire_init(struct smc_lgr *lgr)
 {

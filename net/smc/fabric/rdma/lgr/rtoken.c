@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RMBs of the peer, as it has told us (RFC 7609, 3.5.5.2).  An RMB has a key and an address on each
- * link, and one number for all of them: its place in the table, which is what connections know it
- * by.
+ * RMBs that the peer has told us of (RFC 7609, 3.5.5.2).  An RMB has a key and an address on each
+ * link, but one number for all links: its index in the table.  Connections refer to an RMB by this
+ * number.
  */
 #include "lgr.h"
 
@@ -40,16 +40,16 @@ static void __set(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 rk
 }
 
 /**
- * smc_rtoken_add() - the peer has an RMB
+ * smc_rtoken_add() - store an RMB of the peer
  * @lgr: the link group
  * @link: index of the link
  * @rkey: its RKey there
  * @addr: its address there
  *
- * Told again, it replaces what was known.
+ * If the RKey is known already, the new address replaces the old one.
  *
  * Context: any.
- * Return: its number, or -ENOSPC.
+ * Return: number of the RMB, or -ENOSPC.
  */
 int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr)
 {
@@ -66,14 +66,14 @@ int smc_rtoken_add(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr)
 }
 
 /**
- * smc_rtoken_set() - an RMB of the peer's is known on one more link
+ * smc_rtoken_set() - store key and address of an RMB of the peer on one more link
  * @lgr: the link group
  * @i: number of the RMB
  * @link: index of the link
  * @rkey: its RKey there
  * @addr: its address there
  *
- * Context: the engine's work, which alone adds RMBs to an active group and takes them away.
+ * Context: the engine's work; nothing else adds RMBs to an active group or removes them.
  */
 void smc_rtoken_set(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 rkey, u64 addr)
 {
@@ -83,15 +83,15 @@ void smc_rtoken_set(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 
 }
 
 /**
- * smc_rtoken_set_same() - the RMB that has this key on one link is known on one more
+ * smc_rtoken_set_same() - store an RMB's key and address on a link, given its key on another
  * @lgr: the link group
- * @known: index of the one link
+ * @known: index of the link of @ref_rkey
  * @ref_rkey: the RMB's RKey there
- * @added: index of the other link
- * @rkey: its RKey there
- * @addr: its address there
+ * @added: index of the link of @rkey and @addr
+ * @rkey: the RMB's RKey there
+ * @addr: the RMB's address there
  *
- * One that we do not know is one that no connection uses.
+ * An unknown @ref_rkey is ignored, because no connection uses that RMB.
  *
  * Context: the engine's work.
  */
@@ -105,13 +105,13 @@ void smc_rtoken_set_same(struct smc_lgr *lgr, unsigned int known, u32 ref_rkey, 
 }
 
 /**
- * smc_rtoken_drop_link() - another link begins in this place
+ * smc_rtoken_drop_link() - forget a link's keys, before another link takes its slot
  * @lgr: the link group
  * @link: index of the link
  *
- * An RMB keeps its number while connections use it, whether it has a key left or not.  If none
- * does, the peer has told of it in vain: our answer was lost with that link, and it has told again,
- * over another one.
+ * An RMB keeps its number while connections use it, even if no key is left.  An RMB without keys
+ * and connections is dropped: our answer to the peer's CONFIRM RKEY was lost with that link, and
+ * the peer has told us of the RMB again, over another link.
  *
  * Context: process, under smc_lgr.setup_lock.
  */
@@ -126,21 +126,21 @@ void smc_rtoken_drop_link(struct smc_lgr *lgr, unsigned int link)
 		spin_lock_bh(&lgr->lock);
 		t->links &= ~BIT(link);
 		spin_unlock_bh(&lgr->lock);
-		/* Nobody tells of it again, and connections find it under the lock that we hold. */
+		/* Nothing adds a key now, and connections find RMBs under the lock that we hold. */
 		if (t->used && !t->links && !smc_lgr_rmb_used(lgr, i))
 			t->used = false;
 	}
 }
 
 /**
- * smc_rtoken_find() - has the peer told of this RMB?
+ * smc_rtoken_find() - find an RMB of the peer by key and address
  * @lgr: the link group
  * @link: index of the link
  * @rkey: its RKey there
  * @addr: its address there
  *
  * Context: any.
- * Return: its number, or -ENOENT.
+ * Return: number of the RMB, or -ENOENT if the peer has not told us of it.
  */
 int smc_rtoken_find(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr)
 {
@@ -155,13 +155,13 @@ int smc_rtoken_find(struct smc_lgr *lgr, unsigned int link, u32 rkey, u64 addr)
 }
 
 /**
- * smc_rtoken_find_key() - which RMB has this key?
+ * smc_rtoken_find_key() - find an RMB of the peer by key
  * @lgr: the link group
  * @link: index of the link
  * @rkey: its RKey there
  *
  * Context: any.
- * Return: its number, or -ENOENT.
+ * Return: number of the RMB, or -ENOENT.
  */
 int smc_rtoken_find_key(struct smc_lgr *lgr, unsigned int link, u32 rkey)
 {
@@ -174,7 +174,7 @@ int smc_rtoken_find_key(struct smc_lgr *lgr, unsigned int link, u32 rkey)
 }
 
 /**
- * smc_rtoken_get() - key and address of an RMB on a link
+ * smc_rtoken_get() - get key and address of an RMB on a link
  * @lgr: the link group
  * @i: number of the RMB
  * @link: index of the link
@@ -182,7 +182,7 @@ int smc_rtoken_find_key(struct smc_lgr *lgr, unsigned int link, u32 rkey)
  * @addr: receives its address there
  *
  * Context: any.
- * Return: 0; -ENOENT if the peer has given it up, or has not told its key there.
+ * Return: 0 on success, -ENOENT if the peer has given up the RMB, or has sent no key for this link.
  */
 int smc_rtoken_get(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 *rkey, u64 *addr)
 {
@@ -200,15 +200,15 @@ int smc_rtoken_get(struct smc_lgr *lgr, unsigned int i, unsigned int link, u32 *
 }
 
 /**
- * smc_rtoken_del() - the peer gives an RMB up
+ * smc_rtoken_del() - forget an RMB that the peer gives up
  * @lgr: the link group
  * @link: index of the link
  * @rkey: its RKey there
  *
- * Its number may be given to another RMB from now on: smc_lgr_abort_rmb() comes before that.
+ * Another RMB may get its number from now on; the caller calls smc_lgr_abort_rmb() before that.
  *
- * Context: the engine's work, which alone adds RMBs to an active group.
- * Return: the number it had, or -ENOENT.
+ * Context: the engine's work; nothing else adds RMBs to an active group.
+ * Return: the number that the RMB had, or -ENOENT.
  */
 int smc_rtoken_del(struct smc_lgr *lgr, unsigned int link, u32 rkey)
 {
