@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * News between the two ends of a connection, as CDC messages over a link (RFC 7609, 4.6 and
- * A.4).  fabric/msg/ has their content.
+ * CDC messages over a link, which tell each end of a connection what the other one has done (RFC
+ * 7609, 4.6 and A.4).  fabric/msg/ handles their content.
  */
 #include "../../../stats.h"
 #include "../../../trace.h"
@@ -10,8 +10,8 @@
 #include "rdma_conn.h"
 
 /*
- * The data from @at to @prod: two pieces where the ring wraps.  The ring
- * is not larger than the peer's element, so that one wraps only where ours does.
+ * Fill in writes of the data from @at to @prod: two of them where the ring wraps.  The ring is not
+ * larger than the peer's element, so the element wraps only where the ring does.
  */
 static void fill_writes(struct rdma_conn *rconn, struct smc_link_post *post, u64 at, u64 prod)
 {
@@ -68,13 +68,13 @@ void smc_cdc_get(struct smc_link_sender *sender)
 	smc_conn_get(&conn_of(sender)->base.msg.conn);
 }
 
-/* smc_link_ops.put: a post has arrived, for one thing */
+/* smc_link_ops.put; called after a post is complete, for example */
 void smc_cdc_put(struct smc_link_sender *sender)
 {
 	struct rdma_conn *rconn = conn_of(sender);
 
 	if (unlikely(smc_msg_end_said(&rconn->base.msg))) {
-		/* Pairs with the one in smc_msg_detach(). */
+		/* Pairs with the barrier in smc_msg_detach(). */
 		smp_mb();
 		smc_msg_leave_if_ended(&rconn->base.msg);
 	}
@@ -82,9 +82,9 @@ void smc_cdc_put(struct smc_link_sender *sender)
 }
 
 /*
- * The link is another one than before.  The peer aborts if it does not have the message with this
- * number, as then data are lost that its device has acknowledged.  Of the rest of the message
- * nothing counts (4.6.1).
+ * The connection has moved to another link.  The peer aborts the connection if it does not have the
+ * message with this number, because then data that its device has acknowledged are lost.  The rest
+ * of the message does not count (4.6.1).
  */
 static bool fill_validation(struct rdma_conn *rconn, struct smc_link_post *post)
 {
@@ -105,9 +105,9 @@ static bool fill_validation(struct rdma_conn *rconn, struct smc_link_post *post)
 }
 
 /*
- * From where a post writes.  What was posted over a link that is down is written again, as far as
- * the peer has not said to have consumed it.  A peer that has closed wants none of it, and its
- * element may be another connection's.
+ * Where the data of a post begin.  After a move, data that were posted over the old link are
+ * written again, unless the peer has confirmed that it has consumed them.  A peer that has closed
+ * gets nothing again, as its element may be another connection's.
  */
 static u64 write_from(const struct rdma_conn *rconn, u8 flags)
 {
@@ -124,10 +124,10 @@ static u64 write_from(const struct rdma_conn *rconn, u8 flags)
 
 /**
  * smc_cdc_fill() - smc_link_ops.fill: take the next post of a connection
- * @sender: of a connection; its link's tx_lock is held
+ * @sender: sender of a connection; its link's tx_lock is held
  * @post: receives data writes and message
  *
- * Return: false if the peer knows everything already.
+ * Return: true if there is a post, false if the peer knows everything already.
  */
 bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 {
@@ -148,7 +148,7 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	post->seqno = msg.seqno;
 	smc_cdc_encode(&msg, post->msg);
 	post->signaled = news.conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
-	/* In the critical section in which it looked at the cursors, see cdc_say(). */
+	/* Clear it in the critical section that has read the cursors, see cdc_say(). */
 	sender->force_update = 0;	/* model/update.pml: look and clear */
 	return true;
 }
@@ -157,10 +157,10 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
  * smc_msg_ops.say
  *
  * No update is lost: sender.force_update is set and cleared under tx_lock only, and
- * smc_cdc_fill() looks at the cursors and clears it in one critical section.  The caller has
- * stored its cursor before it takes the lock.  So either a post whose critical section comes
- * later finds sender.force_update, or the post that clears it does so in a critical section
- * after ours, and has seen the cursor.  model/update.pml: force.
+ * smc_cdc_fill() reads the cursors and clears force_update in one critical section.  The caller
+ * has stored its cursor before it takes the lock.  So a post whose critical section comes after
+ * ours either finds force_update set, or another post in between has cleared it and has seen
+ * the cursor.  model/update.pml: force.
  */
 static void cdc_say(struct smc_msg_conn *m, u8 force)
 {
@@ -179,7 +179,7 @@ const struct smc_msg_ops smc_cdc_ops = {
 	.leave		= cdc_leave,
 };
 
-/* smc_fabric_ops.commit: smc_msg_commit() without the call through a table */
+/* smc_fabric_ops.commit: smc_msg_commit() without the indirect call */
 void smc_cdc_commit(struct smc_conn *c)
 {
 	smc_link_queue(&to_rdma(c)->base.sender);
@@ -209,12 +209,12 @@ static void take_msg(struct rdma_conn *rconn, const struct smc_cdc_msg *msg)
 			WRITE_ONCE(rconn->peer_seqno, msg->seqno);
 			smc_msg_heard(m, msg);
 		} else {
-			/* It has written what has not come. */
+			/* The validation names a message that has not arrived: data are lost. */
 			smc_msg_lost(m);
 		}
 		return;
 	}
-	/* Old; for a failover just that is right (4.6.1).  That the peer has ended counts. */
+	/* Ignore old messages but for the peer's end; a failover validation must be old (4.6.1). */
 	if (msg->conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT))
 		smc_msg_ended_by_peer(m);
 }
@@ -227,7 +227,7 @@ static void __hold(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
 
 	lockdep_assert_held(&rconn->base.lgr->lock);
 	if (m->prod_flags & SMC_CDC_FAILOVER) {
-		/* The peer has moved twice: the message it asks about is here, but not taken. */
+		/* The peer has moved twice: we hold the message that it names, not taken yet. */
 		if (held->has_msg && !smc_cdc_newer(m->seqno, held->msg.seqno))
 			return;
 		if (!held->validates || smc_cdc_newer(m->seqno, held->validated))
@@ -240,12 +240,13 @@ static void __hold(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
 }
 
 /*
- * A message over a link that the connection does not take messages of.
- * - It is not newer than what has been taken: it says nothing that we do not know.  It comes late,
- *   over a link that the peer has left, or it is a validation of what has arrived.
- * - It is newer, and the connection has no link yet: this is the one from now on, true.
- * - Otherwise the peer has lost the other link, and so have we.  What may still come over that one
- *   is older, and has to be taken first.
+ * Handle a message over a link from which the connection does not take messages.
+ * - A message that is not newer than those taken says nothing new.  Either it is late, over a link
+ *   that the peer has left, or it is a validation of what has arrived.
+ * - If the message is newer and the connection has no link, the connection takes messages from this
+ *   link from now on, including this one: returns true.
+ * - Otherwise the peer has lost the other link, and we take that link down, too.  What may still
+ *   arrive over it is older and has to be taken first, so the new message is held.
  */
 static bool claim_or_hold(struct rdma_conn *rconn, struct smc_link *link,
 			  const struct smc_cdc_msg *m)
@@ -264,7 +265,7 @@ static bool claim_or_hold(struct rdma_conn *rconn, struct smc_link *link,
 		__hold(rconn, m);
 	}
 	spin_unlock_bh(&lgr->lock);
-	/* NULL before the connection has an element: nobody can have written there. */
+	/* NULL until the connection has an element; before that the peer cannot have written. */
 	if (used && used != link && used != SMC_RX_MOVING)
 		smc_link_down(used, SMC_LLC_DEL_LOST_PATH);
 	return used == link;
@@ -273,7 +274,7 @@ static bool claim_or_hold(struct rdma_conn *rconn, struct smc_link *link,
 static void take_held(struct rdma_conn *rconn, const struct rdma_held *held)
 {
 	local_bh_disable();
-	/* It has written what has not come. */
+	/* The validation names a message that has not arrived: data are lost. */
 	if (held->validates && smc_cdc_newer(held->validated, rconn->peer_seqno))
 		smc_msg_lost(&rconn->base.msg);
 	else if (held->has_msg)
@@ -282,10 +283,10 @@ static void take_held(struct rdma_conn *rconn, const struct rdma_held *held)
 }
 
 /**
- * smc_cdc_leave_rx_link() - no message comes over the link of a connection any more
+ * smc_cdc_leave_rx_link() - stop taking messages from a link that is down
  * @rconn: the connection, whose smc_lgr_conn.rx_link is drained
  *
- * It now takes the messages that were held.
+ * The connection takes the messages that were held for it, and then messages over any link.
  *
  * Context: process.
  */
@@ -312,13 +313,13 @@ void smc_cdc_leave_rx_link(struct rdma_conn *rconn)
 
 /**
  * smc_cdc_rx() - smc_link_ops.rx_cdc: a CDC message has arrived
- * @link: over this link
+ * @link: the link that it came over
  * @buf: the message
  * @len: its length
  *
- * A message that cannot be decoded brings the link down.  One that is old, for
- * a connection that has ended here, or from a peer that has closed is ignored.  A cursor that
- * cannot be there, and a failover validation of data that have not come, abort the connection.
+ * A message that cannot be decoded takes the link down.  A message is ignored if it is old, if its
+ * connection has ended here, or if the peer has closed.  An impossible cursor, or a failover
+ * validation of data that have not arrived, aborts the connection.
  *
  * Context: the completion handler of the link, one at a time.
  */
@@ -332,12 +333,12 @@ void smc_cdc_rx(struct smc_link *link, const u8 *buf, size_t len)
 		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
 		return;
 	}
-	/* Nobody there: the connection has ended here. */
+	/* No connection: it has ended here. */
 	lconn = smc_lgr_find_conn(smc_link_lgr(link), m.alert_token);
 	if (!lconn)
 		return;
 	rconn = to_rdma_conn(lconn);
-	/* Messages of another link may be taken by another processor just now. */
+	/* Another CPU may be taking messages of another link at this moment. */
 	if (likely(smp_load_acquire(&rconn->base.rx_link) == link) ||
 	    claim_or_hold(rconn, link, &m))
 		take_msg(rconn, &m);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A connection goes from a link that is down to another one (RFC 7609, 4.6).
+ * Move a connection from a link that is down to another one (RFC 7609, 4.6).
  *
- * Sending: the peer has all that its device has acknowledged, and perhaps more.  So it is told the
- * number of the last message that was acknowledged, and then gets everything again that it has not
- * said to have consumed: the same bytes to the same place, which does no harm where they have been
- * written before.  What was announced stays announced.
+ * Sending: the peer has everything that its device has acknowledged, and perhaps more.  We send the
+ * number of the last message that was acknowledged, and then write everything again that the peer
+ * has not confirmed as consumed: the same bytes to the same place, which does no harm where they
+ * were written before.  The producer cursor does not go back.
  *
- * Receiving: messages over another link are held until the old one is drained.  Cursors and flags
- * of the newest message say all that older ones have said, so one place to hold it is enough.
+ * Receiving: messages over another link are held until the old link is drained.  Cursors and flags
+ * of the newest message include what all older ones say, so it is enough to hold one message.
  */
 #include "../../../stats.h"
 #include "../../../trace.h"
 #include "../link/link.h"
 #include "rdma_conn.h"
 
-/* Posts over the next link begin with the data that the peer may lack; returns their bytes. */
+/* Make posts over the next link begin with the data that the peer may lack; returns their bytes. */
 static u64 prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on_link)
 {
 	struct smc_link_sender *sender = &rconn->base.sender;
@@ -23,7 +23,7 @@ static u64 prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on
 	u64 again = 0;
 
 	rconn->on_link = *on_link;
-	/* An abort that was posted may not have arrived. */
+	/* An abort that was posted may not have arrived, so allow sending again. */
 	if (!test_bit(SMC_MSG_CUT_OFF, &rconn->base.msg.bits))
 		rconn->base.msg.tx_disabled = false;
 	if (!rdma_conn_all_acked(rconn)) {
@@ -35,7 +35,7 @@ static u64 prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on
 	return again;
 }
 
-/* @again: bytes that the peer has not said to have consumed. */
+/* @again: number of bytes that the peer has not confirmed as consumed. */
 static void report_move(struct rdma_conn *rconn, struct smc_link_move *move, u64 again)
 {
 	struct smc_lgr *lgr = rconn->base.lgr;
@@ -54,12 +54,12 @@ static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move)
 		report_move(rconn, move, 0);
 		smc_lgr_set_link(&rconn->base, move->to);
 	} else if (move->flushed && !smc_rdma_on_link(rconn, move->to, &on_link)) {
-		/* The old link posts no more: nobody looks at this before the link is set. */
+		/* The old link posts no more, so nothing reads on_link until the link is set. */
 		report_move(rconn, move, prepare_replay(rconn, &on_link));
 		smc_lgr_set_link(&rconn->base, move->to);
 		smc_link_queue(&rconn->base.sender);
 	} else {
-		/* The peer has told no key for that link, or writes may still be under way. */
+		/* The peer has sent no key for that link, or writes may still be in progress. */
 		move->n_reset++;
 		smc_cdc_cut_off(&rconn->base);
 		smc_conn_notify(&rconn->base.msg.conn);
@@ -69,7 +69,7 @@ static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move)
 /**
  * smc_rdma_move() - smc_lgr_conn.move
  * @lconn: the connection, referenced
- * @move: from where to where
+ * @move: the two links
  *
  * Context: process, under smc_lgr.setup_lock.
  */
@@ -78,10 +78,10 @@ void smc_rdma_move(struct smc_lgr_conn *lconn, struct smc_link_move *move)
 	struct rdma_conn *rconn = to_rdma_conn(lconn);
 
 	lockdep_assert_held(&lconn->lgr->setup_lock);
-	/* Messages that have arrived come first: they may say that the peer has consumed all. */
+	/* Take messages that have arrived first: the peer may have consumed everything. */
 	if (READ_ONCE(lconn->rx_link) == move->from)
 		smc_cdc_leave_rx_link(rconn);
-	/* Without another link there was no connection; one that has come since looks itself. */
+	/* Without @to, @from had no connections; a connection that came later checks for itself. */
 	if (lconn->sender.link == move->from && move->to)
 		move_sender(rconn, move);
 }

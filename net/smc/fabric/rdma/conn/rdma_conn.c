@@ -9,7 +9,7 @@
 #include "../lgr/lgr.h"
 #include "rdma_conn.h"
 
-/* Links of a group whose version says nothing about them. */
+/* Number of links of a group if the version does not negotiate it. */
 #define DEFAULT_LINKS	2
 
 /**
@@ -19,7 +19,7 @@
  * @neg: the result of the negotiation
  * @want: buffer sizes
  *
- * Link group and element come in smc_rdma_prepare().
+ * smc_rdma_prepare() adds link group and element.
  *
  * Return: the connection, or ERR_PTR(-ENOMEM).
  */
@@ -59,7 +59,7 @@ static enum smc_reason group_reason(int err)
 	}
 }
 
-/* A new link group.  0, -EAGAIN if somebody else was faster, or another negative errno. */
+/* Create a link group.  Returns 0, -EAGAIN if another task was faster, or a negative errno. */
 static int create_group(struct rdma_conn *rconn, struct smc_negotiated *neg,
 			const struct smc_lgr_key *key)
 {
@@ -79,7 +79,7 @@ static int create_group(struct rdma_conn *rconn, struct smc_negotiated *neg,
 	return err;
 }
 
-/* Find the link group, or make one.  0, -EAGAIN, or a reason. */
+/* Find or create the link group.  Returns 0, -EAGAIN, or a reason. */
 static int get_group(struct rdma_conn *rconn, struct smc_negotiated *neg)
 {
 	const struct rdma_negotiated *rneg = neg->priv;
@@ -128,7 +128,7 @@ static void __set_told(struct rdma_conn *rconn, const struct smc_link *link,
 	told->rmb_addr = mr->iova;
 }
 
-/* An element of an RMB that the device, and the peer, know.  0, -EAGAIN or an errno. */
+/* Get an element of an RMB that device and peer know.  Returns 0, -EAGAIN or another errno. */
 static int __get_rmbe(struct rdma_conn *rconn)
 {
 	struct smc_link *link = rconn->base.sender.link;
@@ -141,7 +141,7 @@ static int __get_rmbe(struct rdma_conn *rconn)
 	lockdep_assert_held(&rconn->base.lgr->setup_lock);
 	if (rconn->base.lgr->dead)
 		return -ENODEV;
-	/* It may have gone down since the connection was given this link. */
+	/* The link may have gone down since the connection joined the group. */
 	if (!rconn->first && !smc_link_works(link)) {
 		link = smc_lgr_working_link(rconn->base.lgr);
 		if (!link)
@@ -164,7 +164,7 @@ static int __get_rmbe(struct rdma_conn *rconn)
 		return -ENODEV;
 	__set_told(rconn, link, mr);
 	if (rconn->first) {
-		/* Its key travels in our Accept or Confirm. */
+		/* The RMB's key travels in our Accept or Confirm. */
 		smc_mem_confirmed(rmb, true);
 		return 0;
 	}
@@ -178,7 +178,7 @@ static int __get_rmbe(struct rdma_conn *rconn)
  * @neg: the result of the negotiation
  * @a: the Accept on the client
  *
- * Return: 0, -EAGAIN while it waits, or a reason to decline.
+ * Return: 0 on success, -EAGAIN while the connection has to wait, or a reason to decline.
  */
 int smc_rdma_prepare(struct smc_conn *c, struct smc_negotiated *neg,
 		     const struct smc_clc_accept *a)
@@ -202,14 +202,14 @@ int smc_rdma_prepare(struct smc_conn *c, struct smc_negotiated *neg,
 	return err && err != -EAGAIN ? (int)group_reason(err) : err;
 }
 
-/* The Proposal of the incumbent, version 2, has zeros for its peer ID. */
+/* The incumbent's Proposal of version 2 has a peer ID of zeros. */
 static bool same_peer(const struct smc_lgr *lgr, const u8 *peer_id)
 {
 	return !memchr_inv(lgr->peer_id, 0, sizeof(lgr->peer_id)) ||
 	       !memcmp(peer_id, lgr->peer_id, sizeof(lgr->peer_id));
 }
 
-/* The peer's end of a new link. */
+/* Store the peer's end of a new link, and connect the link. */
 static enum smc_reason __connect(struct rdma_conn *rconn, const struct smc_clc_accept *a)
 {
 	struct smc_link *link = rconn->base.sender.link;
@@ -218,7 +218,7 @@ static enum smc_reason __connect(struct rdma_conn *rconn, const struct smc_clc_a
 
 	lockdep_assert_held(&lgr->setup_lock);
 	smc_rdma_gid_from_wire(&gid, a->roce_gid);
-	/* The client has named its RNIC in the Proposal, if not by its MAC address. */
+	/* The client's Proposal has named its RNIC, but need not have given the MAC address. */
 	if (is_zero_ether_addr(link->peer_mac))
 		ether_addr_copy(link->peer_mac, a->mac);
 	if (memcmp(gid.raw, link->peer_gid.raw, sizeof(gid)) ||
@@ -249,8 +249,9 @@ static bool same_link(const struct smc_link *link, const struct smc_clc_accept *
 }
 
 /*
- * On a subsequent contact the peer must mean a link of the group, if one that is down now.  A
- * device that came back may have given the numbers of such a link to a new one: then it means that.
+ * A subsequent contact must name a link of the group, which may be down by now.  Prefer a live
+ * link, because a device that came back may have given the numbers of a link that is down to a new
+ * one.
  */
 static struct smc_link *__named_link(struct rdma_conn *rconn, const struct smc_clc_accept *a)
 {
@@ -268,7 +269,7 @@ static struct smc_link *__named_link(struct rdma_conn *rconn, const struct smc_c
 	return down;
 }
 
-/* Our send ring: no larger than the peer's element, so that both wrap together. */
+/* Get our send ring.  The peer's element is not smaller, so it wraps only where the ring does. */
 static int __get_ring(struct rdma_conn *rconn)
 {
 	struct smc_conn *c = &rconn->base.msg.conn;
@@ -290,7 +291,7 @@ static int __get_ring(struct rdma_conn *rconn)
 	return 0;
 }
 
-/* The peer's RMB.  On a first contact CLC tells of it, otherwise LLC has done so before. */
+/* Find the peer's RMB.  A first contact's CLC announces it; otherwise LLC has done so before. */
 static int __get_rtoken(struct rdma_conn *rconn, const struct smc_link *named,
 			const struct smc_clc_accept *a)
 {
@@ -303,13 +304,13 @@ static int __get_rtoken(struct rdma_conn *rconn, const struct smc_link *named,
 }
 
 /**
- * smc_rdma_on_link() - keys and addresses for posts over a link
+ * smc_rdma_on_link() - get keys and addresses for posts over a link
  * @rconn: the connection, which has a send ring and knows the peer's element
  * @link: the link
- * @on: receives them
+ * @on: receives keys and addresses
  *
  * Context: process, under smc_lgr.setup_lock.
- * Return: 0; a negative errno if our ring or the peer's element is not known there.
+ * Return: 0 on success, a negative errno if our ring or the peer's RMB has no key on this link.
  */
 int smc_rdma_on_link(struct rdma_conn *rconn, const struct smc_link *link,
 		     struct rdma_on_link *on)
@@ -362,7 +363,7 @@ static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_ac
 	smc_lgr_claim_rmbe(&rconn->base);
 	if (smc_rdma_on_link(rconn, rconn->base.sender.link, &rconn->on_link))
 		return SMC_REASON_BAD_TOKEN;
-	/* The receive path looks at it without a lock. */
+	/* The receive path reads this without a lock. */
 	smp_store_release(&rconn->base.msg.attached, true);
 	return SMC_REASON_NONE;
 }
@@ -416,7 +417,7 @@ int smc_rdma_finish(struct smc_conn *c, bool *committed)
  * @c: the connection
  * @out_of_sync: the peer says that it does not have our link group (RFC 7609, C.4)
  *
- * A Decline proves nothing: the link itself shows whether the peer still has its group.
+ * A Decline proves nothing; a test of the links shows whether the peer still has the group.
  */
 void smc_rdma_refused(struct smc_conn *c, bool out_of_sync)
 {
@@ -442,7 +443,7 @@ void smc_rdma_detach(struct smc_conn *c)
 	smc_lgr_unwait(&rconn->base);
 	if (rconn->base.lgr)
 		smc_llc_unwait(&rconn->base);
-	/* Without the connection that makes it there will be no link group. */
+	/* Only the connection of the first contact can complete the link group. */
 	if (rconn->first && READ_ONCE(rconn->base.lgr->state) == SMC_LGR_NEW)
 		smc_lgr_end(rconn->base.lgr, SMC_REASON_INTERNAL);
 	smc_msg_detach(c);

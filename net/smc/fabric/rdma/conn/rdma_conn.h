@@ -7,20 +7,20 @@
 #include "../lgr/lgr.h"
 
 /* smc_link_sender.force_update, beside SMC_MSG_FORCE_UPDATE and SMC_MSG_REQUEST_UPDATE */
-#define RDMA_VALIDATE		0x04	/* another link: ask how much the peer has (4.6.1) */
-#define RDMA_REPLAY		0x08	/* then send the data that it may lack (4.6.2) */
+#define RDMA_VALIDATE		0x04	/* new link: tell the peer what it must have (4.6.1) */
+#define RDMA_REPLAY		0x08	/* then write the data again that it may lack (4.6.2) */
 
 /**
- * struct rdma_on_link - values of a post that depend on the link
- * @lkey:	key of our send ring, and
- * @dma:	its address, for the device
+ * struct rdma_on_link - values for posts that depend on the link
+ * @lkey:	local key of our send ring
+ * @dma:	address of our send ring, for the device
  * @rkey:	RKey of the peer's RMB
- * @addr:	address of our element in it
+ * @addr:	address of the peer's element in that RMB
  *
- * smc_cdc_fill() reads it with every message, so it is kept here rather than looked up.  It is a
- * copy of what smc_lgr_conn.rtoken and rdma_conn.tx_ring mean on the link of smc_lgr_conn.sender,
- * and is made anew whenever that link is another one: under the rule of that field, and before the
- * first post over it.
+ * smc_cdc_fill() reads these with every message, so they are kept here rather than looked up.  They
+ * are what smc_lgr_conn.rtoken and rdma_conn.tx_ring mean on the link of smc_lgr_conn.sender, and
+ * are set again whenever that link changes: under the rules of that field, and before the first
+ * post over the new link.
  */
 struct rdma_on_link {
 	u32	lkey;
@@ -30,17 +30,17 @@ struct rdma_on_link {
 };
 
 /**
- * struct rdma_told - our end of the link, and our element, as Accept or Confirm name them
- * @gid:	our GID, and
- * @mac:	the MAC address
- * @mtu:	of the path
- * @psn:	of the queue pair
- * @qpn:	its number
+ * struct rdma_told - our end of the link and our element, for Accept or Confirm
+ * @gid:	our GID
+ * @mac:	our MAC address
+ * @mtu:	MTU of our path
+ * @psn:	initial packet sequence number of our queue pair
+ * @qpn:	number of our queue pair
  * @direct:	the peer is in our subnet
- * @rkey:	RKey of our RMB there
- * @rmb_addr:	its address
+ * @rkey:	RKey of our RMB on this link
+ * @rmb_addr:	address of our RMB on this link
  *
- * A copy: the connection may go to another link before the message is sent.
+ * A copy, because the connection may move to another link before the message is sent.
  */
 struct rdma_told {
 	u8	gid[16];
@@ -54,12 +54,12 @@ struct rdma_told {
 };
 
 /**
- * struct rdma_held - messages over another link, from before the one in use was drained
+ * struct rdma_held - messages that came over another link before the one in use was drained
  * @link:	that link
- * @validates:	a failover validation has come, for
- * @validated:	this sequence number
- * @has_msg:	a message has come
- * @msg:	the newest one
+ * @validates:	a failover validation has arrived
+ * @validated:	sequence number in the failover validation
+ * @has_msg:	a message has arrived
+ * @msg:	the newest message
  */
 struct rdma_held {
 	struct smc_link		*link;
@@ -71,21 +71,21 @@ struct rdma_held {
 
 /**
  * struct rdma_conn - a connection over SMC-R
- * @base:	what its link group knows of it.  The say lock of its smc_msg_conn is the tx_lock of
- *		the link of @base.sender
+ * @base:	the part that its link group knows.  The say lock of its smc_msg_conn is the tx_lock
+ *		of the link of @base.sender
  * @server:	this end has sent the Accept
- * @first:	its first contact has made the link group
+ * @first:	the first contact of this connection has made the link group
  * @tx_ring:	our send ring
- * @on_link:	for posts over the link of @base.sender
+ * @on_link:	keys and addresses for posts over the link of @base.sender
  * @peer_token:	the peer's alert token
- * @rcvbuf:	size of element that is wanted
- * @sndbuf:	size of send ring that is wanted
- * @seqno:	of the last CDC message posted; under that lock
- * @peer_seqno:	of the peer's last one; only its messages change it
- * @held:	messages over a link that the connection does not take messages of yet; under
+ * @rcvbuf:	requested size of the element
+ * @sndbuf:	requested size of the send ring
+ * @seqno:	sequence number of the last CDC message posted; under the say lock
+ * @peer_seqno:	sequence number of the peer's last CDC message; only messages of the peer change it
+ * @held:	messages over a link from which the connection does not take messages yet; under
  *		smc_lgr.lock
- * @told:	for our Accept or Confirm
- * @rcu:	frees it when no lookup by token can find it any more
+ * @told:	our end, for our Accept or Confirm
+ * @rcu:	frees the connection when no lookup by token can find it any more
  */
 struct rdma_conn {
 	struct smc_lgr_conn	base;
@@ -108,7 +108,7 @@ static inline struct rdma_conn *to_rdma(struct smc_conn *c)
 	return container_of(c, struct rdma_conn, base.msg.conn);
 }
 
-/* Has the peer's device everything that the connection will ever say?  Without a lock. */
+/* Has the peer's device acknowledged everything that we will ever send?  Without a lock. */
 static inline bool rdma_conn_all_acked(const struct rdma_conn *rconn)
 {
 	return smc_msg_end_said(&rconn->base.msg) &&
@@ -121,13 +121,13 @@ static inline struct rdma_conn *to_rdma_conn(struct smc_lgr_conn *lconn)
 }
 
 /**
- * struct rdma_negotiated - smc_negotiated.priv: where to, and from which device
+ * struct rdma_negotiated - smc_negotiated.priv: the peer, and our device
  * @path:	our end; the handshake holds no reference to its device
- * @network:	where that is
+ * @network:	network of @path
  * @peer_id:	identity of the peer
- * @peer_mac:	MAC address of its RNIC
- * @peer_gid:	GID of it
- * @peer_qpn:	client: its queue pair
+ * @peer_mac:	MAC address of the peer's RNIC
+ * @peer_gid:	GID of the peer's RNIC
+ * @peer_qpn:	client: number of the peer's queue pair
  * @tcp_peer:	the other end of the TCP connection
  */
 struct rdma_negotiated {
