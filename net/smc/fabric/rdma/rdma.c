@@ -21,7 +21,7 @@ static void offer_v2(struct sock *sk, struct smc_clc_proposal *p)
 	struct smc_net *sn = smc_net(sock_net(sk));
 	struct smc_rdma_path path;
 
-	/* Without a user EID there is nothing that a server could have in common. */
+	/* Without a user EID we cannot have an EID in common with any server. */
 	if (!p->eid_count || smc_rdma_path_find(sk, true, &path))
 		return;
 	p->smcr_v2 = true;
@@ -39,7 +39,7 @@ static void offer_v1(struct sock *sk, struct smc_clc_proposal *p)
 
 	if (smc_rdma_path_find(sk, false, &path))
 		return;
-	/* There is one place for a MAC address: both must mean the same RNIC. */
+	/* A Proposal has a single MAC address, so both versions must mean the same RNIC. */
 	if (p->smcr_v2 && memcmp(p->mac, path.mac, sizeof(p->mac)))
 		goto out;
 	if (smc_route_offer_subnets(sk, p))
@@ -64,12 +64,12 @@ static enum smc_reason find_path(struct sock *sk, struct rdma_negotiated *rneg, 
 
 	if (!rc)
 		rc = smc_rdma_path_network(&rneg->path, &rneg->network);
-	/* The handshake may have to wait for a program, or for a first contact. */
+	/* Hold no device while the handshake may wait for a program or for a first contact. */
 	smc_rdma_path_put(&rneg->path);
 	return rc ? SMC_REASON_NO_DEVICE : SMC_REASON_NONE;
 }
 
-/* Values that version 2.1 negotiates; the server decides. */
+/* Negotiate the values of version 2.1; the server decides. */
 static void settle_release(struct smc_negotiated *neg, const struct smc_clc_proposal *p,
 			   const struct smc_net *sn)
 {
@@ -200,7 +200,7 @@ static void rdma_forget(struct smc_negotiated *neg)
 	neg->priv = NULL;
 }
 
-/* The group may have ended meanwhile, and its device be gone. */
+/* List our GIDs; the group may have ended meanwhile, and its device may be gone. */
 static void describe_gids(struct rdma_conn *rconn, struct smc_clc_accept *a)
 {
 	struct smc_rdma_path path;
@@ -236,7 +236,7 @@ static void rdma_describe(struct smc_conn *c, struct smc_clc_accept *a)
 		describe_gids(rconn, a);
 }
 
-/* @setup_lock may be held for long; @lock protects the use of a path. */
+/* Uses @lock, which protects the path, because @setup_lock may be held for long. */
 static void show_link(struct smc_lgr *lgr, const struct smc_link *link,
 		      struct smc_diag_linkinfo *show)
 {
@@ -296,7 +296,7 @@ static const struct smc_fabric_ops rdma_ops = {
 
 static struct smc_fabric rdma_fabric = { .ops = &rdma_ops };
 
-/* Links belong to link groups, and carry connections. */
+/* Link groups own the links; connections send and receive over them. */
 static const struct smc_link_ops rdma_link_ops = {
 	.get		= smc_cdc_get,
 	.put		= smc_cdc_put,
@@ -338,7 +338,7 @@ err_net:
 	return rc;
 }
 
-/* There are no sockets any more. */
+/* Called when there are no sockets any more. */
 void smc_rdma_exit(void)
 {
 	smc_fabric_unregister(&rdma_fabric);

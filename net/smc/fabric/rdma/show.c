@@ -2,9 +2,9 @@
 /*
  * Pictures of link groups and devices for netlink and sock_diag.
  *
- * A walk keeps no place in a list: it looks for the smallest number greater than
- * the last one shown.  So it neither skips nor repeats what stays, whatever comes
- * and goes meanwhile.
+ * A walk keeps no position in a list: it looks for the smallest number greater than that of the
+ * object shown last.  It therefore neither skips nor repeats objects that stay, whatever comes and
+ * goes meanwhile.
  */
 #include <linux/netdevice.h>
 #include <linux/pci.h>
@@ -20,8 +20,8 @@
 #include "show.h"
 
 /*
- * The parts of a link group that are freed when it ends, or that would need @setup_lock, which may
- * be held for long.  They are copied under the lock of the list, while the group is in it.
+ * The parts of a link group that are freed when it ends, or whose access would require @setup_lock,
+ * which may be held for long.  They are copied under the lock of the list that the group is in.
  */
 struct lgr_picture {
 	struct smc_rdma_path	path[SMC_LGR_LINKS];
@@ -91,7 +91,7 @@ static u32 conns_of(struct smc_lgr *lgr, const struct smc_link *link)
 	return n;
 }
 
-/* The number of a netdev means nothing in another namespace. */
+/* An ifindex means nothing in another namespace. */
 static u32 ifindex_in(const struct net *net, const struct net_device *ndev)
 {
 	return net_eq(dev_net(ndev), net) ? ndev->ifindex : 0;
@@ -159,10 +159,10 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 	smc_lgr_for_each_link(lgr, link) {
 		i = smc_lgr_link_index(lgr, link);
 		path = &pic->path[i];
-		/* In its place there may be another one by now. */
+		/* The slot may hold another link by now. */
 		if (!smc_link_exists(link) || !path->dev || link->number != pic->number[i])
 			continue;
-		/* All of them are in one network. */
+		/* All links of a group are in one network, so the first one has the PNETID. */
 		if (!info->n_links)
 			show_pnetid(lgr->sn, path->dev, path->port, info->pnetid);
 		info->direct |= link->hop.direct;
@@ -174,7 +174,7 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
  * smc_rdma_groups() - smc_fabric_ops.groups
  * @f: the fabric
  * @sn: the namespace
- * @w: whom to show them
+ * @w: the walk, whose @w->group gets each link group
  *
  * Return: the value of @w->group that ended the walk, or 0 at the end.
  */
@@ -211,7 +211,7 @@ static u32 links_of(const struct smc_lgr *lgr, const struct smc_rdma_dev *dev, u
 	return n;
 }
 
-/* Could the group do without the device? */
+/* Can the group do without the device? */
 static bool has_link_elsewhere(const struct smc_lgr *lgr, const struct smc_rdma_dev *dev)
 {
 	const struct smc_link *link;
@@ -237,7 +237,7 @@ static u32 links_in(struct smc_net *sn, const struct smc_rdma_dev *dev, u32 port
 	return n;
 }
 
-/* The host sees the links of all its namespaces, a namespace its own. */
+/* The initial namespace sees the links of all namespaces, any other one only its own. */
 static u32 links_at(struct smc_net *sn, const struct smc_rdma_dev *dev, u32 port, bool *critical)
 {
 	struct net *net;
@@ -303,13 +303,13 @@ static void show_dev(const struct smc_rdma_dev *dev, struct smc_net *sn,
 	}
 }
 
-/* As next_lgr(), for devices. */
+/* Like next_lgr(), for devices. */
 static struct smc_rdma_dev *next_dev(struct net *net, u32 after)
 {
 	struct smc_rdma_dev *dev, *next;
 	bool got;
 
-	/* One that goes just now is as good as gone: the next one, then. */
+	/* A device whose removal has begun is as good as gone: take the next one. */
 	do {
 		rcu_read_lock();
 		next = NULL;
@@ -328,7 +328,7 @@ static struct smc_rdma_dev *next_dev(struct net *net, u32 after)
  * smc_rdma_devices() - smc_fabric_ops.devices
  * @f: the fabric
  * @sn: the namespace
- * @w: whom to show them
+ * @w: the walk, whose @w->dev gets each device
  *
  * Return: the value of @w->dev that ended the walk, or 0 at the end.
  */
