@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The fabrics of this host, and the handshake's questions to all of them. */
+/* The list of fabrics, and the handshake's calls to all of them. */
 #include <linux/mutex.h>
 #include <linux/rculist.h>
 #include <linux/srcu.h>
@@ -9,8 +9,8 @@
 #include "show.h"
 
 static LIST_HEAD(smc_fabrics);
-static DEFINE_MUTEX(smc_fabrics_lock);	/* writers of the list */
-DEFINE_STATIC_SRCU(smc_fabrics_srcu);	/* readers that may sleep */
+static DEFINE_MUTEX(smc_fabrics_lock);	/* serializes writers of the list */
+DEFINE_STATIC_SRCU(smc_fabrics_srcu);	/* for readers that may sleep */
 
 static bool ops_complete(const struct smc_fabric_ops *ops)
 {
@@ -23,7 +23,7 @@ static bool ops_complete(const struct smc_fabric_ops *ops)
 }
 
 /**
- * smc_fabric_register() - make a fabric known; the first one is preferred
+ * smc_fabric_register() - append a fabric to the list; earlier ones are preferred
  * @f: the fabric
  *
  * Context: process, may sleep.
@@ -40,10 +40,10 @@ int smc_fabric_register(struct smc_fabric *f)
 }
 
 /**
- * smc_fabric_unregister() - no new connections over this fabric
+ * smc_fabric_unregister() - remove a fabric: no new connections use it
  * @f: the fabric
  *
- * Context: process, sleeps until nobody looks at the list.
+ * Context: process, sleeps until all readers of the list have finished.
  */
 void smc_fabric_unregister(struct smc_fabric *f)
 {
@@ -55,7 +55,7 @@ void smc_fabric_unregister(struct smc_fabric *f)
 }
 
 /**
- * smc_fabric_exists() - has this host a fabric of some SMC type?
+ * smc_fabric_exists() - does this host have a fabric of this SMC type?
  * @diag_mode: SMC_DIAG_MODE_SMCD or SMC_DIAG_MODE_SMCR
  *
  * Return: true if there is one.
@@ -73,7 +73,7 @@ bool smc_fabric_exists(u8 diag_mode)
 }
 
 /**
- * smc_fabric_any() - is there any fabric this namespace may use?
+ * smc_fabric_any() - is there a fabric that this namespace may use?
  * @sn: the namespace
  *
  * Return: true if there is one.
@@ -104,10 +104,10 @@ static struct smc_fabric *first_pairing(const struct smc_net *sn)
 }
 
 /**
- * smc_fabric_pairs() - may connections of this namespace be paired?
+ * smc_fabric_pairs() - is there a fabric that can pair connections of this namespace?
  * @sn: the namespace
  *
- * Return: true if there is a fabric for it.
+ * Return: true if there is one.
  */
 bool smc_fabric_pairs(const struct smc_net *sn)
 {
@@ -120,13 +120,13 @@ bool smc_fabric_pairs(const struct smc_net *sn)
 }
 
 /**
- * smc_fabric_pair() - make both ends of a connection within this kernel
- * @client: the request of one end; receives its connection
- * @server: the same of the other end
- * @atomic: without sleeping
+ * smc_fabric_pair() - create both ends of a connection within this kernel
+ * @client: request of the client's end; receives its connection
+ * @server: the same for the server's end
+ * @atomic: do not sleep
  *
  * Context: any with @atomic, else process.
- * Return: 0; -EAGAIN, with @atomic; else an enum smc_reason.
+ * Return: 0; -EAGAIN with @atomic if it would have to sleep; else an enum smc_reason.
  */
 int smc_fabric_pair(struct smc_pair_end *client, struct smc_pair_end *server, bool atomic)
 {
@@ -140,13 +140,13 @@ int smc_fabric_pair(struct smc_pair_end *client, struct smc_pair_end *server, bo
 	return rc;
 }
 
-/* Fabrics in order of preference, for callers that may sleep meanwhile. */
+/* Iterate over the fabrics in order of preference; the loop body may sleep. */
 #define for_each_fabric(f)						\
 	list_for_each_entry_srcu(f, &smc_fabrics, list,			\
 				 srcu_read_lock_held(&smc_fabrics_srcu))
 
 /**
- * smc_fabric_offer() - collect what all fabrics offer in a Proposal
+ * smc_fabric_offer() - collect the offers of all fabrics in a Proposal
  * @sk: the client's socket
  * @p: the Proposal
  *
@@ -166,8 +166,8 @@ void smc_fabric_offer(struct sock *sk, struct smc_clc_proposal *p)
 }
 
 /*
- * Nothing was chosen: why not each kind, as a Decline tells it.  The last one that was
- * offered stands for all.
+ * No fabric was chosen: complete @neg->why, which a Decline of version 2 reports for each offer.
+ * Returns the reason of the last offer, which stands for all of them.
  */
 static enum smc_reason sum_up(const struct smc_clc_proposal *p, struct smc_negotiated *neg)
 {
@@ -189,14 +189,14 @@ static enum smc_reason sum_up(const struct smc_clc_proposal *p, struct smc_negot
 }
 
 /**
- * smc_fabric_choose() - the server's choice
+ * smc_fabric_choose() - server: choose a fabric for the connection
  * @sk: the server's socket
- * @p: the client's offer
- * @neg: receives the outcome
+ * @p: the client's Proposal
+ * @neg: receives the result
  *
  * Context: process, may sleep.
- * Return: SMC_REASON_NONE, or why the last kind that was offered cannot be; @neg->why
- * has the reasons for all of them.
+ * Return: SMC_REASON_NONE, or the reason why the last offer was not chosen; @neg->why has the
+ * reasons for all offers.
  */
 enum smc_reason smc_fabric_choose(struct sock *sk,
 				  const struct smc_clc_proposal *p,
@@ -218,13 +218,13 @@ enum smc_reason smc_fabric_choose(struct sock *sk,
 }
 
 /**
- * smc_fabric_accepts() - the client's look at the server's choice
+ * smc_fabric_accepts() - client: find the fabric that the server has chosen
  * @sk: the client's socket
  * @a: the Accept
- * @neg: receives the outcome
+ * @neg: receives the result
  *
  * Context: process, may sleep.
- * Return: SMC_REASON_NONE, or why we decline.
+ * Return: SMC_REASON_NONE, or the reason to decline.
  */
 enum smc_reason smc_fabric_accepts(struct sock *sk,
 				   const struct smc_clc_accept *a,
@@ -250,11 +250,11 @@ enum smc_reason smc_fabric_accepts(struct sock *sk,
 }
 
 /**
- * smc_fabric_check_v2() - does an Accept of version 2 fit this host?
+ * smc_fabric_check_v2() - check the parts of an Accept of version 2 that all fabrics share
  * @a: the Accept
  *
  * Context: any.
- * Return: SMC_REASON_NONE, or why not, whatever is to carry the connection.
+ * Return: SMC_REASON_NONE, or the reason to decline.
  */
 enum smc_reason smc_fabric_check_v2(const struct smc_clc_accept *a)
 {
@@ -278,7 +278,7 @@ static smc_walk_op devices_of(const struct smc_fabric *f)
 	return f->ops->devices;
 }
 
-/* pos[0]: fabrics that are through; pos[1]: where in the next one. */
+/* pos[0]: number of fabrics already walked; pos[1]: smc_walk.after in the next one. */
 static int walk_fabrics(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 			struct smc_walk *w, smc_walk_op (*op)(const struct smc_fabric *f))
 {
@@ -306,13 +306,13 @@ static int walk_fabrics(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
  * smc_fabric_groups() - visit the link groups of a namespace
  * @sn: the namespace
  * @diag_mode: SMC_DIAG_MODE_SMCD or SMC_DIAG_MODE_SMCR
- * @pos: two words, zero at the start; where a walk that was stopped goes on
- * @w: whom to show them
+ * @pos: two words, zero at the start; a stopped walk resumes from them
+ * @w: callbacks and state of the walk
  *
- * A group that exists from the beginning to the end of the walk is shown once.
+ * A group that exists during the whole walk is shown exactly once.
  *
  * Context: process, may sleep.
- * Return: the value of @w->group that ended the walk, or 0 at the end.
+ * Return: the nonzero value of @w->group that ended the walk, or 0 at the end.
  */
 int smc_fabric_groups(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 		      struct smc_walk *w)
@@ -321,15 +321,15 @@ int smc_fabric_groups(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 }
 
 /**
- * smc_fabric_devices() - the same for the devices that a namespace may use
+ * smc_fabric_devices() - visit the devices that a namespace may use
  * @sn: the namespace
  * @diag_mode: SMC_DIAG_MODE_SMCD or SMC_DIAG_MODE_SMCR
- * @pos: as above
- * @w: whom to show them
+ * @pos: two words, zero at the start; a stopped walk resumes from them
+ * @w: callbacks and state of the walk
  *
  * Context: process, may sleep.
  *
- * Return: the value of a callback of @w that ended the walk, or 0 at the end.
+ * Return: the nonzero value of @w->dev that ended the walk, or 0 at the end.
  */
 int smc_fabric_devices(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 		       struct smc_walk *w)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A fabric carries connections: it has memory that the peer can reach and a way
- * to tell the peer what changed.  Everything above is blind to which one it is.
+ * A fabric carries connections: it owns memory that the peer can reach, and it tells the peer what
+ * changed there.  The layers above do not know which fabric carries a connection.
  */
 #ifndef SMC_FABRIC_H
 #define SMC_FABRIC_H
@@ -30,21 +30,20 @@ enum smc_offer {
  * struct smc_negotiated - the result of a negotiation
  * @server:	this side is the server
  * @version:	SMC_CLC_V1 or SMC_CLC_V2
- * @release:	of version 2
+ * @release:	release number of SMC version 2
  * @features:	SMC_CLC_FEAT_* that both sides have
- * @why:	server: why what the client offers was not chosen, by enum smc_offer; 0 where
- *		nobody has looked at it.  A fabric's choose sets those that it judges.
- * @eid:	the common EID, version 2
- * @first_contact: the connection makes a new link group or meets a new peer; the
- *		server's fabric decides in its prepare at the latest, the client is
- *		told by the Accept
+ * @why:	server: the reason why each offer of the client was not chosen, indexed by enum
+ *		smc_offer; 0 if no fabric has looked at that offer.  The choose operation of a
+ *		fabric sets the entries of the offers that it examines.
+ * @eid:	version 2: the EID that both sides have in common
+ * @first_contact: the connection creates a new link group or meets a new peer.  The server's
+ *		fabric decides in prepare at the latest; the client learns it from the Accept
  * @max_conns:	SMC-Rv2.1: connections per link group
  * @max_links:	SMC-Rv2.1: links per link group
- * @fabric:	the fabric that will carry the connection
- * @priv:	data of the fabric from its choice, see smc_fabric_ops.forget
+ * @fabric:	the fabric that carries the connection
+ * @priv:	private data of @fabric, set by choose or accepts, freed by forget
  *
- * The protocol version is settled once, here; nothing after the handshake asks
- * for it except to show it.
+ * The protocol version is decided here, once.  After the handshake it is only used for display.
  */
 struct smc_negotiated {
 	bool			server;
@@ -62,9 +61,9 @@ struct smc_negotiated {
 
 /**
  * struct smc_wanted - buffer sizes that a socket asks for
- * @rcvbuf:	receive element, bytes
- * @rcvbuf_most: largest size where elements can grow; 0: the application has set the size
- * @sndbuf:	send ring, bytes, for fabrics that have one
+ * @rcvbuf:	size of the receive element in bytes
+ * @rcvbuf_most: maximum size for elements that can grow; 0 if the application has set the size
+ * @sndbuf:	size of the send ring in bytes, for fabrics that have send rings
  */
 struct smc_wanted {
 	u32			rcvbuf;
@@ -73,11 +72,11 @@ struct smc_wanted {
 };
 
 /**
- * struct smc_pair_end - one end of a connection both ends of which are in this kernel
- * @sk:		its socket
- * @memcg:	is charged for it, or NULL without cgroups
- * @want:	the buffer sizes that the socket asks for
- * @conn:	receives the end
+ * struct smc_pair_end - one end of a connection whose ends are both in this kernel
+ * @sk:		socket of this end
+ * @memcg:	memory cgroup that is charged, or NULL without cgroups
+ * @want:	buffer sizes that the socket asks for
+ * @conn:	receives the connection of this end
  */
 struct smc_pair_end {
 	struct sock		*sk;
@@ -87,70 +86,67 @@ struct smc_pair_end {
 };
 
 /**
- * struct smc_fabric_ops - a kind of fabric; the name and every function but @pair and
+ * struct smc_fabric_ops - operations of a fabric; @name and all functions except @pair and
  * @grow are mandatory
- * @name:	for people
+ * @name:	name for display
  * @diag_mode:	SMC_DIAG_MODE_* of its connections
- * @late_decline: after the Confirm of a first contact the client waits until the fabric
- *		is confirmed, and may be declined meanwhile; otherwise it is up at once
- * @fin_in_order: flags of a connection never arrive after a FIN of its TCP
- *		connection that is sent later; otherwise a FIN says nothing, and the
- *		TCP connection is kept until the connection has ended
- * @usable:	may a socket of this namespace use it?  Any context.
- * @offer:	add to a Proposal what this fabric offers to a server; must leave
- *		the Proposal as it is when it offers nothing
- * @choose:	server: does the Proposal fit?  Fills *@neg and returns 0, or the
- *		reason why not; sets what it has judged of @neg->why in both cases
- * @accepts:	client: does the Accept fit what we offered?  0 and *@neg, or the
- *		reason
- * @forget:	free @neg->priv, the handshake is over; not called if it is NULL
- * @conn_new:	a connection not yet known to the peer.  Its receive element, of about
- *		@want->rcvbuf bytes, is there now or after prepare.  ERR_PTR on error.
- * @prepare:	get ready for the peer to be told of @c; afterwards it has a
- *		receive element.  @a is the Accept on the client, NULL on the server.
+ * @late_decline: after the Confirm of a first contact, the client waits until @finish has
+ *		succeeded, and accepts a Decline meanwhile.  Otherwise it is established at once
+ * @fin_in_order: a FIN on the TCP connection never overtakes flags of the SMC connection that
+ *		were sent before it.  Otherwise a FIN means nothing, and the TCP connection is
+ *		kept until the SMC connection has ended
+ * @usable:	may sockets of this namespace use the fabric?  Any context.
+ * @offer:	add the offer of this fabric to a Proposal; leave the Proposal unchanged if
+ *		there is nothing to offer
+ * @choose:	server: can this fabric serve the Proposal?  Returns 0 and fills *@neg, or
+ *		returns a reason.  In both cases sets @neg->why for the offers it has examined
+ * @accepts:	client: does the Accept match our offer?  Returns 0 and fills *@neg, or
+ *		returns a reason
+ * @forget:	the handshake is over: free @neg->priv.  Not called if that is NULL
+ * @conn_new:	create a connection that the peer does not know yet.  It gets its receive
+ *		element, of about @want->rcvbuf bytes, here or in @prepare.  ERR_PTR on error.
+ * @prepare:	do all that is necessary before the peer learns of @c.  Afterwards @c has its
+ *		receive element.  @a is the Accept on the client, NULL on the server.  Returns
  *		0; -EAGAIN: call again after smc_conn_notify(); else a reason to decline
  * @describe:	fill the fabric's part of an Accept or Confirm for @c
- * @attach:	connect @c with what the peer described; afterwards @c->tx_buf is
- *		set.  0 or a reason.  The client calls it on the Accept, the
- *		server on the Confirm.
- * @finish:	the steps after the Confirm.  0; -EAGAIN as for prepare;
- *		-EINPROGRESS: as -EAGAIN, but the peer may consider us established; else a
- *		reason.  Its second argument receives whether it is too late to fall back;
- *		with the first two, whether it would be if the peer declined now.
- * @refused:	the peer does not use @c, and never has: it has sent a Decline, or has ended the
- *		stream before its Confirm.  The second argument: the Decline says that it does
+ * @attach:	connect @c to what the peer has described, and set @c->tx_buf.  Returns 0 or a
+ *		reason.  The client calls it for the Accept, the server for the Confirm.
+ * @finish:	steps after the Confirm.  Returns 0; -EAGAIN as for @prepare; -EINPROGRESS: as
+ *		-EAGAIN, but the peer may consider us established; else a reason.  @committed
+ *		receives whether it is too late to fall back to TCP.  With -EAGAIN and
+ *		-EINPROGRESS that means: if the peer declined now.
+ * @refused:	the peer does not use @c and never has: it sent a Decline, or ended the TCP
+ *		stream before its Confirm.  @out_of_sync: the Decline says that the peer does
  *		not know our link group
- * @pair:	both ends of a connection at once, attached to each other, for a fabric whose
- *		peers are all in this kernel; NULL for others.  0; a reason; with @atomic also
- *		-EAGAIN if that cannot be had without sleeping.  Any context with @atomic.
- * @commit:	make tx_prod visible to the peer and wake its reader if it sleeps;
- *		the caller holds tx_lock
- * @consumed:	rx_cons has moved: make it visible to the peer, and wake its writer if it
- *		is blocked.  Where that takes a message, only once it is worth one; a peer
- *		that is blocked must get one in the end.  The caller holds rx_lock.
- * @grow:	@c has no room for what a call sends: make the peer's element larger if that is
- *		due.  Only called with @c->tx_grows; the caller holds tx_lock.  True if there is
- *		more room.  Process context, may sleep for memory.
- * @request_update: have rx_cons of the peer made visible to us soon, whether it would be
- *		worth a message or not.  Any context but hard interrupts.
- * @urgent:	tell the peer of urgent data; the caller holds tx_lock, unless it is
- *		SMC_URGENT_TAKEN
- * @signal:	tell the peer of a flag, if it is known yet.  Any context but hard
+ * @pair:	create both ends of a connection, attached to each other.  Only for a fabric
+ *		whose peers are all in this kernel, else NULL.  Returns 0 or a reason; with
+ *		@atomic also -EAGAIN if it would have to sleep.  Any context with @atomic.
+ * @commit:	make tx_prod visible to the peer and wake its reader if it sleeps.  The
+ *		caller holds tx_lock.
+ * @consumed:	rx_cons has moved: make it visible to the peer, and wake the peer's writer if
+ *		it is blocked.  A fabric that needs a message for this may wait until one is
+ *		worth it, but a blocked peer must get one eventually.  The caller holds
+ *		rx_lock.
+ * @grow:	a call has more to send than @c has room for: enlarge the peer's element if
+ *		that is due.  Only called if @c->tx_grows; the caller holds tx_lock.  Returns
+ *		true if there is more room.  Process context, may sleep for memory.
+ * @request_update: have the peer send us its rx_cons soon, even if that is not worth a
+ *		message.  Any context but hard interrupts.
+ * @urgent:	tell the peer of urgent data.  The caller holds tx_lock, unless the event is
+ *		SMC_URGENT_TAKEN.
+ * @signal:	send a flag to the peer, if the peer is known yet.  Any context but hard
  *		interrupts.
- * @keepalive:	find out whether the peer's host is there when it was silent for so
- *		many seconds; 0: @c does not need to know.  Any context but hard
- *		interrupts.
- * @detach:	the socket is done with @c: release what holds the peer.  Called
- *		once, when no system call can be in @c any more.  Any context but hard
- *		interrupts.
+ * @keepalive:	probe the peer's host if it has been silent for @seconds; 0: @c no longer
+ *		needs keepalive.  Any context but hard interrupts.
+ * @detach:	the socket no longer uses @c: release what refers to the peer.  Called once,
+ *		when no system call can be in @c any more.  Any context but hard interrupts.
  * @free:	the last reference is gone.  Any context but hard interrupts.
- * @show:	add what this fabric knows to the picture of a connection; the
- *		socket is locked
- * @groups:	show the link groups of a namespace: see struct smc_walk.  What @group
- *		returned, or 0 at the end.  Process context, may sleep.
- * @devices:	the same for the devices that the namespace may use
+ * @show:	add what this fabric knows about the connection to @info; the socket is locked
+ * @groups:	show the link groups of a namespace, see struct smc_walk.  Returns the nonzero
+ *		value of @w->group that ended the walk, or 0.  Process context, may sleep.
+ * @devices:	as @groups, for the devices that the namespace may use
  *
- * From offer to finish and in forget: process context, may sleep.
+ * @offer to @finish, and @forget: process context, may sleep.
  */
 struct smc_fabric_ops {
 	const char *name;
@@ -194,9 +190,9 @@ struct smc_fabric_ops {
 };
 
 /**
- * struct smc_fabric - one fabric that exists on this host
- * @ops:	its kind
- * @list:	in the list of fabrics, in order of preference; SRCU
+ * struct smc_fabric - a fabric of this host
+ * @ops:	its operations
+ * @list:	entry in the list of fabrics, which is in order of preference; SRCU
  */
 struct smc_fabric {
 	const struct smc_fabric_ops	*ops;
@@ -211,7 +207,7 @@ bool smc_fabric_exists(u8 diag_mode);
 bool smc_fabric_any(const struct smc_net *sn);
 bool smc_fabric_pairs(const struct smc_net *sn);
 int smc_fabric_pair(struct smc_pair_end *client, struct smc_pair_end *server, bool atomic);
-/* Calls of the handshake that concern all fabrics together; process context, may sleep. */
+/* For the handshake: these ask all usable fabrics.  Process context, may sleep. */
 void smc_fabric_offer(struct sock *sk, struct smc_clc_proposal *p);
 enum smc_reason smc_fabric_choose(struct sock *sk,
 				  const struct smc_clc_proposal *p,
@@ -220,7 +216,7 @@ enum smc_reason smc_fabric_accepts(struct sock *sk,
 				   const struct smc_clc_accept *a,
 				   struct smc_negotiated *neg);
 
-/* for smc_fabric_ops.accepts */
+/* helper for smc_fabric_ops.accepts */
 enum smc_reason smc_fabric_check_v2(const struct smc_clc_accept *a);
 
 int smc_fabric_groups(struct smc_net *sn, u8 diag_mode, unsigned long *pos,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From the netdev that a connection's route names down to those of hardware. */
+/* Follow the stack of netdevs from the one in the route down to the hardware. */
 #include <linux/if_vlan.h>
 #include <net/rtnetlink.h>
 #include "lower_devs.h"
@@ -10,9 +10,8 @@ static bool is_kind(const struct net_device *dev, const char *kind)
 }
 
 /*
- * A netdev of hardware with another one below it has given its work to a function
- * that is passed through.  Only the ports of a switch put tags of their own before
- * packets.
+ * A hardware netdev with a lower device (netvsc over a VF, for example) sends its packets through
+ * that passed-through function.  DSA ports are the exception: they add a switch tag.
  */
 static bool is_paravirtual(const struct net_device *dev)
 {
@@ -20,8 +19,8 @@ static bool is_paravirtual(const struct net_device *dev)
 }
 
 /*
- * Does a packet leave by a lower device just as it is, but for a VLAN tag?  Not so
- * with tunnels and encryption, which have lower devices too.
+ * Does a packet leave by a lower device unchanged except for a VLAN tag?  Not with tunnels and
+ * encryption, which have lower devices, too.
  */
 static bool is_stacked(const struct net_device *dev)
 {
@@ -32,12 +31,12 @@ static bool is_stacked(const struct net_device *dev)
 }
 
 /**
- * smc_lower_devs_find() - is a netdev among them?
+ * smc_lower_devs_find() - find a netdev in the list
  * @c: the netdevs
- * @dev: one
+ * @dev: the netdev to look for
  *
- * Context: the RCU section where @c was made.
- * Return: its index in @c->at, or -1.
+ * Context: the RCU section that filled @c.
+ * Return: the index of @dev in @c->at, or -1.
  */
 int smc_lower_devs_find(const struct smc_lower_devs *c, const struct net_device *dev)
 {
@@ -54,7 +53,7 @@ static void add(struct smc_lower_devs *c, struct net_device *dev, u16 vlan)
 	if (c->n == SMC_MAX_LOWER_DEVS || smc_lower_devs_find(c, dev) >= 0)
 		return;
 	if (is_vlan_dev(dev)) {
-		/* There is room for one VLAN everywhere, and for 802.1Q only. */
+		/* RDMA and ISM devices support a single VLAN tag, and 802.1Q only. */
 		if (vlan != SMC_NO_VLAN ||
 		    vlan_dev_vlan_proto(dev) != htons(ETH_P_8021Q))
 			return;
@@ -65,9 +64,8 @@ static void add(struct smc_lower_devs *c, struct net_device *dev, u16 vlan)
 }
 
 /*
- * A pair like veth leads to another namespace.  From its other end on we follow a
- * bridge; where that end has addresses of its own packets are routed, and who knows
- * whereto.
+ * veth and similar pairs lead into another namespace.  Continue only if the other end is a port of
+ * a bridge.  Otherwise its packets are routed there, and where they go is unknown.
  */
 static void add_peer(struct smc_lower_devs *c, struct net_device *dev, u16 vlan)
 {
@@ -86,7 +84,7 @@ static void add_lower(struct smc_lower_devs *c, struct net_device *dev, u16 vlan
 	struct net_device *lower;
 
 	while ((lower = netdev_next_lower_dev_rcu(dev, &iter))) {
-		/* The ports to containers and guests of this host lead nowhere. */
+		/* Skip the ports of local containers and guests: they lead to no hardware. */
 		if (netif_is_bridge_master(dev) && !is_stacked(lower))
 			continue;
 		add(c, lower, vlan);
@@ -94,9 +92,9 @@ static void add_lower(struct smc_lower_devs *c, struct net_device *dev, u16 vlan
 }
 
 /**
- * smc_lower_devs_follow() - all netdevs that packets of a netdev may pass through
+ * smc_lower_devs_follow() - find all netdevs that packets may pass through
  * @c: receives them
- * @dev: the netdev that the route names
+ * @dev: the netdev of the route
  *
  * Context: under RCU.
  */
@@ -120,13 +118,13 @@ void smc_lower_devs_follow(struct smc_lower_devs *c, struct net_device *dev)
  * smc_lower_devs_pnet() - compare the PNETIDs of these netdevs with that of a device's port
  * @c: the netdevs
  * @port: the port
- * @vlan: receives the VLAN tag that packets have at the netdev that decides; may be NULL
+ * @vlan: receives the VLAN tag of packets at the netdev that decides; may be NULL
  *
- * The administrator may have said that the port serves connections of one of these netdevs,
- * although no path leads from one to the other, or that it does not, although one does.  The
+ * The PNET table can say that the port serves connections of one of these netdevs although no path
+ * leads from one to the other, or that it does not serve them although a path exists.  The
  * nearest netdev with an entry decides.
  *
- * Context: the RCU section where @c was made.
+ * Context: the RCU section that filled @c.
  * Return: the verdict; SMC_PNET_UNKNOWN if no netdev has an entry.
  */
 enum smc_pnet_verdict smc_lower_devs_pnet(const struct smc_lower_devs *c,

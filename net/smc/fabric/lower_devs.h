@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The netdevs that a connection's packets pass through.  By these, and by the PNET table, a fabric
- * finds its devices.  Netdevs are looked at under RCU and never leave the section without a
+ * The netdevs that the packets of a connection pass through.  A fabric finds its devices by these
+ * netdevs and by the PNET table.  Netdevs are used under RCU; outside the RCU section they need a
  * reference.
  */
 #ifndef SMC_FABRIC_LOWER_DEVS_H
@@ -9,20 +9,20 @@
 
 #include "../config/pnet.h"
 
-/* As in the RDMA core's answers: packets without a tag. */
+/* The VLAN of untagged packets, with the same value as in the RDMA core. */
 #define SMC_NO_VLAN		0xffff
 
 #define SMC_MAX_LOWER_DEVS	32
 
 /**
- * struct smc_lower_devs - netdevs that a connection's packets pass through
- * @top: the route's own
- * @n: how many
- * @at: @top, then what is below it, by distance; not @top if a packet gets more there
- *	than RoCE could do
+ * struct smc_lower_devs - netdevs that the packets of a connection pass through
+ * @top: the netdev of the route
+ * @n: number of entries in @at
+ * @at: @top and the netdevs below it, nearest first.  @top is missing if it is a VLAN device with
+ *	another tag than 802.1Q, which RoCE cannot produce
  *
- * vlan is the VLAN tag that packets have got on their way there, or SMC_NO_VLAN.  Only valid in the
- * RCU section where it was made.
+ * @at[].vlan is the VLAN tag that packets carry when they reach that netdev, or SMC_NO_VLAN.
+ * Only valid in the RCU section that filled it.
  */
 struct smc_lower_devs {
 	struct net_device *top;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The route of a TCP connection, and the subnet rule of version 1: the interfaces through
- * which both ends send must be in one IPv4 subnet or have one IPv6 prefix in common (RFC
- * 7609, 3.5.1.2).  Where the addresses of the connection are does not matter: a virtual
- * address that a host or a load balancer's servers keep on another interface is in no
- * subnet of theirs.
+ * The route of a TCP connection, and the subnet rule of version 1: the outgoing interfaces of
+ * both ends must be in the same IPv4 subnet or share an IPv6 prefix (RFC 7609, 3.5.1.2).  The
+ * addresses of the connection itself do not decide: a virtual address that is configured on
+ * another interface, as on the servers behind a load balancer, is in none of these subnets.
  *
- * Nothing here requires the socket's lock: the addresses of a connection stay, and a
- * route is used with a reference, its netdev under RCU.
+ * No function here needs the socket lock: the addresses of a connection do not change, the route
+ * is referenced, and its netdev is used under RCU.
  */
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
@@ -20,7 +19,7 @@
 /**
  * smc_route_local() - the local address of a connection
  * @sk: a connected or connecting TCP socket
- * @addr: receives it; IPv4 mapped into IPv6
+ * @addr: receives the address; IPv4 mapped into IPv6
  *
  * Context: any.
  */
@@ -36,9 +35,9 @@ void smc_route_local(const struct sock *sk, struct in6_addr *addr)
 }
 
 /**
- * smc_route_remote() - the address of the peer of a connection
+ * smc_route_remote() - the peer address of a connection
  * @sk: a connected or connecting TCP socket
- * @addr: receives it; IPv4 mapped into IPv6
+ * @addr: receives the address; IPv4 mapped into IPv6
  *
  * Context: any.
  */
@@ -88,16 +87,16 @@ static struct dst_entry *route6(struct sock *sk)
 }
 
 /**
- * smc_route_get() - by which way does TCP send?
+ * smc_route_get() - look up the route of a connection
  * @sk: a connected or connecting TCP socket
  *
  * Context: process or bottom half, the socket need not be locked.
- * Return: the route, to be given back with dst_release(), or NULL if there is none.
- * Its netdev is dst_dev_rcu(): any other access races with the netdev's end.
+ * Return: the route, to be released with dst_release(), or NULL if there is none.
+ * Get its netdev with dst_dev_rcu(): any other access races with unregistration of the netdev.
  */
 struct dst_entry *smc_route_get(struct sock *sk)
 {
-	/* TCP keeps its route, but drops it at times. */
+	/* TCP caches its route, but drops it at times. */
 	struct dst_entry *dst = sk_dst_get(sk);
 	struct in6_addr local;
 
@@ -107,13 +106,13 @@ struct dst_entry *smc_route_get(struct sock *sk)
 	return ipv6_addr_v4mapped(&local) ? route4(sk) : route6(sk);
 }
 
-/* A single address, as that of a virtual host, is not a subnet that anybody shares. */
+/* A single address, such as a virtual one, is not a subnet that peers can share. */
 static bool is_subnet(const struct in_ifaddr *ifa)
 {
 	return ifa->ifa_prefixlen < 32 && ifa->ifa_scope != RT_SCOPE_HOST;
 }
 
-/* The subnet of a connection's interface: where the address is in several, its own. */
+/* The subnet of the interface that contains the local address, else its first subnet. */
 static const struct in_ifaddr *subnet4(const struct net_device *ndev, __be32 local)
 {
 	struct in_device *in_dev = __in_dev_get_rcu(ndev);
@@ -138,7 +137,7 @@ static bool offer4(const struct net_device *ndev, __be32 local,
 
 	if (!ifa)
 		return false;
-	/* RFC 7609 calls the field a mask, in the field it is the subnet's number. */
+	/* RFC 7609 calls this field a mask, but existing hosts send the network address. */
 	p->ipv4_mask = ifa->ifa_address & ifa->ifa_mask;
 	p->ipv4_prefix_len = ifa->ifa_prefixlen;
 	p->has_prefix = true;
@@ -146,7 +145,7 @@ static bool offer4(const struct net_device *ndev, __be32 local,
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* fe80::/64 is everywhere and says nothing. */
+/* Link-local prefixes are the same on all links, so they prove nothing. */
 static bool is_prefix(const struct inet6_ifaddr *ifa)
 {
 	return !(ipv6_addr_type(&ifa->addr) & IPV6_ADDR_LINKLOCAL);
@@ -219,13 +218,13 @@ static bool in_subnets6(const struct net_device *ndev, const struct smc_clc_prop
 #endif
 
 /**
- * smc_route_offer_subnets() - client: put the subnet of the interface into a Proposal
+ * smc_route_offer_subnets() - client: put the subnets of the interface into a Proposal
  * @sk: the connection
- * @p: its has_prefix, ipv4_mask, ipv4_prefix_len, n_ipv6 and ipv6 are set
+ * @p: the Proposal; has_prefix, ipv4_mask, ipv4_prefix_len, n_ipv6 and ipv6 are set
  *
  * Context: process or bottom half.
- * Return: 0, or -EADDRNOTAVAIL if the connection's netdev has no subnet to speak of:
- * version 1 cannot be offered then.
+ * Return: 0, or -EADDRNOTAVAIL if the netdev of the connection has no usable subnet and version 1
+ * cannot be offered.
  */
 int smc_route_offer_subnets(struct sock *sk, struct smc_clc_proposal *p)
 {
@@ -251,8 +250,8 @@ int smc_route_offer_subnets(struct sock *sk, struct smc_clc_proposal *p)
 }
 
 /*
- * Is the client in this subnet?  A client that follows the RFC to the letter sends the
- * mask; then its address has to tell the subnet.
+ * Is the client in this subnet?  A client that follows RFC 7609 literally sends the mask instead
+ * of the network address; in that case, look at the client's own address.
  */
 static bool same_subnet4(const struct in_ifaddr *ifa, __be32 remote,
 			 const struct smc_clc_proposal *p)
@@ -279,9 +278,9 @@ static bool in_subnets4(const struct net_device *ndev, __be32 remote,
 }
 
 /**
- * smc_route_in_subnets() - server: is it on the client's subnet?
+ * smc_route_in_subnets() - server: is our interface in one of the client's subnets?
  * @sk: the connection
- * @p: the client's message
+ * @p: the client's Proposal
  *
  * Context: process or bottom half.
  *

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The route of a TCP connection: the netdev that it leaves by, and the subnets
- * of that netdev.
+ * The route of a TCP connection: its outgoing netdev, and the subnets of that netdev.
  */
 #ifndef SMC_ROUTE_H
 #define SMC_ROUTE_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The view of fabrics from outside: pictures of link groups and
- * devices.  A picture holds neither a lock nor a reference; nothing in it points to
- * what could go meanwhile.
+ * The view of fabrics for dumps: snapshots of link groups and devices.  A snapshot holds neither
+ * locks nor references, and contains no pointers.
  */
 #ifndef SMC_FABRIC_SHOW_H
 #define SMC_FABRIC_SHOW_H
@@ -14,7 +13,7 @@
 #include "../config/pnet.h"
 #include "../wire/clc.h"
 
-/* As many as any fabric has. */
+/* The maximum of all fabrics. */
 #define SMC_SHOW_LINKS		3
 #define SMC_SHOW_PORTS		2
 
@@ -26,22 +25,22 @@ enum smc_group_type {
 	SMC_GROUP_NONE,
 	SMC_GROUP_SINGLE,
 	SMC_GROUP_SYMMETRIC,
-	SMC_GROUP_ASYMMETRIC_PEER,	/* the peer has one port for both */
-	SMC_GROUP_ASYMMETRIC_LOCAL,	/* we have */
+	SMC_GROUP_ASYMMETRIC_PEER,	/* both links end at the same port of the peer */
+	SMC_GROUP_ASYMMETRIC_LOCAL,	/* both links end at the same port of ours */
 };
 
 /**
  * struct smc_link_info - a link of a group
- * @number:	as the server has named it
+ * @number:	link number, assigned by the server
  * @state:	0 unused, 1 new, 2 connected but not confirmed, 3 active, 4 down
- * @dev:	name of its device
- * @port:	port of the device
- * @ifindex:	netdev of our end, 0 if it is in another namespace
- * @gid:	our end
- * @peer_gid:	the other end
- * @uid:	our name for it, as it travels
- * @peer_uid:	the peer's
- * @n_conns:	connections that write over it
+ * @dev:	name of our device
+ * @port:	port of that device
+ * @ifindex:	our netdev, 0 if it is in another namespace
+ * @gid:	our GID
+ * @peer_gid:	the peer's GID
+ * @uid:	our link user ID, in wire format
+ * @peer_uid:	the peer's link user ID, in wire format
+ * @n_conns:	connections that send over this link
  */
 struct smc_link_info {
 	u8	number;
@@ -58,30 +57,30 @@ struct smc_link_info {
 
 /**
  * struct smc_group_info - a link group
- * @id:		its number
- * @server:	our role
+ * @id:		number of the group
+ * @server:	this end is the server
  * @type:	enum smc_group_type
  * @version:	SMC version
- * @release:	of version 2
+ * @release:	release number of version 2
  * @peer_os:	SMC_CLC_OS_*
- * @eid:	of version 2
- * @peer_host:	name of the peer, version 2
- * @vlan_id:	0 without one
- * @n_conns:	connections
- * @max_conns:	as settled
- * @max_links:	as settled
+ * @eid:	version 2: the common EID
+ * @peer_host:	version 2: host name of the peer
+ * @vlan_id:	VLAN, 0 if there is none
+ * @n_conns:	number of connections
+ * @max_conns:	negotiated maximum of connections
+ * @max_links:	negotiated maximum of links
  * @direct:	the peer is in one of our subnets
- * @buf_type:	as net.smc.smcr_buf_type
- * @pnetid:	of the device, ended by 0
+ * @buf_type:	see net.smc.smcr_buf_type
+ * @pnetid:	PNETID of the device, NUL-terminated
  * @tx_bytes:	memory of our send rings
  * @rx_bytes:	memory of our receive buffers
- * @gid:	SMC-D: our device
- * @gid_ext:	its second half
- * @peer_gid:	SMC-D: the peer's device
- * @peer_gid_ext: its second half
- * @chid:	SMC-D: the fabric
+ * @gid:	SMC-D: GID of our device
+ * @gid_ext:	SMC-D: second half of an extended @gid
+ * @peer_gid:	SMC-D: GID of the peer's device
+ * @peer_gid_ext: SMC-D: second half of an extended @peer_gid
+ * @chid:	SMC-D: CHID of the ISM network
  * @n_links:	links in @links
- * @links:	SMC-R
+ * @links:	SMC-R: the links
  */
 struct smc_group_info {
 	u32	id;
@@ -112,11 +111,11 @@ struct smc_group_info {
 
 /**
  * struct smc_port_info - a port of a device
- * @pnetid:	ended by 0
- * @by_user:	the PNET table says so
- * @ifindex:	its netdev, 0 if that is in another namespace
- * @active:	it works
- * @n_links:	links that end here
+ * @pnetid:	NUL-terminated
+ * @by_user:	@pnetid comes from the PNET table
+ * @ifindex:	netdev of the port, 0 if it is in another namespace
+ * @active:	the port is usable
+ * @n_links:	links that end at this port
  */
 struct smc_port_info {
 	char	pnetid[SMC_PNETID_LEN + 1];
@@ -128,18 +127,18 @@ struct smc_port_info {
 
 /**
  * struct smc_dev_info - a device
- * @number:	never given twice
- * @name:	its name
+ * @number:	number of the device, never reused
+ * @name:	name of the device
  * @n_users:	link groups on it
- * @critical:	SMC-R: one of them has no link anywhere else
- * @is_pci:	the fields below are valid
+ * @critical:	SMC-R: a link group has links on this device only
+ * @is_pci:	the following pci_* fields are valid
  * @pci_fid:	PCI function
  * @pci_chid:	channel
  * @pci_vendor:	PCI vendor
  * @pci_device:	PCI device
- * @pci_id:	name on the PCI bus, or what stands for it
+ * @pci_id:	name on the PCI bus, or the device name if it is on no bus
  * @n_ports:	ports in @ports
- * @ports:	the first ones of them
+ * @ports:	the first @n_ports ports
  */
 struct smc_dev_info {
 	u32	number;
@@ -157,14 +156,13 @@ struct smc_dev_info {
 };
 
 /**
- * struct smc_walk - somebody visits link groups or devices, in the order of their
- * numbers
- * @after:	those with a greater number are left; moved by the walker
- * @seq:	changes when the list that is walked over changes; never 0
- * @group:	called for each without a lock, for walks over link groups; other
- *		than 0 stops the walk before this one
- * @dev:	the same for walks over devices
- * @arg:	for @group or @dev
+ * struct smc_walk - a walk over link groups or devices, in the order of their numbers
+ * @after:	number of the last object visited; the function that walks advances it
+ * @seq:	changes whenever the list that is walked changes; never 0
+ * @group:	called for each link group without a lock held; a nonzero return value stops
+ *		the walk, which resumes at the same group
+ * @dev:	as @group, for walks over devices
+ * @arg:	argument for @group or @dev
  */
 struct smc_walk {
 	u32		after;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* News between the two ends of a connection, as far as they do not depend on how they travel. */
+/* Cursors, flags and urgent data of a connection: what to send and what to believe. */
 #include <linux/delay.h>
 #include <linux/moduleparam.h>
 #include "../../conn/urgent.h"
 #include "msg.h"
 
 #ifdef CONFIG_SMC_TEST
-/* For tests: a message takes this long, so that what happens beside it meets it. */
+/* For tests: delays each message, to widen races with concurrent events. */
 static unsigned int cdc_delay_us;
 module_param(cdc_delay_us, uint, 0600);
 MODULE_PARM_DESC(cdc_delay_us, "delay between looking at the cursors and posting, at most 500000");
@@ -22,7 +22,7 @@ static void test_delay(void)
 static inline void test_delay(void) { }
 #endif
 
-/* ---- saying ---- */
+/* ---- sending ---- */
 
 static u8 wire_flags(unsigned long flags)
 {
@@ -32,15 +32,16 @@ static u8 wire_flags(unsigned long flags)
 }
 
 /*
- * How far a message may go: not beyond urgent data, and from there on only when the peer has
- * consumed these (RFC 7609, 4.7.5).  @flags: receives what is to be said of them.
+ * How far the producer cursor of the next message may go: no further than the end of urgent data,
+ * and beyond that only once the peer has consumed it (RFC 7609, 4.7.5).  @flags receives the
+ * urgent flags for the message.
  */
 static u64 __limit(struct smc_msg_conn *m, u64 prod, u8 *flags)
 {
 	const struct smc_conn *c = &m->conn;
 	u64 urg = smc_count_read(&c->tx_urg);
 
-	/* The flags stay on: pending alone has the incumbent forget where the byte is. */
+	/* Repeat both flags: with PENDING alone, the incumbent forgets where the byte is. */
 	if (smc_count_read_acquire(&c->tx_cons) < m->urg_advertised) {
 		*flags |= SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT;
 		return m->sent_prod;
@@ -54,37 +55,38 @@ static u64 __limit(struct smc_msg_conn *m, u64 prod, u8 *flags)
 }
 
 /**
- * smc_msg_look() - are there news for the peer?
- * @m: the connection; its say lock is held
- * @force: SMC_MSG_FORCE_*, or bits of the fabric's own: also if it would not be worth a message
- * @again: repeat the last news, also after CLOSED
- * @news: receives it
+ * smc_msg_look() - is there anything to tell the peer?
+ * @m: the connection; the caller holds its say lock
+ * @force: SMC_MSG_FORCE_UPDATE, SMC_MSG_REQUEST_UPDATE or bits of the fabric: send a message even
+ *	if nothing has changed
+ * @again: with @force: repeat the last message even after CLOSED was sent
+ * @news: receives what to tell
  *
  * Return: false if the peer knows everything already.
  */
 bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_news *news)
 {
 	struct smc_conn *c = &m->conn;
-	/* The flags first: a sender publishes its data before it sets one. */
+	/* Read the flags first: a sender publishes its data before it sets a flag. */
 	u8 flags = wire_flags(smp_load_acquire(&c->tx_flags)), prod_flags = 0;
 	u64 pub = smc_count_read_acquire(&c->tx_prod), prod = pub;
 
-	/* A peer that keeps to its window cannot have more than a ring consumed meanwhile. */
+	/* A peer that respects its window cannot let us consume more than one ring in between. */
 	news->cons = clamp(smc_urgent_taken(c), m->sent_cons, m->sent_cons + c->rx_size);
 	test_delay();
 	if (flags & SMC_CDC_ABORT || smc_conn_peer_gone(c) || m->sent_flags & SMC_CDC_CLOSED) {
 		prod = m->sent_prod;
 	} else if (unlikely(smc_count_read(&c->tx_urg) || READ_ONCE(m->urg_coming))) {
 		prod = __limit(m, pub, &prod_flags);
-		/* The end of the stream comes behind what is held back here. */
+		/* The end of the stream must follow the data that is held back here. */
 		if (prod != pub)
 			flags = m->sent_flags;
 	}
-	/* After CLOSED only ABORT may follow. */
+	/* Only ABORT may follow CLOSED. */
 	if (m->tx_disabled || (prod == m->sent_prod && flags == m->sent_flags &&
 			       (!force || (flags & SMC_CDC_CLOSED && !again))))
 		return false;
-	/* Too little room for a sender that waits, see smc_conn_low_room(). */
+	/* Less room than a waiting sender needs, see smc_conn_low_room(). */
 	if (c->tx_size - (pub - smc_count_read(&c->tx_cons)) < smc_conn_low_room(c))
 		prod_flags |= SMC_CDC_WRITE_BLOCKED;
 	if (unlikely(force & SMC_MSG_REQUEST_UPDATE))
@@ -96,9 +98,9 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 }
 
 /**
- * smc_msg_said() - it is going to be said
- * @m: the connection; its say lock has been held since smc_msg_look()
- * @news: the news that it has found
+ * smc_msg_said() - fill the message that is about to be sent, and remember what it says
+ * @m: the connection; the caller has held its say lock since smc_msg_look()
+ * @news: the result of smc_msg_look()
  * @msg: receives cursors and flags
  */
 void smc_msg_said(struct smc_msg_conn *m, const struct smc_msg_news *news,
@@ -127,7 +129,6 @@ static void say(struct smc_msg_conn *m)
 	m->ops->say(m, 0);
 }
 
-/* A message, also if nothing has changed that would be worth one. */
 static void force_update(struct smc_msg_conn *m)
 {
 	m->ops->say(m, SMC_MSG_FORCE_UPDATE);
@@ -164,7 +165,7 @@ void smc_msg_urgent(struct smc_conn *c, enum smc_urgent_event news)
 
 	if (news != SMC_URGENT_TAKEN)
 		WRITE_ONCE(m->urg_coming, news == SMC_URGENT_COMING);
-	/* The byte itself is news enough. */
+	/* An urgent byte moves the producer cursor, so it needs no forced update. */
 	if (news != SMC_URGENT_HERE)
 		force_update(m);
 	else
@@ -172,11 +173,11 @@ void smc_msg_urgent(struct smc_conn *c, enum smc_urgent_event news)
 }
 
 /*
- * A message of its own is worth while when the peer's window is less than half and
- * grows by a tenth (RFC 7609, 4.5.1).  A peer that is blocked, perhaps because its
- * ring is smaller than our element, is told when a quarter of what it waits for has
- * been consumed; the RFC would tell it of every byte.  One that has written urgent data
- * is told of these at once (4.7.5).
+ * RFC 7609, 4.5.1: send a separate cursor update when the peer's window is below one half of the
+ * ring and the update adds at least a tenth.  A blocked peer, whose ring may be smaller than our
+ * element, gets an update when a quarter of the data it waits for has been consumed; the RFC
+ * would send one for every byte.  A peer that has sent urgent data gets an update as soon as that
+ * is consumed (4.7.5).
  */
 static bool worth_telling(const struct smc_msg_conn *m)
 {
@@ -203,8 +204,8 @@ void smc_msg_consumed(struct smc_conn *c)
 	struct smc_msg_conn *m = to_msg_conn(c);
 
 	/*
-	 * Pairs with the barrier in take_msg(): either we see that the peer waits, or the
-	 * message that says so is judged by the cursor just moved.
+	 * Pairs with the barrier in take_msg(): either we see here that the peer waits, or
+	 * take_msg() sees the new rx_cons.
 	 * model/update.pml: look whether the peer waits.
 	 */
 	smp_mb();
@@ -215,13 +216,13 @@ void smc_msg_consumed(struct smc_conn *c)
 /**
  * smc_msg_signal() - smc_fabric_ops.signal
  * @c: the connection
- * @flag: the flag that is new; all of tx_flags are sent
+ * @flag: the new flag; the message carries all of tx_flags
  */
 void smc_msg_signal(struct smc_conn *c, enum smc_conn_flag flag)
 {
 	struct smc_msg_conn *m = to_msg_conn(c);
 
-	/* Pairs with the one in smcd_attach(), which says what this does not. */
+	/* Pairs with the barrier in smcd_attach(), which sends the flag if we do not. */
 	smp_mb();
 	if (smp_load_acquire(&m->attached))
 		say(m);
@@ -230,9 +231,9 @@ void smc_msg_signal(struct smc_conn *c, enum smc_conn_flag flag)
 /* ---- the end ---- */
 
 /*
- * Only the peer's own word counts, or that it has no way to our element: after an abort of ours,
- * or what we take for one, its writes may still be under way.  A client writes as soon as it has
- * sent its Confirm, whether we have read that or not.
+ * The peer stops writing only if it says so or cannot reach our element any more.  After we have
+ * sent an abort, or concluded that the peer aborted, its writes may still be in flight.  A client
+ * writes as soon as it has sent its Confirm, even before we have read the Confirm.
  */
 static bool peer_may_write(const struct smc_msg_conn *m)
 {
@@ -243,8 +244,8 @@ static bool peer_may_write(const struct smc_msg_conn *m)
 }
 
 /*
- * Should the link go down before, the peer would write again what we have not said to have
- * consumed, or that we do not want.
+ * Until our last message has arrived, the peer may write data again after a failover: data that we
+ * have not acknowledged, or do not want any more.
  */
 static bool last_word_arrived(const struct smc_msg_conn *m)
 {
@@ -253,11 +254,12 @@ static bool last_word_arrived(const struct smc_msg_conn *m)
 }
 
 /**
- * smc_msg_leave_if_ended() - something has come that a connection waits for before it leaves
- * @m: the connection, referenced; a full barrier lies between that and this call
+ * smc_msg_leave_if_ended() - leave the link group if both sides are done with the connection
+ * @m: the connection, referenced
  *
- * The element may be reused once the socket has let go, the peer knows that, and the peer has said
- * that it writes no more, or cannot (RFC 7609, 4.4.2).
+ * The element may be reused once the socket is detached, the peer knows that, and the peer has
+ * said that it writes no more, or cannot write any more (RFC 7609, 4.4.2).  Callers record one of
+ * these events, then need a full barrier before this call.
  *
  * Context: any but hard interrupts.
  */
@@ -271,7 +273,7 @@ void smc_msg_leave_if_ended(struct smc_msg_conn *m)
 }
 
 /**
- * smc_msg_detach() - the socket is done with the connection
+ * smc_msg_detach() - smc_fabric_ops.detach: the socket does not use the connection any more
  * @c: the connection
  *
  * Context: any but hard interrupts.
@@ -284,14 +286,14 @@ void smc_msg_detach(struct smc_conn *c)
 	if (peer_may_write(m) || !last_word_arrived(m))
 		m->ops->await_close(m);
 	set_bit(SMC_MSG_DETACHED, &m->bits);
-	/* Pairs with the bit operations of the two ends of its life. */
+	/* Pairs with the barriers before the other calls of smc_msg_leave_if_ended(). */
 	smp_mb__after_atomic();
 	smc_msg_leave_if_ended(m);
 }
 
 /**
- * smc_msg_cut_off() - the peer cannot reach the element any more, nor we that of the peer
- * @m: the connection, referenced, in a link group; @tx_disabled is set already
+ * smc_msg_cut_off() - neither end can reach the other's element any more
+ * @m: the connection, referenced, in a link group; the caller has set @tx_disabled
  *
  * Context: any but hard interrupts.
  */
@@ -308,20 +310,21 @@ void smc_msg_cut_off(struct smc_msg_conn *m)
  * smc_msg_ended_by_peer() - the peer has said that it writes no more
  * @m: the connection, referenced
  *
- * smc_msg_heard() calls it.  For messages that say so and are not taken.
+ * smc_msg_heard() calls this.  Fabrics call it for closing messages that they do not pass to
+ * smc_msg_heard().
  *
  * Context: any but hard interrupts.
  */
 void smc_msg_ended_by_peer(struct smc_msg_conn *m)
 {
 	set_bit(SMC_MSG_PEER_ENDED, &m->bits);
-	/* Pairs with the one in smc_msg_detach(). */
+	/* Pairs with the barrier in smc_msg_detach(). */
 	smp_mb__after_atomic();
 	smc_msg_leave_if_ended(m);
 }
 
 /**
- * smc_msg_lost() - the peer says what cannot be, or has written what has not come
+ * smc_msg_lost() - abort: the peer sent an impossible cursor, or its data was lost
  * @m: the connection
  *
  * Context: any but hard interrupts.
@@ -332,9 +335,9 @@ void smc_msg_lost(struct smc_msg_conn *m)
 	smc_conn_abort(&m->conn);
 }
 
-/* ---- hearing ---- */
+/* ---- receiving ---- */
 
-/* Before the cursor moves: a reader that sees the data knows of the mark in it. */
+/* Called before rx_prod moves, so a reader that sees the data also sees the urgent mark. */
 static void take_urgent(struct smc_msg_conn *m, u64 prod, u8 flags)
 {
 	struct smc_conn *c = &m->conn;
@@ -347,12 +350,12 @@ static void take_urgent(struct smc_msg_conn *m, u64 prod, u8 flags)
 	}
 }
 
-/* Move the cursors to where the message says.  -EPROTO: they cannot be there. */
+/* Returns 1 if there is new data, 0 if not, -EPROTO if a cursor of @msg is impossible. */
 static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 {
 	struct smc_conn *c = &m->conn;
 	u64 prod = c->rx_prod, cons = c->tx_cons;
-	/* The peer may write again at least the part that we have announced as free. */
+	/* The peer may reuse all that we have advertised as free, which can exceed rx_cons. */
 	u64 unread = prod - max(smc_count_read(&c->rx_cons), smc_count_read(&m->cons_advertised));
 	int err;
 
@@ -371,7 +374,7 @@ static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 		smp_mb();
 		if (READ_ONCE(c->tx_blocked))
 			smc_conn_writable(c);
-		/* Data behind urgent data may go now. */
+		/* Data behind the urgent byte may go out now. */
 		if (unlikely(smc_count_read(&m->urg_advertised)) && cons >= m->urg_advertised)
 			say(m);
 	}
@@ -384,7 +387,7 @@ static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 	return 1;
 }
 
-/* The flags stay set in all later messages: only what is new is an event. */
+/* Flags stay set in all later messages: only a newly set flag is an event. */
 static void take_flags(struct smc_msg_conn *m, u8 flags)
 {
 	struct smc_conn *c = &m->conn;
@@ -392,7 +395,7 @@ static void take_flags(struct smc_msg_conn *m, u8 flags)
 
 	if (flags & SMC_CDC_ABORT && !(known & BIT(SMC_FLAG_ABORT))) {
 		smc_conn_peer_event(c, SMC_EV_PEER_ABORT);
-		/* The peer waits for our word before it reuses the element. */
+		/* The peer waits for our answer before it reuses its element. */
 		smc_conn_abort(c);
 	} else if (flags & SMC_CDC_CLOSED && !(known & BIT(SMC_FLAG_CLOSED))) {
 		smc_conn_peer_event(c, SMC_EV_PEER_CLOSE);
@@ -416,7 +419,7 @@ static bool take_msg(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 		   (smc_count_read(&m->cons_advertised) < m->peer_urg ? SMC_MSG_PEER_URGENT : 0));
 	/* Pairs with the barrier in smc_msg_consumed().  model/update.pml: judge the message. */
 	smp_mb();
-	/* The peer asks, or was blocked when we had consumed all that was there. */
+	/* The peer requests an update, or is blocked: answer if it does not know rx_cons yet. */
 	answer = msg->prod_flags & (SMC_CDC_UPDATE_REQ | SMC_CDC_WRITE_BLOCKED) &&
 		 smc_count_read(&c->rx_cons) != smc_count_read(&m->cons_advertised);
 	if (news)
@@ -429,12 +432,12 @@ static bool take_msg(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 }
 
 /**
- * smc_msg_heard() - a message of the peer
+ * smc_msg_heard() - process a message of the peer
  * @m: the connection, referenced, with an element
- * @msg: the message, which nobody else changes any more; of its numbers cursors and flags count
+ * @msg: private copy of the message; only its cursors and flags are used
  *
- * Nothing is believed: a cursor that cannot be there aborts the connection.  From a peer that has
- * ended only that it has is taken.
+ * The peer is not trusted: an impossible cursor aborts the connection.  If the peer is already
+ * known to have ended, only its CLOSED and ABORT flags are looked at.
  *
  * Context: any but hard interrupts, with bottom halves off; one call at a time for a connection.
  * Return: false if the connection was aborted.

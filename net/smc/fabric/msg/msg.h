@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * News between the two ends of a connection: cursors, flags, urgent data (RFC 7609, 4.3 to 4.5, 4.7
- * and A.4).
+ * What the two ends of a connection tell each other: cursors, flags, urgent data (RFC 7609, 4.3 to
+ * 4.5, 4.7 and A.4).
  *
- * A fabric that has no memory with both cursors in it embeds a smc_msg_conn.  The engine decides
- * what is worth a message, what may be said, and what may be believed.  The fabric carries it: by
- * CDC messages of SMC-R, or by control data in front of an element of SMC-D.
+ * A fabric whose ends do not share the cursors in memory embeds a struct smc_msg_conn.  This code
+ * decides when a message is worth sending, what it may say, and what to believe.  The fabric
+ * transports the messages: as CDC messages (SMC-R), or as control data in front of an element
+ * (SMC-D).
  */
 #ifndef SMC_FABRIC_MSG_H
 #define SMC_FABRIC_MSG_H
@@ -16,30 +17,31 @@
 struct smc_msg_conn;
 
 enum smc_msg_bit {
-	SMC_MSG_DETACHED,	/* the socket is done with it */
+	SMC_MSG_DETACHED,	/* the socket does not use the connection any more */
 	SMC_MSG_TOLD,		/* server: the Accept names our element, the client may write */
 	SMC_MSG_PEER_ENDED,	/* the peer has said that it writes no more, or never will */
-	SMC_MSG_CUT_OFF,	/* the peer cannot reach its element any more */
-	SMC_MSG_LEFT,		/* it has left the link group */
+	SMC_MSG_CUT_OFF,	/* the peer cannot reach our element any more */
+	SMC_MSG_LEFT,		/* the connection has left its link group */
 };
 
-/* A message also if nothing has changed that would be worth one; a fabric may have more bits. */
-#define SMC_MSG_FORCE_UPDATE	0x01	/* what has been consumed, or is urgent */
-#define SMC_MSG_REQUEST_UPDATE	0x02	/* that we ask for the peer's cursor */
+/* Reasons to send a message even if nothing has changed; a fabric may define more bits. */
+#define SMC_MSG_FORCE_UPDATE	0x01	/* report the consumer cursor or the urgent state */
+#define SMC_MSG_REQUEST_UPDATE	0x02	/* request the peer's consumer cursor */
 
-/* smc_msg_conn.peer_waits */
+/* smc_msg_conn.peer_waits: the peer waits... */
 #define SMC_MSG_PEER_BLOCKED	0x01	/* for room */
 #define SMC_MSG_PEER_URGENT	0x02	/* for its urgent byte to be consumed */
 
 /**
- * struct smc_msg_ops - how messages travel
- * @say:	something may have changed that is worth a message; with a @force also if it is not,
- *		SMC_MSG_FORCE_UPDATE or SMC_MSG_REQUEST_UPDATE.  No update may be lost: after a
- *		forced one there is a message whose smc_msg_look() comes later than the call.  Any
- *		context but hard interrupts.
- * @arrived:	has the peer everything that will ever be said?  Without a lock.
- * @await_close: the socket is done, and the peer may still write: do not wait for ever
- * @leave:	nothing keeps the connection in its link group any more; once
+ * struct smc_msg_ops - how a fabric transports messages
+ * @say:	send a message if something has changed that is worth one.  With a @force of
+ *		SMC_MSG_FORCE_UPDATE or SMC_MSG_REQUEST_UPDATE, send one in any case.  No forced
+ *		update may get lost: after the call there must be a message whose smc_msg_look()
+ *		comes later than the call.  Any context but hard interrupts.
+ * @arrived:	has the peer received our last message?  Called without a lock.
+ * @await_close: the socket is detached while the peer may still write: limit the wait for its
+ *		close
+ * @leave:	leave the link group, in which nothing holds the connection any more; called once
  */
 struct smc_msg_ops {
 	void (*say)(struct smc_msg_conn *m, u8 force);
@@ -49,26 +51,27 @@ struct smc_msg_ops {
 };
 
 /**
- * struct smc_msg_conn - a connection whose ends talk by messages, embedded by its fabric
- * @conn:	the connection; its peer_size and rx_size are those of the rings, where cursors wrap
- * @ops:	how messages travel
- * @attached:	the peer's part is known; set once, by smp_store_release()
- * @tx_disabled: nothing is said any more; under the say lock: the fabric's, which is held from
- *		smc_msg_look() to smc_msg_said(), as are the fields below that say nothing else
- * @sent_prod:	producer cursor as said
- * @sent_cons:	consumer cursor as said
- * @sent_prod_at: @sent_prod as it travels
- * @sent_cons_at: @sent_cons as it travels
- * @sent_flags:	flags of the connection as said
- * @urg_advertised: count behind the last urgent byte said; nothing follows it until it has been
- *		consumed
+ * struct smc_msg_conn - a connection whose ends exchange messages, embedded by its fabric
+ * @conn:	the connection; cursors wrap at its peer_size and rx_size, the sizes of the rings
+ * @ops:	how messages are transported
+ * @attached:	the peer's element is known; set once, with smp_store_release()
+ * @tx_disabled: send no more messages; protected by the say lock, like the sent_*, urg_advertised
+ *		and cons_advertised fields.  The say lock belongs to the fabric, which holds it from
+ *		smc_msg_look() to smc_msg_said()
+ * @sent_prod:	producer cursor in the last message sent
+ * @sent_cons:	consumer cursor in the last message sent
+ * @sent_prod_at: @sent_prod in wire format
+ * @sent_cons_at: @sent_cons in wire format
+ * @sent_flags:	connection flags in the last message sent
+ * @urg_advertised: count behind the last urgent byte announced; no data may follow it until the
+ *		peer has consumed it
  * @urg_coming:	an urgent byte waits for room
- * @peer_waits:	SMC_MSG_PEER_*: updates that the peer waits for; only its messages change it, like
- *		all that follows but @bits.  They are taken one at a time
- * @peer_urg:	count behind its last urgent byte
- * @cons_advertised: @sent_cons, for the receiver's eyes; changed with it
- * @heard_prod:	its producer cursor, as in its last message
- * @heard_cons:	its consumer cursor, the same
+ * @peer_waits:	SMC_MSG_PEER_*: updates that the peer waits for.  Only messages of the peer, which
+ *		are processed one at a time, change this and the following peer_* and heard_* fields
+ * @peer_urg:	count behind the peer's last urgent byte
+ * @cons_advertised: copy of @sent_cons for the receiver, which does not hold the say lock
+ * @heard_prod:	the peer's producer cursor in its last message, in wire format
+ * @heard_cons:	the peer's consumer cursor in its last message, in wire format
  * @bits:	enum smc_msg_bit
  */
 struct smc_msg_conn {
@@ -93,9 +96,9 @@ struct smc_msg_conn {
 };
 
 /**
- * struct smc_msg_news - news for the peer
- * @prod:	the count up to which there are data
- * @cons:	the count up to which they are consumed
+ * struct smc_msg_news - what the next message tells the peer
+ * @prod:	producer cursor, as a count of bytes
+ * @cons:	consumer cursor, as a count of bytes
  * @prod_flags:	SMC_CDC_WRITE_BLOCKED to SMC_CDC_UPDATE_REQ
  * @conn_flags:	SMC_CDC_SEND_DONE to SMC_CDC_ABORT
  */
@@ -111,7 +114,7 @@ static inline struct smc_msg_conn *to_msg_conn(struct smc_conn *c)
 	return container_of(c, struct smc_msg_conn, conn);
 }
 
-/* Has it been said that the connection has ended, or that it was aborted? */
+/* Have we sent CLOSED or ABORT? */
 static inline bool smc_msg_end_said(const struct smc_msg_conn *m)
 {
 	return READ_ONCE(m->sent_flags) & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
@@ -126,7 +129,7 @@ void smc_msg_ended_by_peer(struct smc_msg_conn *m);
 void smc_msg_cut_off(struct smc_msg_conn *m);
 void smc_msg_leave_if_ended(struct smc_msg_conn *m);
 
-/* for smc_fabric_ops */
+/* implementations of smc_fabric_ops */
 void smc_msg_commit(struct smc_conn *c);
 void smc_msg_consumed(struct smc_conn *c);
 void smc_msg_request_update(struct smc_conn *c);

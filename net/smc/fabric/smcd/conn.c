@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A connection over an ISM device: its handshake, and its end. */
+/* A connection over an ISM device: its handshake and its end. */
 #include <linux/module.h>
 #include <linux/slab.h>
 #include "../../lock_class.h"
@@ -14,7 +14,7 @@
 
 static atomic_t smcd_link_id;
 
-/* The peer has had its time to close.  Nobody else gets this element. */
+/* The peer did not close in time: cut it off, and do not reuse an element that it may write to. */
 static void close_work(struct work_struct *work)
 {
 	struct smcd_conn *dconn = container_of(work, struct smcd_conn, close_work.work);
@@ -24,7 +24,7 @@ static void close_work(struct work_struct *work)
 	smc_conn_put(&dconn->msg.conn);
 }
 
-/* No peer knows the element yet: what the last one wrote there does not count. */
+/* No peer knows the element yet: clear the control data of its last connection. */
 static void use_dmb(struct smcd_conn *dconn, struct smc_rmbe *rmbe)
 {
 	struct smc_conn *c = &dconn->msg.conn;
@@ -44,7 +44,7 @@ static void use_dmb(struct smcd_conn *dconn, struct smc_rmbe *rmbe)
  * @neg: the result of the negotiation
  * @want: the buffer sizes that the socket asks for
  *
- * Return: the connection, in a link group and with its element, or ERR_PTR.
+ * Return: the connection, in a link group and with an element, or ERR_PTR.
  */
 struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc_negotiated *neg,
 			       const struct smc_wanted *want)
@@ -72,10 +72,10 @@ struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc
 		kfree(dconn);
 		return ERR_PTR(rc);
 	}
-	/* The handshake has a reference to the driver already. */
+	/* Cannot fail: the handshake holds a reference to the driver. */
 	__module_get(dconn->lgr->dev->ops->owner);
 	dconn->msg.conn.dev = dconn->lgr->dev->name;
-	/* Either side may be the only one that has forgotten the other: the server says. */
+	/* Possibly only one side has forgotten the other, so the server decides. */
 	if (created && neg->server)
 		neg->first_contact = true;
 	rmbe = smc_rmbe_get(dconn->lgr->dmbs, want->rcvbuf);
@@ -94,7 +94,7 @@ struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc
  * @neg: the result of the negotiation
  * @a: the Accept on the client, NULL on the server
  *
- * Return: 0, there is nothing left to do.
+ * Return: 0, there is nothing to prepare.
  */
 int smcd_prepare(struct smc_conn *c, struct smc_negotiated *neg, const struct smc_clc_accept *a)
 {
@@ -104,7 +104,7 @@ int smcd_prepare(struct smc_conn *c, struct smc_negotiated *neg, const struct sm
 /**
  * smcd_describe() - smc_fabric_ops.describe
  * @c: the connection
- * @a: receives our part of Accept or Confirm
+ * @a: receives our part of the Accept or Confirm
  */
 void smcd_describe(struct smc_conn *c, struct smc_clc_accept *a)
 {
@@ -132,7 +132,7 @@ static bool describes_peer(const struct smcd_lgr *lgr, const struct smc_clc_acce
 	       smc_clc_size_to_bytes(a->dmbe_size) <= smc_clc_size_to_bytes(lgr->dev->max_code);
 }
 
-/* We write where the peer reads. */
+/* Mapped device: we write directly into the peer's element. */
 static enum smc_reason map_peer(struct smcd_conn *dconn, u32 bytes)
 {
 	struct smc_conn *c = &dconn->msg.conn;
@@ -148,7 +148,7 @@ static enum smc_reason map_peer(struct smcd_conn *dconn, u32 bytes)
 	return SMC_REASON_NONE;
 }
 
-/* A ring of ours, no larger than the peer's, from which the device copies. */
+/* Copying device: get a send ring, no larger than the peer's element, for the device to read. */
 static enum smc_reason get_ring(struct smcd_conn *dconn, u32 bytes)
 {
 	struct smc_conn *c = &dconn->msg.conn;
@@ -187,12 +187,12 @@ enum smc_reason smcd_attach(struct smc_conn *c, struct smc_negotiated *neg,
 	if (reason)
 		return reason;
 	smcd_lgr_set_peer(lgr, a);
-	/* smcd_say() and smc_msg_heard() look at it without a lock. */
+	/* smcd_say() and smc_msg_heard() read this without a lock. */
 	smp_store_release(&dconn->msg.attached, true);
-	/* Pairs with the one in smc_msg_signal(): the flag is seen here, or the element there. */
+	/* Pairs with the barrier in smc_msg_signal(): we see the flag, or it sees @attached. */
 	smp_mb();
 	smc_msg_commit(c);
-	/* A client may have written and closed before its Confirm was read. */
+	/* The client may have written data and closed before we read its Confirm. */
 	smcd_hear(dconn);
 	return SMC_REASON_NONE;
 }
@@ -200,9 +200,9 @@ enum smc_reason smcd_attach(struct smc_conn *c, struct smc_negotiated *neg,
 /**
  * smcd_finish() - smc_fabric_ops.finish
  * @c: the connection
- * @committed: not touched
+ * @committed: not changed
  *
- * Return: 0, there is no link to confirm.
+ * Return: 0, SMC-D has no link to confirm.
  */
 int smcd_finish(struct smc_conn *c, bool *committed)
 {
@@ -212,7 +212,7 @@ int smcd_finish(struct smc_conn *c, bool *committed)
 /**
  * smcd_refused() - smc_fabric_ops.refused
  * @c: the connection
- * @out_of_sync: not used, there is nothing that both sides keep of a link group
+ * @out_of_sync: unused, as peers do not share the state of SMC-D link groups
  */
 void smcd_refused(struct smc_conn *c, bool out_of_sync)
 {
@@ -229,7 +229,7 @@ void smcd_detach(struct smc_conn *c)
 }
 
 /**
- * smcd_cut_off() - nothing that we write reaches the peer any more, or we want nothing from it
+ * smcd_cut_off() - separate a connection from its peer: nothing is sent or received any more
  * @dconn: the connection, referenced
  *
  * Context: any but hard interrupts.

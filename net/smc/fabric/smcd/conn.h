@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A connection over an ISM device, from its handshake to its end. */
+/* A connection over an ISM device, from handshake to end. */
 #ifndef SMC_FABRIC_SMCD_CONN_H
 #define SMC_FABRIC_SMCD_CONN_H
 
 #include "../msg/msg.h"
 #include "lgr.h"
 
-/* One element in each DMB. */
+/* A DMB has only one element. */
 #define SMCD_DMBE_IDX	0
 
 /**
  * struct smcd_conn - a connection over an ISM device
- * @msg:	the connection, with what its ends have told each other
+ * @msg:	the connection, with the state of its messages
  * @lgr:	its link group, referenced
- * @in_lgr:	in @lgr->conns, under smcd_lgrs.lock
- * @sn:		the namespace of its socket, for as long as it has one
+ * @in_lgr:	entry in @lgr->conns, under smcd_lgrs.lock
+ * @sn:		namespace of the socket, valid as long as there is a socket
  * @server:	this end has sent the Accept
- * @sndbuf:	size of send ring that is wanted, for a copying device
- * @link_id:	names the connection for people
- * @dmb:	our DMB, that of conn.rmbe
- * @peer_token:	names the peer's
- * @peer_mem:	mapped: the peer's element in our address space, else NULL
+ * @sndbuf:	requested size of the send ring, for a copying device
+ * @link_id:	number of the connection, for display
+ * @dmb:	our DMB, which contains conn.rmbe
+ * @peer_token:	token of the peer's DMB
+ * @peer_mem:	mapped: the peer's DMB in our address space, else NULL
  * @ring:	copying: our send ring
- * @tx_pos:	copying: position in our send ring of what is sent next; under @say_lock
- * @say_lock:	one at a time tells the peer something
- * @hear_lock:	one at a time takes what the peer has told
- * @close_work:	the peer does not close
- * @rcu:	frees it when no signal of the device can find it any more
+ * @tx_pos:	copying: position in @ring of the next byte to send; under @say_lock
+ * @say_lock:	serializes writers of the peer's control data
+ * @hear_lock:	serializes readers of our control data
+ * @close_work:	runs if the peer does not close in time
+ * @rcu:	frees the connection when no signal of the device can find it any more
  */
 struct smcd_conn {
 	struct smc_msg_conn	msg;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * News between the two ends of a connection over an ISM device, by the control data at the
- * head of each element (wire/control.h).
+ * Messages over an ISM device: the control data at the head of each element (wire/control.h).
  */
 #include <linux/export.h>
 #include <linux/moduleparam.h>
@@ -13,7 +12,7 @@
 #include "dev.h"
 
 #ifdef CONFIG_SMC_TEST
-/* For tests: bits that are wrong in what peers are told, such as those of a cursor. */
+/* For tests: flip bits in the control data that the peer gets, for example those of a cursor. */
 static ulong lie_prod, lie_cons;
 module_param(lie_prod, ulong, 0600);
 MODULE_PARM_DESC(lie_prod, "SMC-D: flip these bits of the word with the producer cursor");
@@ -29,7 +28,7 @@ static void test_lie(u64 *prod, u64 *cons)
 static inline void test_lie(u64 *prod, u64 *cons) { }
 #endif
 
-/* @msg: receives what the peer has told.  Returns false if it has told nothing yet. */
+/* @msg receives the peer's control data.  Returns false if the peer has written none yet. */
 static bool read_control(const struct smc_control *control, struct smc_cdc_msg *msg)
 {
 	u64 prod, cons;
@@ -37,7 +36,7 @@ static bool read_control(const struct smc_control *control, struct smc_cdc_msg *
 	if (READ_ONCE(control->type) != SMC_CDC_TYPE)
 		return false;
 	cons = READ_ONCE(control->cons);
-	/* If it says that no more comes, all is there.  model/control.pml: data after the end */
+	/* If cons has the end, prod covers all data.  model/control.pml: data after the end */
 	virt_rmb();
 	prod = READ_ONCE(control->prod);
 	smc_control_unpack(prod, cons, msg);
@@ -50,16 +49,16 @@ static void write_control(struct smc_control *control, const struct smc_cdc_msg 
 
 	smc_control_pack(msg, true, &prod, &cons);
 	test_lie(&prod, &cons);
-	/* The data in the ring come before all of the control data. */
+	/* The data in the ring must be visible before the control data. */
 	virt_wmb();
 	WRITE_ONCE(control->type, SMC_CDC_TYPE);
 	WRITE_ONCE(control->prod, prod);
-	/* It may say that no more comes.  model/control.pml: the end after the data */
+	/* cons may announce the end of the stream.  model/control.pml: the end after the data */
 	virt_wmb();
 	WRITE_ONCE(control->cons, cons);
 }
 
-/* @len bytes behind what was sent before, in pieces where one of the two rings ends. */
+/* Send the next @len bytes, split where either ring wraps. */
 static int move_data(struct smcd_conn *dconn, u32 len)
 {
 	const struct smc_conn *c = &dconn->msg.conn;
@@ -91,7 +90,7 @@ static int move_control(struct smcd_conn *dconn, const struct smc_cdc_msg *msg)
 	return dev->ops->move(dev, dconn->peer_token, 0, &control, sizeof(control), true);
 }
 
-/* 1: the peer has to be signaled; 0: nothing to do; a negative errno: it cannot be reached. */
+/* Returns 1: signal the peer; 0: nothing to do; negative errno: the peer cannot be reached. */
 static int __say(struct smcd_conn *dconn, u8 force)
 {
 	struct smc_msg_conn *m = &dconn->msg;
@@ -119,7 +118,7 @@ static void smcd_say(struct smc_msg_conn *m, u8 force)
 	struct smcd_lgr *lgr = dconn->lgr;
 	int rc;
 
-	/* The peer's element is not known yet; smcd_attach() looks what there is to say. */
+	/* The peer's element is unknown; smcd_attach() sends what is pending. */
 	if (!smp_load_acquire(&m->attached))
 		return;
 	spin_lock_bh(&dconn->say_lock);
@@ -130,14 +129,14 @@ static void smcd_say(struct smc_msg_conn *m, u8 force)
 	else if (unlikely(rc < 0))
 		smcd_cut_off(dconn);
 	if (unlikely(smc_msg_end_said(m))) {
-		/* Pairs with the one in smc_msg_detach(). */
+		/* Pairs with the barrier in smc_msg_detach(). */
 		smp_mb();
 		smc_msg_leave_if_ended(m);
 	}
 }
 
 /**
- * smcd_hear() - look at what the peer has told
+ * smcd_hear() - process the control data that the peer has written
  * @dconn: the connection
  *
  * Context: any but hard interrupts.
@@ -153,7 +152,7 @@ void smcd_hear(struct smcd_conn *dconn)
 }
 
 /**
- * smc_ism_signaled() - a peer has written to a DMB of ours, and has said so
+ * smc_ism_signaled() - a peer has written to one of our DMBs and signals this
  * @dmb: the DMB, registered
  *
  * Context: any but hard interrupts.
@@ -174,7 +173,7 @@ void smc_ism_signaled(struct smc_ism_dmb *dmb)
 }
 EXPORT_SYMBOL_GPL(smc_ism_signaled);
 
-/* smc_msg_ops.arrived: control data are written before the call that says so returns. */
+/* smc_msg_ops.arrived: control data is written synchronously, so what was sent has arrived. */
 static bool smcd_arrived(const struct smc_msg_conn *m)
 {
 	return smc_msg_end_said(m);

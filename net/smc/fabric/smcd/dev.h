@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* ISM devices, as SMC-D sees them. */
+/* ISM devices as seen by SMC-D. */
 #ifndef SMC_FABRIC_SMCD_DEV_H
 #define SMC_FABRIC_SMCD_DEV_H
 
@@ -7,7 +7,7 @@
 #include "../../wire/clc.h"
 #include "ism.h"
 
-/* Loopback has this number, as a device and as a link group; the others have greater ones. */
+/* Number of the loopback device and of its link group; all others have greater numbers. */
 #define SMC_LOOPBACK_NUMBER	1
 
 static inline bool smc_ism_is_mapped(const struct smc_ism_ops *ops)
@@ -15,13 +15,13 @@ static inline bool smc_ism_is_mapped(const struct smc_ism_ops *ops)
 	return ops->map;
 }
 
-/* Devices that the hypervisor or a driver makes up have GIDs of 128 bits. */
+/* Emulated devices, of a hypervisor or driver, have extended GIDs (128 bits). */
 static inline bool smcd_dev_emulated(const struct smc_ism_dev *dev)
 {
 	return smc_clc_chid_emulated(dev->chid);
 }
 
-/* A device has one port. */
+/* An ISM device has a single port. */
 static inline struct smc_pnet_port smcd_pnet_port(const struct smc_ism_dev *dev)
 {
 	return (struct smc_pnet_port) {
@@ -34,7 +34,7 @@ bool smcd_dev_tryget(struct smc_ism_dev *dev);
 void smcd_dev_put(struct smc_ism_dev *dev);
 struct smc_ism_dev *smcd_dev_next(u32 after);
 
-/* Is there any?  Under RCU. */
+/* Read under RCU, to see whether there are any devices. */
 extern struct list_head smc_ism_devs;
 
 static inline bool smcd_dev_any(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The ISM devices of this host: they come and go, and connections hold them meanwhile. */
+/* The ISM devices of this host.  They come and go; connections hold references to them. */
 #include <linux/export.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -12,7 +12,7 @@
 #include "vlan.h"
 
 LIST_HEAD(smc_ism_devs);
-static DEFINE_MUTEX(ism_devs_lock);	/* writers of the list, and of the numbers */
+static DEFINE_MUTEX(ism_devs_lock);	/* serializes writers of the list and of the two below */
 static u32 ism_last_number = SMC_LOOPBACK_NUMBER;
 static unsigned int ism_seq = 1;
 
@@ -23,7 +23,7 @@ static bool ops_complete(const struct smc_ism_ops *ops)
 	return smc_ism_is_mapped(ops) ? ops->unmap && ops->signal : !!ops->move;
 }
 
-/* A message of SMC-Dv1 has no room for an extended GID. */
+/* SMC-Dv1 messages have no room for an extended GID. */
 static bool versions_valid(const struct smc_ism_dev *dev)
 {
 	if (dev->v1)
@@ -31,7 +31,7 @@ static bool versions_valid(const struct smc_ism_dev *dev)
 	return !dev->no_v2;
 }
 
-/* The system EID is that of the device that was there first of those which have one. */
+/* The first registered device that has a system EID determines it. */
 static void __choose_seid(void)
 {
 	const struct smc_ism_dev *dev;
@@ -46,7 +46,7 @@ static void __choose_seid(void)
 	smc_seid_set(NULL);
 }
 
-/* Blanks around it go, and what is not a PNETID. */
+/* Strip blanks, and clear a PNETID that is not valid. */
 static void tidy_pnetid(struct smc_ism_dev *dev)
 {
 	char pnetid[SMC_PNETID_LEN + 1] = "";
@@ -57,12 +57,12 @@ static void tidy_pnetid(struct smc_ism_dev *dev)
 }
 
 /**
- * smc_ism_register() - a device can be used from now on
- * @dev: the device, as its driver has set it
+ * smc_ism_register() - register a device
+ * @dev: the device, initialised by its driver
  *
  * Context: process, may sleep.
- * Return: 0; -EINVAL if the driver lacks a function or an attribute; -EEXIST if there is a device
- * with this GID.
+ * Return: 0; -EINVAL if a function or attribute is missing or invalid; -EEXIST if there is a device
+ * with the same CHID and GID.
  */
 int smc_ism_register(struct smc_ism_dev *dev)
 {
@@ -96,8 +96,8 @@ int smc_ism_register(struct smc_ism_dev *dev)
 EXPORT_SYMBOL_GPL(smc_ism_register);
 
 /**
- * smc_ism_put() - the driver is done with a device
- * @dev: the device, unregistered; @dev->ops->release is called, now or when its last user has gone
+ * smc_ism_put() - drop the driver's reference
+ * @dev: the device, unregistered; @dev->ops->release is called when its last user is gone
  *
  * Context: any.
  */
@@ -109,10 +109,10 @@ void smc_ism_put(struct smc_ism_dev *dev)
 EXPORT_SYMBOL_GPL(smc_ism_put);
 
 /**
- * smc_ism_unregister() - a device goes: its connections are reset, nobody finds it any more
- * @dev: the device; smc_ism_put() has to follow
+ * smc_ism_unregister() - remove a device and reset its connections
+ * @dev: the device; the driver has to call smc_ism_put() afterwards
  *
- * Context: process, may sleep, but waits for no user and no peer.
+ * Context: process, may sleep, but does not wait for users or peers.
  */
 void smc_ism_unregister(struct smc_ism_dev *dev)
 {
@@ -122,7 +122,7 @@ void smc_ism_unregister(struct smc_ism_dev *dev)
 	WRITE_ONCE(ism_seq, smc_next_seq(ism_seq));
 	__choose_seid();
 	mutex_unlock(&ism_devs_lock);
-	/* A walk that has found it in the list has a reference by then, or leaves it alone. */
+	/* Afterwards each walk that found the device has a reference, or has skipped it. */
 	synchronize_rcu();
 	smcd_lgrs_end_on(dev, NULL);
 	smcd_vlans_leave(dev);
@@ -130,9 +130,9 @@ void smc_ism_unregister(struct smc_ism_dev *dev)
 EXPORT_SYMBOL_GPL(smc_ism_unregister);
 
 /**
- * smc_ism_gid_gone() - a peer has ended, or what has its GID is not what it was
- * @dev: the device that reached it
- * @peer: its GID
+ * smc_ism_gid_gone() - a peer is gone, or its GID belongs to another peer now
+ * @dev: the device that reached the peer
+ * @peer: GID of the peer
  *
  * Context: process.
  */
@@ -142,18 +142,18 @@ void smc_ism_gid_gone(struct smc_ism_dev *dev, const struct smc_ism_gid *peer)
 }
 EXPORT_SYMBOL_GPL(smc_ism_gid_gone);
 
-/* A number that changes with the list of devices, never 0. */
+/* Changes whenever the list of devices changes; never 0. */
 unsigned int smcd_devs_seq(void)
 {
 	return READ_ONCE(ism_seq);
 }
 
 /**
- * smcd_dev_tryget() - use a device that may be going
- * @dev: the device, from the list, under RCU
+ * smcd_dev_tryget() - get references to a device and its driver
+ * @dev: the device, found in the list under RCU
  *
  * Context: any.
- * Return: false if it, or its driver, is going.
+ * Return: false if the device or its driver is about to go.
  */
 bool smcd_dev_tryget(struct smc_ism_dev *dev)
 {
@@ -180,8 +180,8 @@ void smcd_dev_put(struct smc_ism_dev *dev)
 }
 
 /**
- * smcd_dev_next() - one device after the other
- * @after: number of the last one, 0 at first
+ * smcd_dev_next() - iterate over the devices
+ * @after: number of the previous device, 0 for the first call
  *
  * Context: any.
  * Return: the device, referenced, or NULL at the end.
@@ -191,7 +191,7 @@ struct smc_ism_dev *smcd_dev_next(u32 after)
 	struct smc_ism_dev *dev, *next = NULL;
 
 	rcu_read_lock();
-	/* They are in the order of their numbers. */
+	/* The list is in ascending order of numbers. */
 	list_for_each_entry_rcu(dev, &smc_ism_devs, list) {
 		if (dev->number > after && smcd_dev_tryget(dev)) {
 			next = dev;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The interface of ISM devices (internal shared memory).  Drivers are modules of their own, and
- * include nothing else of this one.
+ * The driver interface of ISM devices (internal shared memory).  Drivers are separate modules, and
+ * include no other header of this one.
  *
- * A device lets its peers write into buffers that it has registered (DMBs).  There are two kinds:
- * - mapped: a peer's buffer is in our address space.  We write into it, then have the device
+ * A device lets peers write into buffers that are registered with it (DMBs).  There are two kinds:
+ * - mapped: the peer's buffer is in our address space.  We write into it, then have the device
  *   signal the peer (ivshmem, virtio-ism).
- * - copying: the device writes into the peer's buffer for us, and signals with it (IBM's ISM).
+ * - copying: the device writes into the peer's buffer for us, and signals the peer (IBM's ISM).
  *
- * Everything that is read from memory that a peer can write is hostile: see security.md.
+ * Do not trust anything that is read from memory that a peer can write: see security.md.
  */
 #ifndef SMC_FABRIC_SMCD_ISM_H
 #define SMC_FABRIC_SMCD_ISM_H
@@ -22,9 +22,9 @@ struct device;
 struct smc_ism_dev;
 struct smc_ism_dmb;
 
-/* Instead of a VLAN: SMC-Dv2 knows none, and has this reserved id. */
+/* SMC-Dv2 has no VLANs and uses this reserved id instead. */
 #define SMC_ISM_ANY_VLAN	0x1fff
-/* SMC-Dv1: packets of the connection have no tag. */
+/* SMC-Dv1: the packets of the connection are untagged. */
 #define SMC_ISM_NO_VLAN		0xffff
 
 static inline bool smc_ism_is_vlan(u16 vlan)
@@ -33,12 +33,12 @@ static inline bool smc_ism_is_vlan(u16 vlan)
 }
 
 #define SMC_ISM_PNETID_LEN	16
-/* VLANs that a device can be in at once. */
+/* Maximum of VLANs that a device can be in at the same time. */
 #define SMC_ISM_VLANS		64
 
 /**
- * struct smc_ism_gid - names a device to its peers
- * @id:		the whole GID, or the first half of an extended one
+ * struct smc_ism_gid - address of a device
+ * @id:		the GID, or the first half of an extended GID
  * @ext:	second half of an extended GID, else 0
  */
 struct smc_ism_gid {
@@ -53,14 +53,14 @@ static inline bool smc_ism_gid_equal(const struct smc_ism_gid *a, const struct s
 
 /**
  * struct smc_ism_dmb - a buffer that peers may write into
- * @dev:	the device; set by SMC-D, like the two that follow
- * @size:	bytes, 16 KiB << n
- * @vlan:	of its connections, see @query_gid
- * @mem:	its memory, in our address space; set by register_dmb, like the rest
- * @token:	names it to peers; no two DMBs of a device have the same one within any
- *		reasonable time
- * @priv:	the driver's
- * @conn:	SMC-D's: the connection that it serves; RCU
+ * @dev:	the device; SMC-D sets this, @size and @vlan
+ * @size:	size in bytes, 16 KiB << n
+ * @vlan:	VLAN of its connections, see @query_gid
+ * @mem:	its memory in our address space; register_dmb sets this, @token and @priv
+ * @token:	names the DMB to peers; a device must not reuse a token within any reasonable
+ *		time
+ * @priv:	private data of the driver
+ * @conn:	for SMC-D: the connection that uses the DMB; RCU
  */
 struct smc_ism_dmb {
 	struct smc_ism_dev	*dev;
@@ -73,9 +73,9 @@ struct smc_ism_dmb {
 };
 
 /**
- * struct smc_ism_vlan - a VLAN that a device is in
- * @id:		the VLAN
- * @n_lgrs:	link groups that need it
+ * struct smc_ism_vlan - a VLAN that a device has joined
+ * @id:		VLAN id
+ * @n_lgrs:	number of link groups that need it
  */
 struct smc_ism_vlan {
 	u16	id;
@@ -83,30 +83,32 @@ struct smc_ism_vlan {
 };
 
 /**
- * struct smc_ism_ops - calls of a driver; a driver of one kind has the functions of that kind
- * @owner:	THIS_MODULE, which stays as long as a handshake or a connection uses the device.
- *		Its exit waits for @release of its devices: there are no such users then, and what
- *		is left of link groups goes soon
- * @query_gid:	is a peer there?  @vlan is SMC_ISM_ANY_VLAN for SMC-Dv2; for SMC-Dv1 a VLAN that
- *		both are in, or SMC_ISM_NO_VLAN.  0 or a negative errno.  May sleep.
- * @vlan_add:	join a VLAN, for a device of version 1.  0 or a negative errno.  May sleep.
- * @vlan_del:	leave it.  The device may be gone.  May sleep.
- * @register_dmb: give @dmb memory of @dmb->size bytes, zeroed, that @peer may write into, and make
- *		it known.  0; -ENOMEM: perhaps a smaller one; -ENODEV: the device is gone.
+ * struct smc_ism_ops - functions of a driver; each kind of device requires those of its kind
+ * @owner:	THIS_MODULE, which is pinned while a handshake or a connection uses a device.  The
+ *		exit function of the module waits for @release of its devices; only link groups
+ *		can hold them then, and these end soon
+ * @query_gid:	is a peer reachable?  @vlan is SMC_ISM_ANY_VLAN for SMC-Dv2; for SMC-Dv1 it is a
+ *		VLAN that both ends must be in, or SMC_ISM_NO_VLAN.  Returns 0 or a negative errno.
  *		May sleep.
- * @unregister_dmb: undo that.  smc_ism_signaled() is not called for @dmb once this has returned.
- *		The device may be gone.  May sleep.
- * @map:	mapped: a peer's DMB of @bytes in our address space.  ERR_PTR where there is no such
- *		DMB.  May sleep.
- * @unmap:	mapped: undo that.  Any context.
- * @signal:	mapped: tell the peer that its DMB has been written to.  What was written before is
- *		visible to it by then.  Any context but hard interrupts.
- * @move:	copying: write @len bytes to @offset of a peer's DMB, and tell it with @signal.
- *		0 or a negative errno: then nothing may have been written.  Any context but hard
- *		interrupts.
- * @release:	smc_ism_put() was called, and the last user has gone.  Any context.
+ * @vlan_add:	join a VLAN; for SMC-Dv1.  Returns 0 or a negative errno.  May sleep.
+ * @vlan_del:	leave a VLAN.  The device may be gone.  May sleep.
+ * @register_dmb: allocate @dmb->size bytes of zeroed memory that @peer may write into, and
+ *		register it.  Returns 0; -ENOMEM: a smaller size may succeed; -ENODEV: the device
+ *		is gone.  May sleep.
+ * @unregister_dmb: undo @register_dmb.  After it has returned, the driver must not call
+ *		smc_ism_signaled() for @dmb.  The device may be gone.  May sleep.
+ * @map:	mapped: map a peer's DMB of @bytes into our address space.  Returns ERR_PTR if there
+ *		is no such DMB.  May sleep.
+ * @unmap:	mapped: undo @map.  Any context.
+ * @signal:	mapped: tell the peer that its DMB was written to.  All earlier writes must be
+ *		visible to the peer by then.  Any context but hard interrupts.
+ * @move:	copying: write @len bytes to @offset of a peer's DMB, and signal the peer if
+ *		@signal is set.  Returns 0, or a negative errno: then the data may not have been
+ *		written.  Any context but hard interrupts.
+ * @release:	the last user is gone after smc_ism_put().  Any context.
  *
- * A function may be called until @release is; once the device is gone it may fail or do nothing.
+ * All functions may be called until @release is called.  Once the device is gone, they may fail or
+ * do nothing.
  */
 struct smc_ism_ops {
 	struct module *owner;
@@ -125,26 +127,26 @@ struct smc_ism_ops {
 };
 
 /**
- * struct smc_ism_dev - a device; embedded by its driver, which sets the first part
- * @ops:	calls of its driver
- * @name:	for people, unique, lives as long as the device
+ * struct smc_ism_dev - an ISM device, embedded by its driver; the driver sets @ops to @pnetid
+ * @ops:	functions of the driver
+ * @name:	unique name for display, valid as long as the device
  * @parent:	the bus device, for netlink; may be NULL
  * @gid:	its GID
- * @chid:	the network of devices it can reach: 0xff00 to 0xfffe for one with extended GIDs
- * @max_code:	largest DMB, in compressed notation: 16 KiB << n
- * @seid:	system EID of all devices that can be reached, 32 bytes, or NULL
- * @v1:		it serves SMC-Dv1: it has a GID of 64 bits, and the functions for VLANs
- * @no_v2:	it does not serve SMC-Dv2
- * @self:	it reaches its own DMBs, so both ends of a connection may be in this kernel
- * @pnetid:	the physical network that it belongs to without a table, or blank
- * @list:	SMC-D's, as what follows: in the list of devices
- * @number:	never given twice
- * @ref:	references; the last one calls @ops->release
+ * @chid:	the ISM network that it belongs to: 0xff00 to 0xfffe for devices with extended GIDs
+ * @max_code:	maximum size of a DMB in compressed notation: 16 KiB << n
+ * @seid:	system EID of all devices in its network, 32 bytes, or NULL
+ * @v1:		the device serves SMC-Dv1: its GID has 64 bits, and it has the VLAN functions
+ * @no_v2:	the device does not serve SMC-Dv2
+ * @self:	the device reaches its own DMBs, so both ends of a connection may be in this kernel
+ * @pnetid:	the PNETID that it has without an entry in the PNET table, or blank
+ * @list:	entry in the list of devices; this and all that follows belongs to SMC-D
+ * @number:	number of the device, never reused
+ * @ref:	reference count; dropping the last reference calls @ops->release
  * @gone:	unregistered
- * @n_lgrs:	link groups on it
- * @vlan_lock:	protects the two members that follow
- * @n_vlans:	how many VLANs it is in
- * @vlans:	these, the one that was asked for last at the end
+ * @n_lgrs:	number of link groups on it
+ * @vlan_lock:	protects @n_vlans and @vlans
+ * @n_vlans:	number of VLANs that it has joined
+ * @vlans:	these VLANs, the most recently requested one last
  */
 struct smc_ism_dev {
 	const struct smc_ism_ops *ops;
@@ -171,18 +173,18 @@ struct smc_ism_dev {
 
 /*
  * Process context, may sleep.  After smc_ism_unregister() no new connection uses the device, and
- * those that there are lose their peers.  Then the driver takes the device away, and calls
- * smc_ism_put().
+ * existing connections are cut off from their peers.  Then the driver shuts down the device and
+ * calls smc_ism_put().
  */
 int smc_ism_register(struct smc_ism_dev *dev);
 void smc_ism_unregister(struct smc_ism_dev *dev);
 void smc_ism_put(struct smc_ism_dev *dev);
 
 /*
- * Events that a driver reports.
- * smc_ism_signaled(): a peer has written to a DMB of ours, and has said so.  Any context but hard
+ * Events that a driver reports:
+ * smc_ism_signaled(): a peer has written to one of our DMBs and signals this.  Any context but hard
  * interrupts.
- * smc_ism_gid_gone(): a peer has ended, or what has its GID is not what it was.  Process context.
+ * smc_ism_gid_gone(): a peer is gone, or its GID belongs to another peer now.  Process context.
  */
 void smc_ism_signaled(struct smc_ism_dmb *dmb);
 void smc_ism_gid_gone(struct smc_ism_dev *dev, const struct smc_ism_gid *peer);

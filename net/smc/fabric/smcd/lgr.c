@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Link groups of SMC-D: connections over one device to one peer. */
+/* SMC-D link groups: the connections to one peer over one device. */
 #include <linux/rwsem.h>
 #include <linux/slab.h>
 #include <linux/smc_diag.h>
@@ -17,13 +17,13 @@
 #include "vlan.h"
 
 /**
- * struct smcd_lgrs - link groups of a namespace
- * @ref:	references: of the namespace, and of each group
- * @lock:	protects the list, and what struct smcd_lgr says
- * @list:	those that have not ended, the newest one last
- * @closed:	the namespace goes
- * @seq:	counts changes of the list, never 0
- * @n:		groups whose end_work has yet to run
+ * struct smcd_lgrs - the SMC-D link groups of a namespace
+ * @ref:	reference count: held by the namespace and by each group
+ * @lock:	protects the list, and some members of struct smcd_lgr
+ * @list:	groups that have not ended, in order of creation
+ * @closed:	the namespace is going away
+ * @seq:	changes with the list, never 0
+ * @n:		number of groups whose end_work has not finished
  */
 struct smcd_lgrs {
 	refcount_t		ref;
@@ -50,7 +50,7 @@ static void lgrs_put(struct smcd_lgrs *lgrs)
 
 /* ---- memory ---- */
 
-/* A signal names a DMB, so each has one element. */
+/* The device signals a DMB, not an element, so a DMB has only one element. */
 static unsigned int dmb_rmbes(void *owner, u32 size, unsigned int failed)
 {
 	const struct smcd_lgr *lgr = owner;
@@ -73,7 +73,7 @@ static void *dmb_alloc(void *owner, size_t bytes, gfp_t gfp, void **priv)
 		kfree(dmb);
 		return NULL;
 	}
-	/* The owner may go before its buffers, the device may not. */
+	/* The buffer may outlive the link group, but needs the device. */
 	refcount_inc(&dev->ref);
 	*priv = dmb;
 	return dmb->mem;
@@ -96,7 +96,7 @@ static const struct smc_buf_ops dmb_ops = {
 	.free		= dmb_free,
 };
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static void lgr_get(struct smcd_lgr *lgr)
 {
@@ -145,7 +145,7 @@ static void __end(struct smcd_lgr *lgr)
 	__post(lgr, SMC_EVENT_LGR_END);
 	list_del_init(&lgr->list);
 	lgrs->seq = smc_next_seq(lgrs->seq);
-	/* With the reference of the list. */
+	/* The work takes over the reference of the list. */
 	queue_work(smc_end_wq, &lgr->end_work);
 }
 
@@ -170,7 +170,7 @@ static void idle_work(struct work_struct *work)
 	smcd_lgr_put(lgr);
 }
 
-/* One of the connections, referenced and taken off the list, or NULL. */
+/* Take the next connection off the list.  Returns it referenced, or NULL. */
 static struct smcd_conn *take_conn(struct smcd_lgr *lgr)
 {
 	struct smcd_conn *dconn = NULL, *next;
@@ -187,7 +187,7 @@ static struct smcd_conn *take_conn(struct smcd_lgr *lgr)
 	return dconn;
 }
 
-/* The connections lose their peer.  Their memory goes with the last user of each. */
+/* Cut off all connections.  The memory of each is freed with its last reference. */
 static void end_work(struct work_struct *work)
 {
 	struct smcd_lgr *lgr = container_of(work, struct smcd_lgr, end_work);
@@ -204,7 +204,7 @@ static void end_work(struct work_struct *work)
 	smc_pools_close(lgr->rings);
 	smcd_vlan_release(lgr->dev, lgr->vlan);
 	atomic_dec(&lgr->dev->n_lgrs);
-	/* The namespace may go now, and has a reference to the list until then. */
+	/* At zero the namespace may go; our reference to @lgrs keeps the counter valid. */
 	if (atomic_dec_and_test(&lgrs->n))
 		wake_up_var(&lgrs->n);
 	smcd_lgr_put(lgr);
@@ -254,7 +254,7 @@ static struct smcd_lgr *lgr_alloc(struct smc_net *sn, const struct smc_negotiate
 	return lgr;
 }
 
-/* One that nobody has seen. */
+/* Free a group that was never in the list. */
 static void lgr_free(struct smcd_lgr *lgr)
 {
 	smcd_vlan_release(lgr->dev, lgr->vlan);
@@ -283,14 +283,14 @@ static void __enter(struct smcd_lgr *lgr, struct smcd_conn *dconn)
 	lgr->n_conns++;
 }
 
-/* smcd_lgrs_end_on() looks for groups under this lock, once the device is marked. */
+/* smcd_lgrs_end_on() takes this lock after marking the device: no group may be added later. */
 static bool __may_enter(const struct smcd_lgrs *lgrs, const struct smc_ism_dev *dev)
 {
 	lockdep_assert_held(&lgrs->lock);
 	return !lgrs->closed && !READ_ONCE(dev->gone);
 }
 
-/* A group that there is.  0, -ENOENT, or -ENODEV. */
+/* Enter an existing group.  Returns 0, -ENOENT or -ENODEV. */
 static int enter_existing(struct smcd_lgrs *lgrs, struct smcd_conn *dconn,
 			  const struct smcd_negotiated *dneg)
 {
@@ -308,7 +308,7 @@ static int enter_existing(struct smcd_lgrs *lgrs, struct smcd_conn *dconn,
 	return rc;
 }
 
-/* A new one, unless somebody was faster.  0, -EEXIST, or -ENODEV. */
+/* Enter a new group.  Returns 0, -EEXIST if there is one by now, or -ENODEV. */
 static int enter_new(struct smcd_lgrs *lgrs, struct smcd_conn *dconn, struct smcd_lgr *new)
 {
 	const struct smcd_negotiated wanted = {
@@ -320,7 +320,7 @@ static int enter_new(struct smcd_lgrs *lgrs, struct smcd_conn *dconn, struct smc
 	if (__may_enter(lgrs, new->dev))
 		rc = __find(lgrs, &wanted) ? -EEXIST : 0;
 	if (!rc) {
-		/* The first reference is the list's. */
+		/* The initial reference belongs to the list. */
 		list_add_tail(&new->list, &lgrs->list);
 		lgrs->seq = smc_next_seq(lgrs->seq);
 		atomic_inc(&lgrs->n);
@@ -333,14 +333,14 @@ static int enter_new(struct smcd_lgrs *lgrs, struct smcd_conn *dconn, struct smc
 }
 
 /**
- * smcd_lgr_enter() - the link group of a connection, which is made if there is none
- * @dconn: the connection, without a link group
+ * smcd_lgr_enter() - add a connection to its link group, which is created if necessary
+ * @dconn: the connection, in no link group yet
  * @sn: its namespace
  * @neg: the result of the negotiation
- * @created: receives whether it was made
+ * @created: receives whether the group was created
  *
  * Context: process, may sleep.
- * Return: 0, -ENOMEM, or another negative errno if the device has gone or does not join the VLAN.
+ * Return: 0, -ENOMEM, or another negative errno if the device is gone or cannot join the VLAN.
  */
 int smcd_lgr_enter(struct smcd_conn *dconn, struct smc_net *sn, const struct smc_negotiated *neg,
 		   bool *created)
@@ -366,7 +366,7 @@ int smcd_lgr_enter(struct smcd_conn *dconn, struct smc_net *sn, const struct smc
 }
 
 /**
- * smcd_lgr_leave() - a connection has ended on both sides, or its peer has lost it
+ * smcd_lgr_leave() - remove a connection that has ended on both sides or was cut off
  * @dconn: the connection; it keeps its reference to the group until it is freed
  *
  * Context: any but hard interrupts.
@@ -385,7 +385,7 @@ void smcd_lgr_leave(struct smcd_conn *dconn)
 }
 
 /**
- * smcd_lgr_set_peer() - store the peer's description of itself in a first contact
+ * smcd_lgr_set_peer() - store what the first contact extension says about the peer
  * @lgr: the link group
  * @a: Accept or Confirm
  */
@@ -415,9 +415,9 @@ static void end_in(struct smc_net *sn, const struct smc_ism_dev *dev,
 }
 
 /**
- * smcd_lgrs_end_on() - a device, or a peer that it reached, has gone
+ * smcd_lgrs_end_on() - end link groups whose device or peer is gone
  * @dev: the device
- * @peer: the peer; NULL for all
+ * @peer: GID of the peer; NULL for all peers of the device
  *
  * Context: process, may sleep.
  */
@@ -431,9 +431,9 @@ void smcd_lgrs_end_on(const struct smc_ism_dev *dev, const struct smc_ism_gid *p
 	up_read(&net_rwsem);
 }
 
-/* ---- what is shown ---- */
+/* ---- display ---- */
 
-/* A number that changes with the list of link groups of a namespace, never 0. */
+/* Changes whenever the list of link groups of a namespace changes; never 0. */
 unsigned int smcd_lgrs_seq(const struct smc_net *sn)
 {
 	return READ_ONCE(lgrs_of(sn)->seq);
@@ -486,9 +486,9 @@ static bool show_next(struct smc_net *sn, u32 after, struct smc_group_info *info
  * smcd_groups() - smc_fabric_ops.groups
  * @f: the fabric
  * @sn: the namespace
- * @w: whom to show them
+ * @w: callbacks and state of the walk
  *
- * Return: the value of @w->group that ended the walk, or 0 at the end.
+ * Return: the nonzero value of @w->group that ended the walk, or 0 at the end.
  */
 int smcd_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
 {
@@ -520,7 +520,7 @@ static int __net_init smcd_net_init(struct net *net)
 	return 0;
 }
 
-/* A namespace without sockets goes when its link groups have ended. */
+/* The namespace has no sockets any more; wait until its link groups have ended. */
 static void __net_exit smcd_net_exit(struct net *net)
 {
 	struct smcd_lgrs *lgrs = lgrs_of(smc_net(net));

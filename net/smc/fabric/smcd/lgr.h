@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Link groups of SMC-D: the connections to one peer over one ISM device.  Peers tell each other
- * nothing of them.  They are there so that buffers are used again by the same peer only, and so
- * that what is lost with a peer or a device is found.
+ * SMC-D link groups: the connections to one peer over one ISM device.  They are local: peers do not
+ * negotiate them.  A group ensures that a buffer is reused for the same peer only, and finds the
+ * connections that are lost when a peer or device goes away.
  */
 #ifndef SMC_FABRIC_SMCD_LGR_H
 #define SMC_FABRIC_SMCD_LGR_H
@@ -21,27 +21,27 @@ struct smcd_lgrs;
 
 /**
  * struct smcd_lgr - the connections of a namespace to one peer over one device
- * @ref:	references: of the list, of each connection, of the works
- * @list:	in the list of the namespace until it ends
- * @sn:		the namespace; it waits for @end_work, and may then be gone
- * @lgrs:	the list, referenced
- * @dev:	the device, referenced; only connections hold its driver's module
+ * @ref:	reference count: held by the list, by each connection and by pending works
+ * @list:	entry in the list of the namespace until the group ends
+ * @sn:		the namespace; it waits for @end_work and may be gone after that
+ * @lgrs:	the list of the namespace, referenced
+ * @dev:	the device, referenced; only connections pin the driver's module
  * @peer:	GID of the peer
- * @vlan:	of SMC-Dv1: the VLAN, or SMC_ISM_NO_VLAN; SMC_ISM_ANY_VLAN for SMC-Dv2
- * @id:		number, for people
- * @server:	our role in the first contact
+ * @vlan:	SMC-Dv1: the VLAN or SMC_ISM_NO_VLAN; SMC-Dv2: SMC_ISM_ANY_VLAN
+ * @id:		number of the group, for display
+ * @server:	this end was the server of the first contact
  * @version:	SMC version
- * @release:	of version 2
- * @peer_os:	SMC_CLC_OS_*, 0 if it has not said
- * @hostname:	of the peer, or empty
- * @eid:	of version 2: the common EID of the first contact
- * @ended:	no new connections; with the two below under smcd_lgrs.lock
- * @n_conns:	connections in @conns
- * @conns:	those that can still be cut off from their peer
- * @dmbs:	elements of our DMBs
- * @rings:	send rings, for a copying device
- * @idle_work:	ends it when it had no connections for a while
- * @end_work:	cuts the connections off
+ * @release:	release number of version 2
+ * @peer_os:	SMC_CLC_OS_*, 0 if unknown
+ * @hostname:	host name of the peer, or empty
+ * @eid:	version 2: the common EID of the first contact
+ * @ended:	accepts no new connections; this, @n_conns and @conns are under smcd_lgrs.lock
+ * @n_conns:	number of connections in @conns
+ * @conns:	connections that have not left the group
+ * @dmbs:	pools of our DMBs
+ * @rings:	pools of send rings, for a copying device
+ * @idle_work:	ends the group after net.smc.lgr_idle_time without connections
+ * @end_work:	cuts off the connections
  */
 struct smcd_lgr {
 	refcount_t		ref;
@@ -67,7 +67,7 @@ struct smcd_lgr {
 	struct work_struct	end_work;
 };
 
-/* The group that a handshake has found: smc_negotiated.priv. */
+/* smc_negotiated.priv: identifies the link group that a handshake has agreed on. */
 struct smcd_negotiated {
 	struct smc_ism_dev	*dev;	/* referenced */
 	struct smc_ism_gid	peer;

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loopback fabric: SMC-Dv2.1 inside one kernel, across its namespaces.
+ * The loopback fabric: SMC-Dv2.1 within one kernel, across network namespaces.
  *
- * Both ends of a connection know each other.  A sender copies straight into the
- * peer's element, moves the peer's cursor and wakes its reader; there is no
- * message and no work item.
+ * Both ends of a connection can access each other.  A sender copies directly into the peer's
+ * element, moves the peer's cursor and wakes its reader, without messages or work items.
  *
- * The token of an element is drawn anew for every connection.  The server's is
- * in a table from its Accept until the client has taken it, once; so neither a
- * guess nor a replay reaches anybody's memory.
+ * Each connection gets a new random token for its element.  The server's token is in a table from
+ * its Accept until the client takes it.  It can be taken only once, so neither guessing nor
+ * replaying a token gives access to memory.
  *
- * References: once attached, each side holds the peer's connection until its
- * own socket is done, therefore an element is not reused while the other side
- * may still write into it.
+ * References: once attached, each end holds the peer's connection until its own socket is
+ * detached, so an element is not reused while the other end may still write into it.
  */
 #include <linux/hashtable.h>
 #include <linux/moduleparam.h>
@@ -38,23 +36,23 @@
 
 static const struct smc_pnet_port lo_port = { .dev = LO_NAME, .port = 1 };
 #define LO_CHID		SMC_CHID_LOOPBACK
-#define LO_DMBE_IDX	0	/* counted from zero; a DMB has one element here */
+#define LO_DMBE_IDX	0	/* counted from zero; a DMB has a single element here */
 #define LO_HASH_BITS	10
-/* Most connections never have more than that on the way; grow.c gives the others more. */
+/* Enough for most connections; grow.c enlarges the elements of the others. */
 #define LO_FIRST_SIZE	SMC_CLC_SIZE_MIN
 #define LO_GROUP	SMC_LOOPBACK_NUMBER
 
 /**
- * struct lo_conn - a connection inside this kernel
+ * struct lo_conn - one end of a connection within this kernel
  * @conn:	the connection
- * @peer:	the other end, referenced; set once under the bucket's lock, or before anybody
- *		knows either end
- * @sn:		the namespace of the socket, only for as long as it has one
- * @token:	names this connection's element
- * @link_id:	names the connection for people
+ * @peer:	the other end, referenced; set once, under the lock of the bucket or before either
+ *		end is visible
+ * @sn:		namespace of the socket, valid as long as there is a socket
+ * @token:	names the element of this end
+ * @link_id:	number of the connection, for display
  * @server:	this end has sent the Accept
- * @node:	in the table of tokens, while on offer
- * @rcu:	TCP's callbacks look at a connection under RCU
+ * @node:	entry in the table of tokens until the client takes it
+ * @rcu:	callbacks of TCP read the connection under RCU
  */
 struct lo_conn {
 	struct smc_conn		conn;
@@ -77,8 +75,8 @@ static u64 lo_gid, lo_gid_ext;
 static atomic_t lo_link_id;
 
 /*
- * For tests: without it, sockets of one kernel use what sockets of two would, as
- * RDMA devices that reach each other.  Connections that exist live on.
+ * For tests: if false, sockets of this kernel use the same fabrics as sockets of two hosts would,
+ * such as RDMA devices that reach each other.  Existing connections are not affected.
  */
 static bool loopback = true;
 module_param(loopback, bool, 0600);
@@ -167,7 +165,7 @@ static void lo_forget(struct smc_negotiated *neg)
 {
 }
 
-/* An end that its peer does not know yet, or NULL. */
+/* Create one end, not yet known to its peer.  Returns NULL without memory. */
 static struct lo_conn *lo_new(struct smc_fabric *f, struct smc_net *sn,
 			      const struct smc_wanted *want, bool server, bool atomic)
 {
@@ -220,12 +218,12 @@ static int lo_finish(struct smc_conn *c, bool *committed)
 	return 0;
 }
 
-/* A peer that has not attached has nothing of ours, and there is no link group. */
+/* A peer that has not attached holds nothing of ours, and there is no link group. */
 static void lo_refused(struct smc_conn *c, bool out_of_sync)
 {
 }
 
-/* The server's token becomes known with its Accept, so it goes on offer here. */
+/* The Accept tells the client the server's token, so the token enters the table here. */
 static void lo_describe(struct smc_conn *c, struct smc_clc_accept *a)
 {
 	struct lo_conn *lo = to_lo(c);
@@ -267,7 +265,7 @@ static struct lo_conn *__lo_find(struct lo_bucket *b, u64 token)
 	return NULL;
 }
 
-/* The client has the server's description: take what is on offer, once. */
+/* Client: take the server's end that the Accept names out of the table. */
 static enum smc_reason lo_take(struct lo_conn *lo, const struct smc_clc_accept *a)
 {
 	struct lo_bucket *b = lo_bucket(a->token);
@@ -287,7 +285,7 @@ static enum smc_reason lo_take(struct lo_conn *lo, const struct smc_clc_accept *
 	return srv ? SMC_REASON_NONE : SMC_REASON_BAD_TOKEN;
 }
 
-/* The server has the client's: it must be the one that took the offer. */
+/* Server: check that the Confirm comes from the client that has taken our end. */
 static enum smc_reason lo_verify(struct lo_conn *lo, const struct smc_clc_accept *a)
 {
 	struct lo_bucket *b = lo_bucket(lo->token);
@@ -340,7 +338,7 @@ static void lo_urgent(struct smc_conn *c, enum smc_urgent_event news)
 {
 	struct smc_conn *peer;
 
-	/* Our own element is of no interest to a peer that never waits for it. */
+	/* Senders do not wait until the peer has read an urgent byte. */
 	if (news == SMC_URGENT_TAKEN)
 		return;
 	peer = &to_lo(c)->peer->conn;
@@ -380,7 +378,7 @@ static void lo_detach(struct smc_conn *c)
 	lo->sn = NULL;
 	if (!peer)
 		return;
-	/* A client may have taken the offer after our handshake had failed. */
+	/* The client may have taken our end after our handshake failed: tell it. */
 	if (!smc_conn_peer_gone(&peer->conn))
 		smc_conn_peer_event(&peer->conn, SMC_EV_PEER_ABORT);
 	smc_conn_put(&peer->conn);
@@ -403,10 +401,10 @@ static int lo_pair(struct smc_fabric *f, struct smc_pair_end *client,
 {
 	struct lo_conn *c, *s;
 
-	/* Both have the EIDs of this host. */
+	/* Both ends have the EIDs of this host: any EID is a common one. */
 	if (!smc_eids_any())
 		return SMC_REASON_NO_COMMON_EID;
-	/* As in CLC, where a server without memory declines before the client makes any. */
+	/* As in CLC, a server without memory declines before the client allocates any. */
 	s = lo_new_end(f, server, true, atomic);
 	c = s ? lo_new_end(f, client, false, atomic) : NULL;
 	if (!c) {
@@ -448,7 +446,7 @@ static void lo_show(struct smc_conn *c, struct smc_sock_info *info)
 	rcu_read_unlock();
 }
 
-/* The EID that a connection would have now. */
+/* The EID that a new connection would get. */
 static void show_eid(u8 *eid)
 {
 	struct smc_eids own;
@@ -458,8 +456,8 @@ static void show_eid(u8 *eid)
 }
 
 /*
- * There are no link groups here: what all connections of a namespace have in common
- * is shown as one.
+ * Loopback has no link groups.  Show what all connections of the namespace have in common as
+ * one group.
  */
 static int lo_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
 {
@@ -477,7 +475,7 @@ static int lo_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *
 	};
 	int rc;
 
-	/* One listing shows this and the others. */
+	/* The same listing also contains the link groups of ISM devices. */
 	w->seq = smcd_lgrs_seq(sn);
 	if (w->after || !info.n_conns)
 		return 0;
@@ -491,7 +489,7 @@ static int lo_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *
 	return rc;
 }
 
-/* The cursor is where both see it. */
+/* Both ends see the cursor in memory: no update is needed. */
 static void lo_request_update(struct smc_conn *c)
 {
 }
@@ -507,7 +505,7 @@ static int lo_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_walk 
 		.number		= SMC_LOOPBACK_NUMBER,
 		.name		= LO_NAME,
 		.n_users	= !!atomic_read(&sn->n_smcd),
-		/* The name has no other place in an answer. */
+		/* An answer has no other attribute for the name. */
 		.is_pci		= true,
 		.pci_chid	= LO_CHID,
 		.pci_id		= LO_NAME,
@@ -577,7 +575,7 @@ static const struct smc_fabric_ops lo_ops = {
 static struct smc_fabric lo_fabric = { .ops = &lo_ops };
 
 /**
- * smc_loopback_init() - make the loopback fabric of this OS instance
+ * smc_loopback_init() - create the loopback fabric
  *
  * Return: 0 or a negative errno.
  */

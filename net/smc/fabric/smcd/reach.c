@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which ISM device may carry a connection, and which one reaches its peer.
+ * Which ISM device may carry a connection, and which one reaches the peer.
  *
- * SMC-Dv1 belongs to a LAN: the device has to be on the physical network, and in the VLAN, that the
- * packets of the connection go through.  SMC-Dv2 asks for neither.  But where both the device and
- * the netdev have a PNETID, and they differ, the administrator does not want them together.
+ * SMC-Dv1 is restricted to a LAN: the device must be on the physical network, and in the VLAN, that
+ * the packets of the connection pass through.  SMC-Dv2 requires neither.  However, if both the
+ * device and the netdev have a PNETID and these differ, the administrator does not want the device
+ * to serve the connection.
  */
 #include <net/dst.h>
 #include "../lower_devs.h"
@@ -12,14 +13,14 @@
 #include "reach.h"
 #include "vlan.h"
 
-/* Both names mean the same: SMC-D gets the VLAN as it was found. */
+/* VLANs of smc_lower_devs are passed to ISM devices as they are. */
 static_assert(SMC_ISM_NO_VLAN == SMC_NO_VLAN);
 
 /**
  * smcd_pnet() - is a device on the physical network of a connection?
  * @sk: the connection
  * @dev: the device
- * @vlan: receives the VLAN of its packets there, or SMC_ISM_NO_VLAN
+ * @vlan: receives the VLAN of the connection's packets there, or SMC_ISM_NO_VLAN
  *
  * Context: process or bottom half.
  * Return: the verdict.
@@ -59,10 +60,10 @@ static bool reaches_v1(struct sock *sk, struct smc_ism_dev *dev, struct smcd_way
 }
 
 /**
- * smcd_reach() - a device that reaches a peer
+ * smcd_reach() - find a device that reaches a peer
  * @sk: the connection
  * @version: SMC_CLC_V1 or SMC_CLC_V2
- * @way: its peer, and with version 2 its CHID; receives the VLAN
+ * @way: the peer and, for version 2, its CHID; receives the VLAN
  *
  * Context: process, may sleep.
  * Return: the device, referenced, or NULL.

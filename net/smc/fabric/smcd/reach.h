@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which ISM device may carry a connection, and which one reaches its peer. */
+/* Which ISM device may carry a connection, and which one reaches the peer. */
 #ifndef SMC_FABRIC_SMCD_REACH_H
 #define SMC_FABRIC_SMCD_REACH_H
 
@@ -8,10 +8,10 @@
 struct sock;
 
 /**
- * struct smcd_way - how a peer is reached
- * @peer:	GID of its device
- * @chid:	of SMC-Dv2: the network of devices
- * @vlan:	SMC_ISM_ANY_VLAN with SMC-Dv2, else the VLAN or SMC_ISM_NO_VLAN
+ * struct smcd_way - how to reach a peer
+ * @peer:	GID of the peer's device
+ * @chid:	SMC-Dv2: the ISM network of the device
+ * @vlan:	SMC-Dv2: SMC_ISM_ANY_VLAN; SMC-Dv1: the VLAN or SMC_ISM_NO_VLAN
  */
 struct smcd_way {
 	struct smc_ism_gid	peer;

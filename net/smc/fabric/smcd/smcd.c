@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fabric of ISM devices: its part of CLC messages.  The fabric exists from the start;
- * devices come and go below it.
+ * The fabric of ISM devices: its part of CLC messages.  The fabric is registered from the start,
+ * whether there are devices or not.
  */
 #include <linux/pci.h>
 #include <linux/slab.h>
@@ -37,7 +37,7 @@ static void offer_v2(struct smc_clc_proposal *p)
  * @p: the Proposal
  * @gid: the device
  *
- * Return: false if there is no room for it.
+ * Return: false if the Proposal has no room for it.
  */
 bool smcd_offer_gid(struct smc_clc_proposal *p, const struct smc_clc_ism_gid *gid)
 {
@@ -50,8 +50,8 @@ bool smcd_offer_gid(struct smc_clc_proposal *p, const struct smc_clc_ism_gid *gi
 }
 
 /*
- * There is one place for a device of SMC-Dv1, the one that is on the LAN of the connection.  It
- * need not be in the list then.
+ * A Proposal has room for one SMC-Dv1 device, which must be on the LAN of the connection.  A device
+ * offered there needs no entry in the GID list of SMC-Dv2.
  */
 static bool offer_v1(struct sock *sk, struct smc_clc_proposal *p, struct smc_ism_dev *dev, u16 vlan)
 {
@@ -79,7 +79,7 @@ static void offer_dev(struct sock *sk, struct smc_clc_proposal *p, struct smc_is
 		return;
 	if (dev->v1 && verdict == SMC_PNET_SAME && offer_v1(sk, p, dev, vlan))
 		return;
-	/* A later one with a shorter GID may still fit. */
+	/* If this GID is too long for the list, a shorter one of a later device may still fit. */
 	if (!dev->no_v2)
 		smcd_offer_gid(p, &gid);
 }
@@ -96,7 +96,7 @@ static void smcd_offer(struct smc_fabric *f, struct sock *sk, struct smc_clc_pro
 	}
 }
 
-/* Returns the reason why not, or SMC_REASON_NONE with @neg->priv. */
+/* Returns SMC_REASON_NONE and sets @neg->priv, or returns the reason to decline. */
 static enum smc_reason settle(struct sock *sk, struct smc_negotiated *neg, u8 version,
 			      struct smcd_way *way)
 {
@@ -118,7 +118,7 @@ static enum smc_reason settle(struct sock *sk, struct smc_negotiated *neg, u8 ve
 	return SMC_REASON_NONE;
 }
 
-/* A device that is in the Proposal where that of version 1 is, or in the list. */
+/* Try the device in the SMC-Dv1 field of the Proposal, then those in the GID list. */
 static enum smc_reason settle_any(struct sock *sk, const struct smc_clc_proposal *p,
 				  struct smc_negotiated *neg)
 {
@@ -131,7 +131,7 @@ static enum smc_reason settle_any(struct sock *sk, const struct smc_clc_proposal
 	for (i = 0; i < p->n_gids && reason == SMC_REASON_NO_COMMON_DEVICE; i++) {
 		const struct smc_clc_ism_gid *gid = &p->gids[i];
 
-		/* Both ends must know that GIDs can be long. */
+		/* Both ends must support extended GIDs. */
 		if (gid->extended && !(p->release && p->features & SMC_CLC_FEAT_EMULATED_ISM))
 			continue;
 		way = (struct smcd_way) {
@@ -223,7 +223,7 @@ static void smcd_forget(struct smc_negotiated *neg)
 	kfree(dneg);
 }
 
-/* The driver knows whether the peer's machine lives, see smc_ism_gid_gone(). */
+/* The driver reports a peer that is gone, see smc_ism_gid_gone(). */
 static void smcd_keepalive(struct smc_conn *c, unsigned int seconds)
 {
 }
@@ -259,7 +259,7 @@ static void show_dev(struct smc_ism_dev *dev, struct smc_net *sn, struct smc_dev
 	info->number = dev->number;
 	strscpy(info->name, dev->name, sizeof(info->name));
 	info->n_users = atomic_read(&dev->n_lgrs);
-	/* The name of a device on no bus has no other place in an answer. */
+	/* A device that is on no bus: an answer has no other attribute for its name. */
 	info->is_pci = true;
 	info->pci_chid = dev->chid;
 	strscpy(info->pci_id, dev->name, sizeof(info->pci_id));
@@ -320,7 +320,7 @@ static const struct smc_fabric_ops smcd_ops = {
 static struct smc_fabric smcd_fabric = { .ops = &smcd_ops };
 
 /**
- * smcd_init() - from now on ISM devices can be registered
+ * smcd_init() - register the fabric; afterwards drivers can register ISM devices
  *
  * Return: 0 or a negative errno.
  */
@@ -336,11 +336,11 @@ int __init smcd_init(void)
 	return rc;
 }
 
-/* There are neither sockets nor devices any more: drivers need this module. */
+/* There are no sockets and no devices any more: both hold a reference to this module. */
 void smcd_exit(void)
 {
 	smc_fabric_unregister(&smcd_fabric);
 	unregister_pernet_subsys(&smcd_net_ops);
-	/* Work that the ends of connections have queued. */
+	/* Wait for work that was queued when connections ended. */
 	flush_workqueue(smc_link_wq);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* SMC-D: shared by its two fabrics, loopback and ISM devices, with others and each other. */
+/* SMC-D: what its two fabrics, loopback and ISM devices, share, and their entry points. */
 #ifndef SMC_FABRIC_SMCD_SMCD_H
 #define SMC_FABRIC_SMCD_SMCD_H
 

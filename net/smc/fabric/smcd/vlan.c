@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The VLANs that ISM devices are in, for SMC-Dv1.  A peer's question for our GID names the VLAN, so
- * a device has to be in it before a Proposal is sent.  It stays there until there is no room for
- * another one that somebody wants.
+ * The VLANs that ISM devices have joined, for SMC-Dv1.  A peer's query for our GID names the VLAN,
+ * so the device must have joined it before a Proposal is sent.  The device stays in the VLAN until
+ * it needs the room for another one.
  */
 #include "dev.h"
 #include "vlan.h"
@@ -18,7 +18,7 @@ static int __find(const struct smc_ism_dev *dev, u16 vlan)
 	return -ENOENT;
 }
 
-/* Those behind it move up, so that they stay in order. */
+/* Close the gap, to keep the VLANs in order of their last use. */
 static void __remove(struct smc_ism_dev *dev, unsigned int i)
 {
 	lockdep_assert_held(&dev->vlan_lock);
@@ -26,7 +26,7 @@ static void __remove(struct smc_ism_dev *dev, unsigned int i)
 	memmove(&dev->vlans[i], &dev->vlans[i + 1], (dev->n_vlans - i) * sizeof(dev->vlans[i]));
 }
 
-/* The one that nobody has asked for longest has to go. */
+/* Leave the VLAN whose last use is the longest ago, unless link groups need it. */
 static int __make_room(struct smc_ism_dev *dev)
 {
 	unsigned int i;
@@ -66,7 +66,7 @@ static int __join(struct smc_ism_dev *dev, u16 vlan)
 }
 
 /**
- * smcd_vlan_join() - have a device be in a VLAN
+ * smcd_vlan_join() - make a device join a VLAN
  * @dev: the device
  * @vlan: the VLAN, SMC_ISM_NO_VLAN or SMC_ISM_ANY_VLAN
  *
@@ -86,9 +86,9 @@ int smcd_vlan_join(struct smc_ism_dev *dev, u16 vlan)
 }
 
 /**
- * smcd_vlan_hold() - have a device be in a VLAN for as long as a link group needs it
+ * smcd_vlan_hold() - make a device join a VLAN and stay there
  * @dev: the device
- * @vlan: as above
+ * @vlan: the VLAN, SMC_ISM_NO_VLAN or SMC_ISM_ANY_VLAN
  *
  * Context: process, may sleep.
  * Return: 0 or a negative errno.
@@ -110,7 +110,7 @@ int smcd_vlan_hold(struct smc_ism_dev *dev, u16 vlan)
 /**
  * smcd_vlan_release() - undo smcd_vlan_hold()
  * @dev: the device
- * @vlan: as above
+ * @vlan: the VLAN, SMC_ISM_NO_VLAN or SMC_ISM_ANY_VLAN
  *
  * Context: process, may sleep.
  */
@@ -122,14 +122,14 @@ void smcd_vlan_release(struct smc_ism_dev *dev, u16 vlan)
 		return;
 	mutex_lock(&dev->vlan_lock);
 	i = __find(dev, vlan);
-	/* The device may have left all of them. */
+	/* If the device is gone, it has left all VLANs. */
 	if (i >= 0)
 		dev->vlans[i].n_lgrs--;
 	mutex_unlock(&dev->vlan_lock);
 }
 
 /**
- * smcd_vlans_leave() - leave all VLANs, as the device goes
+ * smcd_vlans_leave() - leave all VLANs of a device that goes away
  * @dev: the device, marked as gone
  *
  * Context: process, may sleep.

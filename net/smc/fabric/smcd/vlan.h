@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The VLANs that ISM devices are in. */
+/* The VLANs that ISM devices have joined. */
 #ifndef SMC_FABRIC_SMCD_VLAN_H
 #define SMC_FABRIC_SMCD_VLAN_H
 
