@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ISM devices that the kernel has drivers for itself (dibs, since 6.18): IBM's function on s390,
- * and loopback-ism.
+ * ISM devices of the kernel's own drivers (dibs, since Linux 6.18): IBM's function on s390, and
+ * loopback-ism.
  *
  * Locks, outermost first; tools/testing/house/locks.py holds the list against the source.
  *
- *  (dibs has a mutex of its own around the calls that tell of devices)
+ *  (dibs holds its own mutex when it calls add_dev and del_dev)
  *  dism_devs_lock		(mutex) the list of devices
- *  dism_dev.lock		(mutex) which DMBs the device knows; every call of it but moves
+ *  dism_dev.lock		(mutex) which DMBs the device knows; all calls to it but moves
  *
- * References: a device is one of ours from the moment that dibs tells of it; the last user of it
- * has dism_dev.end free it.  The device of dibs is not called any more by then: everything looks at
- * dism_dev.closed first, under dism_dev.lock or, for a move, under RCU.
+ * References: add_dev creates one; when the last user of the device drops it, dism_dev.end frees
+ * it.  By then nobody calls the dibs device any more: all callers check dism_dev.closed first,
+ * under dism_dev.lock or, for a move, under RCU.
  */
 #ifndef SMC_DISM_H
 #define SMC_DISM_H
@@ -25,26 +25,26 @@
 #include <linux/xarray.h>
 #include "../../fabric/smcd/ism.h"
 
-/* Events not looked at yet; those beyond are lost, as the function loses them. */
+/* Maximum of pending events; any more are lost, as they are in the function itself. */
 #define DISM_EVENTS	64
 
 /**
  * struct dism_dev - a device of dibs
  * @dev:	the device as SMC-D sees it
- * @list:	of all devices
+ * @list:	entry in the list of devices
  * @dibs:	the device as dibs sees it, referenced
- * @seid:	system EID, of a device that has one
- * @closed:	it is not called any more
- * @registered:	SMC-D knows it
+ * @seid:	system EID, if the device has one
+ * @closed:	make no more calls to the device
+ * @registered:	registered with SMC-D
  * @lock:	see above
- * @dmbs:	index of a DMB -> struct dism_dmb
- * @signaled:	those that were signalled, and SMC-D has not been told yet
- * @tell:	tells it, in a softirq: dibs may be in a hard interrupt and holds a lock that a move
- *		takes
+ * @dmbs:	maps the index of a DMB to its struct dism_dmb
+ * @signaled:	DMBs that were signalled but not reported to SMC-D yet
+ * @tell:	reports them in a softirq, because dibs may call us in a hard interrupt and holds a
+ *		lock that a move takes
  * @events:	events of peers
- * @take:	handles @events
+ * @take:	processes @events
  * @online:	registers the device with SMC-D
- * @end:	frees it
+ * @end:	frees the device
  */
 struct dism_dev {
 	struct smc_ism_dev	dev;
@@ -79,7 +79,7 @@ int dism_move(struct smc_ism_dev *dev, u64 token, u32 offset, const void *data, 
 	      bool signal);
 void dism_close_dmbs(struct dism_dev *d);
 
-/* A device may say what went wrong by a number of its own. */
+/* A device may return a positive error code of its own. */
 static inline int dism_errno(int rc)
 {
 	return rc > 0 ? -EIO : rc;
@@ -94,12 +94,12 @@ void dism_events_init(struct dism_dev *d);
 void dism_events_exit(struct dism_dev *d);
 
 /**
- * struct dism_dmb - smc_ism_dmb.priv
+ * struct dism_dmb - private data of a DMB (smc_ism_dmb.priv)
  * @dibs:	the DMB as dibs sees it
  * @dmb:	the DMB as SMC-D sees it
- * @known:	the device knows it; under dism_dev.lock
- * @flags:	bit 0: it is in dism_dev.signaled
- * @node:	there
+ * @known:	registered with the device; under dism_dev.lock
+ * @flags:	bit 0: queued in dism_dev.signaled
+ * @node:	entry in dism_dev.signaled
  */
 struct dism_dmb {
 	struct dibs_dmb		dibs;

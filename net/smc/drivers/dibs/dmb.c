@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * DMBs.  Their memory is the device's, which frees it when a DMB or the device goes; but a socket
- * may read from it for longer.  So we take a reference to the memory, and use no device whose
- * memory has none.
+ * DMBs.  The device allocates their memory, and frees it when the DMB is unregistered or the device
+ * goes away.  A socket may still read from it after that.  So we hold a reference to the memory,
+ * and refuse devices whose memory has no reference count.
  */
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "dism.h"
 
-/* The memory as something with references, or NULL if it is not. */
+/* Returns the folio of the memory, or NULL if it is not a folio that can be referenced. */
 static struct folio *folio_of(const struct dibs_dmb *dmb)
 {
 	struct folio *folio;
@@ -46,8 +46,8 @@ static int __make_known(struct dism_dev *d, struct dism_dmb *own)
 }
 
 /*
- * A device that does not give a DMB back does not free it, either, so its last write hits nobody
- * else's memory.
+ * A device that fails to unregister a DMB does not free its memory, either.  So a late write hits
+ * no memory that has a new user.
  */
 static void __make_unknown(struct dism_dev *d, struct dism_dmb *own)
 {
@@ -57,7 +57,7 @@ static void __make_unknown(struct dism_dev *d, struct dism_dmb *own)
 	if (!own->known)
 		return;
 	own->known = false;
-	/* It clears the address. */
+	/* Pass a copy: the device clears the address. */
 	if (d->dibs->ops->unregister_dmb(d->dibs, &copy))
 		dev_warn_ratelimited(&d->dibs->dev, "does not give back a DMB\n");
 	xa_erase(&d->dmbs, own->dibs.idx);
@@ -67,7 +67,7 @@ static void __make_unknown(struct dism_dev *d, struct dism_dmb *own)
  * dism_register_dmb() - smc_ism_ops.register_dmb
  * @dev: the device
  * @dmb: the DMB
- * @peer: who may write into it
+ * @peer: the only peer that may write into it
  *
  * Context: process, may sleep.
  * Return: 0 or a negative errno.
@@ -94,7 +94,7 @@ int dism_register_dmb(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb,
 		kfree(own);
 		return rc;
 	}
-	/* The peer is not told of it before we return. */
+	/* The peer does not know the DMB before we return. */
 	memset(own->dibs.cpu_addr, 0, dmb->size);
 	dmb->mem = own->dibs.cpu_addr;
 	dmb->token = own->dibs.dmb_tok;
@@ -116,15 +116,15 @@ void dism_unregister_dmb(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb)
 	mutex_lock(&d->lock);
 	__make_unknown(d, own);
 	mutex_unlock(&d->lock);
-	/* Nothing puts it into the list any more; it may be in there. */
+	/* The DMB cannot be queued any more, but may still be in the list. */
 	flush_work(&d->tell);
 	folio_put(virt_to_folio(own->dibs.cpu_addr));
 	kfree(own);
 }
 
 /**
- * dism_close_dmbs() - the device goes; connections may hold their DMBs for longer
- * @d: the device, unregistered from SMC-D; it is not called any more from here on
+ * dism_close_dmbs() - unregister all DMBs from the device; connections may still use the memory
+ * @d: the device, unregistered from SMC-D; after this it is not called any more
  *
  * Context: process, may sleep.
  */
@@ -138,21 +138,21 @@ void dism_close_dmbs(struct dism_dev *d)
 	xa_for_each(&d->dmbs, index, own)
 		__make_unknown(d, own);
 	mutex_unlock(&d->lock);
-	/* No move is under way. */
+	/* Wait for moves that have not seen @closed. */
 	synchronize_rcu();
 }
 
 /**
  * dism_move() - smc_ism_ops.move
  * @dev: the device
- * @token: the peer's DMB
- * @offset: where in it
+ * @token: token of the peer's DMB
+ * @offset: offset in the DMB
  * @data: the bytes to write
- * @len: their number
- * @signal: tell the peer
+ * @len: number of bytes
+ * @signal: signal the peer
  *
  * Context: any but hard interrupts.
- * Return: 0, or a negative errno if a part was not written.
+ * Return: 0, or a negative errno if not all bytes were written.
  */
 int dism_move(struct smc_ism_dev *dev, u64 token, u32 offset, const void *data, u32 len,
 	      bool signal)
@@ -160,9 +160,9 @@ int dism_move(struct smc_ism_dev *dev, u64 token, u32 offset, const void *data, 
 	struct dism_dev *d = to_dism(dev);
 	int rc = -ENODEV;
 
-	/* Loopback-ism takes a lock that a softirq of ours must not find taken. */
+	/* Loopback-ism takes a lock that our softirqs take as well. */
 	local_bh_disable();
-	/* The end of the device waits for this. */
+	/* dism_close_dmbs() waits for the end of this section. */
 	rcu_read_lock();
 	if (!READ_ONCE(d->closed))
 		rc = dism_errno(d->dibs->ops->move_data(d->dibs, token, 0, signal, offset,

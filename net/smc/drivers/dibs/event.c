@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events of a device: DMBs of ours that were written to, and peers that have ended. */
+/* Events of a device: writes to our DMBs, and peers that have ended. */
 #include <linux/rcupdate.h>
 #include <linux/unaligned.h>
 #include "../ism_pci/format.h"
 #include "dism.h"
 
 /**
- * dism_gid_to_uuid() - a GID as dibs has it
+ * dism_gid_to_uuid() - convert a GID to the format of dibs
  * @gid: the GID
- * @uuid: receives it
+ * @uuid: receives the result
  */
 void dism_gid_to_uuid(const struct smc_ism_gid *gid, uuid_t *uuid)
 {
@@ -17,9 +17,9 @@ void dism_gid_to_uuid(const struct smc_ism_gid *gid, uuid_t *uuid)
 }
 
 /**
- * dism_uuid_to_gid() - a GID as SMC-D has it
- * @uuid: the GID; one of 64 bits is followed by zeros
- * @gid: receives it
+ * dism_uuid_to_gid() - convert a GID from the format of dibs
+ * @uuid: the GID; a GID of 64 bits is followed by zeros
+ * @gid: receives the result
  */
 void dism_uuid_to_gid(const uuid_t *uuid, struct smc_ism_gid *gid)
 {
@@ -28,12 +28,12 @@ void dism_uuid_to_gid(const uuid_t *uuid, struct smc_ism_gid *gid)
 }
 
 /**
- * dism_handle_irq() - dibs_client_ops.handle_irq: a DMB has been written to
+ * dism_handle_irq() - dibs_client_ops.handle_irq: a DMB was written to
  * @dibs: the device
- * @index: of the DMB
- * @mask: elements of it; each DMB has one
+ * @index: index of the DMB
+ * @mask: elements of the DMB that were written to; each DMB has one
  *
- * Context: any, hard interrupts too, under a lock of dibs that a move takes.
+ * Context: any, including hard interrupts, under a lock of dibs that a move takes.
  */
 void dism_handle_irq(struct dibs_dev *dibs, unsigned int index, u16 mask)
 {
@@ -57,7 +57,7 @@ static void tell_work(struct work_struct *work)
 	struct dism_dmb *own, *next;
 
 	llist_for_each_entry_safe(own, next, llist_del_all(&d->signaled), node) {
-		/* Writes from here on signal again. */
+		/* Clear the bit first, so a write from here on queues the DMB again. */
 		clear_bit(0, &own->flags);
 		smp_mb__after_atomic();
 		smc_ism_signaled(own->dmb);
@@ -65,13 +65,13 @@ static void tell_work(struct work_struct *work)
 }
 
 /**
- * dism_handle_event() - dibs_client_ops.handle_event: something happened to a peer
+ * dism_handle_event() - dibs_client_ops.handle_event: an event of a peer
  * @dibs: the device
- * @event: what
+ * @event: the event
  *
- * A peer whose end is lost here is found out by the next move to it, which fails.
+ * If the end of a peer is lost because the queue is full, the next move to that peer fails.
  *
- * Context: any, hard interrupts too, under a lock of dibs.
+ * Context: any, including hard interrupts, under a lock of dibs.
  */
 void dism_handle_event(struct dibs_dev *dibs, const struct dibs_event *event)
 {
@@ -82,7 +82,7 @@ void dism_handle_event(struct dibs_dev *dibs, const struct dibs_event *event)
 	queue_work(dism_wq, &d->take);
 }
 
-/* A peer asks whether we are there.  If it cannot be told, it thinks that we are not. */
+/* Answer a peer that tests whether we are alive.  If this fails, the peer considers us dead. */
 static void answer_test(struct dism_dev *d, const uuid_t *peer, u64 info)
 {
 	if (!info)
@@ -117,7 +117,7 @@ static void take_work(struct work_struct *work)
 }
 
 /**
- * dism_events_init() - nothing has happened yet
+ * dism_events_init() - initialise the event handling of a device
  * @d: the device
  */
 void dism_events_init(struct dism_dev *d)
@@ -129,8 +129,8 @@ void dism_events_init(struct dism_dev *d)
 }
 
 /**
- * dism_events_exit() - nothing is told any more
- * @d: the device, which dibs does not tell us of any more
+ * dism_events_exit() - stop the event handling of a device
+ * @d: the device, for which dibs does not call us any more
  *
  * Context: process, may sleep.
  */

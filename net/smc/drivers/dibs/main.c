@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module smc_ism_dibs: a client of dibs, whose devices are ISM devices of ours.
+ * The module smc_ism_dibs: a client of dibs that offers its devices to SMC-D.
  *
- * dibs tells of a device before it forwards interrupts to us, so it is SMC-D's a moment later.  A
- * client must have no DMBs when it goes, and none of a device that goes.
+ * dibs announces a device before it forwards interrupts to us, so the device is registered with
+ * SMC-D a moment later.  A client must unregister all its DMBs before it goes, and those of a
+ * device before that device goes.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -17,10 +18,10 @@
 #include "dism.h"
 
 #define DISM_MAX_CODE	6		/* 16 KiB << 6 */
-/* dibs has another id for it, but that one is our own loopback's. */
+/* dibs names loopback-ism by the CHID that our own loopback has, so it gets another one here. */
 #define DISM_LOOPBACK_CHID	0xfffe
 
-/* Our own loopback is faster, and this device reaches no further. */
+/* Off by default: our own loopback is faster and reaches the same peers. */
 static bool loopback;
 module_param(loopback, bool, 0444);
 MODULE_PARM_DESC(loopback, "Use loopback-ism, too");
@@ -32,9 +33,9 @@ static bool leaving;
 static atomic_t dism_all;
 static DECLARE_WAIT_QUEUE_HEAD(dism_freed);
 
-/* ---- what SMC-D asks of a device ---- */
+/* ---- operations for SMC-D ---- */
 
-/* The device of dibs, which stays until dism_unlock(), or NULL. */
+/* Returns the dibs device, which stays until dism_unlock(), or NULL if it is closed. */
 static struct dibs_dev *dism_lock(struct dism_dev *d)
 {
 	mutex_lock(&d->lock);
@@ -90,7 +91,7 @@ static void end_work(struct work_struct *work)
 		wake_up_all(&dism_freed);
 }
 
-/* The last connection that used it has gone. */
+/* The last connection that used the device is gone. */
 static void dism_release(struct smc_ism_dev *dev)
 {
 	queue_work(dism_wq, &to_dism(dev)->end);
@@ -107,9 +108,9 @@ static const struct smc_ism_ops dism_ops = {
 	.release	= dism_release,
 };
 
-/* ---- what a device is ---- */
+/* ---- identification ---- */
 
-/* The header of dibs has neither, so it is what firmware says of the PCI function. */
+/* dibs provides neither system EID nor PNETID: get them from the CPU and the PCI function. */
 static void identify_s390(struct dism_dev *d)
 {
 #if IS_ENABLED(CONFIG_S390)
@@ -141,11 +142,11 @@ static bool identify(struct dism_dev *d)
 	dev->chid = fabric == DIBS_LOOPBACK_FABRIC ? DISM_LOOPBACK_CHID : fabric;
 	dev->max_code = DISM_MAX_CODE;
 	dism_uuid_to_gid(&d->dibs->gid, &dev->gid);
-	/* Version 1 has room for 64 bits, and needs VLANs. */
+	/* SMC-Dv1 has no room for extended GIDs, and needs VLANs. */
 	dev->v1 = !dev->gid.ext && ops->add_vlan_id && ops->del_vlan_id;
 	if (dev->v1) {
 		identify_s390(d);
-		/* Only a function of version 2 takes it. */
+		/* Only a function that supports SMC-Dv2 accepts this VLAN. */
 		dev->no_v2 = dism_vlan_add(dev, SMC_ISM_ANY_VLAN);
 		if (IS_ENABLED(CONFIG_S390) && !dev->no_v2)
 			dev->seid = d->seid;
@@ -153,7 +154,7 @@ static bool identify(struct dism_dev *d)
 	return true;
 }
 
-/* Does dibs forward interrupts by now? */
+/* Does dibs forward interrupts to us? */
 static bool forwards(struct dism_dev *d)
 {
 	bool yes;
@@ -164,7 +165,7 @@ static bool forwards(struct dism_dev *d)
 	return yes;
 }
 
-/* dibs does so right after it has told us of the device, and tells nobody when. */
+/* dibs starts to forward interrupts right after add_dev, but does not notify us: poll for it. */
 static void online_work(struct work_struct *work)
 {
 	struct dism_dev *d = container_of(to_delayed_work(work), struct dism_dev, online);
@@ -179,9 +180,9 @@ static void online_work(struct work_struct *work)
 		d->registered = true;
 }
 
-/* ---- its life ---- */
+/* ---- lifetime ---- */
 
-/* It is not called from here on, and SMC-D finds it no more. */
+/* Unregister a device from SMC-D, and make no more calls to dibs for it. */
 static void __close(struct dism_dev *d)
 {
 	lockdep_assert_held(&dism_devs_lock);
@@ -252,7 +253,7 @@ static int __init dism_module_init(void)
 {
 	int rc;
 
-	/* A device that is lost must be told of even when memory is short. */
+	/* WQ_MEM_RECLAIM: the end of a peer must be handled even when memory is short. */
 	dism_wq = alloc_workqueue("smc_ism_dibs", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!dism_wq)
 		return -ENOMEM;
@@ -262,7 +263,7 @@ static int __init dism_module_init(void)
 	return rc;
 }
 
-/* A connection holds the module; what is left of link groups goes without waiting for anybody. */
+/* Connections pin the module, so there are none.  Link groups end without waiting for peers. */
 static void __exit dism_module_exit(void)
 {
 	struct dism_dev *d;
@@ -275,7 +276,7 @@ static void __exit dism_module_exit(void)
 	dibs_unregister_client(&dism_client);
 	wait_event(dism_freed, !atomic_read(&dism_all));
 	destroy_workqueue(dism_wq);
-	/* A caller of dism_release() may not have returned from it yet. */
+	/* Wait for callers that have not returned from dism_release() yet. */
 	synchronize_rcu_tasks();
 }
 

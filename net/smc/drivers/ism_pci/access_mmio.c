@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A model of IBM's function, on machines whose PCI devices have registers in memory.  Its command
- * area is BAR 2, as with the real one.  A move has no address there that is wide enough, so BAR 0
- * has a window for it: the target and the data are written, then the length, which starts the move;
- * the length then reads as what became of it.
+ * Access to a model of IBM's function, on machines whose PCI devices have memory-mapped registers.
+ * As with the real function, BAR 2 is the command area.  The address of a move is too wide for a
+ * mapped BAR, so BAR 0 has a window for moves: the driver writes target and data, then the length,
+ * which starts the move.  Reading the length returns the result.
  *
- * A kernel that is a process reaches its PCI devices through one buffer that has no lock, and
- * softirqs move data.  So there is one lock for all access to all functions.
+ * A User Mode Linux kernel accesses its PCI devices through a single buffer without a lock, and
+ * moves also run in softirqs.  So one lock serializes all access to all functions.
  */
 #include <linux/io.h>
 #include <linux/spinlock.h>
@@ -63,7 +63,7 @@ static int mmio_move(struct ism_pci *ism, u64 target, const void *data, u32 len)
 	iowrite32be(len, window + ISM_WINDOW_LEN);
 	result = ioread32be(window + ISM_WINDOW_LEN);
 	spin_unlock_bh(&window_lock);
-	/* Nobody answers a read on a PCI bus. */
+	/* A PCI read without a device returns all ones. */
 	if (result == U32_MAX)
 		return -ENODEV;
 	return result ? -EIO : 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * IBM's function on a machine of IBM's.  Nobody maps its BARs, of which the one for moves has 256
- * TiB.  Instructions name the function by its handle, one of its address spaces, and an offset
- * there.  readl() and its like may use newer instructions, which do not reach this function.
+ * Access to IBM's function on s390.  Its BARs cannot be mapped; the one for moves has 256 TiB.
+ * Instructions name the function by its handle, an address space, and an offset in that space.
+ * readl() and friends may use newer PCI instructions, which this function does not support.
  *
- * All that is written goes in blocks (PCI store block).  Those of other functions have to be
- * aligned to eight bytes; this one takes any alignment and any length up to the longest block that
- * it names, as long as a block stays within a page of 4 KiB of the address space.
+ * All writes are blocks (PCI store block).  Other functions require an alignment of eight bytes.
+ * This one accepts any alignment and any length up to its maximum block length, as long as a block
+ * stays within a 4 KiB page of the address space.
  */
 #include <linux/kernel.h>
 #include <asm/pci.h>
@@ -14,7 +14,7 @@
 #include <asm/processor.h>
 #include "ism_pci.h"
 
-/* One word of the area is loaded at a time. */
+/* Each load reads one word of the command area. */
 #define WORD	sizeof(u64)
 
 static struct zpci_dev *zpci_of(struct ism_pci *ism)
@@ -22,13 +22,13 @@ static struct zpci_dev *zpci_of(struct ism_pci *ism)
 	return to_zpci(ism->pdev);
 }
 
-/* An instruction says that it failed, and not whether it would fail again. */
+/* A failed instruction does not say whether the function is lost: check its state. */
 static int failed(struct ism_pci *ism)
 {
 	return zdev_enabled(zpci_of(ism)) && !pci_channel_offline(ism->pdev) ? -EIO : -ENODEV;
 }
 
-/* The handle is another one after each time that the function was enabled. */
+/* The handle changes each time the function is enabled, so do not cache it. */
 static int store(struct ism_pci *ism, u64 space, u64 offset, const void *data, u32 len)
 {
 	u64 request = ZPCI_CREATE_REQ(READ_ONCE(zpci_of(ism)->fh), space, len);
@@ -43,13 +43,12 @@ static int load(struct ism_pci *ism, u64 space, u64 offset, u64 *data)
 	return __zpci_load(data, request, offset) ? failed(ism) : 0;
 }
 
-/* A control message goes in one block, and so does a request. */
+/* Control data and requests must fit into one block. */
 static int s390_init(struct ism_pci *ism)
 {
 	return zpci_of(ism)->maxstbl < ZPCI_MAX_WRITE_SIZE ? -ENODEV : 0;
 }
 
-/* Nothing is mapped. */
 static void s390_exit(struct ism_pci *ism)
 {
 }

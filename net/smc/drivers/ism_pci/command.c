@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command area: a request is written behind its head, then the head, which starts it; then the
- * answer is read, head first.  The function has one area, so the lock spans all of that.
+ * The command area.  A command writes the request behind its head, then the head, which starts the
+ * command, then reads the answer, head first.  The function has only one such area, so the lock
+ * covers the whole sequence.
  */
 #include "ism_pci.h"
 
@@ -16,7 +17,7 @@ static int __ask(struct ism_pci *ism, const struct ism_head *head, const void *b
 	return rc ?: ism->access->write(ism, 0, head, sizeof(*head));
 }
 
-/* A function that answers something else would take a token for an address next. */
+/* A function that answers another command is lost: it might take a token for an address next. */
 static int __answer(struct ism_pci *ism, const struct ism_head *request, void *answer, u32 len)
 {
 	struct ism_head *head = answer;
@@ -37,17 +38,17 @@ static int __answer(struct ism_pci *ism, const struct ism_head *request, void *a
 }
 
 /**
- * ism_command() - have the function do something
+ * ism_command() - execute a command
  * @ism: the function
- * @command: what
- * @request: begins with a struct ism_head, which is not looked at; aligned to 8 bytes
- * @len: its length
- * @answer: receives the answer, which begins with a struct ism_head; may be @request
- * @answer_len: bytes of it that are read, at least the head
+ * @command: the command
+ * @request: begins with a struct ism_head, whose content is ignored; aligned to 8 bytes
+ * @len: length of @request
+ * @answer: receives the answer, which begins with a struct ism_head; may be the same as @request
+ * @answer_len: bytes of the answer to read, at least the head
  *
  * Context: process, may sleep.
- * Return: 0; -EIO if it could not be done; -ENODEV if the function is gone, or gives a wrong answer
- * or none: then it is lost.
+ * Return: 0; -EIO if the command failed; -ENODEV if the function is gone, or if it did not answer
+ * or its answer was malformed: then it is lost.
  */
 int ism_command(struct ism_pci *ism, enum ism_command command, void *request, u32 len,
 		void *answer, u32 answer_len)
@@ -67,13 +68,13 @@ int ism_command(struct ism_pci *ism, enum ism_command command, void *request, u3
 }
 
 /**
- * ism_tell() - a command with one number, or none
+ * ism_tell() - execute a command with at most one number as argument
  * @ism: the function
- * @command: what
- * @value: the number; not sent where the command has none
+ * @command: the command
+ * @value: the number; not sent if @command takes none
  *
  * Context: process, may sleep.
- * Return: as ism_command().
+ * Return: see ism_command().
  */
 int ism_tell(struct ism_pci *ism, enum ism_command command, u64 value)
 {
@@ -85,13 +86,13 @@ int ism_tell(struct ism_pci *ism, enum ism_command command, u64 value)
 }
 
 /**
- * ism_ask() - a command whose answer is a number
+ * ism_ask() - execute a command that returns a number
  * @ism: the function
- * @command: what
+ * @command: the command
  * @value: receives the number
  *
  * Context: process, may sleep.
- * Return: as ism_command().
+ * Return: see ism_command().
  */
 int ism_ask(struct ism_pci *ism, enum ism_command command, u64 *value)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* DMBs: memory of ours that the function writes into for peers, and moves into theirs. */
+/* Our DMBs, which the function writes into for peers, and moves into the DMBs of peers. */
 #include <linux/dma-mapping.h>
 #include <linux/slab.h>
 #include "ism_pci.h"
 
 /**
- * struct ism_dmb - smc_ism_dmb.priv
- * @addr:	address for the function
- * @index:	of its state bit
- * @known:	the function knows it, and @addr is mapped; under ism_pci.dmb_lock
+ * struct ism_dmb - private data of a DMB (smc_ism_dmb.priv)
+ * @addr:	DMA address
+ * @index:	index of its state bit
+ * @known:	registered with the function, and @addr is mapped; under ism_pci.dmb_lock
  */
 struct ism_dmb {
 	dma_addr_t	addr;
@@ -25,7 +25,7 @@ static void __set_entry(struct ism_pci *ism, unsigned int index, struct smc_ism_
 	__assign_bit(index, ism->used, !!dmb);
 }
 
-/* From here on it may be signalled. */
+/* From here on the DMB may be signalled. */
 static int take_index(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 {
 	struct ism_dmb *own = dmb->priv;
@@ -48,7 +48,10 @@ static void free_index(struct ism_pci *ism, unsigned int index)
 	mutex_unlock(&ism->dmb_lock);
 }
 
-/* Memory that the function may write into whenever it likes, and that we see at once. */
+/*
+ * Map memory that the function may write to at any time.  The CPU must see the writes without a
+ * sync, so a mapping that needs one (swiotlb) is refused.
+ */
 static int share_dmb(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 {
 	struct ism_dmb *own = dmb->priv;
@@ -72,13 +75,13 @@ static void __unshare_dmb(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 	own->known = false;
 }
 
-/* Not after ism_dmbs_exit(), which would not have unmapped it. */
+/* Fails after ism_dmbs_exit(), which would not unmap the DMB any more. */
 static int make_known(struct ism_pci *ism, struct smc_ism_dmb *dmb, u64 peer)
 {
 	struct ism_dmb *own = dmb->priv;
 	struct ism_register_dmb request = {
 		.len = cpu_to_be32(dmb->size), .index = cpu_to_be32(own->index),
-		/* Otherwise the DMB is restricted by its peer only. */
+		/* Without a VLAN, only the peer's GID restricts access to the DMB. */
 		.vlan_valid = cpu_to_be32(smc_ism_is_vlan(dmb->vlan)),
 		.vlan = cpu_to_be32(smc_ism_is_vlan(dmb->vlan) ? dmb->vlan : 0),
 		.peer = cpu_to_be64(peer),
@@ -104,8 +107,8 @@ static int make_known(struct ism_pci *ism, struct smc_ism_dmb *dmb, u64 peer)
 }
 
 /*
- * The function stops writing there.  If it does not confirm that, it is lost: its last write could
- * come at any time.  A function that is lost writes nothing.
+ * Make the function stop writing into a DMB.  A function that does not confirm this is lost, as it
+ * might write at any time; a lost function cannot write, because it is no longer a bus master.
  */
 static void __make_unknown(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 {
@@ -123,9 +126,9 @@ static void __make_unknown(struct ism_pci *ism, struct smc_ism_dmb *dmb)
  * ism_register_dmb() - smc_ism_ops.register_dmb
  * @dev: the device
  * @dmb: the DMB
- * @peer: the peer that may write into it
+ * @peer: the only peer that may write into it
  *
- * Its memory does not belong to the PCI function, which may be gone before the last socket closes.
+ * The memory is not allocated from the PCI device, which may be gone before the last socket closes.
  *
  * Context: process, may sleep.
  * Return: 0 or a negative errno.
@@ -178,8 +181,8 @@ void ism_unregister_dmb(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb)
 }
 
 /**
- * ism_dmbs_exit() - the function goes; connections may hold their DMBs for longer
- * @ism: the function, unregistered from SMC-D; from here on no DMB is made known to it
+ * ism_dmbs_exit() - unregister all DMBs from the function; connections may still use the memory
+ * @ism: the function, unregistered from SMC-D; no more DMBs can be registered with it
  *
  * Context: process, may sleep.
  */
@@ -189,7 +192,7 @@ void ism_dmbs_exit(struct ism_pci *ism)
 
 	mutex_lock(&ism->dmb_lock);
 	ism->closed = true;
-	/* Nobody changes the table meanwhile, as that takes both locks. */
+	/* The table is stable: changing it requires both dmb_lock and table_lock. */
 	for_each_set_bit(index, ism->used, ISM_SBA_DMBS)
 		__make_unknown(ism, ism->dmbs[index]);
 	mutex_unlock(&ism->dmb_lock);
@@ -198,14 +201,14 @@ void ism_dmbs_exit(struct ism_pci *ism)
 /**
  * ism_move() - smc_ism_ops.move
  * @dev: the device
- * @token: the peer's DMB
- * @offset: where in it
+ * @token: token of the peer's DMB
+ * @offset: offset in the DMB
  * @data: the bytes to write
- * @len: their number
- * @signal: tell the peer
+ * @len: number of bytes
+ * @signal: signal the peer after the last byte
  *
  * Context: any but hard interrupts.
- * Return: 0, or a negative errno if a part was not written.
+ * Return: 0, or a negative errno if not all bytes were written.
  */
 int ism_move(struct smc_ism_dev *dev, u64 token, u32 offset, const void *data, u32 len,
 	     bool signal)
@@ -216,7 +219,7 @@ int ism_move(struct smc_ism_dev *dev, u64 token, u32 offset, const void *data, u
 
 	if (offset > ISM_MOVE_MAX_OFFSET || len > ISM_MOVE_MAX_OFFSET - offset)
 		return -EINVAL;
-	/* The end of the function waits for this. */
+	/* seal() waits for the end of this section. */
 	rcu_read_lock();
 	for (; len && !rc; offset += n, data += n, len -= n) {
 		n = min_t(u32, len, ISM_MOVE_PAGE - offset % ISM_MOVE_PAGE);

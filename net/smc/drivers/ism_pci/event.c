@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events of the function: DMBs of ours that were written to, and peers that have ended.
- * Each bit is taken back before what it stands for is looked at, so what happens meanwhile sets it
- * again, and raises the interrupt again.
+ * Events of the function: writes to our DMBs, and peers that have ended.  Each bit is cleared
+ * before the event is processed, so a concurrent event sets the bit and raises the interrupt again.
  */
 #include <linux/dma-mapping.h>
 #include <linux/interrupt.h>
 #include "ism_pci.h"
 
-/* Each DMB has one element here, so its mask tells nothing that the bit does not. */
+/* A DMB has one element here, so the bit says all, and the mask of elements is only cleared. */
 static void __dmb_signaled(struct ism_pci *ism, unsigned int index)
 {
 	struct smc_ism_dmb *dmb = ism->dmbs[index];
@@ -24,7 +23,6 @@ static u32 take_bits(__be32 *word)
 	return be32_to_cpu((__force __be32)xchg((__force u32 *)word, 0));
 }
 
-/* Thirty-two DMBs. */
 static void word_signaled(struct ism_pci *ism, unsigned int word)
 {
 	u32 bits;
@@ -42,7 +40,7 @@ static void word_signaled(struct ism_pci *ism, unsigned int word)
 	spin_unlock(&ism->table_lock);
 }
 
-/* Once for each interrupt: a peer that signals without end gets no more than softirqs do. */
+/* Runs once for each interrupt: a peer that signals endlessly gets only the time of a softirq. */
 static void take_signals(struct tasklet_struct *t)
 {
 	struct ism_pci *ism = from_tasklet(ism, t, signals);
@@ -55,7 +53,7 @@ static void take_signals(struct tasklet_struct *t)
 		queue_work(ism_wq, &ism->events);
 }
 
-/* A peer asks whether we are there.  If it cannot be told, it thinks that we are not. */
+/* Answer a peer that tests whether we are alive.  If this fails, the peer considers us dead. */
 static void answer_test(struct ism_pci *ism, u64 gid, u64 info)
 {
 	struct ism_signal_event request = {
@@ -98,9 +96,9 @@ static void take_event(struct ism_pci *ism, const struct ism_event *event)
 }
 
 /*
- * Not where interrupts are served: a peer may cause events without end.  The ring says nothing of
- * those that it had no room for.  A peer whose end was among them is found out by the next move to
- * it, which fails.
+ * Runs in a workqueue, because a peer can cause events endlessly.  Events that did not fit into the
+ * ring are lost without notice.  If one of them was the end of a peer, the next move to that peer
+ * fails.
  */
 static void take_events(struct work_struct *work)
 {
@@ -109,7 +107,7 @@ static void take_events(struct work_struct *work)
 	unsigned int end = do_div(next, ISM_EVENTS);
 	struct ism_event event;
 
-	/* The function writes events before it moves their end. */
+	/* Read the entries after @next: the function writes them before it advances @next. */
 	rmb();
 	for (; ism->event != end; ism->event = (ism->event + 1) % ISM_EVENTS) {
 		event = ism->ieq->events[ism->event];
@@ -147,7 +145,7 @@ static void unshare_pages(struct ism_pci *ism)
 	dma_free_coherent(dev, sizeof(*ism->sba), ism->sba, ism->sba_addr);
 }
 
-/* As with a DMB, nobody could tell when it writes there for the last time. */
+/* As with a DMB, a function that does not confirm might still write to the page: it is lost. */
 static void make_unknown(struct ism_pci *ism, enum ism_command command)
 {
 	if (ism_tell(ism, command, 0) == -EIO)
@@ -192,7 +190,7 @@ static int listen(struct ism_pci *ism)
 }
 
 /**
- * ism_events_init() - have the function tell us
+ * ism_events_init() - set up interrupt, state bits and event queue
  * @ism: the function, without users
  *
  * Context: process, may sleep.

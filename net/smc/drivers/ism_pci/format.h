@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * IBM's ISM function (PCI 1014:04ed): commands and their answers, the state bit area, the event
- * queue, and the word that says where a move goes.  All numbers are big-endian.  Pure, for user
- * space too: the model of the device in tools/testing uses it.
+ * Formats of IBM's ISM function (PCI 1014:04ed): commands and answers, the state bit area, the
+ * event queue, and the target of a move.  All numbers are big-endian.  Usable in user space: the
+ * model of the device in tools/testing includes this file.
  */
 #ifndef SMC_ISM_PCI_FORMAT_H
 #define SMC_ISM_PCI_FORMAT_H
@@ -12,7 +12,7 @@
 #define ISM_PCI_VENDOR		0x1014
 #define ISM_PCI_DEVICE		0x04ed
 
-/* Address spaces of the function, which are its BARs. */
+/* Address spaces of the function: its BARs. */
 #define ISM_BAR_MOVE		0
 #define ISM_BAR_COMMAND		2
 
@@ -35,10 +35,10 @@ enum ism_command {
 };
 
 /**
- * struct ism_head - the begin of each request and each answer
+ * struct ism_head - the start of each request and answer
  * @command:	enum ism_command
- * @rc:		of an answer: 0 if it was done
- * @len:	of all of it, bytes
+ * @rc:		in an answer: 0 on success
+ * @len:	length of the whole request or answer in bytes
  */
 struct ism_head {
 	__be32	command;
@@ -48,10 +48,10 @@ struct ism_head {
 
 static_assert(sizeof(struct ism_head) == 8);
 
-/* ism_head.rc before the device has answered; it stays when the function is gone. */
+/* Preset for ism_head.rc; it also reads as this when the function is gone. */
 #define ISM_NO_ANSWER		0xffff
 
-/* Requests with one number: an address, a VLAN, a token; answers with one: a GID, a token. */
+/* A request with one number (address, VLAN, token), or an answer with one (GID, token). */
 struct ism_one {
 	struct ism_head	head;
 	__be64		value;
@@ -83,7 +83,7 @@ struct ism_register_dmb {
 	__be32		index;
 	__be32		vlan_valid;
 	__be32		vlan;
-	__be64		peer;		/* who may write */
+	__be64		peer;		/* GID of the peer that may write */
 };
 
 static_assert(sizeof(struct ism_register_dmb) == 40);
@@ -98,20 +98,20 @@ struct ism_signal_event {
 
 static_assert(sizeof(struct ism_signal_event) == 32);
 
-/* The longest request or answer. */
+/* Maximum length of a request or answer. */
 #define ISM_MAX_LEN		200
 
 /* ---- state bit area ---- */
 
 #define ISM_SBA_DMBS		1920
-#define ISM_SBA_FIRST		32	/* indices below are not used */
+#define ISM_SBA_FIRST		32	/* lower indices are not used */
 
 /**
  * struct ism_sba - which of our DMBs have been written to
  * @state:	ISM_SBA_*
- * @dmbs:	a bit for each index, the most significant one first
+ * @dmbs:	one bit for each DMB index, the most significant bit first
  * @reserved:	not used
- * @masks:	for each index, which of its elements: one here
+ * @masks:	for each DMB index, the elements that were written to; a DMB has one element here
  */
 struct ism_sba {
 	__be32	state;
@@ -122,20 +122,20 @@ struct ism_sba {
 
 static_assert(sizeof(struct ism_sba) == 4096);
 
-#define ISM_SBA_SUMMARY		0x80000000	/* something is set */
-#define ISM_SBA_EVENT		0x40000000	/* there is something in the event queue */
+#define ISM_SBA_SUMMARY		0x80000000	/* at least one bit is set */
+#define ISM_SBA_EVENT		0x40000000	/* the event queue has new entries */
 
 /* ---- event queue ---- */
 
 #define ISM_EVENTS		15
 
 /**
- * struct ism_event - an event
+ * struct ism_event - an entry of the event queue
  * @type:	ISM_EVENT_*
- * @code:	ISM_CODE_*, of a program's
+ * @code:	ISM_CODE_*, for ISM_EVENT_PROGRAM
  * @token:	a GID or a token
- * @time:	when
- * @info:	depends on the code
+ * @time:	time of the event
+ * @info:	depends on @code
  */
 struct ism_event {
 	__be32	type;
@@ -145,23 +145,23 @@ struct ism_event {
 	__be64	info;
 };
 
-#define ISM_EVENT_DMB		0	/* something happened to a peer's DMB */
-#define ISM_EVENT_GID		1	/* a peer's GID is not what it was */
-#define ISM_EVENT_PROGRAM	2	/* ISM_SIGNAL_EVENT of a peer */
+#define ISM_EVENT_DMB		0	/* an event of a peer's DMB */
+#define ISM_EVENT_GID		1	/* a peer's GID is gone or was reassigned */
+#define ISM_EVENT_PROGRAM	2	/* a peer has sent ISM_SIGNAL_EVENT */
 
-#define ISM_CODE_SHUTDOWN	0x80	/* the peer's DMBs for us are gone */
+#define ISM_CODE_SHUTDOWN	0x80	/* the peer has given up the DMBs that we write to */
 #define ISM_CODE_TEST		0x83
 #define ISM_TEST_REQUEST	1
 #define ISM_TEST_RESPONSE	2
 
 /**
- * ism_test_answer() - the answer to a test of the link
- * @info: of the event that may ask
+ * ism_test_answer() - compute the answer to a test of the connection between two peers
+ * @info: info of the event, which may be a test
  *
- * The code is one half of the word, the other one is 0.  What we know of the device does not say
- * which half, so the answer stands where the question did.
+ * The code is in one half of the word, the other half is 0.  What is known of the device does not
+ * say which half, so the answer uses the half that the request used.
  *
- * Return: info of the answer; 0 if nothing is asked.
+ * Return: info of the answer; 0 if the event is not a test.
  */
 static inline u64 ism_test_answer(u64 info)
 {
@@ -171,10 +171,10 @@ static inline u64 ism_test_answer(u64 info)
 }
 
 /**
- * struct ism_ieq - events, in a ring
- * @next:	the entry that the device writes next; what is meant is its place in the ring
- * @len:	of all of it
- * @entry_len:	of one entry
+ * struct ism_ieq - ring of events
+ * @next:	number of the entry that the device writes next, modulo ISM_EVENTS
+ * @len:	length of the whole structure in bytes
+ * @entry_len:	length of an entry in bytes
  * @reserved:	not used
  * @events:	the entries
  */
@@ -190,19 +190,19 @@ static_assert(sizeof(struct ism_ieq) == 512);
 
 /* ---- moves ---- */
 
-#define ISM_MOVE_PAGE		4096	/* a move ends where a page of its target does */
+#define ISM_MOVE_PAGE		4096	/* a move must not cross a page of its target */
 #define ISM_MOVE_MAX_OFFSET	0x007fffffu
 #define ISM_MOVE_SIGNAL		0x00800000u
 #define ISM_MOVE_INDEX_SHIFT	24
 
 /**
- * ism_move_target() - where a move goes
- * @token:	names the peer's DMB; its lower bits are zero
- * @index:	of the element
- * @offset:	in the element, ISM_MOVE_MAX_OFFSET at most
- * @signal:	tell the peer
+ * ism_move_target() - encode the target of a move
+ * @token: token of the peer's DMB; its lower bits are zero
+ * @index: index of the element
+ * @offset: offset in the element, at most ISM_MOVE_MAX_OFFSET
+ * @signal: nonzero to signal the peer
  *
- * Return: the word.
+ * Return: the target.
  */
 static inline u64 ism_move_target(u64 token, unsigned int index, u32 offset, int signal)
 {
@@ -210,23 +210,23 @@ static inline u64 ism_move_target(u64 token, unsigned int index, u32 offset, int
 }
 
 /**
- * ism_move_part() - where a part of a move goes
- * @target: of ism_move_target(), beginning with this part
- * @last: nothing of the move follows, and everything else was written before
+ * ism_move_part() - encode the target of one part of a split move
+ * @target: result of ism_move_target() for the offset of this part
+ * @last: nonzero for the last part
  *
- * Return: the word, which tells the peer with the last part only.
+ * Return: the target; only that of the last part signals the peer.
  */
 static inline u64 ism_move_part(u64 target, int last)
 {
 	return last ? target : target & ~(u64)ISM_MOVE_SIGNAL;
 }
 
-/* ---- the model: BAR 0 ---- */
+/* ---- BAR 0 of the model ---- */
 
 #define ISM_WINDOW_TARGET	0x00	/* 64 bits */
-#define ISM_WINDOW_LEN		0x08	/* 32 bits: starts a move; then reads as 0 if it was done */
+#define ISM_WINDOW_LEN		0x08	/* 32 bits: a write starts a move, a read is 0 on success */
 #define ISM_WINDOW_CHID		0x10	/* 32 bits */
-#define ISM_WINDOW_PNETID	0x20	/* 16 characters, blanks at the end */
+#define ISM_WINDOW_PNETID	0x20	/* 16 characters, padded with blanks */
 #define ISM_WINDOW_DATA		0x1000
 #define ISM_WINDOW_BYTES	(ISM_WINDOW_DATA + ISM_MOVE_PAGE)
 
@@ -241,10 +241,10 @@ static inline char ism_hex(unsigned int digit)
 }
 
 /**
- * ism_seid() - the system EID, which all partitions of a machine share
- * @seid: receives it, ISM_SEID_LEN bytes
- * @number: of the machine
- * @type: of the machine
+ * ism_seid() - compute the system EID, which all partitions of a machine share
+ * @seid: receives ISM_SEID_LEN bytes
+ * @number: serial number of the machine
+ * @type: type of the machine
  */
 static inline void ism_seid(u8 *seid, u32 number, u16 type)
 {
@@ -261,7 +261,7 @@ static inline void ism_seid(u8 *seid, u32 number, u16 type)
 
 #define ISM_PNETID_LEN		16
 
-/* A digit or a letter, as a capital; 0 for anything else. */
+/* Converts a letter, to upper case, or a digit; returns 0 for any other character. */
 static inline char ism_from_ebcdic(u8 code)
 {
 	static const char rows[][11] = {
@@ -269,7 +269,7 @@ static inline char ism_from_ebcdic(u8 code)
 	};
 	unsigned int row = code >> 4, column = code & 15;
 
-	if (row >= 8 && row <= 10)	/* small letters */
+	if (row >= 8 && row <= 10)	/* lower case */
 		row += 4;
 	return row < 12 || column > 9 ? 0 : rows[row - 12][column];
 }
@@ -277,11 +277,11 @@ static inline char ism_from_ebcdic(u8 code)
 #define ISM_EBCDIC_BLANK	0x40
 
 /**
- * ism_pnetid() - the PNETID that an administrator of the machine gave the function
- * @pnetid: receives it in capitals, the rest zeros: ISM_PNETID_LEN + 1 bytes
- * @text: ISM_PNETID_LEN characters of EBCDIC, filled up with blanks or zeros
+ * ism_pnetid() - convert the PNETID that the machine's administrator gave the function
+ * @pnetid: receives it in upper case, padded with zeros: ISM_PNETID_LEN + 1 bytes
+ * @text: ISM_PNETID_LEN characters in EBCDIC, padded with blanks or zeros
  *
- * Return: false for an empty one, and for one with characters that no PNETID has.
+ * Return: false if it is empty or has characters that are invalid in a PNETID.
  */
 static inline bool ism_pnetid(char *pnetid, const u8 *text)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * IBM's ISM function, as the files of its driver share it.
+ * Declarations that the files of the driver of IBM's ISM function share.
  *
  * Locks, outermost first; tools/testing/house/locks.py holds the list against the source.
  *
  *  ism_pci.dmb_lock		(mutex) which of our DMBs the function knows, and which indices are
- *				taken
+ *				in use
  *  ism_pci.command_lock	(mutex) the command area: one command at a time, from the request to
  *				the end of its answer
- *  ism_pci.table_lock		(spinlock) the table of our DMBs; smc_ism_signaled() is called under
- *				it, so no DMB ends meanwhile
+ *  ism_pci.table_lock		(spinlock) the table of our DMBs; held while smc_ism_signaled() is
+ *				called, so the DMB stays
  *  window_lock			(spinlock) all access to a function whose registers are in memory; a
  *				leaf
  *
- * References: the PCI device has one from its probe to its remove, which SMC-D takes over; the last
- * user of the device has ism_pci.end free it.  What is beyond that is not reached by then: commands
- * and moves look at ISM_GONE first, and the remove waits for those that have looked before.
+ * References: probe creates one, which remove hands over to SMC-D.  When the last user of the
+ * device drops it, ism_pci.end frees struct ism_pci.  By then nobody accesses the hardware:
+ * commands and moves check ISM_GONE first, and remove waits for those that checked earlier.
  */
 #ifndef SMC_ISM_PCI_H
 #define SMC_ISM_PCI_H
@@ -32,16 +32,18 @@
 struct ism_pci;
 
 /**
- * struct ism_access - how the function is reached: s390 has instructions of its own for this
- * @init:	0 or a negative errno
- * @exit:	undo that
- * @write:	to the command area.  0 or a negative errno.  May sleep; the rest need not.
- * @read:	from the command area.  0 or a negative errno.
- * @move:	write to a peer's DMB, all of it within one page of the target.  0; -ENODEV: the
- *		function is not there; another negative errno.  Any context but hard interrupts.
- * @chid:	channel of the function
- * @seid:	system EID of the machine, 32 bytes
- * @pnetid:	physical network of the function, SMC_ISM_PNETID_LEN characters; blank without one
+ * struct ism_access - access to the function, which takes special instructions on s390
+ * @init:	returns 0 or a negative errno
+ * @exit:	undo @init
+ * @write:	write to the command area.  Returns 0 or a negative errno.
+ * @read:	read from the command area.  Returns 0 or a negative errno.
+ * @move:	write to a peer's DMB, within one page of the target.  Returns 0; -ENODEV: the
+ *		function is not there; or another negative errno.  Any context but hard interrupts.
+ * @chid:	returns the channel of the function
+ * @seid:	get the system EID of the machine, 32 bytes
+ * @pnetid:	get the PNETID of the function, SMC_ISM_PNETID_LEN characters; blank if it has none
+ *
+ * All but @move: process context.  @write may sleep.
  */
 struct ism_access {
 	int (*init)(struct ism_pci *ism);
@@ -55,29 +57,29 @@ struct ism_access {
 };
 
 /* ism_pci.flags */
-#define ISM_GONE	0	/* no command and no move any more */
+#define ISM_GONE	0	/* no more commands or moves */
 
 /**
- * struct ism_pci - a function
- * @dev:	as SMC-D knows it
+ * struct ism_pci - an ISM function
+ * @dev:	the device as registered with SMC-D
  * @pdev:	the PCI function, referenced
- * @access:	how to reach it
+ * @access:	how to access the function
  * @bars:	for @access
  * @flags:	ISM_GONE
- * @registered:	with SMC-D; of @offline alone, once it is set
- * @offline:	takes it from SMC-D
- * @end:	frees it, since a PCI function is not given back in every context
+ * @registered:	registered with SMC-D; after registration only @offline clears it
+ * @offline:	unregisters it from SMC-D
+ * @end:	frees it, as pci_dev_put() needs process context
  * @command_lock: one command at a time
- * @sba:	state bits, and
- * @sba_addr:	their address for the function
- * @ieq:	event queue, and
- * @ieq_addr:	its address for the function
- * @event:	entry of the queue that is looked at next; of @events alone
- * @signals:	state bits are taken and reported here
- * @events:	events are taken here
- * @dmb_lock:	protects the two members that follow, and ism_dmb.known
- * @closed:	no DMB is made known to the function any more
- * @used:	indices that are taken
+ * @sba:	state bit area
+ * @sba_addr:	DMA address of @sba
+ * @ieq:	event queue
+ * @ieq_addr:	DMA address of @ieq
+ * @event:	next entry of the queue to read; only used by @events
+ * @signals:	processes the state bits
+ * @events:	processes the event queue
+ * @dmb_lock:	protects @closed, @used and ism_dmb.known
+ * @closed:	no more DMBs may be registered with the function
+ * @used:	indices in use
  * @table_lock:	protects @dmbs
  * @dmbs:	our DMBs by index
  * @seid:	system EID

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* IBM's ISM function: it comes and goes as a PCI device, and is an ISM device meanwhile. */
+/* IBM's ISM function as a PCI device: probe, remove, loss, and registration with SMC-D. */
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include "ism_pci.h"
 
-/* A DMB is one piece of memory, which does not cross a boundary of this size. */
+/* A DMB is physically contiguous and does not cross a boundary of this size. */
 #define ISM_DMB_MAX	SZ_1M
 #define ISM_MAX_CODE	6	/* 16 KiB << 6 */
 
@@ -38,14 +38,14 @@ static void ism_vlan_del(struct smc_ism_dev *dev, u16 vlan)
 	ism_tell(to_ism(dev), ISM_DELETE_VLAN, vlan);
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static struct ism_pci *ism_of(struct work_struct *offline)
 {
 	return container_of(offline, struct ism_pci, offline);
 }
 
-/* Alone it says to SMC-D that the function is gone, as both its loss and its remove may want it. */
+/* Only this work unregisters the device, as both a loss and a remove may request it. */
 static void offline_work(struct work_struct *work)
 {
 	struct ism_pci *ism = ism_of(work);
@@ -57,11 +57,11 @@ static void offline_work(struct work_struct *work)
 }
 
 /**
- * ism_lose() - the function does not do what it should: nothing is asked of it any more
+ * ism_lose() - stop using a function that misbehaves
  * @ism: the function
- * @why: the reason, for people
+ * @why: the reason, for the log
  *
- * Its connections end.  It stays bound to its driver, and does nothing until it is bound anew.
+ * Its connections end.  It stays bound to the driver, without effect, until it is bound anew.
  *
  * Context: any but hard interrupts.
  */
@@ -69,13 +69,13 @@ void ism_lose(struct ism_pci *ism, const char *why)
 {
 	if (test_and_set_bit(ISM_GONE, &ism->flags))
 		return;
-	/* Memory that it was given is about to be other people's. */
+	/* Its DMBs are about to be freed: it must not write to them any more. */
 	pci_clear_master(ism->pdev);
 	pci_err(ism->pdev, "lost: %s\n", why);
 	queue_work(ism_wq, &ism->offline);
 }
 
-/* No command or move is under way from here on, and none begins. */
+/* After this no command or move is running, and none can start. */
 static void seal(struct ism_pci *ism)
 {
 	set_bit(ISM_GONE, &ism->flags);
@@ -98,7 +98,7 @@ static void end_work(struct work_struct *work)
 	ism_free(container_of(work, struct ism_pci, end));
 }
 
-/* The last connection that used it has gone. */
+/* The last connection that used the device is gone. */
 static void ism_release(struct smc_ism_dev *dev)
 {
 	queue_work(ism_wq, &to_ism(dev)->end);
@@ -172,7 +172,7 @@ static int identify(struct ism_pci *ism)
 
 	if (rc)
 		return rc;
-	/* Only a function of version 2 takes it. */
+	/* Only a function that supports SMC-Dv2 accepts this VLAN. */
 	rc = ism_tell(ism, ISM_ADD_VLAN, SMC_ISM_ANY_VLAN);
 	dev->no_v2 = rc == -EIO;
 	if (rc && !dev->no_v2)
@@ -195,7 +195,6 @@ static void unidentify(struct ism_pci *ism)
 		ism_tell(ism, ISM_DELETE_VLAN, SMC_ISM_ANY_VLAN);
 }
 
-/* From now on there may be peers. */
 static int go_online(struct ism_pci *ism)
 {
 	int rc = smc_ism_register(&ism->dev);
@@ -203,7 +202,7 @@ static int go_online(struct ism_pci *ism)
 	if (rc)
 		return rc;
 	WRITE_ONCE(ism->registered, true);
-	/* It may have been lost since: either we see that, or the work item sees the line above. */
+	/* If it was lost meanwhile, either we see ISM_GONE, or the work sees @registered. */
 	smp_mb();
 	if (ism_gone(ism))
 		queue_work(ism_wq, &ism->offline);
@@ -257,7 +256,7 @@ err_ism:
 	return rc;
 }
 
-/* Sockets may keep connections, and these the device; they do not reach the function any more. */
+/* Sockets may still hold connections and thereby the device, but cannot reach the function. */
 static void ism_remove(struct pci_dev *pdev)
 {
 	struct ism_pci *ism = pci_get_drvdata(pdev);
@@ -290,7 +289,7 @@ static int __init ism_module_init(void)
 {
 	int rc;
 
-	/* A function that is lost must be told of even when memory is short. */
+	/* WQ_MEM_RECLAIM: the loss of a function must be handled even when memory is short. */
 	ism_wq = alloc_workqueue("smc_ism_pci", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!ism_wq)
 		return -ENOMEM;
@@ -301,15 +300,15 @@ static int __init ism_module_init(void)
 }
 
 /*
- * A connection holds the module.  What is left of a device that was just removed, such as buffers
- * without users, SMC-D gives back without waiting for anybody.
+ * Connections pin the module, so there are none.  Buffers and link groups may still hold a removed
+ * device; SMC-D frees them without waiting for peers.
  */
 static void __exit ism_module_exit(void)
 {
 	pci_unregister_driver(&ism_driver);
 	wait_event(ism_freed, !atomic_read(&ism_all));
 	destroy_workqueue(ism_wq);
-	/* A caller of ism_release() may not have returned from it yet. */
+	/* Wait for callers that have not returned from ism_release() yet. */
 	synchronize_rcu_tasks();
 }
 

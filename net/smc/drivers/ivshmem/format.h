@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A region of memory that several kernels share, as all of them see it.
- * Documentation/ism-ivshmem.md says what each word means.
+ * Format of a memory region that several kernels share.  Documentation/ism-ivshmem.md describes
+ * each word.
  *
  *	header (32 KiB)
  *	directory: a struct ivs_slot (32 KiB) for each slot
@@ -16,34 +16,35 @@
 #define IVS_VERSION	1
 
 #define IVS_PAGE	4096
-#define IVS_BLOCK	(8 * IVS_PAGE)	/* of the header, and of each slot of the directory */
+#define IVS_BLOCK	(8 * IVS_PAGE)	/* size of the header, and of each slot of the directory */
 #define IVS_UNIT_SHIFT	14
 #define IVS_UNIT	16384u
 
 #define IVS_SLOTS_MIN	2
 #define IVS_SLOTS_MAX	64
-#define IVS_PEERS	65536	/* ids of peers are below this */
+#define IVS_PEERS	65536	/* peer ids are below this */
 #define IVS_DMBS	4096
-#define IVS_WORDS	(IVS_DMBS / 64)	/* of the dirty bitmap, each with a bit in the summary */
+#define IVS_WORDS	(IVS_DMBS / 64)	/* of the dirty bitmap; one summary bit for each */
 
-/* A heartbeat counts up every so often; one that stands still for so long is that of the dead. */
+/* Period of the heartbeat.  An owner whose heartbeat stands still for IVS_DEAD_MS is dead. */
 #define IVS_BEAT_MS	1000
 #define IVS_DEAD_MS	10000
 /*
- * A new owner of a slot that somebody had before waits for so long before it uses the share: by
- * then every peer has seen that the owner is another one, and writes there no more.
+ * The new owner of a slot that was used before waits for this time before it uses the share.  By
+ * then all peers have noticed the new owner, and no longer write to the old one's DMBs.
  */
 #define IVS_REST_MS	3000
 
 /**
- * struct ivs_header - at the beginning of the region
+ * struct ivs_header - header of the region
  * @magic:	IVS_MAGIC
  * @version:	IVS_VERSION
- * @uuid:	of the domain, two random words, neither of them 0
- * @slots:	how many
+ * @uuid:	identifies the domain: two random words, neither of them 0
+ * @slots:	number of slots
  * @rest:	0
  *
- * Each word is 0 until somebody claims it with a value of its own, and does not change any more.
+ * Each word is 0 until a participant claims it by writing its value.  It does not change after
+ * that.
  */
 struct ivs_header {
 	__le64	magic;
@@ -57,17 +58,17 @@ static_assert(sizeof(struct ivs_header) == IVS_PAGE);
 
 /**
  * struct ivs_slot - an entry of the directory
- * @owner:	peer id + 1 in the low half, a random claim in the high one; 0: nobody
- * @boot:	random, another one whenever the owner begins anew; 0: it is not ready
- * @gid:	its GID
- * @beat:	the owner counts it up every IVS_BEAT_MS
- * @armed:	1: the owner sleeps until the doorbell rings; a peer that rings sets it to 0
- * @summary:	a bit for each word of @dirty that is not 0
- * @dirty:	a bit for each DMB of the owner that a peer has written to
- * @nonce:	of each DMB of the owner, 24 bits; 0: there is no such DMB
- * @pad0:	keeps what peers write often off the lines of what they only read
- * @pad1:	the same
- * @pad2:	the same
+ * @owner:	low half: peer id + 1; high half: random claim; 0: the slot is free
+ * @boot:	random nonce, a new one each time the owner starts; 0: the owner is not ready
+ * @gid:	GID of the owner
+ * @beat:	heartbeat, which the owner increments every IVS_BEAT_MS
+ * @armed:	1: the owner sleeps until the doorbell rings; the peer that rings sets it to 0
+ * @summary:	one bit for each word of @dirty that is not 0; set by peers, cleared by the owner
+ * @dirty:	one bit for each DMB of the owner that was written to; as @summary
+ * @nonce:	nonces of the owner's DMBs by number, 24 bits each; 0: there is no such DMB
+ * @pad0:	keeps words that peers write often apart from the cache lines that they only read
+ * @pad1:	as @pad0
+ * @pad2:	as @pad0
  * @rest:	0
  */
 struct ivs_slot {
@@ -93,10 +94,10 @@ static_assert(offsetof(struct ivs_slot, nonce) == IVS_PAGE);
 static_assert(sizeof(struct ivs_slot) <= IVS_BLOCK);
 
 /**
- * struct ivs_token - the four parts of the token of a DMB
- * @slot:	of its owner, 8 bits
- * @number:	of the DMB, 12 bits
- * @unit:	where it begins in the owner's share, 20 bits
+ * struct ivs_token - decoded token of a DMB
+ * @slot:	slot of the owner, 8 bits
+ * @number:	number of the DMB, 12 bits
+ * @unit:	first unit of the DMB in the owner's share, 20 bits
  * @nonce:	24 bits, never 0
  */
 struct ivs_token {

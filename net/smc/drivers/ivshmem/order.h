@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Words that several kernels share.
+ * Access to words that several kernels share.
  *
- * smp_mb(), cmpxchg(), set_bit() and the like order what the processors of one kernel do: a kernel
- * with one processor makes mere compiler barriers of them, and takes the lock prefix out of its own
- * instructions.  Here the other side is another kernel on another processor, so it is virt_*() and
- * the compiler's own atomics, which are always those of the processor.
+ * smp_mb(), cmpxchg(), set_bit() and the like only order the CPUs of one kernel: a kernel with a
+ * single CPU reduces them to compiler barriers, and patches out its lock prefixes.  Here the other
+ * side is another kernel on another CPU.  So this file uses virt_*() and the compiler's atomics,
+ * which always act on the hardware.
  *
- * All words are little-endian.  A word is read once: a peer may change it at any moment.
+ * All words are little-endian.  Read each word only once: a peer may change it at any time.
  */
 #ifndef SMC_IVSHMEM_ORDER_H
 #define SMC_IVSHMEM_ORDER_H
@@ -18,7 +18,7 @@
 #include <asm/barrier.h>
 #include <linux/atomic.h>
 
-#define ivs_mb()		virt_mb()		/* its callers say for what */
+#define ivs_mb()		virt_mb()		/* its callers say what it orders */
 #define ivs_read(p)		virt_load_acquire(p)	/* pairs with ivs_write() */
 #define ivs_write(p, v)		virt_store_release(p, v)	/* pairs with ivs_read() */
 #else
@@ -44,7 +44,7 @@ static inline u32 ivs_load32(const __le32 *p)
 	return le32_to_cpu(ivs_read(p));
 }
 
-/* Earlier writes are visible to a reader of the new value. */
+/* A reader that sees the new value also sees all earlier writes. */
 static inline void ivs_store(__le64 *p, u64 value)
 {
 	ivs_write(p, cpu_to_le64(value));
@@ -55,7 +55,7 @@ static inline void ivs_store32(__le32 *p, u32 value)
 	ivs_write(p, cpu_to_le32(value));
 }
 
-/* Returns what was there, and so @old if @new is there now. */
+/* Returns the previous value, which is @old if the exchange has taken place. */
 static inline u64 ivs_cmpxchg(__le64 *p, u64 old, u64 new)
 {
 	u64 seen = (__force u64)cpu_to_le64(old);

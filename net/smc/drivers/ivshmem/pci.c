@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The region and the doorbell of QEMU's device ivshmem-doorbell.
+ * The PCI device ivshmem-doorbell of QEMU, which provides the region and the doorbell.
  */
 #include <linux/io.h>
 #include <linux/module.h>
@@ -15,12 +15,12 @@
 #define BAR_MEMORY		2
 #define REG_POSITION		0x08
 #define REG_DOORBELL		0x0c
-#define VECTOR			0	/* of everybody; others are not used */
+#define VECTOR			0	/* for all peers; other vectors are not used */
 
 /**
  * struct ivs_pci - an ivshmem device
  * @dev:	the device as the rest of the driver sees it
- * @pdev:	referenced
+ * @pdev:	the PCI device, referenced
  * @regs:	its registers
  * @mem:	the region
  */
@@ -38,7 +38,7 @@ static struct ivs_pci *to_pci(struct ivs_dev *d)
 
 static void pci_ring(struct ivs_dev *d, u16 peer)
 {
-	/* One write of 32 bits, which also orders what was written to memory before it. */
+	/* A single write of 32 bits.  writel() orders it after earlier writes to memory. */
 	writel((u32)peer << 16 | VECTOR, to_pci(d)->regs + REG_DOORBELL);
 }
 
@@ -48,7 +48,7 @@ static void unmap(struct ivs_pci *p)
 		memunmap(p->mem);
 	if (p->regs)
 		pci_iounmap(p->pdev, p->regs);
-	/* Not before: an address that is still mapped must not become another device's. */
+	/* Last: the address must not be given to another device while it is mapped. */
 	pci_release_regions(p->pdev);
 	pci_dev_put(p->pdev);
 	kvfree(p);
@@ -70,7 +70,7 @@ static irqreturn_t pci_interrupt(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
-/* The part that must stay until the last user has gone, beyond the end of the device itself. */
+/* Set up what must stay until the last user is gone, possibly after the removal of the device. */
 static struct ivs_pci *map(struct pci_dev *pdev)
 {
 	struct ivs_pci *p;
@@ -84,7 +84,7 @@ static struct ivs_pci *map(struct pci_dev *pdev)
 	}
 	p->pdev = pci_dev_get(pdev);
 	p->regs = pci_iomap(pdev, BAR_REGISTERS, 0);
-	/* It is memory, though behind a BAR: the processor's caches are coherent with it. */
+	/* The BAR is memory: map it cacheable. */
 	p->mem = memremap(pci_resource_start(pdev, BAR_MEMORY),
 			  pci_resource_len(pdev, BAR_MEMORY), MEMREMAP_WB);
 	if (!p->regs || !p->mem) {
@@ -110,7 +110,7 @@ static int start(struct pci_dev *pdev)
 		unmap(p);
 		return rc;
 	}
-	/* A bell that was rung before this is heard when the heart beats. */
+	/* A doorbell that rang before this is made up for by the next heartbeat. */
 	rc = request_irq(pci_irq_vector(pdev, VECTOR), pci_interrupt, 0, "smc_ism_ivshmem",
 			 &p->dev);
 	if (rc) {
@@ -154,7 +154,7 @@ static void ivs_remove(struct pci_dev *pdev)
 	ivs_leave(&p->dev);
 	free_irq(pci_irq_vector(pdev, VECTOR), &p->dev);
 	pci_free_irq_vectors(pdev);
-	/* Its memory stays what it is: only interrupts and DMA end with this. */
+	/* This ends interrupts and DMA.  The BAR stays accessible for the remaining users. */
 	pci_disable_device(pdev);
 	ivs_stop(&p->dev);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Operations on the words of a region.  See region.h. */
+/* Operations on the words of a region, see region.h. */
 #include "region.h"
 #include "order.h"
 
@@ -8,7 +8,7 @@ static struct ivs_slot *to_slot(const struct ivs_region *r, u32 slot)
 	return r->mem + (u64)IVS_BLOCK * (1 + slot);
 }
 
-/* The value of a word of the header: ours, if it had none. */
+/* Set a word of the header to @ours unless it has a value.  Returns the value it has now. */
 static u64 settle(__le64 *word, u64 ours)
 {
 	u64 there = ivs_load(word);
@@ -16,7 +16,7 @@ static u64 settle(__le64 *word, u64 ours)
 	return there ?: (ivs_cmpxchg(word, 0, ours) ?: ours);
 }
 
-/* Memory that somebody else uses may well begin with zeros; it is not ours to write to. */
+/* Memory that is used for something else may also begin with zeros, and must not be written to. */
 static bool blank(const struct ivs_header *h)
 {
 	unsigned int i;
@@ -32,7 +32,7 @@ const char *ivs_open(struct ivs_region *r, void *mem, u64 len, const u64 uuid[2]
 	struct ivs_header *h = mem;
 	u64 n, units, taken;
 
-	/* The least that there can be of it; so nothing is written to what is too small. */
+	/* Check the minimum size first: nothing may be written beyond the end. */
 	if (len < (u64)IVS_BLOCK * (1 + IVS_SLOTS_MIN) + IVS_SLOTS_MIN * IVS_UNIT)
 		return "it is too small";
 	if (!ivs_load(&h->magic) && !blank(h))
@@ -79,7 +79,7 @@ void ivs_look(const struct ivs_region *r, u32 slot, struct ivs_view *v)
 {
 	const struct ivs_slot *s = to_slot(r, slot);
 
-	/* The boot nonce is stored last; so what is read after it is of that boot, or newer. */
+	/* The owner stores @boot last: what is read after it is of that boot, or newer. */
 	v->owner = ivs_load(&s->owner);
 	v->boot = ivs_load(&s->boot);
 	v->gid[0] = ivs_load(&s->gid[0]);
@@ -117,7 +117,7 @@ int ivs_claim(const struct ivs_region *r, u32 peer, u32 claim, const struct ivs_
 	for (i = 0; i < r->slots; i++)
 		if (take(r, i, 0, *owner))
 			return i;
-	/* The owner word must still be the one that was observed. */
+	/* Take a dead owner's slot only if its owner word is still the one that was observed. */
 	for (i = 0; i < r->slots; i++)
 		if (ivs_dead(&w[i], now) && take(r, i, w[i].view.owner, *owner))
 			return i;
@@ -126,7 +126,7 @@ int ivs_claim(const struct ivs_region *r, u32 peer, u32 claim, const struct ivs_
 
 bool ivs_used(const struct ivs_region *r, u32 slot)
 {
-	/* A heart that has ever beaten leaves its count there. */
+	/* Every owner leaves its last heartbeat, which is not 0, in the slot. */
 	return ivs_load(&to_slot(r, slot)->beat);
 }
 
@@ -167,7 +167,7 @@ void ivs_beat(const struct ivs_region *r, u32 slot)
 	struct ivs_slot *s = to_slot(r, slot);
 	u64 next = ivs_load(&s->beat) + 1;
 
-	/* 0 is that of a slot which nobody has had yet. */
+	/* Never store 0: it means that the slot was never used. */
 	ivs_store(&s->beat, next ?: 1);
 }
 
@@ -216,7 +216,7 @@ bool ivs_mark(const struct ivs_region *r, u32 slot, u32 number)
 
 	ivs_or(&s->dirty[number / 64], 1ull << number % 64);
 	ivs_or(&s->summary, 1ull << number / 64);
-	/* Either we see that the owner has armed, or it sees our bit: ivs_arm() */
+	/* Pairs with ivs_arm(): either we see @armed, or the owner sees our bit. */
 	ivs_mb();
 	return ivs_load(&s->armed) && ivs_xchg(&s->armed, 0) == 1;
 }
@@ -243,7 +243,7 @@ bool ivs_arm(const struct ivs_region *r, u32 slot)
 	struct ivs_slot *s = to_slot(r, slot);
 
 	ivs_store(&s->armed, 1);
-	/* As in ivs_mark() */
+	/* Pairs with the barrier in ivs_mark(). */
 	ivs_mb();
 	return ivs_load(&s->summary);
 }

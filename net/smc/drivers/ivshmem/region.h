@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Operations on the words of a region, over a pointer to it.
+ * Operations on the words of a region.
  *
- * Nobody locks anything in there, as whoever holds a lock may die.  Everything in it may be a
- * peer's lie, at any moment: each word is read once and judged, and the number of slots and what
- * follows from it are copies of our own.
+ * There are no locks in a region, as the holder of a lock might die.  Any word may be false or
+ * change at any time, because peers can write to all of it.  So each word is read once and checked;
+ * the number of slots, and what is derived from it, are private copies.
  *
  * Nothing here depends on the kernel: the same source builds in user space (unit tests, fuzzer).
  */
@@ -16,11 +16,11 @@
 #define IVS_SEID_LEN	32
 
 /**
- * struct ivs_region - a region that was found to be a good one
- * @mem:	where it is
- * @slots:	how many it has
- * @units:	of each share
- * @uuid:	of the domain
+ * struct ivs_region - a region that passed the checks of ivs_open()
+ * @mem:	address of the region
+ * @slots:	number of slots
+ * @units:	number of units in each share
+ * @uuid:	identifies the domain
  */
 struct ivs_region {
 	void	*mem;
@@ -30,11 +30,11 @@ struct ivs_region {
 };
 
 /**
- * struct ivs_view - the words of a slot at one moment
- * @owner:	struct ivs_slot.owner, and so the rest
- * @boot:	see there
- * @gid:	see there
- * @beat:	see there
+ * struct ivs_view - snapshot of a slot
+ * @owner:	struct ivs_slot.owner
+ * @boot:	struct ivs_slot.boot
+ * @gid:	struct ivs_slot.gid
+ * @beat:	struct ivs_slot.beat
  */
 struct ivs_view {
 	u64	owner;
@@ -44,9 +44,9 @@ struct ivs_view {
 };
 
 /**
- * struct ivs_watch - a slot that is looked at again and again
- * @view:	the last view
- * @moved:	when owner or heartbeat were last seen to change, in ms
+ * struct ivs_watch - state of a slot that is observed regularly
+ * @view:	last snapshot
+ * @moved:	time of the last change of owner or heartbeat in ms
  */
 struct ivs_watch {
 	struct ivs_view	view;
@@ -54,14 +54,14 @@ struct ivs_watch {
 };
 
 /**
- * ivs_open() - use a region, and initialise what of it nobody has yet
- * @r:		set up
+ * ivs_open() - start using a region, and initialise what is not initialised yet
+ * @r:		receives the description of the region
  * @mem:	the region, aligned to 8 bytes
- * @len:	its bytes
- * @uuid:	two random words, should it have no UUID yet
- * @slots:	IVS_SLOTS_MIN to IVS_SLOTS_MAX, should it have no number of them yet
+ * @len:	size of the region in bytes
+ * @uuid:	two random words, used if the region has no UUID yet
+ * @slots:	IVS_SLOTS_MIN to IVS_SLOTS_MAX, used if the region has no number of slots yet
  *
- * Return: NULL, or what is wrong with it.
+ * Return: NULL, or a message that says what is wrong with the region.
  */
 const char *ivs_open(struct ivs_region *r, void *mem, u64 len, const u64 uuid[2], u32 slots);
 
@@ -76,23 +76,23 @@ u16 ivs_chid(const struct ivs_region *r);
 /**
  * ivs_seid() - the system EID of a domain
  * @r:		the region
- * @seid:	IVS_SEID_LEN bytes, a valid EID
+ * @seid:	receives a valid EID of IVS_SEID_LEN bytes
  */
 void ivs_seid(const struct ivs_region *r, u8 *seid);
 
 /**
- * ivs_look() - read a slot
+ * ivs_look() - take a snapshot of a slot
  * @r:		the region
  * @slot:	below @r->slots
- * @v:		receives the view
+ * @v:		receives the snapshot
  */
 void ivs_look(const struct ivs_region *r, u32 slot, struct ivs_view *v);
 
 /**
- * ivs_ready() - is there somebody to talk to
- * @v:	the view of a slot
+ * ivs_ready() - is there an owner to communicate with?
+ * @v:	snapshot of a slot
  *
- * Return: whether it has an owner who is ready.
+ * Return: true if the slot has an owner that is ready.
  */
 static inline bool ivs_ready(const struct ivs_view *v)
 {
@@ -100,11 +100,11 @@ static inline bool ivs_ready(const struct ivs_view *v)
 }
 
 /**
- * ivs_same() - is it still the same one
- * @a:	a view of a slot
- * @b:	another view of it
+ * ivs_same() - is the owner of a slot still the same?
+ * @a:	snapshot of the slot
+ * @b:	another snapshot of the slot
  *
- * Return: whether that was the same owner, since the same boot.
+ * Return: true if the owner is the same and has not restarted.
  */
 static inline bool ivs_same(const struct ivs_view *a, const struct ivs_view *b)
 {
@@ -113,20 +113,20 @@ static inline bool ivs_same(const struct ivs_view *a, const struct ivs_view *b)
 }
 
 /**
- * ivs_observe() - look at a slot once more
+ * ivs_observe() - look at a slot again, to see whether its heartbeat goes on
  * @r:		the region
  * @slot:	below @r->slots
- * @w:		the view of the last call, zeroed the first time
- * @now:	in ms, not 0
+ * @w:		state of the last call, zeroed before the first
+ * @now:	current time in ms, not 0
  */
 void ivs_observe(const struct ivs_region *r, u32 slot, struct ivs_watch *w, u64 now);
 
 /**
- * ivs_dead() - has its heart stopped
- * @w:		of ivs_observe()
- * @now:	in ms
+ * ivs_dead() - is the owner of a slot dead?
+ * @w:		state of ivs_observe()
+ * @now:	current time in ms
  *
- * Return: whether the slot has an owner whose heartbeat has stood still for IVS_DEAD_MS while it
+ * Return: true if the slot has an owner whose heartbeat has stood still for IVS_DEAD_MS while it
  * was observed.
  */
 static inline bool ivs_dead(const struct ivs_watch *w, u64 now)
@@ -135,15 +135,15 @@ static inline bool ivs_dead(const struct ivs_watch *w, u64 now)
 }
 
 /**
- * ivs_claim() - get a slot
+ * ivs_claim() - claim a slot
  * @r:		the region
  * @peer:	our peer id
- * @claim:	random
- * @w:		of ivs_observe(), one for each slot
- * @now:	in ms
- * @owner:	set to what we wrote into the slot's owner word
+ * @claim:	random number
+ * @w:		states of ivs_observe(), one for each slot
+ * @now:	current time in ms
+ * @owner:	receives the value that was written to the owner word
  *
- * The one that we had before a reboot, else a free one, else that of a dead owner.
+ * Prefers the slot that we had before a reboot, then a free one, then that of a dead owner.
  *
  * Return: the slot, or -EBUSY.
  */
@@ -151,141 +151,141 @@ int ivs_claim(const struct ivs_region *r, u32 peer, u32 claim, const struct ivs_
 	      u64 *owner);
 
 /**
- * ivs_used() - had a slot another owner, or boot, before
+ * ivs_used() - was a slot used before, by another owner or boot?
  * @r:		the region
- * @slot:	ours, before ivs_slot_begin()
+ * @slot:	our slot, before ivs_slot_begin()
  *
- * Return: whether peers may still know it.
+ * Return: true if it was, and peers may still write to its share.
  */
 bool ivs_used(const struct ivs_region *r, u32 slot);
 
 /**
- * ivs_slot_begin() - make a slot ours that was claimed
+ * ivs_slot_begin() - initialise a slot after claiming it
  * @r:		the region
- * @slot:	ours
+ * @slot:	our slot
  * @gid:	our GID
  *
- * No DMB, nothing dirty, not ready yet.
+ * Afterwards the slot has no DMBs and no dirty bits, and is not ready.
  */
 void ivs_slot_begin(const struct ivs_region *r, u32 slot, const u64 gid[2]);
 
 /**
- * ivs_slot_ready() - tell all that we are there, or, with 0, that we are not
+ * ivs_slot_ready() - announce that we are ready, or no longer ready
  * @r:		the region
- * @slot:	ours
- * @boot:	random, or 0
+ * @slot:	our slot
+ * @boot:	random nonce; 0: not ready
  */
 void ivs_slot_ready(const struct ivs_region *r, u32 slot, u64 boot);
 
 /**
  * ivs_slot_leave() - give a slot back, if it is still ours
  * @r:		the region
- * @slot:	that one
- * @owner:	of ivs_claim()
+ * @slot:	the slot
+ * @owner:	the value from ivs_claim()
  */
 void ivs_slot_leave(const struct ivs_region *r, u32 slot, u64 owner);
 
 /**
- * ivs_owns() - is a slot still ours
+ * ivs_owns() - is a slot still ours?
  * @r:		the region
- * @slot:	that one
- * @owner:	of ivs_claim()
+ * @slot:	the slot
+ * @owner:	the value from ivs_claim()
  *
- * Return: false if somebody has taken it, as we were silent for too long.
+ * Return: false if another participant has taken it, because we were silent for too long.
  */
 bool ivs_owns(const struct ivs_region *r, u32 slot, u64 owner);
 
 /**
- * ivs_beat() - count our heartbeat up
+ * ivs_beat() - increment our heartbeat
  * @r:		the region
- * @slot:	ours
+ * @slot:	our slot
  */
 void ivs_beat(const struct ivs_region *r, u32 slot);
 
 /**
- * ivs_peer_of() - who is the owner of a slot
+ * ivs_peer_of() - get the peer id of a slot's owner
  * @r:		the region
  * @slot:	below @r->slots
  *
- * Return: its peer id, or -ENODEV.
+ * Return: the peer id, or -ENODEV.
  */
 int ivs_peer_of(const struct ivs_region *r, u32 slot);
 
 /**
- * ivs_share() - where a slot's share begins
+ * ivs_share() - get the memory of a slot's share
  * @r:		the region
  * @slot:	below @r->slots
  *
- * Return: its memory, @r->units times IVS_UNIT bytes.
+ * Return: address of @r->units times IVS_UNIT bytes.
  */
 void *ivs_share(const struct ivs_region *r, u32 slot);
 
 /**
- * ivs_set_nonce() - make a DMB of ours known, or unknown
+ * ivs_set_nonce() - announce or withdraw a DMB of ours
  * @r:		the region
- * @slot:	ours
- * @number:	of the DMB, below IVS_DMBS
- * @nonce:	of its token, or 0
+ * @slot:	our slot
+ * @number:	number of the DMB, below IVS_DMBS
+ * @nonce:	nonce of its token; 0: withdraw the DMB
  */
 void ivs_set_nonce(const struct ivs_region *r, u32 slot, u32 number, u32 nonce);
 
 /**
- * ivs_judge() - find what a token of a peer names
+ * ivs_judge() - check a peer's token and find the memory that it names
  * @r:		the region
- * @peer:	the view of the peer's slot when the peer became known
- * @token:	the peer's
- * @offset:	into the DMB
- * @bytes:	there, not 0
+ * @peer:	snapshot of the peer's slot from the time when the peer became known
+ * @token:	token of the peer's DMB
+ * @offset:	offset in the DMB
+ * @bytes:	number of bytes to access there, not 0
  *
- * Return: the memory, or NULL if the slot is not that peer's any more, there is no such DMB, or it
- * would not lie in the peer's share.
+ * Return: the memory, or NULL if the slot does not belong to that peer any more, if there is no
+ * such DMB, or if the memory is not within the peer's share.
  */
 void *ivs_judge(const struct ivs_region *r, const struct ivs_view *peer, u64 token, u32 offset,
 		u32 bytes);
 
 /**
- * ivs_mark() - say that a DMB has been written to
+ * ivs_mark() - mark a DMB as written to
  * @r:		the region
- * @slot:	of its owner, below @r->slots
- * @number:	of the DMB, below IVS_DMBS
+ * @slot:	slot of its owner, below @r->slots
+ * @number:	number of the DMB, below IVS_DMBS
  *
- * Return: whether the owner waits for the doorbell.
+ * Return: true if the caller must ring the doorbell of the owner.
  */
 bool ivs_mark(const struct ivs_region *r, u32 slot, u32 number);
 
 /**
- * ivs_unmark() - forget what was said of a DMB
+ * ivs_unmark() - clear the dirty bit of a DMB
  * @r:		the region
- * @slot:	ours
- * @number:	of the DMB
+ * @slot:	our slot
+ * @number:	number of the DMB
  */
 void ivs_unmark(const struct ivs_region *r, u32 slot, u32 number);
 
 /**
- * ivs_take_summary() - which words of our dirty bitmap have bits
+ * ivs_take_summary() - read and clear the summary of our dirty bitmap
  * @r:		the region
- * @slot:	ours
+ * @slot:	our slot
  *
- * Return: a bit for each word.
+ * Return: one bit for each word of the bitmap.
  */
 u64 ivs_take_summary(const struct ivs_region *r, u32 slot);
 
 /**
- * ivs_take_dirty() - which DMBs of a word have been written to
+ * ivs_take_dirty() - read and clear a word of our dirty bitmap
  * @r:		the region
- * @slot:	ours
- * @word:	below IVS_WORDS
+ * @slot:	our slot
+ * @word:	index of the word, below IVS_WORDS
  *
- * Return: a bit for each.
+ * Return: one bit for each DMB that was written to.
  */
 u64 ivs_take_dirty(const struct ivs_region *r, u32 slot, u32 word);
 
 /**
- * ivs_arm() - ask for the doorbell
+ * ivs_arm() - ask peers to ring the doorbell
  * @r:		the region
- * @slot:	ours
+ * @slot:	our slot
  *
- * Return: whether there is something to do at once.
+ * Return: true if there is already something to do.
  */
 bool ivs_arm(const struct ivs_region *r, u32 slot);
 

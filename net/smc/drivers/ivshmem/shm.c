@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An ISM device over a region of shared memory.  See shm.h, and Documentation/ism-ivshmem.md.
+ * An ISM device over a region of shared memory, see shm.h and Documentation/ism-ivshmem.md.
  */
 #include <linux/bitmap.h>
 #include <linux/ktime.h>
@@ -10,9 +10,9 @@
 #include <linux/slab.h>
 #include "shm.h"
 
-/* Words of the dirty bitmap that are looked at before others may have the processor. */
+/* Maximum of dirty bitmap words that one run of the tasklet processes. */
 #define SIGNALS_BUDGET	16
-/* The largest element that a CLC message can name is 16 KiB << this. */
+/* The largest element size that a CLC message can encode is 16 KiB << MAX_CODE. */
 #define MAX_CODE	15
 
 static unsigned int slots = 16;
@@ -38,8 +38,8 @@ static struct ivs_dev *to_ivs(struct smc_ism_dev *ism)
 }
 
 /*
- * Time that was observed.  A guest that was paused has not seen a peer stand still meanwhile, which
- * may have been paused as well.
+ * The clock counts only time in which this kernel was running.  After a pause of this guest, its
+ * peers must not appear silent for that time: they may have been paused as well.
  */
 static void advance_clock(struct ivs_dev *d)
 {
@@ -54,7 +54,7 @@ static bool is_up(const struct ivs_dev *d)
 	return READ_ONCE(d->state) == IVS_UP;
 }
 
-/* The last news of connections must still arrive while the device leaves. */
+/* Connections that end while the device leaves must still be able to signal their peers. */
 static bool in_use(const struct ivs_dev *d)
 {
 	return is_up(d) || READ_ONCE(d->state) == IVS_LEAVING;
@@ -66,7 +66,7 @@ static void end_work(struct work_struct *work)
 {
 	struct ivs_dev *d = container_of(work, struct ivs_dev, end);
 
-	/* A late signal to ourselves may have scheduled it once more. */
+	/* A late signal to ourselves may have scheduled the tasklet again. */
 	tasklet_kill(&d->signals);
 	if (d->owner)
 		ivs_slot_leave(&d->region, d->slot, d->owner);
@@ -102,8 +102,8 @@ static struct smc_ism_gid gid_of(const struct ivs_view *v)
 }
 
 /*
- * SMC-D asks for this peer.  Returns whether it knew another one in that slot, @gone: that one's
- * end is to be reported, as the tick will not see it any more.  Under peer_lock.
+ * Remember the peer in a slot, as SMC-D has asked for it.  Returns true if another peer was known
+ * in that slot.  Then the caller must report the end of @gone, because the tick will not notice it.
  */
 static bool __know(struct ivs_dev *d, u32 slot, const struct ivs_view *v, struct smc_ism_gid *gone)
 {
@@ -118,7 +118,7 @@ static bool __know(struct ivs_dev *d, u32 slot, const struct ivs_view *v, struct
 	return other;
 }
 
-/* A region has no VLANs: each of its users can reach all others. */
+/* A region has no VLANs: all participants can reach each other. */
 static int shm_query_gid(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u16 vlan)
 {
 	struct ivs_dev *d = to_ivs(ism);
@@ -144,7 +144,7 @@ static int shm_query_gid(struct smc_ism_dev *ism, const struct smc_ism_gid *gid,
 	return i < d->region.slots ? 0 : -ENODEV;
 }
 
-/* The memory that a peer's token names; NULL if we do not know the peer, or the token is wrong. */
+/* Find the memory that a token names.  NULL if the peer is unknown or the token is wrong. */
 static void *find(struct ivs_dev *d, const struct smc_ism_gid *gid, u64 token, u32 offset,
 		  u32 bytes)
 {
@@ -171,7 +171,7 @@ static void *shm_map(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64
 	if (!is_up(d))
 		return ERR_PTR(-ENODEV);
 	mem = find(d, gid, token, 0, bytes);
-	/* SMC-D may not have asked for the peer yet. */
+	/* The peer may not be known yet. */
 	if (!mem && !shm_query_gid(ism, gid, SMC_ISM_ANY_VLAN))
 		mem = find(d, gid, token, 0, bytes);
 	return mem ?: ERR_PTR(-ENOENT);
@@ -206,7 +206,7 @@ static void shm_signal(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u
 		tell(d, token);
 }
 
-/* In pieces, as a device does that knows pages only. */
+/* Copy page by page, as a device does that only knows pages. */
 static int shm_move(struct smc_ism_dev *ism, u64 token, u32 offset, const void *data, u32 len,
 		    bool signal)
 {
@@ -231,7 +231,7 @@ static int shm_move(struct smc_ism_dev *ism, u64 token, u32 offset, const void *
 	return 0;
 }
 
-/* Look at each peer: the end of one that SMC-D knows is reported, once. */
+/* Observe all peers.  Report each peer that is known to SMC-D and has ended, once. */
 static void watch_peers(struct ivs_dev *d)
 {
 	struct smc_ism_gid gone;
@@ -258,7 +258,7 @@ static void watch_peers(struct ivs_dev *d)
 
 /* ---- DMBs ---- */
 
-/* Next fit: a freed region is used again as late as possible. */
+/* Next fit: reuse memory and numbers as late as possible. */
 static long reserve(unsigned long *map, u32 size, u32 *next, u32 n)
 {
 	unsigned long at = bitmap_find_next_zero_area(map, size, *next, n, 0);
@@ -272,7 +272,7 @@ static long reserve(unsigned long *map, u32 size, u32 *next, u32 n)
 	return at;
 }
 
-/* Memory and a number for a DMB. */
+/* Allocate memory and a number for a DMB. */
 static int allocate(struct ivs_dev *d, struct ivs_token *t, u32 n)
 {
 	long number, unit;
@@ -313,7 +313,7 @@ static int shm_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
 	spin_lock_bh(&d->dmb_lock);
 	d->dmbs[t.number] = dmb;
 	spin_unlock_bh(&d->dmb_lock);
-	/* Last: a peer that sees the nonce finds zeros. */
+	/* Last: a peer that sees the nonce finds zeroed memory. */
 	ivs_set_nonce(&d->region, d->slot, t.number, t.nonce);
 	return 0;
 }
@@ -324,7 +324,7 @@ static void shm_unregister_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
 	struct ivs_token t;
 
 	ivs_token_split(dmb->token, &t);
-	/* The table is another one's if the slot is. */
+	/* If the slot was taken over, its table belongs to the new owner. */
 	if (ivs_owns(&d->region, d->slot, d->owner))
 		ivs_set_nonce(&d->region, d->slot, t.number, 0);
 	spin_lock_bh(&d->dmb_lock);
@@ -336,7 +336,7 @@ static void shm_unregister_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
 	mutex_unlock(&d->alloc_lock);
 }
 
-/* Report the DMBs of one word that peers have marked. */
+/* Report the DMBs that peers have marked in one word of the bitmap. */
 static void report(struct ivs_dev *d, u32 word)
 {
 	u64 bits = ivs_take_dirty(&d->region, d->slot, word);
@@ -351,7 +351,7 @@ static void report(struct ivs_dev *d, u32 word)
 	spin_unlock(&d->dmb_lock);
 }
 
-/* A peer that marks without end gets no more of the processor than the softirqs as a whole. */
+/* The budget keeps a peer that marks DMBs endlessly from taking more than a softirq's time. */
 static void signals(struct tasklet_struct *t)
 {
 	struct ivs_dev *d = from_tasklet(d, t, signals);
@@ -365,7 +365,7 @@ static void signals(struct tasklet_struct *t)
 		if (!d->pending) {
 			if (!ivs_arm(&d->region, d->slot))
 				return;
-			/* Armed, and looking: a peer that marks meanwhile rings in vain. */
+			/* Armed but still running: a peer may ring needlessly, so limit this. */
 			budget--;
 			continue;
 		}
@@ -376,7 +376,7 @@ static void signals(struct tasklet_struct *t)
 	tasklet_schedule(t);
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static const struct smc_ism_ops mapped_ops = {
 	.owner		= THIS_MODULE,
@@ -398,7 +398,7 @@ static const struct smc_ism_ops copying_ops = {
 	.release	= shm_release,
 };
 
-/* Get a slot, if there is one to be had. */
+/* Try to get a slot. */
 static void seek(struct ivs_dev *d)
 {
 	u64 now = d->clock, gid[2] = { d->ism.gid.id, d->ism.gid.ext };
@@ -425,7 +425,6 @@ static void seek(struct ivs_dev *d)
 	WRITE_ONCE(d->state, IVS_RESTING);
 }
 
-/* From now on there may be peers. */
 static void come_up(struct ivs_dev *d)
 {
 	int rc;
@@ -445,7 +444,7 @@ static void come_up(struct ivs_dev *d)
 		d->region.slots, d->region.units << (IVS_UNIT_SHIFT - 10), d->ism.chid);
 }
 
-/* Somebody took our slot, and may write into its share: we stood still for too long. */
+/* Another participant has taken our slot, because we were silent for too long. */
 static void lose(struct ivs_dev *d)
 {
 	pr_err("smc_ism: %s: another one has taken its slot\n", d->ism.name);
@@ -472,7 +471,7 @@ static void step(struct ivs_dev *d)
 		seek(d);
 	if (d->state == IVS_RESTING && d->clock >= d->rest)
 		come_up(d);
-	/* A bell that was not heard, as that of a peer that died before it rang. */
+	/* Look for signals without a doorbell: a peer may have died before it rang. */
 	if (d->state == IVS_UP)
 		tasklet_schedule(&d->signals);
 }
@@ -547,7 +546,7 @@ void ivs_leave(struct ivs_dev *d)
 	WRITE_ONCE(d->state, d->state == IVS_SEEKING ? IVS_LOST : IVS_LEAVING);
 	if (!up)
 		return;
-	/* The heart beats on until the connections have ended in order. */
+	/* The heartbeat goes on until the connections have ended. */
 	queue_delayed_work(ivs_wq, &d->tick, 0);
 	smc_ism_unregister(&d->ism);
 	smc_ism_put(&d->ism);
@@ -565,7 +564,7 @@ void ivs_stop(struct ivs_dev *d)
 
 int ivs_init(void)
 {
-	/* A heart must not stop for want of memory. */
+	/* WQ_MEM_RECLAIM: the heartbeat must go on when memory is short. */
 	ivs_wq = alloc_workqueue("smc_ism_ivshmem", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	return ivs_wq ? 0 : -ENOMEM;
 }
@@ -581,13 +580,13 @@ static unsigned int count_all(void)
 }
 
 /*
- * A connection holds the module.  What is left of a device that was just removed, such as buffers
- * without users, SMC-D gives back without waiting for anybody.
+ * Connections pin the module, so there are none.  Buffers and link groups may still hold a removed
+ * device; SMC-D frees them without waiting for peers.
  */
 void ivs_exit(void)
 {
 	wait_event(ivs_freed, !count_all());
 	destroy_workqueue(ivs_wq);
-	/* A caller of shm_release() may not have returned from it yet. */
+	/* Wait for callers that have not returned from shm_release() yet. */
 	synchronize_rcu_tasks();
 }

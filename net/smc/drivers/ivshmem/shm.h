@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An ISM device over a region of shared memory, whatever brings the region and the doorbell.
+ * An ISM device over a region of shared memory; the bus that provides region and doorbell is
+ * separate.
  *
  * Locks, outermost first; tools/testing/house/locks.py holds the list against the source.
  *
- *  ivs_dev.alloc_lock		(mutex) what of our share is in use
- *  ivs_dev.dmb_lock		(spinlock) the table of our DMBs; smc_ism_signaled() is called under
- *				it, so no DMB ends meanwhile
+ *  ivs_dev.alloc_lock		(mutex) which parts of our share are in use
+ *  ivs_dev.dmb_lock		(spinlock) the table of our DMBs; held while smc_ism_signaled() is
+ *				called, so the DMB stays
  *  ivs_dev.peer_lock		(spinlock) what we know of peers; a leaf
- *  ivs_all_lock		(spinlock) how many devices there are; a leaf
+ *  ivs_all_lock		(spinlock) number of devices; a leaf
  *
- * References: the bus has one from ivs_start() to ivs_stop(), SMC-D one while the device is
- * registered and used.  The last one to go gives the slot back, then the mapping, then the memory.
+ * References: the bus holds one from ivs_start() to ivs_stop(), SMC-D one while the device is
+ * registered and used.  Dropping the last one gives back the slot, then unmaps the region, then
+ * frees the device.
  */
 #ifndef SMC_IVSHMEM_SHM_H
 #define SMC_IVSHMEM_SHM_H
@@ -27,9 +29,9 @@
 struct ivs_dev;
 
 /**
- * struct ivs_bus - the bus that has the region and the doorbell
+ * struct ivs_bus - the bus that provides region and doorbell
  * @ring:	ring the doorbell of a peer; any context
- * @free:	undo the mapping, and free the device; process context
+ * @free:	unmap the region and free the device; process context
  */
 struct ivs_bus {
 	void (*ring)(struct ivs_dev *d, u16 peer);
@@ -37,14 +39,14 @@ struct ivs_bus {
 };
 
 /**
- * enum ivs_state - how far a device is
- * @IVS_SEEKING:	it waits for a slot
- * @IVS_RESTING:	it has one, and waits until nobody uses the share of its former owner
+ * enum ivs_state - state of a device
+ * @IVS_SEEKING:	waits for a slot
+ * @IVS_RESTING:	has a slot, and waits until peers of the slot's former owner have noticed
  * @IVS_UP:		registered with SMC-D
- * @IVS_LEAVING:	about to go
- * @IVS_LOST:		its end, or somebody took the slot, or SMC-D did not want it
+ * @IVS_LEAVING:	about to be removed
+ * @IVS_LOST:		removed, or the slot was taken over, or registration failed
  *
- * Changed by the work item only, and by ivs_leave() and ivs_stop() while that does not run.
+ * Only the tick work changes the state, and ivs_leave() and ivs_stop() while it does not run.
  */
 enum ivs_state {
 	IVS_SEEKING,
@@ -55,10 +57,10 @@ enum ivs_state {
 };
 
 /**
- * struct ivs_peer - the owner of a slot
+ * struct ivs_peer - what we know of the owner of a slot
  * @watch:	its heartbeat
- * @known:	as it was when SMC-D asked for it
- * @is_known:	SMC-D did, and has not been told since that it is gone
+ * @known:	snapshot of the slot from the time when SMC-D asked for the peer
+ * @is_known:	SMC-D has asked for the peer, and was not told since that it is gone
  */
 struct ivs_peer {
 	struct ivs_watch	watch;
@@ -67,32 +69,32 @@ struct ivs_peer {
 };
 
 /**
- * struct ivs_dev - a device; embedded by its bus, zeroed
+ * struct ivs_dev - a device, embedded by its bus, zeroed before ivs_start()
  * @ism:	the device as SMC-D sees it
- * @bus:	set by ivs_start(), like the rest
+ * @bus:	the bus; ivs_start() sets this and all that follows
  * @region:	the shared memory
  * @seid:	system EID of the domain
  * @state:	enum ivs_state
  * @peer:	our peer id
- * @slot:	ours, once there is one
- * @owner:	the value that we wrote into its owner word
- * @clock:	ms that were observed
- * @looked:	when it was advanced, in ms of the kernel's clock
- * @rest:	when the time of resting is over, by @clock
- * @tick:	heartbeat, and a look at the peers
- * @ref:	references
- * @end:	frees it, since memory is not unmapped in every context
- * @signals:	takes and reports the DMBs that peers have marked
- * @pending:	words of the dirty bitmap that are yet to be taken; of @signals alone
- * @alloc_lock:	protects the four members that follow
- * @units:	bitmap of the units of our share in use
- * @numbers:	bitmap of the DMBs in use
- * @next_unit:	where to look for the next one, so that memory rests before it is used again
- * @next_number: the same
+ * @slot:	our slot, if we have one
+ * @owner:	the value that we wrote to its owner word; 0 without a slot
+ * @clock:	time in which this kernel was running, in ms
+ * @looked:	kernel time of the last update of @clock, in ms
+ * @rest:	end of IVS_RESTING, by @clock
+ * @tick:	updates the heartbeat and checks the peers
+ * @ref:	reference count
+ * @end:	frees the device, as unmapping memory needs process context
+ * @signals:	reports the DMBs that peers have marked
+ * @pending:	words of the dirty bitmap not processed yet; only used by @signals
+ * @alloc_lock:	protects @units to @next_number
+ * @units:	bitmap of units in use in our share
+ * @numbers:	bitmap of DMB numbers in use
+ * @next_unit:	where to look for free units next; delays the reuse of memory
+ * @next_number: where to look for the next free number
  * @dmb_lock:	protects @dmbs
- * @dmbs:	by number
+ * @dmbs:	our DMBs by number
  * @peer_lock:	protects @peers
- * @peers:	by slot
+ * @peers:	owners of the slots
  */
 struct ivs_dev {
 	struct smc_ism_dev	ism;
@@ -127,21 +129,21 @@ struct ivs_dev {
 };
 
 /**
- * ivs_start() - make a device
- * @d:		zeroed, with ism.name and ism.parent set
+ * ivs_start() - start a device
+ * @d:		zeroed except for ism.name and ism.parent
  * @bus:	its bus
  * @mem:	the region
- * @len:	its bytes
+ * @len:	size of the region in bytes
  * @peer:	our peer id
  *
- * The device is registered with SMC-D now, or when it has a slot that it may use.
+ * The device is registered with SMC-D as soon as it has a slot that it may use, possibly later.
  *
- * Return: 0 or a negative errno: then ivs_bus.free is not called.
+ * Return: 0, or a negative errno: then the caller frees the device, not ivs_bus.free.
  */
 int ivs_start(struct ivs_dev *d, const struct ivs_bus *bus, void *mem, u64 len, u16 peer);
 
 /**
- * ivs_interrupt() - the doorbell has rung
+ * ivs_interrupt() - the bus reports that our doorbell has rung
  * @d:	the device; any context
  */
 static inline void ivs_interrupt(struct ivs_dev *d)
@@ -150,30 +152,30 @@ static inline void ivs_interrupt(struct ivs_dev *d)
 }
 
 /**
- * ivs_leave() - the device is going: no connection uses it any more
- * @d:	the device, whose doorbell still rings
+ * ivs_leave() - unregister a device that is going away: its connections are reset
+ * @d:	the device; its doorbell must still work
  */
 void ivs_leave(struct ivs_dev *d);
 
 /**
- * ivs_stop() - end a device after ivs_leave()
- * @d:	the device, whose doorbell does not ring any more; it is freed when its last user has gone
+ * ivs_stop() - stop a device after ivs_leave()
+ * @d:	the device, without a doorbell; it is freed when its last user is gone
  */
 void ivs_stop(struct ivs_dev *d);
 
 /**
- * ivs_init() - before the first device
+ * ivs_init() - set up what all devices share
  *
  * Return: 0 or -ENOMEM.
  */
 int ivs_init(void);
 
 /**
- * ivs_exit() - after the last ivs_stop(): waits until all devices are freed
+ * ivs_exit() - wait until all devices are freed, after the last ivs_stop()
  */
 void ivs_exit(void);
 
-/* The buses of devices, where the kernel has them. */
+/* pci.c and uml.c, the buses, if the kernel supports them */
 int ivs_pci_init(void);
 void ivs_pci_exit(void);
 int ivs_uml_init(void);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For tests: a kernel that is a process (User Mode Linux) has a file of the host as its region,
- * iomem=ism,FILE on its command line, and a pipe for each doorbell.  A pipe, since an eventfd
- * raises no SIGIO, which is what an interrupt is there.
+ * For tests: a User Mode Linux kernel has a file of the host as its region, iomem=ism,FILE on the
+ * command line, and a pipe for each doorbell.  An eventfd would not do: it raises no SIGIO, by
+ * which such a kernel gets its interrupts.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -25,10 +25,10 @@ MODULE_PARM_DESC(peer, "our peer id");
 static struct ivs_dev *ivs_uml;
 static int uml_irq;
 
-/* There are two guests at most, so every id but our own is the other one's. */
+/* There are at most two guests, so every peer id but our own is the other guest's. */
 static void uml_ring(struct ivs_dev *d, u16 to)
 {
-	/* A pipe that is full rings already. */
+	/* If the pipe is full, the doorbell is ringing already. */
 	if (doorbell[1] >= 0)
 		os_write_file(doorbell[1], "", 1);
 }
@@ -101,7 +101,7 @@ static void unplug(void)
 	ivs_uml = NULL;
 }
 
-/* The lock of this module's parameters is held, except during its init and exit. */
+/* The parameter lock of this module is held; its init and exit plug and unplug without it. */
 static int set_plugged(const char *val, const struct kernel_param *kp)
 {
 	bool want;

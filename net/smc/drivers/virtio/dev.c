@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A virtio-ism device: its beginning, its heart, its end. */
+/* A virtio-ism device: start, heartbeat, stop. */
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/module.h>
@@ -8,7 +8,7 @@
 #include <linux/wait.h>
 #include "vism.h"
 
-/* The largest element that a CLC message can name is 16 KiB << this. */
+/* The largest element size that a CLC message can encode is 16 KiB << MAX_CODE. */
 #define MAX_CODE	15
 
 static struct workqueue_struct *vism_wq;
@@ -16,8 +16,8 @@ static atomic_t vism_all;
 static DECLARE_WAIT_QUEUE_HEAD(vism_freed);
 
 /*
- * Time that was observed.  A guest that was paused has not seen a peer stand still meanwhile, which
- * may have been paused as well.
+ * The clock counts only time in which this kernel was running.  After a pause of this guest, its
+ * peers must not appear silent for that time: they may have been paused as well.
  */
 static void advance_clock(struct vism_dev *d)
 {
@@ -39,7 +39,7 @@ static void free_own(struct vism_dev *d)
 
 static void vism_free(struct vism_dev *d)
 {
-	/* The last signal may have started it once more. */
+	/* A late vism_signal() may have restarted the timer. */
 	hrtimer_cancel(&d->poll);
 	vism_end_peers(d);
 	free_own(d);
@@ -71,7 +71,7 @@ static void vism_release(struct smc_ism_dev *ism)
 	vism_put(to_vism(ism));
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static const struct smc_ism_ops vism_ops = {
 	.owner		= THIS_MODULE,
@@ -84,7 +84,7 @@ static const struct smc_ism_ops vism_ops = {
 	.release	= vism_release,
 };
 
-/* Alone it says to SMC-D that the device is gone, as both its loss and its end may want it. */
+/* Only this work unregisters the device, as both a loss and a removal may request it. */
 static void offline_work(struct work_struct *work)
 {
 	struct vism_dev *d = container_of(work, struct vism_dev, offline);
@@ -100,11 +100,11 @@ static void offline_work(struct work_struct *work)
 }
 
 /**
- * vism_lose() - the device does not do what it should: nothing is asked of it any more
+ * vism_lose() - stop using a device that misbehaves
  * @d: the device
- * @why: the reason, for people
+ * @why: the reason, for the log
  *
- * Its connections end.  It stays bound to its driver, and does nothing until it is bound anew.
+ * Its connections end.  It stays bound to the driver, without effect, until it is bound anew.
  *
  * Context: any.
  */
@@ -131,7 +131,7 @@ static void tick_work(struct work_struct *work)
 	queue_delayed_work(vism_wq, &d->tick, msecs_to_jiffies(VISM_BEAT_MS));
 }
 
-/* All that a driver has of the domain is its number, and that is often 0. */
+/* All that the device tells us about its domain is a number, which is often 0. */
 static void name_domain(struct vism_dev *d, u64 domain)
 {
 	char seid[VISM_SEID_LEN + 1];
@@ -163,7 +163,7 @@ static void set_up(struct vism_dev *d, const struct vism_bus *bus, void *mem, u6
 	d->looked = ktime_get_ns() / NSEC_PER_MSEC;
 }
 
-/* A region that every peer with our GID may attach; the GID is its token and its nonce. */
+/* Allocate our home.  Its token and nonce are our GID, by which every peer can attach it. */
 static int move_in(struct vism_dev *d)
 {
 	int index;
@@ -189,7 +189,6 @@ static void __move_out(struct vism_dev *d)
 	__vism_detach(d, ((void *)d->home - d->mem) / d->window.size);
 }
 
-/* From now on there may be peers. */
 static int go_online(struct vism_dev *d)
 {
 	int rc;
@@ -201,7 +200,7 @@ static int go_online(struct vism_dev *d)
 		return rc;
 	}
 	WRITE_ONCE(d->registered, true);
-	/* It may have been lost since: either we see that, or the work item sees the line above. */
+	/* If it was lost meanwhile, either we see @lost, or the work sees @registered. */
 	smp_mb();
 	if (READ_ONCE(d->lost))
 		queue_work(vism_wq, &d->offline);
@@ -212,16 +211,16 @@ static int go_online(struct vism_dev *d)
 }
 
 /**
- * vism_start() - make a device
- * @d: zeroed, with ism.name and ism.parent set
+ * vism_start() - start a device
+ * @d: zeroed except for ism.name and ism.parent
  * @bus: its bus
  * @id: VISM_ID_*
  * @mem: the window
- * @len: its bytes
- * @region_size: as the device says
- * @domain: the same
+ * @len: size of the window in bytes
+ * @region_size: size of a region, from the configuration space
+ * @domain: number of the domain, from the configuration space
  *
- * Return: 0 or a negative errno: then vism_bus.free is not called.
+ * Return: 0, or a negative errno: then the caller frees the device, not vism_bus.free.
  */
 int vism_start(struct vism_dev *d, const struct vism_bus *bus, u32 id, void *mem, u64 len,
 	       u64 region_size, u64 domain)
@@ -256,23 +255,23 @@ int vism_start(struct vism_dev *d, const struct vism_bus *bus, u32 id, void *mem
 }
 
 /**
- * vism_leave() - the device is going: no connection uses it any more
+ * vism_leave() - unregister a device that is going away: its connections are reset
  * @d: the device
  */
 void vism_leave(struct vism_dev *d)
 {
 	queue_work(vism_wq, &d->offline);
 	flush_work(&d->offline);
-	/* Until here the heart has beaten on, as connections end in order. */
+	/* Stop the heartbeat last: peers should see connections end, not a dead machine. */
 	cancel_delayed_work_sync(&d->tick);
 }
 
 /**
- * vism_stop() - end a device after vism_leave()
- * @d: the device, which takes commands until this returns
+ * vism_stop() - stop a device after vism_leave()
+ * @d: the device; it must execute commands until this function returns
  *
- * What connections still have that have not been closed stays where it is, and the device with its
- * window stays mapped until they are.
+ * Regions with DMBs that are still in use are not given back.  The device and its window stay
+ * mapped until the last connection is gone.
  */
 void vism_stop(struct vism_dev *d)
 {
@@ -288,27 +287,27 @@ void vism_stop(struct vism_dev *d)
 }
 
 /**
- * vism_init() - before the first device
+ * vism_init() - set up what all devices share
  *
  * Return: 0 or -ENOMEM.
  */
 int vism_init(void)
 {
-	/* A heart must not stop for want of memory. */
+	/* WQ_MEM_RECLAIM: the heartbeat must go on when memory is short. */
 	vism_wq = alloc_workqueue("smc_ism_virtio", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	return vism_wq ? 0 : -ENOMEM;
 }
 
 /**
- * vism_exit() - after the last vism_stop(): waits until all devices are freed
+ * vism_exit() - wait until all devices are freed, after the last vism_stop()
  *
- * A connection holds the module.  What is left of a device that was just removed, such as buffers
- * without users, SMC-D gives back without waiting for anybody.
+ * Connections pin the module, so there are none.  Buffers and link groups may still hold a removed
+ * device; SMC-D frees them without waiting for peers.
  */
 void vism_exit(void)
 {
 	wait_event(vism_freed, !atomic_read(&vism_all));
 	destroy_workqueue(vism_wq);
-	/* A caller of vism_release() may not have returned from it yet. */
+	/* Wait for callers that have not returned from vism_release() yet. */
 	synchronize_rcu_tasks();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Our DMBs, and the regions that they lie in.  A region is told to one peer only, so that another
- * one, or what is left of it, does not write to it.
+ * Our DMBs, and the regions that contain them.  Only one peer learns of a region.  So an honest
+ * peer that was taken for dead and resumes does not write to memory of other peers.
  */
 #include <linux/bitmap.h>
 #include <linux/random.h>
@@ -9,10 +9,10 @@
 #include "vism.h"
 
 /**
- * struct vism_slice - where a DMB lies: smc_ism_dmb.priv
- * @own:	the region
+ * struct vism_slice - location of a DMB (smc_ism_dmb.priv)
+ * @own:	its region
  * @at:		its first granule
- * @n:		how many
+ * @n:		number of granules
  */
 struct vism_slice {
 	struct vism_own	*own;
@@ -20,7 +20,7 @@ struct vism_slice {
 	u32		n;
 };
 
-/* The granule with the head, and those that a small region does not have. */
+/* The first granule, which has the head, and those beyond the end of a small region. */
 static u64 never_used(const struct vism_dev *d)
 {
 	u32 n = d->window.size / vism_granule(d->window.size);
@@ -28,7 +28,7 @@ static u64 never_used(const struct vism_dev *d)
 	return ~vism_bits(1, n - 1);
 }
 
-/* A region from the device that no peer has been told of. */
+/* Get a new region from the device; no peer knows it yet. */
 static struct vism_own *__new_own(struct vism_dev *d)
 {
 	struct vism_own *own = kzalloc(sizeof(*own), GFP_KERNEL);
@@ -49,7 +49,7 @@ static struct vism_own *__new_own(struct vism_dev *d)
 	return own;
 }
 
-/* From now on this peer may write to it. */
+/* Assign a region to a peer.  From now on the peer may write to it. */
 static void __assign(struct vism_dev *d, struct vism_own *own, const struct smc_ism_gid *peer)
 {
 	lockdep_assert_held(&d->lock);
@@ -67,7 +67,7 @@ static bool is_of(const struct vism_own *own, const struct smc_ism_gid *peer)
 	return own->state == VISM_PEERS_OWN && smc_ism_gid_equal(&own->peer, peer);
 }
 
-/* A peer that cannot attach one more would reset a connection that has begun. */
+/* How many regions a peer gets: it would reset a connection whose region it cannot attach. */
 static u32 __limit(struct vism_dev *d, const struct smc_ism_gid *peer)
 {
 	struct vism_peer *p = __vism_get_peer(d, peer);
@@ -77,7 +77,7 @@ static u32 __limit(struct vism_dev *d, const struct smc_ism_gid *peer)
 	return p ? vism_room(p->home, share) : share;
 }
 
-/* Room for @s->n granules that this peer may write to. */
+/* Find @s->n free granules in a region of this peer, or assign another region to it. */
 static int __find_room(struct vism_dev *d, struct vism_slice *s, const struct smc_ism_gid *peer)
 {
 	struct vism_own *own, *nobodys = NULL;
@@ -158,7 +158,7 @@ static void set_dmb(struct vism_dev *d, u32 number, struct smc_ism_dmb *dmb)
  * vism_register_dmb() - smc_ism_ops.register_dmb
  * @ism: the device
  * @dmb: the DMB
- * @peer: the peer that may write to it
+ * @peer: the only peer that may write to it
  *
  * Return: 0, -ENOMEM or -ENODEV.
  */
@@ -221,11 +221,11 @@ static bool in_use(const struct vism_dev *d, const struct vism_own *own)
 }
 
 /**
- * __vism_serves() - are there DMBs for a peer
+ * __vism_serves() - are there DMBs for a peer?
  * @d: the device
- * @peer: the peer
+ * @peer: GID of the peer
  *
- * Return: whether there are.
+ * Return: true if there are.
  */
 bool __vism_serves(const struct vism_dev *d, const struct smc_ism_gid *peer)
 {
@@ -239,10 +239,10 @@ bool __vism_serves(const struct vism_dev *d, const struct smc_ism_gid *peer)
 }
 
 /**
- * __vism_own_leave() - a peer has gone, and gets no more of our regions
+ * __vism_own_leave() - a peer is gone: use its regions for no more DMBs
  * @d: the device
- * @peer: the peer
- * @silent: it may still write to those that it had, as nobody has seen it end
+ * @peer: GID of the peer
+ * @silent: the peer did not end visibly, and may still write to its regions
  */
 void __vism_own_leave(struct vism_dev *d, const struct smc_ism_gid *peer, bool silent)
 {
@@ -267,18 +267,18 @@ static void __own_free(struct vism_dev *d, struct vism_own *own)
 	kfree(own);
 }
 
-/* How many beats without a DMB a region stays what it is. */
+/* For how many beats a region without DMBs keeps its state. */
 static u32 patience(const struct vism_own *own)
 {
 	return own->state == VISM_PEERS_OWN ? VISM_FORGET : VISM_REST;
 }
 
 /**
- * __vism_own_age() - a beat has passed: our regions that have no DMBs any more
+ * __vism_own_age() - recycle our regions without DMBs; called once per beat
  * @d: the device
  *
- * Those that the device takes back go.  Otherwise another peer may have one, but none that was a
- * silent peer's, for ever.
+ * With VISM_ID_TOKEN they are given back to the device.  With VISM_ID_OFFSET a region becomes
+ * available to other peers once its peer has left, but never if that peer was silent.
  */
 void __vism_own_age(struct vism_dev *d)
 {
@@ -300,10 +300,10 @@ void __vism_own_age(struct vism_dev *d)
 }
 
 /**
- * __vism_own_end() - the device is going: give back what nobody uses
- * @d: the device, in which there will be no new DMBs
+ * __vism_own_end() - give back our regions without DMBs, as the device is going away
+ * @d: the device, in which no new DMBs are registered
  *
- * Return: whether that was all.
+ * Return: true if no region is left.
  */
 bool __vism_own_end(struct vism_dev *d)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a virtio-ism device is told and answers, and what the memory of a participant says to its
- * peers.  Documentation/ism-virtio.md has the latter for people.
+ * Commands and answers of a virtio-ism device, and the format of the memory that participants
+ * share.  The latter is described in Documentation/ism-virtio.md.
  *
- * Two forms of the device were published.  They differ in their number, and in what commands and
- * answers look like; see struct vism_request and vism_judge().
+ * Two forms of the device were published.  They differ in their device id, and in the format of
+ * commands and answers: see struct vism_request and vism_judge().
  */
 #ifndef SMC_VISM_FORMAT_H
 #define SMC_VISM_FORMAT_H
@@ -13,16 +13,16 @@
 
 /* ---- the device ---- */
 
-#define VISM_ID_OFFSET	43	/* names a region by its offset in the window; frees none */
-#define VISM_ID_TOKEN	44	/* names it by its token; a region may have several areas */
+#define VISM_ID_OFFSET	43	/* a region is named by its offset in the window, and never freed */
+#define VISM_ID_TOKEN	44	/* a region is named by its token, and may have several areas */
 
-#define VISM_SHM_MEMORY	1	/* the window in which regions appear */
+#define VISM_SHM_MEMORY	1	/* id of the window in which regions appear */
 
 /**
- * struct vism_config - the device's configuration space
- * @gid:	of the domain, or 0
- * @devid:	of the device, or 0
- * @region_size: of a region, a power of two
+ * struct vism_config - configuration space of the device
+ * @gid:	number of the domain, or 0
+ * @devid:	number of the device, or 0
+ * @region_size: size of a region, a power of two
  * @notify_size: not used here
  */
 struct vism_config {
@@ -32,7 +32,7 @@ struct vism_config {
 	__le64	notify_size;
 };
 
-/* Class of a command; the command within the class is 0. */
+/* Class of a command; the command number within the class is 0. */
 enum vism_command {
 	VISM_ALLOC	= 0,
 	VISM_ATTACH	= 1,
@@ -43,8 +43,8 @@ enum vism_command {
  * struct vism_request - a command
  * @class:	enum vism_command
  * @command:	0
- * @payload:	ALLOC: size; ATTACH: token; DETACH: offset, or token.  The second word is there in
- *		ATTACH of VISM_ID_TOKEN only: permissions, which no device looks at.
+ * @payload:	ALLOC: size; ATTACH: token; DETACH: offset or token.  Only ATTACH of VISM_ID_TOKEN
+ *		has a second word: permissions, which no device checks
  */
 struct vism_request {
 	u8	class;
@@ -53,17 +53,17 @@ struct vism_request {
 } __packed;
 
 #define VISM_HEADER_LEN	2
-#define VISM_READ_WRITE	3	/* rights in ATTACH */
+#define VISM_READ_WRITE	3	/* permissions in ATTACH */
 
 /*
- * The answer: a byte of status, 0 for success; then
+ * The answer: a status byte, 0 on success, followed by
  *
  *	ALLOC	VISM_ID_OFFSET	token, offset
  *		VISM_ID_TOKEN	token, number of areas, {offset, size} of each
  *	ATTACH	VISM_ID_OFFSET	offset
  *		VISM_ID_TOKEN	number of areas, {offset, size} of each
  */
-#define VISM_ANSWER_WORDS	4	/* the longest that is asked for: one area */
+#define VISM_ANSWER_WORDS	4	/* maximum, as we only ask for one area */
 #define VISM_ANSWER_MAX		(1 + 8 * VISM_ANSWER_WORDS)
 
 /* ---- regions ---- */
@@ -73,11 +73,11 @@ struct vism_request {
 #define VISM_VERSION	1
 
 /**
- * struct vism_head - how each region begins
- * @magic:	VISM_HOME: what a participant says to all; VISM_DATA: its DMBs for one peer
+ * struct vism_head - head of a region
+ * @magic:	VISM_HOME: the region is the home of a participant; VISM_DATA: DMBs for one peer
  * @version:	VISM_VERSION
- * @nonce:	random, of this region, not 0; 0: it is not in use.  That of a home is the second
- *		half of its owner's GID.
+ * @nonce:	random and not 0; 0 if the region is not in use.  The nonce of a home is the second
+ *		half of its owner's GID
  */
 struct vism_head {
 	__le64	magic;
@@ -85,22 +85,22 @@ struct vism_head {
 	__le64	nonce;
 };
 
-/* ---- the home: the first region of a participant, which all its peers attach ---- */
+/* ---- the home: the first region of a participant, attached by all its peers ---- */
 
 #define VISM_PAGE	4096
 #define VISM_DMBS	4096
-#define VISM_WORDS	(VISM_DMBS / 64)	/* of the dirty bitmap, a bit of the summary each */
+#define VISM_WORDS	(VISM_DMBS / 64)	/* of the dirty bitmap; one summary bit for each */
 
-/* A heartbeat counts up every so often; one that stands still for so long is that of the dead. */
+/* Period of the heartbeat.  A participant whose heartbeat stands still for VISM_DEAD_MS is dead. */
 #define VISM_BEAT_MS	1000
 #define VISM_DEAD_MS	10000
 
 /**
- * struct vism_entry - a DMB, as its owner describes it
- * @token:	of SMC-D, 0: there is none
- * @region:	the device's token of the region that it lies in
- * @nonce:	of that region
- * @where:	offset in the region in the low half, bytes of the DMB in the high one
+ * struct vism_entry - description of a DMB by its owner
+ * @token:	SMC-D token of the DMB, 0 if there is none
+ * @region:	the device's token of the region that contains the DMB
+ * @nonce:	nonce of that region
+ * @where:	low half: offset in the region; high half: size of the DMB in bytes
  */
 struct vism_entry {
 	__le64	token;
@@ -110,15 +110,15 @@ struct vism_entry {
 };
 
 /**
- * struct vism_home - the words of a participant, and those of its peers to it
- * @head:	its nonce is the second half of the owner's GID; 0: the owner is not there
- * @beat:	the owner counts it up every VISM_BEAT_MS
- * @room:	how many regions of one peer, beside its home, the owner attaches
- * @summary:	a bit for each word of @dirty that is not 0
- * @dirty:	a bit for each DMB of the owner that a peer has written to
- * @dmb:	of the owner, by number
- * @pad0:	keeps what peers write often off the lines of what they only read
- * @pad1:	the same
+ * struct vism_home - the home of a participant
+ * @head:	head.nonce is the second half of the owner's GID, or 0 if the owner is gone
+ * @beat:	heartbeat, which the owner increments every VISM_BEAT_MS
+ * @room:	how many regions of one peer, besides its home, the owner attaches
+ * @summary:	one bit for each word of @dirty that is not 0; set by peers, cleared by the owner
+ * @dirty:	one bit for each DMB of the owner that was written to; as @summary
+ * @dmb:	DMBs of the owner, by number
+ * @pad0:	keeps words that peers write often apart from the cache lines that they only read
+ * @pad1:	as @pad0
  * @rest:	0
  */
 struct vism_home {
@@ -138,8 +138,8 @@ static_assert(offsetof(struct vism_home, dirty) == 512);
 static_assert(offsetof(struct vism_home, dmb) == VISM_PAGE);
 
 /*
- * Regions are divided into 64 granules, fewer where these would be smaller than the smallest DMB.
- * The first one holds the head, so a DMB has half of a region at most.
+ * Regions are divided into 64 granules, or fewer if these would be smaller than the smallest DMB.
+ * The first granule holds the head, so a DMB takes at most half of a region.
  */
 #define VISM_DMB_MIN_SHIFT	14
 #define VISM_DMB_MIN		16384u
@@ -149,7 +149,7 @@ static_assert(offsetof(struct vism_home, dmb) == VISM_PAGE);
 
 static_assert(sizeof(struct vism_home) <= VISM_REGION_MIN);
 
-/* The token of a DMB: its number, and a nonce that is not 0. */
+/* The token of a DMB: its number and a nonce that is not 0. */
 #define VISM_NONCE_BITS	52
 #define VISM_NONCE_MASK	((1ull << VISM_NONCE_BITS) - 1)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Operations on the words of a home.  See home.h. */
+/* Operations on the words of a home, see home.h. */
 #include "home.h"
 #include "../ivshmem/order.h"
 
@@ -7,7 +7,7 @@ void vism_open(struct vism_head *head, u64 magic, u64 nonce)
 {
 	ivs_store(&head->magic, magic);
 	ivs_store(&head->version, VISM_VERSION);
-	/* Last: a peer that sees it finds the rest. */
+	/* Last: a peer that sees the nonce also sees the rest. */
 	ivs_store(&head->nonce, nonce);
 }
 
@@ -87,13 +87,13 @@ bool vism_find_dmb(const struct vism_home *h, u64 token, u32 bytes, u64 region,
 	if (where >> 32 != bytes || p->offset % VISM_DMB_MIN || p->offset < VISM_DMB_MIN ||
 	    (u64)p->offset + bytes > region)
 		return false;
-	/* Another DMB may have got the number meanwhile. */
+	/* Check again: the number may belong to another DMB by now. */
 	return ivs_load(&e->token) == token;
 }
 
 void vism_mark(struct vism_home *h, u32 number)
 {
-	/* Earlier writes are visible to the owner that finds the bit. */
+	/* The owner that sees the bit also sees all earlier writes. */
 	ivs_or(&h->dirty[number / 64], 1ull << number % 64);
 	ivs_or(&h->summary, 1ull << number / 64);
 }

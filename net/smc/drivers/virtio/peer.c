@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Peers.  The device knows nothing of them: whoever tells us the token of its home, and the nonce
- * that we find there, is a peer.
+ * Peers.  The device does not know them.  A GID is the token of a region and a nonce; it belongs to
+ * a peer if the region is a home with that nonce.
  */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -9,7 +9,7 @@
 
 static struct vism_peer *__peer_at(struct vism_dev *d, u32 i)
 {
-	/* Which also asserts that. */
+	/* This also asserts that the lock is held. */
 	return rcu_dereference_protected(d->peers[i], lockdep_is_held(&d->lock));
 }
 
@@ -27,7 +27,7 @@ static struct vism_peer *__find_peer(struct vism_dev *d, const struct smc_ism_gi
 	return NULL;
 }
 
-/* Its home is attached, and has its nonce: it is a peer. */
+/* Attach the home of a new peer.  If its nonce is that of the GID, the peer exists. */
 static struct vism_peer *__meet(struct vism_dev *d, const struct smc_ism_gid *gid)
 {
 	struct vism_peer *p;
@@ -56,11 +56,11 @@ static struct vism_peer *__meet(struct vism_dev *d, const struct smc_ism_gid *gi
 }
 
 /**
- * __vism_get_peer() - one that is there, and is met if it was not known
+ * __vism_get_peer() - find a peer that is alive, by attaching its home if it is not known yet
  * @d: the device
- * @gid: of the peer
+ * @gid: GID of the peer
  *
- * Return: the peer, for as long as the lock is held, or NULL.
+ * Return: the peer, valid while the lock is held, or NULL.
  */
 struct vism_peer *__vism_get_peer(struct vism_dev *d, const struct smc_ism_gid *gid)
 {
@@ -79,8 +79,8 @@ struct vism_peer *__vism_get_peer(struct vism_dev *d, const struct smc_ism_gid *
 /**
  * vism_query_gid() - smc_ism_ops.query_gid
  * @ism: the device
- * @gid: the peer
- * @vlan: there are none here
+ * @gid: GID of the peer
+ * @vlan: must be SMC_ISM_ANY_VLAN, as there are no VLANs here
  *
  * Return: 0 or -ENODEV.
  */
@@ -97,7 +97,7 @@ int vism_query_gid(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u16 v
 	return p ? 0 : -ENODEV;
 }
 
-/* The region that a DMB of this peer lies in. */
+/* Attach the region that contains a DMB of this peer.  Returns its index or a negative errno. */
 static int __region_of(struct vism_dev *d, const struct smc_ism_gid *gid, u64 token, u32 bytes,
 		       struct vism_place *place)
 {
@@ -114,11 +114,11 @@ static int __region_of(struct vism_dev *d, const struct smc_ism_gid *gid, u64 to
 /**
  * vism_map() - smc_ism_ops.map
  * @ism: the device
- * @gid: the peer
- * @token: of its DMB
- * @bytes: size of that
+ * @gid: GID of the peer
+ * @token: token of the peer's DMB
+ * @bytes: size of the DMB
  *
- * Return: its memory, or ERR_PTR.
+ * Return: the memory of the DMB, or ERR_PTR.
  */
 void *vism_map(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 token, u32 bytes)
 {
@@ -137,7 +137,7 @@ void *vism_map(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 token
 /**
  * vism_unmap() - smc_ism_ops.unmap
  * @ism: the device
- * @mem: of vism_map()
+ * @mem: result of vism_map()
  */
 void vism_unmap(struct smc_ism_dev *ism, void *mem)
 {
@@ -149,8 +149,8 @@ void vism_unmap(struct smc_ism_dev *ism, void *mem)
 /**
  * vism_signal() - smc_ism_ops.signal
  * @ism: the device
- * @gid: the peer
- * @token: of its DMB
+ * @gid: GID of the peer
+ * @token: token of the peer's DMB
  */
 void vism_signal(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 token)
 {
@@ -172,7 +172,7 @@ void vism_signal(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 tok
 	vism_poll_soon(d);
 }
 
-/* Nobody finds it any more.  @silent: it has not said that it ends, see __vism_own_leave(). */
+/* Drop a peer.  @silent: it did not end visibly, see __vism_own_leave(). */
 static void __forget(struct vism_dev *d, u32 i, bool silent)
 {
 	struct vism_peer *p = __peer_at(d, i);
@@ -184,7 +184,7 @@ static void __forget(struct vism_dev *d, u32 i, bool silent)
 	kfree_rcu(p, rcu);
 }
 
-/* One that has gone since the last look, and is forgotten with this. */
+/* Find and drop one peer that is gone.  @gid receives its GID. */
 static bool take_gone(struct vism_dev *d, struct smc_ism_gid *gid)
 {
 	enum vism_pulse pulse = VISM_ALIVE;
@@ -207,11 +207,11 @@ static bool take_gone(struct vism_dev *d, struct smc_ism_gid *gid)
 }
 
 /**
- * vism_watch_peers() - a beat has passed: report those that have gone
+ * vism_watch_peers() - report peers that are gone; called once per beat
  * @d: the device
  *
- * One with which there was no connection for some time is forgotten.  It is met again when it, or
- * we, want one.
+ * A peer without connections is forgotten after some time.  It is looked up again for the next
+ * connection.
  */
 void vism_watch_peers(struct vism_dev *d)
 {
@@ -235,8 +235,8 @@ void vism_watch_peers(struct vism_dev *d)
 }
 
 /**
- * vism_end_peers() - the device has ended
- * @d: the device, of which nobody has anything any more, and whose window may not be there
+ * vism_end_peers() - free all peers
+ * @d: the device, without users; its window may be gone
  */
 void vism_end_peers(struct vism_dev *d)
 {

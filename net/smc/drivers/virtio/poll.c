@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * No interrupt says that a peer has written: an unmodified virtio core hands out none for a region.
- * So a timer looks at the word in which peers say so, as long as there are DMBs: often while there
- * is something, and the longer there was nothing, the more seldom.  After a pause of a time T the
- * first message is seen T / 8 late at most.
+ * An unmodified virtio core provides no interrupts for regions, so nothing tells us that a peer has
+ * written.  While there are DMBs, a timer reads the word that peers set when they write.  It runs
+ * often while peers are active, and more rarely the longer they are idle: after a pause of time T,
+ * the first message is noticed at most T / 8 late.
  */
 #include <linux/ktime.h>
 #include "vism.h"
 
 #define POLL_MIN_NS	(50 * NSEC_PER_USEC)
 #define POLL_MAX_NS	(10 * NSEC_PER_MSEC)
-/* Words of the dirty bitmap that are looked at each time. */
+/* Maximum of dirty bitmap words that one run of the timer processes. */
 #define SIGNALS_BUDGET	16
 
-/* Report the DMBs of one word that peers have marked. */
+/* Report the DMBs that peers have marked in one word of the bitmap. */
 static void report(struct vism_dev *d, u32 word)
 {
 	u64 bits = vism_take_dirty(d->home, word);
@@ -28,7 +28,7 @@ static void report(struct vism_dev *d, u32 word)
 	spin_unlock(&d->dmb_lock);
 }
 
-/* A peer that marks without end gets no more of the processor than the budget. */
+/* The budget keeps a peer that marks DMBs endlessly from monopolising the processor. */
 static bool look(struct vism_dev *d)
 {
 	int budget = SIGNALS_BUDGET;
@@ -50,7 +50,7 @@ static void poll_in(struct vism_dev *d, u64 ns)
 	hrtimer_start(&d->poll, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
 }
 
-/* After how much time to look again.  Another processor may just have said that it is active. */
+/* Time until the next look.  @quiet is negative if another CPU has just updated @active. */
 static u64 next_look(const struct vism_dev *d, u64 now)
 {
 	s64 quiet = now - READ_ONCE(d->active);
@@ -67,17 +67,17 @@ static enum hrtimer_restart poll(struct hrtimer *timer)
 		return HRTIMER_NORESTART;
 	if (look(d))
 		WRITE_ONCE(d->active, now);
-	/* A task that registers the first one counts it, then starts it anew. */
+	/* vism_register_dmb() counts the first DMB before it restarts the timer. */
 	if (READ_ONCE(d->n_dmbs))
 		poll_in(d, next_look(d, now));
 	else
 		WRITE_ONCE(d->interval, POLL_MAX_NS);
-	/* Started above: hrtimer_forward() would not bear that another one starts it meanwhile. */
+	/* Not hrtimer_forward(): vism_poll_start() may start the timer concurrently. */
 	return HRTIMER_NORESTART;
 }
 
 /**
- * vism_poll_start() - there is a DMB to look for
+ * vism_poll_start() - poll at the shortest interval, as there is a new DMB or an answer to expect
  * @d: the device
  *
  * Context: any but hard interrupts.
@@ -91,7 +91,7 @@ void vism_poll_start(struct vism_dev *d)
 }
 
 /**
- * vism_poll_soon() - we have written to a peer, which will answer
+ * vism_poll_soon() - we have written to a peer: expect an answer soon
  * @d: the device
  *
  * Context: any but hard interrupts.
@@ -103,7 +103,7 @@ void vism_poll_soon(struct vism_dev *d)
 }
 
 /**
- * vism_poll_init() - nothing is looked for yet
+ * vism_poll_init() - initialise the timer, without starting it
  * @d: the device
  */
 void vism_poll_init(struct vism_dev *d)

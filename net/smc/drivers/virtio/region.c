@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Regions come into the window and leave it: the commands of the device.
+ * Commands of the device, which make regions appear in the window and disappear from it.
  */
 #include <linux/rcupdate.h>
 #include "vism.h"
 
 /*
- * Of one region the first form of the device may show us several, as it takes none away: one of a
- * process that has ended, whose number another one has got.  The second form would not know which
- * of them to take away.
+ * How often the same token may be attached.  VISM_ID_OFFSET never takes a region away: if a process
+ * has ended, its region remains in the window after another process has got its number, and thereby
+ * its tokens.  With VISM_ID_TOKEN a DETACH could not tell which of two regions is meant.
  */
 static u32 views(const struct vism_window *w)
 {
 	return w->id == VISM_ID_OFFSET ? 2 : 1;
 }
 
-/* 0 or a negative errno: -EIO if it could not be done, -ENODEV if the device is lost. */
+/* Returns 0; -EIO if the command failed; -ENODEV if the device is lost. */
 static int __command(struct vism_dev *d, u8 class, u64 value, struct vism_answer *a)
 {
 	struct vism_request request = {
@@ -43,7 +43,7 @@ static int __command(struct vism_dev *d, u8 class, u64 value, struct vism_answer
 	return rc;
 }
 
-/* Note the region that the device has put there, by its own account. */
+/* Record a region where the device says it is.  Returns its index or a negative errno. */
 static int __take(struct vism_dev *d, enum vism_use use, u64 token, u64 boot, u64 offset)
 {
 	bool was_full = d->window.full;
@@ -61,11 +61,11 @@ static int __take(struct vism_dev *d, enum vism_use use, u64 token, u64 boot, u6
 }
 
 /**
- * __vism_alloc() - a region of our own, for as long as we want it
+ * __vism_alloc() - allocate a region of our own
  * @d: the device
- * @token: receives the device's token
+ * @token: receives the device's token of the region
  *
- * Return: its index, or a negative errno.
+ * Return: the index of the region, or a negative errno.
  */
 int __vism_alloc(struct vism_dev *d, u64 *token)
 {
@@ -86,7 +86,7 @@ int __vism_alloc(struct vism_dev *d, u64 *token)
 	return __take(d, VISM_OWN, a.token, 0, a.offset);
 }
 
-/* One that is there already; or -ENOENT, if another view of it may be asked for. */
+/* Find an attached region.  Returns its index; -ENOENT: ask the device for it; -ENOSPC: do not. */
 static int __find_view(struct vism_dev *d, u64 token, u64 magic, u64 nonce)
 {
 	struct vism_window *w = &d->window;
@@ -98,7 +98,7 @@ static int __find_view(struct vism_dev *d, u64 token, u64 magic, u64 nonce)
 	     i = vism_find(w, VISM_ATTACHED, token, i + 1)) {
 		if (vism_is(vism_mem(d, i), magic, nonce))
 			return i;
-		/* Not that one any more. */
+		/* This region is stale: its magic or nonce has changed. */
 		if (w->id == VISM_ID_OFFSET || vism_region_used(&w->regions[i]))
 			n++;
 		else
@@ -108,15 +108,15 @@ static int __find_view(struct vism_dev *d, u64 token, u64 magic, u64 nonce)
 }
 
 /**
- * __vism_attach() - a region of a peer
+ * __vism_attach() - attach a region of a peer
  * @d: the device
- * @token: of the region, as somebody says
- * @magic: the kind that it must be
- * @nonce: and which one
- * @boot: second half of the GID of the peer, which is allowed a part of the window
+ * @token: token of the region, as the peer says
+ * @magic: expected magic
+ * @nonce: expected nonce
+ * @boot: second half of the GID of the peer, whose share of the window this counts for
  *
- * Return: its index, of which the caller may take a reference before it drops the lock; or a
- * negative errno.
+ * Return: the index of the region, or a negative errno.  A caller that goes on using the region
+ * takes a reference before it drops the lock.
  */
 int __vism_attach(struct vism_dev *d, u64 token, u64 magic, u64 nonce, u64 boot)
 {
@@ -125,7 +125,7 @@ int __vism_attach(struct vism_dev *d, u64 token, u64 magic, u64 nonce, u64 boot)
 	int rc;
 
 	lockdep_assert_held(&d->lock);
-	/* A peer has no business with our own. */
+	/* A peer must not make us use our own regions as its own. */
 	if (!token || vism_find(w, VISM_OWN, token, 0) >= 0)
 		return -ENOENT;
 	rc = __find_view(d, token, magic, nonce);
@@ -144,11 +144,11 @@ int __vism_attach(struct vism_dev *d, u64 token, u64 magic, u64 nonce, u64 boot)
 }
 
 /**
- * __vism_detach() - a region is not needed any more, and nobody uses it
+ * __vism_detach() - detach a region that nobody uses
  * @d: the device
- * @index: of the region
+ * @index: index of the region
  *
- * Where the device takes nothing away, it stays as it is.
+ * VISM_ID_OFFSET never takes regions away, so nothing happens there.
  */
 void __vism_detach(struct vism_dev *d, u32 index)
 {
@@ -158,14 +158,14 @@ void __vism_detach(struct vism_dev *d, u32 index)
 	lockdep_assert_held(&d->lock);
 	if (w->id == VISM_ID_OFFSET)
 		return;
-	/* To touch it afterwards ends this machine: wait for signals to a peer that was there. */
+	/* An access after the DETACH kills this machine: wait for vism_signal() on this region. */
 	synchronize_rcu();
 	if (!__command(d, VISM_DETACH, w->regions[index].token, &a))
 		vism_give(w, index);
 }
 
 /**
- * __vism_detach_idle() - a beat has passed: give back what was not used for some time
+ * __vism_detach_idle() - detach regions that were not used for some time; called once per beat
  * @d: the device
  */
 void __vism_detach_idle(struct vism_dev *d)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For tests: a kernel that is a process (User Mode Linux) has a file of the host as the window,
- * iomem=ism,FILE on its command line, which two of them share.  Each takes its regions from one
- * half of it, and a region of the other half is attached where it is.  So the device is a few
- * lines, and does wrong what it is told to.
+ * For tests: a User Mode Linux kernel has a file of the host as its window, iomem=ism,FILE on the
+ * command line, and shares it with another one.  Each kernel allocates regions from its half, and
+ * attaching a region of the other half needs no action.  So this device is simple, and it can
+ * inject faults.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -15,7 +15,7 @@
 
 #define REGION_SIZE	0x100000
 #define MAX_REGIONS	1024
-/* The high half of a token is the number of a process. */
+/* The high half of a token is a process number. */
 #define PID_OF(peer)	(1000 + (peer))
 
 static ushort peer;
@@ -26,7 +26,7 @@ static uint form = VISM_ID_OFFSET;
 module_param(form, uint, 0444);
 MODULE_PARM_DESC(form, "of the device: 43 or 44");
 
-/* Faults of the device from now on; tools/testing/qemu/smc/virtio-ism.c has the same ones. */
+/* Faults to inject; the same ones as in tools/testing/qemu/smc/virtio-ism.c. */
 enum fault {
 	FAULT_NONE,
 	FAULT_FAIL,
@@ -45,9 +45,9 @@ MODULE_PARM_DESC(fault, "what it does wrong, in the low byte; with which command
 /**
  * struct vism_uml - the device
  * @dev:	the device as the rest of the driver sees it
- * @n:		regions in each half
- * @used:	those of our half
- * @last:	the first form gives none twice
+ * @n:		number of regions in each half
+ * @used:	bitmap of the regions in use in our half
+ * @last:	VISM_ID_OFFSET: next region to allocate, as none is allocated twice
  */
 struct vism_uml {
 	struct vism_dev	dev;
@@ -68,7 +68,7 @@ static u64 token_of(const struct vism_uml *v, u32 index)
 	return (u64)PID_OF(index / v->n) << 32 | index;
 }
 
-/* The index in the window, or -1. */
+/* Returns the index of the region in the window, or -1. */
 static long alloc(struct vism_uml *v)
 {
 	u32 at = form == VISM_ID_OFFSET ? v->last++ : find_first_zero_bit(v->used, v->n);
@@ -225,7 +225,7 @@ static void unplug(void)
 	vism_uml = NULL;
 }
 
-/* The lock of this module's parameters is held, except during its init and exit. */
+/* The parameter lock of this module is held; its init and exit plug and unplug without it. */
 static int set_plugged(const char *val, const struct kernel_param *kp)
 {
 	bool want;
@@ -253,7 +253,7 @@ module_param_cb(plugged, &plugged_ops, NULL, 0600);
 MODULE_PARM_DESC(plugged, "the device is there; written, it is unplugged or plugged in");
 
 /**
- * vism_uml_init() - the device comes
+ * vism_uml_init() - plug the device in if the kernel has a window
  *
  * Return: 0 or a negative errno.
  */
@@ -263,7 +263,7 @@ int vism_uml_init(void)
 }
 
 /**
- * vism_uml_exit() - and goes
+ * vism_uml_exit() - unplug the device
  */
 void vism_uml_exit(void)
 {

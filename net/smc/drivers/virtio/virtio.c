@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device as the virtio core has it: a queue for commands, a window of shared memory.
+ * The device as a virtio device: a queue for commands and a window of shared memory.
  */
 #include <linux/delay.h>
 #include <linux/device.h>
@@ -13,13 +13,13 @@
 #include <linux/virtio_config.h>
 #include "vism.h"
 
-/* A device does a command while it is told of it.  One that has not by then never will. */
+/* Devices execute a command during the notification: after this time no answer will come. */
 #define ANSWER_MS	2000
 
 /**
- * struct vism_exchange - a command and its answer, which the device reads and writes
+ * struct vism_exchange - buffers for a command and its answer, accessed by the device
  * @request:	the command
- * @answer:	the answer, on lines of its own
+ * @answer:	the answer, on separate cache lines
  */
 struct vism_exchange {
 	struct vism_request	request;
@@ -29,12 +29,12 @@ struct vism_exchange {
 /**
  * struct vism_virtio - a virtio-ism device
  * @dev:	the device as the rest of the driver sees it
- * @parent:	the function of a bus that it is, referenced
+ * @parent:	the bus device, referenced
  * @vq:		its only queue
- * @exchange:	the command under way.  If it is not answered the device may write to it until it
+ * @exchange:	the current command.  If the device does not answer, it may write to this until it
  *		is reset
  * @mem:	the window
- * @name:	of the device
+ * @name:	name of the device
  */
 struct vism_virtio {
 	struct vism_dev		dev;
@@ -50,7 +50,7 @@ static struct vism_virtio *to_virtio(struct vism_dev *d)
 	return container_of(d, struct vism_virtio, dev);
 }
 
-/* The device has no interrupt for its queue. */
+/* Poll for the answer: the queue has no interrupt. */
 static void *wait_for_answer(struct virtqueue *vq, unsigned int *len)
 {
 	unsigned long until = jiffies + msecs_to_jiffies(ANSWER_MS);
@@ -110,14 +110,14 @@ static const struct vism_bus virtio_bus = {
 	.free		= virtio_free,
 };
 
-/* The part that must stay until the last user has gone, beyond the end of the device itself. */
+/* Set up what must stay until the last user is gone, possibly after the removal of the device. */
 static struct vism_virtio *map(struct virtio_device *vdev, const struct virtio_shm_region *window)
 {
 	struct vism_virtio *v = kvzalloc(sizeof(*v), GFP_KERNEL);
 
 	if (!v)
 		return NULL;
-	/* It is memory, whatever bus it is behind: the processor's caches are coherent with it. */
+	/* The window is memory, whatever bus it is behind: map it cacheable. */
 	v->mem = memremap(window->addr, window->len, MEMREMAP_WB);
 	if (!v->mem) {
 		kvfree(v);
@@ -208,7 +208,7 @@ static void vism_remove(struct virtio_device *vdev)
 }
 
 #ifdef CONFIG_PM_SLEEP
-/* Peers do not wait for a machine that sleeps. */
+/* Peers do not wait for a machine that sleeps, so remove the device. */
 static int vism_freeze(struct virtio_device *vdev)
 {
 	vism_remove(vdev);
@@ -242,7 +242,7 @@ static struct virtio_driver vism_driver = {
 };
 
 /**
- * vism_virtio_init() - devices may come
+ * vism_virtio_init() - register the virtio driver
  *
  * Return: 0 or a negative errno.
  */
@@ -252,7 +252,7 @@ int vism_virtio_init(void)
 }
 
 /**
- * vism_virtio_exit() - and have gone
+ * vism_virtio_exit() - unregister the virtio driver, which removes all devices
  */
 void vism_virtio_exit(void)
 {

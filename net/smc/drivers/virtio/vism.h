@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A virtio-ism device, as the files of its driver share it.  What it does is in
- * Documentation/ism-virtio.md.
+ * Declarations that the files of the virtio-ism driver share.  Documentation/ism-virtio.md
+ * describes the protocol.
  *
  * Locks, outermost first; tools/testing/house/locks.py holds the list against the source.
  *
  *  vism_dev.lock		(mutex) the window, peers, our regions, and the device's commands,
  *				one at a time
- *  vism_dev.dmb_lock		(spinlock) the table of our DMBs; smc_ism_signaled() is called under
- *				it, so no DMB ends meanwhile
+ *  vism_dev.dmb_lock		(spinlock) the table of our DMBs; held while smc_ism_signaled() is
+ *				called, so the DMB stays
  *
- * References: the bus has one from vism_start() to vism_stop(), SMC-D one while the device is
- * registered and used.  The last one to go unmaps the window and frees the device.
+ * References: the bus holds one from vism_start() to vism_stop(), SMC-D one while the device is
+ * registered and used.  Dropping the last one unmaps the window and frees the device.
  *
- * Peers are read under RCU as well.  What a peer was attached at stays there until a grace period
- * after it was forgotten.
+ * Peers may also be read under RCU.  The home of a peer stays attached until a grace period after
+ * the peer was forgotten.
  */
 #ifndef SMC_VISM_VISM_H
 #define SMC_VISM_VISM_H
@@ -32,18 +32,18 @@
 #define VISM_SEID_LEN	32
 #define VISM_PEERS	64
 
-/* After so many beats, which are seconds, ... */
-#define VISM_REST	10	/* a region that nobody uses is given back, or another peer's */
-#define VISM_FORGET	60	/* a peer with which there are no connections is forgotten */
+/* Timeouts in beats, which are seconds. */
+#define VISM_REST	10	/* until an unused region is given back or reused */
+#define VISM_FORGET	60	/* until a peer without connections is forgotten */
 
 struct vism_dev;
 
 /**
- * struct vism_bus - the bus that has the window and takes commands
- * @command:	a command, and its answer; may sleep, returns in bounded time, one at a time.
- *		How many bytes of the answer the device says that it has written, at most
- *		@answer_len; negative: there is no answer, and there may never be one
- * @free:	undo the mapping, and free the device; process context
+ * struct vism_bus - the bus that provides the window and executes commands
+ * @command:	execute a command; may sleep, must return in bounded time, called one at a time.
+ *		Returns the length of the answer that the device claims to have written, at most
+ *		@answer_len; a negative errno if there is no answer and may never be one
+ * @free:	unmap the window and free the device; process context
  */
 struct vism_bus {
 	int (*command)(struct vism_dev *d, const struct vism_request *request, u32 len, u8 *answer,
@@ -52,10 +52,10 @@ struct vism_bus {
 };
 
 /**
- * enum vism_state - how far a device is
- * @VISM_UP:		it can be used
+ * enum vism_state - state of a device
+ * @VISM_UP:		usable
  * @VISM_LEAVING:	no new connections
- * @VISM_STOPPED:	nothing is heard or said any more
+ * @VISM_STOPPED:	no more signals, in either direction
  */
 enum vism_state {
 	VISM_UP,
@@ -64,13 +64,13 @@ enum vism_state {
 };
 
 /**
- * struct vism_peer - a peer that the driver knows
+ * struct vism_peer - a known peer
  * @gid:	its GID
  * @home:	its home
- * @index:	of the region, of which it has a reference
+ * @index:	index of the region with the home, to which the peer holds a reference
  * @watch:	its heartbeat
- * @idle:	for how many beats there was no connection
- * @rcu:	for its end
+ * @idle:	number of beats without a connection
+ * @rcu:	for kfree_rcu()
  */
 struct vism_peer {
 	struct smc_ism_gid	gid;
@@ -82,11 +82,11 @@ struct vism_peer {
 };
 
 /**
- * enum vism_own_state - peers that may write to a region of ours
- * @VISM_NOBODYS:	nobody
+ * enum vism_own_state - which peers may write to a region of ours
+ * @VISM_NOBODYS:	none
  * @VISM_PEERS_OWN:	one peer
- * @VISM_RESTING:	a peer that was there, and is about to stop
- * @VISM_RETIRED:	a peer that was silent, and may wake up at any time
+ * @VISM_RESTING:	a peer that has left, and will soon have stopped writing
+ * @VISM_RETIRED:	a peer that was silent and may resume at any time
  */
 enum vism_own_state {
 	VISM_NOBODYS,
@@ -97,15 +97,15 @@ enum vism_own_state {
 
 /**
  * struct vism_own - a region of ours for DMBs
- * @list:	in vism_dev.own
- * @index:	in the window
- * @token:	of the device
- * @nonce:	random, told to the peer
+ * @list:	entry in vism_dev.own
+ * @index:	index in the window
+ * @token:	the device's token
+ * @nonce:	random nonce, known to the peer
  * @state:	enum vism_own_state
- * @peer:	the only one that is told of it
- * @used:	granules in use
- * @next:	where to look for room, so that memory rests before it is used again
- * @idle:	for how many beats there was no DMB in it
+ * @peer:	the only peer that knows the region
+ * @used:	bitmap of granules in use
+ * @next:	where to look for room next; delays the reuse of memory
+ * @idle:	number of beats without a DMB
  */
 struct vism_own {
 	struct list_head	list;
@@ -120,35 +120,35 @@ struct vism_own {
 };
 
 /**
- * struct vism_dev - a device; embedded by its bus, zeroed
+ * struct vism_dev - a device, embedded by its bus, zeroed before vism_start()
  * @ism:	the device as SMC-D sees it
- * @bus:	set by vism_start(), like the rest
- * @mem:	the window, in our address space
- * @home:	ours
+ * @bus:	the bus; vism_start() sets this and all that follows
+ * @mem:	the window in our address space
+ * @home:	our home
  * @seid:	system EID
  * @state:	enum vism_state
- * @lost:	no commands any more
- * @registered:	with SMC-D; of @offline alone, once it is set
- * @beat:	counts
- * @clock:	ms that were observed
- * @looked:	when it was advanced, in ms of the kernel's clock
- * @tick:	heartbeat, and a look at the peers
- * @offline:	takes it from SMC-D
- * @ref:	references
- * @end:	frees it, since memory is not unmapped in every context
- * @lock:	protects the five members that follow
- * @window:	the map of the window
+ * @lost:	execute no more commands
+ * @registered:	registered with SMC-D; after registration only @offline clears it
+ * @beat:	our heartbeat
+ * @clock:	time in which this kernel was running, in ms
+ * @looked:	kernel time of the last update of @clock, in ms
+ * @tick:	updates the heartbeat and checks the peers
+ * @offline:	unregisters the device from SMC-D
+ * @ref:	reference count
+ * @end:	frees the device, as unmapping memory needs process context
+ * @lock:	protects @window to @next_number
+ * @window:	state of the window
  * @own:	our regions for DMBs
- * @peers:	peers that the driver knows; read under RCU as well
- * @numbers:	bitmap of the DMBs in use
- * @next_number: where to look for the next one
- * @poll:	looks for what peers have marked
- * @interval:	of that, in ns
- * @active:	when there was something, in ns
- * @pending:	words of the dirty bitmap that are yet to be taken; of @poll alone
- * @dmb_lock:	protects the two members that follow
- * @n_dmbs:	how many there are
- * @dmbs:	by number
+ * @peers:	known peers; may also be read under RCU
+ * @numbers:	bitmap of DMB numbers in use
+ * @next_number: where to look for the next free number
+ * @poll:	timer that looks for DMBs that peers have marked
+ * @interval:	current interval of @poll in ns
+ * @active:	time of the last activity in ns
+ * @pending:	words of the dirty bitmap not processed yet; only used by @poll
+ * @dmb_lock:	protects @n_dmbs and @dmbs
+ * @n_dmbs:	number of DMBs
+ * @dmbs:	our DMBs by number
  */
 struct vism_dev {
 	struct smc_ism_dev	ism;
@@ -194,7 +194,6 @@ static inline bool vism_up(const struct vism_dev *d)
 	return READ_ONCE(d->state) == VISM_UP;
 }
 
-/* Memory of a region. */
 static inline void *vism_mem(const struct vism_dev *d, u32 index)
 {
 	return d->mem + index * d->window.size;
@@ -210,7 +209,7 @@ void vism_lose(struct vism_dev *d, const char *why);
 int vism_init(void);
 void vism_exit(void);
 
-/* region.c: all under vism_dev.lock */
+/* region.c: call with vism_dev.lock held */
 int __vism_alloc(struct vism_dev *d, u64 *token);
 int __vism_attach(struct vism_dev *d, u64 token, u64 magic, u64 nonce, u64 boot);
 void __vism_detach(struct vism_dev *d, u32 index);
@@ -239,7 +238,7 @@ void vism_signal(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 tok
 void vism_watch_peers(struct vism_dev *d);
 void vism_end_peers(struct vism_dev *d);
 
-/* The buses of devices. */
+/* virtio.c and uml.c, the buses */
 int vism_virtio_init(void);
 void vism_virtio_exit(void);
 int vism_uml_init(void);

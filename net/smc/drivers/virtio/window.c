@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The window of a device, and its answers.  See window.h. */
+/* The window of a device, and the answers of the device, see window.h. */
 #include "window.h"
 #ifdef __KERNEL__
 #include <linux/unaligned.h>
@@ -22,7 +22,7 @@ const char *vism_window_measure(struct vism_window *w, u32 id, u64 len, u64 size
 	if (size < VISM_REGION_MIN || size > VISM_REGION_MAX || size & (size - 1))
 		return "its regions have a size that is not possible here";
 	n = len / size;
-	/* A home and a region of our own, and the same of one peer. */
+	/* Minimum: a home and a data region of ours, and the same of one peer. */
 	if (n < 4)
 		return "its window is too small";
 	memset(w, 0, sizeof(*w));
@@ -77,7 +77,7 @@ int vism_judge(const struct vism_window *w, u8 class, const u8 *bytes, u32 len,
 		return 0;
 	}
 	a->offset = get_unaligned_le64(p + 8);
-	/* One area, of one region's size: that is what was asked for. */
+	/* We asked for a single area with the size of a region. */
 	return get_unaligned_le64(p) == 1 && get_unaligned_le64(p + 16) == w->size ? 0 : -EPROTO;
 }
 
@@ -89,7 +89,7 @@ int vism_take(struct vism_window *w, enum vism_use use, u64 token, u64 boot, u64
 	if (offset % w->size)
 		return -EPROTO;
 	if (index >= w->n) {
-		/* The first form goes on counting, and would do so for ever. */
+		/* VISM_ID_OFFSET counts offsets up forever, even beyond the window. */
 		w->full = true;
 		return w->id == VISM_ID_OFFSET ? -ENOSPC : -EPROTO;
 	}
@@ -151,7 +151,7 @@ int vism_fit(u64 used, u32 n, u32 from)
 {
 	u32 i, at;
 
-	/* All places, once around, beginning with the first one that is not before @from. */
+	/* Try each place once, in order, starting with the first one at or behind @from. */
 	for (i = 0; i < VISM_GRANULES; i += n) {
 		at = ((from + n - 1) / n * n + i) % VISM_GRANULES;
 		if (!(used & vism_bits(at, n)))

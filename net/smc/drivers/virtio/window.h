@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The window of a device, into which it puts regions, and what the device says of it.
+ * The window of a device, in which regions appear, and the device's answers.
  *
- * An answer is judged before it is believed: what does not lie in the window, or lies where
- * something is already, is never touched.
+ * Answers are checked before they are used: memory outside the window, or of another region, is
+ * never touched.
  *
  * Nothing here depends on the kernel: the same source builds in user space (unit tests, fuzzer).
  */
@@ -14,16 +14,16 @@
 
 enum vism_use {
 	VISM_FREE,
-	VISM_OWN,		/* a region that we have asked for */
-	VISM_ATTACHED,		/* one of a peer */
+	VISM_OWN,		/* a region that we have allocated */
+	VISM_ATTACHED,		/* a region of a peer */
 };
 
 /**
- * struct vism_region - a part of the window
- * @token:	the device's token of what is there; there may be several views of one region
- * @boot:	attached: second half of the GID of the peer that it was attached for
- * @refs:	attached: who uses it, atomic; see vism_region_get()
- * @idle:	attached: for how many beats nobody has
+ * struct vism_region - a place for a region in the window
+ * @token:	the device's token of the region; several places may have the same token
+ * @boot:	VISM_ATTACHED: second half of the GID of the peer that it was attached for
+ * @refs:	VISM_ATTACHED: reference count, atomic; see vism_region_get()
+ * @idle:	VISM_ATTACHED: number of beats without a reference
  * @use:	enum vism_use
  */
 struct vism_region {
@@ -35,14 +35,14 @@ struct vism_region {
 };
 
 /**
- * struct vism_window - the window, and what is where
+ * struct vism_window - the window and its regions
  * @id:		VISM_ID_OFFSET or VISM_ID_TOKEN
- * @size:	of a region
- * @n:		how many regions fit
- * @high:	all from here on are free
- * @count:	of each use
- * @full:	the device has no room: nothing more is asked for
- * @regions:	@n of them
+ * @size:	size of a region
+ * @n:		number of places for regions
+ * @high:	all places from this index on are free
+ * @count:	number of places by enum vism_use
+ * @full:	the device has no more room: do not ask for regions any more
+ * @regions:	array of @n places
  */
 struct vism_window {
 	u32	id;
@@ -55,9 +55,9 @@ struct vism_window {
 };
 
 /**
- * struct vism_answer - the answer to a command
- * @token:	ALLOC: of the region
- * @offset:	where it is in the window
+ * struct vism_answer - decoded answer to a command
+ * @token:	ALLOC: token of the region
+ * @offset:	offset of the region in the window
  */
 struct vism_answer {
 	u64	token;
@@ -65,92 +65,92 @@ struct vism_answer {
 };
 
 /**
- * vism_window_measure() - how many regions there may be
- * @w:		receives @id, @size and @n
- * @id:		of the device
- * @len:	of its window
- * @size:	of a region, as the device says
+ * vism_window_measure() - initialise a window
+ * @w:		the window; all except @regions is set
+ * @id:		VISM_ID_*
+ * @len:	size of the window in bytes
+ * @size:	size of a region, as the device says
  *
- * Return: NULL, or what is wrong.
+ * Return: NULL, or a message that says what is wrong.
  */
 const char *vism_window_measure(struct vism_window *w, u32 id, u64 len, u64 size);
 
 /**
- * vism_request_len() - how long a command is
- * @id:		of the device
+ * vism_request_len() - length of a command
+ * @id:		VISM_ID_*
  * @class:	enum vism_command
  *
- * Return: bytes of struct vism_request.
+ * Return: number of bytes of struct vism_request to send.
  */
 u32 vism_request_len(u32 id, u8 class);
 
 /**
- * vism_answer_len() - how long its answer is
- * @id:		of the device
+ * vism_answer_len() - length of the answer to a command
+ * @id:		VISM_ID_*
  * @class:	enum vism_command
  *
- * Return: bytes, of which the first is the status.
+ * Return: number of bytes, including the status byte.
  */
 u32 vism_answer_len(u32 id, u8 class);
 
 /**
  * vism_judge() - decode and check an answer
  * @w:		the window
- * @class:	of the command
- * @bytes:	the answer, VISM_ANSWER_MAX bytes, a copy that does not change any more
- * @len:	how many of them the device has written, as it says
- * @a:		receives what it has brought
+ * @class:	enum vism_command
+ * @bytes:	private copy of the answer, VISM_ANSWER_MAX bytes
+ * @len:	length that the device claims to have written
+ * @a:		receives the decoded answer
  *
- * Return: 0; -EIO if the command has failed, and that is all; -EPROTO if that cannot be one.
+ * Return: 0; -EIO if the device says that the command failed; -EPROTO if the answer is malformed.
  */
 int vism_judge(const struct vism_window *w, u8 class, const u8 *bytes, u32 len,
 	       struct vism_answer *a);
 
 /**
- * vism_take() - a region has appeared in the window
+ * vism_take() - record a region that has appeared in the window
  * @w:		the window
  * @use:	VISM_OWN or VISM_ATTACHED
- * @token:	of the region
- * @boot:	of the peer, if it is one's
- * @offset:	where the device says that it is
+ * @token:	token of the region
+ * @boot:	VISM_ATTACHED: second half of the peer's GID
+ * @offset:	offset of the region, as the device says
  *
- * Return: its index; -ENOSPC if that is beyond the window, and there will be no more; -EPROTO if
- * it cannot be there.
+ * Return: its index; -ENOSPC if it is beyond the window, which means that the window is full;
+ * -EPROTO if no region can be there.
  */
 int vism_take(struct vism_window *w, enum vism_use use, u64 token, u64 boot, u64 offset);
 
 /**
- * vism_give() - a region is not there any more
+ * vism_give() - mark the place of a detached region as free
  * @w:		the window
- * @index:	of the region
+ * @index:	index of the region
  */
 void vism_give(struct vism_window *w, u32 index);
 
 /**
- * vism_find() - a region that is there
+ * vism_find() - find a region by its token
  * @w:		the window
  * @use:	VISM_OWN or VISM_ATTACHED
- * @token:	of the region
- * @from:	index from which on to look, as there may be several views of it
+ * @token:	token of the region
+ * @from:	index to start at, as several places may have the same token
  *
  * Return: its index or -ENOENT.
  */
 int vism_find(const struct vism_window *w, enum vism_use use, u64 token, u32 from);
 
 /**
- * vism_count_of() - how many regions a peer has made us attach
+ * vism_count_of() - count the regions that are attached for a peer
  * @w:		the window
  * @boot:	second half of the peer's GID
  *
- * Return: the number.
+ * Return: number of regions.
  */
 u32 vism_count_of(const struct vism_window *w, u64 boot);
 
 /**
- * vism_share() - how many regions one peer may make us attach, beside its home, or we give it
+ * vism_share() - maximum of data regions that we attach for one peer, or assign to one peer
  * @w:	the window
  *
- * Return: the number.
+ * Return: number of regions.
  */
 static inline u32 vism_share(const struct vism_window *w)
 {
@@ -158,11 +158,11 @@ static inline u32 vism_share(const struct vism_window *w)
 }
 
 /**
- * vism_may_ask() - may there be one more
+ * vism_may_ask() - may we ask the device for another region?
  * @w:		the window
- * @use:	for that
+ * @use:	VISM_OWN or VISM_ATTACHED
  *
- * Return: false if the window is full, or the half of it for that use is.
+ * Return: false if the window, or the half of it for @use, is full.
  */
 static inline bool vism_may_ask(const struct vism_window *w, enum vism_use use)
 {
@@ -170,7 +170,7 @@ static inline bool vism_may_ask(const struct vism_window *w, enum vism_use use)
 }
 
 /**
- * vism_region_get() - somebody uses an attached region
+ * vism_region_get() - get a reference to an attached region
  * @r:	the region
  */
 static inline void vism_region_get(struct vism_region *r)
@@ -179,7 +179,7 @@ static inline void vism_region_get(struct vism_region *r)
 }
 
 /**
- * vism_region_put() - undo vism_region_get()
+ * vism_region_put() - drop a reference
  * @r:	the region
  */
 static inline void vism_region_put(struct vism_region *r)
@@ -188,10 +188,10 @@ static inline void vism_region_put(struct vism_region *r)
 }
 
 /**
- * vism_region_used() - does anybody use an attached region
+ * vism_region_used() - is an attached region in use?
  * @r:	the region
  *
- * Return: whether it has references.
+ * Return: true if it has references.
  */
 static inline bool vism_region_used(const struct vism_region *r)
 {
@@ -199,20 +199,20 @@ static inline bool vism_region_used(const struct vism_region *r)
 }
 
 /**
- * vism_idle() - a beat has passed
+ * vism_idle() - count the time without use; called once per beat
  * @r:	an attached region
  *
- * Return: for how many of them nobody has used it, 0 if somebody does.
+ * Return: number of beats without a reference, 0 if there is one.
  */
 u32 vism_idle(struct vism_region *r);
 
 /* ---- granules ---- */
 
 /**
- * vism_granule() - into what a region is divided
- * @size:	of a region
+ * vism_granule() - size of a granule
+ * @size:	size of a region
  *
- * Return: bytes of a granule.
+ * Return: size in bytes.
  */
 static inline u32 vism_granule(u64 size)
 {
@@ -222,21 +222,21 @@ static inline u32 vism_granule(u64 size)
 }
 
 /**
- * vism_fit() - find room in a region
- * @used:	a bit for each granule that is in use, those that do not exist included
- * @n:		how many are wanted in a row, a power of two up to 64
- * @from:	where to look first, below 64
+ * vism_fit() - find free granules in a region
+ * @used:	bitmap of granules in use; bits of granules that do not exist are set
+ * @n:		number of contiguous granules, a power of two up to 64
+ * @from:	granule to start the search at, below 64
  *
- * Return: the first one, a multiple of @n, or -ENOSPC.
+ * Return: the first granule, a multiple of @n, or -ENOSPC.
  */
 int vism_fit(u64 used, u32 n, u32 from);
 
 /**
- * vism_bits() - granules in a row
- * @at:	the first one
- * @n:	how many, 1 to 64 - @at
+ * vism_bits() - bitmap of contiguous granules
+ * @at:	the first granule
+ * @n:	number of granules, 1 to 64 - @at
  *
- * Return: a bit for each.
+ * Return: the bitmap.
  */
 static inline u64 vism_bits(u32 at, u32 n)
 {
