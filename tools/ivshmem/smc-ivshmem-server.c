@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hands out the memory and the doorbells of QEMU's ivshmem-doorbell: a client gets its id, the
- * memory, and for each vector of each client an eventfd; then it is told who comes and goes.  Each
- * message is a little-endian word of 64 bits, with a file descriptor or without; a client sends
- * nothing.
+ * Hands out the memory and the doorbells of QEMU's ivshmem-doorbell.  A client gets its id, the
+ * memory, and an eventfd for each vector of each client.  Afterwards it is told which clients come
+ * and go.  Each message is a little-endian 64-bit word, with or without a file descriptor.  Clients
+ * send nothing.
  */
 #include <endian.h>
 #include <errno.h>
@@ -29,14 +29,14 @@
 
 #define PROTOCOL	0
 #define NO_FD		-1
-#define MEMORY		-1	/* instead of an id: this is the memory */
+#define MEMORY		-1	/* in place of an id: the file descriptor is the memory */
 #define MAX_CLIENTS	256
 #define MAX_IDS		65536
 #define MAX_VECTORS	64
-#define SEND_SECONDS	2	/* a client that does not read for so long is let go */
+#define SEND_SECONDS	2	/* a client that does not read for this long is dropped */
 
 struct client {
-	int fd;			/* NO_FD: there is none */
+	int fd;			/* NO_FD: the entry is free */
 	unsigned int id;
 	bool broken;
 	int bells[MAX_VECTORS];
@@ -44,7 +44,7 @@ struct client {
 
 static const char *path = "/run/smc-ivshmem";
 static const char *memory_name;
-static uid_t owner = -1;	/* of the socket, where it is another one */
+static uid_t owner = -1;	/* of the socket, if it is not the server's user */
 static uint64_t size = 64 << 20;
 static unsigned int vectors = 1;
 static struct client clients[MAX_CLIENTS];
@@ -87,7 +87,7 @@ static void say(struct client *c, int64_t word, int fd)
 		c->broken = true;
 }
 
-/* Tell one client the doorbells of another one, or its own. */
+/* Send one client the doorbells of another client, or its own. */
 static void say_bells(struct client *to, const struct client *of)
 {
 	unsigned int i;
@@ -112,8 +112,8 @@ static bool make_bells(struct client *c)
 }
 
 /*
- * An id that has gone is not given again while somebody is there who may have known it: QEMU 10.0
- * writes to memory that it has freed when it hears of such an id once more.
+ * Do not reuse the id of a client that has gone while there are clients that may have known it:
+ * QEMU 10.0 has a use-after-free when it hears of the same id again.
  */
 static struct client *new_client(int fd)
 {
@@ -181,7 +181,7 @@ static void farewell(struct client *c)
 			say(other, c->id, NO_FD);
 }
 
-/* Telling others that one has gone may show that another one has: until there is none. */
+/* Sending a farewell may reveal that more clients are broken, so repeat until none is left. */
 static void let_go(void)
 {
 	struct client *c;
@@ -218,7 +218,7 @@ static void serve(int listener)
 		}
 		if (ppoll(polled, n, NULL, &none) < 0)
 			continue;
-		/* It has ended, or it says something, which is not in the protocol. */
+		/* Drop clients that hang up, or send data, which the protocol does not allow. */
 		for (i = 1; i < n; i++)
 			if (polled[i].revents)
 				who[i]->broken = true;
@@ -257,7 +257,7 @@ static int make_listener(void)
 	memcpy(name.sun_path, path, strlen(path) + 1);
 	if (!connect(fd, (struct sockaddr *)&name, sizeof(name)))
 		die("%s: another server has it", path);
-	/* What a server that was killed has left */
+	/* Remove the socket of a server that was killed. */
 	if (errno == ECONNREFUSED)
 		unlink(path);
 	umask(0077);
@@ -292,7 +292,7 @@ static uint64_t parse_size(const char *text)
 		value = 0;
 	if (!value || value > 1ull << 46)
 		die("not a size: %s", text);
-	/* It is that of a BAR. */
+	/* The size of a BAR must be a power of two. */
 	while (power < value)
 		power <<= 1;
 	return power;
@@ -308,7 +308,7 @@ static void catch_signals(void)
 	struct sigaction action = { .sa_handler = on_signal };
 	sigset_t caught;
 
-	/* They come while it waits only, so none is missed. */
+	/* Deliver signals only while ppoll() waits, so none is missed. */
 	sigemptyset(&caught);
 	sigaddset(&caught, SIGTERM);
 	sigaddset(&caught, SIGINT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * SMC sockets, for programs: numbers that older C libraries lack, and all that the module adds to
- * the kernel's own <linux/smc.h> and <linux/smc_diag.h>, which this header replaces: including
- * them afterwards does nothing.  smc(7) tells how the numbers are used.
+ * SMC sockets for programs: constants that older C libraries lack, and all that the module adds to
+ * the kernel's <linux/smc.h> and <linux/smc_diag.h>.  This header replaces those two: including
+ * them afterwards has no effect.  smc(7) describes how to use the constants.
  */
 #ifndef SMC_AF_SMC_H
 #define SMC_AF_SMC_H
@@ -30,7 +30,7 @@
 #define IPPROTO_SMC	256
 #endif
 
-/* protocols of AF_SMC: over which version of IP */
+/* protocols of AF_SMC, which select the version of IP */
 #define SMCPROTO_SMC	0
 #define SMCPROTO_SMC6	1
 

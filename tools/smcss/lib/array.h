@@ -9,12 +9,12 @@ struct array {
 	void *items;
 	size_t count;
 	size_t room;
-	size_t size;		/* of an item */
+	size_t size;		/* of one item */
 };
 
 #define ARRAY_OF(type)	{ .size = sizeof(type) }
 
-/* A zeroed item at the end. Ends the program when there is no memory. */
+/* Appends a zeroed item. Ends the program if there is no memory. */
 void *array_add(struct array *list);
 void array_free(struct array *list);
 

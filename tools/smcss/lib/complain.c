@@ -18,7 +18,7 @@ void complain_about(const char *file, unsigned int line)
 
 static void say(const char *format, va_list args)
 {
-	fflush(stdout);		/* in the order of events, when both are one terminal */
+	fflush(stdout);		/* keeps the order if both streams go to the same terminal */
 	fprintf(stderr, "%s: ", program_invocation_short_name);
 	if (about_file)
 		fprintf(stderr, "%s:%u: ", about_file, about_line);

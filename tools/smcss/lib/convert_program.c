@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Conversion in the kernel: a BPF program at update_socket_protocol(), which kernels have from 6.6
- * on for this purpose. Static programs and those that do not use the C library are reached as well.
+ * Conversion in the kernel: a BPF program at update_socket_protocol(), a hook that kernels have for
+ * this purpose since 6.6. It also reaches static programs and those that do not use the C library.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -18,13 +18,13 @@
 #include "smc_socket.h"
 
 #define HOOK		"update_socket_protocol"
-/* A cgroup this far below the root is still found. */
+/* Levels of cgroups to search, from the root down. */
 #define MAX_LEVELS	16
-#define MAX_DEPTH	8	/* of structs without a name, one in the other */
+#define MAX_DEPTH	8	/* of nested anonymous structs */
 #define TYPE_MASK	0xf	/* of socket()'s type: the bits that are not flags */
-#define SCRATCH		(-8)	/* on the stack: a key, or what was read */
+#define SCRATCH		(-8)	/* stack slot for a key or for data that was read */
 
-/* Jumps forward that are told later where that is. */
+/* Forward jumps whose target is filled in later. */
 struct jumps {
 	int at[MAX_LEVELS + 16];
 	int count;
@@ -33,22 +33,22 @@ struct jumps {
 struct program {
 	struct bpf_insn insns[320];
 	int count;
-	struct jumps leave;	/* to the end, where nothing is changed */
+	struct jumps leave;	/* to the end of the program, which changes nothing */
 };
 
-/* Where in the kernel's memory the namespace of a process is, and whether there is SMC. */
+/* Offsets to find the network namespace of a process, and addresses to find the SMC module. */
 struct kernel_layout {
 	int nsproxy;		/* in task_struct */
 	int net_ns;		/* in nsproxy */
 	int net_cookie;		/* in net */
-	uint64_t families;	/* address of net_families; 0: not known */
+	uint64_t families;	/* address of net_families; 0: unknown */
 	int owner;		/* in net_proto_family */
-	int state;		/* in module, which is MODULE_STATE_LIVE: 0 */
+	int state;		/* in module; MODULE_STATE_LIVE is 0 */
 };
 
 /* ---- the kernel ---------------------------------------------------------------- */
 
-/* Offset of a member in bytes, also of one in a struct without a name; -1: there is none. */
+/* Offset of a member in bytes, including members of anonymous structs; -1: not found. */
 static int member_offset(const struct btf *btf, int id, const char *name, int depth)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
@@ -82,7 +82,7 @@ static int offset_in(const struct btf *btf, const char *type, const char *name)
 	return id < 0 ? -1 : member_offset(btf, id, name, MAX_DEPTH);
 }
 
-/* What a user without rights, or a hardened kernel, is shown as 0 is not known. */
+/* 0 if unknown: unprivileged users and hardened kernels see 0 for all addresses. */
 static uint64_t symbol_address(const char *symbol)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "re");
@@ -101,7 +101,7 @@ static uint64_t symbol_address(const char *symbol)
 	return found;
 }
 
-/* Does the kernel's lockdown keep BPF from reading the kernel's memory? */
+/* Does lockdown keep BPF programs from reading kernel memory? */
 static bool locked_down(void)
 {
 	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
@@ -204,7 +204,7 @@ static void scratch_address(struct program *p, int reg)
 	add(p, BPF_ALU64 | BPF_ADD | BPF_K, reg, 0, 0, SCRATCH);
 }
 
-/* Register 0: the value that a map has for the key in @key, or 0. */
+/* Register 0 receives a pointer to the map's value for the key in register @key, or 0. */
 static void look_up(struct program *p, int map, int key)
 {
 	add(p, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_10, key, SCRATCH, 0);
@@ -225,7 +225,7 @@ static void leave_unless(struct program *p, int reg, int value)
 	jump_later(p, &p->leave, BPF_JMP32 | BPF_JNE, reg, value);
 }
 
-/* Register 8: the protocol. It is TCP, or that of MPTCP. */
+/* Register 8 receives the protocol. Leaves unless it is TCP or, with @mptcp, MPTCP. */
 static void only_tcp(struct program *p, bool mptcp)
 {
 	copy(p, BPF_REG_6, BPF_REG_1);
@@ -242,7 +242,7 @@ static void only_tcp(struct program *p, bool mptcp)
 	leave_unless(p, BPF_REG_8, IPPROTO_TCP);
 }
 
-/* One of the process's cgroups, from the root down, has to be @id. */
+/* The program returns 0 unless one of the process's cgroups, from the root down, is @id. */
 static void only_cgroup(struct program *p, uint64_t id)
 {
 	struct jumps found = { };
@@ -267,7 +267,7 @@ static void only_namespaces(struct program *p, int map, const struct kernel_layo
 	load(p, BPF_REG_1, BPF_REG_1, layout->net_cookie);
 	look_up(p, map, BPF_REG_1);
 	jump_later(p, &p->leave, BPF_JMP | BPF_JEQ, BPF_REG_0, 0);
-	/* Is the protocol that of MPTCP, and are such sockets kept? */
+	/* Leave if the protocol is MPTCP and such sockets are to be kept. */
 	add(p, BPF_LDX | BPF_MEM | BPF_W, BPF_REG_1, BPF_REG_0, 0, 0);
 	add(p, BPF_JMP32 | BPF_JNE | BPF_K, BPF_REG_8, 0, 1, IPPROTO_MPTCP);
 	jump_later(p, &p->leave, BPF_JMP32 | BPF_JSET, BPF_REG_1, CONVERT_KEEP_MPTCP);
@@ -288,7 +288,7 @@ static void not_in_cgroups(struct program *p, int map)
 	jumps_end_here(p, &none);
 }
 
-/* Register 1: what is at the address in register 3, in the kernel's memory. */
+/* Register 1 receives the data at the kernel address in register 3. */
 static void read_kernel(struct program *p, int size)
 {
 	add(p, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, SCRATCH, 0);
@@ -305,8 +305,8 @@ static void member_address(struct program *p, int offset)
 }
 
 /*
- * While no module is there, and while one is just coming or going, socket() would fail. A family
- * that is built in has no owner.
+ * socket() would fail while no module is loaded, and while one is being loaded or unloaded. A
+ * built-in family has no owner.
  */
 static void only_with_smc(struct program *p, const struct kernel_layout *layout)
 {
@@ -324,7 +324,7 @@ static void only_with_smc(struct program *p, const struct kernel_layout *layout)
 	jumps_end_here(p, &built_in);
 }
 
-/* Of what a program of this kind returns, 0 says: go on, and ask the kernel's own function. */
+/* A program of this kind returns 0 to leave the decision to the kernel's own function. */
 static void write_program(struct program *p, const struct convert_scope *scope,
 			  const struct kernel_layout *layout)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One program serves all network namespaces. It, and the two maps that it asks, are pinned in the
- * BPF file system:
+ * One program serves all network namespaces. The program and the two maps that it reads are pinned
+ * in the BPF file system:
  *
- *	/sys/fs/bpf/smc/link		what keeps the program attached
- *	/sys/fs/bpf/smc/namespaces	cookie of a network namespace, to flags
+ *	/sys/fs/bpf/smc/link		keeps the program attached
+ *	/sys/fs/bpf/smc/namespaces	cookie of a network namespace -> flags
  *	/sys/fs/bpf/smc/tcp_cgroups	ID of a cgroup
  *
- * A lock on /sys/fs/bpf keeps two tools from making or removing them at the same time. The cookie
- * of a namespace that has ended is not given to another one.
+ * A lock on /sys/fs/bpf keeps tools from creating or removing them concurrently. The cookie of a
+ * namespace that has ended is never reused.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -52,7 +52,7 @@ static bool is_bpffs(void)
 	return !statfs(BPFFS, &fs) && (unsigned int)fs.f_type == BPFFS_MAGIC;
 }
 
-/* An object that may not be there yet: -1 without words then. */
+/* Returns -1 without a message if the object does not exist. */
 static int open_pinned(struct convert_switch *s, const char *path)
 {
 	int fd = bpf_obj_get(path);
@@ -102,7 +102,7 @@ void switch_close(struct convert_switch *s)
 	if (s->lock >= 0 && !*s->error && is_empty(s->namespaces)) {
 		unlink(LINK);
 		unlink(NAMESPACES);
-		/* While a program runs that stays TCP, the switch may be set again. */
+		/* Keep the exemptions of running programs, as the switch may be turned on again. */
 		if (is_empty(s->tcp_cgroups))
 			unlink(TCP_CGROUPS);
 		rmdir(SWITCH_DIRECTORY);
@@ -175,7 +175,7 @@ int switch_get(struct convert_switch *s, bool *on, uint32_t *flags)
 	return 0;
 }
 
-/* What a failed attempt leaves behind goes with switch_close(), if nobody else needs it. */
+/* switch_close() removes what a failed attempt leaves behind, unless others need it. */
 static int undo(struct convert_switch *s)
 {
 	char error[sizeof(s->error)];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The switch: in which network namespaces new TCP sockets become SMC sockets, and which cgroups
- * are left out. What it is set to is kept in the BPF file system, without a process.
+ * The switch: the network namespaces in which new TCP sockets become SMC sockets, and the cgroups
+ * that are exempt. Its state is kept in the BPF file system and needs no process.
  */
 #ifndef SMC_TOOLS_CONVERT_SWITCH_H
 #define SMC_TOOLS_CONVERT_SWITCH_H
@@ -13,11 +13,11 @@
 #define SWITCH_DIRECTORY	"/sys/fs/bpf/smc"
 
 /**
- * struct convert_switch - the switch, while this process looks at it or changes it
- * @lock: keeps others away
- * @namespaces: map of network namespaces by their cookie; -1: not there yet
- * @tcp_cgroups: map of cgroups that are left out, by their ID; -1: not there yet
- * @error: in words, when something has failed
+ * struct convert_switch - the switch while this process reads or changes it
+ * @lock: file descriptor that holds the lock
+ * @namespaces: map of network namespaces by cookie; -1: does not exist yet
+ * @tcp_cgroups: map of exempt cgroups by ID; -1: does not exist yet
+ * @error: message of the last failure
  */
 struct convert_switch {
 	int lock;
@@ -26,20 +26,20 @@ struct convert_switch {
 	char error[256];
 };
 
-/* 0, or -1 with words; in both cases switch_close() comes after it. */
+/* Returns 0, or -1 with a message. Call switch_close() in both cases. */
 int switch_open(struct convert_switch *s);
-/* Removes what nobody needs any more. */
+/* Also removes the pinned objects if they are no longer needed. */
 void switch_close(struct convert_switch *s);
 
-/* This process's network namespace: 0 and whether it is on, or -1 with words. */
+/* For the network namespace of this process. Returns 0 and sets @on, or -1 with a message. */
 int switch_get(struct convert_switch *s, bool *on, uint32_t *flags);
-/* @blind: as convert_attach() has it */
+/* @blind: see convert_attach() */
 int switch_on(struct convert_switch *s, uint32_t flags, bool *blind);
 int switch_off(struct convert_switch *s);
-/* In all namespaces, also those that have ended. */
+/* Switches off all namespaces, including those that have ended. */
 int switch_off_all(struct convert_switch *s);
 
-/* Processes in a cgroup and below it are left out, or are not any more. */
+/* Exempts processes in and below a cgroup, or ends that. */
 int switch_exempt(struct convert_switch *s, uint64_t cgroup);
 void switch_exempt_end(struct convert_switch *s, uint64_t cgroup);
 

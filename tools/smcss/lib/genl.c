@@ -26,9 +26,9 @@ struct genl {
 	char words[256];
 };
 
-/* ---- attributes into structures ------------------------------------------------ */
+/* ---- decoding attributes ------------------------------------------------------- */
 
-/* A kernel may send fewer or more bytes than our structure has. */
+/* A kernel may send fewer or more bytes than the member has. */
 static void take_number(const struct field *field, struct nlattr *nla, void *to)
 {
 	uint64_t value = 0;
@@ -106,7 +106,7 @@ void decode(const struct field *fields, struct nlattr *head, int len, void *obje
 	}
 }
 
-/* ---- talking to the kernel ----------------------------------------------------- */
+/* ---- communication with the kernel --------------------------------------------- */
 
 static void take_words(struct genl *genl, struct nlmsghdr *nlh, size_t skip)
 {
@@ -144,7 +144,7 @@ static int on_ack(struct nl_msg *msg, void *arg)
 	return NL_STOP;
 }
 
-/* A dump that failed on its way says so in its last message. */
+/* A dump that failed halfway reports the error in its last message. */
 static int on_finish(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);
@@ -178,7 +178,7 @@ static int on_message(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* Until the answer is complete. Returns 0 or an errno. */
+/* Receives messages until the answer is complete. Returns 0 or an errno. */
 static int receive(struct genl *genl)
 {
 	genl->error = 0;
@@ -223,13 +223,13 @@ struct genl *genl_open(const char *family)
 		genl_close(genl);
 		return NULL;
 	}
-	/* kernels before 4.12 have no words; then it is the errno alone */
+	/* kernels before 4.12 send no messages, only the errno */
 	setsockopt(nl_socket_get_fd(genl->sk), SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 	nl_socket_modify_cb(genl->sk, NL_CB_VALID, NL_CB_CUSTOM, on_message, genl);
 	nl_socket_modify_cb(genl->sk, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, genl);
 	nl_socket_modify_cb(genl->sk, NL_CB_ACK, NL_CB_CUSTOM, on_ack, genl);
 	nl_socket_modify_err_cb(genl->sk, NL_CB_CUSTOM, on_error, genl);
-	nl_socket_disable_seq_check(genl->sk);	/* after an interrupted dump there is a rest */
+	nl_socket_disable_seq_check(genl->sk);	/* messages of an interrupted dump may remain */
 	return genl;
 }
 
@@ -301,7 +301,7 @@ int genl_do(struct genl *genl, struct nl_msg *msg, const struct genl_reader *rea
 	int ret;
 
 	genl->reader = reader;
-	ret = nl_send_auto(genl->sk, msg);	/* asks for an acknowledgment */
+	ret = nl_send_auto(genl->sk, msg);	/* requests an acknowledgment */
 	nlmsg_free(msg);
 	return ret < 0 ? EIO : receive(genl);
 }
@@ -313,7 +313,7 @@ int genl_join(struct genl *genl, const char *group)
 
 	if (number < 0)
 		return number == -NLE_OBJ_NOTFOUND ? ENOENT : EIO;
-	/* a burst should fit; without root it may be less */
+	/* large enough for a burst; without root the limit may be lower */
 	nl_socket_set_buffer_size(genl->sk, 1 << 20, 0);
 	ret = nl_socket_add_membership(genl->sk, number);
 	if (ret >= 0)

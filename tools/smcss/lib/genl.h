@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Generic netlink: ask a family of the kernel, change something, and say in words what
- * went wrong. A table of fields turns attributes into a structure.
+ * Generic netlink: read from a family of the kernel, change something, and report errors in
+ * words. A table of fields converts attributes to members of a structure.
  */
 #ifndef SMC_TOOLS_GENL_H
 #define SMC_TOOLS_GENL_H
@@ -16,14 +16,14 @@
 #include "array.h"
 
 enum field_kind {
-	FIELD_NUMBER,		/* u8 to u64, as many bytes as the kernel sent */
-	FIELD_TEXT,		/* trailing blanks are dropped */
-	FIELD_NEST,		/* fields of its own, into the same structure */
-	FIELD_FLAG,		/* true: the attribute came */
+	FIELD_NUMBER,		/* u8 to u64, with the size that the kernel sent */
+	FIELD_TEXT,		/* without trailing blanks */
+	FIELD_NEST,		/* nested attributes, decoded into the same structure */
+	FIELD_FLAG,		/* true: the attribute is present */
 	FIELD_BYTES,		/* struct bytes */
 };
 
-/* A few bytes as they came, such as an address. Anything longer is not an address. */
+/* A short binary value, such as an address; a longer attribute is not one. */
 struct bytes {
 	uint8_t len;
 	uint8_t bytes[16];
@@ -34,7 +34,7 @@ struct field {
 	enum field_kind kind;
 	size_t offset;
 	size_t size;
-	const struct field *nest;	/* ends with an entry of size 0 */
+	const struct field *nest;	/* table that ends with an entry of size 0 */
 };
 
 #define NUMBER(attribute, type, member) \
@@ -48,19 +48,19 @@ struct field {
 #define NEST(attribute, fields) \
 	{ attribute, FIELD_NEST, 0, 1, fields }
 
-/* Fills a structure from attributes. What the table does not know is left out. */
+/* Fills a structure from attributes. Ignores attributes that are not in the table. */
 void decode(const struct field *fields, struct nlattr *head, int len, void *object);
 
 struct genl;
 
-/* NULL: refused, and said why. */
+/* Returns NULL after printing a message if the family cannot be used. */
 struct genl *genl_open(const char *family);
 void genl_close(struct genl *genl);
 
 /*
- * One dump. Each top-level attribute of each message is handed to take(), after message()
- * (if there is one) for the message itself. When the kernel says that its table changed
- * meanwhile, restart() is called and the dump begins again. Returns 0 or an errno.
+ * One dump. Calls message() for each message, if it is set, then take() for each of its top-level
+ * attributes. If the kernel reports that its table changed during the dump, restart() is called
+ * and the dump begins again. Returns 0 or an errno.
  */
 struct genl_reader {
 	void (*take)(struct nlattr *attribute, void *arg);
@@ -70,25 +70,25 @@ struct genl_reader {
 };
 int genl_dump(struct genl *genl, uint8_t command, const struct genl_reader *reader);
 
-/* A dump of one kind of object into a list: a top-level nest per object. */
+/* Dumps objects of one kind into a list; each object is a top-level nest. */
 int genl_list(struct genl *genl, uint8_t command, int nest, const struct field *fields,
 	      struct array *list);
 
-/* A command that changes something, or asks for one thing. Returns 0 or an errno. */
+/* A command that changes something or requests a single object. Returns 0 or an errno. */
 struct nl_msg *genl_message(struct genl *genl, uint8_t command);
 int genl_do(struct genl *genl, struct nl_msg *msg, const struct genl_reader *reader);
 
 /*
- * Messages that nobody asked for: joins a multicast group of the family. 0, or ENOENT if the family
- * has none of that name, or another errno. From then on the socket does not block.
+ * Joins a multicast group of the family, for notifications. Returns 0; ENOENT if the family has no
+ * such group; or another errno. From then on the socket is non-blocking.
  */
 int genl_join(struct genl *genl, const char *group);
 int genl_fd(const struct genl *genl);
 
-/* Takes what has come. 0, or ENOBUFS: some were lost, and more may have come since. */
+/* Reads pending notifications. Returns 0, or ENOBUFS: some were lost, and more may be pending. */
 int genl_take_events(struct genl *genl, const struct genl_reader *reader);
 
-/* What the kernel said of the last error, or "". */
+/* The kernel's message for the last error, or "". */
 const char *genl_words(const struct genl *genl);
 
 #endif /* SMC_TOOLS_GENL_H */

@@ -39,7 +39,7 @@ double interrupt_clock(void)
 	return time.tv_sec + time.tv_nsec / 1e9;
 }
 
-/* Blocked from the look at the flag to the wait: a signal in between would not end the wait. */
+/* Signals are blocked between checking the flag and waiting, so none can be missed in between. */
 bool interrupt_wait(int fd, double until)
 {
 	struct pollfd pollfd = { fd, POLLIN, 0 };

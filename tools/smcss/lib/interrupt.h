@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* SIGINT and SIGTERM end a wait, after which the program says what it has found. */
+/* SIGINT and SIGTERM end a wait, after which the program prints its results. */
 #ifndef SMC_TOOLS_INTERRUPT_H
 #define SMC_TOOLS_INTERRUPT_H
 
 #include <stdbool.h>
 
-/* From now on these signals are noted; a system call that one of them interrupts fails. */
+/* From now on these signals are recorded. They also interrupt system calls, which fail. */
 void interrupt_catch(void);
 
-/* Has one of them come? */
+/* Has one of the signals arrived? */
 bool interrupted(void);
 
-/* The time by the clock of interrupt_wait(), in seconds. */
+/* Current time of the clock that interrupt_wait() uses, in seconds. */
 double interrupt_clock(void);
 
 /*
- * Waits until this time (INFINITY: for very long), at most until there is something to read from fd
- * (-1: from nowhere) or a signal comes, even if it came before. True if there is something to read.
+ * Waits until the given time (INFINITY: a very long time), until there is something to read from fd
+ * (-1: none), or until a signal arrives or has arrived. True if there is something to read.
  */
 bool interrupt_wait(int fd, double until);
 

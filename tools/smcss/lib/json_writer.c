@@ -3,7 +3,7 @@
 
 #include "json_writer.h"
 
-/* The comma, the line, the key. */
+/* Writes comma, line break and key in front of an element. */
 static void element(struct json *json, const char *key)
 {
 	bool lines = json->list && json->depth == json->list;
@@ -65,7 +65,7 @@ void json_list_end(struct json *json)
 	fputc(']', json->out);
 }
 
-/* Names come from drivers, peers and users: print nothing that ends a string. */
+/* Names come from drivers, peers and users: escape all that could end a string. */
 void json_bytes(struct json *json, const char *key, const void *bytes, size_t size)
 {
 	const uint8_t *text = bytes;

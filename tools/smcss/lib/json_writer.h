@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * JSON, written piece by piece. Key NULL: an element of a list. Elements of the
- * outermost list go on lines of their own, so that people and diff can read it too.
+ * Incremental JSON writer. Key NULL: an element of a list. Each element of the outermost list is on
+ * a line of its own, for people and diff.
  */
 #ifndef SMC_TOOLS_JSON_WRITER_H
 #define SMC_TOOLS_JSON_WRITER_H
@@ -16,7 +16,7 @@ struct json {
 	FILE *out;
 	int depth;
 	int list;		/* depth of the outermost list, 0: none yet */
-	bool rest[JSON_DEPTH];	/* something is there already */
+	bool rest[JSON_DEPTH];	/* there is an element already: the next one needs a comma */
 };
 
 void json_begin(struct json *json, FILE *out);	/* the outermost object */
@@ -27,12 +27,12 @@ void json_list(struct json *json, const char *key);
 void json_list_end(struct json *json);
 
 void json_text(struct json *json, const char *key, const char *text);
-/* At most size bytes, and not beyond a 0. */
+/* At most size bytes, up to the first NUL. */
 void json_bytes(struct json *json, const char *key, const void *text, size_t size);
 void json_number(struct json *json, const char *key, uint64_t value);
 void json_ratio(struct json *json, const char *key, double value);
 void json_bool(struct json *json, const char *key, bool value);
-/* As text with 0x, since many readers of JSON would round 64 bits. */
+/* As a string with 0x, because many JSON parsers round 64-bit numbers. */
 void json_hex(struct json *json, const char *key, int digits, uint64_t value);
 
 #endif /* SMC_TOOLS_JSON_WRITER_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Another network namespace than that of the caller: option -N of every tool. */
+/* Option -N of every tool: run in another network namespace. */
 #ifndef SMC_TOOLS_NETNS_H
 #define SMC_TOOLS_NETNS_H
 
 /*
- * From now on this process is in that namespace: a name of 'ip netns', a path, or the number of a
- * process. Ends the program if that cannot be.
+ * Moves this process into a network namespace: a name of 'ip netns', a path, or a process id. Ends
+ * the program on failure.
  */
 void netns_enter(const char *name);
 

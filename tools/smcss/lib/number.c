@@ -38,7 +38,7 @@ bool read_number(const char *text, unsigned long min, unsigned long max, unsigne
 
 	if (*text < '0' || *text > '9')
 		return false;
-	*value = strtoul(text, &end, 10);	/* ULONG_MAX if it is more */
+	*value = strtoul(text, &end, 10);	/* ULONG_MAX on overflow */
 	return !*end && *value >= min && *value <= max;
 }
 

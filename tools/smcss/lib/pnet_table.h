@@ -11,14 +11,14 @@
 
 struct pnet {
 	char id[17];
-	char interface[64];	/* "" or "n/a": the entry is for a device */
+	char interface[64];	/* "" or "n/a": the entry names a device */
 	char device[64];
 	uint8_t port;
 };
 
 bool pnetid_valid(const char *id);
 
-/* An entry names an interface, or a device; where it does not, modules say "" or "n/a". */
+/* Does this member of an entry name something? Modules use "" or "n/a" if not. */
 bool pnet_names(const char *text);
 
 /* Both return 0 or an errno. id NULL: the whole table. */

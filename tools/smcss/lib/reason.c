@@ -11,15 +11,15 @@ struct reason {
 	const char *name;
 	const char *words;
 	const char *remedy;
-	const char *side;	/* NULL: of ours, whose class tells */
+	const char *side;	/* NULL: a reason of this module, whose class determines the side */
 };
 
 #define REASON_ROW(name, code, words, remedy) { code, #name, words, remedy, NULL },
 static const struct reason reasons[] = {
 	SMC_REASONS(REASON_ROW)
 	/*
-	 * Of the kernel's own module and of others that have its codes, as debuggers know them; the
-	 * words are ours.
+	 * Codes of the kernel's own module and of implementations that share them, with the names
+	 * that debuggers show. The words are ours.
 	 */
 	{ 0x01010000, "KERNEL_NO_MEMORY", "there was no memory for the connection",
 	  "free some memory",
@@ -85,7 +85,7 @@ const char *reason_name(uint32_t code)
 	return reason ? reason->name : NULL;
 }
 
-/* What the first byte of a code says that is not in the table: those of others have classes too. */
+/* Meaning of the first byte of codes that are not in the table, if the class is known. */
 static const struct {
 	uint8_t class;
 	const char *what;
@@ -154,8 +154,8 @@ static const char *code_side(uint32_t code)
 }
 
 /*
- * Which side to look at, see smc_reason.h. A peer that has sent a diagnosis declined for a reason
- * of its own.
+ * The side to look at, see smc_reason.h. If the peer has sent a diagnosis, it declined for its own
+ * reason.
  */
 const char *reason_side(const struct smc_diag_fallback *fallback)
 {

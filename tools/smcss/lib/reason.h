@@ -11,7 +11,7 @@
 
 #define REASON_ROOM	64
 
-const char *reason_name(uint32_t code);		/* NULL: not in our table */
+const char *reason_name(uint32_t code);		/* NULL: unknown code */
 const char *reason_words(uint32_t code, char room[REASON_ROOM]);
 const char *reason_remedy(uint32_t code);
 const char *reason_side(const struct smc_diag_fallback *fallback);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the tools of this folder share: names older C libraries lack. */
+/* Constants that older C libraries lack, and sizes. */
 #ifndef SMC_TOOLS_SMC_SOCKET_H
 #define SMC_TOOLS_SMC_SOCKET_H
 
@@ -18,7 +18,7 @@
 #define SMCPROTO_SMC	0	/* socket(AF_SMC, ...) over IPv4 */
 #define SMCPROTO_SMC6	1	/* and over IPv6 */
 
-/* "64k", "1M", "65536" in bytes; -1 if it is not a size. */
+/* Parses "64k", "1M" or "65536" into bytes; -1 if it is not a size. */
 static inline int smc_parse_size(const char *text)
 {
 	char *end;

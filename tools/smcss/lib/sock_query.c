@@ -13,11 +13,11 @@
 
 struct query {
 	struct records *records;
-	int error;		/* errno of the kernel or of our own */
+	int error;		/* errno, from the kernel or from this program */
 	bool done;
 };
 
-/* A kernel older or newer than we may send less or more than our structure. */
+/* Older or newer kernels may send fewer or more bytes than our structure has. */
 static void take(struct record *r, struct nlattr *nla, void *to, size_t size)
 {
 	size_t len = nla_len(nla);
@@ -89,7 +89,7 @@ static int on_finish(struct nl_msg *msg, void *arg)
 	struct query *query = arg;
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);
 
-	/* a dump that failed on its way says so in its last message */
+	/* a dump that failed halfway reports the error in its last message */
 	if (nlmsg_datalen(nlh) >= (int)sizeof(int)) {
 		int error;
 
@@ -136,14 +136,14 @@ int query(uint8_t ask, struct records *records)
 	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, on_socket, &query);
 	nl_socket_modify_cb(sk, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, &query);
 	nl_socket_modify_err_cb(sk, NL_CB_CUSTOM, on_error, &query);
-	nl_socket_disable_seq_check(sk);	/* after an interrupted dump there is a rest */
+	nl_socket_disable_seq_check(sk);	/* messages of an interrupted dump may remain */
 	ret = nl_connect(sk, NETLINK_SOCK_DIAG);
 	if (ret < 0) {
 		complain("this kernel has no sock_diag: %s", nl_geterror(ret));
 		goto out;
 	}
 	do {
-		/* sockets came and went meanwhile: what we have may lack some */
+		/* if sockets came or went during the dump, the list may be incomplete: repeat */
 		records->count = 0;
 		query.done = false;
 		ret = dump(sk, ask, &query);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One SMC socket as the kernel's sock_diag describes it, and lists of them. */
+/* An SMC socket as described by sock_diag, and lists of them. */
 #ifndef SMC_TOOLS_SOCK_RECORD_H
 #define SMC_TOOLS_SOCK_RECORD_H
 
@@ -15,11 +15,11 @@
 
 struct record {
 	struct smc_diag_msg msg;
-	uint64_t has;			/* bit SMC_DIAG_x: that attribute came */
+	uint64_t has;			/* record_bit() of each attribute that was received */
 	uint8_t shutdown;
 	struct smc_diag_conninfo conn;
 	struct smc_diag_lgrinfo lgr;
-	uint32_t lgr_id;		/* not from the kernel's own module */
+	uint32_t lgr_id;		/* the kernel's own module does not send it */
 	struct smcd_diag_dmbinfo dmb;
 	struct smc_diag_fallback fallback;
 };
@@ -30,7 +30,7 @@ struct records {
 	size_t room;
 };
 
-/* What this module has added begins at 64. */
+/* Attributes that this module has added begin at 64. */
 static inline uint64_t record_bit(int attribute)
 {
 	return 1ull << (attribute < SMC_DIAG_LGRID ? attribute : attribute - SMC_DIAG_LGRID + 32);
@@ -46,7 +46,7 @@ static inline bool is_tcp(const struct record *r)
 	return r->msg.diag_mode == SMC_DIAG_MODE_FALLBACK_TCP;
 }
 
-/* Linux up to at least 6.12 says AF_SMC of an accepted socket, for either family. */
+/* Linux up to at least 6.12 reports AF_SMC for accepted sockets of both families. */
 static inline int record_family(const struct record *r)
 {
 	const uint32_t *local = r->msg.id.idiag_src, *peer = r->msg.id.idiag_dst;
@@ -56,7 +56,7 @@ static inline int record_family(const struct record *r)
 	return local[1] | local[2] | local[3] | peer[1] | peer[2] | peer[3] ? AF_INET6 : AF_INET;
 }
 
-/* The bit that asks for an attribute. */
+/* Bit that requests an attribute. */
 #define ASK(attribute)	(1u << ((attribute) - 1))
 
 /* sock_query.c */

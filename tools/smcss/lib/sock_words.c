@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Numbers of the kernel in words. */
+/* Values from the kernel as text. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
 
 #include "sock_record.h"
 
-/* The states of RFC 7609, 4.8, named as smcss has always named them. */
+/* The states of RFC 7609, 4.8, with the names that smcss has always used. */
 static const char * const state_names[256] = {
 	[SMC_DIAG_STATE_ACTIVE]		= "ACTIVE",
 	[SMC_DIAG_STATE_INIT]		= "INIT",
@@ -35,7 +35,7 @@ bool state_is_listen(uint8_t state)
 	return state == SMC_DIAG_STATE_LISTEN;
 }
 
-/* Is it known whether the socket uses SMC or TCP? */
+/* Has it been decided whether the socket uses SMC or TCP? */
 bool state_is_settled(uint8_t state)
 {
 	return state != SMC_DIAG_STATE_LISTEN && state != SMC_DIAG_STATE_INIT;
@@ -46,7 +46,7 @@ const char *mode_name(const struct record *r)
 	if (is_tcp(r))
 		return "TCP";
 	if (!state_is_settled(r->msg.diag_state))
-		return "-";	/* whatever the number: it is nothing yet */
+		return "-";	/* not decided yet, whatever diag_mode says */
 	switch (r->msg.diag_mode) {
 	case SMC_DIAG_MODE_SMCD:
 		return "SMCD";

@@ -17,9 +17,9 @@ struct column {
 struct text_table {
 	struct array columns;
 	FILE *cells;		/* writes @text */
-	char *text;		/* row after row, every row complete; each cell ends with a NUL */
+	char *text;		/* all cells, row by row, each ended by a NUL; rows are complete */
 	size_t length;		/* of @text */
-	size_t column;		/* of the next cell */
+	size_t column;		/* number of the next cell's column */
 };
 
 struct text_table *table_new(void)
@@ -71,7 +71,7 @@ static void print_blanks(FILE *out, int count)
 	fprintf(out, "%*s", count, "");
 }
 
-/* Blanks are owed until there is something to write behind them. */
+/* Defers blanks until there is text to print after them. Returns the number of blanks deferred. */
 static int print_cell(FILE *out, const struct column *column, const char *text, int owed)
 {
 	int rest = column->width - (int)strlen(text);

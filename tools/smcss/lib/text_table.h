@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A table of text whose columns grow with what is in them. */
+/* A text table whose columns grow with their content. */
 #ifndef SMC_TOOLS_TEXT_TABLE_H
 #define SMC_TOOLS_TEXT_TABLE_H
 
@@ -11,14 +11,14 @@ enum table_align { ALIGN_LEFT, ALIGN_RIGHT };
 struct text_table;
 
 struct text_table *table_new(void);
-/* One more column: at least so wide, with so many blanks after it. */
+/* Adds a column with a minimum width, followed by a gap of blanks. */
 void table_column(struct text_table *table, const char *title, int width,
 		  enum table_align side, int gap);
-/* The next cell of the row; after the last column the next row begins by table_row(). */
+/* Adds the next cell of the current row. Call table_row() after the last column. */
 void table_cell(struct text_table *table, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void table_row(struct text_table *table);
-/* Titles, if they are wanted, and rows, without blanks at the end of lines. */
+/* Prints the rows, with titles if requested, without blanks at the end of lines. */
 void table_print(struct text_table *table, FILE *out, bool titles);
 void table_free(struct text_table *table);
 

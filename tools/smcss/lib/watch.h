@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Showing the same again and again. */
+/* Repeated output, as with watch(1). */
 #ifndef SMC_TOOLS_WATCH_H
 #define SMC_TOOLS_WATCH_H
 
 /*
- * Calls show(arg) every so many seconds until that fails, count rounds are over (0: no end)
- * or a signal comes. On a terminal each round begins on a clean screen with a line that
- * says what and when; elsewhere rounds follow each other, for JSON one object after the
+ * Calls show(arg) every given number of seconds until it fails, count rounds are over (0: no
+ * limit) or a signal arrives. On a terminal each round clears the screen and begins with a line of
+ * title and time. Otherwise rounds just follow each other; for JSON that is one object after the
  * other. Returns the last status.
  */
 int watch(double seconds, unsigned int count, const char *title, int (*show)(void *arg), void *arg);

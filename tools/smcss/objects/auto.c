@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcr auto, smcd auto: what the kernel has learnt about who should not use SMC. */
+/* smcr auto, smcd auto: destinations and listeners for which the kernel avoids SMC. */
 #include <arpa/inet.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel has learnt: destinations that do not speak SMC, listeners it pays for. */
+/* What the kernel has learnt: destinations without SMC, and whether SMC pays for listeners. */
 #ifndef SMC_TOOLS_AUTO_H
 #define SMC_TOOLS_AUTO_H
 
@@ -15,7 +15,7 @@
 #define END_ROOM	(INET6_ADDRSTRLEN + 10)
 
 struct destination {
-	struct bytes address;	/* 4 or 16 */
+	struct bytes address;	/* 4 or 16 bytes */
 	uint16_t port;
 	uint32_t reason;
 	uint32_t diagnosis;
@@ -24,7 +24,7 @@ struct destination {
 };
 
 struct listener {
-	struct bytes address;	/* 0: any */
+	struct bytes address;	/* no bytes: any address */
 	uint16_t port;
 	uint8_t verdict;
 	uint32_t worth;		/* percent of break-even */

@@ -41,7 +41,7 @@ static const char *next_word(struct words *words, const char *after)
 	return *words->next++;
 }
 
-/* value: what was written in the same word, or NULL */
+/* @value: a value that was part of the option's word, or NULL */
 static const char *value_of(const char *value, struct words *words, const char *option)
 {
 	return value ? value : next_word(words, option);
@@ -88,7 +88,7 @@ static bool takes_value(char letter)
 	return strchr("wcN", letter);
 }
 
-/* --watch=1, --watch 1, -watch 1; shortened as long as two letters are left. False: no such one. */
+/* --watch=1, --watch 1, -watch 1; may be shortened to two letters. False: no such option. */
 static bool parse_long(const struct tool *tool, struct request *r, const char *text,
 		       struct words *words)
 {
@@ -108,7 +108,7 @@ static bool parse_long(const struct tool *tool, struct request *r, const char *t
 	return false;
 }
 
-/* A long one, or letters of which the last may have a value: -d, -dd, -da, -w1 */
+/* A long option, or letters, of which the last may have a value: -d, -dd, -da, -w1 */
 static void parse_option(const struct tool *tool, struct request *r, const char *word,
 			 struct words *words)
 {
@@ -129,7 +129,7 @@ static void parse_option(const struct tool *tool, struct request *r, const char 
 	}
 }
 
-/* An exact name, or the only one that begins so; -1: none, -2: several. */
+/* Finds an exact name or a unique abbreviation; -1: none, -2: ambiguous. */
 static int find_name(const void *table, size_t size, const char *word)
 {
 	int i, found = -1;
@@ -146,7 +146,7 @@ static int find_name(const void *table, size_t size, const char *word)
 	}
 }
 
-/* The same of commands, where two names may stand for the same. */
+/* As find_name(), but two names of the same command are not ambiguous. */
 static int find_command(const struct command *commands, const char *word)
 {
 	int i = find_name(commands, sizeof(*commands), word);
@@ -287,7 +287,7 @@ static void check(const struct request *r)
 void parse_request(const struct tool *tool, int argc, char **argv, struct request *r)
 {
 	struct words words = { argv + 1, argv + argc };
-	bool options = true;	/* until "--" */
+	bool options = true;	/* false after "--" */
 
 	memset(r, 0, sizeof(*r));
 	r->kind = tool->kind;

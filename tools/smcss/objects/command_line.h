@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Command lines in the manner of ip(8): OPTIONS OBJECT COMMAND arguments, names shortened
- * as far as they stay unique, long options with one dash or two.
+ * Command lines in the style of ip(8): OPTIONS OBJECT COMMAND arguments. Names may be shortened
+ * while they are unique; long options have one dash or two.
  */
 #ifndef SMC_TOOLS_COMMAND_LINE_H
 #define SMC_TOOLS_COMMAND_LINE_H
@@ -15,15 +15,15 @@ struct request;
 
 struct command {
 	const char *name;
-	/* Reads and shows, or changes something; an exit code. */
+	/* Shows or changes something. Returns an exit code. */
 	int (*run)(struct genl *genl, const struct request *request);
 	enum { TAKES_NOTHING, TAKES_ALL, TAKES_ID, TAKES_LINKS, TAKES_DEVICES, TAKES_EID,
 	       TAKES_WORDS } takes;
-	/* Only what reads can be repeated by --watch; what is endless is ended by --count. */
+	/* --watch repeats READS only; --count ends ENDLESS. */
 	enum { READS, CHANGES, ENDLESS } does;
 };
 
-/* The first command is that of an object without one. */
+/* An object without a command runs its first one. */
 struct smc_object {
 	const char *name;
 	const struct command *commands;	/* ends with an entry without name */
@@ -47,14 +47,14 @@ struct request {
 	bool prometheus;
 	bool html;
 	double watch;		/* seconds; 0: once */
-	unsigned int count;	/* how often; 0: until it is interrupted */
+	unsigned int count;	/* number of rounds; 0: until interrupted */
 	struct filter filter;
 	const char *eid;
-	const char *words[MAX_WORDS];	/* of a command that reads them itself */
+	const char *words[MAX_WORDS];	/* arguments that the command parses itself */
 	size_t word_count;
 };
 
-/* Ends the program on wrong usage, and after --help and --version. */
+/* Ends the program on a usage error, and after --help and --version. */
 void parse_request(const struct tool *tool, int argc, char **argv, struct request *request);
 
 #endif /* SMC_TOOLS_COMMAND_LINE_H */

@@ -11,7 +11,7 @@
 #include "stats.h"
 #include "watch.h"
 
-/* The errno of a dump in words. */
+/* Prints a message for the errno of a dump. */
 static int refused(struct genl *genl, int error, const char *what)
 {
 	if (error == EOPNOTSUPP)
@@ -173,7 +173,7 @@ static int json_stats(struct genl *genl, const struct request *r)
 	return show_stats_as(genl, r, true);
 }
 
-/* Shows what is to be forgotten, then keeps what the kernel counted. */
+/* Shows the statistics, then saves the current counters as the new base. */
 static int reset_stats(struct genl *genl, const struct request *r)
 {
 	struct stats stats;
@@ -310,7 +310,7 @@ static int show_rules(struct genl *genl, const struct request *r)
 	return error ? refused(genl, error, "filter rules") : 0;
 }
 
-/* The kernel's words say best what is wrong. */
+/* Prefers the kernel's message, which is the most specific one. */
 static int change_refused(struct genl *genl, int error, const char *what)
 {
 	const char *words = genl_words(genl);
@@ -349,7 +349,7 @@ const struct command filter_commands[] = {
 	{ }
 };
 
-/* ---- what was learnt ----------------------------------------------------------- */
+/* ---- autocache and autosmc ----------------------------------------------------- */
 
 static void print_auto(const struct array *destinations, const struct array *listeners)
 {
@@ -419,7 +419,7 @@ int tool_main(const struct tool *tool, int argc, char **argv)
 	int status;
 
 	parse_request(tool, argc, argv, &request);
-	/* The switch is not the module's: it is shown and set back without one. */
+	/* The switch is independent of the module, and can be shown and turned off without it. */
 	if (request.object->commands != convert_commands) {
 		round.genl = genl_open(SMC_GENL_FAMILY_NAME);
 		if (!round.genl)

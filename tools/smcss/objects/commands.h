@@ -21,7 +21,7 @@ extern const struct command restore_commands[];
 extern const struct command monitor_commands[];
 extern const struct command report_commands[];
 
-/* The program: parse, run once or again and again. */
+/* The main program: parses the command line, then runs the command once or repeatedly. */
 int tool_main(const struct tool *tool, int argc, char **argv);
 
 #endif /* SMC_TOOLS_COMMANDS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcr convert, smcd convert: new TCP sockets of a network namespace are SMC sockets. */
+/* smcr convert, smcd convert: make new TCP sockets of a network namespace SMC sockets. */
 #include <linux/smc.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void write_switch(bool on, uint32_t flags)
 	json_end(&json);
 }
 
-/* Words of the switch, and what it leaves behind, for an exit code. */
+/* Closes the switch. Prints its message after a failure. Returns an exit code. */
 static int finish(struct convert_switch *s, int rc)
 {
 	switch_close(s);
@@ -53,7 +53,7 @@ static int show_switch(struct genl *genl, const struct request *r)
 	bool on = false;
 	int rc;
 
-	/* Where it cannot be on there is no need of rights to see that. */
+	/* Without support in the kernel the switch is off: this needs no privileges. */
 	if (!convert_unsupported()) {
 		rc = switch_open(&s);
 		if (!rc)
@@ -73,7 +73,7 @@ static bool takes(const struct request *r, const char *word)
 	return r->word_count;
 }
 
-/* Has it loaded. The kernel's own module has had AF_SMC for longer than IPPROTO_SMC. */
+/* Loads the module. The kernel's own one has AF_SMC for longer than IPPROTO_SMC. */
 static int need_protocol(void)
 {
 	struct genl *smc = genl_open(SMC_GENL_FAMILY_NAME);

@@ -46,13 +46,13 @@ int devices_read(struct genl *genl, enum smc_kind kind, struct array *devices)
 	return genl_list(genl, SMC_NETLINK_GET_DEV_SMCR, SMC_GEN_DEV_SMCR, device_fields, devices);
 }
 
-/* Only SMC-R says whether a port is valid; that of an SMC-D device always is. */
+/* Only SMC-R reports whether a port is valid; the port of an SMC-D device always is. */
 static bool port_shown(const struct port *port, enum smc_kind kind)
 {
 	return port->present && (kind == SMC_D || port->valid);
 }
 
-/* Drops ports, and devices that have none left. */
+/* Drops ports that do not match, then devices without ports. */
 void devices_filter(struct array *devices, const struct filter *f)
 {
 	struct device *all = devices->items;
@@ -80,7 +80,7 @@ bool device_is_loopback(const struct device *d)
 	return !d->vendor && !d->device && d->chid == CHID_LOOPBACK;
 }
 
-/* PCI IDs of what smc-tools has names for; others as number. */
+/* Names for the PCI IDs that smc-tools names, and for ours; others are shown as numbers. */
 static const char *type_name(const struct device *d, enum smc_kind kind, char room[16])
 {
 	static const struct {
@@ -114,13 +114,13 @@ static const char *state_name(uint8_t state)
 	return state == 1 ? "ACTIVE" : "INACTIVE";
 }
 
-/* A PNETID that a user gave has an asterisk. */
+/* An asterisk marks a PNETID that was set by the user. */
 static void pnetid_cell(struct text_table *t, const struct port *port)
 {
 	table_cell(t, "%s%s", port->by_user && port->pnetid[0] ? "*" : "", port->pnetid);
 }
 
-/* ---- SMC-R: a line per port ---------------------------------------------------- */
+/* ---- SMC-R: one line for each port --------------------------------------------- */
 
 static void smcr_titles(struct text_table *t, int details)
 {

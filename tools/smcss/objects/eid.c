@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* EIDs: those of users (UEID), and that of the system (SEID). */
+/* EIDs: user EIDs (UEID) and the system EID (SEID). */
 #include <errno.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static bool is_letter_or_digit(char c)
 	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* As the SMCv2 paper says it, which the kernel need not check to the last rule. */
+/* The rules of the SMCv2 paper, some of which the kernel may not check. */
 bool eid_valid(const char *eid)
 {
 	size_t i, len = strlen(eid);
@@ -63,7 +63,7 @@ int ueid_change(struct genl *genl, uint8_t command, const char *eid)
 	char padded[EID_ROOM];
 
 	if (eid) {
-		/* the kernel's own module takes nothing without its blanks */
+		/* the kernel's own module requires an EID padded with blanks */
 		snprintf(padded, sizeof(padded), "%-*s", SMC_MAX_EID_LEN, eid);
 		if (nla_put_string(msg, SMC_NLA_EID_TABLE_ENTRY, padded))
 			no_memory();

@@ -37,7 +37,7 @@ int rules_read(struct genl *genl, struct array *rules)
 	return genl_list(genl, SMC_NETLINK_GET_FILTER, SMC_GEN_FILTER, rule_fields, rules);
 }
 
-/* ---- what is typed ------------------------------------------------------------- */
+/* ---- parsing the command line -------------------------------------------------- */
 
 struct typed {
 	const char *const *next;
@@ -51,7 +51,7 @@ static const char *another(struct typed *typed, const char *after)
 	return *typed->next++;
 }
 
-/* The next word is this one: take it. */
+/* Takes the next word if it is this one. */
 static bool follows(struct typed *typed, const char *word)
 {
 	if (typed->next == typed->end || strcmp(*typed->next, word))
@@ -60,7 +60,7 @@ static bool follows(struct typed *typed, const char *word)
 	return true;
 }
 
-/* A decimal number up to max; end tells where it ends. */
+/* Parses a decimal number up to max; *end points behind it. */
 static bool number(const char *text, unsigned long max, unsigned long *value, char **end)
 {
 	if (*text < '0' || *text > '9')
@@ -196,11 +196,11 @@ uint32_t rule_parse_id(const char *const *words, size_t count)
 	return id;
 }
 
-/* ---- to the kernel ------------------------------------------------------------- */
+/* ---- sending to the kernel ----------------------------------------------------- */
 
 static int put_end(struct nl_msg *msg, const struct rule_end *e, int first)
 {
-	/* address, prefix, first and last port: the attributes lie in this order */
+	/* the attributes are consecutive: address, prefix, first port, last port */
 	if (e->has_address && (nla_put(msg, first, e->address.len, e->address.bytes) ||
 			       nla_put_u8(msg, first + 1, e->prefix)))
 		return -1;
@@ -242,7 +242,7 @@ int rules_flush(struct genl *genl)
 	return genl_do(genl, genl_message(genl, SMC_NETLINK_FLUSH_FILTER), NULL);
 }
 
-/* ---- shown --------------------------------------------------------------------- */
+/* ---- display ------------------------------------------------------------------- */
 
 static const char *action_name(const struct rule *r)
 {

@@ -16,7 +16,7 @@
 
 struct rule_end {
 	bool has_address;
-	struct bytes address;	/* 4 or 16 */
+	struct bytes address;	/* 4 or 16 bytes */
 	uint8_t prefix;
 	bool has_port;
 	uint16_t port;
@@ -26,7 +26,7 @@ struct rule_end {
 struct rule {
 	uint32_t id;
 	uint8_t action;
-	uint8_t direction;	/* 0: not said */
+	uint8_t direction;	/* 0: not given */
 	uint8_t family;		/* 0: any */
 	struct rule_end local;
 	struct rule_end remote;
@@ -36,7 +36,10 @@ struct rule {
 
 extern const struct field rule_fields[];
 
-/* permit|exclude [in|out|both] [ipv4|ipv6] [local END] [remote END] [before ID]; or exits */
+/*
+ * permit|exclude [in|out|both] [ipv4|ipv6] [local END] [remote END] [before ID]
+ * Ends the program on a usage error.
+ */
 void rule_parse(const char *const *words, size_t count, struct rule *rule);
 uint32_t rule_parse_id(const char *const *words, size_t count);
 
@@ -47,7 +50,7 @@ int rule_del(struct genl *genl, uint32_t id);
 int rules_flush(struct genl *genl);
 
 void rules_print(FILE *out, const struct array *rules);
-/* The words that rule_parse() takes, and a newline. */
+/* Prints a rule in the syntax of rule_parse(), and a newline. */
 void rule_print(FILE *out, const struct rule *rule);
 void rules_json(FILE *out, const struct array *rules);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcr info, smcd info: what this host can do. */
+/* smcr info, smcd info: the capabilities of this host. */
 #include <inttypes.h>
 
 #include "genl.h"
@@ -35,13 +35,13 @@ static const struct field limit_fields[] = {
 	{ }
 };
 
-/* The limit comes without a nest around it. */
+/* The kernel sends the handshake limit without a nest. */
 static void take_limit(struct nlattr *nla, void *info)
 {
 	decode(limit_fields, nla, nla_total_size(nla_len(nla)), info);
 }
 
-/* What the flags of the kernel say is of its versions, whether there is a device or not. */
+/* The kernel's flags only tell the supported versions, so look for devices, too. */
 static void count_devices(struct genl *genl, struct sysinfo *info)
 {
 	struct array devices = ARRAY_OF(struct device);
@@ -73,12 +73,12 @@ int sysinfo_read(struct genl *genl, struct sysinfo *info)
 	if (error)
 		return error;
 	count_devices(genl, info);
-	/* kernels before 5.17 know no limit */
+	/* kernels before 5.17 have no limit */
 	genl_dump(genl, SMC_NETLINK_DUMP_HS_LIMITATION, &limit);
 	return 0;
 }
 
-/* Limits on memory are ours, and older than the attribute for the version. */
+/* Only this module has memory limits; they are older than the version attribute. */
 const char *sysinfo_module(const struct sysinfo *i)
 {
 	if (i->module_version[0])
@@ -86,7 +86,7 @@ const char *sysinfo_module(const struct sysinfo *i)
 	return i->has_memory ? "older than 0.9.0" : "the kernel's own";
 }
 
-/* As the module's parameter tcp_option has it */
+/* Names as in the module parameter tcp_option. */
 static const char *tcp_option_name(uint8_t way)
 {
 	switch (way) {

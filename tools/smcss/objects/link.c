@@ -22,10 +22,10 @@ static const struct field link_fields[] = {
 
 struct reader {
 	struct array *links;
-	struct linkgroup group;		/* that of the links that follow */
+	struct linkgroup group;		/* link group of the links that follow */
 };
 
-/* The kernel tells a link group before its links, which do not name it. */
+/* The kernel sends a link group before its links, which do not name their group. */
 static void take(struct nlattr *nla, void *arg)
 {
 	struct reader *reader = arg;
@@ -74,7 +74,7 @@ void links_filter(struct array *links, const struct filter *filter)
 	links->count = count;
 }
 
-/* The words fit both modules: the kernel's own has those up to ACTIVE, with the same numbers. */
+/* The kernel's own module uses the same numbers, up to ACTIVE. */
 static const char *state_word(uint32_t state, char room[32])
 {
 	static const char * const words[] = {

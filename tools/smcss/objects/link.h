@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What link groups and links know of each other. */
+/* Shared by link groups and links. */
 #ifndef SMC_TOOLS_LINK_H
 #define SMC_TOOLS_LINK_H
 

@@ -101,7 +101,7 @@ void linkgroups_filter(struct array *groups, const struct array *links, const st
 
 /* ---- words --------------------------------------------------------------------- */
 
-/* RFC 7609, 2.2.1; asymmetric: the peer, or this host, has one port for both links */
+/* RFC 7609, 2.2.1; ASYMP and ASYML: the peer or this host uses one port for both links */
 const char *linkgroup_type(uint8_t type, char room[16])
 {
 	static const char * const names[] = { "NONE", "SINGLE", "SYM", "ASYMP", "ASYML" };
@@ -117,7 +117,7 @@ const char *linkgroup_role(uint8_t role)
 	return role ? "SERV" : "CLNT";
 }
 
-/* SMC version 2, First Contact Extension */
+/* codes of the First Contact Extension of SMC version 2 */
 static const char *os_name(uint8_t os, char room[16])
 {
 	static const char * const names[] = { [1] = "z/OS", [2] = "Linux", [3] = "AIX" };

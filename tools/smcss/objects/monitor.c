@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcr monitor, smcd monitor: what happens, as it happens, like ip-monitor(8). */
+/* smcr monitor, smcd monitor: show events as they happen, like ip-monitor(8). */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -39,7 +39,7 @@ const struct field event_fields[] = {
 	{ }
 };
 
-/* What is written of each type, and the word that chooses it. */
+/* Name in JSON, and words in text, for each event type; object also selects it in a command. */
 static const struct {
 	const char *json, *object, *what;
 } types[] = {
@@ -193,7 +193,7 @@ void event_json(FILE *out, const struct event *e)
 struct monitor {
 	const struct request *request;
 	bool shown[TYPES];
-	unsigned int left;	/* with --count */
+	unsigned int left;	/* remaining events, with --count */
 };
 
 static void show(struct monitor *m, const struct event *e)
@@ -214,7 +214,7 @@ static void take_event(struct nlattr *nla, void *arg)
 	decode(event_fields, nla_data(nla), nla_len(nla), &e);
 	if (!e.type || e.type >= TYPES || !m->shown[e.type])
 		return;
-	/* of link groups those of this program */
+	/* events of link groups: only those of this program's kind */
 	if (e.has_lgr && e.tech != (m->request->kind == SMC_D ? SMC_DIAG_MODE_SMCD :
 				    SMC_DIAG_MODE_SMCR))
 		return;
@@ -231,7 +231,7 @@ static void show_lost(struct monitor *m)
 	show(m, &e);
 }
 
-/* linkgroup, link, fallback; without any of them all */
+/* linkgroup, link, fallback, all; without any word: all */
 static void choose(struct monitor *m)
 {
 	const struct request *r = m->request;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel tells as it happens: link groups, links, fallbacks. */
+/* Events that the kernel sends: link groups, links, fallbacks. */
 #ifndef SMC_TOOLS_MONITOR_H
 #define SMC_TOOLS_MONITOR_H
 
@@ -10,7 +10,7 @@
 #include "objects.h"
 
 struct event {
-	uint8_t type;		/* SMC_EVENT_*; 0: some were lost */
+	uint8_t type;		/* SMC_EVENT_*; 0: events were lost */
 	uint64_t time;		/* ns since 1970 */
 	uint8_t role;
 	bool has_lgr;
@@ -32,7 +32,7 @@ struct event {
 
 extern const struct field event_fields[];
 
-/* A line for people, or a line of JSON. */
+/* A line of text, or a line of JSON. */
 void event_print(FILE *out, const struct event *event);
 void event_json(FILE *out, const struct event *event);
 

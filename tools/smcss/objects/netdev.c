@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names of netdevs. That of an RDMA device may be in another network namespace. */
+/* Names of netdevs. The netdev of an RDMA device may be in another network namespace. */
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What SMC_GEN_NETLINK tells, as structures: read from the kernel, shown as text or
- * JSON. Reading returns 0 or an errno.
+ * The objects of SMC_GEN_NETLINK as structures: read from the kernel, shown as text or JSON.
+ * Functions that read return 0 or an errno.
  */
 #ifndef SMC_TOOLS_OBJECTS_H
 #define SMC_TOOLS_OBJECTS_H
@@ -32,7 +32,7 @@ struct sysinfo {
 	bool ism_v2;
 	bool smcr_v2;
 	uint32_t rdma_devices;
-	uint32_t ism_devices;		/* without the loopback */
+	uint32_t ism_devices;		/* without loopback */
 	bool loopback;
 	char host[HOST_ROOM];
 	char seid[EID_ROOM];		/* "": this host has none */
@@ -45,15 +45,15 @@ struct sysinfo {
 	uint64_t memory_used;		/* bytes */
 	uint64_t memory_max;
 	bool has_host_memory;
-	uint64_t host_memory_used;	/* of all namespaces */
+	uint64_t host_memory_used;	/* by all namespaces together */
 	uint64_t host_memory_max;
-	char module_version[VERSION_ROOM];	/* "": the module tells none */
+	char module_version[VERSION_ROOM];	/* "": the module does not report it */
 	bool has_tcp_option;
 	uint8_t tcp_option;		/* enum smc_tcp_option_way */
 	bool tcp_option_in_place;
 };
 int sysinfo_read(struct genl *genl, struct sysinfo *info);
-/* The version of the module, or in words whose it is. */
+/* The version of the module, or words that say which module it is. */
 const char *sysinfo_module(const struct sysinfo *info);
 void sysinfo_print(FILE *out, const struct sysinfo *info);
 void sysinfo_json(FILE *out, const struct sysinfo *info);
@@ -81,8 +81,8 @@ struct linkgroup {
 	uint8_t buf_type;
 	bool has_alloc;
 	uint64_t sndbuf_alloc;
-	uint64_t rcvbuf_alloc;		/* RMBs, or DMBs */
-	uint64_t gid;			/* SMC-D from here on */
+	uint64_t rcvbuf_alloc;		/* RMBs or DMBs */
+	uint64_t gid;			/* this and the rest: SMC-D */
 	uint64_t peer_gid;
 	uint64_t ext_gid;
 	uint64_t peer_ext_gid;
@@ -105,7 +105,7 @@ struct link {
 	uint32_t state;
 };
 
-/* Which of them; nothing given is all of them. */
+/* Selects objects; without any criterion all of them. */
 struct filter {
 	bool by_id;
 	uint32_t id;
@@ -115,7 +115,7 @@ struct filter {
 
 int linkgroups_read(struct genl *genl, enum smc_kind kind, struct array *groups);
 int links_read(struct genl *genl, struct array *links);
-/* Drops what does not fit. A link group fits by its links. */
+/* Drops objects that do not match. A link group matches if one of its links does. */
 void linkgroups_filter(struct array *groups, const struct array *links,
 		       const struct filter *filter);
 void links_filter(struct array *links, const struct filter *filter);
@@ -148,7 +148,7 @@ struct device {
 	struct port ports[2];
 };
 int devices_read(struct genl *genl, enum smc_kind kind, struct array *devices);
-/* Is it the loopback of SMC-D, which needs no hardware? */
+/* Is it the SMC-D loopback device, which needs no hardware? */
 bool device_is_loopback(const struct device *device);
 void devices_filter(struct array *devices, const struct filter *filter);
 void devices_print(FILE *out, enum smc_kind kind, const struct array *devices, int details);
@@ -173,7 +173,7 @@ void ueids_json(FILE *out, const struct array *eids);
 void seid_print(FILE *out, const struct seid *seid);
 void seid_json(FILE *out, const struct seid *seid);
 
-/* netdev.c: what is not known by name is "if7" */
+/* netdev.c: an unknown netdev is shown as "if7" */
 const char *netdev_name(uint32_t ifindex, char room[32]);
 bool netdev_is(uint32_t ifindex, const char *name);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smcr stats --prometheus: everything that is counted in this network namespace, of SMC-R and SMC-D
- * together. Names of metrics and labels are never renamed or removed, see smcr(8).
+ * smcr stats --prometheus: all counters of this network namespace, of SMC-R and SMC-D together. The
+ * names of metrics and labels must never be renamed or removed, see smcr(8).
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -42,15 +42,15 @@ void exported_free(struct exported *e)
 	array_free(&e->links);
 }
 
-/* ---- the format ---------------------------------------------------------------- */
+/* ---- output format ------------------------------------------------------------- */
 
-/* All samples of a metric follow its head. */
+/* All samples of a metric must follow its head. */
 static void head(FILE *out, const char *name, const char *type, const char *help)
 {
 	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* labels: as they are written, or "" */
+/* labels: printf format of the labels, or "" */
 __attribute__((format(printf, 4, 5)))
 static void sample(FILE *out, const char *name, uint64_t value, const char *labels, ...)
 {
@@ -121,7 +121,7 @@ static void print_fallbacks(FILE *out, const struct exported *e)
 
 /* ---- data ---------------------------------------------------------------------- */
 
-/* A value of each direction of each kind. */
+/* One sample for each direction of SMC-D and SMC-R. */
 #define DIRECTIONS(out, e, name, what, ...) do {					\
 	int kind_;									\
 											\

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counters in the text format of Prometheus, for a collector of text files. */
+/* Counters in the text format of Prometheus, for the textfile collector. */
 #ifndef SMC_TOOLS_PROMETHEUS_H
 #define SMC_TOOLS_PROMETHEUS_H
 
 #include "stats.h"
 
 struct exported {
-	struct stats of[2];		/* by enum smc_kind; never set back */
+	struct stats of[2];		/* by enum smc_kind; never reset */
 	struct sysinfo info;
 	struct array groups[2];		/* struct linkgroup */
 	struct array links;		/* struct link */

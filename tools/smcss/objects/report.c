@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcr report: collects what somebody who is asked for help would ask for. */
+/* smcr report: collects the information that is needed to help with a problem. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 
 /* ---- collecting ---------------------------------------------------------------- */
 
-/* The first line of a file, without its end. False: there is none. */
+/* Reads the first line of a file, without the newline. False if there is none. */
 static bool first_line(const char *path, char *line, size_t size)
 {
 	FILE *file = fopen(path, "re");
@@ -86,7 +86,7 @@ static int collect(struct genl *genl, struct report *r, double seconds)
 	snprintf(r->kernel, sizeof(r->kernel), "%.60s %.30s", uts.release, uts.machine);
 	read_system(r->system, sizeof(r->system));
 	read_module(r);
-	/* says itself what is wrong */
+	/* prints its own message on failure */
 	query(ASK(SMC_DIAG_FALLBACK) | ASK(SMC_DIAG_LGRINFO) | ASK(SMC_DIAG_DMBINFO), &r->records);
 	processes_read(&r->processes);
 	return 0;
@@ -193,7 +193,7 @@ static void print_learnt(FILE *out, struct genl *genl)
 	array_free(&listeners);
 }
 
-/* The last lines of the kernel's log that name SMC; it may be for root only. */
+/* The last lines of the kernel log that name SMC; reading the log may require root. */
 static void print_log(FILE *out)
 {
 	enum { READ_ALL = 3, SIZE = 10 };

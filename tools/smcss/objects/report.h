@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Everything that a report of a fault, or a look at a host, needs. */
+/* The content of a problem report, or of a page that shows the state of a host. */
 #ifndef SMC_TOOLS_REPORT_H
 #define SMC_TOOLS_REPORT_H
 
@@ -14,21 +14,21 @@ struct report {
 	char host[HOST_ROOM];
 	char kernel[128];
 	char system[128];		/* name of the distribution, or "" */
-	char module[192];		/* whose it is, as far as is known */
-	double seconds;			/* between the two below; 0: @before is not there */
+	char module[192];		/* which module it is, as far as known */
+	double seconds;			/* from @before to @now; 0: @before is not set */
 	struct exported before;
 	struct exported now;
 	struct array devices[2];	/* struct device, by enum smc_kind */
-	struct records records;		/* sockets, with their link group */
+	struct records records;		/* sockets with their link groups */
 	struct array processes;		/* struct process */
 };
 
-/* report.c; all of it as text, for a report of a fault */
+/* report.c; everything as text */
 void report_init(struct report *report);
 void report_free(struct report *report);
 void report_print(FILE *out, struct genl *genl, const struct report *report);
 
-/* report_html.c; a page with pictures, and the text at its end */
+/* report_html.c; a page with graphics, and the text at its end */
 void report_html(FILE *out, const struct report *report, const char *text);
 
 #endif /* SMC_TOOLS_REPORT_H */

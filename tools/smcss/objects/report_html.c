@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smcr report --html: one page that needs nothing from elsewhere and runs no script. Everything
- * that is not ours goes through put().
+ * smcr report --html: one page without external resources and scripts. All text from outside must
+ * go through put().
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -14,10 +14,10 @@
 #include "report.h"
 #include "report_style.h"
 
-#define BEADS	48		/* connections drawn on one wire */
-#define ROWS	300		/* connections in the table */
+#define BEADS	48		/* maximum of connections drawn on a wire */
+#define ROWS	300		/* maximum of connections in the table */
 
-/* Text into HTML: names come from peers, drivers and users. */
+/* Escapes text for HTML: names come from peers, drivers and users. */
 static void put(FILE *out, const char *text)
 {
 	for (; *text; text++) {
@@ -56,7 +56,7 @@ static bool is_connection(const struct record *r)
 	return state_is_settled(r->msg.diag_state) && has_peer(r);
 }
 
-/* The letter of a class of the style sheet. */
+/* The class in the style sheet, a letter. */
 static char letter(const struct record *r)
 {
 	if (is_tcp(r))
@@ -102,12 +102,12 @@ static void put_processes(FILE *out, const struct report *report, const struct r
 		fprintf(out, " and %zu more", count - 3);
 }
 
-/* A wire, and which connections are on it. */
+/* A wire of the drawing. Its members select the connections that are drawn on it. */
 struct wire {
 	char kind;			/* d, r, t */
 	uint32_t group;
 	uint8_t link;
-	bool off;			/* dashed: nothing goes over it now */
+	bool off;			/* dashed: no traffic now */
 };
 
 static bool on_wire(const struct wire *w, const struct record *r)
@@ -191,7 +191,7 @@ static void print_peer(FILE *out, enum smc_kind kind, const struct linkgroup *g)
 	fputs("</div></div>\n", out);
 }
 
-/* The kernel writes all of its 39 characters. */
+/* Shortens a GID: the kernel writes all 39 characters. */
 static void put_gid(FILE *out, const char *gid)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -312,7 +312,7 @@ static void print_tiles(FILE *out, const struct report *report)
 	fputs("</div>\n", out);
 }
 
-/* label: ours, without anything to escape */
+/* label: a constant, not escaped */
 static void bar(FILE *out, const char *class, const char *label, double value, double most,
 		const char *unit)
 {
@@ -324,7 +324,7 @@ static void bar(FILE *out, const char *class, const char *label, double value, d
 }
 
 struct rates {
-	double bytes[2][2], calls[2][2];	/* by kind, and 0: rx, 1: tx */
+	double bytes[2][2], calls[2][2];	/* by kind and direction, 0: rx, 1: tx */
 };
 
 static void make_rates(const struct report *r, struct rates *rates)
@@ -405,7 +405,7 @@ static void print_reasons(FILE *out, const struct report *report)
 	fputs("</section>\n", out);
 }
 
-/* Columns for the calls of one direction by size. */
+/* Column chart of the calls of one direction by size. */
 static void print_sizes(FILE *out, const char *class, const char *title, const uint64_t sizes[])
 {
 	static const char * const names[STATS_SIZES] = {

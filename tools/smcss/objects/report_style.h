@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the page of smcr report --html looks like: wide and narrow, light and dark. */
+/* Style of the page of smcr report --html: wide and narrow, light and dark. */
 #ifndef SMC_TOOLS_REPORT_STYLE_H
 #define SMC_TOOLS_REPORT_STYLE_H
 
@@ -21,7 +21,7 @@ static const char report_style[] =
 	"line-height:1.2;font-variant-numeric:tabular-nums}\n"
 	".two{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.two section{margin-top:1rem;min-width:0}\n"
 	".d{--c:var(--d)}.r{--c:var(--r)}.t{--c:var(--t)}.x{--c:var(--bad)}\n"
-	/* the drawing: this host, wires with connections on them, peers */
+	/* the drawing: this host, wires with connections, peers */
 	".net{display:grid;grid-template-columns:minmax(5.5rem,9rem) 1fr;gap:0}\n"
 	".host,.peer{border:2px solid var(--line);border-radius:8px;padding:.6rem .7rem;display:flex;"
 	"flex-direction:column;justify-content:center;overflow-wrap:anywhere}\n"

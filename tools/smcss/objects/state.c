@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcr save, smcr restore: what was set, read from the kernel and as text. */
+/* smcr save, smcr restore: the configuration, read from the kernel and converted to text. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -33,14 +33,14 @@ void state_free(struct state *s)
 	array_free(&s->rules);
 }
 
-/* ---- from the kernel ----------------------------------------------------------- */
+/* ---- reading from the kernel --------------------------------------------------- */
 
 static int by_name(const void *one, const void *other)
 {
 	return strcmp(((const struct setting *)one)->name, ((const struct setting *)other)->name);
 }
 
-/* What may be written; the rest belongs to another namespace. */
+/* Only settings that are writable here; the others belong to another namespace. */
 static void read_setting(const char *name, struct array *settings)
 {
 	char path[SETTING_ROOM + 32], value[SETTING_ROOM];
@@ -77,7 +77,7 @@ static void read_settings(struct array *settings)
 		qsort(settings->items, settings->count, settings->size, by_name);
 }
 
-/* The kernel's own module has no rules, and on most platforms no system EID. */
+/* The kernel's own module has no filter rules, and on most platforms no system EID. */
 static int unless_missing(int error)
 {
 	return error == EOPNOTSUPP ? 0 : error;
@@ -104,7 +104,7 @@ int state_read(const struct state_genl *genl, struct state *s)
 	return 0;
 }
 
-/* ---- as text ------------------------------------------------------------------- */
+/* ---- writing text -------------------------------------------------------------- */
 
 static void print_pnet(FILE *out, const struct pnet *p)
 {
@@ -139,7 +139,7 @@ void state_print(FILE *out, const struct state *s)
 	}
 }
 
-/* ---- from text ----------------------------------------------------------------- */
+/* ---- parsing text -------------------------------------------------------------- */
 
 static void parse_setting(const char *const *words, size_t count, struct array *settings)
 {
@@ -207,7 +207,7 @@ static void parse_rule(const char *const *words, size_t count, struct array *rul
 	rule_parse(words, count, rule);
 	if (rule->before)
 		usage_error("rules are in their order here, without 'before'");
-	/* as the kernel shows it */
+	/* set the values that the kernel would show */
 	if (!rule->direction)
 		rule->direction = SMC_FILTER_BOTH;
 	if (!rule->family && (rule->local.has_address || rule->remote.has_address))

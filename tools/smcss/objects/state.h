@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an administrator has set, and a reboot forgets: settings, EIDs, PNETIDs, filter rules.
- * Read from the kernel or from a file, written to a file, made to be so.
+ * The configuration that a reboot loses: settings, EIDs, PNETIDs, filter rules. It can be read from
+ * the kernel or a file, written to a file, and applied.
  */
 #ifndef SMC_TOOLS_STATE_H
 #define SMC_TOOLS_STATE_H
@@ -16,7 +16,7 @@ struct genl;
 #define SETTING_ROOM	64
 
 struct setting {
-	char name[SETTING_ROOM];	/* below net.smc */
+	char name[SETTING_ROOM];	/* without net.smc. */
 	char value[SETTING_ROOM];
 };
 
@@ -29,7 +29,7 @@ struct state {
 	struct array rules;	/* struct rule, in order */
 };
 
-/* Both families: that of EIDs and rules, that of PNETIDs. */
+/* The netlink families: one for EIDs and rules, one for PNETIDs. */
 struct state_genl {
 	struct genl *smc;
 	struct genl *pnet;
@@ -38,17 +38,17 @@ struct state_genl {
 void state_init(struct state *state);
 void state_free(struct state *state);
 
-/* An exit code; what was wrong has been said. */
+/* Returns an exit code, after printing a message on failure. */
 int state_read(const struct state_genl *genl, struct state *state);
 
 void state_print(FILE *out, const struct state *state);
 
-/* The same as state_print() wrote, or wrong usage, which ends the program. */
+/* Parses the output of state_print(). Ends the program on a usage error. */
 void state_parse(FILE *in, const char *name, struct state *state);
 
 /*
- * Makes it so: all tables, and the settings that are named. After a failure all is as it was,
- * and both that and what failed has been said. An exit code.
+ * Applies a state: all tables, and the settings that it names. After a failure everything is
+ * restored; messages report the failure and the restoration. Returns an exit code.
  */
 int state_apply(const struct state_genl *genl, const struct state *state);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smcr restore: from what is set to what is to be. Each step looks at the difference, so what is
- * right already is not touched, and the way back after a failure is the same walk.
+ * smcr restore: change the current state to the wanted one. Each step applies only the difference,
+ * so what is right already is not touched. After a failure the same steps lead back.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static bool has_eid(const struct array *eids, const char *text)
 	return false;
 }
 
-/* Has the kernel forget or learn those of the first list that the other one lacks. */
+/* Adds or removes, by @command, the EIDs of the first list that the second one lacks. */
 static int change_eids(const struct change *c, uint8_t command, const struct array *eids,
 		       const struct array *others)
 {
@@ -116,7 +116,7 @@ static int set_seid(const struct change *c, bool enabled)
 		      "cannot have the system EID", enabled ? "enabled" : "disabled");
 }
 
-/* Without the system EID there has to be another one, so it is there in between. */
+/* There must always be an EID. So the system EID is enabled during the change. */
 static int change_all_eids(const struct change *c)
 {
 	bool wanted = c->wanted->has_seid ? c->wanted->seid : c->now->seid;
@@ -158,7 +158,7 @@ static bool has_pnet(const struct array *pnets, const struct pnet *pnet)
 	return false;
 }
 
-/* All entries of a name go at once. */
+/* The kernel removes all entries of a PNETID at once. */
 static int remove_pnets(const struct change *c)
 {
 	int error = 0;
@@ -232,7 +232,7 @@ static bool same_rule(const struct rule *one, const struct rule *other)
 	       same_end(&one->remote, &other->remote);
 }
 
-/* The place of the same rule in a list, or the length of the list. */
+/* Index of the same rule in a list, or the length of the list. */
 static size_t place_of(const struct array *rules, const struct rule *rule)
 {
 	size_t i;
@@ -252,8 +252,8 @@ static int remove_rule(const struct change *c, const struct rule *rule)
 }
 
 /*
- * Rules that are in both lists in the same order stay: ids[] has the kernel's numbers of these,
- * 0 for those that are to be added.
+ * Keeps rules that are in both lists in the same order. ids[] receives the kernel's ids of these
+ * rules, and 0 for rules that are to be added.
  */
 static void keep_rules(const struct change *c, uint32_t *ids)
 {
@@ -270,7 +270,7 @@ static void keep_rules(const struct change *c, uint32_t *ids)
 	}
 }
 
-/* Puts a rule before another one. The kernel has no rule twice: one that moves goes first. */
+/* Adds a rule before another one. A rule that moves is removed first: duplicates are refused. */
 static int put_rule(const struct change *c, size_t number, uint32_t before)
 {
 	struct rule rule = *(const struct rule *)array_item(&c->wanted->rules, number);
@@ -287,7 +287,7 @@ static int put_rule(const struct change *c, size_t number, uint32_t before)
 				      "cannot add filter rule number", text);
 }
 
-/* What is new comes before the old ones go, so that at no time there are none. */
+/* Adds new rules before removing old ones, to leave no time without rules. */
 static int change_rules(const struct change *c)
 {
 	size_t i, k, count = c->wanted->rules.count;
@@ -314,7 +314,7 @@ static int change_rules(const struct change *c)
 	return error;
 }
 
-/* ---- all of it ----------------------------------------------------------------- */
+/* ---- everything ---------------------------------------------------------------- */
 
 static int change_all(const struct state_genl *genl, const struct state *now,
 		      const struct state *wanted)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcr save [FILE], smcr restore [FILE]; without FILE, standard output and input. */
+/* smcr save [FILE], smcr restore [FILE]; without FILE: standard output or input. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static int write_state(FILE *out, const struct state *state)
 	return fflush(out) || fsync(fileno(out)) ? errno : 0;
 }
 
-/* Beside the file first: a reader finds the old one or the new one. */
+/* Replaces the file atomically: a reader sees either the old one or the new one. */
 static int replace_file(const char *name, const struct state *state)
 {
 	char *beside;
@@ -102,7 +102,7 @@ static int restore(struct genl *genl, const struct request *r)
 	return status;
 }
 
-/* What follows is the name of a file, whatever it is: no word is a command. */
+/* The next word is a file name, whatever it is, so the command's name must match no word. */
 const struct command save_commands[] = {
 	{ "\n", save, TAKES_WORDS, true },
 	{ }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counters as the kernel tells them, and differences of them. */
+/* Counters from the kernel, and their differences. */
 #include <string.h>
 
 #include "genl.h"
@@ -70,7 +70,7 @@ static const struct field name[] = { \
 	{ } \
 }
 
-/* The kernel's own module counts neither links nor pairs. */
+/* The kernel's own module does not count links, moves and pairs. */
 static const struct field added_fields[] = {
 	NUMBER(SMC_NLA_STATS_LINKS_UP, struct stats, counters.links_up),
 	NUMBER(SMC_NLA_STATS_LINKS_DOWN, struct stats, counters.links_down),
@@ -87,7 +87,7 @@ static const struct field added_fields[] = {
 STATS_FIELDS(smcd_fields, SMCD);
 STATS_FIELDS(smcr_fields, SMCR);
 
-/* The totals are in the first message only. */
+/* Only the first message has the totals. */
 static const struct field total_fields[] = {
 	NUMBER(SMC_NLA_FBACK_STATS_SRV_CNT, struct stats, counters.server_fallbacks),
 	NUMBER(SMC_NLA_FBACK_STATS_CLNT_CNT, struct stats, counters.client_fallbacks),
@@ -168,7 +168,7 @@ static void subtract_fallback(struct fallback_count *now, const struct fallback_
 	if (old->is_server != now->is_server || old->reason != now->reason)
 		return;
 	now->count -= old->count;
-	if (now->narrow)	/* 16 bits go round: right until that many more came */
+	if (now->narrow)	/* a 16-bit counter wraps: correct up to 65535 more */
 		now->count &= 0xffff;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the counters were at the last reset: a file of text, one per kind and network
- * namespace, that is of no use after a reboot.
+ * The counters at the last reset: a text file for each kind and network namespace, which becomes
+ * invalid with a reboot.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +81,7 @@ static const char *directory(char room[256])
 	return room;
 }
 
-/* False: there is no place. */
+/* False: there is no directory for the file. */
 static bool path_of(enum smc_kind kind, char room[512])
 {
 	char dir_room[256];
@@ -97,8 +97,8 @@ static bool path_of(enum smc_kind kind, char room[512])
 }
 
 /*
- * A new file under a name that nobody can foresee: in a directory that others can write to, no
- * link of theirs leads elsewhere.
+ * Creates a file with an unpredictable name. In a directory that others can write to, they cannot
+ * prepare a symbolic link for it.
  */
 static FILE *open_unfinished(char *path)
 {

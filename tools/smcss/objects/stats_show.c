@@ -106,7 +106,7 @@ static void print_details(FILE *out, enum smc_kind kind, const struct counters *
 	line(out, "  Server", c->server_fallbacks);
 }
 
-/* The last columns are one, unless there are details. */
+/* Without details, the last two columns are shown as one. */
 static void print_sizes(FILE *out, const char *what, const uint64_t sizes[STATS_SIZES], int details)
 {
 	int i, columns = details ? STATS_SIZES : STATS_SIZES - 1;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libsmc-preload.so: TCP sockets of an unmodified program become SMC sockets.
+ * libsmc-preload.so: turns TCP sockets of an unmodified program into SMC sockets.
  *
- * Only socket() is replaced, and it reaches the kernel by syscall() instead of
- * looking up the C library's own: there is nothing to initialise that a first
- * call from two threads, from another library's constructor or after fork()
- * could find half done.
+ * The library replaces only socket(). It calls the kernel with syscall() instead of looking up the
+ * C library's function. So there is no initialisation that a first call could find incomplete, be
+ * it from two threads, from a constructor of another library or after fork().
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -21,13 +20,13 @@
 #include "smc_socket.h"
 
 /*
- * How this kernel wants to be asked for SMC. Threads may find out at the same
- * time: they find the same.
+ * How this kernel creates SMC sockets. Several threads may detect this concurrently, with the same
+ * result.
  */
 enum how { BY_IPPROTO, BY_FAMILY, NOT_AT_ALL };
 
 static _Atomic enum how how4 = BY_IPPROTO;
-static _Atomic enum how how6 = BY_IPPROTO;	/* on its own: there may be no IPv6 */
+static _Atomic enum how how6 = BY_IPPROTO;	/* separate: there may be no IPv6 */
 static atomic_bool settings_read;
 static atomic_bool debug;
 static atomic_bool keep_mptcp;
@@ -35,9 +34,9 @@ static atomic_int rcvbuf;
 static atomic_int sndbuf;
 
 /*
- * Normally run by the loader, before there are threads. If another library's
- * constructor calls socket() before that, it runs twice, with the same result.
- * A program with more rights than its caller is not to be told anything by the caller.
+ * Normally the loader runs this before there are threads. If a constructor of another library calls
+ * socket() earlier, this runs twice, with the same result. secure_getenv(): a set-user-ID program
+ * must not take settings from its caller.
  */
 __attribute__((constructor)) static void read_settings(void)
 {
@@ -53,7 +52,7 @@ __attribute__((constructor)) static void read_settings(void)
 	settings_read = true;
 }
 
-/* One write() per message, so that threads do not mix their lines. */
+/* A single write() for each message, as threads must not mix their lines. */
 static void say(int domain, int type, int fd, const char *result)
 {
 	char line[256];
@@ -70,7 +69,7 @@ static void say(int domain, int type, int fd, const char *result)
 	if (len >= (int)sizeof(line))
 		len = sizeof(line) - 1;
 	if (write(STDERR_FILENO, line, len) < 0)
-		return;		/* nobody left to tell */
+		return;		/* nowhere to report this */
 }
 
 static void set_size(int fd, int option, int size, const char *name)
@@ -91,7 +90,7 @@ static bool kernel_lacks_it(int error)
 	return error == EPROTONOSUPPORT || error == EAFNOSUPPORT || error == ESOCKTNOSUPPORT;
 }
 
-/* A file descriptor, or -1 with errno; *told says what came of it. */
+/* Returns a file descriptor, or -1 with errno; *told describes the result. */
 static int smc_socket(int domain, int type, const char **told)
 {
 	_Atomic enum how *how = domain == AF_INET ? &how4 : &how6;
@@ -112,7 +111,7 @@ static int smc_socket(int domain, int type, const char **told)
 			     domain == AF_INET ? SMCPROTO_SMC : SMCPROTO_SMC6);
 		if (fd >= 0 || !kernel_lacks_it(errno))
 			return fd;
-		/* remembered: each attempt would make the kernel run modprobe */
+		/* remember this: each attempt would make the kernel run modprobe */
 		*how = NOT_AT_ALL;
 	}
 	*told = "TCP, as this kernel has no SMC";
@@ -145,7 +144,7 @@ int socket(int domain, int type, int protocol)
 		set_size(fd, SO_RCVBUF, rcvbuf, "SO_RCVBUF");
 		set_size(fd, SO_SNDBUF, sndbuf, "SO_SNDBUF");
 	} else if (errno != EMFILE && errno != ENFILE) {
-		/* whatever SMC lacks must not cost the program its connection */
+		/* if SMC fails for any other reason, the program must still get a socket */
 		if (errno != EPROTONOSUPPORT)
 			told = "TCP, as the SMC socket failed";
 		fd = syscall(SYS_socket, domain, type, protocol);
@@ -155,6 +154,6 @@ int socket(int domain, int type, int protocol)
 		told = strerror(before);
 	}
 	say(domain, type, fd, told);
-	errno = before;		/* a successful call leaves it alone */
+	errno = before;		/* a successful call must not change errno */
 	return fd;
 }

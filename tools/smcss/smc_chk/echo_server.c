@@ -27,7 +27,7 @@ int smc_socket(int family, const char **how)
 		      family == AF_INET6 ? SMCPROTO_SMC6 : SMCPROTO_SMC);
 }
 
-/* Of one connection, in a process of its own. */
+/* Serves one connection, in a separate process. */
 static void echo(int fd)
 {
 	char buffer[65536];
@@ -42,7 +42,7 @@ static void echo(int fd)
 	}
 }
 
-/* How many connections are left when the processes that have ended are counted out. */
+/* Number of open connections, after reaping the processes that have ended. */
 static int still_open(int connections)
 {
 	while (connections && waitpid(-1, NULL, WNOHANG) > 0)
@@ -68,7 +68,7 @@ static int serve(int listener)
 	char host[NI_MAXHOST];
 	int connections = 0;
 
-	signal(SIGCHLD, SIG_DFL);	/* inherited as ignored, no end would be counted */
+	signal(SIGCHLD, SIG_DFL);	/* waitpid() would fail if it were inherited as ignored */
 	for (;;) {
 		socklen_t size = sizeof(from);
 		bool room;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* From the PNET table, or else from its RDMA device. An exit code. */
+/* Prints it from the PNET table, or else from its RDMA device. Returns an exit code. */
 int print_pnetid(const char *interface, bool json);
 
 #endif /* SMC_TOOLS_INTERFACE_PNETID_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smc_chk: tries a connection over SMC and says step by step what happened. */
+/* smc_chk: tries a connection over SMC and reports what happened at each step. */
 #include <errno.h>
 #include <getopt.h>
 #include <ifaddrs.h>
@@ -25,7 +25,7 @@
 #include "steps.h"
 #include "which_module.h"
 
-/* As smcss --why: 3 says that the connection is TCP. */
+/* As in smcss --why: 3 means that the connection is TCP. */
 enum { EXIT_TCP = 3 };
 
 static const char usage_text[] =
@@ -121,7 +121,7 @@ static void split_port(struct options *o, char *text)
 	}
 }
 
-/* A name of services(5) will do. getaddrinfo() takes any number, modulo 65536. */
+/* Service names are accepted. getaddrinfo() would take any number, modulo 65536. */
 static void check_port(const char *text)
 {
 	unsigned long port;
@@ -258,7 +258,7 @@ static bool try_connect(struct check *check, int fd, const struct addrinfo *to, 
 	return true;
 }
 
-/* The kernel's record of one socket. */
+/* Finds the kernel's record of a socket. */
 static bool find_record(int fd, struct record *record)
 {
 	struct records all = { };
@@ -279,7 +279,7 @@ static bool find_record(int fd, struct record *record)
 	return found;
 }
 
-/* The interface that has this address, and the address in words. */
+/* Finds the interface with this address. */
 static bool find_interface(const struct sockaddr_storage *address, char name[IF_NAMESIZE])
 {
 	const struct sockaddr_in *v4 = (const void *)address;
@@ -305,7 +305,7 @@ static bool find_interface(const struct sockaddr_storage *address, char name[IF_
 	return found;
 }
 
-/* Where there was nothing to propose: say for which interface a device is missing. */
+/* If there was nothing to propose, name the interface that lacks a device. */
 static void name_device(struct check *check, int fd)
 {
 	struct sockaddr_storage local = { };
@@ -366,7 +366,7 @@ static void check_data(struct check *check, int fd, const struct options *o)
 	snprintf(check->remedy, sizeof(check->remedy), "run 'smc_chk -S' as the server there");
 }
 
-/* The addresses of a name in turn, as programs do it. A connected socket, or -1. */
+/* Tries all addresses of a name in order, as programs do. Returns a connected socket, or -1. */
 static int try_all(struct check *check, const struct addrinfo *to, unsigned int limit)
 {
 	for (; to; to = to->ai_next) {

@@ -24,12 +24,12 @@ void check_step(struct check *check, enum check_step step, enum check_result res
 	va_end(args);
 }
 
-/* ---- TCP: where it stopped ----------------------------------------------------- */
+/* ---- TCP: the step that failed ------------------------------------------------- */
 
-#define KERNEL_NO_OPTION	0x03010000	/* of the kernel's own module */
+#define KERNEL_NO_OPTION	0x03010000	/* codes of the kernel's own module */
 #define KERNEL_PEER_DECLINED	0x05000000
 
-/* The step that a reason ends at. Unknown reasons are about what could be proposed. */
+/* The step that fails for a reason. Unknown reasons count for the Proposal. */
 static enum check_step failed_step(const struct smc_diag_fallback *f)
 {
 	switch (f->reason) {
@@ -77,7 +77,7 @@ static void check_fallback(struct check *check, const struct record *r)
 		 f->peer_diagnosis ? "on the peer: " : "", reason_remedy(code));
 }
 
-/* ---- SMC: what carries it ------------------------------------------------------ */
+/* ---- SMC: the link ------------------------------------------------------------- */
 
 static void check_link(struct check *check, const struct record *r)
 {

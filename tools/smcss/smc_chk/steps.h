@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Steps of a connection that smc_chk tried: what was seen, and what to do about it. */
+/* The steps of a connection that smc_chk tries: results, and what to do about failures. */
 #ifndef SMC_TOOLS_STEPS_H
 #define SMC_TOOLS_STEPS_H
 
 #include "sock_record.h"
 
 enum check_step {
-	STEP_SOCKET,		/* the module gives out SMC sockets */
-	STEP_TCP,		/* somebody answers */
-	STEP_OPTION,		/* both ends have the SMC option in the TCP handshake */
+	STEP_SOCKET,		/* the module creates SMC sockets */
+	STEP_TCP,		/* the TCP connection is established */
+	STEP_OPTION,		/* both ends sent the SMC option in the TCP handshake */
 	STEP_PROPOSAL,		/* we had something to propose */
-	STEP_ACCEPT,		/* the peer took it */
-	STEP_LINK,		/* the device, the GIDs, the buffers */
-	STEP_DATA,		/* bytes went there and back */
+	STEP_ACCEPT,		/* the peer accepted it */
+	STEP_LINK,		/* device, GIDs and buffers */
+	STEP_DATA,		/* data was sent and received */
 	STEPS,
 };
 
@@ -34,7 +34,7 @@ struct check {
 void check_step(struct check *check, enum check_step step, enum check_result result,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* What the kernel's record of our socket says of the steps from the option to the link. */
+/* Sets the steps from STEP_OPTION to STEP_LINK according to the kernel's record of our socket. */
 void check_record(struct check *check, const struct record *r);
 
 void check_print(FILE *out, const struct check *check);

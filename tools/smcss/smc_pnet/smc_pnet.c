@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smc_pnet: the table that says which interfaces and devices share a physical network. */
+/* smc_pnet: edit the table of interfaces and devices that share a physical network. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -50,7 +50,7 @@ static void take_id(struct options *o, const char *id)
 
 	if (!pnetid_valid(id))
 		usage_error("'%s' is not a PNETID: 1 to 16 letters and digits", id);
-	/* the kernel's own module does so only when it adds an entry */
+	/* the kernel's own module converts to upper case only when it adds an entry */
 	for (i = 0; id[i]; i++)
 		o->pnet.id[i] = toupper((unsigned char)id[i]);
 }
@@ -134,7 +134,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 	o->pnet.port = 1;
 	while ((option = getopt_long(argc, argv, "a:d:fs::I:D:P:jN:hvV", names, NULL)) != -1)
 		take_option(o, option);
-	/* "-s" alone shows all; as its argument may be missing, getopt leaves a separate one */
+	/* the argument of -s is optional, so getopt does not take a separate word for it */
 	if (o->action == 's' && !o->pnet.id[0] && optind < argc)
 		take_id(o, argv[optind++]);
 	named = o->pnet.interface[0] || o->pnet.device[0];
@@ -172,7 +172,7 @@ static int refused(struct genl *genl, const struct options *o, int error)
 	return complain("the kernel refused that: %s", *words ? words : strerror(error));
 }
 
-/* The kernel keeps names of what is not there yet: a typing error would go unseen. */
+/* The kernel accepts names that do not exist yet, so warn about possible typing errors. */
 static void warn_of_absent(const struct pnet *p)
 {
 	char path[128];
@@ -199,7 +199,7 @@ static int show(struct genl *genl, const struct options *o)
 	return error ? refused(genl, o, error) : 0;
 }
 
-/* An interface and a device are two entries; not every module takes them in one request. */
+/* Adds interface and device separately: not every module accepts both in one request. */
 static int add(struct genl *genl, const struct options *o)
 {
 	struct options interface = *o, device = *o;

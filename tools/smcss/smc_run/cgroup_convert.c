@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program in a cgroup of its own. Either its sockets become SMC sockets, by a BPF program that
- * lives as long, or they are left out where the switch is on.
+ * Runs a program in a cgroup of its own. Either a BPF program, attached for as long, converts its
+ * sockets to SMC sockets, or the cgroup is exempt from the switch.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "convert_program.h"
 #include "convert_switch.h"
 
-/* Where this process's own cgroup is; a new one goes below it. */
+/* Finds the cgroup of this process, below which a new one is created. */
 static bool own_cgroup(char *path, size_t room)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "r");
@@ -73,11 +73,11 @@ static int make_cgroup(struct conversion *c)
 }
 
 /**
- * convert_begin() - make a cgroup whose sockets are converted
- * @c: receives it
- * @mptcp: those of MPTCP too
+ * convert_begin() - create a cgroup whose sockets are converted
+ * @c: receives the cgroup
+ * @mptcp: convert MPTCP sockets, too
  *
- * Return: 0, or -1 with c->error, and nothing left behind.
+ * Return: 0, or -1 with c->error; nothing is left behind then.
  */
 int convert_begin(struct conversion *c, bool mptcp)
 {
@@ -95,10 +95,10 @@ int convert_begin(struct conversion *c, bool mptcp)
 }
 
 /**
- * exempt_begin() - make a cgroup whose sockets are not converted by the switch
- * @c: receives it
+ * exempt_begin() - create a cgroup whose sockets the switch does not convert
+ * @c: receives the cgroup
  *
- * Return: 0, or -1 with c->error, and nothing left behind.
+ * Return: 0, or -1 with c->error; nothing is left behind then.
  */
 int exempt_begin(struct conversion *c)
 {
@@ -120,7 +120,7 @@ int exempt_begin(struct conversion *c)
 }
 
 /**
- * convert_enter() - from here on this process is one of those
+ * convert_enter() - move this process into the cgroup
  * @c: the conversion
  *
  * Return: 0, or -1 with c->error.
@@ -141,7 +141,7 @@ int convert_enter(struct conversion *c)
 	return 0;
 }
 
-/* Until the last process has left, also one in the background. */
+/* Waits until the last process has left the cgroup, including background processes. */
 static void await_empty(const struct conversion *c)
 {
 	char events[PATH_MAX + 16], text[256];
@@ -164,7 +164,7 @@ static void await_empty(const struct conversion *c)
 }
 
 /**
- * convert_end() - when all processes have ended, take everything back
+ * convert_end() - wait until all processes of the cgroup have ended, then undo everything
  * @c: the conversion
  */
 void convert_end(struct conversion *c)

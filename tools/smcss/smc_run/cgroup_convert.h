@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A program in a cgroup, whose sockets become SMC sockets, or are kept from becoming some. */
+/* Runs a program in a cgroup whose sockets are converted to SMC, or exempt from conversion. */
 #ifndef SMC_TOOLS_CGROUP_CONVERT_H
 #define SMC_TOOLS_CGROUP_CONVERT_H
 
@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 /**
- * struct conversion - a cgroup whose TCP sockets become SMC sockets, or stay what they are
- * @link: what keeps the program attached; it goes with the last file descriptor
- * @exempt: the switch leaves this cgroup out
- * @cgroup: its ID
- * @path: of the cgroup
- * @error: in words, when something has failed
+ * struct conversion - a cgroup whose TCP sockets are converted to SMC sockets, or exempt
+ * @link: file descriptor of the link; closing it detaches the BPF program
+ * @exempt: the cgroup is exempt from the switch
+ * @cgroup: ID of the cgroup
+ * @path: path of the cgroup
+ * @error: message of the last failure
  */
 struct conversion {
 	int link;

@@ -2,8 +2,8 @@
 /*
  * smc_run: run a program with its TCP sockets turned into SMC sockets.
  *
- * Puts libsmc-preload.so into LD_PRELOAD and says beforehand, in words, what
- * would keep that from working: no SMC in the kernel, a static program.
+ * Adds libsmc-preload.so to LD_PRELOAD. Before that it reports what would prevent conversion: a
+ * kernel without SMC, or a static program.
  */
 #include <elf.h>
 #include <errno.h>
@@ -34,7 +34,7 @@
 #endif
 #define LIBRARY "libsmc-preload.so"
 
-/* exit codes: 1 as smc_run always had it, the others as env(1) has them */
+/* exit codes: 1 as in smc-tools, the others as in env(1) */
 enum { EXIT_WRONG = 1, EXIT_SETUP = 125, EXIT_NO_EXEC = 126, EXIT_NOT_FOUND = 127 };
 
 static const char usage_text[] =
@@ -97,7 +97,7 @@ static void modprobe(void)
 		waitpid(pid, NULL, 0);
 }
 
-/* The kernel's own module comes back silently with another kernel, and can do less. */
+/* A kernel update may silently bring back the kernel's own module, which has fewer features. */
 static void check_module(void)
 {
 	if (module_is_kernels())
@@ -123,8 +123,8 @@ static void check_kernel(void)
 }
 
 /*
- * Allow a buffer size: the kernel silently caps SO_RCVBUF and SO_SNDBUF at
- * a limit that is not per socket.
+ * Raises the limit for a buffer size if necessary: the kernel silently caps SO_RCVBUF and SO_SNDBUF
+ * at a limit that applies to all sockets.
  */
 static void check_limit(const char *path, int size)
 {
@@ -132,7 +132,7 @@ static void check_limit(const char *path, int size)
 	int limit = 0;
 
 	if (!f)
-		return;		/* no such limit, or not in this namespace */
+		return;		/* this namespace has no such limit */
 	if (fscanf(f, "%d", &limit) != 1)
 		limit = size;
 	fclose(f);
@@ -165,7 +165,7 @@ static bool library_at(char *path, size_t room, const char *dir, const char *res
 	return len > 0 && (size_t)len < room && access(path, R_OK) == 0;
 }
 
-/* Beside smc_run (a build tree), in ../lib from there, or where installed. */
+/* Looks next to smc_run (build tree), in ../lib from there, and where it is installed. */
 static void find_library(char *path, size_t room)
 {
 	char self[PATH_MAX];
@@ -202,8 +202,8 @@ static void set_preload(void)
 
 	find_library(path, sizeof(path));
 	if (others && strstr(others, LIBRARY))
-		return;		/* smc_run under smc_run */
-	/* after the others: a sanitizer's library insists on being first */
+		return;		/* smc_run was started by smc_run */
+	/* append it: the library of a sanitizer must be first */
 	if (others && *others) {
 		if (asprintf(&value, "%s:%s", others, path) < 0) {
 			say("no memory");
@@ -216,7 +216,7 @@ static void set_preload(void)
 	}
 }
 
-/* Like execvp(): the first executable of that name in PATH. */
+/* As execvp(): finds the first executable of that name in PATH. */
 static bool find_program(const char *name, char *path, size_t room)
 {
 	const char *dir = getenv("PATH");
@@ -236,7 +236,7 @@ static bool find_program(const char *name, char *path, size_t room)
 	return false;
 }
 
-/* Without an interpreter nobody reads LD_PRELOAD. */
+/* Only a program interpreter (the loader) reads LD_PRELOAD. */
 static bool is_static(const char *path)
 {
 	Elf64_Ehdr head;
@@ -284,7 +284,7 @@ static void pass_on(int signal)
 		kill(child, signal);
 }
 
-/* The program in its cgroup, and this process until all there have ended. */
+/* Runs the program in the cgroup, and waits until all processes there have ended. */
 static int run_there(struct conversion *conversion, char **argv)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
@@ -324,7 +324,7 @@ static int run_in_cgroup(char **argv, bool mptcp)
 	return EXIT_SETUP;
 }
 
-/* What the C library, or what is preloaded to it, makes of it is another question. */
+/* Does the kernel convert sockets? Bypasses the C library and preloaded libraries. */
 static bool sockets_are_converted(void)
 {
 	int fd = syscall(SYS_socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
@@ -339,7 +339,7 @@ static bool sockets_are_converted(void)
 	return smc;
 }
 
-/* Others stay in LD_PRELOAD. */
+/* Removes our library from LD_PRELOAD, and keeps all others. */
 static void drop_preload(void)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -369,7 +369,7 @@ static void drop_preload(void)
 	free(rest);
 }
 
-/* Its sockets stay TCP: nothing preloaded, and left out by the switch, even if that comes later. */
+/* Keeps the program's sockets TCP: no preload, and exempt from the switch, even if set later. */
 static int run_as_tcp(char **argv)
 {
 	struct conversion conversion;
@@ -405,7 +405,7 @@ int main(int argc, char **argv)
 	bool cgroup = false, tcp = false, preload = false, mptcp = true;
 	int option;
 
-	/* '+': what follows the program's name is the program's */
+	/* '+': options after the program's name belong to the program */
 	while ((option = getopt_long(argc, argv, "+dhr:t:N:vV", options, NULL)) != -1) {
 		switch (option) {
 		case 'c':
@@ -460,7 +460,7 @@ int main(int argc, char **argv)
 	if (tcp)
 		return run_as_tcp(argv + optind);
 	check_program(argv[optind]);
-	check_kernel();		/* may run modprobe: not under the preload library */
+	check_kernel();		/* may run modprobe, which must not get our preload library */
 	set_preload();
 	return run_program(argv + optind);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What share of TCP connections could be SMC, and would be better off: counted for all,
- * by peer, by port of the server and by size.
+ * The share of TCP connections that could use SMC, and of those that would profit: in total, by
+ * peer, by port of the server and by size.
  */
 #ifndef SMC_TOOLS_SHARE_H
 #define SMC_TOOLS_SHARE_H
@@ -15,15 +15,15 @@
 
 /* A connection qualifies when its peer is in one of these networks. */
 struct network {
-	uint8_t family;		/* AF_INET6; IPv4 as ::ffff:0:0 */
+	uint8_t family;		/* always AF_INET6; IPv4 addresses are mapped (::ffff:0:0) */
 	uint8_t address[16];
 	unsigned int bits;
 };
 
 struct rules {
 	struct array networks;
-	uint64_t min_bytes;	/* it profits when it moved that much, */
-	uint64_t min_segments;	/* or exchanged so many segments with data */
+	uint64_t min_bytes;	/* a connection profits if it moved at least this many bytes, */
+	uint64_t min_segments;	/* or exchanged at least this many segments with data */
 };
 
 struct share {
@@ -44,7 +44,7 @@ struct peer_shares {
 
 struct port_shares {
 	uint16_t port;		/* host order */
-	bool served;		/* here; else by the peer */
+	bool served;		/* the server is here; else it is the peer */
 	struct shares shares;
 };
 
@@ -53,14 +53,14 @@ struct port_shares {
 struct report {
 	double seconds;
 	struct shares total;
-	struct array peers;	/* struct peer_shares, those with most bytes first */
-	struct array ports;	/* struct port_shares, likewise */
+	struct array peers;	/* struct peer_shares, by bytes in descending order */
+	struct array ports;	/* struct port_shares, in the same order */
 	struct share sizes[SIZE_CLASSES];
 };
 
 /* "10.0.0.0/8", "10.0.0.1", "fd00::/8" */
 bool parse_network(const char *text, struct network *network);
-void add_local_networks(struct rules *rules);	/* of this host: who is one hop away, or here */
+void add_local_networks(struct rules *rules);	/* networks that this host is in */
 
 void report_make(struct report *report, const struct tcp_watch *watch, const struct rules *rules,
 		 double seconds);

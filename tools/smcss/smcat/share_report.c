@@ -12,7 +12,7 @@ static const char * const size_names[SIZE_CLASSES] = {
 	"1K", "8K", "64K", "512K", "4M", "32M", "more"
 };
 
-#define BAR	40	/* characters of the longest bar */
+#define BAR	40	/* length of the longest bar in characters */
 
 static const char *address_text(const uint8_t address[16], char room[INET6_ADDRSTRLEN])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcat: watches TCP connections, and says what SMC would have been worth. */
+/* smcat: watches TCP connections and estimates what SMC would have gained. */
 #include <getopt.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* On its own, since libnl uses the C library's struct tcp_info, which has no bytes. */
+/* A separate file: libnl needs the C library's struct tcp_info, which lacks the byte counters. */
 #include <linux/tcp.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Short connections come and go between two looks at the list: the kernel tells of every
- * end (SKNLGRP_INET_TCP_DESTROY), with the counters that the connection had then.
+ * A dump misses connections that begin and end between two dumps. So this also listens to the
+ * kernel's notifications of ended connections (SKNLGRP_INET_TCP_DESTROY), which have their final
+ * counters.
  */
 #include <errno.h>
 #include <linux/sock_diag.h>
@@ -19,7 +20,7 @@
 
 #define EVENT_BUFFER	(8 << 20)
 
-/* Of the kernel; no header for programs names them. */
+/* TCP states of the kernel; no UAPI header defines them. */
 enum {
 	STATE_ESTABLISHED = 1, STATE_SYN_SENT, STATE_SYN_RECV, STATE_FIN_WAIT1, STATE_FIN_WAIT2,
 	STATE_TIME_WAIT, STATE_CLOSE, STATE_CLOSE_WAIT, STATE_LAST_ACK, STATE_LISTEN,
@@ -31,8 +32,8 @@ enum {
 
 struct source {
 	struct tcp_watch *watch;
-	bool first;		/* what is told was there before */
-	bool ends;		/* what is told has ended */
+	bool first;		/* first dump: these connections existed before the watch */
+	bool ends;		/* notifications: these connections have ended */
 	bool done;
 	int error;
 };
@@ -113,7 +114,7 @@ static int on_socket(struct nl_msg *message, void *arg)
 		take_port(source->watch, msg);
 		return NL_OK;
 	}
-	if (!msg->id.idiag_dport)	/* closed before it was connected */
+	if (!msg->id.idiag_dport)	/* never connected */
 		return NL_OK;
 	nlmsg_for_each_attr(nla, nlh, sizeof(*msg), left) {
 		if (nla_type(nla) != INET_DIAG_INFO)
@@ -175,7 +176,7 @@ static int dump_family(struct source *source, uint8_t family)
 	ret = nl_send_simple(sk, SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, &req, sizeof(req));
 	while (ret >= 0 && !source->done) {
 		ret = nl_recvmsgs_default(sk);
-		/* What this dump lacks has ended, or comes with the next one. */
+		/* Connections that this dump lacks have ended, or come with the next one. */
 		if (ret == -NLE_DUMP_INTR)
 			ret = 0;
 	}
@@ -205,7 +206,7 @@ static struct nl_sock *open_events(struct source *source)
 	if (!sk)
 		return NULL;
 	nl_socket_set_nonblocking(sk);
-	/* without root both are limited or refused */
+	/* without root, the first is limited and the second refused */
 	nl_socket_set_buffer_size(sk, EVENT_BUFFER, 0);
 	if (nl_socket_add_memberships(sk, SKNLGRP_INET_TCP_DESTROY, SKNLGRP_INET6_TCP_DESTROY,
 				      0) < 0)
@@ -225,7 +226,7 @@ static void read_events(struct nl_sock *sk, struct tcp_watch *watch)
 	} while (ret >= 0 || ret == -NLE_NOMEM);
 }
 
-/* The kernel tells of an end from a work item, some time after it; but not without end itself. */
+/* Notifications come from a work item of the kernel, with some delay: wait a limited time. */
 static void read_late_events(struct nl_sock *sk, struct tcp_watch *watch)
 {
 	struct pollfd fd = { nl_socket_get_fd(sk), POLLIN, 0 };
@@ -252,7 +253,7 @@ int tcp_watch_run(struct tcp_watch *watch, double seconds)
 		watch->ports.count = 0;
 		status = dump(watch, false);
 	}
-	read_late_events(sk, watch);	/* what ended during the dump had its last counters then */
+	read_late_events(sk, watch);	/* of connections that ended during the dump */
 	nl_socket_free(sk);
 	return status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcd: show and steer SMC-D. */
+/* smcd: show and configure SMC-D. */
 #include "commands.h"
 
 static const char usage_text[] =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcr: show and steer SMC-R. */
+/* smcr: show and configure SMC-R. */
 #include "commands.h"
 
 static const char usage_text[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The ways to show a list of sockets: as a table, as JSON, as an explanation. */
+/* Output formats for a list of sockets: table, JSON, summary, explanation. */
 #ifndef SMC_TOOLS_LISTING_H
 #define SMC_TOOLS_LISTING_H
 
@@ -12,11 +12,11 @@ struct columns {
 	bool smcd;
 	bool smcr;
 	bool no_titles;
-	const struct array *processes;	/* NULL: not asked for */
+	const struct array *processes;	/* NULL: not requested */
 };
 void print_table(FILE *out, const struct records *records, const struct columns *columns);
 
-/* socket_json.c; processes NULL: not asked for */
+/* socket_json.c; processes NULL: not requested */
 void print_json(FILE *out, const struct records *records, const struct array *processes);
 
 /* summary.c */

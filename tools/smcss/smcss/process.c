@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcss -p: /proc/PID/fd has a link to "socket:[INODE]" for each descriptor of a socket. */
+/* smcss -p: each socket has links to "socket:[INODE]" in /proc/PID/fd. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -42,7 +42,7 @@ static void take_descriptor(struct array *processes, int dir, const char *fd,
 	*(struct process *)array_add(processes) = found;
 }
 
-/* Processes of others, and those that end meanwhile, cannot be read: they are left out. */
+/* Skips processes that may not be read, or that end meanwhile. */
 static void read_process(struct array *processes, int proc, const char *pid)
 {
 	struct process process = { .pid = strtoul(pid, NULL, 10) };

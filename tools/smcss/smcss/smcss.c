@@ -49,13 +49,13 @@ struct options {
 	bool summary;
 	int family;		/* 0: both */
 	double watch;		/* seconds; 0: once */
-	unsigned int count;	/* how often; 0: until it is interrupted */
+	unsigned int count;	/* number of rounds; 0: until interrupted */
 	struct columns columns;
 	struct endpoint endpoint;
 	struct socket_filter filter;
 };
 
-/* False: it is another one. */
+/* Returns false if the option takes an argument or does not exist. */
 static bool take_flag(struct options *o, int option)
 {
 	switch (option) {
@@ -178,7 +178,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 	check_options(o);
 }
 
-/* Named states replace -a and -l. */
+/* Explicit states override -a and -l. */
 static bool state_wanted(const struct record *r, const struct options *o)
 {
 	return o->filter.has_states || o->all || o->why || o->summary ||
@@ -207,7 +207,7 @@ static void drop_unwanted(struct records *records, const struct options *o)
 	records->count = count;
 }
 
-/* Only what is shown: details cost the kernel a look into each connection. */
+/* Requests only what is shown: the kernel must look into each connection for details. */
 static uint8_t what_to_ask(const struct options *o)
 {
 	uint8_t ask = ASK(SMC_DIAG_FALLBACK);

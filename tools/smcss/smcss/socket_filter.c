@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The words of ss(8): states, and an expression of addresses, ports and modes with "and", "or",
- * "not" and brackets. Two conditions side by side must both be met.
+ * The filter syntax of ss(8): states, and an expression of addresses, ports and modes with "and",
+ * "or", "not" and parentheses. Two adjacent conditions must both be met.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@ enum compare { IS_EQUAL, IS_NOT, LESS, GREATER, AT_MOST, AT_LEAST };
 
 struct term {
 	enum kind kind;
-	struct term *one, *other;	/* of AND, OR, NOT */
+	struct term *one, *other;	/* operands of AND, OR, NOT */
 	bool peer;			/* dst, dport */
 	enum compare compare;
-	uint16_t port;			/* 0: any, with an address */
+	uint16_t port;			/* 0: any port, for TERM_ADDRESS */
 	int family;			/* 0: any */
 	uint8_t address[16];
 	unsigned int bits;
@@ -79,7 +79,7 @@ static const struct {
 			 SMC_DIAG_STATE_PEERABORTW, SMC_DIAG_STATE_PROCESSABORT } },
 };
 
-/* Sets what a name stands for. */
+/* Sets the states that a name stands for. */
 static void set_states(bool states[256], const char *name, bool value)
 {
 	bool found = !strcasecmp(name, "all");
@@ -141,7 +141,7 @@ _Noreturn static void wrong_address(const char *text)
 		    text);
 }
 
-/* Cuts "ADDRESS[/BITS][:PORT]" or "[ADDRESS6][/BITS][:PORT]" in place. */
+/* Splits "ADDRESS[/BITS][:PORT]" or "[ADDRESS6][/BITS][:PORT]" in place. */
 static void split_address(char *text, char **address, char **bits, char **port)
 {
 	char *rest = text;
@@ -157,7 +157,7 @@ static void split_address(char *text, char **address, char **bits, char **port)
 		if (*rest && *rest != '/' && *rest != ':')
 			wrong_address(rest);
 	} else if (strchr(text, ':') != strrchr(text, ':')) {
-		rest = strchr(text, '/');	/* of IPv6 without brackets, which has no port */
+		rest = strchr(text, '/');	/* IPv6 without brackets cannot have a port */
 	}
 	if (rest && strchr(rest, ':')) {
 		*port = strchr(rest, ':') + 1;
@@ -301,7 +301,7 @@ void socket_filter_free(struct socket_filter *filter)
 	filter->terms = NULL;
 }
 
-/* ---- does a socket meet them? -------------------------------------------------- */
+/* ---- matching ------------------------------------------------------------------ */
 
 static bool in_prefix(const uint8_t *address, const uint8_t *prefix, unsigned int bits)
 {
@@ -324,7 +324,7 @@ static bool address_fits(const struct term *term, const struct record *r)
 	if (!term->family)
 		return true;
 	if (term->family == AF_INET && family == AF_INET6 && !memcmp(address, mapped, 12)) {
-		family = AF_INET;	/* an IPv4 connection of an IPv6 socket */
+		family = AF_INET;	/* IPv4 connection of an IPv6 socket */
 		address += 12;
 	}
 	return family == term->family && in_prefix(address, term->address, term->bits);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The listing as JSON, for programs: one object with a list "sockets". Keys are
- * never renamed, and what does not apply is left out; see smcss(8).
+ * The listing as JSON: one object with a list "sockets". Keys must never be renamed; members that
+ * do not apply are left out, see smcss(8).
  */
 #include <arpa/inet.h>
 #include <string.h>

@@ -130,7 +130,7 @@ static void smcr_cells(struct text_table *t, const struct record *r)
 		table_cell(t, "n/a");
 }
 
-/* Last in the line, as its length is nobody's alignment. */
+/* The last column, because its text may be of any length. */
 static void reason_cell(struct text_table *t, const struct record *r, bool code)
 {
 	const struct smc_diag_fallback *f = &r->fallback;
@@ -157,7 +157,7 @@ static bool any_reason(const struct records *records)
 	return false;
 }
 
-/* As ss has it: users:(("nginx",pid=12,fd=3)) */
+/* In the format of ss: users:(("nginx",pid=12,fd=3)) */
 static void process_cell(struct text_table *t, const struct array *processes,
 			 const struct record *r)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcss -s: how many sockets of each kind there are. */
+/* smcss -s: numbers of sockets of each kind. */
 #include <string.h>
 #include <sys/socket.h>
 

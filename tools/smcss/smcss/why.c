@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcss --why: explain which connections are not SMC, why, and what to do. */
+/* smcss --why: explain which connections are not SMC, the reason, and what to do. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "listing.h"
 #include "number.h"
 
-#define EXAMPLES	5	/* connections named per reason */
+#define EXAMPLES	5	/* maximum of connections named for each reason */
 
 static bool parse_port(const char *text, uint16_t *port)
 {
@@ -63,7 +63,7 @@ static bool same_address(const struct endpoint *e, int family, const __be32 *add
 		return true;
 	if (e->family == family)
 		return !memcmp(e->address, address, family == AF_INET ? 4 : 16);
-	/* an IPv4 connection of an IPv6 socket */
+	/* IPv4 connection of an IPv6 socket */
 	return e->family == AF_INET && family == AF_INET6 &&
 	       !memcmp(address, mapped, 12) && !memcmp(e->address, address + 3, 4);
 }
@@ -121,7 +121,7 @@ static void print_group(FILE *out, const struct record *list, size_t count)
 		reason_remedy(code));
 }
 
-/* Keep what is a connection and matches; count those that use SMC. */
+/* Keeps TCP connections that match; counts matching connections that use SMC. */
 static size_t select_tcp(struct records *records, const struct endpoint *e, size_t *smc)
 {
 	size_t i, count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Of the unit tests: each is a program that prints TAP's ok and not ok. */
+/* For unit tests: each is a program that prints results in TAP format. */
 #ifndef SMC_TOOLS_TAP_H
 #define SMC_TOOLS_TAP_H
 
@@ -32,7 +32,7 @@ static inline int test_result(void)
 	return failures != 0;
 }
 
-/* What a statement prints to "out" is to be that text. */
+/* Checks the text that a statement prints to "out". */
 #define PRINTS(what, statement, expected) do {			\
 	char *text_;						\
 	size_t size_;						\

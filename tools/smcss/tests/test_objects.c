@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit test of smcr, smcd and smc_pnet: attributes as the kernel's own module of 6.12 sent
- * them, and what is made of them. Where public documentation of smc-tools shows an output,
- * the expected text is that one.
+ * Unit test of smcr, smcd and smc_pnet: decoding of attributes as the kernel's own module of 6.12
+ * sends them, and the output for given objects. Where public documentation of smc-tools shows an
+ * output, that is the expected text.
  */
 #include <stdint.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ static void put_text(struct nl_msg *msg, int attribute, const char *text)
 
 /* ---- attributes ---------------------------------------------------------------- */
 
-/* Link group of a client, SMC-Rv2.1, in the order and sizes of the kernel. */
+/* A client's link group, SMC-Rv2.1, with attributes in the kernel's order and sizes. */
 static void put_linkgroup(struct nl_msg *msg)
 {
 	struct nlattr *nest;
@@ -216,7 +216,7 @@ static size_t groups_left(const struct filter *filter)
 	return count;
 }
 
-/* Its second link is as good as its first one. */
+/* The second link of a group must match as well as the first one. */
 static void test_filter_by_any_link(void)
 {
 	struct array groups = two_groups(), links = two_links();
@@ -235,7 +235,7 @@ static void test_filter_by_any_link(void)
 	array_free(&links);
 }
 
-/* The numbers of the kernel's own module, see netlink.md. */
+/* Numbers of the kernel's own module, see netlink.md. */
 static void test_types(void)
 {
 	struct array groups = ARRAY_OF(struct linkgroup);
@@ -272,7 +272,7 @@ static struct array three_devices(void)
 	struct array devices = ARRAY_OF(struct device);
 	struct device *d = array_add(&devices);
 
-	/* as on help.aliyun.com, but that its interface is one that every host has */
+	/* as on help.aliyun.com, except for the interface, which must exist on every host */
 	*d = (struct device){
 		.name = "erdma_0", .vendor = 0x1ded, .device = 0x107f, .has_pci = true,
 		.ports[0] = { .present = true, .valid = true, .ifindex = 1, .state = 1 },
@@ -350,7 +350,7 @@ static void test_info(void)
 		.seid = "IBM-SYSZ-ISMSEID000000002E488561",
 	};
 
-	/* as in IBM's documentation of Linux on Z */
+	/* as in IBM's documentation for Linux on Z */
 	PRINTS("info", sysinfo_print(out, &info),
 	       "Kernel Capabilities\n"
 	       "SMC Version: 2.0\n"
@@ -428,7 +428,7 @@ static void test_pnet(void)
 	struct array pnets = ARRAY_OF(struct pnet);
 	struct pnet *p = array_add(&pnets);
 
-	/* what the kernel says of an interface and of a device */
+	/* what the kernel sends for an interface and for a device */
 	*p = (struct pnet){ "PNET1", "eth1", "n/a", 255 };
 	p = array_add(&pnets);
 	*p = (struct pnet){ "PNET2", "n/a", "rxe0", 1 };
@@ -448,7 +448,7 @@ static void test_pnet(void)
 
 /* ---- statistics ---------------------------------------------------------------- */
 
-/* The numbers of help.aliyun.com. */
+/* The numbers on help.aliyun.com. */
 static struct stats sample(void)
 {
 	struct stats s;
@@ -623,7 +623,7 @@ static bool file_says(const char *path, const char *expected)
 	return !strcmp(text, expected);
 }
 
-/* The directory may be one that others can write to: links of theirs in it lead nowhere. */
+/* In a directory that others can write to, their symbolic links must not be followed. */
 static void test_links_in_the_way(void)
 {
 	char dir[] = "/tmp/smc-test.XXXXXX", victim[64], path[96], unfinished[128], elsewhere[64];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit test of what is exported: the page of smcr report --html, the text for Prometheus, the lines
- * of smcr monitor. With an argument, "page" or "prometheus", it prints one made-up instead.
+ * Unit test of exported data: the page of smcr report --html, the text for Prometheus, the lines of
+ * smcr monitor. With an argument, "page" or "prometheus", it prints an example instead.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -230,7 +230,7 @@ static size_t times(const char *text, const char *what)
 	return count;
 }
 
-/* Every element is closed, in order; "line", "meta" and "circle" of ours close themselves. */
+/* Are all elements closed, in order? "line", "meta" and "circle" have no end tag. */
 static bool well_formed(const char *text)
 {
 	char open[64][16];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit test of smc_chk and smcat: what they make of what was seen. */
+/* Unit test of smc_chk and smcat: their output for given observations. */
 #include <arpa/inet.h>
 
 #include <linux/smc_reason.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit test of what smcss prints, with made-up sockets. Expected texts are
- * written out by hand.
+ * Unit test of the output of smcss, with made-up sockets. The expected texts are written by hand.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -156,7 +155,7 @@ static void test_json(void)
 	free(text);
 }
 
-/* GIDs and device names fill their field without a 0; what is odd must not break JSON. */
+/* GIDs and device names may fill their field without a NUL; odd bytes must not break the JSON. */
 static void test_json_text(void)
 {
 	struct record list[4];
@@ -269,7 +268,7 @@ static void test_states(void)
 	same("unknown state", state_name(255, room), "state 255");
 }
 
-/* Linux 6.12 calls both kinds AF_SMC. */
+/* Linux 6.12 reports AF_SMC for both families. */
 static void test_family(void)
 {
 	struct record v4 = record(SMC_DIAG_STATE_ACTIVE, 0, "10.1.2.3", 80, "10.1.2.4", 81);
@@ -286,7 +285,7 @@ static void test_family(void)
 	same("AF_SMC over IPv6", text, "[fd00::1]:81");
 }
 
-/* Which of the sample's sockets fit: a letter for each, '-' for those that do not. */
+/* The sockets of the sample that match: a letter for each, '-' for those that do not. */
 static const char *fitting(const char *text)
 {
 	static char found[5];
@@ -368,7 +367,7 @@ static void test_processes(void)
 	array_free(&processes);
 }
 
-/* With -d the code stands behind the words. */
+/* -d appends the code to the words. */
 static void test_codes(void)
 {
 	struct columns columns = { .debug = true, .no_titles = true };
@@ -406,7 +405,7 @@ static void test_summary(void)
 	free(text);
 }
 
-/* Whose words are ours, and what is said of codes that have none. */
+/* Codes of others that have our words, and the text for codes without words. */
 static void test_reasons(void)
 {
 	static const struct { uint32_t code; const char *side, *words; } cases[] = {

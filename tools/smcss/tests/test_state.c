@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smcr save and restore: what is written is read again, and what is wrong is refused. */
+/* Unit test of smcr save and restore: output can be parsed again, wrong input is refused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "state.h"
 #include "tap.h"
 
-/* With "ipv6 " in it, or without. */
+/* %s: "ipv6 " or nothing */
 static const char pattern[] =
 	"set rmem 65536\n"
 	"set wmem 131072\n"
@@ -46,7 +46,7 @@ static char *printed(const struct state *state)
 	return text;
 }
 
-/* Behind the remark at the head. */
+/* Skips the comment at the beginning. */
 static const char *body(const char *text)
 {
 	while (*text == '#')
@@ -63,7 +63,7 @@ static void test_round_trip(void)
 	snprintf(less, sizeof(less), pattern, "");
 	parse(less, &state);
 	text = printed(&state);
-	/* port behind any address: the address is left out, and understood */
+	/* a port with any address: the address is optional */
 	yes("settings", state.settings.count == 2);
 	yes("EIDs", state.eids.count == 2 && state.has_seid && !state.seid);
 	yes("PNETIDs", state.pnets.count == 2 &&
@@ -91,7 +91,7 @@ static void test_remarks(void)
 	state_free(&state);
 }
 
-/* Wrong usage ends the program, and names the line. */
+/* Wrong input must end the program with a message that names the line. */
 static void refused(const char *what, const char *text, const char *wanted)
 {
 	char said[512] = "";
