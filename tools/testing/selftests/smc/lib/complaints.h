@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a kernel in trouble says: extended regexes, the only list of them. klog.c includes it;
- * tools/testing/vm/judge-log and tools/testing/vm/verdict.py read its lines. Each is one line,
- * without a quotation mark or a backslash in the regex.
+ * Kernel messages that report a problem, as extended regexes. This is the only list of them: klog.c
+ * includes it, and tools/testing/vm/judge-log and tools/testing/vm/verdict.py parse it. Each entry
+ * is a single line, without a quotation mark or a backslash in the regex.
  */
 COMPLAINT("WARNING:")
 COMPLAINT("BUG[: ]")
@@ -28,6 +28,6 @@ COMPLAINT("still has .* (users|objects)|Objects remaining")
 COMPLAINT("kmemleak: [0-9]+ new")
 COMPLAINT("Bad page state")
 
-/* A complaint by its looks, said by a kernel in good health. */
+/* Harmless messages that match one of the regexes above. */
 HEALTHY("INFO: NMI handler")
 HEALTHY("kcsan: non-strict mode configured")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which allocations the kernel makes fail. */
+/* Fault injection: which allocations of the kernel fail. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,9 +34,9 @@ static void knob_address(const char *name, unsigned long address)
 }
 
 /*
- * TCP that has no memory for its FIN never sends one: the socket stays in LAST_ACK or FIN_WAIT1,
- * with nobody's file and without a timer, and a module under it in memory.  It is nothing that
- * SMC could change, so this one allocation does not fail.
+ * If TCP has no memory for its FIN, it never sends one: the socket stays in LAST_ACK or FIN_WAIT1
+ * without a file and without a timer, and keeps the module from being unloaded.  SMC cannot change
+ * that, so exclude this allocation.
  */
 static bool spare(const char *function)
 {
@@ -68,7 +68,7 @@ bool fault_only_ours(void)
 	FILE *f = fopen("/proc/kallsyms", "r");
 
 	while (f && fgets(line, sizeof(line), f)) {
-		/* Not its variables: those of each processor have small addresses. */
+		/* Skip variables: per-CPU ones have small addresses. */
 		if (!strstr(line, "\t[smc]") || sscanf(line, "%lx %c", &addr, &type) != 2 ||
 		    (type != 't' && type != 'T'))
 			continue;

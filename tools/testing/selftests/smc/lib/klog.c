@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Judge what the kernel logged since the last look (/dev/kmsg); complaints.h says what is bad. */
+/* Check kernel messages since the last check (/dev/kmsg); complaints.h lists the bad ones. */
 #include <errno.h>
 #include <fcntl.h>
 #include <regex.h>
@@ -31,7 +31,7 @@ bool klog_open(void)
 	kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (kmsg < 0)
 		return false;
-	/* Without the bar that they begin with. */
+	/* Skip the leading bar. */
 	if (regcomp(&is_bad, bad + 1, REG_EXTENDED | REG_NOSUB) ||
 	    regcomp(&is_fine, fine + 1, REG_EXTENDED | REG_NOSUB))
 		abort();
@@ -39,7 +39,7 @@ bool klog_open(void)
 	return true;
 }
 
-/* The next line, or NULL. */
+/* Returns the next line, or NULL. */
 static const char *next_line(void)
 {
 	static char buf[8192];
@@ -50,7 +50,7 @@ static const char *next_line(void)
 		return NULL;
 	do
 		n = read(kmsg, buf, sizeof(buf) - 1);
-	while (n < 0 && errno == EPIPE);	/* overwritten before we came */
+	while (n < 0 && errno == EPIPE);	/* overwritten before we could read it */
 	if (n <= 0)
 		return NULL;
 	buf[n] = 0;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Judge what the kernel logged since the last look. */
+/* Check kernel messages since the last check. */
 #ifndef SMC_TEST_KLOG_H
 #define SMC_TEST_KLOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Start listening at the end of the log; without permission nothing is judged. */
+/* Starts at the end of the log. Without permission to read it, nothing is checked. */
 bool klog_open(void);
 
 /*
- * Read what came since. Returns the number of lines that tell of trouble, and
- * the first of them in @first.
+ * Reads new messages. Returns the number of lines that report a problem, and the first of them in
+ * @first.
  */
 int klog_check(char *first, size_t len);
 
-/* The same, but every line is one too many, except those of @expected (an extended regex). */
+/* As klog_check(), but counts all lines that do not match @expected (an extended regex). */
 int klog_said(const char *expected, char *first, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The verdict on a case; the counters of kselftest.h belong to the file that includes this. */
+/* Reports the result of a test case; for files that use kselftest.h, whose counters are static. */
 #ifndef SMC_TEST_KLOG_RESULT_H
 #define SMC_TEST_KLOG_RESULT_H
 
@@ -8,7 +8,7 @@
 #include "kselftest.h"
 #include "klog.h"
 
-/* A case has passed if the kernel has nothing to say of it either. */
+/* A case passes only if the kernel has not reported a problem, either. */
 static inline void klog_result(bool ok, const char *name)
 {
 	char bug[512];

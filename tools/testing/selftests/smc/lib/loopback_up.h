@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How tests begin in a network namespace of their own. */
+/* For tests that run in their own network namespace. */
 #ifndef SMC_TEST_LOOPBACK_UP_H
 #define SMC_TEST_LOOPBACK_UP_H
 
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The loopback device of this namespace is up; false, and errno, if it cannot be. */
+/* Brings up the loopback device of this namespace; false with errno on failure. */
 static inline bool loopback_up(void)
 {
 	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Generic netlink, and a little of sock_diag, by hand. */
+/* Generic netlink and a part of sock_diag, without libraries. */
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -106,7 +106,7 @@ static void take_words(struct answer *a, const uint8_t *attrs, size_t len)
 		snprintf(a->words, sizeof(a->words), "%.*s", (int)n, (const char *)text);
 }
 
-/* The end of an answer: NLMSG_ERROR, or NLMSG_DONE after a dump. */
+/* Parses the end of an answer: NLMSG_ERROR, or NLMSG_DONE after a dump. */
 static void take_end(struct answer *a, const struct nlmsghdr *nlh)
 {
 	size_t fixed = nlh->nlmsg_type == NLMSG_ERROR ? sizeof(struct nlmsgerr) : sizeof(int);

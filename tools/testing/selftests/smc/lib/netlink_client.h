@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A generic netlink client without any library: the independent reader. It knows
- * what netlink is, and nothing of SMC but the number of the family.
+ * A generic netlink client without any library, as an independent check of the tools. It knows
+ * netlink, but nothing of SMC except the number of the family.
  */
 #ifndef SMC_TEST_GENL_H
 #define SMC_TEST_GENL_H
@@ -18,11 +18,11 @@ struct genl {
 
 #define MAX_MESSAGES	256
 
-/* What came back: an error with words, or the attributes of each message. */
+/* An answer: an error with its message, or the attributes of each message. */
 struct answer {
 	int error;			/* 0, or errno */
-	char words[256];		/* from the extended ACK, "" without */
-	bool interrupted;		/* a dump whose object changed under way */
+	char words[256];		/* message of the extended ACK, or "" */
+	bool interrupted;		/* a dump whose objects changed meanwhile */
 	size_t count;
 	struct {
 		uint8_t cmd;
@@ -33,7 +33,7 @@ struct answer {
 	size_t used;
 };
 
-/* Attributes to be sent. */
+/* Attributes to send. */
 struct payload {
 	uint8_t b[4096];
 	size_t len;
@@ -44,24 +44,24 @@ void genl_close(struct genl *g);
 void genl_do(struct genl *g, uint8_t cmd, const struct payload *p, struct answer *a);
 void genl_dump(struct genl *g, uint8_t cmd, const struct payload *p, struct answer *a);
 
-/* Whatever the caller makes up, from the netlink header on; the kernel may object. */
+/* Sends an arbitrary message, including the netlink header; the kernel may reject it. */
 void genl_send_raw(struct genl *g, const void *msg, size_t len);
-void genl_drain(struct genl *g);	/* throw away what has been answered */
+void genl_drain(struct genl *g);	/* discards pending answers */
 
 void put_attr(struct payload *p, uint16_t type, const void *data, size_t len);
 void put_text(struct payload *p, uint16_t type, const char *text);
 
-/* The first attribute of this type among @len bytes of attributes, or NULL. */
+/* Finds the first attribute of this type in @len bytes of attributes, or returns NULL. */
 const uint8_t *find_attr(const uint8_t *attrs, size_t len, uint16_t type, size_t *attr_len);
 bool has_u8(const uint8_t *attrs, size_t len, uint16_t type, unsigned int *value);
 bool has_u32(const uint8_t *attrs, size_t len, uint16_t type, unsigned int *value);
 
-/* What sock_diag says of one socket of this network namespace. */
+/* What sock_diag reports for a socket of this network namespace. */
 struct diag {
 	unsigned int mode;
 	unsigned int reason;
 	unsigned int peer_diagnosis;
 };
-bool diag_of(int fd, struct diag *d);	/* false: it is not in the list */
+bool diag_of(int fd, struct diag *d);	/* false: sock_diag does not list it */
 
 #endif

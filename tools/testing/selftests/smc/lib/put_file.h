@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How tests write to /proc and the like. */
+/* For tests that write to /proc and the like. */
 #ifndef SMC_TEST_PUT_FILE_H
 #define SMC_TEST_PUT_FILE_H
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* All of @text at once; false, and errno, if it was refused. */
+/* Writes @text in a single call; false with errno if it is refused. */
 static inline bool put_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Numbers at random that a seed decides, the same everywhere (splitmix64). */
+/* Reproducible pseudo-random numbers from a seed (splitmix64). */
 #ifndef SMC_TEST_RANDOM_H
 #define SMC_TEST_RANDOM_H
 

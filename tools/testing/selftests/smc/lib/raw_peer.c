@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sockets that speak CLC themselves, and their victims. IPv4, on loopback if not told otherwise. */
+/* Sockets that speak CLC themselves, and their victims. IPv4, over loopback by default. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -17,7 +17,7 @@
 #define SOL_SMC			286
 #define SMC_TEST_RAW_CLC	0x200
 
-/* Where we are, and where the victim is. */
+/* Addresses of this program and of the victim. */
 static in_addr_t raw_host = INADDR_LOOPBACK, victim_host = INADDR_LOOPBACK;
 
 #define TIMEOUT_PARAM "/sys/module/smc/parameters/handshake_timeout_ms"
@@ -159,7 +159,7 @@ int accept_in_time(int lfd)
 	return fd;
 }
 
-/* The victim may have reset us in the middle of it: that is seen later. */
+/* The victim may reset the connection meanwhile; later checks will notice that. */
 void put_bytes(int fd, const void *b, size_t len)
 {
 	if (len && send(fd, b, len, MSG_NOSIGNAL) < 0 && errno != EPIPE &&

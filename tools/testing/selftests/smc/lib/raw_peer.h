@@ -33,30 +33,30 @@ enum reaction {
 	GOT_OTHER	= 128,
 };
 
-#define WAIT_MS		slow(20000)	/* nothing here may take as long */
+#define WAIT_MS		slow(20000)	/* far longer than anything here should take */
 
 const char *reaction_names(unsigned int mask);
 
 bool raw_available(void);		/* is this a test build? */
-void raw_hosts(in_addr_t raw, in_addr_t victim);	/* in host order; loopback without */
+void raw_hosts(in_addr_t raw, in_addr_t victim);	/* host order; default: loopback */
 int raw_listen(int *port);		/* accepted children speak CLC themselves */
 int raw_connect(int port);
 int victim_listen(int *port);
-int victim_connect(int port);		/* not blocking, just begun */
+int victim_connect(int port);		/* starts a non-blocking connect() */
 int accept_in_time(int lfd);
 
 void put_bytes(int fd, const void *b, size_t len);
-/* The next CLC message of the victim, or how it ended. */
+/* Reads the next CLC message of the victim, or returns how the connection ended. */
 enum reaction get_message(int fd, struct message *m, int ms);
 
-int wait_mask(int fd, int want, int ms);	/* 0: not in time */
+int wait_mask(int fd, int want, int ms);	/* 0: timeout */
 void set_parameter(const char *name, long value);	/* of the module */
-long set_timeout_ms(long ms);		/* of handshakes; returns the old one */
+long set_timeout_ms(long ms);		/* for handshakes; returns the old value */
 
-/* May be set, and need not return: a case is given up, rather than the program. */
+/* Optional handler for give_up(), which need not return: it may abandon only the current case. */
 extern void (*give_up_to)(const char *words);
 
-/* Ends the program, with words. */
+/* Ends the program with a message. */
 void give_up(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #endif

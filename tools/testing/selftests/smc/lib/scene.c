@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where a hostile peer sits, and what has to be true of its victim afterwards. */
+/* Positions of a hostile peer, and checks of its victim afterwards. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@ struct message proposal, accept_, confirm, old_confirm;
 char why[300];
 
 static int victim_l, victim_port;	/* a genuine listener */
-static int raw_l, raw_port;		/* one whose children speak CLC themselves */
+static int raw_l, raw_port;		/* a listener whose children speak CLC themselves */
 
-/* ---- the two places where a hostile peer can sit ---- */
+/* ---- the two positions of a hostile peer ---- */
 
-/* We are the client: the victim's server child waits for a Proposal. */
+/* We are the client: the victim, a server's child socket, waits for a Proposal. */
 struct scene as_client(void)
 {
 	struct scene s = { 0 };
@@ -41,7 +41,7 @@ struct scene as_server(struct message *p)
 	return s;
 }
 
-/* We are the client, and the victim's Accept has come. */
+/* We are the client, and have received the victim's Accept. */
 struct scene as_client_accepted(struct message *a)
 {
 	struct scene s = as_client();
@@ -62,7 +62,7 @@ void end_scene(struct scene s)
 		close(s.to_helper);
 }
 
-/* ---- what has to be true afterwards ---- */
+/* ---- checks afterwards ---- */
 
 bool victim_says(struct scene s, uint32_t reason)
 {
@@ -102,7 +102,7 @@ bool talks_tcp(struct scene s)
 	return !memcmp(buf, "from the victim", 15) || BAD("other data comes");
 }
 
-/* The victim's application is told, and does not wait for ever. */
+/* The victim's application must learn of the end, and must not hang. */
 bool victim_is_told(struct scene s, bool error)
 {
 	char c[64];
@@ -130,8 +130,8 @@ bool victim_is_told(struct scene s, bool error)
 }
 
 /*
- * Judge what follows upon what we sent; @allowed is a set of reactions. If none
- * comes because the victim waits for more, the end of the stream is sent too.
+ * Checks the reaction to what we have sent; @allowed is a set of reactions. With @eof, the end of
+ * the stream is sent first, as the victim would wait for more.
  */
 bool judge(struct scene s, unsigned int allowed, bool eof, unsigned int *got)
 {
@@ -150,17 +150,17 @@ bool judge(struct scene s, unsigned int allowed, bool eof, unsigned int *got)
 			return BAD("a Decline without a diagnosis");
 		return eof || talks_tcp(s);
 	}
-	/* after an end of the stream TCP, too, tells the end first */
+	/* after @eof the application sees the end of the stream first, as with TCP */
 	if (r == GOT_RESET)
 		return victim_is_told(s, !eof);
 	if (r == GOT_END)
 		return victim_is_told(s, false);
-	/* It goes on: then we leave, and the victim has to notice. */
+	/* The handshake goes on: end the connection, which the victim must notice. */
 	shutdown(s.raw, SHUT_RDWR);
 	return victim_is_told(s, false);
 }
 
-/* What follows the last CLC message in the same segment is the application's. */
+/* Data behind the last CLC message in the same segment must reach the application. */
 bool victim_reads(struct scene s, const char *text)
 {
 	char buf[64];
@@ -181,7 +181,7 @@ bool victim_reads(struct scene s, const char *text)
 	return !memcmp(buf, text, len) || BAD("the data is not what was sent");
 }
 
-/* Send this, judge what comes, and be done with the scene. */
+/* Sends a message, checks the reaction, and ends the scene. */
 bool answer(struct scene s, const struct message *m, unsigned int allowed, bool eof,
 	    unsigned int *got)
 {
@@ -214,7 +214,7 @@ static void expect(int fd, enum reaction wanted, struct message *m)
 		give_up("no genuine %s but %s", reaction_names(wanted), reaction_names(r));
 }
 
-/* We stand between the victim, a client, and a genuine server, which has answered. */
+/* We are between the victim, a client, and a genuine server, whose Accept we have received. */
 struct scene before_accept(struct message *a)
 {
 	struct message p;
@@ -227,7 +227,7 @@ struct scene before_accept(struct message *a)
 	return s;
 }
 
-/* We stand between the victim, a server, and a genuine client, which has confirmed. */
+/* We are between the victim, a server, and a genuine client, whose Confirm we have received. */
 struct scene before_confirm(struct message *c)
 {
 	struct scene s = { 0 };

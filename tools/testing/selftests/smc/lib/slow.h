@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How the limits of the tests grow on a slow machine. */
+/* Scales the time limits of tests on slow machines. */
 #ifndef SMC_TEST_SLOW_H
 #define SMC_TEST_SLOW_H
 
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 /*
- * A limit after which a test gives up, in any unit, times the environment variable SMC_SLOW: 1
- * without it, more where the machine is that much slower. lib/slow.py is the same for Python.
- * Not for what a test sleeps to let something happen, nor for what has to take at least so long.
+ * Multiplies a limit after which a test gives up, in any unit, by the environment variable
+ * SMC_SLOW: 1 by default, larger on machines that are slower by this factor. lib/slow.py does the
+ * same in Python. Not for pauses that let something happen, nor for minimum times.
  */
 static inline long slow(long limit)
 {

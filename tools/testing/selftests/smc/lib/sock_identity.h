@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What names a socket to inet_diag, from its two ends. */
+/* Identifies a socket to inet_diag, by its two addresses. */
 #ifndef SMC_TEST_SOCK_IDENTITY_H
 #define SMC_TEST_SOCK_IDENTITY_H
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Family, protocol, states and id of @req; false: it is no socket of IP. */
+/* Fills family, protocol, states and id of @req; false if it is not an IP socket. */
 static inline bool sock_identity(int fd, struct inet_diag_req_v2 *req)
 {
 	struct sockaddr_storage src, dst = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Just enough TAP for the unit tests: no plan ahead, no exit in between. */
+/* Minimal TAP output for unit tests: the plan comes last, and failures do not end the program. */
 #ifndef SMC_UNIT_TAP_H
 #define SMC_UNIT_TAP_H
 
@@ -12,15 +12,15 @@ static unsigned int tap_failed;
 static unsigned int tap_bad;		/* checks that failed since tap_case() */
 
 /*
- * The next value of a range that takes an emulated processor long: beyond its beginning one of
- * EVERY is tried there.
+ * The next value of a range that takes long on an emulated CPU: from 2048 on, only one of EVERY
+ * values is tried.
  */
 #ifndef EVERY
 #define EVERY	1
 #endif
 #define next_of(v)	((v) + ((v) < 2048 ? 1 : EVERY))
 
-/* A check inside a case. The first few that fail say why. */
+/* A check within a case. Only the first few failures of a case are explained. */
 #define CHECK(cond, ...)						\
 	do {								\
 		if (!(cond) && tap_bad++ < 5) {				\
@@ -45,7 +45,7 @@ static inline void tap_case(const char *fmt, ...)
 	tap_bad = 0;
 }
 
-/* Ends the program. */
+/* Prints the plan. Returns the exit code of the program. */
 static inline int tap_done(void)
 {
 	printf("1..%u\n", tap_run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A page that comes when the test says so (userfaultfd).  A system call that reads it sleeps
- * meanwhile, with whatever lock it holds.
+ * A page that only becomes available when the test says so (userfaultfd).  A system call that
+ * accesses it sleeps until then, with whatever lock it holds.
  */
 #ifndef SMC_TEST_TRAP_H
 #define SMC_TEST_TRAP_H
@@ -9,15 +9,15 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-bool trap_set(void);			/* false: this kernel has none */
+bool trap_set(void);			/* false: this kernel has no userfaultfd */
 void *trap_page(void);
-void trap_await(int n);			/* so many more are in it now */
-void trap_open(void);			/* it comes, for all of them */
-void trap_again(void);			/* it is away again */
+void trap_await(int n);			/* waits until n more tasks sleep on the page */
+void trap_open(void);			/* provides the page, for all of them */
+void trap_again(void);			/* takes the page away again */
 
-/* A thread of its own, with a small stack. */
+/* Starts a thread with a small stack. */
 pthread_t trap_thread(void *(*run)(void *arg), void *arg);
-/* A system call owns the socket until trap_open(); to be joined then. */
+/* Starts a thread whose system call owns the socket until trap_open(); join it afterwards. */
 pthread_t trap_owner(int *fd);
 
 #endif
