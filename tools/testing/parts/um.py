@@ -136,7 +136,8 @@ PARTS = {
 SUITES = ("um-kselftest", "um-sockets", "um-smcr", "um-rogue", "um-failover", "um-stress", "um-fuzz",
           "um-admin")
 PARTS["nohooks"] = again(SUITES, without_hooks)
-PARTS["netfilter"] = again(SUITES, lambda guest: guest.environment.update(NETFILTER))
+PARTS["netfilter"] = [Guest("option", TCPOPT, **NETFILTER),
+                      *again(SUITES, lambda guest: guest.environment.update(NETFILTER))]
 
 
 @functools.cache

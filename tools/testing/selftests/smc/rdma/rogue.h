@@ -136,6 +136,8 @@ void link_free(struct link *l);
 void link_send(struct link *l, const void *b, size_t len);
 void link_write(struct link *l, const void *b, size_t len, uint64_t addr, uint32_t rkey);
 void link_fail(struct link *l);			/* the queue pair is in the error state */
+/* As it was before link_connect(): the same QP number, another RKey. */
+void link_renew(struct link *l);
 /* The next message of the victim; NULL in time none.  To be freed. */
 struct msg *link_recv(struct link *l, int ms);
 /* Until all that was sent has been acknowledged; false if some was not. */
@@ -275,6 +277,10 @@ bool half_take(struct link *l, const struct link *over, const struct smc_llc_msg
 void half_rtoken(struct link *l, const struct link *over, const struct smc_llc_rtoken *t);
 bool half_confirm(struct link *l);		/* CONFIRM LINK over it, and the reply */
 void told_rmb(struct link *over, const struct smc_llc_confirm_rkey *m);	/* one more of theirs */
+/* ADD LINK of ours, said over a link that works, and all that follows as it should. */
+bool link_add(struct link *l, struct link *over);
+/* The same for ADD LINK of the victim's, which group_wants_adds(). */
+bool link_accept(struct link *l, struct link *over);
 struct link *link_second(struct conn *c);	/* from AT_ADD_LINK on, all of it as it should be */
 
 /**

@@ -306,6 +306,33 @@ static void lost_both(enum role role)
 	verdict(ok, "failover, %s: both links, one after the other", role_name[role]);
 }
 
+/*
+ * A device that comes back counts its queue pairs anew: a new link has the numbers of the one that
+ * was lost, which the victim still remembers.  A handshake that names them means the new one.
+ */
+static void same_numbers(enum role role)
+{
+	struct scenery s = begin(role, true);
+	struct conn *more;
+	bool ok = conn_echo(s.c);
+
+	group_wants_adds(s.to, true);
+	lose(&s, SAID);
+	ok = ok && told_of_loss(&s, SAID);
+	conn_move(s.c, s.to);
+	ok = ok && conn_echo(s.c) && others_echo(&s);
+	link_renew(s.from);
+	s.from->number = s.to->number + 1;
+	ok = ok && (role == SERVER ? link_add(s.from, s.to) : link_accept(s.from, s.to));
+	if (ok) {
+		more = conn_over(s.from);
+		ok = conn_echo(more) && conn_echo(s.c) && group_settled(s.to);
+		conn_end(more);
+	}
+	end(&s);
+	verdict(ok, "failover, %s: another link has the numbers of the lost one", role_name[role]);
+}
+
 static void put_parameter(const char *name, const char *value)
 {
 	char path[96];
@@ -601,6 +628,7 @@ void cases_failover(void)
 		TRY(lost_when_closed(r, true), "");
 		TRY(lost_when_closed(r, false), "");
 		TRY(lost_both(r), "");
+		TRY(same_numbers(r), "");
 		TRY(not_drained(r), "");
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 			for (int k = 0; k < 4; k++)

@@ -314,14 +314,6 @@ static void asymmetric(enum role role)
 
 /* ---- a client refuses, and is asked again ---- */
 
-static bool add_offered(struct conn *c, struct link *l)
-{
-	struct smc_llc_msg m;
-
-	return group_expect(c->l, SMC_LLC_ADD_LINK, false, &m) && half_take(l, c->l, &m) &&
-	       connects(l) && (half_tell(l, c->l, &m), llc_put(c->l, &m), half_confirm(l));
-}
-
 static void refused(uint8_t reason)
 {
 	struct duo d = { .c = conn_one_link(CLIENT) };
@@ -336,7 +328,7 @@ static void refused(uint8_t reason)
 	m.add_link.reason = reason;
 	llc_put(d.first, &m);
 	/* The server tries again (C.8). */
-	ok = conn_echo(d.c) && add_offered(d.c, d.second) && both_work(d);
+	ok = conn_echo(d.c) && link_accept(d.second, d.first) && both_work(d);
 	conn_end(d.c);
 	verdict(ok, "links, as client: ADD LINK is refused, reason %u, and tried again", reason);
 }
@@ -355,7 +347,7 @@ static void requested(void)
 	ok = group_settled(d.first);
 	group_wants_adds(d.first, true);
 	ask_for_link(d.first, dev2.gid);
-	ok = ok && add_offered(d.c, d.second) && both_work(d);
+	ok = ok && link_accept(d.second, d.first) && both_work(d);
 	conn_end(d.c);
 	verdict(ok, "links, as client: REQUEST ADD LINK");
 }
@@ -396,7 +388,7 @@ static void request_instead(void)
 	d.second = half_new(d.first, &dev2);
 	since = now_ms();
 	ask_for_link(d.first, dev2.gid);
-	ok = ok && group_deletes(d.first, lame->number) && add_offered(d.c, d.second) &&
+	ok = ok && group_deletes(d.first, lame->number) && link_accept(d.second, d.first) &&
 	     both_work(d);
 	/* Virtual time: CONFIRM LINK would be awaited for five seconds. */
 	ok = ok && (now_ms() - since < 4000 || BAD("only after %ld ms", now_ms() - since));

@@ -334,14 +334,31 @@ bool half_confirm(struct link *l)
 	return group_settled(l);
 }
 
-static bool add_as_server(struct link *first, struct link *l)
+static bool connects(struct link *l)
+{
+	return link_connect(l) || BAD("the queue pair does not connect");
+}
+
+bool link_add(struct link *l, struct link *over)
 {
 	struct smc_llc_msg m;
 
-	half_tell(l, first, &m);
-	llc_put(first, &m);
-	return group_expect(first, SMC_LLC_ADD_LINK, true, &m) && half_take(l, first, &m) &&
-	       (link_connect(l) || BAD("the queue pair does not connect")) && half_confirm(l);
+	half_tell(l, over, &m);
+	llc_put(over, &m);
+	return group_expect(over, SMC_LLC_ADD_LINK, true, &m) && half_take(l, over, &m) &&
+	       connects(l) && half_confirm(l);
+}
+
+bool link_accept(struct link *l, struct link *over)
+{
+	struct smc_llc_msg m;
+
+	if (!group_expect(over, SMC_LLC_ADD_LINK, false, &m) || !half_take(l, over, &m) ||
+	    !connects(l))
+		return false;
+	half_tell(l, over, &m);
+	llc_put(over, &m);
+	return half_confirm(l);
 }
 
 static bool add_as_client(struct link *first, struct link *l)
@@ -350,8 +367,8 @@ static bool add_as_client(struct link *first, struct link *l)
 
 	if (!half_take(l, first, &first->offer.m))
 		return false;
-	if (!link_connect(l))
-		return BAD("the queue pair does not connect");
+	if (!connects(l))
+		return false;
 	half_tell(l, first, &m);
 	llc_put(first, &m);
 	return half_confirm(l);
@@ -361,7 +378,7 @@ struct link *link_second(struct conn *c)
 {
 	struct link *l = half_new(c->l, &dev2);
 
-	if (l->server ? !add_as_server(c->l, l) : !add_as_client(c->l, l))
+	if (l->server ? !link_add(l, c->l) : !add_as_client(c->l, l))
 		give_up("the second link: %s", why);
 	return l;
 }
@@ -413,8 +430,7 @@ bool half_way(struct duo *d, struct conn *c, bool connected)
 	if (d->first->server)
 		ok = group_expect(d->first, SMC_LLC_ADD_LINK, true, &m) &&
 		     half_take(d->second, d->first, &m);
-	return ok && (!connected || link_connect(d->second) ||
-		      BAD("the queue pair does not connect"));
+	return ok && (!connected || connects(d->second));
 }
 
 void told_rmb(struct link *over, const struct smc_llc_confirm_rkey *m)

@@ -115,6 +115,20 @@ static void post_rx(struct link *l, unsigned int i)
 		l->n_rx++;
 }
 
+static void init_qp(struct link *l)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
+	};
+
+	if (ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+			  IBV_QP_ACCESS_FLAGS))
+		give_up("the queue pair does not begin");
+	for (unsigned int i = 0; i < N_RX; i++)
+		post_rx(l, i);
+}
+
 static void create_qp(struct link *l)
 {
 	struct ibv_qp_init_attr init = {
@@ -122,17 +136,11 @@ static void create_qp(struct link *l)
 		.cap = { .max_send_wr = N_TX, .max_recv_wr = N_RX, .max_send_sge = 1,
 			 .max_recv_sge = 1 },
 	};
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1,
-		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
-	};
 
 	l->qp = ibv_create_qp(l->dev->pd, &init);
-	if (!l->qp || ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-				    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+	if (!l->qp)
 		give_up("no queue pair");
-	for (unsigned int i = 0; i < N_RX; i++)
-		post_rx(l, i);
+	init_qp(l);
 }
 
 static struct link *make_link(struct rogue_dev *d, uint8_t *rmb)
@@ -351,6 +359,24 @@ bool link_flush(struct link *l, int ms)
 	while (l->n_done != l->n_sent && now_ms() < until)
 		wait_pump(l, until);
 	return l->n_done == l->n_sent && !l->send_error;
+}
+
+void link_renew(struct link *l)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+
+	if (ibv_modify_qp(l->qp, &attr, IBV_QP_STATE))
+		give_up("the queue pair is not reset");
+	pump(l);
+	l->connected = false;
+	l->send_error = 0;
+	l->n_sent = l->n_done = 0;
+	l->n_rx = 0;
+	l->n_theirs = 0;
+	ibv_dereg_mr(l->rmb_mr);
+	l->rmb_mr = memory(l->dev, &l->rmb, N_ELEMS * ELEM_SIZE,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	init_qp(l);
 }
 
 static void tell_counters(const char *device)
