@@ -340,14 +340,9 @@ static void shm_unregister_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
 static void report(struct ivs_dev *d, u32 word)
 {
 	u64 bits = ivs_take_dirty(&d->region, d->slot, word);
-	struct smc_ism_dmb *dmb;
 
 	spin_lock(&d->dmb_lock);
-	for (; bits; bits &= bits - 1) {
-		dmb = d->dmbs[word * 64 + __ffs64(bits)];
-		if (dmb)
-			smc_ism_signaled(dmb);
-	}
+	smc_ism_signaled_bits(&d->dmbs[word * 64], bits);
 	spin_unlock(&d->dmb_lock);
 }
 

@@ -9,8 +9,8 @@
 #include <linux/slab.h>
 #include <irq_kern.h>
 #include <irq_user.h>
-#include <mem_user.h>
 #include <os.h>
+#include "../uml_plugged.h"
 #include "shm.h"
 
 static int doorbell[2] = { -1, -1 };
@@ -64,18 +64,15 @@ static int listen_to_bell(void)
 	return uml_irq < 0 ? uml_irq : 0;
 }
 
-static int plug(void)
+static int plug(void *mem, unsigned long len)
 {
-	unsigned long len, mem = find_iomem("ism", &len);
 	int rc;
 
-	if (!mem)
-		return 0;
 	ivs_uml = kvzalloc(sizeof(*ivs_uml), GFP_KERNEL);
 	if (!ivs_uml)
 		return -ENOMEM;
 	ivs_uml->ism.name = "ivshmem";
-	rc = ivs_start(ivs_uml, &uml_bus, (void *)mem, len, peer);
+	rc = ivs_start(ivs_uml, &uml_bus, mem, len, peer);
 	if (rc) {
 		kvfree(ivs_uml);
 		ivs_uml = NULL;
@@ -92,8 +89,6 @@ static int plug(void)
 
 static void unplug(void)
 {
-	if (!ivs_uml)
-		return;
 	ivs_leave(ivs_uml);
 	if (uml_irq > 0)
 		um_free_irq(uml_irq, ivs_uml);
@@ -101,39 +96,12 @@ static void unplug(void)
 	ivs_uml = NULL;
 }
 
-/* The parameter lock of this module is held; its init and exit plug and unplug without it. */
-static int set_plugged(const char *val, const struct kernel_param *kp)
-{
-	bool want;
-	int rc = kstrtobool(val, &want);
-
-	if (rc || want == !!ivs_uml)
-		return rc;
-	if (want)
-		return plug();
-	unplug();
-	return 0;
-}
-
-static int get_plugged(char *buffer, const struct kernel_param *kp)
-{
-	return sysfs_emit(buffer, "%c\n", ivs_uml ? 'Y' : 'N');
-}
-
-static const struct kernel_param_ops plugged_ops = {
-	.set = set_plugged,
-	.get = get_plugged,
-};
-
-module_param_cb(plugged, &plugged_ops, NULL, 0600);
-MODULE_PARM_DESC(plugged, "the device is there; written, it is unplugged or plugged in");
-
 int ivs_uml_init(void)
 {
-	return plug();
+	return uml_plug(true);
 }
 
 void ivs_uml_exit(void)
 {
-	unplug();
+	uml_plug(false);
 }

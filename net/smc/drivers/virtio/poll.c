@@ -17,14 +17,9 @@
 static void report(struct vism_dev *d, u32 word)
 {
 	u64 bits = vism_take_dirty(d->home, word);
-	struct smc_ism_dmb *dmb;
 
 	spin_lock(&d->dmb_lock);
-	for (; bits; bits &= bits - 1) {
-		dmb = d->dmbs[word * 64 + __ffs64(bits)];
-		if (dmb)
-			smc_ism_signaled(dmb);
-	}
+	smc_ism_signaled_bits(&d->dmbs[word * 64], bits);
 	spin_unlock(&d->dmb_lock);
 }
 

@@ -10,7 +10,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
-#include <mem_user.h>
+#include "../uml_plugged.h"
 #include "vism.h"
 
 #define REGION_SIZE	0x100000
@@ -192,14 +192,11 @@ static const struct vism_bus uml_bus = {
 	.free		= uml_free,
 };
 
-static int plug(void)
+static int plug(void *mem, unsigned long len)
 {
-	unsigned long len, mem = find_iomem("ism", &len);
 	struct vism_uml *v;
 	int rc;
 
-	if (!mem)
-		return 0;
 	if (peer > 1)
 		return -EINVAL;
 	v = kvzalloc(sizeof(*v), GFP_KERNEL);
@@ -207,7 +204,7 @@ static int plug(void)
 		return -ENOMEM;
 	v->n = min_t(u32, len / REGION_SIZE / 2, MAX_REGIONS);
 	v->dev.ism.name = "virtio-ism";
-	rc = vism_start(&v->dev, &uml_bus, form, (void *)mem, len, REGION_SIZE, 0);
+	rc = vism_start(&v->dev, &uml_bus, form, mem, len, REGION_SIZE, 0);
 	if (rc)
 		kvfree(v);
 	else
@@ -217,40 +214,11 @@ static int plug(void)
 
 static void unplug(void)
 {
-	if (!vism_uml)
-		return;
 	vism_leave(&vism_uml->dev);
 	vism_stop(&vism_uml->dev);
 	vism_put(&vism_uml->dev);
 	vism_uml = NULL;
 }
-
-/* The parameter lock of this module is held; its init and exit plug and unplug without it. */
-static int set_plugged(const char *val, const struct kernel_param *kp)
-{
-	bool want;
-	int rc = kstrtobool(val, &want);
-
-	if (rc || want == !!vism_uml)
-		return rc;
-	if (want)
-		return plug();
-	unplug();
-	return 0;
-}
-
-static int get_plugged(char *buffer, const struct kernel_param *kp)
-{
-	return sysfs_emit(buffer, "%c\n", vism_uml ? 'Y' : 'N');
-}
-
-static const struct kernel_param_ops plugged_ops = {
-	.set = set_plugged,
-	.get = get_plugged,
-};
-
-module_param_cb(plugged, &plugged_ops, NULL, 0600);
-MODULE_PARM_DESC(plugged, "the device is there; written, it is unplugged or plugged in");
 
 /**
  * vism_uml_init() - plug the device in if the kernel has a window
@@ -259,7 +227,7 @@ MODULE_PARM_DESC(plugged, "the device is there; written, it is unplugged or plug
  */
 int vism_uml_init(void)
 {
-	return plug();
+	return uml_plug(true);
 }
 
 /**
@@ -267,5 +235,5 @@ int vism_uml_init(void)
  */
 void vism_uml_exit(void)
 {
-	unplug();
+	uml_plug(false);
 }

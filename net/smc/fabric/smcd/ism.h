@@ -13,6 +13,7 @@
 #ifndef SMC_FABRIC_SMCD_ISM_H
 #define SMC_FABRIC_SMCD_ISM_H
 
+#include <linux/bitops.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
@@ -188,5 +189,23 @@ void smc_ism_put(struct smc_ism_dev *dev);
  */
 void smc_ism_signaled(struct smc_ism_dmb *dmb);
 void smc_ism_gid_gone(struct smc_ism_dev *dev, const struct smc_ism_gid *peer);
+
+/**
+ * smc_ism_signaled_bits() - peers have marked some of 64 DMBs in a bitmap
+ * @dmbs: the DMBs of a word of the bitmap, NULL where there is none
+ * @bits: the word
+ *
+ * Context: any but hard interrupts; the lock that keeps the DMBs registered is held.
+ */
+static inline void smc_ism_signaled_bits(struct smc_ism_dmb *const *dmbs, u64 bits)
+{
+	struct smc_ism_dmb *dmb;
+
+	for (; bits; bits &= bits - 1) {
+		dmb = dmbs[__ffs64(bits)];
+		if (dmb)
+			smc_ism_signaled(dmb);
+	}
+}
 
 #endif
