@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Per-namespace counters. */
 #include <linux/cpumask.h>
-#include "fabric/fabric.h"
 #include "mem/rmbe.h"
 #include "stats.h"
 
@@ -62,7 +61,7 @@ void smc_stats_no_room(const struct sock *sk, struct smc_conn *c)
 /* The counters for a connection's SMC type; look them up once before updating several of them. */
 static struct smc_stats_tech __percpu *tech_of(struct net *net, const struct smc_conn *c)
 {
-	return &smc_net(net)->stats->tech[smc_stats_tech(c->fabric->ops->diag_mode)];
+	return &smc_net(net)->stats->tech[smc_stats_tech(c->ops->diag_mode)];
 }
 
 static void count_buf(struct smc_stats_dir __percpu *dir, u32 size, u8 how)

@@ -14,6 +14,7 @@
 #include <linux/smc_diag.h>
 #include <linux/smc_reason.h>
 #include "conn/conn.h"
+#include "conn/ops.h"
 #include "netns.h"
 
 /* Size bins of a histogram: up to 8 KiB, 16 KiB ... 1 MiB, and more. */
@@ -108,7 +109,7 @@ static inline unsigned int smc_stats_size(size_t bytes)
 /* Adds to a counter of a connection's SMC type; any context. */
 #define smc_stats_add(net, conn, member, n)				\
 	this_cpu_add(smc_net(net)->stats->tech[				\
-		smc_stats_tech((conn)->fabric->ops->diag_mode)].member, n)
+		smc_stats_tech((conn)->ops->diag_mode)].member, n)
 
 void smc_stats_large_send(const struct sock *sk, struct smc_conn *c, size_t len);
 void smc_stats_large_recv(const struct sock *sk, struct smc_conn *c, size_t len);

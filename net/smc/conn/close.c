@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ending a connection: RFC 7609, 4.8. */
-#include "../fabric/fabric.h"
 #include "../trace.h"
 #include "conn.h"
+#include "ops.h"
 
 /* The flag that tells the peer of our event, and the flags that this flag implies. */
 static const struct {
@@ -70,7 +70,7 @@ void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event)
 	spin_unlock_bh(&c->state_lock);
 	/* Not under the lock, because the peer's side takes its own state_lock. */
 	if (tell)
-		c->fabric->ops->signal(c, smc_event_flag[event].flag);
+		c->ops->signal(c, smc_event_flag[event].flag);
 }
 
 /**

@@ -3,10 +3,10 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
-#include "../fabric/fabric.h"
 #include "../lock_class.h"
 #include "../mem/rmbe.h"
 #include "conn.h"
+#include "ops.h"
 #include "reader.h"
 
 /**
@@ -25,13 +25,13 @@ void smc_conn_set_rmbe(struct smc_conn *c, struct smc_rmbe *rmbe)
 /**
  * smc_conn_init() - initialise a connection
  * @c: the connection, allocated and zeroed by its fabric
- * @fabric: the fabric that will carry the connection
+ * @ops: operations of the fabric that will carry the connection
  * @rmbe: the receive element, which the connection takes over; NULL if it is set later
  */
-void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
+void smc_conn_init(struct smc_conn *c, const struct smc_conn_ops *ops,
 		   struct smc_rmbe *rmbe)
 {
-	c->fabric = fabric;
+	c->ops = ops;
 	refcount_set(&c->ref, 1);
 	if (rmbe)
 		smc_conn_set_rmbe(c, rmbe);
@@ -40,8 +40,8 @@ void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
 	smc_spin_lock_init(&c->state_lock, SMC_LOCK_CONN_STATE);
 	smc_spin_lock_init(&c->wait_lock, SMC_LOCK_CONN_WAIT);
 	c->state = SMC_CONN_INIT;
-	c->dev = fabric->ops->name;
-	c->late_fin = !fabric->ops->fin_in_order;
+	c->dev = ops->name;
+	c->late_fin = !ops->fin_in_order;
 	INIT_DELAYED_WORK(&c->cork_work, smc_conn_cork_expired);
 }
 
@@ -59,7 +59,7 @@ void smc_conn_destroy(struct smc_conn *c)
 /* Called when the last reference has been dropped. */
 void smc_conn_free(struct smc_conn *c)
 {
-	c->fabric->ops->free(c);
+	c->ops->free(c);
 }
 
 /**

@@ -21,7 +21,7 @@
 #include "count.h"
 #include "state.h"
 
-struct smc_fabric;
+struct smc_conn_ops;
 struct smc_reader;
 struct smc_rmbe;
 
@@ -64,8 +64,8 @@ struct smc_conn_counts {
 
 /**
  * struct smc_conn - one SMC connection, embedded by its fabric
- * @fabric:	the fabric that carries it
- * @ref:	reference count; fabric->ops->free runs when the last reference is dropped
+ * @ops:	operations of the fabric that carries it
+ * @ref:	reference count; @ops->free runs when the last reference is dropped
  * @wq:		the socket's wait queue, where system calls sleep; RCU; NULL if there is none
  * @next:	link in smc_sock.old_conns
  * @rmbe:	the element of this side's RMB or DMB: the receive ring
@@ -99,7 +99,7 @@ struct smc_conn_counts {
  * @counted_in:	the namespace that counts @rx_size and @tx_size as in use; under @wait_lock
  * @stopped:	no more data may be announced to the peer; under @tx_lock
  * @late_fin:	the FIN of the TCP connection may overtake data, so only the peer's flags tell the
- *		end of the stream, see smc_fabric_ops.fin_in_order
+ *		end of the stream, see smc_conn_ops.fin_in_order
  * @shut_rd:	with @late_fin: the application has shut down reading
  * @notify:	called when the fabric has made progress or the peer has ended; called under
  *		@state_lock
@@ -122,7 +122,7 @@ struct smc_conn_counts {
  * @tx_blocked:	a sender or poll() waits for room in the ring
  */
 struct smc_conn {
-	struct smc_fabric	*fabric;
+	const struct smc_conn_ops *ops;
 	refcount_t		ref;
 	struct socket_wq __rcu	*wq;
 	struct smc_conn		*next;
@@ -268,7 +268,7 @@ static inline struct smc_conn *smc_conn_get(struct smc_conn *c)
 }
 
 /* conn.c */
-void smc_conn_init(struct smc_conn *c, struct smc_fabric *fabric,
+void smc_conn_init(struct smc_conn *c, const struct smc_conn_ops *ops,
 		   struct smc_rmbe *rmbe);
 void smc_conn_set_rmbe(struct smc_conn *c, struct smc_rmbe *rmbe);
 void smc_conn_destroy(struct smc_conn *c);

@@ -140,7 +140,7 @@ static void exchange(struct smc_conn *tx, struct smc_conn *rx, struct smc_rmbe *
 }
 
 /**
- * smc_conn_grow() - smc_fabric_ops.grow for a fabric that knows both ends of a connection
+ * smc_conn_grow() - smc_conn_ops.grow for a fabric that knows both ends of a connection
  * @tx: the sender's end; the caller holds its tx_lock
  * @rx: the receiver's end
  *

@@ -2,8 +2,8 @@
 /* poll() on a connection. */
 #include <linux/poll.h>
 #include <net/tcp.h>
-#include "../fabric/fabric.h"
 #include "conn.h"
+#include "ops.h"
 #include "urgent.h"
 
 static bool readable(struct sock *sk, struct smc_conn *c)
@@ -28,7 +28,7 @@ static bool grow(struct smc_conn *c)
 
 	if (!c->tx_grows || !mutex_trylock(&c->tx_lock))
 		return false;
-	grown = c->fabric->ops->grow(c);
+	grown = c->ops->grow(c);
 	mutex_unlock(&c->tx_lock);
 	return grown && writable(c);
 }

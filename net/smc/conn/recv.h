@@ -4,9 +4,9 @@
 #define SMC_CONN_RECV_H
 
 #include <linux/uio.h>
-#include "../fabric/fabric.h"
 #include "../stats.h"
 #include "conn.h"
+#include "ops.h"
 
 size_t smc_recv_copy_around(struct smc_conn *c, u64 seq, struct iov_iter *to, size_t len);
 
@@ -28,7 +28,7 @@ static __always_inline size_t smc_recv_copy(struct smc_conn *c, u64 seq, struct 
 static __always_inline void smc_recv_consume(struct smc_conn *c, u64 seq)
 {
 	smc_count_set(&c->rx_cons, seq);
-	c->fabric->ops->consumed(c);
+	c->ops->consumed(c);
 }
 
 /* Count one call that has received @copied bytes. */

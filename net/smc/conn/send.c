@@ -6,11 +6,11 @@
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
 #include <net/tcp.h>
-#include "../fabric/fabric.h"
 #include "../smc.h"
 #include "../stats.h"
 #include "../trace.h"
 #include "conn.h"
+#include "ops.h"
 #include "ring.h"
 
 /* How long a cork holds data back; TCP uses the same time for a partial segment. */
@@ -22,7 +22,7 @@ static void publish_news(struct smc_conn *c)
 	lockdep_assert_held(&c->tx_lock);
 	/* The task that posts for us may read tx_prod without tx_lock. */
 	smc_count_set_release(&c->tx_prod, c->tx_written);
-	c->fabric->ops->commit(c);
+	c->ops->commit(c);
 }
 
 /* As publish_news(), but the last byte is urgent. */
@@ -36,7 +36,7 @@ static void publish_urgent(struct sock *sk, struct smc_conn *c)
 		smc_count_set_release(&c->tx_prod, c->tx_written);
 		smc_stats_add(sock_net(sk), c, urgents, 1);
 	}
-	c->fabric->ops->urgent(c, news ? SMC_URGENT_HERE : SMC_URGENT_NOT_COMING);
+	c->ops->urgent(c, news ? SMC_URGENT_HERE : SMC_URGENT_NOT_COMING);
 }
 
 static void publish(struct smc_conn *c)
@@ -179,7 +179,7 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *t
 
 	publish(c);
 	if (flags & MSG_OOB && *timeo)
-		c->fabric->ops->urgent(c, SMC_URGENT_COMING);
+		c->ops->urgent(c, SMC_URGENT_COMING);
 	mutex_unlock(&c->tx_lock);
 	smc_wait_begin(&w, EPOLLOUT);
 	for (;;) {
@@ -264,7 +264,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		n = len - sent;
 		room = smc_conn_room(c);
 		if (unlikely(room < n)) {
-			if (c->tx_grows && c->fabric->ops->grow(c))
+			if (c->tx_grows && c->ops->grow(c))
 				continue;
 			if (!room) {
 				smc_stats_no_room(sk, c);

@@ -13,8 +13,8 @@
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
 #include <net/tcp.h>
-#include "../fabric/fabric.h"
 #include "conn.h"
+#include "ops.h"
 #include "ring.h"
 #include "urgent.h"
 
@@ -181,7 +181,7 @@ void smc_urgent_keep(struct sock *sk, struct smc_conn *c)
 		WRITE_ONCE(c->urg_kept, true);
 	spin_unlock_bh(&c->state_lock);
 	if (news)
-		c->fabric->ops->urgent(c, SMC_URGENT_TAKEN);
+		c->ops->urgent(c, SMC_URGENT_TAKEN);
 }
 
 /* Take the urgent byte, checking in TCP's order. Returns its TCP_URG_* or a negative errno. */

@@ -12,14 +12,17 @@ static LIST_HEAD(smc_fabrics);
 static DEFINE_MUTEX(smc_fabrics_lock);	/* serializes writers of the list */
 DEFINE_STATIC_SRCU(smc_fabrics_srcu);	/* for readers that may sleep */
 
+static bool conn_ops_complete(const struct smc_conn_ops *ops)
+{
+	return ops->name && ops->commit && ops->consumed && ops->request_update && ops->urgent &&
+	       ops->signal && ops->keepalive && ops->detach && ops->free && ops->show;
+}
+
 static bool ops_complete(const struct smc_fabric_ops *ops)
 {
-	return ops->name && ops->usable && ops->offer && ops->choose &&
-	       ops->accepts && ops->forget && ops->conn_new && ops->prepare &&
-	       ops->describe && ops->attach && ops->finish && ops->refused &&
-	       ops->commit && ops->consumed && ops->request_update && ops->urgent &&
-	       ops->signal && ops->keepalive && ops->detach && ops->free &&
-	       ops->show && ops->groups && ops->devices;
+	return ops->conn && conn_ops_complete(ops->conn) && ops->usable && ops->offer &&
+	       ops->choose && ops->accepts && ops->forget && ops->conn_new && ops->describe &&
+	       ops->attach && ops->refused && ops->groups && ops->devices;
 }
 
 /**
@@ -67,7 +70,7 @@ bool smc_fabric_exists(u8 diag_mode)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(f, &smc_fabrics, list)
-		exists |= f->ops->diag_mode == diag_mode;
+		exists |= f->ops->conn->diag_mode == diag_mode;
 	rcu_read_unlock();
 	return exists;
 }
@@ -288,7 +291,7 @@ static int walk_fabrics(struct smc_net *sn, u8 diag_mode, unsigned long *pos,
 
 	idx = srcu_read_lock(&smc_fabrics_srcu);
 	for_each_fabric(f) {
-		if (f->ops->diag_mode != diag_mode || n++ < pos[0])
+		if (f->ops->conn->diag_mode != diag_mode || n++ < pos[0])
 			continue;
 		w->after = pos[1];
 		rc = op(f)(f, sn, w);

@@ -10,11 +10,11 @@
 #include <linux/smc_reason.h>
 #include <linux/types.h>
 #include "../conn/conn.h"
+#include "../conn/ops.h"
 #include "../wire/clc.h"
 
 struct mem_cgroup;
 struct smc_net;
-struct smc_sock_info;
 struct smc_walk;
 
 /* Offers of a Proposal, in the order in which a server considers them. */
@@ -86,15 +86,13 @@ struct smc_pair_end {
 };
 
 /**
- * struct smc_fabric_ops - operations of a fabric; @name and all functions except @pair and
- * @grow are mandatory
- * @name:	name for display
- * @diag_mode:	SMC_DIAG_MODE_* of its connections
+ * struct smc_fabric_ops - how a kind of fabric negotiates and sets up connections
+ *
+ * Every function is mandatory, unless its description says that it may be NULL.
+ *
+ * @conn:	operations of its connections
  * @late_decline: after the Confirm of a first contact, the client waits until @finish has
  *		succeeded, and accepts a Decline meanwhile.  Otherwise it is established at once
- * @fin_in_order: a FIN on the TCP connection never overtakes flags of the SMC connection that
- *		were sent before it.  Otherwise a FIN means nothing, and the TCP connection is
- *		kept until the SMC connection has ended
  * @usable:	may sockets of this namespace use the fabric?  Any context.
  * @offer:	add the offer of this fabric to a Proposal; leave the Proposal unchanged if
  *		there is nothing to offer
@@ -107,52 +105,30 @@ struct smc_pair_end {
  *		element, of about @want->rcvbuf bytes, here or in @prepare.  ERR_PTR on error.
  * @prepare:	do all that is necessary before the peer learns of @c.  Afterwards @c has its
  *		receive element.  @a is the Accept on the client, NULL on the server.  Returns
- *		0; -EAGAIN: call again after smc_conn_notify(); else a reason to decline
+ *		0; -EAGAIN: call again after smc_conn_notify(); else a reason to decline.  NULL if
+ *		there is nothing to prepare.
  * @describe:	fill the fabric's part of an Accept or Confirm for @c
  * @attach:	connect @c to what the peer has described, and set @c->tx_buf.  Returns 0 or a
  *		reason.  The client calls it for the Accept, the server for the Confirm.
  * @finish:	steps after the Confirm.  Returns 0; -EAGAIN as for @prepare; -EINPROGRESS: as
  *		-EAGAIN, but the peer may consider us established; else a reason.  @committed
  *		receives whether it is too late to fall back to TCP.  With -EAGAIN and
- *		-EINPROGRESS that means: if the peer declined now.
+ *		-EINPROGRESS that means: if the peer declined now.  NULL if there are no such steps.
  * @refused:	the peer does not use @c and never has: it sent a Decline, or ended the TCP
  *		stream before its Confirm.  @out_of_sync: the Decline says that the peer does
  *		not know our link group
  * @pair:	create both ends of a connection, attached to each other.  Only for a fabric
  *		whose peers are all in this kernel, else NULL.  Returns 0 or a reason; with
  *		@atomic also -EAGAIN if it would have to sleep.  Any context with @atomic.
- * @commit:	make tx_prod visible to the peer and wake its reader if it sleeps.  The
- *		caller holds tx_lock.
- * @consumed:	rx_cons has moved: make it visible to the peer, and wake the peer's writer if
- *		it is blocked.  A fabric that needs a message for this may wait until one is
- *		worth it, but a blocked peer must get one eventually.  The caller holds
- *		rx_lock.
- * @grow:	a call has more to send than @c has room for: enlarge the peer's element if
- *		that is due.  Only called if @c->tx_grows; the caller holds tx_lock.  Returns
- *		true if there is more room.  Process context, may sleep for memory.
- * @request_update: have the peer send us its rx_cons soon, even if that is not worth a
- *		message.  Any context but hard interrupts.
- * @urgent:	tell the peer of urgent data.  The caller holds tx_lock, unless the event is
- *		SMC_URGENT_TAKEN.
- * @signal:	send a flag to the peer, if the peer is known yet.  Any context but hard
- *		interrupts.
- * @keepalive:	probe the peer's host if it has been silent for @seconds; 0: @c no longer
- *		needs keepalive.  Any context but hard interrupts.
- * @detach:	the socket no longer uses @c: release what refers to the peer.  Called once,
- *		when no system call can be in @c any more.  Any context but hard interrupts.
- * @free:	the last reference is gone.  Any context but hard interrupts.
- * @show:	add what this fabric knows about the connection to @info; the socket is locked
  * @groups:	show the link groups of a namespace, see struct smc_walk.  Returns the nonzero
  *		value of @w->group that ended the walk, or 0.  Process context, may sleep.
  * @devices:	as @groups, for the devices that the namespace may use
  *
- * @offer to @finish, and @forget: process context, may sleep.
+ * From @offer to @finish and in @forget: process context, may sleep.
  */
 struct smc_fabric_ops {
-	const char *name;
-	u8 diag_mode;
+	const struct smc_conn_ops *conn;
 	bool late_decline;
-	bool fin_in_order;
 	bool (*usable)(struct smc_fabric *f, const struct smc_net *sn);
 	void (*offer)(struct smc_fabric *f, struct sock *sk,
 		      struct smc_clc_proposal *p);
@@ -175,16 +151,6 @@ struct smc_fabric_ops {
 	void (*refused)(struct smc_conn *c, bool out_of_sync);
 	int (*pair)(struct smc_fabric *f, struct smc_pair_end *client,
 		    struct smc_pair_end *server, bool atomic);
-	void (*commit)(struct smc_conn *c);
-	void (*consumed)(struct smc_conn *c);
-	bool (*grow)(struct smc_conn *c);
-	void (*request_update)(struct smc_conn *c);
-	void (*urgent)(struct smc_conn *c, enum smc_urgent_event news);
-	void (*signal)(struct smc_conn *c, enum smc_conn_flag flag);
-	void (*keepalive)(struct smc_conn *c, unsigned int seconds);
-	void (*detach)(struct smc_conn *c);
-	void (*free)(struct smc_conn *c);
-	void (*show)(struct smc_conn *c, struct smc_sock_info *info);
 	int (*groups)(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w);
 	int (*devices)(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w);
 };

@@ -96,7 +96,7 @@ static bool smc_client_prepare(struct smc_handshake *hs)
 
 	if (!smc_hs_prepared(hs, a))
 		return false;
-	reason = hs->conn->fabric->ops->attach(hs->conn, &hs->neg, a);
+	reason = hs->neg.fabric->ops->attach(hs->conn, &hs->neg, a);
 	if (reason) {
 		smc_hs_end_decline(hs, reason);
 		return false;

@@ -88,7 +88,7 @@ void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a)
 			   (neg->server || neg->version == SMC_CLC_V2);
 	if (a->version == SMC_CLC_V2 && a->first_contact)
 		describe_host(hs, a);
-	hs->conn->fabric->ops->describe(hs->conn, a);
+	hs->neg.fabric->ops->describe(hs->conn, a);
 }
 
 /**

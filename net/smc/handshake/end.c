@@ -87,7 +87,7 @@ void smc_hs_end_declined(struct smc_handshake *hs)
 		return;
 	}
 	if (hs->conn)
-		hs->conn->fabric->ops->refused(hs->conn, d->out_of_sync);
+		hs->neg.fabric->ops->refused(hs->conn, d->out_of_sync);
 	smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);
 }
 
@@ -114,7 +114,7 @@ void smc_hs_end_bad(struct smc_handshake *hs, int rc)
 		 * stream.
 		 */
 		if (hs->step == SMC_HS_CONFIRM && smc_hs_tcp_ended_well(hs))
-			hs->conn->fabric->ops->refused(hs->conn, false);
+			hs->neg.fabric->ops->refused(hs->conn, false);
 		smc_hs_end_tcp(hs, SMC_REASON_PEER_CLOSED, 0);
 		break;
 	default:

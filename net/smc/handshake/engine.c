@@ -93,7 +93,8 @@ bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type)
  */
 bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a)
 {
-	int rc = hs->conn->fabric->ops->prepare(hs->conn, &hs->neg, a);
+	const struct smc_fabric_ops *ops = hs->neg.fabric->ops;
+	int rc = ops->prepare ? ops->prepare(hs->conn, &hs->neg, a) : 0;
 
 	if (rc && rc != -EAGAIN)
 		smc_hs_end_decline(hs, rc);
@@ -113,7 +114,7 @@ static void watch_for_decline(struct smc_handshake *hs, bool late)
 
 	if (rc == -EAGAIN)
 		return;
-	now = hs->conn->fabric->ops->finish(hs->conn, &now_late);
+	now = hs->neg.fabric->ops->finish(hs->conn, &now_late);
 	if (!now)
 		smc_hs_end_up(hs);
 	else if (!rc && hs->hdr.type == SMC_CLC_DECLINE && !late)
@@ -133,8 +134,9 @@ static void watch_for_decline(struct smc_handshake *hs, bool late)
  */
 bool smc_hs_finish(struct smc_handshake *hs)
 {
+	const struct smc_fabric_ops *ops = hs->neg.fabric->ops;
 	bool late = true;
-	int rc = hs->conn->fabric->ops->finish(hs->conn, &late);
+	int rc = ops->finish ? ops->finish(hs->conn, &late) : 0;
 
 	if (!rc)
 		smc_hs_end_up(hs);

@@ -31,7 +31,7 @@ static void detach_conn(struct smc_handshake *hs)
 		return;
 	smc_conn_set_notify(c, NULL, NULL);
 	smc_conn_abort(c);
-	c->fabric->ops->detach(c);
+	c->ops->detach(c);
 	smc_conn_put(c);
 }
 

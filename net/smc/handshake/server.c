@@ -115,7 +115,7 @@ static bool take_confirm(struct smc_handshake *hs)
 			smc_hs_end_reset(hs, SMC_REASON_BAD_CONFIRM, ECONNRESET);
 		return false;
 	}
-	reason = hs->conn->fabric->ops->attach(hs->conn, &hs->neg, a);
+	reason = hs->neg.fabric->ops->attach(hs->conn, &hs->neg, a);
 	if (reason) {
 		if (may_decline(hs, reason))
 			smc_hs_end_decline(hs, reason);

@@ -168,7 +168,7 @@ static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 		 * forever.
 		 */
 		if (n)
-			c->fabric->ops->request_update(c);
+			c->ops->request_update(c);
 		break;
 	case SIOCOUTQNSD:
 		n = smc_count_read(&c->tx_written) - smc_count_read(&c->tx_prod);

@@ -124,7 +124,7 @@ void smc_detach_conn(struct sock *sk, struct smc_conn *c)
 		smc_autosmc_conn_gone(sk, c);
 	if (!smc_conn_signaled(c, SMC_FLAG_CLOSED))
 		smc_conn_abort(c);
-	c->fabric->ops->detach(c);
+	c->ops->detach(c);
 	smc_conn_put(c);
 }
 

@@ -243,8 +243,8 @@ static void fill_conn(struct smc_sock_info *info, struct smc_conn *c)
 	info->rx_cons = smc_count_read(&c->rx_cons);
 	info->tx_prod = smc_count_read(&c->tx_written);
 	info->tx_cons = smc_count_read(&c->tx_cons);
-	info->mode = c->fabric->ops->diag_mode;
-	c->fabric->ops->show(c, info);
+	info->mode = c->ops->diag_mode;
+	c->ops->show(c, info);
 }
 
 static u8 tcp_shows(const struct sock *sk)

@@ -52,7 +52,7 @@ void smc_tell_keepalive(struct sock *sk, bool on)
 	struct smc_conn *c = smp_load_acquire(&smc_sk(sk)->conn);
 
 	if (c)
-		c->fabric->ops->keepalive(c, on ? keepalive_time_when(tcp_sk(sk)) / HZ : 0);
+		c->ops->keepalive(c, on ? keepalive_time_when(tcp_sk(sk)) / HZ : 0);
 }
 
 /**
@@ -193,7 +193,7 @@ static void fill_info(struct sock *sk, struct smc_sockopt_info *info)
 		info->mode = SMC_MODE_TCP;
 	if (smc->conn) {
 		info->state = READ_ONCE(smc->conn->state);
-		info->mode = smc->conn->fabric->ops->diag_mode ==
+		info->mode = smc->conn->ops->diag_mode ==
 			     SMC_DIAG_MODE_SMCD ? SMC_MODE_SMCD : SMC_MODE_SMCR;
 	}
 	release_sock(sk);

@@ -135,7 +135,7 @@ static void force_update(struct smc_msg_conn *m)
 }
 
 /**
- * smc_msg_commit() - smc_fabric_ops.commit
+ * smc_msg_commit() - smc_conn_ops.commit
  * @c: the connection
  */
 void smc_msg_commit(struct smc_conn *c)
@@ -144,7 +144,7 @@ void smc_msg_commit(struct smc_conn *c)
 }
 
 /**
- * smc_msg_request_update() - smc_fabric_ops.request_update: ask for a cursor (RFC 7609, A.4)
+ * smc_msg_request_update() - smc_conn_ops.request_update: ask for a cursor (RFC 7609, A.4)
  * @c: the connection
  */
 void smc_msg_request_update(struct smc_conn *c)
@@ -155,7 +155,7 @@ void smc_msg_request_update(struct smc_conn *c)
 }
 
 /**
- * smc_msg_urgent() - smc_fabric_ops.urgent
+ * smc_msg_urgent() - smc_conn_ops.urgent
  * @c: the connection
  * @news: the event
  */
@@ -196,7 +196,7 @@ static bool worth_telling(const struct smc_msg_conn *m)
 }
 
 /**
- * smc_msg_consumed() - smc_fabric_ops.consumed
+ * smc_msg_consumed() - smc_conn_ops.consumed
  * @c: the connection
  */
 void smc_msg_consumed(struct smc_conn *c)
@@ -214,7 +214,7 @@ void smc_msg_consumed(struct smc_conn *c)
 }
 
 /**
- * smc_msg_signal() - smc_fabric_ops.signal
+ * smc_msg_signal() - smc_conn_ops.signal
  * @c: the connection
  * @flag: the new flag; the message carries all of tx_flags
  */

@@ -265,11 +265,24 @@ static void rdma_show(struct smc_conn *c, struct smc_sock_info *info)
 	info->lgr_id = lgr->id;
 }
 
-static const struct smc_fabric_ops rdma_ops = {
+static const struct smc_conn_ops rdma_conn_ops = {
 	.name		= "rdma",
 	.diag_mode	= SMC_DIAG_MODE_SMCR,
-	.late_decline	= true,
 	.fin_in_order	= false,
+	.commit		= smc_cdc_commit,
+	.consumed	= smc_msg_consumed,
+	.urgent		= smc_msg_urgent,
+	.request_update	= smc_msg_request_update,
+	.signal		= smc_msg_signal,
+	.keepalive	= smc_llc_keepalive,
+	.detach		= smc_rdma_detach,
+	.free		= smc_rdma_conn_free,
+	.show		= rdma_show,
+};
+
+static const struct smc_fabric_ops rdma_ops = {
+	.conn		= &rdma_conn_ops,
+	.late_decline	= true,
 	.usable		= rdma_usable,
 	.offer		= rdma_offer,
 	.choose		= rdma_choose,
@@ -281,15 +294,6 @@ static const struct smc_fabric_ops rdma_ops = {
 	.attach		= smc_rdma_attach,
 	.finish		= smc_rdma_finish,
 	.refused	= smc_rdma_refused,
-	.commit		= smc_cdc_commit,
-	.consumed	= smc_msg_consumed,
-	.urgent		= smc_msg_urgent,
-	.request_update	= smc_msg_request_update,
-	.signal		= smc_msg_signal,
-	.keepalive	= smc_llc_keepalive,
-	.detach		= smc_rdma_detach,
-	.free		= smc_rdma_conn_free,
-	.show		= rdma_show,
 	.groups		= smc_rdma_groups,
 	.devices	= smc_rdma_devices,
 };

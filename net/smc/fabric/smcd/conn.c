@@ -57,7 +57,7 @@ struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc
 
 	if (!dconn)
 		return ERR_PTR(-ENOMEM);
-	smc_conn_init(&dconn->msg.conn, f, NULL);
+	smc_conn_init(&dconn->msg.conn, f->ops->conn, NULL);
 	smc_spin_lock_init(&dconn->say_lock, SMC_LOCK_SMCD_SAY);
 	smc_spin_lock_init(&dconn->hear_lock, SMC_LOCK_SMCD_HEAR);
 	INIT_LIST_HEAD(&dconn->in_lgr);
@@ -86,19 +86,6 @@ struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc
 	}
 	use_dmb(dconn, rmbe);
 	return &dconn->msg.conn;
-}
-
-/**
- * smcd_prepare() - smc_fabric_ops.prepare
- * @c: the connection
- * @neg: the result of the negotiation
- * @a: the Accept on the client, NULL on the server
- *
- * Return: 0, there is nothing to prepare.
- */
-int smcd_prepare(struct smc_conn *c, struct smc_negotiated *neg, const struct smc_clc_accept *a)
-{
-	return 0;
 }
 
 /**
@@ -198,18 +185,6 @@ enum smc_reason smcd_attach(struct smc_conn *c, struct smc_negotiated *neg,
 }
 
 /**
- * smcd_finish() - smc_fabric_ops.finish
- * @c: the connection
- * @committed: not changed
- *
- * Return: 0, SMC-D has no link to confirm.
- */
-int smcd_finish(struct smc_conn *c, bool *committed)
-{
-	return 0;
-}
-
-/**
  * smcd_refused() - smc_fabric_ops.refused
  * @c: the connection
  * @out_of_sync: unused, as peers do not share the state of SMC-D link groups
@@ -220,7 +195,7 @@ void smcd_refused(struct smc_conn *c, bool out_of_sync)
 }
 
 /**
- * smcd_detach() - smc_fabric_ops.detach
+ * smcd_detach() - smc_conn_ops.detach
  * @c: the connection
  */
 void smcd_detach(struct smc_conn *c)
@@ -248,7 +223,7 @@ static void free_rcu(struct rcu_head *rcu)
 }
 
 /**
- * smcd_free() - smc_fabric_ops.free
+ * smcd_free() - smc_conn_ops.free
  * @c: the connection
  */
 void smcd_free(struct smc_conn *c)

@@ -59,11 +59,9 @@ static inline struct smcd_conn *msg_to_smcd(const struct smc_msg_conn *m)
 
 struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc_negotiated *neg,
 			       const struct smc_wanted *want);
-int smcd_prepare(struct smc_conn *c, struct smc_negotiated *neg, const struct smc_clc_accept *a);
 void smcd_describe(struct smc_conn *c, struct smc_clc_accept *a);
 enum smc_reason smcd_attach(struct smc_conn *c, struct smc_negotiated *neg,
 			    const struct smc_clc_accept *a);
-int smcd_finish(struct smc_conn *c, bool *committed);
 void smcd_refused(struct smc_conn *c, bool out_of_sync);
 void smcd_detach(struct smc_conn *c);
 void smcd_free(struct smc_conn *c);

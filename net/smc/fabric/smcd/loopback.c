@@ -182,7 +182,7 @@ static struct lo_conn *lo_new(struct smc_fabric *f, struct smc_net *sn,
 		smc_rmbe_put(rmbe);
 		return NULL;
 	}
-	smc_conn_init(&lo->conn, f, rmbe);
+	smc_conn_init(&lo->conn, f->ops->conn, rmbe);
 	if (want->rcvbuf_most)
 		smc_conn_may_grow(&lo->conn, want->rcvbuf, want->rcvbuf_most);
 	lo->sn = sn;
@@ -205,17 +205,6 @@ static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct sock *sk,
 	if (atomic_read(&sn->n_smcd) == 1 && neg->server)
 		neg->first_contact = true;
 	return &lo->conn;
-}
-
-static int lo_prepare(struct smc_conn *c, struct smc_negotiated *neg,
-		      const struct smc_clc_accept *a)
-{
-	return 0;
-}
-
-static int lo_finish(struct smc_conn *c, bool *committed)
-{
-	return 0;
 }
 
 /* A peer that has not attached holds nothing of ours, and there is no link group. */
@@ -542,22 +531,10 @@ static struct pernet_operations lo_net_ops = {
 	.exit	= lo_net_exit,
 };
 
-static const struct smc_fabric_ops lo_ops = {
+static const struct smc_conn_ops lo_conn_ops = {
 	.name		= LO_NAME,
 	.diag_mode	= SMC_DIAG_MODE_SMCD,
 	.fin_in_order	= true,
-	.usable		= lo_usable,
-	.offer		= lo_offer,
-	.choose		= lo_choose,
-	.accepts	= lo_accepts,
-	.forget		= lo_forget,
-	.conn_new	= lo_conn_new,
-	.prepare	= lo_prepare,
-	.describe	= lo_describe,
-	.attach		= lo_attach,
-	.finish		= lo_finish,
-	.refused	= lo_refused,
-	.pair		= lo_pair,
 	.commit		= lo_commit,
 	.consumed	= lo_consumed,
 	.grow		= lo_grow,
@@ -568,6 +545,20 @@ static const struct smc_fabric_ops lo_ops = {
 	.detach		= lo_detach,
 	.free		= lo_free,
 	.show		= lo_show,
+};
+
+static const struct smc_fabric_ops lo_ops = {
+	.conn		= &lo_conn_ops,
+	.usable		= lo_usable,
+	.offer		= lo_offer,
+	.choose		= lo_choose,
+	.accepts	= lo_accepts,
+	.forget		= lo_forget,
+	.conn_new	= lo_conn_new,
+	.describe	= lo_describe,
+	.attach		= lo_attach,
+	.refused	= lo_refused,
+	.pair		= lo_pair,
 	.groups		= lo_groups,
 	.devices	= lo_devices,
 };

@@ -289,21 +289,10 @@ static int smcd_devices(struct smc_fabric *f, struct smc_net *sn, struct smc_wal
 	return rc;
 }
 
-static const struct smc_fabric_ops smcd_ops = {
+static const struct smc_conn_ops smcd_conn_ops = {
 	.name		= "ism",
 	.diag_mode	= SMC_DIAG_MODE_SMCD,
 	.fin_in_order	= false,
-	.usable		= smcd_usable,
-	.offer		= smcd_offer,
-	.choose		= smcd_choose,
-	.accepts	= smcd_accepts,
-	.forget		= smcd_forget,
-	.conn_new	= smcd_conn_new,
-	.prepare	= smcd_prepare,
-	.describe	= smcd_describe,
-	.attach		= smcd_attach,
-	.finish		= smcd_finish,
-	.refused	= smcd_refused,
 	.commit		= smc_msg_commit,
 	.consumed	= smc_msg_consumed,
 	.urgent		= smc_msg_urgent,
@@ -313,6 +302,19 @@ static const struct smc_fabric_ops smcd_ops = {
 	.detach		= smcd_detach,
 	.free		= smcd_free,
 	.show		= smcd_show,
+};
+
+static const struct smc_fabric_ops smcd_ops = {
+	.conn		= &smcd_conn_ops,
+	.usable		= smcd_usable,
+	.offer		= smcd_offer,
+	.choose		= smcd_choose,
+	.accepts	= smcd_accepts,
+	.forget		= smcd_forget,
+	.conn_new	= smcd_conn_new,
+	.describe	= smcd_describe,
+	.attach		= smcd_attach,
+	.refused	= smcd_refused,
 	.groups		= smcd_groups,
 	.devices	= smcd_devices,
 };

@@ -179,7 +179,7 @@ const struct smc_msg_ops smc_cdc_ops = {
 	.leave		= cdc_leave,
 };
 
-/* smc_fabric_ops.commit: smc_msg_commit() without the indirect call */
+/* smc_conn_ops.commit: smc_msg_commit() without the indirect call */
 void smc_cdc_commit(struct smc_conn *c)
 {
 	smc_link_queue(&to_rdma(c)->base.sender);

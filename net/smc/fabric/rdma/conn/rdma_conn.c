@@ -31,7 +31,7 @@ struct smc_conn *smc_rdma_conn_new(struct smc_fabric *f, struct sock *sk,
 
 	if (!rconn)
 		return ERR_PTR(-ENOMEM);
-	smc_conn_init(&rconn->base.msg.conn, f, NULL);
+	smc_conn_init(&rconn->base.msg.conn, f->ops->conn, NULL);
 	rconn->base.msg.ops = &smc_cdc_ops;
 	rconn->base.cut_off = smc_cdc_cut_off;
 	rconn->base.move = smc_rdma_move;
@@ -433,7 +433,7 @@ void smc_rdma_refused(struct smc_conn *c, bool out_of_sync)
 }
 
 /**
- * smc_rdma_detach() - smc_fabric_ops.detach
+ * smc_rdma_detach() - smc_conn_ops.detach
  * @c: the connection
  */
 void smc_rdma_detach(struct smc_conn *c)
@@ -455,7 +455,7 @@ static void conn_free_rcu(struct rcu_head *rcu)
 }
 
 /**
- * smc_rdma_conn_free() - smc_fabric_ops.free
+ * smc_rdma_conn_free() - smc_conn_ops.free
  * @c: the connection
  */
 void smc_rdma_conn_free(struct smc_conn *c)

@@ -319,7 +319,7 @@ static struct llc_event *next_event(struct smc_llc *llc)
 }
 
 /**
- * smc_llc_keepalive() - smc_fabric_ops.keepalive, by TEST LINK (RFC 7609, 4.5.3)
+ * smc_llc_keepalive() - smc_conn_ops.keepalive, by TEST LINK (RFC 7609, 4.5.3)
  * @c: the connection
  * @seconds: seconds of silence until a test; 0 to follow net.smc.smcr_testlink_time only
  */

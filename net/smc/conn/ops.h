@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a connection asks of the fabric that carries it. */
+#ifndef SMC_CONN_OPS_H
+#define SMC_CONN_OPS_H
+
+#include <linux/types.h>
+#include "conn.h"
+
+struct smc_sock_info;
+
+/**
+ * struct smc_conn_ops - how a fabric carries an established connection
+ *
+ * Every function except @grow is mandatory.  fabric.h has the functions that set up a connection.
+ *
+ * @name:	name for display
+ * @diag_mode:	SMC_DIAG_MODE_* of its connections
+ * @fin_in_order: a FIN on the TCP connection never overtakes flags of the SMC connection that
+ *		were sent before it.  Otherwise a FIN means nothing, and the TCP connection is
+ *		kept until the SMC connection has ended
+ * @commit:	make tx_prod visible to the peer and wake its reader if it sleeps.  The
+ *		caller holds tx_lock.
+ * @consumed:	rx_cons has moved: make it visible to the peer, and wake the peer's writer if
+ *		it is blocked.  A fabric that needs a message for this may wait until one is
+ *		worth it, but a blocked peer must get one eventually.  The caller holds
+ *		rx_lock.
+ * @grow:	a call has more to send than @c has room for: enlarge the peer's element if
+ *		that is due.  Only called if @c->tx_grows; the caller holds tx_lock.  Returns
+ *		true if there is more room.  Process context, may sleep for memory.
+ * @request_update: have the peer send us its rx_cons soon, even if that is not worth a
+ *		message.  Any context but hard interrupts.
+ * @urgent:	tell the peer of urgent data.  The caller holds tx_lock, unless the event is
+ *		SMC_URGENT_TAKEN.
+ * @signal:	send a flag to the peer, if the peer is known yet.  Any context but hard
+ *		interrupts.
+ * @keepalive:	probe the peer's host if it has been silent for @seconds; 0: @c no longer
+ *		needs keepalive.  Any context but hard interrupts.
+ * @detach:	the socket no longer uses @c: release what refers to the peer.  Called once,
+ *		when no system call can be in @c any more.  Any context but hard interrupts.
+ * @free:	the last reference is gone.  Any context but hard interrupts.
+ * @show:	add what this fabric knows about the connection to @info; the socket is locked
+ */
+struct smc_conn_ops {
+	const char *name;
+	u8 diag_mode;
+	bool fin_in_order;
+	void (*commit)(struct smc_conn *c);
+	void (*consumed)(struct smc_conn *c);
+	bool (*grow)(struct smc_conn *c);
+	void (*request_update)(struct smc_conn *c);
+	void (*urgent)(struct smc_conn *c, enum smc_urgent_event news);
+	void (*signal)(struct smc_conn *c, enum smc_conn_flag flag);
+	void (*keepalive)(struct smc_conn *c, unsigned int seconds);
+	void (*detach)(struct smc_conn *c);
+	void (*free)(struct smc_conn *c);
+	void (*show)(struct smc_conn *c, struct smc_sock_info *info);
+};
+
+#endif
