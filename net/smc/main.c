@@ -5,6 +5,7 @@
 #include "admin/sysctl.h"
 #include "config/eid.h"
 #include "config/pnet.h"
+#include "conn/napi.h"
 #include "coverage.h"
 #include "events.h"
 #include "fabric/fabric.h"
@@ -129,13 +130,18 @@ static int __init init_parts(void)
 	rc = smc_genl_pnet_init();
 	if (rc)
 		goto err_genl;
+	rc = smc_napi_init();
+	if (rc)
+		goto err_genl_pnet;
 	/* Last, because sockets that exist by then would make a rollback impossible. */
 	rc = smc_family_init();
 	if (rc)
-		goto err_genl_pnet;
+		goto err_napi;
 	smc_coverage_init();
 	return 0;
 
+err_napi:
+	smc_napi_exit();
 err_genl_pnet:
 	smc_genl_pnet_exit();
 err_genl:
@@ -175,6 +181,7 @@ static void __exit smc_exit(void)
 	smc_family_exit();
 	/* Wait for timers and callbacks that may have dropped a last reference. */
 	synchronize_rcu();
+	smc_napi_exit();
 	flush_workqueue(smc_hs_wq);
 	flush_workqueue(smc_close_wq);
 	flush_workqueue(smc_wq);

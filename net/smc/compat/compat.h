@@ -107,6 +107,23 @@ static inline struct sock *smc_compat_lookup6(struct net *net, const struct in6_
 #endif
 #endif
 
+#ifdef SMC_HAVE_NETDEV_DUMMY
+#define smc_compat_free_netdev_dummy(dev)	free_netdev(dev)
+#else
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+static inline struct net_device *alloc_netdev_dummy(int sizeof_priv)
+{
+	struct net_device *dev = kzalloc(sizeof(*dev) + sizeof_priv, GFP_KERNEL);
+
+	if (dev)
+		init_dummy_netdev(dev);
+	return dev;
+}
+
+#define smc_compat_free_netdev_dummy(dev)	kfree(dev)
+#endif
+
 #ifdef SMC_HAVE_CONST_CTL_TABLE
 typedef const struct ctl_table smc_ctl_table;
 #else

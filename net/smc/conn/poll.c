@@ -3,6 +3,7 @@
 #include <linux/poll.h>
 #include <net/tcp.h>
 #include "conn.h"
+#include "napi.h"
 #include "ops.h"
 #include "urgent.h"
 
@@ -98,7 +99,9 @@ static __always_inline __poll_t poll_usual(struct sock *sk, struct smc_conn *c)
  */
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
 {
-	__poll_t mask = poll_usual(sk, c);
+	__poll_t mask;
 
+	smc_napi_mark(sk);
+	mask = poll_usual(sk, c);
 	return likely(mask) ? mask : poll_slow(sk, c);
 }

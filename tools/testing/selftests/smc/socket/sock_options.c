@@ -7,6 +7,7 @@
 #include <linux/in6.h>
 #include <linux/tcp.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 
 #include "role.h"
@@ -328,6 +329,90 @@ static void busy_poll_client(void)
 	busy_poll(pair());
 }
 
+/* Of one epoll instance; before 6.9 there is only a sysctl for all. */
+static bool set_epoll_polling(int ep, uint32_t usecs)
+{
+	struct {
+		uint32_t usecs;
+		uint16_t budget;
+		uint8_t prefer, pad;
+	} params = { .usecs = usecs, .budget = 8 };
+
+	return !ioctl(ep, _IOW(0x8A, 0x01, params), &params);
+}
+
+static long sleeps_in_epoll(int fd, int ep)
+{
+	struct rusage before, after;
+	struct epoll_event ev;
+
+	barrier("set");
+	X(getrusage(RUSAGE_SELF, &before));
+	for (int i = 0; i < ROUNDS; i++) {
+		char c;
+
+		if (!me.is_server)
+			CHECK(send(fd, "e", 1, MSG_NOSIGNAL) == 1);
+		CHECK(epoll_wait(ep, &ev, 1, -1) == 1 && ev.events == EPOLLIN);
+		CHECK(recv(fd, &c, 1, MSG_DONTWAIT) == 1 && c == 'e');
+		if (me.is_server)
+			CHECK(send(fd, "e", 1, MSG_NOSIGNAL) == 1);
+	}
+	X(getrusage(RUSAGE_SELF, &after));
+	return after.ru_nvcsw - before.ru_nvcsw;
+}
+
+static int napi_id(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	socklen_t len = sizeof(int);
+	int id;
+
+	X(poll(&p, 1, 0));
+	X(getsockopt(fd, SOL_SOCKET, SO_INCOMING_NAPI_ID, &id, &len));
+	return id;
+}
+
+/* As above, with epoll.  It polls by an id that a connection must have. */
+static void busy_poll_epoll(int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	int ep = X(epoll_create1(0));
+	long polled, slept;
+	cpu_set_t cpu;
+	bool can;
+
+	CPU_ZERO(&cpu);
+	CPU_SET(me.is_server, &cpu);
+	sched_setaffinity(0, sizeof(cpu), &cpu);
+	ping_pong(fd);
+	X(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &ev));
+	/* A late packet of TCP clears it until the next poll(). */
+	if (me.var->smc && !me.any_mode)
+		AWAIT(napi_id(fd) > 0);
+	slept = sleeps_in_epoll(fd, ep);
+	can = set_epoll_polling(ep, slow(200000));
+	polled = sleeps_in_epoll(fd, ep);
+	if (can && me.var->smc && !me.any_mode && !me.rdma &&
+	    sysconf(_SC_NPROCESSORS_ONLN) > 1 && polled > slept / 2)
+		die("%ld sleeps with busy polling, %ld without", polled, slept);
+	/* Nobody comes: it ends all the same. */
+	set_epoll_polling(ep, 1000);
+	R(epoll_wait(ep, &ev, 1, 10));
+	close(ep);
+	barrier("done");
+}
+
+static void busy_poll_epoll_server(void)
+{
+	busy_poll_epoll(pair());
+}
+
+static void busy_poll_epoll_client(void)
+{
+	busy_poll_epoll(pair());
+}
+
 const struct test_case options_cases[] = {
 	SOLO(every_option_new, F_ROOT | F_HERE, "every option of four levels on a new socket"),
 	CASE(every_option_connected, F_ROOT | F_HERE, "the same on a connection"),
@@ -335,5 +420,6 @@ const struct test_case options_cases[] = {
 	SOLO(device_and_names, F_ROOT | F_HERE, "options that name something"),
 	CASE(steer_reuseport, F_ROOT, "a program chooses between two listeners"),
 	CASE(busy_poll, F_ROOT, "SO_BUSY_POLL: a receiver polls before it sleeps"),
+	CASE(busy_poll_epoll, 0, "epoll polls before it sleeps, where it is asked to"),
 	{ 0 }
 };
