@@ -107,8 +107,8 @@ static int diag_put_conninfo(const struct diag_dump *d, const struct smc_sock_in
 	diag_fill_cursor(&conn.rx_cons, info->rx_cons, info->rmbe_size);
 	diag_fill_cursor(&conn.tx_prod, info->tx_prod, info->sndbuf_size);
 	diag_fill_cursor(&conn.tx_cons, info->tx_cons, info->sndbuf_size);
-	/* Writing, sending, and arrival in the peer's memory are shown as one step. */
-	conn.tx_prep = conn.tx_prod;
+	diag_fill_cursor(&conn.tx_prep, info->tx_written, info->sndbuf_size);
+	/* Sending and arrival in the peer's memory are shown as one step. */
 	conn.tx_sent = conn.tx_prod;
 	conn.tx_fin = conn.tx_prod;
 	return nla_put(d->skb, SMC_DIAG_CONNINFO, sizeof(conn), &conn);

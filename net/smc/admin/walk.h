@@ -30,14 +30,14 @@ struct smc_sock_cursor {
  * @phase:	enum smc_phase
  * @state:	enum smc_conn_state, or SMC_DIAG_STATE_LISTEN
  * @mode:	SMC_DIAG_MODE_*
- * @version:	SMC version of the connection, or 0 if there is none
  * @reason:	enum smc_reason, for mode FALLBACK_TCP
  * @peer_diagnosis: the diagnosis in the peer's Decline
  * @sndbuf_size: size of the ring that the sender fills, in bytes
  * @rmbe_size:	size of the ring in the receive element, in bytes
  * @rx_prod:	count of bytes that the peer has written since the connection began
  * @rx_cons:	count of bytes that the application has read
- * @tx_prod:	count of bytes that the application has written into the ring
+ * @tx_written:	count of bytes that the application has written into the ring
+ * @tx_prod:	count of bytes announced to the peer: fewer than @tx_written while corked
  * @tx_cons:	count of bytes that the peer has consumed
  * @linkid:	SMC-D: number of the link group, as netlink shows it
  * @my_gid:	SMC-D: first half of our GID
@@ -52,13 +52,13 @@ struct smc_sock_info {
 	u8		phase;
 	u8		state;
 	u8		mode;
-	u8		version;
 	u32		reason;
 	u32		peer_diagnosis;
 	u32		sndbuf_size;
 	u32		rmbe_size;
 	u64		rx_prod;
 	u64		rx_cons;
+	u64		tx_written;
 	u64		tx_prod;
 	u64		tx_cons;
 	u32		linkid;

@@ -241,7 +241,8 @@ static void fill_conn(struct smc_sock_info *info, struct smc_conn *c)
 	info->rmbe_size = READ_ONCE(c->rx_size);
 	info->rx_prod = smc_count_read(&c->rx_prod);
 	info->rx_cons = smc_count_read(&c->rx_cons);
-	info->tx_prod = smc_count_read(&c->tx_written);
+	info->tx_written = smc_count_read(&c->tx_written);
+	info->tx_prod = smc_count_read(&c->tx_prod);
 	info->tx_cons = smc_count_read(&c->tx_cons);
 	info->mode = c->ops->diag_mode;
 	c->ops->show(c, info);
