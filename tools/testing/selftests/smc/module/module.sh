@@ -118,7 +118,7 @@ fi
 coproc TRAFFIC { exec python3 "$traffic"; }
 
 kinds="new bound listening connected accepted unaccepted half_closed unread lingering namespace fallback"
-kinds="$kinds upper_layer"
+kinds="$kinds upper_layer busy_polled"
 echo "1..$(($(echo "$kinds" | wc -w) + 4))"
 for kind in $kinds; do
 	one_kind "$kind"
