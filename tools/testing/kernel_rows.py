@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The rows of the table in Documentation/kernels.md, and what is played for each: a line for every
-kernel, machine, and way of the TCP option."""
+"""The rows of the table in Documentation/kernels.md, and the tests of each row. There is a row for
+every kernel, machine, and method of exchanging the TCP option."""
 import dataclasses
 import os
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUITE = "tools/testing/selftests/smc"
-# What a user of sockets sees, by IPv4 and IPv6, by AF_SMC, and from peers without SMC.
+# The behaviour that an application sees: with IPv4 and IPv6, with AF_SMC, and with peers without
+# SMC.
 SOCKETS = "-V smc4,smc6,+afsmc6,+tcpsrv4"
-# The kernel's own module as the peer, in both roles: data, many connections, each way to close.
+# With the kernel's own module as the peer, in both roles: data, many connections, each way to
+# close.
 PEER_CASES = "transfer_quick many churn_quick half_close_client close_unread_server unload".split()
 OURS_CASES = "transfer_quick many churn_quick urgent half_close_client close_unread_server unload".split()
 
 
 @dataclasses.dataclass
 class Row:
-    """name: for the command line; kernel, machine, hooks: the words of the table.
+    """name: for the command line. kernel, machine, hooks: the words in the table.
 
-    kver: as vm/run has it. directory: a command that says what the module is built against, or
-    nothing, for a kernel of Debian. programs: a command that builds what its guests run, where that
-    is not what runs here. build: more arguments of make. guest: more arguments of vm/run.
-    environment: more of it for guests. interop: {words: command}, each of which prints TAP; what is
-    said of a command that fails is its words as well.
+    kver: as for vm/run. directory: a command that prints what the module is built against; none for
+    a Debian kernel. programs: a command that builds the programs for its guests, if they cannot run
+    the host's. build: more arguments for make. guest: more arguments for vm/run. environment: more
+    environment for guests. interop: {words: command}; each command prints TAP. If a command fails,
+    the words also describe the failure.
     """
     name: str
     kernel: str
@@ -45,7 +47,7 @@ def pair(name, *options, cases=PEER_CASES):
 
 
 def with_own(name, kver, peer):
-    """Pairs with the kernel's own module of another kernel, in both roles."""
+    """Returns pairs with the kernel's own module of another kernel, in both roles."""
     return {
         f"{peer}'s own as server": pair(f"{name}-client", "--client", "ours", "--server", "kernel",
                                         "--kver", peer, "--client-kver", kver),
@@ -71,13 +73,13 @@ def as_process(series, flavour="um", **more):
 
 
 def small(series, **more):
-    """For QEMU, two processors, from the sources of that version."""
+    """A kernel for QEMU with two processors, built from the sources of that version."""
     return Row(f"small-{series}", f"{series}, small configuration", "x86-64", "with",
                f"small-{series}", ("tools/testing/vm/debug-kernel", "small", series), **more)
 
 
 def foreign(machine, words, series, **more):
-    """Debian's for another machine, in emulation, which is slow: fewer of the cases."""
+    """Debian's kernel for another architecture. Emulation is slow, so fewer cases run."""
     name = f"{machine}-{series}"
     return Row(name, f"Debian's {series}", words, "with", name,
                ("tools/testing/vm/foreign", machine, series),
@@ -85,7 +87,7 @@ def foreign(machine, words, series, **more):
 
 
 def with_x86(name, more):
-    """In both roles with ours on x86-64, and what more there is."""
+    """Returns pairs with our module on x86-64 in both roles, and the pairs in more."""
     cases = dict(cases=OURS_CASES)
     return {"ours on x86-64 as server": pair(f"{name}-client", "--kver", "6.12", "--client-kver", name, **cases),
             "ours on x86-64 as client": pair(f"{name}-server", "--kver", name, "--client-kver", "6.12", **cases),
@@ -93,7 +95,7 @@ def with_x86(name, more):
 
 
 def s390x_own(name):
-    """The kernel's own of s390x with ours on x86-64."""
+    """The kernel's own module on s390x with our module on x86-64."""
     return {"its own as server, ours on x86-64": pair(f"{name}-own-server", "--client", "ours", "--server",
                                                       "kernel", "--kver", name, "--client-kver", "6.12"),
             "its own as client, ours on x86-64": pair(f"{name}-own-client", "--client", "kernel", "--server",

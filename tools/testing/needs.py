@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What `tools/testing/check --for` plays for a file: the shortest that can find what a change of
-it breaks. It does not replace `make check`."""
+"""The tests that `tools/testing/check --for` runs for a file: the shortest ones that can find what
+a change of the file breaks. They do not replace `make check`."""
 import re
 
 SUITE = "tools/testing/selftests/smc"
@@ -21,7 +21,7 @@ def cases(variants, *names):
 
 MODELS = ("reader", "poll", "window", "update", "pair", "control")
 
-# What runs on the host, and in a guest that is a process.
+# The steps that run on the host, and those that run in a User Mode Linux guest.
 HOST = {
     "unit": ["make", "-s", "-C", f"{SUITE}/unit", "check"],
     "simulation": ["make", "-s", "-C", f"{SUITE}/llcsim", "check", "SCHEDULES=100000",
@@ -50,7 +50,7 @@ HOST = {
                      "for-ism-function"],
 }
 PAIRS = {"losses", "two hosts", "ISM function", "ISM peers",
-	 "virtio-ism"}	# of these, what starts guests itself
+	 "virtio-ism"}	# the steps that start guests themselves
 GUEST = {
     **{f"sockets {n}": suite("sock", f"SMC_SOCK_ARGS=-V smc4 --shard {n}/3") for n in (1, 2, 3)},
     "data": cases("smc4,tcpsrv4,afsmc6", "echo_sizes", "half_close", "close_unread", "urgent",
@@ -88,14 +88,14 @@ GUEST = {
               "-t", "close_unread", "-t", "urgent", "-t", "poll_wakes", "-t", "reset_wakes"],
 }
 
-# What waits long, and may do so in virtual time.
+# Steps that wait long, and can run in virtual time.
 VIRTUAL = {"hostile", "stall", "signed", "budget", "fuzz of calls", "rogue clc", "rogue llc 1",
            "rogue llc 2", "rogue cdc", "rogue peer", "rogue links", "rogue cont", "rogue exchanges",
            "rogue failover", "second path"}
 SOCKETS = "sockets 1, sockets 2, sockets 3"
 LLC = "rogue llc 1, rogue llc 2"
 
-# The first line that fits decides.
+# The first line that matches decides.
 NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/wire/tcp_option", "unit, TCP option by netfilter"),
     (r"net/smc/tcpopt/(netfilter|segment)", "TCP option by netfilter"),
@@ -211,8 +211,8 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
 
 
 def steps_for(paths):
-    """Names of the steps, those on the host first, and the files that need none."""
-    wanted, idle = ["house"], []	# cheap, and it looks at every kind of file
+    """Returns the names of the steps, host steps first, and the files that need none."""
+    wanted, idle = ["house"], []	# cheap, and it checks every kind of file
     for path in paths:
         for pattern, steps in NEEDS:
             match = pattern.match(path)
