@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""checkpatch --strict of the kernel has nothing to say about our C, except what checkpatch_ignored
-names. What it said of a file is kept for other checkouts as well: all of them take two minutes."""
+"""The kernel's checkpatch --strict does not complain about our C code, except as checkpatch_ignored
+allows. The result for a file is kept, also for other checkouts: checking all files takes two
+minutes."""
 import concurrent.futures
 import fnmatch
 import hashlib
@@ -14,25 +15,26 @@ import tree
 FOLDERS = ("net/smc", "include/uapi", "tools")
 OPTIONS = ("--strict", "--no-tree", "--terse", "--show-types", "--no-summary",
            "--max-line-length=100")
-BATCH = 20	# files; checkpatch itself takes a while to begin
-# It leaves files in the directory where it runs.
+BATCH = 20	# files at a time, because checkpatch starts slowly
+# checkpatch leaves files in its working directory.
 ELSEWHERE = f"{tree.TOP}/build/house/tree"
 COMPLAINT = re.compile(r"(\S+?):(\d+): (?:ERROR|WARNING|CHECK):(\w+): (.*)")
 
 
 def kept():
-    """Beside the script of this version."""
+    """Returns the directory of kept results, beside the script of this version."""
     return f"{scripts.folder()}/said"
 
 
 def kept_as(path):
-    """Where what was said of a file is kept: it depends on nothing else than this."""
+    """Returns the path of the kept result for a file. The name covers everything that the result
+    depends on."""
     what = "\0".join((path, *OPTIONS, tree.read(path)))
     return f"{kept()}/{hashlib.sha256(what.encode()).hexdigest()}"
 
 
 def ask(paths):
-    """Runs checkpatch over these files and keeps what it says of each."""
+    """Runs checkpatch on these files and keeps the result for each."""
     done = subprocess.run(["perl", f"{scripts.folder()}/checkpatch.pl", *OPTIONS, "-f", *paths],
                           cwd=ELSEWHERE, text=True, check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL)
@@ -49,11 +51,11 @@ def ask(paths):
         name = kept_as(path)
         with open(f"{name}.{os.getpid()}", "w", encoding="utf-8") as file:
             file.write("\n".join(lines))
-        os.replace(file.name, name)	# another checkout may look for it just now
+        os.replace(file.name, name)	# another checkout may be looking for it right now
 
 
 def complaints():
-    """[(path, line, type, words)] of all files"""
+    """Returns [(path, line, type, words)] of all files."""
     paths = tree.files(*FOLDERS)
     os.makedirs(kept(), exist_ok=True)
     os.makedirs(ELSEWHERE, exist_ok=True)
@@ -71,7 +73,8 @@ def complaints():
 
 
 def ignored():
-    """[(line of the list, type, pattern of paths, text that must be in the words or None)]"""
+    """Returns [(line of the list, type, pattern of paths, text that must be in the words or
+    None)]."""
     found = []
     for line, words in tree.entries("checkpatch_ignored"):
         quoted = re.match(r'\S+\s+\S+\s+"([^"]+)"\s+\S', line)
@@ -82,7 +85,7 @@ def ignored():
 
 
 def quiet():
-    """No complaint that is not ignored, and no entry of the list in vain."""
+    """Every complaint is ignored by an entry of the list, and every entry is needed."""
     known, used, wrong = ignored(), set(), []
     for path, number, kind, words in complaints():
         fits = [line for line, type_of, files, text in known if kind == type_of and

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An #include "..." of net/smc goes down or sideways, never up."""
+"""An #include "..." in net/smc names a header of the same layer or a lower one, never a higher
+one."""
 import functools
 import os
 import re
@@ -8,17 +9,17 @@ import tree
 
 SOURCE = "net/smc"
 PAGE = "Documentation/architecture.md"
-# Only these and a fabric itself know what is in its folder; the others know struct smc_fabric_ops.
+# Only these and a fabric itself include headers from its folder; others use struct smc_fabric_ops.
 FABRICS = re.compile(r"fabric/(\w+)/")
 KNOW_FABRICS = ("main.c",)
-# What fabrics share, and nobody else knows.
+# Shared by the fabrics, and not used by anyone else.
 SHARED = "fabric/msg/"
-# But this is for drivers to implement.
+# An exception: drivers implement this interface.
 FOR_DRIVERS = "fabric/smcd/ism.h"
 
 
 def chart():
-    """The lines of the chart, without the comment above them."""
+    """Returns the lines of the chart, without the comment above them."""
     lines = [line for line in tree.read("tools/testing/house/layers").splitlines()
              if not line.startswith("#")]
     return "\n".join(lines).strip("\n")
@@ -26,7 +27,7 @@ def chart():
 
 @functools.lru_cache(maxsize=None)
 def floors():
-    """{folder or file: number of its floor, 0 is the top}"""
+    """Returns {folder or file: number of its floor}; 0 is the top."""
     found, floor = {}, 0
     for line in chart().splitlines():
         if line.strip() == "|":
@@ -43,7 +44,7 @@ def floors():
 
 
 def floor_of(path):
-    """The floor of a file, None if it has none."""
+    """Returns the floor of a file, or None."""
     fits = [name for name in floors() if path == name or
             (name.endswith("/") and path.startswith(name))]
     return floors()[max(fits, key=len)] if fits else None
@@ -55,7 +56,7 @@ def sources():
 
 @functools.lru_cache(maxsize=None)
 def includes():
-    """[(file, file that it includes)], named from net/smc"""
+    """Returns [(file, file that it includes)], as paths from net/smc."""
     found = []
     for path in sources():
         for name in re.findall(r'(?m)^#\s*include "([^"]+)"', tree.read(f"{SOURCE}/{path}")):
@@ -64,7 +65,7 @@ def includes():
 
 
 def allowed():
-    """{(file, included): reason} of includes_up"""
+    """Returns {(file, included): reason} from includes_up."""
     found = {}
     for line, words in tree.entries("includes_up"):
         if len(words) < 4 or words[1] != "->":
@@ -74,7 +75,7 @@ def allowed():
 
 
 def breaks_rule(path, included):
-    """What is wrong with an include, or None."""
+    """Returns what is wrong with an include, or None."""
     if floor_of(included) < floor_of(path):
         return "goes up"
     fabric = FABRICS.match(included)
@@ -87,7 +88,7 @@ def breaks_rule(path, included):
 
 
 def every_file_has_a_floor():
-    """A file that the chart does not know has no direction."""
+    """Every file is in the chart, because otherwise its includes cannot be checked."""
     wrong = [f"{path} has no floor in tools/testing/house/layers" for path in sources()
              if floor_of(path) is None]
     there = sources()
@@ -99,13 +100,13 @@ def every_file_has_a_floor():
 
 
 def documented():
-    """architecture.md shows the chart."""
+    """architecture.md contains the chart."""
     return "" if f"```\n{chart()}\n```" in tree.read(PAGE) else \
         f"{PAGE} does not have the chart of tools/testing/house/layers as it stands there"
 
 
 def downwards():
-    """No include goes up, except those of includes_up, and those still do."""
+    """No include goes up, except those in includes_up, and each of those still does."""
     known, wrong, used = allowed(), [], set()
     for path, included in includes():
         problem = breaks_rule(path, included)
@@ -121,12 +122,12 @@ def downwards():
 
 
 def unit(path):
-    """A source file and its header are one."""
+    """Returns the unit of a file: a source file and its header are one unit."""
     return os.path.splitext(path)[0]
 
 
 def biggest_cycle(edges):
-    """The largest set of units of which each includes every other, directly or not (Tarjan)."""
+    """Returns the largest set of units that include each other, directly or indirectly (Tarjan)."""
     after = {}
     for path, included in edges:
         after.setdefault(unit(path), set()).add(unit(included))
@@ -155,7 +156,7 @@ def biggest_cycle(edges):
 
 
 def circle():
-    """The biggest circle of includes has no more files than the ceiling says."""
+    """The largest cycle of includes has no more files than the ceiling allows."""
     files = biggest_cycle(includes())
     total = len({unit(path) for path in sources()})
     print(f"# biggest circle of includes: {len(files)} of {total} (x.c and x.h are one): "

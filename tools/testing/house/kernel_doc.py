@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""kernel-doc -Wall has nothing to say about the module and its headers."""
+"""kernel-doc -Wall prints no warning about the module and its headers."""
 import os
 import subprocess
 
@@ -8,7 +8,7 @@ import tree
 
 
 def quiet():
-    """Every comment that begins with /** describes what it stands before."""
+    """Every comment that begins with /** describes the declaration that follows it."""
     done = subprocess.run(["perl", f"{scripts.folder()}/kernel-doc", "-Wall", "-none",
                            *tree.files("net/smc", "include")], cwd=tree.TOP, text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

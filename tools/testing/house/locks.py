@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Every lock of the module is in the list at the head of net/smc/smc.h, and nothing else is. A driver,
-which is a module of its own, has a list of its own."""
+"""The list at the head of net/smc/smc.h contains exactly the locks of the module. Each driver is a
+separate module and has its own list."""
 import os
 import re
 
@@ -16,7 +16,7 @@ STATIC = re.compile(r"^(?:static )?(?:DEFINE_(?:SPINLOCK|RAW_SPINLOCK|RWLOCK|SEQ
                     r"STATIC_SRCU|SEMAPHORE)|DECLARE_RWSEM)\((\w+)\);")
 GLOBAL = re.compile(r"^(?:static )?(?:spinlock_t|rwlock_t|struct mutex|struct rw_semaphore)\s+(\w+)")
 STRUCT = re.compile(r"^(?:static )?(?:struct|union) (\w+) \{$")
-# Locks of others that the order names.
+# Locks of other subsystems that are part of the lock order.
 FOREIGN = {"lock_sock(sk)"}
 CLASSES = "net/smc/lock_class.c"
 CLASS_HEADER = "net/smc/lock_class.h"
@@ -24,14 +24,14 @@ INIT = re.compile(r"\b(?:spin_lock|raw_spin_lock|rwlock|seqlock|mutex|init_rwsem
 
 
 def files_of(list_of, **which):
-    """The sources whose locks this list has."""
+    """Returns the source files whose locks are in this list."""
     folder = os.path.dirname(list_of) + "/"
     return [path for path in tree.files("net/smc", **which)
             if path.startswith(folder) and (list_of != LIST or not path.startswith(DRIVERS))]
 
 
 def in_source(list_of=LIST):
-    """{struct.member, or name of a static: file}"""
+    """Returns {struct.member, or name of a static: file}."""
     found = {}
     for path in files_of(list_of):
         struct = None
@@ -51,7 +51,7 @@ def in_source(list_of=LIST):
 
 
 def in_list(list_of=LIST):
-    """Names in the first column of the list."""
+    """Returns the names in the first column of the list."""
     text = tree.read(list_of)
     start = text.index(" * Locks, outermost first;")
     block = text[start:text.index("\n * References:", start)]
@@ -59,10 +59,10 @@ def in_list(list_of=LIST):
 
 
 def listed():
-    """Each lock of the source is listed once, each lock of the list exists."""
+    """Each lock in the source is listed once, and each lock in the list exists."""
     wrong, total = [], 0
     for path in tree.files(DRIVERS.rstrip("/")):
-        # What drivers share lies beside their folders.
+        # Files that the drivers share are beside their folders.
         if "/" in path[len(DRIVERS):] and \
                 not any(path in files_of(list_of) for list_of in LISTS[1:]):
             wrong.append(f"{path}: no list for the locks of this driver")
@@ -78,8 +78,8 @@ def listed():
 
 
 def classes():
-    """Each lock of an object has a class of its own, of the name in the list, in its order, and
-    nothing is initialised without."""
+    """Each lock in an object has a lockdep class of its own. The classes have the names and the
+    order of the list. No lock is initialised without a class."""
     names = re.findall(r'(?m)^\t\[(\w+)\]\t+= "([\w.]+)",$', tree.read(CLASSES))
     enum = re.findall(r"(?m)^\t(SMC_LOCK_\w+),$", tree.read(CLASS_HEADER))
     there = in_source()
@@ -100,7 +100,7 @@ def classes():
 
 
 def bodies():
-    """(path, comment in front, name, body) of each function"""
+    """Yields (path, comment in front, name, body) of each function."""
     pattern = re.compile(r"(?ms)(/\*(?:(?!\*/).)*\*/\n)?^((?:[a-z_]\w* |\w+ \*+)[^\n;{}=]*?"
                          r"\b(\w+)\([^;{}]*?\))\n\{\n(.*?)^\}")
     for path in tree.files("net/smc", ends=(".c",)):
@@ -109,8 +109,8 @@ def bodies():
 
 
 def asserted():
-    """No more functions than the ceiling says expect a lock of their caller, as their name begins
-    with __, and do not assert it. __sanitizer_ is the compiler's word."""
+    """A function whose name begins with __ expects its caller to hold a lock. No more of them than
+    the ceiling allows lack an assertion for it. Names with __sanitizer_ belong to the compiler."""
     missing = [f"{path}: {name}()" for path, _, name, body in bodies()
                if re.match("__(?!sanitizer_)", name) and
                not re.search(r"lockdep_|sock_owned_by|assert", body)]

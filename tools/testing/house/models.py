@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The models of the hand-overs and the code name each other: a barrier the step of the model that
-needs it, a model the functions that it stands for."""
+"""The models of the hand-overs and the code refer to each other: a barrier names the step of the
+model that needs it, and a model names the functions that it represents."""
 import os
 import re
 
@@ -10,19 +10,19 @@ MODELS = "tools/testing/selftests/smc/model"
 STEP = re.compile(r'step "([^"]+)"')
 NAMED = re.compile(r"model/(\w+)\.pml: ([\w' ]+)")
 FUNCTION = re.compile(r"\b(\w+)\(\)")
-# The kernel's own, of which the models play what its documentation promises.
+# Functions of the kernel, which the models represent as documented.
 KERNEL = set("""__wake_up add_wait_queue cmpxchg finish_wait poll pollwake prepare_to_wait release_sock
 schedule skwq_has_sleeper sock_poll_wait sock_wake_async try_to_wake_up waitqueue_active""".split())
 
 
 def texts():
-    """{model: its text}"""
+    """Returns {model: its text}."""
     return {os.path.basename(path)[:-4]: tree.read(path)
             for path in tree.files(MODELS, ends=(".pml",))}
 
 
 def steps():
-    """Each step of a model is named by a comment of the module, and each such comment leads to a
+    """A comment of the module names each step of a model, and each comment names an existing
     step."""
     there = {(model, step) for model, text in texts().items() for step in STEP.findall(text)}
     named = {(model, step.strip()) for path in tree.files("net/smc")

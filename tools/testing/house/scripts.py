@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel's own scripts, from the package linux-source-6.12: unpacked once per version of it
-into the cache. Nothing else of the package is unpacked."""
+"""The kernel's own scripts, from the package linux-source-6.12. They are unpacked into the cache,
+once per version of the package. Nothing else of the package is unpacked."""
 import fcntl
 import functools
 import os
@@ -20,7 +20,7 @@ def version():
 
 @functools.lru_cache(maxsize=None)
 def folder():
-    """Where they are."""
+    """Returns the directory of the scripts."""
     cache = os.environ.get("SMC_CACHE", "/var/cache/smc")
     there = f"{cache}/scripts-{version()}"
     os.makedirs(cache, exist_ok=True)
@@ -32,5 +32,5 @@ def folder():
                                 *(f"{PACKAGE}/scripts/{name}" for name in NAMES)], check=True)
                 os.chmod(new, 0o755)
                 os.rename(new, there)
-                os.mkdir(new)	# what the context manager removes
+                os.mkdir(new)	# for the context manager to remove
     return there

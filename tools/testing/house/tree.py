@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The files of this tree, as the checks of the house read them."""
+"""Reads the files of this tree, for the checks of check_house."""
 import functools
 import os
 
@@ -9,14 +9,15 @@ TOP = os.path.abspath(f"{HERE}/../../..")
 
 @functools.lru_cache(maxsize=None)
 def read(path):
-    """The text of a file, named from the top of the tree."""
+    """Returns the text of a file, given its path from the top of the tree."""
     with open(f"{TOP}/{path}", encoding="utf-8") as file:
         return file.read()
 
 
 @functools.lru_cache(maxsize=None)
 def files(*folders, ends=(".c", ".h")):
-    """Paths from the top of the tree, of all files below these folders with such an end."""
+    """Returns the paths, from the top of the tree, of all files below these folders with these
+    endings."""
     found = []
     for folder in folders:
         for directory, folders_below, names in os.walk(f"{TOP}/{folder}"):
@@ -27,18 +28,18 @@ def files(*folders, ends=(".c", ".h")):
 
 
 def entries(name):
-    """Lines of a list in this folder, without its comments: [(line, words)]"""
+    """Returns the lines of a list in this folder, without its comments, as [(line, words)]."""
     lines = read(f"tools/testing/house/{name}").splitlines()
     return [(line, line.split()) for line in lines if line.strip() and not line.startswith("#")]
 
 
 def ceilings():
-    """{what is counted: how many there may be}"""
+    """Returns {what is counted: maximum}."""
     return {words[0]: int(words[1]) for _, words in entries("ceilings")}
 
 
 def too_many(counts):
-    """What of {what: how many} is above its ceiling, a line each."""
+    """Returns the counts of {what: how many} that exceed their ceiling, one line for each."""
     limits, wrong = ceilings(), []
     for what, count in counts.items():
         if count > limits.get(what, 0):

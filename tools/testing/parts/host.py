@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is played on the host: the logic that compiles in user space, what the documents promise of
-the source, builds, and the little that a change of some files needs."""
+"""The tests that run on the host: logic that compiles in user space, the checks of the source and
+the documents, builds, and the tests for a change of some files."""
 import os
 import subprocess
 import time
@@ -16,7 +16,7 @@ def make(*words):
     return f"{os.path.basename(words[0])}, {words[1]}", ["make", "-s", "-C", *words]
 
 
-# Two at a time, each of them one program after the other.
+# Two of them run at a time; each runs one program after the other.
 ON_HOST = {
     "models": [("models", [f"{SUITE}/model/check_models"]),
                ("litmus", [f"{SUITE}/model/check_litmus"]),
@@ -47,15 +47,15 @@ def check_intree(part):
 
 
 def check_newest(part):
-    """A row of the table in Documentation/kernels.md, without writing it there; and that kernel's own
-    ISM device."""
+    """Runs a row of the table in Documentation/kernels.md without writing the results; and that
+    kernel's own ISM device."""
     part.suite("newest", [f"{TESTING}/check_kernels", "--dry", "newest"])
     part.suite("loopback-ism", [f"{TESTING}/vm/run", "--kver", "um-7.3", "--variant=-test", "--timeout",
                                 "480", "--name", "check-newest-dibs", "--", f"{TESTING}/guest_dibs"])
 
 
 def check_build(part):
-    """The module for Debian's kernels: as it is installed, and with its hooks for tests."""
+    """Builds the module for Debian's kernels: as it is installed, and with test hooks."""
     for version, target, *more in (("6.12", "sparse", "TEST=1"), ("6.1", "modules")):
         kver = kernels.full_version(version)
         built_quietly(part, " ".join((kver, *more)), target, *more, f"KVER={kver}")
@@ -70,14 +70,14 @@ def check_packages(part):
 
 
 def changed():
-    """What differs from the last commit."""
+    """Returns the files that differ from the last commit."""
     done = subprocess.run(["git", "status", "--porcelain", "--no-renames"], cwd=TOP, text=True,
                           check=True, capture_output=True)
     return [line[3:] for line in done.stdout.splitlines()]
 
 
 def check_for(part, paths):
-    """The steps that needs.py names for these files."""
+    """Runs the steps that needs.py names for these files."""
     paths = [os.path.relpath(os.path.abspath(path), TOP) for path in paths] or changed()
     steps, idle = needs.steps_for(paths)
     for path in idle:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A part of the check: what it plays, shown and counted as it comes."""
+"""A part of the check: runs commands, and shows and counts their results as they arrive."""
 import collections
 import os
 import re
@@ -14,14 +14,14 @@ SUITE = f"{TESTING}/selftests/smc"
 sys.path[:0] = [f"{TESTING}/vm"]
 from verdict import EMULATOR  # noqa: E402
 
-# A guest's number or, from a check within this one, the name of a part may come before it.
+# A guest's number may come first or, in the output of a check within this one, the name of a part.
 RESULT = re.compile(r"(?:[\w.-]+ *\| )?(?:\[\d\] )?(not ok|ok)\b[\s\d]*-?\s*(.*)")
 LAST_WORDS = 24		# lines of a dying kernel that the summary shows
 printing = threading.Lock()
 
 
 class Running(set):
-    """The programs that run just now, so that a signal can end them."""
+    """The programs that are running, so that a signal can end them."""
     stopped = False
 
 
@@ -29,15 +29,15 @@ running = Running()
 
 
 def stop(*_):
-    """The runners of the guests clean up after themselves; nothing new starts."""
+    """Ends all runners of guests, which clean up after themselves, and lets nothing new start."""
     running.stopped = True
     for process in list(running):
         process.terminate()
 
 
 def lines_of(command, consume, spend=lambda seconds: None, **environment):
-    """Runs a command and hands every line that it says to consume(), and to spend() the seconds of
-    a processor that it took; its exit status."""
+    """Runs a command and returns its exit status. Passes every line of its output to consume(), and
+    the seconds of processor time that it took to spend()."""
     if running.stopped:
         return 1
     env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"}
@@ -55,13 +55,13 @@ def lines_of(command, consume, spend=lambda seconds: None, **environment):
 
 
 def listed(name):
-    """Lines of a list beside this program: the text before a #, without what is empty."""
+    """Returns the lines of a list beside this program: the text before a #, without empty lines."""
     with open(f"{TESTING}/{name}", encoding="utf-8") as lines:
         return [text for line in lines if (text := line.partition("#")[0].strip())]
 
 
 class Quarantine:
-    """Cases whose failures are shown and do not count, as nobody knows yet why they fail."""
+    """Cases whose failures are shown but do not count, because their cause is not yet known."""
 
     def __init__(self):
         self.patterns = [re.compile(text) for text in listed("quarantine")]
@@ -71,13 +71,13 @@ class Quarantine:
 
 
 class Stream:
-    """What one command of a part says, one after the other."""
+    """The output of the commands of a part, which run one after the other."""
 
     def __init__(self, tag, log, quarantine):
         self.tag, self.log, self.quarantine = tag, log, quarantine
         self.passed, self.failed, self.skipped, self.repeated = 0, [], [], []
         self.quarantined, self.processor = [], 0
-        self.lately = collections.deque(maxlen=8)	# for the summary, where the rest is not seen
+        self.lately = collections.deque(maxlen=8)	# shown in the summary
         self.said = {}
 
     def line(self, text):
@@ -85,7 +85,7 @@ class Stream:
             self.log.write(f"{text}\n")
             self.log.flush()
             print(f"{self.tag:5} | {text}", flush=True)
-        # A guest that died, whatever its tests had said until then.
+        # A guest that died is a failure, whatever its tests had printed before.
         if re.match(r"(\[\d\] )?vm: .*: fail: (?!the script ended)", text):
             self.failure(text)
         repeated = re.match(r"# (\[\d\] )?REPEATED (.*)", text)
@@ -102,7 +102,7 @@ class Stream:
         if match[1] == "not ok":
             self.failure(test.strip() or text)
         elif directive.strip().upper().startswith("SKIP"):
-            # "ok 1 name # SKIP reason", or as kselftest has it: "ok 1 # SKIP name reason"
+            # "ok 1 name # SKIP reason", or in the form of kselftest: "ok 1 # SKIP name reason"
             self.skipped.append(" ".join((test + directive.strip()[4:]).split()))
         else:
             self.passed += 1
@@ -116,15 +116,16 @@ class Stream:
         return len(self.failed) + len(self.quarantined)
 
     def run(self, command, **environment):
-        """Passes on what a command says; its exit status."""
+        """Passes on the output of a command, and returns its exit status."""
         return lines_of(command, self.line, self.spend, **environment)
 
     def spend(self, seconds):
         self.processor += seconds
 
     def suite(self, name, command, **environment):
-        """A command that prints TAP. It must print some, and its status must agree. Once more,
-        when nothing went wrong but that the emulator died, which only the fall-back does."""
+        """Runs a command that prints TAP. It must print at least one result, and its status must
+        match the results. If the only fault was that the emulator died, which only the fall-back
+        emulator does, the command runs a second time."""
         before = self.passed, self.bad(), len(self.failed)
         skipped, processor, started = len(self.skipped), self.processor, time.monotonic()
         status = self.run(command, **environment)
@@ -143,7 +144,7 @@ class Stream:
 
 
 class Part(Stream):
-    """One part of the check; streams() are what it plays at the same time, if anything."""
+    """One part of the check; streams() are the things that it runs at the same time, if any."""
 
     def __init__(self, name, quarantine=None):
         log = open(f"{TOP}/build/check/{name}.log", "w", encoding="utf-8")
@@ -157,7 +158,8 @@ class Part(Stream):
         return child
 
     def together(self, calls):
-        """Makes (function, argument) calls at the same time; function gets this part first."""
+        """Makes (function, argument) calls at the same time, with this part as the first
+        argument."""
         threads = [threading.Thread(target=function, args=(self, argument))
                    for function, argument in calls]
         for thread in threads:
@@ -166,7 +168,7 @@ class Part(Stream):
             thread.join()
 
     def all(self, what):
-        """Everything of one kind: failed, skipped, repeated, quarantined."""
+        """Returns all results of one kind: failed, skipped, repeated, quarantined."""
         return [text for stream in (self, *self.children) for text in getattr(stream, what)]
 
     def all_said(self):
@@ -174,20 +176,20 @@ class Part(Stream):
                 for text, lines in stream.said.items()}
 
     def all_processor(self):
-        """Seconds of a processor that all of it took."""
+        """Returns the processor time of the whole part in seconds."""
         return self.processor + sum(child.processor for child in self.children)
 
     def all_passed(self):
         return self.passed + sum(child.passed for child in self.children)
 
     def count(self):
-        """Cases, whatever became of them."""
+        """Returns the number of cases, whatever their results."""
         return self.all_passed() + sum(len(self.all(kind))
                                        for kind in ("failed", "skipped", "quarantined"))
 
 
 def built_quietly(part, kver, *arguments):
-    """Builds; a warning is a failure."""
+    """Builds the module; a warning is a failure."""
     output = []
     status = lines_of(["make", *arguments], output.append, getattr(part, "spend", lambda _: None))
     complaints = [line for line in output if re.search(r"\b(warning|error|Error)\b", line)]

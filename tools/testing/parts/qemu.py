@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is played in QEMU: Debian's kernels as their users have them, several processors, and
-kernels with KCSAN."""
+"""The tests that run in QEMU: with Debian's kernels as users have them, with several processors,
+and with KCSAN."""
 import os
 
 from parts.part import SUITE, TESTING, TOP, built_quietly
@@ -8,17 +8,17 @@ from parts.slots import BEFORE_OTHERS, FIRST, slots
 
 import kernel as kernels
 
-# The cases that the module without TEST=1 plays.
+# The cases that run with a module built without TEST=1.
 PLAIN = "-V smc4,afsmc6 " + " ".join(f"-t {case}" for case in (
     "create_ok create_errors echo_sizes half_close close_unread reset_wakes poll_wakes epoll_edge "
     "urgent outq accept_many").split())
-# What LLC and CDC make of bad messages does not depend on the kernel: once, and under KASAN.
+# How LLC and CDC treat bad messages does not depend on the kernel: run it once, under KASAN.
 PARTS_OF_ROGUE = {"6.1": "clc peer link time wait stall gone".split(), "debug": ["llc", "cdc"]}
 
 
 def check_debian(part):
     kver = kernels.full_version(part.name)
-    # What every case plays on 6.12 is IPv4; on 6.1 it is IPv6, and a client of TCP.
+    # On 6.12 every case runs over IPv4; on 6.1 it runs over IPv6, and with a TCP client.
     some = {} if part.name == "6.12" else {
         "SMC_SOCK_ARGS": "-V smc6,tcpcli6,+smc4,+tcpsrv4,+afsmc6"}
     if built_quietly(part, kver, "sparse", "TEST=1", f"KVER={kver}"):
@@ -26,17 +26,18 @@ def check_debian(part):
 
 
 def debug_kernel(part, flavour="debug"):
-    """Arguments of vm/run for the debug kernel, built with our modules if need be; or None."""
+    """Returns the arguments of vm/run for the debug kernel, or None. Builds the kernel and our
+    modules if necessary."""
     if part.run([f"{TESTING}/vm/debug-kernel", flavour]):
         part.line("not ok - build the debug kernel")
         return None
     directory, kernel = kernels.debug(flavour)
     if not built_quietly(part, kernel.version, "modules", "TEST=1", f"KDIR={directory}"):
         return None
-    # Working out interrupts in ACPI's language takes this kernel a minute. With five levels of
-    # page tables KASAN takes an interrupt within identify_cpu(), where the processor has no
-    # features for a moment, for a wild access. Modules are a small part of what KCSAN sees, so it
-    # looks more often than once in 4000 accesses.
+    # This kernel needs a minute to set up interrupts by interpreting ACPI code. With five-level
+    # page tables KASAN reports a wild access for an interrupt within identify_cpu(), where the
+    # processor has no features for a moment. Modules are a small part of the code that KCSAN
+    # watches, so it samples more often than once in 4000 accesses.
     return ["--append", "acpi=noirq no5lvl kcsan.skip_watch=400", "--mem", "2048",
             "--kernel", kernel.image, "--modules", kernel.modules]
 
@@ -47,15 +48,15 @@ def check_debug(part):
         run_guest(part, kernel, 3600, SMC_DEBUG_KERNEL="1")
 
 
-# What the threads of the stress program do beside their calls, and the share of the time.
+# What the threads of the stress program do in addition to their calls, and the share of the time.
 STRESS = {"loopback": 40, "nobody": 10, "namespaces": 10, "fallback": 10, "stalls": 10, "rdma": 20}
 
-# Only a data race with a function of a module, which is named in brackets, is ours.
+# Only a data race with a function of a module, which the report names in brackets, is ours.
 KERNELS_OWN_RACES = {"SMC_LOG_ALLOW": r"KCSAN: data-race in [^[]*$"}
 
 
 def check_stress(part):
-    """Socket calls that collide, on the debug kernel: five minutes of them, or many."""
+    """Runs colliding socket calls on the debug kernel, for five minutes or longer."""
     kernel = debug_kernel(part, "kcsan" if part.name.endswith("kcsan") else "debug")
     seconds = int(os.environ.get("SMC_SOAK_SECONDS", 7200)) if "soak" in part.name else 300
     if kernel:
@@ -75,8 +76,8 @@ def run_guest(part, kernel, timeout, **environment):
 
 
 def check_plain(part):
-    """What is installed has no hooks for tests: it builds on both kernels, and it works; on 6.12
-    with more processors than the other guests have."""
+    """Tests the module as it is installed, without test hooks: it builds and works on both kernels;
+    on 6.12 with more processors than the other guests have."""
     for version, processors in (("6.1", "2"), ("6.12", "4")):
         kver = kernels.full_version(version)
         if built_quietly(part, kver, "modules", f"KVER={kver}"):
@@ -87,7 +88,8 @@ def check_plain(part):
 
 
 def check_memory(part):
-    """Ten thousand connections at once: what each holds, and what the next one costs."""
+    """Opens ten thousand connections at once, and measures the memory of each and the cost of the
+    next."""
     if built_quietly(part, "6.12", "modules", f"KVER={kernels.full_version('6.12')}"):
         part.suite("memory", [f"{SUITE}/bench/mem_check.sh", "6.12"])
 
@@ -100,7 +102,7 @@ def check_users(part):
 
 
 def check_programs(part):
-    """Real programs in one guest."""
+    """Runs real programs in one guest."""
     kver = kernels.full_version("6.12")
     if built_quietly(part, kver, "modules", "TEST=1", f"KVER={kver}"):
         part.suite("programs", [f"{TESTING}/vm/run", "--kver", "6.12", "--variant=-test", "--timeout",
@@ -112,7 +114,7 @@ def check_programs(part):
 
 
 def check_rdma(part):
-    """Two guests with a link, and soft-RoCE or ivshmem."""
+    """Runs cases between two guests with a link, over soft-RoCE or ivshmem."""
     which = {"programs-rdma": "programs", "programs-ism": "programs-ism"}.get(
         part.name, part.name.partition("-")[2])
     if which == "debug":
@@ -130,13 +132,13 @@ def check_rdma(part):
                SMC_RDMA_VARIANT="-test", SMC_ISM_PARAMS="slots=2")
 
 
-# Events only: what one emulated host takes for silence, the other one takes for a busy host.
+# Only losses that are signalled: on emulated hosts a silent link cannot be told from a busy host.
 DEBIAN_LOSSES = ("bulk_down_server_used bulk_device_client_used ping_pong_down_client_used "
                  "half_close_device_server_used").split()
 
 
 def check_failover(part):
-    """Links that are lost between two guests with Debian's kernel, two processors each."""
+    """Loses links between two guests with Debian's kernel and two processors each."""
     kver = kernels.full_version("6.12")
     if built_quietly(part, kver, "modules", "TEST=1", f"KVER={kver}"):
         part.suite("failover", [f"{SUITE}/rdma/failover_pair", "--kver", "6.12", "--name",
@@ -144,7 +146,7 @@ def check_failover(part):
 
 
 def check_sockets(part):
-    """The socket suite, with its servers in one guest and its clients in the other."""
+    """Runs the socket suite, with its servers in one guest and its clients in the other."""
     kver = kernels.full_version("6.12")
     if built_quietly(part, kver, "modules", "TEST=1", f"KVER={kver}"):
         part.suite("sockets", [f"{TESTING}/vm/run", "--kver", "6.12", "--vms", "2", "--variant=-test",
@@ -153,7 +155,7 @@ def check_sockets(part):
 
 
 def check_rogue(part):
-    """One guest, in which a peer in user space does everything wrong."""
+    """Runs one guest, in which a peer in user space does everything wrong."""
     if part.name.endswith("debug"):
         kernels_of = [("debug", debug_kernel(part), 5400)]
     else:
@@ -171,18 +173,19 @@ def check_rogue(part):
                     *PARTS_OF_ROGUE.get(name, [])])
 
 
-# The variant of the module that the short round takes, which the part "build" builds as well.
+# The variant of the module for the short run. The part "build" builds it as well.
 SHORT = {"6.12": "-test", "6.1": ""}
 
 
-# Over ivshmem, whose server and doorbells only QEMU has.
+# Over ivshmem; only QEMU has its server and doorbells.
 IVSHMEM = ("transfer_quick urgent half_close_client close_unread_server kill_client churn_quick "
            "unplugged_client lies_count unload after_tcp").split()
 
 
 def check_ivshmem(part):
-    """Two Debian guests with a few cases; or all of them, on two kernels in turn. Two processors:
-    with a single one the emulator makes no atomics of them that another machine would see."""
+    """Runs a few cases between two Debian guests, or all of them, on two kernels in turn. Two
+    processors, because with a single one the emulator does not use atomics that another machine
+    would see."""
     short = part.name.startswith("debian")
     for client, server in (("6.12", "6.12"),) if short else (("6.12", "6.1"), ("6.1", "6.12")):
         for version in {client, server}:
@@ -197,7 +200,7 @@ def check_ivshmem(part):
                        SMC_ISM_PARAMS="slots=2", **BEFORE_OTHERS)
 
 
-# Debian's kernels for other machines; 6.1 is the last one for 32 bit.
+# Debian's kernels for other architectures; 6.1 is the last one for 32 bit.
 FOREIGN = {"s390x": ("6.1", "6.12"), "arm64": ("6.1", "6.12"), "i386": ("6.1",)}
 
 
@@ -214,7 +217,8 @@ def foreign_programs(part, machine):
 
 
 def check_foreign(part):
-    """Another machine: the module and all of its drivers, on Debian's kernels for it."""
+    """Runs the module and all of its drivers on another architecture, with Debian's kernels for
+    it."""
     if not foreign_programs(part, part.name):
         return
     for version in FOREIGN[part.name]:
@@ -224,15 +228,15 @@ def check_foreign(part):
                                              "--timeout", "3600", "--name",
                                              f"check-{part.name}-{version}", "--",
                                              f"{TESTING}/guest_foreign"])
-# Between another machine and one like this: what goes over the wire, and what the tools show of it.
+# Between another architecture and x86: the data on the wire, and what the tools show of it.
 FOREIGN_ROUND = ("transfer_quick v1 many urgent half_close_client half_close_server close_unread_client "
                  "close_unread_server kill_client kill_server churn_quick tools after_tcp").split()
 FOREIGN_KERNEL = "transfer_quick many half_close_client close_unread_server kill_client capture".split()
 
 
 def check_foreign_pairs(part):
-    """SMC-R in both roles; on s390x, which has its bytes the other way round, also with the kernel's
-    own there or here."""
+    """Runs SMC-R in both roles. With s390x, which is big endian, also runs the kernel's own module
+    at either end."""
     machine = part.name.partition("-")[2]
     foreign, kver = f"{machine}-6.12", kernels.full_version("6.12")
     if not (foreign_programs(part, machine) and foreign_module(part, machine, "6.12") and
@@ -249,15 +253,16 @@ def check_foreign_pairs(part):
                         "--name", f"check-{part.name}", "--", *cases])
 
 
-# The second form of virtio-ism is played in full, of the first one what differs.
+# All cases run with the second form of virtio-ism, and with the first form those that differ.
 VIRTIO_FIRST = ("transfer_quick many urgent half_close_client shown_ism unload after_tcp unplugged_both "
                 "virtio_outside_server after_tcp virtio_late_client after_tcp virtio_keeps "
                 "virtio_not_started after_tcp power_off_ism").split()
 
 
 def check_virtio_ism(part):
-    """Two Debian guests with a virtio-ism device: a model, in a QEMU that is built for it. Two
-    processors: with a single one the emulator makes no atomics of them that others would see."""
+    """Runs two Debian guests with a model of a virtio-ism device, in a QEMU that is built for it.
+    Two processors, because with a single one the emulator does not use atomics that others would
+    see."""
     for client, server, form in (("6.12", "6.12", "44"), ("6.12", "6.1", "43"), ("6.1", "6.12", "43")):
         for version in {client, server}:
             kver = kernels.full_version(version)
@@ -270,7 +275,7 @@ def check_virtio_ism(part):
 
 
 def check_short(part):
-    """One processor."""
+    """Runs a short test with one processor."""
     version = part.name.partition("-")[2]
     kver, variant = kernels.full_version(version), SHORT[version]
     if built_quietly(part, kver, "modules", f"KVER={kver}", *(["TEST=1"] if variant else [])):

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How many guests run at a time, and where."""
+"""Decides how many guests run at a time, and on which processors."""
 import contextlib
 import os
 import threading
 
-# A guest that waits takes no processor, so there are more of them than processors; not many more, as
-# each pushes the others out of the caches.
+# A guest that waits uses no processor time, so more guests than processors run at a time. But not
+# many more, because guests evict each other's cache lines.
 GUESTS = 4
-# What does not bear to be kept waiting comes first, and its processes do not wait for those of others.
+# Guests that must not wait start first, and their processes do not wait for those of others.
 FIRST = 1000
 BEFORE_OTHERS = {"SMC_NICE": "-10"}
 
 
 class Slots:
-    """GUESTS at a time, each on the processor that has the fewest. What takes longest comes first."""
+    """Runs GUESTS guests at a time, each on the processor with the fewest. The longest ones come
+    first."""
 
     def __init__(self):
         self.guests = [0] * (os.cpu_count() or 1)
@@ -22,7 +23,7 @@ class Slots:
 
     @contextlib.contextmanager
     def one(self, seconds=0):
-        """The number of a processor, when there is room for a guest that takes so long."""
+        """Waits for room for a guest that takes this long, and yields the number of a processor."""
         with self.free:
             self.wanted.append(seconds)
             self.free.wait_for(lambda: sum(self.guests) < GUESTS and seconds == max(self.wanted))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is played in a kernel that is a process: everything that needs neither Debian's kernels nor
-several processors, under KASAN and lockdep."""
+"""The tests that run in User Mode Linux: everything that needs neither Debian's kernels nor several
+processors, under KASAN and lockdep."""
 import copy
 import functools
 import os
@@ -15,17 +15,17 @@ import kernel as kernels
 
 RUN_IN_VM = f"{SUITE}/run_in_vm.sh"
 TCPOPT = f"{SUITE}/tcpopt/tcpopt_test"
-# The kernel without CONFIG_SMC, and what has the others do as it does.
+# The kernel without CONFIG_SMC, and the setting that makes other kernels behave like it.
 PLAIN = "um-plain"
 NETFILTER = {"SMC_PARAMS": "tcp_option=netfilter"}
 FUZZ = f"{SUITE}/callfuzz/fuzz_guest"
-# Seconds for each of them, for a hang that no case has noticed; a busy host is slow.
+# Timeout of each guest in seconds, for a hang that no case notices; a busy host is slow.
 TIMEOUT = "900"
 building = threading.Lock()
 
 
 class Guest:
-    """One guest of a part: its name, its script, and what it finds in its environment."""
+    """One guest of a part: its name, its script, and its environment."""
 
     def __init__(self, name, *script, **environment):
         self.name, self.script, self.environment = name, script, environment
@@ -33,26 +33,26 @@ class Guest:
 
 
 def long(seconds, guest):
-    """It takes so long on an idle host."""
+    """Sets the time that this guest takes on an idle host."""
     guest.seconds = seconds
     return guest
 
 
 def in_virtual_time(guest):
-    """Its clock stands still while it computes and leaps while it waits.  So it minds no busy host,
-    and long waits cost nothing.  Not for a test that goes on until the clock says that it is over."""
+    """Lets this guest's clock stand still while it computes and leap while it waits. So a busy host
+    does not matter, and long waits cost nothing. Not for a test that runs until a point in time."""
     guest.options += ("--virtual-time",)
     return guest
 
 
 def without_hooks(guest):
-    """On the kernel whose TCP knows nothing of SMC."""
+    """Runs this guest on the kernel whose TCP has no SMC hooks."""
     guest.kver = PLAIN
     return guest
 
 
 def again(parts, change):
-    """All guests of some parts, once more."""
+    """Returns all guests of these parts once more, with a change."""
     guests = [copy.deepcopy(guest) for part in parts for guest in PARTS[part]]
     for number, guest in enumerate(guests, 1):
         guest.name = f"{guest.name}-{number}"
@@ -85,18 +85,19 @@ def rogue(*parts):
 
 
 def stress(*modes, first_seed=1):
-    """Colliding calls; the seed is the same each time."""
+    """Returns a guest with colliding calls; the seed is the same each time."""
     return [Guest(mode.partition(":")[0], f"{SUITE}/stress/stress_guest", mode, "-s", str(seed))
             for seed, mode in enumerate(modes, first_seed)]
 
 
 def fuzz(programs, seed, clock=""):
-    """Programs of system calls, over loopback and over SMC-R."""
+    """Returns guests that run programs of system calls, over loopback and over SMC-R."""
     return [Guest(f"loopback{clock}", FUZZ, "-n", f"{programs}", "-s", f"{seed}"),
             Guest(f"rdma{clock}", FUZZ, "rdma", "-n", f"{programs // 2}", "-s", f"{seed}")]
 
 
-# What waits shares a guest, as each costs three seconds of a processor to boot and to look for leaks.
+# Tests that mostly wait share a guest, because booting a guest and looking for leaks takes three
+# seconds of processor time.
 PARTS = {
     "um-kselftest": [tests("netlink", "many", "fault"), *map(in_virtual_time, (
         long(94, tests("module")), long(74, tests("budget")),
@@ -142,7 +143,7 @@ PARTS["netfilter"] = [Guest("option", TCPOPT, **NETFILTER),
 
 @functools.cache
 def built(kver):
-    """Our module for a kernel that is a process, once for all of the parts: what was wrong."""
+    """Builds our module for User Mode Linux, once for all parts. Returns what went wrong."""
     said = []
     directory, kernel = kernels.debug(kver)
     built_quietly(types.SimpleNamespace(line=said.append), kernel.version, "modules", "TEST=1",
@@ -164,7 +165,7 @@ def ready(part, *kvers):
 
 
 def play(stream, script, *options, kver="um", seconds=0, **environment):
-    """One guest, when there is a place for it."""
+    """Runs one guest, as soon as there is a free slot."""
     with slots.one(seconds) as cpu:
         stream.suite(stream.tag,
                      [f"{TESTING}/vm/run", "--kver", kver, "--variant=-test", "--timeout", TIMEOUT,
@@ -187,8 +188,8 @@ MODES = ("loopback", "nobody", "namespaces", "fallback", "stalls", "rdma")
 
 
 def check_soak_um(part):
-    """SMC_SOAK_SECONDS of colliding calls in all modes together, which take turns; each guest has
-    another seed and is looked through for leaks."""
+    """Runs colliding calls for SMC_SOAK_SECONDS in total, in all modes in turn. Each guest has
+    another seed, and is checked for leaks."""
     rounds = max(1, int(os.environ.get("SMC_SOAK_SECONDS", 7200)) // ROUND)
     seed = int(os.environ.get("SMC_STRESS_SEED", time.time())) % 1000000
     if not ready(part):
@@ -204,8 +205,8 @@ def check_soak_um(part):
 
 
 def check_soak_fuzz(part):
-    """SMC_SOAK_PROGRAMS programs, from another seed each time. In virtual time no call is preempted,
-    so half of them take real time."""
+    """Runs SMC_SOAK_PROGRAMS programs, with another seed each time. In virtual time no call is
+    preempted, so half of them run in real time."""
     programs = int(os.environ.get("SMC_SOAK_PROGRAMS", 250000)) // 3
     seed = int(os.environ.get("SMC_FUZZ_SEED", time.time()))
     if ready(part):
@@ -233,8 +234,8 @@ PAIRS = {
 
 
 def check_pairs(part):
-    """Two hosts with soft-RoCE, which does not bear to be kept waiting: one pair at a time, and
-    before all others."""
+    """Runs two hosts with soft-RoCE, which times out when it has to wait. So only one pair runs at
+    a time, and it has priority over all others."""
     if not ready(part) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
         part.line("not ok - build what the pairs need")
         return
@@ -245,11 +246,13 @@ def check_pairs(part):
                 name, [f"{SUITE}/rdma/pair", "--client", client, "--server", server, "--kver", "um",
                        "--variant=-test", "--name", f"{part.name}-{name}", "--timeout", "300", "--",
                        *cases.split()],
-                # The leaks of ours are known by then, and those of the kernel's own are not ours.
+                # Leaks of our module have been found by then, and leaks of the kernel's own module
+                # do not count.
                 **{} if client == server else {"SMC_NO_LEAKS": "1"}, **BEFORE_OTHERS)
 
 
-# The same between a kernel without hooks and one with: (client, its kernel, server, its kernel)
+# The same between a kernel without hooks and one with hooks: (client, its kernel, server, its
+# kernel)
 NO_HOOKS = {
     "netfilter-netfilter": ("ours", PLAIN, "ours", PLAIN),
     "netfilter-hooks": ("ours", PLAIN, "ours", "um"),
@@ -277,23 +280,24 @@ def check_nohooks_pairs(part):
 
 PAIR, SOCKETS = [f"{SUITE}/rdma/pair"], [f"{TESTING}/vm/run", "--vms", "2"]
 SOCKET_CASES = [f"{SUITE}/rdma/sock_pair", "-V", "smc4"]
-SOME_OF_THEM = [*SOCKET_CASES, "--shard", "1/3"]	# all of them: part ism
-# Each host has half of the memory, so that hundreds of connections fit.
+SOME_OF_THEM = [*SOCKET_CASES, "--shard", "1/3"]	# the part ism runs all of them
+# Each host has half of the memory, which leaves room for hundreds of connections.
 SHARED, MODEL = ["--ism", "256"], ["--ism-model"]
-# What is different with IBM's function: it copies, how it is told, and what it may do wrong.
+# Cases for what is different with IBM's function: it copies, how it is signalled, and its faults.
 TOLD = ("transfer_quick urgent shown_ism kill_client unload after_tcp ism_unbound_server ism_dead_client "
         "ism_storm ism_fails_server ism_silent_client ism_wrong_server ism_keeps_dmb ism_v1 ism_v1_vlan "
         "ism_not_started").split()
-# A machine that comes back with another peer id finds no slot until the old one is taken for dead.
+# A machine that comes back with another peer id finds no slot until its old one is considered dead.
 REBORN = "reborn_other transfer_quick reborn_same duplex reborn_other churn_quick".split()
-# A virtio-ism device, of which there are two forms; its faults
+# A virtio-ism device, in its two forms, and its faults
 VIRTIO = {form: ["--ism-virtio", form] for form in ("43", "44")}
 POLLED = ("transfer_quick churn_quick half_close_client kill_client unload after_tcp unplugged_server "
           "virtio_alloc_fails_client virtio_attach_fails_server virtio_outside_server "
           "virtio_garbage_server virtio_keeps after_tcp power_off_ism").split()
 PEERS = [*SHARED, "--ism-peers"]
 MAPS, COPIES, MANY = "slots=2", "slots=2 copying=1", "slots=16"
-# What two hosts with an ISM device play: {part: {name: (program, device, arguments, its parameters)}}
+# Tests of two hosts with an ISM device: {part: {name: (program, device, arguments, its
+# parameters)}}
 ISM = {
     "um-ism": {"mapped": (PAIR, SHARED, [], MAPS), "sockets": (SOCKETS, SHARED, SOME_OF_THEM, MAPS),
                "model": (PAIR, MODEL, TOLD, ""), "virtio": (PAIR, VIRTIO["44"], POLLED, "")},
@@ -315,7 +319,7 @@ def play_ism(part, name):
 
 
 def check_ism(part):
-    """Two hosts with an ISM device."""
+    """Runs the tests of two hosts with an ISM device."""
     if not ready(part) or part.run(["make", "-s", "-C", f"{TESTING}/ism"]):
         part.line("not ok - build what the hosts need")
         return
@@ -324,9 +328,9 @@ def check_ism(part):
 
 FAILOVER = f"{SUITE}/rdma/failover_pair"
 QUICK_LOSSES = ("bulk_down_server_used", "churn_device_client")
-# With the kernel's own module at one end. It does not live through all of them with itself either,
-# and its silence costs fifteen seconds, so one loss is enough. None of a connection that is closed in
-# one direction: two of it lose bytes then, hang, or use up the memory.
+# With the kernel's own module at one end. That module does not survive all losses, even with itself
+# as the peer. Its silence costs fifteen seconds, so one loss is enough. No loss of a connection
+# that is closed in one direction: two such modules lose bytes then, hang, or use up the memory.
 PEER_LOSSES = ("bulk_down_server_used bulk_down_client_used bulk_device_server_used "
                "bulk_device_client_used ping_pong_down_server_used ping_pong_device_client_used "
                "bulk_silent_server_used").split()
@@ -336,19 +340,19 @@ def failover_pair(part, name, *options):
     with slots.one(FIRST), slots.one(FIRST):
         part.stream(name).suite(
             name, [FAILOVER, "--kver", "um", "--name", f"{part.name}-{name}", *options],
-            # As with check_pairs: the kernel's own leaks are not ours.
+            # As in check_pairs: leaks of the kernel's own module do not count.
             **{"SMC_NO_LEAKS": "1"} if "kernel" in options else {}, **BEFORE_OTHERS)
 
 
 def check_failover_quick(part):
-    """Links that are lost between two hosts, ours at both ends."""
+    """Loses links between two hosts, with our module at both ends."""
     if ready(part):
         failover_pair(part, "losses", "--times", "1", "--", *QUICK_LOSSES)
 
 
 def check_failover(part):
-    """All cases, a thousand losses in a row, asymmetric links, a hundred losses in version 1, and the
-    kernel's own at either end."""
+    """Runs all cases, a thousand losses in a row, asymmetric links, a hundred losses in version 1,
+    and the kernel's own module at either end."""
     if not ready(part) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
         part.line("not ok - build what the pairs need")
         return
@@ -367,7 +371,7 @@ def check_failover(part):
 
 
 def check_programs(part):
-    """Real programs between two hosts, which lose a link again and again."""
+    """Runs real programs between two hosts, which lose a link again and again."""
     if ready(part):
         part.suite("programs", [f"{SUITE}/rdma/pair", "--links", "2", "--kver", "um", "--variant=-test",
                                 "--name", part.name, "--timeout", TIMEOUT, "--mem", "2048", "--",

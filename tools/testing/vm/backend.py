@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a guest is, whatever it runs on: its job, its output, its verdict, its end."""
+"""The code that all kinds of guests share: job, output, verdict, end."""
 import contextlib
 import os
 import shlex
@@ -12,18 +12,18 @@ import kernel as kernels
 from verdict import complaints
 
 TOP = os.path.abspath(f"{kernels.HERE}/../../..")
-# Where a guest has the tree, wherever the host has it: tests that run as another user must be
-# able to read it, though it may lie in root's home directory.
+# Where a guest sees the tree, wherever it is on the host. Tests that run as another user must be
+# able to read it, even if it is in root's home directory on the host.
 PLACE = "/run/smc"
 
 
 def in_guest(text):
-    """A path of the host as the guest has it; everything else stays as it is."""
+    """Returns a path of the host as the guest sees it, or any other text unchanged."""
     return PLACE + text[len(TOP):] if text == TOP or text.startswith(f"{TOP}/") else text
 
 
 class Guest:
-    """A running kernel. A back-end adds how it starts and how it is reached:
+    """A running kernel. A back-end adds how it starts and how to connect to it:
 
     FINDS       lines of shell with which the guest finds SMC_OUTPUT and SMC_VERDICT, the files to
                 write its output and its verdict to, and SMC_CONSOLE, the terminal of a shell
@@ -33,8 +33,8 @@ class Guest:
     FINDS = ""
 
     def __init__(self, args, kernel, index, directory, cables, life=1, peer=None):
-        """life: which one in this place. peer: its id among those that share memory, where that is
-        not up to somebody else."""
+        """life: counts the guests in this place. peer: its id among those that share memory, unless
+        something else assigns the id."""
         self.args, self.kernel, self.index, self.life, self.peer = args, kernel, index, life, peer
         self.place, self.wires = directory, cables
         self.directory = f"{directory}/{index}{f'.{life}' if life > 1 else ''}" \
@@ -56,15 +56,16 @@ class Guest:
         raise NotImplementedError
 
     def inherited(self, cables):
-        """More file descriptors that the guest's process needs."""
+        """Returns further file descriptors that the guest's process needs."""
         return ()
 
     def ism_arguments(self, _cables):
-        """Parameters of the driver of an ISM device, if the guest has one."""
+        """Returns the parameters for the driver of an ISM device, if the guest has one."""
         return ""
 
     def mounts(self):
-        """Lines of shell with which the guest has the tree and the modules in their places."""
+        """Returns lines of shell that put the tree and the modules into their places in the
+        guest."""
         version, modules = self.kernel.version, self.kernel.modules
         lines = f"mkdir -p {PLACE}\nmount --bind {shlex.quote(TOP)} {PLACE}\n"
         if os.path.realpath(modules) != os.path.realpath(f"/lib/modules/{version}"):
@@ -73,11 +74,11 @@ class Guest:
         return lines
 
     def ism_device(self, _cables):
-        """Properties of a device that can be unplugged and plugged in again."""
+        """Returns the properties of a device that can be unplugged and plugged in again."""
         return ""
 
     def write_job(self, cables):
-        """The first thing that the guest's bash reads: environment, then the script."""
+        """Writes the file that the guest's bash reads first: the environment, then the script."""
         args, kernel = self.args, self.kernel
         built = f"{TOP}/build/{kernel.version}{args.variant}"
         size = os.get_terminal_size() if args.shell and sys.stdout.isatty() else (80, 24)
@@ -108,7 +109,8 @@ class Guest:
                       f"{shlex.join(map(in_guest, args.script))}\n")
 
     def successor(self, peer=None):
-        """Another one in its place. This one ends without a word to anybody, as at a power cut."""
+        """Returns another guest in its place. This guest ends without notice, as in a power
+        failure."""
         self.kill()
         os.close(self.out_pipe)
         os.close(self.verdict_pipe)
@@ -116,9 +118,9 @@ class Guest:
                           peer)
 
     def start(self, command, inherited):
-        # The death of this program, however it comes, is the death of the guest.
+        # When this program dies, for whatever reason, the guest dies, too.
         command = ["setpriv", "--pdeathsig", "KILL", *command]
-        # The terminal of a shell: its own session would not be the one in the foreground.
+        # A shell needs the terminal, and a session of its own would not be in the foreground.
         foreground = self.args.shell and self.index == 1
         with open(f"{self.directory}/process.log", "wb") as said, \
                 open(f"{self.directory}/{self.STDERR}", "wb") as errors:
@@ -135,15 +137,15 @@ class Guest:
             pid.write(f"{self.process.pid}\n")
 
     def set_share(self):
-        """A session has the share of one process (sched(7), autogroup), which SMC_NICE says. Less than
-        the usual one: what does one thing after the other, a build say, would wait for each of many
-        guests."""
+        """Sets the share of processor time with SMC_NICE; a session has the share of one process
+        (sched(7), autogroup). The share is less than the usual one. Otherwise a sequential program,
+        such as a build, would have to wait for each of many guests."""
         with contextlib.suppress(OSError), open(f"/proc/{self.process.pid}/autogroup", "w",
                                                 encoding="ascii") as nice:
             nice.write(os.environ.get("SMC_NICE", "5"))
 
     def wait_for_shell(self):
-        """The guest has the terminal in raw mode, and leaves it so when it is killed."""
+        """Waits, then restores the terminal: the guest leaves it in raw mode when it is killed."""
         terminal = sys.stdin.fileno() if sys.stdin.isatty() else None
         modes = terminal is not None and termios.tcgetattr(terminal)
         try:
@@ -153,7 +155,7 @@ class Guest:
                 termios.tcsetattr(terminal, termios.TCSANOW, modes)
 
     def got_output(self, data):
-        """Whole lines go out at once, so that two guests never share one."""
+        """Passes on whole lines only, so that the output of two guests never shares a line."""
         self.log.write(data)
         self.log.flush()
         lines = (self.rest + data).split(b"\n")
@@ -162,7 +164,7 @@ class Guest:
             print(self.prefix + line.decode(errors="replace").rstrip("\r"), flush=True)
 
     def say_where(self):
-        """Makes a kernel that hangs write to its console what it waits for, where it can."""
+        """Makes a kernel that hangs print what it waits for on its console, if that is possible."""
 
     def panicked(self, _console):
         return "fail: kernel panic"
@@ -173,7 +175,7 @@ class Guest:
         console = self.console()
         if "Kernel panic" in console and not self.late:
             return self.panicked(console)
-        # It could not judge its log any more.
+        # The guest could no longer check its log.
         complained = "the kernel complained, see console.log; " if complaints().search(console) else ""
         return f"fail: {complained}{self.late or 'the guest ended without a verdict'}"
 
@@ -188,7 +190,8 @@ class Guest:
         return self.read("console.log")
 
     def last_words(self):
-        """The console from the first complaint of a dying kernel on, or its end."""
+        """Returns the console from the first complaint of a dying kernel on, or the end of the
+        console."""
         lines = self.console().splitlines()
         bad = complaints()
         dying = [n for n, line in enumerate(lines) if bad.search(line)]
@@ -196,7 +199,7 @@ class Guest:
 
     def kill(self):
         if self.in_group:
-            # The processes of a kernel that is a process are the host's, too.
+            # The processes of User Mode Linux are processes of the host, too.
             try:
                 os.killpg(self.process.pid, 9)
             except ProcessLookupError:
@@ -204,11 +207,12 @@ class Guest:
         elif self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        # The rest of its group, as run adopts them: only who is waited for counts as time spent.
+        # Waits for the rest of its group, which run adopts: only processes that were waited for
+        # count as processor time.
         with contextlib.suppress(ChildProcessError):
             while self.in_group:
                 os.waitpid(-self.process.pid, 0)
-        # What it said last is still in the pipe.
+        # Its last output is still in the pipe.
         while data := os.read(self.out_pipe, 65536):
             self.got_output(data)
         os.unlink(f"{self.directory}/guest.pid")

@@ -11,7 +11,7 @@ import kernel as kernels
 from backend import PLACE, TOP, Guest
 from verdict import EMULATOR, emulator_broke_down
 
-# What the guest's kernel calls the ports is known only in there.
+# Only the guest knows how its kernel names the ports.
 FINDS = """for port in /sys/class/virtio-ports/*/name; do
 	case $(< "$port") in
 	smc.output)	port=${port%/name}; export SMC_OUTPUT=/dev/${port##*/} ;;
@@ -21,24 +21,24 @@ done
 """
 
 
-# Of a virtio-ism device, in bytes
+# The size of a virtio-ism device's window, in bytes
 WINDOW = 512 << 20
 
 
 def for_qemu(path):
-    """In an option of QEMU a comma ends a value."""
+    """Escapes commas, because a comma ends a value in QEMU's options."""
     return path.replace(",", ",,")
 
 
 def ivshmem_arguments(path):
-    """As the pages tell users (admin/pages.py compares)."""
+    """Returns the arguments as the documentation gives them (admin/pages.py compares them)."""
     return ["-chardev", f"socket,path={path},id=ism",
             "-device", "ivshmem-doorbell,chardev=ism,vectors=1"]
 
 
 @contextlib.contextmanager
 def ivshmem_server(args, sockets):
-    """Guests that share memory get it from this one."""
+    """Starts the server from which guests get their shared memory."""
     if not args.ism:
         yield
         return
@@ -59,7 +59,7 @@ def ivshmem_server(args, sockets):
 
 @contextlib.contextmanager
 def virtio_ism_files(args, sockets):
-    """Guests with a virtio-ism device share what is in a directory of files, which are memory."""
+    """Creates the directory of files that guests with a virtio-ism device share as memory."""
     if not args.ism_virtio:
         yield
         return
@@ -70,7 +70,7 @@ def virtio_ism_files(args, sockets):
 
 @contextlib.contextmanager
 def icrc_relay(args, sockets):
-    """What two guests of different byte orders need between them, see there."""
+    """Starts vm/icrc-relay, which guests of different byte orders need between them."""
     if not args.relay:
         yield
         return
@@ -85,7 +85,8 @@ def icrc_relay(args, sockets):
 
 
 class Machine:
-    """What depends on the processor. bus: of virtio devices; console: its name in the guest."""
+    """The properties that depend on the architecture. bus: of virtio devices; console: its name in
+    the guest."""
 
     def __init__(self, bus, console, arguments, line):
         self.bus, self.console, self.arguments, self.line = bus, console, arguments, line
@@ -95,7 +96,7 @@ PC = Machine("pci", "ttyS0", [], "mitigations=off no_timer_check ")
 FOREIGN = {"s390x": Machine("ccw", "ttysclp0", ["-machine", "s390-ccw-virtio"], ""),
            "arm64": Machine("pci", "ttyAMA0", ["-machine", "virt"], "mitigations=off "),
            "i386": PC}
-# Of the file systems that a guest has only with a root of its own
+# The options of the file systems that only a guest with its own root has
 NINEP = "trans=virtio,version=9p2000.L,msize=512000,ro,cache=loose"
 
 
@@ -111,8 +112,8 @@ class QemuGuest(Guest):
         return f"{FINDS}export SMC_CONSOLE=/dev/{self.machine.console}\n"
 
     def mounts(self):
-        """What cannot run the host's programs has a root of its own, without the tree, and ours as
-        vm/foreign-programs builds them, in the place of the host's."""
+        """A guest that cannot run the host's programs has its own root. The tree is mounted there,
+        with the programs that vm/foreign-programs builds in place of the host's."""
         machine = self.kernel.machine
         if not machine:
             return super().mounts()
@@ -126,7 +127,7 @@ class QemuGuest(Guest):
         return lines
 
     def shared(self):
-        """Arguments for the directories of the host that the guest has."""
+        """Returns the arguments for the directories of the host that the guest sees."""
         kernel, fixed = self.kernel, ",readonly=on,multidevs=remap"
         places = [("root", kernel.root, fixed)]
         if kernel.machine:
@@ -139,7 +140,8 @@ class QemuGuest(Guest):
     @staticmethod
     @contextlib.contextmanager
     def cables(args):
-        """A directory for sockets. Paths of unix sockets are short; build/vm/... may not be."""
+        """Creates a directory for sockets. The path of a unix socket must be short, and
+        build/vm/... may be too long."""
         with tempfile.TemporaryDirectory(prefix="smc-vm-") as sockets:
             if args.shell and args.vms > 1:
                 print(f"The second guest is at: socat -,raw,echo=0,escape=0x1d "
@@ -157,7 +159,7 @@ class QemuGuest(Guest):
         return ["-accel", "tcg,thread=multi", "-cpu", model, "-smp", str(args.smp)]
 
     def image(self):
-        # What counts instructions starts as it did when the targets were measured.
+        # Runs that count instructions start in the same way as when the targets were measured.
         return self.kernel.image if self.args.icount else kernels.unpacked(self.kernel)
 
     def command(self, cables, out, word):
@@ -188,7 +190,7 @@ class QemuGuest(Guest):
             mine, peer = f"{cables}/{nic}.{self.index}", f"{cables}/{nic}.{3 - self.index}"
             if args.relay:
                 peer = f"{cables}/relay.{nic}.{self.index}"
-            # Not a TCP socket of the host: its delays would show up as the guests'.
+            # Not a TCP socket of the host, because its delays would show up in the guests.
             command += ["-netdev", f"dgram,id=n{nic},local.type=unix,remote.type=unix,"
                         f"local.path={mine},remote.path={peer}", "-device",
                         f"virtio-net-{machine.bus},netdev=n{nic},"
@@ -196,14 +198,14 @@ class QemuGuest(Guest):
         return command
 
     def ism_device(self, cables):
-        """A window that finds a place below 4 GiB when it is plugged in: what firmware has found for
-        the first one is reserved, as a processor of AMD's has it."""
+        """Sets a window that fits below 4 GiB when the device is plugged in again. The place that
+        the firmware found for the first one is reserved, as on an AMD processor."""
         form = self.args.ism_virtio
         return f"dir={cables}/ism,shm_size={WINDOW},form={form}" if form else ""
 
     def virtio_ism(self, sockets):
-        """The device, and a port through which the guest speaks to its own QEMU (QMP), to have it
-        unplugged."""
+        """Returns the arguments for the device, and for a port to the guest's own QEMU (QMP),
+        through which the guest unplugs the device."""
         monitor = f"{sockets}/monitor.{self.index}"
         return ["-device", f"virtio-ism-pci-non-transitional,id=ism,{self.ism_device(sockets)}",
                 "-chardev", f"socket,id=mon,path={monitor},server=on,wait=off",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A guest that is a process (User Mode Linux): the host's root over hostfs, output and verdict
-through serial lines that are pipes."""
+"""A guest in User Mode Linux: the host's root over hostfs, output and verdict through serial lines
+that are pipes."""
 import contextlib
 import os
 import shutil
@@ -14,20 +14,21 @@ import tty
 import kernel as kernels
 from backend import Guest, TOP
 
-# A transfer at full speed must not find the other one's queue full.
+# The other guest's queue must not fill up in a transfer at full speed.
 SEND_BUFFER = 4 << 20
 # The window of a virtio-ism device
 VIRTIO_MIB = 256
-# Of a PCI device that is another program, as um.config has it
+# The id of a PCI device that is another program, as in um.config
 PCI_OVER_VIRTIO = 1234
 # A request of the management console: magic, version, length, command
 MCONSOLE = "=IIi512s", 0xcafebabe, 2
 
 
 class Cables:
-    """What guests have in common: for each link a pair of sockets; with --ism a file that is memory of
-    both, and for each guest a pipe that is its doorbell; with --ism-peers a program that takes part,
-    too; with --ism-virtio the file alone; with --ism-model a program that is a PCI device of each."""
+    """The resources that guests share: a socket pair for each link. With --ism also a file as
+    shared memory, and a pipe for each guest as its doorbell; with --ism-peers also a program that
+    takes part. With --ism-virtio only the file; with --ism-model a program that acts as a PCI
+    device of each guest."""
 
     def __init__(self, args):
         self.links = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -53,7 +54,7 @@ class Cables:
             raise kernels.Error("what other machines of an ISM device are does not build")
 
     def start_peers(self, log):
-        """The first guest has its input and its output."""
+        """Starts the peers; their input and output are connected to the first guest."""
         self.build()
         with open(log, "wb") as errors:
             self.peers = subprocess.Popen(
@@ -61,12 +62,13 @@ class Cables:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
 
     def line(self, index):
-        """Ends of the pipes to the peers: what a guest reads from, what it writes to."""
+        """Returns the ends of the pipes to the peers: the one that a guest reads, and the one that
+        it writes."""
         ends = [self.peers.stdout, self.peers.stdin] if self.peers and index == 1 else []
         return [end.fileno() for end in ends]
 
     def start_model(self, log):
-        """Its sockets are there when it says so."""
+        """Starts the model, and waits until it reports that its sockets exist."""
         self.build()
         self.sockets = tempfile.mkdtemp(prefix="smc-ism-")
         with open(log, "wb") as errors:
@@ -77,7 +79,7 @@ class Cables:
             raise kernels.Error(f"the model of the ISM function does not start, see {log}")
 
     def doorbells(self, index):
-        """What a guest listens to, and what it rings."""
+        """Returns the pipe that a guest listens to, and the pipe that it rings."""
         return [self.bells[index - 1][0], self.bells[2 - index][1]] if self.bells else []
 
     def close(self):
@@ -105,7 +107,7 @@ class UmlGuest(Guest):
     @staticmethod
     @contextlib.contextmanager
     def cables(args):
-        """This program needs them no longer than the guests."""
+        """Yields the cables; this program needs them only as long as the guests do."""
         cables = Cables(args)
         try:
             yield cables
@@ -130,7 +132,7 @@ class UmlGuest(Guest):
 
     def command(self, cables, out, word):
         args = self.args
-        # Paths of unix sockets are short; build/vm/... may not be.
+        # The path of a unix socket must be short, and build/vm/... may be too long.
         self.sockets = tempfile.mkdtemp(prefix="smc-vm-")
         console = "con0=null,fd:1"
         if args.shell:
@@ -149,7 +151,8 @@ class UmlGuest(Guest):
                 *args.append.split(), f"results_on_host={self.results}"]
 
     def open_terminal(self):
-        """Of a second guest with a shell. Its other end stays open, whoever comes and goes there."""
+        """Opens a terminal for the shell of a second guest. The other end stays open, even if
+        programs there connect and disconnect."""
         self.terminal = list(os.openpty())
         tty.setraw(self.terminal[1])
         print("The second guest is at: socat -,raw,echo=0,escape=0x1d "
@@ -157,8 +160,8 @@ class UmlGuest(Guest):
         return "con0=" + ",".join([f"fd:{self.terminal[0]}"] * 2)
 
     def model_arguments(self, cables):
-        """The guest looks in vain so many times, 1 us apart, before it calls its device broken. A
-        busy host may let the device wait for long."""
+        """Raises the number of polls, 1 us apart, after which the guest considers its device
+        broken. On a busy host the device may have to wait for long."""
         if not cables.model:
             return []
         return [f"virtio_uml.device={cables.sockets}/{self.index}:{PCI_OVER_VIRTIO}",
@@ -169,7 +172,8 @@ class UmlGuest(Guest):
         return [f"ssl2={ends}"] if ends else []
 
     def outcome(self):
-        """What the model of a device has to say of the driver counts, too."""
+        """Returns the outcome, which includes the complaints of the device model about the
+        driver."""
         outcome = super().outcome()
         path = f"{self.args.directory}/ism-model.log"
         if outcome == "pass" and self.args.ism_model:
@@ -179,14 +183,14 @@ class UmlGuest(Guest):
         return outcome
 
     def processor(self):
-        """The only one that the guest runs on. The kernel and its processes take turns: to wake the
-        next one on another processor each time costs as much again as all that they do."""
+        """Returns the only processor that the guest runs on. The kernel and its processes take
+        turns, and waking the next one on another processor each time would double the cost."""
         allowed = sorted(os.sched_getaffinity(0))
         return str(allowed[(self.args.cpu + self.index - 1) % len(allowed)])
 
     def say_where(self):
-        """The blocked tasks and the armed timers. Not all tasks: listing them kills this kernel
-        when it comes to a worker."""
+        """Prints the blocked tasks and the armed timers. It does not print all tasks, because this
+        kernel crashes when it prints a worker."""
         form, magic, version = MCONSOLE
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
             sock.settimeout(5)
@@ -196,7 +200,7 @@ class UmlGuest(Guest):
                     sock.sendto(struct.pack(form, magic, version, len(command), command),
                                 f"{self.sockets}/guest/mconsole")
                     sock.recv(4096)
-                time.sleep(1)	# it prints, and then dies
+                time.sleep(1)	# time to print before it dies
             except OSError as error:
                 print(f"{self.prefix}# its management console: {error}", flush=True)
 

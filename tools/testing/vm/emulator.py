@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which QEMU a guest runs under, and with which model of a processor.
+"""Chooses the QEMU that a guest runs under, and the processor model.
 
-That of backports (vm/qemu), or that of Debian 12, 7.2, where the other one cannot be had, where
-SMC_QEMU=7.2 asks for it, and for what counts instructions: the figures and targets of `make bench`
-are those of 7.2 and of its processor."""
+The choice is the QEMU of backports (vm/qemu), or Debian 12's QEMU 7.2. 7.2 is used if the other one
+is not available, if SMC_QEMU=7.2 asks for it, and for runs that count instructions, because the
+figures and targets of `make bench` are those of 7.2 and its processor model."""
 import os
 import re
 import shutil
@@ -13,12 +13,12 @@ import sys
 import kernel as kernels
 
 MODEL = "max,-erms,-fsrm"
-KVM_SECONDS = 10	# in which a guest must be up to show that KVM works here
+KVM_SECONDS = 10	# time for a guest to come up, to show that KVM works here
 KVM_KNOWN = f"{kernels.CACHE}/kvm"
 
 
 class Emulator:
-    """command: how it starts; model: of the processor; faulty: it breaks down now and then."""
+    """command: starts it; model: of the processor; faulty: it breaks down now and then."""
 
     def __init__(self, command, version, model):
         self.command, self.version, self.model = command, version, model
@@ -27,7 +27,7 @@ class Emulator:
         self.name = f"QEMU {version}, -cpu {model}"
 
     def try_kvm(self, kernel, initrd):
-        """Uses KVM where it works. ACCEL=tcg says no, ACCEL=kvm yes without a trial."""
+        """Uses KVM if it works. ACCEL=tcg turns it off, ACCEL=kvm uses it without a trial."""
         wish = os.environ.get("ACCEL")
         self.kvm = wish == "kvm" or (wish != "tcg" and kvm_works(self, kernel, initrd))
         if self.kvm:
@@ -44,19 +44,19 @@ def faulty(version):
 
 
 def kvm_known():
-    """What the trial on this machine has shown: "works", "does not work", or nothing yet."""
+    """Returns the result of the trial on this machine: "works", "does not work", or nothing yet."""
     return kernels.read(KVM_KNOWN).decode() if os.path.exists(KVM_KNOWN) else ""
 
 
 def kvm_works(emulator, kernel, initrd):
-    """Whether a guest comes up under KVM. That the device is there says little: where this
-    machine is a virtual one itself, a guest may hang in its first instructions. Tried once per
-    machine."""
+    """Returns whether a guest comes up under KVM, which is tried once per machine. The existence of
+    the device proves little: if this machine is itself virtual, a guest may hang in its first
+    instructions."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return False
     if not kvm_known():
         print(f"Trying KVM, once for this machine (at most {KVM_SECONDS} s)", flush=True)
-        # Its init complains that there is no root, and ends the guest.
+        # The init of this guest complains that there is no root, and ends the guest.
         command = [*emulator.command, "-accel", "kvm", "-cpu", "host", "-m", "512", "-display",
                    "none", "-nodefaults", "-no-user-config", "-no-reboot", "-kernel", kernel.image,
                    "-initrd", initrd, "-append", "console=ttyS0 panic=1", "-serial", "stdio"]
@@ -77,19 +77,21 @@ def version_of(command):
 
 
 def output_line(*argv):
-    """What a program that prepares something prints, or nothing if it fails and has said why."""
+    """Returns what a preparing program prints, or nothing if it fails; it has then printed the
+    reason."""
     got = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
     return "" if got.returncode else got.stdout.strip()
 
 
 def firmware(root):
-    """That of backports first; what the machine has already was not fetched again."""
+    """Searches the firmware of backports first. Files that the machine already has were not fetched
+    again."""
     return [word for of in (root, "") for data in ("share/qemu", "share/seabios", "lib/ipxe/qemu")
             for word in ("-L", f"{of}/usr/{data}")]
 
 
 def of_backports(machine="x86_64"):
-    """That of backports, fetched if need be; or None."""
+    """Returns the QEMU of backports, fetched if necessary, or None."""
     root = output_line(f"{kernels.HERE}/qemu", machine)
     if not root:
         return None
@@ -99,7 +101,7 @@ def of_backports(machine="x86_64"):
 
 
 def with_models():
-    """One with the device models of tools/testing/qemu, built if need be."""
+    """Returns a QEMU with the device models of tools/testing/qemu, built if necessary."""
     built = output_line(f"{kernels.HERE}/../qemu/build")
     if not built:
         raise kernels.Error("QEMU with models of devices did not build")
@@ -108,15 +110,16 @@ def with_models():
     return Emulator(command + firmware(root), version_of(command), MODEL)
 
 
-# Machines that the host's programs do not run on: QEMU's name for the processor, and its model.
-# Signing pointers as real processors do it would take the emulator longer than all the rest. A
-# 32-bit kernel complains about two processors of AMD, whose first ones were not made for that.
+# Architectures that cannot run the host's programs: QEMU's name for the processor, and its model.
+# Real pointer authentication would take the emulator longer than everything else. A 32-bit kernel
+# complains about two AMD processors, because the first AMD models did not support that.
 FOREIGN = {"s390x": ("s390x", "max"), "arm64": ("aarch64", "max,pauth-impdef=on"),
            "i386": ("x86_64", f"{MODEL},vendor=GenuineIntel")}
 
 
 def for_foreign(machine):
-    """That of backports only: nothing else here needs the package of 7.2."""
+    """Returns the QEMU of backports only: nothing else here needs Debian's package of 7.2 for
+    it."""
     processor, model = FOREIGN[machine]
     found = of_backports(processor)
     if not found:
@@ -136,8 +139,8 @@ def choose(icount):
     if not shutil.which("qemu-system-x86_64"):
         raise kernels.Error("qemu-system-x86_64 is missing (apt-get install qemu-system-x86)")
     version = version_of(["qemu-system-x86_64"])
-    # With several processors 7.2 loses the flags now and then in cmpxchg16b, which the slab
-    # allocator uses where there is one: EFLAGS have half a pointer afterwards, the guest dies.
+    # With several processors 7.2 sometimes loses the flags in cmpxchg16b, which the slab allocator
+    # uses if it exists: EFLAGS then contain half a pointer, and the guest dies.
     model = MODEL if icount or not faulty(version) else f"{MODEL},-cx16"
     if not wanted:
         print(f"WARNING: no QEMU of backports: this guest runs under QEMU {version}, which takes "

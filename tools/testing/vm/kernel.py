@@ -13,27 +13,27 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CACHE = os.environ.get("SMC_CACHE", "/var/cache/smc")
-# What the guest needs to reach the host's root and to talk; a kernel may have any
-# of them built in.
+# The modules that the guest needs to mount the host's root and to communicate. A kernel may have
+# any of them built in.
 MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay", "virtio_net")
-# How an image begins that is packed with xz, as Debian's are.
+# The magic number of xz. Debian's images are packed with xz.
 XZ = b"\xfd7zXZ\0"
 
 
 class Error(Exception):
-    """Something the environment lacks; the text says what to do."""
+    """The environment lacks something; the text says what to do."""
 
 
-# The version of a kernel for another machine, as --kver has it: s390x-6.1
+# The version of a kernel for another architecture, in the form of --kver: s390x-6.1
 FOREIGN = re.compile(r"(s390x|arm64|i386)-(.+)")
-# Kernels that vm/debug-kernel builds, as --kver has them: um, um-7.3, um-plain, small-7.3
+# Kernels that vm/debug-kernel builds, in the form of --kver: um, um-7.3, um-plain, small-7.3
 BUILT = re.compile(r"(um-plain|um|small)(?:-([\d.]+))?")
 
 
 class Kernel:
-    """A bootable kernel: its version, its image, /lib/modules/<version> of it, and the root of its
-    guest. machine: what it is for, where the host's programs do not run; emulator: that it starts
-    under."""
+    """A bootable kernel: its version, its image, its /lib/modules/<version>, and the root of its
+    guest. machine: its architecture, if the host's programs do not run there. emulator: the one
+    that it starts under."""
     emulator = None
 
     def __init__(self, version, image, modules, machine="", root="/"):
@@ -42,8 +42,8 @@ class Kernel:
 
 
 def debug(flavour, series=""):
-    """(directory, kernel) of one that vm/debug-kernel builds, if it has not yet: "debug", "kcsan",
-    "small", "um", "um-plain"; 6.12, or of another series."""
+    """Returns (directory, kernel) of a kernel that vm/debug-kernel builds, if it has not yet:
+    "debug", "kcsan", "small", "um", "um-plain"; 6.12, or another series."""
     done = subprocess.run([f"{HERE}/debug-kernel", flavour, *([series] if series else [])],
                           text=True, stdout=subprocess.PIPE, check=False)
     if done.returncode:
@@ -55,12 +55,13 @@ def debug(flavour, series=""):
 
 
 def machines(versions):
-    """Which other machines these kernels are for."""
+    """Returns the other architectures that these kernels are for."""
     return sorted({found[1] for version in versions if (found := FOREIGN.fullmatch(version))})
 
 
 def foreign(machine, what):
-    """The directory of a kernel for another machine, or of programs for it: "6.1", "root"."""
+    """Returns the directory of a kernel for another architecture, or of programs for it: "6.1",
+    "root"."""
     done = subprocess.run([f"{HERE}/foreign", machine, what], text=True, stdout=subprocess.PIPE,
                           check=False)
     if done.returncode:
@@ -92,8 +93,8 @@ def full_version(short):
 
 
 def find(version):
-    """The kernel of this version: the host's own, or its Debian package unpacked; or one that is
-    built here, or one for another machine."""
+    """Returns the kernel of this version: the one installed on the host, its Debian package
+    unpacked, one that is built here, or one for another architecture."""
     if built := BUILT.fullmatch(version):
         return debug(*built.groups(default=""))[1]
     if other := FOREIGN.fullmatch(version):
@@ -112,9 +113,10 @@ def output_of(*argv):
 
 
 def fetch(version):
-    """Unpack linux-image-<version> below the cache; the host's boot stays untouched."""
+    """Unpacks linux-image-<version> below the cache; the host's boot configuration does not
+    change."""
     package = f"linux-image-{version}"
-    # Modules are built with the headers, so the image must be of the same upload.
+    # Modules are built with the headers, so the image must come from the same upload.
     upload = output_of("dpkg-query", "-W", "-f", "${Version}", f"linux-headers-{version}")
     root = f"{CACHE}/image-{version}_{upload or 'any'}"
     try:
@@ -138,7 +140,7 @@ def fetch(version):
                 raise Error(f"cannot fetch the package {name}: "
                             f"{(get.stderr.strip().splitlines() or ['no network?'])[-1]}")
             subprocess.run(["dpkg", "-x", debs[0], f"{tmp}/root"], check=True)
-            # A /usr-merged package keeps its modules below usr/.
+            # A /usr-merged package has its modules below usr/.
             if not os.path.isdir(f"{tmp}/root/lib/modules"):
                 os.rename(f"{tmp}/root/usr/lib", f"{tmp}/root/lib")
             subprocess.run(["depmod", "-b", f"{tmp}/root", version], check=True)
@@ -148,7 +150,7 @@ def fetch(version):
 
 
 def load_order(kernel):
-    """Paths of the modules for the initramfs, dependencies first."""
+    """Returns the paths of the modules for the initramfs, dependencies first."""
     depends = {}
     with open(f"{kernel.modules}/modules.dep") as lines:
         for line in lines:
@@ -170,9 +172,10 @@ def load_order(kernel):
 
 
 def unpacked(kernel):
-    """The kernel as QEMU may start it without the code that unpacks it, which takes the emulator
-    longer than all of the boot; kept below the cache. The image itself, if it cannot be had, or for
-    another machine: on s390x that code does more, and for arm64 it is not packed."""
+    """Returns the kernel unpacked, because unpacking it takes the emulator longer than the rest of
+    the boot. QEMU starts it without the unpacking code. The result is kept below the cache. Returns
+    the image itself if unpacking fails, or for another architecture: on s390x the unpacking code
+    does more, and the image for arm64 is not packed."""
     if kernel.machine:
         return kernel.image
     image = os.stat(kernel.image)
@@ -195,7 +198,7 @@ def unpacked(kernel):
 
 
 def newc(name, mode, data=b"", device=(0, 0)):
-    """One entry of a cpio archive."""
+    """Returns one entry of a cpio archive."""
     raw = name.encode() + b"\0"
     head = "070701" + "".join(f"{n:08x}" for n in (
         0, mode, 0, 0, 1, 0, len(data), 0, 0, *device, len(raw), 0))
@@ -205,7 +208,7 @@ def newc(name, mode, data=b"", device=(0, 0)):
 
 
 def initramfs(kernel, directory):
-    """Pack init, busybox and the modules; kept as long as none of them changes."""
+    """Packs init, busybox and the modules. The result is kept as long as none of them changes."""
     busybox = f"{kernel.root.rstrip('/')}/bin/busybox"
     if not os.path.exists(busybox):
         raise Error(f"{busybox} is missing (apt-get install busybox-static)")
@@ -247,7 +250,8 @@ def read(path):
 
 
 def copy_module(built, target):
-    """A copy that a rebuild during the run cannot change; empty when there is none."""
+    """Returns the path of a copy that a rebuild during the run cannot change; empty if there is no
+    module."""
     if not os.path.exists(built):
         return ""
     shutil.copyfile(built, target)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-# apt with a configuration and lists of its own, below a directory that the caller removes: the
-# machine's packages and apt's own lists stay as they are. To be sourced.
+# Runs apt with its own configuration and lists, below a directory that the caller removes. The
+# machine's packages and apt's own lists do not change. To be sourced.
 #
 #	private_apt_lists DIRECTORY ARCHITECTURE,... SUITE...	fetches the lists
 #	private_apt DIRECTORY apt-get|apt-cache ...		uses them
 #
-# The first of the architectures is what a package without a name of one is for. Before the first
-# call the caller may set
+# A package name without an architecture means the first architecture. Before the first call the
+# caller may set
 #	private_apt_kinds="deb deb-src"		packages alone are the default
 #	private_apt_status=/var/lib/dpkg/status	what the machine has is not fetched; by default it
 #						has nothing

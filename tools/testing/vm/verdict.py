@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What kernels in trouble say, and the one bad end of a guest that is not the fault of what ran in
-it, which only the fall-back emulator has."""
+"""The messages of kernels in trouble, and the only bad end of a guest that is not the fault of the
+code in it. Only the fall-back emulator causes this end."""
 import os
 import re
 
@@ -9,18 +9,19 @@ EMULATOR = "fail: the emulator broke down"
 
 
 def complaints():
-    """One regex of all that stands in complaints.h."""
+    """Returns one regex for everything in complaints.h."""
     with open(f"{HERE}/../selftests/smc/lib/complaints.h", encoding="utf-8") as lines:
         return re.compile("|".join(re.findall(r'^COMPLAINT\("(.*)"\)$', lines.read(), re.MULTILINE)))
 
 
 def emulator_broke_down(console, said):
-    """Whether a kernel died of what no processor does. Two faults of QEMU 7.2 are known. It loses
-    flags, so that bits are set which are always 0. And it translates code without a lock
-    on its page (until 8.1): a breakpoint that another processor takes away at that moment, as the
-    kernel does when it patches a branch, is hit later although it is not there any more.
+    """Returns whether a kernel died of something that no processor does. Two faults of QEMU 7.2 are
+    known. It loses flags, which sets bits that are always 0. And until 8.1 it translates code
+    without a lock on its page: if another processor removes a breakpoint at that moment, as the
+    kernel does when it patches a branch, the removed breakpoint is still hit later.
 
-    Not when anything went wrong before: a test that failed, or a complaint of the kernel."""
+    Returns False if anything went wrong before: a test that failed, or a complaint of the
+    kernel."""
     died_of = re.search(r"BUG: |Oops: (int3: )?|general protection", console)
     first = complaints().search(console)
     if re.search(r"^not ok", said, re.MULTILINE) or not died_of or "KASAN" in console or \
