@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How the acts of make demo tell what they do."""
+"""The output functions of the acts of make demo."""
 import os
 import sys
 import time
 
 COLOUR = os.environ.get("SMC_DEMO_COLOUR")
-# With what passed before this machine was there
+# Includes the time before this machine had booted.
 started = time.monotonic() - float(os.environ.get("SMC_DEMO_ELAPSED", 0)) - \
     float(open("/proc/uptime", encoding="ascii").read().split()[0])
 
@@ -33,7 +33,7 @@ def bar(value, most, width=36):
 
 
 def table(rows):
-    """(what, unit, TCP, SMC) of each"""
+    """Prints a table; each row is (what, unit, TCP, SMC)."""
     print("\n" + paint("1", "  More is better"), flush=True)
     for name, unit, tcp, smc in rows:
         most = max(tcp, smc)

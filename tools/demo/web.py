@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the acts of make demo serve and fetch."""
+"""The server and client programs of the acts of make demo."""
 import os
 import subprocess
 
@@ -8,7 +8,7 @@ from telling import fail, show
 TOOLS = f"{os.environ['SMC_ROOT']}/build/tools"
 SRV = "/tmp/srv"
 PORT = {"SMC": 8080, "TCP": 8081}
-# What a user would type in front of a program.
+# The prefix that a user would type in front of a program.
 PREFIX = {"SMC": [f"{TOOLS}/smc_run"], "TCP": []}
 
 
@@ -30,7 +30,7 @@ def checksum_of(path):
 
 
 def start_nginx(mode, address="127.0.0.1"):
-    """nginx returns when it listens."""
+    """Starts nginx, which returns when it listens."""
     directory = f"/tmp/nginx-{mode}"
     os.makedirs(directory)
     with open(f"{directory}/nginx.conf", "w", encoding="ascii") as conf:

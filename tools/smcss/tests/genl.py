@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""A generic netlink client of a few lines, which knows nothing of SMC: the independent
-reader of the tests, and a way to look at SMC_GEN_NETLINK from a shell.
+"""A small generic netlink client that knows nothing about SMC: the independent reader of the tests,
+and a way to query SMC_GEN_NETLINK from a shell.
 
     genl.py dump CMD | do CMD [ATTR=TEXT...]      in the guest, on either module
 
@@ -25,7 +25,7 @@ NLA_F_NESTED, NLA_TYPE_MASK = 0x8000, 0x3fff
 
 
 class Refused(OSError):
-    """What the kernel said: errno, and words, if it had any."""
+    """The kernel's answer: errno, and a message text if there was one."""
 
     def __init__(self, errno, words):
         super().__init__(errno, os.strerror(errno) + (f": {words}" if words else ""))
@@ -40,7 +40,7 @@ def attr(number, data):
 
 
 def attrs(data):
-    """[(number, bytes or list)]: a list when the attribute says that it is a nest."""
+    """Returns [(number, bytes or list)]; a list if the attribute is marked as nested."""
     result = []
     while len(data) >= 4:
         length, number = struct.unpack_from("=HH", data)
@@ -77,7 +77,7 @@ class Genl:
                                    NLM_F_REQUEST | flags, self.seq, 0) + body)
 
     def ask(self, cmd, payload=b"", flags=NLM_F_ACK):
-        """[(command, attributes)] of the messages up to the acknowledgment or the end."""
+        """Returns [(command, attributes)] of the messages up to the acknowledgment or the end."""
         self.send(cmd, payload, flags)
         messages = []
         self.interrupted = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The text format of Prometheus, version 0.0.4, as its documentation has it: is a text in it?"""
+"""Checks whether a text has Prometheus' text format, version 0.0.4, as documented."""
 import re
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
@@ -9,13 +9,13 @@ TYPES = ("counter", "gauge", "histogram", "summary", "untyped")
 
 
 def samples(text):
-    """{name and labels: value}"""
+    """Returns {name and labels: value}."""
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
             for line in text.splitlines() if line and not line.startswith("#")}
 
 
 def family_of(name, types):
-    """The metric that a sample belongs to: those of a histogram have endings."""
+    """Returns the metric that a sample belongs to; samples of a histogram have suffixes."""
     for ending in ("_bucket", "_sum", "_count"):
         base = name.removesuffix(ending)
         if base != name and types.get(base) == "histogram":
@@ -24,7 +24,7 @@ def family_of(name, types):
 
 
 def histogram_problems(text, types):
-    """Buckets grow, end with +Inf, and that is the count."""
+    """Checks that buckets never decrease, and end with +Inf, which equals the count."""
     found, rows, series = [], samples(text), {}
     for key, value in rows.items():
         match = re.fullmatch(r'(\w+)_bucket\{(.*),le="([^"]*)"\}', key)
@@ -42,7 +42,7 @@ def histogram_problems(text, types):
 
 
 def head_problems(kind, name, what, types, helped, order):
-    """A head comes once, before the samples of its metric."""
+    """Checks that a header occurs once, before the samples of its metric."""
     found = []
     if name in (helped if kind == "HELP" else types) or name in order:
         found.append(f"{name}: {kind} twice, or behind its samples")
@@ -56,7 +56,7 @@ def head_problems(kind, name, what, types, helped, order):
 
 
 def problems(text):
-    """What is wrong with it, in words."""
+    """Returns what is wrong with the text, in words."""
     found, types, helped, seen, order = [], {}, set(), set(), []
     for line in text.splitlines():
         head = re.fullmatch(rf"# (HELP|TYPE) ({NAME}) (.+)", line)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""For tests: wait for something to come true, such as a program of ours that begins to wait."""
+"""For tests: waits for a condition, such as that a program of ours has started to wait."""
 import time
 
 
 def polls(pid):
-    """Whether this process sleeps in poll() or ppoll(). Not every kernel tells the system call;
-    where it does not (User Mode Linux), the function that it sleeps in does."""
+    """Returns whether this process sleeps in poll() or ppoll(). Not every kernel shows the system
+    call. If it does not (User Mode Linux), the function that the process sleeps in is checked."""
     try:
         with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
             return file.read().split()[0] in ("7", "271")
@@ -15,7 +15,7 @@ def polls(pid):
 
 
 def comes_true(condition, seconds):
-    """Whether the condition came true in time."""
+    """Returns whether the condition came true in time."""
     until = time.monotonic() + seconds
     while not condition():
         if time.monotonic() >= until:
@@ -25,6 +25,7 @@ def comes_true(condition, seconds):
 
 
 def in_poll(process, seconds):
-    """Whether it came to poll() or ppoll() in time: smcat has looked then what is there before."""
+    """Returns whether the process reached poll() or ppoll() in time. By then smcat has checked what
+    was there before."""
     return comes_true(lambda: process.poll() is not None or polls(process.pid), seconds) and \
         process.poll() is None
