@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Commands, moves, state bits and events. What a driver does wrong is said on standard error. */
+/* Commands, moves, state bits and events. Errors of a driver are reported on standard error. */
 #include <err.h>
 #include <stdio.h>
 #include <time.h>
@@ -8,16 +8,16 @@
 #define CHID		0x07c1
 #define ANY_VLAN	0x1fff
 #define DMB_MAX		0x100000u
-/* A token: a number that no other one has, and the index; what is below is the word of a move. */
+/* A token has a unique number and an index; the bits below are for the word that starts a move. */
 #define TOKEN_SERIAL	40
 #define TOKEN_INDEX	28
 #define TOKEN_MASK	(~0ull << TOKEN_INDEX)
-/* Why something was not done; 0 is that it was. */
+/* Reasons why a request failed; 0 is success. */
 #define RC_WRONG	0x0004
 #define RC_NOT_THERE	0x0008
 #define RC_ON_DEMAND	0x000c	/* FAULT_FAIL */
 
-/* PNETIDs have 16 characters, the last ones blanks. */
+/* PNETIDs have 16 characters and are padded with blanks. */
 #define NETWORK		"MODELNET        "
 #define NO_NETWORK	"                "
 
@@ -69,7 +69,7 @@ static void post_event(struct function *f, u32 type, u32 code, u64 token, u64 in
 	pcidev_interrupt(&f->pci);
 }
 
-/* One of the events that are still to come: of each kind, and signals of DMBs that do not exist. */
+/* Posts one of the remaining events: of each kind, and signals of DMBs that do not exist. */
 void function_storm(struct function *f)
 {
 	struct ism_sba *sba = sba_of(f);
@@ -105,7 +105,7 @@ static bool is_online(const struct function *f)
 	return f->sba && f->ieq && !f->pci.dead;
 }
 
-/* Its peer is told that it is not what it was. */
+/* Tells the peer that this function has changed. */
 static void go_offline(struct function *f)
 {
 	post_event(f->peer, ISM_EVENT_GID, 0, f->gid, 0);
@@ -254,7 +254,7 @@ static u16 signal_event(struct function *f, const struct ism_signal_event *r)
 	return 0;
 }
 
-/* What has no number in its answer. */
+/* Executes the commands whose answer contains no number. */
 static u16 do_simple(struct function *f, u32 command)
 {
 	u64 value = be64toh(((struct ism_one *)f->request)->value);
@@ -336,7 +336,7 @@ static u32 move(struct function *f, u32 len)
 		complain(f, "a move beyond the end of a page");
 		return RC_WRONG;
 	}
-	/* A DMB may have gone, but who has its token knows how large it was. */
+	/* A DMB may have been removed, but the owner of its token knows how large it was. */
 	if (!dmb || dmb->peer != f->gid || (dmb->vlan && find_vlan(f, dmb->vlan) < 0))
 		return RC_NOT_THERE;
 	if (offset + len > dmb->len || element) {
@@ -346,7 +346,7 @@ static u32 move(struct function *f, u32 len)
 	to = pcidev_dma(&f->peer->pci, dmb->addr + offset, len);
 	if (!to)
 		return RC_NOT_THERE;
-	/* What was moved before is seen before. */
+	/* The peer must see earlier moves before this one. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memcpy(to, f->data, len);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -409,7 +409,7 @@ static void write_bar(void *function, unsigned int bar, u64 addr, const u8 *data
 
 /* ---- life ---- */
 
-/* Everything that it was told is forgotten. */
+/* Forgets everything that the driver has set up. */
 void function_reset(struct function *f)
 {
 	bool was = is_online(f);
@@ -437,7 +437,7 @@ static void take_fault(struct function *f)
 		go_offline(f);
 }
 
-/* A function that must not reach memory any more begins anew. */
+/* A function that may no longer access memory is reset. */
 static void configured(void *function)
 {
 	struct function *f = function;

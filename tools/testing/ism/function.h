@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* IBM's ISM function, one for each of two hosts: what it does, and what it is made to do wrong. */
+/* A model of IBM's ISM function, one for each of two hosts: its behaviour and its faults. */
 #ifndef ISM_MODEL_FUNCTION_H
 #define ISM_MODEL_FUNCTION_H
 
 #include "pcidev.h"
 
 /*
- * What goes wrong is the register PCIDEV_FAULT of configuration space: one of these, and shifted by
- * FAULT_SHIFT the command or the number of events. It goes wrong until another value is written.
+ * The register PCIDEV_FAULT of configuration space selects a fault: one of these and, shifted by
+ * FAULT_SHIFT, the command or the number of events. The fault lasts until another value is written.
  */
 enum fault {
 	FAULT_NONE,
 	FAULT_FAIL,		/* the command cannot be done */
 	FAULT_SILENT,		/* the command is not answered */
-	FAULT_WRONG,		/* the command is answered as if it was another one */
-	FAULT_STORM,		/* so many events, as fast as can be, and signals of all DMBs */
-	FAULT_DEAD,		/* all reads give set bits */
+	FAULT_WRONG,		/* the command is answered as if it were another one */
+	FAULT_STORM,		/* this many events, as fast as possible, and signals of all DMBs */
+	FAULT_DEAD,		/* all reads return set bits */
 	FAULT_OLD,		/* the function is of version 1 */
-	FAULT_NETWORK,		/* no fault: it belongs to the physical network MODELNET */
+	FAULT_NETWORK,		/* not a fault: it belongs to the physical network MODELNET */
 };
 
 #define VLANS		64
@@ -27,11 +27,11 @@ enum fault {
 
 /**
  * struct dmb - memory that a host lets a peer write into
- * @token:	its name; 0: there is none with this index
- * @addr:	of the host's memory
- * @len:	bytes
- * @peer:	GID of who may write
- * @vlan:	that it is in, or 0
+ * @token:	identifies the DMB; 0 if there is no DMB with this index
+ * @addr:	address in the host's memory
+ * @len:	length in bytes
+ * @peer:	GID of the peer that may write
+ * @vlan:	its VLAN, or 0
  */
 struct dmb {
 	u64	token;
@@ -43,23 +43,23 @@ struct dmb {
 
 /**
  * struct function - the function of a host
- * @pci:	how the host reaches it
- * @name:	for people
- * @peer:	that of the other host
+ * @pci:	the PCI device through which the host reaches it
+ * @name:	for messages
+ * @peer:	the function of the other host
  * @gid:	its GID
- * @request:	command area, as it is written to, and
- * @answer:	as it reads
+ * @request:	command area, as written by the host
+ * @answer:	command area, as read by the host
  * @sba:	address of the state bits, 0 if not registered
- * @ieq:	the same of the event queue
+ * @ieq:	address of the event queue, 0 if not registered
  * @next:	entry of the event queue that is written next
  * @dmbs:	by index of the state bit
- * @n_vlans:	how many VLANs it is in
- * @vlans:	these
- * @target:	the window of BAR 0: where a move goes,
- * @result:	what became of the last one,
- * @data:	and what is moved
- * @fault:	PCIDEV_FAULT as it was last
- * @storm:	events that are yet to come
+ * @n_vlans:	number of its VLANs
+ * @vlans:	its VLANs
+ * @target:	in the window of BAR 0: the target of a move
+ * @result:	in that window: the result of the last move
+ * @data:	in that window: the data of a move
+ * @fault:	last value of PCIDEV_FAULT
+ * @storm:	number of events that are still to be posted
  */
 struct function {
 	struct pcidev	pci;

@@ -2,10 +2,10 @@
 /*
  * ism-model [--fault=N:VALUE] DIRECTORY
  *
- * IBM's ISM function for two kernels that are processes (User Mode Linux), or for one: it listens
- * at DIRECTORY/1 and DIRECTORY/2, which a kernel names in virtio_uml.device=SOCKET:ID, where ID is
- * its CONFIG_UML_PCI_OVER_VIRTIO_DEVICE_ID. What goes wrong with one of them is said with --fault,
- * or written by its kernel to configuration space (function.h).
+ * A model of IBM's ISM function for one or two User Mode Linux kernels. It listens at DIRECTORY/1
+ * and DIRECTORY/2. A kernel connects with virtio_uml.device=SOCKET:ID, where ID is its
+ * CONFIG_UML_PCI_OVER_VIRTIO_DEVICE_ID. A fault of a function is set with --fault, or written by
+ * its kernel to configuration space (function.h).
  */
 #include <err.h>
 #include <getopt.h>
@@ -18,7 +18,7 @@
 #include "function.h"
 
 #define HOSTS	2
-#define FDS	(1 + VHOST_QUEUES)	/* of a host: its socket, and its kicks */
+#define FDS	(1 + VHOST_QUEUES)	/* for each host: its socket and its kicks */
 
 static struct function functions[HOSTS];
 
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 		snprintf(path, sizeof(path), "%s/%u", argv[optind], i + 1);
 		vhost_listen(&functions[i].pci.vhost, path);
 	}
-	/* Who started it waits for this. */
+	/* The process that started this program waits for this line. */
 	puts("ready");
 	fflush(stdout);
 	run();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages of virtio_pcidev. The first queue has what the guest does, the second one buffers for
- * interrupts.
+ * Messages of virtio_pcidev. The first queue has the accesses of the guest, the second one has
+ * buffers for interrupts.
  *
- * The guest is never called for the first queue: it looks there itself, whenever it waits for an
- * answer. It has no lock against being interrupted by such a call while it adds to the queue.
+ * This program never sends calls for the first queue: the guest polls it whenever it waits for an
+ * answer, and is not protected against a call that interrupts it while it adds to the queue.
  */
 #include <linux/pci_regs.h>
 #include <linux/virtio_pcidev.h>
@@ -26,7 +26,7 @@ static void put(struct pcidev *p, unsigned int offset, u32 value, unsigned int l
 	memcpy(p->config + offset, &value, len);
 }
 
-/* The doubleword at an offset of configuration space. */
+/* Returns the doubleword at an offset of configuration space. */
 u32 pcidev_config(const struct pcidev *p, unsigned int offset)
 {
 	u32 value;
@@ -41,11 +41,11 @@ void pcidev_reset(struct pcidev *p)
 	put(p, PCI_VENDOR_ID, ISM_PCI_VENDOR, 2);
 	put(p, PCI_DEVICE_ID, ISM_PCI_DEVICE, 2);
 	put(p, PCI_STATUS, PCI_STATUS_CAP_LIST, 2);
-	put(p, PCI_CLASS_DEVICE, 0x0280, 2);	/* a network controller of no other kind */
+	put(p, PCI_CLASS_DEVICE, 0x0280, 2);	/* network controller, other */
 	put(p, PCI_INTERRUPT_PIN, 1, 1);
 	put(p, PCI_CAPABILITY_LIST, MSI, 1);
 	put(p, MSI + PCI_CAP_LIST_ID, PCI_CAP_ID_MSI, 1);
-	/* Without a mask: it would be written by who serves the interrupt, and see above. */
+	/* No mask bits: the guest's interrupt handler would write them, see above. */
 	put(p, MSI + PCI_MSI_FLAGS, PCI_MSI_FLAGS_64BIT, 2);
 	p->dead = false;
 	p->interrupt = false;
@@ -56,7 +56,7 @@ bool pcidev_is_master(const struct pcidev *p)
 	return pcidev_config(p, PCI_COMMAND) & PCI_COMMAND_MASTER;
 }
 
-/* Memory of the guest, as the function sees it; NULL if it may not, or there is none. */
+/* Returns guest memory for DMA; NULL if the function is no bus master, or there is no memory. */
 void *pcidev_dma(const struct pcidev *p, u64 addr, u64 len)
 {
 	return pcidev_is_master(p) ? vhost_memory(&p->vhost, addr, len) : NULL;
@@ -107,7 +107,7 @@ static void read_config(const struct pcidev *p, u64 addr, u8 *data, size_t len)
 
 /* ---- queues ---- */
 
-/* Returns how many bytes the answer has. */
+/* Returns the length of the answer in bytes. */
 static size_t carry_out(struct pcidev *p, const struct vhost_chain *chain)
 {
 	const struct virtio_pcidev_msg *m = (const struct virtio_pcidev_msg *)chain->out;
@@ -169,7 +169,7 @@ static void send_interrupt(struct pcidev *p)
 	vhost_call(&p->vhost, INTERRUPTS);
 }
 
-/* Does all that the guest has asked for. */
+/* Carries out all requests of the guest. */
 void pcidev_serve(struct pcidev *p)
 {
 	struct vhost_chain chain;
@@ -180,7 +180,7 @@ void pcidev_serve(struct pcidev *p)
 		send_interrupt(p);
 }
 
-/* One interrupt stands for all that came before the guest could be told. */
+/* Interrupts that are raised before the guest has room for the message are merged into one. */
 void pcidev_interrupt(struct pcidev *p)
 {
 	p->interrupt = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A PCI function on the bus that UML's virt-pci has: configuration space, BARs, one MSI. */
+/* A PCI function on the bus of UML's virt-pci: configuration space, BARs, one MSI. */
 #ifndef ISM_MODEL_PCIDEV_H
 #define ISM_MODEL_PCIDEV_H
 
@@ -7,13 +7,13 @@
 
 #define PCIDEV_CONFIG	256
 
-/* Of configuration space, the register of the model's faults: see function.h. */
+/* The register in configuration space that selects the model's faults, see function.h. */
 #define PCIDEV_FAULT	0x80
 
 /**
- * struct pcidev_ops - what the function behind it does
- * @read:	of a BAR; all bits are set before
- * @write:	to a BAR
+ * struct pcidev_ops - the operations of a function
+ * @read:	read from a BAR; all bits of the buffer are set before the call
+ * @write:	write to a BAR
  * @configured:	configuration space has been written to
  */
 struct pcidev_ops {
@@ -24,11 +24,11 @@ struct pcidev_ops {
 
 /**
  * struct pcidev - a PCI function
- * @vhost:	the guest that has it
- * @ops:	what is behind it, with
- * @function:	this argument
+ * @vhost:	the guest to which it belongs
+ * @ops:	the operations of the function
+ * @function:	argument of the operations
  * @config:	its configuration space
- * @dead:	all reads give set bits
+ * @dead:	all reads return set bits
  * @interrupt:	raised, but the guest had no room for the message
  */
 struct pcidev {

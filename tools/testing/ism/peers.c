@@ -2,22 +2,22 @@
 /*
  * ism-peers FILE
  *
- * More participants in a region of ivshmem than there are machines.  Each has a slot and a heart
- * that beats, as Documentation/ism-ivshmem.md has it, and carries no connections.  Commands come as
- * lines, and each is answered with a line:
+ * Adds participants to a region of ivshmem without further machines.  Each has a slot and a
+ * heartbeat as in Documentation/ism-ivshmem.md, but no connections.  Each command is a line, and is
+ * answered with a line:
  *
  *	join ID			claims a slot for the peer of that id: "slot N", or "none"
- *	leave ID		gives it back in order: "left", or "lost" if another one has it
- *	die ID			its heart stops, and it says nothing: "dead"
+ *	leave ID		returns the slot in order: "left", or "lost" if another peer has it
+ *	die ID			stops the heartbeat without notice: "dead"
  *	look			"N slots, M taken, R ready"
- *	beats N			"beats", after so many seconds
- *	scribble own ID N	so long, into all words of that peer's slot but the owner's
- *	scribble marks ID N	signals without a cause for all slots but that one: bits of
- *				summary and dirty bitmap are set, and armed.  That they are
- *				cleared keeps others from communicating, which the page says
- *	scribble directory ID N	into all words of all slots but that one
- *	scribble all ID N	into everything behind the header but that slot
- *				"scribbled W words"
+ *	beats N			answers "beats" after N seconds
+ *	scribble WHERE ID N	for N seconds writes random words, then "scribbled W words".  WHERE:
+ *		own		all words of that peer's slot except the owner word
+ *		marks		signals without a cause for all other slots: bits of summary and
+ *				dirty bitmap are set, and armed.  Clearing bits would keep others
+ *				from communicating, as the page says
+ *		directory	all words of all other slots
+ *		all		everything behind the header except that slot
  */
 #include <endian.h>
 #include <err.h>
@@ -30,10 +30,10 @@
 #include "region.h"
 
 #define IDS	64
-#define BATCH	256	/* words that are scribbled at once */
+#define BATCH	256	/* words written at a time */
 
 struct peer {
-	uint64_t owner;		/* 0: it takes no part */
+	uint64_t owner;		/* 0: does not take part */
 	unsigned int slot, ready_at;
 	bool beats, ready;
 };
@@ -41,10 +41,10 @@ struct peer {
 static struct region region;
 static struct peer peers[IDS];
 static struct watched watched[SLOTS_MOST];
-static unsigned int second = 1;	/* 0 is never */
+static unsigned int second = 1;	/* 0 means never */
 static uint64_t state = 88172645463325252ull;
 
-/* A generator that repeats */
+/* A random generator with a fixed seed */
 static uint64_t draw(void)
 {
 	state ^= state << 13;
@@ -89,7 +89,7 @@ static void join(unsigned int id)
 	}
 	p->slot = slot;
 	p->beats = true;
-	/* Seconds are counted in full, and one may be nearly over. */
+	/* Whole seconds are counted, and the current one may be nearly over. */
 	p->ready_at = second + (used ? REST_SECONDS + 1 : 0);
 	p->ready = !used;
 	region_begin(&region, slot);
@@ -121,17 +121,17 @@ static void show(void)
 	printf("%u slots, %u taken, %u ready\n", slots, taken, ready);
 }
 
-/* ---- what no peer should do ---- */
+/* ---- forbidden behaviour ---- */
 
 static void scribble_word(uint64_t offset)
 {
 	uint64_t *word = (uint64_t *)(region.memory + offset);
 
-	/* Random words, and those that have a meaning */
+	/* Random words, and special values */
 	__atomic_store_n(word, draw() % 4 ? draw() : draw() % 2 ? ~0ull : 0, __ATOMIC_RELAXED);
 }
 
-/* A slot that is not this one */
+/* Returns the offset of another slot. */
 static uint64_t other_slot(unsigned int slot)
 {
 	unsigned int slots = region_slots(&region);
@@ -179,7 +179,7 @@ static long left_ms(const struct timespec *until)
 
 static struct timespec next;
 
-/* Until there is something to read, if @listens, or the next second has come. */
+/* Waits for input, if @listens, or for the next second. */
 static void wait_a_while(bool listens, long most)
 {
 	struct pollfd fd = { .fd = listens ? STDIN_FILENO : -1, .events = POLLIN };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The rules of a region of ivshmem.  See region.h. */
+/* The rules of a region of ivshmem, see region.h. */
 #include <endian.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -89,7 +89,7 @@ int region_claim(const struct region *r, const struct watched *w, unsigned int s
 	unsigned int i, turn, slots = region_slots(r);
 
 	*owner = random_word() << 32 | (peer + 1);
-	/* Our own of before, one that is nobody's, one of the dead */
+	/* Our own former slot, then a free slot, then the slot of a dead peer */
 	for (turn = 0; turn < 3; turn++) {
 		for (i = 0; i < slots; i++) {
 			uint64_t there = turn == 2 ? w[i].owner : region_load(r, i, OWNER);

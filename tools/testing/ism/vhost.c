@@ -71,7 +71,7 @@ static void forget(int *fd)
 	*fd = -1;
 }
 
-/* A guest comes later: until then there is a socket to which it can connect. */
+/* Creates the socket to which a guest will connect later. */
 void vhost_listen(struct vhost *vu, const char *path)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -104,7 +104,7 @@ static void unmap(struct vhost *vu)
 	}
 }
 
-/* The guest has gone; it may come again. */
+/* The guest has disconnected; it may connect again. */
 void vhost_close(struct vhost *vu)
 {
 	unsigned int i;
@@ -121,7 +121,7 @@ void vhost_close(struct vhost *vu)
 
 /* ---- messages ---- */
 
-/* The header and the file descriptors that come with it. */
+/* Receives the header and the file descriptors that come with it. */
 static bool receive(struct vhost *vu, struct message *m, int *fds, unsigned int *n_fds)
 {
 	union {
@@ -182,7 +182,7 @@ static void set_memory(struct vhost *vu, const struct message *m, const int *fds
 	}
 }
 
-/* Addresses in our address space and in the guest's are the same here. */
+/* No translation of addresses: the guest uses the same ones here and in its memory regions. */
 static void set_addresses(struct vhost *vu, const struct message *m)
 {
 	struct vhost_queue *q = &vu->queues[m->addr.index];
@@ -227,7 +227,7 @@ static bool for_queue(struct vhost *vu, const struct message *m, int fd)
 	return false;
 }
 
-/* Takes one message of the guest. Returns whether it is still there. */
+/* Handles one message of the guest. Returns whether the guest is still connected. */
 bool vhost_message(struct vhost *vu)
 {
 	unsigned int n_fds, i;
@@ -269,7 +269,7 @@ bool vhost_message(struct vhost *vu)
 
 /* ---- memory and queues ---- */
 
-/* A piece of the guest's memory; NULL if there is no such piece. */
+/* Returns a range of the guest's memory, or NULL if it does not exist. */
 void *vhost_memory(const struct vhost *vu, u64 addr, u64 len)
 {
 	unsigned int i;
@@ -287,7 +287,7 @@ static void collect(struct vhost *vu, const struct vring_desc *d, struct vhost_c
 {
 	u8 *mem = vhost_memory(vu, d->addr, d->len);
 
-	/* A kernel that is a process does not share what it was linked with, as the first stack. */
+	/* User Mode Linux does not share its own image, which includes the first stack. */
 	if (!mem)
 		warnx("%u bytes at %llx are not in the guest's memory", d->len,
 		      (unsigned long long)d->addr);
@@ -323,7 +323,7 @@ bool vhost_take(struct vhost *vu, unsigned int queue, struct vhost_chain *chain)
 	return true;
 }
 
-/* @len bytes were written to where the guest wants its answer. */
+/* Returns a chain to the guest, with @len bytes written to its answer. */
 void vhost_give_back(struct vhost *vu, unsigned int queue, const struct vhost_chain *chain,
 		     size_t len)
 {
@@ -334,12 +334,12 @@ void vhost_give_back(struct vhost *vu, unsigned int queue, const struct vhost_ch
 	__atomic_store_n(&q->used->idx, (u16)(idx + 1), __ATOMIC_SEQ_CST);
 }
 
-/* The guest looks at what was given back. */
+/* Makes the guest look at returned chains. */
 void vhost_call(struct vhost *vu, unsigned int queue)
 {
 	const u64 one = 1;
 
-	/* The pipe is full when it has not looked for long: then it will. */
+	/* A full pipe means that calls are pending, so the guest will look anyway. */
 	if (vu->queues[queue].call >= 0 &&
 	    write(vu->queues[queue].call, &one, sizeof(one)) < 0 && errno != EAGAIN)
 		warn("call");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* vhost-user: a kernel that is a process hands over its memory, and queues in it. */
+/* vhost-user: a User Mode Linux kernel shares its memory, and queues in it. */
 #ifndef ISM_MODEL_VHOST_H
 #define ISM_MODEL_VHOST_H
 
@@ -20,12 +20,12 @@ struct vhost_region {
 /**
  * struct vhost_queue - a virtqueue, of the split kind, without options
  * @num:	descriptors
- * @desc:	their table, NULL before the guest has said where it is
+ * @desc:	table of descriptors, NULL before the guest has set its address
  * @avail:	chains for us
- * @used:	chains that we give back
- * @seen:	how many chains we have taken
+ * @used:	chains that we return
+ * @seen:	number of chains that we have taken
  * @kick:	readable when there are chains
- * @call:	written to when some were given back; -1 before it is there
+ * @call:	written to after chains were returned; -1 before the guest has set it
  */
 struct vhost_queue {
 	unsigned int		num;
@@ -38,12 +38,12 @@ struct vhost_queue {
 
 /**
  * struct vhost - a guest
- * @listening:	socket on which it will come
+ * @listening:	socket on which the guest will connect
  * @fd:		its connection, -1 without
- * @requests:	how we could ask it for something. We do not, but without it there is no interrupt
- *		for the calls of queues, and closing it takes the device away.
- * @regions:	its memory, of which there are
- * @n_regions:	so many
+ * @requests:	channel for our requests. We send none, but without the channel there is no
+ *		interrupt for the calls of queues, and closing it removes the device.
+ * @regions:	regions of its memory
+ * @n_regions:	number of regions
  * @queues:	its queues
  */
 struct vhost {
@@ -54,12 +54,12 @@ struct vhost {
 };
 
 /**
- * struct vhost_chain - one request of a queue: what the guest says, then where it wants the answer
+ * struct vhost_chain - one request of a queue: the request, then the buffer for the answer
  * @head:	its number
- * @out:	what the guest says, of which there are
- * @out_len:	so many bytes
- * @in:		where it wants the answer, NULL for nowhere
- * @in_len:	its bytes
+ * @out:	the request
+ * @out_len:	length of the request in bytes
+ * @in:		buffer for the answer, NULL if there is none
+ * @in_len:	size of the buffer in bytes
  */
 struct vhost_chain {
 	u16		head;

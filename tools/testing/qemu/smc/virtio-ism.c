@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A virtio-ism device in the two forms that were published, written from what is known of them: it
- * takes commands, and shows regions of memory, its own and those of other machines, in a window.
+ * A virtio-ism device in its two published forms, written from public knowledge: it takes commands,
+ * and maps regions of memory, its own and those of other machines, into a window.
  *
  *   -device virtio-ism-pci-non-transitional,form=43|44,dir=DIRECTORY
  *
- * Machines with the same directory share memory: a region is a file in there, named by its token.
- * Interrupts, for which the published ones have a second area and commands, are not there; these
- * commands succeed and do nothing, as the first form does with what it does not know.
+ * Machines with the same directory share memory: a region is a file in it, named after its token.
+ * There are no interrupts, for which the published forms have a second area and commands. Such
+ * commands succeed and do nothing, as do commands that the first form does not know.
  *
- * What it does wrong when it is told to is a word in the PCI configuration space, see enum fault.
- * The end of the machine is what the second form makes of a touch of the window where nothing is.
+ * A word in the PCI configuration space makes the device misbehave, see enum fault. If the guest
+ * touches a part of the window in which no region is mapped, the second form ends the machine.
  */
 #include "qemu/osdep.h"
 #include "qapi/error.h"
@@ -52,22 +52,22 @@ enum status {
 };
 
 /*
- * What the device does wrong from now on, in the low byte of the register; with which command, in
- * the next one.  net/smc/drivers/virtio/uml.c has the same ones.
+ * The fault of the device from now on, in the low byte of the register; the next byte is the
+ * command that it affects.  net/smc/drivers/virtio/uml.c has the same faults.
  */
 enum fault {
 	FAULT_NONE,
 	FAULT_FAIL,		/* the command fails */
-	FAULT_SILENT,		/* it is not answered */
-	FAULT_SHORT,		/* the answer has nothing but a status, or not even that */
-	FAULT_OUTSIDE,		/* a region is said to lie behind the window */
-	FAULT_OVERLAP,		/* or where another one is */
-	FAULT_GARBAGE,		/* the answer is full of something */
-	FAULT_LATE,		/* it comes after LATE_MS */
+	FAULT_SILENT,		/* the command is not answered */
+	FAULT_SHORT,		/* the answer has only a status, or not even that */
+	FAULT_OUTSIDE,		/* a region is announced behind the window */
+	FAULT_OVERLAP,		/* a region is announced where another one is */
+	FAULT_GARBAGE,		/* the answer is full of garbage */
+	FAULT_LATE,		/* the answer comes after LATE_MS */
 };
 
 struct region {
-	MemoryRegion	*mr;	/* NULL: nothing is there */
+	MemoryRegion	*mr;	/* NULL: no region */
 	uint64_t	token;
 	bool		own;
 };
@@ -90,9 +90,9 @@ struct Vism {
 	MemoryRegion	notify;
 	struct region	*regions;
 	uint64_t	n;
-	uint32_t	number;		/* of the device, in this process */
-	uint64_t	last;		/* first form: regions given, ever */
-	uint64_t	last_own;	/* index of the last of our own */
+	uint32_t	number;		/* number of the device in this process */
+	uint64_t	last;		/* first form: number of regions ever allocated */
+	uint64_t	last_own;	/* index of our last own region */
 	uint32_t	fault;
 	QEMUTimer	*late;
 	VirtQueueElement *late_elem;
@@ -169,7 +169,7 @@ static char *path_of(Vism *v, uint64_t token)
 	return g_strdup_printf("%s/shm-%" PRIu64, v->dir, token);
 }
 
-/* Shows the file of a region; false if there is none. */
+/* Maps the file of a region into the window; false if there is no file. */
 static bool show(Vism *v, uint64_t index, uint64_t token, bool own)
 {
 	static unsigned int number;
@@ -184,7 +184,7 @@ static bool show(Vism *v, uint64_t index, uint64_t token, bool own)
 		return false;
 	}
 	name = g_strdup_printf("virtio-ism-%u", number++);
-	/* Nothing frees it: a view of memory may outlive its place in there. */
+	/* Never freed: a view of the memory may outlive its mapping in the window. */
 	r->mr = g_new0(MemoryRegion, 1);
 	memory_region_init_ram_from_fd(r->mr, OBJECT(v), name, v->region_size, RAM_SHARED, fd, 0,
 				       &error_fatal);
@@ -205,7 +205,7 @@ static void hide(Vism *v, uint64_t index)
 
 /* ---- commands ---- */
 
-/* Where the next region comes; the first form goes on counting beyond its window. */
+/* Returns the index of the next region; the first form continues counting beyond its window. */
 static uint64_t next_index(Vism *v)
 {
 	uint64_t i;
@@ -245,7 +245,7 @@ static uint8_t detach(Vism *v, uint64_t token)
 	return OK;
 }
 
-/* Number of areas, if this form has it, and the only area.  The end of it, or NULL. */
+/* Writes the number of areas, if this form has it, and the only area. Returns its end, or NULL. */
 static uint8_t *put_area(Vism *v, uint8_t *p, uint8_t *end, uint64_t offset)
 {
 	if (end - p < (v->form == FORM_TOKEN ? 24 : 8))
@@ -314,7 +314,7 @@ static size_t obey(Vism *v, uint8_t class, uint64_t value, uint8_t *answer, size
 	return 1;
 }
 
-/* What it does wrong whatever the command is. */
+/* Applies the faults that do not depend on the command. */
 static size_t disobey(Vism *v, uint8_t class, uint64_t value, uint8_t *answer, size_t room)
 {
 	if (does(v, class, FAULT_FAIL)) {
@@ -389,7 +389,7 @@ static void get_config(VirtIODevice *vdev, uint8_t *data)
 
 	stq_le_p(&config.gid, v->gid);
 	stq_le_p(&config.region_size, v->region_size);
-	/* The first form leaves it out. */
+	/* The first form omits it. */
 	stq_le_p(&config.notify_size, v->form == FORM_TOKEN);
 	memcpy(data, &config, sizeof(config));
 }
@@ -399,7 +399,7 @@ static uint64_t get_features(VirtIODevice *vdev, uint64_t features, Error **errp
 	return features;
 }
 
-/* As with the published ones regions outlive a reset; what is under way does not. */
+/* As in the published forms, regions survive a reset; pending commands do not. */
 static void reset(VirtIODevice *vdev)
 {
 	Vism *v = VISM(vdev);
@@ -414,7 +414,7 @@ static void realize(DeviceState *dev, Error **errp)
 	VirtIODevice *vdev = VIRTIO_DEVICE(dev);
 	Vism *v = VISM(dev);
 
-	/* QEMU has a name for neither number. */
+	/* QEMU has no name for either number. */
 	virtio_init(vdev, VIRTIO_ID_RNG, sizeof(struct config));
 	vdev->device_id = v->form;
 	vdev->name = "virtio-ism";
