@@ -183,7 +183,7 @@ def check(part):
         part.together([(play_guest, guest) for guest in PARTS[part.name]])
 
 
-ROUND = 300	# seconds of a guest of soak-um
+ROUND = 300	# seconds of each guest of soak-um
 MODES = ("loopback", "nobody", "namespaces", "fallback", "stalls", "rdma")
 
 

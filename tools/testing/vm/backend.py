@@ -28,7 +28,7 @@ class Guest:
     FINDS       lines of shell with which the guest finds SMC_OUTPUT and SMC_VERDICT, the files to
                 write its output and its verdict to, and SMC_CONSOLE, the terminal of a shell
     command()   the program and its arguments; out and word are the ends of the pipes to write to
-    cables()    a context that makes the links between two guests, as command() takes them
+    cables()    a context that creates the links between two guests, in the form for command()
     """
     FINDS = ""
 
