@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Plain TCP between the two machines that play one case. */
+/* Plain TCP between the two machines that run one case. */
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #define PORT	7100
 
-/* One connection for orders and outcomes, and for each case another one. */
+/* One connection carries commands and results; each case gets a connection of its own. */
 static int lead = -1, listener = -1;
 
 struct outcome {
@@ -27,7 +27,7 @@ static const struct sockaddr_in *server_address(void)
 	return &a;
 }
 
-/* What a call returned, if it is a socket. */
+/* The result of a call, if it is a socket. */
 static int prompt(int fd, const char *call)
 {
 	int on = 1;
@@ -63,7 +63,9 @@ void machines_meet(bool server)
 	int fd;
 
 	if (!server) {
-		/* Refused until the other one listens; vm/run ends this when it never does. */
+		/* The connection is refused until the other machine listens. vm/run ends the test
+		 * if it never does.
+		 */
 		while ((lead = connect_there()) < 0)
 			usleep(100000);
 		return;
@@ -76,7 +78,8 @@ void machines_meet(bool server)
 	lead = accept_next();
 }
 
-/* False at the end of the stream, or of the other machine. recv() of nothing would wait. */
+/* False at the end of the stream or when the other machine is gone. recv() of 0 bytes would block.
+ */
 static bool get(void *buf, size_t len)
 {
 	return !len || recv(lead, buf, len, MSG_WAITALL) == (ssize_t)len;

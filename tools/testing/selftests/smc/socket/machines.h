@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One case on two machines (smc_sock_test --play): that of the clients says
- * what is played, that of the servers plays its role and tells what came of it.
+ * One case on two machines (smc_sock_test --play): the client machine says
+ * which case to run; the server machine runs the server role and reports the
+ * result.
  */
 #ifndef SMC_TEST_MACHINES_H
 #define SMC_TEST_MACHINES_H
@@ -14,16 +15,16 @@ struct order {
 	char variant[16];
 };
 
-/* The machine of the servers awaits the other one, which may still be booting. */
+/* The server machine waits for the other one, which may still be booting. */
 void machines_meet(bool server);
 
-/* What to play next, with the control channel of its roles; false: nothing more. */
+/* Gets the next case to run and the control channel of its roles. Returns false at the end. */
 bool machines_next(struct order *order, int *ctl);
 void machines_tell(bool ok, const char *why, const char *log);
 
-/* Begins a case over there. Returns the control channel of its roles. */
+/* Starts a case on the other machine. Returns the control channel of its roles. */
 int machines_ask(const char *test, const char *variant);
-/* How it went there; false, with the reason in @why, when it failed. */
+/* Gets the result from the other machine. Returns false, with the reason in @why, on failure. */
 bool machines_hear(char *why, size_t why_len, char *log, size_t log_len);
 
 #endif

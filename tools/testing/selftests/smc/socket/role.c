@@ -14,7 +14,7 @@
 struct role me;
 volatile sig_atomic_t signals_seen;
 
-/* ---- saying what happened ---- */
+/* ---- recording results ---- */
 
 const char *err_name(int err)
 {
@@ -101,9 +101,9 @@ const char *mask_name(unsigned int mask)
 
 /* ---- meeting the peer ---- */
 
-/* What the roles tell each other. The same over a socket pair and over TCP to another machine. */
+/* What the roles tell each other, over a socketpair or over TCP to the other machine. */
 struct message {
-	char barrier[56];	/* its name, or none: then it is a value */
+	char barrier[56];	/* name of the barrier; empty: the message carries a value */
 	int64_t value;
 };
 
@@ -113,7 +113,7 @@ static void tell(const struct message *m)
 		die("the peer is gone");
 }
 
-/* A peer that died reads as end of file, so nobody waits for one that is gone. */
+/* If the peer died, recv() sees end of file, so nobody waits for a dead peer. */
 static void hear(struct message *m)
 {
 	size_t got = 0;
@@ -177,7 +177,7 @@ int make_tcp(int flags)
 			IPPROTO_TCP));
 }
 
-/* Between two machines: the server's, or this role's own where bind() is to choose a port. */
+/* Between two machines: the server's address, or this role's own if bind() chooses the port. */
 static in_addr_t machine4(int port)
 {
 	return MACHINE_NET + (port || me.is_server ? 1 : 2);
@@ -249,7 +249,7 @@ const char *addr_kind(const struct addr *a)
 	return out;
 }
 
-/* As plain TCP has it, where the option is unknown. */
+/* Where the option is unknown, report what plain TCP would. */
 static struct smc_sock_info_u smc_info(int fd)
 {
 	struct smc_sock_info_u info = { .mode = MODE_TCP };
@@ -420,7 +420,7 @@ unsigned int await_mask(int fd, unsigned int want)
 	const unsigned int all = POLLIN | POLLPRI | POLLOUT | POLLRDHUP;
 	unsigned int mask;
 
-	/* TCP's bits of a connection that is over come one after another */
+	/* TCP sets these bits one after another when a connection ends */
 	if (want & (POLLERR | POLLHUP))
 		want |= POLLHUP | POLLRDHUP;
 	AWAIT(((mask = poll_mask(fd, all)) & want) == want);
@@ -590,8 +590,8 @@ void recv_bytes(int fd, uint64_t pos, size_t len, size_t chunk)
 }
 
 /*
- * TCP goes on after it said EAGAIN, until the peer's window is closed: over a wire, and on a busy
- * host within it, too.
+ * TCP keeps sending after it has returned EAGAIN, until the peer's window is closed. This happens
+ * over a wire, and also on a busy host.
  */
 static bool still_moving(int fd)
 {
@@ -611,7 +611,9 @@ size_t fill_up(int fd)
 	ssize_t n;
 
 	for (;;) {
-		/* Asked first: what is acknowledged after this EAGAIN would make room again. */
+		/* Check before send(): an acknowledgment that arrives after this EAGAIN would make
+		 * room again.
+		 */
 		bool moving = still_moving(fd);
 
 		fill(buf, sizeof(buf), total);
@@ -639,7 +641,7 @@ uint64_t recv_to_end(int fd, uint64_t pos)
 	return pos;
 }
 
-/* Leaves nothing unread in either direction. */
+/* Sends one byte each way and reads it, so nothing is left unread. */
 void ping_pong(int fd)
 {
 	char c;
@@ -671,8 +673,8 @@ pid_t this_tid(void)
 }
 
 /*
- * A thread that announced itself and then sleeps is in the call it announced:
- * between the two it makes no other system call.
+ * If a thread has announced a call and then sleeps, it sleeps in that call: it
+ * makes no other system call in between.
  */
 void await_blocked(pid_t pid, pid_t tid)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A BPF program ends sockets (bpf_sock_destroy()): a connection goes as a reset would end it, and a
- * listener stops.
+ * A BPF program ends sockets (bpf_sock_destroy()): a connection ends as if it had been reset, and a
+ * listener stops listening.
  */
 #include <arpa/inet.h>
 #include <bpf/btf.h>
@@ -29,7 +29,7 @@
 	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (dst), .src_reg = (src) }
 #define SET(dst, value) \
 	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (dst), .imm = (value) }
-/* to the end of the program, over so many instructions */
+/* skip this many instructions unless the register has the value */
 #define UNLESS(reg, value, skipped) \
 	{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = (reg), .imm = (value), .off = (skipped) }
 #define IF_NULL(reg, skipped) \
@@ -37,7 +37,7 @@
 #define CALL(kind, function) \
 	{ .code = BPF_JMP | BPF_CALL, .src_reg = (kind), .imm = (function) }
 
-/* In struct bpf_iter__tcp, struct bpf_iter_meta and struct sock_common. */
+/* Offsets in struct bpf_iter__tcp, struct bpf_iter_meta and struct sock_common. */
 enum { META = 0, SK_COMMON = 8, SEQ = 0, SKC_NUM = 14, SKC_STATE = 18 };
 
 static int bpf_sock_destroy, bpf_iter_tcp;	/* their numbers in the kernel's BTF */
@@ -63,7 +63,7 @@ static int bpf(int cmd, union bpf_attr *attr)
 	return rc;
 }
 
-/* Ends the sockets with this local port in this state, and notes what each of them answers. */
+/* Ends the sockets with this local port and state, and records the result for each of them. */
 static int load(int port, int state)
 {
 	const struct bpf_insn insns[] = {
@@ -107,7 +107,7 @@ static int load(int port, int state)
 	return fd;
 }
 
-/* The answer of the one socket with this port in this state; 1 if there is not exactly one. */
+/* The result for the one socket with this port and state; 1 if there is not exactly one. */
 static int destroy(int port, int state)
 {
 	union bpf_attr link = { .link_create = { .prog_fd = load(port, state),
@@ -154,7 +154,7 @@ static int make_listener(int protocol)
 	return fd;
 }
 
-/* Both ends of a new connection through @l; whether it carries bytes. */
+/* Opens a connection through @l and returns both ends; checks whether it carries data. */
 static bool connect_through(int l, int protocol, int end[2])
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port_of(l)),

@@ -2,9 +2,10 @@
 /*
  * Runs every case over TCP and over SMC and compares what the application saw.
  *
- * For each case: a fresh network namespace, the TCP variant of each IP version
- * as the reference, then the variants with SMC at both ends or at one. With
- * --play the roles are on two machines, each of which runs this program.
+ * Each case gets a fresh network namespace. The TCP variant of each IP version
+ * runs first, as the reference; then the variants with SMC at one end or at
+ * both ends run. With --play the roles are on two machines, each of which runs
+ * this program.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -33,7 +34,7 @@
 #define AFSMC4		{ AF_SMC, 0 }
 #define AFSMC6		{ AF_SMC, 1 }
 
-/* The first of each IP version is what the others are compared with. */
+/* The first variant of each IP version is the reference for the others. */
 static const struct variant variants[] = {
 	{ "tcp4",	false, false, TCP4, TCP4, false },
 	{ "smc4",	false, true,  SMC4, SMC4, false },
@@ -55,15 +56,15 @@ static struct {
 	const char *names[64], *skips[64];
 	int n_names, n_skips;
 	const char *variant;
-	int family;		/* 4, 6 or 0 for both */
+	int family;		/* 4, 6, or 0 for both */
 	bool tcp_only, smc_only, no_reference;
 	bool any_mode, rdma, ism;
-	bool between, servers;	/* two machines; this is that of the servers */
+	bool between, servers;	/* two machines; this is the server's */
 	bool verbose;
 	bool list;
 	int repeat;
 	int timeout;
-	int shard, shards;	/* every shards-th case, from the one numbered shard, 0 the first */
+	int shard, shards;	/* run every shards-th case, starting at the one numbered shard */
 } opt = { .repeat = 1, .timeout = 20 };
 
 extern const struct test_case create_cases[], connect_cases[], accept_cases[],
@@ -84,8 +85,8 @@ static const struct test_case *const tables[] = {
 #define N_TABLES	(sizeof(tables) / sizeof(tables[0]))
 
 /*
- * How a socket came about matters to these, so each of them meets every variant. The others play
- * with SMC at both ends and with a server of TCP, where -V does not ask for more.
+ * The result of these cases depends on how a socket was created, so they run with every variant.
+ * The other cases run with SMC at both ends and with a TCP server, unless -V asks for more.
  */
 static const struct test_case *const birth_tables[] = {
 	create_cases, connect_cases, accept_cases, listen_cases, sockopt_cases, options_cases,
@@ -149,7 +150,7 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* A hang is worth most with the place where it hangs. */
+/* When a role hangs, print where it hangs. */
 static void show_stacks(pid_t pid)
 {
 	static const char * const files[] = { "syscall", "stack" };
@@ -183,7 +184,7 @@ static void show_stacks(pid_t pid)
 		closedir(dir);
 }
 
-/* And with what TCP knows of its sockets: who waits for whom. */
+/* Print what TCP knows of its sockets, which shows who waits for whom. */
 static void show_sockets(void)
 {
 	fflush(stdout);
@@ -205,7 +206,7 @@ static bool failed(const struct run *r)
 	return r->done && r->status;
 }
 
-/* Returns false, with the reason, when a role failed or did not come back. */
+/* Returns false, with the reason, if a role failed or did not finish. */
 static bool wait_roles(struct run *r, int n, int timeout, char *why, size_t len)
 {
 	static const char * const name[] = { "client", "server" };
@@ -335,7 +336,7 @@ static void show_transcript(const struct run *r)
 	}
 }
 
-/* ---- which cases, which variants ---- */
+/* ---- selecting cases and variants ---- */
 
 static bool wanted_case(const struct test_case *tc)
 {
@@ -366,7 +367,7 @@ static bool about_birth(const struct test_case *tc)
 	return false;
 }
 
-/* Is this variant in the list that was given, if any?  "+name": for the cases above only. */
+/* Is this variant in the list given by -V, if any?  "+name" applies only to birth_tables. */
 static bool named_variant(const struct test_case *tc, const struct variant *v)
 {
 	size_t len = strlen(v->name);
@@ -383,13 +384,13 @@ static bool named_variant(const struct test_case *tc, const struct variant *v)
 	return false;
 }
 
-/* What a case is played with, if nothing else is said. */
+/* The variants that a case runs with by default. */
 static bool usual_variant(const struct test_case *tc, const struct variant *v)
 {
 	return v->client.protocol == IPPROTO_SMC && (tc->flags & F_V6 || !v->ipv6);
 }
 
-/* One of those that are compared with TCP. */
+/* Is this one of the variants to compare with TCP? */
 static bool wanted_compared(const struct test_case *tc, const struct variant *v)
 {
 	if (opt.tcp_only || (opt.smc_only && !v->smc))
@@ -399,7 +400,7 @@ static bool wanted_compared(const struct test_case *tc, const struct variant *v)
 	return named_variant(tc, v);
 }
 
-/* What the others of its IP version are compared with, where there are any. */
+/* Is this the reference for the wanted variants of its IP version, if there are any? */
 static bool wanted_reference(const struct test_case *tc, const struct variant *v)
 {
 	const struct variant *end = variants + N_VARIANTS;
@@ -435,7 +436,7 @@ static bool fresh_netns(void)
 	return true;
 }
 
-/* In the namespace of this case, where there is SMC at all. */
+/* Runs in the namespace of this case, if SMC is available there. */
 static void pair_or_negotiate(const struct variant *v)
 {
 	FILE *file = fopen("/proc/sys/net/smc/loopback_pairing", "w");
@@ -472,7 +473,7 @@ static void do_case(const struct test_case *tc, struct run *r)
 	bool have_ref[2] = { false, false };
 	char why[2048];
 
-	/* RDMA devices are where they are. */
+	/* With RDMA, the namespaces that have the devices are used. */
 	if (geteuid() == 0 && !opt.rdma)
 		fresh_netns();
 	for (int round = 0; round < opt.repeat; round++) {
@@ -531,7 +532,7 @@ static void list_case(const struct test_case *tc, struct run *r)
 	printf("%-28s %s\n", tc->name, tc->what);
 }
 
-/* ---- the machine of the servers, which plays what the other one says ---- */
+/* ---- the server machine, which runs what the other machine asks for ---- */
 
 static const struct test_case *case_named(const char *name)
 {
@@ -565,7 +566,7 @@ static void play_servers(struct run *r)
 		start_role(&r[1], tc, variant_named(order.variant), true, ctl);
 		close(ctl[1]);
 		ok = wait_roles(r, 2, timeout_of(tc), why, sizeof(why));
-		/* That also fails the guest (tools/testing/vm/judge-log). */
+		/* This also fails the guest (tools/testing/vm/judge-log). */
 		if (klog_check(bug, sizeof(bug))) {
 			ksft_print_msg("  kernel log, after %s: %s\n", tc->name, bug);
 			snprintf(why, sizeof(why), "server's kernel log: %s", bug);
@@ -675,7 +676,7 @@ int main(int argc, char **argv)
 	sigaddset(&chld, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &chld, NULL);
 
-	/* The table of bytes is made once, not by every process that comes after. */
+	/* Make the table of bytes once, before the processes are forked. */
 	fill(&byte, 1, 0);
 
 	if (!opt.servers)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* accept(): flags, early, late, refused, shared by many. */
+/* accept(): flags, early, late, refused, called by many processes. */
 #include <fcntl.h>
 #include <netinet/tcp.h>
 
@@ -72,7 +72,7 @@ static void accept_address_server(void)
 	n = name_of(fd);
 	rec("%s", addr_kind(&n));
 	ping_pong(fd);
-	/* a short buffer is filled as far as it goes, the length is the true one */
+	/* a short address buffer is filled completely; the length returned is the full one */
 	memset(&a.ss, 0xee, sizeof(a.ss));
 	a.len = 3;
 	fd = RFD(accept(l, &a.sa, &a.len));
@@ -101,7 +101,7 @@ static void accept_address_client(void)
 	barrier("negative");
 }
 
-/* The client wrote and left before anybody accepted. */
+/* The client writes and closes before the server accepts. */
 static void accept_after_close_server(void)
 {
 	int l = serve(), fd;
@@ -145,7 +145,7 @@ static void accept_after_reset_client(void)
 	barrier("gone");
 }
 
-/* A client may talk long before it is accepted. */
+/* A client may send a lot of data before it is accepted. */
 static void accept_late_server(void)
 {
 	int l = serve(), fd[20];
@@ -174,7 +174,7 @@ static void accept_late_client(void)
 	barrier("done");
 }
 
-/* 64 connects at once, not blocking; everybody is served. */
+/* 64 non-blocking connects at once: all are served. */
 static void accept_many_server(void)
 {
 	int l = serve(), fd[64];
@@ -185,7 +185,7 @@ static void accept_many_server(void)
 		send_bytes(fd[i], 10, 10, 10);
 		X(shutdown(fd[i], SHUT_WR));
 	}
-	/* They need not be accepted in the order in which the client closes them. */
+	/* The order of accept() need not be the order in which the client closes. */
 	for (int i = 0; i < 64; i++) {
 		CHECK(recv_to_end(fd[i], 10) == 10);
 		close(fd[i]);
@@ -296,7 +296,7 @@ static void *accept_thread(struct worker *w)
 	return NULL;
 }
 
-/* Each connection is accepted once, whoever waits for it. */
+/* Each connection is accepted once, however many processes wait for it. */
 static void accept_threads_server(void)
 {
 	struct worker w[8];
@@ -334,7 +334,7 @@ static void accept_threads_client(void)
 	barrier("all served");
 }
 
-/* Non-blocking I/O right after accept(), whatever state the child is in. */
+/* Non-blocking I/O right after accept(), in whatever state the child is. */
 static void accept_then_poll_server(void)
 {
 	int l = serve(), n = 0;
@@ -376,7 +376,7 @@ static void accept_then_poll_client(void)
 	}
 }
 
-/* The server speaks first, as soon as accept() returns. */
+/* The server sends first, as soon as accept() returns. */
 static void accept_server_first_server(void)
 {
 	int l = serve();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* close(): with data unread, in flight, lingering, reset, killed. */
+/* close(): with unread data, with data in flight, with linger, by reset, by kill. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -14,7 +14,7 @@ static void linger(int fd, int on, int seconds)
 	X(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l)));
 }
 
-/* What a peer sees of a connection that was reset; unread data first. */
+/* What a peer sees of a connection that was reset: first the unread data. */
 static void see_reset(int fd, size_t unread)
 {
 	char c;
@@ -48,7 +48,7 @@ static void close_plain_client(void)
 	R(send(fd, "x", 1, MSG_NOSIGNAL));
 }
 
-/* Closed with unread data: the peer is reset, after what it may read. */
+/* Closed with unread data: the peer first reads what it can, then sees the reset. */
 static void close_unread_server(void)
 {
 	int fd = pair();
@@ -73,7 +73,7 @@ static void close_unread_client(void)
 	barrier("done");
 }
 
-/* The same with a byte of our own behind a cork: it goes with the connection. */
+/* As above, with a byte of our own still corked: it is lost with the connection. */
 static void close_corked_server(void)
 {
 	int l = serve();
@@ -103,7 +103,7 @@ static void close_corked_client(void)
 	}
 }
 
-/* Corked data is sent by a close, behind what the peer has not read yet. */
+/* close() sends corked data, behind what the peer has not read yet. */
 static void close_sends_corked_server(void)
 {
 	int l = serve();
@@ -164,7 +164,7 @@ static void close_unread_shut_client(void)
 	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
 }
 
-/* Closed with more unsent than the peer's buffer takes: all of it arrives. */
+/* Closed with more unsent data than the peer's buffer holds: all of it arrives. */
 static void close_unsent_server(void)
 {
 	int fd = pair();
@@ -183,7 +183,7 @@ static void close_unsent_client(void)
 	ctl_put(total);
 }
 
-/* The same when the process ends without closing. */
+/* As above, but the process exits without calling close(). */
 static void exit_unsent_server(void)
 {
 	int fd = pair();
@@ -218,7 +218,7 @@ static void linger_zero_client(void)
 	barrier("closed");
 }
 
-/* Reset with data behind: what had arrived can be read. */
+/* Reset while data is unread: data that had arrived can still be read. */
 static void linger_zero_data_server(void)
 {
 	int fd = pair();
@@ -240,7 +240,7 @@ static void linger_zero_data_client(void)
 	barrier("closed");
 }
 
-/* Reset after the end of the stream: the end can still be read, and the error is a broken pipe. */
+/* Reset after the end of the stream: read() still returns the end, and write() gets EPIPE. */
 static void reset_after_end_server(void)
 {
 	int fd = pair();
@@ -264,7 +264,7 @@ static void reset_after_end_client(void)
 	barrier("closed");
 }
 
-/* Lingering: close() returns when everything was taken. */
+/* SO_LINGER: close() returns when the peer has received everything. */
 static void linger_wait_server(void)
 {
 	int fd = pair();
@@ -285,7 +285,7 @@ static void linger_wait_client(void)
 	R(close(fd));
 }
 
-/* The peer reads nothing: close() gives up after the time, data still arrives. */
+/* The peer reads nothing: close() returns after the linger time, and the data still arrives. */
 static void linger_timeout_server(void)
 {
 	int fd = pair();
@@ -305,7 +305,7 @@ static void linger_timeout_client(void)
 	ctl_put(total);
 }
 
-/* A peer killed with unread data resets; without, it just ends. */
+/* A peer killed with unread data resets the connection; without, it closes normally. */
 static void killed_server(void)
 {
 	int l = serve(), up[2];
@@ -371,7 +371,7 @@ static void *block_in_send(struct worker *w)
 	return NULL;
 }
 
-/* Sleepers hear of the reset. */
+/* A reset wakes sleepers. */
 static void reset_wakes_server(void)
 {
 	struct worker rx = { .run = block_in_recv }, tx = { .run = block_in_send };
@@ -386,7 +386,7 @@ static void reset_wakes_server(void)
 	barrier("both sleep");
 	worker_join(&rx);
 	worker_join(&tx);
-	/* the error goes to one of them, the other sees the end */
+	/* one of them gets the error, the other sees the end */
 	rec("recv failed or ended: %d", rx.ret <= 0);
 	rec("send failed: %d", tx.ret < 0);
 	CHECK(rx.ret == 0 || rx.err == ECONNRESET);
@@ -431,7 +431,8 @@ static void close_at_once_client(void)
 	}
 }
 
-/* Data crosses a close in the other direction: a reset, and no byte invented. */
+/* One side closes while data arrives from the other: the result is a reset, and no byte is made up.
+ */
 static void close_while_sending_server(void)
 {
 	int fd = pair();
@@ -456,14 +457,14 @@ static void close_while_sending_client(void)
 	} while (n > 0);
 	CHECK(pos >= 5000);
 	CHECK(errno == ECONNRESET || errno == EPIPE);
-	/* the first call after the reset told the error; from now on it is EPIPE */
+	/* the first call after the reset returned the error; later calls return EPIPE */
 	await_mask(fd, POLLHUP);
 	R(send(fd, buf, 1, MSG_NOSIGNAL) < 0);
 	R(send(fd, buf, 1, MSG_NOSIGNAL));
 	barrier("done");
 }
 
-/* A thread sits in recv() while another closes the descriptor. */
+/* One thread sleeps in recv() while another closes the descriptor. */
 static void close_under_recv_server(void)
 {
 	struct worker w = { .run = block_in_recv };
@@ -490,7 +491,7 @@ static void close_under_recv_client(void)
 	R(recv(fd, &c, 1, 0));
 }
 
-/* Many ends in every way, quickly, so that elements are reused early. */
+/* Many connections end in every way in quick succession, so elements are soon reused. */
 static void churn_server(void)
 {
 	int l = serve();
@@ -527,7 +528,7 @@ static void churn_client(void)
 	}
 }
 
-/* A reset of the TCP connection below ends the connection above. */
+/* A reset of the underlying TCP connection ends the SMC connection. */
 static void destroyed_server(void)
 {
 	int l = serve(), fd = accept_one(l);
@@ -554,7 +555,7 @@ static void destroyed_client(void)
 	barrier("destroyed");
 }
 
-/* Does TCP remember a connection from this port of ours, as the side that closed first? */
+/* Does TCP still keep a connection from this local port in TIME_WAIT? */
 static bool remembered(int port)
 {
 	static const char *const tables[] = { "/proc/net/tcp", "/proc/net/tcp6" };
@@ -598,13 +599,13 @@ static void closes_later(void)
 	X(close(fd));
 }
 
-/* Closed while it connects, with a membership in a multicast group, which must not stay. */
+/* Closed while connecting, by a member of a multicast group: the membership must end. */
 static void close_member_server(void)
 {
 	int l = serve();
 	char last = 0;
 
-	/* How many of the others TCP established before they were closed is a matter of luck. */
+	/* It is random how many of the others TCP established before they were closed. */
 	while (!last) {
 		int fd = X(accept(l, NULL, NULL));
 
@@ -631,7 +632,7 @@ static void join_group(int fd)
 		     sizeof(group)));
 }
 
-/* Of anybody in this network namespace. */
+/* Is any socket in this network namespace a member? */
 static bool is_member(void)
 {
 	FILE *file = fopen(me.var->ipv6 ? "/proc/net/igmp6" : "/proc/net/igmp", "r");
@@ -639,7 +640,7 @@ static bool is_member(void)
 	bool found = false;
 
 	CHECK(file);
-	/* As a number, in whatever order this machine has its bytes. */
+	/* The file prints the address as a number in host byte order. */
 	if (!me.var->ipv6)
 		snprintf(group, sizeof(group), "%08X", htonl(0xef010203));
 	while (fgets(line, sizeof(line), file))

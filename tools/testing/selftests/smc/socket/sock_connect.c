@@ -59,7 +59,7 @@ static void connect_nonblock_client(void)
 	barrier("done");
 }
 
-/* What is written the moment poll() allows it arrives, and can be answered. */
+/* Data that is sent as soon as poll() allows it arrives, and the peer can answer it. */
 static void connect_nonblock_send_server(void)
 {
 	int fd = accept_one(serve());
@@ -83,7 +83,7 @@ static void connect_nonblock_send_client(void)
 	recv_bytes(fd, 0, 1000, 1000);
 }
 
-/* Nobody accepts before the client has written: it need not wait for that. */
+/* The server accepts only after the client has written: the client need not wait for accept(). */
 static void connect_nonblock_alone_server(void)
 {
 	int l = serve(), fd;
@@ -109,7 +109,7 @@ static void connect_nonblock_alone_client(void)
 	barrier("read");
 }
 
-/* A blocking send() during a non-blocking connect() waits for its end. */
+/* A blocking send() during a non-blocking connect() waits until connect() has finished. */
 static void connect_then_block_server(void)
 {
 	int fd = accept_one(serve());
@@ -133,7 +133,7 @@ static void connect_then_block_client(void)
 	barrier("done");
 }
 
-/* A listener whose queue is full answers no SYN: a peer that is not there. */
+/* A listener with a full queue answers no SYN, like a peer that does not exist. */
 static int full_listener(struct addr *a)
 {
 	int l = make_kind(&me.var->server, SOCK_CLOEXEC);
@@ -204,7 +204,7 @@ static void connect_refused_server(void)
 	ping_pong(fd);
 }
 
-/* Refused, and then the same socket connects to somebody who answers. */
+/* Refused; then the same socket connects to a server that answers. */
 static void connect_refused_client(void)
 {
 	struct addr bad = loopback(closed_port()), good = loopback(ctl_get());
@@ -228,7 +228,7 @@ static void connect_refused_client(void)
 	R(get_int(fd, SOL_SOCKET, SO_ERROR));
 	R(get_int(fd, SOL_SOCKET, SO_ERROR));
 	rec("poll %s", mask_name(poll_mask(fd, ~0u)));
-	/* the first call notices that the attempt is over, the next is new */
+	/* the first call learns that the attempt has ended, the second starts a new one */
 	R(connect(fd, &good.sa, good.len));
 	R(connect(fd, &good.sa, good.len));
 	await_mask(fd, POLLOUT);
@@ -244,7 +244,7 @@ static void connect_refused_late(void)
 	int fd = make_socket(SOCK_NONBLOCK);
 	char c;
 
-	/* the error is told once, by whichever call asks first */
+	/* the error is reported once, to whichever call comes first */
 	R(connect(fd, &bad.sa, bad.len));
 	await_mask(fd, POLLERR);
 	R(connect(fd, &bad.sa, bad.len));
@@ -269,7 +269,7 @@ static void *interrupt_main(struct worker *w)
 	return NULL;
 }
 
-/* EINTR, and the connect goes on: it succeeds once the queue has room. */
+/* EINTR; the connect continues and succeeds once the queue has room. */
 static void connect_interrupted(void)
 {
 	struct worker w = { .run = interrupt_main };
@@ -286,7 +286,7 @@ static void connect_interrupted(void)
 	rec("poll %s", mask_name(poll_mask(fd, ~0u)));
 
 	close(X(accept(l, NULL, NULL)));
-	/* now the SYN's retransmission is answered */
+	/* now the listener answers the retransmitted SYN */
 	rec("poll %s", mask_name(await_mask(fd, POLLOUT)));
 	R(get_int(fd, SOL_SOCKET, SO_ERROR));
 	R(connect(fd, &a.sa, a.len));
@@ -353,7 +353,7 @@ static void connect_bad_address(void)
 	R(connect(fd, &a.sa, a.len));
 }
 
-/* The namespace of a case has nothing but lo. */
+/* The namespace of a case has only lo. */
 static void connect_unreachable(void)
 {
 	struct addr a = loopback(9);
@@ -435,7 +435,7 @@ static void disconnect_client(void)
 	ping_pong(fd);
 }
 
-/* In its next life the socket meets a peer that is plain TCP. */
+/* Connected again, the socket meets a peer that is plain TCP. */
 static void disconnect_to_tcp_server(void)
 {
 	int l = serve();
@@ -462,7 +462,7 @@ static void disconnect_to_tcp_client(void)
 	for (int i = 0; i < 20; i++) {
 		int fd = connect_to(addr_port(&a), 0), s;
 
-		/* what the cork holds back goes with the connection */
+		/* the corked data is lost with the connection */
 		if (i & 1)
 			X(send(fd, "c", 1, MSG_MORE));
 		X(connect(fd, &u.sa, u.len));
@@ -475,7 +475,7 @@ static void disconnect_to_tcp_client(void)
 	}
 }
 
-/* Corked, reset by the peer, and connected again before anybody asked. */
+/* Corked, reset by the peer, and connected again before any call returned the error. */
 static void reset_again_server(void)
 {
 	int l = serve();
@@ -511,7 +511,7 @@ static void reset_again_client(void)
 			R(send(fd, "d", 1, MSG_MORE | MSG_NOSIGNAL));
 		if (i & 2)
 			R(get_int(fd, SOL_SOCKET, SO_ERROR));
-		/* the first call notices that the attempt is over, the next is new */
+		/* the first call learns that the attempt has ended, the second starts a new one */
 		R(connect(fd, &a.sa, a.len));
 		R(connect(fd, &a.sa, a.len));
 		await_mask(fd, POLLOUT);
@@ -549,9 +549,9 @@ static void connect_close_loop_client(void)
 }
 
 /*
- * The application gives up while the handshake is under way. The handshake may still end well after
- * the close, so an empty accept queue proves nothing. The connection that sends a byte is the one
- * that was not given up.
+ * The application gives up while the handshake is running. The handshake may end well after the
+ * close, so an empty accept queue proves nothing. Only the connection that was not given up sends a
+ * byte.
  */
 static void connect_abandoned_server(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* socket(), bind() and the calls that a socket in the wrong state refuses. */
+/* socket(), bind() and the calls that fail on a socket in the wrong state. */
 #include <fcntl.h>
 #include <sys/un.h>
 
@@ -33,7 +33,7 @@ static void create_ok(void)
 		CHECK(!try_socket(f, type, p));
 }
 
-/* Each mistake gets the errno that AF_INET gives for it. */
+/* Each mistake gets the same errno as with AF_INET. */
 static void create_errors(void)
 {
 	int f = me.kind.family, p = me.kind.protocol;
@@ -46,7 +46,7 @@ static void create_errors(void)
 	R(try_socket(f, 0, p));
 	R(try_socket(f, 12, p));
 	R(try_socket(f, SOCK_STREAM | 0x100000, p));
-	/* AF_SMC knows no datagram protocol: a bad type, not a bad protocol */
+	/* AF_SMC has no datagram protocol: the type is wrong, not the protocol */
 	CHECK(try_socket(f, SOCK_DGRAM, p) < 0);
 	CHECK(errno == (f == AF_SMC ? ESOCKTNOSUPPORT : EPROTONOSUPPORT));
 	if (f == AF_SMC) {
@@ -132,7 +132,7 @@ static void bind_privileged(void)
 	R(bind(fd, &a.sa, a.len));
 }
 
-/* The port in use may belong to a TCP socket: it is one port space. */
+/* A TCP socket may hold the port: TCP and SMC share one port space. */
 static void bind_shares_ports_with_tcp(void)
 {
 	int t = make_tcp(0), fd = make_socket(0), v;
@@ -187,7 +187,7 @@ static void unconnected_calls(void)
 	R(ftruncate(fd, 0));
 }
 
-/* A child of the case above: after a failed call the socket still works. */
+/* Complements the case above: after a failed call the socket still works. */
 static void used_after_errors_server(void)
 {
 	int l = make_socket(0), fd;
@@ -232,7 +232,7 @@ static void used_after_errors_client(void)
 
 const struct test_case create_cases[] = {
 	SOLO(create_ok, 0, "flags and identity of a new socket"),
-	/* slow: for each protocol that nobody knows the kernel runs modprobe */
+	/* slow: the kernel runs modprobe for each unknown protocol */
 	SOLO(create_errors, F_SLOW, "wrong type, protocol and flags: AF_INET's errno"),
 	SOLO(create_until_emfile, 0, "many sockets that were never used"),
 	SOLO(bind_errors, 0, "every way bind() fails"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* epoll: level and edge, one shot, exclusive; exact sequences of events. */
+/* epoll: level- and edge-triggered, one shot, exclusive; exact sequences of events. */
 #include <fcntl.h>
 
 #include "role.h"
@@ -27,7 +27,7 @@ static int watch(int fd, unsigned int events)
 	return ep;
 }
 
-/* What is there right now. */
+/* The events that are pending now. */
 static void now(int ep, const char *what)
 {
 	struct epoll_event ev[4];
@@ -57,7 +57,7 @@ static void epoll_level_server(void)
 	now(ep, "still quiet");
 	barrier("send");
 	await_inq(fd, 4);
-	next(ep, "data");	/* SIOCINQ may count what epoll is about to hear of */
+	next(ep, "data");	/* SIOCINQ may already count what epoll is about to report */
 	now(ep, "data is still there");
 	R(recv(fd, buf, 2, 0));
 	now(ep, "half of it");
@@ -87,7 +87,7 @@ static void epoll_level_client(void)
 	close(fd);
 }
 
-/* The exact events an edge-triggered reader sees. */
+/* The exact events that an edge-triggered reader sees. */
 static void epoll_edge_server(void)
 {
 	int ep = X(epoll_create1(0)), fd = pair();
@@ -123,7 +123,7 @@ static void epoll_edge_server(void)
 	R(ep_mod(ep, fd, EPOLLIN | EPOLLRDHUP | EPOLLET));
 	now(ep, "rearmed with RDHUP");
 	barrier("end");
-	/* TCP tells the end once or twice, as the two wake-ups fall */
+	/* TCP reports the end once or twice, depending on how its two wake-ups fall */
 	next(ep, "end");
 	R(recv(fd, buf, 100, 0));
 }
@@ -145,7 +145,7 @@ static void epoll_edge_client(void)
 	recv_to_end(fd, 0);
 }
 
-/* Every message is an edge, read or not. */
+/* Every message raises an edge, whether the one before was read or not. */
 static void epoll_edge_each_server(void)
 {
 	int fd = pair(), ep = watch(fd, EPOLLIN | EPOLLET);
@@ -184,7 +184,7 @@ static void epoll_edge_out_server(void)
 	barrier("done");
 }
 
-/* EPOLLOUT fires once after every EAGAIN. */
+/* EPOLLOUT is reported once after every EAGAIN. */
 static void epoll_edge_out_client(void)
 {
 	int fd = pair(), ep = watch(fd, EPOLLOUT | EPOLLET);
@@ -242,7 +242,7 @@ static void epoll_oneshot_client(void)
 	reset(fd);
 }
 
-/* Added before connect: the watch survives whatever the socket becomes. */
+/* Added before connect(): the watch works whether the socket becomes SMC or TCP. */
 static void epoll_connect_server(void)
 {
 	int l = serve();
@@ -353,7 +353,7 @@ static void *wait_thread(struct worker *w)
 	return NULL;
 }
 
-/* EPOLLEXCLUSIVE on a listener: at least one waiter wakes, none is lost. */
+/* EPOLLEXCLUSIVE on a listener: at least one waiter wakes, and no connection is lost. */
 static void epoll_exclusive_server(void)
 {
 	struct worker w[4];

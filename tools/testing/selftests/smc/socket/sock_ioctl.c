@@ -48,7 +48,7 @@ static void inq_client(void)
 	R(close(fd));
 }
 
-/* Nothing is out when all was taken; a lot is when nobody takes it. */
+/* SIOCOUTQ is 0 once the peer has received everything, and large while the peer reads nothing. */
 static void outq_server(void)
 {
 	int fd = pair();
@@ -124,7 +124,7 @@ static void fionbio_client(void)
 	ping_pong(fd);
 }
 
-/* SIGIO for this process from now on. */
+/* Deliver SIGIO to this process from now on. */
 static void asynchronous(int fd, int signal_flags)
 {
 	on_signal(SIGIO, signal_flags);
@@ -133,7 +133,7 @@ static void asynchronous(int fd, int signal_flags)
 	R(fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK));
 }
 
-/* SIGIO comes for data, for the end, and for room that was missing. */
+/* SIGIO is sent for data, for the end of the stream, and when a full buffer has room again. */
 static void sigio_server(void)
 {
 	int fd = pair();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Listeners: backlog, wake-up, close with children, sharing a port, families. */
+/* Listeners: backlog, wake-up, close with children, shared ports, address families. */
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
 
 #include "role.h"
 
-/* How many connects succeed before the queue is full. */
+/* Number of connects that succeed before the queue is full. */
 static void backlog_count(void)
 {
 	struct addr a = loopback(0);
@@ -65,7 +65,7 @@ static void listen_again_server(void)
 
 	R(shutdown(l, SHUT_RDWR));
 	R(listen(l, 5));
-	a = name_of(l);		/* the kernel chose the port, and chooses again */
+	a = name_of(l);		/* the kernel chose the port, and chooses a new one */
 	ctl_put(addr_port(&a));
 	fd = accept_one(l);
 	ping_pong(fd);
@@ -80,7 +80,7 @@ static void listen_again_client(void)
 	barrier("done");
 }
 
-/* Children nobody accepted are reset with the listener. */
+/* Closing a listener resets the children that were not accepted. */
 static void listen_close_server(void)
 {
 	int l = serve();
@@ -111,7 +111,7 @@ static void listen_close_client(void)
 	R(connect(make_socket(0), &a.sa, a.len));
 }
 
-/* The same while the handshakes are under way, in every stage. */
+/* As above, while the handshakes are running, in every stage. */
 static void listen_close_race_server(void)
 {
 	int l = listen_on(100), next;
@@ -120,7 +120,9 @@ static void listen_close_race_server(void)
 		struct addr a = name_of(l);
 
 		ctl_put(addr_port(&a));
-		/* While both exist their ports differ, so nobody listens at this one later. */
+		/* While both listeners exist their ports differ, so the old port later has no
+		 * listener.
+		 */
 		next = listen_on(100);
 		if (i % 3 == 0)
 			await_mask(l, POLLIN);
@@ -154,8 +156,8 @@ static void listen_close_race_client(void)
 			CHECK(errno == ECONNREFUSED || errno == ECONNRESET);
 		} else {
 			/*
-			 * TCP may lose the reset of a child that was not yet
-			 * queued; what we send asks for it again
+			 * TCP may lose the reset of a child that was not queued
+			 * yet; sending something makes TCP send it again
 			 */
 			send(fd, "x", 1, MSG_NOSIGNAL);
 			n = recv(fd, &c, 1, 0);
@@ -193,7 +195,7 @@ static void reuseport_server(void)
 			close(fd);
 		}
 	}
-	/* with 64 the odds of one listener getting none are 1 to 2^63 */
+	/* with 64 connects, one listener gets none with a probability of 1 to 2^63 */
 	rec("both serve: %d", n[0] && n[1]);
 }
 
@@ -286,7 +288,7 @@ static void dual_stack_client(void)
 	ping_pong(fd);
 }
 
-/* An IPv6 socket on a mapped address talks to an IPv4 listener. */
+/* An IPv6 socket connects to an IPv4 listener by a mapped address. */
 static void v4mapped_server(void)
 {
 	struct addr a = loopback4(0, true), p = { .len = sizeof(p.ss) };
@@ -339,7 +341,7 @@ static void v6only_server(void)
 	R(set_int(l, IPPROTO_IPV6, IPV6_V6ONLY, 0));
 	X(listen(l, 5));
 	a = name_of(l);
-	/* the port is free for IPv4, once */
+	/* the port is free for IPv4, for one socket */
 	b = loopback4(addr_port(&a), false);
 	ctl_put(addr_port(&a));
 	barrier("refused");
@@ -370,7 +372,7 @@ static void v6only_client(void)
 
 #define MANY	200
 
-/* A server of one process per client, as old daemons are written. */
+/* A server with one process for each client, as old daemons are written. */
 static void many_clients_server(void)
 {
 	int l = serve(), n = many(MANY);
@@ -414,12 +416,13 @@ static void many_clients_client(void)
 	barrier("all served");
 }
 
-/* ---- a thousand at once, each end with one epoll ---- */
+/* ---- a thousand connections at once, each end with one epoll ---- */
 
-/* How many sockets at once; of small buffers, as two thousand of the usual ones are half a GiB. */
+/* The number of connections. Buffers are small: two thousand of the default size take half a GiB.
+ */
 #define THOUSAND	1000
 
-/* With soft-RoCE, which takes milliseconds for each, fewer. */
+/* Fewer with soft-RoCE, which takes milliseconds for each. */
 static int thousand(void)
 {
 	return many(me.rdma ? THOUSAND / 5 : THOUSAND);
@@ -445,7 +448,7 @@ static void watch(int ep, int op, int fd, unsigned int events)
 	X(epoll_ctl(ep, op, fd, &e));
 }
 
-/* Sends back what a client says; false when it has gone. */
+/* Echoes what a client sends; returns false when the client has closed. */
 static bool echo(int fd)
 {
 	long number;
@@ -527,7 +530,7 @@ static void thousand_connects_client(void)
 			}
 		}
 	}
-	/* All of them are there at the same time. */
+	/* All connections are open at the same time. */
 	for (int i = 0; i < n; i++)
 		close(fd[i]);
 	rec("%d were served", n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The send and receive calls, their flags and their vectors. */
+/* The send and receive calls with their flags and vectors. */
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/uio.h>
@@ -103,7 +103,7 @@ static void mmsg_client(void)
 	barrier("done");
 }
 
-/* A peek of more than is there must neither wait nor repeat. */
+/* MSG_PEEK for more bytes than are there must neither block nor return bytes twice. */
 static void peek_server(void)
 {
 	char buf[200];
@@ -146,7 +146,7 @@ static void peek_client(void)
 	close(fd);
 }
 
-/* The same across the end of a small buffer, peeked piece by piece. */
+/* As above, across the end of a small buffer, peeking piece by piece. */
 static void peek_wrap_server(void)
 {
 	static char buf[8192];
@@ -212,7 +212,7 @@ static void waitall_client(void)
 	close(fd);
 }
 
-/* As TCP: MSG_TRUNC on a stream throws the bytes away. */
+/* As with TCP, MSG_TRUNC on a stream discards the bytes. */
 static void trunc_server(void)
 {
 	char buf[100];
@@ -277,7 +277,7 @@ static void zero_length_server(void)
 	char buf[10];
 	int fd = pair();
 
-	/* a blocking recv() of nothing would wait for a byte, on TCP too */
+	/* a blocking recv() of 0 bytes would wait for a byte, with TCP too */
 	R(recv(fd, buf, 0, MSG_DONTWAIT));
 	R(read(fd, buf, 0));
 	barrier("zero");
@@ -308,7 +308,7 @@ static void zero_length_client(void)
 	barrier("done");
 }
 
-/* What is corked still arrives, at the latest when the cork goes. */
+/* Corked data still arrives, at the latest when the cork is removed. */
 static void cork_server(void)
 {
 	int fd = pair();
@@ -351,7 +351,8 @@ static void cork_client(void)
 	R(close(fd));
 }
 
-/* A cork holds back, a fifth of a second at most; a look that comes too late is repeated. */
+/* A cork holds data back for a fifth of a second at most. If the check comes too late, repeat it.
+ */
 static void cork_holds_server(void)
 {
 	bool held = false;
@@ -377,7 +378,7 @@ static void cork_holds_client(void)
 	} while (!ctl_get());
 }
 
-/* More than everything fits behind a cork: nobody waits for ever. */
+/* Corked, with more data than fits into all buffers: neither side hangs. */
 static void cork_big_server(void)
 {
 	recv_bytes(pair(), 0, 1 << 20, 10000);
@@ -406,7 +407,7 @@ static void sendto_server(void)
 	barrier("done");
 }
 
-/* A stream ignores the destination, and says so as TCP does. */
+/* A stream socket ignores the destination address and returns what TCP returns. */
 static void sendto_client(void)
 {
 	struct addr a = loopback(1);

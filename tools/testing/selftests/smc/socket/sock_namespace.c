@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Every network namespace is its own world; connections may cross them. */
+/* Network namespaces are separate; connections may cross them. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -29,7 +29,7 @@ static void own_namespace(void)
 	CHECK(loopback_up());
 }
 
-/* The same port, in another world: nobody listens there. */
+/* The same port in another namespace has no listener. */
 static void own_world_server(void)
 {
 	int l = serve();
@@ -51,7 +51,7 @@ static void own_world_client(void)
 	X(setns(home, CLONE_NEWNET));
 	R(bind(make_socket(0), &a.sa, a.len));
 	barrier("tried");
-	/* a socket stays in the world it was made in */
+	/* a socket stays in the namespace in which it was created */
 	R(connect(fd, &a.sa, a.len));
 	ping_pong(connect_to(port, 0));
 }
@@ -71,7 +71,7 @@ static struct addr veth_addr(int host, int port)
 	return a;
 }
 
-/* The server makes the pair of devices and gives one to the client. */
+/* The server creates the pair of devices and gives one to the client. */
 static void veth_up(int host)
 {
 	run("ip addr add 10.73.0.%d/24 dev v%d", host, host);
@@ -124,7 +124,7 @@ static void across_veth_client(void)
 	recv_bytes(fd, 0, 500000, 10000);
 }
 
-/* The namespace goes while connections of it are open: they go on, by fd. */
+/* The namespace is removed while it has connections: they continue, through their descriptors. */
 static void orphaned_server(void)
 {
 	int l, fd, c, home = X(open("/proc/self/ns/net", O_RDONLY));
@@ -151,7 +151,7 @@ static void orphaned_client(void)
 	barrier("done");
 }
 
-/* Namespaces come and go with listeners, connections and TIME_WAIT in them. */
+/* Namespaces are created and removed while they have listeners, connections and TIME_WAIT. */
 static void namespace_churn(void)
 {
 	for (int i = 0; i < 15; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every option there is, by number, and what listeners do with theirs: over SMC each has the
- * result that it has over TCP.
+ * Every option there is, by number, and how a listener passes it on: over SMC each has the result
+ * that it has over TCP.
  */
 #include <linux/filter.h>
 #include <linux/in6.h>
@@ -13,7 +13,7 @@
 #include "role.h"
 #include "slow.h"
 
-/* All that the headers of 6.12 name, and a few more. Beyond IP's 63 are those of netfilter. */
+/* All options that the headers of 6.12 name, and a few more. IP's above 63 belong to netfilter. */
 static const struct {
 	int level, first, last;
 } ranges[] = {
@@ -30,9 +30,9 @@ static const struct {
 #define IS(l, o)	(level == (l) && opt == (o))
 
 /*
- * What is not the same twice, or tells of packets and routes that SMC does not use.  TCP sets
- * IPV6_MULTICAST_IF and IPV6_MULTICAST_HOPS itself when a segment arrives while packet information
- * or hop limits are wanted, be it an acknowledgment.
+ * Options whose value changes from call to call, or that describe packets and routes, which SMC
+ * does not use.  TCP itself sets IPV6_MULTICAST_IF and IPV6_MULTICAST_HOPS when any segment
+ * arrives, even an acknowledgment, while packet information or hop limits are requested.
  */
 static bool untold(int level, int opt)
 {
@@ -45,7 +45,7 @@ static bool untold(int level, int opt)
 	       IS(IPPROTO_IP, IP_PROTOCOL);
 }
 
-/* What SMC refuses, what loads modules, and what has a case of its own. */
+/* Options that SMC refuses, that load modules, or that have a case of their own. */
 static bool left_out(int level, int opt)
 {
 	return IS(IPPROTO_TCP, TCP_REPAIR) || IS(IPPROTO_TCP, TCP_ULP) ||
@@ -54,7 +54,7 @@ static bool left_out(int level, int opt)
 	       IS(IPPROTO_IPV6, IPV6_ADDRFORM);
 }
 
-/* What one sets to 1 is on; for these that would be the end of the talk. */
+/* The value to set. 1 switches most options on; with these, 1 would stop the connection. */
 static int sensible(int level, int opt)
 {
 	if (IS(SOL_SOCKET, SO_SNDBUF) || IS(SOL_SOCKET, SO_RCVBUF) ||
@@ -70,7 +70,8 @@ static int sensible(int level, int opt)
 		return 0;
 	if (IS(SOL_SOCKET, SO_PEEK_OFF))
 		return -1;
-	/* These patch code of the kernel, which software emulation does not always survive. */
+	/* These patch kernel code, which a guest under software emulation does not always survive.
+	 */
 	if (IS(SOL_SOCKET, SO_TIMESTAMP_OLD) || IS(SOL_SOCKET, SO_TIMESTAMPNS_OLD) ||
 	    IS(SOL_SOCKET, SO_TIMESTAMPING_OLD) || IS(SOL_SOCKET, SO_TIMESTAMP_NEW) ||
 	    IS(SOL_SOCKET, SO_TIMESTAMPNS_NEW) || IS(SOL_SOCKET, SO_TIMESTAMPING_NEW) ||
@@ -155,7 +156,7 @@ static void every_option_connected_client(void)
 	every_option_connected(pair());
 }
 
-/* Set on a listener: what does its child have of it? */
+/* Set on a listener: what does its child inherit? */
 static void every_option_child_server(void)
 {
 	struct addr a = loopback(0);
@@ -204,7 +205,7 @@ static void device_and_names(void)
 	R(get_int(fd, IPPROTO_IPV6, IPV6_TCLASS));
 }
 
-/* ---- two listeners on one port, and a program that chooses ---- */
+/* ---- two listeners on one port, and a BPF program that selects one ---- */
 
 static void choose(int l, int which, bool ebpf)
 {
@@ -221,7 +222,7 @@ static void choose(int l, int which, bool ebpf)
 	close(fd);
 }
 
-/* A client may be connected a moment before its server can accept. */
+/* A client may be connected a moment before its server can accept it. */
 static void await_either(const int l[2])
 {
 	struct pollfd p[2] = { { l[0], POLLIN, 0 }, { l[1], POLLIN, 0 } };
@@ -243,7 +244,7 @@ static void steer_reuseport_server(void)
 	}
 	ctl_put(addr_port(&a));
 	for (int i = 0; i < 8; i++) {
-		/* The port's group has them in the order in which they came. */
+		/* The reuseport group lists its sockets in the order in which they joined. */
 		choose(l[i & 1], i / 2 & 1, i > 3);
 		barrier("chosen");
 		barrier("connected");
@@ -293,8 +294,8 @@ static long sleeps_of_ping_pong(int fd, int usecs)
 }
 
 /*
- * A receiver that polls does not go to sleep: with a processor for each end nearly no
- * receive does, without polling nearly all of them.
+ * A receiver that polls does not sleep. With one processor for each end, almost no receive sleeps;
+ * without polling, almost every receive does.
  */
 static void busy_poll(int fd)
 {
@@ -303,15 +304,15 @@ static void busy_poll(int fd)
 
 	CPU_ZERO(&cpu);
 	CPU_SET(me.is_server, &cpu);
-	/* On one processor polling is in vain, and must not hang. */
+	/* On one processor polling cannot succeed, but it must not hang. */
 	sched_setaffinity(0, sizeof(cpu), &cpu);
 	slept = sleeps_of_ping_pong(fd, 0);
-	/* The peer has to answer before that. */
+	/* The peer has to answer within this time. */
 	polled = sleeps_of_ping_pong(fd, slow(200000));
 	if (me.var->smc && !me.any_mode && !me.rdma &&
 	    sysconf(_SC_NPROCESSORS_ONLN) > 1 && polled > slept / 2)
 		die("%ld sleeps with busy polling, %ld without", polled, slept);
-	/* Nobody comes: it ends all the same. */
+	/* No data comes: polling ends all the same. */
 	set_timeo(fd, SO_RCVTIMEO, 10);
 	R(set_int(fd, SOL_SOCKET, SO_BUSY_POLL, 1000));
 	R(recv(fd, &cpu, 1, 0));
@@ -329,7 +330,7 @@ static void busy_poll_client(void)
 	busy_poll(pair());
 }
 
-/* Of one epoll instance; before 6.9 there is only a sysctl for all. */
+/* Sets busy polling for one epoll instance. Before 6.9 there is only a sysctl for all of them. */
 static bool set_epoll_polling(int ep, uint32_t usecs)
 {
 	struct {
@@ -373,7 +374,7 @@ static int napi_id(int fd)
 	return id;
 }
 
-/* As above, with epoll.  It polls by an id that a connection must have. */
+/* As above, with epoll.  epoll polls by NAPI id, which the connection must have. */
 static void busy_poll_epoll(int fd)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
@@ -387,7 +388,7 @@ static void busy_poll_epoll(int fd)
 	sched_setaffinity(0, sizeof(cpu), &cpu);
 	ping_pong(fd);
 	X(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &ev));
-	/* A late packet of TCP clears it until the next poll(). */
+	/* A late TCP packet clears the id until the next poll(). */
 	if (me.var->smc && !me.any_mode)
 		AWAIT(napi_id(fd) > 0);
 	slept = sleeps_in_epoll(fd, ep);
@@ -396,7 +397,7 @@ static void busy_poll_epoll(int fd)
 	if (can && me.var->smc && !me.any_mode && !me.rdma &&
 	    sysconf(_SC_NPROCESSORS_ONLN) > 1 && polled > slept / 2)
 		die("%ld sleeps with busy polling, %ld without", polled, slept);
-	/* Nobody comes: it ends all the same. */
+	/* No data comes: polling ends all the same. */
 	set_epoll_polling(ep, 1000);
 	R(epoll_wait(ep, &ev, 1, 10));
 	close(ep);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the system decides of a socket: devices, VRFs, scopes, marks, BPF, Landlock, keys. */
+/* How the system's policies apply to a socket: devices, VRFs, scopes, marks, BPF, Landlock, keys.
+ */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -13,7 +14,7 @@
 
 #include "role.h"
 
-/* All variants of a case share a namespace: what is there already stays. */
+/* All variants of a case share a namespace, so the objects may already exist. */
 static bool have(const char *command)
 {
 	return !system(command);
@@ -43,7 +44,7 @@ static void rec_device(int fd)
 	rec("bound to '%s'", dev);
 }
 
-/* A listener of one device is not there for those who come over another. */
+/* A listener bound to one device does not see connections through another one. */
 static void device_bound_server(void)
 {
 	struct addr a = loopback(0), any = wildcard(0);
@@ -134,7 +135,7 @@ static void vrf_client(void)
 	barrier("done");
 }
 
-/* fe80::1 exists on two devices; the scope says which is meant. */
+/* fe80::1 exists on two devices; the scope says which one is meant. */
 static struct addr scoped(const char *dev, int port)
 {
 	struct addr a = other_addr("", "fe80::1", port);
@@ -186,14 +187,14 @@ static void scope_client(void)
 	barrier("done");
 }
 
-/* Routing rules look at the mark, and a child may have its peer's. */
+/* Routing rules match the mark, and a child can inherit the mark of its peer. */
 static void marks_server(void)
 {
 	int v = me.var->ipv6 ? 6 : 4, l, fd;
 	char cmd[300];
 	bool made;
 
-	/* A small kernel has no rules for IPv6. */
+	/* A small kernel may lack routing rules for IPv6. */
 	snprintf(cmd, sizeof(cmd), "{ ip -%d rule | grep -q fwmark || "
 		 "{ ip -%d rule add pref 10 lookup local && "
 		 "ip -%d rule add pref 5 fwmark 5 prohibit && ip -%d rule del pref 0; }; } 2> /dev/null",
@@ -245,7 +246,7 @@ static void attach(int cgroup, int prog_type, int attach_type, const struct bpf_
 	bpf_attach(cgroup, bpf_program(prog_type, attach_type, insns, n), attach_type);
 }
 
-/* A cgroup of its own for this process. */
+/* Moves this process to a cgroup of its own. */
 static int own_cgroup(void)
 {
 	char path[100], pid[20];
@@ -277,7 +278,7 @@ static void cgroup_bpf_client(void)
 {
 	bool v6 = me.var->ipv6;
 	int port = ctl_get(), cgroup = own_cgroup(), fd;
-	/* Port 7 is the server's, 9 is forbidden. */
+	/* Port 7 is the server's; port 9 is forbidden. */
 	const struct bpf_insn connects[] = {
 		LOAD_WORD(2, 1, PORT), SET(0, 1),
 		UNLESS(2, htons(7), 2), SET(3, htons(port)), STORE_WORD(1, 3, PORT),
@@ -307,7 +308,7 @@ static void cgroup_bpf_client(void)
 	barrier("done");
 }
 
-/* ---- Landlock: here a kernel's headers may be older than the kernel ---- */
+/* ---- Landlock: the headers on this machine may be older than the kernel ---- */
 
 #define LANDLOCK_CREATE_RULESET	444
 #define LANDLOCK_ADD_RULE	445
@@ -351,7 +352,7 @@ static void landlock_client(void)
 
 /* ---- TCP signs its segments (D4 of the audit) ---- */
 
-/* A key for the other end, or none any more; false where the kernel has no TCP_MD5SIG. */
+/* Sets or removes the key for the other end. Returns false if the kernel has no TCP_MD5SIG. */
 static bool set_key(int fd, int len)
 {
 	struct tcp_md5sig md5 = { .tcpm_keylen = len, .tcpm_key = "secret" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* poll() and select() in every stage of a connection. */
+/* poll() and select() at every stage of a connection. */
 #include <fcntl.h>
 #include <sys/select.h>
 
@@ -69,7 +69,7 @@ static void poll_stages_client(void)
 	barrier("ended");
 }
 
-/* The writer is not kept waiting until the last byte has been read. */
+/* A writer can write before the reader has read the last byte. */
 static void poll_full_server(void)
 {
 	size_t total, most;
@@ -158,7 +158,7 @@ static void *poll_thread(struct worker *w)
 	return NULL;
 }
 
-/* A sleeping poll() is woken by what it asked for. */
+/* A sleeping poll() is woken by the events it requested. */
 static void wait_for(int fd, const char *what, unsigned int events)
 {
 	struct waiter x = { .events = events };
@@ -255,7 +255,7 @@ static void *recv_thread(struct worker *w)
 	return NULL;
 }
 
-/* A reader that sleeps in recv() and a poller both hear of it. */
+/* A reader that sleeps in recv() and a poller are both woken. */
 static void poll_and_recv_server(void)
 {
 	struct waiter x = { .events = POLLIN };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Descriptors that are duplicated, inherited, passed on, and used by many. */
+/* Descriptors that are duplicated, inherited, passed on and shared by many. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,7 +14,7 @@ static void wait_child(pid_t pid)
 	CHECK(status == 0);
 }
 
-/* The connection lives as long as one descriptor does. */
+/* The connection lives as long as one descriptor of it is open. */
 static void dup_server(void)
 {
 	int fd = pair(), fd2 = X(dup(fd));
@@ -75,7 +75,7 @@ static void fork_client(void)
 	rec("end at %d", (int)recv_to_end(fd, 2000));
 }
 
-/* Another program finds an ordinary socket on its descriptor. */
+/* A program started by exec finds an ordinary socket on its descriptor. */
 static void exec_server(void)
 {
 	int fd = pair();
@@ -125,7 +125,7 @@ static int pass_fd(int sock, int fd)
 	return fd;
 }
 
-/* Passed to another process with data unread; then also back, in flight. */
+/* Passed to another process with data unread, then back again, in flight. */
 static void scm_rights_server(void)
 {
 	int fd = pair(), sv[2];
@@ -147,7 +147,7 @@ static void scm_rights_server(void)
 	pass_fd(sv[0], fd);
 	R(close(fd));
 	wait_child(pid);
-	/* for a moment it lived nowhere but in the message */
+	/* for a moment only the message held the socket */
 	fd = pass_fd(sv[0], -1);
 	ping_pong(fd);
 	barrier("done");
@@ -163,7 +163,7 @@ static void scm_rights_client(void)
 	barrier("done");
 }
 
-/* A descriptor closed while it is only in a message closes the connection. */
+/* A descriptor that is closed while only a message holds it closes the connection. */
 static void scm_rights_lost_server(void)
 {
 	int fd = pair(), sv[2];
@@ -189,7 +189,7 @@ static void scm_rights_lost_client(void)
 	rec("poll %s", mask_name(await_mask(fd, POLLRDHUP)));
 }
 
-/* 64 threads take fixed-size records from one socket; none is torn or lost. */
+/* 64 threads receive fixed-size records from one socket; none is torn or lost. */
 #define RECORDS	2000
 
 static void *take_records(struct worker *w)
@@ -238,8 +238,9 @@ static void run_crew(int fd, void *(*run)(struct worker *), void *data)
 }
 
 /*
- * Only the sending side is shared: a record of 16 bytes is one send() and is
- * not torn by another one, while receivers could tear each other's on TCP too.
+ * Only the sending side is shared. A record of 16 bytes is one send(), which
+ * another send() must not tear. Receivers could tear each other's records, with
+ * TCP too.
  */
 static void threads_64_server(void)
 {
@@ -302,7 +303,7 @@ static void fstat_client(void)
 	barrier("done");
 }
 
-/* Reader and writer are different processes than the one that connected. */
+/* The reader and the writer are other processes than the one that connected. */
 static void two_children_server(void)
 {
 	int fd = pair();

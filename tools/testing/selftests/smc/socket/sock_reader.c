@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Readers in the kernel: proto_ops.read_sock and peek_len.  Test builds have an echo there
- * that a socket can be handed over to; where the connection is TCP it is this program.
+ * Readers in the kernel: proto_ops.read_sock and peek_len.  Test builds of the module have an echo
+ * server, to which a socket can be handed over. If the connection is TCP, this program echoes.
  */
 #include <sys/ioctl.h>
 
@@ -23,7 +23,7 @@ static void echo_begin(int fd)
 		X(set_int(fd, SOL_SMC, SMC_TEST_ECHO, 1));
 }
 
-/* Until the client has ended its stream; whoever looks meanwhile is in nobody's way. */
+/* Wait until the client has ended its stream. The peeking recv() does not disturb the echo. */
 static void echo_rest(int fd)
 {
 	char c;
@@ -101,7 +101,8 @@ static void kernel_reader_urgent_client(void)
 	barrier("done");
 }
 
-/* The client resets while the reader waits; the server's file is closed before. */
+/* The client resets the connection while the kernel reader waits; the server has closed its file.
+ */
 static void kernel_reader_reset_server(void)
 {
 	int fd = pair();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* shutdown(): half-closed connections in both directions and orders. */
+/* shutdown(): half-closed connections, in both directions and orders. */
 #include <fcntl.h>
 
 #include "role.h"
 
-/* Data flows on towards the side that shut down first. */
+/* Data still flows to the side that called shutdown() first. */
 static void half_close_server(void)
 {
 	int fd = pair();
@@ -24,7 +24,7 @@ static void half_close_client(void)
 	R(send(fd, "x", 1, MSG_NOSIGNAL));
 	rec("end at %d", (int)recv_to_end(fd, 0));
 	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
-	/* 0 or ENOTCONN, as far as TCP's state has come by now */
+	/* 0 or ENOTCONN, depending on TCP's state by now */
 	shutdown(fd, SHUT_WR);
 	shutdown(fd, SHUT_RD);
 	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
@@ -49,7 +49,7 @@ static void half_close_back_client(void)
 	R(shutdown(fd, SHUT_WR));
 }
 
-/* What was written before shutdown() arrives, however much it was. */
+/* Everything written before shutdown() arrives, however much it is. */
 static void shutdown_flushes_server(void)
 {
 	int fd = pair();
@@ -90,7 +90,7 @@ static void *recv_one(struct worker *w)
 	return NULL;
 }
 
-/* Threads that sleep in send() and recv() are woken by their own shutdown(). */
+/* Threads that sleep in send() and recv() are woken by a shutdown() of their own socket. */
 static void shutdown_wakes_server(void)
 {
 	struct worker tx = { .run = send_until_error }, rx = { .run = recv_one };
@@ -118,7 +118,7 @@ static void shutdown_wakes_client(void)
 	barrier("done");
 }
 
-/* After SHUT_RD: the end is read, and what still comes can be read as on TCP. */
+/* After SHUT_RD recv() returns the end; data that still arrives can be read, as with TCP. */
 static void shutdown_rd_server(void)
 {
 	char buf[10];
@@ -148,7 +148,7 @@ static void shutdown_rd_client(void)
 	barrier("done");
 }
 
-/* Unread data before SHUT_RD is not lost. */
+/* Data that is unread at SHUT_RD is not lost. */
 static void shutdown_rd_unread_server(void)
 {
 	int fd = pair();
@@ -222,7 +222,7 @@ static void shutdown_both_at_once_client(void)
 		at_once(connect_to(port, 0));
 }
 
-/* SIGPIPE for a writer without MSG_NOSIGNAL, EPIPE for everybody. */
+/* A writer without MSG_NOSIGNAL gets SIGPIPE; every writer gets EPIPE. */
 static void sigpipe_server(void)
 {
 	int fd = pair();
@@ -252,7 +252,7 @@ static void sigpipe_client(void)
 	barrier("done");
 }
 
-/* Writing to somebody who closed: a reset, then EPIPE. */
+/* Writing to a peer that has closed: a reset, then EPIPE. */
 static void write_to_closed_server(void)
 {
 	int fd = pair();

@@ -29,7 +29,7 @@ static void *accept_thread(struct worker *w)
 	return NULL;
 }
 
-/* Let the call sleep, then interrupt it. */
+/* Wait until the call sleeps, then interrupt it. */
 static void interrupt(struct worker *w)
 {
 	worker_start(w);
@@ -91,7 +91,7 @@ static void send_eintr_server(void)
 	int fd = pair();
 
 	barrier("done");
-	/* nothing beyond what the counts said */
+	/* no more data than the counts returned */
 	rec("complete %d", recv_to_end(fd, 0) == (uint64_t)ctl_get());
 }
 
@@ -108,7 +108,7 @@ static void send_eintr_client(void)
 	worker_join(&w);
 	rec("part of a send: %d", w.ret > 0 && w.ret < (long)sizeof(big));
 	total = w.ret;
-	/* now nothing fits any more */
+	/* now nothing more fits */
 	for (;;) {
 		ssize_t n;
 
@@ -118,7 +118,7 @@ static void send_eintr_client(void)
 			break;
 		total += n;
 	}
-	/* some of it may still fit when a late acknowledgement made room */
+	/* some of it may still fit if a late acknowledgment made room */
 	do {
 		fill(big, sizeof(big), total);
 		interrupt(&w);
@@ -141,7 +141,7 @@ static void send_restart_server(void)
 	barrier("done");
 }
 
-/* SA_RESTART does not apply once something was sent: a count, as on TCP. */
+/* SA_RESTART does not apply once something was sent: send() returns a count, as with TCP. */
 static void send_restart_client(void)
 {
 	struct worker w = { .run = send_big };
@@ -180,7 +180,7 @@ static void accept_eintr(void)
 	ping_pong_local(c, w.ret);
 }
 
-/* A signal that is pending but blocked changes nothing: still EAGAIN. */
+/* A pending signal that is blocked changes nothing: still EAGAIN. */
 static void pending_signal_server(void)
 {
 	sigset_t set;
@@ -246,7 +246,7 @@ static void recv_all_eintr(int fd)
 	static char buf[70000];
 	uint64_t pos = 0;
 
-	/* never EAGAIN, never an error: MSG_DONTWAIT with a signal on its way */
+	/* EAGAIN only with MSG_DONTWAIT, EINTR only without, whatever signals are on their way */
 	while (pos < STORM) {
 		ssize_t n = recv(fd, buf, sizeof(buf), pos & 1 ? MSG_DONTWAIT : 0);
 
@@ -277,7 +277,7 @@ static void send_all_eintr(int fd)
 	}
 }
 
-/* Signals all the time, in both roles; every byte once. */
+/* Signals arrive all the time, in both roles; every byte is transferred once. */
 static void signal_storm_server(void)
 {
 	int fd = pair();

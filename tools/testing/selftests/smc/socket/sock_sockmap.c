@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockmaps exchange the tables of a socket: they get none of one that is, or may become,
- * SMC, and all of one that is plain TCP.
+ * Sockmaps replace the proto of a socket. They refuse a socket that is SMC or may become SMC, and
+ * support one that is plain TCP in full.
  */
 #include <linux/kcm.h>
 #include <sys/ioctl.h>
@@ -34,20 +34,20 @@ static int take_out(int map, uint32_t key)
 	return bpf_call(BPF_MAP_DELETE_ELEM, &attr);
 }
 
-/* A program that passes everything, through the queue that the map gives a socket. */
+/* A BPF program that passes everything, through the queue that the map gives a socket. */
 static void attach_pass(int map)
 {
 	bpf_attach(map, bpf_returns(BPF_PROG_TYPE_SK_SKB, SK_PASS), BPF_SK_SKB_STREAM_VERDICT);
 }
 
-/* Both kinds of map, and what they say of a socket that is none of theirs. */
+/* Both kinds of map, and what they return for a socket that they do not hold. */
 static void refused_by_maps(int fd)
 {
 	int maps[] = { make_map(BPF_MAP_TYPE_SOCKMAP), make_map(BPF_MAP_TYPE_SOCKHASH) };
 
 	for (int i = 0; i < 2; i++) {
 		CHECK(put(maps[i], i, fd) < 0);
-		/* In use by SMC, or not in a state for maps. */
+		/* The socket is in use by SMC, or not in a state for maps. */
 		CHECK(errno == EOPNOTSUPP || errno == EBUSY);
 		CHECK(take_out(maps[i], i) < 0);
 		close(maps[i]);
@@ -87,7 +87,7 @@ static void sockmap_refuses_client(void)
 	barrier("done");
 }
 
-/* The peer has promised to speak, and does not. */
+/* The peer has offered SMC but does not continue the handshake. */
 static void sockmap_handshake_server(void)
 {
 	struct addr a = loopback(0);
@@ -122,7 +122,7 @@ static void sockmap_handshake_client(void)
 	await_mask(fd, POLLIN);
 }
 
-/* A socket in a map says EAGAIN, although it may block, when somebody else takes the data. */
+/* A blocking socket in a map returns EAGAIN if another reader takes the data. */
 static void recv_patiently(int fd, uint64_t pos, size_t len)
 {
 	char buf[9000];
@@ -189,7 +189,7 @@ static void sockmap_fallback_client(void)
 	R(put(hash, 7, fd));
 	R(connect(fd, &none, sizeof(none)));
 	barrier("disconnected");
-	/* While it is in the map it is TCP, and would not do as a listener. */
+	/* While the socket is in the map it is TCP, and cannot be an SMC listener. */
 	if (me.kind.protocol != IPPROTO_TCP && !me.any_mode)
 		CHECK(listen(fd, 1) < 0 && errno == EINVAL);
 	R(take_out(hash, 7));
@@ -199,7 +199,7 @@ static void sockmap_fallback_client(void)
 	barrier("end");
 }
 
-/* The kernel connection multiplexor reads TCP's own queue. */
+/* The kernel connection multiplexor (KCM) reads TCP's own queue. */
 static int attach_kcm(int fd)
 {
 	struct kcm_attach info = {
@@ -208,7 +208,7 @@ static int attach_kcm(int fd)
 	};
 	int kcm = socket(AF_KCM, SOCK_DGRAM, KCMPROTO_CONNECTED), rc;
 
-	/* Not every kernel has it. */
+	/* Not every kernel has KCM. */
 	if (kcm < 0)
 		return -1;
 	rc = ioctl(kcm, SIOCKCMATTACH, &info) < 0 ? errno : 0;

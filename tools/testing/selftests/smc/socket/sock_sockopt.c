@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* setsockopt() and getsockopt(): what is set is read back, and works. */
+/* setsockopt() and getsockopt(): a value that was set is read back and takes effect. */
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
@@ -8,7 +8,7 @@
 
 #include "role.h"
 
-/* Everything that has a value of one int, before, set, and after. */
+/* All options with a value of one int: before, set, and after. */
 static const struct {
 	int level, opt, value;
 	const char *name;
@@ -118,7 +118,7 @@ static void buf_32k(int fd)
 	X(set_int(fd, SOL_SOCKET, SO_SNDBUF, 32768));
 }
 
-/* What the buffers hold is bounded by what was asked for, and large enough. */
+/* The buffers hold at most what was requested, and are large enough. */
 static void buffers_bound_server(void)
 {
 	int fd = pair_with(buf_32k);
@@ -144,7 +144,7 @@ static void buffers_bound_client(void)
 	barrier("done");
 }
 
-/* Changed on a live connection: no harm, nothing lost. */
+/* Changed on an open connection: nothing breaks and nothing is lost. */
 static void buffers_changed_server(void)
 {
 	int fd = pair();
@@ -215,7 +215,7 @@ static void rcvlowat_client(void)
 
 	barrier("ten");
 	send_bytes(fd, 0, 10, 10);
-	/* whether the sleeper takes the ten or leaves them is its own matter */
+	/* the sleeper may take the ten bytes or leave them */
 	AWAIT(X(ioctl(fd, SIOCOUTQNSD, &n)) == 0 && n == 0);
 	barrier("sent");
 	barrier("twenty");
@@ -240,7 +240,7 @@ static void rcvbuf_32k(int fd)
 	X(set_int(fd, SOL_SOCKET, SO_RCVBUF, 32768));
 }
 
-/* Set while somebody polls; and more than fits. */
+/* Changed while another thread polls; then to more than fits. */
 static void rcvlowat_set_server(void)
 {
 	struct worker w = { .run = poll_in };
@@ -322,7 +322,7 @@ static void timeouts_client(void)
 	barrier("full");
 	fill_up(fd);
 	set_timeo(fd, SO_SNDTIMEO, 40);
-	/* the peer reads nothing: whatever small rest fits, it ends so */
+	/* the peer reads nothing: fill what room is left until send() fails */
 	while (send(fd, big, BUFSIZ, 0) > 0)
 		;
 	rec("send: %s", err_name(errno));
@@ -362,7 +362,7 @@ static const char *tcp_state(int fd)
 	return ti.tcpi_state < 13 ? names[ti.tcpi_state] : "??";
 }
 
-/* What has gone to and fro: glibc's structure ends in front of it. */
+/* Counters of bytes in both directions; glibc's structure ends before these fields. */
 static void rec_bytes(int fd)
 {
 	enum { BYTES_RECEIVED = 128, BYTES_SENT = 200 };
@@ -411,7 +411,7 @@ static void tcp_info_client(void)
 	barrier("shut down");
 }
 
-/* What the system has of its own: level SOL_SMC. */
+/* The options that only SMC has: level SOL_SMC. */
 static void smc_info_server(void)
 {
 	int fd = pair();
@@ -446,7 +446,7 @@ static void smc_info_client(void)
 	barrier("done");
 }
 
-/* Data in the SYN means plain TCP for that connection, and it arrives. */
+/* Data in the SYN makes the connection plain TCP, and the data arrives. */
 static void fastopen_server(void)
 {
 	int l = make_socket(0), fd;
@@ -491,14 +491,14 @@ static void fastopen_client(void)
 
 static void allow_fastopen(void)
 {
-	/* clients and servers, without a cookie */
+	/* for clients and servers, without a cookie */
 	int fd = X(open("/proc/sys/net/ipv4/tcp_fastopen", O_WRONLY));
 
 	CHECK(write(fd, "519", 3) == 3);
 	close(fd);
 }
 
-/* A child that is born of the SYN, with data: plain TCP, and all of it arrives. */
+/* A child that a SYN with data creates is plain TCP, and all of the data arrives. */
 static void fastopen_child_server(void)
 {
 	struct addr a = loopback(0);
@@ -559,7 +559,7 @@ static void fastopen_child_client(void)
 	}
 }
 
-/* ---- keepalive, which tests the link where there is one ---- */
+/* ---- keepalive, which tests the link if there is one ---- */
 
 #define LINK_TIME	"/proc/sys/net/smc/smcr_testlink_time"
 
@@ -604,12 +604,12 @@ static void keepalive_client(void)
 	long before;
 	int fd;
 
-	/* Only who asks for it has the link tested. */
+	/* The link is tested only for a socket that asks for it. */
 	if (link)
 		set_link_time("0");
 	fd = pair_with(alive);
 	R(set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 2));
-	/* Tests and their answers. */
+	/* Count tests and their answers. */
 	before = link ? packets_sent() : 0;
 	AWAIT(!link || packets_sent() > before + 4);
 	if (link)
@@ -626,7 +626,9 @@ const struct test_case sockopt_cases[] = {
 	CASE(buffers_bound, 0, "they bound what is in flight"),
 	CASE(buffers_changed, 0, "changed on a live connection"),
 	CASE(rcvlowat, 0, "SO_RCVLOWAT for recv and poll"),
-	/* A whole buffer behind a window of one segment takes TCP a minute between machines. */
+	/* TCP needs a minute between machines to send a whole buffer through a window of one
+	 * segment.
+	 */
 	CASE(rcvlowat_set, F_ONE, "SO_RCVLOWAT while somebody polls, and more than fits"),
 	CASE(timeouts, 0, "SO_RCVTIMEO and SO_SNDTIMEO"),
 	CASE(keepalive, F_ROOT, "SO_KEEPALIVE, and the link tests that it asks for"),
@@ -634,7 +636,8 @@ const struct test_case sockopt_cases[] = {
 	CASE(tcp_info, 0, "the state that TCP_INFO tells"),
 	CASE(smc_info, 0, "SMC_SOCK_INFO"),
 	CASE(fastopen, 0, "data in the SYN, which the server does not want"),
-	/* A machine's first SYN has the data only where it knows that the server takes it. */
+	/* A machine puts data into its first SYN only if it knows that the server accepts the data.
+	 */
 	CASE(fastopen_child, F_ROOT | F_ONE, "data in the SYN, which the server takes"),
 	{ 0 }
 };

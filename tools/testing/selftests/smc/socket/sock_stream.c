@@ -40,7 +40,7 @@ static void echo_sizes_client(void)
 
 #define BIG	(8u << 20)
 
-/* One blocking send() of any size returns when all of it is sent. */
+/* One blocking send() of any size returns when everything is sent. */
 static void send_8m_server(void)
 {
 	int fd = pair();
@@ -83,7 +83,7 @@ static void recv_8m_waitall_client(void)
 
 #define DUPLEX	(2u << 20)
 
-/* Two threads on each side: both directions at once, odd sizes. */
+/* Two threads on each side: both directions at once, with odd sizes. */
 static void both_ways(int fd, size_t len, size_t send_chunk, size_t recv_chunk)
 {
 	struct worker tx = { .run = worker_send, .fd = fd, .len = len,
@@ -124,7 +124,7 @@ static void small_buffers(int fd)
 	X(set_int(fd, SOL_SOCKET, SO_SNDBUF, 4096));
 }
 
-/* Cursors wrap at every place of a small buffer. */
+/* Cursors wrap at every position of a small buffer. */
 static void wrap_small_server(void)
 {
 	int fd = pair_with(small_buffers);
@@ -181,7 +181,7 @@ static void duplex_large_client(void)
 	barrier("done");
 }
 
-/* A sender that fills everything up goes on exactly where it stopped. */
+/* A sender that fills the buffer continues exactly where it stopped. */
 static void full_then_drained_server(void)
 {
 	int fd = pair();
@@ -211,8 +211,8 @@ static void full_then_drained_client(void)
 }
 
 /*
- * More than what a fresh connection has room for, over data that are read only in part, and that go
- * around the end of what is there at first: every byte stays in its place.
+ * More data than a fresh connection has room for, sent while earlier data is only partly read and
+ * wraps around the end of the initial buffer: every byte keeps its place.
  */
 #define GROW_FIRST	12000
 #define GROW_PEEKED	5000
@@ -254,7 +254,7 @@ static void growing_client(void)
 	barrier("done");
 }
 
-/* The same for a program that only writes when it has been told that it may. */
+/* As above, for a program that writes only when poll() reports room. */
 static void growing_poll_server(void)
 {
 	int fd = pair();

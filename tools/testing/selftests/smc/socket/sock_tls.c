@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Kernel TLS. Data in the SYN makes a connection plain TCP in all variants, and there the
- * same calls have the same results; a connection with SMC has none of it.
+ * Kernel TLS. Data in the SYN makes a connection plain TCP in all variants, and there the calls
+ * return the same results. An SMC connection refuses kernel TLS.
  */
 #include <linux/tls.h>
 #include <netinet/tcp.h>
@@ -20,7 +20,7 @@ static int set_ulp(int fd, const char *name)
 	return setsockopt(fd, IPPROTO_TCP, TCP_ULP, name, strlen(name));
 }
 
-/* TLS 1.2 with AES-GCM-128; each direction has a key of its own. */
+/* TLS 1.2 with AES-GCM-128; each direction has its own key. */
 static int set_key(int fd, int direction, char key)
 {
 	struct tls12_crypto_info_aes_gcm_128 info = {
@@ -34,7 +34,7 @@ static int set_key(int fd, int direction, char key)
 	return setsockopt(fd, SOL_TLS, direction, &info, sizeof(info));
 }
 
-/* What TCP says of a socket that has an upper layer. */
+/* What TCP reports for a socket with an upper layer protocol. */
 static void with_upper_layer(int fd)
 {
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
@@ -62,7 +62,7 @@ static void kernel_tls_server(void)
 	R(set_ulp(fd, "none such"));
 	R(setsockopt(fd, IPPROTO_TCP, TCP_ULP, NULL, 3));
 	R(set_key(fd, TLS_RX, 1));
-	/* As anybody on the way sees it: a record of 100 bytes, nonce and tag. */
+	/* The bytes as they are on the wire: a record of 100 bytes, nonce and tag. */
 	await_inq(fd, 129);
 	CHECK(recv(fd, head, sizeof(head), MSG_PEEK) == sizeof(head));
 	rec("record %02x %02x%02x %02x%02x", head[0], head[1], head[2], head[3], head[4]);
@@ -75,7 +75,7 @@ static void kernel_tls_server(void)
 	with_upper_layer(fd);
 	barrier("done");
 	close(fd);
-	/* The listener is none the worse. */
+	/* The listener still works afterwards. */
 	fd = X(accept(l, NULL, NULL));
 	ping_pong(fd);
 	barrier("end");
@@ -114,7 +114,7 @@ static void *take_layer(void *arg)
 	return NULL;
 }
 
-/* Four threads at once: one gets it. */
+/* Four threads try at once; one succeeds. */
 static void contend(int fd)
 {
 	struct worker w[4] = { };
@@ -165,7 +165,7 @@ static void kernel_tls_threads_client(void)
 	barrier("done");
 }
 
-/* A connection that may be SMC gets no upper layer. */
+/* A connection that may be SMC cannot get an upper layer protocol. */
 static void upper_layer_refused(int fd)
 {
 	ping_pong(fd);

@@ -7,7 +7,7 @@
 
 #include "role.h"
 
-/* What recv() returns as text, up to 99 bytes. */
+/* The result of recv() as text, up to 99 bytes. */
 static void read_text(int fd, int flags)
 {
 	char buf[100] = "";
@@ -31,8 +31,8 @@ static void read_urgent(int fd, int flags)
 }
 
 /*
- * SMC announces an urgent byte a moment before the bytes in front of it, of which there have to be
- * so many; TCP brings both at once.
+ * SMC announces an urgent byte a moment before the @before bytes in front of it arrive. With TCP
+ * both arrive together.
  */
 static void await_urgent(int fd, char want, int before)
 {
@@ -42,14 +42,14 @@ static void await_urgent(int fd, char want, int before)
 	await_inq(fd, before);
 }
 
-/* All that can be asked without reading. */
+/* All state that can be queried without reading. */
 static void say_state(int fd)
 {
 	rec("mark %d, to read %d, poll %s", ask(fd, SIOCATMARK), ask(fd, SIOCINQ),
 	    mask_name(poll_mask(fd, POLLIN | POLLPRI | POLLRDHUP)));
 }
 
-/* So much behind an urgent byte that what a fresh connection has for it is exchanged. */
+/* Sends so much behind an urgent byte that the initial buffer of the connection is replaced. */
 static void urgent_growing_server(void)
 {
 	int fd = pair();
@@ -76,7 +76,7 @@ static void urgent_growing_client(void)
 	ping_pong(fd);
 }
 
-/* One urgent byte in the stream: the mark, POLLPRI, MSG_OOB, reads stop there. */
+/* One urgent byte in the stream: the mark, POLLPRI and MSG_OOB; reads stop at the mark. */
 static void urgent_server(void)
 {
 	int fd = pair();
@@ -136,7 +136,7 @@ static void urgent_inline_server(void)
 	ping_pong(fd);
 }
 
-/* A byte that is not read out of line is gone, and the mark with it. */
+/* If the urgent byte is not read out of band, it is gone, and so is the mark. */
 static void urgent_ignored_server(void)
 {
 	char buf[10] = "";
@@ -153,14 +153,14 @@ static void urgent_ignored_server(void)
 	read_urgent(fd, 0);
 	say_state(fd);
 	barrier("read");
-	/* Nothing but an urgent byte: there is nothing to read. */
+	/* Only an urgent byte: there is nothing to read in band. */
 	await_urgent(fd, 'V', 0);
 	say_state(fd);
 	read_text(fd, MSG_DONTWAIT);
 	say_state(fd);
 	read_urgent(fd, 0);
 	barrier("alone");
-	/* Many bytes: the last one is urgent. MSG_WAITALL stops at the mark. */
+	/* Many bytes, of which the last one is urgent. MSG_WAITALL stops at the mark. */
 	await_urgent(fd, '!', 5);
 	memset(buf, 0, sizeof(buf));
 	R(recv(fd, buf, 9, MSG_WAITALL));
@@ -186,7 +186,7 @@ static void urgent_ignored_client(void)
 	ping_pong(fd);
 }
 
-/* A newer urgent byte takes the place of one that has not been reached. */
+/* A newer urgent byte replaces one that has not been reached. */
 static void urgent_replaced_server(void)
 {
 	int fd = pair();
@@ -195,12 +195,12 @@ static void urgent_replaced_server(void)
 	await_urgent(fd, '2', 5);
 	say_state(fd);
 	read_text(fd, 0);
-	await_mask(fd, POLLIN);	/* Nagle may hold "ef" back */
+	await_mask(fd, POLLIN);	/* Nagle may hold back "ef" */
 	say_state(fd);
 	read_urgent(fd, 0);
 	read_text(fd, 0);
 	barrier("read");
-	/* Now the reader stands in front of the one that is replaced: it is skipped. */
+	/* The reader is at the mark of the byte that is replaced: it is skipped. */
 	await_urgent(fd, '3', 2);
 	read_text(fd, 0);
 	R(ask(fd, SIOCATMARK));
@@ -210,7 +210,7 @@ static void urgent_replaced_server(void)
 	read_text(fd, 0);
 	say_state(fd);
 	barrier("again");
-	/* And two of them in a row. */
+	/* Two of them in a row. */
 	await_urgent(fd, '5', 0);
 	say_state(fd);
 	barrier("in a row");
@@ -246,7 +246,7 @@ static void urgent_replaced_client(void)
 	ping_pong(fd);
 }
 
-/* Peeking stops at the mark, goes on behind it, and changes nothing. */
+/* Peeking stops at the mark, continues behind it, and changes nothing. */
 static void urgent_peek_server(void)
 {
 	char buf[10];
@@ -278,7 +278,7 @@ static void urgent_peek_client(void)
 	ping_pong(fd);
 }
 
-/* SIGURG, select() and epoll say that there is something; reading it says that it is over. */
+/* SIGURG, select() and epoll report the byte; reading it ends the report. */
 static void urgent_told_server(void)
 {
 	struct epoll_event ev = { .events = EPOLLPRI };
@@ -292,7 +292,7 @@ static void urgent_told_server(void)
 	for (int i = 0; i < 3; i++) {
 		signals_seen = 0;
 		barrier("ready");
-		/* The signal may come first, and end the call. */
+		/* The signal may come first and interrupt the call. */
 		while (epoll_wait(ep, &ev, 1, 10000) < 0)
 			CHECK(errno == EINTR);
 		AWAIT(signals_seen);
@@ -327,7 +327,7 @@ static void *send_urgent(struct worker *w)
 	return NULL;
 }
 
-/* The window is full: the urgent byte comes behind what is there. */
+/* The window is full: the urgent byte follows what is already there. */
 static void urgent_full_server(void)
 {
 	static char buf[70000];
@@ -352,7 +352,7 @@ static void urgent_full_server(void)
 	read_text(fd, 0);
 	say_state(fd);
 	read_urgent(fd, 0);
-	/* TCP tells of one byte up to five times. */
+	/* TCP may signal one byte up to five times. */
 	if (smc_mode(fd) != MODE_TCP)
 		CHECK(signals_seen == 1);
 	barrier("read");
@@ -377,7 +377,7 @@ static void urgent_full_client(void)
 
 #define URGENT_BIG	(8 << 20)
 
-/* More than any buffer holds, and the last byte of it is urgent. */
+/* More data than any buffer holds; the last byte is urgent. */
 static void urgent_big_server(void)
 {
 	int fd = pair();
@@ -401,7 +401,7 @@ static void urgent_big_client(void)
 	ping_pong(fd);
 }
 
-/* The end of the stream behind an urgent byte; what cannot be sent. */
+/* The end of the stream behind an urgent byte; urgent sends that fail. */
 static void urgent_end_server(void)
 {
 	int fd = pair();
@@ -444,7 +444,7 @@ static void urgent_states(void)
 
 #define ROUNDS	300
 
-/* Urgent bytes between others, each behind data of another length. */
+/* Urgent bytes among others, each behind a different amount of data. */
 static size_t many_bytes(int round)
 {
 	return 1 + round * 61 % 9000;

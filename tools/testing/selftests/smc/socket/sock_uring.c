@@ -13,7 +13,7 @@ struct ring {
 	struct io_uring_params p;
 };
 
-/* In the order of the halves that 16 bits of events had before there were 32. */
+/* Swap the halves as the ABI requires: the field for events had 16 bits before it had 32. */
 static uint32_t uring_events(uint32_t events)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -58,7 +58,7 @@ static void submit(struct ring *r, const struct io_uring_sqe *sqe)
 	CHECK(X(syscall(__NR_io_uring_enter, r->fd, 1, 0, 0, NULL, 0)) == 1);
 }
 
-/* The next completion's result; a negative errno like that of a system call. */
+/* The result of the next completion; on failure a negative errno, as for a system call. */
 static long complete(struct ring *r, uint32_t *flags)
 {
 	uint32_t head = *word(r->cq, r->p.cq_off.head);
@@ -101,10 +101,10 @@ static void uring_server(void)
 
 	ring_open(&r);
 	sqe.fd = serve();
-	submit(&r, &sqe);		/* before the client connects, or after */
+	submit(&r, &sqe);		/* before or after the client connects */
 	fd = RFD(complete(&r, NULL));
 	check_mode(fd);
-	/* These wait in the kernel for what has not been sent yet. */
+	/* These requests wait in the kernel for data that has not been sent yet. */
 	sqe = transfer(IORING_OP_RECV, fd, buf, 10, 0);
 	submit(&r, &sqe);
 	barrier("waiting");

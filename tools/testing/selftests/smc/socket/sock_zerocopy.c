@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* MSG_ZEROCOPY with its completions, pipes and files as source and destination. */
+/* MSG_ZEROCOPY with its completions; pipes and files as source and destination. */
 #include <fcntl.h>
 #include <linux/errqueue.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #define SO_ZEROCOPY	60
 #endif
 
-/* The next completion: which calls it is for, and that the kernel has copied. */
+/* The next completion: which calls it covers, and whether the kernel has copied. */
 static void say_completion(int fd)
 {
 	char control[256];
@@ -27,7 +27,7 @@ static void say_completion(int fd)
 	err = (void *)CMSG_DATA(cm);
 	rec("flags 0x%x, errno %u, origin %u, calls %u to %u, code %u", msg.msg_flags,
 	    err->ee_errno, err->ee_origin, err->ee_info, err->ee_data,
-	    /* Towards another machine TCP does not copy; SMC always does. */
+	    /* TCP does not copy towards another machine; SMC always does. */
 	    me.between ? 0 : err->ee_code);
 	rec("poll %s", mask_name(poll_mask(fd, POLLIN)));
 }
@@ -48,7 +48,7 @@ static void zerocopy_client(void)
 	static char buf[5000];
 	int fd = pair();
 
-	/* Without the option the flag means nothing. */
+	/* Without SO_ZEROCOPY the flag has no effect. */
 	fill(buf, sizeof(buf), 0);
 	R(send(fd, buf, sizeof(buf), MSG_ZEROCOPY));
 	barrier("sent");
@@ -72,7 +72,7 @@ static void zerocopy_client(void)
 
 #define PIPED	200000
 
-/* Out of the socket into a pipe, doubled by tee(), and back into the socket. */
+/* From the socket into a pipe, duplicated by tee(), and back into the socket. */
 static void pipes_server(void)
 {
 	int fd = pair(), in[2], copy[2];
@@ -137,7 +137,7 @@ static void pipes_client(void)
 
 #define FILE_SIZE	(3u << 20)
 
-/* A file that changes as soon as sendfile() has returned, and one that gets shorter. */
+/* A file that changes right after sendfile() has returned, and one that gets shorter. */
 static void sendfile_changed_server(void)
 {
 	int fd = pair();
@@ -176,7 +176,7 @@ static void sendfile_changed_client(void)
 	barrier("done");
 }
 
-/* MSG_PEEK from where it stopped; kernels before 6.9 refuse it, also for TCP. */
+/* MSG_PEEK continues where it stopped; kernels before 6.9 refuse this, for TCP too. */
 static void peek_offset_server(void)
 {
 	char buf[10] = "";
