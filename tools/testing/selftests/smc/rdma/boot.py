@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs two machines, counts their TAP, and says which of them the rest comes from."""
+"""Runs two machines, counts their TAP lines, and marks all other output with its machine."""
 import re
 import subprocess
 
 
 class Seen:
-    """What the machines have said so far."""
+    """What the machines have reported so far."""
 
     def __init__(self):
         self.count, self.skipped, self.passed = 0, 0, set()
 
 
 def run_machines(command, env, heard=lambda line: False, seen=None):
-    """TAP is for whoever counts; everything else says which machine it comes from. What heard()
-    takes is not shown. seen: what other machines have said before."""
+    """Prints TAP lines with new numbers and marks every other line with its machine. Lines that
+    heard() accepts are not printed. seen: the reports of machines that ran before."""
     seen = seen or Seen()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace",
                           env=env) as process:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An independent judge: tshark reads the packets of the cases `capture`, and what it prints is
+"""An independent check: tshark decodes the packets of the cases named `capture`, and the result is
 compared with what the tools of both machines showed while the connections were open."""
 import json
 import re
@@ -11,7 +11,7 @@ from lib.smc_netlink import gid
 SERVER, CLIENT = 1, 2
 CLC = {"1": "Proposal", "2": "Accept", "3": "Confirm", "4": "Decline"}
 SIDES = {"Accept": SERVER, "Confirm": CLIENT}
-# What tshark calls the same field of the two messages.
+# The names that tshark gives to the same field of the two messages.
 FIELDS = {
     "Accept": {"qp": "accept.server.qp.number", "token": "accept.server.rmb.element.alert.token",
                "size": "accept.rmb.buffer.size", "eid": "accept.eid",
@@ -20,7 +20,7 @@ FIELDS = {
                 "size": "confirm.rmb.buffer.size", "eid": "confirm.eid",
                 "host": "confirm.peer.host.name", "gid": "client.gid"},
 }
-# v2 LLC messages as Linux 6.12 sends them: what is a value is a dot, what is reserved is 0.
+# v2 LLC messages as Linux 6.12 sends them: a dot stands for a value, 0 for a reserved field.
 BYTE = "[0-9a-f]{2}"
 LENGTH = "(?:2c00|002c)"	# in the byte order of the machine
 LLC_V2 = {
@@ -33,7 +33,7 @@ LLC_V2 = {
     "27": ("TEST LINK", f"27{LENGTH}(?:{BYTE}){{17}}(?:00){{24}}"),
 }
 CURSOR = "smc.rmbe.ctrl.peer.prod.curs"
-SENT = 20001			# bytes of the first connection, each way
+SENT = 20001			# bytes of the first connection, in each direction
 
 
 def tshark(path, display_filter):
@@ -43,7 +43,7 @@ def tshark(path, display_filter):
 
 
 def flatten(tree, out=None):
-    """Field names without their nesting; the hex twins of -x are left out."""
+    """Collects the fields without their nesting. Omits the hexadecimal copies that -x adds."""
     out = {} if out is None else out
     for name, value in tree.items():
         if isinstance(value, dict):
@@ -54,19 +54,19 @@ def flatten(tree, out=None):
 
 
 def payload_of(layers):
-    """What a RoCE packet carries: behind UDP and BTH, before the checksum."""
+    """Returns the payload of a RoCE packet: behind UDP and BTH, before the checksum."""
     frame = bytes.fromhex(layers["frame_raw"][0])
     udp = frame.find(b"\x12\xb7", 34)		# destination port 4791
     return frame[udp + 6 + 12:-4]
 
 
 def is_v2_llc(layers):
-    """LLC types 0x21 and up, which tshark 4.0 does not know."""
+    """Is the LLC type 0x21 or higher? tshark 4.0 does not know these."""
     return 0x21 <= (payload_of(layers) or b"\0")[0] <= 0x2f
 
 
 def check_llc(path):
-    """Every v2 LLC message against those of Linux 6.12; '' or what is wrong."""
+    """Compares every v2 LLC message with those of Linux 6.12. Returns '' or what is wrong."""
     sends = tshark(path, "infiniband.bth.opcode == 4")
     messages = [payload_of(layers).hex() for layers in sends if is_v2_llc(layers)]
     for message in messages:
@@ -79,7 +79,7 @@ def check_llc(path):
 
 
 def connections(path):
-    """Its CLC messages for each connection, in the order of the connections."""
+    """Returns the CLC messages of each connection, in the order of the connections."""
     found = {}
     for layers in tshark(path, "smc.clc_msg"):
         fields = flatten(layers)
@@ -92,7 +92,7 @@ def connections(path):
 
 
 def differences(kind, message, here, there):
-    """Between a message and the tools on its sender's machine and on the other one."""
+    """Returns the differences between a message and what the tools show on both machines."""
     mine, peer = (next((s for s in state["sockets"] if "connection" in s and "smcr" in s and
                         s[end]["port"] == message["source_port"]), None)
                   for state, end in ((here, "local"), (there, "peer")))
@@ -120,7 +120,7 @@ def differences(kind, message, here, there):
 
 
 def check_cdc(path, conns):
-    """'' or what is wrong with the CDC messages."""
+    """Returns '' or what is wrong with the CDC messages."""
     cdcs = [flatten(layers) for layers in tshark(path, "smc.rmbe.ctrl.alert.token")]
     known = {int(c[k]["token"], 16) for c in conns for k in SIDES if c[k].get("token")}
     tokens = {int(c["smc.rmbe.ctrl.alert.token"], 0) for c in cdcs}
@@ -133,7 +133,7 @@ def check_cdc(path, conns):
 
 
 def check_v1_llc(path):
-    """Version 1 LLC messages are known to tshark: CONFIRM LINK at least must be there."""
+    """tshark knows version 1 LLC messages: at least CONFIRM LINK must be in the capture."""
     kinds = {flatten(layers)["smc.llc_msg"] for layers in tshark(path, "smc.llc_msg")}
     return "" if "1" in {str(int(kind, 0)) for kind in kinds} else f"LLC messages {sorted(kinds)}"
 

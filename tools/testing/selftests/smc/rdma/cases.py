@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The cases: which roles of smc_xfer they run, on machines in what state, and what is looked at
-meanwhile. Both machines go through the same list."""
+"""The cases: which roles of smc_xfer they run, how the machines are prepared, and what is checked
+meanwhile. Both machines run the same list."""
 import contextlib
 import json
 import os
@@ -27,24 +27,23 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../programs")
 import between  # noqa: E402
 import losing  # noqa: E402
 
-RATE = "6mbit"		# of a link where that is to be the bottleneck
-GID_INDEX = 1		# of rxe0: 0 is the link-local address, 1 the IPv4 one
+RATE = "6mbit"		# of a link that is to be the bottleneck
+GID_INDEX = 1		# on rxe0: 0 is the link-local address, 1 the IPv4 one
 RESULTS = os.environ.get("SMC_RESULTS", "/tmp")
 
 MIB = 1 << 20
 
 
 class Skip(Exception):
-    """The case cannot run here; the text says why."""
+    """The case cannot run here; the text gives the reason."""
 
 
 class Case:
-    """name: as on the command line. role: the case of smc_xfer. around: a context manager
-    that gets the machine and prepares it. look(machine, where): called at smc_xfer's look(), where
-    connections are those of look_on.
-    program(machine, session): instead of smc_xfer. quick: one of those that all means.
-    last, reborn: the client's machine dies, for good, or another one takes its place.
-    ours_only: SMC between two of ours, TCP with the kernel's own module."""
+    """name: as on the command line. role: the case of smc_xfer. around: a context manager that gets
+    the machine and prepares it. look(machine, where): called at smc_xfer's look(); the connections
+    are in mode look_on. program(machine, session): runs instead of smc_xfer. quick: run by default.
+    last, reborn: the client's machine dies, for good, or to be replaced by another one. ours_only:
+    SMC between two machines with our module, TCP with the kernel's own module."""
 
     def __init__(self, name, role=None, around=None, look=None, expect="smcr", v6=False,
                  kinds=("smc", "smc"), timeout=120, quick=True, last=False, program=None, ours_only=False,
@@ -57,8 +56,8 @@ class Case:
 
 
 def sysctls(server=None, client=None, both=None, kernel=None):
-    """Sets net.smc.* for the case, and begins without a link group. kernel: where that is the
-    kernel's own module, or everywhere if it is nowhere."""
+    """Sets net.smc.* for the case and starts it without a link group. kernel: settings for the
+    machine with the kernel's own module, or for both machines if neither has it."""
     @contextlib.contextmanager
     def around(machine):
         values = dict(both or {}) | ((server if machine.is_server else client) or {})
@@ -70,7 +69,7 @@ def sysctls(server=None, client=None, both=None, kernel=None):
             raise Skip(f"no {error.filename} here") from None
         for name, value in values.items():
             machine.sysctl(f"net.smc.{name}", value)
-        # Some settings are those of a link group, for as long as it lives.
+        # A link group keeps some settings for its lifetime.
         machine.fresh()
         try:
             yield
@@ -81,7 +80,7 @@ def sysctls(server=None, client=None, both=None, kernel=None):
 
 
 def both_of(inner, outer):
-    """One preparation within another."""
+    """Nests one preparation in another."""
     @contextlib.contextmanager
     def around(machine):
         with outer(machine), inner(machine):
@@ -90,7 +89,7 @@ def both_of(inner, outer):
 
 
 def eids(server, client):
-    """Other user EIDs than the usual one; None is none at all."""
+    """Replaces the usual user EID; None removes it."""
     @contextlib.contextmanager
     def around(machine):
         eid = server if machine.is_server else client
@@ -128,8 +127,8 @@ def routed(machine):
 
 
 def pnet(tunnel, **networks):
-    """A table of networks, by netdev (its name) or port of rxe0 (its name); with a tunnel between
-    the machines or without. The device goes and comes back once the table is there."""
+    """Sets the PNET table, by name of a netdev or of the RDMA device, with or without a tunnel
+    between the machines. Once the table is set, the device is removed and added again."""
     @contextlib.contextmanager
     def around(machine):
         if tunnel:
@@ -151,7 +150,7 @@ def pnet(tunnel, **networks):
 
 
 def upper(kind, virtual=False):
-    """The connections go through a device above eth0, which is that of rxe0."""
+    """The connections go through a device above eth0, which is the netdev of rxe0."""
     @contextlib.contextmanager
     def around(machine):
         machine.upper(kind, virtual)
@@ -165,8 +164,8 @@ def upper(kind, virtual=False):
 
 
 class Disturbance:
-    """What happens to one machine, or to both, in the middle of a case, and how it is undone: at
-    smc_xfer's look(), or when the case is over, should it not have come so far."""
+    """A disturbance of one machine, or of both, in the middle of a case. It is undone at smc_xfer's
+    next look(), or at the end of the case if that look() is not reached."""
 
     def __init__(self, do, undo, server=True, client=True):
         self.do, self.undo, self.roles = do, undo, {True: server, False: client}
@@ -210,13 +209,13 @@ def eth0_down(machine):
 
 
 def eth0_up(machine):
-    """Its IPv6 addresses have gone."""
+    """Setting eth0 down has removed its IPv6 addresses."""
     run(f"ip link set eth0 up; ip -6 addr add {machine.address(v6=True)}/64 dev eth0 nodad")
     machine.port_is_up()
 
 
 def bad_wire(machine):
-    """Not too bad: after a loss soft-RoCE needs a second to go on, or does not."""
+    """Losses stay moderate: after a loss soft-RoCE needs a second to recover, or does not recover."""
     run("modprobe sch_netem; "
         "tc qdisc add dev eth0 root netem delay 1ms reorder 1% loss 0.3% duplicate 1%")
 
@@ -226,7 +225,7 @@ def good_wire(machine):
 
 
 def disturbed(name, do, undo, role="disturbed", **args):
-    """A peer that does not hear of it, and has nothing to send, finds out by TEST LINK."""
+    """A peer that is not notified, and has nothing to send, finds out by TEST LINK."""
     d = Disturbance(do, undo, **{k: args.pop(k) for k in ("server", "client") if k in args})
     return Case(name, role, around=both_of(d.around, sysctls(both={"smcr_testlink_time": 2})),
                 look=d.look, timeout=60, quick=False, **args)
@@ -234,8 +233,8 @@ def disturbed(name, do, undo, role="disturbed", **args):
 
 @contextlib.contextmanager
 def few_messages(machine):
-    """What rxe0 sends is data or acknowledgments, and few words about the window: by far not one
-    for each byte read. A slow machine resends."""
+    """rxe0 mostly sends data and acknowledgments. It sends few window updates, by far not one for
+    each byte read. A slow machine retransmits."""
     before = machine.counters().get("sent_pkts", 0)
     yield
     sent = machine.counters().get("sent_pkts", 0) - before
@@ -245,7 +244,7 @@ def few_messages(machine):
 
 
 def has_pnetid(machine, where):
-    """Device and link group say which network they are on."""
+    """Checks that the device and the link group show their network."""
     port, groups = netlink.devices()[0]["port1"], [g for g in machine.link_groups() if g["conns"]]
     if (port["pnetid"], port["pnet_by_user"]) != ("NET1", 1):
         raise AssertionError(f"the device says {port}")
@@ -255,7 +254,7 @@ def has_pnetid(machine, where):
 
 
 def counted(size):
-    """One connection that carries so much each way, and what the counters say of it."""
+    """Runs one connection that carries this much in each direction and checks the counters."""
     @contextlib.contextmanager
     def around(machine):
         before = netlink.stats()
@@ -266,7 +265,7 @@ def counted(size):
         sizes = {kind: sum(after["smcr"][kind].values()) - sum(before["smcr"][kind].values())
                  for kind in ("tx_sizes", "rx_sizes", "tx_rings", "rx_elements")}
         print(f"# {grew} {sizes}", flush=True)
-        # How the kernel's own module counts is its own affair.
+        # The kernel's own module counts in its own way.
         if machine.module == "ours" and (
                 not size <= grew["tx_bytes"] <= size + 4096 or
                 not size <= grew["rx_bytes"] <= size + 4096 or grew[role] != 1 or
@@ -278,7 +277,7 @@ def counted(size):
 
 
 def at_least_groups(wanted):
-    """So many link groups are needed for the connections that are open."""
+    """The open connections must use at least this many link groups."""
     def look(machine, where):
         groups = machine.link_groups()
         used = sorted((g.get("conns", 0) for g in groups if g.get("conns")), reverse=True)
@@ -296,7 +295,7 @@ def show_link(machine, where):
         raise AssertionError(f"{groups} do not fit {links}")
     if not devices or sum(d["port1"]["links"] for d in devices) < len(links):
         raise AssertionError(f"{devices} do not fit {links}")
-    # What sock_diag says of the same sockets.
+    # sock_diag must show the same sockets.
     for sock in netlink.sockets():
         if "gid" in sock and not any(l["gid"] == sock["gid"] and l["id"] == sock["link"] and
                                      l["dev"] == sock["dev"] for l in links):
@@ -306,7 +305,7 @@ def show_link(machine, where):
 
 
 def every_group(wanted):
-    """More link groups than one buffer of a dump has room for: each is there once."""
+    """More link groups than fit into one buffer of a dump: each is listed once."""
     def look(machine, where):
         lines = at_least_groups(wanted)(machine, where)
         ids = [g["id"] for g in machine.link_groups()]
@@ -318,7 +317,7 @@ def every_group(wanted):
 
 
 # (attribute, bytes), or (attribute, [nest]), as the kernel's own module of 6.12 sends them. None:
-# as many as it takes.
+# any length.
 SHAPE_V2_COMMON = [(0, 1), (1, 1), (2, 1), (4, 33), (3, 33)]
 SHAPE_LGR = [(1, 4), (6, 4), (2, 1), (3, 1), (11, 1), (5, 1), (9, 8), (4, None), (12, 4), (13, 4),
              (7, SHAPE_V2_COMMON), (8, [(1, 1), (2, 1), (3, 1)])]
@@ -327,7 +326,7 @@ SHAPE_DEV = [(2, 1), (10, None), (8, [(1, 1), (2, None), (3, 4), (5, 1), (4, 1),
 
 
 def has_shape(items, shape):
-    """The same attributes in the same order; PAD (0 without bytes, or 10) may come anywhere."""
+    """Are the attributes the same, in the same order? PAD (0 without bytes, or 10) may be anywhere."""
     items = [item for item in items if item[1] != b""]
     if [kind for kind, _ in items] != [kind for kind, _ in shape]:
         return False
@@ -337,7 +336,7 @@ def has_shape(items, shape):
 
 
 def shapes(machine, where):
-    """Attribute by attribute what both modules send."""
+    """Compares the attributes with those that both modules send."""
     for cmd, wanted in ((netlink.GET_LGR_SMCR, {2: (2, SHAPE_LGR)}),
                         (netlink.GET_LINK_SMCR, {2: (2, SHAPE_LGR), 3: (3, SHAPE_LINK)}),
                         (netlink.GET_DEV_SMCR, {6: (6, SHAPE_DEV)})):
@@ -353,7 +352,7 @@ def shapes(machine, where):
 
 
 class Watcher:
-    """Dumps whatever there is, again and again, while connections come and go."""
+    """Dumps all objects over and over while connections are opened and closed."""
     DUMPS = (netlink.GET_LGR_SMCR, netlink.GET_LINK_SMCR, netlink.GET_LGR_SMCD,
              netlink.GET_DEV_SMCD, netlink.GET_DEV_SMCR)
 
@@ -387,7 +386,7 @@ class Watcher:
 
 @contextlib.contextmanager
 def watched(machine):
-    """The device goes and comes back meanwhile, too."""
+    """Meanwhile the device is removed and added again, too."""
     watcher = Watcher()
     try:
         yield
@@ -398,7 +397,7 @@ def watched(machine):
 
 
 def indirect(machine, where):
-    """The link goes through the router."""
+    """Checks that the link goes through the router."""
     lines = show_link(machine, where)
     for group in machine.link_groups():
         if group.get("conns") and group.get("v2", {}).get("direct") not in (0, None):
@@ -407,7 +406,7 @@ def indirect(machine, where):
 
 
 class Capture:
-    """tcpdump on a device, from its first packet to the last one before end()."""
+    """Runs tcpdump on a device, from its first packet to the last one before end()."""
     MARK = b"the capture ends here"
 
     def __init__(self, device, path):
@@ -422,7 +421,8 @@ class Capture:
         raise RuntimeError("tcpdump does not start")
 
     def end(self, address):
-        """A packet of our own has to arrive in the file before everything before it has."""
+        """Stops the capture once the file contains a packet of our own: then all earlier packets
+        are in it."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             sock.sendto(self.MARK, (address, 9))
         until = time.monotonic() + slow(60)
@@ -436,8 +436,8 @@ class Capture:
 
 
 def narrow(count):
-    """So many links, and what the client sends over each of them at RATE, so that neither processor
-    nor memory is the bottleneck."""
+    """Sets the number of links, and limits what the client sends over each of them to RATE, so that
+    neither the processor nor memory is the bottleneck."""
     @contextlib.contextmanager
     def around(machine):
         before = machine.sysctl("net.smc.smcr_max_links_per_lgr")
@@ -456,7 +456,7 @@ def narrow(count):
 
 
 def has_links(count):
-    """Waits until they are there; afterwards each has its share of the connections."""
+    """Waits for this many links. After "spread", each must have its share of the connections."""
     def look(machine, where):
         until = time.monotonic() + slow(30)
         while len(links := [link for link in machine.links() if link["state"] == 3]) != count:
@@ -469,8 +469,9 @@ def has_links(count):
 
 
 def version_1(machine):
-    """SMC-Rv1, on soft-RoCE: our module takes its GIDs when it is told to, and without an EID
-    there is no version 2. With the kernel's own module on the other side that ends as TCP."""
+    """SMC-Rv1 on soft-RoCE: a parameter of our module makes it use the GIDs there, and without
+    an EID version 2 is not possible. With the kernel's own module at the other end the result is
+    TCP."""
     path = "/sys/module/smc/parameters/v1_over_rocev2"
     values = ("Y", "N") if machine.module == "ours" else (None, None)
 
@@ -495,7 +496,7 @@ def set_parameter(path, value):
 
 
 def captured(name, inner=None):
-    """The client writes down all packets; both say what their tools show meanwhile."""
+    """The client captures all packets; both machines record what their tools show meanwhile."""
     @contextlib.contextmanager
     def around(machine):
         with inner(machine) if inner else contextlib.nullcontext():
@@ -510,7 +511,7 @@ def captured(name, inner=None):
 
 
 def write_down(name):
-    """What the host compares with the packets (capture.py)."""
+    """Records what the host compares with the packets (capture.py)."""
     def look(machine, where):
         with open(f"{RESULTS}/{name}.json", "w", encoding="ascii") as file:
             json.dump({"sockets": json.loads(run("$SMC_ROOT/build/tools/smcss -R -d -j"))["sockets"],
@@ -526,21 +527,22 @@ def turn_off(machine, where):
 
 
 def listens(port):
-    """Somebody listens there, over IPv4 or IPv6."""
+    """Is there a listener on this port, over IPv4 or IPv6?"""
     wanted = f":{port:04X} "
     return any(line.split()[1].endswith(wanted.strip()) and line.split()[3] == "0A"
                for table in ("tcp", "tcp6") for line in open(f"/proc/net/{table}").readlines()[1:])
 
 
-# What perftest prints for a size, from the third column on, and which of it is told: MB/s, of
-# 2^20 bytes there; us one way; messages per s, of both ways together.
+# perftest prints a line for a size; the columns are counted from the third one. Which column is
+# reported, and in which unit: MB/s, with 2^20 bytes in perftest's; us one way; messages per s, both
+# directions together.
 PERFTEST = (("bandwidth", "ib_write_bw -s 65536 -n 500", 1, MIB / 1e6),
             ("latency", "ib_send_lat -s 1 -n 500", 2, 1),
             ("rate", "ib_send_bw -b -s 44 -n 2000", 2, 1e6))
 
 
 def perftest(machine, session):
-    """Raw RDMA between the two machines: what SMC-R at most could be."""
+    """Measures raw RDMA between the two machines: the upper limit for SMC-R."""
     problem = ""
     for what, command, column, factor in PERFTEST:
         argv = f"{command} -d rxe0 -x {GID_INDEX} -F".split()
@@ -565,7 +567,8 @@ def perftest(machine, session):
 
 
 def all_ended(machine, session):
-    """Whatever ended a connection, the peer has answered, and ours have given back its element."""
+    """However the connections ended, the peer has answered, and our module has freed their
+    elements."""
     until = time.monotonic() + slow(15)
     while machine.module == "ours":
         groups = machine.link_groups()
@@ -578,7 +581,7 @@ def all_ended(machine, session):
 
 
 def unload(machine, session):
-    """The module goes away, and leaves nothing."""
+    """Unloads the module, which must leave nothing behind."""
     machine.swap(machine.module)
     return ""
 
@@ -595,8 +598,8 @@ CASES = [
          around=sysctls(both={"rmem": 16384, "wmem": 16384})),
     Case("transfer_128k", "transfer", bytes=8 * MIB,
          around=sysctls(both={"rmem": 131072, "wmem": 131072})),
-    # Not with the kernel's own: it writes all of that at once, and an rxe that has to resend
-    # from the middle of a long write breaks the connection.
+    # Not with the kernel's own module: it writes all of that at once, and if rxe has to resend from
+    # the middle of a long write it breaks the connection.
     Case("transfer_512k", "transfer", bytes=16 * MIB, quick=False,
          around=sysctls(both={"rmem": 524288, "wmem": 524288})),
     Case("transfer_unequal", "transfer", bytes=4 * MIB,
@@ -609,7 +612,7 @@ CASES = [
                         client={"rmem": 131072, "wmem": 32768})),
     Case("duplex_long", "duplex", count=6000, threads=4, timeout=900,
          quick=False),
-    # A device with few work requests: everybody waits for everybody's completions.
+    # A device with few work requests: all connections wait for each other's completions.
     Case("few_wr", "transfer", bytes=4 * MIB, quick=False,
          around=sysctls(both={"smcr_max_send_wr": 4, "smcr_max_recv_wr": 4})),
     Case("few_wr_many", "at_once", count=100, threads=4, quick=False,
@@ -663,8 +666,9 @@ CASES = [
          around=sysctls(both={"rmem": 524288, "wmem": 16384})),
     Case("by_bytes", bytes=50000, quick=False,
          around=both_of(few_messages, sysctls(both={"rmem": 16384, "wmem": 16384}))),
-    # Below all of these is rxe0, which uses the connection's own address. It takes what arrives
-    # for eth0 and its VLANs, and drops what is for others: the link is not confirmed.
+    # The device below all of these is rxe0, which uses the address of the connection. It receives
+    # what arrives for eth0 and its VLANs, and drops packets for other devices: the link is not
+    # confirmed.
     *(Case(kind, "transfer", bytes=MIB, around=upper(kind), quick=False, look=show_link,
            expect="smcr" if kind == "vlan" else "tcp") for kind in UPPER),
     Case("macvlan_virtual", "transfer", bytes=MIB, around=upper("macvlan", True), quick=False,
@@ -693,7 +697,7 @@ CASES = [
       for name, kind, command in (("keeps_dmb", model.FAIL, model.UNREGISTER_DMB),
                                   ("keeps_sba", model.FAIL, model.UNREGISTER_SBA),
                                   ("silent_end", model.SILENT, model.UNREGISTER_IEQ))),
-    # SMC-Dv1, and physical networks
+    # SMC-Dv1 and physical networks
     *(Case(f"ism_{name}", "transfer", bytes=MIB, quick=False, look_on="smcd", **of_case)
       for name, of_case in (
           ("v1", {"around": v1.networks(v1.OLD, both=v1.SAME), "look": v1.speaks(1, 0, "NET1")}),
@@ -734,16 +738,16 @@ CASES = [
     Case("connect_close_tcp", "connect_close", count=200, kinds=("tcp", "tcp"), expect="tcp",
          quick=False),
     *(Case(f"streams_{n}", "streams", count=16, threads=8, size=65536, quick=False, timeout=200,
-           around=narrow(n), look=has_links(n)) for n in (1, 2)),	# with --links 2
+           around=narrow(n), look=has_links(n)) for n in (1, 2)),	# requires --links 2
     Case("parallel", count=50, threads=32, size=1, quick=False),
     Case("perftest", program=perftest, expect="any", quick=False),
     Case("power_off", around=sysctls(both={"smcr_testlink_time": 4}), look=turn_off, timeout=100,
          quick=False, last=True),
     *(Case(f"losing_{name}", program=losing.case(name), timeout=900, quick=False)
-      for name in losing.PROGRAMS),	# with --links 2
+      for name in losing.PROGRAMS),	# requires --links 2
     *(Case(f"program_{name}", program=between.case(name), timeout=400, quick=False)
       for name in between.PROGRAMS),
-    # Nobody has anything to send: only TEST LINK can find out.
+    # Neither side has anything to send: only TEST LINK can notice.
     Case("power_off_idle", "power_off", around=sysctls(both={"smcr_testlink_time": 4}),
          look=turn_off, timeout=100, quick=False, last=True, threads=0),
 ]
@@ -752,7 +756,7 @@ CASES = [
 # ---- ISM devices: `pair --ism`, `pair --ism-virtio`
 
 def unplugged(machine):
-    """The device goes under its connections; its driver stays as long as these have it."""
+    """Removes the device while connections use it; its driver stays until they have ended."""
     plug(False)
     if "in use" not in run("rmmod $(basename $SMC_ISM_KO .ko)", check=False):
         raise AssertionError("the driver went before its connections")
@@ -770,21 +774,22 @@ def ism_disturbed(name, **roles):
 
 
 def begin_again(peer):
-    """The client dies. A new one has the same peer id as a rule, and so the slot at once; one with
-    another id has to wait until the old one is taken for dead, where there is no slot left."""
+    """The client dies. A new one usually has the same peer ID and so gets its slot at once. A
+    client with another peer ID, if no slot is free, has to wait until the old one is considered
+    dead."""
     def look(machine, where):
         machine.begin_again(peer)
         return []
     return look
 
 
-# Bits of the words of control data, see net/smc/wire/control.h.
+# Bits of the words of control data; see net/smc/wire/control.h.
 LIES = {"count": ("prod", 1 << 46), "wrap": ("prod", 1 << 15),
         "consumed": ("cons", 1 << 46), "consumed_wrap": ("cons", 1 << 15)}
 
 
 def lying(what):
-    """One end tells of cursors that cannot be there; the other one resets the connection."""
+    """One end sends impossible cursors; the other end resets the connection."""
     word, bits = LIES[what]
 
     def tell(value):
@@ -795,7 +800,7 @@ def lying(what):
 
 
 def show_ism(machine, where):
-    """Netlink and the tools have device and link group, each in one listing."""
+    """Netlink and the tools list the device and the link group once each."""
     groups = [g for g in machine.link_groups() if g["conns"]]
     devices = netlink.ism_devices()
     if len(groups) != 1 or len(devices) != 1 or devices[0]["use_count"] != 1 or \
@@ -823,7 +828,7 @@ CASES += [
 ]
 BY_NAME = {case.name: case for case in CASES}
 
-# Those that need nothing of RDMA
+# The cases that do not need RDMA
 ISM_COMMON = (
     "transfer_quick one_way transfer_poll transfer_v6 transfer_ipproto transfer_16k transfer_128k "
     "transfer_512k transfer_unequal duplex duplex_unequal many churn_quick urgent urgent_first "
@@ -833,12 +838,12 @@ ISM_COMMON = (
 # For `pair --ism`
 ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", "reborn_same",
        "transfer_quick", "power_off_ism")
-# For `pair --ism-peers`, where there are more participants than machines
+# For `pair --ism-peers`, with more participants than machines
 ISM_PEERS = peers.NAMES
 # For `pair --ism-virtio`
 ISM_VIRTIO = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both",
               *(name for case in CASES if case.name.startswith("virtio_")
                 for name in (case.name, "after_tcp")), "power_off_ism")
-# For `pair --ism-model`; what is wrong with the device is followed by a look whether it is well again.
+# For `pair --ism-model`. After each fault of the device, the next case checks that it works again.
 ISM_MODEL = (*ISM_COMMON, *(name for case in CASES if case.name.startswith("ism_")
                             for name in (case.name, "after_tcp")))

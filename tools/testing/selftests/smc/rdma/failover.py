@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What can be lost between two machines with two links, how it comes back, and the cases."""
+"""The kinds of losses between two machines with two links, how each is undone, and the cases."""
 import copy
 import fcntl
 import itertools
@@ -16,12 +16,12 @@ SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 KIB = 1 << 10
 ROCE_PORT = 4791
 BLINKS = 8
-BLINK_MOST = 0.4	# seconds that the device is up; it takes a quarter until a link is added
+BLINK_MOST = 0.4	# seconds that the device is up; adding a link takes a quarter
 blinks = random.Random("blinks")
 
 
 def set_up(netdev, up):
-    """A program of its own would take the debug kernel longer than the loss."""
+    """Uses ioctl(): on the debug kernel starting a program would take longer than the loss."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         request = struct.pack("16sH14x", netdev.encode(), 0)
         flags = struct.unpack("16xH14x", fcntl.ioctl(sock, SIOCGIFFLAGS, request))[0]
@@ -34,7 +34,7 @@ def add_addresses(_, n):
 
 
 def remember_network(netdev):
-    """Ours keeps an entry of a device that has gone."""
+    """Our module keeps the PNET entry of a device that was removed."""
     try:
         netlink.pnet_add(PNETID, netdev=netdev)
     except FileExistsError:
@@ -92,7 +92,7 @@ def moved_back(machine, n):
 
 
 def silence(_, n):
-    """Nothing says that packets to the other machine are lost."""
+    """Packets to the other machine are lost without any notification."""
     run(f"modprobe sch_netem; tc qdisc add dev eth{n} root netem loss 100%")
 
 
@@ -101,8 +101,8 @@ def no_silence(_, n):
 
 
 def deaf(_, n):
-    """TCP goes on, and what this machine sends arrives. The rule has to come before that of the
-    local table, which gets another place for good."""
+    """Only RoCE that arrives here is lost. TCP still works, and what this machine sends arrives.
+    The rule must come before the rule for the local table, which is therefore moved permanently."""
     run(f"""ip rule show pref 1 | grep -q local || ip rule add pref 1 lookup local
         ip rule del pref 0 lookup local 2> /dev/null || true
         ip rule add pref 0 iif eth{n} ipproto udp dport {ROCE_PORT} blackhole""")
@@ -113,7 +113,7 @@ def not_deaf(_, n):
 
 
 def blink(machine, n):
-    """Down again while the link is being made anew, in any of the steps of that."""
+    """Sets the device down again while the link is being added, at any step of that."""
     for _ in range(BLINKS):
         down(machine, n)
         up(machine, n)
@@ -137,16 +137,16 @@ KINDS = {
     "roce": (deaf, not_deaf, "RoCE that arrives at one machine is lost, and nothing else"),
     "blink": (blink, up, "down, and up and down again while the link is being added"),
 }
-SILENT = ("silent", "roce")	# only TEST LINK, or the queue pair, notices
+SILENT = ("silent", "roce")	# only TEST LINK or the queue pair notices
 LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed", "many")
-CONNS = {"many": 200, "churn": 16}	# connections of a case that needs so many
-# What both links are lost by at once, and under which loads.
+CONNS = {"many": 200, "churn": 16}	# number of connections, for cases that need many
+# How both links are lost at once, and under which loads.
 BOTH = ("down", "device", "silent", "roce")
 BOTH_LOADS = ("bulk", "ping_pong", "half_close")
 
 
 def links():
-    """Those over which data may go."""
+    """The links that may carry data."""
     return [link for link in netlink.links() if link["state"] == ACTIVE]
 
 
@@ -156,13 +156,13 @@ TEXTS = {"used": "the link in use", "idle": "the link that is idle",
 
 
 class Loss:
-    """One loss: what happens, on which machine, to which of the two devices, when, and how much has
-    to arrive before it is undone. which: the device that carries most connections ("used"), the
+    """One loss: its kind, the machine, the device, and how many bytes have to arrive before it
+    begins and before it is undone. which: the device that carries most connections ("used"), the
     other one ("idle"), or rxe0 ("other")."""
 
     def __init__(self, kind, on_server, which, before, after):
         self.do, self.undo, _ = KINDS[kind]
-        if kind in SILENT:	# more than may have been on its way: it has to be found
+        if kind in SILENT:	# more than can be in flight: the loss has to be noticed
             after = max(after, 1 << 20)
         self.kind, self.on_server, self.before, self.after = kind, on_server, before, after
         self.which, self.n = which, 0
@@ -179,19 +179,19 @@ class Loss:
         self.undo(machine, self.n)
 
     def of_device(self, n):
-        """The same loss of a given device."""
+        """The same loss on a given device."""
         loss = copy.copy(self)
         loss.n = n
         return loss
 
 
 def some_bytes(draw):
-    """Of any magnitude up to 1 MiB."""
+    """A random number of bytes, of any magnitude up to 1 MiB."""
     return draw.randrange(KIB, 4 * KIB << draw.randrange(9))
 
 
 class Case:
-    """One load, and the losses that it lives through; how: a method of failover_guest's Play."""
+    """One load, and the losses that it has to survive. how: a method of failover_guest's Play."""
 
     def __init__(self, name, load, losses, how="live"):
         self.name, self.load, self.losses, self.how = name, load, losses, how
@@ -204,14 +204,14 @@ def one(load, kind, side, which, times):
 
 
 SIDES = ("server", "client")
-# Words of the name: what is lost, and what that is to be.
+# The name consists of the load, the kind of loss, the side and the device.
 LIVE = {"_".join(words): words
         for words in itertools.product(LOADS, KINDS, SIDES, ("used", "idle"))}
-# The handshakes of short connections go over eth1, which stays.
+# The handshakes of short connections use eth1, which is not lost.
 CHURN = {"_".join(words): (*words, "other") for words in itertools.product(("churn",), KINDS, SIDES)}
 ENDS = {f"{load}_both_{kind}_{side}": (load, kind, side, "used")
         for load, kind, side in itertools.product(BOTH_LOADS, BOTH, SIDES)}
-# The device of the second link comes and goes during the first contact, and what follows.
+# The device of the second link is removed and added during the first contact and after it.
 FIRST = {f"{load}_first_{side}": (load, "blink", side, which)
          for (load, which), side in itertools.product((("bulk", "idle"), ("churn", "other")), SIDES)}
 TABLES = (("live", LIVE), ("live", CHURN), ("ends", ENDS), ("first", FIRST))
@@ -221,7 +221,7 @@ def names():
     return [name for _, table in TABLES for name in table]
 
 
-# Each load, each kind, each side.
+# Each load, each kind and each side occurs.
 QUICK = ("bulk_down_server_used bulk_down_client_used bulk_device_server_used bulk_device_client_used "
          "bulk_removed_client_used bulk_silent_server_used bulk_silent_client_used "
          "bulk_down_server_idle bulk_carrier_client_used ping_pong_down_server_used "
@@ -242,8 +242,7 @@ def by_name(name, times):
 
 
 def loops(count, each, seed, load, kinds):
-    """So many losses of all kinds on long-lived connections, `each` of them between two first
-    contacts."""
+    """This many random losses on long-lived connections, `each` of them between two first contacts."""
     draw = random.Random(seed)
     for begun in range(0, count, each):
         losses = [Loss(draw.choice(kinds), draw.random() < 0.5,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What tools, counters, tracepoints and the kernel log show of a connection whose link is lost.
+"""What tools, counters, tracepoints and the kernel log show of a connection that loses its link.
 Both ends are in this guest: the client has rxe0 and rxe2, the server rxe1 and rxe3."""
 import json
 import os
@@ -18,11 +18,11 @@ UNREAD = 30000
 
 
 class Wrong(Exception):
-    """What is not as it should be."""
+    """The difference from what was expected."""
 
 
 def ask(tool, *argv):
-    """The answer of a tool, as JSON."""
+    """Returns the output of a tool, as JSON."""
     done = subprocess.run([f"{TOOLS}/{tool}", "-j", *argv], check=True, capture_output=True)
     return json.loads(done.stdout)
 
@@ -33,7 +33,7 @@ def same(what, found, expected):
 
 
 def until(what, get, expected):
-    """The first answer that is as expected; the last one is the complaint."""
+    """Waits for the expected value; on timeout the last value is reported."""
     end = time.monotonic() + slow(60)
     while (found := get()) != expected:
         if time.monotonic() > end:
@@ -42,7 +42,7 @@ def until(what, get, expected):
 
 
 def groups(*which):
-    """Those with connections, by role."""
+    """Returns the groups that have connections, by role."""
     return {g["role"]: g for g in ask("smcr", "linkgroup", *which)["linkgroups"] if g["connections"]}
 
 
@@ -51,7 +51,7 @@ def types():
 
 
 def used():
-    """(link group, link, device) of each end: what smcss says, and what smcr does."""
+    """Returns (link group, link, device) of each end, as smcss and as smcr show them."""
     sockets = [s["smcr"] for s in ask("smcss", "-d")["sockets"] if "smcr" in s]
     by_socket = sorted((s["linkgroup"], s["link"], s["device"]) for s in sockets)
     links = ask("smcr", "linkgroup", "link-show")["links"]
@@ -60,7 +60,7 @@ def used():
 
 
 def used_by(role):
-    """The link of one end."""
+    """Returns the link of one end."""
     group = groups()[role]["id"]
     return next(link for link in used()[0] if link[0] == group)
 
@@ -70,7 +70,7 @@ def counters():
 
 
 class Watch:
-    """Lines of the kernel log, and events, from here on."""
+    """The lines of the kernel log and the trace events from now on."""
 
     EVENTS = ("smcr_link_up", "smcr_conn_moved")
 
@@ -94,7 +94,7 @@ class Watch:
         self.write("trace", "")
 
     def logged(self, begin, end):
-        """Is there a line that begins and ends so?"""
+        """Is there a line with this beginning and this end?"""
         self.lines += self.log.new_lines()
         return any(f"smc: link group {begin}" in line and line.endswith(end)
                    for line in self.lines)
@@ -104,13 +104,13 @@ class Watch:
 
     @staticmethod
     def traced(*words):
-        """Is there an event with all of them?"""
+        """Is there an event that contains all these words?"""
         with open(f"{TRACING}/trace", encoding="ascii") as file:
             return any(all(word in line for word in words) for line in file)
 
 
 def symmetric(connection, _):
-    """Two links of either end, found by each of their devices."""
+    """Each end has two links, which can be selected by each of their devices."""
     with connection():
         switch.two_links()
         same("types", types(), {"client": "SYM", "server": "SYM"})
@@ -129,7 +129,7 @@ def symmetric(connection, _):
 
 
 def after_loss(watch, lost, old):
-    """Both ends have moved from the links in old; the client has one device left."""
+    """Both ends have moved away from the links in old; the client has one device left."""
     until("types", types, {"client": "ASYML", "server": "ASYMP"})
     same("critical devices", [d["device"] for d in ask("smcr", "device")["devices"] if d["critical"]],
          [f"rxe{2 - lost}"])
@@ -146,7 +146,7 @@ def after_loss(watch, lost, old):
 
 
 def moved(connection, pattern):
-    """The link in use is lost while the receiver has not read."""
+    """The link in use is lost while the receiver has unread data."""
     data = pattern(3, UNREAD)
     with connection() as (client, server), Watch() as watch:
         switch.two_links()
@@ -170,7 +170,7 @@ def moved(connection, pattern):
 
 
 def reset(end):
-    """Does the connection end so?"""
+    """Does the connection end with a reset?"""
     try:
         return end.recv(1) and False
     except ConnectionResetError:
@@ -178,7 +178,7 @@ def reset(end):
 
 
 def ended(connection, _):
-    """All links of both ends are lost."""
+    """Both ends lose all links."""
     with connection() as ends, Watch() as watch:
         switch.two_links()
         ids = [group["id"][2:] for group in groups().values()]
@@ -199,7 +199,7 @@ CASES = {"shown_symmetric": symmetric, "shown_moved": moved, "shown_ended": ende
 
 
 def play(name, connection, pattern):
-    """What was wrong, as a list."""
+    """Returns what was wrong, as a list."""
     try:
         CASES[name](connection, pattern)
     except (Wrong, RuntimeError, OSError) as error:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Cases in which an ISM device does something wrong. What it can be made to do wrong is in a module of
-its own for each kind of device."""
+"""Cases in which an ISM device misbehaves. A module for each kind of device defines its faults."""
 import contextlib
 import time
 
@@ -17,13 +16,13 @@ def wait_until_lost():
 
 
 def faulty(device, on_server, kind, command):
-    """One machine's device does something wrong with a command. When it is one that a device must not
-    do, it is lost afterwards, and otherwise still there.
+    """One machine's device handles a command wrongly. If the fault is one that no device may show,
+    the driver must give the device up afterwards; otherwise it must keep it.
 
-    device: a module with fault(), mend(), and loses(), which says whether that is so."""
+    device: a module with fault(), mend(), and loses(), which is true for the first kind."""
     @contextlib.contextmanager
     def around(machine):
-        # A buffer that is there need not be registered, nor a region asked for.
+        # A buffer that exists would not be registered again, and a region not requested again.
         machine.reload()
         mine = machine.is_server == on_server
         if mine:

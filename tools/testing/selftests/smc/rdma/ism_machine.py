@@ -14,7 +14,7 @@ PCI, DRIVER = "/sys/bus/pci/devices", "/sys/bus/pci/drivers/smc_ism_ivshmem"
 
 
 def plug(there):
-    """The device comes or goes. A kernel that is a process has that of ivshmem without a bus."""
+    """Adds or removes the device. In UML, the ivshmem device has no bus."""
     if virtio.FORM:
         (virtio.plug if there else virtio.unplug)()
         return
@@ -29,7 +29,7 @@ class IsmMachine(Machine):
     mode = "smcd"
 
     def load(self):
-        """smc.ko is there, and the driver of the device (vm/guest)."""
+        """smc.ko and the driver of the device are already loaded (vm/guest)."""
         run("modprobe -a inet_diag tcp_diag; insmod $SMC_DIAG_KO")
 
     def equip(self):
@@ -38,7 +38,8 @@ class IsmMachine(Machine):
 
     @staticmethod
     def wait_for_device():
-        """A slot that was somebody's has to rest, as late writes may come."""
+        """Waits for a device. A slot that was in use may be reused only after a pause, as late
+        writes may still arrive."""
         until = time.monotonic() + slow(30)
         while not netlink.ism_devices():
             if time.monotonic() > until:
@@ -50,12 +51,12 @@ class IsmMachine(Machine):
         return netlink.ism_link_groups()
 
     def fresh(self):
-        """Nothing of a link group depends on a setting."""
+        """Does nothing: no setting affects a link group."""
 
     def swap(self, module):
         self.reload()
 
     def reload(self):
-        """The driver goes, with its device and link groups, and comes back."""
+        """Unloads the driver, with its device and link groups, and loads it again."""
         run("rmmod $(basename $SMC_ISM_KO .ko); insmod $SMC_ISM_KO $SMC_ISM_ARGS $SMC_ISM_PARAMS")
         self.wait_for_device()

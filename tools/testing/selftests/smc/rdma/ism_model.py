@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the model of IBM's ISM function does wrong when it is told to, and what its driver makes of
-that. tools/testing/ism/function.h has the register."""
+"""The faults of the model of IBM's ISM function, and how its driver handles them. The register is
+described in tools/testing/ism/function.h."""
 import contextlib
 import os
 import struct
@@ -21,7 +21,7 @@ EVENTS = 20000
 
 
 def fault(kind, argument=0):
-    """From now on, until the next one."""
+    """Sets the fault, until the next call."""
     descriptor = os.open(f"/sys/bus/pci/devices/{FUNCTION}/config", os.O_WRONLY)
     os.pwrite(descriptor, struct.pack("<I", kind | argument << 8), REGISTER)
     os.close(descriptor)
@@ -32,7 +32,7 @@ def unbind(_machine):
 
 
 def unload():
-    """Once the last connection has gone."""
+    """Unloads the driver as soon as the last connection has ended."""
     until = time.monotonic() + slow(20)
     while run("rmmod smc_ism_pci && echo gone", check=False).strip() != "gone":
         if time.monotonic() > until:
@@ -64,13 +64,12 @@ def calm(_machine):
 
 
 def loses(kind):
-    """Whether a function that does so is left alone."""
+    """Does the driver give up a function with this fault?"""
     return kind != FAIL
 
 
 def unwilling(kind, command):
-    """Both functions do not let go of what they were given. They are lost with that, and nothing else
-    is."""
+    """Both functions refuse to release what they were given. Only the functions are lost."""
     @contextlib.contextmanager
     def around(machine):
         machine.reload()
@@ -84,7 +83,7 @@ def unwilling(kind, command):
 
 
 def not_started(machine, _session):
-    """A function that does not do what it has to in the beginning is left alone."""
+    """The driver does not use a function that fails during its setup."""
     for kind, command in ((FAIL, REGISTER_SBA), (FAIL, REGISTER_IEQ), (SILENT, ADD_VLAN), (FAIL, READ_GID),
                           (SILENT, REGISTER_SBA), (SILENT, READ_GID), (WRONG, REGISTER_IEQ), (DEAD, 0)):
         unload()

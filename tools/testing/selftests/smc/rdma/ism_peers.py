@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""More participants in a region than the two machines: what they do, and that these do not mind. The
-program is tools/testing/ism/peers.c; the first machine has its line."""
+"""More participants in a region than the two machines: what they do must not disturb the machines.
+The program is tools/testing/ism/peers.c; the first machine has a serial line to it."""
 import contextlib
 import os
 import random
@@ -15,8 +15,8 @@ from ism_machine import plug
 from machine import run
 
 SLOTS = 16
-IDS = range(10, 10 + SLOTS - 1)		# all but one of the slots
-BESIDE = IDS[:SLOTS - 2]		# two are those of the machines
+IDS = range(10, 10 + SLOTS - 1)		# all slots but one
+BESIDE = IDS[:SLOTS - 2]		# two slots belong to the machines
 FULL = f"{SLOTS} slots, {SLOTS} taken, {SLOTS} ready"
 OUTSIDER = IDS[0]
 SEED = 30
@@ -24,7 +24,7 @@ MIB = 1 << 20
 
 
 class Peers:
-    """The program, which answers each line with one."""
+    """The program; it answers each line with one line."""
 
     def __init__(self):
         self.line = os.open(os.environ["SMC_PEERS"], os.O_RDWR | os.O_NOCTTY)
@@ -46,7 +46,8 @@ class Peers:
         return answer.decode().strip()
 
     def until(self, wanted, *words):
-        """Until they answer this; a machine that has left takes a moment."""
+        """Repeats a command until the answer begins with this; a machine that leaves needs a
+        moment."""
         until = time.monotonic() + slow(20)
         while not (answer := self.ask(*words)).startswith(wanted):
             if time.monotonic() > until:
@@ -61,10 +62,10 @@ class Peers:
         return [self.ask("leave", ident) for ident in ids]
 
 
-# ---- beside connections, which go on
+# ---- while connections run
 
 class Busy:
-    """Others do something again and again while there are connections."""
+    """Takes a step over and over while connections run."""
 
     def __init__(self, peers, step):
         self.peers, self.step, self.done, self.over, self.problem = peers, step, [], False, None
@@ -88,7 +89,7 @@ class Busy:
 
 
 def beside(ids, step=None, shows=None):
-    """These take part, and take steps."""
+    """Lets these participants join, and take steps."""
     @contextlib.contextmanager
     def around(machine):
         if not machine.is_server:
@@ -111,7 +112,7 @@ def beside(ids, step=None, shows=None):
 
 
 def come_and_go(peers, chance):
-    """In order or not, the same ones or others. A slot of the dead is another one's before long."""
+    """A random participant joins, leaves or dies. A slot of a dead participant is soon reused."""
     who, what = chance.choice(BESIDE), chance.choice(("leave", "leave", "die", "join", "join", "join"))
     return f"{what} {who}: {peers.ask(what, who)}"
 
@@ -120,10 +121,10 @@ def scribbles(what):
     return lambda peers, _chance: f"{what}: {peers.ask('scribble', what, OUTSIDER, 1)}"
 
 
-# ---- one that has to wait for a slot
+# ---- a machine that has to wait for a slot
 
 def makes_room(session, how):
-    """The first machine: all slots are taken when the other one comes back."""
+    """The first machine: takes all slots before the other machine returns, then frees one."""
     with Peers() as peers:
         session.exchange({"machine": "left"})
         peers.join(*IDS)
@@ -136,7 +137,7 @@ def makes_room(session, how):
         session.exchange({"slot": how})
         seconds = session.exchange({})["seconds"]
         ends = peers.leave(*IDS)
-    # The outsider that died had its slot until somebody took it for dead.
+    # The dead outsider kept its slot until another participant considered it dead.
     lost = [what for what in ends if what == "lost"]
     wanted, least = (1, 7) if how == "die" else (1, 0)
     print(f"# a slot after {seconds:.1f} s; {len(lost)} of the others had lost theirs", flush=True)
@@ -146,7 +147,7 @@ def makes_room(session, how):
 
 
 def waits(session, machine):
-    """The second one: it has no device before somebody gives it a slot, and no connection does."""
+    """The second machine: until a slot is free it has no device and no SMC connections."""
     plug(False)
     session.exchange({"machine": "left"})
     session.exchange({"slots": "taken"})
@@ -169,7 +170,7 @@ def waiting(how):
         waits(session, machine)
 
 
-# ---- one that writes where it must not
+# ---- a participant that writes where it must not
 
 def scribble(what):
     def do(machine):
@@ -181,7 +182,7 @@ def scribble(what):
 
 
 def begin_anew(machine):
-    """Nobody's slot is its own any more: what looks like owners has to be taken for dead first."""
+    """No slot is valid any more: whatever looks like an owner first has to be considered dead."""
     if machine.is_server:
         with Peers() as peers:
             peers.leave(OUTSIDER)
@@ -191,7 +192,7 @@ def begin_anew(machine):
 
 
 def cases(case, disturbance):
-    """case: the class of a case. disturbance: what happens in the middle of one."""
+    """case: the class of a case. disturbance: the class of what happens in the middle of one."""
     def scribbled(what, role):
         d = disturbance(scribble(what), begin_anew)
         return case(f"peers_scribble_{what}", role, around=d.around, look=d.look, timeout=90,
@@ -214,7 +215,7 @@ def cases(case, disturbance):
     ]
 
 
-# After each that moves a device, whether it carries connections again.
+# After each case that removes a device, after_tcp checks that it carries connections again.
 NAMES = ("peers_full", "peers_come_and_go", "peers_scribble_own", "peers_scribble_marks",
          "peers_wait_leave", "after_tcp", "peers_wait_die", "after_tcp", "peers_scribble_directory",
          "after_tcp", "peers_scribble_all", "after_tcp")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""SMC-Dv1, and physical networks: which ISM device may carry a connection, and in which VLAN."""
+"""SMC-Dv1 and physical networks: which ISM device may carry a connection, and in which VLAN."""
 import contextlib
 import socket
 import time
@@ -11,8 +11,8 @@ from machine import run
 
 NETDEV = "eth0"
 IPPROTO_SMC = 256
-VLAN = 5		# of UPPER["vlan"]
-ROOM, MANY = 64, 66	# VLANs that a function has room for, and VLANs of the test
+VLAN = 5		# as in UPPER["vlan"]
+ROOM, MANY = 64, 66	# VLANs that a function has room for, and VLANs that the test uses
 PORT = 4711
 OLD = (model.OLD, model.OLD)
 SAME = {"eth0": "NET1", "function": "NET1"}
@@ -20,8 +20,8 @@ OTHER = {"eth0": "NET1", "function": "NET2"}
 
 
 def networks(faults=(model.NONE, model.NONE), vlan=False, **of_side):
-    """What the functions of server and client are, and the tables of server and client: what is on
-    which network, eth0 or the function."""
+    """Sets the version of the functions of server and client, and their PNET tables, which assign
+    eth0 or the function to a network."""
     @contextlib.contextmanager
     def around(machine):
         table = of_side.get("server" if machine.is_server else "client", of_side.get("both", {}))
@@ -45,7 +45,7 @@ def networks(faults=(model.NONE, model.NONE), vlan=False, **of_side):
 
 
 def speaks(version, vlan=0, network=None):
-    """The link group has this version, VLAN and network."""
+    """Checks version, VLAN and network of the link group."""
     def look(machine, _where):
         groups = [g for g in machine.link_groups() if g["conns"]]
         shown = [(g.get("v2_common", {}).get("version", 1), g["vlan"], g["pnetid"]) for g in groups]
@@ -62,7 +62,7 @@ def make_vlan(machine, number):
 
 
 def greet(machine, listener, number):
-    """A connection within a VLAN, that has carried a byte each way."""
+    """Opens a connection in a VLAN and sends a byte each way."""
     if machine.is_server:
         sock = listener.accept()[0]
     else:
@@ -80,8 +80,8 @@ def vlans_in_use(machine):
 
 
 def room_for_vlans(machine, listener):
-    """'' or what is wrong. A function has room for 64 VLANs. Those that a link group is in stay; those
-    that nobody needs make room."""
+    """Returns '' or what is wrong. A function has room for 64 VLANs. A VLAN that a link group uses
+    stays; unused ones are removed to make room."""
     with contextlib.ExitStack() as open_socks:
         for number in range(1, MANY + 1):
             open_socks.enter_context(greet(machine, listener, number))
@@ -110,7 +110,7 @@ def with_vlans(machine):
 
 
 def many_vlans(machine, session):
-    """A program of both machines."""
+    """The program that both machines run."""
     with networks(OLD, both=SAME)(machine), with_vlans(machine), \
             socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC) as listener:
         listener.bind(("", PORT))
@@ -118,7 +118,7 @@ def many_vlans(machine, session):
         listener.settimeout(slow(20))
         session.exchange("listening")
         problem = room_for_vlans(machine, listener)
-        # The other one has seen its link groups end before there is another one.
+        # Both machines have seen their link groups end before one of them creates another.
         session.exchange("ended")
         with greet(machine, listener, MANY):
             if not problem and vlans_in_use(machine) != {MANY}:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A virtio-ism device that does wrong what it is told to, and what its driver makes of that: the model of
-tools/testing/qemu, or, in a kernel that is a process, that of net/smc/drivers/virtio/uml.c."""
+"""The faults of a virtio-ism device, and how its driver handles them. The device is the model of
+tools/testing/qemu or, in UML, that of net/smc/drivers/virtio/uml.c."""
 import contextlib
 import glob
 import json
@@ -23,12 +23,12 @@ FORM = os.environ.get("SMC_ISM_FORM", "")
 
 
 def is_process():
-    """A kernel that is a process has the device without a bus."""
+    """Is this kernel UML? There, the device has no bus."""
     return "peer=" in os.environ.get("SMC_ISM_ARGS", "")
 
 
 def function():
-    """The directory of the PCI function, or None."""
+    """Returns the directory of the PCI function, or None."""
     for path in glob.glob("/sys/bus/pci/devices/*/device"):
         with open(path, encoding="ascii") as file:
             if PCI_IDS.get(file.read().strip()) == FORM:
@@ -37,7 +37,7 @@ def function():
 
 
 def fault(kind, command=0):
-    """From now on, until the next one."""
+    """Sets the fault, until the next call."""
     value = kind | command << 8
     if is_process():
         if os.path.exists(PARAMETERS):
@@ -49,14 +49,14 @@ def fault(kind, command=0):
 
 
 def loses(kind):
-    """Whether a device that does so is left alone. The first form is merely full."""
+    """Does the driver give up a device with this fault? In the first form, OUTSIDE only means full."""
     return kind not in (NONE, FAIL) and (kind != OUTSIDE or FORM == "44")
 
 
-# ---- QEMU, from within
+# ---- QEMU, from inside the guest
 
 class Monitor:
-    """The monitor of this machine's own QEMU."""
+    """The monitor of the QEMU that runs this machine."""
 
     def __init__(self):
         for name in glob.glob("/sys/class/virtio-ports/*/name"):
@@ -83,7 +83,7 @@ class Monitor:
             yield json.loads(line)
 
     def __call__(self, command, **arguments):
-        """What QEMU answers; events are passed over."""
+        """Returns QEMU's answer; skips events."""
         text = json.dumps({"execute": command, "arguments": arguments, "id": command})
         os.write(self.port, text.encode() + b"\n")
         return next(line for line in self.lines() if line.get("id") == command)
@@ -114,10 +114,10 @@ def plug():
         raise RuntimeError(f"no device: {answer}")
 
 
-# ---- what it does wrong
+# ---- faults
 
 def unload():
-    """Once the last connection has gone."""
+    """Unloads the driver as soon as the last connection has ended."""
     until = time.monotonic() + slow(20)
     while os.path.exists(f"/sys/module/{MODULE}"):
         run(f"rmmod {MODULE}", check=False)
@@ -139,7 +139,7 @@ def mend(machine):
 
 @contextlib.contextmanager
 def keeping(machine):
-    """A device that takes nothing back: its driver goes all the same."""
+    """A device that refuses to take anything back: its driver can still be unloaded."""
     machine.reload()
     try:
         yield
@@ -152,7 +152,7 @@ def keeping(machine):
 
 
 def not_started(machine, _session):
-    """A device that does not do what it has to in the beginning is left alone."""
+    """The driver does not use a device that fails during its setup."""
     for kind in (FAIL, SILENT, SHORT, OUTSIDE, GARBAGE):
         unload()
         fault(kind, ALLOC)
@@ -163,7 +163,7 @@ def not_started(machine, _session):
     return ""
 
 
-FAULTS = {	# name: (what, with which command)
+FAULTS = {	# name: (fault, command)
     "alloc_fails": (FAIL, ALLOC), "attach_fails": (FAIL, ATTACH), "silent": (SILENT, ALLOC),
     "late": (LATE, ATTACH), "short": (SHORT, ATTACH), "outside": (OUTSIDE, ALLOC),
     "attach_outside": (OUTSIDE, ATTACH), "overlap": (OVERLAP, ATTACH), "garbage": (GARBAGE, ALLOC),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a run of losses showed, as a table: how often a connection lived through which kind, how long
-it stood still, and how long it took until there were two links again."""
+"""A table of the losses of a run: how many of each kind the connections survived, how long they
+were stalled, and how long it took until there were two links again."""
 import json
 import os
 import re
@@ -11,20 +11,20 @@ HEAD = ("loss", "under", "device", "number", "failed", "still, median", "90 %", 
 
 
 class Losses:
-    """Takes the lines that the client's machine says of each loss."""
+    """Collects the lines that the client's machine prints for each loss."""
 
     def __init__(self):
         self.all = []
 
     def heard(self, line):
-        """Whether the line is for this table only."""
+        """Is the line only meant for this table?"""
         match = re.match(r"\[\d\] # @loss (.*)", line)
         if match:
             self.all.append(json.loads(match[1]))
         return bool(match)
 
     def groups(self):
-        """(words of a row, its losses): each kind, and all of them."""
+        """Yields (words of a row, its losses), for each kind and for all."""
         kinds = {}
         for loss in self.all:
             what = {"ends": f"both {loss['kind']}", "first": "first contact"}.get(
@@ -53,7 +53,7 @@ class Losses:
                 for line in lines]
 
     def report(self, path, title):
-        """Prints the table, and puts it and each failure into a file."""
+        """Prints the table, and writes the table and the failures to a file."""
         if not self.all:
             return
         failed = [f"{loss['kind']}, {loss['load']}: {loss['failed']}" for loss in self.all

@@ -15,12 +15,12 @@ PNETID = "TWOLINKS"
 LISTEN_STATE = 10
 V4 = {1: "10.0.0.1", 2: "10.0.0.2"}
 V6 = {1: "fd00::1", 2: "fd00::2"}
-# The second machine when a router stands between: it is behind veth0.
+# With a router between the machines, the second machine is behind veth0.
 ROUTED_V4 = {1: "10.0.0.1", 2: "10.9.0.2"}
-# Through a tunnel, below which no module looks for a device.
+# Through a tunnel; no module looks for a device below it.
 TUNNEL_V4 = {1: "10.7.0.1", 2: "10.7.0.2"}
 ROUTED_V6 = {1: "fd00::1", 2: "fd09::2"}
-# On a device above eth0, by what that is.
+# On a device above eth0.
 UPPER_V4 = {1: "10.5.0.1", 2: "10.5.0.2"}
 UPPER = {
     "vlan": "ip link add link eth0 name up0 type vlan id 5",
@@ -31,7 +31,7 @@ UPPER = {
 
 
 def run(command, check=True):
-    """One or more commands in a shell; their output."""
+    """Runs one or more shell commands and returns their output."""
     done = subprocess.run(["/bin/sh", "-ec", command], stdout=subprocess.PIPE, text=True,
                           stderr=subprocess.STDOUT, check=False)
     if check and done.returncode:
@@ -40,7 +40,7 @@ def run(command, check=True):
 
 
 class Log:
-    """The kernel log, judged in pieces."""
+    """The kernel log, judged piece by piece."""
 
     def __init__(self):
         self.fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
@@ -53,14 +53,14 @@ class Log:
                 record = os.read(self.fd, 8192).decode(errors="replace")
             except BlockingIOError:
                 return lines
-            except BrokenPipeError:	# overwritten before it was read
+            except BrokenPipeError:	# overwritten before we read it
                 continue
             head, _, text = record.partition(";")
             lines.append(f"[{int(head.split(',')[2]) / 1e6:12.6f}] " + text.split("\n")[0])
 
     @staticmethod
     def judge(lines):
-        """What the judge of all guests has to say about these lines."""
+        """Returns what vm/judge-log, which judges all guests, finds in these lines."""
         if not lines:
             return []
         with tempfile.NamedTemporaryFile("w", suffix=".log") as file:
@@ -71,18 +71,18 @@ class Log:
 
 
 class Machine:
-    """What a case may turn and has to turn back."""
-    mode = "smcr"	# what carries connections
+    """A machine and what a case may change on it; the case has to undo its changes."""
+    mode = "smcr"	# how connections are carried
 
     def __init__(self, index, modules, mtu, links=1):
-        """links: so many network devices have an RDMA device each, and one PNETID if there are
-        several."""
+        """links: this many network devices have an RDMA device each; if several, they share one
+        PNETID."""
         self.index, self.modules, self.mtu = index, modules, mtu
         self.devices = {f"rxe{n}": f"eth{n}" for n in range(links)}
         self.module = modules[index - 1]
         self.is_server = index == 1
         self.routed = self.tunnelled = self.above = self.device_failed = self.met = False
-        self.network = 0	# of several; the addresses of the tests are there
+        self.network = 0	# of several networks, the one with the addresses under test
         self.log = Log()
         self.load()
         run(f"ip -6 addr add {V6[index]}/64 dev eth0 nodad")
@@ -90,7 +90,7 @@ class Machine:
         netlink.add_ueid(EID)
 
     def equip(self):
-        """The devices that connections use."""
+        """Sets up the devices that connections use."""
         if len(self.devices) > 1:
             run(f"$SMC_ROOT/tools/testing/vm/plug {' '.join(self.devices.values())}")
             for device, netdev in self.devices.items():
@@ -108,7 +108,7 @@ class Machine:
 
     @staticmethod
     def unload():
-        """A handshake may go on until its timeout, not longer."""
+        """Unloads the modules. A handshake can delay this, at most until its timeout."""
         until = time.monotonic() + slow(30)
         while "Module smc is in use" in run(
                 "rmmod smc_diag 2> /dev/null || true; rmmod smc || true"):
@@ -120,7 +120,7 @@ class Machine:
             raise RuntimeError(f"smc.ko has left {left}")
 
     def swap(self, module):
-        """Another module instead of the one that is loaded, in both machines."""
+        """Replaces the loaded module; both machines do so."""
         self.no_rdma()
         self.unload()
         self.modules, self.module = (module, module), module
@@ -150,8 +150,8 @@ class Machine:
             time.sleep(0.1)
 
     def fresh(self):
-        """No link group of before is left: their devices go, all at once as a group survives the
-        loss of one, and come back."""
+        """Removes all link groups, by removing all devices at once (a group survives the loss of
+        one) and adding them again."""
         for device in self.devices:
             self.no_rdma(device)
         for device, netdev in self.devices.items():
@@ -172,8 +172,8 @@ class Machine:
         return (V6 if v6 else V4)[index]
 
     def route(self):
-        """Puts a router, a namespace of the second machine, between the two. The second
-        machine's device is behind it, with an MTU of its own."""
+        """Puts a router, a namespace of the second machine, between the two machines. The second
+        machine's device is behind the router and has a different MTU."""
         self.no_rdma()
         if self.is_server:
             run("ip route add 10.9.0.0/24 via 10.0.0.2; ip -6 route add fd09::/64 via fd00::2")
@@ -200,7 +200,7 @@ class Machine:
         self.routed = True
 
     def tunnel(self):
-        """A tunnel between the two, and addresses at its ends."""
+        """Adds a tunnel between the two machines, with addresses at its ends."""
         run(f"""modprobe ip_gre
             ip link add tun0 type gre local {V4[self.index]} remote {V4[3 - self.index]}
             ip addr add {TUNNEL_V4[self.index]}/24 dev tun0
@@ -212,7 +212,8 @@ class Machine:
         self.tunnelled = False
 
     def upper(self, kind, virtual=False):
-        """A device above eth0, and an address of its own, or one that no RDMA device has."""
+        """Adds a device above eth0. Its address is on it or, if virtual, on lo, where no RDMA
+        device has it."""
         own, other = UPPER_V4[self.index], UPPER_V4[3 - self.index]
         run(f"{UPPER[kind]}; ip link set up0 up; " + (
             f"ip addr add {own}/32 dev lo; ip route add {other} dev up0 src {own}" if virtual else
@@ -251,30 +252,30 @@ class Machine:
 
     @staticmethod
     def eid(eid=EID):
-        """The only user EID; without one, that of the pair again."""
+        """Sets the only user EID; by default, the usual one."""
         netlink.flush_ueid()
         netlink.add_ueid(eid)
 
-    # ---- what is there
+    # ---- state
 
     @staticmethod
     def link_groups():
-        """Link groups over RDMA."""
+        """Returns the link groups over RDMA."""
         return netlink.link_groups()
 
     @staticmethod
     def links():
-        """Links of all link groups."""
+        """Returns the links of all link groups."""
         return netlink.links()
 
     @staticmethod
     def queue_pairs():
-        """Reliable connections of kernel modules: one for each link."""
+        """Returns the RC queue pairs of kernel modules: one for each link."""
         return [q for q in json.loads(run("rdma -j res show qp") or "[]") if q["type"] == "RC"]
 
     @staticmethod
     def counters():
-        """Of the RDMA device and of what it sends through; what is 0 is left out."""
+        """Returns the counters of the RDMA device and of the netdev below it that are not 0."""
         found = {}
         for pattern in ("/sys/class/infiniband/*/ports/1/hw_counters/*",
                         "/sys/class/net/eth0/statistics/*_dropped",
@@ -287,7 +288,7 @@ class Machine:
         return found
 
     def left_behind(self, seconds=slow(15)):
-        """What a finished case has left; waits for it to go first."""
+        """Waits until nothing of a finished case is left; returns what is still there in the end."""
         until = time.monotonic() + seconds
         while True:
             socks = [s for s in netlink.sockets() if s["state"] != LISTEN_STATE]
@@ -300,21 +301,20 @@ class Machine:
 
     @staticmethod
     def say_verdict(good):
-        """What the runner is told instead of a verdict at the end, if the log is clean."""
+        """Tells the runner a verdict early: this one, if the log is clean."""
         bad = Log.judge(run("busybox dmesg").splitlines())
         with open(os.environ["SMC_VERDICT"], "w", encoding="ascii") as port:
             port.write("fail: the kernel complained\n" if bad else f"{good}\n")
 
     def power_off(self):
-        """The verdict first, as nobody can give it afterwards."""
+        """Reports the verdict first, because afterwards the machine cannot."""
         self.say_verdict("pass")
-        # Not an orderly end: that would let the modules tell the peer. The guest ends at a reboot.
+        # No orderly shutdown: the modules would tell the peer. The guest ends on a reboot.
         with open("/proc/sysrq-trigger", "w", encoding="ascii") as trigger:
             trigger.write("b")
         time.sleep(slow(60))
 
     def begin_again(self, peer=""):
-        """The runner kills this machine, in the middle of whatever it does, and starts another one in
-        its place."""
+        """The runner kills this machine, whatever it is doing, and starts another one in its place."""
         self.say_verdict(f"again {peer}".rstrip())
         time.sleep(slow(60))

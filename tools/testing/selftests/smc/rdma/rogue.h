@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A peer of SMC-R in user space: libibverbs over soft-RoCE below, CLC over the test
- * build's raw sockets, LLC and CDC by hand.  It can do everything right, and then
- * deviates in one place.
+ * An SMC-R peer in user space: libibverbs over soft-RoCE below, CLC over the raw sockets of the
+ * test build, LLC and CDC by hand.  It can do everything right, and each case makes it deviate in
+ * one place.
  *
- * Both ends are in one machine: the module on the device rxe0, the rogue on rxe1, with
- * a veth pair between them.  So what rxe0 holds is what the module holds.  For a second
- * link the module has rxe2 as well, and the rogue rxe3, and there is a switch between them.
+ * Both ends are on one machine, connected by a veth pair: the module has the device rxe0, the rogue
+ * rxe1. So rxe0 holds exactly what the module holds.  For a second link the module also has rxe2
+ * and the rogue rxe3, and a switch connects the four.
  */
 #ifndef SMC_TEST_ROGUE_H
 #define SMC_TEST_ROGUE_H
@@ -25,7 +25,7 @@
 #define ROGUE		0x0a010002
 #define ROGUE_EID	"SMC-ROGUE"
 #define MSG_LEN		SMC_WR_MSG_LEN
-#define ELEM_SIZE	16384u		/* of ours: the smallest there is */
+#define ELEM_SIZE	16384u		/* size of our elements: the smallest there is */
 #define N_ELEMS		16
 #define MAX_QUEUED	512
 
@@ -33,8 +33,8 @@
 
 /**
  * struct rogue_dev - our RDMA device
- * @gid:	its RoCEv2 GID with our IPv4 address, and
- * @gid6:	the link-local one, which stands in for RoCEv1
+ * @gid:	its RoCEv2 GID with our IPv4 address
+ * @gid6:	its link-local GID, which stands in for RoCEv1
  */
 struct rogue_dev {
 	struct ibv_context *ctx;
@@ -44,7 +44,7 @@ struct rogue_dev {
 	uint8_t mac[6];
 };
 
-extern struct rogue_dev dev, dev2;	/* dev2: for second links, if there is one */
+extern struct rogue_dev dev, dev2;	/* dev2: for second links, if available */
 void dev_open(struct rogue_dev *d, const char *name, const char *netdev, const char *address);
 
 long now_ms(void);
@@ -58,7 +58,7 @@ struct conn;
 struct group;
 
 /**
- * struct offer - a copy of an ADD LINK, as the decoded one points into its bytes
+ * struct offer - a copy of an ADD LINK; the decoded one points into its bytes
  */
 struct offer {
 	struct smc_llc_msg m;
@@ -68,8 +68,8 @@ struct offer {
 /**
  * struct their_rmb - an RMB of the victim on one link
  * @name:	its RKey on the first link
- * @rkey:	its RKey here
- * @addr:	its address here
+ * @rkey:	its RKey on this link
+ * @addr:	its address on this link
  */
 struct their_rmb {
 	uint32_t name, rkey;
@@ -78,20 +78,20 @@ struct their_rmb {
 
 /**
  * struct link - one queue pair towards the victim, with an RMB
- * @dev:	on which device
- * @first:	of its group; that has what belongs to the group, connections among it
- * @next:	of its group, or NULL
+ * @dev:	its device
+ * @first:	first link of its group; has what belongs to the group, such as the connections
+ * @next:	next link of its group, or NULL
  * @server:	our role in the link group
  * @version:	SMC version
- * @release:	of version 2
- * @max_links:	as agreed
- * @number:	of the link
- * @n_rx:	receive buffers that are posted
- * @shut:	no more are
- * @in:		messages of the victim nobody has looked at yet, in a ring
+ * @release:	release of version 2
+ * @max_links:	as negotiated
+ * @number:	number of the link
+ * @n_rx:	number of posted receive buffers
+ * @shut:	no more receive buffers are posted
+ * @in:		ring of the victim's messages that are not yet processed
  * @send_error:	status of the first send that failed, enum ibv_wc_status
  * @conns:	connections of the group, by index of our element - 1
- * @offer:	the victim's ADD LINK of the first contact, as its client
+ * @offer:	the victim's ADD LINK of the first contact, if we are the client
  * @theirs:	RMBs of the victim on this link
  */
 struct link {
@@ -125,53 +125,53 @@ struct link {
 };
 
 struct link *link_new(void);
-/* One more queue pair of a group, with the same RMB. */
+/* Create one more queue pair of a group, with the same RMB. */
 struct link *link_new_of(struct link *first, struct rogue_dev *d);
 bool link_connect(struct link *l);		/* RTR, RTS */
-extern bool link_deaf;				/* ... with a PSN that the victim never sends */
-void link_break(struct link *l);		/* the queue pair is gone */
-void link_shut(struct link *l);			/* no receive buffer is posted any more */
+extern bool link_deaf;				/* ... with a PSN that the victim never uses */
+void link_break(struct link *l);		/* destroy the queue pair */
+void link_shut(struct link *l);			/* post no more receive buffers */
 void link_reopen(struct link *l);
 void link_free(struct link *l);
 void link_send(struct link *l, const void *b, size_t len);
 void link_write(struct link *l, const void *b, size_t len, uint64_t addr, uint32_t rkey);
-void link_fail(struct link *l);			/* the queue pair is in the error state */
-/* As it was before link_connect(): the same QP number, another RKey. */
+void link_fail(struct link *l);			/* put the queue pair into the error state */
+/* Restore the state before link_connect(), with the same QP number and another RKey. */
 void link_renew(struct link *l);
-/* The next message of the victim; NULL in time none.  To be freed. */
+/* The next message of the victim, to be freed; NULL if none comes in time. */
 struct msg *link_recv(struct link *l, int ms);
-/* Until all that was sent has been acknowledged; false if some was not. */
+/* Wait until all that was sent is acknowledged; false if it was not all. */
 bool link_flush(struct link *l, int ms);
-/* For a failure: what was sent and acknowledged, and what TCP and the devices say. */
+/* For a failure: what was sent and acknowledged, and the state of TCP and the devices. */
 const char *link_state(struct link *l);
 
 /* ---- rogue_conn.c: connections, their CLC and CDC ---- */
 
 /**
- * struct conn - one connection of the rogue's
+ * struct conn - one connection of the rogue
  * @s:		the TCP connection: our end and the victim's socket
  * @idx:	index of our element
  * @token:	our alert token
- * @peer:	what the victim has said in Accept or Confirm
+ * @peer:	the victim's Accept or Confirm
  * @prod:	what we have written
  * @cons:	what we have consumed
  * @peer_prod:	what the victim has written
- * @peer_cons:	what the victim has said that it has consumed
- * @peer_prod_at: its cursors, as in its last message
- * @peer_cons_at: the same
- * @peer_urg:	where the victim has said that its urgent data end
- * @peer_flags:	all flags of the connection the victim has ever set
- * @peer_prod_flags: the same of the producer's
+ * @peer_cons:	what the victim has consumed, according to its messages
+ * @peer_prod_at: producer cursor of the victim's last message
+ * @peer_cons_at: consumer cursor of that message
+ * @peer_urg:	where the victim's urgent data end, according to its messages
+ * @peer_flags:	all connection flags that the victim has ever set
+ * @peer_prod_flags: all producer flags that it has ever set
  * @peer_seqno:	number of the victim's last message
- * @left_at:	number of its last message over the link before
- * @n_validated: failover validations of the victim's
- * @validated:	number of the last one
+ * @left_at:	number of its last message over the previous link
+ * @n_validated: how many failover validations the victim has sent
+ * @validated:	number in the last one
  * @over:	the link that its last message came over
  * @name:	RKey of the victim's RMB on the first link
  */
 struct conn {
 	struct scene s;
-	struct link *l;		/* we write over this one */
+	struct link *l;		/* the link that we write over */
 	uint8_t idx;
 	uint32_t token;
 	struct smc_clc_accept peer;
@@ -188,100 +188,100 @@ struct conn {
 
 enum role { CLIENT, SERVER };		/* ours */
 extern const char * const role_name[];
-enum flavour { V21, V20, V21_TWO, V1 };	/* V21_TWO, V20 and V1: two links are tried */
+enum flavour { V21, V20, V21_TWO, V1 };	/* V21_TWO, V20 and V1 try a second link */
 
-/* How far a handshake goes before something else is done than what is right. */
+/* How far the handshake goes correctly before the case does something else. */
 enum stage {
-	AT_TCP,		/* nothing was said; as server: the Proposal was read */
+	AT_TCP,		/* nothing was sent; as server: the Proposal was read */
 	AT_CLC,		/* client: the Accept was read; server: the Accept was sent */
 	AT_LINK,	/* client: CONFIRM LINK was read; server: the Confirm was read */
 	AT_ADD_LINK,	/* CONFIRM LINK is done; client: ADD LINK was read */
 	AT_UP,
 };
 
-/* What a case changes on the way; each may be NULL. */
+/* Changes that a case makes on the way; each may be NULL. */
 struct twist {
 	void (*proposal)(struct smc_clc_proposal *p);
-	void (*accept)(struct smc_clc_accept *a);	/* ours, or our Confirm */
-	void (*bytes)(struct message *m);		/* of that one */
+	void (*accept)(struct smc_clc_accept *a);	/* our Accept or Confirm */
+	void (*bytes)(struct message *m);		/* the bytes of that message */
 };
 
 struct conn *conn_new(struct link *l);	/* for rogue_clc.c */
 struct conn *conn_begin(enum role role, enum flavour flavour, enum stage until,
 			const struct twist *twist);
-/* One more connection over the link of another. */
+/* One more connection over the link of another one. */
 struct conn *conn_more(struct conn *first, enum stage until, const struct twist *twist);
-struct conn *conn_over(struct link *l);		/* one that begins over this link, at AT_UP */
-void conn_end(struct conn *c);		/* closes all there is, and the link with the last one */
-void conns_end(const struct conn *but);	/* all there are */
-void conn_close(struct conn *c);	/* its sockets only; the link stays */
+struct conn *conn_over(struct link *l);		/* begins over this link, at AT_UP */
+void conn_end(struct conn *c);		/* closes everything, and with the last one the link */
+void conns_end(const struct conn *but);	/* ends all connections but this */
+void conn_close(struct conn *c);	/* only its sockets; the link stays */
 
-void clc_open(void);			/* listeners, where raw_hosts() says */
+void clc_open(void);			/* creates the listeners, where raw_hosts() says */
 
-/* What follows AT_TCP and AT_CLC as client; the rest of a further contact. */
+/* What follows AT_TCP and AT_CLC for a client; clc_rest() ends a further contact. */
 void clc_propose(struct conn *c, const struct twist *twist);
 void clc_confirm(struct conn *c, const struct twist *twist);
 void clc_rest(struct conn *c);
-/* A twist of a Proposal of version 1: both versions. */
+/* A twist that makes a Proposal of version 1 offer both versions. */
 void clc_offer_v2(struct smc_clc_proposal *p);
-/* A first contact of a peer with this GID, which has no queue pair. */
+/* A first contact of a peer with this GID, which does not have a queue pair. */
 struct scene clc_stranger(const uint8_t *gid);
-void clc_wrong_rkey(struct smc_clc_accept *a);	/* a twist: names an RMB that is not there */
-bool addr_is_harmless(uint64_t addr);	/* ... of an RMB of the victim's */
-bool clc_peer(struct conn *c);		/* read what the victim says of itself */
-void clc_close(void);			/* where victim and rogue listen */
+void clc_wrong_rkey(struct smc_clc_accept *a);	/* a twist: names an RMB that does not exist */
+bool addr_is_harmless(uint64_t addr);	/* the address of an RMB of the victim */
+bool clc_peer(struct conn *c);		/* reads the victim's Accept or Confirm */
+void clc_close(void);			/* closes the listeners */
 void clc_decline(const struct conn *c);
 void clc_out_of_sync(const struct conn *c);
 
 struct smc_wire_cursor cursor_at(uint64_t count, uint32_t size);
 void cdc_fill(struct conn *c, struct smc_cdc_msg *m);
 void cdc_send(struct conn *c, const struct smc_cdc_msg *m);
-void conn_put(struct conn *c, const void *b, size_t len);	/* into the element, untold */
-void conn_write(struct conn *c, const void *b, size_t len);	/* into the element, and tell */
-bool conn_read(struct conn *c, void *b, size_t len);		/* wait for so much */
-bool conn_flags(struct conn *c, uint8_t flags);			/* wait for any of them */
+void conn_put(struct conn *c, const void *b, size_t len);	/* into the element, unannounced */
+void conn_write(struct conn *c, const void *b, size_t len);	/* into the element, announced */
+bool conn_read(struct conn *c, void *b, size_t len);		/* waits for this many bytes */
+bool conn_flags(struct conn *c, uint8_t flags);			/* waits for any of them */
 bool conn_prod_flags(struct conn *c, uint8_t flags);
-/* Wait until the victim says that it has read so much since the connection began. */
+/* Wait until the victim reports that it has read this much since the connection began. */
 bool conn_consumed(struct conn *c, uint64_t count);
-bool conn_echo(struct conn *c);		/* a byte to the victim, and one back */
+bool conn_echo(struct conn *c);		/* one byte to the victim and back */
 
 /* ---- rogue_llc.c ---- */
 
 void llc_put(struct link *l, struct smc_llc_msg *m);
 size_t llc_bytes(struct link *l, const struct smc_llc_msg *m, uint8_t *b);
-void llc_use_up(struct link *l);	/* have the victim fill all receive buffers */
-/* The next LLC message, decoded; CDC goes to its connection meanwhile. */
+void llc_use_up(struct link *l);	/* makes the victim fill all receive buffers */
+/* The next LLC message, decoded. CDC messages that come before it go to their connections. */
 bool llc_get(struct link *l, struct smc_llc_msg *m, int ms);
 bool llc_expect(struct link *l, uint8_t type, bool reply, struct smc_llc_msg *m);
-void llc_serve(struct link *l);		/* answer what has come */
-const uint8_t *link_gid(const struct link *l);	/* ours, of its version */
+void llc_serve(struct link *l);		/* answers what has arrived */
+const uint8_t *link_gid(const struct link *l);	/* our GID, for the link's version */
 void llc_confirm_link(struct link *l, struct smc_llc_msg *m, bool reply);
 void llc_add_link(struct link *l, struct smc_llc_msg *m);
-bool llc_confirm(struct link *l);	/* our half of the first contact, from AT_LINK on */
+bool llc_confirm(struct link *l);	/* our part of the first contact, from AT_LINK on */
 bool llc_add(struct link *l);		/* from AT_ADD_LINK on */
-bool llc_told_of_end(struct link *l);	/* DELETE LINK of all links has come */
+bool llc_told_of_end(struct link *l);	/* waits for DELETE LINK of all links */
 
 void cdc_take(struct link *l, const struct msg *m);
 
 /* ---- rogue_links.c: groups of several links ---- */
 
 /*
- * From link_second() on the victim may say something over any link.  What is not data is kept for
- * group_expect(); TEST LINK and CONFIRM RKEY are answered, and ADD LINK refused, unless a case
- * wants to do that.
+ * From link_second() on, the victim may send LLC messages over any link.  They are kept for
+ * group_expect(). TEST LINK and CONFIRM RKEY are answered and ADD LINK is refused, unless a case
+ * wants to handle them.
  */
 struct link *half_new(struct link *first, struct rogue_dev *d);
 void half_tell(const struct link *l, const struct link *over, struct smc_llc_msg *m);
 bool half_take(struct link *l, const struct link *over, const struct smc_llc_msg *m);
-/* An RToken of the victim's on the new link. */
+/* An RToken of the victim on the new link. */
 void half_rtoken(struct link *l, const struct link *over, const struct smc_llc_rtoken *t);
-bool half_confirm(struct link *l);		/* CONFIRM LINK over it, and the reply */
-void told_rmb(struct link *over, const struct smc_llc_confirm_rkey *m);	/* one more of theirs */
-/* ADD LINK of ours, said over a link that works, and all that follows as it should. */
+bool half_confirm(struct link *l);		/* CONFIRM LINK over the new link, and the reply */
+void told_rmb(struct link *over, const struct smc_llc_confirm_rkey *m);	/* another RMB of theirs */
+/* Our ADD LINK over a working link, and all that correctly follows. */
 bool link_add(struct link *l, struct link *over);
-/* The same for ADD LINK of the victim's, which group_wants_adds(). */
+/* The same for the victim's ADD LINK; requires group_wants_adds(). */
 bool link_accept(struct link *l, struct link *over);
-struct link *link_second(struct conn *c);	/* from AT_ADD_LINK on, all of it as it should be */
+struct link *link_second(struct conn *c);	/* from AT_ADD_LINK on, done correctly */
 
 /**
  * struct duo - a connection and the links of its group
@@ -291,26 +291,26 @@ struct duo {
 	struct link *first, *second;
 };
 
-struct conn *conn_one_link(enum role role);	/* a second one is expected */
+struct conn *conn_one_link(enum role role);	/* the victim still expects a second link */
 struct duo two_links(enum role role);
-bool both_work(struct duo d);			/* its links do, and nothing else is said */
-/* Of the group of @c, ADD LINK is answered; before CONFIRM LINK. */
+bool both_work(struct duo d);			/* its links do; nothing else is sent */
+/* Answer ADD LINK in the group of @c; stop before CONFIRM LINK. */
 bool half_way(struct duo *d, struct conn *c, bool connected);
-void ask_for_link(struct link *first, const uint8_t *gid);	/* REQUEST ADD LINK for this port */
+void ask_for_link(struct link *first, const uint8_t *gid);	/* REQUEST ADD LINK with this GID */
 void group_wants_adds(struct link *l, bool wants);
 void group_wants_rkeys(struct link *l);
-/* Wait for TEST LINK over this link, which is answered never, or with other data. */
+/* Wait for a TEST LINK over this link, and never answer it, or answer it with other data. */
 bool group_muted(struct link *l, bool wrong);
 bool group_take(struct link *l, int ms);
-/* The victim says this; NULL, or the link that it came over. */
+/* Wait for this message; returns the link that it came over, or NULL. */
 struct link *group_expect(struct link *l, uint8_t type, bool reply, struct smc_llc_msg *m);
-bool group_deletes(struct link *l, uint8_t number);	/* DELETE LINK of the victim's */
-bool group_silent(struct link *l);		/* the victim has said nothing that is kept */
-bool group_settled(struct link *l);		/* the victim has judged all that was said */
+bool group_deletes(struct link *l, uint8_t number);	/* the victim's DELETE LINK */
+bool group_silent(struct link *l);		/* the victim has sent nothing that is kept */
+bool group_settled(struct link *l);		/* the victim has processed all that we sent */
 void group_free(struct link *first);
 const struct their_rmb *link_rmb(const struct link *l, uint32_t name);
-void conn_move(struct conn *c, struct link *to);	/* we write over this link from now on */
-void cdc_validate(struct conn *c, uint16_t seqno);	/* the failover validation message */
+void conn_move(struct conn *c, struct link *to);	/* write over this link from now on */
+void cdc_validate(struct conn *c, uint16_t seqno);	/* send a failover validation message */
 
 /* ---- rogue_census.c: what the victim's device holds ---- */
 
@@ -318,7 +318,7 @@ struct census {
 	uint64_t qp, cq, mr, pd;
 };
 
-void census_open(const char *device);	/* this one, too; again when it is another one */
+void census_open(const char *device);	/* adds a device; again after it was replaced */
 void census_take(struct census *c);
 bool census_back_to(const struct census *c);	/* waits for it */
 
@@ -327,31 +327,31 @@ bool census_back_to(const struct census *c);	/* waits for it */
 #define GATEWAY		"10.1.0.77"	/* between the victim and the strangers */
 #define STRANGERS	600		/* more than a workqueue runs at once */
 
-void run(const char *command);		/* which must not fail */
-void strangers_open(void);		/* a route to them; limits that let them in */
+void run(const char *command);		/* must not fail */
+void strangers_open(void);		/* adds a route to them and raises limits */
 void strangers_close(void);
-void gateway_fails(void);		/* there is no way to them */
-void strangers_begin(unsigned int n);	/* so many Proposals */
+void gateway_fails(void);		/* the gateway becomes unreachable */
+void strangers_begin(unsigned int n);	/* sends this many Proposals */
 void strangers_end(unsigned int n);
 const struct scene *stranger(unsigned int i);
-bool strangers_wait(unsigned int n);	/* none has an answer */
+bool strangers_wait(unsigned int n);	/* none has got an answer */
 
 /* ---- the cases ---- */
 
-void bystander_turn(void);		/* the bystander answers what it was asked */
-bool loopback_goes_on(void);		/* a new connection over SMC-D, by messages */
-bool others_go_on(void);		/* what others want of the victim meanwhile works */
-long set_sysctl(const char *name, long value);	/* returns the old one */
-/* One line of TAP; the bystanders, the kernel log and the device are looked at, too. */
+void bystander_turn(void);		/* the bystander answers its messages */
+bool loopback_goes_on(void);		/* a new connection over SMC-D works */
+bool others_go_on(void);		/* other connections to the victim work */
+long set_sysctl(const char *name, long value);	/* returns the old value */
+/* Print one line of TAP. Also checks the bystanders, the kernel log and the device. */
 void verdict(bool ok, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same when there are no bystanders any more. */
+/* The same without bystanders. */
 void verdict_alone(bool ok, const char *name);
 
 /* Is the next case in our shard? */
 bool in_shard(void);
 
-/* Play a case; when it gives up it has failed, and the next one is played. */
+/* Play a case. If it gives up, it counts as failed, and the next one is played. */
 extern jmp_buf gave_up;
 void verdict_gave_up(const char *what, const char *detail);
 #define TRY(call, detail)						\
@@ -374,10 +374,10 @@ void cases_wait(void);
 void cases_stall(void);
 void cases_gateway(void);
 void cases_device(void);
-void cases_links(void);		/* these want two devices */
+void cases_links(void);		/* these require two devices */
 void cases_cont(void);
 void cases_exchanges(void);
 void cases_failover(void);
-void cases_gone(void);		/* afterwards nothing else can be played */
+void cases_gone(void);		/* no other case can follow */
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CDC messages that cannot be, and RDMA writes to where nobody may write. */
+/* Impossible CDC messages, and RDMA writes to forbidden places. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -10,14 +10,14 @@
 
 #include "rogue.h"
 
-/* What has to follow upon a message. */
+/* The expected reaction to a message. */
 enum outcome {
 	FINE,		/* nothing */
 	ABORTED,	/* its connection is reset, the others of the link are not */
-	DOWN,		/* the link: all its connections are reset */
+	DOWN,		/* the link fails: all its connections are reset */
 };
 
-/* Two connections of one link: the case's, and one that must not notice. */
+/* Two connections of one link: the one under test, and one that must not be affected. */
 struct two {
 	struct conn *c, *other;
 };
@@ -48,7 +48,7 @@ static void end(struct two t)
 	conn_end(t.other);
 }
 
-/* ---- cursors and numbers, after ten bytes both ways ---- */
+/* ---- cursors and numbers, after ten bytes in both directions ---- */
 
 typedef void change(struct conn *c, struct smc_cdc_msg *m);
 
@@ -123,7 +123,7 @@ static void cons_wrap_back(struct conn *c, struct smc_cdc_msg *m)
 	m->cons.wrap--;
 }
 
-/* To before what the message of before has said. */
+/* Less than in the previous message. */
 static void cons_back(struct conn *c, struct smc_cdc_msg *m)
 {
 	m->cons.count -= 5;
@@ -139,7 +139,7 @@ static void cons_huge(struct conn *c, struct smc_cdc_msg *m)
 	m->cons.count = 0x80000000;
 }
 
-/* A message of the past must not be processed, whatever it says. */
+/* An old message must not be processed, whatever it contains. */
 static void seqno_again(struct conn *c, struct smc_cdc_msg *m)
 {
 	m->seqno = --c->seqno;
@@ -243,7 +243,7 @@ static bool victim_drains(struct conn *c, size_t left)
 	return true;
 }
 
-/* The whole window at once is no violation: nothing was unread. */
+/* Using the whole window at once is no violation: nothing was unread. */
 static void full_window(void)
 {
 	struct two t = begin(CLIENT);
@@ -258,7 +258,7 @@ static void full_window(void)
 	verdict(ok, "cdc: a full window, written in one");
 }
 
-/* What is unread takes its part of the window. */
+/* Unread data reduces the window. */
 static void unread_window(void)
 {
 	struct two t = begin(SERVER);
@@ -276,7 +276,7 @@ static void unread_window(void)
 	verdict(ok, "cdc: a producer cursor one beyond what unread bytes leave of the window");
 }
 
-/* Five bytes read are not worth a message, unless the peer asks. */
+/* Five bytes read are not worth a message, unless the peer requests one. */
 static void update_requested(void)
 {
 	struct two t = begin(CLIENT);
@@ -293,7 +293,8 @@ static void update_requested(void)
 	verdict(ok, "cdc: an update that is requested comes");
 }
 
-/* With less than half of its window left a peer is told of each tenth, blocked or not. */
+/* With less than half of its window left, the peer gets an update for each tenth, blocked or not.
+ */
 static void window_grows(void)
 {
 	struct two t = begin(CLIENT);
@@ -329,7 +330,7 @@ static void says_blocked(void)
 	verdict(ok, "cdc: without room the victim says that it is blocked");
 }
 
-/* What is sent while the link is full goes out in one, but not beyond an urgent byte. */
+/* Data sent while the link is full goes out in one message, but not beyond an urgent byte. */
 static void urgent_first(void)
 {
 	struct two t = begin(SERVER);
@@ -418,7 +419,7 @@ static void prod_flags(void)
 	for (unsigned int flags = 0; ok && flags < 0x100; flags += 8) {
 		struct smc_cdc_msg m;
 
-		/* With the one for failover the number is that of a former message. */
+		/* A message with the failover flag has the number of an earlier message. */
 		if (flags & SMC_CDC_FAILOVER)
 			t.c->seqno--;
 		cdc_fill(t.c, &m);
@@ -452,7 +453,7 @@ static void conn_flags_case(uint8_t flags, uint8_t prod, enum role role)
 	m.prod_flags = prod;
 	cdc_send(t.c, &m);
 	if (flags & SMC_CDC_ABORT)
-		/* Its answer waits for no call of the program's. */
+		/* The answer to an abort does not wait for a call of the program. */
 		ok = ok && conn_flags(t.c, SMC_CDC_ABORT) && victim_is_told(t.c->s, true);
 	else if (flags & SMC_CDC_CLOSED)
 		ok = ok && told_end(t.c) && !close(t.c->s.victim) &&
@@ -468,7 +469,7 @@ static void conn_flags_case(uint8_t flags, uint8_t prod, enum role role)
 		prod ? ", all of the producer's flags" : "");
 }
 
-/* Once the connection has ended, nothing that is said of it counts. */
+/* Once the connection has ended, further messages about it are ignored. */
 static void after_end(uint8_t first, const char *what, bool data)
 {
 	struct two t = begin(CLIENT);
@@ -497,8 +498,8 @@ static void after_end(uint8_t first, const char *what, bool data)
 }
 
 /*
- * The end of our stream, then an abort, and the victim has answered that before the reset of TCP
- * comes: to its application this is what TCP calls a broken pipe.
+ * We end our stream, then abort. The victim answers the abort before the TCP reset arrives: its
+ * application gets what TCP calls a broken pipe.
  */
 static void reset_after_answer(void)
 {
@@ -527,7 +528,7 @@ static void reset_after_answer(void)
 	verdict(ok, "cdc: a reset behind an abort that was answered");
 }
 
-/* The socket is closed and the connection gone: its token means nothing. */
+/* The socket is closed and the connection is gone: its token is unknown. */
 static void closed_token(void)
 {
 	struct two t = begin(SERVER);
@@ -553,8 +554,8 @@ static void closed_token(void)
 }
 
 /*
- * The first connection's element was not reused by @before.  We say our last word on it, which
- * disturbs nobody, and the next connection, which is returned, has it.
+ * @before did not reuse the element of the first connection.  We send our last message on that one,
+ * which must disturb nobody. The next connection, which is returned, reuses the element.
  */
 static struct conn *reuse_after(struct two t, struct conn *before, uint8_t word, bool *ok)
 {
@@ -572,14 +573,14 @@ static struct conn *reuse_after(struct two t, struct conn *before, uint8_t word,
 	return after;
 }
 
-/* The victim gives up: its element is nobody else's before this peer has answered (C2). */
+/* The victim gives up. Its element must not be reused before this peer has answered (C2). */
 static void element_after_abort(uint8_t answer)
 {
 	struct two t = begin(SERVER);
 	struct conn *before, *after;
 	bool ok = conn_echo(t.c);
 
-	/* With data unread its close() is an abort. */
+	/* close() with unread data is an abort. */
 	conn_write(t.c, "unread", 6);
 	ok = ok && (wait_mask(t.c->s.victim, POLLIN, WAIT_MS) || BAD("the data do not come"));
 	close(t.c->s.victim);
@@ -595,7 +596,7 @@ static void element_after_abort(uint8_t answer)
 		answer & SMC_CDC_ABORT ? "then one of ours" : "then our close");
 }
 
-/* The victim refuses our Confirm, behind which data may already be on their way. */
+/* The victim refuses our Confirm, but data may already follow it. */
 static void element_after_refusal(void)
 {
 	const struct twist wrong = { .accept = clc_wrong_rkey };
@@ -619,8 +620,8 @@ static void element_after_refusal(void)
 }
 
 /*
- * An element is another connection's once both have closed, and not before.  What was in it, and
- * where its cursors were, is forgotten.
+ * An element may be reused only after both sides have closed. Its old content and the old positions
+ * of its cursors are forgotten.
  */
 static void element_after_close(enum role role)
 {
@@ -676,7 +677,7 @@ static void bad_write(const char *what, int64_t off, uint32_t key_change, size_t
 	verdict(ok, "rdma: a write %s", what);
 }
 
-/* The RMB is this peer's alone: that harms nobody else. */
+/* The RMB belongs to this peer alone: that harms nobody else. */
 static void other_element(void)
 {
 	struct two t = begin(SERVER);

@@ -220,7 +220,7 @@ struct wrong {
 	const char *what;
 	struct twist twist;
 	uint8_t value;
-	uint32_t reason;		/* what the victim says, 0: not asked */
+	uint32_t reason;		/* what the victim's Decline must say, 0: not checked */
 };
 
 #define PROPOSAL(o, f, w, ...)	{ CLIENT, V21, o, "Proposal: " w, { .proposal = f }, 0, __VA_ARGS__ }
@@ -230,9 +230,9 @@ struct wrong {
 #define CONFIRM_B(o, f, v, w, ...)	{ CLIENT, V21, o, "Confirm: " w, { .bytes = f }, v, __VA_ARGS__ }
 
 /*
- * In lieu of Accept and Confirm a Decline can be sent whatever is wrong with the values
- * (C.1).  A Confirm that is wrong resets; an unknown enumeration in it declines (C.6), and so do
- * values of version 2.1 that are not those of the Accept (the paper, v2.1 negotiation, 5c).
+ * Instead of an Accept or Confirm a Decline can be sent, whatever is wrong with the values (C.1).
+ * A wrong Confirm causes a reset. An unknown enumeration in it causes a Decline (C.6), and so do
+ * values of version 2.1 that differ from the Accept (the paper, v2.1 negotiation, 5c).
  */
 static const struct wrong wrongs[] = {
 	PROPOSAL(GOT_DECLINE, p_gid_zero, "GID 0"),
@@ -319,7 +319,7 @@ static void first_contact(const struct wrong *w)
 	verdict(ok, "clc, %s", w->what);
 }
 
-/* ---- a further contact, beside a connection that must not notice ---- */
+/* ---- a further contact, beside a connection that must not be affected ---- */
 
 static const struct wrong further[] = {
 	ACCEPT(GOT_DECLINE, a_idx_0, "RMBE index 0"),
@@ -352,7 +352,7 @@ static void further_contact(const struct wrong *w)
 	verdict(ok, "clc, further contact, %s", w->what);
 }
 
-/* Whatever is legal, if odd, works. */
+/* Legal values work, even unusual ones. */
 static void a_token_0(struct smc_clc_accept *a)
 {
 	a->alert_token = 0;
@@ -378,7 +378,7 @@ static void odd(enum role role, void (*accept)(struct smc_clc_accept *a), uint32
 	verdict(ok, "clc, %s: %s", role == CLIENT ? "Confirm" : "Accept", what);
 }
 
-/* The element of a living connection is given to another one: the first has lost it. */
+/* We give the element of an open connection to another one: the first connection has lost it. */
 static void same_element(enum role role)
 {
 	struct conn *first = conn_begin(role, V21, AT_UP, NULL), *old, *c;
@@ -399,8 +399,8 @@ static void same_element(enum role role)
 }
 
 /*
- * E2: a virtual address, on the loopback interface of the victim's, is in no subnet of the
- * interface that its packets leave by; version 1 asks for the interface's.
+ * E2: a virtual address on the victim's loopback interface is in no subnet of the interface that
+ * its packets use; version 1 requires the address of that interface.
  */
 #define VIRTUAL "10.9.0.1"
 
@@ -431,13 +431,13 @@ static void virtual_addresses(void)
 	clc_open();
 }
 
-/* E9: the Accept tells what the server can do, whatever the client can. */
+/* E9: the Accept lists what the server supports, whatever the client supports. */
 static void p_no_features(struct smc_clc_proposal *p)
 {
 	p->features = 0;
 }
 
-/* Version 1 goes no further than a subnet does. */
+/* Version 1 works only within a subnet. */
 static void p_other_subnet(struct smc_clc_proposal *p)
 {
 	p->ipv4_mask = htobe32(0x0a020000);

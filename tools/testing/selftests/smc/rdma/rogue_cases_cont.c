@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A second link in version 1: its RTokens follow ADD LINK in ADD LINK CONTINUATION, two at a time
- * (RFC 7609, A.3.3 and C.7.1).
+ * A second link in version 1: after ADD LINK, its RTokens follow in ADD LINK CONTINUATION, two in
+ * each message (RFC 7609, A.3.3 and C.7.1).
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "rogue.h"
 
-/* What we have said of our RTokens, and have yet to say. */
+/* How many RTokens each side still has to send. */
 struct talk {
 	struct duo d;
 	unsigned int left, theirs_left;
 };
 
-/* ADD LINK and its reply are over, and the queue pairs connected. */
+/* ADD LINK has been answered, and the queue pairs are connected. */
 static bool half_added(struct talk *t, enum role role, unsigned int n_rtokens)
 {
 	*t = (struct talk) { .left = n_rtokens, .theirs_left = 1 };
 	return half_way(&t->d, conn_begin(role, V1, AT_ADD_LINK, NULL), true);
 }
 
-/* We have one RMB. Its RToken comes last, after those of RMBs that do not exist. */
+/* We have one RMB. Its RToken comes last, after RTokens of RMBs that do not exist. */
 static struct smc_llc_rtoken our_rtoken(const struct talk *t, unsigned int left)
 {
 	return (struct smc_llc_rtoken) {
@@ -97,7 +97,7 @@ static void added(enum role role, unsigned int n_rtokens)
 	verdict(ok, "cont, %s: %u RTokens by ADD LINK CONTINUATION", role_name[role], n_rtokens);
 }
 
-/* ---- what cannot be: the link it came over is down, and it is the only one ---- */
+/* ---- invalid messages: the link that they come over fails, and it is the only one ---- */
 
 typedef void change(struct smc_llc_msg *m);
 
@@ -136,7 +136,7 @@ static void instead_of(struct smc_llc_msg *m)
 static const struct wrong {
 	change *change;
 	const char *what;
-	unsigned int after;	/* so many messages that are as they should be */
+	unsigned int after;	/* number of correct messages before */
 } wrongs[] = {
 	{ other_link, "of another link" },
 	{ first_link, "of the first link" },
@@ -183,7 +183,9 @@ static void not_told(enum role role)
 	verdict(ok, "cont, %s: no ADD LINK CONTINUATION comes", role_name[role]);
 }
 
-/* The link is deleted during the exchange. A message about it that crosses is no error. */
+/* The link is deleted during the exchange. A continuation that crosses with DELETE LINK is no
+ * error.
+ */
 static void deleted_meanwhile(enum role role)
 {
 	struct smc_llc_msg m, del = { .type = SMC_LLC_DELETE_LINK };
@@ -215,7 +217,7 @@ static void put_wish(const struct duo *d)
 	llc_put(d->first, &m);
 }
 
-/* It is for information, and the server answers by ADD LINK of its own. */
+/* It only asks for a link; the server answers with its own ADD LINK. */
 static void wish(void)
 {
 	struct talk t = { .left = 1, .theirs_left = 1 };
@@ -242,7 +244,7 @@ static void wish(void)
 	verdict(ok, "cont, as client: ADD LINK asks for a link");
 }
 
-/* Nor does it end a link when the server has no use for it. */
+/* The request does not end a link if the server needs no further one. */
 static void wish_in_vain(void)
 {
 	struct talk t;

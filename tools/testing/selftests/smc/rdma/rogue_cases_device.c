@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A device that refuses queue pairs, does not flush them, or takes its time to destroy them (R4,
- * R7, B9 and B11 of the audits).  No device in software does; test builds of the module behave as
- * if it did.
+ * A device that refuses queue pairs, does not flush them, or is slow to destroy them (R4, R7, B9
+ * and B11 of the audits).  No software device does this; test builds of the module simulate it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +10,8 @@
 
 #include "rogue.h"
 
-/* Some are out of something, and say -EAGAIN: that is not what has the victim wait. */
+/* Some devices are out of a resource and return -EAGAIN: the victim must not wait because of that.
+ */
 static void refuses(int err)
 {
 	struct conn *c = conn_begin(CLIENT, V21, AT_TCP, NULL);
@@ -25,7 +25,7 @@ static void refuses(int err)
 	verdict(ok, "device: it refuses a queue pair (%s)", strerrorname_np(err));
 }
 
-/* An interrupt says so, where most locks of the victim may not be taken. */
+/* The event comes in an interrupt, where the victim may not take most of its locks. */
 static void fails(void)
 {
 	struct conn *c = conn_begin(CLIENT, V21, AT_CLC, NULL);
@@ -39,7 +39,9 @@ static void fails(void)
 	verdict(ok, "device: an interrupt says that a queue pair has failed");
 }
 
-/* Its queue pair is gone: the victim finds out when it sends, and tells the application. */
+/* Our queue pair is gone: the victim notices when it sends, and returns an error to the
+ * application.
+ */
 static bool told_of_break(struct conn *c)
 {
 	link_break(c->l);
@@ -62,8 +64,8 @@ static void never_flushes(enum role role)
 }
 
 /*
- * More of them wait for the device than a workqueue runs at once.  They have queue pairs, but no
- * memory yet, as a gateway has not answered.
+ * More groups wait for the device than a workqueue runs at once.  They have queue pairs, but no
+ * memory yet, because a gateway has not answered.
  */
 static void keeps_all(void)
 {
@@ -76,7 +78,7 @@ static void keeps_all(void)
 	gateway_fails();
 	strangers_end(STRANGERS);
 	ok = ok && loopback_goes_on() && others_go_on();
-	/* The end of another group, too. */
+	/* Another group ends, too. */
 	c = conn_begin(CLIENT, V21, AT_UP, NULL);
 	ok = ok && conn_echo(c) && told_of_break(c);
 	conn_end(c);
@@ -84,7 +86,7 @@ static void keeps_all(void)
 	verdict(ok, "device: it does not give %u link groups back, and others go on", STRANGERS);
 }
 
-/* It counts as if they existed, so there are never more of them than the limit says. */
+/* Groups that wait for the device still count, so their number never exceeds the limit. */
 static void keeps_few(void)
 {
 	long old = set_sysctl("smcr_max_lgrs", 4);
@@ -92,7 +94,7 @@ static void keeps_few(void)
 	bool ok = true;
 
 	set_parameter("hold_release", 1);
-	/* The bystander's is one of the four. */
+	/* One of the four belongs to the bystander. */
 	for (int i = 0; ok && i < 3; i++) {
 		c = conn_begin(CLIENT, V21, AT_UP, NULL);
 		ok = conn_echo(c) && told_of_break(c);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Exchanges in a group of two links: DELETE LINK, RKeys of several links, and what collides with
- * what (RFC 7609, 3.5.5.2, 3.5.5.3 and C.7.1).
+ * Exchanges in a group of two links: DELETE LINK, RKeys on several links, and messages that cross
+ * (RFC 7609, 3.5.5.2, 3.5.5.3 and C.7.1).
  */
 #include <poll.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void put_delete(struct link *over, uint8_t number, bool orderly, uint32_t
 	llc_put(over, &m);
 }
 
-/* The server's request has its reply; the client's is answered by a request. */
+/* A server's request gets a reply; a client's request is answered by a request. */
 static bool deleted(struct link *good, uint8_t number, uint32_t reason)
 {
 	struct smc_llc_msg m;
@@ -205,7 +205,7 @@ static void delete_rkey(enum role role, bool over_first, bool right)
 	};
 	bool ok = both_echo(b);
 
-	/* Keys of two devices may be the same number. */
+	/* Two devices may use the same number for a key. */
 	smc_llc_set_rkey(&rkey, right ? over->rmb_mr->rkey : other->rmb_mr->rkey ^ 0x10000);
 	llc_put(over, &m);
 	ok = ok && group_expect(over, SMC_LLC_DELETE_RKEY, true, &m) &&
@@ -220,7 +220,7 @@ static void delete_rkey(enum role role, bool over_first, bool right)
 		nth[over_first], right ? "of an RMB that is used" : "unknown");
 }
 
-/* A further contact whose element is so large that it needs an RMB of its own. */
+/* A further contact with an element so large that it requires an RMB of its own. */
 static struct conn *with_new_rmb(struct conn *first, struct smc_llc_msg *m, struct link **over)
 {
 	long old = set_sysctl("rmem", 524288);
@@ -258,7 +258,7 @@ static struct link *other_than(struct duo d, struct link *l)
 	return l == d.first ? d.second : d.first;
 }
 
-/* The victim tells its RMB's keys on both, and each of them is right. */
+/* The victim sends its RMB's keys for both links, and both are correct. */
 static void victims_rkey(enum role role)
 {
 	struct duo d = two_links(role);
@@ -278,7 +278,9 @@ static void victims_rkey(enum role role)
 	verdict(ok, "exchanges, %s: CONFIRM RKEY of the victim, of both links", role_name[role]);
 }
 
-/* Not answered: the link that it came over has failed, and it is asked over the other one. */
+/* Without an answer the link that it came over has failed, and the victim repeats it over the other
+ * one.
+ */
 static void victims_rkey_unanswered(enum role role)
 {
 	struct duo d = two_links(role);
@@ -304,7 +306,7 @@ static void victims_rkey_unanswered(enum role role)
 
 /* ---- collisions (3.5.5.3) ---- */
 
-/* A group whose first attempt at a second link has come to nothing. */
+/* A group in which the first attempt to add a second link has failed. */
 static struct conn *single(enum role role)
 {
 	struct conn *c = conn_one_link(role);
@@ -326,7 +328,9 @@ static struct conn *single(enum role role)
 	return c;
 }
 
-/* CONFIRM RKEY of a client while the server adds a link: again later, with the new link's key. */
+/* A client's CONFIRM RKEY while the server adds a link: it has to retry later, with the new link's
+ * key.
+ */
 static void rkey_while_adding(void)
 {
 	struct smc_llc_msg m = confirm_rkey(), got;
@@ -346,7 +350,7 @@ static void rkey_while_adding(void)
 	verdict(ok, "exchanges, as client: CONFIRM RKEY while a link is added");
 }
 
-/* ADD LINK of a server crosses with CONFIRM RKEY of its client, which is refused and redone. */
+/* A server's ADD LINK crosses with its client's CONFIRM RKEY, which is refused and retried. */
 static void add_while_rkey(void)
 {
 	struct duo d = { .c = single(SERVER) };
@@ -375,7 +379,7 @@ static void add_while_rkey(void)
 	verdict(ok, "exchanges, as server: ADD LINK crosses with CONFIRM RKEY");
 }
 
-/* REQUEST ADD LINK while the server's CONFIRM RKEY is under way: it waits. */
+/* REQUEST ADD LINK while the server's CONFIRM RKEY is pending: the request has to wait. */
 static void request_while_rkey(void)
 {
 	struct duo d = { .c = single(CLIENT) };
@@ -400,7 +404,7 @@ static void request_while_rkey(void)
 	verdict(ok, "exchanges, as client: REQUEST ADD LINK crosses with CONFIRM RKEY");
 }
 
-/* DELETE LINK of a client meets the server's CONFIRM RKEY. */
+/* A client's DELETE LINK crosses with the server's CONFIRM RKEY. */
 static void delete_while_rkey(bool same)
 {
 	struct duo d = two_links(CLIENT);
@@ -415,7 +419,7 @@ static void delete_while_rkey(bool same)
 	llc_put(over, &m);
 	told_rmb(over, &m.confirm_rkey);
 	ok = group_deletes(good, bad->number);
-	/* Its answer was lost with the link, or not. */
+	/* The answer may have been lost with the link. */
 	while (ok && same && !wait_mask(c->s.raw, POLLIN, 10))
 		if (!group_silent(good)) {
 			ok = group_expect(good, SMC_LLC_CONFIRM_RKEY, false, &m);
@@ -433,7 +437,7 @@ static void delete_while_rkey(bool same)
 		same ? "its" : "the other");
 }
 
-/* It is processed when the link has been added, and the connection moves there. */
+/* DELETE LINK is processed once the new link has been added, and the connection moves to that. */
 static void delete_while_adding(bool orderly)
 {
 	struct duo d;
@@ -483,7 +487,7 @@ static void test_while_adding(enum role role)
 	verdict(ok, "exchanges, %s: TEST LINK while another is added", role_name[role]);
 }
 
-/* The first connection is up; one more comes while a link is added. */
+/* The first connection is up; another one begins while a link is added. */
 static void contact_while_adding(enum role role)
 {
 	struct duo d;
@@ -497,7 +501,7 @@ static void contact_while_adding(enum role role)
 	verdict(ok, "exchanges, %s: a further contact while a link is added", role_name[role]);
 }
 
-/* ---- a port of the victim's goes down ---- */
+/* ---- a port of the victim goes down ---- */
 
 static void port_down(void)
 {
@@ -511,8 +515,8 @@ static void port_up(void)
 }
 
 /*
- * The victim's port goes down while it waits for the reply.  A first contact needs one all the
- * same; afterwards the link is given up at once, and the reply that comes late means nothing.
+ * The victim's port goes down while it waits for the ADD LINK reply.  In a first contact it needs
+ * the reply all the same. Later the link is given up at once, and a late reply is ignored.
  */
 static void late_reply(bool is_first, bool negative)
 {
@@ -540,7 +544,7 @@ static void late_reply(bool is_first, bool negative)
 		negative ? "a negative" : "a positive", is_first ? ", in the first contact" : "");
 }
 
-/* A try at another link, which the loss of the port has ended, may be deleted before. */
+/* Before that, the victim may delete another link whose setup the loss of the port has ended. */
 static bool deletes_at_last(struct link *l, uint8_t number)
 {
 	struct smc_llc_msg m;
@@ -559,8 +563,8 @@ static bool deletes_at_last(struct link *l, uint8_t number)
 }
 
 /*
- * The victim has one port only, and offers that once more; a reply that names our same port, too,
- * makes a parallel link of it.
+ * The victim has only one port and offers that again. If our reply also names the same port, the
+ * result would be a parallel link.
  */
 static void parallel(void)
 {
@@ -580,7 +584,7 @@ static void parallel(void)
 	half_tell(d.second, d.first, &m);
 	llc_put(d.first, &m);
 	group_wants_adds(d.first, false);
-	/* Without a try to confirm it. */
+	/* The victim deletes it without sending CONFIRM LINK. */
 	ok = ok && deletes_at_last(d.first, d.second->number) && conn_echo(d.c) &&
 	     group_silent(d.first);
 	conn_end(d.c);
@@ -588,7 +592,9 @@ static void parallel(void)
 	verdict(ok, "exchanges, as client: ADD LINK reply that makes a parallel link");
 }
 
-/* The other port comes before the reply that makes an asymmetric link, which then gives way. */
+/* The other port is reported before the reply that makes an asymmetric link, which then is given
+ * up.
+ */
 static void request_before_reply(void)
 {
 	struct smc_llc_msg m, add;
@@ -607,7 +613,7 @@ static void request_before_reply(void)
 	llc_put(d.first, &m);
 	since = now_ms();
 	ok = ok && group_deletes(d.first, d.second->number) && conn_echo(d.c);
-	/* Virtual time: CONFIRM LINK would be awaited for five seconds. */
+	/* Virtual time: waiting for CONFIRM LINK would take five seconds. */
 	ok = ok && (now_ms() - since < 4000 || BAD("only after %ld ms", now_ms() - since));
 	group_wants_adds(d.first, false);
 	conn_end(d.c);
@@ -628,7 +634,7 @@ static void port_lost(enum role role)
 		role_name[role]);
 }
 
-/* The link that it was sent over is tested (C.7), and the victim says it again. */
+/* The victim tests the link that DELETE LINK was sent over (C.7), and repeats DELETE LINK. */
 static void loss_unanswered(enum role role, bool dead)
 {
 	struct busy b = begin(role);
@@ -651,8 +657,8 @@ static void loss_unanswered(enum role role, bool dead)
 }
 
 /*
- * Both lose the link and say so.  The server ignores what the client says of a link that it cleans
- * up (C.7.1), and its own word is the answer.
+ * Both sides lose the link and report it.  A server ignores the client's report about a link that
+ * it is already cleaning up (C.7.1), and its own message counts as the answer.
  */
 static void losses_cross(enum role role)
 {
@@ -673,7 +679,7 @@ static void losses_cross(enum role role)
 		     (m.delete_link.reason == SMC_LLC_DEL_NO_LINK ||
 		      BAD("reason %08x", m.delete_link.reason));
 	}
-	/* Longer than an answer is awaited. */
+	/* Longer than the time limit for an answer. */
 	usleep(6000000);
 	ok = ok && both_go_on_over(b, l);
 	end(b);
@@ -681,7 +687,7 @@ static void losses_cross(enum role role)
 	verdict(ok, "exchanges, %s: DELETE LINK crosses with that of the victim", role_name[role]);
 }
 
-/* A server adds a link when its port comes back, a client says that it has one. */
+/* When its port comes back, a server adds a link, and a client reports the port. */
 static void port_back(enum role role)
 {
 	struct busy b = begin(role);
@@ -710,8 +716,8 @@ static void port_back(enum role role)
 }
 
 /*
- * A device that is added has a port that is up, and GIDs: no event says so.  The victim's next try
- * of its own is half a minute away by then.
+ * An added device already has a port that is up and has GIDs, so no event reports the port.  The
+ * victim's next regular attempt is half a minute away by then.
  */
 static void device_back(enum role role)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Data of two links: the victim moves its connections when a link is lost, and the rogue moves its
- * own, with failover validations of every kind (RFC 7609, 4.6).
+ * Data over two links: the victim moves its connections when a link is lost, and the rogue moves
+ * its own, with all kinds of failover validations (RFC 7609, 4.6).
  */
 #include <poll.h>
 #include <stdio.h>
@@ -14,7 +14,9 @@
 
 static const char * const nth[] = { "second", "first" };
 
-/* The case's connection is on one link; others, which must not notice, on each of them. */
+/* The connection under test uses one link; on each link there is another one, which must not be
+ * affected.
+ */
 struct scenery {
 	struct duo d;
 	struct conn *c, *on_first, *on_second, *more;
@@ -29,7 +31,7 @@ static struct scenery begin(enum role role, bool first)
 	s.on_second = conn_over(s.d.second);
 	s.from = first ? s.d.first : s.d.second;
 	s.to = first ? s.d.second : s.d.first;
-	/* A server chooses the link, ours that with fewer connections. */
+	/* A server chooses the link; our victim chooses the one with fewer connections. */
 	s.c = role == SERVER ? conn_over(s.from) : conn_more(s.d.c, AT_UP, NULL);
 	if (s.c->l != s.from) {
 		s.more = s.c;
@@ -61,7 +63,7 @@ static uint8_t pattern(uint64_t at)
 	return at * 7 + (at >> 8) * 31 + 5;
 }
 
-/* The victim's application sends @len bytes, the first of which is number @at of the stream. */
+/* The victim's application sends @len bytes; the first is number @at of the stream. */
 static bool victim_sends(struct conn *c, uint64_t at, size_t len)
 {
 	static uint8_t b[65536];
@@ -141,7 +143,8 @@ static const char * const traffic_name[] = {
 	"nothing under way", "data of the victim", "data of ours", "data both ways",
 };
 
-/* The victim writes over the new link, and has said before what it takes us to have. */
+/* The victim must write over the new link, after a validation with the number that we should have.
+ */
 static bool moved(const struct conn *c, const struct link *to)
 {
 	if (c->over != to)
@@ -169,7 +172,7 @@ static void lose(struct scenery *s, enum loss loss)
 		llc_put(s->to, &m);
 }
 
-/* What the victim says of the loss, if it has not been told. */
+/* What the victim sends about a loss of which we have not told it. */
 static bool told_of_loss(struct scenery *s, enum loss loss)
 {
 	struct smc_llc_msg m;
@@ -180,8 +183,8 @@ static bool told_of_loss(struct scenery *s, enum loss loss)
 }
 
 /*
- * 1000 bytes each way over the old link, then its end, with 3000 more each way that may be posted
- * before it is noticed; 500 after that.
+ * 1000 bytes each way over the old link, which then is lost. 3000 more each way may be posted
+ * before the loss is noticed; 500 more follow later.
  */
 static void lost(enum role role, bool first, enum loss loss, enum traffic traffic)
 {
@@ -219,7 +222,9 @@ static void lost(enum role role, bool first, enum loss loss, enum traffic traffi
 		loss_name[loss], traffic_name[traffic]);
 }
 
-/* Until our element is full, and so is the victim's ring, which keeps what we have not read. */
+/* Until our element is full, and also the victim's ring, which keeps the data that we have not
+ * read.
+ */
 static size_t victim_fills(struct conn *c)
 {
 	static uint8_t b[1000];
@@ -239,7 +244,7 @@ static size_t victim_fills(struct conn *c)
 	give_up("our element does not get full");
 }
 
-/* Our element is full when the link goes; what follows comes when we have read. */
+/* The link is lost while our element is full; the rest arrives after we have read. */
 static void lost_when_full(enum role role)
 {
 	struct scenery s = begin(role, true);
@@ -251,7 +256,7 @@ static void lost_when_full(enum role role)
 	link_break(s.from);
 	conn_move(c, s.to);
 	cdc_validate(c, c->seqno);
-	/* It learns that there is room over the new link. */
+	/* The victim gets the window update over the new link. */
 	ok = ok && we_read(c, 0, n);
 	we_tell(c);
 	ok = ok && (wait_mask(c->s.victim, POLLOUT, WAIT_MS) & POLLOUT) &&
@@ -261,7 +266,7 @@ static void lost_when_full(enum role role)
 	verdict(ok, "failover, %s: the link goes when our element is full", role_name[role]);
 }
 
-/* The victim has closed, or closes, when the link goes. */
+/* The victim closes before or after the link is lost. */
 static void lost_when_closed(enum role role, bool before)
 {
 	struct scenery s = begin(role, true);
@@ -290,7 +295,7 @@ static void lost_when_closed(enum role role, bool before)
 		before ? "before" : "after");
 }
 
-/* One link after the other: there is none left to move to. */
+/* Both links are lost, one after the other: no link is left to move to. */
 static void lost_both(enum role role)
 {
 	struct scenery s = begin(role, true);
@@ -307,8 +312,9 @@ static void lost_both(enum role role)
 }
 
 /*
- * A device that comes back counts its queue pairs anew: a new link has the numbers of the one that
- * was lost, which the victim still remembers.  A handshake that names them means the new one.
+ * A device that is added again restarts its QP numbers: the new link has the same numbers as the
+ * lost one, which the victim still remembers.  A handshake with these numbers must select the new
+ * link.
  */
 static void same_numbers(enum role role)
 {
@@ -344,7 +350,7 @@ static void put_parameter(const char *name, const char *value)
 		give_up("cannot set %s", path);
 }
 
-/* What was posted may still be under way: the connection is reset rather than moved. */
+/* Posted writes may still be in flight: the connection is reset instead of moved. */
 static void not_drained(enum role role)
 {
 	struct scenery s = begin(role, true);
@@ -360,10 +366,10 @@ static void not_drained(enum role role)
 	verdict(ok, "failover, %s: a device that does not flush the old link", role_name[role]);
 }
 
-/* ---- we move, and say what we take the victim to have ---- */
+/* ---- we move, and validate what the victim has received ---- */
 
 static const struct {
-	int ahead;		/* of what the victim has */
+	int ahead;		/* relative to what the victim has */
 	bool fine;
 	const char *what;
 } numbers[] = {
@@ -424,7 +430,7 @@ static void validate(enum role role, size_t i, bool behind, bool over_old)
 		numbers[i].what, over_old ? "same" : "new", behind ? ", data right behind" : "");
 }
 
-/* Nobody's: nothing follows, not even the end of a link. */
+/* A token of no connection: nothing happens, and the link does not fail either. */
 static void validate_nobody(enum role role, uint32_t token)
 {
 	struct scenery s = begin(role, true);
@@ -442,7 +448,7 @@ static void validate_nobody(enum role role, uint32_t token)
 	verdict(ok, "failover, %s: validation for token %x", role_name[role], token);
 }
 
-/* Only number, length and token count: the rest of a validation is not even looked at. */
+/* Only number, length and token count: the other fields of a validation are ignored. */
 static void validate_rubbish(enum role role)
 {
 	struct scenery s = begin(role, true);
@@ -482,7 +488,8 @@ static void validate_twice(enum role role)
 
 /* ---- and go on ---- */
 
-/* 4.6.2: what was under way is said again as it was, or in one message with a higher number. */
+/* 4.6.2: lost messages are sent again unchanged, or combined in one message with a higher number.
+ */
 static void resume(enum role role, int skip)
 {
 	struct scenery s = begin(role, true);
@@ -495,7 +502,7 @@ static void resume(enum role role, int skip)
 	}
 	ok = victim_gets(c, 0, 400) && link_flush(s.from, WAIT_MS);
 	conn_move(c, s.to);
-	/* Of the four messages two were acknowledged, as far as we know. */
+	/* As far as we know, two of the four messages were acknowledged. */
 	cdc_validate(c, c->seqno - 2);
 	if (skip) {
 		c->prod -= 200;
@@ -517,7 +524,7 @@ static void resume(enum role role, int skip)
 		skip == 1 ? "messages are combined" : "messages are combined, numbers skipped");
 }
 
-/* A number that was used before says nothing, whatever is in the message. */
+/* A message with an old number is ignored, whatever it contains. */
 static void repeated(enum role role)
 {
 	struct scenery s = begin(role, true);
@@ -541,7 +548,7 @@ static void repeated(enum role role)
 	verdict(ok, "failover, %s: a number that was used before", role_name[role]);
 }
 
-/* What the old link brings late must not fall on what the new one has brought. */
+/* A late write over the old link must not overwrite what came over the new one. */
 static void late_write(enum role role)
 {
 	static uint8_t wrong[3000];
@@ -559,10 +566,10 @@ static void late_write(enum role role)
 	cdc_validate(c, c->seqno);
 	we_put(c, 1000, 3000);
 	we_tell(c);
-	/* When it is acknowledged that it was taken, the old link has been drained. */
+	/* Once DELETE LINK has come, the old link has been drained. */
 	ok = ok && group_deletes(s.to, s.from->number);
 	link_write(s.from, wrong, sizeof(wrong), old_addr + 1000, old_rkey);
-	/* Longer than its tries take; others wait to be answered. */
+	/* Longer than the retries of the queue pair; meanwhile others wait for answers. */
 	refused = !link_flush(s.from, slow(6000));
 	ok = ok && victim_gets(c, 1000, 3000) &&
 	     (refused || BAD("the victim takes a write over the old link: %s",
@@ -572,7 +579,9 @@ static void late_write(enum role role)
 	verdict(ok, "failover, %s: a late write over the old link", role_name[role]);
 }
 
-/* A peer that uses both: whatever goes over the link that the victim has taken down is lost. */
+/* A peer that uses both links in turn: what it sends over the link that the victim has shut down is
+ * lost.
+ */
 static void alternate(enum role role)
 {
 	struct scenery s = begin(role, true);
@@ -584,7 +593,7 @@ static void alternate(enum role role)
 		we_put(c, 100 * k, 100);
 		we_tell(c);
 	}
-	/* All of it again where it is taken. */
+	/* Send all of it again over the working link. */
 	conn_move(c, s.to);
 	c->prod = 0;
 	we_put(c, 0, 800);

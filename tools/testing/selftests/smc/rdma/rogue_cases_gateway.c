@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Peers whose GID is behind a gateway that has yet to say where it is.  Their handshakes wait for
- * it, and nothing else does (audit R1).
+ * Peers whose GID is behind a gateway that has not been resolved yet.  Only their own handshakes
+ * may wait for it (audit R1).
  */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 
 #define FEW		8
 
-/* They wait; the others of the host do not, nor does a listener that is closed. */
+/* They wait; other connections of the host do not, nor does close() of a listener. */
 static void silent(void)
 {
 	bool ok;

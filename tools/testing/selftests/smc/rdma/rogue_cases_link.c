@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The end of the TCP connection, or words where none belong, in every state. */
+/* The end of the TCP connection, or unexpected bytes on it, in every state. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,8 @@ static void reset_tcp(struct conn *c)
 }
 
 /*
- * A Decline is taken until the point of no return (RFC 7609, C.3), which for a server is
- * that its ADD LINK has arrived.
+ * A Decline is accepted until the point of no return (RFC 7609, C.3). A server has reached that
+ * once its ADD LINK has arrived.
  */
 static bool declined(struct conn *c, enum role role, enum stage stage)
 {
@@ -62,10 +62,10 @@ static bool happens(struct conn *c, enum role role, enum stage stage, enum event
 	return false;
 }
 
-/* Once the group is active nobody looks at the TCP connection but for a reset. */
+/* Once the group is active, the TCP connection is ignored, except for a reset. */
 static bool happens_up(struct conn *c, enum event event)
 {
-	/* The victim, too, must know that it is. */
+	/* The victim must know that the group is active, too. */
 	if (!conn_echo(c))
 		return false;
 	switch (event) {
@@ -94,7 +94,7 @@ static void one(enum role role, enum stage stage, enum event event)
 	verdict(ok, "link, %s, %s: %s", role_name[role], stage_name[stage], event_name[event]);
 }
 
-/* The victim has sent its Confirm meanwhile, before what we would read. */
+/* The victim has already sent its Confirm, which we would read first. */
 static bool possible(enum role role, enum stage stage, enum event event)
 {
 	if (role == SERVER && stage == AT_CLC)
@@ -102,7 +102,7 @@ static bool possible(enum role role, enum stage stage, enum event event)
 	return event != BREAK || stage == AT_LINK || stage == AT_ADD_LINK;
 }
 
-/* A further contact can be declined by the client until its Confirm, and is TCP. */
+/* The client can decline a further contact until its Confirm; the connection then is TCP. */
 static void further(enum event event)
 {
 	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A second link: how it is added, confirmed and deleted, and what goes wrong with that (RFC 7609,
- * 3.5.5, C.7.1 and C.8).  Whatever does, the first link goes on, unless it is said to have failed.
+ * A second link: how it is added, confirmed and deleted, and what can go wrong (RFC 7609, 3.5.5,
+ * C.7.1 and C.8).  Whatever goes wrong, the first link keeps working, unless that is what has
+ * failed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,15 @@
 #define ROLE(r)		(1 << (r))
 #define BOTH		(ROLE(CLIENT) | ROLE(SERVER))
 
-/* What has to follow. */
+/* The expected reaction. */
 enum outcome {
 	ADDED,		/* the link works */
-	REFUSED,	/* a negative reply; all goes on */
-	GIVEN_UP,	/* DELETE LINK of the new link; all goes on */
-	DOWN,		/* the only link there was */
+	REFUSED,	/* a negative reply; nothing fails */
+	GIVEN_UP,	/* DELETE LINK of the new link; nothing else fails */
+	DOWN,		/* the only link fails */
 };
 
-/* ---- ADD LINK, its reply ---- */
+/* ---- ADD LINK and its reply ---- */
 
 typedef void change(struct smc_llc_add_link *a);
 
@@ -61,12 +62,12 @@ static void gid_0(struct smc_llc_add_link *a)
 
 static void gid_far(struct smc_llc_add_link *a)
 {
-	memcpy(a->gid + 12, "\x0a\x09\x09\x09", 4);	/* no route leads there */
+	memcpy(a->gid + 12, "\x0a\x09\x09\x09", 4);	/* no route to it */
 }
 
 static void gid_nobody(struct smc_llc_add_link *a)
 {
-	memcpy(a->gid + 12, "\x0a\x01\x00\x63", 4);	/* in the subnet */
+	memcpy(a->gid + 12, "\x0a\x01\x00\x63", 4);	/* no such host in our subnet */
 }
 
 static void gid_v6(struct smc_llc_add_link *a)
@@ -74,7 +75,7 @@ static void gid_v6(struct smc_llc_add_link *a)
 	memcpy(a->gid, dev2.gid6, 16);
 }
 
-/* These cannot be encoded, see put_half(). */
+/* The encoder cannot produce these; see put_half(). */
 static void mtu_0(struct smc_llc_add_link *a)
 {
 }
@@ -127,7 +128,7 @@ static void rtokens_unknown(struct smc_llc_add_link *a)
 	a->rtokens = rtokens;
 }
 
-/* The right one last. */
+/* The correct RToken comes last. */
 static void rtokens_255(struct smc_llc_add_link *a)
 {
 	for (unsigned int i = 0; i < SMC_LLC_MAX_RTOKENS; i++) {
@@ -139,7 +140,7 @@ static void rtokens_255(struct smc_llc_add_link *a)
 	a->n_rtokens = SMC_LLC_MAX_RTOKENS;
 }
 
-/* For one RMB: the last one counts. */
+/* Two RTokens for one RMB: the last one counts. */
 static void rtokens_twice(struct smc_llc_add_link *a)
 {
 	rtokens[0] = rtokens[1] = a->rtokens[0];
@@ -179,7 +180,7 @@ static const struct half {
 	{ number_0, "link number 0", ROLE(SERVER), REFUSED, SMC_LLC_REJ_NO_ALT_PATH },
 	{ number_1, "the number of the first link", ROLE(SERVER), REFUSED,
 	  SMC_LLC_REJ_NO_ALT_PATH },
-	/* a reply cannot be refused; no path is no error of the protocol */
+	/* a reply cannot be refused; an unreachable GID is not a protocol error */
 	{ gid_0, "no GID", ROLE(CLIENT), GIVEN_UP },
 	{ gid_far, "a GID that no route leads to", ROLE(CLIENT), GIVEN_UP },
 	{ gid_v6, "a GID of the other IP version", ROLE(CLIENT), GIVEN_UP },
@@ -205,7 +206,7 @@ static bool connects(struct link *l)
 	return link_connect(l) || BAD("the queue pair does not connect");
 }
 
-/* Our half is told; what does the victim make of it? */
+/* We have sent our half; check the victim's reaction. */
 static bool half_follows(struct duo d, const struct half *h, const struct smc_llc_msg *told)
 {
 	struct link *l = d.second;
@@ -226,7 +227,7 @@ static bool half_follows(struct duo d, const struct half *h, const struct smc_ll
 	}
 	if (h->outcome == ADDED)
 		return half_confirm(l) && both_work(d);
-	/* With a PSN that is not ours only what we say is lost. */
+	/* With a wrong PSN of ours, only our own messages are lost. */
 	if (!l->server && h->change == psn_other &&
 	    !group_expect(d.first, SMC_LLC_CONFIRM_LINK, false, &m))
 		return false;
@@ -263,8 +264,8 @@ static void run_halves(void)
 }
 
 /*
- * Our RMB has no key on the new link: nothing can be written over that.  What uses the RMB is reset
- * when the first link goes; the group goes on.
+ * Our RMB has no key on the new link, so nothing can be written to it over that.  When the first
+ * link is lost, the connections of the RMB are reset; the group continues.
  */
 static void keyless(enum role role, change *change, const char *what)
 {
@@ -294,7 +295,7 @@ static void keyless(enum role role, change *change, const char *what)
 		role == CLIENT ? " reply" : "", what);
 }
 
-/* One side has one port only: the link is asymmetric. */
+/* One side has only one port: the link is asymmetric. */
 static void asymmetric(enum role role)
 {
 	struct duo d = { .c = conn_one_link(role) };
@@ -352,7 +353,7 @@ static void requested(void)
 	verdict(ok, "links, as client: REQUEST ADD LINK");
 }
 
-/* It crosses with ADD LINK, which is then the answer (3.5.5.3.1). */
+/* The request crosses with ADD LINK, which then is the answer (3.5.5.3.1). */
 static void request_crosses(void)
 {
 	struct duo d = { .c = conn_one_link(CLIENT) };
@@ -370,7 +371,7 @@ static void request_crosses(void)
 	verdict(ok, "links, as client: REQUEST ADD LINK crosses with ADD LINK");
 }
 
-/* An asymmetric link that is not confirmed gives way at once to one that is not asymmetric. */
+/* The setup of an asymmetric link ends at once in favour of a symmetric one. */
 static void request_instead(void)
 {
 	struct duo d = { .c = conn_one_link(CLIENT) };
@@ -390,13 +391,13 @@ static void request_instead(void)
 	ask_for_link(d.first, dev2.gid);
 	ok = ok && group_deletes(d.first, lame->number) && link_accept(d.second, d.first) &&
 	     both_work(d);
-	/* Virtual time: CONFIRM LINK would be awaited for five seconds. */
+	/* Virtual time: waiting for CONFIRM LINK would take five seconds. */
 	ok = ok && (now_ms() - since < 4000 || BAD("only after %ld ms", now_ms() - since));
 	conn_end(d.c);
 	verdict(ok, "links, as client: REQUEST ADD LINK ends a try at an asymmetric link");
 }
 
-/* ---- what does not come ---- */
+/* ---- missing messages ---- */
 
 enum missing { NO_ADD_REPLY, NO_CONFIRM, NO_QUEUE_PAIR };
 
@@ -404,7 +405,7 @@ static const char * const missing_name[] = {
 	"ADD LINK is not answered", "no CONFIRM LINK", "a queue pair that is not connected",
 };
 
-/* The new link is given up, and the first one goes on; data flow meanwhile. */
+/* The new link is given up, and the first one keeps working; data flows meanwhile. */
 static void nothing_comes(enum role role, enum missing missing)
 {
 	struct duo d;
@@ -418,7 +419,7 @@ static void nothing_comes(enum role role, enum missing missing)
 	verdict(ok, "links, %s: %s", role_name[role], missing_name[missing]);
 }
 
-/* Once a link was refused it is not the first contact any more. */
+/* After the link was refused, the first contact is over. */
 static void add_link_unanswered(void)
 {
 	struct conn *c = conn_one_link(CLIENT);
@@ -512,7 +513,7 @@ static void confirm_wrong(enum role role, confirm_change *change, const char *wh
 	verdict(ok, "links, %s: CONFIRM LINK, %s", role_name[role], what);
 }
 
-/* Over the first link, which is out of sync then. */
+/* CONFIRM LINK comes over the first link, which then is out of sync. */
 static void confirm_elsewhere(enum role role)
 {
 	struct duo d;
@@ -528,7 +529,7 @@ static void confirm_elsewhere(enum role role)
 	verdict(ok, "links, %s: CONFIRM LINK over the first link", role_name[role]);
 }
 
-/* ---- what cannot be, over one of two links: that one goes ---- */
+/* ---- invalid messages over one of two links: that one fails ---- */
 
 static void say(enum role role, bool over_first, confirm_change *make, const char *what)
 {
@@ -583,7 +584,7 @@ static const struct {
 
 /* ---- TEST LINK ---- */
 
-/* Both links are tested when nothing comes over them. */
+/* Both links are tested if nothing arrives over them. */
 static void tested(enum role role, bool first_is_bad, bool wrong)
 {
 	long old = set_sysctl("smcr_testlink_time", 1);
@@ -594,7 +595,7 @@ static void tested(enum role role, bool first_is_bad, bool wrong)
 
 	ok = conn_echo(d.c) && group_muted(bad, wrong);
 	set_sysctl("smcr_testlink_time", old);
-	/* Its link may have been tested as well. */
+	/* The bystander's link may have been tested as well. */
 	bystander_turn();
 	ok = ok && group_deletes(good, bad->number);
 	conn_move(d.c, good);

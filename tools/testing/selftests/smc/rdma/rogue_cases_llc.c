@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* LLC messages that are malformed, out of order, or say what cannot be (RFC 7609, C.7.1). */
+/* LLC messages that are malformed, out of order, or invalid (RFC 7609, C.7.1). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@ static const char * const stage_name[] = {
 	"before CLC", "in CLC", "before CONFIRM LINK", "before ADD LINK", "in an active group",
 };
 
-/* What has to follow upon a message. */
+/* The expected reaction to a message. */
 enum outcome {
-	FINE,		/* nothing; all goes on */
-	ANSWER,		/* a reply of the same type; all goes on */
-	REFUSAL,	/* a negative one; all goes on */
-	DOWN,		/* the link: its connections are reset, or decline */
-	DECLINED,	/* the first contact has failed, the connection is TCP */
-	RESET,		/* so it has, but too late for that */
+	FINE,		/* nothing; nothing fails */
+	ANSWER,		/* a reply of the same type; nothing fails */
+	REFUSAL,	/* a negative reply; nothing fails */
+	DOWN,		/* the link fails: its connections are reset, or decline */
+	DECLINED,	/* the first contact fails, the connection is TCP */
+	RESET,		/* the first contact fails, too late for TCP */
 };
 
 /* ---- messages ---- */
@@ -249,7 +249,7 @@ static void test_link_reply(struct link *l, struct smc_llc_msg *m)
 	m->reply = true;
 }
 
-/* ---- the table: valid messages, and what they lead to ---- */
+/* ---- the table: valid messages, and the reaction to them ---- */
 
 #define ROLE(r)		(1 << (r))
 #define BOTH		(ROLE(CLIENT) | ROLE(SERVER))
@@ -257,8 +257,8 @@ static void test_link_reply(struct link *l, struct smc_llc_msg *m)
 #define V2S		V(V21)
 
 /*
- * What the victim must do when it is told what, when, by whom.  As client we talk to a
- * server, whose CONFIRM LINK has been delivered by then: it declines no more (C.2).
+ * How the victim must react to which message, when, and from whom.  As client we talk to a server
+ * whose CONFIRM LINK has already been delivered: it does not decline any more (C.2).
  */
 static const struct said {
 	maker *make;
@@ -267,7 +267,7 @@ static const struct said {
 	enum stage at;
 	enum outcome outcome;
 } said[] = {
-	/* the link of a first contact is to be confirmed */
+	/* while CONFIRM LINK of a first contact is expected */
 	{ wrong_qpn, "CONFIRM LINK with another QP number", ROLE(SERVER), V2S, AT_LINK, DECLINED },
 	{ wrong_gid, "CONFIRM LINK with another GID", ROLE(SERVER), V2S, AT_LINK, DECLINED },
 	{ wrong_mac, "CONFIRM LINK with another MAC address",
@@ -309,7 +309,7 @@ static const struct said {
 	{ test_link_reply, "TEST LINK reply nobody asked for", ROLE(CLIENT), V2S, AT_LINK, RESET },
 	{ test_link, "TEST LINK", BOTH, V2S, AT_LINK, ANSWER },
 
-	/* and then a second link to be offered: too late for TCP */
+	/* while a second link is to be offered: too late for TCP */
 	{ confirm_link, "CONFIRM LINK once more", BOTH, V(V20), AT_ADD_LINK, RESET },
 	{ delete_all, "DELETE LINK of all", BOTH, V(V20), AT_ADD_LINK, RESET },
 	{ delete_one, "DELETE LINK of this link", BOTH, V(V20), AT_ADD_LINK, RESET },
@@ -356,9 +356,9 @@ static const struct said {
 	{ test_link_reply, "TEST LINK reply nobody asked for", BOTH, V2S, AT_UP, DOWN },
 };
 
-/* ---- and judging ---- */
+/* ---- checks ---- */
 
-/* From @at the rest as it should be, and data both ways. */
+/* Do the rest correctly from @at on, then send data both ways. */
 static bool goes_on(struct conn *c, enum stage at)
 {
 	struct link *l = c->l;
@@ -370,7 +370,7 @@ static bool goes_on(struct conn *c, enum stage at)
 	return conn_echo(c);
 }
 
-/* The reply repeats what the request was about. */
+/* The reply repeats the fields of the request. */
 static bool answers(struct link *l, const struct smc_llc_msg *m, bool negative)
 {
 	struct smc_llc_msg got;
@@ -436,7 +436,7 @@ static void run_said(void)
 					TRY(say(&said[i], r, f), said[i].what);
 }
 
-/* ---- replies to what the victim asks at the end of a first contact ---- */
+/* ---- replies to the victim's requests at the end of a first contact ---- */
 
 static void reply_to_add_link(maker *make, const char *what, bool no)
 {
@@ -447,7 +447,7 @@ static void reply_to_add_link(maker *make, const char *what, bool no)
 	make(c->l, &m);
 	llc_put(c->l, &m);
 	if (!no) {
-		/* It has no second device, and says so: the link is not wanted. */
+		/* The victim has no second device and deletes the link. */
 		ok = llc_expect(c->l, SMC_LLC_DELETE_LINK, false, &m) &&
 		     (m.delete_link.link == 2 || BAD("of link %u", m.delete_link.link));
 		m.reply = true;
@@ -478,7 +478,7 @@ static void bad_mtu(enum role role, enum stage at, uint8_t mtu)
 	verdict(ok, "llc, v2.0, as server, %s: ADD LINK with MTU %u", stage_name[at], mtu);
 }
 
-/* ---- bytes that are no message ---- */
+/* ---- bytes that are not a message ---- */
 
 static const struct {
 	maker *make;
@@ -497,8 +497,8 @@ static const struct {
 
 struct bytes {
 	const char *what;
-	int len;		/* sent, relative to the genuine length; 0x8000: absolute */
-	int said;		/* in the length field, the same */
+	int len;		/* bytes sent, relative to the real length; 0x8000: absolute */
+	int said;		/* the value of the length field, in the same way */
 };
 
 #define ABS	0x8000
@@ -558,7 +558,7 @@ static void run_lengths(void)
 		}
 }
 
-/* Counts that are more than there is room for. */
+/* Counts that exceed the space. */
 static const struct {
 	maker *make;
 	const char *what;
@@ -598,7 +598,7 @@ static void run_counts(void)
 	}
 }
 
-/* Is there such a message in version 2? */
+/* Does version 2 have this message? */
 static bool known_type(uint8_t type)
 {
 	return (type & 0xf0) == 0x20 && smc_llc_type_known(type & 15, true);
@@ -643,7 +643,7 @@ static void run_types(void)
 		"llc: a message of version 2 in a group of version 1");
 }
 
-/* ---- many ---- */
+/* ---- many messages ---- */
 
 static void many_rkeys(enum role role)
 {
@@ -660,15 +660,15 @@ static void many_rkeys(enum role role)
 		ok = llc_expect(c->l, SMC_LLC_CONFIRM_RKEY, true, &got);
 		refused += got.negative;
 	}
-	/* One of the 255 came with the handshake. */
+	/* The handshake has already announced one of the 255. */
 	ok = ok && (refused == 260 - 254 || BAD("%u of 260 RMBs refused", refused)) && conn_echo(c);
 	conn_end(c);
 	verdict(ok, "llc, %s: CONFIRM RKEY of 260 RMBs", role_name[role]);
 }
 
 /*
- * So fast that the victim cannot follow: it answers, and the connection goes on, or it takes the
- * link down, and the application is told.
+ * Faster than the victim can process: either it answers and the connection continues, or it takes
+ * the link down and the application gets an error.
  */
 static void flood(maker *make, const char *what)
 {

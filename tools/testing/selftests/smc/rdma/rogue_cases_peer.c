@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Somebody else who says what a peer says of itself, from another TCP address; first contacts
- * that lead nowhere, too many of them, and connections without an end (B4 to B7 of the audit).
+ * Another TCP address that claims the identity of a peer; first contacts that are never completed,
+ * too many of them, and connections that never end (B4 to B7 of the audit).
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "../../../../../include/uapi/linux/smc_reason.h"
 #include "rogue.h"
 
-#define OTHER	0x0a010003		/* 10.1.0.3, also ours */
+#define OTHER	0x0a010003		/* 10.1.0.3, one more address of ours */
 
 static uint8_t stolen_id[8];
 
@@ -20,7 +20,7 @@ static void p_stolen(struct smc_clc_proposal *p)
 	memcpy(p->peer_id, stolen_id, sizeof(stolen_id));
 }
 
-/* A first contact that has come as far as the Accept, of whoever has this identity. */
+/* A first contact up to the Accept, from any address, with the identity of @real. */
 static struct conn *forged(const struct conn *real, in_addr_t from)
 {
 	const struct twist twist = { .proposal = p_stolen };
@@ -54,7 +54,7 @@ static void third_party(void)
 	verdict(ok, "B4: from another address neither in nor out of a link group");
 }
 
-/* C.4, from the same address: the link itself is asked. */
+/* C.4, from the same address: the victim tests the link itself. */
 static void out_of_sync(bool answered)
 {
 	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c, *other;
@@ -64,7 +64,8 @@ static void out_of_sync(bool answered)
 	c = conn_more(first, AT_CLC, NULL);
 	clc_out_of_sync(c);
 	ok = ok && talks_tcp(c->s) && llc_expect(first->l, SMC_LLC_TEST_LINK, false, &m);
-	/* Until the answer has come, the group may be one that only the victim has. */
+	/* Until TEST LINK is answered, only the victim may still have the group, so it is not used.
+	 */
 	other = forged(first, ROGUE);
 	ok = ok && own_group(other, first);
 	conn_end(other);
@@ -84,7 +85,7 @@ static void out_of_sync(bool answered)
 		answered ? "works" : "does not answer");
 }
 
-/* A Proposal of this identity, whatever comes of it. */
+/* Sends a Proposal with this identity; the reaction does not matter. */
 static struct conn *proposed(struct conn *squatter)
 {
 	struct conn *c = conn_more(squatter, AT_TCP, NULL);
@@ -106,7 +107,7 @@ static bool declined_for(const struct conn *c, uint32_t reason)
 	return talks_tcp(c->s);
 }
 
-/* A first contact that says nothing keeps nobody at another address waiting. */
+/* A first contact that is not completed must not delay a peer at another address. */
 static void squatter_elsewhere(void)
 {
 	long old = set_timeout_ms(slow(120000));
@@ -121,10 +122,10 @@ static void squatter_elsewhere(void)
 	verdict(ok, "B5: a first contact that does not go on, and a peer at another address");
 }
 
-/* ... and those at the same address are declined before they lose patience. */
+/* ... and peers at the same address are declined before they time out. */
 static void squatter_here(void)
 {
-	/* The Proposal comes before that, when not much of it is left. */
+	/* When little of this time is left, the victim declines the Proposals that wait. */
 	long old = set_timeout_ms(slow(6000));
 	struct conn *squatter, *c;
 	bool ok;
@@ -153,7 +154,7 @@ static bool one_too_many(in_addr_t from)
 	return ok;
 }
 
-/* What one peer has used up is there for another one. */
+/* Another peer can still use what one peer has used up. */
 static bool another_gets_in(struct conn *a)
 {
 	struct conn *c = forged(a, OTHER);
@@ -163,7 +164,7 @@ static bool another_gets_in(struct conn *a)
 	return ok;
 }
 
-/* Each of these begins with the bystander's group. */
+/* In each of these cases the bystander's group counts. */
 static void too_many_begun(void)
 {
 	long old = set_sysctl("smcr_max_lgrs_per_peer", 8);
@@ -184,7 +185,7 @@ static void too_many_of_peer(void)
 	struct conn *a = conn_begin(CLIENT, V21, AT_UP, NULL), *more;
 	bool ok = conn_echo(a) && one_too_many(ROGUE);
 
-	/* What exists can still be used. */
+	/* The existing group can still be used. */
 	more = conn_more(a, AT_UP, NULL);
 	ok = ok && conn_echo(more);
 	ok = ok && another_gets_in(a);
@@ -218,8 +219,8 @@ static bool other_element(const struct conn *c, const struct conn *first)
 }
 
 /*
- * The TCP connection ends, and no word of it over the link: after a while the victim looks
- * whether there is somebody, and no longer counts the connection.
+ * The TCP connection ends, but no CDC message says so: after a while the victim tests the link and
+ * no longer counts the connection.
  */
 static void never_closes(enum role role)
 {
@@ -252,7 +253,7 @@ static void never_closes(enum role role)
 		role == CLIENT ? "as client" : "as server");
 }
 
-/* Connections that the victim has closed, and their peer never will; the TEST LINK is answered. */
+/* The victim has closed these connections; their peer never does, but answers TEST LINK. */
 static void abandon(struct conn *const c[], unsigned int n)
 {
 	long fin = set_sysctl("../ipv4/tcp_fin_timeout", 1);
@@ -271,7 +272,7 @@ static void abandon(struct conn *const c[], unsigned int n)
 	llc_put(c[0]->l, &m);
 }
 
-/* The memory of the host is used up for the moment. */
+/* The host has no memory left for the moment. */
 static bool declined_for_memory(void)
 {
 	long old = set_sysctl("mem_max", 4096);
@@ -286,8 +287,8 @@ static bool declined_for_memory(void)
 }
 
 /*
- * A quarter of what the group may have: it takes nobody, and when memory is short it ends, though
- * somebody still uses it.
+ * A quarter of the connections that the group may have: it takes no new ones, and when memory is
+ * short it ends, even though it is still in use.
  */
 static void abandons_many(void)
 {
@@ -315,8 +316,8 @@ static void abandons_many(void)
 }
 
 /*
- * The victim gives up after its Accept.  The client may be up, as far as the victim can know, so
- * the element stays until it says that it is done.
+ * The victim gives up after its Accept.  As far as it knows, the client may be up, so the element
+ * stays allocated until the client says that it is done.
  */
 static void killed_handshake(bool confirmed)
 {
@@ -340,7 +341,7 @@ static void killed_handshake(bool confirmed)
 		cdc_fill(c, &cdc);
 		cdc.conn_flags = SMC_CDC_ABORT;
 		cdc_send(c, &cdc);
-		/* What comes behind it over the link has been taken. */
+		/* Once a later message has been processed, so has the abort. */
 		ok = ok && conn_echo(first);
 		conn_end(more);
 		more = conn_more(first, AT_UP, NULL);

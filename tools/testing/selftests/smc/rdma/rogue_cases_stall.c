@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peer that makes a link group and then posts no receive buffers (audit B1).  What the
- * victim sends is refused by NAKs without end, and all that it posts afterwards waits
- * behind.  This must be no more than the end of that link group.
+ * A peer that creates a link group and then posts no receive buffers (audit B1).  It refuses the
+ * victim's sends with NAKs for ever, and everything posted later has to wait.  The only consequence
+ * must be the end of that link group.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "rogue.h"
 #include "trap.h"
 
-/* A connection whose link takes nothing any more, and has something to take. */
+/* A connection with data to send over a link that accepts nothing any more. */
 static struct conn *stalled(enum role role)
 {
 	struct conn *c = conn_begin(role, V21, AT_UP, NULL);
@@ -28,9 +28,9 @@ static struct conn *stalled(enum role role)
 }
 
 /*
- * A further contact over it, for which the victim must register an RMB.  Hardware gets to that
- * when what is refused has gone, that is never; soft-RoCE does it at once, and again when it
- * repeats the rest, which it takes for an error that ends the link.
+ * A further contact over this link, for which the victim must register an RMB.  Hardware would
+ * register it after the refused sends, that is never. soft-RoCE registers it at once, and again
+ * when it repeats the sends, which it takes for an error that ends the link.
  */
 static struct conn *wants_rmb(struct conn *first)
 {
@@ -73,7 +73,9 @@ static void registration(enum role role)
 	verdict(ok, "stall, %s: a registration behind what is refused", role_name[role]);
 }
 
-/* A peer that is merely slow loses nothing: more answers than the send queue has places for. */
+/* A peer that is merely slow loses nothing, even with more answers than the send queue has room
+ * for.
+ */
 static void full_queue(enum role role)
 {
 	long old = set_sysctl("smcr_max_send_wr", 4);
@@ -98,7 +100,7 @@ static void full_queue(enum role role)
 	verdict(ok, "stall, %s: TEST LINK replies into a full send queue", role_name[role]);
 }
 
-/* And neither does an RMB that finds no place in the send queue: it is registered later. */
+/* Nor does an RMB fail that finds no room in the send queue: it is registered later. */
 static void late_registration(enum role role)
 {
 	long old_wr = set_sysctl("smcr_max_send_wr", 4), old_rmem;
@@ -137,7 +139,7 @@ void cases_stall(void)
 
 /* ---- the last of all, without bystanders ---- */
 
-/* @change: what becomes of the other GIDs while the one of version 2 is not there */
+/* @change: what happens to the other GIDs while the one of version 2 is absent */
 static void move_gid(const char *change)
 {
 	char command[600];
@@ -152,8 +154,8 @@ static void move_gid(const char *change)
 }
 
 /*
- * The victim has a common EID for version 2, but no GID: the one for IPv4 is behind 256 others,
- * and none further back is looked at.  So it is version 1, without an EID (audit R2).
+ * The victim has a common EID for version 2, but finds no GID: its IPv4 GID comes after 256 others,
+ * and it does not look further.  So it uses version 1, without an EID (audit R2).
  */
 static void v1_after_v2(void)
 {
@@ -174,13 +176,13 @@ static void v1_after_v2(void)
 	verdict_alone(ok, "gone: the GID of version 2, and version 1 is used");
 }
 
-/* A handshake that waits for a first contact, and a system call that owns its socket. */
+/* A handshake that waits for a first contact, while a system call owns its socket. */
 static struct conn *owned(struct conn *silent, pthread_t *owner)
 {
 	struct conn *c = conn_more(silent, AT_TCP, NULL), *other;
 
 	clc_propose(c, NULL);
-	/* A handshake that begins later and is through: this one waits by now. */
+	/* A later handshake has completed, so this one is waiting by now. */
 	other = conn_begin(CLIENT, V21, AT_UP, NULL);
 	conn_end(other);
 	if (!trap_set())
@@ -191,8 +193,9 @@ static struct conn *owned(struct conn *silent, pthread_t *owner)
 }
 
 /*
- * Nor does a handshake keep the device whose peer is silent, or whose socket has an owner; nor
- * more link groups than end at once, none of whose queue pairs is flushed.
+ * A device can be removed although it has a handshake whose peer is silent or whose socket has an
+ * owner. The same holds for more link groups than end at once, none of whose queue pairs is
+ * flushed.
  */
 static void device_goes(void)
 {

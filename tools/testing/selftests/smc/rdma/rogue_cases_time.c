@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Answers that do not come (RFC 7609, C.7.1), and messages that cannot be delivered (C.2).
- * All of them wait at the same time.
+ * Answers that do not come (RFC 7609, C.7.1), and messages that cannot be delivered (C.2). All
+ * cases wait at the same time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static struct conn *tested(struct smc_llc_msg *m)
 	if (!llc_expect(c->l, SMC_LLC_TEST_LINK, false, m))
 		give_up("no TEST LINK: %s", why);
 	set_sysctl("smcr_testlink_time", old);
-	/* Its link may have been tested as well. */
+	/* The bystander's link may have been tested as well. */
 	bystander_turn();
 	m->reply = true;
 	return c;
@@ -76,9 +76,9 @@ static void test_link_wrong(unsigned int byte)
 	verdict(ok, "llc: TEST LINK of the victim, answered with another byte %u", byte);
 }
 
-/* ---- the victim tells of a new RMB ---- */
+/* ---- the victim announces a new RMB ---- */
 
-/* A further contact whose element is so large that it needs an RMB of its own. */
+/* A further contact with an element so large that it requires an RMB of its own. */
 static struct conn *with_new_rmb(struct conn *first, struct smc_llc_msg *m)
 {
 	long old = set_sysctl("rmem", 524288);
@@ -114,7 +114,7 @@ static bool up_after_yes(struct conn *c, struct smc_llc_msg *m)
 	return up(c);
 }
 
-/* The next connection is a new reason to ask for the RMB (B8). */
+/* The next connection makes the victim announce the RMB again (B8). */
 static bool asked_again(struct conn *first)
 {
 	struct smc_llc_msg m;
@@ -125,7 +125,7 @@ static bool asked_again(struct conn *first)
 	return ok;
 }
 
-/* Ours is under way when the victim's comes: it is answered all the same (RFC 7609, A.3.5). */
+/* Our request is pending when the victim's arrives: we answer it all the same (RFC 7609, A.3.5). */
 static bool cross(struct link *l)
 {
 	struct smc_llc_msg m = {
@@ -285,12 +285,12 @@ static bool waited(struct waiting *w)
 	return false;
 }
 
-/* One that gives up takes those along that wait already. */
+/* If one case gives up, those that are already waiting fail with it. */
 #define START(call)	TRY(call, (n_all = 0, "and all that waited"))
 
 void cases_time(void)
 {
-	/* No handshake ends before all of them have been looked at. */
+	/* No handshake may time out before all of them have been checked. */
 	long old = set_timeout_ms(slow(120000));
 
 	TRY(test_link_right(), "");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How long the victim waits: net.smc.smcr_testlink_time, net.smc.lgr_idle_time and the module's
- * handshake_timeout_ms, not less than they say and not much more.  And how often it tells of
- * free room when its reader takes one byte at a time.
+ * handshake_timeout_ms; not less than their values and not much more.  And how often it sends
+ * window updates while its reader takes one byte at a time.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static long now(void)
 	return ts.tv_sec * 1000l + ts.tv_nsec / 1000000;
 }
 
-/* Jiffies are coarse, and the machine may be busy with other guests; defaults are far off. */
+/* Jiffies are coarse, and the machine may be busy with other guests. The defaults are far away. */
 static bool took(const char *what, long since, long ms)
 {
 	long time = now() - since;
@@ -31,7 +31,7 @@ static bool took(const char *what, long since, long ms)
 	       BAD("%s after %ld ms, not %ld", what, time, ms);
 }
 
-/* All of these wait beside each other, and are told of at the end. */
+/* All of these wait at the same time; the results are printed at the end. */
 static struct {
 	const char *what;
 	bool ok;
@@ -49,7 +49,7 @@ static void tell(bool ok, const char *what)
 
 /* ---- TEST LINK ---- */
 
-/* Messages, a third of the interval apart, are as good as an answer to TEST LINK. */
+/* Messages at a third of the interval replace an answer to TEST LINK. */
 static bool untested(struct conn *c, long ms)
 {
 	struct smc_llc_msg m;
@@ -64,7 +64,7 @@ static bool untested(struct conn *c, long ms)
 	return true;
 }
 
-/* When TEST LINK came, 0 if that was wrong. */
+/* Returns when TEST LINK came, or 0 if it was wrong. */
 static long tested(struct conn *c, long ms)
 {
 	struct smc_llc_msg m;
@@ -97,7 +97,7 @@ static void never_tested(struct conn *c)
 
 /* ---- an idle link group ---- */
 
-/* Both ends of the only connection close; then the link has nothing to do. */
+/* Both ends of the only connection close; then the link is idle. */
 static void idle(enum role role, long seconds, long ms, const char *what)
 {
 	long old = set_sysctl("lgr_idle_time", seconds), since;
@@ -154,14 +154,14 @@ static void handshakes(void)
 
 static void times(void)
 {
-	/* Messages of the rogue have to come more often than that. */
+	/* The rogue has to send messages more often than that. */
 	long old = set_sysctl("smcr_testlink_time", slow(2)), since;
 	struct conn *c = conn_begin(SERVER, V21, AT_UP, NULL), *never;
 
 	since = tested(c, slow(2000));
 	set_sysctl("smcr_testlink_time", 0);
 	never = conn_begin(CLIENT, V21, AT_UP, NULL);
-	/* Its link may have been tested as well. */
+	/* The bystander's link may have been tested as well. */
 	bystander_turn();
 	handshakes();
 	idle(CLIENT, 0, 0, "an idle server ends it at once if net.smc.lgr_idle_time is 0");
@@ -180,7 +180,7 @@ static void times(void)
 
 /* ---- a reader that takes a byte at a time ---- */
 
-/* Counts what the victim says of its cursor; the newest one is in *@cons. */
+/* Counts the victim's cursor updates and puts the newest cursor into *@cons. */
 static unsigned int updates(struct conn *c, uint64_t *cons, int ms)
 {
 	struct smc_wire_cursor at = cursor_at(*cons, c->peer_size);
@@ -208,8 +208,8 @@ static bool read_byte(struct conn *c)
 }
 
 /*
- * Of a full window the victim tells when some of it is worth a message: by the time that half
- * is free at the latest, and not byte by byte (RFC 7609, 4.5.1).
+ * When a window was full, the victim sends an update as soon as the free room is worth a message:
+ * at the latest when half is free, and not for every byte (RFC 7609, 4.5.1).
  */
 static void byte_by_byte(uint8_t flags, unsigned int most, const char *what)
 {
@@ -234,7 +234,7 @@ static void byte_by_byte(uint8_t flags, unsigned int most, const char *what)
 			ok = (n = updates(c, &cons, slow(2000))) ||
 			     BAD("half is free, and nobody told");
 	}
-	/* One that waits is told of the last byte, too. */
+	/* A blocked sender also gets the update for the last byte. */
 	for (unsigned int more = 1; ok && flags && cons != c->prod && more; n += more)
 		more = updates(c, &cons, slow(2000));
 	n += updates(c, &cons, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the victim's RDMA device holds, asked of the kernel over netlink. */
+/* What the victim's RDMA device holds, queried from the kernel over netlink. */
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "rogue.h"
 
 static int fd = -1;
-static uint32_t device_index;		/* that is asked */
+static uint32_t device_index;		/* the device that is queried */
 static struct {
 	const char *name;
 	uint32_t index;
@@ -41,7 +41,7 @@ static ssize_t ask(uint16_t op, uint16_t flags, bool with_index, char *room, siz
 	return n;
 }
 
-/* The attribute, and in *@room its length; or NULL. */
+/* Returns the attribute, or NULL, and its length in *@room. */
 static const char *attr(const char *attrs, size_t len, uint16_t type, size_t *room)
 {
 	while (len >= NLA_HDRLEN) {
@@ -160,7 +160,7 @@ void census_take(struct census *c)
 	}
 }
 
-/* Who in the kernel is in the middle of what. */
+/* Shows which tasks are inside the module. */
 static void show_stacks(void)
 {
 	fflush(stdout);

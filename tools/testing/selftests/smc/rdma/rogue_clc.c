@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The rogue's handshakes: everything right until a case wants something else. */
+/* The rogue's handshakes: correct, until a case changes something. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void settle(struct link *l, enum role role, enum flavour flavour)
 	l->server = role == SERVER;
 	l->version = flavour == V1 ? SMC_CLC_V1 : SMC_CLC_V2;
 	l->release = flavour == V21 || flavour == V21_TWO;
-	/* What nobody speaks of is two. */
+	/* If it is not negotiated, the maximum is two. */
 	l->max_links = flavour == V21 ? 1 : 2;
 	l->max_conns = l->release ? 32 : 0;
 }
@@ -78,7 +78,7 @@ void clc_propose(struct conn *c, const struct twist *twist)
 	put_proposal(c->s.raw, &p);
 }
 
-/* What we say of ourselves in Accept or Confirm. */
+/* Our description of ourselves in Accept or Confirm. */
 static void clc_describe(const struct conn *c, struct smc_clc_accept *a)
 {
 	const struct link *l = c->l;
@@ -145,14 +145,14 @@ static void describe(const struct conn *c, const struct twist *twist)
 	clc_send(c, &a, twist);
 }
 
-/* Does an address of the victim's say nothing about its kernel?  (D3) */
+/* Does the address of the victim's RMB reveal nothing about its kernel?  (D3) */
 bool addr_is_harmless(uint64_t addr)
 {
 	return (addr && !(addr >> 63)) ||
 	       BAD("the victim's RMB has the address %016llx", (unsigned long long)addr);
 }
 
-/* A server chooses the link of a connection, and has its RMB's key there. */
+/* A server chooses the link of a connection and sends the RMB's key for that link. */
 static void find_link(struct conn *c)
 {
 	struct link *l;
@@ -179,7 +179,7 @@ static void read_peer(struct conn *c)
 	struct link *l = c->l;
 	enum reaction r;
 
-	/* The victim may want to tell of an RMB first. */
+	/* The victim may announce an RMB first. */
 	for (int i = 0; l->connected && i < WAIT_MS / 10; i++) {
 		if (wait_mask(c->s.raw, POLLIN, 10))
 			break;
@@ -233,7 +233,7 @@ void clc_confirm(struct conn *c, const struct twist *twist)
 	describe(c, twist);
 }
 
-/* As client at AT_CLC; that the victim has it is seen from its data. */
+/* As client at AT_CLC. The victim's data will show that it has received the Confirm. */
 void clc_rest(struct conn *c)
 {
 	clc_confirm(c, NULL);
@@ -332,7 +332,7 @@ static void go(struct conn *c, enum stage until, const struct twist *twist)
 		go_client(c, until, twist);
 }
 
-/* The Confirm is out or in; the server begins with CONFIRM LINK. */
+/* The Confirm was sent or received; the server continues with CONFIRM LINK. */
 static void go_link(struct link *l, enum stage until)
 {
 	struct smc_llc_msg m;
@@ -386,7 +386,7 @@ void clc_close(void)
 	close(raw_l);
 }
 
-/* Once more where another address is to be used: the listeners before it go. */
+/* Called again to use another address: the old listeners are closed. */
 void clc_open(void)
 {
 	if (victim_port)

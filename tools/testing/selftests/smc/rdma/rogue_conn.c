@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Data and CDC of the rogue's connections, and their end. */
+/* The data, CDC messages and ends of the rogue's connections. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct conn *by_token(struct link *l, uint32_t token)
 	return NULL;
 }
 
-/* The victim must not do wrong either. */
+/* Checks that the victim's messages are correct, too. */
 void cdc_take(struct link *l, const struct msg *m)
 {
 	struct smc_cdc_msg cdc;
@@ -37,7 +37,7 @@ void cdc_take(struct link *l, const struct msg *m)
 		return;
 	}
 	if (!smc_cdc_newer(cdc.seqno, c->peer_seqno)) {
-		/* Of two links that are read in turn, the older one may come last. */
+		/* Two links are read in turn, so an older message may come last. */
 		if (c->over != l) {
 			if (smc_cdc_newer(cdc.seqno, c->left_at))
 				c->left_at = cdc.seqno;
@@ -52,7 +52,8 @@ void cdc_take(struct link *l, const struct msg *m)
 	if (smc_cursor_advance(&c->peer_prod, &c->peer_prod_at, ELEM_SIZE, &cdc.prod,
 			       ELEM_SIZE - (c->peer_prod - c->cons)))
 		give_up("the victim's producer cursor is beyond our window");
-	/* What we write is often not what we say: its word on that is as good as any. */
+	/* Our cursors are often false, so the victim's consumer cursor is not checked against them.
+	 */
 	smc_cursor_advance(&c->peer_cons, &c->peer_cons_at, c->peer_size, &cdc.cons, UINT64_MAX);
 	if (cdc.prod_flags & SMC_CDC_URG_PRESENT)
 		c->peer_urg = c->peer_prod;
@@ -108,7 +109,7 @@ void conn_write(struct conn *c, const void *b, size_t len)
 	cdc_send(c, &m);
 }
 
-/* Take what comes until @done says that it is enough. */
+/* Process messages until @done is true. */
 static bool wait_for(struct conn *c, bool (*done)(struct conn *c, uint64_t what), uint64_t what)
 {
 	long until = now_ms() + WAIT_MS;
@@ -195,7 +196,7 @@ bool conn_echo(struct conn *c)
 	return conn_read(c, &in, 1) && (in == out[0] || BAD("another byte comes back"));
 }
 
-/* Links whose queue pair stays until the victim has let go of its own. */
+/* Links whose queue pair is kept until the victim has destroyed its own. */
 static struct link *graves[64];
 static unsigned int n_graves;
 

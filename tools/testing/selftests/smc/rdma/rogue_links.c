@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Groups of several links: how the rogue adds one, and what is said over any of them. */
+/* Groups of several links: how the rogue adds one, and which messages come over any of them. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 #define MAX_KEPT	64
 
 /**
- * struct group - what a group of several links has beyond its first one
- * @wants_adds:	ADD LINK and REQUEST ADD LINK of the victim's are for the case
- * @wants_rkeys: and so is CONFIRM RKEY
- * @mute:	TEST LINK over this link is not answered, or, if
- * @wrong:	with other data
- * @n_muted:	how often
- * @kept:	LLC messages of the victim's that nobody has looked at yet, in a ring
+ * struct group - what a group of several links has beyond its first link
+ * @wants_adds:	the case handles ADD LINK and REQUEST ADD LINK of the victim
+ * @wants_rkeys: the case handles CONFIRM RKEY of the victim
+ * @mute:	TEST LINK over this link is not answered
+ * @wrong:	or it is answered with other data
+ * @n_muted:	how often that happened
+ * @kept:	ring of the victim's LLC messages that are not yet processed
  */
 struct group {
 	bool wants_adds, wants_rkeys;
@@ -57,7 +57,7 @@ void group_wants_adds(struct link *l, bool wants)
 	group_of(l)->wants_adds = wants;
 }
 
-/* ---- what the victim says ---- */
+/* ---- messages of the victim ---- */
 
 static struct msg *recv_any(struct link *l, int ms, struct link **over)
 {
@@ -88,7 +88,7 @@ static void refuse(struct link *over, struct smc_llc_msg *m)
 	llc_put(over, m);
 }
 
-/* Is it done with, without the case? */
+/* Can the message be handled without the case? */
 static bool served(struct group *g, struct link *over, struct smc_llc_msg *m)
 {
 	if (m->reply)
@@ -160,7 +160,7 @@ bool group_muted(struct link *l, bool wrong)
 	return true;
 }
 
-/* Has it come?  Then @m is filled, and it is the first of its kind. */
+/* Has this message come?  If so, fills @m with the first of its kind. */
 static struct link *find_kept(struct group *g, uint8_t type, bool reply, struct smc_llc_msg *m)
 {
 	static struct msg *got;		/* @m may point into it */
@@ -181,7 +181,7 @@ static struct link *find_kept(struct group *g, uint8_t type, bool reply, struct 
 	return NULL;
 }
 
-/* Two links have no common order, so it is looked for among what has come. */
+/* Messages over two links have no common order, so search all that have come. */
 struct link *group_expect(struct link *l, uint8_t type, bool reply, struct smc_llc_msg *m)
 {
 	struct group *g = group_of(l);
@@ -189,7 +189,7 @@ struct link *group_expect(struct link *l, uint8_t type, bool reply, struct smc_l
 	struct link *over;
 
 	while (!(over = find_kept(g, type, reply, m)))
-		/* What is served may come again and again. */
+		/* Messages that are handled here may come any number of times. */
 		if (!group_take(l, WAIT_MS) || now_ms() > until) {
 			(void)BAD("no %s%s comes, %u other messages; %s", smc_llc_type_name(type),
 				  reply ? " reply" : "", g->tail - g->head, link_state(l));
@@ -211,7 +211,7 @@ bool group_silent(struct link *l)
 		   g->kept[g->head % MAX_KEPT].m->b[0], g->kept[g->head % MAX_KEPT].m->b[3]);
 }
 
-/* Its engine judges one message after the other, and this one changes nothing. */
+/* The victim processes one message after the other, and this one has no effect. */
 bool group_settled(struct link *l)
 {
 	struct smc_llc_msg m = { .type = SMC_LLC_DELETE_RKEY };
@@ -220,7 +220,7 @@ bool group_settled(struct link *l)
 	return group_expect(l, SMC_LLC_DELETE_RKEY, true, &m);
 }
 
-/* A client is answered by a reply, a server's client by a request of the server's. */
+/* A client's request gets a reply; to a client the server answers by a request. */
 bool group_deletes(struct link *l, uint8_t number)
 {
 	struct smc_llc_msg m;
@@ -236,7 +236,7 @@ bool group_deletes(struct link *l, uint8_t number)
 	return !l->server || group_expect(l, SMC_LLC_DELETE_LINK, true, &m);
 }
 
-/* ---- our half of a link, and the victim's ---- */
+/* ---- our half of a link and the victim's ---- */
 
 struct link *half_new(struct link *first, struct rogue_dev *d)
 {
@@ -397,7 +397,7 @@ struct duo two_links(enum role role)
 	return d;
 }
 
-/* The GID of the link comes first. */
+/* The GID of the existing link comes first. */
 void ask_for_link(struct link *first, const uint8_t *gid)
 {
 	struct smc_llc_msg m = { .type = SMC_LLC_REQ_ADD_LINK, .req_add_link.n_gids = 2 };
@@ -407,7 +407,7 @@ void ask_for_link(struct link *first, const uint8_t *gid)
 	llc_put(first, &m);
 }
 
-/* A connection that begins over the new link works, and so does the one that was there. */
+/* A connection that begins over the new link works, and so does the existing one. */
 bool both_work(struct duo d)
 {
 	struct conn *more = conn_over(d.second);

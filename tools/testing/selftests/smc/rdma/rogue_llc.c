@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* LLC messages of the rogue's, as they should be. */
+/* Correct LLC messages of the rogue. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ bool llc_expect(struct link *l, uint8_t type, bool reply, struct smc_llc_msg *m)
 	} while (true);
 }
 
-/* Do what a peer does that has nothing of its own to say. */
+/* Does what a passive peer does. */
 void llc_serve(struct link *l)
 {
 	struct smc_llc_msg m;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Strangers: first contacts of many peers, each with a GID of its own, and so a link group.  Their
+ * Strangers: first contacts of many peers, each with its own GID and so its own link group.  Their
  * GIDs are behind a gateway.
  */
 #include <poll.h>
@@ -28,7 +28,7 @@ void strangers_open(void)
 	old_send_wr = set_sysctl("smcr_max_send_wr", 4);
 	setrlimit(RLIMIT_NOFILE, &files);
 	run("ip route add 10.9.0.0/16 via " GATEWAY " dev veth0");
-	/* The gateway is asked again after a minute. */
+	/* The gateway would be probed again only after a minute. */
 	run("echo 60000 > /proc/sys/net/ipv4/neigh/veth0/retrans_time_ms");
 }
 

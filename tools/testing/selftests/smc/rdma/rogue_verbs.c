@@ -88,7 +88,7 @@ void dev_open(struct rogue_dev *d, const char *name, const char *netdev, const c
 		d->mac[i] = mac[i];
 }
 
-/* @p: NULL for memory that is new. */
+/* @p: NULL to allocate memory. */
 static struct ibv_mr *memory(const struct rogue_dev *d, uint8_t **p, size_t len, int access)
 {
 	struct ibv_mr *mr;
@@ -153,7 +153,8 @@ static struct link *make_link(struct rogue_dev *d, uint8_t *rmb)
 	l->dev = d;
 	l->first = l;
 	l->psn = (++n * 7919) & 0xffffff;
-	/* Each link has a peer of its own: link groups are never found by accident. */
+	/* Each link has a different peer ID, so existing link groups are never reused by accident.
+	 */
 	memcpy(l->peer_id, "\0\0rogue\0", 8);
 	l->peer_id[0] = n >> 8;
 	l->peer_id[1] = n;
@@ -320,7 +321,7 @@ long now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Completions that are there, or those that come until then. */
+/* Processes completions that are there, or else those that arrive by @until. */
 static void wait_pump(struct link *l, long until)
 {
 	struct pollfd p = { .fd = l->channel->fd, .events = POLLIN };
@@ -429,7 +430,7 @@ static void post(struct link *l, struct ibv_send_wr *wr, const void *b, size_t l
 	if (len > TX_SIZE)
 		give_up("a post of %zu bytes", len);
 	while (l->n_sent - l->n_done >= N_TX - 1) {
-		/* Not even an error: soft-RoCE can lose its way. */
+		/* There may not even be an error: soft-RoCE can hang. */
 		if (now_ms() >= until) {
 			l->stalled = true;
 			return;

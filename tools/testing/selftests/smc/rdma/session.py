@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How the drivers of the two machines talk: lines of JSON over plain TCP on a link of its own,
-and for each case one more connection, which its roles inherit as their control channel."""
+"""How the drivers of the two machines communicate: lines of JSON over plain TCP, on a link of their
+own. Each case gets one more connection, which its roles inherit as their control channel."""
 import json
 import select
 import socket
@@ -16,10 +16,10 @@ class PeerGone(Exception):
 
 
 class Session:
-    """Both sides go through the same steps; exchange() is where they meet."""
+    """Both sides take the same steps and synchronize in exchange()."""
 
     def __init__(self, is_server, links=1):
-        """links: how many the tests have; the next one is that of the drivers."""
+        """links: the number of links for the tests; the next one belongs to the drivers."""
         self.is_server, self.rest, self.inbox = is_server, b"", []
         self.server = f"10.0.{links}.1"
         if is_server:
@@ -29,7 +29,7 @@ class Session:
             self.sock = self.connect(PORT, time.monotonic() + slow(60))
 
     def await_client(self):
-        """The other machine has died; the next one in its place connects."""
+        """The other machine has died; waits for its replacement to connect."""
         self.sock.close()
         self.rest, self.inbox = b"", []
         if not select.select([self.listeners[0]], [], [], slow(120))[0]:
@@ -44,7 +44,7 @@ class Session:
         return sock
 
     def connect(self, port, until):
-        """The other machine may still be booting."""
+        """Retries for a while: the other machine may still be booting."""
         while True:
             sock = socket.socket()
             sock.settimeout(slow(2))
@@ -59,7 +59,7 @@ class Session:
                 time.sleep(0.1)
 
     def case_connection(self):
-        """The control channel of one case."""
+        """Returns the control channel of one case."""
         sock = self.listeners[1].accept()[0] if self.is_server else \
             self.connect(CASE_PORT, time.monotonic() + slow(20))
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A hostile peer of SMC-R: plays every exchange of CLC, LLC and CDC correctly, in both
- * roles, and deviates in one place in each case.  Prints TAP.
+ * A hostile SMC-R peer: plays every exchange of CLC, LLC and CDC correctly, in both roles, and
+ * deviates in one place in each case.  Prints TAP.
  *
  *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, gateway, wait,
  *				device, gone; without one: all of these
  *   smc_rogue links cont exchanges failover	with two devices at each end
  *   smc_rogue --shard N/M ...	each Mth of their cases, from the Nth on
  *
- * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D
- * connection, still work; the kernel log is clean; the victim's RDMA device holds what
- * it held before.
+ * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D connection,
+ * must still work, the kernel log must be clean, and the victim's RDMA device must hold what it
+ * held before.
  */
 #include <netinet/in.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static int smcd[2];
 static struct census before;
 static int n_tests, n_failed;
 
-/* An ordinary pair over SMC-D: both ends are sockets of the victim's host. */
+/* An ordinary pair over SMC-D: both ends are sockets on the victim's host. */
 static void smcd_open(int pair[2])
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -157,7 +157,7 @@ void verdict_gave_up(const char *what, const char *detail)
 {
 	conns_end(bystander);
 	snprintf(why, sizeof(why), "%s", words_of_giving_up);
-	/* From here on nobody could go on. */
+	/* A case that gives up here could not continue. */
 	give_up_to = NULL;
 	verdict(false, "%s: %s", what, detail);
 	give_up_to = case_gives_up;
@@ -193,7 +193,7 @@ static bool wanted(const char *name, int argc, char **argv)
 	return argc == 1;
 }
 
-/* They are there only where the parts that need them are asked for. */
+/* They exist only if the requested parts need them. */
 static bool two_devices(int argc, char **argv)
 {
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 	}
 	clc_open();
 	smcd_open(smcd);
-	/* No case takes as long: the rogue answers only the link that it is busy with. */
+	/* Longer than any case: the rogue answers only the link that it is busy with. */
 	set_sysctl("smcr_testlink_time", slow(30));
 	bystander = conn_begin(CLIENT, V21, AT_UP, NULL);
 	census_take(&before);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One guest with both ends of its link groups: four network devices on a switch, each with an RDMA
-device, of which rxe0 and rxe2 are the client's and rxe1 and rxe3 the server's."""
+"""One guest with both ends of its link groups. Four network devices are on a switch, each with an
+RDMA device: rxe0 and rxe2 are the client's, rxe1 and rxe3 the server's."""
 import os
 import socket
 import subprocess
@@ -14,7 +14,7 @@ IPPROTO_SMC = 256
 CLIENT, SERVER = "10.1.0.1", "10.1.0.2"
 TIMEOUT = slow(60)
 NETWORKS = "CLIENT", "SERVER", "CLIENT", "SERVER"
-ACTIVE = 3	# state of a link, as netlink has it
+ACTIVE = 3	# state of a link, as in netlink
 
 
 def run(*argv):
@@ -27,7 +27,7 @@ def write(path, text):
 
 
 def set_networks(*names):
-    """Which ports are the client's, and which the server's: the same host has all of them."""
+    """Assigns the ports to client and server by PNETID: one host has all of them."""
     netlink.pnet_flush()
     for n, name in enumerate(names):
         netlink.pnet_add(name, netdev=f"veth{n}")
@@ -43,7 +43,7 @@ def set_up(eid, *parameters):
 
 
 def until(condition, what, show=str):
-    """Wait for that; show() says what there is instead."""
+    """Waits for a condition; on timeout show() returns the actual state."""
     end = time.monotonic() + TIMEOUT
     while not condition():
         if time.monotonic() > end:
@@ -52,7 +52,7 @@ def until(condition, what, show=str):
 
 
 def two_links():
-    """Wait until both ends have two active links, and these no port in common."""
+    """Waits until each end has two active links that share no port."""
     until(lambda: sorted((link["dev"], link["state"]) for link in netlink.links()) ==
           [(f"rxe{n}", ACTIVE) for n in range(4)], "no two links at both ends", netlink.links)
 
@@ -77,7 +77,7 @@ def listen(address=SERVER, backlog=1):
 
 
 def connect(listener, client=None):
-    """Both ends of a connection from the client's address."""
+    """Returns both ends of a new connection from the client's address."""
     client = client or new_socket()
     client.settimeout(TIMEOUT)
     client.bind((CLIENT, 0))

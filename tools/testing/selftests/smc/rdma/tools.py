@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tools of tools/smcss on a live link group: what smcr, smcd, smcss, smc_chk and smc_pnet say,
-compared with what they are to say, of either module. IDs and sizes that a module chooses are
+"""The tools of tools/smcss on a live link group: compares the output of smcr, smcd, smcss, smc_chk
+and smc_pnet with what is expected, with either module. IDs and sizes that a module chooses are
 masked."""
 import json
 import os
@@ -80,7 +80,7 @@ Success, using SMC-R
 
 
 class Wrong(Exception):
-    """What a tool said, and what it should have said."""
+    """A tool's output differs from what was expected; the text has both."""
 
 
 def run(*argv, **how):
@@ -90,7 +90,7 @@ def run(*argv, **how):
 
 
 def say(*argv, status=0, mask=None):
-    """What a tool prints, when its status is as it should be."""
+    """Returns the output of a tool, after a check of its exit status."""
     done = run(*argv)
     if done.returncode != status or (not status and done.stderr):
         raise Wrong(f"{' '.join(argv)}: status {done.returncode}, {done.stdout}{done.stderr}")
@@ -113,13 +113,14 @@ def no_times(text):
 
 
 def without(*words):
-    """Lines that begin so are those that a module, or the speed of the host, decides."""
+    """Removes lines with these beginnings: their content depends on the module or on the speed of
+    the host."""
     return lambda text: "".join(line + "\n" for line in text.splitlines()
                                 if not line.strip().startswith(words))
 
 
 class Facts(dict):
-    """What the expected texts are filled with."""
+    """The values that are inserted into the expected texts."""
 
     def __init__(self, machine):
         super().__init__(
@@ -134,8 +135,8 @@ class Facts(dict):
 
 
 def together(session, what, function, *args):
-    """A step of both machines: it ends when both are through, and when it fails in one the
-    other hears of it."""
+    """Runs a step on both machines. It ends when both have completed it; if it fails on one
+    machine, the other one is told."""
     problem = result = None
     try:
         result = function(*args)
@@ -157,7 +158,7 @@ def listen(port, kind):
 
 
 def connect(machine, listener, port, kind):
-    """One byte each way; both ends have settled then."""
+    """Sends one byte each way; then both ends have completed the handshake."""
     if machine.is_server:
         sock = listener.accept()[0]
         listener.close()
@@ -185,7 +186,8 @@ def look_at_text(facts):
          "smcr -d linkgroup link-show")
     same(say("smcr", "device", "netdev", "eth0"), DEVICE, "smcr device")
     for tool in ("smcr", "smcd"):
-        # The number is a multiple of that of the processors; the kernel's own tells none.
+        # The number is a multiple of the number of processors. The kernel's own module reports
+        # none.
         info = re.sub(r" \(0 in progress, TCP beyond \d+\)", "",
                       say(tool, "info", mask=without("SEID", "ISM", "Buffer", "Host Memory",
                                                     "TCP Option", "SMC Module", "SMC Tools")))
@@ -230,7 +232,7 @@ def look_at_json(machine, facts):
 
 
 def look_at_link(machine, session, facts):
-    """A connection of one byte each way, in all the tools."""
+    """Checks all tools with a connection that has sent one byte each way."""
     machine.fresh()
     together(session, "reset", say, "smcr", "stats", "reset")
     with connection(machine, session):
@@ -248,7 +250,7 @@ def fallback_stats(machine):
 
 
 def look_at_fallback(machine, session):
-    """The server's program knows no SMC: the client's counters say so."""
+    """The server's program does not use SMC: the client's counters must show that."""
     together(session, "reset", say, "smcr", "stats", "reset")
     with connection(machine, session, 0 if machine.is_server else IPPROTO_SMC, TCP_PORT):
         together(session, "fallback", fallback_stats, machine)
@@ -277,7 +279,7 @@ def checked_by_client(machine, facts):
          f"smc_chk with a TCP server: {text}")
     text = say("smc_chk", f"{facts['peer_address']}:9", status=1)
     same("tcp       FAIL  Connection refused" in text, True, f"smc_chk without a server: {text}")
-    # Nothing to propose. The machine's own loopback is a device of ours.
+    # There is nothing to propose. (Our module counts the machine's own loopback as a device.)
     machine.no_rdma()
     text = say("smc_chk", to, status=3)
     machine.rdma("eth0")
@@ -285,7 +287,7 @@ def checked_by_client(machine, facts):
         same("no RDMA device carries 10.0.0.2, the address of eth0: add one with 'rdma link add "
              "rxe0 type rxe netdev eth0'" in text, True, f"no device: {text}")
     same(re.search(r"(proposal|accept) +FAIL", text) is not None, True, f"no device: {text}")
-    # The peer has no EID of ours.
+    # The machines have no EID in common.
     machine.eid("OTHER")
     text = say("smc_chk", to, status=3)
     machine.eid()
@@ -293,7 +295,7 @@ def checked_by_client(machine, facts):
 
 
 class Servers:
-    """What the client's smc_chk connects to."""
+    """The servers that the client's smc_chk connects to."""
 
     def __enter__(self):
         self.check = subprocess.Popen([f"{TOOLS}/smc_chk", "-S", "-p", str(CHECK_PORT)], text=True,
@@ -311,7 +313,7 @@ class Servers:
 
 
 def checks(machine, session, facts):
-    """smc_chk: the second machine's with the first one's."""
+    """Runs smc_chk on the second machine against the first one."""
     if not machine.is_server:
         together(session, "servers", bool)
         together(session, "smc_chk", checked_by_client, machine, facts)
@@ -322,7 +324,7 @@ def checks(machine, session, facts):
 
 
 def pnet_table():
-    """Only shown and edited here; what it does is for others to test."""
+    """Only edits and lists the table; other tests check its effect."""
     say("smc_pnet", "-f")
     say("smc_pnet", "-a", "net1", "-I", "eth1")
     say("smc_pnet", "-a", "NET2", "-D", "rxe0", "-P", "1")
@@ -346,7 +348,7 @@ def pnet_table():
 
 
 def tools(machine, session):
-    """'' or what went wrong."""
+    """Returns '' or what went wrong."""
     facts = Facts(machine)
     try:
         look_at_link(machine, session, facts)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What an operation takes by the clock. The client prints one line of JSON. */
+/* The time that an operation takes. The client prints one line of JSON. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -11,8 +11,8 @@
 #include "xfer.h"
 
 /*
- * The nops are for the QEMU plugin of ../bench, which counts the instructions of a machine from
- * the first to the second.  It knows those of this one only.
+ * The nops are markers for the QEMU plugin of ../bench, which counts the instructions of a machine
+ * from the first marker to the second.  It knows only the markers of x86-64.
  */
 #ifdef __x86_64__
 #define MARK(number)	asm volatile("nopl " number "(%%rax)" ::: "memory")
@@ -104,7 +104,7 @@ static void stream(void)
 	meet("end");
 }
 
-/* The server closes when the client has: no byte of data. */
+/* The server closes after the client: no byte of data. */
 static void connect_some(int lfd, long count)
 {
 	char c;
@@ -123,7 +123,7 @@ static void connect_close(void)
 	int lfd = -1;
 	uint64_t start;
 
-	close(open_pair());	/* what the first connection pays for the link group */
+	close(open_pair());	/* the first connection also pays for the link group */
 	if (opt.server)
 		lfd = listen_on(16);
 	else
@@ -187,7 +187,7 @@ static void streams(void)
 	int first = open_pair();
 	uint64_t start;
 
-	look("links");		/* connections go to the links that are there */
+	look("links");		/* connections are spread over the links that exist */
 	meet("links");
 	for (int i = 0; i < opt.threads; i++) {
 		b[i].fd = open_pair();

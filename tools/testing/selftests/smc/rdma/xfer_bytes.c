@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Streams of random bytes that both roles know, their checksums, sending and receiving. */
+/* Streams of random bytes that both roles can compute; checksums, sending and receiving. */
 #define _GNU_SOURCE
 #include <endian.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "xfer.h"
 
-/* splitmix64: any word of the stream can be had without those before it */
+/* splitmix64: any word of the stream can be computed without those before it */
 static uint64_t mix(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15ull;

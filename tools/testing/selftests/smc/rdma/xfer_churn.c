@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Short connections while links are lost: handshakes, new RMBs with their CONFIRM RKEY, close and
- * abort are under way then. Each connection has to come about, as SMC-R or as TCP, and to end as
- * its header says.
+ * Short connections while links are lost: at that time handshakes, new RMBs with their CONFIRM
+ * RKEY, closes and aborts are in progress. Each connection must be established, as SMC-R or as TCP,
+ * and must end as its header says.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,9 +18,9 @@
 
 enum way {
 	WAY_CLOSE,	/* data there and back, the client closes */
-	WAY_HALF,	/* the client sends all it has and shuts down, then the server does */
+	WAY_HALF,	/* the client sends everything and shuts down, then the server does */
 	WAY_ABORT,	/* the client aborts after half of the answer */
-	WAY_UNREAD,	/* the client closes without having read the other half */
+	WAY_UNREAD,	/* the client closes with the other half unread */
 	WAYS,
 	WAY_LAST,	/* no more connections for this thread */
 };
@@ -32,7 +32,7 @@ struct header {
 
 static int listener = -1;
 
-/* Another size of the element is mostly another RMB. */
+/* Another element size usually requires another RMB. */
 static void draw_buffer(int fd, uint64_t *state)
 {
 	int size = 8192 << draw(state) % 6;
@@ -68,7 +68,7 @@ static void one_as_client(struct live *l, const struct header *h, uint64_t *stat
 		expect_end(fd);
 	} else {
 		bool half = h->way == WAY_ABORT || h->way == WAY_UNREAD;
-		/* Of any answer something: then the server has read everything. */
+		/* Receive some of any answer: then the server has read everything. */
 		size_t wanted = half ? (h->bytes + 1) / 2 : h->bytes;
 
 		send_stream(fd, h->seed, 0, h->bytes, CHUNK);
@@ -101,7 +101,7 @@ static void *churn_client(void *arg)
 	return NULL;
 }
 
-/* The client takes a part of the answer. Whatever comes last, it is no more data. */
+/* The client takes only part of the answer. After that it sends no more data. */
 static void answer_in_vain(int fd, const struct header *h)
 {
 	char *buf = buffer(h->bytes), c;
@@ -119,7 +119,7 @@ static void answer_in_vain(int fd, const struct header *h)
 		die("the end of a stream where the client has aborted");
 }
 
-/* False when it was the last one for this thread. */
+/* Returns false after the last one for this thread. */
 static bool one_as_server(struct live *l)
 {
 	int fd = X(accept(listener, NULL, NULL));

@@ -11,7 +11,7 @@
 
 #include "xfer.h"
 
-#define BIGGEST		(4u << 20)	/* message, in transfer */
+#define BIGGEST		(4u << 20)	/* size of a message, in transfer */
 
 /* One direction of a connection, as this role sees it. */
 struct stream {
@@ -21,7 +21,7 @@ struct stream {
 	uint64_t pos, end;
 	struct sha256 sha;
 	char *buf;
-	size_t off, size, done;		/* the message under way */
+	size_t off, size, done;		/* the current message */
 };
 
 static void stream_init(struct stream *s, int fd, bool from_server)
@@ -35,7 +35,7 @@ static void stream_init(struct stream *s, int fd, bool from_server)
 	sha256_init(&s->sha);
 }
 
-/* Message sizes of all magnitudes, at any place in a page, mostly an odd one. */
+/* Message sizes of all magnitudes, at any offset in a page, mostly an odd one. */
 static void next_message(struct stream *s)
 {
 	s->size = draw_size(&s->state, BIGGEST);
@@ -91,7 +91,7 @@ static void *recv_messages(void *arg)
 	}
 }
 
-/* What one role sent must be what the other received. */
+/* Each role must receive exactly what the other one sent. */
 static void compare(struct stream *tx, struct stream *rx)
 {
 	char mine[65], theirs[256];
@@ -123,7 +123,7 @@ static void finish(struct stream *tx, struct stream *rx, uint64_t start)
 	meet("end");
 }
 
-/* Both directions at once, a thread for each. */
+/* Both directions at once, one thread for each. */
 static void transfer(void)
 {
 	struct stream tx, rx;
@@ -143,7 +143,7 @@ static void transfer(void)
 	finish(&tx, &rx, start);
 }
 
-/* One direction after the other, so that each has the wire for itself. */
+/* One direction after the other, so each has the wire to itself. */
 static void one_way(void)
 {
 	struct stream tx, rx;
@@ -165,7 +165,7 @@ static void one_way(void)
 	finish(&tx, &rx, start);
 }
 
-/* Non-blocking, both directions from one loop around poll(). */
+/* Non-blocking: both directions from one loop around poll(). */
 static bool poll_send(struct stream *s)
 {
 	ssize_t n;
@@ -229,7 +229,7 @@ static void transfer_poll(void)
 
 /* ---- a reader that takes a byte at a time ---- */
 
-/* The client has more to send than all rings hold, and the server is in no hurry. */
+/* The client has more to send than all rings hold; the server reads slowly. */
 static void by_bytes(void)
 {
 	uint64_t pos = 0;
@@ -250,12 +250,12 @@ static void by_bytes(void)
 	meet("end");
 }
 
-/* ---- sizes around the element's ---- */
+/* ---- sizes around the size of the element ---- */
 
 static const int per_cent[] = { 12, 25, 45, 50, 55, 75, 85, 90, 95, 100, 105, 150, 200 };
 #define POINTS	(int)(sizeof(per_cent) / sizeof(per_cent[0]))
 
-/* Client to server, opt.bytes in writes and reads of these sizes; MB/s. */
+/* Client to server: opt.bytes in writes and reads of these sizes; MB/s. */
 static double sweep_point(int fd, size_t send_size, size_t recv_size)
 {
 	size_t chunk = opt.server ? recv_size : send_size;
@@ -292,7 +292,7 @@ static void sweep(void)
 	double rate, best[2] = { 0 }, worst[2] = { 1e9, 1e9 };
 	int fd = open_pair(), element;
 
-	/* both look from the server's side: there the data arrives */
+	/* both use the server's element, which is where the data arrives */
 	if (opt.server) {
 		element = element_size(fd);
 		if (!element)
@@ -301,7 +301,7 @@ static void sweep(void)
 	} else {
 		element = hear_number();
 	}
-	sweep_point(fd, element, element);	/* warm */
+	sweep_point(fd, element, element);	/* warm-up */
 	for (int vary = 0; vary < 2; vary++) {
 		for (int i = 0; i < POINTS; i++) {
 			size_t size = (size_t)element * per_cent[i] / 100;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cases: what carries a connection goes away, or loses packets.  Every byte arrives, or both
- * sides are told in bounded time that it does not; never a wrong byte, or an end too early.
+ * Cases: a connection loses its device or link, or loses packets.  Either every byte arrives, or
+ * both sides get an error within a limited time. There is never a wrong byte or an early end of the
+ * stream.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,21 +18,21 @@
 #include "slow.h"
 #include "xfer.h"
 
-#define BOUND		slow(30)	/* seconds within which a side learns of the end */
+#define BOUND		slow(30)	/* seconds within which a side gets an error */
 #define FLOWING		300000		/* bytes after which a transfer is in full swing */
 #define CHUNK		20000
 
-/* One direction, as this role sees it.  @most: bytes to send, 0 until it is enough. */
+/* One direction, as seen by this role.  @most: bytes to send; 0: until enough is set. */
 struct flow {
 	pthread_t thread;
 	int fd, err;
 	uint64_t seed, bytes, most;
-	uint64_t last;		/* when something came */
+	uint64_t last;		/* when the last data arrived */
 	bool over;
 };
 
 static atomic_bool enough;
-static bool scribbled;	/* somebody writes over the data: what arrives may be anything */
+static bool scribbled;	/* the data is being overwritten: anything may arrive */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 
@@ -43,7 +44,7 @@ static void bound(int fd)
 	X(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)));
 }
 
-/* What the end of a connection may be called. */
+/* The errors that a broken connection may return. */
 static int broken(const char *call, int err)
 {
 	if (err != ECONNRESET && err != EPIPE && err != ETIMEDOUT && err != ECONNABORTED)
@@ -107,7 +108,9 @@ static void start_flows(int fd, struct flow *tx, struct flow *rx, uint64_t bytes
 	X(-pthread_create(&rx->thread, NULL, recv_flow, rx));
 }
 
-/* Whether all of it came.  What did not come was lost with an error, not with an end. */
+/* Returns whether everything arrived.  If not, there must have been an error, not an end of the
+ * stream.
+ */
 static bool end_flows(struct flow *tx, struct flow *rx)
 {
 	uint64_t sent;
@@ -117,7 +120,7 @@ static bool end_flows(struct flow *tx, struct flow *rx)
 	close(tx->fd);
 	tell_number(tx->bytes);
 	sent = hear_number();
-	/* As with TCP, only one of the calls that are under way is told of a reset. */
+	/* As with TCP, only one of the pending calls gets the error of a reset. */
 	if (scribbled)
 		return false;
 	if (rx->bytes > sent || (!rx->err && !tx->err && rx->bytes != sent))
@@ -126,7 +129,7 @@ static bool end_flows(struct flow *tx, struct flow *rx)
 	return rx->bytes == sent && !rx->err && !tx->err;
 }
 
-/* Until the transfer is in full swing */
+/* Wait until the transfer is in full swing. */
 static void await_flow(struct flow *rx)
 {
 	pthread_mutex_lock(&lock);
@@ -135,7 +138,7 @@ static void await_flow(struct flow *rx)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The driver does something to a machine in the middle of a transfer, and undoes it later. */
+/* The driver disturbs a machine in the middle of a transfer, and undoes that later. */
 static bool is_whole_after(void)
 {
 	struct flow tx, rx;
@@ -167,14 +170,14 @@ static void disturbed(void)
 	is_whole_after();
 }
 
-/* What is done to it does not matter. */
+/* The disturbance must not affect the connection. */
 static void undisturbed(void)
 {
 	if (!is_whole_after())
 		die("the connection did not survive");
 }
 
-/* Data and control words may become anything: the connection goes on or ends, nothing else. */
+/* Data and control words may contain anything: the connection continues or ends, nothing else. */
 static void be_scribbled(void)
 {
 	scribbled = true;
@@ -184,9 +187,9 @@ static void be_scribbled(void)
 /* ---- the client's machine dies, and another one takes its place ---- */
 
 #define FLOWS	2		/* connections with data both ways */
-#define SOON	slow(15)	/* seconds after the last byte within which all have ended */
+#define SOON	slow(15)	/* seconds after the last byte within which all must end */
 
-/* What an idle connection says when its peer's machine has died. */
+/* The result on an idle connection when the peer's machine has died. */
 static void await_end(int fd)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -240,11 +243,11 @@ static void dies(void)
 		see_the_end(tx, rx, idle);
 		return;
 	}
-	look("dies");	/* does not return */
+	look("dies");	/* the machine is gone: does not return */
 	die("the machine is still on");
 }
 
-/* ---- packets get lost ---- */
+/* ---- packet loss ---- */
 
 static int try_connect(void)
 {
@@ -269,13 +272,13 @@ static int try_accept(int lfd)
 	char line[64];
 
 	hear(line, sizeof(line));
-	/* A child that was reset is not there; the client will hear of it. */
+	/* A child that was reset is not in the queue; the client will notice. */
 	if (strcmp(line, "connected") || !X(poll(&pfd, 1, slow(2000))))
 		return -1;
 	return accept_one(lfd);
 }
 
-/* opt.count connections, one after the other, with opt.bytes each way. */
+/* opt.count connections, one after the other, with opt.bytes in each direction. */
 static void lossy(void)
 {
 	int lfd = -1, fd, done = 0, smcr = 0;
@@ -289,7 +292,7 @@ static void lossy(void)
 		hear_port();
 	for (int i = 0; i < opt.count; i++) {
 		fd = opt.server ? try_accept(lfd) : try_connect();
-		/* One side may have a connection that the other one has not. */
+		/* The connection may exist on one side only. */
 		tell(fd >= 0 ? "here" : "gone");
 		if (!heard("here") && fd >= 0) {
 			close(fd);

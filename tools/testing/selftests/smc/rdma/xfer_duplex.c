@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cases: both directions of a connection at once with full rings, and readers that stop.
+ * Cases: both directions of a connection at once with full rings, and readers that pause.
  *
- * In every round each role sends an amount that the other one knows, mostly more than fits
- * into the rings, and begins the next round when it has received all of this one. So the last
- * window update of a round is followed by nothing that would tell the same: if it is lost,
- * the sender waits for ever. What the readers do is drawn from the seed.
+ * In every round each role sends an amount that the other one knows, mostly more than fits into the
+ * rings, and starts the next round after it has received all of this one. So no later message makes
+ * up for the last window update of a round: if that is lost, the sender waits for ever. The seed
+ * determines what the readers do.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,9 +19,9 @@
 
 #include "xfer.h"
 
-#define ROUND_MOST	(256u << 10)	/* bytes each way in a round */
+#define ROUND_MOST	(256u << 10)	/* bytes in each direction in a round */
 #define CALL_MOST	(96u << 10)	/* bytes in a call */
-#define STOP_MOST	3000		/* us that a reader stops for */
+#define STOP_MOST	3000		/* us that a reader pauses */
 #define MAX_CONNS	8
 
 struct duplex {
@@ -35,7 +35,7 @@ struct duplex {
 
 static struct duplex conns[MAX_CONNS];
 
-/* Bytes of a round, one way; both roles draw the same. */
+/* Number of bytes of a round in one direction; both roles compute the same. */
 static size_t round_size(const struct duplex *d, int round, bool from_server)
 {
 	uint64_t state = opt.seed * 7919 + d->index * 131071 + 2ull * round + from_server;
@@ -48,7 +48,7 @@ static uint64_t stream_seed(const struct duplex *d, bool from_server)
 	return opt.seed + 2 * d->index + from_server;
 }
 
-/* One call, which may send less, or find out with poll() that it can. */
+/* One call, which may send only part, or may first wait with poll(). */
 static size_t send_some(int fd, const char *buf, size_t len, bool use_poll)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
@@ -126,7 +126,7 @@ static void *recv_rounds(void *arg)
 	return NULL;
 }
 
-/* For the watchdog: how far each thread is. */
+/* For the watchdog: the progress of each thread. */
 static void tell_progress(void)
 {
 	for (int i = 0; i < MAX_CONNS && conns[i].doing[0]; i++) {
@@ -170,7 +170,7 @@ static void duplex(void)
 	meet("end");
 }
 
-/* ---- what is read while a message is on its way to being posted ---- */
+/* ---- reading while a message is being posted ---- */
 
 #define DELAY	"/sys/module/smc/parameters/cdc_delay_us"	/* of test builds */
 #define DELAY_US	200000
@@ -201,8 +201,8 @@ static void *send_byte(void *arg)
 }
 
 /*
- * The peer waits for room. While our post of a byte has looked at the consumer cursor, and takes
- * its time, all that is there is read in one call: that must reach the peer all the same.
+ * The peer waits for room. Our post of a byte has already read the consumer cursor, and is delayed.
+ * Now one call reads everything there is: the peer must get that update all the same.
  */
 static void read_during_post(int fd, char *buf, uint64_t *pos, size_t len)
 {
@@ -232,7 +232,7 @@ static void window_update(void)
 	uint64_t pos = 0;
 	int fd;
 
-	/* The smallest rings: what is read in one call makes one update. */
+	/* With the smallest rings, each read call causes one update. */
 	opt.rcvbuf = opt.sndbuf = 4096;
 	fd = open_pair();
 	if (opt.server) {

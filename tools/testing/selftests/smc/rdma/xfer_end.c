@@ -15,7 +15,7 @@
 #include "slow.h"
 #include "xfer.h"
 
-#define SOON	slow(10) /* seconds within which a side learns what the other did */
+#define SOON	slow(10) /* seconds within which a side notices the other's action */
 
 static void set_timeout(int fd, int seconds)
 {
@@ -40,7 +40,7 @@ static void close_half_second(int fd)
 	recv_stream(fd, 1, 0, 300001, 65536);
 	expect_end(fd);
 	meet("half closed");
-	/* the other direction still is open, for more than fits into any buffer */
+	/* the other direction is still open, for more than fits into any buffer */
 	send_stream(fd, 2, 0, 700001, 30000);
 	close(fd);
 }
@@ -50,7 +50,7 @@ static void half_close(bool first)
 	int fd = open_pair();
 
 	if (first) {
-		/* so that the peer has seen the end before data goes the other way */
+		/* wait until the peer has seen the end, before data flows the other way */
 		send_stream(fd, 1, 0, 300001, 30000);
 		X(shutdown(fd, SHUT_WR));
 		if (send(fd, "x", 1, MSG_NOSIGNAL) != -1 || errno != EPIPE)
@@ -76,9 +76,9 @@ static void half_close_server(void)
 	half_close(opt.server);
 }
 
-/* ---- a short life, to be looked at in a capture ---- */
+/* ---- a short connection, to be captured ---- */
 
-/* A first contact and a subsequent one, data both ways, both kinds of close. */
+/* A first contact and a subsequent one, data in both directions, both kinds of close. */
 static void session(void)
 {
 	int fd = open_pair(), second;
@@ -130,7 +130,7 @@ static void close_unread(bool closer)
 	} else {
 		send_stream(fd, 1, 0, 30000, 30000);
 		meet("closed");
-		/* as with TCP: what the peer did not read is lost, and said so */
+		/* as with TCP: the unread data is lost, and the sender gets an error */
 		n = recv(fd, buf, sizeof(buf), 0);
 		note("after the peer closed with data unread, recv returned %zd%s%s", n,
 		     n < 0 ? " " : "", n < 0 ? err_name(errno) : "");
@@ -159,7 +159,7 @@ static void close_unread_server(void)
 
 /* ---- a peer that is killed ---- */
 
-/* Sends for ever, reads nothing. */
+/* Sends without end, reads nothing. */
 static void flood(int fd)
 {
 	static char buf[10000];
@@ -169,7 +169,7 @@ static void flood(int fd)
 			_exit(0);
 }
 
-/* The process that holds the connection dies while it sends, and while it is sent to. */
+/* The process that holds the connection is killed while it sends and receives. */
 static void be_killed(int fd)
 {
 	pid_t pid = X(fork());
@@ -189,7 +189,7 @@ static void survive(int fd)
 	ssize_t n;
 
 	set_timeout(fd, SOON);
-	recv_all(fd, buf, sizeof(buf));		/* the flood has begun */
+	recv_all(fd, buf, sizeof(buf));		/* the peer has begun to send */
 	meet("flooding");
 	start = now_ns();
 	while ((n = recv(fd, buf, sizeof(buf), 0)) > 0)
@@ -198,7 +198,7 @@ static void survive(int fd)
 	     n < 0 ? err_name(errno) : "", (unsigned long long)bytes, (now_ns() - start) / 1e9);
 	if (n < 0 && errno == EAGAIN)
 		die("this side never learned of it");
-	/* nothing can be sent for long, either */
+	/* sending must soon fail, too */
 	start = now_ns();
 	while ((n = send(fd, buf, sizeof(buf), MSG_NOSIGNAL)) > 0)
 		if (now_ns() - start > SOON * 1000000000ull)
@@ -219,7 +219,7 @@ static void kill_one(bool dies)
 	else
 		survive(fd);
 	meet("killed");
-	/* the other connection of the link group is undisturbed, and new ones come up */
+	/* the other connection of the link group is not affected, and new ones can be opened */
 	if (opt.server) {
 		recv_stream(bystander, 3, 0, 200000, 20000);
 		send_stream(bystander, 4, 0, 200000, 20000);
@@ -242,11 +242,11 @@ static void kill_server(void)
 	kill_one(opt.server);
 }
 
-/* ---- a peer whose machine is gone ---- */
+/* ---- a peer whose machine is lost ---- */
 
 /*
- * Three connections, idle, but for the third one if there are threads: it has more to send
- * than fits. The driver of the client turns its machine off when it looks.
+ * Three connections. They are idle, except for the third one if there are threads: that has more to
+ * send than fits. At look() the client's driver turns its machine off.
  */
 static void power_off_client(void)
 {
@@ -256,7 +256,7 @@ static void power_off_client(void)
 		fds[i] = open_pair();
 	check_modes(fds, 3);
 	meet("armed");
-	look("off");		/* does not return */
+	look("off");		/* the machine is gone: does not return */
 	die("the machine is still on");
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cases: connections that live through the loss of links. What is lost, and when, is the driver's
- * affair. It says on standard input:
+ * Cases: connections that survive the loss of links. The driver decides what is lost, and when. It
+ * sends commands to standard input:
  *
- *   move BYTES SECONDS	each connection moves so many bytes more, or has failed after that time;
- *			the answer is "@moved MS", the longest time that one of them stood still
+ *   move BYTES SECONDS	each connection moves this many bytes more, or fails after that time;
+ *			the answer is "@moved MS", the longest time that one of them was stalled
  *   stop		nothing more is begun; "@stopped BYTES" when every byte has arrived and each
  *			stream ends where its sender ended it
  *   doom		from now on connections may be reset; "@doomed"
- *   ended SECONDS	every call on every connection has failed, as the last link is lost;
- *			"@ended MS" since doom. Then "quit" ends the role
+ *   ended SECONDS	waits until every call on every connection has failed, as the last link is
+ *			lost; "@ended MS" since doom. Then "quit" ends the role
  *
- * Wrong bytes, a reset, an end too early, and TCP instead of SMC-R end the role.
+ * Wrong bytes, a reset, an early end of the stream, and TCP instead of SMC-R end the role.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,15 +26,15 @@
 #include "xfer_live.h"
 
 #define CHUNK_MOST	(128u << 10)	/* bytes in a call */
-#define MESSAGE_MOST	(32u << 10)	/* bytes of a message that is answered */
-#define MESSAGES_SHARE	16		/* what is answered moves so much less */
+#define MESSAGE_MOST	(32u << 10)	/* bytes of a message that gets an answer */
+#define MESSAGES_SHARE	16		/* these move only this share of the bytes */
 #define FIRST_HALF	300001		/* bytes before a half-close */
 #define MAX_CONNS	256
 
 static struct live lives[MAX_CONNS];
 static int lives_count;
-static _Atomic uint64_t doomed;		/* since when, ns */
-static _Atomic uint64_t last_end;	/* of a connection after that, ns */
+static _Atomic uint64_t doomed;		/* time of doom, ns */
+static _Atomic uint64_t last_end;	/* time when a connection ended after that, ns */
 atomic_bool enough;
 
 static uint64_t seed_of(const struct live *l, bool from_server)
@@ -53,8 +53,8 @@ void progress(struct live *l, size_t bytes)
 }
 
 /*
- * A call has failed, or come to an end, which ends the thread if that had to come. As over TCP only
- * one call on a connection gets the error; recv() then returns 0, and send() fails with EPIPE.
+ * A call has failed, or the stream has ended: the thread ends, if that was expected. As with TCP,
+ * only one call on a connection gets the error; later recv() returns 0 and send() fails with EPIPE.
  */
 static void call_failed(struct live *l, ssize_t ret)
 {
@@ -98,7 +98,7 @@ static bool recv_part(struct live *l, char *buf, size_t most)
 	return n;
 }
 
-/* False when the stream ends in front of it. */
+/* Returns false if the stream ends before the message. */
 static bool recv_message(struct live *l, char *buf, size_t size)
 {
 	uint64_t begun = l->received, end = begun + size;
@@ -141,7 +141,7 @@ static void *bulk_reads(void *arg)
 	return NULL;
 }
 
-/* ---- messages, each of which is answered; the last byte may be urgent ---- */
+/* ---- messages that get an answer; the last byte may be urgent ---- */
 
 static void send_message(struct live *l, char *buf, size_t size, bool urgent)
 {
@@ -172,7 +172,7 @@ static bool recv_whole(struct live *l, char *buf, size_t size, bool urgent)
 	return true;
 }
 
-/* The kernel's own module does not serve an urgent byte in front of everything else. */
+/* The kernel's own module does not deliver an urgent byte before everything else. */
 static size_t message_size(uint64_t *state)
 {
 	return 1 + draw_size(state, MESSAGE_MOST);
@@ -216,7 +216,7 @@ static void *urgent(void *arg)
 	return NULL;
 }
 
-/* ---- half-close: the client has sent all it has, the server goes on ---- */
+/* ---- half-close: the client has sent everything, the server continues ---- */
 
 static void *half_close(void *arg)
 {
@@ -245,7 +245,7 @@ static void *half_close(void *arg)
 	return NULL;
 }
 
-/* ---- all of them ---- */
+/* ---- all connections ---- */
 
 static const struct load bulk_load = { "bulk", bulk_writes, bulk_reads, 1 },
 	ping_pong_load = { "ping-pong", NULL, ping_pong, MESSAGES_SHARE },
@@ -294,7 +294,7 @@ static void await_bytes(uint64_t bytes, int seconds)
 {
 	uint64_t goal[MAX_CONNS], until = now_ns() + seconds * 1000000000ull, longest = 0;
 
-	/* All together as much, with ten connections or with two hundred. */
+	/* The total stays about the same with ten connections and with two hundred. */
 	bytes /= 1 + lives_count / 10;
 	for (int i = 0; i < lives_count; i++)
 		goal[i] = lives[i].moved + bytes / lives[i].load->share;
@@ -434,7 +434,7 @@ static void failover_mixed(void)
 	obey();
 }
 
-/* As many as opt.threads says; a few of them have full rings. */
+/* opt.threads is the number of connections; a few of them have full rings. */
 static void failover_many(void)
 {
 	for (int i = 0; i < opt.threads; i++)

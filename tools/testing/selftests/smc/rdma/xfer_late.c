@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The time allowed is up: what does each thread wait for? */
+/* When the time limit is reached: prints what each thread waits for. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static void note_threads(void)
 		closedir(dir);
 }
 
-/* A thread, not a signal: it may need what the others hold when the signal comes. */
+/* A thread instead of a signal handler, which might need a lock that is held at that moment. */
 static void *watch(void *arg)
 {
 	uint64_t end = now_ns() + opt.timeout * 1000000000ull;
@@ -61,7 +61,7 @@ static void *watch(void *arg)
 	if (tell_more)
 		tell_more();
 	note_sockets();
-	/* The driver shows what the machine's tools say, as long as the sockets are there. */
+	/* The driver shows the output of the machine's tools while the sockets exist. */
 	look("late");
 	note("no end within the time allowed");
 	_exit(3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The other role, the driver, sockets and what carries them. */
+/* The other role, the driver, the sockets and their modes. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #include "xfer.h"
 
-#define CTL	3		/* the driver puts the control channel there */
+#define CTL	3		/* the descriptor at which the driver puts the control channel */
 
 static int port;
 
@@ -278,7 +278,7 @@ int open_pair(void)
 	return fd;
 }
 
-/* ---- what carries a connection: sock_diag ---- */
+/* ---- the mode of a connection: sock_diag ---- */
 
 struct entry {
 	uint16_t lport, pport;		/* network order */

@@ -21,7 +21,7 @@ static void got_signal(int sig)
 	urgent_signals++;
 }
 
-/* SIGURG for this process from now on. */
+/* Deliver SIGURG to this process from now on. */
 static void want_sigurg(int fd)
 {
 	struct sigaction sa = { .sa_handler = got_signal, .sa_flags = SA_RESTART };
@@ -43,7 +43,7 @@ static void await_urgent(int fd, short events)
 	struct pollfd pfd = { .fd = fd, .events = events };
 	int n;
 
-	/* SIGURG may come while it waits, and no SA_RESTART is for poll(). */
+	/* SIGURG may interrupt poll(), to which SA_RESTART does not apply. */
 	do
 		n = poll(&pfd, 1, 20000);
 	while (n < 0 && errno == EINTR);
@@ -51,7 +51,7 @@ static void await_urgent(int fd, short events)
 		die("no urgent data for 20 s");
 }
 
-/* Receives what there is up to the mark, or all of @want. */
+/* Receives all bytes up to the mark, or all of @want. */
 static void expect_text(int fd, const char *want)
 {
 	char got[64] = "";
@@ -85,14 +85,14 @@ static void send_urgent(int fd, const char *text)
 		die("send of urgent \"%s\" returned %zd", text, n);
 }
 
-/* What the kernel's own module says of the mark is its own affair. */
+/* With the kernel's own module, the mark is not checked. */
 static void check_mark(int fd, int want)
 {
 	if (opt.strict && at_mark(fd) != want)
 		die(want ? "not at the mark" : "still at the mark");
 }
 
-/* Out of the line, in front of data and behind them. */
+/* Out of band: before data and behind it. */
 static void urgent_server(void)
 {
 	int fd = open_pair();
@@ -130,8 +130,8 @@ static void urgent_client(void)
 }
 
 /*
- * In front of everything else: what comes behind it may come only when it has been noticed,
- * even by somebody who only waits for that. The kernel's own module does not serve this.
+ * The urgent byte is reported first: data behind it may arrive only after the receiver has noticed
+ * the urgent byte, even if it only waits for that. The kernel's own module does not provide this.
  */
 static void urgent_first_server(void)
 {
@@ -163,7 +163,7 @@ static void urgent_first_client(void)
 	close(fd);
 }
 
-/* Nobody asks for them: they are missing in the stream, or are in it with SO_OOBINLINE. */
+/* Nobody reads the urgent bytes: they are missing in the stream, or are in it with SO_OOBINLINE. */
 static void urgent_unread_server(void)
 {
 	int fd = open_pair(), on = 1;
@@ -199,7 +199,7 @@ static void *send_full(void *arg)
 	return NULL;
 }
 
-/* Across a full window: the news comes first, then the data, and the end of the stream. */
+/* With a full window: first the notification, then the data, then the end of the stream. */
 static void urgent_full_server(void)
 {
 	int fd = open_pair();

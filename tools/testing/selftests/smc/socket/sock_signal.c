@@ -118,7 +118,7 @@ static void send_eintr_client(void)
 			break;
 		total += n;
 	}
-	/* some of it may still fit if a late acknowledgment made room */
+	/* some of it may still fit if a late acknowledgement made room */
 	do {
 		fill(big, sizeof(big), total);
 		interrupt(&w);
