@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Dumps in a loop while connections, link groups, devices and namespaces come and go.
+"""Dumps in a loop while connections, link groups, devices and namespaces are created and removed.
 
-Four programs change things: connections over the loopback; connections over RDMA, whose devices
-go away under them and come back, so that link groups end and new ones are made; namespaces with
-connections of their own; EIDs and PNET entries. Each counts what it did, and must have done some
-of it. Meanwhile each dump is asked for again and again, of netlink and of sock_diag, and every
-answer is read against the header. Then all of it stops, and nothing is left.
+Four programs make changes: connections over the loopback; connections over RDMA, whose devices are
+removed and added, so link groups end and new ones are created; namespaces with their own
+connections; EIDs and PNET entries. Each counts its rounds and must complete a minimum. Meanwhile
+every dump of netlink and of sock_diag is requested over and over, and every answer is checked
+against the header. Then everything stops, and nothing may be left.
 
-SMC_CHURN_SECONDS says how long at least (20; 10 on a debug kernel).
+SMC_CHURN_SECONDS sets the minimum duration (20; 10 on a debug kernel).
 """
 import errno
 import os
@@ -25,21 +25,22 @@ from host import Wrong, same
 DEBUG = bool(os.environ.get("SMC_DEBUG_KERNEL"))
 SECONDS = float(os.environ.get("SMC_CHURN_SECONDS", 10 if DEBUG else 20))
 HERE = os.path.dirname(os.path.abspath(__file__))
-# What each of them does at least before it ends, or there would be nothing to be seen.
+# Minimum rounds of each program before it ends; with fewer the dumps would show too little.
 LEAST = {"shared": 20, "rdma": 3, "namespaces": 2, "tables": 20}
 if DEBUG:
     LEAST = {"shared": 6, "rdma": 1, "namespaces": 1, "tables": 3}
-# A device that goes ends its connections: with a reset, or as TCP before there was one.
+# Removing a device ends its connections: with a reset, or as TCP if the handshake was not complete.
 ENDED = (errno.ECONNRESET, errno.EPIPE, errno.ETIMEDOUT, errno.ECONNREFUSED, errno.ECONNABORTED,
          errno.ENOTCONN, errno.EAGAIN)
 
 
 class Stop(Exception):
-    """Enough."""
+    """A program has done enough."""
 
 
 def pairs(port, address, source, count):
-    """Some connections, a byte each way, closed in turns; how many."""
+    """Opens some connections, sends a byte each way, closes them in alternating order; returns how
+    many."""
     with host.listener(port, address=address) as lsock:
         ends = []
         for _ in range(count):
@@ -50,13 +51,14 @@ def pairs(port, address, source, count):
 
 
 def shared(done):
-    """Over the loopback, whatever the parameter says just now: both are this host's."""
+    """Connects over the loopback, whatever the parameter is: both address the same host."""
     while True:
         done(pairs(7800 + done.count % 10, "127.0.0.1", "127.0.0.1", 3))
 
 
 def rdma(done):
-    """Two link groups a round; their device goes while they have connections, or later."""
+    """Makes two link groups in each round; removes their device during the connections, or
+    afterwards."""
     while True:
         host.loopback(False)
         try:
@@ -78,7 +80,8 @@ def rdma(done):
 
 
 def namespaces(done):
-    """One is born, has connections and an own table, and goes with a connection still open."""
+    """Creates a namespace with connections and a PNET table, and removes it with one connection
+    open."""
     child = f"""
 import sys
 sys.path.insert(0, {HERE!r})
@@ -97,7 +100,7 @@ with host.listener(7841, address="127.0.0.1") as lsock:
 
 
 def tables(done):
-    """EIDs but the one that is needed, and PNET entries."""
+    """Adds and removes PNET entries, and EIDs other than the one that is required."""
     smc, pnet = genl.Genl(), genl.Genl("SMC_PNETID")
     while True:
         for number in range(3):
@@ -110,11 +113,12 @@ def tables(done):
 
 
 class Count:
-    """Called for what was done; ends when it is told to and has done enough, between two rounds."""
+    """Counts rounds. Between two rounds it ends the program, once that was requested and has done
+    enough."""
 
     def __init__(self, least):
         self.count, self.least = 0, least
-        # it is asked for, so that it interrupts no system call
+        # blocked and polled, so it interrupts no system call
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 
     def __call__(self, more):
@@ -124,7 +128,7 @@ class Count:
 
 
 def play(name):
-    """In a process of its own: rounds until SIGTERM, then how many."""
+    """Runs in a process of its own: rounds until SIGTERM, then prints how many."""
     done = Count(LEAST[name])
     try:
         print("begun", flush=True)
@@ -135,7 +139,7 @@ def play(name):
 
 
 class Dumps:
-    """Every dump in turn."""
+    """Requests every dump in turn."""
 
     def __init__(self):
         self.client, self.pnet, self.reader = genl.Genl(), genl.Genl("SMC_PNETID"), reader.Reader()
@@ -160,7 +164,7 @@ class Dumps:
 
 
 def collect(processes):
-    """Stops them; what each has done."""
+    """Stops the programs; returns the count of each."""
     done = {}
     for process in processes.values():
         process.terminate()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Does what the pages name exist in the code? Host tests."""
+"""Checks that what the pages name exists in the code. Host tests."""
 import functools
 import os
 import re
@@ -11,7 +11,7 @@ from uapi import TOP
 
 @functools.lru_cache(None)
 def sources():
-    """{path from the top: text} of what a page can name"""
+    """Returns {path from the top: text} of what a page can name."""
     found = {}
     for top in (f"{TOP}/net/smc", f"{TOP}/include", f"{TOP}/tools/smcss"):
         for directory, _, files in os.walk(top):
@@ -28,7 +28,7 @@ def words():
 
 @functools.lru_cache(None)
 def members(struct):
-    """Words of the definition of a struct, or None without one"""
+    """Returns the words of the definition of a struct, or None if there is none."""
     for text in sources().values():
         match = re.search(rf"(?ms)^struct {struct} \{{\n(.*?)^\}}", text)
         if match:
@@ -37,14 +37,14 @@ def members(struct):
 
 
 def file_of(name):
-    """The file of the module, or of the tree, that a page means: conn/send.c, smc.h"""
+    """Finds the file of the module, or of the tree, that a page means: conn/send.c, smc.h"""
     known = [path for path in sources() if path == name or path == f"net/smc/{name}"]
     return known[0] if known else None
 
 
 def unknown(name):
-    """What is wrong with a name in backticks, or None. A struct's member is struct.member, a
-    family of names ends with *."""
+    """Returns what is wrong with a name in backticks, or None. A member of a struct is written
+    struct.member; a family of names ends with *."""
     if re.fullmatch(r"[\w/]+\.[ch]", name):
         return None if file_of(name) else "no such file"
     if re.fullmatch(r"\w+\*", name):
@@ -58,7 +58,7 @@ def unknown(name):
 
 
 def functions():
-    """A function of ours that a page names, in its text or in a chart, exists."""
+    """A function of ours that a page names in its text or in a chart exists."""
     wrong = []
     for path in PAGES:
         names = set(re.findall(r"\b(?:__)?(?:smc|hs|lo|rdma|lgr)_\w+(?=\(\))", uapi.read(path)))
@@ -79,7 +79,7 @@ def struct_members():
 
 
 def table_cells(page):
-    """[cells] of every row of a page's tables"""
+    """Returns [cells] of every row of a page's tables."""
     text = uapi.read(f"{TOP}/Documentation/{page}")
     rows = [[cell.strip() for cell in line.split("|")[1:-1]]
             for line in text.splitlines() if line.startswith("|")]
@@ -87,7 +87,7 @@ def table_cells(page):
 
 
 def glossary():
-    """Every identifier of the second column of the glossary exists."""
+    """Every identifier in the second column of the glossary exists."""
     wrong, seen = [], 0
     for term, ours, *_ in table_cells("glossary.md"):
         for name in re.findall(r"`([^`]+)`", ours):
@@ -99,7 +99,7 @@ def glossary():
 
 
 def where():
-    """Files that where.md names exist, and the functions of a row are in the files of that row."""
+    """The files that where.md names exist, and the functions of a row are in the files of that row."""
     text = uapi.read(f"{TOP}/Documentation/where.md")
     named = re.findall(r"`(\w[\w/]*/\w+\.[ch])`", text)
     wrong = [f"where.md: {name} is not there" for name in named if not file_of(name)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Is everything that the headers name in the documentation? Host tests."""
+"""Checks that everything that the headers name is documented. Host tests."""
 import glob
 import os
 import re
@@ -13,7 +13,8 @@ from uapi import TOP, HEADERS
 TOOLS = f"{TOP}/build/tools"
 SIDES = {0x0303: "this host", 0x5c01: "this host", 0x5c02: "this host", 0x5c03: "this host",
          0x5c04: "the peer", 0x5c05: "both hosts", 0x5c06: "the peer", 0: "unknown"}
-# Headings of the page that are not of smc_reason.h: what smcss knows of the kernel's own module.
+# Headings of the page for codes of the kernel's own module, which smcss knows and smc_reason.h
+# lacks.
 FOREIGN = re.compile(r'\{ (0x[0-9a-f]{8}), "(KERNEL_\w+)", "([^"]*)",\s+"[^"]*",\s+"([^"]*)" \}')
 
 
@@ -22,7 +23,7 @@ def page(name):
 
 
 def entries(text):
-    """{NAME: (code, words, {Side, Means, Do})} of why-not-smc.md"""
+    """Returns {NAME: (code, words, {Side, Means, Do})} of why-not-smc.md."""
     found = {}
     for part in re.split(r"(?m)^### ", text)[1:]:
         part = re.split(r"(?m)^## ", part)[0]
@@ -36,7 +37,7 @@ def entries(text):
 
 
 def reasons():
-    """Every reason has an entry, with its code and its words, and tells the side as smcss does."""
+    """Every reason has an entry with its code and its words, and the same side as in smcss."""
     there = entries(page("why-not-smc.md"))
     wanted = {name: (code, words) for name, code, words, _ in uapi.reasons()}
     foreign = FOREIGN.findall(uapi.read(f"{TOP}/tools/smcss/lib/reason.c"))
@@ -55,7 +56,7 @@ def reasons():
     return "\n".join(wrong)
 
 
-# Reasons that no test can bring about at will.
+# Reasons that no test can provoke at will.
 UNASSERTED = {
     "NONE": "no reason",
     "INTERNAL": "what should not happen",
@@ -64,13 +65,13 @@ UNASSERTED = {
 
 
 def asserted():
-    """Every reason is raised by the module, and some test says where it wants it."""
+    """The module raises every reason, and some test expects it."""
     raised, wanted = set(), set()
     for top, found in ((f"{TOP}/net/smc", raised), (f"{TOP}/tools/testing/selftests/smc", wanted),
                        (f"{TOP}/tools/smcss", wanted)):
         for directory, _, files in os.walk(top):
             for name in files:
-                # Those of tools/smcss are of the host, but for what runs in a guest.
+                # In tools/smcss only tests that run in a guest count, not those for the host.
                 if (name.endswith((".c", ".h")) and top != f"{TOP}/tools/smcss") or \
                         name in ("test_guest", "steer_test", "tcpopt_test", "memory_budget.py",
                                  "containers"):
@@ -85,7 +86,7 @@ def asserted():
 
 
 def names_of(header):
-    """Names of commands, attributes and options that a header gives to programs."""
+    """Returns the names of commands, attributes and options that a header defines for programs."""
     found = []
     for enum in uapi.enums(uapi.read(f"{HEADERS}/{header}")):
         found += [name for name in uapi.public(enum).values()
@@ -94,8 +95,9 @@ def names_of(header):
 
 
 def spelled_out(text):
-    """netlink.md shortens lists of names: `SMC_NLA_DEV_PCI_FID (u32), _CHID (u16)`,
-    `SMC_NLA_STATS_SMC{D,R}_TECH`. Returns the words that it contains, each with every beginning it may continue."""
+    """netlink.md abbreviates lists of names: `SMC_NLA_DEV_PCI_FID (u32), _CHID (u16)`,
+    `SMC_NLA_STATS_SMC{D,R}_TECH`. Returns all words that it contains; an abbreviated word is
+    returned with every prefix that it may continue."""
     words, base = set(), ""
     for line in text.splitlines():
         for word in re.findall(r"(?:_[A-Z0-9]|[A-Z])[A-Z0-9_{},]*[A-Z0-9}]", line):
@@ -115,7 +117,7 @@ def spelled_out(text):
 
 
 def netlink():
-    """Every command and attribute of smc.h is in netlink.md."""
+    """netlink.md has every command and attribute of smc.h."""
     words = spelled_out(page("netlink.md"))
     missing = [name for name in names_of("smc.h")
                if name not in words and re.sub(r"^SMC_(NETLINK|PNETID)_", "", name) not in words]
@@ -123,7 +125,7 @@ def netlink():
 
 
 def diag():
-    """Every attribute of smc_diag.h is in sock_diag.md, every state and mode in it or in smcss(8)."""
+    """sock_diag.md has every attribute of smc_diag.h, and it or smcss(8) has every state and mode."""
     words = spelled_out(page("sock_diag.md") + uapi.read(f"{TOP}/tools/smcss/smcss/smcss.8"))
     missing = [name for name in names_of("smc_diag.h")
                if name not in words and name.replace("SMC_DIAG_STATE_", "") not in words]
@@ -131,7 +133,7 @@ def diag():
 
 
 def sysctls():
-    """Every sysctl of the module is in sysctl.md with its range."""
+    """sysctl.md has every sysctl of the module with its range."""
     source = uapi.read(f"{TOP}/net/smc/admin/sysctl.c")
     names = set(re.findall(r'"(\w+)",', source)) | set(re.findall(r'\.procname\s*=\s*"(\w+)"', source))
     rows = dict(re.findall(r"(?m)^\| (\w+) \*? ?\|(.*)$", page("sysctl.md")))
@@ -142,7 +144,7 @@ def sysctls():
 
 
 def manuals():
-    """Every long option that a tool names in its help is in its manual."""
+    """The manual of a tool has every long option that the tool's help names."""
     wrong = []
     for tool in ("smcss", "smcr", "smcd", "smc_pnet", "smc_chk", "smcat"):
         text = subprocess.run([f"{TOOLS}/{tool}", "--help"], stdout=subprocess.PIPE, text=True,
@@ -156,7 +158,7 @@ def manuals():
 
 
 def versions():
-    """What has a version has the one of the file VERSION: tools, modules, changes, packages."""
+    """Everything with a version has the one of the file VERSION: tools, modules, changes, packages."""
     version, wrong = uapi.read(f"{TOP}/VERSION").strip(), []
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         wrong.append(f"VERSION: {version!r}")
@@ -180,7 +182,7 @@ def versions():
 
 
 def tracepoint_fields():
-    """{tracepoint of trace.h: its fields}"""
+    """Returns {tracepoint of trace.h: its fields}."""
     text = uapi.read(f"{TOP}/net/smc/trace.h")
     classes, found = {}, {}
     for kind, head, body in re.findall(
@@ -197,7 +199,7 @@ def tracepoint_fields():
 
 
 def bpftrace():
-    """The scripts use tracepoints that exist, and fields that those have."""
+    """The scripts use only existing tracepoints and fields."""
     known, wrong, seen = tracepoint_fields(), [], 0
     for path in glob.glob(f"{TOP}/tools/smcss/bpftrace/*.bt"):
         for name, body in re.findall(r"(?ms)^tracepoint:smc:(\w+)\n\{(.*?)^\}", uapi.read(path)):
@@ -209,22 +211,22 @@ def bpftrace():
     return "\n".join(wrong if seen else ["no script uses a tracepoint"])
 
 
-# Whose JSON is written where.
+# The sources that write the JSON of each tool.
 WRITERS = {"smcss": ("smcss", "lib/reason.c"), "smcr": ("objects", "lib/reason.c"),
            "smc_pnet": ("lib/pnet_table.c",), "smc_chk": ("smc_chk", "lib/reason.c"),
            "smcat": ("smcat",)}
 
 
 def json_manual(tool):
-    """What the manual shows as JSON: everything between .nf and .fi that is in braces, and lines of
-    text with braces."""
+    """Returns the JSON that the manual shows: everything in braces between .nf and .fi, and lines
+    of text with braces."""
     text = uapi.read(f"{TOP}/tools/smcss/{tool}/{tool}.8").replace("\\-", "-")
     blocks = re.findall(r"(?ms)^\.nf\n(.*?)^\.fi", text) + re.findall(r"(?m)^JSON: \{.*$", text)
     return "\n".join(block for block in blocks if "{" in block and "jq" not in block)
 
 
 def json_written(tool):
-    """The keys that a tool writes, and all texts of its sources."""
+    """Returns the keys that a tool writes, and all texts of its sources."""
     keys, texts = set(), set()
     for part in WRITERS[tool]:
         path = f"{TOP}/tools/smcss/{part}"
@@ -238,7 +240,7 @@ def json_written(tool):
 
 
 def json_keys():
-    """Every key that a tool writes is in its manual, and the other way round."""
+    """The manual has exactly the keys that the tool writes."""
     wrong = []
     for tool in WRITERS:
         shown = set(re.findall(r'"(\w+)"', json_manual(tool)))
@@ -252,7 +254,7 @@ def json_keys():
 
 
 def lint():
-    """mandoc has nothing to warn of in the manuals, as they are installed."""
+    """mandoc reports no warning for the manuals as they are installed."""
     wrong = []
     with tempfile.TemporaryDirectory() as there:
         os.mkdir(f"{there}/man8")
@@ -269,7 +271,8 @@ def lint():
 
 
 def numbers():
-    """Our headers have every constant of the system's own (linux-libc-dev), with its value."""
+    """Our headers have every constant of the system's headers (linux-libc-dev), with the same
+    value."""
     wrong = []
     for header in ("smc.h", "smc_diag.h"):
         path = f"/usr/include/linux/{header}"
@@ -286,14 +289,14 @@ def numbers():
 
 
 def rows(text):
-    """{first cell: [the other cells]} of the tables in a text"""
+    """Returns {first cell: [the other cells]} of the tables in a text."""
     table = [[cell.strip() for cell in line.split("|")[1:-1]]
              for line in text.splitlines() if line.startswith("|")]
     return {row[0]: row[1:] for row in table if row[0].strip("-")}
 
 
 def section(text, heading):
-    """What stands below a heading, up to the next one of its level or above"""
+    """Returns the text below a heading, up to the next one of its level or above."""
     level = len(heading) - len(heading.lstrip("#"))
     below = re.split(rf"(?m)^{re.escape(heading)}$", text)
     if len(below) != 2:
@@ -301,8 +304,8 @@ def section(text, heading):
     return re.split(rf"(?m)^#{{1,{level}}} ", below[1])[0]
 
 
-# Table of the README, that of performance.md, which of its columns the README has, and how many
-# rows at least.
+# Table of the README, table of performance.md, which of its columns the README has, and the minimum
+# number of rows.
 TABLES = (
     ("### One host, by instructions", "### By instructions", (2, 3, 4), 5),
     ("### One host, by the clock", "### By the clock", (0, 2, 3), 7),
@@ -311,8 +314,8 @@ TABLES = (
 
 
 def figures():
-    """The tables of the README say what performance.md says, and that reaches its targets or
-    says that it does not."""
+    """The tables of the README agree with performance.md; its figures reach the targets, or it says
+    that they do not."""
     readme, performance = uapi.read(f"{TOP}/README.md"), page("performance.md")
     wrong = []
     for short, full, columns, least in TABLES:
@@ -321,7 +324,7 @@ def figures():
         if len(here) < least:
             wrong.append(f"{short}: {len(here)} rows, at least {least} are wanted")
         for name, cells in here.items():
-            # Behind a ratio may stand that of a pipe.
+            # The ratio of a pipe may follow a ratio.
             cells = [re.sub(r" \(a pipe: .*", "", cell) for cell in cells]
             wanted = [there[name][i] for i in columns] if name in there else None
             if cells != wanted:

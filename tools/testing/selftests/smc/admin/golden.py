@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What every tool and sub-command prints of live objects, as text and as JSON, compared with the
+"""Compares what every tool and sub-command prints for live objects, as text and as JSON, with the
 transcripts in golden/.
 
-What differs from run to run (inode numbers, tokens, GIDs of the loopback, numbers of link groups,
-times) is masked, with its width. JSON is written anew, a key a line, in the order of the tool.
+What changes from run to run (inode numbers, tokens, GIDs of the loopback, numbers of link groups,
+times) is masked, with its width kept. JSON is reformatted, one key on each line, in the order of
+the tool.
 
-The kernel's own module is compared with the same transcripts. Commands that it answers otherwise
-have a block of their own in golden/kernel/; whatever has none there is equal on both modules.
-`regenerate` writes them all.
+The kernel's own module is compared with the same transcripts. For commands with a different answer,
+golden/kernel/ has a block; all other answers are the same with both modules. `regenerate` writes
+all transcripts.
 """
 import contextlib
 import difflib
@@ -41,15 +42,15 @@ MASKS = (
     (rf"(?m)  {HEX8}  {HEX8}$", "  ########  ########"),
     (r"python3\[\d+\]", "python3[#]"),
     (r"\b\d+ of \d+ bytes\b", "# of # bytes"),
-    # of the module and of each tool: no other one than the file VERSION has
+    # of the module and of each tool: another test compares it with the file VERSION
     (rf"(?m)(^|(?<= )){re.escape(uapi.read(f'{uapi.TOP}/VERSION').strip())}$", "#"),
-    # the parameter of the module, and whether there are sockets
+    # depends on a parameter of the module, and on whether there are sockets
     (r"\bTCP Option: (hooks|netfilter) \(.*\)", "TCP Option: #"),
     # a multiple of the number of processors
     (r"\bTCP beyond \d+", "TCP beyond #"),
-    # what was there already is a matter of what was before
+    # depends on what ran before
     (r"(?m)^(  Buffers (?:allocated|reused) .*)\d$", r"\1#"),
-    # smcat: SYN and FIN are counted for a byte each, when they are seen
+    # smcat: SYN and FIN count as one byte each, if they were seen
     (r"\b(10|20)\d(?= )", r"\g<1>0"),
 )
 # JSON: keys whose value is one of the above
@@ -57,9 +58,9 @@ MASKED_KEYS = {"inode", "token", "peer_token", "peer_uid", "memory_used", "memor
                "host_memory_used", "host_memory_max", "handshakes_threshold", "tcp_option",
                "tcp_option_in_place",
                "buffers_allocated", "buffers_reused"}
-# Lists in no order: sockets come from a hash, peers and ports of smcat by bytes.
+# Lists without a defined order: sockets come from a hash; smcat sorts peers and ports by bytes.
 UNORDERED = ("sockets", "peers", "ports")
-# What the kernel's own module does not tell.
+# What the kernel's own module does not report.
 OURS = re.compile(r'(?m)^  (?:Links that|Moved to|  bytes written again) .*\n|^(?:(?:Buffer|Host) Memory|TCP Option): .*\n|'
                   r'^ +"links": \{\n(?:.*\n){4} +\},\n|'
                   r',\n +"(?:host_)?memory_used": "#",\n +"(?:host_)?memory_max": "#"|'
@@ -75,14 +76,15 @@ def scenario(*modules):
 
 
 class Transcript:
-    """Commands and what they said, in blocks that begin with '$ '."""
+    """Commands and their output, in blocks that begin with '$ '."""
 
     def __init__(self, state):
         self.blocks, self.groups = [], {}
         self.env = dict(os.environ, SMC_STATE_DIR=state)
 
     def know_groups(self):
-        """Numbers of SMC-R link groups count in their order, whoever shows them first."""
+        """Numbers the SMC-R link groups in their order, independent of which command shows them
+        first."""
         found = host.must(f"{TOOLS}/smcr", "-j", "linkgroup")
         for group in json.loads(found)["linkgroups"]:
             self.group(group["id"][2:])
@@ -92,7 +94,7 @@ class Transcript:
 
     @staticmethod
     def ordered(text, tool):
-        """Rows that are in no order, sorted."""
+        """Sorts rows that have no defined order."""
         lines = text.splitlines(keepends=True)
         if tool == "smcss" and text.startswith(("State ", "ACTIVE ")):
             header = text.startswith("State ")
@@ -134,7 +136,7 @@ class Transcript:
         return json.dumps({k: self.value(k, v, k) for k, v in found.items()}, indent=1) + "\n"
 
     def run(self, *argv, **how):
-        """A command line; what it says becomes a block."""
+        """Runs a command line and adds its output as a block."""
         self.tool = argv[0]
         done = host.run(f"{TOOLS}/{argv[0]}", *argv[1:], env=self.env, **how)
         self.add(" ".join(argv), done.stdout, done.stderr, done.returncode)
@@ -190,7 +192,7 @@ def text_and_json(t, *argv, details=0):
 
 @scenario("host")
 def usage(t):
-    """What is said without asking the kernel."""
+    """What the tools print without asking the kernel."""
     for tool in ("smcss", "smcr", "smcd", "smc_pnet", "smc_chk", "smcat"):
         t.run(tool, "--help")
         t.run(tool, "--version")
@@ -217,7 +219,7 @@ def usage(t):
 
 @scenario()
 def idle(t):
-    """Nothing is connected."""
+    """Without connections."""
     for options in ((), ("-a", "-d"), ("-D",), ("-R",), ("-a", "-j"), ("--why",)):
         t.run("smcss", *options)
     for tool in ("smcr", "smcd"):
@@ -233,7 +235,7 @@ def idle(t):
 
 @scenario()
 def ueid(t):
-    """The table of user EIDs, which has room for 8 here and for 4 there."""
+    """The table of user EIDs, which has 8 entries in our module and 4 in the kernel's own."""
     for number in range(4):
         t.run("smcd" if number % 2 else "smcr", "ueid", "add", f"GOLDEN.{number}")
         if number == 2:
@@ -260,7 +262,7 @@ def ueid(t):
 
 
 def everything(t, tool, kind):
-    """Sub-commands of smcss, smcr and smcd with a connection."""
+    """Sub-commands of smcss, smcr and smcd with one connection."""
     for options in (("-a",), ("-l",), ("-d",), (kind,), (kind, "-d")):
         t.run("smcss", *options)
     t.run("smcss", "-s")
@@ -286,7 +288,7 @@ def reset_stats(t):
 
 @scenario()
 def smcr(t):
-    """Both ends of a connection over RDMA."""
+    """Opens both ends of a connection over RDMA."""
     host.loopback(False)
     reset_stats(t)
     with host.connection(7100):
@@ -309,7 +311,7 @@ def smcr(t):
 
 @scenario("ours")
 def smcd(t):
-    """Both ends of a connection over the loopback."""
+    """Opens both ends of a connection over the loopback."""
     reset_stats(t)
     with host.connection(7200):
         everything(t, "smcd", "-D")
@@ -323,7 +325,7 @@ def smcd(t):
 
 @scenario()
 def fallback(t):
-    """The server's program knows no SMC."""
+    """The server's program does not use SMC."""
     reset_stats(t)
     with host.connection(7300, server="tcp"), host.listener(7310):
         for options in (("-a",), ("-l",), ("-d",), ("-a", "-j", "-d")):
@@ -339,7 +341,7 @@ def fallback(t):
 
 @scenario()
 def pnet(t):
-    """The PNET table, and what devices show of it."""
+    """The PNET table, and its effect on what devices show."""
     t.run("smc_pnet")
     t.run("smc_pnet", "-j")
     t.run("smc_pnet", "-a", "net1", "-I", "veth0")
@@ -368,7 +370,7 @@ def pnet(t):
 
 @scenario("ours")
 def filters(t):
-    """Filter rules, and what they do to a connection."""
+    """Filter rules, and their effect on a connection."""
     t.run("smcd", "filter", "flush")
     t.run("smcd", "filter")
     t.run("smcd", "filter", "add", "exclude", "out", "remote", "10.1.0.0/24", "port", "7900-7909")
@@ -412,7 +414,7 @@ def check(t):
 
 @scenario("ours")
 def check_loopback(t):
-    """smc_chk over SMC-D, and with no EID in common."""
+    """smc_chk over SMC-D, and without a common EID."""
     with check_server(7500):
         t.run("smc_chk", "-e", "127.0.0.1:7500")
         t.run("smc_chk", "-j", "-e", "127.0.0.1:7500")
@@ -434,7 +436,8 @@ def run_program(t):
 
 
 class Ends:
-    """Hears as smcat does which TCP sockets end: the kernel says so some time afterwards."""
+    """Listens, as smcat does, for TCP sockets that end, which the kernel reports some time
+    afterwards."""
 
     def __init__(self):
         self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4)	# NETLINK_SOCK_DIAG
@@ -444,20 +447,21 @@ class Ends:
         self.ports = set()
 
     def wait(self, *ports):
-        """The last call: nobody else is to find this socket in the group."""
+        """Waits for all ports. Must be the last call: it closes this socket, which no other command
+        may see."""
         with self.sock:
             while not self.ports.issuperset(ports):
                 self.hear(self.sock.recv(65536))
 
     def hear(self, message):
         while len(message) > 24:	# each a header, then struct inet_diag_msg
-            self.ports.add(int.from_bytes(message[22:24], "big"))	# the peer's
+            self.ports.add(int.from_bytes(message[22:24], "big"))	# the peer's port
             message = message[(int.from_bytes(message[:4], sys.byteorder) + 3) & ~3:]
 
 
 @scenario()
 def smcat(t):
-    """A TCP connection that moved 100 000 bytes, and one that did not."""
+    """A TCP connection that transfers 100 000 bytes, and one that does not."""
     for options in ((), ("-j",)):
         with subprocess.Popen([f"{TOOLS}/smcat", *options, "-n", "10.1.0.0/24", "3600"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -482,7 +486,7 @@ def smcat(t):
 # ---- comparing -----------------------------------------------------------------
 
 def differences(got, wanted, blur):
-    """The first block that differs, in words; '' if there is none."""
+    """Returns the first block that differs, as text; '' if there is none."""
     if [command for command, _ in got] != [command for command, _ in wanted]:
         return f"other commands than in the transcript: {[c for c, _ in got]}"
     for (command, text), (_, expected) in zip(got, wanted):
@@ -494,14 +498,14 @@ def differences(got, wanted, blur):
 
 
 def one(name, module, function):
-    """Plays one scenario; the problem, or ''."""
+    """Plays one scenario; returns the problem, or ''."""
     with host.clean() if module != "host" else contextlib.nullcontext(), \
             tempfile.TemporaryDirectory() as state:
         t = Transcript(state)
         function(t)
     common = parse(f"{HERE}/golden/{name}.txt")
     own = f"{HERE}/golden/kernel/{name}.txt" if module == "kernel" else None
-    # what its cursors say is a matter of its workers
+    # the cursors of the kernel's own module depend on the timing of its workers
     blur = (lambda text: CURSOR.sub("#", OURS.sub("", text))) if own else (lambda text: text)
     if os.environ.get("SMC_GOLDEN") == "write":
         results = f"{os.environ['SMC_RESULTS']}/golden" if module != "host" else f"{HERE}/golden"
@@ -520,6 +524,6 @@ def one(name, module, function):
 
 
 def cases(module):
-    """(name, function that returns '' or what is wrong)"""
+    """Returns (name, function that returns '' or what is wrong)."""
     return [(f"golden {name}", lambda n=name, f=function: one(n, module, f))
             for name, modules, function in SCENARIOS if module in modules]

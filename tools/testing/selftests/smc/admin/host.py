@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The guest as the administration's tests need it: its module, two RDMA devices that reach each
-other, connections of each kind."""
+"""Prepares the guest for the tests of the administration: its module, two RDMA devices that reach
+each other, connections of each kind."""
 import contextlib
 import ctypes
 import os
@@ -18,7 +18,7 @@ import genl  # noqa: E402
 from lib.slow import slow  # noqa: E402
 
 AF_SMC, IPPROTO_SMC = 43, 256
-# no single step may take longer, seconds
+# time limit for every step, in seconds
 SHORT = slow(180 if os.environ.get("SMC_DEBUG_KERNEL") else 60)
 CLIENT, SERVER = "10.1.0.1", "10.1.0.2"
 EID = "SMC-TEST-ADMIN"
@@ -27,7 +27,7 @@ PARAMETER = "/sys/module/smc/parameters/loopback"
 
 
 class Wrong(Exception):
-    """What was seen, and what should have been."""
+    """The difference between the actual and the expected result."""
 
 
 def same(got, wanted, what):
@@ -64,7 +64,7 @@ def loaded():
 
 
 def load(module):
-    """ours, or the kernel's own."""
+    """Loads our module, or the kernel's own."""
     if "rxe0" not in os.listdir("/sys/class/infiniband") if os.path.exists(
             "/sys/class/infiniband") else True:
         must(f"{ROOT}/tools/testing/vm/rxe_pair")
@@ -72,18 +72,18 @@ def load(module):
         must("modprobe", "smc")
         must("modprobe", "smc_diag")
     else:
-        # Whoever had it before has left buffers in reserve, which the tools show.
+        # An earlier user of the module may have left reserved buffers, which the tools would show.
         unload(slow(150))
         must("insmod", os.environ["SMC_KO"], *os.environ.get("SMC_PARAMS", "").split())
         must("insmod", os.environ["SMC_DIAG_KO"])
-    # Client and server share the host: each would take the other's device for a second link.
+    # Client and server share the host: each would use the other's device for a second link.
     sysctl("smcr_max_links_per_lgr", 1)
     sysctl("rmem", 65536)
     sysctl("wmem", 65536)
 
 
 def fresh_devices():
-    """No link group is left: their devices go, and come back."""
+    """Removes all link groups, by removing their devices and adding them again."""
     for number in (0, 1):
         must("rdma", "link", "delete", f"rxe{number}")
         must(f"{ROOT}/tools/testing/vm/rxe", f"veth{number}", f"rxe{number}")
@@ -91,7 +91,7 @@ def fresh_devices():
 
 @contextlib.contextmanager
 def clean():
-    """No link group of before, the EID of the tests; afterwards nothing is left."""
+    """Starts without link groups and with the EID of the tests; waits until everything has ended."""
     fresh_devices()
     flush_eids()
     genl.Genl("SMC_PNETID").ask(4)
@@ -104,7 +104,7 @@ def clean():
 
 
 def unload(seconds=SHORT):
-    """What is closed goes away in the background, but not without end."""
+    """Unloads the modules. Closed connections end in the background, within a limited time."""
     for name in ("smc_diag", "smc"):
         until = time.monotonic() + seconds
         while name in loaded() and run("rmmod", name).returncode:
@@ -114,13 +114,13 @@ def unload(seconds=SHORT):
 
 
 def loopback(on):
-    """May connections of this host use SMC-D? Not with the kernel's own module, ever."""
+    """Sets whether connections of this host may use SMC-D. The kernel's own module never does that."""
     if os.path.exists(PARAMETER):
         write(PARAMETER, "Y" if on else "N")
 
 
 def add_eid(eid):
-    """With the blanks that the kernel's own module wants."""
+    """Adds an EID, padded with blanks, as the kernel's own module requires."""
     genl.Genl().ask(10, genl.attr(1, eid.ljust(32)))
 
 
@@ -142,8 +142,8 @@ def checked(result, what):
 
 
 class Socket(socket.socket):
-    """Of AF_SMC, whose addresses Python does not know: the kernel's own module shows addresses
-    only of these."""
+    """An AF_SMC socket. Python does not know its addresses, but the kernel's own module shows
+    addresses only for this family."""
 
     def bind_to(self, address, port):
         self.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -154,7 +154,7 @@ class Socket(socket.socket):
 
 
 def new(kind="smc"):
-    """Blocking, so that connect() returns when the connection is settled; its timers end it."""
+    """Returns a blocking socket: connect() returns after the handshake, which has its own timeouts."""
     return Socket(AF_SMC, socket.SOCK_STREAM, 0) if kind == "smc" else \
         Socket(socket.AF_INET, socket.SOCK_STREAM, 0)
 
@@ -168,7 +168,7 @@ def listener(port, kind="smc", address=SERVER):
 
 
 def connected(lsock, port, from_port=0, kind="smc", address=SERVER, source=CLIENT):
-    """Both ends of a connection over which a byte has gone each way."""
+    """Returns both ends of a connection that has transferred a byte in each direction."""
     one = new(kind)
     one.bind_to(source, from_port)
     one.connect_to(address, port)
@@ -186,7 +186,7 @@ def connected(lsock, port, from_port=0, kind="smc", address=SERVER, source=CLIEN
 
 @contextlib.contextmanager
 def connection(port, server="smc", client="smc"):
-    """From port + 1 of the client's address."""
+    """Opens a connection from port + 1 of the client's address."""
     with listener(port, server) as lsock:
         one, other = connected(lsock, port, port + 1, client)
         with one, other:
@@ -194,7 +194,7 @@ def connection(port, server="smc", client="smc"):
 
 
 def quiet(seconds=SHORT):
-    """Until no socket of SMC is left and no link group has a connection."""
+    """Waits until there are no SMC sockets and no connections in link groups."""
     until = time.monotonic() + seconds
     while True:
         done = run(f"{TOOLS}/smcss", "-a", "-j")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Are comments, pages and manuals in plain English, as far as a program can tell? Host test."""
+"""Checks that comments, pages and manuals are in plain English, as far as a program can tell. Host
+test."""
 import glob
 import re
 
@@ -17,19 +18,20 @@ HABITS = (
     ("'he' for a task or a peer", r"\b(?:he|his|him|himself)\b"),
     ("'wants' for requires", r"\bwants (?:an?|the|its|something|nothing|root|CAP\w*)\b"),
 )
-# CONTRIBUTING.md shows them in a table that begins so.
+# CONTRIBUTING.md shows them in a table with this beginning.
 SHOWN = "| not | but |"
 
 
 def prose(path, text):
-    """[(line, text without breaks)] of the comments of a source, or the paragraphs of a page"""
+    """Returns [(line, text without breaks)] of the comments of a source, or of the paragraphs of a
+    page."""
     if not path.endswith((".c", ".h")):
         return [(text.count("\n", 0, m.start()) + 1, " ".join(m[0].split()))
                 for m in re.finditer(r"(?m)(?:^.+\n)+", text)]
     found = []
     for m in re.finditer(r"(?s)/\*.*?\*/", text):
         comment = re.sub(r"\s*\n\s*\*?[ \t]*", " ", m[0]).strip("/* ")
-        # A line of kernel-doc begins a sentence.
+        # In kernel-doc each line begins a sentence.
         found.append((text.count("\n", 0, m.start()) + 1, re.sub(r" @[\w.]+:\s*", ". ", comment)))
     return found
 

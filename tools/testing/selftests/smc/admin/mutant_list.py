@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Do the lists of tools/testing/mutate fit the code? Host test."""
+"""Checks that the lists of tools/testing/mutate match the code. Host test."""
 import importlib.machinery
 import importlib.util
 
@@ -8,7 +8,7 @@ from uapi import TOP
 
 
 def mutate():
-    """The program tools/testing/mutate, as a module"""
+    """Returns the program tools/testing/mutate, as a module."""
     loader = importlib.machinery.SourceFileLoader("mutate", f"{TOP}/tools/testing/mutate")
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutate", loader))
     loader.exec_module(module)
@@ -16,7 +16,7 @@ def mutate():
 
 
 def stale(name):
-    """The old text of every entry of tools/testing/NAME stands in its file exactly once."""
+    """The file of every entry of tools/testing/NAME contains the entry's old text exactly once."""
     program, wrong = mutate(), []
     program.LIST = f"tools/testing/{name}"
     mutants = program.read_list()

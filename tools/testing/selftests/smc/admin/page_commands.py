@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Are the command lines of the pages right, as far as they can be looked at without being run? Host
-tests. What smcr, smcss and the like are told is compared with their help texts, make with the
-Makefile, modules, settings, packages and files with the tree; any other program has to be in a list.
+"""Checks the command lines of the pages, as far as that is possible without running them. Host
+tests. Arguments of smcr, smcss and the like are compared with their help texts, those of make with
+the Makefile; modules, settings, packages and files with the tree. Any other program must be in a
+list.
 """
 import functools
 import os
@@ -15,7 +16,7 @@ from uapi import TOP
 PAGES = ("install", "quickstart-rdma", "deploy", "faq", "two-vms")
 TOOLS = f"{TOP}/build/tools"
 OURS = ("smcss", "smcr", "smcd", "smc_pnet", "smc_chk", "smcat", "smc_run")
-# Programs of others, whose arguments this cannot judge.
+# Programs of other projects, whose arguments cannot be checked here.
 OTHERS = set("docker echo git grep ip iperf3 iwarp ls lspci mkdir mokutil openssl podman qemu-system-x86_64 "
              "rdma reboot redis-server systemctl tee virsh".split())
 MODULES = {"smc", "smc_diag", "smc_ism_ivshmem", "smc_ism_virtio", "smc_ism_pci", "rdma_rxe"}
@@ -32,8 +33,8 @@ def help_of(tool):
 
 
 def lines(text):
-    """[command line] of the fenced blocks without a language; what is far to the right is a remark,
-    and a line that begins with capitals, or in a block with a table's head, is output."""
+    """Returns [command line] of the fenced blocks without a language. What is far to the right is a
+    remark. A line that begins with capitals, or in a block with a table head, is output."""
     found = []
     for language, block in re.findall(r"(?ms)^```(\w*)\n(.*?)^```", text):
         if language or re.match(r"(?:FID|State|Net-Dev) |<", block):
@@ -51,7 +52,7 @@ def short_options(word):
 def wrong_of_tool(tool, words):
     text = help_of(tool)
     if tool == "smc_run":
-        # What follows the program's name is the program's.
+        # What follows the name of the program belongs to the program.
         words = words[:next((i for i, w in enumerate(words) if not w.startswith("-")), 0)]
     for word in words:
         known = [word] if word.startswith("--") else short_options(word)
@@ -111,7 +112,7 @@ def wrong_of_others(program, words):
 
 
 def wrong_of(line):
-    """What is wrong with a command line, or None."""
+    """Returns what is wrong with a command line, or None."""
     try:
         words = shlex.split(line.replace("$(uname -r)", "amd64"), comments=True)
     except ValueError as error:
@@ -155,7 +156,7 @@ def command_lines():
 
 
 def units():
-    """Programs and files that units and drop-ins of the pages name are those of the packages."""
+    """The packages contain the programs and files that units and drop-ins of the pages name."""
     wrong = []
     text = "".join(uapi.read(f"{TOP}/Documentation/{name}.md") for name in PAGES)
     for program in set(re.findall(r"/usr/bin/(smc\w*)", text)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Are the pages true? Samples, links, paths, width. Host tests."""
+"""Checks the samples, links, paths and width of the pages. Host tests."""
 import glob
 import os
 import re
@@ -21,20 +21,20 @@ def relative(path):
 
 
 def transcripts():
-    """{command: [pattern of what it prints, one for each transcript]}"""
+    """Returns {command: [pattern of its output, one for each transcript]}."""
     found = {}
     for path in glob.glob(f"{HERE}/golden/*.txt"):
         for block in re.split(r"(?m)^\$ ", uapi.read(path))[1:]:
             command, _, output = block.partition("\n")
             output = re.sub(r"(?m)^(status \d+|! .*)\n", "", output)
-            # A masked value is any word.
+            # A masked value matches any word.
             pattern = r"[^\s,]+".join(re.escape(part) for part in re.split("#+", output.rstrip()))
             found.setdefault(command, []).append(pattern)
     return found
 
 
 def samples():
-    """What the README shows of a tool is what a transcript in golden/ has."""
+    """What the README shows of a tool occurs in a transcript in golden/."""
     known, wrong, seen = transcripts(), [], 0
     for block in re.findall(r"(?m)((?:^    .*\n)+)", uapi.read(f"{TOP}/README.md")):
         text = re.sub(r"(?m)^    ", "", block)
@@ -48,7 +48,7 @@ def samples():
 
 
 def width():
-    """Prose has 100 columns at most; tables and code may have more."""
+    """Prose has at most 100 columns; tables and code may have more."""
     wrong = []
     for path in PAGES:
         code = False
@@ -62,7 +62,7 @@ def width():
 
 
 def links():
-    """Every link to a file of the tree leads somewhere."""
+    """Every link to a file of the tree has a target."""
     wrong = []
     for path in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", uapi.read(path)):
@@ -72,7 +72,7 @@ def links():
 
 
 def paths():
-    """Every path of the tree that a page names exists; a pattern fits something."""
+    """Every path of the tree that a page names exists; a pattern matches at least one file."""
     wrong = []
     for path in PAGES:
         text = uapi.read(path)
@@ -83,8 +83,8 @@ def paths():
 
 
 def ivshmem_lines():
-    """What users are told to start is what the tests start: QEMU's options, libvirt's device, the
-    server's socket."""
+    """Users are told the same command lines that the tests use: QEMU's options, libvirt's device,
+    the server's socket."""
     sys.path.insert(0, f"{TOP}/tools/testing/vm")
     import backend_qemu  # pylint: disable=import-outside-toplevel
     unit = uapi.read(f"{TOP}/tools/ivshmem/smc-ivshmem-server.service")
@@ -110,7 +110,7 @@ def ivshmem_lines():
 
 
 def manuals():
-    """The manuals are right, as mandoc has it; long lines are this tree's style."""
+    """mandoc accepts the manuals; long lines are allowed in this tree."""
     manuals = sorted(glob.glob(f"{TOP}/tools/*/*.[1-9]") + glob.glob(f"{TOP}/tools/smcss/*/*.[1-9]"))
     done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *manuals], text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The independent reader: raw answers, attribute by attribute against the UAPI header.
+"""An independent reader: checks raw answers, attribute by attribute, against the UAPI header.
 
-A generic netlink client that knows nothing of SMC (tools/smcss/tests/genl.py) asks; what may come, of
-which type and in which nest, is read from the header's text (uapi.py), so that neither the module
-nor the tools are asked what they meant. Wrong requests are the affair of smc_input_test.
+A generic netlink client that knows nothing about SMC (tools/smcss/tests/genl.py) sends the
+requests. Which attributes may come, of which type and in which nest, is read from the text of the
+header (uapi.py). So the test relies neither on the module nor on the tools. Invalid requests are
+tested by smc_input_test.
 """
 import os
 import socket
@@ -20,7 +21,7 @@ LENGTHS = {"u8": (1,), "u16": (2,), "u32": (4,), "u64": (8,), "uint": (4, 8), "f
            "binary": (4, 16)}
 NUMBER = {name: value for enum in SMC_H for name, value in enum.names.items()}
 
-# Which enumeration is in which nest; the header says so in the comments before them.
+# Which enumeration belongs to which nest; the comments before them in the header say so.
 SIZES, BUFS = "SMC_NLA_STATS_PLOAD", "SMC_NLA_STATS_RMB"
 TECH = {**{f"SMC_NLA_STATS_T_{way}{what}": SIZES for way in ("TX", "RX")
            for what in ("_RMB_SIZE", "PLOAD_SIZE")},
@@ -35,7 +36,7 @@ NESTS = {
     "SMC_NLA_DEV_PORT2": "SMC_NLA_DEV_PORT", "SMC_NLA_STATS_SMCD_TECH": "SMC_NLA_STATS_T_",
     "SMC_NLA_STATS_SMCR_TECH": "SMC_NLA_STATS_T_", "SMC_GEN_FILTER": "SMC_NLA_FILTER", **TECH,
 }
-# Command: what its messages have at the top, or the enumeration that they are of.
+# Command: the top level attributes of its messages, or the enumeration that they belong to.
 DUMPS = {
     "GET_SYS_INFO": {"SMC_GEN_SYS_INFO"}, "GET_LGR_SMCR": {"SMC_GEN_LGR_SMCR"},
     "GET_LINK_SMCR": {"SMC_GEN_LGR_SMCR", "SMC_GEN_LINK_SMCR"},
@@ -44,18 +45,19 @@ DUMPS = {
     "GET_FBACK_STATS": {"SMC_GEN_FBACK_STATS"}, "GET_FILTER": {"SMC_GEN_FILTER"}, "DUMP_UEID": "SMC_NLA_EID_TABLE",
     "DUMP_SEID": "SMC_NLA_SEID", "DUMP_HS_LIMITATION": "SMC_NLA_HS_LIMITATION",
 }
-# What no object of a guest has: a second port; the first attribute of DUMP_* is another family's.
+# Not on any object of a guest: a second port; the first attribute of DUMP_*, which is for another
+# family.
 NEVER = {"SMC_NLA_DEV_PORT2"}
 
 
 class Reader:
-    """Checks messages and remembers what it has seen."""
+    """Checks messages and records which attributes it has seen."""
 
     def __init__(self):
         self.seen = set()
 
     def value(self, name, kind, value):
-        """One attribute, as the header's comment has it."""
+        """Checks one attribute against the comment in the header."""
         if kind == "nest":
             if not isinstance(value, list):
                 raise Wrong(f"{name} is no nest: {value!r}")
@@ -69,7 +71,7 @@ class Reader:
             raise Wrong(f"{name} has {len(value)} bytes, which is no {kind}")
 
     def attributes(self, items, enum, where, at_top=None):
-        """At most one of each, each known, each of its type."""
+        """Checks that each attribute occurs at most once, is known, and has its type."""
         names, here = uapi.public(enum), set()
         for number, value in items:
             name = names.get(number)
@@ -77,7 +79,7 @@ class Reader:
                 raise Wrong(f"{where}: attribute {number} is in no header")
             if at_top is not None and name not in at_top:
                 raise Wrong(f"{where}: {name} does not belong there")
-            # PAD only aligns, and number 0 of version 2's table is a value
+            # PAD is only for alignment, and number 0 of the version 2 table is a value
             if name.endswith("_PAD"):
                 same(value, b"", f"{name} in {where}")
                 continue
@@ -89,7 +91,7 @@ class Reader:
             self.value(name, kind, value)
 
     def dump(self, client, command):
-        """Every message of a dump; how many there were."""
+        """Checks every message of a dump; returns how many there were."""
         top = DUMPS[command]
         messages = client.dump(NUMBER[f"SMC_NETLINK_{command}"])
         for said, items in messages:
@@ -103,7 +105,7 @@ class Reader:
 
 
 def missing(seen):
-    """Attributes of the header that no answer had."""
+    """Returns the attributes of the header that no answer had."""
     wanted = set()
     for command, top in DUMPS.items():
         if isinstance(top, set):
@@ -124,16 +126,17 @@ def missing(seen):
 ONLY_SMCR = {"SMC_NLA_DEV_IB_NAME", "SMC_NLA_DEV_PORT_NETDEV", "SMC_NLA_DEV_PORT_STATE",
              "SMC_NLA_DEV_PORT_VALID", "SMC_NLA_DEV_PORT_LNK_CNT"}
 ONLY_PCI = {f"SMC_NLA_DEV_PCI_{what}" for what in ("FID", "CHID", "VENDOR", "DEVICE", "ID")}
-# soft-RoCE is no PCI device, and it says "in use" of SMC-D by a count
+# soft-RoCE is not a PCI device and reports for SMC-D "in use" by a count
 EXPECTED_MISSING = {f"SMC_GEN_DEV_SMCR/{name}" for name in ONLY_PCI | {"SMC_NLA_DEV_USE_CNT"}} | \
     {"SMC_GEN_DEV_SMCD/SMC_NLA_DEV_IB_NAME", "SMC_GEN_FILTER/SMC_NLA_FILTER_BEFORE"}
-# a rule with everything
+# a rule with all fields
 RULE = ("exclude", "out", "local", "10.9.0.0/16", "port", "1-2", "remote", "10.8.0.1/32", "port", "3-4")
 
 
 @host.contextlib.contextmanager
 def objects():
-    """One of everything: connections over both fabrics, a fallback, an EID, a filter rule."""
+    """Creates one object of each kind: connections over both fabrics, a fallback, an EID, a filter
+    rule."""
     with host.clean():
         host.must(f"{host.TOOLS}/smcd", "filter", "flush")
         host.must(f"{host.TOOLS}/smcd", "filter", "add", *RULE)
@@ -146,8 +149,8 @@ def objects():
 
 
 def every_attribute():
-    """All dumps on live objects: what comes is in the header, with its type; what is in the header
-    comes."""
+    """Checks all dumps on live objects: the header has every attribute that comes, with its type,
+    and every attribute of the header comes."""
     with objects():
         client, reader = genl.Genl(), Reader()
         for command in DUMPS:
@@ -162,7 +165,7 @@ def every_attribute():
 # ---- sock_diag -----------------------------------------------------------------
 
 NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY = 4, 20
-# struct smc_diag_msg; of each attribute its length as the header's structures have it on 64 bits
+# struct smc_diag_msg; the length of each attribute on 64 bits, from the structures of the header
 DIAG_MSG, DIAG_INODE = 64, 56
 DIAG_LENGTHS = {"SMC_DIAG_CONNINFO": 76, "SMC_DIAG_LGRINFO": 147, "SMC_DIAG_SHUTDOWN": 1,
                 "SMC_DIAG_DMBINFO": 40, "SMC_DIAG_FALLBACK": 8, "SMC_DIAG_LGRID": 4}
@@ -178,7 +181,7 @@ def diag_request(sock, payload, flags=genl.NLM_F_DUMP, kind=SOCK_DIAG_BY_FAMILY)
 
 
 def diag_answers(sock):
-    """Payloads up to the end; raises genl.Refused."""
+    """Yields payloads up to the end; raises genl.Refused."""
     while True:
         data = sock.recv(1 << 18)
         while data:
@@ -213,7 +216,7 @@ def diag_attributes(body, what):
 
 
 def sock_diag():
-    """Every socket with every attribute that it may have; each bit of diag_ext brings its own."""
+    """Every socket has all the attributes that it may have; each bit of diag_ext adds its own."""
     with objects() as socks:
         found = diag()
         for what, sock in socks.items():
@@ -235,7 +238,7 @@ def sock_diag():
 
 
 def named_group(sock, found):
-    """The link group that sock_diag names is one of netlink's, with this very link."""
+    """The link group and the link in sock_diag's answer are also in netlink's."""
     attrs = diag_attributes(found[os.fstat(sock.fileno()).st_ino], "smcr")
     wanted = struct.unpack("=I", attrs["SMC_DIAG_LGRID"])[0]
     info, group, links = attrs["SMC_DIAG_LGRINFO"], None, {}

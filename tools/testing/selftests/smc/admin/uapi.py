@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The headers in include/uapi/linux, read as text: numbers, types and words as they are written
-there, so that what the module does is compared with what the header says."""
+"""Reads the headers in include/uapi/linux as text: numbers, types and words as they are written
+there. So the module's behaviour is compared with the header."""
 import os
 import re
 
@@ -14,15 +14,16 @@ def read(path):
 
 
 class Enum:
-    """One enumeration: [(name, value)], what the comment behind a name says, what the comment
-    before the enumeration says."""
+    """One enumeration: [(name, value)], the comment behind each name, the comment before the
+    enumeration."""
 
     def __init__(self, intro):
         self.intro, self.names, self.types = intro, {}, {}
 
 
 def enums(text):
-    """Of a header. A value is a number, or the one after its predecessor, or a name minus 1."""
+    """Yields the enumerations of a header. A value is a number, its predecessor plus 1, or a name
+    minus 1."""
     found = []
     for match in re.finditer(r"(?:/\*((?:[^*]|\*(?!/))*)\*/\s*)?enum \{\n(.*?)\n\};", text, re.S):
         enum, last = Enum(" ".join((match[1] or "").replace("*", " ").split())), -1
@@ -46,12 +47,12 @@ def enums(text):
 
 
 def public(enum):
-    """{number: name} without what only counts."""
+    """Returns {number: name} without names that only count."""
     return {value: name for name, value in enum.names.items() if not name.endswith("_MAX")}
 
 
 def by_prefix(headers, prefix):
-    """The enumeration whose first name begins so."""
+    """Returns the enumeration whose first name begins with this."""
     for enum in headers:
         if next(iter(enum.names)).startswith(prefix):
             return enum
@@ -59,7 +60,7 @@ def by_prefix(headers, prefix):
 
 
 def reasons():
-    """[(name, code, words, remedy)] of smc_reason.h"""
+    """Returns [(name, code, words, remedy)] of smc_reason.h."""
     text = read(f"{HEADERS}/smc_reason.h")
     body = text[text.index("#define SMC_REASONS"):text.index("#define SMC_REASON_ENUM_")]
     rows = re.findall(r'X\((\w+), (0x[0-9a-f]+),\s*\\?\s*"((?:[^"\\]|\\.)*)",\s*\\?\s*"((?:[^"\\]|\\.)*)"\)',
