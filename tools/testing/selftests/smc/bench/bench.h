@@ -2,10 +2,10 @@
 /*
  * smc_bench: the same blocking client and server over every transport.
  *
- * transport.c  how two processes get connected (tcp, unix, pipe, smc, smc-fallback)
- * work.c       what they do with the connection, one timed loop each
- * bench_mem.c  what many idle connections cost
- * smc_bench.c  options, fork, report
+ *   transport.c  how two processes get connected (tcp, unix, pipe, smc, smc-fallback)
+ *   work.c       what they do with the connection, one timed loop each
+ *   bench_mem.c  the cost of many idle connections
+ *   smc_bench.c  options, fork, report
  */
 #ifndef SMC_BENCH_H
 #define SMC_BENCH_H
@@ -20,7 +20,7 @@
 
 enum role { CLIENT, SERVER };
 
-/* One direction per descriptor: a pipe has two, a socket uses the same twice. */
+/* One descriptor for each direction: they differ for pipes and are the same for a socket. */
 struct chan {
 	int in;
 	int out;
@@ -30,7 +30,7 @@ struct options {
 	const char *transport;
 	const char *work;
 	size_t size;		/* bytes per message or write */
-	size_t read_size;	/* receiver's buffer in stream */
+	size_t read_size;	/* receiver's buffer for stream */
 	long count;		/* operations measured */
 	long warmup;		/* operations before the clock starts */
 	int sndbuf;		/* 0: the transport's default */
@@ -43,10 +43,10 @@ struct options {
 struct transport {
 	const char *name;
 	const char *what;
-	bool can_connect;	/* has listen, connect, accept */
-	/* Called once before fork; the listener, or two pipes. */
+	bool can_connect;	/* supports listen, connect, accept */
+	/* Called once before fork: creates the listener, or two pipes. */
 	void (*open)(const struct options *opt);
-	/* One connection, from either end. */
+	/* Opens one end of a connection. */
 	void (*client)(const struct options *opt, struct chan *ch);
 	void (*server)(const struct options *opt, struct chan *ch);
 };
@@ -55,18 +55,18 @@ struct work {
 	const char *name;
 	const char *what;
 	bool needs_connect;
-	long count;		/* defaults */
+	long count;		/* default sizes */
 	long warmup;
 	void (*run)(const struct transport *t, const struct options *opt,
 		    enum role role);
 };
 
-/* What the client reports; lives in memory shared with the server. */
+/* The client's results, in memory shared with the server. */
 struct result {
 	uint64_t ns;		/* between mark_begin() and mark_end() */
-	long sleeps;		/* of both processes, warm-up included */
+	long sleeps;		/* of both processes, including warm-up */
 	char json[2048];	/* further members of the JSON object */
-	char text[2048];	/* the same for people */
+	char text[2048];	/* the same in words */
 };
 
 extern struct result *result;
@@ -83,7 +83,7 @@ void run_mem(const struct transport *t, const struct options *opt, enum role rol
 void read_all(int fd, void *buf, size_t len);
 void write_all(int fd, const void *buf, size_t len);
 void *buffer(size_t len);
-void meet(enum role role);	/* returns when both processes have called it */
+void meet(enum role role);	/* returns after both processes have called it */
 uint64_t now_ns(void);
 void mark_begin(void);
 void mark_end(void);

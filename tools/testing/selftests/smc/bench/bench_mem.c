@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What many open connections cost: kernel memory for each, and whether setting one up
- * costs the same among ten thousand as among a hundred.
+ * The cost of many open connections: kernel memory for each, and whether setting one up costs the
+ * same with ten thousand as with a hundred.
  *
- * Both ends live in this kernel, so the memory per connection is that of both sockets.
+ * Both ends are in this kernel, so the memory per connection is that of two sockets.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "bench.h"
 
-#define WINDOW		100	/* set-ups averaged */
+#define WINDOW		100	/* set-ups in an average */
 #define EARLY		100	/* last set-up of the first window */
 
 struct memory {
@@ -21,7 +21,7 @@ struct memory {
 	long slab_kb;
 	long percpu_kb;
 	long vmalloc_kb;
-	long anon_kb;		/* the two processes' own */
+	long anon_kb;		/* of the two processes themselves */
 	long pagetables_kb;
 };
 
@@ -54,7 +54,7 @@ static void memory_read(struct memory *m)
 	m->pagetables_kb = meminfo(text, "\nPageTables:");
 }
 
-/* Each cache's growth, largest first, is the answer to "where does it go?". */
+/* The growth of each cache, largest first, shows where the memory goes. */
 struct cache {
 	char name[40];
 	long bytes;
@@ -71,7 +71,7 @@ static int caches_read(struct cache *c)
 
 	f = fopen("/proc/slabinfo", "r");
 	if (!f)
-		return 0;	/* for root only; the sum is in /proc/meminfo */
+		return 0;	/* only root can read it; /proc/meminfo has the sum */
 	while (n < CACHES_MAX && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%39s %ld %ld %ld %ld %ld : tunables %*d %*d %*d : slabdata %*d %ld",
 			   c[n].name, &active, &total, &size, &per_slab, &pages,
@@ -148,7 +148,7 @@ static void allow_descriptors(long n)
 		die_errno("cannot allow %ld descriptors, are you root?", n);
 }
 
-/* One byte from the server says that its end is established too. */
+/* One byte from the server shows that its end is established, too. */
 static void open_one(const struct transport *t, const struct options *opt, enum role role)
 {
 	struct chan ch;
@@ -192,7 +192,7 @@ void run_mem(const struct transport *t, const struct options *opt, enum role rol
 	if (role == SERVER) {
 		for (i = 0; i < opt->count; i++)
 			open_one(t, opt, role);
-		meet(role);	/* keeps everything open until the client has looked */
+		meet(role);	/* keeps everything open until the client has measured */
 		return;
 	}
 	before = buffer(CACHES_MAX * sizeof(*before));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Bar charts of bench/run_bench: per row one bar for each transport, TCP being 100 %."""
+"""Bar charts for bench/run_bench: in each row one bar for each transport, with TCP at 100 %."""
 from xml.sax.saxutils import escape
 
 COLOURS = {"tcp": "#7f8fa6", "unix": "#c9a24b", "pipe": "#8f7fb5", "smc": "#2a9d6f",
@@ -30,7 +30,7 @@ def legend():
 
 
 def bar(transport, y, width, label, room):
-    """A bar with its label behind it, or inside where there is no room behind."""
+    """Returns a bar with its label behind it, or inside if there is no room behind."""
     inside = width > RIGHT - LEFT - room
     x, anchor = (LEFT + width - 6, "end") if inside else (LEFT + width + 6, "start")
     return (f'<rect x="{LEFT}" y="{y}" width="{width:.1f}" height="{BAR - 2}" '
@@ -45,7 +45,7 @@ def target_line(row, scale, top, bottom):
 
 
 def group(row, y, scale):
-    """Bars of one row of the table, from y down; returns what is below too."""
+    """Returns the bars of one row of the table, from y down, and the y below them."""
     out, tcp = [], row["ns"]["tcp"]
     out.append(f'<text x="{LEFT - 12}" y="{y + 12}" text-anchor="end">'
                f'{escape(row["label"])}</text>')
@@ -63,7 +63,7 @@ def group(row, y, scale):
 
 
 def program(row, y, scale):
-    """Two bars of a program, TCP and SMC, as long as their ratio to TCP says."""
+    """Returns the two bars of a program, TCP and SMC; their lengths are the ratios to TCP."""
     out, top = [], y
     out.append(f'<text x="{LEFT - 12}" y="{y + 19}" text-anchor="end">'
                f'{escape(row["label"])}</text>')
@@ -79,7 +79,7 @@ def program(row, y, scale):
 
 
 def programs(rows, y):
-    """The second chart, below the first: real programs by the wall clock."""
+    """Returns the second chart, below the first: real programs by the wall clock."""
     rows = [row for row in rows if row["ratio"] is not None]
     if not rows:
         return [], y

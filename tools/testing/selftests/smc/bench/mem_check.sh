@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# 10 000 connections open at once in a guest with 4 GiB: kernel memory of each, and the
-# cost of setting one up when there are few and when there are many. Deterministic: one
-# nanosecond is one instruction. Prints TAP.
+# 10 000 connections open at once in a guest with 4 GiB: measures the kernel memory of each, and the
+# cost of setting one up among few and among many. Deterministic: one nanosecond is one instruction.
+# Prints TAP.
 #
 #   mem_check.sh [KVER]
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,7 +14,7 @@ most_bytes=49152
 most_growth=110		# per cent
 failed=0
 
-# The part inside the guest.
+# The part that runs inside the guest.
 if [ "$1" = --guest ]; then
 	modprobe -q udp_tunnel
 	insmod "$SMC_KO" || exit 1
@@ -33,7 +33,7 @@ check()
 	echo "$verdict $tests $2"
 }
 
-# member NAME: a number of the line of JSON, without its fraction
+# member NAME: an integer from the line of JSON, without its fraction
 member()
 {
 	sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" <<< "$row"
@@ -54,7 +54,7 @@ grep -v '^{' "$top/build/bench/mem_check.log" | sed 's/^/# /'
 
 check "$([ $status = 0 ] && [ -n "$row" ] && echo yes)" \
 	"$count SMC connections are open at once"
-# Less than the two elements would mean that it was TCP.
+# If it were less than the two elements, the connection would be TCP.
 bytes=$(member kernel_bytes_each)
 check "$([ -n "$bytes" ] && [ $bytes -gt $((2 * element)) ] && [ $bytes -le $most_bytes ] &&
 	 echo yes)" "kernel memory of a connection, both ends: ${bytes:-?} bytes, at most $most_bytes"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QEMU TCG plugin of bench/profile: counts every instruction that the guest executes
- * between the two marks of smc_bench, by translation block. Exact, no sampling.
+ * QEMU TCG plugin of bench/profile: counts every instruction that the guest executes between the
+ * two marks of smc_bench, by translation block. Exact, no sampling.
  *
- * Arguments: out=FILE; trace=N, skip=M (also N blocks in order, from M instructions after
- * the first mark on); sum=1 (their number alone, at every second mark).
- * Output: "tb ADDRESS INSTRUCTIONS EXECUTIONS", "at ADDRESS INSTRUCTIONS", "sum INSTRUCTIONS"
- * lines.
+ * Arguments: out=FILE; trace=N, skip=M (also N blocks in order, beginning M instructions after the
+ * first mark); sum=1 (only their total, at every second mark). Output: "tb ADDRESS INSTRUCTIONS
+ * EXECUTIONS", "at ADDRESS INSTRUCTIONS", "sum INSTRUCTIONS" lines.
  *
  * The declarations are those of QEMU's plugin API version 1; Debian ships no header.
  */
@@ -47,8 +46,8 @@ struct block {
 	struct block *next;
 	uint64_t address;
 	uint64_t instructions;
-	uint64_t executed;	/* QEMU adds to it */
-	uint64_t before;	/* executed at the first mark */
+	uint64_t executed;	/* QEMU increments it */
+	uint64_t before;	/* executions before the first mark */
 };
 
 static struct block *blocks[BUCKETS];

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# In the guest of bench/profile: one row of smc_bench, and the addresses of the kernel's
-# symbols while the module is there.
+# In the guest of bench/profile: runs one row of smc_bench and prints the addresses of the kernel's
+# symbols while the module is loaded.
 if [ -e "$SMC_KO" ]; then
 	modprobe -q udp_tunnel
 	insmod "$SMC_KO"

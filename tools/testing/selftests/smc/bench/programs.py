@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Rows of bench/run_bench with real programs: unmodified ones, under smc_run and without it.
+"""Rows of bench/run_bench with real, unmodified programs, with smc_run and without it.
 
-Loopback, default buffers, both transports in one boot; by the wall clock with two processors, and
-with one whose clock is its instructions. What counts is the ratio of SMC to TCP; the numbers
-themselves are those of an emulated machine.
+Loopback, default buffers, both transports in one boot. By the wall clock with two processors, and
+with one processor whose clock counts its instructions. Only the ratio of SMC to TCP is meaningful;
+the figures themselves are those of an emulated machine.
 """
 import collections
 import statistics
 
 SECONDS = 3
 
-# target: what the ratio of SMC to TCP must reach, from above where more is better. incumbent:
-# that ratio of the kernel's own SMC over loopback, measured elsewhere.
+# target: what the ratio of SMC to TCP must reach (a minimum if more is better). incumbent: the
+# ratio of the kernel's own SMC over loopback, measured elsewhere.
 Program = collections.namedtuple("Program", "label row unit target more incumbent",
                                  defaults=(True, None))
 PROGRAMS = (
@@ -26,7 +26,7 @@ PROGRAMS = (
 
 
 def of_lines(lines, progress):
-    """The result of each program from the lines of JSON that programs.sh prints."""
+    """Returns the result of each program from the lines of JSON that programs.sh prints."""
     runs = collections.defaultdict(lambda: collections.defaultdict(list))
     for one in lines:
         runs[one["program"]][one["transport"]].append(one["value"])
@@ -51,7 +51,7 @@ def spread(values):
 
 
 def print_beside(rows, kernel):
-    """The kernel's own SMC on this machine, and where the targets come from."""
+    """Prints the kernel's own SMC on this machine, and the ratios on which the targets are based."""
     print(f"\n  {'ratio of SMC to TCP':32}{'ours':>10}{'kernel':>10}{'kernel, elsewhere':>20}"
           f"{'target':>10}")
     for row, own in zip(rows, kernel):
@@ -61,8 +61,8 @@ def print_beside(rows, kernel):
 
 
 def print_table(rows, counted, kernel=()):
-    """counted: the same programs when instructions count for time, on one processor. kernel:
-    the same with the kernel's own SMC."""
+    """counted: the same programs on one processor, with time counted in instructions. kernel: the
+    same programs with the kernel's own SMC."""
     print(f"\n  {'programs, two CPUs, wall clock':32}{'':8}{'TCP':>10}{'SMC':>10}   smc/tcp"
           f"  target           one CPU, counted   runs of TCP, of SMC")
     for row, exact in zip(rows, counted):

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# In the guest: real programs over TCP and, under smc_run, over SMC; one line of JSON for
-# each measurement.
+# In the guest: real programs over TCP and, under smc_run, over SMC; one line of JSON for each
+# measurement.
 #
 #   programs.sh REPEAT SECONDS ROW...
 #
-# The two transports of a row take turns, so that a drift of the machine hits both of them.
-# Servers of both kinds are there all the time; one that has nobody to serve costs nothing.
+# The two transports of a row take turns, so a drift of the machine affects both. The servers for
+# both run all the time; an idle server costs nothing.
 tools=$SMC_ROOT/build/tools
 repeat=$1 seconds=$2
 shift 2
@@ -22,7 +22,7 @@ insmod "$SMC_DIAG_KO" || exit 1
 # The kernel's own loopback has no SEID.
 [ -z "$SMC_KERNEL_MODULES" ] || "$tools/smcd" ueid add SMC.BENCH.EID || exit 1
 
-# Each transport has its own ports: 1 in the hundreds is SMC.
+# Each transport has its own ports: with 1 in the hundreds it is SMC.
 declare -A prefix=([tcp]="" [smc]=$tools/smc_run) hundred=([tcp]=0 [smc]=1)
 
 port()	# port TRANSPORT WHAT
@@ -30,7 +30,7 @@ port()	# port TRANSPORT WHAT
 	echo $((7000 + 100 * hundred[$1] + $2))
 }
 
-# Binaries are in memory from here on, so that no page comes over 9p while the clock runs.
+# Load the binaries into memory, so that no page comes over 9p while the clock runs.
 readonly programs="nginx wrk redis-server redis-benchmark sockperf iperf3"
 for program in $programs; do
 	cat "$(command -v "$program")" > /dev/null || exit 1
@@ -42,7 +42,7 @@ fail()
 	echo "FAILED" > /tmp/failed
 }
 
-# A server listens when a connection to it succeeds.
+# A server is ready when a connection to it succeeds.
 await_port()	# await_port TRANSPORT PORT
 {
 	local i
@@ -104,7 +104,7 @@ wrk_rate()	# wrk_rate TRANSPORT ARGUMENT...: requests per second
 
 redis_rate()	# redis_rate TRANSPORT COMMAND: requests per second
 {
-	# There is no option for its time: the number of requests is made to last that long.
+	# It has no option for a duration: the number of requests is chosen to last that long.
 	${prefix[$1]} redis-benchmark -p "$(port "$1" 63)" -t "$2" -d 1024 -c 50 \
 		-n $((seconds * ${SMC_REDIS_RATE:-8000})) --csv > /tmp/out 2>&1
 	sed -n "s/^\"${2^^}\",\"\([0-9.]*\)\".*/\1/p" /tmp/out
@@ -138,8 +138,8 @@ measure()	# measure ROW TRANSPORT: one number
 	esac
 }
 
-# In the deterministic mode: what the boot has put off is done now, which takes no time, and a
-# rehearsal as short as it can be, as each second is 10^9 instructions.
+# In the deterministic mode: let the boot finish its deferred work, which takes no real time. Keep
+# the rehearsal as short as possible, since each second is 10^9 instructions.
 [ -z "$SMC_BENCH_SETTLE" ] || sleep "$SMC_BENCH_SETTLE"
 rehearsal=${SMC_BENCH_SETTLE:+1}
 
@@ -147,8 +147,8 @@ for transport in tcp smc; do
 	start $transport
 done
 
-# What the connections of a client are while it runs: SMCD, TCP, nothing known (which is TCP
-# that never was anything else), each once.
+# Prints the modes of a client's connections while it runs, each once: SMCD, TCP, or an empty line
+# for a socket that was TCP from the start.
 modes_of()	# modes_of PORT
 {
 	"$tools/smcss" | awk -v port=":$1" '
@@ -156,8 +156,8 @@ modes_of()	# modes_of PORT
 		sort -u
 }
 
-# A row under the name of SMC that ran over TCP would be a lie, so each runs once beforehand
-# and is looked at. This is also what brings everything into memory.
+# Run each row once beforehand and check its mode: a row labelled SMC must not have run over TCP.
+# This also brings everything into memory.
 rehearse()	# rehearse ROW TRANSPORT PORT
 {
 	local client seen=

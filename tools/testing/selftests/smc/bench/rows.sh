@@ -4,8 +4,8 @@
 #
 #   rows.sh REPEAT ROW...      a row is "work:size:count:transport,transport,...:options"
 #
-# The transports of a row take turns, so that a drift of the machine hits all of them.
-# From memory, so that no page of it comes over 9p while the clock is running.
+# The transports of a row take turns, so a drift of the machine affects all of them. The program is
+# run from memory, so that no page of it comes over 9p while the clock is running.
 cp "${SMC_BENCH:?the path of smc_bench}" /tmp/smc_bench || exit 1
 bench=/tmp/smc_bench
 repeat=$1
@@ -20,12 +20,12 @@ if [ -e "$SMC_KO" ]; then
 fi
 [ -n "$smc" ] || echo "# no smc.ko for $KVER, rows of SMC are left out"
 
-# What the boot has put off is done now. In the deterministic mode this takes no time.
+# Let the boot finish its deferred work. In the deterministic mode this takes no real time.
 [ -z "$SMC_BENCH_SETTLE" ] || sleep "$SMC_BENCH_SETTLE"
 
-# Where a program that does not end is waiting, before it is killed. By the wall clock only:
-# when the guest counts instructions and waits for the host's disk, its clock leaps to the next
-# timer, which would be this one. There the runner's own timeout has to do.
+# Before a program that hangs is killed, show where it waits. Only by the wall clock: when the guest
+# counts instructions and waits for the host's disk, its clock leaps to the next timer, which would
+# be this one. In that mode only the runner's own timeout applies.
 give_up()
 {
 	local pid
@@ -48,7 +48,7 @@ run_one()
 	status=$?
 	[ -z "$watchdog" ] || { kill $watchdog; wait $watchdog 2> /dev/null; }
 	[ $status = 0 ] || echo "# failed: $* (status $status)"
-	# Lets the output drain before the next row.
+	# Let the output drain before the next row.
 	[ -z "$SMC_BENCH_SETTLE" ] || sleep 1
 }
 

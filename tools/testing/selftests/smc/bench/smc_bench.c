@@ -2,10 +2,10 @@
 /*
  * smc_bench: cost of one operation over TCP, AF_UNIX, a pipe and SMC.
  *
- * One client, one server (a fork of it), blocking calls, read() and write() for every
- * transport. In the deterministic mode of bench/run_bench one nanosecond of the guest's clock
- * is one guest instruction, so the result is the number of instructions both processes
- * and the kernel spend on one operation.
+ * One client, one server (a fork of it), blocking calls, read() and write() for every transport. In
+ * the deterministic mode of bench/run_bench one nanosecond of the guest's clock is one guest
+ * instruction, so the result is the number of instructions that both processes and the kernel
+ * execute for one operation.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -82,7 +82,7 @@ void write_all(int fd, const void *buf, size_t len)
 	}
 }
 
-/* Touched here, so that no page fault is left for the timed loop. */
+/* Touch the buffer here, so that the timed loop has no page faults. */
 void *buffer(size_t len)
 {
 	void *buf;
@@ -115,8 +115,8 @@ uint64_t now_ns(void)
 }
 
 /*
- * The nops are for bench/profile: its QEMU plugin counts instructions from the first
- * to the second. The displacement is what it looks for.
+ * The nops are markers for bench/profile: its QEMU plugin counts instructions from the first marker
+ * to the second, and recognizes them by the displacement.
  */
 void mark_begin(void)
 {
@@ -212,7 +212,7 @@ static void parse(int argc, char **argv, struct options *opt)
 		opt->read_size = opt->size;
 }
 
-/* With two CPUs the number of sleeps says more than the clock of a busy host. */
+/* With two CPUs, the number of sleeps tells more than the clock of a busy host. */
 static void count_sleeps(void)
 {
 	struct rusage usage;
@@ -239,7 +239,7 @@ static void report(const struct options *opt)
 	       result->text);
 }
 
-/* A client that waits for a dead server would wait for ever. */
+/* Without this, the client would wait for ever after the server has died. */
 static void server_ended(int sig)
 {
 	static const char msg[] = "smc_bench: the server process failed\n";
@@ -299,7 +299,7 @@ int main(int argc, char **argv)
 	choose(&opt, &t, &w);
 	prepare(&opt, t);
 
-	/* The handler needs server_pid. */
+	/* The handler needs server_pid, so block the signal until it is set. */
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &chld, &old);

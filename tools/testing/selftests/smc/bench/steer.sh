@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-#
-# What steering costs a connection set-up, and where SMC begins to pay:
+# The cost of steering for a connection set-up, and from which size on SMC pays:
 #
 #   bench/steer.sh [filter|auto]     on the host: boots a guest that counts instructions
 #
-# filter: connect + close without a rule, with 1 000 rules of which none fits, with 1 000 of
-# which the last one does. auto: connections that exchange so many messages, or so many bytes,
-# before they close, over TCP and over SMC: Documentation/steering.md has the results.
+# filter: connect + close without a rule, with 1 000 rules of which none matches, with 1 000 of
+# which only the last one matches. auto: connections that exchange a given number of messages or
+# bytes before they close, over TCP and over SMC. Documentation/steering.md has the results.
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../../../.." && pwd)
 what=${1:-filter}
@@ -18,11 +17,11 @@ if [ -z "$SMC_KO" ]; then
 		"$here/steer.sh" "$what"
 fi
 
-# From memory: a page that comes over 9p while the clock runs would be in the result.
+# Run from memory: a page that comes over 9p while the clock runs would distort the result.
 cp "${SMC_BENCH:-$top/build/bench/smc_bench}" /tmp/smc_bench || exit 1
 modprobe -q udp_tunnel
 insmod "$SMC_KO" || exit 1
-sleep 20	# what the boot has put off is done now, and takes no time
+sleep 20	# lets the boot finish its deferred work, which takes no real time
 
 cost()	# cost <transport> <work> <options...>: instructions per operation
 {
@@ -33,7 +32,7 @@ cost()	# cost <transport> <work> <options...>: instructions per operation
 		sed -n 's/.*"ns_per_op": *\([0-9.]*\).*/\1/p'
 }
 
-rules()	# rules <first> <last>: none of them fits; one address, network or range of ports each
+rules()	# rules <first> <last>: none of them matches; one address, network or port range each
 {
 	PYTHONPATH=$top/tools/smcss/tests python3 -B - "$@" <<-'END'
 	import struct, sys, genl

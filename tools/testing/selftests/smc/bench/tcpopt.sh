@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-#
-# What the netfilter hook for the TCP option costs programs without SMC in its namespace:
+# The cost of the netfilter hook for the TCP option for programs without SMC in its namespace:
 #
 #   bench/tcpopt.sh     on the host: boots a guest that counts instructions
 #
-# The same operations of plain TCP in one boot, without the hook, while an SMC socket keeps it in
-# place, and without it again. A packet is half of a round trip. Status 1 when a target is missed.
+# Runs the same plain TCP operations in one boot: without the hook, while an SMC socket keeps it
+# registered, and without it again. A packet is half of a round trip. Status 1 if a target is
+# missed.
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../../../.." && pwd)
-most_packet=120		# instructions more for a packet, 60 for each way; arriving costs none
-most_connect=1.02	# of connect + close
+most_packet=120		# more instructions for a packet, 60 each way; receiving costs none
+most_connect=1.02	# ratio for connect + close
 
 if [ -z "$SMC_KO" ]; then
 	make -s -C "$here" OUT="$top/build/bench" && make -s -C "$top" tools || exit 2
@@ -18,11 +18,11 @@ if [ -z "$SMC_KO" ]; then
 		"$here/tcpopt.sh"
 fi
 
-# From memory: a page that comes over 9p while the clock runs would be in the result.
+# Run from memory: a page that comes over 9p while the clock runs would distort the result.
 cp "${SMC_BENCH:-$top/build/bench/smc_bench}" /tmp/smc_bench || exit 1
 modprobe -q udp_tunnel
 insmod "$SMC_KO" tcp_option=netfilter || exit 1
-sleep 20	# what the boot has put off is done now, and takes no time
+sleep 20	# lets the boot finish its deferred work, which takes no real time
 
 cost()	# cost <work> <options...>: instructions per operation of TCP
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How the two processes get connected. */
+/* How the two processes are connected. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the two processes do: warmup operations, then count operations between
- * mark_begin() and mark_end(), which only the client calls.
+ * The work of the two processes: first warmup operations, then count operations
+ * between mark_begin() and mark_end(), which only the client calls.
  */
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void stream_write(const struct options *opt, struct chan *ch, long n, cha
 
 	while (n--)
 		write_all(ch->out, buf, opt->size);
-	/* The clock stops when the last byte has been read, not queued. */
+	/* The clock stops when the last byte has been read, not when it has been queued. */
 	read_all(ch->in, &done, 1);
 }
 
@@ -104,8 +104,8 @@ static void connect_both(const struct transport *t, const struct options *opt,
 			 enum role role, char *echo)
 {
 	/*
-	 * The client may be a backlog ahead of the server. Meeting it before and after
-	 * makes the time that of count connects and count accepts.
+	 * The client may be a backlog ahead of the server. With a meeting before and after, the
+	 * time covers exactly count connects and count accepts.
 	 */
 	connect_loop(t, opt, role, opt->warmup, echo);
 	meet(role);
