@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peer that speaks CLC itself, and says what it should not: messages of a real handshake of this
- * host, changed, and those that were recorded or written for the unit tests.
+ * A peer that speaks CLC itself and sends invalid messages: changed messages of a real handshake of
+ * this host, and changed messages that were recorded or written for the unit tests.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,9 +20,9 @@
 static int raw_clc, victim;		/* listeners */
 static int raw_port, victim_port;
 
-/* ---- messages ---- */
+/* a message may never come */
 
-/* Number 0 is a copy of the one at hand. */
+/* With 0, the message at hand stays. */
 static void draw_message(uint32_t number, struct message *m)
 {
 	const struct message * const real[] = { &proposal, &accept_, &confirm, &old_confirm };
@@ -42,7 +42,7 @@ static void draw_message(uint32_t number, struct message *m)
 static void change_byte(struct random *r, struct message *m)
 {
 	static const uint8_t bytes[] = { 0, 1, 2, 0x7f, 0x80, 0xff, 0x10, 0x20, 0xe2 };
-	/* The header and the offsets of what follows decide most. */
+	/* The header and the offsets in it matter most. */
 	size_t at = below(r, one_in(r, 2) && m->len > 60 ? 60 : m->len);
 
 	if (one_in(r, 2))
@@ -68,7 +68,7 @@ static void change_message(uint32_t seed, struct message *m)
 		case 2:
 			m->b[4] = below(&r, 6);
 			break;
-		case 3:		/* it says how long it is */
+		case 3:		/* the length field becomes correct */
 			m->b[5] = m->len >> 8;
 			m->b[6] = m->len;
 			break;
@@ -141,7 +141,9 @@ static int accept_one(int listener)
 	return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-/* We connect to a victim that is a server: ours into the first slot, the victim into the other. */
+/* We connect to a victim that is a server; our socket goes to the first slot, the victim to the
+ * other.
+ */
 static long run_client(const struct step *s)
 {
 	int raw = begin_connect(raw_socket(), victim_port);
@@ -167,7 +169,7 @@ static long run_server(const struct step *s)
 	return into_slot(raw, s->slot);
 }
 
-/* We sit between two victims, and hand on what both say: three messages, the last one changed. */
+/* We sit between two victims and forward their messages, up to three; the last one is changed. */
 static long run_between(const struct step *s)
 {
 	int client = begin_connect(make_socket(0, SOCK_NONBLOCK), raw_port);
@@ -193,7 +195,7 @@ static long run_between(const struct step *s)
 	return into_slot(server, s->other);
 }
 
-/* What came on one socket, or another message, goes out on the other, or back. */
+/* Forwards what came on one socket, or another message, to the other socket, or sends it back. */
 static long run_relay(const struct step *s)
 {
 	struct message m = accept_;
@@ -210,7 +212,7 @@ static long run_say(const struct step *s)
 	return say(slot_fd(s->slot), s, &m);
 }
 
-/* Once, while SMC is as it was loaded. */
+/* Once, while the module has its default settings. */
 void clc_record(void)
 {
 	hostile_open();

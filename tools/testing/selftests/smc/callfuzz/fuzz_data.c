@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The calls that move data, and those that wait for some. */
+/* The calls that transfer data, and those that wait for data. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -51,7 +51,7 @@ static long run_receive(const struct step *s)
 	return recv(slot_fd(s->slot), b, n, receive_flags(s->arg[1]));
 }
 
-/* Until nothing comes; what the peer has sent is read, and its window opens. */
+/* Reads until nothing more comes, which opens the peer's window. */
 static long run_drain(const struct step *s)
 {
 	long n, sum = 0;
@@ -88,7 +88,7 @@ static long run_fastopen(const struct step *s)
 		      (void *)&ss, len);
 }
 
-/* Control messages: those that TCP knows, those that it does not, and broken ones. */
+/* Control messages: some that TCP supports, some that it does not, and malformed ones. */
 static size_t make_control(uint32_t number, char *control)
 {
 	static const struct { int level, type, len; } kinds[] = {
@@ -181,7 +181,7 @@ static long run_sendfile(const struct step *s)
 	return sendfile(slot_fd(s->slot), setting.file, &at, 1 + s->arg[1] % 100000);
 }
 
-/* What TCP_ZEROCOPY_RECEIVE would map the data into. */
+/* The area into which TCP_ZEROCOPY_RECEIVE would map the data. */
 static long run_mmap(const struct step *s)
 {
 	struct { uint64_t address; uint32_t length, skip, inq, error; uint64_t more[4]; } zc = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What reaches into a socket, or into SMC, from outside: options, netlink, settings, the module. */
+/* Calls that affect a socket or SMC from outside: options, netlink, settings, the module. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -29,13 +29,13 @@
 #define TRACING		"/sys/kernel/tracing"
 
 static int sockmap = -1;
-static char saved[64][32];		/* of each setting */
+static char saved[64][32];		/* old value of each setting */
 
 /* ---- options ---- */
 
 static const uint32_t edges[] = { 0, 1, 2, 3, 16, 255, 4096, 16384, 0x7fffffff, 0x80000000, -1 };
 
-/* A value for an option, somewhere in buf or in no memory at all; its length. */
+/* Makes a value for an option, in buf or in unmapped memory; returns its length. */
 static socklen_t make_value(const struct surface_option *o, const struct step *s, char **value)
 {
 	static const char * const texts[] = { "tls", "smc", "none", "cubic", "reno", "lo", "" };
@@ -64,10 +64,10 @@ static socklen_t make_value(const struct surface_option *o, const struct step *s
 	}
 }
 
-/* As smc_stress_test has it, see there: with AF_INET it makes TCP use memory after it was freed. */
+/* See smc_stress_test: with AF_INET this option leads to a use after free in TCP. */
 #define IPV6_ADDRFORM	1
 
-/* Not what holds for the whole host, nor hooks that trust the tests that use them. */
+/* Leaves out options that affect the whole host, and hooks that trust the tests. */
 static bool fits(const struct surface_option *o)
 {
 	return !(o->flags & (OPT_NO_VALUES | OPT_TEST)) && o->value != VALUE_POINTER &&
@@ -85,7 +85,7 @@ static long run_set(const struct step *s)
 	return setsockopt(slot_fd(s->slot), o->level, o->number, value, len);
 }
 
-/* Those that matter to SMC come as often as all the others together. */
+/* The options that matter to SMC are drawn as often as all others together. */
 static long run_set_tcp(const struct step *s)
 {
 	static const struct { int level, name; uint32_t values; } options[] = {
@@ -197,7 +197,9 @@ static bool is_among(const uint16_t *numbers, uint16_t number)
 	return numbers[0] == number || numbers[1] == number;
 }
 
-/* Mostly those that the command requires, and few of the others: many exclude each other. */
+/* Mostly those that the command requires, and few of the others, because many exclude each
+ * other.
+ */
 static void put_attrs(struct payload *p, const struct surface_policy *policy,
 		      const struct surface_command *c, const uint16_t *mandatory, struct random *r)
 {
@@ -226,7 +228,7 @@ static void put_attrs(struct payload *p, const struct surface_policy *policy,
 	}
 }
 
-/* A few of its bytes become others, or it becomes shorter, whatever they mean. */
+/* Changes a few bytes, or shortens the message, regardless of what the bytes mean. */
 static void spoil(char *m, size_t *len, struct random *r)
 {
 	for (unsigned int n = 1 + below(r, 3); n; n--)
@@ -250,7 +252,7 @@ static long post(int fd, uint16_t type, uint16_t flags, const void *body, size_t
 	h.nlmsg_len = len;
 	memcpy(m, &h, sizeof(h));
 	rc = send(fd, m, len, MSG_DONTWAIT);
-	if (!r || !one_in(r, 8))	/* an answer that nobody reads: a dump that does not end */
+	if (!r || !one_in(r, 8))	/* a dump whose answer nobody reads does not end */
 		swallow(fd);
 	return rc;
 }
@@ -316,13 +318,13 @@ static long run_sysctl(const struct step *s)
 	return put_file(path, text) ? 0 : -1;
 }
 
-/* They belong to the host. */
+/* Tracepoints belong to the host. */
 void trace_off(void)
 {
 	put_file(TRACING "/events/smc/enable", "0");
 }
 
-/* For the first namespace, whose settings stay when a batch is over. */
+/* For the initial namespace, where settings outlive a batch. */
 void settings_save(void)
 {
 	char path[100];
@@ -361,7 +363,9 @@ void settings_restore(void)
 	flush(1, SMC_PNETID_FLUSH);
 }
 
-/* Two devices of one host are no one's own: without an EID their connections would be TCP. */
+/* Connections between two devices of one host require a common EID; without one they would be
+ * TCP.
+ */
 void settings_for_devices(void)
 {
 	struct { struct genlmsghdr g; uint8_t b[4096]; } m = {
@@ -374,7 +378,9 @@ void settings_for_devices(void)
 	post(setting.netlink[0], setting.family[0], NLM_F_ACK, &m, sizeof(m.g) + p.len, NULL);
 }
 
-/* While a socket of its family is open, the module stays; smc_diag may go, and comes back. */
+/* While a socket of its family is open, the module stays; smc_diag may be unloaded and loaded
+ * again.
+ */
 static long run_unload(const struct step *s)
 {
 	const char *file = getenv("SMC_DIAG_KO");
@@ -393,14 +399,14 @@ static long run_unload(const struct step *s)
 	return rc;
 }
 
-/* One of the next allocations that the module makes in this thread fails. */
+/* One of the next allocations by the module in this thread fails. */
 static long run_fault(const struct step *s)
 {
 	arm_fault(1 + s->arg[0] % 24);
 	return 0;
 }
 
-/* Tracepoints, and those who read what they said. */
+/* Tracepoints, and reading their output. */
 static long run_trace(const struct step *s)
 {
 	int fd;

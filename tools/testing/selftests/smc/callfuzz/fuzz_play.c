@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Threads that play a program, and the watch that ends it. */
+/* The threads that play a program, and the watcher that ends it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "call_fuzz.h"
 
 #define TICK_NS		5000000
-/* A call that 5 ms do not end is interrupted; one that goes on after so many signals hangs. */
+/* A call that takes more than 5 ms gets a signal; after this many signals it counts as hanging. */
 #define PATIENCE	slow(12000)
 
 struct board *board;
@@ -29,7 +29,7 @@ static struct player {
 static sem_t done;
 static const struct program *playing;
 
-/* Whether a socket has become SMC is counted, as a run in which none has tells nothing. */
+/* Counts sockets that have become SMC: a run without any would show nothing. */
 void count_smc(int fd)
 {
 	struct { uint32_t mode, reason, peer_diagnosis, state; } info;
@@ -63,7 +63,9 @@ static void play_step(struct place *place, const struct step *s)
 		board->succeeded++;
 }
 
-/* The first thread closes all when the others are done, in a call that may be interrupted, too. */
+/* When the others are done, the first thread closes all slots, in a call that may be interrupted,
+ * too.
+ */
 static void play_end(struct place *place)
 {
 	place->call = "close";
@@ -92,7 +94,7 @@ static void *player(void *arg)
 					play_step(place, &playing->step[i]);
 			arm_fault(0);
 			uring_close();
-			/* The namespace of a thread that has left ours. */
+			/* The separate namespace of a thread. */
 			setns(home, CLONE_NEWNET);
 		}
 		place->call = NULL;
@@ -101,7 +103,7 @@ static void *player(void *arg)
 	return NULL;
 }
 
-/* Waits until @n threads have come to their end; a call that waits is interrupted. */
+/* Waits until @n threads are done; sends signals to calls that wait. */
 static bool await_players(int n)
 {
 	uint64_t seen[THREADS] = { 0 };
@@ -137,7 +139,7 @@ static bool await_players(int n)
  * play() - play a program
  * @p:	the program
  *
- * Return: false if a call of it does not end, whatever interrupts it.
+ * Return: false if a call does not return, in spite of signals.
  */
 bool play(const struct program *p)
 {

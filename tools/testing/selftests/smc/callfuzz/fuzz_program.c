@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Programs: how they are made, changed, written and read. */
+/* Programs: generation, mutation, writing and reading. */
 #include <string.h>
 
 #include "call_fuzz.h"
@@ -20,7 +20,7 @@ bool one_in(struct random *r, uint32_t n)
 	return !below(r, n);
 }
 
-/* ---- the table of calls, which is several lists ---- */
+/* ---- the table of calls, which consists of several lists ---- */
 
 static const struct call * const lists[] = {
 	socket_calls, data_calls, uring_calls, outside_calls, clc_calls,
@@ -45,7 +45,7 @@ int call_named(const char *name)
 	return -1;
 }
 
-static uint64_t left_out;		/* a bit for each call */
+static uint64_t left_out;		/* one bit for each call */
 
 bool leave_out(const char *name)
 {
@@ -73,7 +73,7 @@ unsigned int draw_call(struct random *r)
 	return n;
 }
 
-/* ---- new ones ---- */
+/* ---- generation ---- */
 
 static uint32_t random_arg(struct random *r)
 {
@@ -82,7 +82,7 @@ static uint32_t random_arg(struct random *r)
 	return one_in(r, 4) ? ITEM(edges, rnd(r)) : one_in(r, 3) ? below(r, 64) : rnd(r);
 }
 
-/* Neighbours in a program mostly mean the same sockets. */
+/* Neighbouring steps mostly use the same sockets. */
 static uint8_t random_slot(struct random *r)
 {
 	return one_in(r, 4) ? below(r, SLOTS) : below(r, 2);
@@ -98,7 +98,7 @@ static void random_step(struct random *r, struct step *s)
 		s->arg[i] = random_arg(r);
 }
 
-/* Without a scene at the beginning few programs would get through a handshake. */
+/* Without a complete scene at the beginning, few programs would get through a handshake. */
 static void random_scene(struct random *r, struct step *s)
 {
 	static const char * const scenes[] = {
@@ -123,7 +123,7 @@ void program_make(struct random *r, struct program *p)
 		random_scene(r, &p->step[0]);
 }
 
-/* ---- changed ones ---- */
+/* ---- mutation ---- */
 
 static void insert_steps(struct program *p, unsigned int at, const struct step *s, unsigned int n)
 {
@@ -177,10 +177,10 @@ static void change_step(struct random *r, struct step *s)
 }
 
 /**
- * program_change() - make another one of it
- * @r:		what decides
+ * program_change() - mutate a program
+ * @r:		random numbers
  * @p:		the program
- * @other:	another one, part of which may be put into it
+ * @other:	another program, part of which may be inserted
  */
 void program_change(struct random *r, struct program *p, const struct program *other)
 {

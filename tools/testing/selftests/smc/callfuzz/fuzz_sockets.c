@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The calls that make, connect and end sockets. */
+/* The calls that create, connect and end sockets. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ long into_slot(int fd, unsigned int slot)
 	return rc;
 }
 
-/* One of the kinds that make SMC, or plain TCP. */
+/* Creates a socket that can be SMC, or a plain TCP socket. */
 int make_socket(uint32_t kind, int flags)
 {
 	bool tcp = kind % 8 == 7;
@@ -54,7 +54,7 @@ int make_socket(uint32_t kind, int flags)
 
 static int port_of(int fd)
 {
-	struct sockaddr_in6 in6 = { .sin6_port = 0 };	/* the port lies where that of IPv4 lies */
+	struct sockaddr_in6 in6 = { .sin6_port = 0 };	/* same port offset as in IPv4 */
 	socklen_t len = sizeof(in6);
 
 	getsockname(fd, (void *)&in6, &len);
@@ -67,12 +67,12 @@ static in_addr_t address_of_ipv4(uint32_t number)
 	case 0: return INADDR_ANY;
 	case 1: return INADDR_LOOPBACK + 1;
 	case 2: return 0x0a0a0a0a;		/* no route */
-	case 3: return 0xe0000001;		/* a group */
+	case 3: return 0xe0000001;		/* a multicast group */
 	default: return setting.addr;
 	}
 }
 
-/* Of the family that the socket has, mostly; of a slot's listener, or a fixed port. */
+/* Mostly of the socket's family; with the port of a slot's listener, or a fixed one. */
 socklen_t make_address(uint32_t number, int fd, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in6 *in6 = (void *)ss;
@@ -103,7 +103,7 @@ socklen_t make_address(uint32_t number, int fd, struct sockaddr_storage *ss)
 	return sizeof(*in6);
 }
 
-/* Memory to send from or receive into: whole, with an end in it, or none at all. */
+/* Memory to send from or receive into: fully mapped, partly mapped, or unmapped. */
 char *make_buffer(uint32_t number, size_t *len)
 {
 	static const size_t sizes[] = {
@@ -113,13 +113,13 @@ char *make_buffer(uint32_t number, size_t *len)
 
 	*len = ITEM(sizes, number);
 	if (how == 0)
-		return buf + BUF_SIZE - *len / 2;	/* the rest faults */
+		return buf + BUF_SIZE - *len / 2;	/* beyond this, access faults */
 	if (how == 1)
 		return NULL;
 	return how == 2 ? buf + BUF_SIZE - *len : buf;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static long run_socket(const struct step *s)
 {
@@ -167,7 +167,7 @@ static long run_listener(const struct step *s)
 	return into_slot(make_listener(s->arg[0], s->arg[1], &ss, &len), s->slot);
 }
 
-/* A listener, its client and the child; in all but a few both are of one kind. */
+/* A listener, its client and the child; usually client and listener are of one kind. */
 static bool make_pair(const struct step *s, int *client, int *child)
 {
 	uint32_t kind = s->arg[0];
@@ -203,8 +203,8 @@ static long run_pair(const struct step *s)
 }
 
 /*
- * A connection whose other end is an echo in the kernel, which ends with the stream: nobody else
- * gets at it. It cannot begin before the handshake is over.
+ * A connection with an echo server in the kernel at the other end. It ends with the stream, and
+ * nothing else can access it. It cannot begin before the handshake is complete.
  */
 static long run_echo(const struct step *s)
 {
@@ -275,7 +275,7 @@ static long run_accept(const struct step *s)
 	return into_slot(fd, s->other);
 }
 
-/* ---- copies, names, flags ---- */
+/* ---- duplicates, names, flags ---- */
 
 static long run_dup(const struct step *s)
 {
@@ -319,7 +319,7 @@ static long run_ioctl(const struct step *s)
 
 /* ---- namespaces and time ---- */
 
-/* This thread goes into a namespace of its own, or comes home; its sockets stay where they are. */
+/* The thread enters a namespace of its own, or returns; its sockets stay in theirs. */
 static long run_namespace(const struct step *s)
 {
 	long rc;
@@ -332,7 +332,7 @@ static long run_namespace(const struct step *s)
 	return rc;
 }
 
-/* What waits in works and timers comes before what follows. */
+/* Lets pending works and timers run before the next step. */
 static long run_nap(const struct step *s)
 {
 	static const long us[] = { 1, 100, 1000, 10000, 50000, 1000, 250000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Calls that io_uring makes: they go on while the thread does other things, and are cancelled. */
+/* Calls by io_uring: they run while the thread does other things, and get cancelled. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -15,13 +15,13 @@
 
 /* One for each thread, from its first use to the end of the program. */
 static __thread struct ring {
-	int fd;				/* 0: none */
+	int fd;				/* 0: not open */
 	char *ring;
 	size_t size;
 	struct io_uring_sqe *sqes;
 	struct io_uring_params p;
 } r;
-/* What a call reads and writes later. */
+/* Memory that a call reads and writes after its submission. */
 static __thread struct sockaddr_storage address;
 
 static bool ring_open(void)
@@ -44,7 +44,7 @@ static bool ring_open(void)
 	return true;
 }
 
-/* What is under way is cancelled. */
+/* Cancels pending calls. */
 void uring_close(void)
 {
 	if (!r.fd)
@@ -106,7 +106,7 @@ static void make_entry(const struct step *s, struct io_uring_sqe *e)
 		e->flags |= IOSQE_IO_LINK;
 }
 
-/* Sockets that were accepted meanwhile go into a slot; the other results are of no interest. */
+/* Sockets that were accepted go into a slot; other results are ignored. */
 static void reap(unsigned int slot)
 {
 	uint32_t head = *word(r.p.cq_off.head);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A fuzzer of system calls, netlink and CLC: programs at random, and those that made code of the
- * module run that had not run before, changed again and again. Run it so:
+ * A fuzzer of system calls, netlink and CLC. It plays random programs, and over and over it changes
+ * those that ran code of the module for the first time. Run it like this:
  *
  *   vm/run --kver um --variant=-test --virtual-time -- .../smc/callfuzz/fuzz_guest -n 5000
  *
- * The judge is the kernel log; this program finds out whether every call ends. Arguments:
+ * The kernel log is the judge; this program checks that every call returns. Arguments:
  *
- *   -s SEED  -n PROGRAMS  -t SECONDS (the end, whichever comes first)
- *   -c FILE  the corpus: what is there is played first, and with what is found written anew
- *   -r FILE  play the programs of this file, in order, and nothing else
- *   -a ADDR  instead of 127.0.0.1, and RDMA devices, which are in the first namespace only
- *   -l SECONDS  after each batch, until nothing of it is left
- *   -x CALL  never this call
- *   -b       blindly: no program is made of another one
- *   -B N     number of the first batch, which decides on its namespace and on pairing
+ *   -s SEED  -n PROGRAMS  -t SECONDS (ends with whichever comes first)
+ *   -c FILE  the corpus: its programs are played first; it is written again with what was found
+ *   -r FILE  play only the programs of this file, in order
+ *   -a ADDR  instead of 127.0.0.1; with RDMA devices, which are in the initial namespace only
+ *   -l SECONDS  after each batch, maximum time until nothing of it is left
+ *   -x CALL  never make this call
+ *   -b       blindly: no program is made from another one
+ *   -B N     number of the first batch, which determines its namespace and pairing
  *
- * A process plays 64 programs in a network namespace of its own, one in four such batches in the
- * first namespace. Where SMC_RESULTS is set, the programs of the last batch are there.
+ * A process plays 64 programs in its own network namespace; one batch in four runs in the initial
+ * namespace. If SMC_RESULTS is set, that directory has the programs of the last batch.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -47,7 +47,7 @@
 
 #define BLOCKS		"/sys/kernel/debug/smc/blocks"
 #define HANDSHAKE_MS	slow(400)
-#define GRACE		slow(120)	/* seconds for a process that was killed to be gone */
+#define GRACE		slow(120)	/* seconds until a killed process must have ended */
 
 static struct {
 	uint64_t seed;
@@ -58,15 +58,15 @@ static struct {
 	bool blind;
 } opt = { .programs = 1000000000 };
 
-static long at_rest;			/* references to the module without programs */
+static long at_rest;			/* references to the module when no program runs */
 static FILE *batch_file, *replay_file;
-static uint32_t loaded;			/* programs of the corpus that came from its file */
+static uint32_t loaded;			/* programs of the corpus that were read from its file */
 
-/* ---- what a program has reached ---- */
+/* ---- coverage of a program ---- */
 
 static uint32_t blocks_now(void)
 {
-	int fd = open(BLOCKS, O_RDONLY | O_CLOEXEC);	/* it cannot be read twice */
+	int fd = open(BLOCKS, O_RDONLY | O_CLOEXEC);	/* reading clears it */
 	char text[20] = "";
 
 	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 1)
@@ -86,7 +86,7 @@ static bool remember(const struct program *p)
 	return new;
 }
 
-/* ---- calls that do not end ---- */
+/* ---- calls that do not return ---- */
 
 static void show_file(int tid, const char *name)
 {
@@ -118,7 +118,7 @@ static void show_places(void)
 
 /* ---- one batch ---- */
 
-/* A later one has found what the earlier ones had not. */
+/* Prefers later programs, which reached code that the earlier ones had not. */
 static const struct program *draw_program(struct random *r)
 {
 	uint32_t a = below(r, board->corpus_n), b = below(r, board->corpus_n);
@@ -166,7 +166,7 @@ static void show_program(const struct program *p)
 	free(text);
 }
 
-/* Before it is played, as nothing may be written any more when it is over. */
+/* Called before the program is played: afterwards it may be impossible to write anything. */
 static void record(const struct program *p)
 {
 	if (!batch_file)
@@ -191,7 +191,7 @@ static bool play_one(void)
 		show_places();
 		return false;
 	}
-	nanosleep(&moment, NULL);	/* works and timers: what they reach is of this program */
+	nanosleep(&moment, NULL);	/* works and timers still belong to this program */
 	board->played++;
 	board->changed += changed;
 	if (remember(&p))
@@ -225,7 +225,7 @@ static void open_calls(void)
 		settings_for_devices();
 }
 
-/* Ends with the process: what sockets and namespace have left by then is not waited for. */
+/* Ends with the process, without waiting until sockets and namespace have ended. */
 static void play_batch(uint32_t number)
 {
 	bool at_home = setting.devices || number % 4 == 3;
@@ -256,7 +256,7 @@ static void play_batch(uint32_t number)
 	_exit(0);
 }
 
-/* ---- the process of a batch, from outside ---- */
+/* ---- the process of a batch, seen from outside ---- */
 
 static void nap(long ms)
 {
@@ -265,7 +265,7 @@ static void nap(long ms)
 	nanosleep(&ts, NULL);
 }
 
-/* Whether it goes on, or ends; a program takes seconds at the most. */
+/* Does it make progress, or end? A program takes a few seconds at most. */
 static bool await_batch(pid_t pid, int *status)
 {
 	uint64_t seen = board->played;
@@ -289,18 +289,18 @@ static long references(void)
 	if (!f || fscanf(f, "%ld", &n) != 1)
 		ksft_exit_fail_msg("cannot read how many references the module has\n");
 	fclose(f);
-	/* smc_diag comes and goes. */
+	/* smc_diag is loaded and unloaded. */
 	return n - !access("/sys/module/smc/holders/smc_diag", F_OK);
 }
 
-/* TCP takes a minute for the FIN of a peer that has gone, and SMC-R for its close. */
+/* TCP waits a minute for the FIN of a peer that is gone, and SMC-R does so for its close. */
 static bool is_let_go(void)
 {
 	for (long ms = 0; ms < slow(opt.patience) * 1000; ms += 20) {
 		long n = references();
 
 		if (n <= at_rest) {
-			at_rest = n;	/* what came before the first batch may have lingered */
+			at_rest = n;	/* something older than the first batch may linger */
 			return true;
 		}
 		nap(20);
@@ -311,7 +311,7 @@ static bool is_let_go(void)
 	return false;
 }
 
-/* False: it has to be the last one. */
+/* Returns false if no further batch can run. */
 static bool one_batch(uint32_t number)
 {
 	int status = -1;
@@ -342,7 +342,7 @@ static bool time_is_up(const struct timespec *end)
 	return opt.seconds && now.tv_sec >= end->tv_sec;
 }
 
-/* How the module's code is reached as time goes on. */
+/* Prints the coverage of the module over time. */
 static void show_progress(void)
 {
 	static uint64_t next = 256;
@@ -364,7 +364,7 @@ static bool all_batches(void)
 	for (uint32_t n = opt.batch; ok && board->left && !time_is_up(&end); n++) {
 		ok = one_batch(n);
 		show_progress();
-		if (replay_file)	/* all of it is one batch */
+		if (replay_file)	/* all programs are one batch */
 			break;
 	}
 	return ok;
@@ -411,7 +411,7 @@ static void listen_once(void)
 	close(fd);
 }
 
-/* What is counted are blocks of the module, and those that run for the first time only. */
+/* The counter counts blocks of the module, and only those that run for the first time. */
 static bool counts_what_is_new(void)
 {
 	uint32_t before = blocks_now(), idle, first, again;
@@ -425,7 +425,7 @@ static bool counts_what_is_new(void)
 	again = blocks_now();
 	ksft_print_msg("blocks: %u, %u without a call, %u after listen(), %u after the same again\n",
 		       before, idle, first, again);
-	/* What a close leaves to a work, or to RCU, may run late. */
+	/* What a close leaves to a work, or to RCU, may run later. */
 	return before == idle && first > idle + 20 && again < first + 20;
 }
 
@@ -524,7 +524,7 @@ static void prepare(void)
 	if (fault_available() && (!fault_open() || !fault_only_ours()))
 		ksft_exit_fail_msg("cannot find what may fail in /proc/kallsyms\n");
 	raw_hosts(setting.addr, setting.addr);
-	/* Other families' modules are looked for by modprobe, which takes long. */
+	/* modprobe would look for modules of other families, which takes long. */
 	put_file("/proc/sys/kernel/modprobe", "\n");
 }
 
