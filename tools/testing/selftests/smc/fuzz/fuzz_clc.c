@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One source, one target per message; -DTARGET_x picks it. The input is the
- * message. Mutators seldom keep length and eye catchers right, which would
- * stop all but a few inputs at the door; so they are repaired, except in the
- * target that is about just them.
+ * One source, one target per message, selected by -DTARGET_x. The input is the
+ * message. Mutators seldom get the length and the eye catchers right, so most
+ * inputs would be rejected at once. The target repairs them, except for the
+ * target that tests them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,14 +34,14 @@ static void judge(enum smc_clc_type type, const u8 *buf, size_t len)
 	abort();
 }
 
-/* Make header and end of the message right. */
+/* Correct the header and the end of the message. */
 static void repair(u8 *buf, size_t len)
 {
 	const u8 *eye = (const u8 *)SMC_CLC_EYE_SMCR;
 
 	if (len < SMC_CLC_HDR_LEN + SMC_CLC_EYE_LEN)
 		return;
-	/* the last bit of the eye catcher tells SMCR from SMCD */
+	/* the last bit of the eye catcher distinguishes SMCR from SMCD */
 	if (TYPE != SMC_CLC_PROPOSAL && !(buf[3] & 1))
 		eye = (const u8 *)SMC_CLC_EYE_SMCD;
 	if (buf[4] != SMC_CLC_CONFIRM || TYPE != SMC_CLC_ACCEPT)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What comes over an RDMA link: one target per LLC message (-DTYPE=x, an enum
- * smc_llc_type), one for all of them with nothing repaired (-DTYPE=0), one for
+ * Data that arrives over an RDMA link: one target per LLC message (-DTYPE=x, an
+ * enum smc_llc_type), one for all of them without repairs (-DTYPE=0), one for
  * CDC messages (-DCDC), one for cursors (-DCURSOR).
  *
- * Mutators seldom keep the type and the length right, which would stop all but
- * a few inputs at the door; so the targets of one message repair them.
+ * Mutators seldom get the type and the length right, so most inputs would be
+ * rejected at once. The targets for one message repair them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool same(struct smc_wire_cursor a, struct smc_wire_cursor b)
 	return a.wrap == b.wrap && a.count == b.count;
 }
 
-/* The definition, with numbers large enough that nothing wraps */
+/* The definition, with types large enough that nothing wraps */
 static bool allowed(u64 count, u32 size, const struct smc_wire_cursor *w,
 		    u64 max)
 {
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc;
 
 	memcpy(&in, data, size < sizeof(in) ? size : sizeof(in));
-	/* Some have control data in front of the ring. */
+	/* Some rings have control data before them. */
 	bytes = smc_clc_size_to_bytes(in.code) - (in.code & 0x80 ? 32 : 0);
 	in.max %= 65535ull * bytes + 1;
 	in.count >>= 1;
@@ -95,7 +95,7 @@ static void judge(const u8 *buf, size_t len)
 #endif
 }
 
-/* Make type and length right; all but a few messages have one length. */
+/* Correct type and length; almost all messages have a single valid length. */
 static size_t repair(u8 *buf, size_t len)
 {
 #ifdef CDC

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A region of ivshmem whose header and directory are a peer's lies, and a token of that peer: what
- * is handed out lies within the peer's share, and nothing else is ever touched.
+ * A region of ivshmem with lies of a peer in its header and directory, and a token from that peer.
+ * A buffer that is handed out must lie within the peer's share, and nothing else may be touched.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,21 +11,21 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Exactly the region, so that ASan sees whoever leaves it. */
+/* Exactly the size of the region, so that ASan detects any access beyond it. */
 #define LEN	((u64)IVS_BLOCK * 3 + 5 * IVS_UNIT)
 
 /**
- * struct input - what the fuzzer says
+ * struct input - input from the fuzzer
  * @header:	words of the header
  * @owner:	words of each slot, up to the heartbeat
- * @armed:	of the first slot
+ * @armed:	armed word of the first slot
  * @dirty:	words of its bitmap
- * @nonce:	of one of its DMBs
- * @token:	that is used
- * @offset:	into the DMB
- * @bytes:	there
- * @honest:	what would seldom be right: bit 0: the header, bit 1: the nonce is the token's,
- *		bit 2: the token's slot exists, and has an owner who is ready
+ * @nonce:	nonce of one of its DMBs
+ * @token:	the token to use
+ * @offset:	offset in the DMB
+ * @bytes:	number of bytes there
+ * @honest:	bits for what random data would seldom get right: bit 0: the header, bit 1: the
+ *		nonce is the token's, bit 2: the token's slot exists, and its owner is ready
  */
 struct input {
 	u64	header[5];

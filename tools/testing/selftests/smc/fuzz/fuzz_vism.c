@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * virtio-ism: a device that answers anything, and a peer whose home says anything.  What is
- * believed lies within the window and within a region, no two regions lie in one place, and
- * nothing else is ever touched.
+ * virtio-ism: a device with arbitrary answers, and a peer with an arbitrary home.  What is accepted
+ * must lie within the window and within a region, no two regions may overlap, and nothing else may
+ * be touched.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define COMMANDS 12
 
 /**
- * struct command - what is asked, and what the device answers
- * @class:	of the command
- * @len:	that it says to have written
- * @index:	bit 7: a good answer, with this place in the low bits
- * @answer:	its bytes, otherwise
+ * struct command - a request, and the device's answer to it
+ * @class:	class of the command
+ * @len:	length that the device reports
+ * @index:	bit 7: a correct answer, with this place in the low bits
+ * @answer:	otherwise: the bytes of the answer
  */
 struct command {
 	u8	class;
@@ -31,18 +31,18 @@ struct command {
 };
 
 /**
- * struct input - what the fuzzer says
- * @form:	bit 0: of the device
- * @honest:	bit 0: head, bit 1: token of the entry, bit 2: its size
- * @head:	of the home
+ * struct input - input from the fuzzer
+ * @form:	bit 0: form of the device
+ * @honest:	what is correct: bit 0: head, bit 1: token of the entry, bit 2: its size
+ * @head:	head of the home
  * @beat:	heartbeat, twice
- * @room:	of the home
- * @entry:	of the DMB
- * @token:	that is looked for
- * @bytes:	of the DMB
- * @summary:	of our own home
- * @dirty:	one word of it
- * @commands:	one after the other
+ * @room:	room of the home
+ * @entry:	directory entry of the DMB
+ * @token:	the token to look up
+ * @bytes:	size of the DMB
+ * @summary:	summary of our own home
+ * @dirty:	one word of our own dirty bitmap
+ * @commands:	executed one after the other
  */
 struct input {
 	u8		form;
@@ -70,7 +70,7 @@ static void put64(u8 *p, u64 value)
 	memcpy(p, &value, sizeof(value));
 }
 
-/* What an honest device would say. */
+/* The answer of a correct device. */
 static void good(struct command *c, u32 id)
 {
 	u8 *p = c->answer;
@@ -138,7 +138,7 @@ static void device(struct input *in)
 	if (vism_window_measure(&w, in->form & 1 ? VISM_ID_TOKEN : VISM_ID_OFFSET, (u64)N * REGION,
 				REGION))
 		fail("a good window is refused");
-	/* Exactly so many, so that ASan sees whoever leaves them. */
+	/* Exactly this size, so that ASan detects any access beyond it. */
 	w.regions = calloc(N, sizeof(*w.regions));
 	for (i = 0; i < COMMANDS; i++)
 		play(&w, &in->commands[i]);
@@ -152,7 +152,9 @@ static void home(struct input *in)
 	struct vism_place p;
 	u64 summary;
 
-	/* Only the page before the directory, and one entry, are ever written to. */
+	/* Only the page before the directory and one entry are ever written, so clear only
+	 * these.
+	 */
 	memset(h, 0, VISM_PAGE);
 	h->head = in->head;
 	if (in->honest & 1)
@@ -174,7 +176,7 @@ static void home(struct input *in)
 	if (vism_find_dmb(h, in->token, in->bytes, REGION, &p) &&
 	    (!in->bytes || p.offset < VISM_DMB_MIN || (u64)p.offset + in->bytes > REGION))
 		fail("memory that is not a DMB's");
-	/* And our own, in which it writes. */
+	/* The peer writes into our own home, too. */
 	h->summary = in->summary;
 	h->dirty[VISM_WORDS - 1] = in->dirty;
 	vism_mark(h, VISM_DMBS - 1);

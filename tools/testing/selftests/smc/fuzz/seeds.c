@@ -21,7 +21,7 @@ static void seed(const char *dir, const struct golden *g)
 	}
 }
 
-/* Directories are named as the messages are. */
+/* The directories have the names of the messages. */
 static void seed_llc(const struct golden *g)
 {
 	static const char *const dirs[] = {
