@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages that are well formed and out of place: offers that we cannot serve, and
- * answers in a form that nobody offered. They are made by the module's own encoders
- * from what a genuine peer says at that moment, so that only the form is wrong.
+ * Messages that are well formed and out of place: offers that we cannot serve, and answers in a
+ * form that was not offered. The module's own encoders make them from the current messages of a
+ * genuine peer, so only the form is wrong.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -141,7 +141,7 @@ static void p_devices_behind(struct smc_clc_proposal *p)
 	p->gids[p->n_gids - 1] = ours;
 }
 
-/* Each kind of offer is refused for a reason of its own. */
+/* Each kind of offer is refused for its own reason. */
 static void p_dv2_and_r(struct smc_clc_proposal *p)
 {
 	p_other_eid(p);
@@ -154,7 +154,7 @@ static void p_dv2_and_r(struct smc_clc_proposal *p)
 static const struct {
 	void (*change)(struct smc_clc_proposal *p);
 	unsigned int allowed;
-	uint32_t dv2;		/* why not SMC-Dv2, where it is offered and refused */
+	uint32_t dv2;		/* reason against SMC-Dv2, if it is offered and refused */
 	const char *what;
 } proposals[] = {
 	{ p_same, SERVED, "as it is" },
@@ -182,8 +182,8 @@ static const struct {
 };
 
 /*
- * E9: a Decline tells for each kind of offer, and for no other, why not, and as the diagnosis
- * what was judged last.  This guest has no RDMA device, and none for SMC-Dv1.
+ * E9: a Decline has a reason for each kind of offer, and for no other. Its diagnosis is the reason
+ * for the kind that was checked last.  This guest has no RDMA device and no device for SMC-Dv1.
  */
 static bool declines_each(const struct smc_clc_proposal *p, uint32_t dv2, const struct message *m,
 			  uint32_t *last)
@@ -324,14 +324,14 @@ static void a_features(struct smc_clc_accept *a)
 	a->features = 0xffff;
 }
 
-/* Our Accept has none, so a Confirm cannot repeat any; a client does not mind. */
+/* Our Accept has no vendor options, so a Confirm cannot repeat any; a client ignores them. */
 static void a_vendor(struct smc_clc_accept *a)
 {
 	fce(a, true);
 	memset(a->vendor, 1, sizeof(a->vendor));
 }
 
-/* E5: what the Accept says of the contact the Confirm repeats. */
+/* E5: the Confirm repeats the Accept's first contact bit. */
 static void a_contact(struct smc_clc_accept *a)
 {
 	fce(a, !a->first_contact);
@@ -342,12 +342,12 @@ static void a_contact(struct smc_clc_accept *a)
 #define TAKEN		0, 0
 #define RESET(why)	GOT_RESET, SMC_REASON_##why
 
-/* The same list for both; what a Confirm of version 1 does not say is left out. */
+/* One list for both messages. It leaves out fields that a Confirm of version 1 does not have. */
 static const struct {
 	void (*change)(struct smc_clc_accept *a);
 	unsigned int accept;	/* reaction of a client, and its reason */
 	uint32_t accept_why;
-	unsigned int confirm;	/* of a server; 0: it takes it */
+	unsigned int confirm;	/* reaction of a server; 0: it accepts the message */
 	uint32_t confirm_why;
 	const char *what;
 } answers[] = {
@@ -419,7 +419,7 @@ static bool accepts(int i)
 	return answer_because(s, &m, answers[i].accept, answers[i].accept_why);
 }
 
-/* Both ends are up: what one sends over SMC the other reads, and TCP is silent. */
+/* Both ends are up: what one sends over SMC the other receives, and TCP carries nothing. */
 static bool both_up(struct scene s)
 {
 	char buf[8];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A hostile peer, in both roles. Genuine CLC messages are recorded from the
- * module itself; every truncated, mangled, oversized, reordered, repeated and
+ * module itself. Every truncated, mangled, oversized, reordered, repeated and
  * replayed form of them is sent to a victim, and the reaction is checked:
  *
- * malformed	the connection is reset, the victim's application gets an error
- * unknown	an enumeration we do not know: Decline, the victim works as TCP
- * reserved	ignored
- * silence	reset after the timeout
+ *   malformed	the connection is reset, the victim's application gets an error
+ *   unknown	an enumeration we do not know: Decline, the victim works as TCP
+ *   reserved	ignored
+ *   silence	reset after the timeout
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,19 +62,19 @@ static const struct message *template(enum place at)
 	return at == CLIENT ? &proposal : at == SERVER ? &accept_ : &confirm;
 }
 
-/* Send it, and see. */
+/* Send the message and check the reaction. */
 static bool attack(enum place at, const struct message *m, unsigned int allowed,
 		   bool eof, unsigned int *got)
 {
 	return answer(stage(at), m, allowed, eof, got);
 }
 
-/* ---- the list: changes at named places ---- */
+/* ---- the list: changes at particular offsets ---- */
 
 struct change {
 	enum place at;
 	unsigned int allowed;
-	int off;		/* below 0: from the end */
+	int off;		/* negative: from the end */
 	int n;
 	const char *bytes;
 	const char *what;
@@ -102,11 +102,11 @@ static const struct change changes[] = {
 	{ CLIENT, MALFORMED, 5, 2, "\x00\x33", "length 51" },
 	{ CLIENT, MALFORMED, 5, 2, "\x7f\xff", "length 32767" },
 	{ CLIENT, MALFORMED, 5, 2, "\xff\xff", "length 65535" },
-	/* version 1 is not offered: nobody needs to look for the IP area */
+	/* version 1 is not offered: the IP area need not be checked */
 	{ CLIENT, FINE | MALFORMED, 38, 2, "\xff\xff", "offset of the IP area 65535" },
 	{ CLIENT, FINE | MALFORMED, 38, 2, "\x01\x00", "offset of the IP area 256" },
 	{ CLIENT, FINE | MALFORMED, 38, 2, "\x80\x00", "offset of the IP area 32768" },
-	/* the same when it is */
+	/* version 1 is offered */
 	{ CLIENT, MALFORMED, 7, 1, "\x24", "version 1 offered, no IP area" },
 	{ CLIENT, MALFORMED, 50, 2, "\xff\xff", "offset of the v2 extension 65535" },
 	{ CLIENT, MALFORMED, 50, 2, "\x02\x00", "offset of the v2 extension 512" },
@@ -172,7 +172,7 @@ static void run_changes(void)
 		unsigned int len, allowed = c->allowed;
 
 		apply(&m, c);
-		/* a length that is larger than what follows: send what it says */
+		/* a length that is larger than the message: send that many bytes */
 		len = m.b[5] << 8 | m.b[6];
 		if (len > m.len && len <= sizeof(m.b))
 			m.len = len;
@@ -181,9 +181,9 @@ static void run_changes(void)
 	}
 }
 
-/* ---- the list: everything of one kind ---- */
+/* ---- the list: all changes of one kind ---- */
 
-/* The end in lieu of a message is no violation: the application sees it. */
+/* The end of the stream instead of a message is no violation: the application sees it. */
 static bool ends_at_once(enum place at)
 {
 	struct scene s = stage(at);
@@ -195,7 +195,7 @@ static bool ends_at_once(enum place at)
 	return ok;
 }
 
-/* Cut after every byte, then the end of the stream. */
+/* Cut after every byte, followed by the end of the stream. */
 static void truncations(enum place at)
 {
 	const struct message *t = template(at);
@@ -217,7 +217,7 @@ static void truncations(enum place at)
 	result(ok, name);
 }
 
-/* Every byte turned over: any reaction that the specifications know. */
+/* Every byte inverted: any reaction that the specifications describe is allowed. */
 static void flips(enum place at, uint8_t mask)
 {
 	const unsigned int any = GOT_RESET | GOT_DECLINE | GOT_ACCEPT | GOT_CONFIRM |
@@ -231,7 +231,7 @@ static void flips(enum place at, uint8_t mask)
 		struct message m = *t;
 
 		m.b[i] ^= mask;
-		/* a length that asks for more: nothing more will come */
+		/* a larger length: the rest will never come */
 		ok = attack(at, &m, any, i == 5 || i == 6 || at == CONFIRMING, &got);
 		if (!ok)
 			ksft_print_msg("byte %zu of %zu xor %02x\n", i, t->len, mask);
@@ -241,7 +241,7 @@ static void flips(enum place at, uint8_t mask)
 	ksft_print_msg("reactions: %s\n", reaction_names(got));
 }
 
-/* The length says more than there is room for, and more comes. */
+/* The length exceeds the victim's buffer, and that many bytes come. */
 static void oversized(enum place at)
 {
 	const struct message *t = template(at);
@@ -257,7 +257,7 @@ static void oversized(enum place at)
 		m.b[5] = m.len >> 8;
 		m.b[6] = m.len;
 		memcpy(m.b + m.len - 4, t->b, 4);
-		/* 800 bytes may be a later release that has grown */
+		/* 800 bytes may be a longer message of a later release */
 		ok = attack(at, &m, GOT_RESET | (i ? 0 : FINE | GOT_DECLINE), false, NULL);
 		if (!ok)
 			ksft_print_msg("length %u\n", sizes[i]);
@@ -266,7 +266,7 @@ static void oversized(enum place at)
 	result(ok, name);
 }
 
-/* In lieu of a Confirm nothing can be declined: the client of SMC-D is up by then (E5). */
+/* A Decline cannot replace a Confirm: the client of SMC-D is already up (E5). */
 static void unknown_version(void)
 {
 	struct message m = accept_, a;
@@ -334,7 +334,7 @@ static void repeated(void)
 	s = as_server(&a);
 	put_bytes(s.raw, twice.b, twice.len);
 	result(judge(s, GOT_DECLINE | GOT_RESET | GOT_CONFIRM, false, NULL) ||
-	       /* after a Decline the second one is application data */
+	       /* after a Decline the second Accept is application data */
 	       strstr(why, "something else"), "as server: the Accept twice");
 	end_scene(s);
 
@@ -349,7 +349,7 @@ static void repeated(void)
 	result(answer(as_client_accepted(&a), &old_confirm, GOT_RESET | GOT_DECLINE, false, NULL),
 	       "as client: the Confirm of another connection");
 
-	/* a Confirm that says what the victim's own Accept said */
+	/* a Confirm that repeats the victim's own Accept */
 	s = as_client_accepted(&a);
 	a.b[4] = CLC_CONFIRM;
 	put_bytes(s.raw, a.b, a.len);
@@ -389,7 +389,7 @@ static void garbage(void)
 static void silence(void)
 {
 	static const struct message nothing;
-	/* What comes before the silence has to be over by then, too. */
+	/* What comes before the silence must also be complete within this time. */
 	long old = set_timeout_ms(slow(300));
 	struct message m, begun, cut;
 	struct scene s;
@@ -411,7 +411,7 @@ static void silence(void)
 	       "as client: silence after the Accept");
 	set_timeout_ms(old);
 
-	/* slow is not silent */
+	/* a slow peer is not silent */
 	s = as_client();
 	for (size_t i = 0; i < proposal.len; i++)
 		put_bytes(s.raw, proposal.b + i, 1);
@@ -426,7 +426,7 @@ static const uint8_t decline_v1[28] = {
 	0xe2, 0xd4, 0xc3, 0xd9,
 };
 
-/* What the peer's Decline said is there for the victim to read. */
+/* The victim can read the diagnosis of the peer's Decline. */
 static bool knows_diagnosis(struct scene s, uint32_t diagnosis)
 {
 	struct smc_sock_info_u info = { 0 };
@@ -464,7 +464,7 @@ static void data_behind(void)
 	       "as client: a Decline in lieu of the Confirm, and data");
 	end_scene(s);
 
-	/* byte by byte, and the connection ends behind it */
+	/* byte by byte, then the connection ends */
 	s = as_server(&p);
 	for (size_t i = 0; i < m.len; i++)
 		put_bytes(s.raw, m.b + i, 1);
@@ -473,7 +473,7 @@ static void data_behind(void)
 	result(ok && victim_is_told(s, false), "as server: the same byte by byte, and the end");
 	end_scene(s);
 
-	/* the victim declines, and we had not waited for it */
+	/* the victim declines, and data follows at once */
 	p = proposal;
 	p.b[7] = (p.b[7] & 0xf0) | 2 << 2 | 2;	/* offers nothing at all */
 	memcpy(p.b + p.len, "impatient", 9);
@@ -487,7 +487,7 @@ static void data_behind(void)
 	end_scene(s);
 }
 
-/* Resets and ends at every moment. */
+/* Resets and ends at every point of the handshake. */
 static void leaving(void)
 {
 	struct linger l = { 1, 0 };
@@ -511,19 +511,19 @@ static void leaving(void)
 		s = i % 3 == 0 ? as_client() : i % 3 == 1 ?
 				 as_server(&m) : as_client_accepted(&m);
 
-		/* the application leaves first, and then the message comes */
+		/* the application closes first, then the message arrives */
 		close(s.victim);
 		put_bytes(s.raw, template(i % 3)->b, template(i % 3)->len);
 		close(s.raw);
 	}
-	/* None of them keeps the victim from the next handshake. */
+	/* None of these may prevent the next handshake of the victim. */
 	s = as_client_accepted(&m);
 	ok = m.len >= accept_.len / 2 || BAD("afterwards an Accept of %zu bytes comes", m.len);
 	end_scene(s);
 	result(ok, "the victim's application closes in every step");
 }
 
-/* Who a client in this namespace says it is, for each of two connections. */
+/* The peer ID that a client in this namespace uses, for each of two connections. */
 static void peer_ids(uint8_t id[2][8])
 {
 	struct message p;
@@ -541,7 +541,7 @@ static void peer_ids(uint8_t id[2][8])
 	close(l);
 }
 
-/* E1: each namespace has link groups of its own, and is a peer of its own. */
+/* E1: each namespace has its own link groups and its own peer ID. */
 static void namespaces(void)
 {
 	int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -574,7 +574,7 @@ int main(void)
 		      forms_plan());
 	klog_open();
 	hostile_open();
-	/* What ends has to end of itself, within WAIT_MS: no timer comes to its rescue. */
+	/* Everything must end without the handshake timer, within WAIT_MS. */
 	old = set_timeout_ms(600000);
 	ksft_print_msg("recorded: Proposal of %zu bytes, Accept of %zu, Confirm of %zu\n",
 		       proposal.len, accept_.len, confirm.len);

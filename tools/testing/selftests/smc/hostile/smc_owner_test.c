@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Owners that stall: more sockets than a workqueue runs items at once, each of them in a system
- * call that holds a lock of the socket while it reads memory that never comes (userfaultfd). That
- * is their own affair: beside them corks are let go, handshakes run, dumps end, and so do
- * namespaces (B2, B3 of the audit).
+ * call that holds a lock of the socket while it reads memory that is never supplied (userfaultfd).
+ * This must affect only these sockets: meanwhile other corks are released, handshakes run, and
+ * dumps and namespaces end (B2, B3 of the audit).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -44,7 +44,7 @@ static void *sender(void *fd)
 	return NULL;
 }
 
-/* ---- what must go on beside them ---- */
+/* ---- what must still work ---- */
 
 static int mode_of(int fd)
 {
@@ -86,7 +86,7 @@ static bool served(int l, int port)
 	return ok;
 }
 
-/* By the worker alone: nobody has accepted the child yet. */
+/* Done by the worker alone: the child has not been accepted yet. */
 static bool answered(int l, int port, const struct message *proposal)
 {
 	int c = raw_connect(port), s;
@@ -101,7 +101,7 @@ static bool answered(int l, int port, const struct message *proposal)
 	return ok;
 }
 
-/* A dump that does not end cannot be killed either: it is left to a child. */
+/* A dump that hangs cannot be killed either, so a child process makes it. */
 static bool ends(bool (*what)(void))
 {
 	int done[2];
@@ -156,7 +156,8 @@ static bool dump(void)
 }
 
 /*
- * Namespaces end one after the other: the second one's veth goes once the first one has ended.
+ * Namespaces are destroyed one after the other: the second one's veth is removed after the first
+ * one has ended.
  */
 static bool namespace_goes(void)
 {
@@ -200,7 +201,7 @@ static void setup(int l, int port, int rl, int rport, struct message *proposal)
 	}
 }
 
-/* Each has something for the worker: a cork, or a message of the handshake. */
+/* Each socket has work for the worker: a cork, or a message of the handshake. */
 static void stall_all(void)
 {
 	for (int i = 0; i < OWNERS; i++) {
@@ -214,7 +215,9 @@ static void stall_all(void)
 		put_bytes(setters[i].peer, "\xe2", 1);
 }
 
-/* What was held back comes when the owner is through, and the handshake ends: those were no CLC. */
+/* After the owner has finished, corked data arrives, and the handshake ends, since its bytes were
+ * not CLC.
+ */
 static bool all_go_on(void)
 {
 	bool ok = true;
@@ -261,7 +264,7 @@ int main(void)
 	connection(l, port, &c, &s);
 	stall_all();
 
-	/* Its cork ends after those of the others. */
+	/* This cork is due after those of the others. */
 	ok = send(c, "x", 1, MSG_MORE | MSG_NOSIGNAL) == 1 && arrives(s, "x");
 	klog_result(ok, "a cork is let go beside owners that stall");
 	ok = answered(l, port, &proposal) && served(l, port);

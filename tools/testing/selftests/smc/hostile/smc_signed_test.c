@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keys for TCP_MD5SIG that come late (L8 of the audit). What a key is to protect never goes by
- * SMC: once SMC has been offered, setting one fails; a connection that begins meanwhile is TCP;
- * a child that inherits one declines.
+ * TCP_MD5SIG keys that are set late (L8 of the audit). Traffic that a key protects must never use
+ * SMC. Once SMC has been offered, setting a key fails; a connection that begins at the same time
+ * becomes TCP; a child that inherits a key declines.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@ static struct smc_sock_info_u info_of(int fd)
 	return info;
 }
 
-/* A key for the other end, which is on loopback. Returns 0 or the errno. */
+/* Sets a key for the other end, which is on loopback. Returns 0 or the errno. */
 static int set_key(int fd, bool ipv6)
 {
 	struct tcp_md5sig md5 = { .tcpm_keylen = 6, .tcpm_key = "secret" };
@@ -81,10 +81,10 @@ static bool refused_when_up(bool ipv6)
 	s = accept_in_time(l);
 	ok = info_of(c).mode == MODE_SMCD && set_key(c, ipv6) == EISCONN &&
 	     set_key(s, ipv6) == EISCONN && talks(c, s) && talks(s, c);
-	/* What a disconnected socket does next is a new matter. */
+	/* A key is allowed again after a disconnect. */
 	a.sin6_family = AF_UNSPEC;
 	ok = ok && !connect(c, (void *)&a, sizeof(a)) && !set_key(c, ipv6) &&
-	     /* A wrong one is still TCP's to refuse. */
+	     /* TCP itself still refuses an invalid key. */
 	     setsockopt(c, IPPROTO_TCP, TCP_MD5SIG, &none, sizeof(none)) < 0 && errno == EINVAL;
 	close(c);
 	close(s);
@@ -92,7 +92,7 @@ static bool refused_when_up(bool ipv6)
 	return ok;
 }
 
-/* TCP is up, and the Proposal has been sent. */
+/* The TCP connection is established, and the Proposal has been sent. */
 static bool refused_in_handshake(void)
 {
 	int port, l = raw_listen(&port), c = victim_connect(port), s = accept_in_time(l);
@@ -105,7 +105,7 @@ static bool refused_in_handshake(void)
 	return ok;
 }
 
-/* Nobody answers the SYN: the queue is full. */
+/* The SYN gets no answer: the queue is full. */
 static bool refused_while_connecting(void)
 {
 	enum { MANY = 8 };
@@ -159,7 +159,7 @@ static void *call_set_key(void *arg)
 	return NULL;
 }
 
-/* Holds the socket's lock until the page comes. */
+/* Holds the socket's lock until the page is supplied. */
 static void *call_hold(void *arg)
 {
 	struct call *c = arg;
@@ -175,7 +175,7 @@ static void begin(struct call *c, void *(*call)(void *), int fd, int port)
 		give_up("pthread_create");
 }
 
-/* The thread sleeps where no signal wakes it: it waits for the lock. */
+/* Does the thread sleep uninterruptibly, that is, wait for the lock? */
 static bool waits(const struct call *c)
 {
 	pid_t tid = __atomic_load_n(&c->tid, __ATOMIC_ACQUIRE);
@@ -192,7 +192,7 @@ static bool waits(const struct call *c)
 	return state == 'D';
 }
 
-/* Both wait for the lock of one socket, in this order. */
+/* Both threads wait for the lock of one socket, in this order. */
 static bool either(int l, int port, bool key_first)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SMC), s;
@@ -212,14 +212,14 @@ static bool either(int l, int port, bool key_first)
 	trap_open();
 	pthread_join(holder.thread, NULL);
 	pthread_join(setting.thread, NULL);
-	/* The listener, which has no key, does not answer a SYN that is signed. */
+	/* The listener has no key and does not answer a signed SYN. */
 	if (!setting.result) {
 		AWAIT((info = info_of(fd)).mode != MODE_UNDECIDED);
 		shutdown(fd, SHUT_RDWR);
 	}
 	pthread_join(connecting.thread, NULL);
 	if (!setting.result) {
-		/* It may even be connected: the SYN left before the key was there. */
+		/* It may even be connected: the SYN was sent before the key was set. */
 		ok = info.mode == MODE_TCP && info.reason == SMC_REASON_SIGNED;
 	} else {
 		info = info_of(fd);
@@ -248,7 +248,7 @@ static void record_proposal(struct message *proposal)
 	close(l);
 }
 
-/* The listener gets the key when it has answered the SYN, and before there is a child. */
+/* The listener gets the key after it has answered the SYN, and before the child exists. */
 static bool child_declines(void)
 {
 	int port, l = victim_listen(&port), c, s, defer = 600;

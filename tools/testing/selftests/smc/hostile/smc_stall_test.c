@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A silent peer costs nobody else anything: 100 handshakes that do not move, in
- * both roles, and beside them somebody who connects and is served. And a listener
- * that goes away takes its children with it, whatever each of them is waiting for.
- * And a client may go while it waits for TCP.
+ * Silent peers must not affect others: 100 handshakes stall, in both roles, while another client
+ * connects and is served. A listener that is closed ends its children, whatever each of them is
+ * waiting for. And a client may close while it waits for TCP.
  */
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -24,7 +23,7 @@
 #define ROUNDS 10
 #define EACH 3			/* children in each stage */
 
-/* What a child waits for when its listener goes away. */
+/* What a child waits for when its listener is closed. */
 enum stage {
 	AWAITS_PROPOSAL,
 	AWAITS_ITS_REST,
@@ -57,7 +56,7 @@ static bool still_undecided(const int *fds)
 	return true;
 }
 
-/* Both ends of a connection, which has to be SMC. */
+/* Opens both ends of a connection, which must be SMC. */
 static bool talk(int c, int s)
 {
 	char buf[4] = "";
@@ -70,7 +69,7 @@ static bool talk(int c, int s)
 	return ok && mode_of(c) == MODE_SMCD && mode_of(s) == MODE_SMCD;
 }
 
-/* One connection through @l. */
+/* Makes one connection through @l. */
 static bool served(int l, int port)
 {
 	int c = victim_connect(port), s;
@@ -84,7 +83,7 @@ static bool served(int l, int port)
 	return ok;
 }
 
-/* They all end when their time is over: the raw side sees a reset. */
+/* All of them end after the timeout: the raw side sees a reset. */
 static bool all_end(const int *raw, const int *victim)
 {
 	struct message m;
@@ -108,9 +107,11 @@ static void close_all(const int *a, const int *b)
 	}
 }
 
-/* ---- a listener that goes away ---- */
+/* ---- a listener that is closed ---- */
 
-/* How many children wait for accept(): the kernel says so in a field meant for something else. */
+/* Returns how many children wait for accept(); the kernel reports this in a field meant for
+ * something else.
+ */
 static int queued(int l)
 {
 	struct tcp_info info;
@@ -121,7 +122,7 @@ static int queued(int l)
 	return info.tcpi_unacked;
 }
 
-/* What a genuine client says, for others to say it too. */
+/* Records the Proposal of a genuine client, so that other clients can send it. */
 static void record_proposal(struct message *m)
 {
 	int port, l = raw_listen(&port), c = victim_connect(port), s = accept_in_time(l);
@@ -133,7 +134,7 @@ static void record_proposal(struct message *m)
 	close(l);
 }
 
-/* The client of a child that gets as far as @stage. */
+/* Connects a client whose child gets as far as @stage. */
 static int begin(enum stage stage, int port, const struct message *proposal)
 {
 	struct message m;
@@ -157,7 +158,7 @@ static int begin(enum stage stage, int port, const struct message *proposal)
 	return fd;
 }
 
-/* The client of a child whose listener has gone is told so. */
+/* The client is told that its child's listener has gone. */
 static bool is_reset(enum stage stage, int fd)
 {
 	struct message m;
@@ -166,13 +167,13 @@ static bool is_reset(enum stage stage, int fd)
 	if (stage == AWAITS_ACCEPT)
 		return wait_mask(fd, POLLIN, WAIT_MS) & POLLHUP && recv(fd, &c, 1, 0) < 0 &&
 		       errno == ECONNRESET;
-	/* Nobody tells a client in the SYN queue before it says something. */
+	/* A client in the SYN queue is told only after it has sent something. */
 	if (stage == AWAITS_DATA)
 		put_bytes(fd, "x", 1);
 	return get_message(fd, &m, WAIT_MS) == GOT_RESET;
 }
 
-/* Who was accepted before stays; all others end; the next listener finds nothing in its way. */
+/* Accepted connections stay; all others end; the next listener can use the port at once. */
 static bool listener_goes(const struct message *proposal, bool shut_down)
 {
 	int port, l = victim_listen(&port), fd[STAGES][EACH], c, s, defer = 600;
@@ -240,8 +241,8 @@ static void *close_it(void *arg)
 }
 
 /*
- * A full queue drops the SYN.  TCP repeats it after a second, when close() has begun, and there is
- * room: so the answer comes to a socket that is being closed.
+ * A full queue drops the SYN.  TCP repeats it after a second. By then close() has begun and there
+ * is room, so the answer arrives at a socket that is being closed.
  */
 static bool closed_while_connecting(void)
 {
@@ -314,7 +315,7 @@ int main(void)
 
 	listener_gone(l, port);
 
-	/* And when the time is over, it is over. */
+	/* After the timeout they end. */
 	/* All of them have to be accepted before that. */
 	set_timeout_ms(slow(500));
 	for (int i = 0; i < STALLED; i++)
