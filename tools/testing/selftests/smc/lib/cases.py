@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A test in Python that is a list of cases."""
+"""Runs a test in Python that is a list of cases."""
 
 
 def play(cases, *arguments, skip=lambda function: None):
-    """TAP of [(what, function)]: a case that raises has failed. skip() says why one is left out."""
+    """Prints TAP for [(what, function)]; a case that raises has failed. skip() gives a reason to
+    leave one out."""
     failed = 0
     print(f"TAP version 13\n1..{len(cases)}")
     for number, (what, function) in enumerate(cases, 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What tests in Python share that run in a guest and look at connections over loopback."""
+"""Shared by the tests in Python that run in a guest and check connections over loopback."""
 import contextlib
 import json
 import os
@@ -13,7 +13,7 @@ from lib.slow import slow
 ROOT = os.environ.get("SMC_ROOT", os.path.abspath(f"{os.path.dirname(__file__)}/../../../../.."))
 TOOLS = f"{ROOT}/build/tools"
 IPPROTO_SMC = 256
-SHORT = slow(30)                        # no single step may take longer, seconds
+SHORT = slow(30)                        # time limit for every step, in seconds
 V4, V6 = socket.AF_INET, socket.AF_INET6
 CASES = []
 
@@ -38,7 +38,7 @@ def run(*argv):
 
 
 def tool(words, name="smcr"):
-    """The tool does it and says nothing bad; what it prints."""
+    """Runs a tool, which must succeed without an error message; returns its output."""
     done = run(f"{TOOLS}/{name}", *words.split())
     same((done.returncode, done.stderr), (0, ""), f"{name} {words}")
     return done.stdout
@@ -55,7 +55,7 @@ def sysctl(name, value=None):
 
 @contextlib.contextmanager
 def setting(path, value):
-    """A file of /proc/sys or of a module's parameters says this meanwhile."""
+    """Sets a file of /proc/sys or a module parameter in a with block."""
     with open(path, encoding="ascii") as file:
         old = file.read()
     with open(path, "w", encoding="ascii") as file:
@@ -99,7 +99,7 @@ def load():
 
 
 def main(suite):
-    """Plays the cases named on the command line, or all, in a network namespace; prints TAP."""
+    """Plays the cases named on the command line, or all, in a network namespace. Prints TAP."""
     if "SMC_GUEST_NAMESPACE" not in os.environ:
         os.environ["SMC_GUEST_NAMESPACE"] = "1"
         os.execvp("unshare", ["unshare", "--net", sys.executable, *sys.argv])

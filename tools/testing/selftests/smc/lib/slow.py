@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How the limits of the tests grow on a slow machine."""
+"""Scales the time limits of the tests for slow machines."""
 import os
 
 FACTOR = int(os.environ.get("SMC_SLOW") or 1)
@@ -8,7 +8,8 @@ if FACTOR < 1:
 
 
 def slow(limit):
-    """A limit after which a test gives up, in any unit, times the environment variable SMC_SLOW:
-    1 without it, more where the machine is that much slower. lib/slow.h is the same for C. Not for
-    what a test sleeps to let something happen, nor for what has to take at least so long."""
+    """Returns a limit after which a test gives up, in any unit, multiplied by the environment
+    variable SMC_SLOW. That is 1 by default, and larger on a machine that is that much slower.
+    lib/slow.h is the same for C. Not for sleeps that let something happen, nor for minimum
+    durations."""
     return limit * FACTOR

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Generic netlink of SMC (linux/smc.h) and sock_diag (linux/smc_diag.h), without a library.
 
-Works with any module that speaks these, so that the tests say the same of ours and of the
-kernel's own.
+Works with any module that implements these, so the tests can treat ours and the kernel's own alike.
 """
 import errno
 import ipaddress
@@ -25,7 +24,7 @@ FAMILY = "SMC_GEN_NETLINK"
  DISABLE_SEID) = range(1, 16)
 EID_TABLE_ENTRY = 1
 
-# What the nested attributes are called and hold: u8, u32, u64, text, or a table of their own.
+# Names and types of the nested attributes: u8, u32, u64, text, or a table for a nest.
 LGR_V2_COMMON = {0: ("version", "int"), 1: ("release", "int"), 2: ("os", "int"),
                  3: ("eid", "text"), 4: ("peer_host", "text")}
 LGR = {1: ("id", "int"), 2: ("role", "int"), 3: ("type", "int"), 4: ("pnetid", "text"),
@@ -67,7 +66,7 @@ TOP_LGR, TOP_LINK, TOP_LGR_D, TOP_DEV_D, TOP_DEV, TOP_FBACK = 2, 3, 4, 5, 6, 8
 
 
 def gid(text):
-    """An address is one however it is written: IPv4, in short, or with all its zeros."""
+    """Normalizes an address: IPv4, abbreviated, or with all its zeros."""
     if not text:
         return text
     address = ipaddress.ip_address(text)
@@ -90,7 +89,7 @@ def attributes(data, with_nests=False):
 
 
 def decode(data, table):
-    """A nest as a dictionary; what the table does not know is left out."""
+    """Returns a nest as a dictionary, without attributes that the table does not have."""
     out = {}
     for kind, value in attributes(data):
         if kind not in table:
@@ -145,7 +144,7 @@ def command(cmd, *attrs, family=FAMILY):
 
 
 def raw_dump(cmd):
-    """(command, attributes) of each message; nests as lists, bytes for the rest."""
+    """Yields (command, attributes) of each message; nests as lists, all else as bytes."""
     def nested(data):
         return [(kind, nested(value) if nest else value)
                 for kind, value, nest in attributes(data, True)]
@@ -182,22 +181,23 @@ def link_groups():
 
 
 def versions():
-    """SMC versions of all link groups."""
+    """Returns the SMC versions of all link groups."""
     return {group.get("v2_common", {}).get("version", 1) for group in link_groups()}
 
 
 def ism_link_groups():
-    """Those over ISM devices; loopback is shown as one, too."""
+    """Returns the link groups over ISM devices; loopback is shown as one, too."""
     return [group for group in dump(GET_LGR_SMCD, TOP_LGR_D, LGR_D) if group["chid"] != LOOPBACK]
 
 
 def ism_devices():
-    """All but loopback."""
+    """Returns all ISM devices except loopback."""
     return [device for device in dump(GET_DEV_SMCD, TOP_DEV_D, DEV) if device["pci_chid"] != LOOPBACK]
 
 
 def links():
-    """Links of all link groups. The kernel's own lists a link group before its links."""
+    """Returns the links of all link groups. The kernel's own module lists a link group before its
+    links."""
     return dump(GET_LINK_SMCR, TOP_LINK, LINK)
 
 
@@ -210,7 +210,7 @@ def stats():
 
 
 def pnet_add(network, netdev="", device="", port=1):
-    """A netdev or a port of a device is on a network."""
+    """Assigns a netdev or a port of a device to a network."""
     names = [attribute(PNET_ETHNAME, netdev.encode() + b"\0")] if netdev else \
         [attribute(PNET_IBNAME, device.encode() + b"\0"), attribute(PNET_IBPORT, bytes([port]))]
     command(PNET_ADD, attribute(PNET_NAME, network.encode() + b"\0"), *names, family=PNET_FAMILY)
@@ -225,7 +225,7 @@ def fallbacks():
 
 
 def sockets():
-    """Every SMC socket: mode (smcr, tcp, smcd), state, ports, sizes."""
+    """Returns every SMC socket: mode (smcr, tcp, smcd), state, ports, sizes."""
     found = []
     payload = struct.pack("=B2xB48x", AF_SMC, 1 << 0 | 1 << 1 | 1 << 4)
     for body in request(NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, payload):

@@ -18,7 +18,7 @@ def ip(words):
 
 
 class World:
-    """Another network namespace, which a thread can enter."""
+    """Another network namespace; a thread can enter it."""
 
     def __init__(self):
         def make():
@@ -42,7 +42,7 @@ class World:
                 same(LIBC.setns(home.fileno(), CLONE_NEWNET), 0, "return")
 
     def veth(self, here, there, address):
-        """A pair of netdevs, one of them in there."""
+        """A pair of netdevs, one of them in the other namespace."""
         ip(f"link add {here} type veth peer name {there}")
         ip(f"link set {there} netns /proc/{os.getpid()}/fd/{self.file.fileno()}")
         ip(f"link set {here} up")
