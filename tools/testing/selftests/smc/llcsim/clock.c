@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events in the order of their times, work items, memory: everything that a seed repeats. */
+/* Events in the order of their times, work items, memory: everything that depends on the seed. */
 #include "kernel.h"
 
 #define MAX_EVENTS	1024
-/* Events that may run in the middle of each other. */
+/* How deeply events may be nested, one running in the middle of another. */
 #define MAX_DEPTH	3
-/* An event that comes so soon may come a little sooner, in the middle of another one. */
+/* An event due this soon may run a little earlier, in the middle of another one. */
 #define SOON		3
 
 unsigned long sim_now;
@@ -112,7 +112,7 @@ void sim_event_cancel(struct sim_event *ev)
 		sift_down(last, pos);
 }
 
-/* In the host where we are. */
+/* Schedules the event on the current host. */
 void sim_event_at(struct sim_event *ev, unsigned long at)
 {
 	sim_event_cancel(ev);
@@ -142,7 +142,7 @@ static void run(struct sim_event *ev)
 	sim_here = here;
 }
 
-/* The next event, if it is not later than @until. */
+/* Runs the next event, if it is not later than @until. */
 bool sim_step(unsigned long until)
 {
 	if (!n_events || time_before(until, heap[1]->at))
@@ -155,7 +155,7 @@ bool sim_step(unsigned long until)
 	return true;
 }
 
-/* The next event may come in the middle of what happens now. */
+/* Possibly runs the next event in the middle of the current one. */
 void sim_preempt(void)
 {
 	struct sim_event *ev = heap[1];
@@ -168,7 +168,7 @@ void sim_preempt(void)
 	run(ev);
 }
 
-/* Whoever waits for a device lets it go on. */
+/* A task that waits for a device lets it continue. */
 void sim_wait_for_device(void)
 {
 	unsigned int i;
@@ -193,7 +193,7 @@ void sim_set_processor(unsigned int preempt, unsigned int slow)
 static void run_work(struct sim_event *ev)
 {
 	struct work_struct *work = container_of(ev, struct work_struct, ev);
-	/* What a device is asked for once may free its work item. */
+	/* A device's one-time work may free its work item. */
 	bool once = ev->device;
 
 	ev->running = true;
@@ -214,7 +214,7 @@ void sim_init_work(struct work_struct *work, void (*func)(struct work_struct *wo
 	};
 }
 
-/* False if it was queued before. */
+/* Returns false if it was queued before. */
 bool sim_queue_work(struct work_struct *work, unsigned long delay, bool modify)
 {
 	bool queued = sim_event_pending(&work->ev);
@@ -222,7 +222,7 @@ bool sim_queue_work(struct work_struct *work, unsigned long delay, bool modify)
 	if (queued && !modify)
 		return false;
 	work->ev.end = sim_here;
-	/* A timer is never early; the processor may be busy. */
+	/* A timer is never early, but the processor may be busy. */
 	sim_event_at(&work->ev, sim_now + delay + sim_below(slowness));
 	return !queued;
 }
@@ -255,7 +255,7 @@ void sim_free(void *p)
 	free(p);
 }
 
-/* Once the event is over that has found that nobody needs it: its work may be part of it. */
+/* Frees @p after the current event, because @p may contain the event's work item. */
 void sim_free_later(void *p)
 {
 	if (n_garbage == ARRAY_SIZE(garbage))
@@ -276,7 +276,7 @@ bool sim_alloc_fails(void)
 	return fails;
 }
 
-/* Has a message been lost? */
+/* Has an allocation failed, so that a message was lost? */
 bool sim_alloc_failed(void)
 {
 	return failed;

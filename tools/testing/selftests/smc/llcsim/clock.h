@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The simulation's clock, its random numbers, and what it says of a fault. */
+/* The simulation's clock, its random numbers, and how it reports a fault. */
 #ifndef LLCSIM_CLOCK_H
 #define LLCSIM_CLOCK_H
 
@@ -7,18 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Connections of an end, at once. */
+/* Maximum number of simultaneous connections of an end. */
 #define SIM_CONNS	6
 
 /**
- * struct sim_event - something that happens at its time
- * @at:		when
- * @order:	among those of one time
- * @pos:	place in the heap, from 1; 0: it is not there
+ * struct sim_event - something that happens at a certain time
+ * @at:		the time
+ * @order:	position among events of the same time
+ * @pos:	place in the heap, from 1; 0: it is not queued
  * @end:	the host where it happens
- * @running:	it happens right now
- * @device:	a device does it, for which somebody may wait
- * @fn:		what happens
+ * @running:	it is being processed
+ * @device:	a device does it, and somebody may wait for the device
+ * @fn:		the function to call
  * @may:	may it happen in the middle of something else?  NULL: it may
  */
 struct sim_event {
@@ -33,9 +33,9 @@ struct sim_event {
 };
 
 extern unsigned long sim_now;
-extern unsigned int sim_here;		/* the host where things happen */
-extern unsigned int sim_locks;		/* that are held */
-extern unsigned int sim_depth;		/* events that run, one in the middle of the other */
+extern unsigned int sim_here;		/* the host of the current event */
+extern unsigned int sim_locks;		/* number of locks that are held */
+extern unsigned int sim_depth;		/* number of nested events */
 extern bool sim_verbose;
 
 void sim_clock_reset(uint64_t seed);

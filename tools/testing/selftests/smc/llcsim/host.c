@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The model of what is around the group: ports and paths, memory, connections, lgr.c. */
+/* The model of the group's surroundings: ports and paths, memory, connections, lgr.c. */
 #include "sim.h"
 
 struct sim_world sim;
@@ -21,14 +21,14 @@ static void port_event(struct sim_event *ev)
 		smc_lgr_port_changed(&port->dev, 1);
 }
 
-/* The device is unplugged.  Plugged in again it is another one. */
+/* The device is unplugged.  When it is plugged in again, it is a different device. */
 void sim_port_remove(unsigned int end, unsigned int port)
 {
 	sim.ends[end].ports[port].dev.gone = true;
 	sim_port_set(end, port, false);
 }
 
-/* False if somebody has it still. */
+/* Returns false if it still has users. */
 static bool add_again(struct sim_port *port)
 {
 	if (sim_event_pending(&port->event) || port->dev.ref.n != 1)
@@ -352,7 +352,7 @@ struct smc_lgr_conn *smc_lgr_next_conn(struct smc_lgr *lgr, unsigned long *token
 	return NULL;
 }
 
-/* Connections here do not write into RMBs of the peer. */
+/* Connections do not write into RMBs of the peer in this model. */
 void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken)
 {
 }
@@ -387,7 +387,7 @@ void smc_conn_notify(struct smc_conn *c)
 		sim_event_at(&conn->again, sim_now + sim_below(3));
 }
 
-/* Buffers without users are looked for. */
+/* Looks for buffers without users. */
 void sim_retire(unsigned int end, bool now)
 {
 	struct smc_lgr *lgr = sim.ends[end].lgr;
@@ -436,7 +436,7 @@ static void move(struct smc_lgr_conn *lconn, struct smc_link_move *move)
 	lconn->sender.link = move->to;
 }
 
-/* The part of a handshake that the engine has to do with: does the peer know our RMB? */
+/* The part of a handshake that involves the engine: does the peer know our RMB? */
 static void handshake(struct sim_event *ev)
 {
 	struct sim_conn *conn = container_of(ev, struct sim_conn, again);
@@ -457,7 +457,9 @@ static void handshake(struct sim_event *ev)
 		sim_judge_confirmed(sim_here, conn->rmb);
 	}
 	mutex_unlock(&lgr->setup_lock);
-	/* DELETE LINK may have been lost with another link, and the peer be busy with the first. */
+	/* DELETE LINK may have been lost with another link, so the peer may still be busy with the
+	 * first one.
+	 */
 	if (err == -EACCES && sim.prompt && !sim_alloc_failed() &&
 	    sim_now - sim.harmed_at > 10 * HZ)
 		sim_fail("the peer of end %u does not want to know an RMB", sim_here);
@@ -505,7 +507,7 @@ bool sim_conn_begin(unsigned int nr)
 	mutex_lock(&lgr->setup_lock);
 	rmb = some_rmb(lgr);
 	mutex_unlock(&lgr->setup_lock);
-	/* Things may have happened meanwhile. */
+	/* The state may have changed meanwhile. */
 	if (!rmb || end->lgr != lgr || lgr->state != SMC_LGR_ACTIVE)
 		return false;
 	memset(conn, 0, sizeof(*conn));
@@ -523,7 +525,7 @@ bool sim_conn_begin(unsigned int nr)
 	conn->l.lgr = lgr;
 	lgr->n_on_link[smc_lgr_link_index(lgr, link)]++;
 	lgr->conns.slots[conn->l.token] = &conn->l;
-	/* It may have found the link down, see lose_link(). */
+	/* The link may have been down already, see lose_link(). */
 	smc_lgr_failover(lgr);
 	sim_event_at(&conn->again, sim_now + sim_below(3));
 	return true;
@@ -543,7 +545,7 @@ static void no_work(struct work_struct *work)
 {
 }
 
-/* It waits for completion handlers. */
+/* Failover waits for completion handlers. */
 static bool may_failover(const struct sim_event *ev)
 {
 	return !ev->running && !sim_handler_runs(ev->end);
@@ -579,7 +581,7 @@ static struct smc_lgr *new_group(struct sim_end *end, u8 version, u8 release)
 	return lgr;
 }
 
-/* What CLC has done before the first contact of LLC. */
+/* What CLC has exchanged before the first contact of LLC. */
 static void exchange(struct smc_lgr *lgr, struct smc_lgr *peer)
 {
 	struct smc_link *link = smc_lgr_first_link(lgr), *other = smc_lgr_first_link(peer);
@@ -627,7 +629,9 @@ void sim_make_groups(u8 version, u8 release, const u8 *max_links)
 		exchange(lgr[i], lgr[!i]);
 	for (i = 0; i < SIM_ENDS; i++)
 		attach(lgr[i], lgr[!i]);
-	/* The client begins when it has sent its Confirm, the server when it has that. */
+	/* The client begins after it has sent its Confirm, the server after it has received
+	 * that.
+	 */
 	sim_here = SIM_CLIENT;
 	smc_llc_first_contact(lgr[SIM_CLIENT]);
 	sim_here = SIM_SERVER;

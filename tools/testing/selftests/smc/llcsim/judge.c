@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What must hold of two honest ends, in every schedule. */
+/* What must hold for two correct ends, in every schedule. */
 #include "sim.h"
 
 static struct smc_lgr *group(unsigned int end)
@@ -13,8 +13,8 @@ static bool is_alive(unsigned int end)
 }
 
 /*
- * Both ends are honest, so nobody breaks the protocol.  A link that both ends use, and whose ports
- * have worked all the time, is not taken for lost.
+ * Both ends are correct, so neither violates the protocol.  A link that both ends use, and whose
+ * ports have always worked, must not be considered lost.
  */
 void sim_judge_down(struct smc_link *link, u32 reason)
 {
@@ -43,7 +43,9 @@ static bool knows(struct smc_lgr *lgr, unsigned int link, const struct ib_mr *mr
 	return number_of(lgr, link, mr) >= 0;
 }
 
-/* A link that both ends use, or the one here uses: what is said over it must be possible. */
+/* Both ends use a link, or only this one does: its messages must then be valid for the other
+ * end.
+ */
 void sim_judge_active(struct smc_link *link)
 {
 	struct smc_lgr *lgr = smc_link_lgr(link), *peer;
@@ -67,7 +69,7 @@ void sim_judge_active(struct smc_link *link)
 	}
 }
 
-/* The peer knows an RMB that is taken for confirmed, on all links that it uses. */
+/* If an RMB counts as confirmed, the peer must know it on all links that it uses. */
 void sim_judge_confirmed(unsigned int end, const struct smc_rmb *rmb)
 {
 	struct smc_lgr *lgr = group(end), *peer;
@@ -93,8 +95,7 @@ void sim_judge_confirmed(unsigned int end, const struct smc_rmb *rmb)
 }
 
 /*
- * The group does not end while there is a link that works, of which both ends know, also if it has
- * yet to be confirmed.
+ * The group must not end while a link works that both ends know, even if it is not confirmed yet.
  */
 static void judge_end(unsigned int end)
 {
@@ -111,8 +112,8 @@ static void judge_end(unsigned int end)
 		if (!link->path.dev || !other || !sim_link_reachable(link))
 			continue;
 		/*
-		 * Without an answer, or with one that comes late, a link is not confirmed.  A first
-		 * contact that loses its link has failed.
+		 * A link is not confirmed if the answer is missing or late.  A first contact that
+		 * loses its link has failed.
 		 */
 		if ((sim_alloc_failed() || !sim_link_whole(link) || !sim.ends[end].active) &&
 		    (link->state != SMC_LINK_ACTIVE || other->state != SMC_LINK_ACTIVE))
@@ -123,7 +124,7 @@ static void judge_end(unsigned int end)
 	}
 }
 
-/* Over a link that is down no answer comes, so nobody waits for one. */
+/* No answer comes over a link that is down, so an end must not wait for one. */
 static void judge_wait(unsigned int end)
 {
 	const struct smc_llc *llc = &group(end)->llc;
@@ -137,7 +138,7 @@ static void judge_wait(unsigned int end)
 		sim_fail("end %u waits for an answer over a dead link", end);
 }
 
-/* After each event */
+/* Called after each event. */
 void sim_judge_step(void)
 {
 	unsigned int i;
@@ -189,7 +190,7 @@ static unsigned int n_active(const struct smc_lgr *lgr)
 	return n;
 }
 
-/* Links that have no port in common at either end are possible: then they are such links. */
+/* If links are possible that have no port in common at either end, there must be such links. */
 static void judge_symmetry(struct smc_lgr *lgr)
 {
 	const struct smc_link *a, *b;
@@ -229,7 +230,9 @@ static u8 links_there(const struct smc_lgr *lgr)
 	return links;
 }
 
-/* The peer has forgotten the RMBs that have gone; of dead links it forgets with the next one. */
+/* The peer must have forgotten the RMBs that are gone. For dead links it forgets them with the next
+ * link.
+ */
 static void judge_rtokens(unsigned int end)
 {
 	const struct smc_lgr *lgr = group(end), *peer = group(!end);
@@ -292,7 +295,7 @@ static bool at_rest(unsigned int end)
 	return true;
 }
 
-/* A timer may be just about to try something once more. */
+/* A timer may be about to start another attempt. */
 static bool come_to_rest(void)
 {
 	unsigned long until = sim_now + (sim.useless ? 150 : 30) * HZ;

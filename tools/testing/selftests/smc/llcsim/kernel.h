@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * As much of the kernel as the LLC engine and its link group need, in user space.  It stands for
- * all their <linux/...>, <net/...> and <rdma/...>: the Makefile makes each of them include it.
+ * The part of the kernel that the LLC engine and its link group need, in user space.  It replaces
+ * all their <linux/...>, <net/...> and <rdma/...> headers: the Makefile generates these, and each
+ * includes this file.
  *
- * Locks know whether they are held, and lockdep_assert_held() looks.  Where one is released,
- * something else may run first, as on a preemptible kernel: sim_preempt().
+ * Locks record whether they are held, and lockdep_assert_held() checks that.  When a lock is
+ * released, something else may run first, as on a preemptible kernel: sim_preempt().
  */
 #ifndef LLCSIM_KERNEL_H
 #define LLCSIM_KERNEL_H
@@ -240,7 +241,7 @@ static inline void list_splice_init(struct list_head *from, struct list_head *to
 	     (n) = list_entry((e)->member.next, typeof(*(e)), member); &(e)->member != (head); \
 	     (e) = (n), (n) = list_entry((n)->member.next, typeof(*(n)), member))
 
-/* The few connections of an end, by their place. */
+/* The few connections of an end, by their index. */
 struct xarray {
 	void *slots[SIM_CONNS];
 };
@@ -253,7 +254,7 @@ struct xarray {
 struct work_struct {
 	void			(*func)(struct work_struct *work);
 	struct sim_event	ev;
-	bool			waits;	/* for others, so it may not run in their middle */
+	bool			waits;	/* for others, so it must not interrupt them */
 };
 
 struct delayed_work {
@@ -292,7 +293,7 @@ struct sock;
 struct net_device;
 typedef struct { int unused; } netdevice_tracker;
 
-/* Two hosts in one process: what happens to a device happens in one of them. */
+/* Two hosts in one process: a device belongs to one of them. */
 #define for_each_net(net)	for ((net) = sim_net(); (net); (net) = NULL)
 struct net *sim_net(void);
 
@@ -318,7 +319,7 @@ static inline void ether_addr_copy(u8 *to, const u8 *from)
 	memcpy(to, from, ETH_ALEN);
 }
 
-/* ---- RDMA: what the module's headers name ---- */
+/* ---- RDMA: the definitions that the module's headers use ---- */
 
 #define IB_DEVICE_NAME_MAX	64
 #define IB_ACCESS_LOCAL_WRITE	1
@@ -356,7 +357,7 @@ typedef void (*ib_comp_handler)(struct ib_cq *cq, void *context);
 typedef struct { int unused; } wait_queue_head_t;
 
 struct ib_pd {
-	u64 keys;	/* that are used, as bits */
+	u64 keys;	/* bitmap of used keys */
 };
 
 struct ib_mr {
@@ -402,7 +403,7 @@ static inline struct ib_mr *ib_alloc_mr(struct ib_pd *pd, int type, u32 pages)
 {
 	struct ib_mr *mr = sim_alloc(sizeof(*mr));
 
-	/* Keys of two devices may be the same, and a key is used again. */
+	/* Two devices may use the same key, and a key can be reused. */
 	do {
 		mr->rkey = sim_below(64);
 	} while (pd->keys & BIT(mr->rkey));

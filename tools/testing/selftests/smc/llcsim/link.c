@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The model of link/: reliably connected queue pairs.  What is sent over one arrives once and in
- * order, or the sender learns after a while that it cannot be delivered; that it has arrived it
- * learns later, or never.  Two queue pairs are not ordered against each other.
+ * The model of link/: reliably connected queue pairs.  A message arrives once and in order, or the
+ * sender learns after a while that it cannot be delivered. The sender learns about the arrival
+ * later, or never.  There is no order between messages on two queue pairs.
  */
 #include "sim.h"
 
-/* Messages and registrations under way. */
+/* Maximum number of pending messages and registrations. */
 #define N_POSTS		32
-/* Seven times 1.07 s: the device gives up. */
+/* After seven retries of 1.07 s the device gives up. */
 #define RETRY_TIME	1070
 #define RETRIES_TIME	7500
 #define FIRST_QPN	16
 #define MAX_QPS		2048
-/* The longest message that may be sent while another such one is under way. */
+/* The longest message that may be sent while another one of that kind is pending. */
 #define SHORT		SMC_LINK_MSG_MAX
 
 /**
  * struct sim_post - a message, or a registration
- * @len:	of the message
+ * @len:	length of the message
  * @buf:	the message, in memory of exactly that length
  * @reg:	the region
  * @at:		when it arrives, if the path works
@@ -32,25 +32,25 @@ struct sim_post {
 
 /**
  * struct sim_qp - a queue pair
- * @ib:		its number, which is not used again
- * @peer:	that of the other end
+ * @ib:		has its number, which is not reused
+ * @peer:	number of the queue pair at the other end
  * @link:	the link, NULL once it has been stopped
- * @port:	ours
+ * @port:	our port
  * @end:	our host
  * @connected:	it can send and receive
- * @error:	it cannot any more
+ * @error:	it no longer can
  * @busy:	its completion handler runs
  * @harmed:	its path was interrupted
  * @posts:	a ring
- * @head:	posts made
- * @given:	those that have arrived
- * @acked:	those known to have arrived
+ * @head:	number of posts made
+ * @given:	number of posts that have arrived
+ * @acked:	number of posts known to have arrived
  * @failing:	since when the path is interrupted, 0 if it is not
- * @destroyed:	nobody knows it any more
+ * @destroyed:	it has been destroyed
  * @last:	messages after this one are lost when it is stopped
- * @deliver:	the next post arrives
- * @ack:	we learn of it
- * @hop:	a gateway has answered
+ * @deliver:	event: the next post arrives
+ * @ack:	event: the sender learns of it
+ * @hop:	event: a gateway has answered
  */
 struct sim_qp {
 	struct ib_qp		ib;
@@ -98,7 +98,7 @@ unsigned int sim_links_made(void)
 	return n_qps;
 }
 
-/* Does a completion handler run there? */
+/* Is a completion handler running on that host? */
 bool sim_handler_runs(unsigned int end)
 {
 	unsigned int i;
@@ -129,7 +129,7 @@ static void free_posts(struct sim_qp *qp, u32 until)
 	}
 }
 
-/* It is destroyed, and nothing of it is under way. */
+/* Frees the queue pair if it is destroyed and nothing of it is pending. */
 static void free_if_done(struct sim_qp *qp)
 {
 	if (!qp->destroyed || qp->busy || sim_event_pending(&qp->deliver))
@@ -144,7 +144,7 @@ static bool port_works(const struct sim_port *port)
 	return port->up && !port->silent;
 }
 
-/* The queue pair at the other end, if what we send gets there. */
+/* Returns the queue pair at the other end, if our messages reach it. */
 static struct sim_qp *reached(const struct sim_qp *qp)
 {
 	struct sim_qp *peer = qp_of(qp->peer);
@@ -161,7 +161,7 @@ static void busy_end(struct sim_qp *qp)
 	free_if_done(qp);
 }
 
-/* True if the device has given up. */
+/* Returns true if the device has given up. */
 static bool retry(struct sim_qp *qp, struct sim_event *ev)
 {
 	if (!qp->failing)
@@ -214,7 +214,7 @@ static void deliver(struct sim_event *ev)
 			free_if_done(qp);
 		return;
 	}
-	/* The peer's buffer: ours may be acknowledged before it is read. */
+	/* A copy in the peer's buffer: ours may be acknowledged before this is read. */
 	mine.buf = memcpy(sim_alloc(mine.len), post->buf, mine.len);
 	peer->busy = true;
 	arrived(qp);
@@ -242,7 +242,7 @@ static void ack(struct sim_event *ev)
 	bool valid = false;
 	u32 until, i;
 
-	/* Only messages need the peer. */
+	/* Only messages require the peer. */
 	until = qp->acked;
 	while (until != qp->given && (qp->posts[until % N_POSTS].reg || reached(qp)))
 		until++;
@@ -339,7 +339,7 @@ int smc_link_next_hop(struct smc_link *link)
 {
 	if (!link->hop.asked && sim_one_in(sim.hop_one_in)) {
 		link->hop.asked = true;
-		/* One in eight does not answer in time. */
+		/* One in eight answers too late. */
 		sim_event_at(&qp_of_link(link)->hop,
 			     sim_now + sim_below(sim_one_in(8) ? 20000 : 1000));
 		SIM_LOG("a gateway is asked, for link %u, which takes %lu ms", link->number,
@@ -394,7 +394,9 @@ void smc_link_down(struct smc_link *link, u32 reason)
 		smc_lgr_link_down(link, NULL);
 }
 
-/* What the group says at its end gets a moment; of a link that is down some messages are lost. */
+/* What the group has just sent gets a moment to leave; if the link is down, some messages are
+ * lost.
+ */
 void smc_link_stop(struct smc_link *link)
 {
 	struct sim_qp *qp = qp_of_link(link);
@@ -519,7 +521,7 @@ int smc_link_register(struct smc_link *link, struct smc_link_reg *reg)
 
 /* ---- for the judge ---- */
 
-/* A port is down or silent: what happens to its links is not the engine's fault. */
+/* A port is down or silent: problems of its links are not the engine's fault. */
 void sim_port_harmed(const struct sim_port *port)
 {
 	unsigned int i;
@@ -536,7 +538,7 @@ static struct sim_qp *other_qp(const struct smc_link *link)
 	return peer && peer->connected && peer->peer == link->qp->qp_num ? peer : NULL;
 }
 
-/* The other end of a link, if it has one that is not stopped. */
+/* Returns the other end of a link, if it has one that is not stopped. */
 struct smc_link *sim_other_half(const struct smc_link *link)
 {
 	struct sim_qp *peer = other_qp(link);

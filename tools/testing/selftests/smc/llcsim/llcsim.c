@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two LLC engines, those of the module, over links that come and go: schedules at random, each of
- * which its seed repeats.
+ * Two LLC engines, those of the module, over links that are lost and added. The schedules are
+ * random, and a seed reproduces its schedule.
  *
- *	llcsim [-n SCHEDULES] [-s FIRST_SEED] [-k] [-v]
+ *         llcsim [-n SCHEDULES] [-s FIRST_SEED] [-k] [-v]
  *
- * -k goes on after a fault, -v tells what happens.  Documentation/testing.md has the rules.
+ * -k continues after a fault, -v prints what happens.  Documentation/testing.md has the rules.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 #include "sim.h"
 #include "tap.h"
 
-/* The longest pause of an engine is 64 s, between two tries to have another link. */
+/* The longest pause of an engine is 64 s, between two attempts to add a link. */
 #define QUIET		(300 * HZ)
-/* So many links may be made in that time until it is as it shall be. */
+/* Maximum number of links that may be made in that time until the final state is reached. */
 #define MAX_TRIES	64
 #define CASES		10
 
@@ -82,7 +82,7 @@ static bool is_up(unsigned int end, unsigned int port)
 	return p->up && !p->silent;
 }
 
-/* Is there a link that both ends use, and that does not need this port? */
+/* Is there a link that both ends use and that does not use this port? */
 static bool survives(unsigned int end, unsigned int port)
 {
 	struct smc_lgr *lgr = sim.ends[end].lgr;
@@ -101,7 +101,7 @@ static bool survives(unsigned int end, unsigned int port)
 	return false;
 }
 
-/* Mostly of a port that the group can do without. */
+/* Mostly changes a port that the group can do without. */
 static void change_port(bool silent)
 {
 	unsigned int end = sim_below(SIM_ENDS), port = sim_below(sim.ends[end].n_ports);
@@ -130,7 +130,7 @@ static bool is_tested(void)
 	return sim.ends[0].sn.smcr_testlink_time && sim.ends[1].sn.smcr_testlink_time;
 }
 
-/* Without TEST LINK it takes data to find out that a link is dead: as if some had been sent. */
+/* Without TEST LINK only sent data reveals a dead link; this stands for such data. */
 static void test_now(void)
 {
 	unsigned int i;
@@ -226,7 +226,7 @@ static void choose(void)
 		sim.ends[i].n_ports = SIM_PORTS;
 		sim.prompt = false;
 	}
-	/* Release 1 negotiates it in CLC. */
+	/* Release 1 negotiates the number of links in CLC. */
 	if (release)
 		max_links[0] = max_links[1] = min(max_links[0], max_links[1]);
 	SIM_LOG("ports %u, %u, links %u, %u, latency %u, gateway 1/%u, no memory 1/%u, version %u.%u",
@@ -249,7 +249,7 @@ static void calm_down(void)
 	run_until(sim_now + QUIET);
 	if (sim_links_made() - made > MAX_TRIES)
 		sim_fail("%u links were tried in vain", sim_links_made() - made);
-	/* What was lost in the middle of that. */
+	/* A link may have been lost in the middle of that. */
 	test_now();
 	run_until(sim_now + QUIET / 4);
 	sim_judge_rest();
@@ -280,7 +280,7 @@ static void play(void)
 	sim_links_reset();
 	sim_hosts_reset();
 	choose();
-	/* Most of the time the first contact is not disturbed. */
+	/* Usually the first contact is not disturbed. */
 	if (!sim_one_in(8))
 		run_until(sim_now + sim_below(2000));
 	sim_set_alloc_fails(sim.alloc_one_in);

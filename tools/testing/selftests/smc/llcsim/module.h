@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the engine sees of the parts of the module that are not simulated: namespaces, connections,
- * statistics, tracepoints.  It is included before everything else, and takes the place of their
- * headers.
+ * The engine's view of the parts of the module that are not simulated: namespaces, connections,
+ * statistics, tracepoints. It is included before everything else and replaces their headers.
  */
 #ifndef LLCSIM_MODULE_H
 #define LLCSIM_MODULE_H

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-#
-# Play the schedules: some with the sanitizers, all without, on two processors.
+# Runs the schedules on two processors: some with the sanitizers, all without.
 #
 #   run_llcsim.sh DIRECTORY SCHEDULES SANITIZED
 

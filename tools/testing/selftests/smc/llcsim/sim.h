@@ -3,8 +3,8 @@
  * Two hosts, each with ports, one link group and connections, and queue pairs between them.
  *
  * The link group is the module's: llc*.c, links.c, failover.c, retire.c, new_path.c, rtoken.c,
- * mem.c and end.c.  Models are what is below it (ports, paths, queue pairs) and above it
- * (connections).
+ * mem.c and end.c.  The layers below it (ports, paths, queue pairs) and above it (connections) are
+ * models.
  */
 #ifndef LLCSIM_SIM_H
 #define LLCSIM_SIM_H
@@ -18,12 +18,12 @@ enum { SIM_SERVER, SIM_CLIENT, SIM_ENDS };
 
 /**
  * struct sim_port - a device with one port
- * @dev:	as the module knows it; first
+ * @dev:	as the module knows it; first member
  * @ibdev:	part of that
- * @pd:		gives RKeys
+ * @pd:		allocates RKeys
  * @up:		the port is active
- * @silent:	frames are lost, and nobody says so
- * @event:	tells the module that something has happened
+ * @silent:	frames are lost without any notification
+ * @event:	notifies the module of a change
  */
 struct sim_port {
 	struct smc_rdma_dev	dev;
@@ -36,17 +36,17 @@ struct sim_port {
 
 enum sim_conn_state {
 	SIM_CONN_NONE,
-	SIM_CONN_ASKING,	/* is its RMB confirmed? */
+	SIM_CONN_ASKING,	/* waits until its RMB is confirmed */
 	SIM_CONN_UP,
 	SIM_CONN_CUT_OFF,
 };
 
 /**
  * struct sim_conn - a connection
- * @l:		as the group knows it; first
+ * @l:		as the group knows it; first member
  * @state:	enum sim_conn_state
  * @rmb:	its RMB
- * @again:	its handshake goes on
+ * @again:	event: its handshake continues
  */
 struct sim_conn {
 	struct smc_lgr_conn	l;
@@ -58,8 +58,8 @@ struct sim_conn {
 /**
  * struct smc_pools - buffers of a group, the model of mem/pool.c
  * @owner:	the group
- * @ops:	what to do with each
- * @n:		how many there are
+ * @ops:	operations on each buffer
+ * @n:		number of buffers
  * @rmbs:	the buffers, as devices know them
  */
 struct smc_pools {
@@ -72,13 +72,13 @@ struct smc_pools {
 /**
  * struct sim_end - a host
  * @net:	its namespace
- * @sn:		the same for the module
+ * @sn:		the module's data of the namespace
  * @stats:	part of that
- * @lgrs:	its link groups, of which there is one
- * @lgr:	the group, NULL once its memory has gone
- * @active:	the first contact is over
+ * @lgrs:	its link groups; there is only one
+ * @lgr:	the group, NULL once its memory has been freed
+ * @active:	the first contact is complete
  * @ended:	the group has begun to end
- * @stuck:	since when its engine waits for an answer over a link that is down
+ * @stuck:	since when its engine has been waiting for an answer over a link that is down
  * @ports:	its ports
  * @n_ports:	their number
  * @conns:	its connections
@@ -98,17 +98,17 @@ struct sim_end {
 };
 
 /**
- * struct sim_world - what a seed has decided, and what has happened
+ * struct sim_world - the choices of the seed, and what has happened
  * @ends:	the two hosts
- * @latency:	of a message, at most, in jiffies
- * @hop_one_in:	of so many paths one leads over a gateway that is asked first
- * @alloc_one_in: of so many messages one is lost for lack of memory
- * @useless:	an end has a port that leads nowhere, and does not say so
+ * @latency:	maximum latency of a message, in jiffies
+ * @hop_one_in:	one in this many paths has a gateway that has to be resolved first
+ * @alloc_one_in: one in this many messages is lost for lack of memory
+ * @useless:	an end has a port that reaches nothing, without an error
  * @prompt:	nothing takes long
  * @harmed:	a port was down or silent, so the group may end
  * @harmed_at:	when that was last
- * @over:	the schedule is over, and the groups shall end
- * @actions:	of the schedule, that have yet to come
+ * @over:	the schedule is complete, and the groups have to end
+ * @actions:	actions of the schedule that are still to come
  */
 struct sim_world {
 	struct sim_end		ends[SIM_ENDS];
