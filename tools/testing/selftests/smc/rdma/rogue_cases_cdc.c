@@ -293,7 +293,8 @@ static void update_requested(void)
 	verdict(ok, "cdc: an update that is requested comes");
 }
 
-/* With less than half of its window left, the peer gets an update for each tenth, blocked or not.
+/* With less than half of its window left, the peer gets an update for each tenth, blocked or
+ * not.
  */
 static void window_grows(void)
 {

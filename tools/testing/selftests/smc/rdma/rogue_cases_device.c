@@ -10,7 +10,8 @@
 
 #include "rogue.h"
 
-/* Some devices are out of a resource and return -EAGAIN: the victim must not wait because of that.
+/* Some devices are out of a resource and return -EAGAIN: the victim must not wait because of
+ * that.
  */
 static void refuses(int err)
 {

@@ -143,7 +143,8 @@ static const char * const traffic_name[] = {
 	"nothing under way", "data of the victim", "data of ours", "data both ways",
 };
 
-/* The victim must write over the new link, after a validation with the number that we should have.
+/* The victim must write over the new link, after a validation with the number that we should
+ * have.
  */
 static bool moved(const struct conn *c, const struct link *to)
 {
@@ -488,7 +489,8 @@ static void validate_twice(enum role role)
 
 /* ---- and go on ---- */
 
-/* 4.6.2: lost messages are sent again unchanged, or combined in one message with a higher number.
+/* 4.6.2: lost messages are sent again unchanged, or combined in one message with a higher
+ * number.
  */
 static void resume(enum role role, int skip)
 {

@@ -64,7 +64,8 @@ static void out_of_sync(bool answered)
 	c = conn_more(first, AT_CLC, NULL);
 	clc_out_of_sync(c);
 	ok = ok && talks_tcp(c->s) && llc_expect(first->l, SMC_LLC_TEST_LINK, false, &m);
-	/* Until TEST LINK is answered, only the victim may still have the group, so it is not used.
+	/* Until TEST LINK is answered, only the victim may still have the group, so it is not
+	 * used.
 	 */
 	other = forged(first, ROGUE);
 	ok = ok && own_group(other, first);

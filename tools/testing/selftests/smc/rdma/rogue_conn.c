@@ -52,7 +52,8 @@ void cdc_take(struct link *l, const struct msg *m)
 	if (smc_cursor_advance(&c->peer_prod, &c->peer_prod_at, ELEM_SIZE, &cdc.prod,
 			       ELEM_SIZE - (c->peer_prod - c->cons)))
 		give_up("the victim's producer cursor is beyond our window");
-	/* Our cursors are often false, so the victim's consumer cursor is not checked against them.
+	/* Our cursors are often false, so the victim's consumer cursor is not checked against
+	 * them.
 	 */
 	smc_cursor_advance(&c->peer_cons, &c->peer_cons_at, c->peer_size, &cdc.cons, UINT64_MAX);
 	if (cdc.prod_flags & SMC_CDC_URG_PRESENT)

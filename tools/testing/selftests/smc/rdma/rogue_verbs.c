@@ -153,7 +153,8 @@ static struct link *make_link(struct rogue_dev *d, uint8_t *rmb)
 	l->dev = d;
 	l->first = l;
 	l->psn = (++n * 7919) & 0xffffff;
-	/* Each link has a different peer ID, so existing link groups are never reused by accident.
+	/* Each link has a different peer ID, so existing link groups are never reused by
+	 * accident.
 	 */
 	memcpy(l->peer_id, "\0\0rogue\0", 8);
 	l->peer_id[0] = n >> 8;

@@ -78,7 +78,8 @@ void machines_meet(bool server)
 	lead = accept_next();
 }
 
-/* False at the end of the stream or when the other machine is gone. recv() of 0 bytes would block.
+/* False at the end of the stream or when the other machine is gone. recv() of 0 bytes would
+ * block.
  */
 static bool get(void *buf, size_t len)
 {

@@ -431,7 +431,8 @@ static void close_at_once_client(void)
 	}
 }
 
-/* One side closes while data arrives from the other: the result is a reset, and no byte is made up.
+/* One side closes while data arrives from the other: the result is a reset, and no byte is made
+ * up.
  */
 static void close_while_sending_server(void)
 {

@@ -418,7 +418,8 @@ static void many_clients_client(void)
 
 /* ---- a thousand connections at once, each end with one epoll ---- */
 
-/* The number of connections. Buffers are small: two thousand of the default size take half a GiB.
+/* The number of connections. Buffers are small: two thousand of the default size take half a
+ * GiB.
  */
 #define THOUSAND	1000
 

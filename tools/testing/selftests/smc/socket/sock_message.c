@@ -351,7 +351,8 @@ static void cork_client(void)
 	R(close(fd));
 }
 
-/* A cork holds data back for a fifth of a second at most. If the check comes too late, repeat it.
+/* A cork holds data back for a fifth of a second at most. If the check comes too late, repeat
+ * it.
  */
 static void cork_holds_server(void)
 {

@@ -70,7 +70,8 @@ static int sensible(int level, int opt)
 		return 0;
 	if (IS(SOL_SOCKET, SO_PEEK_OFF))
 		return -1;
-	/* These patch kernel code, which a guest under software emulation does not always survive.
+	/* These patch kernel code, which a guest under software emulation does not always
+	 * survive.
 	 */
 	if (IS(SOL_SOCKET, SO_TIMESTAMP_OLD) || IS(SOL_SOCKET, SO_TIMESTAMPNS_OLD) ||
 	    IS(SOL_SOCKET, SO_TIMESTAMPING_OLD) || IS(SOL_SOCKET, SO_TIMESTAMP_NEW) ||

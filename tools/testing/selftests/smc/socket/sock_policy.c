@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How the system's policies apply to a socket: devices, VRFs, scopes, marks, BPF, Landlock, keys.
+/* How the system's policies apply to a socket: devices, VRFs, scopes, marks, BPF, Landlock,
+ * keys.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -101,7 +101,8 @@ static void kernel_reader_urgent_client(void)
 	barrier("done");
 }
 
-/* The client resets the connection while the kernel reader waits; the server has closed its file.
+/* The client resets the connection while the kernel reader waits; the server has closed its
+ * file.
  */
 static void kernel_reader_reset_server(void)
 {

@@ -636,7 +636,8 @@ const struct test_case sockopt_cases[] = {
 	CASE(tcp_info, 0, "the state that TCP_INFO tells"),
 	CASE(smc_info, 0, "SMC_SOCK_INFO"),
 	CASE(fastopen, 0, "data in the SYN, which the server does not want"),
-	/* A machine puts data into its first SYN only if it knows that the server accepts the data.
+	/* A machine puts data into its first SYN only if it knows that the server accepts the
+	 * data.
 	 */
 	CASE(fastopen_child, F_ROOT | F_ONE, "data in the SYN, which the server takes"),
 	{ 0 }
