@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""In a guest: what SMC may take of the memory, and who pays for it (D1, D2 and F12 of the audit).
+"""In a guest: how much memory SMC may use, and which cgroup is charged (D1, D2 and F12 of the
+audit).
 
-At any limit connections become TCP; nothing hangs, nobody is killed for it, nothing is left."""
+At every limit connections become TCP. Nothing hangs, nobody is killed because of it, and nothing is
+left."""
 import ctypes
 import glob
 import json
@@ -48,7 +50,7 @@ def unshare(flags):
     if ctypes.CDLL(None, use_errno=True).unshare(flags):
         raise OSError(ctypes.get_errno(), "unshare")
     if flags & CLONE_NEWUSER:
-        # Whoever has no number there loses its rights with the next exec.
+        # A process without a mapped user ID would lose its capabilities with the next exec.
         write("/proc/self/setgroups", "deny")
         write("/proc/self/uid_map", "0 0 1")
         write("/proc/self/gid_map", "0 0 1")
@@ -68,14 +70,14 @@ def mode(sock):
 
 
 def whys():
-    """Names of the reasons for which sockets of this namespace are TCP."""
+    """Returns the names of the reasons why sockets of this namespace are TCP."""
     said = subprocess.run([f"{TOOLS}/smcss", "-j", "-a"], check=True, capture_output=True)
     return {s["fallback"]["reason"]["name"] for s in json.loads(said.stdout)["sockets"]
             if "fallback" in s}
 
 
 class Pair:
-    """A connection: client and server in this process."""
+    """A connection with client and server in this process."""
 
     def __init__(self, listener, rcvbuf=None):
         self.client = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
@@ -91,7 +93,7 @@ class Pair:
         assert self.mode == mode(self.server)
 
     def room(self):
-        """How much the peer's element takes."""
+        """Returns how much the peer's element can hold."""
         total = 0
         self.client.setblocking(False)
         try:
@@ -105,7 +107,7 @@ class Pair:
         self.server.close()
 
 
-LARGE = 200000	# SO_RCVBUF for an element of 256 KiB that never changes
+LARGE = 200000	# SO_RCVBUF for an element of 256 KiB, the size of which stays
 
 
 def listen(backlog=64, rcvbuf=None):
@@ -119,7 +121,7 @@ def listen(backlog=64, rcvbuf=None):
 
 
 def in_child(function, *args):
-    """Run it in a process of its own, which says what came out."""
+    """Runs a function in a process of its own; returns its result."""
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -165,7 +167,7 @@ def mem_max():
 
 
 def storm():
-    """Many ask at the same time: none of them gets past the cap."""
+    """Many threads connect at the same time: none of them gets past the cap."""
     unshare(CLONE_NEWNET)
     write(f"{SYSCTL}/mem_max", 4 * MIB)
     pairs = []
@@ -191,14 +193,14 @@ def at_once():
     in_child(storm)
 
 
-# ---- the budget of the host --------------------------------------------------
+# ---- the limit of the host ---------------------------------------------------
 
 
 def settled():
-    """What is in use on the host once idle buffers have been given back."""
+    """Returns what is in use on the host once idle buffers have been freed."""
     used = info()["host_memory_used"]
     while True:
-        # The next buffers are given back within that.
+        # The next idle buffers are freed within this time.
         time.sleep(slow(6))
         now = info()["host_memory_used"]
         if now == used:
@@ -209,7 +211,8 @@ def settled():
 def greedy(flags, go, told):
     unshare(flags)
     assert not os.path.exists(f"{SYSCTL}/mem_max_host")
-    # Large elements from the beginning, or it would take more sockets than it may have.
+    # Large elements from the beginning; otherwise more sockets would be required than a process may
+    # have.
     listener, pairs = listen(rcvbuf=LARGE), []
     while not pairs or pairs[-1].mode == MODE_SMCD:
         pairs.append(Pair(listener, LARGE))
@@ -219,7 +222,7 @@ def greedy(flags, go, told):
 
 
 def namespaces(count, flags, limit):
-    """So many of them, each of which takes what it gets. Returns what all have."""
+    """Creates this many namespaces, each of which takes all it can get. Returns the total."""
     pids = []
     write(f"{SYSCTL}/mem_max_host", limit)
     ours, told = os.pipe()
@@ -249,7 +252,7 @@ def host():
     try:
         limit = used + 8 * MIB
         assert limit // 8 * 7 < namespaces(12, CLONE_NEWNET, limit) <= limit
-        # A quarter of it is not for those that anybody can make.
+        # A quarter of the limit is not available to namespaces that any user can create.
         all_of_it = 32 * MIB
         got = namespaces(6, CLONE_NEWUSER | CLONE_NEWNET, all_of_it)
         assert got <= all_of_it // 4 * 3, got
@@ -293,7 +296,7 @@ def server(group, port, stop, rcvbuf):
             accepted[-1].sendall(accepted[-1].recv(4))
 
     threading.Thread(target=accept, daemon=True).start()
-    # What the thread itself takes is not to count.
+    # The memory of the thread itself must not count.
     os.write(port, str(listener.getsockname()[1]).encode())
     os.read(stop, 1)
     os._exit(0)
@@ -312,7 +315,7 @@ def client(group, port, count, sent):
         assert s.recv(4) == b"ping"
         socks.append(s)
         modes.append(mode(s))
-        # What TCP keeps for a receiver that does not read is its own affair.
+        # Skip data over TCP, which keeps memory for a receiver that does not read.
         left = sent if modes[-1] == MODE_SMCD else 0
         s.setblocking(False)
         try:
@@ -327,8 +330,8 @@ SERVER = CLIENT = None
 
 
 def serve(count, limit=None, rcvbuf=None, sent=0):
-    """Connections from a client's group to a server's, which reads nothing of what is sent. Modes,
-    and growth of both."""
+    """Makes connections from a client's group to a server's, which does not read the data. Returns
+    the modes, and the growth of both groups."""
     port, says = os.pipe()
     stop, end = os.pipe()
     pid = os.fork()
@@ -352,14 +355,14 @@ def serve(count, limit=None, rcvbuf=None, sent=0):
 def charged():
     modes, of_client, of_server = serve(64, rcvbuf=LARGE)
     assert set(modes) == {MODE_SMCD}, modes
-    # 64 elements of 256 KiB there, 64 of 16 KiB here
+    # the server has 64 elements of 256 KiB, the client 64 of 16 KiB
     assert of_server >= 15 * MIB, f"{of_server} in the server's group, {of_client} in the client's"
     assert of_client < 8 * MIB, f"{of_client} in the client's group, {of_server} in the server's"
 
 
 @case("at memory.max of the server's group connections are TCP, and nobody is killed")
 def at_the_limit():
-    # What the case before has left in reserve would be used again.
+    # Reserved buffers of the previous case would be reused.
     settled()
     modes, _, _ = serve(64, 8 * MIB, rcvbuf=LARGE)
     assert {MODE_SMCD, MODE_TCP} == set(modes), modes
@@ -385,7 +388,7 @@ def not_grown():
 
 
 def full_of_files(group):
-    """A container whose memory is full of what it has read, as any is after a while."""
+    """A container whose memory is filled with the page cache, as usual after some time."""
     group.enter()
     write(f"{group.path}/memory.max", group.current() + 16 * MIB)
     left = 64 * MIB
@@ -412,7 +415,7 @@ def page_cache():
 
 
 def glutton(group, address, connected):
-    """Sends without end, and takes memory until it is killed for it."""
+    """Sends without end, and allocates memory until it is killed for that."""
     group.enter()
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
     sock.connect(address)
@@ -430,7 +433,7 @@ def glutton(group, address, connected):
 
 
 def read_to_end(sock):
-    """Bytes, and how it ended."""
+    """Returns the number of bytes, and how the stream ended."""
     total = 0
     try:
         while True:
@@ -446,7 +449,7 @@ def read_to_end(sock):
 def killed():
     used, listener = settled(), listen()
     ours, connected = os.pipe()
-    # vm/judge-log wants to know that what the kernel says of it was asked for.
+    # Tells vm/judge-log that the kernel's messages about this are expected.
     write("/dev/kmsg", "smc-test: somebody will be killed for memory")
     try:
         pid = os.fork()

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allocations fail: the first one of a call, the second one, and so on until the
- * call succeeds (/proc/thread-self/fail-nth), for every call in the life of a
- * connection; then at random in everything the test and the workers do. What
- * may come of it is an errno or a fallback; a connection afterwards is SMC.
+ * Allocations fail: the first one of a call, the second one, and so on until the call succeeds
+ * (/proc/thread-self/fail-nth), for every call in the life of a connection; then at random in
+ * everything the test and the workers do. The only results may be an errno or a fallback, and a
+ * later connection must be SMC.
  *
  *   smc_fault_test [--rdma]
  *
- * --rdma: over SMC-R, between the two devices of vm/rxe_pair. There the random failures are those
- * of allocations that the module makes, or has made for it, in whatever context.
+ * --rdma: over SMC-R, between the two devices of vm/rxe_pair. In this case the random failures hit
+ * allocations by the module, or on its behalf, in any context.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -59,7 +59,7 @@ static void arm(int n)
 		give_up("fail-nth");
 }
 
-/* Returns whether the failure was used up. */
+/* Returns whether the failure has happened. */
 static bool disarm(void)
 {
 	char text[16] = "";
@@ -72,7 +72,7 @@ static bool disarm(void)
 
 /* ---- the calls ---- */
 
-static int l, port;			/* a listener that nothing disturbs */
+static int l, port;			/* a listener without failures */
 static in_addr_t host = INADDR_LOOPBACK;
 static bool rdma;
 
@@ -198,7 +198,7 @@ static int call_disconnect(struct state *st)
 	return connect(st->c, &a, sizeof(a));
 }
 
-/* What has to be there before the call is made. */
+/* What must exist before the call. */
 enum before { NOTHING, SOCKET, PENDING, CONNECTED, UNREAD };
 
 static const struct {
@@ -244,7 +244,7 @@ static bool prepare(struct state *st, enum before before)
 	return false;
 }
 
-/* Take away what a failed call left in the queue of the listener. */
+/* Removes what a failed call left in the queue of the listener. */
 static void drain(void)
 {
 	int fd;
@@ -284,10 +284,10 @@ static bool fine_errno(int err)
 	return err == ENOMEM || err == ENOBUFS || err == ECONNRESET || err == EPIPE ||
 	       err == ECONNABORTED || err == EAGAIN || err == ENFILE ||
 	       err == ETIMEDOUT || err == ECONNREFUSED || err == EINPROGRESS ||
-	       err == EADDRINUSE;	/* TCP's word for no memory in bind() */
+	       err == EADDRINUSE;	/* bind() of TCP returns this if there is no memory */
 }
 
-static int n_failed;			/* allocations, in all calls */
+static int n_failed;			/* number of allocations in all calls */
 
 static bool fail_each(int which)
 {
@@ -369,7 +369,7 @@ static void traffic(int rounds)
 	}
 }
 
-/* How many failures are still to come, of that many. */
+/* Returns how many of this many failures are still to come. */
 #define MANY	1000000
 
 static int left(const char *what)
@@ -396,7 +396,7 @@ static bool at_random(const char *probability, int rounds)
 	fault_knob("probability", probability);
 	fault_knob("interval", "1");
 	fault_knob("times", STR(MANY));
-	/* What is made in softirq is nobody's. */
+	/* Allocations in softirq belong to no task. */
 	fault_knob("task-filter", rdma ? "N" : "Y");
 	afflict_workers("1");
 	pid = fork();
@@ -406,7 +406,7 @@ static bool at_random(const char *probability, int rounds)
 	}
 	if (!pid) {
 		alarm(slow(300));
-		/* what a failed allocation has lost shall not be waited for */
+		/* do not wait for what a failed allocation has lost */
 		patience = 1;
 		tame(l);
 		put_file("/proc/self/make-it-fail", "1");
