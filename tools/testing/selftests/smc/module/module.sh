@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-#
-# Loads and unloads the module 50 times (SMC_MODULE_ROUNDS) under connections: while a socket is
-# open rmmod says that the module is in use, and works when none is - with
-# TIME_WAIT, un-accepted children and dying namespaces behind it.
+# Loads and unloads the module 50 times (SMC_MODULE_ROUNDS) under connections. While a socket is
+# open, rmmod reports that the module is in use. It succeeds once none is open, even if TIME_WAIT,
+# unaccepted children and dying namespaces remain.
 #
 # Environment: SMC_KO, SMC_DIAG_KO, SMC_PARAMS. Prints TAP.
 
@@ -25,7 +24,7 @@ ok()	# ok <status> <name>
 
 log_lines=$(dmesg | wc -l)
 
-# Nothing bad since the last look.
+# Has the kernel log been clean since the last check?
 log_is_clean()
 {
 	local new
@@ -55,10 +54,10 @@ loaded()
 	grep -q '^smc ' /proc/modules
 }
 
-# Kernel TLS, and the ciphers it asks for, are loaded while that works.
+# Loads kernel TLS and the ciphers that it requires, while loading still works.
 python3 "$traffic" <<< plain_tls > /dev/null
 
-# Without the module the kernel would load its own for the protocol.
+# Without our module, the kernel would load its own for the protocol.
 modprobe=$(< /proc/sys/kernel/modprobe)
 trap 'echo "$modprobe" > /proc/sys/kernel/modprobe' EXIT
 echo /bin/false > /proc/sys/kernel/modprobe
@@ -67,7 +66,7 @@ echo "TAP version 13"
 loaded && { unload || { echo "Bail out! the module is in use"; exit 1; }; }
 
 
-# Tell the program with the sockets what to do, and hear that it is done.
+# Send a command to the program with the sockets, and wait until it is done.
 tell()
 {
 	local line
@@ -79,7 +78,7 @@ tell()
 	return 1
 }
 
-# What is closed goes away in the background, but not without end.
+# Closed sockets end in the background, within a limited time.
 unload_soon()
 {
 	for _ in $(seq $((200 * ${SMC_SLOW:-1}))); do
@@ -91,7 +90,7 @@ unload_soon()
 	return 1
 }
 
-one_kind()	# one_kind <what the socket does>
+one_kind()	# one_kind <kind of socket>
 {
 	local rc=0
 
@@ -106,12 +105,12 @@ one_kind()	# one_kind <what the socket does>
 	fi
 	tell close || rc=1
 	unload_soon || rc=1
-	# Kernel TLS has tables that it made while our sockets used it.
+	# Kernel TLS still has tables that it created while our sockets used it.
 	[ "$1" != upper_layer ] || tell plain_tls || rc=1
 	log_is_clean && [ $rc = 0 ]
 }
 
-# A module without debug information loads ten times as fast.
+# Without debug information the module loads ten times as fast.
 if objcopy --strip-debug "$SMC_KO" /tmp/smc-stripped.ko 2> /dev/null; then
 	SMC_KO=/tmp/smc-stripped.ko
 fi
@@ -139,10 +138,10 @@ status=0
 for i in $(seq $((rounds / 5))); do
 	load || { echo "# round $i: insmod failed"; status=1; break; }
 	echo race >&"${TRAFFIC[1]}"
-	# rmmod while sockets come and go: it fails or works, and nothing else
+	# rmmod while sockets are opened and closed: it either fails or works
 	line= late=$((SECONDS + 300 * ${SMC_SLOW:-1}))
 	until read -r -t 0.01 part <&"${TRAFFIC[0]}"; do
-		# A slow host may time out in the middle of the word.
+		# On a slow host the read may time out in the middle of the word.
 		line+=$part
 		if [ $SECONDS -gt $late ]; then
 			echo "# round $i: no answer for minutes; the program is in"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Sockets for module.sh: holds one of a kind until told to close it, or makes traffic."""
+"""Sockets for module.sh: holds sockets of one kind until told to close them, or makes traffic."""
 import ctypes
 import errno
 import fcntl
@@ -45,7 +45,7 @@ def fresh_namespace():
 
 
 def refused_upper_layer(*socks):
-    """Kernel TLS would keep tables that it derived from ours."""
+    """If TCP_ULP were accepted, kernel TLS would keep tables derived from ours."""
     for s in socks:
         try:
             s.setsockopt(socket.IPPROTO_TCP, TCP_ULP, b"tls")
@@ -55,7 +55,7 @@ def refused_upper_layer(*socks):
 
 
 def kernel_tls(*socks):
-    """TLS 1.2, AES-GCM-128, a record in each direction."""
+    """Sets up TLS 1.2 with AES-GCM-128, and sends a record in each direction."""
     for i, s in enumerate(socks):
         s.setsockopt(socket.IPPROTO_TCP, TCP_ULP, b"tls")
         for direction, key in ((TLS_TX, i), (TLS_RX, 1 - i)):
@@ -84,7 +84,7 @@ def poll_busily(s):
 
 
 def hold(kind):
-    """Returns what keeps the module in use: sockets, each open as its kind says."""
+    """Opens sockets of a kind, which keep the module in use, and returns them."""
     if kind == "new":
         return smc()
     if kind == "bound":
@@ -132,7 +132,7 @@ def hold(kind):
         refused_upper_layer(smc(), *pair()[1:])
         l, c, s = pair(socket.IPPROTO_TCP)
         kernel_tls(c, s)
-        # The other end is a child of our listener, over IPv4 here too.
+        # Here the other end is a child of our listener, over IPv4 too.
         l, c2, s2 = pair(client_proto=socket.IPPROTO_TCP)
         kernel_tls(c2, s2)
         plain_tls()
@@ -159,7 +159,7 @@ def serve(l, count):
 
 
 def burst():
-    """Every way to end a connection, several at once, then gone."""
+    """Ends connections in every way, several at once, and then exits."""
     l = listener()
     t = threading.Thread(target=serve, args=(l, 12))
     t.start()
@@ -176,7 +176,7 @@ def burst():
             assert c.recv(4, socket.MSG_WAITALL) == b"data"
         c.close()
     t.join()
-    for _ in range(3):              # nobody accepts these
+    for _ in range(3):              # these are never accepted
         c = smc()
         c.connect(l.getsockname())
         c.close()
@@ -188,13 +188,13 @@ def race():
         try:
             pair()
         except OSError as error:
-            # The module is not there at the moment, or was not when we came.
+            # The module was not loaded, or has just been unloaded.
             if error.errno not in (errno.EPROTONOSUPPORT, errno.ESOCKTNOSUPPORT):
                 raise
 
 
 def main():
-    """One command a line; answers "done", or what went wrong."""
+    """Reads one command per line; prints "done", or what went wrong."""
     held = None
     for line in sys.stdin:
         command, _, argument = line.strip().partition(" ")
