@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""In a guest with a test build: dumps beside many sockets (L7 of the audit).
+"""In a guest with a test build: dumps in the presence of many sockets (L7 of the audit).
 
-SMC_MANY says how many, 20 000 without. What is judged is what the kernel looks at: entries of its
-lists, in all and under one hold of a lock. The time that it takes is shown, and judges nothing."""
+SMC_MANY is the number of sockets, 20 000 by default. The test checks how many list entries the
+kernel visits, in total and while it holds a lock once. The time is printed, but not checked."""
 import collections
 import ctypes
 import os
@@ -23,8 +23,8 @@ CLONE_NEWNET = 0x40000000
 SMCSS = f"{os.environ['SMC_ROOT']}/build/tools/smcss"
 MANY = int(os.environ.get("SMC_MANY", 2000 if os.environ.get("SMC_DEBUG_KERNEL") else 20000))
 FEW = 1000
-UNREAD = 300	# dumps that nobody reads on
-HOLD = 64	# entries that may be looked at under one hold of a lock
+UNREAD = 300	# dumps that are started and not read
+HOLD = 64	# entries that may be visited while a lock is held once
 CASES = []
 
 
@@ -44,7 +44,7 @@ def inode(sock):
 
 
 def cost():
-    """struct smc_test_registry"""
+    """Returns struct smc_test_registry."""
     with smc_socket() as sock:
         return struct.unpack("=5Q", sock.getsockopt(SOL_SMC, SMC_TEST_REGISTRY, 40))
 
@@ -56,7 +56,7 @@ def looked_at(function):
 
 
 def smcss():
-    """Inodes of all lines."""
+    """Returns the inodes of all lines."""
     began, user = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     said = subprocess.run([SMCSS, "-a"], check=True, capture_output=True, text=True).stdout
     now = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -67,19 +67,20 @@ def smcss():
 
 
 def once(found, expected):
-    """Each of them is there, once."""
+    """Each of them must occur exactly once."""
     times = collections.Counter(found)
     wrong = [f"{number} {times[number]} times" for number in expected if times[number] != 1]
     assert not wrong, f"{len(wrong)} of {len(expected)}: {', '.join(wrong[:5])}"
 
 
 def linear(looked, shown, more=0):
-    """A message that is full has its last socket looked at again; and a few are the tests' own."""
+    """When a message is full, its last socket is visited again; and a few sockets are the tests'
+    own."""
     assert looked <= shown + shown // 20 + 64 + more, f"{looked} looked at for {shown}"
 
 
 class Crowd:
-    """This namespace, which has many sockets, and another one, which has few."""
+    """This namespace with many sockets, and another one with few."""
 
     def __init__(self):
         self.home = os.open("/proc/self/ns/net", os.O_RDONLY)
@@ -131,7 +132,7 @@ class Dump:
                                    netlink.NLM_F_REQUEST | netlink.NLM_F_DUMP, 1, 0) + body)
 
     def read(self):
-        """Inodes of the next message; None at the end."""
+        """Returns the inodes of the next message; None at the end."""
         data, found = self.sock.recv(1 << 18), []
         while len(data) >= 16:
             size, kind = struct.unpack_from("=IH", data)
@@ -152,7 +153,8 @@ def churn(crowd):
     while (part := dump.read()) is not None:
         found += part
         messages += 1
-        # Those that it has just shown, that on which it stands among them, and some to come.
+        # Close sockets that were just shown, among them the current one of the dump, and some that
+        # are still to come.
         for number in part[-40:] + list(by_inode)[:20]:
             if number in by_inode:
                 crowd.many[by_inode.pop(number)].close()
@@ -169,7 +171,7 @@ def unread(crowd):
     looked, found = looked_at(smcss)
     once(found, [inode(s) for s in crowd.many])
     linear(looked, len(crowd.many), UNREAD)
-    # Some end in the middle, others go on.
+    # Close some in the middle, continue others.
     for dump in dumps[::2]:
         dump.sock.close()
     rest = dumps[1]

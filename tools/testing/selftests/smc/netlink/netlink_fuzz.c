@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc_netlink_test: 10 000 random messages to SMC_GEN_NETLINK, SMC_PNETID and sock_diag, with
- * connections to be listed. One in eight is valid, one in eight is noise, the others are valid
- * ones that were changed in a few places: lengths and types of attributes, order, nesting, the
+ * smc_netlink_test: 10 000 random messages to SMC_GEN_NETLINK, SMC_PNETID and sock_diag, while
+ * there are connections to list. One in eight is valid, one in eight is noise. The others are valid
+ * messages that were changed in a few places: lengths and types of attributes, order, nesting, the
  * headers, single bits. SMC_FUZZ_SEED repeats a run.
  */
 #define _GNU_SOURCE
@@ -18,21 +18,21 @@
 #include "netlink_test.h"
 
 #define MESSAGES	10000
-#define SEED		1	/* the same in every run, unless the environment says otherwise */
+#define SEED		1	/* the same in every run, unless the environment sets another one */
 #define CONNECTIONS	4
 #define DIAG_SMC	43	/* AF_SMC */
 
 static unsigned int seed;
 static struct genl diag;	/* NETLINK_SOCK_DIAG */
 
-/* What became of them. */
+/* Counts of the results. */
 static struct {
 	unsigned int done, refused, answers;
 } seen;
 
 struct fuzzed {
 	uint8_t b[8192];
-	size_t len;		/* that are sent, whatever the header says */
+	size_t len;		/* bytes to send, whatever the header says */
 	struct genl *to;
 };
 
@@ -41,7 +41,7 @@ static unsigned int rnd(unsigned int below)
 	return (unsigned int)rand_r(&seed) % below;
 }
 
-/* ---- valid ones ---- */
+/* ---- valid messages ---- */
 
 static struct nlmsghdr *header(struct fuzzed *m)
 {
@@ -160,7 +160,7 @@ static size_t attrs_begin(const struct fuzzed *m)
 				NLMSG_LENGTH(GENL_HDRLEN);
 }
 
-/* Where some attribute begins and how long it is, as the message was made; 0: there is none. */
+/* Position and length of some attribute in the original message; 0: there is none. */
 static size_t some_attr(const struct fuzzed *m, size_t *whole)
 {
 	size_t at = attrs_begin(m), found = 0, n = 0;
@@ -186,7 +186,7 @@ static void set16(struct fuzzed *m, size_t at, uint16_t value)
 	memcpy(m->b + at, &value, sizeof(value));
 }
 
-/* Makes room for @len bytes at @at. */
+/* Inserts room for @len bytes at @at. */
 static bool insert(struct fuzzed *m, size_t at, const void *data, size_t len)
 {
 	uint8_t copy[4096];
@@ -213,7 +213,7 @@ static void random_attr(struct fuzzed *m)
 	insert(m, rnd(2) || m->len < attrs_begin(m) ? m->len : attrs_begin(m), p.b, p.len);
 }
 
-/* The attributes, in a nest of so many levels. */
+/* Puts the attributes into a nest with this many levels. */
 static void nest(struct fuzzed *m, unsigned int levels)
 {
 	struct nlattr nla;
@@ -250,7 +250,7 @@ static void change_attr(struct fuzzed *m)
 		memmove(m->b + at, m->b + at + whole, m->len - at - whole);
 		m->len -= whole;
 		break;
-	default:	/* one byte more or less, with the rest where it was */
+	default:	/* change the length by one, and leave the rest where it is */
 		set16(m, at, m->b[at] + (rnd(2) ? 1 : -1));
 	}
 }
@@ -277,7 +277,7 @@ static void change_headers(struct fuzzed *m)
 			g->reserved = rnd(2) ? rnd(65536) : 0;
 		}
 		break;
-	default:	/* the header does not say how long the message is */
+	default:	/* the length in the header is wrong */
 		header(m)->nlmsg_len = rnd(2) ? rnd(2 * m->len) : m->len + rnd(8) - 4;
 	}
 }
@@ -285,7 +285,7 @@ static void change_headers(struct fuzzed *m)
 static void change(struct fuzzed *m)
 {
 	static const uint8_t bytes[] = { 0, 1, 0x7f, 0x80, 0xff };
-	/* not the family of sock_diag, nor the type: other modules' affairs */
+	/* leave type and family of sock_diag alone: other values concern other modules */
 	size_t first = NLMSG_HDRLEN + 4;
 
 	switch (rnd(8)) {
@@ -368,7 +368,7 @@ static void send_one(void)
 	take_answers(m.to);
 }
 
-/* Other families' modules are looked for by modprobe, which takes seconds in an emulated guest. */
+/* modprobe would look for modules of other families, which takes seconds in an emulated guest. */
 static void without_modprobe(char *path, size_t room, bool off)
 {
 	int fd = open("/proc/sys/kernel/modprobe", O_RDWR);
@@ -389,7 +389,7 @@ static void without_modprobe(char *path, size_t room, bool off)
 	close(fd);
 }
 
-/* Is the host still one that answers sensibly? */
+/* Does the host still answer sensibly? */
 static bool still_sane(struct link *l)
 {
 	unsigned int on;
@@ -427,7 +427,7 @@ bool fuzz(void)
 	ksft_print_msg("SMC_FUZZ_SEED=%u: %u done, %u refused, %u messages in answers\n", first,
 		       seen.done, seen.refused, seen.answers);
 	ok = still_sane(l);
-	/* Either would mean that they do not reach what is to be tested. */
+	/* Otherwise the messages would not reach the code under test. */
 	if (ok && (seen.done < MESSAGES / 10 || seen.refused < MESSAGES / 10 ||
 		   seen.answers < MESSAGES / 10))
 		ok = BAD("too few that were done, refused or answered");

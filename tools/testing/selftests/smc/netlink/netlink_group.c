@@ -28,7 +28,7 @@ bool group_smcd(void)
 	size_t len, v2_len, host_len;
 	bool ok;
 
-	/* connections of earlier cases may still be on their way out */
+	/* connections of earlier cases may still be ending */
 	for (int i = 0; i < slow(1000) && !is_empty(SMC_NETLINK_GET_LGR_SMCD); i++)
 		usleep(10000);
 	if (!is_empty(SMC_NETLINK_GET_LGR_SMCD))
@@ -79,7 +79,7 @@ bool device_smcd(void)
 	return has_shape(nest, n, port, ARRAY_SIZE(port), 0);
 }
 
-/* Here is no RDMA device: an empty answer is no error. */
+/* There is no RDMA device: an empty answer is no error. */
 bool without_rdma(void)
 {
 	return is_empty(SMC_NETLINK_GET_DEV_SMCR) && is_empty(SMC_NETLINK_GET_LGR_SMCR) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smc_netlink_test: what its parts share. */
+/* smc_netlink_test: shared parts. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct answer ans;
 char why[600];
 volatile bool stop_changing;
 
-/* ---- shorthands ---- */
+/* ---- shorthand ---- */
 
 void do_eid(uint8_t cmd, const char *eid)
 {
@@ -27,7 +27,7 @@ void do_eid(uint8_t cmd, const char *eid)
 	genl_do(&genl, cmd, &p, &ans);
 }
 
-/* The request must have failed with this errno and these words, or a part of them. */
+/* The request must have failed with this errno, and its message must contain these words. */
 bool refused(int error, const char *words)
 {
 	if (ans.error != error || !strstr(ans.words, words))
@@ -53,7 +53,7 @@ bool add(const char *eid)
 	return done();
 }
 
-/* A text padded with blanks to 32 characters and ended by 0, as netlink sends it. */
+/* A text padded with blanks to 32 characters and terminated by 0, as netlink sends it. */
 bool is_padded(const uint8_t *data, size_t n, const char *text)
 {
 	char padded[EID_LEN + 1] = "";
@@ -63,7 +63,7 @@ bool is_padded(const uint8_t *data, size_t n, const char *text)
 	return data && n == sizeof(padded) && !memcmp(data, padded, n);
 }
 
-/* The table of user EIDs is exactly this, in this order; ends with NULL. */
+/* The table of user EIDs must be exactly this, in this order; the list ends with NULL. */
 bool table_is(const char * const *eids)
 {
 	size_t i, n;
@@ -108,7 +108,7 @@ bool back_to_default(void)
 	       do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) && table_is(no_eids);
 }
 
-/* ---- in another process, with other rights or in another namespace ---- */
+/* ---- in another process, with other rights, or in another namespace ---- */
 
 bool in_child(bool (*body)(void))
 {
@@ -205,7 +205,7 @@ bool connects_as(unsigned int mode)
 	return ok;
 }
 
-/* The nest of the one message of a dump, or NULL. */
+/* Returns the nest of the only message of a dump, or NULL. */
 const uint8_t *only_nest(uint8_t cmd, uint16_t type, size_t *len)
 {
 	const uint8_t *nest;
@@ -223,7 +223,7 @@ const uint8_t *only_nest(uint8_t cmd, uint16_t type, size_t *len)
 	return nest;
 }
 
-/* These attributes, in this order, with these lengths; 0: any length, PAD is left out. */
+/* Checks for these attributes, in this order, with these lengths. 0: any length. PAD is skipped. */
 bool has_shape(const uint8_t *nest, size_t len, const uint16_t (*shape)[2], size_t n,
 		      uint16_t pad)
 {

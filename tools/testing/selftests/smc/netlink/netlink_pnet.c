@@ -36,7 +36,7 @@ static bool add_port(const char *id, const char *dev, int port)
 	return done();
 }
 
-/* "NETWORK netdev device port" of every entry that came, with commas between. */
+/* "NETWORK netdev device port" of every entry received, separated by commas. */
 static const char *entries(void)
 {
 	static char text[4096];
@@ -94,7 +94,7 @@ bool pnet_table(void)
 	do_pnet(SMC_PNETID_ADD, "OTHER", NULL, "mlx5_0", -1);
 	if (!refused(EEXIST, "this port of the device"))
 		return false;
-	/* both at once: what is there counts if it has the same PNETID */
+	/* both at once: an existing entry is fine only if it has the same PNETID */
 	do_pnet(SMC_PNETID_ADD, "net1", "eth0", "mlx5_0", 1);
 	if (!refused(EEXIST, "the netdev or the port"))
 		return false;
@@ -186,8 +186,8 @@ static void *change_pnet(void *arg)
 }
 
 /*
- * Entries that stay are there once each, whatever happens around them; also when the table
- * does not fit into one buffer.
+ * An entry that stays must occur exactly once, whatever happens to others, even if the table does
+ * not fit into one buffer.
  */
 bool pnet_while_changing(void)
 {

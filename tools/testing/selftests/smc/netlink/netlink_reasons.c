@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smc_netlink_test: what keeps a socket on TCP, each with its reason (F12 of the audit). */
+/* smc_netlink_test: everything that keeps a socket on TCP, each with its reason (F12 of the
+ * audit).
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <net/if.h>
@@ -21,7 +23,7 @@
 #define TCP_FASTOPEN_CONNECT	30
 #endif
 
-#define TOO_OFTEN	17	/* as many former connections as a socket remembers, and one */
+#define TOO_OFTEN	17	/* one more than the former connections that a socket can keep */
 
 static bool set_sysctl(const char *path, const char *value)
 {
@@ -53,7 +55,9 @@ static bool reason_is(const char *what, int fd, unsigned int reason)
 	       BAD("%s: mode %u, %s", what, d.mode, words_of(d.reason));
 }
 
-/* One connection; its client, and its server where there is one to look at. */
+/* Makes one connection and checks the reason of its client, and of its server if that is an SMC
+ * socket.
+ */
 static bool tcp_because(const char *what, int client, unsigned int of_client,
 			unsigned int of_server)
 {
@@ -62,7 +66,7 @@ static bool tcp_because(const char *what, int client, unsigned int of_client,
 	bool ok;
 
 	ok = !connect(client, (void *)&to, sizeof(to)) || BAD("%s: %s", what, strerror(errno));
-	/* A connection by fast open begins with its data. */
+	/* A connection by fast open, which begins with its data. */
 	ok = ok && (send(client, "x", 1, MSG_NOSIGNAL) == 1 || BAD("%s: send", what));
 	server = ok ? accept_in_time(lfd) : -1;
 	ok = ok && reason_is(what, client, of_client) && reason_is(what, server, of_server);
@@ -103,7 +107,7 @@ static bool repaired(void)
 	return ok;
 }
 
-/* Each SMC connection that a descriptor has had stays with it until it is closed. */
+/* A descriptor keeps each of its SMC connections until it is closed. */
 static bool used_too_often(void)
 {
 	int port, lfd = victim_listen(&port), fd = smc_client(), server;
@@ -129,7 +133,7 @@ static bool used_too_often(void)
 
 static bool cookies(void)
 {
-	/* A pair would need no option.  2: always, not only when the queue overflows */
+	/* Without pairing, which needs no option.  2: always, not only when the queue overflows */
 	return set_sysctl("/proc/sys/net/smc/loopback_pairing", "0") &&
 	       set_sysctl("/proc/sys/net/ipv4/tcp_syncookies", "2") &&
 	       tcp_because("cookies", smc_client(), SMC_REASON_PEER_NO_OPTION,

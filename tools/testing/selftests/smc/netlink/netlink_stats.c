@@ -11,7 +11,7 @@
 
 #include "netlink_test.h"
 
-/* What a test looks at of SMC-D's counters. */
+/* The SMC-D counters that a test checks. */
 struct stats {
 	uint64_t tx_bytes, rx_bytes, tx_calls, rx_calls;
 	uint64_t tx_sizes[9], rx_sizes[9], rx_bufs[9];
@@ -89,7 +89,7 @@ static bool get_stats(struct stats *s)
 	 BAD(#member " grew by %llu, not %llu",				\
 	     (unsigned long long)((b).member - (a).member), (unsigned long long)(by)))
 
-/* One call sends so much, one receives it. */
+/* Sends this much in one call, and receives it in one. */
 static bool pass(int from, int to, size_t len)
 {
 	static char room[1 << 20];
@@ -133,7 +133,7 @@ bool stats_of_data(void)
 	     GREW(b, c, rx_sizes[0], 11) && GREW(b, c, rx_sizes[3], 1) &&
 	     GREW(b, c, in_use, 262144 - 16384) && GREW(b, c, rx_bufs[5], 1);
 	disconnected(l);
-	/* closing counts nothing again, and gives back what was in use */
+	/* closing changes no count, and frees what was in use */
 	ok = ok && get_stats(&d) && GREW(c, d, tx_bytes, 0) && GREW(c, d, rx_calls, 0) &&
 	     GREW(c, d, clients, 0);
 	for (int i = 0; ok && i < slow(1000) && d.in_use != a.in_use; i++) {
@@ -161,7 +161,7 @@ bool stats_of_buffers(void)
 		sent += n;
 	if (sent < 262144)
 		ok = BAD("only %zd bytes fit", sent);
-	/* less than there is, from a ring that is full */
+	/* less than what is there, from a full ring */
 	if (recv(l.server, room, 100, 0) != 100)
 		ok = BAD("nothing to receive");
 	ok = ok && get_stats(&b) && GREW(a, b, nodelay, 1) && GREW(a, b, cork, 1) &&
@@ -171,7 +171,7 @@ bool stats_of_buffers(void)
 	return ok;
 }
 
-/* How often a role (0 client, 1 server) has had a reason; also the sums. */
+/* How often this role (0 client, 1 server) has had a reason; also the sums. */
 struct fallbacks {
 	uint64_t clients, servers, count;
 };
@@ -226,8 +226,8 @@ bool stats_of_fallbacks(void)
 	       GREW(s1, s2, servers, 2) && GREW(s1, s2, clients, 2);
 }
 
-/* What is no message at all resets the connection, at either end. */
-/* The reset is out before it is counted. */
+/* Invalid messages reset the connection, at either end. */
+/* The reset is sent before it is counted. */
 static bool counted_errors(const struct stats *before)
 {
 	struct stats a = *before, b;
@@ -302,7 +302,7 @@ static void *connect_often(void *arg)
 	return NULL;
 }
 
-/* Nothing goes backwards, nothing is counted twice, whenever one looks. */
+/* Whenever counters are read, none decreases, and nothing is counted twice. */
 bool stats_while_changing(void)
 {
 	static struct answer spare;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smc_netlink_test: what settings in net.smc do. */
+/* smc_netlink_test: the effects of settings in net.smc. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static long get(const char *name)
 	return atol(text);
 }
 
-/* What one namespace sets is not what another one has. */
+/* A setting in one namespace does not affect another one. */
 static bool has_standard(void)
 {
 	if (unshare(CLONE_NEWNET) < 0)
@@ -69,7 +69,7 @@ bool sysctl_namespace(void)
 	return !set_number("smcr_testlink_time", before) && ok;
 }
 
-/* Is a byte sent with MSG_MORE held back? The timer of corks may be faster than we are. */
+/* Is a byte sent with MSG_MORE held back? The timer of corks may expire before the check. */
 static bool held_back(struct link l)
 {
 	char c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of smc_netlink_test share. */
+/* Shared by the parts of smc_netlink_test. */
 #ifndef SMC_TEST_NETLINK_H
 #define SMC_TEST_NETLINK_H
 
@@ -19,9 +19,9 @@
 
 extern struct genl genl;		/* SMC_GEN_NETLINK */
 extern struct genl pnet;		/* SMC_PNETID */
-extern struct answer ans;		/* to the last request */
-extern char why[600];			/* a case failed */
-extern volatile bool stop_changing;	/* for the other thread of a case */
+extern struct answer ans;		/* answer to the last request */
+extern char why[600];			/* the current case has failed */
+extern volatile bool stop_changing;	/* tells the other thread of a case to stop */
 extern const char * const no_eids[];
 
 #define BAD(...)	(snprintf(why, sizeof(why), __VA_ARGS__), false)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* smc_netlink_test: tracepoints, as Documentation/trace.md has them. */
+/* smc_netlink_test: tracepoints, as described in Documentation/trace.md. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static bool write_to(const char *path, const char *text)
 	return ok || BAD("cannot write to %s: %s", path, strerror(errno));
 }
 
-/* The beginning of a file, up to 1 MiB. */
+/* Returns the beginning of a file, up to 1 MiB. */
 static const char *read_from(const char *path)
 {
 	static char text[1 << 20];
@@ -45,7 +45,7 @@ bool trace_available(void)
 	return !access(TRACING "/events/smc", F_OK);
 }
 
-/* Names that tools and scripts know, most of them from the kernel's own module. */
+/* Names that tools and scripts use, most of them taken from the kernel's own module. */
 bool trace_formats(void)
 {
 	static const struct { const char *event, *fields[7]; } known[] = {
@@ -79,7 +79,7 @@ bool trace_formats(void)
 
 struct line_of { const char *event, *with; };
 
-/* Lines of these events, with these words in them, come in this order. */
+/* Lines of these events with these words must come in this order. */
 static bool in_order(const char *text, const struct line_of *lines)
 {
 	for (; lines->event; lines++) {
@@ -99,8 +99,8 @@ static bool in_order(const char *text, const struct line_of *lines)
 }
 
 /*
- * What one end does comes in order. Between the ends nothing does: a message has its event when TCP
- * has taken it, and may have arrived by then.
+ * The events of one end come in order. Between the ends there is no order: the event of a message
+ * comes after TCP has accepted it, and by then it may have arrived.
  */
 static bool in_order_at_both_ends(const struct line_of *client, const struct line_of *server)
 {
@@ -132,8 +132,8 @@ bool trace_events(void)
 		{ "smc_rx_recvmsg:", "len=1 dev=loopback-ism" }, { "smc_conn_state:", "" }, { }
 	};
 	/*
-	 * Names of tasks would be recorded at each switch between them; emulated processors die now
-	 * and then when code that they run all the time is patched.
+	 * Recording task names would hook every task switch, and emulated processors sometimes
+	 * crash when code is patched that they run all the time.
 	 */
 	bool ok = write_to(TRACING "/options/record-cmd", "0") &&
 		  write_to(TRACING "/trace_clock", "counter") &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SMC_GEN_NETLINK: every command, what it says to who asks wrongly, who may
- * change what from where, what the EIDs do to connections, and 10 000 random
- * messages. EIDs belong to the host, so whatever a case changes it puts back.
+ * SMC_GEN_NETLINK: every command, the errors for invalid requests, who may
+ * change what from where, the effect of EIDs on connections, and 10 000 random
+ * messages. EIDs belong to the host, so a case that changes them restores them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +28,7 @@
 
 /* ---- cases: reading ---- */
 
-/* What the module answers is what modinfo says of it. */
+/* The module's answer must be the version that modinfo shows. */
 static bool is_module_version(const uint8_t *data, size_t len)
 {
 	char line[64] = "";
@@ -121,7 +121,7 @@ static bool ueid_add_remove(void)
 	       do_cmd(SMC_NETLINK_FLUSH_UEID);
 }
 
-/* Ended by 0 or not, padded with blanks or not: the same EID. */
+/* The same EID, whether terminated by 0 or not, padded with blanks or not. */
 static bool ueid_forms(void)
 {
 	static const struct { const char *text; size_t len; } forms[] = {
@@ -253,7 +253,7 @@ static bool dump_while_changing(void)
 	return ok && do_cmd(SMC_NETLINK_FLUSH_UEID);
 }
 
-/* ---- cases: what EIDs do to connections ---- */
+/* ---- cases: the effect of EIDs on connections ---- */
 
 static bool no_eid_is_tcp(void)
 {
@@ -338,7 +338,7 @@ static bool drained(void)
 	return BAD("%u handshakes are left", n);
 }
 
-/* While handshakes are congested: SMC_LIMIT_HS of one client. */
+/* While handshakes are congested: one client sets SMC_LIMIT_HS. */
 static bool option_limits(void)
 {
 	int port, lfd = victim_listen(&port), fd = socket(43 /* AF_SMC */, SOCK_STREAM, 0);
@@ -360,7 +360,7 @@ static bool option_limits(void)
 	return ok || BAD("mode %u, %s", d.mode, words_of(d.reason));
 }
 
-/* Clients that connect and then say nothing, one more than the limit. */
+/* Clients that connect and then stay silent, one more than the limit. */
 static bool congestion(void)
 {
 	unsigned int n, threshold;
@@ -384,7 +384,7 @@ static bool congestion(void)
 	ok = ok && is_mode(l, SMC_DIAG_MODE_FALLBACK_TCP) && diag_of(l.client, &d) &&
 	     (d.reason == SMC_REASON_CONGESTED || BAD("%s", words_of(d.reason)));
 	disconnected(l);
-	/* one socket may want it for itself */
+	/* one socket can request the limit for itself */
 	ok = ok && do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION) && connects_as(SMC_DIAG_MODE_SMCD) &&
 	     option_limits();
 	for (int i = 0; i < count; i++) {
@@ -396,7 +396,7 @@ static bool congestion(void)
 	       do_cmd(SMC_NETLINK_DISABLE_HS_LIMITATION);
 }
 
-/* ---- all of them ---- */
+/* ---- all cases ---- */
 
 static const struct {
 	const char *name;
