@@ -2,8 +2,7 @@
 """Real programs between two machines, over SMC-R or over an ISM device: cases of ../rdma/pair.
 
 The servers run on the first machine, their clients on the second. Each machine counts its own
-connections and fallbacks, and both are looked at, through smcss and smcr or smcd, while connections
-are there.
+connections and fallbacks. While connections exist, both are checked with smcss and smcr or smcd.
 """
 import contextlib
 import json
@@ -22,13 +21,13 @@ from program import PREFIX, TOOLS, connections, modes, run, say, succeeds
 
 SMC = PREFIX["smc"]
 LOOPBACK = "0xffff"	# its CHID
-PATIENCE = slow(400)	# seconds until the other machine has to have said something
+PATIENCE = slow(400)	# seconds until the other machine must have answered
 PROBLEMS = (RuntimeError, OSError, ValueError, subprocess.SubprocessError)
 
 
 def looked(port, tool):
-    """What connections to or from a port are here, and what the link groups carry; those of loopback
-    do not count."""
+    """Returns the modes of connections to or from a port, and how many the link groups carry,
+    without loopback."""
     done = subprocess.run([f"{TOOLS}/{tool}", "-j", "linkgroup"], stdout=subprocess.PIPE, text=True,
                           check=True)
     groups = [group for group in json.loads(done.stdout)["linkgroups"]
@@ -37,16 +36,16 @@ def looked(port, tool):
 
 
 class Client:
-    """What the client's side of a program has at hand."""
+    """What a client needs to run its part of a program."""
 
     def __init__(self, machine, session, known):
         self.session, self.known, self.mode = session, known, machine.mode
         self.here, self.there = machine.address(), machine.address(peer=True)
-        self.seen = False	# SMC-R, or SMC-D, and nothing else, by both machines
+        self.seen = False	# both machines have shown SMC-R (or SMC-D) and nothing else
 
     def look(self, port):
-        """Is there SMC-R on both machines, and nothing else? None: not yet, as connections come
-        between one look and the next. With ISM devices the same for SMC-D."""
+        """Do both machines have SMC-R and nothing else? Returns None if connections do not exist on
+        both sides yet. With ISM devices the same for SMC-D."""
         self.session.send({"look": port})
         mine, other = looked(port, self.mode), self.session.receive()
         if "problem" in other:
@@ -61,7 +60,8 @@ class Client:
         return good
 
     def watched(self, port, *command):
-        """(status, output) of a command; it is looked at until something was seen."""
+        """Runs a command and checks its connections until something is seen; returns (status,
+        output)."""
         with tempfile.TemporaryFile("w+", errors="replace") as output, \
              subprocess.Popen([str(word) for word in command], stdout=output, cwd="/tmp",
                               stderr=subprocess.STDOUT) as process:
@@ -106,7 +106,7 @@ class Nginx:
     @staticmethod
     @contextlib.contextmanager
     def serve(here, there):
-        """A proxy for the other machine's files, too."""
+        """Also serves as a proxy for the other machine's files."""
         wanted = nginx.prepare(here, there, 8)
         with nginx.nginx():
             yield wanted
@@ -121,7 +121,7 @@ class Nginx:
             yield "8 MiB over TLS", nginx.fetched(f"https://{at}:{nginx.TLS}/large", client.known)
             yield "4 MiB through a proxy", nginx.fetched(f"http://{at}:{nginx.PROXY}/large",
                                                          behind)
-            # The proxy keeps its connection.
+            # The proxy keeps its connection open.
             yield "the proxy uses SMC", client.look(nginx.PLAIN)
         status, said = run(*SMC, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code} ",
                            f"http://{at}:{nginx.PLAIN}/small?[1-300]")
@@ -201,7 +201,7 @@ class Ssh:
         command = [*map(str, ssh.CLIENT), f"root@{client.there}"]
         size, got = 2 << 20, f"{ssh.DIRECTORY}/got"
         yield "runs a command", succeeds(*SMC, *command, "true")
-        # The session is there until its input ends.
+        # The session exists until its input ends.
         with subprocess.Popen([*SMC, *command, f"cat {ssh.DIRECTORY}/large -"],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             data = process.stdout.read(size)
@@ -219,7 +219,7 @@ PROGRAMS = {"redis": Redis, "nginx": Nginx, "iperf": Iperf, "postgres": Postgres
 
 
 def serving(part, machine, session):
-    """'' or what went wrong. From the moment the servers are there the client leads."""
+    """Returns '' or what went wrong. Once the servers run, the client leads."""
     up = False
     try:
         with part.serve(machine.address(), machine.address(peer=True)) as known:
@@ -239,7 +239,7 @@ def serving(part, machine, session):
 
 
 def driving(part, machine, session):
-    """'' or what went wrong."""
+    """Returns '' or what went wrong."""
     up = session.receive(PATIENCE)
     if "problem" in up:
         return f"(peer) {up['problem']}"
@@ -256,7 +256,7 @@ def driving(part, machine, session):
 
 
 def case(name, programs=None):
-    """The program of a case of the pair: both machines run it at the same time."""
+    """Returns the program of a case of the pair, which both machines run at the same time."""
     part = (programs or PROGRAMS)[name]
 
     def program(machine, session):

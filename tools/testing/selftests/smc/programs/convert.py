@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""smc_run --cgroup: static programs, here those of busybox, converted in the kernel by BPF."""
+"""smc_run --cgroup: BPF in the kernel converts the sockets of static programs, here of busybox."""
 import ctypes
 import glob
 import hashlib
@@ -18,7 +18,7 @@ SYS_BPF, BPF_PROG_GET_NEXT_ID = 321, 11
 
 
 def bpf_programs():
-    """How many BPF programs the kernel has."""
+    """Returns how many BPF programs the kernel has."""
     attributes, count = ctypes.create_string_buffer(64), 0
     while ctypes.CDLL(None).syscall(SYS_BPF, BPF_PROG_GET_NEXT_ID, attributes, 64) == 0:
         count += 1
@@ -27,7 +27,7 @@ def bpf_programs():
 
 
 def prepare():
-    """The hash of a large file."""
+    """Returns the hash of a large file."""
     if not os.path.exists(f"{CGROUPS}/cgroup.procs"):
         run("mount", "-t", "cgroup2", "none", CGROUPS)
     os.makedirs(DIRECTORY, exist_ok=True)

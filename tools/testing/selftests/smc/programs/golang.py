@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A static program in Go, whose runtime polls sockets itself, under smc_run --cgroup."""
+"""A static Go program, whose runtime polls sockets itself, under smc_run --cgroup."""
 import os
 import shutil
 import subprocess
@@ -7,16 +7,16 @@ import subprocess
 from program import ROOT, SMC_RUN, modes, run, server, succeeds
 
 COUNT, MIB = 4, 4
-CONNECTIONS = 2 * (COUNT + 1)	# each has two ends here
+CONNECTIONS = 2 * (COUNT + 1)	# each has both ends here
 ECHO, WEB = "127.0.0.1:8090", "127.0.0.1:8091"
-# From memory, so that no page of it comes over 9p while the clock runs.
+# Run from memory, so that no page of it comes over 9p while the clock runs.
 PROGRAM, COPY = f"{ROOT}/build/selftests/programs/smc_go", "/tmp/smc_go"
 CONVERTED = [SMC_RUN, "--cgroup", COPY]
 CGROUPS = "/sys/fs/cgroup"
 
 
 def echoed():
-    """(whether all came back, what carried it)"""
+    """Returns (whether all bytes were echoed, modes of the connections)."""
     with subprocess.Popen([*CONVERTED, "echo", ECHO, str(MIB), str(COUNT)], text=True,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         said, carried = process.stdout.readline(), modes(8090)

@@ -10,9 +10,8 @@ SMC = PREFIX["smc"]
 
 
 def moved(*options, host=LOOPBACK, mib=32):
-    """Has arrived what was sent, by iperf3's own account? Each stream may send a block too many.
-    When the sender is done the receiver looks no further, with TCP as well, so a little may be
-    missing."""
+    """Has everything arrived, according to iperf3? Each stream may send one block too many. The
+    receiver stops counting when the sender is done, with TCP too, so a little may be missing."""
     status, said = run(*SMC, "iperf3", "-c", host, "-p", PORT, "-n", f"{mib}M", "-J", *options)
     if status:
         return False

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Real programs that lose an RDMA device in the middle, and again and again: their clients see
-nothing. Cases of ../rdma/pair --links 2. TCP is on the network that stays."""
+"""Real programs that lose an RDMA device in the middle, over and over; their clients must not
+notice. Cases of ../rdma/pair --links 2. TCP uses the network that is not lost."""
 import concurrent.futures
 import threading
 import time
@@ -18,8 +18,7 @@ PATIENCE = slow(60)
 
 
 class Losing(threading.Thread):
-    """Takes the device away while it carries connections, and gives it back, as long as the block
-    lasts."""
+    """In a with block: takes the device away whenever it carries connections, and gives it back."""
 
     def __init__(self):
         super().__init__()
@@ -40,7 +39,7 @@ class Losing(threading.Thread):
 
     def run(self):
         while not self.over.wait(0.02):
-            # Connections do not come back; new ones take the link that has fewer.
+            # Connections do not move back; new ones use the link with fewer.
             if not self.carried():
                 continue
             until = time.monotonic() + PATIENCE
@@ -54,7 +53,7 @@ class Losing(threading.Thread):
 
 
 def under_loss(client, port, *command):
-    """Cases: a program's client, and whether it lost a device meanwhile."""
+    """Yields cases: a program's client, and whether it lost a device meanwhile."""
     with Losing() as losing:
         good = client.watched(port, *command)[0] == 0
     yield "the clients see nothing", good
@@ -68,11 +67,11 @@ def in_parallel(function, count):
 
 class Redis(between.Redis):
     CLIENTS, KEYS = 4, 1500
-    FALLBACKS = 20	# of 100; a handshake whose link is lost goes on as TCP
+    FALLBACKS = 20	# of 100; a handshake that loses its link continues as TCP
 
     @staticmethod
     def exchange(client, index):
-        """Each value is a number of its own, so a byte in a wrong place is seen."""
+        """Each value is a different number, so a misplaced byte is noticed."""
         keys = range(index * Redis.KEYS, (index + 1) * Redis.KEYS)
         asked = "".join(f"set loss:{n} {n * 7919}\nget loss:{n}\n" for n in keys)
         said = run(*SMC, "redis-cli", "-h", client.there, "-p", redis.MASTER, input=asked,
@@ -90,7 +89,7 @@ class Redis(between.Redis):
 
 
 class Postgres(between.Postgres):
-    TRANSACTIONS = 400	# of each of four clients
+    TRANSACTIONS = 400	# for each of four clients
 
     @staticmethod
     def drive(client):

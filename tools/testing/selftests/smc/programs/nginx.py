@@ -13,7 +13,7 @@ DIRECTORY = "/tmp/nginx"
 
 
 def configuration(host, behind):
-    """Files at host, and a proxy there for the files at behind."""
+    """Serves files at host, and there a proxy for the files at behind."""
     return f"""
 user root;
 daemon off;
@@ -48,7 +48,7 @@ http {{
 
 
 def prepare(host=LOOPBACK, behind=LOOPBACK, mib=32):
-    """The hash of the large file."""
+    """Returns the hash of the large file."""
     os.makedirs(DIRECTORY, exist_ok=True)
     data = os.urandom(mib << 20)
     for name, content in (("large", data), ("small", b"small\n" * 20),
@@ -67,7 +67,7 @@ def nginx():
 
 
 def fetched(url, wanted):
-    """Does curl get what is there?"""
+    """Does curl get the right file?"""
     got = f"{DIRECTORY}/got"
     if not succeeds(*SMC, "curl", "-s", "-S", "-k", "-f", "-o", got, url):
         return False

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Runs tests of Python's own test package; one line of JSON for each when it has ended.
+"""Runs tests from Python's own test package; prints one line of JSON for each when it has ended.
 
-    outcomes.py test.test_socket test.test_ssl.ThreadedTests.test_x ...
+  outcomes.py test.test_socket test.test_ssl.ThreadedTests.test_x ...
 
-Not regrtest: what counts here is each test, not each file.
+Does not use regrtest, which reports files rather than single tests.
 """
 import faulthandler
 import json
@@ -46,7 +46,7 @@ class Outcomes(unittest.TestResult):
 
 def main():
     support.verbose = 0
-    # The limits of the package, before a test has read them.
+    # Scale the time limits of the package before a test reads them.
     for name in ("LOOPBACK_TIMEOUT", "INTERNET_TIMEOUT", "SHORT_TIMEOUT", "LONG_TIMEOUT"):
         setattr(support, name, slow(getattr(support, name)))
     faulthandler.enable()

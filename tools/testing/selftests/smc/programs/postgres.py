@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""PostgreSQL: pgbench, and whether the books balance; a dump that comes back the same."""
+"""PostgreSQL: pgbench and its balances; a dump that is restored unchanged."""
 import glob
 
 from lib.slow import slow
@@ -33,7 +33,7 @@ def sql(query, database="postgres", host=LOOPBACK):
 
 
 def balances(host=LOOPBACK):
-    """Do the four books of pgbench have the same sum?"""
+    """Do the four tables of pgbench have the same sum?"""
     sums = [sql(f"select sum({column}) from pgbench_{table}", host=host) for column, table in
             (("abalance", "accounts"), ("bbalance", "branches"), ("tbalance", "tellers"),
              ("delta", "history"))]
@@ -43,7 +43,7 @@ def balances(host=LOOPBACK):
 def cases():
     yield "postgres: a new cluster", prepare()
     with postgres():
-        # Who answers the first query is ready.
+        # A server that answers the first query is ready.
         yield "postgres: answers", succeeds(*SMC, f"{BIN}/pg_isready", *ends()) or \
             sql("select 1") == "1"
         yield "postgres: pgbench fills its tables", succeeds(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the tests of real programs share."""
+"""Shared by the tests of real programs."""
 import contextlib
 import json
 import os
@@ -14,17 +14,17 @@ TOOLS = f"{ROOT}/build/tools"
 SMC_RUN = f"{TOOLS}/smc_run"
 PREFIX = {"tcp": [], "smc": [SMC_RUN]}
 LOOPBACK = "127.0.0.1"
-PATIENCE = slow(120)	# seconds until something that has to come comes, on a busy host
+PATIENCE = slow(120)	# time limit in seconds for anything that is awaited, on a busy host
 
 
 def say(text):
-    """Lines for people."""
+    """Prints lines for people."""
     print("".join(f"# {line}\n" for line in str(text).splitlines()), end="", flush=True)
 
 
 def connections(tool="smcd"):
-    """How many connections have become SMC so far, by the account of smcd or smcr, and how many
-    TCP in spite of it."""
+    """Returns how many connections have become SMC so far, and how many TCP instead, according to
+    smcd or smcr."""
     done = subprocess.run([f"{TOOLS}/{tool}", "-a", "-j", "stats"], stdout=subprocess.PIPE,
                           text=True, check=True)
     stats = json.loads(done.stdout)["stats"]
@@ -32,7 +32,7 @@ def connections(tool="smcd"):
 
 
 def run(*command, timeout=PATIENCE, **how):
-    """(status, what it printed)"""
+    """Returns (status, output)."""
     try:
         done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
@@ -49,7 +49,7 @@ def succeeds(*command, **how):
 
 
 def await_listener(port, process=None):
-    """Until somebody listens; a connection would disturb some servers."""
+    """Waits until there is a listener, without connecting, which would disturb some servers."""
     wanted = f":{port:04X}"
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
@@ -66,7 +66,7 @@ def await_listener(port, process=None):
 
 @contextlib.contextmanager
 def server(*command, port, **how):
-    """A program that listens, for as long as the block lasts."""
+    """Runs a server in a with block."""
     with open(f"/tmp/server-{port}.log", "w+", encoding="utf-8", errors="replace") as log:
         with subprocess.Popen([str(word) for word in command], stdout=log,
                               stderr=subprocess.STDOUT, cwd="/tmp", **how) as process:
@@ -82,7 +82,8 @@ def server(*command, port, **how):
 
 
 def modes(port):
-    """How many established connections to or from this port have which mode, as smcss tells."""
+    """Returns how many established connections to or from this port have which mode, according to
+    smcss."""
     done = subprocess.run([f"{TOOLS}/smcss", "-a", "-j"], stdout=subprocess.PIPE, text=True,
                           check=True)
     found = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Python's own tests of sockets: what passes over TCP here passes over SMC, test by test."""
+"""Python's own socket tests: each test that passes over TCP here must pass over SMC."""
 import json
 import os
 import subprocess
@@ -7,16 +7,16 @@ import subprocess
 from lib.slow import slow
 from program import HERE, SMC_RUN, say
 
-# Any other of the package: SMC_PYTHON_SUITES="test_ftplib test_asyncio"
+# SMC_PYTHON_SUITES="test_ftplib test_asyncio" selects other suites of the package.
 ASKED = os.environ.get("SMC_PYTHON_SUITES")
 SUITES = (ASKED or "test_socket test_selectors test_socketserver test_ssl").split()
-CONNECTIONS = 1 if ASKED else 500	# at least so many have to be SMC
-SOME = 5 if ASKED else 20	# more tests than that have to pass over TCP
-LIMIT = slow(600)	# seconds for one suite
+CONNECTIONS = 1 if ASKED else 500	# at least this many must be SMC
+SOME = 5 if ASKED else 20	# more tests than this must pass over TCP
+LIMIT = slow(600)	# time limit for one suite, in seconds
 
 
 def outcomes(prefix, names):
-    """{test: (outcome, why)} of everything that ended."""
+    """Returns {test: (outcome, why)} of every test that ended."""
     found = {}
     with subprocess.Popen([*prefix, "/usr/bin/python3", f"{HERE}/outcomes.py", *names], cwd="/tmp",
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -33,8 +33,8 @@ def outcomes(prefix, names):
 
 
 def passes(test):
-    """A test that sets itself a time may miss it in an emulated machine, over anything: it has
-    one more attempt alone, which is counted (tools/testing/check)."""
+    """A test with a time limit of its own may exceed it in an emulated machine, over any transport.
+    It gets one more attempt, alone, which is counted (tools/testing/check)."""
     outcome, why = outcomes([SMC_RUN], [test]).get(test, ("not run", ""))
     if outcome != "passed":
         say(f"{test}: {outcome}\n{why[-1500:]}")
@@ -42,7 +42,7 @@ def passes(test):
 
 
 def cases():
-    """(name, whether it is so)"""
+    """Yields (name, whether it passed)."""
     for suite in SUITES:
         tcp = outcomes([], [f"test.{suite}"])
         smc = outcomes([SMC_RUN], [f"test.{suite}"])

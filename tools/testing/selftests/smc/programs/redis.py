@@ -8,7 +8,7 @@ from lib.slow import slow
 from program import LOOPBACK, PREFIX, modes, run, say, server, succeeds
 
 CONNECTIONS = 200
-# On the machine of CI the minute that the load wants is not there.
+# The CI machine does not have time for a minute of load.
 SECONDS = 15 if os.environ.get("CI") == "true" else 60
 MASTER, REPLICA = 6379, 6380
 SMC = PREFIX["smc"]
@@ -25,20 +25,20 @@ def redis(port, *options, host=LOOPBACK, debug="local"):
 
 
 def followed(host=LOOPBACK):
-    """Has the replica everything that the master has? It is asked for a write of the same
-    connection, and has all before that when it has that one."""
+    """Does the replica have everything that the master has? WAIT refers to the last write of the
+    same connection; a replica that has it also has everything before it."""
     return run(*SMC, "redis-cli", "-h", host, "-p", MASTER,
                input=f"set last 1\nwait 1 {slow(60000)}\n")[1].split() == ["OK", "1"]
 
 
 def same_data(*digests):
-    """Each what "debug digest" says; of no data at all it is zeros."""
+    """Compares the outputs of "debug digest"; without any data a digest is all zeros."""
     say(f"digests {', '.join(digests)}")
     return len(set(digests)) == 1 and len(digests[0]) == 40 and set(digests[0]) != {"0"}
 
 
 class Load(threading.Thread):
-    """A mixed load for some time, in rounds: each of them has to end well."""
+    """Runs a mixed load for some time, in rounds; each round must end well."""
     ROUND = ["redis-benchmark", "-p", MASTER, "-c", "20", "-n", "2000", "-r", "5000", "-d", "3000",
              "-q", "-t", "set,get,incr,lpush,rpop,sadd,hset,spop,zadd,mset"]
 
@@ -55,7 +55,7 @@ class Load(threading.Thread):
 
 
 def mixed_load():
-    """(whether it went well, what was said to the wish to save, whose connections there were)"""
+    """Returns (whether it went well, the answer to the save request, the modes of the connections)."""
     load = Load()
     saved = cli(MASTER, "bgsave")
     carried = modes(MASTER)

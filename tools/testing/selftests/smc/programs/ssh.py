@@ -6,7 +6,7 @@ import os
 from program import LOOPBACK, PREFIX, run, server, succeeds
 
 CONNECTIONS = 3
-FALLBACKS = 2	# a tunnel between two ends that are plain TCP
+FALLBACKS = 2	# for a tunnel between two ends that are plain TCP
 PORT, TUNNEL, BEHIND = 2222, 2223, 2224
 SMC = PREFIX["smc"]
 DIRECTORY = "/tmp/ssh"
@@ -30,7 +30,7 @@ SetEnv SHLVL=2
 
 
 def prepare(host=LOOPBACK, mib=16):
-    """The hash of a large file."""
+    """Returns the hash of the large file."""
     os.makedirs(DIRECTORY, exist_ok=True)
     os.makedirs("/run/sshd", exist_ok=True)
     for key in ("host", "user"):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 
-// A static program whose runtime polls sockets itself and knows nothing of libc: an echo server
-// and an HTTP server, and clients of both that compare what comes back.
+// A static program whose runtime polls sockets itself and does not use libc: an echo server and an
+// HTTP server, and clients of both, which check what they receive.
 //
 //	smc_go serve ECHO HTTP		addresses with ports
 //	smc_go echo ADDRESS MIB CONNECTIONS
@@ -21,9 +21,9 @@ import (
 	"strconv"
 )
 
-const served = 4 << 20 // bytes of the file
+const served = 4 << 20 // size of the file in bytes
 
-// data are the same bytes for the same seed.
+// data returns the same bytes for the same seed.
 func data(seed int64, length int) []byte {
 	b := make([]byte, length)
 	rand.New(rand.NewSource(seed)).Read(b)
@@ -54,7 +54,7 @@ func serve(echo, web string) error {
 	return http.ListenAndServe(web, nil)
 }
 
-// roundTrip sends from one goroutine while another one reads.
+// roundTrip sends from one goroutine and receives in another.
 func roundTrip(conn net.Conn, seed int64, length int) error {
 	sent := data(seed, length)
 	writing := make(chan error, 1)
@@ -87,7 +87,7 @@ func ends(conn net.Conn) error {
 	return nil
 }
 
-// echo keeps all connections until its input ends, so that somebody can look at them.
+// echo keeps all connections open until its input ends, so that they can be checked.
 func echo(address, mib, connections string) error {
 	length, _ := strconv.Atoi(mib)
 	count, _ := strconv.Atoi(connections)
