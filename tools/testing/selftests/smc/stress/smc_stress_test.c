@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random, colliding socket calls: nothing may come of them but errors and data. Run it so:
+ * Random, colliding socket calls; their only results may be errors and data. Run it like this:
  *
  *   vm/run --kver 6.12 --variant=-test -- .../selftests/smc/stress/stress_guest loopback:60
  *
- * The judge is the kernel log; this program finds out only whether every call ends. Arguments:
+ * The kernel log is the judge; this program only checks that every call returns. Arguments:
  *
  *   -s SEED  -t SECONDS  -p PROCESSES  -n THREADS
- *   -a ADDR  instead of 127.0.0.1: where all bind and connect
+ *   -a ADDR  instead of 127.0.0.1: the address for bind and connect
  *   -T       plain TCP instead of SMC, for comparison
- *   -N       beside them, processes come and go, each with a network namespace of its own
- *   -f       net.smc.enable goes off and on
- *   -x       buffers and values of options lie now and then in memory that comes late
+ *   -N       additional processes start and exit, each with a network namespace of its own
+ *   -f       net.smc.enable is switched off and on
+ *   -x       buffers and option values are sometimes in memory that is supplied late
  *   -U       as user nobody
  */
 #define _GNU_SOURCE
@@ -45,8 +45,8 @@
 #include "stress_stall.h"
 #include "stress.h"
 
-#define LATE		slow(20)	/* seconds after which is shown what still waits */
-#define GRACE		slow(120)	/* seconds for every thread to end, KASAN's time */
+#define LATE		slow(20)	/* seconds after which remaining waiters are shown */
+#define GRACE		slow(120)	/* seconds until every thread must have ended, with KASAN */
 #define ENABLE		"/proc/sys/net/smc/enable"
 
 struct options opt = {
@@ -89,7 +89,7 @@ static void open_player(struct player *p, int process, int thread, uint64_t seed
 	p->stall = opt.stall ? stall_map() : NULL;
 }
 
-/* A call that waits is interrupted, again and again. */
+/* Sends signals to calls that wait, over and over. */
 static void keep_moving(int process)
 {
 	uint64_t seen[MAX_THREADS] = { 0 };
@@ -127,7 +127,7 @@ static int make_sockmap(void)
 	return syscall(__NR_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
 }
 
-/* All threads of a process, until the end or for so long. */
+/* Runs all threads of a process, until the end or for this time. */
 static void play_process(int process, uint64_t seed, int milliseconds)
 {
 	static struct player players[MAX_THREADS];
@@ -151,7 +151,9 @@ static void play_process(int process, uint64_t seed, int milliseconds)
 
 /* ---- processes that are special ---- */
 
-/* Each child has a namespace; sockets of others come into it, and its own leave, as they may. */
+/* Each child has its own namespace; sockets from others are passed in, and its own are passed
+ * out.
+ */
 static void play_namespaces(int process)
 {
 	for (int round = 0; !board->over; round++) {
@@ -261,7 +263,7 @@ static void show_left(const pid_t *pids, int n)
 			show_hung(pids[i]);
 }
 
-/* Whether all of them end in time, by themselves. */
+/* Do all of them end in time, without further signals? */
 static bool all_end(pid_t *pids, int n)
 {
 	bool ok = true;
@@ -278,7 +280,7 @@ static bool all_end(pid_t *pids, int n)
 			pids[i] = 0;
 			left--;
 		}
-		/* Not a failure yet, but worth a look. */
+		/* Not a failure yet, but worth a report. */
 		if (left && ms == LATE * 1000)
 			show_left(pids, n);
 		nap(100000);

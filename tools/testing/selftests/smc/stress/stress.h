@@ -2,9 +2,9 @@
 /*
  * Random, colliding socket calls.
  *
- * Each process has a few slots: descriptors with fixed numbers, whose sockets its threads use,
- * replace and pass on to other processes, all at the same time. What a thread does follows from
- * the seed and the numbers of process and thread; only the order among the threads does not.
+ * Each process has a few slots: fixed descriptor numbers, whose sockets its threads use, replace
+ * and pass on to other processes, all at the same time. What a thread does depends only on the seed
+ * and on the numbers of process and thread; the order among the threads is not deterministic.
  */
 #ifndef SMC_TEST_STRESS_H
 #define SMC_TEST_STRESS_H
@@ -27,7 +27,7 @@
 #define MAX_PROCESSES	16
 #define MAX_THREADS	32
 #define SLOTS		6
-#define SLOT_BASE	100		/* beyond every descriptor that the kernel picks */
+#define SLOT_BASE	100		/* above every descriptor that the kernel picks */
 #define PORTS		4
 #define FIRST_PORT	20000
 #define BUF_SIZE	(128 * 1024)
@@ -38,28 +38,28 @@ struct options {
 	int processes;
 	int threads;
 	bool tcp;			/* plain TCP instead of SMC */
-	bool namespaces;		/* processes that come and go with a network namespace */
-	bool fallback;			/* net.smc.enable goes off and on */
-	bool stall;			/* buffers whose pages come late */
+	bool namespaces;		/* processes with a network namespace start and exit */
+	bool fallback;			/* net.smc.enable is switched off and on */
+	bool stall;			/* buffers whose pages are supplied late */
 	bool nobody;			/* without privileges */
-	in_addr_t addr;			/* in host order; INADDR_LOOPBACK or that of a device */
+	in_addr_t addr;			/* host byte order; INADDR_LOOPBACK or a device's */
 };
 
 extern struct options opt;
 
-/* What one thread does just now, for whoever watches; in memory shared by all processes. */
+/* The current call of a thread, for the watcher; in memory shared by all processes. */
 struct place {
-	_Atomic pid_t tid;		/* 0: nobody is here */
-	_Atomic(const char *) call;	/* the program text is everywhere the same */
-	_Atomic uint64_t calls;		/* so many were begun; unchanged for long: it hangs */
+	_Atomic pid_t tid;		/* 0: no thread */
+	_Atomic(const char *) call;	/* valid in all processes, which share the program text */
+	_Atomic uint64_t calls;		/* calls begun; if it stays the same, the thread hangs */
 };
 
-/* What all processes see. */
+/* Shared by all processes. */
 struct board {
 	_Atomic bool over;
 	struct place places[MAX_PROCESSES][MAX_THREADS];
 	_Atomic uint64_t succeeded, failed;
-	_Atomic uint64_t smc;		/* sockets seen that had become SMC-R or SMC-D */
+	_Atomic uint64_t smc;		/* sockets seen in mode SMC-R or SMC-D */
 };
 
 extern struct board *board;
@@ -71,19 +71,19 @@ struct player {
 	int process, thread;
 	int pipe[2];
 	int epoll;
-	int diag;			/* netlink, for SOCK_DESTROY */
+	int diag;			/* netlink socket for SOCK_DESTROY */
 	char *buf;			/* BUF_SIZE bytes */
-	char *stall;			/* a page that comes late, or NULL */
+	char *stall;			/* a page that is supplied late, or NULL */
 	_Atomic bool stopped;
 };
 
-/* What the threads of a process share besides the slots. */
+/* Shared by the threads of a process, besides the slots. */
 struct shared {
-	int pass;			/* a socket pair: passes sockets to other processes */
+	int pass;			/* a socket pair, to pass sockets to other processes */
 	int take;
 	int sockmap;			/* or -1 */
-	int file;			/* to be sent with sendfile() */
-	_Atomic uint32_t hot;	/* the slot where most threads are */
+	int file;			/* file for sendfile() */
+	_Atomic uint32_t hot;	/* the slot that most threads use */
 };
 
 extern struct shared shared;
@@ -92,7 +92,7 @@ uint32_t rnd(struct player *p);		/* 32 random bits */
 uint32_t below(struct player *p, uint32_t n);
 bool one_in(struct player *p, uint32_t n);
 
-/* stress_calls.c, stress_options.c: the calls, and one of them at random. */
+/* stress_calls.c, stress_options.c: the calls, and the choice of a random one. */
 typedef long (*stress_call)(struct player *p, int fd);
 
 struct call {

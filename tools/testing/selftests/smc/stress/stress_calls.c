@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The calls that make, connect, use and end sockets. */
+/* The calls that create, connect, use and end sockets. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
@@ -30,7 +30,7 @@ bool one_in(struct player *p, uint32_t n)
 	return !below(p, n);
 }
 
-/* Mostly the one that all threads of a process are at just now. */
+/* Usually the slot that all threads of a process currently use. */
 int any_slot(struct player *p)
 {
 	if (one_in(p, 32))
@@ -38,7 +38,7 @@ int any_slot(struct player *p)
 	return SLOT_BASE + (one_in(p, 3) ? below(p, SLOTS) : shared.hot);
 }
 
-/* A slot that listens, or any. */
+/* A slot with a listener, or any slot. */
 static int listening_slot(struct player *p)
 {
 	int slot = any_slot(p), yes = 0;
@@ -50,10 +50,10 @@ static int listening_slot(struct player *p)
 	return slot;
 }
 
-/* Mostly a port where somebody listens. */
+/* Usually a port with a listener. */
 static int random_port(struct player *p)
 {
-	struct sockaddr_in6 in6 = { .sin6_port = 0 };	/* the port lies where that of IPv4 lies */
+	struct sockaddr_in6 in6 = { .sin6_port = 0 };	/* same port offset as in IPv4 */
 	socklen_t len = sizeof(in6);
 
 	if (!one_in(p, 4))
@@ -61,7 +61,7 @@ static int random_port(struct player *p)
 	return ntohs(in6.sin6_port) ?: FIRST_PORT + (int)below(p, PORTS);
 }
 
-/* Memory to send from or receive into; a touch of some of it takes a while. */
+/* Memory to send from or receive into; access to some of it takes a while. */
 char *random_buf(struct player *p, size_t *len)
 {
 	static const size_t sizes[] = { 0, 1, 1, 17, 17, 100, 1000, 4096 };
@@ -84,7 +84,9 @@ void random_addr(struct player *p, int fd, struct sockaddr_storage *ss, socklen_
 	struct sockaddr_storage name;
 	socklen_t size = sizeof(name);
 
-	/* An AF_SMC socket says AF_SMC; the family of its name is the one that counts. */
+	/* SO_DOMAIN of an AF_SMC socket is AF_SMC; the family of its address is the one
+	 * required.
+	 */
 	if (!getsockname(fd, (void *)&name, &size))
 		domain = name.ss_family;
 	memset(ss, 0, sizeof(*ss));
@@ -119,7 +121,7 @@ static void wildcard_sometimes(struct player *p, struct sockaddr_storage *ss)
 		in->sin_addr.s_addr = INADDR_ANY;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static int new_socket(struct player *p)
 {
@@ -147,7 +149,7 @@ static int new_socket(struct player *p)
 	return fd;
 }
 
-/* Into a slot, whatever was there. */
+/* Moves a descriptor to a slot, and replaces the old one. */
 static long settle(int fd, int slot)
 {
 	long rc = dup2(fd, slot);
@@ -163,7 +165,7 @@ static long call_make(struct player *p, int slot)
 	return fd < 0 ? -1 : settle(fd, slot);
 }
 
-/* One, and an address for it to bind or connect to. */
+/* A socket, and an address to which it can bind or connect. */
 static int new_socket_and_addr(struct player *p, struct sockaddr_storage *ss, socklen_t *len)
 {
 	int fd = new_socket(p);
@@ -201,8 +203,8 @@ static long call_make_client(struct player *p, int slot)
 }
 
 /*
- * Two ends of a connection that nobody disturbed while it came about: in the crowd few of them get
- * through a handshake. Into two slots, where they are everybody's.
+ * Opens a connection outside of the slots: inside, few would get through a handshake undisturbed.
+ * Then it moves both ends to two slots, where all threads can use them.
  */
 static long call_make_pair(struct player *p, int slot)
 {
@@ -440,7 +442,7 @@ static long call_close(struct player *p, int fd)
 	return close(fd);
 }
 
-/* To another process, or from it into a slot. */
+/* Passes a socket to another process, or receives one into a slot. */
 static long call_pass(struct player *p, int fd)
 {
 	union { char b[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
@@ -465,7 +467,7 @@ static long call_pass(struct player *p, int fd)
 	return settle(got, fd);
 }
 
-/* ---- which ---- */
+/* ---- choice ---- */
 
 static const struct call calls[] = {
 	{ "socket, dup2", 10, call_make },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Socket options, and what else reaches into a socket: sockmaps, sock_diag. */
+/* Socket options, and other access to a socket: sockmaps, sock_diag. */
 #include <linux/bpf.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
@@ -25,7 +25,7 @@ static long set(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-/* Whether a socket is SMC by now, or -1. */
+/* Is the socket SMC by now? Returns -1 on error. */
 static int mode_of(int fd)
 {
 	struct { uint32_t mode, reason, peer_diagnosis, state; } info;
@@ -62,7 +62,9 @@ static long call_linger(struct player *p, int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
 }
 
-/* An option whose value lies in memory that comes late: the call sleeps under the lock, if any. */
+/* An option whose value is in memory that is supplied late: the call sleeps, under the lock if it
+ * takes one.
+ */
 static long call_stalled_option(struct player *p, int fd)
 {
 	static const int names[] = { TCP_NODELAY, TCP_CORK, TCP_KEEPIDLE, TCP_ULP,
@@ -109,8 +111,8 @@ static long call_set(struct player *p, int fd)
 }
 
 /*
- * An SMC socket refuses the option, whatever the value.  AF_INET would make a plain TCP socket one
- * for IPv4.  If that is disconnected and listens, its children use the memory of the listener after
+ * An SMC socket refuses the option, whatever the value.  AF_INET would turn a plain TCP socket into
+ * one for IPv4.  If that is disconnected and listens, its children use memory of the listener after
  * it was freed: inet6_cleanup_sock() of 6.12, without any module.
  */
 static long call_addrform(struct player *p, int fd)
@@ -133,7 +135,7 @@ static long call_get(struct player *p, int fd)
 	return getsockopt(fd, options[which].level, options[which].name, value, &len);
 }
 
-/* ---- from outside ---- */
+/* ---- access from outside ---- */
 
 static long call_sockmap(struct player *p, int fd)
 {
@@ -151,7 +153,7 @@ static long call_sockmap(struct player *p, int fd)
 	return syscall(__NR_bpf, BPF_MAP_DELETE_ELEM, &attr, sizeof(attr));
 }
 
-/* SOCK_DESTROY, or a look, or a dump of everything of SMC. */
+/* SOCK_DESTROY, a query for one socket, or a dump of all SMC sockets. */
 static long call_diag(struct player *p, int fd)
 {
 	struct {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory whose pages come late: mappings of a file of a FUSE of our own, whose server answers a
- * read when it likes. A system call that copies from there sleeps with whatever lock it holds.
- * (FUSE, not userfaultfd: it does without privileges inside a user namespace as well, and nothing
- * that the sleeper does, nor a signal, ends the wait.)
+ * Memory whose pages are supplied late: mappings of a file on our own FUSE, whose server answers a
+ * read when it likes. A system call that copies from this memory sleeps with whatever lock it
+ * holds. (FUSE, not userfaultfd: it also works without privileges inside a user namespace, and
+ * nothing that the sleeper does, nor a signal, ends the wait.)
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -125,8 +125,8 @@ bool stall_open(void)
 	if (file < 0)
 		return false;
 	/*
-	 * Once told ENOSYS the kernel does not ask for a flush again. At our end it would wait for
-	 * the answer of a server that has ended, as the file of FUSE is put only later.
+	 * After ENOSYS the kernel does not send a flush again. At our exit it would wait for an
+	 * answer of the server, which has ended by then, because the file is released late.
 	 */
 	close(dup(file));
 	posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM);
