@@ -19,7 +19,7 @@ struct request {
 	uint8_t rest[256];
 };
 
-/* The errno, or -1 without an answer; how many sockets it named. */
+/* The errno, or -1 without an answer; the number of sockets returned. */
 static int asked(struct request *r, size_t len, unsigned int *sockets)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG), error = -1;
@@ -91,7 +91,7 @@ static void bad_requests(const void *arg)
 	refused(&r, r.nlh.nlmsg_len - 1, -1, "longer than what was sent");
 }
 
-/* Every bit of diag_ext, any id, and what follows the request: no mistakes, one answer. */
+/* Any bit of diag_ext, any id, and data behind the request are no errors: there is one answer. */
 static void odd_requests(const void *arg)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 256);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc_input_test: requests to SMC_GEN_NETLINK and SMC_PNETID. Each is a valid one with one thing
- * wrong; what may be wrong with an attribute follows from its type in the table. What is refused
- * changes none of what the dumps show.
+ * smc_input_test: requests to SMC_GEN_NETLINK and SMC_PNETID. Each is a valid request with one
+ * thing wrong; the type of an attribute in the table determines what can be wrong with it. A
+ * refused request must not change what the dumps show.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -54,7 +54,7 @@ static void ask(const struct command *c, bool dump, const struct payload *p)
 		genl_do(client(c->f), c->c->number, p, &ans);
 }
 
-/* ---- what there is ---- */
+/* ---- state ---- */
 
 struct state {
 	size_t len;
@@ -103,7 +103,7 @@ static void put_u8(struct payload *p, uint16_t type, uint8_t value)
 	put_attr(p, type, &value, sizeof(value));
 }
 
-/* Nothing but what begin() brings. */
+/* Removes all objects that begin() adds. */
 static void clear(void)
 {
 	must(&families[0], SMC_NETLINK_FLUSH_UEID, NULL);
@@ -113,7 +113,7 @@ static void clear(void)
 	must(&families[1], SMC_PNETID_FLUSH, NULL);
 }
 
-/* Something of everything, so that it is seen when it goes, and both switches on or off. */
+/* Adds objects of every kind, so that a loss is noticed, and switches both switches on or off. */
 static void begin(bool on)
 {
 	struct payload eid = { }, rule = { }, filter = { }, net = { };
@@ -144,12 +144,12 @@ static uint32_t largest(enum surface_type type)
 	return type == ATTR_U8 ? 0xff : type == ATTR_U16 ? 0xffff : 0xffffffff;
 }
 
-/* An attribute as it is sent, maybe with a header that lies. */
+/* An attribute to send, maybe with false fields in its header. */
 struct spoiled {
 	const char *what;
 	uint8_t data[4000];
 	size_t len;
-	uint16_t flags;		/* of its type */
+	uint16_t flags;		/* added to its type */
 	int lie;		/* added to its length */
 	uint16_t type;		/* instead of its own; 0: its own */
 	int error;
@@ -199,14 +199,14 @@ static void put_good(struct payload *p, const struct surface_attr *a, const uint
 			put_good(&inner, attr_of(a->nest, in_nest[i]), NULL);
 		put_attr(p, a->number | NLA_F_NESTED, inner.b, inner.len);
 		break;
-	default:	/* little endian, as the kernel of every guest */
+	default:	/* little endian: true for the kernel of every guest */
 		put_attr(p, a->number, &a->value, size_of(a->type));
 	}
 }
 
 /*
- * A request of @policy with what has to be in it: all good, but for @target, which is as @bad says,
- * or missing. At the end, as what follows a lie is lost.
+ * A request of @policy with the mandatory attributes: all valid, except for @target, which is as
+ * @bad says, or missing. The target comes last, because data behind a false length is lost.
  */
 static struct payload request(const struct surface_policy *policy, const uint16_t *mandatory,
 			      const uint16_t *in_nest, const struct surface_attr *target,
@@ -225,11 +225,11 @@ static struct payload request(const struct surface_policy *policy, const uint16_
 	return p;
 }
 
-/* In which attribute of the request the target is, and of what kind the request is. */
+/* The attribute of the request that contains the target, and the kind of request. */
 struct place {
 	const struct command *c;
 	bool dump;
-	const struct surface_attr *nest;	/* NULL: at the top */
+	const struct surface_attr *nest;	/* NULL: at the top level */
 };
 
 static void send_spoiled(const struct place *at, const struct surface_attr *a,
@@ -261,7 +261,7 @@ static void refused(const struct place *at, const struct surface_attr *a,
 	if (ans.error != bad->error)
 		wrong("%s%s, %s: %s: %s: '%s', not %s", at->c->c->name, at->dump ? " (dump)" : "", a->name,
 		      bad->what, error_name(ans.error), ans.words, error_name(bad->error));
-	/* Of a command of ours in words, and of the kernel's own in its. */
+	/* Our commands explain the error in words; the kernel's own commands do so in its words. */
 	if (ans.error == EINVAL && !ans.words[0])
 		wrong("%s, %s: %s: no words", at->c->c->name, a->name, bad->what);
 	if (!same_state(before, &after))
@@ -277,7 +277,7 @@ static struct spoiled spoil(const char *what, int error, const void *data, size_
 	return bad;
 }
 
-/* What is wrong with any of them. */
+/* Errors that are possible with any attribute. */
 static void bad_headers(const struct place *at, const struct surface_attr *a,
 			const struct spoiled *good, const struct state *before)
 {
@@ -327,7 +327,7 @@ static void bad_numbers(const struct place *at, const struct surface_attr *a,
 		if (bad.len != size)
 			refused(at, a, &bad, before);
 	}
-	/* A dump of the PNET table shows all of it, whatever attributes it is asked with. */
+	/* A dump of the PNET table shows all of it, whatever attributes the request has. */
 	if (!a->beyond || at->dump)
 		return;
 	bad = spoil("too small", a->beyond, &low, size);
@@ -387,7 +387,7 @@ static void bad_texts(const struct place *at, const struct surface_attr *a,
 static void bad_attrs(const struct place *at, const struct surface_policy *policy,
 		      const struct state *before);
 
-/* What is wrong with the nest, then with what is in it. */
+/* Errors of the nest itself, then of its contents. */
 static void bad_nests(const struct place *at, const struct surface_attr *a,
 		      const struct state *before)
 {
@@ -415,7 +415,7 @@ static void bad_nests(const struct place *at, const struct surface_attr *a,
 		bad.flags = NLA_F_NESTED;
 		refused(at, a, &bad, before);
 	}
-	/* In itself, 100 times. */
+	/* Nested in itself, 100 times. */
 	bad = spoil("in itself", EINVAL, inner.b, inner.len);
 	for (int i = 0; i < 100; i++) {
 		struct nlattr nla = { NLA_HDRLEN + bad.len, a->number | NLA_F_NESTED };
@@ -447,7 +447,7 @@ static void bad_attrs(const struct place *at, const struct surface_policy *polic
 	}
 }
 
-/* Where there is none of them: all that the families know. */
+/* Where no attribute is allowed: all that the families have. */
 static void unknown(const struct place *at, const struct state *before)
 {
 	static const uint16_t numbers[] = { 0, 1, 2, 3, 4, 5, 64, 65, 66, 100, 0x3fff };
@@ -505,7 +505,7 @@ static struct raw valid(const struct command *c, bool dump)
 	return m;
 }
 
-/* The errno of the answer; a message that netlink drops gets none (-1). */
+/* Returns the errno of the answer; -1 if there is none, as netlink drops the message. */
 static int outcome(const struct command *c, struct raw *m, size_t len)
 {
 	struct genl *g = client(c->f);
@@ -603,7 +603,7 @@ static void play_command(const void *arg)
 	close_families();
 }
 
-/* ---- a text that no terminator ends: not a mistake, and the same text ---- */
+/* ---- a text without a terminator: no error, and the same text ---- */
 
 static void unterminated(const void *arg)
 {
@@ -651,14 +651,14 @@ static bool forbidden(const struct command *c, enum actor actor, const struct su
 	return a && actor == CONTAINED && c->c->right == RIGHT_DEVICES;
 }
 
-/* ENOENT and the like: it was allowed to try. */
+/* ENOENT and similar errors show that the request was permitted. */
 static void tried(const struct command *c, enum actor actor, const struct surface_attr *a)
 {
 	static const uint16_t none[MAX_MANDATORY];
 	const uint16_t *in_nest = c->c->in_nest;
 	struct payload p = request(c->c->policy, c->c->mandatory, in_nest, a, NULL);
 
-	/* Named in addition, or the only ones. */
+	/* The attribute is added, or it is the only one. */
 	if (a)
 		put_good(&p, a, none);
 	ask(c, !(c->c->how & CMD_DO), c->c->mandatory[0] || a ? &p : NULL);
@@ -684,7 +684,7 @@ static void each_command(enum actor actor)
 	}
 }
 
-/* With a socket of the actor's own, and nobody with root's. */
+/* With a socket of the actor's own, none opened by root. */
 static void all_as(const void *arg)
 {
 	enum actor actor = *(const enum actor *)arg;
@@ -717,7 +717,7 @@ static void rights(const void *arg)
 	close_families();
 }
 
-/* ---- is the table all there is? ---- */
+/* ---- is the table complete? ---- */
 
 static const struct surface_command *command_of(const struct surface_family *f, uint32_t number)
 {
@@ -727,7 +727,7 @@ static const struct surface_command *command_of(const struct surface_family *f, 
 	return NULL;
 }
 
-/* CTRL_CMD_GETFAMILY: every command, and what it is. */
+/* CTRL_CMD_GETFAMILY: every command with its properties. */
 static void same_commands(const struct surface_family *f)
 {
 	struct genl ctrl = *client(f);
@@ -758,7 +758,7 @@ static void same_commands(const struct surface_family *f)
 		wrong("%s: %zu commands, %zu in the table", f->name, count, f->n);
 }
 
-/* Types of attributes, as CTRL_CMD_GETPOLICY has them. */
+/* The types of attributes in CTRL_CMD_GETPOLICY. */
 static bool same_type(const struct surface_attr *a, uint32_t type)
 {
 	switch (a->type) {
@@ -778,7 +778,7 @@ static bool same_type(const struct surface_attr *a, uint32_t type)
 	return false;
 }
 
-/* The policy with this number in the answer has these attributes, and no others. */
+/* The policy with this number in the answer must have exactly these attributes. */
 static void same_policy(const struct surface_policy *policy, uint32_t index, const char *name)
 {
 	size_t n, m, len, count = 0;

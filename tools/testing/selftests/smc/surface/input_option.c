@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc_input_test: socket options. Each call is made on an SMC socket and on one of TCP that has
- * come the same way: result, length, value and all behind it have to be the same, and afterwards
- * so has the option. SMC's own options are compared with options of TCP's of the same kind.
+ * smc_input_test: socket options. Each call is made on an SMC socket and on a TCP socket with the
+ * same history. Result, length, value and all bytes behind it must be the same, and so must the
+ * option afterwards. SMC's own options are compared with similar options of TCP.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -23,8 +23,8 @@
 #define SMC		1
 #define SMC_PROTOCOL	256
 #define SMC_LEVEL	286
-#define ROOM		8192	/* of a value */
-#define KEPT		512	/* of it that is compared */
+#define ROOM		8192	/* for a value */
+#define KEPT		512	/* bytes of it that are compared */
 #define UNTOUCHED	0xa5
 
 enum phase { NEW, LISTENING, CONNECTED, FALLEN_BACK };
@@ -35,7 +35,7 @@ struct scene {
 	const char *name;
 	enum phase phase;
 	int ip;
-	int left_out;		/* a level that says the same as in another scene */
+	int left_out;		/* a level with the same results as in another scene */
 };
 
 static const struct scene scenes[] = {
@@ -46,15 +46,15 @@ static const struct scene scenes[] = {
 	{ "fallen_back6", FALLEN_BACK, AF_INET6, IPPROTO_IP },
 };
 
-/* A socket and its peer; TCP's and ours are made in the same way. */
+/* A socket and its peer; TCP's and ours are created in the same way. */
 struct end {
 	int fd, peer;
 };
 
-/* ---- memory, good and bad ---- */
+/* ---- valid and invalid memory ---- */
 
 static struct {
-	char *good;		/* ROOM bytes, then nothing */
+	char *good;		/* ROOM bytes, then unmapped memory */
 	char *nothing;
 	char *readonly;
 } memory;
@@ -77,7 +77,7 @@ static const char * const places[] = {
 	"good", "unaligned", "NULL", "unmapped", "cut off", "read only", "the kernel's", "the value's",
 };
 
-/* Where @len bytes begin; of what is cut off the first half is there. */
+/* Returns memory for @len bytes; for a cut value only the first half is mapped. */
 static char *place(enum where where, size_t len)
 {
 	switch (where) {
@@ -104,10 +104,10 @@ struct call {
 	bool set;
 	enum where value, length;
 	int len;
-	unsigned char fill;	/* of what is set, or an int if there is one */
+	unsigned char fill;	/* for each byte of the value, or an int if there is one */
 	int number;
 	bool is_int;
-	const char *text;	/* instead */
+	const char *text;	/* replaces that */
 };
 
 struct result {
@@ -130,7 +130,7 @@ static const char *describe(const struct call *c)
 	return text;
 }
 
-/* The length lies in memory as well. */
+/* The length is in memory as well. */
 static socklen_t *length_at(const struct call *c, int size)
 {
 	static _Alignas(int) char aligned[2 * sizeof(int)];
@@ -159,7 +159,7 @@ static void get(int fd, int level, int option, int size, const struct call *c, s
 	if (readable)
 		memcpy(&r->len, len, sizeof(r->len));
 	memcpy(r->value, c->value == CUT ? memory.nothing - KEPT : memory.good, KEPT);
-	/* What nobody has asked for. */
+	/* Bytes beyond the requested length. */
 	for (int i = KEPT; i < ROOM && c->value == GOOD && c->length == GOOD; i++)
 		if ((unsigned char)memory.good[i] != UNTOUCHED && c->len < i) {
 			wrong("%d/%d: %s: byte %d is written", level, option, describe(c), i);
@@ -258,7 +258,7 @@ static struct end make_end(const struct scene *s, int protocol)
 	return e;
 }
 
-/* By a reset, so that no option can delay it. */
+/* With a reset, so that no option can delay it. */
 static void end_it(struct end *e)
 {
 	struct linger none = { 1, 0 };
@@ -279,12 +279,12 @@ static void check_mode(const struct scene *s, int fd)
 		wrong("a socket that is %s has mode %u", phases[s->phase], info[0]);
 }
 
-/* ---- a pair of them ---- */
+/* ---- an option and its counterpart in TCP ---- */
 
 struct option {
 	const struct surface_option *o;
-	int level, number;	/* on the SMC socket */
-	int kin_level, kin;	/* on TCP's */
+	int level, number;	/* of the SMC socket */
+	int kin_level, kin;	/* of the TCP socket */
 	int size, kin_size;
 	unsigned int flags;
 };
@@ -315,7 +315,7 @@ static void both(const struct scene *s, const struct option *o, struct end *e, s
 
 	for (int i = 0; i < 2; i++)
 		was[i] = read_option(e[i].fd, i ? o->level : o->kin_level, i ? o->number : o->kin);
-	/* As far from its size as ours is from its own. */
+	/* As far from its size as the length for our option is from ours. */
 	if (o->size != o->kin_size && c.len >= o->size && c.len < ROOM)
 		c.len += o->kin_size - o->size;
 	call(e[TCP].fd, o->kin_level, o->kin, o->kin_size, &c, &r[TCP]);
@@ -375,7 +375,7 @@ static void bad_sets(const struct scene *s, const struct option *o, struct end *
 			both(s, o, e, (struct call){ .set = true, .len = len, .value = w });
 }
 
-/* Values that are out of many a range. */
+/* Values outside of many ranges. */
 static void bad_values(const struct scene *s, const struct option *o, struct end *e)
 {
 	static const int numbers[] = { -1, INT_MIN, INT_MAX, 0, 1, 2, 3, 7, 255, 256, 32767, 65536, -2 };
@@ -395,7 +395,7 @@ static void bad_values(const struct scene *s, const struct option *o, struct end
 						     .text = texts[i] });
 }
 
-/* The other options of the level are still those of TCP. */
+/* The other options of the level must still equal those of TCP. */
 static void same_rest(const struct scene *s, const struct option *of, struct end *e)
 {
 	for (size_t i = 0; i < surface_n_options; i++) {
@@ -422,7 +422,7 @@ static void all_forms(const struct scene *s, const struct option *o)
 	bad_gets(s, o, e);
 	bad_sets(s, o, e);
 	bad_values(s, o, e);
-	/* TCP may be in repair now, or have TLS, and SMC may not; or both have. */
+	/* TCP may now be in repair mode, or have TLS, while SMC does not; or both have changed. */
 	if (!(o->flags & OPT_REFUSED)) {
 		same_rest(s, o, e);
 		check_mode(s, e[SMC].fd);
@@ -431,7 +431,7 @@ static void all_forms(const struct scene *s, const struct option *o)
 		end_it(&e[i]);
 }
 
-/* ---- TCP_ZEROCOPY_RECEIVE with a buffer to copy to: SMC leaves all to recv() ---- */
+/* ---- TCP_ZEROCOPY_RECEIVE with a copy buffer: SMC leaves everything to recv() ---- */
 
 struct zerocopy {
 	uint64_t address;
@@ -479,7 +479,7 @@ static void zerocopy(const void *arg)
 		end_it(&e[i]);
 }
 
-/* ---- TCP_INFO where its own length lies: what TCP would say, of SMC's bytes ---- */
+/* ---- TCP_INFO with its length in the same place: TCP's answer, for SMC's bytes ---- */
 
 static void info(const void *arg)
 {
@@ -531,7 +531,7 @@ static void of_level(const void *arg)
 	}
 }
 
-/* Options of SMC's own, and one of TCP's that is of the same kind. */
+/* SMC's own options, each with a similar option of TCP. */
 static void of_smc(const void *arg)
 {
 	static const struct { int number, kin, kin_size; } kinds[] = {
@@ -551,7 +551,7 @@ static void of_smc(const void *arg)
 	}
 }
 
-/* What is no option, and levels that there are not. */
+/* Invalid options and invalid levels. */
 static void of_nothing(const void *arg)
 {
 	static const int numbers[] = { 0, -1, 1000, INT_MAX };
@@ -584,7 +584,7 @@ static bool exists(int ip, int protocol, int level, int number)
 	return got.error != ENOPROTOOPT || put.error != ENOPROTOOPT;
 }
 
-/* Every number that TCP, or SMC, knows is in the table. */
+/* The table must have every number that TCP or SMC supports. */
 static void complete(const void *arg)
 {
 	map_memory();

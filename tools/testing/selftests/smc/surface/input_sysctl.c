@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc_input_test: net.smc. What is not a number is written to a setting of the kernel's own, too,
- * that the same functions of the kernel parse: ours has to take as much of it.
+ * smc_input_test: net.smc. Invalid numbers are also written to a setting of the kernel's own that
+ * the same kernel functions parse: ours must accept exactly as much.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -15,10 +15,10 @@
 
 #include "input.h"
 
-/* An int and an unsigned long of any value, parsed by the functions that parse ours. */
+/* An int and an unsigned long without limits, parsed by the functions that parse ours. */
 #define KIN_INT		"/proc/sys/net/ipv4/tcp_max_syn_backlog"
 #define KIN_ULONG	"/proc/sys/vm/user_reserve_kbytes"
-#define LONG_TEXT	(5 << 20)	/* more than a kernel allocates */
+#define LONG_TEXT	(5 << 20)	/* more than the kernel allocates */
 
 struct written {
 	ssize_t n;
@@ -99,7 +99,7 @@ static void numbers(const struct surface_sysctl *s, const char *before)
 	refused(s, "-2147483649", before);
 }
 
-/* What the kin takes of this text, ours takes; what it refuses, ours refuses, and so on. */
+/* Our setting must accept, refuse or partly read this text exactly as the kernel's own does. */
 static void like_kin(const struct surface_sysctl *s, const char *text, size_t len, off_t at)
 {
 	const char *kin = s->flags & SYSCTL_ULONG ? KIN_ULONG : KIN_INT;
@@ -120,7 +120,7 @@ static void like_kin(const struct surface_sysctl *s, const char *text, size_t le
 		wrong("%s: what was there cannot be put back", s->name);
 }
 
-/* A text with # where a number has to be that this setting takes. */
+/* A text in which # stands for a number that this setting accepts. */
 static void like_kin_with(const struct surface_sysctl *s, const char *form)
 {
 	char text[64];
@@ -158,7 +158,7 @@ static void texts(const struct surface_sysctl *s)
 	free(text);
 }
 
-/* And what is right is taken, or nothing of this would prove anything. */
+/* A valid value must be accepted, or the rest would prove nothing. */
 static void limits(const struct surface_sysctl *s)
 {
 	unsigned long good[] = { s->min, s->max, 0 };
@@ -184,7 +184,7 @@ static void one_setting(const void *arg)
 	const struct surface_sysctl *s = arg;
 	char before[64];
 
-	/* Of a fresh namespace, as the suite may have set some of ours. */
+	/* In a fresh namespace, because the suite may have changed some settings of ours. */
 	if (!(s->flags & SYSCTL_FIRST))
 		become(ELSEWHERE);
 	get(path_of(s), before, sizeof(before));
@@ -201,7 +201,7 @@ static void setting(const void *arg)
 	in_child(one_setting, arg);
 }
 
-/* ---- all of them ---- */
+/* ---- all settings ---- */
 
 struct as {
 	enum actor actor;
@@ -242,7 +242,7 @@ static void rights(const void *arg)
 		in_child(each_as, &(struct as){ actor });
 }
 
-/* Every setting there is is in the table. */
+/* The table must have every setting that exists. */
 static void complete(const void *arg)
 {
 	DIR *dir = opendir(SURFACE_SYSCTL_DIR);

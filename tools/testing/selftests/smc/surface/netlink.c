@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The generic netlink families of SMC: commands, and the attributes that requests may have. */
+/* The generic netlink families of SMC: commands, and the attributes allowed in requests. */
 #include <errno.h>
 #include <linux/smc.h>
 #include <sys/socket.h>
@@ -23,7 +23,7 @@ static const struct surface_attr eid[] = {
 	TEXT(SMC_NLA_EID_TABLE_ENTRY, SMC_MAX_EID_LEN, "INPUT.EID-1", ERANGE, EINVAL, .never = NO_LETTERS),
 };
 
-/* The ports and the prefixes of a request fit together when they are these. */
+/* The values of this rule make the ports and prefixes of any request consistent. */
 static const struct surface_attr rule[] = {
 	NUMBER(ATTR_U8, SMC_NLA_FILTER_ACTION, SMC_FILTER_PERMIT, SMC_FILTER_EXCLUDE,
 	       SMC_FILTER_EXCLUDE, ERANGE),

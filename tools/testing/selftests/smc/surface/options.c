@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets, and their options on four levels and on SMC's own. The numbers are those of Linux
- * 6.12 on most processors, so that an older header does not hide the newest.
+ * Sockets, and their options on four levels and on SMC's own. The numbers are those of Linux 6.12
+ * on most architectures, so that an older header does not lack the newest.
  */
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -36,7 +36,7 @@ const size_t surface_n_levels = COUNT(surface_levels);
 #define OPT(number, name, flags)	{ LEVEL, number, #name, VALUE_INT, 4, flags }
 #define OPT_OF(number, name, kind, size, flags)	{ LEVEL, number, #name, kind, size, flags }
 
-/* The same numbers in both families */
+/* The same numbers in both address families */
 #define MULTICAST \
 	OPT_OF(42, MCAST_JOIN_GROUP, VALUE_BYTES, 136, OPT_SET), \
 	OPT_OF(43, MCAST_BLOCK_SOURCE, VALUE_BYTES, 264, OPT_SET), \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc_input_test: all bad input from local users. What there is to be used wrongly is in the
- * tables of surface.h; what is right is TCP's answer to the same call, or that of its kin, asked
- * in the same run where that is possible. Whatever is refused must have changed nothing, and the
- * kernel has nothing to say.
+ * smc_input_test: all invalid input from local users. The tables of surface.h list what can be
+ * misused. The expected result is that of TCP for the same call, or of a similar call, made in the
+ * same run where possible. A refused call must not change anything, and the kernel log must stay
+ * empty.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,13 +21,15 @@
 #include "klog.h"
 #include "kselftest.h"
 
-#define SHOWN	5	/* complaints of a case */
-/* What the kernel's own code says of bad attributes of any family, and of a slow machine. */
+#define SHOWN	5	/* failures of a case */
+/* Messages of the kernel's own code about bad attributes of any family, and about a slow
+ * machine.
+ */
 #define CORE	"^netlink: |^[a-z_]*nla[a-z_]*: [0-9]+ callbacks suppressed$|" \
 		"^hrtimer: interrupt took "
 
 static unsigned int n_wrong;
-static char **wanted;		/* names of cases begin so; empty: all of them */
+static char **wanted;		/* prefixes of names of cases; empty: all of them */
 
 const char * const actor_names[ACTORS] = {
 	[NOBODY] = "nobody",
@@ -113,7 +115,7 @@ void become(enum actor actor)
 		wrong("cannot become %s: %s", actor_names[actor], error_name(errno));
 }
 
-/* Other modules are looked for by modprobe, which has nothing to find here, and takes long. */
+/* modprobe would look for other modules, which it cannot find, and this takes long. */
 static void without_modprobe(void)
 {
 	int fd = open("/proc/sys/kernel/modprobe", O_WRONLY);

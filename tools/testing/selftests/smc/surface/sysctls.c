@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The settings in net.smc, as Documentation/sysctl.md has them. */
+/* The settings in net.smc, as described in Documentation/sysctl.md. */
 #include <limits.h>
 
 #include "surface.h"
