@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""TCP segments on a netdev: taken apart, checked, and made by hand."""
+"""Dissects, checks and crafts TCP segments on a netdev."""
 import socket
 import struct
 
@@ -10,18 +10,18 @@ SYN, ACK = 2, 16
 MSS, SCALE, SACK, STAMPS, MD5, FASTOPEN, EXPERIMENT = 2, 3, 4, 8, 19, 34, 254
 OPTION = b"\xfe\x06\xe2\xd4\xc3\xd9"    # kind 254, "SMCR" in EBCDIC
 SOL_PACKET, PACKET_AUXDATA = 263, 8
-NOT_READY = 8               # TP_STATUS_CSUMNOTREADY: a device is to do the rest
+NOT_READY = 8               # TP_STATUS_CSUMNOTREADY: the device has to complete the checksum
 NEIGHBOUR = bytes.fromhex("020000000099")
-EXTENSIONS = (0, 43, 60)    # of IPv6: hop by hop, routing, destination
+EXTENSIONS = (0, 43, 60)    # of IPv6: hop-by-hop, routing, destination
 
 
 def sum_of(data):
-    """The Internet checksum before it is inverted."""
+    """Returns the Internet checksum before inversion."""
     return checksum(data + b"\0" * (len(data) & 1)) ^ 0xffff
 
 
 def option_list(data):
-    """[(kind, data)] without padding."""
+    """Returns [(kind, data)] without padding."""
     found = []
     while data:
         if data[0] <= 1:
@@ -34,7 +34,7 @@ def option_list(data):
 
 
 class Seen:
-    """A TCP segment that was on the wire; its lengths and checksums are right."""
+    """A TCP segment seen on the wire; checks its lengths and checksums."""
 
     def __init__(self, packet, partial):
         self.v6 = packet[0] >> 4 == 6
@@ -66,7 +66,7 @@ class Seen:
         return at
 
     def check(self):
-        """So far as TCP is to fill it in, which is the pseudo header, or all of it."""
+        """Checks the part of the checksum that TCP computes: the pseudo header, or all of it."""
         if self.partial:
             same(struct.unpack_from("!H", self.tcp, 16)[0], sum_of(self.pseudo),
                  "checksum of the pseudo header")
@@ -80,14 +80,14 @@ class Seen:
 
     @property
     def has_smc(self):
-        """Once, and where it is aligned."""
+        """Is SMC's option there? It must occur once, aligned."""
         found = self.raw_options.count(OPTION)
         if found:
             same((found, self.raw_options.index(OPTION) % 4), (1, 2), "SMC's option")
         return bool(found)
 
     def without_smc(self):
-        """Its options without SMC's and without what changes with time."""
+        """Returns the options without SMC's, and without values that change with time."""
         options = self.raw_options.replace(b"\1\1" + OPTION, b"")
         return [(kind, b"" if kind in (STAMPS, MD5, FASTOPEN) else data)
                 for kind, data in option_list(options)], len(options)
@@ -101,7 +101,7 @@ def is_tcp(packet):
 
 
 class Tap:
-    """All packets of a netdev of this namespace."""
+    """Captures all packets of a netdev of this namespace."""
 
     def __init__(self, name):
         self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
@@ -112,7 +112,7 @@ class Tap:
         self.mac = self.sock.getsockname()[4]
 
     def next(self, flags, sport=None, dport=None):
-        """The next segment with these of SYN and ACK."""
+        """Returns the next segment with exactly these of SYN and ACK."""
         while True:
             data, aux, _, _ = self.sock.recvmsg(4096, 256)
             packet = data[14:]
@@ -125,7 +125,7 @@ class Tap:
                 return seen.check()
 
     def send(self, to, packet):
-        """An IPv4 packet to the link of another tap."""
+        """Sends an IPv4 packet to the link of another tap."""
         self.sock.send(to.mac + NEIGHBOUR + b"\x08\x00" + packet)
 
     def close(self):
@@ -133,7 +133,7 @@ class Tap:
 
 
 def segment(source, dest, seq, flags=SYN, ack=0, options=b""):
-    """An IPv4 packet."""
+    """Returns an IPv4 packet."""
     options += b"\1" * (-len(options) % 4)
     ends = socket.inet_aton(source[0]) + socket.inet_aton(dest[0])
     tcp = struct.pack("!HHIIBBHHH", source[1], dest[1], seq, ack, (5 + len(options) // 4) << 4, flags,
