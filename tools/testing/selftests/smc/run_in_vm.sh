@@ -1,29 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Runs in a guest: loads the module, runs every test of this directory, judges the kernel log after
+# each, unloads the module, and checks that nothing is left.
 #
-# Runs in a guest: loads the module, runs every test of this directory, judges
-# the kernel log after every one, unloads, and looks what is left.
+# Environment: SMC_KO, SMC_DIAG_KO, SMC_ROOT, KVER; SMC_DEBUG_KERNEL=1 on the debug kernel;
+# SMC_PARAMS are parameters for the module; SMC_TESTS names the parts to run (default: all of them);
+# SMC_SOCK_ARGS are further arguments for smc_sock_test; SMC_INPUT_CASES selects the cases of
+# smc_input_test (prefixes of their names, separated by commas; default: all of them).
 #
-# Environment: SMC_KO, SMC_DIAG_KO, SMC_ROOT, KVER; SMC_DEBUG_KERNEL=1 on the
-# debug kernel; SMC_PARAMS are parameters for the module; SMC_TESTS names the parts to run (default: all of them);
-# SMC_SOCK_ARGS are more arguments for smc_sock_test, SMC_INPUT_CASES the cases of smc_input_test
-# (beginnings of their names, with commas between; default: all of them).
-#
-# Prints TAP. Fails when any line says "not ok" or a part ends without a plan.
+# Prints TAP. Fails if any line says "not ok" or a part ends without a plan.
 
 bin=${SMC_SELFTEST_BIN:-$SMC_ROOT/build/selftests/smc}
 here=$SMC_ROOT/tools/testing/selftests/smc
 parts=${SMC_TESTS:-sock stall owner hostile netlink many bpf budget module fault memory}
-# The debug kernel of QEMU leaves these to the one that is a process, which is faster and shows the
-# same; it has no TCP_MD5SIG.
+# The debug kernel in QEMU leaves these to the debug kernel in UML, which is faster and shows the
+# same. It has no TCP_MD5SIG.
 [ -n "$SMC_TESTS$SMC_DEBUG_KERNEL" ] || parts+=" signed input"
 failed=0
 rounds=20
 timeout=30
 if [ -n "$SMC_DEBUG_KERNEL" ]; then
 	timeout=180 rounds=5
-	# Every case takes five times as long here.  What TCP does, the other kernels have shown; this
-	# one judges the kernel.  IPv6, AF_SMC and fallback only where they matter.
+	# Here every case takes five times as long.  Other kernels have already compared the results
+	# with TCP; this one is for the checks in the kernel.  So IPv6, AF_SMC and fallback run only
+	# where they matter.
 	: "${SMC_SOCK_ARGS:=-N -V smc4,+afsmc6,+tcpsrv4}"
 fi
 
@@ -42,7 +42,7 @@ result()	# result <status> <name>
 	fi
 }
 
-# Run a program that prints TAP itself; show it, and keep what it said.
+# Runs a program that prints TAP itself; shows its output and keeps it.
 tap()
 {
 	local name=$1 out=/tmp/$1.tap status began=$SECONDS
@@ -82,8 +82,8 @@ unload()
 	rmmod smc
 }
 
-# A handshake whose socket was closed may go on until its timeout, and TCP waits a minute for
-# the FIN of a peer that has none.
+# A handshake whose socket was closed may run until its timeout, and TCP waits a minute for the FIN
+# of a peer that sends none.
 unload_soon()
 {
 	local i
@@ -93,7 +93,7 @@ unload_soon()
 			say "unloaded at attempt $i"
 			return 0
 		fi
-		# Whose socket takes so long?  TIME_WAIT (06) is nobody's.
+		# Shows whose socket takes so long.  A socket in TIME_WAIT (06) has no owner.
 		[ "$i" != 20 ] || grep -hv ' 06 [0-9A-F]*:' /proc/net/tcp /proc/net/tcp6 |
 			cut -c1-110 | sed 's/^/# /'
 		sleep 0.5
@@ -103,7 +103,7 @@ unload_soon()
 	return 1
 }
 
-# Everything is there; looking for protocols that do not exist takes it seconds.
+# Everything is loaded; looking for protocols that do not exist would take modprobe seconds.
 [ -z "$SMC_DEBUG_KERNEL" ] || echo > /proc/sys/kernel/modprobe
 mount -t debugfs none /sys/kernel/debug 2> /dev/null
 modprobe -q veth
@@ -127,7 +127,7 @@ if has input; then
 fi
 has budget && tap memory_budget.py python3 "$here/memory/memory_budget.py"
 if has module; then
-	# The tests before it leave handshakes that nobody waits for.
+	# Earlier tests leave handshakes running in the background.
 	unload_soon
 	result $? "unload the module after the tests"
 	SMC_MODULE_ROUNDS=$rounds tap module.sh "$here/module/module.sh"

@@ -3,7 +3,7 @@
  * Two LLC engines, those of the module, over links that are lost and added. The schedules are
  * random, and a seed reproduces its schedule.
  *
- *         llcsim [-n SCHEDULES] [-s FIRST_SEED] [-k] [-v]
+ *	llcsim [-n SCHEDULES] [-s FIRST_SEED] [-k] [-v]
  *
  * -k continues after a fault, -v prints what happens.  Documentation/testing.md has the rules.
  */
