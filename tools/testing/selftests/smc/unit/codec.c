@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Decode; what was decoded must be legal, must have an encoding, and that must
- * decode to the same. What was not decoded must leave nothing behind.
+ * Decode the bytes. What was decoded must be legal and must have an encoding,
+ * which must decode to the same content. After a failure the result must be
+ * empty.
  */
 #include "codec.h"
 
@@ -76,7 +77,7 @@ static const char *check_accept(const u8 *buf, size_t len, int *rc)
 	if (first.has_fce != (first.version == 2 && first.first_contact))
 		return "accept: extension and first contact disagree";
 
-	/* later releases are decoded, but we only speak those we know */
+	/* later releases are decoded, but we encode only those we support */
 	if (first.release > SMC_CLC_RELEASE)
 		first.release = SMC_CLC_RELEASE;
 	n = smc_clc_encode_accept(&first, out, sizeof(out));
@@ -105,7 +106,7 @@ static const char *check_decline(const u8 *buf, size_t len, int *rc)
 	if (first.os_type > 15)
 		return "decline: a value is out of range";
 
-	/* as above */
+	/* the same for versions */
 	if (first.version > SMC_CLC_V2)
 		first.version = SMC_CLC_V2;
 	if (first.version < SMC_CLC_V1)
@@ -120,7 +121,9 @@ static const char *check_decline(const u8 *buf, size_t len, int *rc)
 	       "decline: decodes to something else" : NULL;
 }
 
-/* The header alone must say the same as, or less than, the whole. */
+/* Decoding only the header must return the same result, or no error where the whole message has
+ * one.
+ */
 static const char *check_hdr(const u8 *buf, size_t len, int rc)
 {
 	struct smc_clc_hdr hdr, again;

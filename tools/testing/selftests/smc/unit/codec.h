@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What must hold for any bytes whatsoever. Unit tests and fuzzers share it.
+ * What must hold for arbitrary bytes. Shared by unit tests and fuzzers.
  */
 #ifndef SMC_UNIT_CODEC_H
 #define SMC_UNIT_CODEC_H
@@ -23,7 +23,7 @@ const char *codec_check(enum smc_clc_type type, const u8 *buf, size_t len,
  * codec_type() - type of a message that is known to have a header
  * @buf: the message
  *
- * Return: the type as it stands there.
+ * Return: the type in the header, unchecked.
  */
 static inline enum smc_clc_type codec_type(const u8 *buf)
 {

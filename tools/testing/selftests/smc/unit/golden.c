@@ -24,11 +24,11 @@ const struct golden golden[] = {
 	GOLDEN(spec_r1_proposal_ipv6, true, true),
 	GOLDEN(spec_d1_proposal, true, true),
 	GOLDEN(spec_all20_proposal, true, true),
-	/* ends with growth that we skip and would not write */
+	/* ends with additional bytes, which we skip and would not write */
 	GOLDEN(spec_both21_proposal, false, false),
 	GOLDEN(spec_r1_accept, true, true),
 	GOLDEN(spec_r1_confirm, true, true),
-	/* its last 12 bytes are reserved */
+	/* the last 12 bytes are reserved */
 	GOLDEN(spec_d1_accept, true, false),
 	GOLDEN(spec_d20_accept_first, true, true),
 	GOLDEN(spec_d21_confirm_first, true, true),

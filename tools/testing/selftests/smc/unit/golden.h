@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* All golden CLC messages, for tests that go through every one of them. */
+/* All golden CLC messages, for tests that use every one of them. */
 #ifndef SMC_UNIT_GOLDEN_H
 #define SMC_UNIT_GOLDEN_H
 
 #include "wire.h"
 
 /**
- * struct golden - a message that no encoder of ours produced
+ * struct golden - a message that was not made by our encoder
  * @name: for reports and file names
  * @bytes: the message
  * @len: its length

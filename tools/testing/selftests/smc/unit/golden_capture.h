@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * CLC messages that the incumbent sent on a wire. The TCP payload of the
- * packets, extracted with tshark; no encoder of ours took part.
+ * packets, extracted with tshark; our encoder was not involved.
  */
 #ifndef SMC_UNIT_GOLDEN_CAPTURE_H
 #define SMC_UNIT_GOLDEN_CAPTURE_H

@@ -18,7 +18,7 @@ const struct golden golden_llc[] = {
 	GOLDEN(cap_llc_delete_rkey_reply, true),
 	GOLDEN(cap_llc_delete_link, true),
 	GOLDEN(cap_llc_delete_link_server, true),
-	/* has the client's own GID where only requests have one */
+	/* has the client's own GID in a field that only requests have */
 	GOLDEN(cap_llc_add_link_reply, false),
 	GOLDEN(cap_llc_add_link_20, true),
 	GOLDEN(cap_llc_confirm_rkey_2, true),

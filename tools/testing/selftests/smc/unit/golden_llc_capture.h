@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * LLC and CDC messages that the incumbent sent: the payload of RC SEND ONLY
- * packets, as they are in the capture; no encoder of ours took part.
+ * packets, as in the capture; our encoder was not involved.
  */
 #ifndef SMC_UNIT_GOLDEN_LLC_CAPTURE_H
 #define SMC_UNIT_GOLDEN_LLC_CAPTURE_H
@@ -133,9 +133,9 @@ static const u8 cap_cdc_closed[] = {
 };
 
 /*
- * From a run in this rig: two incumbents of 6.12 with two rxe devices each, one
- * PNETID for all. A device of the client went down and came up again. Numbers
- * are those of the packets.
+ * Captured in this test setup: two incumbents of 6.12 with two rxe devices each
+ * and one PNETID for all. A device of the client went down and came up again.
+ * The numbers are packet numbers.
  */
 
 /* two links, packet 20 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * LLC and CDC messages put together by hand from the tables of RFC 7609 A.3 and
- * A.4 and of the IBM paper (version 2); no encoder of ours took part. Bytes are
- * chosen so that a field read from a wrong place is seen.
+ * LLC and CDC messages composed by hand from the tables of RFC 7609 A.3 and A.4
+ * and of the IBM paper (version 2), without our encoder. The bytes are chosen
+ * so that a read from the wrong offset is noticed.
  */
 #ifndef SMC_UNIT_GOLDEN_LLC_SPEC_H
 #define SMC_UNIT_GOLDEN_LLC_SPEC_H
@@ -45,7 +45,7 @@ static const u8 spec_llc_v1_add_link_reject[] = {
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 };
 
-/* 3 RTokens left, so two are here */
+/* 3 RTokens left, two of them here */
 static const u8 spec_llc_v1_add_link_cont[] = {
 	0x03, 44, 0, 0x00,
 	0x02, 0x03, 0, 0,
@@ -58,7 +58,7 @@ static const u8 spec_llc_v1_add_link_cont[] = {
 	0, 0, 0, 0,
 };
 
-/* A client without any more of them */
+/* A client without further RTokens */
 static const u8 spec_llc_v1_add_link_cont_empty[] = {
 	0x03, 44, 0, 0x80, 0x02, 0x00, 0, 0,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -72,7 +72,7 @@ static const u8 spec_llc_v1_delete_link[] = {
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 };
 
-/* Reply: there is no such link */
+/* Reply: no such link */
 static const u8 spec_llc_v1_delete_link_reply[] = {
 	0x04, 44, 0, 0x80, 0x09, 0x00, 0x10, 0x00, 0x00,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -145,7 +145,7 @@ static const u8 spec_llc_v1_delete_rkey_reply[] = {
 
 /* --- version 2 --- */
 
-/* As the paper writes lengths and counts: 16 bits, big endian */
+/* Lengths and counts as in the paper: 16 bits, big endian */
 static const u8 spec_llc_v2_confirm_link[] = {
 	0x21, 0, 44, 0x8a,					/* cache size 10 */
 	0x02, 0x00, 0x00, 0x11, 0x22, 0x33,
@@ -178,7 +178,7 @@ static const u8 spec_llc_v2_add_link_reply[] = {
 	0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68,
 };
 
-/* The typical length of 60 */
+/* The usual length of 60 */
 static const u8 spec_llc_v2_req_add_link[] = {
 	0x25, 60, 0, 0x00,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CLC messages worked out by hand from the tables of RFC 7609 A.2 and of the
+ * CLC messages composed by hand from the tables of RFC 7609 A.2 and of the
  * SMCv2 paper. One line per field; the comments give the offset.
  */
 #ifndef SMC_UNIT_GOLDEN_SPEC_H
@@ -77,7 +77,7 @@ static const u8 spec_r1_proposal_ipv6[] = {
 };
 static_assert(sizeof(spec_r1_proposal_ipv6) == 86);
 
-/* SMC-Dv1: the GID at 40, the IP area behind the long base */
+/* SMC-Dv1: the GID is at 40, the IP area follows the long base */
 static const u8 spec_d1_proposal[] = {
 	/*  0 */ EYE_R,
 	/*  4 */ 0x01,
@@ -164,7 +164,7 @@ static const u8 spec_both21_proposal[] = {
 	/* 220 */ 0xb0, 0, 0, 0, 0, 0, 0, 1, 0xfe, 0xff,
 	/* 230 */ 0xd0, 1, 2, 3, 4, 5, 0x46, 7, 0xff, 0x00,
 	/* 240 */ 0x98, 9, 10, 11, 12, 13, 14, 15, 0xff, 0x00,
-	/* 250 */ Z16,			/* a later release's growth */
+	/* 250 */ Z16,			/* bytes that a later release has added */
 	/* 266 */ EYE_R,
 };
 static_assert(sizeof(spec_both21_proposal) == 270);
@@ -321,7 +321,7 @@ static const u8 spec_r20_confirm_first[] = {
 };
 static_assert(sizeof(spec_r20_confirm_first) == 212);
 
-/* The same with the 36 byte extension that the paper draws */
+/* The same with the 36 byte extension shown in the paper */
 static const u8 spec_r20_confirm_first_short[] = {
 	/*   0 */ EYE_R,
 	/*   4 */ 0x03,
@@ -368,7 +368,7 @@ static const u8 spec_v2_decline[] = {
 };
 static_assert(sizeof(spec_v2_decline) == 44);
 
-/* Decline of version 2 without them */
+/* Decline of version 2 without reason codes */
 static const u8 spec_v2_decline_short[] = {
 	/*  0 */ EYE_R,
 	/*  4 */ 0x04,
@@ -382,8 +382,9 @@ static const u8 spec_v2_decline_short[] = {
 static_assert(sizeof(spec_v2_decline_short) == 28);
 
 /*
- * SMC-Dv1. Up to the link ID as in the paper's version 2 table; no text here
- * and no capture gives the length, see struct smc_clc_w_smcd_v1.
+ * SMC-Dv1. Up to the link ID it equals the paper's version 2 table. Neither a
+ * text nor a capture that we have gives the length, see struct
+ * smc_clc_w_smcd_v1.
  */
 static const u8 spec_d1_accept[] = {
 	/*  0 */ EYE_D,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Decode; what was decoded must be in range, must have an encoding, and that
- * must decode to the same. What was not decoded must leave nothing behind.
+ * Decode the bytes. What was decoded must be in range and must have an
+ * encoding, which must decode to the same content. After a failure the result
+ * must be empty.
  */
 #include "clc.h"
 #include "llc_codec.h"
@@ -17,7 +18,7 @@ static bool is_zero(const void *p, size_t len)
 	return !len;
 }
 
-/* Does [p, p + n) lie in [buf, buf + len)? NULL must mean n is 0. */
+/* Is [p, p + n) within [buf, buf + len)? With NULL, n must be 0. */
 static bool inside(const void *p, size_t n, const u8 *buf, size_t len)
 {
 	const u8 *b = p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What must hold for any bytes whatsoever that come over an RDMA link. Unit
- * tests and fuzzers share it.
+ * What must hold for arbitrary bytes that arrive over an RDMA link. Shared by
+ * unit tests and fuzzers.
  */
 #ifndef SMC_UNIT_LLC_CODEC_H
 #define SMC_UNIT_LLC_CODEC_H
@@ -30,17 +30,17 @@ const char *llc_check(const u8 *buf, size_t len, int *rc);
 const char *cdc_check(const u8 *buf, size_t len, int *rc);
 
 /**
- * llc_equal() - have two messages the same content
- * @a: one, with zero padding, as from the decoder
- * @b: the other
+ * llc_equal() - do two messages have the same content?
+ * @a: one message, with zero padding, as from the decoder
+ * @b: the other message
  *
- * Return: true if so; arrays outside of them are compared by content.
+ * Return: true if so; arrays outside of the messages are compared by content.
  */
 bool llc_equal(const struct smc_llc_msg *a, const struct smc_llc_msg *b);
 
 /**
- * llc_expect() - a second opinion: the tables of the specifications once more,
- * in plain numbers instead of structs
+ * llc_expect() - a second opinion, from the tables of the specifications in
+ * plain numbers instead of structs
  * @b: the message
  * @len: its length
  *

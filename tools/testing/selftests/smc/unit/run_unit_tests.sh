@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
+# Runs test programs, passes on their TAP, and counts. A program that crashes,
+# or prints nothing, counts as a failure.
 #
-# Run test programs, pass on their TAP, count. A program that dies, or says
-# nothing, is a failure of its own.
-#
-#   run_unit_tests.sh PROGRAM...		RUN names what runs them
+#   run_unit_tests.sh PROGRAM...		RUN names the program that runs them
 
 passed=0
 failed=0

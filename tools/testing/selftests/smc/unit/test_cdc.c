@@ -112,7 +112,7 @@ static void damaged(const struct golden *g)
 	tap_case("damaged %s", g->name);
 }
 
-/* What is reserved or means nothing yet does not get through. */
+/* Reserved bits, and bits without a meaning yet, must not get through. */
 static void reserved(void)
 {
 	struct smc_cdc_msg m;
@@ -160,7 +160,7 @@ static void sequence(void)
 
 /* --- cursors --- */
 
-/* One step after the other, as the specification tells it */
+/* Step by step, as in the specification */
 struct slow {
 	u32 count;
 	u16 wrap;
@@ -176,7 +176,7 @@ static void slow_advance(struct slow *s, u32 size, u64 by)
 	s->count += by;
 }
 
-/* The definition, which takes a division */
+/* The definition, which requires a division */
 static struct smc_wire_cursor cursor_at(u64 count, u32 size)
 {
 	return (struct smc_wire_cursor) { count / size, count % size };
@@ -198,7 +198,7 @@ static bool advance(u64 *count, u32 size, u32 wrap, u32 off, u64 max)
 	return !rc;
 }
 
-/* A connection of many wraps, with steps of all magnitudes */
+/* A connection with many wraps, in steps of all magnitudes */
 static void walk(u32 size)
 {
 	u64 sent = 0, seen = 0, was, step, target = 3ull * 65536 * size;
@@ -236,14 +236,14 @@ static void edges(u32 size)
 	u64 count, base;
 	unsigned int i;
 
-	/* offsets that do not exist */
+	/* impossible offsets */
 	for (i = 0; i < 3; i++) {
 		count = 5;
 		CHECK(!advance(&count, size, 0,
 			       i == 0 ? size : i == 1 ? size + 1 : ~0u,
 			       64ull * size) && count == 5, "offset %u", i);
 	}
-	/* a full element: from n to n + size, not a byte more */
+	/* the limit for an element: from n to n + size, not one byte more */
 	for (i = 0; i < 100; i++) {
 		base = rnd() % (70000ull * size);
 		count = base;
@@ -270,14 +270,14 @@ static void edges(u32 size)
 	CHECK(advance(&count, size, 0, 0, 1) && count == base + 1, "wrap");
 	CHECK(!advance(&count, size, 65535, size - 1, 65535ull * size) &&
 	      count == base + 1, "wrap back");
-	/* nothing is too far if everything is allowed but going back */
+	/* without a limit no step is too far, except backwards */
 	count = 0;
 	CHECK(advance(&count, size, 65535, size - 1, 65536ull * size - 1) &&
 	      count == 65536ull * size - 1, "farthest");
 	tap_case("edges of cursors in rings of %u bytes", size);
 }
 
-/* Any cursor whatsoever: accepted or not, nothing impossible comes out. */
+/* Any two cursors: whether they are accepted or not, the result is possible. */
 static void anything(u32 size)
 {
 	u64 base, count, max, delta;
@@ -331,7 +331,7 @@ int main(void)
 	sequence();
 	for (size = 16 * KIB; size <= 512 * MIB; size *= 2)
 		cursors(size);
-	/* An ISM device has control data in front of the ring. */
+	/* On an ISM device, control data comes before the ring. */
 	cursors(16 * KIB - 32);
 	cursors(MIB - 32);
 	cursors(512 * MIB - 32);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What golden messages mean, field by field, and that we write the same bytes. */
+/* The content of golden messages, field by field; our encoder must write the same bytes. */
 #include "clc.h"
 #include "codec.h"
 #include "golden.h"
@@ -18,7 +18,7 @@
 		      !memcmp(field, want, sizeof(want)), "other bytes"); \
 	} while (0)
 
-/* What was not said to be there must be zero: compare with the whole struct. */
+/* All other fields must be zero: compare the whole struct. */
 static void proposal(const u8 *buf, size_t len,
 		     const struct smc_clc_proposal *want)
 {
@@ -75,7 +75,7 @@ static void decline(const u8 *buf, size_t len,
 	CHECK(!memcmp(&d, want, sizeof(d)), "some field differs");
 }
 
-/* Static, so that padding is zero and memcmp() is fair. */
+/* Static, so the padding is zero and memcmp() is valid. */
 #define PROPOSAL(bytes, ...)						\
 	do {								\
 		static const struct smc_clc_proposal want = { __VA_ARGS__ }; \
@@ -285,7 +285,7 @@ static void spec_others(void)
 		.diagnosis = 0x01020304, .os_type = SMC_CLC_OS_ZOS);
 }
 
-/* Decode and encode again: the very same bytes, and not one byte too far. */
+/* Decode and encode again: exactly the same bytes, and none behind them. */
 static int again(const struct golden *g, u8 *out, size_t size)
 {
 	struct smc_clc_proposal p;

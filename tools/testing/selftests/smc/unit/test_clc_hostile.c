@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Damage of every kind. The messages lie in exact allocations, so that ASan
- * sees each byte read too far.
+ * Damage of every kind. Each message has a buffer of its exact size, so that
+ * ASan detects every read beyond it.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #include "golden_spec.h"
 #include "tap.h"
 
-/* Decode a copy of exactly @len bytes; complain unless all invariants hold. */
+/* Decode a copy of exactly @len bytes; fail unless all invariants hold. */
 static int judge(enum smc_clc_type type, const u8 *bytes, size_t len)
 {
 	const char *complaint;
@@ -38,7 +38,7 @@ static unsigned int get16(const u8 *b)
 	return b[0] << 8 | b[1];
 }
 
-/* Where the IP area at @pos ends; 0 if it is not legal there. */
+/* Returns where the IP area at @pos ends; 0 if it is not legal there. */
 static unsigned int ip_end(const u8 *b, unsigned int pos, unsigned int end)
 {
 	unsigned int i;
@@ -69,8 +69,8 @@ static bool gids_legal(const u8 *b, unsigned int pos, unsigned int n)
 }
 
 /*
- * A second opinion on a Proposal whose header and eye catchers are good: the
- * tables once more, in plain numbers instead of structs.
+ * A second opinion on a Proposal with a correct header and eye catchers, from
+ * the tables in plain numbers instead of structs.
  */
 static bool proposal_legal(const u8 *b, unsigned int len)
 {
@@ -108,7 +108,7 @@ static bool proposal_legal(const u8 *b, unsigned int len)
 	return gids_legal(b, pos + 8 + get16(b + pos + 6) + 48, b[pos + 1]);
 }
 
-/* Cut at every length: as it is, and made to look whole at that length */
+/* Cut at every length: unchanged, and with a matching length field and eye catcher */
 static void truncated(const struct golden *g)
 {
 	enum smc_clc_type type = codec_type(g->bytes);
@@ -129,7 +129,7 @@ static void truncated(const struct golden *g)
 	tap_case("truncated %s", g->name);
 }
 
-/* Every byte set to every value, plain and with every other decoder */
+/* Every byte set to every value, with its own decoder and with every other one */
 static void mutated(const struct golden *g)
 {
 	unsigned int type, value, n[3] = { 0 };
@@ -145,7 +145,7 @@ static void mutated(const struct golden *g)
 			buf[i] = value;
 			rc = judge(codec_type(g->bytes), buf, g->len);
 			n[!rc ? 0 : rc == -EPROTO ? 1 : 2]++;
-			/* eye catchers, type and length bear no change */
+			/* every change of eye catchers, type or length is an error */
 			if (i < 7 || i >= g->len - SMC_CLC_EYE_LEN)
 				CHECK(rc == -EPROTO || i == 4,
 				      "byte %zu = %02x: %d", i, value, rc);
@@ -172,7 +172,7 @@ static void mutated(const struct golden *g)
 		 n[0], n[1], n[2]);
 }
 
-/* All values of an offset */
+/* Every value of an offset */
 static void sweep(const char *name, const u8 *bytes, size_t len, size_t at)
 {
 	unsigned int v, good = 0;
@@ -229,7 +229,7 @@ static void offsets(void)
 	      sizeof(spec_both21_proposal), 86);
 }
 
-/* All combinations of the three offsets of a Proposal, coarsely */
+/* All combinations of the three offsets of a Proposal, in coarse steps */
 static void offset_combinations(void)
 {
 	static const unsigned int v[] = {
@@ -259,7 +259,7 @@ static void offset_combinations(void)
 	tap_case("combinations of offsets");
 }
 
-/* Areas may have gaps between them, but may not swap places. */
+/* There may be gaps between areas, but their order is fixed. */
 static void gaps(void)
 {
 	size_t len = sizeof(spec_all20_proposal);
@@ -278,7 +278,7 @@ static void gaps(void)
 			memcpy(buf + cut[i] + gap, spec_all20_proposal + cut[i],
 			       len - cut[i]);
 			put16(buf + 5, len + gap);
-			/* a gap before the field itself moves it: 105 < 111 */
+			/* a gap before the field itself moves the field: 105 < 111 */
 			if (i < 3) {
 				at = field[i];
 				put16(buf + at, off[i] + gap);
@@ -378,7 +378,7 @@ static void accept_values(void)
 		CHANGE("version 0", 7, 0x08, 0x08, -EOPNOTSUPP),
 		CHANGE("version 2 in the length of v1", 7, 0x28, 0x28, -EPROTO),
 		CHANGE("version 3 and later", 7, 0x30, 0xff, -EOPNOTSUPP),
-		/* not a first contact: not looked at */
+		/* not a first contact: these bits are ignored */
 		CHANGE("flags of version 1", 7, 0x10, 0x1f, 0));
 	CHANGES(spec_r1_confirm,
 		CHANGE("MTU is left to the caller", 50, 0, 255, 0));
@@ -403,7 +403,9 @@ static void accept_values(void)
 		CHANGE("version", 7, 0, 255, 0));
 }
 
-/* A golden message whose count at @count is @n, with bytes for the rest inserted at @at. */
+/* Makes a golden message with @n instead of the count at @count, and inserts the missing entries at
+ * @at.
+ */
 static int counted(const u8 *bytes, size_t len, size_t count, unsigned int n, size_t at,
 		   size_t size)
 {
@@ -415,7 +417,7 @@ static int counted(const u8 *bytes, size_t len, size_t count, unsigned int n, si
 	memcpy(buf + at + more, bytes + at, len - at);
 	buf[count] = n;
 	put16(buf + 5, len + more);
-	/* the EIDs stand before the extension for SMC-D */
+	/* the EIDs come before the extension for SMC-D */
 	if (size == SMC_EID_LEN)
 		put16(buf + 111, get16(bytes + 111) + more);
 	rc = judge(codec_type(bytes), buf, len + more);
@@ -426,7 +428,7 @@ static int counted(const u8 *bytes, size_t len, size_t count, unsigned int n, si
 #define COUNTED(bytes, count, n, at, size, wanted)					\
 	CHECK(counted(bytes, sizeof(bytes), count, n, at, size) == (wanted), "%s: %d", #bytes, n)
 
-/* One more than the struct has room for, and the message has all of them. */
+/* One more than the struct has room for, and the message contains all of them. */
 static void too_many(void)
 {
 	size_t gids = sizeof(spec_r20_confirm_first) - SMC_CLC_EYE_LEN;
@@ -443,7 +445,7 @@ static void too_many(void)
 	tap_case("a Confirm with one GID too many");
 }
 
-/* Later versions and releases of a Proposal are read as those we know. */
+/* Later versions and releases of a Proposal are decoded as the latest ones we know. */
 static void later(void)
 {
 	size_t len = sizeof(spec_both21_proposal);
@@ -457,7 +459,7 @@ static void later(void)
 		buf[7] = v << 4 | 0x0e;
 		CHECK(!smc_clc_decode_proposal(buf, len, &got), "version %u", v);
 		CHECK(!memcmp(&want, &got, sizeof(got)), "version %u", v);
-		/* a release of another version means nothing to us */
+		/* the release of a later version has no meaning for us */
 		buf[83] = 0;
 		CHECK(!smc_clc_decode_proposal(buf, len, &got), "version %u", v);
 		CHECK(!memcmp(&want, &got, sizeof(got)), "version %u.0", v);
@@ -473,7 +475,7 @@ static void later(void)
 	tap_case("later versions and releases of a Proposal");
 }
 
-/* Extensions of a later release are skipped, and ignored without F bit. */
+/* Extensions of a later release are skipped; without the F bit they are ignored. */
 static void longer(const char *name, const u8 *bytes, size_t len, bool first)
 {
 	struct smc_clc_accept want, got;
@@ -504,7 +506,7 @@ static void too_long(void)
 		n = golden[i].len;
 		memcpy(buf, golden[i].bytes, n);
 		memcpy(buf + n, golden[i].bytes, SMC_CLC_EYE_LEN);
-		/* more bytes than the header says */
+		/* more bytes than the header announces */
 		CHECK(judge(codec_type(buf), buf, n + 1) == -EPROTO, "%s",
 		      golden[i].name);
 		put16(buf + 5, sizeof(buf));
@@ -541,7 +543,7 @@ struct range {
 	size_t from, to;
 };
 
-/* Reserved bytes filled with ones: the same meaning */
+/* Reserved bytes filled with ones do not change the meaning */
 static void reserved(const char *name, const u8 *bytes, size_t len,
 		     const struct range *r, unsigned int n)
 {
@@ -590,7 +592,7 @@ static void all_reserved(void)
 	/* release 0: no vendor options, limits and features */
 	RESERVED(spec_all20_proposal, { 52, 80 }, { 85, 87 }, { 107, 108 },
 		 { 109, 111 }, { 129, 145 }, { 241, 257 });
-	/* no version 1 offered: no GID of it, no IP area */
+	/* version 1 not offered: no GID for it, no IP area */
 	RESERVED(spec_both21_proposal, { 16, 32 }, { 38, 40 }, { 60, 80 },
 		 { 82, 83 }, { 84, 86 }, { 108, 120 }, { 152, 200 });
 	RESERVED(spec_r1_accept, { 51, 52 }, { 60, 61 });
@@ -605,7 +607,7 @@ static void all_reserved(void)
 	RESERVED(spec_v2_decline, { 21, 24 });
 }
 
-/* What a name must look like to be kept */
+/* Which names are kept */
 static void hostnames(void)
 {
 	struct smc_clc_accept a;
@@ -634,7 +636,7 @@ static void hostnames(void)
 	tap_case("host names");
 }
 
-/* After -EOPNOTSUPP the caller must know how much there is to drain. */
+/* After -EOPNOTSUPP the caller must know how many bytes to drain. */
 static void drain(void)
 {
 	u8 buf[sizeof(spec_r21_accept_first)];
@@ -652,7 +654,7 @@ static void drain(void)
 	tap_case("an unknown version can be drained");
 }
 
-/* Between the short and the long Decline there are no reason codes. */
+/* Lengths between the short and the long Decline have no reason codes. */
 static void decline_lengths(void)
 {
 	struct smc_clc_decline d;
@@ -702,7 +704,7 @@ static int hdr_expected(unsigned int type, unsigned int version, bool smcd,
 	return known ? 0 : -EOPNOTSUPP;
 }
 
-/* The header alone: all types, versions, eye catchers and lengths */
+/* Only the header: all types, versions, eye catchers and lengths */
 static void headers(void)
 {
 	u8 buf[SMC_CLC_HDR_LEN] = { EYE_R };
@@ -732,7 +734,7 @@ static void headers(void)
 	tap_case("headers of all types, versions and lengths");
 }
 
-/* A Proposal of version 2 that offers nothing is short, but has a base. */
+/* A Proposal of version 2 that offers nothing is short, but must have the base. */
 static void empty_proposal(void)
 {
 	u8 buf[SMC_CLC_MAX_LEN];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random legal content: it has an encoding, and that decodes to the same.
+ * Random legal content has an encoding, which decodes to the same content.
  * SEED=number in the environment repeats a run; without it the seed is fixed.
  */
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void random_v2(struct smc_clc_proposal *p)
 		}
 		if (coin()) {
 			BYTES(p->vendor_oui);
-			p->vendor_oui[0] |= 1;	/* 0 means that there is none */
+			p->vendor_oui[0] |= 1;	/* 0 means none */
 			BYTES(p->vendor_opts);
 		}
 	}
@@ -215,7 +215,9 @@ static void random_decline(struct smc_clc_decline *d)
 	d->rc_rv1 = rnd();
 }
 
-/* One type: make, encode exactly, decode from an exact allocation, compare. */
+/* For one type: make content, encode it exactly, decode it from a buffer of the exact size,
+ * compare.
+ */
 #define ROUNDTRIP(what)							\
 static size_t roundtrip_##what(void)					\
 {									\
@@ -261,7 +263,7 @@ static void run(const char *name, size_t (*fn)(void), size_t longest)
 		 name, sum / ROUNDS, max);
 }
 
-/* The fullest Proposal and Confirm have the lengths of the tables. */
+/* The largest Proposal and Confirm have the lengths of the tables. */
 static void fullest(void)
 {
 	struct smc_clc_proposal p = {
@@ -283,7 +285,7 @@ static void fullest(void)
 	tap_case("lengths of the fullest messages");
 }
 
-/* E3: an extended GID takes two of the eight entries, whoever adds it has to know. */
+/* E3: an extended GID takes two of the eight entries, and callers must take that into account. */
 static void offered_devices(void)
 {
 	const struct smc_clc_ism_gid extended = { .gid = 1, .chid = 0xff01, .extended = true };
@@ -324,7 +326,7 @@ static void offered_devices(void)
 	} while (0)
 #define FIRST	.first_contact = true, .has_fce = true, .release = 1
 
-/* What has no legal encoding is refused and not bent into something legal. */
+/* Content without a legal encoding is refused, not adjusted to be legal. */
 static void refused(void)
 {
 	struct smc_clc_decline d = { .version = 3 };
@@ -385,7 +387,7 @@ static void refused(void)
 	tap_case("Declines without a legal encoding");
 }
 
-/* What is not offered, or beyond a count, is not even looked at. */
+/* Fields that are not offered, or beyond a count, are ignored. */
 static void ignored(void)
 {
 	struct smc_clc_proposal p, out;
@@ -422,7 +424,7 @@ static void ignored(void)
 	tap_case("fields that do not matter");
 }
 
-/* A name of 33 characters and no end: cut, the next field is untouched. */
+/* A name of 33 characters without terminator is cut, and the next field is unchanged. */
 static void long_hostname(void)
 {
 	struct smc_clc_accept a = {

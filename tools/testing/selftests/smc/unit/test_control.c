@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Control data of SMC-D: two words, in the byte order of the machine. */
+/* Control data of SMC-D: two words in the byte order of the machine. */
 #include <endian.h>
 
 #include "control.h"
 #include "tap.h"
 
-/* What lies in memory at a word's place, for a processor of either kind. */
+/* Returns the word in memory, for either byte order. */
 static u64 in_memory(const u8 *bytes)
 {
 	u64 word;
@@ -32,7 +32,7 @@ static const struct smc_cdc_msg sample = {
 	.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED,
 };
 
-/* The facts: offsets 8, 10, 14 for one word; 16, 18, 22, 23 for the other. */
+/* The layout: offsets 8, 10, 14 in one word; 16, 18, 22, 23 in the other. */
 static void golden(void)
 {
 	static const u8 prod_le[] = { 2, 1, 6, 5, 4, 3, 0, 0 }, prod_be[] = { 1, 2, 3, 4, 5, 6, 0, 0 };
@@ -58,7 +58,7 @@ static void mapped(void)
 	tap_case("flags in one word with the cursor they belong to");
 }
 
-/* The word with the other flags may be an older or a newer one. */
+/* The word with the other flags may be older or newer. */
 static void which_flags(void)
 {
 	struct smc_cdc_msg plain = { .prod_flags = SMC_CDC_URG_PENDING }, m;
@@ -93,7 +93,7 @@ static void roundtrip(void)
 	tap_case("there and back");
 }
 
-/* Whatever a peer writes: flags that exist, and never a failover. */
+/* For any words that a peer writes: only known flags, and never a failover. */
 static void hostile(void)
 {
 	struct smc_cdc_msg m;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* EID rules, and the compressed sizes. */
+/* Rules for EIDs, and the compressed sizes. */
 #include <stdlib.h>
 
 #include "clc.h"
@@ -12,7 +12,7 @@ static bool valid(const char *str)
 	u8 *copy;
 	int rc;
 
-	/* exact allocation, so that ASan sees an overread */
+	/* exact size, so that ASan detects a read beyond it */
 	copy = malloc(strlen(str) + !*str);
 	memcpy(copy, str, strlen(str));
 	memset(eid, 0x77, sizeof(eid));
@@ -49,7 +49,7 @@ static void strings(void)
 	tap_case("an EID may come padded");
 }
 
-/* Every character at every place of an otherwise legal EID */
+/* Every character at every position of an otherwise legal EID */
 static void characters(void)
 {
 	u8 eid[SMC_EID_LEN];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* When SMC is no longer offered, and when it is tried again. */
+/* When SMC is no longer offered, and when it is offered again. */
 #include "ewma.h"
 #include "tap.h"
 
@@ -70,7 +70,7 @@ static void verdicts(void)
 	tap_case("connections over TCP that would pay bring it back");
 }
 
-/* Connections that are worth exactly this, by their bytes. */
+/* Connections of exactly this worth, by their bytes. */
 static void add_worth(struct smc_ewma *p, unsigned int worth, unsigned int n)
 {
 	const struct smc_sample s = { 0, worth * (SMC_EWMA_BYTES / SMC_EWMA_EVEN), 0 };
@@ -78,7 +78,7 @@ static void add_worth(struct smc_ewma *p, unsigned int worth, unsigned int n)
 	add(p, &s, n, 0);
 }
 
-/* An average of 1984 in a picture that is too short. */
+/* An average of 1984 with the verdict "too short". */
 static void nearly_twice(struct smc_ewma *p)
 {
 	smc_ewma_init(p);

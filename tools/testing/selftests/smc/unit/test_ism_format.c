@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The interface of IBM's ISM function, as the facts about it have it. */
+/* The interface of IBM's ISM function, as far as its facts are known. */
 #include "ism_pci/format.h"
 #include "tap.h"
 
@@ -45,7 +45,7 @@ static void moves(void)
 	tap_case("where a move goes");
 }
 
-/* The answer stands in the half of the word where the question did. */
+/* The answer is in the same half of the word as the question. */
 static void tests(void)
 {
 	static const u64 other[] = { 0, 2, 3, 2ull << 32, 1ull << 32 | 1, ~0ull };
@@ -77,7 +77,7 @@ static void seids(void)
 
 #define BLANKS	"\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40"
 
-/* Code page 500: as many characters as given, then blanks. */
+/* Code page 500: the given characters, then blanks. */
 static void pnetid(const char *text, const char *want)
 {
 	u8 ebcdic[ISM_PNETID_LEN] = BLANKS;
@@ -87,7 +87,7 @@ static void pnetid(const char *text, const char *want)
 	memcpy(ebcdic, text, strlen(text));
 	memset(id, '?', sizeof(id));
 	CHECK(ism_pnetid(id, ebcdic) == !!*want && !strcmp(id, want), "%s instead of %s", id, want);
-	/* A user's own is compared with all of it. */
+	/* PNETIDs of users are compared in full length. */
 	for (i = strlen(want); *want && i < sizeof(id); i++)
 		CHECK(!id[i], "%zu: %02x", i, id[i]);
 	if (!*want)
@@ -112,7 +112,7 @@ static void pnetids(void)
 	pnetid("NET1", "");
 	pnetid("\xc1\x6d", "");
 	tap_case("what is no PNETID");
-	/* Nothing but the letters twice and the digits. */
+	/* Only the letters in both cases and the digits. */
 	for (code = 0; code < 256; code++)
 		known += !!ism_from_ebcdic(code);
 	CHECK(known == 2 * 26 + 10, "%u", known);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What golden LLC messages mean, field by field, and that we write the same
- * bytes.
+ * The content of golden LLC messages, field by field; our encoder must write
+ * the same bytes.
  */
 #include "golden_llc.h"
 #include "golden_llc_capture.h"
@@ -16,7 +16,7 @@
 	{ 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xfe, a, b, c }
 #define MAC(a, b, c) { 0x02, 0, 0, a, b, c }
 
-/* The array that is not inside has been dealt with. */
+/* The array outside of the message has already been compared. */
 static bool same(const struct smc_llc_msg *m, const struct smc_llc_msg *want)
 {
 	struct smc_llc_msg w;
@@ -40,7 +40,7 @@ static void expect(const u8 *buf, size_t len, const struct smc_llc_msg *want)
 	CHECK(m.type == want->type, "type %d", m.type);
 	CHECK(m.v2 == want->v2, "version");
 	CHECK(m.reply == want->reply && m.negative == want->negative, "flags");
-	/* The tables have RKeys from byte 8, RTokens from byte 72 on. */
+	/* In the tables, RKeys begin at byte 8 and RTokens at byte 72. */
 	if (want->type == SMC_LLC_DELETE_RKEY) {
 		CHECK(m.delete_rkey.rkeys == (want->delete_rkey.n_rkeys ?
 		      (const void *)(buf + 8) : NULL), "RKeys elsewhere");
@@ -55,7 +55,7 @@ static void expect(const u8 *buf, size_t len, const struct smc_llc_msg *want)
 	CHECK(same(&m, want), "some field differs");
 }
 
-/* Static, so that padding is zero and comparing is fair. */
+/* Static, so the padding is zero and the comparison is valid. */
 #define DECODE(bytes, ...)						\
 	do {								\
 		static const struct smc_llc_msg want = { __VA_ARGS__ };	\
@@ -126,7 +126,7 @@ static void add_link(void)
 			     .psn = 0xabcdef, .direct = true, .n_rtokens = 2 });
 }
 
-/* 20 RTokens, more than 255 bytes: the captured one with all its entries */
+/* 20 RTokens, more than 255 bytes: the captured message with all its entries */
 static void add_link_large(void)
 {
 	const u8 *entry = cap_llc_add_link_20 + 72;
@@ -262,7 +262,7 @@ static void test_link(void)
 	       .v2 = true, .reply = true, .test_link.data = COUNTED);
 }
 
-/* Our encoder writes what others wrote. */
+/* Our encoder writes the same bytes as others. */
 static void encode(const struct golden *g)
 {
 	u8 buf[SMC_LLC_V2_FULL_LEN + 1];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Damage of every kind to LLC messages. They lie in exact allocations, so that
- * ASan sees each byte read too far.
+ * Damage of every kind to LLC messages. Each has a buffer of its exact size, so
+ * that ASan detects every read beyond it.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "llc_codec.h"
 #include "tap.h"
 
-/* Decode a copy of exactly @len bytes; complain unless all invariants hold. */
+/* Decode a copy of exactly @len bytes; fail unless all invariants hold. */
 static int judge(const u8 *bytes, size_t len)
 {
 	const char *complaint;
@@ -34,7 +34,7 @@ static void set_len(u8 *buf, size_t len)
 	buf[2] = len >> 8;
 }
 
-/* Cut at every length: as it is, and made to look whole at that length */
+/* Cut at every length: unchanged, and with a matching length field */
 static void truncated(const struct golden *g)
 {
 	u8 buf[SMC_LLC_V2_FULL_LEN];
@@ -52,7 +52,9 @@ static void truncated(const struct golden *g)
 	tap_case("truncated %s", g->name);
 }
 
-/* Longer: never as it is; made to look whole only where messages vary. */
+/* Longer: always wrong without a matching length field; with one, correct only for types of
+ * variable length
+ */
 static void extended(const struct golden *g)
 {
 	bool v1 = g->bytes[0] < 0x10;
@@ -97,7 +99,7 @@ static void mutated(const struct golden *g)
 		 g->name, n[0], n[1], n[2], n[3]);
 }
 
-/* All values of both bytes of the length */
+/* All values of the two bytes of the length */
 static void lengths(void)
 {
 	u8 buf[SMC_LLC_V2_FULL_LEN];
@@ -123,7 +125,7 @@ static void types(void)
 	int rc;
 
 	set_len(buf, sizeof(buf));
-	buf[30] = 1;			/* a good MTU in version 1 and 2 */
+	buf[30] = 1;			/* a correct MTU in versions 1 and 2 */
 	buf[32] = 1;
 	buf[24] = 1;			/* one GID */
 	for (type = 0; type < 256; type++) {
@@ -138,14 +140,14 @@ static void types(void)
 		}
 	}
 	CHECK(ignored == 64, "%u", ignored);
-	/* 9 and 9; an Add Link request of version 2 needs 72 bytes */
+	/* 8 types in version 1, 7 in version 2; an Add Link of version 2 needs 72 bytes */
 	CHECK(known == 2 * 8 + 2 * 7 - 2, "%u", known);
 	tap_case("all types with all flags");
 }
 
 /*
- * Counts beyond what a message holds (the class of CVE-2026-80986): with every
- * length up to the largest that the count could need, and a bit more.
+ * Counts beyond what a message contains (the class of CVE-2026-80986): with
+ * every length up to what the largest count requires, and a bit more.
  */
 static void counts(const char *name, const u8 *start, size_t start_len,
 		   unsigned int at, unsigned int at_hi, unsigned int base,
@@ -165,7 +167,7 @@ static void counts(const char *name, const u8 *start, size_t start_len,
 		     len += len + 40 < need || len > need + 40 ? 33 : 1) {
 			set_len(buf, len);
 			rc = judge(buf, len);
-			/* 256, 512, ... are 1, 2, ... in the other order */
+			/* 256, 512, ... are 1, 2, ... in the other byte order */
 			if (n > most && (n & 255 || n >> 8 > most))
 				CHECK(rc == -EPROTO, "%u in %u", n, len);
 			else if (n <= most && n)
@@ -191,7 +193,7 @@ static void all_counts(void)
 	counts("GIDs", spec_llc_v2_req_add_link, 60, 24, 0, 28, 16, 8);
 }
 
-/* The numbers that small messages hold */
+/* The counts in small messages */
 static void small_counts(void)
 {
 	static const struct {

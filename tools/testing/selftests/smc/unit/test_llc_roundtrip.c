@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random legal content of LLC messages: it has an encoding, and that decodes to
- * the same. Illegal content has none. SEED=number in the environment repeats a
- * run; without it the seed is fixed.
+ * Random legal content of LLC messages has an encoding, which decodes to the
+ * same content. Illegal content has none. SEED=number in the environment
+ * repeats a run; without it the seed is fixed.
  */
 #include <stdlib.h>
 
@@ -189,7 +189,7 @@ static void random_msg(struct smc_llc_msg *m, u8 type, bool v2)
 		random_small(m);
 }
 
-/* What the tables say, in numbers */
+/* The length according to the tables, in numbers */
 static size_t right_len(const struct smc_llc_msg *m)
 {
 	if (!m->v2)
@@ -221,7 +221,7 @@ static void roundtrip(u8 type, bool v2)
 		if (n == (int)len) {
 			CHECK(buf[0] == (v2 ? 0x20 : 0) + type, "type");
 			CHECK(!smc_llc_decode(buf, len, &got), "no decoding");
-			/* 257 looks the same in both orders */
+			/* 257 is the same in both byte orders */
 			if (buf[1] == buf[2])
 				got.big_endian = m.big_endian;
 			CHECK(llc_equal(&m, &got), "not the same");
@@ -334,7 +334,7 @@ static bool zero_from(const u8 *buf, unsigned int from)
 	return from == SMC_WR_MSG_LEN;
 }
 
-/* A message whose unused fields hold whatever was in memory */
+/* A message whose unused fields contain whatever was in memory */
 static struct smc_llc_msg dirty(u8 type, bool v2, bool reply)
 {
 	struct smc_llc_msg m;
@@ -348,7 +348,7 @@ static struct smc_llc_msg dirty(u8 type, bool v2, bool reply)
 	return m;
 }
 
-/* What does not belong into a message must not leak into it. */
+/* Fields that do not belong to a message must not leak into it. */
 static void unused(void)
 {
 	struct smc_llc_msg m;

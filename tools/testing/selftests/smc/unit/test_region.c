@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A region of ivshmem: two peers over one buffer, honest and hostile. */
+/* A region of ivshmem: two peers over one buffer, correct and hostile. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const u64 uuid_a[2] = { 0x0123456789abcdef, 0xfedcba9876543210 };
 static const u64 uuid_b[2] = { 11, 22 }, uuid_0[2];
 static const u64 gid_a[2] = { 0xaaaa, 1 }, gid_b[2] = { 0xbbbb, 2 };
 
-/* Of exactly this size, so that ASan sees whoever leaves it. */
+/* Exactly this size, so that ASan detects any access beyond it. */
 static void *memory(u64 len)
 {
 	void *mem = aligned_alloc(IVS_PAGE, (len + IVS_PAGE - 1) / IVS_PAGE * IVS_PAGE);
@@ -346,7 +346,7 @@ static void marks(void)
 static struct pair race;
 static u32 rung, progress[2];
 
-/* Each signal is a count that has gone up; the last one must never be missed. */
+/* Each signal follows an increment; the last one must not be missed. */
 static void *sender(void *arg)
 {
 	u32 who = (size_t)arg, i;
@@ -377,11 +377,13 @@ static void threads(void)
 	unsigned int sleeps = 0, i;
 
 	make_pair(&race);
-	/* Before anybody sends, so that it sleeps once however the threads are scheduled. */
+	/* Arm before anyone sends, so that it sleeps at least once, however the threads are
+	 * scheduled.
+	 */
 	CHECK(!ivs_arm(&race.a, 0), "nothing to do");
 	for (i = 0; i < 2; i++)
 		pthread_create(&thread[i], NULL, sender, (void *)(size_t)i);
-	/* Sleeps only when armed, and is woken by the bell alone. */
+	/* It sleeps only when armed, and only the bell wakes it. */
 	while (seen[0] < ROUNDS || seen[1] < ROUNDS) {
 		for (i = 0; i < PATIENCE && !__atomic_exchange_n(&rung, 0, __ATOMIC_SEQ_CST); i++)
 			sched_yield();

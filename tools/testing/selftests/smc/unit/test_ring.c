@@ -18,7 +18,7 @@ static const u32 sizes[] = {
 	1, 2, 3, 7, 16 * KIB, 16 * KIB - 32, 64 * KIB - 32, 64 * KIB + 1, 512 * MIB, 512 * MIB - 32,
 };
 
-/* A count moves on, and so does the position, one lap after the other. */
+/* A count advances, and so does the position, lap after lap. */
 static void walk(u32 size)
 {
 	u64 count = 0, pos = 0, step, laps = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Filter rules: which are refused, and that the compiled table says what the list says. */
+/* Filter rules: which are refused; the compiled table must give the same results as the list. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 
@@ -90,7 +90,7 @@ static void checks(void)
 	tap_case("an address says which family a rule is for");
 }
 
-/* Each field of a rule counts, also those of each end. */
+/* Each field of a rule makes a difference, including those of each end. */
 static void equal(void)
 {
 	struct smc_rule a = ANY_RULE, b;
@@ -123,7 +123,7 @@ static struct smc_flow flow(bool in, const char *local, u16 lport, const char *r
 	return (struct smc_flow){ in, false, { ip(local), ip(remote) }, { lport, rport } };
 }
 
-/* What a table of these rules says of a connection. */
+/* The result of a table of these rules for a connection. */
 static int found(const struct smc_rule *rules, unsigned int n, const struct smc_flow *f)
 {
 	const struct smc_rule *list[8];
@@ -171,7 +171,7 @@ static void by_hand(void)
 	CHECK(found(r, 1, &g) == 0, "::1");
 	g = flow(true, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", 65535, "::", 0);
 	CHECK(found(r, 1, &g) == 0, "the last address and port, and the first");
-	/* A prefix of IPv6 that has the mapped addresses in it does not mean IPv4. */
+	/* An IPv6 prefix that contains the mapped addresses does not apply to IPv4. */
 	set_prefix(&r[0], SMC_LOCAL, "::", 80);
 	CHECK(found(r, 1, &f) == -1, "::/80");
 	tap_case("families");
@@ -188,14 +188,14 @@ static void by_hand(void)
 	tap_case("no connection slips through because its port is not chosen yet");
 }
 
-/* ---- at random, against the list ---- */
+/* ---- random rules, compared with the list ---- */
 
 static unsigned int rnd(unsigned int below)
 {
 	return (unsigned int)rand() % below;
 }
 
-/* Few different addresses and ports, so that rules meet each other and connections. */
+/* Few different addresses and ports, so that rules overlap and match connections. */
 static struct smc_ip random_ip(bool v6)
 {
 	struct smc_ip a = { v6 ? (u64)rnd(4) << 62 | rnd(4) : 0, (u64)rnd(4) << 62 | rnd(8) };

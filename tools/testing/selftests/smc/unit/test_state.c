@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * States of a connection: the transitions of RFC 7609, 4.8, written down from the
- * text and its numbers (1 to 4D, abnormal 1A to 2B), not from the code.
+ * States of a connection: the transitions of RFC 7609, 4.8, written from the text and its numbers
+ * (1 to 4D, abnormal 1A to 2B), not from the code.
  */
 #include "../../../../../net/smc/conn/state.h"
 #include "tap.h"
@@ -112,7 +112,7 @@ static void test_violations(void)
 	tap_case("a peer that has closed says nothing more");
 }
 
-/* Events that change nothing: repeated, late, or less than what is known. */
+/* Events that change nothing: repeated, late, or implied by an earlier one. */
 static const struct {
 	enum smc_conn_state state;
 	enum smc_conn_event event;

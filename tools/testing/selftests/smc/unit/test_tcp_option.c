@@ -16,7 +16,7 @@
 
 static enum smc_tcp_options scan(const u8 *options, size_t len)
 {
-	/* exact allocation, so that ASan sees an overread */
+	/* exact size, so that ASan detects a read beyond it */
 	u8 *copy = malloc(len + !len);
 	enum smc_tcp_options found;
 
@@ -100,7 +100,9 @@ static void written(void)
 	tap_case("what is written is found");
 }
 
-/* Whatever a peer sends is read within its bounds: each pair of bytes at each place of a header. */
+/* Whatever a peer sends, no read goes out of bounds: each pair of bytes at each place of a
+ * header.
+ */
 static void hostile(void)
 {
 	u8 options[SMC_TCP_OPTIONS_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* virtio-ism: the answers of a device, what is where in its window, and what homes say. */
+/* virtio-ism: the answers of a device, the layout of its window, and the content of homes. */
 #include <stdlib.h>
 
 #include "home.h"
@@ -60,7 +60,7 @@ static void answers(void)
 	      vism_request_len(A, VISM_DETACH) == 10 && vism_request_len(C, VISM_ALLOC) == 10 &&
 	      vism_request_len(C, VISM_ATTACH) == 18 && vism_request_len(C, VISM_DETACH) == 10,
 	      "requests");
-	/* As the published device of the first form says how much it has written. */
+	/* The length that the published device of the first form reports. */
 	CHECK(vism_answer_len(A, VISM_ALLOC) == 17 && vism_answer_len(A, VISM_ATTACH) == 9 &&
 	      vism_answer_len(A, VISM_DETACH) == 1 && vism_answer_len(C, VISM_ALLOC) == 33 &&
 	      vism_answer_len(C, VISM_ATTACH) == 25 && vism_answer_len(C, VISM_DETACH) == 1,
