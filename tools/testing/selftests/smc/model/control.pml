@@ -2,10 +2,10 @@
 /*
  * Control data on a mapped ISM device: one end writes two words while the other one may read them.
  *
- * The writer says first that there are data, then urgent data, then more, and at last the end of
- * the stream; it goes beyond urgent data only when the reader has taken them.  The reader must mark
- * just the urgent byte, must not take the end for one that comes before the last data, and learns
- * all in the end: otherwise an assertion fails, or it waits for ever, an invalid end state.
+ * The writer announces data, then urgent data, then more data, and last the end of the stream. It
+ * continues after urgent data only when the reader has received that.  The reader must mark exactly
+ * the urgent byte, must not see the end before the last data, and must learn everything in the end.
+ * Otherwise an assertion fails, or the reader waits for ever, which is an invalid end state.
  */
 #define CPUS	3
 #define VARS	4
@@ -13,15 +13,15 @@
 #define URGENT	2	/* the producer cursor behind the urgent byte */
 #define LAST	4
 
-#define WRITER	0	/* the processors */
+#define WRITER	0	/* number of processors */
 #define READER	1
 
 #define PROD	0	/* the variables: smc_control.prod */
 #define CONS	1	/* smc_control.cons */
-#define SIGNAL	2	/* the peer has been signaled */
-#define TAKEN	3	/* the consumer's cursor, as the writer knows it */
+#define SIGNAL	2	/* the peer has been signalled */
+#define TAKEN	3	/* the consumer's cursor, as known by the writer */
 
-#define MARK	8	/* SMC_CDC_URG_PRESENT, in one word with a cursor */
+#define MARK	8	/* SMC_CDC_URG_PRESENT, in the same word as a cursor */
 #define DONE	2	/* SMC_CDC_SEND_DONE */
 
 #include "memory.pml"
@@ -56,7 +56,7 @@ active proctype writer()
 	write(LAST, 0, DONE)
 }
 
-/* smc_msg_heard(), as far as it concerns data, urgent data and the end of the stream */
+/* smc_msg_heard(), as far as data, urgent data and the end of the stream are concerned */
 inline take(prod, flags)
 {
 	d_step {

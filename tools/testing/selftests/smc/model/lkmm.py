@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A small reader of litmus tests, and judge of them by the kernel's memory model.
+"""A small reader of litmus tests, which judges them by the kernel's memory model.
 
-The tests are herd's (tools/memory-model in a kernel tree has its description), of which this knows
-what ours use: READ_ONCE(), WRITE_ONCE(), acquire, release, the three barriers, xchg() and cmpxchg()
-with their relaxed forms, and conditions. It does not know RCU, locks, plain accesses and addresses
-that were read. The axioms are those of linux-kernel.cat for what is left. All executions are
-enumerated.
+The tests have herd's format (tools/memory-model in a kernel tree describes it). This program
+supports only what our tests use: READ_ONCE(), WRITE_ONCE(), acquire, release, the three barriers,
+xchg() and cmpxchg() with their relaxed forms, and conditions. It does not support RCU, locks, plain
+accesses, and addresses that were read. The axioms are those of linux-kernel.cat for the supported
+part. All executions are enumerated.
 """
 import itertools
 import re
@@ -21,7 +21,7 @@ ONE = re.compile(r"""(?P<store>WRITE_ONCE|smp_store_release)\(\*?(?P<to>\w+),\s*
 
 
 class Test:
-    """name, threads (lists of statements), first values, and what is asked for."""
+    """Name, threads (lists of statements), initial values, and the outcome in the exists clause."""
 
     def __init__(self, text):
         text = re.sub(r"\(\*.*?\*\)|//[^\n]*", " ", text, flags=re.S)
@@ -37,7 +37,7 @@ class Test:
 
 
 def statements(body):
-    """Nested: an if is ("if", condition, statements)."""
+    """Parses statements into nested lists: an if is ("if", condition, statements)."""
     stack, at = [[]], 0
     while at < len(body):
         found = ONE.match(body, at)
@@ -57,8 +57,8 @@ def statements(body):
 
 
 class Event:
-    """One access to memory, or a fence. deps: the reads that its value comes from; ctrl: those that
-    decided that it is there."""
+    """One access to memory, or a fence. deps: the reads that its value depends on; ctrl: the reads
+    that decided whether it is executed."""
 
     def __init__(self, kind, thread, var=None, value=None, flavour="", deps=(), ctrl=()):
         self.kind, self.thread, self.var, self.value = kind, thread, var, value
@@ -66,21 +66,21 @@ class Event:
 
 
 class Thread:
-    """One way through a thread: its events, and what its registers hold in the end."""
+    """One path through a thread: its events, and the final values of its registers."""
 
     def __init__(self, number, constants):
         self.number, self.constants = number, constants
         self.events, self.registers, self.sources, self.ctrl = [], {}, {}, []
 
     def copy(self):
-        """Events are shared: they do not change once they are there."""
+        """Copies the thread. Events are shared, since they never change after their creation."""
         other = Thread(self.number, self.constants)
         other.events, other.ctrl = list(self.events), list(self.ctrl)
         other.registers, other.sources = dict(self.registers), dict(self.sources)
         return other
 
     def value(self, word):
-        """(value, the reads that it comes from)"""
+        """Returns (value, the reads that it depends on)."""
         if word.isdigit():
             return int(word), ()
         return self.registers[word], self.sources[word]
@@ -98,7 +98,7 @@ class Thread:
 
 
 def holds(thread, condition):
-    """(is it so? the reads that it depends on)"""
+    """Returns (is the condition true?, the reads that it depends on)."""
     words = re.fullmatch(r"(!?)\s*(\w+)(?:\s*(==|!=)\s*(\w+))?", condition)
     value, deps = thread.value(words[2])
     if words[3]:
@@ -108,8 +108,8 @@ def holds(thread, condition):
 
 
 def exchange(thread, got, found):
-    """xchg() or cmpxchg() that finds a value. A successful one that is not relaxed is a full barrier
-    before and after it."""
+    """Performs an xchg() or cmpxchg() that reads this value. If it succeeds and is not relaxed, it
+    is a full barrier before and after."""
     args = [word.strip() for word in got["args"].split(",")]
     done = got["rmw"] == "xchg" or thread.value(args[0])[0] == found
     full = done and "how" not in got
@@ -124,7 +124,7 @@ def exchange(thread, got, found):
 
 
 def ways(thread, todo):
-    """All ways through these statements, whatever reads find."""
+    """Yields all paths through these statements, for any values that reads return."""
     if not todo:
         yield thread
         return
@@ -164,7 +164,7 @@ def then(*relations):
 
 
 def closure(relation):
-    """Transitive."""
+    """Returns the transitive closure."""
     result = set(relation)
     while True:
         more = then(result, relation) - result
@@ -178,8 +178,8 @@ def cyclic(relation):
 
 
 class Execution:
-    """Accesses of all threads, with who reads from whom (rf) and the order of the writes to each
-    variable (co)."""
+    """The accesses of all threads, with the write that each read reads from (rf) and the order of
+    the writes to each variable (co)."""
 
     def __init__(self, threads, first, rf, co):
         self.events = [*first, *(e for t in threads for e in t.events if e.kind != "F")]
@@ -188,7 +188,7 @@ class Execution:
         self.fr = {(r, w) for a, r in rf for b, w in co if b is a}
 
     def between(self, fence, before, after):
-        """What a fence orders."""
+        """Yields the pairs that a fence orders."""
         for thread in self.threads:
             events = thread.events
             for at, event in enumerate(events):
@@ -209,7 +209,7 @@ class Execution:
         return self.ordered(po, rmw, ext)
 
     def ordered(self, po, rmw, ext):
-        """Happens-before and propagation."""
+        """Checks happens-before and propagation."""
         rf, itself = self.rf, self.itself
         rfe, rfi = rf & ext, rf - ext
         overwrite = self.co | self.fr
@@ -232,7 +232,7 @@ class Execution:
 
 
 def sources(reads, writes):
-    """All ways in which the reads find what they found."""
+    """Yields all choices of writes from which the reads can get their values."""
     choices = [[w for w in writes if w.var == r.var and w.value == r.value and w is not r.partner]
                for r in reads]
     for chosen in itertools.product(*choices):
@@ -240,7 +240,7 @@ def sources(reads, writes):
 
 
 def orders(first, writes):
-    """All orders of the writes to each variable."""
+    """Yields all orders of the writes to each variable."""
     each = [[(start, *rest) for rest in itertools.permutations(
         [w for w in writes if w.var == start.var])] for start in first]
     for chosen in itertools.product(*each):
@@ -259,7 +259,7 @@ def is_asked(test, threads, lines):
 
 
 def happens(test):
-    """Whether the model allows what is asked for."""
+    """Does the model allow the outcome?"""
     each = [list(ways(Thread(number, test.constants), body))
             for number, body in enumerate(test.threads)]
     for threads in itertools.product(*each):
@@ -283,7 +283,7 @@ WEAKER = (("smp_load_acquire(", "READ_ONCE(*"), ("smp_store_release(", "WRITE_ON
 
 
 def weakened(text):
-    """Each way to take out one barrier of a test: (what, the test without it)."""
+    """Yields each way to remove one barrier of a test: (what, the test without it)."""
     for found in re.finditer(r"\bsmp_r?w?mb\(\);", text):
         yield found[0][:-1], text[:found.start()] + text[found.end():]
     for strong, weak in WEAKER:

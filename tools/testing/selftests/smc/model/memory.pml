@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory as the models see it: each processor has a buffer of stores that the others do not see
- * yet, first in first out.  It sees its own stores at once.  A full barrier waits until the buffer
- * is empty.  That is x86, but for locks: taking one does not imply a full barrier here.
+ * Memory as seen by the models: each processor has a FIFO buffer of stores that the others do not
+ * see yet.  It sees its own stores at once.  A full barrier waits until the buffer is empty.  This
+ * is x86, except that here taking a lock does not imply a full barrier.
  *
- * A model defines CPUS and VARS before it includes this, and numbers for its variables.
+ * A model defines CPUS and VARS before it includes this file, and numbers for its variables.
  */
 #define DEPTH	4
 
@@ -28,7 +28,7 @@ inline store(cpu, v, x)
 	}
 }
 
-/* As a statement in a d_step. */
+/* For use as a statement in a d_step. */
 inline load_now(cpu, v, x)
 {
 	x = mem[v];
@@ -54,7 +54,7 @@ inline mb(cpu)
 	pending[cpu].n == 0
 }
 
-/* Its owner's release is a store like others, behind those of the critical section. */
+/* The owner's release is a normal store, behind those of the critical section. */
 inline lock(l)
 {
 	d_step { mem[l] == 0; mem[l] = 1 }
@@ -65,7 +65,7 @@ inline unlock(cpu, l)
 	store(cpu, l, 0)
 }
 
-/* The oldest store of a buffer becomes visible, at any time. */
+/* At any time, the oldest store of a buffer becomes visible. */
 inline drain(cpu)
 {
 	d_step {

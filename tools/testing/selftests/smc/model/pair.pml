@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pairing: a client of this kernel and the child that a listener of this kernel may get for it.
+ * Pairing: a client of this kernel, and the child that a listener of this kernel may create for it.
  *
- * The program connects, owns the socket once more, and may close it or disconnect it.  The listener
- * may have seen the SYN or not, the child may come late or never, its end may be made at once or by
- * its work, which its destruction may forestall.  A reset may come.  At the end a client is settled,
- * nothing of its handshake is left, and the child has come to the same decision.
+ * The program connects, makes one more call that owns the socket, and may close or disconnect the
+ * socket.  The listener may or may not have seen the SYN. The child may come late or never. Its end
+ * may be set up at once, or by its work, and the child may be destroyed before that. A reset may
+ * arrive.  At the end the client is settled, nothing of its handshake is left, and the child has
+ * reached the same decision.
  *
- * All locks are full barriers here: what is modelled is who decides, not memory, but for the
- * store of the decision.
+ * All locks are full barriers here: the subject of this model is who decides, not memory, except
+ * for the store of the decision.
  */
-mtype = { CONNECTING, UP, TCP, CLC, GONE };		/* what becomes of the client */
-mtype = { NONE, CLAIMING, PENDING, REFUSED, KILLED };	/* and of the child, which may be UP or CLC */
+mtype = { CONNECTING, UP, TCP, CLC, GONE };		/* decision for the client */
+mtype = { NONE, CLAIMING, PENDING, REFUSED, KILLED };	/* for the child, which may be UP or CLC */
 
 mtype phase = CONNECTING;
 mtype child = NONE;
 
 /* The client's socket */
 bool slock;		/* its spin lock */
-bool owned;		/* by a system call */
+bool owned;		/* owned by a system call */
 bool on_release;	/* smc_sock.hs_on_release */
 bool established;	/* TCP */
 bool closing;		/* smc_sock.closing */
@@ -36,7 +37,7 @@ mtype verdict = NONE;
 bool bucket;		/* pair_bucket.lock */
 bool hashed;
 
-bool syn, ack;		/* have been sent */
+bool syn, ack;		/* tokens have been sent */
 byte decisions;
 bool taken, aborted;	/* the client's end of the connection */
 
@@ -90,7 +91,7 @@ inline kick()
 	}
 }
 
-/* smc_hs_kick_at(), of a handshake that is linked: nothing to undo in arm_timer() */
+/* smc_hs_kick_at(), for a handshake that is linked: arm_timer() has nothing to undo */
 inline kick_at()
 {
 	again = true;
@@ -135,7 +136,7 @@ inline unlink()
 	put()
 }
 
-/* smc_negotiate(): CLC begins, and is over at once */
+/* smc_negotiate(): CLC begins and ends at once */
 inline negotiate()
 {
 	assert(!claimed);
@@ -143,7 +144,7 @@ inline negotiate()
 	unlink()
 }
 
-/* smc_pair_take(): with the spin lock while nobody owns the socket, or as the owner */
+/* smc_pair_take(): with the spin lock while the socket has no owner, or as the owner */
 inline take(c)
 {
 	if
@@ -198,7 +199,7 @@ inline syn_ack_came(left, c)
 	ack = true
 }
 
-/* the same: a reset has come */
+/* the same for a reset */
 inline reset_came()
 {
 	if
@@ -264,7 +265,7 @@ active proctype program()
 	BUCKET_UNLOCK
 	syn = true;
 	release_sock(left, c);
-	lock_sock();			/* any call */
+	lock_sock();			/* any call that owns the socket */
 	release_sock(left, c);
 	if
 	:: true				/* it waits: smc_wait_negotiated() */
@@ -293,7 +294,7 @@ detach:
 	fi
 }
 
-/* Bottom halves of the client's TCP connection */
+/* Bottom half of the client's TCP connection */
 active proctype network()
 {
 	bool left, c;
@@ -512,8 +513,8 @@ active proctype judge()
 {
 	timeout;
 	assert(!slock && !owned && !bucket);
-	assert(phase != CONNECTING && !closing);	/* nobody waits for ever */
-	assert(!hashed && !linked && freed);		/* nothing is left */
+	assert(phase != CONNECTING && !closing);	/* no one waits for ever */
+	assert(!hashed && !linked && freed);		/* nothing is left over */
 	assert(decisions == claimed);			/* exactly one decides */
 	assert(phase != UP || child == UP);
 	assert(phase != TCP || child == REFUSED || child == KILLED);

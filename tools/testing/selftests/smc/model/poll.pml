@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The wait queue of the socket, and a peer that moves the cursor and looks whether it is empty:
- * poll(), and a reader in the kernel, which stays in the queue.
+ * The wait queue of the socket, and a peer that moves the cursor and checks whether the queue is
+ * empty. The waiters are poll() and a reader in the kernel, which stays in the queue.
  *
- * Both wait for the first byte.  One that is not told of it is an invalid end state.
+ * Both wait for the first byte.  If one of them does not learn of it, that is an invalid end state.
  */
 #define CPUS	3
 #define VARS	4
 
-#define POLLER	0	/* the processors */
+#define POLLER	0	/* number of processors */
 #define READER	1
 #define PEER	2
 
 #define PROD	0	/* the variables: smc_conn.rx_prod */
 #define WQ_LOCK	1	/* the lock of the wait queue */
-#define QUEUED	2	/* in the wait queue: two */
+#define QUEUED	2	/* in the wait queue: two bits */
 
 #include "memory.pml"
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Receivers that go to sleep, and a peer that moves the cursor and looks whether one sleeps.
+ * Receivers that go to sleep, and a peer that moves the cursor and checks whether one sleeps.
  *
- * With TWO, two receivers want a byte each.  The first to come has the place of its own
- * (rx_waiter), the other one waits in the queue of the socket.  The peer writes two bytes, one at
- * a time.  Without it, there is one receiver, which a signal may end, and beside the peer somebody
- * else wakes all, without any news.
+ * With TWO, two receivers want one byte each.  The first one gets the slot for a single waiter
+ * (rx_waiter), the other one waits in the queue of the socket.  The peer writes two bytes, one at a
+ * time.  Without TWO there is one receiver, which a signal may end. Besides the peer, another
+ * process wakes all waiters without any event.
  *
- * A receiver that sleeps for ever is an invalid end state.  A waker that touches a waiter that has
- * left its function violates an assertion.
+ * A receiver that sleeps for ever is an invalid end state.  A waker that accesses a waiter after it
+ * has left its function violates an assertion.
  */
 #define CPUS	4
 #define VARS	9
 
-#define PEER	2	/* the processors: those of the receivers are 0 and 1 */
+#define PEER	2	/* number of processors; those of the receivers are 0 and 1 */
 #define OTHER	3
 
 #define PROD	0	/* the variables: smc_conn.rx_prod */
 #define WAITER	1	/* smc_conn.rx_waiter: 0, or the number of the receiver plus one */
 #define WAIT_LOCK 2	/* smc_conn.wait_lock */
 #define WQ_LOCK	3	/* the lock of the wait queue */
-#define QUEUED	4	/* in the wait queue: two */
-#define STATE	6	/* of the task: two */
+#define QUEUED	4	/* in the wait queue: two bits */
+#define STATE	6	/* of the task: two bits */
 #define RX_LOCK	8	/* smc_conn.rx_lock */
 
 #define RUNNING	0
@@ -31,7 +31,7 @@
 
 byte cons;		/* smc_conn.rx_cons, under rx_lock */
 bool alive[2];		/* struct smc_wait is on the stack of its function */
-bool signal;		/* one is about to come */
+bool signal;		/* a signal is about to come */
 
 /* try_to_wake_up(): a full barrier, then the state. */
 inline wake(cpu, i, woken)
@@ -105,7 +105,7 @@ inline queue_wake(cpu, w, woken)
 	woken = 0
 }
 
-/* smc_conn_readable(), behind the store of the cursor; smc_conn_wake_all() */
+/* smc_conn_readable(), after the store of the cursor; smc_conn_wake_all() */
 inline readable(cpu, w, woken)
 {
 #ifndef NO_MB_READABLE

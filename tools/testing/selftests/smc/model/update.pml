@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A window update over RDMA: a sender whose ring is full tells the peer so, and the peer tells it
- * what has been consumed.
+ * A window update over RDMA: a sender whose ring is full tells the peer, and the peer reports what
+ * has been consumed.
  *
- * On the peer's host the handler of messages, the receiver, and whoever posts for the link run at
- * the same time.  The element there is so much larger than the ring that only a sender that is
- * blocked is told.  What the sender's own host does with the message is in window.pml.  A sender
- * that is told too little waits for ever: an invalid end state.
+ * On the peer's host the handler of messages, the receiver, and whatever posts for the link run at
+ * the same time.  The element there is so much larger than the ring that only a blocked sender gets
+ * an update.  window.pml shows what the sender's own host does with the message.  If the sender
+ * gets too few updates it waits for ever, which is an invalid end state.
  */
 #define CPUS	3
 #define VARS	4
 
-#define SIZE	4	/* of the sender's ring */
+#define SIZE	4	/* size of the sender's ring */
 #define LOW	2	/* smc_conn_low_room() */
-#define TOTAL	5	/* what it has to send */
-#define SHARE	2	/* the peer tells of a SHARE-th of what the sender waits for */
+#define TOTAL	5	/* how much it has to send */
+#define SHARE	2	/* the peer reports a SHARE-th of what the sender waits for */
 
-#define HANDLER	0	/* the processors */
+#define HANDLER	0	/* number of processors */
 #define READER	1
 #define POSTER	2
 
@@ -27,20 +27,20 @@
 
 #include "memory.pml"
 
-/* smc_link.tx_lock protects these two, and the posts. */
+/* smc_link.tx_lock protects these two and the posts. */
 bool force;		/* smc_link_sender.force_update */
 bool queued;		/* smc_link_sender.pend */
 #define LOCKED	atomic
 
-chan to_peer = [1] of { byte, bool };	/* CDC messages: the producer's cursor, blocked? */
+chan to_peer = [1] of { byte, bool };	/* CDC messages: the producer's cursor; is it blocked? */
 
-byte to_sender;		/* the consumer's cursor in the last of those to the sender */
+byte to_sender;		/* the consumer's cursor in the last message to the sender */
 
 hidden byte was;
 
 /*
- * The sender's host, as one: smc_conn_sendmsg() writes as much as there is room for, or less,
- * smc_cdc_fill() says how much that is, and smc_cdc_rx() learns what was consumed.
+ * The sender's host, in one step: smc_conn_sendmsg() writes as much as there is room for, or less;
+ * smc_cdc_fill() announces it; smc_cdc_rx() learns what was consumed.
  */
 #define ROOM	(SIZE - (prod - cons))
 
@@ -133,7 +133,7 @@ end:	do
 	od
 }
 
-/* worth_telling() of a peer that waits: of all there is at last */
+/* worth_telling() for a peer that waits: at the latest when everything has been read */
 inline worth_telling(x)
 {
 	d_step {

@@ -3,19 +3,19 @@
  * Senders that wait for room, and what moves the cursor of the peer's consumer: over loopback the
  * peer's receiver (lo_consumed()), over RDMA a message of the peer (take_cursors()).
  *
- * Two threads send on one socket.  One that finds no room sleeps in the queue until LOW is free,
- * as poll() does.  The other one gets EAGAIN, and waits for SIGIO.  A sender that waits for ever is
- * an invalid end state.
+ * Two threads send on one socket.  One of them, if there is no room, sleeps in the queue until LOW
+ * is free, as poll() does.  The other one gets EAGAIN and waits for SIGIO.  If a sender waits for
+ * ever, that is an invalid end state.
  */
 #define CPUS	3
 #define VARS	8
 
-#define SIZE	3	/* of the ring */
+#define SIZE	3	/* size of the ring */
 #define LOW	2	/* smc_conn_low_room() */
-#define EACH	3	/* what a sender has to send */
+#define EACH	3	/* how much a sender has to send */
 #define TOTAL	(2 * EACH)
 
-#define SLEEPER	0	/* the processors */
+#define SLEEPER	0	/* number of processors */
 #define ASYNC	1
 #define CONSUMER 2
 
@@ -62,7 +62,7 @@ inline send(cpu, r, sent)
 	unlock(cpu, TX_LOCK)
 }
 
-/* From here on the sender is told of room; wait_for_room(), smc_conn_poll() */
+/* From here on the sender is notified of room; wait_for_room(), smc_conn_poll() */
 inline ask(cpu)
 {
 	store(cpu, BLOCKED, 1);
@@ -71,7 +71,7 @@ inline ask(cpu)
 #endif
 }
 
-/* smc_conn_sendmsg() of a thread that may sleep */
+/* smc_conn_sendmsg() of the thread that may sleep */
 proctype sleeper()
 {
 	byte r, sent;
@@ -118,7 +118,7 @@ proctype sleeper()
 	od
 }
 
-/* smc_conn_sendmsg() of one that gets EAGAIN */
+/* smc_conn_sendmsg() of the thread that gets EAGAIN */
 proctype async()
 {
 	byte r, sent;
