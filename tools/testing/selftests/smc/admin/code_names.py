@@ -99,7 +99,7 @@ def glossary():
 
 
 def where():
-    """The files that where.md names exist, and the functions of a row are in the files of that row."""
+    """The files that where.md names exist, and the functions of a row are in the row's files."""
     text = uapi.read(f"{TOP}/Documentation/where.md")
     named = re.findall(r"`(\w[\w/]*/\w+\.[ch])`", text)
     wrong = [f"where.md: {name} is not there" for name in named if not file_of(name)]

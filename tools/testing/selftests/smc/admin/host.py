@@ -91,7 +91,7 @@ def fresh_devices():
 
 @contextlib.contextmanager
 def clean():
-    """Starts without link groups and with the EID of the tests; waits until everything has ended."""
+    """Starts without link groups and with the tests' EID; waits until everything has ended."""
     fresh_devices()
     flush_eids()
     genl.Genl("SMC_PNETID").ask(4)
@@ -114,7 +114,7 @@ def unload(seconds=SHORT):
 
 
 def loopback(on):
-    """Sets whether connections of this host may use SMC-D. The kernel's own module never does that."""
+    """Sets whether connections of this host may use SMC-D, which the kernel's own never do."""
     if os.path.exists(PARAMETER):
         write(PARAMETER, "Y" if on else "N")
 
@@ -154,7 +154,7 @@ class Socket(socket.socket):
 
 
 def new(kind="smc"):
-    """Returns a blocking socket: connect() returns after the handshake, which has its own timeouts."""
+    """Returns a blocking socket: connect() returns after the handshake, which has timeouts."""
     return Socket(AF_SMC, socket.SOCK_STREAM, 0) if kind == "smc" else \
         Socket(socket.AF_INET, socket.SOCK_STREAM, 0)
 

@@ -51,7 +51,7 @@ def spread(values):
 
 
 def print_beside(rows, kernel):
-    """Prints the kernel's own SMC on this machine, and the ratios on which the targets are based."""
+    """Prints the kernel's own SMC on this machine, and the ratios that the targets are based on."""
     print(f"\n  {'ratio of SMC to TCP':32}{'ours':>10}{'kernel':>10}{'kernel, elsewhere':>20}"
           f"{'target':>10}")
     for row, own in zip(rows, kernel):

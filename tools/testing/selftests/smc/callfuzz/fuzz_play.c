@@ -94,7 +94,7 @@ static void *player(void *arg)
 					play_step(place, &playing->step[i]);
 			arm_fault(0);
 			uring_close();
-			/* The separate namespace of a thread. */
+			/* Leaves a namespace that the program may have entered. */
 			setns(home, CLONE_NEWNET);
 		}
 		place->call = NULL;

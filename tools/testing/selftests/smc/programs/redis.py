@@ -55,7 +55,7 @@ class Load(threading.Thread):
 
 
 def mixed_load():
-    """Returns (whether it went well, the answer to the save request, the modes of the connections)."""
+    """Returns (whether it went well, the answer to the save request, the connections' modes)."""
     load = Load()
     saved = cli(MASTER, "bgsave")
     carried = modes(MASTER)

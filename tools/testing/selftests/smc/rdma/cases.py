@@ -215,7 +215,7 @@ def eth0_up(machine):
 
 
 def bad_wire(machine):
-    """Losses stay moderate: after a loss soft-RoCE needs a second to recover, or does not recover."""
+    """Losses stay moderate: after one, soft-RoCE needs a second to recover, or never does."""
     run("modprobe sch_netem; "
         "tc qdisc add dev eth0 root netem delay 1ms reorder 1% loss 0.3% duplicate 1%")
 
@@ -326,7 +326,7 @@ SHAPE_DEV = [(2, 1), (10, None), (8, [(1, 1), (2, None), (3, 4), (5, 1), (4, 1),
 
 
 def has_shape(items, shape):
-    """Are the attributes the same, in the same order? PAD (0 without bytes, or 10) may be anywhere."""
+    """Are these the same attributes in order? PAD (0 without bytes, or 10) may be anywhere."""
     items = [item for item in items if item[1] != b""]
     if [kind for kind, _ in items] != [kind for kind, _ in shape]:
         return False

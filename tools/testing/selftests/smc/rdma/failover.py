@@ -242,7 +242,7 @@ def by_name(name, times):
 
 
 def loops(count, each, seed, load, kinds):
-    """This many random losses on long-lived connections, `each` of them between two first contacts."""
+    """Random losses on long-lived connections, with `each` of them between two first contacts."""
     draw = random.Random(seed)
     for begun in range(0, count, each):
         losses = [Loss(draw.choice(kinds), draw.random() < 0.5,

@@ -288,7 +288,7 @@ class Machine:
         return found
 
     def left_behind(self, seconds=slow(15)):
-        """Waits until nothing of a finished case is left; returns what is still there in the end."""
+        """Waits until nothing of a finished case is left; returns what remains in the end."""
         until = time.monotonic() + seconds
         while True:
             socks = [s for s in netlink.sockets() if s["state"] != LISTEN_STATE]
@@ -315,6 +315,6 @@ class Machine:
         time.sleep(slow(60))
 
     def begin_again(self, peer=""):
-        """The runner kills this machine, whatever it is doing, and starts another one in its place."""
+        """The runner kills this machine, whatever it does, and starts another one instead."""
         self.say_verdict(f"again {peer}".rstrip())
         time.sleep(slow(60))

@@ -436,7 +436,7 @@ static bool fresh_netns(void)
 	return true;
 }
 
-/* Runs in the namespace of this case, if SMC is available there. */
+/* Switches pairing on or off in the namespace of this case, if SMC is available. */
 static void pair_or_negotiate(const struct variant *v)
 {
 	FILE *file = fopen("/proc/sys/net/smc/loopback_pairing", "w");

@@ -159,7 +159,7 @@ static void get(int fd, int level, int option, int size, const struct call *c, s
 	if (readable)
 		memcpy(&r->len, len, sizeof(r->len));
 	memcpy(r->value, c->value == CUT ? memory.nothing - KEPT : memory.good, KEPT);
-	/* Bytes beyond the requested length. */
+	/* No byte beyond the requested length may be written. */
 	for (int i = KEPT; i < ROOM && c->value == GOOD && c->length == GOOD; i++)
 		if ((unsigned char)memory.good[i] != UNTOUCHED && c->len < i) {
 			wrong("%d/%d: %s: byte %d is written", level, option, describe(c), i);
