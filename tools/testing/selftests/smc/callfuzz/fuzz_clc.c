@@ -22,7 +22,7 @@ static int raw_port, victim_port;
 
 /* a message may never come */
 
-/* With 0, the message at hand stays. */
+/* With a multiple of 3, the message stays as it is. */
 static void draw_message(uint32_t number, struct message *m)
 {
 	const struct message * const real[] = { &proposal, &accept_, &confirm, &old_confirm };

@@ -56,7 +56,7 @@ static bool still_undecided(const int *fds)
 	return true;
 }
 
-/* Opens both ends of a connection, which must be SMC. */
+/* Checks a connection, given by both ends, which must be SMC. */
 static bool talk(int c, int s)
 {
 	char buf[4] = "";

@@ -149,7 +149,7 @@ struct spoiled {
 	const char *what;
 	uint8_t data[4000];
 	size_t len;
-	uint16_t flags;		/* added to its type */
+	uint16_t flags;		/* flags in its type */
 	int lie;		/* added to its length */
 	uint16_t type;		/* instead of its own; 0: its own */
 	int error;
@@ -261,7 +261,7 @@ static void refused(const struct place *at, const struct surface_attr *a,
 	if (ans.error != bad->error)
 		wrong("%s%s, %s: %s: %s: '%s', not %s", at->c->c->name, at->dump ? " (dump)" : "", a->name,
 		      bad->what, error_name(ans.error), ans.words, error_name(bad->error));
-	/* Our commands explain the error in words; the kernel's own commands do so in its words. */
+	/* The answer explains the error: in our words, or for the kernel's own commands in its. */
 	if (ans.error == EINVAL && !ans.words[0])
 		wrong("%s, %s: %s: no words", at->c->c->name, a->name, bad->what);
 	if (!same_state(before, &after))
