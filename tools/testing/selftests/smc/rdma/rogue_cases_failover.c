@@ -601,8 +601,9 @@ static void alternate(enum role role)
 	we_put(c, 0, 800);
 	we_tell(c);
 	/*
-	 * Two links have no common order: a message over one may announce bytes that are still under
-	 * way over the other.  So the victim's application reads after all of them have arrived.
+	 * There is no order between two links: a message over one link may announce bytes that are
+	 * still in transit over the other. So the victim's application reads after all of them have
+	 * arrived.
 	 */
 	ok = link_flush(s.to, WAIT_MS) && victim_gets(c, 0, 800) && conn_echo(c) && others_echo(&s);
 	end(&s);
