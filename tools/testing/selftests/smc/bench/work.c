@@ -3,8 +3,11 @@
  * The work of the two processes: first warmup operations, then count operations
  * between mark_begin() and mark_end(), which only the client calls.
  */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -84,6 +87,53 @@ static void run_stream(const struct transport *t, const struct options *opt,
 	chan_close(&ch);
 }
 
+/* A file in memory, as a web server has it in the page cache. */
+static int file_of(size_t size)
+{
+	int fd = memfd_create("smc_bench", MFD_CLOEXEC);
+
+	if (fd < 0)
+		die_errno("memfd_create");
+	write_all(fd, buffer(size), size);
+	return fd;
+}
+
+static void stream_file(const struct options *opt, struct chan *ch, long n, int file)
+{
+	char done;
+
+	while (n--) {
+		off_t at = 0;
+
+		while (at < (off_t)opt->size)
+			if (sendfile(ch->out, file, &at, opt->size - at) <= 0)
+				die_errno("sendfile");
+	}
+	read_all(ch->in, &done, 1);
+}
+
+static void run_sendfile(const struct transport *t, const struct options *opt, enum role role)
+{
+	struct chan ch;
+	char *buf;
+	int file;
+
+	if (role == SERVER) {
+		buf = buffer(opt->read_size);
+		t->server(opt, &ch);
+		stream_read(opt, &ch, opt->warmup, buf);
+		stream_read(opt, &ch, opt->count, buf);
+	} else {
+		file = file_of(opt->size);
+		t->client(opt, &ch);
+		stream_file(opt, &ch, opt->warmup, file);
+		mark_begin();
+		stream_file(opt, &ch, opt->count, file);
+		mark_end();
+	}
+	chan_close(&ch);
+}
+
 static void connect_loop(const struct transport *t, const struct options *opt,
 			 enum role role, long n, char *echo)
 {
@@ -132,6 +182,7 @@ static void run_connect_echo(const struct transport *t, const struct options *op
 static const struct work works[] = {
 	{ "pingpong", "write SIZE, read SIZE back", false, 10000, 1000, run_pingpong },
 	{ "stream", "write SIZE, the other end reads", false, 5000, 500, run_stream },
+	{ "sendfile", "sendfile() of SIZE, the other end reads", false, 5000, 500, run_sendfile },
 	{ "connect", "connect, close", true, 2000, 1000, run_connect },
 	{ "connect-echo", "connect, one ping-pong of SIZE, close", true, 2000, 1000,
 	  run_connect_echo },
