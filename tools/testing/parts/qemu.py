@@ -283,3 +283,11 @@ def check_short(part):
             part.suite("guest", [f"{TESTING}/vm/run", "--kver", kver, f"--variant={variant}", "--smp",
                                  "1", "--timeout", "400", "--name", f"check-{part.name}", "--",
                                  f"{TESTING}/guest_short"], **BEFORE_OTHERS)
+
+
+def check_cost(part):
+    """Counts instructions, so a busy host does not matter."""
+    kver = kernels.full_version("6.12")
+    if built_quietly(part, kver, "modules", f"KVER={kver}", "TEST=1"):
+        with slots.one(60):
+            part.suite("guard", [f"{SUITE}/bench/guard"])
