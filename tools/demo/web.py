@@ -14,10 +14,10 @@ PREFIX = {"SMC": [f"{TOOLS}/smc_run"], "TCP": []}
 
 def run(*argv, check=True):
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=300)
     except subprocess.TimeoutExpired:
         show(run(f"{TOOLS}/smcss", "-a", "-d", check=False).stdout)
-        fail(f"{' '.join(argv)} did not end within a minute")
+        fail(f"{' '.join(argv)} did not end within five minutes")
     if check and done.returncode:
         show(done.stdout + done.stderr)
         fail(f"{' '.join(argv)} ended with status {done.returncode}")
