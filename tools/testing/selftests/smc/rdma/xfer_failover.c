@@ -55,12 +55,13 @@ void progress(struct live *l, size_t bytes)
 /*
  * A call has failed, or the stream has ended: the thread ends, if that was expected. As with TCP,
  * only one call on a connection gets the error; later recv() returns 0 and send() fails with EPIPE.
+ * After the end of the peer's stream EPIPE is the error.
  */
 static void call_failed(struct live *l, ssize_t ret)
 {
 	if (!doomed || (ret < 0 && errno != ECONNRESET && errno != EPIPE && errno != ETIMEDOUT))
 		return;
-	if (ret < 0 && errno != EPIPE)
+	if (ret < 0 && (errno != EPIPE || l->ended))
 		l->reset = true;
 	last_end = now_ns();
 	pthread_exit(NULL);
@@ -94,6 +95,8 @@ static bool recv_part(struct live *l, char *buf, size_t most)
 		    l->index, n, (unsigned long long)l->received);
 	verify(buf, n, seed_of(l, !opt.server), l->received);
 	l->received += n;
+	if (!n)
+		l->ended = true;
 	progress(l, n);
 	return n;
 }

@@ -26,6 +26,7 @@ struct live {
 	_Atomic uint64_t moved;		/* bytes received, or sent if none are received */
 	_Atomic uint64_t last;		/* time of the last progress, ns */
 	_Atomic uint64_t longest;	/* longest stall, ns; reset by each answer */
+	atomic_bool ended;		/* the peer has ended its stream */
 	atomic_bool reset;		/* a call has failed as expected */
 };
 
