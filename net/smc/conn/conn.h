@@ -31,9 +31,6 @@ struct smc_wait {
 	__poll_t		mask;
 };
 
-/* Unproductive busy polling backs off to its full time shifted right by this number. */
-#define SMC_CONN_MAX_IDLE	4
-
 /* Flags that an end sends to its peer (RFC 7609, A.4), and two that are never sent. */
 enum smc_conn_flag {
 	SMC_FLAG_DONE,		/* sending done */
@@ -80,7 +77,7 @@ struct smc_conn_counts {
  * @rx_most:	size up to which @rx_size grows while the receiver keeps up
  * @rx_grown:	@rx_cons when the element last grew; under the sender's tx_lock
  * @reader:	the in-kernel reader, or NULL; set once, under lock_sock
- * @rx_idle:	how many times in a row busy polling found nothing; a hint, accessed without a lock
+ * @rx_idle:	receives since busy polling last found data, see recv.c; a hint without a lock
  * @tx_lock:	one sender at a time
  * @tx_buf:	where the sender writes: the peer's element or a local send ring
  * @tx_size:	size of @tx_buf in bytes; need not be a power of two

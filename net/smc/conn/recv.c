@@ -22,28 +22,42 @@ static __always_inline bool nothing_at(struct sock *sk, struct smc_conn *c, u64 
 	return (s64)(smc_count_read_acquire(&c->rx_prod) - seq) <= 0 && !rx_ended(sk, c);
 }
 
+/* After this many polls in a row that found nothing, only one of this many receives polls. */
+#define VAIN_POLLS	16
+
+/* Decide whether to poll, by the number of receives since a poll last found data. */
+static bool may_poll(struct smc_conn *c)
+{
+	u8 n = READ_ONCE(c->rx_idle);
+
+	WRITE_ONCE(c->rx_idle, n < 2 * VAIN_POLLS - 1 ? n + 1 : VAIN_POLLS);
+	return n <= VAIN_POLLS;
+}
+
 /*
- * SO_BUSY_POLL: watch the peer's cursor for the configured time before going to sleep. Each
- * unsuccessful attempt in a row halves the time, down to a sixteenth; arriving data restores it.
+ * SO_BUSY_POLL: check the peer's cursor for the configured time before sleeping.
+ *
+ * Each poll takes the full time.  Two ends that poll for less after a single failure never meet
+ * again: the wake-up of one end takes longer than the other end polls.
  */
 static noinline bool poll_for_data(struct sock *sk, struct smc_conn *c, u64 seq)
 {
 #ifdef CONFIG_NET_RX_BUSY_POLL
-	unsigned long usecs = READ_ONCE(sk->sk_ll_usec) >> c->rx_idle;
-	unsigned long end = busy_loop_current_time() + usecs;
+	unsigned long end;
 
+	if (!may_poll(c))
+		return false;
+	end = busy_loop_current_time() + READ_ONCE(sk->sk_ll_usec);
 	do {
 		if (!nothing_at(sk, c, seq)) {
 			WRITE_ONCE(c->rx_idle, 0);
 			return true;
 		}
-		/* Stop polling when another task or a signal is pending. */
+		/* Stop polling if another task needs the processor or a signal is pending. */
 		if (need_resched() || signal_pending(current))
 			return false;
 		cpu_relax();
 	} while (time_before(busy_loop_current_time(), end));
-	if (c->rx_idle < SMC_CONN_MAX_IDLE)
-		WRITE_ONCE(c->rx_idle, c->rx_idle + 1);
 #endif
 	return false;
 }
