@@ -36,6 +36,7 @@ struct options {
 	int sndbuf;		/* 0: the transport's default */
 	int rcvbuf;
 	bool nodelay;
+	int busy_poll;		/* microseconds, 0: not at all */
 	long exchanges;		/* of each connection of connect-echo */
 	bool json;
 };

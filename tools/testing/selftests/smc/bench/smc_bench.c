@@ -149,6 +149,7 @@ static void usage(void)
 	       "  --rcvbuf N     SO_RCVBUF of client and listener (default of the transport)\n"
 	       "  --exchanges N  ping-pongs of each connection of connect-echo (1)\n"
 	       "  --nodelay      TCP_NODELAY on both ends\n"
+	       "  --busy-poll N  microseconds of busy polling at both ends (0)\n"
 	       "  --json         one line of JSON instead of text\n");
 }
 
@@ -175,6 +176,7 @@ static const struct option long_options[] = {
 	{ "rcvbuf", required_argument, NULL, 'r' },
 	{ "exchanges", required_argument, NULL, 'x' },
 	{ "nodelay", no_argument, NULL, 'd' },
+	{ "busy-poll", required_argument, NULL, 'b' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ }
@@ -184,7 +186,7 @@ static void parse(int argc, char **argv, struct options *opt)
 {
 	int c;
 
-	while ((c = getopt_long(argc, argv, "t:w:s:R:n:u:S:r:djh", long_options,
+	while ((c = getopt_long(argc, argv, "t:w:s:R:n:u:S:r:b:djh", long_options,
 				NULL)) != -1) {
 		switch (c) {
 		case 't': opt->transport = optarg; break;
@@ -197,6 +199,7 @@ static void parse(int argc, char **argv, struct options *opt)
 		case 'r': opt->rcvbuf = number(optarg, "rcvbuf", 1); break;
 		case 'x': opt->exchanges = number(optarg, "exchanges", 1); break;
 		case 'd': opt->nodelay = true; break;
+		case 'b': opt->busy_poll = number(optarg, "busy-poll", 0); break;
 		case 'j': opt->json = true; break;
 		case 'h': usage(); exit(0);
 		default: usage(); exit(1);
@@ -228,10 +231,11 @@ static void report(const struct options *opt)
 
 	if (opt->json) {
 		printf("{\"transport\": \"%s\", \"work\": \"%s\", \"size\": %zu, "
-		       "\"count\": %ld, \"nodelay\": %s, \"ns_per_op\": %.1f, "
+		       "\"count\": %ld, \"nodelay\": %s, \"busy_poll\": %d, "
+		       "\"ns_per_op\": %.1f, "
 		       "\"sleeps_per_op\": %.3f%s}\n",
 		       opt->transport, opt->work, opt->size, opt->count,
-		       opt->nodelay ? "true" : "false", per_op, sleeps, result->json);
+		       opt->nodelay ? "true" : "false", opt->busy_poll, per_op, sleeps, result->json);
 		return;
 	}
 	printf("%-12s %-12s %7zu B %8ld times %12.1f ns each, %.3f sleeps\n%s", opt->transport,

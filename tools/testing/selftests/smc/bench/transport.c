@@ -38,6 +38,13 @@ static void set_nodelay(const struct options *opt, int fd)
 		die_errno("TCP_NODELAY");
 }
 
+static void set_busy_poll(const struct options *opt, int fd)
+{
+	if (opt->busy_poll && setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &opt->busy_poll,
+					 sizeof(opt->busy_poll)))
+		die_errno("SO_BUSY_POLL %d", opt->busy_poll);
+}
+
 static int inet_socket(const struct options *opt, int protocol)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, protocol);
@@ -71,6 +78,7 @@ static void inet_connect(const struct options *opt, struct chan *ch, int protoco
 		    sizeof(inet_addr_of_listener)))
 		die_errno("connect");
 	set_nodelay(opt, ch->in);
+	set_busy_poll(opt, ch->in);
 }
 
 static void accept_one(const struct options *opt, struct chan *ch)
@@ -85,6 +93,7 @@ static void inet_accept(const struct options *opt, struct chan *ch)
 {
 	accept_one(opt, ch);
 	set_nodelay(opt, ch->in);
+	set_busy_poll(opt, ch->in);
 }
 
 static void tcp_open(const struct options *opt)

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
@@ -22,6 +24,62 @@ static void pingpong_loop(const struct options *opt, struct chan *ch, enum role 
 		if (role == SERVER)
 			write_all(ch->out, buf, opt->size);
 	}
+}
+
+/* As an event loop does it: wait for an event before each read. */
+static void epoll_loop(const struct options *opt, struct chan *ch, enum role role, long n, char *buf,
+		       int ep)
+{
+	struct epoll_event ev;
+
+	while (n--) {
+		if (role == CLIENT)
+			write_all(ch->out, buf, opt->size);
+		if (epoll_wait(ep, &ev, 1, -1) != 1)
+			die_errno("epoll_wait");
+		read_all(ch->in, buf, opt->size);
+		if (role == SERVER)
+			write_all(ch->out, buf, opt->size);
+	}
+}
+
+static int epoll_of(const struct options *opt, struct chan *ch)
+{
+	struct {
+		uint32_t usecs;
+		uint16_t budget;
+		uint8_t prefer, pad;
+	} params = { .usecs = opt->busy_poll, .budget = 8 };
+	struct epoll_event ev = { .events = EPOLLIN };
+	int ep = epoll_create1(0);
+
+	if (ep < 0 || epoll_ctl(ep, EPOLL_CTL_ADD, ch->in, &ev))
+		die_errno("epoll");
+	/* EPIOCSPARAMS, since Linux 6.9 */
+	if (opt->busy_poll && ioctl(ep, _IOW(0x8A, 0x01, params), &params))
+		die_errno("EPIOCSPARAMS");
+	return ep;
+}
+
+static void run_epoll(const struct transport *t, const struct options *opt, enum role role)
+{
+	char *buf = buffer(opt->size);
+	struct chan ch;
+	int ep;
+
+	if (role == SERVER) {
+		t->server(opt, &ch);
+		ep = epoll_of(opt, &ch);
+		epoll_loop(opt, &ch, role, opt->warmup + opt->count, buf, ep);
+	} else {
+		t->client(opt, &ch);
+		ep = epoll_of(opt, &ch);
+		epoll_loop(opt, &ch, role, opt->warmup, buf, ep);
+		mark_begin();
+		epoll_loop(opt, &ch, role, opt->count, buf, ep);
+		mark_end();
+	}
+	chan_close(&ch);
 }
 
 static void run_pingpong(const struct transport *t, const struct options *opt,
@@ -181,6 +239,7 @@ static void run_connect_echo(const struct transport *t, const struct options *op
 
 static const struct work works[] = {
 	{ "pingpong", "write SIZE, read SIZE back", false, 10000, 1000, run_pingpong },
+	{ "epoll", "the same, waiting for it in epoll", false, 10000, 1000, run_epoll },
 	{ "stream", "write SIZE, the other end reads", false, 5000, 500, run_stream },
 	{ "sendfile", "sendfile() of SIZE, the other end reads", false, 5000, 500, run_sendfile },
 	{ "connect", "connect, close", true, 2000, 1000, run_connect },
