@@ -275,6 +275,7 @@ void half_tell(const struct link *l, const struct link *over, struct smc_llc_msg
 bool half_take(struct link *l, const struct link *over, const struct smc_llc_msg *m);
 /* An RToken of the victim on the new link. */
 void half_rtoken(struct link *l, const struct link *over, const struct smc_llc_rtoken *t);
+bool half_connect(struct link *l);		/* as link_connect(), says what is wrong */
 bool half_confirm(struct link *l);		/* CONFIRM LINK over the new link, and the reply */
 void told_rmb(struct link *over, const struct smc_llc_confirm_rkey *m);	/* another RMB of theirs */
 /* Our ADD LINK over a working link, and all that correctly follows. */

@@ -201,11 +201,6 @@ static void put_half(struct link *over, const struct half *h, const struct smc_l
 	link_send(over, b, len);
 }
 
-static bool connects(struct link *l)
-{
-	return link_connect(l) || BAD("the queue pair does not connect");
-}
-
 /* We have sent our half; check the victim's reaction. */
 static bool half_follows(struct duo d, const struct half *h, const struct smc_llc_msg *told)
 {
@@ -222,7 +217,7 @@ static bool half_follows(struct duo d, const struct half *h, const struct smc_ll
 			return ((m.negative && m.add_link.reason == h->reason) ||
 				BAD("%s reply, reason %u", m.negative ? "negative" : "positive",
 				    m.add_link.reason)) && conn_echo(d.c);
-		if (!half_take(l, d.first, &m) || !connects(l))
+		if (!half_take(l, d.first, &m) || !half_connect(l))
 			return false;
 	}
 	if (h->outcome == ADDED)
@@ -245,7 +240,7 @@ static void say_half(const struct half *h, enum role role)
 	d.first = d.c->l;
 	d.second = half_new(d.first, &dev2);
 	if (role == CLIENT)
-		ok = half_take(d.second, d.first, &d.first->offer.m) && connects(d.second);
+		ok = half_take(d.second, d.first, &d.first->offer.m) && half_connect(d.second);
 	half_tell(d.second, d.first, &m);
 	h->change(&m.add_link);
 	put_half(d.first, h, &m);
@@ -276,13 +271,13 @@ static void keyless(enum role role, change *change, const char *what)
 	d.first = d.c->l;
 	d.second = half_new(d.first, &dev2);
 	if (role == CLIENT)
-		ok = half_take(d.second, d.first, &d.first->offer.m) && connects(d.second);
+		ok = half_take(d.second, d.first, &d.first->offer.m) && half_connect(d.second);
 	half_tell(d.second, d.first, &m);
 	change(&m.add_link);
 	llc_put(d.first, &m);
 	if (role == SERVER)
 		ok = group_expect(d.first, SMC_LLC_ADD_LINK, true, &m) &&
-		     half_take(d.second, d.first, &m) && connects(d.second);
+		     half_take(d.second, d.first, &m) && half_connect(d.second);
 	ok = ok && half_confirm(d.second) && conn_echo(d.c);
 	del.delete_link.link = 1;
 	del.delete_link.reason = SMC_LLC_DEL_LOST_PATH;
@@ -305,7 +300,7 @@ static void asymmetric(enum role role)
 	d.first = d.c->l;
 	d.second = half_new(d.first, &dev);
 	if (role == CLIENT)
-		ok = half_take(d.second, d.first, &d.first->offer.m) && connects(d.second);
+		ok = half_take(d.second, d.first, &d.first->offer.m) && half_connect(d.second);
 	half_tell(d.second, d.first, &m);
 	llc_put(d.first, &m);
 	ok = ok && half_follows(d, &(struct half) { .outcome = ADDED }, &m);
@@ -363,7 +358,7 @@ static void request_crosses(void)
 	d.first = d.c->l;
 	d.second = half_new(d.first, &dev2);
 	ask_for_link(d.first, dev2.gid);
-	ok = half_take(d.second, d.first, &d.first->offer.m) && connects(d.second);
+	ok = half_take(d.second, d.first, &d.first->offer.m) && half_connect(d.second);
 	half_tell(d.second, d.first, &m);
 	llc_put(d.first, &m);
 	ok = ok && half_confirm(d.second) && both_work(d);

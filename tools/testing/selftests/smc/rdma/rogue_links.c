@@ -334,7 +334,7 @@ bool half_confirm(struct link *l)
 	return group_settled(l);
 }
 
-static bool connects(struct link *l)
+bool half_connect(struct link *l)
 {
 	return link_connect(l) || BAD("the queue pair does not connect");
 }
@@ -346,39 +346,31 @@ bool link_add(struct link *l, struct link *over)
 	half_tell(l, over, &m);
 	llc_put(over, &m);
 	return group_expect(over, SMC_LLC_ADD_LINK, true, &m) && half_take(l, over, &m) &&
-	       connects(l) && half_confirm(l);
+	       half_connect(l) && half_confirm(l);
+}
+
+/* Answers an ADD LINK of the victim's. */
+static bool take_add(struct link *l, struct link *over, struct smc_llc_msg *m)
+{
+	if (!half_take(l, over, m) || !half_connect(l))
+		return false;
+	half_tell(l, over, m);
+	llc_put(over, m);
+	return half_confirm(l);
 }
 
 bool link_accept(struct link *l, struct link *over)
 {
 	struct smc_llc_msg m;
 
-	if (!group_expect(over, SMC_LLC_ADD_LINK, false, &m) || !half_take(l, over, &m) ||
-	    !connects(l))
-		return false;
-	half_tell(l, over, &m);
-	llc_put(over, &m);
-	return half_confirm(l);
-}
-
-static bool add_as_client(struct link *first, struct link *l)
-{
-	struct smc_llc_msg m;
-
-	if (!half_take(l, first, &first->offer.m))
-		return false;
-	if (!connects(l))
-		return false;
-	half_tell(l, first, &m);
-	llc_put(first, &m);
-	return half_confirm(l);
+	return group_expect(over, SMC_LLC_ADD_LINK, false, &m) && take_add(l, over, &m);
 }
 
 struct link *link_second(struct conn *c)
 {
 	struct link *l = half_new(c->l, &dev2);
 
-	if (l->server ? !link_add(l, c->l) : !add_as_client(c->l, l))
+	if (l->server ? !link_add(l, c->l) : !take_add(l, c->l, &c->l->offer.m))
 		give_up("the second link: %s", why);
 	return l;
 }
@@ -430,7 +422,7 @@ bool half_way(struct duo *d, struct conn *c, bool connected)
 	if (d->first->server)
 		ok = group_expect(d->first, SMC_LLC_ADD_LINK, true, &m) &&
 		     half_take(d->second, d->first, &m);
-	return ok && (!connected || connects(d->second));
+	return ok && (!connected || half_connect(d->second));
 }
 
 void told_rmb(struct link *over, const struct smc_llc_confirm_rkey *m)
