@@ -13,7 +13,6 @@
  */
 #include <linux/netdevice.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include "napi.h"
 
 #ifdef CONFIG_NET_RX_BUSY_POLL
