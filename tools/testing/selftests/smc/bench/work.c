@@ -7,35 +7,23 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "../lib/epoll_busy_poll.h"
 
-static void pingpong_loop(const struct options *opt, struct chan *ch, enum role role,
-			  long n, char *buf)
-{
-	while (n--) {
-		if (role == CLIENT)
-			write_all(ch->out, buf, opt->size);
-		read_all(ch->in, buf, opt->size);
-		if (role == SERVER)
-			write_all(ch->out, buf, opt->size);
-	}
-}
-
-/* As an event loop does it: wait for an event before each read. */
-static void epoll_loop(const struct options *opt, struct chan *ch, enum role role, long n, char *buf,
-		       int ep)
+/* @ep: the epoll instance of an event loop, which waits for an event before each read; or -1 */
+static void pingpong_loop(const struct options *opt, struct chan *ch, enum role role, long n, char *buf,
+			  int ep)
 {
 	struct epoll_event ev;
 
 	while (n--) {
 		if (role == CLIENT)
 			write_all(ch->out, buf, opt->size);
-		if (epoll_wait(ep, &ev, 1, -1) != 1)
+		if (ep >= 0 && epoll_wait(ep, &ev, 1, -1) != 1)
 			die_errno("epoll_wait");
 		read_all(ch->in, buf, opt->size);
 		if (role == SERVER)
@@ -45,23 +33,18 @@ static void epoll_loop(const struct options *opt, struct chan *ch, enum role rol
 
 static int epoll_of(const struct options *opt, struct chan *ch)
 {
-	struct {
-		uint32_t usecs;
-		uint16_t budget;
-		uint8_t prefer, pad;
-	} params = { .usecs = opt->busy_poll, .budget = 8 };
 	struct epoll_event ev = { .events = EPOLLIN };
 	int ep = epoll_create1(0);
 
 	if (ep < 0 || epoll_ctl(ep, EPOLL_CTL_ADD, ch->in, &ev))
 		die_errno("epoll");
-	/* EPIOCSPARAMS, since Linux 6.9 */
-	if (opt->busy_poll && ioctl(ep, _IOW(0x8A, 0x01, params), &params))
+	if (opt->busy_poll && !epoll_busy_poll(ep, opt->busy_poll))
 		die_errno("EPIOCSPARAMS");
 	return ep;
 }
 
-static void run_epoll(const struct transport *t, const struct options *opt, enum role role)
+static void pingpong_both(const struct transport *t, const struct options *opt, enum role role,
+			  bool epoll)
 {
 	char *buf = buffer(opt->size);
 	struct chan ch;
@@ -69,36 +52,27 @@ static void run_epoll(const struct transport *t, const struct options *opt, enum
 
 	if (role == SERVER) {
 		t->server(opt, &ch);
-		ep = epoll_of(opt, &ch);
-		epoll_loop(opt, &ch, role, opt->warmup + opt->count, buf, ep);
+		ep = epoll ? epoll_of(opt, &ch) : -1;
+		pingpong_loop(opt, &ch, role, opt->warmup + opt->count, buf, ep);
 	} else {
 		t->client(opt, &ch);
-		ep = epoll_of(opt, &ch);
-		epoll_loop(opt, &ch, role, opt->warmup, buf, ep);
+		ep = epoll ? epoll_of(opt, &ch) : -1;
+		pingpong_loop(opt, &ch, role, opt->warmup, buf, ep);
 		mark_begin();
-		epoll_loop(opt, &ch, role, opt->count, buf, ep);
+		pingpong_loop(opt, &ch, role, opt->count, buf, ep);
 		mark_end();
 	}
 	chan_close(&ch);
 }
 
-static void run_pingpong(const struct transport *t, const struct options *opt,
-			 enum role role)
+static void run_pingpong(const struct transport *t, const struct options *opt, enum role role)
 {
-	char *buf = buffer(opt->size);
-	struct chan ch;
+	pingpong_both(t, opt, role, false);
+}
 
-	if (role == SERVER) {
-		t->server(opt, &ch);
-		pingpong_loop(opt, &ch, role, opt->warmup + opt->count, buf);
-	} else {
-		t->client(opt, &ch);
-		pingpong_loop(opt, &ch, role, opt->warmup, buf);
-		mark_begin();
-		pingpong_loop(opt, &ch, role, opt->count, buf);
-		mark_end();
-	}
-	chan_close(&ch);
+static void run_epoll(const struct transport *t, const struct options *opt, enum role role)
+{
+	pingpong_both(t, opt, role, true);
 }
 
 static void stream_read(const struct options *opt, struct chan *ch, long n, char *buf)
@@ -115,36 +89,6 @@ static void stream_read(const struct options *opt, struct chan *ch, long n, char
 	write_all(ch->out, "", 1);
 }
 
-static void stream_write(const struct options *opt, struct chan *ch, long n, char *buf)
-{
-	char done;
-
-	while (n--)
-		write_all(ch->out, buf, opt->size);
-	/* The clock stops when the last byte has been read, not when it has been queued. */
-	read_all(ch->in, &done, 1);
-}
-
-static void run_stream(const struct transport *t, const struct options *opt,
-		       enum role role)
-{
-	char *buf = buffer(role == SERVER ? opt->read_size : opt->size);
-	struct chan ch;
-
-	if (role == SERVER) {
-		t->server(opt, &ch);
-		stream_read(opt, &ch, opt->warmup, buf);
-		stream_read(opt, &ch, opt->count, buf);
-	} else {
-		t->client(opt, &ch);
-		stream_write(opt, &ch, opt->warmup, buf);
-		mark_begin();
-		stream_write(opt, &ch, opt->count, buf);
-		mark_end();
-	}
-	chan_close(&ch);
-}
-
 /* A file in memory, as a web server has it in the page cache. */
 static int file_of(size_t size)
 {
@@ -156,40 +100,59 @@ static int file_of(size_t size)
 	return fd;
 }
 
-static void stream_file(const struct options *opt, struct chan *ch, long n, int file)
+static void send_file(int to, int file, size_t size)
+{
+	off_t at = 0;
+
+	while (at < (off_t)size)
+		if (sendfile(to, file, &at, size - at) <= 0)
+			die_errno("sendfile");
+}
+
+/* Sends @buf, or the file instead of it. */
+static void stream_write(const struct options *opt, struct chan *ch, long n, char *buf, int file)
 {
 	char done;
 
-	while (n--) {
-		off_t at = 0;
-
-		while (at < (off_t)opt->size)
-			if (sendfile(ch->out, file, &at, opt->size - at) <= 0)
-				die_errno("sendfile");
-	}
+	/* Two loops, so that a write costs no decision. */
+	while (buf && n--)
+		write_all(ch->out, buf, opt->size);
+	while (!buf && n--)
+		send_file(ch->out, file, opt->size);
+	/* The clock stops when the last byte has been read, not when it has been queued. */
 	read_all(ch->in, &done, 1);
 }
 
-static void run_sendfile(const struct transport *t, const struct options *opt, enum role role)
+static void stream_both(const struct transport *t, const struct options *opt, enum role role,
+			char *buf, int file)
 {
 	struct chan ch;
-	char *buf;
-	int file;
 
 	if (role == SERVER) {
-		buf = buffer(opt->read_size);
 		t->server(opt, &ch);
 		stream_read(opt, &ch, opt->warmup, buf);
 		stream_read(opt, &ch, opt->count, buf);
 	} else {
-		file = file_of(opt->size);
 		t->client(opt, &ch);
-		stream_file(opt, &ch, opt->warmup, file);
+		stream_write(opt, &ch, opt->warmup, buf, file);
 		mark_begin();
-		stream_file(opt, &ch, opt->count, file);
+		stream_write(opt, &ch, opt->count, buf, file);
 		mark_end();
 	}
 	chan_close(&ch);
+}
+
+static void run_stream(const struct transport *t, const struct options *opt, enum role role)
+{
+	stream_both(t, opt, role, buffer(role == SERVER ? opt->read_size : opt->size), -1);
+}
+
+static void run_sendfile(const struct transport *t, const struct options *opt, enum role role)
+{
+	if (role == SERVER)
+		stream_both(t, opt, role, buffer(opt->read_size), -1);
+	else
+		stream_both(t, opt, role, NULL, file_of(opt->size));
 }
 
 static void connect_loop(const struct transport *t, const struct options *opt,
@@ -203,7 +166,7 @@ static void connect_loop(const struct transport *t, const struct options *opt,
 		else
 			t->client(opt, &ch);
 		if (echo)
-			pingpong_loop(opt, &ch, role, opt->exchanges, echo);
+			pingpong_loop(opt, &ch, role, opt->exchanges, echo, -1);
 		chan_close(&ch);
 	}
 }

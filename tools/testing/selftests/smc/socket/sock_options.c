@@ -7,9 +7,9 @@
 #include <linux/in6.h>
 #include <linux/tcp.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 
+#include "epoll_busy_poll.h"
 #include "role.h"
 #include "slow.h"
 
@@ -294,6 +294,23 @@ static long sleeps_of_ping_pong(int fd, int usecs)
 	return after.ru_nvcsw - before.ru_nvcsw;
 }
 
+/* One for each end. If there is only one, polling cannot succeed, but it must not hang. */
+static void use_own_processor(void)
+{
+	cpu_set_t cpu;
+
+	CPU_ZERO(&cpu);
+	CPU_SET(me.is_server, &cpu);
+	sched_setaffinity(0, sizeof(cpu), &cpu);
+}
+
+static void check_sleeps(long polled, long slept)
+{
+	if (me.var->smc && !me.any_mode && !me.rdma &&
+	    sysconf(_SC_NPROCESSORS_ONLN) > 1 && polled > slept / 2)
+		die("%ld sleeps with busy polling, %ld without", polled, slept);
+}
+
 /*
  * A receiver that polls does not sleep. With one processor for each end, almost no receive sleeps;
  * without polling, almost every receive does.
@@ -301,23 +318,18 @@ static long sleeps_of_ping_pong(int fd, int usecs)
 static void busy_poll(int fd)
 {
 	long polled, slept;
-	cpu_set_t cpu;
+	char byte;
 
-	CPU_ZERO(&cpu);
-	CPU_SET(me.is_server, &cpu);
-	/* On one processor polling cannot succeed, but it must not hang. */
-	sched_setaffinity(0, sizeof(cpu), &cpu);
+	use_own_processor();
 	slept = sleeps_of_ping_pong(fd, 0);
 	/* The peer has to answer within this time. */
 	polled = sleeps_of_ping_pong(fd, slow(200000));
-	if (me.var->smc && !me.any_mode && !me.rdma &&
-	    sysconf(_SC_NPROCESSORS_ONLN) > 1 && polled > slept / 2)
-		die("%ld sleeps with busy polling, %ld without", polled, slept);
+	check_sleeps(polled, slept);
 	/* No data comes: polling ends all the same. */
 	set_timeo(fd, SO_RCVTIMEO, 10);
 	R(set_int(fd, SOL_SOCKET, SO_BUSY_POLL, 1000));
-	R(recv(fd, &cpu, 1, 0));
-	R(recv(fd, &cpu, 1, MSG_DONTWAIT));
+	R(recv(fd, &byte, 1, 0));
+	R(recv(fd, &byte, 1, MSG_DONTWAIT));
 	barrier("done");
 }
 
@@ -329,18 +341,6 @@ static void busy_poll_server(void)
 static void busy_poll_client(void)
 {
 	busy_poll(pair());
-}
-
-/* Sets busy polling for one epoll instance. Before 6.9 there is only a sysctl for all of them. */
-static bool set_epoll_polling(int ep, uint32_t usecs)
-{
-	struct {
-		uint32_t usecs;
-		uint16_t budget;
-		uint8_t prefer, pad;
-	} params = { .usecs = usecs, .budget = 8 };
-
-	return !ioctl(ep, _IOW(0x8A, 0x01, params), &params);
 }
 
 static long sleeps_in_epoll(int fd, int ep)
@@ -381,25 +381,22 @@ static void busy_poll_epoll(int fd)
 	struct epoll_event ev = { .events = EPOLLIN };
 	int ep = X(epoll_create1(0));
 	long polled, slept;
-	cpu_set_t cpu;
 	bool can;
 
-	CPU_ZERO(&cpu);
-	CPU_SET(me.is_server, &cpu);
-	sched_setaffinity(0, sizeof(cpu), &cpu);
+	use_own_processor();
 	ping_pong(fd);
 	X(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &ev));
 	/* A late TCP packet clears the id until the next poll(). */
 	if (me.var->smc && !me.any_mode)
 		AWAIT(napi_id(fd) > 0);
 	slept = sleeps_in_epoll(fd, ep);
-	can = set_epoll_polling(ep, slow(200000));
+	can = epoll_busy_poll(ep, slow(200000));
 	polled = sleeps_in_epoll(fd, ep);
-	if (can && me.var->smc && !me.any_mode && !me.rdma &&
-	    sysconf(_SC_NPROCESSORS_ONLN) > 1 && polled > slept / 2)
-		die("%ld sleeps with busy polling, %ld without", polled, slept);
+	/* Before Linux 6.9 there is only a sysctl for all epoll instances. */
+	if (can)
+		check_sleeps(polled, slept);
 	/* No data comes: polling ends all the same. */
-	set_epoll_polling(ep, 1000);
+	epoll_busy_poll(ep, 1000);
 	R(epoll_wait(ep, &ev, 1, 10));
 	close(ep);
 	barrier("done");
