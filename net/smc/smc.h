@@ -181,7 +181,7 @@ struct smc_registry_entry {
  * @server:	the socket is a child of a listener
  * @closing:	the file is closed; TCP is closed once the handshake or the connection has ended;
  *		under lock_sock
- * @linger_work: closes TCP after the connection has ended; initialised by close_after_conn()
+ * @linger_work: closes TCP after the connection has ended; initialised before @closing is set
  * @hs_on_release: release_sock() has to run the handshake; under the spin lock of lock_sock()
  * @listener_ends: how often the socket has ceased to be a listener; under lock_sock
  * @ends_awaited: value of @listener_ends at the last completed grace period: no bottom half is

@@ -102,27 +102,39 @@ static void close_conn(struct sock *sk, struct smc_conn *c)
  */
 #define MAX_ORPHANS	16384
 
+#ifdef CONFIG_SMC_TEST
+static int max_orphans = MAX_ORPHANS;
+module_param(max_orphans, int, 0600);
+MODULE_PARM_DESC(max_orphans, "limit on sockets without a file");
+#else
+#define max_orphans	MAX_ORPHANS
+#endif
+
 static atomic_t smc_orphans;
 
 static bool may_orphan(void)
 {
-	if (atomic_inc_return(&smc_orphans) <= MAX_ORPHANS)
+	if (atomic_inc_return(&smc_orphans) <= max_orphans)
 		return true;
 	atomic_dec(&smc_orphans);
 	return false;
 }
 
+static void linger_work(struct work_struct *work);
+
 /*
  * The file goes away, but the socket stays, like a child before accept(). The socket is locked. The
  * number of such sockets is limited; if the kernel allows it, TCP counts them as its own orphans.
+ * Returns false, with nothing changed, if there are too many.
  */
-static void orphan_socket(struct socket *sock)
+static bool orphan_socket(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 
 	if (!may_orphan())
-		return;
+		return false;
 	smc_compat_count_orphan(sk, 1);
+	INIT_DELAYED_WORK(&smc_sk(sk)->linger_work, linger_work);
 	smc_sk(sk)->closing = true;
 	write_lock_bh(&sk->sk_callback_lock);
 	sk_set_socket(sk, NULL);
@@ -130,6 +142,7 @@ static void orphan_socket(struct socket *sock)
 	sock_reset_flag(sk, SOCK_FASYNC);
 	write_unlock_bh(&sk->sk_callback_lock);
 	sock->sk = NULL;
+	return true;
 }
 
 /*
@@ -214,7 +227,6 @@ void smc_linger_event(struct sock *sk)
 static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 {
 	struct sock *sk = sock->sk;
-	struct smc_sock *smc = smc_sk(sk);
 
 	if (!c->late_fin || close_resets(sk, c))
 		return false;
@@ -222,10 +234,8 @@ static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 	smc_conn_close(c);
 	smc_conn_stop(c);
 	lock_sock(sk);
-	if (!smc_conn_peer_gone(c) && sk->sk_state == TCP_ESTABLISHED) {
-		INIT_DELAYED_WORK(&smc->linger_work, linger_work);
+	if (!smc_conn_peer_gone(c) && sk->sk_state == TCP_ESTABLISHED && orphan_socket(sock)) {
 		smc_conn_set_wq(c, NULL);
-		orphan_socket(sock);
 		linger_until(sk, LINGER_TIME);
 		smc_conn_set_notify(c, smc_linger_event, sk);
 		smc_family(sk)->tcp->shutdown(sk, SEND_SHUTDOWN);

@@ -76,6 +76,13 @@ def over_smcr(shards):
             for n in range(1, shards + 1)]
 
 
+def without_orphans(*names):
+    """Returns a guest that plays these cases over SMC-R while no socket may outlive its file."""
+    cases = [word for name in names for word in ("-t", name)]
+    return Guest("no_orphans", f"{SUITE}/rdma/sock_guest", "-V", "smc4", *cases,
+                 SMC_PARAMS="max_orphans=0")
+
+
 def tests(*names):
     return Guest(names[0], RUN_IN_VM, SMC_TESTS=f"{' '.join(names)} memory")
 
@@ -106,6 +113,9 @@ PARTS = {
     "um-stress": stress("loopback:20", "nobody:8", "namespaces:8", "fallback:8", "stalls:8",
                         "rdma:15"),
     "um-smcr": [*over_smcr(2), *map(in_virtual_time, (
+        without_orphans("close_plain", "close_unsent", "exit_unsent", "linger_wait",
+                        "close_at_once", "close_while_sending", "time_wait_client",
+                        "time_wait_server", "churn", "close_member"),
         Guest("fault", f"{SUITE}/rdma/sock_guest", "fault"),
         Guest("xfer", f"{SUITE}/rdma/xfer_guest")))],
     "um-rogue": [*map(in_virtual_time, (rogue("time", "clc", "cdc", "peer"),
