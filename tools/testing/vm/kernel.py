@@ -18,6 +18,8 @@ CACHE = os.environ.get("SMC_CACHE", "/var/cache/smc")
 MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay", "virtio_net")
 # The magic number of xz. Debian's images are packed with xz.
 XZ = b"\xfd7zXZ\0"
+# The ELF note XEN_ELFNOTE_PHYS32_ENTRY (type 18): sizes of name and entry, type, name.
+PVH_NOTE = re.compile(rb"\x04\0\0\0[\x04\x08]\0\0\0\x12\0\0\0Xen\0")
 
 
 class Error(Exception):
@@ -174,8 +176,9 @@ def load_order(kernel):
 def unpacked(kernel):
     """Returns the kernel unpacked, because unpacking it takes the emulator longer than the rest of
     the boot. QEMU starts it without the unpacking code. The result is kept below the cache. Returns
-    the image itself if unpacking fails, or for another architecture: on s390x the unpacking code
-    does more, and the image for arm64 is not packed."""
+    the image itself if unpacking fails, if the kernel has no entry for that (CONFIG_PVH), or for
+    another architecture: on s390x the unpacking code does more, and the image for arm64 is not
+    packed."""
     if kernel.machine:
         return kernel.image
     image = os.stat(kernel.image)
@@ -188,7 +191,7 @@ def unpacked(kernel):
         vmlinux = lzma.LZMADecompressor(lzma.FORMAT_XZ).decompress(data[start:]) if start > 0 else b""
     except lzma.LZMAError:
         return kernel.image
-    if vmlinux[:4] != b"\x7fELF":
+    if vmlinux[:4] != b"\x7fELF" or not PVH_NOTE.search(vmlinux):
         return kernel.image
     os.makedirs(CACHE, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=CACHE, delete=False) as file:
