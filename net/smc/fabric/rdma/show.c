@@ -170,6 +170,22 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 	}
 }
 
+/* Shows the next link group. Returns it with a reference, or NULL if there is none. */
+static noinline_for_stack struct smc_lgr *show_next_lgr(struct smc_net *sn,
+							struct smc_walk *w,
+							struct smc_group_info *info)
+{
+	struct lgr_picture pic;
+	struct smc_lgr *lgr;
+
+	lgr = next_lgr(sn, w, &pic);
+	if (!lgr)
+		return NULL;
+	show_lgr(lgr, &pic, info);
+	drop_picture(&pic);
+	return lgr;
+}
+
 /**
  * smc_rdma_groups() - smc_fabric_ops.groups
  * @f: the fabric
@@ -181,17 +197,14 @@ static void show_lgr(struct smc_lgr *lgr, const struct lgr_picture *pic,
 int smc_rdma_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w)
 {
 	struct smc_group_info info;
-	struct lgr_picture pic;
 	struct smc_lgr *lgr;
 	int rc = 0;
 
 	while (!rc) {
 		memset(&info, 0, sizeof(info));
-		lgr = next_lgr(sn, w, &pic);
+		lgr = show_next_lgr(sn, w, &info);
 		if (!lgr)
 			break;
-		show_lgr(lgr, &pic, &info);
-		drop_picture(&pic);
 		rc = w->group(&info, w);
 		if (!rc)
 			w->after = lgr->id;
