@@ -38,6 +38,7 @@ struct options {
 	bool nodelay;
 	int busy_poll;		/* microseconds, 0: not at all */
 	long exchanges;		/* of each connection of connect-echo */
+	long addresses;		/* of the listener: each has ports for 28 232 connections */
 	bool json;
 };
 

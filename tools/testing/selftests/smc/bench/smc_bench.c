@@ -150,6 +150,7 @@ static void usage(void)
 	       "  --exchanges N  ping-pongs of each connection of connect-echo (1)\n"
 	       "  --nodelay      TCP_NODELAY on both ends\n"
 	       "  --busy-poll N  microseconds of busy polling at both ends (0)\n"
+	       "  --addresses N  calls go to 127.0.0.1 to 127.0.0.N in turn (1)\n"
 	       "  --json         one line of JSON instead of text\n");
 }
 
@@ -177,6 +178,7 @@ static const struct option long_options[] = {
 	{ "exchanges", required_argument, NULL, 'x' },
 	{ "nodelay", no_argument, NULL, 'd' },
 	{ "busy-poll", required_argument, NULL, 'b' },
+	{ "addresses", required_argument, NULL, 'a' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ }
@@ -200,6 +202,7 @@ static void parse(int argc, char **argv, struct options *opt)
 		case 'x': opt->exchanges = number(optarg, "exchanges", 1); break;
 		case 'd': opt->nodelay = true; break;
 		case 'b': opt->busy_poll = number(optarg, "busy-poll", 0); break;
+		case 'a': opt->addresses = number(optarg, "addresses", 1); break;
 		case 'j': opt->json = true; break;
 		case 'h': usage(); exit(0);
 		default: usage(); exit(1);
@@ -211,6 +214,8 @@ static void parse(int argc, char **argv, struct options *opt)
 	}
 	if (!opt->exchanges)
 		opt->exchanges = 1;
+	if (!opt->addresses)
+		opt->addresses = 1;
 	if (!opt->read_size)
 		opt->read_size = opt->size;
 }

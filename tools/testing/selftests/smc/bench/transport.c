@@ -63,7 +63,7 @@ static void inet_listen(const struct options *opt, int protocol)
 
 	listener = inet_socket(opt, protocol);
 	sin->sin_family = AF_INET;
-	sin->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	sin->sin_addr.s_addr = htonl(opt->addresses > 1 ? INADDR_ANY : INADDR_LOOPBACK);
 	if (bind(listener, (struct sockaddr *)sin, sizeof(*sin)) ||
 	    listen(listener, BACKLOG) ||
 	    getsockname(listener, (struct sockaddr *)sin, &len))
@@ -72,6 +72,9 @@ static void inet_listen(const struct options *opt, int protocol)
 
 static void inet_connect(const struct options *opt, struct chan *ch, int protocol)
 {
+	static long calls;
+
+	inet_addr_of_listener.sin_addr.s_addr = htonl(INADDR_LOOPBACK + calls++ % opt->addresses);
 	ch->in = inet_socket(opt, protocol);
 	ch->out = ch->in;
 	if (connect(ch->in, (struct sockaddr *)&inet_addr_of_listener,
