@@ -10,6 +10,7 @@
 #ifndef SMC_BENCH_H
 #define SMC_BENCH_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +20,12 @@
 #endif
 
 enum role { CLIENT, SERVER };
+
+/*
+ * Which listener the pairs of --pairs have: each its own, one for all, or each its own with
+ * SO_REUSEPORT on one port. With the latter two, any server may accept a client's call.
+ */
+enum listeners { OWN, SHARED, REUSEPORT };
 
 /* One descriptor for each direction: they differ for pipes and are the same for a socket. */
 struct chan {
@@ -39,6 +46,8 @@ struct options {
 	int busy_poll;		/* microseconds, 0: not at all */
 	long exchanges;		/* of each connection of connect-echo */
 	long addresses;		/* of the listener: each has ports for 28 232 connections */
+	long pairs;		/* that do the same at the same time */
+	enum listeners listeners;
 	bool json;
 };
 
@@ -46,7 +55,7 @@ struct transport {
 	const char *name;
 	const char *what;
 	bool can_connect;	/* supports listen, connect, accept */
-	/* Called once before fork: creates the listener, or two pipes. */
+	/* Called before fork: creates the listener, or two pipes. */
 	void (*open)(const struct options *opt);
 	/* Opens one end of a connection. */
 	void (*client)(const struct options *opt, struct chan *ch);
@@ -57,6 +66,7 @@ struct work {
 	const char *name;
 	const char *what;
 	bool needs_connect;
+	bool any_server;	/* a client need not know which server accepts its call */
 	long count;		/* default sizes */
 	long warmup;
 	void (*run)(const struct transport *t, const struct options *opt,
@@ -66,6 +76,7 @@ struct work {
 /* The client's results, in memory shared with the server. */
 struct result {
 	uint64_t ns;		/* between mark_begin() and mark_end() */
+	pthread_barrier_t all;	/* at which the clients of all pairs meet */
 	long sleeps;		/* of both processes, including warm-up */
 	char json[2048];	/* further members of the JSON object */
 	char text[2048];	/* the same in words */

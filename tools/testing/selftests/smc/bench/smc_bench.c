@@ -2,7 +2,8 @@
 /*
  * smc_bench: cost of one operation over TCP, AF_UNIX, a pipe and SMC.
  *
- * One client, one server (a fork of it), blocking calls, read() and write() for every transport. In
+ * One client, one server (a fork of it), blocking calls, read() and write() for every transport;
+ * or many such pairs at the same time. In
  * the deterministic mode of bench/run_bench one nanosecond of the guest's clock is one guest
  * instruction, so the result is the number of instructions that both processes and the kernel
  * execute for one operation.
@@ -114,21 +115,34 @@ uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
+static long n_pairs, pair;	/* the pair that this process belongs to, from 0 */
+static uint64_t begun;
+
+static void wait_for_all(void)
+{
+	if (n_pairs > 1)
+		pthread_barrier_wait(&result->all);
+}
+
 /*
  * The nops are markers for bench/profile: its QEMU plugin counts instructions from the first marker
- * to the second, and recognizes them by the displacement.
+ * to the second, and recognizes them by the displacement. With many pairs the clock runs from the
+ * moment when all are ready until all are done.
  */
 void mark_begin(void)
 {
+	wait_for_all();
 #ifdef __x86_64__
 	asm volatile("nopl 0x534d4301(%%rax)" ::: "memory");
 #endif
-	result->ns = now_ns();
+	begun = now_ns();
 }
 
 void mark_end(void)
 {
-	result->ns = now_ns() - result->ns;
+	wait_for_all();
+	if (!pair)
+		result->ns = now_ns() - begun;
 #ifdef __x86_64__
 	asm volatile("nopl 0x534d4302(%%rax)" ::: "memory");
 #endif
@@ -151,6 +165,8 @@ static void usage(void)
 	       "  --nodelay      TCP_NODELAY on both ends\n"
 	       "  --busy-poll N  microseconds of busy polling at both ends (0)\n"
 	       "  --addresses N  calls go to 127.0.0.1 to 127.0.0.N in turn (1)\n"
+	       "  --pairs N      of client and server, at the same time (1)\n"
+	       "  --listener L   of each pair: own, shared by all, or with reuseport (own)\n"
 	       "  --json         one line of JSON instead of text\n");
 }
 
@@ -179,10 +195,24 @@ static const struct option long_options[] = {
 	{ "nodelay", no_argument, NULL, 'd' },
 	{ "busy-poll", required_argument, NULL, 'b' },
 	{ "addresses", required_argument, NULL, 'a' },
+	{ "pairs", required_argument, NULL, 'p' },
+	{ "listener", required_argument, NULL, 'l' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ }
 };
+
+static enum listeners listeners_of(const char *word)
+{
+	static const char *const words[] = { [OWN] = "own", [SHARED] = "shared",
+					     [REUSEPORT] = "reuseport" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(word, words[i]))
+			return i;
+	die("--listener is own, shared or reuseport, not \"%s\"", word);
+}
 
 static void parse(int argc, char **argv, struct options *opt)
 {
@@ -203,6 +233,8 @@ static void parse(int argc, char **argv, struct options *opt)
 		case 'd': opt->nodelay = true; break;
 		case 'b': opt->busy_poll = number(optarg, "busy-poll", 0); break;
 		case 'a': opt->addresses = number(optarg, "addresses", 1); break;
+		case 'p': opt->pairs = number(optarg, "pairs", 1); break;
+		case 'l': opt->listeners = listeners_of(optarg); break;
 		case 'j': opt->json = true; break;
 		case 'h': usage(); exit(0);
 		default: usage(); exit(1);
@@ -214,8 +246,6 @@ static void parse(int argc, char **argv, struct options *opt)
 	}
 	if (!opt->exchanges)
 		opt->exchanges = 1;
-	if (!opt->addresses)
-		opt->addresses = 1;
 	if (!opt->read_size)
 		opt->read_size = opt->size;
 }
@@ -231,8 +261,8 @@ static void count_sleeps(void)
 
 static void report(const struct options *opt)
 {
-	double per_op = (double)result->ns / opt->count;
-	double sleeps = (double)result->sleeps / (opt->count + opt->warmup);
+	double per_op = (double)result->ns / (opt->count * opt->pairs);
+	double sleeps = (double)result->sleeps / ((opt->count + opt->warmup) * opt->pairs);
 
 	if (opt->json) {
 		printf("{\"transport\": \"%s\", \"work\": \"%s\", \"size\": %zu, "
@@ -262,22 +292,19 @@ static void server_ended(int sig)
 	_exit(1);
 }
 
-static void prepare(const struct options *opt, const struct transport *t)
+static void prepare(const struct options *opt)
 {
-	struct sigaction sa = {
-		.sa_handler = server_ended,
-		.sa_flags = SA_RESTART | SA_NOCLDSTOP,
-	};
+	pthread_barrierattr_t attr;
 
 	signal(SIGPIPE, SIG_IGN);
-	sigaction(SIGCHLD, &sa, NULL);
+	n_pairs = opt->pairs;
 	result = mmap(NULL, sizeof(*result), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (result == MAP_FAILED)
 		die_errno("mmap");
-	if (pipe(to_server) || pipe(to_client))
-		die_errno("pipe");
-	t->open(opt);
+	pthread_barrierattr_init(&attr);
+	pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&result->all, &attr, n_pairs);
 }
 
 static void choose(struct options *opt, const struct transport **t, const struct work **w)
@@ -291,23 +318,28 @@ static void choose(struct options *opt, const struct transport **t, const struct
 	if ((*w)->needs_connect && !(*t)->can_connect)
 		die("%s cannot connect, so there is no work \"%s\" for it", (*t)->name,
 		    (*w)->name);
+	if (opt->listeners != OWN && !(*w)->any_server)
+		die("only connect and connect-echo can have another --listener");
 	if (!opt->count)
 		opt->count = (*w)->count;
 	if (opt->warmup < 0)
 		opt->warmup = (*w)->warmup;
 }
 
-int main(int argc, char **argv)
+/* Runs the server in a fork of this process, and the client here. */
+static void run_pair(const struct options *opt, const struct transport *t, const struct work *w)
 {
-	struct options opt = { .size = 64, .warmup = -1 };
-	const struct transport *t;
-	const struct work *w;
+	struct sigaction sa = {
+		.sa_handler = server_ended,
+		.sa_flags = SA_RESTART | SA_NOCLDSTOP,
+	};
 	sigset_t chld, old;
 
-	parse(argc, argv, &opt);
-	choose(&opt, &t, &w);
-	prepare(&opt, t);
-
+	sigaction(SIGCHLD, &sa, NULL);
+	if (pipe(to_server) || pipe(to_client))
+		die_errno("pipe");
+	if (opt->listeners != SHARED)
+		t->open(opt);
 	/* The handler needs server_pid, so block the signal until it is set. */
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
@@ -319,15 +351,54 @@ int main(int argc, char **argv)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		signal(SIGCHLD, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &old, NULL);
-		w->run(t, &opt, SERVER);
+		w->run(t, opt, SERVER);
 		count_sleeps();
 		meet(SERVER);
 		_exit(0);
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	w->run(t, &opt, CLIENT);
+	w->run(t, opt, CLIENT);
 	count_sleeps();
-	meet(CLIENT);
+	/* If any server may accept a call, none of them knows which is the last one. */
+	if (opt->listeners == OWN)
+		meet(CLIENT);
+}
+
+static void run_pairs(const struct options *opt, const struct transport *t, const struct work *w)
+{
+	int status;
+	pid_t pid;
+
+	for (pair = 0; pair < n_pairs; pair++) {
+		pid = fork();
+		if (pid < 0)
+			die_errno("fork");
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			run_pair(opt, t, w);
+			_exit(0);
+		}
+	}
+	while (wait(&status) > 0)
+		if (status)
+			die("a pair failed");
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt = { .size = 64, .warmup = -1, .addresses = 1, .pairs = 1 };
+	const struct transport *t;
+	const struct work *w;
+
+	parse(argc, argv, &opt);
+	choose(&opt, &t, &w);
+	prepare(&opt);
+	if (opt.listeners == SHARED)
+		t->open(&opt);
+	if (opt.pairs > 1)
+		run_pairs(&opt, t, w);
+	else
+		run_pair(&opt, t, w);
 	report(&opt);
 	return 0;
 }

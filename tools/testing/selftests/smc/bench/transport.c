@@ -13,6 +13,7 @@
 #include "bench.h"
 
 #define BACKLOG 128
+#define REUSEPORT_PORT 4711
 
 static int listener = -1;
 static struct sockaddr_in inet_addr_of_listener;
@@ -60,9 +61,15 @@ static void inet_listen(const struct options *opt, int protocol)
 {
 	struct sockaddr_in *sin = &inet_addr_of_listener;
 	socklen_t len = sizeof(*sin);
+	int one = 1;
 
 	listener = inet_socket(opt, protocol);
 	sin->sin_family = AF_INET;
+	if (opt->listeners == REUSEPORT) {
+		sin->sin_port = htons(REUSEPORT_PORT);
+		if (setsockopt(listener, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)))
+			die_errno("SO_REUSEPORT");
+	}
 	sin->sin_addr.s_addr = htonl(opt->addresses > 1 ? INADDR_ANY : INADDR_LOOPBACK);
 	if (bind(listener, (struct sockaddr *)sin, sizeof(*sin)) ||
 	    listen(listener, BACKLOG) ||

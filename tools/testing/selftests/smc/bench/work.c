@@ -4,6 +4,7 @@
  * between mark_begin() and mark_end(), which only the client calls.
  */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -174,16 +175,22 @@ static void connect_loop(const struct transport *t, const struct options *opt,
 static void connect_both(const struct transport *t, const struct options *opt,
 			 enum role role, char *echo)
 {
+	bool together = opt->listeners == OWN;
+
+	if (role == SERVER && !together)
+		connect_loop(t, opt, role, LONG_MAX, echo);
 	/*
 	 * The client may be a backlog ahead of the server. With a meeting before and after, the
 	 * time covers exactly count connects and count accepts.
 	 */
 	connect_loop(t, opt, role, opt->warmup, echo);
-	meet(role);
+	if (together)
+		meet(role);
 	if (role == CLIENT)
 		mark_begin();
 	connect_loop(t, opt, role, opt->count, echo);
-	meet(role);
+	if (together)
+		meet(role);
 	if (role == CLIENT)
 		mark_end();
 }
@@ -201,15 +208,16 @@ static void run_connect_echo(const struct transport *t, const struct options *op
 }
 
 static const struct work works[] = {
-	{ "pingpong", "write SIZE, read SIZE back", false, 10000, 1000, run_pingpong },
-	{ "epoll", "the same, waiting for it in epoll", false, 10000, 1000, run_epoll },
-	{ "stream", "write SIZE, the other end reads", false, 5000, 500, run_stream },
-	{ "sendfile", "sendfile() of SIZE, the other end reads", false, 5000, 500, run_sendfile },
-	{ "connect", "connect, close", true, 2000, 1000, run_connect },
-	{ "connect-echo", "connect, one ping-pong of SIZE, close", true, 2000, 1000,
+	{ "pingpong", "write SIZE, read SIZE back", false, false, 10000, 1000, run_pingpong },
+	{ "epoll", "the same, waiting for it in epoll", false, false, 10000, 1000, run_epoll },
+	{ "stream", "write SIZE, the other end reads", false, false, 5000, 500, run_stream },
+	{ "sendfile", "sendfile() of SIZE, the other end reads", false, false, 5000, 500,
+	  run_sendfile },
+	{ "connect", "connect, close", true, true, 2000, 1000, run_connect },
+	{ "connect-echo", "connect, one ping-pong of SIZE, close", true, true, 2000, 1000,
 	  run_connect_echo },
-	{ "mem", "COUNT connections kept open: memory and set-up cost", true, 10000, 10,
-	  run_mem },
+	{ "mem", "COUNT connections kept open: memory and set-up cost", true, false,
+	  10000, 10, run_mem },
 };
 
 const struct work *work_find(const char *name)
