@@ -7,7 +7,6 @@
 #include "../mem/rmbe.h"
 #include "conn.h"
 #include "ops.h"
-#include "reader.h"
 
 /**
  * smc_conn_set_rmbe() - set the receive element
@@ -60,22 +59,6 @@ void smc_conn_destroy(struct smc_conn *c)
 void smc_conn_free(struct smc_conn *c)
 {
 	c->ops->free(c);
-}
-
-/**
- * smc_conn_set_wq() - set the wait queue where the socket's system calls sleep
- * @c: the connection
- * @wq: a socket's wait queue, which must stay valid for an RCU grace period after it has been
- *	replaced here; NULL when the file is closed: when this function returns, nobody uses the
- *	socket through @wq any more
- */
-void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
-{
-	spin_lock_bh(&c->state_lock);
-	if (unlikely(c->reader))
-		smc_reader_leave(c);
-	rcu_assign_pointer(c->wq, wq);
-	spin_unlock_bh(&c->state_lock);
 }
 
 /**

@@ -270,7 +270,6 @@ void smc_conn_init(struct smc_conn *c, const struct smc_conn_ops *ops,
 void smc_conn_set_rmbe(struct smc_conn *c, struct smc_rmbe *rmbe);
 void smc_conn_destroy(struct smc_conn *c);
 void smc_conn_free(struct smc_conn *c);
-void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq);
 void smc_conn_set_notify(struct smc_conn *c, void (*fn)(struct sock *sk),
 			 struct sock *sk);
 
@@ -301,7 +300,7 @@ void smc_slot_wake(struct smc_conn *c);
 extern int smc_wake_sync;
 void smc_wait_init(void);
 
-/* send.c, recv.c, reader.c, poll.c */
+/* send.c, recv.c, poll.c */
 int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len);
 void smc_conn_uncork(struct smc_conn *c);
@@ -309,9 +308,12 @@ void smc_conn_stop(struct smc_conn *c);
 void smc_conn_cork_expired(struct work_struct *work);
 int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags);
+__poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c);
+
+/* reader.c */
+void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq);
 int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 		       sk_read_actor_t actor);
-__poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c);
 
 /* grow.c */
 void smc_conn_may_grow(struct smc_conn *c, u32 sure, u32 most);

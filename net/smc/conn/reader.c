@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An in-kernel reader: a user of proto_ops.read_sock.
+ * An in-kernel reader: a user of proto_ops.read_sock; and the wait queue that it sleeps in.
  *
  * Such a reader expects calls of sk_data_ready, which our data path never makes. So a reader sleeps
  * in the socket's wait queue like any other receiver, and connections without one pay nothing.
@@ -11,7 +11,6 @@
 #include <linux/wait.h>
 #include "../smc.h"
 #include "../trace.h"
-#include "reader.h"
 #include "recv.h"
 
 /**
@@ -47,13 +46,8 @@ static void reader_work(struct work_struct *work)
 	sock_put(sk);
 }
 
-/**
- * smc_reader_queue() - call sk_data_ready soon
- * @r: the reader; the caller holds a reference to its connection
- *
- * Context: any.
- */
-void smc_reader_queue(struct smc_reader *r)
+/* Call sk_data_ready soon. The caller holds a reference to the connection; any context. */
+static void reader_queue(struct smc_reader *r)
 {
 	smc_conn_get(r->c);
 	sock_hold(r->sk);
@@ -74,7 +68,7 @@ static int wake_reader(struct wait_queue_entry *entry, unsigned int mode, int sy
 	bool again = in_task() && READ_ONCE(r->caller) == current;
 
 	if (!again && (!key || key_to_poll(key) & (EPOLLIN | EPOLLERR | EPOLLHUP)))
-		smc_reader_queue(r);
+		reader_queue(r);
 	return 0;
 }
 
@@ -92,15 +86,11 @@ static struct smc_reader *make_reader(struct sock *sk, struct smc_conn *c)
 	return r;
 }
 
-/**
- * smc_reader_attach() - make sure that sk_data_ready is called from now on
- * @sk: the socket, locked
- * @c: its connection
- *
- * Context: any but hard interrupts.
- * Return: 0, also if there was a reader already, or -ENOMEM.
+/*
+ * Make sure that sk_data_ready is called from now on; the socket is locked. Returns 0, also if
+ * there was a reader already, or -ENOMEM.
  */
-int smc_reader_attach(struct sock *sk, struct smc_conn *c)
+static int reader_attach(struct sock *sk, struct smc_conn *c)
 {
 	struct socket_wq *wq;
 
@@ -122,11 +112,8 @@ int smc_reader_attach(struct sock *sk, struct smc_conn *c)
 	return 0;
 }
 
-/**
- * smc_reader_leave() - dequeue before the wait queue is replaced or removed
- * @c: the connection, which has a reader; its state_lock is held
- */
-void smc_reader_leave(struct smc_conn *c)
+/* Dequeue the reader before the wait queue is replaced or removed. */
+static void __reader_leave(struct smc_conn *c)
 {
 	struct smc_reader *r = c->reader;
 	struct socket_wq *wq;
@@ -137,6 +124,22 @@ void smc_reader_leave(struct smc_conn *c)
 		return;
 	remove_wait_queue(&wq->wait, &r->entry);
 	INIT_LIST_HEAD(&r->entry.entry);
+}
+
+/**
+ * smc_conn_set_wq() - set the wait queue where the socket's system calls sleep
+ * @c: the connection
+ * @wq: a socket's wait queue, which must stay valid for an RCU grace period after it has been
+ *	replaced here; NULL when the file is closed: when this function returns, nobody uses the
+ *	socket through @wq any more
+ */
+void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
+{
+	spin_lock_bh(&c->state_lock);
+	if (unlikely(c->reader))
+		__reader_leave(c);
+	rcu_assign_pointer(c->wq, wq);
+	spin_unlock_bh(&c->state_lock);
 }
 
 /* In-kernel readers take packets and may keep them, so the data is copied. */
@@ -208,13 +211,13 @@ static int feed(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 		       sk_read_actor_t actor)
 {
-	int rc = smc_reader_attach(sk, c);
+	int rc = reader_attach(sk, c);
 
 	if (rc)
 		return rc;
 	/* rx_lock nests outside the socket's lock, which we hold, so only try it. */
 	if (in_interrupt() || !mutex_trylock(&c->rx_lock)) {
-		smc_reader_queue(c->reader);
+		reader_queue(c->reader);
 		return 0;
 	}
 	rc = feed(sk, c, desc, actor);

@@ -50,7 +50,7 @@ active proctype reader()
 {
 	byte prod;
 
-	queue(READER);		/* smc_reader_attach() */
+	queue(READER);		/* reader_attach() */
 #ifndef NO_MB_ATTACH
 	mb(READER);		/* step "look for data" */
 #endif
