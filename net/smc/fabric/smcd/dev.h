@@ -29,6 +29,7 @@ static inline struct smc_pnet_port smcd_pnet_port(const struct smc_ism_dev *dev)
 	};
 }
 
+void smcd_dev_remove(struct smc_ism_dev *dev);
 unsigned int smcd_devs_seq(void);
 bool smcd_dev_tryget(struct smc_ism_dev *dev);
 void smcd_dev_put(struct smc_ism_dev *dev);

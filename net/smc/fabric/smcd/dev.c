@@ -8,8 +8,6 @@
 #include "../../lock_class.h"
 #include "../../smc.h"
 #include "dev.h"
-#include "lgr.h"
-#include "vlan.h"
 
 LIST_HEAD(smc_ism_devs);
 static DEFINE_MUTEX(ism_devs_lock);	/* serializes writers of the list and of the two below */
@@ -109,12 +107,12 @@ void smc_ism_put(struct smc_ism_dev *dev)
 EXPORT_SYMBOL_GPL(smc_ism_put);
 
 /**
- * smc_ism_unregister() - remove a device and reset its connections
- * @dev: the device; the driver has to call smc_ism_put() afterwards
+ * smcd_dev_remove() - take a device off the list
+ * @dev: the device
  *
- * Context: process, may sleep, but does not wait for users or peers.
+ * Context: process, may sleep.
  */
-void smc_ism_unregister(struct smc_ism_dev *dev)
+void smcd_dev_remove(struct smc_ism_dev *dev)
 {
 	mutex_lock(&ism_devs_lock);
 	WRITE_ONCE(dev->gone, true);
@@ -124,23 +122,7 @@ void smc_ism_unregister(struct smc_ism_dev *dev)
 	mutex_unlock(&ism_devs_lock);
 	/* Afterwards each walk that found the device has a reference, or has skipped it. */
 	synchronize_rcu();
-	smcd_lgrs_end_on(dev, NULL);
-	smcd_vlans_leave(dev);
 }
-EXPORT_SYMBOL_GPL(smc_ism_unregister);
-
-/**
- * smc_ism_gid_gone() - a peer is gone, or its GID belongs to another peer now
- * @dev: the device that reached the peer
- * @peer: GID of the peer
- *
- * Context: process.
- */
-void smc_ism_gid_gone(struct smc_ism_dev *dev, const struct smc_ism_gid *peer)
-{
-	smcd_lgrs_end_on(dev, peer);
-}
-EXPORT_SYMBOL_GPL(smc_ism_gid_gone);
 
 /* Changes whenever the list of devices changes; never 0. */
 unsigned int smcd_devs_seq(void)
