@@ -66,6 +66,7 @@ static int __find(const u8 *eid)
 {
 	unsigned int i;
 
+	lockdep_assert_held(&smc_eids_lock);
 	for (i = 0; i < smc_eids.n; i++)
 		if (smc_eid_equal(smc_eids.ueid[i], eid))
 			return i;

@@ -88,6 +88,7 @@ static int __count_known(struct smc_pnet_table *t, const struct smc_pnet_entry *
 	const struct pnet_node *node;
 	unsigned int i, known = 0;
 
+	lockdep_assert_held(&t->lock);
 	for (i = 0; i < n; i++) {
 		node = __find(t, e[i].name, e[i].port);
 		if (node && strcmp(node->e.id, e[i].id))
@@ -99,6 +100,7 @@ static int __count_known(struct smc_pnet_table *t, const struct smc_pnet_entry *
 
 static void __add(struct smc_pnet_table *t, struct pnet_node *node)
 {
+	lockdep_assert_held(&t->lock);
 	node->e.number = ++t->last;
 	t->n++;
 	list_add_tail_rcu(&node->list, &t->list);

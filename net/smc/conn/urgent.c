@@ -3,8 +3,8 @@
  * Urgent data with TCP's semantics: one byte at a time, removed from the stream unless SO_OOBINLINE
  * is set; a newer urgent byte replaces it; reads stop in front of it.
  *
- * This is the receiving side. The sending side is publish_urgent() in send.c; __limit() in msg.c
- * decides what may not follow an urgent byte over RDMA.
+ * This is the receiving side. The sending side is publish_urgent() in send.c; urgent_limit() in
+ * msg.c decides what may not follow an urgent byte over RDMA.
  *
  * The names are TCP's: urg_data is the byte with TCP_URG_*, urg_seq its position in the stream.
  * Once the reader has passed urg_seq, the byte is void, but urg_data is reset to 0 only by the next
@@ -50,6 +50,7 @@ static void __send_sigurg(const struct smc_conn *c)
 {
 	struct sock *sk = __sk_of(c);
 
+	lockdep_assert_held(&c->state_lock);
 	if (sk)
 		sk_send_sigurg(sk);
 }
@@ -60,6 +61,7 @@ static void __overtake(struct smc_conn *c)
 	const struct sock *sk = __sk_of(c);
 	u16 data = state_of(c);
 
+	lockdep_assert_held(&c->state_lock);
 	if (!data || data == TCP_URG_NOTYET || base_of(c) != c->urg_seq)
 		return;
 	if (c->urg_kept || (sk && !sock_flag(sk, SOCK_URGINLINE)))

@@ -79,6 +79,7 @@ static struct smc_autocache_slot *__slot_for(struct smc_net *sn, const struct sm
 	struct smc_autocache_slot *set = c->slots + set_of(c, ip, port), *best = set;
 	unsigned int i;
 
+	lockdep_assert_held(&c->lock.lock);
 	for (i = 0; i < SMC_AUTOCACHE_WAYS; i++)
 		if (is_for(&set[i], ip, port))
 			return &set[i];

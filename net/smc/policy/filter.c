@@ -108,6 +108,7 @@ static int __insert(struct smc_net *sn, struct filter_rule *r, u32 before)
 	struct filter_rule *next = before ? __find(f, before) : NULL;
 	int rc;
 
+	lockdep_assert_held(&f->lock);
 	if (before && !next)
 		return -ENOENT;
 	if (__is_there(f, &r->rule))
@@ -131,6 +132,7 @@ static u32 __next_id(struct smc_filter *f)
 {
 	u32 id = f->last_id;
 
+	lockdep_assert_held(&f->lock);
 	do
 		id = id + 1 ?: 1;
 	while (__find(f, id));

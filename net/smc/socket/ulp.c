@@ -68,6 +68,7 @@ static int __take_layer(struct socket *sock, char *name)
 	bool ours = READ_ONCE(sk->sk_prot) == &f->prot;
 	int rc;
 
+	sock_owned_by_me(sk);
 	mutex_lock(&stand_in_lock);
 	stand_in.socket.ops = f->tcp_ops;
 	stand_in.socket.type = sock->type;

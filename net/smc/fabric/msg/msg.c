@@ -36,7 +36,7 @@ static u8 wire_flags(unsigned long flags)
  * and beyond that only once the peer has consumed it (RFC 7609, 4.7.5).  @flags receives the
  * urgent flags for the message.
  */
-static u64 __limit(struct smc_msg_conn *m, u64 prod, u8 *flags)
+static u64 urgent_limit(struct smc_msg_conn *m, u64 prod, u8 *flags)
 {
 	const struct smc_conn *c = &m->conn;
 	u64 urg = smc_count_read(&c->tx_urg);
@@ -77,7 +77,7 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 	if (flags & SMC_CDC_ABORT || smc_conn_peer_gone(c) || m->sent_flags & SMC_CDC_CLOSED) {
 		prod = m->sent_prod;
 	} else if (unlikely(smc_count_read(&c->tx_urg) || READ_ONCE(m->urg_coming))) {
-		prod = __limit(m, pub, &prod_flags);
+		prod = urgent_limit(m, pub, &prod_flags);
 		/* The end of the stream must follow the data that is held back here. */
 		if (prod != pub)
 			flags = m->sent_flags;

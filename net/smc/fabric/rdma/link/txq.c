@@ -122,12 +122,14 @@ void smc_msg_free(struct smc_link *link)
 
 static bool __has_room(const struct smc_link *link, u32 reserved)
 {
+	lockdep_assert_held(&link->tx_lock);
 	return link->n_tx - (link->tx_head - link->tx_tail) > reserved;
 }
 
 /* At least one post in each quarter of the send queue requests a completion. */
 static bool __must_signal(const struct smc_link *link)
 {
+	lockdep_assert_held(&link->tx_lock);
 	return link->tx_unsignaled >= link->n_tx / 4 - 1;
 }
 
@@ -184,6 +186,7 @@ static int __post_sender(struct smc_link *link, struct smc_link_sender *sender,
 	u32 idx = link->tx_head & (link->n_tx - 1);
 	unsigned int i;
 
+	lockdep_assert_held(&link->tx_lock);
 	link->tx_slots[idx].seqno = post->seqno;
 	for (i = 0; i < post->n_writes; i++) {
 		bool in_line = post->len[i] <= link->inline_max;
@@ -352,6 +355,7 @@ static int __post_llc(struct smc_link *link, const u8 *buf, u32 len)
 {
 	u32 idx = link->tx_head & (link->n_tx - 1);
 
+	lockdep_assert_held(&link->tx_lock);
 	/* A long message is in tx_long already. */
 	if (len <= SMC_LINK_MSG_MAX)
 		memcpy(link->tx_msgs + idx * SMC_LINK_MSG_MAX, buf, len);
@@ -379,6 +383,7 @@ static int __keep_llc(struct smc_link *link, const u8 *buf, u32 len)
 {
 	struct smc_link_msg *msg;
 
+	lockdep_assert_held(&link->tx_lock);
 	if (link->llc_head - link->llc_tail == SMC_LINK_LLC_MSGS)
 		return -ENOBUFS;
 	msg = &link->llc_msgs[link->llc_head++ & (SMC_LINK_LLC_MSGS - 1)];
