@@ -239,34 +239,14 @@ static enum smc_reason __connect(struct rdma_conn *rconn, const struct smc_clc_a
 	return SMC_REASON_NONE;
 }
 
-static bool same_link(const struct smc_link *link, const struct smc_clc_accept *a)
+/* A subsequent contact must name a link of the group, which may be down by now. */
+static struct smc_link *__link_of(struct smc_lgr *lgr, const struct smc_clc_accept *a)
 {
 	union ib_gid gid;
 
-	smc_rdma_gid_from_wire(&gid, a->roce_gid);
-	return a->qpn == link->peer_qpn && !memcmp(a->mac, link->peer_mac, ETH_ALEN) &&
-	       !memcmp(gid.raw, link->peer_gid.raw, sizeof(gid));
-}
-
-/*
- * A subsequent contact must name a link of the group, which may be down by now.  Prefer a live
- * link, because a device that came back may have given the numbers of a link that is down to a new
- * one.
- */
-static struct smc_link *__named_link(struct rdma_conn *rconn, const struct smc_clc_accept *a)
-{
-	struct smc_lgr *lgr = rconn->base.lgr;
-	struct smc_link *link, *down = NULL;
-
 	lockdep_assert_held(&lgr->setup_lock);
-	smc_lgr_for_each_link(lgr, link) {
-		if (!smc_link_exists(link) || !same_link(link, a))
-			continue;
-		if (smc_link_alive(link))
-			return link;
-		down = link;
-	}
-	return down;
+	smc_rdma_gid_from_wire(&gid, a->roce_gid);
+	return __smc_lgr_named_link(lgr, a->mac, gid.raw, &a->qpn);
 }
 
 /* Get our send ring.  The peer's element is not smaller, so it wraps only where the ring does. */
@@ -348,7 +328,7 @@ static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_ac
 	if (rconn->first)
 		reason = __connect(rconn, a);
 	else
-		named = __named_link(rconn, a);
+		named = __link_of(lgr, a);
 	if (reason || !named)
 		return reason ?: SMC_REASON_OUT_OF_SYNC;
 	rtoken = __get_rtoken(rconn, named, a);

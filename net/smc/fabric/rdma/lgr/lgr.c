@@ -272,17 +272,6 @@ static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 			     lgr->release == key->release : true;
 }
 
-static bool link_fits(const struct smc_link *link, const struct smc_lgr_key *key)
-{
-	/* A Proposal of version 2 may leave out the MAC address. */
-	if (!is_zero_ether_addr(key->peer_mac) && !is_zero_ether_addr(link->peer_mac) &&
-	    !ether_addr_equal_unaligned(link->peer_mac, key->peer_mac))
-		return false;
-	if (memcmp(link->peer_gid.raw, key->peer_gid, sizeof(link->peer_gid)))
-		return false;
-	return key->server || link->peer_qpn == key->peer_qpn;
-}
-
 /* Does the peer leave so many connections unclosed that they pin memory?  See relief_work(). */
 static bool __hoards(const struct smc_lgr *lgr)
 {
@@ -290,19 +279,48 @@ static bool __hoards(const struct smc_lgr *lgr)
 	return lgr->n_abandoned >= DIV_ROUND_UP(lgr->max_conns, 4u);
 }
 
-/* Prefer a live link: it may have the same numbers as one that is down; see conn/, too. */
-static struct smc_link *__named_link(struct smc_lgr *lgr, const struct smc_lgr_key *key)
+/* Is this the peer's end of a link?  @qpn is NULL if a Proposal names the end. */
+static bool is_peer_end(const struct smc_link *link, const u8 *mac, const u8 *gid,
+			const u32 *qpn)
 {
+	/* A Proposal of version 2 may leave out the MAC address. */
+	bool any_mac = !qpn && (is_zero_ether_addr(mac) || is_zero_ether_addr(link->peer_mac));
+
+	return !memcmp(link->peer_gid.raw, gid, sizeof(link->peer_gid)) &&
+	       (!qpn || link->peer_qpn == *qpn) &&
+	       (any_mac || ether_addr_equal_unaligned(link->peer_mac, mac));
+}
+
+/**
+ * __smc_lgr_named_link() - find the link that the peer names in a CLC message
+ * @lgr: the link group; the caller holds its setup_lock or smc_lgrs.lock
+ * @mac: MAC address of the peer's end
+ * @gid: GID of the peer's end, in our byte order
+ * @qpn: number of the peer's queue pair; NULL if the message is a Proposal
+ *
+ * Prefer a live link, because a device that came back may have given the numbers of a link that is
+ * down to a new one.
+ *
+ * Return: the link, which may be down and may have returned its device; or NULL.
+ */
+struct smc_link *__smc_lgr_named_link(struct smc_lgr *lgr, const u8 *mac, const u8 *gid,
+				      const u32 *qpn)
+{
+	/* The link of a new group is being made; others of its connections wait for it. */
+	bool new = READ_ONCE(lgr->state) == SMC_LGR_NEW;
 	struct smc_link *link, *down = NULL;
 
-	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	lockdep_assert(lockdep_is_held(&lgr->setup_lock) ||
+		       lockdep_is_held(&smc_lgrs_of(lgr)->lock));
 	smc_lgr_for_each_link(lgr, link) {
-		/* A link with a path exists or is being made. */
-		if (!link->path.dev || !link_fits(link, key))
+		if (!smc_link_exists(link) && !(new && link->path.dev))
+			continue;
+		if (!is_peer_end(link, mac, gid, qpn))
 			continue;
 		if (READ_ONCE(link->state) != SMC_LINK_DOWN)
 			return link;
-		down = link;
+		if (!down || READ_ONCE(link->path.dev))
+			down = link;
 	}
 	return down;
 }
@@ -368,7 +386,11 @@ static struct smc_link *__link_for(struct smc_lgr *lgr, const struct smc_lgr_key
 	    (key->server && (lgr->n_conns + lgr->n_abandoned >= lgr->max_conns ||
 			     __hoards(lgr) || READ_ONCE(lgr->doubted))))
 		return NULL;
-	named = __named_link(lgr, key);
+	named = __smc_lgr_named_link(lgr, key->peer_mac, key->peer_gid,
+				     key->server ? NULL : &key->peer_qpn);
+	/* The place of a link that has returned its device may be taken by another link. */
+	if (named && !READ_ONCE(named->path.dev))
+		named = NULL;
 	if (!key->server || lgr->state != SMC_LGR_ACTIVE)
 		return named;
 	return named || __is_peer_gid(lgr, key->peer_gid) ? __best_link(lgr) : NULL;

@@ -343,6 +343,8 @@ void smc_lgr_get(struct smc_lgr *lgr);
 void smc_lgr_put(struct smc_lgr *lgr);
 void smc_lgr_set_peer_gids(struct smc_lgr *lgr, const struct smc_clc_accept *a);
 void smc_lgr_activate(struct smc_lgr *lgr);
+struct smc_link *__smc_lgr_named_link(struct smc_lgr *lgr, const u8 *mac, const u8 *gid,
+				      const u32 *qpn);
 struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr);
 int smc_lgr_next_hop(struct smc_lgr_conn *lconn);
 void smc_lgr_hop_changed(struct smc_link *link);
