@@ -37,17 +37,17 @@
 	  "a filter excludes this connection from SMC",			\
 	  "'smcr filter' lists the rules; change them if the connection should use SMC") \
 	X(TOO_SHORT, 0x5c010005,					\
-	  "connections to this listener were too short for SMC to pay (autosmc)", \
-	  "'smcr auto' shows the picture; nothing to do, or set net.smc.autosmc to 0 or 2") \
+	  "connections to this listener were too short for SMC to pay off (autosmc)", \
+	  "'smcr auto' shows the figures; nothing to do, or set net.smc.autosmc to 0 or 2") \
 	X(IPSEC, 0x5c010003,						\
-	  "an IPsec policy covers this connection, SMC would bypass it", \
+	  "an IPsec policy covers this connection, and SMC would bypass it", \
 	  "exempt these addresses from the policy, or leave them on TCP") \
 	X(PREFIX_MISMATCH, 0x5c010004,					\
 	  "client and server are not in the same IP subnet, which SMC version 1 needs", \
 	  "use SMC version 2 on both sides, or addresses of one subnet") \
 	X(NO_TCP_OPTION, 0x5c010006,					\
 	  "the TCP option of SMC cannot be exchanged here",		\
-	  "see 'TCP Option' of 'smcr info'; it takes a kernel with CONFIG_SMC or CONFIG_NETFILTER") \
+	  "see 'TCP Option' in 'smcr info'; the option requires a kernel with CONFIG_SMC or CONFIG_NETFILTER") \
 	/* this application's socket */					\
 	X(FASTOPEN, 0x5c020001,						\
 	  "the connection was opened with data in the SYN (TCP fast open)", \
@@ -59,18 +59,18 @@
 	  "the socket was disconnected and connected again too often",	\
 	  "use a new socket for each connection")			\
 	X(SIGNED, 0x5c020006,						\
-	  "the application has TCP sign its segments (TCP_MD5SIG, TCP-AO), SMC would bypass it", \
+	  "the application signs its TCP segments (TCP_MD5SIG, TCP-AO), and SMC would bypass that", \
 	  "nothing to do, or remove the keys and authenticate the peer in the application") \
 	/* resources of this host */					\
 	X(NO_MEMORY, 0x5c030001,					\
 	  "there was no memory for the connection",			\
 	  "free some memory")						\
 	X(NO_BUFFER, 0x5c030002,					\
-	  "no receive buffer of any permitted size could be had",	\
+	  "no receive buffer of any permitted size could be allocated",	\
 	  "raise net.smc.mem_max, lower SO_RCVBUF or net.smc.rmem, or free some memory")	\
 	X(MAX_CONNS, 0x5c030004,					\
-	  "the link group is full and no further one may be made",	\
-	  "raise the number of connections per link group, or of link groups") \
+	  "the link group is full and no further one may be created",	\
+	  "raise the limit on connections per link group, or on link groups") \
 	X(CONGESTED, 0x5c030006,					\
 	  "too many SMC handshakes were in progress at once",		\
 	  "nothing to do if rare; otherwise raise or lift the handshake limit ('smcd info', 'smcr info')") \
@@ -79,7 +79,7 @@
 	  "raise the listener's backlog and net.ipv4.tcp_max_syn_backlog") \
 	X(INTERNAL, 0x5c030008,						\
 	  "SMC itself failed in a way that should not happen",		\
-	  "look into the kernel log, and report it")			\
+	  "check the kernel log, and report the failure")			\
 	/* the peer */							\
 	X(PEER_NO_OPTION, 0x5c040001,					\
 	  "the peer did not answer the SMC option of the TCP handshake", \
@@ -112,7 +112,7 @@
 	  "check the load of that host, and that nothing in between holds back data") \
 	X(PROTOCOL, 0x5c060002,						\
 	  "the other side broke the SMC protocol",			\
-	  "report it to the maker of that SMC, with a packet capture")	\
+	  "report it to the vendor of that SMC, with a packet capture")	\
 	X(OUT_OF_SYNC, 0x5c060003,					\
 	  "the two hosts disagree about which link group exists",	\
 	  "nothing to do: the next connection makes a new link group")	\
@@ -121,10 +121,10 @@
 	  "update SMC on the older of the two hosts")			\
 	X(BAD_CONFIRM, 0x5c060005,					\
 	  "the Confirm does not fit the Accept it answers",		\
-	  "report it to the maker of that SMC, with a packet capture")	\
+	  "report it to the vendor of that SMC, with a packet capture")	\
 	X(BAD_TOKEN, 0x5c060006,					\
 	  "the other side named a buffer that does not exist",		\
-	  "report it to the maker of that SMC, with a packet capture")
+	  "report it to the vendor of that SMC, with a packet capture")
 
 #define SMC_REASON_ENUM_(name, code, words, remedy) SMC_REASON_##name = code,
 enum smc_reason {

@@ -34,16 +34,16 @@ static const struct reason reasons[] = {
 	  "compare devices, PNETIDs and EIDs of both hosts: 'smcr device', 'smcd device', 'smcr ueid'",
 	  "this host" },
 	{ 0x03010000, "KERNEL_NO_OPTION", "the other side did not answer the SMC option",
-	  "let the other program use SMC too (smc_run), and look for a middlebox that removes TCP options",
+	  "run the other program over SMC too (smc_run), and look for a middlebox that removes TCP options",
 	  "the peer" },
-	{ 0x03020000, "KERNEL_IPSEC", "an IPsec policy covers this connection, SMC would bypass it",
+	{ 0x03020000, "KERNEL_IPSEC", "an IPsec policy covers this connection, and SMC would bypass it",
 	  "exempt these addresses from the policy, or leave them on TCP",
 	  "this host" },
 	{ 0x03040000, "KERNEL_NO_COMMON_MODE", "the two hosts have no SMC type (SMC-D, SMC-R) in common",
 	  "see 'smcd info' and 'smcr info' on both hosts",
 	  "both hosts" },
-	{ 0x03050000, "KERNEL_EYECATCHER", "the two hosts do not agree about eye catchers in their buffers",
-	  "report it to the maker of the other SMC",
+	{ 0x03050000, "KERNEL_EYECATCHER", "the two hosts disagree about eye catchers in their buffers",
+	  "report it to the vendor of the other SMC",
 	  "both hosts" },
 	{ 0x03060000, "KERNEL_SOCKET_OPTION", "the application set an option that SMC does not support, such as TCP fast open",
 	  "do not set it on connections that should use SMC",
@@ -52,19 +52,19 @@ static const struct reason reasons[] = {
 	  "nothing to do: the next connection makes a new link group",
 	  "both hosts" },
 	{ 0x05000000, "KERNEL_PEER_DECLINED", "the other side declined",
-	  "look there, or at the peer's diagnosis",
+	  "check that host, or the peer's diagnosis",
 	  "the peer" },
 	{ 0x99990000, "KERNEL_INTERNAL", "SMC itself failed in a way that should not happen",
-	  "look into the kernel log of that host, and report it to the maker of that SMC",
+	  "check the kernel log of that host, and report the failure to the vendor of that SMC",
 	  "this host" },
-	{ 0x99990001, "KERNEL_INTERNAL_RTOKEN", "the keys of the other side's buffer could not be stored",
-	  "look into the kernel log of that host, and report it to the maker of that SMC",
+	{ 0x99990001, "KERNEL_INTERNAL_RTOKEN", "the RDMA keys of the other side's buffer could not be stored",
+	  "check the kernel log of that host, and report the failure to the vendor of that SMC",
 	  "this host" },
 	{ 0x99990002, "KERNEL_INTERNAL_LINK", "the RDMA link could not be made ready",
-	  "look into the kernel log of that host, and report it to the maker of that SMC",
+	  "check the kernel log of that host, and report the failure to the vendor of that SMC",
 	  "this host" },
 	{ 0x99990003, "KERNEL_INTERNAL_BUFFER", "the receive buffer could not be registered with the RDMA device",
-	  "look into the kernel log of that host, and report it to the maker of that SMC",
+	  "check the kernel log of that host, and report the failure to the vendor of that SMC",
 	  "this host" },
 };
 
@@ -131,7 +131,7 @@ const char *reason_remedy(uint32_t code)
 
 	if (reason)
 		return reason->remedy;
-	return "look the code up in the documentation of the SMC that gave it";
+	return "look up the code in the documentation of the SMC that sent it";
 }
 
 static const char *code_side(uint32_t code)

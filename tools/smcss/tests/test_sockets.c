@@ -410,7 +410,7 @@ static void test_reasons(void)
 {
 	static const struct { uint32_t code; const char *side, *words; } cases[] = {
 		{ 0x03010000, "the peer", "the other side did not answer the SMC option" },
-		{ 0x03020000, "this host", "an IPsec policy covers this connection, SMC would bypass it" },
+		{ 0x03020000, "this host", "an IPsec policy covers this connection, and SMC would bypass it" },
 		{ 0x03070000, "this host", "code 0x03070000 of another SMC, about the configuration" },
 		{ 0x02990000, "both hosts", "code 0x02990000 of another SMC, about a timeout" },
 		{ 0x5cff0000, "unknown", "code 0x5cff0000, which this program does not know" },
