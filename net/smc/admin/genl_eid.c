@@ -26,13 +26,13 @@ static void say_what_is_wrong(const struct nlattr *attr, int len,
 	const char *text = nla_data(attr);
 
 	if (!len)
-		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID has one character at least");
+		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID has at least one character");
 	else if (len > SMC_EID_LEN)
-		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID has 32 characters at most");
+		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID has at most 32 characters");
 	else if (text[0] == '-' || text[0] == '.')
 		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID begins with a letter or a digit");
 	else if (strnstr(text, "..", len))
-		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID has no two dots in a row");
+		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID must not contain two dots in a row");
 	else
 		NL_SET_ERR_MSG_ATTR(extack, attr, "an EID consists of A-Z, 0-9, '-' and '.'");
 }
@@ -90,7 +90,7 @@ static int eid_of(struct genl_info *info, u8 *eid)
 	const struct nlattr *attr = info->attrs[SMC_NLA_EID_TABLE_ENTRY];
 
 	if (!attr) {
-		GENL_SET_ERR_MSG(info, "which EID? SMC_NLA_EID_TABLE_ENTRY is missing");
+		GENL_SET_ERR_MSG(info, "the EID is missing (SMC_NLA_EID_TABLE_ENTRY)");
 		return -EINVAL;
 	}
 	return smc_eid_from_string(nla_data(attr), trimmed_len(attr), eid);
@@ -112,9 +112,9 @@ int smc_genl_add_ueid(struct sk_buff *skb, struct genl_info *info)
 	if (!rc)
 		rc = smc_ueid_add(eid);
 	if (rc == -EEXIST) {
-		GENL_SET_ERR_MSG(info, "this user EID is there already");
+		GENL_SET_ERR_MSG(info, "this user EID exists already");
 	} else if (rc == -ENOSPC) {
-		GENL_SET_ERR_MSG(info, "there are 8 user EIDs, more do not fit: remove one first");
+		GENL_SET_ERR_MSG(info, "there can be at most 8 user EIDs: remove one first");
 		BUILD_BUG_ON(SMC_CLC_MAX_EIDS != 8);
 		rc = -ERANGE;
 	}

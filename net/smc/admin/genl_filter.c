@@ -127,7 +127,7 @@ static int rule_attrs(struct genl_info *info, struct nlattr **attrs, int max,
 	const struct nlattr *nest = info->attrs[SMC_GEN_FILTER];
 
 	if (!nest) {
-		GENL_SET_ERR_MSG(info, "which rule? SMC_GEN_FILTER is missing");
+		GENL_SET_ERR_MSG(info, "the rule is missing (SMC_GEN_FILTER)");
 		return -EINVAL;
 	}
 	return nla_parse_nested(attrs, max, nest, policy, info->extack);
@@ -148,7 +148,7 @@ static int take_addr(struct smc_rule_side *side, const struct nlattr *addr,
 	bits = prefix ? nla_get_u8(prefix) : most;
 	if (bits > most) {
 		NL_SET_ERR_MSG_ATTR(info->extack, prefix,
-				    "a prefix has 128 bits at most, of IPv4 32 bits");
+				    "a prefix has at most 128 bits, for IPv4 at most 32");
 		return -EINVAL;
 	}
 	if (most == 32) {
@@ -165,7 +165,7 @@ static int take_ports(struct smc_rule_side *side, const struct nlattr *first,
 		      const struct nlattr *last, struct genl_info *info)
 {
 	if (last && !first) {
-		NL_SET_ERR_MSG_ATTR(info->extack, last, "a range of ports requires its first one");
+		NL_SET_ERR_MSG_ATTR(info->extack, last, "a range of ports requires its first port");
 		return -EINVAL;
 	}
 	side->first = first ? nla_get_u16(first) : 0;
@@ -185,7 +185,7 @@ static int take_side(struct smc_rule *rule, enum smc_rule_end end, struct nlattr
 		rule->families &= nla_len(attrs[first + ADDR]) == 4 ? SMC_FAMILY_V4 :
 								      SMC_FAMILY_V6;
 	if (smc_ip_is_v4(&side->ip) && nla_len(attrs[first + ADDR]) != 4) {
-		GENL_SET_ERR_MSG(info, "write an IPv4 address as one, with 4 bytes");
+		GENL_SET_ERR_MSG(info, "an IPv4 address must have 4 bytes, not be mapped into IPv6");
 		rc = -EINVAL;
 	}
 	return rc ?: take_ports(side, attrs[first + PORT], attrs[first + PORT_LAST], info);
@@ -197,17 +197,17 @@ static int say_what_is_wrong(enum smc_rule_error error, struct genl_info *info)
 	case SMC_RULE_OK:
 		return 0;
 	case SMC_RULE_DIRECTION:
-		GENL_SET_ERR_MSG(info, "the direction is in, out or both");
+		GENL_SET_ERR_MSG(info, "the direction must be in, out or both");
 		break;
 	case SMC_RULE_FAMILY:
 	case SMC_RULE_FAMILIES_DIFFER:
-		GENL_SET_ERR_MSG(info, "local address, remote address and family are not all of IPv4, or all of IPv6");
+		GENL_SET_ERR_MSG(info, "local address, remote address and family must be all IPv4 or all IPv6");
 		break;
 	case SMC_RULE_PREFIX:
-		GENL_SET_ERR_MSG(info, "a prefix has 128 bits at most, of IPv4 32");
+		GENL_SET_ERR_MSG(info, "a prefix has at most 128 bits, for IPv4 at most 32");
 		break;
 	case SMC_RULE_HOST_BITS:
-		GENL_SET_ERR_MSG(info, "the address has bits behind its prefix");
+		GENL_SET_ERR_MSG(info, "the address has bits set beyond its prefix");
 		break;
 	case SMC_RULE_PORTS:
 		GENL_SET_ERR_MSG(info, "a range of ports ends before it begins");
@@ -230,7 +230,7 @@ static int take_family(struct smc_rule *rule, const struct nlattr *attr,
 		rule->families = SMC_FAMILY_V6;
 		return 0;
 	default:
-		NL_SET_ERR_MSG_ATTR(info->extack, attr, "the family is AF_INET or AF_INET6");
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "the family must be AF_INET or AF_INET6");
 		return -EINVAL;
 	}
 }
@@ -242,12 +242,12 @@ static int take_rule(struct smc_rule *rule, struct nlattr **attrs, struct genl_i
 	int rc;
 
 	if (!action) {
-		GENL_SET_ERR_MSG(info, "permit or exclude? SMC_NLA_FILTER_ACTION is missing");
+		GENL_SET_ERR_MSG(info, "the action is missing (SMC_NLA_FILTER_ACTION)");
 		return -EINVAL;
 	}
 	if (nla_get_u8(action) != SMC_FILTER_PERMIT && nla_get_u8(action) != SMC_FILTER_EXCLUDE) {
 		NL_SET_ERR_MSG_ATTR(info->extack, action,
-				    "the action is 1, permit, or 2, exclude");
+				    "the action must be 1 (permit) or 2 (exclude)");
 		return -ERANGE;
 	}
 	rule->exclude = nla_get_u8(action) == SMC_FILTER_EXCLUDE;
@@ -278,11 +278,11 @@ int smc_genl_add_filter(struct sk_buff *skb, struct genl_info *info)
 	before = attrs[SMC_NLA_FILTER_BEFORE] ? nla_get_u32(attrs[SMC_NLA_FILTER_BEFORE]) : 0;
 	rc = smc_filter_add(smc_net(genl_info_net(info)), &rule, before);
 	if (rc == -ENOENT)
-		GENL_SET_ERR_MSG(info, "there is no rule with this ID to put it before");
+		GENL_SET_ERR_MSG(info, "there is no rule with this ID to insert the new one before");
 	else if (rc == -EEXIST)
-		GENL_SET_ERR_MSG(info, "this rule is there already");
+		GENL_SET_ERR_MSG(info, "this rule exists already");
 	else if (rc == -ENOSPC)
-		GENL_SET_ERR_MSG(info, "there are 2048 rules, more do not fit: remove one first");
+		GENL_SET_ERR_MSG(info, "there can be at most 2048 rules: remove one first");
 	BUILD_BUG_ON(SMC_RULES_MAX != 2048);
 	return rc;
 }
@@ -302,7 +302,7 @@ int smc_genl_del_filter(struct sk_buff *skb, struct genl_info *info)
 	if (rc)
 		return rc;
 	if (!attrs[SMC_NLA_FILTER_ID]) {
-		GENL_SET_ERR_MSG(info, "which rule? SMC_NLA_FILTER_ID is missing");
+		GENL_SET_ERR_MSG(info, "the ID of the rule is missing (SMC_NLA_FILTER_ID)");
 		return -EINVAL;
 	}
 	rc = smc_filter_del(smc_net(genl_info_net(info)), nla_get_u32(attrs[SMC_NLA_FILTER_ID]));

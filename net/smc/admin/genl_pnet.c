@@ -43,7 +43,7 @@ static int check_eth(const struct nlattr *attr, struct netlink_ext_ack *extack)
 	nla_strscpy(name, attr, sizeof(name));
 	if (dev_valid_name(name))
 		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "a netdev's name has no blanks, no '/' and no ':'");
+	NL_SET_ERR_MSG_ATTR(extack, attr, "a netdev's name must not contain blanks, '/' or ':'");
 	return -EINVAL;
 }
 
@@ -120,7 +120,7 @@ static int check_port(struct genl_info *info)
 	BUILD_BUG_ON(SMC_SHOW_PORTS != 2);
 	if (!attr || (nla_get_u8(attr) >= 1 && nla_get_u8(attr) <= SMC_SHOW_PORTS))
 		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, attr, "a device has the ports 1 and 2");
+	NL_SET_ERR_MSG_ATTR(info->extack, attr, "the port of a device must be 1 or 2");
 	return -ERANGE;
 }
 
@@ -133,7 +133,7 @@ static int wanted_id(struct genl_info *info, char *id)
 	if (rc)
 		return rc;
 	if (!attr) {
-		GENL_SET_ERR_MSG(info, "which network? SMC_PNETID_NAME is missing");
+		GENL_SET_ERR_MSG(info, "the PNETID is missing (SMC_PNETID_NAME)");
 		return -EINVAL;
 	}
 	return smc_pnetid_parse(nla_data(attr), nla_len(attr), id) ? 0 : -EINVAL;
@@ -202,22 +202,22 @@ static int add_pnet(struct sk_buff *skb, struct genl_info *info)
 	if (!smc_genl_may_change(skb, info) || (dev && !may_name_devices(skb, info)))
 		return -EPERM;
 	if (info->attrs[SMC_PNETID_IBPORT] && !dev) {
-		GENL_SET_ERR_MSG(info, "a port without a device: SMC_PNETID_IBNAME is missing");
+		GENL_SET_ERR_MSG(info, "a port requires a device (SMC_PNETID_IBNAME)");
 		return -EINVAL;
 	}
 	memcpy(e[1].id, e[0].id, sizeof(e[0].id));
 	n = named(info, e);
 	if (!n) {
-		GENL_SET_ERR_MSG(info, "of what? SMC_PNETID_ETHNAME and SMC_PNETID_IBNAME are missing");
+		GENL_SET_ERR_MSG(info, "a PNETID requires a netdev (SMC_PNETID_ETHNAME) or a device (SMC_PNETID_IBNAME)");
 		return -EINVAL;
 	}
 	rc = smc_pnet_add(smc_net(genl_info_net(info)), e, n);
 	if (rc == -EEXIST && n > 1)
-		GENL_SET_ERR_MSG(info, "the netdev or the port has a PNETID already");
+		GENL_SET_ERR_MSG(info, "the netdev or the port already has a PNETID");
 	else if (rc == -EEXIST && dev)
-		GENL_SET_ERR_MSG(info, "this port of the device has a PNETID already");
+		GENL_SET_ERR_MSG(info, "this port of the device already has a PNETID");
 	else if (rc == -EEXIST)
-		GENL_SET_ERR_MSG(info, "this netdev has a PNETID already");
+		GENL_SET_ERR_MSG(info, "this netdev already has a PNETID");
 	else if (rc == -ENOSPC)
 		GENL_SET_ERR_MSG(info, "the table is full: it has 1024 entries");
 	BUILD_BUG_ON(SMC_PNET_MAX != 1024);

@@ -47,6 +47,6 @@ static const struct kernel_param_ops plugged_ops = {
 };
 
 module_param_cb(plugged, &plugged_ops, &plugged, 0600);
-MODULE_PARM_DESC(plugged, "the device is there; written, it is unplugged or plugged in");
+MODULE_PARM_DESC(plugged, "whether the device is plugged in; write it to plug or unplug the device");
 
 #endif

@@ -153,7 +153,7 @@ int __init smc_family_claim(void)
 	int rc = sock_register(&smc_net_family);
 
 	if (rc == -EEXIST)
-		pr_err("smc: this kernel's own SMC is there, built in or loaded; no module can take its place\n");
+		pr_err("smc: this kernel's own SMC is built in or loaded; a module cannot replace it\n");
 	return rc;
 }
 

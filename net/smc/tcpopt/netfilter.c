@@ -44,7 +44,7 @@
 #ifdef CONFIG_SMC_TEST
 static uint hook_linger_ms = 5000;
 module_param(hook_linger_ms, uint, 0600);
-MODULE_PARM_DESC(hook_linger_ms, "ms that a namespace without SMC sockets keeps its hook");
+MODULE_PARM_DESC(hook_linger_ms, "how long a namespace without SMC sockets keeps its hook, in ms");
 #else
 enum { hook_linger_ms = 5000 };
 #endif

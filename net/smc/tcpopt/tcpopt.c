@@ -111,7 +111,7 @@ int __init smc_tcpopt_init(const struct smc_tcpopt_owner *owner)
 	const struct smc_tcpopt *way = tcp_option ? way_named(tcp_option) : ways[0];
 
 	if (!way) {
-		pr_err("smc: there is no tcp_option=%s here; without the parameter it is %s\n",
+		pr_err("smc: tcp_option=%s is not available here; the default is %s\n",
 		       tcp_option, ways[0]->name);
 		return -EINVAL;
 	}

@@ -59,7 +59,7 @@ static void __make_unknown(struct dism_dev *d, struct dism_dmb *own)
 	own->known = false;
 	/* Pass a copy: the device clears the address. */
 	if (d->dibs->ops->unregister_dmb(d->dibs, &copy))
-		dev_warn_ratelimited(&d->dibs->dev, "does not give back a DMB\n");
+		dev_warn_ratelimited(&d->dibs->dev, "does not release a DMB\n");
 	xa_erase(&d->dmbs, own->dibs.idx);
 }
 

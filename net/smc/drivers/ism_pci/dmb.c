@@ -118,7 +118,7 @@ static void __make_unknown(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 	if (!own->known)
 		return;
 	if (ism_tell(ism, ISM_UNREGISTER_DMB, dmb->token) == -EIO)
-		ism_lose(ism, "it does not give back a DMB");
+		ism_lose(ism, "it does not release a DMB");
 	__unshare_dmb(ism, dmb);
 }
 

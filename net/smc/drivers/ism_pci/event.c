@@ -149,7 +149,7 @@ static void unshare_pages(struct ism_pci *ism)
 static void make_unknown(struct ism_pci *ism, enum ism_command command)
 {
 	if (ism_tell(ism, command, 0) == -EIO)
-		ism_lose(ism, "it does not give back a page");
+		ism_lose(ism, "it does not release a page");
 }
 
 static int make_known(struct ism_pci *ism)

@@ -134,7 +134,7 @@ static int ivs_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	pci_set_master(pdev);
 	rc = pci_alloc_irq_vectors(pdev, 1, 1, PCI_IRQ_MSIX);
 	if (rc < 0) {
-		pci_err(pdev, "no MSI-X: QEMU's ivshmem-doorbell is wanted, not ivshmem-plain\n");
+		pci_err(pdev, "no MSI-X: QEMU's ivshmem-doorbell is required, not ivshmem-plain\n");
 		rc = -ENODEV;
 		goto out_disable;
 	}

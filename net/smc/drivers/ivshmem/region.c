@@ -36,17 +36,17 @@ const char *ivs_open(struct ivs_region *r, void *mem, u64 len, const u64 uuid[2]
 	if (len < (u64)IVS_BLOCK * (1 + IVS_SLOTS_MIN) + IVS_SLOTS_MIN * IVS_UNIT)
 		return "it is too small";
 	if (!ivs_load(&h->magic) && !blank(h))
-		return "somebody else uses it: it has no magic word, but is not empty";
+		return "something else uses it: it has no magic word, but is not empty";
 	if (settle(&h->magic, IVS_MAGIC) != IVS_MAGIC)
-		return "somebody else uses it: its magic word is another one";
+		return "something else uses it: it has another magic word";
 	if (settle(&h->version, IVS_VERSION) != IVS_VERSION)
-		return "its version is not known here";
+		return "its version is not supported";
 	r->mem = mem;
 	r->uuid[0] = settle(&h->uuid[0], uuid[0] ?: 1);
 	r->uuid[1] = settle(&h->uuid[1], uuid[1] ?: 1);
 	n = settle(&h->slots, slots);
 	if (n < IVS_SLOTS_MIN || n > IVS_SLOTS_MAX)
-		return "its number of slots is not a possible one";
+		return "its number of slots is invalid";
 	r->slots = n;
 	taken = (u64)IVS_BLOCK * (1 + r->slots);
 	units = len < taken ? 0 : ((len - taken) >> IVS_UNIT_SHIFT) / r->slots;

@@ -17,12 +17,12 @@
 
 static unsigned int slots = 16;
 module_param(slots, uint, 0444);
-MODULE_PARM_DESC(slots, "who may share a region, for who initialises it: 2 to 64");
+MODULE_PARM_DESC(slots, "number of participants in a region that this host initialises: 2 to 64");
 
 #ifdef CONFIG_SMC_TEST
 static bool copying;
 module_param(copying, bool, 0444);
-MODULE_PARM_DESC(copying, "be a device that copies, as IBM's ISM, for tests");
+MODULE_PARM_DESC(copying, "act as a device that copies, like IBM's ISM, for tests");
 #else
 #define copying	false
 #endif
@@ -429,7 +429,7 @@ static void come_up(struct ivs_dev *d)
 	tasklet_schedule(&d->signals);
 	rc = smc_ism_register(&d->ism);
 	if (rc) {
-		pr_err("smc_ism: %s: SMC-D does not want it: %d\n", d->ism.name, rc);
+		pr_err("smc_ism: %s: cannot register with SMC-D: %d\n", d->ism.name, rc);
 		WRITE_ONCE(d->state, IVS_LOST);
 		put(d);
 		return;
@@ -442,7 +442,7 @@ static void come_up(struct ivs_dev *d)
 /* Another participant has taken our slot, because we were silent for too long. */
 static void lose(struct ivs_dev *d)
 {
-	pr_err("smc_ism: %s: another one has taken its slot\n", d->ism.name);
+	pr_err("smc_ism: %s: another participant has taken its slot\n", d->ism.name);
 	WRITE_ONCE(d->state, IVS_LOST);
 	smc_ism_unregister(&d->ism);
 	smc_ism_put(&d->ism);
@@ -504,7 +504,7 @@ int ivs_start(struct ivs_dev *d, const struct ivs_bus *bus, void *mem, u64 len, 
 	u64 uuid[2];
 
 	if (slots < IVS_SLOTS_MIN || slots > IVS_SLOTS_MAX) {
-		pr_err("smc_ism: slots=%u is not within %u and %u\n", slots, IVS_SLOTS_MIN,
+		pr_err("smc_ism: slots=%u is not between %u and %u\n", slots, IVS_SLOTS_MIN,
 		       IVS_SLOTS_MAX);
 		return -EINVAL;
 	}
@@ -525,7 +525,7 @@ int ivs_start(struct ivs_dev *d, const struct ivs_bus *bus, void *mem, u64 len, 
 	spin_unlock(&ivs_all_lock);
 	step(d);
 	if (d->state == IVS_SEEKING)
-		pr_info("smc_ism: %s: waits for one of %u slots\n", d->ism.name, d->region.slots);
+		pr_info("smc_ism: %s: waiting for one of %u slots\n", d->ism.name, d->region.slots);
 	queue_delayed_work(ivs_wq, &d->tick, msecs_to_jiffies(IVS_BEAT_MS));
 	return 0;
 }

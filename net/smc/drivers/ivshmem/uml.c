@@ -16,7 +16,7 @@
 static int doorbell[2] = { -1, -1 };
 static int n_doorbell;
 module_param_array(doorbell, int, &n_doorbell, 0444);
-MODULE_PARM_DESC(doorbell, "file descriptors: our own doorbell, that of the peer");
+MODULE_PARM_DESC(doorbell, "file descriptors of our doorbell and of the peer's");
 
 static ushort peer;
 module_param(peer, ushort, 0444);

@@ -248,7 +248,7 @@ int vism_start(struct vism_dev *d, const struct vism_bus *bus, u32 id, void *mem
 		__move_out(d);
 		mutex_unlock(&d->lock);
 	}
-	pr_err("smc_ism: %s: does not start: %d\n", d->ism.name, rc);
+	pr_err("smc_ism: %s: cannot start: %d\n", d->ism.name, rc);
 	cancel_work_sync(&d->offline);
 	kvfree(d->window.regions);
 	return rc;

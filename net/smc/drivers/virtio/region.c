@@ -51,11 +51,11 @@ static int __take(struct vism_dev *d, enum vism_use use, u64 token, u64 boot, u6
 
 	lockdep_assert_held(&d->lock);
 	if (index == -EPROTO) {
-		vism_lose(d, "it shows a region where none can be");
+		vism_lose(d, "it reports a region at an impossible offset");
 		return -ENODEV;
 	}
 	if (index < 0 && !was_full)
-		pr_warn("smc_ism: %s: its window is full, until this machine is started anew\n",
+		pr_warn("smc_ism: %s: its window is full until this machine is restarted\n",
 			d->ism.name);
 	return index;
 }
@@ -79,7 +79,7 @@ int __vism_alloc(struct vism_dev *d, u64 *token)
 	if (rc)
 		return rc;
 	if (vism_find(&d->window, VISM_OWN, a.token, 0) >= 0) {
-		vism_lose(d, "it gives the same region twice");
+		vism_lose(d, "it allocated the same region twice");
 		return -ENODEV;
 	}
 	*token = a.token;

@@ -20,11 +20,11 @@
 
 static ushort peer;
 module_param(peer, ushort, 0444);
-MODULE_PARM_DESC(peer, "which half is ours: 0 or 1");
+MODULE_PARM_DESC(peer, "half of the memory that is ours: 0 or 1");
 
 static uint form = VISM_ID_OFFSET;
 module_param(form, uint, 0444);
-MODULE_PARM_DESC(form, "of the device: 43 or 44");
+MODULE_PARM_DESC(form, "device ID, which selects the form: 43 or 44");
 
 /* Faults to inject; the same ones as in tools/testing/qemu/smc/virtio-ism.c. */
 enum fault {
@@ -40,7 +40,7 @@ enum fault {
 
 static uint fault;
 module_param(fault, uint, 0600);
-MODULE_PARM_DESC(fault, "what it does wrong, in the low byte; with which command, in the next one");
+MODULE_PARM_DESC(fault, "fault to inject, in the low byte; the command it affects, in the next byte");
 
 /**
  * struct vism_uml - the device

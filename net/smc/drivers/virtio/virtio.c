@@ -179,7 +179,7 @@ static int vism_probe(struct virtio_device *vdev)
 	int rc;
 
 	if (!virtio_get_shm_region(vdev, &window, VISM_SHM_MEMORY)) {
-		dev_err(&vdev->dev, "it has no window of shared memory\n");
+		dev_err(&vdev->dev, "no window of shared memory\n");
 		return -ENODEV;
 	}
 	v = map(vdev, &window);

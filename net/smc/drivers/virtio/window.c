@@ -18,9 +18,9 @@ const char *vism_window_measure(struct vism_window *w, u32 id, u64 len, u64 size
 	u64 n;
 
 	if (id != VISM_ID_OFFSET && id != VISM_ID_TOKEN)
-		return "its form is not known here";
+		return "its form is not supported";
 	if (size < VISM_REGION_MIN || size > VISM_REGION_MAX || size & (size - 1))
-		return "its regions have a size that is not possible here";
+		return "the size of its regions is not supported";
 	n = len / size;
 	/* Minimum: a home and a data region of ours, and the same of one peer. */
 	if (n < 4)

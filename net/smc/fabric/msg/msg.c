@@ -9,7 +9,7 @@
 /* For tests: delays each message, to widen races with concurrent events. */
 static unsigned int cdc_delay_us;
 module_param(cdc_delay_us, uint, 0600);
-MODULE_PARM_DESC(cdc_delay_us, "delay between looking at the cursors and posting, at most 500000");
+MODULE_PARM_DESC(cdc_delay_us, "delay between reading the cursors and posting, in us, at most 500000");
 
 static void test_delay(void)
 {

@@ -134,4 +134,4 @@ static int tell(char *buffer, const struct kernel_param *kp)
 
 static const struct kernel_param_ops ops = { .set = ask, .get = tell };
 module_param_cb(second_path, &ops, NULL, 0600);
-MODULE_PARM_DESC(second_path, "asks for second paths");
+MODULE_PARM_DESC(second_path, "find second paths");

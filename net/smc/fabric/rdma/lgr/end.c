@@ -23,7 +23,7 @@ static void end_conns(struct smc_lgr *lgr)
 /* For tests: behave like a device that takes its time to destroy a queue pair. */
 static bool hold_release;
 module_param(hold_release, bool, 0600);
-MODULE_PARM_DESC(hold_release, "do not give link groups' devices back for now");
+MODULE_PARM_DESC(hold_release, "keep the devices of ended link groups until this is cleared");
 
 static void test_hold(void)
 {

@@ -57,7 +57,7 @@ static int map_pages(struct sg_table *sgt, struct ib_device *ibdev, const struct
 	if (rc) {
 		sg_free_table(sgt);
 	} else if (!memory_coherent(sgt, ibdev)) {
-		pr_warn_once("%s: memory is not coherent, connections stay TCP\n",
+		pr_warn_once("smc: %s: memory is not coherent, connections stay TCP\n",
 			     ibdev->name);
 		unmap_pages(sgt, ibdev);
 		rc = -EOPNOTSUPP;

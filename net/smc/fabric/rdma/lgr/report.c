@@ -26,7 +26,7 @@ static void name_link(struct smc_lgr *lgr, const struct smc_link *link, struct l
 	name->number = link->number;
 	spin_lock_bh(&lgr->lock);
 	name->port = link->path.port;
-	strscpy(name->dev, link->path.dev ? link->path.dev->ibdev->name : "a device that is gone",
+	strscpy(name->dev, link->path.dev ? link->path.dev->ibdev->name : "a removed device",
 		sizeof(name->dev));
 	spin_unlock_bh(&lgr->lock);
 }
@@ -97,15 +97,15 @@ static const char *down_words(u32 reason)
 	case SMC_LLC_DEL_LOST_PATH:
 		return "port or path lost";
 	case SMC_LLC_DEL_OPERATOR:
-		return "the peer's operator ends it";
+		return "ended by the peer's operator";
 	case SMC_LLC_DEL_PROGRAM:
-		return "the peer's program ends it";
+		return "ended by the peer's program";
 	case SMC_LLC_DEL_PROTOCOL:
 		return "protocol violation";
 	case SMC_LLC_DEL_ASYMMETRIC:
 		return "another link has taken its place";
 	default:
-		return "the peer does not have it";
+		return "unknown to the peer";
 	}
 }
 
@@ -248,11 +248,11 @@ static const char *end_words(enum smc_reason reason)
 {
 	switch (reason) {
 	case SMC_REASON_OUT_OF_SYNC:
-		return "the peer ends it";
+		return "ended by the peer";
 	case SMC_REASON_NO_MEMORY:
-		return "it ends, as memory is short";
+		return "ended for lack of memory";
 	default:
-		return "it ends";
+		return "ended";
 	}
 }
 

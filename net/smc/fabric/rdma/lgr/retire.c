@@ -23,7 +23,7 @@
 /* For tests: replaces KEEP_TIME. */
 static unsigned int buffer_keep_ms;
 module_param(buffer_keep_ms, uint, 0600);
-MODULE_PARM_DESC(buffer_keep_ms, "how long link groups keep buffers without users, ms; 0 for the default");
+MODULE_PARM_DESC(buffer_keep_ms, "how long link groups keep unused buffers, in ms; 0 for the default");
 
 static unsigned long keep_time(void)
 {

@@ -18,7 +18,7 @@
 /* For tests: behave as if the device never flushed. */
 static bool never_drained;
 module_param(never_drained, bool, 0600);
-MODULE_PARM_DESC(never_drained, "take queue pairs for ones that the device does not flush");
+MODULE_PARM_DESC(never_drained, "treat queue pairs as if the device never flushed them");
 #else
 #define never_drained	false
 #endif
@@ -68,7 +68,7 @@ bool smc_queues_drain(struct smc_link *link)
 	if (left)
 		left = wait_for_completion_timeout(&link->rx_marker.done, left);
 	if (!left) {
-		pr_warn_ratelimited("%s: a queue pair is not flushed in time\n",
+		pr_warn_ratelimited("smc: %s: a queue pair was not flushed in time\n",
 				    link->path.dev->ibdev->name);
 		smc_msg_ignore_all(link);
 	}

@@ -30,7 +30,7 @@ const struct smc_link_ops *smc_link_owner_ops __ro_after_init;
 /* For tests: behave like a device that fails to initialise queue pairs. */
 static int init_errno;
 module_param(init_errno, int, 0600);
-MODULE_PARM_DESC(init_errno, "errno, positive, for each new queue pair; 0 for none");
+MODULE_PARM_DESC(init_errno, "positive errno with which each new queue pair fails; 0 for none");
 #else
 #define init_errno	0
 #endif
@@ -70,7 +70,7 @@ static void qp_event(struct ib_event *event, void *context)
 /* For tests, because soft-RoCE has neither such events nor interrupts. */
 static bool fatal_event;
 module_param(fatal_event, bool, 0600);
-MODULE_PARM_DESC(fatal_event, "each new queue pair fails, and an interrupt says so");
+MODULE_PARM_DESC(fatal_event, "report a fatal event from an interrupt for each new queue pair");
 
 static void event_irq(struct irq_work *work)
 {
@@ -426,7 +426,7 @@ void smc_link_stop(struct smc_link *link)
 	spin_unlock_bh(&link->tx_lock);
 	/* Only the caller destroys the queue pair, so no lock is needed. */
 	if (connected && ib_modify_qp(link->qp, &attr, IB_QP_STATE))
-		pr_warn_ratelimited("%s: a queue pair cannot be stopped\n",
+		pr_warn_ratelimited("smc: %s: cannot stop a queue pair\n",
 				    link->path.dev->ibdev->name);
 }
 

@@ -89,7 +89,7 @@ bool pnet_table(void)
 	    !add_port("abcdefghij012345", "0000:00:00.0", -1) || !pnet_is(all))
 		return false;
 	do_pnet(SMC_PNETID_ADD, "OTHER", "eth0", NULL, -1);
-	if (!refused(EEXIST, "this netdev has a PNETID already"))
+	if (!refused(EEXIST, "this netdev already has a PNETID"))
 		return false;
 	do_pnet(SMC_PNETID_ADD, "OTHER", NULL, "mlx5_0", -1);
 	if (!refused(EEXIST, "this port of the device"))
@@ -136,9 +136,9 @@ bool pnet_wrong(void)
 		int port;
 		const char *words;
 	} bad[] = {
-		{ NULL, "eth0", NULL, -1, "SMC_PNETID_NAME is missing" },
-		{ "NET", NULL, NULL, -1, "of what?" },
-		{ "NET", "eth0", NULL, 1, "a port without a device" },
+		{ NULL, "eth0", NULL, -1, "the PNETID is missing" },
+		{ "NET", NULL, NULL, -1, "requires a netdev" },
+		{ "NET", "eth0", NULL, 1, "a port requires a device" },
 		{ "", "eth0", NULL, -1, "A-Z and 0-9" },
 		{ "   ", "eth0", NULL, -1, "A-Z and 0-9" },
 		{ "A_B", "eth0", NULL, -1, "A-Z and 0-9" },
@@ -148,8 +148,8 @@ bool pnet_wrong(void)
 		{ "NET", "", NULL, -1, "a netdev's name" },
 		{ "NET", "abcdefghijklmnop", NULL, -1, "1 to 15" },
 		{ "NET", NULL, "", 1, "a device's name" },
-		{ "NET", NULL, "mlx5_0", 0, "ports 1 and 2" },
-		{ "NET", NULL, "mlx5_0", 3, "ports 1 and 2" },
+		{ "NET", NULL, "mlx5_0", 0, "must be 1 or 2" },
+		{ "NET", NULL, "mlx5_0", 3, "must be 1 or 2" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {

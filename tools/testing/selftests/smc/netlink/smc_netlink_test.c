@@ -111,7 +111,7 @@ static bool ueid_add_remove(void)
 	if (!table_is(no_eids) || !add("TEST.EID-1") || !add("0") || !table_is(two))
 		return false;
 	do_eid(SMC_NETLINK_ADD_UEID, "0");
-	if (!refused(EEXIST, "there already"))
+	if (!refused(EEXIST, "exists already"))
 		return false;
 	do_eid(SMC_NETLINK_REMOVE_UEID, "TEST.EID-2");
 	if (!refused(ENOENT, "no such user EID"))
@@ -192,7 +192,7 @@ static bool ueid_full(void)
 		if (!add(all[i]))
 			return false;
 	do_eid(SMC_NETLINK_ADD_UEID, "E9");
-	if (!refused(ERANGE, "there are 8") || !table_is(all))
+	if (!refused(ERANGE, "at most 8") || !table_is(all))
 		return false;
 	do_eid(SMC_NETLINK_REMOVE_UEID, "E3");
 	return done() && add("N") && table_is(less) && do_cmd(SMC_NETLINK_FLUSH_UEID);

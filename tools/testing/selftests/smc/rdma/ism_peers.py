@@ -152,7 +152,7 @@ def waits(session, machine):
     session.exchange({"machine": "left"})
     session.exchange({"slots": "taken"})
     plug(True)
-    said = run("busybox dmesg | grep 'waits for one of' | tail -n 1", check=False)
+    said = run("busybox dmesg | grep 'waiting for one of' | tail -n 1", check=False)
     session.exchange({"machine": "waits"})
     session.exchange({"beats": 3})
     devices = netlink.ism_devices()
