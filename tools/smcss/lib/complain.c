@@ -64,7 +64,7 @@ void other_option(int option, const char *usage_text)
 
 void no_memory(void)
 {
-	complain("no memory");
+	complain("out of memory");
 	exit(EXIT_REFUSED);
 }
 

@@ -136,8 +136,8 @@ const char *convert_unsupported(void)
 {
 	libbpf_set_print(NULL);
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), which it takes to find "
-		       HOOK "() of Linux 6.6 and newer";
+		return "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), which is needed to find "
+		       HOOK "(), which Linux 6.6 and newer have";
 	if (libbpf_find_vmlinux_btf_id(HOOK, BPF_MODIFY_RETURN) <= 0)
 		return "this kernel has no " HOOK "() for BPF (Linux 6.6 has it)";
 	return NULL;
@@ -359,7 +359,7 @@ int convert_attach(const struct convert_scope *scope, bool *blind, char *error, 
 	int fd, link;
 
 	if (!unsupported && !read_layout(&layout) && !scope->cgroup)
-		unsupported = "the BTF of this kernel does not say where network namespaces have their cookie";
+		unsupported = "the BTF of this kernel does not describe the cookie of a network namespace";
 	if (unsupported) {
 		snprintf(error, room, "%s", unsupported);
 		return -1;
@@ -370,7 +370,7 @@ int convert_attach(const struct convert_scope *scope, bool *blind, char *error, 
 	fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "smc_convert", "GPL", p.insns, p.count, &opts);
 	link = fd < 0 ? -1 : bpf_raw_tracepoint_open(NULL, fd);
 	if (link < 0)
-		snprintf(error, room, "the kernel does not take the BPF program: %s%s",
+		snprintf(error, room, "the kernel refused the BPF program: %s%s",
 			 strerror(errno), hint(errno));
 	if (fd >= 0)
 		close(fd);

@@ -67,7 +67,7 @@ int switch_open(struct convert_switch *s)
 	memset(s, 0, sizeof(*s));
 	s->namespaces = s->tcp_cgroups = s->lock = -1;
 	if (geteuid()) {
-		snprintf(s->error, sizeof(s->error), "the switch is root's: become root");
+		snprintf(s->error, sizeof(s->error), "only root can use the switch: become root");
 		return -1;
 	}
 	if (!is_bpffs()) {
@@ -119,7 +119,7 @@ static int this_namespace(struct convert_switch *s, uint64_t *cookie)
 	int rc = fd < 0 ? -1 : getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &len);
 
 	if (rc)
-		fail(s, "the kernel does not tell which network namespace this is", errno);
+		fail(s, "cannot identify this network namespace", errno);
 	if (fd >= 0)
 		close(fd);
 	return rc;
@@ -137,7 +137,7 @@ static int need_map(struct convert_switch *s, int *map, const char *path, const 
 	*map = bpf_map_create(BPF_MAP_TYPE_HASH, name, sizeof(uint64_t), sizeof(uint32_t), entries,
 			      &opts);
 	if (*map < 0)
-		return fail(s, "the kernel makes no BPF map", errno);
+		return fail(s, "cannot create a BPF map", errno);
 	return bpf_obj_pin(*map, path) ? fail(s, path, errno) : 0;
 }
 
@@ -199,7 +199,7 @@ int switch_on(struct convert_switch *s, uint32_t flags, bool *blind)
 		return 0;
 	if (errno == E2BIG)
 		snprintf(s->error, sizeof(s->error),
-			 "the switch has no room for another network namespace; namespaces that have ended take it: 'off all', then 'on' in those that need it");
+			 "the switch has no room for another network namespace, as it still lists namespaces that no longer exist: use 'off all', then 'on' in each one that needs it");
 	else
 		fail(s, NAMESPACES, errno);
 	return undo(s);

@@ -37,7 +37,7 @@ void netns_enter(const char *name)
 		return;
 	}
 	if (fd < 0 && errno == ENOENT)
-		complain("there is no network namespace %s: 'ip netns' lists those with a name, and the number of a process stands for its own",
+		complain("there is no network namespace %s: 'ip netns' lists those with a name; a process ID selects the namespace of that process",
 			 name);
 	else if (fd < 0)
 		complain("cannot open the network namespace %s: %s", name, strerror(errno));

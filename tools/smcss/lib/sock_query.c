@@ -130,7 +130,7 @@ int query(uint8_t ask, struct records *records)
 	int ret;
 
 	if (!sk) {
-		complain("no memory");
+		complain("out of memory");
 		return -1;
 	}
 	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, on_socket, &query);

@@ -279,7 +279,7 @@ static void check(const struct request *r)
 	if (r->html && strcmp(r->object->name, "report"))
 		usage_error("--html is for report only");
 	if (r->watch && r->command->does == ENDLESS)
-		usage_error("'%s' goes on by itself: not with --watch", r->object->name);
+		usage_error("'%s' runs continuously and cannot be combined with --watch", r->object->name);
 	if (r->count && !r->watch && r->command->does != ENDLESS)
 		usage_error("--count requires --watch");
 }

@@ -17,7 +17,7 @@ static int refused(struct genl *genl, int error, const char *what)
 	if (error == EOPNOTSUPP)
 		return complain("this SMC module has no %s to show: it is too old", what);
 	if (error == EPERM || error == EACCES)
-		return complain("the kernel does not show the %s to you: become root", what);
+		return complain("only root may see the %s", what);
 	return complain("cannot read the %s: %s%s%s", what, strerror(error),
 			*genl_words(genl) ? ": " : "", genl_words(genl));
 }
@@ -272,12 +272,12 @@ static int show_seid(struct genl *genl, const struct request *r)
 static int seid_refused(struct genl *genl, int error)
 {
 	if (error == EOPNOTSUPP)
-		return complain("this SMC module has no system EID on this platform: use '%s ueid add' for one of yours",
+		return complain("this SMC module has no system EID on this platform: use '%s ueid add' to add a user EID",
 				program_invocation_short_name);
 	if (error == ENOENT || error == EINVAL)
-		return complain("without a user EID the system EID cannot be switched off: '%s ueid add' comes first",
+		return complain("the system EID cannot be disabled without a user EID: add one with '%s ueid add' first",
 				program_invocation_short_name);
-	return eid_refused(genl, "that for the system EID", error);
+	return eid_refused(genl, "the change of the system EID", error);
 }
 
 static int enable_seid(struct genl *genl, const struct request *r)

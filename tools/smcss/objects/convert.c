@@ -20,9 +20,9 @@ static void print_switch(bool on, uint32_t flags)
 	if (!on)
 		puts("off: new TCP sockets of this network namespace stay TCP");
 	else if (flags & CONVERT_KEEP_MPTCP)
-		puts("on: new TCP sockets of this network namespace are SMC sockets; those of MPTCP stay");
+		puts("on: new TCP sockets of this network namespace are SMC sockets; MPTCP sockets stay MPTCP");
 	else
-		puts("on: new sockets of TCP and MPTCP of this network namespace are SMC sockets");
+		puts("on: new TCP and MPTCP sockets of this network namespace are SMC sockets");
 	if (on && access("/proc/sys/net/smc", F_OK))
 		puts("SMC is not loaded: until it is, they stay TCP (modprobe smc)");
 }
@@ -84,7 +84,7 @@ static int need_protocol(void)
 	genl_close(smc);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SMC);
 	if (fd < 0)
-		return complain("this SMC module has no IPPROTO_SMC, which sockets are converted to");
+		return complain("this SMC module has no IPPROTO_SMC, which converted sockets need");
 	close(fd);
 	return 0;
 }
@@ -98,14 +98,14 @@ static int set_on(struct genl *genl, const struct request *r)
 	int rc;
 
 	if (unsupported)
-		return complain("%s; a program can be converted by 'smc_run'", unsupported);
+		return complain("%s; 'smc_run' can convert a single program", unsupported);
 	if (need_protocol())
 		return EXIT_REFUSED;
 	rc = switch_open(&s);
 	if (!rc)
 		rc = switch_on(&s, flags, &blind);
 	if (!rc && blind)
-		complain("note: this kernel does not show whether SMC is loaded (kptr_restrict, lockdown): 'convert off' has to come before 'modprobe -r smc', or socket() would fail");
+		complain("note: this kernel does not show whether SMC is loaded (kptr_restrict, lockdown): run 'convert off' before 'modprobe -r smc', or socket() will fail");
 	return finish(&s, rc);
 }
 

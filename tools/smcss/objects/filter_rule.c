@@ -158,9 +158,9 @@ static void parse_word(const char *word, struct typed *typed, struct rule *r)
 			usage_error("'%s' is not the ID of a rule", word);
 		r->before = before;
 	} else if (!strcmp(word, "port")) {
-		usage_error("port of which end? 'local port N' or 'remote port N'");
+		usage_error("which end does the port belong to? Use 'local port N' or 'remote port N'");
 	} else {
-		usage_error("a rule has no '%s': see --help", word);
+		usage_error("'%s' is not part of a rule: see --help", word);
 	}
 }
 
@@ -171,7 +171,7 @@ void rule_parse(const char *const *words, size_t count, struct rule *r)
 
 	memset(r, 0, sizeof(*r));
 	if (!count)
-		usage_error("permit or exclude what? See --help");
+		usage_error("a rule is missing: it begins with permit or exclude, see --help");
 	action = *typed.next++;
 	if (!strcmp(action, "permit"))
 		r->action = SMC_FILTER_PERMIT;

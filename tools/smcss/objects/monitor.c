@@ -262,9 +262,9 @@ static int run_monitor(struct genl *genl, const struct request *r)
 	choose(&m);
 	error = genl_join(genl, SMC_GENL_EVENTS_NAME);
 	if (error == ENOENT)
-		return complain("this SMC module reports no events; the kernel's own does not");
+		return complain("this SMC module does not report events (the kernel's own does not)");
 	if (error)
-		return complain("cannot listen to events: %s", strerror(error));
+		return complain("cannot listen for events: %s", strerror(error));
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	interrupt_catch();
 	while (!interrupted() && (!r->count || m.left)) {

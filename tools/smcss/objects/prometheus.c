@@ -108,7 +108,7 @@ static void print_fallbacks(FILE *out, const struct exported *e)
 	size_t i;
 
 	head(out, "smc_fallbacks_total", "counter",
-	     "Sockets that became TCP, by reason; all of them are the sum.");
+	     "Sockets that became TCP, by reason; the sum over the reasons is the total.");
 	for (i = 0; i < all->count; i++) {
 		const struct fallback_count *f = array_item(all, i);
 		const char *name = reason_name(f->reason);
@@ -163,25 +163,25 @@ static void print_data(FILE *out, const struct exported *e)
 	head(out, "smc_bytes_total", "counter", "Bytes that applications sent and received.");
 	DIRECTIONS(out, e, "smc_bytes_total", bytes);
 	head(out, "smc_call_bytes", "histogram",
-	     "Calls that sent or received, by size; the sum is what was moved.");
+	     "Send and receive calls, by size; the sum is the number of bytes moved.");
 	for (kind = 0; kind < 2; kind++) {
 		print_sizes(out, kinds[kind], "tx", &e->of[kind].counters.tx);
 		print_sizes(out, kinds[kind], "rx", &e->of[kind].counters.rx);
 	}
 	head(out, "smc_buffer_full_total", "counter",
-	     "Calls that found no room (tx), or the buffer full (rx); side peer: that of the peer.");
+	     "Calls that found no room to send (tx) or a full receive buffer (rx), here or at the peer.");
 	DIRECTIONS(out, e, "smc_buffer_full_total", rmb.full, ",side=\"local\"");
 	DIRECTIONS(out, e, "smc_buffer_full_total", rmb.full_peer, ",side=\"peer\"");
 	head(out, "smc_buffer_too_small_total", "counter",
-	     "Calls that sent more than the buffer holds, or left something unread.");
+	     "Calls that sent more than the buffer holds, or left data unread.");
 	DIRECTIONS(out, e, "smc_buffer_too_small_total", rmb.too_small, ",side=\"local\"");
 	DIRECTIONS(out, e, "smc_buffer_too_small_total", rmb.too_small_peer, ",side=\"peer\"");
 	head(out, "smc_buffers_total", "counter",
-	     "Connections whose buffer was made, was there, or is smaller than asked for.");
+	     "Connections whose buffer was allocated, reused, or smaller than requested.");
 	DIRECTIONS(out, e, "smc_buffers_total", rmb.allocated, ",how=\"allocated\"");
 	DIRECTIONS(out, e, "smc_buffers_total", rmb.reused, ",how=\"reused\"");
 	DIRECTIONS(out, e, "smc_buffers_total", rmb.downgraded, ",how=\"downgraded\"");
-	head(out, "smc_buffer_bytes", "gauge", "Bytes of the buffers of connections now.");
+	head(out, "smc_buffer_bytes", "gauge", "Bytes in the buffers of current connections.");
 	for (kind = 0; kind < 2; kind++) {
 		sample(out, "smc_buffer_bytes", e->of[kind].tx_usage,
 		       "mode=\"%s\",direction=\"tx\"", kinds[kind]);
@@ -207,26 +207,26 @@ static void print_groups(FILE *out, const struct exported *e)
 	const struct counters *r = &e->of[SMC_R].counters;
 	int kind;
 
-	head(out, "smc_linkgroups", "gauge", "Link groups now; all of the loopback is one.");
+	head(out, "smc_linkgroups", "gauge", "Current link groups; the whole loopback is one.");
 	for (kind = 0; kind < 2; kind++)
 		sample(out, "smc_linkgroups", e->groups[kind].count, "mode=\"%s\"", kinds[kind]);
-	head(out, "smc_connections", "gauge", "Connections of the link groups now.");
+	head(out, "smc_connections", "gauge", "Current connections of the link groups.");
 	for (kind = 0; kind < 2; kind++)
 		sample(out, "smc_connections", connections_of(&e->groups[kind]), "mode=\"%s\"",
 		       kinds[kind]);
-	single(out, "smc_links", "gauge", "Links of SMC-R now.", e->links.count);
+	single(out, "smc_links", "gauge", "Current SMC-R links.", e->links.count);
 	if (e->of[SMC_R].has_links) {
-		single(out, "smc_links_up_total", "counter", "Links of SMC-R that came up.",
+		single(out, "smc_links_up_total", "counter", "SMC-R links that came up.",
 		       r->links_up);
-		single(out, "smc_links_down_total", "counter", "Links of SMC-R that failed.",
+		single(out, "smc_links_down_total", "counter", "SMC-R links that failed.",
 		       r->links_down);
 	}
 	if (e->of[SMC_R].has_moves) {
 		single(out, "smc_connections_moved_total", "counter",
-		       "Connections that went from a link that failed to another one.",
+		       "Connections that moved from a failed link to another one.",
 		       r->conns_moved);
 		single(out, "smc_bytes_rewritten_total", "counter",
-		       "Bytes that these wrote again.", r->bytes_again);
+		       "Bytes that the moved connections wrote again.", r->bytes_again);
 	}
 }
 
@@ -241,13 +241,13 @@ static void print_host(FILE *out, const struct exported *e)
 	if (i->has_memory) {
 		single(out, "smc_memory_bytes", "gauge", "Bytes of all buffers of the namespace.",
 		       i->memory_used);
-		single(out, "smc_memory_limit_bytes", "gauge", "The most there may be.",
+		single(out, "smc_memory_limit_bytes", "gauge", "Limit on smc_memory_bytes.",
 		       i->memory_max);
 	}
 	if (i->has_host_memory) {
 		single(out, "smc_host_memory_bytes", "gauge", "Bytes of all buffers of the host.",
 		       i->host_memory_used);
-		single(out, "smc_host_memory_limit_bytes", "gauge", "The most there may be.",
+		single(out, "smc_host_memory_limit_bytes", "gauge", "Limit on smc_host_memory_bytes.",
 		       i->host_memory_max);
 	}
 	if (i->has_hs_pending)

@@ -186,7 +186,7 @@ static void print_learnt(FILE *out, struct genl *genl)
 	section(out, "destinations that turned out not to speak SMC");
 	if (!destinations_read(genl, &destinations))
 		destinations_print(out, &destinations);
-	section(out, "listeners, and whether SMC pays for them");
+	section(out, "listeners, and whether SMC pays off for them");
 	if (!listeners_read(genl, &listeners))
 		listeners_print(out, &listeners);
 	array_free(&destinations);
@@ -202,7 +202,7 @@ static void print_log(FILE *out)
 	char *text, *line, *rest;
 	unsigned int count = 0;
 
-	section(out, "kernel log, the last lines that name SMC");
+	section(out, "kernel log, the last lines that mention SMC");
 	text = size > 0 ? calloc(1, size + 1) : NULL;
 	if (!text || klogctl(READ_ALL, text, size) < 0) {
 		fprintf(out, "cannot be read: %s\n", strerror(errno));
@@ -245,8 +245,8 @@ void report_print(FILE *out, struct genl *genl, const struct report *r)
 	struct tm tm;
 
 	strftime(text, sizeof(text), "%F %T %z", localtime_r(&r->time, &tm));
-	fprintf(out, "Report of SMC, for the people you ask for help. It names hosts, addresses, processes and\n"
-		"EIDs, but no tokens, no keys and no data. Read it before you give it away.\n");
+	fprintf(out, "SMC report, for the people you ask for help. It names hosts, addresses, processes and\n"
+		"EIDs, but no tokens, no keys and no data. Read it before you pass it on.\n");
 	section(out, "versions");
 	fprintf(out, "time:   %s\nhost:   %s\nsystem: %s\nkernel: %s\nmodule: %s\ntools:  %s\n",
 		text, r->host, r->system, r->kernel, r->module, SMC_TOOLS_VERSION);

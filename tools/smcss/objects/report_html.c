@@ -252,7 +252,7 @@ static void print_tcp(FILE *out, const struct report *report)
 	fprintf(out, "<div class=\"row t\"><div class=\"wires\"><div class=\"cap\"><b>TCP</b> "
 		"%zu connection%s that could not be SMC</div>\n", count, count == 1 ? "" : "s");
 	print_wire(out, report, &wire);
-	fputs("</div><div class=\"peer\"><b>other hosts</b><small>see why below</small></div></div>\n",
+	fputs("</div><div class=\"peer\"><b>other hosts</b><small>reasons below</small></div></div>\n",
 	      out);
 }
 
@@ -273,8 +273,8 @@ static void print_drawing(FILE *out, const struct report *report)
 		fputs("<p class=\"cap soft\">There is no link group now.</p>\n", out);
 	fprintf(out, "</div></div>\n<div class=\"key\"><span class=\"r\"><i></i>SMC-R</span>"
 		"<span class=\"d\"><i></i>SMC-D</span><span class=\"t\"><i></i>TCP</span>"
-		"<span>a bead is a connection, at most %d on a wire; hollow: it is being closed; "
-		"dashed: not in use</span></div></section>\n", BEADS);
+		"<span>a bead is a connection (at most %d are drawn on a line); hollow: closing; "
+		"dashed: no traffic now</span></div></section>\n", BEADS);
 }
 
 /* ---- tiles and bars ------------------------------------------------------------ */
@@ -379,7 +379,7 @@ static void print_reasons(FILE *out, const struct report *report)
 	char room[REASON_ROOM], number[16];
 	size_t i;
 
-	fputs("<section><h2>Why connections became TCP <small>since the namespace was made</small></h2>\n",
+	fputs("<section><h2>Why connections became TCP <small>since the namespace was created</small></h2>\n",
 	      out);
 	for (i = 0; i < all->count; i++) {
 		const struct fallback_count *f = array_item(all, i);
@@ -401,7 +401,7 @@ static void print_reasons(FILE *out, const struct report *report)
 		fputs("</small></div>\n", out);
 	}
 	if (!all->count)
-		fputs("<p class=\"soft\">None did.</p>\n", out);
+		fputs("<p class=\"soft\">No connection did.</p>\n", out);
 	fputs("</section>\n", out);
 }
 
@@ -436,7 +436,7 @@ static void print_calls(FILE *out, const struct report *report)
 
 	if (!r->tx.count && !r->rx.count && !d->tx.count && !d->rx.count)
 		return;
-	fputs("<section><h2>Calls by size <small>up to so many bytes</small></h2><div class=\"charts\">\n",
+	fputs("<section><h2>Calls by size <small>in bytes, at most</small></h2><div class=\"charts\">\n",
 	      out);
 	print_sizes(out, "r", "SMC-R, sent", r->tx.requests);
 	print_sizes(out, "r", "SMC-R, received", r->rx.requests);
@@ -483,7 +483,7 @@ static void print_connections(FILE *out, const struct report *report)
 			print_row(out, report, &report->records.list[i]);
 	fputs("</table></div>\n", out);
 	if (!count)
-		fputs("<p class=\"soft\">There is none.</p>\n", out);
+		fputs("<p class=\"soft\">There are none.</p>\n", out);
 	if (count > ROWS)
 		fprintf(out, "<p class=\"soft\">and %zu more</p>\n", count - ROWS);
 	fputs("</section>\n", out);

@@ -95,7 +95,7 @@ int state_read(const struct state_genl *genl, struct state *s)
 	if (!error)
 		error = unless_missing(rules_read(genl->smc, &s->rules));
 	if (error)
-		return complain("cannot read what is set: %s", strerror(error));
+		return complain("cannot read the settings: %s", strerror(error));
 	s->has_seid = seid.text[0];
 	s->seid = seid.enabled;
 	error = pnets_read(genl->pnet, NULL, &s->pnets);
@@ -168,7 +168,7 @@ static void parse_seid(const char *const *words, size_t count, struct state *s)
 	s->has_seid = true;
 	s->seid = count == 1 && !strcmp(words[0], "enabled");
 	if (!s->seid && (count != 1 || strcmp(words[0], "disabled")))
-		usage_error("the system EID is enabled or disabled");
+		usage_error("the system EID must be enabled or disabled");
 }
 
 static void parse_name(char *room, size_t size, const char *text)
@@ -185,7 +185,7 @@ static void parse_pnet(const char *const *words, size_t count, struct array *pne
 	size_t i;
 
 	if (count < 3 || !(count % 2) || !pnetid_valid(words[0]))
-		usage_error("an entry is like: pnetid NET1 interface eth0, or device rxe0 port 1");
+		usage_error("an entry looks like: pnetid NET1 interface eth0, or device rxe0 port 1");
 	strcpy(p->id, words[0]);
 	for (i = 1; i < count; i += 2) {
 		if (!strcmp(words[i], "interface"))
@@ -193,7 +193,7 @@ static void parse_pnet(const char *const *words, size_t count, struct array *pne
 		else if (!strcmp(words[i], "device"))
 			parse_name(p->device, sizeof(p->device), words[i + 1]);
 		else if (strcmp(words[i], "port") || !read_number(words[i + 1], 1, 2, &port))
-			usage_error("a PNETID has no '%s %s'", words[i], words[i + 1]);
+			usage_error("unexpected '%s %s' in an entry for a PNETID", words[i], words[i + 1]);
 	}
 	if (!p->interface[0] == !p->device[0])
 		usage_error("an entry is for an interface or for a device");
@@ -206,7 +206,7 @@ static void parse_rule(const char *const *words, size_t count, struct array *rul
 
 	rule_parse(words, count, rule);
 	if (rule->before)
-		usage_error("rules are in their order here, without 'before'");
+		usage_error("rules are listed in their order here, without 'before'");
 	/* set the values that the kernel would show */
 	if (!rule->direction)
 		rule->direction = SMC_FILTER_BOTH;

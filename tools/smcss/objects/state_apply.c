@@ -113,7 +113,7 @@ static int set_seid(const struct change *c, bool enabled)
 {
 	return failed(c->genl->smc, seid_change(c->genl->smc, enabled ? SMC_NETLINK_ENABLE_SEID :
 						SMC_NETLINK_DISABLE_SEID),
-		      "cannot have the system EID", enabled ? "enabled" : "disabled");
+		      "cannot switch the system EID to", enabled ? "enabled" : "disabled");
 }
 
 /* There must always be an EID. So the system EID is enabled during the change. */
@@ -342,9 +342,9 @@ int state_apply(const struct state_genl *genl, const struct state *wanted)
 	if (!error) {
 		error = change_all(genl, &before, wanted);
 		if (error && (state_read(genl, &between) || change_all(genl, &between, &before)))
-			complain("only a part was restored: 'smcr save' shows what is set now");
+			complain("restored only in part: 'smcr save' shows the current settings");
 		else if (error)
-			complain("nothing was restored, all is as it was");
+			complain("nothing was restored, and nothing has changed");
 	}
 	state_free(&before);
 	state_free(&between);

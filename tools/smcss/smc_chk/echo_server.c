@@ -82,7 +82,7 @@ static int serve(int listener)
 		room = connections < SMC_CHK_CONNECTIONS;
 		if (!getnameinfo((struct sockaddr *)&from, size, host, sizeof(host), NULL, 0,
 				 NI_NUMERICHOST))
-			printf("Connection from %s%s\n", host, room ? "" : ": too many, closed");
+			printf("Connection from %s%s\n", host, room ? "" : ": closed, too many connections");
 		fflush(stdout);
 		if (room && start_echo(listener, fd))
 			connections++;

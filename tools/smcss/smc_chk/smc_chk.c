@@ -30,8 +30,8 @@ enum { EXIT_TCP = 3 };
 
 static const char usage_text[] =
 	"Usage: smc_chk [-6] [-e] [-t SECONDS] [-j] HOST[:PORT]\n"
-	"       smc_chk -C HOST [-p PORT]     the same, as smc-tools has it\n"
-	"       smc_chk -S [-p PORT]          an echo server for such tests\n"
+	"       smc_chk -C HOST [-p PORT]     the same, in the syntax of smc-tools\n"
+	"       smc_chk -S [-p PORT]          an echo server for these tests\n"
 	"       smc_chk -i INTERFACE          the PNETID of an interface\n"
 	"Tries a connection over SMC and says step by step what happened, and what to do.\n"
 	"\n"
@@ -192,7 +192,7 @@ static struct addrinfo *resolve(const struct options *o, struct check *check)
 	check_step(check, STEP_TCP, FAILED, "%s port %s: %s", o->host, o->port,
 		   gai_strerror(error));
 	snprintf(check->remedy, sizeof(check->remedy),
-		 "give an address, or a name that 'getent ahosts %s' knows", o->host);
+		 "give an address, or a name that 'getent ahosts %s' resolves", o->host);
 	return NULL;
 }
 
@@ -225,10 +225,10 @@ static const char *connect_remedy(int error)
 {
 	switch (error) {
 	case ECONNREFUSED:
-		return "start a server on that port: 'smc_chk -S -p PORT' there will do";
+		return "start a server on that port, for example 'smc_chk -S -p PORT'";
 	case EINTR:
 	case ETIMEDOUT:
-		return "nobody answers: check the address, the route and the firewalls";
+		return "no answer: check the address, the route and the firewalls";
 	case ENETUNREACH:
 	case EHOSTUNREACH:
 		return "there is no route to that host: check 'ip route get HOST'";
@@ -323,7 +323,7 @@ static void name_device(struct check *check, int fd)
 			 "this kernel's SMC cannot serve connections within the host: 'smcd device' lists no device");
 	else
 		snprintf(check->remedy, sizeof(check->remedy),
-			 "no RDMA device carries %.64s, the address of %s: add one with 'rdma link add rxe0 type rxe netdev %s', or name one on the same network with smc_pnet",
+			 "no RDMA device serves %.64s, the address of %s: add one with 'rdma link add rxe0 type rxe netdev %s', or name one on the same network with smc_pnet",
 			 host, interface, interface);
 }
 
@@ -349,7 +349,7 @@ static void check_data(struct check *check, int fd, const struct options *o)
 
 	if (!o->echo) {
 		check_step(check, STEP_DATA, NOT_TRIED,
-			   "not tried, only a server of smc_chk -S can answer (--echo)");
+			   "not tried; it requires the server 'smc_chk -S' (--echo)");
 		return;
 	}
 	limit_time(o->timeout);
@@ -358,7 +358,7 @@ static void check_data(struct check *check, int fd, const struct options *o)
 		got = recv(fd, back, sizeof(back), MSG_WAITALL);
 	alarm(0);
 	if (got == (ssize_t)sizeof(text) && !memcmp(text, back, sizeof(text))) {
-		check_step(check, STEP_DATA, PASSED, "%zu bytes went there and came back",
+		check_step(check, STEP_DATA, PASSED, "%zu bytes were sent and came back",
 			   sizeof(text));
 		return;
 	}

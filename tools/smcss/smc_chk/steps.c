@@ -94,7 +94,7 @@ static void check_link(struct check *check, const struct record *r)
 			   (unsigned long long)r->dmb.peer_gid);
 		return;
 	}
-	check_step(check, STEP_LINK, PASSED, "there, the kernel tells no more");
+	check_step(check, STEP_LINK, PASSED, "present; the kernel reports no details");
 }
 
 void check_record(struct check *check, const struct record *r)

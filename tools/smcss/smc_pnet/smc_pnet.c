@@ -24,10 +24,10 @@ static const char usage_text[] =
 	"Shows and edits the PNET table of this network namespace. Interfaces, RDMA devices and\n"
 	"ISM devices with one PNETID are on one physical network, and used together.\n"
 	"\n"
-	"  -a, --add PNETID           one more entry, for an interface, a device, or both\n"
+	"  -a, --add PNETID           adds an entry, for an interface, a device, or both\n"
 	"  -d, --delete PNETID        removes all entries with that name\n"
 	"  -f, --flush                removes all entries\n"
-	"  -s, --show [PNETID]        only entries with that name, or all\n"
+	"  -s, --show [PNETID]        shows all entries, or those with that name\n"
 	"  -I, --interface INTERFACE  network interface: eth0\n"
 	"  -D, --ibdevice DEVICE      RDMA device, or PCI ID of an ISM device: mlx5_0\n"
 	"  -P, --ibport PORT          port of the RDMA device (1)\n"
@@ -58,7 +58,7 @@ static void take_id(struct options *o, const char *id)
 static void take_action(struct options *o, char action, const char *id)
 {
 	if (o->action)
-		usage_error("-%c and -%c exclude each other", o->action, action);
+		usage_error("-%c and -%c cannot be combined", o->action, action);
 	o->action = action;
 	if (id)
 		take_id(o, id);
@@ -158,7 +158,7 @@ static int refused(struct genl *genl, const struct options *o, int error)
 	case EACCES:
 		return complain("changing the PNET table requires CAP_NET_ADMIN in this network namespace, and for a device also on the host: become root");
 	case EEXIST:
-		return complain("%s has a PNETID already: 'smc_pnet' lists them, 'smc_pnet -d PNETID' removes one",
+		return complain("%s already has a PNETID: 'smc_pnet' lists them, 'smc_pnet -d PNETID' removes one",
 				p->interface[0] ? p->interface : p->device);
 	case ENOENT:
 		return complain("there is no entry %s: 'smc_pnet' lists them", p->id);
@@ -178,11 +178,11 @@ static void warn_of_absent(const struct pnet *p)
 	char path[128];
 
 	if (p->interface[0] && !if_nametoindex(p->interface))
-		complain("note: there is no interface %s just now, the entry waits for it",
+		complain("note: there is no interface %s now; the entry will apply once it exists",
 			 p->interface);
 	snprintf(path, sizeof(path), "/sys/class/infiniband/%s", p->device);
 	if (p->device[0] && !strchr(p->device, ':') && access(path, F_OK))
-		complain("note: there is no RDMA device %s just now, the entry waits for it ('rdma link' lists those that are there)",
+		complain("note: there is no RDMA device %s now; the entry will apply once it exists ('rdma link' lists the present ones)",
 			 p->device);
 }
 

@@ -48,9 +48,9 @@ static const char usage_text[] =
 	"  -t SIZE   transmit buffer (SO_SNDBUF)\n"
 	"  --cgroup  convert in the kernel, by BPF (Linux 6.6 and newer, as root): also programs\n"
 	"            that are linked statically, and Go\n"
-	"  --tcp     leave its sockets alone, where the switch is on ('smcd convert') or a library is\n"
+	"  --tcp     leave its sockets alone, even if the switch is on ('smcd convert') or the library is\n"
 	"            preloaded\n"
-	"  --keep-mptcp      leave sockets of MPTCP alone, which are converted too\n"
+	"  --keep-mptcp      leave MPTCP sockets alone; otherwise they are converted too\n"
 	"  -N, --net NETNS   in another network namespace, by name, path or process (as root)\n"
 	"  -h, --help        this text\n"
 	"  -v, --version     version\n"
@@ -101,7 +101,7 @@ static void modprobe(void)
 static void check_module(void)
 {
 	if (module_is_kernels())
-		say("note: the module is the kernel's own ('smcr info'), which has no SMC within the host on most kernels");
+		say("note: the kernel's own module is loaded ('smcr info'); on most kernels it has no SMC within the host");
 }
 
 static void check_kernel(void)
@@ -116,7 +116,7 @@ static void check_kernel(void)
 			check_module();
 			return;
 		}
-		say("'modprobe smc' did not give this kernel SMC: connections will be TCP");
+		say("this kernel has no SMC even after 'modprobe smc': connections will be TCP");
 	} else {
 		say("SMC is not loaded: connections will be TCP (as root: modprobe smc)");
 	}
@@ -140,7 +140,7 @@ static void check_limit(const char *path, int size)
 		return;
 	f = fopen(path, "w");
 	if (!f || fprintf(f, "%d\n", size) < 0 || fflush(f))
-		say("the kernel will cap the size at %d: %s (as root it would be raised)",
+		say("the kernel will cap the size at %d: %s (as root, smc_run raises this limit)",
 		    limit, path);
 	if (f)
 		fclose(f);
@@ -151,7 +151,7 @@ static void set_buffer(const char *variable, const char *text, const char *limit
 	int size = smc_parse_size(text);
 
 	if (size < 0) {
-		say("'%s' is not a size: bytes, or a number with k or m, as in 512k", text);
+		say("'%s' is not a size: give a number of bytes, or one with k or m, as in 512k", text);
 		exit(EXIT_WRONG);
 	}
 	check_limit(limit_path, size);
@@ -188,7 +188,7 @@ static void find_library(char *path, size_t room)
 	exit(EXIT_SETUP);
 found:
 	if (strpbrk(path, " :")) {
-		say("the path of the library, %s, has a space or a colon in it: LD_PRELOAD cannot name it",
+		say("the path of the library, %s, contains a space or a colon, so LD_PRELOAD cannot name it",
 		    path);
 		exit(EXIT_SETUP);
 	}
@@ -206,7 +206,7 @@ static void set_preload(void)
 	/* append it: the library of a sanitizer must be first */
 	if (others && *others) {
 		if (asprintf(&value, "%s:%s", others, path) < 0) {
-			say("no memory");
+			say("out of memory");
 			exit(EXIT_SETUP);
 		}
 		setenv("LD_PRELOAD", value, 1);
@@ -265,7 +265,7 @@ static void check_program(const char *name)
 	char path[PATH_MAX];
 
 	if (find_program(name, path, sizeof(path)) && is_static(path))
-		say("%s is linked statically, out of reach: its connections will be TCP (as root: --cgroup)",
+		say("%s is linked statically and cannot be converted: its connections will be TCP (as root, use --cgroup)",
 		    path);
 }
 
@@ -350,7 +350,7 @@ static void drop_preload(void)
 	if (!others)
 		return;
 	if (!old || !rest) {
-		say("no memory");
+		say("out of memory");
 		exit(EXIT_SETUP);
 	}
 	for (name = strtok_r(old, ": ", &state); name; name = strtok_r(NULL, ": ", &state)) {
@@ -381,12 +381,12 @@ static int run_as_tcp(char **argv)
 		if (!exempt_begin(&conversion))
 			return run_there(&conversion, argv);
 		if (sockets_are_converted()) {
-			say("the switch is on ('smcd convert'), and the program cannot be left out: %s",
+			say("the switch is on ('smcd convert'), and the program cannot be exempted: %s",
 			    conversion.error);
 			return EXIT_SETUP;
 		}
 	} else if (sockets_are_converted()) {
-		say("the switch is on ('smcd convert'), and only root can leave a program out: its sockets will be SMC sockets");
+		say("the switch is on ('smcd convert'), and only root can exempt a program: its sockets will be SMC sockets");
 	}
 	return run_program(argv);
 }

@@ -138,8 +138,8 @@ void report_print(FILE *out, const struct report *r, const struct rules *rules, 
 	print_ports(out, r, top);
 	fputc('\n', out);
 	print_sizes(out, r);
-	fprintf(out, "\nQualify: the peer is in a network of this host, or as -n says.\n"
-		"Profit: and it moved %s bytes, or exchanged %llu segments with data.\n",
+	fprintf(out, "\nQualify: the peer is in a network of this host, or in one given with -n.\n"
+		"Profit: the connection also moved %s bytes, or exchanged %llu segments with data.\n",
 		short_number(rules->min_bytes, room), (unsigned long long)rules->min_segments);
 }
 

@@ -15,7 +15,7 @@ static const char usage_text[] =
 	"of them and of their bytes could use SMC, and which would profit from it. Changes\n"
 	"nothing, and needs no SMC. Connections that end meanwhile are counted too.\n"
 	"\n"
-	"  -n, --network NETWORK    peers that have SMC, or may get it: 10.0.0.0/8, fd00::1;\n"
+	"  -n, --network NETWORK    peers that have SMC, or could get it: 10.0.0.0/8, fd00::1;\n"
 	"                           default: all in the networks of this host's interfaces\n"
 	"  -b, --min-bytes BYTES    a connection profits if it moved this much (64k)\n"
 	"  -g, --min-segments N     or exchanged this many segments with data (200)\n"

@@ -21,13 +21,13 @@ static const char usage_text[] =
 	"  -a, --all        listening sockets too\n"
 	"  -l, --listening  listening sockets only\n"
 	"  -4, --ipv4       IPv4 only; -6, --ipv6: IPv6 only\n"
-	"  -p, --processes  the processes that have them open (of others: as root)\n"
+	"  -p, --processes  the processes that have them open (as root: of other users, too)\n"
 	"  -d, --debug      shutdown state, buffers, cursors\n"
 	"  -D, --smcd       SMC-D connections only, with their DMBs\n"
 	"  -R, --smcr       SMC-R connections only, with their links\n"
-	"  -s, --summary    how many there are of each kind\n"
-	"  -H, --no-header  no line of titles\n"
-	"  -W, --wide       accepted, as -n and -t: addresses are never shortened, ports are numbers\n"
+	"  -s, --summary    number of sockets of each kind\n"
+	"  -H, --no-header  no header line\n"
+	"  -W, --wide       accepted, like -n and -t: addresses are never shortened, ports are numbers\n"
 	"  -j, --json       as JSON, see smcss(8) for the keys\n"
 	"  -N, --net NETNS  another network namespace, by name, path or process\n"
 	"      --why        which connections are TCP, why, and what to do about it;\n"
@@ -129,13 +129,13 @@ static void check_options(const struct options *o)
 	if (o->summary && (o->why || o->processes))
 		usage_error("-s cannot be combined with --why or -p");
 	if (o->why && o->watch)
-		usage_error("--why and --watch exclude each other");
+		usage_error("--why and --watch cannot be combined");
 	if (o->all && o->listening)
-		usage_error("-a and -l exclude each other");
+		usage_error("-a and -l cannot be combined");
 	if (o->columns.smcd && o->columns.smcr)
-		usage_error("-D and -R exclude each other");
+		usage_error("-D and -R cannot be combined");
 	if (o->listening && (o->columns.smcd || o->columns.smcr))
-		usage_error("a listening socket is neither SMC-D nor SMC-R: not -l with -D or -R");
+		usage_error("a listening socket is neither SMC-D nor SMC-R: -l cannot be combined with -D or -R");
 }
 
 static void parse_options(int argc, char **argv, struct options *o)

@@ -35,7 +35,7 @@ struct words {
 static const char *next(struct words *words, const char *after)
 {
 	if (words->next == words->end)
-		usage_error("'%s' requires something behind it", after);
+		usage_error("'%s' requires an argument", after);
 	return *words->next++;
 }
 
@@ -230,7 +230,7 @@ static struct term *parse_condition(struct words *words)
 		term = new_term(TERM_ADDRESS, NULL, NULL);
 		term->compare = parse_compare(words);
 		if (term->compare > IS_NOT)
-			usage_error("addresses are equal or unequal, not more or less");
+			usage_error("addresses can only be compared with = and !=");
 		parse_address(term, next(words, word));
 	} else if (!strcmp(word, "sport") || !strcmp(word, "dport")) {
 		term = new_term(TERM_PORT, NULL, NULL);

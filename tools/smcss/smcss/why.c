@@ -97,7 +97,7 @@ static void print_connection(FILE *out, const struct record *r)
 	address_words(r, false, local, sizeof(local));
 	address_words(r, true, peer, sizeof(peer));
 	fprintf(out, "    %s -> %s (inode %llu, uid %u)\n", local,
-		has_peer(r) ? peer : "nobody yet",
+		has_peer(r) ? peer : "no peer yet",
 		(unsigned long long)r->msg.diag_inode, r->msg.diag_uid);
 }
 
@@ -147,7 +147,7 @@ int print_why(FILE *out, struct records *records, const struct endpoint *e)
 
 	if (!count && !smc) {
 		fprintf(out, "No connection of an SMC socket %s.\n"
-			"A program asks for SMC by IPPROTO_SMC, or when started with smc_run; 'ss -t' shows the others.\n",
+			"A program uses SMC if it creates IPPROTO_SMC sockets or is started with smc_run; 'ss -t' shows the TCP sockets.\n",
 			e->family || e->port ? "matches" : "is open");
 		return WHY_NONE;
 	}

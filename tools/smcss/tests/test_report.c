@@ -179,8 +179,8 @@ static void test_report(void)
 	       "  32M         1  25.0%   9.000M  90.0%  ##########\n"
 	       "  more        0   0.0%        0   0.0%\n"
 	       "\n"
-	       "Qualify: the peer is in a network of this host, or as -n says.\n"
-	       "Profit: and it moved 65.54K bytes, or exchanged 200 segments with data.\n");
+	       "Qualify: the peer is in a network of this host, or in one given with -n.\n"
+	       "Profit: the connection also moved 65.54K bytes, or exchanged 200 segments with data.\n");
 	report_free(&report);
 	tcp_watch_free(&watch);
 	array_free(&rules.networks);

@@ -74,7 +74,7 @@ Test with {peer_address}, which is {peer_address}:{port}
   proposal  ok    sent
   accept    ok    SMC-R
   link      ok    rxe0 port 1, link 1, GID {gid} to {peer_gid}
-  data      ok    25 bytes went there and came back
+  data      ok    25 bytes were sent and came back
 Success, using SMC-R
 """
 
@@ -284,7 +284,7 @@ def checked_by_client(machine, facts):
     text = say("smc_chk", to, status=3)
     machine.rdma("eth0")
     if machine.module == "kernel":
-        same("no RDMA device carries 10.0.0.2, the address of eth0: add one with 'rdma link add "
+        same("no RDMA device serves 10.0.0.2, the address of eth0: add one with 'rdma link add "
              "rxe0 type rxe netdev eth0'" in text, True, f"no device: {text}")
     same(re.search(r"(proposal|accept) +FAIL", text) is not None, True, f"no device: {text}")
     # The machines have no EID in common.
@@ -335,10 +335,10 @@ def pnet_table():
              {"pnetids": [{"pnetid": "NET2", "device": "rxe0", "port": 1}]}, "smc_pnet -j -s")
         same(say("smc_chk", "-i", "eth1"), "NET1\n", "smc_chk -i")
         same(say("smcr", "device").splitlines()[1].split()[-1], "*NET2", "PNETID of the device")
-        same("has a PNETID already" in say("smc_pnet", "-a", "NET3", "-I", "eth1", status=1), True,
+        same("already has a PNETID" in say("smc_pnet", "-a", "NET3", "-I", "eth1", status=1), True,
              "a second PNETID")
         same("there is no entry NET3" in say("smc_pnet", "-d", "NET3", status=1), True, "no entry")
-        same("the entry waits" in run("smc_pnet", "-a", "NET1", "-I", "nix").stderr, True,
+        same("the entry will apply" in run("smc_pnet", "-a", "NET1", "-I", "nix").stderr, True,
              "note of an interface that is not there")
         say("smc_pnet", "-d", "NET1")
         same(say("smc_pnet"), "NET2 n/a rxe0 1\n", "after a removal")
