@@ -151,7 +151,7 @@ static void welcome(int listener)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	c = new_client(fd);
 	if (!c) {
-		fprintf(stderr, "smc-ivshmem-server: a client too many\n");
+		fprintf(stderr, "smc-ivshmem-server: too many clients\n");
 		close(fd);
 		return;
 	}
@@ -238,12 +238,12 @@ static void make_memory(void)
 	else
 		memory = memfd_create("smc-ivshmem", MFD_CLOEXEC);
 	if (memory == NO_FD || fstat(memory, &st))
-		die("cannot make the memory: %s", strerror(errno));
+		die("cannot create the shared memory: %s", strerror(errno));
 	if (st.st_size && (uint64_t)st.st_size != size)
-		die("the memory %s has another size: %lld bytes", memory_name,
+		die("the shared memory %s has a different size: %lld bytes", memory_name,
 		    (long long)st.st_size);
 	if (!st.st_size && ftruncate(memory, size))
-		die("cannot have %llu bytes of memory: %s", (unsigned long long)size,
+		die("cannot allocate %llu bytes of memory: %s", (unsigned long long)size,
 		    strerror(errno));
 }
 
@@ -256,7 +256,7 @@ static int make_listener(void)
 		die("the path of the socket is too long");
 	memcpy(name.sun_path, path, strlen(path) + 1);
 	if (!connect(fd, (struct sockaddr *)&name, sizeof(name)))
-		die("%s: another server has it", path);
+		die("%s: another server uses it", path);
 	/* Remove the socket of a server that was killed. */
 	if (errno == ECONNREFUSED)
 		unlink(path);
@@ -264,7 +264,7 @@ static int make_listener(void)
 	if (bind(fd, (struct sockaddr *)&name, sizeof(name)) || listen(fd, SOMAXCONN))
 		die("%s: %s", path, strerror(errno));
 	if (owner != (uid_t)-1 && chown(path, owner, -1))
-		die("cannot give %s to another user: %s", path, strerror(errno));
+		die("cannot change the owner of %s: %s", path, strerror(errno));
 	return fd;
 }
 
@@ -273,7 +273,7 @@ static uid_t user_named(const char *name)
 	const struct passwd *entry = getpwnam(name);
 
 	if (!entry)
-		die("no user %s", name);
+		die("there is no user %s", name);
 	return entry->pw_uid;
 }
 
@@ -321,9 +321,9 @@ static const char help[] =
 	"Usage: smc-ivshmem-server [options]\n"
 	"Hands out memory and doorbells to QEMU's ivshmem-doorbell.\n\n"
 	"  -S PATH     socket that QEMU connects to (/run/smc-ivshmem)\n"
-	"  -l SIZE     of the memory, with K, M or G; the next power of two (64M)\n"
+	"  -l SIZE     size of the memory, with K, M or G, rounded up to a power of two (64M)\n"
 	"  -n VECTORS  doorbells of each client, 1 to 64 (1)\n"
-	"  -u USER     who may connect, beside the user who starts it\n"
+	"  -u USER     user that may connect, besides the one that starts the server\n"
 	"  -M NAME     use this POSIX shared memory, which outlives the server\n"
 	"  -F          stay in the foreground\n"
 	"  -h          this text\n"
@@ -390,7 +390,7 @@ int main(int argc, char **argv)
 	listener = make_listener();
 	catch_signals();
 	if (!foreground && daemon(0, 0))
-		die("cannot go to the background: %s", strerror(errno));
+		die("cannot run in the background: %s", strerror(errno));
 	serve(listener);
 	unlink(path);
 	return 0;
