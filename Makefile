@@ -49,34 +49,34 @@ help:
 ## make sparse                     the same, checked by sparse
 ## make tools                      smcss, smcr, smcd, smc_run and so on, into build/tools/
 ## make install [DESTDIR=dir]      modules into updates/smc/, before the kernel's own; tools into /usr/local
-## make uninstall [DESTDIR=dir]    takes all of that away
+## make uninstall [DESTDIR=dir]    removes all of that
 ## make deb                        Debian packages: the modules by DKMS, tools, headers; into build/deb/
-## make rpm                        the same as RPM packages; into build/rpm/
+## make rpm                        the same packages for RPM; into build/rpm/
 ## make demo                       nginx, curl and wrk over SMC in a virtual machine, and between two
 ## make shell [KVER=] [VMS=2] [ISM=1]
-##                                 a shell in a virtual machine with the module loaded, or in two with a link
-##                                 (ISM=1: which also share memory by ivshmem;
-##                                 UML=1: in a kernel that is a process, with KASAN; it starts in two seconds)
-## make check [PARTS="host build"] all that is deterministic, in ten minutes: unit tests, builds, the suite under
-##                                 KASAN in kernels that are processes, a round on Debian's 6.1 and 6.12
-## make check-all                  everything else, for hours: the suite on Debian's kernels, programs, pairs with
-##                                 the kernel's own, a fresh Debian, the debug kernel with two processors
+##                                 a shell in a virtual machine with the module loaded, or in two that are linked
+##                                 (ISM=1: they also share memory by ivshmem;
+##                                 UML=1: in User Mode Linux with KASAN, which boots in two seconds)
+## make check [PARTS="host build"] all deterministic tests, in ten minutes: unit tests, builds, the suite under KASAN
+##                                 in User Mode Linux, a round on Debian's 6.1 and 6.12
+## make check-all                  everything else, which takes hours: the suite on Debian's kernels, programs, pairs
+##                                 with the kernel's own module, a fresh Debian, the debug kernel with two processors
 ## make check-debug                only the suite on the debug kernel, and SMC-R between two of them
 ## make check-kernels [ROWS="um-7.3 6.1"]
-##                                 the module on many kernels; writes the table of Documentation/kernels.md
-## make soak [SECONDS=7200]        so long random, colliding socket calls on a kernel with KASAN, on one with KCSAN, and
-##                                 in kernels that are processes;
-##           [PROGRAMS=250000]     so many programs of the fuzzer of system calls
-## make bench                      cost against TCP, AF_UNIX, pipe and the kernel's own SMC-R, into build/bench/
+##                                 tests the module on many kernels, and writes the table in Documentation/kernels.md
+## make soak [SECONDS=7200]        random, colliding socket calls for this long, on a kernel with KASAN, on one with
+##                                 KCSAN, and in User Mode Linux;
+##           [PROGRAMS=250000]     number of programs that the system call fuzzer runs
+## make bench                      compares the cost with TCP, AF_UNIX, pipe and the kernel's own SMC-R; into build/bench/
 ## make fuzz [RUNS=10000000]       the long run of the fuzzers
-## make intree                     shows that the tree builds inside a kernel tree
+## make intree                     checks that the tree builds inside a kernel tree
 ## make clean                      removes build/ and ends every virtual machine of this tree
 
 # ---- kernel modules ----------------------------------------------------------
 
 say-kernels:
 ifeq ($(kvers),)
-	@echo "error: no kernel headers in /lib/modules; install linux-headers-amd64, or say KDIR=..." >&2; exit 1
+	@echo "error: no kernel headers in /lib/modules; install linux-headers-amd64, or set KDIR=..." >&2; exit 1
 endif
 ifeq ($(every),yes)
 	@echo "No headers for the running kernel $$(uname -r): building for $(kvers)"
