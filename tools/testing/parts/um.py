@@ -122,13 +122,12 @@ PARTS = {
                                         rogue("llc", "link", "wait", "stall", "gateway"),
                                         rogue("device", "gone", "containers", "second_path"),
                                         rogue("links", "cont", "exchanges", "failover")))],
-    # Not in virtual time: soft-RoCE moves data there without the clock, until skbs use up the memory.
-    "um-failover": [
+    "um-failover": [*map(in_virtual_time, (
         long(60, Guest("switch", f"{SUITE}/rdma/failover_switch")),
         Guest("v1", f"{SUITE}/rdma/failover_switch", "--v1", "client_down", "server_deleted",
               "other_down"),
-        *map(in_virtual_time, (Guest("buffers", f"{SUITE}/rdma/buffers"),
-                               Guest("which_group", f"{SUITE}/rdma/which_group")))],
+        Guest("buffers", f"{SUITE}/rdma/buffers"),
+        Guest("which_group", f"{SUITE}/rdma/which_group")))],
     "um-fuzz": [*map(in_virtual_time, fuzz(600, seed=1))],
     "um-admin": [long(30, Guest("tools", f"{TESTING}/../smcss/tests/test_guest")),
                  long(48, Guest("admin", f"{SUITE}/admin/admin_guest", "golden", "reader", "churn",
