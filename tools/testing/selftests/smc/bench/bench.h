@@ -75,7 +75,8 @@ struct work {
 
 /* The client's results, in memory shared with the server. */
 struct result {
-	uint64_t ns;		/* between mark_begin() and mark_end() */
+	uint64_t begun;		/* mark_begin() */
+	uint64_t ended;		/* mark_end() */
 	pthread_barrier_t all;	/* at which the clients of all pairs meet */
 	long sleeps;		/* of both processes, including warm-up */
 	char json[2048];	/* further members of the JSON object */

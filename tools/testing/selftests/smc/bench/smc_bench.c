@@ -29,6 +29,7 @@ struct result *result;
 static int to_server[2];	/* pipes for meet() */
 static int to_client[2];
 static pid_t server_pid;
+static long n_pairs;
 
 void die(const char *fmt, ...)
 {
@@ -115,34 +116,41 @@ uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-static long n_pairs, pair;	/* the pair that this process belongs to, from 0 */
-static uint64_t begun;
-
-static void wait_for_all(void)
+static void keep_latest(uint64_t *at)
 {
-	if (n_pairs > 1)
-		pthread_barrier_wait(&result->all);
+	uint64_t now = now_ns(), old = __atomic_load_n(at, __ATOMIC_RELAXED);
+
+	while (old < now && !__atomic_compare_exchange_n(at, &old, now, false, __ATOMIC_RELAXED,
+							 __ATOMIC_RELAXED))
+		;
 }
 
 /*
  * The nops are markers for bench/profile: its QEMU plugin counts instructions from the first marker
  * to the second, and recognizes them by the displacement. With many pairs the clock runs from the
- * moment when all are ready until all are done.
+ * moment when the last one is ready until the last one is done.
  */
 void mark_begin(void)
 {
-	wait_for_all();
+	if (n_pairs > 1) {
+		keep_latest(&result->begun);
+		pthread_barrier_wait(&result->all);
+		return;
+	}
 #ifdef __x86_64__
 	asm volatile("nopl 0x534d4301(%%rax)" ::: "memory");
 #endif
-	begun = now_ns();
+	result->begun = now_ns();
 }
 
 void mark_end(void)
 {
-	wait_for_all();
-	if (!pair)
-		result->ns = now_ns() - begun;
+	if (n_pairs > 1) {
+		keep_latest(&result->ended);
+		pthread_barrier_wait(&result->all);
+		return;
+	}
+	result->ended = now_ns();
 #ifdef __x86_64__
 	asm volatile("nopl 0x534d4302(%%rax)" ::: "memory");
 #endif
@@ -261,7 +269,7 @@ static void count_sleeps(void)
 
 static void report(const struct options *opt)
 {
-	double per_op = (double)result->ns / (opt->count * opt->pairs);
+	double per_op = (double)(result->ended - result->begun) / (opt->count * opt->pairs);
 	double sleeps = (double)result->sleeps / ((opt->count + opt->warmup) * opt->pairs);
 
 	if (opt->json) {
@@ -368,8 +376,9 @@ static void run_pairs(const struct options *opt, const struct transport *t, cons
 {
 	int status;
 	pid_t pid;
+	long i;
 
-	for (pair = 0; pair < n_pairs; pair++) {
+	for (i = 0; i < n_pairs; i++) {
 		pid = fork();
 		if (pid < 0)
 			die_errno("fork");

@@ -13,6 +13,7 @@
 #include "bench.h"
 
 #define BACKLOG 128
+#define BACKLOG_OF_PAIRS 4096	/* an overflow would let a client wait for a second */
 #define REUSEPORT_PORT 4711
 
 static int listener = -1;
@@ -72,7 +73,7 @@ static void inet_listen(const struct options *opt, int protocol)
 	}
 	sin->sin_addr.s_addr = htonl(opt->addresses > 1 ? INADDR_ANY : INADDR_LOOPBACK);
 	if (bind(listener, (struct sockaddr *)sin, sizeof(*sin)) ||
-	    listen(listener, BACKLOG) ||
+	    listen(listener, opt->pairs > 1 ? BACKLOG_OF_PAIRS : BACKLOG) ||
 	    getsockname(listener, (struct sockaddr *)sin, &len))
 		die_errno("cannot listen on 127.0.0.1");
 }
