@@ -179,6 +179,7 @@ void __smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
 		lgr->fail = reason;
 	WRITE_ONCE(lgr->state, SMC_LGR_ENDING);
 	list_del_init(&lgr->list);
+	hash_del(&lgr->peer_node);
 	__smc_lgrs_changed(smc_lgrs_of(lgr));
 	/* The work takes over the reference of the list. */
 	queue_work(smc_end_wq, &lgr->end_work);

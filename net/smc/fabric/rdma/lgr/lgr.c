@@ -440,6 +440,14 @@ void smc_lgr_set_link(struct smc_lgr_conn *lconn, struct smc_link *link)
 	spin_unlock_bh(&lgrs->lock);
 }
 
+static u64 peer_hash(const u8 *peer_id)
+{
+	u64 id;
+
+	memcpy(&id, peer_id, sizeof(id));
+	return id;
+}
+
 /**
  * smc_lgr_join() - find a link group for a connection, and let it join
  * @lconn: the connection, without a link group
@@ -457,7 +465,7 @@ int smc_lgr_join(struct smc_lgr_conn *lconn, struct smc_net *sn,
 	int err = -ENOENT;
 
 	spin_lock_bh(&sn->lgrs->lock);
-	list_for_each_entry(lgr, &sn->lgrs->list, list) {
+	hash_for_each_possible(sn->lgrs->by_peer, lgr, peer_node, peer_hash(key->peer_id)) {
 		link = __link_for(lgr, key);
 		if (!link)
 			continue;
@@ -489,6 +497,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 		return NULL;
 	refcount_set(&lgr->ref, 1);
 	INIT_LIST_HEAD(&lgr->list);
+	INIT_HLIST_NODE(&lgr->peer_node);
 	INIT_LIST_HEAD(&lgr->waiters);
 	lgr->sn = sn;
 	lgr->state = SMC_LGR_NEW;
@@ -595,14 +604,14 @@ int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 	if (!lgr)
 		return -ENOMEM;
 	spin_lock_bh(&sn->lgrs->lock);
-	list_for_each_entry(other, &sn->lgrs->list, list)
+	hash_for_each_possible(sn->lgrs->by_peer, other, peer_node, peer_hash(key->peer_id))
 		if (key->server && other->state != SMC_LGR_ENDING &&
 		    __link_for(other, key))
 			break;
 	/* Device removal looks for groups under this lock. */
 	if (sn->lgrs->closed || smc_rdma_dev_gone(path->dev))
 		err = -ENODEV;
-	else if (!list_entry_is_head(other, &sn->lgrs->list, list))
+	else if (other)
 		err = -EAGAIN;
 	else if (!__may_create(sn, key, path->dev))
 		err = -EDQUOT;
@@ -610,6 +619,7 @@ int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		err = __enter(lgr, smc_lgr_first_link(lgr), lconn);
 	if (!err) {
 		list_add(&lgr->list, &sn->lgrs->list);
+		hash_add(sn->lgrs->by_peer, &lgr->peer_node, peer_hash(lgr->peer_id));
 		__smc_lgrs_changed(sn->lgrs);
 		atomic_inc(&sn->lgrs->n);
 	}
@@ -762,6 +772,7 @@ static int __net_init smc_lgr_net_init(struct net *net)
 
 	smc_spin_lock_init(&lgrs->lock, SMC_LOCK_LGRS);
 	INIT_LIST_HEAD(&lgrs->list);
+	hash_init(lgrs->by_peer);
 	INIT_WORK(&lgrs->relief_work, relief_work);
 	lgrs->seq = 1;
 	smc_net(net)->lgrs = lgrs;

@@ -62,6 +62,7 @@ struct smc_rtoken {
  * struct smc_lgr - a link group
  * @ref:	references
  * @list:	entry in smc_net.lgrs, under its lock, until the group begins to end
+ * @peer_node:	entry in smc_lgrs.by_peer, as long as @list is one
  * @sn:		the namespace; waits for @end_work, and may be gone after that
  * @state:	enum smc_lgr_state, under smc_lgrs.lock
  * @n_conns:	number of connections that keep the group from being idle, under smc_lgrs.lock
@@ -123,6 +124,7 @@ struct smc_rtoken {
 struct smc_lgr {
 	refcount_t		ref;
 	struct list_head	list;
+	struct hlist_node	peer_node;
 	struct smc_net		*sn;
 	u8			state;
 	unsigned int		n_conns;
@@ -297,9 +299,10 @@ static inline struct smc_lgr *smc_link_lgr(const struct smc_link *link)
 
 /**
  * struct smc_lgrs - link groups of a namespace
- * @lock:	protects the list, and state and number of connections of each group;
+ * @lock:	protects the lists, and state and number of connections of each group;
  *		any context
  * @list:	link groups that have not begun to end
+ * @by_peer:	the same, hashed by the peer's ID, so that a handshake looks at those of one peer
  * @closed:	the namespace is being removed
  * @seq:	sequence number that changes with the list, never 0
  * @n:		number of groups, including those whose @end_work has not finished
@@ -308,6 +311,7 @@ static inline struct smc_lgr *smc_link_lgr(const struct smc_link *link)
 struct smc_lgrs {
 	spinlock_t		lock;
 	struct list_head	list;
+	DECLARE_HASHTABLE(by_peer, 8);
 	bool			closed;
 	unsigned int		seq;
 	atomic_t		n;
