@@ -50,8 +50,8 @@ row()	# row <what> <options...>
 echo "processors  work                                         TCP       SMC   ratio"
 row "ping-pong of 1 B, one pair" --work pingpong --size 1 --count 5000
 row "ping-pong of 1 B, 64 pairs" --work pingpong --size 1 --count 500 --warmup 50 --pairs 64
-row "stream of 64 KiB, one pair" --work stream --size 65536 --count 1000
-row "stream of 64 KiB, 64 pairs" --work stream --size 65536 --count 50 --warmup 10 --pairs 64
+row "stream of 64 KiB, one pair" --work stream --size 65536 --count 1000 --warmup 200
+row "stream of 64 KiB, 64 pairs" --work stream --size 65536 --count 50 --warmup 100 --pairs 64
 row "connect + close, one pair" --work connect --count 1000 --warmup 500
 row "connect + close, 8 to their own" --work connect --count 250 --warmup 100 --pairs 8
 row "connect + close, 8 to one listener" --work connect --count 250 --warmup 100 --pairs 8 \
