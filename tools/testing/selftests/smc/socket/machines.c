@@ -89,7 +89,7 @@ static bool get(void *buf, size_t len)
 static void put(const void *buf, size_t len)
 {
 	if (send(lead, buf, len, MSG_NOSIGNAL) != (ssize_t)len)
-		ksft_exit_fail_msg("the other machine is gone\n");
+		ksft_exit_fail_msg("the connection to the other machine ended\n");
 }
 
 bool machines_next(struct order *order, int *ctl)
@@ -128,7 +128,7 @@ bool machines_hear(char *why, size_t why_len, char *log, size_t log_len)
 	struct outcome o;
 
 	if (!get(&o, sizeof(o)) || (size_t)o.log_len >= log_len || !get(log, o.log_len))
-		ksft_exit_fail_msg("the other machine is gone\n");
+		ksft_exit_fail_msg("the connection to the other machine ended\n");
 	log[o.log_len] = 0;
 	if (!o.ok)
 		snprintf(why, why_len, "%s", o.why);

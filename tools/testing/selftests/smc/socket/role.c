@@ -29,7 +29,7 @@ static void vrec(const char *fmt, va_list ap)
 	int n = vsnprintf(me.log + me.log_used, room, fmt, ap);
 
 	if (n < 0 || (size_t)n + 2 > room) {
-		fprintf(stderr, "# transcript is full\n");
+		fprintf(stderr, "# the transcript is full\n");
 		_exit(3);
 	}
 	me.log_used += n;
@@ -110,7 +110,7 @@ struct message {
 static void tell(const struct message *m)
 {
 	if (send(me.ctl, m, sizeof(*m), MSG_NOSIGNAL) != sizeof(*m))
-		die("the peer is gone");
+		die("the peer has ended");
 }
 
 /* If the peer died, recv() sees end of file, so nobody waits for a dead peer. */
@@ -124,7 +124,7 @@ static void hear(struct message *m)
 		if (n > 0)
 			got += n;
 		else if (!n || errno != EINTR)
-			die("the peer is gone");
+			die("the peer has ended");
 	}
 }
 
@@ -136,7 +136,7 @@ void barrier(const char *name)
 	tell(&mine);
 	hear(&theirs);
 	if (strcmp(mine.barrier, theirs.barrier))
-		die("barrier %s met by \"%s\"", name, theirs.barrier);
+		die("at barrier \"%s\" while the peer is at \"%s\"", name, theirs.barrier);
 }
 
 void ctl_put(long value)
@@ -150,7 +150,7 @@ long ctl_get(void)
 
 	hear(&m);
 	if (m.barrier[0])
-		die("barrier %s where a value was awaited", m.barrier);
+		die("the peer is at barrier \"%s\" instead of sending a value", m.barrier);
 	return m.value;
 }
 
@@ -580,7 +580,7 @@ void recv_bytes(int fd, uint64_t pos, size_t len, size_t chunk)
 		ssize_t got = X(recv(fd, buf, n, 0));
 
 		if (!got)
-			die("end of file %zu bytes early, at position %llu", len,
+			die("end of file %zu bytes too early, at position %llu", len,
 			    (unsigned long long)pos);
 		verify(buf, got, pos);
 		pos += got;

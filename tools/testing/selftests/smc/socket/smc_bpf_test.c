@@ -175,7 +175,8 @@ static void listener(int protocol, const char *name)
 	bool ended = accept(l, NULL, NULL) < 0 && errno == EINVAL;
 
 	if (got || !ended)
-		ksft_print_msg("answer %d, %s\n", got, ended ? "it has ended" : "it listens");
+		ksft_print_msg("answer %d, %s\n", got,
+			       ended ? "the listener ended" : "the listener still listens");
 	klog_result(!got && ended, name);
 	close(l);
 }
@@ -191,7 +192,8 @@ static void connection(int protocol, const char *name)
 	ok = ok && recv(end[0], &c, 1, 0) < 0 && errno == ECONNABORTED;
 	ok = ok && recv(end[1], &c, 1, 0) < 0 && errno == ECONNRESET;
 	if (!ok)
-		ksft_print_msg("answer %d, last %s\n", got, strerror(errno));
+		ksft_print_msg("bpf_sock_destroy() returned %d, the last error is %s\n", got,
+			       strerror(errno));
 	klog_result(ok, name);
 	close(end[0]);
 	close(end[1]);
@@ -211,9 +213,9 @@ int main(void)
 			ksft_test_result_skip("bpf: this kernel has no bpf_sock_destroy\n");
 		ksft_finished();
 	}
-	listener(IPPROTO_TCP, "bpf: a listener of TCP ends");
-	listener(IPPROTO_SMC, "bpf: a listener of SMC ends");
-	connection(IPPROTO_TCP, "bpf: a connection of TCP is aborted");
-	connection(IPPROTO_SMC, "bpf: a connection of SMC is aborted");
+	listener(IPPROTO_TCP, "bpf: bpf_sock_destroy() ends a TCP listener");
+	listener(IPPROTO_SMC, "bpf: bpf_sock_destroy() ends an SMC listener");
+	connection(IPPROTO_TCP, "bpf: bpf_sock_destroy() aborts a TCP connection");
+	connection(IPPROTO_SMC, "bpf: bpf_sock_destroy() aborts an SMC connection");
 	ksft_finished();
 }

@@ -189,7 +189,7 @@ static void show_sockets(void)
 {
 	fflush(stdout);
 	if (system("ss -taniepO 2> /dev/null | sed 's/^/#     /'"))
-		ksft_print_msg("    ss fails\n");
+		ksft_print_msg("#     ss failed\n");
 }
 
 static bool reap(struct run *r)
@@ -225,11 +225,11 @@ static bool wait_roles(struct run *r, int n, int timeout, char *why, size_t len)
 			if (!r[i].done && reap(&r[i]) && failed(&r[i])) {
 				char *bang = strstr(r[i].log, "!! ");
 
-				if (!why[0] || strstr(why, "peer is gone"))
+				if (!why[0] || strstr(why, "the peer has ended"))
 					snprintf(why, len, "%s: %s", name[i], bang ?
 						 bang + 3 : WIFSIGNALED(r[i].status) ?
 						 strsignal(WTERMSIG(r[i].status)) :
-						 "exited without a word");
+						 "exited without reporting a result");
 				if (end > now() + slow(2))
 					end = now() + slow(2);
 			}
@@ -286,7 +286,7 @@ static bool run_once(const struct test_case *tc, const struct variant *var,
 	close(ctl[1]);
 	ok = wait_roles(r, n, timeout_of(tc), why, len);
 	if (opt.between && !machines_hear(there, sizeof(there), r[1].log, LOG_SIZE)) {
-		if (ok || strstr(why, "peer is gone"))
+		if (ok || strstr(why, "the peer has ended"))
 			snprintf(why, len, "%s", there);
 		ok = false;
 	}
@@ -569,7 +569,7 @@ static void play_servers(struct run *r)
 		/* This also fails the guest (tools/testing/vm/judge-log). */
 		if (klog_check(bug, sizeof(bug))) {
 			ksft_print_msg("  kernel log, after %s: %s\n", tc->name, bug);
-			snprintf(why, sizeof(why), "server's kernel log: %s", bug);
+			snprintf(why, sizeof(why), "the server's kernel log: %s", bug);
 			ok = false;
 		}
 		machines_tell(ok, why, r[1].log);
@@ -585,17 +585,17 @@ static void usage(const char *self)
 	       "  -f, --family 4|6    only this IP version\n"
 	       "  -o, --only tcp|smc  TCP alone, or SMC at both ends alone\n"
 	       "  -V, --variant A,B   only these variants and their references; +B: B only for the\n"
-	       "                      cases to which it matters how a socket came about\n"
-	       "  -N, --no-reference  play no TCP and compare nothing: the checks in the cases, and\n"
-	       "                      the kernel log, are all that judges\n"
-	       "  -r, --rdma          over the RDMA devices that tools/testing/vm/rxe_pair made, IPv4\n"
-	       "  -p, --play ROLE     server or client: the cases between two machines, 10.0.0.1 and\n"
-	       "                      10.0.0.2, each with an RDMA device; the client's prints TAP\n"
+	       "                      cases that depend on how a socket was created\n"
+	       "  -N, --no-reference  run no TCP and compare nothing: only the checks in the cases\n"
+	       "                      and the kernel log decide\n"
+	       "  -r, --rdma          use the RDMA devices that tools/testing/vm/rxe_pair made, with IPv4\n"
+	       "  -p, --play ROLE     server or client: run the cases between two machines, 10.0.0.1 and\n"
+	       "                      10.0.0.2, each with an RDMA device; the client prints TAP\n"
 	       "  -m, --mode any      do not insist that the connection is SMC\n"
-	       "      --mode smcd     with --play: it is SMC-D, over an ISM device\n"
-	       "  -n, --repeat N      N times, compared with the first run\n"
-	       "  -T, --timeout SEC   per case, times SMC_SLOW\n"
-	       "  -s, --shard I/N     every N-th case, from the I-th on: 1/8 to 8/8 are all of them\n"
+	       "      --mode smcd     with --play: insist on SMC-D, over an ISM device\n"
+	       "  -n, --repeat N      run each case N times and compare with the first run\n"
+	       "  -T, --timeout SEC   limit for each case, multiplied by SMC_SLOW\n"
+	       "  -s, --shard I/N     every N-th case, starting with the I-th: 1/8 to 8/8 are all cases\n"
 	       "  -v, --verbose       show the transcripts\n", self);
 	exit(0);
 }

@@ -403,15 +403,15 @@ static void accept_server_first_client(void)
 
 const struct test_case accept_cases[] = {
 	CASE(accept_flags, 0, "accept4 flags, nothing inherited from the listener"),
-	CASE(accept_nonblock, 0, "EAGAIN before anybody came"),
-	CASE(accept_address, 0, "the peer's address, short and bad buffers"),
-	CASE(accept_after_close, 0, "the client wrote and closed"),
-	CASE(accept_after_reset, 0, "the client reset the connection"),
-	CASE(accept_late, 0, "data is there before accept()"),
+	CASE(accept_nonblock, 0, "accept() without a connection fails with EAGAIN"),
+	CASE(accept_address, 0, "the peer's address, with short and with bad buffers"),
+	CASE(accept_after_close, 0, "accept a client that has written and closed"),
+	CASE(accept_after_reset, 0, "accept a connection that the client has reset"),
+	CASE(accept_late, 0, "data that arrives before accept()"),
 	CASE(accept_many, 0, "64 connects at once"),
 	CASE(accept_timeo, 0, "SO_RCVTIMEO ends an accept"),
-	CASE(accept_inherits, 0, "options of the child"),
-	CASE(accept_threads, 0, "eight threads accept"),
+	CASE(accept_inherits, 0, "options that a child inherits from its listener"),
+	CASE(accept_threads, 0, "eight threads accept from one listener"),
 	CASE(accept_then_poll, 0, "non-blocking reads right after accept"),
 	CASE(accept_server_first, 0, "the server writes first"),
 	{ 0 }

@@ -383,7 +383,7 @@ static void reset_wakes_server(void)
 	worker_start(&tx);
 	await_blocked(getpid(), rx.tid);
 	await_blocked(getpid(), tx.tid);
-	barrier("both sleep");
+	barrier("both threads sleep");
 	worker_join(&rx);
 	worker_join(&tx);
 	/* one of them gets the error, the other sees the end */
@@ -398,7 +398,7 @@ static void reset_wakes_client(void)
 {
 	int fd = pair();
 
-	barrier("both sleep");
+	barrier("both threads sleep");
 	linger(fd, 1, 0);
 	R(close(fd));
 }
@@ -587,7 +587,7 @@ static void closes_first(void)
 	X(close(fd));
 	barrier("closed");
 	AWAIT(remembered(port));
-	rec("TIME_WAIT is here");
+	rec("this end has TIME_WAIT");
 }
 
 static void closes_later(void)
@@ -670,27 +670,29 @@ static void close_member_client(void)
 }
 
 const struct test_case close_cases[] = {
-	CASE(close_plain, 0, "all data, then the end"),
-	CASE(close_unread, 0, "unread data resets the peer"),
-	CASE(close_corked, 0, "unread data, and own data behind a cork"),
-	CASE(close_sends_corked, 0, "own data behind a cork, unread data at the peer"),
-	CASE(close_unread_shut, 0, "unread data after both shut down"),
-	CASE(close_unsent, 0, "everything written before close arrives"),
-	CASE(exit_unsent, 0, "everything written before exit arrives"),
-	CASE(linger_zero, 0, "SO_LINGER 0 resets"),
-	CASE(linger_zero_data, 0, "what had arrived before the reset"),
+	CASE(close_plain, 0, "the peer reads all data, then end of file"),
+	CASE(close_unread, 0, "close() with unread data resets the connection"),
+	CASE(close_corked, 0, "close() with unread data and with corked data"),
+	CASE(close_sends_corked, 0, "close() sends corked data while the peer has unread data"),
+	CASE(close_unread_shut, 0, "close() with unread data after both ends shut down"),
+	CASE(close_unsent, 0, "everything written before close() arrives"),
+	CASE(exit_unsent, 0, "everything written before exit() arrives"),
+	CASE(linger_zero, 0, "close() with SO_LINGER 0 resets the connection"),
+	CASE(linger_zero_data, 0, "data that arrived before a reset can be read"),
 	CASE(reset_after_end, 0, "a reset after the end of the stream"),
-	CASE(linger_wait, 0, "close waits for the peer to read"),
-	CASE(linger_timeout, 0, "and gives up after a while"),
-	CASE(killed, 0, "the peer is killed"),
-	CASE(reset_wakes, 0, "a reset wakes sleepers"),
-	CASE(close_at_once, 0, "both close in the same moment"),
-	CASE(close_while_sending, 0, "closed while the peer sends"),
-	CASE(close_under_recv, 0, "closed under a thread in recv"),
-	{ "time_wait_client", closes_later, closes_first, 0, "TIME_WAIT is where close came first" },
-	{ "time_wait_server", closes_first, closes_later, 0, "the same with the server first" },
+	CASE(linger_wait, 0, "close() with SO_LINGER waits until the peer has read"),
+	CASE(linger_timeout, 0, "close() returns when the linger time has passed"),
+	CASE(killed, 0, "a peer is killed, with and without unread data"),
+	CASE(reset_wakes, 0, "a reset wakes calls that sleep"),
+	CASE(close_at_once, 0, "both ends close at the same time"),
+	CASE(close_while_sending, 0, "close() while the peer sends"),
+	CASE(close_under_recv, 0, "close() while another thread sleeps in recv()"),
+	{ "time_wait_client", closes_later, closes_first, 0,
+	  "the client closes first and has TIME_WAIT" },
+	{ "time_wait_server", closes_first, closes_later, 0,
+	  "the server closes first and has TIME_WAIT" },
 	CASE(churn, 0, "120 connections that end in four ways"),
-	CASE(close_member, 0, "closed while it connects, in a multicast group"),
-	CASE(destroyed, F_ROOT, "SOCK_DESTROY of the TCP connection"),
+	CASE(close_member, 0, "close() of a multicast member that is connecting"),
+	CASE(destroyed, F_ROOT, "SOCK_DESTROY of the underlying TCP connection"),
 	{ 0 }
 };

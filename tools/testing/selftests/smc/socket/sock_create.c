@@ -233,13 +233,13 @@ static void used_after_errors_client(void)
 const struct test_case create_cases[] = {
 	SOLO(create_ok, 0, "flags and identity of a new socket"),
 	/* slow: the kernel runs modprobe for each unknown protocol */
-	SOLO(create_errors, F_SLOW, "wrong type, protocol and flags: AF_INET's errno"),
-	SOLO(create_until_emfile, 0, "many sockets that were never used"),
-	SOLO(bind_errors, 0, "every way bind() fails"),
+	SOLO(create_errors, F_SLOW, "wrong type, protocol and flags fail as with AF_INET"),
+	SOLO(create_until_emfile, 0, "create sockets until EMFILE, without using them"),
+	SOLO(bind_errors, 0, "every error of bind()"),
 	SOLO(bind_unspec, 0, "bind() with another family's address"),
-	SOLO(bind_privileged, F_ROOT, "port 80 without privileges"),
-	SOLO(bind_shares_ports_with_tcp, 0, "a port that a TCP socket holds"),
-	SOLO(unconnected_calls, 0, "every call on an unconnected socket"),
+	SOLO(bind_privileged, F_ROOT, "bind() to port 80 without privileges"),
+	SOLO(bind_shares_ports_with_tcp, 0, "bind() to a port that a TCP socket has"),
+	SOLO(unconnected_calls, 0, "every call on a socket that is not connected"),
 	CASE(used_after_errors, 0, "failed calls leave the socket usable"),
 	{ 0 }
 };

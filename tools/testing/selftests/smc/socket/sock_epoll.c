@@ -60,21 +60,21 @@ static void epoll_level_server(void)
 	next(ep, "data");	/* SIOCINQ may already count what epoll is about to report */
 	now(ep, "data is still there");
 	R(recv(fd, buf, 2, 0));
-	now(ep, "half of it");
+	now(ep, "half of the data is left");
 	R(recv(fd, buf, 2, 0));
 	now(ep, "read");
 	R(ep_mod(ep, fd, EPOLLIN));
-	now(ep, "only IN asked");
+	now(ep, "watched for IN only");
 	barrier("end");
 	await_mask(fd, POLLRDHUP);
 	next(ep, "end");
 	R(ep_mod(ep, fd, EPOLLIN | EPOLLRDHUP));
 	now(ep, "end with RDHUP");
 	R(ep_mod(ep, fd, 0));
-	now(ep, "nothing asked");
+	now(ep, "watched for nothing");
 	R(shutdown(fd, SHUT_WR));
 	await_mask(fd, POLLHUP);
-	next(ep, "HUP unasked");
+	next(ep, "HUP although not requested");
 }
 
 static void epoll_level_client(void)
@@ -96,22 +96,22 @@ static void epoll_edge_server(void)
 	set_nonblock(fd, true);
 	R(ep_add(ep, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET));
 	now(ep, "added");
-	now(ep, "told once");
+	now(ep, "reported once");
 	barrier("first");
 	next(ep, "data");
-	now(ep, "told once");
+	now(ep, "reported once");
 	R(recv(fd, buf, 2, 0));
-	now(ep, "reading a part is no event");
+	now(ep, "a partial read raises no event");
 	barrier("second");
 	next(ep, "more data");
 	await_inq(fd, 6);
-	now(ep, "told once");
+	now(ep, "reported once");
 	R(recv(fd, buf, 100, 0));
 	R(recv(fd, buf, 100, 0));
 	now(ep, "drained");
 	barrier("third");
 	next(ep, "data after EAGAIN");
-	now(ep, "told once");
+	now(ep, "reported once");
 	R(recv(fd, buf, 100, 0));
 	R(ep_mod(ep, fd, EPOLLIN | EPOLLET));
 	now(ep, "rearmed while empty");
@@ -155,7 +155,7 @@ static void epoll_edge_each_server(void)
 		barrier("send");
 		next(ep, "data");
 		await_inq(fd, i);
-		now(ep, "told once");
+		now(ep, "reported once");
 		barrier("seen");
 	}
 	recv_bytes(fd, 0, 10, 10);
@@ -190,7 +190,7 @@ static void epoll_edge_out_client(void)
 	int fd = pair(), ep = watch(fd, EPOLLOUT | EPOLLET);
 
 	now(ep, "added");
-	now(ep, "told once");
+	now(ep, "reported once");
 	for (int i = 0; i < 3; i++) {
 		size_t total = fill_up(fd);
 
@@ -301,7 +301,7 @@ static void epoll_refused(void)
 	R(ep_add(ep, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET));
 	await_mask(fd, POLLERR);
 	next(ep, "refused");
-	now(ep, "told once");
+	now(ep, "reported once");
 	R(get_int(fd, SOL_SOCKET, SO_ERROR));
 }
 
@@ -312,14 +312,14 @@ static void epoll_masks_server(void)
 
 	now(ep, "established");
 	R(shutdown(fd, SHUT_WR));
-	now(ep, "wrote all");
+	now(ep, "has written everything");
 	barrier("half");
 	await_mask(fd, POLLIN);
 	now(ep, "data in the half-closed connection");
 	recv_bytes(fd, 0, 1, 1);
 	barrier("other half");
 	await_mask(fd, POLLHUP);
-	now(ep, "both halves");
+	now(ep, "both directions shut down");
 	R(recv(fd, &c, 1, 0));
 	now(ep, "end read");
 	R(ep_add(ep, fd, EPOLLIN));
@@ -335,14 +335,14 @@ static void epoll_masks_client(void)
 
 	barrier("half");
 	await_mask(fd, POLLRDHUP);
-	now(ep, "peer wrote all");
+	now(ep, "the peer has written everything");
 	R(recv(fd, &c, 1, 0));
 	now(ep, "end read");
 	send_bytes(fd, 0, 1, 1);
 	barrier("other half");
 	R(shutdown(fd, SHUT_WR));
 	await_mask(fd, POLLHUP);
-	now(ep, "both halves");
+	now(ep, "both directions shut down");
 }
 
 static void *wait_thread(struct worker *w)
@@ -376,7 +376,7 @@ static void epoll_exclusive_server(void)
 		worker_join(&w[i]);
 		woken += w[i].ret;
 	}
-	rec("%ld woken by four", woken);
+	rec("%ld events for four waiters", woken);
 	for (int i = 0; i < 4; i++)
 		ping_pong(accept_one(l));
 	barrier("done");
@@ -460,13 +460,13 @@ static void epoll_loop_client(void)
 }
 
 const struct test_case epoll_cases[] = {
-	CASE(epoll_level, 0, "level-triggered through a connection's life"),
-	CASE(epoll_edge, 0, "the exact edges a reader sees"),
+	CASE(epoll_level, 0, "level-triggered events during the life of a connection"),
+	CASE(epoll_edge, 0, "the exact events of an edge-triggered reader"),
 	CASE(epoll_edge_each, 0, "one edge for each message"),
 	CASE(epoll_edge_out, 0, "one EPOLLOUT for each EAGAIN"),
 	CASE(epoll_oneshot, 0, "EPOLLONESHOT"),
-	CASE(epoll_connect, 0, "watched before connect"),
-	SOLO(epoll_refused, 0, "watched while refused"),
+	CASE(epoll_connect, 0, "a socket added before connect()"),
+	SOLO(epoll_refused, 0, "a socket whose connect is refused"),
 	CASE(epoll_masks, 0, "masks of half-closed connections"),
 	CASE(epoll_exclusive, 0, "EPOLLEXCLUSIVE on a listener"),
 	CASE(epoll_loop, 0, "an edge-triggered server of 16 connections"),

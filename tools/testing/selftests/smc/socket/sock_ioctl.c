@@ -228,13 +228,13 @@ static void sigio_connect_client(void)
 }
 
 const struct test_case ioctl_cases[] = {
-	CASE(inq, 0, "SIOCINQ counts what can be read"),
-	CASE(outq, 0, "SIOCOUTQ and SIOCOUTQNSD"),
+	CASE(inq, 0, "SIOCINQ is the number of bytes to read"),
+	CASE(outq, 0, "SIOCOUTQ and SIOCOUTQNSD count what the peer has not received"),
 	SOLO(ioctl_states, 0, "ioctls on new and listening sockets"),
 	CASE(fionbio, 0, "FIONBIO"),
-	CASE(sigio, 0, "O_ASYNC for data and end"),
-	CASE(sigio_room, 0, "O_ASYNC for room"),
-	CASE(sigio_listener, 0, "O_ASYNC on a listener"),
-	CASE(sigio_connect, 0, "O_ASYNC for the end of connect"),
+	CASE(sigio, 0, "SIGIO (O_ASYNC) for data and for end of file"),
+	CASE(sigio_room, 0, "SIGIO when a full buffer has room again"),
+	CASE(sigio_listener, 0, "SIGIO for a new connection on a listener"),
+	CASE(sigio_connect, 0, "SIGIO when a non-blocking connect ends"),
 	{ 0 }
 };

@@ -476,7 +476,7 @@ static void thousand_connects_server(void)
 	X(listen(l, 2 * THOUSAND));
 	a = name_of(l);
 	ctl_put(addr_port(&a));
-	barrier("all have begun");
+	barrier("all connects have begun");
 	watch(ep, EPOLL_CTL_ADD, l, EPOLLIN);
 	while (left) {
 		int k = X(epoll_wait(ep, e, 64, -1));
@@ -510,7 +510,7 @@ static void thousand_connects_client(void)
 		CHECK(connect(fd[i], &a.sa, a.len) < 0 && errno == EINPROGRESS);
 		watch(ep, EPOLL_CTL_ADD, fd[i], EPOLLOUT);
 	}
-	barrier("all have begun");
+	barrier("all connects have begun");
 	while (left) {
 		int k = X(epoll_wait(ep, e, 64, -1));
 
@@ -534,20 +534,20 @@ static void thousand_connects_client(void)
 	/* All connections are open at the same time. */
 	for (int i = 0; i < n; i++)
 		close(fd[i]);
-	rec("%d were served", n);
+	rec("%d clients were served", n);
 }
 
 const struct test_case listen_cases[] = {
-	SOLO(backlog_count, 0, "the backlog limits what is queued"),
-	SOLO(listen_shutdown, 0, "shutdown wakes accept with EINVAL"),
-	CASE(listen_again, 0, "listen after shutdown"),
-	CASE(listen_close, 0, "children not accepted are reset"),
-	CASE(listen_close_race, 0, "the same during the handshake"),
+	SOLO(backlog_count, 0, "the backlog limits the number of queued connections"),
+	SOLO(listen_shutdown, 0, "shutdown() wakes accept(), which returns EINVAL"),
+	CASE(listen_again, 0, "listen() after shutdown()"),
+	CASE(listen_close, 0, "closing a listener resets children not yet accepted"),
+	CASE(listen_close_race, 0, "closing a listener resets children in the handshake"),
 	CASE(reuseport, 0, "two listeners on one port"),
-	CASE(dual_stack, F_V6, "one listener for IPv6, IPv4 and mapped"),
-	CASE(v4mapped, F_V6, "mapped addresses on either side"),
+	CASE(dual_stack, F_V6, "one listener for IPv6, IPv4 and IPv4-mapped addresses"),
+	CASE(v4mapped, F_V6, "IPv4-mapped addresses at either end"),
 	CASE(v6only, F_V6, "IPV6_V6ONLY"),
-	CASE(many_clients, F_SLOW, "many clients and a process for each"),
+	CASE(many_clients, F_SLOW, "a server with one process for each of many clients"),
 	CASE(thousand_connects, F_V4 | F_SLOW, "1000 non-blocking connects at once"),
 	{ 0 }
 };

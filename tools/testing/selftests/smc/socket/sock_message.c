@@ -472,19 +472,19 @@ static void odd_flags_client(void)
 }
 
 const struct test_case message_cases[] = {
-	CASE(iovecs, 0, "sendmsg, recvmsg, readv, writev with odd vectors"),
+	CASE(iovecs, 0, "sendmsg, recvmsg, readv and writev with odd vectors"),
 	CASE(mmsg, 0, "sendmmsg and recvmmsg"),
-	CASE(peek, 0, "MSG_PEEK, also of more than there is"),
-	CASE(peek_wrap, 0, "MSG_PEEK at every place of the buffer"),
-	CASE(waitall, 0, "MSG_WAITALL, whole, cut by the end, not blocking"),
-	CASE(trunc, 0, "MSG_TRUNC discards"),
+	CASE(peek, 0, "MSG_PEEK, also for more bytes than are there"),
+	CASE(peek_wrap, 0, "MSG_PEEK at every position of the ring"),
+	CASE(waitall, 0, "MSG_WAITALL: complete, cut short by the end, non-blocking"),
+	CASE(trunc, 0, "MSG_TRUNC discards the bytes"),
 	CASE(dontwait, 0, "MSG_DONTWAIT and O_NONBLOCK"),
-	CASE(zero_length, 0, "nothing sent, nothing received"),
+	CASE(zero_length, 0, "send and receive with length zero"),
 	CASE(cork, 0, "TCP_CORK, MSG_MORE, TCP_NODELAY"),
-	CASE(cork_holds, 0, "a byte behind a cork comes by itself, but not at once"),
-	CASE(cork_big, 0, "a cork and more than the buffers hold"),
-	CASE(sendto, 0, "addresses are ignored as TCP ignores them"),
-	CASE(cmsg, 0, "control messages"),
-	CASE(odd_flags, 0, "flags of no meaning for a stream"),
+	CASE(cork_holds, 0, "a corked byte is sent after a delay, without another call"),
+	CASE(cork_big, 0, "more corked data than the buffers hold"),
+	CASE(sendto, 0, "sendto() and recvfrom() ignore addresses as TCP does"),
+	CASE(cmsg, 0, "sendmsg() and recvmsg() with control messages"),
+	CASE(odd_flags, 0, "flags without meaning for a stream"),
 	{ 0 }
 };

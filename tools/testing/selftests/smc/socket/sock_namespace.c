@@ -180,9 +180,9 @@ static void namespace_churn(void)
 }
 
 const struct test_case namespace_cases[] = {
-	CASE(own_world, F_ROOT | F_HERE, "ports of one namespace mean nothing in another"),
+	CASE(own_world, F_ROOT | F_HERE, "the same port in another namespace has no listener"),
 	CASE(across_veth, F_ROOT | F_HERE, "a connection between two namespaces"),
-	CASE(orphaned, F_ROOT | F_HERE, "a connection whose namespace was left"),
-	SOLO(namespace_churn, F_ROOT | F_HERE, "namespaces come and go"),
+	CASE(orphaned, F_ROOT | F_HERE, "a connection whose namespace was removed"),
+	SOLO(namespace_churn, F_ROOT | F_HERE, "namespaces are created and removed in use"),
 	{ 0 }
 };

@@ -308,7 +308,7 @@ static void check_sleeps(long polled, long slept)
 {
 	if (me.var->smc && !me.any_mode && !me.rdma &&
 	    sysconf(_SC_NPROCESSORS_ONLN) > 1 && polled > slept / 2)
-		die("%ld sleeps with busy polling, %ld without", polled, slept);
+		die("the receiver slept %ld times with busy polling, %ld without", polled, slept);
 }
 
 /*
@@ -414,11 +414,14 @@ static void busy_poll_epoll_client(void)
 
 const struct test_case options_cases[] = {
 	SOLO(every_option_new, F_ROOT | F_HERE, "every option of four levels on a new socket"),
-	CASE(every_option_connected, F_ROOT | F_HERE, "the same on a connection"),
-	CASE(every_option_child, F_ROOT | F_HERE, "set on a listener, read of its child"),
-	SOLO(device_and_names, F_ROOT | F_HERE, "options that name something"),
-	CASE(steer_reuseport, F_ROOT, "a program chooses between two listeners"),
+	CASE(every_option_connected, F_ROOT | F_HERE,
+	     "every option of four levels on a connection"),
+	CASE(every_option_child, F_ROOT | F_HERE,
+	     "every option set on a listener, read from its child"),
+	SOLO(device_and_names, F_ROOT | F_HERE,
+	     "SO_BINDTODEVICE, SO_MARK, SO_PRIORITY, IP_TOS and IPV6_TCLASS"),
+	CASE(steer_reuseport, F_ROOT, "a BPF program chooses between SO_REUSEPORT listeners"),
 	CASE(busy_poll, F_ROOT, "SO_BUSY_POLL: a receiver polls before it sleeps"),
-	CASE(busy_poll_epoll, 0, "epoll polls before it sleeps, where it is asked to"),
+	CASE(busy_poll_epoll, 0, "epoll with busy polling polls before it sleeps"),
 	{ 0 }
 };

@@ -414,12 +414,12 @@ static void signed_keys_client(void)
 }
 
 const struct test_case policy_cases[] = {
-	CASE(device_bound, F_ROOT | F_HERE, "SO_BINDTODEVICE on both sides"),
-	CASE(vrf, F_ROOT | F_HERE, "within a VRF"),
+	CASE(device_bound, F_ROOT | F_HERE, "SO_BINDTODEVICE at both ends"),
+	CASE(vrf, F_ROOT | F_HERE, "connections within a VRF"),
 	CASE(scope, F_ROOT | F_V6, "link-local addresses and their scope"),
-	CASE(marks, F_ROOT | F_HERE, "SO_MARK, in routing rules and for children"),
+	CASE(marks, F_ROOT | F_HERE, "SO_MARK: routing rules match it, a child inherits it"),
 	CASE(cgroup_bpf, F_ROOT, "BPF programs at connect, bind and socket"),
 	CASE(signed_keys, F_HERE, "TCP_MD5SIG keeps a connection on TCP"),
-	CASE(landlock, F_HERE, "Landlock allows one port to connect to"),
+	CASE(landlock, F_HERE, "Landlock allows connects to one port only"),
 	{ 0 }
 };

@@ -29,7 +29,7 @@ static void poll_stages_server(void)
 	port = addr_port(&a);
 	ctl_put(port);
 	await_mask(l, POLLIN);
-	say("somebody came", l);
+	say("a connection arrived", l);
 	fd = accept_one(l);
 	say("accepted all", l);
 	await_mask(fd, POLLOUT);
@@ -102,10 +102,10 @@ static void poll_shut_rd_server(void)
 	char buf[10];
 
 	R(shutdown(fd, SHUT_RD));
-	say("own reading side shut", fd);
+	say("own receive side shut down", fd);
 	R(recv(fd, buf, 10, 0));
 	R(shutdown(fd, SHUT_WR));
-	say("both own sides shut", fd);
+	say("both own directions shut down", fd);
 	barrier("shut");
 	barrier("done");
 }
@@ -116,7 +116,7 @@ static void poll_shut_rd_client(void)
 
 	barrier("shut");
 	await_mask(fd, POLLRDHUP);
-	say("peer shut", fd);
+	say("the peer has shut down", fd);
 	barrier("done");
 }
 
@@ -129,10 +129,10 @@ static void poll_reset_server(void)
 	await_mask(fd, POLLERR);
 	say("reset", fd);
 	R(get_int(fd, SOL_SOCKET, SO_ERROR));
-	say("error taken", fd);
+	say("SO_ERROR read", fd);
 	R(recv(fd, &c, 1, 0));
 	R(send(fd, &c, 1, MSG_NOSIGNAL));
-	say("after that", fd);
+	say("after the failed calls", fd);
 }
 
 static void poll_reset_client(void)
@@ -268,7 +268,7 @@ static void poll_and_recv_server(void)
 	worker_start(&r);
 	await_blocked(getpid(), p.tid);
 	await_blocked(getpid(), r.tid);
-	barrier("both wait");
+	barrier("both threads wait");
 	worker_join(&r);
 	rec("recv %ld", r.ret);
 	barrier("again");
@@ -281,7 +281,7 @@ static void poll_and_recv_client(void)
 {
 	int fd = pair();
 
-	barrier("both wait");
+	barrier("both threads wait");
 	send_bytes(fd, 0, 1, 1);
 	barrier("again");
 	send_bytes(fd, 1, 1, 1);
@@ -289,12 +289,12 @@ static void poll_and_recv_client(void)
 }
 
 const struct test_case poll_cases[] = {
-	CASE(poll_stages, 0, "the mask in every stage"),
-	CASE(poll_full, 0, "POLLOUT goes and comes back"),
-	CASE(poll_shut_rd, 0, "own sides shut down"),
-	CASE(poll_reset, 0, "the mask after a reset"),
-	CASE(poll_wakes, 0, "a sleeping poll is woken"),
+	CASE(poll_stages, 0, "the poll mask in every state of a connection"),
+	CASE(poll_full, 0, "POLLOUT disappears when the buffer is full and returns"),
+	CASE(poll_shut_rd, 0, "the poll mask after a shutdown of the own socket"),
+	CASE(poll_reset, 0, "the poll mask after a reset"),
+	CASE(poll_wakes, 0, "events wake a sleeping poll()"),
 	CASE(select, 0, "select"),
-	CASE(poll_and_recv, 0, "a poller beside a reader"),
+	CASE(poll_and_recv, 0, "data wakes both poll() and recv()"),
 	{ 0 }
 };

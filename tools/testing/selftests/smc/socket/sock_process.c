@@ -21,11 +21,11 @@ static void dup_server(void)
 
 	R(close(fd));
 	ping_pong(fd2);
-	barrier("still there");
+	barrier("connection open");
 	R(dup2(fd2, fd2 + 10) == fd2 + 10);
 	R(close(fd2));
 	ping_pong(fd2 + 10);
-	barrier("and there");
+	barrier("connection still open");
 	R(close(fd2 + 10));
 	barrier("gone");
 }
@@ -35,10 +35,10 @@ static void dup_client(void)
 	int fd = pair();
 
 	ping_pong(fd);
-	barrier("still there");
+	barrier("connection open");
 	rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLOUT | POLLRDHUP)));
 	ping_pong(fd);
-	barrier("and there");
+	barrier("connection still open");
 	barrier("gone");
 	rec("poll %s", mask_name(await_mask(fd, POLLRDHUP)));
 }
@@ -253,7 +253,7 @@ static void threads_64_server(void)
 	CHECK(!one.err);
 	for (int i = 0; i < RECORDS; i++)
 		CHECK(seen[i] == 1);
-	rec("%ld records, each once", one.ret);
+	rec("%ld records, each received once", one.ret);
 	send_bytes(one.fd, 0, 300000, 10000);
 }
 
@@ -338,13 +338,13 @@ static void two_children_client(void)
 }
 
 const struct test_case process_cases[] = {
-	CASE(dup, 0, "the last descriptor counts"),
-	CASE(fork, 0, "shared with a child"),
-	CASE(exec, 0, "another program reads and writes"),
-	CASE(scm_rights, 0, "passed to another process and back"),
-	CASE(scm_rights_lost, 0, "closed in a message nobody reads"),
-	CASE(threads_64, 0, "64 threads on one socket"),
+	CASE(dup, 0, "a connection lives until its last descriptor is closed"),
+	CASE(fork, 0, "parent and child share a connection"),
+	CASE(exec, 0, "a program started by exec reads and writes"),
+	CASE(scm_rights, 0, "a descriptor passed to another process and back"),
+	CASE(scm_rights_lost, 0, "a descriptor closed inside a message that is never read"),
+	CASE(threads_64, 0, "64 threads send and receive on one socket"),
 	CASE(fstat, 0, "fstat and /proc/self/fd"),
-	CASE(two_children, 0, "a reader and a writer in other processes"),
+	CASE(two_children, 0, "a reader and a writer in two child processes"),
 	{ 0 }
 };

@@ -38,7 +38,7 @@ static void kernel_reader_server(void)
 {
 	int fd = pair();
 
-	barrier("data there first");
+	barrier("data arrived first");
 	echo_begin(fd);
 	if (smc_mode(fd) != MODE_TCP)
 		CHECK(set_int(fd, SOL_SMC, SMC_TEST_ECHO, 1) < 0 && errno == EBUSY);
@@ -51,7 +51,7 @@ static void kernel_reader_urgent_server(void)
 {
 	int fd = pair();
 
-	barrier("data there first");
+	barrier("data arrived first");
 	echo_begin(fd);
 	echo_rest(fd);
 	barrier("done");
@@ -68,7 +68,7 @@ static void kernel_reader_client(void)
 	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		send_bytes(fd, pos, sizes[i], sizes[i]);
 		if (!i) {
-			barrier("data there first");
+			barrier("data arrived first");
 			barrier("no second echo");
 		}
 		recv_bytes(fd, pos, sizes[i], sizes[i]);
@@ -91,7 +91,7 @@ static void kernel_reader_urgent_client(void)
 	char buf[8];
 
 	X(send(fd, "abc", 3, 0));
-	barrier("data there first");
+	barrier("data arrived first");
 	CHECK(recv(fd, buf, 3, MSG_WAITALL) == 3 && !memcmp(buf, "abc", 3));
 	X(send(fd, "!", 1, MSG_OOB));
 	X(send(fd, "defg", 4, 0));
@@ -164,10 +164,10 @@ static void kernel_peek_len_client(void)
 }
 
 const struct test_case reader_cases[] = {
-	CASE(kernel_reader, F_SLOW, "read_sock: an echo in the kernel gives back every byte"),
+	CASE(kernel_reader, F_SLOW, "read_sock: an echo in the kernel returns every byte"),
 	{ "kernel_reader_urgent", kernel_reader_urgent_server, kernel_reader_urgent_client, 0,
-	  "read_sock goes past an urgent byte" },
-	CASE(kernel_reader_reset, 0, "read_sock when the file is closed and the peer resets"),
-	CASE(kernel_peek_len, 0, "peek_len is what can be read"),
+	  "read_sock skips an urgent byte" },
+	CASE(kernel_reader_reset, 0, "read_sock after close(), when the peer resets"),
+	CASE(kernel_peek_len, 0, "peek_len is the number of bytes to read"),
 	{ }
 };

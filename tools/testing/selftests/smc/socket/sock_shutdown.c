@@ -229,7 +229,7 @@ static void sigpipe_server(void)
 
 	barrier("closed");
 	X(close(fd));
-	barrier("go on");
+	barrier("continue");
 	barrier("done");
 }
 
@@ -248,7 +248,7 @@ static void sigpipe_client(void)
 	R(send(fd, "x", 0, 0));
 	rec("%d signals", (int)signals_seen);
 	barrier("closed");
-	barrier("go on");
+	barrier("continue");
 	barrier("done");
 }
 
@@ -296,15 +296,15 @@ static void shutdown_bad_how(void)
 
 const struct test_case shutdown_cases[] = {
 	CASE(half_close, 0, "data flows back after SHUT_WR"),
-	CASE(half_close_back, 0, "the server shuts down first"),
-	CASE(shutdown_flushes, 0, "SHUT_WR behind full buffers"),
-	CASE(shutdown_wakes, 0, "shutdown wakes own sleepers"),
-	CASE(shutdown_rd, 0, "SHUT_RD and data that comes later"),
-	CASE(shutdown_rd_unread, 0, "SHUT_RD keeps what is unread"),
+	CASE(half_close_back, 0, "data flows to the server after its SHUT_WR"),
+	CASE(shutdown_flushes, 0, "SHUT_WR with full buffers loses nothing"),
+	CASE(shutdown_wakes, 0, "shutdown() wakes threads that sleep in calls on the socket"),
+	CASE(shutdown_rd, 0, "SHUT_RD, then more data arrives"),
+	CASE(shutdown_rd_unread, 0, "SHUT_RD keeps unread data"),
 	CASE(shutdown_rdwr, 0, "SHUT_RDWR"),
-	CASE(shutdown_both_at_once, 0, "both sides in the same moment"),
-	CASE(sigpipe, 0, "SIGPIPE, EPIPE, MSG_NOSIGNAL"),
+	CASE(shutdown_both_at_once, 0, "both ends shut down at the same time"),
+	CASE(sigpipe, 0, "writing after SHUT_WR: SIGPIPE, EPIPE, MSG_NOSIGNAL"),
 	CASE(write_to_closed, 0, "writing to a peer that closed"),
-	SOLO(shutdown_bad_how, 0, "bad arguments"),
+	SOLO(shutdown_bad_how, 0, "shutdown() with bad arguments"),
 	{ 0 }
 };

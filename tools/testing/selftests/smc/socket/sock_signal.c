@@ -299,11 +299,11 @@ static void signal_storm_client(void)
 }
 
 const struct test_case signal_cases[] = {
-	CASE(recv_eintr, 0, "a receive is interrupted"),
-	CASE(send_eintr, 0, "a send is interrupted: what was sent counts"),
-	CASE(send_restart, 0, "SA_RESTART and a part that was sent"),
-	SOLO(accept_eintr, 0, "an accept is interrupted"),
-	CASE(pending_signal, 0, "EAGAIN and data with a signal pending"),
-	CASE(signal_storm, 0, "a signal every 200 us, every byte once"),
+	CASE(recv_eintr, 0, "a signal interrupts a receive"),
+	CASE(send_eintr, 0, "a signal interrupts a send, which returns what it sent"),
+	CASE(send_restart, 0, "SA_RESTART does not restart a partial send"),
+	SOLO(accept_eintr, 0, "a signal interrupts accept()"),
+	CASE(pending_signal, 0, "non-blocking reads while a blocked signal is pending"),
+	CASE(signal_storm, 0, "a signal every 200 us, yet every byte arrives once"),
 	{ 0 }
 };

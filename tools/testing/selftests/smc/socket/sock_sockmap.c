@@ -245,9 +245,9 @@ static void kcm_client(void)
 }
 
 const struct test_case sockmap_cases[] = {
-	CASE(sockmap_refuses, F_ROOT, "no sockmap takes what may be SMC"),
-	CASE(sockmap_handshake, F_ROOT, "nor during a handshake"),
-	CASE(sockmap_fallback, F_ROOT, "a sockmap takes what is plain TCP"),
-	CASE(kcm, F_ROOT, "the connection multiplexor does not take it either"),
+	CASE(sockmap_refuses, F_ROOT, "a sockmap refuses a connection that may be SMC"),
+	CASE(sockmap_handshake, F_ROOT, "a sockmap refuses a connection during the handshake"),
+	CASE(sockmap_fallback, F_ROOT, "a sockmap accepts a connection that is plain TCP"),
+	CASE(kcm, F_ROOT, "KCM refuses a connection that may be SMC"),
 	{ 0 }
 };

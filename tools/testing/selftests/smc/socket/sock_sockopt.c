@@ -196,7 +196,7 @@ static void rcvlowat_server(void)
 	rec("poll %s", mask_name(poll_mask(fd, POLLIN)));
 	barrier("twenty");
 	worker_join(&w);
-	rec("woken with %ld", w.ret);
+	rec("woken with %ld bytes", w.ret);
 	barrier("five");
 	await_inq(fd, 5);
 	rec("poll %s", mask_name(poll_mask(fd, POLLIN)));
@@ -620,25 +620,25 @@ static void keepalive_client(void)
 
 const struct test_case sockopt_cases[] = {
 	SOLO(options_new, 0, "50 options on a new socket"),
-	CASE(options_connected, 0, "the same on a connection"),
+	CASE(options_connected, 0, "50 options on a connection"),
 	SOLO(protocol_option, 0, "SO_PROTOCOL and SO_DOMAIN"),
 	SOLO(buffer_sizes, 0, "SO_SNDBUF and SO_RCVBUF, set and read"),
-	CASE(buffers_bound, 0, "they bound what is in flight"),
-	CASE(buffers_changed, 0, "changed on a live connection"),
+	CASE(buffers_bound, 0, "SO_SNDBUF and SO_RCVBUF bound the data in flight"),
+	CASE(buffers_changed, 0, "SO_SNDBUF and SO_RCVBUF changed on a connection"),
 	CASE(rcvlowat, 0, "SO_RCVLOWAT for recv and poll"),
 	/* TCP needs a minute between machines to send a whole buffer through a window of one
 	 * segment.
 	 */
-	CASE(rcvlowat_set, F_ONE, "SO_RCVLOWAT while somebody polls, and more than fits"),
+	CASE(rcvlowat_set, F_ONE, "SO_RCVLOWAT set during poll(), and to more than fits"),
 	CASE(timeouts, 0, "SO_RCVTIMEO and SO_SNDTIMEO"),
-	CASE(keepalive, F_ROOT, "SO_KEEPALIVE, and the link tests that it asks for"),
+	CASE(keepalive, F_ROOT, "SO_KEEPALIVE, and the link tests that it causes"),
 	SOLO(linger_values, 0, "SO_LINGER, set and read"),
-	CASE(tcp_info, 0, "the state that TCP_INFO tells"),
-	CASE(smc_info, 0, "SMC_SOCK_INFO"),
-	CASE(fastopen, 0, "data in the SYN, which the server does not want"),
+	CASE(tcp_info, 0, "the state that TCP_INFO reports"),
+	CASE(smc_info, 0, "the options of level SOL_SMC"),
+	CASE(fastopen, 0, "data in the SYN, to a server without TCP_FASTOPEN"),
 	/* A machine puts data into its first SYN only if it knows that the server accepts the
 	 * data.
 	 */
-	CASE(fastopen_child, F_ROOT | F_ONE, "data in the SYN, which the server takes"),
+	CASE(fastopen_child, F_ROOT | F_ONE, "data in the SYN, to a server with TCP_FASTOPEN"),
 	{ 0 }
 };

@@ -97,7 +97,7 @@ static void both_ways(int fd, size_t len, size_t send_chunk, size_t recv_chunk)
 	worker_start(&rx);
 	worker_join(&tx);
 	worker_join(&rx);
-	rec("%zu bytes each way", len);
+	rec("%zu bytes in each direction", len);
 }
 
 static void duplex_server(void)
@@ -226,7 +226,7 @@ static void growing_server(void)
 
 	recv_bytes(fd, 0, GROW_FIRST, GROW_FIRST);
 	barrier("read");
-	barrier("around the end");
+	barrier("across the end of the ring");
 	await_inq(fd, GROW_FIRST);
 	CHECK(recv(fd, buf, sizeof(buf), MSG_PEEK) == sizeof(buf));
 	verify(buf, sizeof(buf), GROW_FIRST);
@@ -247,7 +247,7 @@ static void growing_client(void)
 	send_bytes(fd, 0, GROW_FIRST, GROW_FIRST);
 	barrier("read");
 	send_bytes(fd, GROW_FIRST, GROW_FIRST, 1999);
-	barrier("around the end");
+	barrier("across the end of the ring");
 	barrier("read in part");
 	send_bytes(fd, 2 * GROW_FIRST, GROW_MORE, GROW_MORE);
 	barrier("more");
@@ -394,18 +394,18 @@ static void sendfile_client(void)
 }
 
 const struct test_case stream_cases[] = {
-	CASE(echo_sizes, 0, "there and back, sizes around every power"),
-	CASE(send_8m, 0, "one blocking send of 8 MiB is sent whole"),
-	CASE(recv_8m_waitall, 0, "one MSG_WAITALL of 8 MiB is filled"),
+	CASE(echo_sizes, 0, "echo, with sizes around every power of two"),
+	CASE(send_8m, 0, "one blocking send() of 8 MiB is sent completely"),
+	CASE(recv_8m_waitall, 0, "one recv() of 8 MiB with MSG_WAITALL is complete"),
 	CASE(duplex, 0, "both directions at once"),
-	CASE(wrap_small, 0, "buffers of 4 KiB wrap everywhere"),
+	CASE(wrap_small, 0, "buffers of 4 KiB wrap at every position"),
 	CASE(duplex_small, 0, "both directions at once in small buffers"),
 	CASE(duplex_large, 0, "both directions at once in large buffers"),
-	CASE(full_then_drained, 0, "fill up, drain, go on"),
-	CASE(growing, 0, "more data than a fresh connection has room for"),
-	CASE(growing_poll, 0, "the same in small pieces, with poll()"),
-	CASE(one_byte_writes, 0, "3000 writes of one byte each way"),
-	CASE(bad_buffers, 0, "EFAULT loses and duplicates nothing"),
+	CASE(full_then_drained, 0, "a sender fills the buffer, drains it and continues"),
+	CASE(growing, 0, "more data than the initial buffer holds"),
+	CASE(growing_poll, 0, "more data than the initial buffer holds, with poll()"),
+	CASE(one_byte_writes, 0, "3000 writes of one byte in each direction"),
+	CASE(bad_buffers, 0, "calls with EFAULT neither lose nor duplicate data"),
 	CASE(splice_out, 0, "splice from a socket"),
 	CASE(sendfile, 0, "sendfile and splice into a socket"),
 	{ 0 }

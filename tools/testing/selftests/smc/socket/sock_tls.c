@@ -196,7 +196,7 @@ static void upper_layer_client(void)
 
 const struct test_case tls_cases[] = {
 	CASE(kernel_tls, F_ROOT, "kernel TLS on a connection that fell back"),
-	CASE(kernel_tls_threads, F_ROOT, "several threads set it up"),
-	CASE(upper_layer, F_ROOT, "it is refused on a connection with SMC"),
+	CASE(kernel_tls_threads, F_ROOT, "four threads set up kernel TLS at once"),
+	CASE(upper_layer, F_ROOT, "a connection that may be SMC refuses TCP_ULP"),
 	{ 0 }
 };

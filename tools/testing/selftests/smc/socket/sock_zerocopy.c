@@ -210,9 +210,9 @@ static void peek_offset_client(void)
 }
 
 const struct test_case zerocopy_cases[] = {
-	CASE(zerocopy, 0, "MSG_ZEROCOPY is a copy, with completions"),
-	CASE(pipes, 0, "splice, tee and vmsplice"),
-	CASE(sendfile_changed, 0, "sendfile of 3 MiB, the file changes"),
-	CASE(peek_offset, 0, "SO_PEEK_OFF"),
+	CASE(zerocopy, 0, "MSG_ZEROCOPY copies and reports completions"),
+	CASE(pipes, 0, "splice(), tee() and vmsplice() with a socket"),
+	CASE(sendfile_changed, 0, "sendfile() of 3 MiB, then the file changes"),
+	CASE(peek_offset, 0, "MSG_PEEK with SO_PEEK_OFF"),
 	{ 0 }
 };
