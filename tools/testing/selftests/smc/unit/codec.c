@@ -145,7 +145,7 @@ static const char *check_hdr(const u8 *buf, size_t len, int rc)
 		return "header: decodes with the wrong length";
 	second = smc_clc_decode_hdr(buf, SMC_CLC_HDR_LEN, &again);
 	return first != second || memcmp(&hdr, &again, sizeof(hdr)) ?
-	       "header: 8 bytes are not enough" : NULL;
+	       "header: 8 bytes do not suffice to decode it" : NULL;
 }
 
 const char *codec_check(enum smc_clc_type type, const u8 *buf, size_t len,

@@ -135,7 +135,7 @@ const char *llc_check(const u8 *buf, size_t len, int *rc)
 	n = smc_llc_encode(&first, out, sizeof(out));
 	if (*rc == -EOPNOTSUPP) {
 		if (first.type != SMC_LLC_ADD_LINK || first.negative)
-			return "LLC: unknown MTU where there is none";
+			return "LLC: unknown MTU in a message without one";
 		if (n != -EINVAL)
 			return "LLC: unknown MTU, but has an encoding";
 		first.add_link.mtu = SMC_CLC_MTU_4096;
@@ -167,12 +167,12 @@ const char *cdc_check(const u8 *buf, size_t len, int *rc)
 	if (*rc)
 		return NULL;
 	if (first.prod_flags & 0x07 || first.conn_flags & 0x1f)
-		return "CDC: a flag nobody knows";
+		return "CDC: an unknown flag";
 	if (first.prod_flags & SMC_CDC_FAILOVER &&
 	    (first.prod_flags != SMC_CDC_FAILOVER || first.conn_flags ||
 	     !is_zero(&first.prod, sizeof(first.prod)) ||
 	     !is_zero(&first.cons, sizeof(first.cons))))
-		return "CDC: failover validation with something else";
+		return "CDC: failover validation together with other content";
 
 	out[SMC_WR_MSG_LEN] = 0x77;
 	smc_cdc_encode(&first, out);

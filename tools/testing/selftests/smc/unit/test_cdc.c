@@ -129,7 +129,7 @@ static void reserved(void)
 	smc_cdc_encode(&m, out);
 	CHECK(out[24] == 0xf0 && out[25] == 0xe0 && !out[26] && !out[43] &&
 	      !out[8] && !out[17], "reserved");
-	tap_case("reserved bits");
+	tap_case("reserved bits are dropped");
 }
 
 static void which(void)
@@ -140,7 +140,7 @@ static void which(void)
 		CHECK(smc_is_cdc(i) == (i >= 0xc0), "%02x", i);
 	for (i = 0; i < n_golden_llc; i++)
 		CHECK(!smc_is_cdc(golden_llc[i].bytes[0]), "LLC");
-	tap_case("CDC or LLC");
+	tap_case("CDC and LLC messages are told apart");
 }
 
 static void sequence(void)
@@ -154,8 +154,8 @@ static void sequence(void)
 			      ahead);
 	CHECK(smc_cdc_newer(1, 0), "the first one");
 	CHECK(smc_cdc_newer(0, 65535), "wrap");
-	CHECK(!smc_cdc_newer(65535, 0), "wrap back");
-	tap_case("sequence numbers");
+	CHECK(!smc_cdc_newer(65535, 0), "back across the wrap");
+	tap_case("comparison of sequence numbers");
 }
 
 /* --- cursors --- */
@@ -194,7 +194,7 @@ static bool advance(u64 *count, u32 size, u32 wrap, u32 off, u64 max)
 	int rc = smc_cursor_advance(count, &last, size, &w, max);
 
 	CHECK(rc == 0 || rc == -EPROTO, "%d", rc);
-	CHECK(same(last, rc ? was : w), "the cursor beside the count");
+	CHECK(same(last, rc ? was : w), "the cursor that belongs to the count");
 	return !rc;
 }
 
@@ -219,16 +219,16 @@ static void walk(u32 size)
 		was = seen;
 		if (step)
 			CHECK(smc_cursor_advance(&seen, &last, size, &w, step - 1) ==
-			      -EPROTO && seen == was, "one too many");
+			      -EPROTO && seen == was, "one byte too many");
 		CHECK(!smc_cursor_advance(&seen, &last, size, &w, step), "refused");
 		CHECK(seen == sent, "%llu, not %llu", (unsigned long long)seen,
 		      (unsigned long long)sent);
 		CHECK(!smc_cursor_advance(&seen, &last, size, &w, 0) && seen == sent,
-		      "the same again is no advance");
+		      "the same cursor again must not advance");
 		wraps += s.wrap == 0 && sent > 65536ull * size / 2;
 	}
-	CHECK(sent >= target && wraps, "did not get around");
-	tap_case("cursor around 3 * 65536 rings of %u bytes", size);
+	CHECK(sent >= target && wraps, "did not wrap");
+	tap_case("a cursor through 3 * 65536 laps of a ring of %u bytes", size);
 }
 
 static void edges(u32 size)
@@ -259,22 +259,22 @@ static void edges(u32 size)
 		count = base;
 		CHECK(!advance(&count, size, (base - 1) / size & 0xffff,
 			       (base - 1) % size, size) && count == base,
-		      "back by one");
+		      "back by one byte");
 		CHECK(!advance(&count, size, (base - size) / size & 0xffff,
 			       (base - size) % size, size) && count == base,
-		      "back by an element");
+		      "back by a whole ring");
 	}
 	/* from the last byte of wrap 65535 to the first of wrap 0 */
 	base = 65536ull * size - 1;
 	count = base;
 	CHECK(advance(&count, size, 0, 0, 1) && count == base + 1, "wrap");
 	CHECK(!advance(&count, size, 65535, size - 1, 65535ull * size) &&
-	      count == base + 1, "wrap back");
+	      count == base + 1, "back across the wrap");
 	/* without a limit no step is too far, except backwards */
 	count = 0;
 	CHECK(advance(&count, size, 65535, size - 1, 65536ull * size - 1) &&
 	      count == 65536ull * size - 1, "farthest");
-	tap_case("edges of cursors in rings of %u bytes", size);
+	tap_case("limits of cursors in rings of %u bytes", size);
 }
 
 /* Any two cursors: whether they are accepted or not, the result is possible. */
@@ -303,10 +303,10 @@ static void anything(u32 size)
 		}
 		good++;
 		CHECK(count >= base && count - base <= max, "too far");
-		CHECK(same(last, w) && same(cursor_at(count, size), w), "not there");
+		CHECK(same(last, w) && same(cursor_at(count, size), w), "not at the cursor");
 	}
 	CHECK(good > 1000, "%u", good);
-	tap_case("any cursor in rings of %u bytes, %u accepted", size, good);
+	tap_case("arbitrary cursors in rings of %u bytes, %u accepted", size, good);
 }
 
 static void cursors(u32 size)

@@ -38,7 +38,7 @@ static void proposal(const u8 *buf, size_t len,
 	EQ(p.eid_count, want->eid_count);
 	EQ(p.features, want->features);
 	EQ(p.n_gids, want->n_gids);
-	CHECK(!memcmp(&p, want, sizeof(p)), "some field differs");
+	CHECK(!memcmp(&p, want, sizeof(p)), "a field differs");
 }
 
 static void accept(const u8 *buf, size_t len, const struct smc_clc_accept *want)
@@ -61,7 +61,7 @@ static void accept(const u8 *buf, size_t len, const struct smc_clc_accept *want)
 	EQ(a.features, want->features);
 	EQ(a.n_gid_list, want->n_gid_list);
 	CHECK(!strcmp(a.hostname, want->hostname), "'%s'", a.hostname);
-	CHECK(!memcmp(&a, want, sizeof(a)), "some field differs");
+	CHECK(!memcmp(&a, want, sizeof(a)), "a field differs");
 }
 
 static void decline(const u8 *buf, size_t len,
@@ -72,7 +72,7 @@ static void decline(const u8 *buf, size_t len,
 	EQ(smc_clc_decode_decline(buf, len, &d), 0);
 	EQ(d.diagnosis, want->diagnosis);
 	EQ(d.has_types, want->has_types);
-	CHECK(!memcmp(&d, want, sizeof(d)), "some field differs");
+	CHECK(!memcmp(&d, want, sizeof(d)), "a field differs");
 }
 
 /* Static, so the padding is zero and memcmp() is valid. */

@@ -187,7 +187,7 @@ static void sweep(const char *name, const u8 *bytes, size_t len, size_t at)
 		      "%s = %u: %d", name, v, rc);
 		good += !rc;
 	}
-	CHECK(good, "not even the right one");
+	CHECK(good, "not even the right value parses");
 	tap_case("all values of %s, %u parse", name, good);
 }
 
@@ -212,20 +212,20 @@ static void offsets(void)
 
 	for (i = 0; i < n_golden; i++)
 		lengths(&golden[i]);
-	tap_case("all values of the length");
-	sweep("the IP area's offset (v1)", spec_r1_proposal_ipv6,
+	tap_case("all values of the length field");
+	sweep("the offset of the IP area (v1)", spec_r1_proposal_ipv6,
 	      sizeof(spec_r1_proposal_ipv6), 38);
-	sweep("the IP area's offset (v1, SMC-D only)", spec_d1_proposal,
+	sweep("the offset of the IP area (v1, SMC-D only)", spec_d1_proposal,
 	      sizeof(spec_d1_proposal), 38);
-	sweep("the IP area's offset (v2)", spec_all20_proposal,
+	sweep("the offset of the IP area (v2)", spec_all20_proposal,
 	      sizeof(spec_all20_proposal), 38);
-	sweep("the v2 extension's offset", spec_all20_proposal,
+	sweep("the offset of the v2 extension", spec_all20_proposal,
 	      sizeof(spec_all20_proposal), 50);
-	sweep("the v2 extension's offset (no v1)", spec_both21_proposal,
+	sweep("the offset of the v2 extension (no v1)", spec_both21_proposal,
 	      sizeof(spec_both21_proposal), 50);
-	sweep("the SMC-Dv2 extension's offset", spec_all20_proposal,
+	sweep("the offset of the SMC-Dv2 extension", spec_all20_proposal,
 	      sizeof(spec_all20_proposal), 111);
-	sweep("the SMC-Dv2 extension's offset (growth)", spec_both21_proposal,
+	sweep("the offset of the SMC-Dv2 extension (growth)", spec_both21_proposal,
 	      sizeof(spec_both21_proposal), 86);
 }
 
@@ -256,7 +256,7 @@ static void offset_combinations(void)
 			}
 		}
 	}
-	tap_case("combinations of offsets");
+	tap_case("combinations of the offsets of a Proposal");
 }
 
 /* There may be gaps between areas, but their order is fixed. */
@@ -292,9 +292,9 @@ static void gaps(void)
 		}
 		put16(buf + 5, len + gap);
 		CHECK(judge(SMC_CLC_PROPOSAL, buf, len + gap - 1) == -EPROTO,
-		      "too long");
+		      "gap at the end");
 	}
-	tap_case("gaps before every area and at the end");
+	tap_case("gaps before every area of a Proposal and at its end");
 }
 
 struct change {
@@ -365,7 +365,7 @@ static void proposal_values(void)
 		CHANGE("version 0", 7, 0, 0x0f, -EOPNOTSUPP),
 		CHANGE("prefixes", 47, 1, 255, -EPROTO));
 	CHANGES(spec_r1_proposal_ipv6,
-		CHANGE("prefixes, fewer: the rest belongs to nothing", 47, 0, 1,
+		CHANGE("fewer prefixes: the rest belongs to no area", 47, 0, 1,
 		       -EPROTO));
 }
 
@@ -381,7 +381,7 @@ static void accept_values(void)
 		/* not a first contact: these bits are ignored */
 		CHANGE("flags of version 1", 7, 0x10, 0x1f, 0));
 	CHANGES(spec_r1_confirm,
-		CHANGE("MTU is left to the caller", 50, 0, 255, 0));
+		CHANGE("the caller checks the MTU", 50, 0, 255, 0));
 	CHANGES(spec_d20_accept_first,
 		CHANGE("size", 25, 0, 255, 0),
 		CHANGE("OS", 75, 0, 0, 0),
@@ -515,7 +515,7 @@ static void too_long(void)
 		CHECK(judge(codec_type(buf), buf, sizeof(buf)) == -EPROTO, "%s",
 		      golden[i].name);
 	}
-	tap_case("messages longer than they say, or than any may be");
+	tap_case("messages longer than their header says, or than the maximum");
 }
 
 /* Version 1 messages have one length. */
@@ -536,7 +536,7 @@ static void exact_lengths(void)
 		CHECK(judge(SMC_CLC_ACCEPT, buf, n) == -EPROTO, "D %zu", n);
 		memset(buf, 0, sizeof(buf));
 	}
-	tap_case("Accepts of version 1 do not grow");
+	tap_case("Accepts of version 1 have one length");
 }
 
 struct range {
@@ -573,7 +573,7 @@ static void reserved(const char *name, const u8 *bytes, size_t len,
 		CHECK(!smc_clc_decode_accept(buf, len, &got.a), "2");
 		break;
 	}
-	CHECK(!memcmp(&want, &got, sizeof(want)), "reserved field matters");
+	CHECK(!memcmp(&want, &got, sizeof(want)), "a reserved field changes the result");
 	tap_case("reserved fields of %s", name);
 }
 
@@ -632,8 +632,8 @@ static void hostnames(void)
 	CHECK(!*a.hostname, "last byte is not printable");
 	buf[78 + 4] = ' ';
 	CHECK(!smc_clc_decode_accept(buf, sizeof(buf), &a), "blank");
-	CHECK(!strcmp(a.hostname, "xxxx"), "a blank ends the name");
-	tap_case("host names");
+	CHECK(!strcmp(a.hostname, "xxxx"), "a blank ends the host name");
+	tap_case("host names in a first contact extension");
 }
 
 /* After -EOPNOTSUPP the caller must know how many bytes to drain. */
@@ -650,8 +650,8 @@ static void drain(void)
 	CHECK(judge(SMC_CLC_ACCEPT, buf, sizeof(buf)) == -EOPNOTSUPP, "whole");
 	buf[sizeof(buf) - 1] ^= 1;
 	CHECK(judge(SMC_CLC_ACCEPT, buf, sizeof(buf)) == -EPROTO,
-	      "malformed goes before unknown");
-	tap_case("an unknown version can be drained");
+	      "malformed takes precedence over unknown");
+	tap_case("the length of a message of an unknown version is known");
 }
 
 /* Lengths between the short and the long Decline have no reason codes. */
@@ -671,7 +671,7 @@ static void decline_lengths(void)
 		CHECK(d.has_types == (n >= 44), "%u", n);
 		CHECK(d.rc_rv1 == (n >= 44 ? ~0u : 0), "%u: %x", n, d.rc_rv1);
 	}
-	tap_case("Declines of all lengths");
+	tap_case("Declines of every length");
 }
 
 static int hdr_expected(unsigned int type, unsigned int version, bool smcd,
@@ -731,7 +731,7 @@ static void headers(void)
 	}
 	for (len = 0; len < 8; len++)
 		CHECK(smc_clc_decode_hdr(buf, len, &hdr) == -EPROTO, "%u", len);
-	tap_case("headers of all types, versions and lengths");
+	tap_case("headers of every type, version and length");
 }
 
 /* A Proposal of version 2 that offers nothing is short, but must have the base. */

@@ -234,7 +234,7 @@ static size_t roundtrip_##what(void)					\
 	CHECK(smc_clc_encode_##what(&in, exact, n - 1) == -EMSGSIZE,	\
 	      "one byte short");					\
 	CHECK(smc_clc_encode_##what(&in, exact, n) == n, "exact");	\
-	CHECK(!memcmp(exact, buf, n), "twice the same");		\
+	CHECK(!memcmp(exact, buf, n), "two encodings differ");		\
 	memset(&out, 0x5a, sizeof(out));				\
 	CHECK(smc_clc_decode_##what(exact, n, &out) == 0, "decode");	\
 	CHECK(!memcmp(&in, &out, sizeof(in)), "other content");		\
@@ -282,7 +282,7 @@ static void fullest(void)
 	      80 + 8 + 8 * 17 + 40 + 8 * 32 + 48 + 8 * 10 + 4, "Proposal");
 	CHECK(smc_clc_encode_accept(&a, buf, sizeof(buf)) ==
 	      104 + 52 + 132 + 4, "Confirm");
-	tap_case("lengths of the fullest messages");
+	tap_case("lengths of the longest messages");
 }
 
 /* E3: an extended GID takes two of the eight entries, and callers must take that into account. */
@@ -297,16 +297,16 @@ static void offered_devices(void)
 	for (i = 0; i < 4; i++)
 		CHECK(smc_clc_offer_ism(&p, &extended), "extended %d", i);
 	CHECK(!smc_clc_offer_ism(&p, &extended) && p.n_gids == 4, "a fifth");
-	CHECK(!smc_clc_offer_ism(&p, &plain) && p.n_gids == 4, "a plain one behind four");
+	CHECK(!smc_clc_offer_ism(&p, &plain) && p.n_gids == 4, "a plain one after four");
 	CHECK(smc_clc_encode_proposal(&p, buf, sizeof(buf)) > 0, "four");
 	p.n_gids = 0;
 	for (i = 0; i < 7; i++)
 		CHECK(smc_clc_offer_ism(&p, &plain), "plain %d", i);
-	CHECK(!smc_clc_offer_ism(&p, &extended) && p.n_gids == 7, "two entries where one is left");
+	CHECK(!smc_clc_offer_ism(&p, &extended) && p.n_gids == 7, "two entries when one is left");
 	CHECK(smc_clc_offer_ism(&p, &plain) && p.n_gids == 8, "the last one");
 	CHECK(!smc_clc_offer_ism(&p, &plain) && p.n_gids == 8, "a ninth");
 	CHECK(smc_clc_encode_proposal(&p, buf, sizeof(buf)) > 0, "eight");
-	tap_case("devices are offered as long as there are entries");
+	tap_case("devices are offered until the entries are used up");
 }
 
 #define REFUSE_P(...)							\
@@ -413,7 +413,7 @@ static void ignored(void)
 	p.smcd_v2 = true;
 	p.ism_chid = 7;
 	CHECK(smc_clc_encode_proposal(&p, buf, sizeof(buf)) == 80 + 40 + 4,
-	      "SMC-D with an associated device or none");
+	      "SMC-D with an associated device, or without one");
 	CHECK(!buf[48] && !buf[49], "a CHID without a GID");
 	p.smcd_v1 = true;
 	p.has_prefix = true;
@@ -421,7 +421,7 @@ static void ignored(void)
 	p.ipv6[1].len = 200;
 	CHECK(smc_clc_encode_proposal(&p, buf, sizeof(buf)) ==
 	      80 + 8 + 17 + 40 + 4, "a prefix beyond the count");
-	tap_case("fields that do not matter");
+	tap_case("fields without meaning in a message are ignored");
 }
 
 /* A name of 33 characters without terminator is cut, and the next field is unchanged. */
@@ -439,7 +439,7 @@ static void long_hostname(void)
 	a.release = 0;
 	CHECK(smc_clc_encode_accept(&a, buf, sizeof(buf)) == 160, "length");
 	CHECK(buf[139] == 'h' && !buf[140], "bytes");
-	tap_case("a host name that is too long");
+	tap_case("a host name that is too long is cut");
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static void golden(void)
 	CHECK(cons == in_memory(little() ? cons_le : cons_be), "%llx", (unsigned long long)cons);
 	CHECK(offsetof(struct smc_control, prod) == 8 && offsetof(struct smc_control, cons) == 16,
 	      "offsets");
-	tap_case("control data as IBM's devices have them");
+	tap_case("control data in the layout of IBM's devices");
 }
 
 static void mapped(void)
@@ -55,7 +55,7 @@ static void mapped(void)
 
 	smc_control_pack(&sample, true, &prod, &cons);
 	CHECK(prod == in_memory(little() ? le : be), "%llx", (unsigned long long)prod);
-	tap_case("flags in one word with the cursor they belong to");
+	tap_case("mapped: flags in the same word as their cursor");
 }
 
 /* The word with the other flags may be older or newer. */
@@ -72,7 +72,7 @@ static void which_flags(void)
 	smc_control_pack(&sample, false, &prod, &unused);
 	smc_control_unpack(prod, cons, &m);
 	CHECK(m.prod_flags == SMC_CDC_URG_PENDING, "%x", m.prod_flags);
-	tap_case("which flags count");
+	tap_case("the word from which the flags are taken");
 }
 
 static void roundtrip(void)
@@ -90,7 +90,7 @@ static void roundtrip(void)
 		smc_control_unpack(prod, cons, &out);
 		CHECK(same(&m, &out), "%u", i);
 	}
-	tap_case("there and back");
+	tap_case("pack and unpack");
 }
 
 /* For any words that a peer writes: only known flags, and never a failover. */
@@ -109,7 +109,7 @@ static void hostile(void)
 		      m.conn_flags);
 		CHECK(!m.seqno && !m.alert_token, "fields of CDC messages");
 	}
-	tap_case("any two words");
+	tap_case("unpacking arbitrary words");
 }
 
 int main(void)

@@ -21,7 +21,7 @@ static bool valid(const char *str)
 	if (!rc)
 		CHECK(smc_eid_valid(eid), "'%s' accepted, but not valid", str);
 	else
-		CHECK(eid[0] == 0x77, "written on error");
+		CHECK(eid[0] == 0x77, "output written despite an error");
 	return !rc;
 }
 
@@ -45,8 +45,8 @@ static void strings(void)
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		CHECK(!valid(bad[i]), "'%s'", bad[i]);
 	tap_case("illegal EIDs are refused");
-	CHECK(valid("A  "), "blanks behind");
-	tap_case("an EID may come padded");
+	CHECK(valid("A  "), "trailing blanks");
+	tap_case("an EID may be padded with blanks");
 }
 
 /* Every character at every position of an otherwise legal EID */
@@ -66,7 +66,7 @@ static void characters(void)
 			CHECK(smc_eid_valid(eid) == want, "%02x at %u", c, i);
 		}
 	}
-	tap_case("each character at each place");
+	tap_case("each character at each position of an EID");
 }
 
 static void common(void)
@@ -75,12 +75,12 @@ static void common(void)
 	static const u8 own[3][SMC_EID_LEN] = { "THREE", "TWO", "FOUR" };
 	static const u8 near[1][SMC_EID_LEN] = { "TWO\0\0\0" "x" };
 
-	CHECK(smc_eid_first_common(offered, 3, own, 3) == 1, "order of offer");
-	CHECK(smc_eid_first_common(own, 3, offered, 3) == 0, "order of offer");
+	CHECK(smc_eid_first_common(offered, 3, own, 3) == 1, "order of the offer");
+	CHECK(smc_eid_first_common(own, 3, offered, 3) == 0, "order of the offer");
 	CHECK(smc_eid_first_common(offered, 1, own, 3) == -1, "none");
 	CHECK(smc_eid_first_common(offered, 0, own, 3) == -1, "none offered");
 	CHECK(smc_eid_first_common(offered, 3, own, 0) == -1, "none configured");
-	CHECK(smc_eid_first_common(offered, 3, near, 1) == -1, "all 32 bytes");
+	CHECK(smc_eid_first_common(offered, 3, near, 1) == -1, "compares all 32 bytes");
 	tap_case("the first common EID in the client's order");
 }
 
@@ -102,7 +102,7 @@ static void sizes(void)
 	CHECK(smc_clc_size_from_bytes(1) == 0, "1");
 	CHECK(smc_clc_size_from_bytes(~0ull) == 15, "huge");
 	CHECK(smc_clc_size_to_bytes(5) == 512 * 1024, "RFC: 5 is 512 KiB");
-	tap_case("compressed sizes");
+	tap_case("compressed buffer sizes");
 
 	for (code = 0; code < 256; code++)
 		CHECK(smc_clc_mtu_valid(code) == (code >= 1 && code <= 5),

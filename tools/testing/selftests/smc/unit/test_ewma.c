@@ -22,13 +22,13 @@ static void worth(void)
 	CHECK(smc_ewma_worth(&even) == SMC_EWMA_EVEN, "messages");
 	CHECK(smc_ewma_worth(&bytes) == SMC_EWMA_EVEN, "bytes");
 	CHECK(smc_ewma_worth(&both) == 2 * SMC_EWMA_EVEN, "both");
-	CHECK(smc_ewma_worth(&elephant) == SMC_EWMA_MOST, "the most");
-	CHECK(smc_ewma_worth(&(struct smc_sample){ 0, 0, 1000 }) == 0, "time is worth nothing");
+	CHECK(smc_ewma_worth(&elephant) == SMC_EWMA_MOST, "the maximum");
+	CHECK(smc_ewma_worth(&(struct smc_sample){ 0, 0, 1000 }) == 0, "duration is worth nothing");
 	CHECK(smc_ewma_worth(&(struct smc_sample){ 1ull << 54, 0, 0 }) == SMC_EWMA_MOST,
 	      "messages do not overflow");
 	CHECK(smc_ewma_worth(&(struct smc_sample){ 0, 1ull << 32, 0 }) == SMC_EWMA_MOST,
-	      "nor do bytes");
-	tap_case("what a connection is worth");
+	      "bytes do not overflow");
+	tap_case("the worth of a connection");
 }
 
 static void verdicts(void)
@@ -43,11 +43,11 @@ static void verdicts(void)
 	CHECK(p.messages == 2 && p.bytes == 200 && p.ms == 3 && p.conns == 16, "averages");
 	tap_case("sixteen short connections are too short");
 
-	CHECK(!smc_ewma_offers(&p, RETRY - 1), "not yet");
+	CHECK(!smc_ewma_offers(&p, RETRY - 1), "too early");
 	CHECK(smc_ewma_offers(&p, RETRY) && p.verdict == SMC_VERDICT_LEARNING, "again");
 	add(&p, &brief, 16, RETRY);
 	CHECK(!smc_ewma_offers(&p, 3 * RETRY - 1) && smc_ewma_offers(&p, 3 * RETRY), "twice");
-	tap_case("tried again, and then after twice the time");
+	tap_case("SMC is tried again, then again after twice the time");
 
 	add(&p, &even, 16, 3 * RETRY);
 	CHECK(p.verdict == SMC_VERDICT_PAYS && !p.doublings, "even");
@@ -56,7 +56,7 @@ static void verdicts(void)
 	add(&p, &brief, 200, 3 * RETRY);
 	CHECK(p.verdict == SMC_VERDICT_TOO_SHORT, "less, worth %u", (unsigned int)p.worth);
 	CHECK(!smc_ewma_offers(&p, 4 * RETRY - 1) && smc_ewma_offers(&p, 4 * RETRY), "once");
-	tap_case("what paid is given up below half of break-even");
+	tap_case("SMC is given up below half of break-even");
 
 	smc_ewma_init(&p);
 	add(&p, &brief, 16, 0);
@@ -67,7 +67,7 @@ static void verdicts(void)
 	      (unsigned int)p.worth);
 	add(&p, &elephant, 2, 0);
 	CHECK(p.verdict == SMC_VERDICT_PAYS, "beyond twice");
-	tap_case("connections over TCP that would pay bring it back");
+	tap_case("TCP connections that would pay bring SMC back");
 }
 
 /* Connections of exactly this worth, by their bytes. */
@@ -99,7 +99,7 @@ static void limits(void)
 	add_worth(&p, SMC_EWMA_EVEN, 17);
 	CHECK(p.verdict == SMC_VERDICT_PAYS && p.n == 16 && p.conns == 17, "break-even");
 	add_worth(&p, SMC_EWMA_EVEN / 2, 200);
-	CHECK(p.verdict == SMC_VERDICT_PAYS && p.worth == SMC_EWMA_EVEN / 2, "half of it");
+	CHECK(p.verdict == SMC_VERDICT_PAYS && p.worth == SMC_EWMA_EVEN / 2, "half of break-even");
 	add_worth(&p, SMC_EWMA_EVEN / 2 - 1, 1);
 	CHECK(p.verdict == SMC_VERDICT_TOO_SHORT && p.worth == SMC_EWMA_EVEN / 2 - 1, "less");
 	nearly_twice(&p);
@@ -108,7 +108,7 @@ static void limits(void)
 	nearly_twice(&p);
 	add_worth(&p, 1984 + 64 * 16, 1);
 	CHECK(p.verdict == SMC_VERDICT_PAYS && p.worth == 2 * SMC_EWMA_EVEN, "twice");
-	tap_case("each limit, and one less");
+	tap_case("each limit of a verdict, and one less");
 }
 
 static void doublings(void)
@@ -124,7 +124,7 @@ static void doublings(void)
 		now = p.until;
 		CHECK(smc_ewma_offers(&p, now), "time %d", i);
 	}
-	tap_case("the time doubles six times");
+	tap_case("the time until a retry doubles six times");
 }
 
 static void extremes(void)
@@ -137,8 +137,8 @@ static void extremes(void)
 	add(&p, &brief, 1, 0);
 	CHECK(p.worth < SMC_EWMA_MOST, "falls");
 	add(&p, &(struct smc_sample){ 0, 0, 0 }, 1000, 0);
-	CHECK(!p.worth && !p.messages && !p.bytes && !p.ms, "to nothing");
-	tap_case("extremes");
+	CHECK(!p.worth && !p.messages && !p.bytes && !p.ms, "falls to zero");
+	tap_case("extreme values");
 }
 
 int main(void)

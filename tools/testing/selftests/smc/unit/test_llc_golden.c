@@ -52,7 +52,7 @@ static void expect(const u8 *buf, size_t len, const struct smc_llc_msg *want)
 		m.add_link.rtokens = NULL;
 		m.add_link.n_rtokens -= want->add_link.n_rtokens;
 	}
-	CHECK(same(&m, want), "some field differs");
+	CHECK(same(&m, want), "a field differs");
 }
 
 /* Static, so the padding is zero and the comparison is valid. */
@@ -136,7 +136,7 @@ static void add_link_large(void)
 	CHECK(!smc_llc_decode(cap_llc_add_link_20, sizeof(cap_llc_add_link_20),
 			      &m), "does not decode");
 	CHECK(m.add_link.n_rtokens == 20, "%u", m.add_link.n_rtokens);
-	CHECK(m.add_link.rtokens == (const void *)entry, "not in place");
+	CHECK(m.add_link.rtokens == (const void *)entry, "not decoded in place");
 	CHECK(m.add_link.link == 4 && m.add_link.psn == 0xc83f07, "base");
 	r = smc_llc_get_rtoken(&m.add_link.rtokens[0]);
 	CHECK(r.ref_rkey == 0x1612 && r.rkey == 0x2db7 &&
@@ -272,7 +272,7 @@ static void encode(const struct golden *g)
 	CHECK(!smc_llc_decode(g->bytes, g->len, &m), "does not decode");
 	memset(buf, 0x77, sizeof(buf));
 	CHECK(smc_llc_encode(&m, buf, g->len - 1) == -EMSGSIZE, "too small");
-	CHECK(buf[0] == 0x77 && buf[43] == 0x77, "wrote nevertheless");
+	CHECK(buf[0] == 0x77 && buf[43] == 0x77, "wrote despite the error");
 	n = smc_llc_encode(&m, buf, g->len);
 	CHECK(n == (int)g->len, "%d", n);
 	CHECK(!g->canonical || !memcmp(buf, g->bytes, g->len), "other bytes");

@@ -114,7 +114,7 @@ static void lengths(void)
 			judge(buf, g->len);
 		}
 	}
-	tap_case("all values of the length of every message");
+	tap_case("every length value in every message");
 }
 
 /* All types with all flags */
@@ -142,7 +142,7 @@ static void types(void)
 	CHECK(ignored == 64, "%u", ignored);
 	/* 8 types in version 1, 7 in version 2; an Add Link of version 2 needs 72 bytes */
 	CHECK(known == 2 * 8 + 2 * 7 - 2, "%u", known);
-	tap_case("all types with all flags");
+	tap_case("every type with every combination of flags");
 }
 
 /*
@@ -176,8 +176,8 @@ static void counts(const char *name, const u8 *start, size_t start_len,
 			good += !rc;
 		}
 	}
-	CHECK(good, "none at all");
-	tap_case("counts of %s, %u of them good", name, good);
+	CHECK(good, "none parses");
+	tap_case("every count of %s, %u of them valid", name, good);
 }
 
 static void all_counts(void)
@@ -218,7 +218,7 @@ static void small_counts(void)
 			      (n <= t[i].most ? 0 : -EPROTO), "%u: %u", i, n);
 		}
 	}
-	tap_case("counts in messages of 44 bytes");
+	tap_case("every count in messages of 44 bytes");
 }
 
 static void mtu(void)
@@ -240,13 +240,13 @@ static void mtu(void)
 			smc_llc_decode(buf, len[i], &m);
 			CHECK(m.type == SMC_LLC_ADD_LINK &&
 			      m.add_link.link == 2 &&
-			      m.add_link.qpn == 0x654321, "nothing to answer");
+			      m.add_link.qpn == 0x654321, "too little decoded for an answer");
 		}
 		/* the upper half is reserved */
 		buf[at[i]] = 0xf1;
 		CHECK(judge(buf, len[i]) == 0, "reserved bits");
 	}
-	tap_case("MTU codes of Add Link");
+	tap_case("every MTU code of Add Link");
 }
 
 /* A small generator; the seed is fixed. */
@@ -272,7 +272,7 @@ static void noise(void)
 		good += !judge(buf, len);
 	}
 	CHECK(good > 1000, "%u", good);
-	tap_case("random contents, %u of 300000 parse", good);
+	tap_case("random messages, %u of 300000 parse", good);
 }
 
 int main(void)

@@ -220,7 +220,7 @@ static void roundtrip(u8 type, bool v2)
 		CHECK(n == (int)len, "%d, not %zu", n, len);
 		if (n == (int)len) {
 			CHECK(buf[0] == (v2 ? 0x20 : 0) + type, "type");
-			CHECK(!smc_llc_decode(buf, len, &got), "no decoding");
+			CHECK(!smc_llc_decode(buf, len, &got), "does not decode");
 			/* 257 is the same in both byte orders */
 			if (buf[1] == buf[2])
 				got.big_endian = m.big_endian;
@@ -323,7 +323,7 @@ static void illegal(void)
 		.delete_rkey = { .count = 9, .rkeys = rkeys });
 	ILLEGAL("no RKeys", .type = SMC_LLC_DELETE_RKEY, .v2 = true,
 		.delete_rkey.count = 1);
-	tap_case("what has no encoding");
+	tap_case("messages without a legal encoding");
 }
 
 /* Are the bytes from @from to the end of a message of 44 bytes zero? */
@@ -412,7 +412,7 @@ static void names(void)
 	CHECK(!strcmp(smc_llc_type_name(0), "unknown"), "0");
 	CHECK(!strcmp(smc_llc_type_name(10), "unknown"), "10");
 	CHECK(!strcmp(smc_llc_type_name(255), "unknown"), "255");
-	tap_case("names");
+	tap_case("names of LLC messages");
 }
 
 int main(void)

@@ -42,20 +42,20 @@ static void header(void)
 	CHECK(!memcmp(a.uuid, uuid_a, 16) && !memcmp(b.uuid, uuid_a, 16), "UUID");
 	CHECK(a.units == 8 && b.units == 8, "%u units", a.units);
 	CHECK(!memcmp(mem, "SMC-ISM1\1\0\0\0\0\0\0\0\xef\xcd", 18), "bytes");
-	tap_case("the first one initialises, the others follow");
+	tap_case("the first participant initialises the region");
 
 	memset(mem, 0, 24 + 8);
 	((__le64 *)mem)[0] = cpu_to_le64(IVS_MAGIC);
 	((__le64 *)mem)[2] = cpu_to_le64(7);
 	CHECK(!ivs_open(&a, mem, LEN, uuid_b, SLOTS), "half");
 	CHECK(a.uuid[0] == 7 && a.uuid[1] == uuid_b[1], "halves of the UUID");
-	tap_case("who died while initialising blocks nobody");
+	tap_case("a half-initialised region is completed");
 	free(mem);
 
 	mem = memory(LEN);
 	CHECK(!ivs_open(&a, mem, LEN, uuid_0, SLOTS), "0");
 	CHECK(a.uuid[0] == 1 && a.uuid[1] == 1, "no word stays 0");
-	tap_case("a UUID that happens to be 0");
+	tap_case("no word of the UUID is 0");
 	free(mem);
 }
 
@@ -71,7 +71,7 @@ static bool refused(unsigned int word, u64 value, u64 len)
 	why = ivs_open(&r, mem, len, uuid_a, SLOTS);
 	if (!why)
 		CHECK(ivs_share(&r, r.slots - 1) + ((u64)r.units << IVS_UNIT_SHIFT) <= mem + len,
-		      "the last share ends behind the region");
+		      "the last share exceeds the region");
 	free(mem);
 	return why;
 }
@@ -85,20 +85,20 @@ static void bad_headers(void)
 	CHECK(refused(1, 2, LEN) && refused(1, ~0ull, LEN), "version");
 	CHECK(refused(4, 1, LEN) && refused(4, 65, LEN) && refused(4, ~0ull, LEN) &&
 	      refused(4, 1ull << 32 | 2, LEN), "slots");
-	CHECK(!refused(4, 2, LEN) && !refused(4, 3, LEN), "good ones");
-	tap_case("words of the header that nobody understands");
+	CHECK(!refused(4, 2, LEN) && !refused(4, 3, LEN), "valid numbers");
+	tap_case("a header with unknown values is refused");
 
-	CHECK(refused(4, 64, LEN), "too many for the size");
-	CHECK(!refused(4, SLOTS, LEN - 7 * SLOTS * IVS_UNIT), "a unit each");
+	CHECK(refused(4, 64, LEN), "too many slots for the size");
+	CHECK(!refused(4, SLOTS, LEN - 7 * SLOTS * IVS_UNIT), "one unit for each slot");
 	CHECK(refused(4, SLOTS, LEN - 7 * SLOTS * IVS_UNIT - 1), "one byte less");
 	CHECK(refused(4, SLOTS, IVS_PAGE), "a page");
-	tap_case("a region that is too small");
+	tap_case("a region that is too small is refused");
 
 	mem = memory(LEN);
 	((u8 *)mem)[IVS_PAGE - 1] = 1;
 	CHECK(ivs_open(&r, mem, LEN, uuid_a, SLOTS), "used");
 	CHECK(!*(u64 *)mem, "written to");
-	tap_case("what others use is left alone");
+	tap_case("memory that is used otherwise is not touched");
 	free(mem);
 }
 
@@ -168,21 +168,21 @@ static void claims(void)
 
 	CHECK(ivs_claim(&p.a, 5, 101, none, 1, &owner) == 0 && owner != p.oa, "again");
 	ivs_look(&p.b, 0, &v);
-	CHECK(!ivs_same(&v, &before), "the claim is another one");
+	CHECK(!ivs_same(&v, &before), "the claim has changed");
 	ivs_slot_begin(&p.a, 0, gid_a);
 	ivs_look(&p.b, 0, &v);
-	CHECK(!ivs_ready(&v), "not yet");
+	CHECK(!ivs_ready(&v), "too early");
 	ivs_slot_ready(&p.a, 0, 78);
 	ivs_look(&p.b, 0, &v);
 	CHECK(ivs_ready(&v) && !ivs_same(&v, &before), "ready");
-	tap_case("a slot is its owner's again after a reboot");
+	tap_case("an owner gets its slot again after a reboot");
 
 	ivs_slot_leave(&p.a, 0, p.oa);
-	CHECK(ivs_owns(&p.a, 0, owner), "an old claim gives nothing back");
+	CHECK(ivs_owns(&p.a, 0, owner), "an old claim releases nothing");
 	ivs_slot_leave(&p.a, 0, owner);
 	CHECK(ivs_peer_of(&p.a, 0) == -ENODEV, "free");
-	CHECK(ivs_claim(&p.a, 6, 1, none, 1, &owner) == 0 && ivs_used(&p.a, 0), "another one");
-	tap_case("a slot is given back, and known to have been used");
+	CHECK(ivs_claim(&p.a, 6, 1, none, 1, &owner) == 0 && ivs_used(&p.a, 0), "another peer");
+	tap_case("a released slot is free, and marked as used");
 	free(p.mem);
 }
 
@@ -205,28 +205,28 @@ static void theft(void)
 	CHECK(ivs_claim(&p.a, 21, 1, w, 1, &owner) == 3, "fourth");
 	CHECK(ivs_claim(&p.a, 22, 1, w, 1, &owner) == -EBUSY, "none left");
 	observe(&p.a, w, 1000);
-	CHECK(ivs_claim(&p.a, 22, 1, w, 1000 + DEAD - 1, &owner) == -EBUSY, "not yet");
+	CHECK(ivs_claim(&p.a, 22, 1, w, 1000 + DEAD - 1, &owner) == -EBUSY, "too early");
 	ivs_beat(&p.a, 0);
 	ivs_beat(&p.a, 2);
 	ivs_beat(&p.a, 3);
 	observe(&p.a, w, 2000);
-	CHECK(!ivs_dead(&w[0], 1000 + DEAD) && ivs_dead(&w[1], 1000 + DEAD), "who is dead");
-	tap_case("no slot of one whose heart beats");
+	CHECK(!ivs_dead(&w[0], 1000 + DEAD) && ivs_dead(&w[1], 1000 + DEAD), "dead owners");
+	tap_case("the slot of a live owner is not taken");
 
-	CHECK(ivs_claim(&p.b, 9, 201, w, 1, &p.ob) == 1, "back again");
+	CHECK(ivs_claim(&p.b, 9, 201, w, 1, &p.ob) == 1, "the owner claims it again");
 	CHECK(ivs_claim(&p.a, 22, 1, w, 1000 + DEAD, &owner) == -EBUSY, "too late");
 	observe(&p.a, w, 1000 + DEAD);
 	CHECK(!ivs_dead(&w[1], 1000 + DEAD + 1), "a new owner's heart beats");
-	tap_case("not of one who is back meanwhile");
+	tap_case("the slot of an owner that came back is not taken");
 
 	ivs_beat(&p.a, 0);
 	ivs_beat(&p.a, 2);
 	ivs_beat(&p.a, 3);
 	observe(&p.a, w, 1001 + DEAD);
 	CHECK(ivs_claim(&p.a, 22, 1, w, 1000 + 2 * DEAD, &owner) == 1, "taken");
-	CHECK(!ivs_owns(&p.b, 1, p.ob), "its owner sees it");
+	CHECK(!ivs_owns(&p.b, 1, p.ob), "its old owner notices");
 	ivs_slot_leave(&p.b, 1, p.ob);
-	CHECK(ivs_owns(&p.a, 1, owner), "and cannot give it away");
+	CHECK(ivs_owns(&p.a, 1, owner), "its old owner cannot release it");
 	tap_case("the slot of a dead owner is taken");
 	free(p.mem);
 }
@@ -252,33 +252,33 @@ static void tokens(void)
 	ivs_set_nonce(&p.a, 0, 4095, 0xabcdef);
 	mem = ivs_judge(&p.b, &a, good, 0, IVS_UNIT);
 	CHECK(mem == p.mem + IVS_BLOCK * (1 + SLOTS) + 2 * IVS_UNIT, "where");
-	CHECK(mem == ivs_share(&p.a, 0) + 2 * IVS_UNIT, "as its owner has it");
+	CHECK(mem == ivs_share(&p.a, 0) + 2 * IVS_UNIT, "as its owner computes it");
 	CHECK(ivs_judge(&p.b, &a, good, 1, IVS_UNIT) == mem + 1, "offset");
 	memset(ivs_judge(&p.b, &a, good, 0, 6 * IVS_UNIT), 1, 6 * IVS_UNIT);
-	tap_case("a token names memory");
+	tap_case("a valid token leads to its memory");
 
 	CHECK(!ivs_judge(&p.b, &a, TOKEN(1, 4095, 2, 0xabcdef), 0, 1), "another slot");
 	CHECK(!ivs_judge(&p.b, &a, TOKEN(SLOTS, 4095, 2, 0xabcdef), 0, 1), "no slot");
-	CHECK(!ivs_judge(&p.b, &a, TOKEN(255, 4095, 2, 0xabcdef), 0, 1), "far away");
+	CHECK(!ivs_judge(&p.b, &a, TOKEN(255, 4095, 2, 0xabcdef), 0, 1), "far too large a slot");
 	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4094, 2, 0xabcdef), 0, 1), "another number");
-	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4095, 8, 0xabcdef), 0, 1), "behind the share");
-	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4095, 0xfffff, 0xabcdef), 0, 1), "far behind it");
+	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4095, 8, 0xabcdef), 0, 1), "beyond the share");
+	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4095, 0xfffff, 0xabcdef), 0, 1), "far beyond it");
 	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4095, 2, 0xabcdee), 0, 1), "another nonce");
 	CHECK(!ivs_judge(&p.b, &a, TOKEN(0, 4094, 2, 0), 0, 1), "no nonce");
-	tap_case("each part of a token is judged");
+	tap_case("each part of a token is checked");
 
 	CHECK(!ivs_judge(&p.b, &a, good, 0, 6 * IVS_UNIT + 1), "too long");
-	CHECK(!ivs_judge(&p.b, &a, good, 1, 6 * IVS_UNIT), "too long, from 1 on");
+	CHECK(!ivs_judge(&p.b, &a, good, 1, 6 * IVS_UNIT), "too long, from offset 1");
 	CHECK(!ivs_judge(&p.b, &a, good, 6 * IVS_UNIT, 1), "offset");
 	CHECK(!ivs_judge(&p.b, &a, good, ~0u, ~0u), "overflow");
 	CHECK(!ivs_judge(&p.b, &a, good, 0, 0), "nothing");
-	tap_case("nothing behind the share");
+	tap_case("no access beyond the share");
 
-	CHECK(!ivs_judge(&p.b, &b, good, 0, 1), "of another peer");
+	CHECK(!ivs_judge(&p.b, &b, good, 0, 1), "the token of another peer");
 	ivs_set_nonce(&p.a, 0, 4095, 0xff000000 | 0xabcdef);
-	CHECK(!ivs_judge(&p.b, &a, good, 0, 1), "a nonce that cannot be");
+	CHECK(!ivs_judge(&p.b, &a, good, 0, 1), "an impossible nonce");
 	ivs_set_nonce(&p.a, 0, 4095, 0xabcdef);
-	CHECK(ivs_judge(&p.b, &a, good, 0, 1), "good again");
+	CHECK(ivs_judge(&p.b, &a, good, 0, 1), "valid again");
 	ivs_slot_ready(&p.a, 0, 0);
 	CHECK(!ivs_judge(&p.b, &a, good, 0, 1), "not ready");
 	ivs_slot_ready(&p.a, 0, 79);
@@ -289,7 +289,7 @@ static void tokens(void)
 	slot_at(p.mem, 0)->gid[1] ^= 1;
 	slot_at(p.mem, 0)->owner = 0;
 	CHECK(!ivs_judge(&p.b, &a, good, 0, 1), "nobody's");
-	tap_case("only while the peer is the same");
+	tap_case("a token is valid only for the same boot and GID of the peer");
 	free(p.mem);
 }
 
@@ -304,16 +304,16 @@ static void hostile_slots(void)
 	memset(slot_at(p.mem, 3), 0xff, IVS_BLOCK);
 	CHECK(ivs_peer_of(&p.a, 2) == -ENODEV, "no such peer id");
 	CHECK(ivs_claim(&p.a, 7, 1, w, 1, &owner) == -EBUSY, "full");
-	CHECK(!ivs_mark(&p.a, 2, 4095), "an owner whose bell is not 1");
+	CHECK(!ivs_mark(&p.a, 2, 4095), "an owner whose bell is neither 0 nor 1");
 	observe(&p.a, w, 5);
-	CHECK(ivs_claim(&p.a, 7, 1, w, 5 + DEAD, &owner) == 0, "the first dead one");
-	CHECK(ivs_claim(&p.a, 8, 1, w, 5 + DEAD, &owner) == 1, "the second");
-	CHECK(ivs_claim(&p.a, 11, 1, w, 5 + DEAD, &owner) == 2, "garbage is dead, too");
+	CHECK(ivs_claim(&p.a, 7, 1, w, 5 + DEAD, &owner) == 0, "the first dead owner");
+	CHECK(ivs_claim(&p.a, 8, 1, w, 5 + DEAD, &owner) == 1, "the second dead owner");
+	CHECK(ivs_claim(&p.a, 11, 1, w, 5 + DEAD, &owner) == 2, "garbage is a dead owner, too");
 	ivs_slot_begin(&p.a, 2, gid_a);
 	CHECK(ivs_load(&slot_at(p.mem, 2)->beat) == 1, "a count that overflowed is not 0");
 	CHECK(!ivs_take_summary(&p.a, 2) && !ivs_take_dirty(&p.a, 2, 63), "clean");
 	CHECK(!slot_at(p.mem, 2)->nonce[4095] && !slot_at(p.mem, 2)->armed, "empty");
-	tap_case("garbage in the directory");
+	tap_case("slots with garbage");
 	free(p.mem);
 }
 
@@ -323,20 +323,20 @@ static void marks(void)
 
 	make_pair(&p);
 	CHECK(!ivs_mark(&p.b, 0, 0) && !ivs_mark(&p.b, 0, 4095) && !ivs_mark(&p.b, 0, 64),
-	      "nobody has armed");
+	      "not armed");
 	CHECK(ivs_take_summary(&p.a, 0) == (1ull << 63 | 3), "summary");
 	CHECK(ivs_take_dirty(&p.a, 0, 0) == 1 && ivs_take_dirty(&p.a, 0, 1) == 1 &&
 	      ivs_take_dirty(&p.a, 0, 63) == 1ull << 63, "words");
 	CHECK(!ivs_take_summary(&p.a, 0) && !ivs_take_dirty(&p.a, 0, 63), "taken");
-	tap_case("what is marked is found once");
+	tap_case("each mark is found once");
 
 	CHECK(!ivs_arm(&p.a, 0), "nothing to do");
-	CHECK(ivs_mark(&p.b, 0, 7), "the bell");
-	CHECK(!ivs_mark(&p.b, 0, 8), "only once");
+	CHECK(ivs_mark(&p.b, 0, 7), "the bell is rung");
+	CHECK(!ivs_mark(&p.b, 0, 8), "the bell is rung only once");
 	CHECK(ivs_arm(&p.a, 0), "armed too late");
 	ivs_unmark(&p.a, 0, 7);
-	CHECK(ivs_take_dirty(&p.a, 0, 0) == 1 << 8, "the rest");
-	tap_case("the bell is rung once for each time it is armed");
+	CHECK(ivs_take_dirty(&p.a, 0, 0) == 1 << 8, "the remaining mark");
+	tap_case("the bell rings once each time it is armed");
 	free(p.mem);
 }
 
@@ -387,7 +387,8 @@ static void threads(void)
 	while (seen[0] < ROUNDS || seen[1] < ROUNDS) {
 		for (i = 0; i < PATIENCE && !__atomic_exchange_n(&rung, 0, __ATOMIC_SEQ_CST); i++)
 			sched_yield();
-		CHECK(i < PATIENCE, "no bell: %u and %u of %u", seen[0], seen[1], ROUNDS);
+		CHECK(i < PATIENCE, "bell not rung: %u and %u of %u seen", seen[0], seen[1],
+		      ROUNDS);
 		sleeps++;
 		do {
 			while (take_all(seen))
@@ -397,7 +398,7 @@ static void threads(void)
 	for (i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
 	CHECK(sleeps, "never slept");
-	tap_case("two senders and a sleeper lose no signal");
+	tap_case("no signal is lost between two senders and a sleeper");
 	free(race.mem);
 }
 

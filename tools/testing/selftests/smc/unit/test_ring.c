@@ -32,7 +32,7 @@ static void walk(u32 size)
 		CHECK(smc_ring_at(count, size) == pos, "%llu", (unsigned long long)count);
 	}
 	CHECK(laps > 1000, "%llu laps", (unsigned long long)laps);
-	tap_case("positions in a ring of %u bytes", size);
+	tap_case("positions in a ring of %u bytes over many laps", size);
 }
 
 int main(void)

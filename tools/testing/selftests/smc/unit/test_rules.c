@@ -43,11 +43,11 @@ static void checks(void)
 	CHECK(with_prefix("0.0.0.0", 0) == SMC_RULE_OK, "0/0");
 	CHECK(with_prefix("10.1.2.3", 32) == SMC_RULE_OK, "host");
 	CHECK(with_prefix("fd00::", 8) == SMC_RULE_OK, "fd00::/8");
-	CHECK(with_prefix("fd00::1", 128) == SMC_RULE_OK, "host of IPv6");
+	CHECK(with_prefix("fd00::1", 128) == SMC_RULE_OK, "IPv6 host");
 	CHECK(with_prefix("2001:db8:0:0:8000::", 65) == SMC_RULE_OK, "65 bits");
 	r.ends[SMC_LOCAL].first = r.ends[SMC_LOCAL].last = 80;
 	CHECK(smc_rule_check(&r) == SMC_RULE_OK, "one port");
-	tap_case("rules that make sense");
+	tap_case("valid rules are accepted");
 
 	CHECK(with_prefix("10.0.0.1", 8) == SMC_RULE_HOST_BITS, "10.0.0.1/8");
 	CHECK(with_prefix("10.0.0.1", 31) == SMC_RULE_HOST_BITS, "10.0.0.1/31");
@@ -63,12 +63,12 @@ static void checks(void)
 	r.dirs = 0;
 	CHECK(smc_rule_check(&r) == SMC_RULE_DIRECTION, "none");
 	r.dirs = 4;
-	CHECK(smc_rule_check(&r) == SMC_RULE_DIRECTION, "a third");
+	CHECK(smc_rule_check(&r) == SMC_RULE_DIRECTION, "a third value");
 	r = (struct smc_rule)ANY_RULE;
 	r.families = 0;
 	CHECK(smc_rule_check(&r) == SMC_RULE_FAMILY, "none");
 	r.families = 4;
-	CHECK(smc_rule_check(&r) == SMC_RULE_FAMILY, "a third");
+	CHECK(smc_rule_check(&r) == SMC_RULE_FAMILY, "a third value");
 	r = (struct smc_rule)ANY_RULE;
 	set_prefix(&r, SMC_LOCAL, "10.0.0.0", 8);
 	set_prefix(&r, SMC_REMOTE, "fd00::", 8);
@@ -76,18 +76,18 @@ static void checks(void)
 	r = (struct smc_rule)ANY_RULE;
 	r.families = SMC_FAMILY_V6;
 	set_prefix(&r, SMC_LOCAL, "10.0.0.0", 8);
-	CHECK(smc_rule_check(&r) == SMC_RULE_FAMILIES_DIFFER, "address of the other");
-	tap_case("rules that do not");
+	CHECK(smc_rule_check(&r) == SMC_RULE_FAMILIES_DIFFER, "address of the other family");
+	tap_case("invalid rules are refused");
 
 	r = (struct smc_rule)ANY_RULE;
 	set_prefix(&r, SMC_REMOTE, "10.0.0.0", 8);
 	smc_rule_check(&r);
-	CHECK(r.families == SMC_FAMILY_V4, "IPv4 alone");
+	CHECK(r.families == SMC_FAMILY_V4, "IPv4 only");
 	r = (struct smc_rule)ANY_RULE;
 	set_prefix(&r, SMC_LOCAL, "fd00::", 8);
 	smc_rule_check(&r);
-	CHECK(r.families == SMC_FAMILY_V6, "IPv6 alone");
-	tap_case("an address says which family a rule is for");
+	CHECK(r.families == SMC_FAMILY_V6, "IPv6 only");
+	tap_case("an address determines the family of a rule");
 }
 
 /* Each field of a rule makes a difference, including those of each end. */
@@ -115,7 +115,7 @@ static void equal(void)
 		DIFFERS(ends[end].first, 1);
 		DIFFERS(ends[end].last, 1);
 	}
-	tap_case("when two rules are the same");
+	tap_case("two rules are equal only if every field is");
 }
 
 static struct smc_flow flow(bool in, const char *local, u16 lport, const char *remote, u16 rport)
@@ -145,10 +145,10 @@ static void by_hand(void)
 	struct smc_flow f = flow(false, "10.0.0.1", 40000, "10.9.0.1", 80), g;
 
 	CHECK(found(r, 1, &f) == 0, "any");
-	CHECK(found(r, 2, &f) == 0, "the first of two");
+	CHECK(found(r, 2, &f) == 0, "the first of two rules");
 	set_prefix(&r[0], SMC_REMOTE, "10.8.0.0", 16);
 	r[0].families = SMC_FAMILY_V4;
-	CHECK(found(r, 2, &f) == 1, "the second");
+	CHECK(found(r, 2, &f) == 1, "the second rule");
 	CHECK(found(r, 1, &f) == -1, "none");
 	set_prefix(&r[0], SMC_REMOTE, "10.8.0.0", 15);
 	CHECK(found(r, 1, &f) == 0, "10.8/15 has 10.9");
@@ -159,33 +159,33 @@ static void by_hand(void)
 	r[0].ends[SMC_REMOTE].first = 0;
 	CHECK(found(r, 1, &f) == 0, "ports 0-81");
 	r[0].dirs = SMC_DIR_IN;
-	CHECK(found(r, 1, &f) == -1, "only in");
+	CHECK(found(r, 1, &f) == -1, "incoming only");
 	f.in = true;
 	CHECK(found(r, 1, &f) == 0, "in");
-	tap_case("prefix, port, direction, order");
+	tap_case("matching by prefix, port, direction and order");
 
 	r[0] = (struct smc_rule)ANY_RULE;
 	r[0].families = SMC_FAMILY_V6;
-	CHECK(found(r, 1, &f) == -1, "IPv6 alone");
+	CHECK(found(r, 1, &f) == -1, "IPv6 only");
 	g = flow(true, "::1", 80, "::1", 40000);
 	CHECK(found(r, 1, &g) == 0, "::1");
 	g = flow(true, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", 65535, "::", 0);
-	CHECK(found(r, 1, &g) == 0, "the last address and port, and the first");
+	CHECK(found(r, 1, &g) == 0, "the last and the first address and port");
 	/* An IPv6 prefix that contains the mapped addresses does not apply to IPv4. */
 	set_prefix(&r[0], SMC_LOCAL, "::", 80);
 	CHECK(found(r, 1, &f) == -1, "::/80");
-	tap_case("families");
+	tap_case("matching by family");
 
 	r[0] = (struct smc_rule)ANY_RULE;
 	f = flow(false, "10.0.0.1", 0, "10.9.0.1", 80);
 	f.any_port = true;
 	r[0].ends[SMC_LOCAL].first = 1000;
-	CHECK(found(r, 1, &f) == 0, "exclude may fit, so it does");
+	CHECK(found(r, 1, &f) == 0, "exclude might match, so it does");
 	r[0].exclude = false;
-	CHECK(found(r, 1, &f) == -1, "permit may fit, so it does not");
+	CHECK(found(r, 1, &f) == -1, "permit might not match, so it does not");
 	r[0].ends[SMC_LOCAL].first = 0;
-	CHECK(found(r, 1, &f) == 0, "fits every port");
-	tap_case("no connection slips through because its port is not chosen yet");
+	CHECK(found(r, 1, &f) == 0, "matches every port");
+	tap_case("exclude rules apply before the port is chosen");
 }
 
 /* ---- random rules, compared with the list ---- */
@@ -271,16 +271,16 @@ static void against_list(unsigned int n, unsigned int rounds, unsigned int flows
 			for (i = 0; want < 0 && i < n; i++)
 				if (smc_rule_fits(&rules[i], &f))
 					want = i;
-			CHECK(smc_rules_find(t, &f) == want, "%d instead of %d of %u",
+			CHECK(smc_rules_find(t, &f) == want, "rule %d instead of %d of %u",
 			      smc_rules_find(t, &f), want, n);
 			hits += want >= 0;
 		}
 		smc_rules_free(t);
 	}
-	CHECK(hits, "no connection fits any rule: nothing is tested");
+	CHECK(hits, "no connection matches a rule: nothing was tested");
 	free(list);
 	free(rules);
-	tap_case("%u rules at random, compiled, say what the list says", n);
+	tap_case("%u random rules, compiled, give the result of the list", n);
 }
 
 int main(void)

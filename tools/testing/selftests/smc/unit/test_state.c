@@ -37,8 +37,8 @@ static const struct {
 	{ "4C", S(APPCLOSEWAIT1), E(CLOSE), 0, S(PEERFINCLOSEWAIT) },
 	{ "4C", S(APPCLOSEWAIT2), E(CLOSE), 0, S(PEERFINCLOSEWAIT) },
 	{ "4D", S(PEERFINCLOSEWAIT), E(PEER_CLOSE), 1, S(CLOSED) },
-	{ "4: done, then closed", S(APPCLOSEWAIT1), E(PEER_CLOSE), 0, S(APPCLOSEWAIT1) },
-	{ "4: done, then closed", S(APPCLOSEWAIT2), E(PEER_CLOSE), 0, S(APPCLOSEWAIT2) },
+	{ "4: peer done, then closed", S(APPCLOSEWAIT1), E(PEER_CLOSE), 0, S(APPCLOSEWAIT1) },
+	{ "4: peer done, then closed", S(APPCLOSEWAIT2), E(PEER_CLOSE), 0, S(APPCLOSEWAIT2) },
 	{ "1A", S(ACTIVE), E(ABORT), 0, S(PEERABORTWAIT) },
 	{ "1A", S(PEERCLOSEWAIT1), E(ABORT), 0, S(PEERABORTWAIT) },
 	{ "1A", S(PEERCLOSEWAIT2), E(ABORT), 0, S(PEERABORTWAIT) },
@@ -50,11 +50,11 @@ static const struct {
 	{ "2A", S(APPCLOSEWAIT1), E(PEER_ABORT), 0, S(PROCESSABORT) },
 	{ "2B", S(PROCESSABORT), E(ABORT), 1, S(CLOSED) },
 	{ "2B", S(PROCESSABORT), E(CLOSE), 1, S(CLOSED) },
-	{ "before the Confirm was seen", S(INIT), E(PEER_CLOSE), 0, S(APPCLOSEWAIT1) },
-	{ "before the Confirm was seen", S(APPCLOSEWAIT1), E(ESTABLISHED), 1, S(APPCLOSEWAIT1) },
-	{ "no handshake", S(INIT), E(CLOSE), 0, S(CLOSED) },
-	{ "no handshake", S(INIT), E(ABORT), 0, S(CLOSED) },
-	{ "no handshake", S(INIT), E(PEER_ABORT), 0, S(CLOSED) },
+	{ "before the Confirm came", S(INIT), E(PEER_CLOSE), 0, S(APPCLOSEWAIT1) },
+	{ "before the Confirm came", S(APPCLOSEWAIT1), E(ESTABLISHED), 1, S(APPCLOSEWAIT1) },
+	{ "without a handshake", S(INIT), E(CLOSE), 0, S(CLOSED) },
+	{ "without a handshake", S(INIT), E(ABORT), 0, S(CLOSED) },
+	{ "without a handshake", S(INIT), E(PEER_ABORT), 0, S(CLOSED) },
 };
 
 static const enum smc_conn_state all_states[] = {
@@ -93,7 +93,7 @@ static void test_own_events(void)
 				CHECK(known(to), "state %d event %d",
 				      all_states[i], ev);
 			}
-	tap_case("no event of our own is a violation in any state");
+	tap_case("no local event is a violation in any state");
 }
 
 static void test_closed_is_final(void)
@@ -102,14 +102,14 @@ static void test_closed_is_final(void)
 		for (int closed = 0; closed < 2; closed++)
 			CHECK(smc_state_next(S(CLOSED), ev, closed) == S(CLOSED),
 			      "event %d", ev);
-	tap_case("nothing leaves CLOSED");
+	tap_case("no event leaves CLOSED");
 }
 
 static void test_violations(void)
 {
 	CHECK(smc_state_next(S(APPFINCLOSEWAIT), E(PEER_DONE), 0) < 0, "done");
 	CHECK(smc_state_next(S(APPFINCLOSEWAIT), E(PEER_CLOSE), 0) < 0, "closed");
-	tap_case("a peer that has closed says nothing more");
+	tap_case("a message after the peer's close is a violation");
 }
 
 /* Events that change nothing: repeated, late, or implied by an earlier one. */
@@ -164,8 +164,9 @@ static void test_aborts(void)
 		CHECK(smc_state_next(from, E(ABORT), 0) == S(PEERABORTWAIT), "%d", from);
 		CHECK(smc_state_next(from, E(PEER_ABORT), 0) == S(PROCESSABORT), "%d", from);
 	}
-	CHECK(smc_state_next(S(PEERABORTWAIT), E(PEER_CLOSE), 1) == S(CLOSED), "close, not abort");
-	tap_case("either side may abort in every state");
+	CHECK(smc_state_next(S(PEERABORTWAIT), E(PEER_CLOSE), 1) == S(CLOSED),
+	      "close instead of abort");
+	tap_case("either side may abort in every open state");
 }
 
 static void test_names(void)
@@ -174,7 +175,7 @@ static void test_names(void)
 		for (size_t k = i + 1; k < ARRAY_SIZE(all_states); k++)
 			CHECK(smc_state_name(all_states[i]) !=
 			      smc_state_name(all_states[k]), "%zu %zu", i, k);
-	tap_case("every state has a name of its own");
+	tap_case("every state has a distinct name");
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static void found(void)
 	HAVE(MD5, 1, 1, SMC);
 	HAVE(SIGNED_MEMBER, SMC);
 	HAVE(254, 8, 0xe2, 0xd4, 0xc3, 0xd9, 0, 0);
-	tap_case("the option is found wherever it is");
+	tap_case("the SMC option is found at any position");
 }
 
 static void lacking(void)
@@ -63,7 +63,7 @@ static void lacking(void)
 	LACK(253, 6, 0xe2, 0xd4, 0xc3, 0xd9);
 	/* inside another option */
 	LACK(99, 8, SMC);
-	tap_case("what is similar is not taken for it");
+	tap_case("similar options are not taken for the SMC option");
 }
 
 static void closed(void)
@@ -79,12 +79,12 @@ static void closed(void)
 	CLOSED(2, 1, SMC);
 	CLOSED(2, 255, SMC);
 	CLOSED(99, 9, SMC);
-	tap_case("behind the end, or what is malformed, nothing is looked for");
+	tap_case("the scan stops at the end and at malformed options");
 	CLOSED(MD5);
 	CLOSED(MSS, SACK, MD5, 1, 1);
 	CLOSED(AO);
 	CLOSED(AO, MSS);
-	tap_case("signed options are not to be changed");
+	tap_case("signed options must not be changed");
 }
 
 static void written(void)
@@ -94,10 +94,10 @@ static void written(void)
 
 	space[SMC_TCP_OPTION_SPACE] = 0x77;
 	smc_tcp_option_write(space);
-	CHECK(!memcmp(space, want, sizeof(want)), "the bytes");
-	CHECK(space[SMC_TCP_OPTION_SPACE] == 0x77, "written behind them");
+	CHECK(!memcmp(space, want, sizeof(want)), "the option's bytes");
+	CHECK(space[SMC_TCP_OPTION_SPACE] == 0x77, "written beyond the option");
 	CHECK(scan(space, SMC_TCP_OPTION_SPACE) == SMC_TCP_OPTIONS_HAVE, "found again");
-	tap_case("what is written is found");
+	tap_case("an option that was written is found");
 }
 
 /* Whatever a peer sends, no read goes out of bounds: each pair of bytes at each place of a
@@ -120,7 +120,7 @@ static void hostile(void)
 			}
 		}
 	}
-	tap_case("each kind and length at each place");
+	tap_case("each kind and length at each position");
 }
 
 int main(void)

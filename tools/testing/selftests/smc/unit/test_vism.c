@@ -35,12 +35,12 @@ static void measures(void)
 
 	CHECK(vism_window_measure(&w, 42, 1ull << 30, SIZE), "unknown form");
 	CHECK(vism_window_measure(&w, A, 1ull << 30, 0), "size 0");
-	CHECK(vism_window_measure(&w, A, 1ull << 30, SIZE + 1), "no power of two");
+	CHECK(vism_window_measure(&w, A, 1ull << 30, SIZE + 1), "not a power of two");
 	CHECK(vism_window_measure(&w, A, 1ull << 30, VISM_REGION_MIN / 2), "small");
 	CHECK(vism_window_measure(&w, A, 1ull << 30, VISM_REGION_MAX * 2ull), "large");
 	CHECK(vism_window_measure(&w, A, 3 * SIZE, SIZE), "few");
 	CHECK(vism_window_measure(&w, A, 0, SIZE), "none");
-	tap_case("windows that cannot be used");
+	tap_case("invalid windows are refused");
 }
 
 static int judge(u32 id, u8 class, const u8 *bytes, u32 len, struct vism_answer *a)
@@ -65,7 +65,7 @@ static void answers(void)
 	      vism_answer_len(A, VISM_DETACH) == 1 && vism_answer_len(C, VISM_ALLOC) == 33 &&
 	      vism_answer_len(C, VISM_ATTACH) == 25 && vism_answer_len(C, VISM_DETACH) == 1,
 	      "answers");
-	tap_case("how long commands and answers are");
+	tap_case("lengths of commands and answers");
 
 	put64(bytes + 1, 77);
 	put64(bytes + 9, 3 * SIZE);
@@ -81,7 +81,7 @@ static void answers(void)
 	CHECK(!judge(C, VISM_ALLOC, bytes, 33, &a) && a.token == 77 && a.offset == 3 * SIZE,
 	      "ALLOC, areas");
 	CHECK(!judge(C, VISM_ATTACH, bytes + 8, 25, &a), "status");
-	tap_case("good answers");
+	tap_case("valid answers are accepted");
 }
 
 static void bad_answers(void)
@@ -101,14 +101,14 @@ static void bad_answers(void)
 			for (len = 0; len < vism_answer_len(ids[i], classes[j]); len++)
 				CHECK(judge(ids[i], classes[j], bytes, len, &a) == -EPROTO,
 				      "%u.%u: %u bytes", ids[i], classes[j], len);
-	tap_case("an answer that is too short");
+	tap_case("an answer that is too short is refused");
 
 	for (i = 1; i < 256; i++) {
 		bytes[0] = i;
 		CHECK(judge(A, VISM_ALLOC, bytes, 1, &a) == -EIO, "status %u", i);
 		CHECK(judge(C, VISM_ATTACH, bytes, 25, &a) == -EIO, "status %u", i);
 	}
-	tap_case("a command that fails, whatever the status");
+	tap_case("every status other than 0 is a failure");
 
 	bytes[0] = 0;
 	put64(bytes + 1, 0);
@@ -123,7 +123,7 @@ static void bad_answers(void)
 	CHECK(!judge(C, VISM_ATTACH, bytes, 25, &a), "good");
 	put64(bytes + 17, SIZE / 2);
 	CHECK(judge(C, VISM_ATTACH, bytes, 25, &a) == -EPROTO, "half an area");
-	tap_case("a token of 0, more than one area, an area of another size");
+	tap_case("token 0, several areas, and an area of another size are refused");
 }
 
 static void places(void)
@@ -133,19 +133,19 @@ static void places(void)
 
 	window(&w, A);
 	CHECK(vism_take(&w, VISM_OWN, 5, 0, 3 * SIZE) == 3 && w.high == 4, "take");
-	CHECK(vism_take(&w, VISM_ATTACHED, 5, 9, 3 * SIZE) == -EPROTO, "what is there");
+	CHECK(vism_take(&w, VISM_ATTACHED, 5, 9, 3 * SIZE) == -EPROTO, "a region in use");
 	CHECK(vism_take(&w, VISM_ATTACHED, 5, 9, 3 * SIZE + 4096) == -EPROTO, "not aligned");
 	CHECK(vism_take(&w, VISM_ATTACHED, 5, 9, ~0ull) == -EPROTO, "the end of all memory");
 	CHECK(!w.full, "full");
-	CHECK(vism_take(&w, VISM_ATTACHED, 5, 9, N * SIZE) == -ENOSPC && w.full, "behind the end");
-	CHECK(!vism_may_ask(&w, VISM_OWN) && !vism_may_ask(&w, VISM_ATTACHED), "no more");
+	CHECK(vism_take(&w, VISM_ATTACHED, 5, 9, N * SIZE) == -ENOSPC && w.full, "beyond the end");
+	CHECK(!vism_may_ask(&w, VISM_OWN) && !vism_may_ask(&w, VISM_ATTACHED), "no more requests");
 	free(w.regions);
 
 	window(&w, C);
-	CHECK(vism_take(&w, VISM_OWN, 5, 0, N * SIZE) == -EPROTO, "behind the end");
-	CHECK(vism_take(&w, VISM_OWN, 5, 0, 0x44b00000) == -EPROTO, "far behind");
+	CHECK(vism_take(&w, VISM_OWN, 5, 0, N * SIZE) == -EPROTO, "beyond the end");
+	CHECK(vism_take(&w, VISM_OWN, 5, 0, 0x44b00000) == -EPROTO, "far beyond the end");
 	free(w.regions);
-	tap_case("regions where none can be");
+	tap_case("regions at impossible offsets are refused");
 
 	window(&w, C);
 	for (i = 0; i < N / 2; i++) {
@@ -154,12 +154,12 @@ static void places(void)
 	}
 	CHECK(!vism_may_ask(&w, VISM_OWN) && vism_may_ask(&w, VISM_ATTACHED), "half");
 	vism_give(&w, 3);
-	CHECK(vism_may_ask(&w, VISM_OWN) && w.high == N / 2, "given back");
+	CHECK(vism_may_ask(&w, VISM_OWN) && w.high == N / 2, "released");
 	vism_give(&w, 7);
 	CHECK(w.high == 7, "high %u", w.high);
 	CHECK(w.count[VISM_FREE] == N - 6 && w.count[VISM_OWN] == 6, "counts");
 	free(w.regions);
-	tap_case("half of the window for either use");
+	tap_case("half of the window for own, half for attached regions");
 }
 
 static void views(void)
@@ -177,7 +177,7 @@ static void views(void)
 	      vism_find(&w, VISM_ATTACHED, 7, 3) == -ENOENT, "views");
 	CHECK(vism_count_of(&w, 1) == 1 && vism_count_of(&w, 2) == 2 && !vism_count_of(&w, 0),
 	      "counts");
-	tap_case("several views of a region");
+	tap_case("one region attached several times");
 
 	vism_region_get(&w.regions[1]);
 	CHECK(!vism_idle(&w.regions[1]) && !vism_idle(&w.regions[1]), "in use");
@@ -185,7 +185,7 @@ static void views(void)
 	CHECK(vism_idle(&w.regions[1]) == 1 && vism_idle(&w.regions[1]) == 2, "idle");
 	vism_region_get(&w.regions[1]);
 	CHECK(!vism_idle(&w.regions[1]), "in use again");
-	tap_case("how long nobody has used it");
+	tap_case("how long a region has been idle");
 	free(w.regions);
 }
 
@@ -199,16 +199,16 @@ static void granules(void)
 	CHECK(vism_bits(0, 64) == ~0ull && vism_bits(63, 1) == 1ull << 63 && vism_bits(1, 3) == 14,
 	      "bits");
 	CHECK(vism_fit(used, 32, 0) == 32 && vism_fit(used, 64, 0) == -ENOSPC, "half");
-	CHECK(vism_fit(used, 1, 0) == 1 && vism_fit(used, 1, 40) == 40, "where to begin");
-	CHECK(vism_fit(used, 4, 62) == 4, "around the end, where the head is");
+	CHECK(vism_fit(used, 1, 0) == 1 && vism_fit(used, 1, 40) == 40, "where the search begins");
+	CHECK(vism_fit(used, 4, 62) == 4, "around the end, past the head");
 	CHECK(vism_fit(used, 4, 9) == 12, "aligned");
-	CHECK(vism_fit(~vism_bits(5, 1), 1, 6) == 5, "the last one that is left");
+	CHECK(vism_fit(~vism_bits(5, 1), 1, 6) == 5, "the last free granule");
 	CHECK(vism_fit(~vism_bits(5, 2), 2, 0) == -ENOSPC, "not aligned");
 	CHECK(vism_fit(~0ull, 1, 63) == -ENOSPC, "none");
 	for (i = 0; i < 63; i++)
 		used |= vism_bits(vism_fit(used, 1, i * 7 % 64), 1);
-	CHECK(used == ~0ull, "all of them: %llx", (unsigned long long)used);
-	tap_case("room in a region");
+	CHECK(used == ~0ull, "all granules: %llx", (unsigned long long)used);
+	tap_case("allocation of granules in a region");
 }
 
 static struct vism_home *home(u64 nonce)
@@ -244,21 +244,21 @@ static void pulses(void)
 
 	CHECK(vism_look(h, 42, &w, now) == VISM_ALIVE, "first look");
 	now += VISM_DEAD_MS - 1;
-	CHECK(vism_look(h, 42, &w, now) == VISM_ALIVE, "not yet");
+	CHECK(vism_look(h, 42, &w, now) == VISM_ALIVE, "still alive");
 	vism_beat(h, ++beat);
-	CHECK(vism_look(h, 42, &w, now) == VISM_ALIVE, "it beats");
+	CHECK(vism_look(h, 42, &w, now) == VISM_ALIVE, "after a beat");
 	now += VISM_DEAD_MS - 1;
-	CHECK(vism_look(h, 42, &w, now) == VISM_ALIVE, "not yet, again");
+	CHECK(vism_look(h, 42, &w, now) == VISM_ALIVE, "still alive after a beat");
 	now++;
 	CHECK(vism_look(h, 42, &w, now) == VISM_SILENT, "silent");
 	vism_beat(h, ++beat);
-	CHECK(vism_look(h, 42, &w, now) == VISM_ALIVE, "it wakes up");
+	CHECK(vism_look(h, 42, &w, now) == VISM_ALIVE, "beating again");
 	vism_close(&h->head);
 	CHECK(vism_look(h, 42, &w, now) == VISM_LEFT, "left");
 	vism_open(&h->head, VISM_HOME, 43);
 	CHECK(vism_look(h, 42, &w, now) == VISM_LEFT, "another boot");
 	free(h);
-	tap_case("the heart of a peer");
+	tap_case("the heartbeat of a peer");
 }
 
 static void dmbs(void)
@@ -275,30 +275,31 @@ static void dmbs(void)
 	      found.nonce == 9 && found.offset == p.offset, "found");
 	CHECK(!vism_find_dmb(h, token + 1, 65536, SIZE, &found), "another nonce");
 	CHECK(!vism_find_dmb(h, token, 32768, SIZE, &found), "another size");
-	CHECK(!vism_find_dmb(h, vism_token_join(4094, 12345), 65536, SIZE, &found), "another one");
+	CHECK(!vism_find_dmb(h, vism_token_join(4094, 12345), 65536, SIZE, &found),
+	      "another number");
 	CHECK(!vism_find_dmb(h, vism_token_join(1, 0), 65536, SIZE, &found), "no nonce");
 	vism_mark(h, 4095);
 	vism_clear_dmb(h, token);
 	CHECK(!vism_find_dmb(h, token, 65536, SIZE, &found), "gone");
-	CHECK(!vism_take_dirty(h, 63), "what was said of it");
-	tap_case("a DMB in the directory");
+	CHECK(!vism_take_dirty(h, 63), "its mark remained");
+	tap_case("finding a DMB in the directory");
 
 	token = vism_token_join(0, 1);
 	vism_set_dmb(h, token, &p, VISM_DMB_MIN);
 	CHECK(vism_find_dmb(h, token, VISM_DMB_MIN, SIZE, &found), "good");
 	h->dmb[0].where = htole64((u64)VISM_DMB_MIN << 32);
-	CHECK(!vism_find_dmb(h, token, VISM_DMB_MIN, SIZE, &found), "where the head is");
+	CHECK(!vism_find_dmb(h, token, VISM_DMB_MIN, SIZE, &found), "in the place of the head");
 	h->dmb[0].where = htole64((u64)VISM_DMB_MIN << 32 | (VISM_DMB_MIN + 8));
 	CHECK(!vism_find_dmb(h, token, VISM_DMB_MIN, SIZE, &found), "not aligned");
 	h->dmb[0].where = htole64((u64)VISM_DMB_MIN << 32 | (SIZE - VISM_DMB_MIN));
-	CHECK(vism_find_dmb(h, token, VISM_DMB_MIN, SIZE, &found), "the last place");
+	CHECK(vism_find_dmb(h, token, VISM_DMB_MIN, SIZE, &found), "the last position");
 	h->dmb[0].where = htole64((u64)VISM_DMB_MIN << 32 | SIZE);
-	CHECK(!vism_find_dmb(h, token, VISM_DMB_MIN, SIZE, &found), "behind the region");
+	CHECK(!vism_find_dmb(h, token, VISM_DMB_MIN, SIZE, &found), "beyond the region");
 	h->dmb[0].where = htole64((u64)VISM_DMB_MIN << 32 | 0xffffc000);
-	CHECK(!vism_find_dmb(h, token, VISM_DMB_MIN, SIZE, &found), "far behind");
+	CHECK(!vism_find_dmb(h, token, VISM_DMB_MIN, SIZE, &found), "far beyond the end");
 	h->dmb[0].where = htole64((u64)0xffffc000 << 32 | VISM_DMB_MIN);
 	CHECK(!vism_find_dmb(h, token, 0xffffc000, SIZE, &found), "larger than a region");
-	tap_case("a DMB that cannot be there");
+	tap_case("directory entries with impossible values are refused");
 	free(h);
 }
 
@@ -315,7 +316,7 @@ static void marks(void)
 	      "bits");
 	CHECK(!vism_take_summary(h) && !vism_take_dirty(h, 0), "taken");
 	free(h);
-	tap_case("what peers mark");
+	tap_case("marks of peers");
 }
 
 int main(void)
