@@ -182,25 +182,25 @@ static const struct {
 	{ token_unknown, "an unknown alert token", FINE },
 	{ token_0, "alert token 0", FINE },
 	{ token_last, "alert token ffffffff", FINE },
-	{ prod_beyond, "a producer cursor one beyond the window", ABORTED },
+	{ prod_beyond, "a producer cursor one byte beyond the window", ABORTED },
 	{ prod_far, "a producer cursor far beyond the window", ABORTED },
 	{ prod_wrap_2, "a producer cursor two wraps ahead", ABORTED },
 	{ prod_wrap_back, "a producer cursor one wrap back", ABORTED },
 	{ prod_back, "a producer cursor that goes back", ABORTED },
 	{ prod_size, "a producer cursor at the end of the element", ABORTED },
 	{ prod_huge, "a producer cursor of ffffffff", ABORTED },
-	{ cons_beyond, "a consumer cursor beyond what was sent", ABORTED },
+	{ cons_beyond, "a consumer cursor beyond the data sent", ABORTED },
 	{ cons_wrap, "a consumer cursor one wrap ahead", ABORTED },
 	{ cons_wrap_back, "a consumer cursor one wrap back", ABORTED },
 	{ cons_back, "a consumer cursor that goes back", ABORTED },
 	{ cons_size, "a consumer cursor at the end of the element", ABORTED },
 	{ cons_huge, "a consumer cursor of 80000000", ABORTED },
 	{ seqno_again, "a sequence number seen before", FINE },
-	{ seqno_old, "a sequence number of the past, with an abort", FINE },
+	{ seqno_old, "an old sequence number, with an abort", FINE },
 	{ seqno_ahead, "a sequence number that skips many", FINE },
-	{ failover_past, "failover validation of what has come", FINE },
-	{ failover_lost, "failover validation of what has not come", ABORTED },
-	{ failover_far, "failover validation of what is far ahead", ABORTED },
+	{ failover_past, "failover validation of a message that has arrived", FINE },
+	{ failover_lost, "failover validation of a message that has not arrived", ABORTED },
+	{ failover_far, "failover validation of a number far ahead", ABORTED },
 };
 
 static bool ten_bytes(struct conn *c)
@@ -255,7 +255,7 @@ static void full_window(void)
 	cdc_send(t.c, &m);
 	ok = ok && victim_drains(t.c, t.c->peer_size) && conn_echo(t.c) && conn_echo(t.other);
 	end(t);
-	verdict(ok, "cdc: a full window, written in one");
+	verdict(ok, "cdc: a full window, filled by one write");
 }
 
 /* Unread data reduces the window. */
@@ -273,7 +273,7 @@ static void unread_window(void)
 	ok = ok && conn_flags(t.c, SMC_CDC_ABORT) && victim_reads(t.c->s, "unread") &&
 	     victim_is_told(t.c->s, true) && conn_echo(t.other);
 	end(t);
-	verdict(ok, "cdc: a producer cursor one beyond what unread bytes leave of the window");
+	verdict(ok, "cdc: a producer cursor one byte beyond a window with unread bytes");
 }
 
 /* Five bytes read are not worth a message, unless the peer requests one. */
@@ -290,7 +290,7 @@ static void update_requested(void)
 	cdc_send(t.c, &m);
 	ok = ok && conn_consumed(t.c, t.c->prod) && conn_echo(t.c) && conn_echo(t.other);
 	end(t);
-	verdict(ok, "cdc: an update that is requested comes");
+	verdict(ok, "cdc: the victim answers a request for an update");
 }
 
 /* With less than half of its window left, the peer gets an update for each tenth, blocked or
@@ -311,7 +311,7 @@ static void window_grows(void)
 	     victim_drains(t.c, len - size / 10 - 1) && conn_echo(t.c) && conn_echo(t.other);
 	free(b);
 	end(t);
-	verdict(ok, "cdc: an update comes when the window is small");
+	verdict(ok, "cdc: the victim sends an update when the window is small");
 }
 
 static void says_blocked(void)
@@ -322,13 +322,13 @@ static void says_blocked(void)
 	ssize_t n;
 
 	ok = ok && (!(t.c->peer_prod_flags & SMC_CDC_WRITE_BLOCKED) ||
-		    BAD("blocked after ten bytes"));
+		    BAD("the victim reports blocked after ten bytes"));
 	n = send(t.c->s.victim, buf, sizeof(buf), MSG_DONTWAIT | MSG_NOSIGNAL);
 	ok = ok && (n > 0 || BAD("the victim cannot send")) &&
 	     conn_prod_flags(t.c, SMC_CDC_WRITE_BLOCKED) && conn_read(t.c, buf, n) &&
 	     conn_echo(t.c) && conn_echo(t.other);
 	end(t);
-	verdict(ok, "cdc: without room the victim says that it is blocked");
+	verdict(ok, "cdc: a victim without room reports that it is blocked");
 }
 
 /* Data sent while the link is full goes out in one message, but not beyond an urgent byte. */
@@ -347,7 +347,7 @@ static void urgent_first(void)
 	     send(t.c->s.victim, "behind", 6, MSG_NOSIGNAL) == 6;
 	link_reopen(t.c->l);
 	ok = ok && conn_prod_flags(t.c, SMC_CDC_URG_PRESENT) &&
-	     (t.c->peer_urg == at + 3 || BAD("the urgent data end elsewhere")) &&
+	     (t.c->peer_urg == at + 3 || BAD("the urgent data end at another position")) &&
 	     conn_read(t.c, b, 3);
 	cdc_fill(t.c, &m);
 	cdc_send(t.c, &m);
@@ -380,7 +380,7 @@ static void bytes(const char *what, const uint8_t *b, size_t len)
 	link_send(t.c->l, b, len);
 	ok = follows(t, DOWN);
 	end(t);
-	verdict(ok, "cdc: %s", what);
+	verdict(ok, "cdc: a message %s", what);
 }
 
 #define BYTES(what, b, len)	TRY(bytes(what, b, len), what)
@@ -390,22 +390,22 @@ static void run_bytes(void)
 	uint8_t b[64] = { SMC_CDC_TYPE, MSG_LEN };
 	char what[64];
 
-	BYTES("cut by a byte", b, MSG_LEN - 1);
-	BYTES("a byte too long", b, MSG_LEN + 1);
-	BYTES("one byte", b, 1);
-	BYTES("8 bytes", b, 8);
+	BYTES("one byte too short", b, MSG_LEN - 1);
+	BYTES("one byte too long", b, MSG_LEN + 1);
+	BYTES("of one byte", b, 1);
+	BYTES("of 8 bytes", b, 8);
 	b[1] = 0;
-	BYTES("says length 0", b, MSG_LEN);
+	BYTES("with length field 0", b, MSG_LEN);
 	b[1] = MSG_LEN - 1;
-	BYTES("says length 43", b, MSG_LEN);
+	BYTES("with length field 43", b, MSG_LEN);
 	b[1] = 255;
-	BYTES("says length 255", b, MSG_LEN);
+	BYTES("with length field 255", b, MSG_LEN);
 	b[1] = MSG_LEN;
 	for (unsigned int type = 0xc0; type < 0x100; type++) {
 		if (type == SMC_CDC_TYPE)
 			continue;
 		b[0] = type;
-		snprintf(what, sizeof(what), "type %02x", type);
+		snprintf(what, sizeof(what), "of type %02x", type);
 		BYTES(what, b, MSG_LEN);
 	}
 }
@@ -426,7 +426,7 @@ static void prod_flags(void)
 		cdc_fill(t.c, &m);
 		m.prod_flags = flags;
 		cdc_send(t.c, &m);
-		ok = conn_echo(t.c) || BAD("with flags %02x", flags);
+		ok = conn_echo(t.c) || BAD("no echo after flags %02x", flags);
 	}
 	ok = ok && conn_echo(t.other);
 	end(t);
@@ -438,8 +438,8 @@ static bool told_end(struct conn *c)
 	char b;
 
 	if (!wait_mask(c->s.victim, POLLIN, WAIT_MS))
-		return BAD("the victim waits for ever");
-	return recv(c->s.victim, &b, 1, MSG_DONTWAIT) == 0 || BAD("no end of the stream");
+		return BAD("the victim is not told of the end");
+	return recv(c->s.victim, &b, 1, MSG_DONTWAIT) == 0 || BAD("recv() returns no end of file");
 }
 
 static void conn_flags_case(uint8_t flags, uint8_t prod, enum role role)
@@ -467,7 +467,7 @@ static void conn_flags_case(uint8_t flags, uint8_t prod, enum role role)
 	end(t);
 	verdict(ok, "cdc, %s:%s%s%s%s", role_name[role], flags & SMC_CDC_SEND_DONE ? " done" : "",
 		flags & SMC_CDC_CLOSED ? " closed" : "", flags & SMC_CDC_ABORT ? " abort" : "",
-		prod ? ", all of the producer's flags" : "");
+		prod ? ", with all of the producer's flags" : "");
 }
 
 /* Once the connection has ended, further messages about it are ignored. */
@@ -493,7 +493,7 @@ static void after_end(uint8_t first, const char *what, bool data)
 	}
 	ok = ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other);
 	n = recv(t.c->s.victim, b, sizeof(b), MSG_DONTWAIT);
-	ok = ok && (n <= 0 || BAD("the victim reads %zd bytes", n));
+	ok = ok && (n <= 0 || BAD("the victim reads %zd bytes after the end", n));
 	end(t);
 	verdict(ok, "cdc: %s", what);
 }
@@ -521,12 +521,12 @@ static void reset_after_answer(void)
 	setsockopt(t.c->s.raw, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
 	close(t.c->s.raw);
 	t.c->s.raw = dup(victim);
-	ok = ok && (wait_mask(victim, POLLERR, WAIT_MS) || BAD("the reset does not come"));
+	ok = ok && (wait_mask(victim, POLLERR, WAIT_MS) || BAD("the reset does not arrive"));
 	ok = ok && (send(victim, "x", 1, MSG_NOSIGNAL) < 0 && errno == EPIPE ? true :
-		    BAD("send() says %s", strerror(errno)));
+		    BAD("send() fails with %s", strerror(errno)));
 	ok = ok && conn_echo(t.other);
 	end(t);
-	verdict(ok, "cdc: a reset behind an abort that was answered");
+	verdict(ok, "cdc: a TCP reset after an abort that was answered");
 }
 
 /* The socket is closed and the connection is gone: its token is unknown. */
@@ -551,7 +551,7 @@ static void closed_token(void)
 	}
 	ok = ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other);
 	end(t);
-	verdict(ok, "cdc: the token of a connection that is closed");
+	verdict(ok, "cdc: messages with the token of a closed connection");
 }
 
 /*
@@ -583,7 +583,7 @@ static void element_after_abort(uint8_t answer)
 
 	/* close() with unread data is an abort. */
 	conn_write(t.c, "unread", 6);
-	ok = ok && (wait_mask(t.c->s.victim, POLLIN, WAIT_MS) || BAD("the data do not come"));
+	ok = ok && (wait_mask(t.c->s.victim, POLLIN, WAIT_MS) || BAD("the data do not arrive"));
 	close(t.c->s.victim);
 	ok = ok && conn_flags(t.c, SMC_CDC_ABORT) && conn_echo(t.other);
 	t.c->s.victim = dup(t.c->s.raw);
@@ -593,8 +593,8 @@ static void element_after_abort(uint8_t answer)
 	conn_end(after);
 	conn_end(before);
 	end(t);
-	verdict(ok, "cdc: the element after an abort of the victim's, %s",
-		answer & SMC_CDC_ABORT ? "then one of ours" : "then our close");
+	verdict(ok, "cdc: reuse of an element after an abort by the victim, %s",
+		answer & SMC_CDC_ABORT ? "then an abort by us" : "then a close by us");
 }
 
 /* The victim refuses our Confirm, but data may already follow it. */
@@ -608,7 +608,8 @@ static void element_after_refusal(void)
 
 	t.c = conn_more(t.other, AT_CLC, NULL);
 	clc_confirm(t.c, &wrong);
-	ok = get_message(t.c->s.raw, &reply, WAIT_MS) == GOT_RESET || BAD("it is not refused");
+	ok = get_message(t.c->s.raw, &reply, WAIT_MS) == GOT_RESET ||
+	     BAD("the Confirm is not refused");
 	before = conn_more(t.other, AT_UP, NULL);
 	conn_write(t.c, "late", 4);
 	ok = ok && conn_echo(before);
@@ -617,7 +618,7 @@ static void element_after_refusal(void)
 	conn_end(after);
 	conn_end(before);
 	end(t);
-	verdict(ok, "cdc: the element after a Confirm that is refused");
+	verdict(ok, "cdc: reuse of an element after a refused Confirm");
 }
 
 /*
@@ -636,12 +637,13 @@ static void element_after_close(enum role role)
 	before = conn_more(t.other, AT_UP, NULL);
 	after = reuse_after(t, before, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, &ok);
 	ok = ok &&
-	     (after->peer.alert_token != t.c->peer.alert_token || BAD("with the same token")) &&
+	     (after->peer.alert_token != t.c->peer.alert_token ||
+	      BAD("reused with the same token")) &&
 	     ten_bytes(after) && conn_echo(before);
 	conn_end(after);
 	conn_end(before);
 	end(t);
-	verdict(ok, "cdc, %s: the element after both have closed", role_name[role]);
+	verdict(ok, "cdc, %s: reuse of an element after both have closed", role_name[role]);
 }
 
 static void flood(void)
@@ -722,8 +724,8 @@ void cases_cdc(void)
 	TRY(bad_write("with an unknown RKey", 0, 0xff00, 8), "");
 	TRY(bad_write("with RKey 0 ^ 1", 0, 1, 8), "");
 	TRY(bad_write("before the RMB", -(1 << 20), 0, 8), "");
-	TRY(bad_write("behind the RMB", 1 << 20, 0, 8), "");
-	TRY(bad_write("far away", 1ll << 46, 0, 8), "");
+	TRY(bad_write("beyond the RMB", 1 << 20, 0, 8), "");
+	TRY(bad_write("far beyond the RMB", 1ll << 46, 0, 8), "");
 	TRY(other_element(), "");
 	run_bytes();
 }

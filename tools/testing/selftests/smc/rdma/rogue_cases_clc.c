@@ -246,7 +246,7 @@ static const struct wrong wrongs[] = {
 	PROPOSAL(GOT_DECLINE, p_no_eid, "no EID"),
 
 	ACCEPT(GOT_DECLINE, a_idx_0, "RMBE index 0"),
-	ACCEPT(GOT_DECLINE, a_overflow, "an RMB at the end of all addresses"),
+	ACCEPT(GOT_DECLINE, a_overflow, "an RMB at the end of the address space"),
 	ACCEPT(GOT_DECLINE, a_qpn_0, "QP number 0"),
 	ACCEPT(GOT_DECLINE, a_qpn_1, "QP number 1"),
 	ACCEPT(GOT_DECLINE, a_qpn_multicast, "QP number ffffff"),
@@ -257,22 +257,22 @@ static const struct wrong wrongs[] = {
 	ACCEPT(GOT_DECLINE, a_mac_zero, "MAC address 0"),
 	ACCEPT(GOT_DECLINE, a_mac_multicast, "a multicast MAC address"),
 	ACCEPT(GOT_DECLINE, a_eid, "another EID"),
-	ACCEPT(GOT_DECLINE, a_not_first, "a first contact that says it is none",
+	ACCEPT(GOT_DECLINE, a_not_first, "a first contact without the first contact flag",
 	       SMC_REASON_OUT_OF_SYNC),
 	ACCEPT_B(GOT_DECLINE, b_mtu, 0, "MTU 0", SMC_REASON_UNKNOWN_ENUM),
 	ACCEPT_B(GOT_DECLINE, b_mtu, 6, "MTU 6"),
 	ACCEPT_B(GOT_DECLINE, b_mtu, 15, "MTU 15"),
 	ACCEPT_B(GOT_DECLINE, b_release, 2, "release 2", SMC_REASON_PEER_RELEASE),
 	ACCEPT_B(GOT_DECLINE, b_release, 15, "release 15"),
-	ACCEPT_B(GOT_DECLINE, b_max_conns, 0, "0 connections at most"),
-	ACCEPT_B(GOT_DECLINE, b_max_conns, 15, "15 connections at most"),
-	ACCEPT_B(GOT_DECLINE, b_max_links, 0, "0 links at most"),
-	ACCEPT_B(GOT_DECLINE, b_max_links, 3, "3 links at most"),
+	ACCEPT_B(GOT_DECLINE, b_max_conns, 0, "a maximum of 0 connections"),
+	ACCEPT_B(GOT_DECLINE, b_max_conns, 15, "a maximum of 15 connections"),
+	ACCEPT_B(GOT_DECLINE, b_max_links, 0, "a maximum of 0 links"),
+	ACCEPT_B(GOT_DECLINE, b_max_links, 3, "a maximum of 3 links"),
 	ACCEPT_B(GOT_DECLINE, b_type_smcd, 0, "eye catchers of SMC-D"),
 	ACCEPT_B(GOT_DECLINE, b_version, 3, "version 3"),
 
 	CONFIRM(GOT_RESET, a_idx_0, "RMBE index 0"),
-	CONFIRM(GOT_RESET, a_overflow, "an RMB at the end of all addresses"),
+	CONFIRM(GOT_RESET, a_overflow, "an RMB at the end of the address space"),
 	CONFIRM(GOT_RESET, a_qpn_0, "QP number 0"),
 	CONFIRM(GOT_RESET, a_qpn_1, "QP number 1"),
 	CONFIRM(GOT_RESET, a_qpn_multicast, "QP number ffffff"),
@@ -288,14 +288,14 @@ static const struct wrong wrongs[] = {
 	CONFIRM(GOT_DECLINE, a_max_links, "more links than accepted"),
 	CONFIRM(GOT_DECLINE, a_vendor, "options of a vendor", SMC_REASON_BAD_CONFIRM),
 	CONFIRM(GOT_DECLINE, a_release_0, "release 0"),
-	CONFIRM(GOT_RESET, a_not_first, "a first contact that says it is none"),
+	CONFIRM(GOT_RESET, a_not_first, "a first contact without the first contact flag"),
 	CONFIRM_B(GOT_DECLINE, b_mtu, 0, "MTU 0", SMC_REASON_UNKNOWN_ENUM),
 	CONFIRM_B(GOT_DECLINE, b_mtu, 6, "MTU 6"),
 	{ CLIENT, V1, GOT_DECLINE, "Confirm: MTU 6, version 1", { .bytes = b_mtu }, 6 },
 	CONFIRM_B(GOT_DECLINE, b_mtu, 15, "MTU 15"),
-	CONFIRM_B(GOT_DECLINE, b_features, 0, "a feature nobody announced"),
-	CONFIRM_B(GOT_RESET, b_gids, 0, "a list of no GIDs"),
-	CONFIRM_B(GOT_RESET, b_gids, 2, "a list of 2 GIDs with the room of 1"),
+	CONFIRM_B(GOT_DECLINE, b_features, 0, "a feature that was not offered"),
+	CONFIRM_B(GOT_RESET, b_gids, 0, "an empty list of GIDs"),
+	CONFIRM_B(GOT_RESET, b_gids, 2, "a list of 2 GIDs in the space of 1"),
 	CONFIRM_B(GOT_RESET, b_gids, 9, "a list of 9 GIDs"),
 	CONFIRM_B(GOT_RESET, b_type_smcd, 0, "eye catchers of SMC-D"),
 };
@@ -335,7 +335,7 @@ static const struct wrong further[] = {
 	CONFIRM(GOT_RESET, a_mac_other, "another MAC address"),
 	CONFIRM(GOT_RESET, clc_wrong_rkey, "an unknown RKey"),
 	CONFIRM(GOT_RESET, a_addr, "another address of the RMB"),
-	CONFIRM(GOT_RESET, a_overflow, "an RMB at the end of all addresses"),
+	CONFIRM(GOT_RESET, a_overflow, "an RMB at the end of the address space"),
 };
 
 static void further_contact(const struct wrong *w)
@@ -394,7 +394,7 @@ static void same_element(enum role role)
 	conn_end(c);
 	conn_end(old);
 	conn_end(first);
-	verdict(ok, "clc, %s: the element of a living connection",
+	verdict(ok, "clc, %s: the element of an open connection",
 		role == CLIENT ? "Confirm" : "Accept");
 }
 
@@ -422,7 +422,7 @@ static void virtual_addresses(void)
 		   "ip route add " VIRTUAL " dev veth1 src 10.1.0.2 table 101 && "
 		   "ip rule add pref 13 iif lo from 10.1.0.2 to " VIRTUAL " lookup 101 && "
 		   "ip rule add pref 14 iif lo from " VIRTUAL " to 10.1.0.2 lookup 101"))
-		give_up("no virtual address");
+		give_up("cannot add a virtual address");
 	raw_hosts(0x0a010002, 0x0a090001);
 	clc_open();
 	for (enum role r = CLIENT; r <= SERVER; r++)

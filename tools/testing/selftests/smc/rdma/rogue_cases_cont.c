@@ -65,7 +65,7 @@ static bool hear(struct talk *t)
 	cont = &m.add_link_cont;
 	if (over != t->d.first || cont->link != t->d.second->number ||
 	    cont->n_left != t->theirs_left)
-		return BAD("RTokens of link %u, %u of %u left, over link %u", cont->link,
+		return BAD("RTokens for link %u, %u of %u left, came over link %u", cont->link,
 			   cont->n_left, t->theirs_left, over->number);
 	for (unsigned int i = 0; i < cont->n_rtokens; i++)
 		half_rtoken(t->d.second, t->d.first, &cont->rtokens[i]);
@@ -180,7 +180,7 @@ static void not_told(enum role role)
 		ok = ok && hear(&t);
 	ok = ok && conn_echo(t.d.c) && victim_is_told(t.d.c->s, true);
 	conn_end(t.d.c);
-	verdict(ok, "cont, %s: no ADD LINK CONTINUATION comes", role_name[role]);
+	verdict(ok, "cont, %s: ADD LINK CONTINUATION does not arrive", role_name[role]);
 }
 
 /* The link is deleted during the exchange. A continuation that crosses with DELETE LINK is no
@@ -241,7 +241,7 @@ static void wish(void)
 	llc_put(t.d.first, &m);
 	ok = ok && exchange(&t) && half_confirm(l) && both_work(t.d);
 	conn_end(t.d.c);
-	verdict(ok, "cont, as client: ADD LINK asks for a link");
+	verdict(ok, "cont, as client: ADD LINK requests a link");
 }
 
 /* The request does not end a link if the server needs no further one. */
@@ -253,7 +253,7 @@ static void wish_in_vain(void)
 	put_wish(&t.d);
 	ok = ok && group_settled(t.d.first) && both_work(t.d);
 	conn_end(t.d.c);
-	verdict(ok, "cont, as client: ADD LINK asks for one link too many");
+	verdict(ok, "cont, as client: ADD LINK requests one link too many");
 }
 
 void cases_cont(void)

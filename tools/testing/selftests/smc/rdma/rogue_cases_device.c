@@ -23,7 +23,7 @@ static void refuses(int err)
 	ok = judge(c->s, GOT_DECLINE, false, NULL) && victim_says(c->s, SMC_REASON_NO_DEVICE);
 	set_parameter("init_errno", 0);
 	conn_end(c);
-	verdict(ok, "device: it refuses a queue pair (%s)", strerrorname_np(err));
+	verdict(ok, "device: creating a queue pair fails (%s)", strerrorname_np(err));
 }
 
 /* The event comes in an interrupt, where the victim may not take most of its locks. */
@@ -37,7 +37,7 @@ static void fails(void)
 	ok = judge(c->s, GOT_DECLINE | GOT_RESET, false, NULL);
 	set_parameter("fatal_event", 0);
 	conn_end(c);
-	verdict(ok, "device: an interrupt says that a queue pair has failed");
+	verdict(ok, "device: an interrupt reports a failed queue pair");
 }
 
 /* Our queue pair is gone: the victim notices when it sends, and returns an error to the
@@ -60,7 +60,7 @@ static void never_flushes(enum role role)
 	set_parameter("never_drained", 0);
 	conn_end(more);
 	conn_end(c);
-	verdict(ok, "device: it does not flush, and the applications are told, %s",
+	verdict(ok, "device: applications get an error although it does not flush, %s",
 		role == CLIENT ? "as client" : "as server");
 }
 
@@ -84,7 +84,7 @@ static void keeps_all(void)
 	ok = ok && conn_echo(c) && told_of_break(c);
 	conn_end(c);
 	set_parameter("hold_release", 0);
-	verdict(ok, "device: it does not give %u link groups back, and others go on", STRANGERS);
+	verdict(ok, "device: it does not release %u link groups, others continue", STRANGERS);
 }
 
 /* Groups that wait for the device still count, so their number never exceeds the limit. */
@@ -108,7 +108,7 @@ static void keeps_few(void)
 	conn_end(c);
 	set_parameter("hold_release", 0);
 	set_sysctl("smcr_max_lgrs", old);
-	verdict(ok, "device: what it does not give back counts against the limit");
+	verdict(ok, "device: link groups that it does not release still count");
 }
 
 void cases_device(void)

@@ -173,7 +173,7 @@ static void rkey_of_both(enum role role, bool over_first, bool stranger)
 	ok = rkey_taken(over, &m) && both_echo(b) && group_silent(over);
 	end(b);
 	verdict(ok, "exchanges, %s: CONFIRM RKEY of both links%s over the %s", role_name[role],
-		stranger ? " and one that is not there" : "", nth[over_first]);
+		stranger ? " and an unknown one" : "", nth[over_first]);
 }
 
 /* "Treat as if detected failure of the link(s) for which no RKey was provided". */
@@ -191,7 +191,7 @@ static void rkey_missing(enum role role, bool over_first, bool stranger)
 	     both_go_on_over(b, over);
 	end(b);
 	verdict(ok, "exchanges, %s: CONFIRM RKEY over the %s link without a key of the other%s",
-		role_name[role], nth[over_first], stranger ? ", but of a third" : "");
+		role_name[role], nth[over_first], stranger ? ", but with one of a third" : "");
 }
 
 static void delete_rkey(enum role role, bool over_first, bool right)
@@ -217,7 +217,7 @@ static void delete_rkey(enum role role, bool over_first, bool right)
 	ok = ok && group_settled(over) && group_settled(other);
 	end(b);
 	verdict(ok, "exchanges, %s: DELETE RKEY over the %s link, %s", role_name[role],
-		nth[over_first], right ? "of an RMB that is used" : "unknown");
+		nth[over_first], right ? "of an RMB in use" : "of an unknown RMB");
 }
 
 /* A further contact with an element so large that it requires an RMB of its own. */
@@ -249,7 +249,7 @@ static bool up_after_yes(struct conn *c, struct link *over, struct smc_llc_msg *
 static bool names_other(const struct smc_llc_msg *m, const struct link *other)
 {
 	return (m->confirm_rkey.n_total == 1 && m->confirm_rkey.others[0].link == other->number) ||
-	       BAD("CONFIRM RKEY with keys of %u other links, of link %u",
+	       BAD("CONFIRM RKEY with keys of %u other links, the first for link %u",
 		   m->confirm_rkey.n_total, m->confirm_rkey.others[0].link);
 }
 
@@ -275,7 +275,7 @@ static void victims_rkey(enum role role)
 	ok = ok && conn_echo(c) && conn_echo(d.c);
 	conn_end(c);
 	conn_end(d.c);
-	verdict(ok, "exchanges, %s: CONFIRM RKEY of the victim, of both links", role_name[role]);
+	verdict(ok, "exchanges, %s: CONFIRM RKEY of the victim for both links", role_name[role]);
 }
 
 /* Without an answer the link that it came over has failed, and the victim repeats it over the other
@@ -294,7 +294,7 @@ static void victims_rkey_unanswered(enum role role)
 	conn_move(d.c, good);
 	ok = group_deletes(good, over->number) && conn_echo(d.c) &&
 	     group_expect(good, SMC_LLC_CONFIRM_RKEY, false, &m) == good &&
-	     (m.confirm_rkey.n_total == 0 || BAD("with a key of a link that is gone"));
+	     (m.confirm_rkey.n_total == 0 || BAD("it has the key of a link that is gone"));
 	m.reply = true;
 	c->l = good;
 	ok = ok && up_after_yes(c, good, &m) && conn_echo(d.c);
@@ -322,7 +322,7 @@ static struct conn *single(enum role role)
 		b[offsetof(struct smc_llc_w_add_link_base, mtu)] = 0;
 	link_send(c->l, b, len);
 	if (role == SERVER && (!group_expect(c->l, SMC_LLC_ADD_LINK, true, &m) || !m.negative))
-		give_up("ADD LINK with no MTU: %s", why);
+		give_up("ADD LINK without an MTU: %s", why);
 	if (!conn_echo(c))
 		give_up("%s", why);
 	return c;
@@ -465,7 +465,7 @@ static void delete_all_while_adding(enum role role)
 	llc_put(d.first, &m);
 	ok = ok && victim_is_told(d.c->s, true);
 	conn_end(d.c);
-	verdict(ok, "exchanges, %s: DELETE LINK of all while another is added", role_name[role]);
+	verdict(ok, "exchanges, %s: DELETE LINK of all while a link is added", role_name[role]);
 }
 
 static void test_while_adding(enum role role)
@@ -484,7 +484,7 @@ static void test_while_adding(enum role role)
 		    group_expect(d.first, SMC_LLC_CONFIRM_LINK, true, &confirm) == d.second) &&
 	     group_settled(d.second) && conn_echo(d.c);
 	conn_end(d.c);
-	verdict(ok, "exchanges, %s: TEST LINK while another is added", role_name[role]);
+	verdict(ok, "exchanges, %s: TEST LINK while a link is added", role_name[role]);
 }
 
 /* The first connection is up; another one begins while a link is added. */
@@ -712,7 +712,7 @@ static void port_back(enum role role)
 		     half_take(third, b.d.first, &m) && link_connect(third);
 	ok = ok && half_confirm(third) && conn_echo(b.d.c);
 	end(b);
-	verdict(ok, "exchanges, %s: the port of the victim's comes back", role_name[role]);
+	verdict(ok, "exchanges, %s: the victim's port comes back", role_name[role]);
 }
 
 /*

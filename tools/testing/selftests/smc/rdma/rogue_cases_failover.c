@@ -82,7 +82,7 @@ static bool we_read(struct conn *c, uint64_t at, size_t len)
 		return false;
 	for (size_t i = 0; i < len; i++)
 		if (b[i] != pattern(at + i))
-			return BAD("byte %zu of %zu that come is wrong", i, len);
+			return BAD("byte %zu of %zu received is wrong", i, len);
 	return true;
 }
 
@@ -120,10 +120,10 @@ static bool victim_gets(struct conn *c, uint64_t at, size_t len)
 			return BAD("the victim has %zu of %zu bytes", n, len);
 		k = recv(c->s.victim, b, len - n, MSG_DONTWAIT);
 		if (k <= 0)
-			return BAD("the victim's connection ends");
+			return BAD("the victim's connection has ended");
 		for (ssize_t i = 0; i < k; i++)
 			if (b[i] != pattern(at + n + i))
-				return BAD("byte %zu that the victim reads is wrong", n + i);
+				return BAD("the victim reads a wrong byte at %zu", n + i);
 		n += k;
 	}
 	return true;
@@ -134,13 +134,14 @@ static bool victim_gets(struct conn *c, uint64_t at, size_t len)
 enum loss { FAILED, GONE, SAID, LEFT };
 
 static const char * const loss_name[] = {
-	"fails", "is gone", "is deleted", "is left",
+	"fails", "is gone", "is deleted", "is abandoned",
 };
 
 enum traffic { IDLE, FROM_VICTIM, FROM_US, BOTH_WAYS };
 
 static const char * const traffic_name[] = {
-	"nothing under way", "data of the victim", "data of ours", "data both ways",
+	"no data in flight", "data from the victim in flight", "data to the victim in flight",
+	"data in both directions in flight",
 };
 
 /* The victim must write over the new link, after a validation with the number that we should
@@ -149,11 +150,11 @@ static const char * const traffic_name[] = {
 static bool moved(const struct conn *c, const struct link *to)
 {
 	if (c->over != to)
-		return BAD("the victim goes on over the old link");
+		return BAD("the victim continues over the old link");
 	if (!c->n_validated)
 		return BAD("no failover validation");
 	if (smc_cdc_newer(c->validated, c->left_at))
-		return BAD("the victim asks for message %u, and has sent %u", c->validated,
+		return BAD("the victim validates message %u, and has sent %u", c->validated,
 			   c->left_at);
 	return true;
 }
@@ -242,7 +243,7 @@ static size_t victim_fills(struct conn *c)
 		if (k <= 0)
 			group_take(c->l, 100);
 	}
-	give_up("our element does not get full");
+	give_up("our element does not fill up");
 }
 
 /* The link is lost while our element is full; the rest arrives after we have read. */
@@ -264,7 +265,7 @@ static void lost_when_full(enum role role)
 	     victim_sends(c, n, 3000) && we_read(c, n, 3000) && moved(c, s.to) &&
 	     group_deletes(s.to, s.from->number);
 	end(&s);
-	verdict(ok, "failover, %s: the link goes when our element is full", role_name[role]);
+	verdict(ok, "failover, %s: the link is lost when our element is full", role_name[role]);
 }
 
 /* The victim closes before or after the link is lost. */
@@ -292,7 +293,7 @@ static void lost_when_closed(enum role role, bool before)
 	we_tell(c);
 	ok = ok && victim_gets(c, 0, 700) && others_echo(&s);
 	end(&s);
-	verdict(ok, "failover, %s: the victim has shut down %s the link goes", role_name[role],
+	verdict(ok, "failover, %s: the victim shuts down %s the link is lost", role_name[role],
 		before ? "before" : "after");
 }
 
@@ -309,7 +310,7 @@ static void lost_both(enum role role)
 	ok = ok && victim_sends(s.c, 1000, 1000) && victim_is_told(s.c->s, true) &&
 	     victim_is_told(s.on_first->s, true) && victim_is_told(s.on_second->s, true);
 	end(&s);
-	verdict(ok, "failover, %s: both links, one after the other", role_name[role]);
+	verdict(ok, "failover, %s: both links are lost, one after the other", role_name[role]);
 }
 
 /*
@@ -337,7 +338,7 @@ static void same_numbers(enum role role)
 		conn_end(more);
 	}
 	end(&s);
-	verdict(ok, "failover, %s: another link has the numbers of the lost one", role_name[role]);
+	verdict(ok, "failover, %s: a new link has the numbers of the lost one", role_name[role]);
 }
 
 static void put_parameter(const char *name, const char *value)
@@ -374,10 +375,11 @@ static const struct {
 	bool fine;
 	const char *what;
 } numbers[] = {
-	{ 0, true, "the last one" }, { -1, true, "one less" }, { -3, true, "three less" },
-	{ -0x7fff, true, "far below" }, { -0x8000, true, "as far as can be" },
-	{ 1, false, "one more" }, { 2, false, "two more" }, { 0x100, false, "256 more" },
-	{ 0x7fff, false, "far above" },
+	{ 0, true, "the last number" }, { -1, true, "the number before the last" },
+	{ -3, true, "a number three lower" }, { -0x7fff, true, "a number far lower" },
+	{ -0x8000, true, "the lowest number possible" }, { 1, false, "the next number" },
+	{ 2, false, "a number two higher" }, { 0x100, false, "a number 256 higher" },
+	{ 0x7fff, false, "a number far higher" },
 };
 
 enum then { NOTHING, DATA, AGAIN };
@@ -428,7 +430,7 @@ static void validate(enum role role, size_t i, bool behind, bool over_old)
 	}
 	end(&s);
 	verdict(ok, "failover, %s: validation of %s over the %s link%s", role_name[role],
-		numbers[i].what, over_old ? "same" : "new", behind ? ", data right behind" : "");
+		numbers[i].what, over_old ? "same" : "new", behind ? ", followed by data" : "");
 }
 
 /* A token of no connection: nothing happens, and the link does not fail either. */
@@ -484,7 +486,7 @@ static void validate_twice(enum role role)
 	cdc_validate(s.c, s.c->seqno);
 	ok = ok && conn_echo(s.c) && others_echo(&s);
 	end(&s);
-	verdict(ok, "failover, %s: validation again and again", role_name[role]);
+	verdict(ok, "failover, %s: validation is repeated", role_name[role]);
 }
 
 /* ---- and go on ---- */
@@ -522,8 +524,9 @@ static void resume(enum role role, int skip)
 	ok = ok && victim_gets(c, 400, 200) && conn_echo(c) && others_echo(&s);
 	end(&s);
 	verdict(ok, "failover, %s: %s", role_name[role],
-		!skip ? "messages are said again as they were" :
-		skip == 1 ? "messages are combined" : "messages are combined, numbers skipped");
+		!skip ? "messages are repeated unchanged" :
+		skip == 1 ? "messages are combined" :
+		"messages are combined, and numbers are skipped");
 }
 
 /* A message with an old number is ignored, whatever it contains. */
@@ -547,7 +550,7 @@ static void repeated(enum role role)
 	we_tell(c);
 	ok = ok && victim_gets(c, 100, 100) && conn_echo(c) && others_echo(&s);
 	end(&s);
-	verdict(ok, "failover, %s: a number that was used before", role_name[role]);
+	verdict(ok, "failover, %s: a message with an old number", role_name[role]);
 }
 
 /* A late write over the old link must not overwrite what came over the new one. */

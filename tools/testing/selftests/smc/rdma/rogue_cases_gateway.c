@@ -20,7 +20,7 @@ static void silent(void)
 	ok = ok && strangers_wait(STRANGERS);
 	gateway_fails();
 	strangers_end(STRANGERS);
-	verdict(ok, "gateway: %u contacts wait for it, others do not", STRANGERS);
+	verdict(ok, "gateway: %u handshakes wait for its address, others do not", STRANGERS);
 }
 
 static void answers(void)
@@ -40,7 +40,7 @@ static void answers(void)
 	}
 	strangers_end(FEW);
 	run("ip neigh del " GATEWAY " dev veth0");
-	verdict(ok, "gateway: it answers, and so does the victim");
+	verdict(ok, "gateway: its address resolves, and the victim accepts");
 }
 
 static void fails(void)
@@ -54,7 +54,7 @@ static void fails(void)
 		ok = judge(*stranger(i), GOT_DECLINE, false, NULL) &&
 		     victim_says(*stranger(i), SMC_REASON_NO_DEVICE);
 	strangers_end(FEW);
-	verdict(ok, "gateway: it does not answer, and the victim declines");
+	verdict(ok, "gateway: its address does not resolve, and the victim declines");
 }
 
 void cases_gateway(void)

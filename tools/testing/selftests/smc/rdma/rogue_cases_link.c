@@ -15,8 +15,8 @@ static const char * const stage_name[] = {
 enum event { FIN, RST, DECLINE, GARBAGE, BREAK };
 
 static const char * const event_name[] = {
-	"the TCP connection ends", "the TCP connection is reset", "Decline",
-	"words that are no message", "the queue pair is gone, then the TCP connection ends",
+	"the TCP connection ends", "the TCP connection is reset", "a Decline",
+	"bytes that are not a CLC message", "the queue pair is gone, then the TCP connection ends",
 };
 
 static void reset_tcp(struct conn *c)

@@ -157,21 +157,21 @@ static const struct half {
 	enum outcome outcome;
 	uint8_t reason;
 } halves[] = {
-	{ as_is, "as it should be", BOTH, ADDED },
+	{ as_is, "as specified", BOTH, ADDED },
 	{ mtu_5, "MTU 4096", BOTH, ADDED },
 	{ number_255, "link number 255", ROLE(SERVER), ADDED },
 	{ rtokens_255, "255 RTokens", BOTH, ADDED },
 	{ rtokens_twice, "two RTokens for one RMB", BOTH, ADDED },
 	{ qpn_other, "another QP number", BOTH, GIVEN_UP },
 	{ psn_other, "another PSN", BOTH, GIVEN_UP },
-	{ gid_nobody, "the GID of nobody", BOTH, GIVEN_UP },
+	{ gid_nobody, "a GID that no host has", BOTH, GIVEN_UP },
 	{ qpn_0, "QP number 0", ROLE(SERVER), REFUSED, SMC_LLC_REJ_NO_ALT_PATH },
 	{ qpn_1, "QP number 1", ROLE(SERVER), REFUSED, SMC_LLC_REJ_NO_ALT_PATH },
 	{ mac_0, "no MAC address", ROLE(SERVER), REFUSED, SMC_LLC_REJ_NO_ALT_PATH },
 	{ mac_multicast, "a multicast MAC address", ROLE(SERVER), REFUSED,
 	  SMC_LLC_REJ_NO_ALT_PATH },
 	{ gid_0, "no GID", ROLE(SERVER), REFUSED, SMC_LLC_REJ_NO_ALT_PATH },
-	{ gid_far, "a GID that no route leads to", ROLE(SERVER), REFUSED,
+	{ gid_far, "a GID without a route", ROLE(SERVER), REFUSED,
 	  SMC_LLC_REJ_NO_ALT_PATH },
 	{ gid_v6, "a GID of the other IP version", ROLE(SERVER), REFUSED,
 	  SMC_LLC_REJ_NO_ALT_PATH },
@@ -182,7 +182,7 @@ static const struct half {
 	  SMC_LLC_REJ_NO_ALT_PATH },
 	/* a reply cannot be refused; an unreachable GID is not a protocol error */
 	{ gid_0, "no GID", ROLE(CLIENT), GIVEN_UP },
-	{ gid_far, "a GID that no route leads to", ROLE(CLIENT), GIVEN_UP },
+	{ gid_far, "a GID without a route", ROLE(CLIENT), GIVEN_UP },
 	{ gid_v6, "a GID of the other IP version", ROLE(CLIENT), GIVEN_UP },
 	{ qpn_0, "QP number 0", ROLE(CLIENT), DOWN },
 	{ mac_multicast, "a multicast MAC address", ROLE(CLIENT), DOWN },
@@ -326,7 +326,7 @@ static void refused(uint8_t reason)
 	/* The server tries again (C.8). */
 	ok = conn_echo(d.c) && link_accept(d.second, d.first) && both_work(d);
 	conn_end(d.c);
-	verdict(ok, "links, as client: ADD LINK is refused, reason %u, and tried again", reason);
+	verdict(ok, "links, as client: ADD LINK is refused with reason %u, then retried", reason);
 }
 
 static void requested(void)
@@ -389,7 +389,7 @@ static void request_instead(void)
 	/* Virtual time: waiting for CONFIRM LINK would take five seconds. */
 	ok = ok && (now_ms() - since < 4000 || BAD("only after %ld ms", now_ms() - since));
 	conn_end(d.c);
-	verdict(ok, "links, as client: REQUEST ADD LINK ends a try at an asymmetric link");
+	verdict(ok, "links, as client: REQUEST ADD LINK ends the setup of an asymmetric link");
 }
 
 /* ---- missing messages ---- */
@@ -397,7 +397,7 @@ static void request_instead(void)
 enum missing { NO_ADD_REPLY, NO_CONFIRM, NO_QUEUE_PAIR };
 
 static const char * const missing_name[] = {
-	"ADD LINK is not answered", "no CONFIRM LINK", "a queue pair that is not connected",
+	"ADD LINK is not answered", "CONFIRM LINK is not sent", "the queue pair is not connected",
 };
 
 /* The new link is given up, and the first one keeps working; data flows meanwhile. */
@@ -428,7 +428,7 @@ static void add_link_unanswered(void)
 	ok = group_expect(c->l, SMC_LLC_ADD_LINK, false, &m) && conn_echo(c) &&
 	     victim_is_told(c->s, true);
 	conn_end(c);
-	verdict(ok, "links, as client: %s, later", missing_name[NO_ADD_REPLY]);
+	verdict(ok, "links, as client: after the first contact, %s", missing_name[NO_ADD_REPLY]);
 }
 
 /* ---- CONFIRM LINK over the new link ---- */
@@ -571,10 +571,10 @@ static const struct {
 	confirm_change *make;
 	const char *what;
 } stray[] = {
-	{ same_confirm, "CONFIRM LINK once more" }, { c_other_role, "CONFIRM LINK, other role" },
-	{ delete_reply, "DELETE LINK reply nobody asked for" },
-	{ rkey_reply, "CONFIRM RKEY reply nobody asked for" },
-	{ c_test_reply, "TEST LINK reply nobody asked for" },
+	{ same_confirm, "CONFIRM LINK again" }, { c_other_role, "CONFIRM LINK, other role" },
+	{ delete_reply, "an unsolicited DELETE LINK reply" },
+	{ rkey_reply, "an unsolicited CONFIRM RKEY reply" },
+	{ c_test_reply, "an unsolicited TEST LINK reply" },
 };
 
 /* ---- TEST LINK ---- */

@@ -304,13 +304,13 @@ static const struct said {
 	{ delete_rkey_unknown, "DELETE RKEY too early", ROLE(SERVER), V2S, AT_LINK, DECLINED },
 	{ delete_rkey_unknown, "DELETE RKEY too early", ROLE(CLIENT), V2S, AT_LINK, RESET },
 	{ req_add_link, "REQUEST ADD LINK too early", ROLE(CLIENT), V2S, AT_LINK, RESET },
-	{ test_link_reply, "TEST LINK reply nobody asked for",
+	{ test_link_reply, "an unsolicited TEST LINK reply",
 	  ROLE(SERVER), V2S, AT_LINK, DECLINED },
-	{ test_link_reply, "TEST LINK reply nobody asked for", ROLE(CLIENT), V2S, AT_LINK, RESET },
+	{ test_link_reply, "an unsolicited TEST LINK reply", ROLE(CLIENT), V2S, AT_LINK, RESET },
 	{ test_link, "TEST LINK", BOTH, V2S, AT_LINK, ANSWER },
 
 	/* while a second link is to be offered: too late for TCP */
-	{ confirm_link, "CONFIRM LINK once more", BOTH, V(V20), AT_ADD_LINK, RESET },
+	{ confirm_link, "CONFIRM LINK again", BOTH, V(V20), AT_ADD_LINK, RESET },
 	{ delete_all, "DELETE LINK of all", BOTH, V(V20), AT_ADD_LINK, RESET },
 	{ delete_one, "DELETE LINK of this link", BOTH, V(V20), AT_ADD_LINK, RESET },
 	{ confirm_rkey_reply, "CONFIRM RKEY reply", BOTH, V(V20), AT_ADD_LINK, RESET },
@@ -320,40 +320,40 @@ static const struct said {
 	{ test_link, "TEST LINK", BOTH, V(V20), AT_ADD_LINK, ANSWER },
 
 	/* an active group */
-	{ confirm_link, "CONFIRM LINK once more", BOTH, V2S, AT_UP, DOWN },
+	{ confirm_link, "CONFIRM LINK again", BOTH, V2S, AT_UP, DOWN },
 	{ confirm_link_other, "CONFIRM LINK of the other role", BOTH, V2S, AT_UP, DOWN },
 	{ add_link, "ADD LINK",
 	  ROLE(SERVER), V(V21) | V(V20) | V(V21_TWO) | V(V1), AT_UP, REFUSAL },
 	{ add_link, "ADD LINK", ROLE(CLIENT), V2S, AT_UP, DOWN },
-	{ add_link, "ADD LINK, by which a client asks for one", ROLE(CLIENT), V(V1), AT_UP, FINE },
+	{ add_link, "ADD LINK of a client that requests a link", ROLE(CLIENT), V(V1), AT_UP, FINE },
 	{ add_link_no, "a late negative ADD LINK reply", ROLE(CLIENT), V2S, AT_UP, FINE },
-	{ add_link_yes, "an ADD LINK reply nobody asked for", BOTH, V2S, AT_UP, DOWN },
+	{ add_link_yes, "an unsolicited ADD LINK reply", BOTH, V2S, AT_UP, DOWN },
 	{ add_link_no, "a negative ADD LINK reply of the server", ROLE(SERVER), V2S, AT_UP, DOWN },
-	{ add_link_cont, "ADD LINK CONTINUATION of no ADD LINK", BOTH, V(V1), AT_UP, DOWN },
+	{ add_link_cont, "ADD LINK CONTINUATION without ADD LINK", BOTH, V(V1), AT_UP, DOWN },
 	{ delete_all, "DELETE LINK of all", BOTH, V2S, AT_UP, DOWN },
 	{ delete_one, "DELETE LINK of the only link", BOTH, V2S, AT_UP, DOWN },
 	{ delete_odd, "DELETE LINK with an unknown reason", BOTH, V2S, AT_UP, DOWN },
 	{ delete_unknown, "DELETE LINK of an unknown link", BOTH, V2S | V(V1), AT_UP, ANSWER },
-	{ delete_reply, "DELETE LINK reply nobody asked for", BOTH, V2S, AT_UP, DOWN },
+	{ delete_reply, "an unsolicited DELETE LINK reply", BOTH, V2S, AT_UP, DOWN },
 	{ req_add_link, "REQUEST ADD LINK", ROLE(CLIENT), V2S, AT_UP, ANSWER },
 	{ req_add_link, "REQUEST ADD LINK of a server", ROLE(SERVER), V2S, AT_UP, DOWN },
 	{ req_add_link_reply, "REQUEST ADD LINK reply", BOTH, V2S, AT_UP, DOWN },
 	{ confirm_rkey, "CONFIRM RKEY", BOTH, V2S | V(V1), AT_UP, ANSWER },
 	{ confirm_rkey_again, "CONFIRM RKEY of a known RMB", BOTH, V2S, AT_UP, ANSWER },
-	{ confirm_rkey_others, "CONFIRM RKEY with links that are not there",
+	{ confirm_rkey_others, "CONFIRM RKEY with unknown links",
 	  BOTH, V2S, AT_UP, ANSWER },
-	{ confirm_rkey_reply, "CONFIRM RKEY reply nobody asked for", BOTH, V2S, AT_UP, DOWN },
-	{ confirm_rkey_no, "negative CONFIRM RKEY reply nobody asked for", BOTH, V2S, AT_UP, DOWN },
-	{ confirm_rkey_cont, "CONFIRM RKEY CONTINUATION of no CONFIRM RKEY",
+	{ confirm_rkey_reply, "an unsolicited CONFIRM RKEY reply", BOTH, V2S, AT_UP, DOWN },
+	{ confirm_rkey_no, "an unsolicited negative CONFIRM RKEY reply", BOTH, V2S, AT_UP, DOWN },
+	{ confirm_rkey_cont, "CONFIRM RKEY CONTINUATION without CONFIRM RKEY",
 	  BOTH, V(V1), AT_UP, DOWN },
 	{ confirm_rkey_cont_reply, "CONFIRM RKEY CONTINUATION reply", BOTH, V(V1), AT_UP, DOWN },
 	{ delete_rkey_unknown, "DELETE RKEY of an unknown RMB", BOTH, V2S | V(V1), AT_UP, REFUSAL },
-	{ delete_rkey_none, "DELETE RKEY of none", BOTH, V2S, AT_UP, ANSWER },
-	{ delete_rkey_eight, "DELETE RKEY of eight unknown", BOTH, V2S | V(V1), AT_UP, REFUSAL },
-	{ delete_rkey_all, "DELETE RKEY of 255 unknown", BOTH, V2S, AT_UP, REFUSAL },
-	{ delete_rkey_reply, "DELETE RKEY reply nobody asked for", BOTH, V2S | V(V1), AT_UP, DOWN },
+	{ delete_rkey_none, "DELETE RKEY of no RMB", BOTH, V2S, AT_UP, ANSWER },
+	{ delete_rkey_eight, "DELETE RKEY of 8 unknown RMBs", BOTH, V2S | V(V1), AT_UP, REFUSAL },
+	{ delete_rkey_all, "DELETE RKEY of 255 unknown RMBs", BOTH, V2S, AT_UP, REFUSAL },
+	{ delete_rkey_reply, "an unsolicited DELETE RKEY reply", BOTH, V2S | V(V1), AT_UP, DOWN },
 	{ test_link, "TEST LINK", BOTH, V2S | V(V1), AT_UP, ANSWER },
-	{ test_link_reply, "TEST LINK reply nobody asked for", BOTH, V2S, AT_UP, DOWN },
+	{ test_link_reply, "an unsolicited TEST LINK reply", BOTH, V2S, AT_UP, DOWN },
 };
 
 /* ---- checks ---- */
@@ -380,7 +380,7 @@ static bool answers(struct link *l, const struct smc_llc_msg *m, bool negative)
 	if (got.negative != negative)
 		return BAD("a %s reply", negative ? "positive" : "negative");
 	if (m->type == SMC_LLC_TEST_LINK && memcmp(&got.test_link, &m->test_link, 16))
-		return BAD("other data comes back");
+		return BAD("the reply has other data");
 	if (m->type == SMC_LLC_CONFIRM_RKEY && got.confirm_rkey.rkey != m->confirm_rkey.rkey)
 		return BAD("a reply for another RKey");
 	if (m->type == SMC_LLC_DELETE_LINK && got.delete_link.reason != SMC_LLC_DEL_NO_LINK)
@@ -504,14 +504,14 @@ struct bytes {
 #define ABS	0x8000
 
 static const struct bytes lengths[] = {
-	{ "cut by a byte", -1, 0 },
-	{ "cut by a byte, and says so", -1, -1 },
-	{ "a byte too long", 1, 0 },
+	{ "one byte too short", -1, 0 },
+	{ "one byte too short, with that length", -1, -1 },
+	{ "one byte too long", 1, 0 },
 	{ "of 4 bytes", ABS | 4, ABS | 4 },
 	{ "of 1 byte", ABS | 1, 0 },
-	{ "says length 0", 0, ABS },
-	{ "says one less", 0, -1 },
-	{ "says 8191", 0, ABS | 8191 },
+	{ "with length field 0", 0, ABS },
+	{ "with a length field one too small", 0, -1 },
+	{ "with length field 8191", 0, ABS | 8191 },
 };
 
 static int length(int spec, size_t genuine_len)
@@ -565,17 +565,17 @@ static const struct {
 	unsigned int off, n;
 	uint8_t value[2];
 } counts[] = {
-	{ add_link, "ADD LINK with 1 RToken in no room", 70, 2, { 1, 0 } },
+	{ add_link, "ADD LINK with 1 RToken in the space of none", 70, 2, { 1, 0 } },
 	{ add_link, "ADD LINK with 256 RTokens", 70, 2, { 1, 1 } },
-	{ add_link, "ADD LINK with 255 RTokens in no room", 70, 2, { 0, 255 } },
-	{ req_add_link, "REQUEST ADD LINK with no GID", 24, 1, { 0 } },
-	{ req_add_link, "REQUEST ADD LINK with 2 GIDs in the room of 1", 24, 1, { 2 } },
+	{ add_link, "ADD LINK with 255 RTokens in the space of none", 70, 2, { 0, 255 } },
+	{ req_add_link, "REQUEST ADD LINK without a GID", 24, 1, { 0 } },
+	{ req_add_link, "REQUEST ADD LINK with 2 GIDs in the space of 1", 24, 1, { 2 } },
 	{ req_add_link, "REQUEST ADD LINK with 9 GIDs", 24, 1, { 9 } },
 	{ req_add_link, "REQUEST ADD LINK with 255 GIDs", 24, 1, { 255 } },
 	{ confirm_rkey, "CONFIRM RKEY with 3 other links", 4, 1, { 3 } },
 	{ confirm_rkey, "CONFIRM RKEY with 255 other links", 4, 1, { 255 } },
-	{ delete_rkey_unknown, "DELETE RKEY of 10 in 44 bytes", 4, 1, { 10 } },
-	{ delete_rkey_unknown, "DELETE RKEY of 255 in 44 bytes", 4, 1, { 255 } },
+	{ delete_rkey_unknown, "DELETE RKEY of 10 RMBs in 44 bytes", 4, 1, { 10 } },
+	{ delete_rkey_unknown, "DELETE RKEY of 255 RMBs in 44 bytes", 4, 1, { 255 } },
 };
 
 static void run_counts(void)
@@ -619,7 +619,7 @@ static void run_types(void)
 		b[0] = type;
 		if (!known_type(type) && type != SMC_CDC_TYPE)
 			verdict(no_message(b, sizeof(b), type % 2, V21, AT_UP, DOWN),
-				"llc: type %02x, which nobody knows", type);
+				"llc: the unknown type %02x", type);
 	}
 	b[0] = 0x3f;
 	verdict(no_message(b, sizeof(b), SERVER, V21, AT_LINK, DECLINED),
@@ -709,7 +709,7 @@ static void rkey_conts(enum role role, uint8_t second, enum outcome outcome)
 	ok = ok && follows(c, AT_UP, outcome, &cont);
 	conn_end(c);
 	verdict(ok, "llc, v1, %s: CONFIRM RKEY of 8 links, %s", role_name[role],
-		outcome == ANSWER ? "in three messages" : "with one too few in the second message");
+		outcome == ANSWER ? "in three messages" : "one missing in the second message");
 }
 
 static void delete_in_use(enum role role)
@@ -723,7 +723,7 @@ static void delete_in_use(enum role role)
 	llc_put(c->l, &m);
 	ok = ok && answers(c->l, &m, false) && victim_is_told(c->s, true);
 	conn_end(c);
-	verdict(ok, "llc, %s: DELETE RKEY of an RMB that is used", role_name[role]);
+	verdict(ok, "llc, %s: DELETE RKEY of an RMB in use", role_name[role]);
 }
 
 void cases_llc(void)

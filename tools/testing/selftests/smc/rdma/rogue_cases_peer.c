@@ -36,8 +36,8 @@ static struct conn *forged(const struct conn *real, in_addr_t from)
 static bool own_group(const struct conn *c, const struct conn *first)
 {
 	if (!c->peer.first_contact || c->peer.qpn == first->peer.qpn)
-		return BAD("it is let into the link group of another");
-	return c->peer.rkey != first->peer.rkey || BAD("it learns the RKey of another");
+		return BAD("it gets into the link group of another peer");
+	return c->peer.rkey != first->peer.rkey || BAD("it learns the RKey of another connection");
 }
 
 static void third_party(void)
@@ -51,7 +51,7 @@ static void third_party(void)
 	ok = ok && talks_tcp(c->s) && conn_echo(first);
 	conn_end(c);
 	conn_end(first);
-	verdict(ok, "B4: from another address neither in nor out of a link group");
+	verdict(ok, "B4: a peer at another address can neither join nor end a link group");
 }
 
 /* C.4, from the same address: the victim tests the link itself. */
@@ -77,12 +77,12 @@ static void out_of_sync(bool answered)
 		llc_put(first->l, &m);
 		ok = conn_echo(first);
 		other = conn_more(first, AT_CLC, NULL);
-		ok = ok && (!other->peer.first_contact || BAD("the group takes nobody"));
+		ok = ok && (!other->peer.first_contact || BAD("the group is not used again"));
 		conn_end(other);
 	}
 	conn_end(c);
 	conn_end(first);
-	verdict(ok, "B4: a Decline that says out of sync, and a link that %s",
+	verdict(ok, "B4: an out-of-sync Decline while the link %s",
 		answered ? "works" : "does not answer");
 }
 
@@ -104,7 +104,7 @@ static bool declined_for(const struct conn *c, uint32_t reason)
 	if (r != GOT_DECLINE || smc_clc_decode_decline(m.b, m.len, &d))
 		return BAD("%s instead of a Decline", reaction_names(r));
 	if (d.diagnosis != reason)
-		return BAD("the Decline says %08x", d.diagnosis);
+		return BAD("the Decline has diagnosis %08x", d.diagnosis);
 	return talks_tcp(c->s);
 }
 
@@ -120,7 +120,7 @@ static void squatter_elsewhere(void)
 	conn_end(c);
 	conn_end(squatter);
 	set_timeout_ms(old);
-	verdict(ok, "B5: a first contact that does not go on, and a peer at another address");
+	verdict(ok, "B5: a stalled first contact does not delay a peer at another address");
 }
 
 /* ... and peers at the same address are declined before they time out. */
@@ -137,7 +137,7 @@ static void squatter_here(void)
 	conn_end(c);
 	conn_end(squatter);
 	set_timeout_ms(old);
-	verdict(ok, "B5: who waits for a first contact that does not go on is declined");
+	verdict(ok, "B5: a handshake that waits for a stalled first contact is declined");
 }
 
 /* A first contact whose Proposal is declined. */
@@ -177,7 +177,7 @@ static void too_many_begun(void)
 	conn_end(b);
 	conn_end(a);
 	set_sysctl("smcr_max_lgrs_per_peer", old);
-	verdict(ok, "B6: more than a quarter of a peer's link groups in their first contact");
+	verdict(ok, "B6: over a quarter of a peer's link groups are in first contact");
 }
 
 static void too_many_of_peer(void)
@@ -301,7 +301,8 @@ static void abandons_many(void)
 		c[i] = conn_more(first, AT_UP, NULL);
 	abandon(c, 3);
 	more = conn_more(first, AT_UP, NULL);
-	ok = ok && (!more->peer.first_contact || BAD("three of 16 are too many")) && conn_echo(more);
+	ok = ok && (!more->peer.first_contact || BAD("three elements of 16 are too many")) &&
+	     conn_echo(more);
 	abandon(c + 3, 1);
 	conn_end(more);
 	more = forged(first, ROGUE);
@@ -313,7 +314,7 @@ static void abandons_many(void)
 		conn_end(c[i]);
 	conn_end(first);
 	set_sysctl("smcr_max_conns_per_lgr", old);
-	verdict(ok, "R5: a quarter of a group's connections that their peer never closes");
+	verdict(ok, "R5: a quarter of a group's connections are never closed by the peer");
 }
 
 /*
@@ -349,12 +350,12 @@ static void killed_handshake(bool confirmed)
 		ok = ok && conn_echo(more);
 	}
 	ok = ok && ((more->peer.rkey == c->peer.rkey && more->peer.rmbe_idx == c->peer.rmbe_idx) ||
-		    BAD("the element is not used again"));
+		    BAD("the element is not reused"));
 	conn_end(more);
 	conn_end(c);
 	conn_end(first);
 	verdict(ok, confirmed ? "R8: a handshake that ends between Accept and Confirm" :
-		    "R8: an element whose peer has declined is used again");
+		    "R8: an element is reused after its peer has declined");
 }
 
 void cases_peer(void)

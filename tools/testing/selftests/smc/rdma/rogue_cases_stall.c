@@ -70,7 +70,7 @@ static void registration(enum role role)
 	set_sysctl("rmem", old);
 	conn_end(c);
 	conn_end(first);
-	verdict(ok, "stall, %s: a registration behind what is refused", role_name[role]);
+	verdict(ok, "stall, %s: a registration behind refused messages", role_name[role]);
 }
 
 /* A peer that is merely slow loses nothing, even with more answers than the send queue has room
@@ -94,8 +94,8 @@ static void full_queue(enum role role)
 	for (int i = 0; i < 8 && ok; i++)
 		ok = llc_expect(c->l, SMC_LLC_TEST_LINK, true, &m) &&
 		     (m.test_link.data[0] == i || BAD("another TEST LINK reply"));
-	ok = ok && conn_read(c, got, 5) && (!memcmp(got, "hello", 5) || BAD("other bytes")) &&
-	     conn_echo(c);
+	ok = ok && conn_read(c, got, 5) &&
+	     (!memcmp(got, "hello", 5) || BAD("the victim sent other bytes")) && conn_echo(c);
 	conn_end(c);
 	verdict(ok, "stall, %s: TEST LINK replies into a full send queue", role_name[role]);
 }
@@ -122,10 +122,10 @@ static void late_registration(enum role role)
 	if (role == CLIENT)
 		clc_rest(c);
 	ok = ok && conn_echo(c) && conn_read(first, got, 5) &&
-	     (!memcmp(got, "hello", 5) || BAD("other bytes")) && conn_echo(first);
+	     (!memcmp(got, "hello", 5) || BAD("the victim sent other bytes")) && conn_echo(first);
 	conn_end(c);
 	conn_end(first);
-	verdict(ok, "stall, %s: a registration without a place in the send queue", role_name[role]);
+	verdict(ok, "stall, %s: a registration when the send queue is full", role_name[role]);
 }
 
 void cases_stall(void)
@@ -173,7 +173,7 @@ static void v1_after_v2(void)
 	     llc_add(c->l) && conn_echo(c);
 	conn_end(c);
 	move_gid("ip -6 addr flush dev veth0 scope global");
-	verdict_alone(ok, "gone: the GID of version 2, and version 1 is used");
+	verdict_alone(ok, "gone: the GID for version 2, so version 1 is used");
 }
 
 /* A handshake that waits for a first contact, while a system call owns its socket. */
@@ -226,7 +226,7 @@ static void device_goes(void)
 	conn_end(silent);
 	conn_end(c);
 	conn_end(first);
-	verdict_alone(ok, "gone: the device, under a stalled link, handshakes, and 600 groups not flushed");
+	verdict_alone(ok, "gone: a device with a stalled link, handshakes, 600 unflushed groups");
 }
 
 static void module_goes(void)
@@ -239,7 +239,7 @@ static void module_goes(void)
 	bool ok;
 
 	if (system("\"$SMC_ROOT/tools/testing/vm/rxe\" veth0 rxe0"))
-		give_up("no device");
+		give_up("the device was not added");
 	c = stalled(SERVER);
 	conn_close(c);
 	clc_close();

@@ -98,7 +98,7 @@ static struct conn *with_new_rmb(struct conn *first, struct smc_llc_msg *m)
 enum answer { YES, CROSSED, NO, NO_RETRY, OTHER_KEY, TWICE };
 
 static const char * const answer_name[] = {
-	"answered", "answered after one of ours", "refused", "refused for now",
+	"answered", "answered after a CONFIRM RKEY of ours", "refused", "refused, to be retried",
 	"answered for another RKey", "answered twice",
 };
 
@@ -286,7 +286,7 @@ static bool waited(struct waiting *w)
 }
 
 /* If one case gives up, those that are already waiting fail with it. */
-#define START(call)	TRY(call, (n_all = 0, "and all that waited"))
+#define START(call)	TRY(call, (n_all = 0, "and all cases that were waiting"))
 
 void cases_time(void)
 {
@@ -300,9 +300,9 @@ void cases_time(void)
 		for (enum answer a = YES; a <= TWICE; a++)
 			TRY(confirm_rkey(r, a), answer_name[a]);
 
-	START(silent(SERVER, V21, AT_LINK, "CONFIRM LINK does not come"));
+	START(silent(SERVER, V21, AT_LINK, "CONFIRM LINK does not arrive"));
 	START(silent(CLIENT, V21, AT_LINK, "CONFIRM LINK is not answered"));
-	START(silent(SERVER, V20, AT_ADD_LINK, "ADD LINK does not come"));
+	START(silent(SERVER, V20, AT_ADD_LINK, "ADD LINK does not arrive"));
 	START(silent(CLIENT, V20, AT_ADD_LINK, "ADD LINK is not answered"));
 	START(no_delete_reply());
 	START(rkey_silent(CLIENT, "CONFIRM RKEY of a server is not answered"));
@@ -311,7 +311,7 @@ void cases_time(void)
 	START(deaf_server());
 	START(deaf_client());
 	START(broken(SERVER, V21, AT_LINK, "the queue pair is gone before CONFIRM LINK"));
-	START(broken(CLIENT, V21, AT_LINK, "the queue pair is gone before CONFIRM LINK's reply"));
+	START(broken(CLIENT, V21, AT_LINK, "the queue pair is gone before the CONFIRM LINK reply"));
 	START(broken(SERVER, V20, AT_ADD_LINK, "the queue pair is gone before ADD LINK"));
 	START(broken_after_confirm());
 	START(broken_up(SERVER, "the queue pair of a server is gone"));

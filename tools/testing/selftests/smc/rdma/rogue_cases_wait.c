@@ -59,7 +59,7 @@ static bool untested(struct conn *c, long ms)
 		if (!victim_reads(c->s, "t"))
 			return false;
 		if (llc_get(c->l, &m, ms / 3))
-			return BAD("%s of a link with traffic", smc_llc_type_name(m.type));
+			return BAD("%s on a link with traffic", smc_llc_type_name(m.type));
 	}
 	return true;
 }
@@ -83,7 +83,7 @@ static long tested(struct conn *c, long ms)
 
 static void ends_untold(struct conn *c, long since)
 {
-	tell(since && victim_is_told(c->s, true) && took("the end", since, 5000),
+	tell(since && victim_is_told(c->s, true) && took("the end of the link", since, 5000),
 	     "a link whose TEST LINK is not answered ends after five seconds");
 }
 
@@ -138,9 +138,9 @@ static void handshakes(void)
 {
 	long ms = slow(2000), old = set_timeout_ms(ms);
 	struct handshake h[] = {
-		silent(SERVER, AT_TCP, "no Accept: reset after handshake_timeout_ms"),
-		silent(CLIENT, AT_TCP, "no Proposal: reset after handshake_timeout_ms"),
-		silent(CLIENT, AT_CLC, "no Confirm: reset after handshake_timeout_ms"),
+		silent(SERVER, AT_TCP, "without an Accept: reset after handshake_timeout_ms"),
+		silent(CLIENT, AT_TCP, "without a Proposal: reset after handshake_timeout_ms"),
+		silent(CLIENT, AT_CLC, "without a Confirm: reset after handshake_timeout_ms"),
 	};
 
 	set_timeout_ms(old);
@@ -164,8 +164,9 @@ static void times(void)
 	/* The bystander's link may have been tested as well. */
 	bystander_turn();
 	handshakes();
-	idle(CLIENT, 0, 0, "an idle server ends it at once if net.smc.lgr_idle_time is 0");
-	idle(SERVER, 0, 2000, "an idle client gives the server two seconds more");
+	idle(CLIENT, 0, 0,
+	     "an idle server ends its link group at once if net.smc.lgr_idle_time is 0");
+	idle(SERVER, 0, 2000, "an idle client ends its link group two seconds later than a server");
 	ends_untold(c, since);
 	idle(CLIENT, 1, 1000, "an idle server ends its link group after net.smc.lgr_idle_time");
 	never_tested(never);
@@ -204,7 +205,7 @@ static bool read_byte(struct conn *c)
 	char b;
 
 	return (wait_mask(c->s.victim, POLLIN, WAIT_MS) &&
-		recv(c->s.victim, &b, 1, MSG_DONTWAIT) == 1) || BAD("a byte is missing");
+		recv(c->s.victim, &b, 1, MSG_DONTWAIT) == 1) || BAD("the victim has no next byte");
 }
 
 /*
@@ -232,15 +233,16 @@ static void byte_by_byte(uint8_t flags, unsigned int most, const char *what)
 		n += i % 32 ? 0 : updates(c, &cons, 0);
 		if (i == ELEM_SIZE / 2 && !n)
 			ok = (n = updates(c, &cons, slow(2000))) ||
-			     BAD("half is free, and nobody told");
+			     BAD("half of the window is free, but no update came");
 	}
 	/* A blocked sender also gets the update for the last byte. */
 	for (unsigned int more = 1; ok && flags && cons != c->prod && more; n += more)
 		more = updates(c, &cons, slow(2000));
 	n += updates(c, &cons, 0);
-	printf("# %u messages for %u bytes, one at a time\n", n, ELEM_SIZE);
+	printf("# %u messages for %u bytes read one at a time\n", n, ELEM_SIZE);
 	ok = ok && (n <= most || BAD("%u messages", n)) &&
-	     (!flags || cons == c->prod || BAD("%lu bytes untold", (long)(c->prod - cons))) &&
+	     (!flags || cons == c->prod ||
+	      BAD("the updates lack %lu bytes", (long)(c->prod - cons))) &&
 	     conn_echo(c);
 	conn_end(c);
 	verdict(ok, "wait: a full window read byte by byte, %s", what);
@@ -248,7 +250,7 @@ static void byte_by_byte(uint8_t flags, unsigned int most, const char *what)
 
 void cases_wait(void)
 {
-	TRY(times(), (n_told = 0, "and all that waited"));
-	TRY(byte_by_byte(SMC_CDC_WRITE_BLOCKED, 64, "by a peer that is blocked"), "");
-	TRY(byte_by_byte(0, 12, "by one that is not"), "");
+	TRY(times(), (n_told = 0, "and all cases that were waiting"));
+	TRY(byte_by_byte(SMC_CDC_WRITE_BLOCKED, 64, "when the peer is blocked"), "");
+	TRY(byte_by_byte(0, 12, "when the peer is not blocked"), "");
 }

@@ -166,7 +166,7 @@ static void show_stacks(void)
 	fflush(stdout);
 	if (system("for t in /proc/[0-9]*; do grep -q '\\[smc\\]' $t/stack 2> /dev/null && "
 		   "sed \"s|^|# $(cat $t/comm): |\" $t/stack; done; rdma res show qp | sed 's/^/# /'"))
-		printf("# no stacks\n");
+		printf("# cannot show the stacks\n");
 }
 
 bool census_back_to(const struct census *c)
@@ -181,6 +181,6 @@ bool census_back_to(const struct census *c)
 		usleep(2000);
 	} while (time(NULL) < until);
 	show_stacks();
-	return BAD("the victim's device keeps %d queue pairs, %d memory regions, %d PDs more",
+	return BAD("the victim's device has %d queue pairs, %d memory regions, %d PDs too many",
 		   (int)(now.qp - c->qp), (int)(now.mr - c->mr), (int)(now.pd - c->pd));
 }

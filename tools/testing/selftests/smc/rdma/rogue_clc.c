@@ -65,7 +65,7 @@ static void put_proposal(int raw, const struct smc_clc_proposal *p)
 	int len = smc_clc_encode_proposal(p, m.b, sizeof(m.b));
 
 	if (len < 0)
-		give_up("a Proposal that cannot be written");
+		give_up("the Proposal has no encoding");
 	put_bytes(raw, m.b, len);
 }
 
@@ -128,7 +128,7 @@ static void clc_send(const struct conn *c, const struct smc_clc_accept *a,
 	int len = smc_clc_encode_accept(a, m.b, sizeof(m.b));
 
 	if (len < 0)
-		give_up("an Accept that cannot be written");
+		give_up("the Accept has no encoding");
 	m.len = len;
 	if (twist && twist->bytes)
 		twist->bytes(&m);
@@ -256,7 +256,7 @@ static void decline(const struct conn *c, bool out_of_sync)
 	memcpy(d.peer_id, c->l->peer_id, 8);
 	len = smc_clc_encode_decline(&d, b, sizeof(b));
 	if (len < 0)
-		give_up("a Decline that cannot be written");
+		give_up("the Decline has no encoding");
 	put_bytes(c->s.raw, b, len);
 }
 
@@ -338,7 +338,7 @@ static void go_link(struct link *l, enum stage until)
 	struct smc_llc_msg m;
 
 	if (!l->server && !llc_expect(l, SMC_LLC_CONFIRM_LINK, false, &m))
-		give_up("no CONFIRM LINK: %s", why);
+		give_up("CONFIRM LINK did not arrive: %s", why);
 	if (until == AT_LINK)
 		return;
 	if (!llc_confirm(l))
@@ -376,7 +376,7 @@ struct conn *conn_over(struct link *l)
 
 	go(c, AT_UP, NULL);
 	if (c->l != l)
-		give_up("the victim wants another link");
+		give_up("the victim requests another link");
 	return c;
 }
 

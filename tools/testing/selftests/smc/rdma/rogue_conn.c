@@ -43,7 +43,7 @@ void cdc_take(struct link *l, const struct msg *m)
 				c->left_at = cdc.seqno;
 			return;
 		}
-		give_up("the victim's message %u comes after %u", cdc.seqno, c->peer_seqno);
+		give_up("the victim's message %u arrives after %u", cdc.seqno, c->peer_seqno);
 	}
 	if (c->over != l)
 		c->left_at = c->peer_seqno;
@@ -121,12 +121,12 @@ static bool wait_for(struct conn *c, bool (*done)(struct conn *c, uint64_t what)
 
 		if (c->l->group) {
 			if (!group_take(c->l, WAIT_MS) || now_ms() > until)
-				return BAD("nothing comes over any link");
+				return BAD("nothing arrives over any link");
 			continue;
 		}
 		got = link_recv(c->l, WAIT_MS);
 		if (!got)
-			return BAD("nothing comes over the link");
+			return BAD("nothing arrives over the link");
 		if (smc_is_cdc(got->b[0]))
 			cdc_take(c->l, got);
 		else if (!smc_llc_decode(got->b, got->len, &m) &&
@@ -212,7 +212,7 @@ static void say_goodbye(struct link *l)
 		if (i->qp && i->connected && !i->send_error)
 			llc_put(i, &m);
 	if (n_graves == 64)
-		give_up("too many links at once");
+		give_up("too many links at the same time");
 	graves[n_graves++] = l;
 }
 

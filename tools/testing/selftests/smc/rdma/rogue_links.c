@@ -123,7 +123,7 @@ bool group_take(struct link *l, int ms)
 	int rc;
 
 	if (!got)
-		return BAD("no message comes over any link");
+		return BAD("no message arrives over any link");
 	if (smc_is_cdc(got->b[0])) {
 		cdc_take(over, got);
 		free(got);
@@ -137,7 +137,7 @@ bool group_take(struct link *l, int ms)
 		return true;
 	}
 	if (g->tail - g->head == MAX_KEPT)
-		give_up("the victim says more than we can remember");
+		give_up("the victim sends more than we can store");
 	g->kept[g->tail % MAX_KEPT].m = got;
 	g->kept[g->tail++ % MAX_KEPT].over = over;
 	return true;
@@ -156,7 +156,7 @@ bool group_muted(struct link *l, bool wrong)
 	g->wrong = wrong;
 	while (!g->n_muted)
 		if (!group_take(l, WAIT_MS))
-			return BAD("no TEST LINK comes over link %u", l->number);
+			return BAD("no TEST LINK arrives over link %u", l->number);
 	return true;
 }
 
@@ -191,7 +191,7 @@ struct link *group_expect(struct link *l, uint8_t type, bool reply, struct smc_l
 	while (!(over = find_kept(g, type, reply, m)))
 		/* Messages that are handled here may come any number of times. */
 		if (!group_take(l, WAIT_MS) || now_ms() > until) {
-			(void)BAD("no %s%s comes, %u other messages; %s", smc_llc_type_name(type),
+			(void)BAD("no %s%s arrives, %u other messages; %s", smc_llc_type_name(type),
 				  reply ? " reply" : "", g->tail - g->head, link_state(l));
 			break;
 		}
@@ -207,7 +207,7 @@ bool group_silent(struct link *l)
 		;
 	why[0] = 0;
 	return g->head == g->tail ||
-	       BAD("the victim says something else, type %02x, flags %02x",
+	       BAD("the victim sends another message, type %02x, flags %02x",
 		   g->kept[g->head % MAX_KEPT].m->b[0], g->kept[g->head % MAX_KEPT].m->b[3]);
 }
 
@@ -301,7 +301,8 @@ bool half_take(struct link *l, const struct link *over, const struct smc_llc_msg
 		if (!addr_is_harmless(t.addr))
 			return false;
 	}
-	return l->n_theirs || l->version == SMC_CLC_V1 || BAD("the victim tells no key of its RMB");
+	return l->n_theirs || l->version == SMC_CLC_V1 ||
+	       BAD("the victim announces no key of its RMB");
 }
 
 static bool confirms(const struct link *l, const struct smc_llc_confirm_link *c)

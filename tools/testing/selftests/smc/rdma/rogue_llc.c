@@ -14,7 +14,7 @@ size_t llc_bytes(struct link *l, const struct smc_llc_msg *m, uint8_t *b)
 	copy.v2 = l->version != SMC_CLC_V1;
 	len = smc_llc_encode(&copy, b, SMC_LLC_V2_MAX_LEN);
 	if (len < 0)
-		give_up("an LLC message that cannot be written");
+		give_up("the LLC message has no encoding");
 	return len;
 }
 
@@ -36,7 +36,7 @@ bool llc_get(struct link *l, struct smc_llc_msg *m, int ms)
 		free(got);
 	}
 	if (!got)
-		return BAD("no LLC message comes; %s", link_state(l));
+		return BAD("no LLC message arrives; %s", link_state(l));
 	rc = smc_llc_decode(got->b, got->len, m);
 	if (rc && rc != -EOPNOTSUPP)
 		return BAD("the victim sent an invalid LLC message, type %02x", got->b[0]);
@@ -171,7 +171,7 @@ bool llc_add(struct link *l)
 	if (!l->server)
 		return true;
 	return llc_expect(l, SMC_LLC_ADD_LINK, true, &m) &&
-	       (m.negative || BAD("the victim wants a second link"));
+	       (m.negative || BAD("the victim requests a second link"));
 }
 
 bool llc_told_of_end(struct link *l)
@@ -179,5 +179,5 @@ bool llc_told_of_end(struct link *l)
 	struct smc_llc_msg m;
 
 	return llc_expect(l, SMC_LLC_DELETE_LINK, false, &m) &&
-	       (m.delete_link.all || BAD("DELETE LINK of one link"));
+	       (m.delete_link.all || BAD("DELETE LINK names one link instead of all"));
 }

@@ -70,6 +70,6 @@ bool strangers_wait(unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (wait_mask(strangers[i].raw, POLLIN, 0))
-			return BAD("contact %u has an answer", i);
+			return BAD("handshake %u has an answer", i);
 	return true;
 }

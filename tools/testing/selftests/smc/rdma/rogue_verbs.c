@@ -124,7 +124,7 @@ static void init_qp(struct link *l)
 
 	if (ibv_modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
 			  IBV_QP_ACCESS_FLAGS))
-		give_up("the queue pair does not begin");
+		give_up("the queue pair does not enter INIT");
 	for (unsigned int i = 0; i < N_RX; i++)
 		post_rx(l, i);
 }
@@ -289,7 +289,7 @@ static void received(struct link *l, const struct ibv_wc *wc)
 	struct msg *m = malloc(sizeof(*m));
 
 	if (!m || l->in_tail - l->in_head == MAX_QUEUED)
-		give_up("the victim says more than we can remember");
+		give_up("the victim sends more than we can store");
 	m->len = wc->byte_len;
 	memcpy(m->b, l->rx + i * RX_SIZE, m->len);
 	l->in[l->in_tail++ % MAX_QUEUED] = m;
@@ -429,7 +429,7 @@ static void post(struct link *l, struct ibv_send_wr *wr, const void *b, size_t l
 	if (!l->qp || l->stalled)
 		return;
 	if (len > TX_SIZE)
-		give_up("a post of %zu bytes", len);
+		give_up("cannot post %zu bytes", len);
 	while (l->n_sent - l->n_done >= N_TX - 1) {
 		/* There may not even be an error: soft-RoCE can hang. */
 		if (now_ms() >= until) {

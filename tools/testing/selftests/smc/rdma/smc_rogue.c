@@ -41,7 +41,7 @@ static void smcd_open(int pair[2])
 	pair[0] = socket(AF_INET, SOCK_STREAM, 256);
 	if (l < 0 || pair[0] < 0 || bind(l, (void *)&a, len) || listen(l, 1) ||
 	    getsockname(l, (void *)&a, &len) || connect(pair[0], (void *)&a, len))
-		give_up("no SMC-D connection");
+		give_up("cannot open an SMC-D connection");
 	pair[1] = accept_in_time(l);
 	close(l);
 }
@@ -214,9 +214,9 @@ int main(int argc, char **argv)
 	}
 	printf("TAP version 13\n");
 	if (!raw_available())
-		give_up("the module is no test build");
+		give_up("the module is not a test build");
 	if (!klog_open())
-		give_up("no kernel log");
+		give_up("cannot read the kernel log");
 	raw_hosts(ROGUE, VICTIM);
 	dev_open(&dev, "rxe1", "veth1", "10.1.0.2");
 	census_open("rxe0");
@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 	set_sysctl("smcr_testlink_time", slow(30));
 	bystander = conn_begin(CLIENT, V21, AT_UP, NULL);
 	census_take(&before);
-	verdict(conn_echo(bystander), "a peer that does everything right");
+	verdict(conn_echo(bystander), "a peer that follows the protocol");
 	give_up_to = case_gives_up;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		time_t begun = time(NULL);
