@@ -129,7 +129,7 @@ static void contend(int fd)
 		taken += !w[i].err;
 		there += w[i].err == EEXIST;
 	}
-	rec("%d took it, %d found it", taken, there);
+	rec("%d set it up, %d found it set up", taken, there);
 }
 
 static void kernel_tls_threads_server(void)
