@@ -208,7 +208,7 @@ static void streams(void)
 }
 
 const struct test_case bench_cases[] = {
-	{ "ping_pong", ping_pong, ping_pong, "round trips of opt size" },
+	{ "ping_pong", ping_pong, ping_pong, "round trips of one size" },
 	{ "stream", stream, stream, "writes of one size" },
 	{ "connect_close", connect_close, connect_close, "connections without data" },
 	{ "streams", streams, streams, "streams at once, over all links" },

@@ -45,7 +45,7 @@ static void expect_end(int fd)
 	char c;
 
 	if (X(recv(fd, &c, 1, 0)))
-		die("more than the stream had");
+		die("more bytes than the stream had");
 }
 
 static void abort_connection(int fd)
@@ -114,9 +114,9 @@ static void answer_in_vain(int fd, const struct header *h)
 	if (n >= 0)
 		n = recv(fd, &c, 1, 0);
 	if (n > 0 || (n < 0 && errno != ECONNRESET && errno != EPIPE))
-		die("a connection that the client has left: %zd", n);
+		die("send or recv on a connection that the client left returned %zd", n);
 	if (!n && h->way == WAY_ABORT)
-		die("the end of a stream where the client has aborted");
+		die("end of file although the client aborted");
 }
 
 /* Returns false after the last one for this thread. */

@@ -104,7 +104,7 @@ static void compare(struct stream *tx, struct stream *rx)
 	hear(theirs, sizeof(theirs));
 	sha256_text(&rx->sha, mine);
 	if (strcmp(mine, theirs))
-		die("SHA-256 of what came is %s, of what was sent %s", mine, theirs);
+		die("SHA-256 of the received data is %s, of the sent data %s", mine, theirs);
 	if (opt.server)
 		note("%ld bytes each way, SHA-256 %.16s...", opt.bytes, mine);
 }
@@ -216,7 +216,7 @@ static void transfer_poll(void)
 	while (sending || receiving) {
 		pfd.events = (sending ? POLLOUT : 0) | (receiving ? POLLIN : 0);
 		if (X(poll(&pfd, 1, 20000)) == 0)
-			die("nothing to %s%s for 20 s, sent %llu, received %llu",
+			die("poll reports nothing to %s%s for 20 s, sent %llu, received %llu",
 			    sending ? "send " : "", receiving ? "receive" : "",
 			    (unsigned long long)tx.pos, (unsigned long long)rx.pos);
 		if (receiving && (pfd.revents & (POLLIN | POLLERR | POLLHUP)))
@@ -327,8 +327,8 @@ static void sweep(void)
 const struct test_case data_cases[] = {
 	BOTH("transfer", transfer, "bytes each way at once, messages of 1 B to 4 MiB, SHA-256"),
 	BOTH("one_way", one_way, "one direction after the other"),
-	BOTH("transfer_poll", transfer_poll, "the same, non-blocking"),
-	BOTH("by_bytes", by_bytes, "what the client sends is read byte by byte"),
-	BOTH("sweep", sweep, "throughput at message and recv sizes around the element's"),
+	BOTH("transfer_poll", transfer_poll, "one direction after the other, non-blocking"),
+	BOTH("by_bytes", by_bytes, "the server reads byte by byte"),
+	BOTH("sweep", sweep, "throughput at message and recv sizes around the element size"),
 	{ 0 }
 };

@@ -48,8 +48,8 @@ static void bound(int fd)
 static int broken(const char *call, int err)
 {
 	if (err != ECONNRESET && err != EPIPE && err != ETIMEDOUT && err != ECONNABORTED)
-		die("%s says %s", call,
-		    err == EAGAIN ? "nothing, and does not end" : err_name(err));
+		die("%s: %s", call,
+		    err == EAGAIN ? "timed out" : err_name(err));
 	return err;
 }
 
@@ -153,10 +153,10 @@ static bool is_whole_after(void)
 	meet("disturbed");
 	atomic_store(&enough, true);
 	whole = end_flows(&tx, &rx);
-	note("%s after %.2f s: sent %llu, send %s; received %llu, recv %s",
-	     whole ? "whole" : "ended", (now_ns() - start) / 1e9, (unsigned long long)tx.bytes,
-	     tx.err ? err_name(tx.err) : "in order", (unsigned long long)rx.bytes,
-	     rx.err ? err_name(rx.err) : "in order");
+	note("%s after %.2f s: sent %llu, send: %s; received %llu, recv: %s",
+	     whole ? "complete" : "ended", (now_ns() - start) / 1e9, (unsigned long long)tx.bytes,
+	     tx.err ? err_name(tx.err) : "no error", (unsigned long long)rx.bytes,
+	     rx.err ? err_name(rx.err) : "no error");
 	meet("over");
 	look("restore");
 	meet("restored");
@@ -213,8 +213,8 @@ static void see_the_end(struct flow *tx, struct flow *rx, int idle)
 		X(-pthread_join(tx[i].thread, NULL));
 		X(-pthread_join(rx[i].thread, NULL));
 		note("a connection: sent %llu, %s; received %llu, %s",
-		     (unsigned long long)tx[i].bytes, tx[i].err ? err_name(tx[i].err) : "in order",
-		     (unsigned long long)rx[i].bytes, rx[i].err ? err_name(rx[i].err) : "in order");
+		     (unsigned long long)tx[i].bytes, tx[i].err ? err_name(tx[i].err) : "no error",
+		     (unsigned long long)rx[i].bytes, rx[i].err ? err_name(rx[i].err) : "no error");
 		if (!tx[i].err && !rx[i].err)
 			die("a connection has not ended with an error");
 		last = rx[i].last > last ? rx[i].last : last;
@@ -224,7 +224,7 @@ static void see_the_end(struct flow *tx, struct flow *rx, int idle)
 	seconds = (now_ns() - last) / 1e9;
 	note("all had ended %.1f s after the last byte", seconds);
 	if (seconds > SOON)
-		die("that is too late");
+		die("the connections ended too late");
 }
 
 static void dies(void)
@@ -244,7 +244,7 @@ static void dies(void)
 		return;
 	}
 	look("dies");	/* the machine is gone: does not return */
-	die("the machine is still on");
+	die("the machine is still running");
 }
 
 /* ---- packet loss ---- */
@@ -315,10 +315,13 @@ static void lossy(void)
 }
 
 const struct test_case disturb_cases[] = {
-	{ "disturbed", disturbed, disturbed, "something goes away in the middle of a transfer" },
-	{ "scribbled", be_scribbled, be_scribbled, "data and control words become anything" },
-	{ "dies", dies, dies, "the client's machine dies in the middle of transfers" },
-	{ "undisturbed", undisturbed, undisturbed, "something happens that must not matter" },
-	{ "lossy", lossy, lossy, "connections while packets get lost" },
+	{ "disturbed", disturbed, disturbed,
+	  "a device, port or address goes away in a transfer" },
+	{ "scribbled", be_scribbled, be_scribbled,
+	  "data and control words are overwritten with random values" },
+	{ "dies", dies, dies, "the client's machine dies during transfers" },
+	{ "undisturbed", undisturbed, undisturbed,
+	  "a disturbance that the connection must survive" },
+	{ "lossy", lossy, lossy, "connections while packets are lost" },
 	{ 0 }
 };

@@ -251,7 +251,8 @@ static void window_update(void)
 }
 
 const struct test_case duplex_cases[] = {
-	{ "window_update", window_update, window_update, "what is read during a post reaches the peer" },
-	{ "duplex", duplex, duplex, "rounds with both rings full and readers that stop" },
+	{ "window_update", window_update, window_update,
+	  "a cursor update for data read during a post reaches the peer" },
+	{ "duplex", duplex, duplex, "rounds with both rings full and readers that pause" },
 	{ 0 }
 };

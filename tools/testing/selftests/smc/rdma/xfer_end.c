@@ -54,7 +54,7 @@ static void half_close(bool first)
 		send_stream(fd, 1, 0, 300001, 30000);
 		X(shutdown(fd, SHUT_WR));
 		if (send(fd, "x", 1, MSG_NOSIGNAL) != -1 || errno != EPIPE)
-			die("send after SHUT_WR is no EPIPE");
+			die("send after SHUT_WR does not fail with EPIPE");
 		meet("half closed");
 		recv_stream(fd, 2, 0, 700001, 65536);
 		expect_end(fd);
@@ -124,7 +124,7 @@ static void close_unread(bool closer)
 		recv_all(fd, buf, sizeof(buf));
 		X(ioctl(fd, FIONREAD, &waiting));
 		if (!waiting)
-			die("nothing is left unread");
+			die("no data is left unread");
 		close(fd);
 		meet("closed");
 	} else {
@@ -132,12 +132,12 @@ static void close_unread(bool closer)
 		meet("closed");
 		/* as with TCP: the unread data is lost, and the sender gets an error */
 		n = recv(fd, buf, sizeof(buf), 0);
-		note("after the peer closed with data unread, recv returned %zd%s%s", n,
+		note("after the peer closed with unread data, recv returned %zd%s%s", n,
 		     n < 0 ? " " : "", n < 0 ? err_name(errno) : "");
 		if (n > 0 || (n < 0 && errno == EAGAIN))
-			die("this side never learned of it");
+			die("this side never learned of the close");
 		if (opt.strict && (n != -1 || errno != ECONNRESET))
-			die("TCP would have said ECONNRESET");
+			die("TCP would have returned ECONNRESET");
 		n = send(fd, buf, 1, MSG_NOSIGNAL);
 		note("and send %zd%s%s", n, n < 0 ? " " : "", n < 0 ? err_name(errno) : "");
 		close(fd);
@@ -197,15 +197,15 @@ static void survive(int fd)
 	note("recv returned %zd%s%s, %llu bytes and %.2f s after the kill", n, n < 0 ? " " : "",
 	     n < 0 ? err_name(errno) : "", (unsigned long long)bytes, (now_ns() - start) / 1e9);
 	if (n < 0 && errno == EAGAIN)
-		die("this side never learned of it");
+		die("this side never learned of the kill");
 	/* sending must soon fail, too */
 	start = now_ns();
 	while ((n = send(fd, buf, sizeof(buf), MSG_NOSIGNAL)) > 0)
 		if (now_ns() - start > SOON * 1000000000ull)
-			die("send goes on and on");
+			die("send still succeeds");
 	note("send returned %zd %s", n, err_name(errno));
 	if (errno == EAGAIN)
-		die("this side never learned of it");
+		die("this side never learned of the kill");
 	close(fd);
 }
 
@@ -257,7 +257,7 @@ static void power_off_client(void)
 	check_modes(fds, 3);
 	meet("armed");
 	look("off");		/* the machine is gone: does not return */
-	die("the machine is still on");
+	die("the machine is still running");
 }
 
 static void *blocked_send(void *arg)
@@ -314,13 +314,15 @@ static void power_off_server(void)
 }
 
 const struct test_case end_cases[] = {
-	{ "half_close_client", half_close_client, half_close_client, "the client closes half" },
-	{ "half_close_server", half_close_server, half_close_server, "the server closes half" },
-	{ "session", session, session, "a short life of two connections, for a capture" },
+	{ "half_close_client", half_close_client, half_close_client,
+	  "the client shuts down its sending side" },
+	{ "half_close_server", half_close_server, half_close_server,
+	  "the server shuts down its sending side" },
+	{ "session", session, session, "two short connections, for a capture" },
 	{ "close_unread_client", close_unread_client, close_unread_client,
-	  "the client closes with data unread" },
+	  "the client closes with unread data" },
 	{ "close_unread_server", close_unread_server, close_unread_server,
-	  "the server closes with data unread" },
+	  "the server closes with unread data" },
 	{ "kill_client", kill_client, kill_client, "the client is killed" },
 	{ "kill_server", kill_server, kill_server, "the server is killed" },
 	{ "power_off", power_off_server, power_off_client, "the client's machine is turned off" },

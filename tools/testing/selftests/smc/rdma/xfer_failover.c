@@ -198,12 +198,12 @@ static void ask_and_answer(struct live *l, bool urgent)
 				break;
 			send_message(l, buf, there, urgent);
 			if (!recv_whole(l, buf, back, urgent))
-				die("connection %d: an end instead of an answer", l->index);
+				die("connection %d: end of file instead of an answer", l->index);
 		}
 	}
 	X(shutdown(l->fd, SHUT_WR));
 	if (!opt.server && recv_part(l, buf, 1))
-		die("connection %d: more than the answers", l->index);
+		die("connection %d: more bytes than the answers", l->index);
 	free(buf);
 }
 
@@ -351,7 +351,7 @@ static void await_thread(pthread_t thread, const struct timespec *until, const s
 		tell_progress();
 		note_sockets();
 		errno = 0;
-		die("%s, connection %d: no error, and both links are lost", l->load->name,
+		die("%s, connection %d: no error although both links are lost", l->load->name,
 		    l->index);
 	}
 }
@@ -367,7 +367,7 @@ static void await_ends(int seconds)
 		if (l->load->writes)
 			await_thread(l->writer, &until, l);
 		if (!l->reset)
-			die("%s, connection %d: its last link is lost, and no call told",
+			die("%s, connection %d: its last link is lost, but no call failed",
 			    l->load->name, l->index);
 	}
 	note("@ended %llu", (unsigned long long)(last_end - doomed) / 1000000);
@@ -447,13 +447,15 @@ static void failover_many(void)
 }
 
 const struct test_case failover_cases[] = {
-	{ "failover_bulk", failover_bulk, failover_bulk, "full rings both ways, as the driver says" },
+	{ "failover_bulk", failover_bulk, failover_bulk,
+	  "full rings in both directions, until the driver stops them" },
 	{ "failover_ping_pong", failover_ping_pong, failover_ping_pong, "messages that are answered" },
-	{ "failover_urgent", failover_urgent, failover_urgent, "the same with an urgent last byte" },
+	{ "failover_urgent", failover_urgent, failover_urgent,
+	  "messages that are answered, with an urgent last byte" },
 	{ "failover_half_close", failover_half_close, failover_half_close,
-	  "the client has sent all it has, the server goes on" },
-	{ "failover_mixed", failover_mixed, failover_mixed, "one of each" },
-	{ "failover_many", failover_many, failover_many, "many of each at once" },
+	  "the client has shut down its sending side, the server continues" },
+	{ "failover_mixed", failover_mixed, failover_mixed, "one connection of each kind" },
+	{ "failover_many", failover_many, failover_many, "many connections of each kind at once" },
 	{ "failover_churn", failover_churn, failover_churn, "short connections, one after the other" },
 	{ 0 }
 };

@@ -173,13 +173,13 @@ static socklen_t address(const char *text, int to_port, struct sockaddr_storage 
 		in6->sin6_family = AF_INET6;
 		in6->sin6_port = htons(to_port);
 		if (inet_pton(AF_INET6, text, &in6->sin6_addr) != 1)
-			die("%s is no address", text);
+			die("%s is not an address", text);
 		return sizeof(*in6);
 	}
 	in->sin_family = AF_INET;
 	in->sin_port = htons(to_port);
 	if (inet_pton(AF_INET, text, &in->sin_addr) != 1)
-		die("%s is no address", text);
+		die("%s is not an address", text);
 	return sizeof(*in);
 }
 
@@ -418,7 +418,7 @@ void note_sockets(void)
 		const struct smc_diag_conninfo *c = &e->conn;
 
 		note("socket %d to %d, %s, state %d, rings %u and %u: peer wrote to %u/%u, "
-		     "read to %u/%u, flags %02x; we wrote to %u/%u, told of %u/%u, peer read to "
+		     "read to %u/%u, flags %02x; we wrote to %u/%u, announced %u/%u, peer read to "
 		     "%u/%u, flags %02x",
 		     ntohs(e->lport), ntohs(e->pport), mode_name(e->mode), e->state,
 		     c->rmbe_size, c->peer_rmbe_size, c->rx_prod.wrap, c->rx_prod.count,

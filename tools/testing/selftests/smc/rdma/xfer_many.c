@@ -83,7 +83,7 @@ static void accept_all(int *fds)
 		recv_all(fd, &number, sizeof(number));
 		number = ntohl(number);
 		if (number >= (unsigned long)opt.count || fds[number] >= 0)
-			die("connection %u came twice or never was", number);
+			die("connection %u came twice or never", number);
 		fds[number] = fd;
 	}
 	close(lfd);

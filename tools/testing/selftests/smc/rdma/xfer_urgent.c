@@ -108,7 +108,7 @@ static void urgent_server(void)
 		meet("read");
 	}
 	if (urgent_signals < opt.count)
-		die("%d SIGURG", urgent_signals);
+		die("%d SIGURG signals", urgent_signals);
 	meet("end");
 	close(fd);
 }
@@ -249,7 +249,7 @@ const struct test_case urgent_cases[] = {
 	{ "urgent_first", urgent_first_server, urgent_first_client,
 	  "urgent bytes in front of everything else" },
 	{ "urgent_unread", urgent_unread_server, urgent_unread_client,
-	  "urgent bytes that nobody asks for, or in line" },
+	  "urgent bytes that are not read out of band, or inline" },
 	{ "urgent_full", urgent_full_server, urgent_full_client,
 	  "an urgent byte across a full window" },
 	{ 0 }
