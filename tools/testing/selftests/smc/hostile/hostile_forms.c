@@ -157,7 +157,7 @@ static const struct {
 	uint32_t dv2;		/* reason against SMC-Dv2, if it is offered and refused */
 	const char *what;
 } proposals[] = {
-	{ p_same, SERVED, "as it is" },
+	{ p_same, SERVED, "unchanged" },
 	{ p_nothing, REFUSED(NONE), "no offer" },
 	{ p_v1_nothing, REFUSED(NONE), "version 1, no offer" },
 	{ p_v1_r, REFUSED(NONE), "version 1, SMC-R" },
@@ -173,12 +173,12 @@ static const struct {
 	{ p_r_and_d, SERVED, "version 2, everything" },
 	{ p_release_0, REFUSED(NO_COMMON_DEVICE), "SMC-Dv2.0, which has no emulated devices" },
 	{ p_no_emulated, REFUSED(NO_COMMON_DEVICE), "SMC-Dv2.1 without the feature" },
-	{ p_other_eid, REFUSED(NO_COMMON_EID), "SMC-Dv2, somebody else's EID" },
+	{ p_other_eid, REFUSED(NO_COMMON_EID), "SMC-Dv2, an EID of another host" },
 	{ p_no_eid, REFUSED(NO_COMMON_EID), "SMC-Dv2, no EID at all" },
 	{ p_other_devices, REFUSED(NO_COMMON_DEVICE), "SMC-Dv2, other emulated devices" },
-	{ p_real_devices, REFUSED(NO_COMMON_DEVICE), "SMC-Dv2, eight devices of hardware" },
+	{ p_real_devices, REFUSED(NO_COMMON_DEVICE), "SMC-Dv2, eight hardware devices" },
 	{ p_dv2_and_r, REFUSED(NO_COMMON_EID), "SMC-Dv2 with another EID, and SMC-Rv2" },
-	{ p_devices_behind, SERVED, "SMC-Dv2, ours behind seven others" },
+	{ p_devices_behind, SERVED, "SMC-Dv2, our device behind seven others" },
 };
 
 /*
@@ -208,8 +208,8 @@ static bool declines_each(const struct smc_clc_proposal *p, uint32_t dv2, const 
 		return BAD("a Decline of version 2 in the form of version 1");
 	if (d.has_types && (d.rc_dv2 != want[0] || d.rc_dv1 != want[1] ||
 			    d.rc_rv2 != want[2] || d.rc_rv1 != want[3]))
-		return BAD("Dv2 %x Dv1 %x Rv2 %x Rv1 %x declined", d.rc_dv2, d.rc_dv1,
-			   d.rc_rv2, d.rc_rv1);
+		return BAD("the Decline has the reasons Dv2 %x Dv1 %x Rv2 %x Rv1 %x", d.rc_dv2,
+			   d.rc_dv1, d.rc_rv2, d.rc_rv1);
 	return true;
 }
 
@@ -224,7 +224,7 @@ static bool propose(const struct smc_clc_proposal *p, unsigned int allowed, uint
 
 	len = smc_clc_encode_proposal(p, m.b, sizeof(m.b));
 	if (len < 0)
-		return BAD("cannot be encoded: %d", len);
+		return BAD("the message cannot be encoded: %d", len);
 	s = as_client();
 	put_bytes(s.raw, m.b, len);
 	r = get_message(s.raw, &back, WAIT_MS);
@@ -351,7 +351,7 @@ static const struct {
 	uint32_t confirm_why;
 	const char *what;
 } answers[] = {
-	{ a_same, GOOD, TAKEN, "as it is" },
+	{ a_same, GOOD, TAKEN, "unchanged" },
 	{ a_rv1, DECLINED(NO_COMMON_DEVICE),
 	  RESET(BAD_CONFIRM), "SMC-Rv1" },
 	{ a_rv1_first, DECLINED(NO_COMMON_DEVICE),
@@ -367,7 +367,7 @@ static const struct {
 	{ a_dv1_later, DECLINED(NO_COMMON_DEVICE),
 	  RESET(BAD_CONFIRM), "SMC-Dv1, no first contact" },
 	{ a_hardware, DECLINED(NO_COMMON_DEVICE),
-	  RESET(BAD_CONFIRM), "SMC-Dv2, a device of hardware" },
+	  RESET(BAD_CONFIRM), "SMC-Dv2, a hardware device" },
 	{ a_other_emulated, DECLINED(NO_COMMON_DEVICE),
 	  RESET(BAD_CONFIRM), "SMC-Dv2, another emulated device" },
 	{ a_gid, DECLINED(NO_COMMON_DEVICE),
@@ -385,9 +385,10 @@ static const struct {
 	{ a_release_0, DECLINED(PEER_RELEASE),
 	  RESET(BAD_CONFIRM), "SMC-Dv2, release 0 for 2.1" },
 	{ a_features, GOOD,
-	  RESET(BAD_CONFIRM), "SMC-Dv2, features nobody has" },
-	{ a_vendor, GOOD, RESET(BAD_CONFIRM), "SMC-Dv2, options of a vendor" },
-	{ a_contact, GOOD, RESET(BAD_CONFIRM), "SMC-Dv2, the other kind of contact" },
+	  RESET(BAD_CONFIRM), "SMC-Dv2, features that were not offered" },
+	{ a_vendor, GOOD, RESET(BAD_CONFIRM), "SMC-Dv2, vendor options" },
+	{ a_contact, GOOD, RESET(BAD_CONFIRM),
+	  "SMC-Dv2, the other value of the first contact flag" },
 };
 
 static bool encode(const struct message *genuine, bool confirm,
@@ -402,7 +403,7 @@ static bool encode(const struct message *genuine, bool confirm,
 	change(&a);
 	len = smc_clc_encode_accept(&a, m->b, sizeof(m->b));
 	if (len < 0)
-		return BAD("cannot be encoded: %d", len);
+		return BAD("the message cannot be encoded: %d", len);
 	m->len = len;
 	return true;
 }

@@ -86,13 +86,13 @@ struct change {
 
 static const struct change changes[] = {
 	{ CLIENT, FINE, 0, 0, "", "genuine" },
-	{ CLIENT, MALFORMED, 0, 1, "\x00", "eye catcher" },
+	{ CLIENT, MALFORMED, 0, 1, "\x00", "wrong eye catcher" },
 	{ CLIENT, MALFORMED, 3, 1, "\xc4", "SMCD eye catcher at the start only" },
 	{ CLIENT, MALFORMED, -1, 1, "\xc4", "SMCD eye catcher at the end only" },
 	{ CLIENT, MALFORMED, -4, 4, "\0\0\0\0", "no eye catcher at the end" },
 	{ CLIENT, MALFORMED, 4, 1, "\x00", "type 0" },
-	{ CLIENT, MALFORMED, 4, 1, "\x02", "an Accept in lieu of a Proposal" },
-	{ CLIENT, MALFORMED, 4, 1, "\x03", "a Confirm in lieu of a Proposal" },
+	{ CLIENT, MALFORMED, 4, 1, "\x02", "an Accept instead of a Proposal" },
+	{ CLIENT, MALFORMED, 4, 1, "\x03", "a Confirm instead of a Proposal" },
 	{ CLIENT, MALFORMED, 4, 3, "\x04\x00\x14", "a Decline that is too short" },
 	{ CLIENT, MALFORMED, 4, 1, "\x05", "type 5" },
 	{ CLIENT, MALFORMED, 4, 1, "\xff", "type 255" },
@@ -111,48 +111,48 @@ static const struct change changes[] = {
 	{ CLIENT, MALFORMED, 50, 2, "\xff\xff", "offset of the v2 extension 65535" },
 	{ CLIENT, MALFORMED, 50, 2, "\x02\x00", "offset of the v2 extension 512" },
 	{ CLIENT, FINE | MALFORMED, 16, 22, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
-	  "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "GID and MAC nobody looks at" },
+	  "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "GID and MAC that are not used" },
 	{ CLIENT, FINE, 60, 20, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
 	  "\xff\xff\xff\xff\xff\xff\xff", "reserved bytes of the base" },
 	{ CLIENT, FINE, 8, 8, "\1\2\3\4\5\6\7\10", "another peer id" },
 
-	{ SERVER, MALFORMED, 0, 1, "\x00", "eye catcher" },
+	{ SERVER, MALFORMED, 0, 1, "\x00", "wrong eye catcher" },
 	{ SERVER, MALFORMED, -4, 4, "\0\0\0\0", "no eye catcher at the end" },
 	{ SERVER, MALFORMED, 3, 1, "\xd9", "SMCR eye catcher at the start only" },
 	{ SERVER, MALFORMED, 4, 1, "\x00", "type 0" },
-	{ SERVER, MALFORMED, 4, 1, "\x01", "a Proposal in lieu of an Accept" },
-	{ SERVER, MALFORMED, 4, 1, "\x03", "a Confirm in lieu of an Accept" },
+	{ SERVER, MALFORMED, 4, 1, "\x01", "a Proposal instead of an Accept" },
+	{ SERVER, MALFORMED, 4, 1, "\x03", "a Confirm instead of an Accept" },
 	{ SERVER, MALFORMED, 4, 3, "\x04\x00\x14", "a Decline that is too short" },
 	{ SERVER, MALFORMED, 4, 1, "\x09", "type 9" },
 	{ SERVER, MALFORMED, 5, 2, "\x00\x00", "length 0" },
 	{ SERVER, MALFORMED, 5, 2, "\x00\x0b", "length 11" },
 	{ SERVER, MALFORMED, 5, 2, "\xff\xff", "length 65535" },
-	{ SERVER, UNKNOWN | MALFORMED, 8, 8, "\1\1\1\1\1\1\1\1", "a GID that is not there" },
+	{ SERVER, UNKNOWN | MALFORMED, 8, 8, "\1\1\1\1\1\1\1\1", "a GID that does not exist" },
 	{ SERVER, UNKNOWN | MALFORMED, 16, 8, "\0\0\0\0\0\0\0\0", "token 0" },
 	{ SERVER, UNKNOWN | MALFORMED, 16, 8, "\1\2\3\4\5\6\7\10", "an invented token" },
 	{ SERVER, UNKNOWN | MALFORMED, 24, 1, "\x01", "element 1" },
 	{ SERVER, UNKNOWN | MALFORMED, 24, 1, "\xff", "element 255" },
 	{ SERVER, UNKNOWN | MALFORMED, 25, 1, "\xf0", "element of 512 MiB" },
-	{ SERVER, UNKNOWN | MALFORMED, 32, 2, "\x12\x34", "a CHID nobody offered" },
+	{ SERVER, UNKNOWN | MALFORMED, 32, 2, "\x12\x34", "a CHID that was not offered" },
 	{ SERVER, UNKNOWN | MALFORMED, 32, 2, "\x00\x00", "CHID 0" },
-	{ SERVER, UNKNOWN | MALFORMED, 34, 4, "\xff\xff\xff\xff", "an EID nobody offered" },
+	{ SERVER, UNKNOWN | MALFORMED, 34, 4, "\xff\xff\xff\xff", "an EID that was not offered" },
 	{ SERVER, UNKNOWN | MALFORMED, 66, 8, "\1\1\1\1\1\1\1\1", "half of another GID" },
 
-	{ CONFIRMING, MALFORMED, 0, 1, "\x00", "eye catcher" },
+	{ CONFIRMING, MALFORMED, 0, 1, "\x00", "wrong eye catcher" },
 	{ CONFIRMING, MALFORMED, -4, 4, "\0\0\0\0", "no eye catcher at the end" },
-	{ CONFIRMING, MALFORMED, 4, 1, "\x01", "a Proposal in lieu of a Confirm" },
-	{ CONFIRMING, MALFORMED, 4, 1, "\x02", "an Accept in lieu of a Confirm" },
+	{ CONFIRMING, MALFORMED, 4, 1, "\x01", "a Proposal instead of a Confirm" },
+	{ CONFIRMING, MALFORMED, 4, 1, "\x02", "an Accept instead of a Confirm" },
 	{ CONFIRMING, MALFORMED, 4, 3, "\x04\x00\x14", "a Decline that is too short" },
 	{ CONFIRMING, MALFORMED, 4, 1, "\x63", "type 99" },
 	{ CONFIRMING, MALFORMED, 5, 2, "\x00\x00", "length 0" },
 	{ CONFIRMING, MALFORMED, 5, 2, "\xff\xff", "length 65535" },
-	{ CONFIRMING, UNKNOWN | MALFORMED, 8, 8, "\1\1\1\1\1\1\1\1", "a GID that is not there" },
+	{ CONFIRMING, UNKNOWN | MALFORMED, 8, 8, "\1\1\1\1\1\1\1\1", "a GID that does not exist" },
 	{ CONFIRMING, UNKNOWN | MALFORMED, 16, 8, "\0\0\0\0\0\0\0\0", "token 0" },
 	{ CONFIRMING, UNKNOWN | MALFORMED, 16, 8, "\1\2\3\4\5\6\7\10", "an invented token" },
 	{ CONFIRMING, UNKNOWN | MALFORMED, 24, 1, "\xff", "element 255" },
 	{ CONFIRMING, UNKNOWN | MALFORMED, 32, 2, "\x12\x34", "another CHID" },
 	{ CONFIRMING, UNKNOWN | MALFORMED, 34, 4, "\xff\xff\xff\xff", "another EID" },
-	{ CONFIRMING, UNKNOWN | MALFORMED, 0, 0, "", "replayed, its connection is gone" },
+	{ CONFIRMING, UNKNOWN | MALFORMED, 0, 0, "", "replayed after its connection has ended" },
 };
 
 static void apply(struct message *m, const struct change *c)
@@ -211,9 +211,9 @@ static void truncations(enum place at)
 		else
 			ok = ends_at_once(at);
 		if (!ok)
-			ksft_print_msg("cut after %zu of %zu bytes\n", n, t->len);
+			ksft_print_msg("truncated to %zu of %zu bytes\n", n, t->len);
 	}
-	snprintf(name, sizeof(name), "%s: cut after every byte", place_name[at]);
+	snprintf(name, sizeof(name), "%s: truncated after every byte", place_name[at]);
 	result(ok, name);
 }
 
@@ -324,7 +324,7 @@ static void repeated(void)
 	twice.len *= 2;
 	s = as_client();
 	put_bytes(s.raw, twice.b, twice.len);
-	ok = get_message(s.raw, &a, WAIT_MS) == GOT_ACCEPT || BAD("no Accept");
+	ok = get_message(s.raw, &a, WAIT_MS) == GOT_ACCEPT || BAD("the victim sent no Accept");
 	result(ok && judge(s, GOT_RESET, false, NULL), "as client: the Proposal twice");
 	end_scene(s);
 
@@ -415,7 +415,7 @@ static void silence(void)
 	s = as_client();
 	for (size_t i = 0; i < proposal.len; i++)
 		put_bytes(s.raw, proposal.b + i, 1);
-	ok = get_message(s.raw, &m, WAIT_MS) == GOT_ACCEPT || BAD("no Accept");
+	ok = get_message(s.raw, &m, WAIT_MS) == GOT_ACCEPT || BAD("the victim sent no Accept");
 	result(ok, "as client: the Proposal byte by byte");
 	end_scene(s);
 }
@@ -461,7 +461,7 @@ static void data_behind(void)
 	s = as_client_accepted(&p);
 	put_bytes(s.raw, m.b, m.len);
 	result(victim_reads(s, "data behind") && talks_tcp(s),
-	       "as client: a Decline in lieu of the Confirm, and data");
+	       "as client: a Decline instead of the Confirm, and data");
 	end_scene(s);
 
 	/* byte by byte, then the connection ends */
@@ -470,7 +470,8 @@ static void data_behind(void)
 		put_bytes(s.raw, m.b + i, 1);
 	shutdown(s.raw, SHUT_WR);
 	ok = victim_reads(s, "data behind");
-	result(ok && victim_is_told(s, false), "as server: the same byte by byte, and the end");
+	result(ok && victim_is_told(s, false),
+	       "as server: a Decline and data byte by byte, then end of file");
 	end_scene(s);
 
 	/* the victim declines, and data follows at once */
@@ -518,7 +519,8 @@ static void leaving(void)
 	}
 	/* None of these may prevent the next handshake of the victim. */
 	s = as_client_accepted(&m);
-	ok = m.len >= accept_.len / 2 || BAD("afterwards an Accept of %zu bytes comes", m.len);
+	ok = m.len >= accept_.len / 2 ||
+	     BAD("an Accept of %zu bytes arrived after the close", m.len);
 	end_scene(s);
 	result(ok, "the victim's application closes in every step");
 }
@@ -550,17 +552,17 @@ static void namespaces(void)
 
 	peer_ids(here);
 	if (home < 0 || unshare(CLONE_NEWNET) || system("ip link set lo up"))
-		give_up("no other namespace");
+		give_up("cannot create another namespace");
 	peer_ids(there);
 	if (setns(home, CLONE_NEWNET))
-		give_up("no way back");
+		give_up("cannot return to the first namespace");
 	close(home);
 	stays = !memcmp(here[0], here[1], 8) && !memcmp(there[0], there[1], 8);
 	differs = memcmp(here[0], there[0], 8);
-	result(stays || BAD("another connection, another identity"),
-	       "the peer ID of a namespace stays");
-	result(differs || BAD("two namespaces have one identity"),
-	       "E1: each namespace has a peer ID of its own");
+	result(stays || BAD("another connection has another peer ID"),
+	       "the peer ID of a namespace does not change");
+	result(differs || BAD("two namespaces have the same peer ID"),
+	       "E1: each namespace has its own peer ID");
 }
 
 int main(void)
@@ -576,7 +578,7 @@ int main(void)
 	hostile_open();
 	/* Everything must end without the handshake timer, within WAIT_MS. */
 	old = set_timeout_ms(600000);
-	ksft_print_msg("recorded: Proposal of %zu bytes, Accept of %zu, Confirm of %zu\n",
+	ksft_print_msg("recorded: a Proposal of %zu bytes, an Accept of %zu, a Confirm of %zu\n",
 		       proposal.len, accept_.len, confirm.len);
 	run_changes();
 	for (int at = CLIENT; at <= CONFIRMING; at++) {

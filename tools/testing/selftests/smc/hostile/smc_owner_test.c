@@ -70,7 +70,7 @@ static void connection(int l, int port, int *c, int *s)
 	*c = victim_connect(port);
 	*s = accept_in_time(l);
 	if (!(wait_mask(*c, POLLOUT, WAIT_MS) & POLLOUT))
-		give_up("a connect does not end");
+		give_up("a connect() does not end");
 }
 
 static bool served(int l, int port)
@@ -266,15 +266,15 @@ int main(void)
 
 	/* This cork is due after those of the others. */
 	ok = send(c, "x", 1, MSG_MORE | MSG_NOSIGNAL) == 1 && arrives(s, "x");
-	klog_result(ok, "a cork is let go beside owners that stall");
+	klog_result(ok, "corked data is sent while other sockets' owners stall");
 	ok = answered(l, port, &proposal) && served(l, port);
-	klog_result(ok, "handshakes are run beside them");
-	klog_result(ends(dump), "a dump shows them all, and ends");
+	klog_result(ok, "handshakes complete while other sockets' owners stall");
+	klog_result(ends(dump), "a sock_diag dump with stalled owners shows all sockets and ends");
 	ok = namespace_goes() && namespace_goes();
-	klog_result(ok, "namespaces end beside them");
+	klog_result(ok, "namespaces end while sockets' owners stall elsewhere");
 	trap_open();
-	klog_result(all_go_on(), "they go on where they were");
-	klog_result(served(l, port), "and all is as before");
+	klog_result(all_go_on(), "the stalled calls continue where they stopped");
+	klog_result(served(l, port), "a connection works after the stalled calls have ended");
 	set_timeout_ms(old);
 	ksft_finished();
 }

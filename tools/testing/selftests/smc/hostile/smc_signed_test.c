@@ -77,7 +77,7 @@ static bool refused_when_up(bool ipv6)
 	c = socket(a.sin6_family, SOCK_STREAM, IPPROTO_SMC);
 	if (bind(l, (void *)&a, len) < 0 || listen(l, 4) < 0 ||
 	    getsockname(l, (void *)&a, &len) < 0 || connect(c, (void *)&a, len) < 0)
-		give_up("no connection");
+		give_up("cannot connect");
 	s = accept_in_time(l);
 	ok = info_of(c).mode == MODE_SMCD && set_key(c, ipv6) == EISCONN &&
 	     set_key(s, ipv6) == EISCONN && talks(c, s) && talks(s, c);
@@ -285,10 +285,12 @@ int main(void)
 	ksft_set_plan(7);
 	klog_open();
 	l = victim_listen(&port);
-	klog_result(refused_when_up(false), "a key for a connection that is up: EISCONN");
-	klog_result(refused_when_up(true), "the same over IPv6");
-	klog_result(refused_in_handshake(), "during the handshake");
-	klog_result(refused_while_connecting(), "while the SYN waits for an answer");
+	klog_result(refused_when_up(false),
+		    "a key for an established SMC connection fails with EISCONN");
+	klog_result(refused_when_up(true),
+		    "a key for an established SMC connection over IPv6 fails with EISCONN");
+	klog_result(refused_in_handshake(), "a key set during the handshake");
+	klog_result(refused_while_connecting(), "a key set while the SYN waits for an answer");
 	klog_result(either(l, port, false), "connect() comes just before the key");
 	klog_result(either(l, port, true), "the key comes just before connect()");
 	klog_result(child_declines(), "a child that inherits a key declines");

@@ -218,8 +218,8 @@ static void listener_gone(int l, int port)
 	record_proposal(&proposal);
 	for (int i = 0; i < ROUNDS; i++)
 		ok = listener_goes(&proposal, i & 1) && ok;
-	klog_result(ok, "a listener that is closed takes along its children, in every stage");
-	klog_result(served(l, port), "and harms nobody else");
+	klog_result(ok, "closing a listener resets its children in every stage");
+	klog_result(served(l, port), "closing a listener does not affect other listeners");
 }
 
 /* ---- a client that is closed while TCP connects ---- */
@@ -289,11 +289,12 @@ int main(void)
 		raw[i] = raw_connect(port);
 	for (int i = 0; i < STALLED; i++)
 		victim[i] = accept_in_time(l);
-	klog_result(still_undecided(victim), "100 silent clients are accepted and undecided");
+	klog_result(still_undecided(victim),
+		    "100 silent clients are accepted, and remain undecided");
 	ok = true;
 	for (int i = 0; i < 5; i++)
 		ok = ok && served(l, port);
-	klog_result(ok, "others are served beside 100 silent clients");
+	klog_result(ok, "other clients are served beside 100 silent clients");
 	klog_result(still_undecided(victim), "the 100 clients are still undecided");
 	close_all(raw, victim);
 
@@ -309,9 +310,11 @@ int main(void)
 	ok = true;
 	for (int i = 0; i < 5; i++)
 		ok = ok && served(l, port);
-	klog_result(ok && still_undecided(victim), "others are served beside 100 silent servers");
+	klog_result(ok && still_undecided(victim),
+		    "other clients are served beside 100 silent servers");
 	close_all(raw, victim);
-	klog_result(served(l, port), "closing them in the middle harms nobody");
+	klog_result(served(l, port),
+		    "closing 100 stalled handshakes does not affect other clients");
 
 	listener_gone(l, port);
 
@@ -335,7 +338,7 @@ int main(void)
 	close_all(raw, victim);
 	set_timeout_ms(old);
 
-	klog_result(closed_while_connecting(), "closed while TCP connects, and then it does");
-	klog_result(served(l, port), "and others are served");
+	klog_result(closed_while_connecting(), "close() while TCP is still connecting");
+	klog_result(served(l, port), "other clients are served after the late connect");
 	ksft_finished();
 }
