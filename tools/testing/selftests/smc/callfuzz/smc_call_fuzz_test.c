@@ -110,7 +110,7 @@ static void show_places(void)
 
 		if (!p->call)
 			continue;
-		ksft_print_msg("thread %d is in %s\n", i, p->call);
+		ksft_print_msg("thread %d executes %s\n", i, p->call);
 		show_file(p->tid, "wchan");
 		show_file(p->tid, "stack");
 	}
@@ -136,7 +136,7 @@ static bool next_program(struct program *p, bool *changed)
 		if (program_read(p, replay_file, &bad))
 			return true;
 		if (bad)
-			ksft_exit_fail_msg("%s has a line that is no step\n", opt.replay);
+			ksft_exit_fail_msg("%s has a line that is not a step\n", opt.replay);
 		return false;
 	}
 	if (board->played < loaded) {
@@ -198,7 +198,7 @@ static bool play_one(void)
 		board->found_changed += changed;
 	if (klog_check(board->complaint, sizeof(board->complaint))) {
 		board->complained = true;
-		ksft_print_msg("the kernel complains: %s\n", board->complaint);
+		ksft_print_msg("the kernel complained: %s\n", board->complaint);
 		show_program(&p);
 		return false;
 	}
@@ -287,7 +287,7 @@ static long references(void)
 	long n = -1;
 
 	if (!f || fscanf(f, "%ld", &n) != 1)
-		ksft_exit_fail_msg("cannot read how many references the module has\n");
+		ksft_exit_fail_msg("cannot read the module's reference count\n");
 	fclose(f);
 	/* smc_diag is loaded and unloaded. */
 	return n - !access("/sys/module/smc/holders/smc_diag", F_OK);
@@ -305,7 +305,7 @@ static bool is_let_go(void)
 		}
 		nap(20);
 	}
-	ksft_print_msg("%ld references to the module instead of %ld are left of this batch\n",
+	ksft_print_msg("this batch left %ld references to the module instead of %ld\n",
 		       references(), at_rest);
 	board->left_over = true;
 	return false;
@@ -322,7 +322,7 @@ static bool one_batch(uint32_t number)
 	if (!pid)
 		play_batch(number);
 	if (pid < 0 || !await_batch(pid, &status)) {
-		ksft_print_msg("the process of a batch does not go on\n");
+		ksft_print_msg("the process of a batch makes no progress\n");
 		show_places();
 		show_file(pid, "stack");
 		board->hung = true;
@@ -381,7 +381,7 @@ static void load_corpus(void)
 	       program_read(&board->corpus[board->corpus_n], f, &bad))
 		board->corpus_n++;
 	if (bad)
-		ksft_exit_fail_msg("%s has a line that is no step\n", opt.corpus);
+		ksft_exit_fail_msg("%s has a line that is not a step\n", opt.corpus);
 	if (f)
 		fclose(f);
 	loaded = board->corpus_n;
@@ -423,7 +423,7 @@ static bool counts_what_is_new(void)
 	for (int i = 0; i < 4; i++)
 		listen_once();
 	again = blocks_now();
-	ksft_print_msg("blocks: %u, %u without a call, %u after listen(), %u after the same again\n",
+	ksft_print_msg("blocks: %u, %u without a call, %u after listen(), %u after four more\n",
 		       before, idle, first, again);
 	/* What a close leaves to a work, or to RCU, may run later. */
 	return before == idle && first > idle + 20 && again < first + 20;
@@ -470,7 +470,7 @@ static bool corpus_grows(void)
 	ksft_print_msg("%llu programs: %u blocks, %u in the corpus, %u of them new\n",
 		       (unsigned long long)board->played, board->blocks, board->corpus_n,
 		       board->corpus_n - loaded);
-	ksft_print_msg("%llu were made of others, %llu of which reached something new\n",
+	ksft_print_msg("%llu were derived from others, %llu of these reached new code\n",
 		       (unsigned long long)board->changed,
 		       (unsigned long long)board->found_changed);
 	return board->corpus_n > loaded && (opt.blind || board->found_changed);
@@ -522,7 +522,7 @@ static void prepare(void)
 		ksft_exit_fail_msg("cannot read %s\n", opt.replay);
 	settings_save();
 	if (fault_available() && (!fault_open() || !fault_only_ours()))
-		ksft_exit_fail_msg("cannot find what may fail in /proc/kallsyms\n");
+		ksft_exit_fail_msg("cannot find the functions that may fail in /proc/kallsyms\n");
 	raw_hosts(setting.addr, setting.addr);
 	/* modprobe would look for modules of other families, which takes long. */
 	put_file("/proc/sys/kernel/modprobe", "\n");
@@ -541,7 +541,8 @@ int main(int argc, char **argv)
 	ksft_print_msg("seed %llu: -s repeats it\n", (unsigned long long)opt.seed);
 	prepare();
 	if (!opt.replay)
-		ksft_test_result(counts_what_is_new(), "code that has run for the first time is counted\n");
+		ksft_test_result(counts_what_is_new(),
+				 "code that runs for the first time is counted\n");
 	set_timeout_ms(HANDSHAKE_MS);
 	open_calls();
 	clc_record();
@@ -549,16 +550,17 @@ int main(int argc, char **argv)
 	at_rest = references();
 	ok = all_batches();
 	ksft_test_result(ok || board->complained || board->left_over, "every call ends\n");
-	ksft_test_result(!board->left_over, "what a batch has used is let go of\n");
+	ksft_test_result(!board->left_over, "a batch releases everything that it used\n");
 	ksft_test_result(!board->complained, "the kernel does not complain\n");
 	ksft_print_msg("%llu calls succeeded, %llu failed; %llu times a socket was SMC\n",
 		       (unsigned long long)board->succeeded, (unsigned long long)board->failed,
 		       (unsigned long long)board->smc);
 	if (!opt.replay) {
 		ksft_test_result(board->smc, "connections were made\n");
-		ksft_test_result(corpus_grows(), "programs that reach new code are kept, and changed\n");
+		ksft_test_result(corpus_grows(),
+				 "programs that reach new code are kept and mutated\n");
 		ksft_test_result(text_is_complete(), "a program can be written and read\n");
-		ksft_test_result(seed_decides(), "a seed decides which programs there are\n");
+		ksft_test_result(seed_decides(), "the same seed gives the same programs\n");
 	}
 	if (opt.corpus)
 		save_corpus();

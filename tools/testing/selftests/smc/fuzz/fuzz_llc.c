@@ -69,14 +69,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rc && (count != in.count || !same(last, was)))
 		fail("cursor: refused, but moved");
 	if (!rc && (!same(last, w) || !same(last, cursor_at(count, bytes))))
-		fail("cursor: not where it should be");
+		fail("cursor: at a wrong position");
 	if (last.count >= bytes)
 		fail("cursor: beyond the ring");
 	if (count - in.count > bytes)
 		return 0;
 	smc_cursor_step(&was, bytes, count - in.count);
 	if (!same(was, last))
-		fail("cursor: the step there differs");
+		fail("cursor: smc_cursor_step() gives another position");
 	return 0;
 }
 
@@ -91,7 +91,7 @@ static void judge(const u8 *buf, size_t len)
 #else
 	fail(llc_check(buf, len, &rc));
 	if (rc != llc_expect(buf, len))
-		fail("LLC: the second opinion differs");
+		fail("LLC: the second decoder differs");
 #endif
 }
 

@@ -85,7 +85,7 @@ static void use(struct ivs_region *r, void *mem, const struct input *in)
 	if (p && (p < (u8 *)ivs_share(r, t.slot) ||
 		  p + in->bytes > (u8 *)ivs_share(r, t.slot) + (u64)r->units * IVS_UNIT ||
 		  p + in->bytes > (u8 *)mem + LEN))
-		fail("memory of somebody else");
+		fail("memory of another peer");
 	if (p)
 		memset(p, 1, in->bytes);
 	ivs_mark(r, t.slot % r->slots, t.number);
@@ -95,7 +95,7 @@ static void use(struct ivs_region *r, void *mem, const struct input *in)
 	}
 	slot = ivs_claim(r, 3, 1, w, 1 + IVS_DEAD_MS, &owner);
 	if (slot < 0 || !ivs_owns(r, slot, owner))
-		fail("no slot, though all the others are dead");
+		fail("no slot although all others are dead");
 	ivs_slot_begin(r, slot, v.gid);
 	ivs_mark(r, slot, t.number);
 	if (!ivs_arm(r, slot) || ivs_take_summary(r, slot) != 1ull << t.number / 64 ||

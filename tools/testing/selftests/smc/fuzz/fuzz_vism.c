@@ -114,7 +114,7 @@ static void play(struct vism_window *w, struct command *c)
 	if (rc)
 		return;
 	if (c->len < vism_answer_len(w->id, c->class) || c->answer[0])
-		fail("no answer, and yet believed");
+		fail("accepted although it is not an answer");
 	if (c->class == VISM_DETACH) {
 		if (w->regions[c->index % N].use != VISM_FREE)
 			vism_give(w, c->index % N);
@@ -127,7 +127,7 @@ static void play(struct vism_window *w, struct command *c)
 	if (count_used(w) != before + (rc >= 0))
 		fail("two regions in one place");
 	if (rc >= 0 && vism_find(w, w->regions[rc].use, a.token, 0) < 0)
-		fail("a region that is not found");
+		fail("a region in use is not found");
 }
 
 static void device(struct input *in)
@@ -137,7 +137,7 @@ static void device(struct input *in)
 
 	if (vism_window_measure(&w, in->form & 1 ? VISM_ID_TOKEN : VISM_ID_OFFSET, (u64)N * REGION,
 				REGION))
-		fail("a good window is refused");
+		fail("a valid window is refused");
 	/* Exactly this size, so that ASan detects any access beyond it. */
 	w.regions = calloc(N, sizeof(*w.regions));
 	for (i = 0; i < COMMANDS; i++)
@@ -168,14 +168,14 @@ static void home(struct input *in)
 					  (u64)in->bytes << 32);
 	h->dmb[vism_token_number(in->token)] = in->entry;
 	if (vism_look(h, 42, &watch, 1) == VISM_ALIVE && !vism_is(&h->head, VISM_HOME, 42))
-		fail("a stranger is alive");
+		fail("an unknown peer is alive");
 	h->beat = in->beat[1];
 	vism_look(h, 42, &watch, 1 + VISM_DEAD_MS);
 	if (vism_room(h, 5) > 5)
-		fail("more room than there is");
+		fail("more room than exists");
 	if (vism_find_dmb(h, in->token, in->bytes, REGION, &p) &&
 	    (!in->bytes || p.offset < VISM_DMB_MIN || (u64)p.offset + in->bytes > REGION))
-		fail("memory that is not a DMB's");
+		fail("memory outside of a DMB");
 	/* The peer writes into our own home, too. */
 	h->summary = in->summary;
 	h->dirty[VISM_WORDS - 1] = in->dirty;
@@ -197,7 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	used = in.dirty;
 	at = vism_fit(used, 1 << in.form % 6, in.honest % VISM_GRANULES);
 	if (at >= 0 && (used & vism_bits(at, 1 << in.form % 6)))
-		fail("granules in use");
+		fail("granules in use given out again");
 	device(&in);
 	home(&in);
 	return 0;
