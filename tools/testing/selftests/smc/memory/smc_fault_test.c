@@ -268,10 +268,11 @@ static bool healthy(void)
 	     recv(st.s, buf, 8, MSG_WAITALL) == 8 && send(st.s, buf, 8, 0) == 8 &&
 	     recv(st.c, buf, 8, MSG_WAITALL) == 8;
 	if (!ok)
-		snprintf(why, sizeof(why), "afterwards a connection fails: %s", strerror(errno));
+		snprintf(why, sizeof(why), "a connection after the failures fails: %s",
+			 strerror(errno));
 	if (ok && (getsockopt(st.c, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0 ||
 		   info.mode != (rdma ? MODE_SMCR : MODE_SMCD))) {
-		snprintf(why, sizeof(why), "afterwards a connection falls back");
+		snprintf(why, sizeof(why), "a connection after the failures falls back");
 		ok = false;
 	}
 	close(st.c);
@@ -310,7 +311,8 @@ static bool fail_each(int which)
 			failures++;
 			ok = fine_errno(err);
 			if (!ok)
-				snprintf(why, sizeof(why), "allocation %d: errno %s", n,
+				snprintf(why, sizeof(why),
+					 "allocation %d failed: unexpected errno %s", n,
 					 strerror(err));
 		}
 		close(st.c);
@@ -319,7 +321,7 @@ static bool fail_each(int which)
 			break;
 		drain();
 	}
-	ksft_print_msg("%s: %d allocations failed, %d calls did\n", calls[which].name,
+	ksft_print_msg("%s: %d allocations failed, and %d calls\n", calls[which].name,
 		       n - 1, failures);
 	n_failed += n - 1;
 	return ok && healthy();
@@ -450,13 +452,13 @@ int main(int argc, char **argv)
 		raw_hosts(0x0a010001, host);
 	}
 	l = tame(victim_listen(&port));
-	result(healthy(), "a connection before anything fails");
+	result(healthy(), "a connection without failing allocations");
 	for (int i = 0; i < n_calls; i++)
 		result(fail_each(i), calls[i].name);
 	result(n_failed >= n_calls, "enough allocations failed");
 	if (rdma && !fault_only_ours())
 		ksft_exit_fail_msg("cannot find the module in /proc/kallsyms\n");
-	result(at_random("1", 100), "one allocation of a hundred fails");
-	result(at_random("10", 25), "one allocation of ten fails");
+	result(at_random("1", 100), "one of 100 allocations fails");
+	result(at_random("10", 25), "one of ten allocations fails");
 	ksft_finished();
 }
