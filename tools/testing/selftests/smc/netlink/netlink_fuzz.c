@@ -424,13 +424,13 @@ bool fuzz(void)
 		send_one();
 	without_modprobe(modprobe, sizeof(modprobe), false);
 	close(diag.fd);
-	ksft_print_msg("SMC_FUZZ_SEED=%u: %u done, %u refused, %u messages in answers\n", first,
-		       seen.done, seen.refused, seen.answers);
+	ksft_print_msg("SMC_FUZZ_SEED=%u: %u requests done, %u refused, %u messages in answers\n",
+		       first, seen.done, seen.refused, seen.answers);
 	ok = still_sane(l);
 	/* Otherwise the messages would not reach the code under test. */
 	if (ok && (seen.done < MESSAGES / 10 || seen.refused < MESSAGES / 10 ||
 		   seen.answers < MESSAGES / 10))
-		ok = BAD("too few that were done, refused or answered");
+		ok = BAD("too few requests succeeded, were refused or got an answer");
 	for (int i = 0; i < CONNECTIONS; i++)
 		disconnected(l[i]);
 	return ok;

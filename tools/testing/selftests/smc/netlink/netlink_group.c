@@ -39,7 +39,7 @@ bool group_smcd(void)
 	nest = only_nest(SMC_NETLINK_GET_LGR_SMCD, SMC_GEN_LGR_SMCD, &len);
 	ok = ok && nest && has_shape(nest, len, shape, ARRAY_SIZE(shape), SMC_NLA_LGR_D_PAD);
 	ok = ok && has_u32(nest, len, SMC_NLA_LGR_D_CONNS_NUM, &n) &&
-	     (n == 4 || BAD("%u ends of connections", n));
+	     (n == 4 || BAD("%u ends of connections instead of 4", n));
 	ok = ok && has_u32(nest, len, SMC_NLA_LGR_D_DMB_ALLOC, &n) &&
 	     (n >= 4 * 16384 || BAD("%u bytes", n));
 	v2 = ok ? find_attr(nest, len, SMC_NLA_LGR_D_V2_COMMON, &v2_len) : NULL;
@@ -49,7 +49,7 @@ bool group_smcd(void)
 	disconnected(l);
 	disconnected(second);
 	if (!ok)
-		return why[0] ? false : BAD("version, release, host");
+		return why[0] ? false : BAD("wrong version, release or host name");
 	for (int i = 0; i < slow(1000) && !is_empty(SMC_NETLINK_GET_LGR_SMCD); i++)
 		usleep(10000);
 	return is_empty(SMC_NETLINK_GET_LGR_SMCD);

@@ -139,7 +139,7 @@ bool in_child(bool (*body)(void))
 bool reopen(void)
 {
 	genl_close(&genl);
-	return genl_open(&genl, SMC_GENL_FAMILY_NAME) || BAD("the family is not here");
+	return genl_open(&genl, SMC_GENL_FAMILY_NAME) || BAD("the netlink family does not exist");
 }
 
 struct link connected(void)
@@ -150,7 +150,7 @@ struct link connected(void)
 	l.client = victim_connect(port);
 	l.server = accept_in_time(lfd);
 	if (!(wait_mask(l.client, POLLOUT, WAIT_MS) & POLLOUT))
-		give_up("no connection");
+		give_up("cannot connect");
 	close(lfd);
 	return l;
 }
@@ -169,7 +169,7 @@ static bool carries(struct link l)
 		wait_mask(l.server, POLLIN, WAIT_MS) && recv(l.server, &c, 1, 0) == 1 &&
 		send(l.server, &c, 1, MSG_NOSIGNAL) == 1 &&
 		wait_mask(l.client, POLLIN, WAIT_MS) && recv(l.client, &c, 1, 0) == 1 &&
-		c == 'x') || BAD("no data gets through");
+		c == 'x') || BAD("no data is transferred");
 }
 
 static const char *mode_name(unsigned int mode)
@@ -193,7 +193,7 @@ const char *words_of(unsigned int reason)
 #define WORDS(name, code, words, remedy) if (reason == (code)) return words;
 	SMC_REASONS(WORDS)
 #undef WORDS
-	return "a code without words";
+	return "a code without a description";
 }
 
 bool connects_as(unsigned int mode)
@@ -238,7 +238,7 @@ bool has_shape(const uint8_t *nest, size_t len, const uint16_t (*shape)[2], size
 		if ((nla.nla_type & NLA_TYPE_MASK) != pad) {
 			if (i == n || (nla.nla_type & NLA_TYPE_MASK) != shape[i][0] ||
 			    (shape[i][1] && nla.nla_len != NLA_HDRLEN + shape[i][1]))
-				return BAD("attribute %zu is %u with %u bytes", i,
+				return BAD("attribute %zu is of type %u with %u bytes", i,
 					   nla.nla_type & NLA_TYPE_MASK,
 					   nla.nla_len - NLA_HDRLEN);
 			i++;

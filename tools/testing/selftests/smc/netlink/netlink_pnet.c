@@ -52,11 +52,11 @@ static const char *entries(void)
 		const char *dev = (const char *)find_attr(attrs, len, SMC_PNETID_IBNAME, &n);
 
 		if (!id || !eth || !dev || !has_u8(attrs, len, SMC_PNETID_IBPORT, &port))
-			return "half an entry";
+			return "an incomplete entry";
 		at += snprintf(text + at, sizeof(text) - at, "%s%s %s %s %u", i ? ", " : "", id,
 			       eth, dev, port);
 		if (at >= sizeof(text))
-			return "too many";
+			return "too many entries";
 	}
 	return text;
 }
@@ -109,17 +109,17 @@ bool pnet_table(void)
 		return false;
 	do_pnet(SMC_PNETID_GET, "NET2", NULL, NULL, -1);
 	if (!done() || strcmp(entries(), "NET2 eth2 n/a 255, NET2 n/a mlx5_2 2, NET2 n/a mlx5_2 1"))
-		return BAD("of the second network: '%s'", entries());
+		return BAD("the entries of the second network are '%s'", entries());
 	do_pnet(SMC_PNETID_DEL, "net2", NULL, NULL, -1);
 	if (!done() || !pnet_is(all))
 		return false;
 	/* the entries of one network */
 	do_pnet(SMC_PNETID_GET, "nEt1", NULL, NULL, -1);
 	if (!done() || strcmp(entries(), "NET1 eth0 n/a 255, NET1 n/a mlx5_0 1, NET1 n/a mlx5_0 2"))
-		return BAD("of one network: '%s'", entries());
+		return BAD("the entries of one network are '%s'", entries());
 	do_pnet(SMC_PNETID_GET, "NONE", NULL, NULL, -1);
 	if (!done() || ans.count)
-		return BAD("of none: '%s'", entries());
+		return BAD("the entries of an unknown network are '%s'", entries());
 	do_pnet(SMC_PNETID_DEL, "net1", NULL, NULL, -1);
 	if (!done() || !pnet_is("NETX noeth n/a 255, ABCDEFGHIJ012345 n/a 0000:00:00.0 1"))
 		return false;
@@ -203,7 +203,7 @@ bool pnet_while_changing(void)
 	}
 	stop_changing = false;
 	if (pthread_create(&thread, NULL, change_pnet, NULL))
-		give_up("no thread");
+		give_up("cannot start a thread");
 	for (int i = 0; ok && i < 1000; i++) {
 		unsigned int seen = 0, n;
 		size_t len;

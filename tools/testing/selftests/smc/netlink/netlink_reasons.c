@@ -35,7 +35,7 @@ static int smc_client(void)
 	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SMC);
 
 	if (fd < 0)
-		give_up("no SMC socket");
+		give_up("cannot create an SMC socket");
 	return fd;
 }
 
@@ -50,7 +50,7 @@ static bool reason_is(const char *what, int fd, unsigned int reason)
 	struct diag d = { };
 
 	if (!diag_of(fd, &d))
-		return BAD("%s: not in the list", what);
+		return BAD("%s: sock_diag does not list it", what);
 	return (d.mode == SMC_DIAG_MODE_FALLBACK_TCP && d.reason == reason) ||
 	       BAD("%s: mode %u, %s", what, d.mode, words_of(d.reason));
 }

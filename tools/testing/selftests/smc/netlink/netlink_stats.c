@@ -28,7 +28,7 @@ static uint64_t number(const uint8_t *attrs, size_t len, uint16_t type)
 	const uint8_t *data = find_attr(attrs, len, type, &n);
 
 	if (!data || n != sizeof(value))
-		give_up("no counter %u of eight bytes", type);
+		give_up("counter %u is missing or does not have eight bytes", type);
 	memcpy(&value, data, n);
 	return value;
 }
@@ -51,14 +51,14 @@ static bool get_stats(struct stats *s)
 	if (!top)
 		return false;
 	if (!find_attr(top, len, SMC_NLA_STATS_SMCR_TECH, &n))
-		return BAD("nothing of SMC-R");
+		return BAD("no counters of SMC-R");
 	s->client_errors = number(top, len, SMC_NLA_STATS_CLNT_HS_ERR_CNT);
 	s->server_errors = number(top, len, SMC_NLA_STATS_SRV_HS_ERR_CNT);
 	s->moved = number(top, len, SMC_NLA_STATS_CONNS_MOVED);
 	s->again = number(top, len, SMC_NLA_STATS_BYTES_AGAIN);
 	d = find_attr(top, len, SMC_NLA_STATS_SMCD_TECH, &n);
 	if (!d)
-		return BAD("nothing of SMC-D");
+		return BAD("no counters of SMC-D");
 	s->tx_bytes = number(d, n, SMC_NLA_STATS_T_TX_BYTES);
 	s->rx_bytes = number(d, n, SMC_NLA_STATS_T_RX_BYTES);
 	s->tx_calls = number(d, n, SMC_NLA_STATS_T_TX_CNT);
@@ -71,7 +71,7 @@ static bool get_stats(struct stats *s)
 	sizes(d, n, SMC_NLA_STATS_T_RXPLOAD_SIZE, s->rx_sizes);
 	sizes(d, n, SMC_NLA_STATS_T_RX_RMB_SIZE, s->rx_bufs);
 	if (!has_u32(d, n, SMC_NLA_STATS_T_RX_RMB_USAGE, &s->in_use))
-		return BAD("no usage");
+		return BAD("no counter of buffers in use");
 	bufs = find_attr(d, n, SMC_NLA_STATS_T_TX_RMB_STATS, &m);
 	s->tx_full = number(bufs, m, SMC_NLA_STATS_RMB_FULL_CNT);
 	s->tx_full_peer = number(bufs, m, SMC_NLA_STATS_RMB_FULL_PEER_CNT);
@@ -163,7 +163,7 @@ bool stats_of_buffers(void)
 		ok = BAD("only %zd bytes fit", sent);
 	/* less than what is there, from a full ring */
 	if (recv(l.server, room, 100, 0) != 100)
-		ok = BAD("nothing to receive");
+		ok = BAD("cannot receive 100 bytes");
 	ok = ok && get_stats(&b) && GREW(a, b, nodelay, 1) && GREW(a, b, cork, 1) &&
 	     GREW(a, b, tx_small, 2) && GREW(a, b, tx_full, 2) && GREW(a, b, tx_full_peer, 2) &&
 	     GREW(a, b, rx_full, 1) && GREW(a, b, rx_small, 1);
@@ -204,7 +204,8 @@ static bool get_fallbacks(unsigned int role, unsigned int reason, struct fallbac
 			continue;
 		f->count = number(nest, n, SMC_NLA_FBACK_STATS_RSN_CNT64);
 		if (f->count != few)
-			return BAD("%u here, %llu there", few, (unsigned long long)f->count);
+			return BAD("the short counter is %u, the long one %llu", few,
+				   (unsigned long long)f->count);
 	}
 	return true;
 }
@@ -255,17 +256,17 @@ bool stats_of_errors(void)
 	fd = raw_connect(port);
 	put_bytes(fd, "no message at all, and more than a header", 40);
 	if (!(get_message(fd, &m, WAIT_MS) & (GOT_RESET | GOT_END)))
-		return BAD("the server does not mind");
+		return BAD("the server does not end the connection");
 	close(fd);
 	close(lfd);
 	lfd = raw_listen(&port);
 	fd = victim_connect(port);
 	child = accept_in_time(lfd);
 	if (get_message(child, &m, WAIT_MS) != GOT_PROPOSAL)
-		return BAD("no Proposal");
+		return BAD("the client sent no Proposal");
 	put_bytes(child, "no message at all, and more than a header", 40);
 	if (!(get_message(child, &m, WAIT_MS) & (GOT_RESET | GOT_END)))
-		return BAD("the client does not mind");
+		return BAD("the client does not end the connection");
 	close(child);
 	close(fd);
 	close(lfd);
@@ -315,7 +316,7 @@ bool stats_while_changing(void)
 	before = first;
 	stop_changing = false;
 	if (pthread_create(&thread, NULL, connect_often, &passed))
-		give_up("no thread");
+		give_up("cannot start a thread");
 	ok = true;
 	for (int i = 0; ok && i < 500; i++) {
 		ok = get_stats(&now);
@@ -323,7 +324,7 @@ bool stats_while_changing(void)
 			   now.tx_calls < before.tx_calls || now.clients < before.clients ||
 			   now.tx_bytes - first.tx_bytes >
 			   (now.clients - first.clients) * 20300))
-			ok = BAD("after %d looks a counter is wrong", i);
+			ok = BAD("a counter is wrong after %d reads", i);
 		before = now;
 		genl_dump(&genl, SMC_NETLINK_GET_LGR_SMCD, NULL, &spare);
 		genl_dump(&genl, SMC_NETLINK_GET_FBACK_STATS, NULL, &spare);
@@ -335,5 +336,5 @@ bool stats_while_changing(void)
 	ok = ok && (passed || BAD("a connection failed")) && get_stats(&now);
 	return ok && GREW(first, now, tx_bytes, (now.clients - first.clients) * 20300) &&
 	       GREW(first, now, rx_bytes, (now.clients - first.clients) * 20300) &&
-	       (now.clients > first.clients || BAD("no connection"));
+	       (now.clients > first.clients || BAD("no connection was made"));
 }

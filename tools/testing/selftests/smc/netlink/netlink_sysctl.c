@@ -55,7 +55,7 @@ static bool has_standard(void)
 {
 	if (unshare(CLONE_NEWNET) < 0)
 		return BAD("unshare: %s", strerror(errno));
-	return get("smcr_testlink_time") == 30 || BAD("it has the value of its parent");
+	return get("smcr_testlink_time") == 30 || BAD("it was inherited from the parent namespace");
 }
 
 bool sysctl_namespace(void)
@@ -81,7 +81,7 @@ static bool held_back(struct link l)
 		n += recv(l.server, &c, 1, MSG_DONTWAIT) < 0;
 		if (send(l.client, "y", 1, MSG_NOSIGNAL) != 1 ||
 		    recv(l.server, &c, 1, 0) != 1 || (n && recv(l.server, &c, 1, 0) != 1))
-			give_up("cannot exchange");
+			give_up("cannot send and receive");
 	}
 	return n;
 }
@@ -93,9 +93,9 @@ bool sysctl_autocorking(void)
 	bool ok = is_mode(l, SMC_DIAG_MODE_SMCD);
 
 	if (ok && (set_number("autocorking_size", 65536) || !held_back(l)))
-		ok = BAD("MSG_MORE holds nothing back");
+		ok = BAD("MSG_MORE does not hold data back");
 	if (ok && (set_number("autocorking_size", 0) || held_back(l)))
-		ok = BAD("MSG_MORE holds back with 0");
+		ok = BAD("MSG_MORE holds data back although it is 0");
 	disconnected(l);
 	return !set_number("autocorking_size", before) && ok;
 }

@@ -140,7 +140,8 @@ bool trace_events(void)
 		  write_to(TRACING "/trace", "\n") && write_to(TRACING "/events/smc/enable", "1");
 
 	ok = ok && connects_as(SMC_DIAG_MODE_SMCD) && in_order(read_from(TRACING "/trace"), paired) &&
-	     (!strstr(read_from(TRACING "/trace"), "smc_clc") || BAD("a pair speaks CLC"));
+	     (!strstr(read_from(TRACING "/trace"), "smc_clc") ||
+	      BAD("a pair over loopback exchanges CLC messages"));
 	ok = ok && write_to(PAIRING, "0") && write_to(TRACING "/trace", "\n") &&
 	     connects_as(SMC_DIAG_MODE_SMCD) && in_order_at_both_ends(client, server) &&
 	     do_cmd(SMC_NETLINK_DISABLE_SEID) && write_to(TRACING "/trace", "\n") &&

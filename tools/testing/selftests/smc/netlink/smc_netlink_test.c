@@ -85,20 +85,20 @@ static bool seid(void)
 	size_t n;
 
 	if (!seid_enabled(&on) || !on)
-		return BAD("it is not in use from the beginning");
+		return BAD("the SEID is not enabled initially");
 	data = find_attr(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_SEID_ENTRY, &n);
 	if (!data || n != sizeof(before))
-		return BAD("no SEID");
+		return BAD("the answer has no SEID");
 	memcpy(before, data, n);
 	for (int i = 0; i < 2; i++)
 		if (!do_cmd(SMC_NETLINK_DISABLE_SEID) || !seid_enabled(&on) || on)
-			return BAD("cannot be disabled");
+			return BAD("the SEID cannot be disabled");
 	data = find_attr(ans.msg[0].attrs, ans.msg[0].len, SMC_NLA_SEID_ENTRY, &n);
 	if (!data || memcmp(before, data, sizeof(before)))
-		return BAD("it is another one now");
+		return BAD("the SEID has changed");
 	for (int i = 0; i < 2; i++)
 		if (!do_cmd(SMC_NETLINK_ENABLE_SEID) || !seid_enabled(&on) || !on)
-			return BAD("cannot be enabled");
+			return BAD("the SEID cannot be enabled");
 	return true;
 }
 
@@ -229,9 +229,9 @@ static bool dump_is_sane(void)
 						     SMC_NLA_EID_TABLE_ENTRY, &m);
 
 			if (!a || n != EID_LEN + 1 || a[0] != 'C')
-				return BAD("entry %zu is none", i);
+				return BAD("entry %zu is not an EID", i);
 			if (i != j && !memcmp(a, b, n) && !ans.interrupted)
-				return BAD("twice in the list, and nobody says that it changed");
+				return BAD("an EID is listed twice in a consistent dump");
 		}
 	return true;
 }
@@ -243,7 +243,7 @@ static bool dump_while_changing(void)
 
 	stop_changing = false;
 	if (pthread_create(&thread, NULL, change, NULL))
-		give_up("no thread");
+		give_up("cannot start a thread");
 	for (int i = 0; ok && i < 2000; i++) {
 		genl_dump(&genl, SMC_NETLINK_DUMP_UEID, NULL, &ans);
 		ok = done() && dump_is_sane();
@@ -301,7 +301,7 @@ static bool sysctl_is(const char *value)
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
 	close(fd);
-	return (n > 0 && !strncmp(text, value, 1)) || BAD("the sysctl says '%s'", text);
+	return (n > 0 && !strncmp(text, value, 1)) || BAD("the sysctl is '%s'", text);
 }
 
 static bool limit_and_sysctl(void)
@@ -335,7 +335,7 @@ static bool drained(void)
 			return true;
 		usleep(5000);
 	}
-	return BAD("%u handshakes are left", n);
+	return BAD("%u handshakes have not ended", n);
 }
 
 /* While handshakes are congested: one client sets SMC_LIMIT_HS. */
@@ -460,7 +460,7 @@ static void run_case(size_t i)
 	ksft_test_result(ok, "%s\n", cases[i].name);
 	fflush(stdout);
 	if (!back_to_default())
-		ksft_print_msg("cannot put things back: %s\n", why);
+		ksft_print_msg("cannot restore the configuration: %s\n", why);
 }
 
 int main(int argc, char **argv)
