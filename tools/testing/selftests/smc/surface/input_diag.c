@@ -28,7 +28,7 @@ static int asked(struct request *r, size_t len, unsigned int *sockets)
 
 	*sockets = 0;
 	if (fd < 0 || send(fd, r, len, 0) != (ssize_t)len)
-		wrong("sock_diag takes nothing: %s", error_name(errno));
+		wrong("sock_diag refuses the request: %s", error_name(errno));
 	while ((n = recv(fd, room, sizeof(room), MSG_DONTWAIT)) > 0)
 		for (struct nlmsghdr *nlh = (void *)room; NLMSG_OK(nlh, (size_t)n);
 		     nlh = NLMSG_NEXT(nlh, n)) {
@@ -75,7 +75,7 @@ static void bad_requests(const void *arg)
 		refused(&cut, len, EINVAL, "too short");
 	}
 	r.nlh.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	refused(&r, r.nlh.nlmsg_len, EOPNOTSUPP, "no dump");
+	refused(&r, r.nlh.nlmsg_len, EOPNOTSUPP, "not a dump");
 	for (size_t i = 0; i < ARRAY(types); i++) {
 		r = valid();
 		r.nlh.nlmsg_type = types[i];
@@ -88,7 +88,7 @@ static void bad_requests(const void *arg)
 	}
 	r = valid();
 	r.nlh.nlmsg_len++;
-	refused(&r, r.nlh.nlmsg_len - 1, -1, "longer than what was sent");
+	refused(&r, r.nlh.nlmsg_len - 1, -1, "longer than the data sent");
 }
 
 /* Any bit of diag_ext, any id, and data behind the request are no errors: there is one answer. */
@@ -99,7 +99,7 @@ static void odd_requests(const void *arg)
 	struct request r = valid();
 
 	if (asked(&r, r.nlh.nlmsg_len, &all) || !all)
-		wrong("there is %u sockets", all);
+		wrong("a valid request lists %u sockets", all);
 	for (int ext = 0; ext < 256; ext++) {
 		r.req.diag_ext = ext;
 		memset(&r.req.id, ext, sizeof(r.req.id));

@@ -37,7 +37,7 @@ static void open_families(void)
 {
 	for (size_t i = 0; i < surface_n_families; i++)
 		if (!genl_open(&families[i], surface_families[i].name))
-			wrong("there is no %s", surface_families[i].name);
+			wrong("the family %s does not exist", surface_families[i].name);
 }
 
 static void close_families(void)
@@ -263,9 +263,9 @@ static void refused(const struct place *at, const struct surface_attr *a,
 		      bad->what, error_name(ans.error), ans.words, error_name(bad->error));
 	/* The answer explains the error: in our words, or for the kernel's own commands in its. */
 	if (ans.error == EINVAL && !ans.words[0])
-		wrong("%s, %s: %s: no words", at->c->c->name, a->name, bad->what);
+		wrong("%s, %s: %s: no error message", at->c->c->name, a->name, bad->what);
 	if (!same_state(before, &after))
-		wrong("%s, %s: %s: changed something", at->c->c->name, a->name, bad->what);
+		wrong("%s, %s: %s: changed the configuration", at->c->c->name, a->name, bad->what);
 }
 
 static struct spoiled spoil(const char *what, int error, const void *data, size_t len)
@@ -284,7 +284,7 @@ static void bad_headers(const struct place *at, const struct surface_attr *a,
 	struct spoiled bad = *good;
 
 	bad.error = EINVAL;
-	bad.what = a->type == ATTR_NEST ? "no nest by its flag" : "a nest by its flag";
+	bad.what = a->type == ATTR_NEST ? "without the nested flag" : "with the nested flag";
 	bad.flags ^= NLA_F_NESTED;
 	refused(at, a, &bad, before);
 	bad = *good;
@@ -404,8 +404,8 @@ static void bad_nests(const struct place *at, const struct surface_attr *a,
 		refused(at, a, &bad, before);
 	}
 	for (size_t len = 1; len < NLA_HDRLEN; len++) {
-		bad = spoil("with a rest that is no attribute", inner.len ? EINVAL : ERANGE, inner.b,
-			    inner.len);
+		bad = spoil("with a rest that is not an attribute", inner.len ? EINVAL : ERANGE,
+			    inner.b, inner.len);
 		bad.len += len;
 		bad.flags = NLA_F_NESTED;
 		refused(at, a, &bad, before);
@@ -416,7 +416,7 @@ static void bad_nests(const struct place *at, const struct surface_attr *a,
 		refused(at, a, &bad, before);
 	}
 	/* Nested in itself, 100 times. */
-	bad = spoil("in itself", EINVAL, inner.b, inner.len);
+	bad = spoil("nested in itself", EINVAL, inner.b, inner.len);
 	for (int i = 0; i < 100; i++) {
 		struct nlattr nla = { NLA_HDRLEN + bad.len, a->number | NLA_F_NESTED };
 
@@ -476,7 +476,7 @@ static void missing(const struct place *at, const struct state *before)
 		if (ans.error != nothing.error || !ans.words[0])
 			wrong("%s without %s: %s '%s'", c->name, a->name, error_name(ans.error), ans.words);
 		if (!same_state(before, &after))
-			wrong("%s without %s: changed something", c->name, a->name);
+			wrong("%s without %s: changed the configuration", c->name, a->name);
 	}
 }
 
@@ -532,7 +532,7 @@ static void bad_message(const struct command *c, struct raw m, size_t len, int e
 		wrong("%s: %s: %d %s, not %d %s", c->c->name, what, got, error_name(got > 0 ? got : 0),
 		      error, error_name(error > 0 ? error : 0));
 	if (!same_state(before, &after))
-		wrong("%s: %s: changed something", c->c->name, what);
+		wrong("%s: %s: changed the configuration", c->c->name, what);
 }
 
 static void bad_messages(const struct command *c, const struct state *before)
@@ -544,26 +544,26 @@ static void bad_messages(const struct command *c, const struct state *before)
 	for (size_t cut = NLMSG_HDRLEN; cut < NLMSG_LENGTH(GENL_HDRLEN); cut++) {
 		m = valid(c, dump);
 		m.nlh.nlmsg_len = cut;
-		bad_message(c, m, cut, EINVAL, "no whole header", before);
+		bad_message(c, m, cut, EINVAL, "an incomplete header", before);
 	}
 	m = valid(c, dump);
 	m.nlh.nlmsg_len = len + 1;
-	bad_message(c, m, len, -1, "longer than what was sent", before);
+	bad_message(c, m, len, -1, "longer than the data sent", before);
 	m.nlh.nlmsg_len = NLMSG_HDRLEN - 1;
 	bad_message(c, m, len, -1, "shorter than its header", before);
 	m = valid(c, dump);
 	m.nlh.nlmsg_flags &= ~NLM_F_REQUEST;
-	bad_message(c, m, len, dump ? -1 : 0, "no request", before);
+	bad_message(c, m, len, dump ? -1 : 0, "not a request", before);
 	m = valid(c, dump);
 	m.b[len - NLMSG_LENGTH(GENL_HDRLEN)] = 1;
 	m.nlh.nlmsg_len = len + 3;
-	bad_message(c, m, len + 3, EINVAL, "a rest that is no attribute", before);
+	bad_message(c, m, len + 3, EINVAL, "a rest that is not an attribute", before);
 	m = valid(c, dump);
 	m.genl.cmd = 255;
-	bad_message(c, m, len, EOPNOTSUPP, "no command", before);
+	bad_message(c, m, len, EOPNOTSUPP, "an unknown command", before);
 	m = valid(c, dump);
 	m.nlh.nlmsg_type = 0x7fff;
-	bad_message(c, m, len, ENOENT, "no family", before);
+	bad_message(c, m, len, ENOENT, "an unknown family", before);
 	if (c->c->how != (CMD_DO | CMD_DUMP)) {
 		m = valid(c, !dump);
 		bad_message(c, m, m.nlh.nlmsg_len, EOPNOTSUPP, "the other kind of request", before);
@@ -633,7 +633,8 @@ static void unterminated(const void *arg)
 				without = state();
 				clear();
 				if (!same_state(&with, &without))
-					wrong("%s: %s without a terminator is another one", c.c->name, a->name);
+					wrong("%s: %s without a terminator has another meaning",
+					      c.c->name, a->name);
 			}
 		}
 	}
@@ -665,7 +666,7 @@ static void tried(const struct command *c, enum actor actor, const struct surfac
 	if ((ans.error == EPERM) != forbidden(c, actor, a))
 		wrong("%s as %s: %s '%s'", c->c->name, actor_names[actor], error_name(ans.error), ans.words);
 	if (ans.error == EPERM && !ans.words[0])
-		wrong("%s as %s: no words", c->c->name, actor_names[actor]);
+		wrong("%s as %s: no error message", c->c->name, actor_names[actor]);
 }
 
 static void each_command(enum actor actor)
@@ -710,7 +711,8 @@ static void rights(const void *arg)
 			in_child(all_as, &actor);
 			after = state();
 			if (!same_state(&before, &after))
-				wrong("%s has changed what is the host's", actor_names[actor]);
+				wrong("%s has changed the host's configuration",
+				      actor_names[actor]);
 		}
 	}
 	clear();

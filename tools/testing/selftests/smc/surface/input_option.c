@@ -162,7 +162,8 @@ static void get(int fd, int level, int option, int size, const struct call *c, s
 	/* No byte beyond the requested length may be written. */
 	for (int i = KEPT; i < ROOM && c->value == GOOD && c->length == GOOD; i++)
 		if ((unsigned char)memory.good[i] != UNTOUCHED && c->len < i) {
-			wrong("%d/%d: %s: byte %d is written", level, option, describe(c), i);
+			wrong("%d/%d: %s: byte %d beyond the length is written", level, option,
+			      describe(c), i);
 			break;
 		}
 }
@@ -203,7 +204,7 @@ static int make(int ip, int protocol)
 	int fd = socket(ip, SOCK_STREAM | SOCK_CLOEXEC, protocol);
 
 	if (fd < 0)
-		wrong("no socket: %s", error_name(errno));
+		wrong("cannot create a socket: %s", error_name(errno));
 	return fd;
 }
 
@@ -230,7 +231,7 @@ static void exchange(struct end *e)
 
 	if (send(e->fd, &c, 1, MSG_NOSIGNAL) != 1 || recv(e->peer, &c, 1, 0) != 1 ||
 	    send(e->peer, &c, 1, MSG_NOSIGNAL) != 1 || recv(e->fd, &c, 1, 0) != 1)
-		wrong("no connection: %s", error_name(errno));
+		wrong("the connection does not work: %s", error_name(errno));
 }
 
 static struct end make_end(const struct scene *s, int protocol)
@@ -331,12 +332,12 @@ static void both(const struct scene *s, const struct option *o, struct end *e, s
 		return;
 	if (r[SMC].error && memcmp(&was[SMC], &is[SMC], sizeof(is[SMC])) &&
 	    !memcmp(&was[TCP], &is[TCP], sizeof(is[TCP])))
-		wrong("%s %d/%d: %s is refused, and changes it", phases[s->phase], o->level, o->number,
-		      describe(&c));
+		wrong("%s %d/%d: %s is refused, but changes the value", phases[s->phase], o->level,
+		      o->number, describe(&c));
 	if (!(o->flags & OPT_REFUSED) && !same_value(o, &is[TCP], &is[SMC]))
-		wrong("%s %d/%d %s: %s: it is not TCP's value now: %d, TCP %d", phases[s->phase], o->level,
-		      o->number, o->o ? o->o->name : "no option", describe(&c), *(int *)is[SMC].value,
-		      *(int *)is[TCP].value);
+		wrong("%s %d/%d %s: %s: the value is now %d, but TCP's is %d", phases[s->phase],
+		      o->level, o->number, o->o ? o->o->name : "no option", describe(&c),
+		      *(int *)is[SMC].value, *(int *)is[TCP].value);
 }
 
 static void bad_gets(const struct scene *s, const struct option *o, struct end *e)
@@ -408,9 +409,9 @@ static void same_rest(const struct scene *s, const struct option *of, struct end
 		tcp = read_option(e[TCP].fd, o->level, o->number);
 		smc = read_option(e[SMC].fd, o->level, o->number);
 		if (tcp.error != smc.error || (!tcp.error && memcmp(&tcp, &smc, sizeof(tcp))))
-			wrong("%s %d/%d: now %s is %s %d, TCP's %s %d", phases[s->phase], of->level, of->number,
-			      o->name, error_name(smc.error), *(int *)smc.value, error_name(tcp.error),
-			      *(int *)tcp.value);
+			wrong("%s %d/%d: now %s is %s %d, but TCP's is %s %d", phases[s->phase],
+			      of->level, of->number, o->name, error_name(smc.error),
+			      *(int *)smc.value, error_name(tcp.error), *(int *)tcp.value);
 	}
 }
 
@@ -468,13 +469,14 @@ static void zerocopy(const void *arg)
 
 	for (int i = 0; i < 2; i++) {
 		if (send(e[i].peer, "0123456789", 10, 0) != 10 || recv(e[i].fd, buf, 1, MSG_PEEK) != 1)
-			wrong("no data: %s", error_name(errno));
+			wrong("cannot send or peek: %s", error_name(errno));
 		got[i] = receive_zerocopy(e[i].fd, buf, sizeof(buf), &skip[i]);
 		if (got[i] <= 0 && recv(e[i].fd, buf, sizeof(buf), MSG_DONTWAIT) != 10)
-			wrong("nothing was copied, and the data are gone: %s", error_name(errno));
+			wrong("nothing was copied, but the data are gone: %s", error_name(errno));
 	}
 	if (s->phase == CONNECTED ? got[SMC] || skip[SMC] != 10 : got[SMC] != got[TCP])
-		wrong("%s: %d and %u for recv(), TCP %d", phases[s->phase], got[SMC], skip[SMC], got[TCP]);
+		wrong("%s: returned %d and left %u to recv(), TCP returned %d", phases[s->phase],
+		      got[SMC], skip[SMC], got[TCP]);
 	for (int i = 0; i < 2; i++)
 		end_it(&e[i]);
 }
@@ -597,7 +599,7 @@ static void complete(const void *arg)
 				wrong("%s/%d is not in the table", l->name, number);
 	}
 	if (!in_table(SMC_LEVEL, SMC_LIMIT_HS) || !exists(AF_INET, SMC_PROTOCOL, SMC_LEVEL, SMC_LIMIT_HS))
-		wrong("there is no SMC_LIMIT_HS");
+		wrong("SMC_LIMIT_HS is missing");
 }
 
 void input_options(void)

@@ -65,7 +65,7 @@ static bool unchanged(const struct surface_sysctl *s, const char *before, const 
 
 	get(path_of(s), now, sizeof(now));
 	if (strcmp(now, before))
-		wrong("%s: '%.30s' made it %s", s->name, what, now);
+		wrong("%s: writing '%.30s' changed it to %s", s->name, what, now);
 	return !strcmp(now, before);
 }
 
@@ -111,13 +111,14 @@ static void like_kin(const struct surface_sysctl *s, const char *text, size_t le
 	theirs = put(kin, text, len, at);
 	ours = put(path_of(s), text, len, at);
 	if (ours.n != theirs.n || ours.error != theirs.error)
-		wrong("%s: '%.30s' of %zu bytes at %ld is %zd %s, of the kin %zd %s", s->name, text, len,
-		      (long)at, ours.n, error_name(ours.error), theirs.n, error_name(theirs.error));
+		wrong("%s: writing '%.30s', %zu bytes at %ld: %zd %s, kernel's own: %zd %s",
+		      s->name, text, len, (long)at, ours.n, error_name(ours.error), theirs.n,
+		      error_name(theirs.error));
 	if (theirs.n <= 0)
 		unchanged(s, before, text);
 	if (put(path_of(s), before, strlen(before), 0).error ||
 	    put(kin, kins, strlen(kins), 0).error)
-		wrong("%s: what was there cannot be put back", s->name);
+		wrong("%s: the old value cannot be restored", s->name);
 }
 
 /* A text in which # stands for a number that this setting accepts. */
@@ -167,12 +168,12 @@ static void limits(const struct surface_sysctl *s)
 	if (s->standard >= 0) {
 		get(path_of(s), now, sizeof(now));
 		if (atol(now) != s->standard)
-			wrong("%s begins with %s", s->name, now);
+			wrong("%s is %s initially", s->name, now);
 	}
 	for (size_t i = 0; i < 2; i++) {
 		snprintf(text, sizeof(text), "%lu\n", good[i]);
 		if (put(path_of(s), text, strlen(text), 0).error)
-			wrong("%s does not take %s", s->name, text);
+			wrong("%s refuses %s", s->name, text);
 		get(path_of(s), now, sizeof(now));
 		if (strcmp(text, now))
 			wrong("%s is %s, not %s", s->name, now, text);
@@ -190,10 +191,10 @@ static void one_setting(const void *arg)
 	get(path_of(s), before, sizeof(before));
 	limits(s);
 	if (put(path_of(s), before, strlen(before), 0).error)
-		wrong("%s: what was there cannot be put back", s->name);
+		wrong("%s: the old value cannot be restored", s->name);
 	numbers(s, before);
 	texts(s);
-	unchanged(s, before, "all of it");
+	unchanged(s, before, "all of these values");
 }
 
 static void setting(const void *arg)
@@ -225,7 +226,7 @@ static void each_as(const void *arg)
 
 		if (elsewhere && s->flags & SYSCTL_FIRST) {
 			if (!access(path_of(s), F_OK))
-				wrong("%s is here", s->name);
+				wrong("%s exists in this namespace", s->name);
 			continue;
 		}
 		get(path_of(s), before, sizeof(before));

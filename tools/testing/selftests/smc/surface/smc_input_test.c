@@ -137,7 +137,7 @@ int main(int argc, char **argv)
 	input_options();
 	input_netlink();
 	input_diag();
-	ksft_print_msg("what leaked the end of the guest shows: kmemleak, and the module's unload\n");
+	ksft_print_msg("leaks show at the end of the guest: kmemleak, unload of the module\n");
 	ksft_set_plan(ksft_test_num());
 	ksft_finished();
 }
