@@ -27,7 +27,7 @@ static int netlink_socket(int protocol)
 	int on = 1, room = 1 << 20;
 
 	if (fd < 0)
-		give_up("no netlink socket");
+		give_up("cannot open a netlink socket");
 	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
@@ -128,7 +128,7 @@ static void take_message(struct answer *a, const struct nlmsghdr *nlh)
 	const uint8_t *data = (const uint8_t *)nlh + NLMSG_HDRLEN;
 
 	if (nlh->nlmsg_len < NLMSG_HDRLEN + GENL_HDRLEN || a->count == MAX_MESSAGES)
-		give_up("a message too short, or too many of them");
+		give_up("a message is too short, or there are too many");
 	a->msg[a->count].cmd = data[0];
 	a->msg[a->count].attrs = data + GENL_HDRLEN;
 	a->msg[a->count].len = nlh->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN;
@@ -197,7 +197,7 @@ void genl_dump(struct genl *g, uint8_t cmd, const struct payload *p, struct answ
 void genl_send_raw(struct genl *g, const void *msg, size_t len)
 {
 	if (send(g->fd, msg, len, 0) != (ssize_t)len)
-		give_up("netlink takes no message");
+		give_up("netlink refuses the message");
 }
 
 void genl_drain(struct genl *g)
@@ -227,7 +227,7 @@ bool genl_open(struct genl *g, const char *family)
 	}
 	id = find_attr(a.msg[0].attrs, a.msg[0].len, CTRL_ATTR_FAMILY_ID, &n);
 	if (!id || n != 2)
-		give_up("a family without a number");
+		give_up("the family has no number");
 	memcpy(&g->family, id, 2);
 	return true;
 }

@@ -61,7 +61,7 @@ static int smc_socket(bool raw, int flags)
 	int on = 1;
 
 	if (fd < 0)
-		give_up("no SMC socket");
+		give_up("cannot create an SMC socket");
 	if (raw && setsockopt(fd, SOL_SMC, SMC_TEST_RAW_CLC, &on, sizeof(on)) < 0)
 		give_up("SMC_TEST_RAW_CLC");
 	return fd;
@@ -152,7 +152,7 @@ int accept_in_time(int lfd)
 	int fd;
 
 	if (!wait_mask(lfd, POLLIN, WAIT_MS))
-		give_up("nobody came to accept");
+		give_up("no connection to accept");
 	fd = accept4(lfd, NULL, NULL, SOCK_CLOEXEC);
 	if (fd < 0)
 		give_up("accept");

@@ -70,7 +70,8 @@ bool victim_says(struct scene s, uint32_t reason)
 
 	if (!diag_of(s.victim, &d))
 		return BAD("sock_diag does not know the victim's socket");
-	return d.reason == reason || BAD("reason %08x instead of %08x", d.reason, reason);
+	return d.reason == reason ||
+	       BAD("the victim's reason is %08x instead of %08x", d.reason, reason);
 }
 
 bool talks_tcp(struct scene s)
@@ -88,7 +89,7 @@ bool talks_tcp(struct scene s)
 		n += k > 0 ? k : 0;
 	}
 	if (memcmp(buf, "from the peer", 13))
-		return BAD("after the Decline the victim reads something else");
+		return BAD("after the Decline the victim reads other data");
 	wait_mask(s.victim, POLLOUT, WAIT_MS);
 	if (send(s.victim, "from the victim", 15, MSG_NOSIGNAL) != 15)
 		return BAD("the victim cannot send: %s", strerror(errno));
@@ -97,9 +98,9 @@ bool talks_tcp(struct scene s)
 			return BAD("nothing arrives from the victim");
 		k = recv(s.raw, buf + n, 15 - n, 0);
 		if (k <= 0)
-			return BAD("the victim's data does not come");
+			return BAD("the victim's data does not arrive");
 	}
-	return !memcmp(buf, "from the victim", 15) || BAD("other data comes");
+	return !memcmp(buf, "from the victim", 15) || BAD("the victim's data is wrong");
 }
 
 /* The victim's application must learn of the end, and must not hang. */
@@ -123,7 +124,7 @@ bool victim_is_told(struct scene s, bool error)
 	if (n > 0)
 		return BAD("the victim's application reads %zd bytes of CLC", n);
 	if (error && n == 0)
-		return BAD("the victim's application sees an ordinary end");
+		return BAD("the victim's application reads end of file");
 	if (n < 0 && errno != ECONNRESET && errno != ETIMEDOUT && errno != EPIPE)
 		return BAD("the victim's application gets %s", strerror(errno));
 	return true;
@@ -147,7 +148,7 @@ bool judge(struct scene s, unsigned int allowed, bool eof, unsigned int *got)
 		return BAD("%s instead of %s", reaction_names(r), reaction_names(allowed));
 	if (r == GOT_DECLINE) {
 		if (m.len < 28 || (m.b[16] | m.b[17] | m.b[18] | m.b[19]) == 0)
-			return BAD("a Decline without a diagnosis");
+			return BAD("the Decline has no diagnosis");
 		return eof || talks_tcp(s);
 	}
 	/* after @eof the application sees the end of the stream first, as with TCP */
@@ -170,12 +171,12 @@ bool victim_reads(struct scene s, const char *text)
 		ssize_t k;
 
 		if (!wait_mask(s.victim, POLLIN, WAIT_MS))
-			return BAD("the data never comes");
+			return BAD("the data never arrives");
 		k = recv(s.victim, buf + n, len - n, MSG_DONTWAIT);
 		if (k < 0 && errno == EAGAIN)
 			continue;
 		if (k <= 0)
-			return BAD("%s instead of data", k ? strerror(errno) : "the end");
+			return BAD("%s instead of data", k ? strerror(errno) : "end of file");
 		n += k;
 	}
 	return !memcmp(buf, text, len) || BAD("the data is not what was sent");
@@ -211,7 +212,7 @@ static void expect(int fd, enum reaction wanted, struct message *m)
 	enum reaction r = get_message(fd, m, WAIT_MS);
 
 	if (r != wanted)
-		give_up("no genuine %s but %s", reaction_names(wanted), reaction_names(r));
+		give_up("no genuine %s, but %s", reaction_names(wanted), reaction_names(r));
 }
 
 /* We are between the victim, a client, and a genuine server, whose Accept we have received. */

@@ -52,7 +52,7 @@ void trap_await(int n)
 
 	while (n) {
 		if (!wait_mask(trap.fd, POLLIN, WAIT_MS))
-			give_up("%d system calls do not read the memory", n);
+			give_up("%d system calls did not read the trapped memory", n);
 		if (read(trap.fd, &msg, sizeof(msg)) == sizeof(msg))
 			n--;
 	}

@@ -317,7 +317,7 @@ static void parse(int argc, char **argv)
 	}
 	if (opt.processes < 1 || opt.processes > MAX_PROCESSES - 2 || opt.threads < 1 ||
 	    opt.threads > MAX_THREADS || opt.seconds < 1)
-		ksft_exit_fail_msg("so many processes, threads or seconds are not possible\n");
+		ksft_exit_fail_msg("too many processes, threads or seconds\n");
 }
 
 static void prepare(void)
@@ -336,7 +336,8 @@ static void prepare(void)
 	shared.pass = pair[0];
 	shared.take = pair[1];
 	if (opt.stall && !stall_open())
-		ksft_exit_fail_msg("no FUSE for memory that comes late: %s\n", strerror(errno));
+		ksft_exit_fail_msg("cannot use FUSE for memory that arrives late: %s\n",
+				   strerror(errno));
 }
 
 static char *name(void)

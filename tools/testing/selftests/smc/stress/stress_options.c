@@ -181,7 +181,7 @@ static long call_diag(struct player *p, int fd)
 const struct call stress_option_calls[] = {
 	{ "TCP_ULP", 7, call_ulp },
 	{ "SO_LINGER", 3, call_linger },
-	{ "an option whose value comes late", 2, call_stalled_option },
+	{ "an option whose value arrives late", 2, call_stalled_option },
 	{ "setsockopt", 12, call_set },
 	{ "IPV6_ADDRFORM", 3, call_addrform },
 	{ "getsockopt", 3, call_get },
