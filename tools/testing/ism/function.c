@@ -126,7 +126,7 @@ static u16 unregister_page(struct function *f, u64 *page)
 	bool was = is_online(f);
 
 	if (!*page) {
-		complain(f, "there is no page to be unregistered");
+		complain(f, "a page to be unregistered does not exist");
 		return RC_NOT_THERE;
 	}
 	*page = 0;
@@ -223,7 +223,7 @@ static u16 unregister_dmb(struct function *f, u64 token)
 	struct dmb *dmb = find(f, token);
 
 	if (!dmb) {
-		complain(f, "there is no DMB with this token to be unregistered");
+		complain(f, "a DMB to be unregistered does not exist");
 		return RC_NOT_THERE;
 	}
 	*dmb = (struct dmb){};
@@ -374,7 +374,7 @@ static void read_bar(void *function, unsigned int bar, u64 addr, u8 *data, size_
 		memcpy(pnetid, f->fault == FAULT_NETWORK ? NETWORK : NO_NETWORK, sizeof(pnetid));
 		memcpy(data, pnetid + addr - ISM_WINDOW_PNETID, len);
 	} else {
-		complain(f, "a read from a register that there is not");
+		complain(f, "a read from a register that does not exist");
 	}
 }
 
@@ -388,7 +388,7 @@ static void write_window(struct function *f, u64 addr, const u8 *data, size_t le
 		   len <= ISM_WINDOW_BYTES - addr) {
 		memcpy(f->data + addr - ISM_WINDOW_DATA, data, len);
 	} else {
-		complain(f, "a write to a register that there is not");
+		complain(f, "a write to a register that does not exist");
 	}
 }
 

@@ -98,7 +98,7 @@ static void set_fault(const char *text)
 	unsigned int host, value;
 
 	if (sscanf(text, "%u:%i", &host, (int *)&value) != 2 || !host || host > HOSTS)
-		errx(2, "--fault=1:VALUE or --fault=2:VALUE");
+		errx(2, "--fault requires 1:VALUE or 2:VALUE");
 	memcpy(functions[host - 1].pci.config + PCIDEV_FAULT, &value, sizeof(value));
 }
 

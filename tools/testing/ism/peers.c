@@ -222,7 +222,7 @@ static void obey(const char *line)
 	char what[16];
 
 	if (!region_slots(&region))
-		puts("no region");
+		puts("the region is not initialised");
 	else if (sscanf(line, "scribble %15s %u %u", what, &id, &n) == 3 && id < IDS &&
 		 peers[id].owner)
 		scribble_for(what, id, n);
@@ -237,7 +237,7 @@ static void obey(const char *line)
 	else if (sscanf(line, "die %u", &id) == 1 && id < IDS && puts("dead") >= 0)
 		peers[id].beats = false;
 	else
-		printf("what? %s\n", line);
+		printf("unknown command: %s\n", line);
 	fflush(stdout);
 }
 

@@ -185,7 +185,7 @@ void run_mem(const struct transport *t, const struct options *opt, enum role rol
 	long i;
 
 	if (opt->count < EARLY + WINDOW)
-		die("mem wants --count %d or more", EARLY + WINDOW);
+		die("mem requires --count %d or more", EARLY + WINDOW);
 	allow_descriptors(opt->count + opt->warmup);
 	for (i = 0; i < opt->warmup; i++)
 		open_one(t, opt, role);

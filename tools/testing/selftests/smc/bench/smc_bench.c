@@ -166,7 +166,7 @@ static void usage(void)
 	       "  --size N       bytes per message or write (64)\n"
 	       "  --read-size N  receiver's buffer in stream (SIZE)\n"
 	       "  --count N      operations measured\n"
-	       "  --warmup N     operations before that\n"
+	       "  --warmup N     operations before those that are measured\n"
 	       "  --sndbuf N     SO_SNDBUF of client and listener (default of the transport)\n"
 	       "  --rcvbuf N     SO_RCVBUF of client and listener (default of the transport)\n"
 	       "  --exchanges N  ping-pongs of each connection of connect-echo (1)\n"
@@ -186,7 +186,7 @@ static long number(const char *arg, const char *name, long min)
 	errno = 0;
 	n = strtol(arg, &end, 0);
 	if (errno || end == arg || *end || n < min)
-		die("--%s wants a number of at least %ld, not \"%s\"", name, min, arg);
+		die("--%s requires a number of at least %ld, not \"%s\"", name, min, arg);
 	return n;
 }
 
@@ -319,12 +319,12 @@ static void choose(struct options *opt, const struct transport **t, const struct
 {
 	*t = transport_find(opt->transport);
 	if (!*t)
-		die("no transport \"%s\", see --help", opt->transport);
+		die("unknown transport \"%s\", see --help", opt->transport);
 	*w = work_find(opt->work);
 	if (!*w)
-		die("no work \"%s\", see --help", opt->work);
+		die("unknown work \"%s\", see --help", opt->work);
 	if ((*w)->needs_connect && !(*t)->can_connect)
-		die("%s cannot connect, so there is no work \"%s\" for it", (*t)->name,
+		die("%s cannot connect, which the work \"%s\" requires", (*t)->name,
 		    (*w)->name);
 	if (opt->listeners != OWN && !(*w)->any_server)
 		die("only connect and connect-echo can have another --listener");

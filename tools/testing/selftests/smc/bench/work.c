@@ -209,14 +209,15 @@ static void run_connect_echo(const struct transport *t, const struct options *op
 
 static const struct work works[] = {
 	{ "pingpong", "write SIZE, read SIZE back", false, false, 10000, 1000, run_pingpong },
-	{ "epoll", "the same, waiting for it in epoll", false, false, 10000, 1000, run_epoll },
+	{ "epoll", "write SIZE, read SIZE back, waiting in epoll", false, false, 10000, 1000,
+	  run_epoll },
 	{ "stream", "write SIZE, the other end reads", false, false, 5000, 500, run_stream },
 	{ "sendfile", "sendfile() of SIZE, the other end reads", false, false, 5000, 500,
 	  run_sendfile },
 	{ "connect", "connect, close", true, true, 2000, 1000, run_connect },
 	{ "connect-echo", "connect, one ping-pong of SIZE, close", true, true, 2000, 1000,
 	  run_connect_echo },
-	{ "mem", "COUNT connections kept open: memory and set-up cost", true, false,
+	{ "mem", "open COUNT connections: memory and set-up cost", true, false,
 	  10000, 10, run_mem },
 };
 

@@ -149,7 +149,7 @@ bool sim_step(unsigned long until)
 		return false;
 	run(heap[1]);
 	if (sim_locks)
-		sim_fail("a lock is kept");
+		sim_fail("an event ends with a lock held");
 	while (n_garbage)
 		sim_free(garbage[--n_garbage]);
 	return true;
@@ -179,7 +179,7 @@ void sim_wait_for_device(void)
 		run(heap[i]);
 		return;
 	}
-	sim_fail("waits for a device that has nothing to do");
+	sim_fail("waits for a device without pending work");
 }
 
 void sim_set_processor(unsigned int preempt, unsigned int slow)
@@ -232,7 +232,7 @@ bool sim_cancel_work(struct work_struct *work)
 	bool queued = sim_event_pending(&work->ev);
 
 	if (work->ev.running)
-		sim_fail("waits for a work item that waits for it");
+		sim_fail("waits for a work item that waits for its canceller");
 	sim_event_cancel(&work->ev);
 	return queued;
 }
@@ -259,7 +259,7 @@ void sim_free(void *p)
 void sim_free_later(void *p)
 {
 	if (n_garbage == ARRAY_SIZE(garbage))
-		sim_fail("too much garbage");
+		sim_fail("too many objects to free later");
 	garbage[n_garbage++] = p;
 }
 

@@ -410,7 +410,7 @@ static void leave(struct sim_conn *conn)
 	conn->state = SIM_CONN_NONE;
 	sim_retire(sim_end_nr(lgr), false);
 	if (conn->l.msg.conn.ref.n != 1)
-		sim_fail("somebody keeps a connection");
+		sim_fail("a connection has references left");
 	smc_lgr_put(lgr);
 }
 
@@ -430,7 +430,7 @@ static void move(struct smc_lgr_conn *lconn, struct smc_link_move *move)
 	if (lconn->sender.link != move->from)
 		return;
 	if (!move->to)
-		sim_fail("a connection moves to no link");
+		sim_fail("a connection is moved, but to no link");
 	lgr->n_on_link[smc_lgr_link_index(lgr, move->from)]--;
 	lgr->n_on_link[smc_lgr_link_index(lgr, move->to)]++;
 	lconn->sender.link = move->to;
@@ -462,7 +462,7 @@ static void handshake(struct sim_event *ev)
 	 */
 	if (err == -EACCES && sim.prompt && !sim_alloc_failed() &&
 	    sim_now - sim.harmed_at > 10 * HZ)
-		sim_fail("the peer of end %u does not want to know an RMB", sim_here);
+		sim_fail("the peer of end %u refuses to register an RMB", sim_here);
 	if (err && err != -EAGAIN)
 		leave(conn);
 }

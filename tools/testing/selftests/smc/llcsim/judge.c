@@ -21,15 +21,15 @@ void sim_judge_down(struct smc_link *link, u32 reason)
 	const struct smc_link *other = sim_other_half(link);
 
 	if (reason == SMC_LLC_DEL_PROTOCOL && !sim_alloc_failed())
-		sim_fail("end %u takes link %u down for a violation of the protocol", sim_here,
+		sim_fail("end %u takes link %u down for a protocol violation", sim_here,
 			 link->number);
 	if (reason == SMC_LLC_DEL_LOST_PATH && !sim_alloc_failed() && sim_link_whole(link) &&
 	    link->state == SMC_LINK_ACTIVE && other && other->state == SMC_LINK_ACTIVE)
-		sim_fail("end %u takes link %u for lost, which works", sim_here, link->number);
+		sim_fail("end %u gives up link %u, which works", sim_here, link->number);
 	if (reason == SMC_LLC_DEL_LOST_PATH && !sim_alloc_failed() && sim.prompt &&
 	    sim_link_whole(link) && other && smc_link_alive(other) && sim_link_reachable(link) &&
 	    !smc_lgr_other_link(smc_link_lgr(link), link))
-		sim_fail("end %u gives up link %u, which works, the last one", sim_here,
+		sim_fail("end %u gives up its last link %u, which works", sim_here,
 			 link->number);
 }
 
@@ -58,13 +58,13 @@ void sim_judge_active(struct smc_link *link)
 		return;
 	peer = smc_link_lgr(other);
 	if (other->number != link->number)
-		sim_fail("link %u is link %u to the peer", link->number, other->number);
+		sim_fail("link %u has number %u at the peer", link->number, other->number);
 	for (i = 0; i < peer->rmbs->n; i++) {
 		rmb = peer->rmbs->rmbs[i];
 		if (rmb->confirmed && !rmb->unused &&
 		    !knows(lgr, smc_lgr_link_index(lgr, link),
 			   rmb->on_link[smc_lgr_link_index(peer, other)].reg.mr))
-			sim_fail("end %u uses link %u and does not know RMB %u there", sim_here,
+			sim_fail("end %u uses link %u without a key of RMB %u there", sim_here,
 				 link->number, i);
 	}
 }
@@ -89,7 +89,7 @@ void sim_judge_confirmed(unsigned int end, const struct smc_rmb *rmb)
 			sim_fail("end %u: its peer does not know a confirmed RMB on link %u", end,
 				 link->number);
 		if (number >= 0 && n != number)
-			sim_fail("end %u: an RMB is two RMBs to its peer", end);
+			sim_fail("end %u: its peer knows an RMB under two numbers", end);
 		number = n;
 	}
 }
@@ -104,7 +104,7 @@ static void judge_end(unsigned int end)
 	struct smc_link *link;
 
 	if (!sim.harmed && !sim_alloc_failed())
-		sim_fail("the group of end %u ends though nothing has happened", end);
+		sim_fail("the group of end %u ends without a reason", end);
 	if (!lgr || sim.ends[!end].ended)
 		return;
 	smc_lgr_for_each_link(lgr, link) {
@@ -213,7 +213,8 @@ static void judge_conns(unsigned int end)
 	for (i = 0; i < SIM_CONNS; i++) {
 		conn = &sim.ends[end].conns[i];
 		if (conn->state == SIM_CONN_ASKING)
-			sim_fail("connection %u of end %u does not know how its RMB fares", i, end);
+			sim_fail("connection %u of end %u does not know the state of its RMB", i,
+				 end);
 		if (conn->state == SIM_CONN_UP && conn->l.sender.link->state != SMC_LINK_ACTIVE)
 			sim_fail("connection %u of end %u is left on a dead link", i, end);
 	}
@@ -242,7 +243,8 @@ static void judge_rtokens(unsigned int end)
 	for (i = 0; i < SMC_LGR_RTOKENS; i++)
 		n += peer->rtokens[i].used && peer->rtokens[i].links & links;
 	if (n > lgr->rmbs->n)
-		sim_fail("end %u knows %u RMBs of its peer, which has %u", !end, n, lgr->rmbs->n);
+		sim_fail("end %u knows %u RMBs of its peer, which has only %u", !end, n,
+			 lgr->rmbs->n);
 }
 
 static void judge_group(unsigned int end)
@@ -260,7 +262,7 @@ static void judge_group(unsigned int end)
 			sim_fail("end %u: link %u is in state %u at rest", end, link->number,
 				 link->state);
 		if (!other || other->state != SMC_LINK_ACTIVE)
-			sim_fail("end %u has link %u at rest, its peer has not", end,
+			sim_fail("end %u has link %u at rest, but its peer does not", end,
 				 link->number);
 		sim_judge_active(link);
 	}
@@ -314,9 +316,10 @@ void sim_judge_rest(void)
 	unsigned int i;
 
 	if (!come_to_rest())
-		sim_fail("no rest: ends wait for %d, %d", group(0)->llc.wait, group(1)->llc.wait);
+		sim_fail("the ends do not come to rest: they wait for %d, %d", group(0)->llc.wait,
+			 group(1)->llc.wait);
 	if (is_alive(0) != is_alive(1))
-		sim_fail("end %u has a group, its peer has not", is_alive(1));
+		sim_fail("end %u has a group, but its peer does not", is_alive(1));
 	if (!is_alive(0))
 		return;
 	for (i = 0; i < SIM_ENDS; i++)
@@ -329,12 +332,12 @@ void sim_judge_nothing_left(void)
 	unsigned int i, p;
 
 	if (sim_allocated())
-		sim_fail("%lu pieces of memory are left", sim_allocated());
+		sim_fail("%lu allocations are not freed", sim_allocated());
 	if (sim_links_left())
-		sim_fail("%u queue pairs are left", sim_links_left());
+		sim_fail("%u queue pairs are not destroyed", sim_links_left());
 	for (i = 0; i < SIM_ENDS; i++) {
 		if (group(i))
-			sim_fail("the group of end %u is left, %d references", i,
+			sim_fail("the group of end %u is not freed, %d references", i,
 				 group(i)->ref.n);
 		for (p = 0; p < SIM_PORTS; p++)
 			if (sim.ends[i].ports[p].dev.ref.n != 1)

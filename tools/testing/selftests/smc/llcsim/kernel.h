@@ -139,7 +139,7 @@ static inline void refcount_set(refcount_t *r, int n)
 static inline void refcount_inc(refcount_t *r)
 {
 	if (r->n++ <= 0)
-		sim_fail("a reference to what has gone");
+		sim_fail("a reference to an object that was freed");
 }
 
 static inline bool refcount_dec_and_test(refcount_t *r)

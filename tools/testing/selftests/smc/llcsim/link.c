@@ -315,7 +315,7 @@ int smc_link_create(struct smc_link *link, const struct smc_link_attr *attr)
 
 	reset(link);
 	if (n_qps == MAX_QPS)
-		sim_fail("links are made again and again");
+		sim_fail("too many links were created");
 	qp = sim_alloc(sizeof(*qp));
 	memset(qp, 0, sizeof(*qp));
 	qp->end = sim_end_nr(link->owner);
@@ -342,7 +342,7 @@ int smc_link_next_hop(struct smc_link *link)
 		/* One in eight answers too late. */
 		sim_event_at(&qp_of_link(link)->hop,
 			     sim_now + sim_below(sim_one_in(8) ? 20000 : 1000));
-		SIM_LOG("a gateway is asked, for link %u, which takes %lu ms", link->number,
+		SIM_LOG("resolving the gateway of link %u takes %lu ms", link->number,
 			qp_of_link(link)->hop.at - sim_now);
 		return -EAGAIN;
 	}
@@ -448,7 +448,7 @@ void smc_link_destroy(struct smc_link *link)
 	if (!qp)
 		return;
 	if (qp->link)
-		sim_fail("link %u is destroyed and was not stopped", link->number);
+		sim_fail("link %u is destroyed without having been stopped", link->number);
 	qp->destroyed = true;
 	free_if_done(qp);
 }

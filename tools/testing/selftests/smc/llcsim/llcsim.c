@@ -70,7 +70,7 @@ void trace_smc_llc_sent(const void *p, const u8 *buf, int len, int rc)
 		m.type == SMC_LLC_ADD_LINK_CONT ? m.add_link_cont.link :
 		m.type == SMC_LLC_DELETE_LINK && !m.delete_link.all ? m.delete_link.link : 0;
 	sim_log("%s%s%s %u, over link %u%s", types[m.type], m.reply ? " reply" : "",
-		m.negative ? " no" : "", about, link->number, rc ? ": cannot" : "");
+		m.negative ? " no" : "", about, link->number, rc ? ": failed" : "");
 }
 
 /* ---- a schedule ---- */
@@ -248,7 +248,7 @@ static void calm_down(void)
 	made = sim_links_made();
 	run_until(sim_now + QUIET);
 	if (sim_links_made() - made > MAX_TRIES)
-		sim_fail("%u links were tried in vain", sim_links_made() - made);
+		sim_fail("%u links were set up without success", sim_links_made() - made);
 	/* A link may have been lost in the middle of that. */
 	test_now();
 	run_until(sim_now + QUIET / 4);
@@ -268,7 +268,7 @@ static void end_all(void)
 	for (i = 0; i < SIM_ENDS; i++)
 		for (c = 0; c < SIM_CONNS; c++)
 			if (sim.ends[i].conns[c].state != SIM_CONN_NONE)
-				sim_fail("connection %u of end %u is left", c, i);
+				sim_fail("connection %u of end %u has not ended", c, i);
 	sim_judge_nothing_left();
 }
 
@@ -344,6 +344,6 @@ int main(int argc, char **argv)
 	}
 	if (tap_bad || i % block)
 		tap_case("schedules up to seed %lu", seed);
-	printf("# %lu of %lu groups lived to the end\n", n_alive, n);
+	printf("# %lu of %lu groups survived their schedule\n", n_alive, n);
 	return tap_done();
 }
