@@ -81,7 +81,7 @@ def check_for(part, paths):
     paths = [os.path.relpath(os.path.abspath(path), TOP) for path in paths] or changed()
     steps, idle = needs.steps_for(paths)
     for path in idle:
-        part.line(f"# {path}: no test of its own")
+        part.line(f"# {path}: no test covers it")
     if any(step in needs.GUEST or step in needs.PAIRS for step in steps):
         for directory in (SUITE, f"{SUITE}/rdma", f"{TOP}/tools/smcss"):
             part.run(["make", "-s", "-C", directory])

@@ -166,7 +166,7 @@ def ready(part, *kvers):
     with building:
         for kver in kvers or ("um",):
             if part.run([f"{TESTING}/vm/debug-kernel", kver]):
-                part.line("not ok - build the kernel that is a process")
+                part.line("not ok - build the kernel for User Mode Linux")
                 return False
             wrong += built(kver)
     for line in wrong:
