@@ -51,7 +51,7 @@ class Cables:
     def build():
         built = subprocess.run(["make", "-s", "-C", f"{TOP}/tools/testing/ism"], check=False)
         if built.returncode:
-            raise kernels.Error("what other machines of an ISM device are does not build")
+            raise kernels.Error("the programs for ISM devices do not build")
 
     def start_peers(self, log):
         """Starts the peers; their input and output are connected to the first guest."""

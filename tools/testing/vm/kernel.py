@@ -67,7 +67,7 @@ def foreign(machine, what):
     done = subprocess.run([f"{HERE}/foreign", machine, what], text=True, stdout=subprocess.PIPE,
                           check=False)
     if done.returncode:
-        raise Error(f"Debian's {what} for {machine} cannot be had")
+        raise Error(f"Debian's {what} for {machine} is not available")
     return done.stdout.strip()
 
 
