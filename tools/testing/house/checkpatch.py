@@ -93,7 +93,7 @@ def quiet():
         used.update(fits)
         if not fits:
             wrong.append(f"{path}:{number}: {kind}: {words}")
-    wrong += [f"in vain: {line}" for line, *_ in known if line not in used]
+    wrong += [f"no complaint matches this entry: {line}" for line, *_ in known if line not in used]
     return "\n".join(wrong)
 
 

@@ -35,10 +35,10 @@ def floors():
             continue
         names = re.match(r" ((?:[\w./]+, )*[\w./]+)  +\S", line)
         if not names:
-            raise ValueError(f"layers: neither a floor nor a |: {line!r}")
+            raise ValueError(f"layers: a line that is neither a floor nor a |: {line!r}")
         for name in names[1].split(", "):
             if name in found:
-                raise ValueError(f"layers: {name} is there twice")
+                raise ValueError(f"layers: {name} is listed twice")
             found[name] = floor
     return found
 
@@ -77,7 +77,7 @@ def allowed():
 def breaks_rule(path, included):
     """Returns what is wrong with an include, or None."""
     if floor_of(included) < floor_of(path):
-        return "goes up"
+        return "includes a file of a higher floor"
     fabric = FABRICS.match(included)
     if included == FOR_DRIVERS and path.startswith("drivers/"):
         return None
@@ -92,9 +92,9 @@ def every_file_has_a_floor():
     wrong = [f"{path} has no floor in tools/testing/house/layers" for path in sources()
              if floor_of(path) is None]
     there = sources()
-    wrong += [f"{name} of the chart is not there" for name in floors()
+    wrong += [f"the chart names {name}, which does not exist" for name in floors()
               if name != "compat/" and not any(path.startswith(name) for path in there)]
-    wrong += [f"{path} includes {included}, which is not there" for path, included in includes()
+    wrong += [f"{path} includes {included}, which does not exist" for path, included in includes()
               if included not in there]
     return "\n".join(wrong)
 
@@ -102,7 +102,7 @@ def every_file_has_a_floor():
 def documented():
     """architecture.md contains the chart."""
     return "" if f"```\n{chart()}\n```" in tree.read(PAGE) else \
-        f"{PAGE} does not have the chart of tools/testing/house/layers as it stands there"
+        f"{PAGE} does not contain the chart of tools/testing/house/layers unchanged"
 
 
 def downwards():
@@ -114,7 +114,7 @@ def downwards():
             used.add((path, included))
         elif problem:
             wrong.append(f"{path} -> {included}: {problem}")
-    wrong += [f"{path} -> {included} is no exception any more: take it out of includes_up"
+    wrong += [f"{path} -> {included} is no longer an exception: remove it from includes_up"
               for path, included in known if (path, included) not in used]
     if used:
         print(f"# {len(used)} includes are known exceptions, see tools/testing/house/includes_up")
@@ -159,13 +159,13 @@ def circle():
     """The largest cycle of includes has no more files than the ceiling allows."""
     files = biggest_cycle(includes())
     total = len({unit(path) for path in sources()})
-    print(f"# biggest circle of includes: {len(files)} of {total} (x.c and x.h are one): "
+    print(f"# biggest include cycle: {len(files)} of {total} (x.c and x.h count as one): "
           f"{' '.join(files)}")
     return tree.too_many({"circle": len(files)})
 
 
 def cases():
     return [("every file of net/smc has a floor", every_file_has_a_floor),
-            ("architecture.md shows the floors", documented),
-            ("no include goes up", downwards),
-            ("the biggest circle of includes does not grow", circle)]
+            ("architecture.md shows the chart of the floors", documented),
+            ("no file includes a file of a higher floor", downwards),
+            ("the biggest include cycle does not grow", circle)]

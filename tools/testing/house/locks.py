@@ -65,7 +65,7 @@ def listed():
         # Files that the drivers share are beside their folders.
         if "/" in path[len(DRIVERS):] and \
                 not any(path in files_of(list_of) for list_of in LISTS[1:]):
-            wrong.append(f"{path}: no list for the locks of this driver")
+            wrong.append(f"{path}: this driver has no list of its locks")
     for list_of in LISTS:
         there, names = in_source(list_of), in_list(list_of)
         total += len(there)
@@ -74,7 +74,7 @@ def listed():
         wrong += [f"{list_of} lists {name}, which does not exist" for name in names
                   if name not in there and name not in FOREIGN]
         wrong += [f"{list_of} lists {name} twice" for name in set(names) if names.count(name) > 1]
-    return "\n".join(wrong if total > 10 else ["next to no locks were found"])
+    return "\n".join(wrong if total > 10 else ["hardly any lock was found"])
 
 
 def classes():
@@ -86,13 +86,13 @@ def classes():
     wanted = [name for name in in_list() if "." in name]
     wrong = []
     if [name for _, name in names] != wanted or set(wanted) != {n for n in there if "." in n}:
-        wrong.append(f"{CLASSES} has other locks, or another order, than {LIST}")
+        wrong.append(f"{CLASSES} differs from {LIST} in its locks or their order")
     if [constant for constant, _ in names] != enum:
-        wrong.append(f"{CLASS_HEADER} has another order than {CLASSES}")
+        wrong.append(f"{CLASS_HEADER} and {CLASSES} differ in their order")
     for path in files_of(LIST):
         text = tree.read(path)
         if path != CLASS_HEADER and INIT.search(text):
-            wrong.append(f"{path}: a lock without a class of {CLASS_HEADER}")
+            wrong.append(f"{path}: a lock has no class of {CLASS_HEADER}")
         enum = [constant for constant in enum
                 if path == CLASS_HEADER or not re.search(rf"_init\([^;]*, {constant}\)", text)]
     wrong += [f"{constant}: no lock has this class" for constant in enum]
@@ -120,6 +120,6 @@ def asserted():
 
 
 def cases():
-    return [("every lock is in the list", listed),
+    return [("every lock is in the list of locks", listed),
             ("every lock has a class for lockdep", classes),
-            ("callees assert the locks that they expect", asserted)]
+            ("functions assert the locks that they expect to be held", asserted)]

@@ -31,7 +31,7 @@ def steps():
              for model, step in sorted(there - named)]
     wrong += [f"a comment names model/{model}.pml: {step}, which does not exist"
               for model, step in sorted(named - there)]
-    return "\n".join(wrong if len(there) > 10 else ["next to no steps were found"])
+    return "\n".join(wrong if len(there) > 10 else ["hardly any step was found"])
 
 
 def functions():
@@ -45,5 +45,5 @@ def functions():
 
 
 def cases():
-    return [("barriers name the steps of the models", steps),
-            ("models name functions that exist", functions)]
+    return [("comments at the barriers name the steps of the models", steps),
+            ("the functions that the models name exist", functions)]

@@ -43,7 +43,7 @@ def too_many(counts):
     limits, wrong = ceilings(), []
     for what, count in counts.items():
         if count > limits.get(what, 0):
-            wrong.append(f"{what}: {count}, and {limits.get(what, 0)} is the ceiling")
+            wrong.append(f"{what}: {count}, but the ceiling is {limits.get(what, 0)}")
         elif count < limits.get(what, 0):
-            print(f"# {what}: {count}; the ceiling, {limits[what]}, can go down")
+            print(f"# {what}: {count}; the ceiling of {limits[what]} can be lowered")
     return "\n".join(wrong)

@@ -95,7 +95,7 @@ with host.listener(7841, address="127.0.0.1") as lsock:
     while True:
         ended = host.run("unshare", "--net", sys.executable, "-c", child)
         if ended.returncode:
-            raise Wrong(f"in a namespace: {ended.stdout}{ended.stderr}")
+            raise Wrong(f"a namespace failed: {ended.stdout}{ended.stderr}")
         done(1)
 
 
@@ -203,5 +203,5 @@ def dumps_while_changing():
 
 
 def cases(module):
-    return [("dumps while connections, link groups, devices and namespaces come and go",
+    return [("dumps while connections, link groups, devices and namespaces are created and removed",
              dumps_while_changing)]

@@ -48,7 +48,7 @@ def unknown(name):
     if re.fullmatch(r"[\w/]+\.[ch]", name):
         return None if file_of(name) else "no such file"
     if re.fullmatch(r"\w+\*", name):
-        return None if any(w.startswith(name[:-1]) for w in words()) else "no name begins so"
+        return None if any(w.startswith(name[:-1]) for w in words()) else "no name begins like this"
     if re.fullmatch(r"\w+\.\w+", name):
         struct, member = name.split(".")
         return None if member in (members(struct) or ()) else "no such member"
@@ -95,14 +95,14 @@ def glossary():
             problem = unknown(name)
             if problem:
                 wrong.append(f"glossary.md: {term}: {name}: {problem}")
-    return "\n".join(wrong if seen > 50 else ["glossary.md has next to no identifiers"])
+    return "\n".join(wrong if seen > 50 else ["glossary.md has hardly any identifier"])
 
 
 def where():
     """The files that where.md names exist, and the functions of a row are in the row's files."""
     text = uapi.read(f"{TOP}/Documentation/where.md")
     named = re.findall(r"`(\w[\w/]*/\w+\.[ch])`", text)
-    wrong = [f"where.md: {name} is not there" for name in named if not file_of(name)]
+    wrong = [f"where.md: {name} does not exist" for name in named if not file_of(name)]
     seen = 0
     for question, files, names, *_ in table_cells("where.md"):
         there = ""
@@ -110,12 +110,12 @@ def where():
             if file_of(name):
                 there += sources()[file_of(name)]
             else:
-                wrong.append(f"where.md: {question}: {name} is not there")
+                wrong.append(f"where.md: {question}: {name} does not exist")
         for name in re.findall(r"`(\w+)(?:\(\))?`", names):
             seen += 1
             if not re.search(rf"\b{name}\b", there):
                 wrong.append(f"where.md: {question}: {name} is not in {files}")
-    return "\n".join(wrong if seen > 50 else ["where.md has next to no names"])
+    return "\n".join(wrong if seen > 50 else ["where.md has hardly any name"])
 
 
 def cases():

@@ -31,7 +31,7 @@ def entries(text):
         items = dict(re.findall(r"(?ms)^- (\w+): (.*?)(?=^- |\Z)", body))
         name, code = head.split()
         if name in found:
-            raise ValueError(f"{name} is there twice")
+            raise ValueError(f"{name} occurs twice")
         found[name] = (code, words.strip('"'), {k: v.strip() for k, v in items.items()})
     return found
 
@@ -45,7 +45,7 @@ def reasons():
     sides = {name: SIDES.get(int(code, 16) >> 16, "this host") for name, (code, _) in wanted.items()}
     sides.update({name: side for _, name, _, side in foreign})
     wrong = [f"{name} has no entry" for name in wanted if name not in there]
-    wrong += [f"{name} is no reason" for name in there if name not in wanted]
+    wrong += [f"{name} is not a reason" for name in there if name not in wanted]
     for name, (code, words, items) in there.items():
         if name in wanted and (code, words) != wanted[name]:
             wrong.append(f"{name}: {code} {words!r} instead of {wanted[name]}")
@@ -58,9 +58,9 @@ def reasons():
 
 # Reasons that no test can provoke at will.
 UNASSERTED = {
-    "NONE": "no reason",
-    "INTERNAL": "what should not happen",
-    "NO_MEMORY": "smc_fault_test has every allocation fail, and does not look which one did",
+    "NONE": "means that there is no reason",
+    "INTERNAL": "should not happen",
+    "NO_MEMORY": "smc_fault_test makes every allocation fail, but does not check the reason",
 }
 
 
@@ -79,9 +79,9 @@ def asserted():
                                             uapi.read(f"{directory}/{name}")))
     names = [name for name, *_ in uapi.reasons()]
     wrong = [f"{name} is never raised" for name in names if name not in raised]
-    wrong += [f"{name} is asserted nowhere" for name in names
+    wrong += [f"no test expects {name}" for name in names
               if name not in wanted and name not in UNASSERTED]
-    return "\n".join(wrong + [f"{name} is asserted after all" for name in UNASSERTED
+    return "\n".join(wrong + [f"{name} is asserted, but in UNASSERTED" for name in UNASSERTED
                               if name not in names])
 
 
@@ -165,13 +165,13 @@ def versions():
     for name, pattern in (("CHANGELOG.md", r"(?m)^## (\S+)"), ("debian/changelog", r"\((\S+)\)")):
         there = re.search(pattern, uapi.read(f"{TOP}/{name}"))[1]
         if there != version:
-            wrong.append(f"{name} begins with {there}, VERSION is {version}")
+            wrong.append(f"{name} begins with {there}, but VERSION is {version}")
     for tool in ("smcss", "smcr", "smcd", "smc_pnet", "smc_chk", "smcat", "smc_run",
                  "smc-ivshmem-server"):
         said = subprocess.run([f"{TOOLS}/{tool}", "-v"], stdout=subprocess.PIPE, text=True,
                               check=True, timeout=60).stdout
         if said != f"{tool} {version}\n":
-            wrong.append(f"{tool} -v says {said!r}, VERSION is {version}")
+            wrong.append(f"{tool} -v prints {said!r}, but VERSION is {version}")
     for directory, _, files in os.walk(f"{TOP}/net/smc"):
         for name in (name for name in files if name.endswith(".c")):
             source = uapi.read(f"{directory}/{name}")
@@ -204,7 +204,7 @@ def bpftrace():
     for path in glob.glob(f"{TOP}/tools/smcss/bpftrace/*.bt"):
         for name, body in re.findall(r"(?ms)^tracepoint:smc:(\w+)\n\{(.*?)^\}", uapi.read(path)):
             seen += 1
-            wrong += [f"{os.path.basename(path)}: there is no tracepoint {name}"] * (name not in known)
+            wrong += [f"{os.path.basename(path)}: unknown tracepoint {name}"] * (name not in known)
             wrong += [f"{os.path.basename(path)}: {name} has no field {field}"
                       for field in set(re.findall(r"args->(\w+)", body))
                       if field not in known.get(name, ())]
@@ -246,9 +246,9 @@ def json_keys():
         shown = set(re.findall(r'"(\w+)"', json_manual(tool)))
         keys, texts = json_written(tool)
         if len(keys) < 4 or len(shown) < 4:
-            wrong.append(f"{tool}: next to no keys: {keys}, {shown}")
-        wrong += [f"{tool} writes {key}, which {tool}(8) does not have" for key in sorted(keys - shown)]
-        wrong += [f"{tool}(8) has {key}, which nothing writes" for key in sorted(shown)
+            wrong.append(f"{tool}: hardly any keys: {keys}, {shown}")
+        wrong += [f"{tool} writes {key}, but {tool}(8) lacks it" for key in sorted(keys - shown)]
+        wrong += [f"{tool}(8) describes {key}, which {tool} does not write" for key in sorted(shown)
                   if re.fullmatch(r"[a-z]\w*", key) and key not in texts | keys]
     return "\n".join(wrong)
 
@@ -267,7 +267,7 @@ def lint():
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
                                   timeout=60)
             wrong += [line for line in done.stdout.splitlines() if ".so is fragile" not in line]
-    return "\n".join(wrong if paths else ["there is no manual"])
+    return "\n".join(wrong if paths else ["no manual was found"])
 
 
 def numbers():
@@ -282,7 +282,7 @@ def numbers():
                          for name, value in enum.names.items() if not name.endswith("_MAX")}
                         for p in (f"{HEADERS}/{header}", path))
         if not theirs:
-            wrong.append(f"nothing could be read of {path}")
+            wrong.append(f"no definition was found in {path}")
         wrong += [f"{name} is {ours.get(name)} instead of {value}" for name, value in theirs.items()
                   if ours.get(name) != value]
     return "\n".join(wrong)
@@ -300,7 +300,7 @@ def section(text, heading):
     level = len(heading) - len(heading.lstrip("#"))
     below = re.split(rf"(?m)^{re.escape(heading)}$", text)
     if len(below) != 2:
-        raise ValueError(f"there is no heading {heading!r}, or more than one")
+        raise ValueError(f"the heading {heading!r} is missing or occurs more than once")
     return re.split(rf"(?m)^#{{1,{level}}} ", below[1])[0]
 
 
@@ -322,7 +322,7 @@ def figures():
         there = rows(section(performance, full))
         here = {name: cells for name, cells in rows(section(readme, short)).items() if name}
         if len(here) < least:
-            wrong.append(f"{short}: {len(here)} rows, at least {least} are wanted")
+            wrong.append(f"{short}: {len(here)} rows, at least {least} are required")
         for name, cells in here.items():
             # The ratio of a pipe may follow a ratio.
             cells = [re.sub(r" \(a pipe: .*", "", cell) for cell in cells]

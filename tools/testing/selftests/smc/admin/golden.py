@@ -150,7 +150,7 @@ class Transcript:
             text = self.json(stdout) if is_json else \
                 self.ordered(self.masked(stdout, self.tool), self.tool)
         except ValueError as error:
-            raise Wrong(f"{command}: no JSON, {error}: {stdout}") from error
+            raise Wrong(f"{command}: not JSON, {error}: {stdout}") from error
         text += "".join(f"! {self.masked(line, '')}\n" for line in stderr.splitlines())
         if status:
             text += f"status {status}\n"
@@ -488,7 +488,7 @@ def smcat(t):
 def differences(got, wanted, blur):
     """Returns the first block that differs, as text; '' if there is none."""
     if [command for command, _ in got] != [command for command, _ in wanted]:
-        return f"other commands than in the transcript: {[c for c, _ in got]}"
+        return f"the commands differ from those of the transcript: {[c for c, _ in got]}"
     for (command, text), (_, expected) in zip(got, wanted):
         if blur(text) != blur(expected):
             diff = difflib.unified_diff(blur(expected).splitlines(), blur(text).splitlines(),

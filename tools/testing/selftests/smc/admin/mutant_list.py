@@ -23,10 +23,11 @@ def stale(name):
     for mutant in mutants:
         count = uapi.read(f"{TOP}/{mutant.file}").count("\n".join(mutant.old))
         if count != 1:
-            wrong.append(f"{program.LIST}:{mutant.line}: {count} times in {mutant.file}")
+            wrong.append(f"{program.LIST}:{mutant.line}: its text occurs {count} times in "
+                         f"{mutant.file}")
     return "\n".join(wrong if mutants else ["the list is empty"])
 
 
 def cases():
-    return [(f"{name} fit the code", lambda name=name: stale(name))
+    return [(f"the entries of {name} match the code", lambda name=name: stale(name))
             for name in ("mutations", "planted")]

@@ -95,19 +95,20 @@ def wrong_of_apt(words):
     for word in words[1:]:
         file = re.fullmatch(r"\./(?:build/deb/)?([\w-]+)_.*\.deb", word)
         if word not in known | set(ours) | APT_OPTIONS and not (file and file[1] in ours):
-            return f"apt-get {words[0]} {word}: no package that the tree knows"
+            return f"apt-get {words[0]} {word}: not a package that the tree names"
     return None
 
 
 def wrong_of_others(program, words):
     if program == "modprobe":
-        return next((f"no module {w}" for w in words if w not in MODULES and w != "-r"), None)
+        return next((f"unknown module {w}" for w in words if w not in MODULES and w != "-r"), None)
     if program == "modinfo":
-        return None if words[-1] in MODULES else f"no module {words[-1]}"
+        return None if words[-1] in MODULES else f"unknown module {words[-1]}"
     if program == "dkms":
         return None if words == ["status", "af-smc"] else f"dkms {words}"
     if program == "systemctl":
-        return next((f"no unit {w}" for w in words[1:] if w not in UNITS and w[0] != "-"), None)
+        return next((f"unknown unit {w}" for w in words[1:] if w not in UNITS and w[0] != "-"),
+                    None)
     return None if program in OTHERS else f"{program} is unknown"
 
 
@@ -136,7 +137,7 @@ def setting_wrong(text):
     if not name:
         return None
     there = re.search(rf"(?m)^\| {name[1]} ", uapi.read(f"{TOP}/Documentation/sysctl.md"))
-    return None if there else f"no setting net.smc.{name[1]}"
+    return None if there else f"unknown setting net.smc.{name[1]}"
 
 
 def command_lines():
@@ -161,7 +162,7 @@ def units():
     text = "".join(uapi.read(f"{TOP}/Documentation/{name}.md") for name in PAGES)
     for program in set(re.findall(r"/usr/bin/(smc\w*)", text)):
         if program not in OURS:
-            wrong.append(f"no program {program}")
+            wrong.append(f"unknown program {program}")
     unit = uapi.read(f"{TOP}/tools/boot/smc.service")
     for path in set(re.findall(r"/etc/smc/\w+", text + uapi.read(f"{TOP}/tools/smcss/smcr/smcr.8"))):
         if f"ConditionPathExists={path}\n" not in unit or f"restore {path}\n" not in unit:

@@ -43,8 +43,8 @@ def samples():
         command, _, output = text[2:].partition("\n")
         seen += 1
         if not any(re.fullmatch(p, output.rstrip()) for p in known.get(command, [])):
-            wrong.append(f"no transcript of '{command}' has that output")
-    return "\n".join(wrong if seen else ["the README has no sample"])
+            wrong.append(f"no transcript of '{command}' has this output")
+    return "\n".join(wrong if seen else ["the README has no sample of output"])
 
 
 def width():
@@ -67,7 +67,7 @@ def links():
     for path in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", uapi.read(path)):
             if not os.path.exists(f"{os.path.dirname(path)}/{target}"):
-                wrong.append(f"{relative(path)}: {target} is not there")
+                wrong.append(f"{relative(path)}: {target} does not exist")
     return "\n".join(wrong)
 
 
@@ -78,7 +78,7 @@ def paths():
         text = uapi.read(path)
         for name in re.findall(r"(?<![\w/.-])(?:tools|net/smc|include/uapi)/[\w./*-]*\w", text):
             if not glob.glob(f"{TOP}/{name}"):
-                wrong.append(f"{relative(path)}: {name} is not there")
+                wrong.append(f"{relative(path)}: {name} does not exist")
     return "\n".join(wrong)
 
 
@@ -94,18 +94,19 @@ def ivshmem_lines():
                  "tools/ivshmem/smc-ivshmem-server.8"):
         text = uapi.read(f"{TOP}/{page}").replace("\\\\\n\t", "")
         lines = [line for line in text.splitlines() if line.startswith("qemu-system-")]
-        wrong += [f"{page}: not {' '.join(wanted)}: {line}" for line in lines or ["no line at all"]
+        wrong += [f"{page}: not {' '.join(wanted)}: {line}" for line in lines or ["no such line"]
                   if " ".join(wanted) not in line]
     page = uapi.read(f"{TOP}/Documentation/two-vms.md")
     device = ElementTree.fromstring(re.search(r"<shmem .*?</shmem>", page, re.DOTALL)[0])
     said = [device.find("model").get("type"), device.find("server").get("path"),
             f"vectors={device.find('msi').get('vectors')}"]
-    wrong += [f"two-vms.md: libvirt is told {word}" for word in said if word not in " ".join(wanted)]
-    wrong += [f"two-vms.md: the unit knows no {word}" for word in re.findall(
+    wrong += [f"two-vms.md: only libvirt gets {word}" for word in said
+              if word not in " ".join(wanted)]
+    wrong += [f"two-vms.md: the unit does not know {word}" for word in re.findall(
         r"/etc/default/\S+|SMC_IVSHMEM\w+", page) if word not in unit]
     options = re.findall(r'"  (-\w)', uapi.read(f"{TOP}/tools/ivshmem/smc-ivshmem-server.c"))
     told = re.findall(r'(?:OPTIONS="|`)(-\w)\b', page)
-    wrong += [f"two-vms.md: the server has no {word}" for word in told if word not in options]
+    wrong += [f"two-vms.md: the server lacks {word}" for word in told if word not in options]
     return "\n".join(wrong)
 
 
@@ -114,7 +115,7 @@ def manuals():
     manuals = sorted(glob.glob(f"{TOP}/tools/*/*.[1-9]") + glob.glob(f"{TOP}/tools/smcss/*/*.[1-9]"))
     done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *manuals], text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
-    return done.stdout.replace(f"{TOP}/", "") if len(manuals) > 8 else "there are no manuals"
+    return done.stdout.replace(f"{TOP}/", "") if len(manuals) > 8 else "hardly any manual was found"
 
 
 def cases():

@@ -60,15 +60,15 @@ class Reader:
         """Checks one attribute against the comment in the header."""
         if kind == "nest":
             if not isinstance(value, list):
-                raise Wrong(f"{name} is no nest: {value!r}")
+                raise Wrong(f"{name} is not a nest: {value!r}")
             self.attributes(value, uapi.by_prefix(SMC_H, NESTS[name]), name)
         elif isinstance(value, list):
             raise Wrong(f"{name} is a nest, not {kind}")
         elif kind == "string":
             if not value.endswith(b"\0") or b"\0" in value[:-1] or not value[:-1].isascii():
-                raise Wrong(f"{name} is no string: {value!r}")
+                raise Wrong(f"{name} is not a string: {value!r}")
         elif len(value) not in LENGTHS[kind]:
-            raise Wrong(f"{name} has {len(value)} bytes, which is no {kind}")
+            raise Wrong(f"{name} has {len(value)} bytes, which does not fit {kind}")
 
     def attributes(self, items, enum, where, at_top=None):
         """Checks that each attribute occurs at most once, is known, and has its type."""
@@ -76,7 +76,7 @@ class Reader:
         for number, value in items:
             name = names.get(number)
             if not name:
-                raise Wrong(f"{where}: attribute {number} is in no header")
+                raise Wrong(f"{where}: attribute {number} is not in the header")
             if at_top is not None and name not in at_top:
                 raise Wrong(f"{where}: {name} does not belong there")
             # PAD is only for alignment, and number 0 of the version 2 table is a value
@@ -156,9 +156,11 @@ def every_attribute():
         for command in DUMPS:
             if not reader.dump(client, command):
                 raise Wrong(f"{command}: nothing")
-            same(client.interrupted, False, f"{command}: interrupted at rest")
-        same(sorted(missing(reader.seen) - EXPECTED_MISSING), [], "in the header but in no answer")
-        same(sorted(EXPECTED_MISSING & reader.seen), [], "in an answer all the same")
+            same(client.interrupted, False, f"{command}: interrupted flag without a change")
+        same(sorted(missing(reader.seen) - EXPECTED_MISSING), [],
+             "attributes that are in the header, but in no answer")
+        same(sorted(EXPECTED_MISSING & reader.seen), [],
+             "attributes of EXPECTED_MISSING that an answer has")
     return ""
 
 
@@ -209,7 +211,7 @@ def diag_attributes(body, what):
     for number, value in genl.attrs(body[DIAG_MSG:]):
         name = names.get(number)
         if not name or name in here:
-            raise Wrong(f"{what}: attribute {number}, {name} is unknown or there twice")
+            raise Wrong(f"{what}: attribute {number}, {name} is unknown or occurs twice")
         same(len(value), DIAG_LENGTHS[name], f"{what}: length of {name}")
         here[name] = value
     return here
@@ -249,7 +251,7 @@ def named_group(sock, found):
         else:
             links.setdefault(group, []).append(nest)
     if wanted not in links:
-        raise Wrong(f"there is no link group {wanted}: {list(links)}")
+        raise Wrong(f"link group {wanted} does not exist: {list(links)}")
     link = links[wanted][0]
     for what, attribute, seen in (("device", "IB_DEV", info[1:65]), ("GID", "GID", info[66:106]),
                                   ("peer's GID", "PEER_GID", info[106:146])):
