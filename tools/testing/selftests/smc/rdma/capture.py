@@ -75,7 +75,7 @@ def check_llc(path):
             return f"{name}: {message}"
     seen = {LLC_V2[message[:2]][0] for message in messages}
     missing = {"CONFIRM LINK"} - seen
-    return f"no {', '.join(sorted(missing))} in the capture" if missing else ""
+    return f"the capture has no {', '.join(sorted(missing))}" if missing else ""
 
 
 def connections(path):
@@ -99,19 +99,19 @@ def differences(kind, message, here, there):
     if not mine or not peer:
         return [f"{kind}: smcss shows no SMC-R socket with port {message['source_port']}"]
     size = 16384 << int(message["size"])
-    pairs = [("element size, own side", size, mine["connection"]["rcvbuf"]),
-             ("element size, peer's side", size, peer["connection"]["peerbuf"]),
+    pairs = [("element size at this end", size, mine["connection"]["rcvbuf"]),
+             ("element size at the peer", size, peer["connection"]["peerbuf"]),
              ("alert token", int(message["token"], 16), int(mine["connection"]["token"], 16)),
-             ("GID, own side", gid(message["gid"]), gid(mine["smcr"]["gid"])),
-             ("GID, peer's side", gid(message["gid"]), gid(peer["smcr"]["peer_gid"]))]
+             ("GID at this end", gid(message["gid"]), gid(mine["smcr"]["gid"])),
+             ("GID at the peer", gid(message["gid"]), gid(peer["smcr"]["peer_gid"]))]
     qps = [q["lqpn"] for q in here["qps"]]
     if int(message["qp"], 16) not in qps:
         pairs.append(("queue pair", int(message["qp"], 16), qps))
-    for side, state in (("own side", here), ("peer's side", there)):
+    for side, state in (("at this end", here), ("at the peer", there)):
         groups = [g for g in state["groups"] or [] if g.get("conns")]
         if groups and message["eid"]:
             common = groups[0]["v2_common"]
-            pairs.append((f"EID, {side}", message["eid"].strip(), common["eid"].strip()))
+            pairs.append((f"EID {side}", message["eid"].strip(), common["eid"].strip()))
             if state is there and message["host"]:
                 pairs.append(("host name", message["host"].strip(),
                               common["peer_host"].strip()))
@@ -125,10 +125,10 @@ def check_cdc(path, conns):
     known = {int(c[k]["token"], 16) for c in conns for k in SIDES if c[k].get("token")}
     tokens = {int(c["smc.rmbe.ctrl.alert.token"], 0) for c in cdcs}
     if not cdcs or not tokens <= known:
-        return f"{len(cdcs)} CDC messages with alert tokens {tokens}, CLC named {known}"
+        return f"{len(cdcs)} CDC messages with alert tokens {tokens}, but CLC negotiated {known}"
     cursors = {int(c[CURSOR], 0) for c in cdcs}
     if SENT not in cursors:
-        return f"no producer cursor says {SENT}: {sorted(cursors)}"
+        return f"no producer cursor is {SENT}: {sorted(cursors)}"
     return ""
 
 
@@ -148,28 +148,29 @@ def judge(directory, name):
             tools[index] = json.load(file)
     malformed = [layers for layers in tshark(path, "_ws.malformed")
                  if v1 or not is_v2_llc(layers)]
-    yield "tshark finds nothing malformed", ", ".join(
+    yield "tshark finds no malformed packet", ", ".join(
         f"frame {layers['frame']['frame.number']}" for layers in malformed)
     conns = connections(path)
     wrong = [sorted(c) for c in conns if sorted(c) != ["Accept", "Confirm", "Proposal"]]
     if len(conns) != 2 or wrong:
-        yield "two handshakes", f"{len(conns)}, of which {wrong} are incomplete"
+        yield ("the capture has two handshakes",
+               f"{len(conns)} handshakes, of which {wrong} are incomplete")
         return
-    yield "two handshakes", ""
+    yield "the capture has two handshakes", ""
     for kind, side in SIDES.items():
         said = [d for c in conns for d in differences(kind, c[kind], tools[side], tools[3 - side])]
-        yield f"what {kind} says is what the tools show", "; ".join(said)
+        yield f"the values of {kind} are those that the tools show", "; ".join(said)
     if v1:
-        yield "LLC messages are those of version 1", check_v1_llc(path)
+        yield "LLC messages have the format of version 1", check_v1_llc(path)
     else:
-        yield "v2 LLC messages have the shape of the kernel's own", check_llc(path)
-    yield "CDC messages are of these connections, cursors count bytes", check_cdc(path, conns)
+        yield "LLC messages of version 2 have the format of the kernel's own", check_llc(path)
+    yield "CDC messages have the tokens and cursors of these connections", check_cdc(path, conns)
 
 
 def report(directory, name, prefix):
     """Prints TAP without numbers; (tests, failures)."""
     if not shutil.which("tshark"):
-        print(f"ok - {prefix}: packets # SKIP there is no tshark", flush=True)
+        print(f"ok - {prefix}: packets # SKIP tshark is not installed", flush=True)
         return 1, 0
     total = failed = 0
     try:
@@ -181,6 +182,6 @@ def report(directory, name, prefix):
             print(f"{'not ok' if problem else 'ok'} - {prefix}: {what}", flush=True)
     except (OSError, ValueError, KeyError, subprocess.CalledProcessError) as error:
         print(f"# {type(error).__name__}: {error}")
-        print(f"not ok - {prefix}: the capture can be read", flush=True)
+        print(f"not ok - {prefix}: tshark reads the capture", flush=True)
         return total + 1, failed + 1
     return total, failed

@@ -66,7 +66,7 @@ def sysctls(server=None, client=None, both=None, kernel=None):
         try:
             before = {name: machine.sysctl(f"net.smc.{name}") for name in values}
         except FileNotFoundError as error:
-            raise Skip(f"no {error.filename} here") from None
+            raise Skip(f"{error.filename} does not exist") from None
         for name, value in values.items():
             machine.sysctl(f"net.smc.{name}", value)
         # A link group keeps some settings for its lifetime.
@@ -247,9 +247,9 @@ def has_pnetid(machine, where):
     """Checks that the device and the link group show their network."""
     port, groups = netlink.devices()[0]["port1"], [g for g in machine.link_groups() if g["conns"]]
     if (port["pnetid"], port["pnet_by_user"]) != ("NET1", 1):
-        raise AssertionError(f"the device says {port}")
+        raise AssertionError(f"the device shows {port}")
     if machine.module == "ours" and any(g["pnetid"] != "NET1" for g in groups):
-        raise AssertionError(f"a link group says {groups}")
+        raise AssertionError(f"a link group shows {groups}")
     return show_link(machine, where)
 
 
@@ -292,9 +292,9 @@ def show_link(machine, where):
     links = [l for l in machine.links() if l["conns"]]
     devices = netlink.devices()
     if not groups or sum(g["conns"] for g in groups) != sum(l["conns"] for l in links):
-        raise AssertionError(f"{groups} do not fit {links}")
+        raise AssertionError(f"{groups} do not match {links}")
     if not devices or sum(d["port1"]["links"] for d in devices) < len(links):
-        raise AssertionError(f"{devices} do not fit {links}")
+        raise AssertionError(f"{devices} do not match {links}")
     # sock_diag must show the same sockets.
     for sock in netlink.sockets():
         if "gid" in sock and not any(l["gid"] == sock["gid"] and l["id"] == sock["link"] and
@@ -371,7 +371,7 @@ class Watcher:
                     self.problem = f"link groups in this order: {ids}"
                 for link in netlink.links():
                     if not link["dev"] or not link["gid"]:
-                        self.problem = f"half a link: {link}"
+                        self.problem = f"an incomplete link: {link}"
             except OSError as error:
                 self.problem = f"a dump: {error}"
             self.rounds += 1
@@ -381,7 +381,7 @@ class Watcher:
         self.thread.join()
         print(f"# {self.rounds} rounds of dumps", flush=True)
         if self.problem or not self.rounds:
-            raise RuntimeError(self.problem or "nobody watched")
+            raise RuntimeError(self.problem or "no dump was made")
 
 
 @contextlib.contextmanager
@@ -418,7 +418,7 @@ class Capture:
         for line in self.process.stderr:
             if "listening on" in line:
                 return
-        raise RuntimeError("tcpdump does not start")
+        raise RuntimeError("tcpdump did not start")
 
     def end(self, address):
         """Stops the capture once the file contains a packet of our own: then all earlier packets
@@ -575,7 +575,7 @@ def all_ended(machine, session):
         if not any(g["conns"] for g in groups):
             break
         if time.monotonic() > until:
-            return f"still there: {groups}"
+            return f"link groups remain: {groups}"
         time.sleep(0.1)
     return ""
 
@@ -759,7 +759,7 @@ def unplugged(machine):
     """Removes the device while connections use it; its driver stays until they have ended."""
     plug(False)
     if "in use" not in run("rmmod $(basename $SMC_ISM_KO .ko)", check=False):
-        raise AssertionError("the driver went before its connections")
+        raise AssertionError("the driver was unloaded before its connections ended")
 
 
 def plugged(machine):
@@ -805,12 +805,12 @@ def show_ism(machine, where):
     devices = netlink.ism_devices()
     if len(groups) != 1 or len(devices) != 1 or devices[0]["use_count"] != 1 or \
             groups[0]["chid"] != devices[0]["pci_chid"]:
-        raise AssertionError(f"{groups} do not fit {devices}")
+        raise AssertionError(f"{groups} do not match {devices}")
     shown = run("$SMC_ROOT/build/tools/smcd device; $SMC_ROOT/build/tools/smcd linkgroup; "
                 "$SMC_ROOT/build/tools/smcss -D")
     if f"{devices[0]['pci_chid']:04x}" not in shown or "changed" in shown or \
             shown.count("loopback") != 2 or f"{groups[0]['id']:08x}" not in shown:
-        raise AssertionError(f"the tools say {shown}")
+        raise AssertionError(f"the tools show {shown}")
     return shown.splitlines()
 
 

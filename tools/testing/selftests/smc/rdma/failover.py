@@ -129,13 +129,13 @@ KINDS = {
     "down": (down, up, "the netdev is set down"),
     "flap": (flap, lambda *_: None, "the netdev is set down, and up again at once"),
     "carrier": (carrier_off, carrier_on, "the netdev has no carrier"),
-    "device": (device_gone, device_back, "rdma link delete"),
+    "device": (device_gone, device_back, "the RDMA device is deleted"),
     "removed": (removed, plugged, "the netdev is removed"),
     "moved": (moved_away, moved_back, "the netdev moves to another network namespace"),
-    "silent": (silence, no_silence, "what one machine sends is lost, and nobody is told"),
+    "silent": (silence, no_silence, "what one machine sends is lost, without notification"),
     "address": (no_address, add_addresses, "the netdev loses its addresses, the port its GIDs"),
-    "roce": (deaf, not_deaf, "RoCE that arrives at one machine is lost, and nothing else"),
-    "blink": (blink, up, "down, and up and down again while the link is being added"),
+    "roce": (deaf, not_deaf, "only the RoCE packets that arrive at one machine are lost"),
+    "blink": (blink, up, "the netdev is set down and up repeatedly while the link is added"),
 }
 SILENT = ("silent", "roce")	# only TEST LINK or the queue pair notices
 LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed", "many")
@@ -151,7 +151,7 @@ def links():
 
 
 SILENT = ("silent", "roce")
-TEXTS = {"used": "the link in use", "idle": "the link that is idle",
+TEXTS = {"used": "the link in use", "idle": "the idle link",
          "other": "the link of the other network"}
 
 

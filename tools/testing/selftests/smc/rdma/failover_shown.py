@@ -137,7 +137,7 @@ def after_loss(watch, lost, old):
     same("links of sockets", by_socket, by_link)
     for role, (group, number, dev) in old.items():
         now = used_by(role)
-        same(f"{role}'s link is another one", now[1] != number, True)
+        same(f"{role}'s link has changed", now[1] != number, True)
         watch.await_log(f"{group[2:]}: link {number} on {dev} port 1 is down (port or path lost); ",
                         f"connections moved to link {now[1]} on {now[2]} port 1: 1, reset: 0")
     same("the client's move in the trace", watch.traced(
@@ -160,7 +160,7 @@ def moved(connection, pattern):
             until("moves", lambda: counters()["moved_connections"] - before["moved_connections"], 2)
             same("bytes written again", counters()["bytes_again"] - before["bytes_again"], UNREAD)
             after_loss(watch, lost, old)
-            same("what was unread", server.recv(UNREAD, socket.MSG_WAITALL) == data, True)
+            same("unread data", server.recv(UNREAD, socket.MSG_WAITALL) == data, True)
         finally:
             switch.repair(lost)
         switch.two_links()

@@ -11,7 +11,7 @@ def wait_until_lost():
     until = time.monotonic() + slow(10)
     while netlink.ism_devices():
         if time.monotonic() > until:
-            raise RuntimeError("the device is still there")
+            raise RuntimeError("the device still exists")
         time.sleep(0.1)
 
 

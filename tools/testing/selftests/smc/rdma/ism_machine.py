@@ -43,7 +43,7 @@ class IsmMachine(Machine):
         until = time.monotonic() + slow(30)
         while not netlink.ism_devices():
             if time.monotonic() > until:
-                raise RuntimeError("no ISM device")
+                raise RuntimeError("the ISM device is missing")
             time.sleep(0.1)
 
     @staticmethod

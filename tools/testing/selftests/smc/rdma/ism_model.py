@@ -36,7 +36,7 @@ def unload():
     until = time.monotonic() + slow(20)
     while run("rmmod smc_ism_pci && echo gone", check=False).strip() != "gone":
         if time.monotonic() > until:
-            raise RuntimeError("smc_ism_pci does not go")
+            raise RuntimeError("smc_ism_pci cannot be unloaded")
         time.sleep(0.2)
 
 
@@ -90,6 +90,6 @@ def not_started(machine, _session):
         fault(kind, command)
         run("insmod $SMC_ISM_KO")
         if netlink.ism_devices():
-            return f"with fault {kind} of {command:#x} there is a device"
+            return f"the driver has a device despite fault {kind} of {command:#x}"
         mend(machine)
     return ""

@@ -51,7 +51,7 @@ class Peers:
         until = time.monotonic() + slow(20)
         while not (answer := self.ask(*words)).startswith(wanted):
             if time.monotonic() > until:
-                raise RuntimeError(f"the peers answer {words} with {answer}, not with {wanted}")
+                raise RuntimeError(f"the peers answer {words} with {answer} instead of {wanted}")
             self.ask("beats", 1)
 
     def join(self, *ids):
@@ -83,9 +83,9 @@ class Busy:
     def end(self):
         self.over = True
         self.thread.join()
-        print(f"# beside it: {len(self.done)} times, at last {self.done[-1:]}", flush=True)
+        print(f"# meanwhile: {len(self.done)} commands, the last one {self.done[-1:]}", flush=True)
         if self.problem or not self.done:
-            raise RuntimeError(f"the others: {self.problem or 'have done nothing'}")
+            raise RuntimeError(f"the other participants: {self.problem or 'did nothing'}")
 
 
 def beside(ids, step=None, shows=None):
@@ -140,9 +140,10 @@ def makes_room(session, how):
     # The dead outsider kept its slot until another participant considered it dead.
     lost = [what for what in ends if what == "lost"]
     wanted, least = (1, 7) if how == "die" else (1, 0)
-    print(f"# a slot after {seconds:.1f} s; {len(lost)} of the others had lost theirs", flush=True)
+    print(f"# got a slot after {seconds:.1f} s; {len(lost)} of the others had lost theirs",
+          flush=True)
     if len(lost) != wanted or not least <= seconds <= slow(20):
-        return f"a slot after {seconds:.1f} s; the others say {ends}"
+        return f"got a slot after {seconds:.1f} s; the others report {ends}"
     return ""
 
 
@@ -161,7 +162,7 @@ def waits(session, machine):
     machine.wait_for_device()
     session.exchange({"seconds": time.monotonic() - began})
     if devices or f"one of {SLOTS} slots" not in said:
-        return f"without a slot there are the devices {devices}, and the log has {said!r}"
+        return f"without a slot the machine has the devices {devices}, and its log {said!r}"
     return ""
 
 

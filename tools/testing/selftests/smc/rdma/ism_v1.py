@@ -71,7 +71,7 @@ def greet(machine, listener, number):
         sock.connect((f"10.50.{number}.1", PORT))
     sock.sendall(b"x")
     if sock.recv(1) != b"x":
-        raise RuntimeError(f"VLAN {number}: another byte")
+        raise RuntimeError(f"VLAN {number}: a wrong byte")
     return sock
 
 
@@ -90,7 +90,7 @@ def room_for_vlans(machine, listener):
     until = time.monotonic() + slow(30)
     while machine.link_groups():
         if time.monotonic() > until:
-            return "the link groups do not end"
+            return "the link groups have not ended"
         time.sleep(0.1)
     return ""
 

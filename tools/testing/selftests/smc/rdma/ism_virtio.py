@@ -65,7 +65,7 @@ class Monitor:
                     self.port = os.open(f"/dev/{name.split('/')[-2]}", os.O_RDWR)
                     break
         else:
-            raise RuntimeError("no port for the monitor")
+            raise RuntimeError("the monitor's port is missing")
         self.rest = b""
 
     def __enter__(self):
@@ -98,7 +98,7 @@ def unplug():
     until = time.monotonic() + slow(20)
     while function():
         if time.monotonic() > until:
-            raise RuntimeError(f"the device stays: {answer}")
+            raise RuntimeError(f"the device was not removed: {answer}")
         time.sleep(0.1)
 
 
@@ -111,7 +111,7 @@ def plug():
     with Monitor() as monitor:
         answer = monitor("device_add", driver="virtio-ism-pci-non-transitional", id="ism", **properties)
     if "error" in answer:
-        raise RuntimeError(f"no device: {answer}")
+        raise RuntimeError(f"the device was not added: {answer}")
 
 
 # ---- faults
@@ -122,7 +122,7 @@ def unload():
     while os.path.exists(f"/sys/module/{MODULE}"):
         run(f"rmmod {MODULE}", check=False)
         if time.monotonic() > until:
-            raise RuntimeError(f"{MODULE} does not go")
+            raise RuntimeError(f"{MODULE} cannot be unloaded")
         time.sleep(0.2)
 
 
@@ -158,7 +158,7 @@ def not_started(machine, _session):
         fault(kind, ALLOC)
         load(f"fault={kind}" if is_process() else "", check=False)
         if netlink.ism_devices():
-            return f"with fault {kind} there is a device"
+            return f"the driver has a device despite fault {kind}"
         mend(machine)
     return ""
 

@@ -6,8 +6,8 @@ import os
 import re
 import statistics
 
-HEAD = ("loss", "under", "device", "number", "failed", "still, median", "90 %", "longest",
-        "both links, median", "longest")
+HEAD = ("loss", "under", "device", "number", "failed", "stall, median", "90 %", "longest",
+        "both links up, median", "longest")
 
 
 class Losses:

@@ -146,7 +146,7 @@ class Machine:
                 wanted not in run("cat /sys/class/infiniband/rxe0/ports/1/gids/* 2> /dev/null",
                                   check=False):
             if time.monotonic() > until:
-                raise RuntimeError("rxe0 does not come back")
+                raise RuntimeError("rxe0 did not come back")
             time.sleep(0.1)
 
     def fresh(self):

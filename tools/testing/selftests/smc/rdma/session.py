@@ -33,7 +33,7 @@ class Session:
         self.sock.close()
         self.rest, self.inbox = b"", []
         if not select.select([self.listeners[0]], [], [], slow(120))[0]:
-            raise PeerGone("the other machine does not come back")
+            raise PeerGone("the other machine did not come back")
         self.sock = self.listeners[0].accept()[0]
 
     def listen(self, port):
@@ -86,7 +86,7 @@ class Session:
         until = time.monotonic() + timeout
         while not self.inbox:
             if not select.select([self.sock], [], [], max(0, until - time.monotonic()))[0]:
-                raise PeerGone(f"nothing from the other machine for {timeout} s")
+                raise PeerGone(f"no message from the other machine for {timeout} s")
             self.read_more()
         return self.inbox.pop(0)
 

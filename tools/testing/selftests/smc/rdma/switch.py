@@ -54,7 +54,7 @@ def until(condition, what, show=str):
 def two_links():
     """Waits until each end has two active links that share no port."""
     until(lambda: sorted((link["dev"], link["state"]) for link in netlink.links()) ==
-          [(f"rxe{n}", ACTIVE) for n in range(4)], "no two links at both ends", netlink.links)
+          [(f"rxe{n}", ACTIVE) for n in range(4)], "not two links at both ends", netlink.links)
 
 
 def lose(n):
@@ -90,4 +90,4 @@ def connect(listener, client=None):
 def remove_module():
     run("rmmod", "smc_diag")
     until(lambda: not subprocess.run(["rmmod", "smc"], check=False, stderr=subprocess.DEVNULL)
-          .returncode, "the module stays")
+          .returncode, "the module cannot be unloaded")

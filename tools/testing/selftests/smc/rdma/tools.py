@@ -169,7 +169,7 @@ def connect(machine, listener, port, kind):
     sock.settimeout(SHORT)
     sock.connect((machine.address(peer=True), port))
     sock.sendall(b"x")
-    same(sock.recv(1), b"x", "the byte that comes back")
+    same(sock.recv(1), b"x", "the byte echoed")
     return sock
 
 
@@ -195,8 +195,10 @@ def look_at_text(facts):
     same(say("smcr", "stats", mask=without("Bufs", "Buffer")), STATS, "smcr stats")
     group = say("smcr", "linkgroup").splitlines()[1].split()[0]
     same(say("smcr", "linkgroup", group), say("smcr", "linkgroup", "all"), "one link group")
-    same(len(say("smcr", "linkgroup", "ibdev", "nothing").splitlines()), 1, "lines of no device")
-    same(len(say("smcr", "-w", "0.1", "-c", "3", "linkgroup").splitlines()), 6, "lines of a watch")
+    same(len(say("smcr", "linkgroup", "ibdev", "nothing").splitlines()), 1,
+         "lines for an unknown device")
+    same(len(say("smcr", "-w", "0.1", "-c", "3", "linkgroup").splitlines()), 6,
+         "lines of three rounds")
 
 
 def look_at_json(machine, facts):
@@ -337,9 +339,10 @@ def pnet_table():
         same(say("smcr", "device").splitlines()[1].split()[-1], "*NET2", "PNETID of the device")
         same("already has a PNETID" in say("smc_pnet", "-a", "NET3", "-I", "eth1", status=1), True,
              "a second PNETID")
-        same("there is no entry NET3" in say("smc_pnet", "-d", "NET3", status=1), True, "no entry")
+        same("there is no entry NET3" in say("smc_pnet", "-d", "NET3", status=1), True,
+             "removal of an unknown entry")
         same("the entry will apply" in run("smc_pnet", "-a", "NET1", "-I", "nix").stderr, True,
-             "note of an interface that is not there")
+             "the note about an unknown interface")
         say("smc_pnet", "-d", "NET1")
         same(say("smc_pnet"), "NET2 n/a rxe0 1\n", "after a removal")
     finally:
