@@ -22,7 +22,7 @@ class World:
 
     def __init__(self):
         def make():
-            same(LIBC.unshare(CLONE_NEWNET), 0, "unshare the network")
+            same(LIBC.unshare(CLONE_NEWNET), 0, "cannot unshare the network namespace")
             # pylint: disable-next=consider-using-with
             self.file = open("/proc/thread-self/ns/net", encoding="ascii")
 
@@ -35,7 +35,7 @@ class World:
     @contextlib.contextmanager
     def inside(self):
         with open("/proc/thread-self/ns/net", encoding="ascii") as home:
-            same(LIBC.setns(self.file.fileno(), CLONE_NEWNET), 0, "enter it")
+            same(LIBC.setns(self.file.fileno(), CLONE_NEWNET), 0, "cannot enter the namespace")
             try:
                 yield
             finally:

@@ -188,7 +188,7 @@ def storm():
     assert {p.mode for p in pairs} == {MODE_TCP, MODE_SMCD}
 
 
-@case("nor do many at the same time get past it")
+@case("net.smc.mem_max: many connections at the same time do not exceed it")
 def at_once():
     in_child(storm)
 
@@ -246,7 +246,7 @@ def namespaces(count, flags, limit):
             os.waitpid(pid, 0)
 
 
-@case("many namespaces together get no more than net.smc.mem_max_host")
+@case("many namespaces together do not exceed net.smc.mem_max_host")
 def host():
     before, used = int(read(f"{SYSCTL}/mem_max_host")), settled()
     try:
@@ -360,7 +360,7 @@ def charged():
     assert of_client < 8 * MIB, f"{of_client} in the client's group, {of_server} in the server's"
 
 
-@case("at memory.max of the server's group connections are TCP, and nobody is killed")
+@case("at memory.max of the server's group connections are TCP, and no process is killed")
 def at_the_limit():
     # Reserved buffers of the previous case would be reused.
     settled()
@@ -378,7 +378,7 @@ def grown():
     assert of_client < 8 * MIB, f"{of_client} in the client's group, {of_server} in the server's"
 
 
-@case("at memory.max of the receiver's group an element stays as it is, and nobody is killed")
+@case("at memory.max of the receiver's group an element does not grow, and no process is killed")
 def not_grown():
     settled()
     modes, _, of_server = serve(64, 8 * MIB, sent=100000)
@@ -402,7 +402,7 @@ def full_of_files(group):
     return room, [p.mode for p in pairs]
 
 
-@case("files that a cgroup has read give way to SMC")
+@case("the page cache of a cgroup gives way to SMC")
 def page_cache():
     settled()
     try:
@@ -445,7 +445,7 @@ def read_to_end(sock):
         return total, "reset"
 
 
-@case("the OOM killer takes a sender: its peer hears of it, and nothing is left")
+@case("the OOM killer kills a sender: the peer is notified, and all memory is freed")
 def killed():
     used, listener = settled(), listen()
     ours, connected = os.pipe()
@@ -471,7 +471,7 @@ def killed():
     assert pair.mode == MODE_SMCD
     pair.close()
     left = settled()
-    assert left <= used + MIB, f"{left} bytes are in use, {used} before"
+    assert left <= used + MIB, f"{left} bytes are in use, but {used} before"
 
 
 def mount_cgroup():

@@ -51,7 +51,7 @@ def refused_upper_layer(*socks):
             s.setsockopt(socket.IPPROTO_TCP, TCP_ULP, b"tls")
         except OSError:
             continue
-        raise AssertionError("TCP_ULP was taken")
+        raise AssertionError("TCP_ULP was accepted")
 
 
 def kernel_tls(*socks):
@@ -143,7 +143,7 @@ def hold(kind):
         return c, s
     if kind == "fallback":
         return pair(socket.IPPROTO_TCP)[1]
-    raise SystemExit(f"no kind {kind}")
+    raise SystemExit(f"unknown kind {kind}")
 
 
 def serve(l, count):

@@ -76,7 +76,7 @@ def once(found, expected):
 def linear(looked, shown, more=0):
     """When a message is full, its last socket is visited again; and a few sockets are the tests'
     own."""
-    assert looked <= shown + shown // 20 + 64 + more, f"{looked} looked at for {shown}"
+    assert looked <= shown + shown // 20 + 64 + more, f"{looked} sockets looked at to show {shown}"
 
 
 class Crowd:
@@ -94,7 +94,7 @@ class Crowd:
         assert not self.libc.setns(namespace, CLONE_NEWNET)
 
 
-@case("smcss shows every socket once, and looks at each of them once")
+@case("smcss shows every socket once, and the kernel looks at each of them once")
 def complete(crowd):
     crowd.enter(crowd.home)
     looked, found = looked_at(smcss)
@@ -111,7 +111,7 @@ def elsewhere(crowd):
     linear(looked, FEW)
 
 
-@case("nor do they cost the counters, which look at each connection once")
+@case("the counters look at each connection once, and at none of another namespace")
 def counters(crowd):
     crowd.enter(crowd.elsewhere)
     looked, _ = looked_at(netlink.stats)
@@ -144,7 +144,7 @@ class Dump:
         return found
 
 
-@case("what lives through a dump is shown once, whatever comes and goes meanwhile")
+@case("sockets that exist during a whole dump are shown once, while others come and go")
 def churn(crowd):
     crowd.enter(crowd.home)
     staying = {inode(s) for s in crowd.many[::2]}
@@ -164,7 +164,7 @@ def churn(crowd):
     crowd.many = [s for s in crowd.many if s.fileno() >= 0] + born
 
 
-@case("a dump beside others that nobody reads holds no lock for long")
+@case("a dump holds no lock for long beside dumps that are not read")
 def unread(crowd):
     crowd.enter(crowd.home)
     dumps = [Dump() for _ in range(UNREAD)]

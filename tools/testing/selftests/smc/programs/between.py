@@ -55,7 +55,7 @@ class Client:
         if good and not all([*found, mine["carried"], other["carried"]]):
             return None
         if not good or not self.seen:
-            say(f"port {port}: here {mine}, there {other}")
+            say(f"port {port}: {mine} on this machine, {other} on the other one")
         self.seen = self.seen or good
         return good
 
@@ -91,9 +91,9 @@ class Redis:
                 400, "-r", 500, "-d", 3000, "-q", "-t", "set,get,incr,lpush,sadd,hset,mset"]
         with redis.redis(redis.REPLICA, "--replicaof", client.there, redis.MASTER,
                          host=client.here, debug="yes"):
-            yield "a mixed load", client.watched(redis.MASTER, *load)[0] == 0
+            yield "redis-benchmark with a mixed load", client.watched(redis.MASTER, *load)[0] == 0
             yield "a save", redis.cli(redis.MASTER, "save", host=client.there) == "OK"
-            yield "the replica follows", redis.followed(client.there)
+            yield "the replica catches up", redis.followed(client.there)
             yield "the replica uses SMC", client.look(redis.MASTER)
             yield "the replica has the same data", redis.same_data(
                 redis.cli(redis.MASTER, "debug", "digest", host=client.there),
@@ -125,7 +125,7 @@ class Nginx:
             yield "the proxy uses SMC", client.look(nginx.PLAIN)
         status, said = run(*SMC, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code} ",
                            f"http://{at}:{nginx.PLAIN}/small?[1-300]")
-        yield "300 requests on a connection", status == 0 and said.split() == ["200"] * 300
+        yield "300 requests on one connection", status == 0 and said.split() == ["200"] * 300
         status, said = client.watched(nginx.PLAIN, *SMC, "wrk", "-t", 1, "-c", 20, "-d", "2s",
                                       "--timeout", f"{slow(60)}s",
                                       f"http://{at}:{nginx.PLAIN}/small")
@@ -146,7 +146,7 @@ class Iperf:
         for name, options in (("", ()), (", backwards", ("-R",)), (", 4 streams", ("-P", "4")),
                               (", 4 streams backwards", ("-P", "4", "-R"))):
             yield f"iperf3: 8 MiB{name}", iperf.moved(*options, host=client.there, mib=8)
-        yield "iperf3: 2 s both ways", client.watched(
+        yield "iperf3: 2 s in both directions", client.watched(
             iperf.PORT, *SMC, "iperf3", "-c", client.there, "-p", iperf.PORT, "-t", 2,
             "--bidir")[0] == 0
         for what, size in (("ping-pong", 14), ("throughput", 64000)):
@@ -177,8 +177,8 @@ class Postgres:
         yield "pgbench", client.watched(postgres.PORT, *SMC, f"{postgres.BIN}/pgbench",
                                         *postgres.ends(at), "-n", "-c", 4, "-t", 25,
                                         "postgres")[0] == 0
-        yield "the books balance", postgres.balances(at)
-        yield "nothing is lost", postgres.sql("select count(*) from pgbench_history",
+        yield "the sums of the pgbench tables agree", postgres.balances(at)
+        yield "no transaction is lost", postgres.sql("select count(*) from pgbench_history",
                                               host=at) == "100"
 
 
@@ -200,7 +200,7 @@ class Ssh:
             key.write(client.known["key"])
         command = [*map(str, ssh.CLIENT), f"root@{client.there}"]
         size, got = 2 << 20, f"{ssh.DIRECTORY}/got"
-        yield "runs a command", succeeds(*SMC, *command, "true")
+        yield "ssh runs a command", succeeds(*SMC, *command, "true")
         # The session exists until its input ends.
         with subprocess.Popen([*SMC, *command, f"cat {ssh.DIRECTORY}/large -"],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -252,7 +252,7 @@ def driving(part, machine, session):
     except PROBLEMS as error:
         failed.append(f"{type(error).__name__}: {error}")
     session.send({"done": failed})
-    return "; ".join(failed) or ("" if client.seen else "nobody has seen SMC")
+    return "; ".join(failed) or ("" if client.seen else "no connection was seen to use SMC")
 
 
 def case(name, programs=None):
@@ -263,7 +263,7 @@ def case(name, programs=None):
         before = connections(machine.mode)
         problem = (serving if machine.is_server else driving)(part, machine, session)
         smc, tcp = (now - then for now, then in zip(connections(machine.mode), before))
-        said = f"{smc} connections over {machine.mode}, {tcp} over TCP where SMC was wanted"
+        said = f"{smc} connections over {machine.mode}, {tcp} over TCP although SMC was expected"
         say(f"{name}: {said}")
         if not problem and (smc < part.CONNECTIONS or tcp > getattr(part, "FALLBACKS", 0)):
             problem = said

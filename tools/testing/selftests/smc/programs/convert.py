@@ -48,8 +48,8 @@ def cases():
     with server(*CONVERT, "httpd", "-f", "-p", f"127.0.0.1:{PORT}", "-h", DIRECTORY, port=PORT):
         yield "convert: 8 MiB between static programs", fetched() == wanted
         with socket.socket() as outside:
-            yield "convert: nobody else is converted", outside.getsockopt(
+            yield "convert: other programs are not converted", outside.getsockopt(
                 socket.SOL_SOCKET, socket.SO_PROTOCOL) == socket.IPPROTO_TCP
-        yield "convert: a status is passed on", run(*CONVERT, "sh", "-c", "exit 7")[0] == 7
+        yield "convert: the exit status is passed on", run(*CONVERT, "sh", "-c", "exit 7")[0] == 7
     yield "convert: no cgroup is left", not glob.glob(f"{CGROUPS}/**/smc_run-*", recursive=True)
     yield "convert: no BPF program is left", bpf_programs() == before

@@ -32,7 +32,7 @@ def cases():
     with server(*CONVERTED, "serve", ECHO, WEB, port=8091):
         good, carried = echoed()
         yield f"go: {COUNT} connections echo {MIB} MiB at once", good
-        yield "go: all of them are SMC", carried == {"SMCD": 2 * COUNT}
+        yield "go: all connections are SMC", carried == {"SMCD": 2 * COUNT}
         with open("/tmp/server-8091.log", encoding="ascii") as said:
             wanted = said.read().strip()
         yield "go: 20 files of 4 MiB over net/http", succeeds(*CONVERTED, "get", f"http://{WEB}/",

@@ -47,7 +47,7 @@ class Losing(threading.Thread):
             while self.carried() and time.monotonic() < until:
                 time.sleep(0.02)
             if self.carried():
-                self.problem = f"{DEVICE} is down, and has connections after {PATIENCE} s"
+                self.problem = f"{DEVICE} is down, but still has connections after {PATIENCE} s"
             set_up(NETDEV, True)
             self.times += 1
 
@@ -56,7 +56,7 @@ def under_loss(client, port, *command):
     """Yields cases: a program's client, and whether it lost a device meanwhile."""
     with Losing() as losing:
         good = client.watched(port, *command)[0] == 0
-    yield "the clients see nothing", good
+    yield "the clients see no error", good
     yield f"links were lost: {losing.problem or losing.times}", losing.times and not losing.problem
 
 
@@ -85,7 +85,7 @@ class Redis(between.Redis):
                               3000, "-t", "set,get,incr,lpush,rpop,sadd,hset,mset")
         with Losing():
             good = in_parallel(lambda index: Redis.exchange(client, index), Redis.CLIENTS)
-        yield "every value is what was written", all(good)
+        yield "every value read is the value written", all(good)
 
 
 class Postgres(between.Postgres):
@@ -94,14 +94,14 @@ class Postgres(between.Postgres):
     @staticmethod
     def drive(client):
         at = client.there
-        yield "answers", postgres.sql("select 1", host=at) == "1"
+        yield "PostgreSQL answers", postgres.sql("select 1", host=at) == "1"
         pgbench = [*SMC, f"{postgres.BIN}/pgbench", *postgres.ends(at)]
         yield "pgbench fills its tables", succeeds(*pgbench, "-i", "-q", "postgres", timeout=slow(300))
         yield from under_loss(client, postgres.PORT, *pgbench, "-n", "-c", 4, "-t",
                               Postgres.TRANSACTIONS, "postgres")
-        yield "the books balance", postgres.balances(at)
-        yield "nothing is lost", postgres.sql("select count(*) from pgbench_history", host=at) == \
-            str(4 * Postgres.TRANSACTIONS)
+        yield "the sums of the pgbench tables agree", postgres.balances(at)
+        yield "no transaction is lost", postgres.sql(
+            "select count(*) from pgbench_history", host=at) == str(4 * Postgres.TRANSACTIONS)
 
 
 PROGRAMS = {"redis": Redis, "postgres": Postgres}

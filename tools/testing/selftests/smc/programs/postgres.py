@@ -44,19 +44,20 @@ def cases():
     yield "postgres: a new cluster", prepare()
     with postgres():
         # A server that answers the first query is ready.
-        yield "postgres: answers", succeeds(*SMC, f"{BIN}/pg_isready", *ends()) or \
+        yield "postgres: the server answers", succeeds(*SMC, f"{BIN}/pg_isready", *ends()) or \
             sql("select 1") == "1"
         yield "postgres: pgbench fills its tables", succeeds(
             *SMC, f"{BIN}/pgbench", *ends(), "-i", "-q", "postgres", timeout=slow(300))
         yield "postgres: pgbench", succeeds(*SMC, f"{BIN}/pgbench", *ends(), "-c", 4, "-t", 100,
                                             "postgres", timeout=slow(300))
-        yield "postgres: the books balance", balances()
-        yield "postgres: nothing is lost", sql("select count(*) from pgbench_history") == "400"
+        yield "postgres: the sums of the pgbench tables agree", balances()
+        yield "postgres: no transaction is lost", \
+            sql("select count(*) from pgbench_history") == "400"
         sql("create database again template template0")
-        yield "postgres: a dump comes back", succeeds(
+        yield "postgres: a dump is restored", succeeds(
             "sh", "-c", f"{SMC[0]} {BIN}/pg_dump -h 127.0.0.1 -p {PORT} -U postgres -t "
             "pgbench_accounts postgres | "
             f"{SMC[0]} {BIN}/psql -q -h 127.0.0.1 -p {PORT} -U postgres again", timeout=slow(300))
         rows = "select count(*), md5(string_agg(a::text, ',' order by aid)) from pgbench_accounts a"
         first, second = sql(rows), sql(rows, "again")
-        yield "postgres: the same", first == second and first.startswith("100000|")
+        yield "postgres: the restored table is equal", first == second and first.startswith("100000|")

@@ -61,7 +61,7 @@ def await_listener(port, process=None):
         if process and process.poll() is not None:
             break
         time.sleep(0.05)
-    raise RuntimeError(f"nobody listens on port {port}")
+    raise RuntimeError(f"no listener on port {port}")
 
 
 @contextlib.contextmanager

@@ -71,8 +71,8 @@ def cases():
             timeout=slow(600))
         good, saved, carried = mixed_load()
         yield f"redis: a mixed load for {SECONDS} s", good
-        yield "redis: a save during it", "saving started" in saved.lower()
+        yield "redis: a save during the load", "saving started" in saved.lower()
         yield "redis: clients and replica use SMC", set(carried) == {"SMCD"}
-        yield "redis: the replica follows", followed()
+        yield "redis: the replica catches up", followed()
         yield "redis: the replica has the same data", same_data(
             *(cli(port, "debug", "digest") for port in (MASTER, REPLICA)))

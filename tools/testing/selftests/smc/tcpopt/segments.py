@@ -43,7 +43,7 @@ class Seen:
         self.sport, self.dport, self.seq, self.ack = struct.unpack_from("!HHII", tcp)
         self.flags = tcp[13] & 0x3f
         self.raw_options = tcp[20:4 * (tcp[12] >> 4)]
-        same(4 * (tcp[12] >> 4) <= len(tcp), True, "the header fits")
+        same(4 * (tcp[12] >> 4) <= len(tcp), True, "the header is within the segment")
         pseudo = self.ends + struct.pack("!II" if self.v6 else "!HH", *(
             (len(tcp), socket.IPPROTO_TCP) if self.v6 else (socket.IPPROTO_TCP, len(tcp))))
         self.partial = partial
