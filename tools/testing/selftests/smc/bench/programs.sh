@@ -51,7 +51,7 @@ await_port()	# await_port TRANSPORT PORT
 		ss -Hltn "sport = :$2" 2> /dev/null | grep -q . && return 0
 		sleep 0.1
 	done
-	fail "$1 port $2: nobody listens"
+	fail "$1 port $2: no listener"
 	return 1
 }
 

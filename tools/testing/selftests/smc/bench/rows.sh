@@ -18,7 +18,7 @@ if [ -e "$SMC_KO" ]; then
 		smc=yes
 	fi
 fi
-[ -n "$smc" ] || echo "# no smc.ko for $KVER, rows of SMC are left out"
+[ -n "$smc" ] || echo "# no smc.ko for $KVER, so the rows of SMC are skipped"
 
 # Let the boot finish its deferred work. In the deterministic mode this takes no real time.
 [ -z "$SMC_BENCH_SETTLE" ] || sleep "$SMC_BENCH_SETTLE"

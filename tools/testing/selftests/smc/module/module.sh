@@ -86,7 +86,7 @@ unload_soon()
 		loaded || return 0
 		sleep 0.05
 	done
-	echo "# rmmod says: $(cat /tmp/rmmod.err), $(grep '^smc ' /proc/modules)"
+	echo "# rmmod printed: $(cat /tmp/rmmod.err), $(grep '^smc ' /proc/modules)"
 	return 1
 }
 
@@ -100,7 +100,7 @@ one_kind()	# one_kind <kind of socket>
 		echo "# $1: rmmod worked while a socket was open"
 		rc=1
 	elif ! grep -qi 'in use\|busy\|temporarily' /tmp/rmmod.err; then
-		echo "# $1: rmmod said: $(cat /tmp/rmmod.err)"
+		echo "# $1: rmmod printed: $(cat /tmp/rmmod.err)"
 		rc=1
 	fi
 	tell close || rc=1
@@ -121,7 +121,7 @@ kinds="$kinds upper_layer busy_polled"
 echo "1..$(($(echo "$kinds" | wc -w) + 4))"
 for kind in $kinds; do
 	one_kind "$kind"
-	ok $? "in use with a socket that is: ${kind//_/ }"
+	ok $? "rmmod fails with a socket that is: ${kind//_/ }"
 done
 
 status=0
@@ -130,7 +130,7 @@ for i in $(seq "$rounds"); do
 	tell burst || { status=1; break; }
 	unload_soon || { echo "# in round $i"; status=1; break; }
 done
-ok $status "loaded and unloaded $rounds times after traffic, TIME_WAIT included"
+ok $status "the module is loaded and unloaded $rounds times after traffic, also with TIME_WAIT"
 log_is_clean
 ok $? "kernel log after that"
 
@@ -144,7 +144,7 @@ for i in $(seq $((rounds / 5))); do
 		# On a slow host the read may time out in the middle of the word.
 		line+=$part
 		if [ $SECONDS -gt $late ]; then
-			echo "# round $i: no answer for minutes; the program is in"
+			echo "# round $i: no answer for minutes; stacks of the program:"
 			sed 's/^/# /' /proc/"$TRAFFIC_PID"/task/*/stack /proc/net/tcp
 			break
 		fi
@@ -155,7 +155,7 @@ for i in $(seq $((rounds / 5))); do
 	[ "$line" = done ] || { echo "# round $i: $line"; status=1; }
 	unload_soon || { echo "# in round $i"; status=1; break; }
 done
-ok $status "rmmod races with sockets that come and go"
+ok $status "rmmod races with sockets that are opened and closed"
 log_is_clean
 ok $? "kernel log after that"
 
