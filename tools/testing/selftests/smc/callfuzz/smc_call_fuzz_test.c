@@ -494,7 +494,7 @@ static void parse(int argc, char **argv)
 			break;
 		case 'x':
 			if (!leave_out(optarg))
-				ksft_exit_fail_msg("there is no call %s\n", optarg);
+				ksft_exit_fail_msg("unknown call %s\n", optarg);
 			break;
 		case 'B': opt.batch = atoi(optarg); break;
 		case 'l': opt.patience = atol(optarg); break;

@@ -450,7 +450,7 @@ def killed():
     used, listener = settled(), listen()
     ours, connected = os.pipe()
     # Tells vm/judge-log that the kernel's messages about this are expected.
-    write("/dev/kmsg", "smc-test: somebody will be killed for memory")
+    write("/dev/kmsg", "smc-test: an OOM kill is expected")
     try:
         pid = os.fork()
         if pid == 0:
@@ -462,7 +462,7 @@ def killed():
         got, how = read_to_end(sock)
         assert os.waitpid(pid, 0)[1] == signal.SIGKILL
     finally:
-        write("/dev/kmsg", "smc-test: nobody any more")
+        write("/dev/kmsg", "smc-test: no more OOM kills are expected")
         write(f"{CLIENT.path}/memory.max", "max")
     assert CLIENT.oom_kills() == 1
     assert got and how in ("end", "reset"), (got, how)

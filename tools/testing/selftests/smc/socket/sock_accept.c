@@ -44,7 +44,7 @@ static void accept_nonblock_server(void)
 	set_nonblock(l, true);
 	R(accept(l, NULL, NULL));
 	rec("poll %s", mask_name(poll_mask(l, POLLIN | POLLOUT | POLLRDHUP)));
-	barrier("nobody yet");
+	barrier("no client yet");
 	rec("poll %s", mask_name(await_mask(l, POLLIN)));
 	fd = RFD(accept(l, NULL, NULL));
 	rec("poll %s", mask_name(poll_mask(l, POLLIN | POLLOUT | POLLRDHUP)));
@@ -56,7 +56,7 @@ static void accept_nonblock_client(void)
 {
 	int port = ctl_get();
 
-	barrier("nobody yet");
+	barrier("no client yet");
 	ping_pong(connect_to(port, 0));
 }
 
