@@ -36,10 +36,10 @@ def kept_as(path):
 def ask(paths):
     """Runs checkpatch on these files and keeps the result for each."""
     done = subprocess.run(["perl", f"{scripts.folder()}/checkpatch.pl", *OPTIONS, "-f", *paths],
-                          cwd=ELSEWHERE, text=True, check=False, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL)
-    if done.returncode not in (0, 1):
-        raise ValueError(f"checkpatch ended with status {done.returncode}")
+                          cwd=ELSEWHERE, text=True, check=False, capture_output=True)
+    # checkpatch goes on without a file that it cannot open; only its diff complains.
+    if done.returncode not in (0, 1) or re.search("^diff:", done.stderr, re.MULTILINE):
+        raise ValueError(f"checkpatch ended with status {done.returncode}: {done.stderr}")
     said = {path: [] for path in paths}
     for line in done.stdout.splitlines():
         match = COMPLAINT.match(line)
@@ -60,8 +60,10 @@ def complaints():
     os.makedirs(kept(), exist_ok=True)
     os.makedirs(ELSEWHERE, exist_ok=True)
     for name in {folder.split("/")[0] for folder in FOLDERS}:
-        if not os.path.islink(f"{ELSEWHERE}/{name}"):
-            os.symlink(f"{tree.TOP}/{name}", f"{ELSEWHERE}/{name}")
+        # Relative, because the tree has another path during `make check` (tools/plain-path).
+        target = os.path.relpath(f"{tree.TOP}/{name}", ELSEWHERE)
+        if not os.path.exists(f"{ELSEWHERE}/{name}"):
+            os.symlink(target, f"{ELSEWHERE}/{name}")
     new = [path for path in paths if not os.path.exists(kept_as(path))]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(ask, [new[i:i + BATCH] for i in range(0, len(new), BATCH)]))
