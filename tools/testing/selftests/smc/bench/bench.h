@@ -45,7 +45,9 @@ struct options {
 	bool nodelay;
 	int busy_poll;		/* microseconds, 0: not at all */
 	long exchanges;		/* of each connection of connect-echo */
+	uint32_t address;	/* of the listener, the first one */
 	long addresses;		/* of the listener: each has ports for 28 232 connections */
+	long backlog;		/* of the listener; if it overflows, a client waits for 1 s */
 	long pairs;		/* that do the same at the same time */
 	enum listeners listeners;
 	bool json;

@@ -32,7 +32,7 @@ sleep 10	# lets the boot finish its deferred work
 
 cost()	# cost <transport> <options...>: instructions per operation
 {
-	/tmp/smc_bench --json --transport "$@" | sed -n 's/.*"ns_per_op": *\([0-9]*\).*/\1/p'
+	/tmp/smc_bench --json --backlog 4096 --transport "$@" | sed -n 's/.*"ns_per_op": *\([0-9]*\).*/\1/p'
 }
 
 row()	# row <what> <options...>

@@ -8,6 +8,7 @@
  * instruction, so the result is the number of instructions that both processes and the kernel
  * execute for one operation.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -172,7 +173,9 @@ static void usage(void)
 	       "  --exchanges N  ping-pongs of each connection of connect-echo (1)\n"
 	       "  --nodelay      TCP_NODELAY on both ends\n"
 	       "  --busy-poll N  microseconds of busy polling at both ends (0)\n"
-	       "  --addresses N  calls go to 127.0.0.1 to 127.0.0.N in turn (1)\n"
+	       "  --address A    of the listener (127.0.0.1)\n"
+	       "  --addresses N  calls go to N addresses in turn, of which A is the first (1)\n"
+	       "  --backlog N    connections that the listener may keep before accept() (128)\n"
 	       "  --pairs N      of client and server, at the same time (1)\n"
 	       "  --listener L   of each pair: own, shared by all, or with reuseport (own)\n"
 	       "  --json         one line of JSON instead of text\n");
@@ -202,13 +205,24 @@ static const struct option long_options[] = {
 	{ "exchanges", required_argument, NULL, 'x' },
 	{ "nodelay", no_argument, NULL, 'd' },
 	{ "busy-poll", required_argument, NULL, 'b' },
+	{ "address", required_argument, NULL, 'A' },
 	{ "addresses", required_argument, NULL, 'a' },
+	{ "backlog", required_argument, NULL, 'q' },
 	{ "pairs", required_argument, NULL, 'p' },
 	{ "listener", required_argument, NULL, 'l' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ }
 };
+
+static uint32_t address_of(const char *word)
+{
+	struct in_addr in;
+
+	if (!inet_aton(word, &in))
+		die("--address requires an IPv4 address, not \"%s\"", word);
+	return ntohl(in.s_addr);
+}
 
 static enum listeners listeners_of(const char *word)
 {
@@ -240,7 +254,9 @@ static void parse(int argc, char **argv, struct options *opt)
 		case 'x': opt->exchanges = number(optarg, "exchanges", 1); break;
 		case 'd': opt->nodelay = true; break;
 		case 'b': opt->busy_poll = number(optarg, "busy-poll", 0); break;
+		case 'A': opt->address = address_of(optarg); break;
 		case 'a': opt->addresses = number(optarg, "addresses", 1); break;
+		case 'q': opt->backlog = number(optarg, "backlog", 1); break;
 		case 'p': opt->pairs = number(optarg, "pairs", 1); break;
 		case 'l': opt->listeners = listeners_of(optarg); break;
 		case 'j': opt->json = true; break;
@@ -395,7 +411,8 @@ static void run_pairs(const struct options *opt, const struct transport *t, cons
 
 int main(int argc, char **argv)
 {
-	struct options opt = { .size = 64, .warmup = -1, .addresses = 1, .pairs = 1 };
+	struct options opt = { .size = 64, .warmup = -1, .address = INADDR_LOOPBACK,
+			       .addresses = 1, .backlog = 128, .pairs = 1 };
 	const struct transport *t;
 	const struct work *w;
 

@@ -12,8 +12,6 @@
 
 #include "bench.h"
 
-#define BACKLOG 128
-#define BACKLOG_OF_PAIRS 4096	/* an overflow would let a client wait for a second */
 #define REUSEPORT_PORT 4711
 
 static int listener = -1;
@@ -71,18 +69,18 @@ static void inet_listen(const struct options *opt, int protocol)
 		if (setsockopt(listener, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)))
 			die_errno("SO_REUSEPORT");
 	}
-	sin->sin_addr.s_addr = htonl(opt->addresses > 1 ? INADDR_ANY : INADDR_LOOPBACK);
+	sin->sin_addr.s_addr = htonl(opt->addresses > 1 ? INADDR_ANY : opt->address);
 	if (bind(listener, (struct sockaddr *)sin, sizeof(*sin)) ||
-	    listen(listener, opt->pairs > 1 ? BACKLOG_OF_PAIRS : BACKLOG) ||
+	    listen(listener, opt->backlog) ||
 	    getsockname(listener, (struct sockaddr *)sin, &len))
-		die_errno("cannot listen on 127.0.0.1");
+		die_errno("cannot listen");
 }
 
 static void inet_connect(const struct options *opt, struct chan *ch, int protocol)
 {
 	static long calls;
 
-	inet_addr_of_listener.sin_addr.s_addr = htonl(INADDR_LOOPBACK + calls++ % opt->addresses);
+	inet_addr_of_listener.sin_addr.s_addr = htonl(opt->address + calls++ % opt->addresses);
 	ch->in = inet_socket(opt, protocol);
 	ch->out = ch->in;
 	if (connect(ch->in, (struct sockaddr *)&inet_addr_of_listener,
@@ -138,7 +136,7 @@ static void unix_open(const struct options *opt)
 	if (listener < 0)
 		die_errno("socket(AF_UNIX)");
 	if (bind(listener, (struct sockaddr *)sun, sizeof(*sun)) ||
-	    listen(listener, BACKLOG))
+	    listen(listener, opt->backlog))
 		die_errno("cannot listen on a unix socket");
 }
 
