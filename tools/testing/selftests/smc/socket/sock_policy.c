@@ -5,12 +5,14 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <linux/magic.h>
 #include <linux/smc_reason.h>
 #include <linux/tcp.h>
 #include <stddef.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 
 #include "role.h"
@@ -251,10 +253,12 @@ static void attach(int cgroup, int prog_type, int attach_type, const struct bpf_
 static int own_cgroup(void)
 {
 	char path[100], pid[20];
+	struct statfs fs;
 	int fd;
 
 	mkdir("/tmp/smc-cgroup", 0755);
-	if (access("/tmp/smc-cgroup/cgroup.procs", F_OK))
+	/* A guest may see the same folder of its host, where cgroups are mounted, as files. */
+	if (statfs("/tmp/smc-cgroup", &fs) || fs.f_type != CGROUP2_SUPER_MAGIC)
 		X(mount("none", "/tmp/smc-cgroup", "cgroup2", 0, NULL));
 	snprintf(path, sizeof(path), "/tmp/smc-cgroup/%d", getpid());
 	X(mkdir(path, 0755));
