@@ -16,8 +16,9 @@
 #include <net/ipv6.h>
 #include <net/netlink.h>
 #include "../smc.h"
+#include "../sock_info.h"
+#include "../socket/walk.h"
 #include "../wire/clc.h"
-#include "walk.h"
 
 /* State that is kept between two messages of a dump, in netlink_callback.ctx. */
 struct diag_ctx {

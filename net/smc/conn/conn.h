@@ -286,6 +286,7 @@ void smc_conn_wake_all(struct smc_conn *c);
 void smc_conn_notify(struct smc_conn *c);
 void smc_conn_urgent(struct smc_conn *c, u64 end);
 void smc_conn_urgent_pending(struct smc_conn *c, bool pending);
+u64 smc_urgent_taken(const struct smc_conn *c);
 
 /* wait.c */
 void smc_wait_begin(struct smc_wait *w, __poll_t mask);

@@ -27,6 +27,5 @@ u64 smc_urgent_hidden(const struct sock *sk, const struct smc_conn *c);
 u64 smc_urgent_inq(const struct sock *sk, const struct smc_conn *c);
 bool smc_urgent_at_mark(const struct smc_conn *c);
 bool smc_urgent_there(const struct smc_conn *c);
-u64 smc_urgent_taken(const struct smc_conn *c);
 
 #endif

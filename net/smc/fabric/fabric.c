@@ -96,6 +96,28 @@ bool smc_fabric_any(const struct smc_net *sn)
 	return any;
 }
 
+/**
+ * smc_fabric_mac() - get a MAC address that makes this host's peer ID unique
+ * @mac: receives the address of a device
+ *
+ * Context: any but hard interrupts.
+ * Return: true, or false if no device has one.
+ */
+bool smc_fabric_mac(u8 *mac)
+{
+	struct smc_fabric *f;
+	bool found = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &smc_fabrics, list) {
+		found = f->ops->mac && f->ops->mac(mac);
+		if (found)
+			break;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
 static struct smc_fabric *first_pairing(const struct smc_net *sn)
 {
 	struct smc_fabric *f;

@@ -120,6 +120,9 @@ struct smc_pair_end {
  * @pair:	create both ends of a connection, attached to each other.  Only for a fabric
  *		whose peers are all in this kernel, else NULL.  Returns 0 or a reason; with
  *		@atomic also -EAGAIN if it would have to sleep.  Any context with @atomic.
+ * @mac:	get the MAC address of one of its devices, for this host's peer ID.  Returns
+ *		false if there is none.  Any context but hard interrupts.  NULL if its devices
+ *		have no MAC address
  * @groups:	show the link groups of a namespace, see struct smc_walk.  Returns the nonzero
  *		value of @w->group that ended the walk, or 0.  Process context, may sleep.
  * @devices:	as @groups, for the devices that the namespace may use
@@ -151,6 +154,7 @@ struct smc_fabric_ops {
 	void (*refused)(struct smc_conn *c, bool out_of_sync);
 	int (*pair)(struct smc_fabric *f, struct smc_pair_end *client,
 		    struct smc_pair_end *server, bool atomic);
+	bool (*mac)(u8 *mac);
 	int (*groups)(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w);
 	int (*devices)(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *w);
 };
@@ -171,6 +175,7 @@ void smc_fabric_unregister(struct smc_fabric *f);
 /* Any context. */
 bool smc_fabric_exists(u8 diag_mode);
 bool smc_fabric_any(const struct smc_net *sn);
+bool smc_fabric_mac(u8 *mac);
 bool smc_fabric_pairs(const struct smc_net *sn);
 int smc_fabric_pair(struct smc_pair_end *client, struct smc_pair_end *server, bool atomic);
 /* For the handshake: these ask all usable fabrics.  Process context, may sleep. */

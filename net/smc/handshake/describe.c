@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How this end describes itself in CLC messages. */
+#include <linux/etherdevice.h>
 #include <linux/mutex.h>
 #include <linux/once.h>
 #include <linux/random.h>
 #include <linux/unaligned.h>
 #include <linux/utsname.h>
-#include "../fabric/rdma/rdma.h"
+#include "../fabric/fabric.h"
 #include "../netns.h"
 #include "internal.h"
 
@@ -22,7 +23,8 @@ static void make_peer_id(struct smc_net *sn)
 	lockdep_assert_held(&peer_id_lock);
 	DO_ONCE(get_random_bytes, &instance, sizeof(instance));
 	put_unaligned_be16(instance++, sn->peer_id);
-	smc_rdma_peer_mac(sn->peer_id + sizeof(instance));
+	if (!smc_fabric_mac(sn->peer_id + sizeof(instance)))
+		eth_random_addr(sn->peer_id + sizeof(instance));
 	smp_store_release(&sn->has_peer_id, true);
 }
 

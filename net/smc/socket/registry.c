@@ -10,13 +10,14 @@
  * socket that exists throughout the walk exactly once.
  */
 #include <linux/timekeeping.h>
-#include "../admin/walk.h"
 #include "../fabric/fabric.h"
 #include "../lock_class.h"
+#include "../sock_info.h"
 #include "../stats.h"
 #include "../tcpopt/tcpopt.h"
 #include "socket.h"
 #include "sockopt.h"
+#include "walk.h"
 
 /* Number of entries that a walk looks at before it releases the lock. */
 #define REG_STRETCH	32

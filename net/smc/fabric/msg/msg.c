@@ -2,7 +2,6 @@
 /* Cursors, flags and urgent data of a connection: what to send and what to believe. */
 #include <linux/delay.h>
 #include <linux/moduleparam.h>
-#include "../../conn/urgent.h"
 #include "msg.h"
 
 #ifdef CONFIG_SMC_TEST

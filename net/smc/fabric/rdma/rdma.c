@@ -2,8 +2,8 @@
 /* The RDMA fabric: its part of CLC messages. */
 #include <linux/slab.h>
 #include "../../config/eid.h"
-#include "../../admin/walk.h"
 #include "../../netns.h"
+#include "../../sock_info.h"
 #include "../fabric.h"
 #include "../route.h"
 #include "lgr/lgr.h"
@@ -294,6 +294,7 @@ static const struct smc_fabric_ops rdma_ops = {
 	.attach		= smc_rdma_attach,
 	.finish		= smc_rdma_finish,
 	.refused	= smc_rdma_refused,
+	.mac		= smc_rdma_mac,
 	.groups		= smc_rdma_groups,
 	.devices	= smc_rdma_devices,
 };

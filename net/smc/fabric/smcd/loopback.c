@@ -20,12 +20,12 @@
 #include <linux/utsname.h>
 #include <linux/uuid.h>
 #include "../../config/eid.h"
-#include "../../admin/walk.h"
 #include "../../lock_class.h"
 #include "../../mem/charge.h"
 #include "../../mem/pool.h"
 #include "../../mem/rmbe.h"
 #include "../../netns.h"
+#include "../../sock_info.h"
 #include "../fabric.h"
 #include "../show.h"
 #include "dev.h"

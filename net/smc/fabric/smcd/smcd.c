@@ -5,10 +5,10 @@
  */
 #include <linux/pci.h>
 #include <linux/slab.h>
-#include "../../admin/walk.h"
 #include "../../config/eid.h"
 #include "../../netns.h"
 #include "../../smc.h"
+#include "../../sock_info.h"
 #include "../route.h"
 #include "../show.h"
 #include "conn.h"

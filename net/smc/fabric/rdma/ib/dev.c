@@ -147,14 +147,16 @@ static bool port_mac(const struct smc_rdma_dev *dev, u32 port, u8 *mac)
 }
 
 /**
- * smc_rdma_peer_mac() - get a MAC address that makes this host's peer ID unique
- * @mac: receives the address of an RDMA device, or a random one
+ * smc_rdma_mac() - smc_fabric_ops.mac
+ * @mac: receives the address of an RDMA device
  *
  * Context: any but hard interrupt.
+ * Return: true, or false if there is no such device.
  */
-void smc_rdma_peer_mac(u8 *mac)
+bool smc_rdma_mac(u8 *mac)
 {
 	struct smc_rdma_dev *dev;
+	bool found = true;
 	u32 port;
 
 	rcu_read_lock();
@@ -163,9 +165,10 @@ void smc_rdma_peer_mac(u8 *mac)
 			if (rdma_protocol_roce(dev->ibdev, port) &&
 			    port_mac(dev, port, mac))
 				goto out;
-	eth_random_addr(mac);
+	found = false;
 out:
 	rcu_read_unlock();
+	return found;
 }
 
 /* ---- events --------------------------------------------------------------- */

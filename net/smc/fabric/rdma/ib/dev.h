@@ -237,8 +237,7 @@ static inline bool smc_rdma_dev_gone(const struct smc_rdma_dev *dev)
 	return READ_ONCE(dev->gone);
 }
 
-/* MAC address for the peer ID of this instance: that of an RDMA device, or a random one */
-void smc_rdma_peer_mac(u8 *mac);
+bool smc_rdma_mac(u8 *mac);
 
 /*
  * Shared by the files of ib/.  The list is read under RCU; a reader that keeps a device
