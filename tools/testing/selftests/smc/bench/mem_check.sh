@@ -42,10 +42,8 @@ if [ "$1" = --guest ]; then
 	fi
 	cp "$SMC_BENCH" /tmp/smc_bench || exit 1
 	sleep 10
-	/tmp/smc_bench --transport smc --work mem --count "$count" --json --sndbuf $element \
-		--rcvbuf $element $where || exit 1
-	"$SMC_ROOT/build/tools/smcd" stats | sed 's/^/# /' | head -20
-	exit 0
+	exec /tmp/smc_bench --transport smc --work mem --count "$count" --json --sndbuf $element \
+		--rcvbuf $element $where
 fi
 
 check()
@@ -73,7 +71,7 @@ mem=$((count > 10000 ? 12288 : 4096))
 make -s -C "$here" OUT="$top/build/bench" || exit 2
 echo "TAP version 13"
 echo "1..3"
-echo "# $count connections in a guest with $mem MiB, Linux $kver; about $((count / 10000)) minutes"
+echo "# $count connections in a guest with $mem MiB, Linux $kver; a minute or more"
 export SMC_BENCH=$top/build/bench/smc_bench
 "$top/tools/testing/vm/run" --kver "$kver" --icount --mem $mem --name "mem_check-$kver" \
 	--timeout $((600 + count / 30)) -- "$here/mem_check.sh" --guest "$count" "$fabric" > "$top/build/bench/mem_check.log"
