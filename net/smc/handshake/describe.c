@@ -93,18 +93,6 @@ void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a)
 	hs->neg.fabric->ops->describe(hs->conn, a);
 }
 
-/**
- * smc_hs_send_accept() - send our Accept (as server) or Confirm (as client)
- * @hs: the handshake
- */
-void smc_hs_send_accept(struct smc_handshake *hs)
-{
-	struct smc_clc_accept *a = &hs->area.accept;
-
-	smc_hs_describe(hs, a);
-	smc_clc_send(hs, smc_clc_encode_accept(a, hs->area.buf, sizeof(hs->area.buf)));
-}
-
 /* The element has the size that the application requested, or net.smc.rmem. */
 static u32 wanted_rcvbuf(const struct sock *sk, const struct smc_net *sn)
 {
@@ -133,25 +121,4 @@ void smc_hs_wanted(const struct sock *sk, struct smc_wanted *want)
 	want->rcvbuf = wanted_rcvbuf(sk, sn);
 	want->rcvbuf_most = sk->sk_userlocks & SOCK_RCVBUF_LOCK ? 0 : READ_ONCE(sn->rmem_max);
 	want->sndbuf = wanted_sndbuf(sk, sn);
-}
-
-/**
- * smc_hs_conn_new() - create the connection on the negotiated fabric
- * @hs: the handshake
- *
- * Return: the connection, which hs->conn points to as well, or an ERR_PTR.
- */
-struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs)
-{
-	struct smc_wanted want;
-	struct smc_conn *c;
-
-	smc_hs_wanted(hs->sk, &want);
-	c = hs->neg.fabric->ops->conn_new(hs->neg.fabric, hs->sk, &hs->neg, &want);
-	if (IS_ERR(c))
-		return c;
-	c->version = hs->neg.version;
-	smc_conn_set_notify(c, smc_hs_event, hs->sk);
-	hs->conn = c;
-	return c;
 }

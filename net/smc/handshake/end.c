@@ -1,47 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* All ways to end a handshake: first the verdict is set, then the socket is told. */
+/* What ends a handshake early, and how the socket is told of the verdict. */
 #include "../policy/policy.h"
 #include "internal.h"
-
-/**
- * smc_hs_end_up() - both sides agree: data will flow through hs->conn
- * @hs: the handshake
- */
-void smc_hs_end_up(struct smc_handshake *hs)
-{
-	hs->verdict = SMC_HS_IS_UP;
-}
-
-/**
- * smc_hs_end_tcp() - the connection stays TCP
- * @hs: the handshake
- * @reason: reason for the fallback
- * @peer_diagnosis: the diagnosis in the peer's Decline, or 0
- */
-void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
-		    u32 peer_diagnosis)
-{
-	hs->verdict = SMC_HS_IS_TCP;
-	hs->reason = reason;
-	hs->diagnosis = peer_diagnosis;
-}
-
-/**
- * smc_hs_end_reset() - reset the TCP connection, because it is too late for a fallback
- * @hs: the handshake
- * @reason: reason for the reset
- * @err: errno that the application sees, positive
- *
- * RFC 7609, C.5 and C.6.
- */
-void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
-{
-	hs->verdict = SMC_HS_IS_RESET;
-	hs->reason = reason;
-	hs->err = err;
-	hs->diagnosis = 0;
-	hs->to_send = 0;
-}
 
 /**
  * smc_hs_end_decline() - send a Decline instead of the expected message

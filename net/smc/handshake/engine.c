@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The state machine: runs the steps of a role as far as possible. */
+/* The state machine: runs the steps of a role as far as possible, in a work item of its own. */
 #include <linux/sched/mm.h>
 #include "internal.h"
 
@@ -35,19 +35,88 @@ static bool advance(struct smc_handshake *hs)
 	return hs->to_send || hs->verdict != SMC_HS_OPEN;
 }
 
-/**
- * smc_hs_run() - run the state machine as far as possible
- * @hs: the handshake
- *
- * Context: the handshake's work item.
- */
-void smc_hs_run(struct smc_handshake *hs)
+static void hs_work(struct work_struct *work)
 {
+	struct smc_handshake *hs = container_of(work, struct smc_handshake, work);
 	struct mem_cgroup *old = set_active_memcg(hs->memcg);
 
 	while (!test_bit(SMC_HS_DEAD, &hs->flags) && advance(hs))
 		;
 	set_active_memcg(old);
+	smc_hs_put(hs);
+}
+
+/**
+ * smc_hs_new() - create the handshake of a socket that begins to connect, or of a child
+ * @sk: the socket, locked; the handshake is attached to it
+ * @payer: the socket whose memory cgroup is charged; for a child, its listener
+ * @role: &smc_hs_client or &smc_hs_server
+ * @ops: how to report to the socket
+ * @gfp: allocation flags
+ *
+ * Return: the handshake, or NULL if there is no memory.
+ */
+struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
+				 const struct smc_hs_role *role,
+				 const struct smc_hs_owner_ops *ops, gfp_t gfp)
+{
+	struct smc_handshake *hs = smc_hs_alloc(payer, gfp);
+
+	if (!hs)
+		return NULL;
+	sock_hold(sk);
+	hs->sk = sk;
+	hs->ops = ops;
+	hs->role = role;
+	hs->flags = 0;
+	INIT_WORK(&hs->work, hs_work);
+	hs->step = role->first;
+	hs->verdict = SMC_HS_OPEN;
+	hs->reason = SMC_REASON_NONE;
+	hs->conn = NULL;
+	memset(&hs->pair, 0, sizeof(hs->pair));
+	memset(&hs->neg, 0, sizeof(hs->neg));
+	hs->neg.server = role->server;
+	hs->have = 0;
+	hs->to_send = 0;
+	/* From here on, a reader that still has a stale pointer can take a reference. */
+	smp_wmb();
+	refcount_set(&hs->ref, 1);
+	rcu_assign_pointer(smc_sk(sk)->hs, hs);
+	return hs;
+}
+
+/**
+ * smc_hs_send_accept() - send our Accept (as server) or Confirm (as client)
+ * @hs: the handshake
+ */
+void smc_hs_send_accept(struct smc_handshake *hs)
+{
+	struct smc_clc_accept *a = &hs->area.accept;
+
+	smc_hs_describe(hs, a);
+	smc_clc_send(hs, smc_clc_encode_accept(a, hs->area.buf, sizeof(hs->area.buf)));
+}
+
+/**
+ * smc_hs_conn_new() - create the connection on the negotiated fabric
+ * @hs: the handshake
+ *
+ * Return: the connection, which hs->conn points to as well, or an ERR_PTR.
+ */
+struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs)
+{
+	struct smc_wanted want;
+	struct smc_conn *c;
+
+	smc_hs_wanted(hs->sk, &want);
+	c = hs->neg.fabric->ops->conn_new(hs->neg.fabric, hs->sk, &hs->neg, &want);
+	if (IS_ERR(c))
+		return c;
+	c->version = hs->neg.version;
+	smc_conn_set_notify(c, smc_hs_event, hs->sk);
+	hs->conn = c;
+	return c;
 }
 
 /**

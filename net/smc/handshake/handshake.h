@@ -62,12 +62,14 @@ extern const struct smc_hs_role smc_hs_server;
 /* run.c */
 int smc_hs_init(void);
 void smc_hs_exit(void);
-struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
-				 const struct smc_hs_role *role,
-				 const struct smc_hs_owner_ops *ops, gfp_t gfp);
 void smc_hs_begin(struct sock *sk);
 void smc_hs_event(struct sock *sk);
 void smc_hs_detach(struct sock *sk);
+
+/* engine.c */
+struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
+				 const struct smc_hs_role *role,
+				 const struct smc_hs_owner_ops *ops, gfp_t gfp);
 
 /* Beyond this many handshakes in progress the workers cannot keep up. */
 static inline unsigned int smc_hs_threshold(void)

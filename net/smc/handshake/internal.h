@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the files of handshake/. Each file calls only those below it, except that the work item
- * in run.c calls the engine:
+ * Shared by the files of handshake/. Each file calls only those below it, except that run.c calls
+ * pair.c: a handshake that ends leaves the table there, or refuses the client that it has claimed.
  *
- *	pair.c				connections within this kernel, without messages
  *	client.c, server.c		the steps of each role
- *	engine.c			the state machine, and checks for both roles
- *	end.c				all ways to end a handshake
- *	describe.c, clc_io.c		messages: their contents, and their transport over TCP
- *	run.c				the object, its work item, its timer, its socket's lock
+ *	engine.c			the state machine, its work item, what both roles share
+ *	end.c				declines, errors, and how the socket is told of the verdict
+ *	clc_io.c			transport of messages over TCP
+ *	pair.c				connections within this kernel, without messages
+ *	describe.c			what messages say of this end
+ *	run.c				the object, its timer, its verdict, its socket's lock
  */
 #ifndef SMC_HANDSHAKE_INTERNAL_H
 #define SMC_HANDSHAKE_INTERNAL_H
@@ -157,11 +158,15 @@ struct smc_handshake {
 };
 
 /* run.c */
+struct smc_handshake *smc_hs_alloc(const struct sock *payer, gfp_t gfp);
 void smc_hs_put(struct smc_handshake *hs);
 void smc_hs_put_later(struct smc_handshake *hs);
 void smc_hs_kick(struct smc_handshake *hs);
 void smc_hs_kick_at(struct smc_handshake *hs, unsigned long when);
 void smc_hs_unlink(struct sock *sk);
+void smc_hs_end_up(struct smc_handshake *hs);
+void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason, u32 peer_diagnosis);
+void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err);
 bool smc_hs_lock(struct smc_handshake *hs) __acquires(&hs->sk->sk_lock.slock);
 void smc_hs_unlock(struct smc_handshake *hs) __releases(&hs->sk->sk_lock.slock);
 
@@ -173,21 +178,17 @@ int smc_clc_recv(struct smc_handshake *hs);
 /* describe.c: the description of this end in every message */
 void smc_hs_peer_id(const struct net *net, u8 *peer_id);
 void smc_hs_describe(struct smc_handshake *hs, struct smc_clc_accept *a);
-void smc_hs_send_accept(struct smc_handshake *hs);
 void smc_hs_wanted(const struct sock *sk, struct smc_wanted *want);
-struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs);
 
 /* end.c */
-void smc_hs_end_up(struct smc_handshake *hs);
-void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason, u32 peer_diagnosis);
-void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err);
 void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason);
 void smc_hs_end_declined(struct smc_handshake *hs);
 void smc_hs_end_bad(struct smc_handshake *hs, int rc);
 void smc_hs_settle(struct smc_handshake *hs);
 
 /* engine.c */
-void smc_hs_run(struct smc_handshake *hs);
+void smc_hs_send_accept(struct smc_handshake *hs);
+struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs);
 bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type);
 bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a);
 bool smc_hs_finish(struct smc_handshake *hs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The handshake as an object: its memory, references, work item and timer. */
+/* The handshake as an object: its memory, references, timer, verdict and socket. */
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include "../mem/charge.h"
@@ -101,14 +101,6 @@ void smc_hs_kick(struct smc_handshake *hs)
 		refcount_dec(&hs->ref);
 }
 
-static void hs_work(struct work_struct *work)
-{
-	struct smc_handshake *hs = container_of(work, struct smc_handshake, work);
-
-	smc_hs_run(hs);
-	smc_hs_put(hs);
-}
-
 /**
  * smc_hs_event() - handle an event of the TCP connection or of the fabric during a handshake
  * @sk: the socket
@@ -172,7 +164,14 @@ static void hs_timer(struct timer_list *t)
 	smc_hs_put(hs);
 }
 
-static struct smc_handshake *hs_alloc(const struct sock *payer, gfp_t gfp)
+/**
+ * smc_hs_alloc() - allocate a handshake, with its timer
+ * @payer: the socket whose memory cgroup is charged
+ * @gfp: allocation flags
+ *
+ * Return: the handshake, not initialised otherwise, or NULL if there is no memory.
+ */
+struct smc_handshake *smc_hs_alloc(const struct sock *payer, gfp_t gfp)
 {
 	struct mem_cgroup *memcg = smc_charge_get(payer), *old;
 	struct smc_handshake *hs;
@@ -180,51 +179,12 @@ static struct smc_handshake *hs_alloc(const struct sock *payer, gfp_t gfp)
 	old = set_active_memcg(memcg);
 	hs = kmem_cache_alloc(smc_hs_cache, gfp);
 	set_active_memcg(old);
-	if (hs)
-		hs->memcg = memcg;
-	else
+	if (!hs) {
 		smc_charge_put(memcg);
-	return hs;
-}
-
-/**
- * smc_hs_new() - create the handshake of a socket that begins to connect, or of a child
- * @sk: the socket, locked; the handshake is attached to it
- * @payer: the socket whose memory cgroup is charged; for a child, its listener
- * @role: &smc_hs_client or &smc_hs_server
- * @ops: how to report to the socket
- * @gfp: allocation flags
- *
- * Return: the handshake, or NULL if there is no memory.
- */
-struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
-				 const struct smc_hs_role *role,
-				 const struct smc_hs_owner_ops *ops, gfp_t gfp)
-{
-	struct smc_handshake *hs = hs_alloc(payer, gfp);
-
-	if (!hs)
 		return NULL;
-	sock_hold(sk);
-	hs->sk = sk;
-	hs->ops = ops;
-	hs->role = role;
-	hs->flags = 0;
-	INIT_WORK(&hs->work, hs_work);
+	}
+	hs->memcg = memcg;
 	timer_setup(&hs->timer, hs_timer, 0);
-	hs->step = role->first;
-	hs->verdict = SMC_HS_OPEN;
-	hs->reason = SMC_REASON_NONE;
-	hs->conn = NULL;
-	memset(&hs->pair, 0, sizeof(hs->pair));
-	memset(&hs->neg, 0, sizeof(hs->neg));
-	hs->neg.server = role->server;
-	hs->have = 0;
-	hs->to_send = 0;
-	/* From here on, a reader that still has a stale pointer can take a reference. */
-	smp_wmb();
-	refcount_set(&hs->ref, 1);
-	rcu_assign_pointer(smc_sk(sk)->hs, hs);
 	return hs;
 }
 
@@ -287,6 +247,46 @@ void smc_hs_detach(struct sock *sk)
 		return;
 	smc_hs_unlink(sk);
 	smc_hs_put(hs);
+}
+
+/**
+ * smc_hs_end_up() - both sides agree: data will flow through hs->conn
+ * @hs: the handshake
+ */
+void smc_hs_end_up(struct smc_handshake *hs)
+{
+	hs->verdict = SMC_HS_IS_UP;
+}
+
+/**
+ * smc_hs_end_tcp() - the connection stays TCP
+ * @hs: the handshake
+ * @reason: reason for the fallback
+ * @peer_diagnosis: the diagnosis in the peer's Decline, or 0
+ */
+void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
+		    u32 peer_diagnosis)
+{
+	hs->verdict = SMC_HS_IS_TCP;
+	hs->reason = reason;
+	hs->diagnosis = peer_diagnosis;
+}
+
+/**
+ * smc_hs_end_reset() - reset the TCP connection, because it is too late for a fallback
+ * @hs: the handshake
+ * @reason: reason for the reset
+ * @err: errno that the application sees, positive
+ *
+ * RFC 7609, C.5 and C.6.
+ */
+void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
+{
+	hs->verdict = SMC_HS_IS_RESET;
+	hs->reason = reason;
+	hs->err = err;
+	hs->diagnosis = 0;
+	hs->to_send = 0;
 }
 
 /**

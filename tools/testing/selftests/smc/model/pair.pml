@@ -475,7 +475,7 @@ inline give_up(left)
 	left = false
 }
 
-/* hs_work(), smc_hs_run(), smc_client_connect() */
+/* hs_work(), smc_client_connect() */
 active proctype worker()
 {
 	bool left, c;
