@@ -3,7 +3,6 @@
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "../handshake/pair.h"
-#include "../tcpopt/tcpopt.h"
 #include "socket.h"
 
 /* During the negotiation, arriving data belongs to the handshake. */
@@ -30,40 +29,6 @@ static void wake_conn(struct sock *sk, bool reset)
 	if (c)
 		smc_conn_wake_all(c);
 	rcu_read_unlock();
-}
-
-/* A socket that connected to itself gets its own option back, but there is no SMC peer. */
-static bool connected_to_self(const struct sock *sk)
-{
-	if (inet_sk(sk)->inet_sport != sk->sk_dport)
-		return false;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6)
-		return ipv6_addr_equal(&sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr);
-#endif
-	return sk->sk_rcv_saddr == sk->sk_daddr;
-}
-
-static void to_tcp(struct sock *sk, enum smc_reason reason)
-{
-	smc_hs_detach(sk);
-	smc_to_tcp(sk, reason, 0);
-}
-
-/**
- * smc_negotiate() - TCP is up and no local child decides: start CLC, or stay TCP
- * @sk: the client, locked, in phase CONNECTING
- */
-void smc_negotiate(struct sock *sk)
-{
-	if (!smc_tcpopt->answered(sk)) {
-		to_tcp(sk, smc_tcpopt_why_not(sock_net(sk)));
-	} else if (smc_sk(sk)->raw_clc || connected_to_self(sk)) {
-		to_tcp(sk, SMC_REASON_NONE);
-	} else {
-		__smc_set_phase(sk, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
-		smc_hs_begin(sk);
-	}
 }
 
 /*
@@ -119,31 +84,13 @@ static void smc_error_report(struct sock *sk)
 	smc->tcp_error_report(sk);
 }
 
-/*
- * Mark the socket as having a user. KCM refuses such a socket; otherwise it would take the socket
- * for TCP and wait for data that never arrives in TCP's queue.
- */
-static void set_user(struct sock *sk, bool on)
-{
-	void *user;
-
-	write_lock_bh(&sk->sk_callback_lock);
-	user = __locked_read_sk_user_data_with_flags(sk, 0);
-	if (on && !user)
-		__rcu_assign_sk_user_data_with_flags(sk, smc_families,
-						     SK_USER_DATA_NOCOPY);
-	else if (!on && user == smc_families)
-		rcu_assign_sk_user_data(sk, NULL);
-	write_unlock_bh(&sk->sk_callback_lock);
-}
-
 /**
  * smc_hook_callbacks() - install our callbacks for events of the TCP connection
  * @sk: the socket, locked
  */
 void smc_hook_callbacks(struct sock *sk)
 {
-	set_user(sk, true);
+	smc_set_user(sk, true);
 	sk->sk_data_ready = smc_data_ready;
 	sk->sk_state_change = smc_state_change;
 	sk->sk_error_report = smc_error_report;
@@ -165,18 +112,4 @@ void smc_inherit_callbacks(struct sock *child, const struct sock *listener)
 	child->sk_data_ready = smc->tcp_data_ready;
 	child->sk_state_change = smc->tcp_state_change;
 	child->sk_error_report = smc->tcp_error_report;
-}
-
-/**
- * smc_unhook_callbacks() - undo smc_hook_callbacks()
- * @sk: the socket, locked
- */
-void smc_unhook_callbacks(struct sock *sk)
-{
-	const struct smc_sock *smc = smc_sk(sk);
-
-	set_user(sk, false);
-	sk->sk_data_ready = smc->tcp_data_ready;
-	sk->sk_state_change = smc->tcp_state_change;
-	sk->sk_error_report = smc->tcp_error_report;
 }

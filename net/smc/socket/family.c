@@ -61,6 +61,7 @@ static int __init learn_family(struct smc_family *f, int family)
 	smc_sockmap_init(&f->prot);
 	smc_ops_init(f);
 	smc_listen_init(f);
+	smc_connect_init(f);
 	smc_tcpopt->adapt(&f->af_ops, family);
 	f->available = true;
 	return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Listeners, and the creation of their children. */
 #include <net/inet_common.h>
+#include <net/sock_reuseport.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "../handshake/pair.h"
@@ -209,7 +210,6 @@ void __init smc_listen_init(struct smc_family *f)
 	f->af_ops = *f->tcp_af_ops;
 	f->af_ops.syn_recv_sock = smc_syn_recv_sock;
 	f->af_ops.conn_request = smc_conn_request;
-	smc_connect_init(f);
 }
 
 /* Set up everything that must be in place before a SYN can find the listener. */
@@ -255,17 +255,38 @@ int smc_hash(struct sock *sk)
 	return rc;
 }
 
-/**
- * smc_end_listener() - proto.unhash of a listener; TCP stores the new state afterwards
- * @sk: the socket, locked
- */
-void smc_end_listener(struct sock *sk)
+/* The socket is locked; TCP stores the new state afterwards. */
+static void end_listener(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
 
 	if (smc->phase == SMC_PHASE_LISTEN)
 		smc_to_new(sk);
 	smc->listener_ends++;
+}
+
+/**
+ * smc_unhash() - proto.unhash: the TCP state is about to become TCP_CLOSE
+ * @sk: the socket
+ *
+ * Every end of a listener passes through here, before its children are destroyed.
+ *
+ * Context: any; a listener is locked.
+ */
+void smc_unhash(struct sock *sk)
+{
+	/* sk_state changes only after this call. */
+	bool listener = smc_is_self(sk) && sk->sk_state == TCP_LISTEN;
+
+	if (listener)
+		end_listener(sk);
+	smc_family(sk)->tcp->unhash(sk);
+	/*
+	 * Leave the reuseport group, so that TCP cannot migrate an SMC child to another listener,
+	 * which may be plain TCP (tcp_migrate_req).
+	 */
+	if (listener)
+		reuseport_detach_sock(sk);
 }
 
 /**

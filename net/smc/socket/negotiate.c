@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How a handshake's outcome affects its socket, and how system calls wait for it. */
+/* How a handshake begins and how its outcome affects its socket; how system calls wait for it. */
 #include <linux/sched/signal.h>
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
+#include "../tcpopt/tcpopt.h"
 #include "socket.h"
 
 /**
@@ -52,6 +53,40 @@ int smc_wait_negotiated(struct sock *sk, long timeo)
 	}
 	smc_wait_end(&w, sk);
 	return rc;
+}
+
+/* A socket that connected to itself gets its own option back, but there is no SMC peer. */
+static bool connected_to_self(const struct sock *sk)
+{
+	if (inet_sk(sk)->inet_sport != sk->sk_dport)
+		return false;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return ipv6_addr_equal(&sk->sk_v6_rcv_saddr, &sk->sk_v6_daddr);
+#endif
+	return sk->sk_rcv_saddr == sk->sk_daddr;
+}
+
+static void to_tcp(struct sock *sk, enum smc_reason reason)
+{
+	smc_hs_detach(sk);
+	smc_to_tcp(sk, reason, 0);
+}
+
+/**
+ * smc_negotiate() - TCP is up and no local child decides: start CLC, or stay TCP
+ * @sk: the client, locked, in phase CONNECTING
+ */
+void smc_negotiate(struct sock *sk)
+{
+	if (!smc_tcpopt->answered(sk)) {
+		to_tcp(sk, smc_tcpopt_why_not(sock_net(sk)));
+	} else if (smc_sk(sk)->raw_clc || connected_to_self(sk)) {
+		to_tcp(sk, SMC_REASON_NONE);
+	} else {
+		__smc_set_phase(sk, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
+		smc_hs_begin(sk);
+	}
 }
 
 static void hs_unpaired(struct sock *sk)

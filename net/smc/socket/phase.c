@@ -63,6 +63,39 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 		smc_conn_abort(c);
 }
 
+/**
+ * smc_set_user() - mark a socket as having a user
+ * @sk: the socket, locked
+ * @on: false to undo this
+ *
+ * KCM refuses such a socket; otherwise it would take the socket for TCP and wait for data that
+ * never arrives in TCP's queue.
+ */
+void smc_set_user(struct sock *sk, bool on)
+{
+	void *user;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	user = __locked_read_sk_user_data_with_flags(sk, 0);
+	if (on && !user)
+		__rcu_assign_sk_user_data_with_flags(sk, smc_families,
+						     SK_USER_DATA_NOCOPY);
+	else if (!on && user == smc_families)
+		rcu_assign_sk_user_data(sk, NULL);
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/* Give the socket TCP's callbacks again, see smc_hook_callbacks(). */
+static void unhook_callbacks(struct sock *sk)
+{
+	const struct smc_sock *smc = smc_sk(sk);
+
+	smc_set_user(sk, false);
+	sk->sk_data_ready = smc->tcp_data_ready;
+	sk->sk_state_change = smc->tcp_state_change;
+	sk->sk_error_report = smc->tcp_error_report;
+}
+
 static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 {
 	struct smc_sock *smc = smc_sk(sk);
@@ -71,7 +104,7 @@ static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 	/* The option must not be in the SYN if the socket is later connected as plain TCP. */
 	smc_tcpopt->clear(sk);
 	inet_csk_exit_pingpong_mode(sk);
-	smc_unhook_callbacks(sk);
+	unhook_callbacks(sk);
 	__smc_set_phase(sk, SMC_PHASE_TCP, reason);
 }
 
@@ -122,7 +155,7 @@ void smc_to_new(struct sock *sk)
 
 	smc->peer_diagnosis = 0;
 	smc->server = false;
-	smc_unhook_callbacks(sk);
+	unhook_callbacks(sk);
 	smc_tcpopt->clear(sk);
 	__smc_set_phase(sk, SMC_PHASE_NEW, SMC_REASON_NONE);
 }

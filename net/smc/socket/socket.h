@@ -60,14 +60,15 @@ int smc_proto_init(void);
 void smc_proto_exit(void);
 int smc_init_sock(struct sock *sk);
 void smc_destroy_sock(struct sock *sk);
-void smc_unhash(struct sock *sk);
 void smc_release_cb(struct sock *sk);
 int smc_disconnect(struct sock *sk, int flags);
 bool smc_is_ours(const struct sock *sk);
+void smc_child_born(struct sock *child, const struct sock *listener);
+
+/* conns.c */
 void smc_detach_conn(struct sock *sk, struct smc_conn *c);
 void smc_stop_old_conns(struct sock *sk);
 void smc_detach_conns(struct sock *sk);
-void smc_child_born(struct sock *child, const struct sock *listener);
 
 /* phase.c: changes of phase; __ functions require the socket's lock */
 void __smc_set_phase(struct sock *sk, enum smc_phase phase,
@@ -77,15 +78,15 @@ void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis);
 void smc_to_reset(struct sock *sk, enum smc_reason reason);
 void smc_to_closed(struct sock *sk);
 void smc_to_new(struct sock *sk);
+void smc_set_user(struct sock *sk, bool on);
 
 /* callbacks.c */
 void smc_hook_callbacks(struct sock *sk);
-void smc_unhook_callbacks(struct sock *sk);
 void smc_inherit_callbacks(struct sock *child, const struct sock *listener);
-void smc_negotiate(struct sock *sk);
 
 /* negotiate.c */
 extern const struct smc_hs_owner_ops smc_hs_socket_ops;
+void smc_negotiate(struct sock *sk);
 int smc_wait_negotiated(struct sock *sk, long timeo);
 void smc_wake_negotiated(struct sock *sk);
 
@@ -100,16 +101,18 @@ void smc_reset_tcp(struct sock *sk, enum smc_reason reason, int err);
 void smc_reset_child(struct sock *sk);
 void smc_reset_init(struct smc_sock *smc);
 
+/* eligible.c */
+bool smc_has_keys(const struct sock *sk);
+enum smc_reason smc_eligible(const struct sock *sk);
+
 /* ops.c, plain.c, connect.c, listen.c, sockopt.c: system calls, and callbacks of TCP from them */
 void smc_ops_init(struct smc_family *f);
 void smc_plain_init(struct smc_family *f);
-bool smc_has_keys(const struct sock *sk);
-enum smc_reason smc_eligible(const struct sock *sk);
 int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int flags);
 int smc_proto_connect(struct sock *sk, struct sockaddr_unsized *addr, int len);
 int smc_listen(struct socket *sock, int backlog);
 int smc_hash(struct sock *sk);
-void smc_end_listener(struct sock *sk);
+void smc_unhash(struct sock *sk);
 void smc_await_former_children(struct sock *sk);
 bool smc_refuses_syn(const struct sock *sk);
 void smc_listen_init(struct smc_family *f);
