@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Aborting a connection, and the reset of its TCP connection. */
+/* The reset of the TCP connection below a connection that is aborted. */
 #include <net/tcp.h>
 #include "../smc.h"
 #include "conn.h"
-
-/**
- * smc_conn_abort() - abort a connection whose TCP connection was or will be reset
- * @c: the connection
- *
- * Context: any.
- */
-void smc_conn_abort(struct smc_conn *c)
-{
-	smc_conn_own_event(c, SMC_EV_ABORT);
-}
 
 /**
  * smc_tcp_reset() - reset a TCP connection like tcp_abort()
@@ -66,26 +55,6 @@ void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
 	if (smc_sk(sk)->conn == c)
 		smc_tcp_reset(sk, end ? EPIPE : ECONNRESET);
 	release_sock(sk);
-}
-
-/**
- * smc_conn_tcp_was_reset() - abort the connection after the peer has reset TCP
- * @sk: the socket
- * @c: its connection
- *
- * After the end of the stream, TCP reports a reset as EPIPE. If the FIN is not in order with the
- * data, TCP does not know that the stream has ended, so the error is corrected here.
- *
- * Context: any; the caller owns the socket or holds its spinlock.
- */
-void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c)
-{
-	/* Our own abort, such as the answer to the peer's, does not end our stream. */
-	if (c->late_fin && READ_ONCE(sk->sk_err) == ECONNRESET &&
-	    smc_conn_end_came_first(READ_ONCE(c->rx_flags)) &&
-	    !smc_conn_end_came_first(READ_ONCE(c->tx_flags)))
-		WRITE_ONCE(sk->sk_err, EPIPE);
-	smc_conn_abort(c);
 }
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Ending a connection: RFC 7609, 4.8. */
+/* Ending a connection: done, close, abort; RFC 7609, 4.8. */
 #include "../trace.h"
 #include "conn.h"
 #include "ops.h"
@@ -106,6 +106,37 @@ void smc_conn_close(struct smc_conn *c)
 {
 	smc_conn_uncork(c);
 	smc_conn_own_event(c, SMC_EV_CLOSE);
+}
+
+/**
+ * smc_conn_abort() - abort a connection whose TCP connection was or will be reset
+ * @c: the connection
+ *
+ * Context: any.
+ */
+void smc_conn_abort(struct smc_conn *c)
+{
+	smc_conn_own_event(c, SMC_EV_ABORT);
+}
+
+/**
+ * smc_conn_tcp_was_reset() - abort the connection after the peer has reset TCP
+ * @sk: the socket
+ * @c: its connection
+ *
+ * After the end of the stream, TCP reports a reset as EPIPE. If the FIN is not in order with the
+ * data, TCP does not know that the stream has ended, so the error is corrected here.
+ *
+ * Context: any; the caller owns the socket or holds its spinlock.
+ */
+void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c)
+{
+	/* Our own abort, such as the answer to the peer's, does not end our stream. */
+	if (c->late_fin && READ_ONCE(sk->sk_err) == ECONNRESET &&
+	    smc_conn_end_came_first(READ_ONCE(c->rx_flags)) &&
+	    !smc_conn_end_came_first(READ_ONCE(c->tx_flags)))
+		WRITE_ONCE(sk->sk_err, EPIPE);
+	smc_conn_abort(c);
 }
 
 /**

@@ -327,12 +327,12 @@ void smc_conn_done(struct smc_conn *c);
 void smc_conn_close(struct smc_conn *c);
 void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event);
 void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event);
+void smc_conn_abort(struct smc_conn *c);
+void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c);
 
 /* abort.c */
-void smc_conn_abort(struct smc_conn *c);
 void smc_tcp_reset(struct sock *sk, int err);
 void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c);
-void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c);
 void smc_conn_handle_peer_abort(struct sock *sk, const struct smc_conn *c, unsigned long flags);
 
 #endif
