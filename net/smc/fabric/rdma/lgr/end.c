@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The end of a link group, and its causes. */
-#include <linux/delay.h>
-#include <linux/moduleparam.h>
 #include <net/net_namespace.h>
 #include "../../../netns.h"
 #include "../../../smc.h"
@@ -17,73 +15,6 @@ static void end_conns(struct smc_lgr *lgr)
 		smc_conn_notify(&lconn->msg.conn);
 		smc_conn_put(&lconn->msg.conn);
 	}
-}
-
-#ifdef CONFIG_SMC_TEST
-/* For tests: behave like a device that takes its time to destroy a queue pair. */
-static bool hold_release;
-module_param(hold_release, bool, 0600);
-MODULE_PARM_DESC(hold_release, "keep the devices of ended link groups until this is cleared");
-
-static void test_hold(void)
-{
-	while (READ_ONCE(hold_release))
-		msleep(20);
-}
-#else
-static inline void test_hold(void) { }
-#endif
-
-/**
- * smc_lgr_released() - drop one of smc_lgr.n_releases
- * @lgr: the link group
- *
- * The last one closes the pools and drops the reference of the list.
- *
- * Context: process, may sleep.
- */
-void smc_lgr_released(struct smc_lgr *lgr)
-{
-	if (!atomic_dec_and_test(&lgr->n_releases))
-		return;
-	if (lgr->rmbs)
-		smc_pools_close(lgr->rmbs);
-	if (lgr->txbufs)
-		smc_pools_close(lgr->txbufs);
-	smc_lgr_put(lgr);
-}
-
-/* Only the removal of the device waits for this. */
-static void link_release_work(struct work_struct *work)
-{
-	struct smc_link *link = container_of(work, struct smc_link, release_work);
-	struct smc_lgr *lgr = smc_link_lgr(link);
-	struct smc_rdma_path path = link->path;
-
-	test_hold();
-	smc_link_destroy(link);
-	smc_mem_drop_link(lgr, link);
-	smc_lgr_await_forgotten(lgr, link);
-	smc_link_release(link);
-	spin_lock_bh(&lgr->lock);
-	link->path.dev = NULL;
-	spin_unlock_bh(&lgr->lock);
-	smc_rdma_dev_released(path.dev);
-	smc_rdma_path_put(&path);
-	/* smc_lgr_forget() may have waited for this link. */
-	smc_llc_kick(lgr);
-	smc_lgr_released(lgr);
-}
-
-/**
- * smc_lgr_release_link() - destroy a link and return its device and slot, in a work item
- * @lgr: the link group
- * @link: the link, drained; no connection uses it
- */
-void smc_lgr_release_link(struct smc_lgr *lgr, struct smc_link *link)
-{
-	atomic_inc(&lgr->n_releases);
-	smc_rdma_dev_release(link->path.dev, &link->release_work);
 }
 
 /* Is the link in use, and has its release not begun yet? */
@@ -139,66 +70,12 @@ static void lgr_end_work(struct work_struct *work)
 }
 
 /**
- * smc_lgr_end_init() - initialise the work items that end a link group
+ * smc_lgr_end_init() - initialise the work item that ends a link group
  * @lgr: a new link group
  */
 void smc_lgr_end_init(struct smc_lgr *lgr)
 {
-	struct smc_link *link;
-
 	INIT_WORK(&lgr->end_work, lgr_end_work);
-	smc_lgr_for_each_link(lgr, link)
-		INIT_WORK(&link->release_work, link_release_work);
-	atomic_set(&lgr->n_releases, 1);
-}
-
-/**
- * __smc_lgrs_changed() - change the sequence number when a link group is added or removed
- * @lgrs: link groups of a namespace, with the lock held
- */
-void __smc_lgrs_changed(struct smc_lgrs *lgrs)
-{
-	lockdep_assert_held(&lgrs->lock);
-	lgrs->seq = smc_next_seq(lgrs->seq);
-}
-
-/**
- * __smc_lgr_end() - smc_lgr_end() with smc_lgrs.lock held
- * @lgr: the link group
- * @reason: reason for connections whose handshake this ends
- *
- * Context: any but hard interrupts.
- */
-void __smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
-{
-	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
-	if (lgr->state == SMC_LGR_ENDING)
-		return;
-	__smc_lgr_report_end(lgr, reason);
-	if (!lgr->fail)
-		lgr->fail = reason;
-	WRITE_ONCE(lgr->state, SMC_LGR_ENDING);
-	list_del_init(&lgr->list);
-	hash_del(&lgr->peer_node);
-	__smc_lgrs_changed(smc_lgrs_of(lgr));
-	/* The work takes over the reference of the list. */
-	queue_work(smc_end_wq, &lgr->end_work);
-}
-
-/**
- * smc_lgr_end() - end a link group and all its connections
- * @lgr: the link group, which takes no new connections from now on
- * @reason: reason for connections whose handshake this ends
- *
- * Context: any but hard interrupts.
- */
-void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason)
-{
-	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
-
-	spin_lock_bh(&lgrs->lock);
-	__smc_lgr_end(lgr, reason);
-	spin_unlock_bh(&lgrs->lock);
 }
 
 /* Any group of the namespace that has not begun to end, referenced, or NULL. */

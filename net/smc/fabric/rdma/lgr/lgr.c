@@ -12,196 +12,6 @@
 
 static atomic_t smc_lgr_id;
 
-/* Valid while the group has connections or @end_work has not finished. */
-struct smc_lgrs *smc_lgrs_of(const struct smc_lgr *lgr)
-{
-	return lgr->sn->lgrs;
-}
-
-void smc_lgr_get(struct smc_lgr *lgr)
-{
-	refcount_inc(&lgr->ref);
-}
-
-/* The last reference frees the memory.  The links were released when the group ended. */
-void smc_lgr_put(struct smc_lgr *lgr)
-{
-	if (!refcount_dec_and_test(&lgr->ref))
-		return;
-	xa_destroy(&lgr->conns);
-	kvfree(lgr);
-}
-
-/**
- * smc_lgr_wake_waiters() - wake all that wait for the outcome of a first contact
- * @lgr: the link group
- *
- * Context: any but hard interrupts.
- */
-void smc_lgr_wake_waiters(struct smc_lgr *lgr)
-{
-	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
-	struct smc_lgr_conn *lconn;
-
-	for (;;) {
-		spin_lock_bh(&lgrs->lock);
-		lconn = list_first_entry_or_null(&lgr->waiters, struct smc_lgr_conn, wait);
-		if (lconn)
-			list_del_init(&lconn->wait);
-		spin_unlock_bh(&lgrs->lock);
-		if (!lconn)
-			return;
-		smc_conn_notify(&lconn->msg.conn);
-		smc_conn_put(&lconn->msg.conn);
-	}
-}
-
-/**
- * smc_lgr_await() - notify a connection of the outcome of its own first contact
- * @lconn: the connection
- *
- * Return: true if it will be notified, false if the outcome is known already.
- */
-bool smc_lgr_await(struct smc_lgr_conn *lconn)
-{
-	struct smc_lgrs *lgrs = lconn->sn->lgrs;
-	bool wait;
-
-	spin_lock_bh(&lgrs->lock);
-	wait = lconn->lgr->state == SMC_LGR_NEW;
-	if (wait && list_empty(&lconn->wait)) {
-		smc_conn_get(&lconn->msg.conn);
-		list_add_tail(&lconn->wait, &lconn->lgr->waiters);
-	}
-	spin_unlock_bh(&lgrs->lock);
-	return wait;
-}
-
-/**
- * smc_lgr_unwait() - stop waiting for a first contact
- * @lconn: the connection
- */
-void smc_lgr_unwait(struct smc_lgr_conn *lconn)
-{
-	struct smc_lgrs *lgrs = lconn->sn->lgrs;
-	bool waited;
-
-	spin_lock_bh(&lgrs->lock);
-	waited = !list_empty(&lconn->wait);
-	list_del_init(&lconn->wait);
-	spin_unlock_bh(&lgrs->lock);
-	if (waited)
-		smc_conn_put(&lconn->msg.conn);
-}
-
-/* The group had no connections for a while: end it (RFC 7609, 3.5.4). */
-static void lgr_idle_work(struct work_struct *work)
-{
-	struct smc_lgr *lgr = container_of(work, struct smc_lgr, idle_work.work);
-	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
-
-	spin_lock_bh(&lgrs->lock);
-	if (!lgr->n_conns)
-		__smc_lgr_end(lgr, SMC_REASON_NONE);
-	spin_unlock_bh(&lgrs->lock);
-	smc_lgr_put(lgr);
-}
-
-static void __start_idle(struct smc_lgr *lgr)
-{
-	/* It is the server that should end the group, so the client gives it time to be first. */
-	unsigned long time = READ_ONCE(lgr->sn->lgr_idle_time) * HZ +
-			     (lgr->server ? 0 : 2 * HZ);
-
-	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
-	if (lgr->state != SMC_LGR_ACTIVE)
-		return;
-	smc_lgr_get(lgr);
-	if (mod_delayed_work(smc_link_wq, &lgr->idle_work, time))
-		refcount_dec(&lgr->ref);
-}
-
-/* As long as TCP keeps a connection in FIN_WAIT2, where only the peer has not closed. */
-static unsigned long close_time(const struct smc_lgr *lgr)
-{
-	return READ_ONCE(lgr->sn->net->ipv4.sysctl_tcp_fin_timeout);
-}
-
-static void __start_close(struct smc_lgr *lgr, unsigned long time)
-{
-	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
-	if (lgr->state != SMC_LGR_ACTIVE)
-		return;
-	smc_lgr_get(lgr);
-	if (!queue_delayed_work(smc_link_wq, &lgr->close_work, time))
-		refcount_dec(&lgr->ref);
-}
-
-/**
- * smc_lgr_await_close() - limit the time that the peer takes to close a connection
- * @lconn: the connection, with which the socket is done, but the peer is not
- *
- * The peer has the time of FIN_WAIT2 (RFC 7609, 4.8.1 and 4.8.2, 1B).  After that the connection
- * no longer keeps the group from being idle.  Its element is not reused: the peer may still write
- * there until it closes or has no link any more.
- *
- * Context: any but hard interrupts.
- */
-void smc_lgr_await_close(struct smc_lgr_conn *lconn)
-{
-	struct smc_lgrs *lgrs = smc_lgrs_of(lconn->lgr);
-
-	spin_lock_bh(&lgrs->lock);
-	lconn->closing = jiffies ?: 1;
-	__start_close(lconn->lgr, close_time(lconn->lgr));
-	spin_unlock_bh(&lgrs->lock);
-}
-
-/* Returns the time until the next connection is overdue, or 0; counts those abandoned in @n. */
-static long __abandon_overdue(struct smc_lgr *lgr, unsigned int *n)
-{
-	unsigned long time = close_time(lgr), token;
-	struct smc_lgr_conn *lconn;
-	long left, next = 0;
-
-	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
-	/* A connection cannot be freed meanwhile, as it takes this lock when it leaves. */
-	xa_for_each(&lgr->conns, token, lconn) {
-		if (!lconn->closing || lconn->abandoned)
-			continue;
-		left = lconn->closing + time - jiffies;
-		if (left > 0) {
-			next = next ? min(next, left) : left;
-			continue;
-		}
-		lconn->abandoned = true;
-		lgr->n_abandoned++;
-		lgr->n_conns--;
-		++*n;
-	}
-	return next;
-}
-
-static void lgr_close_work(struct work_struct *work)
-{
-	struct smc_lgr *lgr = container_of(work, struct smc_lgr, close_work.work);
-	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
-	unsigned int n = 0;
-	long next;
-
-	spin_lock_bh(&lgrs->lock);
-	next = __abandon_overdue(lgr, &n);
-	if (next)
-		__start_close(lgr, next);
-	if (n && !lgr->n_conns)
-		__start_idle(lgr);
-	spin_unlock_bh(&lgrs->lock);
-	/* Find out whether the peer has only forgotten a connection, or is gone. */
-	if (n)
-		smc_llc_test_now(lgr, false);
-	smc_lgr_put(lgr);
-}
-
 /**
  * smc_lgr_set_peer_gids() - store the GID list of a client
  * @lgr: the link group of a server, during the first contact
@@ -217,27 +27,6 @@ void smc_lgr_set_peer_gids(struct smc_lgr *lgr, const struct smc_clc_accept *a)
 		smc_rdma_gid_from_wire((union ib_gid *)lgr->peer_gids[i], a->gid_list[i]);
 	lgr->n_peer_gids = a->n_gid_list;
 	spin_unlock_bh(&lgrs->lock);
-}
-
-/**
- * smc_lgr_activate() - complete a successful first contact
- * @lgr: the link group
- */
-void smc_lgr_activate(struct smc_lgr *lgr)
-{
-	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
-
-	spin_lock_bh(&lgrs->lock);
-	if (lgr->state == SMC_LGR_NEW) {
-		WRITE_ONCE(lgr->state, SMC_LGR_ACTIVE);
-		smc_link_activate(smc_lgr_first_link(lgr));
-		__smc_lgr_report_new(lgr);
-		if (!lgr->n_conns)
-			__start_idle(lgr);
-	}
-	spin_unlock_bh(&lgrs->lock);
-	smc_lgr_wake_waiters(lgr);
-	smc_llc_start_tests(lgr);
 }
 
 static bool same_tcp_peer(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
@@ -325,37 +114,6 @@ struct smc_link *__smc_lgr_named_link(struct smc_lgr *lgr, const u8 *mac, const 
 	return down;
 }
 
-/* The active link with the fewest connections, or NULL. */
-static struct smc_link *__best_link(struct smc_lgr *lgr)
-{
-	unsigned int i, best = SMC_LGR_LINKS;
-
-	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
-	for (i = 0; i < SMC_LGR_LINKS; i++)
-		if (READ_ONCE(lgr->links[i].state) == SMC_LINK_ACTIVE &&
-		    (best == SMC_LGR_LINKS || lgr->n_on_link[i] < lgr->n_on_link[best]))
-			best = i;
-	return best == SMC_LGR_LINKS ? NULL : &lgr->links[best];
-}
-
-/**
- * smc_lgr_best_link() - find the active link with the fewest connections
- * @lgr: the link group
- *
- * Context: any but hard interrupts.
- * Return: the link, or NULL if no link is active.
- */
-struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr)
-{
-	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
-	struct smc_link *link;
-
-	spin_lock_bh(&lgrs->lock);
-	link = __best_link(lgr);
-	spin_unlock_bh(&lgrs->lock);
-	return link;
-}
-
 /*
  * Has the client listed this GID?  It may have no link, because its port has lost the link and is
  * not back yet.
@@ -393,7 +151,7 @@ static struct smc_link *__link_for(struct smc_lgr *lgr, const struct smc_lgr_key
 		named = NULL;
 	if (!key->server || lgr->state != SMC_LGR_ACTIVE)
 		return named;
-	return named || __is_peer_gid(lgr, key->peer_gid) ? __best_link(lgr) : NULL;
+	return named || __is_peer_gid(lgr, key->peer_gid) ? __smc_lgr_best_link(lgr) : NULL;
 }
 
 static int __enter(struct smc_lgr *lgr, struct smc_link *link, struct smc_lgr_conn *lconn)
@@ -526,9 +284,9 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	memcpy(link->peer_mac, key->peer_mac, ETH_ALEN);
 	memcpy(link->peer_gid.raw, key->peer_gid, 16);
 	link->peer_qpn = key->peer_qpn;
-	INIT_DELAYED_WORK(&lgr->idle_work, lgr_idle_work);
-	INIT_DELAYED_WORK(&lgr->close_work, lgr_close_work);
+	smc_lgr_active_init(lgr);
 	smc_lgr_end_init(lgr);
+	smc_lgr_release_init(lgr);
 	smc_lgr_failover_init(lgr);
 	smc_lgr_retire_init(lgr);
 	smc_llc_init(lgr);
@@ -697,50 +455,10 @@ void smc_lgr_leave(struct smc_lgr_conn *lconn)
 		if (lconn->abandoned)
 			lgr->n_abandoned--;
 		else if (!--lgr->n_conns)
-			__start_idle(lgr);
+			__smc_lgr_start_idle(lgr);
 		__smc_lgr_retire(lgr, false);
 	}
 	spin_unlock_bh(&lgrs->lock);
-}
-
-/**
- * smc_lgr_next_conn() - iterate over the connections of a group
- * @lgr: the link group
- * @token: 0 to start; then the alert token of the connection returned last
- *
- * Context: any but hard interrupts.
- * Return: the connection, referenced, or NULL at the end.
- */
-struct smc_lgr_conn *smc_lgr_next_conn(struct smc_lgr *lgr, unsigned long *token)
-{
-	struct smc_lgr_conn *lconn;
-
-	rcu_read_lock();
-	do {
-		++*token;
-		lconn = xa_find(&lgr->conns, token, U32_MAX, XA_PRESENT);
-	} while (lconn && !refcount_inc_not_zero(&lconn->msg.conn.ref));
-	rcu_read_unlock();
-	return lconn;
-}
-
-/**
- * smc_lgr_find_conn() - find the connection that a CDC message is for
- * @lgr: the link group that the message came over
- * @token: alert token in the message
- *
- * Return: the connection with a reference, or NULL.
- */
-struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token)
-{
-	struct smc_lgr_conn *lconn;
-
-	rcu_read_lock();
-	lconn = xa_load(&lgr->conns, token);
-	if (lconn && !refcount_inc_not_zero(&lconn->msg.conn.ref))
-		lconn = NULL;
-	rcu_read_unlock();
-	return lconn;
 }
 
 /*

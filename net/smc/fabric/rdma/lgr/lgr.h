@@ -7,6 +7,20 @@
  * takes the links down and notifies all connections, in bounded time; after that the group does not
  * need the namespace any more.  Each link then returns its device in a work item of its own, which
  * takes as long as the device does.  The last reference frees the memory.
+ *
+ * Each file of this folder calls only those below it, except that llc_add_cont.c resumes llc_add.c:
+ * in version 1 the exchange about a new link goes back and forth between the two.
+ *
+ *	lgr.c					a group is created, joined and left
+ *	end.c					a group ends
+ *	llc.c, llc_rules.c, llc_msg.c		the LLC engine, and what it does with each message
+ *	llc_add.c, llc_add_cont.c		another link is added
+ *	retire.c, llc_unused.c, llc_rkey.c	buffers are announced to the peer and given up
+ *	new_link.c, failover.c, llc_loss.c	a link comes up or is lost
+ *	active.c, ending.c, release.c		changes of state that any of the above may start
+ *	llc_confirm.c, llc_send.c, mem.c	messages and memory
+ *	new_path.c, report.c, rtoken.c		what is known of links, ports and the peer's RMBs
+ *	links.c, peer_rmbe.c, group.c
  */
 #ifndef SMC_RDMA_LGR_H
 #define SMC_RDMA_LGR_H
@@ -335,39 +349,49 @@ struct smc_lgr_key {
 	u8			max_links;
 };
 
+/* lgr.c */
 int smc_lgr_join(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		 const struct smc_lgr_key *key);
 int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		   const struct smc_lgr_key *key, const struct smc_rdma_path *path);
 void smc_lgr_leave(struct smc_lgr_conn *lconn);
 void smc_lgr_set_link(struct smc_lgr_conn *lconn, struct smc_link *link);
-void smc_lgr_await_close(struct smc_lgr_conn *lconn);
+void smc_lgr_set_peer_gids(struct smc_lgr *lgr, const struct smc_clc_accept *a);
+struct smc_link *__smc_lgr_named_link(struct smc_lgr *lgr, const u8 *mac, const u8 *gid,
+				      const u32 *qpn);
+int smc_lgr_next_hop(struct smc_lgr_conn *lconn);
+void smc_lgr_hop_changed(struct smc_link *link);
+
+/* group.c */
 struct smc_lgrs *smc_lgrs_of(const struct smc_lgr *lgr);
 void smc_lgr_get(struct smc_lgr *lgr);
 void smc_lgr_put(struct smc_lgr *lgr);
-void smc_lgr_set_peer_gids(struct smc_lgr *lgr, const struct smc_clc_accept *a);
-void smc_lgr_activate(struct smc_lgr *lgr);
-struct smc_link *__smc_lgr_named_link(struct smc_lgr *lgr, const u8 *mac, const u8 *gid,
-				      const u32 *qpn);
-struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr);
-int smc_lgr_next_hop(struct smc_lgr_conn *lconn);
-void smc_lgr_hop_changed(struct smc_link *link);
 void smc_lgr_wake_waiters(struct smc_lgr *lgr);
 bool smc_lgr_await(struct smc_lgr_conn *lconn);
 void smc_lgr_unwait(struct smc_lgr_conn *lconn);
 struct smc_lgr_conn *smc_lgr_next_conn(struct smc_lgr *lgr, unsigned long *token);
 struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token);
 
+/* active.c */
+void smc_lgr_active_init(struct smc_lgr *lgr);
+void smc_lgr_activate(struct smc_lgr *lgr);
+void __smc_lgr_start_idle(struct smc_lgr *lgr);
+void smc_lgr_await_close(struct smc_lgr_conn *lconn);
+
 /* links.c */
+struct smc_link *__smc_lgr_best_link(struct smc_lgr *lgr);
+struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr);
 struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr);
 struct smc_link *smc_lgr_other_link(struct smc_lgr *lgr, const struct smc_link *link);
 struct smc_link *smc_lgr_link_by_number(struct smc_lgr *lgr, u8 number);
 u8 smc_lgr_next_number(struct smc_lgr *lgr);
 struct smc_link_attr smc_lgr_link_attr(const struct smc_lgr *lgr, u8 number);
-struct smc_link *smc_lgr_make_link(struct smc_lgr *lgr, const struct smc_rdma_path *path,
-				   u8 number);
 int smc_lgr_get_path(struct smc_lgr *lgr, const struct smc_link *link,
 		     struct smc_rdma_path *path);
+
+/* new_link.c */
+struct smc_link *smc_lgr_make_link(struct smc_lgr *lgr, const struct smc_rdma_path *path,
+				   u8 number);
 int smc_lgr_connect_link(struct smc_lgr *lgr, struct smc_link *link);
 void smc_lgr_link_up(struct smc_lgr *lgr, struct smc_link *link);
 
@@ -392,14 +416,20 @@ void smc_lgr_failover(struct smc_lgr *lgr);
 void smc_lgr_stop_failover(struct smc_lgr *lgr);
 void smc_lgr_link_down(struct smc_link *link, void *caller);
 
+/* ending.c */
+void __smc_lgrs_changed(struct smc_lgrs *lgrs);
+void __smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
+void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
+
+/* release.c */
+void smc_lgr_release_init(struct smc_lgr *lgr);
+void smc_lgr_released(struct smc_lgr *lgr);
+bool smc_lgr_forget(struct smc_rmb *rmb);
+void smc_lgr_release_link(struct smc_lgr *lgr, struct smc_link *link);
+
 /* end.c */
 void smc_lgr_end_init(struct smc_lgr *lgr);
-void __smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
-void __smc_lgrs_changed(struct smc_lgrs *lgrs);
-void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
 void smc_lgrs_end_all(struct smc_net *sn);
-void smc_lgr_release_link(struct smc_lgr *lgr, struct smc_link *link);
-void smc_lgr_released(struct smc_lgr *lgr);
 void smc_lgr_port_changed(struct smc_rdma_dev *dev, u8 port);
 void smc_lgr_dev_removed(struct smc_rdma_dev *dev);
 
@@ -407,8 +437,6 @@ void smc_lgr_dev_removed(struct smc_rdma_dev *dev);
 void smc_lgr_retire_init(struct smc_lgr *lgr);
 void __smc_lgr_retire(struct smc_lgr *lgr, bool now);
 void smc_lgr_stop_retiring(struct smc_lgr *lgr);
-bool smc_lgr_forget(struct smc_rmb *rmb);
-void smc_lgr_await_forgotten(struct smc_lgr *lgr, const struct smc_link *link);
 
 /* peer_rmbe.c */
 void smc_lgr_claim_rmbe(struct smc_lgr_conn *lconn);

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The links of a group: lookup and creation. */
-#include <linux/etherdevice.h>
+/* The links of a group: lookup, numbers and attributes. */
 #include "../../../netns.h"
 #include "lgr.h"
-
-/* Is this slot in use? */
-static bool is_used(const struct smc_link *link)
-{
-	return READ_ONCE(link->path.dev);
-}
 
 /**
  * smc_lgr_working_link() - find a link over which the group can send
@@ -44,6 +37,42 @@ struct smc_link *smc_lgr_other_link(struct smc_lgr *lgr, const struct smc_link *
 		if (other != link && smc_lgr_link_alive(other))
 			return other;
 	return NULL;
+}
+
+/**
+ * __smc_lgr_best_link() - smc_lgr_best_link() with smc_lgrs.lock held
+ * @lgr: the link group
+ *
+ * Return: the link, or NULL if no link is active.
+ */
+struct smc_link *__smc_lgr_best_link(struct smc_lgr *lgr)
+{
+	unsigned int i, best = SMC_LGR_LINKS;
+
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	for (i = 0; i < SMC_LGR_LINKS; i++)
+		if (READ_ONCE(lgr->links[i].state) == SMC_LINK_ACTIVE &&
+		    (best == SMC_LGR_LINKS || lgr->n_on_link[i] < lgr->n_on_link[best]))
+			best = i;
+	return best == SMC_LGR_LINKS ? NULL : &lgr->links[best];
+}
+
+/**
+ * smc_lgr_best_link() - find the active link with the fewest connections
+ * @lgr: the link group
+ *
+ * Context: any but hard interrupts.
+ * Return: the link, or NULL if no link is active.
+ */
+struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr)
+{
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+	struct smc_link *link;
+
+	spin_lock_bh(&lgrs->lock);
+	link = __smc_lgr_best_link(lgr);
+	spin_unlock_bh(&lgrs->lock);
+	return link;
 }
 
 /**
@@ -113,107 +142,4 @@ int smc_lgr_get_path(struct smc_lgr *lgr, const struct smc_link *link,
 	smc_rdma_path_copy(path, &link->path);
 	spin_unlock_bh(&lgr->lock);
 	return path->dev ? 0 : -ENODEV;
-}
-
-/* Take a free slot into use, or return NULL. */
-static struct smc_link *claim_place(struct smc_lgr *lgr, const struct smc_rdma_path *path)
-{
-	struct smc_link *link, *found = NULL;
-
-	spin_lock_bh(&lgr->lock);
-	smc_lgr_for_each_link(lgr, link)
-		if (!is_used(link))
-			found = link;
-	if (found) {
-		found->state = SMC_LINK_UNUSED;
-		found->drained = false;
-		smc_rdma_path_copy(&found->path, path);
-	}
-	spin_unlock_bh(&lgr->lock);
-	return found;
-}
-
-static int __make_link(struct smc_lgr *lgr, struct smc_link *link, u8 number)
-{
-	const struct smc_link_attr attr = smc_lgr_link_attr(lgr, number);
-	int rc;
-
-	lockdep_assert_held(&lgr->setup_lock);
-	if (lgr->dead)
-		return -ENOLINK;
-	smc_rtoken_drop_link(lgr, smc_lgr_link_index(lgr, link));
-	rc = smc_link_create(link, &attr);
-	if (!rc)
-		rc = smc_mem_add_link(lgr, link);
-	/* Port events and device removal skip a link that is being made, so check its path now. */
-	if (!rc && !smc_rdma_path_alive(&link->path))
-		rc = -ENODEV;
-	return rc;
-}
-
-/**
- * smc_lgr_make_link() - make our half of another link
- * @lgr: the link group
- * @path: our end; the link takes a reference of its own
- * @number: its number
- *
- * Context: the engine's work, may sleep.
- * Return: the link, or NULL.
- */
-struct smc_link *smc_lgr_make_link(struct smc_lgr *lgr, const struct smc_rdma_path *path,
-				   u8 number)
-{
-	struct smc_link *link = claim_place(lgr, path);
-	int rc;
-
-	if (!link)
-		return NULL;
-	/* Mark the link as the engine's before anything can take it down. */
-	WRITE_ONCE(lgr->llc.add_link, link);
-	mutex_lock(&lgr->setup_lock);
-	rc = __make_link(lgr, link, number);
-	if (rc)
-		smc_link_failed(link);
-	mutex_unlock(&lgr->setup_lock);
-	if (!rc)
-		return link;
-	smp_store_release(&lgr->llc.add_link, NULL);
-	smc_lgr_failover(lgr);
-	return NULL;
-}
-
-/**
- * smc_lgr_connect_link() - connect our half of another link to the peer's half
- * @lgr: the link group
- * @link: the link
- *
- * Context: the engine's work, may sleep.
- * Return: 0 or a negative errno.
- */
-int smc_lgr_connect_link(struct smc_lgr *lgr, struct smc_link *link)
-{
-	int rc = -ENOLINK;
-
-	mutex_lock(&lgr->setup_lock);
-	if (!lgr->dead)
-		rc = smc_link_connect(link);
-	if (!rc)
-		rc = smc_mem_register_link(lgr, link);
-	mutex_unlock(&lgr->setup_lock);
-	return rc;
-}
-
-/**
- * smc_lgr_link_up() - activate another link, which has been confirmed
- * @lgr: the link group
- * @link: the link
- *
- * Context: any but hard interrupts.
- */
-void smc_lgr_link_up(struct smc_lgr *lgr, struct smc_link *link)
-{
-	smc_link_activate(link);
-	smc_lgr_report_up(lgr, link);
-	/* Connections of a lost link may have waited for this one. */
-	smc_lgr_failover(lgr);
 }

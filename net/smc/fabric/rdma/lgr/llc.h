@@ -94,7 +94,7 @@ struct smc_llc_loss {
  * @stopped:	the engine does not start anything any more
  * @begin:	the first contact must begin
  * @wait:	the message that the engine waits for [work]
- * @deadline:	jiffies until which the engine waits for it [work]
+ * @since:	time in jiffies when the engine began to wait for it [work]
  * @confirm_end: number of posts on the link up to our CONFIRM LINK, counted as smc_link.tx_head
  * @add_end:	number of posts up to our ADD LINK; 0 without one
  * @rkeys_left:	number of RTokens that the peer's CONFIRM RKEY CONTINUATION must still carry
@@ -144,7 +144,7 @@ struct smc_llc {
 	bool			stopped;
 	bool			begin;
 	enum smc_llc_wait	wait;
-	unsigned long		deadline;
+	unsigned long		since;
 	u32			confirm_end;
 	u32			add_end;
 	u8			rkeys_left;

@@ -40,6 +40,26 @@ static void again_later(struct smc_lgr *lgr)
 	llc->add_at = (jiffies + llc->add_delay) | 1;
 }
 
+/* Prepare the engine for another link; the exchange takes place over @over. */
+static void new_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_link *link)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	spin_lock_bh(&llc->lock);
+	llc->tests[smc_lgr_link_index(lgr, link)] = (struct smc_llc_test) {};
+	llc->port_came = false;
+	spin_unlock_bh(&llc->lock);
+	llc->add_over = over;
+	llc->add_over_uid = over->uid;
+	llc->add_uid = link->uid;
+	llc->rkeys_late[smc_lgr_link_index(lgr, link)] = 0;
+	smc_llc_cont_begin(llc);
+	/* Link numbers wrap, so forget what is recorded of an earlier link with this number. */
+	__clear_bit(link->number, llc->adds_late);
+	__clear_bit(link->number, llc->deletes);
+	smc_llc_loss_known(llc, link->number);
+}
+
 static struct smc_link *make_link(struct smc_lgr *lgr, struct smc_link *over, u8 number,
 				  const union ib_gid *peer_gid)
 {
@@ -56,7 +76,7 @@ static struct smc_link *make_link(struct smc_lgr *lgr, struct smc_link *over, u8
 	link = smc_lgr_make_link(lgr, &path, number);
 	smc_rdma_path_put(&path);
 	if (link)
-		smc_llc_new_link(lgr, over, link);
+		new_link(lgr, over, link);
 	else
 		again_later(lgr);
 	return link;

@@ -6,19 +6,25 @@
 #include "../../../wire/llc.h"
 #include "llc.h"
 
-/* llc.c */
+/* llc_send.c */
 int smc_llc_send(struct smc_link *link, const struct smc_llc_msg *m);
 int smc_llc_send_long(struct smc_link *link, const struct smc_llc_msg *m);
 void smc_llc_send_or_down(struct smc_link *link, const struct smc_llc_msg *m);
 void __smc_llc_kick(struct smc_lgr *lgr, unsigned long delay);
-void smc_llc_new_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_link *link);
 bool smc_llc_same_link(const struct smc_link *link, u32 uid);
+void smc_llc_await(struct smc_lgr *lgr, enum smc_llc_wait wait);
+
+/* llc_confirm.c */
+int smc_llc_send_confirm_link(struct smc_lgr *lgr, struct smc_link *link, bool reply);
+bool smc_llc_confirm_link_matches(const struct smc_lgr *lgr, const struct smc_link *link,
+				  const struct smc_llc_confirm_link *m);
 
 /* llc_rkey.c */
 void smc_llc_next_rkey(struct smc_lgr *lgr);
 unsigned long smc_llc_rkey_delay(struct smc_llc *llc);
 void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes, bool retry);
 void smc_llc_rkey_put_off(struct smc_lgr *lgr);
+bool smc_llc_is_late_rkey(struct smc_lgr *lgr, const struct smc_link *link);
 void smc_llc_wake_rkey_waiters(struct smc_lgr *lgr);
 
 /* llc_loss.c */
@@ -32,17 +38,12 @@ void smc_llc_unused_put_off(struct smc_lgr *lgr);
 void smc_llc_forget(struct smc_lgr *lgr);
 
 /* llc_rules.c */
-void smc_llc_await(struct smc_lgr *lgr, enum smc_llc_wait wait);
 unsigned long smc_llc_left(struct smc_lgr *lgr);
 void smc_llc_dispatch(struct smc_lgr *lgr, struct smc_link *link, const u8 *buf,
 		      size_t len);
 
 /* llc_msg.c */
-int smc_llc_send_confirm_link(struct smc_lgr *lgr, struct smc_link *link, bool reply);
 void smc_llc_confirmed(struct smc_lgr *lgr);
-bool smc_llc_confirm_link_matches(const struct smc_lgr *lgr, const struct smc_link *link,
-				  const struct smc_llc_confirm_link *m);
-bool smc_llc_is_late_rkey(struct smc_lgr *lgr, const struct smc_link *link);
 
 /* llc_add.c */
 void smc_llc_add_link(struct smc_lgr *lgr, struct smc_link *over);

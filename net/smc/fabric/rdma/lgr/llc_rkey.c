@@ -210,6 +210,27 @@ unsigned long smc_llc_rkey_delay(struct smc_llc *llc)
 }
 
 /**
+ * smc_llc_is_late_rkey() - is this the answer to a request that we repeat?
+ * @lgr: the link group
+ * @link: the link that it came over
+ *
+ * We repeat a request when a link comes or goes meanwhile.  Answers over one link arrive in order,
+ * so the late one is the first.
+ *
+ * Context: the engine's work.
+ * Return: true if so; that answer is no longer expected then.
+ */
+bool smc_llc_is_late_rkey(struct smc_lgr *lgr, const struct smc_link *link)
+{
+	unsigned int *late = &lgr->llc.rkeys_late[smc_lgr_link_index(lgr, link)];
+
+	if (!*late)
+		return false;
+	--*late;
+	return true;
+}
+
+/**
  * smc_llc_rkey_answered() - process the peer's answer to our CONFIRM RKEY
  * @lgr: the link group
  * @yes: the peer has accepted the RMB

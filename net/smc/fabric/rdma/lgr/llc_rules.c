@@ -215,19 +215,6 @@ static const struct llc_timeout llc_timeouts[SMC_LLC_NR_WAITS] = {
 };
 
 /**
- * smc_llc_await() - start to wait for a message
- * @lgr: the link group
- * @wait: the message
- *
- * Context: the engine's work.
- */
-void smc_llc_await(struct smc_lgr *lgr, enum smc_llc_wait wait)
-{
-	lgr->llc.wait = wait;
-	lgr->llc.deadline = jiffies + llc_timeouts[wait].time;
-}
-
-/**
  * smc_llc_left() - how much longer does the engine wait for a message?
  * @lgr: the link group
  *
@@ -240,11 +227,12 @@ unsigned long smc_llc_left(struct smc_lgr *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 	const struct llc_timeout *t = &llc_timeouts[llc->wait];
+	unsigned long deadline = llc->since + t->time;
 
 	if (!t->time)
 		return 0;
-	if (time_before(jiffies, llc->deadline))
-		return llc->deadline - jiffies;
+	if (time_before(jiffies, deadline))
+		return deadline - jiffies;
 	llc->wait = SMC_LLC_IDLE;
 	t->pop(lgr);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The model of the group's surroundings: ports and paths, memory, connections, lgr.c. */
+/* The model of the group's surroundings: ports and paths, memory, connections, group.c. */
 #include "sim.h"
 
 struct sim_world sim;
@@ -281,7 +281,7 @@ void __smc_lgr_report_end(struct smc_lgr *lgr, enum smc_reason reason)
 {
 }
 
-/* ---- lgr.c ---- */
+/* ---- group.c, active.c, lgr.c ---- */
 
 struct smc_lgrs *smc_lgrs_of(const struct smc_lgr *lgr)
 {
@@ -316,21 +316,6 @@ void smc_lgr_activate(struct smc_lgr *lgr)
 	}
 	spin_unlock_bh(&lgrs->lock);
 	smc_llc_start_tests(lgr);
-}
-
-struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr)
-{
-	struct smc_link *link, *best = NULL;
-	unsigned int n, least = 0;
-
-	smc_lgr_for_each_link(lgr, link) {
-		n = lgr->n_on_link[smc_lgr_link_index(lgr, link)];
-		if (link->state != SMC_LINK_ACTIVE || (best && n >= least))
-			continue;
-		best = link;
-		least = n;
-	}
-	return best;
 }
 
 void smc_lgr_hop_changed(struct smc_link *link)
@@ -570,6 +555,7 @@ static struct smc_lgr *new_group(struct sim_end *end, u8 version, u8 release)
 	INIT_DELAYED_WORK(&lgr->idle_work, no_work);
 	INIT_DELAYED_WORK(&lgr->close_work, no_work);
 	smc_lgr_end_init(lgr);
+	smc_lgr_release_init(lgr);
 	lgr->end_work.waits = true;
 	smc_lgr_failover_init(lgr);
 	smc_lgr_retire_init(lgr);

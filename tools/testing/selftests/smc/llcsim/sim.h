@@ -2,9 +2,8 @@
 /*
  * Two hosts, each with ports, one link group and connections, and queue pairs between them.
  *
- * The link group is the module's: llc*.c, links.c, failover.c, retire.c, new_path.c, rtoken.c,
- * mem.c and end.c.  The layers below it (ports, paths, queue pairs) and above it (connections) are
- * models.
+ * The link group is the module's, except group.c, active.c, lgr.c, peer_rmbe.c and report.c.  The
+ * layers below it (ports, paths, queue pairs) and above it (connections) are models.
  */
 #ifndef LLCSIM_SIM_H
 #define LLCSIM_SIM_H

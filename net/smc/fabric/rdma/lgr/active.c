@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An active link group: from the success of its first contact until nothing uses it. */
+#include <net/net_namespace.h>
+#include "../../../netns.h"
+#include "../../../smc.h"
+#include "lgr.h"
+
+/* The group had no connections for a while: end it (RFC 7609, 3.5.4). */
+static void lgr_idle_work(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, idle_work.work);
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+
+	spin_lock_bh(&lgrs->lock);
+	if (!lgr->n_conns)
+		__smc_lgr_end(lgr, SMC_REASON_NONE);
+	spin_unlock_bh(&lgrs->lock);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * __smc_lgr_start_idle() - the last connection has left: end the group after a while
+ * @lgr: the link group; smc_lgrs.lock is held
+ */
+void __smc_lgr_start_idle(struct smc_lgr *lgr)
+{
+	/* It is the server that should end the group, so the client gives it time to be first. */
+	unsigned long time = READ_ONCE(lgr->sn->lgr_idle_time) * HZ +
+			     (lgr->server ? 0 : 2 * HZ);
+
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	if (lgr->state != SMC_LGR_ACTIVE)
+		return;
+	smc_lgr_get(lgr);
+	if (mod_delayed_work(smc_link_wq, &lgr->idle_work, time))
+		refcount_dec(&lgr->ref);
+}
+
+/* As long as TCP keeps a connection in FIN_WAIT2, where only the peer has not closed. */
+static unsigned long close_time(const struct smc_lgr *lgr)
+{
+	return READ_ONCE(lgr->sn->net->ipv4.sysctl_tcp_fin_timeout);
+}
+
+static void __start_close(struct smc_lgr *lgr, unsigned long time)
+{
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	if (lgr->state != SMC_LGR_ACTIVE)
+		return;
+	smc_lgr_get(lgr);
+	if (!queue_delayed_work(smc_link_wq, &lgr->close_work, time))
+		refcount_dec(&lgr->ref);
+}
+
+/**
+ * smc_lgr_await_close() - limit the time that the peer takes to close a connection
+ * @lconn: the connection, with which the socket is done, but the peer is not
+ *
+ * The peer has the time of FIN_WAIT2 (RFC 7609, 4.8.1 and 4.8.2, 1B).  After that the connection
+ * no longer keeps the group from being idle.  Its element is not reused: the peer may still write
+ * there until it closes or has no link any more.
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_await_close(struct smc_lgr_conn *lconn)
+{
+	struct smc_lgrs *lgrs = smc_lgrs_of(lconn->lgr);
+
+	spin_lock_bh(&lgrs->lock);
+	lconn->closing = jiffies ?: 1;
+	__start_close(lconn->lgr, close_time(lconn->lgr));
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/* Returns the time until the next connection is overdue, or 0; counts those abandoned in @n. */
+static long __abandon_overdue(struct smc_lgr *lgr, unsigned int *n)
+{
+	unsigned long time = close_time(lgr), token;
+	struct smc_lgr_conn *lconn;
+	long left, next = 0;
+
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	/* A connection cannot be freed meanwhile, as it takes this lock when it leaves. */
+	xa_for_each(&lgr->conns, token, lconn) {
+		if (!lconn->closing || lconn->abandoned)
+			continue;
+		left = lconn->closing + time - jiffies;
+		if (left > 0) {
+			next = next ? min(next, left) : left;
+			continue;
+		}
+		lconn->abandoned = true;
+		lgr->n_abandoned++;
+		lgr->n_conns--;
+		++*n;
+	}
+	return next;
+}
+
+static void lgr_close_work(struct work_struct *work)
+{
+	struct smc_lgr *lgr = container_of(work, struct smc_lgr, close_work.work);
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+	unsigned int n = 0;
+	long next;
+
+	spin_lock_bh(&lgrs->lock);
+	next = __abandon_overdue(lgr, &n);
+	if (next)
+		__start_close(lgr, next);
+	if (n && !lgr->n_conns)
+		__smc_lgr_start_idle(lgr);
+	spin_unlock_bh(&lgrs->lock);
+	/* Find out whether the peer has only forgotten a connection, or is gone. */
+	if (n)
+		smc_llc_test_now(lgr, false);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_lgr_activate() - complete a successful first contact
+ * @lgr: the link group
+ */
+void smc_lgr_activate(struct smc_lgr *lgr)
+{
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+
+	spin_lock_bh(&lgrs->lock);
+	if (lgr->state == SMC_LGR_NEW) {
+		WRITE_ONCE(lgr->state, SMC_LGR_ACTIVE);
+		smc_link_activate(smc_lgr_first_link(lgr));
+		__smc_lgr_report_new(lgr);
+		if (!lgr->n_conns)
+			__smc_lgr_start_idle(lgr);
+	}
+	spin_unlock_bh(&lgrs->lock);
+	smc_lgr_wake_waiters(lgr);
+	smc_llc_start_tests(lgr);
+}
+
+/**
+ * smc_lgr_active_init() - initialise the work items of an active link group
+ * @lgr: a new link group
+ */
+void smc_lgr_active_init(struct smc_lgr *lgr)
+{
+	INIT_DELAYED_WORK(&lgr->idle_work, lgr_idle_work);
+	INIT_DELAYED_WORK(&lgr->close_work, lgr_close_work);
+}

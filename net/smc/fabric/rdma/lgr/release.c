@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a link group returns to its devices: registrations of buffers, and links.  The last return
+ * after the end of the group frees the group's memory.
+ */
+#include <linux/delay.h>
+#include <linux/moduleparam.h>
+#include "lgr.h"
+
+/**
+ * smc_lgr_released() - drop one of smc_lgr.n_releases
+ * @lgr: the link group
+ *
+ * The last one closes the pools and drops the reference of the list.
+ *
+ * Context: process, may sleep.
+ */
+void smc_lgr_released(struct smc_lgr *lgr)
+{
+	if (!atomic_dec_and_test(&lgr->n_releases))
+		return;
+	if (lgr->rmbs)
+		smc_pools_close(lgr->rmbs);
+	if (lgr->txbufs)
+		smc_pools_close(lgr->txbufs);
+	smc_lgr_put(lgr);
+}
+
+/* ---- buffers ---- */
+
+static void forget_work(struct work_struct *work)
+{
+	struct smc_rmb_forget *forget = container_of(work, struct smc_rmb_forget, work);
+	struct smc_link *link = forget->link;
+	struct smc_lgr *lgr = smc_link_lgr(link);
+	atomic_t *n_forget = &lgr->n_forget[smc_lgr_link_index(lgr, link)];
+	struct smc_rmb *rmb = forget->rmb;
+
+	smc_mem_unreg(&forget->on_link, link);
+	/* The link may return its device now. */
+	if (atomic_dec_and_test(n_forget))
+		wake_up_var(n_forget);
+	if (atomic_dec_and_test(&rmb->n_forget))
+		smc_buf_retired(rmb->buf);
+	smc_lgr_released(lgr);
+}
+
+static void __forget_on(struct smc_rmb *rmb, struct smc_link *link)
+{
+	struct smc_lgr *lgr = rmb->lgr;
+	unsigned int i = smc_lgr_link_index(lgr, link);
+	struct smc_rmb_forget *forget = &rmb->forget[i];
+
+	lockdep_assert_held(&lgr->setup_lock);
+	if (!rmb->on_link[i].reg.mr)
+		return;
+	INIT_WORK(&forget->work, forget_work);
+	forget->rmb = rmb;
+	forget->link = link;
+	forget->on_link = rmb->on_link[i];
+	rmb->on_link[i] = (struct smc_rmb_on_link) {};
+	atomic_inc(&rmb->n_forget);
+	atomic_inc(&lgr->n_forget[i]);
+	atomic_inc(&lgr->n_releases);
+	smc_rdma_dev_queue(link->path.dev, &forget->work);
+}
+
+/*
+ * Is the device neither registering the region nor using it for posts?  A link that was not flushed
+ * keeps its regions until its queue pair is gone.
+ */
+static bool is_at_rest(const struct smc_rmb_on_link *on, const struct smc_link *link)
+{
+	if (link->drained)
+		return link->flushed;
+	return READ_ONCE(link->state) != SMC_LINK_DOWN &&
+	       (!on->registered || READ_ONCE(on->reg.valid));
+}
+
+static bool is_settled(const struct smc_rmb *rmb)
+{
+	const struct smc_rmb_on_link *on;
+	const struct smc_link *link;
+
+	smc_lgr_for_each_link(rmb->lgr, link) {
+		on = &rmb->on_link[smc_lgr_link_index(rmb->lgr, link)];
+		if (on->reg.mr && !is_at_rest(on, link))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * smc_lgr_forget() - have the devices deregister a buffer, and free it
+ * @rmb: the buffer, with smc_rmb.forgotten set
+ *
+ * Context: process; lgr->setup_lock is held, and the group is not dead.
+ * Return: true on success; false if a device is still registering the buffer or releasing a link,
+ * after which the engine runs again.
+ */
+bool smc_lgr_forget(struct smc_rmb *rmb)
+{
+	struct smc_lgr *lgr = rmb->lgr;
+	struct smc_link *link;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	if (!is_settled(rmb))
+		return false;
+	atomic_set(&rmb->n_forget, 1);
+	smc_lgr_for_each_link(lgr, link)
+		__forget_on(rmb, link);
+	if (atomic_dec_and_test(&rmb->n_forget))
+		smc_buf_retired(rmb->buf);
+	return true;
+}
+
+/* Wait until the device of a link that is down has deregistered retired buffers. */
+static void await_forgotten(struct smc_lgr *lgr, const struct smc_link *link)
+{
+	atomic_t *n_forget = &lgr->n_forget[smc_lgr_link_index(lgr, link)];
+
+	wait_var_event(n_forget, !atomic_read(n_forget));
+}
+
+/* ---- links ---- */
+
+#ifdef CONFIG_SMC_TEST
+/* For tests: behave like a device that takes its time to destroy a queue pair. */
+static bool hold_release;
+module_param(hold_release, bool, 0600);
+MODULE_PARM_DESC(hold_release, "keep the devices of ended link groups until this is cleared");
+
+static void test_hold(void)
+{
+	while (READ_ONCE(hold_release))
+		msleep(20);
+}
+#else
+static inline void test_hold(void) { }
+#endif
+
+/* Only the removal of the device waits for this. */
+static void link_release_work(struct work_struct *work)
+{
+	struct smc_link *link = container_of(work, struct smc_link, release_work);
+	struct smc_lgr *lgr = smc_link_lgr(link);
+	struct smc_rdma_path path = link->path;
+
+	test_hold();
+	smc_link_destroy(link);
+	smc_mem_drop_link(lgr, link);
+	await_forgotten(lgr, link);
+	smc_link_release(link);
+	spin_lock_bh(&lgr->lock);
+	link->path.dev = NULL;
+	spin_unlock_bh(&lgr->lock);
+	smc_rdma_dev_released(path.dev);
+	smc_rdma_path_put(&path);
+	/* smc_lgr_forget() may have waited for this link. */
+	smc_llc_kick(lgr);
+	smc_lgr_released(lgr);
+}
+
+/**
+ * smc_lgr_release_link() - destroy a link and return its device and slot, in a work item
+ * @lgr: the link group
+ * @link: the link, drained; no connection uses it
+ */
+void smc_lgr_release_link(struct smc_lgr *lgr, struct smc_link *link)
+{
+	atomic_inc(&lgr->n_releases);
+	smc_rdma_dev_release(link->path.dev, &link->release_work);
+}
+
+/**
+ * smc_lgr_release_init() - initialise the work items that release links
+ * @lgr: a new link group
+ */
+void smc_lgr_release_init(struct smc_lgr *lgr)
+{
+	struct smc_link *link;
+
+	smc_lgr_for_each_link(lgr, link)
+		INIT_WORK(&link->release_work, link_release_work);
+	atomic_set(&lgr->n_releases, 1);
+}
