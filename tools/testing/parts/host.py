@@ -23,7 +23,8 @@ ON_HOST = {
                ("admin", [f"{SUITE}/admin/check_host"]),
                ("install", [f"{TESTING}/test_install"]),
                ("rig", [f"{TESTING}/vm/test_rig"]),
-               ("house", [f"{TESTING}/house/check_house"])],
+               ("house", [f"{TESTING}/house/check_house", "includes", "kernel_doc", "locks", "models",
+                          "checkpatch"])],
     "units": [make(f"{SUITE}/unit", "check"), make(f"{SUITE}/unit", "check-s390x"),
               make(f"{SUITE}/fuzz", "smoke"), make(f"{SUITE}/llcsim", "check"),
               make(f"{TOP}/tools/smcss", "check"), make(f"{TOP}/tools/ivshmem", "check"),
@@ -55,10 +56,12 @@ def check_newest(part):
 
 
 def check_build(part):
-    """Builds the module for Debian's kernels: as it is installed, and with test hooks."""
+    """Builds the module for Debian's kernels: as it is installed, and with test hooks. The objects
+    tell which files call each other."""
     for version, target, *more in (("6.12", "sparse", "TEST=1"), ("6.1", "modules")):
         kver = kernels.full_version(version)
         built_quietly(part, " ".join((kver, *more)), target, *more, f"KVER={kver}")
+    part.suite("calls", [f"{TESTING}/house/check_house", "calls"])
 
 
 def check_fresh(part):
