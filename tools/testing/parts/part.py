@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """A part of the check: runs commands, and shows and counts their results as they arrive."""
 import collections
+import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -32,7 +34,9 @@ def stop(*_):
     """Ends all runners of guests, which clean up after themselves, and lets nothing new start."""
     running.stopped = True
     for process in list(running):
-        process.terminate()
+        # Popen.terminate() would reap the process, and lines_of() waits for it.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGTERM)
 
 
 def lines_of(command, consume, spend=lambda seconds: None, **environment):
@@ -73,8 +77,9 @@ class Quarantine:
 class Stream:
     """The output of the commands of a part, which run one after the other."""
 
-    def __init__(self, tag, log, quarantine):
+    def __init__(self, tag, log, quarantine, only=()):
         self.tag, self.log, self.quarantine = tag, log, quarantine
+        self.only = only	# the names of the suites to run, or empty for all
         self.passed, self.failed, self.skipped, self.repeated = 0, [], [], []
         self.quarantined, self.processor = [], 0
         self.lately = collections.deque(maxlen=8)	# shown in the summary
@@ -126,6 +131,8 @@ class Stream:
         """Runs a command that prints TAP. It must print at least one result, and its status must
         match the results. If the only fault was that the emulator died, which only the fall-back
         emulator does, the command runs a second time."""
+        if self.only and name not in self.only:
+            return
         before = self.passed, self.bad(), len(self.failed)
         skipped, processor, started = len(self.skipped), self.processor, time.monotonic()
         status = self.run(command, **environment)
@@ -146,14 +153,14 @@ class Stream:
 class Part(Stream):
     """One part of the check; streams() are the things that it runs at the same time, if any."""
 
-    def __init__(self, name, quarantine=None):
+    def __init__(self, name, quarantine=None, only=()):
         log = open(f"{TOP}/build/check/{name}.log", "w", encoding="utf-8")
-        super().__init__(name, log, quarantine or Quarantine())
+        super().__init__(name, log, quarantine or Quarantine(), only)
         self.name, self.seconds, self.children = name, 0, []
 
     def stream(self, tag):
         log = open(f"{TOP}/build/check/{self.name}.{tag}.log", "w", encoding="utf-8")
-        child = Stream(f"{self.name}.{tag}", log, self.quarantine)
+        child = Stream(f"{self.name}.{tag}", log, self.quarantine, self.only)
         self.children.append(child)
         return child
 
