@@ -24,7 +24,7 @@ import tempfile
 import host
 import uapi
 from host import TOOLS, Wrong
-import waiting
+from lib.wait import in_poll
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCENARIOS = []
@@ -466,7 +466,7 @@ def smcat(t):
         with subprocess.Popen([f"{TOOLS}/smcat", *options, "-n", "10.1.0.0/24", "3600"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             try:
-                if not waiting.in_poll(process, host.SHORT):
+                if not in_poll(process, host.SHORT):
                     raise Wrong("smcat does not listen")
                 ends = Ends()
                 for port, size in ((7600, 100000), (7610, 100)):

@@ -8,7 +8,6 @@ import socket
 import struct
 import subprocess
 import sys
-import time
 
 sys.dont_write_bytecode = True
 ROOT = os.environ.get("SMC_ROOT", os.path.abspath(f"{os.path.dirname(__file__)}/../../../../.."))
@@ -16,6 +15,7 @@ TOOLS = f"{ROOT}/build/tools"
 sys.path[:0] = [f"{ROOT}/tools/smcss/tests", f"{ROOT}/tools/testing/selftests/smc"]
 import genl  # noqa: E402
 from lib.slow import slow  # noqa: E402
+from lib.wait import remains  # noqa: E402
 
 AF_SMC, IPPROTO_SMC = 43, 256
 # time limit for every step, in seconds
@@ -106,11 +106,9 @@ def clean():
 def unload(seconds=SHORT):
     """Unloads the modules. Closed connections end in the background, within a limited time."""
     for name in ("smc_diag", "smc"):
-        until = time.monotonic() + seconds
-        while name in loaded() and run("rmmod", name).returncode:
-            if time.monotonic() > until:
-                raise Wrong(f"{name} is still in use")
-            time.sleep(0.5)
+        if remains(lambda module=name: module in loaded() and run("rmmod", module).returncode,
+                   seconds, 0.5):
+            raise Wrong(f"{name} is still in use")
 
 
 def loopback(on):
@@ -195,13 +193,14 @@ def connection(port, server="smc", client="smc"):
 
 def quiet(seconds=SHORT):
     """Waits until there are no SMC sockets and no connections in link groups."""
-    until = time.monotonic() + seconds
-    while True:
+    def left():
         done = run(f"{TOOLS}/smcss", "-a", "-j")
         groups = must(f"{TOOLS}/smcr", "-j", "linkgroup") + must(f"{TOOLS}/smcd", "-j", "linkgroup")
         busy = groups.replace('"connections": 0', "").count('"connections"')
         if done.stdout.split() == ['{"sockets":', '[]}'] and not busy:
-            return
-        if time.monotonic() > until:
-            raise Wrong(f"still there: {done.stdout}{done.stderr}{groups}")
-        time.sleep(0.2)
+            return ""
+        return f"{done.stdout}{done.stderr}{groups}"
+
+    rest = remains(left, seconds, 0.2)
+    if rest:
+        raise Wrong(f"still there: {rest}")

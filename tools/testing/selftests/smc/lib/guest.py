@@ -8,12 +8,11 @@ import subprocess
 import sys
 import traceback
 
-from lib.slow import slow
+from lib.wait import SHORT
 
 ROOT = os.environ.get("SMC_ROOT", os.path.abspath(f"{os.path.dirname(__file__)}/../../../../.."))
 TOOLS = f"{ROOT}/build/tools"
 IPPROTO_SMC = 256
-SHORT = slow(30)                        # time limit for every step, in seconds
 V4, V6 = socket.AF_INET, socket.AF_INET6
 CASES = []
 

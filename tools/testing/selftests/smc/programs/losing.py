@@ -3,13 +3,13 @@
 notice. Cases of ../rdma/pair --links 2. TCP uses the network that is not lost."""
 import concurrent.futures
 import threading
-import time
 
 import between
 import postgres
 import redis
 from failover import links, set_up
 from lib.slow import slow
+from lib.wait import remains
 from program import run, say, succeeds
 
 NETDEV, DEVICE = "eth0", "rxe0"
@@ -42,11 +42,8 @@ class Losing(threading.Thread):
             # Connections do not move back; new ones use the link with fewer.
             if not self.carried():
                 continue
-            until = time.monotonic() + PATIENCE
             set_up(NETDEV, False)
-            while self.carried() and time.monotonic() < until:
-                time.sleep(0.02)
-            if self.carried():
+            if remains(self.carried, PATIENCE):
                 self.problem = f"{DEVICE} is down, but still has connections after {PATIENCE} s"
             set_up(NETDEV, True)
             self.times += 1

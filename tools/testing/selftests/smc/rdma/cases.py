@@ -21,6 +21,7 @@ import tools
 from ism_machine import plug
 from lib import smc_netlink as netlink
 from lib.slow import slow
+from lib.wait import holds, remains
 from machine import EID, UPPER, run
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../programs")
@@ -425,12 +426,12 @@ class Capture:
         are in it."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             sock.sendto(self.MARK, (address, 9))
-        until = time.monotonic() + slow(60)
-        while time.monotonic() < until:
+
+        def complete():
             with open(self.path, "rb") as file:
-                if self.MARK in file.read():
-                    break
-            time.sleep(0.2)
+                return self.MARK in file.read()
+
+        holds(complete, slow(60), 0.2)
         self.process.send_signal(signal.SIGINT)
         self.process.communicate()
 
@@ -569,15 +570,10 @@ def perftest(machine, session):
 def all_ended(machine, session):
     """However the connections ended, the peer has answered, and our module has freed their
     elements."""
-    until = time.monotonic() + slow(15)
-    while machine.module == "ours":
-        groups = machine.link_groups()
-        if not any(g["conns"] for g in groups):
-            break
-        if time.monotonic() > until:
-            return f"link groups remain: {groups}"
-        time.sleep(0.1)
-    return ""
+    if machine.module != "ours":
+        return ""
+    left = remains(lambda: [g for g in machine.link_groups() if g["conns"]], slow(15))
+    return f"link groups remain: {left}" if left else ""
 
 
 def unload(machine, session):

@@ -2,12 +2,11 @@
 """What tools, counters, tracepoints and the kernel log show of a connection that loses its link.
 Both ends are in this guest: the client has rxe0 and rxe2, the server rxe1 and rxe3."""
 import json
-import os
 import socket
 import subprocess
-import time
 
 from lib.slow import slow
+from lib.wait import holds
 from machine import Log
 import switch
 
@@ -34,11 +33,8 @@ def same(what, found, expected):
 
 def until(what, get, expected):
     """Waits for the expected value; on timeout the last value is reported."""
-    end = time.monotonic() + slow(60)
-    while (found := get()) != expected:
-        if time.monotonic() > end:
-            same(what, found, expected)
-        time.sleep(0.25)
+    if not holds(lambda: get() == expected, slow(60), 0.25):
+        same(what, get(), expected)
 
 
 def groups(*which):

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Cases in which an ISM device misbehaves. A module for each kind of device defines its faults."""
 import contextlib
-import time
 
 from lib import smc_netlink as netlink
 from lib.slow import slow
+from lib.wait import remains
 
 
 def wait_until_lost():
-    until = time.monotonic() + slow(10)
-    while netlink.ism_devices():
-        if time.monotonic() > until:
-            raise RuntimeError("the device still exists")
-        time.sleep(0.1)
+    if remains(netlink.ism_devices, slow(10)):
+        raise RuntimeError("the device still exists")
 
 
 def faulty(device, on_server, kind, command):

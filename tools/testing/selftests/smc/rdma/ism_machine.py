@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """A machine of a pair that shares memory with the other one instead of having an RDMA device."""
 import os
-import time
 
 import ism_virtio as virtio
 from lib import smc_netlink as netlink
-from lib.slow import slow
+from lib.wait import holds
 from machine import Machine, run
 
 
@@ -40,11 +39,8 @@ class IsmMachine(Machine):
     def wait_for_device():
         """Waits for a device. A slot that was in use may be reused only after a pause, as late
         writes may still arrive."""
-        until = time.monotonic() + slow(30)
-        while not netlink.ism_devices():
-            if time.monotonic() > until:
-                raise RuntimeError("the ISM device is missing")
-            time.sleep(0.1)
+        if not holds(netlink.ism_devices):
+            raise RuntimeError("the ISM device is missing")
 
     @staticmethod
     def link_groups():

@@ -4,10 +4,10 @@ described in tools/testing/ism/function.h."""
 import contextlib
 import os
 import struct
-import time
 
 from lib import smc_netlink as netlink
 from lib.slow import slow
+from lib.wait import holds
 from machine import run
 
 FUNCTION = "0000:00:00.0"
@@ -33,11 +33,9 @@ def unbind(_machine):
 
 def unload():
     """Unloads the driver as soon as the last connection has ended."""
-    until = time.monotonic() + slow(20)
-    while run("rmmod smc_ism_pci && echo gone", check=False).strip() != "gone":
-        if time.monotonic() > until:
-            raise RuntimeError("smc_ism_pci cannot be unloaded")
-        time.sleep(0.2)
+    if not holds(lambda: run("rmmod smc_ism_pci && echo gone", check=False).strip() == "gone",
+                 slow(20), 0.2):
+        raise RuntimeError("smc_ism_pci cannot be unloaded")
 
 
 def reload(machine):

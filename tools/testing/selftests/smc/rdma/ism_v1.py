@@ -2,11 +2,11 @@
 """SMC-Dv1 and physical networks: which ISM device may carry a connection, and in which VLAN."""
 import contextlib
 import socket
-import time
 
 import ism_model as model
 from lib import smc_netlink as netlink
 from lib.slow import slow
+from lib.wait import remains
 from machine import run
 
 NETDEV = "eth0"
@@ -87,12 +87,7 @@ def room_for_vlans(machine, listener):
             open_socks.enter_context(greet(machine, listener, number))
         if vlans_in_use(machine) != set(range(1, ROOM + 1)):
             return f"with {MANY} connections the VLANs are {sorted(vlans_in_use(machine))}"
-    until = time.monotonic() + slow(30)
-    while machine.link_groups():
-        if time.monotonic() > until:
-            return "the link groups have not ended"
-        time.sleep(0.1)
-    return ""
+    return "the link groups have not ended" if remains(machine.link_groups) else ""
 
 
 @contextlib.contextmanager

@@ -6,10 +6,10 @@ import glob
 import json
 import os
 import struct
-import time
 
 from lib import smc_netlink as netlink
 from lib.slow import slow
+from lib.wait import remains
 from machine import run
 
 MODULE = "smc_ism_virtio"
@@ -95,11 +95,8 @@ def unplug():
         return
     with Monitor() as monitor:
         answer = monitor("device_del", id="ism")
-    until = time.monotonic() + slow(20)
-    while function():
-        if time.monotonic() > until:
-            raise RuntimeError(f"the device was not removed: {answer}")
-        time.sleep(0.1)
+    if remains(function, slow(20)):
+        raise RuntimeError(f"the device was not removed: {answer}")
 
 
 def plug():
@@ -118,12 +115,12 @@ def plug():
 
 def unload():
     """Unloads the driver as soon as the last connection has ended."""
-    until = time.monotonic() + slow(20)
-    while os.path.exists(f"/sys/module/{MODULE}"):
+    def still_loaded():
         run(f"rmmod {MODULE}", check=False)
-        if time.monotonic() > until:
-            raise RuntimeError(f"{MODULE} cannot be unloaded")
-        time.sleep(0.2)
+        return os.path.exists(f"/sys/module/{MODULE}")
+
+    if remains(still_loaded, slow(20), 0.2):
+        raise RuntimeError(f"{MODULE} cannot be unloaded")
 
 
 def load(parameters="", check=True):

@@ -9,6 +9,7 @@ import time
 
 from lib import smc_netlink as netlink
 from lib.slow import slow
+from lib.wait import holds, remains
 
 EID = "SMC-TEST-PAIR"
 PNETID = "TWOLINKS"
@@ -109,12 +110,9 @@ class Machine:
     @staticmethod
     def unload():
         """Unloads the modules. A handshake can delay this, at most until its timeout."""
-        until = time.monotonic() + slow(30)
-        while "Module smc is in use" in run(
-                "rmmod smc_diag 2> /dev/null || true; rmmod smc || true"):
-            if time.monotonic() > until:
-                raise RuntimeError("smc.ko cannot be unloaded: it is in use")
-            time.sleep(0.5)
+        if remains(lambda: "Module smc is in use" in run(
+                "rmmod smc_diag 2> /dev/null || true; rmmod smc || true"), pause=0.5):
+            raise RuntimeError("smc.ko cannot be unloaded: it is in use")
         left = run("grep -i '^smc' /proc/slabinfo /proc/modules || true")
         if left:
             raise RuntimeError(f"smc.ko has left {left}")
@@ -141,13 +139,10 @@ class Machine:
     def port_is_up(self, seconds=slow(10)):
         """Waits until rxe0 is active, with a GID for the address of eth0."""
         wanted = "0000:0000:0000:0000:0000:ffff:0a00:%04x" % self.index
-        until = time.monotonic() + seconds
-        while "ACTIVE" not in run("cat /sys/class/infiniband/rxe0/ports/1/state") or \
-                wanted not in run("cat /sys/class/infiniband/rxe0/ports/1/gids/* 2> /dev/null",
-                                  check=False):
-            if time.monotonic() > until:
-                raise RuntimeError("rxe0 did not come back")
-            time.sleep(0.1)
+        if not holds(lambda: "ACTIVE" in run("cat /sys/class/infiniband/rxe0/ports/1/state") and
+                     wanted in run("cat /sys/class/infiniband/rxe0/ports/1/gids/* 2> /dev/null",
+                                   check=False), seconds, 0.1):
+            raise RuntimeError("rxe0 did not come back")
 
     def fresh(self):
         """Removes all link groups, by removing all devices at once (a group survives the loss of
@@ -289,15 +284,14 @@ class Machine:
 
     def left_behind(self, seconds=slow(15)):
         """Waits until nothing of a finished case is left; returns what remains in the end."""
-        until = time.monotonic() + seconds
-        while True:
+        def left():
             socks = [s for s in netlink.sockets() if s["state"] != LISTEN_STATE]
             conns = sum(g.get("conns", 0) for g in self.link_groups())
             if not conns and not socks:
                 return ""
-            if time.monotonic() > until:
-                return f"{conns} connections in link groups, sockets {socks[:3]}"
-            time.sleep(0.2)
+            return f"{conns} connections in link groups, sockets {socks[:3]}"
+
+        return remains(left, seconds, 0.2)
 
     @staticmethod
     def say_verdict(good):

@@ -4,10 +4,10 @@ RDMA device: rxe0 and rxe2 are the client's, rxe1 and rxe3 the server's."""
 import os
 import socket
 import subprocess
-import time
 
 from lib import smc_netlink as netlink
 from lib.slow import slow
+from lib.wait import holds
 
 ROOT = os.environ["SMC_ROOT"]
 IPPROTO_SMC = 256
@@ -44,11 +44,8 @@ def set_up(eid, *parameters):
 
 def until(condition, what, show=str):
     """Waits for a condition; on timeout show() returns the actual state."""
-    end = time.monotonic() + TIMEOUT
-    while not condition():
-        if time.monotonic() > end:
-            raise RuntimeError(f"{what}: {show()}")
-        time.sleep(0.05)
+    if not holds(condition, TIMEOUT, 0.05):
+        raise RuntimeError(f"{what}: {show()}")
 
 
 def two_links():
