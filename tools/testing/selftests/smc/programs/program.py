@@ -4,9 +4,9 @@ import contextlib
 import json
 import os
 import subprocess
-import time
 
 from lib.slow import slow
+from lib.wait import holds
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.environ.get("SMC_ROOT", os.path.abspath(f"{HERE}/../../../../.."))
@@ -48,20 +48,21 @@ def succeeds(*command, **how):
     return run(*command, **how)[0] == 0
 
 
-def await_listener(port, process=None):
+def listens(port):
+    """Is there a listener on this port, over IPv4 or IPv6?"""
+    for table in ("tcp", "tcp6"):
+        with open(f"/proc/net/{table}", encoding="ascii") as lines:
+            if any(line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A"
+                   for line in list(lines)[1:]):
+                return True
+    return False
+
+
+def await_listener(port, process):
     """Waits until there is a listener, without connecting, which would disturb some servers."""
-    wanted = f":{port:04X}"
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        for table in ("tcp", "tcp6"):
-            with open(f"/proc/net/{table}", encoding="ascii") as lines:
-                if any(line.split()[1].endswith(wanted) and line.split()[3] == "0A"
-                       for line in list(lines)[1:]):
-                    return
-        if process and process.poll() is not None:
-            break
-        time.sleep(0.05)
-    raise RuntimeError(f"no listener on port {port}")
+    holds(lambda: listens(port) or process.poll() is not None, PATIENCE)
+    if not listens(port):
+        raise RuntimeError(f"no listener on port {port}")
 
 
 @contextlib.contextmanager

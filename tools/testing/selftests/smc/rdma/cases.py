@@ -27,6 +27,7 @@ from machine import EID, UPPER, run
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../programs")
 import between  # noqa: E402
 import losing  # noqa: E402
+from program import listens  # noqa: E402
 
 RATE = "6mbit"		# of a link that is to be the bottleneck
 GID_INDEX = 1		# on rxe0: 0 is the link-local address, 1 the IPv4 one
@@ -525,13 +526,6 @@ def write_down(name):
 def turn_off(machine, where):
     machine.power_off()
     return []
-
-
-def listens(port):
-    """Is there a listener on this port, over IPv4 or IPv6?"""
-    wanted = f":{port:04X} "
-    return any(line.split()[1].endswith(wanted.strip()) and line.split()[3] == "0A"
-               for table in ("tcp", "tcp6") for line in open(f"/proc/net/{table}").readlines()[1:])
 
 
 # perftest prints a line for a size; the columns are counted from the third one. Which column is
