@@ -195,7 +195,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/admin/(admin_guest|churn|host|reader|regenerate)", "reader"),
     (f"{SUITE}/admin/", "admin"),
     (f"{SUITE}/rdma/rogue_cases_llc", LLC),
-    (f"{SUITE}/rdma/rogue_cases_(clc|cdc|peer|links|cont|exchanges|failover)", "rogue {}"),
+    (f"{SUITE}/rdma/rogue_cases_(clc|cdc|many|peer|links|cont|exchanges|failover)", "rogue {}"),
     (f"{SUITE}/rdma/rogue_links", "rogue links, rogue cont, rogue exchanges, rogue failover"),
     (f"{SUITE}/rdma/second_path", "second path"),
     (f"{SUITE}/rdma/failover_(switch|shown)", "failover"),

@@ -89,9 +89,12 @@ def check_plain(part):
 
 def check_memory(part):
     """Opens ten thousand connections at once, and measures the memory of each and the cost of the
-    next."""
-    if built_quietly(part, "6.12", "modules", f"KVER={kernels.full_version('6.12')}"):
+    next. The same for link groups, with 64 peers."""
+    kver = kernels.full_version("6.12")
+    if built_quietly(part, "6.12", "modules", f"KVER={kver}"):
         part.suite("memory", [f"{SUITE}/bench/mem_check.sh", "6.12"])
+    if built_quietly(part, "6.12, test build", "modules", "TEST=1", f"KVER={kver}"):
+        part.suite("peers", [f"{SUITE}/bench/peers.sh", "6.12"])
 
 
 def check_users(part):

@@ -120,7 +120,7 @@ PARTS = {
         Guest("xfer", f"{SUITE}/rdma/xfer_guest")))],
     "um-rogue": [*map(in_virtual_time, (rogue("time", "clc", "cdc", "peer"),
                                         rogue("llc", "link", "wait", "stall", "gateway"),
-                                        rogue("device", "gone", "containers", "second_path"),
+                                        rogue("device", "many", "gone", "containers", "second_path"),
                                         rogue("links", "cont", "exchanges", "failover")))],
     "um-failover": [*map(in_virtual_time, (
         long(60, Guest("switch", f"{SUITE}/rdma/failover_switch")),

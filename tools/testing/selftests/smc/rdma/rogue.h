@@ -375,6 +375,7 @@ void cases_wait(void);
 void cases_stall(void);
 void cases_gateway(void);
 void cases_device(void);
+void cases_many(void);
 void cases_links(void);		/* these require two devices */
 void cases_cont(void);
 void cases_exchanges(void);

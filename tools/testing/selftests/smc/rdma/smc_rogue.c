@@ -171,7 +171,7 @@ static const struct {
 	{ "clc", cases_clc }, { "cdc", cases_cdc }, { "link", cases_link },
 	{ "peer", cases_peer }, { "time", cases_time }, { "llc", cases_llc },
 	{ "stall", cases_stall }, { "gateway", cases_gateway }, { "wait", cases_wait },
-	{ "device", cases_device },
+	{ "device", cases_device }, { "many", cases_many },
 	{ "links", cases_links, true }, { "cont", cases_cont, true },
 	{ "exchanges", cases_exchanges, true }, { "failover", cases_failover, true },
 };

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Many peers at once, each with its own identity, link group, RMB and connection.  What a link group
+ * costs does not depend on the number of others.  bench/mem_check.sh runs this in deterministic
+ * mode, where a nanosecond is an instruction.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rogue.h"
+
+#define PEERS	64u
+#define WINDOW	8u		/* peers in an average */
+
+struct mark {
+	uint64_t ns;
+	long kib;		/* of memory that is not available */
+};
+
+static long used_kib(void)
+{
+	long total = 0, available = 0;
+	char line[128];
+	FILE *f = fopen("/proc/meminfo", "r");
+
+	if (!f)
+		give_up("no /proc/meminfo");
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "MemTotal: %ld", &total);
+		sscanf(line, "MemAvailable: %ld", &available);
+	}
+	fclose(f);
+	return total - available;
+}
+
+static struct mark mark_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (struct mark) { t.tv_sec * 1000000000ull + t.tv_nsec, used_kib() };
+}
+
+static void report(const struct mark *m)
+{
+	uint64_t early = (m[WINDOW].ns - m[0].ns) / WINDOW;
+	uint64_t late = (m[PEERS].ns - m[PEERS - WINDOW].ns) / WINDOW;
+
+	printf("# {\"peers\": %u, \"setup_ns_early\": %llu, \"setup_ns_late\": %llu, "
+	       "\"kib_first_half\": %ld, \"kib_second_half\": %ld}\n", PEERS,
+	       (unsigned long long)early, (unsigned long long)late,
+	       m[PEERS / 2].kib - m[0].kib, m[PEERS].kib - m[PEERS / 2].kib);
+}
+
+static void many_peers(enum role role)
+{
+	long per_peer = set_sysctl("smcr_max_lgrs_per_peer", 4 * PEERS);
+	struct conn *c[PEERS];
+	struct mark m[PEERS + 1];
+	bool ok = true;
+
+	for (unsigned int i = 0; i < PEERS; i++) {
+		m[i] = mark_now();
+		c[i] = conn_begin(role, V21, AT_UP, NULL);
+	}
+	m[PEERS] = mark_now();
+	for (unsigned int i = 0; ok && i < PEERS; i++) {
+		for (unsigned int j = 0; ok && role == CLIENT && j < i; j++)
+			ok = c[j]->peer.qpn != c[i]->peer.qpn ||
+			     BAD("peers %u and %u share a link group", j, i);
+		ok = ok && conn_echo(c[i]);
+	}
+	report(m);
+	for (unsigned int i = 0; i < PEERS; i++)
+		conn_end(c[i]);
+	set_sysctl("smcr_max_lgrs_per_peer", per_peer);
+	verdict(ok, "%u peers at once, %s", PEERS,
+		role == CLIENT ? "as clients" : "as servers");
+}
+
+void cases_many(void)
+{
+	TRY(many_peers(CLIENT), "");
+	TRY(many_peers(SERVER), "");
+}
