@@ -102,14 +102,17 @@ def no_silence(_, n):
 
 def deaf(_, n):
     """Only RoCE that arrives here is lost. TCP still works, and what this machine sends arrives.
-    The rule must come before the rule for the local table, which is therefore moved permanently."""
-    run(f"""ip rule show pref 1 | grep -q local || ip rule add pref 1 lookup local
-        ip rule del pref 0 lookup local 2> /dev/null || true
-        ip rule add pref 0 iif eth{n} ipproto udp dport {ROCE_PORT} blackhole""")
+    The rules must come before those for the local table, which are therefore moved permanently.
+    Version 1 uses link-local GIDs, that is IPv6."""
+    for ip in ("ip -4", "ip -6"):
+        run(f"""{ip} rule show pref 1 | grep -q local || {ip} rule add pref 1 lookup local
+            {ip} rule del pref 0 lookup local 2> /dev/null || true
+            {ip} rule add pref 0 iif eth{n} ipproto udp dport {ROCE_PORT} blackhole""")
 
 
 def not_deaf(_, n):
-    run(f"ip rule del pref 0 iif eth{n} ipproto udp dport {ROCE_PORT} blackhole")
+    for ip in ("ip -4", "ip -6"):
+        run(f"{ip} rule del pref 0 iif eth{n} ipproto udp dport {ROCE_PORT} blackhole")
 
 
 def blink(machine, n):
