@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many peers at once, each with its own identity, link group, RMB and connection.  What a link group
- * costs does not depend on the number of others.  bench/mem_check.sh runs this in deterministic
+ * Many peers at once, each with its own identity, link group, RMB and connection.  What a link
+ * group costs does not depend on the number of others.  bench/peers.sh runs this in deterministic
  * mode, where a nanosecond is an instruction.
  */
 #include <stdio.h>
@@ -18,20 +18,27 @@ struct mark {
 	long kib;		/* of memory that is not available */
 };
 
+static long meminfo(const char *text, const char *key)
+{
+	const char *line = strstr(text, key);
+
+	if (!line)
+		give_up("/proc/meminfo has no %s", key);
+	return strtol(line + strlen(key), NULL, 10);
+}
+
 static long used_kib(void)
 {
-	long total = 0, available = 0;
-	char line[128];
 	FILE *f = fopen("/proc/meminfo", "r");
+	char text[8192];
+	size_t len;
 
 	if (!f)
 		give_up("no /proc/meminfo");
-	while (fgets(line, sizeof(line), f)) {
-		sscanf(line, "MemTotal: %ld", &total);
-		sscanf(line, "MemAvailable: %ld", &available);
-	}
+	len = fread(text, 1, sizeof(text) - 1, f);
 	fclose(f);
-	return total - available;
+	text[len] = 0;
+	return meminfo(text, "MemTotal:") - meminfo(text, "MemAvailable:");
 }
 
 static struct mark mark_now(void)
