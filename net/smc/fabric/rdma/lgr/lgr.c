@@ -280,6 +280,7 @@ static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *k
 	smc_lgr_for_each_link(lgr, link)
 		smc_link_init(link, lgr);
 	link = smc_lgr_first_link(lgr);
+	lgr->up_at[smc_lgr_link_index(lgr, link)] = atomic_inc_return(&lgr->n_up);
 	smc_rdma_path_copy(&link->path, path);
 	memcpy(link->peer_mac, key->peer_mac, ETH_ALEN);
 	memcpy(link->peer_gid.raw, key->peer_gid, 16);

@@ -104,6 +104,8 @@ struct smc_rtoken {
  * @network:	network of the links; in a server's group, also of all connections
  * @links:	slots for links; a slot is in use while it has a path.  The first link is made with
  *		the group.  Only lgr/ accesses this array
+ * @n_up:	number of links so far, without those that never came up
+ * @up_at:	for each slot, the value of @n_up when its last link came up, or 0
  * @n_on_link:	for each link, number of connections that write over it, under smc_lgrs.lock
  * @last_number: server: number of the newest link; changed by the task that creates the group,
  *		then by the engine's work only
@@ -163,6 +165,8 @@ struct smc_lgr {
 	bool			committed;
 	struct smc_rdma_network	network;
 	struct smc_link		links[SMC_LGR_LINKS];
+	atomic_t		n_up;
+	u32			up_at[SMC_LGR_LINKS];
 	unsigned int		n_on_link[SMC_LGR_LINKS];
 	u8			last_number;
 	atomic_t		n_releases;

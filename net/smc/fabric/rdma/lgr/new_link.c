@@ -2,14 +2,23 @@
 /* Our half of another link of a group: its slot, its memory, its activation. */
 #include "lgr.h"
 
-/* Take a free slot into use, or return NULL. */
+static u32 up_at(const struct smc_lgr *lgr, const struct smc_link *link)
+{
+	return READ_ONCE(lgr->up_at[smc_lgr_link_index(lgr, link)]);
+}
+
+/*
+ * Take a free slot into use, or return NULL.  Take the one whose last link was up least recently: a
+ * handshake that began before a link was lost may still name that link, until another takes its
+ * slot.  A link that never comes up must not use up a second slot.
+ */
 static struct smc_link *claim_place(struct smc_lgr *lgr, const struct smc_rdma_path *path)
 {
 	struct smc_link *link, *found = NULL;
 
 	spin_lock_bh(&lgr->lock);
 	smc_lgr_for_each_link(lgr, link)
-		if (!READ_ONCE(link->path.dev))
+		if (!READ_ONCE(link->path.dev) && (!found || up_at(lgr, link) < up_at(lgr, found)))
 			found = link;
 	if (found) {
 		found->state = SMC_LINK_UNUSED;
@@ -99,6 +108,7 @@ int smc_lgr_connect_link(struct smc_lgr *lgr, struct smc_link *link)
  */
 void smc_lgr_link_up(struct smc_lgr *lgr, struct smc_link *link)
 {
+	WRITE_ONCE(lgr->up_at[smc_lgr_link_index(lgr, link)], atomic_inc_return(&lgr->n_up));
 	smc_link_activate(link);
 	smc_lgr_report_up(lgr, link);
 	/* Connections of a lost link may have waited for this one. */

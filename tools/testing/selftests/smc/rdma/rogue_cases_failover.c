@@ -341,6 +341,61 @@ static void same_numbers(enum role role)
 	verdict(ok, "failover, %s: a new link has the numbers of the lost one", role_name[role]);
 }
 
+static struct smc_clc_accept named_link;
+
+static void names_lost_link(struct smc_clc_accept *a)
+{
+	a->qpn = named_link.qpn;
+	a->rkey = named_link.rkey;
+	memcpy(a->roce_gid, named_link.roce_gid, sizeof(a->roce_gid));
+	memcpy(a->mac, named_link.mac, sizeof(a->mac));
+}
+
+/*
+ * The Confirm names a link that has been lost since the Accept, and another link has been added
+ * meanwhile.  It is too late for a Decline.
+ */
+static void confirmed_late(bool first)
+{
+	const struct twist twist = { .accept = names_lost_link };
+	struct scenery s = begin(CLIENT, first);
+	struct conn *late = conn_more(s.d.c, AT_CLC, NULL), *other = NULL;
+	struct link *again;
+	bool ok = conn_echo(s.c);
+
+	if (late->l != s.from) {
+		other = late;
+		late = conn_more(s.d.c, AT_CLC, NULL);
+	}
+	if (late->l != s.from)
+		give_up("the victim does not name the link");
+	named_link.qpn = s.from->qp->qp_num;
+	named_link.rkey = s.from->rmb_mr->rkey;
+	memcpy(named_link.roce_gid, s.from->dev->gid, sizeof(named_link.roce_gid));
+	memcpy(named_link.mac, s.from->dev->mac, sizeof(named_link.mac));
+	lose(&s, SAID);
+	ok = ok && told_of_loss(&s, SAID);
+	conn_move(s.c, s.to);
+	ok = ok && conn_echo(s.c) && others_echo(&s);
+	/* The victim's first ADD LINK is refused. When it tries again, the lost link is gone. */
+	ok = ok && group_settled(s.to);
+	group_wants_adds(s.to, true);
+	again = half_new(s.d.first, s.from->dev);
+	ok = ok && link_accept(again, s.to) && group_settled(s.to);
+	conn_move(late, s.to);
+	clc_confirm(late, &twist);
+	ok = ok && conn_echo(late);
+	if (other) {
+		clc_confirm(other, NULL);
+		ok = ok && conn_echo(other);
+		conn_end(other);
+	}
+	conn_end(late);
+	end(&s);
+	verdict(ok, "failover, client: a Confirm names the %s link, which another has replaced",
+		nth[first]);
+}
+
 static void put_parameter(const char *name, const char *value)
 {
 	char path[96];
@@ -648,6 +703,8 @@ void cases_failover(void)
 		TRY(lost_when_closed(r, false), "");
 		TRY(lost_both(r), "");
 		TRY(same_numbers(r), "");
+		for (int first = 0; r == CLIENT && first < 2; first++)
+			TRY(confirmed_late(first), "");
 		TRY(not_drained(r), "");
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 			for (int k = 0; k < 4; k++)
