@@ -158,6 +158,7 @@ static inline void refcount_dec(refcount_t *r)
 #define atomic_set(a, v)	((a)->n = (v))
 #define atomic_read(a)		((a)->n)
 #define atomic_inc(a)		((a)->n++)
+#define atomic_inc_return(a)	(++(a)->n)
 #define atomic_dec_and_test(a)	(!--(a)->n)
 #define this_cpu_inc(x)		((x)++)
 
