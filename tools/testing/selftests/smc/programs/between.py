@@ -42,6 +42,7 @@ class Client:
         self.session, self.known, self.mode = session, known, machine.mode
         self.here, self.there = machine.address(), machine.address(peer=True)
         self.seen = False	# both machines have shown SMC-R (or SMC-D) and nothing else
+        self.allowed = {machine.mode.upper()}	# modes of connections
 
     def look(self, port):
         """Do both machines have SMC-R and nothing else? Returns None if connections do not exist on
@@ -51,7 +52,7 @@ class Client:
         if "problem" in other:
             raise RuntimeError(f"(peer) {other['problem']}")
         found = [mine["modes"], other["modes"]]
-        good = all(set(of) <= {self.mode.upper()} for of in found)
+        good = all(set(of) <= self.allowed for of in found)
         if good and not all([*found, mine["carried"], other["carried"]]):
             return None
         if not good or not self.seen:
