@@ -15,7 +15,6 @@ element=16384
 # for one costs the same for the last connection as for the first.
 each=10000
 most_growth=110		# per cent
-failed=0
 
 # Raises what would make TCP of some of these connections. Over SMC-R both ends are link groups of
 # this namespace.
@@ -46,21 +45,7 @@ if [ "$1" = --guest ]; then
 		--rcvbuf $element $where
 fi
 
-check()
-{
-	local verdict=ok
-
-	[ "$1" = yes ] || verdict="not ok" failed=1
-	tests=$((tests + 1))
-	echo "$verdict $tests $2"
-}
-
-# member NAME: an integer from the line of JSON, without its fraction
-member()
-{
-	sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" <<< "$row"
-}
-
+. "$here/measured.sh"
 kver=${1:-6.12}
 count=${2:-10000}
 fabric=${3:-loopback}

@@ -45,8 +45,8 @@ class Client:
         self.allowed = {machine.mode.upper()}	# modes of connections
 
     def look(self, port):
-        """Do both machines have SMC-R and nothing else? Returns None if connections do not exist on
-        both sides yet. With ISM devices the same for SMC-D."""
+        """Do both machines have SMC-R, and no mode that is not allowed? Returns None if connections
+        do not exist on both sides yet. With ISM devices the same for SMC-D."""
         self.session.send({"look": port})
         mine, other = looked(port, self.mode), self.session.receive()
         if "problem" in other:

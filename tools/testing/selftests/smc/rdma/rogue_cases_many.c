@@ -13,11 +13,6 @@
 #define PEERS	64u
 #define WINDOW	8u		/* peers in an average */
 
-struct mark {
-	uint64_t ns;
-	long kib;		/* of memory that is not available */
-};
-
 static long meminfo(const char *text, const char *key)
 {
 	const char *line = strstr(text, key);
@@ -41,44 +36,47 @@ static long used_kib(void)
 	return meminfo(text, "MemTotal:") - meminfo(text, "MemAvailable:");
 }
 
-static struct mark mark_now(void)
+static uint64_t now_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (struct mark) { t.tv_sec * 1000000000ull + t.tv_nsec, used_kib() };
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-static void report(const struct mark *m)
+static void report(const uint64_t *ns, long before, long half, long after)
 {
-	uint64_t early = (m[WINDOW].ns - m[0].ns) / WINDOW;
-	uint64_t late = (m[PEERS].ns - m[PEERS - WINDOW].ns) / WINDOW;
+	uint64_t early = (ns[WINDOW] - ns[0]) / WINDOW;
+	uint64_t late = (ns[PEERS] - ns[PEERS - WINDOW]) / WINDOW;
 
 	printf("# {\"peers\": %u, \"setup_ns_early\": %llu, \"setup_ns_late\": %llu, "
 	       "\"kib_first_half\": %ld, \"kib_second_half\": %ld}\n", PEERS,
-	       (unsigned long long)early, (unsigned long long)late,
-	       m[PEERS / 2].kib - m[0].kib, m[PEERS].kib - m[PEERS / 2].kib);
+	       (unsigned long long)early, (unsigned long long)late, half - before, after - half);
 }
 
 static void many_peers(enum role role)
 {
 	long per_peer = set_sysctl("smcr_max_lgrs_per_peer", 4 * PEERS);
+	long before = used_kib(), half = 0, after;
 	struct conn *c[PEERS];
-	struct mark m[PEERS + 1];
+	uint64_t ns[PEERS + 1];
 	bool ok = true;
 
 	for (unsigned int i = 0; i < PEERS; i++) {
-		m[i] = mark_now();
+		if (i == PEERS / 2)
+			half = used_kib();
+		ns[i] = now_ns();
 		c[i] = conn_begin(role, V21, AT_UP, NULL);
 	}
-	m[PEERS] = mark_now();
+	ns[PEERS] = now_ns();
+	after = used_kib();
 	for (unsigned int i = 0; ok && i < PEERS; i++) {
 		for (unsigned int j = 0; ok && role == CLIENT && j < i; j++)
 			ok = c[j]->peer.qpn != c[i]->peer.qpn ||
 			     BAD("peers %u and %u share a link group", j, i);
 		ok = ok && conn_echo(c[i]);
 	}
-	report(m);
+	report(ns, before, half, after);
 	for (unsigned int i = 0; i < PEERS; i++)
 		conn_end(c[i]);
 	set_sysctl("smcr_max_lgrs_per_peer", per_peer);
