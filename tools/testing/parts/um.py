@@ -342,8 +342,11 @@ QUICK_LOSSES = ("bulk_down_server_used", "churn_device_client")
 # as the peer. Its silence costs fifteen seconds, so one loss is enough. No loss of a connection
 # that is closed in one direction: two such modules lose bytes then, hang, or use up the memory.
 PEER_LOSSES = ("bulk_down_server_used bulk_down_client_used bulk_device_server_used "
-               "bulk_device_client_used ping_pong_down_server_used ping_pong_device_client_used "
-               "bulk_silent_server_used").split()
+               "bulk_device_client_used ping_pong_down_server_used bulk_silent_server_used").split()
+# Not with the kernel's own module as the server: after DELETE LINK it keeps the dead link for 20 s,
+# and then ends the group. It did so in 4 of 6 runs with itself as the client, in 12 of 16 with ours.
+PEER_CLIENT_LOSSES = ["ping_pong_device_client_used"]
+
 
 
 def failover_pair(part, name, *options):
@@ -377,7 +380,7 @@ def check_failover(part):
     failover_pair(part, "v1", "--v1", "--count", "100")
     for client, server in (("ours", "kernel"), ("kernel", "ours")):
         failover_pair(part, f"{client}-{server}", "--client", client, "--server", server, "--times",
-                      "1", "--", *PEER_LOSSES)
+                      "1", "--", *PEER_LOSSES, *(PEER_CLIENT_LOSSES if server == "ours" else []))
 
 
 def check_programs(part):
