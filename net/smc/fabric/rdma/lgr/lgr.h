@@ -388,6 +388,7 @@ struct smc_link *smc_lgr_best_link(struct smc_lgr *lgr);
 struct smc_link *smc_lgr_working_link(struct smc_lgr *lgr);
 struct smc_link *smc_lgr_other_link(struct smc_lgr *lgr, const struct smc_link *link);
 struct smc_link *smc_lgr_link_by_number(struct smc_lgr *lgr, u8 number);
+struct smc_link *smc_lgr_link_ever(struct smc_lgr *lgr, u8 number);
 u8 smc_lgr_next_number(struct smc_lgr *lgr);
 struct smc_link_attr smc_lgr_link_attr(const struct smc_lgr *lgr, u8 number);
 int smc_lgr_get_path(struct smc_lgr *lgr, const struct smc_link *link,

@@ -93,6 +93,26 @@ struct smc_link *smc_lgr_link_by_number(struct smc_lgr *lgr, u8 number)
 }
 
 /**
+ * smc_lgr_link_ever() - find the link that had a number last, even if it is down
+ * @lgr: the link group
+ * @number: link number that the server assigned
+ *
+ * Context: the engine's work, so that no slot gets another link meanwhile.
+ * Return: the link, or NULL if there is none or another link has its slot.
+ */
+struct smc_link *smc_lgr_link_ever(struct smc_lgr *lgr, u8 number)
+{
+	struct smc_link *link = smc_lgr_link_by_number(lgr, number);
+
+	if (link)
+		return link;
+	smc_lgr_for_each_link(lgr, link)
+		if (smc_link_exists(link) && link->number == number)
+			return link;
+	return NULL;
+}
+
+/**
  * smc_lgr_next_number() - assign a number to the server's next link
  * @lgr: the link group
  *

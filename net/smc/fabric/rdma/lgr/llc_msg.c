@@ -121,7 +121,10 @@ SMC_LLC_TAKES(delete_link_late)
 		protocol_violation(link);
 }
 
-/* Store the keys of an RMB on links other than the one that the message came over. */
+/*
+ * Store the keys of an RMB on links other than the one that the message came over.  The peer may
+ * not know yet that a link is down, and a CLC message may still name that link and its key.
+ */
 static void take_others(struct smc_lgr *lgr, int rtoken, const struct smc_llc_link_rtoken *others,
 			unsigned int n)
 {
@@ -129,7 +132,7 @@ static void take_others(struct smc_lgr *lgr, int rtoken, const struct smc_llc_li
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		link = smc_lgr_link_by_number(lgr, others[i].link);
+		link = smc_lgr_link_ever(lgr, others[i].link);
 		if (link)
 			smc_rtoken_set(lgr, rtoken, smc_lgr_link_index(lgr, link), others[i].rkey,
 				       others[i].addr);

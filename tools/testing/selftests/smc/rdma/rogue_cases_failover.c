@@ -351,28 +351,59 @@ static void names_lost_link(struct smc_clc_accept *a)
 	memcpy(a->mac, named_link.mac, sizeof(a->mac));
 }
 
+static void names(const struct link *l, uint32_t rkey)
+{
+	named_link.qpn = l->qp->qp_num;
+	named_link.rkey = rkey;
+	memcpy(named_link.roce_gid, l->dev->gid, sizeof(named_link.roce_gid));
+	memcpy(named_link.mac, l->dev->mac, sizeof(named_link.mac));
+}
+
+/* Begin handshakes until one names the link to lose.  Their Confirms are missing. */
+static struct conn *late_conn(const struct scenery *s, struct conn **other)
+{
+	struct conn *late = conn_more(s->d.c, AT_CLC, NULL);
+
+	*other = NULL;
+	if (late->l != s->from) {
+		*other = late;
+		late = conn_more(s->d.c, AT_CLC, NULL);
+	}
+	if (late->l != s->from)
+		give_up("the victim does not name the link");
+	return late;
+}
+
+/* The Confirms arrive after all. */
+static bool late_echo(struct scenery *s, struct conn *late, struct conn *other)
+{
+	const struct twist twist = { .accept = names_lost_link };
+	bool ok;
+
+	conn_move(late, s->to);
+	clc_confirm(late, &twist);
+	ok = conn_echo(late);
+	if (other) {
+		clc_confirm(other, NULL);
+		ok = ok && conn_echo(other);
+		conn_end(other);
+	}
+	conn_end(late);
+	return ok;
+}
+
 /*
  * The Confirm names a link that has been lost since the Accept, and another link has been added
  * meanwhile.  It is too late for a Decline.
  */
 static void confirmed_late(bool first)
 {
-	const struct twist twist = { .accept = names_lost_link };
 	struct scenery s = begin(CLIENT, first);
-	struct conn *late = conn_more(s.d.c, AT_CLC, NULL), *other = NULL;
+	struct conn *other, *late = late_conn(&s, &other);
 	struct link *again;
 	bool ok = conn_echo(s.c);
 
-	if (late->l != s.from) {
-		other = late;
-		late = conn_more(s.d.c, AT_CLC, NULL);
-	}
-	if (late->l != s.from)
-		give_up("the victim does not name the link");
-	named_link.qpn = s.from->qp->qp_num;
-	named_link.rkey = s.from->rmb_mr->rkey;
-	memcpy(named_link.roce_gid, s.from->dev->gid, sizeof(named_link.roce_gid));
-	memcpy(named_link.mac, s.from->dev->mac, sizeof(named_link.mac));
+	names(s.from, s.from->rmb_mr->rkey);
 	lose(&s, SAID);
 	ok = ok && told_of_loss(&s, SAID);
 	conn_move(s.c, s.to);
@@ -382,17 +413,54 @@ static void confirmed_late(bool first)
 	group_wants_adds(s.to, true);
 	again = half_new(s.d.first, s.from->dev);
 	ok = ok && link_accept(again, s.to) && group_settled(s.to);
-	conn_move(late, s.to);
-	clc_confirm(late, &twist);
-	ok = ok && conn_echo(late);
-	if (other) {
-		clc_confirm(other, NULL);
-		ok = ok && conn_echo(other);
-		conn_end(other);
-	}
-	conn_end(late);
+	ok = late_echo(&s, late, other) && ok;
 	end(&s);
 	verdict(ok, "failover, client: a Confirm names the %s link, which another has replaced",
+		nth[first]);
+}
+
+/* Another key of the link's memory, as if it were another RMB. */
+static struct ibv_mr *another_key(const struct link *l)
+{
+	struct ibv_mr *mr = ibv_reg_mr(l->dev->pd, l->rmb, N_ELEMS * ELEM_SIZE,
+				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+
+	if (!mr)
+		give_up("no memory region");
+	return mr;
+}
+
+/*
+ * We do not know yet that a link is lost: CONFIRM RKEY has a key for it, and the Confirm names the
+ * link and that key.
+ */
+static void key_of_lost(bool first)
+{
+	struct scenery s = begin(CLIENT, first);
+	struct conn *other, *late = late_conn(&s, &other);
+	struct ibv_mr *to = another_key(s.to), *from = another_key(s.from);
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_CONFIRM_RKEY,
+		.confirm_rkey = { .rkey = to->rkey, .addr = (uintptr_t)s.to->rmb, .n_total = 1,
+				  .others = { { .link = s.from->number, .rkey = from->rkey,
+						.addr = (uintptr_t)s.from->rmb } } },
+	};
+	bool ok = conn_echo(s.c);
+
+	names(s.from, from->rkey);
+	lose(&s, SAID);
+	ok = ok && told_of_loss(&s, SAID);
+	conn_move(s.c, s.to);
+	ok = ok && conn_echo(s.c) && others_echo(&s);
+	ok = ok && group_settled(s.to);
+	llc_put(s.to, &m);
+	ok = ok && group_expect(s.to, SMC_LLC_CONFIRM_RKEY, true, &m) &&
+	     (!m.negative || BAD("a refusal"));
+	ok = late_echo(&s, late, other) && ok;
+	end(&s);
+	ibv_dereg_mr(to);
+	ibv_dereg_mr(from);
+	verdict(ok, "failover, client: CONFIRM RKEY and Confirm name the %s link, which is lost",
 		nth[first]);
 }
 
@@ -705,6 +773,8 @@ void cases_failover(void)
 		TRY(same_numbers(r), "");
 		for (int first = 0; r == CLIENT && first < 2; first++)
 			TRY(confirmed_late(first), "");
+		for (int first = 0; r == CLIENT && first < 2; first++)
+			TRY(key_of_lost(first), "");
 		TRY(not_drained(r), "");
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 			for (int k = 0; k < 4; k++)
