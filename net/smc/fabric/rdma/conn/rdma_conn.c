@@ -128,12 +128,29 @@ static void __set_told(struct rdma_conn *rconn, const struct smc_link *link,
 	told->rmb_addr = mr->iova;
 }
 
+/*
+ * The connection's link may be down, and failover may not have come to the connection yet.  Nothing
+ * was sent over the link, so take another one now.  Returns NULL if no link works.
+ */
+static struct smc_link *__take_working_link(struct rdma_conn *rconn)
+{
+	struct smc_link *link = rconn->base.sender.link;
+
+	lockdep_assert_held(&rconn->base.lgr->setup_lock);
+	if (rconn->first || smc_link_works(link))
+		return link;
+	link = smc_lgr_working_link(rconn->base.lgr);
+	if (link)
+		smc_lgr_set_link(&rconn->base, link);
+	return link;
+}
+
 /* Get an element of an RMB that device and peer know.  Returns 0, -EAGAIN or another errno. */
 static int __get_rmbe(struct rdma_conn *rconn)
 {
-	struct smc_link *link = rconn->base.sender.link;
 	struct smc_conn *c = &rconn->base.msg.conn;
 	const struct ib_mr *mr;
+	struct smc_link *link;
 	struct smc_rmbe *rmbe;
 	struct smc_rmb *rmb;
 	int err = 0;
@@ -141,13 +158,9 @@ static int __get_rmbe(struct rdma_conn *rconn)
 	lockdep_assert_held(&rconn->base.lgr->setup_lock);
 	if (rconn->base.lgr->dead)
 		return -ENODEV;
-	/* The link may have gone down since the connection joined the group. */
-	if (!rconn->first && !smc_link_works(link)) {
-		link = smc_lgr_working_link(rconn->base.lgr);
-		if (!link)
-			return -ENODEV;
-		smc_lgr_set_link(&rconn->base, link);
-	}
+	link = __take_working_link(rconn);
+	if (!link)
+		return -ENODEV;
 	if (!c->rmbe) {
 		rmbe = smc_rmbe_get(rconn->base.lgr->rmbs, rconn->rcvbuf);
 		if (!rmbe)
@@ -341,6 +354,8 @@ static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_ac
 	if (__get_ring(rconn))
 		return SMC_REASON_NO_BUFFER;
 	smc_lgr_claim_rmbe(&rconn->base);
+	/* A new ring has no key on a link that is down. */
+	__take_working_link(rconn);
 	if (smc_rdma_on_link(rconn, rconn->base.sender.link, &rconn->on_link))
 		return SMC_REASON_BAD_TOKEN;
 	/* The receive path reads this without a lock. */

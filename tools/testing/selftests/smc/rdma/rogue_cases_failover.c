@@ -375,9 +375,10 @@ static struct conn *late_conn(const struct scenery *s, struct conn **other)
 }
 
 /* The Confirms arrive after all. */
-static bool late_echo(struct scenery *s, struct conn *late, struct conn *other)
+static bool late_echo(struct scenery *s, struct conn *late, struct conn *other,
+		      void (*accept)(struct smc_clc_accept *a))
 {
-	const struct twist twist = { .accept = names_lost_link };
+	const struct twist twist = { .accept = accept };
 	bool ok;
 
 	conn_move(late, s->to);
@@ -413,7 +414,7 @@ static void confirmed_late(bool first)
 	group_wants_adds(s.to, true);
 	again = half_new(s.d.first, s.from->dev);
 	ok = ok && link_accept(again, s.to) && group_settled(s.to);
-	ok = late_echo(&s, late, other) && ok;
+	ok = late_echo(&s, late, other, names_lost_link) && ok;
 	end(&s);
 	verdict(ok, "failover, client: a Confirm names the %s link, which another has replaced",
 		nth[first]);
@@ -456,7 +457,7 @@ static void key_of_lost(bool first)
 	llc_put(s.to, &m);
 	ok = ok && group_expect(s.to, SMC_LLC_CONFIRM_RKEY, true, &m) &&
 	     (!m.negative || BAD("a refusal"));
-	ok = late_echo(&s, late, other) && ok;
+	ok = late_echo(&s, late, other, names_lost_link) && ok;
 	end(&s);
 	ibv_dereg_mr(to);
 	ibv_dereg_mr(from);
@@ -489,6 +490,39 @@ static void not_drained(enum role role)
 	ok = ok && (s.to != s.d.second || conn_echo(s.on_second)) && group_settled(s.to);
 	end(&s);
 	verdict(ok, "failover, %s: a device that does not flush the old link", role_name[role]);
+}
+
+#define FAR_IDX		15	/* an element that no connection uses, of ELEM_SIZE */
+
+static void names_larger_element(struct smc_clc_accept *a)
+{
+	names_lost_link(a);
+	a->rmbe_size = smc_clc_size_from_bytes(2 * ELEM_SIZE);
+	a->rmbe_idx = (FAR_IDX + 1) / 2;
+}
+
+/*
+ * The Confirm arrives between the loss and the failover, which waits for the device.  The peer's
+ * element is so large that the victim gets memory for a new send ring, which has no key on the lost
+ * link.
+ */
+static void new_ring(bool first)
+{
+	struct scenery s = begin(CLIENT, first);
+	struct conn *other, *late = late_conn(&s, &other);
+	bool ok = conn_echo(s.c);
+
+	names(s.from, s.from->rmb_mr->rkey);
+	put_parameter("never_drained", "Y");
+	lose(&s, SAID);
+	ok = ok && group_settled(s.to);
+	late->idx = FAR_IDX;
+	ok = late_echo(&s, late, other, names_larger_element) && ok;
+	ok = ok && victim_is_told(s.c->s, true) && told_of_loss(&s, SAID);
+	put_parameter("never_drained", "N");
+	end(&s);
+	verdict(ok, "failover, client: a Confirm arrives before the failover of the %s link",
+		nth[first]);
 }
 
 /* ---- we move, and validate what the victim has received ---- */
@@ -775,6 +809,8 @@ void cases_failover(void)
 			TRY(confirmed_late(first), "");
 		for (int first = 0; r == CLIENT && first < 2; first++)
 			TRY(key_of_lost(first), "");
+		for (int first = 0; r == CLIENT && first < 2; first++)
+			TRY(new_ring(first), "");
 		TRY(not_drained(r), "");
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 			for (int k = 0; k < 4; k++)
