@@ -23,10 +23,12 @@ FIELDS = {
 # v2 LLC messages as Linux 6.12 sends them: a dot stands for a value, 0 for a reserved field.
 BYTE = "[0-9a-f]{2}"
 LENGTH = "(?:2c00|002c)"	# in the byte order of the machine
+# Ours says why it refuses a link, and lists no RTokens if it offers none.
+ADD_LENGTH = "(?:5800|0058|4800|0048)"
 LLC_V2 = {
     "21": ("CONFIRM LINK", f"21{LENGTH}[08]3(?:{BYTE}){{32}}(?:00){{8}}"),
-    "22": ("ADD LINK", f"22(?:{LENGTH}[8c]0|(?:5800|0058)[04]0)(?:{BYTE}){{6}}0000(?:{BYTE}){{24}}(?:00){{8}}"
-           f"(?:[08]000(?:{BYTE}){{16}}(?:00){{8}}(?:0100|0001)(?:{BYTE}){{16}})?"),
+    "22": ("ADD LINK", f"22(?:{LENGTH}(?:80|c[01])|{ADD_LENGTH}[04]0)(?:{BYTE}){{6}}0000(?:{BYTE}){{24}}(?:00){{8}}"
+           f"(?:[08]000(?:{BYTE}){{16}}(?:00){{8}}(?:0000|(?:0100|0001)(?:{BYTE}){{16}}))?"),
     "26": ("CONFIRM RKEY", f"26{LENGTH}[08]0{BYTE}00(?:{BYTE}){{12}}(?:00){{26}}"),
     "29": ("DELETE RKEY", f"29{LENGTH}[08]0(?:{BYTE}){{2}}0000(?:{BYTE}){{4}}(?:00){{32}}"),
     "24": ("DELETE LINK", f"24{LENGTH}(?:{BYTE}){{6}}(?:00){{35}}"),

@@ -68,7 +68,7 @@ Extras
 """
 CHECK = """\
 Test with {peer_address}, which is {peer_address}:{port}
-  socket    ok    the kernel has SMC sockets (IPPROTO_SMC)
+  socket    ok    the kernel has SMC sockets (IPPROTO_SMC){whose}
   tcp       ok    connected within # ms
   option    ok    both ends have the SMC option
   proposal  ok    sent
@@ -271,7 +271,8 @@ def eids():
 
 def checked_by_client(machine, facts):
     to = f"{facts['peer_address']}:{CHECK_PORT}"
-    same(say("smc_chk", "-e", to, mask=no_times), CHECK.format(**facts), "smc_chk")
+    whose = ", of the kernel's own module" if machine.module == "kernel" else ""
+    same(say("smc_chk", "-e", to, mask=no_times), CHECK.format(whose=whose, **facts), "smc_chk")
     result = json.loads(say("smc_chk", "-j", "-C", facts["peer_address"], "-p",
                             str(CHECK_PORT)))["check"]
     same((result["mode"], [s["result"] for s in result["steps"]]),
