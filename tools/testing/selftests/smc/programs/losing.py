@@ -66,6 +66,7 @@ def in_parallel(function, count):
 
 class Redis(between.Redis):
     CLIENTS, KEYS = 4, 1500
+    BOTH_COUNT = True
     FALLBACKS = 20	# of 100; a handshake that loses its link continues as TCP
 
     @staticmethod
@@ -89,6 +90,7 @@ class Redis(between.Redis):
 
 class Postgres(between.Postgres):
     TRANSACTIONS = 400	# for each of four clients
+    BOTH_COUNT = True
 
     @staticmethod
     def drive(client):
