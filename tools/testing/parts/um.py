@@ -348,7 +348,6 @@ PEER_LOSSES = ("bulk_down_server_used bulk_down_client_used bulk_device_server_u
 PEER_CLIENT_LOSSES = ["ping_pong_device_client_used"]
 
 
-
 def failover_pair(part, name, *options):
     with slots.one(FIRST), slots.one(FIRST):
         part.stream(name).suite(

@@ -98,7 +98,7 @@ struct smc_link *smc_lgr_link_by_number(struct smc_lgr *lgr, u8 number)
  * @number: link number that the server assigned
  *
  * Context: the engine's work, so that no slot gets another link meanwhile.
- * Return: the link, or NULL if there is none or another link has its slot.
+ * Return: the link, or NULL if the number is unknown or another link has its slot.
  */
 struct smc_link *smc_lgr_link_ever(struct smc_lgr *lgr, u8 number)
 {

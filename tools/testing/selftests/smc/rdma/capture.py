@@ -23,12 +23,14 @@ FIELDS = {
 # v2 LLC messages as Linux 6.12 sends them: a dot stands for a value, 0 for a reserved field.
 BYTE = "[0-9a-f]{2}"
 LENGTH = "(?:2c00|002c)"	# in the byte order of the machine
-# Ours says why it refuses a link, and lists no RTokens if it offers none.
-ADD_LENGTH = "(?:5800|0058|4800|0048)"
+ADD_LINK = f"(?:{BYTE}){{6}}0000(?:{BYTE}){{24}}(?:00){{8}}"
+ADD_LINK_V2 = f"[08]000(?:{BYTE}){{16}}(?:00){{8}}"	# followed by the number of RTokens
 LLC_V2 = {
     "21": ("CONFIRM LINK", f"21{LENGTH}[08]3(?:{BYTE}){{32}}(?:00){{8}}"),
-    "22": ("ADD LINK", f"22(?:{LENGTH}(?:80|c[01])|{ADD_LENGTH}[04]0)(?:{BYTE}){{6}}0000(?:{BYTE}){{24}}(?:00){{8}}"
-           f"(?:[08]000(?:{BYTE}){{16}}(?:00){{8}}(?:0000|(?:0100|0001)(?:{BYTE}){{16}}))?"),
+    # Ours says why it refuses a link, and an offer of no link has no RTokens.
+    "22": ("ADD LINK", f"22(?:(?:{LENGTH}(?:80|c[01])|(?:5800|0058)[04]0){ADD_LINK}"
+           f"(?:{ADD_LINK_V2}(?:0100|0001)(?:{BYTE}){{16}})?|"
+           f"(?:4800|0048)00{ADD_LINK}{ADD_LINK_V2}0000)"),
     "26": ("CONFIRM RKEY", f"26{LENGTH}[08]0{BYTE}00(?:{BYTE}){{12}}(?:00){{26}}"),
     "29": ("DELETE RKEY", f"29{LENGTH}[08]0(?:{BYTE}){{2}}0000(?:{BYTE}){{4}}(?:00){{32}}"),
     "24": ("DELETE LINK", f"24{LENGTH}(?:{BYTE}){{6}}(?:00){{35}}"),
