@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../lib/meminfo.h"
 #include "bench.h"
 
 #define WINDOW		100	/* set-ups in an average */
@@ -25,33 +26,23 @@ struct memory {
 	long pagetables_kb;
 };
 
-static long meminfo(const char *text, const char *key)
+static long row_kb(const char *name)
 {
-	const char *line = strstr(text, key);
+	long kb = meminfo_kib(name);
 
-	if (!line)
-		die("/proc/meminfo has no %s", key);
-	return strtol(line + strlen(key), NULL, 10);
+	if (kb < 0)
+		die("/proc/meminfo has no %s", name);
+	return kb;
 }
 
 static void memory_read(struct memory *m)
 {
-	char text[8192];
-	size_t len;
-	FILE *f;
-
-	f = fopen("/proc/meminfo", "r");
-	if (!f)
-		die_errno("/proc/meminfo");
-	len = fread(text, 1, sizeof(text) - 1, f);
-	text[len] = 0;
-	fclose(f);
-	m->available_kb = meminfo(text, "\nMemAvailable:");
-	m->slab_kb = meminfo(text, "\nSlab:");
-	m->percpu_kb = meminfo(text, "\nPercpu:");
-	m->vmalloc_kb = meminfo(text, "\nVmallocUsed:");
-	m->anon_kb = meminfo(text, "\nAnonPages:");
-	m->pagetables_kb = meminfo(text, "\nPageTables:");
+	m->available_kb = row_kb("MemAvailable");
+	m->slab_kb = row_kb("Slab");
+	m->percpu_kb = row_kb("Percpu");
+	m->vmalloc_kb = row_kb("VmallocUsed");
+	m->anon_kb = row_kb("AnonPages");
+	m->pagetables_kb = row_kb("PageTables");
 }
 
 /* The growth of each cache, largest first, shows where the memory goes. */

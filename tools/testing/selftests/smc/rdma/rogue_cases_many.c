@@ -8,32 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/meminfo.h"
 #include "rogue.h"
 
 #define PEERS	64u
 #define WINDOW	8u		/* peers in an average */
 
-static long meminfo(const char *text, const char *key)
-{
-	const char *line = strstr(text, key);
-
-	if (!line)
-		give_up("/proc/meminfo has no %s", key);
-	return strtol(line + strlen(key), NULL, 10);
-}
-
 static long used_kib(void)
 {
-	FILE *f = fopen("/proc/meminfo", "r");
-	char text[8192];
-	size_t len;
-
-	if (!f)
-		give_up("no /proc/meminfo");
-	len = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[len] = 0;
-	return meminfo(text, "MemTotal:") - meminfo(text, "MemAvailable:");
+	return meminfo_kib("MemTotal") - meminfo_kib("MemAvailable");
 }
 
 static uint64_t now_ns(void)
