@@ -68,7 +68,7 @@ def check_fresh(part):
 
 
 def check_packages(part):
-    part.suite("packages", [f"{TESTING}/fresh", "packages"])
+    part.suite(part.name, [f"{TESTING}/fresh", part.name])
 
 
 def changed():
