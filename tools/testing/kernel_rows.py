@@ -46,18 +46,23 @@ def pair(name, *options, cases=PEER_CASES):
             *options, "--", *cases)
 
 
+def series_of(kver):
+    """The word for a kernel in the table; um is 6.12 as a process."""
+    return "6.12" if kver == "um" else kver
+
+
 def with_own(name, kver, peer):
     """Returns pairs with the kernel's own module of another kernel, in both roles."""
     return {
-        f"{peer}'s own as server": pair(f"{name}-client", "--client", "ours", "--server", "kernel",
+        f"{series_of(peer)}'s own as server": pair(f"{name}-client", "--client", "ours", "--server", "kernel",
                                         "--kver", peer, "--client-kver", kver),
-        f"{peer}'s own as client": pair(f"{name}-server", "--client", "kernel", "--server", "ours",
+        f"{series_of(peer)}'s own as client": pair(f"{name}-server", "--client", "kernel", "--server", "ours",
                                         "--kver", kver, "--client-kver", peer),
     }
 
 
 def with_ours(name, kver, peer):
-    return {f"ours on {peer}": pair(f"{name}-ours", "--kver", peer, "--client-kver", kver,
+    return {f"ours on {series_of(peer)}": pair(f"{name}-ours", "--kver", peer, "--client-kver", kver,
                                     cases=OURS_CASES)}
 
 
