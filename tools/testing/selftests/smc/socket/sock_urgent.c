@@ -350,7 +350,9 @@ static void urgent_full_server(void)
 	await_urgent(fd, 'U', 3);
 	say_state(fd);
 	read_text(fd, 0);
-	say_state(fd);
+	/* Not POLLIN: at the mark, TCP sets it too, until it has announced a larger window. */
+	rec("mark %d, to read %d, poll %s", ask(fd, SIOCATMARK), ask(fd, SIOCINQ),
+	    mask_name(poll_mask(fd, POLLPRI | POLLRDHUP)));
 	read_urgent(fd, 0);
 	/* TCP may signal one byte up to five times. */
 	if (smc_mode(fd) != MODE_TCP)
