@@ -53,17 +53,18 @@ def series_of(kver):
 
 def with_own(name, kver, peer):
     """Returns pairs with the kernel's own module of another kernel, in both roles."""
+    series = series_of(peer)
     return {
-        f"{series_of(peer)}'s own as server": pair(f"{name}-client", "--client", "ours", "--server", "kernel",
-                                        "--kver", peer, "--client-kver", kver),
-        f"{series_of(peer)}'s own as client": pair(f"{name}-server", "--client", "kernel", "--server", "ours",
-                                        "--kver", kver, "--client-kver", peer),
+        f"{series}'s own as server": pair(f"{name}-client", "--client", "ours", "--server", "kernel",
+                                          "--kver", peer, "--client-kver", kver),
+        f"{series}'s own as client": pair(f"{name}-server", "--client", "kernel", "--server", "ours",
+                                          "--kver", kver, "--client-kver", peer),
     }
 
 
 def with_ours(name, kver, peer):
-    return {f"ours on {series_of(peer)}": pair(f"{name}-ours", "--kver", peer, "--client-kver", kver,
-                                    cases=OURS_CASES)}
+    return {f"ours on {series_of(peer)}": pair(f"{name}-ours", "--kver", peer,
+                                               "--client-kver", kver, cases=OURS_CASES)}
 
 
 def debian(series, **more):

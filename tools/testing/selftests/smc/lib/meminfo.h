@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The value of the row @name in KiB, or -1 if there is no such row. */
+/* Returns the value of the row @name in KiB, or -1 if the file lacks that row. */
 static inline long meminfo_kib(const char *name)
 {
 	FILE *f = fopen("/proc/meminfo", "r");
