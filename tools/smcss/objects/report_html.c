@@ -35,8 +35,7 @@ static void put(FILE *out, const char *text)
 			fputs("&quot;", out);
 			break;
 		default:
-			fputc((*text >= ' ' && *text != 127) || *text == '\n' || *text < 0 ?
-			      *text : '?', out);
+			fputc((*text >= ' ' && *text != 127) || *text == '\n' ? *text : '?', out);
 		}
 	}
 }
