@@ -17,6 +17,7 @@ Program = collections.namedtuple("Program", "label row unit target more incumben
 PROGRAMS = (
     Program("nginx, wrk, 1 KiB, keep-alive", "nginx-keepalive", "req/s", 2.4, True, 2.0),
     Program("nginx, wrk, 1 KiB, one each", "nginx-close", "req/s", 0.8, True, 0.46),
+    Program("curl, 64 MiB from nginx", "curl", "MB/s", 1.2),
     Program("redis GET 1 KiB, 50 clients", "redis-get", "req/s", 2.6, True, 2.2),
     Program("redis SET 1 KiB, 50 clients", "redis-set", "req/s", 2.6, True, 2.2),
     Program("sockperf stream 64 000 B", "sockperf-stream", "MB/s", 1.3, True, 0.56),
@@ -25,13 +26,13 @@ PROGRAMS = (
 )
 
 
-def of_lines(lines, progress):
-    """Returns the result of each program from the lines of JSON that programs.sh prints."""
+def of_lines(lines, wanted, progress):
+    """Returns the result of each wanted program from the lines of JSON that programs.sh prints."""
     runs = collections.defaultdict(lambda: collections.defaultdict(list))
     for one in lines:
         runs[one["program"]][one["transport"]].append(one["value"])
         progress(one)
-    return [summary(program, runs[program.row]) for program in PROGRAMS]
+    return [summary(program, runs[program.row]) for program in wanted]
 
 
 def summary(program, runs):
@@ -57,7 +58,7 @@ def print_beside(rows, kernel):
     for row, own in zip(rows, kernel):
         values = (f"{of['ratio']:.2f}" if of["ratio"] is not None else "-" for of in (row, own))
         print(f"  {row['label']:32}" + "".join(f"{value:>10}" for value in values) +
-              f"{row['incumbent']:>20.2f}{row['target']:>10.2f}")
+              f"{row['incumbent'] or '-':>20}{row['target']:>10.2f}")
 
 
 def print_table(rows, counted, kernel=()):

@@ -31,7 +31,7 @@ port()	# port TRANSPORT WHAT
 }
 
 # Load the binaries into memory, so that no page comes over 9p while the clock runs.
-readonly programs="nginx wrk redis-server redis-benchmark sockperf iperf3"
+readonly programs="nginx wrk curl redis-server redis-benchmark sockperf iperf3"
 for program in $programs; do
 	cat "$(command -v "$program")" > /dev/null || exit 1
 done
@@ -61,6 +61,7 @@ start_nginx()
 
 	mkdir -p "$dir/root"
 	head -c 1024 /dev/zero | tr '\0' x > "$dir/root/index.html"
+	head -c 64M /dev/zero | tr '\0' x > "$dir/root/file"
 	cat > "$dir/nginx.conf" <<-CONF
 		user root;
 		worker_processes 1;
@@ -110,9 +111,24 @@ redis_rate()	# redis_rate TRANSPORT COMMAND: requests per second
 	sed -n "s/^\"${2^^}\",\"\([0-9.]*\)\".*/\1/p" /tmp/out
 }
 
+# The time is curl's own, which starts when the process has started.
+curl_rate()	# curl_rate TRANSPORT: megabytes per second
+{
+	local until=$((SECONDS + seconds))
+
+	: > /tmp/out
+	while ((SECONDS < until)); do
+		${prefix[$1]} curl -sS -f -o /dev/null -w '%{size_download} %{time_total}\n' \
+			"http://127.0.0.1:$(port "$1" 80)/file" >> /tmp/out 2>&1 || return
+	done
+	awk '{ bytes += $1; time += $2 } END { printf "%.1f\n", bytes / time / 1e6 }' /tmp/out
+}
+
 measure()	# measure ROW TRANSPORT: one number
 {
 	case $1 in
+	curl)
+		curl_rate "$2" ;;
 	nginx-keepalive)
 		wrk_rate "$2" ;;
 	nginx-close)
@@ -174,8 +190,8 @@ rehearse()	# rehearse ROW TRANSPORT PORT
 	esac
 }
 
-declare -A server=([nginx-keepalive]=80 [nginx-close]=80 [redis-get]=63 [redis-set]=63
-		   [sockperf-stream]=11 [sockperf-latency]=11 [iperf3]=52)
+declare -A server=([nginx-keepalive]=80 [nginx-close]=80 [curl]=80 [redis-get]=63
+		   [redis-set]=63 [sockperf-stream]=11 [sockperf-latency]=11 [iperf3]=52)
 for row in "$@"; do
 	for transport in tcp smc; do
 		rehearse "$row" $transport "${server[$row]}"
