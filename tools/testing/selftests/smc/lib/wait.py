@@ -41,14 +41,11 @@ def until(condition, what, limit=SHORT, pause=PAUSE):
 
 
 def polls(pid):
-    """Returns whether this process sleeps in poll() or ppoll(). Not every kernel shows the system
-    call. If it does not (User Mode Linux), the function that the process sleeps in is checked."""
-    try:
-        with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
-            return file.read().split()[0] in ("7", "271")
-    except FileNotFoundError:
-        with open(f"/proc/{pid}/stack", encoding="ascii") as file:
-            return "sys_poll" in file.read()
+    """Returns whether this process sleeps in poll() or ppoll(). The function that it sleeps in has
+    the same name on every machine; the number of the system call has not, and is not shown in User
+    Mode Linux."""
+    with open(f"/proc/{pid}/stack", encoding="ascii") as file:
+        return "do_sys_poll" in file.read()
 
 
 def in_poll(process, limit):
