@@ -14,6 +14,7 @@
 #include <linux/genetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <netinet/tcp.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -202,6 +203,16 @@ static long run_pair(const struct step *s)
 	return into_slot(child, s->other);
 }
 
+/* With TCP_REPAIR a client closes without a packet, which only keepalive can notice. */
+static void keep_alive(int fd)
+{
+	int one = 1, idle = 5;
+
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &one, sizeof(one));
+}
+
 /*
  * A connection with an echo server in the kernel at the other end. It ends with the stream, and
  * nothing else can access it. It cannot begin before the handshake is complete.
@@ -213,6 +224,7 @@ static long run_echo(const struct step *s)
 
 	if (!make_pair(s, &client, &child))
 		return -1;
+	keep_alive(child);
 	for (int i = 0; i < 10; i++) {
 		if (!setsockopt(child, SOL_SMC, SMC_TEST_ECHO, &on, sizeof(on)) ||
 		    errno != EBUSY)
