@@ -51,14 +51,17 @@ def spread(values):
     return f"{min(values):,.0f}-{max(values):,.0f}" if values else "-"
 
 
+def as_ratio(value):
+    return "-" if value is None else f"{value:.2f}"
+
+
 def print_beside(rows, kernel):
     """Prints the kernel's own SMC on this machine, and the ratios that the targets are based on."""
     print(f"\n  {'ratio of SMC to TCP':32}{'ours':>10}{'kernel':>10}{'kernel, elsewhere':>20}"
           f"{'target':>10}")
     for row, own in zip(rows, kernel):
-        values = (f"{of['ratio']:.2f}" if of["ratio"] is not None else "-" for of in (row, own))
-        print(f"  {row['label']:32}" + "".join(f"{value:>10}" for value in values) +
-              f"{row['incumbent'] or '-':>20}{row['target']:>10.2f}")
+        print(f"  {row['label']:32}{as_ratio(row['ratio']):>10}{as_ratio(own['ratio']):>10}"
+              f"{as_ratio(row['incumbent']):>20}{row['target']:>10.2f}")
 
 
 def print_table(rows, counted, kernel=()):
@@ -69,11 +72,10 @@ def print_table(rows, counted, kernel=()):
     for row, exact in zip(rows, counted):
         value = {t: f"{row['value'][t]:,.0f}" if t in row["value"] else "-"
                  for t in ("tcp", "smc")}
-        ratio, beside = (f"{of['ratio']:.2f}" if of["ratio"] is not None else "-"
-                         for of in (row, exact))
         target = f"{'>=' if row['more'] else '<='} {row['target']:.1f}"
         print(f"  {row['label']:32}{row['unit']:8}{value['tcp']:>10}{value['smc']:>10}"
-              f"{ratio:>10}  {target} {'reached' if reached(row) else 'missed ':8}{beside:>13}"
+              f"{as_ratio(row['ratio']):>10}  {target} "
+              f"{'reached' if reached(row) else 'missed ':8}{as_ratio(exact['ratio']):>13}"
               f"       {spread(row['runs'].get('tcp'))}, {spread(row['runs'].get('smc'))}")
     if kernel:
         print_beside(rows, kernel)

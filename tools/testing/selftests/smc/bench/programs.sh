@@ -55,13 +55,19 @@ await_port()	# await_port TRANSPORT PORT
 	return 1
 }
 
+# For the servers of both transports. Only curl needs the large file.
+make_pages()	# make_pages ROW...
+{
+	mkdir -p /tmp/pages
+	head -c 1024 /dev/zero | tr '\0' x > /tmp/pages/index.html
+	[[ " $* " != *" curl "* ]] || head -c 64M /dev/zero | tr '\0' x > /tmp/pages/file
+}
+
 start_nginx()
 {
 	local dir=/tmp/nginx-$1
 
-	mkdir -p "$dir/root"
-	head -c 1024 /dev/zero | tr '\0' x > "$dir/root/index.html"
-	head -c 64M /dev/zero | tr '\0' x > "$dir/root/file"
+	mkdir -p "$dir"
 	cat > "$dir/nginx.conf" <<-CONF
 		user root;
 		worker_processes 1;
@@ -73,7 +79,7 @@ start_nginx()
 			sendfile on;
 			keepalive_requests 1000000;
 			open_file_cache max=10;
-			server { listen 127.0.0.1:$(port "$1" 80); root $dir/root; }
+			server { listen 127.0.0.1:$(port "$1" 80); root /tmp/pages; }
 		}
 	CONF
 	${prefix[$1]} nginx -p "$dir" -e "$dir/error.log" -c "$dir/nginx.conf" ||
@@ -159,6 +165,7 @@ measure()	# measure ROW TRANSPORT: one number
 [ -z "$SMC_BENCH_SETTLE" ] || sleep "$SMC_BENCH_SETTLE"
 rehearsal=${SMC_BENCH_SETTLE:+1}
 
+make_pages "$@"
 for transport in tcp smc; do
 	start $transport
 done
