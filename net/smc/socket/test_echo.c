@@ -58,20 +58,38 @@ static int echo_take(read_descriptor_t *desc, struct sk_buff *skb, unsigned int 
 	return len;
 }
 
-/* Returns whether there may be more to echo. */
-static bool echo_some(struct smc_test_echo *e)
+/* Returns the number of bytes echoed, or a negative errno if not all of them could be sent. */
+static int echo_some(struct smc_test_echo *e)
 {
 	read_descriptor_t desc = { .arg.data = e, .count = 1 };
 	struct sock *sk = e->sock->sk;
 	struct msghdr msg = { };
 	struct kvec vec = { .iov_base = e->buf };
+	int rc;
 
 	e->have = 0;
 	lock_sock(sk);
 	READ_ONCE(e->sock->ops)->read_sock(sk, &desc, echo_take);
 	release_sock(sk);
 	vec.iov_len = e->have;
-	return e->have && kernel_sendmsg(e->sock, &msg, &vec, 1, e->have) > 0;
+	if (!e->have)
+		return 0;
+	rc = kernel_sendmsg(e->sock, &msg, &vec, 1, e->have);
+	return rc >= 0 && rc < e->have ? -EPIPE : rc;
+}
+
+/*
+ * Echoes everything that has arrived. Returns 0 when nothing is left, or a negative errno: bytes
+ * were lost then, and the unread ones may fill the buffer, so that no event would ever come.
+ */
+static int echo_all(struct smc_test_echo *e)
+{
+	int rc;
+
+	do {
+		rc = echo_some(e);
+	} while (rc > 0);
+	return rc;
 }
 
 /* After this, nobody queues the work any more. */
@@ -103,14 +121,11 @@ static void echo_work(struct work_struct *work)
 		 * SMC reports no event before the first read_sock: read first, then look for the
 		 * end.
 		 */
-		while (echo_some(e))
-			;
-		end = READ_ONCE(sock->ops)->poll(e->file, sock, NULL) &
-		      (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+		end = echo_all(e) < 0;
+		end |= READ_ONCE(sock->ops)->poll(e->file, sock, NULL) &
+		       (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
 		/* Echo the data that arrived before the end. */
-		while (echo_some(e))
-			;
-		if (end)
+		if (echo_all(e) < 0 || end)
 			echo_end(e);
 	}
 	if (e->ended && !work_pending(&e->work))

@@ -600,7 +600,23 @@ static void closes_later(void)
 	X(close(fd));
 }
 
-/* Closed while connecting, by a member of a multicast group: the membership must end. */
+/* May no socket outlive its file? Only test builds have this limit as a module parameter. */
+static bool no_orphans(void)
+{
+	FILE *f = fopen("/sys/module/smc/parameters/max_orphans", "r");
+	int n = -1;
+
+	if (!f)
+		return false;
+	CHECK(fscanf(f, "%d", &n) == 1);
+	fclose(f);
+	return !n;
+}
+
+/*
+ * Closed while connecting, by a member of a multicast group: the membership must end. Without
+ * orphans, close() ends TCP at once, which resets the connection if the Accept is still unread.
+ */
 static void close_member_server(void)
 {
 	int l = serve();
@@ -610,7 +626,7 @@ static void close_member_server(void)
 	while (!last) {
 		int fd = X(accept(l, NULL, NULL));
 
-		X(recv(fd, &last, 1, 0));
+		CHECK(recv(fd, &last, 1, 0) >= 0 || (errno == ECONNRESET && no_orphans()));
 		X(close(fd));
 	}
 	barrier("ended");
