@@ -236,25 +236,43 @@ static bool find_program(const char *name, char *path, size_t room)
 	return false;
 }
 
-/* Only a program interpreter (the loader) reads LD_PRELOAD. */
+/* A program header of either class begins with its type. */
+static bool has_interpreter(int fd, off_t headers, unsigned int size, unsigned int n)
+{
+	Elf32_Word type;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (pread(fd, &type, sizeof(type), headers + (off_t)i * size) != sizeof(type) ||
+		    type == PT_INTERP)
+			return true;
+	return false;
+}
+
+/*
+ * Only a program interpreter (the loader) reads LD_PRELOAD. A file that is not understood counts as
+ * a program that has one.
+ */
 static bool is_static(const char *path)
 {
-	Elf64_Ehdr head;
-	Elf64_Phdr part;
+	union {
+		unsigned char ident[EI_NIDENT];
+		Elf32_Ehdr narrow;
+		Elf64_Ehdr wide;
+	} head;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool result = false;
-	int i;
 
 	if (fd < 0)
 		return false;
 	if (pread(fd, &head, sizeof(head), 0) == sizeof(head) &&
-	    memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
-	    head.e_ident[EI_CLASS] == ELFCLASS64) {
-		result = true;
-		for (i = 0; i < head.e_phnum && result; i++)
-			if (pread(fd, &part, sizeof(part), head.e_phoff + i * sizeof(part)) !=
-			    sizeof(part) || part.p_type == PT_INTERP)
-				result = false;
+	    memcmp(head.ident, ELFMAG, SELFMAG) == 0) {
+		if (head.ident[EI_CLASS] == ELFCLASS64)
+			result = !has_interpreter(fd, head.wide.e_phoff, head.wide.e_phentsize,
+						  head.wide.e_phnum);
+		else if (head.ident[EI_CLASS] == ELFCLASS32)
+			result = !has_interpreter(fd, head.narrow.e_phoff, head.narrow.e_phentsize,
+						  head.narrow.e_phnum);
 	}
 	close(fd);
 	return result;
