@@ -79,17 +79,16 @@ static int echo_some(struct smc_test_echo *e)
 }
 
 /*
- * Echoes everything that has arrived. Returns 0 when nothing is left, or a negative errno: bytes
- * were lost then, and the unread ones may fill the buffer, so that no event would ever come.
+ * Echoes everything that has arrived. Returns whether anything was, or a negative errno: bytes were
+ * lost then, and the unread ones may fill the buffer, so that no event would ever come.
  */
 static int echo_all(struct smc_test_echo *e)
 {
-	int rc;
+	int n, any = 0;
 
-	do {
-		rc = echo_some(e);
-	} while (rc > 0);
-	return rc;
+	while ((n = echo_some(e)) > 0)
+		any = 1;
+	return n ?: any;
 }
 
 /* After this, nobody queues the work any more. */
@@ -109,25 +108,29 @@ static void echo_end(struct smc_test_echo *e)
 	fput(e->file);
 }
 
+static void echo_or_end(struct smc_test_echo *e)
+{
+	__poll_t events;
+	int rc;
+
+	/* SMC reports no event before the first read_sock: read first, then look for the end. */
+	if (echo_all(e) < 0)
+		return echo_end(e);
+	events = READ_ONCE(e->sock->ops)->poll(e->file, e->sock, NULL);
+	/* Echo the data that arrived before the end. */
+	rc = echo_all(e);
+	/* TCP's read_sock never passes an urgent byte, so there may be data that it cannot read. */
+	if (rc < 0 || (!rc && (events & EPOLLIN)) ||
+	    (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
+		echo_end(e);
+}
+
 static void echo_work(struct work_struct *work)
 {
 	struct smc_test_echo *e = container_of(work, struct smc_test_echo, work);
 
-	if (!e->ended) {
-		struct socket *sock = e->sock;
-		bool end;
-
-		/*
-		 * SMC reports no event before the first read_sock: read first, then look for the
-		 * end.
-		 */
-		end = echo_all(e) < 0;
-		end |= READ_ONCE(sock->ops)->poll(e->file, sock, NULL) &
-		       (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
-		/* Echo the data that arrived before the end. */
-		if (echo_all(e) < 0 || end)
-			echo_end(e);
-	}
+	if (!e->ended)
+		echo_or_end(e);
 	if (e->ended && !work_pending(&e->work))
 		kfree(e);
 }
