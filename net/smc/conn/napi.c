@@ -24,9 +24,12 @@ unsigned int smc_napi_id __ro_after_init;
 
 static int poll_nothing(struct napi_struct *napi, int budget)
 {
-	/* A busy poller that is to be rescheduled releases the instance. */
+	/*
+	 * A busy poller that is to be rescheduled releases the instance. set_tsk_need_resched() has
+	 * a tracepoint since 6.17, which that kernel does not export to modules.
+	 */
 	if (READ_ONCE(smc_napi_ends))
-		set_tsk_need_resched(current);
+		set_tsk_thread_flag(current, TIF_NEED_RESCHED);
 	napi_complete_done(napi, 0);
 	return 0;
 }

@@ -111,6 +111,7 @@ static void echo_end(struct smc_test_echo *e)
 static void echo_or_end(struct smc_test_echo *e)
 {
 	__poll_t events;
+	bool stuck;
 	int rc;
 
 	/* SMC reports no event before the first read_sock: read first, then look for the end. */
@@ -119,9 +120,12 @@ static void echo_or_end(struct smc_test_echo *e)
 	events = READ_ONCE(e->sock->ops)->poll(e->file, e->sock, NULL);
 	/* Echo the data that arrived before the end. */
 	rc = echo_all(e);
-	/* TCP's read_sock never passes an urgent byte, so there may be data that it cannot read. */
-	if (rc < 0 || (!rc && (events & EPOLLIN)) ||
-	    (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
+	/*
+	 * TCP's read_sock never passes an urgent byte, so there may be data that it cannot read.
+	 * SMC's reads nothing while another task receives, but reports the data later.
+	 */
+	stuck = !rc && (events & EPOLLIN) && !smc_get_conn(e->sock->sk);
+	if (rc < 0 || stuck || (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
 		echo_end(e);
 }
 
