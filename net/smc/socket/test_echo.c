@@ -108,33 +108,33 @@ static void echo_end(struct smc_test_echo *e)
 	fput(e->file);
 }
 
-static void echo_or_end(struct smc_test_echo *e)
+/* Echoes what has arrived. Returns whether the echo must end. */
+static bool echo_until_end(struct smc_test_echo *e)
 {
 	__poll_t events;
-	bool stuck;
 	int rc;
 
 	/* SMC reports no event before the first read_sock: read first, then look for the end. */
 	if (echo_all(e) < 0)
-		return echo_end(e);
+		return true;
 	events = READ_ONCE(e->sock->ops)->poll(e->file, e->sock, NULL);
 	/* Echo the data that arrived before the end. */
 	rc = echo_all(e);
+	if (rc < 0 || (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
+		return true;
 	/*
 	 * TCP's read_sock never passes an urgent byte, so there may be data that it cannot read.
 	 * SMC's reads nothing while another task receives, but reports the data later.
 	 */
-	stuck = !rc && (events & EPOLLIN) && !smc_get_conn(e->sock->sk);
-	if (rc < 0 || stuck || (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
-		echo_end(e);
+	return !rc && (events & EPOLLIN) && !smc_get_conn(e->sock->sk);
 }
 
 static void echo_work(struct work_struct *work)
 {
 	struct smc_test_echo *e = container_of(work, struct smc_test_echo, work);
 
-	if (!e->ended)
-		echo_or_end(e);
+	if (!e->ended && echo_until_end(e))
+		echo_end(e);
 	if (e->ended && !work_pending(&e->work))
 		kfree(e);
 }

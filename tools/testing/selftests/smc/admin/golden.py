@@ -30,12 +30,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SCENARIOS = []
 
 HEX8 = "[0-9a-f]{8}"
+# A row of smcss up to its inode
+INODE = r"(?m)^([A-Z0-9]+ +\d{5}) \d{7,}\b"
 MASKS = (
     (r"\bLINUX-SEID-[0-9A-F]{16}\b", "LINUX-SEID-" + 16 * "#"),
     (r"\b(0x)?[0-9a-f]{16}\b", r"\g<1>" + 16 * "#"),
     (r"\b[0-9.]+ ms\b", "# ms"),
     # smcss: inode; with -d the token of the connection
-    (r"(?m)^([A-Z0-9]+ +\d{5}) \d{7,}\b", r"\1 #######"),
+    (INODE, r"\1 #######"),
     (r"\(inode \d+,", "(inode #,"),
     (rf" ([<R][>W]    ){HEX8} ", r" \1######## "),
     # smcr -dd linkgroup link-show: the link's UIDs
@@ -77,7 +79,7 @@ def scenario(*modules):
 
 def without_inode(row):
     """Inodes come from a range of each processor, so their order is not that of creation."""
-    return re.sub(r"^([A-Z0-9]+ +\d{5}) \d{7,}\b", r"\1", row)
+    return re.sub(INODE, r"\1", row)
 
 
 class Transcript:
