@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "parameter.h"
 #include "raw_peer.h"
 
 #define IPPROTO_SMC		256
@@ -19,8 +20,6 @@
 
 /* Addresses of this program and of the victim. */
 static in_addr_t raw_host = INADDR_LOOPBACK, victim_host = INADDR_LOOPBACK;
-
-#define TIMEOUT_PARAM "/sys/module/smc/parameters/handshake_timeout_ms"
 
 void (*give_up_to)(const char *words);
 
@@ -213,24 +212,16 @@ enum reaction get_message(int fd, struct message *m, int ms)
 
 void set_parameter(const char *name, long value)
 {
-	char path[80];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/module/smc/parameters/%s", name);
-	f = fopen(path, "w");
-	if (!f || fprintf(f, "%ld", value) < 0 || fclose(f))
-		give_up("%s", path);
+	if (!put_parameter(name, value))
+		give_up("cannot set the parameter %s to %ld", name, value);
 }
 
 long set_timeout_ms(long ms)
 {
-	FILE *f = fopen(TIMEOUT_PARAM, "r+");
-	long old = 0;
+	long old;
 
-	if (!f || fscanf(f, "%ld", &old) != 1)
-		give_up("no %s", TIMEOUT_PARAM);
-	rewind(f);
-	fprintf(f, "%ld\n", ms);
-	fclose(f);
+	if (!get_parameter("handshake_timeout_ms", &old))
+		give_up("cannot read the parameter handshake_timeout_ms");
+	set_parameter("handshake_timeout_ms", ms);
 	return old;
 }

@@ -465,27 +465,16 @@ static void key_of_lost(bool first)
 		nth[first]);
 }
 
-static void put_parameter(const char *name, const char *value)
-{
-	char path[96];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/module/smc/parameters/%s", name);
-	f = fopen(path, "w");
-	if (!f || fputs(value, f) < 0 || fclose(f))
-		give_up("cannot set %s", path);
-}
-
 /* Posted writes may still be in flight: the connection is reset instead of moved. */
 static void not_drained(enum role role)
 {
 	struct scenery s = begin(role, true);
 	bool ok = conn_echo(s.c);
 
-	put_parameter("never_drained", "Y");
+	set_parameter("never_drained", 1);
 	lose(&s, SAID);
 	ok = ok && victim_is_told(s.c->s, true) && told_of_loss(&s, SAID);
-	put_parameter("never_drained", "N");
+	set_parameter("never_drained", 0);
 	conn_move(s.on_second, s.d.second);
 	ok = ok && (s.to != s.d.second || conn_echo(s.on_second)) && group_settled(s.to);
 	end(&s);
@@ -513,13 +502,13 @@ static void new_ring(bool first)
 	bool ok = conn_echo(s.c);
 
 	names(s.from, s.from->rmb_mr->rkey);
-	put_parameter("never_drained", "Y");
+	set_parameter("never_drained", 1);
 	lose(&s, SAID);
 	ok = ok && group_settled(s.to);
 	late->idx = FAR_IDX;
 	ok = late_echo(&s, late, other, names_larger_element) && ok;
 	ok = ok && victim_is_told(s.c->s, true) && told_of_loss(&s, SAID);
-	put_parameter("never_drained", "N");
+	set_parameter("never_drained", 0);
 	end(&s);
 	verdict(ok, "failover, client: a Confirm arrives before the failover of the %s link",
 		nth[first]);

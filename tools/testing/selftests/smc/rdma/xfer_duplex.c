@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "parameter.h"
 #include "xfer.h"
 
 #define ROUND_MOST	(256u << 10)	/* bytes in each direction in a round */
@@ -172,18 +173,12 @@ static void duplex(void)
 
 /* ---- reading while a message is being posted ---- */
 
-#define DELAY	"/sys/module/smc/parameters/cdc_delay_us"	/* of test builds */
 #define DELAY_US	200000
 
 static void set_delay(int us)
 {
-	FILE *file = fopen(DELAY, "w");
-
-	if (!file)
-		die("no " DELAY ": is it a test build?");
-	fprintf(file, "%d\n", us);
-	if (fclose(file))
-		die("cannot write to " DELAY);
+	if (!put_parameter("cdc_delay_us", us))
+		die("cannot set the parameter cdc_delay_us: is it a test build?");
 }
 
 static int readable(int fd)

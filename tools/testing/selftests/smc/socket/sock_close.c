@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/wait.h>
 
+#include "parameter.h"
 #include "role.h"
 
 static void linger(int fd, int on, int seconds)
@@ -603,14 +604,9 @@ static void closes_later(void)
 /* May no socket outlive its file? Only test builds have this limit as a module parameter. */
 static bool no_orphans(void)
 {
-	FILE *f = fopen("/sys/module/smc/parameters/max_orphans", "r");
-	int n = -1;
+	long n;
 
-	if (!f)
-		return false;
-	CHECK(fscanf(f, "%d", &n) == 1);
-	fclose(f);
-	return !n;
+	return get_parameter("max_orphans", &n) && !n;
 }
 
 /*
