@@ -124,9 +124,13 @@ static int __init init_parts(void)
 	rc = smc_rdma_init();
 	if (rc)
 		goto err_smcd;
-	rc = smc_genl_init();
+	rc = smc_family_init();
 	if (rc)
 		goto err_rdma;
+	/* Users may send requests from here on, so everything that these read must be in place. */
+	rc = smc_genl_init();
+	if (rc)
+		goto err_family;
 	rc = smc_genl_pnet_init();
 	if (rc)
 		goto err_genl;
@@ -134,7 +138,7 @@ static int __init init_parts(void)
 	if (rc)
 		goto err_genl_pnet;
 	/* Last, because sockets that exist by then would make a rollback impossible. */
-	rc = smc_family_init();
+	rc = smc_family_open();
 	if (rc)
 		goto err_napi;
 	smc_coverage_init();
@@ -146,6 +150,8 @@ err_genl_pnet:
 	smc_genl_pnet_exit();
 err_genl:
 	smc_genl_exit();
+err_family:
+	smc_family_exit();
 err_rdma:
 	smc_rdma_exit();
 err_smcd:
@@ -178,6 +184,8 @@ static void __exit smc_exit(void)
 	smc_coverage_exit();
 	smc_genl_pnet_exit();
 	smc_genl_exit();
+	smc_family_close();
+	smc_family_unclaim();
 	smc_family_exit();
 	/* Wait for timers and callbacks that may have dropped a last reference. */
 	synchronize_rcu();

@@ -14,7 +14,7 @@
 
 struct smc_family smc_families[2];
 /* Set once the rest of the module is ready. */
-static bool smc_family_open;
+static bool family_is_open;
 
 static struct inet_protosw smc_protosw[2] = {
 	{
@@ -74,8 +74,8 @@ static int smc_create(struct net *net, struct socket *sock, int protocol,
 	struct socket *inner;
 	int family, rc;
 
-	/* Pairs with the release in smc_family_init(). */
-	if (!smp_load_acquire(&smc_family_open))
+	/* Pairs with the release in smc_family_open(). */
+	if (!smp_load_acquire(&family_is_open))
 		return -EAFNOSUPPORT;
 	if (protocol < 0 || protocol >= IPPROTO_MAX)
 		return -EINVAL;
@@ -126,25 +126,11 @@ static int __init learn_families(void)
 	return rc == -EAFNOSUPPORT ? 0 : rc;
 }
 
-static int __init register_protosw(void)
-{
-	int rc = 0;
-
-	inet_register_protosw(&smc_protosw[0]);
-#if IS_ENABLED(CONFIG_IPV6)
-	if (smc_families[1].available)
-		rc = inet6_register_protosw(&smc_protosw[1]);
-#endif
-	if (rc)
-		inet_unregister_protosw(&smc_protosw[0]);
-	return rc;
-}
-
 /**
  * smc_family_claim() - register AF_SMC, unless it is taken
  *
  * Called before anything else is registered, because the kernel's own SMC uses the same names
- * everywhere. AF_SMC sockets can be created only after smc_family_init().
+ * everywhere. AF_SMC sockets can be created only after smc_family_open().
  *
  * Context: process.
  * Return: 0, or -EEXIST if the kernel's own SMC is present.
@@ -167,7 +153,7 @@ void smc_family_unclaim(void)
 }
 
 /**
- * smc_family_init() - register both ways to create an SMC socket
+ * smc_family_init() - prepare everything that a socket or a request about sockets uses
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -180,21 +166,10 @@ int __init smc_family_init(void)
 	if (rc)
 		return rc;
 	rc = learn_families();
+	if (!rc)
+		rc = smc_proto_init();
 	if (rc)
-		goto err_tcpopt;
-	rc = smc_proto_init();
-	if (rc)
-		goto err_tcpopt;
-	rc = register_protosw();
-	if (rc)
-		goto err_proto;
-	smp_store_release(&smc_family_open, true);
-	return 0;
-
-err_proto:
-	smc_proto_exit();
-err_tcpopt:
-	smc_tcpopt_exit();
+		smc_tcpopt_exit();
 	return rc;
 }
 
@@ -203,12 +178,39 @@ err_tcpopt:
  */
 void smc_family_exit(void)
 {
+	smc_proto_exit();
+	smc_tcpopt_exit();
+}
+
+/**
+ * smc_family_open() - register both ways to create an SMC socket
+ *
+ * The step that can fail comes first, because a socket would make it impossible to go back.
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int __init smc_family_open(void)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	int rc = smc_families[1].available ? inet6_register_protosw(&smc_protosw[1]) : 0;
+
+	if (rc)
+		return rc;
+#endif
+	inet_register_protosw(&smc_protosw[0]);
+	smp_store_release(&family_is_open, true);
+	return 0;
+}
+
+/**
+ * smc_family_close() - undo smc_family_open(); no SMC socket may exist any more
+ */
+void smc_family_close(void)
+{
 #if IS_ENABLED(CONFIG_IPV6)
 	if (smc_families[1].available)
 		inet6_unregister_protosw(&smc_protosw[1]);
 #endif
 	inet_unregister_protosw(&smc_protosw[0]);
-	smc_family_unclaim();
-	smc_proto_exit();
-	smc_tcpopt_exit();
 }

@@ -54,6 +54,8 @@ int smc_family_claim(void);
 void smc_family_unclaim(void);
 int smc_family_init(void);
 void smc_family_exit(void);
+int smc_family_open(void);
+void smc_family_close(void);
 
 /* proto.c: creation and destruction of a socket */
 int smc_proto_init(void);

@@ -109,6 +109,7 @@ static const struct smc_tcpopt * __init way_named(const char *name)
 int __init smc_tcpopt_init(const struct smc_tcpopt_owner *owner)
 {
 	const struct smc_tcpopt *way = tcp_option ? way_named(tcp_option) : ways[0];
+	int rc;
 
 	if (!way) {
 		pr_err("smc: tcp_option=%s is not available here; the default is %s\n",
@@ -117,8 +118,10 @@ int __init smc_tcpopt_init(const struct smc_tcpopt_owner *owner)
 	}
 	/* Show the selected way in sysfs. */
 	tcp_option = (char *)way->name;
-	smc_tcpopt = way;
-	return way->init(owner);
+	rc = way->init(owner);
+	if (!rc)
+		smc_tcpopt = way;
+	return rc;
 }
 
 /**

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Loads and unloads the module 50 times (SMC_MODULE_ROUNDS) under connections. While a socket is
 # open, rmmod reports that the module is in use. It succeeds once none is open, even if TIME_WAIT,
-# unaccepted children and dying namespaces remain.
+# unaccepted children and dying namespaces remain. Requests that arrive while it loads are answered.
 #
 # Environment: SMC_KO, SMC_DIAG_KO, SMC_PARAMS. Prints TAP.
 
@@ -118,7 +118,7 @@ coproc TRAFFIC { exec python3 "$traffic"; }
 
 kinds="new bound listening connected accepted unaccepted half_closed unread lingering namespace fallback"
 kinds="$kinds upper_layer busy_polled"
-echo "1..$(($(echo "$kinds" | wc -w) + 4))"
+echo "1..$(($(echo "$kinds" | wc -w) + 5))"
 for kind in $kinds; do
 	one_kind "$kind"
 	ok $? "rmmod fails with a socket that is: ${kind//_/ }"
@@ -158,6 +158,16 @@ done
 ok $status "rmmod races with sockets that are opened and closed"
 log_is_clean
 ok $? "kernel log after that"
+
+status=0
+for i in $(seq $((rounds / 5))); do
+	tell ask_early || { status=1; break; }
+	load || { echo "# round $i: insmod failed"; status=1; break; }
+	tell answered || status=1
+	unload_soon || { echo "# in round $i"; status=1; break; }
+done
+log_is_clean && [ $status = 0 ]
+ok $? "requests that arrive while the module loads are answered"
 
 load
 exit $failed

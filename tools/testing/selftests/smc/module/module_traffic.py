@@ -13,6 +13,9 @@ import threading
 
 IPPROTO_SMC = int(os.environ.get("PROTO", "256"))
 CLONE_NEWNET = 0x40000000
+NETLINK_GENERIC, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP = 16, 270, 1
+GENL_ID_CTRL, NLM_F_REQUEST, NLM_F_DUMP, NLMSG_ERROR, NLMSG_DONE = 16, 1, 0x300, 2, 3
+NEW_FAMILY = 1                      # CTRL_CMD_NEWFAMILY
 TCP_ULP, SOL_TLS, TLS_TX, TLS_RX = 31, 282, 1, 2
 EPIOCSPARAMS = 0x40088a01
 
@@ -193,9 +196,66 @@ def race():
                 raise
 
 
+class Early:
+    """Sends every request for a dump as soon as the generic netlink family is announced, which is
+    while the module is still loading. Network namespaces come and go meanwhile, so the module has to
+    wait for the lock that registering for namespaces takes."""
+
+    def __init__(self):
+        self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
+        self.sock.bind((0, 0))
+        self.sock.setsockopt(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, GENL_ID_CTRL)
+        self.sock.settimeout(60)
+        self.answered = threading.Event()
+        self.problem = "no answer"
+        self.threads = [threading.Thread(target=self.ask, daemon=True),
+                        threading.Thread(target=self.churn, daemon=True)]
+        for thread in self.threads:
+            thread.start()
+
+    def churn(self):
+        while not self.answered.is_set():
+            ctypes.CDLL(None).unshare(CLONE_NEWNET)
+
+    def ask(self):
+        try:
+            family = self.announced()
+            for command in range(1, 64):
+                self.dump(family, command)
+            self.problem = None
+        except OSError as error:
+            self.problem = error
+        self.answered.set()
+
+    def announced(self):
+        while True:
+            data = self.sock.recv(1 << 16)
+            if data[16] == NEW_FAMILY and b"SMC_GEN_NETLINK" in data:
+                at = data.index(struct.pack("=HH", 6, 1))
+                return struct.unpack_from("=H", data, at + 4)[0]
+
+    def dump(self, family, command):
+        self.sock.send(struct.pack("=IHHIIBBH", 20, family, NLM_F_REQUEST | NLM_F_DUMP, command, 0,
+                                   command, 1, 0))
+        while True:
+            data = self.sock.recv(1 << 18)
+            while len(data) >= 16:
+                size, kind, _, sequence = struct.unpack_from("=IHHI", data)
+                if sequence == command and kind in (NLMSG_DONE, NLMSG_ERROR):
+                    return
+                data = data[(size + 3) & ~3:]
+
+    def end(self):
+        self.answered.wait(60)
+        for thread in self.threads:
+            thread.join(60)
+        self.sock.close()
+        assert not self.problem, self.problem
+
+
 def main():
     """Reads one command per line; prints "done", or what went wrong."""
-    held = None
+    held = early = None
     for line in sys.stdin:
         command, _, argument = line.strip().partition(" ")
         try:
@@ -209,6 +269,10 @@ def main():
                 race()
             elif command == "plain_tls":
                 plain_tls()
+            elif command == "ask_early":
+                early = Early()
+            elif command == "answered":
+                early.end()
             print("done", flush=True)
         except OSError as error:
             print(f"{command} {argument}: {error}", flush=True)
