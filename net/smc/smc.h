@@ -186,6 +186,7 @@ struct smc_registry_entry {
  * @listener_ends: how often the socket has ceased to be a listener; under lock_sock
  * @ends_awaited: value of @listener_ends at the last completed grace period: no bottom half is
  *		still making children of those listeners; under lock_sock
+ * @n_disconnects: how often the socket has been disconnected; under lock_sock
  * @listen_calls: calls of listen() in progress; under lock_sock and sk_callback_lock
  * @tcp_only_calls: calls of setsockopt() in progress that set an option which only TCP honours;
  *		under lock_sock
@@ -216,6 +217,7 @@ struct smc_sock {
 	u8			n_old_conns;
 	bool			tcp_only_keys;
 	u8			tcp_option;
+	unsigned int		n_disconnects;
 	unsigned int		listen_calls;
 	unsigned int		tcp_only_calls;
 	unsigned int		listener_ends;
@@ -276,7 +278,8 @@ static inline unsigned int smc_next_seq(unsigned int seq)
  */
 static inline bool smc_negotiating(const struct smc_sock *smc)
 {
-	u8 phase = READ_ONCE(smc->phase);
+	/* Acquire: if the answer is no, a connection that the handshake has set can be seen. */
+	u8 phase = smp_load_acquire(&smc->phase);
 
 	return phase == SMC_PHASE_CONNECTING || phase == SMC_PHASE_HANDSHAKE;
 }

@@ -124,6 +124,17 @@ static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr_unsized 
 	return SMC_REASON_NONE;
 }
 
+/* How often a socket has been disconnected: at all, and by connect(). */
+struct disconnects {
+	unsigned int all;
+	int tcp;
+};
+
+static struct disconnects disconnects_of(const struct sock *sk)
+{
+	return (struct disconnects){ smc_sk(sk)->n_disconnects, sk->sk_disconnects };
+}
+
 /*
  * First call of connect(): start TCP's connect; the socket is locked. If SMC is possible, TCP's
  * part does not block, because the caller has to wait for the handshake, too. Returns true if there
@@ -142,28 +153,45 @@ static bool start_connect(struct socket *sock, struct sockaddr_unsized *addr, in
 	if (*rc && sk->sk_state == TCP_CLOSE && sock->state == SS_UNCONNECTED) {
 		smc_hs_detach(sk);
 		smc_to_new(sk);
+		smc_wake_negotiated(sk);
 	}
 	return reason || flags & O_NONBLOCK || (*rc && *rc != -EINPROGRESS);
 }
 
 /*
  * Is the connection up? If the peer closed during the handshake, connect() succeeds, because TCP
- * had connected; the next call sees the end of the stream.
+ * had connected; the next call sees the end of the stream. The socket is locked.
  */
 static bool is_connected(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 	struct smc_sock *smc = smc_sk(sk);
-	bool connected;
 
-	lock_sock(sk);
-	connected = sock->state == SS_CONNECTING &&
-		    ((smc->phase == SMC_PHASE_UP && sk->sk_state != TCP_CLOSE) ||
-		     (smc->phase == SMC_PHASE_TCP && smc->reason == SMC_REASON_PEER_CLOSED));
-	if (connected)
+	return sock->state == SS_CONNECTING &&
+	       ((smc->phase == SMC_PHASE_UP && sk->sk_state != TCP_CLOSE) ||
+		(smc->phase == SMC_PHASE_TCP && smc->reason == SMC_REASON_PEER_CLOSED));
+}
+
+/*
+ * The end of a call that has waited, or that had nothing to wait for; the socket is locked. If
+ * another task has disconnected the socket meanwhile, TCP would begin a new connection, so return
+ * what TCP returns to a task that was waiting in connect().
+ */
+static int end_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int flags,
+		       const struct disconnects *before)
+{
+	struct sock *sk = sock->sk;
+
+	if (smc_sk(sk)->n_disconnects != before->all) {
+		if (sk->sk_disconnects != before->tcp)
+			return -EPIPE;
+		return sock_error(sk) ?: -ECONNABORTED;
+	}
+	if (is_connected(sock)) {
 		sock->state = SS_CONNECTED;
-	release_sock(sk);
-	return connected;
+		return 0;
+	}
+	return __inet_stream_connect(sock, addr, len, flags, 0);
 }
 
 /**
@@ -216,12 +244,14 @@ int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int
 	struct sock *sk = sock->sk;
 	bool disconnect = len >= (int)sizeof(addr->sa_family) &&
 			  addr->sa_family == AF_UNSPEC;
+	struct disconnects before;
 	bool fresh, done = false;
 	int rc = 0;
 
 	lock_sock(sk);
 	smc_await_former_children(sk);
 	renew(sock);
+	before = disconnects_of(sk);
 	fresh = smc_sk(sk)->phase == SMC_PHASE_NEW &&
 		sock->state == SS_UNCONNECTED && sk->sk_state == TCP_CLOSE &&
 		len >= (int)sizeof(addr->sa_family) && !disconnect;
@@ -235,10 +265,13 @@ int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int
 		if (rc)
 			return rc != -EAGAIN ? rc : fresh ? -EINPROGRESS : -EALREADY;
 	}
-	if (!disconnect && is_connected(sock))
-		return 0;
-	/* TCP gives the right answer, and disconnects even after an error. */
-	rc = smc_family(sk)->tcp_ops->connect(sock, addr, len, flags);
+	lock_sock(sk);
+	/* TCP disconnects even after an error. */
+	if (disconnect)
+		rc = __inet_stream_connect(sock, addr, len, flags, 0);
+	else
+		rc = end_connect(sock, addr, len, flags, &before);
+	release_sock(sk);
 	smc_stop_old_conns(sk);
 	return rc;
 }

@@ -36,7 +36,7 @@ void __smc_set_phase(struct sock *sk, enum smc_phase phase,
 	smc_assert(smc_is_self(sk));
 	trace_smc_phase(sk, smc->phase, phase, reason);
 	smc->reason = reason;
-	/* Release: dumps read the phase without the lock. */
+	/* Release: dumps, and calls that look for a connection, read the phase without the lock. */
 	smp_store_release(&smc->phase, phase);
 }
 

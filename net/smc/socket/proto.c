@@ -171,9 +171,13 @@ int smc_disconnect(struct sock *sk, int flags)
 		smp_store_release(&smc->old_conns, c);
 		smc->n_old_conns++;
 	}
+	smc->n_disconnects++;
 	rc = smc_family(sk)->tcp->disconnect(sk, flags);
-	if (!sock_flag(sk, SOCK_DEAD))
+	if (!sock_flag(sk, SOCK_DEAD)) {
 		smc_to_new(sk);
+		/* TCP has woken sleepers too, but they may have looked at the phase before. */
+		smc_wake_negotiated(sk);
+	}
 	return rc;
 }
 

@@ -314,6 +314,41 @@ static void connect_interrupted_restart(void)
 	close(l);
 }
 
+static void *block_in_connect(struct worker *w)
+{
+	struct addr *a = w->data;
+
+	w->ret = connect(w->fd, &a->sa, a->len);
+	w->err = errno;
+	return NULL;
+}
+
+/* One thread sleeps in connect() while another cancels it, in each of two ways. */
+static void connect_cancelled(void)
+{
+	struct sockaddr unspec = { .sa_family = AF_UNSPEC };
+	struct addr a;
+	int l = full_listener(&a);
+
+	for (int way = 0; way < 2; way++) {
+		struct worker w = { .run = block_in_connect, .data = &a };
+
+		w.fd = make_socket(0);
+		worker_start(&w);
+		await_blocked(getpid(), w.tid);
+		if (way)
+			R(connect(w.fd, &unspec, sizeof(unspec)));
+		else
+			R(shutdown(w.fd, SHUT_RDWR));
+		worker_join(&w);
+		rec("connect %ld %s", w.ret, err_name(w.err));
+		rec("poll %s", mask_name(poll_mask(w.fd, ~0u)));
+		R(get_int(w.fd, SOL_SOCKET, SO_ERROR));
+		close(w.fd);
+	}
+	close(l);
+}
+
 static void connect_to_self(void)
 {
 	struct addr a = loopback(0);
@@ -606,6 +641,7 @@ const struct test_case connect_cases[] = {
 	SOLO(connect_refused_late, 0, "which call reports that a non-blocking connect failed"),
 	SOLO(connect_interrupted, 0, "EINTR, and the connect continues"),
 	SOLO(connect_interrupted_restart, 0, "a signal during connect(), with SA_RESTART and SO_SNDTIMEO"),
+	SOLO(connect_cancelled, 0, "another thread cancels a blocking connect"),
 	SOLO(connect_to_self, 0, "a socket connected to itself"),
 	SOLO(connect_bad_address, 0, "connect() to every kind of bad address"),
 	SOLO(connect_unreachable, F_ROOT, "connect() without a route, to broadcast, to multicast"),
