@@ -163,6 +163,17 @@ static int incomplete(const struct smc_handshake *hs)
 	return hs->have ? -EPROTO : -ECONNABORTED;
 }
 
+/* How often a handshake looks for data that TCP does not report. */
+#define LOWAT_TIME	(1 + HZ / 100)
+
+/* TCP reports data only once SO_RCVLOWAT bytes have arrived, and a message may be shorter. */
+static int await_bytes(struct smc_handshake *hs)
+{
+	if (unlikely(READ_ONCE(hs->sk->sk_rcvlowat) > 1))
+		smc_hs_kick_at(hs, jiffies + LOWAT_TIME);
+	return -EAGAIN;
+}
+
 /**
  * smc_clc_recv() - receive the next message and not a byte beyond it
  * @hs: the handshake; the message is in hs->area.buf, its header in hs->hdr
@@ -180,7 +191,7 @@ int smc_clc_recv(struct smc_handshake *hs)
 
 	if (skb_queue_empty_lockless(&sk->sk_receive_queue) &&
 	    READ_ONCE(sk->sk_state) == TCP_ESTABLISHED)
-		return -EAGAIN;
+		return await_bytes(hs);
 	/* If the handshake has ended meanwhile, the state machine notices. */
 	rc = -EAGAIN;
 	if (smc_hs_lock(hs)) {
@@ -190,6 +201,8 @@ int smc_clc_recv(struct smc_handshake *hs)
 			rc = incomplete(hs);
 	}
 	smc_hs_unlock(hs);
+	if (rc == -EAGAIN)
+		return await_bytes(hs);
 	if (rc < 0) {
 		if (rc == -EPROTO)
 			trace_smc_clc_received(sk, hs->area.buf, hs->have, rc);

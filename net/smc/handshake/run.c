@@ -208,8 +208,8 @@ void smc_hs_begin(struct sock *sk)
 	smp_mb__before_atomic();
 	set_bit(SMC_HS_BEGUN, &hs->flags);
 	arm_timer(hs, hs->soft_deadline);
-	/* A server waits for the Proposal. */
-	if (!hs->role->server && !smc_left_to_owner(sk))
+	/* TCP tells a server that the Proposal has arrived, unless SO_RCVLOWAT forbids that. */
+	if ((!hs->role->server || sk->sk_rcvlowat > 1) && !smc_left_to_owner(sk))
 		smc_hs_kick(hs);
 }
 

@@ -10,6 +10,7 @@
 #include <net/tcp.h>
 #include "../conn/urgent.h"
 #include "../fabric/fabric.h"
+#include "../handshake/handshake.h"
 #include "socket.h"
 
 static const struct proto_ops *tcp_ops(const struct sock *sk)
@@ -127,6 +128,8 @@ static int smc_set_rcvlowat(struct sock *sk, int val)
 
 	if (!rc && c)
 		smc_conn_wake_all(c);
+	else if (!rc && smc_sk(sk)->phase == SMC_PHASE_HANDSHAKE)
+		smc_hs_event(sk);
 	return rc;
 }
 

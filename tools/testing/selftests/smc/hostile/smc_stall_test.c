@@ -16,6 +16,7 @@
 
 #include "kselftest.h"
 #include "klog_result.h"
+#include "put_file.h"
 #include "role.h"
 #include "raw_peer.h"
 
@@ -81,6 +82,31 @@ static bool served(int l, int port)
 	close(c);
 	close(s);
 	return ok;
+}
+
+/*
+ * TCP reports data only once SO_RCVLOWAT bytes have arrived, but messages of CLC are shorter. The
+ * timeout of handshakes is ten minutes here, so one that waits for it does not end in time.
+ */
+static bool served_despite_rcvlowat(int l, int port)
+{
+	static const struct { int server, client; } lowat[] = {
+		{ 60000, 1 }, { 1, 60000 }, { 60000, 60000 }, { 1, 1 },
+	};
+	bool ok = put_file("/proc/sys/net/smc/loopback_pairing", "0");
+
+	for (int i = 0; ok && i < 4; i++) {
+		int c, s;
+
+		setsockopt(l, SOL_SOCKET, SO_RCVLOWAT, &lowat[i].server, sizeof(int));
+		c = victim_connect(port);
+		setsockopt(c, SOL_SOCKET, SO_RCVLOWAT, &lowat[i].client, sizeof(int));
+		s = accept_in_time(l);
+		ok = wait_mask(c, POLLOUT, WAIT_MS) & POLLOUT && mode_of(c) == MODE_SMCD;
+		close(c);
+		close(s);
+	}
+	return put_file("/proc/sys/net/smc/loopback_pairing", "1") && ok;
 }
 
 /* All of them end after the timeout: the raw side sees a reset. */
@@ -277,7 +303,7 @@ int main(void)
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
-	ksft_set_plan(12);
+	ksft_set_plan(13);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	l = victim_listen(&port);
@@ -315,6 +341,7 @@ int main(void)
 	close_all(raw, victim);
 	klog_result(served(l, port),
 		    "closing 100 stalled handshakes does not affect other clients");
+	klog_result(served_despite_rcvlowat(l, port), "SO_RCVLOWAT does not delay a handshake");
 
 	listener_gone(l, port);
 
