@@ -12,13 +12,16 @@
  * tcp_abort() takes the socket's lock itself: by then it might hit another connection, and it waits
  * for the lock's owner. For the children of a listener that ends, TCP calls tcp_disconnect(), for
  * either family, in a bottom half, so this function may do so as well. tcp_disconnect() also clears
- * the addresses, which a socket keeps after a reset, so they are preserved here.
+ * the addresses, the mark that the peer's FIN has arrived, and SO_PEEK_OFF, all of which a socket
+ * keeps after a reset, so they are preserved here.
  *
  * Context: any.
  */
 void smc_tcp_reset(struct sock *sk, int err)
 {
 	struct inet_sock *inet = inet_sk(sk);
+	int peek_off = READ_ONCE(sk->sk_peek_off);
+	bool done = sock_flag(sk, SOCK_DONE);
 	u8 userlocks = sk->sk_userlocks;
 	__be16 dport = inet->inet_dport;
 
@@ -29,6 +32,8 @@ void smc_tcp_reset(struct sock *sk, int err)
 		smc_compat_tcp_done(sk);
 	sk->sk_userlocks = userlocks;
 	inet->inet_dport = dport;
+	sock_valbool_flag(sk, SOCK_DONE, done);
+	WRITE_ONCE(sk->sk_peek_off, peek_off);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	WRITE_ONCE(sk->sk_err, err);
 	sk->sk_state_change(sk);

@@ -283,6 +283,32 @@ static void write_to_closed_client(void)
 	barrier("done");
 }
 
+/* The peer closed in good order before it reset the connection: recv() sees the end first. */
+static void end_before_reset_server(void)
+{
+	int fd = pair();
+
+	X(close(fd));
+	barrier("closed");
+	barrier("done");
+}
+
+static void end_before_reset_client(void)
+{
+	int fd = pair();
+	char c;
+
+	barrier("closed");
+	await_mask(fd, POLLRDHUP);
+	R(send(fd, "x", 1, MSG_NOSIGNAL));
+	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+	R(recv(fd, &c, 1, 0));
+	R(recv(fd, &c, 1, 0));
+	R(send(fd, "x", 1, MSG_NOSIGNAL));
+	R(recv(fd, &c, 1, 0));
+	barrier("done");
+}
+
 static void shutdown_bad_how(void)
 {
 	int fd = listen_on(2);
@@ -305,6 +331,7 @@ const struct test_case shutdown_cases[] = {
 	CASE(shutdown_both_at_once, 0, "both ends shut down at the same time"),
 	CASE(sigpipe, 0, "writing after SHUT_WR: SIGPIPE, EPIPE, MSG_NOSIGNAL"),
 	CASE(write_to_closed, 0, "writing to a peer that closed"),
+	CASE(end_before_reset, 0, "the end of the stream, then a reset"),
 	SOLO(shutdown_bad_how, 0, "shutdown() with bad arguments"),
 	{ 0 }
 };
