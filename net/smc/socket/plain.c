@@ -57,10 +57,16 @@ static int smc_sendpage_locked(struct sock *sk, struct page *page, int offset,
 	return smc_family(sk)->tcp_ops->sendpage_locked(sk, page, offset, size, flags);
 }
 #else
+/* sendfile() has reached the end of the file: nothing follows the data that MSG_MORE held back. */
 static void smc_splice_eof(struct socket *sock)
 {
-	if (is_plain(sock->sk))
-		smc_family(sock->sk)->tcp_ops->splice_eof(sock);
+	struct sock *sk = sock->sk;
+	struct smc_conn *c = smc_get_conn(sk);
+
+	if (is_plain(sk))
+		smc_family(sk)->tcp_ops->splice_eof(sock);
+	else if (c && !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
+		smc_conn_uncork(c);
 }
 #endif
 

@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/utsname.h>
 
 #include "role.h"
 
@@ -393,6 +394,41 @@ static void sendfile_client(void)
 	barrier("done");
 }
 
+/* Up to 6.4, sendfile() does not tell a socket that it has reached the end of the file. */
+static bool sendfile_tells_end(void)
+{
+	struct utsname name;
+	int major = 0, minor = 0;
+
+	X(uname(&name));
+	CHECK(sscanf(name.release, "%d.%d", &major, &minor) == 2);
+	return major > 6 || (major == 6 && minor >= 5);
+}
+
+static void sendfile_eof_server(void)
+{
+	int fd = pair();
+
+	barrier("sent");
+	if (sendfile_tells_end())
+		rec("poll %s", mask_name(poll_mask(fd, POLLIN)));
+	recv_bytes(fd, 0, 1000, 1000);
+	barrier("done");
+}
+
+static void sendfile_eof_client(void)
+{
+	int fd = pair(), file = X(memfd_create("data", 0));
+	char buf[1000];
+	off_t off = 0;
+
+	fill(buf, sizeof(buf), 0);
+	X(write(file, buf, sizeof(buf)));
+	R(sendfile(fd, file, &off, 100000));
+	barrier("sent");
+	barrier("done");
+}
+
 const struct test_case stream_cases[] = {
 	CASE(echo_sizes, 0, "echo, with sizes around every power of two"),
 	CASE(send_8m, 0, "one blocking send() of 8 MiB is sent completely"),
@@ -407,6 +443,7 @@ const struct test_case stream_cases[] = {
 	CASE(one_byte_writes, 0, "3000 writes of one byte in each direction"),
 	CASE(bad_buffers, 0, "calls with EFAULT neither lose nor duplicate data"),
 	CASE(splice_out, 0, "splice from a socket"),
+	CASE(sendfile_eof, F_HERE, "sendfile() past the end of a file sends all at once"),
 	CASE(sendfile, 0, "sendfile and splice into a socket"),
 	{ 0 }
 };
