@@ -49,21 +49,71 @@ static int send_zerocopy(struct sock *sk, struct smc_conn *c, struct msghdr *msg
 	return rc;
 }
 
+/*
+ * Find the connection, or wait until it is decided that there is none. *closed tells whether TCP
+ * was closed before that: connect() may be running in another task, so the socket may become SMC
+ * after this has returned NULL.
+ */
+static struct smc_conn *await_conn(struct sock *sk, long timeo, bool *closed)
+{
+	int rc;
+
+	*closed = inet_sk_state_load(sk) == TCP_CLOSE;
+	rc = wait_negotiated(sk, timeo);
+	return rc ? ERR_PTR(rc) : smc_get_conn(sk);
+}
+
+/*
+ * Send on a socket that was closed: its lock decides whether this or a connect() comes first. Here
+ * TCP does not release the lock, unless MSG_FASTOPEN connects the socket. Returns false if
+ * connect() came first and offered SMC.
+ */
+static noinline bool send_closed(struct sock *sk, struct msghdr *msg, size_t len, int *rc)
+{
+	bool first;
+
+	lock_sock(sk);
+	first = !smc_busy(smc_sk(sk));
+	if (first)
+		*rc = tcp_sendmsg_locked(sk, msg, len);
+	release_sock(sk);
+	return first;
+}
+
+/* As send_closed(), for a socket in phase NEW, for which TCP has no data. */
+static noinline bool recv_new(struct sock *sk, struct msghdr *msg, int *rc)
+{
+	bool first;
+
+	lock_sock(sk);
+	first = smc_sk(sk)->phase == SMC_PHASE_NEW && sk->sk_state == TCP_CLOSE;
+	if (first) {
+		/* The order in which TCP looks. */
+		*rc = sock_error(sk);
+		if (!*rc && !(sk->sk_shutdown & RCV_SHUTDOWN))
+			*rc = -ENOTCONN;
+		msg->msg_namelen = 0;
+	}
+	release_sock(sk);
+	return first;
+}
+
 static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct sock *sk = sock->sk;
 	struct smc_conn *c = smc_get_conn(sk);
+	bool closed;
 	int rc;
 
-	if (unlikely(!c)) {
+	while (unlikely(!c)) {
 		/* With MSG_FASTOPEN, TCP's sendmsg() connects: smc_proto_connect(). */
-		rc = wait_negotiated(sk, sock_sndtimeo(sk, msg->msg_flags &
-						    MSG_DONTWAIT));
-		if (rc)
-			return rc;
-		c = smc_get_conn(sk);
-		if (!c)
+		c = await_conn(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT), &closed);
+		if (IS_ERR(c))
+			return PTR_ERR(c);
+		if (!c && !closed)
 			return tcp_ops(sk)->sendmsg(sock, msg, len);
+		if (!c && send_closed(sk, msg, len, &rc))
+			return rc;
 	}
 	if (unlikely(msg->msg_flags & MSG_ZEROCOPY))
 		return send_zerocopy(sk, c, msg, len);
@@ -75,17 +125,20 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 {
 	struct sock *sk = sock->sk;
 	struct smc_conn *c = smc_get_conn(sk);
+	bool closed;
 	int rc;
 
 	if (unlikely(flags & MSG_ERRQUEUE))
 		return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
-	if (unlikely(!c)) {
-		rc = wait_negotiated(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
-		if (rc)
-			return rc;
-		c = smc_get_conn(sk);
-		if (!c)
+	while (unlikely(!c)) {
+		c = await_conn(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &closed);
+		if (IS_ERR(c))
+			return PTR_ERR(c);
+		if (!c && (!closed || flags & MSG_OOB ||
+			   READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_NEW))
 			return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
+		if (!c && recv_new(sk, msg, &rc))
+			return rc;
 	}
 	msg->msg_namelen = 0;
 	if (unlikely(flags & MSG_OOB))
