@@ -129,6 +129,7 @@ static void exchange(struct smc_conn *tx, struct smc_conn *rx, struct smc_rmbe *
 	spin_lock_bh(&rx->wait_lock);
 	rx->rmbe = rmbe;
 	spin_unlock_bh(&rx->wait_lock);
+	WRITE_ONCE(rx->rx_stays, false);
 	rx->rx_buf = buf;
 	rx->rx_lap = rx->rx_cons - smc_ring_at(rx->rx_cons, size);
 	rx->rx_grown = rx->rx_cons;
@@ -137,6 +138,19 @@ static void exchange(struct smc_conn *tx, struct smc_conn *rx, struct smc_rmbe *
 	tx->tx_lap = tx->tx_written - smc_ring_at(tx->tx_written, size);
 	WRITE_ONCE(tx->peer_size, size);
 	smc_stats_resized(tx, false, size, tx->tx_how);
+}
+
+/*
+ * There is no memory, or the receiver is busy; nothing tries again until it has read. It may sleep
+ * in poll() because SO_RCVLOWAT is more than the element holds, so tell it that it has to read.
+ */
+static bool stays(struct smc_conn *rx)
+{
+	if (!READ_ONCE(rx->rx_stays)) {
+		WRITE_ONCE(rx->rx_stays, true);
+		smc_conn_wake_all(rx);
+	}
+	return false;
 }
 
 /**
@@ -156,14 +170,16 @@ bool smc_conn_grow(struct smc_conn *tx, struct smc_conn *rx)
 	struct smc_rmbe *rmbe, *old;
 
 	lockdep_assert_held(&tx->tx_lock);
-	if (size <= rx->rx_size || mutex_is_locked(&rx->rx_lock))
+	if (size <= rx->rx_size)
 		return false;
+	if (mutex_is_locked(&rx->rx_lock))
+		return stays(rx);
 	rmbe = larger_rmbe(tx, rx, size);
 	if (!rmbe)
-		return false;
+		return stays(rx);
 	if (!mutex_trylock(&rx->rx_lock)) {
 		smc_rmbe_put(rmbe);
-		return false;
+		return stays(rx);
 	}
 	old = rx->rmbe;
 	exchange(tx, rx, rmbe);

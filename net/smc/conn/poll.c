@@ -10,9 +10,11 @@
 static bool readable(struct sock *sk, struct smc_conn *c)
 {
 	u64 unread = smc_conn_unread(c) - smc_urgent_hidden(sk, c);
-	u32 size = max(READ_ONCE(c->rx_size), READ_ONCE(c->rx_sure));
+	u32 size = READ_ONCE(c->rx_size);
 	u64 target = sock_rcvlowat(sk, 0, INT_MAX);
 
+	if (!READ_ONCE(c->rx_stays))
+		size = max(size, READ_ONCE(c->rx_sure));
 	/* A higher SO_RCVLOWAT could never be met: senders may stop before the element is full. */
 	return unread && unread >= min_t(u64, target, size - size / 4);
 }
