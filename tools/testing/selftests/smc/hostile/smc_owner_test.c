@@ -240,6 +240,150 @@ static bool all_go_on(void)
 	return ok;
 }
 
+/* ---- two calls on one socket, in an order that the trap decides ---- */
+
+struct meeting {
+	int fd, port;
+	volatile pid_t connects, calls;
+	bool sends;
+	char c;
+	ssize_t rc;
+	int err;
+};
+
+static void *meets_connect(void *arg)
+{
+	struct meeting *m = arg;
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(m->port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	m->connects = gettid();
+	if (connect(m->fd, (void *)&a, sizeof(a)) < 0)
+		give_up("connect");
+	return NULL;
+}
+
+static void *meets_call(void *arg)
+{
+	struct meeting *m = arg;
+
+	m->calls = gettid();
+	m->rc = m->sends ? send(m->fd, "x", 1, MSG_NOSIGNAL) : recv(m->fd, &m->c, 1, 0);
+	m->err = errno;
+	return NULL;
+}
+
+#define WAITS_FOR_LOCK	'D'	/* of the socket; other waits in system calls are 'S' */
+
+static void await_state(volatile pid_t *tid, char state)
+{
+	char path[64], text[512], *p;
+	FILE *f;
+
+	for (;; usleep(500)) {
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", *tid);
+		f = *tid ? fopen(path, "re") : NULL;
+		p = f && fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
+		if (f)
+			fclose(f);
+		if (p && p[2] == state)
+			return;
+	}
+}
+
+/*
+ * A send() or recv() that came while the socket was unconnected gets the lock after connect(), when
+ * the socket is SMC. It fails as over TCP, or its byte goes through SMC.
+ */
+static bool meet(int l, int port, bool sends)
+{
+	struct meeting m = { .fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SMC), .port = port,
+			     .sends = sends };
+	pthread_t owner, connects, calls;
+	struct timeval limit = { .tv_sec = WAIT_MS / 1000 };
+	bool ok;
+	int s;
+
+	setsockopt(m.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	trap_again();
+	owner = trap_owner(&m.fd);
+	trap_await(1);
+	connects = trap_thread(meets_connect, &m);
+	await_state(&m.connects, WAITS_FOR_LOCK);
+	calls = trap_thread(meets_call, &m);
+	await_state(&m.calls, WAITS_FOR_LOCK);
+	trap_open();
+	pthread_join(owner, NULL);
+	pthread_join(connects, NULL);
+	s = accept_in_time(l);
+	ok = mode_of(m.fd) == MODE_SMCD;
+	if (!sends)
+		ok = send(s, "y", 1, MSG_NOSIGNAL) == 1 && ok;
+	pthread_join(calls, NULL);
+	if (m.rc < 0)
+		ok = ok && m.err == (sends ? EPIPE : ENOTCONN);
+	else
+		ok = ok && m.rc == 1 && (sends ? arrives(s, "x") : m.c == 'y');
+	close(m.fd);
+	close(s);
+	return ok;
+}
+
+static void *peeker(void *fd)
+{
+	recv(*(int *)fd, trap_page(), 1, MSG_PEEK);
+	return NULL;
+}
+
+static volatile pid_t big_sender_tid;
+
+static void *big_sender(void *fd)
+{
+	static char data[200000];
+
+	big_sender_tid = gettid();
+	send(*(int *)fd, data, sizeof(data), MSG_NOSIGNAL);
+	return NULL;
+}
+
+/*
+ * The element cannot grow while its receiver is in recv(). Afterwards poll() has to report data,
+ * although SO_RCVLOWAT asks for more than the element holds, because the sender waits.
+ */
+static bool low_water(int l, int port)
+{
+	static char data[200000];
+	int c, s, lowat = 100000;
+	pthread_t peeks, sends;
+	ssize_t n = 0, got = 0;
+
+	connection(l, port, &c, &s);
+	if (setsockopt(s, SOL_SOCKET, SO_RCVLOWAT, &lowat, sizeof(lowat)) < 0 ||
+	    send(c, "x", 1, MSG_NOSIGNAL) != 1)
+		give_up("send");
+	trap_again();
+	peeks = trap_thread(peeker, &s);
+	trap_await(1);
+	fcntl(c, F_SETFL, 0);
+	sends = trap_thread(big_sender, &c);
+	/* The sender sleeps once it has filled the element. */
+	await_state(&big_sender_tid, 'S');
+	trap_open();
+	pthread_join(peeks, NULL);
+	while (got < (ssize_t)sizeof(data) + 1 && n >= 0) {
+		if (!(wait_mask(s, POLLIN, WAIT_MS) & POLLIN))
+			break;
+		n = recv(s, data, sizeof(data), MSG_DONTWAIT);
+		got += n;
+		lowat = 1;
+		setsockopt(s, SOL_SOCKET, SO_RCVLOWAT, &lowat, sizeof(lowat));
+	}
+	close(s);
+	pthread_join(sends, NULL);
+	close(c);
+	return got == sizeof(data) + 1;
+}
+
 int main(void)
 {
 	struct rlimit nofile = { 8192, 8192 };
@@ -253,7 +397,7 @@ int main(void)
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
 	if (!trap_set())
 		ksft_exit_skip("no userfaultfd\n");
-	ksft_set_plan(6);
+	ksft_set_plan(9);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	old = set_timeout_ms(600000);
@@ -275,6 +419,11 @@ int main(void)
 	trap_open();
 	klog_result(all_go_on(), "the stalled calls continue where they stopped");
 	klog_result(served(l, port), "a connection works after the stalled calls have ended");
+	/* SO_RCVBUF would keep elements from growing. */
+	l = victim_listen(&port);
+	klog_result(meet(l, port, true), "send() that overlaps connect() loses no byte");
+	klog_result(meet(l, port, false), "recv() that overlaps connect() misses no byte");
+	klog_result(low_water(l, port), "SO_RCVLOWAT does not stop a connection whose element stays small");
 	set_timeout_ms(old);
 	ksft_finished();
 }
