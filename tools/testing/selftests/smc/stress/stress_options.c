@@ -137,15 +137,23 @@ static long call_get(struct player *p, int fd)
 
 /* ---- access from outside ---- */
 
+/*
+ * Not with plain TCP sockets, because the kernel warns in sock_map_destroy(), with or without this
+ * module: the child of a listener in a sockmap takes the sockmap's table for its original one
+ * (sk_prot_creator), and if it listens in turn, its own children get that table.
+ */
 static long call_sockmap(struct player *p, int fd)
 {
+	int protocol;
+	socklen_t len = sizeof(protocol);
 	uint32_t key = below(p, SLOTS), value = fd;
 	union bpf_attr attr = {
 		.map_fd = shared.sockmap, .key = (uintptr_t)&key, .value = (uintptr_t)&value,
 		.flags = BPF_ANY,
 	};
 
-	if (shared.sockmap < 0)
+	if (shared.sockmap < 0 || getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 ||
+	    protocol == IPPROTO_TCP)
 		return -1;
 	if (one_in(p, 2))
 		return syscall(__NR_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr));
