@@ -221,7 +221,7 @@ void smc_msg_signal(struct smc_conn *c, enum smc_conn_flag flag)
 {
 	struct smc_msg_conn *m = to_msg_conn(c);
 
-	/* Pairs with the barrier in smcd_attach(), which sends the flag if we do not. */
+	/* Pairs with the barriers in smcd_attach() and smc_rdma_attach(), which send the rest. */
 	smp_mb();
 	if (smp_load_acquire(&m->attached))
 		say(m);

@@ -380,9 +380,17 @@ enum smc_reason smc_rdma_attach(struct smc_conn *c, struct smc_negotiated *neg,
 	mutex_lock(&rconn->base.lgr->setup_lock);
 	reason = __attach(rconn, a);
 	mutex_unlock(&rconn->base.lgr->setup_lock);
-	if (!reason && rconn->first)
+	if (reason)
+		return reason;
+	/*
+	 * The client may have aborted before we read its Confirm, and waits for our answer.  Pairs
+	 * with the barrier in smc_msg_signal(): we see the flag, or it sees @attached.
+	 */
+	smp_mb();
+	smc_cdc_commit(c);
+	if (rconn->first)
 		smc_llc_first_contact(rconn->base.lgr);
-	return reason;
+	return SMC_REASON_NONE;
 }
 
 /**

@@ -174,6 +174,11 @@ static void failover_far(struct conn *c, struct smc_cdc_msg *m)
 	m->prod_flags = SMC_CDC_FAILOVER;
 }
 
+static void abort_now(struct conn *c, struct smc_cdc_msg *m)
+{
+	m->conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORT;
+}
+
 static const struct {
 	change *change;
 	const char *what;
@@ -529,6 +534,25 @@ static void reset_after_answer(void)
 	verdict(ok, "cdc: a TCP reset after an abort that was answered");
 }
 
+/* A client may write once it has the Accept: the victim gives up before it knows our element. */
+static void ended_before_confirm(change *end_it, const char *what)
+{
+	struct two t = { .other = conn_begin(CLIENT, V21, AT_UP, NULL) };
+	struct smc_cdc_msg m;
+	bool ok;
+
+	t.c = conn_more(t.other, AT_CLC, NULL);
+	cdc_fill(t.c, &m);
+	end_it(t.c, &m);
+	cdc_send(t.c, &m);
+	/* The victim takes the messages of a link in order. */
+	ok = conn_echo(t.other);
+	clc_confirm(t.c, NULL);
+	ok = ok && follows(t, ABORTED);
+	end(t);
+	verdict(ok, "cdc: the victim answers %s before the Confirm", what);
+}
+
 /* The socket is closed and the connection is gone: its token is unknown. */
 static void closed_token(void)
 {
@@ -714,6 +738,8 @@ void cases_cdc(void)
 	TRY(after_end(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, "a close that is taken back", false), "");
 	TRY(after_end(SMC_CDC_ABORT, "an abort that is taken back", false), "");
 	TRY(reset_after_answer(), "");
+	TRY(ended_before_confirm(abort_now, "an abort"), "");
+	TRY(ended_before_confirm(prod_beyond, "an impossible cursor"), "");
 	TRY(closed_token(), "");
 	TRY(element_after_abort(SMC_CDC_ABORT), "");
 	TRY(element_after_abort(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED), "");
