@@ -74,10 +74,10 @@ struct smc_pool {
  * struct smc_pools - the pools of a namespace or a link group
  * @ref:	one for the owner and one for each buffer: a connection whose peer is in another
  *		namespace may outlive its own namespace
- * @closed:	the owner is gone; nothing is kept in reserve
+ * @closed:	the owner ends or is gone; nothing is kept in reserve
  * @limit:	the limit to which the memory is charged
  * @ops:	operations of the owner
- * @owner:	argument of @ops; not used after closing
+ * @owner:	argument of @ops; not used after smc_pools_close()
  * @reg_lock:	serializes registration and unregistration; protects @sealed
  * @sealed:	no more buffers are registered with a device. Set before @closed, because no buffer
  *		may be freed until all buffers are unregistered

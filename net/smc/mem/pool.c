@@ -23,7 +23,13 @@
 /* How long an idle buffer is kept for new connections. */
 #define KEEP_TIME	(5 * HZ)
 
-static void pools_put(struct smc_pools *pools)
+/**
+ * smc_pools_put() - drop a reference
+ * @pools: the pools, after smc_pools_shut() if a buffer was ever taken from them
+ *
+ * Context: any.
+ */
+void smc_pools_put(struct smc_pools *pools)
 {
 	if (!refcount_dec_and_test(&pools->ref))
 		return;
@@ -56,7 +62,7 @@ static void buf_free(struct smc_buf *buf)
 	atomic64_sub(smc_buf_bytes(buf), &pools->bytes);
 	pools->ops->free(buf->mem, smc_buf_bytes(buf), buf->priv);
 	kfree(buf);
-	pools_put(pools);
+	smc_pools_put(pools);
 }
 
 static void __take_out(struct smc_buf *buf)
@@ -104,7 +110,7 @@ static void reap_work(struct work_struct *work)
 	struct smc_pools *pools = container_of(work, struct smc_pools, reap.work);
 
 	reap(pools);
-	pools_put(pools);
+	smc_pools_put(pools);
 }
 
 /**
@@ -124,7 +130,7 @@ void smc_pools_reap(struct smc_pools *pools, bool later)
 	if (!mod_delayed_work(smc_wq, &pools->reap, delay))
 		return;
 	/* The work was pending already and holds a reference. */
-	pools_put(pools);
+	smc_pools_put(pools);
 }
 
 /**
@@ -192,24 +198,39 @@ static void free_retired(struct smc_pools *pools)
 }
 
 /**
- * smc_pools_close() - the owner ends; elements in use stay valid
+ * smc_pools_shut() - keep no buffers in reserve any more; elements in use stay valid
  * @pools: the pools
  *
- * Afterwards no buffer is registered with a device.
+ * Afterwards no buffer is registered with a device by smc_buf_ops.reg.  As long as the owner and
+ * its reference exist, elements can still be taken; without smc_buf_ops.reg this may succeed, and
+ * the buffer is freed with its last element.
  *
- * Context: process, may sleep; no element may be taken any more.
+ * Context: process, may sleep.
  */
-void smc_pools_close(struct smc_pools *pools)
+void smc_pools_shut(struct smc_pools *pools)
 {
 	if (pools->ops->reg)
 		unregister_all(pools);
 	WRITE_ONCE(pools->closed, true);
 	/* Not from the work item: its queue may be full of callers of this function. */
 	if (cancel_delayed_work_sync(&pools->reap))
-		pools_put(pools);
+		smc_pools_put(pools);
 	reap(pools);
 	free_retired(pools);
-	pools_put(pools);
+}
+
+/**
+ * smc_pools_close() - the owner ends; elements in use stay valid
+ * @pools: the pools
+ *
+ * Does what smc_pools_shut() does, and drops the owner's reference.
+ *
+ * Context: process, may sleep; the owner takes no element any more.
+ */
+void smc_pools_close(struct smc_pools *pools)
+{
+	smc_pools_shut(pools);
+	smc_pools_put(pools);
 }
 
 /**

@@ -50,6 +50,8 @@ struct smc_buf_ops {
 
 struct smc_pools *smc_pools_new(struct smc_mem_limit *limit, const struct smc_buf_ops *ops,
 				void *owner);
+void smc_pools_shut(struct smc_pools *pools);
+void smc_pools_put(struct smc_pools *pools);
 void smc_pools_close(struct smc_pools *pools);
 u64 smc_pools_bytes(const struct smc_pools *pools);
 bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), void *arg);

@@ -103,6 +103,14 @@ static void lgr_get(struct smcd_lgr *lgr)
 	refcount_inc(&lgr->ref);
 }
 
+static void put_pools(struct smcd_lgr *lgr)
+{
+	if (lgr->dmbs)
+		smc_pools_put(lgr->dmbs);
+	if (lgr->rings)
+		smc_pools_put(lgr->rings);
+}
+
 /**
  * smcd_lgr_put() - drop a reference
  * @lgr: the link group
@@ -113,6 +121,7 @@ void smcd_lgr_put(struct smcd_lgr *lgr)
 {
 	if (!refcount_dec_and_test(&lgr->ref))
 		return;
+	put_pools(lgr);
 	smc_ism_put(lgr->dev);
 	lgrs_put(lgr->lgrs);
 	kfree(lgr);
@@ -200,22 +209,15 @@ static void end_work(struct work_struct *work)
 		smcd_cut_off(dconn);
 		smc_conn_put(&dconn->msg.conn);
 	}
-	smc_pools_close(lgr->dmbs);
-	smc_pools_close(lgr->rings);
+	/* A handshake that is not over yet may still take elements: the group keeps the pools. */
+	smc_pools_shut(lgr->dmbs);
+	smc_pools_shut(lgr->rings);
 	smcd_vlan_release(lgr->dev, lgr->vlan);
 	atomic_dec(&lgr->dev->n_lgrs);
 	/* At zero the namespace may go; our reference to @lgrs keeps the counter valid. */
 	if (atomic_dec_and_test(&lgrs->n))
 		wake_up_var(&lgrs->n);
 	smcd_lgr_put(lgr);
-}
-
-static void lgr_close_pools(struct smcd_lgr *lgr)
-{
-	if (lgr->dmbs)
-		smc_pools_close(lgr->dmbs);
-	if (lgr->rings)
-		smc_pools_close(lgr->rings);
 }
 
 static struct smcd_lgr *lgr_alloc(struct smc_net *sn, const struct smc_negotiated *neg)
@@ -231,7 +233,7 @@ static struct smcd_lgr *lgr_alloc(struct smc_net *sn, const struct smc_negotiate
 	if (lgr->dmbs && lgr->rings)
 		rc = smcd_vlan_hold(dneg->dev, dneg->vlan);
 	if (rc) {
-		lgr_close_pools(lgr);
+		put_pools(lgr);
 		kfree(lgr);
 		return ERR_PTR(rc);
 	}
@@ -258,7 +260,6 @@ static struct smcd_lgr *lgr_alloc(struct smc_net *sn, const struct smc_negotiate
 static void lgr_free(struct smcd_lgr *lgr)
 {
 	smcd_vlan_release(lgr->dev, lgr->vlan);
-	lgr_close_pools(lgr);
 	smcd_lgr_put(lgr);
 }
 

@@ -38,7 +38,8 @@ struct smcd_lgrs;
  * @ended:	accepts no new connections; this, @n_conns and @conns are under smcd_lgrs.lock
  * @n_conns:	number of connections in @conns
  * @conns:	connections that have not left the group
- * @dmbs:	pools of our DMBs
+ * @dmbs:	pools of our DMBs; these and @rings are freed with the group, as its connections use
+ *		them without a lock
  * @rings:	pools of send rings, for a copying device
  * @idle_work:	ends the group after net.smc.lgr_idle_time without connections
  * @end_work:	cuts off the connections

@@ -3,11 +3,12 @@
 described in tools/testing/ism/function.h."""
 import contextlib
 import os
+import socket
 import struct
 
 from lib import smc_netlink as netlink
 from lib.slow import slow
-from lib.wait import holds
+from lib.wait import holds, remains
 from machine import run
 
 FUNCTION = "0000:00:00.0"
@@ -18,6 +19,9 @@ NONE, FAIL, SILENT, WRONG, STORM, DEAD, OLD, NETWORK = range(8)
 REGISTER_SBA, REGISTER_IEQ, READ_GID, ADD_VLAN = 0x01, 0x02, 0x03, 0x04
 QUERY_GID, REGISTER_DMB, UNREGISTER_DMB, UNREGISTER_SBA, UNREGISTER_IEQ = 0x09, 0x0a, 0x0b, 0x11, 0x12
 EVENTS = 20000
+IPPROTO_SMC, SOL_SMC, SMC_TEST_RAW_CLC = 256, 286, 0x200
+HOST, RAW_PORT, PORT = "10.0.0.1", 4711, 4712
+ACCEPT = b"\xe2\xd4\xc3\xc4\x02"	# of SMC-D
 
 
 def fault(kind, argument=0):
@@ -91,3 +95,58 @@ def not_started(machine, _session):
             return f"the driver has a device despite fault {kind} of {command:#x}"
         mend(machine)
     return ""
+
+
+# ---- the device is gone when the Confirm arrives
+
+def smc_socket(raw=False):
+    """raw: CLC messages are data of this socket, in both directions."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+    sock.settimeout(slow(20))
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if raw:
+        sock.setsockopt(SOL_SMC, SMC_TEST_RAW_CLC, 1)
+    return sock
+
+
+def clc_message(sock):
+    head = sock.recv(8, socket.MSG_WAITALL)
+    return head + sock.recv(struct.unpack(">5xHx", head)[0] - 8, socket.MSG_WAITALL)
+
+
+def lose_before_confirm(machine, to_client, to_server):
+    """Passes the messages of a handshake on; the server loses its function before the last one."""
+    to_server.sendall(clc_message(to_client))
+    accept = clc_message(to_server)
+    to_client.sendall(accept)
+    confirm = clc_message(to_client)
+    unbind(machine)
+    ended = not remains(netlink.ism_link_groups)
+    to_server.sendall(confirm)
+    return "" if accept.startswith(ACCEPT) and ended else f"{accept[:8].hex()}, {ended}"
+
+
+def confirmed_late(machine, session):
+    """The server is cut off between its Accept and the Confirm: its connection is reset."""
+    if not machine.is_server:
+        session.exchange({"client": "begins"})
+        with smc_socket() as sock:
+            sock.connect((HOST, RAW_PORT))
+            session.exchange({"client": "ends"})
+        return ""
+    with smc_socket(raw=True) as raw, smc_socket() as listener, smc_socket(raw=True) as to_server:
+        for sock, port in ((raw, RAW_PORT), (listener, PORT)):
+            sock.bind((HOST, port))
+            sock.listen()
+        session.exchange({"server": "listens"})
+        with raw.accept()[0] as to_client:
+            to_server.connect((HOST, PORT))
+            with listener.accept()[0] as victim:
+                problem = lose_before_confirm(machine, to_client, to_server)
+                try:
+                    problem = problem or f"the victim reads {victim.recv(1)}"
+                except ConnectionResetError:
+                    pass
+        session.exchange({"server": "ends"})
+    reload(machine)
+    return problem
