@@ -7,7 +7,7 @@
  * RCU readers of the list, tells the link groups, drops that reference and waits for
  * the last one.  Only then does the RDMA core get its device back.  The wait ends
  * because a path is held either by a function that does not block, or by a link,
- * which removed() has ended.
+ * which removed() or the end of its namespace has ended.
  */
 #include <linux/etherdevice.h>
 #include <linux/pci.h>

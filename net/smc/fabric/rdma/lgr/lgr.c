@@ -499,6 +499,21 @@ static int __net_init smc_lgr_net_init(struct net *net)
 	return 0;
 }
 
+/*
+ * Called when the namespace has no sockets any more but those of the kernel.  Before it gets to
+ * smc_lgr_net_exit(), the namespace waits for its netdevs and RDMA devices to go, which wait for
+ * link groups, but do not find those of a namespace that is ending.
+ */
+static void __net_exit smc_lgr_net_pre_exit(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+
+	spin_lock_bh(&sn->lgrs->lock);
+	sn->lgrs->closed = true;
+	spin_unlock_bh(&sn->lgrs->lock);
+	smc_lgrs_end_all(sn);
+}
+
 /* Called when the namespace has no sockets any more; waits until all its link groups have ended. */
 static void __net_exit smc_lgr_net_exit(struct net *net)
 {
@@ -507,15 +522,12 @@ static void __net_exit smc_lgr_net_exit(struct net *net)
 	/* Without sockets nothing can ask for memory any more. */
 	WRITE_ONCE(sn->mem_limit->relief_work, NULL);
 	cancel_work_sync(&sn->lgrs->relief_work);
-	spin_lock_bh(&sn->lgrs->lock);
-	sn->lgrs->closed = true;
-	spin_unlock_bh(&sn->lgrs->lock);
-	smc_lgrs_end_all(sn);
 	wait_var_event(&sn->lgrs->n, !atomic_read(&sn->lgrs->n));
 }
 
 struct pernet_operations smc_lgr_net_ops = {
 	.init	= smc_lgr_net_init,
+	.pre_exit = smc_lgr_net_pre_exit,
 	.exit	= smc_lgr_net_exit,
 	.id	= &smc_lgrs_id,
 	.size	= sizeof(struct smc_lgrs),
