@@ -160,7 +160,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"include/uapi/", "admin, tools, reader"),
     (r"tools/smcss/tests/test_guest", "smcss"),
     (r"tools/smcss/tests/test_saved", "saved"),
-    (r"tools/smcss/tests/test_switch|tools/smcss/lib/convert_|tools/smcss/(objects|smc_run)/.*convert",
+    (r"tools/smcss/tests/test_switch|tools/smcss/lib/convert_|tools/smcss/(objects/.*convert|smc_run/)",
      "tools, admin, switch"),
     (r"tools/smcss/bpftrace/|tools/smcss/tests/test_bpftrace", "admin, house"),
     (r"tools/smcss/objects/state", "tools, admin, saved"),

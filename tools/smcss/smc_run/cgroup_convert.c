@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <mntent.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -141,37 +141,28 @@ int convert_enter(struct conversion *c)
 	return 0;
 }
 
-/* Waits until the last process has left the cgroup, including background processes. */
-static void await_empty(const struct conversion *c)
+/* Removes the cgroup, and those that the program has made below it. */
+static void remove_cgroup(const struct conversion *c)
 {
-	char events[PATH_MAX + 16], text[256];
-	struct pollfd pfd = { .events = POLLPRI };
-	ssize_t n;
+	char *const roots[] = { (char *)c->path, NULL };
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *entry;
 
-	snprintf(events, sizeof(events), "%s/cgroup.events", c->path);
-	pfd.fd = open(events, O_RDONLY | O_CLOEXEC);
-	if (pfd.fd < 0)
-		return;
-	for (;;) {
-		n = pread(pfd.fd, text, sizeof(text) - 1, 0);
-		if (n <= 0)
-			break;
-		text[n] = '\0';
-		if (!strstr(text, "populated 1") || (poll(&pfd, 1, -1) < 0 && errno != EINTR))
-			break;
-	}
-	close(pfd.fd);
+	while (tree && (entry = fts_read(tree)))
+		if (entry->fts_info == FTS_DP)
+			rmdir(entry->fts_path);
+	if (tree)
+		fts_close(tree);
 }
 
 /**
- * convert_end() - wait until all processes of the cgroup have ended, then undo everything
+ * convert_end() - undo everything, once all processes of the cgroup have ended
  * @c: the conversion
  */
 void convert_end(struct conversion *c)
 {
 	struct convert_switch s;
 
-	await_empty(c);
 	if (c->link >= 0)
 		close(c->link);
 	if (c->exempt) {
@@ -179,5 +170,5 @@ void convert_end(struct conversion *c)
 			switch_exempt_end(&s, c->cgroup);
 		switch_close(&s);
 	}
-	rmdir(c->path);
+	remove_cgroup(c);
 }

@@ -11,7 +11,6 @@
 #include <getopt.h>
 #include <linux/smc.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,6 +22,7 @@
 #include <unistd.h>
 
 #include "cgroup_convert.h"
+#include "cgroup_run.h"
 #include "complain.h"
 #include "convert_program.h"
 #include "netns.h"
@@ -294,41 +294,25 @@ static int run_program(char **argv)
 	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NO_EXEC;
 }
 
-static volatile pid_t child;
-
-static void pass_on(int signal)
+static int enter_and_run(struct conversion *conversion, char **argv)
 {
-	if (child > 0)
-		kill(child, signal);
+	if (!convert_enter(conversion))
+		return run_program(argv);
+	say("%s", conversion->error);
+	return EXIT_SETUP;
 }
 
 /* Runs the program in the cgroup, and waits until all processes there have ended. */
 static int run_there(struct conversion *conversion, char **argv)
 {
-	static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
-	struct sigaction action = { .sa_handler = pass_on };
-	unsigned int i;
-	int status;
+	int status = cgroup_run(conversion, enter_and_run, argv);
 
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaction(signals[i], &action, NULL);
-	child = fork();
-	if (child == 0) {
-		for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-			signal(signals[i], SIG_DFL);
-		if (convert_enter(conversion) == 0)
-			_exit(run_program(argv));
+	if (status < 0) {
 		say("%s", conversion->error);
-		_exit(EXIT_SETUP);
+		status = EXIT_SETUP;
 	}
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
 	convert_end(conversion);
-	if (child < 0) {
-		say("cannot start another process");
-		return EXIT_SETUP;
-	}
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return status;
 }
 
 static int run_in_cgroup(char **argv, bool mptcp)
