@@ -200,6 +200,16 @@ static void parse_pnet(const char *const *words, size_t count, struct array *pne
 	p->port = port;
 }
 
+/* The kernel does not show what restricts nothing, but it does show 0.0.0.0/0. */
+static void drop_any(struct rule_end *e, uint8_t family)
+{
+	if (family == AF_INET6 && e->address.len == 16 && !e->prefix &&
+	    !memcmp(e->address.bytes, &in6addr_any, sizeof(in6addr_any)))
+		e->has_address = false;
+	if (!e->port && e->port_last == UINT16_MAX)
+		e->has_port = false;
+}
+
 static void parse_rule(const char *const *words, size_t count, struct array *rules)
 {
 	struct rule *rule = array_add(rules);
@@ -213,6 +223,8 @@ static void parse_rule(const char *const *words, size_t count, struct array *rul
 	if (!rule->family && (rule->local.has_address || rule->remote.has_address))
 		rule->family = rule->local.address.len == 16 || rule->remote.address.len == 16 ?
 			       AF_INET6 : AF_INET;
+	drop_any(&rule->local, rule->family);
+	drop_any(&rule->remote, rule->family);
 }
 
 static void parse_line(const char *const *words, size_t count, struct state *s)

@@ -82,6 +82,28 @@ static void test_round_trip(void)
 	free(second);
 }
 
+/* What restricts nothing is as the kernel shows it. */
+static void test_anything(void)
+{
+	struct state state;
+	char *text;
+
+	parse("filter exclude remote ::/0\n"
+	      "filter exclude remote 0.0.0.0/0\n"
+	      "filter exclude ipv4 remote ::/0\n"
+	      "filter exclude remote fd00::/0\n"
+	      "filter exclude local ::/0 port 0-65535 remote ::/0 port 1-65535\n", &state);
+	text = printed(&state);
+	yes("any address and any port", !strcmp(body(text),
+		"filter exclude ipv6\n"
+		"filter exclude ipv4 remote 0.0.0.0/0\n"
+		"filter exclude ipv4 remote ::/0\n"
+		"filter exclude ipv6 remote fd00::/0\n"
+		"filter exclude ipv6 remote any port 1-65535\n"));
+	state_free(&state);
+	free(text);
+}
+
 static void test_remarks(void)
 {
 	struct state state;
@@ -138,5 +160,6 @@ int main(void)
 	test_round_trip();
 	test_remarks();
 	test_refused();
+	test_anything();
 	return test_result();
 }
