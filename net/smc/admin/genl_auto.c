@@ -28,7 +28,7 @@ int smc_genl_get_autocache(struct sk_buff *skb, struct netlink_callback *cb)
 	struct smc_autocache_entry e;
 
 	for (; cb->args[0] < SMC_AUTOCACHE_SLOTS; cb->args[0]++) {
-		if (!smc_autocache_nth(sn, cb->args[0], &e))
+		if (!smc_autocache_nth(sn, cb->args[0], &e, &cb->seq))
 			continue;
 		if (smc_genl_put_nest(skb, cb, SMC_NETLINK_GET_AUTOCACHE, SMC_GEN_AUTOCACHE,
 				      fill_destination, &e))
@@ -75,7 +75,7 @@ int smc_genl_get_autosmc(struct sk_buff *skb, struct netlink_callback *cb)
 	struct smc_autosmc_entry e;
 
 	for (; cb->args[0] < SMC_AUTOSMC_BUCKETS; cb->args[0]++, cb->args[1] = 0)
-		for (; smc_autosmc_nth(sn, cb->args[0], cb->args[1], &e); cb->args[1]++)
+		for (; smc_autosmc_nth(sn, cb->args[0], cb->args[1], &e, &cb->seq); cb->args[1]++)
 			if (smc_genl_put_nest(skb, cb, SMC_NETLINK_GET_AUTOSMC, SMC_GEN_AUTOSMC,
 					      fill_listener, &e))
 				return skb->len;

@@ -212,30 +212,36 @@ void smc_autocache_flush(struct smc_net *sn)
  * @sn: the namespace
  * @n: index of the slot, below SMC_AUTOCACHE_SLOTS
  * @e: receives the entry
+ * @seq: receives the sequence number of the table, which is never 0
  *
  * Return: true if the slot has an entry that is still valid.
  */
-bool smc_autocache_nth(struct smc_net *sn, unsigned int n, struct smc_autocache_entry *e)
+bool smc_autocache_nth(struct smc_net *sn, unsigned int n, struct smc_autocache_entry *e,
+		       unsigned int *seq)
 {
 	struct smc_autocache *c = &sn->steer->autocache;
 	const struct smc_autocache_slot *s;
 	unsigned long old;
 	bool valid;
 
-	if (!smp_load_acquire(&c->slots))
-		return false;
-	s = &c->slots[n];
 	read_seqlock_excl_bh(&c->lock);
-	old = age(s) / HZ;
-	valid = is_valid(sn, s);
-	*e = (struct smc_autocache_entry){
-		.ip = s->ip,
-		.port = s->port,
-		.reason = s->reason,
-		.diagnosis = s->diagnosis,
-		.left = max_t(long, READ_ONCE(sn->autocache_time) - (long)old, 0),
-		.hits = atomic_read(&s->hits),
-	};
+	/* The lock's own number is even here, because there is no writer. */
+	*seq = read_seqbegin(&c->lock) + 1;
+	s = smp_load_acquire(&c->slots);
+	if (s)
+		s += n;
+	valid = s && is_valid(sn, s);
+	if (valid) {
+		old = age(s) / HZ;
+		*e = (struct smc_autocache_entry){
+			.ip = s->ip,
+			.port = s->port,
+			.reason = s->reason,
+			.diagnosis = s->diagnosis,
+			.left = max_t(long, READ_ONCE(sn->autocache_time) - (long)old, 0),
+			.hits = atomic_read(&s->hits),
+		};
+	}
 	read_sequnlock_excl_bh(&c->lock);
 	return valid;
 }

@@ -55,6 +55,7 @@ void smc_autocache_prepare(struct smc_net *sn);
 void smc_autocache_remember(const struct sock *sk, enum smc_reason reason, u32 diagnosis);
 bool smc_autocache_knows(struct smc_net *sn, const struct smc_ip *ip, u16 port);
 void smc_autocache_flush(struct smc_net *sn);
-bool smc_autocache_nth(struct smc_net *sn, unsigned int n, struct smc_autocache_entry *e);
+bool smc_autocache_nth(struct smc_net *sn, unsigned int n, struct smc_autocache_entry *e,
+		       unsigned int *seq);
 
 #endif

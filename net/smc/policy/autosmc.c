@@ -33,6 +33,7 @@ struct smc_listener {
 void smc_autosmc_init(struct smc_autosmc *a)
 {
 	smc_spin_lock_init(&a->lock, SMC_LOCK_AUTOSMC);
+	a->seq = 1;
 }
 
 static u64 now_ms(void)
@@ -89,6 +90,7 @@ static void __forget(struct smc_autosmc *a, struct smc_listener *l)
 	lockdep_assert_held(&a->lock);
 	hlist_del_rcu(&l->node);
 	a->n--;
+	a->seq = smc_next_seq(a->seq);
 	listener_put(l);
 }
 
@@ -140,6 +142,7 @@ static struct smc_listener *get(struct smc_autosmc *a, const struct smc_ip *ip, 
 		l = made;
 		hlist_add_head_rcu(&l->node, bucket_of(a, ip, port));
 		a->n++;
+		a->seq = smc_next_seq(a->seq);
 	}
 	spin_unlock_bh(&a->lock);
 	return l;
@@ -262,39 +265,51 @@ void smc_autosmc_flush(struct smc_net *sn)
 	spin_unlock_bh(&a->lock);
 }
 
+/* The listener at a position, with a reference. */
+static struct smc_listener *nth(struct smc_autosmc *a, unsigned int bucket, unsigned int n,
+				unsigned int *seq)
+{
+	struct smc_listener *l;
+
+	spin_lock_bh(&a->lock);
+	*seq = a->seq;
+	hlist_for_each_entry(l, &a->buckets[bucket], node)
+		if (!n--)
+			break;
+	if (l)
+		refcount_inc(&l->ref);
+	spin_unlock_bh(&a->lock);
+	return l;
+}
+
 /**
  * smc_autosmc_nth() - read a listener by its position in the table
  * @sn: the namespace
  * @bucket: bucket, below SMC_AUTOSMC_BUCKETS
  * @n: position in the bucket
  * @e: receives the entry
+ * @seq: receives the sequence number of the table
  *
  * Return: false if the bucket has no such position.
  */
 bool smc_autosmc_nth(struct smc_net *sn, unsigned int bucket, unsigned int n,
-		     struct smc_autosmc_entry *e)
+		     struct smc_autosmc_entry *e, unsigned int *seq)
 {
-	struct smc_listener *l;
+	struct smc_listener *l = nth(&sn->steer->autosmc, bucket, n, seq);
 	u64 now = now_ms();
-	bool found = false;
 
-	rcu_read_lock();
-	hlist_for_each_entry_rcu(l, &sn->steer->autosmc.buckets[bucket], node) {
-		if (n--)
-			continue;
-		found = true;
-		e->ip = l->ip;
-		e->any = !l->ip.hi && !l->ip.lo;
-		e->port = l->port;
-		spin_lock_bh(&l->lock);
-		/* Lets an old verdict expire. */
-		smc_ewma_offers(&l->picture, now);
-		e->picture = l->picture;
-		spin_unlock_bh(&l->lock);
-		e->retry = e->picture.verdict == SMC_VERDICT_TOO_SHORT ?
-			   div_u64(e->picture.until - now + 999, 1000) : 0;
-		break;
-	}
-	rcu_read_unlock();
-	return found;
+	if (!l)
+		return false;
+	e->ip = l->ip;
+	e->any = !l->ip.hi && !l->ip.lo;
+	e->port = l->port;
+	spin_lock_bh(&l->lock);
+	/* Lets an old verdict expire. */
+	smc_ewma_offers(&l->picture, now);
+	e->picture = l->picture;
+	spin_unlock_bh(&l->lock);
+	listener_put(l);
+	e->retry = e->picture.verdict == SMC_VERDICT_TOO_SHORT ?
+		   div_u64(e->picture.until - now + 999, 1000) : 0;
+	return true;
 }

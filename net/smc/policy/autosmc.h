@@ -20,14 +20,16 @@ enum smc_autosmc_mode { SMC_AUTOSMC_OFF, SMC_AUTOSMC_ON, SMC_AUTOSMC_ADVISE };
 
 /**
  * struct smc_autosmc - listeners of a namespace
- * @lock:	serializes changes of @buckets and @n
+ * @lock:	serializes changes of @buckets, @n and @seq
  * @buckets:	lists of struct smc_listener, hashed by address and port; RCU
  * @n:		number of listeners
+ * @seq:	sequence number of the table, changed with each listener that comes or goes, never 0
  */
 struct smc_autosmc {
 	spinlock_t		lock;
 	struct hlist_head	buckets[SMC_AUTOSMC_BUCKETS];
 	unsigned int		n;
+	unsigned int		seq;
 };
 
 /**
@@ -53,6 +55,6 @@ void smc_autosmc_conn_gone(struct sock *sk, const struct smc_conn *c);
 void smc_autosmc_child_gone(struct sock *sk);
 bool smc_autosmc_refuses(const struct sock *listener);
 bool smc_autosmc_nth(struct smc_net *sn, unsigned int bucket, unsigned int n,
-		     struct smc_autosmc_entry *e);
+		     struct smc_autosmc_entry *e, unsigned int *seq);
 
 #endif
