@@ -199,22 +199,46 @@ static int show(struct genl *genl, const struct options *o)
 	return error ? refused(genl, o, error) : 0;
 }
 
-/* Adds interface and device separately: not every module accepts both in one request. */
+/*
+ * Does the interface or the device have an entry with another PNETID? Then only that one keeps its
+ * name. Our module refuses to add either of them, but the kernel's own adds the other one and
+ * reports no error.
+ */
+static bool one_is_taken(struct genl *genl, struct pnet *p)
+{
+	struct array pnets = ARRAY_OF(struct pnet);
+	bool taken = false;
+	size_t i;
+
+	pnets_read(genl, NULL, &pnets);
+	for (i = 0; !taken && i < pnets.count; i++) {
+		const struct pnet *there = array_item(&pnets, i);
+
+		if (!strcmp(there->id, p->id))
+			continue;
+		taken = true;
+		if (!strcmp(there->interface, p->interface))
+			p->device[0] = '\0';
+		else if (!strcmp(there->device, p->device) && there->port == p->port)
+			p->interface[0] = '\0';
+		else
+			taken = false;
+	}
+	array_free(&pnets);
+	return taken;
+}
+
+/* Adds interface and device in one request, so that either both are added or none. */
 static int add(struct genl *genl, const struct options *o)
 {
-	struct options interface = *o, device = *o;
-	int error = 0;
+	struct options taken = *o;
+	int error;
 
-	interface.pnet.device[0] = '\0';
-	device.pnet.interface[0] = '\0';
-	if (o->pnet.interface[0])
-		error = pnet_change(genl, SMC_PNETID_ADD, &interface.pnet);
+	if (o->pnet.interface[0] && o->pnet.device[0] && one_is_taken(genl, &taken.pnet))
+		return refused(genl, &taken, EEXIST);
+	error = pnet_change(genl, SMC_PNETID_ADD, &o->pnet);
 	if (error)
-		return refused(genl, &interface, error);
-	if (o->pnet.device[0])
-		error = pnet_change(genl, SMC_PNETID_ADD, &device.pnet);
-	if (error)
-		return refused(genl, &device, error);
+		return refused(genl, o, error);
 	warn_of_absent(&o->pnet);
 	return 0;
 }
