@@ -9,6 +9,7 @@
 
 #include <linux/smc_reason.h>
 
+#include "json_writer.h"
 #include "listing.h"
 #include "process.h"
 #include "smc_socket.h"
@@ -180,6 +181,38 @@ static void test_json_text(void)
 	yes("json field without end",
 	    strstr(text, "\"gid\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"") != NULL);
 	free(text);
+}
+
+/* Text is unchanged except for controls, and bytes that are not UTF-8. */
+static void test_utf8(void)
+{
+	static const struct {
+		const char *what, *text, *wanted;
+	} cases[] = {
+		{ "two bytes", "m\xc3\xbcller", "m\xc3\xbcller" },
+		{ "three and four bytes", "\xe2\x82\xac\xf0\x9f\x90\xa7", "\xe2\x82\xac\xf0\x9f\x90\xa7" },
+		{ "delete and a control", "\x7f\xc2\x9b", "\\u007f\\u009b" },
+		{ "a lead and a continuation alone", "\xc3 \xbc", "\\u00c3 \\u00bc" },
+		{ "too long a form", "\xc0\xaf\xe0\x80\xaf", "\\u00c0\\u00af\\u00e0\\u0080\\u00af" },
+		{ "half of a pair", "\xed\xa0\x80", "\\u00ed\\u00a0\\u0080" },
+		{ "beyond the end", "\xf4\x90\x80\x80", "\\u00f4\\u0090\\u0080\\u0080" },
+		{ "a character cut off", "x\xe2\x82", "x\\u00e2\\u0082" },
+	};
+	char wanted[64], *text;
+	struct json json;
+	size_t size, i;
+	FILE *out;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		out = open_memstream(&text, &size);
+		json_begin(&json, out);
+		json_text(&json, "t", cases[i].text);
+		json_end(&json);
+		fclose(out);
+		snprintf(wanted, sizeof(wanted), "{\"t\": \"%s\"}\n", cases[i].wanted);
+		yes(cases[i].what, !strcmp(text, wanted));
+		free(text);
+	}
 }
 
 static int why(const char *where, char **text)
@@ -438,6 +471,7 @@ int main(void)
 	test_details();
 	test_json();
 	test_json_text();
+	test_utf8();
 	test_why();
 	test_endpoint();
 	test_sizes();
