@@ -276,6 +276,8 @@ void vism_leave(struct vism_dev *d)
 void vism_stop(struct vism_dev *d)
 {
 	WRITE_ONCE(d->state, VISM_STOPPED);
+	/* With the device, all regions may vanish from the window: wait for vism_signal(). */
+	synchronize_rcu();
 	hrtimer_cancel(&d->poll);
 	vism_close(&d->home->head);
 	mutex_lock(&d->lock);
@@ -307,6 +309,8 @@ int vism_init(void)
 void vism_exit(void)
 {
 	wait_event(vism_freed, !atomic_read(&vism_all));
+	/* Wait for the end of the callbacks for peers, which have dropped their references. */
+	rcu_barrier();
 	destroy_workqueue(vism_wq);
 	/* Wait for callers that have not returned from vism_release() yet. */
 	synchronize_rcu_tasks();

@@ -48,6 +48,7 @@ static struct vism_peer *__meet(struct vism_dev *d, const struct smc_ism_gid *gi
 		return NULL;
 	}
 	vism_region_get(&d->window.regions[index]);
+	p->dev = d;
 	p->gid = *gid;
 	p->home = vism_mem(d, index);
 	p->index = index;
@@ -158,9 +159,10 @@ void vism_signal(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 tok
 	struct vism_peer *p;
 	u32 i;
 
-	if (READ_ONCE(d->state) == VISM_STOPPED)
-		return;
 	rcu_read_lock();
+	/* vism_stop() waits for those that did not see this. */
+	if (READ_ONCE(d->state) == VISM_STOPPED)
+		goto out;
 	for (i = 0; i < VISM_PEERS; i++) {
 		p = rcu_dereference(d->peers[i]);
 		if (p && smc_ism_gid_equal(&p->gid, gid)) {
@@ -168,8 +170,20 @@ void vism_signal(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 tok
 			break;
 		}
 	}
-	rcu_read_unlock();
 	vism_poll_soon(d);
+out:
+	rcu_read_unlock();
+}
+
+/* No vism_signal() uses the home any more. */
+static void let_go(struct rcu_head *rcu)
+{
+	struct vism_peer *p = container_of(rcu, struct vism_peer, rcu);
+	struct vism_dev *d = p->dev;
+
+	vism_region_put(&d->window.regions[p->index]);
+	kfree(p);
+	vism_put(d);
 }
 
 /* Drop a peer.  @silent: it did not end visibly, see __vism_own_leave(). */
@@ -180,8 +194,8 @@ static void __forget(struct vism_dev *d, u32 i, bool silent)
 	lockdep_assert_held(&d->lock);
 	__vism_own_leave(d, &p->gid, silent);
 	RCU_INIT_POINTER(d->peers[i], NULL);
-	vism_region_put(&d->window.regions[p->index]);
-	kfree_rcu(p, rcu);
+	refcount_inc(&d->ref);
+	call_rcu(&p->rcu, let_go);
 }
 
 /* Find and drop one peer that is gone.  @gid receives its GID. */

@@ -2,7 +2,6 @@
 /*
  * Commands of the device, which make regions appear in the window and disappear from it.
  */
-#include <linux/rcupdate.h>
 #include "vism.h"
 
 /*
@@ -148,7 +147,8 @@ int __vism_attach(struct vism_dev *d, u64 token, u64 magic, u64 nonce, u64 boot)
  * @d: the device
  * @index: index of the region
  *
- * VISM_ID_OFFSET never takes regions away, so nothing happens there.
+ * An access after the DETACH kills this machine.  VISM_ID_OFFSET never takes regions away, so
+ * nothing happens there.
  */
 void __vism_detach(struct vism_dev *d, u32 index)
 {
@@ -158,8 +158,6 @@ void __vism_detach(struct vism_dev *d, u32 index)
 	lockdep_assert_held(&d->lock);
 	if (w->id == VISM_ID_OFFSET)
 		return;
-	/* An access after the DETACH kills this machine: wait for vism_signal() on this region. */
-	synchronize_rcu();
 	if (!__command(d, VISM_DETACH, w->regions[index].token, &a))
 		vism_give(w, index);
 }

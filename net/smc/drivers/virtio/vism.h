@@ -13,8 +13,8 @@
  * References: the bus holds one from vism_start() to vism_stop(), SMC-D one while the device is
  * registered and used.  Dropping the last one unmaps the window and frees the device.
  *
- * Peers may also be read under RCU.  The home of a peer stays attached until a grace period after
- * the peer was forgotten.
+ * Peers may also be read under RCU.  A peer that was forgotten keeps its home attached, by its
+ * reference, until a grace period has passed.  So no DETACH has to wait for one.
  */
 #ifndef SMC_VISM_VISM_H
 #define SMC_VISM_VISM_H
@@ -65,14 +65,16 @@ enum vism_state {
 
 /**
  * struct vism_peer - a known peer
+ * @dev:	the device that knows it
  * @gid:	its GID
  * @home:	its home
  * @index:	index of the region with the home, to which the peer holds a reference
  * @watch:	its heartbeat
  * @idle:	number of beats without a connection
- * @rcu:	for kfree_rcu()
+ * @rcu:	for call_rcu()
  */
 struct vism_peer {
+	struct vism_dev		*dev;
 	struct smc_ism_gid	gid;
 	struct vism_home	*home;
 	u32			index;
