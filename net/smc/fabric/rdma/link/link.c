@@ -267,7 +267,7 @@ int smc_link_create(struct smc_link *link, const struct smc_link_attr *attr)
 		link->pd = NULL;
 		return device_errno(rc);
 	}
-	rc = smc_msg_alloc(link, attr->long_msgs && link->rx_stride < RX_LONG);
+	rc = smc_msg_alloc(link, attr->long_msgs);
 	if (!rc)
 		rc = smc_cq_create(link, link->n_rx + link->n_tx * (SMC_LINK_WRITES + 1) +
 				   2 * EXTRA_WR);

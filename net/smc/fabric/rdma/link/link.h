@@ -163,7 +163,7 @@ struct smc_link_msg {
  * @tx_unsignaled: number of posts since the last one that requested a completion
  * @tx_msgs:	messages, SMC_LINK_MSG_MAX bytes for each slot
  * @tx_dma:	DMA address of @tx_msgs
- * @tx_long:	one message longer than SMC_LINK_MSG_MAX; NULL until the first one is sent
+ * @tx_long:	one message longer than SMC_LINK_MSG_MAX; NULL without smc_link_attr.long_msgs
  * @tx_long_dma: DMA address of @tx_long
  * @tx_long_busy: the message in @tx_long is not complete yet
  * @tx_wait:	smc_link_stop() waits here until all posts are complete
@@ -320,7 +320,7 @@ struct smc_link_ops {
  * @number:	link number that the server assigned, 1 for the first link
  * @max_send_wr: maximum number of outstanding posts; fewer if the device has a lower limit
  * @max_recv_wr: number of receive buffers, limited in the same way
- * @long_msgs:	the peer may send the long LLC messages of version 2
+ * @long_msgs:	the long LLC messages of version 2 may be sent and received
  */
 struct smc_link_attr {
 	u8	number;

@@ -9,7 +9,7 @@ struct smc_link_ops;
 extern const struct smc_link_ops *smc_link_owner_ops;
 
 void smc_msg_set_ops(const struct smc_link_ops *ops);
-int smc_msg_alloc(struct smc_link *link, bool rx_long);
+int smc_msg_alloc(struct smc_link *link, bool long_msgs);
 void smc_msg_free(struct smc_link *link);
 int smc_msg_post_all(struct smc_link *link);
 void smc_msg_ignore_all(struct smc_link *link);

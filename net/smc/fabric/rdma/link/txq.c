@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Messages of a link: its send queue and its receive buffers. */
+#include <linux/delay.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/static_call.h>
 #include "../../../wire/cdc.h"
@@ -65,12 +67,13 @@ static void unmap_free(struct smc_link *link, void *p, size_t size,
 /**
  * smc_msg_alloc() - allocate the memory for messages
  * @link: with n_tx, n_rx and rx_stride set
- * @rx_long: allocate room for the rest of long messages, too
+ * @long_msgs: allocate room for long messages, too
  *
  * Return: 0 or -ENOMEM; the caller must call smc_msg_free() in either case.
  */
-int smc_msg_alloc(struct smc_link *link, bool rx_long)
+int smc_msg_alloc(struct smc_link *link, bool long_msgs)
 {
+	bool rx_long = long_msgs && link->rx_stride < SMC_LLC_V2_MAX_LEN;
 	u32 i;
 
 	link->tx_slots = kcalloc(link->n_tx, sizeof(*link->tx_slots), GFP_KERNEL_ACCOUNT);
@@ -83,8 +86,12 @@ int smc_msg_alloc(struct smc_link *link, bool rx_long)
 	if (rx_long)
 		link->rx_long = map_new(link, RX_LONG_ROOM, DMA_FROM_DEVICE,
 					&link->rx_long_dma);
+	if (long_msgs)
+		link->tx_long = map_new(link, SMC_LLC_V2_MAX_LEN, DMA_TO_DEVICE,
+					&link->tx_long_dma);
 	if (!link->tx_slots || !link->rx_slots || !link->tx_msgs ||
-	    !link->rx_msgs || !link->llc_msgs || (rx_long && !link->rx_long))
+	    !link->rx_msgs || !link->llc_msgs || (rx_long && !link->rx_long) ||
+	    (long_msgs && !link->tx_long))
 		return -ENOMEM;
 	for (i = 0; i < link->n_tx; i++) {
 		link->tx_slots[i].cqe.done = tx_done;
@@ -481,36 +488,59 @@ int smc_link_send(struct smc_link *link, const u8 *buf, u32 len)
 	return rc;
 }
 
+#ifdef CONFIG_SMC_TEST
+/* For tests: leave time to lose and release the link before a long message is sent. */
+static bool hold_long_msg;
+module_param(hold_long_msg, bool, 0600);
+MODULE_PARM_DESC(hold_long_msg, "keep long LLC messages until this is cleared");
+
+static void test_hold(void)
+{
+	while (READ_ONCE(hold_long_msg))
+		msleep(20);
+}
+#else
+static inline void test_hold(void) { }
+#endif
+
+static int __send_long(struct smc_link *link, const u8 *buf, u32 len)
+{
+	int rc;
+
+	lockdep_assert_held(&link->tx_lock);
+	/* A link that is not ready may have been released, with its memory and its device. */
+	if (!link->tx_ready)
+		return -ENOLINK;
+	if (link->tx_long_busy)
+		return -EBUSY;
+	memcpy(link->tx_long, buf, len);
+	rc = __send_llc(link, buf, len);
+	link->tx_long_busy = !rc;
+	return rc;
+}
+
 /**
  * smc_link_send_long() - send an LLC message of any length
- * @link: the link
+ * @link: the link, created with smc_link_attr.long_msgs
  * @buf: the message
  * @len: its length, at most SMC_LLC_V2_MAX_LEN
  *
  * At most one message longer than SMC_LINK_MSG_MAX is outstanding: long messages are parts of
  * exchanges in which the peer answers one before we send the next.
  *
- * Context: process, may sleep; one caller at a time.
- * Return: 0; -ENOMEM; -EBUSY if the previous long message is not complete yet; or another
- * negative errno, after which the link must be considered down.
+ * Context: process, may sleep in test builds.
+ * Return: 0; -EBUSY if the previous long message is not complete yet; or another negative errno,
+ * after which the link must be considered down.
  */
 int smc_link_send_long(struct smc_link *link, const u8 *buf, u32 len)
 {
-	int rc = -EBUSY;
+	int rc;
 
 	if (len <= SMC_LINK_MSG_MAX)
 		return smc_link_send(link, buf, len);
-	if (!link->tx_long)
-		link->tx_long = map_new(link, SMC_LLC_V2_MAX_LEN, DMA_TO_DEVICE,
-					&link->tx_long_dma);
-	if (!link->tx_long)
-		return -ENOMEM;
+	test_hold();
 	spin_lock_bh(&link->tx_lock);
-	if (!link->tx_long_busy) {
-		memcpy(link->tx_long, buf, len);
-		rc = __send_llc(link, buf, len);
-		link->tx_long_busy = !rc;
-	}
+	rc = __send_long(link, buf, len);
 	spin_unlock_bh(&link->tx_lock);
 	return rc;
 }

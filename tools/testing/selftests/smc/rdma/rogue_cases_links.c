@@ -14,6 +14,9 @@
 #define ROLE(r)		(1 << (r))
 #define BOTH		(ROLE(CLIENT) | ROLE(SERVER))
 
+/* The victim's ADD LINK is long if it has more than three RMBs. */
+#define RMBS_LONG	5
+
 /* The expected reaction. */
 enum outcome {
 	ADDED,		/* the link works */
@@ -618,6 +621,119 @@ static void test_answered(enum role role)
 	verdict(ok, "links, %s: TEST LINK over each link", role_name[role]);
 }
 
+/* ---- the link that carries ADD LINK ---- */
+
+/* A group with a single link, although both sides have a second device. */
+static struct conn *one_of_two(enum role role)
+{
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_DELETE_LINK, .delete_link.reason = SMC_LLC_DEL_LOST_PATH,
+	};
+	struct duo d;
+
+	if (role == CLIENT) {
+		d.c = conn_one_link(CLIENT);
+		llc_add(d.c->l);
+		group_wants_adds(d.c->l, false);
+		return d.c;
+	}
+	d = two_links(SERVER);
+	m.delete_link.link = d.second->number;
+	llc_put(d.first, &m);
+	if (!group_expect(d.first, SMC_LLC_DELETE_LINK, true, &m))
+		give_up("the second link: %s", why);
+	return d.c;
+}
+
+/* Aborts the connection from our side, and closes the victim's socket: the victim forgets it. */
+static bool aborted(struct conn *c)
+{
+	struct smc_cdc_msg m;
+
+	cdc_fill(c, &m);
+	m.conn_flags = SMC_CDC_ABORT;
+	cdc_send(c, &m);
+	if (!conn_flags(c, SMC_CDC_ABORT))
+		return false;
+	conn_close(c);
+	return true;
+}
+
+/* The victim has so many RMBs that its ADD LINK is long, and no connections. */
+static bool has_only_rmbs(struct conn *first)
+{
+	struct conn *c;
+	bool ok = true;
+	long old;
+
+	for (unsigned int i = 1; i < RMBS_LONG; i++) {
+		old = set_sysctl("rmem", ELEM_SIZE << i);
+		c = conn_more(first, AT_UP, NULL);
+		set_sysctl("rmem", old);
+		ok = ok && conn_echo(c) && aborted(c);
+		conn_end(c);
+	}
+	return ok && aborted(first) && group_settled(first->l) &&
+	       (first->l->n_theirs == RMBS_LONG ||
+		BAD("the victim has %u RMBs", first->l->n_theirs));
+}
+
+/* Waits until the victim has this many queue pairs, and has released those of lost links. */
+static bool has_qps(uint64_t n)
+{
+	long until = now_ms() + WAIT_MS;
+	struct census now;
+
+	do {
+		census_take(&now);
+		if (now.qp == n && now.pd == n)
+			return true;
+		usleep(2000);
+	} while (now_ms() < until);
+	return BAD("the victim has %d queue pairs instead of %d", (int)now.qp, (int)n);
+}
+
+static void make_it_add(struct link *first)
+{
+	struct link *l;
+	struct smc_llc_msg m;
+
+	if (!first->server) {
+		ask_for_link(first, dev2.gid);
+		return;
+	}
+	l = half_new(first, &dev2);
+	l->number = 3;
+	half_tell(l, first, &m);
+	llc_put(first, &m);
+}
+
+/*
+ * The victim is about to send a long ADD LINK over the only link when that is lost, and its device
+ * released.
+ */
+static void lost_before_add(enum role role)
+{
+	static const uint8_t rubbish[MSG_LEN] = { SMC_CDC_TYPE };
+	long old = set_sysctl("rmem", ELEM_SIZE);
+	struct conn *c = one_of_two(role);
+	struct census before;
+	bool ok;
+
+	set_sysctl("rmem", old);
+	ok = has_only_rmbs(c);
+	census_take(&before);
+	set_parameter("hold_long_msg", 1);
+	make_it_add(c->l);
+	ok = ok && has_qps(before.qp + 1);
+	link_send(c->l, rubbish, sizeof(rubbish));
+	ok = ok && has_qps(before.qp);
+	set_parameter("hold_long_msg", 0);
+	conn_end(c);
+	verdict(ok, "links, %s: the link is lost before a long ADD LINK is sent over it",
+		role_name[role]);
+}
+
 void cases_links(void)
 {
 	run_halves();
@@ -635,6 +751,7 @@ void cases_links(void)
 			for (int first = 0; first < 2; first++)
 				TRY(say(r, first, stray[i].make, stray[i].what), stray[i].what);
 		TRY(test_answered(r), "");
+		TRY(lost_before_add(r), "");
 		for (int first = 0; first < 2; first++)
 			for (int wrong = 0; wrong < 2; wrong++)
 				TRY(tested(r, first, wrong), "");
