@@ -195,6 +195,8 @@ void smc_cdc_cut_off(struct smc_lgr_conn *lconn)
 {
 	struct smc_link *link = smc_link_lock(&lconn->sender);
 
+	/* A concurrent smc_rdma_move() must not undo this. */
+	to_rdma_conn(lconn)->severed = true;
 	lconn->msg.tx_disabled = true;
 	smc_link_unlock(link);
 	smc_msg_cut_off(&lconn->msg);

@@ -10,6 +10,8 @@
  * Receiving: messages over another link are held until the old link is drained.  Cursors and flags
  * of the newest message include what all older ones say, so it is enough to hold one message.
  */
+#include <linux/delay.h>
+#include <linux/moduleparam.h>
 #include "../../../stats.h"
 #include "../../../trace.h"
 #include "../link/link.h"
@@ -24,8 +26,7 @@ static u64 prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on
 
 	rconn->on_link = *on_link;
 	/* An abort that was posted may not have arrived, so allow sending again. */
-	if (!test_bit(SMC_MSG_CUT_OFF, &rconn->base.msg.bits))
-		rconn->base.msg.tx_disabled = false;
+	rconn->base.msg.tx_disabled = rconn->severed;
 	if (!rdma_conn_all_acked(rconn)) {
 		sender->force_update |= RDMA_VALIDATE | RDMA_REPLAY;
 		again = rconn->base.msg.sent_prod -
@@ -46,6 +47,23 @@ static void report_move(struct rdma_conn *rconn, struct smc_link_move *move, u64
 			      READ_ONCE(rconn->base.sender.acked), again);
 }
 
+#ifdef CONFIG_SMC_TEST
+/* For tests: the peer gives up its RMB just before a connection writes there over another link. */
+static int hold_move;
+module_param(hold_move, int, 0600);
+MODULE_PARM_DESC(hold_move, "1 keeps connections from moving until this is 0; 2: one has come");
+
+static void test_hold(void)
+{
+	while (READ_ONCE(hold_move)) {
+		cmpxchg(&hold_move, 1, 2);
+		msleep(20);
+	}
+}
+#else
+static inline void test_hold(void) { }
+#endif
+
 static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move)
 {
 	struct rdma_on_link on_link;
@@ -54,6 +72,7 @@ static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move)
 		report_move(rconn, move, 0);
 		smc_lgr_set_link(&rconn->base, move->to);
 	} else if (move->flushed && !smc_rdma_on_link(rconn, move->to, &on_link)) {
+		test_hold();
 		/* The old link posts no more, so nothing reads on_link until the link is set. */
 		report_move(rconn, move, prepare_replay(rconn, &on_link));
 		smc_lgr_set_link(&rconn->base, move->to);

@@ -75,6 +75,8 @@ struct rdma_held {
  *		of the link of @base.sender
  * @server:	this end has sent the Accept
  * @first:	the first contact of this connection has made the link group
+ * @severed:	smc_cdc_cut_off() has been called: nothing is sent any more, over whatever link;
+ *		under the say lock
  * @tx_ring:	our send ring
  * @on_link:	keys and addresses for posts over the link of @base.sender
  * @peer_token:	the peer's alert token
@@ -91,6 +93,7 @@ struct rdma_conn {
 	struct smc_lgr_conn	base;
 	bool			server;
 	bool			first;
+	bool			severed;
 	struct smc_rmbe		*tx_ring;
 	struct rdma_on_link	on_link;
 	u32			peer_token;

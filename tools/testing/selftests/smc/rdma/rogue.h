@@ -322,6 +322,8 @@ struct census {
 void census_open(const char *device);	/* adds a device; again after it was replaced */
 void census_take(struct census *c);
 bool census_back_to(const struct census *c);	/* waits for it */
+/* Waits until the victim has this many queue pairs, and has released those of lost links. */
+bool census_qps(uint64_t n);
 
 /* ---- rogue_strangers.c ---- */
 

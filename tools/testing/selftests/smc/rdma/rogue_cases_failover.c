@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "parameter.h"
 #include "rogue.h"
 
 static const char * const nth[] = { "second", "first" };
@@ -481,6 +482,47 @@ static void not_drained(enum role role)
 	verdict(ok, "failover, %s: a device that does not flush the old link", role_name[role]);
 }
 
+/* Waits until the parameter hold_move has stopped a connection. */
+static bool move_stopped(void)
+{
+	long until = now_ms() + WAIT_MS, value = 0;
+
+	while (get_parameter("hold_move", &value) && value != 2 && now_ms() < until)
+		usleep(2000);
+	return value == 2 || BAD("no connection moves");
+}
+
+/*
+ * We give up our RMB while the victim moves a connection to the link that has brought the message:
+ * it must not write there any more.
+ */
+static void rmb_goes(void)
+{
+	struct duo d = two_links(SERVER);
+	struct smc_llc_w_rkey rkey;
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_DELETE_RKEY, .delete_rkey = { .count = 1, .rkeys = &rkey },
+	};
+	struct scenery s = { .d = d, .c = d.c, .from = d.first, .to = d.second };
+	bool ok = conn_echo(s.c) && victim_sends(s.c, 1, 1000) && we_read(s.c, 1, 1000);
+	struct census both;
+
+	census_take(&both);
+	set_parameter("hold_move", 1);
+	lose(&s, SAID);
+	ok = ok && told_of_loss(&s, SAID) && move_stopped();
+	smc_llc_set_rkey(&rkey, s.to->rmb_mr->rkey);
+	llc_put(s.to, &m);
+	ok = ok && victim_is_told(s.c->s, true) &&
+	     group_expect(s.to, SMC_LLC_DELETE_RKEY, true, &m);
+	set_parameter("hold_move", 0);
+	/* The victim releases the link after the move. */
+	ok = ok && census_qps(both.qp - 1) && group_settled(s.to) &&
+	     (!s.c->n_validated || BAD("the victim continues over the other link"));
+	conn_end(s.c);
+	verdict(ok, "failover, server: DELETE RKEY while the connection moves");
+}
+
 #define FAR_IDX		15	/* an element that no connection uses, of ELEM_SIZE */
 
 static void names_larger_element(struct smc_clc_accept *a)
@@ -800,6 +842,8 @@ void cases_failover(void)
 			TRY(new_ring(first), "");
 		}
 		TRY(not_drained(r), "");
+		if (r == SERVER)
+			TRY(rmb_goes(), "");
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 			for (int k = 0; k < 4; k++)
 				TRY(validate(r, i, k & 1, k & 2), numbers[i].what);

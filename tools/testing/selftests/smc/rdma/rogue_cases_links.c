@@ -678,21 +678,6 @@ static bool has_only_rmbs(struct conn *first)
 		BAD("the victim has %u RMBs", first->l->n_theirs));
 }
 
-/* Waits until the victim has this many queue pairs, and has released those of lost links. */
-static bool has_qps(uint64_t n)
-{
-	long until = now_ms() + WAIT_MS;
-	struct census now;
-
-	do {
-		census_take(&now);
-		if (now.qp == n && now.pd == n)
-			return true;
-		usleep(2000);
-	} while (now_ms() < until);
-	return BAD("the victim has %d queue pairs instead of %d", (int)now.qp, (int)n);
-}
-
 static void make_it_add(struct link *first)
 {
 	struct link *l;
@@ -725,9 +710,9 @@ static void lost_before_add(enum role role)
 	census_take(&before);
 	set_parameter("hold_long_msg", 1);
 	make_it_add(c->l);
-	ok = ok && has_qps(before.qp + 1);
+	ok = ok && census_qps(before.qp + 1);
 	link_send(c->l, rubbish, sizeof(rubbish));
-	ok = ok && has_qps(before.qp);
+	ok = ok && census_qps(before.qp);
 	set_parameter("hold_long_msg", 0);
 	conn_end(c);
 	verdict(ok, "links, %s: the link is lost before a long ADD LINK is sent over it",

@@ -184,3 +184,17 @@ bool census_back_to(const struct census *c)
 	return BAD("the victim's device has %d queue pairs, %d memory regions, %d PDs too many",
 		   (int)(now.qp - c->qp), (int)(now.mr - c->mr), (int)(now.pd - c->pd));
 }
+
+bool census_qps(uint64_t n)
+{
+	long until = now_ms() + WAIT_MS;
+	struct census now;
+
+	do {
+		census_take(&now);
+		if (now.qp == n && now.pd == n)
+			return true;
+		usleep(2000);
+	} while (now_ms() < until);
+	return BAD("the victim has %d queue pairs instead of %d", (int)now.qp, (int)n);
+}
