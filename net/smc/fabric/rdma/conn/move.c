@@ -36,11 +36,18 @@ static u64 prepare_replay(struct rdma_conn *rconn, const struct rdma_on_link *on
 	return again;
 }
 
-/* @again: number of bytes that the peer has not confirmed as consumed. */
-static void report_move(struct rdma_conn *rconn, struct smc_link_move *move, u64 again)
+/*
+ * @again: number of bytes that the peer has not confirmed as consumed.
+ * @reset: the connection has been aborted, and only tells the peer so over the other link.
+ */
+static void report_move(struct rdma_conn *rconn, struct smc_link_move *move, u64 again, bool reset)
 {
 	struct smc_lgr *lgr = rconn->base.lgr;
 
+	if (reset) {
+		move->n_reset++;
+		return;
+	}
 	move->n_moved++;
 	this_cpu_inc(lgr->sn->stats->conns_moved);
 	trace_smcr_conn_moved(&rconn->base.msg.conn, lgr, move->from->number, move->to->number,
@@ -64,21 +71,36 @@ static void test_hold(void)
 static inline void test_hold(void) { }
 #endif
 
-static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move)
+/*
+ * The device has not flushed the old link.  Could a late write of the peer over that link
+ * overwrite what it sends over another one?
+ */
+static bool may_be_overwritten(const struct rdma_conn *rconn, const struct smc_link *from)
+{
+	const struct smc_msg_conn *m = &rconn->base.msg;
+
+	/* The peer does not know our element yet. */
+	if (!smp_load_acquire(&m->attached) && !test_bit(SMC_MSG_TOLD, &m->bits))
+		return false;
+	return rconn->base.sender.link == from ||
+	       READ_ONCE(rconn->base.rx_link) == SMC_RX_ANY;
+}
+
+static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move, bool reset)
 {
 	struct rdma_on_link on_link;
 
 	if (!smp_load_acquire(&rconn->base.msg.attached)) {
-		report_move(rconn, move, 0);
+		report_move(rconn, move, 0, reset);
 		smc_lgr_set_link(&rconn->base, move->to);
-	} else if (move->flushed && !smc_rdma_on_link(rconn, move->to, &on_link)) {
+	} else if (!smc_rdma_on_link(rconn, move->to, &on_link)) {
 		test_hold();
 		/* The old link posts no more, so nothing reads on_link until the link is set. */
-		report_move(rconn, move, prepare_replay(rconn, &on_link));
+		report_move(rconn, move, prepare_replay(rconn, &on_link), reset);
 		smc_lgr_set_link(&rconn->base, move->to);
 		smc_link_queue(&rconn->base.sender);
 	} else {
-		/* The peer has sent no key for that link, or writes may still be in progress. */
+		/* The peer has sent no key for that link. */
 		move->n_reset++;
 		smc_cdc_cut_off(&rconn->base);
 		smc_conn_notify(&rconn->base.msg.conn);
@@ -95,12 +117,20 @@ static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move)
 void smc_rdma_move(struct smc_lgr_conn *lconn, struct smc_link_move *move)
 {
 	struct rdma_conn *rconn = to_rdma_conn(lconn);
+	bool reset;
 
 	lockdep_assert_held(&lconn->lgr->setup_lock);
 	/* Take messages that have arrived first: the peer may have consumed everything. */
 	if (READ_ONCE(lconn->rx_link) == move->from)
 		smc_cdc_leave_rx_link(rconn);
+	/* A connection that has ended cannot be reset; it may have to tell the peer again. */
+	reset = !move->flushed && may_be_overwritten(rconn, move->from) &&
+		!smc_conn_peer_gone(&lconn->msg.conn);
+	if (reset)
+		smc_msg_lost(&lconn->msg);
 	/* Without @to, @from had no connections; a connection that came later checks for itself. */
 	if (lconn->sender.link == move->from && move->to)
-		move_sender(rconn, move);
+		move_sender(rconn, move, reset);
+	else
+		move->n_reset += reset;
 }

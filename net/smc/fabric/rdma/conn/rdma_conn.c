@@ -41,6 +41,7 @@ struct smc_conn *smc_rdma_conn_new(struct smc_fabric *f, struct sock *sk,
 	rconn->sndbuf = want->sndbuf;
 	INIT_LIST_HEAD(&rconn->base.wait);
 	INIT_LIST_HEAD(&rconn->base.rkey_wait);
+	INIT_LIST_HEAD(&rconn->base.kept);
 	INIT_LIST_HEAD(&rconn->base.sender.pend);
 	return &rconn->base.msg.conn;
 }

@@ -6,6 +6,9 @@
  * A link that is down is drained first.  After that its completion handler does not run any more,
  * no write of the peer arrives over it, and none of ours is in progress.  Only then do connections
  * leave it.  Otherwise a late write could overwrite data that has arrived over another link.
+ *
+ * A device may fail to flush a link in time.  Then connections that used the link are reset, and
+ * the memory of all connections is kept until the queue pair is gone, see smc_lgr_keep_conn().
  */
 #include <net/net_namespace.h>
 #include "../../../netns.h"
@@ -47,6 +50,8 @@ static void move_conns(struct smc_lgr *lgr, struct smc_link_move *move)
 
 	mutex_lock(&lgr->setup_lock);
 	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
+		if (!move->flushed)
+			smc_lgr_keep_conn(lconn, move->from);
 		lconn->move(lconn, move);
 		smc_conn_put(&lconn->msg.conn);
 	}

@@ -178,7 +178,7 @@ static int __enter(struct smc_lgr *lgr, struct smc_link *link, struct smc_lgr_co
  * @lconn: the connection
  * @link: the link
  *
- * Context: process, under smc_lgr.setup_lock; no post of the connection is in progress.
+ * Context: process, under smc_lgr.setup_lock; no post over the old link completes any more.
  */
 void smc_lgr_set_link(struct smc_lgr_conn *lconn, struct smc_link *link)
 {

@@ -112,6 +112,10 @@ struct smc_rtoken {
  * @n_releases:	number of links that have not returned their device, plus number of buffers that a
  *		device has not deregistered, plus one until the group has ended
  * @n_forget:	for each link, number of buffers that its device has not deregistered
+ * @unflushed:	bitmap of links that have not been flushed, and for which @kept is kept; under
+ *		@setup_lock
+ * @kept:	smc_lgr_conn.kept: connections whose memory such a link may still access,
+ *		referenced; under @setup_lock
  * @end_reason:	the reason in our DELETE LINK, SMC_LLC_DEL_*; 0 stands for SMC_LLC_DEL_PROGRAM
  * @buf_type:	enum smc_mem of our memory
  * @rmbs:	our RMBs
@@ -171,6 +175,8 @@ struct smc_lgr {
 	u8			last_number;
 	atomic_t		n_releases;
 	atomic_t		n_forget[SMC_LGR_LINKS];
+	unsigned long		unflushed;
+	struct list_head	kept;
 	u32			end_reason;
 	u8			buf_type;
 	struct smc_pools	*rmbs;
@@ -198,9 +204,10 @@ struct smc_lgr {
  * struct smc_link_move - move of connections from a link that is down to another one
  * @from:	the link that they leave, drained
  * @to:		an active link; NULL if @from has no connections
- * @flushed:	the device of @from has confirmed that none of our posts is in progress
+ * @flushed:	the device of @from has confirmed that none of our posts is in progress, and none
+ *		of the peer's writes
  * @n_moved:	number of connections that write over @to now, counted by smc_lgr_conn.move
- * @n_reset:	number of connections that could not move, counted by smc_lgr_conn.move
+ * @n_reset:	number of connections that cannot go on, counted by smc_lgr_conn.move
  */
 struct smc_link_move {
 	struct smc_link	*from;
@@ -255,6 +262,7 @@ struct smc_link_move {
  * @wait:	entry in the waiters of a group whose first contact is in progress
  * @rkey_wait:	entry in @lgr->llc.waiters
  * @rmbe_node:	entry in @lgr->by_peer_rmbe
+ * @kept:	entry in @lgr->kept
  */
 struct smc_lgr_conn {
 	struct smc_msg_conn	msg;
@@ -276,6 +284,7 @@ struct smc_lgr_conn {
 	struct list_head	wait;
 	struct list_head	rkey_wait;
 	struct hlist_node	rmbe_node;
+	struct list_head	kept;
 };
 
 static inline struct smc_lgr_conn *to_lgr_conn(struct smc_conn *c)
@@ -430,6 +439,7 @@ void smc_lgr_end(struct smc_lgr *lgr, enum smc_reason reason);
 void smc_lgr_release_init(struct smc_lgr *lgr);
 void smc_lgr_released(struct smc_lgr *lgr);
 bool smc_lgr_forget(struct smc_rmb *rmb);
+void smc_lgr_keep_conn(struct smc_lgr_conn *lconn, const struct smc_link *link);
 void smc_lgr_release_link(struct smc_lgr *lgr, struct smc_link *link);
 
 /* end.c */

@@ -139,6 +139,41 @@ static void test_hold(void)
 static inline void test_hold(void) { }
 #endif
 
+/**
+ * smc_lgr_keep_conn() - keep the memory of a connection until a link is destroyed
+ * @lconn: the connection, referenced
+ * @link: the link, which was not flushed: until its queue pair is gone, the device may write to the
+ *	element of any connection
+ *
+ * Context: process; lgr->setup_lock is held.
+ */
+void smc_lgr_keep_conn(struct smc_lgr_conn *lconn, const struct smc_link *link)
+{
+	struct smc_lgr *lgr = lconn->lgr;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	__set_bit(smc_lgr_link_index(lgr, link), &lgr->unflushed);
+	if (!list_empty(&lconn->kept))
+		return;
+	smc_conn_get(&lconn->msg.conn);
+	list_add(&lconn->kept, &lgr->kept);
+}
+
+static void drop_kept(struct smc_lgr *lgr, const struct smc_link *link)
+{
+	struct smc_lgr_conn *lconn, *next;
+
+	mutex_lock(&lgr->setup_lock);
+	__clear_bit(smc_lgr_link_index(lgr, link), &lgr->unflushed);
+	if (!lgr->unflushed) {
+		list_for_each_entry_safe(lconn, next, &lgr->kept, kept) {
+			list_del_init(&lconn->kept);
+			smc_conn_put(&lconn->msg.conn);
+		}
+	}
+	mutex_unlock(&lgr->setup_lock);
+}
+
 /* Only the removal of the device waits for this. */
 static void link_release_work(struct work_struct *work)
 {
@@ -148,6 +183,7 @@ static void link_release_work(struct work_struct *work)
 
 	test_hold();
 	smc_link_destroy(link);
+	drop_kept(lgr, link);
 	smc_mem_drop_link(lgr, link);
 	await_forgotten(lgr, link);
 	smc_link_release(link);
@@ -173,7 +209,7 @@ void smc_lgr_release_link(struct smc_lgr *lgr, struct smc_link *link)
 }
 
 /**
- * smc_lgr_release_init() - initialise the work items that release links
+ * smc_lgr_release_init() - initialise the release of links
  * @lgr: a new link group
  */
 void smc_lgr_release_init(struct smc_lgr *lgr)
@@ -183,4 +219,5 @@ void smc_lgr_release_init(struct smc_lgr *lgr)
 	smc_lgr_for_each_link(lgr, link)
 		INIT_WORK(&link->release_work, link_release_work);
 	atomic_set(&lgr->n_releases, 1);
+	INIT_LIST_HEAD(&lgr->kept);
 }

@@ -6,6 +6,7 @@
  * the device gets DRAIN_TIME.  Later completions are ignored, and memory that the device may
  * still access is freed only after the queue pair has been destroyed.
  */
+#include <linux/delay.h>
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
 #include "link.h"
@@ -19,8 +20,20 @@
 static bool never_drained;
 module_param(never_drained, bool, 0600);
 MODULE_PARM_DESC(never_drained, "treat queue pairs as if the device never flushed them");
+
+/* For tests: behave like a device that takes its time to flush. */
+static bool hold_drain;
+module_param(hold_drain, bool, 0600);
+MODULE_PARM_DESC(hold_drain, "keep queue pairs from being flushed until this is cleared");
+
+static void test_hold(void)
+{
+	while (READ_ONCE(hold_drain))
+		msleep(20);
+}
 #else
 #define never_drained	false
+static inline void test_hold(void) { }
 #endif
 
 static void marker_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -63,6 +76,7 @@ bool smc_queues_drain(struct smc_link *link)
 {
 	unsigned long left = 0;
 
+	test_hold();
 	if (post_markers(link))
 		left = wait_for_completion_timeout(&link->tx_marker.done, DRAIN_TIME);
 	if (left)
@@ -71,7 +85,9 @@ bool smc_queues_drain(struct smc_link *link)
 		pr_warn_ratelimited("smc: %s: a queue pair was not flushed in time\n",
 				    link->path.dev->ibdev->name);
 		smc_msg_ignore_all(link);
+	} else {
+		smc_msg_retire_all(link);
 	}
-	smc_msg_retire_all(link);
+	smc_msg_unqueue_all(link);
 	return left;
 }

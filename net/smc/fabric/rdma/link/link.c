@@ -436,7 +436,7 @@ void smc_link_stop(struct smc_link *link)
  *
  * Context: process, waits for the device to flush, for a limited time.
  * Return: true on success, false if the device has not flushed in time and may still be
- * processing posts.
+ * processing posts, which keep their senders until smc_link_destroy().
  */
 bool smc_link_drain(struct smc_link *link)
 {
@@ -483,6 +483,8 @@ void smc_link_destroy(struct smc_link *link)
 	test_sync(link);
 	cancel_work_sync(&link->event_work);
 	smc_cq_destroy(link);
+	/* Those that were not flushed. */
+	smc_msg_retire_all(link);
 	smc_msg_free(link);
 }
 

@@ -14,6 +14,7 @@ void smc_msg_free(struct smc_link *link);
 int smc_msg_post_all(struct smc_link *link);
 void smc_msg_ignore_all(struct smc_link *link);
 void smc_msg_retire_all(struct smc_link *link);
+void smc_msg_unqueue_all(struct smc_link *link);
 
 /* drain.c */
 bool smc_queues_drain(struct smc_link *link);

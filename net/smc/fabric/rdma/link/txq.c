@@ -676,15 +676,25 @@ void smc_msg_ignore_all(struct smc_link *link)
 }
 
 /**
- * smc_msg_retire_all() - retire all posts after the queue pair has been drained
- * @link: the link, which posts no more
+ * smc_msg_retire_all() - retire all posts when the device is done with them
+ * @link: the link, which posts no more; flushed or without a queue pair
+ *
+ * Until then each post keeps its sender, and with it the memory that the post reads.
  */
 void smc_msg_retire_all(struct smc_link *link)
+{
+	retire_posts(link, link->tx_head, false);
+}
+
+/**
+ * smc_msg_unqueue_all() - forget what waits for room in the send queue
+ * @link: the link, which posts no more
+ */
+void smc_msg_unqueue_all(struct smc_link *link)
 {
 	struct smc_link_sender *sender;
 	struct gone gone;
 
-	retire_posts(link, link->tx_head, false);
 	/* The regions are freed next. */
 	spin_lock_bh(&link->tx_lock);
 	INIT_LIST_HEAD(&link->regs);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "parameter.h"
 #include "rogue.h"
 
 static const char * const nth[] = { "second", "first" };
@@ -218,6 +219,47 @@ static void delete_rkey(enum role role, bool over_first, bool right)
 	end(b);
 	verdict(ok, "exchanges, %s: DELETE RKEY over the %s link, %s", role_name[role],
 		nth[over_first], right ? "of an RMB in use" : "of an unknown RMB");
+}
+
+/* Waits until the parameter hold_move has stopped a connection. */
+static bool move_stopped(void)
+{
+	long until = now_ms() + WAIT_MS, value = 0;
+
+	while (get_parameter("hold_move", &value) && value != 2 && now_ms() < until)
+		usleep(2000);
+	return value == 2 || BAD("no connection moves");
+}
+
+/*
+ * We give up our RMB while the victim moves a connection to the link that has brought the message:
+ * it must not write there any more.
+ */
+static void rmb_goes(void)
+{
+	struct duo d = two_links(SERVER);
+	struct smc_llc_w_rkey rkey;
+	struct smc_llc_msg m;
+	bool ok = conn_echo(d.c);
+	struct census both;
+
+	census_take(&both);
+	set_parameter("hold_move", 1);
+	put_delete(d.second, d.first->number, false, SMC_LLC_DEL_LOST_PATH);
+	ok = ok && group_expect(d.second, SMC_LLC_DELETE_LINK, true, &m) && move_stopped();
+	smc_llc_set_rkey(&rkey, d.second->rmb_mr->rkey);
+	m = (struct smc_llc_msg) {
+		.type = SMC_LLC_DELETE_RKEY, .delete_rkey = { .count = 1, .rkeys = &rkey },
+	};
+	llc_put(d.second, &m);
+	ok = ok && victim_is_told(d.c->s, true) &&
+	     group_expect(d.second, SMC_LLC_DELETE_RKEY, true, &m);
+	set_parameter("hold_move", 0);
+	/* The victim releases the link after the move. */
+	ok = ok && census_qps(both.qp - 1) && group_settled(d.second) &&
+	     (!d.c->n_validated || BAD("the victim continues over the other link"));
+	conn_end(d.c);
+	verdict(ok, "exchanges, server: DELETE RKEY while the connection moves");
 }
 
 /* A further contact with an element so large that it requires an RMB of its own. */
@@ -768,6 +810,7 @@ void cases_exchanges(void)
 		TRY(test_while_adding(r), "");
 		TRY(contact_while_adding(r), "");
 	}
+	TRY(rmb_goes(), "");
 	TRY(rkey_while_adding(), "");
 	TRY(add_while_rkey(), "");
 	TRY(request_while_rkey(), "");
