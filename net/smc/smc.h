@@ -278,7 +278,7 @@ static inline unsigned int smc_next_seq(unsigned int seq)
  */
 static inline bool smc_negotiating(const struct smc_sock *smc)
 {
-	/* Acquire: if the answer is no, a connection that the handshake has set can be seen. */
+	/* Acquire: a connection is visible once the phase says that the handshake has ended. */
 	u8 phase = smp_load_acquire(&smc->phase);
 
 	return phase == SMC_PHASE_CONNECTING || phase == SMC_PHASE_HANDSHAKE;
