@@ -43,8 +43,9 @@ static bool knows(struct smc_lgr *lgr, unsigned int link, const struct ib_mr *mr
 	return number_of(lgr, link, mr) >= 0;
 }
 
-/* Both ends use a link, or only this one does: its messages must then be valid for the other
- * end.
+/*
+ * Both ends use a link, or only this one does: its messages must then be valid for the other end.
+ * knows() takes a lock, and meanwhile the other end may lose the link and release its memory.
  */
 void sim_judge_active(struct smc_link *link)
 {
@@ -63,7 +64,8 @@ void sim_judge_active(struct smc_link *link)
 		rmb = peer->rmbs->rmbs[i];
 		if (rmb->confirmed && !rmb->unused &&
 		    !knows(lgr, smc_lgr_link_index(lgr, link),
-			   rmb->on_link[smc_lgr_link_index(peer, other)].reg.mr))
+			   rmb->on_link[smc_lgr_link_index(peer, other)].reg.mr) &&
+		    smc_link_alive(other))
 			sim_fail("end %u uses link %u without a key of RMB %u there", sim_here,
 				 link->number, i);
 	}
