@@ -49,26 +49,19 @@ static int send_zerocopy(struct sock *sk, struct smc_conn *c, struct msghdr *msg
 	return rc;
 }
 
-/*
- * Find the connection, or wait until it is decided that there is none. *closed tells whether TCP
- * was closed before that: connect() may be running in another task, so the socket may become SMC
- * after this has returned NULL.
- */
-static struct smc_conn *await_conn(struct sock *sk, long timeo, bool *closed)
+static int send_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size_t len)
 {
-	int rc;
-
-	*closed = inet_sk_state_load(sk) == TCP_CLOSE;
-	rc = wait_negotiated(sk, timeo);
-	return rc ? ERR_PTR(rc) : smc_get_conn(sk);
+	if (unlikely(msg->msg_flags & MSG_ZEROCOPY))
+		return send_zerocopy(sk, c, msg, len);
+	return smc_conn_sendmsg(sk, c, msg, len);
 }
 
 /*
  * Send on a socket that was closed: its lock decides whether this or a connect() comes first. Here
- * TCP does not release the lock, unless MSG_FASTOPEN connects the socket. Returns false if
- * connect() came first and offered SMC.
+ * TCP does not release the lock, unless MSG_FASTOPEN connects the socket: smc_proto_connect().
+ * Returns false if connect() came first and offered SMC.
  */
-static noinline bool send_closed(struct sock *sk, struct msghdr *msg, size_t len, int *rc)
+static bool send_closed(struct sock *sk, struct msghdr *msg, size_t len, int *rc)
 {
 	bool first;
 
@@ -80,8 +73,49 @@ static noinline bool send_closed(struct sock *sk, struct msghdr *msg, size_t len
 	return first;
 }
 
+/* Not inline, like recv_without_conn(), because the usual case is counted in instructions. */
+static noinline int send_without_conn(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c;
+	bool closed;
+	int rc;
+
+	do {
+		/* Look first: connect() may be running, and there may be no connection yet. */
+		closed = inet_sk_state_load(sk) == TCP_CLOSE;
+		rc = wait_negotiated(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
+		if (rc)
+			return rc;
+		c = smc_get_conn(sk);
+		if (!c && !closed)
+			return tcp_ops(sk)->sendmsg(sock, msg, len);
+		if (!c && send_closed(sk, msg, len, &rc))
+			return rc;
+	} while (!c);
+	return send_on(sk, c, msg, len);
+}
+
+static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c = smc_get_conn(sk);
+
+	if (unlikely(!c))
+		return send_without_conn(sock, msg, len);
+	return send_on(sk, c, msg, len);
+}
+
+static int recv_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size_t len, int flags)
+{
+	msg->msg_namelen = 0;
+	if (unlikely(flags & MSG_OOB))
+		return smc_urgent_recv(sk, c, msg, len, flags);
+	return smc_conn_recvmsg(sk, c, msg, len, flags);
+}
+
 /* As send_closed(), for a socket in phase NEW, for which TCP has no data. */
-static noinline bool recv_new(struct sock *sk, struct msghdr *msg, int *rc)
+static bool recv_new(struct sock *sk, struct msghdr *msg, int *rc)
 {
 	bool first;
 
@@ -98,26 +132,27 @@ static noinline bool recv_new(struct sock *sk, struct msghdr *msg, int *rc)
 	return first;
 }
 
-static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+static noinline int recv_without_conn(struct socket *sock, struct msghdr *msg, size_t len,
+				      int flags)
 {
 	struct sock *sk = sock->sk;
-	struct smc_conn *c = smc_get_conn(sk);
+	struct smc_conn *c;
 	bool closed;
 	int rc;
 
-	while (unlikely(!c)) {
-		/* With MSG_FASTOPEN, TCP's sendmsg() connects: smc_proto_connect(). */
-		c = await_conn(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT), &closed);
-		if (IS_ERR(c))
-			return PTR_ERR(c);
-		if (!c && !closed)
-			return tcp_ops(sk)->sendmsg(sock, msg, len);
-		if (!c && send_closed(sk, msg, len, &rc))
+	do {
+		closed = inet_sk_state_load(sk) == TCP_CLOSE;
+		rc = wait_negotiated(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+		if (rc)
 			return rc;
-	}
-	if (unlikely(msg->msg_flags & MSG_ZEROCOPY))
-		return send_zerocopy(sk, c, msg, len);
-	return smc_conn_sendmsg(sk, c, msg, len);
+		c = smc_get_conn(sk);
+		if (!c && (!closed || flags & MSG_OOB ||
+			   READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_NEW))
+			return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
+		if (!c && recv_new(sk, msg, &rc))
+			return rc;
+	} while (!c);
+	return recv_on(sk, c, msg, len, flags);
 }
 
 static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
@@ -125,25 +160,12 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 {
 	struct sock *sk = sock->sk;
 	struct smc_conn *c = smc_get_conn(sk);
-	bool closed;
-	int rc;
 
 	if (unlikely(flags & MSG_ERRQUEUE))
 		return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
-	while (unlikely(!c)) {
-		c = await_conn(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &closed);
-		if (IS_ERR(c))
-			return PTR_ERR(c);
-		if (!c && (!closed || flags & MSG_OOB ||
-			   READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_NEW))
-			return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
-		if (!c && recv_new(sk, msg, &rc))
-			return rc;
-	}
-	msg->msg_namelen = 0;
-	if (unlikely(flags & MSG_OOB))
-		return smc_urgent_recv(sk, c, msg, len, flags);
-	return smc_conn_recvmsg(sk, c, msg, len, flags);
+	if (unlikely(!c))
+		return recv_without_conn(sock, msg, len, flags);
+	return recv_on(sk, c, msg, len, flags);
 }
 
 static __poll_t smc_poll(struct file *file, struct socket *sock,
