@@ -61,6 +61,16 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define smc_compat_tcp_done(sk)		do { } while (0)
 #endif
 
+/* Without the count, TCP does not tell a sleeping task from which call the disconnect came. */
+static inline int smc_compat_disconnects(const struct sock *sk)
+{
+#ifdef SMC_HAVE_SK_DISCONNECTS
+	return sk->sk_disconnects;
+#else
+	return 0;
+#endif
+}
+
 /* TCP's count of orphans, which newer kernels do not expose. */
 static inline void smc_compat_count_orphan(struct sock *sk, int n)
 {

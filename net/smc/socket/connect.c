@@ -132,7 +132,7 @@ struct disconnects {
 
 static struct disconnects disconnects_of(const struct sock *sk)
 {
-	return (struct disconnects){ smc_sk(sk)->n_disconnects, sk->sk_disconnects };
+	return (struct disconnects){ smc_sk(sk)->n_disconnects, smc_compat_disconnects(sk) };
 }
 
 /*
@@ -183,7 +183,7 @@ static int end_connect(struct socket *sock, struct sockaddr_unsized *addr, int l
 	struct sock *sk = sock->sk;
 
 	if (smc_sk(sk)->n_disconnects != before->all) {
-		if (sk->sk_disconnects != before->tcp)
+		if (smc_compat_disconnects(sk) != before->tcp)
 			return -EPIPE;
 		return sock_error(sk) ?: -ECONNABORTED;
 	}
