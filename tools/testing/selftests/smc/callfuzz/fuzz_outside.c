@@ -143,13 +143,19 @@ static long run_ulp(const struct step *s)
 			  sizeof(keys));
 }
 
+/* Not with plain TCP sockets, for the reason that stress_options.c gives. */
 static long run_sockmap(const struct step *s)
 {
+	int protocol;
+	socklen_t len = sizeof(protocol);
 	uint32_t key = s->arg[0] % SLOTS, value = slot_fd(s->slot);
 	union bpf_attr attr = {
 		.map_fd = sockmap, .key = (uintptr_t)&key, .value = (uintptr_t)&value,
 	};
 
+	if (getsockopt(slot_fd(s->slot), SOL_SOCKET, SO_PROTOCOL, &protocol, &len) < 0 ||
+	    protocol == IPPROTO_TCP)
+		return -1;
 	if (s->arg[1] & 1)
 		return syscall(__NR_bpf, BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr));
 	attr.value = 0;
