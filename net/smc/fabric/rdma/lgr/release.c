@@ -3,8 +3,7 @@
  * What a link group returns to its devices: registrations of buffers, and links.  The last return
  * after the end of the group frees the group's memory.
  */
-#include <linux/delay.h>
-#include <linux/moduleparam.h>
+#include "../link/test_hold.h"
 #include "lgr.h"
 
 /**
@@ -129,14 +128,6 @@ static void await_forgotten(struct smc_lgr *lgr, const struct smc_link *link)
 static bool hold_release;
 module_param(hold_release, bool, 0600);
 MODULE_PARM_DESC(hold_release, "keep the devices of ended link groups until this is cleared");
-
-static void test_hold(void)
-{
-	while (READ_ONCE(hold_release))
-		msleep(20);
-}
-#else
-static inline void test_hold(void) { }
 #endif
 
 /**
@@ -181,7 +172,7 @@ static void link_release_work(struct work_struct *work)
 	struct smc_lgr *lgr = smc_link_lgr(link);
 	struct smc_rdma_path path = link->path;
 
-	test_hold();
+	smc_test_hold(&hold_release);
 	smc_link_destroy(link);
 	drop_kept(lgr, link);
 	smc_mem_drop_link(lgr, link);

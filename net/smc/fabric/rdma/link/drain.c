@@ -6,11 +6,11 @@
  * the device gets DRAIN_TIME.  Later completions are ignored, and memory that the device may
  * still access is freed only after the queue pair has been destroyed.
  */
-#include <linux/delay.h>
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
 #include "link.h"
 #include "queues.h"
+#include "test_hold.h"
 
 /* How long a device may take to flush a queue pair in the error state. */
 #define DRAIN_TIME	(2 * HZ)
@@ -25,15 +25,8 @@ MODULE_PARM_DESC(never_drained, "treat queue pairs as if the device never flushe
 static bool hold_drain;
 module_param(hold_drain, bool, 0600);
 MODULE_PARM_DESC(hold_drain, "keep queue pairs from being flushed until this is cleared");
-
-static void test_hold(void)
-{
-	while (READ_ONCE(hold_drain))
-		msleep(20);
-}
 #else
 #define never_drained	false
-static inline void test_hold(void) { }
 #endif
 
 static void marker_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -76,7 +69,7 @@ bool smc_queues_drain(struct smc_link *link)
 {
 	unsigned long left = 0;
 
-	test_hold();
+	smc_test_hold(&hold_drain);
 	if (post_markers(link))
 		left = wait_for_completion_timeout(&link->tx_marker.done, DRAIN_TIME);
 	if (left)

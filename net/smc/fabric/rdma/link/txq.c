@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Messages of a link: its send queue and its receive buffers. */
-#include <linux/delay.h>
-#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/static_call.h>
 #include "../../../wire/cdc.h"
 #include "link.h"
 #include "queues.h"
+#include "test_hold.h"
 
 /* Room for the rest of the longest message. */
 #define RX_LONG_ROOM	SMC_LLC_V2_MAX_LEN
@@ -493,14 +492,6 @@ int smc_link_send(struct smc_link *link, const u8 *buf, u32 len)
 static bool hold_long_msg;
 module_param(hold_long_msg, bool, 0600);
 MODULE_PARM_DESC(hold_long_msg, "keep long LLC messages until this is cleared");
-
-static void test_hold(void)
-{
-	while (READ_ONCE(hold_long_msg))
-		msleep(20);
-}
-#else
-static inline void test_hold(void) { }
 #endif
 
 static int __send_long(struct smc_link *link, const u8 *buf, u32 len)
@@ -538,7 +529,7 @@ int smc_link_send_long(struct smc_link *link, const u8 *buf, u32 len)
 
 	if (len <= SMC_LINK_MSG_MAX)
 		return smc_link_send(link, buf, len);
-	test_hold();
+	smc_test_hold(&hold_long_msg);
 	spin_lock_bh(&link->tx_lock);
 	rc = __send_long(link, buf, len);
 	spin_unlock_bh(&link->tx_lock);
