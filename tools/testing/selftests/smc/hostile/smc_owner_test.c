@@ -27,6 +27,7 @@
 #include "klog_result.h"
 #include "role.h"
 #include "raw_peer.h"
+#include "task_state.h"
 #include "trap.h"
 
 #define OWNERS	600		/* a workqueue runs 512 at once */
@@ -273,22 +274,10 @@ static void *meets_call(void *arg)
 	return NULL;
 }
 
-#define WAITS_FOR_LOCK	'D'	/* of the socket; other waits in system calls are 'S' */
-
 static void await_state(volatile pid_t *tid, char state)
 {
-	char path[64], text[512], *p;
-	FILE *f;
-
-	for (;; usleep(500)) {
-		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", *tid);
-		f = *tid ? fopen(path, "re") : NULL;
-		p = f && fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
-		if (f)
-			fclose(f);
-		if (p && p[2] == state)
-			return;
-	}
+	while (!*tid || task_state(getpid(), *tid) != state)
+		usleep(500);
 }
 
 /*
@@ -367,7 +356,7 @@ static bool low_water(int l, int port)
 	fcntl(c, F_SETFL, 0);
 	sends = trap_thread(big_sender, &c);
 	/* The sender sleeps once it has filled the element. */
-	await_state(&big_sender_tid, 'S');
+	await_state(&big_sender_tid, SLEEPS);
 	trap_open();
 	pthread_join(peeks, NULL);
 	while (got < (ssize_t)sizeof(data) + 1 && n >= 0) {

@@ -23,6 +23,7 @@
 #include "klog_result.h"
 #include "role.h"
 #include "raw_peer.h"
+#include "task_state.h"
 #include "trap.h"
 
 static struct smc_sock_info_u info_of(int fd)
@@ -175,21 +176,11 @@ static void begin(struct call *c, void *(*call)(void *), int fd, int port)
 		give_up("pthread_create");
 }
 
-/* Does the thread sleep uninterruptibly, that is, wait for the lock? */
 static bool waits(const struct call *c)
 {
 	pid_t tid = __atomic_load_n(&c->tid, __ATOMIC_ACQUIRE);
-	char path[64], state = '?';
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	f = tid ? fopen(path, "r") : NULL;
-	if (!f)
-		return false;
-	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-		state = '?';
-	fclose(f);
-	return state == 'D';
+	return tid && task_state(getpid(), tid) == WAITS_FOR_LOCK;
 }
 
 /* Both threads wait for the lock of one socket, in this order. */

@@ -10,6 +10,7 @@
 #include <sys/time.h>
 
 #include "role.h"
+#include "task_state.h"
 
 struct role me;
 volatile sig_atomic_t signals_seen;
@@ -678,20 +679,13 @@ pid_t this_tid(void)
  */
 void await_blocked(pid_t pid, pid_t tid)
 {
-	char path[64], text[512], state = 0, *p;
-	FILE *f;
+	char state;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
 	do {
 		usleep(500);
-		f = fopen(path, "re");
-		CHECK(f);
-		if (fgets(text, sizeof(text), f)) {
-			p = strrchr(text, ')');
-			state = p ? p[2] : 0;
-		}
-		fclose(f);
-	} while (state != 'S');
+		state = task_state(pid, tid);
+		CHECK(state);
+	} while (state != SLEEPS);
 }
 
 static void count_signal(int sig)

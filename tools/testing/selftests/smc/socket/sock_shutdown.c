@@ -284,15 +284,6 @@ static void write_to_closed_client(void)
 }
 
 /* The peer closed in good order before it reset the connection: recv() sees the end first. */
-static void end_before_reset_server(void)
-{
-	int fd = pair();
-
-	X(close(fd));
-	barrier("closed");
-	barrier("done");
-}
-
 static void end_before_reset_client(void)
 {
 	int fd = pair();
@@ -331,7 +322,8 @@ const struct test_case shutdown_cases[] = {
 	CASE(shutdown_both_at_once, 0, "both ends shut down at the same time"),
 	CASE(sigpipe, 0, "writing after SHUT_WR: SIGPIPE, EPIPE, MSG_NOSIGNAL"),
 	CASE(write_to_closed, 0, "writing to a peer that closed"),
-	CASE(end_before_reset, 0, "the end of the stream, then a reset"),
+	{ "end_before_reset", write_to_closed_server, end_before_reset_client, 0,
+	  "the end of the stream, then a reset" },
 	SOLO(shutdown_bad_how, 0, "shutdown() with bad arguments"),
 	{ 0 }
 };
