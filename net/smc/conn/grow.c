@@ -141,8 +141,8 @@ static void exchange(struct smc_conn *tx, struct smc_conn *rx, struct smc_rmbe *
 }
 
 /*
- * There is no memory, or the receiver is busy; nothing tries again until it has read. It may sleep
- * in poll() because SO_RCVLOWAT is more than the element holds, so tell it that it has to read.
+ * Memory is short, or the receiver is busy. The sender does not try again before the receiver has
+ * read, but the receiver may sleep in poll(), because SO_RCVLOWAT is more than the element holds.
  */
 static bool stays(struct smc_conn *rx)
 {

@@ -225,7 +225,7 @@ bool smc_autocache_nth(struct smc_net *sn, unsigned int n, struct smc_autocache_
 	bool valid;
 
 	read_seqlock_excl_bh(&c->lock);
-	/* The lock's own number is even here, because there is no writer. */
+	/* The lock keeps writers out, so its own number is even. */
 	*seq = read_seqbegin(&c->lock) + 1;
 	s = smp_load_acquire(&c->slots);
 	if (s)

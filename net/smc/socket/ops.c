@@ -177,8 +177,8 @@ static __poll_t smc_poll(struct file *file, struct socket *sock,
 	c = smc_get_conn(sk);
 	if (unlikely(!c)) {
 		/*
-		 * TCP's poll calls sock_poll_wait() itself. Look for the connection again, because
-		 * the handshake may have ended, and nobody would be woken any more.
+		 * TCP's poll calls sock_poll_wait() itself. Look for the connection again: if the
+		 * handshake has ended in between, its wake-up came too early for this task.
 		 */
 		if (!smc_negotiating(smc_sk(sk)) && !smc_get_conn(sk))
 			return tcp_ops(sk)->poll(file, sock, wait);
