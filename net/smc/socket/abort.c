@@ -17,6 +17,8 @@ void smc_reset_tcp(struct sock *sk, enum smc_reason reason, int err)
 {
 	smc_to_reset(sk, reason);
 	smc_tcp_reset(sk, err);
+	/* Data is missing: recv() must not report the end of the stream, even after a FIN. */
+	sock_reset_flag(sk, SOCK_DONE);
 	__skb_queue_purge(&sk->sk_receive_queue);
 	WRITE_ONCE(tcp_sk(sk)->copied_seq, tcp_sk(sk)->rcv_nxt);
 }

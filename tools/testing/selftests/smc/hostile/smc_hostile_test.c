@@ -376,6 +376,12 @@ static void garbage(void)
 	result(judge(s, GOT_RESET, false, NULL) && victim_says(s, SMC_REASON_PROTOCOL),
 	       "as server: no CLC at all");
 	end_scene(s);
+	s = as_client();
+	put_bytes(s.raw, proposal.b, 20);
+	shutdown(s.raw, SHUT_WR);
+	result(victim_is_told(s, true) && victim_says(s, SMC_REASON_PROTOCOL),
+	       "as client: the end of the stream inside the Proposal is an error");
+	end_scene(s);
 	for (int i = 0; ok && i < 50; i++) {
 		m.len = 9 + rand_r(&seed) % 1500;
 		for (size_t k = 0; k < m.len; k++)
@@ -572,7 +578,7 @@ int main(void)
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
-	ksft_set_plan(sizeof(changes) / sizeof(changes[0]) + 3 * 4 + 2 + 8 + 3 + 6 + 5 + 2 + 2 + 2 +
+	ksft_set_plan(sizeof(changes) / sizeof(changes[0]) + 3 * 4 + 2 + 8 + 4 + 6 + 5 + 2 + 2 + 2 +
 		      forms_plan());
 	klog_open();
 	hostile_open();
