@@ -118,6 +118,22 @@ static void wait_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 }
 
 /*
+ * Has TCP received the peer's FIN? After an error, ask under the lock: the task that resets TCP
+ * clears the flag for a moment, and the FIN may be in the backlog.
+ */
+static bool fin_received(struct sock *sk)
+{
+	bool done = sock_flag(sk, SOCK_DONE);
+
+	if (!done && READ_ONCE(sk->sk_err)) {
+		lock_sock(sk);
+		done = sock_flag(sk, SOCK_DONE);
+		release_sock(sk);
+	}
+	return done;
+}
+
+/*
  * Called when nothing was received and nothing more will come. Returns 0 for the end of the stream,
  * a negative errno, in the order in which TCP checks, or 1 if it was not the end after all.
  */
@@ -126,7 +142,7 @@ static int rx_end(struct sock *sk, struct smc_conn *c)
 	unsigned long flags = READ_ONCE(c->rx_flags);
 
 	smc_conn_handle_peer_abort(sk, c, flags);
-	if (c->late_fin ? smc_conn_end_came_first(flags) : sock_flag(sk, SOCK_DONE))
+	if (c->late_fin ? smc_conn_end_came_first(flags) : fin_received(sk))
 		return 0;
 	if (sk->sk_err)
 		return sock_error(sk);
@@ -256,6 +272,7 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	if (unlikely(flags & MSG_PEEK))
 		seq += max(sk_peek_offset(sk, flags), 0);
 	do {
+look:
 		unread = smc_count_read_acquire(&c->rx_prod) - seq;
 		if (unlikely((s64)unread <= 0)) {
 			if (copied >= target)
@@ -263,15 +280,15 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 			rc = no_data(sk, c, &seq, &timeo, flags, copied);
 			if (rc <= 0)
 				break;
-			continue;
+			goto look;
 		}
 		n = min_t(u64, unread, len - copied);
-		if (unlikely(READ_ONCE(c->urg_data))) {
+		if (unlikely(READ_ONCE(c->urg_data)) && len) {
 			rc = smc_recv_mind_urgent(sk, c, &seq, &n, copied, timeo, flags);
 			if (rc < 0)
 				break;
 			if (rc)
-				continue;
+				goto look;
 		}
 		n = take(c, msg, seq, n, flags);
 		if (unlikely(!n && len)) {
@@ -292,5 +309,5 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	smc_recv_count(sk, c, copied);
 	mutex_unlock(&c->rx_lock);
 	trace_smc_rx_recvmsg(sk, c->dev, copied);
-	return copied ? copied : rc;
+	return copied ? copied : min(rc, 0);
 }

@@ -278,6 +278,32 @@ static void urgent_peek_client(void)
 	ping_pong(fd);
 }
 
+/* A recv() of 0 bytes neither reads an urgent byte nor passes it. */
+static void urgent_zero_server(void)
+{
+	char buf[10];
+	int fd = pair();
+
+	barrier("sent");
+	await_urgent(fd, 'U', 0);
+	R(recv(fd, buf, 0, MSG_DONTWAIT));
+	R(recv(fd, buf, 0, MSG_DONTWAIT | MSG_PEEK));
+	say_state(fd);
+	read_urgent(fd, 0);
+	barrier("read");
+	ping_pong(fd);
+}
+
+static void urgent_zero_client(void)
+{
+	int fd = pair();
+
+	R(send(fd, "U", 1, MSG_OOB));
+	barrier("sent");
+	barrier("read");
+	ping_pong(fd);
+}
+
 /* SIGURG, select() and epoll report the byte; reading it ends the report. */
 static void urgent_told_server(void)
 {
@@ -497,6 +523,7 @@ const struct test_case urgent_cases[] = {
 	/* On SMC-R the newer byte waits (RFC 7609, 4.7.5): it does not overtake. */
 	CASE(urgent_replaced, F_HERE, "an urgent byte is replaced by the next one"),
 	CASE(urgent_peek, 0, "MSG_PEEK and MSG_TRUNC around the urgent mark"),
+	CASE(urgent_zero, 0, "recv() of 0 bytes at the urgent mark"),
 	CASE(urgent_told, 0, "SIGURG, select() and epoll report an urgent byte"),
 	CASE(urgent_full, 0, "an urgent byte when the window is full"),
 	CASE(urgent_growing, F_HERE, "an urgent byte with more behind it than the buffer holds"),
