@@ -11,7 +11,8 @@ struct smc_sock_info;
 /**
  * struct smc_conn_ops - how a fabric carries an established connection
  *
- * Every function except @grow is mandatory.  fabric.h has the functions that set up a connection.
+ * Every function except @grow and @peer_waits is mandatory.  fabric.h has the functions that set
+ * up a connection.
  *
  * @name:	name for display
  * @diag_mode:	SMC_DIAG_MODE_* of its connections
@@ -29,6 +30,9 @@ struct smc_sock_info;
  *		true if there is more room.  Process context, may sleep for memory.
  * @request_update: have the peer send us its rx_cons soon, even if that is not worth a
  *		message.  Any context but hard interrupts.
+ * @peer_waits:	does the peer wait until data has been read? NULL if it never does before the
+ *		element is full; otherwise smc_conn_readable() follows when it begins to wait.
+ *		Any context.
  * @urgent:	tell the peer of urgent data.  The caller holds tx_lock, unless the event is
  *		SMC_URGENT_TAKEN.
  * @signal:	send a flag to the peer, if the peer is known yet.  Any context but hard
@@ -48,6 +52,7 @@ struct smc_conn_ops {
 	void (*consumed)(struct smc_conn *c);
 	bool (*grow)(struct smc_conn *c);
 	void (*request_update)(struct smc_conn *c);
+	bool (*peer_waits)(struct smc_conn *c);
 	void (*urgent)(struct smc_conn *c, enum smc_urgent_event news);
 	void (*signal)(struct smc_conn *c, enum smc_conn_flag flag);
 	void (*keepalive)(struct smc_conn *c, unsigned int seconds);

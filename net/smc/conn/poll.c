@@ -15,8 +15,12 @@ static bool readable(struct sock *sk, struct smc_conn *c)
 
 	if (!READ_ONCE(c->rx_stays))
 		size = max(size, READ_ONCE(c->rx_sure));
-	/* A higher SO_RCVLOWAT could never be met: senders may stop before the element is full. */
-	return unread && unread >= min_t(u64, target, size - size / 4);
+	/*
+	 * A higher SO_RCVLOWAT could never be met: senders may stop before the element is full, and
+	 * a sender whose ring is smaller, or that has sent an urgent byte, waits for the reader.
+	 */
+	return unread && (unread >= min_t(u64, target, size - size / 4) ||
+			  (c->ops->peer_waits && c->ops->peer_waits(c)));
 }
 
 static bool writable(struct smc_conn *c)

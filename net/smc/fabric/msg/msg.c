@@ -154,6 +154,17 @@ void smc_msg_request_update(struct smc_conn *c)
 }
 
 /**
+ * smc_msg_peer_waits() - smc_conn_ops.peer_waits
+ * @c: the connection
+ *
+ * Return: true if the peer is blocked, or has sent an urgent byte that has yet to be read.
+ */
+bool smc_msg_peer_waits(struct smc_conn *c)
+{
+	return READ_ONCE(to_msg_conn(c)->peer_waits);
+}
+
+/**
  * smc_msg_urgent() - smc_conn_ops.urgent
  * @c: the connection
  * @news: the event
@@ -421,7 +432,8 @@ static bool take_msg(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 	/* The peer requests an update, or is blocked: answer if it does not know rx_cons yet. */
 	answer = msg->prod_flags & (SMC_CDC_UPDATE_REQ | SMC_CDC_WRITE_BLOCKED) &&
 		 smc_count_read(&c->rx_cons) != smc_count_read(&m->cons_advertised);
-	if (news)
+	/* A reader that waits for more data than a waiting peer can send has to read now. */
+	if (news || unlikely(READ_ONCE(m->peer_waits)))
 		smc_conn_readable(c);
 	if (unlikely(msg->conn_flags))
 		take_flags(m, msg->conn_flags);

@@ -133,6 +133,7 @@ void smc_msg_leave_if_ended(struct smc_msg_conn *m);
 void smc_msg_commit(struct smc_conn *c);
 void smc_msg_consumed(struct smc_conn *c);
 void smc_msg_request_update(struct smc_conn *c);
+bool smc_msg_peer_waits(struct smc_conn *c);
 void smc_msg_urgent(struct smc_conn *c, enum smc_urgent_event news);
 void smc_msg_signal(struct smc_conn *c, enum smc_conn_flag flag);
 void smc_msg_detach(struct smc_conn *c);

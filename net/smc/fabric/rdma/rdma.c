@@ -273,6 +273,7 @@ static const struct smc_conn_ops rdma_conn_ops = {
 	.consumed	= smc_msg_consumed,
 	.urgent		= smc_msg_urgent,
 	.request_update	= smc_msg_request_update,
+	.peer_waits	= smc_msg_peer_waits,
 	.signal		= smc_msg_signal,
 	.keepalive	= smc_llc_keepalive,
 	.detach		= smc_rdma_detach,

@@ -289,6 +289,64 @@ static void rcvlowat_set_client(void)
 	barrier("done");
 }
 
+static void sndbuf_16k(int fd)
+{
+	X(set_int(fd, SOL_SOCKET, SO_SNDBUF, 16384));
+}
+
+/* More than the buffer of the sender, who has to wait until the data has been read. */
+static void rcvlowat_ring_server(void)
+{
+	char buf[4096];
+	int fd = pair_with(sndbuf_16k);
+	ssize_t n, all = 0;
+
+	R(set_int(fd, SOL_SOCKET, SO_RCVLOWAT, 100000));
+	barrier("low water");
+	do {
+		await_mask(fd, POLLIN);
+		n = recv(fd, buf, sizeof(buf), 0);
+		all += n > 0 ? n : 0;
+	} while (n > 0);
+	rec("%zd bytes", all);
+}
+
+static void rcvlowat_ring_client(void)
+{
+	int fd = pair_with(sndbuf_16k);
+
+	barrier("low water");
+	send_bytes(fd, 0, 200000, 50000);
+	shutdown(fd, SHUT_WR);
+	recv_to_end(fd, 0);
+}
+
+/* An urgent byte in front of the data that is awaited. */
+static void rcvlowat_urgent_server(void)
+{
+	int fd = pair();
+
+	R(set_int(fd, SOL_SOCKET, SO_RCVLOWAT, 1000));
+	barrier("low water");
+	rec("poll %s", mask_name(await_mask(fd, POLLIN)));
+	recv_bytes(fd, 0, 50, 50);
+	barrier("read");
+	recv_to_end(fd, 50);
+}
+
+static void rcvlowat_urgent_client(void)
+{
+	int fd = pair();
+
+	barrier("low water");
+	send_bytes(fd, 0, 50, 50);
+	R(send(fd, "U", 1, MSG_OOB));
+	send_bytes(fd, 50, 2000, 2000);
+	barrier("read");
+	shutdown(fd, SHUT_WR);
+	recv_to_end(fd, 0);
+}
+
 static void timeouts_server(void)
 {
 	struct timeval tv;
@@ -629,6 +687,8 @@ const struct test_case sockopt_cases[] = {
 	/* TCP needs a minute between machines to send a whole buffer through a window of one
 	 * segment.
 	 */
+	CASE(rcvlowat_ring, 0, "SO_RCVLOWAT above the buffer of the sender"),
+	CASE(rcvlowat_urgent, 0, "SO_RCVLOWAT and an urgent byte in front of the data"),
 	CASE(rcvlowat_set, F_ONE, "SO_RCVLOWAT set during poll(), and to more than fits"),
 	CASE(timeouts, 0, "SO_RCVTIMEO and SO_SNDTIMEO"),
 	CASE(keepalive, F_ROOT, "SO_KEEPALIVE, and the link tests that it causes"),
