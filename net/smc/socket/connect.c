@@ -207,13 +207,16 @@ static int end_connect(struct socket *sock, struct sockaddr_unsized *addr, int l
  */
 int smc_proto_connect(struct sock *sk, struct sockaddr_unsized *addr, int len)
 {
+	bool fastopen = smc_sk(sk)->phase == SMC_PHASE_NEW;
 	int rc;
 
-	if (smc_sk(sk)->phase == SMC_PHASE_NEW)
+	if (fastopen)
 		smc_to_tcp(sk, SMC_REASON_FASTOPEN, 0);
 	rc = smc_family(sk)->tcp->connect(sk, addr, len);
 	if (!rc)
 		smc_tcpopt->connecting(sk);
+	else if (fastopen)
+		smc_to_new(sk);
 	return rc;
 }
 

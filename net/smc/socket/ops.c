@@ -56,6 +56,12 @@ static int send_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size
 	return smc_conn_sendmsg(sk, c, msg, len);
 }
 
+/* After a wait, phase NEW means that connect() has failed, or that another task disconnected. */
+static bool is_new(const struct sock *sk)
+{
+	return READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_NEW;
+}
+
 /*
  * Send on a socket that was closed: its lock decides whether this or a connect() comes first. Here
  * TCP does not release the lock, unless MSG_FASTOPEN connects the socket: smc_proto_connect().
@@ -88,7 +94,7 @@ static noinline int send_without_conn(struct socket *sock, struct msghdr *msg, s
 		if (rc)
 			return rc;
 		c = smc_get_conn(sk);
-		if (!c && !closed)
+		if (!c && !closed && !is_new(sk))
 			return tcp_ops(sk)->sendmsg(sock, msg, len);
 		if (!c && send_closed(sk, msg, len, &rc))
 			return rc;
@@ -114,21 +120,45 @@ static int recv_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size
 	return smc_conn_recvmsg(sk, c, msg, len, flags);
 }
 
-/* As send_closed(), for a socket in phase NEW, for which TCP has no data. */
-static bool recv_new(struct sock *sk, struct msghdr *msg, int *rc)
+/*
+ * Would TCP's recvmsg() find nothing to do but to report that the socket is closed? Not if a
+ * sockmap or kernel TLS has replaced it. The socket is locked.
+ */
+static bool recv_is_over(const struct sock *sk)
 {
-	bool first;
+	return sk->sk_state == TCP_CLOSE && skb_queue_empty(&sk->sk_receive_queue) &&
+	       sk->sk_prot == &smc_family(sk)->prot && !tcp_sk(sk)->repair;
+}
+
+/* What TCP's recvmsg() returns then, in the order in which it looks. The socket is locked. */
+static int recv_over(struct sock *sk)
+{
+	int rc;
+
+	if (sock_flag(sk, SOCK_DONE))
+		return 0;
+	rc = sock_error(sk);
+	if (rc)
+		return rc;
+	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
+}
+
+/* As send_closed(). TCP's recvmsg() is called only if it does not have to wait for data. */
+static bool recv_closed(struct socket *sock, struct msghdr *msg, size_t len, int flags, int *rc)
+{
+	struct sock *sk = sock->sk;
+	bool first, over;
 
 	lock_sock(sk);
-	first = smc_sk(sk)->phase == SMC_PHASE_NEW && sk->sk_state == TCP_CLOSE;
-	if (first) {
-		/* The order in which TCP looks. */
-		*rc = sock_error(sk);
-		if (!*rc && !(sk->sk_shutdown & RCV_SHUTDOWN))
-			*rc = -ENOTCONN;
+	first = !smc_busy(smc_sk(sk));
+	over = first && recv_is_over(sk);
+	if (over) {
+		*rc = recv_over(sk);
 		msg->msg_namelen = 0;
 	}
 	release_sock(sk);
+	if (first && !over)
+		*rc = tcp_ops(sk)->recvmsg(sock, msg, len, flags);
 	return first;
 }
 
@@ -146,10 +176,9 @@ static noinline int recv_without_conn(struct socket *sock, struct msghdr *msg, s
 		if (rc)
 			return rc;
 		c = smc_get_conn(sk);
-		if (!c && (!closed || flags & MSG_OOB ||
-			   READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_NEW))
+		if (!c && (flags & MSG_OOB || !(closed || is_new(sk))))
 			return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
-		if (!c && recv_new(sk, msg, &rc))
+		if (!c && recv_closed(sock, msg, len, flags, &rc))
 			return rc;
 	} while (!c);
 	return recv_on(sk, c, msg, len, flags);

@@ -23,7 +23,10 @@ static int smc_mmap(struct file *file, struct socket *sock, struct vm_area_struc
 static ssize_t smc_splice_read(struct socket *sock, loff_t *ppos,
 			       struct pipe_inode_info *pipe, size_t len, unsigned int flags)
 {
-	if (!is_plain(sock->sk))
+	/* A socket that is closed may become SMC before TCP's splice_read() has its lock. */
+	bool closed = inet_sk_state_load(sock->sk) == TCP_CLOSE;
+
+	if (closed || !is_plain(sock->sk))
 		return copy_splice_read(sock->file, ppos, pipe, len, flags);
 	return smc_family(sock->sk)->tcp_ops->splice_read(sock, ppos, pipe, len, flags);
 }

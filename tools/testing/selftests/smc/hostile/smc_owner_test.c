@@ -284,10 +284,9 @@ static void await_state(volatile pid_t *tid, char state)
  * A send() or recv() that came while the socket was unconnected gets the lock after connect(), when
  * the socket is SMC. It fails as over TCP, or its byte goes through SMC.
  */
-static bool meet(int l, int port, bool sends)
+static bool meet(int fd, int l, int port, bool sends)
 {
-	struct meeting m = { .fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SMC), .port = port,
-			     .sends = sends };
+	struct meeting m = { .fd = fd, .port = port, .sends = sends };
 	pthread_t owner, connects, calls;
 	struct timeval limit = { .tv_sec = WAIT_MS / 1000 };
 	bool ok;
@@ -316,6 +315,23 @@ static bool meet(int l, int port, bool sends)
 	close(m.fd);
 	close(s);
 	return ok;
+}
+
+static int new_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM, IPPROTO_SMC);
+}
+
+/* A socket whose first attempt to connect has failed, as plain TCP. */
+static int failed_socket(void)
+{
+	struct sockaddr_in nowhere = { .sin_family = AF_INET, .sin_port = htons(1),
+				       .sin_addr.s_addr = htonl(INADDR_BROADCAST) };
+	int fd = new_socket();
+
+	if (sendto(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL, (void *)&nowhere, sizeof(nowhere)) >= 0)
+		give_up("sendto() to a broadcast address succeeds");
+	return fd;
 }
 
 static void *peeker(void *fd)
@@ -386,7 +402,7 @@ int main(void)
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
 	if (!trap_set())
 		ksft_exit_skip("no userfaultfd\n");
-	ksft_set_plan(9);
+	ksft_set_plan(10);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	old = set_timeout_ms(600000);
@@ -410,8 +426,12 @@ int main(void)
 	klog_result(served(l, port), "a connection works after the stalled calls have ended");
 	/* SO_RCVBUF would keep elements from growing. */
 	l = victim_listen(&port);
-	klog_result(meet(l, port, true), "send() that overlaps connect() loses no byte");
-	klog_result(meet(l, port, false), "recv() that overlaps connect() misses no byte");
+	klog_result(meet(new_socket(), l, port, true),
+		    "send() that overlaps connect() loses no byte");
+	klog_result(meet(new_socket(), l, port, false),
+		    "recv() that overlaps connect() misses no byte");
+	klog_result(meet(failed_socket(), l, port, false),
+		    "recv() that overlaps connect() after MSG_FASTOPEN misses no byte");
 	klog_result(low_water(l, port), "SO_RCVLOWAT does not stop a connection whose element stays small");
 	set_timeout_ms(old);
 	ksft_finished();
