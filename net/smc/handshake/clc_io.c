@@ -163,14 +163,20 @@ static int incomplete(const struct smc_handshake *hs)
 	return hs->have ? -EPROTO : -ECONNABORTED;
 }
 
-/* How often a handshake looks for data that TCP does not report. */
+/*
+ * How long until a handshake looks for data that TCP does not report. The time doubles with each
+ * look, this often.
+ */
 #define LOWAT_TIME	(1 + HZ / 100)
+#define LOWAT_DOUBLES	5
 
 /* TCP reports data only once SO_RCVLOWAT bytes have arrived, and a message may be shorter. */
 static int await_bytes(struct smc_handshake *hs)
 {
-	if (unlikely(READ_ONCE(hs->sk->sk_rcvlowat) > 1))
-		smc_hs_kick_at(hs, jiffies + LOWAT_TIME);
+	if (unlikely(READ_ONCE(hs->sk->sk_rcvlowat) > 1)) {
+		smc_hs_kick_at(hs, jiffies + (LOWAT_TIME << hs->looks));
+		hs->looks = min(hs->looks + 1, LOWAT_DOUBLES);
+	}
 	return -EAGAIN;
 }
 
@@ -210,5 +216,6 @@ int smc_clc_recv(struct smc_handshake *hs)
 	}
 	trace_smc_clc_received(sk, hs->area.buf, hs->have, desc.error);
 	hs->have = 0;
+	hs->looks = 0;
 	return desc.error;
 }

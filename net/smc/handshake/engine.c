@@ -78,6 +78,7 @@ struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
 	memset(&hs->neg, 0, sizeof(hs->neg));
 	hs->neg.server = role->server;
 	hs->have = 0;
+	hs->looks = 0;
 	hs->to_send = 0;
 	/* From here on, a reader that still has a stale pointer can take a reference. */
 	smp_wmb();

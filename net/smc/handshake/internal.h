@@ -126,6 +126,7 @@ struct smc_pair {
  * @neg:	the result of the negotiation
  * @hdr:	header of the message that is being received
  * @have:	number of bytes of the message received so far in @area.buf
+ * @looks:	number of looks for the message without a report from TCP, up to a limit
  * @to_send:	number of bytes in @area.buf that TCP has yet to take; they must be sent before the
  *		next step
  * @sent:	number of bytes of the message that TCP has taken already
@@ -152,6 +153,7 @@ struct smc_handshake {
 	struct smc_negotiated	neg;
 	struct smc_clc_hdr	hdr;
 	unsigned int		have;
+	int			looks;
 	unsigned int		to_send;
 	unsigned int		sent;
 	struct smc_clc_area	area;

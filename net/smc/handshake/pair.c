@@ -292,7 +292,7 @@ static void decide(struct smc_handshake *client, struct smc_conn *c, enum smc_re
 /**
  * smc_pair_by_worker() - let the work item of a child's handshake decide for both
  * @client: handshake of the client, from smc_pair_claim(); takes over its reference
- * @child: the child, locked, with a handshake
+ * @child: the child, locked, with a handshake that smc_hs_begin() has yet to start
  *
  * Context: any.
  */
@@ -301,7 +301,6 @@ void smc_pair_by_worker(struct smc_handshake *client, struct sock *child)
 	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(child)->hs, 1);
 
 	hs->pair.client = client;
-	smc_hs_kick(hs);
 }
 
 /**

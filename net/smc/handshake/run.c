@@ -117,10 +117,11 @@ void smc_hs_event(struct sock *sk)
 	smc_hs_put_later(hs);
 }
 
+/* Let the timer expire at @when, or earlier if it does so already: hs_timer() arms it again. */
 static void arm_timer(struct smc_handshake *hs, unsigned long when)
 {
 	refcount_inc(&hs->ref);
-	if (mod_timer(&hs->timer, when))
+	if (timer_reduce(&hs->timer, when))
 		refcount_dec(&hs->ref);
 	/* The timer's lock orders this with smc_hs_unlink(): one of the two deletes the timer. */
 	if (test_bit(SMC_HS_DEAD, &hs->flags) && timer_delete(&hs->timer))
@@ -208,8 +209,12 @@ void smc_hs_begin(struct sock *sk)
 	smp_mb__before_atomic();
 	set_bit(SMC_HS_BEGUN, &hs->flags);
 	arm_timer(hs, hs->soft_deadline);
-	/* TCP tells a server that the Proposal has arrived, unless SO_RCVLOWAT forbids that. */
-	if ((!hs->role->server || sk->sk_rcvlowat > 1) && !smc_left_to_owner(sk))
+	/*
+	 * TCP tells a server that the Proposal has arrived, unless SO_RCVLOWAT forbids that. No
+	 * Proposal comes from a client of this kernel.
+	 */
+	if ((!hs->role->server || hs->pair.client || sk->sk_rcvlowat > 1) &&
+	    !smc_left_to_owner(sk))
 		smc_hs_kick(hs);
 }
 

@@ -97,10 +97,14 @@ static enum smc_reason why_tcp(const struct sock *listener, struct sock *child, 
 	return reason ?: smc_tcpopt_why_not(sock_net(child));
 }
 
-static bool new_server(struct sock *child, const struct sock *listener)
+/* @client: the client's handshake, if it is in this kernel and has been claimed; or NULL. */
+static bool new_server(struct sock *child, const struct sock *listener,
+		       struct smc_handshake *client)
 {
 	if (!smc_hs_new(child, listener, &smc_hs_server, &smc_hs_socket_ops, GFP_ATOMIC))
 		return false;
+	if (client)
+		smc_pair_by_worker(client, child);
 	smc_hs_begin(child);
 	return true;
 }
@@ -113,7 +117,7 @@ static void start_server(struct sock *child, const struct sock *listener)
 {
 	__smc_set_phase(child, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
 	smc_hook_callbacks(child);
-	if (!new_server(child, listener))
+	if (!new_server(child, listener, NULL))
 		smc_reset_child(child);
 }
 
@@ -140,9 +144,7 @@ static bool pair_with_client(struct sock *child, const struct sock *listener,
 		smc_to_up(child, c);
 	} else if (rc != -EAGAIN) {
 		smc_to_tcp(child, rc, 0);
-	} else if (new_server(child, listener)) {
-		smc_pair_by_worker(client, child);
-	} else {
+	} else if (!new_server(child, listener, client)) {
 		smc_pair_refuse(client, SMC_REASON_NO_MEMORY);
 		smc_to_tcp(child, SMC_REASON_NO_MEMORY, 0);
 	}

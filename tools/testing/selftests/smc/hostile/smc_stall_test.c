@@ -109,6 +109,29 @@ static bool served_despite_rcvlowat(int l, int port)
 	return put_file("/proc/sys/net/smc/loopback_pairing", "1") && ok;
 }
 
+/*
+ * Data that is never a Proposal does not postpone the timeout, although TCP reports every byte.
+ * It does so because an urgent byte keeps the handshake from taking any of them.
+ */
+static bool ends_despite_rcvlowat(int l, int port)
+{
+	const int limit = 8000;		/* at least 16 s, and less than the window */
+	int one = 1, low = 2, sent, c, s;
+
+	setsockopt(l, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
+	c = raw_connect(port);
+	setsockopt(c, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	s = accept_in_time(l);
+	send(c, "x", 1, MSG_OOB | MSG_NOSIGNAL);
+	for (sent = 0; sent < limit && !wait_mask(c, POLLHUP, 2); sent++)
+		send(c, "x", 1, MSG_NOSIGNAL);
+	low = 1;
+	setsockopt(l, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
+	close(c);
+	close(s);
+	return sent < limit;
+}
+
 /* All of them end after the timeout: the raw side sees a reset. */
 static bool all_end(const int *raw, const int *victim)
 {
@@ -303,7 +326,7 @@ int main(void)
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
-	ksft_set_plan(13);
+	ksft_set_plan(14);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	l = victim_listen(&port);
@@ -353,6 +376,7 @@ int main(void)
 	for (int i = 0; i < STALLED; i++)
 		victim[i] = accept_in_time(l);
 	klog_result(all_end(raw, victim), "silent clients are reset after the timeout");
+	klog_result(ends_despite_rcvlowat(l, port), "so is a client that sends without end");
 	close_all(raw, victim);
 	for (int i = 0; i < STALLED; i++)
 		victim[i] = victim_connect(rport);
