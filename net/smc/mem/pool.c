@@ -187,14 +187,31 @@ static void unregister_all(struct smc_pools *pools)
 	mutex_unlock(&pools->reg_lock);
 }
 
+/* The reaper frees other buffers at the same time, so only walk the list under the lock. */
+static struct smc_buf *unlist_retired(struct smc_pools *pools)
+{
+	struct smc_buf *buf, *found = NULL;
+
+	spin_lock_bh(&pools->lock);
+	list_for_each_entry(buf, &pools->all, all) {
+		if (buf->retired) {
+			list_del_init(&buf->all);
+			pools->n_bufs--;
+			found = buf;
+			break;
+		}
+	}
+	spin_unlock_bh(&pools->lock);
+	return found;
+}
+
 /* Free buffers that were retired, but whose owner ended before it called smc_buf_retired(). */
 static void free_retired(struct smc_pools *pools)
 {
-	struct smc_buf *buf, *next;
+	struct smc_buf *buf;
 
-	list_for_each_entry_safe(buf, next, &pools->all, all)
-		if (buf->retired)
-			buf_free(buf);
+	while ((buf = unlist_retired(pools)))
+		buf_free(buf);
 }
 
 /**
@@ -216,6 +233,11 @@ void smc_pools_shut(struct smc_pools *pools)
 	if (cancel_delayed_work_sync(&pools->reap))
 		smc_pools_put(pools);
 	reap(pools);
+	/* smc_rmbe_put() may have started the timer just before @closed was set. */
+	if (cancel_delayed_work_sync(&pools->reap)) {
+		smc_pools_put(pools);
+		reap(pools);
+	}
 	free_retired(pools);
 }
 
