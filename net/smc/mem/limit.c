@@ -104,9 +104,11 @@ bool smc_mem_reserve(struct smc_mem_limit *limit, u64 bytes)
 	if (used <= READ_ONCE(limit->max) && of_host <= host_limit(limit))
 		return true;
 	smc_mem_unreserve(limit, bytes);
-	relief = READ_ONCE(limit->relief_work);
+	rcu_read_lock();
+	relief = rcu_dereference(limit->relief_work);
 	if (relief)
 		queue_work(smc_wq, relief);
+	rcu_read_unlock();
 	return false;
 }
 

@@ -14,14 +14,15 @@
  * @bytes:	memory of all buffers, in bytes
  * @max:	maximum of @bytes: net.smc.mem_max
  * @guest:	any user can create a namespace like this one
- * @relief_work: queued when memory is refused, or NULL
+ * @relief_work: queued when memory is refused, or NULL; it lives as long as the namespace, while
+ *	another namespace may still grow an element that is charged to this limit
  */
 struct smc_mem_limit {
 	refcount_t		ref;
 	atomic64_t		bytes;
 	u64			max;
 	bool			guest;
-	struct work_struct	*relief_work;
+	struct work_struct __rcu *relief_work;
 };
 
 extern unsigned long smc_host_mem_max;

@@ -495,14 +495,15 @@ static int __net_init smc_lgr_net_init(struct net *net)
 	INIT_WORK(&lgrs->relief_work, relief_work);
 	lgrs->seq = 1;
 	smc_net(net)->lgrs = lgrs;
-	WRITE_ONCE(smc_net(net)->mem_limit->relief_work, &lgrs->relief_work);
+	rcu_assign_pointer(smc_net(net)->mem_limit->relief_work, &lgrs->relief_work);
 	return 0;
 }
 
 /*
  * Called when the namespace has no sockets any more but those of the kernel.  Before it gets to
  * smc_lgr_net_exit(), the namespace waits for its netdevs and RDMA devices to go, which wait for
- * link groups, but do not find those of a namespace that is ending.
+ * link groups, but do not find those of a namespace that is ending.  It also waits for RCU, so
+ * nobody queues relief_work afterwards.
  */
 static void __net_exit smc_lgr_net_pre_exit(struct net *net)
 {
@@ -511,6 +512,7 @@ static void __net_exit smc_lgr_net_pre_exit(struct net *net)
 	spin_lock_bh(&sn->lgrs->lock);
 	sn->lgrs->closed = true;
 	spin_unlock_bh(&sn->lgrs->lock);
+	RCU_INIT_POINTER(sn->mem_limit->relief_work, NULL);
 	smc_lgrs_end_all(sn);
 }
 
@@ -519,8 +521,6 @@ static void __net_exit smc_lgr_net_exit(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
 
-	/* Without sockets nothing can ask for memory any more. */
-	WRITE_ONCE(sn->mem_limit->relief_work, NULL);
 	cancel_work_sync(&sn->lgrs->relief_work);
 	wait_var_event(&sn->lgrs->n, !atomic_read(&sn->lgrs->n));
 }
