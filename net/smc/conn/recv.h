@@ -27,7 +27,8 @@ static __always_inline size_t smc_recv_copy(struct smc_conn *c, u64 seq, struct 
 /* Release the bytes before @seq, which is the next byte to be read. */
 static __always_inline void smc_recv_consume(struct smc_conn *c, u64 seq)
 {
-	smc_count_set(&c->rx_cons, seq);
+	/* Release: another task may tell the peer at once, and the peer reuses the bytes. */
+	smc_count_set_release(&c->rx_cons, seq);
 	c->ops->consumed(c);
 }
 

@@ -39,6 +39,8 @@ static bool read_control(const struct smc_control *control, struct smc_cdc_msg *
 	/* If cons has the end, prod covers all data.  model/control.pml: data after the end */
 	virt_rmb();
 	prod = READ_ONCE(control->prod);
+	/* The data is read after prod.  Another kernel writes it, also if this one is not SMP. */
+	virt_rmb();
 	smc_control_unpack(prod, cons, msg);
 	return true;
 }
@@ -49,9 +51,12 @@ static void write_control(struct smc_control *control, const struct smc_cdc_msg 
 
 	smc_control_pack(msg, true, &prod, &cons);
 	test_lie(&prod, &cons);
-	/* The data in the ring must be visible before the control data. */
+	/*
+	 * The data in the peer's ring must be visible before prod, and our own ring must have been
+	 * read before cons, so a release comes before both.
+	 */
+	virt_store_release(&control->type, SMC_CDC_TYPE);
 	virt_wmb();
-	WRITE_ONCE(control->type, SMC_CDC_TYPE);
 	WRITE_ONCE(control->prod, prod);
 	/* cons may announce the end of the stream.  model/control.pml: the end after the data */
 	virt_wmb();
