@@ -296,7 +296,7 @@ SHARED, MODEL = ["--ism", "256"], ["--ism-model"]
 # Cases for what is different with IBM's function: it copies, how it is signalled, and its faults.
 TOLD = ("transfer_quick urgent shown_ism kill_client unload after_tcp ism_unbound_server ism_dead_client "
         "ism_storm ism_fails_server ism_silent_client ism_wrong_server ism_keeps_dmb ism_v1 ism_v1_vlan "
-        "ism_not_started ism_confirmed_late").split()
+        "ism_charged ism_not_started ism_confirmed_late").split()
 # A machine that comes back with another peer id finds no slot until its old one is considered dead.
 REBORN = "reborn_other transfer_quick reborn_same duplex reborn_other churn_quick".split()
 # A virtio-ism device, in its two forms, and its faults

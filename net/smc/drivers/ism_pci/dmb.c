@@ -143,7 +143,7 @@ int ism_register_dmb(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb,
 	if (!own)
 		return rc;
 	dmb->priv = own;
-	dmb->mem = kzalloc(dmb->size, GFP_KERNEL | __GFP_NOWARN | __GFP_NORETRY);
+	dmb->mem = kzalloc(dmb->size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY);
 	if (!dmb->mem)
 		goto err_own;
 	rc = take_index(ism, dmb);

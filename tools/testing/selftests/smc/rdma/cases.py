@@ -710,6 +710,7 @@ CASES = [
           ("v2_other_server", {"around": v1.networks(server=v1.OTHER), "expect": "tcp"}),
           ("v2_other_client", {"around": v1.networks(client=v1.OTHER), "expect": "tcp"}))),
     Case("ism_vlans", program=v1.many_vlans, expect="any", quick=False, timeout=200),
+    Case("ism_charged", program=model.charged, expect="any", quick=False),
     Case("ism_not_started", program=model.not_started, expect="any", quick=False),
     Case("ism_confirmed_late", program=model.confirmed_late, expect="any", quick=False),
     # A virtio-ism device

@@ -150,3 +150,60 @@ def confirmed_late(machine, session):
         session.exchange({"server": "ends"})
     reload(machine)
     return problem
+
+
+# ---- who pays for the memory
+
+CGROUP = "/tmp/cgroup"
+ENDS, ELEMENT, RING = 16, 256 << 10, 16 << 10
+
+
+def enter_cgroup(path):
+    with open(f"{path}/cgroup.procs", "w") as procs:
+        procs.write(str(os.getpid()))
+
+
+@contextlib.contextmanager
+def own_cgroup():
+    """Moves the program into a memory cgroup; gives a function for the memory charged to it."""
+    run(f"""mkdir -p {CGROUP}
+        mount -t cgroup2 none {CGROUP}
+        echo +memory > {CGROUP}/cgroup.subtree_control
+        mkdir {CGROUP}/own""")
+    enter_cgroup(f"{CGROUP}/own")
+    try:
+        yield lambda: int(run(f"cat {CGROUP}/own/memory.current"))
+    finally:
+        enter_cgroup(CGROUP)
+        run(f"rmdir {CGROUP}/own; umount {CGROUP}")
+
+
+def sized(sock):
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ELEMENT)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, RING)
+    return sock
+
+
+def one_end(machine, listener):
+    if machine.is_server:
+        return listener.accept()[0]
+    sock = sized(smc_socket())
+    sock.connect((HOST, PORT))
+    return sock
+
+
+def charged(machine, session):
+    """Elements are charged to the memory cgroup of the program that owns the socket."""
+    with contextlib.ExitStack() as opened, own_cgroup() as current:
+        listener = opened.enter_context(sized(smc_socket()))
+        if machine.is_server:
+            listener.bind((HOST, PORT))
+            listener.listen()
+        session.exchange("listening")
+        before = current()
+        for _ in range(ENDS):
+            opened.enter_context(one_end(machine, listener))
+        grown = current() - before
+        session.exchange("measured")
+        opened.close()
+    return "" if grown >= ENDS * ELEMENT * 3 // 4 else f"{grown} bytes are charged for {ENDS} elements"
