@@ -19,7 +19,7 @@ struct pnet_node {
 
 /**
  * struct smc_pnet_table - the PNET table of a namespace
- * @lock:	serializes writers; readers use RCU
+ * @lock:	serializes writers and listings; lookups use RCU
  * @list:	entries, in the order in which they were added
  * @n:		number of entries
  * @last:	number of the entry added last
@@ -221,7 +221,7 @@ unsigned int smc_pnet_seq(const struct smc_net *sn)
  * @e: the previous entry, or number 0; receives the next one
  * @seq: receives the sequence number of the table
  *
- * Context: any.
+ * Context: process, may sleep.
  * Return: false at the end of the table.
  */
 bool smc_pnet_next(struct smc_net *sn, const char *id, struct smc_pnet_entry *e,
@@ -231,16 +231,17 @@ bool smc_pnet_next(struct smc_net *sn, const char *id, struct smc_pnet_entry *e,
 	struct pnet_node *node;
 	bool found = false;
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(node, &t->list, list) {
+	/* Not RCU: an entry and @seq must belong to the same state of the table. */
+	mutex_lock(&t->lock);
+	list_for_each_entry(node, &t->list, list) {
 		if (node->e.number <= e->number || (id && strcmp(node->e.id, id)))
 			continue;
 		*e = node->e;
 		found = true;
 		break;
 	}
-	*seq = READ_ONCE(t->seq);
-	rcu_read_unlock();
+	*seq = t->seq;
+	mutex_unlock(&t->lock);
 	return found;
 }
 

@@ -15,6 +15,7 @@
 #include "../config/eid.h"
 #include "../config/pnet.h"
 #include "../lock_class.h"
+#include "../smc.h"
 #include "policy.h"
 
 struct smc_autocache_slot {
@@ -32,6 +33,7 @@ void smc_autocache_init(struct smc_autocache *c)
 {
 	smc_seqlock_init(&c->lock, SMC_LOCK_AUTOCACHE);
 	c->seed = get_random_u32();
+	c->seq = 1;
 }
 
 void smc_autocache_exit(struct smc_autocache *c)
@@ -132,6 +134,8 @@ void smc_autocache_remember(const struct sock *sk, enum smc_reason reason, u32 d
 	smc_flow_of_sock(sk, &flow, false);
 	write_seqlock_bh(&c->lock);
 	s = __slot_for(sn, &flow.ip[SMC_REMOTE], flow.port[SMC_REMOTE]);
+	if (!is_valid(sn, s) || !is_for(s, &flow.ip[SMC_REMOTE], flow.port[SMC_REMOTE]))
+		c->seq = smc_next_seq(c->seq);
 	s->used = true;
 	s->ip = flow.ip[SMC_REMOTE];
 	s->port = flow.port[SMC_REMOTE];
@@ -203,6 +207,7 @@ void smc_autocache_flush(struct smc_net *sn)
 	write_seqlock_bh(&c->lock);
 	for (i = 0; c->slots && i < SMC_AUTOCACHE_SLOTS; i++)
 		c->slots[i].used = false;
+	c->seq = smc_next_seq(c->seq);
 	smc_steer_switch(sn, SMC_STEER_AUTOCACHE, false);
 	write_sequnlock_bh(&c->lock);
 }
@@ -225,8 +230,7 @@ bool smc_autocache_nth(struct smc_net *sn, unsigned int n, struct smc_autocache_
 	bool valid;
 
 	read_seqlock_excl_bh(&c->lock);
-	/* The lock keeps writers out, so its own number is even. */
-	*seq = read_seqbegin(&c->lock) + 1;
+	*seq = c->seq;
 	s = smp_load_acquire(&c->slots);
 	if (s)
 		s += n;

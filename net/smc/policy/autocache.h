@@ -18,17 +18,20 @@ struct smc_autocache_slot;
 
 /**
  * struct smc_autocache - the destinations that a namespace remembers
- * @lock:	serializes writers of @slots
+ * @lock:	serializes writers of @slots and @seq
  * @slots:	SMC_AUTOCACHE_SLOTS slots, allocated for the first destination to be remembered, and
  *		kept until the namespace ends
  * @seed:	seed of the hash
  * @last:	when a destination was last remembered, in jiffies
+ * @seq:	sequence number of the table, changed with each destination that comes or is
+ *		flushed, never 0
  */
 struct smc_autocache {
 	seqlock_t			lock;
 	struct smc_autocache_slot	*slots;
 	u32				seed;
 	unsigned long			last;
+	unsigned int			seq;
 };
 
 /**
