@@ -23,19 +23,22 @@ static bool ends_with_lgr(const struct smc_link *link)
 	return !link->drained && link->path.dev;
 }
 
+/* All links share the time that one may take. */
 static void end_links(struct smc_lgr *lgr, unsigned long *ended)
 {
+	unsigned long until = jiffies + SMC_LINK_STOP_TIME;
 	struct smc_link *link;
 
 	smc_lgr_for_each_link(lgr, link) {
 		if (!ends_with_lgr(link))
 			continue;
 		__set_bit(smc_lgr_link_index(lgr, link), ended);
-		smc_link_stop(link);
+		smc_link_stop(link, until);
 	}
+	until = jiffies + SMC_LINK_DRAIN_TIME;
 	smc_lgr_for_each_link(lgr, link)
 		if (test_bit(smc_lgr_link_index(lgr, link), ended))
-			smc_link_drain(link);
+			smc_link_drain(link, until);
 }
 
 /* The part of the end that others wait for: applications, handshakes, the end of the namespace. */

@@ -15,11 +15,15 @@
 #include "../../../smc.h"
 #include "lgr.h"
 
-/* Is the link down, and has failover not handled that yet? */
-static bool is_lost(const struct smc_link *link)
+/* Is the link down, and has failover not handled that yet? The engine may be reusing its slot. */
+static bool is_lost(struct smc_lgr *lgr, const struct smc_link *link)
 {
-	return READ_ONCE(link->path.dev) && READ_ONCE(link->state) == SMC_LINK_DOWN &&
-	       !link->drained;
+	bool lost;
+
+	spin_lock_bh(&lgr->lock);
+	lost = link->path.dev && READ_ONCE(link->state) == SMC_LINK_DOWN && !link->drained;
+	spin_unlock_bh(&lgr->lock);
+	return lost;
 }
 
 /* A link that is being added is the engine's, which gives it up when it finds it down. */
@@ -64,13 +68,18 @@ static void lose_link(struct smc_lgr *lgr, struct smc_link *link)
 	struct smc_link_move move = { .from = link, .to = smc_lgr_best_link(lgr) };
 
 	if (!move.to && has_conns(lgr, link)) {
-		/* If a link is being made, failover runs again when that comes up or fails. */
+		/*
+		 * If a link is being made, failover runs again when that comes up or fails. If its
+		 * messages went over the lost link, it fails now, not after their time has passed.
+		 */
 		if (!smc_lgr_other_link(lgr, link))
 			smc_lgr_end(lgr, SMC_REASON_INTERNAL);
+		else
+			smc_llc_kick(lgr);
 		return;
 	}
-	smc_link_stop(link);
-	move.flushed = smc_link_drain(link);
+	smc_link_stop(link, jiffies + SMC_LINK_STOP_TIME);
+	move.flushed = smc_link_drain(link, jiffies + SMC_LINK_DRAIN_TIME);
 	smc_llc_link_lost(lgr, link);
 	move_conns(lgr, &move);
 	smc_lgr_report_moved(lgr, &move);
@@ -82,9 +91,13 @@ static void failover_work(struct work_struct *work)
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, failover_work);
 	struct smc_link *link;
 
-	smc_lgr_for_each_link(lgr, link)
-		if (is_lost(link) && is_ours(lgr, link))
+	smc_lgr_for_each_link(lgr, link) {
+		/* The end of the group handles the other links, and waits for this work item. */
+		if (READ_ONCE(lgr->state) == SMC_LGR_ENDING)
+			break;
+		if (is_lost(lgr, link) && is_ours(lgr, link))
 			lose_link(lgr, link);
+	}
 	smc_lgr_put(lgr);
 }
 

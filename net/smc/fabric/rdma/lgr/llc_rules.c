@@ -7,9 +7,20 @@
  * loss of the last link ends the group and its connections.  Connections that have not finished
  * their first contact decline or are reset, as C.2 and C.3 require, see smc_rdma_finish().
  */
+#include <linux/moduleparam.h>
 #include "lgr.h"
 #include "../link/link.h"
 #include "llc_msg.h"
+
+#ifdef CONFIG_SMC_TEST
+/* For tests: wait longer, to show that something does not end by a timeout. */
+static unsigned int llc_patience = 1;
+module_param(llc_patience, uint, 0600);
+MODULE_PARM_DESC(llc_patience, "factor for the time that LLC waits for a message");
+#define patience()	READ_ONCE(llc_patience)
+#else
+#define patience()	1
+#endif
 
 /* The sides that may send a message. */
 #define SERVER		BIT(0)
@@ -227,7 +238,7 @@ unsigned long smc_llc_left(struct smc_lgr *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 	const struct llc_timeout *t = &llc_timeouts[llc->wait];
-	unsigned long deadline = llc->since + t->time;
+	unsigned long deadline = llc->since + t->time * patience();
 
 	if (!t->time)
 		return 0;

@@ -225,6 +225,12 @@ void smc_lgr_report_moved(struct smc_lgr *lgr, const struct smc_link_move *move)
 				    down_words(move->from->down_reason));
 		return;
 	}
+	if (!move->to) {
+		pr_info_ratelimited("smc: link group %08x: link %u on %s port %u is down (%s); connections reset: %u\n",
+				    lgr->id, from.number, from.dev, from.port,
+				    down_words(move->from->down_reason), move->n_reset);
+		return;
+	}
 	name_link(lgr, move->to, &to);
 	pr_info_ratelimited("smc: link group %08x: link %u on %s port %u is down (%s); connections moved to link %u on %s port %u: %u, reset: %u\n",
 			    lgr->id, from.number, from.dev, from.port,

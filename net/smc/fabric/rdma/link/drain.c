@@ -3,8 +3,8 @@
  * Drain a queue pair in limited time.
  *
  * ib_drain_qp() waits for the device without a limit, and applications would wait with it.  Here
- * the device gets DRAIN_TIME.  Later completions are ignored, and memory that the device may
- * still access is freed only after the queue pair has been destroyed.
+ * the device gets SMC_LINK_DRAIN_TIME.  Later completions are ignored, and memory that the device
+ * may still access is freed only after the queue pair has been destroyed.
  */
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
@@ -12,8 +12,8 @@
 #include "queues.h"
 #include "test_hold.h"
 
-/* How long a device may take to flush a queue pair in the error state. */
-#define DRAIN_TIME	(2 * HZ)
+/* A device that has just flushed another link slowly, or not at all, still gets this much time. */
+#define LEAST_TIME	(HZ / 10)
 
 #ifdef CONFIG_SMC_TEST
 /* For tests: behave as if the device never flushed. */
@@ -61,17 +61,19 @@ static bool post_markers(struct smc_link *link)
 /**
  * smc_queues_drain() - have the device complete everything that was posted
  * @link: the link, which posts nothing any more
+ * @until: how long to wait for the device, in jiffies
  *
- * Context: process, waits for the device, but at most DRAIN_TIME.
+ * Context: process, sleeps.
  * Return: true on success, false if the device has not flushed in time.
  */
-bool smc_queues_drain(struct smc_link *link)
+bool smc_queues_drain(struct smc_link *link, unsigned long until)
 {
 	unsigned long left = 0;
 
 	smc_test_hold(&hold_drain);
 	if (post_markers(link))
-		left = wait_for_completion_timeout(&link->tx_marker.done, DRAIN_TIME);
+		left = wait_for_completion_timeout(&link->tx_marker.done,
+						   max(smc_time_left(until), LEAST_TIME));
 	if (left)
 		left = wait_for_completion_timeout(&link->rx_marker.done, left);
 	if (!left) {

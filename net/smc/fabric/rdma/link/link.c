@@ -13,9 +13,6 @@
 /* Work requests in addition to the posts, in each direction: the marker for draining. */
 #define EXTRA_WR	1
 
-/* How long a link that ends waits for its last messages to be acknowledged. */
-#define FLUSH_TIME	HZ
-
 /* RFC 7609 messages have 44 bytes; version 2 adds longer ones, up to 8 KiB. */
 #define RX_STRIDE	64
 #define RX_LONG		SMC_LLC_V2_MAX_LEN
@@ -403,19 +400,19 @@ void smc_link_down(struct smc_link *link, u32 reason)
 /**
  * smc_link_stop() - end a link and flush what was posted
  * @link: the link, in any state; no other task makes or uses it any more
- *
- * Outstanding posts get up to FLUSH_TIME to complete; the queue pair then flushes the rest.
+ * @until: how long to wait for outstanding posts to complete, in jiffies: at most
+ *	SMC_LINK_STOP_TIME from now. The queue pair then flushes the rest
  *
  * Context: process, sleeps; call it once only.
  */
-void smc_link_stop(struct smc_link *link)
+void smc_link_stop(struct smc_link *link, unsigned long until)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	bool connected;
 
 	if (smc_link_works(link))
 		wait_event_timeout(link->tx_wait, READ_ONCE(link->tx_tail) ==
-				   READ_ONCE(link->tx_head), FLUSH_TIME);
+				   READ_ONCE(link->tx_head), smc_time_left(until));
 	spin_lock_bh(&link->tx_lock);
 	link->tx_ready = false;
 	if (link->state != SMC_LINK_UNUSED && link->state != SMC_LINK_DOWN) {
@@ -433,12 +430,14 @@ void smc_link_stop(struct smc_link *link)
 /**
  * smc_link_drain() - wait until nothing is sent or received any more
  * @link: the link, stopped
+ * @until: how long to wait for the device to flush, in jiffies: at most SMC_LINK_DRAIN_TIME from
+ *	now. A tenth of a second is granted in any case
  *
- * Context: process, waits for the device to flush, for a limited time.
+ * Context: process, sleeps.
  * Return: true on success, false if the device has not flushed in time and may still be
  * processing posts, which keep their senders until smc_link_destroy().
  */
-bool smc_link_drain(struct smc_link *link)
+bool smc_link_drain(struct smc_link *link, unsigned long until)
 {
 	bool flushed = true;
 
@@ -448,7 +447,7 @@ bool smc_link_drain(struct smc_link *link)
 	link->state = SMC_LINK_DOWN;
 	spin_unlock_bh(&link->tx_lock);
 	if (link->qp)
-		flushed = smc_queues_drain(link);
+		flushed = smc_queues_drain(link, until);
 	link->flushed = flushed;
 	link->drained = true;
 	return flushed;

@@ -30,6 +30,12 @@ struct smc_link;
 /* Data writes of one post: two, because the sender's ring may wrap. */
 #define SMC_LINK_WRITES		2
 
+/* How long a link that ends waits for its last messages to be acknowledged, in jiffies. */
+#define SMC_LINK_STOP_TIME	HZ
+
+/* How long a device may take to flush a queue pair in the error state, in jiffies. */
+#define SMC_LINK_DRAIN_TIME	(2 * HZ)
+
 enum smc_link_state {
 	SMC_LINK_UNUSED,
 	SMC_LINK_NEW,		/* the queue pair exists */
@@ -375,8 +381,8 @@ int smc_link_create(struct smc_link *link, const struct smc_link_attr *attr);
 int smc_link_next_hop(struct smc_link *link);
 int smc_link_connect(struct smc_link *link);
 void smc_link_activate(struct smc_link *link);
-void smc_link_stop(struct smc_link *link);
-bool smc_link_drain(struct smc_link *link);
+void smc_link_stop(struct smc_link *link, unsigned long until);
+bool smc_link_drain(struct smc_link *link, unsigned long until);
 void smc_link_failed(struct smc_link *link);
 void smc_link_destroy(struct smc_link *link);
 void smc_link_release(struct smc_link *link);

@@ -3,6 +3,9 @@
 #ifndef SMC_RDMA_MSG_H
 #define SMC_RDMA_MSG_H
 
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
+
 struct smc_link;
 struct smc_link_ops;
 
@@ -17,7 +20,13 @@ void smc_msg_retire_all(struct smc_link *link);
 void smc_msg_unqueue_all(struct smc_link *link);
 
 /* drain.c */
-bool smc_queues_drain(struct smc_link *link);
+/* Time left until @until, in jiffies. */
+static inline unsigned long smc_time_left(unsigned long until)
+{
+	return max_t(long, until - jiffies, 0);
+}
+
+bool smc_queues_drain(struct smc_link *link, unsigned long until);
 
 /* cq.c */
 int smc_cq_create(struct smc_link *link, int n);

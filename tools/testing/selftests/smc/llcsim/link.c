@@ -397,7 +397,7 @@ void smc_link_down(struct smc_link *link, u32 reason)
 /* What the group has just sent gets a moment to leave; if the link is down, some messages are
  * lost.
  */
-void smc_link_stop(struct smc_link *link)
+void smc_link_stop(struct smc_link *link, unsigned long until)
 {
 	struct sim_qp *qp = qp_of_link(link);
 
@@ -417,7 +417,7 @@ void smc_link_stop(struct smc_link *link)
 		sim_event_cancel(&qp->deliver);
 }
 
-bool smc_link_drain(struct smc_link *link)
+bool smc_link_drain(struct smc_link *link, unsigned long until)
 {
 	struct sim_qp *qp = qp_of_link(link);
 

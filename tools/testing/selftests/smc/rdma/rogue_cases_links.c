@@ -434,6 +434,30 @@ static void add_link_unanswered(void)
 	verdict(ok, "links, as client: after the first contact, %s", missing_name[NO_ADD_REPLY]);
 }
 
+/*
+ * The only link that works is lost while the victim waits for the answer to an ADD LINK that it has
+ * sent over that link. The answer cannot come any more, so the victim does not wait for it.
+ */
+static void lost_during_add(void)
+{
+	static const uint8_t rubbish[MSG_LEN] = { SMC_CDC_TYPE };
+	struct conn *c = conn_one_link(CLIENT);
+	struct smc_llc_msg m;
+	bool ok;
+
+	half_tell(half_new(c->l, &dev2), c->l, &m);
+	m.negative = true;
+	llc_put(c->l, &m);
+	group_wants_adds(c->l, true);
+	ok = group_expect(c->l, SMC_LLC_ADD_LINK, false, &m) && conn_echo(c);
+	set_parameter("llc_patience", 100);
+	link_send(c->l, rubbish, sizeof(rubbish));
+	ok = ok && victim_is_told(c->s, true);
+	set_parameter("llc_patience", 1);
+	conn_end(c);
+	verdict(ok, "links, as client: the link is lost that carries an ADD LINK");
+}
+
 /* ---- CONFIRM LINK over the new link ---- */
 
 typedef void confirm_change(struct smc_llc_msg *m);
@@ -744,6 +768,7 @@ void cases_links(void)
 	for (uint8_t reason = 0; reason < 16; reason += 3)
 		TRY(refused(reason), "");
 	TRY(add_link_unanswered(), "");
+	TRY(lost_during_add(), "");
 	TRY(requested(), "");
 	TRY(request_crosses(), "");
 	TRY(request_instead(), "");
