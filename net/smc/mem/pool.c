@@ -37,6 +37,15 @@ void smc_pools_put(struct smc_pools *pools)
 	kfree(pools);
 }
 
+static void __buf_unlist(struct smc_buf *buf)
+{
+	struct smc_pools *pools = buf->pool->pools;
+
+	lockdep_assert_held(&pools->lock);
+	list_del_init(&buf->all);
+	pools->n_bufs--;
+}
+
 static void buf_unlist(struct smc_buf *buf)
 {
 	struct smc_pools *pools = buf->pool->pools;
@@ -44,8 +53,7 @@ static void buf_unlist(struct smc_buf *buf)
 	if (list_empty(&buf->all))
 		return;
 	spin_lock_bh(&pools->lock);
-	list_del_init(&buf->all);
-	pools->n_bufs--;
+	__buf_unlist(buf);
 	spin_unlock_bh(&pools->lock);
 }
 
@@ -195,8 +203,7 @@ static struct smc_buf *unlist_retired(struct smc_pools *pools)
 	spin_lock_bh(&pools->lock);
 	list_for_each_entry(buf, &pools->all, all) {
 		if (buf->retired) {
-			list_del_init(&buf->all);
-			pools->n_bufs--;
+			__buf_unlist(buf);
 			found = buf;
 			break;
 		}

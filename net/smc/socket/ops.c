@@ -56,10 +56,23 @@ static int send_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size
 	return smc_conn_sendmsg(sk, c, msg, len);
 }
 
-/* After a wait, phase NEW means that connect() has failed, or that another task disconnected. */
-static bool is_new(const struct sock *sk)
+/*
+ * Wait for the connection of a socket that had none. *@c is NULL if there is none after the wait;
+ * then *@closed tells whether a connect() may be running or about to run. Returns 0 or a negative
+ * errno.
+ */
+static int await_conn(struct sock *sk, long timeo, struct smc_conn **c, bool *closed)
 {
-	return READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_NEW;
+	/* Look first: connect() may be running, and there may be no connection yet. */
+	bool was_closed = inet_sk_state_load(sk) == TCP_CLOSE;
+	int rc = wait_negotiated(sk, timeo);
+
+	if (rc)
+		return rc;
+	*c = smc_get_conn(sk);
+	/* After a wait, phase NEW means that connect() has failed, or that a task disconnected. */
+	*closed = was_closed || READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_NEW;
+	return 0;
 }
 
 /*
@@ -88,13 +101,10 @@ static noinline int send_without_conn(struct socket *sock, struct msghdr *msg, s
 	int rc;
 
 	do {
-		/* Look first: connect() may be running, and there may be no connection yet. */
-		closed = inet_sk_state_load(sk) == TCP_CLOSE;
-		rc = wait_negotiated(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
+		rc = await_conn(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT), &c, &closed);
 		if (rc)
 			return rc;
-		c = smc_get_conn(sk);
-		if (!c && !closed && !is_new(sk))
+		if (!c && !closed)
 			return tcp_ops(sk)->sendmsg(sock, msg, len);
 		if (!c && send_closed(sk, msg, len, &rc))
 			return rc;
@@ -171,12 +181,10 @@ static noinline int recv_without_conn(struct socket *sock, struct msghdr *msg, s
 	int rc;
 
 	do {
-		closed = inet_sk_state_load(sk) == TCP_CLOSE;
-		rc = wait_negotiated(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+		rc = await_conn(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &c, &closed);
 		if (rc)
 			return rc;
-		c = smc_get_conn(sk);
-		if (!c && (flags & MSG_OOB || !(closed || is_new(sk))))
+		if (!c && (flags & MSG_OOB || !closed))
 			return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
 		if (!c && recv_closed(sock, msg, len, flags, &rc))
 			return rc;

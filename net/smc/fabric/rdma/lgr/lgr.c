@@ -503,7 +503,7 @@ static int __net_init smc_lgr_net_init(struct net *net)
  * Called when the namespace has no sockets any more but those of the kernel.  Before it gets to
  * smc_lgr_net_exit(), the namespace waits for its netdevs and RDMA devices to go, which wait for
  * link groups, but do not find those of a namespace that is ending.  It also waits for RCU, so
- * nobody queues relief_work afterwards.
+ * relief_work is not queued afterwards.
  */
 static void __net_exit smc_lgr_net_pre_exit(struct net *net)
 {

@@ -10,7 +10,7 @@
 #define SLEEPS		'S'	/* in a system call */
 #define WAITS_FOR_LOCK	'D'	/* uninterruptibly: for a socket's lock, or for a page */
 
-/* Returns the state, or 0 if there is no such thread. */
+/* Returns the state, or 0 if the thread does not exist. */
 static inline char task_state(pid_t pid, pid_t tid)
 {
 	char path[64], text[512], *end;

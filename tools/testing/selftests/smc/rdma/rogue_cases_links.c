@@ -417,19 +417,26 @@ static void nothing_comes(enum role role, enum missing missing)
 	verdict(ok, "links, %s: %s", role_name[role], missing_name[missing]);
 }
 
-/* After the link was refused, the first contact is over. */
-static void add_link_unanswered(void)
+/*
+ * After the first contact, in which the link was refused, the victim has sent another ADD LINK over
+ * the only link.
+ */
+static bool asked_again(struct conn *c)
 {
-	struct conn *c = conn_one_link(CLIENT);
 	struct smc_llc_msg m;
-	bool ok;
 
 	half_tell(half_new(c->l, &dev2), c->l, &m);
 	m.negative = true;
 	llc_put(c->l, &m);
 	group_wants_adds(c->l, true);
-	ok = group_expect(c->l, SMC_LLC_ADD_LINK, false, &m) && conn_echo(c) &&
-	     victim_is_told(c->s, true);
+	return group_expect(c->l, SMC_LLC_ADD_LINK, false, &m) && conn_echo(c);
+}
+
+static void add_link_unanswered(void)
+{
+	struct conn *c = conn_one_link(CLIENT);
+	bool ok = asked_again(c) && victim_is_told(c->s, true);
+
 	conn_end(c);
 	verdict(ok, "links, as client: after the first contact, %s", missing_name[NO_ADD_REPLY]);
 }
@@ -442,14 +449,8 @@ static void lost_during_add(void)
 {
 	static const uint8_t rubbish[MSG_LEN] = { SMC_CDC_TYPE };
 	struct conn *c = conn_one_link(CLIENT);
-	struct smc_llc_msg m;
-	bool ok;
+	bool ok = asked_again(c);
 
-	half_tell(half_new(c->l, &dev2), c->l, &m);
-	m.negative = true;
-	llc_put(c->l, &m);
-	group_wants_adds(c->l, true);
-	ok = group_expect(c->l, SMC_LLC_ADD_LINK, false, &m) && conn_echo(c);
 	set_parameter("llc_patience", 100);
 	link_send(c->l, rubbish, sizeof(rubbish));
 	ok = ok && victim_is_told(c->s, true);
