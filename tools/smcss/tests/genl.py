@@ -55,14 +55,15 @@ def attrs(data):
 
 
 class Genl:
-    """One socket, one family."""
+    """One socket, one family. The kernel makes a dump's buffers as large as @buffer, up to 32 KiB."""
 
-    def __init__(self, family="SMC_GEN_NETLINK", version=1):
+    def __init__(self, family="SMC_GEN_NETLINK", version=1, buffer=1 << 20):
         self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
         self.sock.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
         self.sock.setsockopt(SOL_NETLINK, NETLINK_CAP_ACK, 1)
         self.sock.settimeout(slow(30))
         self.version = version
+        self.buffer = buffer
         self.seq = 0
         self.interrupted = False
         self.family = GENL_ID_CTRL
@@ -82,7 +83,7 @@ class Genl:
         messages = []
         self.interrupted = False
         while True:
-            data = self.sock.recv(1 << 20)
+            data = self.sock.recv(self.buffer)
             while data:
                 length, kind, nlflags, seq, _ = struct.unpack_from("=IHHII", data)
                 body, data = data[16:length], data[(length + 3) & ~3:]
