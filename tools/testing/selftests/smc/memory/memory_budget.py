@@ -17,7 +17,7 @@ import threading
 import time
 
 sys.path.append(f"{os.environ['SMC_ROOT']}/tools/testing/selftests/smc")
-from lib import cases  # noqa: E402
+from lib import cases, cgroup  # noqa: E402
 from lib.slow import slow  # noqa: E402
 
 IPPROTO_SMC, SOL_SMC, SMC_SOCK_INFO = 256, 286, 0x100
@@ -266,25 +266,6 @@ def host():
 
 # ---- memory cgroups ----------------------------------------------------------
 
-CGROUP = "/tmp/cgroup"
-
-
-class Group:
-    def __init__(self, name):
-        self.path = f"{CGROUP}/{name}"
-        os.makedirs(self.path, exist_ok=True)
-
-    def enter(self):
-        write(f"{self.path}/cgroup.procs", os.getpid())
-
-    def current(self):
-        return int(read(f"{self.path}/memory.current"))
-
-    def oom_kills(self):
-        words = read(f"{self.path}/memory.events").split()
-        return int(words[words.index("oom_kill") + 1])
-
-
 def server(group, port, stop, rcvbuf):
     group.enter()
     listener = listen(256, rcvbuf)
@@ -341,13 +322,13 @@ def serve(count, limit=None, rcvbuf=None, sent=0):
     os.close(stop)
     number = int(os.read(port, 10))
     before = SERVER.current()
-    write(f"{SERVER.path}/memory.max", before + limit if limit else "max")
+    SERVER.set_limit(before + limit if limit else "max")
     try:
         modes, of_client, now = in_child(client, CLIENT, number, count, sent)
     finally:
         os.close(end)
         os.waitpid(pid, 0)
-        write(f"{SERVER.path}/memory.max", "max")
+        SERVER.set_limit("max")
     return modes, of_client, now - before
 
 
@@ -390,13 +371,13 @@ def not_grown():
 def full_of_files(group):
     """A container whose memory is filled with the page cache, as usual after some time."""
     group.enter()
-    write(f"{group.path}/memory.max", group.current() + 16 * MIB)
+    group.set_limit(group.current() + 16 * MIB)
     left = 64 * MIB
     for path in glob.glob("/usr/lib/x86_64-linux-gnu/*.so.*"):
         with open(path, "rb") as f:
             while left > 0 and (got := len(f.read(65536))):
                 left -= got
-    room = int(read(f"{group.path}/memory.max")) - group.current()
+    room = group.limit() - group.current()
     listener = listen()
     pairs = [Pair(listener) for _ in range(4)]
     return room, [p.mode for p in pairs]
@@ -408,7 +389,7 @@ def page_cache():
     try:
         room, modes = in_child(full_of_files, SERVER)
     finally:
-        write(f"{SERVER.path}/memory.max", "max")
+        SERVER.set_limit("max")
     assert room < 2 * MIB, room
     assert set(modes) == {MODE_SMCD}, modes
     assert not SERVER.oom_kills()
@@ -426,7 +407,7 @@ def glutton(group, address, connected):
 
     threading.Thread(target=send, daemon=True).start()
     os.write(connected, b"x")
-    write(f"{group.path}/memory.max", group.current() + 16 * MIB)
+    group.set_limit(group.current() + 16 * MIB)
     hoard = []
     while True:
         hoard.append(bytearray(b"x" * 65536))
@@ -463,7 +444,7 @@ def killed():
         assert os.waitpid(pid, 0)[1] == signal.SIGKILL
     finally:
         write("/dev/kmsg", "smc-test: no more OOM kills are expected")
-        write(f"{CLIENT.path}/memory.max", "max")
+        CLIENT.set_limit("max")
     assert CLIENT.oom_kills() == 1
     assert got and how in ("end", "reset"), (got, how)
     sock.close()
@@ -474,19 +455,16 @@ def killed():
     assert left <= used + MIB, f"{left} bytes are in use, but {used} before"
 
 
-def mount_cgroup():
+def make_cgroups():
     global SERVER, CLIENT
-    os.makedirs(CGROUP, exist_ok=True)
-    subprocess.run(["mount", "-t", "cgroup2", "none", CGROUP], check=True)
-    if "memory" not in read(f"{CGROUP}/cgroup.controllers").split():
+    if not cgroup.available():
         return False
-    write(f"{CGROUP}/cgroup.subtree_control", "+memory")
-    SERVER, CLIENT = Group("server"), Group("client")
+    SERVER, CLIENT = cgroup.Cgroup("server"), cgroup.Cgroup("client")
     return True
 
 
 def main():
-    have_cgroups = mount_cgroup()
+    have_cgroups = make_cgroups()
     return cases.play(CASES, skip=lambda function: None if have_cgroups or function not in
                       (charged, at_the_limit, grown, not_grown, page_cache, killed) else
                       "this kernel has no memory cgroups")

@@ -6,7 +6,7 @@ import os
 import socket
 import struct
 
-from lib import smc_netlink as netlink
+from lib import cgroup, smc_netlink as netlink
 from lib.slow import slow
 from lib.wait import holds, remains
 from machine import run
@@ -154,28 +154,20 @@ def confirmed_late(machine, session):
 
 # ---- who pays for the memory
 
-CGROUP = "/tmp/cgroup"
 ENDS, ELEMENT, RING = 16, 256 << 10, 16 << 10
-
-
-def enter_cgroup(path):
-    with open(f"{path}/cgroup.procs", "w") as procs:
-        procs.write(str(os.getpid()))
 
 
 @contextlib.contextmanager
 def own_cgroup():
-    """Moves the program into a memory cgroup; gives a function for the memory charged to it."""
-    run(f"""mkdir -p {CGROUP}
-        mount -t cgroup2 none {CGROUP}
-        echo +memory > {CGROUP}/cgroup.subtree_control
-        mkdir {CGROUP}/own""")
-    enter_cgroup(f"{CGROUP}/own")
+    """Moves the program into a memory cgroup."""
+    if not cgroup.available():
+        raise RuntimeError("the kernel has no memory cgroups")
+    own = cgroup.Cgroup("own")
+    own.enter()
     try:
-        yield lambda: int(run(f"cat {CGROUP}/own/memory.current"))
+        yield own
     finally:
-        enter_cgroup(CGROUP)
-        run(f"rmdir {CGROUP}/own; umount {CGROUP}")
+        own.remove()
 
 
 def sized(sock):
@@ -197,16 +189,16 @@ def charged(machine, session):
     # Elements of earlier cases would be reused, and are charged already.
     reload(machine)
     session.exchange("empty")
-    with contextlib.ExitStack() as opened, own_cgroup() as current:
+    with contextlib.ExitStack() as opened, own_cgroup() as own:
         listener = opened.enter_context(sized(smc_socket()))
         if machine.is_server:
             listener.bind((HOST, PORT))
             listener.listen()
         session.exchange("listening")
-        before = current()
+        before = own.current()
         for _ in range(ENDS):
             opened.enter_context(one_end(machine, listener))
-        grown = current() - before
+        grown = own.current() - before
         session.exchange("measured")
         opened.close()
     return "" if grown >= ENDS * ELEMENT * 3 // 4 else f"{grown} bytes are charged for {ENDS} elements"
