@@ -57,9 +57,9 @@ static int send_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size
 }
 
 /*
- * Wait for the connection of a socket that had none. *@c is NULL if there is none after the wait;
- * then *@closed tells whether a connect() may be running or about to run. Returns 0 or a negative
- * errno.
+ * For a socket without a connection: wait until its handshake has ended. Sets *@c to the connection
+ * that it has now, or to NULL; then *@closed tells whether a connect() may be running or about to
+ * run. Returns 0 or a negative errno.
  */
 static int await_conn(struct sock *sk, long timeo, struct smc_conn **c, bool *closed)
 {
