@@ -112,7 +112,8 @@ PARTS = {
     "um-sockets": [*map(in_virtual_time, sockets(4))],
     "um-stress": stress("loopback:20", "nobody:8", "namespaces:8", "fallback:8", "stalls:8",
                         "rdma:15"),
-    "um-smcr": [*over_smcr(2), *map(in_virtual_time, (
+    "um-smcr": [*map(in_virtual_time, (
+        *over_smcr(2),
         without_orphans("close_plain", "close_unsent", "exit_unsent", "linger_wait",
                         "close_at_once", "close_while_sending", "time_wait_client",
                         "time_wait_server", "churn", "close_member"),
