@@ -28,9 +28,9 @@ def is_process():
 
 
 def function():
-    """Returns the directory of the PCI function, or None."""
+    """Returns the directory of the PCI function, or None. The function may disappear meanwhile."""
     for path in glob.glob("/sys/bus/pci/devices/*/device"):
-        with open(path, encoding="ascii") as file:
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
             if PCI_IDS.get(file.read().strip()) == FORM:
                 return os.path.dirname(path)
     return None
