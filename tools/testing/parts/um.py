@@ -39,8 +39,8 @@ def long(seconds, guest):
 
 
 def in_virtual_time(guest):
-    """Lets this guest's clock leap while it waits, so long waits cost nothing. While it computes, its
-    clock runs with the host's. Not for a test that runs until a point in time."""
+    """Lets this guest's clock leap while it waits, so long waits cost nothing, and run slowly while
+    it computes. Not for a test that runs until a point in time."""
     guest.options += ("--virtual-time",)
     return guest
 
