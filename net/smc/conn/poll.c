@@ -9,7 +9,7 @@
 
 static bool readable(struct sock *sk, struct smc_conn *c)
 {
-	u64 unread = smc_conn_unread(c) - smc_urgent_hidden(sk, c);
+	u64 unread = smc_urgent_unread(sk, c);
 	u32 size = READ_ONCE(c->rx_size);
 	u64 target = sock_rcvlowat(sk, 0, INT_MAX);
 

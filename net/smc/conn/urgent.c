@@ -235,20 +235,23 @@ int smc_urgent_recv(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 }
 
 /**
- * smc_urgent_hidden() - number of bytes at the reader's position that must not be read
+ * smc_urgent_unread() - number of bytes that can be read, on either side of the mark
  * @sk: the socket
  * @c: its connection
  *
- * Return: number of bytes, starting at rx_cons.
+ * This takes no lock. An urgent byte may be announced that has not arrived, and other readers may
+ * consume what is counted here.
+ *
+ * Return: number of bytes.
  */
-u64 smc_urgent_hidden(const struct sock *sk, const struct smc_conn *c)
+u64 smc_urgent_unread(const struct sock *sk, const struct smc_conn *c)
 {
-	u64 base = base_of(c);
+	u64 prod = smc_count_read_acquire(&c->rx_prod), base = base_of(c);
 
 	if (state_of(c) && smc_count_read(&c->urg_seq) == base &&
 	    (READ_ONCE(c->urg_kept) || !sock_flag(sk, SOCK_URGINLINE)))
 		base++;
-	return base - smc_count_read(&c->rx_cons);
+	return prod > base ? prod - base : 0;
 }
 
 /**

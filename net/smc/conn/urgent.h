@@ -23,7 +23,7 @@ int smc_urgent_step(struct sock *sk, struct smc_conn *c, struct smc_urgent_at *a
 void smc_urgent_keep(struct sock *sk, struct smc_conn *c);
 int smc_urgent_recv(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		    size_t len, int flags);
-u64 smc_urgent_hidden(const struct sock *sk, const struct smc_conn *c);
+u64 smc_urgent_unread(const struct sock *sk, const struct smc_conn *c);
 u64 smc_urgent_inq(const struct sock *sk, const struct smc_conn *c);
 bool smc_urgent_at_mark(const struct smc_conn *c);
 bool smc_urgent_there(const struct smc_conn *c);

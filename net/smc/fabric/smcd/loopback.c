@@ -26,6 +26,7 @@
 #include "../../mem/rmbe.h"
 #include "../../netns.h"
 #include "../../sock_info.h"
+#include "../../test_hold.h"
 #include "../fabric.h"
 #include "../show.h"
 #include "dev.h"
@@ -323,6 +324,13 @@ static bool lo_grow(struct smc_conn *c)
 	return smc_conn_grow(c, &to_lo(c)->peer->conn);
 }
 
+#ifdef CONFIG_SMC_TEST
+/* For tests: the peer knows of an urgent byte, but the byte has not arrived. */
+static bool hold_urgent;
+module_param(hold_urgent, bool, 0600);
+MODULE_PARM_DESC(hold_urgent, "announce urgent bytes, and send them when this is cleared");
+#endif
+
 static void lo_urgent(struct smc_conn *c, enum smc_urgent_event news)
 {
 	struct smc_conn *peer;
@@ -336,6 +344,7 @@ static void lo_urgent(struct smc_conn *c, enum smc_urgent_event news)
 		return;
 	}
 	smc_conn_urgent(peer, c->tx_urg);
+	smc_test_hold(&hold_urgent);
 	lo_commit(c);
 }
 

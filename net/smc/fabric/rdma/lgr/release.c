@@ -3,7 +3,7 @@
  * What a link group returns to its devices: registrations of buffers, and links.  The last return
  * after the end of the group frees the group's memory.
  */
-#include "../link/test_hold.h"
+#include "../../../test_hold.h"
 #include "lgr.h"
 
 /**

@@ -8,9 +8,9 @@
  */
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
+#include "../../../test_hold.h"
 #include "link.h"
 #include "queues.h"
-#include "test_hold.h"
 
 /* A device that has just flushed another link slowly, or not at all, still gets this much time. */
 #define LEAST_TIME	(HZ / 10)

@@ -2,10 +2,10 @@
 /* Messages of a link: its send queue and its receive buffers. */
 #include <linux/slab.h>
 #include <linux/static_call.h>
+#include "../../../test_hold.h"
 #include "../../../wire/cdc.h"
 #include "link.h"
 #include "queues.h"
-#include "test_hold.h"
 
 /* Room for the rest of the longest message. */
 #define RX_LONG_ROOM	SMC_LLC_V2_MAX_LEN

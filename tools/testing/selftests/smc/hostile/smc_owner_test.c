@@ -389,6 +389,48 @@ static bool low_water(int l, int port)
 	return got == sizeof(data) + 1;
 }
 
+static void *urgent_sender(void *fd)
+{
+	send(*(int *)fd, "2", 1, MSG_OOB | MSG_NOSIGNAL);
+	return NULL;
+}
+
+static bool urgent_is(int fd, char want)
+{
+	char c = 0;
+
+	return recv(fd, &c, 1, MSG_OOB | MSG_PEEK) == 1 && c == want;
+}
+
+/*
+ * The peer's second urgent byte is announced, but has not arrived. It replaces the first, which is
+ * the only byte in the element, so there is nothing to read.
+ */
+static bool urgent_replaced(int l, int port)
+{
+	struct pollfd p = { .events = POLLIN | POLLPRI };
+	pthread_t sends;
+	int c, s;
+	bool ok;
+
+	connection(l, port, &c, &s);
+	p.fd = s;
+	if (send(c, "1", 1, MSG_OOB | MSG_NOSIGNAL) != 1 ||
+	    !(wait_mask(s, POLLPRI, WAIT_MS) & POLLPRI))
+		give_up("an urgent byte does not arrive");
+	set_parameter("hold_urgent", 1);
+	sends = trap_thread(urgent_sender, &c);
+	while (!urgent_is(s, '2'))
+		usleep(500);
+	ok = poll(&p, 1, 0) == 1 && p.revents == POLLPRI;
+	set_parameter("hold_urgent", 0);
+	pthread_join(sends, NULL);
+	ok = ok && poll(&p, 1, 0) == 1 && p.revents == POLLPRI && urgent_is(s, '2');
+	close(c);
+	close(s);
+	return ok;
+}
+
 int main(void)
 {
 	struct rlimit nofile = { 8192, 8192 };
@@ -402,7 +444,7 @@ int main(void)
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
 	if (!trap_set())
 		ksft_exit_skip("no userfaultfd\n");
-	ksft_set_plan(10);
+	ksft_set_plan(11);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	old = set_timeout_ms(600000);
@@ -433,6 +475,8 @@ int main(void)
 	klog_result(meet(failed_socket(), l, port, false),
 		    "recv() that overlaps connect() after MSG_FASTOPEN misses no byte");
 	klog_result(low_water(l, port), "SO_RCVLOWAT does not stop a connection whose element stays small");
+	klog_result(urgent_replaced(l, port),
+		    "poll() reports no data when an urgent byte is replaced before it arrives");
 	set_timeout_ms(old);
 	ksft_finished();
 }

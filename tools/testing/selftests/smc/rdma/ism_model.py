@@ -199,6 +199,9 @@ def charged(machine, session):
         for _ in range(ENDS):
             opened.enter_context(one_end(machine, listener))
         grown = own.current() - before
+        modes = [f"{s['mode']} {s.get('reason', 0):#x}" for s in netlink.sockets()
+                 if PORT in (s["local_port"], s["peer_port"]) and s["peer_port"]]
         session.exchange("measured")
         opened.close()
-    return "" if grown >= ENDS * ELEMENT * 3 // 4 else f"{grown} bytes are charged for {ENDS} elements"
+    print("modes", grown, modes)
+    return "" if grown >= ENDS * ELEMENT * 3 // 4 else f"{grown} bytes are charged for {ENDS} elements: {modes}"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* In test builds a module parameter can hold a step, so that a test does something in between. */
-#ifndef SMC_LINK_TEST_HOLD_H
-#define SMC_LINK_TEST_HOLD_H
+#ifndef SMC_TEST_HOLD_H
+#define SMC_TEST_HOLD_H
 
 #ifdef CONFIG_SMC_TEST
 #include <linux/delay.h>
