@@ -106,7 +106,7 @@ static void duplex_server(void)
 	int fd = pair();
 
 	both_ways(fd, DUPLEX, 10007, 3001);
-	both_ways(fd, DUPLEX / 8, 97, 65536);
+	both_ways(fd, DUPLEX / 8, 211, 65536);
 	barrier("done");
 }
 
@@ -115,7 +115,7 @@ static void duplex_client(void)
 	int fd = pair();
 
 	both_ways(fd, DUPLEX, 70001, 20011);
-	both_ways(fd, DUPLEX / 8, 1009, 13);
+	both_ways(fd, DUPLEX / 8, 1009, 61);
 	barrier("done");
 }
 
