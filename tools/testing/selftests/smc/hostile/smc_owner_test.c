@@ -276,8 +276,7 @@ static void *meets_call(void *arg)
 
 static void await_state(volatile pid_t *tid, char state)
 {
-	while (!*tid || task_state(getpid(), *tid) != state)
-		usleep(500);
+	AWAIT(*tid && task_state(getpid(), *tid) == state);
 }
 
 /*
@@ -408,24 +407,22 @@ static bool urgent_is(int fd, char want)
  */
 static bool urgent_replaced(int l, int port)
 {
-	struct pollfd p = { .events = POLLIN | POLLPRI };
+	const int any = POLLIN | POLLPRI;
 	pthread_t sends;
 	int c, s;
 	bool ok;
 
 	connection(l, port, &c, &s);
-	p.fd = s;
 	if (send(c, "1", 1, MSG_OOB | MSG_NOSIGNAL) != 1 ||
 	    !(wait_mask(s, POLLPRI, WAIT_MS) & POLLPRI))
 		give_up("an urgent byte does not arrive");
 	set_parameter("hold_urgent", 1);
 	sends = trap_thread(urgent_sender, &c);
-	while (!urgent_is(s, '2'))
-		usleep(500);
-	ok = poll(&p, 1, 0) == 1 && p.revents == POLLPRI;
+	AWAIT(urgent_is(s, '2'));
+	ok = wait_mask(s, any, 0) == POLLPRI;
 	set_parameter("hold_urgent", 0);
 	pthread_join(sends, NULL);
-	ok = ok && poll(&p, 1, 0) == 1 && p.revents == POLLPRI && urgent_is(s, '2');
+	ok = ok && wait_mask(s, any, 0) == POLLPRI && urgent_is(s, '2');
 	close(c);
 	close(s);
 	return ok;
