@@ -153,7 +153,6 @@ def links():
     return [link for link in netlink.links() if link["state"] == ACTIVE]
 
 
-SILENT = ("silent", "roce")
 TEXTS = {"used": "the link in use", "idle": "the idle link",
          "other": "the link of the other network"}
 
