@@ -9,16 +9,28 @@ from pages import PAGES, relative
 from uapi import TOP
 
 
+# Functions of the kernel that the pages name and the code does not.
+KERNEL = {"proto_register", "socket_type_to_security_class", "try_to_wake_up"}
+
+
+def texts(*tops, ends=(".c", ".h")):
+    """Returns {path from the top: text} of the files below these folders with these endings."""
+    return {relative(f"{directory}/{name}"): uapi.read(f"{directory}/{name}")
+            for top in tops for directory, _, files in os.walk(f"{TOP}/{top}")
+            for name in files if name.endswith(ends)}
+
+
 @functools.lru_cache(None)
 def sources():
     """Returns {path from the top: text} of what a page can name."""
-    found = {}
-    for top in (f"{TOP}/net/smc", f"{TOP}/include", f"{TOP}/tools/smcss"):
-        for directory, _, files in os.walk(top):
-            for name in files:
-                if name.endswith((".c", ".h")):
-                    found[relative(f"{directory}/{name}")] = uapi.read(f"{directory}/{name}")
-    return found
+    return texts("net/smc", "include", "tools/smcss")
+
+
+@functools.lru_cache(None)
+def tested():
+    """Returns the words of the tests."""
+    return {word for text in texts("tools/testing", ends=(".c", ".h", ".py")).values()
+            for word in re.findall(r"\w+", text)}
 
 
 @functools.lru_cache(None)
@@ -58,13 +70,15 @@ def unknown(name):
 
 
 def functions():
-    """A function of ours that a page names in its text or in a chart exists."""
+    """A function of ours that a page names in its text or in a chart exists, and so does each
+    function in backticks, which may be one of the kernel or of a test. NAME stands for a name."""
     wrong = []
     for path in PAGES:
         names = set(re.findall(r"\b(?:__)?(?:smc|hs|lo|rdma|lgr)_\w+(?=\(\))", uapi.read(path)))
-        for name in names:
-            if name not in words():
-                wrong.append(f"{relative(path)}: {name}() is not in the code")
+        others = set(re.findall(r"`(\w+)\(\)`", uapi.read(path))) - KERNEL
+        wrong += [f"{relative(path)}: {name}() is not in the code"
+                  for name in names - words() | others - words() - tested()
+                  if not name.startswith("NAME_")]
     return "\n".join(sorted(wrong))
 
 
