@@ -43,7 +43,8 @@ static struct ib_device *ibdev_of(const struct smc_link *link)
 static void *map_new(struct smc_link *link, size_t size,
 		     enum dma_data_direction dir, u64 *dma)
 {
-	void *p = kzalloc(size, GFP_KERNEL_ACCOUNT);
+	/* In one piece. If there is none, the link is not made; a further link is tried again. */
+	void *p = kzalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 
 	if (!p)
 		return NULL;
@@ -75,9 +76,9 @@ int smc_msg_alloc(struct smc_link *link, bool long_msgs)
 	bool rx_long = long_msgs && link->rx_stride < SMC_LLC_V2_MAX_LEN;
 	u32 i;
 
-	link->tx_slots = kcalloc(link->n_tx, sizeof(*link->tx_slots), GFP_KERNEL_ACCOUNT);
-	link->rx_slots = kcalloc(link->n_rx, sizeof(*link->rx_slots), GFP_KERNEL_ACCOUNT);
-	link->llc_msgs = kcalloc(SMC_LINK_LLC_MSGS, sizeof(*link->llc_msgs), GFP_KERNEL_ACCOUNT);
+	link->tx_slots = kvcalloc(link->n_tx, sizeof(*link->tx_slots), GFP_KERNEL_ACCOUNT);
+	link->rx_slots = kvcalloc(link->n_rx, sizeof(*link->rx_slots), GFP_KERNEL_ACCOUNT);
+	link->llc_msgs = kvcalloc(SMC_LINK_LLC_MSGS, sizeof(*link->llc_msgs), GFP_KERNEL_ACCOUNT);
 	link->tx_msgs = map_new(link, link->n_tx * SMC_LINK_MSG_MAX, DMA_TO_DEVICE,
 				&link->tx_dma);
 	link->rx_msgs = map_new(link, link->n_rx * link->rx_stride,
@@ -112,9 +113,9 @@ void smc_msg_free(struct smc_link *link)
 	unmap_free(link, link->rx_long, RX_LONG_ROOM, DMA_FROM_DEVICE,
 		   link->rx_long_dma);
 	unmap_free(link, link->tx_long, SMC_LLC_V2_MAX_LEN, DMA_TO_DEVICE, link->tx_long_dma);
-	kfree(link->tx_slots);
-	kfree(link->rx_slots);
-	kfree(link->llc_msgs);
+	kvfree(link->tx_slots);
+	kvfree(link->rx_slots);
+	kvfree(link->llc_msgs);
 	link->llc_msgs = NULL;
 	link->tx_msgs = NULL;
 	link->rx_msgs = NULL;
