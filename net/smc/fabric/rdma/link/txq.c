@@ -43,7 +43,7 @@ static struct ib_device *ibdev_of(const struct smc_link *link)
 static void *map_new(struct smc_link *link, size_t size,
 		     enum dma_data_direction dir, u64 *dma)
 {
-	/* In one piece. If there is none, the link is not made; a further link is tried again. */
+	/* The device needs one block of memory.  Without it creating the link fails, as it may. */
 	void *p = kzalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 
 	if (!p)

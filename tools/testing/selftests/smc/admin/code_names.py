@@ -8,7 +8,6 @@ import uapi
 from pages import PAGES, relative
 from uapi import TOP
 
-
 # Functions of the kernel that the pages name and the code does not.
 KERNEL = {"proto_register", "socket_type_to_security_class", "try_to_wake_up"}
 
@@ -20,6 +19,10 @@ def texts(*tops, ends=(".c", ".h")):
             for name in files if name.endswith(ends)}
 
 
+def words_of(found):
+    return {word for text in found.values() for word in re.findall(r"\w+", text)}
+
+
 @functools.lru_cache(None)
 def sources():
     """Returns {path from the top: text} of what a page can name."""
@@ -29,13 +32,12 @@ def sources():
 @functools.lru_cache(None)
 def tested():
     """Returns the words of the tests."""
-    return {word for text in texts("tools/testing", ends=(".c", ".h", ".py")).values()
-            for word in re.findall(r"\w+", text)}
+    return words_of(texts("tools/testing", ends=(".c", ".h", ".py")))
 
 
 @functools.lru_cache(None)
 def words():
-    return {word for text in sources().values() for word in re.findall(r"\w+", text)}
+    return words_of(sources())
 
 
 @functools.lru_cache(None)
