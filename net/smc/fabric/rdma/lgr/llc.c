@@ -319,7 +319,7 @@ static void test_answered(struct smc_link *link, const struct smc_llc_msg *m)
 static void queue_event(struct smc_link *link, const u8 *buf, size_t len)
 {
 	struct smc_lgr *lgr = smc_link_lgr(link);
-	struct llc_event *ev = kmalloc(struct_size(ev, buf, len), GFP_ATOMIC);
+	struct llc_event *ev = kmalloc(struct_size(ev, buf, len), GFP_ATOMIC | __GFP_NOWARN);
 	bool flood, drop;
 
 	if (!ev)

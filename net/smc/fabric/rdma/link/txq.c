@@ -43,7 +43,7 @@ static struct ib_device *ibdev_of(const struct smc_link *link)
 static void *map_new(struct smc_link *link, size_t size,
 		     enum dma_data_direction dir, u64 *dma)
 {
-	/* The device needs one block of memory.  Without it creating the link fails, as it may. */
+	/* The device needs one block of memory.  Without it, the caller gives up the link. */
 	void *p = kzalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 
 	if (!p)
@@ -768,7 +768,7 @@ static void rx_long_msg(struct smc_link *link, const u8 *head, u32 len)
 		return;
 	}
 	/* Copy the message once before parsing it: the peer may write there again. */
-	buf = kmalloc(len, GFP_ATOMIC);
+	buf = kmalloc(len, GFP_ATOMIC | __GFP_NOWARN);
 	if (!buf)
 		return;		/* the sender will miss our answer */
 	ib_dma_sync_single_for_cpu(ibdev_of(link), link->rx_long_dma,

@@ -38,6 +38,7 @@ typedef unsigned int gfp_t;
 #define GFP_KERNEL		0
 #define GFP_KERNEL_ACCOUNT	0
 #define GFP_ATOMIC		1
+#define __GFP_NOWARN		0	/* the simulation logs nothing */
 #define __GFP_ZERO		2
 
 #define BIT(n)			(1ul << (n))
