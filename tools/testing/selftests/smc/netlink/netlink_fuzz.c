@@ -7,7 +7,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/genetlink.h>
 #include <linux/sock_diag.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "modprobe.h"
 #include "netlink_test.h"
 
 #define MESSAGES	10000
@@ -368,27 +368,6 @@ static void send_one(void)
 	take_answers(m.to);
 }
 
-/* modprobe would look for modules of other families, which takes seconds in an emulated guest. */
-static void without_modprobe(char *path, size_t room, bool off)
-{
-	int fd = open("/proc/sys/kernel/modprobe", O_RDWR);
-	ssize_t n;
-
-	if (fd < 0)
-		return;
-	if (off) {
-		n = read(fd, path, room - 1);
-		path[n > 0 ? n : 0] = 0;
-		lseek(fd, 0, SEEK_SET);
-		n = write(fd, "\n", 1);
-	} else {
-		n = write(fd, path, strlen(path));
-	}
-	if (n < 0)
-		ksft_print_msg("modprobe: %s\n", strerror(errno));
-	close(fd);
-}
-
 /* Does the host still answer sensibly? */
 static bool still_sane(struct link *l)
 {
@@ -408,7 +387,7 @@ bool fuzz(void)
 	const char *given = getenv("SMC_FUZZ_SEED");
 	unsigned int first = given ? strtoul(given, NULL, 0) : SEED;
 	struct link l[CONNECTIONS];
-	char modprobe[300] = "";
+	struct modprobe modprobe;
 	bool ok;
 
 	diag.fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -417,12 +396,12 @@ bool fuzz(void)
 		return BAD("sock_diag: %s", strerror(errno));
 	for (int i = 0; i < CONNECTIONS; i++)
 		l[i] = connected();
-	without_modprobe(modprobe, sizeof(modprobe), true);
+	modprobe = without_modprobe();
 	memset(&seen, 0, sizeof(seen));
 	seed = first;
 	for (int i = 0; i < MESSAGES; i++)
 		send_one();
-	without_modprobe(modprobe, sizeof(modprobe), false);
+	with_modprobe(&modprobe);
 	close(diag.fd);
 	ksft_print_msg("SMC_FUZZ_SEED=%u: %u requests done, %u refused, %u messages in answers\n",
 		       first, seen.done, seen.refused, seen.answers);

@@ -7,7 +7,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include "input.h"
 #include "klog.h"
 #include "kselftest.h"
+#include "modprobe.h"
 
 #define SHOWN	5	/* failures of a case */
 /* Messages of the kernel's own code about bad attributes of any family, and about a slow
@@ -115,28 +115,21 @@ void become(enum actor actor)
 		wrong("cannot become %s: %s", actor_names[actor], error_name(errno));
 }
 
-/* modprobe would look for other modules, which it cannot find, and this takes long. */
-static void without_modprobe(void)
-{
-	int fd = open("/proc/sys/kernel/modprobe", O_WRONLY);
-
-	if (fd >= 0 && write(fd, "\n", 1) != 1)
-		ksft_print_msg("modprobe: %s\n", strerror(errno));
-	close(fd);
-}
-
 int main(int argc, char **argv)
 {
+	struct modprobe modprobe;
+
 	wanted = argv + 1;
 	ksft_print_header();
 	if (geteuid())
 		ksft_exit_skip("needs root\n");
-	without_modprobe();
+	modprobe = without_modprobe();
 	klog_open();
 	input_sysctls();
 	input_options();
 	input_netlink();
 	input_diag();
+	with_modprobe(&modprobe);
 	ksft_print_msg("leaks show at the end of the guest: kmemleak, unload of the module\n");
 	ksft_set_plan(ksft_test_num());
 	ksft_finished();
