@@ -40,6 +40,7 @@
 #include "kselftest.h"
 #include "loopback_up.h"
 #include "klog.h"
+#include "modprobe.h"
 #include "put_file.h"
 #include "raw_peer.h"
 #include "slow.h"
@@ -524,12 +525,11 @@ static void prepare(void)
 	if (fault_available() && (!fault_open() || !fault_only_ours()))
 		ksft_exit_fail_msg("cannot find the functions that may fail in /proc/kallsyms\n");
 	raw_hosts(setting.addr, setting.addr);
-	/* modprobe would look for modules of other families, which takes long. */
-	put_file("/proc/sys/kernel/modprobe", "\n");
 }
 
 int main(int argc, char **argv)
 {
+	struct modprobe modprobe;
 	bool ok;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -540,6 +540,7 @@ int main(int argc, char **argv)
 	ksft_set_plan(opt.replay ? 3 : 8);
 	ksft_print_msg("seed %llu: -s repeats it\n", (unsigned long long)opt.seed);
 	prepare();
+	modprobe = without_modprobe();
 	if (!opt.replay)
 		ksft_test_result(counts_what_is_new(),
 				 "code that runs for the first time is counted\n");
@@ -564,5 +565,6 @@ int main(int argc, char **argv)
 	}
 	if (opt.corpus)
 		save_corpus();
+	with_modprobe(&modprobe);
 	ksft_finished();
 }
