@@ -280,7 +280,8 @@ void check_mode(int fd)
 		return;
 	AWAIT((mode = smc_mode(fd)) != MODE_UNDECIDED);
 	if (me.var->smc && mode == MODE_TCP)
-		die("this connection fell back to TCP, reason 0x%08x", smc_reason(fd));
+		die("this connection fell back to TCP, reason 0x%08x, peer's 0x%08x",
+		    smc_reason(fd), smc_info(fd).peer_diagnosis);
 	if (me.var->smc && me.rdma && mode != (me.ism ? MODE_SMCD : MODE_SMCR))
 		die("this connection is not SMC-%c", me.ism ? 'D' : 'R');
 	if (!me.var->smc && mode != MODE_TCP)
