@@ -89,14 +89,16 @@ class Watch:
             self.write(f"events/smc/{event}/enable", "0")
         self.write("trace", "")
 
-    def logged(self, begin, end):
-        """Is there a line with this beginning and this end?"""
+    def logged(self, *wanted):
+        """Is there a line with one of these (beginning, end)?"""
         self.lines += self.log.new_lines()
         return any(f"smc: link group {begin}" in line and line.endswith(end)
-                   for line in self.lines)
+                   for line in self.lines for begin, end in wanted)
 
-    def await_log(self, begin, end):
-        until(f"'{begin} ... {end}' in the log", lambda: self.logged(begin, end), True)
+    def await_log(self, *wanted):
+        """Waits for a line with one of these (beginning, end)."""
+        if not holds(lambda: self.logged(*wanted), slow(60), 0.25):
+            raise Wrong(f"no line like {wanted} in the log: {self.lines}")
 
     @staticmethod
     def traced(*words):
@@ -134,8 +136,8 @@ def after_loss(watch, lost, old):
     for role, (group, number, dev) in old.items():
         now = used_by(role)
         same(f"{role}'s link has changed", now[1] != number, True)
-        watch.await_log(f"{group[2:]}: link {number} on {dev} port 1 is down (port or path lost); ",
-                        f"connections moved to link {now[1]} on {now[2]} port 1: 1, reset: 0")
+        watch.await_log((f"{group[2:]}: link {number} on {dev} port 1 is down (port or path lost); ",
+                         f"connections moved to link {now[1]} on {now[2]} port 1: 1, reset: 0"))
     same("the client's move in the trace", watch.traced(
         f" link {old['client'][1]} -> {used_by('client')[1]} ", f" again={UNREAD}\n"), True)
     until("the new link in the trace", lambda: watch.traced("smcr_link_up", " type=ASYML "), True)
@@ -162,7 +164,7 @@ def moved(connection, pattern):
         switch.two_links()
         until("types", types, {"client": "SYM", "server": "SYM"})
         for group in groups().values():
-            watch.await_log(f"{group['id'][2:]}: link ", " is up: symmetric")
+            watch.await_log((f"{group['id'][2:]}: link ", " is up: symmetric"))
 
 
 def reset(end):
@@ -177,15 +179,21 @@ def ended(connection, _):
     """Both ends lose all links."""
     with connection() as ends, Watch() as watch:
         switch.two_links()
+        # The connection of an earlier case may not have ended yet.
+        until("connections", lambda: [g["connections"] for g in groups().values()], [1, 1])
         ids = [group["id"][2:] for group in groups().values()]
         for n in range(4):
             switch.lose(n)
         try:
             same("resets", [reset(end) for end in ends], [True, True])
-            same("groups with connections", groups(), {})
+            until("groups with connections", groups, {})
+            # The end that is first to see that its last link is down tells the other one, if it
+            # still can.
+            lost = ("the last link, ", " port 1, is down (port or path lost); the group ends, "
+                    "connections reset: 1")
+            told = ("ended by the peer; ", "connections reset: 1")
             for group in ids:
-                watch.await_log(f"{group}: the last link, ", " port 1, is down (port or path lost); "
-                                "the group ends, connections reset: 1")
+                watch.await_log(*((f"{group}: {begin}", end) for begin, end in (lost, told)))
         finally:
             for n in range(4):
                 switch.repair(n)
