@@ -22,11 +22,11 @@
 #include "modprobe.h"
 
 #define SHOWN	5	/* failures of a case */
-/* Messages of the kernel's own code about bad attributes of any family, and about a slow
- * machine.
+/* Messages of the kernel's own code about bad attributes of any family, about a slow machine, and
+ * of a self-test that RCU starts at boot and ends later.
  */
 #define CORE	"^netlink: |^[a-z_]*nla[a-z_]*: [0-9]+ callbacks suppressed$|" \
-		"^hrtimer: interrupt took "
+		"^hrtimer: interrupt took |^Callback from call_rcu_tasks[a-z_]*\\(\\) invoked"
 
 static unsigned int n_wrong;
 static char **wanted;		/* prefixes of names of cases; empty: all of them */
