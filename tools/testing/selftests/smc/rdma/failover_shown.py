@@ -84,21 +84,21 @@ class Watch:
             self.write(f"events/smc/{event}/enable", "1")
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, error, *_):
+        if error:
+            print(*(f"# {line}" for line in self.lines), sep="\n")
         for event in self.EVENTS:
             self.write(f"events/smc/{event}/enable", "0")
         self.write("trace", "")
 
-    def logged(self, *wanted):
-        """Is there a line with one of these (beginning, end)?"""
+    def logged(self, begin, end):
+        """Is there a line with this beginning and this end?"""
         self.lines += self.log.new_lines()
         return any(f"smc: link group {begin}" in line and line.endswith(end)
-                   for line in self.lines for begin, end in wanted)
+                   for line in self.lines)
 
-    def await_log(self, *wanted):
-        """Waits for a line with one of these (beginning, end)."""
-        if not holds(lambda: self.logged(*wanted), slow(60), 0.25):
-            raise Wrong(f"no line like {wanted} in the log: {self.lines}")
+    def await_log(self, begin, end):
+        until(f"'{begin} ... {end}' in the log", lambda: self.logged(begin, end), True)
 
     @staticmethod
     def traced(*words):
@@ -136,8 +136,8 @@ def after_loss(watch, lost, old):
     for role, (group, number, dev) in old.items():
         now = used_by(role)
         same(f"{role}'s link has changed", now[1] != number, True)
-        watch.await_log((f"{group[2:]}: link {number} on {dev} port 1 is down (port or path lost); ",
-                         f"connections moved to link {now[1]} on {now[2]} port 1: 1, reset: 0"))
+        watch.await_log(f"{group[2:]}: link {number} on {dev} port 1 is down (port or path lost); ",
+                        f"connections moved to link {now[1]} on {now[2]} port 1: 1, reset: 0")
     same("the client's move in the trace", watch.traced(
         f" link {old['client'][1]} -> {used_by('client')[1]} ", f" again={UNREAD}\n"), True)
     until("the new link in the trace", lambda: watch.traced("smcr_link_up", " type=ASYML "), True)
@@ -164,7 +164,7 @@ def moved(connection, pattern):
         switch.two_links()
         until("types", types, {"client": "SYM", "server": "SYM"})
         for group in groups().values():
-            watch.await_log((f"{group['id'][2:]}: link ", " is up: symmetric"))
+            watch.await_log(f"{group['id'][2:]}: link ", " is up: symmetric")
 
 
 def reset(end):
@@ -187,13 +187,9 @@ def ended(connection, _):
         try:
             same("resets", [reset(end) for end in ends], [True, True])
             until("groups with connections", groups, {})
-            # The end that is first to see that its last link is down tells the other one, if it
-            # still can.
-            lost = ("the last link, ", " port 1, is down (port or path lost); the group ends, "
-                    "connections reset: 1")
-            told = ("ended by the peer; ", "connections reset: 1")
             for group in ids:
-                watch.await_log(*((f"{group}: {begin}", end) for begin, end in (lost, told)))
+                watch.await_log(f"{group}: the last link, ", " port 1, is down (port or path lost); "
+                                "the group ends, connections reset: 1")
         finally:
             for n in range(4):
                 switch.repair(n)

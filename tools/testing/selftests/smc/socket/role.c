@@ -274,17 +274,17 @@ unsigned int smc_reason(int fd)
 
 void check_mode(int fd)
 {
-	int mode;
+	struct smc_sock_info_u info;
 
 	if (me.any_mode)
 		return;
-	AWAIT((mode = smc_mode(fd)) != MODE_UNDECIDED);
-	if (me.var->smc && mode == MODE_TCP)
+	AWAIT((info = smc_info(fd)).mode != MODE_UNDECIDED);
+	if (me.var->smc && info.mode == MODE_TCP)
 		die("this connection fell back to TCP, reason 0x%08x, peer's 0x%08x",
-		    smc_reason(fd), smc_info(fd).peer_diagnosis);
-	if (me.var->smc && me.rdma && mode != (me.ism ? MODE_SMCD : MODE_SMCR))
+		    info.reason, info.peer_diagnosis);
+	if (me.var->smc && me.rdma && info.mode != (me.ism ? MODE_SMCD : MODE_SMCR))
 		die("this connection is not SMC-%c", me.ism ? 'D' : 'R');
-	if (!me.var->smc && mode != MODE_TCP)
+	if (!me.var->smc && info.mode != MODE_TCP)
 		die("this connection is SMC although one end is plain TCP");
 }
 

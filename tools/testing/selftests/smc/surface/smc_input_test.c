@@ -26,7 +26,7 @@
  * of a self-test that RCU starts at boot and ends later.
  */
 #define CORE	"^netlink: |^[a-z_]*nla[a-z_]*: [0-9]+ callbacks suppressed$|" \
-		"^hrtimer: interrupt took |^Callback from call_rcu_tasks[a-z_]*\\(\\) invoked"
+		"^hrtimer: interrupt took |^Callback from call_rcu_tasks\\(\\) invoked\\.$"
 
 static unsigned int n_wrong;
 static char **wanted;		/* prefixes of names of cases; empty: all of them */
