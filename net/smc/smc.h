@@ -45,8 +45,11 @@
  *
  *  smc_conn.tx_lock,		(mutexes) one sender, one receiver at a time.  Never held while
  *  smc_conn.rx_lock		sleeping for the peer, and never both at once, except that a
- *				sender tries the rx_lock of the other end (grow.c).  An in-kernel
- *				reader holds lock_sock, so it only tries the rx_lock, too.
+ *				sender tries the rx_lock of the other end (grow.c), and that an
+ *				end which closes tries both of its peer (loopback.c).  An
+ *				in-kernel reader holds lock_sock, so it only tries the rx_lock,
+ *				too.  What a task that fails to get one of them needs is done by
+ *				its owner (owed.c).
  *  lock_sock(sk)		phase, reason, smc->conn, sk_prot and ops changes
  *  stand_in_lock		(mutex) the socket that kernel TLS finds instead of ours
  *  smc_fabrics_srcu		(SRCU) the list of fabrics, for readers that may sleep
@@ -94,9 +97,10 @@
  * No lock is held while waiting for a peer. The data path takes no host-global lock.
  *
  * References: a handshake holds its socket; its work item and its timer hold the handshake. A
- * connection is held by its socket; by the peer's connection, if the fabric lets the peer write
- * into its element; and over RDMA, by each posted work request, and until the peer has closed. A
- * link group is held by its namespace's list, its connections and its work items.
+ * connection is held by its socket; over loopback by the peer's connection, until the socket is
+ * detached and the peer is not in a copy; and over RDMA, by each posted work request, and until the
+ * peer has closed. A link group is held by its namespace's list, its connections and its work
+ * items.
  */
 #ifndef SMC_H
 #define SMC_H

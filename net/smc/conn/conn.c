@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/wait.h>
 #include "../lock_class.h"
+#include "../mem/charge.h"
 #include "../mem/rmbe.h"
 #include "conn.h"
 #include "ops.h"
@@ -51,6 +52,7 @@ void smc_conn_init(struct smc_conn *c, const struct smc_conn_ops *ops,
 void smc_conn_destroy(struct smc_conn *c)
 {
 	kfree(c->reader);
+	smc_charge_put(c->payer);
 	if (c->rmbe)
 		smc_rmbe_put(c->rmbe);
 }
@@ -124,11 +126,22 @@ void smc_conn_readable(struct smc_conn *c)
  */
 void smc_conn_writable(struct smc_conn *c)
 {
-	struct socket_wq *wq;
-
 	if (smc_conn_room(c) < smc_conn_low_room(c))
 		return;
 	WRITE_ONCE(c->tx_blocked, false);
+	smc_conn_wake_senders(c);
+}
+
+/**
+ * smc_conn_wake_senders() - senders and poll() must look again whether there is room
+ * @c: the connection
+ *
+ * Context: any.
+ */
+void smc_conn_wake_senders(struct smc_conn *c)
+{
+	struct socket_wq *wq;
+
 	rcu_read_lock();
 	wq = rcu_dereference(c->wq);
 	/*

@@ -21,6 +21,7 @@
 #include "count.h"
 #include "state.h"
 
+struct mem_cgroup;
 struct smc_conn_ops;
 struct smc_reader;
 struct smc_rmbe;
@@ -46,6 +47,16 @@ enum smc_urgent_event {
 	SMC_URGENT_NOT_COMING,	/* urgent data was announced, but will not be sent */
 	SMC_URGENT_HERE,	/* urgent data ends at tx_urg; also does what commit does */
 	SMC_URGENT_TAKEN,	/* the peer's urgent byte has been read from the element */
+};
+
+/*
+ * What the next task that releases tx_lock or rx_lock has to do. A task that must not wait for the
+ * lock calls smc_conn_trylock().
+ */
+enum smc_conn_owed {
+	SMC_OWED_GROW,		/* rx_lock: the peer's ring may grow now */
+	SMC_OWED_ROOM,		/* tx_lock: poll() may enlarge the ring now */
+	SMC_OWED_PART,		/* either: part from a peer that has ended */
 };
 
 /* Per-call statistics, counted without touching cache lines outside the connection. */
@@ -77,7 +88,9 @@ struct smc_conn_counts {
  * @rx_stays:	the element did not grow when a sender had more to send; see grow.c
  * @rx_most:	size up to which @rx_size grows while the receiver keeps up
  * @rx_grown:	@rx_cons when the element last grew; under the sender's tx_lock
+ * @payer:	the cgroup that pays for a child until it is accepted, referenced; else NULL
  * @reader:	the in-kernel reader, or NULL; set once, under lock_sock
+ * @rx_owed:	enum smc_conn_owed: what to do after @rx_lock has been released
  * @rx_idle:	receives since busy polling last found data, see recv.c; a hint without a lock
  * @tx_lock:	one sender at a time
  * @tx_buf:	where the sender writes: the peer's element or a local send ring
@@ -88,6 +101,7 @@ struct smc_conn_counts {
  * @tx_flags:	enum smc_conn_flag that we have sent to the peer; under @state_lock
  * @tx_calls:	number of small calls that had something to send; under @tx_lock
  * @tx_urg:	the count just after the last urgent byte; written under @tx_lock before @tx_prod
+ * @tx_owed:	enum smc_conn_owed: what to do after @tx_lock has been released
  * @tx_grows:	@tx_buf is the peer's element and may be replaced by a larger one
  * @peer_size:	size of the ring in the peer's element in bytes, at least @tx_size
  * @tx_how:	SMC_RMBE_*: how the send ring was obtained; 0 if @tx_buf is the peer's element
@@ -118,6 +132,7 @@ struct smc_conn_counts {
  * @urg_seq:	the count just before the urgent byte
  * @urg_hole:	bytes before this count must not be read any more
  * @tx_blocked:	a sender or poll() waits for room in the ring
+ * @tx_may_grow: the receiver has been busy when the ring should grow, and is not any more
  */
 struct smc_conn {
 	const struct smc_conn_ops *ops;
@@ -136,7 +151,9 @@ struct smc_conn {
 	u32			rx_sure;
 	u32			rx_most;
 	u64			rx_grown;
+	struct mem_cgroup	*payer;
 	struct smc_reader	*reader;
+	unsigned long		rx_owed;
 	u8			rx_idle;
 
 	struct mutex		tx_lock;
@@ -147,6 +164,7 @@ struct smc_conn {
 	aligned_u64		tx_prod;
 	u64			tx_calls;
 	aligned_u64		tx_urg;
+	unsigned long		tx_owed;
 	bool			stopped;
 	bool			late_fin;
 	bool			shut_rd;
@@ -176,6 +194,7 @@ struct smc_conn {
 	aligned_u64		urg_hole;
 	aligned_u64		tx_cons ____cacheline_aligned_in_smp;
 	bool			tx_blocked;
+	bool			tx_may_grow;
 };
 
 static inline u64 smc_conn_unread(const struct smc_conn *c)
@@ -281,9 +300,60 @@ static inline void smc_conn_put(struct smc_conn *c)
 		smc_conn_free(c);
 }
 
+/* owed.c */
+void smc_conn_settle_tx(struct smc_conn *c);
+void smc_conn_settle_rx(struct smc_conn *c);
+
+/* Tell the owner of a lock what to do after it has released the lock. */
+static inline void smc_conn_owe(unsigned long *owed, enum smc_conn_owed what)
+{
+	set_bit(what, owed);
+	/* Pairs with the barrier in smc_conn_tx_unlock(). model/owed.pml: owe. */
+	smp_mb__after_atomic();
+}
+
+/*
+ * Try a lock. If this fails, the owner does @what after it has released the lock. It may also be
+ * done after a success, which is harmless.
+ */
+static inline bool smc_conn_trylock(struct mutex *lock, unsigned long *owed,
+				    enum smc_conn_owed what)
+{
+	if (mutex_trylock(lock))
+		return true;
+	smc_conn_owe(owed, what);
+	/* The owner may have released the lock before it could see the bit. */
+	return mutex_trylock(lock);
+}
+
+/**
+ * smc_conn_tx_unlock() - release tx_lock, and do what others have left to its owner
+ * @c:	the connection; the caller has a reference, or a system call in progress has one
+ *
+ * Context: process, nothing but locks that nest outside tx_lock is held.
+ */
+static __always_inline void smc_conn_tx_unlock(struct smc_conn *c)
+{
+	mutex_unlock(&c->tx_lock);
+	/* The unlock is an atomic operation. model/owed.pml: look for what is owed. */
+	smp_mb__after_atomic();
+	if (unlikely(READ_ONCE(c->tx_owed)))
+		smc_conn_settle_tx(c);
+}
+
+/* As smc_conn_tx_unlock(), for rx_lock. */
+static __always_inline void smc_conn_rx_unlock(struct smc_conn *c)
+{
+	mutex_unlock(&c->rx_lock);
+	smp_mb__after_atomic();
+	if (unlikely(READ_ONCE(c->rx_owed)))
+		smc_conn_settle_rx(c);
+}
+
 /* Events reported by a fabric; any context, bottom halves included. */
 void smc_conn_readable(struct smc_conn *c);
 void smc_conn_writable(struct smc_conn *c);
+void smc_conn_wake_senders(struct smc_conn *c);
 void smc_conn_wake_all(struct smc_conn *c);
 void smc_conn_notify(struct smc_conn *c);
 void smc_conn_urgent(struct smc_conn *c, u64 end);
@@ -321,6 +391,7 @@ int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *d
 /* grow.c */
 void smc_conn_may_grow(struct smc_conn *c, u32 sure, u32 most);
 bool smc_conn_grow(struct smc_conn *tx, struct smc_conn *rx);
+void smc_conn_retry_grow(struct smc_conn *tx);
 
 /* close.c */
 int __smc_conn_event(struct smc_conn *c, enum smc_conn_event event);

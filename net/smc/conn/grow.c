@@ -71,13 +71,14 @@ static struct mem_cgroup *charge_of(struct smc_conn *c)
 }
 
 /*
- * Charges the receiver, or the sender as long as the receiver has not been accepted. The sender may
- * be part of writeback to a disk, so the allocation must not wait for I/O.
+ * Charges the receiver or, as long as it has not been accepted, its listener: never the sender,
+ * which may end long before the receiver does. The sender may be part of writeback to a disk, so
+ * the allocation must not wait for I/O.
  */
-static struct smc_rmbe *charged_rmbe(struct smc_conn *tx, struct smc_conn *rx, u32 size)
+static struct smc_rmbe *charged_rmbe(struct smc_conn *rx, u32 size)
 {
-	struct mem_cgroup *memcg = charge_of(rx) ?: charge_of(tx);
-	struct mem_cgroup *old = set_active_memcg(memcg);
+	struct mem_cgroup *memcg = charge_of(rx);
+	struct mem_cgroup *old = set_active_memcg(memcg ?: rx->payer);
 	unsigned int noio = memalloc_noio_save();
 	struct smc_rmbe *rmbe;
 
@@ -90,9 +91,9 @@ static struct smc_rmbe *charged_rmbe(struct smc_conn *tx, struct smc_conn *rx, u
 }
 
 /* Returns an element larger than the current one of @rx, or NULL, which disables further growth. */
-static struct smc_rmbe *larger_rmbe(struct smc_conn *tx, struct smc_conn *rx, u32 size)
+static struct smc_rmbe *larger_rmbe(struct smc_conn *rx, u32 size)
 {
-	struct smc_rmbe *rmbe = charged_rmbe(tx, rx, size);
+	struct smc_rmbe *rmbe = charged_rmbe(rx, size);
 
 	/* When memory is short, the element may be smaller than requested. */
 	if (rmbe && smc_rmbe_size(rmbe) <= rx->rx_size) {
@@ -129,7 +130,6 @@ static void exchange(struct smc_conn *tx, struct smc_conn *rx, struct smc_rmbe *
 	spin_lock_bh(&rx->wait_lock);
 	rx->rmbe = rmbe;
 	spin_unlock_bh(&rx->wait_lock);
-	WRITE_ONCE(rx->rx_stays, false);
 	rx->rx_buf = buf;
 	rx->rx_lap = rx->rx_cons - smc_ring_at(rx->rx_cons, size);
 	rx->rx_grown = rx->rx_cons;
@@ -138,11 +138,15 @@ static void exchange(struct smc_conn *tx, struct smc_conn *rx, struct smc_rmbe *
 	tx->tx_lap = tx->tx_written - smc_ring_at(tx->tx_written, size);
 	WRITE_ONCE(tx->peer_size, size);
 	smc_stats_resized(tx, false, size, tx->tx_how);
+	/* Pairs with smc_conn_ask_for_room(): other threads may wait for room, too. */
+	smp_mb();
+	if (READ_ONCE(tx->tx_blocked))
+		smc_conn_writable(tx);
 }
 
 /*
- * Memory is short, or the receiver is busy. The sender does not try again before the receiver has
- * read, but the receiver may sleep in poll(), because SO_RCVLOWAT is more than the element holds.
+ * Memory is short. The sender has to wait until the receiver has read, but the receiver may sleep
+ * in poll(), because SO_RCVLOWAT is more than the element holds.
  */
 static bool stays(struct smc_conn *rx)
 {
@@ -153,13 +157,22 @@ static bool stays(struct smc_conn *rx)
 	return false;
 }
 
+/* Does another task use the element? Then that task wakes the sender when it is done. */
+static bool busy(struct smc_conn *rx)
+{
+	if (!mutex_is_locked(&rx->rx_lock))
+		return false;
+	smc_conn_owe(&rx->rx_owed, SMC_OWED_GROW);
+	return mutex_is_locked(&rx->rx_lock);
+}
+
 /**
  * smc_conn_grow() - smc_conn_ops.grow for a fabric that knows both ends of a connection
  * @tx: the sender's end; the caller holds its tx_lock
  * @rx: the receiver's end
  *
- * Does not wait for a busy receiver: it may be blocked on a fault in user memory for as long as the
- * program likes.
+ * Does not wait for a busy receiver, which may be blocked on a fault in user memory for as long as
+ * the program likes. When the receiver is done, it calls smc_conn_retry_grow().
  *
  * Context: process, may sleep in an allocation.
  * Return: true if there is more room now.
@@ -170,20 +183,33 @@ bool smc_conn_grow(struct smc_conn *tx, struct smc_conn *rx)
 	struct smc_rmbe *rmbe, *old;
 
 	lockdep_assert_held(&tx->tx_lock);
-	if (size <= rx->rx_size)
+	WRITE_ONCE(tx->tx_may_grow, false);
+	if (size <= rx->rx_size || busy(rx))
 		return false;
-	if (mutex_is_locked(&rx->rx_lock))
-		return stays(rx);
-	rmbe = larger_rmbe(tx, rx, size);
+	rmbe = larger_rmbe(rx, size);
 	if (!rmbe)
 		return stays(rx);
-	if (!mutex_trylock(&rx->rx_lock)) {
+	if (!smc_conn_trylock(&rx->rx_lock, &rx->rx_owed, SMC_OWED_GROW)) {
 		smc_rmbe_put(rmbe);
-		return stays(rx);
+		return false;
 	}
 	old = rx->rmbe;
 	exchange(tx, rx, rmbe);
-	mutex_unlock(&rx->rx_lock);
+	smc_conn_rx_unlock(rx);
 	smc_rmbe_put(old);
 	return true;
+}
+
+/**
+ * smc_conn_retry_grow() - the receiver is not busy any more: wake senders that could not grow
+ * @tx: the sender's end
+ *
+ * Context: any.
+ */
+void smc_conn_retry_grow(struct smc_conn *tx)
+{
+	WRITE_ONCE(tx->tx_may_grow, true);
+	/* Pairs with the barrier in smc_wait_arm() and in poll(): they see the flag, or sleep. */
+	smp_mb();
+	smc_conn_wake_senders(tx);
 }

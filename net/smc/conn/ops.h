@@ -11,8 +11,8 @@ struct smc_sock_info;
 /**
  * struct smc_conn_ops - how a fabric carries an established connection
  *
- * Every function except @grow and @peer_waits is mandatory.  fabric.h has the functions that set
- * up a connection.
+ * Every function except @peer_waits, and @grow to @part, is mandatory.  fabric.h has the functions
+ * that set up a connection.
  *
  * @name:	name for display
  * @diag_mode:	SMC_DIAG_MODE_* of its connections
@@ -28,6 +28,10 @@ struct smc_sock_info;
  * @grow:	a call has more to send than @c has room for: enlarge the peer's element if
  *		that is due.  Only called if @c->tx_grows; the caller holds tx_lock.  Returns
  *		true if there is more room.  Process context, may sleep for memory.
+ * @may_grow:	@c->rx_lock, which has kept the element of @c from growing, is free: let the
+ *		peer's senders try again.  Process context.
+ * @part:	a lock of @c has kept the peer, which has ended, from parting from @c, and is free.
+ *		Process context.
  * @request_update: have the peer send us its rx_cons soon, even if that is not worth a
  *		message.  Any context but hard interrupts.
  * @peer_waits:	does the peer wait until data has been read? NULL if it never does before the
@@ -51,6 +55,8 @@ struct smc_conn_ops {
 	void (*commit)(struct smc_conn *c);
 	void (*consumed)(struct smc_conn *c);
 	bool (*grow)(struct smc_conn *c);
+	void (*may_grow)(struct smc_conn *c);
+	void (*part)(struct smc_conn *c);
 	void (*request_update)(struct smc_conn *c);
 	bool (*peer_waits)(struct smc_conn *c);
 	void (*urgent)(struct smc_conn *c, enum smc_urgent_event news);

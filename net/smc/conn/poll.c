@@ -33,10 +33,10 @@ static bool grow(struct smc_conn *c)
 {
 	bool grown;
 
-	if (!c->tx_grows || !mutex_trylock(&c->tx_lock))
+	if (!c->tx_grows || !smc_conn_trylock(&c->tx_lock, &c->tx_owed, SMC_OWED_ROOM))
 		return false;
 	grown = c->ops->grow(c);
-	mutex_unlock(&c->tx_lock);
+	smc_conn_tx_unlock(c);
 	return grown && writable(c);
 }
 

@@ -222,7 +222,7 @@ int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *d
 	}
 	rc = feed(sk, c, desc, actor);
 	smc_recv_count(sk, c, max(rc, 0));
-	mutex_unlock(&c->rx_lock);
+	smc_conn_rx_unlock(c);
 	trace_smc_rx_recvmsg(sk, c->dev, max(rc, 0));
 	return rc;
 }

@@ -112,7 +112,7 @@ static void sleep_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 static void wait_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 			  long *timeo)
 {
-	mutex_unlock(&c->rx_lock);
+	smc_conn_rx_unlock(c);
 	sleep_for_data(sk, c, seq, timeo);
 	mutex_lock(&c->rx_lock);
 }
@@ -307,7 +307,7 @@ look:
 		smc_recv_consume(c, seq);
 	} while (copied < len);
 	smc_recv_count(sk, c, copied);
-	mutex_unlock(&c->rx_lock);
+	smc_conn_rx_unlock(c);
 	trace_smc_rx_recvmsg(sk, c->dev, copied);
 	return copied ? copied : min(rc, 0);
 }

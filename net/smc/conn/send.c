@@ -90,7 +90,7 @@ void smc_conn_cork_expired(struct work_struct *work)
 	if (mutex_trylock(&c->tx_lock)) {
 		if (!c->stopped)
 			publish(c);
-		mutex_unlock(&c->tx_lock);
+		smc_conn_tx_unlock(c);
 	} else {
 		start_cork_timer(c);
 	}
@@ -108,7 +108,7 @@ void smc_conn_uncork(struct smc_conn *c)
 	mutex_lock(&c->tx_lock);
 	if (!c->stopped)
 		publish(c);
-	mutex_unlock(&c->tx_lock);
+	smc_conn_tx_unlock(c);
 }
 
 /**
@@ -121,7 +121,7 @@ void smc_conn_stop(struct smc_conn *c)
 {
 	mutex_lock(&c->tx_lock);
 	c->stopped = true;
-	mutex_unlock(&c->tx_lock);
+	smc_conn_tx_unlock(c);
 	if (cancel_delayed_work_sync(&c->cork_work))
 		smc_conn_put(c);
 }
@@ -180,14 +180,15 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *t
 	publish(c);
 	if (flags & MSG_OOB && *timeo)
 		c->ops->urgent(c, SMC_URGENT_COMING);
-	mutex_unlock(&c->tx_lock);
+	smc_conn_tx_unlock(c);
 	smc_wait_begin(&w, EPOLLOUT);
 	for (;;) {
 		smc_wait_arm(&w, sk);
 		if (!*timeo)
 			sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		smc_conn_ask_for_room(c);
-		if (smc_conn_room(c) >= smc_conn_low_room(c) || tx_ended(sk, c))
+		if (smc_conn_room(c) >= smc_conn_low_room(c) || READ_ONCE(c->tx_may_grow) ||
+		    tx_ended(sk, c))
 			break;
 		rc = *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
 		if (!*timeo || signal_pending(current))
@@ -294,7 +295,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		smc_stats_large_send(sk, c, len);
 	if (unlikely(held) && !c->stopped)
 		finish_held(sk, c, msg->msg_flags);
-	mutex_unlock(&c->tx_lock);
+	smc_conn_tx_unlock(c);
 	trace_smc_tx_sendmsg(sk, c->dev, sent);
 	return sent ? sent : rc;
 }

@@ -43,6 +43,19 @@ static inline struct mem_cgroup *smc_charge_get(const struct sock *sk)
 #endif
 }
 
+/* The cgroup that allocations with __GFP_ACCOUNT charge now, with a reference, or NULL. */
+static inline struct mem_cgroup *smc_charge_hold_active(void)
+{
+	struct mem_cgroup *memcg = NULL;
+
+#ifdef CONFIG_MEMCG
+	memcg = in_task() ? current->active_memcg : this_cpu_read(int_active_memcg);
+	if (memcg)
+		css_get(&memcg->css);
+#endif
+	return memcg;
+}
+
 #ifdef CONFIG_MEMCG
 /* Page cache that can be reclaimed from a cgroup, not counting its children. */
 static inline u64 smc_charge_cache(struct mem_cgroup *memcg)

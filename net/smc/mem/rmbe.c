@@ -61,7 +61,8 @@ static struct smc_rmbe *pool_get_new(struct smc_pool *pool)
  * @rmbe: the element
  *
  * A receive element is released with the last reference to its connection, see smc_conn_destroy().
- * The peer's part of these references is dropped by lo_detach(), and over RDMA by leave_if_ended().
+ * The peer's part of these references is dropped by part_from_peer() over loopback, otherwise by
+ * smc_msg_leave_if_ended().
  *
  * All idle buffers but one are freed after some seconds. For buffers registered with a device, the
  * owner decides.

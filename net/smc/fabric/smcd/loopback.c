@@ -9,8 +9,11 @@
  * its Accept until the client takes it.  It can be taken only once, so neither guessing nor
  * replaying a token gives access to memory.
  *
- * References: once attached, each end holds the peer's connection until its own socket is
- * detached, so an element is not reused while the other end may still write into it.
+ * References: once attached, each end holds the other one. When an end is detached, it parts from
+ * its peer: it takes the peer's locks and the peer's pointer to it, so that the peer neither writes
+ * into its element nor keeps it. If a lock is taken, the peer is in the middle of a copy, and parts
+ * at the end of this copy. So an element is not reused while the other end may still write into it,
+ * and is never kept by the other end.
  */
 #include <linux/hashtable.h>
 #include <linux/moduleparam.h>
@@ -25,6 +28,7 @@
 #include "../../mem/pool.h"
 #include "../../mem/rmbe.h"
 #include "../../netns.h"
+#include "../../smc.h"
 #include "../../sock_info.h"
 #include "../../test_hold.h"
 #include "../fabric.h"
@@ -47,22 +51,27 @@ static const struct smc_pnet_port lo_port = { .dev = LO_NAME, .port = 1 };
  * struct lo_conn - one end of a connection within this kernel
  * @conn:	the connection
  * @peer:	the other end, referenced; set once, under the lock of the bucket or before either
- *		end is visible
+ *		end is visible. Taken away by detach, or by the peer's detach, which holds both
+ *		locks of @conn. RCU for readers without one of these locks
  * @sn:		namespace of the socket, valid as long as there is a socket
  * @token:	names the element of this end
+ * @peer_token:	names the peer's element; set with @peer, and stays
  * @link_id:	number of the connection, for display
  * @server:	this end has sent the Accept
  * @node:	entry in the table of tokens until the client takes it
+ * @part_work:	parts from the peer if this end was detached in a bottom half
  * @rcu:	callbacks of TCP read the connection under RCU
  */
 struct lo_conn {
 	struct smc_conn		conn;
-	struct lo_conn		*peer;
+	struct lo_conn __rcu	*peer;
 	struct smc_net		*sn;
 	u64			token;
+	u64			peer_token;
 	u32			link_id;
 	bool			server;
 	struct hlist_node	node;
+	struct work_struct	part_work;
 	struct rcu_head		rcu;
 };
 
@@ -186,6 +195,8 @@ static struct lo_conn *lo_new(struct smc_fabric *f, struct smc_net *sn,
 	smc_conn_init(&lo->conn, f->ops->conn, rmbe);
 	if (want->rcvbuf_most)
 		smc_conn_may_grow(&lo->conn, want->rcvbuf, want->rcvbuf_most);
+	if (server)
+		lo->conn.payer = smc_charge_hold_active();
 	lo->sn = sn;
 	lo->token = get_random_u64();
 	lo->link_id = atomic_inc_return(&lo_link_id);
@@ -241,7 +252,8 @@ static void lo_join(struct lo_conn *a, struct lo_conn *b)
 	a->conn.tx_size = b->conn.rx_size;
 	a->conn.peer_size = b->conn.rx_size;
 	a->conn.tx_grows = b->conn.rx_sure;
-	a->peer = b;
+	a->peer_token = b->token;
+	rcu_assign_pointer(a->peer, b);
 }
 
 static struct lo_conn *__lo_find(struct lo_bucket *b, u64 token)
@@ -275,7 +287,10 @@ static enum smc_reason lo_take(struct lo_conn *lo, const struct smc_clc_accept *
 	return srv ? SMC_REASON_NONE : SMC_REASON_BAD_TOKEN;
 }
 
-/* Server: check that the Confirm comes from the client that has taken our end. */
+/*
+ * Server: check that the Confirm comes from the client that has taken our end. The client may have
+ * closed already, and parted from us.
+ */
 static enum smc_reason lo_verify(struct lo_conn *lo, const struct smc_clc_accept *a)
 {
 	struct lo_bucket *b = lo_bucket(lo->token);
@@ -286,7 +301,8 @@ static enum smc_reason lo_verify(struct lo_conn *lo, const struct smc_clc_accept
 	    (a->has_fce && a->release != 1))
 		return SMC_REASON_BAD_CONFIRM;
 	spin_lock_bh(&b->lock);
-	ok = lo->peer && lo->peer->token == a->token &&
+	/* tx_size is 0 until a client has taken our end. */
+	ok = lo->peer_token == a->token &&
 	     lo->conn.tx_size == smc_clc_size_to_bytes(a->dmbe_size);
 	spin_unlock_bh(&b->lock);
 	return ok ? SMC_REASON_NONE : SMC_REASON_BAD_TOKEN;
@@ -300,18 +316,35 @@ static enum smc_reason lo_attach(struct smc_conn *c, struct smc_negotiated *neg,
 	return lo->server ? lo_verify(lo, a) : lo_take(lo, a);
 }
 
+/*
+ * The other end, or NULL if it has ended and parted from this one. The caller holds tx_lock or
+ * rx_lock.
+ */
+static struct smc_conn *lo_peer(struct smc_conn *c)
+{
+	struct lo_conn *peer;
+
+	peer = rcu_dereference_protected(to_lo(c)->peer, lockdep_is_held(&c->tx_lock) ||
+					 lockdep_is_held(&c->rx_lock));
+	return peer ? &peer->conn : NULL;
+}
+
 static void lo_commit(struct smc_conn *c)
 {
-	struct smc_conn *peer = &to_lo(c)->peer->conn;
+	struct smc_conn *peer = lo_peer(c);
 
+	if (unlikely(!peer))
+		return;
 	smc_count_set_release(&peer->rx_prod, c->tx_prod);
 	smc_conn_readable(peer);
 }
 
 static void lo_consumed(struct smc_conn *c)
 {
-	struct smc_conn *peer = &to_lo(c)->peer->conn;
+	struct smc_conn *peer = lo_peer(c);
 
+	if (unlikely(!peer))
+		return;
 	smc_count_set_release(&peer->tx_cons, c->rx_cons);
 	/* Pairs with smc_conn_ask_for_room().  model/window.pml: look for a blocked sender. */
 	smp_mb();
@@ -319,9 +352,23 @@ static void lo_consumed(struct smc_conn *c)
 		smc_conn_writable(peer);
 }
 
+/* The element of a peer that has ended does not grow: nobody will read it. */
 static bool lo_grow(struct smc_conn *c)
 {
-	return smc_conn_grow(c, &to_lo(c)->peer->conn);
+	struct smc_conn *peer = lo_peer(c);
+
+	return peer && !smc_conn_peer_gone(c) && smc_conn_grow(c, peer);
+}
+
+static void lo_may_grow(struct smc_conn *c)
+{
+	struct lo_conn *peer;
+
+	rcu_read_lock();
+	peer = rcu_dereference(to_lo(c)->peer);
+	if (peer)
+		smc_conn_retry_grow(&peer->conn);
+	rcu_read_unlock();
 }
 
 #ifdef CONFIG_SMC_TEST
@@ -338,7 +385,9 @@ static void lo_urgent(struct smc_conn *c, enum smc_urgent_event news)
 	/* Senders do not wait until the peer has read an urgent byte. */
 	if (news == SMC_URGENT_TAKEN)
 		return;
-	peer = &to_lo(c)->peer->conn;
+	peer = lo_peer(c);
+	if (!peer)
+		return;
 	if (news != SMC_URGENT_HERE) {
 		smc_conn_urgent_pending(peer, news == SMC_URGENT_COMING);
 		return;
@@ -355,10 +404,49 @@ static void lo_signal(struct smc_conn *c, enum smc_conn_flag flag)
 		[SMC_FLAG_CLOSED] = SMC_EV_PEER_CLOSE,
 		[SMC_FLAG_ABORT]  = SMC_EV_PEER_ABORT,
 	};
-	struct lo_conn *peer = to_lo(c)->peer;
+	struct lo_conn *peer;
 
+	rcu_read_lock();
+	peer = rcu_dereference(to_lo(c)->peer);
 	if (peer)
 		smc_conn_peer_event(&peer->conn, event[flag]);
+	rcu_read_unlock();
+}
+
+/* ---- the end ---- */
+
+/*
+ * Take from @lo its peer, which has been detached. The caller has a reference to @lo. Under both
+ * locks no copy is in progress, and later ones find that the peer is gone: smc_conn.rx_flags says
+ * so since before this call.
+ */
+static void part_from_peer(struct lo_conn *lo)
+{
+	struct smc_conn *c = &lo->conn;
+	struct lo_conn *peer;
+
+	if (!smc_conn_trylock(&c->tx_lock, &c->tx_owed, SMC_OWED_PART))
+		return;
+	if (smc_conn_trylock(&c->rx_lock, &c->rx_owed, SMC_OWED_PART)) {
+		peer = unrcu_pointer(xchg(&lo->peer, NULL));
+		smc_conn_rx_unlock(c);
+		if (peer)
+			smc_conn_put(&peer->conn);
+	}
+	smc_conn_tx_unlock(c);
+}
+
+static void lo_part(struct smc_conn *c)
+{
+	part_from_peer(to_lo(c));
+}
+
+static void part_work(struct work_struct *work)
+{
+	struct lo_conn *lo = container_of(work, struct lo_conn, part_work);
+
+	part_from_peer(lo);
+	smc_conn_put(&lo->conn);
 }
 
 static void lo_detach(struct smc_conn *c)
@@ -369,17 +457,24 @@ static void lo_detach(struct smc_conn *c)
 	spin_lock_bh(&b->lock);
 	if (!hlist_unhashed(&lo->node))
 		hlist_del_init(&lo->node);
-	peer = lo->peer;
-	WRITE_ONCE(lo->peer, NULL);
 	spin_unlock_bh(&b->lock);
 	atomic_dec(&lo->sn->n_smcd);
 	lo->sn = NULL;
+	/* No peer can be added any more.  If it is parting from us, it has our reference. */
+	peer = unrcu_pointer(xchg(&lo->peer, NULL));
 	if (!peer)
 		return;
 	/* The client may have taken our end after our handshake failed: tell it. */
 	if (!smc_conn_peer_gone(&peer->conn))
 		smc_conn_peer_event(&peer->conn, SMC_EV_PEER_ABORT);
-	smc_conn_put(&peer->conn);
+	if (in_task()) {
+		part_from_peer(peer);
+		smc_conn_put(&peer->conn);
+	} else {
+		/* Only process context may try a mutex. The work item gets our reference. */
+		INIT_WORK(&peer->part_work, part_work);
+		queue_work(smc_wq, &peer->part_work);
+	}
 }
 
 static struct lo_conn *lo_new_end(struct smc_fabric *f, const struct smc_pair_end *e, bool server,
@@ -432,16 +527,13 @@ static void lo_free(struct smc_conn *c)
 
 static void lo_show(struct smc_conn *c, struct smc_sock_info *info)
 {
-	const struct lo_conn *lo = to_lo(c), *peer;
+	const struct lo_conn *lo = to_lo(c);
 
 	info->linkid = LO_GROUP;
 	info->my_gid = lo_gid;
 	info->peer_gid = lo_gid;
 	info->token = lo->token;
-	rcu_read_lock();
-	peer = READ_ONCE(lo->peer);
-	info->peer_token = peer ? peer->token : 0;
-	rcu_read_unlock();
+	info->peer_token = READ_ONCE(lo->peer_token);
 }
 
 /* The EID that a new connection would get. */
@@ -547,6 +639,8 @@ static const struct smc_conn_ops lo_conn_ops = {
 	.commit		= lo_commit,
 	.consumed	= lo_consumed,
 	.grow		= lo_grow,
+	.may_grow	= lo_may_grow,
+	.part		= lo_part,
 	.urgent		= lo_urgent,
 	.request_update	= lo_request_update,
 	.keepalive	= lo_keepalive,

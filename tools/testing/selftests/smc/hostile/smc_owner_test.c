@@ -428,6 +428,221 @@ static bool urgent_replaced(int l, int port)
 	return ok;
 }
 
+/* ---- what must not depend on who holds a lock of a connection ---- */
+
+static char big[64 << 10];
+
+struct call {
+	int fd;
+	volatile pid_t tid;
+	volatile ssize_t rc;
+	pthread_t thread;
+};
+
+static void *sends_big(void *arg)
+{
+	struct call *call = arg;
+
+	call->tid = gettid();
+	call->rc = send(call->fd, big, sizeof(big), MSG_NOSIGNAL);
+	return NULL;
+}
+
+static void *sends_page(void *arg)
+{
+	struct call *call = arg;
+
+	call->rc = send(call->fd, trap_page(), 100, MSG_NOSIGNAL);
+	return NULL;
+}
+
+static void *receives_byte(void *arg)
+{
+	struct call *call = arg;
+
+	call->rc = recv(call->fd, trap_page(), 1, 0);
+	return NULL;
+}
+
+static void *awaits_room(void *arg)
+{
+	struct call *call = arg;
+
+	call->tid = gettid();
+	/* Without a limit: poll() looks once more when its time is up. */
+	call->rc = wait_mask(call->fd, POLLOUT, -1);
+	return NULL;
+}
+
+static void begin(struct call *call, int fd, void *(*run)(void *arg))
+{
+	*call = (struct call) { .fd = fd, .rc = -1 };
+	call->thread = trap_thread(run, call);
+}
+
+/* Does the call end in time? If not, @other is closed, which ends it. */
+static bool ends_by_itself(struct call *call, int other)
+{
+	struct timespec limit;
+	bool ok;
+
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += WAIT_MS / 1000;
+	ok = !pthread_timedjoin_np(call->thread, NULL, &limit);
+	if (!ok) {
+		shutdown(other, SHUT_RDWR);
+		pthread_join(call->thread, NULL);
+	}
+	return ok;
+}
+
+/*
+ * The receiver is in recv() for one byte, in a page fault, while the peer sends more than the
+ * element holds at first. Afterwards the receiver reads no more, so it is the element that must
+ * grow.
+ */
+static void receiver_busy(int l, int port, int *c, int *s, struct call *receiver)
+{
+	connection(l, port, c, s);
+	if (send(*c, "x", 1, MSG_NOSIGNAL) != 1)
+		give_up("send");
+	trap_again();
+	begin(receiver, *s, receives_byte);
+	trap_await(1);
+}
+
+static bool grows_later(int l, int port)
+{
+	struct call receiver, sender;
+	int c, s;
+	bool ok;
+
+	receiver_busy(l, port, &c, &s, &receiver);
+	fcntl(c, F_SETFL, 0);
+	begin(&sender, c, sends_big);
+	await_state(&sender.tid, SLEEPS);
+	trap_open();
+	pthread_join(receiver.thread, NULL);
+	ok = ends_by_itself(&sender, s) && sender.rc == sizeof(big) && receiver.rc == 1;
+	close(c);
+	close(s);
+	return ok;
+}
+
+/* As grows_later(), with a sender that waits in poll(). */
+static bool grows_for_poll(int l, int port)
+{
+	struct call receiver, poller;
+	ssize_t sent = 0, n;
+	int c, s;
+	bool ok;
+
+	receiver_busy(l, port, &c, &s, &receiver);
+	while ((n = send(c, big, sizeof(big) - sent, MSG_DONTWAIT | MSG_NOSIGNAL)) > 0)
+		sent += n;
+	begin(&poller, c, awaits_room);
+	await_state(&poller.tid, SLEEPS);
+	trap_open();
+	pthread_join(receiver.thread, NULL);
+	ok = ends_by_itself(&poller, s) && sent < (ssize_t)sizeof(big);
+	while (sent < (ssize_t)sizeof(big) && wait_mask(c, POLLOUT, WAIT_MS) & POLLOUT) {
+		n = send(c, big, sizeof(big) - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n <= 0)
+			break;
+		sent += n;
+	}
+	close(c);
+	close(s);
+	return ok && sent == sizeof(big);
+}
+
+/* One thread is in send() while another one waits for room, which only a larger element has. */
+static bool room_beside_sender(int l, int port)
+{
+	const int most = 13 << 10;	/* of 16 KiB */
+	struct call sender, poller;
+	int c, s;
+	bool ok;
+
+	connection(l, port, &c, &s);
+	if (send(c, big, most, MSG_NOSIGNAL) != most)
+		give_up("send");
+	trap_again();
+	begin(&sender, c, sends_page);
+	trap_await(1);
+	begin(&poller, c, awaits_room);
+	await_state(&poller.tid, SLEEPS);
+	trap_open();
+	ok = ends_by_itself(&poller, s) && poller.rc & POLLOUT;
+	pthread_join(sender.thread, NULL);
+	close(c);
+	close(s);
+	return ok && sender.rc == 100;
+}
+
+#define COPIES	8
+
+static long memory_used(void)
+{
+	char cmd[300];
+	long bytes;
+	FILE *said;
+
+	snprintf(cmd, sizeof(cmd), "%s/build/tools/smcd -j info | grep -o '\"memory_used\":[ 0-9]*' |"
+		 " grep -o '[0-9]*$'", getenv("SMC_ROOT") ?: ".");
+	said = popen(cmd, "r");
+	if (!said || fscanf(said, "%ld", &bytes) != 1)
+		give_up("smcd info");
+	pclose(said);
+	return bytes;
+}
+
+/*
+ * The receiver closes while senders copy into its elements. Later connections must not get these
+ * elements before the copies have ended; then nothing keeps the elements.
+ */
+static bool closed_in_copy(int l, int port)
+{
+	int c[COPIES], s[COPIES], nc[COPIES], ns[COPIES], large = 200000;
+	struct call sender[COPIES];
+	bool ok = true;
+	long before;
+	char buf[101];
+
+	setsockopt(l, SOL_SOCKET, SO_RCVBUF, &large, sizeof(large));
+	before = memory_used();
+	trap_again();
+	for (int i = 0; i < COPIES; i++) {
+		connection(l, port, &c[i], &s[i]);
+		begin(&sender[i], c[i], sends_page);
+	}
+	trap_await(COPIES);
+	for (int i = 0; i < COPIES; i++)
+		close(s[i]);
+	memset(big, 'n', sizeof(big));
+	for (int i = 0; i < COPIES; i++) {
+		connection(l, port, &nc[i], &ns[i]);
+		ok = ok && send(nc[i], big, 100, MSG_NOSIGNAL) == 100;
+	}
+	ok = ok && memory_used() - before >= 2 * COPIES * (256 << 10);
+	trap_open();
+	for (int i = 0; i < COPIES; i++) {
+		pthread_join(sender[i].thread, NULL);
+		ok = ok && wait_mask(ns[i], POLLIN, WAIT_MS) & POLLIN &&
+		     recv(ns[i], buf, sizeof(buf), 0) == 100 && !memcmp(buf, big, 100);
+		close(ns[i]);
+	}
+	/* The clients still have their sockets. Idle buffers are freed after some seconds. */
+	for (int i = 0; ok && i < slow(3000) && memory_used() - before > 1 << 20; i++)
+		usleep(10000);
+	ok = ok && memory_used() - before <= 1 << 20;
+	for (int i = 0; i < COPIES; i++) {
+		close(c[i]);
+		close(nc[i]);
+	}
+	return ok;
+}
+
 int main(void)
 {
 	struct rlimit nofile = { 8192, 8192 };
@@ -441,7 +656,7 @@ int main(void)
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
 	if (!trap_set())
 		ksft_exit_skip("no userfaultfd\n");
-	ksft_set_plan(11);
+	ksft_set_plan(15);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	old = set_timeout_ms(600000);
@@ -471,9 +686,15 @@ int main(void)
 		    "recv() that overlaps connect() misses no byte");
 	klog_result(meet(failed_socket(), l, port, false),
 		    "recv() that overlaps connect() after MSG_FASTOPEN misses no byte");
-	klog_result(low_water(l, port), "SO_RCVLOWAT does not stop a connection whose element stays small");
+	klog_result(low_water(l, port), "SO_RCVLOWAT does not stop a connection whose receiver was busy");
 	klog_result(urgent_replaced(l, port),
 		    "poll() reports no data when an urgent byte is replaced before it arrives");
+	klog_result(grows_later(l, port), "send() goes on when a busy receiver is done, without a read");
+	klog_result(grows_for_poll(l, port), "so does a sender that waits in poll()");
+	klog_result(room_beside_sender(l, port),
+		    "poll() reports room when a thread that held the ring is done");
+	klog_result(closed_in_copy(l, port),
+		    "an element is neither reused during a copy into it, nor kept after it");
 	set_timeout_ms(old);
 	ksft_finished();
 }
