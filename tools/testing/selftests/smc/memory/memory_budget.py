@@ -9,6 +9,7 @@ import ctypes
 import glob
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -110,11 +111,11 @@ class Pair:
 LARGE = 200000	# SO_RCVBUF for an element of 256 KiB, the size of which stays
 
 
-def listen(backlog=64, rcvbuf=None):
+def listen(backlog=64, rcvbuf=None, host="127.0.0.1"):
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
     if rcvbuf:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
-    listener.bind(("127.0.0.1", 0))
+    listener.bind((host, 0))
     listener.listen(backlog)
     listener.settimeout(slow(60))
     return listener
@@ -455,6 +456,218 @@ def killed():
     assert left <= used + MIB, f"{left} bytes are in use, but {used} before"
 
 
+# ---- what one end keeps, and the other one has paid for ----
+
+SOCKETS, ROUNDS = 8, 16		# a socket may keep 16 connections
+CLOSED = 64			# connections that a client closes
+DATA = 100000			# more than an element holds at first, so it grows
+LEFT = MIB			# at most this may be left: buffers in reserve
+
+
+class Child:
+    """A process that runs a function, and lives until it is told to end. It says one line."""
+
+    def __init__(self, function, *args):
+        self.said, says = os.pipe()
+        hears, self.end = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(self.end)
+            try:
+                os.write(says, f"{function(*args)}\n".encode())
+            except BaseException as error:  # pylint: disable=broad-except
+                os.write(says, f"{type(error).__name__}: {error}\n".encode())
+            os.read(hears, 1)
+            os._exit(0)
+        os.close(says)
+        os.close(hears)
+
+    def line(self):
+        return os.read(self.said, 4096).decode().strip()
+
+    def finish(self):
+        os.close(self.end)
+        os.close(self.said)
+        return os.waitpid(self.pid, 0)[1]
+
+
+def disconnect(sock):
+    nowhere = (ctypes.c_char * 16)()	# AF_UNSPEC
+    if ctypes.CDLL(None, use_errno=True).connect(sock.fileno(), nowhere, 16):
+        raise OSError(ctypes.get_errno(), "connect() to AF_UNSPEC")
+
+
+def fill(sock):
+    """Sends data that the peer does not read."""
+    sock.setblocking(False)
+    sock.send(bytes(DATA))
+    sock.setblocking(True)
+
+
+def await_end(sock):
+    try:
+        while sock.recv(65536):
+            pass
+    except ConnectionResetError:
+        pass
+
+
+KEPT = []	# sockets of a child process
+
+
+def serve_and_close(group, listener, go):
+    """Closes each connection when the client says so, with its data unread."""
+    def serve_all():
+        while True:
+            sock = listener.accept()[0]
+            os.read(go, 1)
+            sock.close()
+
+    group.enter()
+    threading.Thread(target=serve_all, daemon=True).start()
+    return "ready"
+
+
+def shown(modes):
+    """What a child says about the modes of its connections."""
+    return f"{sorted(modes)}" + (f" {whys()} {info()}" if MODE_TCP in modes else "")
+
+
+def connect_and_keep(group, address, go, enter=lambda: None):
+    """Makes many connections with each socket, which the server closes; keeps the sockets."""
+    group.enter()
+    enter()
+    modes = set()
+    for _ in range(SOCKETS):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+        KEPT.append(sock)
+        for turn in range(ROUNDS):
+            if turn:
+                disconnect(sock)
+            sock.settimeout(slow(60))
+            sock.connect(address)
+            modes.add(mode(sock))
+            fill(sock)
+            os.write(go, b"x")
+            await_end(sock)
+    return shown(modes)
+
+
+def accept_and_keep(group, listener, accepts):
+    """Keeps each connection, or does not even accept any."""
+    group.enter()
+    for _ in range(CLOSED if accepts else 0):
+        KEPT.append(listener.accept()[0])
+        fill(KEPT[-1])
+    return "ready"
+
+
+def connect_and_close(group, address, accepted):
+    """Closes each connection, with the server's data unread."""
+    group.enter()
+    modes = set()
+    for _ in range(CLOSED):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
+        sock.settimeout(slow(60))
+        sock.connect(address)
+        modes.add(mode(sock))
+        fill(sock)
+        if accepted:
+            assert select.select([sock], [], [], slow(60))[0]
+        sock.close()
+    return shown(modes)
+
+
+def all_smcd(child):
+    modes = child.line()
+    assert modes == f"[{MODE_SMCD}]", modes
+
+
+@case("a server pays for no connection that it has closed, whatever its clients keep")
+def kept_by_client():
+    settled()
+    ours, go = os.pipe()
+    listener = listen()
+    serving = Child(serve_and_close, SERVER, listener, ours)
+    assert serving.line() == "ready"
+    before = SERVER.current()
+    keeping = Child(connect_and_keep, CLIENT, listener.getsockname(), go)
+    try:
+        all_smcd(keeping)
+        settled()
+        more = SERVER.current() - before
+    finally:
+        keeping.finish()
+        serving.finish()
+    assert more <= LEFT, f"{more} bytes more in the group of a server that has closed"
+
+
+@case("a client pays for no connection that it has closed, whatever the server keeps")
+def kept_by_server():
+    for accepts in True, False:
+        settled()
+        listener = listen(CLOSED)
+        keeping = Child(accept_and_keep, SERVER, listener, accepts)
+        before = CLIENT.current()
+        closing = Child(connect_and_close, CLIENT, listener.getsockname(), accepts)
+        try:
+            all_smcd(closing)
+            assert keeping.line() == "ready"
+            settled()
+            more = CLIENT.current() - before
+        finally:
+            closing.finish()
+            keeping.finish()
+        # The process of the client takes some memory, too.
+        assert more <= 8 * LEFT, f"{more} bytes more in the group of a client that has closed"
+
+
+def other_world(told, go):
+    """Becomes another user, in a namespace that any user could make, with a link to this one."""
+    unshare(CLONE_NEWUSER | CLONE_NEWNET)
+    os.write(told, b"x")
+    os.read(go, 1)
+    subprocess.run("ip addr add 10.9.0.2/24 dev v1 && ip link set v1 up", shell=True, check=True)
+
+
+@case("clients of another user and namespace keep no memory of a namespace or of the host")
+def kept_elsewhere():
+    host = int(read(f"{SYSCTL}/mem_max_host"))
+    used = settled()
+    ours, go = os.pipe()
+    born, told = os.pipe()
+    ready, linked = os.pipe()
+    subprocess.run("ip link add v0 type veth peer name v1; ip addr add 10.9.0.1/24 dev v0; "
+                   "ip link set v0 up", shell=True, check=True)
+    listener = listen(host="10.9.0.1")
+    serving = Child(serve_and_close, SERVER, listener, ours)
+    assert serving.line() == "ready"
+    keeping = Child(connect_and_keep, CLIENT, listener.getsockname(), go,
+                    lambda: other_world(told, ready))
+    try:
+        assert os.read(born, 1) == b"x"
+        subprocess.run(["ip", "link", "set", "v1", "netns", str(keeping.pid)], check=True)
+        # Room for all of the clients' elements, and for a few of the server's.
+        write(f"{SYSCTL}/mem_max_host", used + 16 * MIB)
+        SERVER.set_limit(SERVER.current() + 16 * MIB)
+        os.write(linked, b"x")
+        all_smcd(keeping)
+        now = settled()
+        pair = Pair(listen())
+        again = pair.mode
+        pair.close()
+    finally:
+        write(f"{SYSCTL}/mem_max_host", host)
+        SERVER.set_limit("max")
+        keeping.finish()
+        serving.finish()
+        subprocess.run(["ip", "link", "del", "v0"], check=False)
+    # The clients keep 136 elements of 16 KiB of their own.
+    assert now - used <= 4 * MIB, f"{now - used} bytes more in use"
+    assert again == MODE_SMCD
+    assert not SERVER.oom_kills()
+
+
 def make_cgroups():
     global SERVER, CLIENT
     if not cgroup.available():
@@ -466,7 +679,8 @@ def make_cgroups():
 def main():
     have_cgroups = make_cgroups()
     return cases.play(CASES, skip=lambda function: None if have_cgroups or function not in
-                      (charged, at_the_limit, grown, not_grown, page_cache, killed) else
+                      (charged, at_the_limit, grown, not_grown, page_cache, killed, kept_by_client,
+                       kept_by_server, kept_elsewhere) else
                       "this kernel has no memory cgroups")
 
 
