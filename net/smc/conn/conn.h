@@ -56,6 +56,8 @@ enum smc_urgent_event {
 enum smc_conn_owed {
 	SMC_OWED_GROW,		/* rx_lock: the peer's ring may grow now */
 	SMC_OWED_ROOM,		/* tx_lock: poll() may enlarge the ring now */
+	SMC_OWED_CORK,		/* tx_lock: publish what has been corked for too long */
+	SMC_OWED_READ,		/* rx_lock: call the in-kernel reader again */
 	SMC_OWED_PART,		/* either: part from a peer that has ended */
 };
 
@@ -379,12 +381,14 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 void smc_conn_uncork(struct smc_conn *c);
 void smc_conn_stop(struct smc_conn *c);
 void smc_conn_cork_expired(struct work_struct *work);
+void smc_conn_publish_corked(struct smc_conn *c);
 int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags);
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c);
 
 /* reader.c */
 void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq);
+void smc_conn_call_reader(struct smc_conn *c);
 int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 		       sk_read_actor_t actor);
 

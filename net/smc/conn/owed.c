@@ -24,6 +24,8 @@ void smc_conn_settle_tx(struct smc_conn *c)
 {
 	if (test_and_clear_bit(SMC_OWED_ROOM, &c->tx_owed))
 		smc_conn_wake_senders(c);
+	if (test_and_clear_bit(SMC_OWED_CORK, &c->tx_owed))
+		smc_conn_publish_corked(c);
 	part(c, &c->tx_owed);
 }
 
@@ -37,5 +39,7 @@ void smc_conn_settle_rx(struct smc_conn *c)
 {
 	if (test_and_clear_bit(SMC_OWED_GROW, &c->rx_owed))
 		c->ops->may_grow(c);
+	if (test_and_clear_bit(SMC_OWED_READ, &c->rx_owed))
+		smc_conn_call_reader(c);
 	part(c, &c->rx_owed);
 }

@@ -142,6 +142,22 @@ void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq)
 	spin_unlock_bh(&c->state_lock);
 }
 
+/**
+ * smc_conn_call_reader() - call sk_data_ready: a task that kept the reader from reading is done
+ * @c: the connection, which has had an in-kernel reader
+ *
+ * The caller may be a task of the peer, so the socket may be about to end.
+ *
+ * Context: any.
+ */
+void smc_conn_call_reader(struct smc_conn *c)
+{
+	spin_lock_bh(&c->state_lock);
+	if (rcu_access_pointer(c->wq))
+		reader_queue(c->reader);
+	spin_unlock_bh(&c->state_lock);
+}
+
 /* In-kernel readers take packets and may keep them, so the data is copied. */
 static struct sk_buff *take_skb(struct sock *sk, struct smc_conn *c, u64 seq, size_t len)
 {
@@ -201,8 +217,8 @@ static int feed(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
  * @actor: consumes all or part of the packet it is given, or returns an errno
  *
  * From the first call on, sk_data_ready is called when there is something to read, see struct
- * smc_reader. In a context that must not sleep, and while another task is receiving, this function
- * only arranges for sk_data_ready to be called later.
+ * smc_reader. In a context that must not sleep, this function only arranges for sk_data_ready to be
+ * called soon; while another task is receiving, to be called when that task is done.
  *
  * Context: the caller owns the socket; reads in process context only.
  * Return: number of bytes consumed, 0 if there are none, or a negative errno: -ENOMEM or that of
@@ -215,11 +231,13 @@ int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *d
 
 	if (rc)
 		return rc;
-	/* rx_lock nests outside the socket's lock, which we hold, so only try it. */
-	if (in_interrupt() || !mutex_trylock(&c->rx_lock)) {
+	if (in_interrupt()) {
 		reader_queue(c->reader);
 		return 0;
 	}
+	/* rx_lock nests outside the socket's lock, which we hold, so only try it. */
+	if (!smc_conn_trylock(&c->rx_lock, &c->rx_owed, SMC_OWED_READ))
+		return 0;
 	rc = feed(sk, c, desc, actor);
 	smc_recv_count(sk, c, max(rc, 0));
 	smc_conn_rx_unlock(c);

@@ -82,18 +82,28 @@ static void finish_held(struct sock *sk, struct smc_conn *c, int flags)
 		start_cork_timer(c);
 }
 
-/* A sender may hold tx_lock indefinitely; in that case try again later. */
+/**
+ * smc_conn_publish_corked() - let the peer see what has been corked for too long
+ * @c: the connection
+ *
+ * A sender may hold tx_lock indefinitely. Then it does this when it has released the lock.
+ *
+ * Context: process.
+ */
+void smc_conn_publish_corked(struct smc_conn *c)
+{
+	if (!smc_conn_trylock(&c->tx_lock, &c->tx_owed, SMC_OWED_CORK))
+		return;
+	if (!c->stopped)
+		publish(c);
+	smc_conn_tx_unlock(c);
+}
+
 void smc_conn_cork_expired(struct work_struct *work)
 {
 	struct smc_conn *c = container_of(work, struct smc_conn, cork_work.work);
 
-	if (mutex_trylock(&c->tx_lock)) {
-		if (!c->stopped)
-			publish(c);
-		smc_conn_tx_unlock(c);
-	} else {
-		start_cork_timer(c);
-	}
+	smc_conn_publish_corked(c);
 	smc_conn_put(c);
 }
 

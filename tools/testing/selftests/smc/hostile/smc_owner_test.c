@@ -580,6 +580,46 @@ static bool room_beside_sender(int l, int port)
 	return ok && sender.rc == 100;
 }
 
+#define SMC_TEST_ECHO	0x201
+#define IDLE_SWITCHES	2000	/* in half a second; a work item that repeats makes far more */
+
+static long context_switches(void)
+{
+	char line[200];
+	long n = -1;
+	FILE *file = fopen("/proc/stat", "re");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "ctxt %ld", &n) == 1)
+			break;
+	fclose(file);
+	return n;
+}
+
+/* A reader in the kernel finds that a program is in recv(). It waits, and then goes on. */
+static bool reader_waits(int l, int port)
+{
+	struct call receiver;
+	int c, s, on = 1;
+	long before;
+	bool ok;
+
+	receiver_busy(l, port, &c, &s, &receiver);
+	if (setsockopt(s, SOL_SMC, SMC_TEST_ECHO, &on, sizeof(on)) < 0)
+		give_up("SMC_TEST_ECHO");
+	before = context_switches();
+	usleep(500000);
+	ok = context_switches() - before < IDLE_SWITCHES;
+	if (!ok)
+		ksft_print_msg("%ld context switches\n", context_switches() - before);
+	trap_open();
+	pthread_join(receiver.thread, NULL);
+	ok = ok && receiver.rc == 1 && send(c, "ping", 4, MSG_NOSIGNAL) == 4 && arrives(c, "ping");
+	close(c);
+	close(s);
+	return ok;
+}
+
 #define COPIES	8
 
 static long memory_used(void)
@@ -656,7 +696,7 @@ int main(void)
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
 	if (!trap_set())
 		ksft_exit_skip("no userfaultfd\n");
-	ksft_set_plan(15);
+	ksft_set_plan(16);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	old = set_timeout_ms(600000);
@@ -693,6 +733,7 @@ int main(void)
 	klog_result(grows_for_poll(l, port), "so does a sender that waits in poll()");
 	klog_result(room_beside_sender(l, port),
 		    "poll() reports room when a thread that held the ring is done");
+	klog_result(reader_waits(l, port), "a reader in the kernel waits for a program's recv()");
 	klog_result(closed_in_copy(l, port),
 		    "an element is neither reused during a copy into it, nor kept after it");
 	set_timeout_ms(old);
