@@ -182,6 +182,7 @@ struct smc_link_msg {
  * @n_rx:	number of @rx_slots
  * @rx_used:	number of receive buffers that must be posted again
  * @rx_stride:	bytes of each receive buffer
+ * @rx_max:	longest message that the receive buffers have room for, bytes
  * @rx_msgs:	memory of the receive buffers
  * @rx_dma:	DMA address of @rx_msgs
  * @rx_long:	receives the rest of a long message, shared by all buffers; NULL if
@@ -249,6 +250,7 @@ struct smc_link {
 	u32			n_rx;
 	u32			rx_used;
 	u32			rx_stride;
+	u32			rx_max;
 	u8			*rx_msgs;
 	u64			rx_dma;
 	u8			*rx_long;

@@ -86,6 +86,7 @@ int smc_msg_alloc(struct smc_link *link, bool long_msgs)
 	if (rx_long)
 		link->rx_long = map_new(link, RX_LONG_ROOM, DMA_FROM_DEVICE,
 					&link->rx_long_dma);
+	link->rx_max = link->rx_long ? SMC_LLC_V2_MAX_LEN : link->rx_stride;
 	if (long_msgs)
 		link->tx_long = map_new(link, SMC_LLC_V2_MAX_LEN, DMA_TO_DEVICE,
 					&link->tx_long_dma);
@@ -763,10 +764,6 @@ static void rx_long_msg(struct smc_link *link, const u8 *head, u32 len)
 {
 	u8 *buf;
 
-	if (len > SMC_LLC_V2_MAX_LEN) {
-		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
-		return;
-	}
 	/* Copy the message once before parsing it: the peer may write there again. */
 	buf = kmalloc(len, GFP_ATOMIC | __GFP_NOWARN);
 	if (!buf)
@@ -779,28 +776,67 @@ static void rx_long_msg(struct smc_link *link, const u8 *head, u32 len)
 	kfree(buf);
 }
 
+/*
+ * Does a successful completion mean that the peer has sent a message?  LLC and CDC messages are
+ * sends (RoCE SendMsg, RFC 7609, A.3 and A.4).  Immediate data beside them are ignored: the RFC
+ * gives them no meaning, and does not forbid them.
+ */
+static bool is_message(const struct ib_wc *wc)
+{
+	return wc->opcode == IB_WC_RECV && !(wc->wc_flags & IB_WC_WITH_INVALIDATE);
+}
+
+/*
+ * The peer has used up a receive buffer without sending a message.  The content of the buffer is
+ * old, or not meant for us, and is never looked at.
+ *
+ * An RDMA write with immediate data is allowed: the RFC says that the alert token is added to
+ * writes as immediate data (A.2.3, A.2.4), although its data flows do without (4.7).  Such a write
+ * has no cursors, and a CDC message that has them must follow (A.4), so there is nothing to do yet.
+ * As in a CDC message, a token that is not known is no error: the connection may have ended here.
+ *
+ * Everything else takes the link down.  A send with invalidate revokes a key of ours; in SMC-R that
+ * is done by DELETE RKEY, and only the owner of the key does it.
+ */
+static void rx_other(struct smc_link *link, const struct ib_wc *wc)
+{
+	if (wc->opcode != IB_WC_RECV_RDMA_WITH_IMM)
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+}
+
+/* The length is checked against what was posted: without rx_long, no message is long. */
+static void rx_msg(struct smc_link *link, const u8 *buf, u32 len)
+{
+	if (likely(len == SMC_WR_MSG_LEN && smc_is_cdc(buf[0])))
+		static_call(smc_link_rx_cdc)(link, buf, len);
+	else if (len > link->rx_max)
+		smc_link_down(link, SMC_LLC_DEL_PROTOCOL);
+	else if (len > link->rx_stride)
+		rx_long_msg(link, buf, len);
+	else
+		smc_link_owner_ops->rx_llc(link, buf, len);
+}
+
 /* Completions of receive buffers come in the order in which they were posted. */
 static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct smc_rx_slot *slot = container_of(wc->wr_cqe, struct smc_rx_slot, cqe);
 	struct smc_link *link = slot->link;
-	u32 idx = slot - link->rx_slots, len = wc->byte_len;
-	u8 *buf = link->rx_msgs + idx * link->rx_stride;
+	u32 idx = slot - link->rx_slots;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
 		return;
 	}
 	WRITE_ONCE(link->last_rx, jiffies);
-	ib_dma_sync_single_for_cpu(ibdev_of(link), link->rx_dma +
-				   idx * link->rx_stride, link->rx_stride,
-				   DMA_FROM_DEVICE);
-	if (likely(len == SMC_WR_MSG_LEN && smc_is_cdc(buf[0])))
-		static_call(smc_link_rx_cdc)(link, buf, len);
-	else if (len > link->rx_stride)
-		rx_long_msg(link, buf, len);
-	else
-		smc_link_owner_ops->rx_llc(link, buf, len);
+	if (likely(is_message(wc))) {
+		ib_dma_sync_single_for_cpu(ibdev_of(link), link->rx_dma +
+					   idx * link->rx_stride, link->rx_stride,
+					   DMA_FROM_DEVICE);
+		rx_msg(link, link->rx_msgs + idx * link->rx_stride, wc->byte_len);
+	} else {
+		rx_other(link, wc);
+	}
 	if (++link->rx_used < min_t(u32, RX_BATCH, link->n_rx / 4))
 		return;
 	if (post_rx(link, idx + link->n_rx + 1 - link->rx_used, link->rx_used))
