@@ -135,6 +135,9 @@ void link_reopen(struct link *l);
 void link_free(struct link *l);
 void link_send(struct link *l, const void *b, size_t len);
 void link_write(struct link *l, const void *b, size_t len, uint64_t addr, uint32_t rkey);
+/* Any kind of work request; @b: the data, if it sends any; @rkey: also the key to invalidate. */
+void link_request(struct link *l, enum ibv_wr_opcode opcode, const void *b, size_t len,
+		  uint64_t addr, uint32_t rkey);
 void link_fail(struct link *l);			/* put the queue pair into the error state */
 /* Restore the state before link_connect(), with the same QP number and another RKey. */
 void link_renew(struct link *l);
@@ -244,6 +247,7 @@ bool conn_prod_flags(struct conn *c, uint8_t flags);
 /* Wait until the victim reports that it has read this much since the connection began. */
 bool conn_consumed(struct conn *c, uint64_t count);
 bool conn_echo(struct conn *c);		/* one byte to the victim and back */
+bool conn_goes_on(struct conn *c, enum stage at);	/* the rest correctly, then conn_echo() */
 
 /* ---- rogue_llc.c ---- */
 
@@ -378,8 +382,10 @@ void cases_stall(void);
 void cases_gateway(void);
 void cases_device(void);
 void cases_many(void);
+void cases_verbs(void);
 void cases_links(void);		/* these require two devices */
 void cases_cont(void);
+void cases_verbs2(void);
 void cases_exchanges(void);
 void cases_failover(void);
 void cases_gone(void);		/* no other case can follow */

@@ -358,18 +358,6 @@ static const struct said {
 
 /* ---- checks ---- */
 
-/* Do the rest correctly from @at on, then send data both ways. */
-static bool goes_on(struct conn *c, enum stage at)
-{
-	struct link *l = c->l;
-
-	if (at == AT_LINK && !llc_confirm(l))
-		return false;
-	if (at < AT_UP && l->max_links > 1 && !llc_add(l))
-		return false;
-	return conn_echo(c);
-}
-
 /* The reply repeats the fields of the request. */
 static bool answers(struct link *l, const struct smc_llc_msg *m, bool negative)
 {
@@ -399,10 +387,10 @@ static bool follows(struct conn *c, enum stage at, enum outcome outcome,
 {
 	switch (outcome) {
 	case FINE:
-		return goes_on(c, at);
+		return conn_goes_on(c, at);
 	case ANSWER:
 	case REFUSAL:
-		return answers(c->l, m, outcome == REFUSAL) && goes_on(c, at);
+		return answers(c->l, m, outcome == REFUSAL) && conn_goes_on(c, at);
 	case DOWN:
 		return victim_is_told(c->s, true);
 	case DECLINED:

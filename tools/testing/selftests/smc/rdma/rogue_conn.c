@@ -197,6 +197,17 @@ bool conn_echo(struct conn *c)
 	return conn_read(c, &in, 1) && (in == out[0] || BAD("another byte comes back"));
 }
 
+bool conn_goes_on(struct conn *c, enum stage at)
+{
+	struct link *l = c->l;
+
+	if (at == AT_LINK && !llc_confirm(l))
+		return false;
+	if (at < AT_UP && l->max_links > 1 && !llc_add(l))
+		return false;
+	return conn_echo(c);
+}
+
 /* Links whose queue pair is kept until the victim has destroyed its own. */
 static struct link *graves[64];
 static unsigned int n_graves;

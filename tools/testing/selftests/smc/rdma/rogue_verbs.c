@@ -168,7 +168,7 @@ static struct link *make_link(struct rogue_dev *d, uint8_t *rmb)
 	l->rmb_mr = memory(d, &l->rmb, N_ELEMS * ELEM_SIZE,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	l->rx_mr = memory(d, &l->rx, N_RX * RX_SIZE, IBV_ACCESS_LOCAL_WRITE);
-	l->tx_mr = memory(d, &l->tx, N_TX * TX_SIZE, 0);
+	l->tx_mr = memory(d, &l->tx, N_TX * TX_SIZE, IBV_ACCESS_LOCAL_WRITE);
 	create_qp(l);
 	return l;
 }
@@ -459,5 +459,30 @@ void link_write(struct link *l, const void *b, size_t len, uint64_t addr, uint32
 
 	wr.wr.rdma.remote_addr = addr;
 	wr.wr.rdma.rkey = rkey;
+	post(l, &wr, b, len);
+}
+
+void link_request(struct link *l, enum ibv_wr_opcode opcode, const void *b, size_t len,
+		  uint64_t addr, uint32_t rkey)
+{
+	struct ibv_send_wr wr = { .opcode = opcode };
+
+	switch (opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		wr.wr.atomic.remote_addr = addr;
+		wr.wr.atomic.rkey = rkey;
+		break;
+	case IBV_WR_SEND_WITH_INV:
+		wr.invalidate_rkey = rkey;
+		break;
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		wr.imm_data = htobe32(0x12345678);
+		/* fall through */
+	default:
+		wr.wr.rdma.remote_addr = addr;
+		wr.wr.rdma.rkey = rkey;
+	}
 	post(l, &wr, b, len);
 }

@@ -4,8 +4,8 @@
  * deviates in one place in each case.  Prints TAP.
  *
  *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, gateway, wait,
- *				device, gone; without one: all of these
- *   smc_rogue links cont exchanges failover	with two devices at each end
+ *				device, many, verbs, gone; without one: all of these
+ *   smc_rogue links cont verbs2 exchanges failover	with two devices at each end
  *   smc_rogue --shard N/M ...	each Mth of their cases, from the Nth on
  *
  * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D connection,
@@ -171,8 +171,9 @@ static const struct {
 	{ "clc", cases_clc }, { "cdc", cases_cdc }, { "link", cases_link },
 	{ "peer", cases_peer }, { "time", cases_time }, { "llc", cases_llc },
 	{ "stall", cases_stall }, { "gateway", cases_gateway }, { "wait", cases_wait },
-	{ "device", cases_device }, { "many", cases_many },
+	{ "device", cases_device }, { "many", cases_many }, { "verbs", cases_verbs },
 	{ "links", cases_links, true }, { "cont", cases_cont, true },
+	{ "verbs2", cases_verbs2, true },
 	{ "exchanges", cases_exchanges, true }, { "failover", cases_failover, true },
 };
 
