@@ -121,8 +121,10 @@ PARTS = {
         Guest("xfer", f"{SUITE}/rdma/xfer_guest")))],
     "um-rogue": [*map(in_virtual_time, (rogue("time", "clc", "cdc", "peer"),
                                         rogue("llc", "link", "wait", "stall", "gateway"),
-                                        rogue("device", "many", "verbs", "gone", "containers", "second_path"),
-                                        rogue("links", "cont", "verbs2", "exchanges", "failover")))],
+                                        rogue("device", "many", "verbs", "gone", "containers",
+                                              "second_path"),
+                                        rogue("links", "cont", "verbs2", "three", "exchanges",
+                                              "failover")))],
     "um-failover": [*map(in_virtual_time, (
         long(60, Guest("switch", f"{SUITE}/rdma/failover_switch")),
         Guest("v1", f"{SUITE}/rdma/failover_switch", "--v1", "client_down", "server_deleted",

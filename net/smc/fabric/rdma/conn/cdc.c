@@ -223,22 +223,42 @@ static void take_msg(struct rdma_conn *rconn, const struct smc_cdc_msg *msg)
 
 /* ---- the peer uses another link ---- */
 
-static void __hold(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
+/*
+ * Returns the link that the peer has left for @link, if it is another one than the link in use.
+ *
+ * Only messages tell which link is newer.  A validation repeats an old number, so it may as well
+ * have been sent before a message that we hold.
+ */
+static struct smc_link *__hold(struct rdma_conn *rconn, struct smc_link *link,
+			       const struct smc_cdc_msg *m)
 {
 	struct rdma_held *held = &rconn->held;
+	struct smc_link *left = NULL;
 
 	lockdep_assert_held(&rconn->base.lgr->lock);
 	if (m->prod_flags & SMC_CDC_FAILOVER) {
 		/* The peer has moved twice: we hold the message that it names, not taken yet. */
 		if (held->has_msg && !smc_cdc_newer(m->seqno, held->msg.seqno))
-			return;
+			return NULL;
 		if (!held->validates || smc_cdc_newer(m->seqno, held->validated))
 			held->validated = m->seqno;
 		held->validates = true;
 	} else if (!held->has_msg || smc_cdc_newer(m->seqno, held->msg.seqno)) {
+		if (held->link && held->link != link) {
+			left = held->link;
+			__set_bit(smc_lgr_link_index(rconn->base.lgr, left), &held->left);
+		}
+		held->link = link;
 		held->msg = *m;
 		held->has_msg = true;
 	}
+	return left;
+}
+
+static void left_by_peer(struct smc_link *link)
+{
+	if (link && link != SMC_RX_MOVING)
+		smc_link_down(link, SMC_LLC_DEL_LOST_PATH);
 }
 
 /*
@@ -248,13 +268,14 @@ static void __hold(struct rdma_conn *rconn, const struct smc_cdc_msg *m)
  * - If the message is newer and the connection has no link, the connection takes messages from this
  *   link from now on, including this one: returns true.
  * - Otherwise the peer has lost the other link, and we take that link down, too.  What may still
- *   arrive over it is older and has to be taken first, so the new message is held.
+ *   arrive over it is older and has to be taken first, so the new message is held.  If the peer
+ *   moves again meanwhile, the same applies to the link that the held message came over.
  */
 static bool claim_or_hold(struct rdma_conn *rconn, struct smc_link *link,
 			  const struct smc_cdc_msg *m)
 {
 	struct smc_lgr *lgr = rconn->base.lgr;
-	struct smc_link *used;
+	struct smc_link *used, *left = NULL;
 
 	if (!smc_cdc_newer(m->seqno, READ_ONCE(rconn->peer_seqno)))
 		return false;
@@ -264,13 +285,15 @@ static bool claim_or_hold(struct rdma_conn *rconn, struct smc_link *link,
 		smp_store_release(&rconn->base.rx_link, link);
 		used = link;
 	} else if (used && used != link) {
-		__hold(rconn, m);
+		left = __hold(rconn, link, m);
 	}
 	spin_unlock_bh(&lgr->lock);
+	if (used == link)
+		return true;
 	/* NULL until the connection has an element; before that the peer cannot have written. */
-	if (used && used != link && used != SMC_RX_MOVING)
-		smc_link_down(used, SMC_LLC_DEL_LOST_PATH);
-	return used == link;
+	left_by_peer(used);
+	left_by_peer(left);
+	return false;
 }
 
 static void take_held(struct rdma_conn *rconn, const struct rdma_held *held)
@@ -284,22 +307,27 @@ static void take_held(struct rdma_conn *rconn, const struct rdma_held *held)
 	local_bh_enable();
 }
 
-/**
- * smc_cdc_leave_rx_link() - stop taking messages from a link that is down
- * @rconn: the connection, whose smc_lgr_conn.rx_link is drained
- *
- * The connection takes the messages that were held for it, and then messages over any link.
- *
- * Context: process.
- */
-void smc_cdc_leave_rx_link(struct rdma_conn *rconn)
+/* The link whose messages come next: one that must be drained first, or that of the newest one. */
+static struct smc_link *__next_rx_link(const struct rdma_conn *rconn)
+{
+	const struct rdma_held *held = &rconn->held;
+	struct smc_lgr *lgr = rconn->base.lgr;
+
+	lockdep_assert_held(&lgr->lock);
+	if (held->left)
+		return &lgr->links[__ffs(held->left)];
+	return held->link ?: SMC_RX_ANY;
+}
+
+/* The connection takes the messages that were held for it, and goes on over the link they came. */
+static void leave_rx_link(struct rdma_conn *rconn)
 {
 	struct smc_lgr *lgr = rconn->base.lgr;
 	struct rdma_held held;
 
 	spin_lock_bh(&lgr->lock);
 	WRITE_ONCE(rconn->base.rx_link, SMC_RX_MOVING);
-	while (rconn->held.validates || rconn->held.has_msg) {
+	while (!rconn->held.left && (rconn->held.validates || rconn->held.has_msg)) {
 		held = rconn->held;
 		rconn->held.validates = false;
 		rconn->held.has_msg = false;
@@ -307,8 +335,40 @@ void smc_cdc_leave_rx_link(struct rdma_conn *rconn)
 		take_held(rconn, &held);
 		spin_lock_bh(&lgr->lock);
 	}
-	smp_store_release(&rconn->base.rx_link, SMC_RX_ANY);
+	smp_store_release(&rconn->base.rx_link, __next_rx_link(rconn));
+	if (!rconn->held.left)
+		rconn->held.link = NULL;
 	spin_unlock_bh(&lgr->lock);
+}
+
+/**
+ * smc_cdc_link_drained() - nothing arrives over a link any more
+ * @rconn: the connection
+ * @link: the link, drained; it is not reused before this function has been called for all
+ *	connections
+ *
+ * If the connection takes its messages from this link, it changes to another one.
+ *
+ * Context: process, under smc_lgr.setup_lock.
+ * Return: true if the peer may have written over this link.
+ */
+bool smc_cdc_link_drained(struct rdma_conn *rconn, const struct smc_link *link)
+{
+	struct smc_lgr *lgr = rconn->base.lgr;
+	struct smc_link *used;
+	bool left;
+
+	spin_lock_bh(&lgr->lock);
+	left = __test_and_clear_bit(smc_lgr_link_index(lgr, link), &rconn->held.left);
+	if (rconn->held.link == link) {
+		rconn->held.link = NULL;
+		left = true;
+	}
+	used = rconn->base.rx_link;
+	spin_unlock_bh(&lgr->lock);
+	if (used == link)
+		leave_rx_link(rconn);
+	return left || used == link || used == SMC_RX_ANY;
 }
 
 /* ---- messages ---- */

@@ -8,7 +8,9 @@
  * were written before.  The producer cursor does not go back.
  *
  * Receiving: messages over another link are held until the old link is drained.  Cursors and flags
- * of the newest message include what all older ones say, so it is enough to hold one message.
+ * of the newest message include what all older ones say, so it is enough to hold one message.  The
+ * connection goes on over the link that this message came over, so that no link that the peer uses
+ * later is taken for the next one while writes over this link may still arrive.
  */
 #include <linux/delay.h>
 #include <linux/moduleparam.h>
@@ -73,17 +75,17 @@ static inline void test_hold(void) { }
 
 /*
  * The device has not flushed the old link.  Could a late write of the peer over that link
- * overwrite what it sends over another one?
+ * overwrite what it sends over another one?  @peer_used: see smc_cdc_link_drained().
  */
-static bool may_be_overwritten(const struct rdma_conn *rconn, const struct smc_link *from)
+static bool may_be_overwritten(const struct rdma_conn *rconn, const struct smc_link *from,
+			       bool peer_used)
 {
 	const struct smc_msg_conn *m = &rconn->base.msg;
 
 	/* The peer does not know our element yet. */
 	if (!smp_load_acquire(&m->attached) && !test_bit(SMC_MSG_TOLD, &m->bits))
 		return false;
-	return rconn->base.sender.link == from ||
-	       READ_ONCE(rconn->base.rx_link) == SMC_RX_ANY;
+	return peer_used || rconn->base.sender.link == from;
 }
 
 static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move, bool reset)
@@ -117,14 +119,13 @@ static void move_sender(struct rdma_conn *rconn, struct smc_link_move *move, boo
 void smc_rdma_move(struct smc_lgr_conn *lconn, struct smc_link_move *move)
 {
 	struct rdma_conn *rconn = to_rdma_conn(lconn);
-	bool reset;
+	bool reset, peer_used;
 
 	lockdep_assert_held(&lconn->lgr->setup_lock);
 	/* Take messages that have arrived first: the peer may have consumed everything. */
-	if (READ_ONCE(lconn->rx_link) == move->from)
-		smc_cdc_leave_rx_link(rconn);
+	peer_used = smc_cdc_link_drained(rconn, move->from);
 	/* A connection that has ended cannot be reset; it may have to tell the peer again. */
-	reset = !move->flushed && may_be_overwritten(rconn, move->from) &&
+	reset = !move->flushed && may_be_overwritten(rconn, move->from, peer_used) &&
 		!smc_conn_peer_gone(&lconn->msg.conn);
 	if (reset)
 		smc_msg_lost(&lconn->msg);

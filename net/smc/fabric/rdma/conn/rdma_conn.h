@@ -55,7 +55,9 @@ struct rdma_told {
 
 /**
  * struct rdma_held - messages that came over another link before the one in use was drained
- * @link:	that link
+ * @link:	the link that the newest message came over; NULL if none came, or that link is drained
+ * @left:	links by index that the peer has left for @link and that are not drained yet: what
+ *		arrives over them, or writes late, comes before @msg
  * @validates:	a failover validation has arrived
  * @validated:	sequence number in the failover validation
  * @has_msg:	a message has arrived
@@ -63,6 +65,7 @@ struct rdma_told {
  */
 struct rdma_held {
 	struct smc_link		*link;
+	unsigned long		left;
 	bool			validates;
 	bool			has_msg;
 	u16			validated;
@@ -167,7 +170,7 @@ void smc_cdc_cut_off(struct smc_lgr_conn *lconn);
 void smc_cdc_get(struct smc_link_sender *sender);
 void smc_cdc_put(struct smc_link_sender *sender);
 bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post);
-void smc_cdc_leave_rx_link(struct rdma_conn *rconn);
+bool smc_cdc_link_drained(struct rdma_conn *rconn, const struct smc_link *link);
 void smc_cdc_rx(struct smc_link *link, const u8 *buf, size_t len);
 
 #endif

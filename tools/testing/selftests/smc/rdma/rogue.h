@@ -386,6 +386,7 @@ void cases_verbs(void);
 void cases_links(void);		/* these require two devices */
 void cases_cont(void);
 void cases_verbs2(void);
+void cases_three(void);
 void cases_exchanges(void);
 void cases_failover(void);
 void cases_gone(void);		/* no other case can follow */

@@ -465,7 +465,7 @@ void link_write(struct link *l, const void *b, size_t len, uint64_t addr, uint32
 void link_request(struct link *l, enum ibv_wr_opcode opcode, const void *b, size_t len,
 		  uint64_t addr, uint32_t rkey)
 {
-	struct ibv_send_wr wr = { .opcode = opcode };
+	struct ibv_send_wr wr = { .opcode = opcode, .imm_data = htobe32(0x12345678) };
 
 	switch (opcode) {
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -476,10 +476,6 @@ void link_request(struct link *l, enum ibv_wr_opcode opcode, const void *b, size
 	case IBV_WR_SEND_WITH_INV:
 		wr.invalidate_rkey = rkey;
 		break;
-	case IBV_WR_SEND_WITH_IMM:
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		wr.imm_data = htobe32(0x12345678);
-		/* fall through */
 	default:
 		wr.wr.rdma.remote_addr = addr;
 		wr.wr.rdma.rkey = rkey;
