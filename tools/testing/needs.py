@@ -78,7 +78,7 @@ GUEST = {
     **{f"rogue llc {n}": rogue("--shard", f"{n}/2", "llc") for n in (1, 2)},
     "rogue cdc": rogue("cdc"),
     "rogue peer": rogue("peer"),
-    **{f"rogue {part}": rogue(part) for part in ("verbs", "verbs2", "three", "links", "cont",
+    **{f"rogue {part}": rogue(part) for part in ("verbs", "verbs2", "late", "links", "cont",
                                                  "exchanges", "failover")},
     "second path": rogue("second_path"),
     "failover": [f"{SUITE}/rdma/failover_switch"],
@@ -91,7 +91,7 @@ GUEST = {
 
 # Steps that wait long, and can run in virtual time.
 VIRTUAL = {"hostile", "stall", "signed", "budget", "fuzz of calls", "rogue clc", "rogue llc 1",
-           "rogue llc 2", "rogue cdc", "rogue peer", "rogue verbs", "rogue verbs2", "rogue three",
+           "rogue llc 2", "rogue cdc", "rogue peer", "rogue verbs", "rogue verbs2", "rogue late",
            "rogue links", "rogue cont", "rogue exchanges", "rogue failover", "second path"}
 SOCKETS = "sockets 1, sockets 2, sockets 3"
 LLC = "rogue llc 1, rogue llc 2"
@@ -120,7 +120,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/handshake/", "data, hostile, stall"),
     (r"net/smc/mem/", "budget, buffers, SMC-R"),
     (r"net/smc/fabric/(rdma/conn/cdc|msg/)",
-     "rogue cdc, rogue three, rogue failover, SMC-R, model window, model update, litmus"),
+     "rogue cdc, rogue late, rogue failover, SMC-R, model window, model update, litmus"),
     (r"net/smc/fabric/rdma/link/", "rogue verbs, rogue verbs2, rogue failover, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/rtoken", "simulation, rogue cdc, SMC-R"),
     (r"net/smc/fabric/rdma/conn/(?!move)", "rogue cdc, SMC-R"),
@@ -129,7 +129,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/fabric/rdma/(ib/|rdma)", "rogue clc, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/(links|failover|new_link|new_path|report)",
      "simulation, failover, rogue failover, SMC-R"),
-    (r"net/smc/fabric/rdma/conn/move", "failover, rogue three, rogue failover, SMC-R"),
+    (r"net/smc/fabric/rdma/conn/move", "failover, rogue late, rogue failover, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/(lgr|group|active)", "rogue peer, which group, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/(retire|release|llc_unused)", "simulation, buffers"),
     (r"net/smc/fabric/rdma/lgr/llc_add",
@@ -197,7 +197,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/admin/(admin_guest|churn|host|reader|regenerate)", "reader"),
     (f"{SUITE}/admin/", "admin"),
     (f"{SUITE}/rdma/rogue_cases_llc", LLC),
-    (f"{SUITE}/rdma/rogue_cases_(clc|cdc|many|peer|three|links|cont|exchanges|failover)", "rogue {}"),
+    (f"{SUITE}/rdma/rogue_cases_(clc|cdc|many|peer|late|links|cont|exchanges|failover)", "rogue {}"),
     (f"{SUITE}/rdma/rogue_(cases_)?verbs", "rogue verbs, rogue verbs2"),
     (f"{SUITE}/rdma/rogue_links", "rogue links, rogue cont, rogue exchanges, rogue failover"),
     (f"{SUITE}/rdma/second_path", "second path"),

@@ -123,7 +123,7 @@ PARTS = {
                                         rogue("llc", "link", "wait", "stall", "gateway"),
                                         rogue("device", "many", "verbs", "gone", "containers",
                                               "second_path"),
-                                        rogue("links", "cont", "verbs2", "three", "exchanges",
+                                        rogue("links", "cont", "verbs2", "late", "exchanges",
                                               "failover")))],
     "um-failover": [*map(in_virtual_time, (
         long(60, Guest("switch", f"{SUITE}/rdma/failover_switch")),

@@ -77,6 +77,9 @@ void smc_cdc_put(struct smc_link_sender *sender)
 		/* Pairs with the barrier in smc_msg_detach(). */
 		smp_mb();
 		smc_msg_leave_if_ended(&rconn->base.msg);
+	} else if (unlikely(READ_ONCE(rconn->end_waits)) && rdma_conn_acked(rconn)) {
+		/* smc_cdc_fill() clears end_waits, and does not set it again. */
+		smc_link_queue(sender);
 	}
 	smc_conn_put(&rconn->base.msg.conn);
 }
@@ -106,8 +109,13 @@ static bool fill_validation(struct rdma_conn *rconn, struct smc_link_post *post)
 
 /*
  * Where the data of a post begin.  After a move, data that were posted over the old link are
- * written again, unless the peer has confirmed that it has consumed them.  A peer that has closed
- * gets nothing again, as its element may be another connection's.
+ * written again, unless the peer has confirmed that it has consumed them.
+ *
+ * Nothing is written again once the peer may reuse its element, which takes both ends' CLOSED or
+ * ABORT (RFC 7609, 4.4.2).  It is not enough that the peer's has not arrived here yet: it may arrive
+ * when the writes are posted, but not done.  So what counts is that ours has not been posted.  Then
+ * nothing is lost by not writing again, because CLOSED is posted after all data have been
+ * acknowledged, see __end_must_wait().
  */
 static u64 write_from(const struct rdma_conn *rconn, u8 flags)
 {
@@ -115,11 +123,48 @@ static u64 write_from(const struct rdma_conn *rconn, u8 flags)
 	u64 cons;
 
 	if (likely(!(rconn->base.sender.force_update & RDMA_REPLAY)) ||
-	    flags & SMC_CDC_ABORT || test_bit(SMC_MSG_PEER_ENDED, &rconn->base.msg.bits))
+	    flags & SMC_CDC_ABORT || smc_msg_end_said(&rconn->base.msg) ||
+	    test_bit(SMC_MSG_PEER_ENDED, &rconn->base.msg.bits))
 		return rconn->base.msg.sent_prod;
 	cons = smc_count_read_acquire(&c->tx_cons);
 	this_cpu_add(rconn->base.lgr->sn->stats->bytes_again, rconn->base.msg.sent_prod - cons);
 	return cons;
+}
+
+/*
+ * Must CLOSED wait?  In a group that may have several links it is posted only when the peer has
+ * consumed all data, or its device has acknowledged them: after CLOSED nothing can be written
+ * again, see write_from().
+ */
+static bool __end_must_wait(const struct rdma_conn *rconn, const struct smc_msg_news *news)
+{
+	const struct smc_msg_conn *m = &rconn->base.msg;
+
+	lockdep_assert_held(&rconn->base.sender.link->tx_lock);
+	if (likely(!(news->conn_flags & SMC_CDC_CLOSED)) || m->sent_flags & SMC_CDC_CLOSED)
+		return false;
+	if (news->conn_flags & SMC_CDC_ABORT || rconn->base.lgr->max_links < 2 ||
+	    test_bit(SMC_MSG_PEER_ENDED, &m->bits))
+		return false;
+	if (news->prod == smc_count_read_acquire(&m->conn.tx_cons))
+		return false;
+	return news->prod != m->sent_prod || !rdma_conn_acked(rconn) ||
+	       rconn->base.sender.force_update & RDMA_REPLAY;
+}
+
+/*
+ * Leave CLOSED out of a post, and request a completion, after which CLOSED follows: smc_cdc_put().
+ * Returns false if nothing else is to be said, and such a post is under way already.
+ */
+static bool __post_before_end(struct rdma_conn *rconn, struct smc_msg_news *news, bool under_way)
+{
+	const struct smc_msg_conn *m = &rconn->base.msg;
+
+	lockdep_assert_held(&rconn->base.sender.link->tx_lock);
+	news->conn_flags &= ~SMC_CDC_CLOSED;
+	WRITE_ONCE(rconn->end_waits, true);
+	return !under_way || rconn->base.sender.force_update || news->prod != m->sent_prod ||
+	       news->conn_flags != m->sent_flags;
 }
 
 /**
@@ -134,12 +179,17 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	struct rdma_conn *rconn = conn_of(sender);
 	struct smc_msg_conn *m = &rconn->base.msg;
 	struct smc_cdc_msg msg = { .alert_token = rconn->peer_token };
+	bool waited = rconn->end_waits;
 	struct smc_msg_news news;
 
 	lockdep_assert_held(&sender->link->tx_lock);
 	if (unlikely(sender->force_update & RDMA_VALIDATE) && !m->tx_disabled)
 		return fill_validation(rconn, post);
+	if (unlikely(waited))
+		WRITE_ONCE(rconn->end_waits, false);
 	if (!smc_msg_look(m, sender->force_update, sender->force_update & RDMA_REPLAY, &news))
+		return false;
+	if (unlikely(__end_must_wait(rconn, &news)) && !__post_before_end(rconn, &news, waited))
 		return false;
 	fill_writes(rconn, post, write_from(rconn, news.conn_flags), news.prod);
 	smc_msg_said(m, &news, &msg);
@@ -147,7 +197,7 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	msg.seqno = ++rconn->seqno;
 	post->seqno = msg.seqno;
 	smc_cdc_encode(&msg, post->msg);
-	post->signaled = news.conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
+	post->signaled = news.conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT) || rconn->end_waits;
 	/* Clear it in the critical section that has read the cursors, see cdc_say(). */
 	sender->force_update = 0;	/* model/update.pml: look and clear */
 	return true;

@@ -80,6 +80,7 @@ struct rdma_held {
  * @first:	the first contact of this connection has made the link group
  * @severed:	smc_cdc_cut_off() has been called: nothing is sent any more, over whatever link;
  *		under the say lock
+ * @end_waits:	our CLOSED waits until all posts are acknowledged; changed under the say lock
  * @tx_ring:	our send ring
  * @on_link:	keys and addresses for posts over the link of @base.sender
  * @peer_token:	the peer's alert token
@@ -97,6 +98,7 @@ struct rdma_conn {
 	bool			server;
 	bool			first;
 	bool			severed;
+	bool			end_waits;
 	struct smc_rmbe		*tx_ring;
 	struct rdma_on_link	on_link;
 	u32			peer_token;
@@ -114,11 +116,16 @@ static inline struct rdma_conn *to_rdma(struct smc_conn *c)
 	return container_of(c, struct rdma_conn, base.msg.conn);
 }
 
+/* Has the peer's device acknowledged everything that was posted?  Without a lock. */
+static inline bool rdma_conn_acked(const struct rdma_conn *rconn)
+{
+	return READ_ONCE(rconn->base.sender.acked) == READ_ONCE(rconn->seqno);
+}
+
 /* Has the peer's device acknowledged everything that we will ever send?  Without a lock. */
 static inline bool rdma_conn_all_acked(const struct rdma_conn *rconn)
 {
-	return smc_msg_end_said(&rconn->base.msg) &&
-	       READ_ONCE(rconn->base.sender.acked) == READ_ONCE(rconn->seqno);
+	return smc_msg_end_said(&rconn->base.msg) && rdma_conn_acked(rconn);
 }
 
 static inline struct rdma_conn *to_rdma_conn(struct smc_lgr_conn *lconn)

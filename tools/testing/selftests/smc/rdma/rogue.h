@@ -130,7 +130,8 @@ struct link *link_new_of(struct link *first, struct rogue_dev *d);
 bool link_connect(struct link *l);		/* RTR, RTS */
 extern bool link_deaf;				/* ... with a PSN that the victim never uses */
 void link_break(struct link *l);		/* destroy the queue pair */
-void link_shut(struct link *l);			/* post no more receive buffers */
+/* Post no more receive buffers; this many are left for the victim. */
+void link_shut(struct link *l, unsigned int left);
 void link_reopen(struct link *l);
 void link_free(struct link *l);
 void link_send(struct link *l, const void *b, size_t len);
@@ -169,6 +170,7 @@ const char *link_state(struct link *l);
  * @left_at:	number of its last message over the previous link
  * @n_validated: how many failover validations the victim has sent
  * @validated:	number in the last one
+ * @closed_with_data: its first message with CLOSED, or one behind it, announced new data
  * @over:	the link that its last message came over
  * @name:	RKey of the victim's RMB on the first link
  */
@@ -185,6 +187,7 @@ struct conn {
 	uint8_t peer_flags, peer_prod_flags;
 	uint16_t seqno, peer_seqno, left_at, validated;
 	unsigned int n_validated;
+	bool closed_with_data;
 	struct link *over;
 	uint32_t name;
 };
@@ -253,7 +256,8 @@ bool conn_goes_on(struct conn *c, enum stage at);	/* the rest correctly, then co
 
 void llc_put(struct link *l, struct smc_llc_msg *m);
 size_t llc_bytes(struct link *l, const struct smc_llc_msg *m, uint8_t *b);
-void llc_use_up(struct link *l);	/* makes the victim fill all receive buffers */
+/* Makes the victim fill all receive buffers but this many. */
+void llc_use_up(struct link *l, unsigned int left);
 /* The next LLC message, decoded. CDC messages that come before it go to their connections. */
 bool llc_get(struct link *l, struct smc_llc_msg *m, int ms);
 bool llc_expect(struct link *l, uint8_t type, bool reply, struct smc_llc_msg *m);
@@ -386,7 +390,7 @@ void cases_verbs(void);
 void cases_links(void);		/* these require two devices */
 void cases_cont(void);
 void cases_verbs2(void);
-void cases_three(void);
+void cases_late(void);
 void cases_exchanges(void);
 void cases_failover(void);
 void cases_gone(void);		/* no other case can follow */

@@ -345,7 +345,7 @@ static void urgent_first(void)
 	struct smc_cdc_msg m;
 	char b[200] = "";
 
-	link_shut(t.c->l);
+	link_shut(t.c->l, 0);
 	for (unsigned int i = 0; ok && i < sizeof(b); i++)
 		ok = send(t.other->s.victim, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
 	ok = ok && send(t.c->s.victim, "abc", 3, MSG_OOB | MSG_NOSIGNAL) == 3 &&

@@ -21,7 +21,7 @@ static struct conn *stalled(enum role role)
 
 	if (!conn_echo(c))
 		give_up("%s", why);
-	link_shut(c->l);
+	link_shut(c->l, 0);
 	if (send(c->s.victim, "hello", 5, MSG_NOSIGNAL) != 5)
 		give_up("send");
 	return c;

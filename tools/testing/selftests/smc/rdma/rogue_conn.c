@@ -24,6 +24,7 @@ static struct conn *by_token(struct link *l, uint32_t token)
 void cdc_take(struct link *l, const struct msg *m)
 {
 	struct smc_cdc_msg cdc;
+	uint64_t before;
 	struct conn *c;
 
 	if (smc_cdc_decode(m->b, m->len, &cdc))
@@ -49,6 +50,7 @@ void cdc_take(struct link *l, const struct msg *m)
 		c->left_at = c->peer_seqno;
 	c->peer_seqno = cdc.seqno;
 	c->over = l;
+	before = c->peer_prod;
 	if (smc_cursor_advance(&c->peer_prod, &c->peer_prod_at, ELEM_SIZE, &cdc.prod,
 			       ELEM_SIZE - (c->peer_prod - c->cons)))
 		give_up("the victim's producer cursor is beyond our window");
@@ -56,6 +58,8 @@ void cdc_take(struct link *l, const struct msg *m)
 	 * them.
 	 */
 	smc_cursor_advance(&c->peer_cons, &c->peer_cons_at, c->peer_size, &cdc.cons, UINT64_MAX);
+	if (cdc.conn_flags & SMC_CDC_CLOSED && c->peer_prod != before)
+		c->closed_with_data = true;
 	if (cdc.prod_flags & SMC_CDC_URG_PRESENT)
 		c->peer_urg = c->peer_prod;
 	c->peer_flags |= cdc.conn_flags;

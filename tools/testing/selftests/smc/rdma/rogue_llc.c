@@ -79,11 +79,11 @@ void llc_serve(struct link *l)
 	}
 }
 
-void llc_use_up(struct link *l)
+void llc_use_up(struct link *l, unsigned int left)
 {
 	struct smc_llc_msg m = { .type = SMC_LLC_TEST_LINK };
 
-	while (l->n_rx) {
+	while (l->n_rx > left) {
 		llc_put(l, &m);
 		if (!llc_expect(l, SMC_LLC_TEST_LINK, true, &m))
 			give_up("TEST LINK: %s", why);

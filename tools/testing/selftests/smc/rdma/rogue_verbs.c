@@ -249,10 +249,10 @@ void link_fail(struct link *l)
 		give_up("the queue pair does not fail");
 }
 
-void link_shut(struct link *l)
+void link_shut(struct link *l, unsigned int left)
 {
 	l->shut = true;
-	llc_use_up(l);
+	llc_use_up(l, left);
 }
 
 void link_reopen(struct link *l)

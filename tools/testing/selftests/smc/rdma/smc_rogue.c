@@ -5,7 +5,7 @@
  *
  *   smc_rogue [PART...]	clc, llc, cdc, link, peer, time, stall, gateway, wait,
  *				device, many, verbs, gone; without one: all of these
- *   smc_rogue links cont verbs2 three exchanges failover	with two devices at each end
+ *   smc_rogue links cont verbs2 late exchanges failover	with two devices at each end
  *   smc_rogue --shard N/M ...	each Mth of their cases, from the Nth on
  *
  * After every case: two bystanders, an SMC-R connection with another peer and an SMC-D connection,
@@ -173,7 +173,7 @@ static const struct {
 	{ "stall", cases_stall }, { "gateway", cases_gateway }, { "wait", cases_wait },
 	{ "device", cases_device }, { "many", cases_many }, { "verbs", cases_verbs },
 	{ "links", cases_links, true }, { "cont", cases_cont, true },
-	{ "verbs2", cases_verbs2, true }, { "three", cases_three, true },
+	{ "verbs2", cases_verbs2, true }, { "late", cases_late, true },
 	{ "exchanges", cases_exchanges, true }, { "failover", cases_failover, true },
 };
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A connection that moves twice, in a group of three links.
- *
- * A group has three links while one of them replaces an asymmetric one, which the server then
- * deletes (RFC 7609, 2.2.1).  This server takes its time.
- */
+/* What may still arrive over a link that a connection has left, and what must not (4.4.2, 4.6). */
 #include <stdio.h>
 
+#include <string.h>
+#include <unistd.h>
+
 #include "rogue.h"
+
+/*
+ * We move a connection twice.  A group has three links while one of them replaces an asymmetric
+ * one, which the server then deletes (2.2.1).  This server takes its time.
+ */
 
 /* Between the victim's ports and ours: 0 and 1, 2 and 1, 2 and 3. */
 struct three {
@@ -91,11 +94,74 @@ static void next_one_fails(void)
 	verdict(ok, "three links: we move to the second, which fails at once");
 }
 
-void cases_three(void)
+/* ---- the victim closes, and then moves ---- */
+
+#define LEN	2000
+
+static void lose_first(struct duo d)
+{
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_DELETE_LINK,
+		.delete_link = { .link = d.first->number, .reason = SMC_LLC_DEL_LOST_PATH },
+	};
+
+	llc_put(d.second, &m);
+}
+
+static bool answers_loss(struct duo d)
+{
+	struct smc_llc_msg m;
+
+	if (d.first->server)
+		return group_expect(d.second, SMC_LLC_DELETE_LINK, true, &m);
+	return group_deletes(d.second, d.first->number);
+}
+
+/*
+ * We answer CLOSED when we have it, and then give the element to another connection.  So the victim
+ * must not write there any more: its data come first, and are acknowledged, and so they are when
+ * they come a second time.  @left: how many messages reach us over the first link.
+ */
+static void closes(enum role role, unsigned int left)
+{
+	struct duo d = two_links(role);
+	struct conn *c = d.c, *more = conn_over(d.second);
+	uint8_t b[LEN], *elem = c->l->first->rmb + (c->idx - 1) * ELEM_SIZE;
+	bool ok = conn_echo(c) && conn_echo(more) && link_flush(d.first, WAIT_MS);
+
+	link_shut(d.first, left);
+	memset(b, 'x', LEN);
+	ok = ok && (send(c->s.victim, b, LEN, MSG_NOSIGNAL | MSG_DONTWAIT) == LEN || BAD("send"));
+	close(c->s.victim);
+	c->s.victim = dup(c->s.raw);
+	if (left)
+		ok = ok && conn_read(c, b, LEN);
+	if (left)
+		memset(elem, 0xee, ELEM_SIZE);
+	lose_first(d);
+	ok = ok && answers_loss(d);
+	conn_move(c, d.second);
+	if (!left)
+		ok = ok && conn_read(c, b, LEN);
+	ok = ok && conn_flags(c, SMC_CDC_CLOSED) &&
+	     (!c->closed_with_data || BAD("CLOSED comes with data"));
+	for (unsigned int i = 0; ok && left > 1 && i < ELEM_SIZE; i++)
+		ok = elem[i] == 0xee || BAD("the element is written again behind CLOSED");
+	ok = ok && conn_echo(more);
+	conn_end(more);
+	conn_end(c);
+	verdict(ok, "failover, %s: the victim closes, and %u messages arrive before the link is lost",
+		role_name[role], left);
+}
+
+void cases_late(void)
 {
 	TRY(moves_twice(false), "one after the other");
 	TRY(moves_twice(true), "at once");
 	set_parameter("hold_drain", 0);
 	TRY(next_one_fails(), "");
 	set_parameter("hold_drain", 0);
+	for (enum role r = CLIENT; r <= SERVER; r++)
+		for (unsigned int left = 0; left < 3; left++)
+			TRY(closes(r, left), "");
 }
