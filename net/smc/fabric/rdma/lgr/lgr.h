@@ -115,6 +115,8 @@ struct smc_rtoken {
  * @unflushed:	bitmap of links that have not been flushed, and for which @kept is kept; under
  *		@setup_lock
  * @kept:	smc_lgr_conn.kept: connections whose memory such a link may still access,
+ * @retire_again: connections were kept when buffers without users were last looked for; under
+ *		@setup_lock
  *		referenced; under @setup_lock
  * @end_reason:	the reason in our DELETE LINK, SMC_LLC_DEL_*; 0 stands for SMC_LLC_DEL_PROGRAM
  * @buf_type:	enum smc_mem of our memory
@@ -177,6 +179,7 @@ struct smc_lgr {
 	atomic_t		n_forget[SMC_LGR_LINKS];
 	unsigned long		unflushed;
 	struct list_head	kept;
+	bool			retire_again;
 	u32			end_reason;
 	u8			buf_type;
 	struct smc_pools	*rmbs;

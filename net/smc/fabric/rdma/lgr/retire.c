@@ -46,10 +46,35 @@ static bool rmb_may_go(const void *priv)
 	return rmb->confirmed;
 }
 
+/*
+ * Connections that are kept for the sake of a device have left the group, or will, before their
+ * memory is free, and nothing reports that.  So search again while there are any, and once more, as
+ * the last reference frees the memory after a grace period.
+ */
+static bool __must_search_again(struct smc_lgr *lgr)
+{
+	bool again = lgr->unflushed || lgr->retire_again;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	lgr->retire_again = lgr->unflushed;
+	return again && !lgr->dead;
+}
+
+static void search_again(struct smc_lgr *lgr)
+{
+	/* The end of the group waits for retire_work(), and the end of the namespace for that. */
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+
+	spin_lock_bh(&lgrs->lock);
+	__smc_lgr_retire(lgr, false);
+	spin_unlock_bh(&lgrs->lock);
+}
+
 static void retire_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, retire_work.work);
 	struct smc_rmb *rmb;
+	bool again;
 
 	mutex_lock(&lgr->setup_lock);
 	while (!lgr->dead && (rmb = smc_pools_retire(lgr->txbufs, NULL))) {
@@ -60,7 +85,10 @@ static void retire_work(struct work_struct *work)
 		rmb->unused = true;
 		smc_llc_delete_rkey(rmb);
 	}
+	again = __must_search_again(lgr);
 	mutex_unlock(&lgr->setup_lock);
+	if (again)
+		search_again(lgr);
 	smc_lgr_put(lgr);
 }
 
