@@ -10,6 +10,7 @@
  * which removed() or the end of its namespace has ended.
  */
 #include <linux/etherdevice.h>
+#include <linux/moduleparam.h>
 #include <linux/pci.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
@@ -43,28 +44,38 @@ void smc_rdma_dev_put(struct smc_rdma_dev *dev)
 }
 
 /**
- * smc_rdma_dev_release() - queue a work item that gives up the device
- * @dev: the device
- * @work: calls smc_rdma_dev_released() before it drops its last reference to the device
+ * smc_rdma_dev_releases() - count a link that gives up the device
+ * @dev: the device; smc_rdma_dev_released() is called before the link puts it
  *
  * Context: any.
  */
-void smc_rdma_dev_release(struct smc_rdma_dev *dev, struct work_struct *work)
+void smc_rdma_dev_releases(struct smc_rdma_dev *dev)
 {
 	atomic_inc(&dev->n_releases);
-	queue_work(dev->release_wq, work);
 }
 
 /**
  * smc_rdma_dev_queue() - queue a work item whose call into the device might take long
- * @dev: the device, held by the work item or by something that waits for it
- * @work: the work item
+ * @dev: the device, held by the work item or by something that ends after it
+ * @work: the work item, which waits for no other work item of the device
  *
  * Context: any.
  */
 void smc_rdma_dev_queue(struct smc_rdma_dev *dev, struct work_struct *work)
 {
 	queue_work(dev->release_wq, work);
+}
+
+/**
+ * smc_rdma_dev_queue_stop() - queue a work item that stops a queue pair
+ * @dev: the device, held by something that ends after the work item
+ * @work: the work item, which waits for nothing but the device
+ *
+ * Context: any.
+ */
+void smc_rdma_dev_queue_stop(struct smc_rdma_dev *dev, struct work_struct *work)
+{
+	queue_work(dev->stop_wq, work);
 }
 
 void smc_rdma_dev_released(struct smc_rdma_dev *dev)
@@ -250,6 +261,33 @@ static u8 max_mtu(struct ib_device *ibdev)
 	return mtu;
 }
 
+static void free_queues(struct smc_rdma_dev *dev)
+{
+	if (dev->stop_wq)
+		destroy_workqueue(dev->stop_wq);
+	if (dev->release_wq)
+		destroy_workqueue(dev->release_wq);
+}
+
+#ifdef CONFIG_SMC_TEST
+/* For tests: WQ_MAX_ACTIVE takes hundreds of link groups. */
+static int release_active = WQ_MAX_ACTIVE;
+module_param(release_active, int, 0400);
+MODULE_PARM_DESC(release_active, "how many link groups and buffers a device releases at once");
+#else
+#define release_active	WQ_MAX_ACTIVE
+#endif
+
+static bool make_queues(struct smc_rdma_dev *dev, const char *name)
+{
+	dev->release_wq = alloc_workqueue("smc_%s", WQ_UNBOUND, release_active, name);
+	dev->stop_wq = alloc_workqueue("smc_stop_%s", WQ_UNBOUND, WQ_MAX_ACTIVE, name);
+	if (dev->release_wq && dev->stop_wq)
+		return true;
+	free_queues(dev);
+	return false;
+}
+
 static int dev_add(struct ib_device *ibdev)
 {
 	struct smc_rdma_dev *dev;
@@ -259,8 +297,7 @@ static int dev_add(struct ib_device *ibdev)
 	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	if (!dev)
 		return -ENOMEM;
-	dev->release_wq = alloc_workqueue("smc_%s", WQ_UNBOUND, WQ_MAX_ACTIVE, ibdev->name);
-	if (!dev->release_wq) {
+	if (!make_queues(dev, ibdev->name)) {
 		kfree(dev);
 		return -ENOMEM;
 	}
@@ -302,7 +339,7 @@ static void dev_remove(struct ib_device *ibdev, void *client_data)
 	smc_rdma_dev_put(dev);
 	wait_for_completion(&dev->unused);
 	/* The work item that dropped the last reference may still be running. */
-	destroy_workqueue(dev->release_wq);
+	free_queues(dev);
 	kfree(dev);
 }
 

@@ -31,7 +31,9 @@
  * @event:	handler for events of the device's ports and GIDs
  * @release_wq:	releases links and deregisters buffers, which may take long.  Each device has its
  *		own queue because a stuck device must not delay the others
- * @n_releases:	number of links whose release is queued and has not finished
+ * @stop_wq:	stops queue pairs.  Others wait for that, for a limited time, so these commands do not
+ *		queue behind those of @release_wq
+ * @n_releases:	number of links whose release has begun and has not finished
  * @port_work:	calls smc_rdma_dev_events.port_changed for each port in @changed
  * @changed:	ports with events not handled yet, one bit each
  */
@@ -45,6 +47,7 @@ struct smc_rdma_dev {
 	bool			gone;
 	struct ib_event_handler	event;
 	struct workqueue_struct	*release_wq;
+	struct workqueue_struct	*stop_wq;
 	atomic_t		n_releases;
 	struct work_struct	port_work;
 	DECLARE_BITMAP(changed, SMC_RDMA_MAX_PORTS + 1);
@@ -126,9 +129,10 @@ int smc_rdma_hop_find(struct smc_rdma_hop *hop, const struct smc_rdma_path *path
 		      const union ib_gid *peer_gid);
 void smc_rdma_hop_forget(struct smc_rdma_hop *hop);
 
-void smc_rdma_dev_release(struct smc_rdma_dev *dev, struct work_struct *work);
+void smc_rdma_dev_releases(struct smc_rdma_dev *dev);
 void smc_rdma_dev_released(struct smc_rdma_dev *dev);
 void smc_rdma_dev_queue(struct smc_rdma_dev *dev, struct work_struct *work);
+void smc_rdma_dev_queue_stop(struct smc_rdma_dev *dev, struct work_struct *work);
 
 /* Can @net use any RDMA device?  Any context, cheap. */
 bool smc_rdma_dev_any(struct net *net);

@@ -111,12 +111,13 @@ struct smc_rtoken {
  *		then by the engine's work only
  * @n_releases:	number of links that have not returned their device, plus number of buffers that a
  *		device has not deregistered, plus one until the group has ended
- * @n_forget:	for each link, number of buffers that its device has not deregistered
+ * @n_uses:	for each link, number of work items that still use its device: its release, which
+ *		counts from the beginning, and buffers to deregister.  The last one returns the link
  * @unflushed:	bitmap of links that have not been flushed, and for which @kept is kept; under
  *		@setup_lock
- * @kept:	smc_lgr_conn.kept: connections whose memory such a link may still access,
  * @retire_again: connections were kept when buffers without users were last looked for; under
  *		@setup_lock
+ * @kept:	smc_lgr_conn.kept: connections whose memory such a link may still access,
  *		referenced; under @setup_lock
  * @end_reason:	the reason in our DELETE LINK, SMC_LLC_DEL_*; 0 stands for SMC_LLC_DEL_PROGRAM
  * @buf_type:	enum smc_mem of our memory
@@ -176,10 +177,10 @@ struct smc_lgr {
 	unsigned int		n_on_link[SMC_LGR_LINKS];
 	u8			last_number;
 	atomic_t		n_releases;
-	atomic_t		n_forget[SMC_LGR_LINKS];
+	atomic_t		n_uses[SMC_LGR_LINKS];
 	unsigned long		unflushed;
-	struct list_head	kept;
 	bool			retire_again;
+	struct list_head	kept;
 	u32			end_reason;
 	u8			buf_type;
 	struct smc_pools	*rmbs;

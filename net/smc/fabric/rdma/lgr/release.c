@@ -27,20 +27,43 @@ void smc_lgr_released(struct smc_lgr *lgr)
 
 /* ---- buffers ---- */
 
+/*
+ * Return a link's device and slot, when nothing of the group is registered with it any more.  The
+ * last work item that has used the device calls this, so no work item waits for another one: there
+ * may be more of them than the device's work queue runs at once.
+ */
+static void return_link(struct smc_lgr *lgr, struct smc_link *link)
+{
+	atomic_t *n_uses = &lgr->n_uses[smc_lgr_link_index(lgr, link)];
+	struct smc_rdma_path path = link->path;
+
+	if (!atomic_dec_and_test(n_uses))
+		return;
+	smc_link_release(link);
+	/* For the next link in this slot. */
+	atomic_set(n_uses, 1);
+	spin_lock_bh(&lgr->lock);
+	link->path.dev = NULL;
+	spin_unlock_bh(&lgr->lock);
+	smc_rdma_dev_released(path.dev);
+	smc_rdma_path_put(&path);
+	/* smc_lgr_forget() may have waited for this link. */
+	smc_llc_kick(lgr);
+	smc_lgr_released(lgr);
+}
+
 static void forget_work(struct work_struct *work)
 {
 	struct smc_rmb_forget *forget = container_of(work, struct smc_rmb_forget, work);
 	struct smc_link *link = forget->link;
 	struct smc_lgr *lgr = smc_link_lgr(link);
-	atomic_t *n_forget = &lgr->n_forget[smc_lgr_link_index(lgr, link)];
 	struct smc_rmb *rmb = forget->rmb;
 
 	smc_mem_unreg(&forget->on_link, link);
-	/* The link may return its device now. */
-	if (atomic_dec_and_test(n_forget))
-		wake_up_var(n_forget);
+	/* This may free @forget. */
 	if (atomic_dec_and_test(&rmb->n_forget))
 		smc_buf_retired(rmb->buf);
+	return_link(lgr, link);
 	smc_lgr_released(lgr);
 }
 
@@ -59,7 +82,7 @@ static void __forget_on(struct smc_rmb *rmb, struct smc_link *link)
 	forget->on_link = rmb->on_link[i];
 	rmb->on_link[i] = (struct smc_rmb_on_link) {};
 	atomic_inc(&rmb->n_forget);
-	atomic_inc(&lgr->n_forget[i]);
+	atomic_inc(&lgr->n_uses[i]);
 	atomic_inc(&lgr->n_releases);
 	smc_rdma_dev_queue(link->path.dev, &forget->work);
 }
@@ -113,14 +136,6 @@ bool smc_lgr_forget(struct smc_rmb *rmb)
 	return true;
 }
 
-/* Wait until the device of a link that is down has deregistered retired buffers. */
-static void await_forgotten(struct smc_lgr *lgr, const struct smc_link *link)
-{
-	atomic_t *n_forget = &lgr->n_forget[smc_lgr_link_index(lgr, link)];
-
-	wait_var_event(n_forget, !atomic_read(n_forget));
-}
-
 /* ---- links ---- */
 
 #ifdef CONFIG_SMC_TEST
@@ -150,6 +165,7 @@ void smc_lgr_keep_conn(struct smc_lgr_conn *lconn, const struct smc_link *link)
 	list_add(&lconn->kept, &lgr->kept);
 }
 
+/* retire_work() finds what becomes free now. */
 static void drop_kept(struct smc_lgr *lgr, const struct smc_link *link)
 {
 	struct smc_lgr_conn *lconn, *next;
@@ -170,22 +186,12 @@ static void link_release_work(struct work_struct *work)
 {
 	struct smc_link *link = container_of(work, struct smc_link, release_work);
 	struct smc_lgr *lgr = smc_link_lgr(link);
-	struct smc_rdma_path path = link->path;
 
 	smc_test_hold(&hold_release);
 	smc_link_destroy(link);
 	drop_kept(lgr, link);
 	smc_mem_drop_link(lgr, link);
-	await_forgotten(lgr, link);
-	smc_link_release(link);
-	spin_lock_bh(&lgr->lock);
-	link->path.dev = NULL;
-	spin_unlock_bh(&lgr->lock);
-	smc_rdma_dev_released(path.dev);
-	smc_rdma_path_put(&path);
-	/* smc_lgr_forget() may have waited for this link. */
-	smc_llc_kick(lgr);
-	smc_lgr_released(lgr);
+	return_link(lgr, link);
 }
 
 /**
@@ -196,7 +202,8 @@ static void link_release_work(struct work_struct *work)
 void smc_lgr_release_link(struct smc_lgr *lgr, struct smc_link *link)
 {
 	atomic_inc(&lgr->n_releases);
-	smc_rdma_dev_release(link->path.dev, &link->release_work);
+	smc_rdma_dev_releases(link->path.dev);
+	smc_link_queue_release(link);
 }
 
 /**
@@ -207,8 +214,10 @@ void smc_lgr_release_init(struct smc_lgr *lgr)
 {
 	struct smc_link *link;
 
-	smc_lgr_for_each_link(lgr, link)
+	smc_lgr_for_each_link(lgr, link) {
 		INIT_WORK(&link->release_work, link_release_work);
+		atomic_set(&lgr->n_uses[smc_lgr_link_index(lgr, link)], 1);
+	}
 	atomic_set(&lgr->n_releases, 1);
 	INIT_LIST_HEAD(&lgr->kept);
 }

@@ -209,6 +209,7 @@ void smc_link_init(struct smc_link *link, void *owner)
 	smc_rdma_hop_init(&link->hop, hop_changed);
 	init_waitqueue_head(&link->tx_wait);
 	INIT_WORK(&link->event_work, qp_event_work);
+	smc_queues_init(link);
 	test_init(link);
 }
 
@@ -216,7 +217,6 @@ void smc_link_init(struct smc_link *link, void *owner)
 static void reset(struct smc_link *link)
 {
 	link->state = SMC_LINK_UNUSED;
-	link->connected = false;
 	link->tx_head = 0;
 	link->tx_tail = 0;
 	link->tx_unsignaled = 0;
@@ -343,7 +343,6 @@ int smc_link_connect(struct smc_link *link)
 	spin_lock_bh(&link->tx_lock);
 	if (link->state == SMC_LINK_NEW) {
 		link->state = SMC_LINK_READY;
-		link->connected = true;
 		link->tx_ready = true;
 	} else {
 		rc = -ENOLINK;
@@ -403,13 +402,12 @@ void smc_link_down(struct smc_link *link, u32 reason)
  * @until: how long to wait for outstanding posts to complete, in jiffies: at most
  *	SMC_LINK_STOP_TIME from now. The queue pair then flushes the rest
  *
+ * Does not wait for the device, which gets its command in a work item.
+ *
  * Context: process, sleeps; call it once only.
  */
 void smc_link_stop(struct smc_link *link, unsigned long until)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-	bool connected;
-
 	if (smc_link_works(link))
 		wait_event_timeout(link->tx_wait, READ_ONCE(link->tx_tail) ==
 				   READ_ONCE(link->tx_head), smc_time_left(until));
@@ -419,19 +417,16 @@ void smc_link_stop(struct smc_link *link, unsigned long until)
 		link->tx_down = link->tx_tail;
 		link->state = SMC_LINK_DOWN;
 	}
-	connected = link->connected;
 	spin_unlock_bh(&link->tx_lock);
-	/* Only the caller destroys the queue pair, so no lock is needed. */
-	if (connected && ib_modify_qp(link->qp, &attr, IB_QP_STATE))
-		pr_warn_ratelimited("smc: %s: cannot stop a queue pair\n",
-				    link->path.dev->ibdev->name);
+	if (link->qp)
+		smc_queues_stop(link);
 }
 
 /**
  * smc_link_drain() - wait until nothing is sent or received any more
  * @link: the link, stopped
- * @until: how long to wait for the device to flush, in jiffies: at most SMC_LINK_DRAIN_TIME from
- *	now. A tenth of a second is granted in any case
+ * @until: how long to wait for the device to stop and flush, in jiffies: at most SMC_LINK_DRAIN_TIME
+ *	from now. A tenth of a second is granted in any case
  *
  * Context: process, sleeps.
  * Return: true on success, false if the device has not flushed in time and may still be
@@ -468,7 +463,7 @@ void smc_link_failed(struct smc_link *link)
 
 /**
  * smc_link_destroy() - destroy the queues
- * @link: the link, drained
+ * @link: the link, drained, in @link->release_work
  *
  * Context: process, waits for the device without a limit.  Soft-RoCE waits for every packet that
  * its netdev still holds, which takes forever if the netdev is down.
@@ -478,7 +473,6 @@ void smc_link_destroy(struct smc_link *link)
 	if (link->qp)
 		ib_destroy_qp(link->qp);
 	link->qp = NULL;
-	link->connected = false;
 	test_sync(link);
 	cancel_work_sync(&link->event_work);
 	smc_cq_destroy(link);

@@ -33,7 +33,7 @@ struct smc_link;
 /* How long a link that ends waits for its last messages to be acknowledged, in jiffies. */
 #define SMC_LINK_STOP_TIME	HZ
 
-/* How long a device may take to flush a queue pair in the error state, in jiffies. */
+/* How long a device may take to stop and flush a queue pair, in jiffies. */
 #define SMC_LINK_DRAIN_TIME	(2 * HZ)
 
 enum smc_link_state {
@@ -147,7 +147,13 @@ struct smc_link_msg {
  * @cq_handler:	the RDMA core's completion handler of @cq
  * @cq_irq:	calls @cq_handler if the device reports completions outside of interrupts
  * @event_work:	takes the link down after an event of the queue pair
- * @release_work: the owner's work item that destroys and releases the link
+ * @stop_work:	stops the queue pair, in a work queue of the device
+ * @stopped:	completed when the device has stopped the queue pair, or has failed to
+ * @stop_failed: valid then: it has failed to
+ * @n_stop:	number of things that have to be done before @release_work is queued: @stop_work, and
+ *		the owner's smc_link_queue_release()
+ * @release_work: the owner's work item that destroys and releases the link, queued once nothing
+ *		waits for it and it waits for nothing
  * @test_irq:	test builds: raises an event of the queue pair
  * @qp:		the queue pair
  * @psn:	our initial packet sequence number
@@ -160,7 +166,6 @@ struct smc_link_msg {
  * @inline_max:	maximum inline payload, bytes
  * @tx_lock:	protects the send queue, the members below; any context
  * @tx_ready:	posting is possible: the link is connected and not down
- * @connected:	the queue pair can send
  * @tx_pending:	struct smc_link_sender that have something to send
  * @tx_slots:	ring of posts
  * @n_tx:	number of @tx_slots, a power of two
@@ -211,6 +216,10 @@ struct smc_link {
 	ib_comp_handler		cq_handler;
 	struct irq_work		cq_irq;
 	struct work_struct	event_work;
+	struct work_struct	stop_work;
+	struct completion	stopped;
+	bool			stop_failed;
+	atomic_t		n_stop;
 	struct work_struct	release_work;
 #ifdef CONFIG_SMC_TEST
 	struct irq_work		test_irq;
@@ -227,7 +236,6 @@ struct smc_link {
 
 	spinlock_t		tx_lock ____cacheline_aligned_in_smp;
 	bool			tx_ready;
-	bool			connected;
 	struct list_head	tx_pending;
 	struct smc_tx_slot	*tx_slots;
 	u32			n_tx;
@@ -385,6 +393,7 @@ int smc_link_connect(struct smc_link *link);
 void smc_link_activate(struct smc_link *link);
 void smc_link_stop(struct smc_link *link, unsigned long until);
 bool smc_link_drain(struct smc_link *link, unsigned long until);
+void smc_link_queue_release(struct smc_link *link);
 void smc_link_failed(struct smc_link *link);
 void smc_link_destroy(struct smc_link *link);
 void smc_link_release(struct smc_link *link);

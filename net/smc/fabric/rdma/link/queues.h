@@ -26,6 +26,8 @@ static inline unsigned long smc_time_left(unsigned long until)
 	return max_t(long, until - jiffies, 0);
 }
 
+void smc_queues_init(struct smc_link *link);
+void smc_queues_stop(struct smc_link *link);
 bool smc_queues_drain(struct smc_link *link, unsigned long until);
 
 /* cq.c */

@@ -65,6 +65,36 @@ static void never_flushes(enum role role)
 }
 
 /*
+ * The device hangs when it is told to stop a queue pair.  Applications get an error within the time
+ * that it has for this, new connections work, and it is not told to destroy the queue pair meanwhile.
+ */
+static void hangs(enum role role)
+{
+	struct conn *c = conn_begin(role, V21, AT_UP, NULL), *more = conn_more(c, AT_UP, NULL);
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_DELETE_LINK,
+		.delete_link = { .all = true, .reason = SMC_LLC_DEL_OPERATOR },
+	};
+	bool ok = conn_echo(c) && conn_echo(more);
+	struct census before, now;
+	long since = now_ms();
+
+	census_take(&before);
+	set_parameter("hold_command", 1);
+	llc_put(c->l, &m);
+	ok = ok && victim_is_told(c->s, true) && victim_is_told(more->s, true) &&
+	     (now_ms() - since < slow(4000) || BAD("only after %ld ms", now_ms() - since)) &&
+	     loopback_goes_on() && others_go_on();
+	census_take(&now);
+	ok = ok && (now.qp >= before.qp || BAD("the queue pair is destroyed at the same time"));
+	set_parameter("hold_command", 0);
+	conn_end(more);
+	conn_end(c);
+	verdict(ok, "device: applications get an error although its commands hang, %s",
+		role == CLIENT ? "as client" : "as server");
+}
+
+/*
  * More groups wait for the device than a workqueue runs at once.  They have queue pairs, but no
  * memory yet, because a gateway has not answered.
  */
@@ -118,6 +148,10 @@ void cases_device(void)
 	TRY(fails(), "");
 	TRY(never_flushes(CLIENT), "as client");
 	TRY(never_flushes(SERVER), "as server");
+	for (enum role r = CLIENT; r <= SERVER; r++) {
+		TRY(hangs(r), role_name[r]);
+		set_parameter("hold_command", 0);
+	}
 	strangers_open();
 	TRY(keeps_all(), "");
 	set_parameter("hold_release", 0);

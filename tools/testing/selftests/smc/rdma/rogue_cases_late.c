@@ -154,6 +154,29 @@ static void closes(enum role role, unsigned int left)
 		role_name[role], left);
 }
 
+/*
+ * The device of the first link hangs when it is told to stop the queue pair: the connection cannot
+ * move, but it does not wait for the device either.
+ */
+static void hangs(enum role role)
+{
+	struct duo d = two_links(role);
+	struct conn *more = conn_over(d.second);
+	bool ok = conn_echo(d.c) && conn_echo(more);
+	long since = now_ms();
+
+	set_parameter("hold_command", 1);
+	lose_first(d);
+	ok = ok && victim_is_told(d.c->s, true) &&
+	     (now_ms() - since < slow(4000) || BAD("only after %ld ms", now_ms() - since)) &&
+	     answers_loss(d) && conn_echo(more);
+	set_parameter("hold_command", 0);
+	ok = ok && conn_echo(more);
+	conn_end(more);
+	conn_end(d.c);
+	verdict(ok, "failover, %s: the device does not stop the first link", role_name[role]);
+}
+
 void cases_late(void)
 {
 	TRY(moves_twice(false), "one after the other");
@@ -164,4 +187,8 @@ void cases_late(void)
 	for (enum role r = CLIENT; r <= SERVER; r++)
 		for (unsigned int left = 0; left < 3; left++)
 			TRY(closes(r, left), "");
+	for (enum role r = CLIENT; r <= SERVER; r++) {
+		TRY(hangs(r), role_name[r]);
+		set_parameter("hold_command", 0);
+	}
 }
