@@ -167,7 +167,7 @@ void smc_event_fallback(const struct sock *sk, bool server, u32 reason, u32 diag
 
 static int __net_init smc_events_net_init(struct net *net)
 {
-	struct smc_events *events = kzalloc(sizeof(*events), GFP_KERNEL);
+	struct smc_events *events = kzalloc(sizeof(*events), SMC_GFP_CHARGED);
 
 	if (!events)
 		return -ENOMEM;

@@ -105,6 +105,7 @@
 #ifndef SMC_H
 #define SMC_H
 
+#include <linux/gfp.h>
 #include <linux/tcp.h>
 #include <linux/ipv6.h>
 #include <linux/workqueue.h>
@@ -134,6 +135,14 @@ extern struct workqueue_struct *smc_hs_wq;	/* handshakes */
 extern struct workqueue_struct *smc_close_wq;	/* sockets without a file, in-kernel readers */
 extern struct workqueue_struct *smc_link_wq;	/* LLC, links, ports, gateways */
 extern struct workqueue_struct *smc_end_wq;	/* teardown of link groups */
+
+/*
+ * For memory whose size or number a program, an administrator of a namespace or a peer decides: it
+ * is charged, and if there is none, the allocation fails instead of invoking the OOM killer. What
+ * is allocated in atomic context is limited in number, and not charged, because the current task
+ * has nothing to do with it.
+ */
+#define SMC_GFP_CHARGED	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 enum smc_phase {
 	SMC_PHASE_NEW,

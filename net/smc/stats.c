@@ -2,6 +2,7 @@
 /* Per-namespace counters. */
 #include <linux/cpumask.h>
 #include "mem/rmbe.h"
+#include "smc.h"
 #include "stats.h"
 
 /**
@@ -288,7 +289,7 @@ static int __net_init smc_stats_net_init(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
 
-	sn->stats = alloc_percpu(struct smc_stats);
+	sn->stats = alloc_percpu_gfp(struct smc_stats, SMC_GFP_CHARGED);
 	return sn->stats ? 0 : -ENOMEM;
 }
 

@@ -6,6 +6,7 @@
 #include "../mem/rmbe.h"
 #include "../netns.h"
 #include "../policy/policy.h"
+#include "../smc.h"
 #include "../wire/clc.h"
 #include "sysctl.h"
 
@@ -144,7 +145,7 @@ static int __net_init smc_sysctl_net_init(struct net *net)
 	struct ctl_table *table;
 
 	/* One extra entry: before 6.6, an empty entry ends a table. */
-	table = kcalloc(ARRAY_SIZE(smc_table) + 1, sizeof(*table), GFP_KERNEL);
+	table = kcalloc(ARRAY_SIZE(smc_table) + 1, sizeof(*table), SMC_GFP_CHARGED);
 	if (!table)
 		return -ENOMEM;
 	memcpy(table, smc_table, n * sizeof(*table));

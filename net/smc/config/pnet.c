@@ -114,7 +114,7 @@ static int nodes_new(struct pnet_node **nodes, const struct smc_pnet_entry *e,
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		nodes[i] = kzalloc(sizeof(*nodes[i]), GFP_KERNEL_ACCOUNT);
+		nodes[i] = kzalloc(sizeof(*nodes[i]), SMC_GFP_CHARGED);
 		if (!nodes[i])
 			return -ENOMEM;
 		nodes[i]->e = e[i];

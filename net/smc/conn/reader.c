@@ -74,7 +74,7 @@ static int wake_reader(struct wait_queue_entry *entry, unsigned int mode, int sy
 
 static struct smc_reader *make_reader(struct sock *sk, struct smc_conn *c)
 {
-	struct smc_reader *r = kzalloc(sizeof(*r), gfp_any());
+	struct smc_reader *r = kzalloc(sizeof(*r), gfp_any() | __GFP_NOWARN);
 
 	if (!r)
 		return NULL;

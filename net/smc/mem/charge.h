@@ -13,9 +13,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include <net/sock.h>
-
-/* Fail rather than invoke the OOM killer of a cgroup. */
-#define SMC_GFP_CHARGED		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL)
+#include "../smc.h"
 
 /**
  * smc_charge_get() - the cgroup that is charged for a socket

@@ -27,7 +27,7 @@ unsigned long smc_host_mem_max __read_mostly;
  */
 struct smc_mem_limit *smc_mem_limit_new(u64 max, bool guest)
 {
-	struct smc_mem_limit *limit = kzalloc(sizeof(*limit), GFP_KERNEL);
+	struct smc_mem_limit *limit = kzalloc(sizeof(*limit), SMC_GFP_CHARGED);
 
 	if (!limit)
 		return NULL;

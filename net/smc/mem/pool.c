@@ -152,7 +152,7 @@ void smc_pools_reap(struct smc_pools *pools, bool later)
 struct smc_pools *smc_pools_new(struct smc_mem_limit *limit, const struct smc_buf_ops *ops,
 				void *owner)
 {
-	struct smc_pools *pools = kzalloc(sizeof(*pools), GFP_KERNEL);
+	struct smc_pools *pools = kzalloc(sizeof(*pools), SMC_GFP_CHARGED);
 	int i;
 
 	if (!pools)
@@ -433,7 +433,7 @@ const struct smc_buf_ops smc_own_buf_ops = {
 /* Allocate a buffer and its memory; the caller has reserved the memory. */
 static struct smc_buf *buf_alloc(const struct smc_pools *pools, unsigned int n, u32 size)
 {
-	gfp_t gfp = SMC_GFP_CHARGED | __GFP_NOWARN;
+	gfp_t gfp = SMC_GFP_CHARGED;
 	struct smc_buf *buf;
 
 	/*

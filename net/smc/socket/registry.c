@@ -405,7 +405,7 @@ static int __net_init smc_registry_net_init(struct net *net)
 	struct smc_registry *reg;
 	int cpu;
 
-	sn->registry = alloc_percpu(struct smc_registry);
+	sn->registry = alloc_percpu_gfp(struct smc_registry, SMC_GFP_CHARGED);
 	if (!sn->registry)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {

@@ -432,7 +432,7 @@ static void nfopt_connecting(struct sock *sk)
 
 static int __net_init nfopt_net_init(struct net *net)
 {
-	struct smc_tcpopt_net *tn = kzalloc(sizeof(*tn), GFP_KERNEL);
+	struct smc_tcpopt_net *tn = kzalloc(sizeof(*tn), SMC_GFP_CHARGED);
 
 	if (!tn)
 		return -ENOMEM;

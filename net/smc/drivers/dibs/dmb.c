@@ -75,7 +75,7 @@ static void __make_unknown(struct dism_dev *d, struct dism_dmb *own)
 int dism_register_dmb(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb,
 		      const struct smc_ism_gid *peer)
 {
-	struct dism_dmb *own = kzalloc(sizeof(*own), GFP_KERNEL);
+	struct dism_dmb *own = kzalloc(sizeof(*own), SMC_ISM_GFP);
 	struct dism_dev *d = to_dism(dev);
 	int rc;
 

@@ -136,7 +136,7 @@ static void __make_unknown(struct ism_pci *ism, struct smc_ism_dmb *dmb)
 int ism_register_dmb(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb,
 		     const struct smc_ism_gid *peer)
 {
-	struct ism_dmb *own = kzalloc(sizeof(*own), GFP_KERNEL);
+	struct ism_dmb *own = kzalloc(sizeof(*own), SMC_ISM_GFP);
 	struct ism_pci *ism = to_ism(dev);
 	int rc = -ENOMEM;
 

@@ -31,7 +31,7 @@ static u64 never_used(const struct vism_dev *d)
 /* Get a new region from the device; no peer knows it yet. */
 static struct vism_own *__new_own(struct vism_dev *d)
 {
-	struct vism_own *own = kzalloc(sizeof(*own), GFP_KERNEL);
+	struct vism_own *own = kzalloc(sizeof(*own), SMC_ISM_GFP);
 	int index;
 
 	lockdep_assert_held(&d->lock);
@@ -173,7 +173,7 @@ int vism_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
 
 	if (!dmb->size || dmb->size > d->window.size / 2)
 		return -ENOMEM;
-	s = kzalloc(sizeof(*s), GFP_KERNEL);
+	s = kzalloc(sizeof(*s), SMC_ISM_GFP);
 	if (!s)
 		return -ENOMEM;
 	s->n = DIV_ROUND_UP(dmb->size, granule);

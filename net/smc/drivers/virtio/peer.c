@@ -39,7 +39,7 @@ static struct vism_peer *__meet(struct vism_dev *d, const struct smc_ism_gid *gi
 		;
 	if (i == VISM_PEERS)
 		return NULL;
-	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	p = kzalloc(sizeof(*p), SMC_ISM_GFP);
 	if (!p)
 		return NULL;
 	index = __vism_attach(d, gid->id, VISM_HOME, gid->ext, gid->ext);

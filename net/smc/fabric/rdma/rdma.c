@@ -3,6 +3,7 @@
 #include <linux/slab.h>
 #include "../../config/eid.h"
 #include "../../netns.h"
+#include "../../smc.h"
 #include "../../sock_info.h"
 #include "../fabric.h"
 #include "../route.h"
@@ -132,7 +133,7 @@ static enum smc_reason rdma_choose(struct smc_fabric *f, struct sock *sk,
 
 	if (!p->smcr_v2 && !p->smcr_v1)
 		return reason;
-	rneg = kzalloc(sizeof(*rneg), GFP_KERNEL);
+	rneg = kzalloc(sizeof(*rneg), SMC_GFP_CHARGED);
 	if (!rneg)
 		return SMC_REASON_NO_MEMORY;
 	if (p->smcr_v2) {
@@ -170,7 +171,7 @@ static enum smc_reason rdma_accepts(struct smc_fabric *f, struct sock *sk,
 
 	if (reason)
 		return reason;
-	rneg = kzalloc(sizeof(*rneg), GFP_KERNEL);
+	rneg = kzalloc(sizeof(*rneg), SMC_GFP_CHARGED);
 	if (!rneg)
 		return SMC_REASON_NO_MEMORY;
 	reason = find_path(sk, rneg, a->version > SMC_CLC_V1);

@@ -14,6 +14,7 @@
 #define SMC_FABRIC_SMCD_ISM_H
 
 #include <linux/bitops.h>
+#include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
@@ -22,6 +23,9 @@
 struct device;
 struct smc_ism_dev;
 struct smc_ism_dmb;
+
+/* For memory of a DMB or a peer, as SMC_GFP_CHARGED: whoever the DMB is for is charged. */
+#define SMC_ISM_GFP		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* SMC-Dv2 has no VLANs and uses this reserved id instead. */
 #define SMC_ISM_ANY_VLAN	0x1fff

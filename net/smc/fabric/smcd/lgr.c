@@ -510,7 +510,7 @@ static int __net_init smcd_net_init(struct net *net)
 {
 	struct smcd_lgrs **place = net_generic(net, smcd_lgrs_id), *lgrs;
 
-	lgrs = kzalloc(sizeof(*lgrs), GFP_KERNEL);
+	lgrs = kzalloc(sizeof(*lgrs), SMC_GFP_CHARGED);
 	if (!lgrs)
 		return -ENOMEM;
 	*place = lgrs;

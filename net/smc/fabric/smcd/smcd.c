@@ -105,7 +105,7 @@ static enum smc_reason settle(struct sock *sk, struct smc_negotiated *neg, u8 ve
 
 	if (!dev)
 		return SMC_REASON_NO_COMMON_DEVICE;
-	dneg = kzalloc(sizeof(*dneg), GFP_KERNEL);
+	dneg = kzalloc(sizeof(*dneg), SMC_GFP_CHARGED);
 	if (!dneg) {
 		smcd_dev_put(dev);
 		return SMC_REASON_NO_MEMORY;

@@ -16,6 +16,7 @@
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
 #include "../../../netns.h"
+#include "../../../smc.h"
 #include "../../../wire/clc.h"
 #include "lgr.h"
 #include "../link/link.h"
@@ -106,7 +107,7 @@ static int send_add_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_
 	memcpy(m.add_link.gid, link->path.gid.raw, 16);
 	if (!m.v2)
 		return smc_llc_send(over, &m);
-	rtokens = kvmalloc_array(SMC_LGR_RTOKENS, sizeof(*rtokens), GFP_KERNEL);
+	rtokens = kvmalloc_array(SMC_LGR_RTOKENS, sizeof(*rtokens), SMC_GFP_CHARGED);
 	if (!rtokens)
 		return -ENOMEM;
 	mutex_lock(&lgr->setup_lock);

@@ -110,7 +110,7 @@ int smc_llc_send(struct smc_link *link, const struct smc_llc_msg *m)
  */
 int smc_llc_send_long(struct smc_link *link, const struct smc_llc_msg *m)
 {
-	u8 *buf = kmalloc(SMC_LLC_V2_MAX_LEN, GFP_KERNEL);
+	u8 *buf = kmalloc(SMC_LLC_V2_MAX_LEN, SMC_GFP_CHARGED);
 	struct smc_llc_msg msg = *m;
 	int rc, len;
 

@@ -8,6 +8,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "../../../smc.h"
 #include "lgr.h"
 #include "mem.h"
 
@@ -42,14 +43,15 @@ static int map_pages(struct sg_table *sgt, struct ib_device *ibdev, const struct
 	struct page **pages;
 	int rc;
 
-	pages = kvmalloc_array(n, sizeof(*pages), GFP_KERNEL);
+	pages = kvmalloc_array(n, sizeof(*pages), SMC_GFP_CHARGED);
 	if (!pages)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
 		pages[i] = is_vmalloc_addr(mem) ?
 			   vmalloc_to_page(mem + i * PAGE_SIZE) :
 			   virt_to_page(mem + i * PAGE_SIZE);
-	rc = sg_alloc_table_from_pages(sgt, pages, n, 0, smc_buf_bytes(buf), GFP_KERNEL);
+	rc = sg_alloc_table_from_pages(sgt, pages, n, 0, smc_buf_bytes(buf),
+				       SMC_GFP_CHARGED);
 	kvfree(pages);
 	if (rc)
 		return rc;
@@ -431,7 +433,7 @@ static void mem_unreg(void *owner, void *priv)
 
 static void *mem_reg(struct smc_lgr *lgr, struct smc_buf *buf, bool remote)
 {
-	struct smc_rmb *rmb = kzalloc(sizeof(*rmb), GFP_KERNEL_ACCOUNT);
+	struct smc_rmb *rmb = kzalloc(sizeof(*rmb), SMC_GFP_CHARGED);
 	struct smc_link *link;
 
 	if (!rmb)

@@ -2,6 +2,7 @@
 /* Messages of a link: its send queue and its receive buffers. */
 #include <linux/slab.h>
 #include <linux/static_call.h>
+#include "../../../smc.h"
 #include "../../../test_hold.h"
 #include "../../../wire/cdc.h"
 #include "link.h"
@@ -44,7 +45,7 @@ static void *map_new(struct smc_link *link, size_t size,
 		     enum dma_data_direction dir, u64 *dma)
 {
 	/* The device needs one block of memory.  Without it, the caller gives up the link. */
-	void *p = kzalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	void *p = kzalloc(size, SMC_GFP_CHARGED);
 
 	if (!p)
 		return NULL;
@@ -76,9 +77,9 @@ int smc_msg_alloc(struct smc_link *link, bool long_msgs)
 	bool rx_long = long_msgs && link->rx_stride < SMC_LLC_V2_MAX_LEN;
 	u32 i;
 
-	link->tx_slots = kvcalloc(link->n_tx, sizeof(*link->tx_slots), GFP_KERNEL_ACCOUNT);
-	link->rx_slots = kvcalloc(link->n_rx, sizeof(*link->rx_slots), GFP_KERNEL_ACCOUNT);
-	link->llc_msgs = kvcalloc(SMC_LINK_LLC_MSGS, sizeof(*link->llc_msgs), GFP_KERNEL_ACCOUNT);
+	link->tx_slots = kvcalloc(link->n_tx, sizeof(*link->tx_slots), SMC_GFP_CHARGED);
+	link->rx_slots = kvcalloc(link->n_rx, sizeof(*link->rx_slots), SMC_GFP_CHARGED);
+	link->llc_msgs = kvcalloc(SMC_LINK_LLC_MSGS, sizeof(*link->llc_msgs), SMC_GFP_CHARGED);
 	link->tx_msgs = map_new(link, link->n_tx * SMC_LINK_MSG_MAX, DMA_TO_DEVICE,
 				&link->tx_dma);
 	link->rx_msgs = map_new(link, link->n_rx * link->rx_stride,
