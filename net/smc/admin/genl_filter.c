@@ -120,6 +120,9 @@ int smc_genl_get_filter(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- changing --------------------------------------------------------------- */
 
+/* Removing a rule needs memory, too. */
+#define NO_MEMORY	"there is not enough memory to compile the rules; nothing has changed"
+
 /* Parse the nested attributes of a request; reports an error if they are missing. */
 static int rule_attrs(struct genl_info *info, struct nlattr **attrs, int max,
 		      const struct nla_policy *policy)
@@ -283,6 +286,8 @@ int smc_genl_add_filter(struct sk_buff *skb, struct genl_info *info)
 		GENL_SET_ERR_MSG(info, "this rule exists already");
 	else if (rc == -ENOSPC)
 		GENL_SET_ERR_MSG(info, "there can be at most 2048 rules: remove one first");
+	else if (rc == -ENOMEM)
+		GENL_SET_ERR_MSG(info, NO_MEMORY);
 	BUILD_BUG_ON(SMC_RULES_MAX != 2048);
 	return rc;
 }
@@ -292,7 +297,7 @@ int smc_genl_add_filter(struct sk_buff *skb, struct genl_info *info)
  * @skb: the request
  * @info: the request, parsed
  *
- * Return: 0, -ENOENT, -EINVAL, or an error of the attributes.
+ * Return: 0, -ENOENT, -EINVAL, -ENOMEM, or an error of the attributes.
  */
 int smc_genl_del_filter(struct sk_buff *skb, struct genl_info *info)
 {
@@ -308,6 +313,8 @@ int smc_genl_del_filter(struct sk_buff *skb, struct genl_info *info)
 	rc = smc_filter_del(smc_net(genl_info_net(info)), nla_get_u32(attrs[SMC_NLA_FILTER_ID]));
 	if (rc == -ENOENT)
 		GENL_SET_ERR_MSG(info, "there is no rule with this ID");
+	else if (rc == -ENOMEM)
+		GENL_SET_ERR_MSG(info, NO_MEMORY);
 	return rc;
 }
 

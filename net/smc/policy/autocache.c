@@ -109,7 +109,7 @@ void smc_autocache_prepare(struct smc_net *sn)
 
 	if (!READ_ONCE(sn->autocache_time) || smp_load_acquire(&c->slots))
 		return;
-	slots = kvcalloc(SMC_AUTOCACHE_SLOTS, sizeof(*slots), GFP_KERNEL_ACCOUNT);
+	slots = kvcalloc(SMC_AUTOCACHE_SLOTS, sizeof(*slots), SMC_GFP_CHARGED);
 	if (slots && cmpxchg(&c->slots, NULL, slots))
 		kvfree(slots);
 }

@@ -121,7 +121,7 @@ static struct smc_listener *get(struct smc_autosmc *a, const struct smc_ip *ip, 
 	rcu_read_unlock();
 	if (l)
 		return l;
-	made = kzalloc(sizeof(*made), GFP_ATOMIC);
+	made = kzalloc(sizeof(*made), GFP_ATOMIC | __GFP_NOWARN);
 	if (!made)
 		return NULL;
 	made->ip = *ip;

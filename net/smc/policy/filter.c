@@ -8,15 +8,12 @@
 
 struct filter_rule {
 	struct list_head	list;
-	struct rcu_head		rcu;
 	u32			id;
 	atomic64_t		hits;
 	struct smc_rule		rule;
 };
 
-/* The rules do not outlive the table: both are freed after the same grace period. */
 struct smc_filter_table {
-	struct rcu_head		rcu;
 	struct smc_rules	*rules;
 	struct filter_rule	*by_index[];
 };
@@ -32,8 +29,8 @@ static void table_free(struct smc_filter_table *t)
 {
 	if (!t)
 		return;
-	kvfree_rcu(t->rules, rcu);
-	kvfree_rcu(t, rcu);
+	smc_rules_free(t->rules);
+	kvfree(t);
 }
 
 /* Compile the current list; NULL if there is no memory. */
@@ -45,8 +42,8 @@ static struct smc_filter_table *__table_new(struct smc_filter *f)
 	unsigned int n = 0;
 
 	lockdep_assert_held(&f->lock);
-	rules = kvmalloc_array(f->n, sizeof(*rules), GFP_KERNEL_ACCOUNT);
-	t = kvmalloc(struct_size(t, by_index, f->n), GFP_KERNEL_ACCOUNT);
+	rules = kvmalloc_array(f->n, sizeof(*rules), SMC_GFP_CHARGED);
+	t = kvmalloc(struct_size(t, by_index, f->n), SMC_GFP_CHARGED);
 	if (rules && t) {
 		list_for_each_entry(r, &f->list, list) {
 			rules[n] = &r->rule;
@@ -62,7 +59,14 @@ static struct smc_filter_table *__table_new(struct smc_filter *f)
 	return t;
 }
 
-/* Make the current list effective for new connections; on error nothing changes. */
+/*
+ * Make the current list effective for new connections; on error nothing changes. Afterwards no
+ * connection uses a rule that is not in the list.
+ *
+ * Waits for a grace period, because a table has up to 4.3 MiB, and kvfree_rcu() may free it
+ * seconds later: a program that adds one rule after the other would fill the memory with old
+ * tables. This way there are two at most.
+ */
 static int __publish(struct smc_net *sn)
 {
 	struct smc_filter *f = &sn->steer->filter;
@@ -76,6 +80,8 @@ static int __publish(struct smc_net *sn)
 	t = rcu_replace_pointer(f->table, t, lockdep_is_held(&f->lock));
 	smc_steer_switch(sn, SMC_STEER_FILTER, f->n);
 	f->seq = smc_next_seq(f->seq);
+	if (t)
+		synchronize_rcu_expedited();
 	table_free(t);
 	return 0;
 }
@@ -153,7 +159,7 @@ static u32 __next_id(struct smc_filter *f)
 int smc_filter_add(struct smc_net *sn, const struct smc_rule *rule, u32 before)
 {
 	struct smc_filter *f = &sn->steer->filter;
-	struct filter_rule *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+	struct filter_rule *r = kzalloc(sizeof(*r), SMC_GFP_CHARGED);
 	int rc;
 
 	if (!r)
@@ -191,7 +197,7 @@ int smc_filter_del(struct smc_net *sn, u32 id)
 		f->n--;
 		rc = __publish(sn);
 		if (!rc) {
-			kfree_rcu(r, rcu);
+			kfree(r);
 		} else {
 			list_add(&r->list, prev);
 			f->n++;
@@ -211,18 +217,14 @@ void smc_filter_flush(struct smc_net *sn)
 {
 	struct smc_filter *f = &sn->steer->filter;
 	struct filter_rule *r, *next;
-	LIST_HEAD(old);
 
 	mutex_lock(&f->lock);
 	f->n = 0;
-	/*
-	 * An empty list needs no memory, so this cannot fail. The old table points to the rules, so
-	 * it goes first.
-	 */
+	/* An empty list needs no memory, so this cannot fail. */
 	__publish(sn);
 	list_for_each_entry_safe(r, next, &f->list, list) {
 		list_del(&r->list);
-		kfree_rcu(r, rcu);
+		kfree(r);
 	}
 	mutex_unlock(&f->lock);
 }

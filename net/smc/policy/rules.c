@@ -6,10 +6,11 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include "../smc.h"
 
 static void *room(size_t size)
 {
-	return kvzalloc(size, GFP_KERNEL_ACCOUNT);
+	return kvzalloc(size, SMC_GFP_CHARGED);
 }
 
 static void give_back(const void *p)

@@ -16,12 +16,6 @@
 
 #include "../wire/wire.h"
 
-#ifndef __KERNEL__
-struct rcu_head {
-	void *next;
-};
-#endif
-
 #define SMC_RULES_MAX		2048
 #define SMC_IPV4_BITS		96	/* length of the prefix in front of an IPv4 address */
 
@@ -134,7 +128,7 @@ struct smc_rules;
  * @n:		number of rules, 1 to SMC_RULES_MAX
  *
  * Context: may sleep.
- * Return: the table, to be freed with kvfree_rcu(.., rcu) or smc_rules_free(), or NULL.
+ * Return: the table, for smc_rules_free(), or NULL.
  */
 struct smc_rules *smc_rules_compile(const struct smc_rule * const *rules, unsigned int n);
 
@@ -166,7 +160,6 @@ struct smc_dimension {
 
 /**
  * struct smc_rules - compiled rules, in one allocation
- * @rcu:	for kvfree_rcu()
  * @words:	number of 64-bit words in a set of rules
  * @kinds:	sets of rules by direction (1: in) and family (1: IPv6)
  * @any_port:	set of rules that match a connection whose local port is unknown
@@ -174,7 +167,6 @@ struct smc_dimension {
  * @data:	memory for the arrays that the pointers refer to
  */
 struct smc_rules {
-	struct rcu_head		rcu;
 	unsigned int		words;
 	u64			*kinds[2][2];
 	u64			*any_port;
