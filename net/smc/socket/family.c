@@ -48,6 +48,7 @@ static int __init learn_family(struct smc_family *f, int family)
 	sock_release(sock);
 	f->prot = *f->tcp;
 	f->prot.owner = THIS_MODULE;
+	f->prot.close = smc_close;
 	f->prot.init = smc_init_sock;
 	f->prot.destroy = smc_destroy_sock;
 	f->prot.connect = smc_proto_connect;

@@ -125,12 +125,11 @@ static void linger_work(struct work_struct *work);
 /*
  * The file goes away, but the socket stays, like a child before accept(). The socket is locked. The
  * number of such sockets is limited; if the kernel allows it, TCP counts them as its own orphans.
- * Returns false, with nothing changed, if there are too many.
+ * Returns false, with nothing changed, if there are too many. Once the socket has been unlocked,
+ * only what it waits for may use it.
  */
-static bool orphan_socket(struct socket *sock)
+static bool orphan_socket(struct sock *sk)
 {
-	struct sock *sk = sock->sk;
-
 	if (!may_orphan())
 		return false;
 	smc_compat_count_orphan(sk, 1);
@@ -141,7 +140,6 @@ static bool orphan_socket(struct socket *sock)
 	RCU_INIT_POINTER(sk->sk_wq, NULL);
 	sock_reset_flag(sk, SOCK_FASYNC);
 	write_unlock_bh(&sk->sk_callback_lock);
-	sock->sk = NULL;
 	return true;
 }
 
@@ -149,19 +147,19 @@ static bool orphan_socket(struct socket *sock)
  * The file is closed during the handshake. With TCP, the peer would see a connection that was
  * established and then closed. So let the worker complete the handshake first.
  */
-static bool close_after_handshake(struct socket *sock)
+static bool close_after_handshake(struct sock *sk)
 {
-	struct sock *sk = sock->sk;
 	struct smc_sock *smc = smc_sk(sk);
+	bool stays;
 
 	lock_sock(sk);
 	smc_pair_take(sk);
-	if ((smc->phase == SMC_PHASE_HANDSHAKE || smc_pair_claimed(sk)) &&
-	    rcu_access_pointer(smc->hs) &&
-	    !(sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime))
-		orphan_socket(sock);
+	stays = (smc->phase == SMC_PHASE_HANDSHAKE || smc_pair_claimed(sk)) &&
+		rcu_access_pointer(smc->hs) &&
+		!(sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime) &&
+		orphan_socket(sk);
 	release_sock(sk);
-	return !sock->sk;
+	return stays;
 }
 
 /* Neither a FIN nor a reset of the peer has arrived; a FIN of ours may be in progress. */
@@ -224,17 +222,17 @@ void smc_linger_event(struct sock *sk)
  * until the peer has closed as well (RFC 7609, 4.8.1). The FIN is sent at once nevertheless, so
  * that TIME_WAIT is on the side that closes first, as with TCP.
  */
-static bool close_after_conn(struct socket *sock, struct smc_conn *c)
+static bool close_after_conn(struct sock *sk, struct smc_conn *c)
 {
-	struct sock *sk = sock->sk;
+	bool stays;
 
 	if (!c->late_fin || close_resets(sk, c))
 		return false;
-	smc_stop_old_conns(sk);
 	smc_conn_close(c);
 	smc_conn_stop(c);
 	lock_sock(sk);
-	if (!smc_conn_peer_gone(c) && sk->sk_state == TCP_ESTABLISHED && orphan_socket(sock)) {
+	stays = !smc_conn_peer_gone(c) && sk->sk_state == TCP_ESTABLISHED && orphan_socket(sk);
+	if (stays) {
 		smc_conn_set_wq(c, NULL);
 		linger_until(sk, LINGER_TIME);
 		smc_conn_set_notify(c, smc_linger_event, sk);
@@ -243,7 +241,7 @@ static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 		smc_linger_event(sk);
 	}
 	release_sock(sk);
-	return !sock->sk;
+	return stays;
 }
 
 /**
@@ -255,15 +253,13 @@ static bool close_after_conn(struct socket *sock, struct smc_conn *c)
 void smc_close_orphan(struct sock *sk)
 {
 	struct smc_conn *c = smc_get_conn(sk);
-	struct socket none = { .sk = sk };
 
 	if (c)
 		close_conn(sk, c);
 	smc_compat_count_orphan(sk, -1);
 	atomic_dec(&smc_orphans);
-	/* TCP's close() alone would not leave multicast groups or run BPF programs. */
-	sock_reset_flag(sk, SOCK_LINGER);
-	smc_family(sk)->tcp_ops->release(&none);
+	/* A BPF program may have put a socket that has fallen back into a sockmap. */
+	READ_ONCE(sk->sk_prot)->close(sk, 0);
 }
 
 #ifdef CONFIG_SMC_TEST
@@ -291,6 +287,39 @@ static void end_handshake(struct sock *sk)
 	test_delay();
 }
 
+/* End what SMC has of the socket. Returns true if it has to stay, without its file. */
+static bool outlives_file(struct sock *sk)
+{
+	struct smc_conn *c;
+
+	if (smc_negotiating(smc_sk(sk)) && close_after_handshake(sk))
+		return true;
+	if (READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_TCP)
+		end_handshake(sk);
+	/* The handshake has ended, so no new connection can appear. */
+	c = smc_get_conn(sk);
+	if (c && close_after_conn(sk, c))
+		return true;
+	if (c)
+		close_conn(sk, c);
+	smc_detach_conns(sk);
+	return false;
+}
+
+/**
+ * smc_close() - proto.close: the file is closed, or what has kept the socket without it has ended
+ * @sk: the socket, not locked
+ * @timeout: how long TCP may wait for its peer, in jiffies
+ *
+ * Context: process.
+ */
+void smc_close(struct sock *sk, long timeout)
+{
+	if (sk->sk_socket && outlives_file(sk))
+		return;
+	smc_family(sk)->tcp->close(sk, timeout);
+}
+
 /**
  * smc_release() - close() of the last file
  * @sock: the socket
@@ -299,26 +328,16 @@ static void end_handshake(struct sock *sk)
  * has ended, a connection over RDMA until the peer has closed, but LINGER_TIME at most. The element
  * may outlive the socket, see smc_lgr_await_close().
  *
+ * inet_release() leaves multicast groups, for which it needs RTNL, and runs BPF programs before it
+ * calls smc_close(). So both happen in the task that closes the file, as for TCP, and never in a
+ * work item.
+ *
  * Return: 0.
  */
 int smc_release(struct socket *sock)
 {
-	struct sock *sk = sock->sk;
-	struct smc_conn *c;
-
-	if (!sk)
+	if (!sock->sk)
 		return 0;
-	if (smc_negotiating(smc_sk(sk)) && close_after_handshake(sock))
-		return 0;
-	if (READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_TCP)
-		end_handshake(sk);
-	/* The handshake has ended, so no new connection can appear. */
-	c = smc_get_conn(sk);
-	if (c && close_after_conn(sock, c))
-		return 0;
-	if (c)
-		close_conn(sk, c);
-	smc_stop_old_conns(sk);
-	smc_detach_conns(sk);
-	return smc_family(sk)->tcp_ops->release(sock);
+	smc_stop_old_conns(sock->sk);
+	return smc_family(sock->sk)->tcp_ops->release(sock);
 }

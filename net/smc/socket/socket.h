@@ -95,6 +95,7 @@ void smc_wake_negotiated(struct sock *sk);
 /* release.c: ways to end a socket */
 int smc_shutdown(struct socket *sock, int how);
 int smc_release(struct socket *sock);
+void smc_close(struct sock *sk, long timeout);
 void smc_close_orphan(struct sock *sk);
 void smc_linger_event(struct sock *sk);
 

@@ -3,7 +3,7 @@
  * Owners that stall: more sockets than a workqueue runs items at once, each of them in a system
  * call that holds a lock of the socket while it reads memory that is never supplied (userfaultfd).
  * This must affect only these sockets: meanwhile other corks are released, handshakes run, and
- * dumps and namespaces end (B2, B3 of the audit).
+ * dumps and namespaces end (B2, B3 of the audit). Nor must a driver that holds RTNL stall them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -680,6 +680,40 @@ static bool closed_in_copy(int l, int port)
 		close(c[i]);
 		close(nc[i]);
 	}
+/*
+ * Members of a multicast group are closed during their handshakes, which end while another task
+ * holds RTNL. To leave the group takes RTNL, so that must have happened in close().
+ */
+static bool members_end(int l, int port, int rl, int rport)
+{
+	struct group_req group = { .gr_interface = 1 };
+	struct sockaddr_in *in = (void *)&group.gr_group;
+	static int raw[OWNERS];
+	struct message m;
+	bool ok = true;
+
+	in->sin_family = AF_INET;
+	in->sin_addr.s_addr = htonl(0xef010203);
+	for (int i = 0; i < OWNERS; i++) {
+		int c = victim_connect(rport);
+
+		raw[i] = accept_in_time(rl);
+		if (get_message(raw[i], &m, WAIT_MS) != GOT_PROPOSAL)
+			give_up("no Proposal");
+		if (setsockopt(c, IPPROTO_IP, MCAST_JOIN_GROUP, &group, sizeof(group)) < 0)
+			give_up("MCAST_JOIN_GROUP");
+		close(c);
+	}
+	set_parameter("hold_rtnl", 1);
+	/* The end of the stream ends a handshake, and then the socket has nothing to wait for. */
+	for (int i = 0; i < OWNERS; i++)
+		shutdown(raw[i], SHUT_WR);
+	for (int i = 0; ok && i < OWNERS; i++)
+		ok = get_message(raw[i], &m, WAIT_MS) == GOT_END;
+	ok = served(l, port) && ok;
+	set_parameter("hold_rtnl", 0);
+	for (int i = 0; i < OWNERS; i++)
+		close(raw[i]);
 	return ok;
 }
 
@@ -696,7 +730,7 @@ int main(void)
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
 	if (!trap_set())
 		ksft_exit_skip("no userfaultfd\n");
-	ksft_set_plan(16);
+	ksft_set_plan(17);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	old = set_timeout_ms(600000);
@@ -734,6 +768,8 @@ int main(void)
 	klog_result(room_beside_sender(l, port),
 		    "poll() reports room when a thread that held the ring is done");
 	klog_result(reader_waits(l, port), "a reader in the kernel waits for a program's recv()");
+	klog_result(members_end(l, port, rl, rport),
+		    "handshakes and sockets of multicast members end while RTNL is held");
 	klog_result(closed_in_copy(l, port),
 		    "an element is neither reused during a copy into it, nor kept after it");
 	set_timeout_ms(old);
