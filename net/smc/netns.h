@@ -42,6 +42,7 @@ struct smc_tcpopt_net;
  * @steer_on:	enum smc_steer_bit: which parts of @steer are in use
  * @n_smcd:	number of SMC-D connections: the first one is a first contact
  * @n_handshakes: CLC handshakes in progress
+ * @n_orphans:	sockets without a file; under orphans_lock
  * @enable:	net.smc.enable
  * @loopback_pairing: net.smc.loopback_pairing
  * @wmem:	net.smc.wmem: send buffer in bytes, unless the socket sets one
@@ -87,6 +88,7 @@ struct smc_net {
 
 	atomic_t		n_smcd;
 	atomic_t		n_handshakes;
+	unsigned int		n_orphans;
 
 	int			enable;
 	int			loopback_pairing;

@@ -93,6 +93,7 @@
  *  pair_bucket.lock		clients that wait for a child in this kernel, one bucket
  *  smc_registry.lock		SMC sockets of a namespace that were created on one CPU
  *  devs_lock			(process context only) writers of the list of RDMA devices
+ *  orphans_lock		(process context only) number of sockets without a file
  *
  * No lock is held while waiting for a peer. The data path takes no host-global lock.
  *
@@ -115,6 +116,7 @@
 struct smc_conn;
 struct smc_handshake;
 struct smc_listener;
+struct smc_orphan_holder;
 struct smc_registry;
 
 #ifndef IPPROTO_SMC
@@ -194,6 +196,7 @@ struct smc_registry_entry {
  * @server:	the socket is a child of a listener
  * @closing:	the file is closed; TCP is closed once the handshake or the connection has ended;
  *		under lock_sock
+ * @orphan_of:	whom the socket counts for once its file is closed, valid while @closing was set
  * @linger_work: closes TCP after the connection has ended; initialised before @closing is set
  * @hs_on_release: release_sock() has to run the handshake; under the spin lock of lock_sock()
  * @listener_ends: how often the socket has ceased to be a listener; under lock_sock
@@ -236,6 +239,7 @@ struct smc_sock {
 	unsigned int		listener_ends;
 	unsigned int		ends_awaited;
 	struct work_struct	reset_work;
+	struct smc_orphan_holder *orphan_of;
 	struct delayed_work	linger_work;
 	u32			reason;
 	u32			peer_diagnosis;

@@ -96,30 +96,6 @@ static void close_conn(struct sock *sk, struct smc_conn *c)
 	smc_detach_conn(sk, c);
 }
 
-/*
- * Maximum number of SMC sockets without a file on this host; TCP's equivalent is
- * net.ipv4.tcp_max_orphans.
- */
-#define MAX_ORPHANS	16384
-
-#ifdef CONFIG_SMC_TEST
-static int max_orphans = MAX_ORPHANS;
-module_param(max_orphans, int, 0600);
-MODULE_PARM_DESC(max_orphans, "limit on sockets without a file");
-#else
-#define max_orphans	MAX_ORPHANS
-#endif
-
-static atomic_t smc_orphans;
-
-static bool may_orphan(void)
-{
-	if (atomic_inc_return(&smc_orphans) <= max_orphans)
-		return true;
-	atomic_dec(&smc_orphans);
-	return false;
-}
-
 static void linger_work(struct work_struct *work);
 
 /*
@@ -130,7 +106,7 @@ static void linger_work(struct work_struct *work);
  */
 static bool orphan_socket(struct sock *sk)
 {
-	if (!may_orphan())
+	if (!smc_orphan_begin(sk))
 		return false;
 	smc_compat_count_orphan(sk, 1);
 	INIT_DELAYED_WORK(&smc_sk(sk)->linger_work, linger_work);
@@ -257,7 +233,7 @@ void smc_close_orphan(struct sock *sk)
 	if (c)
 		close_conn(sk, c);
 	smc_compat_count_orphan(sk, -1);
-	atomic_dec(&smc_orphans);
+	smc_orphan_end(sk);
 	/* A BPF program may have put a socket that has fallen back into a sockmap. */
 	READ_ONCE(sk->sk_prot)->close(sk, 0);
 }

@@ -99,6 +99,10 @@ void smc_close(struct sock *sk, long timeout);
 void smc_close_orphan(struct sock *sk);
 void smc_linger_event(struct sock *sk);
 
+/* orphan.c: sockets that outlive their files */
+bool smc_orphan_begin(struct sock *sk);
+void smc_orphan_end(struct sock *sk);
+
 /* abort.c */
 void smc_reset_tcp(struct sock *sk, enum smc_reason reason, int err);
 void smc_reset_child(struct sock *sk);

@@ -2,20 +2,26 @@
 /*
  * Silent peers must not affect others: 100 handshakes stall, in both roles, while another client
  * connects and is served. A listener that is closed ends its children, whatever each of them is
- * waiting for. And a client may close while it waits for TCP.
+ * waiting for. And a client may close while it waits for TCP. What outlives its file is limited in
+ * number, and the limit is shared.
  */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest.h"
 #include "klog_result.h"
+#include "loopback_up.h"
 #include "put_file.h"
 #include "role.h"
 #include "raw_peer.h"
@@ -315,6 +321,141 @@ static bool closed_while_connecting(void)
 	return true;
 }
 
+/* ---- sockets that outlive their files ---- */
+
+#define MAX_ORPHANS	16
+#define NO_END_MS	200	/* of virtual time: no end has been sent */
+
+/* Someone with as many such sockets as possible. */
+struct holder {
+	pid_t pid;
+	int count, leave;
+};
+
+/*
+ * Closes clients whose servers do not answer, until one of them ends TCP at once, because there is
+ * no room for it. Returns how many have outlived their files; @raw are their servers.
+ */
+static int hold_orphans(int *raw)
+{
+	int port, l = raw_listen(&port), n = 0, c, s;
+	enum reaction end = GOT_NOTHING;
+	struct message m;
+
+	while (end == GOT_NOTHING && n <= MAX_ORPHANS) {
+		c = victim_connect(port);
+		s = accept_in_time(l);
+		if (get_message(s, &m, WAIT_MS) != GOT_PROPOSAL)
+			give_up("no Proposal");
+		close(c);
+		end = get_message(s, &m, slow(NO_END_MS));
+		if (end == GOT_NOTHING)
+			raw[n++] = s;
+		else
+			close(s);
+	}
+	close(l);
+	return n;
+}
+
+static void play_holder(uid_t uid, bool guest, int result, int leave)
+{
+	int raw[MAX_ORPHANS + 1], n;
+	struct message m;
+	char c;
+
+	if (setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0)
+		give_up("cannot become user %d", (int)uid);
+	if (guest && (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0 || !loopback_up()))
+		give_up("cannot create namespaces");
+	n = hold_orphans(raw);
+	if (write(result, &n, sizeof(n)) != sizeof(n) || read(leave, &c, 1) != 1)
+		give_up("a pipe");
+	/* They no longer count when TCP ends. */
+	for (int i = 0; i < n; i++) {
+		shutdown(raw[i], SHUT_WR);
+		if (get_message(raw[i], &m, WAIT_MS) != GOT_END)
+			give_up("a socket without a file does not end");
+	}
+	_exit(0);
+}
+
+static struct holder holder_begin(uid_t uid, bool guest)
+{
+	struct holder h = { 0 };
+	int result[2], leave[2];
+
+	if (pipe2(result, O_CLOEXEC) < 0 || pipe2(leave, O_CLOEXEC) < 0)
+		give_up("pipe");
+	fflush(stdout);
+	h.pid = fork();
+	if (!h.pid) {
+		close(leave[1]);
+		play_holder(uid, guest, result[1], leave[0]);
+	}
+	close(result[1]);
+	close(leave[0]);
+	if (read(result[0], &h.count, sizeof(h.count)) != sizeof(h.count))
+		give_up("user %d has not counted", (int)uid);
+	close(result[0]);
+	h.leave = leave[1];
+	return h;
+}
+
+static bool holder_end(struct holder *h)
+{
+	int status;
+
+	/* Other children have this end of the pipe, too. */
+	if (write(h->leave, "", 1) != 1)
+		give_up("a pipe");
+	close(h->leave);
+	return waitpid(h->pid, &status, 0) == h->pid && !status;
+}
+
+/* Each of them, in turn, gets as many as it may have. */
+struct share {
+	uid_t uid;
+	bool guest;
+	int count;
+};
+
+static bool shared(const struct share *shares, int n)
+{
+	struct holder holders[8];
+	bool ok = true;
+
+	for (int i = 0; i < n; i++) {
+		holders[i] = holder_begin(shares[i].uid, shares[i].guest);
+		if (holders[i].count != shares[i].count) {
+			ksft_print_msg("%s of user %d: %d, not %d\n",
+				       shares[i].guest ? "namespace" : "sockets",
+				       (int)shares[i].uid, holders[i].count, shares[i].count);
+			ok = false;
+		}
+	}
+	for (int i = 0; i < n; i++)
+		ok = holder_end(&holders[i]) && ok;
+	return ok;
+}
+
+/* A socket may outlive its file if its user has fewer of them than are still free. */
+static void orphans_shared(void)
+{
+	static const struct share users[] = {
+		{ 1000, false, 8 }, { 1001, false, 4 }, { 0, false, 2 },
+	};
+	/* Namespaces that any user can create leave a quarter of 16 free. */
+	static const struct share namespaces[] = {
+		{ 1000, true, 6 }, { 1000, true, 0 }, { 1001, true, 3 }, { 0, false, 4 },
+	};
+
+	set_parameter("max_orphans", MAX_ORPHANS);
+	klog_result(shared(users, 3), "a user's sockets without a file leave room for others");
+	klog_result(shared(namespaces, 4), "so do those of a user's namespaces");
+	set_parameter("max_orphans", 16384);
+}
+
 int main(void)
 {
 	struct rlimit nofile = { 4096, 4096 };
@@ -326,7 +467,7 @@ int main(void)
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
-	ksft_set_plan(14);
+	ksft_set_plan(16);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	l = victim_listen(&port);
@@ -367,6 +508,7 @@ int main(void)
 	klog_result(served_despite_rcvlowat(l, port), "SO_RCVLOWAT does not delay a handshake");
 
 	listener_gone(l, port);
+	orphans_shared();
 
 	/* After the timeout they end. */
 	/* All of them have to be accepted before that. */
