@@ -59,6 +59,7 @@ enum smc_conn_owed {
 	SMC_OWED_CORK,		/* tx_lock: publish what has been corked for too long */
 	SMC_OWED_READ,		/* rx_lock: call the in-kernel reader again */
 	SMC_OWED_PART,		/* either: part from a peer that has ended */
+	SMC_OWED_LAST_WORD,	/* tx_lock: say that we write no more */
 };
 
 /* Per-call statistics, counted without touching cache lines outside the connection. */

@@ -11,8 +11,8 @@ struct smc_sock_info;
 /**
  * struct smc_conn_ops - how a fabric carries an established connection
  *
- * Every function except @peer_waits, and @grow to @part, is mandatory.  fabric.h has the functions
- * that set up a connection.
+ * Every function except @peer_waits, and @grow to @last_word, is mandatory.  fabric.h has the
+ * functions that set up a connection.
  *
  * @name:	name for display
  * @diag_mode:	SMC_DIAG_MODE_* of its connections
@@ -32,6 +32,8 @@ struct smc_sock_info;
  *		peer's senders try again.  Process context.
  * @part:	a lock of @c has kept the peer, which has ended, from parting from @c, and is free.
  *		Process context.
+ * @last_word:	a sender has kept @c from telling the peer that it writes no more, and has released
+ *		tx_lock. Process context.
  * @request_update: have the peer send us its rx_cons soon, even if that is not worth a
  *		message.  Any context but hard interrupts.
  * @peer_waits:	does the peer wait until data has been read? NULL if it never does before the
@@ -57,6 +59,7 @@ struct smc_conn_ops {
 	bool (*grow)(struct smc_conn *c);
 	void (*may_grow)(struct smc_conn *c);
 	void (*part)(struct smc_conn *c);
+	void (*last_word)(struct smc_conn *c);
 	void (*request_update)(struct smc_conn *c);
 	bool (*peer_waits)(struct smc_conn *c);
 	void (*urgent)(struct smc_conn *c, enum smc_urgent_event news);

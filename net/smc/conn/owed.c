@@ -27,6 +27,8 @@ void smc_conn_settle_tx(struct smc_conn *c)
 	if (test_and_clear_bit(SMC_OWED_CORK, &c->tx_owed))
 		smc_conn_publish_corked(c);
 	part(c, &c->tx_owed);
+	if (test_and_clear_bit(SMC_OWED_LAST_WORD, &c->tx_owed))
+		c->ops->last_word(c);
 }
 
 /**

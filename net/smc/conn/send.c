@@ -166,9 +166,21 @@ static size_t fill(struct smc_conn *c, struct iov_iter *from, size_t len)
 	return fill_around(c, from, len);
 }
 
+/*
+ * Whoever says our last word sets a flag, then looks at tx_lock. A sender takes tx_lock, then looks
+ * at the flags. So either the sender stops, or the last word is left to it.
+ * model/reuse.pml: take the lock.
+ */
+static void lock_tx(struct smc_conn *c)
+{
+	mutex_lock(&c->tx_lock);
+	smp_mb__after_atomic();
+}
+
+/* Our own flags come before SEND_SHUTDOWN, which TCP or shutdown() sets later. */
 static bool tx_ended(struct sock *sk, struct smc_conn *c)
 {
-	return READ_ONCE(sk->sk_err) ||
+	return READ_ONCE(sk->sk_err) || READ_ONCE(c->tx_flags) ||
 	       (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
 	       smc_conn_peer_gone(c);
 }
@@ -176,7 +188,7 @@ static bool tx_ended(struct sock *sk, struct smc_conn *c)
 /* After an orderly close by the peer this is false: TCP would not know of the close yet. */
 static bool tx_failed(struct sock *sk, struct smc_conn *c)
 {
-	return READ_ONCE(sk->sk_err) ||
+	return READ_ONCE(sk->sk_err) || READ_ONCE(c->tx_flags) ||
 	       (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
 	       (READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_ABORT) | BIT(SMC_FLAG_GIVEN_UP)));
 }
@@ -207,7 +219,7 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *t
 		*timeo = smc_wait_sleep(*timeo);
 	}
 	smc_wait_end(&w, sk);
-	mutex_lock(&c->tx_lock);
+	lock_tx(c);
 	return rc;
 }
 
@@ -261,7 +273,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	}
 	if (unlikely(!len))
 		return tx_failed(sk, c) ? tx_error(sk, c, msg) : 0;
-	mutex_lock(&c->tx_lock);
+	lock_tx(c);
 	do {
 		if (unlikely(tx_ended(sk, c))) {
 			if (sent)

@@ -12,7 +12,7 @@ NAMED = re.compile(r"model/(\w+)\.pml: ([\w' ]+)")
 FUNCTION = re.compile(r"\b(\w+)\(\)")
 # Functions of the kernel, which the models represent as documented.
 KERNEL = set("""__wake_up add_wait_queue cmpxchg finish_wait poll pollwake prepare_to_wait release_sock
-schedule skwq_has_sleeper sock_poll_wait sock_wake_async try_to_wake_up waitqueue_active""".split())
+schedule skwq_has_sleeper sock_poll_wait sock_wake_async test_and_clear_bit try_to_wake_up waitqueue_active""".split())
 
 
 def texts():

@@ -42,6 +42,7 @@ class Guest:
         self.results = f"{self.directory}/results"
         self.prefix = args.prefix + (f"[{index}] " if args.vms > 1 else "")
         self.verdict, self.late, self.process, self.rest = "", "", None, b""
+        self.stopped_until = 0
         shutil.rmtree(self.results, ignore_errors=True)
         os.makedirs(self.results)
         self.write_job(cables)

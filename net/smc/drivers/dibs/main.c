@@ -138,6 +138,7 @@ static bool identify(struct dism_dev *d)
 	dev->ops = &dism_ops;
 	dev->name = dev_name(&d->dibs->dev);
 	dev->parent = &d->dibs->dev;
+	dev->revokes = true;
 	dev->self = fabric == DIBS_LOOPBACK_FABRIC;
 	dev->chid = fabric == DIBS_LOOPBACK_FABRIC ? DISM_LOOPBACK_CHID : fabric;
 	dev->max_code = DISM_MAX_CODE;

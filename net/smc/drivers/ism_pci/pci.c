@@ -178,6 +178,7 @@ static int identify(struct ism_pci *ism)
 	if (rc && !dev->no_v2)
 		return rc;
 	dev->v1 = true;
+	dev->revokes = true;
 	dev->ops = &ism_ops;
 	dev->name = pci_name(ism->pdev);
 	dev->parent = &ism->pdev->dev;

@@ -14,12 +14,11 @@
 
 static atomic_t smcd_link_id;
 
-/* The peer did not close in time: cut it off, and do not reuse an element that it may write to. */
+/* The peer did not close in time. */
 static void close_work(struct work_struct *work)
 {
 	struct smcd_conn *dconn = container_of(work, struct smcd_conn, close_work.work);
 
-	smc_buf_doom(smc_rmbe_buf(dconn->msg.conn.rmbe));
 	smcd_cut_off(dconn);
 	smc_conn_put(&dconn->msg.conn);
 }
@@ -27,10 +26,13 @@ static void close_work(struct work_struct *work)
 /* No peer knows the element yet: clear the control data of its last connection. */
 static void use_dmb(struct smcd_conn *dconn, struct smc_rmbe *rmbe)
 {
+	struct smc_ism_dev *dev = dconn->lgr->dev;
 	struct smc_conn *c = &dconn->msg.conn;
 
 	dconn->dmb = smc_buf_priv(smc_rmbe_buf(rmbe));
 	memset(dconn->dmb->mem, 0, SMC_CONTROL_LEN);
+	if (dev->ops->lend_dmb)
+		dev->ops->lend_dmb(dev, dconn->dmb);
 	smc_conn_set_rmbe(c, rmbe);
 	c->rx_buf += SMC_CONTROL_LEN;
 	c->rx_size -= SMC_CONTROL_LEN;
@@ -194,27 +196,70 @@ void smcd_refused(struct smc_conn *c, bool out_of_sync)
 	set_bit(SMC_MSG_PEER_ENDED, &to_smcd(c)->msg.bits);
 }
 
+/*
+ * The handshake has failed after the Accept, and the client may never have existed: do not keep the
+ * element for it.
+ */
+static bool nobody_writes(struct smcd_conn *dconn)
+{
+	struct smc_ism_dev *dev = dconn->lgr->dev;
+
+	return dconn->dmb && (dev->revokes ||
+			      (dev->ops->withdraw_dmb && dev->ops->withdraw_dmb(dev, dconn->dmb)));
+}
+
 /**
  * smcd_detach() - smc_conn_ops.detach
  * @c: the connection
  */
 void smcd_detach(struct smc_conn *c)
 {
+	struct smcd_conn *dconn = to_smcd(c);
+
+	/* A handshake has failed after the peer's element was attached, or before. */
+	if (!READ_ONCE(c->tx_flags))
+		smc_conn_abort(c);
+	if (!READ_ONCE(dconn->msg.attached) && nobody_writes(dconn))
+		set_bit(SMC_MSG_PEER_ENDED, &dconn->msg.bits);
 	smc_msg_detach(c);
 }
 
 /**
- * smcd_cut_off() - separate a connection from its peer: nothing is sent or received any more
+ * smcd_cut_off() - end a connection whose peer is gone, silent or out of reach
  * @dconn: the connection, referenced
+ *
+ * The peer may not be gone, but silent: its element gets our last word, as ever, and it may yet say
+ * its own.
  *
  * Context: any but hard interrupts.
  */
 void smcd_cut_off(struct smcd_conn *dconn)
 {
-	spin_lock_bh(&dconn->say_lock);
-	dconn->msg.tx_disabled = true;
-	spin_unlock_bh(&dconn->say_lock);
+	if (!smc_conn_peer_gone(&dconn->msg.conn))
+		smc_conn_peer_event(&dconn->msg.conn, SMC_EV_PEER_ABORT);
+	smc_conn_abort(&dconn->msg.conn);
 	smc_msg_cut_off(&dconn->msg);
+}
+
+/* The peer was told of our element, and has neither said its last word nor declined. */
+static bool peer_may_write(const struct smc_msg_conn *m)
+{
+	return (READ_ONCE(m->attached) || test_bit(SMC_MSG_TOLD, &m->bits)) &&
+	       !test_bit(SMC_MSG_PEER_ENDED, &m->bits);
+}
+
+/*
+ * Who may get the memory of our DMB next? Another connection, after the peer's last word. Otherwise
+ * nobody may, and the device keeps it from others until the peer has let go.
+ */
+static void leave_dmb(struct smcd_conn *dconn)
+{
+	const struct smc_ism_dev *dev = dconn->lgr->dev;
+
+	RCU_INIT_POINTER(dconn->dmb->conn, NULL);
+	dconn->dmb->in_doubt = peer_may_write(&dconn->msg);
+	if (dconn->dmb->in_doubt || dev->revokes)
+		smc_buf_doom(smc_rmbe_buf(dconn->msg.conn.rmbe));
 }
 
 static void free_rcu(struct rcu_head *rcu)
@@ -233,8 +278,9 @@ void smcd_free(struct smc_conn *c)
 	struct module *owner = dev->ops->owner;
 
 	if (dconn->dmb)
-		RCU_INIT_POINTER(dconn->dmb->conn, NULL);
-	if (dconn->peer_mem)
+		leave_dmb(dconn);
+	/* Whatever maps an element says a last word. */
+	if (WARN_ON_ONCE(dconn->peer_mem))
 		dev->ops->unmap(dev, dconn->peer_mem);
 	if (dconn->ring)
 		smc_rmbe_put(dconn->ring);

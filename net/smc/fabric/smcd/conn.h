@@ -20,7 +20,7 @@
  * @link_id:	number of the connection, for display
  * @dmb:	our DMB, which contains conn.rmbe
  * @peer_token:	token of the peer's DMB
- * @peer_mem:	mapped: the peer's DMB in our address space, else NULL
+ * @peer_mem:	mapped: the peer's DMB in our address space, until our last word; else NULL
  * @ring:	copying: our send ring
  * @tx_pos:	copying: position in @ring of the next byte to send; under @say_lock
  * @say_lock:	serializes writers of the peer's control data
@@ -70,5 +70,6 @@ void smcd_cut_off(struct smcd_conn *dconn);
 /* control.c */
 extern const struct smc_msg_ops smcd_msg_ops;
 void smcd_hear(struct smcd_conn *dconn);
+void smcd_last_word(struct smc_conn *c);
 
 #endif

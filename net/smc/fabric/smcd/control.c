@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Messages over an ISM device: the control data at the head of each element (wire/control.h).
+ *
+ * CLOSED or ABORT is our last word: it is the last that we write into the peer's element, so that
+ * the peer may give the element to another connection. Nothing is said after it, and on a mapped
+ * device no sender copies into the element any more. A sender holds tx_lock while it copies, for as
+ * long as a page fault takes, so nothing here waits for it:
+ *
+ *	says the last word:		sender:
+ *	  set CLOSED or ABORT		  take tx_lock
+ *	  full barrier			  full barrier
+ *	  is tx_lock free?		  are CLOSED and ABORT clear?
+ *	    yes: say it			    yes: copy
+ *	    no: set tx_owed, barrier,	  release tx_lock
+ *	    look at tx_lock again	  full barrier
+ *					  is tx_owed set? then say it
+ *
+ * If the last word is said because tx_lock was free, later owners of tx_lock see the flag. The peer
+ * looks at the word, with an acquire, before it reuses the element. model/reuse.pml proves this.
  */
 #include <linux/export.h>
 #include <linux/moduleparam.h>
@@ -95,6 +112,32 @@ static int move_control(struct smcd_conn *dconn, const struct smc_cdc_msg *msg)
 	return dev->ops->move(dev, dconn->peer_token, 0, &control, sizeof(control), true);
 }
 
+/*
+ * May the last word be said, now that its flag is set? If not, the sender says it. The caller may
+ * itself be the owner of tx_lock.
+ */
+static bool no_sender_copies(struct smcd_conn *dconn)
+{
+	struct smc_conn *c = &dconn->msg.conn;
+
+	/* A copying device moves the data under say_lock. */
+	if (!smc_ism_is_mapped(dconn->lgr->dev->ops))
+		return true;
+	/* The flag is set.  model/reuse.pml: look for a sender */
+	smp_mb();
+	if (!mutex_is_locked(&c->tx_lock))
+		return true;
+	smc_conn_owe(&c->tx_owed, SMC_OWED_LAST_WORD);
+	return !mutex_is_locked(&c->tx_lock);
+}
+
+/* Is the message worth sending without the last word? */
+static bool leave_last_word(const struct smc_msg_conn *m, struct smc_msg_news *news, u8 force)
+{
+	news->conn_flags &= ~(SMC_CDC_CLOSED | SMC_CDC_ABORT);
+	return force || news->prod != m->sent_prod || news->conn_flags != m->sent_flags;
+}
+
 /* Returns 1: signal the peer; 0: nothing to do; negative errno: the peer cannot be reached. */
 static int __say(struct smcd_conn *dconn, u8 force)
 {
@@ -106,14 +149,30 @@ static int __say(struct smcd_conn *dconn, u8 force)
 	lockdep_assert_held(&dconn->say_lock);
 	if (!smc_msg_look(m, force, false, &news))
 		return 0;
-	if (dconn->peer_mem) {
+	if (news.conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT) && !no_sender_copies(dconn) &&
+	    !leave_last_word(m, &news, force))
+		return 0;
+	if (smc_ism_is_mapped(dconn->lgr->dev->ops)) {
 		smc_msg_said(m, &news, &msg);
 		write_control(dconn->peer_mem, &msg);
-		return 1;
+		rc = 1;
+	} else {
+		rc = move_data(dconn, news.prod - m->sent_prod);
+		smc_msg_said(m, &news, &msg);
+		rc = rc ?: move_control(dconn, &msg);
 	}
-	rc = move_data(dconn, news.prod - m->sent_prod);
-	smc_msg_said(m, &news, &msg);
-	return rc ?: move_control(dconn, &msg);
+	/* Nothing follows the last word, nor data that may be missing. */
+	m->tx_disabled = rc < 0 || smc_msg_end_said(m);
+	return rc;
+}
+
+/* The last word has been said, or was impossible: this end does not use the peer's element. */
+static void let_go(struct smcd_conn *dconn)
+{
+	void *mem = xchg(&dconn->peer_mem, NULL);
+
+	if (mem)
+		dconn->lgr->dev->ops->unmap(dconn->lgr->dev, mem);
 }
 
 /* smc_msg_ops.say */
@@ -121,6 +180,7 @@ static void smcd_say(struct smc_msg_conn *m, u8 force)
 {
 	struct smcd_conn *dconn = msg_to_smcd(m);
 	struct smcd_lgr *lgr = dconn->lgr;
+	bool ended;
 	int rc;
 
 	/* The peer's element is unknown; smcd_attach() sends what is pending. */
@@ -128,16 +188,27 @@ static void smcd_say(struct smc_msg_conn *m, u8 force)
 		return;
 	spin_lock_bh(&dconn->say_lock);
 	rc = __say(dconn, force);
+	ended = m->tx_disabled;
 	spin_unlock_bh(&dconn->say_lock);
 	if (rc > 0)
 		lgr->dev->ops->signal(lgr->dev, &lgr->peer, dconn->peer_token);
 	else if (unlikely(rc < 0))
 		smcd_cut_off(dconn);
-	if (unlikely(smc_msg_end_said(m))) {
+	if (unlikely(ended)) {
+		let_go(dconn);
 		/* Pairs with the barrier in smc_msg_detach(). */
 		smp_mb();
 		smc_msg_leave_if_ended(m);
 	}
+}
+
+/**
+ * smcd_last_word() - smc_conn_ops.last_word
+ * @c: the connection
+ */
+void smcd_last_word(struct smc_conn *c)
+{
+	smcd_say(to_msg_conn(c), 0);
 }
 
 /**
@@ -155,6 +226,26 @@ void smcd_hear(struct smcd_conn *dconn)
 		smc_msg_heard(&dconn->msg, &msg);
 	spin_unlock_bh(&dconn->hear_lock);
 }
+
+/**
+ * smc_ism_has_last_word() - has the peer said that it writes to a DMB no more?
+ * @mem: memory of a DMB that was unregistered in doubt
+ *
+ * Context: any.
+ * Return: true if the memory may go to others, as far as an honest peer is concerned.
+ */
+bool smc_ism_has_last_word(const void *mem)
+{
+	const struct smc_control *control = mem;
+	struct smc_cdc_msg msg;
+
+	/* An acquire: the last word comes after all that the peer has written. */
+	if (READ_ONCE(control->type) != SMC_CDC_TYPE)
+		return false;
+	smc_control_unpack(0, virt_load_acquire(&control->cons), &msg);
+	return msg.conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
+}
+EXPORT_SYMBOL_GPL(smc_ism_has_last_word);
 
 /**
  * smc_ism_signaled() - a peer has written to one of our DMBs and signals this

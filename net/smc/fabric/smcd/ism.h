@@ -65,6 +65,7 @@ static inline bool smc_ism_gid_equal(const struct smc_ism_gid *a, const struct s
  * @token:	names the DMB to peers; a device must not reuse a token within any reasonable
  *		time
  * @priv:	private data of the driver
+ * @in_doubt:	from SMC-D to unregister_dmb: the peer may write to the DMB, possibly for ever
  * @conn:	for SMC-D: the connection that uses the DMB; RCU
  */
 struct smc_ism_dmb {
@@ -74,6 +75,7 @@ struct smc_ism_dmb {
 	void			*mem;
 	u64			token;
 	void			*priv;
+	bool			in_doubt;
 	void __rcu		*conn;
 };
 
@@ -100,8 +102,13 @@ struct smc_ism_vlan {
  * @register_dmb: allocate @dmb->size bytes of zeroed memory that @peer may write into, and
  *		register it.  Returns 0; -ENOMEM: a smaller size may succeed; -ENODEV: the device
  *		is gone.  May sleep.
+ * @lend_dmb:	a connection gets @dmb; an earlier one, if any, has ended on both sides.  May be NULL
+ * @withdraw_dmb: let no peer attach @dmb any more, before the next @lend_dmb.  Returns false if one may have done so.  May be
+ *		NULL: nobody can tell.  Any context but hard interrupts.
  * @unregister_dmb: undo @register_dmb.  After it has returned, the driver must not call
- *		smc_ism_signaled() for @dmb.  The device may be gone.  May sleep.
+ *		smc_ism_signaled() for @dmb.  If @dmb->in_doubt, its memory must go to nobody else
+ *		before the peer has let go: see smc_ism_has_last_word().  The device may be gone.  May
+ *		sleep.
  * @map:	mapped: map a peer's DMB of @bytes into our address space.  Returns ERR_PTR if there
  *		is no such DMB.  May sleep.
  * @unmap:	mapped: undo @map.  Any context.
@@ -122,6 +129,8 @@ struct smc_ism_ops {
 	void (*vlan_del)(struct smc_ism_dev *dev, u16 vlan);
 	int (*register_dmb)(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb,
 			    const struct smc_ism_gid *peer);
+	void (*lend_dmb)(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb);
+	bool (*withdraw_dmb)(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb);
 	void (*unregister_dmb)(struct smc_ism_dev *dev, struct smc_ism_dmb *dmb);
 	void *(*map)(struct smc_ism_dev *dev, const struct smc_ism_gid *peer, u64 token, u32 bytes);
 	void (*unmap)(struct smc_ism_dev *dev, void *mem);
@@ -142,6 +151,9 @@ struct smc_ism_ops {
  * @seid:	system EID of all devices in its network, 32 bytes, or NULL
  * @v1:		the device serves SMC-Dv1: its GID has 64 bits, and it has the VLAN functions
  * @no_v2:	the device does not serve SMC-Dv2
+ * @revokes:	unregister_dmb makes the token invalid: no write of any peer arrives after it, or
+ *		into memory of another owner.  Then each connection gets a DMB of its own, and peers
+ *		need not be trusted to say a last word
  * @self:	the device reaches its own DMBs, so both ends of a connection may be in this kernel
  * @pnetid:	the PNETID that it has without an entry in the PNET table, or blank
  * @list:	entry in the list of devices; this and all that follows belongs to SMC-D
@@ -163,6 +175,7 @@ struct smc_ism_dev {
 	const u8		*seid;
 	bool			v1;
 	bool			no_v2;
+	bool			revokes;
 	bool			self;
 	char			pnetid[SMC_ISM_PNETID_LEN + 1];
 
@@ -192,6 +205,7 @@ void smc_ism_put(struct smc_ism_dev *dev);
  * smc_ism_gid_gone(): a peer is gone, or its GID belongs to another peer now.  Process context.
  */
 void smc_ism_signaled(struct smc_ism_dmb *dmb);
+bool smc_ism_has_last_word(const void *mem);
 void smc_ism_gid_gone(struct smc_ism_dev *dev, const struct smc_ism_gid *peer);
 
 /**

@@ -301,6 +301,7 @@ static const struct smc_conn_ops smcd_conn_ops = {
 	.signal		= smc_msg_signal,
 	.keepalive	= smcd_keepalive,
 	.detach		= smcd_detach,
+	.last_word	= smcd_last_word,
 	.free		= smcd_free,
 	.show		= smcd_show,
 };

@@ -15,6 +15,7 @@ import time
 import ism_faults as faults
 import ism_model as model
 import ism_peers as peers
+import ism_strangers as stranger
 import ism_v1 as v1
 import ism_virtio as virtio
 import tools
@@ -623,6 +624,10 @@ CASES = [
     Case("half_close_server"),
     Case("close_unread_client"),
     Case("close_unread_server"),
+    Case("late_abort"),
+    Case("late_abort_leak"),
+    Case("late_write"),
+    Case("early_churn", count=20),
     Case("kill_client"),
     Case("kill_server"),
     Case("all_ended", program=all_ended, expect="any"),
@@ -765,6 +770,11 @@ def ism_disturbed(name, **roles):
                 look_on="smcd")
 
 
+def pause(machine, where):
+    machine.pause()
+    return []
+
+
 def begin_again(peer):
     """The client dies. A new one usually has the same peer ID and so gets its slot at once. A
     client with another peer ID, if no slot is free, has to wait until the old one is considered
@@ -811,6 +821,9 @@ CASES += [
     Case("shown_ism", "at_once", count=3, threads=1, quick=False, look=show_ism, look_on="smcd"),
     Case("power_off_ism", "power_off", look=turn_off, timeout=100, quick=False, last=True,
          look_on="smcd"),
+    Case("strangers", program=stranger.strangers, expect="any", quick=False),
+    # More connections than the memory of `pair --ism 8` has room for
+    Case("paused", look=pause, look_on="any", expect="any", count=80, timeout=100, quick=False),
     ism_disturbed("unplugged_server", client=False),
     ism_disturbed("unplugged_client", server=False),
     ism_disturbed("unplugged_both"),
@@ -825,7 +838,7 @@ ISM_COMMON = (
     "transfer_quick one_way transfer_poll transfer_v6 transfer_ipproto transfer_16k transfer_128k "
     "transfer_512k transfer_unequal duplex duplex_unequal many churn_quick urgent urgent_first "
     "urgent_unread urgent_full shown_ism half_close_client half_close_server close_unread_client "
-    "close_unread_server kill_client kill_server all_ended tcp_server tcp_client sweep unload after_tcp "
+    "close_unread_server late_abort late_abort_leak late_write early_churn strangers kill_client kill_server all_ended tcp_server tcp_client sweep unload after_tcp "
     "lies_count lies_wrap lies_consumed lies_consumed_wrap").split()
 # For `pair --ism`
 ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", "reborn_same",

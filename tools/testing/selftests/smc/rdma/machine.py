@@ -308,6 +308,18 @@ class Machine:
             trigger.write("b")
         time.sleep(slow(60))
 
+    PAUSE = 13	# seconds, after which the other machine considers this one dead
+
+    def pause(self):
+        """The runner stops this machine for a while. Returns when the other machine has had time to
+        see that it goes on."""
+        before = time.monotonic()
+        with open(os.environ["SMC_VERDICT"], "w", encoding="ascii") as port:
+            port.write(f"pause {self.PAUSE}\n")
+        if not holds(lambda: time.monotonic() - before > self.PAUSE - 1, slow(60)):
+            raise AssertionError("the machine was not paused")
+        time.sleep(slow(2))
+
     def begin_again(self, peer=""):
         """The runner kills this machine, whatever it does, and starts another one instead."""
         self.say_verdict(f"again {peer}".rstrip())

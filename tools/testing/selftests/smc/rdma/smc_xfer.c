@@ -16,7 +16,7 @@ struct options opt = {
 
 static const struct test_case * const tables[] = {
 	data_cases, urgent_cases, many_cases, end_cases, bench_cases, duplex_cases,
-	disturb_cases, failover_cases,
+	disturb_cases, failover_cases, reuse_cases,
 };
 
 static const struct option long_options[] = {

@@ -49,7 +49,7 @@ struct test_case {
 };
 
 extern const struct test_case data_cases[], urgent_cases[], many_cases[], end_cases[],
-	bench_cases[], duplex_cases[], disturb_cases[], failover_cases[];
+	bench_cases[], duplex_cases[], disturb_cases[], failover_cases[], reuse_cases[];
 
 /* ---- errors and notes ---- */
 
