@@ -35,10 +35,20 @@
 #define MAX_VECTORS	64
 #define SEND_SECONDS	2	/* a client that does not read for this long is dropped */
 
+/* The words of SMC-D that the server knows: Documentation/ism-ivshmem.md */
+#define SMC_MAGIC	0x314d53492d434d53ull
+#define SMC_VERSION	2
+#define SMC_SLOTS_AT	32	/* in the header */
+#define SMC_SLOTS_MAX	64
+#define SMC_BLOCK	65536	/* of the header, and of each slot */
+#define SMC_OWNER_AT	0	/* in a slot */
+#define SMC_BOOT_AT	8
+
 struct client {
 	int fd;			/* NO_FD: the entry is free */
 	unsigned int id;
 	bool broken;
+	bool over;		/* it has closed its end: it does not run any more */
 	int bells[MAX_VECTORS];
 };
 
@@ -50,6 +60,7 @@ static unsigned int vectors = 1;
 static struct client clients[MAX_CLIENTS];
 static unsigned int next_id;
 static int memory = NO_FD;
+static char *mapped;
 static volatile sig_atomic_t stopped;
 
 __attribute__((format(printf, 1, 2), noreturn))
@@ -132,7 +143,7 @@ static struct client *new_client(int fd)
 				return NULL;
 			c->fd = fd;
 			c->id = next_id++;
-			c->broken = false;
+			c->broken = c->over = false;
 			return c;
 		}
 	}
@@ -167,11 +178,43 @@ static void welcome(int listener)
 	say_bells(c, c);
 }
 
+static uint64_t *word(uint64_t offset)
+{
+	return (uint64_t *)(mapped + offset);
+}
+
+static uint64_t load(uint64_t offset)
+{
+	return le64toh(__atomic_load_n(word(offset), __ATOMIC_ACQUIRE));
+}
+
+/*
+ * A machine that does not run any more writes to nobody's memory. Participants cannot tell that
+ * from a machine that is paused, so release its slot.
+ */
+static void release_slots(unsigned int id)
+{
+	uint64_t slots = load(SMC_SLOTS_AT), at, i;
+
+	if (load(0) != SMC_MAGIC || load(8) != SMC_VERSION || slots > SMC_SLOTS_MAX ||
+	    (1 + slots) * SMC_BLOCK > size)
+		return;
+	for (i = 0; i < slots; i++) {
+		at = SMC_BLOCK * (1 + i);
+		if ((uint32_t)load(at + SMC_OWNER_AT) != id + 1)
+			continue;
+		__atomic_store_n(word(at + SMC_BOOT_AT), 0, __ATOMIC_SEQ_CST);
+		__atomic_store_n(word(at + SMC_OWNER_AT), 0, __ATOMIC_SEQ_CST);
+	}
+}
+
 static void farewell(struct client *c)
 {
 	struct client *other;
 	unsigned int i;
 
+	if (c->over)
+		release_slots(c->id);
 	close(c->fd);
 	c->fd = NO_FD;
 	for (i = 0; i < vectors; i++)
@@ -219,9 +262,12 @@ static void serve(int listener)
 		if (ppoll(polled, n, NULL, &none) < 0)
 			continue;
 		/* Drop clients that hang up, or send data, which the protocol does not allow. */
-		for (i = 1; i < n; i++)
+		for (i = 1; i < n; i++) {
 			if (polled[i].revents)
 				who[i]->broken = true;
+			if (polled[i].revents & POLLHUP)
+				who[i]->over = true;
+		}
 		let_go();
 		if (polled[0].revents)
 			welcome(listener);
@@ -245,6 +291,9 @@ static void make_memory(void)
 	if (!st.st_size && ftruncate(memory, size))
 		die("cannot allocate %llu bytes of memory: %s", (unsigned long long)size,
 		    strerror(errno));
+	mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+	if (mapped == MAP_FAILED)
+		die("cannot map the shared memory: %s", strerror(errno));
 }
 
 static int make_listener(void)

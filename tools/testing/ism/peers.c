@@ -9,6 +9,8 @@
  *	join ID			claims a slot for the peer of that id: "slot N", or "none"
  *	leave ID		returns the slot in order: "left", or "lost" if another peer has it
  *	die ID			stops the heartbeat without notice: "dead"
+ *	bury ID			releases the slot of a dead peer, as the server does when a machine
+ *				has ended: "buried"
  *	look			"N slots, M taken, R ready"
  *	beats N			answers "beats" after N seconds
  *	scribble WHERE ID N	for N seconds writes random words, then "scribbled W words".  WHERE:
@@ -40,7 +42,6 @@ struct peer {
 
 static struct region region;
 static struct peer peers[IDS];
-static struct watched watched[SLOTS_MOST];
 static unsigned int second = 1;	/* 0 means never */
 static uint64_t state = 88172645463325252ull;
 
@@ -63,14 +64,13 @@ static void tick(void)
 	struct peer *p;
 
 	second++;
-	region_watch(&region, watched, second);
 	for (p = peers; p < peers + IDS; p++) {
 		if (!p->beats || !owns(p))
 			continue;
 		region_store(&region, p->slot, HEARTBEAT,
 			     region_load(&region, p->slot, HEARTBEAT) + 1);
 		if (!p->ready && second >= p->ready_at) {
-			region_store(&region, p->slot, BOOT, random_word());
+			region_store(&region, p->slot, BOOT, region_nonce());
 			p->ready = true;
 		}
 	}
@@ -80,7 +80,7 @@ static void join(unsigned int id)
 {
 	struct peer *p = &peers[id];
 	bool used;
-	int slot = region_claim(&region, watched, second, id, &p->owner, &used);
+	int slot = region_claim(&region, id, &p->owner, &used);
 
 	if (slot < 0) {
 		p->owner = 0;
@@ -94,7 +94,7 @@ static void join(unsigned int id)
 	p->ready = !used;
 	region_begin(&region, slot);
 	if (p->ready)
-		region_store(&region, slot, BOOT, random_word());
+		region_store(&region, slot, BOOT, region_nonce());
 	printf("slot %d\n", slot);
 }
 
@@ -230,6 +230,8 @@ static void obey(const char *line)
 		join(id);
 	else if (sscanf(line, "leave %u", &id) == 1 && id < IDS)
 		leave(&peers[id]);
+	else if (sscanf(line, "bury %u", &id) == 1 && id < IDS && puts("buried") >= 0)
+		region_release(&region, id);
 	else if (sscanf(line, "beats %u", &n) == 1)
 		pass(n);
 	else if (!strcmp(line, "look"))

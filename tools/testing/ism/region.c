@@ -9,7 +9,9 @@
 #include "region.h"
 
 #define MAGIC		0x314d53492d434d53ull
-#define SLOTS_AT	32	/* in the header */
+#define VERSION_AT	8	/* in the header */
+#define VERSION		2
+#define SLOTS_AT	32
 
 bool region_open(struct region *r, const char *path)
 {
@@ -43,7 +45,7 @@ unsigned int region_slots(const struct region *r)
 {
 	uint64_t slots = load(r, SLOTS_AT);
 
-	if (load(r, 0) != MAGIC || slots > SLOTS_MOST || (1 + slots) * BLOCK > r->bytes)
+	if (load(r, 0) != MAGIC || load(r, VERSION_AT) != VERSION || slots > SLOTS_MOST || (1 + slots) * BLOCK > r->bytes)
 		return 0;
 	return slots;
 }
@@ -71,30 +73,26 @@ bool region_swap(const struct region *r, unsigned int slot, uint64_t from, uint6
 					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-void region_watch(const struct region *r, struct watched *w, unsigned int second)
+uint64_t region_nonce(void)
 {
-	unsigned int i, slots = region_slots(r);
+	uint64_t nonce = 0;
 
-	for (i = 0; i < slots; i++) {
-		uint64_t owner = region_load(r, i, OWNER), heartbeat = region_load(r, i, HEARTBEAT);
-
-		if (owner != w[i].owner || heartbeat != w[i].heartbeat || !w[i].moved)
-			w[i] = (struct watched){ owner, heartbeat, second };
-	}
+	while (!(nonce & TAG))
+		nonce = random_word();
+	return nonce;
 }
 
-int region_claim(const struct region *r, const struct watched *w, unsigned int second,
-		 uint32_t peer, uint64_t *owner, bool *used)
+int region_claim(const struct region *r, uint32_t peer, uint64_t *owner, bool *used)
 {
 	unsigned int i, turn, slots = region_slots(r);
 
 	*owner = random_word() << 32 | (peer + 1);
-	/* Our own former slot, then a free slot, then the slot of a dead peer */
-	for (turn = 0; turn < 3; turn++) {
+	/* Our own former slot, then one that no peer has */
+	for (turn = 0; turn < 2; turn++) {
 		for (i = 0; i < slots; i++) {
-			uint64_t there = turn == 2 ? w[i].owner : region_load(r, i, OWNER);
+			uint64_t there = region_load(r, i, OWNER);
 			bool fits = turn == 0 ? (uint32_t)there == peer + 1 :
-				    turn == 1 ? !there : second - w[i].moved >= DEAD_SECONDS;
+				    !(uint32_t)there || (uint32_t)there > PEERS_MOST;
 
 			if (fits && region_swap(r, i, there, *owner)) {
 				*used = region_load(r, i, HEARTBEAT);
@@ -105,6 +103,18 @@ int region_claim(const struct region *r, const struct watched *w, unsigned int s
 	return -1;
 }
 
+void region_release(const struct region *r, uint32_t peer)
+{
+	unsigned int i, slots = region_slots(r);
+
+	for (i = 0; i < slots; i++) {
+		if ((uint32_t)region_load(r, i, OWNER) != peer + 1)
+			continue;
+		region_store(r, i, BOOT, 0);
+		region_store(r, i, OWNER, 0);
+	}
+}
+
 void region_begin(const struct region *r, unsigned int slot)
 {
 	uint64_t heartbeat = region_load(r, slot, HEARTBEAT) + 1;
@@ -113,6 +123,7 @@ void region_begin(const struct region *r, unsigned int slot)
 	region_store(r, slot, BOOT, 0);
 	for (i = 0; i < NONCE_WORDS; i++)
 		region_store(r, slot, NONCES + 8 * i, 0);
+	/* The loans stay: this program lends nothing, and the next owner has to know of them. */
 	region_store(r, slot, ARMED, 0);
 	region_store(r, slot, SUMMARY, 0);
 	for (i = 0; i < DIRTY_WORDS; i++)

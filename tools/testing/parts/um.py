@@ -297,16 +297,20 @@ SOME_OF_THEM = [*SOCKET_CASES, "--shard", "1/3"]	# the part ism runs all of them
 # Each host has half of the memory, which leaves room for hundreds of connections.
 SHARED, MODEL = ["--ism", "256"], ["--ism-model"]
 # Cases for what is different with IBM's function: it copies, how it is signalled, and its faults.
-TOLD = ("transfer_quick urgent shown_ism kill_client unload after_tcp ism_unbound_server ism_dead_client "
+# What becomes of memory when a connection ends
+REUSE = "late_abort late_abort_leak late_write early_churn strangers".split()
+TOLD = [*REUSE, *("transfer_quick urgent shown_ism kill_client unload after_tcp ism_unbound_server ism_dead_client "
         "ism_storm ism_fails_server ism_silent_client ism_wrong_server ism_keeps_dmb ism_v1 ism_v1_vlan "
-        "ism_charged ism_not_started ism_confirmed_late").split()
+        "ism_charged ism_not_started ism_confirmed_late").split()]
 # A machine that comes back with another peer id finds no slot until its old one is considered dead.
 REBORN = "reborn_other transfer_quick reborn_same duplex reborn_other churn_quick".split()
 # A virtio-ism device, in its two forms, and its faults
 VIRTIO = {form: ["--ism-virtio", form] for form in ("43", "44")}
-POLLED = ("transfer_quick churn_quick half_close_client kill_client unload after_tcp unplugged_server "
+POLLED = [*REUSE, *("transfer_quick churn_quick half_close_client kill_client unload after_tcp unplugged_server "
           "virtio_alloc_fails_client virtio_attach_fails_server virtio_outside_server "
-          "virtio_garbage_server virtio_keeps after_tcp power_off_ism").split()
+          "virtio_garbage_server virtio_keeps after_tcp power_off_ism").split()]
+# The memory is so small that the connections of these cases use it up.
+PAUSED = (["--ism", "8"], ["paused", "replugged"])
 PEERS = [*SHARED, "--ism-peers"]
 MAPS, COPIES, MANY = "slots=2", "slots=2 copying=1", "slots=16"
 # Tests of two hosts with an ISM device: {part: {name: (program, device, arguments, its
@@ -318,6 +322,8 @@ ISM = {
             "sockets": (SOCKETS, SHARED, SOCKET_CASES, COPIES), "model": (PAIR, MODEL, [], ""),
             "peers": (PAIR, PEERS, [], MANY), "reborn": (PAIR, SHARED, REBORN, MAPS),
             "virtio-43": (PAIR, VIRTIO["43"], [], ""), "virtio-44": (PAIR, VIRTIO["44"], [], ""),
+            "paused": (PAIR, *PAUSED, MAPS), "paused-copying": (PAIR, *PAUSED, COPIES),
+            "paused-virtio": (PAIR, VIRTIO["43"], ["paused"], ""),
             "shell": ([f"{TESTING}/vm/test_shell"], SHARED, [], MANY)},
 }
 # On a slow host, all cases with the model of IBM's function take more than 900 s.

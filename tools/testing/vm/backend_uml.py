@@ -2,6 +2,7 @@
 """A guest in User Mode Linux: the host's root over hostfs, output and verdict through serial lines
 that are pipes."""
 import contextlib
+import mmap
 import os
 import shutil
 import socket
@@ -98,6 +99,17 @@ class Cables:
             shutil.rmtree(self.sockets, ignore_errors=True)
 
 
+def release_slots(region, peer):
+    """Does what smc-ivshmem-server does when a machine has ended: releases its slots. See
+    Documentation/ism-ivshmem.md."""
+    block, owner = 65536, struct.Struct("<QQ")
+    with open(region, "r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
+        slots = struct.unpack_from("<Q", memory, 32)[0]
+        for at in range(block, block * (1 + min(slots, 64)), block):
+            if owner.unpack_from(memory, at)[0] & 0xffffffff == peer + 1:
+                owner.pack_into(memory, at, 0, 0)
+
+
 class UmlGuest(Guest):
     FINDS = "export SMC_OUTPUT=/dev/ttyS0 SMC_VERDICT=/dev/ttyS1 SMC_CONSOLE=/dev/tty0 " \
         "SMC_PEERS=/dev/ttyS2\n"
@@ -127,8 +139,14 @@ class UmlGuest(Guest):
         if self.args.ism_virtio:
             return f"peer={self.index - 1} form={self.args.ism_virtio.partition(',')[0]}"
         doorbells = ",".join(map(str, cables.doorbells(self.index)))
-        peer = self.index - 1 if self.peer is None else self.peer
-        return f"peer={peer} doorbell={doorbells}"
+        return f"peer={self.peer_id()} doorbell={doorbells}"
+
+    def peer_id(self):
+        return self.index - 1 if self.peer is None else self.peer
+
+    def bury(self):
+        if self.args.ism:
+            release_slots(self.wires.region, self.peer_id())
 
     def command(self, cables, out, word):
         args = self.args

@@ -3,8 +3,8 @@
  * Format of a memory region that several kernels share.  Documentation/ism-ivshmem.md describes
  * each word.
  *
- *	header (32 KiB)
- *	directory: a struct ivs_slot (32 KiB) for each slot
+ *	header (64 KiB)
+ *	directory: a struct ivs_slot (64 KiB) for each slot
  *	shares: one for each slot, all of the same size, in units of 16 KiB
  */
 #ifndef SMC_IVSHMEM_FORMAT_H
@@ -13,10 +13,10 @@
 #include "../../wire/wire.h"
 
 #define IVS_MAGIC	0x314d53492d434d53ull	/* "SMC-ISM1" */
-#define IVS_VERSION	1
+#define IVS_VERSION	2
 
 #define IVS_PAGE	4096
-#define IVS_BLOCK	(8 * IVS_PAGE)	/* size of the header, and of each slot of the directory */
+#define IVS_BLOCK	(16 * IVS_PAGE)	/* size of the header, and of each slot of the directory */
 #define IVS_UNIT_SHIFT	14
 #define IVS_UNIT	16384u
 
@@ -31,7 +31,7 @@
 #define IVS_DEAD_MS	10000
 /*
  * The new owner of a slot that was used before waits for this time before it uses the share.  By
- * then all peers have noticed the new owner, and no longer write to the old one's DMBs.
+ * then live peers have noticed the new owner, and have said their last words in the old one's DMBs.
  */
 #define IVS_REST_MS	3000
 
@@ -66,6 +66,8 @@ static_assert(sizeof(struct ivs_header) == IVS_PAGE);
  * @summary:	one bit for each word of @dirty that is not 0; set by peers, cleared by the owner
  * @dirty:	one bit for each DMB of the owner that was written to; as @summary
  * @nonce:	nonces of the owner's DMBs by number, 24 bits each; 0: there is no such DMB
+ * @pad3:	0
+ * @loan:	struct ivs_loan by number: the owner's DMBs, and who may write to them
  * @pad0:	keeps words that peers write often apart from the cache lines that they only read
  * @pad1:	as @pad0
  * @pad2:	as @pad0
@@ -84,6 +86,8 @@ struct ivs_slot {
 	__le64	dirty[IVS_WORDS];
 	__le64	rest[IVS_PAGE / 8 - 128];
 	__le32	nonce[IVS_DMBS];
+	__le64	pad3[1536];
+	__le64	loan[IVS_DMBS];
 };
 
 static_assert(IVS_UNIT == 1 << IVS_UNIT_SHIFT);
@@ -91,7 +95,8 @@ static_assert(offsetof(struct ivs_slot, armed) == 64);
 static_assert(offsetof(struct ivs_slot, summary) == 128);
 static_assert(offsetof(struct ivs_slot, dirty) == 512);
 static_assert(offsetof(struct ivs_slot, nonce) == IVS_PAGE);
-static_assert(sizeof(struct ivs_slot) <= IVS_BLOCK);
+static_assert(offsetof(struct ivs_slot, loan) == 8 * IVS_PAGE);
+static_assert(sizeof(struct ivs_slot) == IVS_BLOCK);
 
 /**
  * struct ivs_token - decoded token of a DMB
@@ -121,6 +126,35 @@ static inline void ivs_token_split(u64 token, struct ivs_token *t)
 	t->number = token >> 44 & 0xfff;
 	t->unit = token >> 24 & 0xfffff;
 	t->nonce = token & IVS_NONCE_MASK;
+}
+
+/**
+ * struct ivs_loan - decoded loan word of a DMB
+ * @unit:	first unit of the DMB, 20 bits
+ * @order:	size of the DMB: IVS_UNIT << @order, 4 bits
+ * @slot:	slot of the borrower, 6 bits
+ * @tag:	low 34 bits of the borrower's boot nonce; 0: nobody has borrowed the DMB
+ */
+struct ivs_loan {
+	u32	unit;
+	u32	order;
+	u32	slot;
+	u64	tag;
+};
+
+#define IVS_TAG_MASK	0x3ffffffffull
+
+static inline u64 ivs_loan_join(const struct ivs_loan *l)
+{
+	return (u64)l->unit << 44 | (u64)l->order << 40 | (u64)l->slot << 34 | l->tag;
+}
+
+static inline void ivs_loan_split(u64 word, struct ivs_loan *l)
+{
+	l->unit = word >> 44;
+	l->order = word >> 40 & 15;
+	l->slot = word >> 34 & 63;
+	l->tag = word & IVS_TAG_MASK;
 }
 
 #endif /* SMC_IVSHMEM_FORMAT_H */

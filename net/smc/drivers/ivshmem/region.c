@@ -102,8 +102,13 @@ static bool take(const struct ivs_region *r, u32 slot, u64 from, u64 to)
 	return ivs_cmpxchg(&to_slot(r, slot)->owner, from, to) == from;
 }
 
-int ivs_claim(const struct ivs_region *r, u32 peer, u32 claim, const struct ivs_watch *w, u64 now,
-	      u64 *owner)
+/* Is this the owner word of a slot that nobody has? */
+static bool is_free(u64 owner)
+{
+	return !(u32)owner || (u32)owner > IVS_PEERS;
+}
+
+int ivs_claim(const struct ivs_region *r, u32 peer, u32 claim, u64 *owner)
 {
 	u64 there;
 	u32 i;
@@ -114,13 +119,11 @@ int ivs_claim(const struct ivs_region *r, u32 peer, u32 claim, const struct ivs_
 		if ((u32)there == peer + 1 && take(r, i, there, *owner))
 			return i;
 	}
-	for (i = 0; i < r->slots; i++)
-		if (take(r, i, 0, *owner))
+	for (i = 0; i < r->slots; i++) {
+		there = ivs_load(&to_slot(r, i)->owner);
+		if (is_free(there) && take(r, i, there, *owner))
 			return i;
-	/* Take a dead owner's slot only if its owner word is still the one that was observed. */
-	for (i = 0; i < r->slots; i++)
-		if (ivs_dead(&w[i], now) && take(r, i, w[i].view.owner, *owner))
-			return i;
+	}
 	return -EBUSY;
 }
 
@@ -208,6 +211,77 @@ void *ivs_judge(const struct ivs_region *r, const struct ivs_view *peer, u64 tok
 	if (from + bytes > (u64)r->units << IVS_UNIT_SHIFT)
 		return NULL;
 	return ivs_share(r, t.slot) + from;
+}
+
+void ivs_lend(const struct ivs_region *r, u32 slot, u32 number, u32 unit, u32 order)
+{
+	const struct ivs_loan l = { .unit = unit, .order = order };
+
+	ivs_store(&to_slot(r, slot)->loan[number], ivs_loan_join(&l));
+}
+
+bool ivs_borrow(const struct ivs_region *r, const struct ivs_view *peer, u64 token, u32 slot,
+		u64 boot)
+{
+	struct ivs_token t;
+	struct ivs_loan l;
+	u64 free, ours;
+	__le64 *word;
+
+	ivs_token_split(token, &t);
+	word = &to_slot(r, t.slot)->loan[t.number];
+	free = ivs_load(word);
+	ivs_loan_split(free, &l);
+	if (l.unit != t.unit)
+		return false;
+	l.slot = slot;
+	if (l.tag) {
+		/* A device that copies asks for each copy. */
+		l.tag = boot & IVS_TAG_MASK;
+		return free == ivs_loan_join(&l);
+	}
+	l.tag = boot & IVS_TAG_MASK;
+	ours = ivs_loan_join(&l);
+	if (ivs_cmpxchg(word, free, ours) != free)
+		return false;
+	/* The number may name another DMB by now.  From here on it does not change. */
+	if (ivs_judge(r, peer, token, 0, 1))
+		return true;
+	ivs_cmpxchg(word, ours, free);
+	return false;
+}
+
+bool ivs_lent(const struct ivs_region *r, u32 slot, u32 number, struct ivs_loan *l)
+{
+	u64 word = ivs_load(&to_slot(r, slot)->loan[number]);
+
+	ivs_loan_split(word, l);
+	return word && l->unit < r->units && 1u << l->order <= r->units - l->unit;
+}
+
+/* Has the participant that borrowed a DMB been reset, has it ended, or left? */
+static bool has_gone(const struct ivs_region *r, const struct ivs_loan *l)
+{
+	struct ivs_view v;
+
+	if (l->slot >= r->slots)
+		return true;
+	ivs_look(r, l->slot, &v);
+	return is_free(v.owner) || (v.boot & IVS_TAG_MASK) != l->tag;
+}
+
+bool ivs_take_back(const struct ivs_region *r, u32 slot, u32 number, u32 unit, bool ended)
+{
+	__le64 *word = &to_slot(r, slot)->loan[number];
+	u64 there = ivs_load(word);
+	struct ivs_loan l;
+
+	ivs_loan_split(there, &l);
+	/* Another unit: what is here was not written by the rules. */
+	if (l.tag && l.unit == unit && !ended && !has_gone(r, &l))
+		return false;
+	/* If somebody borrows the DMB meanwhile, this fails. */
+	return ivs_cmpxchg(word, there, 0) == there;
 }
 
 bool ivs_mark(const struct ivs_region *r, u32 slot, u32 number)

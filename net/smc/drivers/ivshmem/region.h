@@ -139,16 +139,14 @@ static inline bool ivs_dead(const struct ivs_watch *w, u64 now)
  * @r:		the region
  * @peer:	our peer id
  * @claim:	random number
- * @w:		states of ivs_observe(), one for each slot
- * @now:	current time in ms
  * @owner:	receives the value that was written to the owner word
  *
- * Prefers the slot that we had before a reboot, then a free one, then that of a dead owner.
+ * Prefers the slot that we had before a reboot.  The slot of a dead owner is not free, because the
+ * owner may be paused.
  *
  * Return: the slot, or -EBUSY.
  */
-int ivs_claim(const struct ivs_region *r, u32 peer, u32 claim, const struct ivs_watch *w, u64 now,
-	      u64 *owner);
+int ivs_claim(const struct ivs_region *r, u32 peer, u32 claim, u64 *owner);
 
 /**
  * ivs_used() - was a slot used before, by another owner or boot?
@@ -165,7 +163,8 @@ bool ivs_used(const struct ivs_region *r, u32 slot);
  * @slot:	our slot
  * @gid:	our GID
  *
- * Afterwards the slot has no DMBs and no dirty bits, and is not ready.
+ * Afterwards the slot has no DMBs and no dirty bits, and is not ready.  What a former owner has
+ * lent stays on loan.
  */
 void ivs_slot_begin(const struct ivs_region *r, u32 slot, const u64 gid[2]);
 
@@ -173,7 +172,7 @@ void ivs_slot_begin(const struct ivs_region *r, u32 slot, const u64 gid[2]);
  * ivs_slot_ready() - announce that we are ready, or no longer ready
  * @r:		the region
  * @slot:	our slot
- * @boot:	random nonce; 0: not ready
+ * @boot:	random nonce whose low IVS_TAG_MASK is not 0; 0: not ready
  */
 void ivs_slot_ready(const struct ivs_region *r, u32 slot, u64 boot);
 
@@ -242,6 +241,52 @@ void ivs_set_nonce(const struct ivs_region *r, u32 slot, u32 number, u32 nonce);
  */
 void *ivs_judge(const struct ivs_region *r, const struct ivs_view *peer, u64 token, u32 offset,
 		u32 bytes);
+
+/**
+ * ivs_lend() - enter a DMB of ours into the table of loans, before its nonce is set
+ * @r:		the region
+ * @slot:	our slot
+ * @number:	number of the DMB
+ * @unit:	its first unit
+ * @order:	its size: IVS_UNIT << @order
+ */
+void ivs_lend(const struct ivs_region *r, u32 slot, u32 number, u32 unit, u32 order);
+
+/**
+ * ivs_borrow() - become the only one that may write to a peer's DMB
+ * @r:		the region
+ * @peer:	snapshot of the peer's slot from the time when the peer became known
+ * @token:	token of the peer's DMB, which ivs_judge() has found valid
+ * @slot:	our slot
+ * @boot:	our boot nonce
+ *
+ * Return: false if somebody else has borrowed it, or if the peer has taken it back.
+ */
+bool ivs_borrow(const struct ivs_region *r, const struct ivs_view *peer, u64 token, u32 slot,
+		u64 boot);
+
+/**
+ * ivs_lent() - what is on loan under a number?
+ * @r:		the region
+ * @slot:	our slot
+ * @number:	number of the DMB
+ * @l:		receives the loan
+ *
+ * Return: false if nothing is, or if the entry is invalid.
+ */
+bool ivs_lent(const struct ivs_region *r, u32 slot, u32 number, struct ivs_loan *l);
+
+/**
+ * ivs_take_back() - take a DMB of ours back if its borrower cannot write to it any more
+ * @r:		the region
+ * @slot:	our slot
+ * @number:	number of the DMB
+ * @unit:	its first unit
+ * @ended:	the borrower has said its last word
+ *
+ * Return: true if the DMB is not on loan any more, and its memory may be used for others.
+ */
+bool ivs_take_back(const struct ivs_region *r, u32 slot, u32 number, u32 unit, bool ended);
 
 /**
  * ivs_mark() - mark a DMB as written to

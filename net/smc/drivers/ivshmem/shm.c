@@ -62,6 +62,14 @@ static bool in_use(const struct ivs_dev *d)
 
 /* ---- references ---- */
 
+static void forget_owed(struct ivs_dev *d)
+{
+	struct ivs_lent *l, *next;
+
+	list_for_each_entry_safe(l, next, &d->owed, list)
+		kfree(l);
+}
+
 static void end_work(struct work_struct *work)
 {
 	struct ivs_dev *d = container_of(work, struct ivs_dev, end);
@@ -70,6 +78,8 @@ static void end_work(struct work_struct *work)
 	tasklet_kill(&d->signals);
 	if (d->owner)
 		ivs_slot_leave(&d->region, d->slot, d->owner);
+	/* What is on loan is in the region, for the next owner of the slot. */
+	forget_owed(d);
 	bitmap_free(d->units);
 	d->bus->free(d);
 	spin_lock(&ivs_all_lock);
@@ -144,7 +154,10 @@ static int shm_query_gid(struct smc_ism_dev *ism, const struct smc_ism_gid *gid,
 	return i < d->region.slots ? 0 : -ENODEV;
 }
 
-/* Find the memory that a token names.  NULL if the peer is unknown or the token is wrong. */
+/*
+ * Find the memory that a token names, and borrow it.  NULL if the peer is unknown, the token is
+ * wrong, or the DMB is lent to somebody else.
+ */
 static void *find(struct ivs_dev *d, const struct smc_ism_gid *gid, u64 token, u32 offset,
 		  u32 bytes)
 {
@@ -159,26 +172,46 @@ static void *find(struct ivs_dev *d, const struct smc_ism_gid *gid, u64 token, u
 	p = &d->peers[t.slot];
 	if (p->is_known && (!gid || has_gid(&p->known, gid)))
 		mem = ivs_judge(&d->region, &p->known, token, offset, bytes);
+	if (mem && !ivs_borrow(&d->region, &p->known, token, d->slot, d->boot))
+		mem = NULL;
 	spin_unlock_bh(&d->peer_lock);
 	return mem;
+}
+
+/*
+ * A peer that sees another boot nonce takes back what it has lent to us.  So keep the nonce until
+ * we write to nothing any more.
+ */
+static void unmapped(struct ivs_dev *d)
+{
+	if (atomic_dec_and_test(&d->mapped) && d->owner &&
+	    ivs_owns(&d->region, d->slot, d->owner))
+		ivs_slot_ready(&d->region, d->slot, 0);
 }
 
 static void *shm_map(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 token, u32 bytes)
 {
 	struct ivs_dev *d = to_ivs(ism);
-	void *mem;
+	void *mem = NULL;
 
-	if (!is_up(d))
+	/* Keeps the boot nonce, to which the DMB will be lent. */
+	if (!atomic_inc_not_zero(&d->mapped))
 		return ERR_PTR(-ENODEV);
-	mem = find(d, gid, token, 0, bytes);
+	if (is_up(d))
+		mem = find(d, gid, token, 0, bytes);
 	/* The peer may not be known yet. */
 	if (!mem && !shm_query_gid(ism, gid, SMC_ISM_ANY_VLAN))
 		mem = find(d, gid, token, 0, bytes);
-	return mem ?: ERR_PTR(-ENOENT);
+	if (mem)
+		return mem;
+	unmapped(d);
+	return ERR_PTR(-ENOENT);
 }
 
+/* SMC-D has said its last word there. */
 static void shm_unmap(struct smc_ism_dev *ism, void *mem)
 {
+	unmapped(to_ivs(ism));
 }
 
 static void tell(struct ivs_dev *d, u64 token)
@@ -272,67 +305,218 @@ static long reserve(unsigned long *map, u32 size, u32 *next, u32 n)
 	return at;
 }
 
-/* Allocate memory and a number for a DMB. */
-static int allocate(struct ivs_dev *d, struct ivs_token *t, u32 n)
+/*
+ * May this peer have @n more units?  What it does not return is missing, so it gets no more than is
+ * left for others.  With two slots there are no others.
+ */
+static bool __may_have(const struct ivs_dev *d, u32 slot, u32 n)
 {
-	long number, unit;
+	lockdep_assert_held(&d->alloc_lock);
+	return n <= d->n_free && (d->region.slots == 2 || d->n_lent[slot] + n <= d->n_free);
+}
+
+static void __count(struct ivs_dev *d, const struct ivs_lent *l, bool lent)
+{
+	lockdep_assert_held(&d->alloc_lock);
+	d->n_free += lent ? -l->n : l->n;
+	d->n_lent[l->slot] += lent ? l->n : -l->n;
+}
+
+/* Allocate memory and a number for a DMB. */
+static int allocate(struct ivs_dev *d, struct ivs_lent *l)
+{
+	long number = -ENOMEM, unit = -ENOMEM;
 
 	mutex_lock(&d->alloc_lock);
-	number = reserve(d->numbers, IVS_DMBS, &d->next_number, 1);
-	unit = number < 0 ? number : reserve(d->units, d->region.units, &d->next_unit, n);
+	if (__may_have(d, l->slot, l->n))
+		number = reserve(d->numbers, IVS_DMBS, &d->next_number, 1);
+	if (number >= 0)
+		unit = reserve(d->units, d->region.units, &d->next_unit, l->n);
 	if (number >= 0 && unit < 0)
 		clear_bit(number, d->numbers);
+	l->number = number;
+	l->unit = unit;
+	if (unit >= 0)
+		__count(d, l, true);
 	mutex_unlock(&d->alloc_lock);
-	t->number = number;
-	t->unit = unit;
 	return unit < 0 ? unit : 0;
+}
+
+/* Nobody can write to the memory any more. */
+static void __free_lent(struct ivs_dev *d, struct ivs_lent *l)
+{
+	lockdep_assert_held(&d->alloc_lock);
+	bitmap_clear(d->units, l->unit, l->n);
+	clear_bit(l->number, d->numbers);
+	__count(d, l, false);
+	kfree(l);
+}
+
+static void *mem_of(const struct ivs_dev *d, const struct ivs_lent *l)
+{
+	return ivs_share(&d->region, d->slot) + ((u64)l->unit << IVS_UNIT_SHIFT);
+}
+
+/* A slot that another machine has got belongs to that, with all that is on loan. */
+static bool take_back(struct ivs_dev *d, const struct ivs_lent *l, bool ended)
+{
+	if (!ivs_owns(&d->region, d->slot, d->owner))
+		return false;
+	ended = ended || smc_ism_has_last_word(mem_of(d, l));
+	if (!ivs_take_back(&d->region, d->slot, l->number, l->unit, ended))
+		return false;
+	ivs_set_nonce(&d->region, d->slot, l->number, 0);
+	return true;
+}
+
+/* Look again whether borrowers have let go of what nobody uses here. */
+static void collect(struct ivs_dev *d)
+{
+	struct ivs_lent *l, *next;
+
+	mutex_lock(&d->alloc_lock);
+	list_for_each_entry_safe(l, next, &d->owed, list) {
+		if (take_back(d, l, false)) {
+			list_del(&l->list);
+			__free_lent(d, l);
+		}
+	}
+	mutex_unlock(&d->alloc_lock);
+}
+
+/* Take over what a former owner of our slot has lent. */
+static int __inherit(struct ivs_dev *d, u32 number)
+{
+	struct ivs_loan loan;
+	struct ivs_lent *l;
+
+	lockdep_assert_held(&d->alloc_lock);
+	if (test_bit(number, d->numbers) || !ivs_lent(&d->region, d->slot, number, &loan))
+		return 0;
+	l = kzalloc(sizeof(*l), GFP_KERNEL);
+	if (!l)
+		return -ENOMEM;
+	l->number = number;
+	l->unit = loan.unit;
+	l->n = 1 << loan.order;
+	l->slot = loan.slot % IVS_SLOTS_MAX;
+	/* Two loans of the same unit: a former owner did not follow the rules. */
+	if (find_next_bit(d->units, l->unit + l->n, l->unit) < l->unit + l->n ||
+	    take_back(d, l, false)) {
+		kfree(l);
+		return 0;
+	}
+	set_bit(number, d->numbers);
+	bitmap_set(d->units, l->unit, l->n);
+	__count(d, l, true);
+	list_add_tail(&l->list, &d->owed);
+	return 0;
+}
+
+static int inherit(struct ivs_dev *d)
+{
+	int rc = 0;
+	u32 i;
+
+	mutex_lock(&d->alloc_lock);
+	for (i = 0; i < IVS_DMBS && !rc; i++)
+		rc = __inherit(d, i);
+	mutex_unlock(&d->alloc_lock);
+	return rc;
+}
+
+/* The slot of a peer that SMC-D has asked for, or -ENODEV: a stranger gets no memory. */
+static int slot_of(struct ivs_dev *d, const struct smc_ism_gid *gid)
+{
+	int i, slot = -ENODEV;
+
+	spin_lock_bh(&d->peer_lock);
+	for (i = 0; i < d->region.slots && slot < 0; i++)
+		if (d->peers[i].is_known && has_gid(&d->peers[i].known, gid))
+			slot = i;
+	spin_unlock_bh(&d->peer_lock);
+	return slot;
+}
+
+static void set_dmb(struct ivs_dev *d, u32 number, struct smc_ism_dmb *dmb)
+{
+	spin_lock_bh(&d->dmb_lock);
+	d->dmbs[number] = dmb;
+	spin_unlock_bh(&d->dmb_lock);
+}
+
+/* Nobody writes to the DMB yet, or any more: its peer may borrow it. */
+static void shm_lend_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
+{
+	struct ivs_dev *d = to_ivs(ism);
+	struct ivs_lent *l = dmb->priv;
+	struct ivs_token t;
+
+	if (!ivs_owns(&d->region, d->slot, d->owner))
+		return;
+	ivs_token_split(dmb->token, &t);
+	ivs_lend(&d->region, d->slot, t.number, t.unit, ilog2(l->n));
+	/* Last: a peer that sees the nonce finds zeroed memory. */
+	ivs_set_nonce(&d->region, d->slot, t.number, t.nonce);
+}
+
+static u64 new_token(const struct ivs_dev *d, const struct ivs_lent *l)
+{
+	struct ivs_token t = { .slot = d->slot, .number = l->number, .unit = l->unit };
+
+	do {
+		t.nonce = get_random_u32() & IVS_NONCE_MASK;
+	} while (!t.nonce);
+	return ivs_token_join(&t);
 }
 
 static int shm_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
 			    const struct smc_ism_gid *peer)
 {
 	struct ivs_dev *d = to_ivs(ism);
-	u32 n = DIV_ROUND_UP(dmb->size, IVS_UNIT);
-	struct ivs_token t = { .slot = d->slot };
-	int rc;
+	int slot = slot_of(d, peer), rc;
+	struct ivs_lent *l;
 
-	if (!is_up(d))
+	if (!is_up(d) || slot < 0)
 		return -ENODEV;
-	if (!n)
+	if (dmb->size < IVS_UNIT)
 		return -EINVAL;
-	rc = allocate(d, &t, n);
-	if (rc)
+	l = kzalloc(sizeof(*l), GFP_KERNEL);
+	if (!l)
+		return -ENOMEM;
+	l->n = roundup_pow_of_two(dmb->size >> IVS_UNIT_SHIFT);
+	l->slot = slot;
+	rc = allocate(d, l);
+	if (rc) {
+		kfree(l);
 		return rc;
-	do {
-		t.nonce = get_random_u32() & IVS_NONCE_MASK;
-	} while (!t.nonce);
-	dmb->mem = ivs_share(&d->region, d->slot) + ((u64)t.unit << IVS_UNIT_SHIFT);
-	dmb->token = ivs_token_join(&t);
-	memset(dmb->mem, 0, (u64)n << IVS_UNIT_SHIFT);
-	ivs_unmark(&d->region, d->slot, t.number);
-	spin_lock_bh(&d->dmb_lock);
-	d->dmbs[t.number] = dmb;
-	spin_unlock_bh(&d->dmb_lock);
-	/* Last: a peer that sees the nonce finds zeroed memory. */
-	ivs_set_nonce(&d->region, d->slot, t.number, t.nonce);
+	}
+	dmb->priv = l;
+	dmb->mem = mem_of(d, l);
+	dmb->token = new_token(d, l);
+	memset(dmb->mem, 0, (u64)l->n << IVS_UNIT_SHIFT);
+	ivs_unmark(&d->region, d->slot, l->number);
+	set_dmb(d, l->number, dmb);
 	return 0;
+}
+
+/* The server has given up the handshake: can the client still attach the DMB? */
+static bool shm_withdraw_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
+{
+	return take_back(to_ivs(ism), dmb->priv, false);
 }
 
 static void shm_unregister_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
 {
 	struct ivs_dev *d = to_ivs(ism);
-	struct ivs_token t;
+	struct ivs_lent *l = dmb->priv;
 
-	ivs_token_split(dmb->token, &t);
-	/* If the slot was taken over, its table belongs to the new owner. */
-	if (ivs_owns(&d->region, d->slot, d->owner))
-		ivs_set_nonce(&d->region, d->slot, t.number, 0);
-	spin_lock_bh(&d->dmb_lock);
-	d->dmbs[t.number] = NULL;
-	spin_unlock_bh(&d->dmb_lock);
+	set_dmb(d, l->number, NULL);
 	mutex_lock(&d->alloc_lock);
-	bitmap_clear(d->units, t.unit, DIV_ROUND_UP(dmb->size, IVS_UNIT));
-	clear_bit(t.number, d->numbers);
+	if (take_back(d, l, !dmb->in_doubt))
+		__free_lent(d, l);
+	else
+		list_add_tail(&l->list, &d->owed);
 	mutex_unlock(&d->alloc_lock);
 }
 
@@ -377,6 +561,8 @@ static const struct smc_ism_ops mapped_ops = {
 	.owner		= THIS_MODULE,
 	.query_gid	= shm_query_gid,
 	.register_dmb	= shm_register_dmb,
+	.lend_dmb	= shm_lend_dmb,
+	.withdraw_dmb	= shm_withdraw_dmb,
 	.unregister_dmb	= shm_unregister_dmb,
 	.map		= shm_map,
 	.unmap		= shm_unmap,
@@ -388,6 +574,8 @@ static const struct smc_ism_ops copying_ops = {
 	.owner		= THIS_MODULE,
 	.query_gid	= shm_query_gid,
 	.register_dmb	= shm_register_dmb,
+	.lend_dmb	= shm_lend_dmb,
+	.withdraw_dmb	= shm_withdraw_dmb,
 	.unregister_dmb	= shm_unregister_dmb,
 	.move		= shm_move,
 	.release	= shm_release,
@@ -396,26 +584,15 @@ static const struct smc_ism_ops copying_ops = {
 /* Try to get a slot. */
 static void seek(struct ivs_dev *d)
 {
-	u64 now = d->clock, gid[2] = { d->ism.gid.id, d->ism.gid.ext };
-	struct ivs_watch *w;
-	int slot;
-	u32 i;
+	u64 gid[2] = { d->ism.gid.id, d->ism.gid.ext };
+	int slot = ivs_claim(&d->region, d->peer, get_random_u32(), &d->owner);
 
-	w = kcalloc(IVS_SLOTS_MAX, sizeof(*w), GFP_KERNEL);
-	if (!w)
-		return;
-	spin_lock_bh(&d->peer_lock);
-	for (i = 0; i < d->region.slots; i++)
-		w[i] = d->peers[i].watch;
-	spin_unlock_bh(&d->peer_lock);
-	slot = ivs_claim(&d->region, d->peer, get_random_u32(), w, now, &d->owner);
-	kfree(w);
 	if (slot < 0) {
 		d->owner = 0;
 		return;
 	}
 	d->slot = slot;
-	d->rest = ivs_used(&d->region, slot) ? now + IVS_REST_MS : now;
+	d->rest = ivs_used(&d->region, slot) ? d->clock + IVS_REST_MS : d->clock;
 	ivs_slot_begin(&d->region, slot, gid);
 	WRITE_ONCE(d->state, IVS_RESTING);
 }
@@ -424,6 +601,11 @@ static void come_up(struct ivs_dev *d)
 {
 	int rc;
 
+	/* Without memory: again with the next beat. */
+	if (inherit(d))
+		return;
+	/* The low half is not 0. */
+	d->boot = get_random_u64() | 1;
 	refcount_inc(&d->ref);
 	WRITE_ONCE(d->state, IVS_UP);
 	tasklet_schedule(&d->signals);
@@ -434,12 +616,12 @@ static void come_up(struct ivs_dev *d)
 		put(d);
 		return;
 	}
-	ivs_slot_ready(&d->region, d->slot, get_random_u64() | 1);
+	ivs_slot_ready(&d->region, d->slot, d->boot);
 	pr_info("smc_ism: %s: slot %u of %u, %u KiB, CHID %04x\n", d->ism.name, d->slot,
 		d->region.slots, d->region.units << (IVS_UNIT_SHIFT - 10), d->ism.chid);
 }
 
-/* Another participant has taken our slot, because we were silent for too long. */
+/* Another machine has our slot: the server takes us for ended, or has given away our peer ID. */
 static void lose(struct ivs_dev *d)
 {
 	pr_err("smc_ism: %s: another participant has taken its slot\n", d->ism.name);
@@ -462,6 +644,8 @@ static void step(struct ivs_dev *d)
 		ivs_beat(&d->region, d->slot);
 	}
 	watch_peers(d);
+	if (d->state == IVS_UP)
+		collect(d);
 	if (d->state == IVS_SEEKING)
 		seek(d);
 	if (d->state == IVS_RESTING && d->clock >= d->rest)
@@ -488,6 +672,8 @@ static void set_up(struct ivs_dev *d)
 	d->ism.max_code = min_t(u32, ilog2(d->region.units), MAX_CODE);
 	d->ism.seid = d->seid;
 	mutex_init(&d->alloc_lock);
+	INIT_LIST_HEAD(&d->owed);
+	atomic_set(&d->mapped, 1);
 	spin_lock_init(&d->dmb_lock);
 	spin_lock_init(&d->peer_lock);
 	tasklet_setup(&d->signals, signals);
@@ -517,6 +703,7 @@ int ivs_start(struct ivs_dev *d, const struct ivs_bus *bus, void *mem, u64 len, 
 	d->units = bitmap_zalloc(d->region.units, GFP_KERNEL);
 	if (!d->units)
 		return -ENOMEM;
+	d->n_free = d->region.units;
 	d->bus = bus;
 	d->peer = peer;
 	set_up(d);
@@ -552,8 +739,9 @@ void ivs_stop(struct ivs_dev *d)
 {
 	WRITE_ONCE(d->state, IVS_LOST);
 	tasklet_kill(&d->signals);
-	if (d->owner && ivs_owns(&d->region, d->slot, d->owner))
-		ivs_slot_ready(&d->region, d->slot, 0);
+	/* Wait for shm_move(), whose callers hold a spinlock. */
+	synchronize_rcu();
+	unmapped(d);
 	put(d);
 }
 

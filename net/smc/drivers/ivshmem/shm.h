@@ -5,7 +5,7 @@
  *
  * Locks, outermost first; tools/testing/house/locks.py holds the list against the source.
  *
- *  ivs_dev.alloc_lock		(mutex) which parts of our share are in use
+ *  ivs_dev.alloc_lock		(mutex) which parts of our share are in use, and by whom
  *  ivs_dev.dmb_lock		(spinlock) the table of our DMBs; held while smc_ism_signaled() is
  *				called, so the DMB stays
  *  ivs_dev.peer_lock		(spinlock) what we know of peers; a leaf
@@ -44,7 +44,7 @@ struct ivs_bus {
  * @IVS_RESTING:	has a slot, and waits until peers of the slot's former owner have noticed
  * @IVS_UP:		registered with SMC-D
  * @IVS_LEAVING:	about to be removed
- * @IVS_LOST:		removed, or the slot was taken over, or registration failed
+ * @IVS_LOST:		removed, or another machine has our slot, or registration failed
  *
  * Only the tick work changes the state, and ivs_leave() and ivs_stop() while it does not run.
  */
@@ -69,6 +69,22 @@ struct ivs_peer {
 };
 
 /**
+ * struct ivs_lent - memory of a DMB of ours (smc_ism_dmb.priv)
+ * @list:	entry in ivs_dev.owed, if the DMB is unregistered, but still on loan
+ * @number:	number of the DMB
+ * @unit:	its first unit
+ * @n:		number of units
+ * @slot:	slot of the peer for which it is
+ */
+struct ivs_lent {
+	struct list_head	list;
+	u32			number;
+	u32			unit;
+	u32			n;
+	u32			slot;
+};
+
+/**
  * struct ivs_dev - a device, embedded by its bus, zeroed before ivs_start()
  * @ism:	the device as SMC-D sees it
  * @bus:	the bus; ivs_start() sets this and all that follows
@@ -86,11 +102,16 @@ struct ivs_peer {
  * @end:	frees the device, as unmapping memory needs process context
  * @signals:	reports the DMBs that peers have marked
  * @pending:	words of the dirty bitmap not processed yet; only used by @signals
- * @alloc_lock:	protects @units to @next_number
+ * @boot:	our boot nonce, once we are ready
+ * @mapped:	DMBs of peers that we may write to, and one more until ivs_stop()
+ * @alloc_lock:	protects @units to @owed
  * @units:	bitmap of units in use in our share
  * @numbers:	bitmap of DMB numbers in use
  * @next_unit:	where to look for free units next; delays the reuse of memory
  * @next_number: where to look for the next free number
+ * @n_free:	number of free units
+ * @n_lent:	number of units that are in use for each peer, by slot
+ * @owed:	list of struct ivs_lent: what nobody uses here, but a peer may write to
  * @dmb_lock:	protects @dmbs
  * @dmbs:	our DMBs by number
  * @peer_lock:	protects @peers
@@ -115,11 +136,17 @@ struct ivs_dev {
 	struct tasklet_struct	signals;
 	u64			pending;
 
+	u64			boot;
+	atomic_t		mapped;
+
 	struct mutex		alloc_lock;
 	unsigned long		*units;
 	unsigned long		numbers[IVS_DMBS / BITS_PER_LONG];
 	u32			next_unit;
 	u32			next_number;
+	u32			n_free;
+	u32			n_lent[IVS_SLOTS_MAX];
+	struct list_head	owed;
 
 	spinlock_t		dmb_lock;
 	struct smc_ism_dmb	*dmbs[IVS_DMBS];

@@ -42,6 +42,7 @@ static void vism_free(struct vism_dev *d)
 	/* A late vism_signal() may have restarted the timer. */
 	hrtimer_cancel(&d->poll);
 	vism_end_peers(d);
+	vism_end_owed(d);
 	free_own(d);
 	kvfree(d->window.regions);
 	d->bus->free(d);
@@ -77,6 +78,8 @@ static const struct smc_ism_ops vism_ops = {
 	.owner		= THIS_MODULE,
 	.query_gid	= vism_query_gid,
 	.register_dmb	= vism_register_dmb,
+	.lend_dmb	= vism_lend_dmb,
+	.withdraw_dmb	= vism_withdraw_dmb,
 	.unregister_dmb	= vism_unregister_dmb,
 	.map		= vism_map,
 	.unmap		= vism_unmap,
@@ -125,6 +128,7 @@ static void tick_work(struct work_struct *work)
 	vism_beat(d->home, ++d->beat);
 	vism_watch_peers(d);
 	mutex_lock(&d->lock);
+	__vism_collect(d);
 	__vism_own_age(d);
 	__vism_detach_idle(d);
 	mutex_unlock(&d->lock);
@@ -154,6 +158,7 @@ static void set_up(struct vism_dev *d, const struct vism_bus *bus, void *mem, u6
 	mutex_init(&d->lock);
 	spin_lock_init(&d->dmb_lock);
 	INIT_LIST_HEAD(&d->own);
+	INIT_LIST_HEAD(&d->owed);
 	INIT_DELAYED_WORK(&d->tick, tick_work);
 	INIT_WORK(&d->offline, offline_work);
 	INIT_WORK(&d->end, end_work);
@@ -270,7 +275,8 @@ void vism_leave(struct vism_dev *d)
  * vism_stop() - stop a device after vism_leave()
  * @d: the device; it must execute commands until this function returns
  *
- * Regions with DMBs that are still in use are not given back.  The device and its window stay
+ * Regions with DMBs that are still in use are not given back, nor any if a sender is still copying
+ * to a peer.  The device and its window stay
  * mapped until the last connection is gone.
  */
 void vism_stop(struct vism_dev *d)
@@ -279,10 +285,15 @@ void vism_stop(struct vism_dev *d)
 	/* With the device, all regions may vanish from the window: wait for vism_signal(). */
 	synchronize_rcu();
 	hrtimer_cancel(&d->poll);
-	vism_close(&d->home->head);
 	mutex_lock(&d->lock);
-	if (__vism_own_end(d))
-		__move_out(d);
+	/* The device takes care of what peers may write to: it gives no region to others. */
+	__vism_collect(d);
+	/* Peers rely on it that we write to nothing after this.  Otherwise just go silent. */
+	if (!atomic_read(&d->mapped)) {
+		vism_close(&d->home->head);
+		if (__vism_own_end(d))
+			__move_out(d);
+	}
 	WRITE_ONCE(d->lost, true);
 	mutex_unlock(&d->lock);
 	cancel_work_sync(&d->offline);

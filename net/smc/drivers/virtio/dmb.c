@@ -10,11 +10,15 @@
 
 /**
  * struct vism_slice - location of a DMB (smc_ism_dmb.priv)
+ * @list:	entry in vism_dev.owed, if the DMB is unregistered, but its peer may write to it
+ * @token:	token of the DMB
  * @own:	its region
  * @at:		its first granule
  * @n:		number of granules
  */
 struct vism_slice {
+	struct list_head list;
+	u64		token;
 	struct vism_own	*own;
 	u32		at;
 	u32		n;
@@ -111,12 +115,6 @@ found:
 	return 0;
 }
 
-static void __free_room(struct vism_dev *d, struct vism_slice *s)
-{
-	lockdep_assert_held(&d->lock);
-	s->own->used &= ~vism_bits(s->at, s->n);
-}
-
 static long __get_number(struct vism_dev *d)
 {
 	unsigned long n = find_next_zero_bit(d->numbers, VISM_DMBS, d->next_number);
@@ -154,6 +152,16 @@ static void set_dmb(struct vism_dev *d, u32 number, struct smc_ism_dmb *dmb)
 	spin_unlock_bh(&d->dmb_lock);
 }
 
+static u64 new_token(u32 number)
+{
+	u64 nonce;
+
+	do {
+		nonce = get_random_u64() & VISM_NONCE_MASK;
+	} while (!nonce || nonce == VISM_NONCE_MASK);
+	return vism_token_join(number, nonce);
+}
+
 /**
  * vism_register_dmb() - smc_ism_ops.register_dmb
  * @ism: the device
@@ -185,14 +193,87 @@ int vism_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
 	p.region = s->own->token;
 	p.nonce = s->own->nonce;
 	p.offset = s->at * granule;
+	s->token = new_token(number);
 	dmb->priv = s;
 	dmb->mem = vism_mem(d, s->own->index) + p.offset;
-	dmb->token = vism_token_join(number, (get_random_u64() & VISM_NONCE_MASK) ?: 1);
+	dmb->token = s->token;
 	memset(dmb->mem, 0, dmb->size);
 	set_dmb(d, number, dmb);
 	vism_set_dmb(d->home, dmb->token, &p, dmb->size);
 	vism_poll_start(d);
 	return 0;
+}
+
+/**
+ * vism_lend_dmb() - smc_ism_ops.lend_dmb
+ * @ism: the device
+ * @dmb: the DMB
+ */
+void vism_lend_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
+{
+	vism_offer(to_vism(ism)->home, dmb->token);
+}
+
+/**
+ * vism_withdraw_dmb() - smc_ism_ops.withdraw_dmb
+ * @ism: the device
+ * @dmb: the DMB
+ *
+ * Return: true if no peer can attach the DMB.
+ */
+bool vism_withdraw_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
+{
+	return vism_take_back(to_vism(ism)->home, dmb->token, false);
+}
+
+static void __free_slice(struct vism_dev *d, struct vism_slice *s)
+{
+	lockdep_assert_held(&d->lock);
+	s->own->used &= ~vism_bits(s->at, s->n);
+	clear_bit(vism_token_number(s->token), d->numbers);
+	kfree(s);
+}
+
+/*
+ * A region whose peer has left gets no other DMBs, so the peer may write to it.  What becomes of
+ * the region is for __vism_own_age() to decide.
+ */
+static bool __take_back(struct vism_dev *d, const struct vism_slice *s, bool ended)
+{
+	void *mem = vism_mem(d, s->own->index) + s->at * vism_granule(d->window.size);
+
+	lockdep_assert_held(&d->lock);
+	ended = ended || s->own->state != VISM_PEERS_OWN || d->state == VISM_STOPPED;
+	return vism_take_back(d->home, s->token, ended || smc_ism_has_last_word(mem));
+}
+
+/**
+ * __vism_collect() - look again whether peers have let go of what nobody uses here
+ * @d: the device
+ */
+void __vism_collect(struct vism_dev *d)
+{
+	struct vism_slice *s, *next;
+
+	lockdep_assert_held(&d->lock);
+	list_for_each_entry_safe(s, next, &d->owed, list) {
+		if (__take_back(d, s, false)) {
+			list_del(&s->list);
+			__free_slice(d, s);
+		}
+	}
+}
+
+/**
+ * vism_end_owed() - free what is known of DMBs that nobody uses here
+ * @d: the device, without users; its window may be gone
+ */
+void vism_end_owed(struct vism_dev *d)
+{
+	struct vism_slice *s, *next;
+
+	list_for_each_entry_safe(s, next, &d->owed, list)
+		kfree(s);
 }
 
 /**
@@ -202,17 +283,17 @@ int vism_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
  */
 void vism_unregister_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
 {
-	u32 number = vism_token_number(dmb->token);
 	struct vism_dev *d = to_vism(ism);
 	struct vism_slice *s = dmb->priv;
 
 	vism_clear_dmb(d->home, dmb->token);
-	set_dmb(d, number, NULL);
+	set_dmb(d, vism_token_number(dmb->token), NULL);
 	mutex_lock(&d->lock);
-	__free_room(d, s);
-	clear_bit(number, d->numbers);
+	if (__take_back(d, s, !dmb->in_doubt))
+		__free_slice(d, s);
+	else
+		list_add_tail(&s->list, &d->owed);
 	mutex_unlock(&d->lock);
-	kfree(s);
 }
 
 static bool in_use(const struct vism_dev *d, const struct vism_own *own)

@@ -70,7 +70,7 @@ struct vism_request {
 
 #define VISM_HOME	0x454d4f482d4d5349ull	/* "ISM-HOME" */
 #define VISM_DATA	0x415441442d4d5349ull	/* "ISM-DATA" */
-#define VISM_VERSION	1
+#define VISM_VERSION	2
 
 /**
  * struct vism_head - head of a region
@@ -117,6 +117,7 @@ struct vism_entry {
  * @summary:	one bit for each word of @dirty that is not 0; set by peers, cleared by the owner
  * @dirty:	one bit for each DMB of the owner that was written to; as @summary
  * @dmb:	DMBs of the owner, by number
+ * @loan:	who may write to each DMB: 0: nobody; VISM_ON_OFFER: nobody yet; its token: the peer
  * @pad0:	keeps words that peers write often apart from the cache lines that they only read
  * @pad1:	as @pad0
  * @rest:	0
@@ -131,11 +132,13 @@ struct vism_home {
 	__le64	dirty[VISM_WORDS];
 	__le64	rest[VISM_PAGE / 8 - 128];
 	struct vism_entry dmb[VISM_DMBS];
+	__le64	loan[VISM_DMBS];
 };
 
 static_assert(offsetof(struct vism_home, summary) == 128);
 static_assert(offsetof(struct vism_home, dirty) == 512);
 static_assert(offsetof(struct vism_home, dmb) == VISM_PAGE);
+static_assert(offsetof(struct vism_home, loan) == 33 * VISM_PAGE);
 
 /*
  * Regions are divided into 64 granules, or fewer if these would be smaller than the smallest DMB.
@@ -149,7 +152,10 @@ static_assert(offsetof(struct vism_home, dmb) == VISM_PAGE);
 
 static_assert(sizeof(struct vism_home) <= VISM_REGION_MIN);
 
-/* The token of a DMB: its number and a nonce that is not 0. */
+/* Not a token: the DMB may be borrowed. */
+#define VISM_ON_OFFER	(~0ull)
+
+/* The token of a DMB: its number and a nonce that is neither 0 nor all ones. */
 #define VISM_NONCE_BITS	52
 #define VISM_NONCE_MASK	((1ull << VISM_NONCE_BITS) - 1)
 

@@ -91,6 +91,35 @@ bool vism_find_dmb(const struct vism_home *h, u64 token, u32 bytes, u64 region,
 	return ivs_load(&e->token) == token;
 }
 
+void vism_offer(struct vism_home *h, u64 token)
+{
+	ivs_store(&h->loan[vism_token_number(token)], VISM_ON_OFFER);
+}
+
+bool vism_borrow(struct vism_home *h, u64 token)
+{
+	u32 number = vism_token_number(token);
+
+	if (ivs_cmpxchg(&h->loan[number], VISM_ON_OFFER, token) != VISM_ON_OFFER)
+		return false;
+	/* The number may name another DMB by now.  From here on it does not change. */
+	if (ivs_load(&h->dmb[number].token) == token)
+		return true;
+	ivs_cmpxchg(&h->loan[number], token, VISM_ON_OFFER);
+	return false;
+}
+
+bool vism_take_back(struct vism_home *h, u64 token, bool ended)
+{
+	__le64 *word = &h->loan[vism_token_number(token)];
+	u64 there = ivs_load(word);
+
+	if (there == token && !ended)
+		return false;
+	/* If the peer borrows the DMB meanwhile, this fails. */
+	return ivs_cmpxchg(word, there, 0) == there;
+}
+
 void vism_mark(struct vism_home *h, u32 number)
 {
 	/* The owner that sees the bit also sees all earlier writes. */

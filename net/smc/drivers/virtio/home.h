@@ -134,6 +134,32 @@ bool vism_find_dmb(const struct vism_home *h, u64 token, u32 bytes, u64 region,
 		   struct vism_place *p);
 
 /**
+ * vism_offer() - let a peer borrow a DMB of ours; nobody else has borrowed it
+ * @h:		our home
+ * @token:	token of the DMB
+ */
+void vism_offer(struct vism_home *h, u64 token);
+
+/**
+ * vism_borrow() - become the only one that may write to a peer's DMB
+ * @h:		home of the peer
+ * @token:	token of the DMB
+ *
+ * Return: false if the peer has taken it back.
+ */
+bool vism_borrow(struct vism_home *h, u64 token);
+
+/**
+ * vism_take_back() - take a DMB of ours back if its borrower cannot write to it any more
+ * @h:		our home
+ * @token:	token of the DMB
+ * @ended:	the borrower has said its last word
+ *
+ * Return: true if the memory may be used for others.
+ */
+bool vism_take_back(struct vism_home *h, u64 token, bool ended);
+
+/**
  * vism_mark() - mark a DMB as written to
  * @h:		home of its owner
  * @number:	number of the DMB, below VISM_DMBS

@@ -103,13 +103,15 @@ static int __region_of(struct vism_dev *d, const struct smc_ism_gid *gid, u64 to
 		       struct vism_place *place)
 {
 	struct vism_peer *p = __vism_get_peer(d, gid);
+	int index;
 
 	lockdep_assert_held(&d->lock);
 	if (!p)
 		return -ENODEV;
 	if (!vism_find_dmb(p->home, token, bytes, d->window.size, place))
 		return -ENOENT;
-	return __vism_attach(d, place->region, VISM_DATA, place->nonce, gid->ext);
+	index = __vism_attach(d, place->region, VISM_DATA, place->nonce, gid->ext);
+	return index < 0 || vism_borrow(p->home, token) ? index : -ENOENT;
 }
 
 /**
@@ -129,8 +131,10 @@ void *vism_map(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u64 token
 
 	mutex_lock(&d->lock);
 	index = __region_of(d, gid, token, bytes, &place);
-	if (index >= 0)
+	if (index >= 0) {
 		vism_region_get(&d->window.regions[index]);
+		atomic_inc(&d->mapped);
+	}
 	mutex_unlock(&d->lock);
 	return index < 0 ? ERR_PTR(index) : vism_mem(d, index) + place.offset;
 }
@@ -145,6 +149,7 @@ void vism_unmap(struct smc_ism_dev *ism, void *mem)
 	struct vism_dev *d = to_vism(ism);
 
 	vism_region_put(&d->window.regions[(mem - d->mem) / d->window.size]);
+	atomic_dec(&d->mapped);
 }
 
 /**

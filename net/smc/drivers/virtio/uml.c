@@ -47,7 +47,9 @@ MODULE_PARM_DESC(fault, "fault to inject, in the low byte; the command it affect
  * @dev:	the device as the rest of the driver sees it
  * @n:		number of regions in each half
  * @used:	bitmap of the regions in use in our half
- * @last:	VISM_ID_OFFSET: next region to allocate, as none is allocated twice
+ * @last:	next region to allocate.  With VISM_ID_OFFSET none is allocated twice, with
+ *		VISM_ID_TOKEN as late as possible: the real device has another file then, so that
+ *		late writes hit nobody
  */
 struct vism_uml {
 	struct vism_dev	dev;
@@ -71,10 +73,13 @@ static u64 token_of(const struct vism_uml *v, u32 index)
 /* Returns the index of the region in the window, or -1. */
 static long alloc(struct vism_uml *v)
 {
-	u32 at = form == VISM_ID_OFFSET ? v->last++ : find_first_zero_bit(v->used, v->n);
+	u32 at = form == VISM_ID_OFFSET ? v->last : find_next_zero_bit(v->used, v->n, v->last);
 
+	if (at >= v->n && form == VISM_ID_TOKEN)
+		at = find_first_zero_bit(v->used, v->n);
 	if (at >= v->n)
 		return -1;
+	v->last = at + 1;
 	set_bit(at, v->used);
 	return peer * v->n + at;
 }

@@ -139,8 +139,10 @@ struct vism_own {
  * @ref:	reference count
  * @end:	frees the device, as unmapping memory needs process context
  * @lock:	protects @window to @next_number
+ * @mapped:	number of DMBs of peers that we may write to
  * @window:	state of the window
  * @own:	our regions for DMBs
+ * @owed:	list of struct vism_slice: what nobody uses here, but a peer may write to
  * @peers:	known peers; may also be read under RCU
  * @numbers:	bitmap of DMB numbers in use
  * @next_number: where to look for the next free number
@@ -169,9 +171,12 @@ struct vism_dev {
 	refcount_t		ref;
 	struct work_struct	end;
 
+	atomic_t		mapped;
+
 	struct mutex		lock;
 	struct vism_window	window;
 	struct list_head	own;
+	struct list_head	owed;
 	struct vism_peer __rcu	*peers[VISM_PEERS];
 	unsigned long		numbers[VISM_DMBS / BITS_PER_LONG];
 	u32			next_number;
@@ -220,7 +225,11 @@ void __vism_detach_idle(struct vism_dev *d);
 /* dmb.c */
 int vism_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
 		      const struct smc_ism_gid *peer);
+void vism_lend_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb);
+bool vism_withdraw_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb);
 void vism_unregister_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb);
+void __vism_collect(struct vism_dev *d);
+void vism_end_owed(struct vism_dev *d);
 bool __vism_serves(const struct vism_dev *d, const struct smc_ism_gid *peer);
 void __vism_own_leave(struct vism_dev *d, const struct smc_ism_gid *peer, bool silent);
 void __vism_own_age(struct vism_dev *d);

@@ -186,6 +186,19 @@ enum smc_reason smcd_attach(struct smc_conn *c, struct smc_negotiated *neg,
 	return SMC_REASON_NONE;
 }
 
+/*
+ * The handshake has failed, and the peer may never have existed: do not keep the element for it,
+ * unless it has attached the element. Then it says a last word.
+ */
+static void take_back(struct smcd_conn *dconn)
+{
+	struct smc_ism_dev *dev = dconn->lgr->dev;
+
+	if (dev->revokes || !dconn->dmb ||
+	    (dev->ops->withdraw_dmb && dev->ops->withdraw_dmb(dev, dconn->dmb)))
+		set_bit(SMC_MSG_PEER_ENDED, &dconn->msg.bits);
+}
+
 /**
  * smcd_refused() - smc_fabric_ops.refused
  * @c: the connection
@@ -193,19 +206,7 @@ enum smc_reason smcd_attach(struct smc_conn *c, struct smc_negotiated *neg,
  */
 void smcd_refused(struct smc_conn *c, bool out_of_sync)
 {
-	set_bit(SMC_MSG_PEER_ENDED, &to_smcd(c)->msg.bits);
-}
-
-/*
- * The handshake has failed after the Accept, and the client may never have existed: do not keep the
- * element for it.
- */
-static bool nobody_writes(struct smcd_conn *dconn)
-{
-	struct smc_ism_dev *dev = dconn->lgr->dev;
-
-	return dconn->dmb && (dev->revokes ||
-			      (dev->ops->withdraw_dmb && dev->ops->withdraw_dmb(dev, dconn->dmb)));
+	take_back(to_smcd(c));
 }
 
 /**
@@ -219,8 +220,8 @@ void smcd_detach(struct smc_conn *c)
 	/* A handshake has failed after the peer's element was attached, or before. */
 	if (!READ_ONCE(c->tx_flags))
 		smc_conn_abort(c);
-	if (!READ_ONCE(dconn->msg.attached) && nobody_writes(dconn))
-		set_bit(SMC_MSG_PEER_ENDED, &dconn->msg.bits);
+	if (!READ_ONCE(dconn->msg.attached))
+		take_back(dconn);
 	smc_msg_detach(c);
 }
 

@@ -102,9 +102,10 @@ struct smc_ism_vlan {
  * @register_dmb: allocate @dmb->size bytes of zeroed memory that @peer may write into, and
  *		register it.  Returns 0; -ENOMEM: a smaller size may succeed; -ENODEV: the device
  *		is gone.  May sleep.
- * @lend_dmb:	a connection gets @dmb; an earlier one, if any, has ended on both sides.  May be NULL
- * @withdraw_dmb: let no peer attach @dmb any more, before the next @lend_dmb.  Returns false if one may have done so.  May be
- *		NULL: nobody can tell.  Any context but hard interrupts.
+ * @lend_dmb:	a connection gets @dmb; an earlier one, if any, has ended on both sides.  May be
+ *		NULL
+ * @withdraw_dmb: let no peer attach @dmb any more, until @lend_dmb.  Returns false if a peer may
+ *		have attached it.  NULL if the device cannot tell.  Any context but hard interrupts
  * @unregister_dmb: undo @register_dmb.  After it has returned, the driver must not call
  *		smc_ism_signaled() for @dmb.  If @dmb->in_doubt, its memory must go to nobody else
  *		before the peer has let go: see smc_ism_has_last_word().  The device may be gone.  May

@@ -21,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
  * @armed:	armed word of the first slot
  * @dirty:	words of its bitmap
  * @nonce:	nonce of one of its DMBs
+ * @loan:	its loan word
  * @token:	the token to use
  * @offset:	offset in the DMB
  * @bytes:	number of bytes there
@@ -35,6 +36,7 @@ struct input {
 	u32	nonce;
 	u32	offset;
 	u64	token;
+	u64	loan;
 	u32	bytes;
 	u8	honest;
 };
@@ -67,12 +69,14 @@ static void fill(void *mem, const struct input *in)
 		s->gid[0] |= 1;
 	}
 	s->nonce[t.number] = in->honest & 2 ? t.nonce : in->nonce;
+	s->loan[t.number] = in->loan;
 }
 
 static void use(struct ivs_region *r, void *mem, const struct input *in)
 {
 	struct ivs_watch w[IVS_SLOTS_MAX] = { 0 };
 	struct ivs_token t;
+	struct ivs_loan l;
 	struct ivs_view v;
 	u64 owner;
 	u32 i;
@@ -86,16 +90,25 @@ static void use(struct ivs_region *r, void *mem, const struct input *in)
 		  p + in->bytes > (u8 *)ivs_share(r, t.slot) + (u64)r->units * IVS_UNIT ||
 		  p + in->bytes > (u8 *)mem + LEN))
 		fail("memory of another peer");
+	if (p && ivs_borrow(r, &v, in->token, 1, 7) &&
+	    ivs_load(&((struct ivs_slot *)(mem + IVS_BLOCK * (1 + t.slot)))->loan[t.number]) >> 44 !=
+	    t.unit)
+		fail("borrowed something else");
 	if (p)
 		memset(p, 1, in->bytes);
+	if (ivs_lent(r, t.slot % r->slots, t.number, &l) && l.unit + (1u << l.order) > r->units)
+		fail("a loan beyond the share");
+	ivs_take_back(r, t.slot % r->slots, t.number, t.unit, false);
 	ivs_mark(r, t.slot % r->slots, t.number);
 	for (i = 0; i < r->slots; i++) {
 		ivs_peer_of(r, i);
 		ivs_observe(r, i, &w[i], 1);
 	}
-	slot = ivs_claim(r, 3, 1, w, 1 + IVS_DEAD_MS, &owner);
-	if (slot < 0 || !ivs_owns(r, slot, owner))
-		fail("no slot although all others are dead");
+	slot = ivs_claim(r, 3, 1, &owner);
+	if (slot < 0)
+		return;
+	if (!ivs_owns(r, slot, owner))
+		fail("not its owner");
 	ivs_slot_begin(r, slot, v.gid);
 	ivs_mark(r, slot, t.number);
 	if (!ivs_arm(r, slot) || ivs_take_summary(r, slot) != 1ull << t.number / 64 ||

@@ -775,6 +775,13 @@ def pause(machine, where):
     return []
 
 
+def replug(machine, where):
+    plug(False)
+    plug(True)
+    machine.wait_for_device()
+    return []
+
+
 def begin_again(peer):
     """The client dies. A new one usually has the same peer ID and so gets its slot at once. A
     client with another peer ID, if no slot is free, has to wait until the old one is considered
@@ -824,6 +831,7 @@ CASES += [
     Case("strangers", program=stranger.strangers, expect="any", quick=False),
     # More connections than the memory of `pair --ism 8` has room for
     Case("paused", look=pause, look_on="any", expect="any", count=80, timeout=100, quick=False),
+    Case("replugged", look=replug, look_on="any", expect="any", count=80, quick=False),
     ism_disturbed("unplugged_server", client=False),
     ism_disturbed("unplugged_client", server=False),
     ism_disturbed("unplugged_both"),

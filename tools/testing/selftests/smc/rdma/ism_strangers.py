@@ -11,7 +11,9 @@ from lib.slow import slow
 from lib.wait import remains
 from ism_model import ACCEPT, HOST, PORT, RAW_PORT, clc_message, smc_socket
 
+SO_RCVBUFFORCE = 33
 STRANGERS = 24
+ELEMENT = 1 << 20	# 24 of them are more than a machine has in a region of 256 MiB with 16 slots
 SOON = slow(20)		# less than net.ipv4.tcp_fin_timeout, for which a server waits for a client
 
 
@@ -40,7 +42,8 @@ def propose(proposal, listener, stack):
     return accepted
 
 
-def strangers(machine, session):
+def strangers(machine, session, most=STRANGERS):
+    """most: how many Proposals may be accepted, so that there is memory for other peers."""
     if not machine.is_server:
         session.exchange({"client": "begins"})
         with smc_socket() as sock:
@@ -50,6 +53,7 @@ def strangers(machine, session):
     with smc_socket(raw=True) as raw, smc_socket() as listener:
         for sock, port in ((raw, RAW_PORT), (listener, PORT)):
             sock.bind((HOST, port))
+            sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ELEMENT)
             sock.listen(STRANGERS)
         proposal = proposal_of_client(session, raw)
         with contextlib.ExitStack() as stack:
@@ -59,6 +63,6 @@ def strangers(machine, session):
         session.exchange({"server": "ends"})
     print(f"# {accepted} of {STRANGERS} strangers were accepted; their memory was free after "
           f"{time.monotonic() - began:.1f} s", flush=True)
-    if not accepted:
-        return "no stranger was accepted"
+    if not 0 < accepted <= most:
+        return f"{accepted} of {STRANGERS} strangers were accepted"
     return f"{left} elements are still kept for strangers" if left else ""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cases: the memory of a connection that ends serves the next one, which must not notice anything of
- * the first one. Over ISM devices both ends write into each other's memory, with nothing in between
+ * Cases: the memory of a connection that ends serves the next one, which must not notice anything
+ * of the first one. Over ISM devices both ends write into each other's memory, with nothing in between
  * that could refuse a late write.
  */
 #define _GNU_SOURCE
@@ -191,7 +191,7 @@ static void unstall(void)
 	free(bad);
 }
 
-/* Opens the first connection; a sender of the client stalls, and data is left unread at the server. */
+/* Opens the first connection; a sender of the client stalls, and the server has data unread. */
 static int open_stalled(void)
 {
 	char buf[100] = "";
@@ -255,29 +255,16 @@ static void late_write(void)
 	meet("another");
 }
 
-/* ---- a machine that is paused until its peer considers it dead ---- */
+/* ---- a machine that is paused until its peer considers it dead, or forgets it ---- */
 
 /*
  * The other connections, opt.count of them, use up the server's memory. So if the server has given
  * away what the client's stalled sender may write to, one of them has it.
  */
-static void paused(void)
+static void others_use_it_up(int fd)
 {
-	int fd = open_stalled(), *fds = buffer(opt.count * sizeof(int));
-	char c;
+	int *fds = buffer(opt.count * sizeof(int));
 
-	if (opt.server) {
-		ssize_t n;
-
-		recv_all(fd, fds, 100);
-		n = recv(fd, &c, 1, 0);
-		note("recv returned %zd %s", n, n < 0 ? err_name(errno) : "");
-		if (n >= 0 || errno == EAGAIN)
-			die("the client was not considered dead");
-		close(fd);
-	} else {
-		look("pause");
-	}
 	meet("the first is over");
 	for (int i = 0; i < opt.count; i++)
 		fds[i] = open_pair();
@@ -287,6 +274,40 @@ static void paused(void)
 	close(open_pair());
 	meet("another");
 	free(fds);
+}
+
+static void paused(void)
+{
+	int fd = open_stalled();
+	char buf[100];
+	ssize_t n;
+
+	if (opt.server) {
+		recv_all(fd, buf, sizeof(buf));
+		n = recv(fd, buf, 1, 0);
+		note("recv returned %zd %s", n, n < 0 ? err_name(errno) : "");
+		if (n >= 0 || errno == EAGAIN)
+			die("the client was not considered dead");
+		close(fd);
+	} else {
+		look("pause");
+	}
+	others_use_it_up(fd);
+}
+
+/* The server's device is removed and added again: it knows nothing of the first connection. */
+static void replugged(void)
+{
+	int fd = open_stalled();
+	struct pollfd p = { .fd = fd };
+
+	if (opt.server) {
+		close(fd);
+		look("replug");
+	} else if (X(poll(&p, 1, SOON * 1000)) != 1) {
+		die("the client never learned of it");
+	}
+	others_use_it_up(fd);
 }
 
 /* ---- connections that end with data under way, beside others ---- */
@@ -407,5 +428,6 @@ const struct test_case reuse_cases[] = {
 	{ "early_churn", early_churn_server, early_churn_client,
 	  "the client closes with data under way" },
 	{ "paused", paused, paused, "the client's machine is paused, and a sender then goes on" },
+	{ "replugged", replugged, replugged, "the server's device is replaced, and a sender then goes on" },
 	{ 0 }
 };

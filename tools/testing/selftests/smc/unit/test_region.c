@@ -41,7 +41,7 @@ static void header(void)
 	CHECK(a.slots == SLOTS && b.slots == SLOTS, "%u %u", a.slots, b.slots);
 	CHECK(!memcmp(a.uuid, uuid_a, 16) && !memcmp(b.uuid, uuid_a, 16), "UUID");
 	CHECK(a.units == 8 && b.units == 8, "%u units", a.units);
-	CHECK(!memcmp(mem, "SMC-ISM1\1\0\0\0\0\0\0\0\xef\xcd", 18), "bytes");
+	CHECK(!memcmp(mem, "SMC-ISM1\2\0\0\0\0\0\0\0\xef\xcd", 18), "bytes");
 	tap_case("the first participant initialises the region");
 
 	memset(mem, 0, 24 + 8);
@@ -82,7 +82,7 @@ static void bad_headers(void)
 	void *mem;
 
 	CHECK(refused(0, 1, LEN) && refused(0, IVS_MAGIC + 1, LEN), "magic");
-	CHECK(refused(1, 2, LEN) && refused(1, ~0ull, LEN), "version");
+	CHECK(refused(1, 1, LEN) && refused(1, 3, LEN) && refused(1, ~0ull, LEN), "version");
 	CHECK(refused(4, 1, LEN) && refused(4, 65, LEN) && refused(4, ~0ull, LEN) &&
 	      refused(4, 1ull << 32 | 2, LEN), "slots");
 	CHECK(!refused(4, 2, LEN) && !refused(4, 3, LEN), "valid numbers");
@@ -136,13 +136,11 @@ struct pair {
 
 static void make_pair(struct pair *p)
 {
-	static const struct ivs_watch none[SLOTS];
-
 	p->mem = memory(LEN);
 	CHECK(!ivs_open(&p->a, p->mem, LEN, uuid_a, SLOTS), "a");
 	CHECK(!ivs_open(&p->b, p->mem, LEN, uuid_b, SLOTS), "b");
-	p->sa = ivs_claim(&p->a, 5, 100, none, 1, &p->oa);
-	p->sb = ivs_claim(&p->b, 9, 200, none, 1, &p->ob);
+	p->sa = ivs_claim(&p->a, 5, 100, &p->oa);
+	p->sb = ivs_claim(&p->b, 9, 200, &p->ob);
 	ivs_slot_begin(&p->a, p->sa, gid_a);
 	ivs_slot_begin(&p->b, p->sb, gid_b);
 	ivs_slot_ready(&p->a, p->sa, 77);
@@ -151,7 +149,6 @@ static void make_pair(struct pair *p)
 
 static void claims(void)
 {
-	static const struct ivs_watch none[SLOTS];
 	struct ivs_view v, before;
 	struct pair p;
 	u64 owner;
@@ -166,7 +163,7 @@ static void claims(void)
 	CHECK(ivs_ready(&before) && before.gid[0] == gid_a[0] && before.boot == 77, "view");
 	tap_case("two peers have a slot each");
 
-	CHECK(ivs_claim(&p.a, 5, 101, none, 1, &owner) == 0 && owner != p.oa, "again");
+	CHECK(ivs_claim(&p.a, 5, 101, &owner) == 0 && owner != p.oa, "again");
 	ivs_look(&p.b, 0, &v);
 	CHECK(!ivs_same(&v, &before), "the claim has changed");
 	ivs_slot_begin(&p.a, 0, gid_a);
@@ -181,7 +178,7 @@ static void claims(void)
 	CHECK(ivs_owns(&p.a, 0, owner), "an old claim releases nothing");
 	ivs_slot_leave(&p.a, 0, owner);
 	CHECK(ivs_peer_of(&p.a, 0) == -ENODEV, "free");
-	CHECK(ivs_claim(&p.a, 6, 1, none, 1, &owner) == 0 && ivs_used(&p.a, 0), "another peer");
+	CHECK(ivs_claim(&p.a, 6, 1, &owner) == 0 && ivs_used(&p.a, 0), "another peer");
 	tap_case("a released slot is free, and marked as used");
 	free(p.mem);
 }
@@ -201,33 +198,22 @@ static void theft(void)
 	u64 owner;
 
 	make_pair(&p);
-	CHECK(ivs_claim(&p.a, 20, 1, w, 1, &owner) == 2, "third");
-	CHECK(ivs_claim(&p.a, 21, 1, w, 1, &owner) == 3, "fourth");
-	CHECK(ivs_claim(&p.a, 22, 1, w, 1, &owner) == -EBUSY, "none left");
+	CHECK(ivs_claim(&p.a, 20, 1, &owner) == 2, "third");
+	CHECK(ivs_claim(&p.a, 21, 1, &owner) == 3, "fourth");
+	CHECK(ivs_claim(&p.a, 22, 1, &owner) == -EBUSY, "none left");
 	observe(&p.a, w, 1000);
-	CHECK(ivs_claim(&p.a, 22, 1, w, 1000 + DEAD - 1, &owner) == -EBUSY, "too early");
 	ivs_beat(&p.a, 0);
 	ivs_beat(&p.a, 2);
 	ivs_beat(&p.a, 3);
 	observe(&p.a, w, 2000);
 	CHECK(!ivs_dead(&w[0], 1000 + DEAD) && ivs_dead(&w[1], 1000 + DEAD), "dead owners");
-	tap_case("the slot of a live owner is not taken");
+	CHECK(ivs_claim(&p.a, 22, 1, &owner) == -EBUSY && ivs_owns(&p.b, 1, p.ob), "paused?");
+	tap_case("the slot of a dead owner is not taken: it may be paused");
 
-	CHECK(ivs_claim(&p.b, 9, 201, w, 1, &p.ob) == 1, "the owner claims it again");
-	CHECK(ivs_claim(&p.a, 22, 1, w, 1000 + DEAD, &owner) == -EBUSY, "too late");
+	CHECK(ivs_claim(&p.b, 9, 201, &p.ob) == 1, "the owner claims it again");
 	observe(&p.a, w, 1000 + DEAD);
 	CHECK(!ivs_dead(&w[1], 1000 + DEAD + 1), "a new owner's heart beats");
-	tap_case("the slot of an owner that came back is not taken");
-
-	ivs_beat(&p.a, 0);
-	ivs_beat(&p.a, 2);
-	ivs_beat(&p.a, 3);
-	observe(&p.a, w, 1001 + DEAD);
-	CHECK(ivs_claim(&p.a, 22, 1, w, 1000 + 2 * DEAD, &owner) == 1, "taken");
-	CHECK(!ivs_owns(&p.b, 1, p.ob), "its old owner notices");
-	ivs_slot_leave(&p.b, 1, p.ob);
-	CHECK(ivs_owns(&p.a, 1, owner), "its old owner cannot release it");
-	tap_case("the slot of a dead owner is taken");
+	tap_case("an owner that came back is alive");
 	free(p.mem);
 }
 
@@ -293,9 +279,72 @@ static void tokens(void)
 	free(p.mem);
 }
 
+/* A DMB of a at this unit, and its token. */
+static u64 lend(struct pair *p, u32 number, u32 unit, u32 order)
+{
+	ivs_lend(&p->a, 0, number, unit, order);
+	ivs_set_nonce(&p->a, 0, number, 5);
+	return TOKEN(0, number, unit, 5);
+}
+
+static void loans(void)
+{
+	struct ivs_loan l;
+	struct ivs_view a;
+	struct pair p;
+	u64 token;
+
+	make_pair(&p);
+	ivs_look(&p.b, p.sa, &a);
+	ivs_loan_split(~0ull, &l);
+	CHECK(l.unit == 0xfffff && l.order == 15 && l.slot == 63 && l.tag == IVS_TAG_MASK &&
+	      ivs_loan_join(&l) == ~0ull, "all bits");
+	token = lend(&p, 4095, 2, 1);
+	CHECK(slot_at(p.mem, 0)->loan[4095] == cpu_to_le64(0x210000000000), "word");
+	CHECK(ivs_borrow(&p.b, &a, token, 1, 88), "borrow");
+	CHECK(slot_at(p.mem, 0)->loan[4095] == cpu_to_le64(0x210400000058), "borrowed");
+	CHECK(ivs_borrow(&p.b, &a, token, 1, 88), "again");
+	CHECK(!ivs_borrow(&p.b, &a, token, 2, 88) && !ivs_borrow(&p.b, &a, token, 1, 89),
+	      "somebody else");
+	CHECK(ivs_lent(&p.a, 0, 4095, &l) && l.unit == 2 && l.order == 1 && l.slot == 1 &&
+	      l.tag == 88, "lent");
+	tap_case("a DMB has one borrower");
+
+	CHECK(!ivs_take_back(&p.a, 0, 4095, 2, false), "taken from a borrower");
+	CHECK(ivs_take_back(&p.a, 0, 4095, 2, true) && !ivs_lent(&p.a, 0, 4095, &l), "last word");
+	CHECK(!ivs_borrow(&p.b, &a, token, 1, 88), "borrowed too late");
+	token = lend(&p, 7, 3, 0);
+	CHECK(ivs_take_back(&p.a, 0, 7, 3, false), "nobody has it");
+	CHECK(!ivs_borrow(&p.b, &a, token, 1, 88), "borrowed after that");
+	token = lend(&p, 7, 3, 0);
+	ivs_set_nonce(&p.a, 0, 7, 6);
+	CHECK(!ivs_borrow(&p.b, &a, token, 1, 88), "another DMB");
+	CHECK(ivs_borrow(&p.b, &a, TOKEN(0, 7, 3, 6), 1, 88), "it is as it was");
+	tap_case("a DMB is taken back before it is borrowed, or after the last word");
+
+	ivs_slot_ready(&p.b, 1, 0);
+	CHECK(ivs_take_back(&p.a, 0, 7, 3, false), "it has left");
+	ivs_slot_ready(&p.b, 1, 88);
+	CHECK(ivs_borrow(&p.b, &a, lend(&p, 8, 3, 0), 1, 88), "once more");
+	ivs_slot_leave(&p.b, 1, p.ob);
+	CHECK(ivs_take_back(&p.a, 0, 8, 3, false), "it has ended");
+	tap_case("a DMB is taken back from a peer that was reset, has left or ended");
+
+	slot_at(p.mem, 0)->loan[9] = cpu_to_le64(~0ull);
+	CHECK(!ivs_lent(&p.a, 0, 9, &l), "beyond the share");
+	CHECK(ivs_take_back(&p.a, 0, 9, 3, false), "garbage");
+	ivs_lend(&p.a, 0, 9, 7, 1);
+	CHECK(!ivs_lent(&p.a, 0, 9, &l), "partly beyond the share");
+	ivs_lend(&p.a, 0, 9, 6, 1);
+	CHECK(ivs_lent(&p.a, 0, 9, &l), "the last units");
+	ivs_slot_begin(&p.a, 0, gid_a);
+	CHECK(ivs_lent(&p.a, 0, 9, &l), "a new owner");
+	tap_case("loans are checked, and outlive their owner");
+	free(p.mem);
+}
+
 static void hostile_slots(void)
 {
-	struct ivs_watch w[SLOTS] = { 0 };
 	struct pair p;
 	u64 owner;
 
@@ -303,12 +352,8 @@ static void hostile_slots(void)
 	memset(slot_at(p.mem, 2), 0xff, IVS_BLOCK);
 	memset(slot_at(p.mem, 3), 0xff, IVS_BLOCK);
 	CHECK(ivs_peer_of(&p.a, 2) == -ENODEV, "no such peer id");
-	CHECK(ivs_claim(&p.a, 7, 1, w, 1, &owner) == -EBUSY, "full");
 	CHECK(!ivs_mark(&p.a, 2, 4095), "an owner whose bell is neither 0 nor 1");
-	observe(&p.a, w, 5);
-	CHECK(ivs_claim(&p.a, 7, 1, w, 5 + DEAD, &owner) == 0, "the first dead owner");
-	CHECK(ivs_claim(&p.a, 8, 1, w, 5 + DEAD, &owner) == 1, "the second dead owner");
-	CHECK(ivs_claim(&p.a, 11, 1, w, 5 + DEAD, &owner) == 2, "garbage is a dead owner, too");
+	CHECK(ivs_claim(&p.a, 11, 1, &owner) == 2, "garbage is nobody's id");
 	ivs_slot_begin(&p.a, 2, gid_a);
 	CHECK(ivs_load(&slot_at(p.mem, 2)->beat) == 1, "a count that overflowed is not 0");
 	CHECK(!ivs_take_summary(&p.a, 2) && !ivs_take_dirty(&p.a, 2, 63), "clean");
@@ -410,6 +455,7 @@ int main(void)
 	claims();
 	theft();
 	tokens();
+	loans();
 	hostile_slots();
 	marks();
 	threads();

@@ -227,9 +227,9 @@ static void heads(void)
 	CHECK(!memcmp(h, "ISM-HOME\1\0\0\0\0\0\0\0\x2a", 17), "bytes");
 	CHECK(vism_is(&h->head, VISM_HOME, 42), "it");
 	CHECK(!vism_is(&h->head, VISM_HOME, 43) && !vism_is(&h->head, VISM_DATA, 42), "another");
-	h->head.version = htole64(2);
-	CHECK(!vism_is(&h->head, VISM_HOME, 42), "version");
 	h->head.version = htole64(1);
+	CHECK(!vism_is(&h->head, VISM_HOME, 42), "version");
+	h->head.version = htole64(2);
 	vism_close(&h->head);
 	CHECK(!vism_is(&h->head, VISM_HOME, 42) && !vism_is(&h->head, VISM_HOME, 0), "closed");
 	free(h);
@@ -303,6 +303,26 @@ static void dmbs(void)
 	free(h);
 }
 
+static void loans(void)
+{
+	struct vism_place p = { .region = 77, .nonce = 88, .offset = VISM_DMB_MIN };
+	u64 token = vism_token_join(4095, 12345);
+	struct vism_home *h = home(42);
+
+	vism_set_dmb(h, token, &p, VISM_DMB_MIN);
+	CHECK(!vism_borrow(h, token), "not on offer");
+	vism_offer(h, token);
+	CHECK(!vism_borrow(h, token - 1), "another DMB");
+	CHECK(vism_borrow(h, token), "borrow");
+	CHECK(h->loan[4095] == htole64(token) && !vism_borrow(h, token), "twice");
+	CHECK(!vism_take_back(h, token, false), "taken from a borrower");
+	CHECK(vism_take_back(h, token, true) && !h->loan[4095], "last word");
+	vism_offer(h, token);
+	CHECK(vism_take_back(h, token, false) && !vism_borrow(h, token), "borrowed too late");
+	tap_case("a DMB has one borrower, and is taken back before or after it");
+	free(h);
+}
+
 static void marks(void)
 {
 	struct vism_home *h = home(42);
@@ -330,6 +350,7 @@ int main(void)
 	heads();
 	pulses();
 	dmbs();
+	loans();
 	marks();
 	return tap_done();
 }
