@@ -230,5 +230,5 @@ def cases(case, disturbance):
 
 # After each case that removes a device, after_tcp checks that it carries connections again.
 NAMES = ("peers_full", "peers_come_and_go", "peers_scribble_own", "peers_scribble_marks",
-         "peers_wait_leave", "after_tcp", "peers_wait_bury", "after_tcp", "peers_share", "peers_scribble_directory",
-         "after_tcp", "peers_scribble_all", "after_tcp")
+         "peers_wait_leave", "after_tcp", "peers_wait_bury", "after_tcp", "peers_scribble_directory",
+         "after_tcp", "peers_scribble_all", "after_tcp", "peers_share")
