@@ -81,7 +81,7 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 		if (prod != pub)
 			flags = m->sent_flags;
 	}
-	/* Only ABORT may follow CLOSED. */
+	/* Only ABORT may follow CLOSED; over SMC-D nothing may, and @tx_disabled is set. */
 	if (m->tx_disabled || (prod == m->sent_prod && flags == m->sent_flags &&
 			       (!force || (flags & SMC_CDC_CLOSED && !again))))
 		return false;
@@ -303,7 +303,8 @@ void smc_msg_detach(struct smc_conn *c)
 
 /**
  * smc_msg_cut_off() - neither end can reach the other's element any more
- * @m: the connection, referenced, in a link group; the caller has set @tx_disabled
+ * @m: the connection, referenced, in a link group; the caller has seen to it that nothing is said
+ *	after this, or nothing but a last word that is left to a sender
  *
  * Context: any but hard interrupts.
  */

@@ -217,7 +217,7 @@ void smcd_detach(struct smc_conn *c)
 {
 	struct smcd_conn *dconn = to_smcd(c);
 
-	/* A handshake has failed after the peer's element was attached, or before. */
+	/* The handshake has failed, perhaps after the peer's element was attached. */
 	if (!READ_ONCE(c->tx_flags))
 		smc_conn_abort(c);
 	if (!READ_ONCE(dconn->msg.attached))

@@ -131,11 +131,14 @@ static bool no_sender_copies(struct smcd_conn *dconn)
 	return !mutex_is_locked(&c->tx_lock);
 }
 
-/* Is the message worth sending without the last word? */
+/*
+ * Is the message worth sending without the last word? The end of the stream waits for it, too: an
+ * abort is no end in good order, and before a close the sender may yet announce what it has copied.
+ */
 static bool leave_last_word(const struct smc_msg_conn *m, struct smc_msg_news *news, u8 force)
 {
-	news->conn_flags &= ~(SMC_CDC_CLOSED | SMC_CDC_ABORT);
-	return force || news->prod != m->sent_prod || news->conn_flags != m->sent_flags;
+	news->conn_flags = m->sent_flags;
+	return force || news->prod != m->sent_prod;
 }
 
 /* Returns 1: signal the peer; 0: nothing to do; negative errno: the peer cannot be reached. */
