@@ -266,8 +266,12 @@ static void others_use_it_up(int fd)
 	int *fds = buffer(opt.count * sizeof(int));
 
 	meet("the first is over");
-	for (int i = 0; i < opt.count; i++)
+	/* Only the last ones may be TCP. */
+	opt.expect = EXPECT_SMCD;
+	for (int i = 0; i < opt.count; i++) {
 		fds[i] = open_pair();
+		opt.expect = EXPECT_ANY;
+	}
 	others_are_whole(fds, opt.count);
 	if (!opt.server)
 		close(fd);
