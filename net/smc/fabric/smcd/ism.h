@@ -108,8 +108,8 @@ struct smc_ism_vlan {
  *		have attached it.  NULL if the device cannot tell.  Any context but hard interrupts
  * @unregister_dmb: undo @register_dmb.  After it has returned, the driver must not call
  *		smc_ism_signaled() for @dmb.  If @dmb->in_doubt, its memory must go to nobody else
- *		before the peer has let go: see smc_ism_has_last_word().  The device may be gone.  May
- *		sleep.
+ *		before the peer has let go: see smc_ism_has_last_word().  The device may be gone.
+ *		May sleep.
  * @map:	mapped: map a peer's DMB of @bytes into our address space.  Returns ERR_PTR if there
  *		is no such DMB.  May sleep.
  * @unmap:	mapped: undo @map.  Any context.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Cases: the memory of a connection that ends serves the next one, which must not notice anything
- * of the first one. Over ISM devices both ends write into each other's memory, with nothing in between
- * that could refuse a late write.
+ * of the first one. Over ISM devices both ends write into each other's memory, with nothing in
+ * between that could refuse a late write.
  */
 #define _GNU_SOURCE
 #include <errno.h>
