@@ -224,7 +224,7 @@ static void heads(void)
 {
 	struct vism_home *h = home(42);
 
-	CHECK(!memcmp(h, "ISM-HOME\1\0\0\0\0\0\0\0\x2a", 17), "bytes");
+	CHECK(!memcmp(h, "ISM-HOME\2\0\0\0\0\0\0\0\x2a", 17), "bytes");
 	CHECK(vism_is(&h->head, VISM_HOME, 42), "it");
 	CHECK(!vism_is(&h->head, VISM_HOME, 43) && !vism_is(&h->head, VISM_DATA, 42), "another");
 	h->head.version = htole64(1);
