@@ -581,6 +581,19 @@ static const struct smc_ism_ops copying_ops = {
 	.release	= shm_release,
 };
 
+/* We have no DMBs, and know nothing of what a former owner of our new slot has lent. */
+static void start_over(struct ivs_dev *d)
+{
+	mutex_lock(&d->alloc_lock);
+	forget_owed(d);
+	INIT_LIST_HEAD(&d->owed);
+	bitmap_zero(d->units, d->region.units);
+	bitmap_zero(d->numbers, IVS_DMBS);
+	memset(d->n_lent, 0, sizeof(d->n_lent));
+	d->n_free = d->region.units;
+	mutex_unlock(&d->alloc_lock);
+}
+
 /* Try to get a slot. */
 static void seek(struct ivs_dev *d)
 {
@@ -592,6 +605,7 @@ static void seek(struct ivs_dev *d)
 		return;
 	}
 	d->slot = slot;
+	start_over(d);
 	d->rest = ivs_used(&d->region, slot) ? d->clock + IVS_REST_MS : d->clock;
 	ivs_slot_begin(&d->region, slot, gid);
 	WRITE_ONCE(d->state, IVS_RESTING);
@@ -703,7 +717,6 @@ int ivs_start(struct ivs_dev *d, const struct ivs_bus *bus, void *mem, u64 len, 
 	d->units = bitmap_zalloc(d->region.units, GFP_KERNEL);
 	if (!d->units)
 		return -ENOMEM;
-	d->n_free = d->region.units;
 	d->bus = bus;
 	d->peer = peer;
 	set_up(d);
