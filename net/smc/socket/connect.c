@@ -114,7 +114,7 @@ static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr_unsized 
 		reason = steered(sk, addr, len);
 	if (reason)
 		return reason;
-	if (!smc_hs_new(sk, sk, &smc_hs_client, &smc_hs_socket_ops, GFP_KERNEL))
+	if (!smc_hs_new(sk, sk, &smc_hs_client, &smc_hs_socket_ops, SMC_GFP_CHARGED))
 		return SMC_REASON_NO_MEMORY;
 	if (may_pair(sk))
 		smc_pair_allow(sk);
