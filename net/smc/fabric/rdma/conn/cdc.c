@@ -112,10 +112,10 @@ static bool fill_validation(struct rdma_conn *rconn, struct smc_link_post *post)
  * written again, unless the peer has confirmed that it has consumed them.
  *
  * Nothing is written again once the peer may reuse its element, which takes both ends' CLOSED or
- * ABORT (RFC 7609, 4.4.2).  It is not enough that the peer's has not arrived here yet: it may arrive
- * when the writes are posted, but not done.  So what counts is that ours has not been posted.  Then
- * nothing is lost by not writing again, because CLOSED is posted after all data have been
- * acknowledged, see __end_must_wait().
+ * ABORT (RFC 7609, 4.4.2).  It is not enough that the peer's has not arrived here yet: it may
+ * arrive when the writes are posted, but not done.  So nothing is written again, either, once ours
+ * has been posted.  No data are lost, because CLOSED is posted only after the peer has consumed or
+ * acknowledged all of them, see __end_must_wait().
  */
 static u64 write_from(const struct rdma_conn *rconn, u8 flags)
 {
@@ -385,6 +385,7 @@ static void leave_rx_link(struct rdma_conn *rconn)
 		take_held(rconn, &held);
 		spin_lock_bh(&lgr->lock);
 	}
+	/* Pairs with the acquire in smc_cdc_rx(): the next link's handler sees what was taken. */
 	smp_store_release(&rconn->base.rx_link, __next_rx_link(rconn));
 	if (!rconn->held.left)
 		rconn->held.link = NULL;

@@ -55,7 +55,7 @@ struct rdma_told {
 
 /**
  * struct rdma_held - messages that came over another link before the one in use was drained
- * @link:	the link that the newest message came over; NULL if none came, or that link is drained
+ * @link:	the link that the newest message came over; NULL if there is none, or it is drained
  * @left:	links by index that the peer has left for @link and that are not drained yet: what
  *		arrives over them, or writes late, comes before @msg
  * @validates:	a failover validation has arrived

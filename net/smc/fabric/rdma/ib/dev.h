@@ -31,8 +31,8 @@
  * @event:	handler for events of the device's ports and GIDs
  * @release_wq:	releases links and deregisters buffers, which may take long.  Each device has its
  *		own queue because a stuck device must not delay the others
- * @stop_wq:	stops queue pairs.  Others wait for that, for a limited time, so these commands do not
- *		queue behind those of @release_wq
+ * @stop_wq:	stops queue pairs.  Others wait for that, for a limited time, so these commands do
+ *		not queue behind those of @release_wq
  * @n_releases:	number of links whose release has begun and has not finished
  * @port_work:	calls smc_rdma_dev_events.port_changed for each port in @changed
  * @changed:	ports with events not handled yet, one bit each

@@ -233,7 +233,8 @@ struct smc_link_move {
  * that the peer moves, and the members of struct rdma_conn that say so.  rx_link is replaced after
  * the handler of the old link has run for the last time, see smc_link_drain().  It is then
  * SMC_RX_MOVING while another context does the handler's work.  After that it is the link that the
- * newest message came over, or SMC_RX_ANY until the first message over another link.  All changes but the first are made under smc_lgr.lock.
+ * newest message came over, or SMC_RX_ANY until the first message over another link.  All changes
+ * but the first are made under smc_lgr.lock.
  */
 #define SMC_RX_ANY	((struct smc_link *)1)
 #define SMC_RX_MOVING	((struct smc_link *)2)

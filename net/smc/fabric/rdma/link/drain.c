@@ -2,11 +2,11 @@
 /*
  * Drain a queue pair in limited time.
  *
- * ib_drain_qp() waits for the device without a limit, as ib_modify_qp() does, and applications would
- * wait with them.  Here the device gets SMC_LINK_DRAIN_TIME for both.  The command is given in a work
- * item of the device.  Later completions are ignored, and memory that the device may still access is
- * freed only after the queue pair has been destroyed, which does not begin before the command has
- * been carried out.
+ * ib_drain_qp() waits for the device without a limit, as ib_modify_qp() does, and applications
+ * would wait with them.  Here the device gets SMC_LINK_DRAIN_TIME for both.  The command is given
+ * in a work item of the device.  Later completions are ignored, and memory that the device may
+ * still access is freed only after the queue pair has been destroyed, which does not begin before
+ * the command has been carried out.
  */
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>

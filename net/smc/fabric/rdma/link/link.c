@@ -425,8 +425,8 @@ void smc_link_stop(struct smc_link *link, unsigned long until)
 /**
  * smc_link_drain() - wait until nothing is sent or received any more
  * @link: the link, stopped
- * @until: how long to wait for the device to stop and flush, in jiffies: at most SMC_LINK_DRAIN_TIME
- *	from now. A tenth of a second is granted in any case
+ * @until: how long to wait for the device to stop and flush, in jiffies: at most
+ *	SMC_LINK_DRAIN_TIME from now. A tenth of a second is granted in any case
  *
  * Context: process, sleeps.
  * Return: true on success, false if the device has not flushed in time and may still be

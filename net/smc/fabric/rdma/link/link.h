@@ -150,8 +150,8 @@ struct smc_link_msg {
  * @stop_work:	stops the queue pair, in a work queue of the device
  * @stopped:	completed when the device has stopped the queue pair, or has failed to
  * @stop_failed: valid then: it has failed to
- * @n_stop:	number of things that have to be done before @release_work is queued: @stop_work, and
- *		the owner's smc_link_queue_release()
+ * @n_stop:	number of things that have to be done before @release_work is queued: @stop_work,
+ *		and the owner's smc_link_queue_release()
  * @release_work: the owner's work item that destroys and releases the link, queued once nothing
  *		waits for it and it waits for nothing
  * @test_irq:	test builds: raises an event of the queue pair
