@@ -123,9 +123,8 @@ int smc_rdma_path_second(const struct smc_rdma_network *network,
 	return -ENOENT;
 }
 
-void smc_rdma_dev_release(struct smc_rdma_dev *dev, struct work_struct *work)
+void smc_rdma_dev_releases(struct smc_rdma_dev *dev)
 {
-	sim_queue_work(work, sim_below(sim_one_in(4) ? 5000 : 5), false);
 }
 
 void smc_rdma_dev_released(struct smc_rdma_dev *dev)

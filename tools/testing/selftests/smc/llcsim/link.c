@@ -288,7 +288,6 @@ static struct sim_port *port_of(const struct smc_link *link)
 static void reset(struct smc_link *link)
 {
 	link->state = SMC_LINK_UNUSED;
-	link->connected = false;
 	link->tx_ready = false;
 	link->tx_head = 0;
 	link->tx_tail = 0;
@@ -357,7 +356,6 @@ int smc_link_connect(struct smc_link *link)
 	if (link->state != SMC_LINK_NEW)
 		return -ENOLINK;
 	link->state = SMC_LINK_READY;
-	link->connected = true;
 	link->tx_ready = true;
 	qp_of_link(link)->peer = link->peer_qpn;
 	qp_of_link(link)->connected = true;
@@ -439,12 +437,17 @@ void smc_link_failed(struct smc_link *link)
 	link->state = SMC_LINK_DOWN;
 }
 
+/* The device takes its time to stop the queue pair. */
+void smc_link_queue_release(struct smc_link *link)
+{
+	sim_queue_work(&link->release_work, sim_below(sim_one_in(4) ? 5000 : 5), false);
+}
+
 void smc_link_destroy(struct smc_link *link)
 {
 	struct sim_qp *qp = qp_of_link(link);
 
 	link->qp = NULL;
-	link->connected = false;
 	if (!qp)
 		return;
 	if (qp->link)

@@ -66,7 +66,7 @@ static void never_flushes(enum role role)
 
 /*
  * The device hangs when it is told to stop a queue pair.  Applications get an error within the time
- * that it has for this, new connections work, and it is not told to destroy the queue pair meanwhile.
+ * that it has for this, new connections work, and the queue pair is not destroyed meanwhile.
  */
 static void hangs(enum role role)
 {

@@ -122,7 +122,7 @@ static bool answers_loss(struct duo d)
  * must not write there any more: its data come first, and are acknowledged, and so they are when
  * they come a second time.  @left: how many messages reach us over the first link.
  */
-static void closes(enum role role, unsigned int left)
+static void ends(enum role role, unsigned int left)
 {
 	struct duo d = two_links(role);
 	struct conn *c = d.c, *more = conn_over(d.second);
@@ -150,7 +150,7 @@ static void closes(enum role role, unsigned int left)
 	ok = ok && conn_echo(more);
 	conn_end(more);
 	conn_end(c);
-	verdict(ok, "failover, %s: the victim closes, and %u messages arrive before the link is lost",
+	verdict(ok, "failover, %s: the victim closes, %u messages arrive, the link is lost",
 		role_name[role], left);
 }
 
@@ -186,7 +186,7 @@ void cases_late(void)
 	set_parameter("hold_drain", 0);
 	for (enum role r = CLIENT; r <= SERVER; r++)
 		for (unsigned int left = 0; left < 3; left++)
-			TRY(closes(r, left), "");
+			TRY(ends(r, left), "");
 	for (enum role r = CLIENT; r <= SERVER; r++) {
 		TRY(hangs(r), role_name[r]);
 		set_parameter("hold_command", 0);

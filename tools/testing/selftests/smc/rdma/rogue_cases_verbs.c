@@ -170,7 +170,7 @@ static bool goes_on(struct conn *c, enum state state)
 	return ok;
 }
 
-static void allowed(enum role role, enum flavour flavour, enum state state)
+static void harmless(enum role role, enum flavour flavour, enum state state)
 {
 	struct conn *c = begin(role, flavour, state);
 	bool ok = all_accepted(c->l, c, c->peer.rkey, c->peer_addr) && goes_on(c, state);
@@ -197,7 +197,7 @@ static void fatal(enum role role, enum flavour flavour, enum state state, const 
 
 static void all_kinds(enum role role, enum flavour flavour, enum state state)
 {
-	TRY(allowed(role, flavour, state), state_name[state]);
+	TRY(harmless(role, flavour, state), state_name[state]);
 	for (size_t i = 0; i < N_KINDS; i++)
 		if (kinds[i].fatal)
 			TRY(fatal(role, flavour, state, &kinds[i]), kinds[i].what);
