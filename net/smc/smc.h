@@ -70,8 +70,8 @@
  *
  * Spinlocks, taken with bottom halves disabled:
  *
- *  smc_pool.lock		free elements of one size
- *  smc_pools.lock		the list of all buffers
+ *  smc_pool.lock		an account's free elements of one size
+ *  smc_pools.lock		the accounts, and the list of all buffers
  *  smcd_conn.hear_lock		serializes reading the control data of an element
  *  smc_conn.state_lock		state and urgent byte of a connection; callbacks invoked under it
  *				take leaf locks only

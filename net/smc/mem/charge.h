@@ -41,13 +41,22 @@ static inline struct mem_cgroup *smc_charge_get(const struct sock *sk)
 #endif
 }
 
-/* The cgroup that allocations with __GFP_ACCOUNT charge now, with a reference, or NULL. */
+/* The cgroup that set_active_memcg() has set for allocations with __GFP_ACCOUNT, or NULL. */
+static inline struct mem_cgroup *smc_charge_active(void)
+{
+#ifdef CONFIG_MEMCG
+	return in_task() ? current->active_memcg : this_cpu_read(int_active_memcg);
+#else
+	return NULL;
+#endif
+}
+
+/* The same, with a reference. */
 static inline struct mem_cgroup *smc_charge_hold_active(void)
 {
-	struct mem_cgroup *memcg = NULL;
+	struct mem_cgroup *memcg = smc_charge_active();
 
 #ifdef CONFIG_MEMCG
-	memcg = in_task() ? current->active_memcg : this_cpu_read(int_active_memcg);
 	if (memcg)
 		css_get(&memcg->css);
 #endif

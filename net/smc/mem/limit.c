@@ -86,6 +86,23 @@ void smc_mem_unreserve(struct smc_mem_limit *limit, u64 bytes)
 }
 
 /**
+ * smc_mem_relieve() - a connection is refused a buffer: have unused ones freed
+ * @limit: the limit of the namespace
+ *
+ * Context: any.
+ */
+void smc_mem_relieve(const struct smc_mem_limit *limit)
+{
+	struct work_struct *relief;
+
+	rcu_read_lock();
+	relief = rcu_dereference(limit->relief_work);
+	if (relief)
+		queue_work(smc_wq, relief);
+	rcu_read_unlock();
+}
+
+/**
  * smc_mem_reserve() - try to reserve memory for a buffer
  * @limit: the limit
  * @bytes: number of bytes
@@ -99,16 +116,11 @@ bool smc_mem_reserve(struct smc_mem_limit *limit, u64 bytes)
 {
 	u64 used = atomic64_add_return(bytes, &limit->bytes);
 	u64 of_host = atomic64_add_return(bytes, &host_bytes);
-	struct work_struct *relief;
 
 	if (used <= READ_ONCE(limit->max) && of_host <= host_limit(limit))
 		return true;
 	smc_mem_unreserve(limit, bytes);
-	rcu_read_lock();
-	relief = rcu_dereference(limit->relief_work);
-	if (relief)
-		queue_work(smc_wq, relief);
-	rcu_read_unlock();
+	smc_mem_relieve(limit);
 	return false;
 }
 

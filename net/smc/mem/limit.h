@@ -35,6 +35,7 @@ u64 smc_host_mem_used(void);
 
 bool smc_mem_reserve(struct smc_mem_limit *limit, u64 bytes);
 void smc_mem_unreserve(struct smc_mem_limit *limit, u64 bytes);
+void smc_mem_relieve(const struct smc_mem_limit *limit);
 int smc_mem_largest_code(const struct smc_mem_limit *limit);
 
 /* net.c */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Buffers: allocated when all elements of a pool are in use. Free buffers are kept for some time,
- * or as long as their owner exists. The limits and the memory cgroup are checked before memory is
+ * Buffers: allocated when all elements of a pool are in use. Buffers without users are kept for
+ * some time, one of each size longer. The limits and the memory cgroup are checked before memory is
  * allocated.
  */
 #include <linux/mm.h>
@@ -20,7 +20,7 @@
 #define BUF_MAX_RMBES	32u
 /* Memory that must remain available in the cgroup after a new buffer has been allocated. */
 #define CGROUP_ROOM	(2u << 20)
-/* How long an idle buffer is kept for new connections. */
+/* How long idle buffers, and all buffers of an idle account, are kept for new connections. */
 #define KEEP_TIME	(5 * HZ)
 
 /**
@@ -39,7 +39,7 @@ void smc_pools_put(struct smc_pools *pools)
 
 static void __buf_unlist(struct smc_buf *buf)
 {
-	struct smc_pools *pools = buf->pool->pools;
+	struct smc_pools *pools = smc_buf_pools(buf);
 
 	lockdep_assert_held(&pools->lock);
 	list_del_init(&buf->all);
@@ -48,7 +48,7 @@ static void __buf_unlist(struct smc_buf *buf)
 
 static void buf_unlist(struct smc_buf *buf)
 {
-	struct smc_pools *pools = buf->pool->pools;
+	struct smc_pools *pools = smc_buf_pools(buf);
 
 	if (list_empty(&buf->all))
 		return;
@@ -59,7 +59,8 @@ static void buf_unlist(struct smc_buf *buf)
 
 static void buf_free(struct smc_buf *buf)
 {
-	struct smc_pools *pools = buf->pool->pools;
+	struct smc_account *account = buf->pool->account;
+	struct smc_pools *pools = account->pools;
 
 	if (pools->ops->reg)
 		buf_unlist(buf);
@@ -70,6 +71,7 @@ static void buf_free(struct smc_buf *buf)
 	atomic64_sub(smc_buf_bytes(buf), &pools->bytes);
 	pools->ops->free(buf->mem, smc_buf_bytes(buf), buf->priv);
 	kfree(buf);
+	smc_account_put(account);
 	smc_pools_put(pools);
 }
 
@@ -97,27 +99,69 @@ static void __pool_reap(struct smc_pool *pool, bool all, struct list_head *gone)
 	}
 }
 
-static void reap(struct smc_pools *pools)
+static void account_reap(struct smc_account *account, bool all, struct list_head *gone)
 {
-	bool all = READ_ONCE(pools->closed);
+	struct smc_pool *pool;
+	int i;
+
+	for (i = 0; i <= SMC_SIZE_CODE_LIMIT; i++) {
+		pool = &account->pool[i];
+		spin_lock_bh(&pool->lock);
+		__pool_reap(pool, all, gone);
+		spin_unlock_bh(&pool->lock);
+	}
+}
+
+/* Returns when to call this again, as an account keeps its buffers for some time, or a maximum. */
+static unsigned long reap(struct smc_pools *pools)
+{
+	unsigned long again = MAX_JIFFY_OFFSET, kept = 0;
+	bool closed = READ_ONCE(pools->closed);
+	struct smc_account *account;
 	struct smc_buf *buf, *next;
 	LIST_HEAD(gone);
 	int i;
 
-	for (i = 0; i <= SMC_SIZE_CODE_LIMIT; i++) {
-		spin_lock_bh(&pools->pool[i].lock);
-		__pool_reap(&pools->pool[i], all, &gone);
-		spin_unlock_bh(&pools->pool[i].lock);
+	rcu_read_lock();
+	hash_for_each_rcu(pools->accounts, i, account, node) {
+		if (!closed)
+			kept = smc_account_kept(account, KEEP_TIME);
+		account_reap(account, !kept, &gone);
+		if (kept)
+			again = min(again, kept);
 	}
+	rcu_read_unlock();
 	list_for_each_entry_safe(buf, next, &gone, list)
 		buf_free(buf);
+	return again;
+}
+
+/*
+ * If the work item is pending, do its work now, so that no timer is left behind.  If it is running,
+ * it has a reference, and this does not wait for it.
+ */
+static void reap_pending(struct smc_pools *pools)
+{
+	if (!cancel_delayed_work(&pools->reap))
+		return;
+	reap(pools);
+	smc_pools_put(pools);
 }
 
 static void reap_work(struct work_struct *work)
 {
 	struct smc_pools *pools = container_of(work, struct smc_pools, reap.work);
+	unsigned long again = reap(pools);
 
-	reap(pools);
+	if (again < MAX_JIFFY_OFFSET) {
+		refcount_inc(&pools->ref);
+		if (!queue_delayed_work(smc_wq, &pools->reap, again))
+			smc_pools_put(pools);
+		/* smc_pools_shut() may not have seen this timer.  Pairs with the barrier there. */
+		smp_mb();
+		if (READ_ONCE(pools->closed))
+			reap_pending(pools);
+	}
 	smc_pools_put(pools);
 }
 
@@ -153,7 +197,6 @@ struct smc_pools *smc_pools_new(struct smc_mem_limit *limit, const struct smc_bu
 				void *owner)
 {
 	struct smc_pools *pools = kzalloc(sizeof(*pools), SMC_GFP_CHARGED);
-	int i;
 
 	if (!pools)
 		return NULL;
@@ -166,15 +209,7 @@ struct smc_pools *smc_pools_new(struct smc_mem_limit *limit, const struct smc_bu
 	smc_spin_lock_init(&pools->lock, SMC_LOCK_POOLS);
 	INIT_LIST_HEAD(&pools->all);
 	INIT_DELAYED_WORK(&pools->reap, reap_work);
-	for (i = 0; i <= SMC_SIZE_CODE_LIMIT; i++) {
-		struct smc_pool *pool = &pools->pool[i];
-
-		smc_spin_lock_init(&pool->lock, SMC_LOCK_POOL);
-		INIT_LIST_HEAD(&pool->free);
-		INIT_LIST_HEAD(&pool->idle);
-		pool->pools = pools;
-		pool->size_code = i;
-	}
+	hash_init(pools->accounts);
 	return pools;
 }
 
@@ -237,14 +272,13 @@ void smc_pools_shut(struct smc_pools *pools)
 		unregister_all(pools);
 	WRITE_ONCE(pools->closed, true);
 	/* Not from the work item: its queue may be full of callers of this function. */
-	if (cancel_delayed_work_sync(&pools->reap))
-		smc_pools_put(pools);
 	reap(pools);
-	/* smc_rmbe_put() may have started the timer just before @closed was set. */
-	if (cancel_delayed_work_sync(&pools->reap)) {
-		smc_pools_put(pools);
-		reap(pools);
-	}
+	/*
+	 * smc_rmbe_put() may have started the timer before @closed was set. It held the lock of a
+	 * pool, which reap() has taken since then. Pairs with the barrier in reap_work().
+	 */
+	smp_mb();
+	reap_pending(pools);
 	free_retired(pools);
 }
 
@@ -287,16 +321,20 @@ bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), v
 	return found;
 }
 
-/* Take out the buffer that has been idle for longest, unless it is the only idle one. */
-static struct smc_buf *pool_retire(struct smc_pool *pool, bool (*may)(const void *priv))
+/* Take out the buffer that has been idle for longest, unless one is kept and this is the last. */
+static struct smc_buf *pool_retire(struct smc_pool *pool, bool keep_one,
+				   bool (*may)(const void *priv))
 {
 	struct smc_buf *buf, *found = NULL;
 
 	spin_lock_bh(&pool->lock);
-	if (!list_empty(&pool->idle) && !list_is_singular(&pool->idle)) {
-		buf = list_last_entry(&pool->idle, struct smc_buf, list);
-		if (!may || may(buf->priv))
+	list_for_each_entry_reverse(buf, &pool->idle, list) {
+		if (keep_one && list_is_first(&buf->list, &pool->idle))
+			break;
+		if (!may || may(buf->priv)) {
 			found = buf;
+			break;
+		}
 	}
 	if (found) {
 		__take_out(found);
@@ -306,24 +344,71 @@ static struct smc_buf *pool_retire(struct smc_pool *pool, bool (*may)(const void
 	return found;
 }
 
-/**
- * smc_pools_retire() - permanently take a registered buffer that has no users
- * @pools: the pools, which are not closed
- * @may: may this buffer be taken? Called with its smc_buf_priv() under a spinlock. NULL: any buffer
- *
- * One idle buffer of each size is kept. The caller makes the device and the peer forget the buffer
- * and then calls smc_buf_retired(), unless smc_pools_close() is called before that.
- *
- * Context: process.
- * Return: smc_buf_priv() of the buffer, or NULL.
+/*
+ * If no account has a connection: the last one that had.  It keeps one buffer of each size, as the
+ * next connection is likely to be for the same cgroup.  The owner ends if none comes.
  */
-void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv))
+static const struct smc_account *latest_account(struct smc_pools *pools)
+{
+	struct smc_account *account, *latest = NULL;
+	int i;
+
+	hash_for_each_rcu(pools->accounts, i, account, node) {
+		if (smc_account_kept(account, 0))
+			return NULL;
+		if (!latest || time_after(READ_ONCE(account->idle_since),
+					  READ_ONCE(latest->idle_since)))
+			latest = account;
+	}
+	return latest;
+}
+
+static struct smc_buf *account_retire(struct smc_account *account, bool keep_one,
+				      bool (*may)(const void *priv))
 {
 	struct smc_buf *buf = NULL;
 	int i;
 
 	for (i = 0; i <= SMC_SIZE_CODE_LIMIT && !buf; i++)
-		buf = pool_retire(&pools->pool[i], may);
+		buf = pool_retire(&account->pool[i], keep_one, may);
+	return buf;
+}
+
+/**
+ * smc_pools_retire() - permanently take a registered buffer that has no users
+ * @pools: the pools, which are not closed
+ * @may: may this buffer be taken? Called with its smc_buf_priv() under a spinlock. NULL: any buffer
+ * @keep: how long an account without connections keeps one buffer of each size, in jiffies. An
+ *	account with connections always keeps it
+ * @again: set to true if there is an account without connections, so that this should be called
+ *	again later; otherwise unchanged
+ *
+ * The caller makes the device and the peer forget the buffer and then calls smc_buf_retired(),
+ * unless smc_pools_close() is called before that.
+ *
+ * Context: process.
+ * Return: smc_buf_priv() of the buffer, or NULL.
+ */
+void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv),
+		       unsigned long keep, bool *again)
+{
+	const struct smc_account *latest;
+	struct smc_account *account;
+	struct smc_buf *buf = NULL;
+	unsigned long kept;
+	int i;
+
+	rcu_read_lock();
+	latest = latest_account(pools);
+	hash_for_each_rcu(pools->accounts, i, account, node) {
+		kept = smc_account_kept(account, keep);
+		buf = account_retire(account, kept || account == latest, may);
+		if (buf)
+			break;
+		if (kept < MAX_JIFFY_OFFSET)
+			*again = true;
+	}
+	rcu_read_unlock();
 	return buf ? buf->priv : NULL;
 }
 
@@ -336,7 +421,7 @@ void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv))
  */
 void smc_buf_retired(struct smc_buf *buf)
 {
-	struct smc_pools *pools = buf->pool->pools;
+	struct smc_pools *pools = smc_buf_pools(buf);
 	void *priv = buf->priv;
 
 	mutex_lock(&pools->reg_lock);
@@ -431,11 +516,15 @@ const struct smc_buf_ops smc_own_buf_ops = {
 };
 
 /* Allocate a buffer and its memory; the caller has reserved the memory. */
-static struct smc_buf *buf_alloc(const struct smc_pools *pools, unsigned int n, u32 size)
+static struct smc_buf *buf_alloc(const struct smc_account *account, unsigned int n, u32 size)
 {
+	const struct smc_pools *pools = account->pools;
 	gfp_t gfp = SMC_GFP_CHARGED;
 	struct smc_buf *buf;
 
+	/* Without an active cgroup, that of the current task would be charged. */
+	if (!account->memcg)
+		gfp &= ~__GFP_ACCOUNT;
 	/*
 	 * In a full cgroup, the program's next page fault or TCP's next allocation would invoke the
 	 * OOM killer. So leave some room for them.
@@ -456,16 +545,19 @@ static struct smc_buf *buf_alloc(const struct smc_pools *pools, unsigned int n, 
 static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 {
 	u32 size = smc_clc_size_to_bytes(pool->size_code);
-	struct smc_pools *pools = pool->pools;
+	struct smc_pools *pools = pool->account->pools;
 	u64 bytes = (u64)n * size;
 	struct smc_buf *buf;
 	unsigned int i;
 
-	if (pools->ops->max_bufs && READ_ONCE(pools->n_bufs) >= pools->ops->max_bufs)
+	if (pools->ops->max_bufs && READ_ONCE(pools->n_bufs) >= pools->ops->max_bufs) {
+		/* Many may be idle, in as many accounts. */
+		smc_mem_relieve(pools->limit);
 		return NULL;
+	}
 	if (!smc_mem_reserve(pools->limit, bytes))
 		return NULL;
-	buf = buf_alloc(pools, n, size);
+	buf = buf_alloc(pool->account, n, size);
 	if (!buf) {
 		smc_mem_unreserve(pools->limit, bytes);
 		return NULL;
@@ -477,6 +569,7 @@ static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 	for (i = 0; i < n; i++)
 		buf->rmbes[i].buf = buf;
 	refcount_inc(&pools->ref);
+	smc_account_hold(pool->account);
 	atomic64_add(bytes, &pools->bytes);
 	trace_smc_buf_new(pools, bytes, n, smc_mem_limit_used(pools->limit),
 			  pools->limit->max);
@@ -496,7 +589,7 @@ unsigned int smc_mem_rmbes(u32 size)
 
 /**
  * smc_buf_new() - create a buffer for a pool that has no free element
- * @pool: the pool
+ * @pool: the pool, of the account of the active cgroup
  *
  * Context: process, may sleep.
  * Return: the buffer, not yet in the pool's lists, or NULL.
@@ -504,7 +597,7 @@ unsigned int smc_mem_rmbes(u32 size)
 struct smc_buf *smc_buf_new(struct smc_pool *pool)
 {
 	u32 size = smc_clc_size_to_bytes(pool->size_code);
-	struct smc_pools *pools = pool->pools;
+	struct smc_pools *pools = pool->account->pools;
 	struct smc_buf *buf = NULL;
 	unsigned int n = 0;
 

@@ -33,7 +33,7 @@ enum smc_mem {
  * @reg:	registers a new buffer with a device; returns the value for smc_buf_priv(), or NULL
  *		if the buffer cannot be used. Registered buffers are kept until their owner takes
  *		them, see smc_pools_retire(). If @reg is NULL, there is no device, and idle buffers
- *		are freed after some seconds
+ *		are freed after some seconds, all but one of an account that has connections
  * @unreg:	undoes @reg; the memory stays allocated
  *
  * Context: process, may sleep.
@@ -55,7 +55,8 @@ void smc_pools_put(struct smc_pools *pools);
 void smc_pools_close(struct smc_pools *pools);
 u64 smc_pools_bytes(const struct smc_pools *pools);
 bool smc_pools_any(struct smc_pools *pools, bool (*fn)(void *priv, void *arg), void *arg);
-void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv));
+void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv),
+		       unsigned long keep, bool *again);
 void smc_buf_retired(struct smc_buf *buf);
 
 extern const struct smc_buf_ops smc_own_buf_ops;

@@ -4,7 +4,9 @@
  * the cost does not grow with the number of connections, and the lock is held only for the list
  * operation.
  */
+#include <linux/jiffies.h>
 #include <linux/list.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include "../trace.h"
 #include "../wire/clc.h"
@@ -20,18 +22,28 @@ static struct smc_rmbe *__pool_take(struct smc_pool *pool)
 	if (!rmbe)
 		return NULL;
 	list_del(&rmbe->list);
-	if (rmbe->buf->n_free-- == rmbe->buf->n_rmbes)
+	if (rmbe->buf->n_free-- == rmbe->buf->n_rmbes) {
 		list_del(&rmbe->buf->list);
+		atomic_inc(&pool->account->n_busy);
+	}
 	return rmbe;
 }
 
-static struct smc_rmbe *pool_get_free(struct smc_pool *pool)
+static struct smc_rmbe *get_free(struct smc_pools *pools, int code)
 {
-	struct smc_rmbe *rmbe;
+	struct smc_rmbe *rmbe = NULL;
+	struct smc_account *account;
+	struct smc_pool *pool;
 
-	spin_lock_bh(&pool->lock);
-	rmbe = __pool_take(pool);
-	spin_unlock_bh(&pool->lock);
+	rcu_read_lock();
+	account = smc_account_find(pools);
+	if (account) {
+		pool = &account->pool[code];
+		spin_lock_bh(&pool->lock);
+		rmbe = __pool_take(pool);
+		spin_unlock_bh(&pool->lock);
+	}
+	rcu_read_unlock();
 	if (rmbe)
 		rmbe->how = SMC_RMBE_REUSED;
 	return rmbe;
@@ -56,6 +68,18 @@ static struct smc_rmbe *pool_get_new(struct smc_pool *pool)
 	return rmbe;
 }
 
+static struct smc_rmbe *get_new(struct smc_pools *pools, int code)
+{
+	struct smc_account *account = smc_account_get(pools);
+	struct smc_rmbe *rmbe;
+
+	if (!account)
+		return NULL;
+	rmbe = pool_get_new(&account->pool[code]);
+	smc_account_put(account);
+	return rmbe;
+}
+
 /**
  * smc_rmbe_put() - release an element that neither side uses any more
  * @rmbe: the element
@@ -64,8 +88,8 @@ static struct smc_rmbe *pool_get_new(struct smc_pool *pool)
  * The peer's part of these references is dropped by part_from_peer() over loopback, otherwise by
  * smc_msg_leave_if_ended().
  *
- * All idle buffers but one are freed after some seconds. For buffers registered with a device, the
- * owner decides.
+ * All idle buffers but one are freed after some seconds, and that one after some seconds in which
+ * its account has no connection. For buffers registered with a device, the owner decides.
  *
  * Context: any.
  */
@@ -73,7 +97,9 @@ void smc_rmbe_put(struct smc_rmbe *rmbe)
 {
 	struct smc_buf *buf = rmbe->buf;
 	struct smc_pool *pool = buf->pool;
-	struct smc_pools *pools = pool->pools;
+	struct smc_account *account = pool->account;
+	struct smc_pools *pools = account->pools;
+	bool unused;
 
 	spin_lock_bh(&pool->lock);
 	if (unlikely(READ_ONCE(buf->doomed)))
@@ -84,9 +110,11 @@ void smc_rmbe_put(struct smc_rmbe *rmbe)
 		list_add(&rmbe->list, &pool->free);
 	if (++buf->n_free == buf->n_rmbes) {
 		list_add(&buf->list, &pool->idle);
+		WRITE_ONCE(account->idle_since, jiffies);
+		unused = atomic_dec_and_test(&account->n_busy);
 		if (unlikely(READ_ONCE(pools->closed) || READ_ONCE(buf->doomed)))
 			smc_pools_reap(pools, false);
-		else if (!pools->ops->reg && !list_is_singular(&pool->idle))
+		else if (!pools->ops->reg && (unused || !list_is_singular(&pool->idle)))
 			smc_pools_reap(pools, true);
 	}
 	spin_unlock_bh(&pool->lock);
@@ -94,7 +122,7 @@ void smc_rmbe_put(struct smc_rmbe *rmbe)
 
 /**
  * smc_rmbe_get() - take an element for a new connection
- * @pools: pools to take the element from
+ * @pools: pools to take the element from, out of a buffer that the active cgroup pays for
  * @bytes: requested size; the element may be smaller if memory is short, or larger because sizes
  *	are powers of two
  *
@@ -108,9 +136,9 @@ struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes)
 	int code;
 
 	for (code = min_t(int, wanted, pools->ops->max_code); code >= 0 && !rmbe; code--) {
-		rmbe = pool_get_free(&pools->pool[code]);
+		rmbe = get_free(pools, code);
 		if (!rmbe && code <= smc_mem_largest_code(pools->limit))
-			rmbe = pool_get_new(&pools->pool[code]);
+			rmbe = get_new(pools, code);
 	}
 	if (!rmbe)
 		trace_smc_buf_failed(pools, bytes, 1, smc_mem_limit_used(pools->limit),
@@ -122,7 +150,7 @@ struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes)
 
 /**
  * smc_rmbe_get_free() - take a free element of an existing buffer
- * @pools: pools to take the element from
+ * @pools: pools to take the element from, out of a buffer that the active cgroup pays for
  * @bytes: minimum size
  *
  * Context: any.
@@ -132,7 +160,7 @@ struct smc_rmbe *smc_rmbe_get_free(struct smc_pools *pools, u32 bytes)
 {
 	int code = smc_clc_size_from_bytes(bytes);
 
-	return code <= pools->ops->max_code ? pool_get_free(&pools->pool[code]) : NULL;
+	return code <= pools->ops->max_code ? get_free(pools, code) : NULL;
 }
 
 /* SMC_RMBE_*: how the element was obtained. */
@@ -156,7 +184,7 @@ u32 smc_rmbe_size(const struct smc_rmbe *rmbe)
 
 struct smc_pools *smc_rmbe_pools(const struct smc_rmbe *rmbe)
 {
-	return rmbe->buf->pool->pools;
+	return smc_buf_pools(rmbe->buf);
 }
 
 struct smc_buf *smc_rmbe_buf(const struct smc_rmbe *rmbe)

@@ -141,6 +141,8 @@ struct smc_rtoken {
  * @idle_work:	ends the group when it has had no connections for a while
  * @close_work:	abandons connections that the peer does not close
  * @retire_work: removes buffers without users
+ * @retire_now:	an allocation was refused, so @retire_work keeps no buffers for some time; under
+ *		smc_lgrs.lock
  * @failover_work: moves connections away from links that are down, and releases these links
  * @end_work:	the part of the end that others wait for
  */
@@ -200,6 +202,7 @@ struct smc_lgr {
 	struct delayed_work	idle_work;
 	struct delayed_work	close_work;
 	struct delayed_work	retire_work;
+	bool			retire_now;
 	struct work_struct	failover_work;
 	struct work_struct	end_work;
 };

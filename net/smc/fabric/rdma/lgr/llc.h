@@ -180,6 +180,7 @@ void smc_llc_init(struct smc_lgr *lgr);
 void smc_llc_first_contact(struct smc_lgr *lgr);
 int smc_llc_begin_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
 			       struct smc_lgr_conn *lconn);
+bool smc_llc_rkey_settled(const struct smc_rmb *rmb);
 void smc_llc_unwait(struct smc_lgr_conn *lconn);
 void smc_llc_delete_rkey(struct smc_rmb *rmb);
 void smc_llc_forget_soon(struct smc_rmb *rmb);

@@ -77,6 +77,29 @@ int smc_llc_begin_confirm_rkey(struct smc_lgr *lgr, struct smc_rmb *rmb,
 }
 
 /**
+ * smc_llc_rkey_settled() - is it certain whether the peer knows an RMB?
+ * @rmb: the RMB, which no connection uses
+ *
+ * It is not while the peer is being asked, nor if an answer was lost with its link and the peer has
+ * refused the RMB since then, perhaps because it had accepted it before. DELETE RKEY would not
+ * help, as such a peer need not know the keys on newer links.
+ *
+ * Context: any but hard interrupts.
+ * Return: true if so.
+ */
+bool smc_llc_rkey_settled(const struct smc_rmb *rmb)
+{
+	struct smc_llc *llc = &rmb->lgr->llc;
+	bool settled;
+
+	spin_lock_bh(&llc->lock);
+	settled = rmb->confirmed ||
+		  (list_empty(&rmb->list) && llc->rmb != rmb && !rmb->unanswered);
+	spin_unlock_bh(&llc->lock);
+	return settled;
+}
+
+/**
  * smc_llc_unwait() - stop waiting for an RMB to be confirmed
  * @lconn: the connection
  */
@@ -184,6 +207,7 @@ void smc_llc_next_rkey(struct smc_lgr *lgr)
 		return;
 	}
 	/* A link that is down has no region; treat that like a missing answer. */
+	llc->rmb->unanswered++;
 	if (!rc)
 		smc_llc_send_or_down(link, &m);
 	llc->rkey = m.confirm_rkey.rkey;
@@ -245,6 +269,7 @@ void smc_llc_rkey_answered(struct smc_lgr *lgr, bool yes, bool retry)
 
 	spin_lock_bh(&llc->lock);
 	llc->rmb = NULL;
+	rmb->unanswered--;
 	if (!yes && retry && rmb->retries++ < RKEY_RETRIES) {
 		list_add(&rmb->list, &llc->rkeys);
 		llc->rkey_again = (jiffies + RKEY_RETRY_TIME) | 1;

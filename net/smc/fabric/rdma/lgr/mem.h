@@ -49,6 +49,8 @@ struct smc_rmb_forget {
  *		deregister it; under @lgr->setup_lock
  * @refusals:	how often the peer has refused the RMB; each new connection asks again
  * @retries:	how often the peer has put us off since then; both under smc_llc.lock
+ * @unanswered:	number of requests to accept the RMB that the peer has not answered; written by the
+ *		engine. More than the current one if an answer was lost with its link
  * @list:	entry in a list of smc_llc while the peer must learn of the RMB, or forget it; under
  *		smc_llc.lock
  * @forget:	deregistration for each link, once the buffer has no users
@@ -63,6 +65,7 @@ struct smc_rmb {
 	bool			forgotten;
 	unsigned int		refusals;
 	unsigned int		retries;
+	unsigned int		unanswered;
 	struct list_head	list;
 	struct smc_rmb_forget	forget[SMC_LGR_LINKS];
 	atomic_t		n_forget;

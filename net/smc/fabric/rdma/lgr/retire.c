@@ -10,7 +10,8 @@
  *	each device deregisters it, in the device's own queue	release.c
  *	the memory is freed
  *
- * One buffer of each size stays, for the next connection.
+ * One buffer of each size stays, for the next connection of the same account (mem/account.c), as
+ * long as the account has connections. If no account has any, the last one that had keeps one.
  */
 #include <linux/moduleparam.h>
 #include "../../../smc.h"
@@ -38,12 +39,34 @@ static unsigned long keep_time(void)
 }
 #endif
 
-/* An RMB that the peer has not accepted stays, as the peer may still be asked about it. */
 static bool rmb_may_go(const void *priv)
 {
-	const struct smc_rmb *rmb = priv;
+	return smc_llc_rkey_settled(priv);
+}
 
-	return rmb->confirmed;
+/* Nobody will use this buffer any more. */
+static void retire(struct smc_rmb *rmb)
+{
+	lockdep_assert_held(&rmb->lgr->setup_lock);
+	if (rmb->confirmed) {
+		rmb->unused = true;
+		smc_llc_delete_rkey(rmb);
+	} else {
+		/* Send rings, or an RMB that the peer has refused. */
+		rmb->forgotten = true;
+		smc_llc_forget_soon(rmb);
+	}
+}
+
+static void retire_unused(struct smc_lgr *lgr, unsigned long keep, bool *again)
+{
+	struct smc_rmb *rmb;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	while ((rmb = smc_pools_retire(lgr->txbufs, NULL, keep, again)))
+		retire(rmb);
+	while ((rmb = smc_pools_retire(lgr->rmbs, rmb_may_go, keep, again)))
+		retire(rmb);
 }
 
 /*
@@ -73,19 +96,17 @@ static void search_again(struct smc_lgr *lgr)
 static void retire_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, retire_work.work);
-	struct smc_rmb *rmb;
-	bool again;
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+	bool now, again = false;
 
+	spin_lock_bh(&lgrs->lock);
+	now = lgr->retire_now;
+	lgr->retire_now = false;
+	spin_unlock_bh(&lgrs->lock);
 	mutex_lock(&lgr->setup_lock);
-	while (!lgr->dead && (rmb = smc_pools_retire(lgr->txbufs, NULL))) {
-		rmb->forgotten = true;
-		smc_llc_forget_soon(rmb);
-	}
-	while (!lgr->dead && (rmb = smc_pools_retire(lgr->rmbs, rmb_may_go))) {
-		rmb->unused = true;
-		smc_llc_delete_rkey(rmb);
-	}
-	again = __must_search_again(lgr);
+	if (!lgr->dead)
+		retire_unused(lgr, now ? 0 : keep_time(), &again);
+	again |= __must_search_again(lgr);
 	mutex_unlock(&lgr->setup_lock);
 	if (again)
 		search_again(lgr);
@@ -103,6 +124,7 @@ void __smc_lgr_retire(struct smc_lgr *lgr, bool now)
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	if (lgr->state != SMC_LGR_ACTIVE || (!now && delayed_work_pending(&lgr->retire_work)))
 		return;
+	lgr->retire_now |= now;
 	smc_lgr_get(lgr);
 	if (mod_delayed_work(smc_link_wq, &lgr->retire_work, now ? 0 : keep_time()))
 		refcount_dec(&lgr->ref);

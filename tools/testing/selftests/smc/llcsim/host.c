@@ -203,20 +203,30 @@ static bool is_used(struct smc_lgr *lgr, const struct smc_rmb *rmb)
 	return false;
 }
 
-void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv))
+/*
+ * One stays, unless it is of an account without connections while another one has some. In this
+ * model the choice decides which of the RMBs are of which account.
+ */
+void *smc_pools_retire(struct smc_pools *pools, bool (*may)(const void *priv),
+		       unsigned long keep, bool *again)
 {
 	struct smc_rmb *unused = NULL, *rmb;
+	bool others = false;
 	unsigned int i, n = 0;
 
 	for (i = 0; i < pools->n; i++) {
 		rmb = pools->rmbs[i];
-		if (rmb->buf->retired || is_used(pools->owner, rmb))
+		if (rmb->buf->retired)
 			continue;
+		if (is_used(pools->owner, rmb)) {
+			others = true;
+			continue;
+		}
 		n++;
 		if (may(rmb))
 			unused = rmb;
 	}
-	if (n < 2 || !unused)
+	if (!unused || (n < 2 && !(others && sim_one_in(2))))
 		return NULL;
 	unused->buf->retired = true;
 	return unused;

@@ -5,6 +5,7 @@ audit).
 
 At every limit connections become TCP. Nothing hangs, nobody is killed because of it, and nothing is
 left."""
+import contextlib
 import ctypes
 import glob
 import json
@@ -138,6 +139,35 @@ def in_child(function, *args):
     os.waitpid(pid, 0)
     assert status == "ok", value
     return value
+
+
+class Holder:
+    """A process of its own that keeps what a generator has created. The generator yields a value."""
+
+    def __init__(self, function, *args):
+        self.said, says = os.pipe()
+        told, self.tells = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                for value in function(*args):
+                    os.write(says, json.dumps(value).encode())
+                    os.read(told, 1)
+            except BaseException as error:  # pylint: disable=broad-except
+                os.write(says, json.dumps(f"{type(error).__name__}: {error}").encode())
+            os._exit(0)
+        os.close(says)
+        os.close(told)
+        self.value = json.loads(os.read(self.said, 1000))
+
+    def end(self):
+        """Ends the process, if it still exists; with it, all its sockets are closed."""
+        if self.pid:
+            os.write(self.tells, b"x")
+            os.waitpid(self.pid, 0)
+            os.close(self.tells)
+            os.close(self.said)
+        self.pid = 0
 
 
 # ---- net.smc.mem_max ---------------------------------------------------------
@@ -340,6 +370,53 @@ def charged():
     # the server has 64 elements of 256 KiB, the client 64 of 16 KiB
     assert of_server >= 15 * MIB, f"{of_server} in the server's group, {of_client} in the client's"
     assert of_client < 8 * MIB, f"{of_client} in the client's group, {of_server} in the server's"
+
+
+BUFFERS, PAIRS = 10, 16		# buffers, and the connections whose two ends fill one
+
+
+def owner(group):
+    """Fills some buffers, and then leaves two free elements in each of them."""
+    group.enter()
+    listener = listen()
+    pairs = [Pair(listener) for _ in range(BUFFERS * PAIRS)]
+    assert {p.mode for p in pairs} == {MODE_SMCD}
+    for pair in pairs[::PAIRS]:
+        pair.close()
+    yield info()["host_memory_used"]
+
+
+def guest(group):
+    """Has as many connections as the owner has buffers with free elements."""
+    group.enter()
+    listener = listen()
+    pairs = [Pair(listener) for _ in range(BUFFERS)]
+    assert {p.mode for p in pairs} == {MODE_SMCD}
+    yield info()["host_memory_used"]
+
+
+@case("a cgroup is not given elements that another one pays for, and does not keep them")
+def shares_nothing():
+    used, before = settled(), SERVER.current()
+    with contextlib.ExitStack() as stack:
+        holders = []
+        for function, group in (owner, SERVER), (guest, CLIENT):
+            holders.append(Holder(function, group))
+            stack.callback(holders[-1].end)
+        of_guest = holders[1].value - holders[0].value
+        assert of_guest >= 2 * BUFFERS * 16384, f"{of_guest} bytes more are in use"
+        holders[0].end()
+        left = settled() - used
+        assert left <= of_guest, f"{left} bytes are in use, {of_guest} of them by the guest"
+        left = SERVER.current() - before
+        assert left < MIB, f"{left} bytes are charged to a cgroup without processes"
+
+
+@case("an idle buffer is not kept for a cgroup that has no connection any more")
+def keeps_nothing():
+    Holder(owner, SERVER).end()
+    # Not even a single buffer of those that any of the cases so far has used.
+    assert settled() == 0
 
 
 @case("at memory.max of the server's group connections are TCP, and no process is killed")
@@ -679,8 +756,8 @@ def make_cgroups():
 def main():
     have_cgroups = make_cgroups()
     return cases.play(CASES, skip=lambda function: None if have_cgroups or function not in
-                      (charged, at_the_limit, grown, not_grown, page_cache, killed, kept_by_client,
-                       kept_by_server, kept_elsewhere) else
+                      (charged, shares_nothing, keeps_nothing, at_the_limit, grown, not_grown,
+                       page_cache, killed, kept_by_client, kept_by_server, kept_elsewhere) else
                       "this kernel has no memory cgroups")
 
 
