@@ -49,7 +49,7 @@
  *				end which closes tries both of its peer (loopback.c).  An
  *				in-kernel reader holds lock_sock, so it only tries the rx_lock,
  *				too.  What a task that fails to get one of them needs is done by
- *				its owner (owed.c).
+ *				its owner (smc_conn_trylock()).
  *  lock_sock(sk)		phase, reason, smc->conn, sk_prot and ops changes
  *  stand_in_lock		(mutex) the socket that kernel TLS finds instead of ours
  *  smc_fabrics_srcu		(SRCU) the list of fabrics, for readers that may sleep

@@ -303,7 +303,7 @@ static inline void smc_conn_put(struct smc_conn *c)
 		smc_conn_free(c);
 }
 
-/* owed.c */
+/* What is left to the owners of tx_lock (send.c) and rx_lock (recv.c). */
 void smc_conn_settle_tx(struct smc_conn *c);
 void smc_conn_settle_rx(struct smc_conn *c);
 
@@ -382,7 +382,6 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 void smc_conn_uncork(struct smc_conn *c);
 void smc_conn_stop(struct smc_conn *c);
 void smc_conn_cork_expired(struct work_struct *work);
-void smc_conn_publish_corked(struct smc_conn *c);
 int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags);
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c);

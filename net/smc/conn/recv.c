@@ -10,6 +10,24 @@
 #include "ring.h"
 #include "urgent.h"
 
+/**
+ * smc_conn_settle_rx() - do what others have left to the owner of rx_lock
+ * @c: the connection, referenced; the caller has released rx_lock
+ *
+ * As smc_conn_settle_tx().
+ *
+ * Context: process.
+ */
+void smc_conn_settle_rx(struct smc_conn *c)
+{
+	if (test_and_clear_bit(SMC_OWED_GROW, &c->rx_owed))
+		c->ops->may_grow(c);
+	if (test_and_clear_bit(SMC_OWED_READ, &c->rx_owed))
+		smc_conn_call_reader(c);
+	if (test_and_clear_bit(SMC_OWED_PART, &c->rx_owed))
+		c->ops->part(c);
+}
+
 /* Should a receiver that finds no data return at once? */
 static bool rx_ended(struct sock *sk, struct smc_conn *c)
 {

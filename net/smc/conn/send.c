@@ -82,15 +82,8 @@ static void finish_held(struct sock *sk, struct smc_conn *c, int flags)
 		start_cork_timer(c);
 }
 
-/**
- * smc_conn_publish_corked() - let the peer see what has been corked for too long
- * @c: the connection
- *
- * A sender may hold tx_lock indefinitely. Then it does this when it has released the lock.
- *
- * Context: process.
- */
-void smc_conn_publish_corked(struct smc_conn *c)
+/* A sender may hold tx_lock indefinitely. Then it does this when it has released the lock. */
+static void publish_corked(struct smc_conn *c)
 {
 	if (!smc_conn_trylock(&c->tx_lock, &c->tx_owed, SMC_OWED_CORK))
 		return;
@@ -103,8 +96,30 @@ void smc_conn_cork_expired(struct work_struct *work)
 {
 	struct smc_conn *c = container_of(work, struct smc_conn, cork_work.work);
 
-	smc_conn_publish_corked(c);
+	publish_corked(c);
 	smc_conn_put(c);
+}
+
+/**
+ * smc_conn_settle_tx() - do what others have left to the owner of tx_lock
+ * @c: the connection, referenced; the caller has released tx_lock
+ *
+ * The owner may be in a page fault for as long as a program likes. So no task that needs the lock
+ * polls for it, and none gives up because another one holds it. Each step here may find the lock
+ * taken again, and is left to its new owner then.
+ *
+ * Context: process.
+ */
+void smc_conn_settle_tx(struct smc_conn *c)
+{
+	if (test_and_clear_bit(SMC_OWED_ROOM, &c->tx_owed))
+		smc_conn_wake_senders(c);
+	if (test_and_clear_bit(SMC_OWED_CORK, &c->tx_owed))
+		publish_corked(c);
+	if (test_and_clear_bit(SMC_OWED_PART, &c->tx_owed))
+		c->ops->part(c);
+	if (test_and_clear_bit(SMC_OWED_LAST_WORD, &c->tx_owed))
+		c->ops->last_word(c);
 }
 
 /**
@@ -167,8 +182,8 @@ static size_t fill(struct smc_conn *c, struct iov_iter *from, size_t len)
 }
 
 /*
- * Whoever says our last word sets a flag, then looks at tx_lock. A sender takes tx_lock, then looks
- * at the flags. So either the sender stops, or the last word is left to it.
+ * A task that is to say our last word sets a flag, then looks at tx_lock. A sender takes tx_lock,
+ * then looks at the flags. So either the sender stops, or the last word is left to it.
  * model/reuse.pml: take the lock.
  */
 static void lock_tx(struct smc_conn *c)

@@ -133,7 +133,7 @@ static bool no_sender_copies(struct smcd_conn *dconn)
 
 /*
  * Is the message worth sending without the last word? The end of the stream waits for it, too: an
- * abort is no end in good order, and before a close the sender may yet announce what it has copied.
+ * abort is not an orderly end, and before a close the sender may yet announce what it has copied.
  */
 static bool leave_last_word(const struct smc_msg_conn *m, struct smc_msg_news *news, u8 force)
 {

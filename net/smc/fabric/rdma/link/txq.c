@@ -794,7 +794,7 @@ static bool is_message(const struct ib_wc *wc)
  * An RDMA write with immediate data is allowed: the RFC says that the alert token is added to
  * writes as immediate data (A.2.3, A.2.4), although its data flows do without (4.7).  Such a write
  * has no cursors, and a CDC message that has them must follow (A.4), so there is nothing to do yet.
- * As in a CDC message, a token that is not known is no error: the connection may have ended here.
+ * As in a CDC message, an unknown token is not an error: the connection may have ended here.
  *
  * Everything else takes the link down.  A send with invalidate revokes a key of ours; in SMC-R that
  * is done by DELETE RKEY, and only the owner of the key does it.

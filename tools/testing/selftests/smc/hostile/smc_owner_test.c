@@ -680,6 +680,9 @@ static bool closed_in_copy(int l, int port)
 		close(c[i]);
 		close(nc[i]);
 	}
+	return ok;
+}
+
 /*
  * Members of a multicast group are closed during their handshakes, which end while another task
  * holds RTNL. To leave the group takes RTNL, so that must have happened in close().

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A task that needs tx_lock or rx_lock but must not wait for it (smc_conn_trylock()), and two other
- * owners of the lock, which do after their unlock what they find owed (conn/owed.c).
+ * owners of the lock, which do after their unlock what they find owed (smc_conn_settle_tx()).
  *
  * If what the task needs the lock for is never done, that is an invalid end state.
  */
