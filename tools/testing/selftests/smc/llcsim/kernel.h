@@ -37,6 +37,7 @@ typedef int32_t s32;
 typedef unsigned int gfp_t;
 #define GFP_KERNEL		0
 #define GFP_KERNEL_ACCOUNT	0
+#define SMC_GFP_CHARGED		GFP_KERNEL_ACCOUNT
 #define GFP_ATOMIC		1
 #define __GFP_NOWARN		0	/* the simulation logs nothing */
 #define __GFP_ZERO		2
