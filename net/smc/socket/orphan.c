@@ -31,7 +31,7 @@ static int max_orphans = MAX_ORPHANS;
 module_param(max_orphans, int, 0600);
 MODULE_PARM_DESC(max_orphans, "limit on sockets without a file");
 #else
-#define max_orphans	MAX_ORPHANS
+static const int max_orphans = MAX_ORPHANS;
 #endif
 
 /**

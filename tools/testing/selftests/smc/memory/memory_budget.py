@@ -576,6 +576,8 @@ def disconnect(sock):
 
 def fill(sock):
     """Sends data that the peer does not read."""
+    # The handshake of a child may go on after accept().
+    assert select.select([], [sock], [], slow(60))[1], "the socket is not writable"
     sock.setblocking(False)
     sock.send(bytes(DATA))
     sock.setblocking(True)
@@ -650,7 +652,7 @@ def connect_and_close(group, address, accepted):
         modes.add(mode(sock))
         fill(sock)
         if accepted:
-            assert select.select([sock], [], [], slow(60))[0]
+            assert select.select([sock], [], [], slow(60))[0], "the server sends nothing"
         sock.close()
     return shown(modes)
 
