@@ -130,7 +130,8 @@ struct smc_registry;
  * unloaded. No work item blocks on a lock that a program can hold indefinitely: tx_lock and
  * lock_sock() are held while user memory is accessed, and the program may serve those page faults
  * itself. Work that needs one of these locks only tries it; if that fails, the lock's owner or a
- * timer gets the work done later. No item takes RTNL either, which a driver may hold for long.
+ * timer gets the work done later. The exception is a reader in the kernel, whose socket belongs to
+ * another module. No item takes RTNL either, which a driver may hold for long.
  */
 extern struct workqueue_struct *smc_wq;		/* corks, memory */
 extern struct workqueue_struct *smc_hs_wq;	/* handshakes */

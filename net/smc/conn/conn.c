@@ -57,6 +57,24 @@ void smc_conn_destroy(struct smc_conn *c)
 		smc_rmbe_put(c->rmbe);
 }
 
+/**
+ * smc_conn_drop_rmbe() - release the receive element of a connection that is not used any more
+ * @c: the connection, detached; nobody reads from the element, or writes to it
+ *
+ * Context: any.
+ */
+void smc_conn_drop_rmbe(struct smc_conn *c)
+{
+	struct smc_rmbe *rmbe;
+
+	spin_lock_bh(&c->wait_lock);
+	rmbe = c->rmbe;
+	c->rmbe = NULL;
+	spin_unlock_bh(&c->wait_lock);
+	if (rmbe)
+		smc_rmbe_put(rmbe);
+}
+
 /* Called when the last reference has been dropped. */
 void smc_conn_free(struct smc_conn *c)
 {

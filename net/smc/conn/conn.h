@@ -91,7 +91,8 @@ struct smc_conn_counts {
  * @rx_stays:	the element did not grow when a sender had more to send; see grow.c
  * @rx_most:	size up to which @rx_size grows while the receiver keeps up
  * @rx_grown:	@rx_cons when the element last grew; under the sender's tx_lock
- * @payer:	the cgroup that pays for a child until it is accepted, referenced; else NULL
+ * @payer:	the cgroup that pays for a larger element while no socket has the connection: before
+ *		the end of the handshake, and for a child before accept(). Referenced; may be NULL
  * @reader:	the in-kernel reader, or NULL; set once, under lock_sock
  * @rx_owed:	enum smc_conn_owed: what to do after @rx_lock has been released
  * @rx_idle:	receives since busy polling last found data, see recv.c; a hint without a lock
@@ -293,6 +294,7 @@ void smc_conn_init(struct smc_conn *c, const struct smc_conn_ops *ops,
 		   struct smc_rmbe *rmbe);
 void smc_conn_set_rmbe(struct smc_conn *c, struct smc_rmbe *rmbe);
 void smc_conn_destroy(struct smc_conn *c);
+void smc_conn_drop_rmbe(struct smc_conn *c);
 void smc_conn_free(struct smc_conn *c);
 void smc_conn_set_notify(struct smc_conn *c, void (*fn)(struct sock *sk),
 			 struct sock *sk);

@@ -71,9 +71,9 @@ static struct mem_cgroup *charge_of(struct smc_conn *c)
 }
 
 /*
- * Charges the receiver or, as long as it has not been accepted, its listener: never the sender,
- * which may end long before the receiver does. The sender may be part of writeback to a disk, so
- * the allocation must not wait for I/O.
+ * Charges the receiver or, as long as no program has its socket, the cgroup of its handshake: never
+ * the sender, which may end long before the receiver does. The sender may be part of writeback to a
+ * disk, so the allocation must not wait for I/O.
  */
 static struct smc_rmbe *charged_rmbe(struct smc_conn *rx, u32 size)
 {

@@ -221,7 +221,7 @@ void ivs_lend(const struct ivs_region *r, u32 slot, u32 number, u32 unit, u32 or
 }
 
 bool ivs_borrow(const struct ivs_region *r, const struct ivs_view *peer, u64 token, u32 slot,
-		u64 boot)
+		u64 boot, bool again)
 {
 	struct ivs_token t;
 	struct ivs_loan l;
@@ -236,9 +236,8 @@ bool ivs_borrow(const struct ivs_region *r, const struct ivs_view *peer, u64 tok
 		return false;
 	l.slot = slot;
 	if (l.tag) {
-		/* A device that copies asks for each copy. */
 		l.tag = boot & IVS_TAG_MASK;
-		return free == ivs_loan_join(&l);
+		return again && free == ivs_loan_join(&l);
 	}
 	l.tag = boot & IVS_TAG_MASK;
 	ours = ivs_loan_join(&l);

@@ -259,11 +259,12 @@ void ivs_lend(const struct ivs_region *r, u32 slot, u32 number, u32 unit, u32 or
  * @token:	token of the peer's DMB, which ivs_judge() has found valid
  * @slot:	our slot
  * @boot:	our boot nonce
+ * @again:	we may have borrowed it before: a device that copies asks for each copy
  *
- * Return: false if somebody else has borrowed it, or if the peer has taken it back.
+ * Return: false if the DMB is borrowed already, or if the peer has taken it back.
  */
 bool ivs_borrow(const struct ivs_region *r, const struct ivs_view *peer, u64 token, u32 slot,
-		u64 boot);
+		u64 boot, bool again);
 
 /**
  * ivs_lent() - what is on loan under a number?

@@ -172,7 +172,8 @@ static void *find(struct ivs_dev *d, const struct smc_ism_gid *gid, u64 token, u
 	p = &d->peers[t.slot];
 	if (p->is_known && (!gid || has_gid(&p->known, gid)))
 		mem = ivs_judge(&d->region, &p->known, token, offset, bytes);
-	if (mem && !ivs_borrow(&d->region, &p->known, token, d->slot, d->boot))
+	/* Only a copy does not name the peer. */
+	if (mem && !ivs_borrow(&d->region, &p->known, token, d->slot, d->boot, !gid))
 		mem = NULL;
 	spin_unlock_bh(&d->peer_lock);
 	return mem;

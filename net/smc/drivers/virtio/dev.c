@@ -276,8 +276,7 @@ void vism_leave(struct vism_dev *d)
  * @d: the device; it must execute commands until this function returns
  *
  * Regions with DMBs that are still in use are not given back, nor any if a sender is still copying
- * to a peer.  The device and its window stay
- * mapped until the last connection is gone.
+ * to a peer.  The device and its window stay mapped until the last connection is gone.
  */
 void vism_stop(struct vism_dev *d)
 {

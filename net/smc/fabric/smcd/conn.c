@@ -195,8 +195,10 @@ static void take_back(struct smcd_conn *dconn)
 	struct smc_ism_dev *dev = dconn->lgr->dev;
 
 	if (dev->revokes || !dconn->dmb ||
-	    (dev->ops->withdraw_dmb && dev->ops->withdraw_dmb(dev, dconn->dmb)))
+	    (dev->ops->withdraw_dmb && dev->ops->withdraw_dmb(dev, dconn->dmb))) {
+		dconn->withdrawn = true;
 		set_bit(SMC_MSG_PEER_ENDED, &dconn->msg.bits);
+	}
 }
 
 /**
@@ -251,7 +253,9 @@ static bool peer_may_write(const struct smc_msg_conn *m)
 
 /*
  * Who may get the memory of our DMB next? Another connection, after the peer's last word. Otherwise
- * nobody may, and the device keeps it from others until the peer has let go.
+ * nobody may, and the device keeps it from others until the peer has let go. A DMB that was taken
+ * back from a handshake is not lent again, either: its token would become valid again for a peer
+ * that is late.
  */
 static void leave_dmb(struct smcd_conn *dconn)
 {
@@ -259,7 +263,7 @@ static void leave_dmb(struct smcd_conn *dconn)
 
 	RCU_INIT_POINTER(dconn->dmb->conn, NULL);
 	dconn->dmb->in_doubt = peer_may_write(&dconn->msg);
-	if (dconn->dmb->in_doubt || dev->revokes)
+	if (dconn->dmb->in_doubt || dconn->withdrawn || dev->revokes)
 		smc_buf_doom(smc_rmbe_buf(dconn->msg.conn.rmbe));
 }
 

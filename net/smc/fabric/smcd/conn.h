@@ -19,6 +19,7 @@
  * @sndbuf:	requested size of the send ring, for a copying device
  * @link_id:	number of the connection, for display
  * @dmb:	our DMB, which contains conn.rmbe
+ * @withdrawn:	the handshake has failed, and nobody has attached @dmb, or will
  * @peer_token:	token of the peer's DMB
  * @peer_mem:	mapped: the peer's DMB in our address space, until our last word; else NULL
  * @ring:	copying: our send ring
@@ -37,6 +38,7 @@ struct smcd_conn {
 	u32			sndbuf;
 	u32			link_id;
 	struct smc_ism_dmb	*dmb;
+	bool			withdrawn;
 	u64			peer_token;
 	void			*peer_mem;
 	struct smc_rmbe		*ring;

@@ -195,8 +195,7 @@ static struct lo_conn *lo_new(struct smc_fabric *f, struct smc_net *sn,
 	smc_conn_init(&lo->conn, f->ops->conn, rmbe);
 	if (want->rcvbuf_most)
 		smc_conn_may_grow(&lo->conn, want->rcvbuf, want->rcvbuf_most);
-	if (server)
-		lo->conn.payer = smc_charge_hold_active();
+	lo->conn.payer = smc_charge_hold_active();
 	lo->sn = sn;
 	lo->token = get_random_u64();
 	lo->link_id = atomic_inc_return(&lo_link_id);
@@ -415,10 +414,27 @@ static void lo_signal(struct smc_conn *c, enum smc_conn_flag flag)
 
 /* ---- the end ---- */
 
+/* Under tx_lock nothing is copied into the peer's element, and later senders see its end. */
+static void drop_peer_rmbe(struct lo_conn *lo)
+{
+	struct lo_conn *peer;
+
+	lockdep_assert_held(&lo->conn.tx_lock);
+	rcu_read_lock();
+	/* If our end is detached at the same time, it may drop the last reference to the peer. */
+	peer = rcu_dereference(lo->peer);
+	if (peer && refcount_inc_not_zero(&peer->conn.ref)) {
+		lo->conn.tx_buf = NULL;
+		smc_conn_drop_rmbe(&peer->conn);
+		smc_conn_put(&peer->conn);
+	}
+	rcu_read_unlock();
+}
+
 /*
  * Take from @lo its peer, which has been detached. The caller has a reference to @lo. Under both
  * locks no copy is in progress, and later ones find that the peer is gone: smc_conn.rx_flags says
- * so since before this call.
+ * so since before this call. The element, which is most of the memory, does not wait for a reader.
  */
 static void part_from_peer(struct lo_conn *lo)
 {
@@ -427,6 +443,7 @@ static void part_from_peer(struct lo_conn *lo)
 
 	if (!smc_conn_trylock(&c->tx_lock, &c->tx_owed, SMC_OWED_PART))
 		return;
+	drop_peer_rmbe(lo);
 	if (smc_conn_trylock(&c->rx_lock, &c->rx_owed, SMC_OWED_PART)) {
 		peer = unrcu_pointer(xchg(&lo->peer, NULL));
 		smc_conn_rx_unlock(c);

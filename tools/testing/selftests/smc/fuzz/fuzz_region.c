@@ -90,7 +90,7 @@ static void use(struct ivs_region *r, void *mem, const struct input *in)
 		  p + in->bytes > (u8 *)ivs_share(r, t.slot) + (u64)r->units * IVS_UNIT ||
 		  p + in->bytes > (u8 *)mem + LEN))
 		fail("memory of another peer");
-	if (p && ivs_borrow(r, &v, in->token, 1, 7) &&
+	if (p && ivs_borrow(r, &v, in->token, 1, 7, in->bytes & 1) &&
 	    ivs_load(&((struct ivs_slot *)(mem + (u64)IVS_BLOCK * (1 + t.slot)))->loan[t.number]) >> 44 !=
 	    t.unit)
 		fail("borrowed something else");

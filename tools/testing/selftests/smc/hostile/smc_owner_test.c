@@ -637,20 +637,26 @@ static long memory_used(void)
 	return bytes;
 }
 
+/* Idle buffers are freed after some seconds, and one of each size stays. */
+static bool freed(long before)
+{
+	for (int i = 0; i < slow(100) && memory_used() - before > 1 << 20; i++)
+		usleep(200000);
+	return memory_used() - before <= 1 << 20;
+}
+
 /*
  * The receiver closes while senders copy into its elements. Later connections must not get these
  * elements before the copies have ended; then nothing keeps the elements.
  */
-static bool closed_in_copy(int l, int port)
+static bool closed_in_copy(int l, int port, long before)
 {
 	int c[COPIES], s[COPIES], nc[COPIES], ns[COPIES], large = 200000;
 	struct call sender[COPIES];
 	bool ok = true;
-	long before;
 	char buf[101];
 
 	setsockopt(l, SOL_SOCKET, SO_RCVBUF, &large, sizeof(large));
-	before = memory_used();
 	trap_again();
 	for (int i = 0; i < COPIES; i++) {
 		connection(l, port, &c[i], &s[i]);
@@ -672,13 +678,40 @@ static bool closed_in_copy(int l, int port)
 		     recv(ns[i], buf, sizeof(buf), 0) == 100 && !memcmp(buf, big, 100);
 		close(ns[i]);
 	}
-	/* The clients still have their sockets. Idle buffers are freed after some seconds. */
-	for (int i = 0; ok && i < slow(3000) && memory_used() - before > 1 << 20; i++)
-		usleep(10000);
-	ok = ok && memory_used() - before <= 1 << 20;
+	ok = ok && freed(before);
 	for (int i = 0; i < COPIES; i++) {
 		close(c[i]);
 		close(nc[i]);
+	}
+	return ok;
+}
+
+/* The peer of a connection that is closed is in recv(), and does not touch the closed element. */
+static bool closed_in_recv(int l, int port, long before)
+{
+	int c[COPIES], s[COPIES];
+	struct call receiver[COPIES];
+	bool ok;
+
+	/* What the previous case has used would be used again. */
+	ok = freed(before);
+	trap_again();
+	for (int i = 0; i < COPIES; i++) {
+		connection(l, port, &c[i], &s[i]);
+		if (send(s[i], "x", 1, MSG_NOSIGNAL) != 1)
+			give_up("send");
+		begin(&receiver[i], c[i], receives_byte);
+	}
+	trap_await(COPIES);
+	ok = ok && memory_used() - before >= COPIES * (256 << 10);
+	for (int i = 0; i < COPIES; i++)
+		close(s[i]);
+	ok = ok && freed(before);
+	trap_open();
+	for (int i = 0; i < COPIES; i++) {
+		pthread_join(receiver[i].thread, NULL);
+		ok = ok && receiver[i].rc == 1;
+		close(c[i]);
 	}
 	return ok;
 }
@@ -725,7 +758,7 @@ int main(void)
 	struct rlimit nofile = { 8192, 8192 };
 	int l, port, rl, rport, c, s, small = 16 << 10;
 	struct message proposal;
-	long old;
+	long old, used;
 	bool ok;
 
 	ksft_print_header();
@@ -733,7 +766,7 @@ int main(void)
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
 	if (!trap_set())
 		ksft_exit_skip("no userfaultfd\n");
-	ksft_set_plan(17);
+	ksft_set_plan(18);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	old = set_timeout_ms(600000);
@@ -773,8 +806,10 @@ int main(void)
 	klog_result(reader_waits(l, port), "a reader in the kernel waits for a program's recv()");
 	klog_result(members_end(l, port, rl, rport),
 		    "handshakes and sockets of multicast members end while RTNL is held");
-	klog_result(closed_in_copy(l, port),
+	used = memory_used();
+	klog_result(closed_in_copy(l, port, used),
 		    "an element is neither reused during a copy into it, nor kept after it");
+	klog_result(closed_in_recv(l, port, used), "a peer in recv() does not keep a closed element");
 	set_timeout_ms(old);
 	ksft_finished();
 }

@@ -301,10 +301,11 @@ static void loans(void)
 	      ivs_loan_join(&l) == ~0ull, "all bits");
 	token = lend(&p, 4095, 2, 1);
 	CHECK(slot_at(p.mem, 0)->loan[4095] == cpu_to_le64(0x210000000000), "word");
-	CHECK(ivs_borrow(&p.b, &a, token, 1, 88), "borrow");
+	CHECK(ivs_borrow(&p.b, &a, token, 1, 88, false), "borrow");
 	CHECK(slot_at(p.mem, 0)->loan[4095] == cpu_to_le64(0x210400000058), "borrowed");
-	CHECK(ivs_borrow(&p.b, &a, token, 1, 88), "again");
-	CHECK(!ivs_borrow(&p.b, &a, token, 2, 88) && !ivs_borrow(&p.b, &a, token, 1, 89),
+	CHECK(ivs_borrow(&p.b, &a, token, 1, 88, true) && !ivs_borrow(&p.b, &a, token, 1, 88, false),
+	      "again");
+	CHECK(!ivs_borrow(&p.b, &a, token, 2, 88, false) && !ivs_borrow(&p.b, &a, token, 1, 89, false),
 	      "somebody else");
 	CHECK(ivs_lent(&p.a, 0, 4095, &l) && l.unit == 2 && l.order == 1 && l.slot == 1 &&
 	      l.tag == 88, "lent");
@@ -312,20 +313,20 @@ static void loans(void)
 
 	CHECK(!ivs_take_back(&p.a, 0, 4095, 2, false), "taken from a borrower");
 	CHECK(ivs_take_back(&p.a, 0, 4095, 2, true) && !ivs_lent(&p.a, 0, 4095, &l), "last word");
-	CHECK(!ivs_borrow(&p.b, &a, token, 1, 88), "borrowed too late");
+	CHECK(!ivs_borrow(&p.b, &a, token, 1, 88, false), "borrowed too late");
 	token = lend(&p, 7, 3, 0);
 	CHECK(ivs_take_back(&p.a, 0, 7, 3, false), "nobody has it");
-	CHECK(!ivs_borrow(&p.b, &a, token, 1, 88), "borrowed after that");
+	CHECK(!ivs_borrow(&p.b, &a, token, 1, 88, false), "borrowed after that");
 	token = lend(&p, 7, 3, 0);
 	ivs_set_nonce(&p.a, 0, 7, 6);
-	CHECK(!ivs_borrow(&p.b, &a, token, 1, 88), "another DMB");
-	CHECK(ivs_borrow(&p.b, &a, TOKEN(0, 7, 3, 6), 1, 88), "it is as it was");
+	CHECK(!ivs_borrow(&p.b, &a, token, 1, 88, false), "another DMB");
+	CHECK(ivs_borrow(&p.b, &a, TOKEN(0, 7, 3, 6), 1, 88, false), "it is as it was");
 	tap_case("a DMB is taken back before it is borrowed, or after the last word");
 
 	ivs_slot_ready(&p.b, 1, 0);
 	CHECK(ivs_take_back(&p.a, 0, 7, 3, false), "it has left");
 	ivs_slot_ready(&p.b, 1, 88);
-	CHECK(ivs_borrow(&p.b, &a, lend(&p, 8, 3, 0), 1, 88), "once more");
+	CHECK(ivs_borrow(&p.b, &a, lend(&p, 8, 3, 0), 1, 88, false), "once more");
 	ivs_slot_leave(&p.b, 1, p.ob);
 	CHECK(ivs_take_back(&p.a, 0, 8, 3, false), "it has ended");
 	tap_case("a DMB is taken back from a peer that was reset, has left or ended");
