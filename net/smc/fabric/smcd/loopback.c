@@ -443,12 +443,13 @@ static void part_from_peer(struct lo_conn *lo)
 
 	if (!smc_conn_trylock(&c->tx_lock, &c->tx_owed, SMC_OWED_PART))
 		return;
-	drop_peer_rmbe(lo);
 	if (smc_conn_trylock(&c->rx_lock, &c->rx_owed, SMC_OWED_PART)) {
 		peer = unrcu_pointer(xchg(&lo->peer, NULL));
 		smc_conn_rx_unlock(c);
 		if (peer)
 			smc_conn_put(&peer->conn);
+	} else {
+		drop_peer_rmbe(lo);
 	}
 	smc_conn_tx_unlock(c);
 }
