@@ -88,7 +88,6 @@ struct smc_conn_counts {
  *		@rx_lock
  * @rx_calls:	number of small calls that received something; under @rx_lock
  * @rx_sure:	size to which @rx_size grows before a sender has to wait, see grow.c; 0 for never
- * @rx_stays:	the element did not grow when a sender had more to send; see grow.c
  * @rx_most:	size up to which @rx_size grows while the receiver keeps up
  * @rx_grown:	@rx_cons when the element last grew; under the sender's tx_lock
  * @payer:	the cgroup that pays for a larger element while no socket has the connection: before
@@ -151,7 +150,6 @@ struct smc_conn {
 	aligned_u64		rx_cons;
 	u64			rx_lap;
 	u64			rx_calls;
-	bool			rx_stays;
 	u32			rx_sure;
 	u32			rx_most;
 	u64			rx_grown;

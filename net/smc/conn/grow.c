@@ -144,19 +144,6 @@ static void exchange(struct smc_conn *tx, struct smc_conn *rx, struct smc_rmbe *
 		smc_conn_writable(tx);
 }
 
-/*
- * Memory is short. The sender has to wait until the receiver has read, but the receiver may sleep
- * in poll(), because SO_RCVLOWAT is more than the element holds.
- */
-static bool stays(struct smc_conn *rx)
-{
-	if (!READ_ONCE(rx->rx_stays)) {
-		WRITE_ONCE(rx->rx_stays, true);
-		smc_conn_wake_all(rx);
-	}
-	return false;
-}
-
 /* Does another task use the element? Then that task wakes the sender when it is done. */
 static bool busy(struct smc_conn *rx)
 {
@@ -187,8 +174,14 @@ bool smc_conn_grow(struct smc_conn *tx, struct smc_conn *rx)
 	if (size <= rx->rx_size || busy(rx))
 		return false;
 	rmbe = larger_rmbe(rx, size);
-	if (!rmbe)
-		return stays(rx);
+	if (!rmbe) {
+		/*
+		 * The sender has to wait until the receiver has read, but the receiver may sleep in
+		 * poll(), because SO_RCVLOWAT is more than the element will ever hold.
+		 */
+		smc_conn_wake_all(rx);
+		return false;
+	}
 	if (!smc_conn_trylock(&rx->rx_lock, &rx->rx_owed, SMC_OWED_GROW)) {
 		smc_rmbe_put(rmbe);
 		return false;

@@ -10,11 +10,9 @@
 static bool readable(struct sock *sk, struct smc_conn *c)
 {
 	u64 unread = smc_urgent_unread(sk, c);
-	u32 size = READ_ONCE(c->rx_size);
+	u32 size = max(READ_ONCE(c->rx_size), READ_ONCE(c->rx_sure));
 	u64 target = sock_rcvlowat(sk, 0, INT_MAX);
 
-	if (!READ_ONCE(c->rx_stays))
-		size = max(size, READ_ONCE(c->rx_sure));
 	/*
 	 * A higher SO_RCVLOWAT could never be met: senders may stop before the element is full, and
 	 * a sender whose ring is smaller, or that has sent an urgent byte, waits for the reader.

@@ -247,10 +247,7 @@ void smc_msg_signal(struct smc_conn *c, enum smc_conn_flag flag)
  */
 static bool peer_may_write(const struct smc_msg_conn *m)
 {
-	return (smp_load_acquire(&m->attached) ||
-		test_bit(SMC_MSG_TOLD, &m->bits)) &&
-	       !test_bit(SMC_MSG_PEER_ENDED, &m->bits) &&
-	       !test_bit(SMC_MSG_CUT_OFF, &m->bits);
+	return smc_msg_peer_open(m) && !test_bit(SMC_MSG_CUT_OFF, &m->bits);
 }
 
 /*

@@ -120,6 +120,13 @@ static inline bool smc_msg_end_said(const struct smc_msg_conn *m)
 	return READ_ONCE(m->sent_flags) & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
 }
 
+/* The peer knows our element, and has not said that it writes no more. */
+static inline bool smc_msg_peer_open(const struct smc_msg_conn *m)
+{
+	return (smp_load_acquire(&m->attached) || test_bit(SMC_MSG_TOLD, &m->bits)) &&
+	       !test_bit(SMC_MSG_PEER_ENDED, &m->bits);
+}
+
 bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_news *news);
 void smc_msg_said(struct smc_msg_conn *m, const struct smc_msg_news *news,
 		  struct smc_cdc_msg *msg);

@@ -244,13 +244,6 @@ void smcd_cut_off(struct smcd_conn *dconn)
 	smc_msg_cut_off(&dconn->msg);
 }
 
-/* The peer was told of our element, and has neither said its last word nor declined. */
-static bool peer_may_write(const struct smc_msg_conn *m)
-{
-	return (READ_ONCE(m->attached) || test_bit(SMC_MSG_TOLD, &m->bits)) &&
-	       !test_bit(SMC_MSG_PEER_ENDED, &m->bits);
-}
-
 /*
  * Who may get the memory of our DMB next? Another connection, after the peer's last word. Otherwise
  * nobody may, and the device keeps it from others until the peer has let go. A DMB that was taken
@@ -262,7 +255,7 @@ static void leave_dmb(struct smcd_conn *dconn)
 	const struct smc_ism_dev *dev = dconn->lgr->dev;
 
 	RCU_INIT_POINTER(dconn->dmb->conn, NULL);
-	dconn->dmb->in_doubt = peer_may_write(&dconn->msg);
+	dconn->dmb->in_doubt = smc_msg_peer_open(&dconn->msg);
 	if (dconn->dmb->in_doubt || dconn->withdrawn || dev->revokes)
 		smc_buf_doom(smc_rmbe_buf(dconn->msg.conn.rmbe));
 }

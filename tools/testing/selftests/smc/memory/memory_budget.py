@@ -7,6 +7,7 @@ At every limit connections become TCP. Nothing hangs, nobody is killed because o
 left."""
 import contextlib
 import ctypes
+import functools
 import glob
 import json
 import os
@@ -142,7 +143,8 @@ def in_child(function, *args):
 
 
 class Holder:
-    """A process of its own that keeps what a generator has created. The generator yields a value."""
+    """A process of its own that keeps what a generator has created. The generator yields a value,
+    for which the first look at it waits."""
 
     def __init__(self, function, *args):
         self.said, says = os.pipe()
@@ -158,7 +160,10 @@ class Holder:
             os._exit(0)
         os.close(says)
         os.close(told)
-        self.value = json.loads(os.read(self.said, 1000))
+
+    @functools.cached_property
+    def value(self):
+        return json.loads(os.read(self.said, 4096))
 
     def end(self):
         """Ends the process, if it still exists; with it, all its sockets are closed."""
@@ -399,11 +404,12 @@ def guest(group):
 def shares_nothing():
     used, before = settled(), SERVER.current()
     with contextlib.ExitStack() as stack:
-        holders = []
+        holders, in_use = [], []
         for function, group in (owner, SERVER), (guest, CLIENT):
             holders.append(Holder(function, group))
             stack.callback(holders[-1].end)
-        of_guest = holders[1].value - holders[0].value
+            in_use.append(holders[-1].value)
+        of_guest = in_use[1] - in_use[0]
         assert of_guest >= 2 * BUFFERS * 16384, f"{of_guest} bytes more are in use"
         holders[0].end()
         left = settled() - used
@@ -541,33 +547,6 @@ DATA = 100000			# more than an element holds at first, so it grows
 LEFT = MIB			# at most this may be left: buffers in reserve
 
 
-class Child:
-    """A process that runs a function, and lives until it is told to end. It says one line."""
-
-    def __init__(self, function, *args):
-        self.said, says = os.pipe()
-        hears, self.end = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.close(self.end)
-            try:
-                os.write(says, f"{function(*args)}\n".encode())
-            except BaseException as error:  # pylint: disable=broad-except
-                os.write(says, f"{type(error).__name__}: {error}\n".encode())
-            os.read(hears, 1)
-            os._exit(0)
-        os.close(says)
-        os.close(hears)
-
-    def line(self):
-        return os.read(self.said, 4096).decode().strip()
-
-    def finish(self):
-        os.close(self.end)
-        os.close(self.said)
-        return os.waitpid(self.pid, 0)[1]
-
-
 def disconnect(sock):
     nowhere = (ctypes.c_char * 16)()	# AF_UNSPEC
     if ctypes.CDLL(None, use_errno=True).connect(sock.fileno(), nowhere, 16):
@@ -583,17 +562,6 @@ def fill(sock):
     sock.setblocking(True)
 
 
-def await_end(sock):
-    try:
-        while sock.recv(65536):
-            pass
-    except ConnectionResetError:
-        pass
-
-
-KEPT = []	# sockets of a child process
-
-
 def serve_and_close(group, listener, go):
     """Closes each connection when the client says so, with its data unread."""
     def serve_all():
@@ -604,22 +572,22 @@ def serve_and_close(group, listener, go):
 
     group.enter()
     threading.Thread(target=serve_all, daemon=True).start()
-    return "ready"
+    yield "ready"
 
 
 def shown(modes):
-    """What a child says about the modes of its connections."""
-    return f"{sorted(modes)}" + (f" {whys()} {info()}" if MODE_TCP in modes else "")
+    """What a process says about the modes of its connections."""
+    return [sorted(modes), *([sorted(whys()), info()] if MODE_TCP in modes else [])]
 
 
 def connect_and_keep(group, address, go, enter=lambda: None):
     """Makes many connections with each socket, which the server closes; keeps the sockets."""
     group.enter()
     enter()
-    modes = set()
+    kept, modes = [], set()
     for _ in range(SOCKETS):
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
-        KEPT.append(sock)
+        kept.append(sock)
         for turn in range(ROUNDS):
             if turn:
                 disconnect(sock)
@@ -628,17 +596,18 @@ def connect_and_keep(group, address, go, enter=lambda: None):
             modes.add(mode(sock))
             fill(sock)
             os.write(go, b"x")
-            await_end(sock)
-    return shown(modes)
+            read_to_end(sock)
+    yield shown(modes)
 
 
 def accept_and_keep(group, listener, accepts):
     """Keeps each connection, or does not even accept any."""
     group.enter()
+    kept = []
     for _ in range(CLOSED if accepts else 0):
-        KEPT.append(listener.accept()[0])
-        fill(KEPT[-1])
-    return "ready"
+        kept.append(listener.accept()[0])
+        fill(kept[-1])
+    yield "ready"
 
 
 def connect_and_close(group, address, accepted):
@@ -654,12 +623,11 @@ def connect_and_close(group, address, accepted):
         if accepted:
             assert select.select([sock], [], [], slow(60))[0], "the server sends nothing"
         sock.close()
-    return shown(modes)
+    yield shown(modes)
 
 
-def all_smcd(child):
-    modes = child.line()
-    assert modes == f"[{MODE_SMCD}]", modes
+def all_smcd(holder):
+    assert holder.value == [[MODE_SMCD]], holder.value
 
 
 @case("a server pays for no connection that it has closed, whatever its clients keep")
@@ -667,17 +635,17 @@ def kept_by_client():
     settled()
     ours, go = os.pipe()
     listener = listen()
-    serving = Child(serve_and_close, SERVER, listener, ours)
-    assert serving.line() == "ready"
+    serving = Holder(serve_and_close, SERVER, listener, ours)
+    assert serving.value == "ready"
     before = SERVER.current()
-    keeping = Child(connect_and_keep, CLIENT, listener.getsockname(), go)
+    keeping = Holder(connect_and_keep, CLIENT, listener.getsockname(), go)
     try:
         all_smcd(keeping)
         settled()
         more = SERVER.current() - before
     finally:
-        keeping.finish()
-        serving.finish()
+        keeping.end()
+        serving.end()
     assert more <= LEFT, f"{more} bytes more in the group of a server that has closed"
 
 
@@ -686,17 +654,17 @@ def kept_by_server():
     for accepts in True, False:
         settled()
         listener = listen(CLOSED)
-        keeping = Child(accept_and_keep, SERVER, listener, accepts)
+        keeping = Holder(accept_and_keep, SERVER, listener, accepts)
         before = CLIENT.current()
-        closing = Child(connect_and_close, CLIENT, listener.getsockname(), accepts)
+        closing = Holder(connect_and_close, CLIENT, listener.getsockname(), accepts)
         try:
             all_smcd(closing)
-            assert keeping.line() == "ready"
+            assert keeping.value == "ready"
             settled()
             more = CLIENT.current() - before
         finally:
-            closing.finish()
-            keeping.finish()
+            closing.end()
+            keeping.end()
         # The process of the client takes some memory, too.
         assert more <= 8 * LEFT, f"{more} bytes more in the group of a client that has closed"
 
@@ -719,9 +687,9 @@ def kept_elsewhere():
     subprocess.run("ip link add v0 type veth peer name v1; ip addr add 10.9.0.1/24 dev v0; "
                    "ip link set v0 up", shell=True, check=True)
     listener = listen(host="10.9.0.1")
-    serving = Child(serve_and_close, SERVER, listener, ours)
-    assert serving.line() == "ready"
-    keeping = Child(connect_and_keep, CLIENT, listener.getsockname(), go,
+    serving = Holder(serve_and_close, SERVER, listener, ours)
+    assert serving.value == "ready"
+    keeping = Holder(connect_and_keep, CLIENT, listener.getsockname(), go,
                     lambda: other_world(told, ready))
     try:
         assert os.read(born, 1) == b"x"
@@ -738,8 +706,8 @@ def kept_elsewhere():
     finally:
         write(f"{SYSCTL}/mem_max_host", host)
         SERVER.set_limit("max")
-        keeping.finish()
-        serving.finish()
+        keeping.end()
+        serving.end()
         subprocess.run(["ip", "link", "del", "v0"], check=False)
     # The clients keep 136 elements of 16 KiB of their own.
     assert now - used <= 4 * MIB, f"{now - used} bytes more in use"
