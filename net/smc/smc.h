@@ -106,9 +106,10 @@
 #ifndef SMC_H
 #define SMC_H
 
-#include <linux/gfp.h>
+#include <linux/slab.h>
 #include <linux/tcp.h>
 #include <linux/ipv6.h>
+#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 #include <linux/smc_reason.h>
 #include <net/sock.h>
@@ -146,6 +147,34 @@ extern struct workqueue_struct *smc_end_wq;	/* teardown of link groups */
  * has nothing to do with it.
  */
 #define SMC_GFP_CHARGED	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/* Allocate one contiguous piece, or return NULL if it is not available without much reclaim. */
+static inline void *smc_alloc_piece(size_t bytes, gfp_t gfp)
+{
+	/* kmalloc() would warn about larger sizes. */
+	if (bytes > KMALLOC_MAX_SIZE)
+		return NULL;
+	return kmalloc(bytes, (gfp & ~__GFP_RETRY_MAYFAIL) | __GFP_NORETRY);
+}
+
+/**
+ * smc_alloc_array() - allocate a zeroed array that need not be contiguous
+ * @n: number of elements
+ * @size: size of an element
+ *
+ * Charges and fails like an allocation with SMC_GFP_CHARGED. kvmalloc() would take that for a wish
+ * for contiguous memory, and compact all memory for it.
+ *
+ * Context: process, may sleep.
+ * Return: the array, for kvfree(), or NULL.
+ */
+static inline void *smc_alloc_array(size_t n, size_t size)
+{
+	size_t bytes = array_size(n, size);
+
+	return smc_alloc_piece(bytes, SMC_GFP_CHARGED | __GFP_ZERO) ?:
+	       __vmalloc(bytes, SMC_GFP_CHARGED | __GFP_ZERO);
+}
 
 enum smc_phase {
 	SMC_PHASE_NEW,

@@ -460,16 +460,6 @@ static struct smc_buf *register_buf(struct smc_pools *pools, struct smc_buf *buf
 	return NULL;
 }
 
-/* Allocate one contiguous piece, if it is available without much reclaim. */
-static void *piece_alloc(size_t bytes, gfp_t gfp)
-{
-	/* kmalloc() would warn about larger sizes. */
-	if (bytes > KMALLOC_MAX_SIZE)
-		return NULL;
-	gfp &= ~__GFP_RETRY_MAYFAIL;
-	return kmalloc(bytes, gfp | __GFP_NORETRY);
-}
-
 /**
  * smc_mem_alloc() - allocate memory for a buffer
  * @mem: kind of memory
@@ -484,7 +474,7 @@ void *smc_mem_alloc(enum smc_mem mem, size_t bytes, gfp_t gfp)
 	void *p = NULL;
 
 	if (mem != SMC_MEM_VIRTUAL)
-		p = piece_alloc(bytes, gfp);
+		p = smc_alloc_piece(bytes, gfp);
 	if (!p && mem != SMC_MEM_CONTIGUOUS)
 		p = __vmalloc(bytes, gfp);
 	return p;

@@ -9,7 +9,6 @@
  */
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
-#include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "../config/eid.h"
@@ -109,7 +108,7 @@ void smc_autocache_prepare(struct smc_net *sn)
 
 	if (!READ_ONCE(sn->autocache_time) || smp_load_acquire(&c->slots))
 		return;
-	slots = kvcalloc(SMC_AUTOCACHE_SLOTS, sizeof(*slots), SMC_GFP_CHARGED);
+	slots = smc_alloc_array(SMC_AUTOCACHE_SLOTS, sizeof(*slots));
 	if (slots && cmpxchg(&c->slots, NULL, slots))
 		kvfree(slots);
 }

@@ -42,8 +42,8 @@ static struct smc_filter_table *__table_new(struct smc_filter *f)
 	unsigned int n = 0;
 
 	lockdep_assert_held(&f->lock);
-	rules = kvmalloc_array(f->n, sizeof(*rules), SMC_GFP_CHARGED);
-	t = kvmalloc(struct_size(t, by_index, f->n), SMC_GFP_CHARGED);
+	rules = smc_alloc_array(f->n, sizeof(*rules));
+	t = smc_alloc_array(1, struct_size(t, by_index, f->n));
 	if (rules && t) {
 		list_for_each_entry(r, &f->list, list) {
 			rules[n] = &r->rule;
@@ -65,7 +65,8 @@ static struct smc_filter_table *__table_new(struct smc_filter *f)
  *
  * Waits for a grace period, because a table has up to 4.3 MiB, and kvfree_rcu() may free it
  * seconds later: a program that adds one rule after the other would fill the memory with old
- * tables. This way there are two at most.
+ * tables. This way there are two at most. The grace period is expedited, as those of
+ * synchronize_net(), which an administrator of a namespace can cause as well.
  */
 static int __publish(struct smc_net *sn)
 {

@@ -3,14 +3,12 @@
 #include "rules.h"
 
 #ifdef __KERNEL__
-#include <linux/mm.h>
-#include <linux/slab.h>
 #include <linux/sort.h>
 #include "../smc.h"
 
 static void *room(size_t size)
 {
-	return kvzalloc(size, SMC_GFP_CHARGED);
+	return smc_alloc_array(1, size);
 }
 
 static void give_back(const void *p)

@@ -248,7 +248,7 @@ int smc_lgr_join(struct smc_lgr_conn *lconn, struct smc_net *sn,
 static struct smc_lgr *lgr_alloc(struct smc_net *sn, const struct smc_lgr_key *key,
 				 const struct smc_rdma_path *path)
 {
-	struct smc_lgr *lgr = kvzalloc(sizeof(*lgr), SMC_GFP_CHARGED);
+	struct smc_lgr *lgr = smc_alloc_array(1, sizeof(*lgr));
 	struct smc_link *link;
 
 	if (!lgr)

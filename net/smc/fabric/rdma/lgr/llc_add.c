@@ -107,7 +107,7 @@ static int send_add_link(struct smc_lgr *lgr, struct smc_link *over, struct smc_
 	memcpy(m.add_link.gid, link->path.gid.raw, 16);
 	if (!m.v2)
 		return smc_llc_send(over, &m);
-	rtokens = kvmalloc_array(SMC_LGR_RTOKENS, sizeof(*rtokens), SMC_GFP_CHARGED);
+	rtokens = smc_alloc_array(SMC_LGR_RTOKENS, sizeof(*rtokens));
 	if (!rtokens)
 		return -ENOMEM;
 	mutex_lock(&lgr->setup_lock);

@@ -43,7 +43,7 @@ static int map_pages(struct sg_table *sgt, struct ib_device *ibdev, const struct
 	struct page **pages;
 	int rc;
 
-	pages = kvmalloc_array(n, sizeof(*pages), SMC_GFP_CHARGED);
+	pages = smc_alloc_array(n, sizeof(*pages));
 	if (!pages)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)

@@ -77,9 +77,9 @@ int smc_msg_alloc(struct smc_link *link, bool long_msgs)
 	bool rx_long = long_msgs && link->rx_stride < SMC_LLC_V2_MAX_LEN;
 	u32 i;
 
-	link->tx_slots = kvcalloc(link->n_tx, sizeof(*link->tx_slots), SMC_GFP_CHARGED);
-	link->rx_slots = kvcalloc(link->n_rx, sizeof(*link->rx_slots), SMC_GFP_CHARGED);
-	link->llc_msgs = kvcalloc(SMC_LINK_LLC_MSGS, sizeof(*link->llc_msgs), SMC_GFP_CHARGED);
+	link->tx_slots = smc_alloc_array(link->n_tx, sizeof(*link->tx_slots));
+	link->rx_slots = smc_alloc_array(link->n_rx, sizeof(*link->rx_slots));
+	link->llc_msgs = smc_alloc_array(SMC_LINK_LLC_MSGS, sizeof(*link->llc_msgs));
 	link->tx_msgs = map_new(link, link->n_tx * SMC_LINK_MSG_MAX, DMA_TO_DEVICE,
 				&link->tx_dma);
 	link->rx_msgs = map_new(link, link->n_rx * link->rx_stride,

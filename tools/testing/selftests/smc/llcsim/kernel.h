@@ -91,7 +91,7 @@ static inline void *kmalloc(size_t size, gfp_t gfp)
 #define kzalloc(size, gfp)	calloc_(size)
 #define kfree(p)		sim_free(p)
 #define kvfree(p)		sim_free(p)
-#define kvmalloc_array(n, size, gfp) sim_alloc((n) * (size))
+#define smc_alloc_array(n, size)	sim_alloc((n) * (size))
 
 static inline void *calloc_(size_t size)
 {
