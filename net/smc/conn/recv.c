@@ -296,9 +296,12 @@ look:
 			if (copied >= target)
 				break;
 			rc = no_data(sk, c, &seq, &timeo, flags, copied);
-			if (rc <= 0)
-				break;
-			goto look;
+			if (rc > 0)
+				goto look;
+			/* As TCP: a call for no bytes that has waited in vain has succeeded. */
+			if (rc == -EAGAIN && !len && sock_rcvtimeo(sk, flags & MSG_DONTWAIT))
+				rc = 0;
+			break;
 		}
 		n = min_t(u64, unread, len - copied);
 		if (unlikely(READ_ONCE(c->urg_data)) && len) {

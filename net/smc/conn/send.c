@@ -284,7 +284,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 
 		/* SMC ignores control messages, but malformed ones fail as in TCP. */
 		if (sock_cmsg_send(sk, msg, &sockc))
-			return -EINVAL;
+			return tx_failed(sk, c) ? tx_error(sk, c, msg) : -EINVAL;
 	}
 	if (unlikely(!len))
 		return tx_failed(sk, c) ? tx_error(sk, c, msg) : 0;

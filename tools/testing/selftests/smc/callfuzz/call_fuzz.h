@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define STEPS		28		/* maximum in a program */
+#define STEPS		32		/* maximum in a program */
 #define THREADS		3		/* that play a program */
 #define SLOTS		8		/* fixed descriptor numbers for the sockets of a program */
 #define SLOT_BASE	100		/* above every descriptor that the kernel picks */
@@ -70,7 +70,11 @@ int call_named(const char *name);		/* its number, or -1 */
 unsigned int draw_call(struct random *r);
 bool leave_out(const char *name);		/* never draw this call; false: it does not exist */
 
-#define ITEM(list, number)	((list)[(number) % (sizeof(list) / sizeof((list)[0]))])
+#define NOTES		64
+#ifndef ARRAY_SIZE
+#define ARRAY_SIZE(list)	(sizeof(list) / sizeof((list)[0]))
+#endif
+#define ITEM(list, number)	((list)[(number) % ARRAY_SIZE(list)])
 
 static inline int slot_fd(unsigned int slot)
 {
@@ -85,16 +89,34 @@ struct setting {
 	int netlink[3];			/* SMC_GEN_NETLINK, SMC_PNETID, sock_diag */
 	uint16_t family[3];		/* message types of these families */
 	bool devices;			/* there are RDMA devices: stay in the initial namespace */
+	uint16_t first_port;		/* of the fixed ones */
+	bool compared;			/* play only what must be the same over SMC and TCP */
+	bool tcp;			/* each socket is plain TCP */
+	bool prompt;			/* what is sent is sent at once */
 };
+
+#define PORTS	4			/* number of fixed ports */
 
 extern struct setting setting;
 extern __thread char *buf;			/* BUF_SIZE bytes, followed by unmapped memory */
 extern __thread int pipe_fd[2], epoll_fd;
 
+struct surface_option;
+bool option_fits(const struct surface_option *o);	/* may a program set it? */
 long into_slot(int fd, unsigned int slot);	/* replaces the old one; -1: invalid fd */
 int make_socket(uint32_t kind, int flags);
 socklen_t make_address(uint32_t number, int fd, struct sockaddr_storage *ss);
 char *make_buffer(uint32_t number, size_t *len);
+
+/* What a call shows to the program besides its result; smc_diff_test compares it. */
+struct notes {
+	unsigned int n;
+	long value[NOTES];		/* further ones are ignored */
+};
+
+extern __thread struct notes *notes;		/* NULL: nobody reads them */
+void note(long value);
+void note_bytes(const void *bytes, long n);	/* n < 0: none */
 
 void arm_fault(unsigned int n);			/* fails this thread's n-th allocation; 0: none */
 void uring_close(void);				/* the ring of this thread */

@@ -20,8 +20,10 @@ static int send_flags(uint32_t number)
 		0, 0, MSG_MORE, MSG_OOB, MSG_ZEROCOPY, MSG_EOR, MSG_CONFIRM, MSG_DONTROUTE,
 	};
 
-	return MSG_NOSIGNAL | ITEM(flags, number) | (number & 8 ? 0 : MSG_DONTWAIT) |
-	       (number & 0x70 ? 0 : ITEM(flags, number >> 8));
+	int all = MSG_NOSIGNAL | ITEM(flags, number) | (number & 8 ? 0 : MSG_DONTWAIT) |
+		  (number & 0x70 ? 0 : ITEM(flags, number >> 8));
+
+	return setting.prompt ? all & ~MSG_MORE : all;
 }
 
 static int receive_flags(uint32_t number)
@@ -46,9 +48,14 @@ static long run_receive(const struct step *s)
 {
 	size_t n;
 	char *b = make_buffer(s->arg[0], &n);
+	long rc;
 
 	count_smc(slot_fd(s->slot));
-	return recv(slot_fd(s->slot), b, n, receive_flags(s->arg[1]));
+	rc = recv(slot_fd(s->slot), b, n, receive_flags(s->arg[1]));
+	/* MSG_TRUNC may return more than there is room for, and writes nothing. */
+	if (!(receive_flags(s->arg[1]) & MSG_TRUNC))
+		note_bytes(b, rc);
+	return rc;
 }
 
 /* Reads until nothing more comes, which opens the peer's window. */
@@ -58,6 +65,7 @@ static long run_drain(const struct step *s)
 
 	do {
 		n = recv(slot_fd(s->slot), buf, BUF_SIZE, MSG_DONTWAIT);
+		note_bytes(buf, n);
 		sum += n > 0 ? n : 0;
 	} while (n > 0 && sum < 4 << 20);
 	return n < 0 ? n : sum;
@@ -119,6 +127,17 @@ static long run_sendmsg(const struct step *s)
 	return sendmsg(slot_fd(s->slot), &m, send_flags(s->arg[1]));
 }
 
+/* Not the values, some of which are times. */
+static void note_control(struct msghdr *m)
+{
+	note(m->msg_controllen);
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		note(c->cmsg_level);
+		note(c->cmsg_type);
+		note(c->cmsg_len);
+	}
+}
+
 static long run_recvmsg(const struct step *s)
 {
 	char control[256];
@@ -127,10 +146,17 @@ static long run_recvmsg(const struct step *s)
 	struct msghdr m = { .msg_iov = iov, .msg_iovlen = s->arg[2] % 4, .msg_control = control,
 			    .msg_controllen = s->arg[3] & 1 ? sizeof(control) : s->arg[3] % 64,
 			    .msg_name = s->arg[3] & 2 ? &name : NULL, .msg_namelen = sizeof(name) };
+	long rc;
 
 	for (int i = 0; i < 3; i++)
 		iov[i].iov_base = make_buffer(s->arg[0] >> 4 * i, &iov[i].iov_len);
-	return recvmsg(slot_fd(s->slot), &m, receive_flags(s->arg[1]));
+	rc = recvmsg(slot_fd(s->slot), &m, receive_flags(s->arg[1]));
+	if (rc >= 0) {
+		note(m.msg_flags);
+		note(m.msg_namelen);
+		note_control(&m);
+	}
+	return rc;
 }
 
 static long run_batch(const struct step *s)
@@ -138,6 +164,7 @@ static long run_batch(const struct step *s)
 	struct mmsghdr m[4] = { 0 };
 	struct iovec iov[4];
 	struct timespec soon = { 0, 1000000 };
+	int n;
 
 	for (int i = 0; i < 4; i++) {
 		iov[i].iov_base = make_buffer(s->arg[0] >> 4 * i, &iov[i].iov_len);
@@ -146,19 +173,37 @@ static long run_batch(const struct step *s)
 	}
 	if (s->arg[2] & 1)
 		return sendmmsg(slot_fd(s->slot), m, 4, send_flags(s->arg[1]));
-	return recvmmsg(slot_fd(s->slot), m, 4, receive_flags(s->arg[1]), &soon);
+	n = recvmmsg(slot_fd(s->slot), m, 4, receive_flags(s->arg[1]), &soon);
+	for (int i = 0; i < n; i++) {
+		note(m[i].msg_len);
+		note(m[i].msg_hdr.msg_flags);
+	}
+	return n;
 }
 
 static void empty_pipe(void)
 {
-	while (read(pipe_fd[0], buf, 8192) > 0)
-		;
+	long n;
+
+	while ((n = read(pipe_fd[0], buf, 8192)) > 0)
+		note_bytes(buf, n);
+}
+
+/* All that is sent in a compared program must fit into the buffers. */
+static size_t limited(size_t n)
+{
+	return setting.compared ? n % 1000 : n;
+}
+
+static unsigned int splice_flags(uint32_t number)
+{
+	return number & (setting.prompt ? 7 & ~SPLICE_F_MORE : 7);
 }
 
 static long run_splice_in(const struct step *s)
 {
 	long n = splice(slot_fd(s->slot), NULL, pipe_fd[1], NULL, 1 + s->arg[0] % 70000,
-			s->arg[1] & 7);
+			splice_flags(s->arg[1]));
 
 	empty_pipe();
 	return n;
@@ -166,10 +211,10 @@ static long run_splice_in(const struct step *s)
 
 static long run_splice_out(const struct step *s)
 {
-	long n = write(pipe_fd[1], buf, 1 + s->arg[0] % 60000);
+	long n = write(pipe_fd[1], buf, 1 + limited(s->arg[0] % 60000));
 
 	if (n > 0)
-		n = splice(pipe_fd[0], NULL, slot_fd(s->slot), NULL, n, s->arg[1] & 7);
+		n = splice(pipe_fd[0], NULL, slot_fd(s->slot), NULL, n, splice_flags(s->arg[1]));
 	empty_pipe();
 	return n;
 }
@@ -178,7 +223,7 @@ static long run_sendfile(const struct step *s)
 {
 	off_t at = s->arg[0] % 4096;
 
-	return sendfile(slot_fd(s->slot), setting.file, &at, 1 + s->arg[1] % 100000);
+	return sendfile(slot_fd(s->slot), setting.file, &at, 1 + limited(s->arg[1] % 100000));
 }
 
 /* The area into which TCP_ZEROCOPY_RECEIVE would map the data. */
@@ -203,7 +248,11 @@ static long run_poll(const struct step *s)
 	struct pollfd p[2] = { { slot_fd(s->slot), s->arg[0], 0 },
 			       { slot_fd(s->other), POLLIN | POLLRDHUP | POLLPRI, 0 } };
 
-	return poll(p, 1 + s->arg[1] % 2, s->arg[2] % 20);
+	int n = poll(p, 1 + s->arg[1] % 2, s->arg[2] % 20);
+
+	note(p[0].revents);
+	note(p[1].revents);
+	return n;
 }
 
 static long run_epoll(const struct step *s)
@@ -211,8 +260,13 @@ static long run_epoll(const struct step *s)
 	struct epoll_event ev = { .events = s->arg[1] & 1 ? s->arg[1] : EPOLLIN | EPOLLOUT | EPOLLET };
 	static const int ops[] = { EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD };
 
-	if (!(s->arg[0] & 3))
-		return epoll_wait(epoll_fd, &ev, 1, s->arg[2] % 10);
+	int n;
+
+	if (!(s->arg[0] & 3)) {
+		n = epoll_wait(epoll_fd, &ev, 1, s->arg[2] % 10);
+		note(n > 0 ? ev.events : 0);
+		return n;
+	}
 	return epoll_ctl(epoll_fd, ITEM(ops, s->arg[0]), slot_fd(s->slot), &ev);
 }
 

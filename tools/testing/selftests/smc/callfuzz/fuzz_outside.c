@@ -67,11 +67,35 @@ static socklen_t make_value(const struct surface_option *o, const struct step *s
 /* See smc_stress_test: with AF_INET this option leads to a use after free in TCP. */
 #define IPV6_ADDRFORM	1
 
-/* Leaves out options that affect the whole host, and hooks that trust the tests. */
-static bool fits(const struct surface_option *o)
+/*
+ * Is this option the same with SMC? Others are SMC's own, are refused by it, or determine how much
+ * fits into a buffer.
+ */
+static bool is_compared(const struct surface_option *o)
 {
-	return !(o->flags & (OPT_NO_VALUES | OPT_TEST)) && o->value != VALUE_POINTER &&
-	       !(o->level == IPPROTO_IPV6 && o->number == IPV6_ADDRFORM);
+	static const struct { int level, name; } capacity[] = {
+		{ SOL_SOCKET, SO_SNDBUF }, { SOL_SOCKET, SO_RCVBUF }, { SOL_SOCKET, SO_SNDBUFFORCE },
+		{ SOL_SOCKET, SO_RCVBUFFORCE }, { SOL_SOCKET, 73 /* SO_RESERVE_MEM */ },
+		{ IPPROTO_TCP, TCP_WINDOW_CLAMP }, { IPPROTO_TCP, TCP_MAXSEG },
+		{ IPPROTO_TCP, TCP_NOTSENT_LOWAT }, { IPPROTO_TCP, 37 /* TCP_TX_DELAY */ },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(capacity); i++)
+		if (o->level == capacity[i].level && o->number == capacity[i].name)
+			return false;
+	if (setting.prompt && o->level == IPPROTO_TCP &&
+	    (o->number == TCP_CORK || o->number == TCP_NODELAY))
+		return false;
+	return o->level != 286 && !(o->flags & OPT_REFUSED);
+}
+
+/* Leaves out options that affect the whole host, and hooks that trust the tests. */
+bool option_fits(const struct surface_option *o)
+{
+	if (o->flags & OPT_TEST || o->value == VALUE_POINTER ||
+	    (o->level == IPPROTO_IPV6 && o->number == IPV6_ADDRFORM))
+		return false;
+	return setting.compared ? is_compared(o) : !(o->flags & OPT_NO_VALUES);
 }
 
 static long run_set(const struct step *s)
@@ -80,9 +104,17 @@ static long run_set(const struct step *s)
 	char *value;
 	socklen_t len = make_value(o, s, &value);
 
-	if (!fits(o))
+	if (!option_fits(o))
 		return -1;
 	return setsockopt(slot_fd(s->slot), o->level, o->number, value, len);
+}
+
+static const struct surface_option *option_of(int level, int name)
+{
+	for (size_t i = 0; i < surface_n_options; i++)
+		if (surface_options[i].level == level && surface_options[i].number == name)
+			return &surface_options[i];
+	return &surface_options[0];
 }
 
 /* The options that matter to SMC are drawn as often as all others together. */
@@ -106,6 +138,9 @@ static long run_set_tcp(const struct step *s)
 	};
 	int value = s->arg[1] % ITEM(options, s->arg[0]).values;
 
+	if (setting.compared && !option_fits(option_of(ITEM(options, s->arg[0]).level,
+						ITEM(options, s->arg[0]).name)))
+		return -1;
 	return setsockopt(slot_fd(s->slot), ITEM(options, s->arg[0]).level,
 			  ITEM(options, s->arg[0]).name, &value, sizeof(value));
 }
@@ -116,10 +151,16 @@ static long run_get(const struct step *s)
 	socklen_t len = s->arg[1] & 7 ? 256 : s->arg[2];
 	void *to = s->arg[3] & 15 ? buf : s->arg[3] & 16 ? NULL : buf + BUF_SIZE - 2;
 	socklen_t *where = s->arg[3] >> 5 & 31 ? &len : (void *)(buf + BUF_SIZE - 1);
+	long rc;
 
-	if (!fits(o))
+	if (!option_fits(o))
 		return -1;
-	return getsockopt(slot_fd(s->slot), o->level, o->number, to, where);
+	rc = getsockopt(slot_fd(s->slot), o->level, o->number, to, where);
+	if (!rc && to == buf && where == &len && !(o->flags & OPT_VARIES)) {
+		note(len);
+		note_bytes(buf, len);
+	}
+	return rc;
 }
 
 static long run_linger(const struct step *s)

@@ -106,9 +106,9 @@ static void random_scene(struct random *r, struct step *s)
 	};
 
 	random_step(r, s);
-	s->call = call_named(ITEM(scenes, rnd(r)));
-	if (!weight_of(s->call))
-		s->call = draw_call(r);
+	do
+		s->call = call_named(ITEM(scenes, rnd(r)));
+	while (!weight_of(s->call));
 	s->thread = 0;
 	s->slot = 0;
 	s->other = 1;

@@ -24,10 +24,9 @@
 
 #define SOL_SMC		286
 #define SMC_TEST_ECHO	0x201
-#define FIRST_PORT	20000
-#define PORTS		4
+#define LONGEST		1000	/* of the buffers of a compared call: all that is sent must fit */
 
-struct setting setting = { .addr = INADDR_LOOPBACK };
+struct setting setting = { .addr = INADDR_LOOPBACK, .first_port = 20000 };
 __thread char *buf;
 __thread int pipe_fd[2], epoll_fd;
 
@@ -48,9 +47,18 @@ int make_socket(uint32_t kind, int flags)
 	bool tcp = kind % 8 == 7;
 	const struct surface_socket *s =
 		&surface_sockets[(tcp ? kind >> 3 : kind) % surface_n_sockets];
+	struct timeval patience = { .tv_usec = 700000 };
+	int prompt = setting.prompt, fd;
 
-	return socket(tcp ? s->ip : s->family, SOCK_STREAM | SOCK_CLOEXEC | flags,
-		      tcp ? IPPROTO_TCP : s->protocol);
+	tcp |= setting.tcp;
+	fd = socket(tcp ? s->ip : s->family, SOCK_STREAM | SOCK_CLOEXEC | flags,
+		    tcp ? IPPROTO_TCP : s->protocol);
+	if (setting.compared) {
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &prompt, sizeof(prompt));
+	}
+	return fd;
 }
 
 static int port_of(int fd)
@@ -79,7 +87,7 @@ socklen_t make_address(uint32_t number, int fd, struct sockaddr_storage *ss)
 	struct sockaddr_in6 *in6 = (void *)ss;
 	struct sockaddr_in *in = (void *)ss;
 	uint32_t v4 = htonl(address_of_ipv4(number >> 8));
-	int port = number & 16 ? FIRST_PORT + (int)(number % PORTS) : port_of(slot_fd(number));
+	int port = number & 16 ? setting.first_port + (int)(number % PORTS) : port_of(slot_fd(number));
 	struct sockaddr_storage name = { .ss_family = AF_INET };
 	socklen_t len = sizeof(name);
 
@@ -113,6 +121,13 @@ char *make_buffer(uint32_t number, size_t *len)
 	uint32_t how = number >> 8 & 31;
 
 	*len = ITEM(sizes, number);
+	if (setting.compared) {
+		if (*len > LONGEST)
+			*len = LONGEST - *len % 7;
+		for (size_t i = 0; i < *len; i++)
+			buf[i] = number + i;
+		return buf;
+	}
 	if (how == 0)
 		return buf + BUF_SIZE - *len / 2;	/* beyond this, access faults */
 	if (how == 1)
@@ -129,6 +144,8 @@ static long run_socket(const struct step *s)
 
 static void prepare(int fd, uint32_t options)
 {
+	if (setting.compared)
+		options = 0;
 	struct timeval second = { .tv_sec = 1 };
 	int one = 1, small = 16384;
 
@@ -282,8 +299,11 @@ static long run_accept(const struct step *s)
 	int fd = accept4(slot_fd(s->slot), s->arg[2] & 1 ? (void *)&ss : NULL, &len,
 			 SOCK_CLOEXEC | (s->arg[0] & 1 ? SOCK_NONBLOCK : 0));
 
-	if (fd >= 0)
+	if (fd >= 0) {
 		count_smc(fd);
+		note(s->arg[2] & 1 && len >= sizeof(ss.ss_family) ? ss.ss_family : 0);
+		note(len);
+	}
 	return into_slot(fd, s->other);
 }
 
@@ -299,9 +319,16 @@ static long run_names(const struct step *s)
 	struct sockaddr_storage ss;
 	socklen_t len = s->arg[1] & 3 ? sizeof(ss) : s->arg[2];
 
+	long rc;
+
+	memset(&ss, 0, sizeof(ss));
 	if (s->arg[0] & 1)
-		return getsockname(slot_fd(s->slot), (void *)&ss, &len);
-	return getpeername(slot_fd(s->slot), (void *)&ss, &len);
+		rc = getsockname(slot_fd(s->slot), (void *)&ss, &len);
+	else
+		rc = getpeername(slot_fd(s->slot), (void *)&ss, &len);
+	note(len);
+	note(ss.ss_family);
+	return rc;
 }
 
 static long run_fcntl(const struct step *s)
@@ -323,10 +350,14 @@ static long run_ioctl(const struct step *s)
 		SIOCGSTAMP_OLD, SIOCGIFCONF, SIOCGPGRP, 0x89ff, SIOCETHTOOL,
 	};
 	char *where = s->arg[2] & 7 ? buf : buf + BUF_SIZE - (s->arg[2] >> 3 & 3);
+	long rc;
 
 	if (where == buf)
 		memset(buf, s->arg[1] & 1, 64);
-	return ioctl(slot_fd(s->slot), ITEM(commands, s->arg[0]), where);
+	rc = ioctl(slot_fd(s->slot), ITEM(commands, s->arg[0]), where);
+	if (!rc && where == buf && s->arg[0] % ARRAY_SIZE(commands) < 6)
+		note(*(int *)buf);
+	return rc;
 }
 
 /* ---- namespaces and time ---- */
