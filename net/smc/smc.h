@@ -228,6 +228,8 @@ struct smc_registry_entry {
  *		under lock_sock
  * @orphan_of:	whom the socket counts for once its file is closed, valid while @closing was set
  * @linger_work: closes TCP after the connection has ended; initialised before @closing is set
+ * @shut_later:	SEND_SHUTDOWN, RCV_SHUTDOWN: what to shut down once the handshake has ended; under
+ *		lock_sock
  * @hs_on_release: release_sock() has to run the handshake; under the spin lock of lock_sock()
  * @listener_ends: how often the socket has ceased to be a listener; under lock_sock
  * @ends_awaited: value of @listener_ends at the last completed grace period: no bottom half is
@@ -263,6 +265,7 @@ struct smc_sock {
 	u8			n_old_conns;
 	bool			tcp_only_keys;
 	u8			tcp_option;
+	u8			shut_later;
 	unsigned int		n_disconnects;
 	unsigned int		listen_calls;
 	unsigned int		tcp_only_calls;

@@ -264,7 +264,7 @@ int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int
 	if (done)
 		return rc;
 	if (!disconnect && smc_negotiating(smc_sk(sk))) {
-		rc = smc_wait_negotiated(sk, sock_sndtimeo(sk, flags & O_NONBLOCK));
+		rc = smc_wait_negotiated(sk, sock_sndtimeo(sk, flags & O_NONBLOCK), 0);
 		if (rc)
 			return rc != -EAGAIN ? rc : fresh ? -EINPROGRESS : -EALREADY;
 	}

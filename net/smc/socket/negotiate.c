@@ -30,11 +30,13 @@ void smc_wake_negotiated(struct sock *sk)
  * smc_wait_negotiated() - wait until the socket is SMC or TCP
  * @sk: a socket with a file; its lock is not held
  * @timeo: timeout in jiffies; 0 for not at all
+ * @unless_shut: SEND_SHUTDOWN or RCV_SHUTDOWN, if the caller has nothing to wait for after such a
+ *	shutdown(); or 0
  *
- * Return: 0 once the socket is SMC or TCP, -EAGAIN on timeout, or the error of a call interrupted
- * by a signal.
+ * Return: 0 once the socket is SMC or TCP, -ESHUTDOWN after a shutdown() as in @unless_shut,
+ * -EAGAIN on timeout, or the error of a call interrupted by a signal.
  */
-int smc_wait_negotiated(struct sock *sk, long timeo)
+int smc_wait_negotiated(struct sock *sk, long timeo, u8 unless_shut)
 {
 	const struct smc_sock *smc = smc_sk(sk);
 	struct smc_wait w;
@@ -42,12 +44,15 @@ int smc_wait_negotiated(struct sock *sk, long timeo)
 
 	smc_wait_begin(&w, EPOLLIN | EPOLLOUT);
 	while (smc_negotiating(smc)) {
+		rc = -ESHUTDOWN;
+		if (READ_ONCE(smc->shut_later) & unless_shut)
+			break;
 		rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
 		if (!timeo || signal_pending(current))
 			break;
 		rc = 0;
 		smc_wait_arm(&w, sk);
-		if (smc_negotiating(smc))
+		if (smc_negotiating(smc) && !(READ_ONCE(smc->shut_later) & unless_shut))
 			timeo = smc_wait_sleep(timeo);
 		__set_current_state(TASK_RUNNING);
 	}

@@ -18,11 +18,11 @@ static const struct proto_ops *tcp_ops(const struct sock *sk)
 	return smc_family(sk)->tcp_ops;
 }
 
-static int wait_negotiated(struct sock *sk, long timeo)
+static int wait_negotiated(struct sock *sk, long timeo, u8 unless_shut)
 {
 	if (likely(!smc_negotiating(smc_sk(sk))))
 		return 0;
-	return smc_wait_negotiated(sk, timeo);
+	return smc_wait_negotiated(sk, timeo, unless_shut);
 }
 
 /*
@@ -59,13 +59,13 @@ static int send_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size
 /*
  * For a socket without a connection: wait until its handshake has ended. Sets *@c to the connection
  * that it has now, or to NULL; then *@closed tells whether a connect() may be running or about to
- * run. Returns 0 or a negative errno.
+ * run. Returns 0 or a negative errno: -ESHUTDOWN if shutdown() has ended direction @way meanwhile.
  */
-static int await_conn(struct sock *sk, long timeo, struct smc_conn **c, bool *closed)
+static int await_conn(struct sock *sk, long timeo, u8 way, struct smc_conn **c, bool *closed)
 {
 	/* Look first: connect() may be running, and there may be no connection yet. */
 	bool was_closed = inet_sk_state_load(sk) == TCP_CLOSE;
-	int rc = wait_negotiated(sk, timeo);
+	int rc = wait_negotiated(sk, timeo, way);
 
 	if (rc)
 		return rc;
@@ -101,7 +101,10 @@ static noinline int send_without_conn(struct socket *sock, struct msghdr *msg, s
 	int rc;
 
 	do {
-		rc = await_conn(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT), &c, &closed);
+		rc = await_conn(sk, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT),
+				SEND_SHUTDOWN, &c, &closed);
+		if (rc == -ESHUTDOWN)
+			return sk_stream_error(sk, msg->msg_flags, -EPIPE);
 		if (rc)
 			return rc;
 		if (!c && !closed)
@@ -181,7 +184,12 @@ static noinline int recv_without_conn(struct socket *sock, struct msghdr *msg, s
 	int rc;
 
 	do {
-		rc = await_conn(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT), &c, &closed);
+		rc = await_conn(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT), RCV_SHUTDOWN, &c,
+				&closed);
+		if (rc == -ESHUTDOWN) {
+			msg->msg_namelen = 0;
+			return flags & MSG_OOB ? -EINVAL : 0;
+		}
 		if (rc)
 			return rc;
 		if (!c && (flags & MSG_OOB || !closed))
@@ -205,6 +213,23 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	return recv_on(sk, c, msg, len, flags);
 }
 
+/*
+ * poll() during the handshake: neither readable nor writable yet, but shutdown() shows as with TCP.
+ */
+static __poll_t poll_negotiating(const struct sock *sk)
+{
+	u8 shut = READ_ONCE(smc_sk(sk)->shut_later);
+	__poll_t mask = 0;
+
+	if (shut == SHUTDOWN_MASK)
+		mask |= EPOLLHUP;
+	if (shut & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (shut & SEND_SHUTDOWN)
+		mask |= EPOLLOUT | EPOLLWRNORM;
+	return mask;
+}
+
 static __poll_t smc_poll(struct file *file, struct socket *sock,
 			 struct poll_table_struct *wait)
 {
@@ -223,9 +248,9 @@ static __poll_t smc_poll(struct file *file, struct socket *sock,
 		c = smc_get_conn(sk);
 		if (c)
 			return smc_conn_poll(sk, c);
-		/* Neither readable nor writable yet. A failure of TCP ends the negotiation. */
+		/* A failure of TCP ends the negotiation. */
 		if (smc_negotiating(smc_sk(sk)))
-			return 0;
+			return poll_negotiating(sk);
 		return tcp_ops(sk)->poll(file, sock, wait);
 	}
 	sock_poll_wait(file, sock, wait);

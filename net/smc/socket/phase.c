@@ -50,6 +50,7 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 	struct smc_sock *smc = smc_sk(sk);
 
 	smc_conn_established(c);
+	smc_shut_conn(sk, c);
 	smc_conn_set_wq(c, rcu_dereference_protected(sk->sk_wq, 1));
 	sk->sk_data_ready = smc->tcp_data_ready;
 	/* Release: a task that sees the connection must see its contents as well. */
@@ -58,6 +59,7 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 		smc_tell_keepalive(sk, true);
 	smc_stats_up(sock_net(sk), c, smc->server);
 	__smc_set_phase(sk, SMC_PHASE_UP, SMC_REASON_NONE);
+	smc_shut_tcp(sk);
 	/* A reset at the end of the handshake is not reported again, so handle it here. */
 	if (inet_sk_state_load(sk) == TCP_CLOSE && READ_ONCE(sk->sk_err))
 		smc_conn_abort(c);
@@ -122,6 +124,7 @@ void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 	trace_smc_switch_to_fallback(sk, reason);
 	smc_event_fallback(sk, smc_sk(sk)->server, reason, peer_diagnosis);
 	to_tcp(sk, reason, peer_diagnosis);
+	smc_shut_tcp(sk);
 }
 
 /**
@@ -155,6 +158,7 @@ void smc_to_new(struct sock *sk)
 
 	smc->peer_diagnosis = 0;
 	smc->server = false;
+	WRITE_ONCE(smc->shut_later, 0);
 	unhook_callbacks(sk);
 	smc_tcpopt->clear(sk);
 	__smc_set_phase(sk, SMC_PHASE_NEW, SMC_REASON_NONE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Ways to end a socket: shutdown, close with and without lingering, reset. */
+/* Ways to end a socket: close with and without lingering, reset. */
 #include <linux/delay.h>
 #include <linux/moduleparam.h>
 #include <net/tcp.h>
@@ -10,61 +10,6 @@
 
 /* How long a closed connection waits for its peer to close (compare FIN_WAIT2). */
 #define LINGER_TIME	(60 * HZ)
-
-/* Send no FIN yet: the FIN follows when the connection has ended on both sides. */
-static int shutdown_above_tcp(struct sock *sk, struct smc_conn *c, int how)
-{
-	lock_sock(sk);
-	if (how != SHUT_WR)
-		WRITE_ONCE(c->shut_rd, true);
-	/* The SHUT_* constants are one less than the *_SHUTDOWN bits. */
-	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | (how + 1));
-	sk->sk_state_change(sk);
-	release_sock(sk);
-	return 0;
-}
-
-static bool has_tcp_for_itself(const struct sock *sk)
-{
-	int phase = READ_ONCE(smc_sk(sk)->phase);
-
-	return phase == SMC_PHASE_HANDSHAKE ||
-	       (phase == SMC_PHASE_CONNECTING && inet_sk_state_load(sk) == TCP_ESTABLISHED);
-}
-
-/**
- * smc_shutdown() - shutdown()
- * @sock: the socket
- * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
- *
- * Return: 0 or a negative errno.
- */
-int smc_shutdown(struct socket *sock, int how)
-{
-	struct sock *sk = sock->sk;
-	struct smc_conn *c;
-	int rc;
-
-	if (how < SHUT_RD || how > SHUT_RDWR)
-		return -EINVAL;
-	/* The handshake owns the TCP connection until it has ended. */
-	if (has_tcp_for_itself(sk)) {
-		rc = smc_wait_negotiated(sk, MAX_SCHEDULE_TIMEOUT);
-		if (rc)
-			return rc;
-	}
-	c = smc_get_conn(sk);
-	if (c && sk->sk_state != TCP_CLOSE) {
-		if (how == SHUT_RDWR)
-			smc_conn_close(c);
-		else if (how == SHUT_WR)
-			smc_conn_done(c);
-		if (c->late_fin)
-			return shutdown_above_tcp(sk, c, how);
-	}
-	/* TCP's FIN follows, and TCP wakes the sleepers on this side. */
-	return smc_family(sk)->tcp_ops->shutdown(sock, how);
-}
 
 /*
  * Would the peer see a reset after this close()? Not if both sides have shut down: with TCP, the

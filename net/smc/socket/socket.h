@@ -89,11 +89,15 @@ void smc_inherit_callbacks(struct sock *child, const struct sock *listener);
 /* negotiate.c */
 extern const struct smc_hs_owner_ops smc_hs_socket_ops;
 void smc_negotiate(struct sock *sk);
-int smc_wait_negotiated(struct sock *sk, long timeo);
+int smc_wait_negotiated(struct sock *sk, long timeo, u8 unless_shut);
 void smc_wake_negotiated(struct sock *sk);
 
-/* release.c: ways to end a socket */
+/* shutdown.c */
 int smc_shutdown(struct socket *sock, int how);
+void smc_shut_conn(struct sock *sk, struct smc_conn *c);
+void smc_shut_tcp(struct sock *sk);
+
+/* release.c: ways to end a socket */
 int smc_release(struct socket *sock);
 void smc_close(struct sock *sk, long timeout);
 void smc_close_orphan(struct sock *sk);

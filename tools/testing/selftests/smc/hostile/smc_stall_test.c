@@ -29,6 +29,7 @@
 #define STALLED 100
 #define ROUNDS 10
 #define EACH 3			/* children in each stage */
+#define NO_END_MS 200		/* of virtual time: no end has been sent */
 
 /* What a child waits for when its listener is closed. */
 enum stage {
@@ -277,6 +278,39 @@ static void listener_gone(int l, int port)
 	klog_result(served(l, port), "closing a listener does not affect other listeners");
 }
 
+/* ---- shutdown() during a handshake ---- */
+
+/* A Decline of version 1: "do not retry". */
+static const uint8_t decline[28] = {
+	0xe2, 0xd4, 0xc3, 0xd9, CLC_DECLINE, 0, 28, 0x10,
+	[16] = 0x03, 0x03, [24] = 0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* Shuts down a child whose client has yet to speak, and lets the client decline. */
+static bool shut_then_declined(int l, int port, int how)
+{
+	int c = raw_connect(port), s = accept_in_time(l), end;
+	struct message m;
+	char buf[8];
+	bool ok;
+
+	ok = !shutdown(s, how) && mode_of(s) == MODE_UNDECIDED;
+	ok = ok && get_message(c, &m, slow(NO_END_MS)) == GOT_NOTHING;
+	put_bytes(c, decline, sizeof(decline));
+	/* The FIN comes once the handshake has ended. */
+	ok = ok && get_message(c, &m, WAIT_MS) == GOT_END && mode_of(s) == MODE_TCP;
+	if (how == SHUT_WR) {
+		put_bytes(c, "late", 4);
+		ok = ok && wait_mask(s, POLLIN, WAIT_MS) && recv(s, buf, sizeof(buf), 0) == 4;
+	}
+	shutdown(c, SHUT_WR);
+	end = recv(s, buf, sizeof(buf), 0);
+	ok = ok && !end && send(s, "x", 1, MSG_NOSIGNAL) < 0 && errno == EPIPE;
+	close(c);
+	close(s);
+	return ok;
+}
+
 /* ---- a client that is closed while TCP connects ---- */
 
 static int tcp_state(int fd)
@@ -324,7 +358,6 @@ static bool closed_while_connecting(void)
 /* ---- sockets that outlive their files ---- */
 
 #define MAX_ORPHANS	16
-#define NO_END_MS	200	/* of virtual time: no end has been sent */
 
 /* Someone with as many such sockets as possible. */
 struct holder {
@@ -467,7 +500,7 @@ int main(void)
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
-	ksft_set_plan(16);
+	ksft_set_plan(18);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	l = victim_listen(&port);
@@ -507,6 +540,9 @@ int main(void)
 		    "closing 100 stalled handshakes does not affect other clients");
 	klog_result(served_despite_rcvlowat(l, port), "SO_RCVLOWAT does not delay a handshake");
 
+	klog_result(shut_then_declined(l, port, SHUT_WR),
+		    "shutdown(SHUT_WR) is done after a handshake that ends with TCP");
+	klog_result(shut_then_declined(l, port, SHUT_RDWR), "so is shutdown(SHUT_RDWR)");
 	listener_gone(l, port);
 	orphans_shared();
 

@@ -403,6 +403,36 @@ static void accept_server_first_client(void)
 	}
 }
 
+/* accept() usually returns during the handshake, so the shutdown is done at its end. */
+static void shutdown_early_server(void)
+{
+	int l = serve(), ended = 0;
+
+	for (int i = 0; i < many(20); i++) {
+		int fd = X(accept(l, NULL, NULL));
+
+		CHECK(!shutdown(fd, SHUT_WR));
+		CHECK(send(fd, "x", 1, MSG_NOSIGNAL) < 0 && errno == EPIPE);
+		ended += recv_to_end(fd, 0) == 1000;
+		close(fd);
+	}
+	rec("all: %d", ended == many(20));
+}
+
+static void shutdown_early_client(void)
+{
+	int port = ctl_get(), ended = 0;
+
+	for (int i = 0; i < many(20); i++) {
+		int fd = connect_to(port, 0);
+
+		ended += recv_to_end(fd, 0) == 0;
+		send_bytes(fd, 0, 1000, 1000);
+		close(fd);
+	}
+	rec("all: %d", ended == many(20));
+}
+
 const struct test_case accept_cases[] = {
 	CASE(accept_flags, 0, "accept4 flags, nothing inherited from the listener"),
 	CASE(accept_nonblock, 0, "accept() without a connection fails with EAGAIN"),
@@ -416,5 +446,6 @@ const struct test_case accept_cases[] = {
 	CASE(accept_threads, 0, "eight threads accept from one listener"),
 	CASE(accept_then_poll, 0, "non-blocking reads right after accept"),
 	CASE(accept_server_first, 0, "the server writes first"),
+	CASE(shutdown_early, 0, "shutdown() right after accept()"),
 	{ 0 }
 };

@@ -300,6 +300,55 @@ static void end_before_reset_client(void)
 	barrier("done");
 }
 
+/* A client that offers SMC and says nothing; TCP does not know this option. */
+static void silent_client(void)
+{
+	int fd = make_socket(0), on = 1;
+	struct addr a = loopback(ctl_get());
+
+	setsockopt(fd, SOL_SMC, SMC_TEST_RAW_CLC, &on, sizeof(on));
+	X(connect(fd, &a.sa, a.len));
+	barrier("done");
+}
+
+static int accept_silent(void)
+{
+	return X(accept(serve(), NULL, NULL));
+}
+
+/* shutdown() does not wait for a handshake, and its effects show at once. */
+static void shutdown_silent_server(void)
+{
+	int fd = accept_silent();
+	char c;
+
+	R(shutdown(fd, SHUT_WR));
+	R(send(fd, "x", 1, MSG_NOSIGNAL));
+	R(send(fd, "x", 0, MSG_NOSIGNAL));
+	R(recv(fd, &c, 1, MSG_DONTWAIT));
+	rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLOUT | POLLRDHUP)));
+	R(shutdown(fd, SHUT_RD));
+	R(recv(fd, &c, 1, 0));
+	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+	R(shutdown(fd, SHUT_RDWR));
+	barrier("done");
+}
+
+static void shutdown_silent_wakes_server(void)
+{
+	struct worker rx = { .run = recv_one };
+	int fd = accept_silent();
+
+	rx.fd = fd;
+	worker_start(&rx);
+	await_blocked(getpid(), rx.tid);
+	R(shutdown(fd, SHUT_RD));
+	worker_join(&rx);
+	rec("recv %ld", rx.ret);
+	rec("poll %s", mask_name(poll_mask(fd, POLLRDHUP)));
+	barrier("done");
+}
+
 static void shutdown_bad_how(void)
 {
 	int fd = listen_on(2);
@@ -324,6 +373,10 @@ const struct test_case shutdown_cases[] = {
 	CASE(write_to_closed, 0, "writing to a peer that closed"),
 	{ "end_before_reset", write_to_closed_server, end_before_reset_client, 0,
 	  "the end of the stream, then a reset" },
+	{ "shutdown_silent", shutdown_silent_server, silent_client, F_HERE,
+	  "shutdown() while the peer says nothing" },
+	{ "shutdown_silent_wakes", shutdown_silent_wakes_server, silent_client, F_HERE,
+	  "shutdown() wakes a receiver while the peer says nothing" },
 	SOLO(shutdown_bad_how, 0, "shutdown() with bad arguments"),
 	{ 0 }
 };

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/* shutdown(): of a connection, and of a socket whose handshake has not ended. */
+#include <net/tcp.h>
+#include "socket.h"
+
+/* Set the shutdown bits, which TCP does not get to see yet. The socket is locked. */
+static void set_bits(struct sock *sk, u8 bits)
+{
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | bits);
+}
+
+/* Send no FIN yet: the FIN follows when the connection has ended on both sides. */
+static void shutdown_above_tcp(struct sock *sk, struct smc_conn *c, u8 bits)
+{
+	if (bits & RCV_SHUTDOWN)
+		WRITE_ONCE(c->shut_rd, true);
+	set_bits(sk, bits);
+}
+
+/*
+ * The handshake owns the TCP connection until it has ended, and may still have to send. So only
+ * remember what to shut down. Calls that wait for the handshake see it at once. Returns false if
+ * there is nothing to wait for: TCP has yet to connect, or its connection has failed.
+ */
+static bool shut_later(struct sock *sk, u8 bits)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	bool later;
+
+	lock_sock(sk);
+	later = smc_negotiating(smc) &&
+		!(BIT(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV | TCPF_CLOSE));
+	if (later) {
+		WRITE_ONCE(smc->shut_later, smc->shut_later | bits);
+		/* Ours would take this for an event of TCP. */
+		smc->tcp_state_change(sk);
+	}
+	release_sock(sk);
+	return later;
+}
+
+/**
+ * smc_shut_conn() - the handshake ends with SMC: do what shutdown() has asked for
+ * @sk: the socket, locked
+ * @c: its connection, which no system call knows yet, so nothing has been corked
+ */
+void smc_shut_conn(struct sock *sk, struct smc_conn *c)
+{
+	u8 bits = smc_sk(sk)->shut_later;
+
+	if (likely(!bits))
+		return;
+	if (bits & SEND_SHUTDOWN)
+		smc_conn_own_event(c, bits & RCV_SHUTDOWN ? SMC_EV_CLOSE : SMC_EV_DONE);
+	shutdown_above_tcp(sk, c, bits);
+}
+
+/**
+ * smc_shut_tcp() - the handshake has ended: do for TCP what shutdown() has asked for
+ * @sk: the socket, locked
+ *
+ * After smc_shut_conn(), TCP's FIN follows the flags of the connection, as in smc_shutdown().
+ *
+ * Context: any.
+ */
+void smc_shut_tcp(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	gfp_t gfp = sk->sk_allocation;
+	u8 bits = smc->shut_later;
+
+	if (likely(!bits))
+		return;
+	WRITE_ONCE(smc->shut_later, 0);
+	if (smc->conn && smc->conn->late_fin)
+		return;
+	set_bits(sk, bits);
+	/* TCP may allocate the FIN. */
+	sk->sk_allocation = GFP_ATOMIC;
+	smc_family(sk)->tcp->shutdown(sk, bits);
+	sk->sk_allocation = gfp;
+}
+
+/**
+ * smc_shutdown() - shutdown()
+ * @sock: the socket
+ * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
+ *
+ * Like TCP's, never waits for the peer.
+ *
+ * Return: 0 or a negative errno.
+ */
+int smc_shutdown(struct socket *sock, int how)
+{
+	struct sock *sk = sock->sk;
+	struct smc_conn *c;
+	/* The SHUT_* constants are one less than the *_SHUTDOWN bits. */
+	u8 bits = how + 1;
+
+	if (how < SHUT_RD || how > SHUT_RDWR)
+		return -EINVAL;
+	if (smc_negotiating(smc_sk(sk)) && shut_later(sk, bits))
+		return 0;
+	c = smc_get_conn(sk);
+	if (c && sk->sk_state != TCP_CLOSE) {
+		if (how == SHUT_RDWR)
+			smc_conn_close(c);
+		else if (how == SHUT_WR)
+			smc_conn_done(c);
+		if (c->late_fin) {
+			lock_sock(sk);
+			shutdown_above_tcp(sk, c, bits);
+			sk->sk_state_change(sk);
+			release_sock(sk);
+			return 0;
+		}
+	}
+	/* TCP's FIN follows, and TCP wakes the sleepers on this side. */
+	return smc_family(sk)->tcp_ops->shutdown(sock, how);
+}
