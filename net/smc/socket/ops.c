@@ -49,10 +49,47 @@ static int send_zerocopy(struct sock *sk, struct smc_conn *c, struct msghdr *msg
 	return rc;
 }
 
+/*
+ * MSG_FASTOPEN on a socket that is connected. Fails as TCP does, in the same order. As there, it
+ * may take the place of the second call of a non-blocking connect(); then it sends.
+ */
+static int fastopen_again(struct sock *sk, const struct msghdr *msg)
+{
+	const struct sockaddr *addr = msg->msg_name;
+	bool named = addr && msg->msg_namelen >= (int)sizeof(addr->sa_family);
+	struct socket *sock = sk->sk_socket;
+	int rc = -EISCONN;
+
+	if (!(READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_fastopen) & TFO_CLIENT_ENABLE) ||
+	    (named && addr->sa_family == AF_UNSPEC))
+		return -EOPNOTSUPP;
+	if (addr && !named)
+		return -EINVAL;
+	lock_sock(sk);
+	if (sock->state == SS_CONNECTING && sk->sk_state != TCP_CLOSE) {
+		sock->state = SS_CONNECTED;
+		rc = 0;
+	}
+	release_sock(sk);
+	return rc;
+}
+
+static noinline int send_special(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
+				 size_t len)
+{
+	int rc = msg->msg_flags & MSG_FASTOPEN ? fastopen_again(sk, msg) : 0;
+
+	if (rc)
+		return rc;
+	if (msg->msg_flags & MSG_ZEROCOPY)
+		return send_zerocopy(sk, c, msg, len);
+	return smc_conn_sendmsg(sk, c, msg, len);
+}
+
 static int send_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size_t len)
 {
-	if (unlikely(msg->msg_flags & MSG_ZEROCOPY))
-		return send_zerocopy(sk, c, msg, len);
+	if (unlikely(msg->msg_flags & (MSG_ZEROCOPY | MSG_FASTOPEN)))
+		return send_special(sk, c, msg, len);
 	return smc_conn_sendmsg(sk, c, msg, len);
 }
 

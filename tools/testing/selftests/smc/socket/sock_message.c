@@ -471,6 +471,35 @@ static void odd_flags_client(void)
 	barrier("done");
 }
 
+/* A connection that exists is not opened again, whatever the address says. */
+static void fastopen_connected_server(void)
+{
+	int fd = pair();
+	struct addr a = name_of(fd);
+
+	R(sendto(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL, &a.sa, a.len));
+	R(send(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL));
+	barrier("done");
+	rec("end at %d", (int)recv_to_end(fd, 0));
+}
+
+static void fastopen_connected_client(void)
+{
+	int fd = pair();
+	struct addr a = name_of(fd);
+
+	R(sendto(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL, &a.sa, a.len));
+	R(sendto(fd, "x", 1, MSG_FASTOPEN | MSG_DONTWAIT, &a.sa, 1));
+	R(send(fd, "x", 1, MSG_FASTOPEN | MSG_MORE));
+	R(send(fd, "x", 1, MSG_FASTOPEN | MSG_ZEROCOPY));
+	a.sa.sa_family = AF_UNSPEC;
+	R(sendto(fd, "x", 1, MSG_FASTOPEN, &a.sa, a.len));
+	send_bytes(fd, 0, 1, 1);
+	barrier("done");
+	R(shutdown(fd, SHUT_WR));
+	R(send(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL));
+}
+
 const struct test_case message_cases[] = {
 	CASE(iovecs, 0, "sendmsg, recvmsg, readv and writev with odd vectors"),
 	CASE(mmsg, 0, "sendmmsg and recvmmsg"),
@@ -486,5 +515,6 @@ const struct test_case message_cases[] = {
 	CASE(sendto, 0, "sendto() and recvfrom() ignore addresses as TCP does"),
 	CASE(cmsg, 0, "sendmsg() and recvmsg() with control messages"),
 	CASE(odd_flags, 0, "flags without meaning for a stream"),
+	CASE(fastopen_connected, 0, "MSG_FASTOPEN on a connection"),
 	{ 0 }
 };
