@@ -40,6 +40,16 @@ void smc_tcp_reset(struct sock *sk, int err)
 	sk_error_report(sk);
 }
 
+/* The error of TCP when the peer's reset arrives. The socket need not be locked. */
+static int reset_error(const struct sock *sk, const struct smc_conn *c)
+{
+	bool end = READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT;
+
+	if (c->late_fin)
+		end = smc_conn_end_came_first(READ_ONCE(c->rx_flags));
+	return end ? EPIPE : ECONNRESET;
+}
+
 /**
  * smc_conn_reset_tcp() - the peer is gone: reset TCP on this side, as if the peer had sent a reset
  * @sk: the socket
@@ -51,15 +61,54 @@ void smc_tcp_reset(struct sock *sk, int err)
  */
 void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
 {
-	bool end = READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT;
+	int err = reset_error(sk, c);
 
-	if (c->late_fin)
-		end = smc_conn_end_came_first(READ_ONCE(c->rx_flags));
 	lock_sock(sk);
 	/* Do not reset a newer connection if the socket has been connected again. */
 	if (smc_sk(sk)->conn == c)
-		smc_tcp_reset(sk, end ? EPIPE : ECONNRESET);
+		smc_tcp_reset(sk, err);
 	release_sock(sk);
+}
+
+/* The socket whose file uses the connection, with a reference, or NULL. */
+static struct sock *sock_of(struct smc_conn *c)
+{
+	struct sock *sk = NULL;
+	struct socket_wq *wq;
+
+	spin_lock_bh(&c->state_lock);
+	wq = rcu_dereference_protected(c->wq, lockdep_is_held(&c->state_lock));
+	/* c->wq is cleared under this lock before the file goes away. */
+	if (wq)
+		sk = container_of(wq, struct socket, wq)->sk;
+	if (sk)
+		sock_hold(sk);
+	spin_unlock_bh(&c->state_lock);
+	return sk;
+}
+
+/**
+ * smc_conn_try_reset_tcp() - as smc_conn_reset_tcp(), for a work item, which must not wait for the
+ *	owner of the socket
+ * @c: the connection
+ *
+ * Context: process, no lock is held.
+ * Return: false if a system call owns the socket, so that the caller must try again later.
+ */
+bool smc_conn_try_reset_tcp(struct smc_conn *c)
+{
+	struct sock *sk = sock_of(c);
+	bool done;
+
+	if (!sk)
+		return true;
+	spin_lock_bh(&sk->sk_lock.slock);
+	done = !sock_owned_by_user_nocheck(sk);
+	if (done && smc_sk(sk)->conn == c)
+		smc_tcp_reset(sk, reset_error(sk, c));
+	spin_unlock_bh(&sk->sk_lock.slock);
+	sock_put(sk);
+	return done;
 }
 
 /**

@@ -410,6 +410,7 @@ void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c);
 /* abort.c */
 void smc_tcp_reset(struct sock *sk, int err);
 void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c);
+bool smc_conn_try_reset_tcp(struct smc_conn *c);
 void smc_conn_handle_peer_abort(struct sock *sk, const struct smc_conn *c, unsigned long flags);
 
 #endif

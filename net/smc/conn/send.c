@@ -46,6 +46,21 @@ static void publish(struct smc_conn *c)
 }
 
 /*
+ * Publish what has been held back. Returns false if there is such data, but the peer has closed in
+ * good order: the data is lost.
+ */
+static bool publish_held(struct smc_conn *c)
+{
+	lockdep_assert_held(&c->tx_lock);
+	if (c->stopped || c->tx_prod == c->tx_written)
+		return true;
+	if (unlikely(smc_conn_peer_gone(c)))
+		return false;
+	publish_news(c);
+	return true;
+}
+
+/*
  * While corked, hold back less than a quarter of the ring, as TCP holds back partial segments.
  * Urgent data must become visible together with its mark.
  */
@@ -73,6 +88,14 @@ static void start_cork_timer(struct smc_conn *c)
 		smc_conn_put(c);
 }
 
+/* Run the work of the cork timer now. */
+static void end_cork_timer(struct smc_conn *c)
+{
+	smc_conn_get(c);
+	if (mod_delayed_work(smc_wq, &c->cork_work, 0))
+		smc_conn_put(c);
+}
+
 /* Finish a call that has held data back or has failed. */
 static void finish_held(struct sock *sk, struct smc_conn *c, int flags)
 {
@@ -85,11 +108,15 @@ static void finish_held(struct sock *sk, struct smc_conn *c, int flags)
 /* A sender may hold tx_lock indefinitely. Then it does this when it has released the lock. */
 static void publish_corked(struct smc_conn *c)
 {
+	bool lost;
+
 	if (!smc_conn_trylock(&c->tx_lock, &c->tx_owed, SMC_OWED_CORK))
 		return;
-	if (!c->stopped)
-		publish(c);
+	lost = !publish_held(c);
 	smc_conn_tx_unlock(c);
+	/* TCP would have sent the data now, and the peer would have answered with a reset. */
+	if (unlikely(lost) && !smc_conn_try_reset_tcp(c))
+		start_cork_timer(c);
 }
 
 void smc_conn_cork_expired(struct work_struct *work)
@@ -130,10 +157,14 @@ void smc_conn_settle_tx(struct smc_conn *c)
  */
 void smc_conn_uncork(struct smc_conn *c)
 {
+	bool lost;
+
 	mutex_lock(&c->tx_lock);
-	if (!c->stopped)
-		publish(c);
+	lost = !publish_held(c);
 	smc_conn_tx_unlock(c);
+	/* As with TCP, the call has succeeded before the reset arrives. */
+	if (unlikely(lost))
+		end_cork_timer(c);
 }
 
 /**

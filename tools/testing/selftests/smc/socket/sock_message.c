@@ -500,6 +500,63 @@ static void fastopen_connected_client(void)
 	R(send(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL));
 }
 
+/* What MSG_MORE or TCP_CORK has held back reaches a peer that has closed, which resets. */
+static void held_server(void)
+{
+	int fd = pair();
+
+	barrier("held");
+	X(close(fd));
+	barrier("closed");
+	barrier("done");
+}
+
+static void held_lost(int fd)
+{
+	char c;
+
+	barrier("held");
+	barrier("closed");
+	await_mask(fd, POLLRDHUP);
+	rec("poll %s", mask_name(await_mask(fd, POLLERR)));
+	R(send(fd, "x", 1, MSG_NOSIGNAL));
+	R(send(fd, "x", 1, MSG_NOSIGNAL));
+	R(recv(fd, &c, 1, 0));
+	barrier("done");
+}
+
+static void more_lost_client(void)
+{
+	int fd = pair();
+
+	R(send(fd, "held", 4, MSG_MORE));
+	held_lost(fd);
+}
+
+static void cork_lost_client(void)
+{
+	int fd = pair();
+
+	R(set_int(fd, IPPROTO_TCP, TCP_CORK, 1));
+	R(send(fd, "held", 4, 0));
+	held_lost(fd);
+}
+
+static void uncork_lost_client(void)
+{
+	int fd = pair();
+
+	R(set_int(fd, IPPROTO_TCP, TCP_CORK, 1));
+	R(send(fd, "held", 4, 0));
+	barrier("held");
+	barrier("closed");
+	await_mask(fd, POLLRDHUP);
+	R(set_int(fd, IPPROTO_TCP, TCP_CORK, 0));
+	rec("poll %s", mask_name(await_mask(fd, POLLERR)));
+	R(get_int(fd, SOL_SOCKET, SO_ERROR));
+	barrier("done");
+}
+
 const struct test_case message_cases[] = {
 	CASE(iovecs, 0, "sendmsg, recvmsg, readv and writev with odd vectors"),
 	CASE(mmsg, 0, "sendmmsg and recvmmsg"),
@@ -516,5 +573,11 @@ const struct test_case message_cases[] = {
 	CASE(cmsg, 0, "sendmsg() and recvmsg() with control messages"),
 	CASE(odd_flags, 0, "flags without meaning for a stream"),
 	CASE(fastopen_connected, 0, "MSG_FASTOPEN on a connection"),
+	{ "more_lost", held_server, more_lost_client, 0,
+	  "the peer closes before it gets what MSG_MORE holds back" },
+	{ "cork_lost", held_server, cork_lost_client, 0,
+	  "the peer closes before it gets what TCP_CORK holds back" },
+	{ "uncork_lost", held_server, uncork_lost_client, 0,
+	  "the peer closes before the socket is uncorked" },
 	{ 0 }
 };
