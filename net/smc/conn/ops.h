@@ -34,7 +34,9 @@ struct smc_sock_info;
  *		Process context.
  * @last_word:	a sender has kept @c from telling the peer that it writes no more, and has released
  *		tx_lock. Process context.
- * @request_update: have the peer send us its rx_cons soon, even if that is not worth a
+ * @arrived:	the count of bytes that are known to be in the peer's memory, at least tx_cons.  Any
+ *		context but hard interrupts.
+ * @request_update: learn soon what has arrived, and the peer's rx_cons, even if that is not worth a
  *		message.  Any context but hard interrupts.
  * @peer_waits:	does the peer wait until data has been read? NULL if it never does before the
  *		element is full; otherwise smc_conn_readable() follows when it begins to wait.
@@ -60,6 +62,7 @@ struct smc_conn_ops {
 	void (*may_grow)(struct smc_conn *c);
 	void (*part)(struct smc_conn *c);
 	void (*last_word)(struct smc_conn *c);
+	u64 (*arrived)(struct smc_conn *c);
 	void (*request_update)(struct smc_conn *c);
 	bool (*peer_waits)(struct smc_conn *c);
 	void (*urgent)(struct smc_conn *c, enum smc_urgent_event news);
@@ -69,5 +72,14 @@ struct smc_conn_ops {
 	void (*free)(struct smc_conn *c);
 	void (*show)(struct smc_conn *c, struct smc_sock_info *info);
 };
+
+/* The number of bytes that have not arrived in the peer's memory, which TCP counts as not acked. */
+static inline u64 smc_conn_outq(struct smc_conn *c)
+{
+	/* Read this first, because both only grow. */
+	u64 arrived = c->ops->arrived(c);
+
+	return smc_count_read_acquire(&c->tx_written) - arrived;
+}
 
 #endif

@@ -342,7 +342,7 @@ static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 		n = smc_urgent_inq(sk, c);
 		break;
 	case SIOCOUTQ:
-		n = smc_conn_unacked(c);
+		n = smc_conn_outq(c);
 		/*
 		 * Without an update, a program that polls SIOCOUTQ until it is 0 might wait
 		 * forever.

@@ -270,7 +270,7 @@ static int get_smc(struct sock *sk, int name, char __user *val, int __user *optl
 }
 
 /* TCP_INFO: TCP's values of its idle connection, but with the byte counts of the SMC connection. */
-static int get_tcp_info(struct sock *sk, const struct smc_conn *c, char __user *val,
+static int get_tcp_info(struct sock *sk, struct smc_conn *c, char __user *val,
 			int __user *optlen)
 {
 	struct tcp_info info;
@@ -279,8 +279,8 @@ static int get_tcp_info(struct sock *sk, const struct smc_conn *c, char __user *
 	if (len < 0)
 		return len;
 	tcp_get_info(sk, &info);
+	info.tcpi_bytes_acked = c->ops->arrived(c);
 	info.tcpi_bytes_sent = smc_count_read(&c->tx_prod);
-	info.tcpi_bytes_acked = smc_count_read(&c->tx_cons);
 	info.tcpi_bytes_received = smc_count_read(&c->rx_prod);
 	info.tcpi_notsent_bytes = smc_count_read(&c->tx_written) - info.tcpi_bytes_sent;
 	return put_value(val, optlen, &info, len);

@@ -73,5 +73,6 @@ void smcd_cut_off(struct smcd_conn *dconn);
 extern const struct smc_msg_ops smcd_msg_ops;
 void smcd_hear(struct smcd_conn *dconn);
 void smcd_last_word(struct smc_conn *c);
+u64 smcd_data_arrived(struct smc_conn *c);
 
 #endif

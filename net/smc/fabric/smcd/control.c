@@ -278,6 +278,18 @@ static bool smcd_arrived(const struct smc_msg_conn *m)
 	return smc_msg_end_said(m);
 }
 
+/**
+ * smcd_data_arrived() - smc_conn_ops.arrived
+ * @c: the connection
+ *
+ * Return: what has been said. The data of a mapped device was in the peer's memory before, and that
+ * of a copying one was moved there before.
+ */
+u64 smcd_data_arrived(struct smc_conn *c)
+{
+	return smc_count_read(&to_msg_conn(c)->sent_prod);
+}
+
 /* smc_msg_ops.await_close */
 static void smcd_await_close(struct smc_msg_conn *m)
 {

@@ -597,6 +597,12 @@ static int lo_groups(struct smc_fabric *f, struct smc_net *sn, struct smc_walk *
 	return rc;
 }
 
+/* What is published has been copied into the peer's element before. */
+static u64 lo_arrived(struct smc_conn *c)
+{
+	return smc_count_read(&c->tx_prod);
+}
+
 /* Both ends see the cursor in memory: no update is needed. */
 static void lo_request_update(struct smc_conn *c)
 {
@@ -660,6 +666,7 @@ static const struct smc_conn_ops lo_conn_ops = {
 	.may_grow	= lo_may_grow,
 	.part		= lo_part,
 	.urgent		= lo_urgent,
+	.arrived	= lo_arrived,
 	.request_update	= lo_request_update,
 	.keepalive	= lo_keepalive,
 	.signal		= lo_signal,

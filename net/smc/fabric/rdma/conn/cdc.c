@@ -197,7 +197,8 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	msg.seqno = ++rconn->seqno;
 	post->seqno = msg.seqno;
 	smc_cdc_encode(&msg, post->msg);
-	post->signaled = news.conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT) || rconn->end_waits;
+	post->signaled = news.conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT) || rconn->end_waits ||
+			 sender->force_update & SMC_MSG_REQUEST_UPDATE;
 	/* Clear it in the critical section that has read the cursors, see cdc_say(). */
 	sender->force_update = 0;	/* model/update.pml: look and clear */
 	return true;
@@ -228,6 +229,48 @@ const struct smc_msg_ops smc_cdc_ops = {
 	.await_close	= cdc_await_close,
 	.leave		= cdc_leave,
 };
+
+/**
+ * smc_cdc_data_arrived() - smc_conn_ops.arrived
+ * @c: the connection
+ *
+ * Return: all that was posted, if the peer's device has acknowledged all posts; otherwise what the
+ * peer has consumed, because most posts have no completion of their own.
+ */
+u64 smc_cdc_data_arrived(struct smc_conn *c)
+{
+	struct rdma_conn *rconn = to_rdma(c);
+	struct smc_link *link = smc_link_lock(&rconn->base.sender);
+	u64 arrived = smc_count_read_acquire(&c->tx_cons);
+
+	/* After a move, data that was posted may have been lost: it is written again. */
+	if (rdma_conn_acked(rconn) && !(rconn->base.sender.force_update & RDMA_REPLAY))
+		arrived = rconn->base.msg.sent_prod;
+	smc_link_unlock(link);
+	return arrived;
+}
+
+/**
+ * smc_cdc_request_update() - smc_conn_ops.request_update
+ * @c: the connection
+ *
+ * The request has a completion. While it is under way and the last post, a program that polls does
+ * not post another one, so all posts are acknowledged eventually.
+ */
+void smc_cdc_request_update(struct smc_conn *c)
+{
+	struct rdma_conn *rconn = to_rdma(c);
+	struct smc_link *link = smc_link_lock(&rconn->base.sender);
+	bool under_way = rconn->asked == rconn->seqno && !rdma_conn_acked(rconn);
+
+	smc_link_unlock(link);
+	if (under_way)
+		return;
+	smc_msg_request_update(c);
+	link = smc_link_lock(&rconn->base.sender);
+	rconn->asked = rconn->seqno;
+	smc_link_unlock(link);
+}
 
 /* smc_conn_ops.commit: smc_msg_commit() without the indirect call */
 void smc_cdc_commit(struct smc_conn *c)

@@ -87,6 +87,7 @@ struct rdma_held {
  * @rcvbuf:	requested size of the element
  * @sndbuf:	requested size of the send ring
  * @seqno:	sequence number of the last CDC message posted; under the say lock
+ * @asked:	@seqno after the last request for an update; under the say lock
  * @peer_seqno:	sequence number of the peer's last CDC message; only messages of the peer change it
  * @held:	messages over a link from which the connection does not take messages yet; under
  *		smc_lgr.lock
@@ -105,6 +106,7 @@ struct rdma_conn {
 	u32			rcvbuf;
 	u32			sndbuf;
 	u16			seqno;
+	u16			asked;
 	u16			peer_seqno;
 	struct rdma_held	held;
 	struct rdma_told	told;
@@ -173,6 +175,8 @@ void smc_rdma_move(struct smc_lgr_conn *lconn, struct smc_link_move *move);
 /* cdc.c */
 extern const struct smc_msg_ops smc_cdc_ops;
 void smc_cdc_commit(struct smc_conn *c);
+u64 smc_cdc_data_arrived(struct smc_conn *c);
+void smc_cdc_request_update(struct smc_conn *c);
 void smc_cdc_cut_off(struct smc_lgr_conn *lconn);
 void smc_cdc_get(struct smc_link_sender *sender);
 void smc_cdc_put(struct smc_link_sender *sender);
