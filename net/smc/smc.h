@@ -115,6 +115,7 @@
 #include <net/sock.h>
 
 struct smc_conn;
+struct smc_deferred;
 struct smc_handshake;
 struct smc_listener;
 struct smc_orphan_holder;
@@ -240,6 +241,7 @@ struct smc_registry_entry {
  *		under lock_sock
  * @tcp_only_keys: the latest of these calls sets a key
  * @tcp_option:	enum smc_tcpopt_state; under lock_sock
+ * @deferred:	the child waits for data before it is accepted; under lock_sock
  * @born:	for a child with @listener: creation time in jiffies
  * @listener:	for a child that autosmc counts: the entry of its listener
  * @reset_work:	resets a child whose handshake could not be allocated
@@ -273,6 +275,7 @@ struct smc_sock {
 	unsigned int		ends_awaited;
 	struct work_struct	reset_work;
 	struct smc_orphan_holder *orphan_of;
+	struct smc_deferred	*deferred;
 	struct delayed_work	linger_work;
 	u32			reason;
 	u32			peer_diagnosis;

@@ -117,6 +117,7 @@ static void start_server(struct sock *child, const struct sock *listener)
 {
 	__smc_set_phase(child, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
 	smc_hook_callbacks(child);
+	smc_defer(child, listener);
 	if (!new_server(child, listener, NULL))
 		smc_reset_child(child);
 }

@@ -279,9 +279,11 @@ static __poll_t smc_poll(struct file *file, struct socket *sock,
 		 * TCP's poll calls sock_poll_wait() itself. Look for the connection again: if the
 		 * handshake has ended in between, its wake-up came too early for this task.
 		 */
-		if (!smc_negotiating(smc_sk(sk)) && !smc_get_conn(sk))
+		if (!smc_negotiating(smc_sk(sk)) && !smc_get_conn(sk) && !smc_defers(sk))
 			return tcp_ops(sk)->poll(file, sock, wait);
 		sock_poll_wait(file, sock, wait);
+		if (smc_defers(sk))
+			return smc_poll_deferring(sk);
 		c = smc_get_conn(sk);
 		if (c)
 			return smc_conn_poll(sk, c);
@@ -387,6 +389,11 @@ static void adopt_child(struct socket *newsock)
 	lock_sock(sk);
 	if (smc->conn)
 		smc_conn_set_wq(smc->conn, &newsock->wq);
+	if (unlikely(smc->deferred && smc->phase == SMC_PHASE_TCP)) {
+		sk->sk_data_ready = smc->tcp_data_ready;
+		sk->sk_state_change = smc->tcp_state_change;
+	}
+	smc_undefer(sk);
 	release_sock(sk);
 }
 
@@ -417,17 +424,44 @@ static int accepted(struct socket *newsock, bool kern)
 	return 0;
 }
 
+/*
+ * Before TCP's accept(), which must not wait if we have waited, because it would return any child.
+ * @tcp_flags receives its flags. Returns 0 or a negative errno.
+ */
+static int await_due(struct sock *sk, long *timeo, int flags, int *tcp_flags)
+{
+	*tcp_flags = flags;
+	if (likely(!smc_defers(sk)))
+		return 0;
+	*tcp_flags |= O_NONBLOCK;
+	return smc_await_due(sk, timeo);
+}
+
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
 static int smc_accept(struct socket *sock, struct socket *newsock,
 		      struct proto_accept_arg *arg)
 {
-	return tcp_ops(sock->sk)->accept(sock, newsock, arg) ?: accepted(newsock, arg->kern);
+	long timeo = sock_rcvtimeo(sock->sk, arg->flags & O_NONBLOCK);
+	int rc, flags = arg->flags;
+
+	do {
+		rc = await_due(sock->sk, &timeo, flags, &arg->flags) ?:
+		     tcp_ops(sock->sk)->accept(sock, newsock, arg);
+	} while (rc == -EAGAIN && timeo && arg->flags != flags);
+	return rc ?: accepted(newsock, arg->kern);
 }
 #else
 static int smc_accept(struct socket *sock, struct socket *newsock, int flags,
 		      bool kern)
 {
-	return tcp_ops(sock->sk)->accept(sock, newsock, flags, kern) ?: accepted(newsock, kern);
+	long timeo = sock_rcvtimeo(sock->sk, flags & O_NONBLOCK);
+	int rc, tcp_flags;
+
+	do {
+		rc = await_due(sock->sk, &timeo, flags, &tcp_flags) ?:
+		     tcp_ops(sock->sk)->accept(sock, newsock, tcp_flags, kern);
+	} while (rc == -EAGAIN && timeo && tcp_flags != flags);
+	return rc ?: accepted(newsock, kern);
 }
 #endif
 

@@ -51,7 +51,7 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 
 	smc_conn_established(c);
 	smc_shut_conn(sk, c);
-	smc_conn_set_wq(c, rcu_dereference_protected(sk->sk_wq, 1));
+	smc_conn_set_wq(c, smc_deferred_wq(sk) ?: rcu_dereference_protected(sk->sk_wq, 1));
 	sk->sk_data_ready = smc->tcp_data_ready;
 	/* Release: a task that sees the connection must see its contents as well. */
 	smp_store_release(&smc->conn, c);
@@ -59,6 +59,7 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 		smc_tell_keepalive(sk, true);
 	smc_stats_up(sock_net(sk), c, smc->server);
 	__smc_set_phase(sk, SMC_PHASE_UP, SMC_REASON_NONE);
+	smc_deferred_ended(sk);
 	smc_shut_tcp(sk);
 	/* A reset at the end of the handshake is not reported again, so handle it here. */
 	if (inet_sk_state_load(sk) == TCP_CLOSE && READ_ONCE(sk->sk_err))
@@ -108,6 +109,7 @@ static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 	inet_csk_exit_pingpong_mode(sk);
 	unhook_callbacks(sk);
 	__smc_set_phase(sk, SMC_PHASE_TCP, reason);
+	smc_deferred_ended(sk);
 }
 
 /**

@@ -28,6 +28,7 @@ static void smc_destruct(struct sock *sk)
 		smc_registry_del(smc_sk(sk));
 		/* With kernel TLS or in a sockmap, smc_destroy_sock() was not called. */
 		smc_detach_conns(sk);
+		smc_undefer(sk);
 		if (unlikely(smc_sk(sk)->listener))
 			smc_autosmc_child_gone(sk);
 		sk->sk_prot_creator = &f->prot;
@@ -171,6 +172,7 @@ int smc_disconnect(struct sock *sk, int flags)
 		smp_store_release(&smc->old_conns, c);
 		smc->n_old_conns++;
 	}
+	smc_undefer(sk);
 	smc->n_disconnects++;
 	rc = smc_family(sk)->tcp->disconnect(sk, flags);
 	if (!sock_flag(sk, SOCK_DEAD)) {

@@ -103,6 +103,16 @@ void smc_close(struct sock *sk, long timeout);
 void smc_close_orphan(struct sock *sk);
 void smc_linger_event(struct sock *sk);
 
+/* deferred.c, defer.c: TCP_DEFER_ACCEPT, for children and listeners */
+void smc_defer(struct sock *child, const struct sock *listener);
+void smc_undefer(struct sock *sk);
+struct socket_wq *smc_deferred_wq(const struct sock *sk);
+void smc_deferred_ended(struct sock *sk);
+bool smc_deferred_due(const struct sock *child);
+bool smc_defers(const struct sock *sk);
+__poll_t smc_poll_deferring(struct sock *sk);
+int smc_await_due(struct sock *sk, long *timeo);
+
 /* orphan.c: sockets that outlive their files */
 bool smc_orphan_begin(struct sock *sk);
 void smc_orphan_end(struct sock *sk);

@@ -254,8 +254,12 @@ static bool child_declines(void)
 	if (set_key(l, false) || set_key(c, false))
 		give_up("TCP_MD5SIG");
 	put_bytes(c, proposal.b, proposal.len);
-	s = accept_in_time(l);
 	ok = get_message(c, &m, WAIT_MS) == GOT_DECLINE;
+	/* A Decline is no data. */
+	defer = 0;
+	if (setsockopt(l, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof(defer)) < 0)
+		give_up("TCP_DEFER_ACCEPT");
+	s = accept_in_time(l);
 	info = info_of(s);
 	ok = ok && info.mode == MODE_TCP && info.reason == SMC_REASON_SIGNED && talks(c, s);
 	close(c);

@@ -433,6 +433,133 @@ static void shutdown_early_client(void)
 	rec("all: %d", ended == many(20));
 }
 
+/* ---- TCP_DEFER_ACCEPT ---- */
+
+static int defer_on(int seconds)
+{
+	int l = listen_on(10);
+	struct addr a = name_of(l);
+
+	R(set_int(l, IPPROTO_TCP, TCP_DEFER_ACCEPT, seconds));
+	set_nonblock(l, true);
+	ctl_put(addr_port(&a));
+	return l;
+}
+
+/* Only a client that has sent something is there, whatever order they came in. */
+static void defer_server(void)
+{
+	int l = defer_on(3000), fd;
+	char buf[10];
+
+	barrier("connected");
+	rec("poll %s", mask_name(poll_mask(l, POLLIN)));
+	R(accept(l, NULL, NULL));
+	barrier("nothing");
+	rec("poll %s", mask_name(await_mask(l, POLLIN)));
+	fd = X(accept(l, NULL, NULL));
+	check_mode(fd);
+	R(recv(fd, buf, 10, MSG_DONTWAIT));
+	rec("%c", buf[0]);
+	rec("poll %s", mask_name(poll_mask(l, POLLIN)));
+	R(accept(l, NULL, NULL));
+	barrier("first");
+	close(fd);
+	await_mask(l, POLLIN);
+	fd = X(accept(l, NULL, NULL));
+	R(recv(fd, buf, 10, MSG_DONTWAIT));
+	barrier("done");
+}
+
+static void defer_client(void)
+{
+	int port = ctl_get(), a = connect_to(port, 0), b = connect_to(port, 0);
+
+	barrier("connected");
+	barrier("nothing");
+	R(send(b, "b", 1, 0));
+	barrier("first");
+	R(close(a));
+	barrier("done");
+}
+
+static void *accept_it(struct worker *w)
+{
+	char buf[10];
+	int fd = X(accept(w->fd, NULL, NULL));
+
+	w->ret = recv(fd, buf, 10, MSG_DONTWAIT);
+	return NULL;
+}
+
+/* Tasks that sleep in accept() and in epoll_wait() are woken by the data. */
+static void defer_sleep_server(void)
+{
+	struct worker w = { .run = accept_it };
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	int l = defer_on(3000), ep = X(epoll_create1(0));
+
+	X(epoll_ctl(ep, EPOLL_CTL_ADD, l, &ev));
+	barrier("connected");
+	R(epoll_wait(ep, &ev, 1, 0));
+	barrier("epoll");
+	R(epoll_wait(ep, &ev, 1, -1));
+	X(accept(l, NULL, NULL));
+	set_nonblock(l, false);
+	w.fd = l;
+	worker_start(&w);
+	await_blocked(getpid(), w.tid);
+	barrier("accept");
+	worker_join(&w);
+	rec("recv %ld", w.ret);
+	barrier("done");
+}
+
+static void defer_sleep_client(void)
+{
+	int port = ctl_get(), a = connect_to(port, 0), b = connect_to(port, 0);
+
+	barrier("connected");
+	barrier("epoll");
+	send_bytes(b, 0, 5, 5);
+	barrier("accept");
+	send_bytes(a, 0, 5, 5);
+	barrier("done");
+}
+
+/* After the time, the client is accepted without data. */
+static void defer_timeout_server(void)
+{
+	int l = defer_on(1), fd;
+	char c;
+
+	barrier("connected");
+	rec("poll %s", mask_name(await_mask(l, POLLIN)));
+	fd = X(accept(l, NULL, NULL));
+	check_mode(fd);
+	R(recv(fd, &c, 1, MSG_DONTWAIT));
+	barrier("accepted");
+	recv_bytes(fd, 0, 5, 5);
+	/* Without the option, they are accepted at once. */
+	R(set_int(l, IPPROTO_TCP, TCP_DEFER_ACCEPT, 0));
+	barrier("off");
+	await_mask(l, POLLIN);
+	X(accept(l, NULL, NULL));
+	barrier("done");
+}
+
+static void defer_timeout_client(void)
+{
+	int port = ctl_get(), fd = connect_to(port, 0);
+
+	barrier("connected");
+	barrier("accepted");
+	send_bytes(fd, 0, 5, 5);
+	barrier("off");
+	connect_to(port, 0);
+	barrier("done");
+}
+
 const struct test_case accept_cases[] = {
 	CASE(accept_flags, 0, "accept4 flags, nothing inherited from the listener"),
 	CASE(accept_nonblock, 0, "accept() without a connection fails with EAGAIN"),
@@ -447,5 +574,8 @@ const struct test_case accept_cases[] = {
 	CASE(accept_then_poll, 0, "non-blocking reads right after accept"),
 	CASE(accept_server_first, 0, "the server writes first"),
 	CASE(shutdown_early, 0, "shutdown() right after accept()"),
+	CASE(defer, 0, "TCP_DEFER_ACCEPT: only clients that have sent something"),
+	CASE(defer_sleep, 0, "TCP_DEFER_ACCEPT wakes accept() and epoll when data arrives"),
+	CASE(defer_timeout, 0, "TCP_DEFER_ACCEPT accepts a silent client after the time"),
 	{ 0 }
 };
