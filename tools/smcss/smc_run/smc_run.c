@@ -3,9 +3,8 @@
  * smc_run: run a program with its TCP sockets turned into SMC sockets.
  *
  * Adds libsmc-preload.so to LD_PRELOAD. Before that it reports what would prevent conversion: a
- * kernel without SMC, or a static program.
+ * kernel without SMC, a static program, or one that gets privileges.
  */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -27,6 +26,7 @@
 #include "convert_program.h"
 #include "netns.h"
 #include "smc_socket.h"
+#include "unreachable.h"
 #include "which_module.h"
 
 #ifndef LIBDIR
@@ -216,75 +216,13 @@ static void set_preload(void)
 	}
 }
 
-/* As execvp(): finds the first executable of that name in PATH. */
-static bool find_program(const char *name, char *path, size_t room)
-{
-	const char *dir = getenv("PATH");
-
-	if (strchr(name, '/')) {
-		snprintf(path, room, "%s", name);
-		return true;
-	}
-	while (dir && *dir) {
-		int len = strcspn(dir, ":");
-
-		snprintf(path, room, "%.*s/%s", len, dir, name);
-		if (access(path, X_OK) == 0)
-			return true;
-		dir += len + (dir[len] == ':');
-	}
-	return false;
-}
-
-/* A program header of either class begins with its type. */
-static bool has_interpreter(int fd, off_t headers, unsigned int size, unsigned int n)
-{
-	Elf32_Word type;
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		if (pread(fd, &type, sizeof(type), headers + (off_t)i * size) != sizeof(type) ||
-		    type == PT_INTERP)
-			return true;
-	return false;
-}
-
-/*
- * Only a program interpreter (the loader) reads LD_PRELOAD. A file that is not understood counts as
- * a program that has one.
- */
-static bool is_static(const char *path)
-{
-	union {
-		unsigned char ident[EI_NIDENT];
-		Elf32_Ehdr narrow;
-		Elf64_Ehdr wide;
-	} head;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool result = false;
-
-	if (fd < 0)
-		return false;
-	if (pread(fd, &head, sizeof(head), 0) == sizeof(head) &&
-	    memcmp(head.ident, ELFMAG, SELFMAG) == 0) {
-		if (head.ident[EI_CLASS] == ELFCLASS64)
-			result = !has_interpreter(fd, head.wide.e_phoff, head.wide.e_phentsize,
-						  head.wide.e_phnum);
-		else if (head.ident[EI_CLASS] == ELFCLASS32)
-			result = !has_interpreter(fd, head.narrow.e_phoff, head.narrow.e_phentsize,
-						  head.narrow.e_phnum);
-	}
-	close(fd);
-	return result;
-}
-
 static void check_program(const char *name)
 {
 	char path[PATH_MAX];
+	const char *why = unreachable(name, path);
 
-	if (find_program(name, path, sizeof(path)) && is_static(path))
-		say("%s is linked statically and cannot be converted: its connections will be TCP (as root, use --cgroup)",
-		    path);
+	if (why)
+		say("%s %s: its connections will be TCP (as root, use --cgroup)", path, why);
 }
 
 static int run_program(char **argv)
