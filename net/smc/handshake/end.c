@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What ends a handshake early, and how the socket is told of the verdict. */
 #include "../policy/policy.h"
+#include "../test_hold.h"
 #include "internal.h"
+
+#ifdef CONFIG_SMC_TEST
+/* For tests: the outcome is visible, and the worker does nothing more until this is cleared. */
+static bool hold_settled;
+module_param(hold_settled, bool, 0600);
+MODULE_PARM_DESC(hold_settled, "hold each handshake after its outcome is visible");
+#endif
 
 /**
  * smc_hs_end_decline() - send a Decline instead of the expected message
@@ -131,7 +139,7 @@ static void tell_owner(struct smc_handshake *hs)
 void smc_hs_settle(struct smc_handshake *hs)
 {
 	struct sock *sk = hs->sk;
-	bool mine, closing;
+	bool mine, closing = false;
 
 	if (!hs->neg.server)
 		smc_autocache_prepare(smc_net(sock_net(sk)));
@@ -139,12 +147,15 @@ void smc_hs_settle(struct smc_handshake *hs)
 	if (mine) {
 		tell_owner(hs);
 		smc_hs_unlink(sk);
+		hs->ops->done(sk);
 		closing = smc_sk(sk)->closing;
 		smc_sk(sk)->closing = false;
 	}
 	smc_hs_unlock(hs);
 	if (!mine)
 		return;
-	hs->ops->done(sk, closing);
+	smc_test_hold(&hold_settled);
+	if (closing)
+		hs->ops->close(sk);
 	smc_hs_put(hs);
 }

@@ -40,10 +40,11 @@ struct smc_hs_role;
  *		or 0
  * @reset:	reset the TCP connection, with the reason, and the errno for the application,
  *		positive
- * @done:	the handshake has been detached from the socket. @closing: the file is closed, so
- *		the rest must be closed, too; may sleep only in this case. Not locked
+ * @done:	the handshake has been detached from the socket: wake those who wait for it. Locked,
+ *		because a wake-up that comes later is an edge for an epoll that has seen the outcome
+ * @close:	the file is closed, so the rest must be closed, too; may sleep. Not locked
  *
- * All calls except @excludes and @done are made with the socket's spin lock held, while no system
+ * All calls except @excludes and @close are made with the socket's spin lock held, while no system
  * call owns the socket.
  */
 struct smc_hs_owner_ops {
@@ -52,7 +53,8 @@ struct smc_hs_owner_ops {
 	void (*up)(struct sock *sk, struct smc_conn *c);
 	void (*tcp)(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis);
 	void (*reset)(struct sock *sk, enum smc_reason reason, int err);
-	void (*done)(struct sock *sk, bool closing);
+	void (*done)(struct sock *sk);
+	void (*close)(struct sock *sk);
 };
 
 /* client.c, server.c */

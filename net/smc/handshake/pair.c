@@ -238,7 +238,7 @@ void smc_pair_take(struct sock *sk)
 	hs->conn = NULL;
 	hs->ops->up(sk, c);
 	smc_hs_unlink(sk);
-	hs->ops->done(sk, false);
+	hs->ops->done(sk);
 	smc_hs_put(hs);
 }
 

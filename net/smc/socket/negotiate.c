@@ -108,13 +108,6 @@ static void hs_up(struct sock *sk, struct smc_conn *c)
 	smc_to_up(sk, c);
 }
 
-static void hs_done(struct sock *sk, bool closing)
-{
-	smc_wake_negotiated(sk);
-	if (closing)
-		smc_close_orphan(sk);
-}
-
 /* The child may have inherited a key that its listener was given after the SYN. */
 static enum smc_reason hs_excludes(const struct sock *sk)
 {
@@ -127,5 +120,6 @@ const struct smc_hs_owner_ops smc_hs_socket_ops = {
 	.up		= hs_up,
 	.tcp		= smc_to_tcp,
 	.reset		= smc_reset_tcp,
-	.done		= hs_done,
+	.done		= smc_wake_negotiated,
+	.close		= smc_close_orphan,
 };

@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -311,6 +312,33 @@ static bool shut_then_declined(int l, int port, int how)
 	return ok;
 }
 
+/* ---- the end of a handshake ---- */
+
+/*
+ * The outcome and its wake-up come together: whoever has seen that the connection is up gets no
+ * edge for that afterwards.
+ */
+static bool no_late_edge(int l, int port)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	int c, s, ep = epoll_create1(EPOLL_CLOEXEC);
+	bool ok = put_file("/proc/sys/net/smc/loopback_pairing", "0");
+
+	set_parameter("hold_settled", 1);
+	c = victim_connect(port);
+	s = accept_in_time(l);
+	while (mode_of(c) != MODE_SMCD || mode_of(s) != MODE_SMCD)
+		usleep(1000);
+	ok = ok && !epoll_ctl(ep, EPOLL_CTL_ADD, s, &ev) && send(c, "x", 1, MSG_NOSIGNAL) == 1;
+	ok = ok && epoll_wait(ep, &ev, 1, WAIT_MS) == 1 && epoll_wait(ep, &ev, 1, 0) == 0;
+	set_parameter("hold_settled", 0);
+	ok = ok && epoll_wait(ep, &ev, 1, slow(NO_END_MS)) == 0;
+	close(ep);
+	close(c);
+	close(s);
+	return put_file("/proc/sys/net/smc/loopback_pairing", "1") && ok;
+}
+
 /* ---- a client that is closed while TCP connects ---- */
 
 static int tcp_state(int fd)
@@ -500,7 +528,7 @@ int main(void)
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
-	ksft_set_plan(18);
+	ksft_set_plan(19);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	l = victim_listen(&port);
@@ -543,6 +571,7 @@ int main(void)
 	klog_result(shut_then_declined(l, port, SHUT_WR),
 		    "shutdown(SHUT_WR) is done after a handshake that ends with TCP");
 	klog_result(shut_then_declined(l, port, SHUT_RDWR), "so is shutdown(SHUT_RDWR)");
+	klog_result(no_late_edge(l, port), "the end of a handshake is no edge for epoll later");
 	listener_gone(l, port);
 	orphans_shared();
 

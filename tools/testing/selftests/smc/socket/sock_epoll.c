@@ -180,6 +180,7 @@ static void epoll_edge_out_server(void)
 	for (int i = 0; i < 3; i++) {
 		barrier("full");
 		recv_bytes(fd, 0, ctl_get(), 10000);
+		barrier("read");
 	}
 	barrier("done");
 }
@@ -198,7 +199,7 @@ static void epoll_edge_out_client(void)
 		barrier("full");
 		ctl_put(total);
 		next(ep, "room");
-		await_sent(fd);
+		barrier("read");
 	}
 	barrier("done");
 }
