@@ -114,7 +114,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/socket/registry|net/smc/admin/diag", "many, reader"),
     (r"net/smc/socket/sockopt", f"{SOCKETS}, options, signed"),
     (r"net/smc/socket/ulp", f"{SOCKETS}, options"),
-    (r"net/smc/socket/(release|orphan)", f"{SOCKETS}, stall"),
+    (r"net/smc/socket/(release|orphan|shutdown|defer)", f"{SOCKETS}, stall"),
     (r"net/smc/socket/", SOCKETS),
     (r"net/smc/handshake/pair", "data, pairs, model pair, litmus"),
     (r"net/smc/handshake/(client|run)", "data, hostile, stall, model pair, litmus"),
