@@ -18,7 +18,7 @@
 
 static struct {
 	int fd;
-	char *page;
+	char *page;		/* the page before this one is ordinary memory */
 	long size;
 } trap;
 
@@ -31,11 +31,14 @@ bool trap_set(void)
 	trap.fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 	if (trap.fd < 0)
 		return false;
-	trap.page = mmap(NULL, trap.size, PROT_READ | PROT_WRITE,
+	trap.page = mmap(NULL, 2 * trap.size, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (trap.page == MAP_FAILED)
+		give_up("mmap");
+	trap.page += trap.size;
 	reg.range.start = (unsigned long)trap.page;
 	reg.range.len = trap.size;
-	if (trap.page == MAP_FAILED || ioctl(trap.fd, UFFDIO_API, &api) < 0 ||
+	if (ioctl(trap.fd, UFFDIO_API, &api) < 0 ||
 	    ioctl(trap.fd, UFFDIO_REGISTER, &reg) < 0)
 		give_up("userfaultfd");
 	return true;
@@ -87,9 +90,15 @@ pthread_t trap_thread(void *(*run)(void *arg), void *arg)
 	return thread;
 }
 
+void trap_hold(int fd)
+{
+	/* The first int of a struct linger is read before the lock is taken. */
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, trap.page - sizeof(int), sizeof(struct linger));
+}
+
 static void *own(void *fd)
 {
-	setsockopt(*(int *)fd, IPPROTO_IP, 4 /* IP_OPTIONS */, trap.page, 4);
+	trap_hold(*(int *)fd);
 	return NULL;
 }
 

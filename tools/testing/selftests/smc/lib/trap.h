@@ -15,9 +15,11 @@ void trap_await(int n);			/* waits until n more tasks sleep on the page */
 void trap_open(void);			/* provides the page, for all of them */
 void trap_again(void);			/* takes the page away again */
 
+/* A system call that owns the socket until trap_open(), and changes nothing. */
+void trap_hold(int fd);
 /* Starts a thread with a small stack. */
 pthread_t trap_thread(void *(*run)(void *arg), void *arg);
-/* Starts a thread whose system call owns the socket until trap_open(); join it afterwards. */
+/* Starts a thread that calls trap_hold(); join it afterwards. */
 pthread_t trap_owner(int *fd);
 
 #endif
