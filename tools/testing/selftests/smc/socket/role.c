@@ -2,10 +2,14 @@
 /* What every case needs: transcript, control channel, sockets, data. */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
@@ -498,6 +502,32 @@ void bpf_attach(int target, int prog, int attach_type)
 
 	X(bpf_call(BPF_PROG_ATTACH, &attr));
 	close(prog);
+}
+
+void bpf_load_attach(int cgroup, int prog_type, int attach_type, const struct bpf_insn *insns, int n)
+{
+	bpf_attach(cgroup, bpf_program(prog_type, attach_type, insns, n), attach_type);
+}
+
+int own_cgroup(void)
+{
+	char path[100], pid[20];
+	struct statfs fs;
+	int fd;
+
+	mkdir("/tmp/smc-cgroup", 0755);
+	/* A guest may see the same folder of its host, where cgroups are mounted, as files. */
+	if (statfs("/tmp/smc-cgroup", &fs) || fs.f_type != CGROUP2_SUPER_MAGIC)
+		X(mount("none", "/tmp/smc-cgroup", "cgroup2", 0, NULL));
+	snprintf(path, sizeof(path), "/tmp/smc-cgroup/%d", getpid());
+	X(mkdir(path, 0755));
+	strcat(path, "/cgroup.procs");
+	fd = X(open(path, O_WRONLY));
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	X(write(fd, pid, strlen(pid)));
+	close(fd);
+	*strrchr(path, '/') = 0;
+	return X(open(path, O_RDONLY | O_DIRECTORY));
 }
 
 /* ---- data ---- */

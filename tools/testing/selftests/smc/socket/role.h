@@ -188,6 +188,8 @@ int bpf_call(int cmd, union bpf_attr *attr);
 int bpf_program(int type, int attach_type, const struct bpf_insn *insns, int n);
 int bpf_returns(int type, int value);	/* a program that only returns this value */
 void bpf_attach(int target, int prog, int attach_type);
+void bpf_load_attach(int cgroup, int prog_type, int attach_type, const struct bpf_insn *insns, int n);
+int own_cgroup(void);			/* moves this process to a cgroup of its own */
 
 /* ---- data: both roles can compute the byte at stream position @pos ---- */
 

@@ -5,16 +5,13 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
-#include <linux/magic.h>
 #include <linux/smc_reason.h>
 #include <linux/tcp.h>
 #include <stddef.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
 
+#include "bpf_insns.h"
 #include "role.h"
 
 /* All variants of a case share a namespace, so the objects may already exist. */
@@ -237,39 +234,7 @@ static void marks_client(void)
 
 /* ---- BPF programs of a cgroup ---- */
 
-#define LOAD_WORD(dst, src, at)	((struct bpf_insn){ BPF_LDX | BPF_MEM | BPF_W, dst, src, at, 0 })
-#define STORE_WORD(dst, src, at) ((struct bpf_insn){ BPF_STX | BPF_MEM | BPF_W, dst, src, at, 0 })
-#define SET(dst, value)		((struct bpf_insn){ BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, value })
-#define UNLESS(reg, value, n)	((struct bpf_insn){ BPF_JMP | BPF_JNE | BPF_K, reg, 0, n, value })
-#define EXIT			((struct bpf_insn){ BPF_JMP | BPF_EXIT, 0, 0, 0, 0 })
 #define PORT			offsetof(struct bpf_sock_addr, user_port)
-
-static void attach(int cgroup, int prog_type, int attach_type, const struct bpf_insn *insns, int n)
-{
-	bpf_attach(cgroup, bpf_program(prog_type, attach_type, insns, n), attach_type);
-}
-
-/* Moves this process to a cgroup of its own. */
-static int own_cgroup(void)
-{
-	char path[100], pid[20];
-	struct statfs fs;
-	int fd;
-
-	mkdir("/tmp/smc-cgroup", 0755);
-	/* A guest may see the same folder of its host, where cgroups are mounted, as files. */
-	if (statfs("/tmp/smc-cgroup", &fs) || fs.f_type != CGROUP2_SUPER_MAGIC)
-		X(mount("none", "/tmp/smc-cgroup", "cgroup2", 0, NULL));
-	snprintf(path, sizeof(path), "/tmp/smc-cgroup/%d", getpid());
-	X(mkdir(path, 0755));
-	strcat(path, "/cgroup.procs");
-	fd = X(open(path, O_WRONLY));
-	snprintf(pid, sizeof(pid), "%d", getpid());
-	X(write(fd, pid, strlen(pid)));
-	close(fd);
-	*strrchr(path, '/') = 0;
-	return X(open(path, O_RDONLY | O_DIRECTORY));
-}
 
 static void cgroup_bpf_server(void)
 {
@@ -295,9 +260,9 @@ static void cgroup_bpf_client(void)
 	};
 	struct addr seven = loopback(7), nine = loopback(9), bad = loopback(1234), p;
 
-	attach(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+	bpf_load_attach(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 	       v6 ? BPF_CGROUP_INET6_CONNECT : BPF_CGROUP_INET4_CONNECT, connects, 8);
-	attach(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+	bpf_load_attach(cgroup, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 	       v6 ? BPF_CGROUP_INET6_BIND : BPF_CGROUP_INET4_BIND, binds, 5);
 	fd = make_socket(0);
 	R(bind(fd, &bad.sa, bad.len));
@@ -308,7 +273,7 @@ static void cgroup_bpf_client(void)
 	X(getpeername(fd, &p.sa, &p.len));
 	rec("the server's port %d", addr_port(&p) == port);
 	ping_pong(fd);
-	attach(cgroup, BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE, never, 2);
+	bpf_load_attach(cgroup, BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE, never, 2);
 	RFD(socket(me.kind.family, SOCK_STREAM, me.kind.protocol));
 	barrier("done");
 }
