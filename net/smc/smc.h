@@ -232,6 +232,7 @@ struct smc_registry_entry {
  * @shut_later:	SEND_SHUTDOWN, RCV_SHUTDOWN: what to shut down once the handshake has ended; under
  *		lock_sock
  * @hs_on_release: release_sock() has to run the handshake; under the spin lock of lock_sock()
+ * @filter_locked: we have locked the filter, see smc_compat_lock_filter()
  * @listener_ends: how often the socket has ceased to be a listener; under lock_sock
  * @ends_awaited: value of @listener_ends at the last completed grace period: no bottom half is
  *		still making children of those listeners; under lock_sock
@@ -239,7 +240,7 @@ struct smc_registry_entry {
  * @listen_calls: calls of listen() in progress; under lock_sock and sk_callback_lock
  * @tcp_only_calls: calls of setsockopt() in progress that set an option which only TCP honours;
  *		under lock_sock
- * @tcp_only_keys: the latest of these calls sets a key
+ * @tcp_only_reason: enum smc_reason: what the latest of these calls is about
  * @tcp_option:	enum smc_tcpopt_state; under lock_sock
  * @deferred:	the child waits for data before it is accepted; under lock_sock
  * @born:	for a child with @listener: creation time in jiffies
@@ -264,8 +265,8 @@ struct smc_sock {
 	bool			server;
 	bool			closing;
 	bool			hs_on_release;
+	bool			filter_locked;
 	u8			n_old_conns;
-	bool			tcp_only_keys;
 	u8			tcp_option;
 	u8			shut_later;
 	unsigned int		n_disconnects;
@@ -279,6 +280,7 @@ struct smc_sock {
 	struct delayed_work	linger_work;
 	u32			reason;
 	u32			peer_diagnosis;
+	u32			tcp_only_reason;
 	unsigned long		born;
 	struct smc_listener	*listener;
 };

@@ -45,6 +45,9 @@
 	X(PREFIX_MISMATCH, 0x5c010004,					\
 	  "client and server are not in the same IP subnet, which SMC version 1 needs", \
 	  "use SMC version 2 on both sides, or addresses of one subnet") \
+	X(CGROUP_BPF, 0x5c010007,					\
+	  "a BPF program of the cgroup filters, counts or watches packets, and SMC would bypass it", \
+	  "see 'bpftool cgroup tree'; with systemd, IPAddressAllow=, IPAddressDeny= and IPAccounting= of the unit") \
 	X(NO_TCP_OPTION, 0x5c010006,					\
 	  "the TCP option of SMC cannot be exchanged here",		\
 	  "see 'TCP Option' in 'smcr info'; the option requires a kernel with CONFIG_SMC or CONFIG_NETFILTER") \
@@ -61,6 +64,9 @@
 	X(SIGNED, 0x5c020006,						\
 	  "the application signs its TCP segments (TCP_MD5SIG, TCP-AO), and SMC would bypass that", \
 	  "nothing to do, or remove the keys and authenticate the peer in the application") \
+	X(PACKET_OPTION, 0x5c020007,					\
+	  "the socket has an option that acts on packets, and SMC would bypass it", \
+	  "nothing to do, or remove the option (SO_ATTACH_FILTER, SO_MAX_PACING_RATE, IP_OPTIONS and the like)") \
 	/* resources of this host */					\
 	X(NO_MEMORY, 0x5c030001,					\
 	  "there was no memory for the connection",			\

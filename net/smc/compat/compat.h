@@ -210,4 +210,31 @@ static inline void smc_compat_no_hs_ctrl(struct net *net)
 	generic_file_splice_read(in, ppos, pipe, len, flags)
 #endif
 
+/*
+ * All options of a socket reach its proto_ops. Before 6.2, those of SOL_SOCKET do not, so the
+ * filter of an SMC connection is locked: attaching one then fails with EPERM.
+ */
+#ifdef SMC_HAVE_CUSTOM_SOCKOPT
+static inline void smc_compat_own_options(struct socket *sock, bool own)
+{
+	assign_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags, own);
+}
+
+static inline bool smc_compat_lock_filter(struct sock *sk)
+{
+	return false;
+}
+#else
+static inline void smc_compat_own_options(struct socket *sock, bool own) { }
+
+/* Returns true if this has locked it. The socket is locked. */
+static inline bool smc_compat_lock_filter(struct sock *sk)
+{
+	if (sock_flag(sk, SOCK_FILTER_LOCKED))
+		return false;
+	sock_set_flag(sk, SOCK_FILTER_LOCKED);
+	return true;
+}
+#endif
+
 #endif

@@ -71,7 +71,9 @@ static bool take_accept(struct smc_handshake *hs)
 	const struct smc_clc_accept *a = &hs->area.accept;
 	enum smc_reason reason;
 
-	reason = smc_fabric_accepts(hs->sk, a, &hs->neg);
+	reason = hs->ops->excludes(hs->sk);
+	if (!reason)
+		reason = smc_fabric_accepts(hs->sk, a, &hs->neg);
 	if (!reason) {
 		/* Our Confirm repeats the server's first contact flag and the common features. */
 		hs->neg.first_contact = a->first_contact;

@@ -33,8 +33,8 @@ struct smc_hs_role;
 /**
  * struct smc_hs_owner_ops - how a handshake reports to its socket
  * @unpaired:	client: TCP is up, and there is no pair: start CLC, or stay TCP
- * @excludes:	server: a Proposal has arrived; returns SMC_REASON_NONE, or why to decline it. Not
- *		locked
+ * @excludes:	the other end is about to be told that this one agrees; returns SMC_REASON_NONE, or
+ *		why this end must be TCP. Not locked
  * @up:		both sides agree; takes over the reference to the connection
  * @tcp:	the connection stays TCP, with the reason, and the diagnosis of the peer's Decline
  *		or 0

@@ -334,8 +334,10 @@ static int make_pair(struct smc_handshake *client, struct sock *child, struct me
 	struct smc_net *sn = smc_net(sock_net(child));
 	int rc;
 
-	if (!READ_ONCE(sn->enable))
-		return SMC_REASON_DISABLED;
+	/* The client has looked at its own options before it began to wait. */
+	rc = READ_ONCE(sn->enable) ? client->ops->excludes(child) : SMC_REASON_DISABLED;
+	if (rc)
+		return rc;
 	smc_hs_wanted(c.sk, &c.want);
 	smc_hs_wanted(s.sk, &s.want);
 	rc = smc_fabric_pair(&c, &s, atomic);

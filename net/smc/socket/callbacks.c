@@ -46,7 +46,10 @@ static bool connecting_changed(struct sock *sk, int state)
 		smc_to_new(sk);
 		return true;
 	}
-	if (state != TCP_ESTABLISHED || smc_pair_await(sk))
+	if (state != TCP_ESTABLISHED)
+		return false;
+	/* A child would decide without knowing this client's options; CLC looks at both. */
+	if (!smc_still_eligible(sk) && smc_pair_await(sk))
 		return false;
 	smc_negotiate(sk);
 	return !smc_negotiating(smc_sk(sk));
@@ -91,6 +94,7 @@ static void smc_error_report(struct sock *sk)
 void smc_hook_callbacks(struct sock *sk)
 {
 	smc_set_user(sk, true);
+	smc_sk(sk)->filter_locked = smc_compat_lock_filter(sk);
 	sk->sk_data_ready = smc_data_ready;
 	sk->sk_state_change = smc_state_change;
 	sk->sk_error_report = smc_error_report;

@@ -3,18 +3,14 @@
 #include <net/tcp.h>
 #include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
+#include "ipsec.h"
 #include "socket.h"
 
-/**
- * smc_has_keys() - does TCP sign or verify segments of this socket?
- * @sk: the socket
- *
- * Data of such a socket must not bypass TCP. If a listener has any key, all its children stay TCP,
- * because a SYN does not tell which child will get the key.
- *
- * Return: true if so.
+/*
+ * Does TCP sign or verify segments of this socket? If a listener has any key, all its children stay
+ * TCP, because a SYN does not tell which child will get the key.
  */
-bool smc_has_keys(const struct sock *sk)
+static bool has_keys(const struct sock *sk)
 {
 	bool keys = false;
 #ifdef CONFIG_TCP_MD5SIG
@@ -37,6 +33,16 @@ bool smc_has_keys(const struct sock *sk)
 	return keys;
 }
 
+/* Why the socket's data must not bypass TCP: because of its options, or of BPF programs. */
+static enum smc_reason why_not_bypass(const struct sock *sk)
+{
+	if (has_keys(sk))
+		return SMC_REASON_SIGNED;
+	if (smc_ipsec_own(sk))
+		return SMC_REASON_IPSEC;
+	return smc_needs_packets(sk);
+}
+
 /**
  * smc_eligible() - may this socket offer SMC to any peer?
  * @sk: the socket, before connect() or while it listens
@@ -48,18 +54,19 @@ bool smc_has_keys(const struct sock *sk)
 enum smc_reason smc_eligible(const struct sock *sk)
 {
 	const struct smc_net *sn = smc_net(sock_net(sk));
+	enum smc_reason reason;
 
 	if (!READ_ONCE(sn->enable))
 		return SMC_REASON_DISABLED;
 	/* Kernel TLS requires a connection, and its sockets never get here again (ulp.c). */
 	if (smc_assert(!inet_csk(sk)->icsk_ulp_ops))
 		return SMC_REASON_INTERNAL;
-	/* The key or option may take effect before the SYN leaves; see set_tcp_only(). */
+	/* The option may take effect before the SYN leaves; see set_tcp_only(). */
 	if (unlikely(READ_ONCE(smc_sk(sk)->tcp_only_calls)))
-		return READ_ONCE(smc_sk(sk)->tcp_only_keys) ? SMC_REASON_SIGNED :
-							      SMC_REASON_ALREADY_CONNECTED;
-	if (smc_has_keys(sk))
-		return SMC_REASON_SIGNED;
+		return READ_ONCE(smc_sk(sk)->tcp_only_reason);
+	reason = why_not_bypass(sk);
+	if (reason)
+		return reason;
 	if (tcp_sk(sk)->repair)
 		return SMC_REASON_ALREADY_CONNECTED;
 	if (tcp_sk(sk)->fastopen_connect)
@@ -71,4 +78,21 @@ enum smc_reason smc_eligible(const struct sock *sk)
 	if (smc_hs_congested(sn, READ_ONCE(smc_sk(sk)->limit_hs)))
 		return SMC_REASON_CONGESTED;
 	return SMC_REASON_NONE;
+}
+
+/**
+ * smc_still_eligible() - may a handshake that has begun still end in SMC?
+ * @sk: the socket; it need not be locked
+ *
+ * A child has the options that its listener had when the child was created, after the SYN was
+ * answered. And a BPF program may have set options while TCP connected; a program cannot be told
+ * that this is too late, as setsockopt() tells it.
+ *
+ * Return: SMC_REASON_NONE, or why the connection must be TCP.
+ */
+enum smc_reason smc_still_eligible(const struct sock *sk)
+{
+	enum smc_reason reason = why_not_bypass(sk);
+
+	return !reason && smc_sock_ops_watch(sk) ? SMC_REASON_CGROUP_BPF : reason;
 }

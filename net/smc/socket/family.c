@@ -91,6 +91,7 @@ static int smc_create(struct net *net, struct socket *sock, int protocol,
 		return rc;
 	sock->state = SS_UNCONNECTED;
 	sock->ops = inner->ops;
+	smc_compat_own_options(sock, true);
 	/* TCP has set this flag for io_uring. */
 	if (test_bit(SOCK_SUPPORT_ZC, &inner->flags))
 		set_bit(SOCK_SUPPORT_ZC, &sock->flags);

@@ -11,6 +11,32 @@
 #include "ipsec.h"
 
 /**
+ * smc_ipsec_own() - does the socket have a policy of its own that protects or forbids anything?
+ * @sk: the socket
+ *
+ * What the policy's selector says does not matter. A policy that exempts the socket, as those of
+ * key daemons do, is left to xfrm_lookup().
+ *
+ * Return: true if so.
+ */
+bool smc_ipsec_own(const struct sock *sk)
+{
+	bool own = false;
+#ifdef CONFIG_XFRM
+	const struct xfrm_policy *policy;
+	int dir;
+
+	rcu_read_lock();
+	for (dir = XFRM_POLICY_IN; dir <= XFRM_POLICY_OUT; dir++) {
+		policy = rcu_dereference(sk->sk_policy[dir]);
+		own |= policy && (policy->action != XFRM_POLICY_ALLOW || policy->xfrm_nr);
+	}
+	rcu_read_unlock();
+#endif
+	return own;
+}
+
+/**
  * smc_ipsec_dst() - does IPsec transform what TCP sends on this route?
  * @dst: the route of a connection, or NULL
  *

@@ -34,6 +34,7 @@ static inline bool smc_ipsec_any(const struct sock *sk)
 #endif
 }
 
+bool smc_ipsec_own(const struct sock *sk);
 bool smc_ipsec_dst(const struct dst_entry *dst);
 bool smc_ipsec_syn(const struct sock *listener, struct sk_buff *syn);
 bool smc_ipsec_to_mapped(const struct sock *sk, const struct sockaddr_unsized *addr, int len);

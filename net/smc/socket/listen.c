@@ -21,9 +21,9 @@ static int smc_conn_request(struct sock *sk, struct sk_buff *skb)
 
 	/*
 	 * With TCP_DEFER_ACCEPT the child waits for data, so the client must not wait for the
-	 * child.
+	 * child. It would wait in vain for a child that pair_with_client() does not pair.
 	 */
-	if (!inet_csk(sk)->icsk_accept_queue.rskq_defer_accept)
+	if (!inet_csk(sk)->icsk_accept_queue.rskq_defer_accept && !smc_sock_ops_run(sk))
 		smc_pair_seen(ntohl(tcp_hdr(skb)->seq));
 	if (likely(!smc_ipsec_any(sk)) && !smc_steered(smc_net(sock_net(sk))))
 		return smc_tcpopt->conn_request(sk, skb, tcp->conn_request);
@@ -124,7 +124,8 @@ static void start_server(struct sock *child, const struct sock *listener)
 
 /*
  * Pair the child with its client, without CLC, if the client is in this kernel; the bottom half
- * holds the child's lock.
+ * holds the child's lock. A BPF program that TCP has yet to call for this child may set options,
+ * which CLC is late enough to look at.
  */
 static bool pair_with_client(struct sock *child, const struct sock *listener,
 			     const struct request_sock *req)
@@ -133,7 +134,7 @@ static bool pair_with_client(struct sock *child, const struct sock *listener,
 	struct smc_conn *c;
 	int rc;
 
-	if (!READ_ONCE(smc_net(sock_net(child))->loopback_pairing))
+	if (!READ_ONCE(smc_net(sock_net(child))->loopback_pairing) || smc_sock_ops_run(child))
 		return false;
 	client = smc_pair_claim(tcp_rsk(req)->rcv_isn, tcp_rsk(req)->snt_isn);
 	if (likely(!client))

@@ -108,15 +108,9 @@ static void hs_up(struct sock *sk, struct smc_conn *c)
 	smc_to_up(sk, c);
 }
 
-/* The child may have inherited a key that its listener was given after the SYN. */
-static enum smc_reason hs_excludes(const struct sock *sk)
-{
-	return smc_has_keys(sk) ? SMC_REASON_SIGNED : SMC_REASON_NONE;
-}
-
 const struct smc_hs_owner_ops smc_hs_socket_ops = {
 	.unpaired	= hs_unpaired,
-	.excludes	= hs_excludes,
+	.excludes	= smc_still_eligible,
 	.up		= hs_up,
 	.tcp		= smc_to_tcp,
 	.reset		= smc_reset_tcp,

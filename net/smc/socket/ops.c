@@ -420,6 +420,7 @@ static int accepted(struct socket *newsock, bool kern)
 {
 	if (unlikely(!smc_is_ours(newsock->sk)))
 		return adopt_stranger(newsock, kern);
+	smc_compat_own_options(newsock, true);
 	adopt_child(newsock);
 	return 0;
 }

@@ -91,9 +91,12 @@ void smc_set_user(struct sock *sk, bool on)
 /* Give the socket TCP's callbacks again, see smc_hook_callbacks(). */
 static void unhook_callbacks(struct sock *sk)
 {
-	const struct smc_sock *smc = smc_sk(sk);
+	struct smc_sock *smc = smc_sk(sk);
 
 	smc_set_user(sk, false);
+	if (smc->filter_locked)
+		sock_reset_flag(sk, SOCK_FILTER_LOCKED);
+	smc->filter_locked = false;
 	sk->sk_data_ready = smc->tcp_data_ready;
 	sk->sk_state_change = smc->tcp_state_change;
 	sk->sk_error_report = smc->tcp_error_report;

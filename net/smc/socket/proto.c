@@ -81,6 +81,8 @@ int smc_init_sock(struct sock *sk)
 	/* From here on, TCP's code must treat the socket as its own. */
 	sk->sk_protocol = IPPROTO_TCP;
 	inet_csk(sk)->icsk_af_ops = &smc_family(sk)->af_ops;
+	/* All options reach smc_sock_setsockopt(), even those of level SOL_SOCKET. */
+	smc_compat_own_options(sk->sk_socket, true);
 	smc_born(sk);
 	smc_tcpopt->born(sk);
 	return 0;

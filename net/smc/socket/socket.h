@@ -123,8 +123,16 @@ void smc_reset_child(struct sock *sk);
 void smc_reset_init(struct smc_sock *smc);
 
 /* eligible.c */
-bool smc_has_keys(const struct sock *sk);
 enum smc_reason smc_eligible(const struct sock *sk);
+enum smc_reason smc_still_eligible(const struct sock *sk);
+
+/* packets.c: options and BPF programs about packets */
+enum smc_reason smc_needs_packets(const struct sock *sk);
+bool smc_sock_ops_run(const struct sock *sk);
+bool smc_sock_ops_watch(const struct sock *sk);
+bool smc_is_packet_option(int level, int name);
+int smc_try_packet_option(const struct sock *sk, int level, int name, sockptr_t val,
+			  unsigned int len);
 
 /* ops.c, plain.c, connect.c, listen.c, sockopt.c: system calls, and callbacks of TCP from them */
 void smc_ops_init(struct smc_family *f);

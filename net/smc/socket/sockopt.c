@@ -103,32 +103,88 @@ static bool about_keys(int name)
 	return false;
 }
 
-/*
- * Keys do not protect the data that SMC carries, and repair would take over the TCP connection
- * below it. So these options are too late once SMC has been offered; for its own TCP-AO keys TCP
- * returns EISCONN in this case. TCP's setsockopt takes the lock itself, so a connect() may begin
- * after we have checked the phase; tcp_only_calls makes such a connection stay TCP
- * (smc_eligible()).
- */
-static int set_tcp_only(struct sock *sk, int name, sockptr_t val, unsigned int len)
+/* A call of setsockopt(). Through sk_prot, @sock is NULL, and SOL_SOCKET is unknown. */
+struct set_call {
+	struct socket *sock;
+	struct sock *sk;
+	int level, name;
+	sockptr_t val;
+	unsigned int len;
+};
+
+static int set_tcp(const struct set_call *s)
 {
-	struct smc_sock *smc = smc_sk(sk);
+	if (s->level != SOL_SOCKET)
+		return smc_family(s->sk)->tcp->setsockopt(s->sk, s->level, s->name, s->val, s->len);
+	return s->sock ? sock_setsockopt(s->sock, s->level, s->name, s->val, s->len) : -ENOPROTOOPT;
+}
+
+/* Why a socket with this option must be TCP; NONE if SMC has the option as well. */
+static enum smc_reason tcp_only_option(int level, int name)
+{
+	if (level == SOL_TCP && name == TCP_REPAIR)
+		return SMC_REASON_ALREADY_CONNECTED;
+	if (level == SOL_TCP && about_keys(name))
+		return SMC_REASON_SIGNED;
+	return smc_is_packet_option(level, name) ? SMC_REASON_PACKET_OPTION : SMC_REASON_NONE;
+}
+
+/*
+ * For its own TCP-AO keys TCP returns EISCONN in this case. A packet option that changes nothing is
+ * passed on to TCP.
+ */
+static int set_late(const struct set_call *s, enum smc_reason reason)
+{
+	if (reason == SMC_REASON_SIGNED)
+		return -EISCONN;
+	if (reason == SMC_REASON_ALREADY_CONNECTED)
+		return -EOPNOTSUPP;
+	return smc_try_packet_option(s->sk, s->level, s->name, s->val, s->len) ?: set_tcp(s);
+}
+
+/*
+ * Keys and packet options do not apply to the data that SMC carries, and repair would take over the
+ * TCP connection below it. So these options are too late once SMC has been offered. TCP's
+ * setsockopt takes the lock itself, if at all, so a connect() may begin after we have checked the
+ * phase; tcp_only_calls makes such a connection stay TCP (smc_eligible()).
+ */
+static int set_tcp_only(const struct set_call *s, enum smc_reason reason)
+{
+	struct smc_sock *smc = smc_sk(s->sk);
 	bool late;
 	int rc;
 
-	lock_sock(sk);
+	lock_sock(s->sk);
 	late = smc_busy(smc);
 	if (!late) {
-		WRITE_ONCE(smc->tcp_only_keys, about_keys(name));
+		WRITE_ONCE(smc->tcp_only_reason, reason);
 		WRITE_ONCE(smc->tcp_only_calls, smc->tcp_only_calls + 1);
 	}
-	release_sock(sk);
+	release_sock(s->sk);
 	if (late)
-		return about_keys(name) ? -EISCONN : -EOPNOTSUPP;
-	rc = smc_family(sk)->tcp->setsockopt(sk, SOL_TCP, name, val, len);
-	lock_sock(sk);
+		return set_late(s, reason);
+	rc = set_tcp(s);
+	lock_sock(s->sk);
 	WRITE_ONCE(smc->tcp_only_calls, smc->tcp_only_calls - 1);
-	release_sock(sk);
+	release_sock(s->sk);
+	return rc;
+}
+
+static int set_option(const struct set_call *s)
+{
+	enum smc_reason reason = tcp_only_option(s->level, s->name);
+	int rc;
+
+	if (s->level == SOL_SMC)
+		return set_smc(s->sk, s->name, s->val, s->len);
+	/* This option would replace the tables of a socket whose memory is ours. */
+	if (s->level == SOL_IPV6 && s->name == IPV6_ADDRFORM)
+		return -ENOTCONN;
+	if (reason)
+		return set_tcp_only(s, reason);
+	rc = set_tcp(s);
+	if (!rc && s->level == SOL_TCP)
+		after_tcp_option(s->sk, s->name);
 	return rc;
 }
 
@@ -145,19 +201,9 @@ static int set_tcp_only(struct sock *sk, int name, sockptr_t val, unsigned int l
 int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 		   unsigned int len)
 {
-	int rc;
+	const struct set_call s = { NULL, sk, level, name, val, len };
 
-	if (level == SOL_SMC)
-		return set_smc(sk, name, val, len);
-	/* This option would replace the tables of a socket whose memory is ours. */
-	if (level == SOL_IPV6 && name == IPV6_ADDRFORM)
-		return -ENOTCONN;
-	if (level == SOL_TCP && (name == TCP_REPAIR || about_keys(name)))
-		return set_tcp_only(sk, name, val, len);
-	rc = smc_family(sk)->tcp->setsockopt(sk, level, name, val, len);
-	if (!rc && level == SOL_TCP)
-		after_tcp_option(sk, name);
-	return rc;
+	return set_option(&s);
 }
 
 /**
@@ -175,9 +221,11 @@ int smc_setsockopt(struct sock *sk, int level, int name, sockptr_t val,
 int smc_sock_setsockopt(struct socket *sock, int level, int name, sockptr_t val,
 			unsigned int len)
 {
+	const struct set_call s = { sock, sock->sk, level, name, val, len };
+
 	if (level == SOL_TCP && name == TCP_ULP)
 		return smc_ulp_set(sock, val, len);
-	return smc_setsockopt(sock->sk, level, name, val, len);
+	return set_option(&s);
 }
 
 static void fill_info(struct sock *sk, struct smc_sockopt_info *info)

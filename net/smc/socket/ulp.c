@@ -80,6 +80,9 @@ static int __take_layer(struct socket *sock, char *name)
 		WRITE_ONCE(sk->sk_prot, &f->prot);
 	sk_set_socket(sk, sock);
 	if (!rc) {
+		/* Kernel TLS does not know the options of SOL_SOCKET. */
+		smc_compat_own_options(sock, false);
+		smp_wmb();
 		WRITE_ONCE(sock->ops, stand_in.socket.ops);
 		__module_get(sock->ops->owner);
 		module_put(THIS_MODULE);
