@@ -112,7 +112,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/conn/send", "data, SMC-R, model window, litmus"),
     (r"net/smc/conn/", "data, SMC-R"),
     (r"net/smc/socket/registry|net/smc/admin/diag", "many, reader"),
-    (r"net/smc/socket/sockopt", f"{SOCKETS}, options, signed"),
+    (r"net/smc/socket/(sockopt|packets|eligible)", f"{SOCKETS}, options, signed"),
     (r"net/smc/socket/ulp", f"{SOCKETS}, options"),
     (r"net/smc/socket/(release|orphan|shutdown|defer)", f"{SOCKETS}, stall"),
     (r"net/smc/socket/", SOCKETS),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TCP_MD5SIG keys that are set late (L8 of the audit). Traffic that a key protects must never use
- * SMC. Once SMC has been offered, setting a key fails; a connection that begins at the same time
- * becomes TCP; a child that inherits a key declines.
+ * TCP_MD5SIG keys (L8 of the audit) and packet filters that are set late. Traffic that a key
+ * protects, or that a filter is to see, must never use SMC. Once SMC has been offered, setting one
+ * fails; a connection that begins at the same time becomes TCP; a child that inherits one declines.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/smc_reason.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -23,6 +24,7 @@
 #include "klog_result.h"
 #include "role.h"
 #include "raw_peer.h"
+#include "sol_socket.h"
 #include "task_state.h"
 #include "trap.h"
 
@@ -54,6 +56,26 @@ static int set_key(int fd, bool ipv6)
 	return setsockopt(fd, IPPROTO_TCP, TCP_MD5SIG, &md5, sizeof(md5)) < 0 ? errno : 0;
 }
 
+/* A filter that lets everything pass */
+static int set_filter(int fd, bool ipv6)
+{
+	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, -1) };
+	struct sock_fprog prog = { 1, code };
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog)) < 0 ? errno : 0;
+}
+
+/* What is set late */
+struct late {
+	const char *name;
+	int (*set)(int fd, bool ipv6);
+	int refusal;
+	unsigned int reason;
+	bool agreed;		/* both ends must set it, or they do not understand each other */
+};
+
+static const struct late key = { "a key", set_key, EISCONN, SMC_REASON_SIGNED, true };
+
 static bool talks(int c, int s)
 {
 	char buf[4];
@@ -64,7 +86,7 @@ static bool talks(int c, int s)
 
 /* ---- on a connection ---- */
 
-static bool refused_when_up(bool ipv6)
+static bool refused_when_up(const struct late *late, bool ipv6)
 {
 	struct sockaddr_in6 a = { .sin6_family = ipv6 ? AF_INET6 : AF_INET };
 	socklen_t len = ipv6 ? sizeof(a) : sizeof(struct sockaddr_in);
@@ -80,11 +102,11 @@ static bool refused_when_up(bool ipv6)
 	    getsockname(l, (void *)&a, &len) < 0 || connect(c, (void *)&a, len) < 0)
 		give_up("cannot connect");
 	s = accept_in_time(l);
-	ok = info_of(c).mode == MODE_SMCD && set_key(c, ipv6) == EISCONN &&
-	     set_key(s, ipv6) == EISCONN && talks(c, s) && talks(s, c);
-	/* A key is allowed again after a disconnect. */
+	ok = info_of(c).mode == MODE_SMCD && late->set(c, ipv6) == late->refusal &&
+	     late->set(s, ipv6) == late->refusal && talks(c, s) && talks(s, c);
+	/* It is allowed again after a disconnect. */
 	a.sin6_family = AF_UNSPEC;
-	ok = ok && !connect(c, (void *)&a, sizeof(a)) && !set_key(c, ipv6) &&
+	ok = ok && !connect(c, (void *)&a, sizeof(a)) && !late->set(c, ipv6) &&
 	     /* TCP itself still refuses an invalid key. */
 	     setsockopt(c, IPPROTO_TCP, TCP_MD5SIG, &none, sizeof(none)) < 0 && errno == EINVAL;
 	close(c);
@@ -94,11 +116,12 @@ static bool refused_when_up(bool ipv6)
 }
 
 /* The TCP connection is established, and the Proposal has been sent. */
-static bool refused_in_handshake(void)
+static bool refused_in_handshake(const struct late *late)
 {
 	int port, l = raw_listen(&port), c = victim_connect(port), s = accept_in_time(l);
 	struct message m;
-	bool ok = get_message(s, &m, WAIT_MS) == GOT_PROPOSAL && set_key(c, false) == EISCONN;
+	bool ok = get_message(s, &m, WAIT_MS) == GOT_PROPOSAL &&
+		  late->set(c, false) == late->refusal;
 
 	close(c);
 	close(s);
@@ -107,7 +130,7 @@ static bool refused_in_handshake(void)
 }
 
 /* The SYN gets no answer: the queue is full. */
-static bool refused_while_connecting(void)
+static bool refused_while_connecting(const struct late *late)
 {
 	enum { MANY = 8 };
 	int port, l = raw_listen(&port), c[MANY], connecting = 0;
@@ -122,7 +145,7 @@ static bool refused_while_connecting(void)
 		if (getsockopt(c[i], IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
 			give_up("TCP_INFO");
 		connecting += info.tcpi_state == TCP_SYN_SENT;
-		ok = ok && set_key(c[i], false) == EISCONN;
+		ok = ok && late->set(c[i], false) == late->refusal;
 	}
 	for (int i = 0; i < MANY; i++)
 		close(c[i]);
@@ -134,6 +157,7 @@ static bool refused_while_connecting(void)
 
 struct call {
 	pthread_t thread;
+	const struct late *late;
 	int fd, port;
 	int result;		/* 0 or an errno */
 	pid_t tid;
@@ -151,12 +175,12 @@ static void *call_connect(void *arg)
 	return NULL;
 }
 
-static void *call_set_key(void *arg)
+static void *call_set(void *arg)
 {
 	struct call *c = arg;
 
 	__atomic_store_n(&c->tid, syscall(SYS_gettid), __ATOMIC_RELEASE);
-	c->result = set_key(c->fd, false);
+	c->result = c->late->set(c->fd, false);
 	return NULL;
 }
 
@@ -165,13 +189,13 @@ static void *call_hold(void *arg)
 {
 	struct call *c = arg;
 
-	setsockopt(c->fd, IPPROTO_IP, 4 /* IP_OPTIONS */, trap_page(), 4);
+	trap_hold(c->fd);
 	return NULL;
 }
 
-static void begin(struct call *c, void *(*call)(void *), int fd, int port)
+static void begin(struct call *c, void *(*call)(void *), const struct late *late, int fd, int port)
 {
-	*c = (struct call){ .fd = fd, .port = port };
+	*c = (struct call){ .late = late, .fd = fd, .port = port };
 	if (pthread_create(&c->thread, NULL, call, c))
 		give_up("pthread_create");
 }
@@ -184,21 +208,21 @@ static bool waits(const struct call *c)
 }
 
 /* Both threads wait for the lock of one socket, in this order. */
-static bool either(int l, int port, bool key_first)
+static bool either(const struct late *late, int l, int port, bool option_first)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SMC), s;
 	struct call holder, connecting, setting, *first, *second;
 	struct smc_sock_info_u info = { };
 	bool ok;
 
-	first = key_first ? &setting : &connecting;
-	second = key_first ? &connecting : &setting;
+	first = option_first ? &setting : &connecting;
+	second = option_first ? &connecting : &setting;
 	trap_again();
-	begin(&holder, call_hold, fd, 0);
+	begin(&holder, call_hold, NULL, fd, 0);
 	trap_await(1);
-	begin(first, key_first ? call_set_key : call_connect, fd, port);
+	begin(first, option_first ? call_set : call_connect, late, fd, port);
 	AWAIT(waits(first));
-	begin(second, key_first ? call_connect : call_set_key, fd, port);
+	begin(second, option_first ? call_connect : call_set, late, fd, port);
 	AWAIT(waits(second));
 	trap_open();
 	pthread_join(holder.thread, NULL);
@@ -211,11 +235,13 @@ static bool either(int l, int port, bool key_first)
 	pthread_join(connecting.thread, NULL);
 	if (!setting.result) {
 		/* It may even be connected: the SYN was sent before the key was set. */
-		ok = info.mode == MODE_TCP && info.reason == SMC_REASON_SIGNED;
+		ok = info.mode == MODE_TCP && info.reason == late->reason;
+		if (!late->agreed)
+			close(accept_in_time(l));
 	} else {
 		info = info_of(fd);
 		s = accept_in_time(l);
-		ok = setting.result == EISCONN && !connecting.result && info.mode == MODE_SMCD &&
+		ok = setting.result == late->refusal && !connecting.result && info.mode == MODE_SMCD &&
 		     talks(fd, s);
 		close(s);
 	}
@@ -239,8 +265,8 @@ static void record_proposal(struct message *proposal)
 	close(l);
 }
 
-/* The listener gets the key after it has answered the SYN, and before the child exists. */
-static bool child_declines(void)
+/* The listener gets it after it has answered the SYN, and before the child exists. */
+static bool child_declines(const struct late *late)
 {
 	int port, l = victim_listen(&port), c, s, defer = 600;
 	struct message proposal, m;
@@ -251,8 +277,8 @@ static bool child_declines(void)
 	if (setsockopt(l, IPPROTO_TCP, TCP_DEFER_ACCEPT, &defer, sizeof(defer)) < 0)
 		give_up("TCP_DEFER_ACCEPT");
 	c = raw_connect(port);
-	if (set_key(l, false) || set_key(c, false))
-		give_up("TCP_MD5SIG");
+	if (late->set(l, false) || (late->agreed && late->set(c, false)))
+		give_up("%s", late->name);
 	put_bytes(c, proposal.b, proposal.len);
 	ok = get_message(c, &m, WAIT_MS) == GOT_DECLINE;
 	/* A Decline is no data. */
@@ -261,15 +287,39 @@ static bool child_declines(void)
 		give_up("TCP_DEFER_ACCEPT");
 	s = accept_in_time(l);
 	info = info_of(s);
-	ok = ok && info.mode == MODE_TCP && info.reason == SMC_REASON_SIGNED && talks(c, s);
+	ok = ok && info.mode == MODE_TCP && info.reason == late->reason && talks(c, s);
 	close(c);
 	close(s);
 	close(l);
 	return ok;
 }
 
+/* @what names the option at "%s". */
+static void judge(bool ok, const char *what, const struct late *late)
+{
+	char name[100];
+
+	snprintf(name, sizeof(name), what, late->name);
+	klog_result(ok, name);
+}
+
+static void test(const struct late *late, int l, int port)
+{
+	judge(refused_when_up(late, false), "%s for an established SMC connection fails", late);
+	judge(refused_when_up(late, true),
+	      "%s for an established SMC connection over IPv6 fails", late);
+	judge(refused_in_handshake(late), "%s set during the handshake", late);
+	judge(refused_while_connecting(late), "%s set while the SYN waits for an answer", late);
+	judge(either(late, l, port, false), "connect() comes just before %s", late);
+	judge(either(late, l, port, true), "%s comes just before connect()", late);
+	judge(child_declines(late), "a child that inherits %s declines", late);
+}
+
 int main(void)
 {
+	const struct late filter = {
+		"a filter", set_filter, late_filter_errno(), SMC_REASON_PACKET_OPTION, false
+	};
 	int l, port;
 
 	ksft_print_header();
@@ -277,18 +327,11 @@ int main(void)
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
 	if (!trap_set())
 		ksft_exit_skip("no userfaultfd\n");
-	ksft_set_plan(7);
+	ksft_set_plan(14);
 	klog_open();
 	l = victim_listen(&port);
-	klog_result(refused_when_up(false),
-		    "a key for an established SMC connection fails with EISCONN");
-	klog_result(refused_when_up(true),
-		    "a key for an established SMC connection over IPv6 fails with EISCONN");
-	klog_result(refused_in_handshake(), "a key set during the handshake");
-	klog_result(refused_while_connecting(), "a key set while the SYN waits for an answer");
-	klog_result(either(l, port, false), "connect() comes just before the key");
-	klog_result(either(l, port, true), "the key comes just before connect()");
-	klog_result(child_declines(), "a child that inherits a key declines");
+	test(&key, l, port);
+	test(&filter, l, port);
 	close(l);
 	ksft_finished();
 }

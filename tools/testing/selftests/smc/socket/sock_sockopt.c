@@ -43,11 +43,19 @@ static const struct {
 #undef I
 };
 
-static void set_and_get(int fd)
+/* On an SMC connection they fail: sock_packets.c. */
+static bool too_late(int level, int opt)
+{
+	return level == SOL_SOCKET && (opt == SO_DONTROUTE || opt == SO_MARK);
+}
+
+static void set_and_get(int fd, bool connected)
 {
 	for (size_t i = 0; i < sizeof(ints) / sizeof(ints[0]); i++) {
 		int before, ret, err;
 
+		if (connected && too_late(ints[i].level, ints[i].opt))
+			continue;
 		errno = 0;
 		before = get_int(fd, ints[i].level, ints[i].opt);
 		err = errno;
@@ -63,14 +71,14 @@ static void set_and_get(int fd)
 
 static void options_new(void)
 {
-	set_and_get(make_socket(0));
+	set_and_get(make_socket(0), false);
 }
 
 static void options_connected_server(void)
 {
 	int fd = pair();
 
-	set_and_get(fd);
+	set_and_get(fd, true);
 	ping_pong(fd);
 	barrier("done");
 }
@@ -79,7 +87,7 @@ static void options_connected_client(void)
 {
 	int fd = pair();
 
-	set_and_get(fd);
+	set_and_get(fd, true);
 	ping_pong(fd);
 	barrier("done");
 }
