@@ -30,6 +30,7 @@ const char *const smc_lock_names[SMC_NR_LOCK_CLASSES] = {
 	[SMC_LOCK_LISTENER]	= "smc_listener.lock",
 	[SMC_LOCK_PAIR_BUCKET]	= "pair_bucket.lock",
 	[SMC_LOCK_REGISTRY]	= "smc_registry.lock",
+	[SMC_LOCK_STAMPS]	= "smc_stamps.lock",
 };
 
 static struct lockdep_map maps[SMC_NR_LOCK_CLASSES];

@@ -92,6 +92,7 @@
  *  smc_listener.lock		autosmc's statistics about one listener
  *  pair_bucket.lock		clients that wait for a child in this kernel, one bucket
  *  smc_registry.lock		SMC sockets of a namespace that were created on one CPU
+ *  smc_stamps.lock		when data of a connection arrived, and times that senders wait for
  *  devs_lock			(process context only) writers of the list of RDMA devices
  *  orphans_lock		(process context only) number of sockets without a file
  *

@@ -8,6 +8,7 @@
 #include "../mem/rmbe.h"
 #include "conn.h"
 #include "ops.h"
+#include "stamp.h"
 
 /**
  * smc_conn_set_rmbe() - set the receive element
@@ -52,6 +53,7 @@ void smc_conn_init(struct smc_conn *c, const struct smc_conn_ops *ops,
 void smc_conn_destroy(struct smc_conn *c)
 {
 	kfree(c->reader);
+	smc_stamps_free(c);
 	smc_charge_put(c->payer);
 	if (c->rmbe)
 		smc_rmbe_put(c->rmbe);

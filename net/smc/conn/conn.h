@@ -25,6 +25,7 @@ struct mem_cgroup;
 struct smc_conn_ops;
 struct smc_reader;
 struct smc_rmbe;
+struct smc_stamps;
 
 /* A task that sleeps on a socket, waiting for certain events. */
 struct smc_wait {
@@ -95,9 +96,11 @@ struct smc_conn_counts {
  * @reader:	the in-kernel reader, or NULL; set once, under lock_sock
  * @rx_owed:	enum smc_conn_owed: what to do after @rx_lock has been released
  * @rx_idle:	receives since busy polling last found data, see recv.c; a hint without a lock
+ * @rx_cmsgs:	a receiver may want control messages, see stamp.c; never cleared
  * @tx_lock:	one sender at a time
  * @tx_buf:	where the sender writes: the peer's element or a local send ring
  * @tx_size:	size of @tx_buf in bytes; need not be a power of two
+ * @tx_stamping: a sender may want time stamps, see stamp.c; never cleared
  * @tx_written:	count of bytes copied into the ring; written under @tx_lock
  * @tx_lap:	the count at which a lap of the ring began, at most @tx_written; under @tx_lock
  * @tx_prod:	count of bytes announced to the peer; equals @tx_written unless corked
@@ -134,6 +137,7 @@ struct smc_conn_counts {
  * @urg_announced: the peer has announced urgent data
  * @urg_seq:	the count just before the urgent byte
  * @urg_hole:	bytes before this count must not be read any more
+ * @stamps:	time stamps, see stamp.c; NULL if the program has never asked for any
  * @tx_blocked:	a sender or poll() waits for room in the ring
  * @tx_may_grow: the receiver has been busy when the ring should grow, and is not any more
  */
@@ -157,10 +161,12 @@ struct smc_conn {
 	struct smc_reader	*reader;
 	unsigned long		rx_owed;
 	u8			rx_idle;
+	bool			rx_cmsgs;
 
 	struct mutex		tx_lock;
 	u8			*tx_buf;
 	u32			tx_size;
+	bool			tx_stamping;
 	aligned_u64		tx_written;
 	u64			tx_lap;
 	aligned_u64		tx_prod;
@@ -194,6 +200,7 @@ struct smc_conn {
 	bool			urg_announced;
 	aligned_u64		urg_seq;
 	aligned_u64		urg_hole;
+	struct smc_stamps	*stamps;
 	aligned_u64		tx_cons ____cacheline_aligned_in_smp;
 	bool			tx_blocked;
 	bool			tx_may_grow;
@@ -281,6 +288,16 @@ static inline bool smc_conn_rx_ended(const struct smc_conn *c)
 	return READ_ONCE(c->rx_flags) != 0;
 }
 
+/* The socket, while it has a file, or NULL; the caller holds state_lock. */
+static inline struct sock *__smc_conn_sk(const struct smc_conn *c)
+{
+	struct socket_wq *wq = rcu_dereference_protected(c->wq,
+							 lockdep_is_held(&c->state_lock));
+
+	/* c->wq is cleared under this lock before the file goes away. */
+	return wq ? container_of(wq, struct socket, wq)->sk : NULL;
+}
+
 static inline struct smc_conn *smc_conn_get(struct smc_conn *c)
 {
 	refcount_inc(&c->ref);
@@ -362,6 +379,9 @@ void smc_conn_notify(struct smc_conn *c);
 void smc_conn_urgent(struct smc_conn *c, u64 end);
 void smc_conn_urgent_pending(struct smc_conn *c, bool pending);
 u64 smc_urgent_taken(const struct smc_conn *c);
+void smc_stamps_arrived(struct smc_conn *c, u64 prod);
+bool smc_stamps_posted(struct smc_conn *c, u64 prod, u16 seqno);
+void smc_stamps_acked(struct smc_conn *c, u16 seqno);
 
 /* wait.c */
 void smc_wait_begin(struct smc_wait *w, __poll_t mask);

@@ -8,6 +8,7 @@
 #include "conn.h"
 #include "recv.h"
 #include "ring.h"
+#include "stamp.h"
 #include "urgent.h"
 
 /**
@@ -328,6 +329,9 @@ look:
 		smc_recv_consume(c, seq);
 	} while (copied < len);
 	smc_recv_count(sk, c, copied);
+	if (unlikely(c->rx_cmsgs || msg->msg_get_inq || smc_stamps_untold(sk)) &&
+	    (copied || rc >= 0))
+		smc_recv_cmsgs(sk, c, msg, seq, copied);
 	smc_conn_rx_unlock(c);
 	trace_smc_rx_recvmsg(sk, c->dev, copied);
 	return copied ? copied : min(rc, 0);

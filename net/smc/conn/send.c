@@ -12,6 +12,7 @@
 #include "conn.h"
 #include "ops.h"
 #include "ring.h"
+#include "stamp.h"
 
 /* How long a cork holds data back; TCP uses the same time for a partial segment. */
 #define CORK_TIME	(HZ / 5)
@@ -31,18 +32,26 @@ static void publish_urgent(struct sock *sk, struct smc_conn *c)
 	bool news = c->tx_prod != c->tx_written;
 
 	lockdep_assert_held(&c->tx_lock);
+	if (unlikely(c->tx_stamping))
+		smc_stamps_publish(c);
 	if (news) {
 		smc_count_set(&c->tx_urg, c->tx_written);
 		smc_count_set_release(&c->tx_prod, c->tx_written);
 		smc_stats_add(sock_net(sk), c, urgents, 1);
 	}
 	c->ops->urgent(c, news ? SMC_URGENT_HERE : SMC_URGENT_NOT_COMING);
+	if (unlikely(c->tx_stamping))
+		smc_stamps_published(c);
 }
 
 static void publish(struct smc_conn *c)
 {
+	if (unlikely(c->tx_stamping))
+		smc_stamps_publish(c);
 	if (c->tx_prod != c->tx_written)
 		publish_news(c);
+	if (unlikely(c->tx_stamping))
+		smc_stamps_published(c);
 }
 
 /*
@@ -56,7 +65,7 @@ static bool publish_held(struct smc_conn *c)
 		return true;
 	if (unlikely(smc_conn_peer_gone(c)))
 		return false;
-	publish_news(c);
+	publish(c);
 	return true;
 }
 
@@ -64,21 +73,45 @@ static bool publish_held(struct smc_conn *c)
  * While corked, hold back less than a quarter of the ring, as TCP holds back partial segments.
  * Urgent data must become visible together with its mark.
  */
-static bool hold_back(struct sock *sk, struct smc_conn *c, int flags)
+static bool corked(struct sock *sk, struct smc_conn *c, int flags)
 {
 	u32 limit;
 
-	if (likely(!(flags & (MSG_MORE | MSG_OOB)) &&
-		   !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK)))
-		return false;
 	if (flags & MSG_OOB)
 		return true;
+	if (!(flags & MSG_MORE) && !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
+		return false;
 	limit = smc_conn_low_room(c);
 	/* TCP_CORK is a command; MSG_MORE is only a hint for one call. */
 	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
 		limit = min_t(u32, limit,
 			      READ_ONCE(smc_net(sock_net(sk))->autocorking_size));
 	return c->tx_written - c->tx_prod < limit;
+}
+
+/*
+ * A request for time stamps must be known before the data are published, so the call does not
+ * publish them as usual. Not inline, to leave the usual case its registers.
+ */
+static noinline bool hold_back_unusual(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
+{
+	if (msg->msg_flags & SMC_SEND_STAMPED && !msg_data_left(msg))
+		smc_stamps_request(sk, c, msg);
+	if (corked(sk, c, msg->msg_flags))
+		return true;
+	if (!(msg->msg_flags & SMC_SEND_STAMPED))
+		return false;
+	publish(c);
+	return true;
+}
+
+/* Has the copied data to wait, or has it been published already? */
+static __always_inline bool hold_back(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
+{
+	if (likely(!(msg->msg_flags & (MSG_MORE | MSG_OOB | SMC_SEND_STAMPED)) &&
+		   !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK)))
+		return false;
+	return hold_back_unusual(sk, c, msg);
 }
 
 static void start_cork_timer(struct smc_conn *c)
@@ -96,9 +129,21 @@ static void end_cork_timer(struct smc_conn *c)
 		smc_conn_put(c);
 }
 
-/* Finish a call that has held data back or has failed. */
-static void finish_held(struct sock *sk, struct smc_conn *c, int flags)
+/* Less than the call asked for was sent, so hold_back() has not seen the last byte. */
+static void finish_stamped(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
 {
+	smc_stamps_request(sk, c, msg);
+	if (c->tx_prod == c->tx_written)
+		publish(c);
+}
+
+/* Finish a call that has held data back or has failed, and has sent @sent bytes. */
+static void finish_held(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size_t sent)
+{
+	int flags = msg->msg_flags;
+
+	if (unlikely(flags & SMC_SEND_STAMPED) && sent && msg_data_left(msg))
+		finish_stamped(sk, c, msg);
 	if (flags & MSG_OOB)
 		publish_urgent(sk, c);
 	else if (c->tx_prod != c->tx_written)
@@ -310,12 +355,10 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	u64 room;
 	int rc = 0;
 
-	if (unlikely(msg->msg_controllen)) {
-		struct sockcm_cookie sockc = {};
-
-		/* SMC ignores control messages, but malformed ones fail as in TCP. */
-		if (sock_cmsg_send(sk, msg, &sockc))
-			return tx_failed(sk, c) ? tx_error(sk, c, msg) : -EINVAL;
+	if (unlikely(msg->msg_controllen || c->tx_stamping || smc_stamps_untold(sk))) {
+		rc = smc_stamps_prepare(sk, c, msg);
+		if (rc)
+			return tx_failed(sk, c) ? tx_error(sk, c, msg) : rc;
 	}
 	if (unlikely(!len))
 		return tx_failed(sk, c) ? tx_error(sk, c, msg) : 0;
@@ -353,7 +396,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		}
 		smc_count_set(&c->tx_written, c->tx_written + n);
 		sent += n;
-		held = hold_back(sk, c, msg->msg_flags);
+		held = hold_back(sk, c, msg);
 		if (likely(!held))
 			publish_news(c);
 	} while (sent < len);
@@ -362,7 +405,7 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	else
 		smc_stats_large_send(sk, c, len);
 	if (unlikely(held) && !c->stopped)
-		finish_held(sk, c, msg->msg_flags);
+		finish_held(sk, c, msg, sent);
 	smc_conn_tx_unlock(c);
 	trace_smc_tx_sendmsg(sk, c->dev, sent);
 	return sent ? sent : rc;

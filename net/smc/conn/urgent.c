@@ -37,18 +37,9 @@ static u64 base_of(const struct smc_conn *c)
 	return max(smc_count_read(&c->rx_cons), smc_count_read(&c->urg_hole));
 }
 
-static struct sock *__sk_of(const struct smc_conn *c)
-{
-	struct socket_wq *wq = rcu_dereference_protected(c->wq,
-							 lockdep_is_held(&c->state_lock));
-
-	/* c->wq is cleared under this lock before the file goes away. */
-	return wq ? container_of(wq, struct socket, wq)->sk : NULL;
-}
-
 static void __send_sigurg(const struct smc_conn *c)
 {
-	struct sock *sk = __sk_of(c);
+	struct sock *sk = __smc_conn_sk(c);
 
 	lockdep_assert_held(&c->state_lock);
 	if (sk)
@@ -58,7 +49,7 @@ static void __send_sigurg(const struct smc_conn *c)
 /* A newer urgent byte arrives while the reader is right in front of the old one: skip the old. */
 static void __overtake(struct smc_conn *c)
 {
-	const struct sock *sk = __sk_of(c);
+	const struct sock *sk = __smc_conn_sk(c);
 	u16 data = state_of(c);
 
 	lockdep_assert_held(&c->state_lock);

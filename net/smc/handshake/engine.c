@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The state machine: runs the steps of a role as far as possible, in a work item of its own. */
 #include <linux/sched/mm.h>
+#include "../conn/stamp.h"
 #include "internal.h"
 
 /*
@@ -115,6 +116,7 @@ struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs)
 	if (IS_ERR(c))
 		return c;
 	c->version = hs->neg.version;
+	smc_stamps_follow(hs->sk, c);
 	smc_conn_set_notify(c, smc_hs_event, hs->sk);
 	hs->conn = c;
 	return c;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Pairs of sockets in this kernel; see pair.h. */
 #include <linux/hash.h>
+#include "../conn/stamp.h"
 #include "../lock_class.h"
 #include "../mem/charge.h"
 #include "../stats.h"
@@ -343,6 +344,9 @@ static int make_pair(struct smc_handshake *client, struct sock *child, struct me
 	rc = smc_fabric_pair(&c, &s, atomic);
 	if (rc)
 		return rc;
+	/* The first data may arrive before the other socket is up. */
+	smc_stamps_follow(c.sk, c.conn);
+	smc_stamps_follow(s.sk, s.conn);
 	smc_stats_paired(sock_net(c.sk), false);
 	smc_stats_paired(sock_net(s.sk), true);
 	*conn = s.conn;

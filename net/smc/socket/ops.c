@@ -8,6 +8,7 @@
 #include <linux/sockios.h>
 #include <net/inet_common.h>
 #include <net/tcp.h>
+#include "../conn/stamp.h"
 #include "../conn/urgent.h"
 #include "../fabric/fabric.h"
 #include "../handshake/handshake.h"
@@ -164,10 +165,15 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 
 static int recv_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size_t len, int flags)
 {
+	int rc;
+
 	msg->msg_namelen = 0;
-	if (unlikely(flags & MSG_OOB))
-		return smc_urgent_recv(sk, c, msg, len, flags);
-	return smc_conn_recvmsg(sk, c, msg, len, flags);
+	if (!(flags & MSG_OOB))
+		return smc_conn_recvmsg(sk, c, msg, len, flags);
+	rc = smc_urgent_recv(sk, c, msg, len, flags);
+	if (rc >= 0)
+		smc_recv_inq(sk, c, msg);
+	return rc;
 }
 
 /*
@@ -237,17 +243,27 @@ static noinline int recv_without_conn(struct socket *sock, struct msghdr *msg, s
 	return recv_on(sk, c, msg, len, flags);
 }
 
+static noinline int recv_unusual(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	struct smc_conn *c = smc_get_conn(sock->sk);
+
+	if (flags & MSG_ERRQUEUE)
+		return tcp_ops(sock->sk)->recvmsg(sock, msg, len, flags);
+	if (!c)
+		return recv_without_conn(sock, msg, len, flags);
+	return recv_on(sock->sk, c, msg, len, flags);
+}
+
 static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		       int flags)
 {
 	struct sock *sk = sock->sk;
 	struct smc_conn *c = smc_get_conn(sk);
 
-	if (unlikely(flags & MSG_ERRQUEUE))
-		return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
-	if (unlikely(!c))
-		return recv_without_conn(sock, msg, len, flags);
-	return recv_on(sk, c, msg, len, flags);
+	if (unlikely(!c || flags & (MSG_ERRQUEUE | MSG_OOB)))
+		return recv_unusual(sock, msg, len, flags);
+	msg->msg_namelen = 0;
+	return smc_conn_recvmsg(sk, c, msg, len, flags);
 }
 
 /*

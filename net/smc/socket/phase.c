@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Phases of a socket: the only setter, and the side effects of each change. */
 #include <net/tcp.h>
+#include "../conn/stamp.h"
 #include "../events.h"
 #include "../stats.h"
 #include "../tcpopt/tcpopt.h"
@@ -53,6 +54,8 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 	smc_shut_conn(sk, c);
 	smc_conn_set_wq(c, smc_deferred_wq(sk) ?: rcu_dereference_protected(sk->sk_wq, 1));
 	sk->sk_data_ready = smc->tcp_data_ready;
+	/* Without memory there are no time stamps. */
+	smc_stamps_follow(sk, c);
 	/* Release: a task that sees the connection must see its contents as well. */
 	smp_store_release(&smc->conn, c);
 	if (unlikely(sock_flag(sk, SOCK_KEEPOPEN)))

@@ -5,6 +5,7 @@
 #include <linux/smc_diag.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
+#include "../conn/stamp.h"
 #include "../conn/urgent.h"
 #include "../fabric/fabric.h"
 #include "../stats.h"
@@ -66,11 +67,42 @@ void smc_set_keepalive(struct sock *sk, int on)
 	smc_tell_keepalive(sk, on);
 }
 
+/* The connection has to know what control messages and time stamps the program asks for. */
+static int after_cmsg_option(struct sock *sk)
+{
+	struct smc_conn *c;
+	int rc = 0;
+
+	lock_sock(sk);
+	c = smc_sk(sk)->conn;
+	if (c)
+		rc = smc_stamps_follow(sk, c);
+	release_sock(sk);
+	return rc;
+}
+
+/* Options of level SOL_SOCKET get here if the kernel can do it: smc_compat_own_options(). */
+static int after_socket_option(struct sock *sk, int name)
+{
+	switch (name) {
+	case SO_TIMESTAMP_OLD:
+	case SO_TIMESTAMP_NEW:
+	case SO_TIMESTAMPNS_OLD:
+	case SO_TIMESTAMPNS_NEW:
+	case SO_TIMESTAMPING_OLD:
+	case SO_TIMESTAMPING_NEW:
+		return after_cmsg_option(sk);
+	}
+	return 0;
+}
+
 /* Uncorking publishes the data that the connection has held back. */
 static void after_tcp_option(struct sock *sk, int name)
 {
 	struct smc_conn *c;
 
+	if (name == TCP_INQ)
+		after_cmsg_option(sk);
 	if (name == TCP_KEEPIDLE) {
 		lock_sock(sk);
 		smc_tell_keepalive(sk, sock_flag(sk, SOCK_KEEPOPEN));
@@ -183,6 +215,8 @@ static int set_option(const struct set_call *s)
 	if (reason)
 		return set_tcp_only(s, reason);
 	rc = set_tcp(s);
+	if (!rc && s->level == SOL_SOCKET)
+		return after_socket_option(s->sk, s->name);
 	if (!rc && s->level == SOL_TCP)
 		after_tcp_option(s->sk, s->name);
 	return rc;

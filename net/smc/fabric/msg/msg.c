@@ -391,6 +391,8 @@ static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 		take_urgent(m, prod, msg->prod_flags);
 	if (prod == c->rx_prod)
 		return 0;
+	if (unlikely(READ_ONCE(c->stamps)))
+		smc_stamps_arrived(c, prod);
 	smc_count_set_release(&c->rx_prod, prod);
 	return 1;
 }

@@ -328,14 +328,29 @@ static struct smc_conn *lo_peer(struct smc_conn *c)
 	return peer ? &peer->conn : NULL;
 }
 
+static void move_prod(struct smc_conn *c, struct smc_conn *peer)
+{
+	smc_count_set_release(&peer->rx_prod, c->tx_prod);
+	smc_conn_readable(peer);
+}
+
+/* Not inline, because it would cost lo_commit() a stack frame. */
+static noinline void commit_stamped(struct smc_conn *c, struct smc_conn *peer)
+{
+	smc_stamps_arrived(peer, c->tx_prod);
+	move_prod(c, peer);
+}
+
 static void lo_commit(struct smc_conn *c)
 {
 	struct smc_conn *peer = lo_peer(c);
 
 	if (unlikely(!peer))
 		return;
-	smc_count_set_release(&peer->rx_prod, c->tx_prod);
-	smc_conn_readable(peer);
+	if (unlikely(READ_ONCE(peer->stamps)))
+		commit_stamped(c, peer);
+	else
+		move_prod(c, peer);
 }
 
 static void lo_consumed(struct smc_conn *c)

@@ -73,6 +73,8 @@ void smc_cdc_put(struct smc_link_sender *sender)
 {
 	struct rdma_conn *rconn = conn_of(sender);
 
+	if (unlikely(READ_ONCE(rconn->stamps_wait)))
+		smc_stamps_acked(&rconn->base.msg.conn, READ_ONCE(sender->acked));
 	if (unlikely(smc_msg_end_said(&rconn->base.msg))) {
 		/* Pairs with the barrier in smc_msg_detach(). */
 		smp_mb();
@@ -167,6 +169,16 @@ static bool __post_before_end(struct rdma_conn *rconn, struct smc_msg_news *news
 	       news->conn_flags != m->sent_flags;
 }
 
+/* A time stamp may wait for the completion of a post. */
+static void __stamp_post(struct rdma_conn *rconn, struct smc_link_post *post, u64 prod)
+{
+	lockdep_assert_held(&rconn->base.sender.link->tx_lock);
+	if (!smc_stamps_posted(&rconn->base.msg.conn, prod, post->seqno))
+		return;
+	WRITE_ONCE(rconn->stamps_wait, true);
+	post->signaled = true;
+}
+
 /**
  * smc_cdc_fill() - smc_link_ops.fill: take the next post of a connection
  * @sender: sender of a connection; its link's tx_lock is held
@@ -199,6 +211,8 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 	smc_cdc_encode(&msg, post->msg);
 	post->signaled = news.conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT) || rconn->end_waits ||
 			 sender->force_update & SMC_MSG_REQUEST_UPDATE;
+	if (unlikely(READ_ONCE(m->conn.stamps)))
+		__stamp_post(rconn, post, news.prod);
 	/* Clear it in the critical section that has read the cursors, see cdc_say(). */
 	sender->force_update = 0;	/* model/update.pml: look and clear */
 	return true;

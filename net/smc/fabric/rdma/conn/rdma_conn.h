@@ -81,6 +81,7 @@ struct rdma_held {
  * @severed:	smc_cdc_cut_off() has been called: nothing is sent any more, over whatever link;
  *		under the say lock
  * @end_waits:	our CLOSED waits until all posts are acknowledged; changed under the say lock
+ * @stamps_wait: time stamps may wait until posts are acknowledged; set under the say lock
  * @tx_ring:	our send ring
  * @on_link:	keys and addresses for posts over the link of @base.sender
  * @peer_token:	the peer's alert token
@@ -100,6 +101,7 @@ struct rdma_conn {
 	bool			first;
 	bool			severed;
 	bool			end_waits;
+	bool			stamps_wait;
 	struct smc_rmbe		*tx_ring;
 	struct rdma_on_link	on_link;
 	u32			peer_token;
