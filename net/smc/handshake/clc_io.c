@@ -38,6 +38,7 @@ static int send_locked(struct sock *sk, const u8 *buf, unsigned int len)
 	struct kvec vec = { .iov_base = (void *)buf, .iov_len = len };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	gfp_t gfp = sk->sk_allocation;
+	typeof(sk->sk_tsflags) tsflags = sk->sk_tsflags;
 	u8 nonagle = tcp_sk(sk)->nonagle;
 	bool lent = lend_socket(sk);
 	int rc;
@@ -45,9 +46,12 @@ static int send_locked(struct sock *sk, const u8 *buf, unsigned int len)
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
 	/* The application's TCP_CORK must not delay the handshake. */
 	tcp_sk(sk)->nonagle &= ~TCP_NAGLE_CORK;
+	/* Nor may the application get the times at which CLC messages are sent. */
+	WRITE_ONCE(sk->sk_tsflags, 0);
 	sk->sk_allocation = GFP_ATOMIC;
 	rc = tcp_sendmsg_locked(sk, &msg, len);
 	sk->sk_allocation = gfp;
+	WRITE_ONCE(sk->sk_tsflags, tsflags);
 	tcp_sk(sk)->nonagle = nonagle;
 	if (lent)
 		take_socket_back(sk);

@@ -113,6 +113,9 @@ static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 	/* The option must not be in the SYN if the socket is later connected as plain TCP. */
 	smc_tcpopt->clear(sk);
 	inet_csk_exit_pingpong_mode(sk);
+	/* SOF_TIMESTAMPING_OPT_ID: do not count CLC messages, which the program has not sent. */
+	if (smc->phase == SMC_PHASE_HANDSHAKE)
+		atomic_set(&sk->sk_tskey, tcp_sk(sk)->write_seq);
 	unhook_callbacks(sk);
 	__smc_set_phase(sk, SMC_PHASE_TCP, reason);
 	smc_deferred_ended(sk);

@@ -4,11 +4,15 @@
  * form that was not offered. The module's own encoders make them from the current messages of a
  * genuine peer, so only the form is wrong.
  */
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
 
 #include "clc.h"
 #include "scene.h"
@@ -238,6 +242,40 @@ static bool propose(const struct smc_clc_proposal *p, unsigned int allowed, uint
 	return ok;
 }
 
+/* The number of the last byte that the victim has sent, as its error queue reports it, or -1. */
+static int reported_byte(struct scene s)
+{
+	struct sock_extended_err ee = { .ee_data = -1 };
+	char cbuf[512];
+	struct msghdr m = { .msg_control = cbuf, .msg_controllen = sizeof(cbuf) };
+	struct cmsghdr *h;
+
+	if (!wait_mask(s.victim, 0, WAIT_MS) || recvmsg(s.victim, &m, MSG_ERRQUEUE) < 0)
+		return -1;
+	for (h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h))
+		if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_RECVERR)
+			memcpy(&ee, CMSG_DATA(h), sizeof(ee));
+	return ee.ee_data;
+}
+
+/* The victim's program counts its bytes; those of the Decline are not among them. */
+static bool counts_from_decline(const struct smc_clc_proposal *p)
+{
+	int byte = -1, flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_TX_ACK |
+			       SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
+	struct scene s = as_client();
+	struct message m;
+
+	setsockopt(s.victim, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags));
+	put_bytes(s.raw, m.b, smc_clc_encode_proposal(p, m.b, sizeof(m.b)));
+	if (get_message(s.raw, &m, WAIT_MS) == GOT_DECLINE) {
+		put_bytes(s.victim, "123456789", 9);
+		byte = reported_byte(s);
+	}
+	end_scene(s);
+	return byte == 8 || BAD("the ninth byte is reported as number %d", byte);
+}
+
 /* ---- Accepts and Confirms ---- */
 
 static void rdma(struct smc_clc_accept *a)
@@ -453,7 +491,7 @@ static bool confirms(int i)
 
 int forms_plan(void)
 {
-	return COUNT(proposals) + 2 * COUNT(answers);
+	return COUNT(proposals) + 1 + 2 * COUNT(answers);
 }
 
 void forms(void)
@@ -469,6 +507,9 @@ void forms(void)
 		snprintf(name, sizeof(name), "Proposal: %s", proposals[i].what);
 		result(propose(&p, proposals[i].allowed, proposals[i].dv2), name);
 	}
+	p = genuine;
+	p_nothing(&p);
+	result(counts_from_decline(&p), "Proposal: no offer, and times of sent data");
 	for (size_t i = 0; i < COUNT(answers); i++) {
 		snprintf(name, sizeof(name), "Accept: %s", answers[i].what);
 		result(accepts(i), name);
