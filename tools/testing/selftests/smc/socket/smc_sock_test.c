@@ -77,14 +77,15 @@ extern const struct test_case create_cases[], connect_cases[], accept_cases[],
 	poll_cases[], epoll_cases[], shutdown_cases[], close_cases[],
 	signal_cases[], process_cases[], listen_cases[], namespace_cases[],
 	urgent_cases[], zerocopy_cases[], uring_cases[], tls_cases[], sockmap_cases[],
-	reader_cases[], policy_cases[], options_cases[], packets_cases[], cgroup_cases[];
+	reader_cases[], policy_cases[], options_cases[], packets_cases[], cgroup_cases[],
+	stamp_cases[];
 
 static const struct test_case *const tables[] = {
 	create_cases, connect_cases, accept_cases, listen_cases, stream_cases,
 	message_cases, urgent_cases, zerocopy_cases, uring_cases, sockopt_cases,
 	tls_cases, sockmap_cases, reader_cases, ioctl_cases, poll_cases, epoll_cases,
 	shutdown_cases, close_cases, signal_cases, process_cases, namespace_cases, policy_cases,
-	options_cases, packets_cases, cgroup_cases,
+	options_cases, packets_cases, cgroup_cases, stamp_cases,
 };
 
 #define N_TABLES	(sizeof(tables) / sizeof(tables[0]))
@@ -95,7 +96,7 @@ static const struct test_case *const tables[] = {
  */
 static const struct test_case *const birth_tables[] = {
 	create_cases, connect_cases, accept_cases, listen_cases, sockopt_cases, options_cases,
-	namespace_cases, policy_cases, packets_cases, cgroup_cases,
+	namespace_cases, policy_cases, packets_cases, cgroup_cases, stamp_cases,
 };
 
 /* ---- one run: two processes and their transcripts ---- */

@@ -46,6 +46,7 @@ static void with_upper_layer(int fd)
 	rec("it is %s", name);
 	if (me.var->ipv6)
 		R(set_int(fd, IPPROTO_IPV6, IPV6_ADDRFORM, AF_INET) < 0);
+	R(set_int(fd, SOL_SOCKET, SO_TIMESTAMP, 1));
 	R(set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1));
 	R(listen(fd, 5));
 	R(connect(fd, &none, sizeof(none)));

@@ -165,7 +165,54 @@ static void uring_client(void)
 	barrier("done");
 }
 
+/* Receive, and say whether more is there. */
+static void recv_flag(struct ring *r, int fd, size_t len, int msg_flags)
+{
+	struct io_uring_sqe sqe;
+	uint32_t flags;
+	char buf[100];
+
+	sqe = transfer(IORING_OP_RECV, fd, buf, len, msg_flags);
+	submit(r, &sqe);
+	R(complete(r, &flags));
+	rec("more is there: %d", !!(flags & IORING_CQE_F_SOCK_NONEMPTY));
+}
+
+static void uring_nonempty_server(void)
+{
+	struct ring r;
+	int fd = pair();
+
+	ring_open(&r);
+	barrier("sent");
+	await_inq(fd, 10);
+	recv_flag(&r, fd, 4, MSG_PEEK);
+	recv_flag(&r, fd, 10, MSG_PEEK);
+	recv_flag(&r, fd, 4, 0);
+	recv_flag(&r, fd, 4, MSG_WAITALL);
+	recv_flag(&r, fd, 4, 0);
+	recv_flag(&r, fd, 4, MSG_DONTWAIT);
+	barrier("end");
+	await_mask(fd, POLLRDHUP);
+	recv_flag(&r, fd, 10, 0);
+	recv_flag(&r, fd, 10, 0);
+	barrier("done");
+}
+
+static void uring_nonempty_client(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 10, 10);
+	barrier("sent");
+	barrier("end");
+	send_bytes(fd, 10, 10, 10);
+	R(shutdown(fd, SHUT_WR));
+	barrier("done");
+}
+
 const struct test_case uring_cases[] = {
 	CASE(uring, 0, "io_uring instead of system calls"),
+	CASE(uring_nonempty, 0, "a receive by io_uring says whether more is there"),
 	{ 0 }
 };
