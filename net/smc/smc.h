@@ -219,9 +219,6 @@ struct smc_registry_entry {
  *		them. The list grows under lock_sock and is emptied when the socket ends
  * @n_old_conns:	number of @old_conns; SMC_MAX_OLD_CONNS at most
  * @registered:	entry in the list of SMC sockets of the namespace
- * @tcp_data_ready:	TCP's own callback while ours is installed
- * @tcp_state_change:	as @tcp_data_ready
- * @tcp_error_report:	as @tcp_data_ready
  * @phase:	enum smc_phase, written under lock_sock
  * @raw_clc:	test builds: the application speaks CLC itself
  * @limit_hs:	SMC_LIMIT_HS: the per-socket equivalent of net.smc.limit_smc_hs
@@ -257,9 +254,6 @@ struct smc_sock {
 	struct smc_conn		*conn;
 	struct smc_conn		*old_conns;
 	struct smc_registry_entry registered;
-	void			(*tcp_data_ready)(struct sock *sk);
-	void			(*tcp_state_change)(struct sock *sk);
-	void			(*tcp_error_report)(struct sock *sk);
 	u8			phase;
 	bool			raw_clc;
 	bool			limit_hs;

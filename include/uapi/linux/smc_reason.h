@@ -67,6 +67,9 @@
 	X(PACKET_OPTION, 0x5c020007,					\
 	  "the socket has an option that acts on packets, and SMC would bypass it", \
 	  "nothing to do, or remove the option (SO_ATTACH_FILTER, SO_MAX_PACING_RATE, IP_OPTIONS and the like)") \
+	X(KERNEL_USER, 0x5c020008,					\
+	  "a service in the kernel, such as the NFS server, uses the socket",	\
+	  "nothing to do: such connections are TCP")			\
 	/* resources of this host */					\
 	X(NO_MEMORY, 0x5c030001,					\
 	  "there was no memory for the connection",			\

@@ -51,22 +51,35 @@ static int reset_error(const struct sock *sk, const struct smc_conn *c)
 }
 
 /**
- * smc_conn_reset_tcp() - the peer is gone: reset TCP on this side, as if the peer had sent a reset
- * @sk: the socket
+ * __smc_conn_reset_tcp() - the peer is gone: reset TCP on this side as if by the peer
+ * @sk: the socket, locked
  * @c: its connection
  *
  * If the stream has ended before, the error is EPIPE.
+ */
+void __smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
+{
+	bool end = READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT;
+
+	sock_owned_by_me(sk);
+	if (c->late_fin)
+		end = smc_conn_end_came_first(READ_ONCE(c->rx_flags));
+	/* Do not reset a newer connection if the socket has been connected again. */
+	if (smc_sk(sk)->conn == c)
+		smc_tcp_reset(sk, end ? EPIPE : ECONNRESET);
+}
+
+/**
+ * smc_conn_reset_tcp() - as __smc_conn_reset_tcp()
+ * @sk: the socket
+ * @c: its connection
  *
  * Context: process, the socket is not locked.
  */
 void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
 {
-	int err = reset_error(sk, c);
-
 	lock_sock(sk);
-	/* Do not reset a newer connection if the socket has been connected again. */
-	if (smc_sk(sk)->conn == c)
-		smc_tcp_reset(sk, err);
+	__smc_conn_reset_tcp(sk, c);
 	release_sock(sk);
 }
 

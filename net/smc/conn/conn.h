@@ -93,7 +93,7 @@ struct smc_conn_counts {
  * @rx_grown:	@rx_cons when the element last grew; under the sender's tx_lock
  * @payer:	the cgroup that pays for a larger element while no socket has the connection: before
  *		the end of the handshake, and for a child before accept(). Referenced; may be NULL
- * @reader:	the in-kernel reader, or NULL; set once, under lock_sock
+ * @reader:	the user in the kernel, or NULL; set once, under @state_lock
  * @rx_owed:	enum smc_conn_owed: what to do after @rx_lock has been released
  * @rx_idle:	receives since busy polling last found data, see recv.c; a hint without a lock
  * @rx_cmsgs:	a receiver may want control messages, see stamp.c; never cleared
@@ -406,8 +406,20 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags);
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c);
 
+/* What TCP calls. TCP's own callbacks are the same for all sockets. */
+struct smc_callbacks {
+	void (*data_ready)(struct sock *sk);
+	void (*state_change)(struct sock *sk);
+	void (*write_space)(struct sock *sk);
+	void (*error_report)(struct sock *sk);
+};
+
+extern struct smc_callbacks smc_tcp_callbacks, smc_own_callbacks;
+
 /* reader.c */
+bool smc_has_kernel_user(const struct sock *sk);
 void smc_conn_set_wq(struct smc_conn *c, struct socket_wq *wq);
+int smc_conn_attach_user(struct sock *sk, struct smc_conn *c);
 void smc_conn_call_reader(struct smc_conn *c);
 int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 		       sk_read_actor_t actor);
@@ -429,6 +441,7 @@ void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c);
 
 /* abort.c */
 void smc_tcp_reset(struct sock *sk, int err);
+void __smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c);
 void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c);
 bool smc_conn_try_reset_tcp(struct smc_conn *c);
 void smc_conn_handle_peer_abort(struct sock *sk, const struct smc_conn *c, unsigned long flags);

@@ -174,10 +174,13 @@ static int incomplete(const struct smc_handshake *hs)
 #define LOWAT_TIME	(1 + HZ / 100)
 #define LOWAT_DOUBLES	5
 
-/* TCP reports data only once SO_RCVLOWAT bytes have arrived, and a message may be shorter. */
+/*
+ * TCP reports data only once SO_RCVLOWAT bytes have arrived, and a message may be shorter; and to a
+ * user in the kernel that has replaced our callback, it does not report to us at all.
+ */
 static int await_bytes(struct smc_handshake *hs)
 {
-	if (unlikely(READ_ONCE(hs->sk->sk_rcvlowat) > 1)) {
+	if (unlikely(READ_ONCE(hs->sk->sk_rcvlowat) > 1 || hs->ops->misses_events(hs->sk))) {
 		smc_hs_kick_at(hs, jiffies + (LOWAT_TIME << hs->looks));
 		hs->looks = min(hs->looks + 1, LOWAT_DOUBLES);
 	}

@@ -33,6 +33,7 @@ struct smc_hs_role;
 /**
  * struct smc_hs_owner_ops - how a handshake reports to its socket
  * @unpaired:	client: TCP is up, and there is no pair: start CLC, or stay TCP
+ * @misses_events: does TCP no longer report that data has arrived? Not locked
  * @excludes:	the other end is about to be told that this one agrees; returns SMC_REASON_NONE, or
  *		why this end must be TCP. Not locked
  * @up:		both sides agree; takes over the reference to the connection
@@ -44,11 +45,12 @@ struct smc_hs_role;
  *		because a wake-up that comes later is an edge for an epoll that has seen the outcome
  * @close:	the file is closed, so the rest must be closed, too; may sleep. Not locked
  *
- * All calls except @excludes and @close are made with the socket's spin lock held, while no system
- * call owns the socket.
+ * All calls except @misses_events, @excludes and @close are made with the socket's spin lock held,
+ * while no system call owns the socket.
  */
 struct smc_hs_owner_ops {
 	void (*unpaired)(struct sock *sk);
+	bool (*misses_events)(const struct sock *sk);
 	enum smc_reason (*excludes)(const struct sock *sk);
 	void (*up)(struct sock *sk, struct smc_conn *c);
 	void (*tcp)(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis);

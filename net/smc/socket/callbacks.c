@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
-/* TCP's callbacks: events of the TCP connection while SMC is being negotiated, or is up. */
+/*
+ * TCP's callbacks: events of the TCP connection while SMC is being negotiated, or is up.
+ *
+ * A user in the kernel, such as the NFS server, replaces callbacks of a socket whenever it likes,
+ * keeps the ones that it has found, calls them or not, and some day puts them back. So
+ *
+ *  - ours only ever replace TCP's own, and only ours are ever replaced by TCP's own;
+ *  - ours are right in every phase: they pass on what does not concern SMC;
+ *  - a socket that has a user in the kernel before its connection begins is TCP (smc_eligible()),
+ *    and so are the children of such a listener;
+ *  - during the handshake, a server that misses our callback declines, and both sides look for data
+ *    by a timer (await_bytes());
+ *  - once SMC is up, the user is called as TCP would call it (conn/reader.c).
+ */
 #include <net/tcp.h>
 #include "../handshake/handshake.h"
 #include "../handshake/pair.h"
 #include "socket.h"
 
+static const struct smc_callbacks *const tcp = &smc_tcp_callbacks;
+
 /* During the negotiation, arriving data belongs to the handshake. */
 static void smc_data_ready(struct sock *sk)
 {
-	struct smc_sock *smc = smc_sk(sk);
-
-	if (smc_negotiating(smc))
+	if (smc_negotiating(smc_sk(sk)))
 		smc_hs_event(sk);
 	else
-		smc->tcp_data_ready(sk);
+		tcp->data_ready(sk);
 }
 
 /* TCP may call this without the socket's lock, so RCU keeps the connection alive. */
@@ -76,44 +89,106 @@ static void smc_state_change(struct sock *sk)
 			smc_linger_event(sk);
 		break;
 	}
-	smc->tcp_state_change(sk);
+	tcp->state_change(sk);
 }
 
 static void smc_error_report(struct sock *sk)
 {
-	struct smc_sock *smc = smc_sk(sk);
-
 	wake_conn(sk, false);
-	smc->tcp_error_report(sk);
+	tcp->error_report(sk);
+}
+
+/**
+ * smc_learn_callbacks() - remember TCP's own callbacks, not all of which are exported
+ * @sk: a new TCP socket
+ */
+void __init smc_learn_callbacks(const struct sock *sk)
+{
+	smc_tcp_callbacks.data_ready = sk->sk_data_ready;
+	smc_tcp_callbacks.state_change = sk->sk_state_change;
+	smc_tcp_callbacks.write_space = sk->sk_write_space;
+	smc_tcp_callbacks.error_report = sk->sk_error_report;
+	smc_own_callbacks.data_ready = smc_data_ready;
+	smc_own_callbacks.state_change = smc_state_change;
+	smc_own_callbacks.write_space = sk->sk_write_space;
+	smc_own_callbacks.error_report = smc_error_report;
+}
+
+/*
+ * KCM, and others that look whether sk_user_data is taken, refuse a socket with this mark. Clones
+ * do not inherit it.
+ */
+static void *user_mark(void)
+{
+	return (void *)((uintptr_t)smc_families | SK_USER_DATA_NOCOPY);
 }
 
 /**
  * smc_hook_callbacks() - install our callbacks for events of the TCP connection
  * @sk: the socket, locked
+ *
+ * A user in the kernel changes callbacks under sk_callback_lock, or under no lock. Some hold that
+ * lock while they call what they have replaced, so it must not be taken here.
  */
 void smc_hook_callbacks(struct sock *sk)
 {
-	smc_set_user(sk, true);
-	smc_sk(sk)->filter_locked = smc_compat_lock_filter(sk);
-	sk->sk_data_ready = smc_data_ready;
-	sk->sk_state_change = smc_state_change;
-	sk->sk_error_report = smc_error_report;
+	cmpxchg(&sk->sk_user_data, NULL, user_mark());
+	cmpxchg(&sk->sk_data_ready, tcp->data_ready, smc_data_ready);
+	cmpxchg(&sk->sk_state_change, tcp->state_change, smc_state_change);
+	cmpxchg(&sk->sk_error_report, tcp->error_report, smc_error_report);
+	if (smc_compat_lock_filter(sk))
+		smc_sk(sk)->filter_locked = true;
 }
 
 /**
- * smc_inherit_callbacks() - give a child the callbacks that it would get from a TCP listener
- * @child: a clone of the listener, locked
- * @listener: the listener; a system call may be using it for something else by now
- *
- * Never install our own callbacks here, because they would call themselves.
+ * smc_unhook_callbacks() - undo smc_hook_callbacks(), and leave callbacks that are not ours alone
+ * @sk: the socket, locked
  */
-void smc_inherit_callbacks(struct sock *child, const struct sock *listener)
+void smc_unhook_callbacks(struct sock *sk)
 {
-	const struct smc_sock *smc = smc_sk(listener);
+	if (smc_sk(sk)->filter_locked)
+		sock_reset_flag(sk, SOCK_FILTER_LOCKED);
+	smc_sk(sk)->filter_locked = false;
+	cmpxchg(&sk->sk_user_data, user_mark(), NULL);
+	cmpxchg(&sk->sk_data_ready, smc_data_ready, tcp->data_ready);
+	cmpxchg(&sk->sk_state_change, smc_state_change, tcp->state_change);
+	cmpxchg(&sk->sk_error_report, smc_error_report, tcp->error_report);
+}
 
-	if (likely(!smc_assert(child->sk_state_change != smc_state_change)))
+/**
+ * smc_misses_events() - during a handshake: has a user in the kernel replaced our sk_data_ready?
+ * @sk: the socket
+ *
+ * The user may call ours as well, but need not.
+ *
+ * Return: true if so.
+ */
+bool smc_misses_events(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_data_ready) != smc_data_ready;
+}
+
+/**
+ * smc_tell_kernel_user() - the handshake has ended: call a user in the kernel that came before that
+ * @sk: the socket, locked
+ *
+ * What the user tried during the handshake failed with EAGAIN, and TCP will not report again what
+ * it has reported before.
+ */
+void smc_tell_kernel_user(struct sock *sk)
+{
+	struct smc_conn *c = smc_sk(sk)->conn;
+
+	if (likely(!smc_has_kernel_user(sk)) || !sk->sk_socket ||
+	    !((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)))
 		return;
-	child->sk_data_ready = smc->tcp_data_ready;
-	child->sk_state_change = smc->tcp_state_change;
-	child->sk_error_report = smc->tcp_error_report;
+	if (c) {
+		/* Nobody would ever call the user. */
+		if (smc_conn_attach_user(sk, c))
+			smc_conn_abort(c);
+		return;
+	}
+	if (!skb_queue_empty(&sk->sk_receive_queue))
+		sk->sk_data_ready(sk);
+	sk->sk_write_space(sk);
 }

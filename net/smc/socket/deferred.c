@@ -101,6 +101,25 @@ static void free_deferred(struct rcu_head *rcu)
 	kfree(d);
 }
 
+/* The child is plain TCP: its callbacks, which TCP calls with the child locked. */
+static void deferred_data_ready(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (smc->deferred)
+		wake_listener(smc->deferred);
+	smc_tcp_callbacks.data_ready(sk);
+}
+
+static void deferred_state_change(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (smc->deferred)
+		wake_listener(smc->deferred);
+	smc_tcp_callbacks.state_change(sk);
+}
+
 /**
  * smc_undefer() - the child has been accepted, or ends
  * @sk: the socket, locked or about to be freed; its connection does not use our wait queue any more
@@ -113,6 +132,8 @@ void smc_undefer(struct sock *sk)
 
 	if (likely(!d))
 		return;
+	cmpxchg(&sk->sk_data_ready, deferred_data_ready, smc_tcp_callbacks.data_ready);
+	cmpxchg(&sk->sk_state_change, deferred_state_change, smc_tcp_callbacks.state_change);
 	smc_sk(sk)->deferred = NULL;
 	timer_delete_sync(&d->timer);
 	call_rcu(&d->rcu, free_deferred);
@@ -131,25 +152,6 @@ struct socket_wq *smc_deferred_wq(const struct sock *sk)
 	return d ? &d->sock.wq : NULL;
 }
 
-/* The child is plain TCP: its callbacks, which TCP calls with the child locked. */
-static void deferred_data_ready(struct sock *sk)
-{
-	struct smc_sock *smc = smc_sk(sk);
-
-	if (smc->deferred)
-		wake_listener(smc->deferred);
-	smc->tcp_data_ready(sk);
-}
-
-static void deferred_state_change(struct sock *sk)
-{
-	struct smc_sock *smc = smc_sk(sk);
-
-	if (smc->deferred)
-		wake_listener(smc->deferred);
-	smc->tcp_state_change(sk);
-}
-
 /**
  * smc_deferred_ended() - the handshake of a child has ended
  * @sk: the child, locked, in phase UP or TCP
@@ -161,8 +163,9 @@ void smc_deferred_ended(struct sock *sk)
 	if (likely(!smc->deferred))
 		return;
 	if (smc->phase == SMC_PHASE_TCP) {
-		sk->sk_data_ready = deferred_data_ready;
-		sk->sk_state_change = deferred_state_change;
+		cmpxchg(&sk->sk_data_ready, smc_tcp_callbacks.data_ready, deferred_data_ready);
+		cmpxchg(&sk->sk_state_change, smc_tcp_callbacks.state_change,
+			deferred_state_change);
 	}
 	/* Data may have arrived before the callbacks were in place. */
 	wake_listener(smc->deferred);

@@ -67,6 +67,8 @@ enum smc_reason smc_eligible(const struct sock *sk)
 	reason = why_not_bypass(sk);
 	if (reason)
 		return reason;
+	if (smc_has_kernel_user(sk))
+		return SMC_REASON_KERNEL_USER;
 	if (tcp_sk(sk)->repair)
 		return SMC_REASON_ALREADY_CONNECTED;
 	if (tcp_sk(sk)->fastopen_connect)

@@ -45,6 +45,7 @@ static int __init learn_family(struct smc_family *f, int family)
 	f->tcp_ops = sock->ops;
 	f->tcp_af_ops = inet_csk(sock->sk)->icsk_af_ops;
 	f->tcp_destruct = sock->sk->sk_destruct;
+	smc_learn_callbacks(sock->sk);
 	sock_release(sock);
 	f->prot = *f->tcp;
 	f->prot.owner = THIS_MODULE;

@@ -171,7 +171,7 @@ static void settle_child(struct sock *child, const struct sock *listener,
 	if (answered && smc_sk(child)->raw_clc)
 		smc_to_tcp(child, SMC_REASON_NONE, 0);
 	else if (!fastopen && may_have_local_client(reason) && !smc_sk(child)->raw_clc &&
-		 pair_with_client(child, listener, req))
+		 !smc_has_kernel_user(child) && pair_with_client(child, listener, req))
 		return;
 	else if (reason)
 		smc_to_tcp(child, reason, 0);

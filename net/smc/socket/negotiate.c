@@ -42,6 +42,9 @@ int smc_wait_negotiated(struct sock *sk, long timeo, u8 unless_shut)
 	struct smc_wait w;
 	int rc = 0;
 
+	/* From now on, the handshake looks for what TCP does not report to it any more. */
+	if (unlikely(smc_misses_events(sk)))
+		smc_hs_event(sk);
 	smc_wait_begin(&w, EPOLLIN | EPOLLOUT);
 	while (smc_negotiating(smc)) {
 		rc = -ESHUTDOWN;
@@ -108,9 +111,21 @@ static void hs_up(struct sock *sk, struct smc_conn *c)
 	smc_to_up(sk, c);
 }
 
+/*
+ * The listener may have been given an option, or to a user in the kernel, after the SYN; and a client
+ * while it connected.
+ */
+static enum smc_reason hs_excludes(const struct sock *sk)
+{
+	enum smc_reason reason = smc_still_eligible(sk);
+
+	return !reason && smc_misses_events(sk) ? SMC_REASON_KERNEL_USER : reason;
+}
+
 const struct smc_hs_owner_ops smc_hs_socket_ops = {
 	.unpaired	= hs_unpaired,
-	.excludes	= smc_still_eligible,
+	.misses_events	= smc_misses_events,
+	.excludes	= hs_excludes,
 	.up		= hs_up,
 	.tcp		= smc_to_tcp,
 	.reset		= smc_reset_tcp,

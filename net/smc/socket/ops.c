@@ -87,8 +87,19 @@ static noinline int send_special(struct sock *sk, struct smc_conn *c, struct msg
 	return smc_conn_sendmsg(sk, c, msg, len);
 }
 
+/*
+ * Memory of the kernel: this is a user in the kernel, or splice() and the like. A user with
+ * callbacks of its own has to be called from now on. Returns 0 or -ENOMEM.
+ */
+static noinline int mind_kernel_user(struct sock *sk, struct smc_conn *c)
+{
+	return smc_has_kernel_user(sk) ? smc_conn_attach_user(sk, c) : 0;
+}
+
 static int send_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size_t len)
 {
+	if (unlikely(!user_backed_iter(&msg->msg_iter)) && mind_kernel_user(sk, c))
+		return -ENOMEM;
 	if (unlikely(msg->msg_flags & (MSG_ZEROCOPY | MSG_FASTOPEN)))
 		return send_special(sk, c, msg, len);
 	return smc_conn_sendmsg(sk, c, msg, len);
@@ -168,6 +179,8 @@ static int recv_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size
 	int rc;
 
 	msg->msg_namelen = 0;
+	if (unlikely(!user_backed_iter(&msg->msg_iter)) && mind_kernel_user(sk, c))
+		return -ENOMEM;
 	if (!(flags & MSG_OOB))
 		return smc_conn_recvmsg(sk, c, msg, len, flags);
 	rc = smc_urgent_recv(sk, c, msg, len, flags);
@@ -405,10 +418,6 @@ static void adopt_child(struct socket *newsock)
 	lock_sock(sk);
 	if (smc->conn)
 		smc_conn_set_wq(smc->conn, &newsock->wq);
-	if (unlikely(smc->deferred && smc->phase == SMC_PHASE_TCP)) {
-		sk->sk_data_ready = smc->tcp_data_ready;
-		sk->sk_state_change = smc->tcp_state_change;
-	}
 	smc_undefer(sk);
 	release_sock(sk);
 }

@@ -53,7 +53,6 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 	smc_conn_established(c);
 	smc_shut_conn(sk, c);
 	smc_conn_set_wq(c, smc_deferred_wq(sk) ?: rcu_dereference_protected(sk->sk_wq, 1));
-	sk->sk_data_ready = smc->tcp_data_ready;
 	/* Without memory there are no time stamps. */
 	smc_stamps_follow(sk, c);
 	/* Release: a task that sees the connection must see its contents as well. */
@@ -64,45 +63,10 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 	__smc_set_phase(sk, SMC_PHASE_UP, SMC_REASON_NONE);
 	smc_deferred_ended(sk);
 	smc_shut_tcp(sk);
+	smc_tell_kernel_user(sk);
 	/* A reset at the end of the handshake is not reported again, so handle it here. */
 	if (inet_sk_state_load(sk) == TCP_CLOSE && READ_ONCE(sk->sk_err))
 		smc_conn_abort(c);
-}
-
-/**
- * smc_set_user() - mark a socket as having a user
- * @sk: the socket, locked
- * @on: false to undo this
- *
- * KCM refuses such a socket; otherwise it would take the socket for TCP and wait for data that
- * never arrives in TCP's queue.
- */
-void smc_set_user(struct sock *sk, bool on)
-{
-	void *user;
-
-	write_lock_bh(&sk->sk_callback_lock);
-	user = __locked_read_sk_user_data_with_flags(sk, 0);
-	if (on && !user)
-		__rcu_assign_sk_user_data_with_flags(sk, smc_families,
-						     SK_USER_DATA_NOCOPY);
-	else if (!on && user == smc_families)
-		rcu_assign_sk_user_data(sk, NULL);
-	write_unlock_bh(&sk->sk_callback_lock);
-}
-
-/* Give the socket TCP's callbacks again, see smc_hook_callbacks(). */
-static void unhook_callbacks(struct sock *sk)
-{
-	struct smc_sock *smc = smc_sk(sk);
-
-	smc_set_user(sk, false);
-	if (smc->filter_locked)
-		sock_reset_flag(sk, SOCK_FILTER_LOCKED);
-	smc->filter_locked = false;
-	sk->sk_data_ready = smc->tcp_data_ready;
-	sk->sk_state_change = smc->tcp_state_change;
-	sk->sk_error_report = smc->tcp_error_report;
 }
 
 static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
@@ -116,7 +80,7 @@ static void to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 	/* SOF_TIMESTAMPING_OPT_ID: do not count CLC messages, which the program has not sent. */
 	if (smc->phase == SMC_PHASE_HANDSHAKE)
 		atomic_set(&sk->sk_tskey, tcp_sk(sk)->write_seq);
-	unhook_callbacks(sk);
+	smc_unhook_callbacks(sk);
 	__smc_set_phase(sk, SMC_PHASE_TCP, reason);
 	smc_deferred_ended(sk);
 }
@@ -136,6 +100,7 @@ void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis)
 	smc_event_fallback(sk, smc_sk(sk)->server, reason, peer_diagnosis);
 	to_tcp(sk, reason, peer_diagnosis);
 	smc_shut_tcp(sk);
+	smc_tell_kernel_user(sk);
 }
 
 /**
@@ -170,7 +135,7 @@ void smc_to_new(struct sock *sk)
 	smc->peer_diagnosis = 0;
 	smc->server = false;
 	WRITE_ONCE(smc->shut_later, 0);
-	unhook_callbacks(sk);
+	smc_unhook_callbacks(sk);
 	smc_tcpopt->clear(sk);
 	__smc_set_phase(sk, SMC_PHASE_NEW, SMC_REASON_NONE);
 }

@@ -43,9 +43,6 @@ static void smc_born(struct sock *sk)
 
 	smc->self = smc;
 	smc_reset_init(smc);
-	smc->tcp_data_ready = sk->sk_data_ready;
-	smc->tcp_state_change = sk->sk_state_change;
-	smc->tcp_error_report = sk->sk_error_report;
 	sk->sk_prot_creator = smc_family(sk)->tcp;
 	sk->sk_destruct = smc_destruct;
 	smc_registry_add(smc);
@@ -103,7 +100,8 @@ void smc_child_born(struct sock *child, const struct sock *listener)
 	       sizeof(*smc) - sizeof(smc->tcp6));
 	/* The listener's file may have O_ASYNC set; the child has no file yet. */
 	sock_reset_flag(child, SOCK_FASYNC);
-	smc_inherit_callbacks(child, listener);
+	/* A user in the kernel may have put our callbacks back when it left the listener. */
+	smc_unhook_callbacks(child);
 	smc->raw_clc = smc_sk(listener)->raw_clc;
 	smc->server = true;
 	smc_born(child);

@@ -61,6 +61,8 @@ static bool orphan_socket(struct sock *sk)
 	RCU_INIT_POINTER(sk->sk_wq, NULL);
 	sock_reset_flag(sk, SOCK_FASYNC);
 	write_unlock_bh(&sk->sk_callback_lock);
+	/* A user in the kernel that has left may have put TCP's callbacks back. */
+	smc_hook_callbacks(sk);
 	return true;
 }
 

@@ -33,7 +33,7 @@ static bool shut_later(struct sock *sk, u8 bits)
 	if (later) {
 		WRITE_ONCE(smc->shut_later, smc->shut_later | bits);
 		/* Ours would take this for an event of TCP. */
-		smc->tcp_state_change(sk);
+		smc_tcp_callbacks.state_change(sk);
 	}
 	release_sock(sk);
 	return later;

@@ -80,11 +80,13 @@ void smc_to_tcp(struct sock *sk, enum smc_reason reason, u32 peer_diagnosis);
 void smc_to_reset(struct sock *sk, enum smc_reason reason);
 void smc_to_closed(struct sock *sk);
 void smc_to_new(struct sock *sk);
-void smc_set_user(struct sock *sk, bool on);
 
-/* callbacks.c */
+/* callbacks.c: what TCP calls, and users in the kernel, which replace that */
+void smc_learn_callbacks(const struct sock *sk);
 void smc_hook_callbacks(struct sock *sk);
-void smc_inherit_callbacks(struct sock *child, const struct sock *listener);
+void smc_unhook_callbacks(struct sock *sk);
+bool smc_misses_events(const struct sock *sk);
+void smc_tell_kernel_user(struct sock *sk);
 
 /* negotiate.c */
 extern const struct smc_hs_owner_ops smc_hs_socket_ops;

@@ -50,7 +50,7 @@ active proctype reader()
 {
 	byte prod;
 
-	queue(READER);		/* reader_attach() */
+	queue(READER);		/* __reader_join() */
 #ifndef NO_MB_ATTACH
 	mb(READER);		/* step "look for data" */
 #endif

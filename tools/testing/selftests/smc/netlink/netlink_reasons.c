@@ -14,7 +14,7 @@
 
 #include "loopback_up.h"
 #include "netlink_test.h"
-#include "put_file.h"
+#include "parameter.h"
 
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC		256
@@ -131,6 +131,29 @@ static bool used_too_often(void)
 	return ok;
 }
 
+static bool by_user(const char *what, int fd)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%s %d", what, fd);
+	return put_file(parameter_path("test_user").name, text) ||
+	       BAD("test_user: %s", strerror(errno));
+}
+
+/* The kernel has taken over a socket before it connects. */
+static bool used_by_kernel(void)
+{
+	int fd = smc_client(), same = dup(fd);
+	bool ok;
+
+	ok = by_user("recv", fd) &&
+	     tcp_because("a user in the kernel", fd, SMC_REASON_KERNEL_USER,
+			 SMC_REASON_PEER_NO_OPTION) &&
+	     by_user("drop", same);
+	close(same);
+	return ok;
+}
+
 static bool cookies(void)
 {
 	/* Without pairing, which needs no option.  2: always, not only when the queue overflows */
@@ -149,7 +172,7 @@ static bool in_own_namespace(void)
 	if (!loopback_up())
 		return BAD("lo: %s", strerror(errno));
 	return reopen() && connects_as(SMC_DIAG_MODE_SMCD) && disabled() && fast_open() &&
-	       repaired() && used_too_often() && cookies() &&
+	       repaired() && used_too_often() && used_by_kernel() && cookies() &&
 	       connects_as(SMC_DIAG_MODE_SMCD);
 }
 
