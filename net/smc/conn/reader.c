@@ -110,14 +110,6 @@ static void __reader_leave(struct smc_conn *c)
 	WRITE_ONCE(r->queued, false);
 }
 
-/* The user has put TCP's callbacks back. If another one comes, its first call attaches it. */
-static void reader_leave(struct smc_conn *c)
-{
-	spin_lock_bh(&c->state_lock);
-	__reader_leave(c);
-	spin_unlock_bh(&c->state_lock);
-}
-
 static void report_data(struct smc_reader *r);
 
 static void call_user(struct smc_reader *r)
@@ -145,9 +137,8 @@ static void reader_work(struct work_struct *work)
 	struct sock *sk = r->sk;
 
 	lock_sock(sk);
-	if (!smc_has_kernel_user(sk))
-		reader_leave(c);
-	else if (!sock_flag(sk, SOCK_DEAD))
+	/* A user that has left may come back at any time, so the entry stays in the queue. */
+	if (!sock_flag(sk, SOCK_DEAD) && smc_has_kernel_user(sk))
 		call_user(r);
 	release_sock(sk);
 	smc_conn_put(c);
@@ -321,6 +312,9 @@ static int feed(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 		}
 		skb = take_skb(sk, c, seq, n);
 		used = skb ? actor(desc, skb, 0, skb->len) : -ENOMEM;
+		/* Nothing else would report this data again. */
+		if (!skb)
+			smc_conn_owe(&c->rx_owed, SMC_OWED_READ);
 		consume_skb(skb);
 		if (used <= 0)
 			return copied ? copied : used;
@@ -345,8 +339,10 @@ static int lend(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offse
 	u32 end = tcp_sk(sk)->copied_seq;
 	int left;
 
-	if (!lent)
+	if (!lent) {
+		smc_conn_owe(&smc_sk(sk)->conn->rx_owed, SMC_OWED_READ);
 		return -ENOMEM;
+	}
 	memset(TCP_SKB_CB(lent), 0, sizeof(*TCP_SKB_CB(lent)));
 	TCP_SKB_CB(lent)->seq = end - len;
 	TCP_SKB_CB(lent)->end_seq = end;
@@ -383,9 +379,6 @@ static bool lend_data(struct smc_reader *r)
 	r->seen = c->rx_cons;
 	smc_recv_count(r->sk, c, max(n, 0));
 	smc_conn_rx_unlock(c);
-	/* Without memory, try again. */
-	if (n == -ENOMEM)
-		reader_queue(r, true, false);
 	return desc.written || n == -ENOMEM;
 }
 
