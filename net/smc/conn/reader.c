@@ -6,7 +6,7 @@
  * Such a user expects calls of sk_data_ready and sk_write_space, which our data path never makes.
  * So it sleeps in the socket's wait queue like any other task, and connections without one pay
  * nothing. The callbacks are called by a work item that owns the socket, so the user may call
- * read_sock at once. TCP itself reports the end of the stream, and a reset.
+ * read_sock at once. TCP itself reports the end of the connection, and a reset.
  *
  * Some users read TCP's queue themselves (iscsi_tcp calls tcp_read_sock() from sk_data_ready). So
  * for the duration of sk_data_ready, the data is lent to that queue: to TCP it looks as if it had
@@ -112,6 +112,19 @@ static void __reader_leave(struct smc_conn *c)
 
 static void report_data(struct smc_reader *r);
 
+/*
+ * Where the FIN follows only when both ends have closed, TCP does not report that the peer has shut
+ * down its stream. The user sees that in sk_shutdown, once it has read everything.
+ */
+static void report_end(struct sock *sk, struct smc_conn *c)
+{
+	if (!c->late_fin || !(smp_load_acquire(&c->rx_flags) & BIT(SMC_FLAG_DONE)) ||
+	    smc_conn_unread(c) || sk->sk_shutdown & RCV_SHUTDOWN)
+		return;
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
+	sk->sk_state_change(sk);
+}
+
 static void call_user(struct smc_reader *r)
 {
 	struct smc_conn *c = r->c;
@@ -125,6 +138,7 @@ static void call_user(struct smc_reader *r)
 		__smc_conn_reset_tcp(sk, c);
 	if (in)
 		report_data(r);
+	report_end(sk, c);
 	if (out)
 		sk->sk_write_space(sk);
 	WRITE_ONCE(r->caller, NULL);
@@ -138,7 +152,7 @@ static void reader_work(struct work_struct *work)
 
 	lock_sock(sk);
 	/* A user that has left may come back at any time, so the entry stays in the queue. */
-	if (!sock_flag(sk, SOCK_DEAD) && smc_has_kernel_user(sk))
+	if (smc_sk(sk)->conn == c && !sock_flag(sk, SOCK_DEAD) && smc_has_kernel_user(sk))
 		call_user(r);
 	release_sock(sk);
 	smc_conn_put(c);
@@ -373,7 +387,7 @@ static bool lend_data(struct smc_reader *r)
 	if (c->rx_cons != r->seen)
 		r->lends = false;
 	r->lent = true;
-	if (r->lends && smc_sk(r->sk)->conn == c)
+	if (r->lends)
 		n = feed(r->sk, c, &desc, lend);
 	r->lent = false;
 	r->seen = c->rx_cons;
