@@ -4,6 +4,11 @@
  * memory, and an eventfd for each vector of each client.  Afterwards it is told which clients come
  * and go.  Each message is a little-endian 64-bit word, with or without a file descriptor.  Clients
  * send nothing.
+ *
+ * A machine owns a part of the memory by its id, and may run without a connection to the server:
+ * after the server was restarted, or has dropped it.  So a memory never gets a second machine with
+ * the same id.  It has no name by which another server could hand it out again, and is replaced
+ * whenever ids begin anew.  Whoever still has the former memory shares it with nobody new.
  */
 #include <endian.h>
 #include <errno.h>
@@ -34,6 +39,8 @@
 #define MAX_IDS		65536
 #define MAX_VECTORS	64
 #define SEND_SECONDS	2	/* a client that does not read for this long is dropped */
+#define FAILURE		1	/* exit status */
+#define USAGE		2
 
 /* The words of SMC-D that the server knows: Documentation/ism-ivshmem.md */
 #define SMC_MAGIC	0x314d53492d434d53ull
@@ -53,7 +60,6 @@ struct client {
 };
 
 static const char *path = "/run/smc-ivshmem";
-static const char *memory_name;
 static uid_t owner = -1;	/* of the socket, if it is not the server's user */
 static uint64_t size = 64 << 20;
 static unsigned int vectors = 1;
@@ -63,8 +69,8 @@ static int memory = NO_FD;
 static char *mapped;
 static volatile sig_atomic_t stopped;
 
-__attribute__((format(printf, 1, 2), noreturn))
-static void die(const char *format, ...)
+__attribute__((format(printf, 2, 3), noreturn))
+static void die(int status, const char *format, ...)
 {
 	va_list args;
 
@@ -73,7 +79,15 @@ static void die(const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fputc('\n', stderr);
-	exit(1);
+	exit(status);
+}
+
+/* Machines go on without their server. */
+static void say_what_remains(const char *which)
+{
+	fprintf(stderr,
+		"smc-ivshmem-server: %s keep their memory, and share nothing with machines that start from now on; to change that, shut them down and start them again\n",
+		which);
 }
 
 static void say(struct client *c, int64_t word, int fd)
@@ -122,20 +136,57 @@ static bool make_bells(struct client *c)
 	return true;
 }
 
+/* Replace the memory.  Returns false, and keeps the former one, if that fails. */
+static bool make_memory(void)
+{
+	int fd = memfd_create("smc-ivshmem", MFD_CLOEXEC);
+	char *at = MAP_FAILED;
+
+	if (fd != NO_FD && !ftruncate(fd, size))
+		at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED) {
+		fprintf(stderr, "smc-ivshmem-server: cannot create %llu bytes of memory: %s\n",
+			(unsigned long long)size, strerror(errno));
+		if (fd != NO_FD)
+			close(fd);
+		return false;
+	}
+	if (memory != NO_FD) {
+		munmap(mapped, size);
+		close(memory);
+	}
+	memory = fd;
+	mapped = at;
+	return true;
+}
+
+static unsigned int count_clients(void)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < MAX_CLIENTS; i++)
+		n += clients[i].fd != NO_FD;
+	return n;
+}
+
 /*
- * Do not reuse the id of a client that has gone while there are clients that may have known it:
- * QEMU 10.0 has a use-after-free when it hears of the same id again.
+ * Ids begin anew with a new memory, when nobody is connected.  That nobody with the same id has the
+ * same memory is also good for QEMU 10.0, which has a use-after-free when it hears of an id again.
  */
+static bool has_id(void)
+{
+	if (count_clients())
+		return next_id < MAX_IDS;
+	if (next_id && make_memory())
+		next_id = 0;
+	return !next_id;
+}
+
 static struct client *new_client(int fd)
 {
 	struct client *c;
-	bool alone = true;
 
-	for (c = clients; c < clients + MAX_CLIENTS; c++)
-		alone = alone && c->fd == NO_FD;
-	if (alone)
-		next_id = 0;
-	if (next_id == MAX_IDS)
+	if (!has_id())
 		return NULL;
 	for (c = clients; c < clients + MAX_CLIENTS; c++) {
 		if (c->fd == NO_FD) {
@@ -162,7 +213,7 @@ static void welcome(int listener)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	c = new_client(fd);
 	if (!c) {
-		fprintf(stderr, "smc-ivshmem-server: too many clients\n");
+		fputs("smc-ivshmem-server: another machine cannot join\n", stderr);
 		close(fd);
 		return;
 	}
@@ -275,46 +326,36 @@ static void serve(int listener)
 	}
 }
 
-static void make_memory(void)
-{
-	struct stat st;
-
-	if (memory_name)
-		memory = shm_open(memory_name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	else
-		memory = memfd_create("smc-ivshmem", MFD_CLOEXEC);
-	if (memory == NO_FD || fstat(memory, &st))
-		die("cannot create the shared memory: %s", strerror(errno));
-	if (st.st_size && (uint64_t)st.st_size != size)
-		die("the shared memory %s has a different size: %lld bytes", memory_name,
-		    (long long)st.st_size);
-	if (!st.st_size && ftruncate(memory, size))
-		die("cannot allocate %llu bytes of memory: %s", (unsigned long long)size,
-		    strerror(errno));
-	mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
-	if (mapped == MAP_FAILED)
-		die("cannot map the shared memory: %s", strerror(errno));
-}
-
 static int make_listener(void)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (strlen(path) >= sizeof(name.sun_path))
-		die("the path of the socket is too long");
+		die(FAILURE, "the path of the socket is too long");
 	memcpy(name.sun_path, path, strlen(path) + 1);
 	if (!connect(fd, (struct sockaddr *)&name, sizeof(name)))
-		die("%s: another server uses it", path);
+		die(FAILURE, "%s: another server uses it", path);
 	/* Remove the socket of a server that was killed. */
-	if (errno == ECONNREFUSED)
-		unlink(path);
+	if (errno == ECONNREFUSED && !unlink(path))
+		say_what_remains("machines of the former server, which was killed,");
 	umask(0077);
 	if (bind(fd, (struct sockaddr *)&name, sizeof(name)) || listen(fd, SOMAXCONN))
-		die("%s: %s", path, strerror(errno));
+		die(FAILURE, "%s: %s", path, strerror(errno));
 	if (owner != (uid_t)-1 && chown(path, owner, -1))
-		die("cannot change the owner of %s: %s", path, strerror(errno));
+		die(FAILURE, "cannot change the owner of %s: %s", path, strerror(errno));
 	return fd;
+}
+
+static unsigned int parse_vectors(const char *text)
+{
+	unsigned long value;
+	char *end;
+
+	value = strtoul(text, &end, 10);
+	if (!value || value > MAX_VECTORS || *end)
+		die(USAGE, "not a number of doorbells: %s", text);
+	return value;
 }
 
 static uid_t user_named(const char *name)
@@ -322,7 +363,7 @@ static uid_t user_named(const char *name)
 	const struct passwd *entry = getpwnam(name);
 
 	if (!entry)
-		die("there is no user %s", name);
+		die(USAGE, "there is no user %s", name);
 	return entry->pw_uid;
 }
 
@@ -340,7 +381,7 @@ static uint64_t parse_size(const char *text)
 	else if (*end)
 		value = 0;
 	if (!value || value > 1ull << 46)
-		die("not a size: %s", text);
+		die(USAGE, "not a size: %s", text);
 	/* The size of a BAR must be a power of two. */
 	while (power < value)
 		power <<= 1;
@@ -373,7 +414,6 @@ static const char help[] =
 	"  -l SIZE     size of the memory, with K, M or G, rounded up to a power of two (64M)\n"
 	"  -n VECTORS  doorbells of each client, 1 to 64 (1)\n"
 	"  -u USER     user that may connect, besides the one that starts the server\n"
-	"  -M NAME     use this POSIX shared memory, which outlives the server\n"
 	"  -F          stay in the foreground\n"
 	"  -h          this text\n"
 	"  -v, -V      version\n";
@@ -392,13 +432,15 @@ static bool parse(int argc, char **argv)
 			size = parse_size(optarg);
 			break;
 		case 'n':
-			vectors = atoi(optarg);
+			vectors = parse_vectors(optarg);
 			break;
 		case 'u':
 			owner = user_named(optarg);
 			break;
 		case 'M':
-			memory_name = optarg;
+			/* Units of earlier versions have it. */
+			fputs("smc-ivshmem-server: -M is ignored: each server has a memory of its own\n",
+			      stderr);
 			break;
 		case 'F':
 			foreground = true;
@@ -412,12 +454,12 @@ static bool parse(int argc, char **argv)
 			exit(0);
 		default:
 			fputs(help, stderr);
-			exit(2);
+			exit(USAGE);
 		}
 	}
-	if (optind < argc || vectors < 1 || vectors > MAX_VECTORS) {
+	if (optind < argc) {
 		fputs(help, stderr);
-		exit(2);
+		exit(USAGE);
 	}
 	return foreground;
 }
@@ -435,12 +477,15 @@ int main(int argc, char **argv)
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
-	make_memory();
+	if (!make_memory())
+		return FAILURE;
 	listener = make_listener();
 	catch_signals();
 	if (!foreground && daemon(0, 0))
-		die("cannot run in the background: %s", strerror(errno));
+		die(FAILURE, "cannot run in the background: %s", strerror(errno));
 	serve(listener);
 	unlink(path);
+	if (count_clients())
+		say_what_remains("connected machines");
 	return 0;
 }
