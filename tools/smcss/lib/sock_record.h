@@ -66,6 +66,7 @@ int query(uint8_t ask, struct records *records);
 const char *state_name(uint8_t state, char room[16]);
 bool state_is_listen(uint8_t state);
 bool state_is_settled(uint8_t state);
+bool state_is_closed(uint8_t state);
 const char *mode_name(const struct record *r);
 void address_words(const struct record *r, bool peer, char *room, size_t size);
 bool has_peer(const struct record *r);

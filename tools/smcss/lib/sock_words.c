@@ -41,6 +41,11 @@ bool state_is_settled(uint8_t state)
 	return state != SMC_DIAG_STATE_LISTEN && state != SMC_DIAG_STATE_INIT;
 }
 
+bool state_is_closed(uint8_t state)
+{
+	return state == SMC_DIAG_STATE_CLOSED;
+}
+
 const char *mode_name(const struct record *r)
 {
 	if (is_tcp(r))

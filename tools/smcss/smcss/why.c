@@ -121,7 +121,10 @@ static void print_group(FILE *out, const struct record *list, size_t count)
 		reason_remedy(code));
 }
 
-/* Keeps TCP connections that match; counts matching connections that use SMC. */
+/*
+ * Keeps TCP connections that match, and counts those that use SMC. A program may keep the socket of
+ * a connection that has ended, such as by a reset: if it was SMC, nothing has to be explained.
+ */
 static size_t select_tcp(struct records *records, const struct endpoint *e, size_t *smc)
 {
 	size_t i, count = 0;
@@ -133,7 +136,7 @@ static size_t select_tcp(struct records *records, const struct endpoint *e, size
 			continue;
 		if (is_tcp(r) && !state_is_listen(r->msg.diag_state))
 			records->list[count++] = *r;
-		else if (state_is_settled(r->msg.diag_state))
+		else if (state_is_settled(r->msg.diag_state) && !state_is_closed(r->msg.diag_state))
 			++*smc;
 	}
 	return count;

@@ -258,6 +258,31 @@ static void test_why(void)
 	free(text);
 }
 
+/* The socket of a connection that was reset, beside one that uses SMC */
+static void test_why_closed(void)
+{
+	struct record list[2] = {
+		record(SMC_DIAG_STATE_ACTIVE, SMC_DIAG_MODE_SMCD, "10.0.0.1", 80, "10.0.0.2", 81),
+		record(SMC_DIAG_STATE_CLOSED, SMC_DIAG_MODE_SMCD, "10.0.0.1", 80, "10.0.0.2", 82),
+	};
+	struct records records = { .list = list, .count = 2 };
+	struct endpoint any = { };
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	yes("why: one has ended", print_why(out, &records, &any) == WHY_ALL_SMC);
+	fclose(out);
+	same("why: ended", text, "1 connection uses SMC.\n");
+	free(text);
+
+	records = (struct records){ .list = list + 1, .count = 1 };
+	out = open_memstream(&text, &size);
+	yes("why: all have ended", print_why(out, &records, &any) == WHY_NONE);
+	fclose(out);
+	free(text);
+}
+
 static void test_endpoint(void)
 {
 	static const char * const bad[] = {
@@ -473,6 +498,7 @@ int main(void)
 	test_json_text();
 	test_utf8();
 	test_why();
+	test_why_closed();
 	test_endpoint();
 	test_sizes();
 	test_states();
