@@ -32,6 +32,7 @@ const char *ivs_open(struct ivs_region *r, void *mem, u64 len, const u64 uuid[2]
 	struct ivs_header *h = mem;
 	u64 n, units, taken;
 
+	r->version = 0;
 	/* Check the minimum size first: nothing may be written beyond the end. */
 	if (len < (u64)IVS_BLOCK * (1 + IVS_SLOTS_MIN) + IVS_SLOTS_MIN * IVS_UNIT)
 		return "it is too small";
@@ -39,7 +40,8 @@ const char *ivs_open(struct ivs_region *r, void *mem, u64 len, const u64 uuid[2]
 		return "something else uses it: it has no magic word, but is not empty";
 	if (settle(&h->magic, IVS_MAGIC) != IVS_MAGIC)
 		return "something else uses it: it has another magic word";
-	if (settle(&h->version, IVS_VERSION) != IVS_VERSION)
+	r->version = settle(&h->version, IVS_VERSION);
+	if (r->version != IVS_VERSION)
 		return "its version is not supported";
 	r->mem = mem;
 	r->uuid[0] = settle(&h->uuid[0], uuid[0] ?: 1);

@@ -18,12 +18,14 @@
 /**
  * struct ivs_region - a region that passed the checks of ivs_open()
  * @mem:	address of the region
+ * @version:	version of its format; 0 if ivs_open() refused the region before it knew that
  * @slots:	number of slots
  * @units:	number of units in each share
  * @uuid:	identifies the domain
  */
 struct ivs_region {
 	void	*mem;
+	u64	version;
 	u32	slots;
 	u32	units;
 	u64	uuid[2];

@@ -271,20 +271,23 @@ static void watch_peers(struct ivs_dev *d)
 	struct smc_ism_gid gone;
 	struct ivs_peer *p;
 	u64 now = d->clock;
-	bool ended;
+	bool ended, dead;
 	u32 i;
 
 	for (i = 0; i < d->region.slots; i++) {
 		p = &d->peers[i];
 		spin_lock_bh(&d->peer_lock);
 		ivs_observe(&d->region, i, &p->watch, now);
-		ended = p->is_known &&
-			(!ivs_same(&p->known, &p->watch.view) || ivs_dead(&p->watch, now));
+		dead = p->is_known && ivs_dead(&p->watch, now);
+		ended = p->is_known && (dead || !ivs_same(&p->known, &p->watch.view));
 		if (ended) {
 			gone = gid_of(&p->known);
 			p->is_known = false;
 		}
 		spin_unlock_bh(&d->peer_lock);
+		if (dead)
+			pr_info_ratelimited("smc_ism: %s: the peer in slot %u has been silent for %u s: it is considered dead\n",
+					    d->ism.name, i, IVS_DEAD_MS / 1000);
 		if (ended && is_up(d))
 			smc_ism_gid_gone(&d->ism, &gone);
 	}
@@ -636,10 +639,14 @@ static void come_up(struct ivs_dev *d)
 		d->region.slots, d->region.units << (IVS_UNIT_SHIFT - 10), d->ism.chid);
 }
 
-/* Another machine has our slot: the server takes us for ended, or has given away our peer ID. */
+/*
+ * Another machine has our slot, or nobody has. Do not take another one: if somebody has the same
+ * peer ID, each of us would take what the other one has.
+ */
 static void lose(struct ivs_dev *d)
 {
-	pr_err("smc_ism: %s: another participant has taken its slot\n", d->ism.name);
+	pr_err("smc_ism: %s: its slot was taken away: the server has given peer ID %u to another machine, or believes that this one has ended. Shut this machine down and start it again\n",
+	       d->ism.name, d->peer);
 	WRITE_ONCE(d->state, IVS_LOST);
 	smc_ism_unregister(&d->ism);
 	smc_ism_put(&d->ism);
@@ -699,6 +706,17 @@ static void set_up(struct ivs_dev *d)
 	d->looked = ktime_get_ns() / NSEC_PER_MSEC;
 }
 
+static void say_wrong(const struct ivs_dev *d, const char *wrong)
+{
+	u64 version = d->region.version;
+
+	if (version && version != IVS_VERSION)
+		pr_err("smc_ism: %s: this region cannot be used: its format has version %llu, this driver needs %u. Update the driver of all machines that share it and the server, shut them all down, and start them again\n",
+		       d->ism.name, version, IVS_VERSION);
+	else
+		pr_err("smc_ism: %s: this region cannot be used: %s\n", d->ism.name, wrong);
+}
+
 int ivs_start(struct ivs_dev *d, const struct ivs_bus *bus, void *mem, u64 len, u16 peer)
 {
 	const char *wrong;
@@ -712,7 +730,7 @@ int ivs_start(struct ivs_dev *d, const struct ivs_bus *bus, void *mem, u64 len, 
 	get_random_bytes(uuid, sizeof(uuid));
 	wrong = ivs_open(&d->region, mem, len, uuid, slots);
 	if (wrong) {
-		pr_err("smc_ism: %s: this region cannot be used: %s\n", d->ism.name, wrong);
+		say_wrong(d, wrong);
 		return -EINVAL;
 	}
 	d->units = bitmap_zalloc(d->region.units, GFP_KERNEL);

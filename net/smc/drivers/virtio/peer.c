@@ -219,6 +219,9 @@ static bool take_gone(struct vism_dev *d, struct smc_ism_gid *gid)
 		if (pulse == VISM_ALIVE)
 			continue;
 		*gid = p->gid;
+		if (pulse == VISM_SILENT)
+			pr_info_ratelimited("smc_ism: %s: a peer has been silent for %u s: it is considered dead\n",
+					    d->ism.name, VISM_DEAD_MS / 1000);
 		__forget(d, i, pulse == VISM_SILENT);
 	}
 	mutex_unlock(&d->lock);

@@ -402,6 +402,16 @@ void smcd_lgr_set_peer(struct smcd_lgr *lgr, const struct smc_clc_accept *a)
 	spin_unlock_bh(&lgrs->lock);
 }
 
+/* The connections of the group are about to be reset; @peer_gone: otherwise its device is gone. */
+static void __report(const struct smcd_lgr *lgr, bool peer_gone)
+{
+	lockdep_assert_held(&lgr->lgrs->lock);
+	if (!lgr->ended && lgr->n_conns)
+		pr_info_ratelimited("smc: link group %08x: %s %s is gone; connections reset: %u\n",
+				    lgr->id, peer_gone ? "the peer on" : "device", lgr->dev->name,
+				    lgr->n_conns);
+}
+
 static void end_in(struct smc_net *sn, const struct smc_ism_dev *dev,
 		   const struct smc_ism_gid *peer)
 {
@@ -409,9 +419,14 @@ static void end_in(struct smc_net *sn, const struct smc_ism_dev *dev,
 	struct smcd_lgr *lgr, *next;
 
 	spin_lock_bh(&lgrs->lock);
-	list_for_each_entry_safe(lgr, next, &lgrs->list, list)
-		if ((!dev || lgr->dev == dev) && (!peer || smc_ism_gid_equal(&lgr->peer, peer)))
-			__end(lgr);
+	list_for_each_entry_safe(lgr, next, &lgrs->list, list) {
+		if ((dev && lgr->dev != dev) || (peer && !smc_ism_gid_equal(&lgr->peer, peer)))
+			continue;
+		/* The end of a namespace is not reported. */
+		if (dev)
+			__report(lgr, peer);
+		__end(lgr);
+	}
 	spin_unlock_bh(&lgrs->lock);
 }
 

@@ -110,6 +110,18 @@ def ivshmem_lines():
     return "\n".join(wrong)
 
 
+def ivshmem_symptoms():
+    """The driver logs the texts that users are told to look for; a row that begins with QEMU quotes
+    QEMU."""
+    driver = "".join(map(uapi.read, glob.glob(f"{TOP}/net/smc/drivers/ivshmem/*.c")))
+    table = re.findall(r"(?m)^\| (?!QEMU)(.*?) \|", uapi.read(f"{TOP}/Documentation/two-vms.md"))
+    texts = [text for row in table for text in re.findall(r'"(.*?)"', row)]
+    parts = [part for text in texts for part in text.split(": ")]
+    wrong = [part for part in parts
+             if not re.search(re.sub(r"\d+", "%(?:ll)?u", re.escape(part)), driver)]
+    return f"the driver does not log {wrong}" if wrong or len(texts) < 4 else ""
+
+
 def manuals():
     """mandoc accepts the manuals; long lines are allowed in this tree."""
     manuals = sorted(glob.glob(f"{TOP}/tools/*/*.[1-9]") + glob.glob(f"{TOP}/tools/smcss/*/*.[1-9]"))
@@ -119,4 +131,5 @@ def manuals():
 
 
 def cases():
-    return [(f"pages: {f.__name__}", f) for f in (samples, width, links, paths, ivshmem_lines, manuals)]
+    return [(f"pages: {f.__name__}", f)
+            for f in (samples, width, links, paths, ivshmem_lines, ivshmem_symptoms, manuals)]

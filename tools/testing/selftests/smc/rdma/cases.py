@@ -45,17 +45,18 @@ class Case:
     """name: as on the command line. role: the case of smc_xfer. around: a context manager that gets
     the machine and prepares it. look(machine, where): called at smc_xfer's look(); the connections
     are in mode look_on. program(machine, session): runs instead of smc_xfer. quick: run by default.
-    last, reborn: the client's machine dies, for good, or to be replaced by another one. ours_only:
-    SMC between two machines with our module, TCP with the kernel's own module."""
+    last, reborn: the client's machine dies, for good, or to be replaced by another one. logged: what
+    the server's kernel log says then. ours_only: SMC between two machines with our module, TCP with
+    the kernel's own module."""
 
     def __init__(self, name, role=None, around=None, look=None, expect="smcr", v6=False,
                  kinds=("smc", "smc"), timeout=120, quick=True, last=False, program=None, ours_only=False,
-                 look_on="smcr", reborn=False, **args):
+                 look_on="smcr", reborn=False, logged="", **args):
         self.name, self.role, self.around, self.look = name, role or name, around, look
         self.program, self.ours_only, self.look_on = program, ours_only, look_on
         self.expect, self.v6, self.kinds, self.timeout = expect, v6, kinds, timeout
         self.quick, self.last, self.reborn, self.args = quick, last, reborn, args
-        self.dies = last or reborn
+        self.dies, self.logged = last or reborn, logged
 
 
 def sysctls(server=None, client=None, both=None, kernel=None):
@@ -827,7 +828,7 @@ CASES += [
     *map(lying, LIES),
     Case("shown_ism", "at_once", count=3, threads=1, quick=False, look=show_ism, look_on="smcd"),
     Case("power_off_ism", "power_off", look=turn_off, timeout=100, quick=False, last=True,
-         look_on="smcd"),
+         look_on="smcd", logged="silent for 10 s: it is considered dead"),
     Case("strangers", program=stranger.strangers, expect="any", quick=False),
     # More connections than the memory of `pair --ism 8` has room for
     Case("paused", look=pause, look_on="any", expect="any", count=80, timeout=100, quick=False),
@@ -836,7 +837,7 @@ CASES += [
     ism_disturbed("unplugged_client", server=False),
     ism_disturbed("unplugged_both"),
     *(Case(f"reborn_{name}", "dies", look=begin_again(peer), timeout=60, quick=False, reborn=True,
-           look_on="smcd") for name, peer in (("same", ""), ("other", 7))),
+           look_on="smcd", logged=" is gone; connections reset: ") for name, peer in (("same", ""), ("other", 7))),
     *peers.cases(Case, Disturbance),
 ]
 BY_NAME = {case.name: case for case in CASES}

@@ -11,6 +11,7 @@ import tty
 
 from lib import smc_netlink as netlink
 from lib.slow import slow
+from lib.wait import holds
 from ism_machine import plug
 from ism_strangers import STRANGERS, strangers
 from machine import run
@@ -197,6 +198,37 @@ def begin_anew(machine):
     machine.wait_for_device()
 
 
+# ---- a server that gives the id of a machine to another one
+
+LOST = "its slot was taken away: the server has given peer ID 0 to another machine"
+
+
+def log_tells(what):
+    return int(run(f"busybox dmesg | grep -c '{what}'", check=False) or 0)
+
+
+def take_id(machine):
+    """Takes the slot as this machine would after a reboot. It leaves the slot, and says what to
+    do."""
+    before = log_tells(LOST)
+    with Peers() as peers:
+        peers.join(machine.index - 1)
+    if not holds(lambda: log_tells(LOST) > before, slow(20)):
+        raise AssertionError("the machine does not say that it has lost its slot")
+    if not holds(lambda: not netlink.ism_devices(), slow(20)):
+        raise AssertionError(f"it still has {netlink.ism_devices()}")
+
+
+def give_id_back(machine):
+    with Peers() as peers:
+        left = peers.leave(machine.index - 1)
+    if left != ["left"]:
+        raise AssertionError(f"the machine has taken its slot back: {left}")
+    plug(False)
+    plug(True)
+    machine.wait_for_device()
+
+
 def share(machine, session):
     """Others could have peers here, too, and a stranger in the name of one peer leaves them half of
     the memory."""
@@ -208,6 +240,11 @@ def cases(case, disturbance):
     def scribbled(what, role):
         d = disturbance(scribble(what), begin_anew)
         return case(f"peers_scribble_{what}", role, around=d.around, look=d.look, timeout=90,
+                    quick=False, look_on="smcd")
+
+    def contested():
+        d = disturbance(take_id, give_id_back, client=False)
+        return case("peers_same_id", "disturbed", around=d.around, look=d.look, timeout=90,
                     quick=False, look_on="smcd")
 
     def with_others(name, role, around, **args):
@@ -223,6 +260,7 @@ def cases(case, disturbance):
         *(case(f"peers_wait_{how}", program=waiting(how), expect="any", quick=False)
           for how in BEATS),
         case("peers_share", program=share, expect="any", quick=False),
+        contested(),
         scribbled("directory", "disturbed"),
         scribbled("all", "scribbled"),
     ]
@@ -230,5 +268,5 @@ def cases(case, disturbance):
 
 # After each case that removes a device, after_tcp checks that it carries connections again.
 NAMES = ("peers_full", "peers_come_and_go", "peers_scribble_own", "peers_scribble_marks",
-         "peers_wait_leave", "after_tcp", "peers_wait_bury", "after_tcp", "peers_scribble_directory",
-         "after_tcp", "peers_scribble_all", "after_tcp", "peers_share")
+         "peers_wait_leave", "after_tcp", "peers_wait_bury", "after_tcp", "peers_same_id", "after_tcp",
+         "peers_scribble_directory", "after_tcp", "peers_scribble_all", "after_tcp", "peers_share")

@@ -98,7 +98,16 @@ static void bad_headers(void)
 	((u8 *)mem)[IVS_PAGE - 1] = 1;
 	CHECK(ivs_open(&r, mem, LEN, uuid_a, SLOTS), "used");
 	CHECK(!*(u64 *)mem, "written to");
+	CHECK(!r.version, "version %llu", (unsigned long long)r.version);
 	tap_case("memory that is used otherwise is not touched");
+	free(mem);
+
+	mem = memory(LEN);
+	((__le64 *)mem)[0] = cpu_to_le64(IVS_MAGIC);
+	((__le64 *)mem)[1] = cpu_to_le64(1);
+	CHECK(ivs_open(&r, mem, LEN, uuid_a, SLOTS) && r.version == 1, "version %llu",
+	      (unsigned long long)r.version);
+	tap_case("the version of a refused region is told");
 	free(mem);
 }
 
