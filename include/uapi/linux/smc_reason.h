@@ -73,10 +73,10 @@
 	/* resources of this host */					\
 	X(NO_MEMORY, 0x5c030001,					\
 	  "there was no memory for the connection",			\
-	  "free some memory")						\
+	  "free some memory, or raise memory.max of the program's memory cgroup") \
 	X(NO_BUFFER, 0x5c030002,					\
 	  "no receive buffer of any permitted size could be allocated",	\
-	  "raise net.smc.mem_max, lower SO_RCVBUF or net.smc.rmem, or free some memory")	\
+	  "raise net.smc.mem_max, lower SO_RCVBUF or net.smc.rmem, enlarge the memory of the ISM device, or free some memory") \
 	X(MAX_CONNS, 0x5c030004,					\
 	  "the link group is full and no further one may be created",	\
 	  "raise the limit on connections per link group, or on link groups") \

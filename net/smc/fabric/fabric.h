@@ -77,12 +77,14 @@ struct smc_wanted {
  * @memcg:	memory cgroup that is charged, or NULL without cgroups
  * @want:	buffer sizes that the socket asks for
  * @conn:	receives the connection of this end
+ * @fails:	receives true if there is no connection because this end could not be created
  */
 struct smc_pair_end {
 	struct sock		*sk;
 	struct mem_cgroup	*memcg;
 	struct smc_wanted	want;
 	struct smc_conn		*conn;
+	bool			fails;
 };
 
 /**

@@ -28,6 +28,8 @@ static void take_decision(struct smc_handshake *hs)
 	smp_rmb();
 	if (hs->conn) {
 		smc_hs_end_up(hs);
+	} else if (hs->pair.client_fails) {
+		smc_hs_end_tcp(hs, hs->pair.reason, 0);
 	/* disconnect(), which clears the option's state, detaches the handshake first. */
 	} else if (smc_tcpopt->answered(hs->sk)) {
 		hs->area.decline.out_of_sync = false;
@@ -79,8 +81,7 @@ static bool take_accept(struct smc_handshake *hs)
 		hs->neg.first_contact = a->first_contact;
 		if (a->has_fce)
 			hs->neg.features &= a->features;
-		if (IS_ERR(smc_hs_conn_new(hs)))
-			reason = SMC_REASON_NO_BUFFER;
+		reason = smc_hs_conn_new(hs);
 	}
 	if (reason) {
 		smc_hs_end_decline(hs, reason);

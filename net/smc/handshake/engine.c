@@ -2,6 +2,7 @@
 /* The state machine: runs the steps of a role as far as possible, in a work item of its own. */
 #include <linux/sched/mm.h>
 #include "../conn/stamp.h"
+#include "../mem/rmbe.h"
 #include "internal.h"
 
 /*
@@ -104,9 +105,9 @@ void smc_hs_send_accept(struct smc_handshake *hs)
  * smc_hs_conn_new() - create the connection on the negotiated fabric
  * @hs: the handshake
  *
- * Return: the connection, which hs->conn points to as well, or an ERR_PTR.
+ * Return: SMC_REASON_NONE if hs->conn is the connection, or why there is none.
  */
-struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs)
+enum smc_reason smc_hs_conn_new(struct smc_handshake *hs)
 {
 	struct smc_wanted want;
 	struct smc_conn *c;
@@ -114,12 +115,12 @@ struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs)
 	smc_hs_wanted(hs->sk, &want);
 	c = hs->neg.fabric->ops->conn_new(hs->neg.fabric, hs->sk, &hs->neg, &want);
 	if (IS_ERR(c))
-		return c;
+		return smc_rmbe_refusal();
 	c->version = hs->neg.version;
 	smc_stamps_follow(hs->sk, c);
 	smc_conn_set_notify(c, smc_hs_event, hs->sk);
 	hs->conn = c;
-	return c;
+	return SMC_REASON_NONE;
 }
 
 /**

@@ -89,6 +89,8 @@ struct smc_clc_area {
  * @possible:	the kernel chose @client_isn, so the client can be paired
  * @registered:	the client is or was in the table
  * @reason:	with SMC_HS_DECIDED and without a connection: why the client stays TCP
+ * @client_fails: the reason is that the client's end could not be created, not that the child
+ *		declines
  * @client:	for a child: handshake of the client that it has claimed, with a reference
  */
 struct smc_pair {
@@ -98,6 +100,7 @@ struct smc_pair {
 	bool			possible;
 	bool			registered;
 	enum smc_reason		reason;
+	bool			client_fails;
 	struct smc_handshake	*client;
 };
 
@@ -190,7 +193,7 @@ void smc_hs_settle(struct smc_handshake *hs);
 
 /* engine.c */
 void smc_hs_send_accept(struct smc_handshake *hs);
-struct smc_conn *smc_hs_conn_new(struct smc_handshake *hs);
+enum smc_reason smc_hs_conn_new(struct smc_handshake *hs);
 bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type);
 bool smc_hs_prepared(struct smc_handshake *hs, const struct smc_clc_accept *a);
 bool smc_hs_finish(struct smc_handshake *hs);

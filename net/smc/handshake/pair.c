@@ -342,6 +342,7 @@ static int make_pair(struct smc_handshake *client, struct sock *child, struct me
 	smc_hs_wanted(c.sk, &c.want);
 	smc_hs_wanted(s.sk, &s.want);
 	rc = smc_fabric_pair(&c, &s, atomic);
+	client->pair.client_fails = c.fails;
 	if (rc)
 		return rc;
 	/* The first data may arrive before the other socket is up. */
@@ -381,7 +382,7 @@ int smc_pair_now(struct smc_handshake *client, struct sock *child, const struct 
 /**
  * smc_pair_later() - as smc_pair_now(), but in the work item of the child's handshake
  * @client: handshake of the client; takes over its reference
- * @server: handshake of the child; receives the child's end
+ * @server: handshake of the child; receives the child's end, or whether the client's end has failed
  *
  * Context: process, may sleep.
  * Return: 0, or an enum smc_reason if both ends become TCP.
@@ -390,7 +391,9 @@ int smc_pair_later(struct smc_handshake *client, struct smc_handshake *server)
 {
 	int rc = make_pair(client, server->sk, server->memcg, false, &server->conn);
 
-	if (rc)
+	if (rc) {
+		server->pair.client_fails = client->pair.client_fails;
 		smc_pair_refuse(client, rc);
+	}
 	return rc;
 }

@@ -13,8 +13,8 @@ static bool take_proposal(struct smc_handshake *hs)
 	reason = READ_ONCE(sn->enable) ? hs->ops->excludes(hs->sk) : SMC_REASON_DISABLED;
 	if (!reason)
 		reason = smc_fabric_choose(hs->sk, &hs->area.proposal, &hs->neg);
-	if (!reason && IS_ERR(smc_hs_conn_new(hs)))
-		reason = SMC_REASON_NO_BUFFER;
+	if (!reason)
+		reason = smc_hs_conn_new(hs);
 	if (reason) {
 		smc_hs_end_decline(hs, reason);
 		return false;
@@ -41,10 +41,14 @@ static void decide_for_both(struct smc_handshake *hs)
 
 	hs->pair.client = NULL;
 	rc = smc_pair_later(client, hs);
-	if (rc)
+	if (rc && hs->pair.client_fails) {
+		hs->area.decline.out_of_sync = false;
+		smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, rc);
+	} else if (rc) {
 		smc_hs_end_tcp(hs, rc, 0);
-	else
+	} else {
 		smc_hs_end_up(hs);
+	}
 }
 
 /* Step PROPOSAL: has the client's Proposal arrived? */

@@ -531,6 +531,19 @@ static struct smc_buf *buf_alloc(const struct smc_account *account, unsigned int
 	return NULL;
 }
 
+/**
+ * smc_rmbe_refusal() - why has smc_rmbe_get() failed?
+ *
+ * Context: process; the same cgroup is active.
+ * Return: SMC_REASON_NO_MEMORY if the cgroup has no room for a usual buffer of small elements.
+ * Otherwise SMC_REASON_NO_BUFFER: a limit of SMC or of the device, or the host's memory.
+ */
+enum smc_reason smc_rmbe_refusal(void)
+{
+	return smc_charge_fits(BUF_BYTES + CGROUP_ROOM) ? SMC_REASON_NO_BUFFER :
+							  SMC_REASON_NO_MEMORY;
+}
+
 /* Create a buffer with @n elements, or return NULL. */
 static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 {

@@ -3,6 +3,7 @@
 #ifndef SMC_MEM_RMBE_H
 #define SMC_MEM_RMBE_H
 
+#include <linux/smc_reason.h>
 #include <linux/types.h>
 
 struct smc_buf;
@@ -19,6 +20,7 @@ struct smc_rmbe;
 
 struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes);
 struct smc_rmbe *smc_rmbe_get_free(struct smc_pools *pools, u32 bytes);
+enum smc_reason smc_rmbe_refusal(void);
 void smc_rmbe_put(struct smc_rmbe *rmbe);
 void *smc_rmbe_data(const struct smc_rmbe *rmbe);
 u8 smc_rmbe_how(const struct smc_rmbe *rmbe);

@@ -144,7 +144,7 @@ static enum smc_reason get_ring(struct smcd_conn *dconn, u32 bytes)
 
 	dconn->ring = smc_rmbe_get(dconn->lgr->rings, min(dconn->sndbuf, bytes));
 	if (!dconn->ring)
-		return SMC_REASON_NO_BUFFER;
+		return smc_rmbe_refusal();
 	c->tx_size = min(smc_rmbe_size(dconn->ring), c->peer_size);
 	c->tx_how = smc_rmbe_how(dconn->ring);
 	c->tx_buf = smc_rmbe_data(dconn->ring);

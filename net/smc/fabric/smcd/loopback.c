@@ -510,12 +510,16 @@ static void lo_detach(struct smc_conn *c)
 	}
 }
 
-static struct lo_conn *lo_new_end(struct smc_fabric *f, const struct smc_pair_end *e, bool server,
-				  bool atomic)
+/* @reason: receives why there is no memory, if this may sleep. */
+static struct lo_conn *lo_new_end(struct smc_fabric *f, struct smc_pair_end *e, bool server,
+				  bool atomic, int *reason)
 {
 	struct mem_cgroup *old = set_active_memcg(e->memcg);
 	struct lo_conn *lo = lo_new(f, smc_net(sock_net(e->sk)), &e->want, server, atomic);
 
+	e->fails = !lo;
+	if (!lo && !atomic)
+		*reason = smc_rmbe_refusal();
 	set_active_memcg(old);
 	if (lo)
 		lo->conn.version = SMC_CLC_V2;
@@ -526,19 +530,20 @@ static int lo_pair(struct smc_fabric *f, struct smc_pair_end *client,
 		   struct smc_pair_end *server, bool atomic)
 {
 	struct lo_conn *c, *s;
+	int rc = -EAGAIN;
 
 	/* Both ends have the EIDs of this host: any EID is a common one. */
 	if (!smc_eids_any())
 		return SMC_REASON_NO_COMMON_EID;
 	/* As in CLC, a server without memory declines before the client allocates any. */
-	s = lo_new_end(f, server, true, atomic);
-	c = s ? lo_new_end(f, client, false, atomic) : NULL;
+	s = lo_new_end(f, server, true, atomic, &rc);
+	c = s ? lo_new_end(f, client, false, atomic, &rc) : NULL;
 	if (!c) {
 		if (s) {
 			lo_detach(&s->conn);
 			smc_conn_put(&s->conn);
 		}
-		return atomic ? -EAGAIN : SMC_REASON_NO_BUFFER;
+		return rc;
 	}
 	lo_join(c, s);
 	lo_join(s, c);

@@ -52,7 +52,7 @@ static enum smc_reason group_reason(int err)
 	case -ENOMEM:
 		return SMC_REASON_NO_MEMORY;
 	case -EACCES:
-		return SMC_REASON_NO_BUFFER;
+		return smc_rmbe_refusal();
 	case -EDQUOT:
 		return SMC_REASON_MAX_CONNS;
 	default:
@@ -353,7 +353,7 @@ static enum smc_reason __attach(struct rdma_conn *rconn, const struct smc_clc_ac
 	rconn->peer_token = a->alert_token;
 	rconn->base.peer_idx = a->rmbe_idx;
 	if (__get_ring(rconn))
-		return SMC_REASON_NO_BUFFER;
+		return smc_rmbe_refusal();
 	smc_lgr_claim_rmbe(&rconn->base);
 	/* A new ring has no key on a link that is down. */
 	__take_working_link(rconn);

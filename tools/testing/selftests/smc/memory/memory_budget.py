@@ -319,13 +319,26 @@ def server(group, port, stop, rcvbuf):
     os._exit(0)
 
 
-def client(group, port, count, sent):
+def reasons(port):
+    """Returns why sockets of this namespace are TCP: a set for clients of that port, one for its
+    children."""
+    said = subprocess.run([f"{TOOLS}/smcss", "-j", "-a"], check=True, capture_output=True)
+    found = set(), set()
+    for sock in json.loads(said.stdout)["sockets"]:
+        if "fallback" in sock:
+            why = sock["fallback"]
+            found[sock["local"]["port"] == port].add(
+                (why["reason"]["name"], why.get("peer_diagnosis", {}).get("name"), why["side"]))
+    return [sorted(of) for of in found]
+
+
+def client(group, port, count, sent, rcvbuf):
     group.enter()
     before = group.current()
     socks, modes = [], []
     for _ in range(count):
         s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
         s.settimeout(slow(60))
         s.connect(("127.0.0.1", port))
         s.sendall(b"ping")
@@ -340,15 +353,18 @@ def client(group, port, count, sent):
                 left -= s.send(bytes(left))
         except BlockingIOError:
             pass
-    return modes, group.current() - before, SERVER.current()
+    grown, server = group.current() - before, SERVER.current()
+    return modes, grown, server, reasons(port)
 
 
 SERVER = CLIENT = None
 
 
-def serve(count, limit=None, rcvbuf=None, sent=0):
-    """Makes connections from a client's group to a server's, which does not read the data. Returns
-    the modes, and the growth of both groups."""
+def serve(count, limit=None, rcvbuf=None, sent=0, limited=None, client_rcvbuf=8192):
+    """Makes connections from a client's group to a server's, which does not read the data. One of
+    them, usually the server's, may be limited. Returns the modes, the growth of both groups, and
+    why clients and children are TCP."""
+    limited = limited or SERVER
     port, says = os.pipe()
     stop, end = os.pipe()
     pid = os.fork()
@@ -358,19 +374,19 @@ def serve(count, limit=None, rcvbuf=None, sent=0):
     os.close(stop)
     number = int(os.read(port, 10))
     before = SERVER.current()
-    SERVER.set_limit(before + limit if limit else "max")
+    limited.set_limit(limited.current() + limit if limit else "max")
     try:
-        modes, of_client, now = in_child(client, CLIENT, number, count, sent)
+        modes, of_client, now, why = in_child(client, CLIENT, number, count, sent, client_rcvbuf)
     finally:
         os.close(end)
         os.waitpid(pid, 0)
-        SERVER.set_limit("max")
-    return modes, of_client, now - before
+        limited.set_limit("max")
+    return modes, of_client, now - before, why
 
 
 @case("each end is charged to the memory cgroup of its own socket")
 def charged():
-    modes, of_client, of_server = serve(64, rcvbuf=LARGE)
+    modes, of_client, of_server, _ = serve(64, rcvbuf=LARGE)
     assert set(modes) == {MODE_SMCD}, modes
     # the server has 64 elements of 256 KiB, the client 64 of 16 KiB
     assert of_server >= 15 * MIB, f"{of_server} in the server's group, {of_client} in the client's"
@@ -429,15 +445,27 @@ def keeps_nothing():
 def at_the_limit():
     # Reserved buffers of the previous case would be reused.
     settled()
-    modes, _, _ = serve(64, 8 * MIB, rcvbuf=LARGE)
+    modes, _, _, why = serve(64, 8 * MIB, rcvbuf=LARGE)
     assert {MODE_SMCD, MODE_TCP} == set(modes), modes
     assert not SERVER.oom_kills() and not CLIENT.oom_kills()
+    assert why == [[["PEER_DECLINED", "NO_MEMORY", "the peer"]],
+                   [["NO_MEMORY", None, "this host"]]], why
+
+
+@case("at memory.max of the client's group connections are TCP, and the reason is the client's")
+def at_the_clients_limit():
+    settled()
+    modes, _, _, why = serve(64, 8 * MIB, limited=CLIENT, client_rcvbuf=LARGE)
+    assert {MODE_SMCD, MODE_TCP} == set(modes), modes
+    assert not SERVER.oom_kills() and not CLIENT.oom_kills()
+    assert why == [[["NO_MEMORY", None, "this host"]],
+                   [["PEER_DECLINED", "NO_MEMORY", "the peer"]]], why
 
 
 @case("the receiver's cgroup pays for an element that grows")
 def grown():
     settled()
-    modes, of_client, of_server = serve(64, sent=100000)
+    modes, of_client, of_server, _ = serve(64, sent=100000)
     assert set(modes) == {MODE_SMCD}, modes
     assert of_server >= 15 * MIB, f"{of_server} in the server's group, {of_client} in the client's"
     assert of_client < 8 * MIB, f"{of_client} in the client's group, {of_server} in the server's"
@@ -446,7 +474,7 @@ def grown():
 @case("at memory.max of the receiver's group an element does not grow, and no process is killed")
 def not_grown():
     settled()
-    modes, _, of_server = serve(64, 8 * MIB, sent=100000)
+    modes, _, of_server, _ = serve(64, 8 * MIB, sent=100000)
     assert MODE_SMCD in modes, modes
     assert of_server <= 8 * MIB, of_server
     assert not SERVER.oom_kills() and not CLIENT.oom_kills()
