@@ -54,7 +54,7 @@ static int __take(struct vism_dev *d, enum vism_use use, u64 token, u64 boot, u6
 		return -ENODEV;
 	}
 	if (index < 0 && !was_full)
-		pr_warn("smc_ism: %s: its window is full until this machine is restarted\n",
+		pr_warn("smc_ism: %s: its window is full until QEMU is restarted\n",
 			d->ism.name);
 	return index;
 }
