@@ -111,10 +111,7 @@ static void hs_up(struct sock *sk, struct smc_conn *c)
 	smc_to_up(sk, c);
 }
 
-/*
- * The listener may have been given an option, or to a user in the kernel, after the SYN; and a client
- * while it connected.
- */
+/* A listener may have been given an option, or to a user in the kernel, after the SYN. */
 static enum smc_reason hs_excludes(const struct sock *sk)
 {
 	enum smc_reason reason = smc_still_eligible(sk);
