@@ -75,11 +75,23 @@ static int fastopen_again(struct sock *sk, const struct msghdr *msg)
 	return rc;
 }
 
+/*
+ * Memory of the kernel: this is a user in the kernel, or splice() and the like. A user with
+ * callbacks of its own has to be called from now on. Returns 0 or -ENOMEM.
+ */
+static int mind_kernel_user(struct sock *sk, struct smc_conn *c)
+{
+	return smc_has_kernel_user(sk) ? smc_conn_attach_user(sk, c) : 0;
+}
+
 static noinline int send_special(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 				 size_t len)
 {
-	int rc = msg->msg_flags & MSG_FASTOPEN ? fastopen_again(sk, msg) : 0;
+	int rc;
 
+	if (!user_backed_iter(&msg->msg_iter) && mind_kernel_user(sk, c))
+		return -ENOMEM;
+	rc = msg->msg_flags & MSG_FASTOPEN ? fastopen_again(sk, msg) : 0;
 	if (rc)
 		return rc;
 	if (msg->msg_flags & MSG_ZEROCOPY)
@@ -87,20 +99,10 @@ static noinline int send_special(struct sock *sk, struct smc_conn *c, struct msg
 	return smc_conn_sendmsg(sk, c, msg, len);
 }
 
-/*
- * Memory of the kernel: this is a user in the kernel, or splice() and the like. A user with
- * callbacks of its own has to be called from now on. Returns 0 or -ENOMEM.
- */
-static noinline int mind_kernel_user(struct sock *sk, struct smc_conn *c)
-{
-	return smc_has_kernel_user(sk) ? smc_conn_attach_user(sk, c) : 0;
-}
-
 static int send_on(struct sock *sk, struct smc_conn *c, struct msghdr *msg, size_t len)
 {
-	if (unlikely(!user_backed_iter(&msg->msg_iter)) && mind_kernel_user(sk, c))
-		return -ENOMEM;
-	if (unlikely(msg->msg_flags & (MSG_ZEROCOPY | MSG_FASTOPEN)))
+	if (unlikely(msg->msg_flags & (MSG_ZEROCOPY | MSG_FASTOPEN) ||
+		     !user_backed_iter(&msg->msg_iter)))
 		return send_special(sk, c, msg, len);
 	return smc_conn_sendmsg(sk, c, msg, len);
 }
@@ -273,7 +275,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 	struct sock *sk = sock->sk;
 	struct smc_conn *c = smc_get_conn(sk);
 
-	if (unlikely(!c || flags & (MSG_ERRQUEUE | MSG_OOB)))
+	if (unlikely(!c || flags & (MSG_ERRQUEUE | MSG_OOB) || !user_backed_iter(&msg->msg_iter)))
 		return recv_unusual(sock, msg, len, flags);
 	msg->msg_namelen = 0;
 	return smc_conn_recvmsg(sk, c, msg, len, flags);

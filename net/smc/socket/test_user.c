@@ -325,8 +325,12 @@ static int user_begin(struct socket *sock, enum user_kind kind)
 		u->have = 1;
 	user_attach(u);
 	list_add(&u->node, &users);
-	/* Look for what came before. */
-	queue_work(smc_wq, &u->work);
+	/* Look for what came before; a read would end the user if there is no connection yet. */
+	if (sock->sk->sk_state != TCP_CLOSE)
+		queue_work(smc_wq, &u->work);
+	/* The connections that are there have been taken over when this returns. */
+	if (kind == USER_LISTEN)
+		flush_work(&u->work);
 	return 0;
 }
 

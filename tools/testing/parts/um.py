@@ -19,6 +19,7 @@ TCPOPT = f"{SUITE}/tcpopt/tcpopt_test"
 PLAIN = "um-plain"
 NETFILTER = {"SMC_PARAMS": "tcp_option=netfilter"}
 FUZZ = f"{SUITE}/callfuzz/fuzz_guest"
+DIFF = f"{SUITE}/callfuzz/diff_guest"
 # Timeout of each guest in seconds, for a hang that no case notices; a busy host is slow.
 TIMEOUT = "900"
 building = threading.Lock()
@@ -131,7 +132,9 @@ PARTS = {
               "other_down"),
         Guest("buffers", f"{SUITE}/rdma/buffers"),
         Guest("which_group", f"{SUITE}/rdma/which_group")))],
-    "um-fuzz": [*map(in_virtual_time, fuzz(600, seed=1))],
+    "um-fuzz": [*map(in_virtual_time, [*fuzz(600, seed=1),
+                                       Guest("compare", DIFF, "-n", "2000", "-s", "5"),
+                                       Guest("options", DIFF, "-o", "2")])],
     "um-admin": [long(30, Guest("tools", f"{TESTING}/../smcss/tests/test_guest")),
                  long(48, Guest("admin", f"{SUITE}/admin/admin_guest", "golden", "reader", "churn",
                                 SMC_CHURN_SECONDS="5", SMC_DEBUG_KERNEL="1")),

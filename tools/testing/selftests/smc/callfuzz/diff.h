@@ -11,6 +11,7 @@ struct program;
 #define AT_ONCE		2	/* as step.thread: the next call follows without a nap */
 
 bool sweep_program(struct program *p, unsigned int n);
+void sweep_values(unsigned int n);		/* try only the first n values */
 unsigned int sweep_next(unsigned int n);	/* the first program of the next option */
 void sweep_name(unsigned int n, char *text, size_t size);
 

@@ -20,6 +20,14 @@ static const char * const stages[] = {
 
 static const uint32_t values[] = { 1, 0, 7, 100, 70000, -1 };
 
+static unsigned int n_values = ARRAY_SIZE(values);
+
+void sweep_values(unsigned int n)
+{
+	if (n && n < n_values)
+		n_values = n;
+}
+
 #define CALL(name, ...)	add(p, (struct step){ .call = call_named(name), __VA_ARGS__ })
 
 static void add(struct program *p, struct step s)
@@ -75,8 +83,8 @@ static void connect_them(struct program *p, const char *stage, unsigned int opti
  */
 bool sweep_program(struct program *p, unsigned int n)
 {
-	unsigned int value = n % ARRAY_SIZE(values), stage = n / ARRAY_SIZE(values) % ARRAY_SIZE(stages);
-	unsigned int option = n / ARRAY_SIZE(values) / ARRAY_SIZE(stages);
+	unsigned int value = n % n_values, stage = n / n_values % ARRAY_SIZE(stages);
+	unsigned int option = n / n_values / ARRAY_SIZE(stages);
 
 	if (option >= surface_n_options)
 		return false;
@@ -95,7 +103,7 @@ bool sweep_program(struct program *p, unsigned int n)
 
 unsigned int sweep_next(unsigned int n)
 {
-	const unsigned int each = ARRAY_SIZE(values) * ARRAY_SIZE(stages);
+	const unsigned int each = n_values * ARRAY_SIZE(stages);
 
 	return (n / each + 1) * each;
 }
@@ -103,9 +111,9 @@ unsigned int sweep_next(unsigned int n)
 /* The option and the stage of a program of the sweep, in words. */
 void sweep_name(unsigned int n, char *text, size_t size)
 {
-	unsigned int option = n / ARRAY_SIZE(values) / ARRAY_SIZE(stages);
+	unsigned int option = n / n_values / ARRAY_SIZE(stages);
 
 	snprintf(text, size, "%s %d, %s", surface_options[option].name,
-		 (int)values[n % ARRAY_SIZE(values)],
-		 stages[n / ARRAY_SIZE(values) % ARRAY_SIZE(stages)]);
+		 (int)values[n % n_values],
+		 stages[n / n_values % ARRAY_SIZE(stages)]);
 }

@@ -73,15 +73,17 @@ static socklen_t make_value(const struct surface_option *o, const struct step *s
  */
 static bool is_compared(const struct surface_option *o)
 {
-	static const struct { int level, name; } capacity[] = {
+	static const struct { int level, name; } others[] = {
 		{ SOL_SOCKET, SO_SNDBUF }, { SOL_SOCKET, SO_RCVBUF }, { SOL_SOCKET, SO_SNDBUFFORCE },
 		{ SOL_SOCKET, SO_RCVBUFFORCE }, { SOL_SOCKET, 73 /* SO_RESERVE_MEM */ },
 		{ IPPROTO_TCP, TCP_WINDOW_CLAMP }, { IPPROTO_TCP, TCP_MAXSEG },
-		{ IPPROTO_TCP, TCP_NOTSENT_LOWAT }, { IPPROTO_TCP, 37 /* TCP_TX_DELAY */ },
+		{ IPPROTO_TCP, TCP_NOTSENT_LOWAT },
+		/* Messages in the error queue contain no data. */
+		{ SOL_SOCKET, SO_TIMESTAMPING_OLD }, { SOL_SOCKET, SO_TIMESTAMPING_NEW },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(capacity); i++)
-		if (o->level == capacity[i].level && o->number == capacity[i].name)
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (o->level == others[i].level && o->number == others[i].name)
 			return false;
 	if (setting.prompt && o->level == IPPROTO_TCP &&
 	    (o->number == TCP_CORK || o->number == TCP_NODELAY))

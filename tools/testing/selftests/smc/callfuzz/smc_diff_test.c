@@ -10,7 +10,7 @@
  *   -s SEED  -n PROGRAMS
  *   -r FILE  play only the programs of this file
  *   -d N     end after so many differences (1)
- *   -o       instead of random programs, a sweep over all options (diff_sweep.c)
+ *   -o N     instead of random programs, a sweep over all options with N values (diff_sweep.c)
  *
  * In virtual time the same seed gives the same results, and a nap after each call costs nothing.
  * The calls are those of smc_call_fuzz_test, by one thread. What is left out, because SMC is meant
@@ -343,12 +343,14 @@ int main(int argc, char **argv)
 	int c;
 
 	opt.seed = time(NULL);
-	while ((c = getopt(argc, argv, "s:n:r:d:o")) != -1) {
+	while ((c = getopt(argc, argv, "s:n:r:d:o:")) != -1) {
 		switch (c) {
 		case 's': opt.seed = strtoull(optarg, NULL, 0); break;
 		case 'n': opt.programs = strtoul(optarg, NULL, 0); break;
 		case 'r': opt.replay = optarg; break;
-		case 'o': opt.sweep = true; break;
+		case 'o': opt.sweep = true;
+			sweep_values(strtoul(optarg, NULL, 0));
+			break;
 		case 'd': opt.differences = strtoul(optarg, NULL, 0); break;
 		default: ksft_exit_fail_msg("usage: see the head of smc_diff_test.c\n");
 		}

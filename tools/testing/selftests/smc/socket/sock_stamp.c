@@ -548,7 +548,7 @@ const struct test_case stamp_cases[] = {
 	CASE(rx_stamp, 0, "times of received data in all formats"),
 	CASE(rx_stamp_many, 0, "more arrivals than are remembered; inherited from a listener"),
 	CASE(tx_stamp, 0, "times of sent data: SCHED, SND, ACK, by option and by message"),
-	CASE(tx_stamp_early, 0, "times of sent data, asked for on a listener and before connect"),
+	CASE(tx_stamp_early, F_ONE, "times of sent data, asked for on a listener and before connect"),
 	CASE(tx_stamp_stats, 0, "statistics with the time of sent data"),
 	CASE(tx_stamp_full, 0, "times of data that fill the send buffer"),
 	{ 0 }
