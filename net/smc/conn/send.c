@@ -271,8 +271,8 @@ static void lock_tx(struct smc_conn *c)
 /* Our own flags come before SEND_SHUTDOWN, which TCP or shutdown() sets later. */
 static bool tx_ended(struct sock *sk, struct smc_conn *c)
 {
-	return READ_ONCE(sk->sk_err) || READ_ONCE(c->tx_flags) ||
-	       (READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN) ||
+	/* Plain reads, as in tcp_sendmsg(): the compiler folds them into the comparisons. */
+	return sk->sk_err || READ_ONCE(c->tx_flags) || (sk->sk_shutdown & SEND_SHUTDOWN) ||
 	       smc_conn_peer_gone(c);
 }
 

@@ -347,7 +347,8 @@ static void lo_commit(struct smc_conn *c)
 
 	if (unlikely(!peer))
 		return;
-	if (unlikely(READ_ONCE(peer->stamps)))
+	/* Not READ_ONCE(), which the compiler does not fold into the comparison. */
+	if (unlikely(data_race(peer->stamps)))
 		commit_stamped(c, peer);
 	else
 		move_prod(c, peer);

@@ -547,9 +547,9 @@ const struct test_case stamp_cases[] = {
 	CASE(cmsg_inq_early, 0, "TCP_INQ on a listener and before connect"),
 	CASE(rx_stamp, 0, "times of received data in all formats"),
 	CASE(rx_stamp_many, 0, "more arrivals than are remembered; inherited from a listener"),
-	CASE(tx_stamp, 0, "times of sent data: SCHED, SND, ACK, by option and by message"),
+	CASE(tx_stamp, F_ONE, "times of sent data: SCHED, SND, ACK, by option and by message"),
 	CASE(tx_stamp_early, F_ONE, "times of sent data, asked for on a listener and before connect"),
-	CASE(tx_stamp_stats, 0, "statistics with the time of sent data"),
-	CASE(tx_stamp_full, 0, "times of data that fill the send buffer"),
+	CASE(tx_stamp_stats, F_ONE, "statistics with the time of sent data"),
+	CASE(tx_stamp_full, F_ONE, "times of data that fill the send buffer"),
 	{ 0 }
 };
