@@ -18,7 +18,7 @@
  */
 static inline bool smc_stamps_untold(const struct sock *sk)
 {
-#ifdef SOCK_CUSTOM_SOCKOPT
+#ifdef SMC_HAVE_CUSTOM_SOCKOPT
 	return false;
 #else
 	return READ_ONCE(sk->sk_tsflags) || sock_flag(sk, SOCK_RCVTSTAMP);

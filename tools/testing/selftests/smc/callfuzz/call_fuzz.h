@@ -134,6 +134,7 @@ void settings_for_devices(void);
 void program_make(struct random *r, struct program *p);
 void program_change(struct random *r, struct program *p, const struct program *other);
 void program_write(const struct program *p, FILE *f);
+void program_show(const struct program *p, const char *indent);	/* as TAP comments */
 /* Reads the next program of a file; false if there is none, or if it is invalid (*bad). */
 bool program_read(struct program *p, FILE *f, bool *bad);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Programs: generation, mutation, writing and reading. */
+#define _GNU_SOURCE
+#include <stdlib.h>
 #include <string.h>
 
+#include "kselftest.h"
 #include "call_fuzz.h"
 #include "random.h"
 
@@ -223,6 +226,19 @@ void program_write(const struct program *p, FILE *f)
 			s->slot, s->other, s->arg[0], s->arg[1], s->arg[2], s->arg[3]);
 	}
 	fprintf(f, "end\n");
+}
+
+void program_show(const struct program *p, const char *indent)
+{
+	char *text = NULL, *line, *rest;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	program_write(p, f);
+	fclose(f);
+	for (rest = text; (line = strsep(&rest, "\n")) && *line;)
+		ksft_print_msg("%s%s\n", indent, line);
+	free(text);
 }
 
 static bool step_read(struct step *s, const char *line)

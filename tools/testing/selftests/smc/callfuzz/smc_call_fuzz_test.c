@@ -154,19 +154,6 @@ static bool next_program(struct program *p, bool *changed)
 	return true;
 }
 
-static void show_program(const struct program *p)
-{
-	char *text = NULL, *line, *rest;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-
-	program_write(p, f);
-	fclose(f);
-	for (rest = text; (line = strsep(&rest, "\n")) && *line;)
-		ksft_print_msg("    %s\n", line);
-	free(text);
-}
-
 /* Called before the program is played: afterwards it may be impossible to write anything. */
 static void record(const struct program *p)
 {
@@ -188,7 +175,7 @@ static bool play_one(void)
 	if (!play(&p)) {
 		board->hung = true;
 		ksft_print_msg("a call of this program does not end:\n");
-		show_program(&p);
+		program_show(&p, "    ");
 		show_places();
 		return false;
 	}
@@ -200,7 +187,7 @@ static bool play_one(void)
 	if (klog_check(board->complaint, sizeof(board->complaint))) {
 		board->complained = true;
 		ksft_print_msg("the kernel complained: %s\n", board->complaint);
-		show_program(&p);
+		program_show(&p, "    ");
 		return false;
 	}
 	return true;

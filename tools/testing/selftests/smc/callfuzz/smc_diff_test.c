@@ -201,15 +201,7 @@ static void show_view(const char *name, const struct view *v)
 
 static void show(const struct program *p, int at)
 {
-	char *text = NULL, *line, *rest;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-
-	program_write(p, f);
-	fclose(f);
-	for (rest = text; (line = strsep(&rest, "\n")) && *line;)
-		ksft_print_msg("%s\n", line);
-	free(text);
+	program_show(p, "");
 	ksft_print_msg("differs at step %d:\n", at + 1);
 	for (int w = 0; w < WORLDS; w++)
 		show_view(world_names[w], &views[w][at]);
