@@ -241,11 +241,14 @@ bool smc_ism_has_last_word(const void *mem)
 {
 	const struct smc_control *control = mem;
 	struct smc_cdc_msg msg;
+	u64 cons;
 
-	/* An acquire: the last word comes after all that the peer has written. */
 	if (READ_ONCE(control->type) != SMC_CDC_TYPE)
 		return false;
-	smc_control_unpack(0, virt_load_acquire(&control->cons), &msg);
+	cons = READ_ONCE(control->cons);
+	/* The last word follows all that the peer has written. Not an acquire: 32 bits lack it. */
+	virt_mb();
+	smc_control_unpack(0, cons, &msg);
 	return msg.conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
 }
 EXPORT_SYMBOL_GPL(smc_ism_has_last_word);
