@@ -285,12 +285,11 @@ void smc_unhash(struct sock *sk)
 	if (listener)
 		end_listener(sk);
 	smc_family(sk)->tcp->unhash(sk);
-	/*
-	 * Leave the reuseport group, so that TCP cannot migrate an SMC child to another listener,
-	 * which may be plain TCP (tcp_migrate_req).
-	 */
-	if (listener)
+	if (listener && rcu_access_pointer(sk->sk_reuseport_cb)) {
+		smc_migrate_children(sk);
+		/* So TCP cannot give an SMC child to a listener that is plain TCP. */
 		reuseport_detach_sock(sk);
+	}
 }
 
 /**

@@ -115,6 +115,9 @@ bool smc_defers(const struct sock *sk);
 __poll_t smc_poll_deferring(struct sock *sk);
 int smc_await_due(struct sock *sk, long *timeo);
 
+/* migrate.c: children of a listener that ends */
+void smc_migrate_children(struct sock *sk);
+
 /* orphan.c: sockets that outlive their files */
 bool smc_orphan_begin(struct sock *sk);
 void smc_orphan_end(struct sock *sk);
