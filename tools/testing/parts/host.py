@@ -47,11 +47,13 @@ def check_intree(part):
 
 
 def check_newest(part):
-    """Runs a row of the table in Documentation/kernels.md without writing the results; and that
-    kernel's own ISM device."""
+    """Runs a row of the table in Documentation/kernels.md without writing the results; that
+    kernel's own ISM device; and looks in its headers for what surface/tcp_table lacks."""
     part.suite("newest", [f"{TESTING}/check_kernels", "--dry", "newest"])
     part.suite("loopback-ism", [f"{TESTING}/vm/run", "--kver", "um-7.3", "--variant=-test", "--timeout",
                                 "480", "--name", "check-newest-dibs", "--", f"{TESTING}/guest_dibs"])
+    part.suite("headers", ["sh", "-c", f'python3 {SUITE}/admin/tcp_table.py '
+                           f'"$({TESTING}/vm/debug-kernel um-7.3)"'])
 
 
 def check_build(part):

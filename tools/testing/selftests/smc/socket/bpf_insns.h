@@ -15,6 +15,10 @@
 /* skip n instructions unless, or if, the register has the value */
 #define UNLESS(reg, value, n)	((struct bpf_insn){ BPF_JMP | BPF_JNE | BPF_K, reg, 0, n, value })
 #define IF(reg, value, n)	((struct bpf_insn){ BPF_JMP | BPF_JEQ | BPF_K, reg, 0, n, value })
+#define ADD_WORD(dst, src, at)	((struct bpf_insn){ BPF_STX | BPF_ATOMIC | BPF_W, dst, src, at, BPF_ADD })
+/* two instructions */
+#define MAP_FD(dst, map)	((struct bpf_insn){ BPF_LD | BPF_DW | BPF_IMM, dst, BPF_PSEUDO_MAP_FD, 0, map }), \
+				((struct bpf_insn){ 0 })
 #define CALL(function)		((struct bpf_insn){ BPF_JMP | BPF_CALL, 0, 0, 0, function })
 #define EXIT			((struct bpf_insn){ BPF_JMP | BPF_EXIT, 0, 0, 0, 0 })
 

@@ -78,6 +78,7 @@ struct test_case {
 #define F_ONE		32	/* both roles on one machine: skipped with --play */
 
 #define CASE(n, fl, text)	{ #n, n##_server, n##_client, fl, text }
+#define BOTH(n, fl, text)	{ #n, n, n, fl, text }
 #define SOLO(n, fl, text)	{ #n, NULL, n, fl, text }
 
 

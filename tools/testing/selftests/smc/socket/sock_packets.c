@@ -181,6 +181,53 @@ static void ip_options_before(void)
 	before(&(struct before){ ip_options_on, ip_options_off });
 }
 
+/* ---- IPv6's headers, each of which keeps a client on TCP ---- */
+
+static const int headers[] = { IPV6_HOPOPTS, IPV6_DSTOPTS, IPV6_2292PKTOPTIONS };
+
+static long set_header(int fd, int option)
+{
+	static const char pad[8] = { 0, 0, 1, 4 };
+	char ctl[CMSG_SPACE(sizeof(pad))] = "";
+	struct cmsghdr *cm = (void *)ctl;
+
+	if (option != IPV6_2292PKTOPTIONS)
+		return setsockopt(fd, IPPROTO_IPV6, option, pad, sizeof(pad));
+	cm->cmsg_len = CMSG_LEN(sizeof(pad));
+	cm->cmsg_level = IPPROTO_IPV6;
+	cm->cmsg_type = IPV6_2292DSTOPTS;
+	memcpy(CMSG_DATA(cm), pad, sizeof(pad));
+	return setsockopt(fd, IPPROTO_IPV6, option, ctl, sizeof(ctl));
+}
+
+static void headers_before_server(void)
+{
+	int l = serve();
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+		int fd = X(accept(l, NULL, NULL));
+
+		check_kept(fd, false);
+		ping_pong(fd);
+		close(fd);
+	}
+}
+
+static void headers_before_client(void)
+{
+	struct addr a = loopback(ctl_get());
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+		int fd = make_socket(0);
+
+		R(set_header(fd, headers[i]));
+		X(connect(fd, &a.sa, a.len));
+		check_kept(fd, true);
+		ping_pong(fd);
+		close(fd);
+	}
+}
+
 static void tx_delay_on(int fd)
 {
 	R(set_int(fd, IPPROTO_TCP, TCP_TX_DELAY, 1));
@@ -513,13 +560,12 @@ static void policies_client(void)
 	policy_late(fd);
 }
 
-#define BOTH(n, fl, text)	{ #n, n, n, fl, text }
-
 const struct test_case packets_cases[] = {
 	BOTH(filter_before, F_ROOT | F_HERE, "SO_ATTACH_FILTER keeps a connection on TCP"),
 	BOTH(bpf_filter_before, F_ROOT | F_HERE, "SO_ATTACH_BPF keeps a connection on TCP"),
 	BOTH(pacing_before, F_HERE, "SO_MAX_PACING_RATE keeps a connection on TCP"),
 	BOTH(ip_options_before, F_ROOT | F_HERE, "IP_OPTIONS and IPV6_DSTOPTS keep it on TCP"),
+	CASE(headers_before, F_ROOT | F_HERE | F_V6, "IPv6's headers keep a client on TCP"),
 	BOTH(tx_delay_before, F_HERE, "TCP_TX_DELAY keeps a connection on TCP"),
 	BOTH(filter_late, F_ROOT | F_HERE, "a filter for a connection that is up"),
 	BOTH(packets_late, F_ROOT | F_HERE, "options about packets on a connection that is up"),

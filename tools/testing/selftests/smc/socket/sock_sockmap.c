@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sockmaps replace the proto of a socket. They refuse a socket that is SMC or may become SMC, and
- * support one that is plain TCP in full.
+ * support one that is plain TCP in full. So no program of a sockmap (BPF_SK_SKB_STREAM_PARSER,
+ * BPF_SK_SKB_STREAM_VERDICT, BPF_SK_SKB_VERDICT, BPF_SK_MSG_VERDICT) ever sees a connection that is
+ * SMC.
  */
 #include <linux/kcm.h>
 #include <sys/ioctl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sockets, and their options on four levels and on SMC's own. The numbers are those of Linux 6.12
+ * Sockets, and their options on four levels and on SMC's own. The numbers are those of Linux 7.3
  * on most architectures, so that an older header does not lack the newest.
  */
 #include <netinet/in.h>
@@ -98,6 +98,9 @@ const struct surface_option surface_options[] = {
 	OPT_OF(41, TCP_AO_GET_KEYS, VALUE_BYTES, 304, OPT_GET),
 	OPT_OF(42, TCP_AO_REPAIR, VALUE_BYTES, 16, 0),
 	OPT(43, TCP_IS_MPTCP, OPT_GET),
+	OPT(44, TCP_RTO_MAX_MS, 0),
+	OPT(45, TCP_RTO_MIN_US, 0),
+	OPT(46, TCP_DELACK_MAX_US, 0),
 #undef LEVEL
 #define LEVEL SOL_SOCKET
 	OPT(1, SO_DEBUG, 0),
@@ -121,6 +124,9 @@ const struct surface_option surface_options[] = {
 	OPT(19, SO_SNDLOWAT, OPT_GET),
 	OPT_OF(20, SO_RCVTIMEO_OLD, VALUE_BYTES, 16, 0),
 	OPT_OF(21, SO_SNDTIMEO_OLD, VALUE_BYTES, 16, 0),
+	OPT(22, SO_SECURITY_AUTHENTICATION, 0),
+	OPT(23, SO_SECURITY_ENCRYPTION_TRANSPORT, 0),
+	OPT(24, SO_SECURITY_ENCRYPTION_NETWORK, 0),
 	OPT_OF(25, SO_BINDTODEVICE, VALUE_TEXT, 15, OPT_REFUSED),
 	OPT_OF(26, SO_ATTACH_FILTER, VALUE_POINTER, 16, OPT_REFUSED),
 	OPT(27, SO_DETACH_FILTER, OPT_SET),
@@ -172,7 +178,13 @@ const struct surface_option surface_options[] = {
 	OPT(75, SO_RCVMARK, 0),
 	OPT(76, SO_PASSPIDFD, 0),
 	OPT(77, SO_PEERPIDFD, OPT_GET | OPT_VARIES),
+	OPT(78, SO_DEVMEM_LINEAR, 0),
+	OPT(79, SO_DEVMEM_DMABUF, 0),
 	OPT_OF(80, SO_DEVMEM_DONTNEED, VALUE_BYTES, 8, OPT_SET),
+	OPT(82, SO_RCVPRIORITY, 0),
+	OPT(83, SO_PASSRIGHTS, 0),
+	OPT(84, SO_INQ, 0),
+	OPT(85, SO_RIGHTS_NOTRUNC, 0),
 #undef LEVEL
 #define LEVEL IPPROTO_IP
 	OPT(1, IP_TOS, 0),
@@ -232,6 +244,7 @@ const struct surface_option surface_options[] = {
 	OPT(7, IPV6_CHECKSUM, 0),
 	OPT(8, IPV6_2292HOPLIMIT, 0),
 	OPT_OF(9, IPV6_NEXTHOP, VALUE_BYTES, 28, 0),
+	OPT(10, IPV6_AUTHHDR, 0),
 	OPT(11, IPV6_FLOWINFO, 0),
 	OPT(16, IPV6_UNICAST_HOPS, 0),
 	OPT(17, IPV6_MULTICAST_IF, OPT_VARIES),
@@ -269,6 +282,7 @@ const struct surface_option surface_options[] = {
 	OPT(60, IPV6_RECVPATHMTU, 0),
 	OPT_OF(61, IPV6_PATHMTU, VALUE_BYTES, 32, OPT_GET | OPT_VARIES),
 	OPT(62, IPV6_DONTFRAG, 0),
+	OPT(63, IPV6_USE_MIN_MTU, 0),
 	OPT(64, IP6T_SO_SET_REPLACE, 0),
 	OPT(65, IP6T_SO_SET_ADD_COUNTERS, 0),
 	OPT(66, IPV6_RECVTCLASS, 0),
