@@ -828,7 +828,7 @@ CASES += [
     *map(lying, LIES),
     Case("shown_ism", "at_once", count=3, threads=1, quick=False, look=show_ism, look_on="smcd"),
     Case("power_off_ism", "power_off", look=turn_off, timeout=100, quick=False, last=True,
-         look_on="smcd", logged="silent for 10 s: it is considered dead"),
+         look_on="smcd", logged=" is gone; connections reset: 3"),
     Case("strangers", program=stranger.strangers, expect="any", quick=False),
     # More connections than the memory of `pair --ism 8` has room for
     Case("paused", look=pause, look_on="any", expect="any", count=80, timeout=100, quick=False),
