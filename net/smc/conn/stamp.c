@@ -190,15 +190,8 @@ static void set_id(struct smc_stamps *s, const struct smc_conn *c, bool on)
 	spin_unlock_bh(&s->lock);
 }
 
-/**
- * smc_stamps_follow() - learn what a socket asks for
- * @sk: the socket
- * @c: its connection, which may not be established yet
- *
- * Context: any but hard interrupts; calls for one socket are serialized.
- * Return: 0, or -ENOMEM: then there are no time stamps.
- */
-int smc_stamps_follow(struct sock *sk, struct smc_conn *c)
+/* See smc_stamps_follow(); the socket or the connection has something to do with time stamps. */
+int smc_stamps_learn(struct sock *sk, struct smc_conn *c)
 {
 	u32 tsflags = READ_ONCE(sk->sk_tsflags);
 	bool rx = wants_arrivals(sk), id = tsflags & SOF_TIMESTAMPING_OPT_ID;

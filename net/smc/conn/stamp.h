@@ -4,6 +4,7 @@
 #define SMC_CONN_STAMP_H
 
 #include <linux/socket.h>
+#include <linux/tcp.h>
 #include "conn.h"
 
 /*
@@ -26,7 +27,24 @@ static inline bool smc_stamps_untold(const struct sock *sk)
 }
 
 /* the options of the socket */
-int smc_stamps_follow(struct sock *sk, struct smc_conn *c);
+int smc_stamps_learn(struct sock *sk, struct smc_conn *c);
+
+/**
+ * smc_stamps_follow() - learn what a socket asks for
+ * @sk: the socket
+ * @c: its connection, which may not be established yet
+ *
+ * Context: any but hard interrupts; calls for one socket are serialized.
+ * Return: 0, or -ENOMEM: then there are no time stamps.
+ */
+static inline int smc_stamps_follow(struct sock *sk, struct smc_conn *c)
+{
+	if (likely(!READ_ONCE(sk->sk_tsflags) && !sock_flag(sk, SOCK_RCVTSTAMP) &&
+		   !tcp_sk(sk)->recvmsg_inq && !READ_ONCE(c->stamps)))
+		return 0;
+	return smc_stamps_learn(sk, c);
+}
+
 void smc_stamps_free(struct smc_conn *c);
 
 /* receiving */

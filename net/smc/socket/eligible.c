@@ -6,6 +6,20 @@
 #include "ipsec.h"
 #include "socket.h"
 
+/* After the last key has been removed, an empty list may stay. */
+static bool has_key_lists(const struct sock *sk)
+{
+	bool has = false;
+
+#ifdef CONFIG_TCP_MD5SIG
+	has = rcu_access_pointer(tcp_sk(sk)->md5sig_info);
+#endif
+#ifdef CONFIG_TCP_AO
+	has |= !!rcu_access_pointer(tcp_sk(sk)->ao_info);
+#endif
+	return has;
+}
+
 /*
  * Does TCP sign or verify segments of this socket? If a listener has any key, all its children stay
  * TCP, because a SYN does not tell which child will get the key.
@@ -20,6 +34,8 @@ static bool has_keys(const struct sock *sk)
 	const struct tcp_ao_info *ao;
 #endif
 
+	if (likely(!has_key_lists(sk)))
+		return false;
 	rcu_read_lock();
 #ifdef CONFIG_TCP_MD5SIG
 	md5 = rcu_dereference(tcp_sk(sk)->md5sig_info);

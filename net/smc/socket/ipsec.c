@@ -26,6 +26,9 @@ bool smc_ipsec_own(const struct sock *sk)
 	const struct xfrm_policy *policy;
 	int dir;
 
+	if (likely(!rcu_access_pointer(sk->sk_policy[XFRM_POLICY_IN]) &&
+		   !rcu_access_pointer(sk->sk_policy[XFRM_POLICY_OUT])))
+		return false;
 	rcu_read_lock();
 	for (dir = XFRM_POLICY_IN; dir <= XFRM_POLICY_OUT; dir++) {
 		policy = rcu_dereference(sk->sk_policy[dir]);

@@ -13,6 +13,17 @@
 #include <net/tcp.h>
 #include "socket.h"
 
+static bool has_option_lists(const struct sock *sk)
+{
+	bool has = rcu_access_pointer(inet_sk(sk)->inet_opt);
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		has |= !!rcu_access_pointer(inet6_sk(sk)->opt);
+#endif
+	return has;
+}
+
 /*
  * After the last option has been removed, an empty structure may stay. IPv4 options include a label
  * that a security module has added (CIPSO).
@@ -22,6 +33,8 @@ static bool has_ip_options(const struct sock *sk)
 	const struct ip_options_rcu *opt4;
 	bool has;
 
+	if (likely(!has_option_lists(sk)))
+		return false;
 	rcu_read_lock();
 	opt4 = rcu_dereference(inet_sk(sk)->inet_opt);
 	has = opt4 && opt4->opt.optlen;

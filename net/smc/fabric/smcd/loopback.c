@@ -197,8 +197,9 @@ static struct lo_conn *lo_new(struct smc_fabric *f, struct smc_net *sn,
 		smc_conn_may_grow(&lo->conn, want->rcvbuf, want->rcvbuf_most);
 	lo->conn.payer = smc_charge_hold_active();
 	lo->sn = sn;
-	lo->token = get_random_u64();
 	lo->link_id = atomic_inc_return(&lo_link_id);
+	/* Of a pair, this is only a name, which no peer ever presents. */
+	lo->token = lo->link_id;
 	lo->server = server;
 	atomic_inc(&sn->n_smcd);
 	return lo;
@@ -213,6 +214,7 @@ static struct smc_conn *lo_conn_new(struct smc_fabric *f, struct sock *sk,
 
 	if (!lo)
 		return ERR_PTR(-ENOMEM);
+	lo->token = get_random_u64();
 	if (atomic_read(&sn->n_smcd) == 1 && neg->server)
 		neg->first_contact = true;
 	return &lo->conn;
