@@ -8,12 +8,14 @@ import threading
 import time
 import types
 
-from parts.part import SUITE, TESTING, built_quietly, lines_of
+from parts.part import SUITE, TESTING, TOP, built_quietly, lines_of
 from parts.slots import BEFORE_OTHERS, FIRST, slots
 
 import kernel as kernels
 
 RUN_IN_VM = f"{SUITE}/run_in_vm.sh"
+PROGRAMS = f"{TOP}/Documentation/programs.md"
+PROGRAMS_HEAD = ("| program | package | what it does | connections, all SMC |\n", "|---|---|---|---|\n")
 TCPOPT = f"{SUITE}/tcpopt/tcpopt_test"
 # The kernel without CONFIG_SMC, and the setting that makes other kernels behave like it.
 PLAIN = "um-plain"
@@ -63,6 +65,12 @@ def again(parts, change):
 
 def large(guest):
     guest.options = ("--mem", "4096")
+    return guest
+
+
+def busy(guest):
+    """Gives this guest time for everything that starts in it."""
+    guest.options = ("--mem", "2048", "--timeout", "2400")
     return guest
 
 
@@ -146,6 +154,7 @@ PARTS = {
     "um-nohooks": [*map(in_virtual_time, map(without_hooks, (
         Guest("option", TCPOPT), Guest("sockets", RUN_IN_VM, SMC_TESTS="sock memory",
                                        SMC_SOCK_ARGS="--shard 5/16"))))],
+    "um-services": [busy(long(200, Guest("services", f"{SUITE}/programs/programs_guest", "services")))],
     "um-many": [large(Guest("many", RUN_IN_VM, SMC_TESTS="many memory", SMC_MANY="100000"))],
 }
 
@@ -197,6 +206,27 @@ def play_guest(part, guest):
 def check(part):
     if ready(part, *dict.fromkeys(guest.kver for guest in PARTS[part.name])):
         part.together([(play_guest, guest) for guest in PARTS[part.name]])
+
+
+def check_services(part):
+    """Runs server programs of Debian. Without their packages they are skipped. With
+    SMC_WRITE_PROGRAMS=1 it writes the table of Documentation/programs.md."""
+    part.run([f"{TOP}/tools/install-packages", "services"])
+    check(part)
+    if os.environ.get("SMC_WRITE_PROGRAMS") == "1" and not part.all("failed"):
+        part.log.flush()
+        with open(f"{TOP}/build/check/{part.name}.services.log", encoding="utf-8") as lines:
+            write_programs([line[2:] for line in lines if line.startswith("# | ")])
+
+
+def write_programs(rows):
+    """Replaces the rows between the two marks of the document."""
+    with open(PROGRAMS, encoding="utf-8") as file:
+        before, begin, rest = file.read().partition("<!-- rows of the run -->\n")
+    _, end, after = rest.partition("<!-- end of the rows -->\n")
+    with open(f"{PROGRAMS}.new", "w", encoding="utf-8") as file:
+        file.write("".join([before, begin, *PROGRAMS_HEAD, *sorted(rows, key=str.lower), end, after]))
+    os.rename(f"{PROGRAMS}.new", PROGRAMS)
 
 
 ROUND = 300	# seconds of each guest of soak-um

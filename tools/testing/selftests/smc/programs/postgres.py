@@ -32,8 +32,8 @@ def is_ready():
 
 
 @contextlib.contextmanager
-def postgres(host=LOOPBACK):
-    with server(*SMC, *AS_POSTGRES, f"{BIN}/postgres", "-D", DATA, "-p", PORT, "-c", "fsync=off",
+def postgres(host=LOOPBACK, prefix=tuple(SMC)):
+    with server(*prefix, *AS_POSTGRES, f"{BIN}/postgres", "-D", DATA, "-p", PORT, "-c", "fsync=off",
                 "-c", "unix_socket_directories=", "-c", f"listen_addresses={host}", port=PORT):
         if not holds(is_ready):
             raise RuntimeError("PostgreSQL does not start up")

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Databases, caches, directories and messages."""
+import glob
+
+import postgres
+from lib.slow import slow
+from program import LOOPBACK, PATIENCE, run
+from services import digest, pattern, service
+
+
+@service("memcached", "memcached", "memcached socat", 11311,
+         "500 keys are set and read, with values up to 20 KB")
+def memcached(play):
+    keys = range(500)
+    words = [f"set key{n} 0 0 {n * 40}\r\n{'v' * n * 40}\r\n" for n in keys]
+    words += [f"get key{n}\r\n" for n in keys]
+    words += ["incr none 1\r\n", "set five 0 0 1\r\n5\r\nincr five 37\r\n", "quit\r\n"]
+    with play.server("memcached", "-u", "root", "-l", LOOPBACK, "-p", play.port, "-U", 0):
+        output = play.client("socat", "-t", PATIENCE, "-", f"TCP:{play.at}", input="".join(words))
+        for n in range(10):
+            output += play.client("socat", "-t", PATIENCE, "-", f"TCP:{play.at}",
+                                  input=f"get key{n}\r\nquit\r\n")
+    return output
+
+
+@service("mosquitto", "mosquitto", "mosquitto mosquitto_pub", 1884,
+         "a subscriber that was away gets 500 messages in their order; a retained message")
+def mosquitto(play):
+    conf = play.file("mosquitto.conf", f"listener {play.port} {LOOPBACK}\nallow_anonymous true\n"
+                     "user root\nmax_queued_messages 0\n")
+    ends = ("-h", LOOPBACK, "-p", play.port, "-q", 1)
+    lines = "".join(f"message {n} {'x' * n}\n" for n in range(500))
+    with play.server("mosquitto", "-c", conf):
+        subscribe = ("mosquitto_sub", *ends, "-i", "reader", "-c", "-t", "topic")
+        output = play.client(*subscribe, "-E")
+        output += play.client("mosquitto_pub", *ends, "-t", "topic", "-l", input=lines)
+        output += play.client(*subscribe, "-C", 500)
+        output += play.client("mosquitto_pub", *ends, "-t", "kept", "-r", "-m", "z" * 100000)
+        for _ in range(5):
+            output += play.client("mosquitto_sub", *ends, "-t", "kept", "-C", 1)
+    return output
+
+
+# Small, and without what User Mode Linux lacks: io_uring, and room for terabytes
+INNODB = ("--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=0",
+          "--innodb-use-native-aio=0", "--innodb-flush-method=fsync", "--innodb-log-file-size=8M",
+          "--innodb-buffer-pool-size-max=32M")
+TABLE = """
+create database test; use test;
+create table t (id int primary key, word varchar(80));
+insert into t select seq, sha2(seq, 256) from seq_1_to_5000;
+update t set word = reverse(word) where id % 7 = 0;
+checksum table t; select count(*), sum(crc32(word)) from t; select * from t limit 2000;
+"""
+
+
+@service("MariaDB", "mariadb-server", "mariadbd mariadb-install-db mariadb", 3307,
+         "a table is filled, changed and read; its dump; a connection for each query")
+def mariadb(play):
+    data = play.path("data")
+    play.client("mariadb-install-db", f"--datadir={data}", "--user=root", "--skip-test-db",
+                *INNODB,
+                timeout=slow(300))
+    ends = ("-h", LOOPBACK, "-P", play.port, "-u", "root")
+    with play.server("mariadbd", "--no-defaults", f"--datadir={data}", "--user=root",
+                     f"--bind-address={LOOPBACK}", f"--port={play.port}", "--skip-grant-tables",
+                     "--skip-networking=0", f"--socket={play.path('sock')}",
+                     *INNODB):
+        output = play.client("mariadb", *ends, "-B", input=TABLE)
+        output += play.client("mariadb-dump", *ends, "--skip-dump-date", "test")
+        for n in range(5):
+            output += play.client("mariadb", *ends, "-B", "test", "-e",
+                                  f"select word from t where id = {n + 1}")
+    return output
+
+
+@service("PgBouncer", "pgbouncer", f"pgbouncer {postgres.BIN or '/usr/lib/postgresql'}/postgres", 6432,
+         "in front of PostgreSQL, both sides SMC: pgbench with a connection for each transaction")
+def pgbouncer(play):
+    if not glob.glob(f"{postgres.DATA}/PG_VERSION") and not postgres.prepare():
+        raise RuntimeError("no cluster for PostgreSQL")
+    conf = play.file("pgbouncer.ini", f"""
+[databases]
+postgres = host={LOOPBACK} port={postgres.PORT} dbname=postgres user=postgres
+[pgbouncer]
+listen_addr = {LOOPBACK}
+listen_port = {play.port}
+auth_type = any
+pool_mode = transaction
+unix_socket_dir =
+logfile = {play.path('log')}
+""")
+    run("chown", "-R", "postgres", play.directory)
+    ends = ("-h", LOOPBACK, "-p", play.port, "-U", "postgres")
+    pgbench = (f"{postgres.BIN}/pgbench", *ends)
+    with postgres.postgres(prefix=play.prefix), play.server(*postgres.AS_POSTGRES, "pgbouncer",
+                                                            conf):
+        play.client(*pgbench, "-i", "-q", "postgres", timeout=slow(300))
+        play.client(*pgbench, "-C", "-c", 4, "-t", 10, "postgres", timeout=slow(300))
+        return play.client(
+            f"{postgres.BIN}/psql", *ends, "-At", "-d", "postgres", "-c",
+            "select count(*) from pgbench_history", "-c", "select sum(abalance) = (select sum(delta) "
+            "from pgbench_history) from pgbench_accounts", "-c",
+            "select aid, filler from pgbench_accounts order by aid limit 20000")
+
+
+@service("OpenLDAP", "slapd", "slapd ldapadd", 1389,
+         "300 entries are added and searched; a connection for each search")
+def slapd(play):
+    run("mkdir", play.path("db"))
+    conf = play.file("slapd.conf", f"""
+include /etc/ldap/schema/core.schema
+modulepath /usr/lib/ldap
+moduleload back_mdb
+pidfile {play.path('pid')}
+database mdb
+maxsize 16777216
+suffix dc=test
+rootdn cn=admin,dc=test
+rootpw secret
+directory {play.path('db')}
+dbnosync
+""")
+    entries = "dn: dc=test\nobjectClass: dcObject\nobjectClass: organization\no: test\ndc: test\n\n" + "".join(
+        f"dn: cn=person{n},dc=test\nobjectClass: person\ncn: person{n}\nsn: {'s' * n}\n\n"
+        for n in range(1, 301))
+    uri = f"ldap://{play.at}/"
+    with play.server("slapd", "-d", 0, "-f", conf, "-h", uri):
+        output = play.client("ldapadd", "-x", "-H", uri, "-D", "cn=admin,dc=test", "-w", "secret",
+                             input=entries)
+        output += play.client("ldapsearch", "-x", "-LLL", "-H", uri, "-b", "dc=test")
+        for n in range(5):
+            output += play.client("ldapsearch", "-x", "-LLL", "-H", uri, "-b", "dc=test",
+                                  f"(cn=person{n + 1})")
+    return output
+
+
+@service("nbd-server", "nbd-server", "nbd-server nbdcopy", 10810,
+         "a disk of 16 MiB is written and read by nbdcopy")
+def nbd(play):
+    disk, data = play.file("disk", b"\0" * (16 << 20)), play.file("data", pattern(16 << 20))
+    conf = play.file("nbd.conf", f"[generic]\nport = {play.port}\nlistenaddr = {LOOPBACK}\n"
+                     f"user = root\ngroup = root\n[disk]\nexportname = {disk}\nfilesize = {16 << 20}\n")
+    uri = f"nbd://{play.at}/disk"
+    output = ""
+    for client in (("nbdcopy", "-C", 1, data, uri), ("nbdinfo", uri),
+                   ("nbdcopy", "-C", 1, uri, play.path("got"))):
+        # It serves one connection, unless it becomes a daemon.
+        with play.server("nbd-server", "-d", "-C", conf):
+            output += play.client(*client)
+    return "\n".join((output, digest(disk), digest(play.path("got"))))
