@@ -214,7 +214,6 @@ def check_services(part):
     part.run([f"{TOP}/tools/install-packages", "services"])
     check(part)
     if os.environ.get("SMC_WRITE_PROGRAMS") == "1" and not part.all("failed"):
-        part.log.flush()
         with open(f"{TOP}/build/check/{part.name}.services.log", encoding="utf-8") as lines:
             write_programs([line[2:] for line in lines if line.startswith("# | ")])
 

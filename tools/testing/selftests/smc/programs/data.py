@@ -41,39 +41,6 @@ def mosquitto(play):
     return output
 
 
-# Small, and without what User Mode Linux lacks: io_uring, and room for terabytes
-INNODB = ("--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=0",
-          "--innodb-use-native-aio=0", "--innodb-flush-method=fsync", "--innodb-log-file-size=8M",
-          "--innodb-buffer-pool-size-max=32M")
-TABLE = """
-create database test; use test;
-create table t (id int primary key, word varchar(80));
-insert into t select seq, sha2(seq, 256) from seq_1_to_5000;
-update t set word = reverse(word) where id % 7 = 0;
-checksum table t; select count(*), sum(crc32(word)) from t; select * from t limit 2000;
-"""
-
-
-@service("MariaDB", "mariadb-server", "mariadbd mariadb-install-db mariadb", 3307,
-         "a table is filled, changed and read; its dump; a connection for each query")
-def mariadb(play):
-    data = play.path("data")
-    play.client("mariadb-install-db", f"--datadir={data}", "--user=root", "--skip-test-db",
-                *INNODB,
-                timeout=slow(300))
-    ends = ("-h", LOOPBACK, "-P", play.port, "-u", "root")
-    with play.server("mariadbd", "--no-defaults", f"--datadir={data}", "--user=root",
-                     f"--bind-address={LOOPBACK}", f"--port={play.port}", "--skip-grant-tables",
-                     "--skip-networking=0", f"--socket={play.path('sock')}",
-                     *INNODB):
-        output = play.client("mariadb", *ends, "-B", input=TABLE)
-        output += play.client("mariadb-dump", *ends, "--skip-dump-date", "test")
-        for n in range(5):
-            output += play.client("mariadb", *ends, "-B", "test", "-e",
-                                  f"select word from t where id = {n + 1}")
-    return output
-
-
 @service("PgBouncer", "pgbouncer", f"pgbouncer {postgres.BIN or '/usr/lib/postgresql'}/postgres", 6432,
          "in front of PostgreSQL, both sides SMC: pgbench with a connection for each transaction")
 def pgbouncer(play):
@@ -121,7 +88,8 @@ rootpw secret
 directory {play.path('db')}
 dbnosync
 """)
-    entries = "dn: dc=test\nobjectClass: dcObject\nobjectClass: organization\no: test\ndc: test\n\n" + "".join(
+    entries = "dn: dc=test\nobjectClass: dcObject\nobjectClass: organization\no: test\n\n"
+    entries += "".join(
         f"dn: cn=person{n},dc=test\nobjectClass: person\ncn: person{n}\nsn: {'s' * n}\n\n"
         for n in range(1, 301))
     uri = f"ldap://{play.at}/"

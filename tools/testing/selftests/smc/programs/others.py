@@ -235,12 +235,3 @@ def grpc(play):
     script = f"{HERE}/samples/rpc.py"
     with play.server("/usr/bin/python3", script, "server", play.port):
         return play.client("/usr/bin/python3", script, "client", play.port)
-
-
-@service("Open MPI", "openmpi-bin", "mpirun", 8208,
-         "two processes with btl tcp: messages up to 1 MiB")
-def mpi(play):
-    return play.client("mpirun", "--allow-run-as-root", "--oversubscribe", "-np", 2, "--mca",
-                       "plm", "isolated", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
-                       "--mca", "btl_tcp_if_include", "lo", "--mca", "oob_tcp_if_include", "lo",
-                       "/usr/bin/python3", f"{HERE}/samples/ring.py")

@@ -2,7 +2,7 @@
 """Server programs of Debian: over SMC a client gets the same output as over TCP.
 
 Each program is one entry of web.py, data.py or others.py, and one case. Without SMC_SERVICES="squid
-samba" all of them run. Lines that begin with "# |" are rows for Documentation/programs.md.
+Samba" all of them run. Lines that begin with "# |" are rows for Documentation/programs.md.
 """
 import contextlib
 import dataclasses
@@ -149,14 +149,12 @@ def lacking(one):
             if not (os.path.exists(thing) if thing[0] == "/" else shutil.which(thing))]
 
 
-def rows(found):
-    """Prints the rows of the table in Documentation/programs.md."""
+def versions():
+    """Returns {package: version} of the packages of all programs."""
     done = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\n",
-                           *{one.package for one, _ in found}], stdout=subprocess.PIPE,
-                          text=True, check=False)
-    version = dict(line.split() for line in done.stdout.splitlines() if " " in line)
-    for one, count in found:
-        say(f"| {one.name} | {one.package} {version.get(one.package, '-')} | {one.does} | {count} |")
+                           *{one.package for one in SERVICES.values()}], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True, check=False)
+    return {words[0]: words[-1] for line in done.stdout.splitlines() if (words := line.split())}
 
 
 @contextlib.contextmanager
@@ -170,31 +168,41 @@ def excluded(port):
         program.run(smcd, "filter", "flush")
 
 
-def notices():
-    """Does the judge notice a program whose connection is not SMC?"""
-    one = dataclasses.replace(SERVICES["socat"], play=lambda play: play_once(play))
-    with excluded(one.port):
-        return not judged(one)[1]
-
-
 def play_once(play):
     with play.server("socat", f"TCP-LISTEN:{play.port},bind={LOOPBACK},reuseaddr", "PIPE"):
         return play.client("socat", "-t", PATIENCE, "-", f"TCP:{play.at}", input="one\n")
 
 
+def play_unconverted(play):
+    play.prefix = []
+    return play_once(play)
+
+
+def notices(play):
+    """Does the judge notice a program whose connection is not SMC?"""
+    return not judged(dataclasses.replace(SERVICES["socat"], play=play))[1]
+
+
+def judge_cases():
+    """The judge fails when it has to."""
+    with excluded(SERVICES["socat"].port):
+        yield "services: a program that falls back is noticed", notices(play_once)
+    yield "services: a program that is not converted is noticed", notices(play_unconverted)
+    yield "services: one that is SMC passes", not notices(play_once)
+
+
 def cases():
     for module in ("web", "data", "others"):	# they import this module
         importlib.import_module(module)
-    found = []
+    version = versions()
     for name in os.environ.get("SMC_SERVICES", "").split() or SERVICES:
         one = SERVICES[name]
         if lacking(one):
             yield f"{name} # SKIP no {' '.join(lacking(one))} on this machine", True
             continue
         case, good, count = judged(one)
-        if good:
-            found.append((one, count))
+        if good:	# a row of the table in Documentation/programs.md
+            say(f"| {name} | {one.package} {version.get(one.package, '-')} | {one.does} | {count} |")
         yield case, good
-    rows(found)
     if shutil.which("socat"):
-        yield "services: a program that falls back is noticed", notices()
+        yield from judge_cases()
