@@ -335,6 +335,8 @@ static int make_pair(struct smc_handshake *client, struct sock *child, struct me
 	struct smc_net *sn = smc_net(sock_net(child));
 	int rc;
 
+	/* From an attempt that could not wait for memory */
+	client->pair.client_fails = false;
 	/* The client has looked at its own options before it began to wait. */
 	rc = READ_ONCE(sn->enable) ? client->ops->excludes(child) : SMC_REASON_DISABLED;
 	if (rc)

@@ -121,8 +121,8 @@ static void deferred_state_change(struct sock *sk)
 }
 
 /**
- * smc_undefer() - the child has been accepted, or ends
- * @sk: the socket, locked or about to be freed; its connection does not use our wait queue any more
+ * smc_undefer() - the child has been accepted, goes to another listener, or ends
+ * @sk: the socket, locked or about to be freed; its connection leaves our wait queue
  *
  * Context: any.
  */
@@ -134,6 +134,8 @@ void smc_undefer(struct sock *sk)
 		return;
 	cmpxchg(&sk->sk_data_ready, deferred_data_ready, smc_tcp_callbacks.data_ready);
 	cmpxchg(&sk->sk_state_change, deferred_state_change, smc_tcp_callbacks.state_change);
+	if (smc_sk(sk)->conn)
+		smc_conn_set_wq(smc_sk(sk)->conn, rcu_dereference_raw(sk->sk_wq));
 	smc_sk(sk)->deferred = NULL;
 	timer_delete_sync(&d->timer);
 	call_rcu(&d->rcu, free_deferred);

@@ -31,26 +31,48 @@ static void put_former(struct rcu_head *rcu)
 	kfree(f);
 }
 
-/* Append @req to the queue of @listener, whose reference it takes. Fails if that has ended. */
-static bool queue_child(struct sock *listener, struct request_sock *req)
+static void append(struct sock *listener, struct request_sock *req)
 {
 	struct request_sock_queue *q = &inet_csk(listener)->icsk_accept_queue;
+
+	lockdep_assert_held(&q->rskq_lock);
+	req->dl_next = NULL;
+	if (q->rskq_accept_head)
+		q->rskq_accept_tail->dl_next = req;
+	else
+		WRITE_ONCE(q->rskq_accept_head, req);
+	q->rskq_accept_tail = req;
+	sk_acceptq_added(listener);
+}
+
+/*
+ * The request takes over the caller's reference to @to. After a SYN cookie it has had none to its
+ * former listener. Fails if @to has ended.
+ */
+static bool queue_child(struct former *f, struct sock *to, struct request_sock *req)
+{
+	struct request_sock_queue *q = &inet_csk(to)->icsk_accept_queue;
 	bool listens;
 
 	spin_lock_bh(&q->rskq_lock);
-	listens = inet_sk_state_load(listener) == TCP_LISTEN;
+	listens = inet_sk_state_load(to) == TCP_LISTEN;
 	if (listens) {
-		WRITE_ONCE(req->rsk_listener, listener);
-		req->dl_next = NULL;
-		if (q->rskq_accept_head)
-			q->rskq_accept_tail->dl_next = req;
-		else
-			WRITE_ONCE(q->rskq_accept_head, req);
-		q->rskq_accept_tail = req;
-		sk_acceptq_added(listener);
+		if (req->rsk_listener)
+			f->refs++;
+		WRITE_ONCE(req->rsk_listener, to);
+		append(to, req);
 	}
 	spin_unlock_bh(&q->rskq_lock);
 	return listens;
+}
+
+static void put_back(struct sock *sk, struct request_sock *req)
+{
+	struct request_sock_queue *q = &inet_csk(sk)->icsk_accept_queue;
+
+	spin_lock_bh(&q->rskq_lock);
+	append(sk, req);
+	spin_unlock_bh(&q->rskq_lock);
 }
 
 /* A child that TCP would not have created yet, as its client has sent nothing, is not ready. */
@@ -60,6 +82,7 @@ static bool is_ready(struct sock *child)
 
 	if (!smc_is_ours(child))
 		return true;
+	local_bh_disable();
 	bh_lock_sock(child);
 	if (smc_sk(child)->deferred) {
 		ready = !sock_owned_by_user(child) && smc_deferred_due(child);
@@ -67,78 +90,89 @@ static bool is_ready(struct sock *child)
 			smc_undefer(child);
 	}
 	bh_unlock_sock(child);
+	local_bh_enable();
 	return ready;
 }
 
-/* The listener that TCP would choose, referenced; NULL if there is none, or it is not SMC. */
+static bool takes_children(const struct sock *sk)
+{
+	return smc_is_ours(sk) && READ_ONCE(smc_sk(sk)->phase) == SMC_PHASE_LISTEN;
+}
+
+/* The first listener of the group that is SMC, referenced, or NULL. */
+static struct sock *first_smc(const struct sock *sk)
+{
+	struct sock_reuseport *group = rcu_dereference(sk->sk_reuseport_cb);
+	int n = group ? READ_ONCE(group->num_socks) : 0;
+
+	/* Pairs with the barrier in __reuseport_add_sock(). */
+	smp_rmb();
+	for (int i = 0; i < n; i++) {
+		struct sock *other = READ_ONCE(group->socks[i]);
+
+		if (takes_children(other) && refcount_inc_not_zero(&other->sk_refcnt))
+			return other;
+	}
+	return NULL;
+}
+
+/* The listener that TCP would choose, referenced, or another one if that is not SMC, or NULL. */
 static struct sock *other_listener(struct sock *sk, struct sock *child)
 {
 	struct sock *other = reuseport_migrate_sock(sk, child, NULL);
 
-	if (!other || (smc_is_ours(other) && READ_ONCE(smc_sk(other)->phase) == SMC_PHASE_LISTEN))
+	if (!other || takes_children(other))
 		return other;
 	sock_put(other);
-	return NULL;
+	return first_smc(sk);
 }
 
 /* With TCP Fast Open, the child refers to its request, and the request to the listener. */
-static bool migrate(struct sock *sk, struct request_sock *req)
+static bool migrate(struct former *f, struct request_sock *req)
 {
 	struct sock *other;
+	bool moved = false;
 
 	if (tcp_rsk(req)->tfo_listener || !is_ready(req->sk))
 		return false;
-	other = other_listener(sk, req->sk);
-	if (!other)
-		return false;
-	if (!queue_child(other, req)) {
+	/* Once the child has been accepted, its reference is gone; RCU keeps the listener. */
+	rcu_read_lock();
+	other = other_listener(f->listener, req->sk);
+	if (other)
+		moved = queue_child(f, other, req);
+	if (moved)
+		other->sk_data_ready(other);
+	else if (other)
 		sock_put(other);
-		return false;
-	}
-	/* accept() may have put the reference; but a listener is freed after a grace period. */
-	other->sk_data_ready(other);
-	NET_INC_STATS(sock_net(sk), LINUX_MIB_TCPMIGRATEREQSUCCESS);
-	return true;
-}
-
-static struct request_sock *take_all(struct sock *sk)
-{
-	struct request_sock_queue *q = &inet_csk(sk)->icsk_accept_queue;
-	struct request_sock *first;
-
-	spin_lock_bh(&q->rskq_lock);
-	first = q->rskq_accept_head;
-	WRITE_ONCE(q->rskq_accept_head, NULL);
-	spin_unlock_bh(&q->rskq_lock);
-	return first;
+	rcu_read_unlock();
+	if (moved)
+		NET_INC_STATS(sock_net(f->listener), LINUX_MIB_TCPMIGRATEREQSUCCESS);
+	return moved;
 }
 
 /**
  * smc_migrate_children() - give the children of a listener that ends to another listener
  * @sk: the listener, locked, no longer hashed, and still in state TCP_LISTEN and in its group
  *
+ * Bottom halves may still add children.
+ *
  * Context: any.
  */
 void smc_migrate_children(struct sock *sk)
 {
-	struct request_sock *req, *next;
+	unsigned int n = READ_ONCE(sk->sk_ack_backlog);
+	struct request_sock *req;
 	struct former *f;
 
-	if (reqsk_queue_empty(&inet_csk(sk)->icsk_accept_queue))
+	if (!n)
 		return;
 	f = kzalloc(sizeof(*f), GFP_ATOMIC | __GFP_NOWARN);
 	if (!f)
 		return;
 	f->listener = sk;
-	local_bh_disable();
-	for (req = take_all(sk); req; req = next) {
-		next = req->dl_next;
-		sk_acceptq_removed(sk);
-		if (migrate(sk, req))
-			f->refs++;
-		else
-			queue_child(sk, req);
-	}
-	local_bh_enable();
+	/* Children that stay go to the end of the queue, so each one is looked at once. */
+	while (n-- && (req = reqsk_queue_remove(&inet_csk(sk)->icsk_accept_queue, sk)))
+		if (!migrate(f, req))
+			put_back(sk, req);
 	call_rcu(&f->rcu, put_former);
 }

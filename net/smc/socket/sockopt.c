@@ -100,6 +100,7 @@ static int after_socket_option(struct sock *sk, int name)
 static void after_tcp_option(struct sock *sk, int name)
 {
 	struct smc_conn *c;
+	bool now;
 
 	if (name == TCP_INQ)
 		after_cmsg_option(sk);
@@ -113,9 +114,11 @@ static void after_tcp_option(struct sock *sk, int name)
 	c = smp_load_acquire(&smc_sk(sk)->conn);
 	if (!c)
 		return;
-	if (name == TCP_NODELAY && tcp_sk(sk)->nonagle & TCP_NAGLE_OFF)
+	/* As over TCP, this also sends what a cork has held back so far, and leaves the cork. */
+	now = name == TCP_NODELAY && tcp_sk(sk)->nonagle & TCP_NAGLE_OFF;
+	if (now)
 		smc_stats_add(sock_net(sk), c, nodelays, 1);
-	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
+	if (now || !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
 		smc_conn_uncork(c);
 	else if (name == TCP_CORK)
 		smc_stats_add(sock_net(sk), c, corks, 1);

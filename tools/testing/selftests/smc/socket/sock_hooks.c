@@ -11,7 +11,9 @@
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
 #include <netinet/tcp.h>
+#include <linux/membarrier.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 
 #include "bpf_insns.h"
 #include "role.h"
@@ -199,20 +201,40 @@ static int shared_listener(int protocol, struct addr *a)
 	return l;
 }
 
+static void set_tcp(const char *name, int value)
+{
+	char path[100];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv4/tcp_%s", name);
+	file = fopen(path, "w");
+	CHECK(file);
+	fprintf(file, "%d", value);
+	CHECK(!fclose(file));
+}
+
 static bool is_smc(void)
 {
 	return me.kind.protocol != IPPROTO_TCP;
 }
 
 /*
- * By a program; by the setting of the namespace; a child whose data had to be waited for
- * (TCP_DEFER_ACCEPT); to a listener that cannot have an SMC child.
+ * By a program; by the setting of the namespace; children of SYN cookies, whose requests have no
+ * reference to the listener; a child whose data had to be waited for (TCP_DEFER_ACCEPT), and which
+ * gets more before it is accepted; to a listener that cannot have an SMC child.
  */
-enum { BY_PROGRAM, BY_SETTING, DEFERRED, TO_TCP, ROUNDS };
+enum { BY_PROGRAM, BY_SETTING, COOKIES, DEFERRED, TO_TCP, ROUNDS };
 
 static int children(int round)
 {
 	return round == DEFERRED ? 1 : 2;
+}
+
+/* A cookie does not record that the SYN had the option, so such a connection may be TCP. */
+static void check_child(int fd, int round)
+{
+	if (round != COOKIES)
+		check_mode(fd);
 }
 
 static void migrate_server(int round)
@@ -232,16 +254,20 @@ static void migrate_server(int round)
 	await_mask(l, POLLIN);
 	other = shared_listener(round == TO_TCP ? IPPROTO_TCP : protocol, &a);
 	close(l);
+	/* Waits for a grace period, after which nothing may refer to the former listener. */
+	X(syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0));
 	if (round == TO_TCP) {
 		barrier("closed");
 	} else {
+		barrier("moved");
+		barrier("sent");
 		for (int i = 0; i < children(round); i++)
 			fds[i] = X(accept(other, NULL, NULL));
 		barrier("closed");
 		for (int i = 0; i < children(round); i++) {
 			if (round == DEFERRED)
-				recv_bytes(fds[i], 0, 1, 1);
-			check_mode(fds[i]);
+				recv_bytes(fds[i], 0, 2, 2);
+			check_child(fds[i], round);
 			ping_pong(fds[i]);
 		}
 		rec("poll %s", mask_name(poll_mask(other, POLLIN)));
@@ -260,9 +286,15 @@ static void migrate_client(int round)
 		X(connect(fds[i], &a.sa, a.len));
 		if (round == DEFERRED)
 			send_bytes(fds[i], 0, 1, 1);
-		check_mode(fds[i]);
+		check_child(fds[i], round);
 	}
 	barrier("connected");
+	if (round != TO_TCP) {
+		barrier("moved");
+		if (round == DEFERRED)
+			send_bytes(fds[0], 1, 1, 1);
+		barrier("sent");
+	}
 	barrier("closed");
 	for (int i = 0; i < children(round); i++) {
 		if (round != TO_TCP)
@@ -276,13 +308,13 @@ static void migrate_client(int round)
 static void migrate_reuseport(void)
 {
 	for (int round = 0; round < ROUNDS; round++) {
-		if (me.is_server)
-			X(system(round == BY_SETTING ? "echo 1 > /proc/sys/net/ipv4/tcp_migrate_req" :
-				 "echo 0 > /proc/sys/net/ipv4/tcp_migrate_req"));
-		if (me.is_server)
+		if (me.is_server) {
+			set_tcp("migrate_req", round == BY_SETTING);
+			set_tcp("syncookies", round == COOKIES ? 2 : 1);
 			migrate_server(round);
-		else
-			migrate_client(round);
+			continue;
+		}
+		migrate_client(round);
 	}
 }
 

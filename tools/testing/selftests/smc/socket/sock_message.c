@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The send and receive calls with their flags and vectors. */
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <sys/uio.h>
 
@@ -533,6 +534,31 @@ static void more_lost_client(void)
 	held_lost(fd);
 }
 
+static void cork_nodelay_server(void)
+{
+	int fd = pair();
+
+	barrier("corked");
+	recv_bytes(fd, 0, 14, 14);
+	barrier("done");
+}
+
+/* TCP_NODELAY sends what is held back, and the cork stays. */
+static void cork_nodelay_client(void)
+{
+	int fd = pair();
+
+	R(set_int(fd, IPPROTO_TCP, TCP_CORK, 1));
+	send_bytes(fd, 0, 10, 10);
+	R(ask(fd, SIOCOUTQNSD));
+	R(set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1));
+	R(ask(fd, SIOCOUTQNSD));
+	send_bytes(fd, 10, 4, 4);
+	R(ask(fd, SIOCOUTQNSD));
+	barrier("corked");
+	barrier("done");
+}
+
 static void cork_lost_client(void)
 {
 	int fd = pair();
@@ -568,6 +594,7 @@ const struct test_case message_cases[] = {
 	CASE(zero_length, 0, "send and receive with length zero"),
 	CASE(cork, 0, "TCP_CORK, MSG_MORE, TCP_NODELAY"),
 	CASE(cork_holds, 0, "a corked byte is sent after a delay, without another call"),
+	CASE(cork_nodelay, F_ONE, "TCP_NODELAY sends what a cork has held back"),
 	CASE(cork_big, 0, "more corked data than the buffers hold"),
 	CASE(sendto, 0, "sendto() and recvfrom() ignore addresses as TCP does"),
 	CASE(cmsg, 0, "sendmsg() and recvmsg() with control messages"),
