@@ -84,6 +84,10 @@ OTHER_NAMES = {"TCP_CM_INQ": "TCP_INQ", "FIONREAD": "SIOCINQ", "TIOCOUTQ": "SIOC
                "MSG_SPLICE_PAGES": "splice"}
 
 
+# The names that programs use for them.
+ALIASES = {"FIONREAD": "SIOCINQ", "TIOCOUTQ": "SIOCOUTQ"}
+
+
 def used(name, text):
     words = (name, re.sub(r"_(OLD|NEW)$", "", name), re.sub("^SCM_", "SO_", name),
              OTHER_NAMES.get(name, name))
@@ -127,19 +131,23 @@ def reasons():
 HEAD = """.\\" SPDX-License-Identifier: GPL-2.0
 .\\" Written by tools/testing/selftests/smc/admin/tcp_table.py from surface/tcp_table.
 .TH SMC-TCP 7 2026-11-29 "smc" "SMC sockets"
+.ad l
 .SH NAME
 smc-tcp \\- every option, flag, ioctl and hook of a TCP socket, and what it does over SMC
 .SH DESCRIPTION
-.ad l
 This is the complete list of what can be set on a TCP socket, attached to it, passed with a call, or
 decided about it, in Linux 6.1 to 7.3.
 .BR smc (7)
 describes those that matter most.
 .PP
-What is listed without a comment works as over TCP.
-Nothing is accepted and then ignored: it works, or it keeps the connection on TCP, for a reason that
+Most of it works as over TCP.
+What cannot, keeps the connection on TCP if it is there before
+.BR connect (2)
+or on a listener, and
 .BR smcss (8)
-shows, or it fails.
+shows the reason; on an SMC connection it fails.
+What concerns only packets or segments, of which an SMC connection has few, has no effect on the
+data, and this page says so.
 """
 
 TAIL = """.SH SEE ALSO
@@ -180,6 +188,7 @@ def page():
     for kind, title in TITLES.items():
         text += f".SS {title}\n"
         for number, (words, names) in enumerate(grouped(kind)):
+            names = [f"{name} ({ALIASES[name]})" if name in ALIASES else name for name in names]
             text += (".PP\n" if number else "") + ".nh\n.B " + "\n.B ".join(
                 textwrap.wrap(", ".join(names), 90, break_on_hyphens=False)) + "\n.hy\n.RS\n"
             text += "\n".join(re.split(r"(?<=[.]) (?=[A-Z])", words)) + "\n.RE\n"
