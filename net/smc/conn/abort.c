@@ -40,22 +40,14 @@ void smc_tcp_reset(struct sock *sk, int err)
 	sk_error_report(sk);
 }
 
-/* The error of TCP when the peer's reset arrives. The socket need not be locked. */
-static int reset_error(const struct sock *sk, const struct smc_conn *c)
-{
-	bool end = READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT;
-
-	if (c->late_fin)
-		end = smc_conn_end_came_first(READ_ONCE(c->rx_flags));
-	return end ? EPIPE : ECONNRESET;
-}
-
 /**
  * __smc_conn_reset_tcp() - the peer is gone: reset TCP on this side as if by the peer
  * @sk: the socket, locked
  * @c: its connection
  *
  * If the stream has ended before, the error is EPIPE.
+ *
+ * Context: any.
  */
 void __smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
 {
@@ -86,14 +78,10 @@ void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
 /* The socket whose file uses the connection, with a reference, or NULL. */
 static struct sock *sock_of(struct smc_conn *c)
 {
-	struct sock *sk = NULL;
-	struct socket_wq *wq;
+	struct sock *sk;
 
 	spin_lock_bh(&c->state_lock);
-	wq = rcu_dereference_protected(c->wq, lockdep_is_held(&c->state_lock));
-	/* c->wq is cleared under this lock before the file goes away. */
-	if (wq)
-		sk = container_of(wq, struct socket, wq)->sk;
+	sk = __smc_conn_sk(c);
 	if (sk)
 		sock_hold(sk);
 	spin_unlock_bh(&c->state_lock);
@@ -117,8 +105,8 @@ bool smc_conn_try_reset_tcp(struct smc_conn *c)
 		return true;
 	spin_lock_bh(&sk->sk_lock.slock);
 	done = !sock_owned_by_user_nocheck(sk);
-	if (done && smc_sk(sk)->conn == c)
-		smc_tcp_reset(sk, reset_error(sk, c));
+	if (done)
+		__smc_conn_reset_tcp(sk, c);
 	spin_unlock_bh(&sk->sk_lock.slock);
 	sock_put(sk);
 	return done;

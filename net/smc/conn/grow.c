@@ -59,13 +59,12 @@ static u32 next_size(const struct smc_conn *rx)
 static struct mem_cgroup *charge_of(struct smc_conn *c)
 {
 	struct mem_cgroup *memcg = NULL;
-	struct socket_wq *wq;
+	struct sock *sk;
 
 	spin_lock_bh(&c->state_lock);
-	wq = rcu_dereference_protected(c->wq, lockdep_is_held(&c->state_lock));
-	/* c->wq is cleared under this lock before the file goes away. */
-	if (wq && container_of(wq, struct socket, wq)->sk)
-		memcg = smc_charge_get(container_of(wq, struct socket, wq)->sk);
+	sk = __smc_conn_sk(c);
+	if (sk)
+		memcg = smc_charge_get(sk);
 	spin_unlock_bh(&c->state_lock);
 	return memcg;
 }

@@ -26,8 +26,7 @@ bool smc_ipsec_own(const struct sock *sk)
 	const struct xfrm_policy *policy;
 	int dir;
 
-	if (likely(!rcu_access_pointer(sk->sk_policy[XFRM_POLICY_IN]) &&
-		   !rcu_access_pointer(sk->sk_policy[XFRM_POLICY_OUT])))
+	if (likely(!smc_ipsec_policies(sk)))
 		return false;
 	rcu_read_lock();
 	for (dir = XFRM_POLICY_IN; dir <= XFRM_POLICY_OUT; dir++) {

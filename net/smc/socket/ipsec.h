@@ -34,6 +34,22 @@ static inline bool smc_ipsec_any(const struct sock *sk)
 #endif
 }
 
+/**
+ * smc_ipsec_policies() - has the socket policies of its own, whatever they say?
+ * @sk: the socket
+ *
+ * Return: true if so.
+ */
+static inline bool smc_ipsec_policies(const struct sock *sk)
+{
+#ifdef CONFIG_XFRM
+	return rcu_access_pointer(sk->sk_policy[XFRM_POLICY_IN]) ||
+	       rcu_access_pointer(sk->sk_policy[XFRM_POLICY_OUT]);
+#else
+	return false;
+#endif
+}
+
 bool smc_ipsec_own(const struct sock *sk);
 bool smc_ipsec_dst(const struct dst_entry *dst);
 bool smc_ipsec_syn(const struct sock *listener, struct sk_buff *syn);

@@ -11,6 +11,7 @@
 #include <linux/net.h>
 #include <net/ipv6.h>
 #include <net/tcp.h>
+#include "ipsec.h"
 #include "socket.h"
 
 static bool has_option_lists(const struct sock *sk)
@@ -200,16 +201,6 @@ static int make_trial(const struct sock *sk, struct socket **trial)
 	return 0;
 }
 
-static bool has_policy(const struct sock *sk)
-{
-#ifdef CONFIG_XFRM
-	return rcu_access_pointer(sk->sk_policy[XFRM_POLICY_IN]) ||
-	       rcu_access_pointer(sk->sk_policy[XFRM_POLICY_OUT]);
-#else
-	return false;
-#endif
-}
-
 static bool demands_nearer_peer(const struct sock *trial, const struct sock *sk)
 {
 #if IS_ENABLED(CONFIG_IPV6)
@@ -223,7 +214,7 @@ static bool demands_nearer_peer(const struct sock *trial, const struct sock *sk)
 /* Would @sk differ from what it is if it were like @trial, in a way that concerns its data? */
 static bool would_differ(const struct sock *trial, const struct sock *sk)
 {
-	return has_packet_option(trial) || has_policy(trial) || has_policy(sk) ||
+	return has_packet_option(trial) || smc_ipsec_policies(trial) || smc_ipsec_policies(sk) ||
 	       trial->sk_mark != READ_ONCE(sk->sk_mark) ||
 	       trial->sk_bound_dev_if != READ_ONCE(sk->sk_bound_dev_if) ||
 	       (sock_flag(trial, SOCK_LOCALROUTE) && !sock_flag(sk, SOCK_LOCALROUTE)) ||
