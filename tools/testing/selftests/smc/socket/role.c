@@ -325,6 +325,15 @@ int accept_one(int lfd)
 	return fd;
 }
 
+int connect_any(int port)
+{
+	struct addr a = loopback(port);
+	int fd = make_socket(0);
+
+	X(connect(fd, &a.sa, a.len));
+	return fd;
+}
+
 int connect_to(int port, int flags)
 {
 	struct addr a = loopback(port);
@@ -507,6 +516,24 @@ void bpf_attach(int target, int prog, int attach_type)
 void bpf_load_attach(int cgroup, int prog_type, int attach_type, const struct bpf_insn *insns, int n)
 {
 	bpf_attach(cgroup, bpf_program(prog_type, attach_type, insns, n), attach_type);
+}
+
+int bpf_map(int type, int entries)
+{
+	union bpf_attr attr = {
+		.map_type = type, .key_size = 4, .value_size = 4, .max_entries = entries,
+	};
+
+	return X(bpf_call(BPF_MAP_CREATE, &attr));
+}
+
+int bpf_map_put(int map, uint32_t key, uint32_t value)
+{
+	union bpf_attr attr = {
+		.map_fd = map, .key = (uintptr_t)&key, .value = (uintptr_t)&value, .flags = BPF_ANY,
+	};
+
+	return bpf_call(BPF_MAP_UPDATE_ELEM, &attr);
 }
 
 int own_cgroup(void)

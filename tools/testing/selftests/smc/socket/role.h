@@ -167,6 +167,7 @@ int serve(void);			/* listen and send the port to the peer */
 void tell_port(int fd);
 int accept_one(int lfd);
 int connect_to(int port, int flags);	/* blocking; checks the mode */
+int connect_any(int port);		/* the same in any mode */
 int accept_fallback(int lfd);		/* for connect_fallback() */
 void connect_fallback(int fd, int port);	/* 10 bytes of data in the SYN make it plain TCP */
 int pair(void);				/* one connection, for either role */
@@ -190,6 +191,8 @@ int bpf_program(int type, int attach_type, const struct bpf_insn *insns, int n);
 int bpf_returns(int type, int value);	/* a program that only returns this value */
 void bpf_attach(int target, int prog, int attach_type);
 void bpf_load_attach(int cgroup, int prog_type, int attach_type, const struct bpf_insn *insns, int n);
+int bpf_map(int type, int entries);	/* a map of words */
+int bpf_map_put(int map, uint32_t key, uint32_t value);
 int own_cgroup(void);			/* moves this process to a cgroup of its own */
 
 /* ---- data: both roles can compute the byte at stream position @pos ---- */

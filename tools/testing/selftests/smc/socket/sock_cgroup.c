@@ -20,26 +20,6 @@ static void check_why(int fd, bool ours, unsigned int reason)
 		die("the reason is 0x%08x", smc_reason(fd));
 }
 
-static int listener(void)
-{
-	struct addr a = loopback(0);
-	int l = make_socket(0);
-
-	X(bind(l, &a.sa, a.len));
-	X(listen(l, 5));
-	tell_port(l);
-	return l;
-}
-
-static int connect_any(int port)
-{
-	struct addr a = loopback(port);
-	int fd = make_socket(0);
-
-	X(connect(fd, &a.sa, a.len));
-	return fd;
-}
-
 /* ---- cgroup_skb ---- */
 
 static void detach(int cgroup, int type)
@@ -74,7 +54,7 @@ static void drop_port(int cgroup, int type, int port)
  */
 static void with_program_server(bool ours, int type)
 {
-	int cgroup = ours ? own_cgroup() : -1, l = listener(), first, fd;
+	int cgroup = ours ? own_cgroup() : -1, l = serve(), first, fd;
 
 	first = accept_one(l);
 	if (ours)
@@ -134,7 +114,7 @@ static void ingress_client(void)
 /* As IPAddressDeny= does it. */
 static void denied_server(void)
 {
-	int cgroup = own_cgroup(), l = listener();
+	int cgroup = own_cgroup(), l = serve();
 
 	drop_port(cgroup, BPF_CGROUP_INET_INGRESS, ctl_get());
 	barrier("set");
@@ -243,7 +223,7 @@ static void check_round(int fd, int round, bool ours)
 
 static void sock_ops_server(bool ours)
 {
-	int cgroup = ours ? own_cgroup() : -1, l = listener();
+	int cgroup = ours ? own_cgroup() : -1, l = serve();
 
 	for (int i = 0; i < ROUNDS; i++) {
 		int fd;
@@ -299,15 +279,6 @@ static void passive_established_client(void)
 
 enum { OPS = 16 };
 
-static int make_map(void)
-{
-	union bpf_attr attr = {
-		.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 4, .max_entries = OPS,
-	};
-
-	return X(bpf_call(BPF_MAP_CREATE, &attr));
-}
-
 static void count_ops(int cgroup, int map)
 {
 	const struct bpf_insn insns[] = {
@@ -344,7 +315,7 @@ static void rec_calls(int map)
 
 static void sock_ops_called_server(void)
 {
-	int cgroup = own_cgroup(), map = make_map(), l, fd;
+	int cgroup = own_cgroup(), map = bpf_map(BPF_MAP_TYPE_ARRAY, OPS), l, fd;
 
 	count_ops(cgroup, map);
 	l = serve();
@@ -356,7 +327,7 @@ static void sock_ops_called_server(void)
 
 static void sock_ops_called_client(void)
 {
-	int cgroup = own_cgroup(), map = make_map(), fd;
+	int cgroup = own_cgroup(), map = bpf_map(BPF_MAP_TYPE_ARRAY, OPS), fd;
 
 	count_ops(cgroup, map);
 	fd = connect_to(ctl_get(), 0);

@@ -20,26 +20,7 @@
 
 #define N(array)	((int)(sizeof(array) / sizeof((array)[0])))
 
-/* ---- maps ---- */
-
-static int make_map(int type, int entries)
-{
-	union bpf_attr attr = {
-		.map_type = type, .key_size = 4, .value_size = 4, .max_entries = entries,
-	};
-
-	return X(bpf_call(BPF_MAP_CREATE, &attr));
-}
-
-static int put(int map, uint32_t key, uint32_t value)
-{
-	union bpf_attr attr = {
-		.map_fd = map, .key = (uintptr_t)&key, .value = (uintptr_t)&value, .flags = BPF_ANY,
-	};
-
-	return bpf_call(BPF_MAP_UPDATE_ELEM, &attr);
-}
-
+/* The first element of a map. */
 static uint32_t get(int map)
 {
 	uint32_t key = 0, value;
@@ -112,7 +93,7 @@ static void cgroup_rest_client(void)
 {
 	bool v6 = me.var->ipv6;
 	int port = ctl_get(), cgroup = own_cgroup(), fd;
-	int made = make_map(BPF_MAP_TYPE_ARRAY, 1), ended = make_map(BPF_MAP_TYPE_ARRAY, 1);
+	int made = bpf_map(BPF_MAP_TYPE_ARRAY, 1), ended = bpf_map(BPF_MAP_TYPE_ARRAY, 1);
 	struct addr bad = loopback(1236), near, far;
 
 	count_calls(cgroup, BPF_CGROUP_INET_SOCK_CREATE, made);
@@ -145,7 +126,7 @@ static void cgroup_rest_client(void)
 
 static void select_reuseport_server(void)
 {
-	int map = make_map(BPF_MAP_TYPE_REUSEPORT_SOCKARRAY, 2), l[2], prog, refused = 0, fd;
+	int map = bpf_map(BPF_MAP_TYPE_REUSEPORT_SOCKARRAY, 2), l[2], prog, refused = 0, fd;
 	const struct bpf_insn insns[] = {
 		STORE(10, -4, 1), MOVE(3, 10), ADD(3, -4), MAP_FD(2, map), SET(4, 0),
 		CALL(BPF_FUNC_sk_select_reuseport), SET(0, SK_PASS), EXIT,
@@ -161,7 +142,7 @@ static void select_reuseport_server(void)
 		X(listen(l[i], 10));
 		a = name_of(l[i]);
 		value = l[i];
-		refused += put(map, i, value) < 0;
+		refused += bpf_map_put(map, i, value) < 0;
 	}
 	rec("%d refused", refused);
 	prog = bpf_program(BPF_PROG_TYPE_SK_REUSEPORT, BPF_SK_REUSEPORT_SELECT, insns, N(insns));

@@ -90,18 +90,25 @@ static void *recv_one(struct worker *w)
 	return NULL;
 }
 
-/* Threads that sleep in send() and recv() are woken by a shutdown() of their own socket. */
-static void shutdown_wakes_server(void)
+/* A thread that sleeps in recv() is woken by a shutdown() of its own socket. */
+static void shut_sleeping_reader(int fd)
 {
-	struct worker tx = { .run = send_until_error }, rx = { .run = recv_one };
-	int fd = pair();
+	struct worker rx = { .run = recv_one, .fd = fd };
 
-	rx.fd = fd;
 	worker_start(&rx);
 	await_blocked(getpid(), rx.tid);
 	R(shutdown(fd, SHUT_RD));
 	worker_join(&rx);
 	rec("recv %ld", rx.ret);
+}
+
+/* Threads that sleep in send() and recv() are woken by a shutdown() of their own socket. */
+static void shutdown_wakes_server(void)
+{
+	struct worker tx = { .run = send_until_error };
+	int fd = pair();
+
+	shut_sleeping_reader(fd);
 	tx.fd = fd;
 	fill_up(fd);
 	worker_start(&tx);
@@ -336,15 +343,9 @@ static void shutdown_silent_server(void)
 
 static void shutdown_silent_wakes_server(void)
 {
-	struct worker rx = { .run = recv_one };
 	int fd = accept_silent();
 
-	rx.fd = fd;
-	worker_start(&rx);
-	await_blocked(getpid(), rx.tid);
-	R(shutdown(fd, SHUT_RD));
-	worker_join(&rx);
-	rec("recv %ld", rx.ret);
+	shut_sleeping_reader(fd);
 	rec("poll %s", mask_name(poll_mask(fd, POLLRDHUP)));
 	barrier("done");
 }

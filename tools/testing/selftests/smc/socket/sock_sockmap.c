@@ -10,25 +10,6 @@
 
 #include "role.h"
 
-static int make_map(int type)
-{
-	union bpf_attr attr = {
-		.map_type = type, .key_size = 4, .value_size = 4, .max_entries = 4,
-	};
-
-	return X(bpf_call(BPF_MAP_CREATE, &attr));
-}
-
-static int put(int map, uint32_t key, int fd)
-{
-	union bpf_attr attr = {
-		.map_fd = map, .key = (uintptr_t)&key, .value = (uintptr_t)&fd,
-		.flags = BPF_ANY,
-	};
-
-	return bpf_call(BPF_MAP_UPDATE_ELEM, &attr);
-}
-
 static int take_out(int map, uint32_t key)
 {
 	union bpf_attr attr = { .map_fd = map, .key = (uintptr_t)&key };
@@ -45,10 +26,10 @@ static void attach_pass(int map)
 /* Both kinds of map, and what they return for a socket that they do not hold. */
 static void refused_by_maps(int fd)
 {
-	int maps[] = { make_map(BPF_MAP_TYPE_SOCKMAP), make_map(BPF_MAP_TYPE_SOCKHASH) };
+	int maps[] = { bpf_map(BPF_MAP_TYPE_SOCKMAP, 4), bpf_map(BPF_MAP_TYPE_SOCKHASH, 4) };
 
 	for (int i = 0; i < 2; i++) {
-		CHECK(put(maps[i], i, fd) < 0);
+		CHECK(bpf_map_put(maps[i], i, fd) < 0);
 		/* The socket is in use by SMC, or not in a state for maps. */
 		CHECK(errno == EOPNOTSUPP || errno == EBUSY);
 		CHECK(take_out(maps[i], i) < 0);
@@ -145,11 +126,11 @@ static void recv_patiently(int fd, uint64_t pos, size_t len)
 /* Data in the SYN makes it plain TCP, in all variants. */
 static void through_map(int fd)
 {
-	int map = make_map(BPF_MAP_TYPE_SOCKMAP), hash = make_map(BPF_MAP_TYPE_SOCKHASH);
+	int map = bpf_map(BPF_MAP_TYPE_SOCKMAP, 4), hash = bpf_map(BPF_MAP_TYPE_SOCKHASH, 4);
 
 	attach_pass(map);
-	R(put(map, 1, fd));
-	R(put(hash, 7, fd));
+	R(bpf_map_put(map, 1, fd));
+	R(bpf_map_put(hash, 7, fd));
 	barrier("in the map");
 	if (me.is_server) {
 		recv_patiently(fd, 10, 100000);
@@ -187,8 +168,8 @@ static void sockmap_fallback_client(void)
 
 	connect_fallback(fd, port);
 	through_map(fd);
-	hash = make_map(BPF_MAP_TYPE_SOCKHASH);
-	R(put(hash, 7, fd));
+	hash = bpf_map(BPF_MAP_TYPE_SOCKHASH, 4);
+	R(bpf_map_put(hash, 7, fd));
 	R(connect(fd, &none, sizeof(none)));
 	barrier("disconnected");
 	/* While the socket is in the map it is TCP, and cannot be an SMC listener. */

@@ -197,15 +197,6 @@ static void user_listen_server(void)
 	user("drop", l);
 }
 
-static int connect_any(int port)
-{
-	struct addr a = loopback(port);
-	int fd = make_socket(0);
-
-	X(connect(fd, &a.sa, a.len));
-	return fd;
-}
-
 static void user_listen_client(void)
 {
 	int port = ctl_get(), fd[4];
