@@ -54,6 +54,7 @@ static int __init learn_family(struct smc_family *f, int family)
 	f->prot.destroy = smc_destroy_sock;
 	f->prot.connect = smc_proto_connect;
 	f->prot.disconnect = smc_disconnect;
+	f->prot.ioctl = smc_ioctl;
 	f->prot.hash = smc_hash;
 	f->prot.unhash = smc_unhash;
 	f->prot.release_cb = smc_release_cb;

@@ -4,8 +4,6 @@
  * end of the handshake or calls TCP's operation.
  */
 #include <linux/module.h>
-#include <asm/ioctls.h>
-#include <linux/sockios.h>
 #include <net/inet_common.h>
 #include <net/tcp.h>
 #include "../conn/stamp.h"
@@ -340,12 +338,6 @@ static int smc_set_rcvlowat(struct sock *sk, int val)
 	return rc;
 }
 
-/* Is TCP's receive queue hidden from the application? */
-static bool tcp_queue_hidden(const struct sock *sk)
-{
-	return smc_negotiating(smc_sk(sk)) && sk->sk_state != TCP_LISTEN;
-}
-
 /* Used by in-kernel stream parsers. */
 static int smc_peek_len(struct socket *sock)
 {
@@ -354,7 +346,7 @@ static int smc_peek_len(struct socket *sock)
 
 	if (c)
 		return min_t(u64, smc_urgent_inq(sk, c), INT_MAX);
-	return tcp_queue_hidden(sk) ? 0 : tcp_ops(sk)->peek_len(sock);
+	return smc_tcp_queue_hidden(sk) ? 0 : tcp_ops(sk)->peek_len(sock);
 }
 
 static int smc_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor_t actor)
@@ -363,52 +355,7 @@ static int smc_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor
 
 	if (c)
 		return smc_conn_read_sock(sk, c, desc, actor);
-	return tcp_queue_hidden(sk) ? 0 : tcp_ops(sk)->read_sock(sk, desc, actor);
-}
-
-static int conn_ioctl(struct sock *sk, struct smc_conn *c, unsigned int cmd)
-{
-	u64 n;
-
-	switch (cmd) {
-	case SIOCINQ:
-		n = smc_urgent_inq(sk, c);
-		break;
-	case SIOCOUTQ:
-		n = smc_conn_outq(c);
-		/*
-		 * Without an update, a program that polls SIOCOUTQ until it is 0 might wait
-		 * forever.
-		 */
-		if (n)
-			c->ops->request_update(c);
-		break;
-	case SIOCOUTQNSD:
-		n = smc_count_read(&c->tx_written) - smc_count_read(&c->tx_prod);
-		break;
-	case SIOCATMARK:
-		n = smc_urgent_at_mark(c);
-		break;
-	default:
-		return -ENOIOCTLCMD;
-	}
-	return min_t(u64, n, INT_MAX);
-}
-
-static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
-{
-	struct sock *sk = sock->sk;
-	struct smc_conn *c = smc_get_conn(sk);
-	int n;
-
-	if (c) {
-		n = conn_ioctl(sk, c, cmd);
-		if (n >= 0)
-			return put_user(n, (int __user *)arg);
-	} else if (cmd == SIOCINQ && tcp_queue_hidden(sk)) {
-		return put_user(0, (int __user *)arg);
-	}
-	return tcp_ops(sk)->ioctl(sock, cmd, arg);
+	return smc_tcp_queue_hidden(sk) ? 0 : tcp_ops(sk)->read_sock(sk, desc, actor);
 }
 
 /* The handshake of a child may end before accept(), or at any time afterwards. */
@@ -508,7 +455,6 @@ void __init smc_ops_init(struct smc_family *f)
 	f->ops.accept = smc_accept;
 	f->ops.listen = smc_listen;
 	f->ops.poll = smc_poll;
-	f->ops.ioctl = smc_ioctl;
 	f->ops.shutdown = smc_shutdown;
 	f->ops.setsockopt = smc_sock_setsockopt;
 	f->ops.sendmsg = smc_sendmsg;

@@ -49,6 +49,12 @@ static inline struct smc_conn *smc_get_conn(const struct sock *sk)
 	return smp_load_acquire(&smc_sk(sk)->conn);
 }
 
+/* Is TCP's receive queue hidden from the application? */
+static inline bool smc_tcp_queue_hidden(const struct sock *sk)
+{
+	return smc_negotiating(smc_sk(sk)) && sk->sk_state != TCP_LISTEN;
+}
+
 /* family.c: both families, AF_SMC and IPPROTO_SMC */
 int smc_family_claim(void);
 void smc_family_unclaim(void);
@@ -138,6 +144,13 @@ bool smc_sock_ops_watch(const struct sock *sk);
 bool smc_is_packet_option(int level, int name);
 int smc_try_packet_option(const struct sock *sk, int level, int name, sockptr_t val,
 			  unsigned int len);
+
+/* ioctl.c */
+#ifdef SMC_HAVE_PROTO_IOCTL_KARG
+int smc_ioctl(struct sock *sk, int cmd, int *arg);
+#else
+int smc_ioctl(struct sock *sk, int cmd, unsigned long arg);
+#endif
 
 /* ops.c, plain.c, connect.c, listen.c, sockopt.c: system calls, and callbacks of TCP from them */
 void smc_ops_init(struct smc_family *f);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* io_uring: connect, accept, send, recv, poll, shutdown. */
 #include <linux/io_uring.h>
+#include <netinet/tcp.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -211,8 +212,56 @@ static void uring_nonempty_client(void)
 	barrier("done");
 }
 
+#ifndef SOCKET_URING_OP_SIOCINQ
+#define SOCKET_URING_OP_SIOCINQ 0
+#define SOCKET_URING_OP_SIOCOUTQ 1
+#endif
+
+/* A command to a socket, which kernels before 6.7 do not have. */
+static void command(struct ring *r, int fd, int op)
+{
+	struct io_uring_sqe sqe = { .opcode = IORING_OP_URING_CMD, .fd = fd, .off = op };
+
+	R(run(r, sqe));
+}
+
+static void uring_queues_server(void)
+{
+	int l = listen_on(1), fd = pair();
+	struct ring r;
+
+	ring_open(&r);
+	command(&r, l, SOCKET_URING_OP_SIOCINQ);
+	command(&r, fd, SOCKET_URING_OP_SIOCINQ);
+	barrier("empty");
+	barrier("sent");
+	await_inq(fd, 100);
+	command(&r, fd, SOCKET_URING_OP_SIOCINQ);
+	recv_bytes(fd, 0, 30, 30);
+	command(&r, fd, SOCKET_URING_OP_SIOCINQ);
+	barrier("done");
+}
+
+static void uring_queues_client(void)
+{
+	struct ring r;
+	int fd = pair(), on = 1;
+
+	ring_open(&r);
+	barrier("empty");
+	send_bytes(fd, 0, 100, 100);
+	await_sent(fd);
+	barrier("sent");
+	R(setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on)));
+	send_bytes(fd, 100, 7, 7);
+	command(&r, fd, SOCKET_URING_OP_SIOCOUTQ);
+	command(&r, fd, 0x1234);
+	barrier("done");
+}
+
 const struct test_case uring_cases[] = {
 	CASE(uring, 0, "io_uring instead of system calls"),
 	CASE(uring_nonempty, 0, "a receive by io_uring says whether more is there"),
+	CASE(uring_queues, 0, "io_uring's own SIOCINQ and SIOCOUTQ"),
 	{ 0 }
 };
