@@ -75,8 +75,14 @@ void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
 	release_sock(sk);
 }
 
-/* The socket whose file uses the connection, with a reference, or NULL. */
-static struct sock *sock_of(struct smc_conn *c)
+/**
+ * smc_conn_hold_sk() - find the socket whose file uses a connection
+ * @c: the connection
+ *
+ * Context: any.
+ * Return: the socket with a reference, or NULL if the file is gone.
+ */
+struct sock *smc_conn_hold_sk(struct smc_conn *c)
 {
 	struct sock *sk;
 
@@ -86,6 +92,32 @@ static struct sock *sock_of(struct smc_conn *c)
 		sock_hold(sk);
 	spin_unlock_bh(&c->state_lock);
 	return sk;
+}
+
+/* As smc_tcp_reset(), when the peer has not read for too long. Its end is told. */
+static void time_out(struct sock *sk, const struct smc_conn *c)
+{
+	if (smc_sk(sk)->conn != c || sk->sk_state == TCP_CLOSE)
+		return;
+	smc_tcp_reset(sk, ETIMEDOUT);
+	NET_INC_STATS(sock_net(sk), LINUX_MIB_TCPABORTONTIMEOUT);
+}
+
+static bool try_reset(struct smc_conn *c,
+		      void (*reset)(struct sock *sk, const struct smc_conn *c))
+{
+	struct sock *sk = smc_conn_hold_sk(c);
+	bool done;
+
+	if (!sk)
+		return true;
+	spin_lock_bh(&sk->sk_lock.slock);
+	done = !sock_owned_by_user_nocheck(sk);
+	if (done)
+		reset(sk, c);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	sock_put(sk);
+	return done;
 }
 
 /**
@@ -98,18 +130,19 @@ static struct sock *sock_of(struct smc_conn *c)
  */
 bool smc_conn_try_reset_tcp(struct smc_conn *c)
 {
-	struct sock *sk = sock_of(c);
-	bool done;
+	return try_reset(c, __smc_conn_reset_tcp);
+}
 
-	if (!sk)
-		return true;
-	spin_lock_bh(&sk->sk_lock.slock);
-	done = !sock_owned_by_user_nocheck(sk);
-	if (done)
-		__smc_conn_reset_tcp(sk, c);
-	spin_unlock_bh(&sk->sk_lock.slock);
-	sock_put(sk);
-	return done;
+/**
+ * smc_conn_try_time_out() - end a connection with ETIMEDOUT
+ * @c: the connection
+ *
+ * Context: as for smc_conn_try_reset_tcp().
+ * Return: as for smc_conn_try_reset_tcp().
+ */
+bool smc_conn_try_time_out(struct smc_conn *c)
+{
+	return try_reset(c, time_out);
 }
 
 /**

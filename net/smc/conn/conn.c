@@ -43,7 +43,8 @@ void smc_conn_init(struct smc_conn *c, const struct smc_conn_ops *ops,
 	c->state = SMC_CONN_INIT;
 	c->dev = ops->name;
 	c->late_fin = !ops->fin_in_order;
-	INIT_DELAYED_WORK(&c->cork_work, smc_conn_cork_expired);
+	INIT_DELAYED_WORK(&c->tx_timer, smc_conn_tx_timer);
+	c->tx_stalled = SMC_NOT_STALLED;
 }
 
 /**

@@ -122,7 +122,12 @@ struct smc_conn_counts {
  * @notify:	called when the fabric has made progress or the peer has ended; called under
  *		@state_lock
  * @notify_sk:	argument of @notify
- * @cork_work:	publishes data that has been corked for 200 ms
+ * @tx_timer:	publishes data that has been corked for 200 ms; also looks whether the peer reads,
+ *		see user_timeout.c
+ * @tx_watched:	@tx_timer looks whether the peer reads
+ * @tx_stalled:	@tx_cons when @tx_timer saw it move for the last time, or SMC_NOT_STALLED; this and
+ *		@tx_stalled_at belong to @tx_timer
+ * @tx_stalled_at: the time of that, in jiffies
  * @state_lock:	protects @state and @tx_flags
  * @state:	enum smc_conn_state
  * @rx_prod:	count of bytes that the peer has written; moved by the peer or its messages
@@ -177,7 +182,10 @@ struct smc_conn {
 	bool			late_fin;
 	bool			shut_rd;
 	bool			tx_grows;
-	struct delayed_work	cork_work;
+	bool			tx_watched;
+	struct delayed_work	tx_timer;
+	aligned_u64		tx_stalled;
+	unsigned long		tx_stalled_at;
 
 	spinlock_t		state_lock;
 	unsigned long		tx_flags;
@@ -401,7 +409,8 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len);
 void smc_conn_uncork(struct smc_conn *c);
 void smc_conn_stop(struct smc_conn *c);
-void smc_conn_cork_expired(struct work_struct *work);
+void smc_conn_start_tx_timer(struct smc_conn *c);
+void smc_conn_tx_timer(struct work_struct *work);
 int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags);
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c);
@@ -424,6 +433,13 @@ void smc_conn_call_reader(struct smc_conn *c);
 int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 		       sk_read_actor_t actor);
 
+/* user_timeout.c */
+#define SMC_NOT_STALLED	U64_MAX
+
+void smc_conn_watch(const struct sock *sk, struct smc_conn *c);
+void smc_conn_user_timeout_set(const struct sock *sk, struct smc_conn *c);
+bool smc_conn_keep_watch(struct smc_conn *c);
+
 /* grow.c */
 void smc_conn_may_grow(struct smc_conn *c, u32 sure, u32 most);
 bool smc_conn_grow(struct smc_conn *tx, struct smc_conn *rx);
@@ -443,7 +459,9 @@ void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c);
 void smc_tcp_reset(struct sock *sk, int err);
 void __smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c);
 void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c);
+struct sock *smc_conn_hold_sk(struct smc_conn *c);
 bool smc_conn_try_reset_tcp(struct smc_conn *c);
+bool smc_conn_try_time_out(struct smc_conn *c);
 void smc_conn_handle_peer_abort(struct sock *sk, const struct smc_conn *c, unsigned long flags);
 
 #endif

@@ -114,18 +114,23 @@ static __always_inline bool hold_back(struct sock *sk, struct smc_conn *c, struc
 	return hold_back_unusual(sk, c, msg);
 }
 
-static void start_cork_timer(struct smc_conn *c)
+/**
+ * smc_conn_start_tx_timer() - run smc_conn_tx_timer() in 200 ms, unless it will run sooner
+ * @c: the connection
+ *
+ * Context: process.
+ */
+void smc_conn_start_tx_timer(struct smc_conn *c)
 {
 	smc_conn_get(c);
-	if (!queue_delayed_work(smc_wq, &c->cork_work, CORK_TIME))
+	if (!queue_delayed_work(smc_wq, &c->tx_timer, CORK_TIME))
 		smc_conn_put(c);
 }
 
-/* Run the work of the cork timer now. */
-static void end_cork_timer(struct smc_conn *c)
+static void run_tx_timer_now(struct smc_conn *c)
 {
 	smc_conn_get(c);
-	if (mod_delayed_work(smc_wq, &c->cork_work, 0))
+	if (mod_delayed_work(smc_wq, &c->tx_timer, 0))
 		smc_conn_put(c);
 }
 
@@ -147,7 +152,7 @@ static void finish_held(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	if (flags & MSG_OOB)
 		publish_urgent(sk, c);
 	else if (c->tx_prod != c->tx_written)
-		start_cork_timer(c);
+		smc_conn_start_tx_timer(c);
 }
 
 /* A sender may hold tx_lock indefinitely. Then it does this when it has released the lock. */
@@ -161,14 +166,20 @@ static void publish_corked(struct smc_conn *c)
 	smc_conn_tx_unlock(c);
 	/* TCP would have sent the data now, and the peer would have answered with a reset. */
 	if (unlikely(lost) && !smc_conn_try_reset_tcp(c))
-		start_cork_timer(c);
+		smc_conn_start_tx_timer(c);
 }
 
-void smc_conn_cork_expired(struct work_struct *work)
+/**
+ * smc_conn_tx_timer() - publish what has been corked, and look whether the peer reads
+ * @work: tx_timer of a connection
+ */
+void smc_conn_tx_timer(struct work_struct *work)
 {
-	struct smc_conn *c = container_of(work, struct smc_conn, cork_work.work);
+	struct smc_conn *c = container_of(work, struct smc_conn, tx_timer.work);
 
 	publish_corked(c);
+	if (READ_ONCE(c->tx_watched) && smc_conn_keep_watch(c))
+		smc_conn_start_tx_timer(c);
 	smc_conn_put(c);
 }
 
@@ -209,21 +220,21 @@ void smc_conn_uncork(struct smc_conn *c)
 	smc_conn_tx_unlock(c);
 	/* As with TCP, the call has succeeded before the reset arrives. */
 	if (unlikely(lost))
-		end_cork_timer(c);
+		run_tx_timer_now(c);
 }
 
 /**
- * smc_conn_stop() - stop publishing data, and cancel the cork timer
- * @c: the connection
+ * smc_conn_stop() - stop publishing data, and cancel the timer
+ * @c: the connection, which no system call uses any more
  *
- * Context: process, takes tx_lock, waits for a running cork_work.
+ * Context: process, takes tx_lock, waits for a running tx_timer.
  */
 void smc_conn_stop(struct smc_conn *c)
 {
 	mutex_lock(&c->tx_lock);
 	c->stopped = true;
 	smc_conn_tx_unlock(c);
-	if (cancel_delayed_work_sync(&c->cork_work))
+	if (cancel_delayed_work_sync(&c->tx_timer))
 		smc_conn_put(c);
 }
 
@@ -300,6 +311,7 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *t
 		if (!*timeo)
 			sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		smc_conn_ask_for_room(c);
+		smc_conn_watch(sk, c);
 		if (smc_conn_room(c) >= smc_conn_low_room(c) || READ_ONCE(c->tx_may_grow) ||
 		    tx_ended(sk, c))
 			break;

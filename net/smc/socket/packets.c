@@ -211,10 +211,19 @@ static bool demands_nearer_peer(const struct sock *trial, const struct sock *sk)
 	return inet_sk(trial)->min_ttl > inet_sk(sk)->min_ttl;
 }
 
+static bool has_keys(const struct sock *trial)
+{
+#ifdef CONFIG_TCP_MD5SIG
+	return rcu_access_pointer(tcp_sk(trial)->md5sig_info);
+#else
+	return false;
+#endif
+}
+
 /* Would @sk differ from what it is if it were like @trial, in a way that concerns its data? */
 static bool would_differ(const struct sock *trial, const struct sock *sk)
 {
-	return has_packet_option(trial) || smc_ipsec_policies(trial) || smc_ipsec_policies(sk) ||
+	return has_packet_option(trial) || has_keys(trial) || tcp_sk(trial)->repair || smc_ipsec_policies(trial) || smc_ipsec_policies(sk) ||
 	       trial->sk_mark != READ_ONCE(sk->sk_mark) ||
 	       trial->sk_bound_dev_if != READ_ONCE(sk->sk_bound_dev_if) ||
 	       (sock_flag(trial, SOCK_LOCALROUTE) && !sock_flag(sk, SOCK_LOCALROUTE)) ||
@@ -222,7 +231,7 @@ static bool would_differ(const struct sock *trial, const struct sock *sk)
 }
 
 /**
- * smc_try_packet_option() - a packet option is set after SMC was offered
+ * smc_try_option() - an option that makes a socket TCP is set after SMC was offered
  * @sk: the socket, not locked
  * @level: level of the option
  * @name: the option
@@ -235,8 +244,7 @@ static bool would_differ(const struct sock *trial, const struct sock *sk)
  * Context: process, may sleep.
  * Return: 0 if the option may be set; TCP's error; or -EOPNOTSUPP.
  */
-int smc_try_packet_option(const struct sock *sk, int level, int name, sockptr_t val,
-			  unsigned int len)
+int smc_try_option(const struct sock *sk, int level, int name, sockptr_t val, unsigned int len)
 {
 	struct socket *trial;
 	int rc = make_trial(sk, &trial);

@@ -142,8 +142,7 @@ enum smc_reason smc_needs_packets(const struct sock *sk);
 bool smc_sock_ops_run(const struct sock *sk);
 bool smc_sock_ops_watch(const struct sock *sk);
 bool smc_is_packet_option(int level, int name);
-int smc_try_packet_option(const struct sock *sk, int level, int name, sockptr_t val,
-			  unsigned int len);
+int smc_try_option(const struct sock *sk, int level, int name, sockptr_t val, unsigned int len);
 
 /* ioctl.c */
 #ifdef SMC_HAVE_PROTO_IOCTL_KARG

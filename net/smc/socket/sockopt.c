@@ -97,25 +97,11 @@ static int after_socket_option(struct sock *sk, int name)
 }
 
 /* Uncorking publishes the data that the connection has held back. */
-static void after_tcp_option(struct sock *sk, int name)
+static void after_cork(struct sock *sk, struct smc_conn *c, int name)
 {
-	struct smc_conn *c;
-	bool now;
-
-	if (name == TCP_INQ)
-		after_cmsg_option(sk);
-	if (name == TCP_KEEPIDLE) {
-		lock_sock(sk);
-		smc_tell_keepalive(sk, sock_flag(sk, SOCK_KEEPOPEN));
-		release_sock(sk);
-	}
-	if (name != TCP_CORK && name != TCP_NODELAY)
-		return;
-	c = smp_load_acquire(&smc_sk(sk)->conn);
-	if (!c)
-		return;
 	/* As over TCP, this also sends what a cork has held back so far, and leaves the cork. */
-	now = name == TCP_NODELAY && tcp_sk(sk)->nonagle & TCP_NAGLE_OFF;
+	bool now = name == TCP_NODELAY && tcp_sk(sk)->nonagle & TCP_NAGLE_OFF;
+
 	if (now)
 		smc_stats_add(sock_net(sk), c, nodelays, 1);
 	if (now || !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
@@ -124,13 +110,37 @@ static void after_tcp_option(struct sock *sk, int name)
 		smc_stats_add(sock_net(sk), c, corks, 1);
 }
 
-/* Is this an option for the keys with which TCP signs segments? */
-static bool about_keys(int name)
+static void after_tcp_option(struct sock *sk, int name)
+{
+	struct smc_conn *c;
+
+	if (name == TCP_INQ)
+		after_cmsg_option(sk);
+	if (name == TCP_KEEPIDLE) {
+		lock_sock(sk);
+		smc_tell_keepalive(sk, sock_flag(sk, SOCK_KEEPOPEN));
+		release_sock(sk);
+	}
+	c = smp_load_acquire(&smc_sk(sk)->conn);
+	if (!c)
+		return;
+	if (name == TCP_USER_TIMEOUT)
+		smc_conn_user_timeout_set(sk, c);
+	if (name == TCP_CORK || name == TCP_NODELAY)
+		after_cork(sk, c, name);
+}
+
+static bool about_md5_keys(int name)
 {
 #ifdef CONFIG_TCP_MD5SIG
 	if (name == TCP_MD5SIG || name == TCP_MD5SIG_EXT)
 		return true;
 #endif
+	return false;
+}
+
+static bool about_ao_keys(int name)
+{
 #ifdef CONFIG_TCP_AO
 	if (name == TCP_AO_ADD_KEY || name == TCP_AO_DEL_KEY || name == TCP_AO_INFO)
 		return true;
@@ -159,22 +169,31 @@ static enum smc_reason tcp_only_option(int level, int name)
 {
 	if (level == SOL_TCP && name == TCP_REPAIR)
 		return SMC_REASON_ALREADY_CONNECTED;
-	if (level == SOL_TCP && about_keys(name))
+	/* The keys with which TCP signs segments. */
+	if (level == SOL_TCP && (about_md5_keys(name) || about_ao_keys(name)))
 		return SMC_REASON_SIGNED;
 	return smc_is_packet_option(level, name) ? SMC_REASON_PACKET_OPTION : SMC_REASON_NONE;
 }
 
+static int try_option(const struct set_call *s)
+{
+	return smc_try_option(s->sk, s->level, s->name, s->val, s->len);
+}
+
 /*
- * For its own TCP-AO keys TCP returns EISCONN in this case. A packet option that changes nothing is
- * passed on to TCP.
+ * A mistake has the same error as with TCP, and an option that changes nothing is passed on to it.
+ * For TCP-AO keys, TCP returns EISCONN before it looks at them.
  */
 static int set_late(const struct set_call *s, enum smc_reason reason)
 {
-	if (reason == SMC_REASON_SIGNED)
+	int rc;
+
+	if (s->level == SOL_TCP && about_ao_keys(s->name))
 		return -EISCONN;
-	if (reason == SMC_REASON_ALREADY_CONNECTED)
-		return -EOPNOTSUPP;
-	return smc_try_packet_option(s->sk, s->level, s->name, s->val, s->len) ?: set_tcp(s);
+	rc = try_option(s);
+	if (reason == SMC_REASON_SIGNED && rc == -EOPNOTSUPP)
+		return -EISCONN;
+	return rc ?: set_tcp(s);
 }
 
 /*
@@ -214,7 +233,7 @@ static int set_option(const struct set_call *s)
 		return set_smc(s->sk, s->name, s->val, s->len);
 	/* This option would replace the tables of a socket whose memory is ours. */
 	if (s->level == SOL_IPV6 && s->name == IPV6_ADDRFORM)
-		return -ENOTCONN;
+		return try_option(s) ?: -ENOTCONN;
 	if (reason)
 		return set_tcp_only(s, reason);
 	rc = set_tcp(s);

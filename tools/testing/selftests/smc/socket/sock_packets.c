@@ -10,6 +10,7 @@
 #include <linux/tcp.h>
 #include <linux/xfrm.h>
 #include <net/if.h>
+#include <sys/wait.h>
 
 #include "role.h"
 #include "sol_socket.h"
@@ -340,6 +341,51 @@ static void packets_late(void)
 	barrier("done");
 }
 
+/* In a process without privileges. The test in its parent goes on with the connection. */
+static void unprivileged_late(int fd)
+{
+	pid_t pid = X(fork());
+	int status;
+
+	if (!pid) {
+		X(setuid(65534));
+		errno = 0;
+		set_int(fd, IPPROTO_TCP, TCP_REPAIR, 1);
+		_exit(errno);
+	}
+	X(waitpid(pid, &status, 0));
+	rec("TCP_REPAIR without privileges: %s", err_name(WEXITSTATUS(status)));
+}
+
+/* TCP's errors come before the one that says that the option is too late. */
+static void mistakes_late(void)
+{
+	static const int forms[] = { AF_UNSPEC, AF_INET6, 1000 };
+	struct tcp_md5sig md5 = { 0 };
+	int fd = pair();
+
+	((struct sockaddr *)&md5.tcpm_addr)->sa_family = AF_INET;
+	R(set_int(fd, IPPROTO_TCP, TCP_REPAIR, 0));
+	R(set_int(fd, IPPROTO_TCP, TCP_REPAIR, -1));
+	R(set_int(fd, IPPROTO_TCP, TCP_REPAIR, 7));
+	R(setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, NULL, 4));
+	R(setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &md5, 1));
+	unprivileged_late(fd);
+	R(setsockopt(fd, IPPROTO_TCP, TCP_MD5SIG, &md5, 4));
+	R(setsockopt(fd, IPPROTO_TCP, TCP_MD5SIG, NULL, sizeof(md5)));
+	if (!me.var->ipv6)
+		R(setsockopt(fd, IPPROTO_TCP, TCP_MD5SIG, &md5, sizeof(md5)));
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		R(set_int(fd, IPPROTO_IPV6, IPV6_ADDRFORM, forms[i]));
+	R(setsockopt(fd, IPPROTO_IPV6, IPV6_ADDRFORM, NULL, 4));
+	R(setsockopt(fd, IPPROTO_IPV6, IPV6_ADDRFORM, &md5, 1));
+	if (!me.var->ipv6)
+		R(set_int(fd, IPPROTO_IPV6, IPV6_ADDRFORM, AF_INET));
+	barrier("tried");
+	ping_pong(fd);
+	barrier("done");
+}
+
 /* What was set before the connection may be set again, and not changed. */
 static void bound_and_marked(int fd)
 {
@@ -568,6 +614,7 @@ const struct test_case packets_cases[] = {
 	CASE(headers_before, F_ROOT | F_HERE | F_V6, "IPv6's headers keep a client on TCP"),
 	BOTH(tx_delay_before, F_HERE, "TCP_TX_DELAY keeps a connection on TCP"),
 	BOTH(filter_late, F_ROOT | F_HERE, "a filter for a connection that is up"),
+	BOTH(mistakes_late, F_ROOT, "mistakes in options that come too late"),
 	BOTH(packets_late, F_ROOT | F_HERE, "options about packets on a connection that is up"),
 	BOTH(set_again, F_ROOT | F_HERE, "a mark and a device that stay what they were"),
 	BOTH(labels_late, F_ROOT | F_HERE, "priority, TOS and TTL of a connection that is up"),

@@ -5,6 +5,7 @@
 #include <linux/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 
 #include "role.h"
 
@@ -684,6 +685,111 @@ static void keepalive_client(void)
 	ping_pong(fd);
 }
 
+/* ---- TCP_USER_TIMEOUT, while the peer does not read ---- */
+
+static void say(const char *stage, int fd)
+{
+	rec("%s: %s", stage, mask_name(poll_mask(fd, POLLIN | POLLOUT | POLLRDHUP)));
+}
+
+enum user_timeout {
+	BEFORE_CONNECT,		/* and poll() waits */
+	WHILE_SEND_WAITS,	/* set by another task: a blocking send() waits already */
+	WHILE_NOBODY_WAITS,
+	NR_USER_TIMEOUTS
+};
+
+static void set_user_timeout(int fd, int ms)
+{
+	R(set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, ms));
+}
+
+static void hurry(int fd)
+{
+	set_user_timeout(fd, 600);
+}
+
+static void user_timeout_server(void)
+{
+	for (int i = 0; i < NR_USER_TIMEOUTS; i++) {
+		int fd = pair();
+
+		barrier("timed out");
+		close(fd);
+	}
+}
+
+/* Another task sets the option as soon as send() sleeps. */
+static void send_and_set(int fd)
+{
+	pid_t parent = getpid(), child = X(fork());
+
+	if (!child) {
+		await_blocked(parent, parent);
+		hurry(fd);
+		_exit(0);
+	}
+	R(send(fd, "x", 1, 0));
+	X(waitpid(child, NULL, 0));
+}
+
+static void user_timeout_client(void)
+{
+	struct pollfd p = { .events = POLLOUT };
+
+	for (int i = 0; i < NR_USER_TIMEOUTS; i++) {
+		int fd = pair_with(i == BEFORE_CONNECT ? hurry : NULL);
+
+		fill_up(fd);
+		if (i == WHILE_SEND_WAITS)
+			send_and_set(fd);
+		if (i == WHILE_NOBODY_WAITS)
+			hurry(fd);
+		p.fd = fd;
+		R(poll(&p, 1, -1));
+		say("timed out", fd);
+		R(get_int(fd, SOL_SOCKET, SO_ERROR));
+		R(send(fd, "x", 1, MSG_NOSIGNAL));
+		barrier("timed out");
+		close(fd);
+	}
+}
+
+/* A peer that has read enough does not time out, and neither does data that it has not read. */
+static void user_timeout_read_server(void)
+{
+	size_t total;
+	int fd = pair();
+
+	barrier("full");
+	total = ctl_get();
+	recv_bytes(fd, 0, total, 8000);
+	barrier("writable");
+	barrier("waited");
+	recv_bytes(fd, total, 10, 10);
+	ping_pong(fd);
+}
+
+static void user_timeout_read_client(void)
+{
+	size_t total;
+	int fd = pair();
+
+	set_user_timeout(fd, 1000000);
+	total = fill_up(fd);
+	say("full", fd);
+	barrier("full");
+	ctl_put(total);
+	await_mask(fd, POLLOUT);
+	barrier("writable");
+	hurry(fd);
+	send_bytes(fd, total, 10, 10);
+	usleep(1500000);
+	say("not timed out", fd);
+	barrier("waited");
+	ping_pong(fd);
+}
+
 const struct test_case sockopt_cases[] = {
 	SOLO(options_new, 0, "50 options on a new socket"),
 	CASE(options_connected, 0, "50 options on a connection"),
@@ -700,6 +806,8 @@ const struct test_case sockopt_cases[] = {
 	CASE(rcvlowat_set, F_ONE, "SO_RCVLOWAT set during poll(), and to more than fits"),
 	CASE(timeouts, 0, "SO_RCVTIMEO and SO_SNDTIMEO"),
 	CASE(keepalive, F_ROOT, "SO_KEEPALIVE, and the link tests that it causes"),
+	CASE(user_timeout, 0, "TCP_USER_TIMEOUT ends a connection whose peer does not read"),
+	CASE(user_timeout_read, 0, "TCP_USER_TIMEOUT does not end one whose peer reads"),
 	SOLO(linger_values, 0, "SO_LINGER, set and read"),
 	CASE(tcp_info, 0, "the state that TCP_INFO reports"),
 	CASE(smc_info, 0, "the options of level SOL_SMC"),
