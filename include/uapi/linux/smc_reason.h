@@ -70,6 +70,9 @@
 	X(KERNEL_USER, 0x5c020008,					\
 	  "a service in the kernel, such as the NFS server, uses the socket",	\
 	  "nothing to do: such connections are TCP")			\
+	X(SELF_CONNECTED, 0x5c020009,					\
+	  "the socket is connected to itself",				\
+	  "nothing to do: such a connection is TCP")			\
 	/* resources of this host */					\
 	X(NO_MEMORY, 0x5c030001,					\
 	  "there was no memory for the connection",			\

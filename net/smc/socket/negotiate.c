@@ -87,9 +87,11 @@ static void to_tcp(struct sock *sk, enum smc_reason reason)
  */
 void smc_negotiate(struct sock *sk)
 {
-	if (!smc_tcpopt->answered(sk)) {
+	if (connected_to_self(sk)) {
+		to_tcp(sk, SMC_REASON_SELF_CONNECTED);
+	} else if (!smc_tcpopt->answered(sk)) {
 		to_tcp(sk, smc_tcpopt_why_not(sock_net(sk)));
-	} else if (smc_sk(sk)->raw_clc || connected_to_self(sk)) {
+	} else if (smc_sk(sk)->raw_clc) {
 		to_tcp(sk, SMC_REASON_NONE);
 	} else {
 		__smc_set_phase(sk, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);

@@ -154,6 +154,20 @@ static bool used_by_kernel(void)
 	return ok;
 }
 
+static bool connected_to_itself(void)
+{
+	struct sockaddr_in to = here(0);
+	socklen_t len = sizeof(to);
+	int fd = smc_client();
+	bool ok;
+
+	ok = (!bind(fd, (void *)&to, len) && !getsockname(fd, (void *)&to, &len) &&
+	      !connect(fd, (void *)&to, len)) || BAD("to itself: %s", strerror(errno));
+	ok = ok && reason_is("to itself", fd, SMC_REASON_SELF_CONNECTED);
+	close(fd);
+	return ok;
+}
+
 static bool cookies(void)
 {
 	/* Without pairing, which needs no option.  2: always, not only when the queue overflows */
@@ -172,8 +186,8 @@ static bool in_own_namespace(void)
 	if (!loopback_up())
 		return BAD("lo: %s", strerror(errno));
 	return reopen() && connects_as(SMC_DIAG_MODE_SMCD) && disabled() && fast_open() &&
-	       repaired() && used_too_often() && used_by_kernel() && cookies() &&
-	       connects_as(SMC_DIAG_MODE_SMCD);
+	       repaired() && used_too_often() && used_by_kernel() && connected_to_itself() &&
+	       cookies() && connects_as(SMC_DIAG_MODE_SMCD);
 }
 
 bool reasons_of_tcp(void)
