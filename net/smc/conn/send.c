@@ -70,20 +70,31 @@ static bool publish_held(struct smc_conn *c)
 }
 
 /*
+ * Does TCP_CORK hold this data back? A user in the kernel removes its cork by a function of TCP,
+ * tcp_sock_set_cork(), and nobody tells us.
+ */
+static bool held_by_cork(const struct sock *sk, const struct msghdr *msg)
+{
+	return tcp_sk(sk)->nonagle & TCP_NAGLE_CORK &&
+	       (user_backed_iter(&msg->msg_iter) || !smc_has_kernel_user(sk));
+}
+
+/*
  * While corked, hold back less than a quarter of the ring, as TCP holds back partial segments.
  * Urgent data must become visible together with its mark.
  */
-static bool corked(struct sock *sk, struct smc_conn *c, int flags)
+static bool corked(struct sock *sk, struct smc_conn *c, const struct msghdr *msg)
 {
+	bool cork = held_by_cork(sk, msg);
 	u32 limit;
 
-	if (flags & MSG_OOB)
+	if (msg->msg_flags & MSG_OOB)
 		return true;
-	if (!(flags & MSG_MORE) && !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
+	if (!(msg->msg_flags & MSG_MORE) && !cork)
 		return false;
 	limit = smc_conn_low_room(c);
 	/* TCP_CORK is a command; MSG_MORE is only a hint for one call. */
-	if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
+	if (!cork)
 		limit = min_t(u32, limit,
 			      READ_ONCE(smc_net(sock_net(sk))->autocorking_size));
 	return c->tx_written - c->tx_prod < limit;
@@ -97,7 +108,7 @@ static noinline bool hold_back_unusual(struct sock *sk, struct smc_conn *c, stru
 {
 	if (msg->msg_flags & SMC_SEND_STAMPED && !msg_data_left(msg))
 		smc_stamps_request(sk, c, msg);
-	if (corked(sk, c, msg->msg_flags))
+	if (corked(sk, c, msg))
 		return true;
 	if (!(msg->msg_flags & SMC_SEND_STAMPED))
 		return false;

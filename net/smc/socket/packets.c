@@ -50,9 +50,20 @@ static bool has_ip_options(const struct sock *sk)
 	return has;
 }
 
+/* Keys with which a device encrypts the packets of this socket (PSP, Linux 6.18 and newer). */
+static bool has_psp(const struct sock *sk)
+{
+#if IS_ENABLED(CONFIG_INET_PSP)
+	return rcu_access_pointer(sk->psp_assoc);
+#else
+	return false;
+#endif
+}
+
 static bool has_packet_option(const struct sock *sk)
 {
-	return rcu_access_pointer(sk->sk_filter) || READ_ONCE(sk->sk_max_pacing_rate) != ~0UL ||
+	return has_psp(sk) || rcu_access_pointer(sk->sk_filter) ||
+	       READ_ONCE(sk->sk_max_pacing_rate) != ~0UL ||
 	       READ_ONCE(tcp_sk(sk)->tcp_tx_delay) || has_ip_options(sk);
 }
 
@@ -112,6 +123,10 @@ bool smc_sock_ops_watch(const struct sock *sk)
 			   BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG |
 			   BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
 
+#ifdef SMC_HAVE_SK_BPF_CB
+	if (READ_ONCE(sk->sk_bpf_cb_flags))
+		return true;
+#endif
 	return READ_ONCE(tcp_sk(sk)->bpf_sock_ops_cb_flags) & packets;
 #else
 	return false;

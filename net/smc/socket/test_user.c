@@ -4,7 +4,7 @@
  * receives. Write to the parameter test_user, FD being a descriptor of the writing program:
  *
  *	recv FD		as sunrpc: replaces callbacks and calls those it has found, reads by recvmsg
- *			and writes by sendmsg, both without waiting, in a work item
+ *			and writes by sendmsg with a cork, both without waiting, in a work item
  *	queue FD	as iscsi_tcp: sends a byte of its own first, then reads TCP's queue from
  *			sk_data_ready
  *	listen FD	as nfsd: accepts without waiting, in a work item, puts the callbacks back
@@ -215,8 +215,14 @@ static int user_write(struct test_user *u)
 {
 	struct kvec vec = { .iov_base = u->buf + u->sent, .iov_len = u->have - u->sent };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	int rc;
 
-	return kernel_sendmsg(u->sock, &msg, &vec, 1, vec.iov_len);
+	if (u->kind == USER_RECV)
+		tcp_sock_set_cork(u->sock->sk, true);
+	rc = kernel_sendmsg(u->sock, &msg, &vec, 1, vec.iov_len);
+	if (u->kind == USER_RECV)
+		tcp_sock_set_cork(u->sock->sk, false);
+	return rc;
 }
 
 /* Echoes until there is nothing to read, or no room to write. */

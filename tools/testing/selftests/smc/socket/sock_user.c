@@ -5,7 +5,9 @@
  * socket to take over, as one tells nfsd or iscsi_tcp, so the same users take over sockets of TCP.
  */
 #include <linux/smc_reason.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 
 #include "parameter.h"
 #include "role.h"
@@ -103,6 +105,32 @@ static void user_recv_server(void)
 static void user_queue_server(void)
 {
 	echo_by("queue");
+}
+
+/* When the user has left, it has removed its cork, and nothing is held back. */
+static void user_cork_server(void)
+{
+	int fd = pair();
+
+	user("recv", fd);
+	barrier("taken over");
+	barrier("sent");
+	AWAIT(!ask(fd, SIOCINQ));
+	user("drop", fd);
+	R(ask(fd, SIOCOUTQNSD));
+	barrier("done");
+}
+
+static void user_cork_client(void)
+{
+	int fd = pair();
+
+	barrier("taken over");
+	send_bytes(fd, 0, 10, 10);
+	await_sent(fd);
+	barrier("sent");
+	recv_bytes(fd, 0, 10, 10);
+	barrier("done");
 }
 
 /* Nobody reads what comes back until the user has no room. */
@@ -360,6 +388,7 @@ const struct test_case user_cases[] = {
 	CASE(user_queue, F_ROOT, "a user in the kernel finds the data in TCP's queue"),
 	{ "user_room", user_recv_server, user_room_client, F_ROOT | F_ONE,
 	  "a user in the kernel is called when there is room" },
+	CASE(user_cork, F_ROOT, "a user in the kernel removes its cork"),
 	CASE(user_reset, F_ROOT, "a user in the kernel is called when the peer resets"),
 	CASE(user_leaves, F_ROOT, "a user in the kernel leaves, and another one comes"),
 	CASE(user_listen, F_ROOT, "connections to a listener of the kernel are TCP"),
