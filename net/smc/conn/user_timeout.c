@@ -37,7 +37,7 @@ void smc_conn_watch(const struct sock *sk, struct smc_conn *c)
 }
 
 /**
- * smc_conn_user_timeout_set() - TCP_USER_TIMEOUT has a new value, which holds for a wait in progress
+ * smc_conn_user_timeout_set() - TCP_USER_TIMEOUT has changed, also for a wait in progress
  * @sk: the socket
  * @c: its connection
  *

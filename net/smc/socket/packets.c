@@ -238,7 +238,8 @@ static bool has_keys(const struct sock *trial)
 /* Would @sk differ from what it is if it were like @trial, in a way that concerns its data? */
 static bool would_differ(const struct sock *trial, const struct sock *sk)
 {
-	return has_packet_option(trial) || has_keys(trial) || tcp_sk(trial)->repair || smc_ipsec_policies(trial) || smc_ipsec_policies(sk) ||
+	return has_packet_option(trial) || has_keys(trial) || tcp_sk(trial)->repair ||
+	       smc_ipsec_policies(trial) || smc_ipsec_policies(sk) ||
 	       trial->sk_mark != READ_ONCE(sk->sk_mark) ||
 	       trial->sk_bound_dev_if != READ_ONCE(sk->sk_bound_dev_if) ||
 	       (sock_flag(trial, SOCK_LOCALROUTE) && !sock_flag(sk, SOCK_LOCALROUTE)) ||

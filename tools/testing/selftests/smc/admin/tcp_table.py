@@ -87,6 +87,10 @@ OTHER_NAMES = {"TCP_CM_INQ": "TCP_INQ", "FIONREAD": "SIOCINQ", "TIOCOUTQ": "SIOC
 # The names that programs use for them.
 ALIASES = {"FIONREAD": "SIOCINQ", "TIOCOUTQ": "SIOCOUTQ"}
 
+# A row is about one name or about several.
+PLURALS = {"Acts": "Act", "Concerns": "Concern", "Counts": "Count", "Fails": "Fail", "Is": "Are",
+           "Keeps": "Keep", "Labels": "Label", "Sees": "See", "Shows": "Show", "Works": "Work"}
+
 
 def used(name, text):
     words = (name, re.sub(r"_(OLD|NEW)$", "", name), re.sub("^SCM_", "SO_", name),
@@ -148,9 +152,48 @@ or on a listener, and
 shows the reason; on an SMC connection it fails.
 What concerns only packets or segments, of which an SMC connection has few, has no effect on the
 data, and this page says so.
+.PP
+Names that end in _OLD or _NEW, of which programs use what precedes, are listed without that.
 """
 
-TAIL = """.SH SEE ALSO
+OTHERS = """.SS Other calls
+.nh
+.B splice(), sendfile(), sendmmsg(), recvmmsg(), epoll, io_uring
+.hy
+.RS
+As over TCP.
+.RE
+.PP
+.B mmap()
+.RS
+Fails with ENODEV on an SMC connection.
+Over TCP it is for TCP_ZEROCOPY_RECEIVE.
+.RE
+.PP
+.B PSP keys
+.RS
+Keep the connection on TCP if they are there before SMC is negotiated.
+The reason is PACKET_OPTION.
+Later, they protect only the packets of the TCP connection.
+.RE
+"""
+
+TAIL = """.SH ERRORS
+.TP
+.B EOPNOTSUPP
+An option or call that acts on packets comes after SMC has been offered.
+.TP
+.B EISCONN
+The same, for keys with which TCP signs its segments, and for
+.BR MSG_FASTOPEN .
+.TP
+.B ENOTCONN
+.B TCP_ULP
+before
+.BR connect (2),
+and
+.BR IPV6_ADDRFORM .
+.SH SEE ALSO
 .BR smc (7),
 .BR smcss (8),
 .BR socket (7),
@@ -174,25 +217,45 @@ def sentence(row):
     return f"{words}." if words else "As over TCP."
 
 
-def grouped(kind):
-    """Yields (text, names) of a kind; rows whose text is the same are one entry."""
+def grouped(chosen):
+    """Yields (text, names) of these rows; those whose text is the same are one entry."""
     found = {}
-    for row in rows():
-        if row.kind == kind:
-            found.setdefault(sentence(row), []).extend(row.names)
+    for row in chosen:
+        found.setdefault(sentence(row), []).extend(row.names)
     return found.items()
+
+
+def plain(names):
+    """The names that programs use, each once."""
+    names = [re.sub(r"_(OLD|NEW)$", "", name) for name in names]
+    names = [f"{name} ({ALIASES[name]})" if name in ALIASES else name for name in names]
+    return list(dict.fromkeys(names))
+
+
+def plural(words):
+    first, space, rest = words.partition(" ")
+    return PLURALS.get(first, first) + space + rest
+
+
+def section(title, chosen):
+    text = f".SS {title}\n"
+    for number, (words, names) in enumerate(grouped(chosen)):
+        names = plain(names)
+        if len(names) > 1:
+            words = plural(words)
+        text += (".PP\n" if number else "") + ".nh\n.B " + "\n.B ".join(
+            textwrap.wrap(", ".join(names), 90, break_on_hyphens=False)) + "\n.hy\n.RS\n"
+        text += "\n".join(re.split(r"(?<=[.]) (?=[A-Z])", words)) + "\n.RE\n"
+    return text
 
 
 def page():
     text = HEAD
     for kind, title in TITLES.items():
-        text += f".SS {title}\n"
-        for number, (words, names) in enumerate(grouped(kind)):
-            names = [f"{name} ({ALIASES[name]})" if name in ALIASES else name for name in names]
-            text += (".PP\n" if number else "") + ".nh\n.B " + "\n.B ".join(
-                textwrap.wrap(", ".join(names), 90, break_on_hyphens=False)) + "\n.hy\n.RS\n"
-            text += "\n".join(re.split(r"(?<=[.]) (?=[A-Z])", words)) + "\n.RE\n"
-    return text + TAIL
+        text += section(title, [row for row in rows()
+                                if row.kind == kind and row.verdict != "none"])
+    return text + OTHERS + section("What is not about TCP sockets",
+                                   [row for row in rows() if row.verdict == "none"]) + TAIL
 
 
 def fresh():

@@ -755,7 +755,10 @@ static void user_timeout_client(void)
 	}
 }
 
-/* A peer that has read enough does not time out, and neither does data that it has not read. */
+/*
+ * Neither a peer that has read enough nor data that it has not read is a reason. The same connection
+ * times out later.
+ */
 static void user_timeout_read_server(void)
 {
 	size_t total;
@@ -768,6 +771,7 @@ static void user_timeout_read_server(void)
 	barrier("waited");
 	recv_bytes(fd, total, 10, 10);
 	ping_pong(fd);
+	barrier("timed out");
 }
 
 static void user_timeout_read_client(void)
@@ -788,6 +792,10 @@ static void user_timeout_read_client(void)
 	say("not timed out", fd);
 	barrier("waited");
 	ping_pong(fd);
+	fill_up(fd);
+	await_mask(fd, POLLERR);
+	R(get_int(fd, SOL_SOCKET, SO_ERROR));
+	barrier("timed out");
 }
 
 const struct test_case sockopt_cases[] = {
