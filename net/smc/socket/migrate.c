@@ -135,6 +135,8 @@ static bool migrate(struct former *f, struct request_sock *req)
 
 	if (tcp_rsk(req)->tfo_listener || !is_ready(req->sk))
 		return false;
+	/* As TCP, for the BPF program of the group. */
+	local_bh_disable();
 	/* Once the child has been accepted, its reference is gone; RCU keeps the listener. */
 	rcu_read_lock();
 	other = other_listener(f->listener, req->sk);
@@ -145,6 +147,7 @@ static bool migrate(struct former *f, struct request_sock *req)
 	else if (other)
 		sock_put(other);
 	rcu_read_unlock();
+	local_bh_enable();
 	if (moved)
 		NET_INC_STATS(sock_net(f->listener), LINUX_MIB_TCPMIGRATEREQSUCCESS);
 	return moved;
