@@ -125,8 +125,9 @@ struct smc_conn_counts {
  * @tx_timer:	publishes data that has been corked for 200 ms; also looks whether the peer reads,
  *		see user_timeout.c
  * @tx_watched:	@tx_timer looks whether the peer reads
- * @tx_stalled:	@tx_cons when @tx_timer saw it move for the last time, or SMC_NOT_STALLED; this and
- *		@tx_stalled_at belong to @tx_timer
+ * @tx_refused:	@tx_written when a sender last found no room, or SMC_NOT_STALLED; under @tx_lock
+ * @tx_stalled:	@tx_cons plus @tx_size when @tx_timer last saw that it had changed, or
+ *		SMC_NOT_STALLED; this and @tx_stalled_at belong to @tx_timer
  * @tx_stalled_at: the time of that, in jiffies
  * @state_lock:	protects @state and @tx_flags
  * @state:	enum smc_conn_state
@@ -184,6 +185,7 @@ struct smc_conn {
 	bool			tx_grows;
 	bool			tx_watched;
 	struct delayed_work	tx_timer;
+	aligned_u64		tx_refused;
 	aligned_u64		tx_stalled;
 	unsigned long		tx_stalled_at;
 

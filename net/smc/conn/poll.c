@@ -69,7 +69,6 @@ static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 	} else {
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		smc_conn_ask_for_room(c);
-		smc_conn_watch(sk, c);
 		if (writable(c))
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}

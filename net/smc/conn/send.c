@@ -313,6 +313,7 @@ static int wait_for_room(struct sock *sk, struct smc_conn *c, int flags, long *t
 	int rc = 0;
 
 	publish(c);
+	smc_count_set(&c->tx_refused, c->tx_written);
 	if (flags & MSG_OOB && *timeo)
 		c->ops->urgent(c, SMC_URGENT_COMING);
 	smc_conn_tx_unlock(c);

@@ -2,23 +2,27 @@
 /*
  * TCP_USER_TIMEOUT: how long a sender waits for a peer that does not read.
  *
- * TCP counts from the first probe of a closed window until the window opens. Here the ring is the
- * window: the time counts while a sender or poll() waits for room and the peer's consumer cursor
- * does not move. The timer of the connection looks at it five times a second, only during such a
- * wait.
+ * TCP counts from the first probe of a closed window until the window opens, while there is data
+ * that it could not send. Here the ring is the window, and such data is what a sender still has: the
+ * time counts after a sender has found no room, and while the peer reads nothing. It ends when there
+ * is room again for a sender that waits. The timer of the connection looks five times a second, only
+ * during that time.
  */
 #include <net/tcp.h>
 #include "conn.h"
+#include "ops.h"
 
 static u32 user_timeout(const struct sock *sk)
 {
 	return READ_ONCE(inet_csk(sk)->icsk_user_timeout);
 }
 
+/* Nothing has been written since a sender found no room, because there is still too little. */
 static bool waits(const struct sock *sk, const struct smc_conn *c)
 {
-	return user_timeout(sk) && READ_ONCE(c->tx_blocked) &&
-	       smc_conn_room(c) < smc_conn_low_room(c);
+	return user_timeout(sk) &&
+	       smc_count_read(&c->tx_refused) == smc_count_read(&c->tx_written) &&
+	       smc_conn_room(c) < smc_conn_low_room(c) && !smc_conn_peer_gone(c);
 }
 
 /**
@@ -47,7 +51,7 @@ void smc_conn_user_timeout_set(const struct sock *sk, struct smc_conn *c)
 {
 	/* Pairs with end_watch(). */
 	smp_mb();
-	if (READ_ONCE(c->tx_blocked))
+	if (waits(sk, c))
 		smc_conn_watch(sk, c);
 }
 
@@ -67,17 +71,26 @@ static bool end_watch(const struct sock *sk, struct smc_conn *c)
 	return true;
 }
 
-/* Has the peer read nothing for the whole time? */
+/* Has the peer read nothing for the whole time, and the ring not grown? */
 static bool stalled(const struct sock *sk, struct smc_conn *c)
 {
-	u64 cons = smc_count_read(&c->tx_cons);
+	u64 progress = smc_count_read(&c->tx_cons) + READ_ONCE(c->tx_size);
 
-	if (c->tx_stalled == cons)
+	if (c->tx_stalled == progress)
 		return time_after_eq(jiffies,
 				     c->tx_stalled_at + msecs_to_jiffies(user_timeout(sk)));
-	c->tx_stalled = cons;
+	c->tx_stalled = progress;
 	c->tx_stalled_at = jiffies;
 	return false;
+}
+
+static bool look(const struct sock *sk, struct smc_conn *c)
+{
+	if (stalled(sk, c))
+		return !smc_conn_try_time_out(c);
+	/* The peer tells only from time to time how far it has read. */
+	c->ops->request_update(c);
+	return true;
 }
 
 /**
@@ -96,7 +109,7 @@ bool smc_conn_keep_watch(struct smc_conn *c)
 	if (!sk)
 		return false;
 	if (waits(sk, c))
-		again = !stalled(sk, c) || !smc_conn_try_time_out(c);
+		again = look(sk, c);
 	else
 		again = end_watch(sk, c);
 	sock_put(sk);

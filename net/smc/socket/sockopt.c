@@ -181,7 +181,8 @@ static int try_option(const struct set_call *s)
 }
 
 /*
- * A mistake has the same error as with TCP, and an option that changes nothing is passed on to it.
+ * A mistake has the same error as with TCP, and an option about packets that changes nothing is
+ * passed on to it.
  * For TCP-AO keys, TCP returns EISCONN before it looks at them.
  */
 static int set_late(const struct set_call *s, enum smc_reason reason)
@@ -193,6 +194,9 @@ static int set_late(const struct set_call *s, enum smc_reason reason)
 	rc = try_option(s);
 	if (reason == SMC_REASON_SIGNED && rc == -EOPNOTSUPP)
 		return -EISCONN;
+	/* What is off already need not be switched off. Another thread may have changed the value. */
+	if (reason == SMC_REASON_ALREADY_CONNECTED)
+		return rc;
 	return rc ?: set_tcp(s);
 }
 

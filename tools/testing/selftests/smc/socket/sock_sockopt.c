@@ -798,6 +798,42 @@ static void user_timeout_read_client(void)
 	barrier("timed out");
 }
 
+/* Most of the buffer is full, but no sender has been refused. */
+static void small_buffer(int fd)
+{
+	if (me.is_server)
+		R(set_int(fd, SOL_SOCKET, SO_RCVBUF, 65536));
+	else
+		hurry(fd);
+}
+
+static void user_timeout_unread_server(void)
+{
+	int fd = pair_with(small_buffer);
+
+	barrier("waited");
+	recv_bytes(fd, 0, 50000, 1000);
+	ping_pong(fd);
+	barrier("closing");
+	X(shutdown(fd, SHUT_RDWR));
+	close(fd);
+	barrier("closed");
+}
+
+static void user_timeout_unread_client(void)
+{
+	int fd = pair_with(small_buffer);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	send_bytes(fd, 0, 50000, 1000);
+	R(poll(&p, 1, 1500));
+	barrier("waited");
+	ping_pong(fd);
+	barrier("closing");
+	barrier("closed");
+	say("closed", fd);
+}
+
 const struct test_case sockopt_cases[] = {
 	SOLO(options_new, 0, "50 options on a new socket"),
 	CASE(options_connected, 0, "50 options on a connection"),
@@ -815,6 +851,7 @@ const struct test_case sockopt_cases[] = {
 	CASE(timeouts, 0, "SO_RCVTIMEO and SO_SNDTIMEO"),
 	CASE(keepalive, F_ROOT, "SO_KEEPALIVE, and the link tests that it causes"),
 	CASE(user_timeout, 0, "TCP_USER_TIMEOUT ends a connection whose peer does not read"),
+	CASE(user_timeout_unread, 0, "TCP_USER_TIMEOUT, and room for what is sent"),
 	CASE(user_timeout_read, 0, "TCP_USER_TIMEOUT does not end one whose peer reads"),
 	SOLO(linger_values, 0, "SO_LINGER, set and read"),
 	CASE(tcp_info, 0, "the state that TCP_INFO reports"),
