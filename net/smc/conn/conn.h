@@ -123,7 +123,7 @@ struct smc_conn_counts {
  *		@state_lock
  * @notify_sk:	argument of @notify
  * @tx_timer:	publishes data that has been corked for 200 ms; also looks whether the peer reads,
- *		see user_timeout.c
+ *		see tx_timer.c
  * @tx_watched:	@tx_timer looks whether the peer reads
  * @tx_refused:	@tx_written when a sender last found no room, or SMC_NOT_STALLED; under @tx_lock
  * @tx_stalled:	@tx_cons plus @tx_size when @tx_timer last saw that it had changed, or
@@ -411,7 +411,6 @@ int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len);
 void smc_conn_uncork(struct smc_conn *c);
 void smc_conn_stop(struct smc_conn *c);
-void smc_conn_start_tx_timer(struct smc_conn *c);
 void smc_conn_tx_timer(struct work_struct *work);
 int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags);
@@ -435,9 +434,10 @@ void smc_conn_call_reader(struct smc_conn *c);
 int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *desc,
 		       sk_read_actor_t actor);
 
-/* user_timeout.c */
+/* tx_timer.c */
 #define SMC_NOT_STALLED	U64_MAX
 
+void smc_conn_start_tx_timer(struct smc_conn *c);
 void smc_conn_watch(const struct sock *sk, struct smc_conn *c);
 void smc_conn_user_timeout_set(const struct sock *sk, struct smc_conn *c);
 bool smc_conn_keep_watch(struct smc_conn *c);

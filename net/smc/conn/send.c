@@ -14,9 +14,6 @@
 #include "ring.h"
 #include "stamp.h"
 
-/* How long a cork holds data back; TCP uses the same time for a partial segment. */
-#define CORK_TIME	(HZ / 5)
-
 /* Publish; the caller knows that there is new data. */
 static void publish_news(struct smc_conn *c)
 {
@@ -123,19 +120,6 @@ static __always_inline bool hold_back(struct sock *sk, struct smc_conn *c, struc
 		   !(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK)))
 		return false;
 	return hold_back_unusual(sk, c, msg);
-}
-
-/**
- * smc_conn_start_tx_timer() - run smc_conn_tx_timer() in 200 ms, unless it will run sooner
- * @c: the connection
- *
- * Context: process.
- */
-void smc_conn_start_tx_timer(struct smc_conn *c)
-{
-	smc_conn_get(c);
-	if (!queue_delayed_work(smc_wq, &c->tx_timer, CORK_TIME))
-		smc_conn_put(c);
 }
 
 static void run_tx_timer_now(struct smc_conn *c)

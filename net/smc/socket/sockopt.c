@@ -194,7 +194,7 @@ static int set_late(const struct set_call *s, enum smc_reason reason)
 	rc = try_option(s);
 	if (reason == SMC_REASON_SIGNED && rc == -EOPNOTSUPP)
 		return -EISCONN;
-	/* What is off already need not be switched off. Another thread may have changed the value. */
+	/* It is off already. TCP would read the value again, which may have changed. */
 	if (reason == SMC_REASON_ALREADY_CONNECTED)
 		return rc;
 	return rc ?: set_tcp(s);

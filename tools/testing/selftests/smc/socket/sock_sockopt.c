@@ -755,10 +755,7 @@ static void user_timeout_client(void)
 	}
 }
 
-/*
- * Neither a peer that has read enough nor data that it has not read is a reason. The same connection
- * times out later.
- */
+/* A peer that has read enough is no reason, nor is data that it has not read. It times out later. */
 static void user_timeout_read_server(void)
 {
 	size_t total;

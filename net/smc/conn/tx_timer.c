@@ -1,16 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * TCP_USER_TIMEOUT: how long a sender waits for a peer that does not read.
+ * The timer of a sender: it ends corks, and looks whether the peer reads (TCP_USER_TIMEOUT).
  *
  * TCP counts from the first probe of a closed window until the window opens, while there is data
- * that it could not send. Here the ring is the window, and such data is what a sender still has: the
- * time counts after a sender has found no room, and while the peer reads nothing. It ends when there
- * is room again for a sender that waits. The timer of the connection looks five times a second, only
- * during that time.
+ * that it could not send. Here the ring is the window, and such data is what a sender still has.
+ * So the time counts after a sender has found no room, and while the peer reads nothing. It ends
+ * when there is room again for a sender that waits. Only during that time the timer looks, five
+ * times a second.
  */
 #include <net/tcp.h>
+#include "../smc.h"
 #include "conn.h"
 #include "ops.h"
+
+/* How long a cork holds data back; TCP uses the same time for a partial segment. */
+#define CORK_TIME	(HZ / 5)
+
+/**
+ * smc_conn_start_tx_timer() - run smc_conn_tx_timer() in 200 ms, unless it will run sooner
+ * @c: the connection
+ *
+ * Context: process.
+ */
+void smc_conn_start_tx_timer(struct smc_conn *c)
+{
+	smc_conn_get(c);
+	/* Otherwise the work has a reference already; the caller has another one. */
+	if (!queue_delayed_work(smc_wq, &c->tx_timer, CORK_TIME))
+		refcount_dec(&c->ref);
+}
 
 static u32 user_timeout(const struct sock *sk)
 {
