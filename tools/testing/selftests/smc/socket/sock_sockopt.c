@@ -755,7 +755,7 @@ static void user_timeout_client(void)
 	}
 }
 
-/* A peer that has read enough is no reason, nor is data that it has not read. It times out later. */
+/* A peer that has read enough is no reason, nor is data that it has not read. Later it is one. */
 static void user_timeout_read_server(void)
 {
 	size_t total;
