@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Databases, caches, directories and messages."""
+import concurrent.futures
 import glob
+import os
 
 import postgres
 from lib.slow import slow
@@ -38,6 +40,49 @@ def mosquitto(play):
         output += play.client("mosquitto_pub", *ends, "-t", "kept", "-r", "-m", "z" * 100000)
         for _ in range(5):
             output += play.client("mosquitto_sub", *ends, "-t", "kept", "-C", 1)
+    return output
+
+
+# Small, and without what User Mode Linux lacks: io_uring, and room for terabytes. Without the tables
+# for grants, which would have to be created first.
+MARIADB = ("--no-defaults", "--user=root", "--skip-grant-tables", "--innodb-use-native-aio=0",
+           "--innodb-flush-method=fsync", "--innodb-flush-log-at-trx-commit=0",
+           "--innodb-buffer-pool-size=32M", "--innodb-buffer-pool-size-max=32M",
+           "--innodb-log-file-size=8M", "--local-infile")
+LARGE = pattern(2 << 20)
+
+
+@service("MariaDB", "mariadb-server", "mariadbd mariadb mariadb-dump", 3307,
+         "rows and a large blob are sent and read; a dump; clients one by one and at the same time")
+def mariadb(play):
+    os.mkdir(play.path("data"))
+    rows = play.file("rows", "".join(f"{n}\t{n * 7919 % 1000}\t{'w' * (n % 200)}\n"
+                                     for n in range(1000)))
+    client = ("mariadb", "--no-defaults", "-h", LOOPBACK, "-P", play.port, "-u", "root", "-B",
+              "--local-infile")
+
+    def fills(table):
+        return play.client(*client, "test", input="".join(
+            [f"create table {table} like t;\n",
+             *(f"insert into {table} values ({n}, {n * n}, '{table}');\n" for n in range(100)),
+             f"checksum table {table}; select sum(number) from {table};\n"]))
+
+    with play.server("mariadbd", *MARIADB, f"--datadir={play.path('data')}",
+                     f"--bind-address={LOOPBACK}", f"--port={play.port}",
+                     f"--socket={play.path('socket')}"):
+        output = play.client(*client, input=f"""create database test; use test;
+create table t (id int primary key, number int, word varchar(200));
+load data local infile '{rows}' into table t;
+update t set word = reverse(sha2(word, 256)) where id % 7 = 0;
+checksum table t; select * from t; select number % 9, count(*) from t group by 1 order by 1;
+create table large (data longblob); insert into large values (x'{LARGE.hex()}');
+select sha2(data, 256) from large; select hex(data) from large;
+""")
+        output += play.client("mariadb-dump", *client[1:-2], "--skip-dump-date", "test")
+        for n in range(5):
+            output += play.client(*client, "test", "-e", f"select * from t where id = {n}")
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            output += "".join(pool.map(fills, ("a", "b", "c", "d")))
     return output
 
 
