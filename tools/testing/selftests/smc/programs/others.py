@@ -3,6 +3,7 @@
 import os
 import re
 
+from lib.slow import slow
 from program import HERE, LOOPBACK, PATIENCE, run
 from services import digest, pattern, service
 from web import certificate
@@ -235,3 +236,13 @@ def grpc(play):
     script = f"{HERE}/samples/rpc.py"
     with play.server("/usr/bin/python3", script, "server", play.port):
         return play.client("/usr/bin/python3", script, "client", play.port)
+
+
+@service("OpenMPI", "openmpi-bin", "mpirun", 8208,
+         "four processes with btl tcp pass messages of up to 4 MiB around")
+def mpi(play):
+    """Nothing listens on the port: each process has one of its own."""
+    return play.client("mpirun", "--allow-run-as-root", "--oversubscribe", "-np", 4, "--mca",
+                       "plm", "isolated", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
+                       "--mca", "btl_tcp_if_include", "lo", "--mca", "oob_tcp_if_include", "lo",
+                       "/usr/bin/python3", f"{HERE}/samples/ring.py", timeout=slow(300))
