@@ -246,3 +246,41 @@ def mpi(play):
                        "plm", "isolated", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
                        "--mca", "btl_tcp_if_include", "lo", "--mca", "oob_tcp_if_include", "lo",
                        "/usr/bin/python3", f"{HERE}/samples/ring.py", timeout=slow(300))
+
+
+GDB = """set pagination off
+set width 0
+set max-value-size unlimited
+target remote {at}
+remote get {large} {got}
+break fibonacci
+continue
+backtrace
+print n
+delete
+set var n = 20
+dump binary value {before} block
+restore {block} binary &block
+dump binary value {after} block
+python import os; gdb.execute(f"set var debugger = {{os.getpid()}}")
+continue
+set var stopped = 1
+continue
+print $_exitcode
+"""
+
+
+@service("gdbserver", "gdbserver", "gdbserver gdb gcc", 8209,
+         "gdb stops a program by a breakpoint and by Ctrl-C, uses its memory, fetches a file")
+def gdbserver(play):
+    """The program is static, and gdb removes the breakpoint before it continues: a single step makes
+    gdbserver read debug registers, which User Mode Linux of 6.12 gets wrong."""
+    program, files = play.path("debugged"), ("got", "before", "after")
+    play.client("gcc", "-g", "-static", "-o", program, f"{HERE}/samples/debugged.c")
+    script = play.file("script", GDB.format(
+        at=play.at, large=play.file("large", LARGE), block=play.file("block", LARGE[:1 << 20]),
+        **{name: play.path(name) for name in files}))
+    with play.server("gdbserver", "--once", "--no-startup-with-shell", play.at, program):
+        output = play.client("gdb", "-q", "-nx", "-batch", "-x", script, program)
+    output = re.sub(r"0x[0-9a-f]+|process \d+", "", output).replace(play.directory, "")
+    return "\n".join((output, *(digest(play.path(name)) for name in files)))
