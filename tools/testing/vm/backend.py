@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The code that all kinds of guests share: job, output, verdict, end."""
 import contextlib
+import fcntl
 import os
 import shlex
 import shutil
@@ -48,6 +49,8 @@ class Guest:
         self.write_job(cables)
         self.log = open(f"{self.directory}/output.log", "wb")
         self.out_pipe, out = os.pipe()
+        # A guest must not have to wait for us, which would be an event that no seed decides.
+        fcntl.fcntl(out, fcntl.F_SETPIPE_SZ, 1 << 20)
         self.verdict_pipe, word = os.pipe()
         self.start(self.command(cables, out, word), (out, word, *self.inherited(cables)))
         os.close(out)
@@ -91,7 +94,7 @@ class Guest:
             "SMC_DIAG_KO": kernels.copy_module(f"{built}/smc_diag.ko",
                                                f"{self.directory}/smc_diag.ko"),
             "SMC_VM_INDEX": str(self.index), "SMC_VMS": str(args.vms), "SMC_VM_LIFE": str(self.life),
-            "SMC_VM_MTU": str(args.mtu), "SMC_VM_STTY": f"cols {size[0]} rows {size[1]}",
+            "SMC_SEED": args.seed, "SMC_VM_MTU": str(args.mtu), "SMC_VM_STTY": f"cols {size[0]} rows {size[1]}",
         }
         if args.ism or args.ism_model or args.ism_virtio:
             name = "smc_ism_pci.ko" if args.ism_model else \

@@ -19,6 +19,8 @@ from backend import Guest, TOP
 SEND_BUFFER = 4 << 20
 # The window of a virtio-ism device
 VIRTIO_MIB = 256
+# When a run from a seed begins, in ns: in 2027
+SEED_START = 1800000000 * 10**9
 # The id of a PCI device that is another program, as in um.config
 PCI_OVER_VIRTIO = 1234
 # A request of the management console: magic, version, length, command
@@ -155,18 +157,27 @@ class UmlGuest(Guest):
         console = "con0=null,fd:1"
         if args.shell:
             console = "con0=fd:0,fd:1" if self.index == 1 else self.open_terminal()
-        return ["taskset", "-c", self.processor(), self.kernel.image, f"mem={args.mem}M",
+        # The addresses of the kernel and of its processes are part of a run from a seed.
+        return [*(["setarch", "-R"] if args.seed else []), "taskset", "-c", self.processor(), self.kernel.image, f"mem={args.mem}M",
                 "rootfstype=hostfs", "rootflags=/", "ro", f"init={kernels.HERE}/init_uml", "quiet",
                 "panic=1", "oops=panic", "noreboot",
                 "log_buf_len=4M", "random.trust_cpu=on",
                 f"uml_dir={self.sockets}", "umid=guest", "con=null", console, "ssl=null",
                 f"ssl0=null,fd:{out}", f"ssl1=null,fd:{word}",
-                *(["time-travel"] if args.virtual_time else []),
+                *self.time_arguments(),
                 *(f"vec{nic}:transport=fd,fd={fd},mac=52:54:00:12:34:{nic}{self.index}"
                   for nic, fd in enumerate(self.nics(cables))),
                 *([f"iomem=ism,{cables.region}"] if cables.region else []),
                 *self.model_arguments(cables), *self.peers_arguments(cables),
                 *args.append.split(), f"results_on_host={self.results}"]
+
+    def time_arguments(self):
+        """Returns what decides how time passes: the host's clock, the work that is done, or a
+        seed (seed/seed.c)."""
+        if self.args.seed:
+            return ["time-travel=inf-cpu", f"time-travel-start={SEED_START}",
+                    f"seed={self.args.seed}"]
+        return ["time-travel"] if self.args.virtual_time else []
 
     def open_terminal(self):
         """Opens a terminal for the shell of a second guest. The other end stays open, even if
