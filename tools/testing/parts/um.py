@@ -266,6 +266,16 @@ def check_rig(part):
         part.suite("endings", [f"{TESTING}/vm/test_endings"], **BEFORE_OTHERS)
 
 
+def check_seeds(part):
+    """Plays every workload with a seed, and checks that a seed repeats a run."""
+    if not ready(part):
+        return
+    with slots.one(60), slots.one(60):
+        part.stream("same").suite("same", [f"{TESTING}/vm/test_seed"])
+        part.stream("workloads").suite(
+            "workloads", [f"{TESTING}/seeds", "all", "--from", "1", "--count", "1", "--built"])
+
+
 # name: client, server, cases
 PAIRS = {
     "ours-ours": ("ours", "ours", "transfer_quick many churn_quick half_close_client half_close_server "
