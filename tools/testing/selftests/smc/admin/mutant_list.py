@@ -30,4 +30,4 @@ def stale(name):
 
 def cases():
     return [(f"the entries of {name} match the code", lambda name=name: stale(name))
-            for name in ("mutations", "planted")]
+            for name in ("mutations", "planted", "raced")]
