@@ -12,8 +12,8 @@
 #include <linux/debugfs.h>
 #include <linux/kcov.h>
 #include "coverage.h"
-/* In a kernel whose run follows from a number (tools/testing/vm/seed), something may happen here. */
-#if __has_include(<asm/seed.h>)
+/* In a kernel whose run follows from a number, something may happen at each block. */
+#ifdef SMC_HAVE_SEED
 #include <asm/seed.h>
 #else
 static inline void seed_point(unsigned long ip) { }

@@ -40,7 +40,7 @@
 #define MAX_KEEP	512
 #define SAMPLE		1024
 #define N_SAMPLES	65536
-#define N_TRACE		(1 << 17)
+#define N_TRACE		131072
 
 enum seed_kind { SEED_JUMP, SEED_SWITCH, SEED_JUMP_SWITCH, SEED_STALL, N_KINDS };
 

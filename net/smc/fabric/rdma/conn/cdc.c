@@ -248,18 +248,23 @@ const struct smc_msg_ops smc_cdc_ops = {
  * smc_cdc_data_arrived() - smc_conn_ops.arrived
  * @c: the connection
  *
- * Return: all that was posted, if the peer's device has acknowledged all posts; otherwise what the
- * peer has consumed, because most posts have no completion of their own.
+ * Most posts have no completion of their own, so it is known what has arrived when all posts are
+ * acknowledged, or when the peer has consumed it.
+ *
+ * Return: the count that is known to have arrived.
  */
 u64 smc_cdc_data_arrived(struct smc_conn *c)
 {
 	struct rdma_conn *rconn = to_rdma(c);
 	struct smc_link *link = smc_link_lock(&rconn->base.sender);
-	u64 arrived = smc_count_read_acquire(&c->tx_cons);
+	u64 arrived, consumed = smc_count_read_acquire(&c->tx_cons);
 
 	/* After a move, data that was posted may have been lost: it is written again. */
-	if (rdma_conn_acked(rconn) && !(rconn->base.sender.force_update & RDMA_REPLAY))
-		arrived = rconn->base.msg.sent_prod;
+	if (rconn->base.sender.force_update & RDMA_REPLAY)
+		rconn->arrived = consumed;
+	else if (rdma_conn_acked(rconn))
+		rconn->arrived = rconn->base.msg.sent_prod;
+	arrived = max(consumed, rconn->arrived);
 	smc_link_unlock(link);
 	return arrived;
 }

@@ -88,6 +88,8 @@ struct rdma_held {
  * @rcvbuf:	requested size of the element
  * @sndbuf:	requested size of the send ring
  * @seqno:	sequence number of the last CDC message posted; under the say lock
+ * @arrived:	the count that was known to have arrived when all posts were acknowledged; under the
+ *		say lock
  * @asked:	@seqno after the last request for an update; under the say lock
  * @peer_seqno:	sequence number of the peer's last CDC message; only messages of the peer change it
  * @held:	messages over a link from which the connection does not take messages yet; under
@@ -109,6 +111,7 @@ struct rdma_conn {
 	u32			sndbuf;
 	u16			seqno;
 	u16			asked;
+	aligned_u64		arrived;
 	u16			peer_seqno;
 	struct rdma_held	held;
 	struct rdma_told	told;

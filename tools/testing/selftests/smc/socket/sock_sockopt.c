@@ -828,6 +828,7 @@ static void user_timeout_unread_client(void)
 	ping_pong(fd);
 	barrier("closing");
 	barrier("closed");
+	await_mask(fd, POLLRDHUP);
 	say("closed", fd);
 }
 
