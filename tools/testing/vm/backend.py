@@ -94,7 +94,8 @@ class Guest:
             "SMC_DIAG_KO": kernels.copy_module(f"{built}/smc_diag.ko",
                                                f"{self.directory}/smc_diag.ko"),
             "SMC_VM_INDEX": str(self.index), "SMC_VMS": str(args.vms), "SMC_VM_LIFE": str(self.life),
-            "SMC_SEED": args.seed, "SMC_VM_MTU": str(args.mtu), "SMC_VM_STTY": f"cols {size[0]} rows {size[1]}",
+            "SMC_VM_MTU": str(args.mtu), "SMC_VM_STTY": f"cols {size[0]} rows {size[1]}",
+            "SMC_SEED": args.seed,
         }
         if args.ism or args.ism_model or args.ism_virtio:
             name = "smc_ism_pci.ko" if args.ism_model else \

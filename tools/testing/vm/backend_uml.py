@@ -158,7 +158,8 @@ class UmlGuest(Guest):
         if args.shell:
             console = "con0=fd:0,fd:1" if self.index == 1 else self.open_terminal()
         # The addresses of the kernel and of its processes are part of a run from a seed.
-        return [*(["setarch", "-R"] if args.seed else []), "taskset", "-c", self.processor(), self.kernel.image, f"mem={args.mem}M",
+        fixed = ["setarch", "-R"] if args.seed else []
+        return [*fixed, "taskset", "-c", self.processor(), self.kernel.image, f"mem={args.mem}M",
                 "rootfstype=hostfs", "rootflags=/", "ro", f"init={kernels.HERE}/init_uml", "quiet",
                 "panic=1", "oops=panic", "noreboot",
                 "log_buf_len=4M", "random.trust_cpu=on",

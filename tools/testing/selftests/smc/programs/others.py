@@ -5,7 +5,7 @@ import re
 
 from lib.slow import slow
 from program import HERE, LOOPBACK, PATIENCE, run
-from services import digest, pattern, service
+from services import both_ends, digest, pattern, service
 from web import certificate
 
 LARGE = pattern(4 << 20)
@@ -225,17 +225,13 @@ def systemd(play):
 def erlang(play):
     ebin = play.path("")
     play.client("erlc", "-o", ebin, f"{HERE}/samples/terms.erl")
-    erl = ("erl", "-noinput", "-pa", ebin, "+S", "1", "-run", "terms")
-    with play.server(*erl, "server", play.port):
-        return play.client(*erl, "client", play.port)
+    return both_ends(play, "erl", "-noinput", "-pa", ebin, "+S", "1", "-run", "terms")
 
 
 @service("gRPC", "python3-grpcio", "/usr/lib/python3/dist-packages/grpc", 8207,
          "in Python: calls one by one, at the same time, and as a stream")
 def grpc(play):
-    script = f"{HERE}/samples/rpc.py"
-    with play.server("/usr/bin/python3", script, "server", play.port):
-        return play.client("/usr/bin/python3", script, "client", play.port)
+    return both_ends(play, "/usr/bin/python3", f"{HERE}/samples/rpc.py")
 
 
 @service("OpenMPI", "openmpi-bin", "mpirun", 8208,

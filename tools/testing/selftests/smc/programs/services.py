@@ -70,6 +70,12 @@ class Play:
         return output
 
 
+def both_ends(play, *command):
+    """Plays a program that is server and client: COMMAND server PORT, and COMMAND client PORT."""
+    with play.server(*command, "server", play.port):
+        return play.client(*command, "client", play.port)
+
+
 def digest(path):
     """Returns a hash of a file, or of the names and contents of all files in a directory."""
     if os.path.isdir(path):

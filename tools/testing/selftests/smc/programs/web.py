@@ -3,7 +3,7 @@
 import contextlib
 
 from program import HERE, LOOPBACK
-from services import digest, pattern, service
+from services import both_ends, digest, pattern, service
 
 SMALL, LARGE = b"small\n" * 20, pattern(4 << 20)
 BEHIND = 8190		# port of the server behind a proxy
@@ -143,9 +143,7 @@ shutdown_lifetime 0 seconds
 @service("Node.js", "nodejs", "node", 8106,
          "http: 100 requests on connections that are kept, 20 on others, both ends")
 def node(play):
-    script = f"{HERE}/samples/http.js"
-    with play.server("node", script, "server", play.port):
-        return play.client("node", script, "client", play.port)
+    return both_ends(play, "node", f"{HERE}/samples/http.js")
 
 
 @service("Java", "default-jdk-headless", "java javac", 8107,
@@ -153,6 +151,5 @@ def node(play):
 def java(play):
     classes = play.path("classes")
     play.client("javac", "-d", classes, f"{HERE}/samples/Http.java")
-    command = ("java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-cp", classes, "Http")
-    with play.server(*command, "server", play.port):
-        return play.client(*command, "client", play.port)
+    return both_ends(play, "java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-Xmx256m",
+                     "-cp", classes, "Http")
