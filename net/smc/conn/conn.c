@@ -44,8 +44,8 @@ void smc_conn_init(struct smc_conn *c, const struct smc_conn_ops *ops,
 	c->dev = ops->name;
 	c->late_fin = !ops->fin_in_order;
 	INIT_DELAYED_WORK(&c->tx_timer, smc_conn_tx_timer);
-	c->tx_refused = SMC_NOT_STALLED;
-	c->tx_stalled = SMC_NOT_STALLED;
+	c->tx_refused = SMC_NO_COUNT;
+	c->tx_stalled = SMC_NO_COUNT;
 }
 
 /**

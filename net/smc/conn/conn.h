@@ -125,9 +125,9 @@ struct smc_conn_counts {
  * @tx_timer:	publishes data that has been corked for 200 ms; also looks whether the peer reads,
  *		see tx_timer.c
  * @tx_watched:	@tx_timer looks whether the peer reads
- * @tx_refused:	@tx_written when a sender last found no room, or SMC_NOT_STALLED; under @tx_lock
+ * @tx_refused:	@tx_written when a sender last found no room, or SMC_NO_COUNT; under @tx_lock
  * @tx_stalled:	@tx_cons plus @tx_size when @tx_timer last saw that it had changed, or
- *		SMC_NOT_STALLED; this and @tx_stalled_at belong to @tx_timer
+ *		SMC_NO_COUNT; this and @tx_stalled_at belong to @tx_timer
  * @tx_stalled_at: the time of that, in jiffies
  * @state_lock:	protects @state and @tx_flags
  * @state:	enum smc_conn_state
@@ -435,7 +435,7 @@ int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *d
 		       sk_read_actor_t actor);
 
 /* tx_timer.c */
-#define SMC_NOT_STALLED	U64_MAX
+#define SMC_NO_COUNT	U64_MAX
 
 void smc_conn_start_tx_timer(struct smc_conn *c);
 void smc_conn_watch(const struct sock *sk, struct smc_conn *c);

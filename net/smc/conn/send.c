@@ -67,8 +67,8 @@ static bool publish_held(struct smc_conn *c)
 }
 
 /*
- * Does TCP_CORK hold this data back? A user in the kernel removes its cork by a function of TCP,
- * tcp_sock_set_cork(), and nobody tells us.
+ * Does TCP_CORK hold this data back? A user in the kernel removes its cork by tcp_sock_set_cork(),
+ * a function of TCP, which does not tell us.
  */
 static bool held_by_cork(const struct sock *sk, const struct msghdr *msg)
 {

@@ -44,7 +44,7 @@ static bool waits(const struct sock *sk, const struct smc_conn *c)
 }
 
 /**
- * smc_conn_watch() - there is no room: look from now on whether the peer reads
+ * smc_conn_watch() - there is no room: begin to look whether the peer reads
  * @sk: the socket
  * @c: its connection; the caller has called smc_conn_ask_for_room()
  *
@@ -76,7 +76,7 @@ void smc_conn_user_timeout_set(const struct sock *sk, struct smc_conn *c)
 /* Returns whether a sender has begun to wait meanwhile, so that the watch goes on. */
 static bool end_watch(const struct sock *sk, struct smc_conn *c)
 {
-	c->tx_stalled = SMC_NOT_STALLED;
+	c->tx_stalled = SMC_NO_COUNT;
 	WRITE_ONCE(c->tx_watched, false);
 	/*
 	 * Pairs with the barriers in smc_conn_ask_for_room() and smc_conn_user_timeout_set(), after

@@ -226,19 +226,10 @@ static bool demands_nearer_peer(const struct sock *trial, const struct sock *sk)
 	return inet_sk(trial)->min_ttl > inet_sk(sk)->min_ttl;
 }
 
-static bool has_keys(const struct sock *trial)
-{
-#ifdef CONFIG_TCP_MD5SIG
-	return rcu_access_pointer(tcp_sk(trial)->md5sig_info);
-#else
-	return false;
-#endif
-}
-
 /* Would @sk differ from what it is if it were like @trial, in a way that concerns its data? */
 static bool would_differ(const struct sock *trial, const struct sock *sk)
 {
-	return has_packet_option(trial) || has_keys(trial) || tcp_sk(trial)->repair ||
+	return has_packet_option(trial) || tcp_sk(trial)->repair ||
 	       smc_ipsec_policies(trial) || smc_ipsec_policies(sk) ||
 	       trial->sk_mark != READ_ONCE(sk->sk_mark) ||
 	       trial->sk_bound_dev_if != READ_ONCE(sk->sk_bound_dev_if) ||

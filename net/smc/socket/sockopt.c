@@ -182,8 +182,7 @@ static int try_option(const struct set_call *s)
 
 /*
  * A mistake has the same error as with TCP, and an option about packets that changes nothing is
- * passed on to it.
- * For TCP-AO keys, TCP returns EISCONN before it looks at them.
+ * passed on to it. For TCP-AO keys, TCP returns EISCONN before it looks at them.
  */
 static int set_late(const struct set_call *s, enum smc_reason reason)
 {
@@ -192,7 +191,8 @@ static int set_late(const struct set_call *s, enum smc_reason reason)
 	if (s->level == SOL_TCP && about_ao_keys(s->name))
 		return -EISCONN;
 	rc = try_option(s);
-	if (reason == SMC_REASON_SIGNED && rc == -EOPNOTSUPP)
+	/* A key that TCP would take */
+	if (reason == SMC_REASON_SIGNED && (!rc || rc == -EOPNOTSUPP))
 		return -EISCONN;
 	/* It is off already. TCP would read the value again, which may have changed. */
 	if (reason == SMC_REASON_ALREADY_CONNECTED)

@@ -84,12 +84,12 @@ struct rdma_held {
  * @stamps_wait: time stamps may wait until posts are acknowledged; set under the say lock
  * @tx_ring:	our send ring
  * @on_link:	keys and addresses for posts over the link of @base.sender
+ * @arrived:	the count that was known to have arrived when all posts were acknowledged; under the
+ *		say lock
  * @peer_token:	the peer's alert token
  * @rcvbuf:	requested size of the element
  * @sndbuf:	requested size of the send ring
  * @seqno:	sequence number of the last CDC message posted; under the say lock
- * @arrived:	the count that was known to have arrived when all posts were acknowledged; under the
- *		say lock
  * @asked:	@seqno after the last request for an update; under the say lock
  * @peer_seqno:	sequence number of the peer's last CDC message; only messages of the peer change it
  * @held:	messages over a link from which the connection does not take messages yet; under
@@ -106,12 +106,12 @@ struct rdma_conn {
 	bool			stamps_wait;
 	struct smc_rmbe		*tx_ring;
 	struct rdma_on_link	on_link;
+	aligned_u64		arrived;
 	u32			peer_token;
 	u32			rcvbuf;
 	u32			sndbuf;
 	u16			seqno;
 	u16			asked;
-	aligned_u64		arrived;
 	u16			peer_seqno;
 	struct rdma_held	held;
 	struct rdma_told	told;

@@ -755,7 +755,7 @@ static void user_timeout_client(void)
 	}
 }
 
-/* A peer that has read enough is no reason, nor is data that it has not read. Later it is one. */
+/* While there is room, unread data ends nothing. The same connection times out later. */
 static void user_timeout_read_server(void)
 {
 	size_t total;
