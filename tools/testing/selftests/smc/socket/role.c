@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -536,16 +537,27 @@ int bpf_map_put(int map, uint32_t key, uint32_t value)
 	return bpf_call(BPF_MAP_UPDATE_ELEM, &attr);
 }
 
-int own_cgroup(void)
+/* Both roles may be the first that need cgroups. */
+static void mount_cgroups(void)
 {
-	char path[100], pid[20];
 	struct statfs fs;
 	int fd;
 
 	mkdir("/tmp/smc-cgroup", 0755);
+	fd = X(open("/tmp/smc-cgroup", O_RDONLY | O_DIRECTORY));
+	X(flock(fd, LOCK_EX));
 	/* A guest may see the same folder of its host, where cgroups are mounted, as files. */
 	if (statfs("/tmp/smc-cgroup", &fs) || fs.f_type != CGROUP2_SUPER_MAGIC)
 		X(mount("none", "/tmp/smc-cgroup", "cgroup2", 0, NULL));
+	close(fd);
+}
+
+int own_cgroup(void)
+{
+	char path[100], pid[20];
+	int fd;
+
+	mount_cgroups();
 	snprintf(path, sizeof(path), "/tmp/smc-cgroup/%d", getpid());
 	X(mkdir(path, 0755));
 	strcat(path, "/cgroup.procs");
