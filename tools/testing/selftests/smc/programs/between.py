@@ -128,7 +128,7 @@ class Nginx:
                            f"http://{at}:{nginx.PLAIN}/small?[1-300]")
         yield "300 requests on one connection", status == 0 and said.split() == ["200"] * 300
         status, said = client.watched(nginx.PLAIN, *SMC, "wrk", "-t", 1, "-c", 20, "-d", "2s",
-                                      "--timeout", f"{slow(60)}s",
+                                      "--timeout", nginx.WRK_TIMEOUT,
                                       f"http://{at}:{nginx.PLAIN}/small")
         yield "wrk", status == 0 and "Socket errors" not in said and "Non-2xx" not in said
 

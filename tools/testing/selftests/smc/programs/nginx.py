@@ -8,6 +8,7 @@ from program import LOOPBACK, PREFIX, run, server, succeeds
 
 CONNECTIONS = 10
 PLAIN, TLS, PROXY = 8080, 8443, 8081
+WRK_TIMEOUT = "60s"	# wrk takes 8 MB of memory for each second
 SMC = PREFIX["smc"]
 DIRECTORY = "/tmp/nginx"
 
@@ -86,7 +87,7 @@ def cases():
                                f"http://127.0.0.1:{port}/small?[1-{count}]", timeout=slow(300))
             yield f"nginx: {count} requests on a connection{name}", (
                 status == 0 and said.split() == ["200"] * count)
-        status, said = run(*SMC, "wrk", "-t", 2, "-c", 50, "-d", "5s", "--timeout", f"{slow(60)}s",
+        status, said = run(*SMC, "wrk", "-t", 2, "-c", 50, "-d", "5s", "--timeout", WRK_TIMEOUT,
                            "-H", "Connection: close", f"http://127.0.0.1:{PLAIN}/small")
         yield "nginx: wrk with a connection for each request", (
             status == 0 and "Socket errors" not in said and "Non-2xx" not in said)

@@ -12,6 +12,7 @@
 #include "epoll_busy_poll.h"
 #include "role.h"
 #include "slow.h"
+#include "sol_socket.h"
 
 /* All options that the headers of 6.12 name, and a few more. IP's above 63 belong to netfilter. */
 static const struct {
@@ -54,12 +55,20 @@ static bool left_out(int level, int opt)
 	       IS(IPPROTO_IPV6, IPV6_ADDRFORM);
 }
 
+static bool is_filter(int level, int opt)
+{
+	return IS(SOL_SOCKET, SO_ATTACH_FILTER) || IS(SOL_SOCKET, SO_DETACH_FILTER) ||
+	       IS(SOL_SOCKET, SO_LOCK_FILTER) || IS(SOL_SOCKET, SO_ATTACH_BPF) ||
+	       IS(SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF) || IS(SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF);
+}
+
 /* With SMC these keep a connection on TCP, or fail on one that is up: sock_packets.c. */
 static bool about_packets(int level, int opt)
 {
 	return IS(SOL_SOCKET, SO_MAX_PACING_RATE) || IS(IPPROTO_IP, IP_OPTIONS) ||
 	       IS(SOL_SOCKET, SO_MARK) || IS(SOL_SOCKET, SO_BINDTOIFINDEX) ||
-	       IS(SOL_SOCKET, SO_DONTROUTE);
+	       IS(SOL_SOCKET, SO_DONTROUTE) ||
+	       (is_filter(level, opt) && !sol_socket_seen());
 }
 
 /* The value to set. 1 switches most options on; with these, 1 would stop the connection. */
