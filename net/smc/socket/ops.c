@@ -235,16 +235,24 @@ static noinline int recv_without_conn(struct socket *sock, struct msghdr *msg, s
 				      int flags)
 {
 	struct sock *sk = sock->sk;
+	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	struct smc_conn *c;
 	bool closed;
 	int rc;
 
+	/* Nobody waits for an urgent byte, and nothing can have arrived yet. */
+	if (flags & MSG_OOB && BIT(READ_ONCE(sk->sk_state)) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
+		return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
 	do {
-		rc = await_conn(sk, sock_rcvtimeo(sk, flags & MSG_DONTWAIT), RCV_SHUTDOWN, &c,
-				&closed);
+		rc = await_conn(sk, timeo, RCV_SHUTDOWN, &c, &closed);
 		if (rc == -ESHUTDOWN) {
 			msg->msg_namelen = 0;
 			return flags & MSG_OOB ? -EINVAL : 0;
+		}
+		/* TCP waits for data even if there is no room for them, and then returns 0. */
+		if (rc == -EAGAIN && timeo && !len) {
+			msg->msg_namelen = 0;
+			return 0;
 		}
 		if (rc)
 			return rc;

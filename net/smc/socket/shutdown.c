@@ -81,6 +81,18 @@ void smc_shut_tcp(struct sock *sk)
 	sk->sk_allocation = gfp;
 }
 
+/*
+ * Data that arrive when both directions have been shut down, one after the other, reset the
+ * connection. Two calls at once both come here after they have set their bits. If the peer has
+ * ended its stream, no data can arrive.
+ */
+static void close_if_shut(const struct sock *sk, struct smc_conn *c)
+{
+	if (c && READ_ONCE(sk->sk_shutdown) == SHUTDOWN_MASK && !sock_flag(sk, SOCK_DONE) &&
+	    READ_ONCE(sk->sk_state) != TCP_CLOSE)
+		smc_conn_close(c);
+}
+
 /**
  * smc_shutdown() - shutdown()
  * @sock: the socket
@@ -96,6 +108,7 @@ int smc_shutdown(struct socket *sock, int how)
 	struct smc_conn *c;
 	/* The SHUT_* constants are one less than the *_SHUTDOWN bits. */
 	u8 bits = how + 1;
+	int rc;
 
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
@@ -112,9 +125,12 @@ int smc_shutdown(struct socket *sock, int how)
 			shutdown_above_tcp(sk, c, bits);
 			sk->sk_state_change(sk);
 			release_sock(sk);
+			close_if_shut(sk, c);
 			return 0;
 		}
 	}
 	/* TCP's FIN follows, and TCP wakes the sleepers on this side. */
-	return smc_family(sk)->tcp_ops->shutdown(sock, how);
+	rc = smc_family(sk)->tcp_ops->shutdown(sock, how);
+	close_if_shut(sk, c);
+	return rc;
 }

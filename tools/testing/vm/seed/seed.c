@@ -4,11 +4,19 @@
  *
  * With seed=N and time-travel=inf-cpu, nothing of the host's clock, signals or random numbers
  * reaches the kernel. Computing takes no time. Instead, a generator decides where time passes, how
- * much, and which task runs next. It is asked at every point: at each lock that lockdep knows, and
- * at each basic block of a module that calls seed_point(). The kernel's and the programs' random
- * numbers come from it, too.
+ * much, which task runs next, and which softirqs have to wait for ksoftirqd. It is asked at every
+ * point: at each lock that lockdep knows, and at each basic block of a module that calls
+ * seed_point(). The kernel's and the programs' random numbers come from it, too.
  *
- *	seed=N[,EVERY]	  one of EVERY points is a decision; 0, or nothing: the seed chooses
+ * A run has one of three ways to decide, which the seed chooses:
+ *
+ *	points		  one of EVERY points is a decision, wherever it is
+ *	places		  one of EVERY places in the code, and there every fourth time: code that
+ *			  runs seldom is as likely as a loop
+ *	priorities	  few decisions: a task sleeps for so long that all the others come to
+ *			  rest first, as where PCT changes a priority
+ *
+ *	seed=N[,EVERY]	  EVERY is 0, or missing: the seed chooses
  *	seed_trace=FROM	  keep the points of the run from this one on
  *
  * Write to /proc/seed:
@@ -21,6 +29,7 @@
  * part? /proc/seed_samples has the hash of the run at every 1024th point, /proc/seed_trace the
  * points.
  */
+#include <linux/hash.h>
 #include <linux/hrtimer.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
@@ -42,9 +51,14 @@
 #define N_SAMPLES	65536
 #define N_TRACE		131072
 
-enum seed_kind { SEED_JUMP, SEED_SWITCH, SEED_JUMP_SWITCH, SEED_STALL, N_KINDS };
+enum seed_way { BY_POINTS, BY_PLACES, BY_PRIORITIES, N_WAYS };
+enum seed_kind { SEED_JUMP, SEED_SWITCH, SEED_JUMP_SWITCH, SEED_STALL, SEED_LATER, N_KINDS };
 
-static const char * const kinds[] = { "jump", "switch", "jump and switch", "stall" };
+static const char * const ways[] = { "points", "places", "priorities" };
+static const char * const kinds[] = { "jump", "switch", "jump and switch", "stall",
+				      "softirqs left to ksoftirqd" };
+/* EVERY is this for the lowest seeds, and at most 128 times as much. */
+static const u32 least_every[] = { 20, 2, 500 };
 
 struct seed_range {
 	unsigned long first, last;
@@ -68,7 +82,8 @@ bool seed_given, seed_running;
 EXPORT_SYMBOL_GPL(seed_running);
 
 static u64 given_seed, seed, state, hash;
-static u32 given_every, every;
+static u32 given_every, every, later_every, places_key;
+static enum seed_way way;
 static unsigned long points, decisions, n_events, done[N_KINDS], trace_from = ULONG_MAX;
 static unsigned int n_keep;
 static struct seed_range keep[MAX_KEEP];
@@ -98,7 +113,10 @@ static void begin(u64 number)
 	state = (seed + 1) * 0x9E3779B97F4A7C15ULL ?: 1;
 	for (int i = 0; i < 8; i++)
 		seed_random();
-	every = given_every ?: 20 << (seed_random() % 8);
+	way = seed_random() % N_WAYS;
+	every = given_every ?: least_every[way] << (seed_random() % 8);
+	later_every = 2 << (seed_random() % 8);
+	places_key = seed_random();
 	points = 0;
 	decisions = 0;
 	hash = 0;
@@ -153,17 +171,27 @@ static void notrace switch_task(void)
 		preempt_schedule();
 }
 
+/* From 1 us to 4 ms, or from 1 ms to a second; each magnitude is as likely. */
+static unsigned long notrace some_time(void)
+{
+	unsigned long least = way == BY_PRIORITIES ? NSEC_PER_MSEC : NSEC_PER_USEC;
+
+	return (least << (seed_random() % (way == BY_PRIORITIES ? 10 : 12))) + seed_random() % 1000;
+}
+
 static void notrace decide(unsigned long ip)
 {
-	/* From 1 us to 4 ms, each magnitude as likely. */
-	unsigned long ns = (1000UL << (seed_random() % 12)) + seed_random() % 1000;
-	enum seed_kind kind = seed_random() % N_KINDS;
+	unsigned long ns = some_time();
+	enum seed_kind kind = way == BY_PRIORITIES ? SEED_STALL : seed_random() % SEED_LATER;
 
+	if (kind == SEED_STALL && !may_stall()) {
+		if (way == BY_PRIORITIES)
+			return;
+		kind = SEED_JUMP_SWITCH;
+	}
 	decisions++;
 	if (!kept(decisions))
 		return;
-	if (kind == SEED_STALL && !may_stall())
-		kind = SEED_JUMP_SWITCH;
 	record(ip, kind, ns);
 	if (kind == SEED_STALL) {
 		stall(ns);
@@ -173,6 +201,15 @@ static void notrace decide(unsigned long ip)
 		time_travel_jump(ns);
 	if (kind != SEED_JUMP)
 		switch_task();
+}
+
+static bool notrace is_decision(unsigned long ip)
+{
+	u32 drawn = seed_random();
+
+	if (way == BY_PLACES)
+		return drawn % 4 == 0 && hash_64(ip ^ places_key, 32) % every == 0;
+	return drawn % every == 0;
 }
 
 void notrace __seed_point(unsigned long ip)
@@ -186,10 +223,22 @@ void notrace __seed_point(unsigned long ip)
 	if (steps && points - trace_from < N_TRACE)
 		steps[points - trace_from] = (struct seed_step){ ip, current->pid };
 	/* What happens in there comes to points itself. */
-	if (seed_random() % every == 0)
+	if (is_decision(ip))
 		decide(ip);
 }
 EXPORT_SYMBOL_GPL(__seed_point);
+
+/* For softirq.c: softirqs are pending. Shall they wait, and run in a task? */
+bool notrace seed_softirqs_later(unsigned long ip)
+{
+	if (!seed_running || seed_random() % later_every)
+		return false;
+	decisions++;
+	if (!kept(decisions))
+		return false;
+	record(ip, SEED_LATER, 0);
+	return true;
+}
 
 /* Each system call takes time, so no loop of them is endless. */
 void seed_syscall(void)
@@ -200,9 +249,9 @@ void seed_syscall(void)
 
 static int seed_show(struct seq_file *m, void *v)
 {
-	seq_printf(m, "seed %llu,%u: %lu points, %lu decisions, %lu jumps, %lu switches, %lu of both, %lu stalls, hash %016llx\n",
-		   seed, every, points, decisions, done[SEED_JUMP], done[SEED_SWITCH],
-		   done[SEED_JUMP_SWITCH], done[SEED_STALL], hash);
+	seq_printf(m, "seed %llu,%u: %s: %lu points, %lu decisions, %lu jumps, %lu switches, %lu of both, %lu stalls, %lu softirqs later, hash %016llx\n",
+		   seed, every, ways[way], points, decisions, done[SEED_JUMP], done[SEED_SWITCH],
+		   done[SEED_JUMP_SWITCH], done[SEED_STALL], done[SEED_LATER], hash);
 	return 0;
 }
 

@@ -10,6 +10,7 @@ u32 seed_random(void);
 void seed_random_bytes(void *to, size_t len);
 void __seed_point(unsigned long ip);
 void seed_syscall(void);
+bool seed_softirqs_later(unsigned long ip);
 
 /* time.c */
 unsigned long long time_travel_now(void);

@@ -10,6 +10,7 @@
 #define SMC_TEST_CALL_FUZZ_H
 
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,6 +80,12 @@ bool leave_out(const char *name);		/* never draw this call; false: it does not e
 static inline int slot_fd(unsigned int slot)
 {
 	return SLOT_BASE + slot % SLOTS;
+}
+
+/* What poll() tells. An urgent byte that arrives together with a reset is forgotten over SMC. */
+static inline unsigned int shown_events(unsigned int events)
+{
+	return events & (POLLERR | POLLHUP) ? events & ~POLLPRI : events;
 }
 
 /* Settings shared by the calls. */

@@ -253,8 +253,8 @@ static long run_poll(const struct step *s)
 
 	int n = poll(p, 1 + s->arg[1] % 2, s->arg[2] % 20);
 
-	note(p[0].revents);
-	note(p[1].revents);
+	note(shown_events(p[0].revents));
+	note(shown_events(p[1].revents));
 	return n;
 }
 
@@ -267,7 +267,7 @@ static long run_epoll(const struct step *s)
 
 	if (!(s->arg[0] & 3)) {
 		n = epoll_wait(epoll_fd, &ev, 1, s->arg[2] % 10);
-		note(n > 0 ? ev.events : 0);
+		note(n > 0 ? shown_events(ev.events) : 0);
 		return n;
 	}
 	return epoll_ctl(epoll_fd, ITEM(ops, s->arg[0]), slot_fd(s->slot), &ev);

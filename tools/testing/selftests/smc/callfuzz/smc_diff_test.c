@@ -36,7 +36,7 @@
 #include "call_fuzz.h"
 #include "diff.h"
 
-#define NAP_MS		250		/* longer than a cork and a delayed acknowledgment */
+#define NAP_MS		500		/* longer than a cork and a delayed acknowledgment */
 #define CALL_SECONDS	20		/* then a signal ends a call that waits */
 #define PER_NAMESPACE	512		/* programs */
 #define FIRST_PORT	1024
@@ -116,12 +116,8 @@ static void look(short *ready)
 	for (int i = 0; i < SLOTS; i++)
 		p[i] = (struct pollfd){ slot_fd(i), POLLIN | POLLPRI | POLLOUT | POLLRDHUP, 0 };
 	poll(p, SLOTS, 0);
-	for (int i = 0; i < SLOTS; i++) {
-		ready[i] = p[i].revents;
-		/* An urgent byte that arrives together with a reset is forgotten. */
-		if (ready[i] & POLLERR)
-			ready[i] &= ~POLLPRI;
-	}
+	for (int i = 0; i < SLOTS; i++)
+		ready[i] = shown_events(p[i].revents);
 }
 
 static void play_step(const struct step *s, struct view *v)

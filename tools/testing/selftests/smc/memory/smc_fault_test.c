@@ -10,6 +10,7 @@
  * --rdma: over SMC-R, between the two devices of vm/rxe_pair. In this case the random failures hit
  * allocations by the module, or on its behalf, in any context.
  */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -390,31 +391,45 @@ static int left(const char *what)
 	return n;
 }
 
+/* Start a process that makes connections when a byte of the pipe @go arrives. */
+static pid_t fork_traffic(const int *go, int rounds)
+{
+	pid_t pid = fork();
+	char c;
+
+	if (pid < 0)
+		give_up("fork");
+	if (pid)
+		return pid;
+	alarm(slow(300));
+	/* do not wait for what a failed allocation has lost */
+	patience = 1;
+	tame(l);
+	if (read(go[0], &c, 1) != 1)
+		_exit(1);
+	put_file("/proc/self/make-it-fail", "1");
+	traffic(rounds);
+	_exit(0);
+}
+
 static bool at_random(const char *probability, int rounds)
 {
-	int status = -1, n;
+	int status = -1, n, go[2];
 	pid_t pid;
 
-	fault_knob("probability", probability);
-	fault_knob("interval", "1");
-	fault_knob("times", STR(MANY));
+	if (pipe2(go, O_CLOEXEC))
+		give_up("pipe");
+	pid = fork_traffic(go, rounds);
 	/* Allocations in softirq belong to no task. */
 	fault_knob("task-filter", rdma ? "N" : "Y");
+	fault_knob("interval", "1");
+	fault_knob("times", STR(MANY));
+	fault_knob("probability", probability);
 	afflict_workers("1");
-	pid = fork();
-	if (pid < 0) {
-		fault_knob("probability", "0");
-		give_up("fork");
-	}
-	if (!pid) {
-		alarm(slow(300));
-		/* do not wait for what a failed allocation has lost */
-		patience = 1;
-		tame(l);
-		put_file("/proc/self/make-it-fail", "1");
-		traffic(rounds);
-		_exit(0);
-	}
+	if (write(go[1], "", 1) != 1)
+		give_up("pipe");
+	close(go[0]);
+	close(go[1]);
 	waitpid(pid, &status, 0);
 	afflict_workers("0");
 	fault_knob("probability", "0");

@@ -173,12 +173,21 @@ static void connect_timeo(void)
 {
 	struct addr a;
 	int fd, l = full_listener(&a);
+	char c;
 
 	fd = make_socket(0);
 	set_timeo(fd, SO_SNDTIMEO, 50);
+	set_timeo(fd, SO_RCVTIMEO, 50);
 	R(connect(fd, &a.sa, a.len));
 	R(connect(fd, &a.sa, a.len));
 	R(send(fd, "x", 1, MSG_NOSIGNAL));
+	R(recv(fd, &c, 1, 0));
+	R(recv(fd, &c, 1, MSG_PEEK));
+	/* This waits, too, and then is content with nothing. */
+	R(recv(fd, &c, 0, 0));
+	R(recv(fd, &c, 0, MSG_DONTWAIT));
+	/* Nobody waits for an urgent byte. */
+	R(recv(fd, &c, 1, MSG_OOB));
 	rec("poll %s", mask_name(poll_mask(fd, ~0u)));
 	R(close(fd));
 	close(l);
@@ -636,7 +645,7 @@ const struct test_case connect_cases[] = {
 	CASE(connect_nonblock_alone, 0, "a non-blocking connect completes before accept()"),
 	CASE(connect_then_block, 0, "a blocking send() waits for a non-blocking connect"),
 	SOLO(connect_already, 0, "every call during a non-blocking connect"),
-	SOLO(connect_timeo, 0, "SO_SNDTIMEO ends a blocking connect"),
+	SOLO(connect_timeo, 0, "SO_SNDTIMEO and SO_RCVTIMEO during a connect that hangs"),
 	CASE(connect_refused, 0, "ECONNREFUSED, then a connect that succeeds"),
 	SOLO(connect_refused_late, 0, "which call reports that a non-blocking connect failed"),
 	SOLO(connect_interrupted, 0, "EINTR, and the connect continues"),

@@ -204,6 +204,42 @@ static void shutdown_rdwr_client(void)
 	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
 }
 
+/* As after SHUT_RDWR, data that arrive afterwards reset the connection. */
+static void shut_in_turn(int first, int second)
+{
+	int fd = pair();
+	char c;
+
+	R(shutdown(fd, first));
+	R(shutdown(fd, second));
+	barrier("shut");
+	rec("poll %s", mask_name(await_mask(fd, POLLERR)));
+	R(recv(fd, &c, 1, 0));
+	barrier("reset");
+	close(fd);
+}
+
+static void shutdown_in_turn_server(void)
+{
+	shut_in_turn(SHUT_RD, SHUT_WR);
+	shut_in_turn(SHUT_WR, SHUT_RD);
+}
+
+static void shutdown_in_turn_client(void)
+{
+	for (int i = 0; i < 2; i++) {
+		int fd = pair();
+
+		barrier("shut");
+		rec("end at %d", (int)recv_to_end(fd, 0));
+		send_bytes(fd, 0, 1000, 1000);
+		rec("poll %s", mask_name(await_mask(fd, POLLERR)));
+		R(send(fd, "x", 1, MSG_NOSIGNAL));
+		barrier("reset");
+		close(fd);
+	}
+}
+
 static void at_once(int fd)
 {
 	barrier("now");
@@ -369,6 +405,7 @@ const struct test_case shutdown_cases[] = {
 	CASE(shutdown_rd, 0, "SHUT_RD, then more data arrives"),
 	CASE(shutdown_rd_unread, 0, "SHUT_RD keeps unread data"),
 	CASE(shutdown_rdwr, 0, "SHUT_RDWR"),
+	CASE(shutdown_in_turn, 0, "SHUT_RD and SHUT_WR, in both orders, then data arrives"),
 	CASE(shutdown_both_at_once, 0, "both ends shut down at the same time"),
 	CASE(sigpipe, 0, "writing after SHUT_WR: SIGPIPE, EPIPE, MSG_NOSIGNAL"),
 	CASE(write_to_closed, 0, "writing to a peer that closed"),
