@@ -87,10 +87,12 @@ DEFINE_EVENT_PRINT(smc_change, smc_handshake,
 	TP_printk("sk=%p step %s -> %s server=%u", __entry->object,
 		  __print_symbolic(__entry->from, { 0, "connect" }, { 1, "accept" },
 				   { 2, "proposal" }, { 3, "prepare" },
-				   { 4, "confirm" }, { 5, "finish" }),
+				   { 4, "confirm" }, { 5, "finish" },
+				   { 6, "crossed" }),
 		  __print_symbolic(__entry->to, { 0, "connect" }, { 1, "accept" },
 				   { 2, "proposal" }, { 3, "prepare" },
-				   { 4, "confirm" }, { 5, "finish" }),
+				   { 4, "confirm" }, { 5, "finish" },
+				   { 6, "crossed" }),
 		  __entry->why)
 );
 

@@ -73,6 +73,9 @@
 	X(SELF_CONNECTED, 0x5c020009,					\
 	  "the socket is connected to itself",				\
 	  "nothing to do: such a connection is TCP")			\
+	X(BOTH_CLIENTS, 0x5c02000a,					\
+	  "both ends have connected to each other at the same time",	\
+	  "nothing to do, or let one of them listen: such a connection is TCP") \
 	/* resources of this host */					\
 	X(NO_MEMORY, 0x5c030001,					\
 	  "there was no memory for the connection",			\

@@ -115,6 +115,20 @@ static bool smc_client_accept(struct smc_handshake *hs)
 	return smc_hs_expect(hs, SMC_CLC_ACCEPT) && take_accept(hs);
 }
 
+/* Step CROSSED: has the other client declined our Proposal? */
+static bool smc_client_crossed(struct smc_handshake *hs)
+{
+	int rc = smc_clc_recv(hs);
+
+	if (rc == -EAGAIN)
+		return false;
+	if (!rc && hs->hdr.type == SMC_CLC_DECLINE)
+		smc_hs_end_declined(hs);
+	else
+		smc_hs_end_bad(hs, rc ?: -EPROTO);
+	return false;
+}
+
 const struct smc_hs_role smc_hs_client = {
 	.first	= SMC_HS_CONNECT,
 	.server	= false,
@@ -123,5 +137,6 @@ const struct smc_hs_role smc_hs_client = {
 		[SMC_HS_ACCEPT]		= smc_client_accept,
 		[SMC_HS_PREPARE]	= smc_client_prepare,
 		[SMC_HS_FINISH]		= smc_hs_finish,
+		[SMC_HS_CROSSED]	= smc_client_crossed,
 	},
 };

@@ -11,12 +11,7 @@ module_param(hold_settled, bool, 0600);
 MODULE_PARM_DESC(hold_settled, "hold each handshake after its outcome is visible");
 #endif
 
-/**
- * smc_hs_end_decline() - send a Decline instead of the expected message
- * @hs: the handshake
- * @reason: reason for the Decline
- */
-void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
+static void send_decline(struct smc_handshake *hs, enum smc_reason reason)
 {
 	struct smc_clc_decline d = {
 		.version	= hs->neg.version ?: SMC_CLC_V2,
@@ -38,8 +33,31 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 		d.rc_rv1 = p->smcr_v1 ? why[SMC_OFFER_RV1] ?: reason : 0;
 	}
 	smc_hs_peer_id(sock_net(hs->sk), d.peer_id);
-	smc_hs_end_tcp(hs, reason, 0);
 	smc_clc_send(hs, smc_clc_encode_decline(&d, hs->area.buf, sizeof(hs->area.buf)));
+}
+
+/**
+ * smc_hs_end_decline() - send a Decline instead of the expected message
+ * @hs: the handshake
+ * @reason: reason for the Decline
+ */
+void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
+{
+	smc_hs_end_tcp(hs, reason, 0);
+	send_decline(hs, reason);
+}
+
+/**
+ * smc_hs_decline_crossed() - a client has received a Proposal
+ * @hs: the handshake, in step ACCEPT
+ *
+ * After a simultaneous open both ends are clients. Each declines the other's Proposal and waits for
+ * the Decline of its own, so no CLC message is left in the stream when they are TCP.
+ */
+void smc_hs_decline_crossed(struct smc_handshake *hs)
+{
+	smc_hs_set_step(hs, SMC_HS_CROSSED);
+	send_decline(hs, SMC_REASON_BOTH_CLIENTS);
 }
 
 /**
@@ -56,7 +74,10 @@ void smc_hs_end_declined(struct smc_handshake *hs)
 	}
 	if (hs->conn)
 		hs->neg.fabric->ops->refused(hs->conn, d->out_of_sync);
-	smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);
+	if (hs->step == SMC_HS_CROSSED)
+		smc_hs_end_tcp(hs, SMC_REASON_BOTH_CLIENTS, 0);
+	else
+		smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);
 }
 
 /**

@@ -30,6 +30,7 @@ enum smc_hs_step {
 	SMC_HS_PREPARE,
 	SMC_HS_CONFIRM,
 	SMC_HS_FINISH,
+	SMC_HS_CROSSED,		/* client: it got a Proposal, and expects a Decline */
 	SMC_HS_NR_STEPS
 };
 
@@ -188,6 +189,7 @@ void smc_hs_wanted(const struct sock *sk, struct smc_wanted *want);
 /* end.c */
 void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason);
 void smc_hs_end_declined(struct smc_handshake *hs);
+void smc_hs_decline_crossed(struct smc_handshake *hs);
 void smc_hs_end_bad(struct smc_handshake *hs, int rc);
 void smc_hs_settle(struct smc_handshake *hs);
 

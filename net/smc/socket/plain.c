@@ -5,6 +5,7 @@
  */
 #include <linux/fs.h>
 #include <net/tcp.h>
+#include "../conn/urgent.h"
 #include "socket.h"
 
 static bool is_plain(const struct sock *sk)
@@ -19,6 +20,14 @@ static int smc_mmap(struct file *file, struct socket *sock, struct vm_area_struc
 	return smc_family(sock->sk)->tcp_ops->mmap(file, sock, vma);
 }
 
+/* Unlike recv(), TCP's splice() does not go beyond an urgent byte, nor does it wait there. */
+static bool is_stopped(const struct sock *sk)
+{
+	struct smc_conn *c = smc_get_conn(sk);
+
+	return c && smc_urgent_at_mark(c) && !READ_ONCE(sk->sk_err);
+}
+
 /* In other phases, splice() reads through recvmsg(), as for sockets without splice support. */
 static ssize_t smc_splice_read(struct socket *sock, loff_t *ppos,
 			       struct pipe_inode_info *pipe, size_t len, unsigned int flags)
@@ -26,6 +35,8 @@ static ssize_t smc_splice_read(struct socket *sock, loff_t *ppos,
 	/* A socket that is closed may become SMC before TCP's splice_read() has its lock. */
 	bool closed = inet_sk_state_load(sock->sk) == TCP_CLOSE;
 
+	if (is_stopped(sock->sk))
+		return sock->file->f_flags & O_NONBLOCK ? -EAGAIN : 0;
 	if (closed || !is_plain(sock->sk))
 		return copy_splice_read(sock->file, ppos, pipe, len, flags);
 	return smc_family(sock->sk)->tcp_ops->splice_read(sock, ppos, pipe, len, flags);

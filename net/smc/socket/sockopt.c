@@ -389,6 +389,9 @@ static int get_tcp_info(struct sock *sk, struct smc_conn *c, char __user *val,
 	tcp_get_info(sk, &info);
 	info.tcpi_bytes_acked = c->ops->arrived(c);
 	info.tcpi_bytes_sent = smc_count_read(&c->tx_prod);
+	/* As SIOCOUTQ does, for a program that waits until both are equal. */
+	if (info.tcpi_bytes_acked != info.tcpi_bytes_sent)
+		c->ops->request_update(c);
 	info.tcpi_bytes_received = smc_count_read(&c->rx_prod);
 	info.tcpi_notsent_bytes = smc_count_read(&c->tx_written) - info.tcpi_bytes_sent;
 	return put_value(val, optlen, &info, len);

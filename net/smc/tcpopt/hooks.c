@@ -8,7 +8,8 @@
  *				Children inherit the flag, and TCP clears it in a child whose SYN
  *				was not answered with the option
  *	smc_hs_congested	on a listener: called for each SYN with the option
- *	smc_ok			on a request: the SYN had the option and the listener accepted it
+ *	smc_ok			on a request: the SYN had the option and the listener accepted it.
+ *				On a client: the peer's SYN or SYN-ACK had it
  */
 #include <linux/smc.h>
 #include <linux/tcp.h>
@@ -61,8 +62,15 @@ static void hooks_connecting(struct sock *sk)
 
 static bool hooks_answered(const struct sock *sk)
 {
-	/* Without the lock, a disconnect() may be clearing it, or a connect() setting it again. */
-	return data_race(tcp_sk(sk)->syn_smc);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	/*
+	 * In a simultaneous open the peer's SYN comes without an ACK. TCP does not clear syn_smc
+	 * then, but knows whether that SYN had the option.
+	 *
+	 * Without the lock, a disconnect() may be clearing them, or a connect() setting them again.
+	 */
+	return data_race(tp->syn_smc && tp->rx_opt.smc_ok);
 }
 
 static int hooks_conn_request(struct sock *listener, struct sk_buff *syn,

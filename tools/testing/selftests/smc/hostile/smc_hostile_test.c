@@ -342,8 +342,6 @@ static void repeated(void)
 	       "as client: the Confirm first");
 	result(answer(as_client(), &accept_, GOT_RESET, false, NULL),
 	       "as client: an Accept first");
-	result(answer(as_server(&a), &a, GOT_RESET, false, NULL),
-	       "as server: the victim's own Proposal");
 	result(answer(as_client_accepted(&a), &a, GOT_RESET, false, NULL),
 	       "as client: the victim's own Accept");
 	result(answer(as_client_accepted(&a), &old_confirm, GOT_RESET | GOT_DECLINE, false, NULL),
@@ -442,6 +440,24 @@ static bool knows_diagnosis(struct scene s, uint32_t diagnosis)
 	       info.peer_diagnosis == diagnosis;
 }
 
+/* As after a simultaneous open: both have sent a Proposal, and wait for the other's Decline. */
+static void crossed(const struct message *then, const char *what)
+{
+	struct message p, m;
+	struct scene s = as_server(&p);
+	bool ok;
+
+	put_bytes(s.raw, p.b, p.len);
+	ok = get_message(s.raw, &m, WAIT_MS) == GOT_DECLINE || BAD("no Decline");
+	put_bytes(s.raw, then->b, then->len);
+	if (then->b[4] == CLC_DECLINE)
+		ok = ok && victim_reads(s, "data behind") && talks_tcp(s);
+	else
+		ok = ok && judge(s, GOT_RESET, false, NULL);
+	result(ok, what);
+	end_scene(s);
+}
+
 static void data_behind(void)
 {
 	struct message m = { .len = sizeof(decline_v1) }, p;
@@ -469,6 +485,9 @@ static void data_behind(void)
 	result(victim_reads(s, "data behind") && talks_tcp(s),
 	       "as client: a Decline instead of the Confirm, and data");
 	end_scene(s);
+
+	crossed(&m, "as server: a Proposal, a Decline, and data");
+	crossed(&accept_, "as server: a Proposal, then an Accept");
 
 	/* byte by byte, then the connection ends */
 	s = as_server(&p);
@@ -578,7 +597,7 @@ int main(void)
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
-	ksft_set_plan(sizeof(changes) / sizeof(changes[0]) + 3 * 4 + 2 + 8 + 4 + 6 + 5 + 2 + 2 + 2 +
+	ksft_set_plan(sizeof(changes) / sizeof(changes[0]) + 3 * 4 + 2 + 8 + 4 + 7 + 5 + 2 + 2 + 2 +
 		      forms_plan());
 	klog_open();
 	hostile_open();

@@ -4,9 +4,12 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -15,6 +18,7 @@
 #include "loopback_up.h"
 #include "netlink_test.h"
 #include "parameter.h"
+#include "slow.h"
 
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC		256
@@ -168,6 +172,33 @@ static bool connected_to_itself(void)
 	return ok;
 }
 
+/* Both SYNs are lost, and one of them is sent again while both ends are connecting. */
+static bool connected_to_each_other(void)
+{
+	struct sockaddr_in a[2] = { here(0), here(0) };
+	int fd[2] = { smc_client(), smc_client() };
+	struct pollfd p[2] = { { fd[0], POLLOUT, 0 }, { fd[1], POLLOUT, 0 } };
+	socklen_t len = sizeof(a[0]);
+	bool ok = true;
+
+	for (int i = 0; i < 2; i++)
+		ok = ok && !bind(fd[i], (void *)&a[i], len) &&
+		     !getsockname(fd[i], (void *)&a[i], &len) &&
+		     !fcntl(fd[i], F_SETFL, O_NONBLOCK);
+	ok = ok && !system("tc qdisc add dev lo root bfifo limit 1");
+	for (int i = 0; i < 2; i++)
+		ok = ok && connect(fd[i], (void *)&a[!i], len) && errno == EINPROGRESS;
+	ok = !system("tc qdisc del dev lo root") && ok;
+	for (int i = 0; i < 2; i++)
+		ok = ok && poll(&p[i], 1, slow(20000)) == 1;
+	ok = ok || BAD("to each other: %s", strerror(errno));
+	ok = ok && reason_is("to each other", fd[0], SMC_REASON_BOTH_CLIENTS) &&
+	     reason_is("to each other", fd[1], SMC_REASON_BOTH_CLIENTS);
+	close(fd[0]);
+	close(fd[1]);
+	return ok;
+}
+
 static bool cookies(void)
 {
 	/* Without pairing, which needs no option.  2: always, not only when the queue overflows */
@@ -187,6 +218,7 @@ static bool in_own_namespace(void)
 		return BAD("lo: %s", strerror(errno));
 	return reopen() && connects_as(SMC_DIAG_MODE_SMCD) && disabled() && fast_open() &&
 	       repaired() && used_too_often() && used_by_kernel() && connected_to_itself() &&
+	       connected_to_each_other() &&
 	       cookies() && connects_as(SMC_DIAG_MODE_SMCD);
 }
 

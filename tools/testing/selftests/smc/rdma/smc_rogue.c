@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 	clc_open();
 	smcd_open(smcd);
 	/* Longer than any case: the rogue answers only the link that it is busy with. */
-	set_sysctl("smcr_testlink_time", slow(30));
+	set_sysctl("smcr_testlink_time", slow(90));
 	bystander = conn_begin(CLIENT, V21, AT_UP, NULL);
 	census_take(&before);
 	verdict(conn_echo(bystander), "a peer that follows the protocol");

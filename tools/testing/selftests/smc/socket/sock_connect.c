@@ -376,6 +376,48 @@ static void connect_to_self(void)
 	R(close(fd));
 }
 
+static void lose_packets(bool all)
+{
+	X(system(all ? "tc qdisc add dev lo root bfifo limit 1" : "tc qdisc del dev lo root"));
+}
+
+static int bound(const struct kind *kind, struct addr *a)
+{
+	int fd = make_kind(kind, SOCK_NONBLOCK);
+
+	*a = loopback(0);
+	X(bind(fd, &a->sa, a->len));
+	*a = name_of(fd);
+	return fd;
+}
+
+/* A simultaneous open: neither end listens. Both SYNs are lost, and one of them is sent again. */
+static void connect_crossed(void)
+{
+	struct addr a[2];
+	int fd[2] = { bound(&me.kind, &a[0]), bound(&me.var->server, &a[1]) };
+	char buf[5] = "";
+
+	lose_packets(true);
+	for (int i = 0; i < 2; i++)
+		R(connect(fd[i], &a[!i].sa, a[!i].len));
+	lose_packets(false);
+	for (int i = 0; i < 2; i++) {
+		rec("poll %s", mask_name(await_mask(fd[i], POLLOUT)));
+		set_nonblock(fd[i], false);
+		R(send(fd[i], i ? "pong" : "ping", 4, 0));
+	}
+	for (int i = 0; i < 2; i++) {
+		R(recv(fd[i], buf, 4, MSG_WAITALL));
+		rec("\"%s\"", buf);
+		R(shutdown(fd[i], SHUT_WR));
+	}
+	for (int i = 0; i < 2; i++) {
+		R(recv(fd[i], buf, 4, 0));
+		R(close(fd[i]));
+	}
+}
+
 static void connect_bad_address(void)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "x" };
@@ -652,6 +694,7 @@ const struct test_case connect_cases[] = {
 	SOLO(connect_interrupted_restart, 0, "a signal during connect(), with SA_RESTART and SO_SNDTIMEO"),
 	SOLO(connect_cancelled, 0, "another thread cancels a blocking connect"),
 	SOLO(connect_to_self, 0, "a socket connected to itself"),
+	SOLO(connect_crossed, F_ROOT | F_HERE, "two sockets connect to each other at the same time"),
 	SOLO(connect_bad_address, 0, "connect() to every kind of bad address"),
 	SOLO(connect_unreachable, F_ROOT, "connect() without a route, to broadcast, to multicast"),
 	CASE(connect_bound, F_HERE, "connect() from a local port chosen by bind()"),

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include "role.h"
+#include "slow.h"
 
 static void iovecs_server(void)
 {
@@ -361,6 +362,8 @@ static void cork_holds_server(void)
 	int fd = pair();
 	char c;
 
+	/* It is sent after 200 ms. */
+	set_timeo(fd, SO_RCVTIMEO, slow(3000));
 	while (!held) {
 		barrier("sent");
 		held = recv(fd, &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;

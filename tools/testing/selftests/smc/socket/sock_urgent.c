@@ -49,6 +49,49 @@ static void say_state(int fd)
 	    mask_name(poll_mask(fd, POLLIN | POLLPRI | POLLRDHUP)));
 }
 
+static void splice_text(int fd, const int *p)
+{
+	char buf[100] = "";
+	ssize_t n = R(splice(fd, NULL, p[1], NULL, sizeof(buf) - 1, 0));
+
+	if (n > 0)
+		X(read(p[0], buf, n));
+	rec("spliced \"%s\"", buf);
+}
+
+/* splice() stops at an urgent byte and does not wait there, whether it has been read or not. */
+static void urgent_splice_server(void)
+{
+	int fd = pair(), p[2];
+
+	X(pipe(p));
+	barrier("sent");
+	await_urgent(fd, 'u', 3);
+	splice_text(fd, p);
+	splice_text(fd, p);
+	set_nonblock(fd, true);
+	splice_text(fd, p);
+	set_nonblock(fd, false);
+	await_mask(fd, POLLIN);
+	say_state(fd);
+	read_urgent(fd, 0);
+	splice_text(fd, p);
+	say_state(fd);
+	read_text(fd, 0);
+	barrier("done");
+}
+
+static void urgent_splice_client(void)
+{
+	int fd = pair();
+
+	X(send(fd, "abc", 3, 0));
+	X(send(fd, "u", 1, MSG_OOB));
+	X(send(fd, "def", 3, 0));
+	barrier("sent");
+	barrier("done");
+}
+
 /* Sends so much behind an urgent byte that the initial buffer of the connection is replaced. */
 static void urgent_growing_server(void)
 {
@@ -528,6 +571,7 @@ const struct test_case urgent_cases[] = {
 	CASE(urgent_full, 0, "an urgent byte when the window is full"),
 	CASE(urgent_growing, F_HERE, "an urgent byte with more behind it than the buffer holds"),
 	CASE(urgent_big, 0, "one urgent send of more than the buffers hold"),
+	CASE(urgent_splice, 0, "splice() of data with an urgent byte"),
 	CASE(urgent_end, 0, "an urgent byte at the end of the stream; invalid urgent sends"),
 	SOLO(urgent_states, 0, "urgent reads and writes on new and listening sockets"),
 	/* Between machines, each round may take a delayed acknowledgment of TCP. */
