@@ -122,6 +122,14 @@ def without_rdma(on_server):
 
 
 @contextlib.contextmanager
+def client_is_ours(machine):
+    """The kernel's own client resets at SHUT_RDWR if there is unread data."""
+    if machine.modules[1] == "kernel":
+        raise Skip("the client is the kernel's own")
+    yield
+
+
+@contextlib.contextmanager
 def routed(machine):
     machine.route()
     try:
@@ -625,8 +633,8 @@ CASES = [
     Case("half_close_server"),
     Case("close_unread_client"),
     Case("close_unread_server"),
-    Case("late_abort"),
-    Case("late_abort_leak"),
+    Case("late_abort", around=client_is_ours),
+    Case("late_abort_leak", around=client_is_ours),
     Case("late_write"),
     Case("early_churn", count=20),
     Case("kill_client"),

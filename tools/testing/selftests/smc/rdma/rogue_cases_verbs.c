@@ -144,11 +144,16 @@ static struct conn *begin(enum role role, enum flavour flavour, enum state state
 
 static bool is_down(const struct conn *c, enum role role, enum state state, uint64_t qps)
 {
+	/*
+	 * It is too late for a Decline once our device has acknowledged the victim's CONFIRM LINK
+	 * or its reply. The victim may notice the fault first.
+	 */
 	switch (state) {
 	case UNCONFIRMED:
-		return judge(c->s, role == SERVER ? GOT_DECLINE : GOT_RESET, false, NULL);
+		return judge(c->s, role == SERVER ? GOT_DECLINE : GOT_RESET | GOT_DECLINE, false,
+			     NULL);
 	case UNFINISHED:
-		return judge(c->s, GOT_RESET, false, NULL);
+		return judge(c->s, GOT_RESET | GOT_DECLINE, false, NULL);
 	case IN_USE:
 		return victim_is_told(c->s, true);
 	case UNUSED:
