@@ -46,7 +46,7 @@ def names(top):
         "IPPROTO_IP": defines(top, "uapi/linux/in.h", r"(?:IP|MCAST)_\w+",
                               "IP_PMTUDISC|IP_DEFAULT|MCAST_(IN|EX)CLUDE"),
         "IPPROTO_IPV6": defines(top, "uapi/linux/in6.h", r"IPV6_\w+",
-                                "IPV6_(FL_|FLOWINFO_|PRIORITY|TLV|PMTUDISC|PREFER_SRC)"),
+                                "IPV6_(FL_|FLOWINFO_(?!SEND)|PRIORITY|TLV|PMTUDISC|PREFER_SRC)"),
         "cmsg": re.findall(r"(?m)^#\s*define\s+(SCM_\w+)\s", text(top, "uapi/asm-generic/socket.h") +
                            text(top, "linux/socket.h")) + ["TCP_CM_INQ"],
         "ioctl": defines(top, "uapi/linux/sockios.h", r"SIOC\w+") +

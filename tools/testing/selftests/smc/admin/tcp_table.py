@@ -85,7 +85,9 @@ OTHER_NAMES = {"TCP_CM_INQ": "TCP_INQ", "FIONREAD": "SIOCINQ", "TIOCOUTQ": "SIOC
 
 
 # The names that programs use for them.
-ALIASES = {"FIONREAD": "SIOCINQ", "TIOCOUTQ": "SIOCOUTQ"}
+ALIASES = {"FIONREAD": "SIOCINQ", "TIOCOUTQ": "SIOCOUTQ", "SO_DETACH_FILTER": "SO_DETACH_BPF",
+           "IP_RETOPTS": "IP_RECVRETOPTS", "IP_ORIGDSTADDR": "IP_RECVORIGDSTADDR",
+           "IPV6_ORIGDSTADDR": "IPV6_RECVORIGDSTADDR"}
 
 # A row is about one name or about several.
 PLURALS = {"Acts": "Act", "Concerns": "Concern", "Counts": "Count", "Fails": "Fail", "Is": "Are",
@@ -136,6 +138,7 @@ HEAD = """.\\" SPDX-License-Identifier: GPL-2.0
 .\\" Written by tools/testing/selftests/smc/admin/tcp_table.py from surface/tcp_table.
 .TH SMC-TCP 7 2026-11-29 "smc" "SMC sockets"
 .ad l
+.nh
 .SH NAME
 smc-tcp \\- every option, flag, ioctl and hook of a TCP socket, and what it does over SMC
 .SH DESCRIPTION
@@ -153,15 +156,28 @@ shows the reason; on an SMC connection it fails.
 What concerns only packets or segments, of which an SMC connection has few, has no effect on the
 data, and this page says so.
 .PP
-Names that end in _OLD or _NEW, of which programs use what precedes, are listed without that.
+Options for times exist in two formats, for which the kernel has two names, such as SO_RCVTIMEO_OLD
+and SO_RCVTIMEO_NEW.
+This page has the name that programs use, SO_RCVTIMEO, and applies to both.
+A name in parentheses is another name of the same option.
 """
 
 OTHERS = """.SS Other calls
-.nh
-.B splice(), sendfile(), sendmmsg(), recvmmsg(), epoll, io_uring
-.hy
+.B splice(), sendfile(), sendmmsg(), recvmmsg(), io_uring
 .RS
 As over TCP.
+.RE
+.PP
+.B epoll
+.RS
+As over TCP.
+But with EPOLLET, the end of a connection may be reported once more.
+.RE
+.PP
+.B SO_GET_FILTER, SO_ORIGINAL_DST, IP6T_SO_ORIGINAL_DST
+.RS
+As over TCP.
+The first one, SO_ATTACH_FILTER in getsockopt(), finds no filter on an SMC connection.
 .RE
 .PP
 .B mmap()
@@ -176,12 +192,60 @@ Keep the connection on TCP if they are there before SMC is negotiated.
 The reason is PACKET_OPTION.
 Later, they protect only the packets of the TCP connection.
 .RE
+.PP
+.B ss -K, bpf_sock_destroy(), rules of Landlock for TCP
+.RS
+As over TCP.
+.RE
+.PP
+.B BPF iterators (bpf_iter_tcp)
+.RS
+Show the TCP connection below.
+.RE
+.SS Parts of the kernel that take over a socket
+.B nbd, usbip, 9p with trans=fd, iscsi_tcp
+.RS
+As over TCP, but iscsi_tcp only if its parameter recv_from_iscsi_q is not set.
+.RE
+.PP
+.B NFS server, lockd
+.RS
+The connections of a listener that they take over stay TCP.
+The reason is KERNEL_USER.
+.RE
+.PP
+.B KCM, ovpn
+.RS
+Fail with EALREADY or EBUSY on an SMC connection, and work after a fallback to TCP.
+.RE
+.SS What an administrator sets
+.B Sysctls net.ipv4.tcp_*
+.RS
+Those for TCP's handshake, its listeners, keepalive and TIME_WAIT act, such as tcp_syn_retries,
+tcp_abort_on_overflow, tcp_keepalive_time, tcp_tw_reuse.
+Those for buffers and segments do not act on the data, such as tcp_rmem, tcp_wmem, tcp_retries2,
+tcp_notsent_lowat, tcp_congestion_control.
+The page sysctl.md of the documentation has a table.
+.RE
+.PP
+.B Routes and their attributes
+.RS
+Act when TCP connects, and the RDMA device follows the route.
+Attributes such as mtu, rto_min, initcwnd and congctl concern TCP's own segments.
+.RE
+.PP
+.B tc
+.RS
+Acts on the packets of the TCP connection, not on the data.
+Over soft-RoCE it also acts on the packets of the RDMA device.
+.RE
 """
 
 TAIL = """.SH ERRORS
 .TP
 .B EOPNOTSUPP
 An option or call that acts on packets comes after SMC has been offered.
+Or a listener is put into a sockmap.
 .TP
 .B EISCONN
 The same, for keys with which TCP signs its segments, and for
@@ -193,6 +257,27 @@ before
 .BR connect (2),
 and
 .BR IPV6_ADDRFORM .
+.TP
+.B ENOENT
+.B TCP_ULP
+for another protocol than tls.
+.TP
+.B EBUSY
+An SMC connection is put into a sockmap, or given to ovpn.
+.TP
+.B EALREADY
+An SMC connection is given to KCM.
+.TP
+.B ENODEV
+.BR mmap (2)
+of an SMC socket that is not a TCP connection.
+.TP
+.B EPERM
+On Linux 6.1,
+.B SO_ATTACH_FILTER
+and
+.B SO_ATTACH_BPF
+fail with this error on an SMC connection.
 .SH SEE ALSO
 .BR smc (7),
 .BR smcss (8),
@@ -213,7 +298,7 @@ def sentence(row):
         words = f"Keeps the connection on TCP{', ' + when if when else ''}. The reason is {reason}."
         return words + (f" {rest[0].upper()}{rest[1:]}." if rest else "")
     if row.verdict == "refused":
-        return f"Fails {row.words}."
+        return f"Fails {words[0].lower()}{words[1:]}."
     return f"{words}." if words else "As over TCP."
 
 
@@ -243,8 +328,8 @@ def section(title, chosen):
         names = plain(names)
         if len(names) > 1:
             words = plural(words)
-        text += (".PP\n" if number else "") + ".nh\n.B " + "\n.B ".join(
-            textwrap.wrap(", ".join(names), 90, break_on_hyphens=False)) + "\n.hy\n.RS\n"
+        text += (".PP\n" if number else "") + ".B " + "\n.B ".join(
+            textwrap.wrap(", ".join(names), 90, break_on_hyphens=False)) + "\n.RS\n"
         text += "\n".join(re.split(r"(?<=[.]) (?=[A-Z])", words)) + "\n.RE\n"
     return text
 
