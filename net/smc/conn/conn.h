@@ -345,10 +345,14 @@ static inline void smc_conn_owe(unsigned long *owed, enum smc_conn_owed what)
 /*
  * Try a lock. If this fails, the owner does @what after it has released the lock. It may also be
  * done after a success, which is harmless.
+ *
+ * Context: process, with bottom halves enabled. To release a mutex takes a spinlock that must not
+ * be taken inside of locks that softirqs take.
  */
 static inline bool smc_conn_trylock(struct mutex *lock, unsigned long *owed,
 				    enum smc_conn_owed what)
 {
+	lockdep_assert(!in_interrupt());
 	if (mutex_trylock(lock))
 		return true;
 	smc_conn_owe(owed, what);

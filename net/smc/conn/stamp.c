@@ -63,7 +63,7 @@ struct smc_stamp_request {
  * @tx_first:	as @rx_first, for @tx
  * @tx_end:	as @rx_end, for @tx
  * @id_base:	the count from which the program counts
- * @key:	what counts_anew() has left in sk_tskey, or 0
+ * @key:	what __counts_anew() has left in sk_tskey, or 0
  * @rx:		arrivals that have not been read
  * @tx:		requests that have not been answered completely
  */
@@ -182,10 +182,32 @@ static void set_rx(struct smc_stamps *s, const struct smc_conn *c, bool on, bool
 	spin_unlock_bh(&s->lock);
 }
 
-/* The program counts from the byte that it sends next. */
-static void set_id(struct smc_stamps *s, const struct smc_conn *c, bool on, bool anew)
+/*
+ * Has the program switched SOF_TIMESTAMPING_OPT_ID off and on again since the last call? Where
+ * nobody tells us, look whether setsockopt() has overwritten what we left in sk_tskey: it writes
+ * snd_una or 0 there when the option goes on. TCP sends nothing any more, so it needs no key.
+ */
+static bool __counts_anew(struct sock *sk, struct smc_stamps *s)
 {
+	u32 key = (tcp_sk(sk)->snd_una ^ BIT(31)) | 1, was;
+	bool anew;
+
+	lockdep_assert_held(&s->lock);
+	if (!smc_stamps_untold(sk))
+		return false;
+	was = atomic_xchg(&sk->sk_tskey, key);
+	anew = s->key && was != s->key;
+	s->key = key;
+	return anew;
+}
+
+/* The program counts from the byte that it sends next. @sk: the connection is up. */
+static void set_id(struct smc_stamps *s, const struct smc_conn *c, bool on, struct sock *sk)
+{
+	bool anew;
+
 	spin_lock_bh(&s->lock);
+	anew = sk && __counts_anew(sk, s);
 	if (on && (anew || !s->id_on))
 		s->id_base = smc_count_read(&c->tx_written);
 	s->id_on = on;
@@ -208,7 +230,7 @@ int smc_stamps_learn(struct sock *sk, struct smc_conn *c)
 	if (!s)
 		return -ENOMEM;
 	set_rx(s, c, rx, false);
-	set_id(s, c, id, false);
+	set_id(s, c, id, NULL);
 	if (rx)
 		WRITE_ONCE(c->rx_cmsgs, true);
 	if (tx)
@@ -340,27 +362,6 @@ static int wanted_flags(struct sock *sk, struct msghdr *msg, u32 *tsflags)
 	return 0;
 }
 
-/*
- * Has the program switched SOF_TIMESTAMPING_OPT_ID off and on again since the last call? Where
- * nobody tells us, look whether setsockopt() has overwritten what we left in sk_tskey: it writes
- * snd_una or 0 there when the option goes on. TCP sends nothing any more, so it needs no key.
- */
-static bool counts_anew(struct sock *sk, struct smc_stamps *s)
-{
-	u32 key, was;
-	bool anew;
-
-	if (!smc_stamps_untold(sk))
-		return false;
-	spin_lock_bh(&s->lock);
-	key = (tcp_sk(sk)->snd_una ^ BIT(31)) | 1;
-	was = atomic_xchg(&sk->sk_tskey, key);
-	anew = s->key && was != s->key;
-	s->key = key;
-	spin_unlock_bh(&s->lock);
-	return anew;
-}
-
 /**
  * smc_stamps_prepare() - look at what a sender asks for
  * @sk: the socket
@@ -387,7 +388,7 @@ int smc_stamps_prepare(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
 		WRITE_ONCE(c->tx_stamping, true);
 	}
 	if (s)
-		set_id(s, c, tsflags & SOF_TIMESTAMPING_OPT_ID, counts_anew(sk, s));
+		set_id(s, c, tsflags & SOF_TIMESTAMPING_OPT_ID, sk);
 	if (c->tx_stamping)
 		msg->msg_flags |= SMC_SEND_STAMPED;
 	return 0;

@@ -73,12 +73,10 @@ void smc_conn_user_timeout_set(const struct sock *sk, struct smc_conn *c)
 		smc_conn_watch(sk, c);
 }
 
-/*
- * Returns whether a sender has begun to wait meanwhile, so that the watch goes on. The time goes on
- * as well if the option is only switched off and on again, as in TCP.
- */
+/* Returns whether a sender has begun to wait meanwhile, so that the watch goes on. */
 static bool end_watch(const struct sock *sk, struct smc_conn *c)
 {
+	c->tx_stalled = SMC_NO_COUNT;
 	WRITE_ONCE(c->tx_watched, false);
 	/*
 	 * Pairs with the barriers in smc_conn_ask_for_room() and smc_conn_user_timeout_set(), after

@@ -55,7 +55,8 @@ static bool smc_client_connect(struct smc_handshake *hs)
 		take_decision(hs);
 		return false;
 	}
-	if (inet_sk_state_load(hs->sk) == TCP_SYN_SENT || test_bit(SMC_HS_AWAIT, &hs->flags))
+	if (BIT(inet_sk_state_load(hs->sk)) & (TCPF_SYN_SENT | TCPF_SYN_RECV) ||
+	    test_bit(SMC_HS_AWAIT, &hs->flags))
 		return false;
 	if (!test_bit(SMC_HS_BEGUN, &hs->flags)) {
 		/* If CLC begins now, the work is queued again. */
@@ -124,8 +125,8 @@ static bool smc_client_crossed(struct smc_handshake *hs)
 		return false;
 	if (!rc && hs->hdr.type == SMC_CLC_DECLINE)
 		smc_hs_end_declined(hs);
-	else
-		smc_hs_end_bad(hs, rc ?: -EPROTO);
+	else	/* Nothing is declined twice. */
+		smc_hs_end_bad(hs, rc == -ECONNABORTED ? rc : -EPROTO);
 	return false;
 }
 

@@ -20,12 +20,18 @@ static int smc_mmap(struct file *file, struct socket *sock, struct vm_area_struc
 	return smc_family(sock->sk)->tcp_ops->mmap(file, sock, vma);
 }
 
-/* Unlike recv(), TCP's splice() does not go beyond an urgent byte, nor does it wait there. */
-static bool is_stopped(const struct sock *sk)
+/*
+ * Unlike recv(), TCP's splice() does not go beyond an urgent byte, nor does it wait there. This is
+ * the order in which it looks.
+ */
+static ssize_t splice_at_mark(struct sock *sk, const struct smc_conn *c, bool nonblock)
 {
-	struct smc_conn *c = smc_get_conn(sk);
+	int rc = sock_flag(sk, SOCK_DONE) ? 0 : sock_error(sk);
 
-	return c && smc_urgent_at_mark(c) && !READ_ONCE(sk->sk_err);
+	if (rc || sock_flag(sk, SOCK_DONE) || smc_conn_rx_ended(c) ||
+	    READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
+		return rc;
+	return nonblock ? -EAGAIN : 0;
 }
 
 /* In other phases, splice() reads through recvmsg(), as for sockets without splice support. */
@@ -34,9 +40,10 @@ static ssize_t smc_splice_read(struct socket *sock, loff_t *ppos,
 {
 	/* A socket that is closed may become SMC before TCP's splice_read() has its lock. */
 	bool closed = inet_sk_state_load(sock->sk) == TCP_CLOSE;
+	struct smc_conn *c = smc_get_conn(sock->sk);
 
-	if (is_stopped(sock->sk))
-		return sock->file->f_flags & O_NONBLOCK ? -EAGAIN : 0;
+	if (c && smc_urgent_at_mark(c))
+		return splice_at_mark(sock->sk, c, sock->file->f_flags & O_NONBLOCK);
 	if (closed || !is_plain(sock->sk))
 		return copy_splice_read(sock->file, ppos, pipe, len, flags);
 	return smc_family(sock->sk)->tcp_ops->splice_read(sock, ppos, pipe, len, flags);

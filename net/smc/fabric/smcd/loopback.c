@@ -503,11 +503,14 @@ static void lo_detach(struct smc_conn *c)
 	/* The client may have taken our end after our handshake failed: tell it. */
 	if (!smc_conn_peer_gone(&peer->conn))
 		smc_conn_peer_event(&peer->conn, SMC_EV_PEER_ABORT);
-	if (in_task()) {
+	if (!in_interrupt()) {
 		part_from_peer(peer);
 		smc_conn_put(&peer->conn);
 	} else {
-		/* Only process context may try a mutex. The work item gets our reference. */
+		/*
+		 * Only process context may try a mutex, and not with the spinlock of a socket, as
+		 * when a listener closes its children. The work item gets our reference.
+		 */
 		INIT_WORK(&peer->part_work, part_work);
 		queue_work(smc_wq, &peer->part_work);
 	}

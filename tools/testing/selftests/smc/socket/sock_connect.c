@@ -530,6 +530,7 @@ static void disconnect_to_tcp_server(void)
 	for (int i = 0; i < 20; i++) {
 		int fd = accept_one(l);
 
+		barrier("connected");
 		await_mask(fd, POLLHUP);
 		CHECK(recv(fd, &c, 1, 0) < 0 && errno == ECONNRESET);
 		close(fd);
@@ -548,6 +549,7 @@ static void disconnect_to_tcp_client(void)
 	for (int i = 0; i < 20; i++) {
 		int fd = connect_to(addr_port(&a), 0), s;
 
+		barrier("connected");
 		/* the corked data is lost with the connection */
 		if (i & 1)
 			X(send(fd, "c", 1, MSG_MORE));

@@ -798,6 +798,48 @@ static void user_timeout_read_client(void)
 	barrier("timed out");
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
+}
+
+/* There was room once more, and then nobody waited. The time begins anew with the next refusal. */
+static void user_timeout_again_server(void)
+{
+	char buf[10];
+	int fd = pair();
+
+	barrier("full");
+	X(recv(fd, buf, sizeof(buf), MSG_WAITALL));
+	barrier("timed out");
+}
+
+static void user_timeout_again_client(void)
+{
+	int fd = pair();
+	uint64_t since;
+	bool room;
+
+	set_user_timeout(fd, 1500);
+	fill_up(fd);
+	barrier("full");
+	usleep(700000);
+	/* TCP's window is still closed. */
+	room = send(fd, "0123456789", 10, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+	if (room) {
+		usleep(2000000);
+		fill_up(fd);
+	}
+	since = now_ms();
+	await_mask(fd, POLLERR);
+	CHECK(!room || now_ms() - since >= 1400);
+	R(get_int(fd, SOL_SOCKET, SO_ERROR));
+	barrier("timed out");
+}
+
 /* Most of the buffer is full, but no sender has been refused. */
 static void small_buffer(int fd)
 {
@@ -852,6 +894,7 @@ const struct test_case sockopt_cases[] = {
 	CASE(timeouts, 0, "SO_RCVTIMEO and SO_SNDTIMEO"),
 	CASE(keepalive, F_ROOT, "SO_KEEPALIVE, and the link tests that it causes"),
 	CASE(user_timeout, 0, "TCP_USER_TIMEOUT ends a connection whose peer does not read"),
+	CASE(user_timeout_again, 0, "TCP_USER_TIMEOUT begins anew after there was room"),
 	CASE(user_timeout_unread, 0, "TCP_USER_TIMEOUT, and room for what is sent"),
 	CASE(user_timeout_read, 0, "TCP_USER_TIMEOUT does not end one whose peer reads"),
 	SOLO(linger_values, 0, "SO_LINGER, set and read"),

@@ -78,6 +78,12 @@ static void urgent_splice_server(void)
 	splice_text(fd, p);
 	say_state(fd);
 	read_text(fd, 0);
+	/* At the end of the stream it does not wait either. */
+	barrier("again");
+	await_mask(fd, POLLRDHUP);
+	AWAIT(ask(fd, SIOCATMARK) == 1);
+	set_nonblock(fd, true);
+	splice_text(fd, p);
 	barrier("done");
 }
 
@@ -89,6 +95,9 @@ static void urgent_splice_client(void)
 	X(send(fd, "u", 1, MSG_OOB));
 	X(send(fd, "def", 3, 0));
 	barrier("sent");
+	barrier("again");
+	X(send(fd, "v", 1, MSG_OOB));
+	X(shutdown(fd, SHUT_WR));
 	barrier("done");
 }
 
