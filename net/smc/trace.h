@@ -81,18 +81,17 @@ DEFINE_EVENT_PRINT(smc_change, smc_phase,
 );
 
 /* Steps have the names of enum smc_hs_step. */
+#define smc_show_step(step)						\
+	__print_symbolic(step, { 0, "connect" }, { 1, "accept" },	\
+			 { 2, "proposal" }, { 3, "prepare" },		\
+			 { 4, "confirm" }, { 5, "finish" },		\
+			 { 6, "crossed" })
+
 DEFINE_EVENT_PRINT(smc_change, smc_handshake,
 	TP_PROTO(const void *object, int from, int to, u32 why),
 	TP_ARGS(object, from, to, why),
 	TP_printk("sk=%p step %s -> %s server=%u", __entry->object,
-		  __print_symbolic(__entry->from, { 0, "connect" }, { 1, "accept" },
-				   { 2, "proposal" }, { 3, "prepare" },
-				   { 4, "confirm" }, { 5, "finish" },
-				   { 6, "crossed" }),
-		  __print_symbolic(__entry->to, { 0, "connect" }, { 1, "accept" },
-				   { 2, "proposal" }, { 3, "prepare" },
-				   { 4, "confirm" }, { 5, "finish" },
-				   { 6, "crossed" }),
+		  smc_show_step(__entry->from), smc_show_step(__entry->to),
 		  __entry->why)
 );
 

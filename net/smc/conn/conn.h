@@ -418,6 +418,7 @@ void smc_conn_stop(struct smc_conn *c);
 void smc_conn_tx_timer(struct work_struct *work);
 int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags);
+int smc_conn_rx_end(struct sock *sk, struct smc_conn *c);
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c);
 
 /* What TCP calls. TCP's own callbacks are the same for all sockets. */

@@ -152,11 +152,16 @@ static bool fin_received(struct sock *sk)
 	return done;
 }
 
-/*
- * Called when nothing was received and nothing more will come. Returns 0 for the end of the stream,
- * a negative errno, in the order in which TCP checks, or 1 if it was not the end after all.
+/**
+ * smc_conn_rx_end() - how does the stream end, if no more data can be received?
+ * @sk: the socket
+ * @c: its connection
+ *
+ * Context: process, the socket is not locked.
+ * Return: 0 for the end of the stream, a negative errno, in the order in which TCP checks, or 1 if
+ * it has not ended.
  */
-static int rx_end(struct sock *sk, struct smc_conn *c)
+int smc_conn_rx_end(struct sock *sk, struct smc_conn *c)
 {
 	unsigned long flags = READ_ONCE(c->rx_flags);
 
@@ -188,7 +193,7 @@ static int no_data(struct sock *sk, struct smc_conn *c, u64 *seq, long *timeo,
 		smp_rmb();
 		if ((s64)(smc_count_read_acquire(&c->rx_prod) - *seq) > 0)
 			return 1;
-		return copied ? 0 : rx_end(sk, c);
+		return copied ? 0 : smc_conn_rx_end(sk, c);
 	}
 	if (!*timeo)
 		return -EAGAIN;

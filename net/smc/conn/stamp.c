@@ -183,9 +183,10 @@ static void set_rx(struct smc_stamps *s, const struct smc_conn *c, bool on, bool
 }
 
 /*
- * Has the program switched SOF_TIMESTAMPING_OPT_ID off and on again since the last call? Where
- * nobody tells us, look whether setsockopt() has overwritten what we left in sk_tskey: it writes
- * snd_una or 0 there when the option goes on. TCP sends nothing any more, so it needs no key.
+ * Has the program switched SOF_TIMESTAMPING_OPT_ID off and on again since the last call? On kernels
+ * that do not report this, check whether setsockopt() has overwritten the key that we left in
+ * sk_tskey: it writes snd_una or 0 there when the option goes on. TCP does not send any more, so it
+ * does not need sk_tskey.
  */
 static bool __counts_anew(struct sock *sk, struct smc_stamps *s)
 {

@@ -44,7 +44,7 @@ static bool waits(const struct sock *sk, const struct smc_conn *c)
 }
 
 /**
- * smc_conn_watch() - there is no room: begin to look whether the peer reads
+ * smc_conn_watch() - there is no room: start checking whether the peer reads
  * @sk: the socket
  * @c: its connection; the caller has called smc_conn_ask_for_room()
  *

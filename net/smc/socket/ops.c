@@ -249,10 +249,7 @@ static noinline int recv_without_conn(struct socket *sock, struct msghdr *msg, s
 			msg->msg_namelen = 0;
 			return flags & MSG_OOB ? -EINVAL : 0;
 		}
-		/*
-		 * TCP waits for data even if there is no room for them, and then returns 0, also
-		 * after a signal.
-		 */
+		/* In TCP, recv() of zero bytes waits as well, and returns 0 even after a signal. */
 		if (!len && timeo && (rc == -EAGAIN || rc == sock_intr_errno(timeo))) {
 			msg->msg_namelen = 0;
 			return 0;

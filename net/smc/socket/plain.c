@@ -20,16 +20,12 @@ static int smc_mmap(struct file *file, struct socket *sock, struct vm_area_struc
 	return smc_family(sock->sk)->tcp_ops->mmap(file, sock, vma);
 }
 
-/*
- * Unlike recv(), TCP's splice() does not go beyond an urgent byte, nor does it wait there. This is
- * the order in which it looks.
- */
-static ssize_t splice_at_mark(struct sock *sk, const struct smc_conn *c, bool nonblock)
+/* Unlike recv(), TCP's splice() does not go beyond an urgent byte, nor does it wait there. */
+static ssize_t splice_at_mark(struct sock *sk, struct smc_conn *c, bool nonblock)
 {
-	int rc = sock_flag(sk, SOCK_DONE) ? 0 : sock_error(sk);
+	int rc = smc_conn_rx_end(sk, c);
 
-	if (rc || sock_flag(sk, SOCK_DONE) || smc_conn_rx_ended(c) ||
-	    READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
+	if (rc <= 0)
 		return rc;
 	return nonblock ? -EAGAIN : 0;
 }

@@ -5,6 +5,7 @@
 
 #include <net/if.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,6 +20,13 @@ static inline bool loopback_up(void)
 	if (fd >= 0)
 		close(fd);
 	return ok;
+}
+
+/* Lets the loopback device of this namespace drop every packet, or none; false on failure. */
+static inline bool loopback_drops(bool all)
+{
+	return !system(all ? "tc qdisc add dev lo root bfifo limit 1" :
+			     "tc qdisc del dev lo root");
 }
 
 #endif

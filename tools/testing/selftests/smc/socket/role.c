@@ -416,6 +416,14 @@ int get_int(int fd, int level, int opt)
 	return value;
 }
 
+double clock_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
 void set_timeo(int fd, int opt, int ms)
 {
 	struct timeval tv = { ms / 1000, ms % 1000 * 1000 };

@@ -177,6 +177,7 @@ void set_nonblock(int fd, bool on);
 int set_int(int fd, int level, int opt, int value);
 int get_int(int fd, int level, int opt);
 void set_timeo(int fd, int opt, int ms);
+double clock_seconds(void);		/* of the monotonic clock */
 int ask(int fd, unsigned long cmd);	/* the int that an ioctl returns, or -1 */
 void reset(int fd);			/* close so that the peer sees a reset */
 unsigned int poll_mask(int fd, unsigned int events);	/* the current bits */

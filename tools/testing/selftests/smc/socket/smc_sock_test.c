@@ -148,14 +148,6 @@ static void start_role(struct run *r, const struct test_case *tc,
 	setpgid(r->pid, r->pid);
 }
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
 /* When a role hangs, print where it hangs. */
 static void show_stacks(pid_t pid)
 {
@@ -216,7 +208,7 @@ static bool failed(const struct run *r)
 static bool wait_roles(struct run *r, int n, int timeout, char *why, size_t len)
 {
 	static const char * const name[] = { "client", "server" };
-	double end = now() + timeout;
+	double end = clock_seconds() + timeout;
 	bool late = false;
 	sigset_t chld;
 
@@ -236,14 +228,14 @@ static bool wait_roles(struct run *r, int n, int timeout, char *why, size_t len)
 						 bang + 3 : WIFSIGNALED(r[i].status) ?
 						 strsignal(WTERMSIG(r[i].status)) :
 						 "exited without reporting a result");
-				if (end > now() + slow(2))
-					end = now() + slow(2);
+				if (end > clock_seconds() + slow(2))
+					end = clock_seconds() + slow(2);
 			}
 			left += !r[i].done;
 		}
 		if (!left)
 			return !why[0];
-		if (now() > end) {
+		if (clock_seconds() > end) {
 			for (int i = 0; i < n; i++) {
 				if (r[i].done)
 					continue;
@@ -261,7 +253,7 @@ static bool wait_roles(struct run *r, int n, int timeout, char *why, size_t len)
 				if (!r[i].done)
 					kill(-r[i].pid, SIGKILL);
 			late = true;
-			end = now() + slow(15);
+			end = clock_seconds() + slow(15);
 		}
 		sigtimedwait(&chld, NULL, &ts);
 	}
@@ -486,7 +478,7 @@ static void do_case(const struct test_case *tc, struct run *r)
 		for (size_t i = 0; i < N_VARIANTS; i++) {
 			const struct variant *v = &variants[i];
 			char *ref[2] = { refs[v->ipv6][0], refs[v->ipv6][1] };
-			double start = now();
+			double start = clock_seconds();
 			bool ok;
 
 			if (!wanted_variant(tc, v))
@@ -510,7 +502,7 @@ static void do_case(const struct test_case *tc, struct run *r)
 				strcpy(ref[1], r[1].log);
 				have_ref[v->ipv6] = true;
 			}
-			report(ok, tc, v, r, now() - start, why);
+			report(ok, tc, v, r, clock_seconds() - start, why);
 		}
 	}
 }

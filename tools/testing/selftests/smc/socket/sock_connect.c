@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/un.h>
 
+#include "loopback_up.h"
 #include "role.h"
 
 static void connect_blocking_server(void)
@@ -376,11 +377,6 @@ static void connect_to_self(void)
 	R(close(fd));
 }
 
-static void lose_packets(bool all)
-{
-	X(system(all ? "tc qdisc add dev lo root bfifo limit 1" : "tc qdisc del dev lo root"));
-}
-
 static int bound(const struct kind *kind, struct addr *a)
 {
 	int fd = make_kind(kind, SOCK_NONBLOCK);
@@ -398,10 +394,10 @@ static void connect_crossed(void)
 	int fd[2] = { bound(&me.kind, &a[0]), bound(&me.var->server, &a[1]) };
 	char buf[5] = "";
 
-	lose_packets(true);
+	CHECK(loopback_drops(true));
 	for (int i = 0; i < 2; i++)
 		R(connect(fd[i], &a[!i].sa, a[!i].len));
-	lose_packets(false);
+	CHECK(loopback_drops(false));
 	for (int i = 0; i < 2; i++) {
 		rec("poll %s", mask_name(await_mask(fd[i], POLLOUT)));
 		set_nonblock(fd[i], false);

@@ -356,6 +356,13 @@ static void cork_client(void)
 /* A cork holds data back for a fifth of a second at most. If the check comes too late, repeat
  * it.
  */
+static bool nothing_there(int fd)
+{
+	char c;
+
+	return recv(fd, &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+}
+
 static void cork_holds_server(void)
 {
 	bool held = false;
@@ -366,7 +373,7 @@ static void cork_holds_server(void)
 	set_timeo(fd, SO_RCVTIMEO, slow(3000));
 	while (!held) {
 		barrier("sent");
-		held = recv(fd, &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+		held = nothing_there(fd);
 		CHECK(recv(fd, &c, 1, 0) == 1);
 		ctl_put(held);
 	}
@@ -511,13 +518,12 @@ static void fastopen_connected_client(void)
 static void held_server(void)
 {
 	bool held = false;
-	char c;
 
 	while (!held) {
 		int fd = pair();
 
 		barrier("held");
-		held = recv(fd, &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+		held = nothing_there(fd);
 		X(close(fd));
 		ctl_put(held);
 	}

@@ -798,15 +798,7 @@ static void user_timeout_read_client(void)
 	barrier("timed out");
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
-}
-
-/* There was room once more, and then nobody waited. The time begins anew with the next refusal. */
+/* The timeout begins again with the first refusal after there was room. */
 static void user_timeout_again_server(void)
 {
 	char buf[10];
@@ -820,7 +812,7 @@ static void user_timeout_again_server(void)
 static void user_timeout_again_client(void)
 {
 	int fd = pair();
-	uint64_t since;
+	double since;
 	bool room;
 
 	set_user_timeout(fd, 1500);
@@ -833,9 +825,9 @@ static void user_timeout_again_client(void)
 		usleep(2000000);
 		fill_up(fd);
 	}
-	since = now_ms();
+	since = clock_seconds();
 	await_mask(fd, POLLERR);
-	CHECK(!room || now_ms() - since >= 1400);
+	CHECK(!room || clock_seconds() - since >= 1.4);
 	R(get_int(fd, SOL_SOCKET, SO_ERROR));
 	barrier("timed out");
 }
@@ -901,9 +893,7 @@ const struct test_case sockopt_cases[] = {
 	CASE(tcp_info, 0, "the state that TCP_INFO reports"),
 	CASE(smc_info, 0, "the options of level SOL_SMC"),
 	CASE(fastopen, 0, "data in the SYN, to a server without TCP_FASTOPEN"),
-	/* A machine puts data into its first SYN only if it knows that the server accepts the
-	 * data.
-	 */
+	/* A first SYN has data only if its sender knows that the server accepts them. */
 	CASE(fastopen_child, F_ROOT | F_ONE, "data in the SYN, to a server with TCP_FASTOPEN"),
 	{ 0 }
 };
