@@ -187,6 +187,60 @@ static int await_bytes(struct smc_handshake *hs)
 	return -EAGAIN;
 }
 
+/* Copies the first bytes of TCP's receive queue, up to @len; returns how many there are. */
+static unsigned int peek(const struct sock *sk, u8 *to, unsigned int len)
+{
+	unsigned int have = 0;
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&sk->sk_lock.slock);
+	skb_queue_walk(&sk->sk_receive_queue, skb) {
+		u32 offset = tcp_sk(sk)->copied_seq + have - TCP_SKB_CB(skb)->seq;
+		unsigned int n;
+
+		if (offset >= skb->len)
+			continue;
+		n = min(skb->len - offset, len - have);
+		if (skb_copy_bits(skb, offset, to + have, n))
+			break;
+		have += n;
+		if (have == len)
+			break;
+	}
+	return have;
+}
+
+/**
+ * smc_clc_ahead() - does the stream go on with a Proposal or a Decline?
+ * @hs: the handshake
+ *
+ * Takes nothing out of the stream.
+ *
+ * Context: the handshake's work item.
+ * Return: 0 if so; -ENOMSG if not; -EAGAIN if too little has arrived.
+ */
+int smc_clc_ahead(struct smc_handshake *hs)
+{
+	u8 first[SMC_CLC_HDR_LEN];
+	struct smc_clc_hdr hdr;
+	unsigned int n = 0;
+	int rc = -EAGAIN;
+
+	if (hs->have)
+		return 0;
+	if (smc_hs_lock(hs)) {
+		n = peek(hs->sk, first, sizeof(first));
+		if (n < sizeof(first) && incomplete(hs) != -EAGAIN)
+			rc = -ENOMSG;
+	}
+	smc_hs_unlock(hs);
+	if (n < sizeof(first))
+		return rc == -EAGAIN ? await_bytes(hs) : rc;
+	if (smc_clc_decode_hdr(first, n, &hdr) == -EPROTO)
+		return -ENOMSG;
+	return hdr.type == SMC_CLC_PROPOSAL || hdr.type == SMC_CLC_DECLINE ? 0 : -ENOMSG;
+}
+
 /**
  * smc_clc_recv() - receive the next message and not a byte beyond it
  * @hs: the handshake; the message is in hs->area.buf, its header in hs->hdr

@@ -63,6 +63,10 @@ static bool smc_client_connect(struct smc_handshake *hs)
 		give_up_pairing(hs);
 		return false;
 	}
+	if (test_bit(SMC_HS_CROSSED_SYNS, &hs->flags)) {
+		smc_hs_set_step(hs, SMC_HS_CROSSED);
+		return true;
+	}
 	smc_hs_set_step(hs, SMC_HS_ACCEPT);
 	send_proposal(hs);
 	return true;
@@ -116,17 +120,29 @@ static bool smc_client_accept(struct smc_handshake *hs)
 	return smc_hs_expect(hs, SMC_CLC_ACCEPT) && take_accept(hs);
 }
 
-/* Step CROSSED: has the other client declined our Proposal? */
+/*
+ * Step CROSSED, after a simultaneous open: does the peer's stream begin with a CLC message?
+ *
+ * Nobody can say which end is the server. The peer may be TCP, although its SYN had the option, or
+ * do as this end does; so this end sends nothing first. But the peer is an ordinary client if its
+ * first SYN was lost: it has accepted a SYN-ACK of ours, and sends a Proposal at once.
+ */
 static bool smc_client_crossed(struct smc_handshake *hs)
 {
-	int rc = smc_clc_recv(hs);
+	int rc = smc_clc_ahead(hs);
 
+	if (!rc)
+		rc = smc_clc_recv(hs);
+	else if (rc == -EAGAIN && test_bit(SMC_HS_LATE, &hs->flags))
+		rc = -ENOMSG;
 	if (rc == -EAGAIN)
 		return false;
-	if (!rc && hs->hdr.type == SMC_CLC_DECLINE)
-		smc_hs_end_declined(hs);
-	else	/* Nothing is declined twice. */
-		smc_hs_end_bad(hs, rc == -ECONNABORTED ? rc : -EPROTO);
+	if (rc == -ENOMSG || (!rc && hs->hdr.type == SMC_CLC_DECLINE))
+		smc_hs_end_tcp(hs, SMC_REASON_BOTH_CLIENTS, 0);
+	else if (!rc || rc == -EOPNOTSUPP)
+		smc_hs_end_decline(hs, SMC_REASON_BOTH_CLIENTS);
+	else
+		smc_hs_end_bad(hs, rc);
 	return false;
 }
 

@@ -48,19 +48,6 @@ void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason)
 }
 
 /**
- * smc_hs_decline_crossed() - a client has received a Proposal
- * @hs: the handshake, in step ACCEPT
- *
- * After a simultaneous open both ends are clients. Each declines the other's Proposal and waits for
- * the Decline of its own, so no CLC message is left in the stream when they are TCP.
- */
-void smc_hs_decline_crossed(struct smc_handshake *hs)
-{
-	smc_hs_set_step(hs, SMC_HS_CROSSED);
-	send_decline(hs, SMC_REASON_BOTH_CLIENTS);
-}
-
-/**
  * smc_hs_end_declined() - handle a Decline from the peer
  * @hs: the handshake
  */
@@ -74,10 +61,7 @@ void smc_hs_end_declined(struct smc_handshake *hs)
 	}
 	if (hs->conn)
 		hs->neg.fabric->ops->refused(hs->conn, d->out_of_sync);
-	if (hs->step == SMC_HS_CROSSED)
-		smc_hs_end_tcp(hs, SMC_REASON_BOTH_CLIENTS, 0);
-	else
-		smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);
+	smc_hs_end_tcp(hs, SMC_REASON_PEER_DECLINED, d->diagnosis);
 }
 
 /**
@@ -121,7 +105,8 @@ static void remember(const struct smc_handshake *hs, enum smc_reason reason, u32
 	bool mute = hs->step == SMC_HS_ACCEPT &&
 		    (reason == SMC_REASON_PROTOCOL || reason == SMC_REASON_TIMEOUT ||
 		     (reason == SMC_REASON_PEER_CLOSED && smc_hs_tcp_ended_well(hs)));
-	bool declined = reason == SMC_REASON_PEER_DECLINED && !hs->area.decline.out_of_sync;
+	bool declined = reason == SMC_REASON_PEER_DECLINED && !hs->area.decline.out_of_sync &&
+			diagnosis != SMC_REASON_BOTH_CLIENTS;
 
 	if (!hs->neg.server && (mute || declined))
 		smc_autocache_remember(hs->sk, reason, diagnosis);

@@ -142,11 +142,6 @@ bool smc_hs_expect(struct smc_handshake *hs, enum smc_clc_type type)
 		smc_hs_end_declined(hs);
 		return false;
 	}
-	if (!rc && hs->step == SMC_HS_ACCEPT && hs->hdr.type == SMC_CLC_PROPOSAL &&
-	    !smc_clc_decode_proposal(area->buf, hs->hdr.len, &area->proposal)) {
-		smc_hs_decline_crossed(hs);
-		return false;
-	}
 	if (!rc && hs->hdr.type != type)
 		rc = -EPROTO;
 	/* The Decline must not mention what an earlier message offered. */

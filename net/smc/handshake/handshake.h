@@ -5,6 +5,8 @@
  *
  *	client:  CONNECT --TCP up, send Proposal--> ACCEPT --> PREPARE
  *		 --send Confirm--> FINISH --> (UP)
+ *	client, after a simultaneous open:
+ *		 CONNECT --TCP up--> CROSSED --Proposal received, send Decline--> (TCP)
  *	server:  PROPOSAL --> PREPARE --send Accept--> CONFIRM --> FINISH --> (UP)
  *
  * The fabric may need time in PREPARE and FINISH.
@@ -66,7 +68,7 @@ extern const struct smc_hs_role smc_hs_server;
 /* run.c */
 int smc_hs_init(void);
 void smc_hs_exit(void);
-void smc_hs_begin(struct sock *sk);
+void smc_hs_begin(struct sock *sk, bool crossed);
 void smc_hs_event(struct sock *sk);
 void smc_hs_detach(struct sock *sk);
 

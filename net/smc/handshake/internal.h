@@ -30,7 +30,7 @@ enum smc_hs_step {
 	SMC_HS_PREPARE,
 	SMC_HS_CONFIRM,
 	SMC_HS_FINISH,
-	SMC_HS_CROSSED,		/* client: it got a Proposal, and expects a Decline */
+	SMC_HS_CROSSED,		/* client: after a simultaneous open */
 	SMC_HS_NR_STEPS
 };
 
@@ -52,6 +52,7 @@ enum smc_hs_flag {
 	SMC_HS_DEAD,		/* detached from its socket */
 	SMC_HS_BEGUN,		/* CLC has begun: counted in n_handshakes, and has a deadline */
 	SMC_HS_AGAIN,		/* run the state machine when the timer next expires */
+	SMC_HS_CROSSED_SYNS,	/* client: no SYN-ACK was accepted (simultaneous open) */
 	SMC_HS_NEAR,		/* client: a listener in this kernel has seen the SYN */
 	SMC_HS_AWAIT,		/* client: a child may claim it until the timer expires */
 	SMC_HS_CLAIMED,		/* client: a child has claimed it and will decide; never cleared */
@@ -179,6 +180,7 @@ void smc_hs_unlock(struct smc_handshake *hs) __releases(&hs->sk->sk_lock.slock);
 /* clc_io.c: messages over the TCP connection */
 void smc_clc_send(struct smc_handshake *hs, int len);
 bool smc_clc_flush(struct smc_handshake *hs);
+int smc_clc_ahead(struct smc_handshake *hs);
 int smc_clc_recv(struct smc_handshake *hs);
 
 /* describe.c: the description of this end in every message */
@@ -189,7 +191,6 @@ void smc_hs_wanted(const struct sock *sk, struct smc_wanted *want);
 /* end.c */
 void smc_hs_end_decline(struct smc_handshake *hs, enum smc_reason reason);
 void smc_hs_end_declined(struct smc_handshake *hs);
-void smc_hs_decline_crossed(struct smc_handshake *hs);
 void smc_hs_end_bad(struct smc_handshake *hs, int rc);
 void smc_hs_settle(struct smc_handshake *hs);
 

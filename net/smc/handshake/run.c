@@ -117,6 +117,12 @@ void smc_hs_event(struct sock *sk)
 	smc_hs_put_later(hs);
 }
 
+/*
+ * How long an end waits for the first bytes of its peer after a simultaneous open: a Proposal that
+ * was lost has been sent again by then, in most networks more than once.
+ */
+#define CROSSED_TIME	HZ
+
 /* Let the timer expire at @when, or earlier if it does so already: hs_timer() arms it again. */
 static void arm_timer(struct smc_handshake *hs, unsigned long when)
 {
@@ -192,10 +198,12 @@ struct smc_handshake *smc_hs_alloc(const struct sock *payer, gfp_t gfp)
 /**
  * smc_hs_begin() - start CLC and its timeout
  * @sk: the socket, locked, with a handshake
+ * @crossed: a client of a simultaneous open
  */
-void smc_hs_begin(struct sock *sk)
+void smc_hs_begin(struct sock *sk, bool crossed)
 {
 	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(sk)->hs, 1);
+	unsigned long timeout = timeout_jiffies();
 
 	/*
 	 * Each message is answered by another message, which also carries the TCP acknowledgment.
@@ -203,8 +211,12 @@ void smc_hs_begin(struct sock *sk)
 	 */
 	inet_csk_enter_pingpong_mode(sk);
 	atomic_inc(&smc_net(sock_net(sk))->n_handshakes);
-	hs->soft_deadline = jiffies + timeout_jiffies() / 2;
-	hs->deadline = jiffies + timeout_jiffies();
+	hs->soft_deadline = jiffies + timeout / 2;
+	hs->deadline = jiffies + timeout;
+	if (crossed) {
+		hs->soft_deadline = jiffies + min_t(unsigned long, timeout / 2, CROSSED_TIME);
+		set_bit(SMC_HS_CROSSED_SYNS, &hs->flags);
+	}
 	/* Pairs with the test in hs_timer(). */
 	smp_mb__before_atomic();
 	set_bit(SMC_HS_BEGUN, &hs->flags);

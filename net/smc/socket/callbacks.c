@@ -62,7 +62,7 @@ static bool connecting_changed(struct sock *sk, int state)
 	if (state != TCP_ESTABLISHED)
 		return false;
 	/* A child would decide without knowing this client's options; CLC looks at both. */
-	if (!smc_still_eligible(sk) && smc_pair_await(sk))
+	if (!smc_crossed_syns(sk) && !smc_still_eligible(sk) && smc_pair_await(sk))
 		return false;
 	smc_negotiate(sk);
 	return !smc_negotiating(smc_sk(sk));

@@ -105,7 +105,7 @@ static bool new_server(struct sock *child, const struct sock *listener,
 		return false;
 	if (client)
 		smc_pair_by_worker(client, child);
-	smc_hs_begin(child);
+	smc_hs_begin(child, false);
 	return true;
 }
 

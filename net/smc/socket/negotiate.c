@@ -75,6 +75,18 @@ static bool connected_to_self(const struct sock *sk)
 	return sk->sk_rcv_saddr == sk->sk_daddr;
 }
 
+/**
+ * smc_crossed_syns() - has a simultaneous open established the connection?
+ * @sk: the client, locked, whose connection has just been established
+ *
+ * Return: true if the peer's SYN was the first to arrive, and not a SYN-ACK. TCP notes the time of
+ * a SYN-ACK here, and later that of data. (The time is 0 for one tick in 2^32 even so.)
+ */
+bool smc_crossed_syns(const struct sock *sk)
+{
+	return !inet_csk(sk)->icsk_ack.lrcvtime;
+}
+
 static void to_tcp(struct sock *sk, enum smc_reason reason)
 {
 	smc_hs_detach(sk);
@@ -95,7 +107,7 @@ void smc_negotiate(struct sock *sk)
 		to_tcp(sk, SMC_REASON_NONE);
 	} else {
 		__smc_set_phase(sk, SMC_PHASE_HANDSHAKE, SMC_REASON_NONE);
-		smc_hs_begin(sk);
+		smc_hs_begin(sk, smc_crossed_syns(sk));
 	}
 }
 

@@ -96,6 +96,7 @@ void smc_tell_kernel_user(struct sock *sk);
 
 /* negotiate.c */
 extern const struct smc_hs_owner_ops smc_hs_socket_ops;
+bool smc_crossed_syns(const struct sock *sk);
 void smc_negotiate(struct sock *sk);
 int smc_wait_negotiated(struct sock *sk, long timeo, u8 unless_shut);
 void smc_wake_negotiated(struct sock *sk);

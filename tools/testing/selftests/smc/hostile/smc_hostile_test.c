@@ -440,24 +440,6 @@ static bool knows_diagnosis(struct scene s, uint32_t diagnosis)
 	       info.peer_diagnosis == diagnosis;
 }
 
-/* As after a simultaneous open: both have sent a Proposal, and wait for the other's Decline. */
-static void crossed(const struct message *then, const char *what)
-{
-	struct message p, m;
-	struct scene s = as_server(&p);
-	bool ok;
-
-	put_bytes(s.raw, p.b, p.len);
-	ok = get_message(s.raw, &m, WAIT_MS) == GOT_DECLINE || BAD("no Decline");
-	put_bytes(s.raw, then->b, then->len);
-	if (then->b[4] == CLC_DECLINE)
-		ok = ok && victim_reads(s, "data behind") && talks_tcp(s);
-	else
-		ok = ok && judge(s, GOT_RESET, false, NULL);
-	result(ok, what);
-	end_scene(s);
-}
-
 static void data_behind(void)
 {
 	struct message m = { .len = sizeof(decline_v1) }, p;
@@ -485,9 +467,6 @@ static void data_behind(void)
 	result(victim_reads(s, "data behind") && talks_tcp(s),
 	       "as client: a Decline instead of the Confirm, and data");
 	end_scene(s);
-
-	crossed(&m, "as server: a Proposal, a Decline, and data");
-	crossed(&accept_, "as server: a Proposal, then an Accept");
 
 	/* byte by byte, then the connection ends */
 	s = as_server(&p);
@@ -597,8 +576,8 @@ int main(void)
 	ksft_print_header();
 	if (!raw_available())
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
-	ksft_set_plan(sizeof(changes) / sizeof(changes[0]) + 3 * 4 + 2 + 8 + 4 + 7 + 5 + 2 + 2 + 2 +
-		      forms_plan());
+	ksft_set_plan(sizeof(changes) / sizeof(changes[0]) + 3 * 4 + 2 + 8 + 4 + 7 + 5 + 2 + 2 +
+		      forms_plan() + crossed_plan());
 	klog_open();
 	hostile_open();
 	/* Everything must end without the handshake timer, within WAIT_MS. */
@@ -620,6 +599,7 @@ int main(void)
 	leaving();
 	namespaces();
 	forms();
+	crossed();
 	set_timeout_ms(old);
 	ksft_finished();
 }

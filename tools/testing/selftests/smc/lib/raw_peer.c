@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "loopback_up.h"
 #include "parameter.h"
 #include "raw_peer.h"
 
@@ -135,6 +136,35 @@ int victim_connect(int port)
 	if (connect_port(fd, victim_host, raw_host, port) < 0 && errno != EINPROGRESS)
 		give_up("a victim's connect failed at once");
 	return fd;
+}
+
+static int bound(bool raw, struct sockaddr_in *a)
+{
+	socklen_t len = sizeof(*a);
+	int fd = smc_socket(raw, SOCK_NONBLOCK);
+
+	*a = (struct sockaddr_in) { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(raw ? raw_host : victim_host) };
+	if (bind(fd, (void *)a, len) < 0 || getsockname(fd, (void *)a, &len) < 0)
+		give_up("cannot bind");
+	return fd;
+}
+
+void raw_crossed(int *raw, int *victim)
+{
+	struct sockaddr_in here, there;
+
+	*raw = bound(true, &here);
+	*victim = bound(false, &there);
+	if (!loopback_drops(true))
+		give_up("cannot let lo drop packets");
+	if (!connect(*raw, (void *)&there, sizeof(there)) || errno != EINPROGRESS ||
+	    !connect(*victim, (void *)&here, sizeof(here)) || errno != EINPROGRESS)
+		give_up("connect() while lo drops packets");
+	/* The raw socket was first, so it is also the first to send its SYN again. */
+	if (!loopback_drops(false) || !wait_mask(*raw, POLLOUT, WAIT_MS))
+		give_up("no simultaneous open");
+	fcntl(*raw, F_SETFL, 0);
 }
 
 int wait_mask(int fd, int want, int ms)

@@ -44,6 +44,8 @@ int raw_connect(int port);
 int victim_listen(int *port);
 int victim_connect(int port);		/* starts a non-blocking connect() */
 int accept_in_time(int lfd);
+/* Neither listens; the victim gets the raw SYN first. lo drops packets meanwhile. */
+void raw_crossed(int *raw, int *victim);
 
 void put_bytes(int fd, const void *b, size_t len);
 /* Reads the next CLC message of the victim, or returns how the connection ended. */

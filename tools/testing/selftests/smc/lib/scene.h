@@ -66,4 +66,8 @@ bool answer_because(struct scene s, const struct message *m, unsigned int reacti
 int forms_plan(void);
 void forms(void);
 
+/* hostile_crossed.c: a simultaneous open */
+int crossed_plan(void);
+void crossed(void);
+
 #endif
