@@ -183,13 +183,16 @@ bool smc_deferred_due(const struct sock *child)
 {
 	const struct smc_sock *smc = smc_sk(child);
 	const struct smc_deferred *d = READ_ONCE(smc->deferred);
+	int state = inet_sk_state_load(child);
+	bool ended = state != TCP_ESTABLISHED;
 	struct smc_conn *c;
 
-	if (!d || time_after_eq(jiffies, d->until) || inet_sk_state_load(child) != TCP_ESTABLISHED)
+	if (!d || time_after_eq(jiffies, d->until) || state == TCP_CLOSE)
 		return true;
 	if (smc_negotiating(smc))
-		return false;
+		return ended;
 	c = smc_get_conn(child);
-	return c ? smc_conn_unread(c) || smc_conn_rx_ended(c) :
-		   !skb_queue_empty_lockless(&child->sk_receive_queue);
+	if (!c)
+		return ended || !skb_queue_empty_lockless(&child->sk_receive_queue);
+	return smc_conn_unread(c) || smc_conn_rx_ended(c) || (ended && !c->late_fin);
 }
