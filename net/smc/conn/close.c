@@ -61,6 +61,10 @@ void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event)
 	spin_lock_bh(&c->state_lock);
 	WARN_ON_ONCE(__smc_conn_event(c, event) < 0);
 	tell = !(c->tx_flags & flag);
+	if (event == SMC_EV_CLOSE) {
+		WRITE_ONCE(c->rx_unwanted, true);
+		WRITE_ONCE(c->rx_odd, true);
+	}
 	if (event == SMC_EV_ABORT && smc_conn_end_came_first(c->tx_flags))
 		news |= BIT(SMC_FLAG_BROKEN);
 	/* Release: the preceding data comes first, because smc_msg_look() reads the flags first. */
@@ -117,6 +121,23 @@ void smc_conn_close(struct smc_conn *c)
 void smc_conn_abort(struct smc_conn *c)
 {
 	smc_conn_own_event(c, SMC_EV_ABORT);
+}
+
+/**
+ * smc_conn_refuse() - data has arrived although we have closed: reset the connection, as TCP does
+ * @c: the connection, whose rx_unwanted is set
+ *
+ * The caller checks rx_unwanted before it moves rx_prod, so nobody reads the data.
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_conn_refuse(struct smc_conn *c)
+{
+	smc_conn_abort(c);
+	/* Without a file the socket waits for its peer: it need not any more. */
+	smc_conn_notify(c);
+	if (!READ_ONCE(c->stopped))
+		smc_conn_run_tx_timer(c);
 }
 
 /**

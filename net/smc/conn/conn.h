@@ -144,6 +144,8 @@ struct smc_conn_counts {
  * @urg_seq:	the count just before the urgent byte
  * @urg_hole:	bytes before this count must not be read any more
  * @stamps:	time stamps, see stamp.c; NULL if the program has never asked for any
+ * @rx_unwanted: we have closed: data that arrives now resets the connection
+ * @rx_odd:	@stamps or @rx_unwanted is set; never cleared
  * @tx_blocked:	a sender or poll() waits for room in the ring
  * @tx_may_grow: the receiver has been busy when the ring should grow, and is not any more
  */
@@ -211,6 +213,8 @@ struct smc_conn {
 	aligned_u64		urg_seq;
 	aligned_u64		urg_hole;
 	struct smc_stamps	*stamps;
+	bool			rx_unwanted;
+	bool			rx_odd;
 	aligned_u64		tx_cons ____cacheline_aligned_in_smp;
 	bool			tx_blocked;
 	bool			tx_may_grow;
@@ -443,6 +447,7 @@ int smc_conn_read_sock(struct sock *sk, struct smc_conn *c, read_descriptor_t *d
 #define SMC_NO_COUNT	U64_MAX
 
 void smc_conn_start_tx_timer(struct smc_conn *c);
+void smc_conn_run_tx_timer(struct smc_conn *c);
 void smc_conn_watch(const struct sock *sk, struct smc_conn *c);
 void smc_conn_user_timeout_set(const struct sock *sk, struct smc_conn *c);
 bool smc_conn_keep_watch(struct smc_conn *c);
@@ -460,6 +465,7 @@ void smc_conn_close(struct smc_conn *c);
 void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event);
 void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event);
 void smc_conn_abort(struct smc_conn *c);
+void smc_conn_refuse(struct smc_conn *c);
 void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c);
 
 /* abort.c */

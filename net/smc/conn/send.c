@@ -122,13 +122,6 @@ static __always_inline bool hold_back(struct sock *sk, struct smc_conn *c, struc
 	return hold_back_unusual(sk, c, msg);
 }
 
-static void run_tx_timer_now(struct smc_conn *c)
-{
-	smc_conn_get(c);
-	if (mod_delayed_work(smc_wq, &c->tx_timer, 0))
-		smc_conn_put(c);
-}
-
 /* Less than the call asked for was sent, so hold_back() has not seen the last byte. */
 static void finish_stamped(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
 {
@@ -164,8 +157,16 @@ static void publish_corked(struct smc_conn *c)
 		smc_conn_start_tx_timer(c);
 }
 
+/* smc_conn_refuse() has aborted the connection. */
+static void reset_refused(struct smc_conn *c)
+{
+	if (READ_ONCE(c->rx_unwanted) && smc_conn_signaled(c, SMC_FLAG_ABORT) &&
+	    !smc_conn_try_reset_tcp(c))
+		smc_conn_start_tx_timer(c);
+}
+
 /**
- * smc_conn_tx_timer() - publish what has been corked, and look whether the peer reads
+ * smc_conn_tx_timer() - publish what has been corked, reset TCP, and look whether the peer reads
  * @work: tx_timer of a connection
  */
 void smc_conn_tx_timer(struct work_struct *work)
@@ -173,6 +174,7 @@ void smc_conn_tx_timer(struct work_struct *work)
 	struct smc_conn *c = container_of(work, struct smc_conn, tx_timer.work);
 
 	publish_corked(c);
+	reset_refused(c);
 	if (READ_ONCE(c->tx_watched) && smc_conn_keep_watch(c))
 		smc_conn_start_tx_timer(c);
 	smc_conn_put(c);
@@ -215,7 +217,7 @@ void smc_conn_uncork(struct smc_conn *c)
 	smc_conn_tx_unlock(c);
 	/* As with TCP, the call has succeeded before the reset arrives. */
 	if (unlikely(lost))
-		run_tx_timer_now(c);
+		smc_conn_run_tx_timer(c);
 }
 
 /**

@@ -129,6 +129,7 @@ static struct smc_stamps *stamps_get(struct smc_conn *c)
 	s = stamps_charged(c);
 	if (!s)
 		return NULL;
+	WRITE_ONCE(c->rx_odd, true);
 	other = cmpxchg(&c->stamps, NULL, s);
 	if (!other)
 		return s;

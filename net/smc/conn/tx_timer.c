@@ -30,6 +30,20 @@ void smc_conn_start_tx_timer(struct smc_conn *c)
 		refcount_dec(&c->ref);
 }
 
+/**
+ * smc_conn_run_tx_timer() - run smc_conn_tx_timer() now
+ * @c: the connection
+ *
+ * Context: any.
+ */
+void smc_conn_run_tx_timer(struct smc_conn *c)
+{
+	smc_conn_get(c);
+	/* As above. */
+	if (mod_delayed_work(smc_wq, &c->tx_timer, 0))
+		refcount_dec(&c->ref);
+}
+
 static u32 user_timeout(const struct sock *sk)
 {
 	return READ_ONCE(inet_csk(sk)->icsk_user_timeout);

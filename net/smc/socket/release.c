@@ -11,27 +11,50 @@
 /* How long a closed connection waits for its peer to close (compare FIN_WAIT2). */
 #define LINGER_TIME	(60 * HZ)
 
+static bool both_have_ended(const struct smc_conn *c)
+{
+	return smc_conn_signaled(c, SMC_FLAG_DONE) &&
+	       READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_DONE) && !smc_conn_peer_gone(c);
+}
+
 /*
  * Would the peer see a reset after this close()? Not if both sides have shut down: with TCP, the
  * connection would be in TIME_WAIT by then.
  */
 static bool close_resets(struct sock *sk, struct smc_conn *c)
 {
-	if (smc_conn_signaled(c, SMC_FLAG_DONE) && READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_DONE) &&
-	    !smc_conn_peer_gone(c))
+	/* Over SMC-D nothing but TCP can tell the peer, see smc_conn_refuse(). */
+	if (smc_conn_signaled(c, SMC_FLAG_ABORT))
+		return true;
+	if (both_have_ended(c))
 		return false;
 	return smc_conn_unread(c) ||
 	       (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime);
 }
 
+/*
+ * Returns false if the connection has been aborted instead. Data may arrive while it is being
+ * closed: until smc_conn_close() nobody refuses them, see smc_conn_refuse().
+ */
+static bool close_in_order(struct sock *sk, struct smc_conn *c)
+{
+	bool ended = both_have_ended(c), resets = close_resets(sk, c);
+
+	if (!resets) {
+		smc_conn_close(c);
+		/* rx_unwanted is set before rx_prod is read. */
+		smp_mb();
+		resets = !ended && smc_conn_unread(c);
+	}
+	if (resets)
+		smc_conn_abort(c);
+	return !resets;
+}
+
 static void close_conn(struct sock *sk, struct smc_conn *c)
 {
-	bool reset = close_resets(sk, c);
+	bool reset = !close_in_order(sk, c);
 
-	if (reset)
-		smc_conn_abort(c);
-	else
-		smc_conn_close(c);
 	smc_conn_stop(c);
 	lock_sock(sk);
 	smc_sk(sk)->conn = NULL;
@@ -149,9 +172,8 @@ static bool close_after_conn(struct sock *sk, struct smc_conn *c)
 {
 	bool stays;
 
-	if (!c->late_fin || close_resets(sk, c))
+	if (!c->late_fin || !close_in_order(sk, c))
 		return false;
-	smc_conn_close(c);
 	smc_conn_stop(c);
 	lock_sock(sk);
 	stays = !smc_conn_peer_gone(c) && sk->sk_state == TCP_ESTABLISHED && orphan_socket(sk);

@@ -358,6 +358,18 @@ static void take_urgent(struct smc_msg_conn *m, u64 prod, u8 flags)
 	}
 }
 
+/* Returns true if the data must not be read. */
+static noinline bool refuse_or_stamp(struct smc_conn *c, u64 prod)
+{
+	if (READ_ONCE(c->rx_unwanted)) {
+		smc_conn_refuse(c);
+		return true;
+	}
+	if (READ_ONCE(c->stamps))
+		smc_stamps_arrived(c, prod);
+	return false;
+}
+
 /* Returns 1 if there is new data, 0 if not, -EPROTO if a cursor of @msg is impossible. */
 static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 {
@@ -391,8 +403,8 @@ static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 		take_urgent(m, prod, msg->prod_flags);
 	if (prod == c->rx_prod)
 		return 0;
-	if (unlikely(READ_ONCE(c->stamps)))
-		smc_stamps_arrived(c, prod);
+	if (unlikely(READ_ONCE(c->rx_odd)) && refuse_or_stamp(c, prod))
+		return 0;
 	smc_count_set_release(&c->rx_prod, prod);
 	return 1;
 }
@@ -435,6 +447,9 @@ static bool take_msg(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 	/* A reader that waits for more data than a waiting peer can send has to read now. */
 	if (news || unlikely(READ_ONCE(m->peer_waits)))
 		smc_conn_readable(c);
+	/* Pairs with close_in_order(), which looks for unread data. */
+	if (news && unlikely(READ_ONCE(c->rx_unwanted)))
+		smc_conn_refuse(c);
 	if (unlikely(msg->conn_flags))
 		take_flags(m, msg->conn_flags);
 	if (unlikely(answer) && smp_load_acquire(&m->attached))

@@ -337,9 +337,16 @@ static void move_prod(struct smc_conn *c, struct smc_conn *peer)
 }
 
 /* Not inline, because it would cost lo_commit() a stack frame. */
-static noinline void commit_stamped(struct smc_conn *c, struct smc_conn *peer)
+static noinline void commit_odd(struct smc_conn *c, struct smc_conn *peer)
 {
-	smc_stamps_arrived(peer, c->tx_prod);
+	if (READ_ONCE(peer->rx_unwanted)) {
+		smc_conn_refuse(peer);
+		/* Once it has been detached, it can tell us nothing any more. */
+		smc_conn_peer_event(c, SMC_EV_PEER_ABORT);
+		return;
+	}
+	if (READ_ONCE(peer->stamps))
+		smc_stamps_arrived(peer, c->tx_prod);
 	move_prod(c, peer);
 }
 
@@ -350,8 +357,8 @@ static void lo_commit(struct smc_conn *c)
 	if (unlikely(!peer))
 		return;
 	/* Not READ_ONCE(), which the compiler does not fold into the comparison. */
-	if (unlikely(data_race(peer->stamps)))
-		commit_stamped(c, peer);
+	if (unlikely(data_race(peer->rx_odd)))
+		commit_odd(c, peer);
 	else
 		move_prod(c, peer);
 }
@@ -450,6 +457,19 @@ static void drop_peer_rmbe(struct lo_conn *lo)
 }
 
 /*
+ * Has the peer, which has been detached, left data unread? They have arrived after its close() had
+ * looked for unread data, and before it refused any. If we had ended our stream, a TCP connection
+ * would be in TIME_WAIT.
+ */
+static bool data_is_lost(struct lo_conn *lo)
+{
+	struct smc_conn *c = &lo->conn, *peer = lo_peer(c);
+
+	return peer && smc_conn_unread(peer) && !smc_conn_signaled(peer, SMC_FLAG_ABORT) &&
+	       !smc_conn_signaled(c, SMC_FLAG_DONE);
+}
+
+/*
  * Take from @lo its peer, which has been detached. The caller has a reference to @lo. Under both
  * locks no copy is in progress, and later ones find that the peer is gone: smc_conn.rx_flags says
  * so since before this call. The element, which is most of the memory, does not wait for a reader.
@@ -458,9 +478,11 @@ static void part_from_peer(struct lo_conn *lo)
 {
 	struct smc_conn *c = &lo->conn;
 	struct lo_conn *peer;
+	bool lost;
 
 	if (!smc_conn_trylock(&c->tx_lock, &c->tx_owed, SMC_OWED_PART))
 		return;
+	lost = data_is_lost(lo);
 	if (smc_conn_trylock(&c->rx_lock, &c->rx_owed, SMC_OWED_PART)) {
 		peer = unrcu_pointer(xchg(&lo->peer, NULL));
 		smc_conn_rx_unlock(c);
@@ -470,6 +492,8 @@ static void part_from_peer(struct lo_conn *lo)
 		drop_peer_rmbe(lo);
 	}
 	smc_conn_tx_unlock(c);
+	if (unlikely(lost))
+		smc_conn_peer_event(c, SMC_EV_PEER_ABORT);
 }
 
 static void lo_part(struct smc_conn *c)

@@ -580,6 +580,40 @@ static bool room_beside_sender(int l, int port)
 	return ok && sender.rc == 100;
 }
 
+static int close_both(int fd)
+{
+	return shutdown(fd, SHUT_RDWR);
+}
+
+/* Data that arrive after the receiver has closed reset the connection, also if a send() was on. */
+static bool refused(int l, int port, int (*end)(int fd))
+{
+	socklen_t len = sizeof(int);
+	struct call sender;
+	int c, s, err = 0;
+	bool ok;
+
+	connection(l, port, &c, &s);
+	trap_again();
+	begin(&sender, c, sends_page);
+	trap_await(1);
+	end(s);
+	trap_open();
+	pthread_join(sender.thread, NULL);
+	ok = sender.rc == 100 && wait_mask(c, 0, WAIT_MS) & POLLERR &&
+	     !getsockopt(c, SOL_SOCKET, SO_ERROR, &err, &len) && err == EPIPE;
+	if (!ok)
+		ksft_print_msg("send: %zd, poll: %#x, SO_ERROR: %d\n", sender.rc,
+			       wait_mask(c, 0, 0), err);
+	if (end == close_both) {
+		ok = ok && wait_mask(s, 0, WAIT_MS) & POLLERR && recv(s, &err, 1, 0) < 0 &&
+		     errno == ECONNRESET;
+		close(s);
+	}
+	close(c);
+	return ok;
+}
+
 #define SMC_TEST_ECHO	0x201
 #define IDLE_SWITCHES	2000	/* in half a second; a work item that repeats makes far more */
 
@@ -766,7 +800,7 @@ int main(void)
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
 	if (!trap_set())
 		ksft_exit_skip("no userfaultfd\n");
-	ksft_set_plan(18);
+	ksft_set_plan(20);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	old = set_timeout_ms(600000);
@@ -806,6 +840,8 @@ int main(void)
 	klog_result(reader_waits(l, port), "a reader in the kernel waits for a program's recv()");
 	klog_result(members_end(l, port, rl, rport),
 		    "handshakes and sockets of multicast members end while RTNL is held");
+	klog_result(refused(l, port, close), "close() refuses the data of a send() in progress");
+	klog_result(refused(l, port, close_both), "so does shutdown() of both directions");
 	used = memory_used();
 	klog_result(closed_in_copy(l, port, used),
 		    "an element is neither reused during a copy into it, nor kept after it");

@@ -74,6 +74,33 @@ static void close_unread_client(void)
 	barrier("done");
 }
 
+/* A byte that nobody reads resets the connection, whether it arrives before close() or after it. */
+static void close_crossed_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < 30; i++) {
+		int fd = accept_one(l);
+
+		barrier("now");
+		close(fd);
+	}
+}
+
+static void close_crossed_client(void)
+{
+	int port = ctl_get();
+
+	for (int i = 0; i < 30; i++) {
+		int fd = connect_to(port, 0);
+
+		barrier("now");
+		R(send(fd, "x", 1, MSG_NOSIGNAL));
+		rec("poll %s", mask_name(await_mask(fd, POLLERR)));
+		close(fd);
+	}
+}
+
 /* As above, with a byte of our own still corked: it is lost with the connection. */
 static void close_corked_server(void)
 {
@@ -695,6 +722,7 @@ const struct test_case close_cases[] = {
 	CASE(close_unread, 0, "close() with unread data resets the connection"),
 	CASE(close_corked, 0, "close() with unread data and with corked data"),
 	CASE(close_sends_corked, 0, "close() sends corked data while the peer has unread data"),
+	CASE(close_crossed, 0, "close() while data is on its way resets the connection"),
 	CASE(close_unread_shut, 0, "close() with unread data after both ends shut down"),
 	CASE(close_unsent, 0, "everything written before close() arrives"),
 	CASE(exit_unsent, 0, "everything written before exit() arrives"),
