@@ -65,7 +65,7 @@ help:
 ## make check-kernels [ROWS="um-7.3 6.1"]
 ##                                 tests the module on many kernels, and writes the table in Documentation/kernels.md
 ## make soak [SECONDS=7200]        random, colliding socket calls for this long, on a kernel with KASAN, on one with
-##                                 KCSAN, and in User Mode Linux;
+##                                 KCSAN, and in User Mode Linux; new seeds of all workloads;
 ##           [PROGRAMS=250000]     number of programs that the system call fuzzer runs
 ## make bench                      compares the cost with TCP, AF_UNIX, pipe and the kernel's own SMC-R; into build/bench/
 ## make fuzz [RUNS=10000000]       the long run of the fuzzers
@@ -173,7 +173,7 @@ check-kernels:
 soak:
 	@tools/install-packages start
 	@$(if $(SECONDS),SMC_SOAK_SECONDS=$(SECONDS)) $(if $(PROGRAMS),SMC_SOAK_PROGRAMS=$(PROGRAMS)) \
-		tools/testing/check soak soak-kcsan soak-um soak-fuzz
+		tools/testing/check soak soak-kcsan soak-um soak-fuzz soak-seeds
 
 bench:
 	@tools/install-packages bench rdma

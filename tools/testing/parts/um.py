@@ -276,6 +276,13 @@ def check_seeds(part):
             "workloads", [f"{TESTING}/seeds", "all", "--from", "1", "--count", "1", "--built"])
 
 
+def check_soak_seeds(part):
+    """Plays seeds that nobody has played yet for SMC_SOAK_SECONDS, all workloads in turn."""
+    minutes = int(os.environ.get("SMC_SOAK_SECONDS", 7200)) / 60
+    if ready(part):
+        part.suite("seeds", [f"{TESTING}/seeds", "all", "--new", "--minutes", f"{minutes}", "--built"])
+
+
 # name: client, server, cases
 PAIRS = {
     "ours-ours": ("ours", "ours", "transfer_quick many churn_quick half_close_client half_close_server "

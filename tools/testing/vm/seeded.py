@@ -4,6 +4,7 @@ import os
 import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.abspath(f"{HERE}/../../..")
 PLAY = os.path.abspath(f"{HERE}/../selftests/smc/seeds/play")
 TIMEOUT = 900		# seconds for a guest, of which 25 seeds need some fifty
 
@@ -11,10 +12,16 @@ TIMEOUT = 900		# seconds for a guest, of which 25 seeds need some fifty
 def play(workload, first, last, name, cpu, keep=""):
     """Plays the seeds from first to last, which has only the decisions in keep, if there are any.
     Returns the status and the output."""
+    files = f"{TOP}/build/seeds/{name}"
+    os.makedirs(files, exist_ok=True)
+    for file, text in ("each", "stop"), ("last", f"keep {keep}" if keep else "stop"):
+        with open(f"{files}/{file}", "w", encoding="ascii") as out:
+            out.write(f"{text}\n")
     command = [f"{HERE}/run", "--kver", "um", "--variant=-test", "--seed", str(first), "--timeout",
-               str(TIMEOUT), "--cpu", str(cpu), "--name", name, "--", PLAY, workload, str(first),
-               str(last)]
+               str(TIMEOUT), "--cpu", str(cpu), "--name", name, "--", PLAY, workload,
+               f"{first:09}", f"{last:09}"]
     done = subprocess.run(command, text=True, errors="replace", check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={**os.environ, "SMC_SEED_KEEP": keep, "SMC_NO_LEAKS": "1"})
+                          env={**os.environ, "SMC_SEED_FILES": files,
+                               "SMC_SEED_LAST": "last" if keep else "each", "SMC_NO_LEAKS": "1"})
     return done.returncode, done.stdout
