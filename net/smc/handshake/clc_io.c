@@ -217,21 +217,21 @@ static unsigned int peek(const struct sock *sk, u8 *to, unsigned int len)
  * Takes nothing out of the stream.
  *
  * Context: the handshake's work item.
- * Return: 0 if so; -ENOMSG if not; -EAGAIN if too little has arrived.
+ * Return: 0 if so; -ENOMSG if not; -EAGAIN if too little has arrived; -EBUSY if a system call owns
+ * the socket, after which the state machine runs again.
  */
 int smc_clc_ahead(struct smc_handshake *hs)
 {
 	u8 first[SMC_CLC_HDR_LEN];
 	struct smc_clc_hdr hdr;
 	unsigned int n = 0;
-	int rc = -EAGAIN;
+	int rc = -EBUSY;
 
 	if (hs->have)
 		return 0;
 	if (smc_hs_lock(hs)) {
 		n = peek(hs->sk, first, sizeof(first));
-		if (n < sizeof(first) && incomplete(hs) != -EAGAIN)
-			rc = -ENOMSG;
+		rc = incomplete(hs) == -EAGAIN ? -EAGAIN : -ENOMSG;
 	}
 	smc_hs_unlock(hs);
 	if (n < sizeof(first))

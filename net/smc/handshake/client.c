@@ -129,13 +129,15 @@ static bool smc_client_accept(struct smc_handshake *hs)
  */
 static bool smc_client_crossed(struct smc_handshake *hs)
 {
+	/* What arrives in time must be seen, so look at the time first. */
+	bool late = test_bit(SMC_HS_LATE, &hs->flags);
 	int rc = smc_clc_ahead(hs);
 
 	if (!rc)
 		rc = smc_clc_recv(hs);
-	else if (rc == -EAGAIN && test_bit(SMC_HS_LATE, &hs->flags))
+	else if (rc == -EAGAIN && late)
 		rc = -ENOMSG;
-	if (rc == -EAGAIN)
+	if (rc == -EAGAIN || rc == -EBUSY)
 		return false;
 	if (rc == -ENOMSG || (!rc && hs->hdr.type == SMC_CLC_DECLINE))
 		smc_hs_end_tcp(hs, SMC_REASON_BOTH_CLIENTS, 0);

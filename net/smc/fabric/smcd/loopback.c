@@ -463,10 +463,18 @@ static void drop_peer_rmbe(struct lo_conn *lo)
  */
 static bool data_is_lost(struct lo_conn *lo)
 {
-	struct smc_conn *c = &lo->conn, *peer = lo_peer(c);
+	struct lo_conn *peer;
+	bool lost;
 
-	return peer && smc_conn_unread(peer) && !smc_conn_signaled(peer, SMC_FLAG_ABORT) &&
-	       !smc_conn_signaled(c, SMC_FLAG_DONE);
+	lockdep_assert_held(&lo->conn.tx_lock);
+	rcu_read_lock();
+	/* As in drop_peer_rmbe(). */
+	peer = rcu_dereference(lo->peer);
+	lost = peer && smc_conn_unread(&peer->conn) &&
+	       !smc_conn_signaled(&peer->conn, SMC_FLAG_ABORT) &&
+	       !smc_conn_signaled(&lo->conn, SMC_FLAG_DONE);
+	rcu_read_unlock();
+	return lost;
 }
 
 /*

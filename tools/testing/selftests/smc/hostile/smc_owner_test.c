@@ -614,6 +614,34 @@ static bool refused(int l, int port, int (*end)(int fd))
 	return ok;
 }
 
+/*
+ * A Proposal that arrives in time after a simultaneous open is declined, although a call owns the
+ * socket until the time is up. (Without TCP's hooks the victim is TCP at once.)
+ */
+static bool crossed_while_owned(const struct message *proposal)
+{
+	pthread_t owner;
+	struct message m;
+	int raw, victim;
+	bool ok;
+
+	raw_crossed(&raw, &victim);
+	ok = wait_mask(victim, POLLOUT, 0);
+	if (!ok) {
+		trap_again();
+		owner = trap_owner(&victim);
+		trap_await(1);
+		put_bytes(raw, proposal->b, proposal->len);
+		sleep(2);
+		trap_open();
+		pthread_join(owner, NULL);
+		ok = get_message(raw, &m, WAIT_MS) == GOT_DECLINE;
+	}
+	close(raw);
+	close(victim);
+	return ok;
+}
+
 #define SMC_TEST_ECHO	0x201
 #define IDLE_SWITCHES	2000	/* in half a second; a work item that repeats makes far more */
 
@@ -800,7 +828,7 @@ int main(void)
 		ksft_exit_skip("no test build of smc.ko is loaded\n");
 	if (!trap_set())
 		ksft_exit_skip("no userfaultfd\n");
-	ksft_set_plan(20);
+	ksft_set_plan(21);
 	klog_open();
 	setrlimit(RLIMIT_NOFILE, &nofile);
 	old = set_timeout_ms(600000);
@@ -842,6 +870,8 @@ int main(void)
 		    "handshakes and sockets of multicast members end while RTNL is held");
 	klog_result(refused(l, port, close), "close() refuses the data of a send() in progress");
 	klog_result(refused(l, port, close_both), "so does shutdown() of both directions");
+	klog_result(crossed_while_owned(&proposal),
+		    "a Proposal is declined although the socket is owned meanwhile");
 	used = memory_used();
 	klog_result(closed_in_copy(l, port, used),
 		    "an element is neither reused during a copy into it, nor kept after it");
