@@ -127,16 +127,16 @@ void smc_conn_abort(struct smc_conn *c)
  * smc_conn_refuse() - data has arrived although we have closed: reset the connection, as TCP does
  * @c: the connection, whose rx_unwanted is set
  *
- * The caller checks rx_unwanted before it moves rx_prod, so nobody reads the data.
+ * The caller checks rx_unwanted before it moves rx_prod, so nobody reads the data. What this end
+ * has sent before must still arrive. So with late_fin only "abort" tells the peer, which then
+ * resets TCP: a reset of ours would overtake the data.
  *
  * Context: any but hard interrupts.
  */
 void smc_conn_refuse(struct smc_conn *c)
 {
 	smc_conn_abort(c);
-	/* Without a file the socket waits for its peer: it need not any more. */
-	smc_conn_notify(c);
-	if (!READ_ONCE(c->stopped))
+	if (!c->late_fin && !READ_ONCE(c->stopped))
 		smc_conn_run_tx_timer(c);
 }
 

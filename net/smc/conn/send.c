@@ -160,8 +160,8 @@ static void publish_corked(struct smc_conn *c)
 /* smc_conn_refuse() has aborted the connection. */
 static void reset_refused(struct smc_conn *c)
 {
-	if (READ_ONCE(c->rx_unwanted) && smc_conn_signaled(c, SMC_FLAG_ABORT) &&
-	    !smc_conn_try_reset_tcp(c))
+	if (READ_ONCE(c->rx_unwanted) && smc_conn_signaled(c, SMC_FLAG_ABORT) && !c->late_fin &&
+	    !smc_conn_try_reset_tcp(c) && !READ_ONCE(c->stopped))
 		smc_conn_start_tx_timer(c);
 }
 

@@ -130,7 +130,7 @@ static bool smc_client_accept(struct smc_handshake *hs)
 static bool smc_client_crossed(struct smc_handshake *hs)
 {
 	/* What arrives in time must be seen, so look at the time first. */
-	bool late = test_bit(SMC_HS_LATE, &hs->flags);
+	bool late = READ_ONCE(hs->flags) & (BIT(SMC_HS_LATE) | BIT(SMC_HS_TIMEOUT));
 	int rc = smc_clc_ahead(hs);
 
 	if (!rc)

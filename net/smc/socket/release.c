@@ -23,7 +23,6 @@ static bool both_have_ended(const struct smc_conn *c)
  */
 static bool close_resets(struct sock *sk, struct smc_conn *c)
 {
-	/* Over SMC-D nothing but TCP can tell the peer, see smc_conn_refuse(). */
 	if (smc_conn_signaled(c, SMC_FLAG_ABORT))
 		return true;
 	if (both_have_ended(c))
@@ -38,17 +37,26 @@ static bool close_resets(struct sock *sk, struct smc_conn *c)
  */
 static bool close_in_order(struct sock *sk, struct smc_conn *c)
 {
-	bool ended = both_have_ended(c), resets = close_resets(sk, c);
+	bool ended = both_have_ended(c);
 
-	if (!resets) {
-		smc_conn_close(c);
-		/* rx_unwanted is set before rx_prod is read. */
-		smp_mb();
-		resets = !ended && smc_conn_unread(c);
-	}
-	if (resets)
+	if (close_resets(sk, c)) {
 		smc_conn_abort(c);
-	return !resets;
+		return false;
+	}
+	smc_conn_close(c);
+	/* rx_unwanted is set before rx_prod is read. */
+	smp_mb();
+	if (ended || !smc_conn_unread(c))
+		return true;
+	smc_conn_abort(c);
+	/* As in smc_conn_refuse(). */
+	return c->late_fin;
+}
+
+/* Our own abort does not count: the peer has yet to get what was sent before. */
+static bool peer_has_ended(const struct smc_conn *c)
+{
+	return READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_ABORT));
 }
 
 static void close_conn(struct sock *sk, struct smc_conn *c)
@@ -159,7 +167,7 @@ void smc_linger_event(struct sock *sk)
 	struct smc_sock *smc = smc_sk(sk);
 	struct smc_conn *c = READ_ONCE(smc->conn);
 
-	if (c && (smc_conn_peer_gone(c) || !only_we_end(sk)))
+	if (c && (peer_has_ended(c) || !only_we_end(sk)))
 		linger_until(sk, 0);
 }
 
@@ -176,7 +184,7 @@ static bool close_after_conn(struct sock *sk, struct smc_conn *c)
 		return false;
 	smc_conn_stop(c);
 	lock_sock(sk);
-	stays = !smc_conn_peer_gone(c) && sk->sk_state == TCP_ESTABLISHED && orphan_socket(sk);
+	stays = !peer_has_ended(c) && sk->sk_state == TCP_ESTABLISHED && orphan_socket(sk);
 	if (stays) {
 		smc_conn_set_wq(c, NULL);
 		linger_until(sk, LINGER_TIME);

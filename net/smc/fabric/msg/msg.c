@@ -66,6 +66,8 @@ static u64 urgent_limit(struct smc_msg_conn *m, u64 prod, u8 *flags)
 bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_news *news)
 {
 	struct smc_conn *c = &m->conn;
+	/* Read this before our own flags: an abort of ours sets its flag first. */
+	bool gone = smc_conn_peer_gone(c);
 	/* Read the flags first: a sender publishes its data before it sets a flag. */
 	u8 flags = wire_flags(smp_load_acquire(&c->tx_flags)), prod_flags = 0;
 	u64 pub = smc_count_read_acquire(&c->tx_prod), prod = pub;
@@ -73,7 +75,7 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 	/* A peer that respects its window cannot let us consume more than one ring in between. */
 	news->cons = clamp(smc_urgent_taken(c), m->sent_cons, m->sent_cons + c->rx_size);
 	test_delay();
-	if (flags & SMC_CDC_ABORT || smc_conn_peer_gone(c) || m->sent_flags & SMC_CDC_CLOSED) {
+	if (flags & SMC_CDC_ABORT || gone || m->sent_flags & SMC_CDC_CLOSED) {
 		prod = m->sent_prod;
 	} else if (unlikely(smc_count_read(&c->tx_urg) || READ_ONCE(m->urg_coming))) {
 		prod = urgent_limit(m, pub, &prod_flags);
@@ -314,17 +316,31 @@ void smc_msg_cut_off(struct smc_msg_conn *m)
 	smc_msg_leave_if_ended(m);
 }
 
+/* The peer has closed, and has then refused data of ours. */
+static bool is_refusal(const struct smc_conn *c, u8 flags)
+{
+	unsigned long known = READ_ONCE(c->rx_flags);
+
+	return flags & SMC_CDC_ABORT && known & BIT(SMC_FLAG_CLOSED) &&
+	       !(known & (BIT(SMC_FLAG_ABORT) | BIT(SMC_FLAG_GIVEN_UP)));
+}
+
 /**
  * smc_msg_ended_by_peer() - the peer has said that it writes no more
  * @m: the connection, referenced
+ * @flags: SMC_CDC_CLOSED, SMC_CDC_ABORT or both
  *
  * smc_msg_heard() calls this.  Fabrics call it for closing messages that they do not pass to
  * smc_msg_heard().
  *
  * Context: any but hard interrupts.
  */
-void smc_msg_ended_by_peer(struct smc_msg_conn *m)
+void smc_msg_ended_by_peer(struct smc_msg_conn *m, u8 flags)
 {
+	if (unlikely(is_refusal(&m->conn, flags))) {
+		smc_conn_peer_event(&m->conn, SMC_EV_PEER_ABORT);
+		smc_conn_abort(&m->conn);
+	}
 	set_bit(SMC_MSG_PEER_ENDED, &m->bits);
 	/* Pairs with the barrier in smc_msg_detach(). */
 	smp_mb__after_atomic();
@@ -358,13 +374,25 @@ static void take_urgent(struct smc_msg_conn *m, u64 prod, u8 flags)
 	}
 }
 
-/* Returns true if the data must not be read. */
-static noinline bool refuse_or_stamp(struct smc_conn *c, u64 prod)
+/*
+ * Data has arrived after we have closed. Over SMC-D nothing may follow our "closed", and the data
+ * go nowhere. Returns true if the peer is told.
+ */
+static bool refuse(struct smc_msg_conn *m)
 {
-	if (READ_ONCE(c->rx_unwanted)) {
-		smc_conn_refuse(c);
+	if (m->tx_disabled)
+		return false;
+	smc_conn_refuse(&m->conn);
+	return true;
+}
+
+/* Returns true if the data must not be read. */
+static noinline bool refuse_or_stamp(struct smc_msg_conn *m, u64 prod)
+{
+	struct smc_conn *c = &m->conn;
+
+	if (READ_ONCE(c->rx_unwanted) && refuse(m))
 		return true;
-	}
 	if (READ_ONCE(c->stamps))
 		smc_stamps_arrived(c, prod);
 	return false;
@@ -403,7 +431,7 @@ static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 		take_urgent(m, prod, msg->prod_flags);
 	if (prod == c->rx_prod)
 		return 0;
-	if (unlikely(READ_ONCE(c->rx_odd)) && refuse_or_stamp(c, prod))
+	if (unlikely(READ_ONCE(c->rx_odd)) && refuse_or_stamp(m, prod))
 		return 0;
 	smc_count_set_release(&c->rx_prod, prod);
 	return 1;
@@ -449,7 +477,7 @@ static bool take_msg(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 		smc_conn_readable(c);
 	/* Pairs with close_in_order(), which looks for unread data. */
 	if (news && unlikely(READ_ONCE(c->rx_unwanted)))
-		smc_conn_refuse(c);
+		refuse(m);
 	if (unlikely(msg->conn_flags))
 		take_flags(m, msg->conn_flags);
 	if (unlikely(answer) && smp_load_acquire(&m->attached))
@@ -473,6 +501,6 @@ bool smc_msg_heard(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 	bool ok = smc_conn_peer_gone(&m->conn) || take_msg(m, msg);
 
 	if (unlikely(msg->conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT)))
-		smc_msg_ended_by_peer(m);
+		smc_msg_ended_by_peer(m, msg->conn_flags);
 	return ok;
 }

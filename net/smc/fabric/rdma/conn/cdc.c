@@ -330,7 +330,7 @@ static void take_msg(struct rdma_conn *rconn, const struct smc_cdc_msg *msg)
 	}
 	/* Ignore old messages but for the peer's end; a failover validation must be old (4.6.1). */
 	if (msg->conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT))
-		smc_msg_ended_by_peer(m);
+		smc_msg_ended_by_peer(m, msg->conn_flags);
 }
 
 /* ---- the peer uses another link ---- */
