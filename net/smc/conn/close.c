@@ -70,7 +70,8 @@ void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event)
 	/* Release: the preceding data comes first, because smc_msg_look() reads the flags first. */
 	smp_store_release(&c->tx_flags, c->tx_flags | news);
 	if (event == SMC_EV_ABORT)
-		WRITE_ONCE(c->rx_flags, c->rx_flags | BIT(SMC_FLAG_GIVEN_UP));
+		/* Release: smc_msg_look() must not see this without our "abort". */
+		smp_store_release(&c->rx_flags, c->rx_flags | BIT(SMC_FLAG_GIVEN_UP));
 	spin_unlock_bh(&c->state_lock);
 	/* Not under the lock, because the peer's side takes its own state_lock. */
 	if (tell)
@@ -127,8 +128,8 @@ void smc_conn_abort(struct smc_conn *c)
  * smc_conn_refuse() - data has arrived although we have closed: reset the connection, as TCP does
  * @c: the connection, whose rx_unwanted is set
  *
- * The caller checks rx_unwanted before it moves rx_prod, so nobody reads the data. What this end
- * has sent before must still arrive. So with late_fin only "abort" tells the peer, which then
+ * The caller checks rx_unwanted before it moves rx_prod, so the data cannot be read. Data that this
+ * end has sent before must still arrive. So with late_fin only "abort" tells the peer, which then
  * resets TCP: a reset of ours would overtake the data.
  *
  * Context: any but hard interrupts.

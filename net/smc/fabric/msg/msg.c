@@ -66,12 +66,16 @@ static u64 urgent_limit(struct smc_msg_conn *m, u64 prod, u8 *flags)
 bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_news *news)
 {
 	struct smc_conn *c = &m->conn;
-	/* Read this before our own flags: an abort of ours sets its flag first. */
 	bool gone = smc_conn_peer_gone(c);
-	/* Read the flags first: a sender publishes its data before it sets a flag. */
-	u8 flags = wire_flags(smp_load_acquire(&c->tx_flags)), prod_flags = 0;
-	u64 pub = smc_count_read_acquire(&c->tx_prod), prod = pub;
+	u8 flags, prod_flags = 0;
+	u64 pub, prod;
 
+	/* Pairs with the release in smc_conn_own_event(): an abort of ours sets its flag first. */
+	smp_rmb();
+	/* Read our flags before the count: a sender publishes its data before it sets a flag. */
+	flags = wire_flags(smp_load_acquire(&c->tx_flags));
+	pub = smc_count_read_acquire(&c->tx_prod);
+	prod = pub;
 	/* A peer that respects its window cannot let us consume more than one ring in between. */
 	news->cons = clamp(smc_urgent_taken(c), m->sent_cons, m->sent_cons + c->rx_size);
 	test_delay();
