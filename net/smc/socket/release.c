@@ -11,35 +11,30 @@
 /* How long a closed connection waits for its peer to close (compare FIN_WAIT2). */
 #define LINGER_TIME	(60 * HZ)
 
+/* With TCP, such a connection would be in TIME_WAIT, so close() does not reset it. */
 static bool both_have_ended(const struct smc_conn *c)
 {
 	return smc_conn_signaled(c, SMC_FLAG_DONE) &&
 	       READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_DONE) && !smc_conn_peer_gone(c);
 }
 
-/*
- * Would the peer see a reset after this close()? Not if both sides have shut down: with TCP, the
- * connection would be in TIME_WAIT by then.
- */
+/* Does the peer see a reset after this close(), unless both sides have shut down? */
 static bool close_resets(struct sock *sk, struct smc_conn *c)
 {
-	if (smc_conn_signaled(c, SMC_FLAG_ABORT))
-		return true;
-	if (both_have_ended(c))
-		return false;
-	return smc_conn_unread(c) ||
+	return smc_conn_signaled(c, SMC_FLAG_ABORT) || smc_conn_unread(c) ||
 	       (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime);
 }
 
 /*
- * Returns false if the connection has been aborted instead. Data may arrive while it is being
- * closed: until smc_conn_close() nobody refuses them, see smc_conn_refuse().
+ * Returns false if the connection has been aborted instead. Data that arrive before
+ * smc_conn_close() are not refused (see smc_conn_refuse()), so close() looks for unread data again
+ * afterwards.
  */
 static bool close_in_order(struct sock *sk, struct smc_conn *c)
 {
 	bool ended = both_have_ended(c);
 
-	if (close_resets(sk, c)) {
+	if (!ended && close_resets(sk, c)) {
 		smc_conn_abort(c);
 		return false;
 	}

@@ -277,7 +277,7 @@ def check_seeds(part):
 
 
 def check_soak_seeds(part):
-    """Plays seeds that nobody has played yet for SMC_SOAK_SECONDS, all workloads in turn."""
+    """Plays new seeds of all workloads in turn, for SMC_SOAK_SECONDS."""
     minutes = int(os.environ.get("SMC_SOAK_SECONDS", 7200)) / 60
     if ready(part):
         part.suite("seeds", [f"{TESTING}/seeds", "all", "--new", "--minutes", f"{minutes}", "--built"])

@@ -3,7 +3,6 @@
  * A simultaneous open: no end is the server. The victim sends nothing before its peer has, and
  * declines the Proposal of a peer that is an ordinary client.
  */
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,29 +14,23 @@
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
-static struct message decline = { .len = 28, .b = {
-	0xe2, 0xd4, 0xc3, 0xd9, CLC_DECLINE, 0, 28, 0x10,
-	1, 2, 3, 4, 5, 6, 7, 8, 0x03, 0x01, 0, 0, 0, 0, 0, 0,
-	0xe2, 0xd4, 0xc3, 0xd9,
-} };
-
 static struct scene as_crossed(void)
 {
 	struct scene s = { 0 };
 
-	raw_crossed(&s.raw, &s.victim);
+	crossed_open(true, &s.raw, &s.victim);
 	return s;
+}
+
+static bool nothing_sent(struct scene s, int ms)
+{
+	return !wait_mask(s.raw, POLLIN, ms) || BAD("the victim speaks first");
 }
 
 /* The victim has sent nothing, and both ends are TCP. */
 static bool is_tcp(struct scene s)
 {
-	return !wait_mask(s.raw, POLLIN, 0) ? talks_tcp(s) : BAD("the victim speaks first");
-}
-
-static bool nothing_sent(struct scene s)
-{
-	return !wait_mask(s.raw, POLLIN, 1000) || BAD("the victim speaks first");
+	return nothing_sent(s, 0) && talks_tcp(s);
 }
 
 static bool silent_peer(struct scene s)
@@ -49,14 +42,14 @@ static bool silent_peer(struct scene s)
 
 static bool data_first(struct scene s)
 {
-	return nothing_sent(s) && is_tcp(s) && victim_says(s, SMC_REASON_BOTH_CLIENTS);
+	return nothing_sent(s, 1000) && is_tcp(s) && victim_says(s, SMC_REASON_BOTH_CLIENTS);
 }
 
-/* Sends the message as it is, and in two pieces. */
+/* Sends the first bytes of a message, then the rest. */
 static bool declined(struct scene s, const struct message *m, unsigned int first)
 {
 	put_bytes(s.raw, m->b, first);
-	if (first < m->len && !nothing_sent(s))
+	if (first < m->len && !nothing_sent(s, 1000))
 		return false;
 	put_bytes(s.raw, m->b + first, m->len - first);
 	return judge(s, GOT_DECLINE, false, NULL) && victim_says(s, SMC_REASON_BOTH_CLIENTS);
@@ -104,29 +97,17 @@ static bool half_a_proposal(struct scene s)
 
 static bool decline_and_data(struct scene s)
 {
-	put_bytes(s.raw, decline.b, decline.len);
+	put_bytes(s.raw, decline_v1.b, decline_v1.len);
 	put_bytes(s.raw, "data behind", 11);
 	return victim_reads(s, "data behind") && is_tcp(s) &&
 	       victim_says(s, SMC_REASON_BOTH_CLIENTS);
 }
 
-/* What can be no first message of a client belongs to the application. */
+/* What cannot be the first message of a client belongs to the application. */
 static bool reads_all(struct scene s, const struct message *m, size_t len)
 {
-	uint8_t buf[sizeof(m->b)];
-
 	put_bytes(s.raw, m->b, len);
-	for (size_t n = 0; n < len; ) {
-		ssize_t k = wait_mask(s.victim, POLLIN, WAIT_MS) ?
-			    recv(s.victim, buf + n, len - n, MSG_DONTWAIT) : 0;
-
-		if (k < 0 && errno == EAGAIN)
-			continue;
-		if (k <= 0)
-			return BAD("the victim reads %zu of %zu bytes", n, len);
-		n += k;
-	}
-	return (!memcmp(buf, m->b, len) || BAD("the victim reads other bytes")) && is_tcp(s);
+	return victim_reads_bytes(s, m->b, len) && is_tcp(s);
 }
 
 static bool accept_first(struct scene s)

@@ -424,12 +424,6 @@ static void silence(void)
 	end_scene(s);
 }
 
-static const uint8_t decline_v1[28] = {
-	0xe2, 0xd4, 0xc3, 0xd9, CLC_DECLINE, 0, 28, 0x10,
-	1, 2, 3, 4, 5, 6, 7, 8, 0x03, 0x01, 0, 0, 0, 0, 0, 0,
-	0xe2, 0xd4, 0xc3, 0xd9,
-};
-
 /* The victim can read the diagnosis of the peer's Decline. */
 static bool knows_diagnosis(struct scene s, uint32_t diagnosis)
 {
@@ -442,11 +436,10 @@ static bool knows_diagnosis(struct scene s, uint32_t diagnosis)
 
 static void data_behind(void)
 {
-	struct message m = { .len = sizeof(decline_v1) }, p;
+	struct message m = decline_v1, p;
 	struct scene s;
 	bool ok;
 
-	memcpy(m.b, decline_v1, sizeof(decline_v1));
 	memcpy(m.b + m.len, "data behind", 11);
 	m.len += 11;
 

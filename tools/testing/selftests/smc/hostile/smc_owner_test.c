@@ -625,7 +625,7 @@ static bool crossed_while_owned(const struct message *proposal)
 	int raw, victim;
 	bool ok;
 
-	raw_crossed(&raw, &victim);
+	crossed_open(true, &raw, &victim);
 	ok = wait_mask(victim, POLLOUT, 0);
 	if (!ok) {
 		trap_again();

@@ -85,15 +85,25 @@ void raw_hosts(in_addr_t raw, in_addr_t victim)
 	victim_host = victim;
 }
 
+/* A socket with an address of its own, which @a receives. */
+static int bound(bool raw, int flags, struct sockaddr_in *a)
+{
+	socklen_t len = sizeof(*a);
+	int fd = smc_socket(raw, flags);
+
+	*a = (struct sockaddr_in) { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(raw ? raw_host : victim_host) };
+	if (bind(fd, (void *)a, len) < 0 || getsockname(fd, (void *)a, &len) < 0)
+		give_up("cannot bind");
+	return fd;
+}
+
 static int listener(bool raw, int *port)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_addr.s_addr = htonl(raw ? raw_host : victim_host) };
-	socklen_t len = sizeof(a);
-	int fd = smc_socket(raw, 0);
+	struct sockaddr_in a;
+	int fd = bound(raw, 0, &a);
 
-	if (bind(fd, (void *)&a, len) < 0 || listen(fd, 4096) < 0 ||
-	    getsockname(fd, (void *)&a, &len) < 0)
+	if (listen(fd, 4096) < 0)
 		give_up("cannot listen");
 	*port = ntohs(a.sin_port);
 	return fd;
@@ -138,33 +148,20 @@ int victim_connect(int port)
 	return fd;
 }
 
-static int bound(bool raw, struct sockaddr_in *a)
-{
-	socklen_t len = sizeof(*a);
-	int fd = smc_socket(raw, SOCK_NONBLOCK);
-
-	*a = (struct sockaddr_in) { .sin_family = AF_INET,
-				    .sin_addr.s_addr = htonl(raw ? raw_host : victim_host) };
-	if (bind(fd, (void *)a, len) < 0 || getsockname(fd, (void *)a, &len) < 0)
-		give_up("cannot bind");
-	return fd;
-}
-
-void raw_crossed(int *raw, int *victim)
+void crossed_open(bool raw, int *first, int *second)
 {
 	struct sockaddr_in here, there;
 
-	*raw = bound(true, &here);
-	*victim = bound(false, &there);
+	*first = bound(raw, SOCK_NONBLOCK, &here);
+	*second = bound(false, SOCK_NONBLOCK, &there);
 	if (!loopback_drops(true))
 		give_up("cannot let lo drop packets");
-	if (!connect(*raw, (void *)&there, sizeof(there)) || errno != EINPROGRESS ||
-	    !connect(*victim, (void *)&here, sizeof(here)) || errno != EINPROGRESS)
+	if (!connect(*first, (void *)&there, sizeof(there)) || errno != EINPROGRESS ||
+	    !connect(*second, (void *)&here, sizeof(here)) || errno != EINPROGRESS)
 		give_up("connect() while lo drops packets");
-	/* The raw socket was first, so it is also the first to send its SYN again. */
-	if (!loopback_drops(false) || !wait_mask(*raw, POLLOUT, WAIT_MS))
+	if (!loopback_drops(false) || !wait_mask(*first, POLLOUT, WAIT_MS))
 		give_up("no simultaneous open");
-	fcntl(*raw, F_SETFL, 0);
+	fcntl(*first, F_SETFL, 0);
 }
 
 int wait_mask(int fd, int want, int ms)

@@ -44,8 +44,11 @@ int raw_connect(int port);
 int victim_listen(int *port);
 int victim_connect(int port);		/* starts a non-blocking connect() */
 int accept_in_time(int lfd);
-/* Neither listens; the victim gets the raw SYN first. lo drops packets meanwhile. */
-void raw_crossed(int *raw, int *victim);
+/*
+ * A simultaneous open. lo loses both SYNs, and the first socket's is repeated first. Returns when
+ * that one is connected; it may be raw.
+ */
+void crossed_open(bool raw, int *first, int *second);
 
 void put_bytes(int fd, const void *b, size_t len);
 /* Reads the next CLC message of the victim, or returns how the connection ended. */

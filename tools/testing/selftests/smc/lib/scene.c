@@ -12,6 +12,11 @@
 #include "scene.h"
 
 struct message proposal, accept_, confirm, old_confirm;
+const struct message decline_v1 = { .len = 28, .b = {
+	0xe2, 0xd4, 0xc3, 0xd9, CLC_DECLINE, 0, 28, 0x10,
+	1, 2, 3, 4, 5, 6, 7, 8, 0x03, 0x01, 0, 0, 0, 0, 0, 0,
+	0xe2, 0xd4, 0xc3, 0xd9,
+} };
 char why[300];
 
 static int victim_l, victim_port;	/* a genuine listener */
@@ -161,11 +166,10 @@ bool judge(struct scene s, unsigned int allowed, bool eof, unsigned int *got)
 	return victim_is_told(s, false);
 }
 
-/* Data behind the last CLC message in the same segment must reach the application. */
-bool victim_reads(struct scene s, const char *text)
+bool victim_reads_bytes(struct scene s, const void *bytes, size_t len)
 {
-	char buf[64];
-	size_t n = 0, len = strlen(text);
+	uint8_t buf[sizeof(proposal.b)];
+	size_t n = 0;
 
 	while (n < len) {
 		ssize_t k;
@@ -179,7 +183,13 @@ bool victim_reads(struct scene s, const char *text)
 			return BAD("%s instead of data", k ? strerror(errno) : "end of file");
 		n += k;
 	}
-	return !memcmp(buf, text, len) || BAD("the data is not what was sent");
+	return !memcmp(buf, bytes, len) || BAD("the data is not what was sent");
+}
+
+/* Data behind the last CLC message in the same segment must reach the application. */
+bool victim_reads(struct scene s, const char *text)
+{
+	return victim_reads_bytes(s, text, strlen(text));
 }
 
 /* Sends a message, checks the reaction, and ends the scene. */

@@ -12,6 +12,8 @@
 
 /* Recorded messages of genuine ends, from connections that no longer exist. */
 extern struct message proposal, accept_, confirm, old_confirm;
+/* A Decline of version 1, with the diagnosis 0x03010000 */
+extern const struct message decline_v1;
 
 /**
  * struct scene - one handshake
@@ -50,6 +52,7 @@ bool victim_says(struct scene s, uint32_t reason);
 bool talks_tcp(struct scene s);
 bool victim_is_told(struct scene s, bool error);
 bool victim_reads(struct scene s, const char *text);
+bool victim_reads_bytes(struct scene s, const void *bytes, size_t len);
 bool judge(struct scene s, unsigned int allowed, bool eof, unsigned int *got);
 /* Prints a line of TAP; defined by the program. A problem in the kernel log is a failure. */
 void result(bool ok, const char *name);

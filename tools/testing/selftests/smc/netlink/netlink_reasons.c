@@ -171,26 +171,13 @@ static bool connected_to_itself(void)
 	return ok;
 }
 
-/* Both SYNs are lost, and one of them is sent again while both ends are connecting. */
 static bool connected_to_each_other(void)
 {
-	struct sockaddr_in a[2] = { here(0), here(0) };
-	int fd[2] = { smc_client(), smc_client() };
-	struct pollfd p[2] = { { fd[0], POLLOUT, 0 }, { fd[1], POLLOUT, 0 } };
-	socklen_t len = sizeof(a[0]);
-	bool ok = true;
+	int fd[2];
+	bool ok;
 
-	for (int i = 0; i < 2; i++)
-		ok = ok && !bind(fd[i], (void *)&a[i], len) &&
-		     !getsockname(fd[i], (void *)&a[i], &len) &&
-		     !fcntl(fd[i], F_SETFL, O_NONBLOCK);
-	ok = ok && loopback_drops(true);
-	for (int i = 0; i < 2; i++)
-		ok = ok && connect(fd[i], (void *)&a[!i], len) && errno == EINPROGRESS;
-	ok = loopback_drops(false) && ok;
-	for (int i = 0; i < 2; i++)
-		ok = ok && poll(&p[i], 1, slow(20000)) == 1;
-	ok = ok || BAD("to each other: %s", strerror(errno));
+	crossed_open(false, &fd[0], &fd[1]);
+	ok = wait_mask(fd[1], POLLOUT, WAIT_MS) || BAD("to each other: no connection");
 	/* The first one is an ordinary client if its SYN is repeated before the other one's. */
 	ok = ok && (reason_is("to each other", fd[0], SMC_REASON_PEER_DECLINED) ||
 		    reason_is("to each other", fd[0], SMC_REASON_BOTH_CLIENTS)) &&

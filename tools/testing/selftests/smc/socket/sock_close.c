@@ -74,35 +74,6 @@ static void close_unread_client(void)
 	barrier("done");
 }
 
-/* A byte that nobody reads resets the connection, whether it arrives before close() or after it. */
-static void close_crossed_server(void)
-{
-	int l = serve();
-
-	for (int i = 0; i < 30; i++) {
-		int fd = accept_one(l);
-
-		barrier("now");
-		close(fd);
-	}
-}
-
-static void close_crossed_client(void)
-{
-	int port = ctl_get();
-
-	for (int i = 0; i < 30; i++) {
-		int fd = connect_to(port, 0);
-
-		barrier("now");
-		R(send(fd, "x", 1, MSG_NOSIGNAL));
-		/* Over SMC-D nothing can tell us any more, see refuse() in fabric/msg/msg.c. */
-		if (!me.ism)
-			rec("poll %s", mask_name(await_mask(fd, POLLERR)));
-		close(fd);
-	}
-}
-
 /* As above, with a byte of our own still corked: it is lost with the connection. */
 static void close_corked_server(void)
 {
@@ -130,6 +101,35 @@ static void close_corked_client(void)
 		X(send(fd, "1", 1, MSG_MORE));
 		X(close(fd));
 		barrier("closed");
+	}
+}
+
+/* An unread byte resets the connection, whether it arrives before close() or after it. */
+static void close_crossed_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < 30; i++) {
+		int fd = accept_one(l);
+
+		barrier("now");
+		close(fd);
+	}
+}
+
+static void close_crossed_client(void)
+{
+	int port = ctl_get();
+
+	for (int i = 0; i < 30; i++) {
+		int fd = connect_to(port, 0);
+
+		barrier("now");
+		R(send(fd, "x", 1, MSG_NOSIGNAL));
+		/* Over SMC-D nothing can tell us any more, see refuse() in fabric/msg/msg.c. */
+		if (!me.ism)
+			rec("poll %s", mask_name(await_mask(fd, POLLERR)));
+		close(fd);
 	}
 }
 

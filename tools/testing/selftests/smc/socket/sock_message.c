@@ -353,9 +353,6 @@ static void cork_client(void)
 	R(close(fd));
 }
 
-/* A cork holds data back for a fifth of a second at most. If the check comes too late, repeat
- * it.
- */
 static bool nothing_there(int fd)
 {
 	char c;
@@ -363,6 +360,9 @@ static bool nothing_there(int fd)
 	return recv(fd, &c, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
 }
 
+/* A cork holds data back for a fifth of a second at most. If the check comes too late, repeat
+ * it.
+ */
 static void cork_holds_server(void)
 {
 	bool held = false;
