@@ -279,4 +279,6 @@ def gdbserver(play):
     with play.server("gdbserver", "--once", "--no-startup-with-shell", play.at, program):
         output = play.client("gdb", "-q", "-nx", "-batch", "-x", script, program)
     output = re.sub(r"0x[0-9a-f]+|process \d+", "", output).replace(play.directory, "")
+    # Ctrl-C stops the program in kill() or later.
+    output = re.sub(r"(?<=SIGINT, Interrupt\.\n).*?(?=\[Inferior)", "", output, flags=re.S)
     return "\n".join((output, *(digest(play.path(name)) for name in files)))

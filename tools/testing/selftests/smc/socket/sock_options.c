@@ -55,11 +55,14 @@ static bool left_out(int level, int opt)
 	       IS(IPPROTO_IPV6, IPV6_ADDRFORM);
 }
 
-static bool is_filter(int level, int opt)
+/* The module locks the filter of a connection whose options of SOL_SOCKET it does not see. */
+static bool is_locked_filter(int level, int opt)
 {
-	return IS(SOL_SOCKET, SO_ATTACH_FILTER) || IS(SOL_SOCKET, SO_DETACH_FILTER) ||
-	       IS(SOL_SOCKET, SO_LOCK_FILTER) || IS(SOL_SOCKET, SO_ATTACH_BPF) ||
-	       IS(SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF) || IS(SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF);
+	return !sol_socket_seen() &&
+	       (IS(SOL_SOCKET, SO_ATTACH_FILTER) || IS(SOL_SOCKET, SO_DETACH_FILTER) ||
+		IS(SOL_SOCKET, SO_LOCK_FILTER) || IS(SOL_SOCKET, SO_ATTACH_BPF) ||
+		IS(SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF) ||
+		IS(SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF));
 }
 
 /* With SMC these keep a connection on TCP, or fail on one that is up: sock_packets.c. */
@@ -67,8 +70,7 @@ static bool about_packets(int level, int opt)
 {
 	return IS(SOL_SOCKET, SO_MAX_PACING_RATE) || IS(IPPROTO_IP, IP_OPTIONS) ||
 	       IS(SOL_SOCKET, SO_MARK) || IS(SOL_SOCKET, SO_BINDTOIFINDEX) ||
-	       IS(SOL_SOCKET, SO_DONTROUTE) ||
-	       (is_filter(level, opt) && !sol_socket_seen());
+	       IS(SOL_SOCKET, SO_DONTROUTE);
 }
 
 /* The value to set. 1 switches most options on; with these, 1 would stop the connection. */
@@ -124,7 +126,7 @@ static const char *set(int fd, int level, int opt, socklen_t len)
 	return setsockopt(fd, level, opt, &value, len) < 0 ? err_name(errno) : "set";
 }
 
-static void each(int fd, bool change, bool packets)
+static void each(int fd, bool change, bool packets, bool filters)
 {
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
 		int level = ranges[i].level;
@@ -135,7 +137,8 @@ static void each(int fd, bool change, bool packets)
 			char byte;
 			int rc;
 
-			if (left_out(level, opt) || (!packets && about_packets(level, opt)))
+			if (left_out(level, opt) || (!packets && about_packets(level, opt)) ||
+			    (!filters && is_locked_filter(level, opt)))
 				continue;
 			was = got(fd, level, opt);
 			if (!change) {
@@ -154,12 +157,12 @@ static void each(int fd, bool change, bool packets)
 
 static void every_option_new(void)
 {
-	each(make_socket(0), true, true);
+	each(make_socket(0), true, true, true);
 }
 
 static void every_option_connected(int fd)
 {
-	each(fd, true, false);
+	each(fd, true, false, false);
 	ping_pong(fd);
 	barrier("done");
 }
@@ -182,12 +185,12 @@ static void every_option_child_server(void)
 
 	X(bind(l, &a.sa, a.len));
 	X(listen(l, 5));
-	each(l, true, false);
+	each(l, true, false, false);
 	tell_port(l);
 	fd = X(accept(l, NULL, NULL));
 	ping_pong(fd);
 	check_mode(fd);
-	each(fd, false, true);
+	each(fd, false, true, false);
 	barrier("done");
 }
 

@@ -46,8 +46,7 @@ static int64_t now_ns(void)
 /* No time stamp may be earlier than this. */
 static int64_t not_before;
 
-/* All of the formats have two 64 bit numbers. */
-static void rec_time(const char *name, const void *data, int unit)
+static void rec_time64(const char *name, const void *data, int unit)
 {
 	int64_t v[2], ns;
 
@@ -60,6 +59,18 @@ static void rec_time(const char *name, const void *data, int unit)
 		    ns > now_ns() ? "too late" : "plausible");
 	if (ns)
 		not_before = ns;
+}
+
+/* The old formats have two numbers of type long. */
+static void rec_time(const char *name, const void *data, int unit)
+{
+	int64_t wide[2];
+	long v[2];
+
+	memcpy(v, data, sizeof(v));
+	wide[0] = v[0];
+	wide[1] = v[1];
+	rec_time64(name, wide, unit);
 }
 
 static void rec_error(const struct sock_extended_err *ee)
@@ -97,19 +108,23 @@ static void rec_socket_cmsg(const struct cmsghdr *h)
 		rec_time("SO_TIMESTAMP", data, 1000);
 		break;
 	case SO_TIMESTAMP_NEW:
-		rec_time("SO_TIMESTAMP_NEW", data, 1000);
+		rec_time64("SO_TIMESTAMP_NEW", data, 1000);
 		break;
 	case SO_TIMESTAMPNS:
 		rec_time("SO_TIMESTAMPNS", data, 1);
 		break;
 	case SO_TIMESTAMPNS_NEW:
-		rec_time("SO_TIMESTAMPNS_NEW", data, 1);
+		rec_time64("SO_TIMESTAMPNS_NEW", data, 1);
 		break;
 	case SO_TIMESTAMPING:
-	case SO_TIMESTAMPING_NEW:
-		rec("time stamping %d, %zu bytes", h->cmsg_type, (size_t)h->cmsg_len);
+		rec("time stamping, %zu bytes", (size_t)h->cmsg_len);
 		rec_time("software", data, 1);
-		rec_time("hardware", data + 32, 1);
+		rec_time("hardware", data + 4 * sizeof(long), 1);
+		break;
+	case SO_TIMESTAMPING_NEW:
+		rec("new time stamping, %zu bytes", (size_t)h->cmsg_len);
+		rec_time64("software", data, 1);
+		rec_time64("hardware", data + 4 * sizeof(int64_t), 1);
 		break;
 	case SCM_TIMESTAMPING_OPT_STATS:
 		rec_stats(data, h->cmsg_len - CMSG_LEN(0));
