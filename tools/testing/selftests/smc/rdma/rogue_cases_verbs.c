@@ -129,10 +129,11 @@ static struct conn *begin(enum role role, enum flavour flavour, enum state state
 	struct conn *c = conn_begin(role, flavour, stage_of[state], NULL);
 	struct smc_cdc_msg m;
 
+	/* Until the victim knows that the connection is up, it may decline instead. */
+	if (state >= IN_USE && !conn_echo(c))
+		give_up("%s", why);
 	if (state != UNUSED)
 		return c;
-	if (!conn_echo(c))
-		give_up("%s", why);
 	cdc_fill(c, &m);
 	m.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED;
 	cdc_send(c, &m);
