@@ -146,18 +146,20 @@ void smc_conn_refuse(struct smc_conn *c)
  * @sk: the socket
  * @c: its connection
  *
- * After the end of the stream, TCP reports a reset as EPIPE. If the FIN is not in order with the
- * data, TCP does not know that the stream has ended, so the error is corrected here.
+ * After the end of the peer's stream, TCP reports a reset as EPIPE. If the FIN is not in order with
+ * the data, TCP does not know when the stream has ended, so the error is corrected here.
  *
  * Context: any; the caller owns the socket or holds its spinlock.
  */
 void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c)
 {
 	/* Our own abort, such as the answer to the peer's, does not end our stream. */
-	if (c->late_fin && READ_ONCE(sk->sk_err) == ECONNRESET &&
-	    smc_conn_end_came_first(READ_ONCE(c->rx_flags)) &&
-	    !smc_conn_end_came_first(READ_ONCE(c->tx_flags)))
-		WRITE_ONCE(sk->sk_err, EPIPE);
+	bool end = smc_conn_end_came_first(READ_ONCE(c->rx_flags)) &&
+		   !smc_conn_end_came_first(READ_ONCE(c->tx_flags));
+
+	/* A system call may have taken the error already. */
+	if (c->late_fin)
+		cmpxchg(&sk->sk_err, end ? ECONNRESET : EPIPE, end ? EPIPE : ECONNRESET);
 	smc_conn_abort(c);
 }
 

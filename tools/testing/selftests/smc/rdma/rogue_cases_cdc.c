@@ -503,17 +503,43 @@ static void after_end(uint8_t first, const char *what, bool data)
 	verdict(ok, "cdc: %s", what);
 }
 
+/* Reset TCP. Does the application get this error? */
+static bool reset_is(struct conn *c, int err)
+{
+	struct linger now = { .l_onoff = 1 };
+	int victim = c->s.victim;
+
+	setsockopt(c->s.raw, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	close(c->s.raw);
+	c->s.raw = dup(victim);
+	if (!wait_mask(victim, POLLERR, WAIT_MS))
+		return BAD("the reset does not arrive");
+	if (send(victim, "x", 1, MSG_NOSIGNAL) >= 0 || errno != err)
+		return BAD("send() fails with %s", strerror(errno));
+	return true;
+}
+
+/* TCP's FIN does not end our stream: the application gets what TCP calls a reset. */
+static void reset_after_fin(void)
+{
+	struct two t = begin(SERVER);
+	bool ok = conn_echo(t.c);
+
+	shutdown(t.c->s.raw, SHUT_WR);
+	ok = ok && reset_is(t.c, ECONNRESET) && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: a TCP reset after a FIN of TCP");
+}
+
 /*
  * We end our stream, then abort. The victim answers the abort before the TCP reset arrives: its
  * application gets what TCP calls a broken pipe.
  */
 static void reset_after_answer(void)
 {
-	struct linger now = { .l_onoff = 1 };
 	struct two t = begin(SERVER);
 	struct smc_cdc_msg m;
 	bool ok = conn_echo(t.c);
-	int victim = t.c->s.victim;
 
 	cdc_fill(t.c, &m);
 	m.conn_flags = SMC_CDC_SEND_DONE;
@@ -523,12 +549,7 @@ static void reset_after_answer(void)
 	m.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORT;
 	cdc_send(t.c, &m);
 	ok = ok && conn_flags(t.c, SMC_CDC_ABORT);
-	setsockopt(t.c->s.raw, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	close(t.c->s.raw);
-	t.c->s.raw = dup(victim);
-	ok = ok && (wait_mask(victim, POLLERR, WAIT_MS) || BAD("the reset does not arrive"));
-	ok = ok && (send(victim, "x", 1, MSG_NOSIGNAL) < 0 && errno == EPIPE ? true :
-		    BAD("send() fails with %s", strerror(errno)));
+	ok = ok && reset_is(t.c, EPIPE);
 	ok = ok && conn_echo(t.other);
 	end(t);
 	verdict(ok, "cdc: a TCP reset after an abort that was answered");
@@ -738,6 +759,7 @@ void cases_cdc(void)
 	TRY(after_end(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, "a close that is taken back", false), "");
 	TRY(after_end(SMC_CDC_ABORT, "an abort that is taken back", false), "");
 	TRY(reset_after_answer(), "");
+	TRY(reset_after_fin(), "");
 	TRY(ended_before_confirm(abort_now, "an abort"), "");
 	TRY(ended_before_confirm(prod_beyond, "an impossible cursor"), "");
 	TRY(closed_token(), "");
