@@ -18,11 +18,16 @@ static bool both_have_ended(const struct smc_conn *c)
 	       READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_DONE) && !smc_conn_peer_gone(c);
 }
 
+/* SO_LINGER with no time: the program does not care whether the peer gets what was sent. */
+static bool drops_data(const struct sock *sk)
+{
+	return sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime;
+}
+
 /* Does the peer see a reset after this close(), unless both sides have shut down? */
 static bool close_resets(struct sock *sk, struct smc_conn *c)
 {
-	return smc_conn_signaled(c, SMC_FLAG_ABORT) || smc_conn_unread(c) ||
-	       (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime);
+	return smc_conn_signaled(c, SMC_FLAG_ABORT) || smc_conn_unread(c) || drops_data(sk);
 }
 
 /*
@@ -44,8 +49,7 @@ static bool close_in_order(struct sock *sk, struct smc_conn *c)
 	if (ended || !smc_conn_unread(c))
 		return true;
 	smc_conn_abort(c);
-	/* As in smc_conn_refuse(). */
-	return c->late_fin;
+	return false;
 }
 
 /* Our own abort does not count: the peer has yet to get what was sent before. */
@@ -105,8 +109,7 @@ static bool close_after_handshake(struct sock *sk)
 	smc_pair_take(sk);
 	stays = (smc->phase == SMC_PHASE_HANDSHAKE || smc_pair_claimed(sk)) &&
 		rcu_access_pointer(smc->hs) &&
-		!(sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime) &&
-		orphan_socket(sk);
+		!drops_data(sk) && orphan_socket(sk);
 	release_sock(sk);
 	return stays;
 }
@@ -167,15 +170,19 @@ void smc_linger_event(struct sock *sk)
 }
 
 /*
- * If a FIN can overtake the data, the peer ignores the FIN, and the socket waits without its file
- * until the peer has closed as well (RFC 7609, 4.8.1). The FIN is sent at once nevertheless, so
- * that TIME_WAIT is on the side that closes first, as with TCP.
+ * If TCP's FIN or reset can overtake the data, the socket waits without its file until the peer has
+ * closed as well (RFC 7609, 4.8.1). The peer ignores the FIN. So it is sent at once nevertheless,
+ * and TIME_WAIT is on the side that closes first, as with TCP. A reset has to wait: until the peer
+ * has answered our "abort", which follows the data.
  */
 static bool close_after_conn(struct sock *sk, struct smc_conn *c)
 {
-	bool stays;
+	bool in_order, stays;
 
-	if (!c->late_fin || !close_in_order(sk, c))
+	if (!c->late_fin)
+		return false;
+	in_order = close_in_order(sk, c);
+	if (!in_order && drops_data(sk))
 		return false;
 	smc_conn_stop(c);
 	lock_sock(sk);
@@ -184,7 +191,8 @@ static bool close_after_conn(struct sock *sk, struct smc_conn *c)
 		smc_conn_set_wq(c, NULL);
 		linger_until(sk, LINGER_TIME);
 		smc_conn_set_notify(c, smc_linger_event, sk);
-		smc_family(sk)->tcp->shutdown(sk, SEND_SHUTDOWN);
+		if (in_order)
+			smc_family(sk)->tcp->shutdown(sk, SEND_SHUTDOWN);
 		/* The peer may have closed just before the callback was set. */
 		smc_linger_event(sk);
 	}

@@ -320,13 +320,16 @@ void smc_msg_cut_off(struct smc_msg_conn *m)
 	smc_msg_leave_if_ended(m);
 }
 
-/* The peer has closed, and has then refused data of ours. */
-static bool is_refusal(const struct smc_conn *c, u8 flags)
+/**
+ * smc_msg_lost() - abort: the peer sent an impossible cursor, or its data was lost
+ * @m: the connection
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_msg_lost(struct smc_msg_conn *m)
 {
-	unsigned long known = READ_ONCE(c->rx_flags);
-
-	return flags & SMC_CDC_ABORT && known & BIT(SMC_FLAG_CLOSED) &&
-	       !(known & (BIT(SMC_FLAG_ABORT) | BIT(SMC_FLAG_GIVEN_UP)));
+	smc_conn_peer_event(&m->conn, SMC_EV_PEER_ABORT);
+	smc_conn_abort(&m->conn);
 }
 
 /**
@@ -341,26 +344,17 @@ static bool is_refusal(const struct smc_conn *c, u8 flags)
  */
 void smc_msg_ended_by_peer(struct smc_msg_conn *m, u8 flags)
 {
-	if (unlikely(is_refusal(&m->conn, flags))) {
-		smc_conn_peer_event(&m->conn, SMC_EV_PEER_ABORT);
-		smc_conn_abort(&m->conn);
-	}
+	unsigned long known = READ_ONCE(m->conn.rx_flags);
+
+	/* The peer has answered our abort, or has refused data after it has closed. */
+	if (!(known & BIT(SMC_FLAG_ABORT)) &&
+	    (known & BIT(SMC_FLAG_GIVEN_UP) ||
+	     (known & BIT(SMC_FLAG_CLOSED) && flags & SMC_CDC_ABORT)))
+		smc_msg_lost(m);
 	set_bit(SMC_MSG_PEER_ENDED, &m->bits);
 	/* Pairs with the barrier in smc_msg_detach(). */
 	smp_mb__after_atomic();
 	smc_msg_leave_if_ended(m);
-}
-
-/**
- * smc_msg_lost() - abort: the peer sent an impossible cursor, or its data was lost
- * @m: the connection
- *
- * Context: any but hard interrupts.
- */
-void smc_msg_lost(struct smc_msg_conn *m)
-{
-	smc_conn_peer_event(&m->conn, SMC_EV_PEER_ABORT);
-	smc_conn_abort(&m->conn);
 }
 
 /* ---- receiving ---- */

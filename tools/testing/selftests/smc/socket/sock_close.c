@@ -74,7 +74,36 @@ static void close_unread_client(void)
 	barrier("done");
 }
 
-/* As above, with a byte of our own still corked: it is lost with the connection. */
+/* What was sent just before such a close() arrives all the same. */
+static void close_answered_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < 60; i++) {
+		int fd = accept_one(l);
+
+		await_inq(fd, 500);
+		send_bytes(fd, 0, 1000, 1000);
+		close(fd);
+	}
+}
+
+static void close_answered_client(void)
+{
+	int port = ctl_get();
+	char c;
+
+	for (int i = 0; i < 60; i++) {
+		int fd = connect_to(port, 0);
+
+		send_bytes(fd, 0, 500, 500);
+		recv_bytes(fd, 0, 1000, 1000);
+		R(recv(fd, &c, 1, 0));
+		close(fd);
+	}
+}
+
+/* With a byte of our own still corked: it is lost with the connection. */
 static void close_corked_server(void)
 {
 	int l = serve();
@@ -722,6 +751,7 @@ static void close_member_client(void)
 const struct test_case close_cases[] = {
 	CASE(close_plain, 0, "the peer reads all data, then end of file"),
 	CASE(close_unread, 0, "close() with unread data resets the connection"),
+	CASE(close_answered, 0, "what was sent before close() with unread data arrives"),
 	CASE(close_corked, 0, "close() with unread data and with corked data"),
 	CASE(close_sends_corked, 0, "close() sends corked data while the peer has unread data"),
 	CASE(close_crossed, 0, "close() while data is on its way resets the connection"),
