@@ -14,14 +14,13 @@ def play(workload, first, last, name, cpu, keep=""):
     Returns the status and the output."""
     files = f"{TOP}/build/seeds/{name}"
     os.makedirs(files, exist_ok=True)
-    for file, text in ("each", "stop"), ("last", f"keep {keep}" if keep else "stop"):
-        with open(f"{files}/{file}", "w", encoding="ascii") as out:
-            out.write(f"{text}\n")
+    for seed in range(first, last + 1):
+        with open(f"{files}/{seed}", "w", encoding="ascii") as out:
+            out.write(f"keep {keep}\n" if keep and seed == last else "stop\n")
     command = [f"{HERE}/run", "--kver", "um", "--variant=-test", "--seed", str(first), "--timeout",
                str(TIMEOUT), "--cpu", str(cpu), "--name", name, "--", PLAY, workload,
                f"{first:09}", f"{last:09}"]
     done = subprocess.run(command, text=True, errors="replace", check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={**os.environ, "SMC_SEED_FILES": files,
-                               "SMC_SEED_LAST": "last" if keep else "each", "SMC_NO_LEAKS": "1"})
+                          env={**os.environ, "SMC_SEED_FILES": files, "SMC_NO_LEAKS": "1"})
     return done.returncode, done.stdout
