@@ -70,8 +70,7 @@ void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event)
 	/* Release: the preceding data comes first, because smc_msg_look() reads the flags first. */
 	smp_store_release(&c->tx_flags, c->tx_flags | news);
 	if (event == SMC_EV_ABORT)
-		/* Release: smc_msg_look() must not see this without our "abort". */
-		smp_store_release(&c->rx_flags, c->rx_flags | BIT(SMC_FLAG_GIVEN_UP));
+		WRITE_ONCE(c->rx_flags, c->rx_flags | BIT(SMC_FLAG_GIVEN_UP));
 	spin_unlock_bh(&c->state_lock);
 	/* Not under the lock, because the peer's side takes its own state_lock. */
 	if (tell)

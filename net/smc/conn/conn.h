@@ -267,6 +267,12 @@ static inline size_t smc_conn_piece(u32 ring, size_t len)
 	return len;
 }
 
+/* Has the peer closed or aborted? Our own abort does not count. */
+static inline bool smc_conn_peer_ended(const struct smc_conn *c)
+{
+	return READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_ABORT));
+}
+
 static inline bool smc_conn_peer_gone(const struct smc_conn *c)
 {
 	return READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_ABORT) |

@@ -11,6 +11,9 @@
 /* How long a closed connection waits for its peer to close (compare FIN_WAIT2). */
 #define LINGER_TIME	(60 * HZ)
 
+/* How long an aborted one waits for the peer's answer, which its kernel gives by itself. */
+#define ABORT_TIME	(5 * HZ)
+
 /* With TCP, such a connection would be in TIME_WAIT, so close() does not reset it. */
 static bool both_have_ended(const struct smc_conn *c)
 {
@@ -50,12 +53,6 @@ static bool close_in_order(struct sock *sk, struct smc_conn *c)
 		return true;
 	smc_conn_abort(c);
 	return false;
-}
-
-/* Our own abort does not count: the peer has yet to get what was sent before. */
-static bool peer_has_ended(const struct smc_conn *c)
-{
-	return READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_CLOSED) | BIT(SMC_FLAG_ABORT));
 }
 
 static void close_conn(struct sock *sk, struct smc_conn *c)
@@ -165,7 +162,7 @@ void smc_linger_event(struct sock *sk)
 	struct smc_sock *smc = smc_sk(sk);
 	struct smc_conn *c = READ_ONCE(smc->conn);
 
-	if (c && (peer_has_ended(c) || !only_we_end(sk)))
+	if (c && (smc_conn_peer_ended(c) || !only_we_end(sk)))
 		linger_until(sk, 0);
 }
 
@@ -186,10 +183,10 @@ static bool close_after_conn(struct sock *sk, struct smc_conn *c)
 		return false;
 	smc_conn_stop(c);
 	lock_sock(sk);
-	stays = !peer_has_ended(c) && sk->sk_state == TCP_ESTABLISHED && orphan_socket(sk);
+	stays = !smc_conn_peer_ended(c) && sk->sk_state == TCP_ESTABLISHED && orphan_socket(sk);
 	if (stays) {
 		smc_conn_set_wq(c, NULL);
-		linger_until(sk, LINGER_TIME);
+		linger_until(sk, in_order ? LINGER_TIME : ABORT_TIME);
 		smc_conn_set_notify(c, smc_linger_event, sk);
 		if (in_order)
 			smc_family(sk)->tcp->shutdown(sk, SEND_SHUTDOWN);

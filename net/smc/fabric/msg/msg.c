@@ -66,12 +66,9 @@ static u64 urgent_limit(struct smc_msg_conn *m, u64 prod, u8 *flags)
 bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_news *news)
 {
 	struct smc_conn *c = &m->conn;
-	bool gone = smc_conn_peer_gone(c);
 	u8 flags, prod_flags = 0;
 	u64 pub, prod;
 
-	/* Pairs with the release in smc_conn_own_event(): an abort of ours sets its flag first. */
-	smp_rmb();
 	/* Read our flags before the count: a sender publishes its data before it sets a flag. */
 	flags = wire_flags(smp_load_acquire(&c->tx_flags));
 	pub = smc_count_read_acquire(&c->tx_prod);
@@ -79,13 +76,18 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 	/* A peer that respects its window cannot let us consume more than one ring in between. */
 	news->cons = clamp(smc_urgent_taken(c), m->sent_cons, m->sent_cons + c->rx_size);
 	test_delay();
-	if (flags & SMC_CDC_ABORT || gone || m->sent_flags & SMC_CDC_CLOSED) {
+	if (smc_conn_peer_ended(c) || m->sent_flags & SMC_CDC_CLOSED) {
 		prod = m->sent_prod;
 	} else if (unlikely(smc_count_read(&c->tx_urg) || READ_ONCE(m->urg_coming))) {
 		prod = urgent_limit(m, pub, &prod_flags);
-		/* The end of the stream must follow the data that is held back here. */
-		if (prod != pub)
+		if (prod != pub && flags & SMC_CDC_ABORT) {
+			/* An abort waits for nobody. */
+			prod = m->sent_prod;
+			prod_flags = 0;
+		} else if (prod != pub) {
+			/* The end of the stream must follow the data that is held back here. */
 			flags = m->sent_flags;
+		}
 	}
 	/* Only ABORT may follow CLOSED; over SMC-D nothing may, and @tx_disabled is set. */
 	if (m->tx_disabled || (prod == m->sent_prod && flags == m->sent_flags &&
@@ -313,7 +315,7 @@ void smc_msg_detach(struct smc_conn *c)
  */
 void smc_msg_cut_off(struct smc_msg_conn *m)
 {
-	if (!smc_conn_peer_gone(&m->conn))
+	if (!smc_conn_peer_ended(&m->conn))
 		smc_conn_peer_event(&m->conn, SMC_EV_PEER_ABORT);
 	set_bit(SMC_MSG_CUT_OFF, &m->bits);
 	smp_mb__after_atomic();

@@ -238,7 +238,7 @@ void smcd_detach(struct smc_conn *c)
  */
 void smcd_cut_off(struct smcd_conn *dconn)
 {
-	if (!smc_conn_peer_gone(&dconn->msg.conn))
+	if (!smc_conn_peer_ended(&dconn->msg.conn))
 		smc_conn_peer_event(&dconn->msg.conn, SMC_EV_PEER_ABORT);
 	smc_conn_abort(&dconn->msg.conn);
 	smc_msg_cut_off(&dconn->msg);

@@ -119,13 +119,13 @@ static bool fill_validation(struct rdma_conn *rconn, struct smc_link_post *post)
  * has been posted.  No data are lost, because CLOSED is posted only after the peer has consumed or
  * acknowledged all of them, see __end_must_wait().
  */
-static u64 write_from(const struct rdma_conn *rconn, u8 flags)
+static u64 write_from(const struct rdma_conn *rconn)
 {
 	const struct smc_conn *c = &rconn->base.msg.conn;
 	u64 cons;
 
 	if (likely(!(rconn->base.sender.force_update & RDMA_REPLAY)) ||
-	    flags & SMC_CDC_ABORT || smc_msg_end_said(&rconn->base.msg) ||
+	    smc_msg_end_said(&rconn->base.msg) ||
 	    test_bit(SMC_MSG_PEER_ENDED, &rconn->base.msg.bits))
 		return rconn->base.msg.sent_prod;
 	cons = smc_count_read_acquire(&c->tx_cons);
@@ -203,7 +203,7 @@ bool smc_cdc_fill(struct smc_link_sender *sender, struct smc_link_post *post)
 		return false;
 	if (unlikely(__end_must_wait(rconn, &news)) && !__post_before_end(rconn, &news, waited))
 		return false;
-	fill_writes(rconn, post, write_from(rconn, news.conn_flags), news.prod);
+	fill_writes(rconn, post, write_from(rconn), news.prod);
 	smc_msg_said(m, &news, &msg);
 	post->more = false;
 	msg.seqno = ++rconn->seqno;

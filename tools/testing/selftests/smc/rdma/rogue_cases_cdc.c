@@ -619,6 +619,37 @@ static struct conn *reuse_after(struct two t, struct conn *before, uint8_t word,
 	return after;
 }
 
+/* The victim closes its socket, which has unread data: it aborts the connection. */
+static bool close_unread(struct conn *c)
+{
+	conn_write(c, "unread", 6);
+	if (!wait_mask(c->s.victim, POLLIN, WAIT_MS))
+		return BAD("the data do not arrive");
+	close(c->s.victim);
+	c->s.victim = dup(c->s.raw);
+	return conn_flags(c, SMC_CDC_ABORT);
+}
+
+/*
+ * The victim waits for our answer before it resets TCP, but not if the link group ends. Unless the
+ * machine is slow, this waits for less time than the victim (ABORT_TIME in socket/release.c).
+ */
+static void deleted_after_abort(void)
+{
+	struct smc_llc_msg all = {
+		.type = SMC_LLC_DELETE_LINK,
+		.delete_link = { .all = true, .reason = SMC_LLC_DEL_OPERATOR },
+	};
+	struct two t = begin(SERVER);
+	bool ok = conn_echo(t.c) && close_unread(t.c) && conn_echo(t.other);
+
+	llc_put(t.c->l, &all);
+	ok = ok && victim_is_told(t.other->s, true);
+	ok = ok && (wait_mask(t.c->s.raw, POLLERR, slow(3000)) || BAD("TCP is not reset"));
+	end(t);
+	verdict(ok, "cdc: the group ends after an abort by the victim");
+}
+
 /* The victim gives up. Its element must not be reused before this peer has answered (C2). */
 static void element_after_abort(uint8_t answer)
 {
@@ -626,12 +657,7 @@ static void element_after_abort(uint8_t answer)
 	struct conn *before, *after;
 	bool ok = conn_echo(t.c);
 
-	/* close() with unread data is an abort. */
-	conn_write(t.c, "unread", 6);
-	ok = ok && (wait_mask(t.c->s.victim, POLLIN, WAIT_MS) || BAD("the data do not arrive"));
-	close(t.c->s.victim);
-	ok = ok && conn_flags(t.c, SMC_CDC_ABORT) && conn_echo(t.other);
-	t.c->s.victim = dup(t.c->s.raw);
+	ok = ok && close_unread(t.c) && conn_echo(t.other);
 	before = conn_more(t.other, AT_UP, NULL);
 	after = reuse_after(t, before, answer, &ok);
 	ok = ok && conn_echo(after);
@@ -762,6 +788,7 @@ void cases_cdc(void)
 	TRY(reset_after_fin(), "");
 	TRY(ended_before_confirm(abort_now, "an abort"), "");
 	TRY(ended_before_confirm(prod_beyond, "an impossible cursor"), "");
+	TRY(deleted_after_abort(), "");
 	TRY(closed_token(), "");
 	TRY(element_after_abort(SMC_CDC_ABORT), "");
 	TRY(element_after_abort(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED), "");

@@ -74,32 +74,39 @@ static void close_unread_client(void)
 	barrier("done");
 }
 
-/* What was sent just before such a close() arrives all the same. */
+/*
+ * What was sent just before such a close() arrives all the same, also if so many connections end at
+ * once that a device cannot take everything at once.
+ */
 static void close_answered_server(void)
 {
-	int l = serve();
+	int l = serve(), fd[100];
 
-	for (int i = 0; i < 60; i++) {
-		int fd = accept_one(l);
-
-		await_inq(fd, 500);
-		send_bytes(fd, 0, 1000, 1000);
-		close(fd);
+	for (int i = 0; i < 100; i++) {
+		fd[i] = accept_one(l);
+		await_inq(fd[i], 500);
+	}
+	barrier("unread");
+	for (int i = 0; i < 100; i++) {
+		send_bytes(fd[i], 0, 8000, 8000);
+		close(fd[i]);
 	}
 }
 
 static void close_answered_client(void)
 {
-	int port = ctl_get();
+	int port = ctl_get(), fd[100];
 	char c;
 
-	for (int i = 0; i < 60; i++) {
-		int fd = connect_to(port, 0);
-
-		send_bytes(fd, 0, 500, 500);
-		recv_bytes(fd, 0, 1000, 1000);
-		R(recv(fd, &c, 1, 0));
-		close(fd);
+	for (int i = 0; i < 100; i++) {
+		fd[i] = connect_to(port, 0);
+		send_bytes(fd[i], 0, 500, 500);
+	}
+	barrier("unread");
+	for (int i = 0; i < 100; i++) {
+		recv_bytes(fd[i], 0, 8000, 8000);
+		R(recv(fd[i], &c, 1, 0));
+		close(fd[i]);
 	}
 }
 
