@@ -41,6 +41,21 @@ void smc_tcp_reset(struct sock *sk, int err)
 }
 
 /**
+ * smc_tcp_await_reset() - wait for a task that may be resetting TCP
+ * @sk: the socket
+ *
+ * Within smc_tcp_reset(), tcp_disconnect() shows ECONNRESET and open directions for a moment. So
+ * whoever is about to report an error calls this first.
+ *
+ * Context: process, the socket is not locked.
+ */
+void smc_tcp_await_reset(struct sock *sk)
+{
+	lock_sock(sk);
+	release_sock(sk);
+}
+
+/**
  * __smc_conn_reset_tcp() - the peer is gone: reset TCP on this side as if by the peer
  * @sk: the socket, locked
  * @c: its connection

@@ -476,6 +476,7 @@ void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c);
 
 /* abort.c */
 void smc_tcp_reset(struct sock *sk, int err);
+void smc_tcp_await_reset(struct sock *sk);
 void __smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c);
 void smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c);
 struct sock *smc_conn_hold_sk(struct smc_conn *c);

@@ -39,7 +39,7 @@ static bool grow(struct smc_conn *c)
 }
 
 /* Sets the same bits in the same order as tcp_poll(). */
-static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
+static __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 {
 	unsigned long flags = smp_load_acquire(&c->rx_flags);
 	__poll_t mask = 0;
@@ -77,6 +77,17 @@ static noinline __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 	return mask;
 }
 
+/* As poll_slow(), but not in the middle of a reset. */
+static noinline __poll_t poll_settled(struct sock *sk, struct smc_conn *c)
+{
+	__poll_t mask = poll_slow(sk, c);
+
+	if (likely(!(mask & (EPOLLERR | EPOLLHUP))))
+		return mask;
+	smc_tcp_await_reset(sk);
+	return poll_slow(sk, c);
+}
+
 /*
  * The usual case of an event loop: both directions are open and writable, no data is urgent, and
  * any byte makes the socket readable.  Returns 0 for all other cases.
@@ -107,5 +118,5 @@ __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c)
 
 	smc_napi_mark(sk);
 	mask = poll_usual(sk, c);
-	return likely(mask) ? mask : poll_slow(sk, c);
+	return likely(mask) ? mask : poll_settled(sk, c);
 }

@@ -168,8 +168,10 @@ int smc_conn_rx_end(struct sock *sk, struct smc_conn *c)
 	smc_conn_handle_peer_abort(sk, c, flags);
 	if (c->late_fin ? smc_conn_end_came_first(flags) : fin_received(sk))
 		return 0;
-	if (sk->sk_err)
+	if (READ_ONCE(sk->sk_err)) {
+		smc_tcp_await_reset(sk);
 		return sock_error(sk);
+	}
 	if (smc_conn_rx_ended(c) || smc_conn_rcv_shutdown(c, sk))
 		return 0;
 	if (sk->sk_state == TCP_CLOSE)

@@ -342,6 +342,8 @@ static size_t send_to_nobody(struct sock *sk, struct smc_conn *c,
 static int tx_error(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
 {
 	smc_conn_handle_peer_abort(sk, c, READ_ONCE(c->rx_flags));
+	if (READ_ONCE(sk->sk_err))
+		smc_tcp_await_reset(sk);
 	return sk_stream_error(sk, msg->msg_flags, -EPIPE);
 }
 
