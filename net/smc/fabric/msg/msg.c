@@ -76,7 +76,8 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 	/* A peer that respects its window cannot let us consume more than one ring in between. */
 	news->cons = clamp(smc_urgent_taken(c), m->sent_cons, m->sent_cons + c->rx_size);
 	test_delay();
-	if (smc_conn_peer_ended(c) || m->sent_flags & SMC_CDC_CLOSED) {
+	/* A peer that has closed refuses data that send() has accepted before: it must get them. */
+	if (READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT) || m->sent_flags & SMC_CDC_CLOSED) {
 		prod = m->sent_prod;
 	} else if (unlikely(smc_count_read(&c->tx_urg) || READ_ONCE(m->urg_coming))) {
 		prod = urgent_limit(m, pub, &prod_flags);

@@ -102,7 +102,7 @@ void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken)
 
 	rcu_read_lock();
 	hash_for_each_rcu(lgr->by_peer_rmbe, bucket, lconn, rmbe_node)
-		if (lconn->rtoken == rtoken && !smc_conn_peer_gone(&lconn->msg.conn))
+		if (lconn->rtoken == rtoken && !smc_conn_peer_ended(&lconn->msg.conn))
 			cut_off_if_alive(lconn);
 	rcu_read_unlock();
 	disown_rmbes(lgr, rtoken);
