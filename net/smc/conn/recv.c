@@ -145,9 +145,8 @@ static bool fin_received(struct sock *sk)
 	bool done = sock_flag(sk, SOCK_DONE);
 
 	if (!done && READ_ONCE(sk->sk_err)) {
-		lock_sock(sk);
+		smc_tcp_await_reset(sk);
 		done = sock_flag(sk, SOCK_DONE);
-		release_sock(sk);
 	}
 	return done;
 }

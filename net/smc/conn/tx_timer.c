@@ -58,7 +58,7 @@ static bool waits(const struct sock *sk, const struct smc_conn *c)
 }
 
 /**
- * smc_conn_watch() - check from now on whether the peer reads, as there is no room
+ * smc_conn_watch() - there is no room: check from now on that the peer reads
  * @sk: the socket
  * @c: its connection; the caller has called smc_conn_ask_for_room()
  *

@@ -21,7 +21,7 @@ static bool both_have_ended(const struct smc_conn *c)
 	       READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_DONE) && !smc_conn_peer_gone(c);
 }
 
-/* SO_LINGER with no time: the program does not care whether the peer gets what was sent. */
+/* SO_LINGER with a time of zero: close() resets TCP at once. */
 static bool drops_data(const struct sock *sk)
 {
 	return sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime;
@@ -42,15 +42,13 @@ static bool close_in_order(struct sock *sk, struct smc_conn *c)
 {
 	bool ended = both_have_ended(c);
 
-	if (!ended && close_resets(sk, c)) {
-		smc_conn_abort(c);
-		return false;
+	if (ended || !close_resets(sk, c)) {
+		smc_conn_close(c);
+		/* rx_unwanted is set before rx_prod is read. */
+		smp_mb();
+		if (ended || !smc_conn_unread(c))
+			return true;
 	}
-	smc_conn_close(c);
-	/* rx_unwanted is set before rx_prod is read. */
-	smp_mb();
-	if (ended || !smc_conn_unread(c))
-		return true;
 	smc_conn_abort(c);
 	return false;
 }

@@ -82,7 +82,7 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 	} else if (unlikely(smc_count_read(&c->tx_urg) || READ_ONCE(m->urg_coming))) {
 		prod = urgent_limit(m, pub, &prod_flags);
 		if (prod != pub && flags & SMC_CDC_ABORT) {
-			/* An abort waits for nobody. */
+			/* An abort does not wait until the peer has read the urgent byte. */
 			prod = m->sent_prod;
 			prod_flags = 0;
 		} else if (prod != pub) {
