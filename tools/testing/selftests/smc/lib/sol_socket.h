@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
 
 /* Before 6.2 the module does not see options of SOL_SOCKET. */
@@ -21,6 +22,15 @@ static inline bool sol_socket_seen(void)
 static inline int late_filter_errno(void)
 {
 	return sol_socket_seen() ? EOPNOTSUPP : EPERM;
+}
+
+/* The module locks the filter of a connection whose options of SOL_SOCKET it does not see. */
+static inline bool is_locked_filter(int level, int opt)
+{
+	return !sol_socket_seen() && level == SOL_SOCKET &&
+	       (opt == SO_ATTACH_FILTER || opt == SO_DETACH_FILTER || opt == SO_LOCK_FILTER ||
+		opt == SO_ATTACH_BPF || opt == SO_ATTACH_REUSEPORT_CBPF ||
+		opt == SO_ATTACH_REUSEPORT_EBPF);
 }
 
 #endif

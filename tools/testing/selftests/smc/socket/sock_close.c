@@ -75,8 +75,8 @@ static void close_unread_client(void)
 }
 
 /*
- * What was sent just before such a close() arrives all the same, also if so many connections end at
- * once that a device cannot take everything at once.
+ * What was sent just before such a close() arrives all the same. So many connections end together
+ * that the device does not have room for all of their messages.
  */
 static void close_answered_server(void)
 {

@@ -52,21 +52,6 @@ struct end {
 	int fd, peer;
 };
 
-/* The module locks the filter of a connection whose options of SOL_SOCKET it does not see. */
-static bool is_locked(enum phase phase, const struct surface_option *o)
-{
-	static const int about_filters[] = { SO_ATTACH_FILTER, SO_DETACH_FILTER, SO_LOCK_FILTER,
-					     SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF,
-					     SO_ATTACH_REUSEPORT_EBPF };
-
-	if (sol_socket_seen() || phase != CONNECTED || o->level != SOL_SOCKET)
-		return false;
-	for (size_t i = 0; i < ARRAY(about_filters); i++)
-		if (o->number == about_filters[i])
-			return true;
-	return false;
-}
-
 /* ---- valid and invalid memory ---- */
 
 static struct {
@@ -420,7 +405,7 @@ static void same_rest(const struct scene *s, const struct option *of, struct end
 		struct result tcp, smc;
 
 		if (o->flags & (OPT_VARIES | OPT_REFUSED | OPT_SET) || o->level != of->kin_level ||
-		    is_locked(s->phase, o) ||
+		    (s->phase == CONNECTED && is_locked_filter(o->level, o->number)) ||
 		    (o->level == of->kin_level && o->number == of->kin && of->level != of->kin_level))
 			continue;
 		tcp = read_option(e[TCP].fd, o->level, o->number);
@@ -544,7 +529,8 @@ static void of_level(const void *arg)
 	for (size_t i = 0; i < surface_n_options; i++) {
 		const struct surface_option *o = &surface_options[i];
 
-		if (o->level == c->level->level && !is_locked(c->scene->phase, o))
+		if (o->level == c->level->level &&
+		    !(c->scene->phase == CONNECTED && is_locked_filter(o->level, o->number)))
 			all_forms(c->scene, &(struct option){ o, o->level, o->number, o->level, o->number,
 							      o->size, o->size, o->flags });
 	}
