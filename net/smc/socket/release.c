@@ -109,10 +109,17 @@ static bool close_after_handshake(struct sock *sk)
 	return stays;
 }
 
-/* Neither a FIN nor a reset of the peer has arrived; a FIN of ours may be in progress. */
-static bool only_we_end(const struct sock *sk)
+/*
+ * Is there nothing left to wait for? TCP's FIN does not answer an "abort": a peer that has sent its
+ * FIN may still be reading.
+ */
+static bool has_ended(const struct sock *sk, const struct smc_conn *c)
 {
-	return BIT(inet_sk_state_load(sk)) & (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2);
+	u32 open = TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2;
+
+	if (smc_conn_signaled(c, SMC_FLAG_ABORT))
+		open |= TCPF_CLOSE_WAIT;
+	return smc_conn_peer_ended(c) || !(BIT(inet_sk_state_load(sk)) & open);
 }
 
 static void linger_work(struct work_struct *work)
@@ -125,7 +132,7 @@ static void linger_work(struct work_struct *work)
 	lock_sock(sk);
 	mine = smc->closing;
 	smc->closing = false;
-	if (mine && !smc_conn_peer_gone(c) && only_we_end(sk)) {
+	if (mine && !has_ended(sk, c)) {
 		/* The peer never answered. */
 		smc_conn_abort(c);
 		smc_tcp_reset(sk, ETIMEDOUT);
@@ -160,7 +167,7 @@ void smc_linger_event(struct sock *sk)
 	struct smc_sock *smc = smc_sk(sk);
 	struct smc_conn *c = READ_ONCE(smc->conn);
 
-	if (c && (smc_conn_peer_ended(c) || !only_we_end(sk)))
+	if (c && has_ended(sk, c))
 		linger_until(sk, 0);
 }
 
@@ -181,7 +188,7 @@ static bool close_after_conn(struct sock *sk, struct smc_conn *c)
 		return false;
 	smc_conn_stop(c);
 	lock_sock(sk);
-	stays = !smc_conn_peer_ended(c) && sk->sk_state == TCP_ESTABLISHED && orphan_socket(sk);
+	stays = !has_ended(sk, c) && orphan_socket(sk);
 	if (stays) {
 		smc_conn_set_wq(c, NULL);
 		linger_until(sk, in_order ? LINGER_TIME : ABORT_TIME);

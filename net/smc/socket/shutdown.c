@@ -115,6 +115,8 @@ int smc_shutdown(struct socket *sock, int how)
 	if (smc_negotiating(smc_sk(sk)) && shut_later(sk, bits))
 		return 0;
 	c = smc_get_conn(sk);
+	if (c)
+		smc_conn_handle_peer_abort(sk, c, READ_ONCE(c->rx_flags));
 	if (c && sk->sk_state != TCP_CLOSE) {
 		if (how == SHUT_RDWR)
 			smc_conn_close(c);

@@ -246,6 +246,7 @@ void conn_put(struct conn *c, const void *b, size_t len);	/* into the element, u
 void conn_write(struct conn *c, const void *b, size_t len);	/* into the element, announced */
 bool conn_read(struct conn *c, void *b, size_t len);		/* waits for this many bytes */
 bool conn_flags(struct conn *c, uint8_t flags);			/* waits for any of them */
+bool conn_told(struct conn *c, uint16_t seqno);			/* waits for this CDC message */
 bool conn_prod_flags(struct conn *c, uint8_t flags);
 /* Wait until the victim reports that it has read this much since the connection began. */
 bool conn_consumed(struct conn *c, uint64_t count);

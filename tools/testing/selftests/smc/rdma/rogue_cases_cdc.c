@@ -555,6 +555,27 @@ static void reset_after_answer(void)
 	verdict(ok, "cdc: a TCP reset after an abort that was answered");
 }
 
+/* As with TCP, shutdown() finds no connection, and leaves the error to the next call. */
+static void shutdown_after_answer(void)
+{
+	struct two t = begin(SERVER);
+	int victim = t.c->s.victim;
+	struct smc_cdc_msg m;
+	bool ok = conn_echo(t.c);
+
+	cdc_fill(t.c, &m);
+	m.conn_flags = SMC_CDC_ABORT;
+	cdc_send(t.c, &m);
+	ok = ok && conn_flags(t.c, SMC_CDC_ABORT);
+	if (ok && (!shutdown(victim, SHUT_WR) || errno != ENOTCONN))
+		ok = BAD("shutdown() does not fail with ENOTCONN");
+	if (ok && (send(victim, "x", 1, MSG_NOSIGNAL) >= 0 || errno != ECONNRESET))
+		ok = BAD("send() does not fail with ECONNRESET");
+	ok = ok && conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: shutdown() after an abort that was answered");
+}
+
 /* A client may write once it has the Accept: the victim gives up before it knows our element. */
 static void ended_before_confirm(change *end_it, const char *what)
 {
@@ -648,6 +669,31 @@ static void deleted_after_abort(void)
 	ok = ok && (wait_mask(t.c->s.raw, POLLERR, slow(3000)) || BAD("TCP is not reset"));
 	end(t);
 	verdict(ok, "cdc: the group ends after an abort by the victim");
+}
+
+/*
+ * TCP's FIN comes before the victim closes, or while it waits for our answer to its "abort". The
+ * reset must wait nevertheless, because it would overtake data that we have yet to read.
+ */
+static void fin_before_answer(bool first)
+{
+	struct two t = begin(SERVER);
+	struct smc_cdc_msg m;
+	bool ok = conn_echo(t.c);
+
+	if (first)
+		shutdown(t.c->s.raw, SHUT_WR);
+	ok = ok && close_unread(t.c);
+	if (!first)
+		shutdown(t.c->s.raw, SHUT_WR);
+	ok = ok && (!wait_mask(t.c->s.raw, POLLERR, 300) || BAD("TCP is reset too early"));
+	cdc_fill(t.c, &m);
+	m.conn_flags = SMC_CDC_ABORT;
+	cdc_send(t.c, &m);
+	ok = ok && (wait_mask(t.c->s.raw, POLLERR, slow(3000)) || BAD("TCP is not reset")) &&
+	     conn_echo(t.other);
+	end(t);
+	verdict(ok, "cdc: an abort by the victim %s TCP's FIN", first ? "after" : "before");
 }
 
 /* The victim gives up. Its element must not be reused before this peer has answered (C2). */
@@ -786,9 +832,12 @@ void cases_cdc(void)
 	TRY(after_end(SMC_CDC_ABORT, "an abort that is taken back", false), "");
 	TRY(reset_after_answer(), "");
 	TRY(reset_after_fin(), "");
+	TRY(shutdown_after_answer(), "");
 	TRY(ended_before_confirm(abort_now, "an abort"), "");
 	TRY(ended_before_confirm(prod_beyond, "an impossible cursor"), "");
 	TRY(deleted_after_abort(), "");
+	TRY(fin_before_answer(true), "");
+	TRY(fin_before_answer(false), "");
 	TRY(closed_token(), "");
 	TRY(element_after_abort(SMC_CDC_ABORT), "");
 	TRY(element_after_abort(SMC_CDC_SEND_DONE | SMC_CDC_CLOSED), "");

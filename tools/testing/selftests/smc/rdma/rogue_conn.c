@@ -167,6 +167,16 @@ bool conn_flags(struct conn *c, uint8_t flags)
 	return wait_for(c, has_flags, flags);
 }
 
+static bool has_been_told(struct conn *c, uint64_t what)
+{
+	return !smc_cdc_newer(what, c->peer_seqno);
+}
+
+bool conn_told(struct conn *c, uint16_t seqno)
+{
+	return wait_for(c, has_been_told, seqno);
+}
+
 static bool has_prod_flags(struct conn *c, uint64_t what)
 {
 	return c->peer_prod_flags & what;
