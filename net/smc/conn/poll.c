@@ -56,13 +56,15 @@ static __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (readable(sk, c))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	/* If an urgent byte has made the socket readable, report both. */
+	smp_rmb();
 	if (unlikely(READ_ONCE(c->urg_data))) {
 		if (smc_urgent_there(c))
 			mask |= EPOLLPRI;
 		smc_urgent_keep(sk, c);
 	}
-	if (readable(sk, c))
-		mask |= EPOLLIN | EPOLLRDNORM;
 
 	if (shutdown & SEND_SHUTDOWN || smc_conn_peer_gone(c) || writable(c) || grow(c)) {
 		mask |= EPOLLOUT | EPOLLWRNORM;
