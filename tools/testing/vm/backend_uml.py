@@ -19,6 +19,8 @@ from backend import Guest, TOP
 SEND_BUFFER = 4 << 20
 # The window of a virtio-ism device
 VIRTIO_MIB = 256
+# A second guest makes other decisions than the first one.
+SECOND_SEED = 1 << 32
 # When a run from a seed begins, in ns: in 2027
 SEED_START = 1800000000 * 10**9
 # The id of a PCI device that is another program, as in um.config
@@ -31,11 +33,14 @@ class Cables:
     """The resources that guests share: a socket pair for each link. With --ism also a file as
     shared memory, and a pipe for each guest as its doorbell; with --ism-peers also a program that
     takes part. With --ism-virtio only the file; with --ism-model a program that acts as a PCI
-    device of each guest."""
+    device of each guest. If their runs follow from a seed, one socket pair is for all links and
+    for the doorbells."""
 
     def __init__(self, args):
-        self.links = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-                      for _ in range(args.nics if args.vms > 1 else 0)]
+        # seed/cable.c
+        kind, count = (socket.SOCK_SEQPACKET, 1) if args.seed else (socket.SOCK_DGRAM, args.nics)
+        self.links = [socket.socketpair(socket.AF_UNIX, kind)
+                      for _ in range(count if args.vms > 1 else 0)]
         for end in sum(self.links, ()):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         self.region, self.bells, self.model, self.peers = None, [], None, None
@@ -43,7 +48,7 @@ class Cables:
             descriptor, self.region = tempfile.mkstemp(prefix="smc-ism-", dir="/dev/shm")
             os.truncate(descriptor, (args.ism or VIRTIO_MIB) << 20)
             os.close(descriptor)
-        if args.ism:
+        if args.ism and not args.seed:
             self.bells = [os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) for _ in range(2)]
         if args.ism_peers:
             self.start_peers(f"{args.directory}/ism-peers.log")
@@ -141,7 +146,7 @@ class UmlGuest(Guest):
         if self.args.ism_virtio:
             return f"peer={self.index - 1} form={self.args.ism_virtio.partition(',')[0]}"
         doorbells = ",".join(map(str, cables.doorbells(self.index)))
-        return f"peer={self.peer_id()} doorbell={doorbells}"
+        return f"peer={self.peer_id()}{doorbells and f' doorbell={doorbells}'}"
 
     def peer_id(self):
         return self.index - 1 if self.peer is None else self.peer
@@ -166,18 +171,25 @@ class UmlGuest(Guest):
                 f"uml_dir={self.sockets}", "umid=guest", "con=null", console, "ssl=null",
                 f"ssl0=null,fd:{out}", f"ssl1=null,fd:{word}",
                 *self.time_arguments(),
-                *(f"vec{nic}:transport=fd,fd={fd},mac=52:54:00:12:34:{nic}{self.index}"
-                  for nic, fd in enumerate(self.nics(cables))),
+                *self.nic_arguments(cables),
                 *([f"iomem=ism,{cables.region}"] if cables.region else []),
                 *self.model_arguments(cables), *self.peers_arguments(cables),
                 *args.append.split(), f"results_on_host={self.results}"]
+
+    def nic_arguments(self, cables):
+        ends = self.nics(cables)
+        if self.args.seed:
+            return [f"seed_cable={fd},{self.args.nics},{int(self.index == 1)}" for fd in ends]
+        return [f"vec{nic}:transport=fd,fd={fd},mac=52:54:00:12:34:{nic}{self.index}"
+                for nic, fd in enumerate(ends)]
 
     def time_arguments(self):
         """Returns what decides how time passes: the host's clock, the work that is done, or a
         seed (seed/seed.c)."""
         if self.args.seed:
+            seed, comma, every = self.args.seed.partition(",")
             return ["time-travel=inf-cpu", f"time-travel-start={SEED_START}",
-                    f"seed={self.args.seed}"]
+                    f"seed={int(seed) + (self.index - 1) * SECOND_SEED}{comma}{every}"]
         return ["time-travel"] if self.args.virtual_time else []
 
     def open_terminal(self):
@@ -214,9 +226,11 @@ class UmlGuest(Guest):
 
     def processor(self):
         """Returns the only processor that the guest runs on. The kernel and its processes take
-        turns, and waking the next one on another processor each time would double the cost."""
+        turns, and waking the next one on another processor each time would double the cost. So do
+        two guests that follow from a seed."""
         allowed = sorted(os.sched_getaffinity(0))
-        return str(allowed[(self.args.cpu + self.index - 1) % len(allowed)])
+        other = 0 if self.args.seed else self.index - 1
+        return str(allowed[(self.args.cpu + other) % len(allowed)])
 
     def say_where(self):
         """Prints the blocked tasks and the armed timers. It does not print all tasks, because this

@@ -1,12 +1,63 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A guest whose run follows from a seed (seed/seed.c), and that plays a workload."""
+"""Guests whose runs follow from a seed (seed/seed.c), and that play a workload: one guest that plays
+a list of seeds, or two hosts with a network between them (seed/cable.c) that play one."""
 import os
+import re
 import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.abspath(f"{HERE}/../../..")
 PLAY = os.path.abspath(f"{HERE}/../selftests/smc/seeds/play")
 TIMEOUT = 900		# seconds for a guest, of which 25 seeds need some fifty
+
+RDMA = os.path.abspath(f"{HERE}/../selftests/smc/rdma")
+PAIR = [f"{RDMA}/pair", "--kver", "um", "--variant=-test"]
+# Two hosts play one of the lists of cases of their workload.
+HOSTS = {
+    "hosts": ("transfer_quick churn_quick churn_watched", "many all_ended",
+              "few_wr_many transfer_unequal", "urgent urgent_first urgent_unread urgent_full",
+              "half_close_client half_close_server early_churn",
+              "close_unread_client close_unread_server late_abort rkeys_cross",
+              "device_gone_server device_gone_client transfer_quick", "v1 v1_many by_bytes"),
+    # The kernel's own module as the client or as the server.
+    "foreign": ("transfer_quick churn_quick", "many", "half_close_client close_unread_server"),
+    "ism": ("transfer_quick churn_quick churn_watched", "late_write late_abort all_ended",
+            "urgent urgent_first urgent_unread urgent_full",
+            "half_close_client half_close_server close_unread_client close_unread_server",
+            "replugged unplugged_server unplugged_client transfer_quick"),
+}
+SLOW = 10		# jumps of the clock slow everything down; a hang costs nothing
+LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed")
+PAIRS = (*HOSTS, "losses", "shards")
+
+
+def pair_command(workload, seed, name):
+    """Returns the command that plays a seed on two hosts."""
+    places = ["--name", name, "--from-seed", f"{seed}", "--timeout", f"{TIMEOUT // SLOW}"]
+    shard = f"{seed % 24 + 1}/24"
+    if workload == "shards":
+        return [f"{HERE}/run", "--kver", "um", "--variant=-test", "--vms", "2", "--name", name,
+                "--seed", f"{seed}", "--timeout", f"{TIMEOUT // SLOW}", "--", f"{RDMA}/sock_pair", "-N",
+                "-V", "smc4", "-T", "1000", "--shard", shard]
+    if workload == "losses":
+        return [f"{RDMA}/failover_pair", *places, "--count", "3", "--each", "3", "--seed", f"{seed}",
+                "--load", LOADS[seed % len(LOADS)]]
+    lists = HOSTS[workload]
+    cases = lists[seed % len(lists)].split()
+    kinds = {"ism": ["--ism", "256"], "hosts": []}
+    peer = ["--server", "kernel"] if seed // len(lists) % 2 else ["--client", "kernel"]
+    return [*PAIR, *places, *kinds.get(workload, peer), "--", *cases]
+
+
+def play_pair(workload, seed, name):
+    """Plays a seed on two hosts. Returns as play()."""
+    done = subprocess.run(pair_command(workload, seed, name), text=True, errors="replace",
+                          check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={**os.environ, "SMC_NO_LEAKS": "1", "SMC_SLOW": f"{SLOW}"})
+    text = done.stdout
+    if said := re.search(rf"\bseed {seed},\d+: .*", text):
+        text += f"{'FAILED' if done.returncode else 'clean'} {said[0]}\n"
+    return done.returncode, text
 
 
 def play(workload, first, last, name, cpu, keep=""):

@@ -2,11 +2,13 @@
 /*
  * For tests: a User Mode Linux kernel has a file of the host as its region, iomem=ism,FILE on the
  * command line, and a pipe for each doorbell.  An eventfd would not do: it raises no SIGIO, by
- * which such a kernel gets its interrupts.
+ * which such a kernel gets its interrupts.  Guests whose runs follow from a seed ring over their
+ * cable instead, see tools/testing/vm/seed/cable.c.
  */
 #include <linux/err.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <asm/seed.h>
 #include <irq_kern.h>
 #include <irq_user.h>
 #include <os.h>
@@ -29,7 +31,7 @@ static int uml_irq;
 static void uml_ring(struct ivs_dev *d, u16 to)
 {
 	/* If the pipe is full, the doorbell is ringing already. */
-	if (doorbell[1] >= 0)
+	if (!seed_cable_ring() && doorbell[1] >= 0)
 		os_write_file(doorbell[1], "", 1);
 }
 
@@ -55,8 +57,14 @@ static irqreturn_t uml_interrupt(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
+static void ring_over_cable(void *arg)
+{
+	ivs_interrupt(arg);
+}
+
 static int listen_to_bell(void)
 {
+	seed_cable_on_ring(ring_over_cable, ivs_uml);
 	if (doorbell[0] < 0)
 		return 0;
 	uml_irq = um_request_irq(UM_IRQ_ALLOC, doorbell[0], IRQ_READ, uml_interrupt, 0,
@@ -81,6 +89,7 @@ static int plug(void *mem, unsigned long len)
 	rc = listen_to_bell();
 	if (rc) {
 		ivs_leave(ivs_uml);
+		seed_cable_on_ring(NULL, NULL);
 		ivs_stop(ivs_uml);
 		ivs_uml = NULL;
 	}
@@ -90,6 +99,7 @@ static int plug(void *mem, unsigned long len)
 static void unplug(void)
 {
 	ivs_leave(ivs_uml);
+	seed_cable_on_ring(NULL, NULL);
 	if (uml_irq > 0)
 		um_free_irq(uml_irq, ivs_uml);
 	ivs_stop(ivs_uml);

@@ -13,8 +13,8 @@
  *	points		  one of EVERY points is a decision, wherever it is
  *	places		  one of EVERY places in the code, and there every fourth time: code that
  *			  runs seldom is as likely as a loop
- *	priorities	  few decisions: a task sleeps for so long that all the others come to
- *			  rest first, as where PCT changes a priority
+ *	priorities	  few decisions: a task sleeps until all the others have come to rest,
+ *			  as where PCT changes a priority
  *
  *	seed=N[,EVERY]	  EVERY is 0, or missing: the seed chooses
  *	seed_trace=FROM	  keep the points of the run from this one on

@@ -12,9 +12,16 @@ void __seed_point(unsigned long ip);
 void seed_syscall(void);
 bool seed_softirqs_later(unsigned long ip);
 
+/* seed_cable.c */
+bool seed_cable_reach(u64 time);
+bool seed_cable_ring(void);
+void seed_cable_on_ring(void (*fn)(void *arg), void *arg);
+
 /* time.c */
+struct time_travel_event;
 unsigned long long time_travel_now(void);
 void time_travel_jump(unsigned long ns);
+void time_travel_expect(struct time_travel_event *e, u64 time);
 
 /* random.c */
 void random_forget(void);

@@ -435,7 +435,8 @@ unsigned int poll_mask(int fd, unsigned int events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 
-	X(poll(&p, 1, 0));
+	/* A signal that the case waits for may be pending. */
+	X(TEMP_FAILURE_RETRY(poll(&p, 1, 0)));
 	return p.revents;
 }
 
