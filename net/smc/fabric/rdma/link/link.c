@@ -28,8 +28,14 @@ const struct smc_link_ops *smc_link_owner_ops __ro_after_init;
 static int init_errno;
 module_param(init_errno, int, 0600);
 MODULE_PARM_DESC(init_errno, "positive errno with which each new queue pair fails; 0 for none");
+
+/* For tests from a seed: soft-RoCE that tries again, because time has jumped, ends the link. */
+static unsigned char ack_timeout = 18;
+module_param(ack_timeout, byte, 0600);
+MODULE_PARM_DESC(ack_timeout, "time for an acknowledgment of a device, 4096 ns << N");
 #else
 #define init_errno	0
+#define ack_timeout	18
 #endif
 
 /* Some drivers return -EAGAIN when out of resources; here -EAGAIN makes a connection wait. */
@@ -304,10 +310,11 @@ static int ready_to_send(struct smc_link *link)
 	struct ib_qp_attr attr = {
 		.qp_state	= IB_QPS_RTS,
 		/*
-		 * Seven tries of 1.07 s.  The peer notices a loss inside a message at once, so
-		 * the timeout can be long enough not to mistake a slow machine for a loss.
+		 * Seven tries of 4096 ns << 18, 1.07 s.  The peer notices a loss inside a message
+		 * at once, so the timeout can be long enough not to mistake a slow machine for a
+		 * loss.
 		 */
-		.timeout	= 18,
+		.timeout	= ack_timeout,
 		.retry_cnt	= 6,
 		/*
 		 * Without limit.  The peer sets the delay between tries, mostly 160 us or less:
