@@ -268,7 +268,8 @@ def check_rig(part):
 
 def check_seeds(part):
     """Plays every workload with a seed, and checks that a seed repeats a run."""
-    if not ready(part):
+    if not ready(part, "um", PLAIN) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
+        part.line("not ok - build what the seeds need")
         return
     with slots.one(60), slots.one(60):
         part.stream("same").suite("same", [f"{TESTING}/vm/test_seed"])
@@ -279,7 +280,7 @@ def check_seeds(part):
 def check_soak_seeds(part):
     """Plays new seeds of all workloads in turn, for SMC_SOAK_SECONDS."""
     minutes = int(os.environ.get("SMC_SOAK_SECONDS", 7200)) / 60
-    if ready(part):
+    if ready(part, "um", PLAIN) and not part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
         part.suite("seeds", [f"{TESTING}/seeds", "all", "--new", "--minutes", f"{minutes}", "--built"])
 
 

@@ -28,7 +28,10 @@ HOSTS = {
 }
 SLOW = 10		# jumps of the clock slow everything down; a hang costs nothing
 LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed")
+# A kernel without hooks at one end
+HOSTS["mixed"] = HOSTS["foreign"]
 PAIRS = (*HOSTS, "losses", "shards")
+PLAIN = "um-plain"
 
 
 def pair_command(workload, seed, name):
@@ -43,10 +46,13 @@ def pair_command(workload, seed, name):
         return [f"{RDMA}/failover_pair", *places, "--count", "3", "--each", "3", "--seed", f"{seed}",
                 "--load", LOADS[seed % len(LOADS)]]
     lists = HOSTS[workload]
-    cases = lists[seed % len(lists)].split()
-    kinds = {"ism": ["--ism", "256"], "hosts": []}
-    peer = ["--server", "kernel"] if seed // len(lists) % 2 else ["--client", "kernel"]
-    return [*PAIR, *places, *kinds.get(workload, peer), "--", *cases]
+    cases, odd = lists[seed % len(lists)].split(), seed // len(lists) % 2
+    options = {
+        "ism": ["--ism", "256"],
+        "foreign": ["--server" if odd else "--client", "kernel"],
+        "mixed": ["--kver" if odd else "--client-kver", PLAIN, *(["--client-kver", "um"] if odd else [])],
+    }
+    return [*PAIR, *options.get(workload, []), *places, "--", *cases]
 
 
 def play_pair(workload, seed, name):
@@ -68,7 +74,7 @@ def play(workload, first, last, name, cpu, keep=""):
     for seed in range(first, last + 1):
         with open(f"{files}/{seed}", "w", encoding="ascii") as out:
             out.write(f"keep {keep}\n" if keep and seed == last else "stop\n")
-    command = [f"{HERE}/run", "--kver", "um", "--variant=-test", "--seed", str(first), "--timeout",
+    command = [f"{HERE}/run", "--kver", PLAIN if workload == "plain" else "um", "--variant=-test", "--seed", str(first), "--timeout",
                str(TIMEOUT), "--cpu", str(cpu), "--name", name, "--", PLAY, workload,
                f"{first:09}", f"{last:09}"]
     done = subprocess.run(command, text=True, errors="replace", check=False,
