@@ -53,7 +53,7 @@ def check_newest(part):
     part.suite("loopback-ism", [f"{TESTING}/vm/run", "--kver", "um-7.3", "--variant=-test", "--timeout",
                                 "480", "--name", "check-newest-dibs", "--", f"{TESTING}/guest_dibs"])
     part.suite("headers", ["sh", "-c", f'python3 {SUITE}/admin/tcp_table.py '
-                           f'"$({TESTING}/vm/debug-kernel um-7.3)"'])
+                           f'"$({TESTING}/vm/debug-kernel um 7.3)"'])
 
 
 def check_build(part):
