@@ -12,6 +12,8 @@ TIMEOUT = 900		# seconds for a guest, of which 25 seeds need some fifty
 
 RDMA = os.path.abspath(f"{HERE}/../selftests/smc/rdma")
 PAIR = [f"{RDMA}/pair", "--kver", "um", "--variant=-test"]
+PLAIN = "um-plain"	# a kernel without hooks
+SLOW = 10		# jumps of the clock slow everything down; a hang costs nothing
 # Two hosts play one of the lists of cases of their workload.
 HOSTS = {
     "hosts": ("transfer_quick churn_quick", "many all_ended",
@@ -19,19 +21,17 @@ HOSTS = {
               "half_close_client half_close_server early_churn",
               "close_unread_client close_unread_server late_abort rkeys_cross",
               "device_gone_server device_gone_client transfer_quick", "v1 v1_many by_bytes"),
-    # The kernel's own module as the client or as the server.
+    # The kernel's own module as the client or as the server
     "foreign": ("transfer_quick churn_quick", "many", "half_close_client close_unread_server"),
     "ism": ("transfer_quick churn_quick", "late_write late_abort all_ended",
             "urgent urgent_first urgent_unread urgent_full",
             "half_close_client half_close_server close_unread_client close_unread_server",
             "replugged unplugged_server unplugged_client transfer_quick"),
 }
-SLOW = 10		# jumps of the clock slow everything down; a hang costs nothing
-LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed")
-# A kernel without hooks at one end
+# A kernel without hooks as the client or as the server
 HOSTS["mixed"] = HOSTS["foreign"]
 PAIRS = (*HOSTS, "losses", "shards")
-PLAIN = "um-plain"
+LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed")
 
 
 def pair_command(workload, seed, name):
@@ -55,11 +55,25 @@ def pair_command(workload, seed, name):
     return [*PAIR, *options.get(workload, []), *places, "--", *cases]
 
 
-def play_pair(workload, seed, name):
-    """Plays a seed on two hosts. Returns as play()."""
+def commands(name, keep):
+    """Returns a directory for the commands that guests write to /proc/seed before a run begins, and
+    writes those in @keep: {file: decisions}."""
+    files = f"{TOP}/build/seeds/{name}"
+    os.makedirs(files, exist_ok=True)
+    for file, decisions in keep.items():
+        with open(f"{files}/{file}", "w", encoding="ascii") as out:
+            out.write(f"keep {decisions}\n" if decisions else "stop\n")
+    return files
+
+
+def play_pair(workload, seed, name, keep=()):
+    """Plays a seed on two hosts. @keep: the decisions of each that have an effect, or nothing.
+    Returns as play()."""
+    files = commands(name, {f"host{host}": text for host, text in enumerate(keep or ("", ""), 1)})
     done = subprocess.run(pair_command(workload, seed, name), text=True, errors="replace",
                           check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={**os.environ, "SMC_NO_LEAKS": "1", "SMC_SLOW": f"{SLOW}"})
+                          env={**os.environ, "SMC_SEED_FILES": files, "SMC_NO_LEAKS": "1",
+                               "SMC_SLOW": f"{SLOW}"})
     text = done.stdout
     if said := re.search(rf"\bseed {seed},\d+: .*", text):
         text += f"{'FAILED' if done.returncode else 'clean'} {said[0]}\n"
@@ -69,12 +83,9 @@ def play_pair(workload, seed, name):
 def play(workload, first, last, name, cpu, keep=""):
     """Plays the seeds from first to last, which has only the decisions in keep, if there are any.
     Returns the status and the output."""
-    files = f"{TOP}/build/seeds/{name}"
-    os.makedirs(files, exist_ok=True)
-    for seed in range(first, last + 1):
-        with open(f"{files}/{seed}", "w", encoding="ascii") as out:
-            out.write(f"keep {keep}\n" if keep and seed == last else "stop\n")
-    command = [f"{HERE}/run", "--kver", PLAIN if workload == "plain" else "um", "--variant=-test", "--seed", str(first), "--timeout",
+    files = commands(name, {seed: keep if seed == last else "" for seed in range(first, last + 1)})
+    kver = PLAIN if workload == "plain" else "um"
+    command = [f"{HERE}/run", "--kver", kver, "--variant=-test", "--seed", str(first), "--timeout",
                str(TIMEOUT), "--cpu", str(cpu), "--name", name, "--", PLAY, workload,
                f"{first:09}", f"{last:09}"]
     done = subprocess.run(command, text=True, errors="replace", check=False,
