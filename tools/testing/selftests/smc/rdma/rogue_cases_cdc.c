@@ -484,9 +484,7 @@ static void after_end(uint8_t first, const char *what, bool data)
 	char b[8];
 	ssize_t n;
 
-	cdc_fill(t.c, &m);
-	m.conn_flags = first;
-	cdc_send(t.c, &m);
+	conn_say(t.c, first);
 	if (data) {
 		conn_write(t.c, "late", 4);
 	} else {
@@ -538,16 +536,11 @@ static void reset_after_fin(void)
 static void reset_after_answer(void)
 {
 	struct two t = begin(SERVER);
-	struct smc_cdc_msg m;
 	bool ok = conn_echo(t.c);
 
-	cdc_fill(t.c, &m);
-	m.conn_flags = SMC_CDC_SEND_DONE;
-	cdc_send(t.c, &m);
+	conn_say(t.c, SMC_CDC_SEND_DONE);
 	ok = ok && told_end(t.c);
-	cdc_fill(t.c, &m);
-	m.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORT;
-	cdc_send(t.c, &m);
+	conn_say(t.c, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORT);
 	ok = ok && conn_flags(t.c, SMC_CDC_ABORT);
 	ok = ok && reset_is(t.c, EPIPE);
 	ok = ok && conn_echo(t.other);
@@ -560,12 +553,9 @@ static void shutdown_after_answer(void)
 {
 	struct two t = begin(SERVER);
 	int victim = t.c->s.victim;
-	struct smc_cdc_msg m;
 	bool ok = conn_echo(t.c);
 
-	cdc_fill(t.c, &m);
-	m.conn_flags = SMC_CDC_ABORT;
-	cdc_send(t.c, &m);
+	conn_say(t.c, SMC_CDC_ABORT);
 	ok = ok && conn_flags(t.c, SMC_CDC_ABORT);
 	if (ok && (!shutdown(victim, SHUT_WR) || errno != ENOTCONN))
 		ok = BAD("shutdown() does not fail with ENOTCONN");
@@ -602,9 +592,7 @@ static void closed_token(void)
 	bool ok = conn_echo(t.c);
 	struct smc_cdc_msg m;
 
-	cdc_fill(t.c, &m);
-	m.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED;
-	cdc_send(t.c, &m);
+	conn_say(t.c, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED);
 	ok = ok && told_end(t.c);
 	close(t.c->s.victim);
 	ok = ok && conn_flags(t.c, SMC_CDC_CLOSED);
@@ -626,14 +614,11 @@ static void closed_token(void)
  */
 static struct conn *reuse_after(struct two t, struct conn *before, uint8_t word, bool *ok)
 {
-	struct smc_cdc_msg m;
 	struct conn *after;
 
 	*ok = *ok &&
 	      (before->peer_addr != t.c->peer_addr || BAD("the element is reused too early"));
-	cdc_fill(t.c, &m);
-	m.conn_flags = word;
-	cdc_send(t.c, &m);
+	conn_say(t.c, word);
 	*ok = *ok && link_flush(t.c->l, WAIT_MS) && conn_echo(t.other) && conn_echo(before);
 	after = conn_more(t.other, AT_UP, NULL);
 	*ok = *ok && (after->peer_addr == t.c->peer_addr || BAD("the element is not reused"));
@@ -678,7 +663,6 @@ static void deleted_after_abort(void)
 static void fin_before_answer(bool first)
 {
 	struct two t = begin(SERVER);
-	struct smc_cdc_msg m;
 	bool ok = conn_echo(t.c);
 
 	if (first)
@@ -687,9 +671,7 @@ static void fin_before_answer(bool first)
 	if (!first)
 		shutdown(t.c->s.raw, SHUT_WR);
 	ok = ok && (!wait_mask(t.c->s.raw, POLLERR, 300) || BAD("TCP is reset too early"));
-	cdc_fill(t.c, &m);
-	m.conn_flags = SMC_CDC_ABORT;
-	cdc_send(t.c, &m);
+	conn_say(t.c, SMC_CDC_ABORT);
 	ok = ok && (wait_mask(t.c->s.raw, POLLERR, slow(3000)) || BAD("TCP is not reset")) &&
 	     conn_echo(t.other);
 	end(t);

@@ -476,7 +476,6 @@ static void not_drained(enum role role, bool sends)
 {
 	struct scenery s = begin(role, true);
 	struct conn *before, *after;
-	struct smc_cdc_msg m;
 	struct census both;
 	bool ok;
 
@@ -495,9 +494,7 @@ static void not_drained(enum role role, bool sends)
 	ok = ok && conn_flags(s.c, SMC_CDC_ABORT) &&
 	     (s.c->over == s.to || BAD("the victim aborts over the old link"));
 	conn_move(s.c, s.to);
-	cdc_fill(s.c, &m);
-	m.conn_flags = SMC_CDC_ABORT;
-	cdc_send(s.c, &m);
+	conn_say(s.c, SMC_CDC_ABORT);
 	ok = ok && link_flush(s.to, WAIT_MS) && group_settled(s.to);
 	before = conn_over(s.to);
 	ok = ok && conn_echo(before) &&
@@ -807,16 +804,13 @@ static void alternate(enum role role)
 static void end_after_move(enum role role, uint8_t flags)
 {
 	struct scenery s = begin(role, true);
-	struct smc_cdc_msg m;
 	bool ok = conn_echo(s.c);
 
 	conn_move(s.c, s.to);
 	cdc_validate(s.c, s.c->seqno);
 	if (!(flags & SMC_CDC_ABORT))
 		we_put(s.c, 0, 300);
-	cdc_fill(s.c, &m);
-	m.conn_flags = flags;
-	cdc_send(s.c, &m);
+	conn_say(s.c, flags);
 	if (flags & SMC_CDC_ABORT)
 		ok = ok && victim_is_told(s.c->s, true);
 	else

@@ -673,11 +673,7 @@ static struct conn *one_of_two(enum role role)
 /* Aborts the connection from our side, and closes the victim's socket: the victim forgets it. */
 static bool aborted(struct conn *c)
 {
-	struct smc_cdc_msg m;
-
-	cdc_fill(c, &m);
-	m.conn_flags = SMC_CDC_ABORT;
-	cdc_send(c, &m);
+	conn_say(c, SMC_CDC_ABORT);
 	if (!conn_flags(c, SMC_CDC_ABORT))
 		return false;
 	conn_close(c);

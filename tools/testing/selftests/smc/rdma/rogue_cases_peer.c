@@ -227,7 +227,6 @@ static void never_closes(enum role role)
 {
 	long fin = set_sysctl("../ipv4/tcp_fin_timeout", 1), idle;
 	struct conn *first = conn_begin(role, V21, AT_UP, NULL), *more;
-	struct smc_cdc_msg cdc;
 	struct smc_llc_msg m;
 	bool ok = conn_echo(first);
 
@@ -243,9 +242,7 @@ static void never_closes(enum role role)
 	ok = ok && conn_echo(more) && other_element(more, first);
 	idle = set_sysctl("lgr_idle_time", 1);
 	close_victim(more);
-	cdc_fill(more, &cdc);
-	cdc.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED;
-	cdc_send(more, &cdc);
+	conn_say(more, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED);
 	ok = ok && llc_told_of_end(first->l);
 	set_sysctl("lgr_idle_time", idle);
 	conn_end(more);
@@ -325,7 +322,6 @@ static void killed_handshake(bool confirmed)
 {
 	struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
 	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c, *more;
-	struct smc_cdc_msg cdc;
 	bool ok = conn_echo(first);
 
 	c = conn_more(first, AT_CLC, NULL);
@@ -340,9 +336,7 @@ static void killed_handshake(bool confirmed)
 	ok = ok && conn_echo(more);
 	if (confirmed) {
 		ok = ok && other_element(more, c);
-		cdc_fill(c, &cdc);
-		cdc.conn_flags = SMC_CDC_ABORT;
-		cdc_send(c, &cdc);
+		conn_say(c, SMC_CDC_ABORT);
 		/* Once a later message has been processed, so has the abort. */
 		ok = ok && conn_echo(first);
 		conn_end(more);

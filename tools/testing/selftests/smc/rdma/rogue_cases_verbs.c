@@ -127,16 +127,13 @@ static const enum flavour flavour_of[][2] = {
 static struct conn *begin(enum role role, enum flavour flavour, enum state state)
 {
 	struct conn *c = conn_begin(role, flavour, stage_of[state], NULL);
-	struct smc_cdc_msg m;
 
 	/* Until the victim knows that the connection is up, it may decline instead. */
 	if (state >= IN_USE && !conn_echo(c))
 		give_up("%s", why);
 	if (state != UNUSED)
 		return c;
-	cdc_fill(c, &m);
-	m.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED;
-	cdc_send(c, &m);
+	conn_say(c, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED);
 	conn_close(c);
 	if (!conn_flags(c, SMC_CDC_CLOSED | SMC_CDC_ABORT))
 		give_up("%s", why);

@@ -88,6 +88,15 @@ void cdc_send(struct conn *c, const struct smc_cdc_msg *m)
 	link_send(c->l, b, sizeof(b));
 }
 
+void conn_say(struct conn *c, uint8_t flags)
+{
+	struct smc_cdc_msg m;
+
+	cdc_fill(c, &m);
+	m.conn_flags = flags;
+	cdc_send(c, &m);
+}
+
 void conn_put(struct conn *c, const void *from, size_t len)
 {
 	const uint8_t *b = from;
