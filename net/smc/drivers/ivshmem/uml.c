@@ -72,6 +72,16 @@ static int listen_to_bell(void)
 	return uml_irq < 0 ? uml_irq : 0;
 }
 
+static void unplug(void)
+{
+	ivs_leave(ivs_uml);
+	seed_cable_on_ring(NULL, NULL);
+	if (uml_irq > 0)
+		um_free_irq(uml_irq, ivs_uml);
+	ivs_stop(ivs_uml);
+	ivs_uml = NULL;
+}
+
 static int plug(void *mem, unsigned long len)
 {
 	int rc;
@@ -87,23 +97,9 @@ static int plug(void *mem, unsigned long len)
 		return rc;
 	}
 	rc = listen_to_bell();
-	if (rc) {
-		ivs_leave(ivs_uml);
-		seed_cable_on_ring(NULL, NULL);
-		ivs_stop(ivs_uml);
-		ivs_uml = NULL;
-	}
+	if (rc)
+		unplug();
 	return rc;
-}
-
-static void unplug(void)
-{
-	ivs_leave(ivs_uml);
-	seed_cable_on_ring(NULL, NULL);
-	if (uml_irq > 0)
-		um_free_irq(uml_irq, ivs_uml);
-	ivs_stop(ivs_uml);
-	ivs_uml = NULL;
 }
 
 int ivs_uml_init(void)
