@@ -189,6 +189,14 @@ def ready(part, *kvers):
     return not wrong
 
 
+def ready_for_peers(part, *kvers):
+    """As ready(), and the kernel's own module is there as a peer."""
+    if ready(part, *kvers) and not part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
+        return True
+    part.line("not ok - build what two hosts need")
+    return False
+
+
 def play(stream, script, *options, kver="um", seconds=0, **environment):
     """Runs one guest, as soon as there is a free slot."""
     with slots.one(seconds) as cpu:
@@ -268,8 +276,7 @@ def check_rig(part):
 
 def check_seeds(part):
     """Plays every workload with a seed, and checks that a seed repeats a run."""
-    if not ready(part, "um", PLAIN) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
-        part.line("not ok - build what the seeds need")
+    if not ready_for_peers(part, "um", PLAIN):
         return
     with slots.one(60), slots.one(60):
         part.stream("same").suite("same", [f"{TESTING}/vm/test_seed"])
@@ -280,7 +287,7 @@ def check_seeds(part):
 def check_soak_seeds(part):
     """Plays new seeds of all workloads in turn, for SMC_SOAK_SECONDS."""
     minutes = int(os.environ.get("SMC_SOAK_SECONDS", 7200)) / 60
-    if ready(part, "um", PLAIN) and not part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
+    if ready_for_peers(part, "um", PLAIN):
         part.suite("seeds", [f"{TESTING}/seeds", "all", "--new", "--minutes", f"{minutes}", "--built"])
 
 
@@ -299,8 +306,7 @@ PAIRS = {
 def check_pairs(part):
     """Runs two hosts with soft-RoCE, which times out when it has to wait. So only one pair runs at
     a time, and it has priority over all others."""
-    if not ready(part) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
-        part.line("not ok - build what the pairs need")
+    if not ready_for_peers(part):
         return
     play(part.stream("taken"), [f"{TESTING}/guest_taken"])
     for name, (client, server, cases) in PAIRS.items():
@@ -326,8 +332,7 @@ NO_HOOKS = {
 
 
 def check_nohooks_pairs(part):
-    if not ready(part, "um", PLAIN) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
-        part.line("not ok - build what the pairs need")
+    if not ready_for_peers(part, "um", PLAIN):
         return
     for name, (client, client_kver, server, server_kver) in NO_HOOKS.items():
         cases = PAIRS[f"{client}-{server}"][2].split()
@@ -426,8 +431,7 @@ def check_failover_quick(part):
 def check_failover(part):
     """Runs all cases, a thousand losses in a row, asymmetric links, a hundred losses in version 1,
     and the kernel's own module at either end."""
-    if not ready(part) or part.run([f"{TESTING}/vm/kernel-loopback", "um"]):
-        part.line("not ok - build what the pairs need")
+    if not ready_for_peers(part):
         return
     names = []
     lines_of([FAILOVER, "--list"], lambda line: names.append(line.split()[0]))

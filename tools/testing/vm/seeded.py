@@ -36,23 +36,23 @@ LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed")
 
 def pair_command(workload, seed, name):
     """Returns the command that plays a seed on two hosts."""
-    places = ["--name", name, "--from-seed", f"{seed}", "--timeout", f"{TIMEOUT // SLOW}"]
-    shard = f"{seed % 24 + 1}/24"
+    run = ["--name", name, "--timeout", f"{TIMEOUT // SLOW}"]
     if workload == "shards":
-        return [f"{HERE}/run", "--kver", "um", "--variant=-test", "--vms", "2", "--name", name,
-                "--seed", f"{seed}", "--timeout", f"{TIMEOUT // SLOW}", "--", f"{RDMA}/sock_pair", "-N",
-                "-V", "smc4", "-T", "1000", "--shard", shard]
+        return [f"{HERE}/run", *run, "--kver", "um", "--variant=-test", "--vms", "2",
+                "--seed", f"{seed}", "--", f"{RDMA}/sock_pair", "-N", "-V", "smc4", "-T", "1000",
+                "--shard", f"{seed % 24 + 1}/24"]
+    run += ["--from-seed", f"{seed}"]
     if workload == "losses":
-        return [f"{RDMA}/failover_pair", *places, "--count", "3", "--each", "3", "--seed", f"{seed}",
+        return [f"{RDMA}/failover_pair", *run, "--count", "3", "--each", "3", "--seed", f"{seed}",
                 "--load", LOADS[seed % len(LOADS)]]
     lists = HOSTS[workload]
     cases, odd = lists[seed % len(lists)].split(), seed // len(lists) % 2
     options = {
         "ism": ["--ism", "256"],
         "foreign": ["--server" if odd else "--client", "kernel"],
-        "mixed": ["--kver" if odd else "--client-kver", PLAIN, *(["--client-kver", "um"] if odd else [])],
+        "mixed": ["--kver", PLAIN, "--client-kver", "um"] if odd else ["--client-kver", PLAIN],
     }
-    return [*PAIR, *options.get(workload, []), *places, "--", *cases]
+    return [*PAIR, *options.get(workload, []), *run, "--", *cases]
 
 
 def commands(name, keep):
