@@ -58,7 +58,7 @@ static bool waits(const struct sock *sk, const struct smc_conn *c)
 }
 
 /**
- * smc_conn_watch() - there is no room: check from now on that the peer reads
+ * smc_conn_watch() - begin to check whether the peer reads, because a sender waits for room
  * @sk: the socket
  * @c: its connection; the caller has called smc_conn_ask_for_room()
  *

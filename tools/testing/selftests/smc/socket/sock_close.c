@@ -91,8 +91,8 @@ static void recv_answer(int fd)
 }
 
 /*
- * What was sent just before such a close() arrives all the same. So many connections end together
- * that the device does not have room for all of their messages.
+ * close() with unread data does not lose what was sent before it. A hundred connections end at
+ * once, and the device does not have room for all of their messages.
  */
 static void close_answered_server(void)
 {
