@@ -50,6 +50,7 @@
 #define SAMPLE		1024
 #define N_SAMPLES	65536
 #define N_TRACE		131072
+#define STANDSTILL	65536
 
 enum seed_way { BY_POINTS, BY_PLACES, BY_PRIORITIES, N_WAYS };
 enum seed_kind { SEED_JUMP, SEED_SWITCH, SEED_JUMP_SWITCH, SEED_STALL, SEED_LATER, N_KINDS };
@@ -81,7 +82,7 @@ struct seed_step {
 bool seed_given, seed_running;
 EXPORT_SYMBOL_GPL(seed_running);
 
-static u64 given_seed, seed, state, hash;
+static u64 given_seed, seed, state, hash, looked_at;
 static u32 given_every, every, later_every, places_key;
 static enum seed_way way;
 static unsigned long points, decisions, n_events, done[N_KINDS], trace_from = ULONG_MAX;
@@ -120,6 +121,7 @@ static void begin(u64 number)
 	points = 0;
 	decisions = 0;
 	hash = 0;
+	looked_at = 0;
 	n_events = 0;
 	memset(done, 0, sizeof(done));
 }
@@ -203,6 +205,14 @@ static void notrace decide(unsigned long ip)
 		switch_task();
 }
 
+/* A task may spin until one that is switched out has run. Without a tick it would spin for ever. */
+static void notrace end_standstill(void)
+{
+	if (time_travel_now() == looked_at)
+		time_travel_jump(TICK_NSEC);
+	looked_at = time_travel_now();
+}
+
 static bool notrace is_decision(unsigned long ip)
 {
 	u32 drawn = seed_random();
@@ -222,6 +232,8 @@ void notrace __seed_point(unsigned long ip)
 		samples[points / SAMPLE] = hash;
 	if (steps && points - trace_from < N_TRACE)
 		steps[points - trace_from] = (struct seed_step){ ip, current->pid };
+	if (points % STANDSTILL == 0)
+		end_standstill();
 	/* What happens in there comes to points itself. */
 	if (is_decision(ip))
 		decide(ip);
