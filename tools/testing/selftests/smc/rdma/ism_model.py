@@ -203,8 +203,9 @@ def charged(machine, session):
         if machine.is_server:
             listener.bind((HOST, PORT))
             listener.listen()
-        session.exchange("listening")
         before = own.current()
+        # The client connects only when both have read it.
+        session.exchange("listening")
         for _ in range(ENDS):
             opened.enter_context(one_end(machine, listener))
         grown = own.current() - before
