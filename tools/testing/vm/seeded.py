@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Guests whose runs follow from a seed (seed/seed.c), and that play a workload: one guest that plays
 a list of seeds, or two hosts with a network between them (seed/cable.c) that play one."""
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -32,6 +33,13 @@ HOSTS = {
 HOSTS["mixed"] = HOSTS["foreign"]
 PAIRS = (*HOSTS, "losses", "shards")
 LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed")
+
+
+def threads():
+    """Returns an executor with a thread for each processor, on which its guests run, too."""
+    free = sorted(os.sched_getaffinity(0))
+    return concurrent.futures.ThreadPoolExecutor(
+        len(free), initializer=lambda: os.sched_setaffinity(0, {free.pop()}))
 
 
 def pair_command(workload, seed, name):
@@ -80,14 +88,13 @@ def play_pair(workload, seed, name, keep=()):
     return done.returncode, text
 
 
-def play(workload, first, last, name, cpu, keep=""):
+def play(workload, first, last, name, keep=""):
     """Plays the seeds from first to last, which has only the decisions in keep, if there are any.
     Returns the status and the output."""
     files = commands(name, {seed: keep if seed == last else "" for seed in range(first, last + 1)})
     kver = PLAIN if workload == "plain" else "um"
     command = [f"{HERE}/run", "--kver", kver, "--variant=-test", "--seed", str(first), "--timeout",
-               str(TIMEOUT), "--cpu", str(cpu), "--name", name, "--", PLAY, workload,
-               f"{first:09}", f"{last:09}"]
+               str(TIMEOUT), "--name", name, "--", PLAY, workload, f"{first:09}", f"{last:09}"]
     done = subprocess.run(command, text=True, errors="replace", check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={**os.environ, "SMC_SEED_FILES": files, "SMC_NO_LEAKS": "1"})
