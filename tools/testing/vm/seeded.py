@@ -18,14 +18,15 @@ SLOW = 10		# jumps of the clock slow everything down; a hang costs nothing
 # Two hosts play one of the lists of cases of their workload.
 HOSTS = {
     "hosts": ("transfer_quick churn_quick", "many all_ended",
-              "few_wr_many transfer_unequal", "urgent urgent_first urgent_unread urgent_full",
+              "few_wr_many transfer_unequal few_wr_urgent_abort",
+              "urgent urgent_first urgent_unread urgent_full urgent_left urgent_abort all_ended",
               "half_close_client half_close_server early_churn",
               "close_unread_client close_unread_server late_abort rkeys_cross",
               "device_gone_server device_gone_client transfer_quick", "v1 v1_many by_bytes"),
     # The kernel's own module as the client or as the server
     "foreign": ("transfer_quick churn_quick", "many", "half_close_client close_unread_server"),
     "ism": ("transfer_quick churn_quick", "late_write late_abort all_ended",
-            "urgent urgent_first urgent_unread urgent_full",
+            "urgent urgent_first urgent_unread urgent_full urgent_left urgent_abort all_ended",
             "half_close_client half_close_server close_unread_client close_unread_server",
             "replugged unplugged_server unplugged_client transfer_quick"),
 }

@@ -76,19 +76,18 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 	/* A peer that respects its window cannot let us consume more than one ring in between. */
 	news->cons = clamp(smc_urgent_taken(c), m->sent_cons, m->sent_cons + c->rx_size);
 	test_delay();
-	/* A peer that has closed refuses data that send() has accepted before: it must get them. */
 	if (READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT) || m->sent_flags & SMC_CDC_CLOSED) {
 		prod = m->sent_prod;
-	} else if (unlikely(smc_count_read(&c->tx_urg) || READ_ONCE(m->urg_coming))) {
+	} else if (unlikely(smc_count_read(&c->tx_urg) || READ_ONCE(m->urg_coming)) &&
+		   !(READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_CLOSED))) {
+		/*
+		 * A peer that has closed is excepted: it reads no urgent byte any more, and refuses
+		 * data that send() has accepted before, so it must get them.
+		 */
 		prod = urgent_limit(m, pub, &prod_flags);
-		if (prod != pub && flags & SMC_CDC_ABORT) {
-			/* An abort does not wait until the peer has read the urgent byte. */
-			prod = m->sent_prod;
-			prod_flags = 0;
-		} else if (prod != pub) {
-			/* The end of the stream must follow the data that is held back here. */
+		/* The end of the stream must follow what is held back here; an abort does not. */
+		if (prod != pub && !(flags & SMC_CDC_ABORT))
 			flags = m->sent_flags;
-		}
 	}
 	/* Only ABORT may follow CLOSED; over SMC-D nothing may, and @tx_disabled is set. */
 	if (m->tx_disabled || (prod == m->sent_prod && flags == m->sent_flags &&
@@ -450,6 +449,9 @@ static void take_flags(struct smc_msg_conn *m, u8 flags)
 		smc_conn_abort(c);
 	} else if (flags & SMC_CDC_CLOSED && !(known & BIT(SMC_FLAG_CLOSED))) {
 		smc_conn_peer_event(c, SMC_EV_PEER_CLOSE);
+		/* Data behind an urgent byte, and our own end, no longer wait for it. */
+		if (unlikely(smc_count_read(&m->urg_advertised)) && smp_load_acquire(&m->attached))
+			say(m);
 	} else if (flags & SMC_CDC_SEND_DONE && !(known & BIT(SMC_FLAG_DONE))) {
 		smc_conn_peer_event(c, SMC_EV_PEER_DONE);
 	}

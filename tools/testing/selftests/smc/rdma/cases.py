@@ -586,6 +586,7 @@ def unload(machine, session):
     return ""
 
 
+FEW_WR = sysctls(both={"smcr_max_send_wr": 4, "smcr_max_recv_wr": 4})
 CASES = [
     Case("transfer", bytes=64 * MIB, timeout=400, look=show_link),
     Case("transfer_quick", "transfer", bytes=4 * MIB, look=show_link),
@@ -613,10 +614,8 @@ CASES = [
     Case("duplex_long", "duplex", count=6000, threads=4, timeout=900,
          quick=False),
     # A device with few work requests: all connections wait for each other's completions.
-    Case("few_wr", "transfer", bytes=4 * MIB, quick=False,
-         around=sysctls(both={"smcr_max_send_wr": 4, "smcr_max_recv_wr": 4})),
-    Case("few_wr_many", "at_once", count=100, threads=4, quick=False,
-         around=sysctls(both={"smcr_max_send_wr": 4, "smcr_max_recv_wr": 4})),
+    Case("few_wr", "transfer", bytes=4 * MIB, quick=False, around=FEW_WR),
+    Case("few_wr_many", "at_once", count=100, threads=4, quick=False, around=FEW_WR),
     Case("many", "at_once", count=300, threads=4, look=at_least_groups(2), timeout=300),
     Case("max_conns_16", "at_once", count=40, threads=2, look=at_least_groups(3),
          around=sysctls(kernel={"smcr_max_conns_per_lgr": 16}), timeout=120),
@@ -629,6 +628,9 @@ CASES = [
     Case("urgent_first", count=20, quick=False),
     Case("urgent_unread"),
     Case("urgent_full"),
+    Case("urgent_left"),
+    Case("urgent_abort"),
+    Case("few_wr_urgent_abort", "urgent_abort", quick=False, around=FEW_WR),
     Case("half_close_client"),
     Case("half_close_server"),
     Case("close_unread_client"),
@@ -854,7 +856,7 @@ BY_NAME = {case.name: case for case in CASES}
 ISM_COMMON = (
     "transfer_quick one_way transfer_poll transfer_v6 transfer_ipproto transfer_16k transfer_128k "
     "transfer_512k transfer_unequal duplex duplex_unequal many churn_quick urgent urgent_first "
-    "urgent_unread urgent_full shown_ism half_close_client half_close_server close_unread_client "
+    "urgent_unread urgent_full urgent_left urgent_abort shown_ism half_close_client half_close_server close_unread_client "
     "close_unread_server late_abort late_abort_leak late_write early_churn strangers kill_client kill_server all_ended tcp_server tcp_client sweep unload after_tcp "
     "lies_count lies_wrap lies_consumed lies_consumed_wrap").split()
 # For `pair --ism`

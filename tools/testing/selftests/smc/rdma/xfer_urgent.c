@@ -244,6 +244,76 @@ static void urgent_full_client(void)
 	close(fd);
 }
 
+/* The peer closes before it has read the urgent byte, so the data behind that are held back. */
+static void urgent_left_server(void)
+{
+	int fd = open_pair();
+	char c;
+
+	want_sigurg(fd);
+	meet("ready");
+	meet("sent");
+	/* Not poll(), which takes the byte out of the way of the data behind it. */
+	while (opt.strict && !urgent_signals)
+		usleep(1000);
+	X(shutdown(fd, SHUT_RDWR));
+	while (recv(fd, &c, 1, 0) > 0)
+		;
+	meet("shut down");
+	close(fd);
+	meet("closed");
+}
+
+/* This end must be told that they are lost. */
+static void urgent_left_client(void)
+{
+	int fd = open_pair();
+	struct pollfd p = { .fd = fd };
+
+	meet("ready");
+	send_urgent(fd, "U");
+	send_all(fd, "lost", 4);
+	meet("sent");
+	meet("shut down");
+	if (opt.strict && X(poll(&p, 1, 20000)) != 1)
+		die("nobody says for 20 s that data were lost");
+	close(fd);
+	meet("closed");
+}
+
+#define NR_SMALL	400
+
+/* Data before an urgent byte arrive even if the connection is aborted before they are sent. */
+static void urgent_abort_server(void)
+{
+	int fd = open_pair();
+
+	meet("unread");
+	for (int i = 0; i < NR_SMALL; i++)
+		send_all(fd, "0123456789", 10);
+	send_urgent(fd, "U");
+	send_all(fd, "held back", 9);
+	close(fd);
+	meet("end");
+}
+
+static void urgent_abort_client(void)
+{
+	int fd = open_pair();
+	size_t total = 0;
+	char buf[1000];
+	ssize_t n;
+
+	send_all(fd, "unread", 6);
+	meet("unread");
+	while ((n = recv(fd, buf, sizeof(buf), 0)) > 0)
+		total += n;
+	if (opt.strict && (n != -1 || errno != ECONNRESET || total < 10 * NR_SMALL))
+		die("%zu bytes, then recv() returned %zd, errno %d", total, n, errno);
+	meet("end");
+	close(fd);
+}
+
 const struct test_case urgent_cases[] = {
 	{ "urgent", urgent_server, urgent_client, "urgent bytes among others" },
 	{ "urgent_first", urgent_first_server, urgent_first_client,
@@ -252,5 +322,9 @@ const struct test_case urgent_cases[] = {
 	  "urgent bytes that are not read out of band, or inline" },
 	{ "urgent_full", urgent_full_server, urgent_full_client,
 	  "an urgent byte across a full window" },
+	{ "urgent_left", urgent_left_server, urgent_left_client,
+	  "close() in front of an urgent byte with data behind it" },
+	{ "urgent_abort", urgent_abort_server, urgent_abort_client,
+	  "an abort behind much data and an urgent byte" },
 	{ 0 }
 };
