@@ -185,7 +185,8 @@ void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
 		spin_unlock_bh(&c->state_lock);
 		return;
 	}
-	if (event == SMC_EV_PEER_ABORT && c->rx_flags & BIT(SMC_FLAG_DONE))
+	/* Two threads may report an abort. */
+	if (event == SMC_EV_PEER_ABORT && smc_conn_end_came_first(c->rx_flags))
 		news |= BIT(SMC_FLAG_BROKEN);
 	/* Release: the preceding data comes first, because readers check the flags first. */
 	smp_store_release(&c->rx_flags, c->rx_flags | news);

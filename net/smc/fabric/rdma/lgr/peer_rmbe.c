@@ -90,8 +90,9 @@ bool smc_lgr_rmb_used(struct smc_lgr *lgr, unsigned int rtoken)
  * @lgr: the link group
  * @rtoken: the number that the RMB had, see smc_rtoken_del()
  *
- * Connections that the peer has not closed before have lost their elements.  The device would
- * refuse a write to them, which would break the link for all other connections.
+ * A connection that has not told the peer of its own end, after which it writes nothing more, has
+ * lost its element.  The device would refuse a write to it, which would break the link for all
+ * other connections.
  *
  * Context: the engine's work.
  */
@@ -102,7 +103,7 @@ void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken)
 
 	rcu_read_lock();
 	hash_for_each_rcu(lgr->by_peer_rmbe, bucket, lconn, rmbe_node)
-		if (lconn->rtoken == rtoken && !smc_conn_peer_ended(&lconn->msg.conn))
+		if (lconn->rtoken == rtoken && !smc_msg_end_said(&lconn->msg))
 			cut_off_if_alive(lconn);
 	rcu_read_unlock();
 	disown_rmbes(lgr, rtoken);
