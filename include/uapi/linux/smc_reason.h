@@ -76,6 +76,9 @@
 	X(BOTH_CLIENTS, 0x5c02000a,					\
 	  "both ends have connected to each other at the same time",	\
 	  "nothing to do, or let one of them listen: such a connection is TCP") \
+	X(WITHDRAWN, 0x5c02000b,					\
+	  "the program closed or disconnected the socket during the SMC handshake", \
+	  "nothing to do")						\
 	/* resources of this host */					\
 	X(NO_MEMORY, 0x5c030001,					\
 	  "there was no memory for the connection",			\

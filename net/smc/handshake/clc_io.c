@@ -94,6 +94,9 @@ bool smc_clc_flush(struct smc_handshake *hs)
 
 	mine = smc_hs_lock(hs);
 	rc = mine ? send_locked(sk, buf + hs->sent, hs->to_send) : 0;
+	if (mine)
+		assign_bit(SMC_HS_PROPOSED, &hs->flags, hs->step == SMC_HS_ACCEPT &&
+			   hs->verdict == SMC_HS_OPEN && rc == hs->to_send);
 	smc_hs_unlock(hs);
 	if (!mine)
 		return false;
@@ -107,10 +110,35 @@ bool smc_clc_flush(struct smc_handshake *hs)
 		return false;
 	}
 	trace_smc_clc_sent(sk, buf, hs->sent + hs->to_send, rc < 0 ? rc : 0);
+	if (rc < 0)
+		smc_hs_forget_unsent(hs);
 	hs->to_send = 0;
 	if (rc < 0)
 		smc_hs_end_reset(hs, hs->reason ?: SMC_REASON_INTERNAL, ECONNRESET);
 	return true;
+}
+
+/**
+ * smc_clc_send_last() - send a message in front of the end of the TCP connection
+ * @hs: the handshake, which is in no message
+ * @buf: the message
+ * @len: its length, or the negative errno of its encoder
+ *
+ * Context: any; the caller holds the socket's lock.
+ */
+void smc_clc_send_last(struct smc_handshake *hs, const u8 *buf, int len)
+{
+	struct tcp_sock *tp = tcp_sk(hs->sk);
+	u8 nonagle = tp->nonagle;
+	int rc;
+
+	if (WARN_ON_ONCE(len < 0))
+		return;
+	/* What Nagle's algorithm holds back, a reset discards. */
+	tp->nonagle |= TCP_NAGLE_OFF;
+	rc = send_locked(hs->sk, buf, len);
+	tp->nonagle = nonagle;
+	trace_smc_clc_sent(hs->sk, buf, len, min(rc, 0));
 }
 
 /* How many bytes the message, or its header, still lacks. */

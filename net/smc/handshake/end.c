@@ -11,15 +11,24 @@ module_param(hold_settled, bool, 0600);
 MODULE_PARM_DESC(hold_settled, "hold each handshake after its outcome is visible");
 #endif
 
-static void send_decline(struct smc_handshake *hs, enum smc_reason reason)
+static struct smc_clc_decline decline_of(const struct smc_handshake *hs, enum smc_reason reason)
 {
+	u8 version = READ_ONCE(hs->neg.version);
 	struct smc_clc_decline d = {
-		.version	= hs->neg.version ?: SMC_CLC_V2,
+		.version	= version ?: SMC_CLC_V2,
 		.diagnosis	= reason,
 		.out_of_sync	= reason == SMC_REASON_OUT_OF_SYNC,
 		.os_type	= SMC_CLC_OS_LINUX,
-		.has_types	= hs->neg.version != SMC_CLC_V1,
+		.has_types	= version != SMC_CLC_V1,
 	};
+
+	smc_hs_peer_id(sock_net(hs->sk), d.peer_id);
+	return d;
+}
+
+static void send_decline(struct smc_handshake *hs, enum smc_reason reason)
+{
+	struct smc_clc_decline d = decline_of(hs, reason);
 
 	if (hs->neg.server && hs->step <= SMC_HS_PREPARE) {
 		const struct smc_clc_proposal *p = &hs->area.proposal;
@@ -32,8 +41,29 @@ static void send_decline(struct smc_handshake *hs, enum smc_reason reason)
 		d.rc_rv2 = p->smcr_v2 ? why[SMC_OFFER_RV2] ?: reason : 0;
 		d.rc_rv1 = p->smcr_v1 ? why[SMC_OFFER_RV1] ?: reason : 0;
 	}
-	smc_hs_peer_id(sock_net(hs->sk), d.peer_id);
 	smc_clc_send(hs, smc_clc_encode_decline(&d, hs->area.buf, sizeof(hs->area.buf)));
+}
+
+/**
+ * smc_hs_withdraw() - end the handshake of a socket that is closed or disconnected
+ * @sk: the socket, locked by a system call
+ *
+ * A client that has sent a Proposal declines first. The Accept may be on its way, and will find
+ * nobody. So nothing else would ever tell the server that this end does not use its element.
+ *
+ * Context: process.
+ */
+void smc_hs_withdraw(struct sock *sk)
+{
+	struct smc_handshake *hs = rcu_dereference_protected(smc_sk(sk)->hs, 1);
+	struct smc_clc_decline d;
+	u8 buf[SMC_CLC_DECLINE_MAX];
+
+	if (hs && test_and_clear_bit(SMC_HS_PROPOSED, &hs->flags)) {
+		d = decline_of(hs, SMC_REASON_WITHDRAWN);
+		smc_clc_send_last(hs, buf, smc_clc_encode_decline(&d, buf, sizeof(buf)));
+	}
+	smc_hs_detach(sk);
 }
 
 /**

@@ -72,6 +72,9 @@ void smc_hs_begin(struct sock *sk, bool crossed);
 void smc_hs_event(struct sock *sk);
 void smc_hs_detach(struct sock *sk);
 
+/* end.c */
+void smc_hs_withdraw(struct sock *sk);
+
 /* engine.c */
 struct smc_handshake *smc_hs_new(struct sock *sk, const struct sock *payer,
 				 const struct smc_hs_role *role,

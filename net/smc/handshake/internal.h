@@ -57,6 +57,7 @@ enum smc_hs_flag {
 	SMC_HS_AWAIT,		/* client: a child may claim it until the timer expires */
 	SMC_HS_CLAIMED,		/* client: a child has claimed it and will decide; never cleared */
 	SMC_HS_DECIDED,		/* client: the child has decided; never cleared */
+	SMC_HS_PROPOSED,	/* client: the Proposal is on its way, and nothing follows it yet */
 };
 
 /* How the handshake ends, once that is known. */
@@ -180,6 +181,7 @@ void smc_hs_unlock(struct smc_handshake *hs) __releases(&hs->sk->sk_lock.slock);
 /* clc_io.c: messages over the TCP connection */
 void smc_clc_send(struct smc_handshake *hs, int len);
 bool smc_clc_flush(struct smc_handshake *hs);
+void smc_clc_send_last(struct smc_handshake *hs, const u8 *buf, int len);
 int smc_clc_ahead(struct smc_handshake *hs);
 int smc_clc_recv(struct smc_handshake *hs);
 
@@ -205,6 +207,16 @@ bool smc_hs_finish(struct smc_handshake *hs);
 static inline bool smc_hs_late_decline(const struct smc_handshake *hs)
 {
 	return hs->neg.first_contact && hs->neg.fabric->ops->late_decline;
+}
+
+/*
+ * The handshake ends. If TCP has taken nothing of the Accept, the client never learns of our end,
+ * and will not use it.
+ */
+static inline void smc_hs_forget_unsent(struct smc_handshake *hs)
+{
+	if (hs->step == SMC_HS_CONFIRM && hs->verdict == SMC_HS_OPEN && hs->to_send && !hs->sent)
+		hs->neg.fabric->ops->refused(hs->conn, false);
 }
 
 /* The stream has ended without a reset. */

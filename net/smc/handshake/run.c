@@ -22,15 +22,16 @@ static void detach_conn(struct smc_handshake *hs)
 {
 	struct smc_conn *c = hs->conn;
 
-	hs->conn = NULL;
 	if (hs->pair.client)
 		smc_pair_refuse(hs->pair.client, SMC_REASON_PEER_CLOSED);
 	if (hs->neg.priv)
 		hs->neg.fabric->ops->forget(&hs->neg);
 	if (!c)
 		return;
+	smc_hs_forget_unsent(hs);
 	smc_conn_set_notify(c, NULL, NULL);
 	smc_conn_abort(c);
+	hs->conn = NULL;
 	c->ops->detach(c);
 	smc_conn_put(c);
 }

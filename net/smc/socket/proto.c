@@ -159,7 +159,7 @@ int smc_disconnect(struct sock *sk, int flags)
 	/* A listener's raw copy that TCP discards, or a TCP child that was moved to us. */
 	if (!smc_is_ours(sk))
 		return smc_family(sk)->tcp->disconnect(sk, flags);
-	smc_hs_detach(sk);
+	smc_hs_withdraw(sk);
 	c = smc->conn;
 	if (c) {
 		smc_conn_abort(c);

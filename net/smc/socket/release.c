@@ -238,7 +238,7 @@ static inline void test_delay(void) { }
 static void end_handshake(struct sock *sk)
 {
 	lock_sock(sk);
-	smc_hs_detach(sk);
+	smc_hs_withdraw(sk);
 	if (smc_negotiating(smc_sk(sk)))
 		smc_to_closed(sk);
 	release_sock(sk);

@@ -331,6 +331,9 @@ int smc_clc_encode_proposal(const struct smc_clc_proposal *p, u8 *buf,
 int smc_clc_encode_accept(const struct smc_clc_accept *a, u8 *buf,
 			  size_t size);
 
+/* The longest Decline is that of version 2. */
+#define SMC_CLC_DECLINE_MAX	44
+
 /**
  * smc_clc_encode_decline() - encode a Decline
  * @d: the content

@@ -429,6 +429,8 @@ int smc_clc_encode_accept(const struct smc_clc_accept *a, u8 *buf,
 	return len;
 }
 
+static_assert(sizeof(struct smc_clc_w_decline_v2) + SMC_CLC_EYE_LEN == SMC_CLC_DECLINE_MAX);
+
 int smc_clc_encode_decline(const struct smc_clc_decline *d, u8 *buf,
 			   size_t size)
 {

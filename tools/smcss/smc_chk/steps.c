@@ -50,6 +50,7 @@ static enum check_step failed_step(const struct smc_diag_fallback *f)
 	case SMC_REASON_PEER_DECLINED:
 	case SMC_REASON_PEER_RELEASE:
 	case SMC_REASON_PEER_CLOSED:
+	case SMC_REASON_WITHDRAWN:
 	case KERNEL_PEER_DECLINED:
 		return STEP_ACCEPT;
 	}

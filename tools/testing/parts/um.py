@@ -294,7 +294,7 @@ def check_soak_seeds(part):
 # name: client, server, cases
 PAIRS = {
     "ours-ours": ("ours", "ours", "transfer_quick many churn_quick half_close_client half_close_server "
-                  "urgent_left few_wr_urgent_abort "
+                  "urgent_left few_wr_urgent_abort withdrawn "
                   "close_unread_client close_unread_server kill_client kill_server all_ended v1 "
                   "transfer_v6 urgent_first rkeys_cross few_wr_many tools unload"),
     "ours-kernel": ("ours", "kernel", "transfer_quick many churn_quick half_close_client "

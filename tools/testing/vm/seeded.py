@@ -20,7 +20,7 @@ HOSTS = {
     "hosts": ("transfer_quick churn_quick", "many all_ended",
               "few_wr_many transfer_unequal few_wr_urgent_abort",
               "urgent urgent_first urgent_unread urgent_full urgent_left urgent_abort all_ended",
-              "half_close_client half_close_server early_churn",
+              "half_close_client half_close_server early_churn withdrawn all_ended",
               "close_unread_client close_unread_server late_abort rkeys_cross",
               "device_gone_server device_gone_client transfer_quick", "v1 v1_many by_bytes"),
     # The kernel's own module as the client or as the server

@@ -639,6 +639,7 @@ CASES = [
     Case("late_abort_leak", around=client_is_ours),
     Case("late_write"),
     Case("early_churn", count=20),
+    Case("withdrawn", count=200),
     Case("kill_client"),
     Case("kill_server"),
     Case("all_ended", program=all_ended, expect="any"),
@@ -857,7 +858,7 @@ ISM_COMMON = (
     "transfer_quick one_way transfer_poll transfer_v6 transfer_ipproto transfer_16k transfer_128k "
     "transfer_512k transfer_unequal duplex duplex_unequal many churn_quick urgent urgent_first "
     "urgent_unread urgent_full urgent_left urgent_abort shown_ism half_close_client half_close_server close_unread_client "
-    "close_unread_server late_abort late_abort_leak late_write early_churn strangers kill_client kill_server all_ended tcp_server tcp_client sweep unload after_tcp "
+    "close_unread_server late_abort late_abort_leak late_write early_churn withdrawn strangers kill_client kill_server all_ended tcp_server tcp_client sweep unload after_tcp "
     "lies_count lies_wrap lies_consumed lies_consumed_wrap").split()
 # For `pair --ism`
 ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", "reborn_same",

@@ -425,12 +425,71 @@ static void early_churn_client(void)
 		die("%d calm connections were broken", atomic_load(&broken));
 }
 
+/*
+ * The client resets its sockets at any moment of their handshakes. The server must learn that they
+ * do not use its elements: the case all_ended looks for what is left.
+ */
+static void withdrawn_server(void)
+{
+	int lfd = listen_on(256), keep = accept_one(lfd), fd;
+	char c = 0;
+
+	meet("ready");
+	while (c != 'Q') {
+		fd = X(accept(lfd, NULL, NULL));
+		if (recv(fd, &c, 1, 0) != 1)
+			c = 0;
+		close(fd);
+	}
+	meet("end");
+	close(keep);
+	close(lfd);
+}
+
+static void reset_early(bool disconnect, uint64_t wait)
+{
+	const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+	const struct linger at_once = { .l_onoff = 1 };
+	struct sockaddr_storage to;
+	socklen_t len = peer_address(&to);
+	int fd = make_socket();
+
+	set_nonblock(fd);
+	X(setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)));
+	CHECK(connect(fd, (struct sockaddr *)&to, len) == 0 || errno == EINPROGRESS);
+	for (uint64_t until = now_ns() + wait; now_ns() < until;)
+		;
+	if (disconnect)
+		X(connect(fd, &nobody, sizeof(nobody)));
+	close(fd);
+}
+
+static void withdrawn_client(void)
+{
+	uint64_t state = opt.seed;
+	char quit = 'Q';
+	int keep, fd;
+
+	hear_port();
+	keep = connect_out();
+	meet("ready");
+	for (long i = 0; i < opt.count; i++)
+		reset_early(i % 2, draw(&state) % 4000000);
+	fd = connect_out();
+	send_all(fd, &quit, 1);
+	close(fd);
+	meet("end");
+	close(keep);
+}
+
 const struct test_case reuse_cases[] = {
 	{ "late_abort", late_abort, late_abort, "a close after both sides have closed" },
 	{ "late_abort_leak", late_abort_leak, late_abort_leak, "the same, beside an idle connection" },
 	{ "late_write", late_write, late_write, "a sender goes on after the peer's close" },
 	{ "early_churn", early_churn_server, early_churn_client,
 	  "the client closes with data under way" },
+	{ "withdrawn", withdrawn_server, withdrawn_client,
+	  "the client resets its sockets during their handshakes" },
 	{ "paused", paused, paused, "the client's machine is paused, and a sender then goes on" },
 	{ "replugged", replugged, replugged, "the server's device is replaced, and a sender then goes on" },
 	{ 0 }
