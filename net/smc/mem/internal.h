@@ -32,7 +32,7 @@ struct smc_rmbe {
  * @priv:	the fabric's data, set and cleared by its smc_buf_ops
  * @all:	entry in the list of all registered buffers of the pools
  * @last:	elements of this buffer are taken only after those of others
- * @doomed:	the element is not reused, see smc_buf_doom()
+ * @doomed:	no element is reused, see smc_buf_doom(); under the pool's lock
  * @retired:	the buffer is in no list of its pool any more, see smc_pools_retire(); under the
  *		pool's lock
  * @n_rmbes:	number of elements

@@ -329,7 +329,7 @@ static struct smc_buf *pool_retire(struct smc_pool *pool, bool keep_one,
 
 	spin_lock_bh(&pool->lock);
 	list_for_each_entry_reverse(buf, &pool->idle, list) {
-		if (keep_one && list_is_first(&buf->list, &pool->idle))
+		if (keep_one && !buf->doomed && list_is_first(&buf->list, &pool->idle))
 			break;
 		if (!may || may(buf->priv)) {
 			found = buf;
@@ -623,16 +623,24 @@ void smc_buf_last(struct smc_buf *buf, bool last)
 }
 
 /**
- * smc_buf_doom() - do not reuse the element of a buffer
- * @buf: a buffer with a single element, which the caller uses; the buffer is freed with that
- *	element
+ * smc_buf_doom() - do not reuse the elements of a buffer
+ * @buf: a buffer; the caller uses one of its elements
+ *
+ * When its last element is released, the buffer is freed, or smc_pools_retire() takes it.
  *
  * Context: any.
  */
 void smc_buf_doom(struct smc_buf *buf)
 {
-	if (!WARN_ON_ONCE(buf->n_rmbes != 1))
-		WRITE_ONCE(buf->doomed, true);
+	struct smc_pool *pool = buf->pool;
+	unsigned int i;
+
+	spin_lock_bh(&pool->lock);
+	buf->doomed = true;
+	/* An element in use is in no list. */
+	for (i = 0; i < buf->n_rmbes; i++)
+		list_del_init(&buf->rmbes[i].list);
+	spin_unlock_bh(&pool->lock);
 }
 
 void *smc_buf_mem(const struct smc_buf *buf)

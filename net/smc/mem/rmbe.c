@@ -21,7 +21,7 @@ static struct smc_rmbe *__pool_take(struct smc_pool *pool)
 	rmbe = list_first_entry_or_null(&pool->free, struct smc_rmbe, list);
 	if (!rmbe)
 		return NULL;
-	list_del(&rmbe->list);
+	list_del_init(&rmbe->list);
 	if (rmbe->buf->n_free-- == rmbe->buf->n_rmbes) {
 		list_del(&rmbe->buf->list);
 		atomic_inc(&pool->account->n_busy);
@@ -102,17 +102,15 @@ void smc_rmbe_put(struct smc_rmbe *rmbe)
 	bool unused;
 
 	spin_lock_bh(&pool->lock);
-	if (unlikely(READ_ONCE(buf->doomed)))
-		INIT_LIST_HEAD(&rmbe->list);
-	else if (unlikely(READ_ONCE(buf->last)))
-		list_add_tail(&rmbe->list, &pool->free);
-	else
+	if (likely(!buf->doomed && !READ_ONCE(buf->last)))
 		list_add(&rmbe->list, &pool->free);
+	else if (!buf->doomed)
+		list_add_tail(&rmbe->list, &pool->free);
 	if (++buf->n_free == buf->n_rmbes) {
 		list_add(&buf->list, &pool->idle);
 		WRITE_ONCE(account->idle_since, jiffies);
 		unused = atomic_dec_and_test(&account->n_busy);
-		if (unlikely(READ_ONCE(pools->closed) || READ_ONCE(buf->doomed)))
+		if (unlikely(READ_ONCE(pools->closed) || (buf->doomed && !pools->ops->reg)))
 			smc_pools_reap(pools, false);
 		else if (!pools->ops->reg && (unused || !list_is_singular(&pool->idle)))
 			smc_pools_reap(pools, true);

@@ -89,12 +89,41 @@ static long __abandon_overdue(struct smc_lgr *lgr, unsigned int *n)
 			next = next ? min(next, left) : left;
 			continue;
 		}
-		lconn->abandoned = true;
+		WRITE_ONCE(lconn->abandoned, true);
 		lgr->n_abandoned++;
 		lgr->n_conns--;
 		++*n;
 	}
 	return next;
+}
+
+/**
+ * smc_lgr_give_up() - end the abandoned connections of a group, because memory is short
+ * @lgr: the link group
+ *
+ * Not earlier, because the peer's program may have data of ours to read.  The peer may still write
+ * to their elements.  So nobody else gets an element of the same RMBs, and an RMB that has no other
+ * users any more is taken back by DELETE RKEY, see retire.c.
+ *
+ * Context: process, under @lgr->setup_lock.
+ */
+void smc_lgr_give_up(struct smc_lgr *lgr)
+{
+	struct smc_lgr_conn *lconn;
+	unsigned long token = 0;
+	unsigned int n = 0;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
+		if (READ_ONCE(lconn->abandoned)) {
+			n++;
+			smc_buf_doom(smc_rmbe_buf(lconn->msg.conn.rmbe));
+			smc_conn_abort(&lconn->msg.conn);
+			lconn->cut_off(lconn);
+		}
+		smc_conn_put(&lconn->msg.conn);
+	}
+	smc_lgr_report_given_up(lgr, n);
 }
 
 static void lgr_close_work(struct work_struct *work)

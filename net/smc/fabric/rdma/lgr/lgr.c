@@ -463,9 +463,8 @@ void smc_lgr_leave(struct smc_lgr_conn *lconn)
 }
 
 /*
- * An allocation has been refused.  Retire buffers without users at once.  The memory of abandoned
- * connections is free only when their group has ended, and a group that takes no more connections
- * ends with its last one.  End the group with the most abandoned connections now.
+ * An allocation has been refused.  Retire buffers without users at once.  Let the group with the
+ * most abandoned connections give them up, so that their memory is freed before the group ends.
  */
 static void relief_work(struct work_struct *work)
 {
@@ -478,8 +477,10 @@ static void relief_work(struct work_struct *work)
 		if (__hoards(lgr) && (!worst || lgr->n_abandoned > worst->n_abandoned))
 			worst = lgr;
 	}
-	if (worst)
-		__smc_lgr_end(worst, SMC_REASON_NO_MEMORY);
+	if (worst) {
+		worst->give_up = true;
+		__smc_lgr_retire(worst, true);
+	}
 	spin_unlock_bh(&lgrs->lock);
 }
 

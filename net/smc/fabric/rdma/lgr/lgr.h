@@ -143,6 +143,7 @@ struct smc_rtoken {
  * @retire_work: removes buffers without users
  * @retire_now:	an allocation was refused, so @retire_work keeps no buffers for some time; under
  *		smc_lgrs.lock
+ * @give_up:	@retire_work gives up abandoned connections; under smc_lgrs.lock
  * @failover_work: moves connections away from links that are down, and releases these links
  * @end_work:	the part of the end that others wait for
  */
@@ -203,6 +204,7 @@ struct smc_lgr {
 	struct delayed_work	close_work;
 	struct delayed_work	retire_work;
 	bool			retire_now;
+	bool			give_up;
 	struct work_struct	failover_work;
 	struct work_struct	end_work;
 };
@@ -398,6 +400,7 @@ void smc_lgr_active_init(struct smc_lgr *lgr);
 void smc_lgr_activate(struct smc_lgr *lgr);
 void __smc_lgr_start_idle(struct smc_lgr *lgr);
 void smc_lgr_await_close(struct smc_lgr_conn *lconn);
+void smc_lgr_give_up(struct smc_lgr *lgr);
 
 /* links.c */
 struct smc_link *__smc_lgr_best_link(struct smc_lgr *lgr);
@@ -431,6 +434,7 @@ void smc_lgr_report_up(struct smc_lgr *lgr, const struct smc_link *link);
 void smc_lgr_report_down(struct smc_lgr *lgr, const struct smc_link *link, void *caller);
 void smc_lgr_report_moved(struct smc_lgr *lgr, const struct smc_link_move *move);
 void __smc_lgr_report_end(struct smc_lgr *lgr, enum smc_reason reason);
+void smc_lgr_report_given_up(const struct smc_lgr *lgr, unsigned int n);
 
 /* failover.c */
 void smc_lgr_failover_init(struct smc_lgr *lgr);

@@ -252,14 +252,18 @@ static const struct smc_link *last_link(struct smc_lgr *lgr, enum smc_reason rea
 
 static const char *end_words(enum smc_reason reason)
 {
-	switch (reason) {
-	case SMC_REASON_OUT_OF_SYNC:
-		return "ended by the peer";
-	case SMC_REASON_NO_MEMORY:
-		return "ended for lack of memory";
-	default:
-		return "ended";
-	}
+	return reason == SMC_REASON_OUT_OF_SYNC ? "ended by the peer" : "ended";
+}
+
+/**
+ * smc_lgr_report_given_up() - report that connections were given up because memory is short
+ * @lgr: the link group
+ * @n: number of connections
+ */
+void smc_lgr_report_given_up(const struct smc_lgr *lgr, unsigned int n)
+{
+	pr_info_ratelimited("smc: link group %08x: memory is short; connections given up that the peer has not closed: %u\n",
+			    lgr->id, n);
 }
 
 /**

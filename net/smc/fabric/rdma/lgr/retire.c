@@ -19,6 +19,8 @@
 
 /* New connections are faster if there is a buffer that the peer knows already. */
 #define KEEP_TIME	(30 * HZ)
+/* How long a device takes to post the last message of a connection, unless the link is lost. */
+#define POST_TIME	(HZ / 10)
 
 #ifdef CONFIG_SMC_TEST
 /* For tests: replaces KEEP_TIME. */
@@ -83,13 +85,26 @@ static bool __must_search_again(struct smc_lgr *lgr)
 	return again && !lgr->dead;
 }
 
-static void search_again(struct smc_lgr *lgr)
+static void __search_in(struct smc_lgr *lgr, unsigned long time)
+{
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	smc_lgr_get(lgr);
+	if (mod_delayed_work(smc_link_wq, &lgr->retire_work, time))
+		refcount_dec(&lgr->ref);
+}
+
+static void search_again(struct smc_lgr *lgr, bool soon)
 {
 	/* The end of the group waits for retire_work(), and the end of the namespace for that. */
 	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
 
 	spin_lock_bh(&lgrs->lock);
-	__smc_lgr_retire(lgr, false);
+	if (soon && lgr->state == SMC_LGR_ACTIVE) {
+		lgr->retire_now = true;
+		__search_in(lgr, POST_TIME);
+	} else {
+		__smc_lgr_retire(lgr, false);
+	}
 	spin_unlock_bh(&lgrs->lock);
 }
 
@@ -97,19 +112,24 @@ static void retire_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, retire_work.work);
 	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
-	bool now, again = false;
+	bool now, give_up, again = false;
 
 	spin_lock_bh(&lgrs->lock);
 	now = lgr->retire_now;
+	give_up = lgr->give_up;
 	lgr->retire_now = false;
+	lgr->give_up = false;
 	spin_unlock_bh(&lgrs->lock);
 	mutex_lock(&lgr->setup_lock);
+	if (!lgr->dead && give_up)
+		smc_lgr_give_up(lgr);
 	if (!lgr->dead)
 		retire_unused(lgr, now ? 0 : keep_time(), &again);
 	again |= __must_search_again(lgr);
 	mutex_unlock(&lgr->setup_lock);
-	if (again)
-		search_again(lgr);
+	/* Connections that were given up have yet to say so to the peer. */
+	if (again || give_up)
+		search_again(lgr, give_up);
 	smc_lgr_put(lgr);
 }
 
@@ -125,9 +145,7 @@ void __smc_lgr_retire(struct smc_lgr *lgr, bool now)
 	if (lgr->state != SMC_LGR_ACTIVE || (!now && delayed_work_pending(&lgr->retire_work)))
 		return;
 	lgr->retire_now |= now;
-	smc_lgr_get(lgr);
-	if (mod_delayed_work(smc_link_wq, &lgr->retire_work, now ? 0 : keep_time()))
-		refcount_dec(&lgr->ref);
+	__search_in(lgr, now ? 0 : keep_time());
 }
 
 /**

@@ -284,18 +284,58 @@ static bool declined_for_memory(void)
 	return ok;
 }
 
+/* A further contact in the same group, for which the victim announces another RMB. */
+static struct conn *more_with_rmb(struct conn *first)
+{
+	struct conn *c = conn_more(first, AT_TCP, NULL);
+	struct smc_llc_msg m;
+
+	clc_propose(c, NULL);
+	if (!llc_expect(first->l, SMC_LLC_CONFIRM_RKEY, false, &m))
+		give_up("no CONFIRM RKEY: %s", why);
+	m.reply = true;
+	llc_put(first->l, &m);
+	if (!clc_peer(c))
+		give_up("no Accept: %s", why);
+	clc_confirm(c, NULL);
+	return c;
+}
+
+/* Must the peer forget the RMBs of these connections, and no others? */
+static bool rmbs_taken_back(struct link *l, struct conn *const c[], unsigned int n)
+{
+	struct smc_llc_msg m;
+	unsigned int found = 0;
+
+	if (!llc_expect(l, SMC_LLC_DELETE_RKEY, false, &m))
+		return false;
+	for (unsigned int i = 0; i < m.delete_rkey.count; i++)
+		for (unsigned int j = 0; j < n; j++)
+			found += smc_llc_get_rkey(&m.delete_rkey.rkeys[i]) == c[j]->peer.rkey;
+	m.reply = true;
+	llc_put(l, &m);
+	return (found == n && m.delete_rkey.count == n) ||
+	       BAD("DELETE RKEY of %u RMBs, %u of them expected", m.delete_rkey.count, found);
+}
+
 /*
- * A quarter of the connections that the group may have: it takes no new ones, and when memory is
- * short it ends, even though it is still in use.
+ * A quarter of the connections that the group may have: it takes no new ones. When memory is short,
+ * it gives them up, and their memory is free once the peer has forgotten their RMB.
  */
 static void abandons_many(void)
 {
 	long old = set_sysctl("smcr_max_conns_per_lgr", 16);
 	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c[4], *more;
 	bool ok = conn_echo(first);
+	long rmem;
 
-	for (int i = 0; i < 4; i++)
+	/* The first two have an RMB of their own. */
+	rmem = set_sysctl("rmem", 524288);
+	for (int i = 0; i < 4; i++) {
+		if (i == 2)
+			set_sysctl("rmem", rmem);
 		c[i] = conn_more(first, AT_UP, NULL);
+	}
 	abandon(c, 3);
 	more = conn_more(first, AT_UP, NULL);
 	ok = ok && (!more->peer.first_contact || BAD("three elements of 16 are too many")) &&
@@ -305,8 +345,15 @@ static void abandons_many(void)
 	more = forged(first, ROGUE);
 	ok = ok && own_group(more, first) && conn_echo(first);
 	conn_end(more);
-	ok = ok && declined_for_memory() && victim_is_told(first->s, true) &&
-	     llc_told_of_end(first->l);
+	ok = ok && declined_for_memory() && rmbs_taken_back(first->l, c, 2) && conn_echo(first);
+	/* The peer may still write to elements of the RMB that @first uses. */
+	more = more_with_rmb(first);
+	ok = ok && conn_echo(more);
+	close_victim(first);
+	conn_say(first, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED);
+	ok = ok && conn_echo(more) && declined_for_memory() &&
+	     rmbs_taken_back(more->l, &first, 1) && conn_echo(more);
+	conn_end(more);
 	for (int i = 0; i < 4; i++)
 		conn_end(c[i]);
 	conn_end(first);
