@@ -45,11 +45,11 @@ static bool data_first(struct scene s)
 	return nothing_sent(s, 1000) && is_tcp(s) && victim_says(s, SMC_REASON_BOTH_CLIENTS);
 }
 
-/* Sends the first bytes of a message, then the rest. */
+/* Sends the first bytes of a message, then the rest. The victim waits a second for a header. */
 static bool declined(struct scene s, const struct message *m, unsigned int first)
 {
 	put_bytes(s.raw, m->b, first);
-	if (first < m->len && !nothing_sent(s, 1000))
+	if (first < m->len && !nothing_sent(s, 100))
 		return false;
 	put_bytes(s.raw, m->b + first, m->len - first);
 	return judge(s, GOT_DECLINE, false, NULL) && victim_says(s, SMC_REASON_BOTH_CLIENTS);

@@ -127,6 +127,9 @@ static void accept_after_reset_server(void)
 	int l = serve(), fd;
 	char c;
 
+	/* A reset may overtake the last segment of TCP's handshake on another processor. */
+	await_mask(l, POLLIN);
+	barrier("connected");
 	barrier("gone");
 	fd = RFD(accept(l, NULL, NULL));
 	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
@@ -140,6 +143,7 @@ static void accept_after_reset_client(void)
 	struct linger l = { 1, 0 };
 	int fd = connect_to(ctl_get(), 0);
 
+	barrier("connected");
 	X(setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l)));
 	R(close(fd));
 	barrier("gone");
