@@ -276,6 +276,24 @@ static bool counts_from_decline(const struct smc_clc_proposal *p)
 	return byte == 8 || BAD("the ninth byte is reported as number %d", byte);
 }
 
+/* The victim's program disconnects after the Proposal: the server must not wait for a Confirm. */
+static bool withdraws(void)
+{
+	const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+	struct smc_clc_decline d = { 0 };
+	struct message m;
+	struct scene s = as_server(&m);
+	bool ok;
+
+	ok = !connect(s.victim, &nobody, sizeof(nobody)) || BAD("disconnect");
+	ok = ok && (get_message(s.raw, &m, WAIT_MS) == GOT_DECLINE || BAD("no Decline"));
+	ok = ok && ((!smc_clc_decode_decline(m.b, m.len, &d) &&
+		     d.diagnosis == SMC_REASON_WITHDRAWN) || BAD("diagnosis %x", d.diagnosis));
+	ok = ok && (get_message(s.raw, &m, WAIT_MS) == GOT_RESET || BAD("no reset"));
+	end_scene(s);
+	return ok;
+}
+
 /* ---- Accepts and Confirms ---- */
 
 static void rdma(struct smc_clc_accept *a)
@@ -491,7 +509,7 @@ static bool confirms(int i)
 
 int forms_plan(void)
 {
-	return COUNT(proposals) + 1 + 2 * COUNT(answers);
+	return COUNT(proposals) + 2 + 2 * COUNT(answers);
 }
 
 void forms(void)
@@ -510,6 +528,7 @@ void forms(void)
 	p = genuine;
 	p_nothing(&p);
 	result(counts_from_decline(&p), "Proposal: no offer, and times of sent data");
+	result(withdraws(), "Proposal: the victim's program disconnects behind it");
 	for (size_t i = 0; i < COUNT(answers); i++) {
 		snprintf(name, sizeof(name), "Accept: %s", answers[i].what);
 		result(accepts(i), name);
