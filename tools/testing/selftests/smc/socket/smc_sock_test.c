@@ -78,12 +78,12 @@ extern const struct test_case create_cases[], connect_cases[], accept_cases[],
 	signal_cases[], process_cases[], listen_cases[], namespace_cases[],
 	urgent_cases[], zerocopy_cases[], uring_cases[], tls_cases[], sockmap_cases[],
 	reader_cases[], policy_cases[], options_cases[], packets_cases[], cgroup_cases[],
-	stamp_cases[], user_cases[], calls_cases[], hooks_cases[];
+	stamp_cases[], user_cases[], calls_cases[], hooks_cases[], user_timeout_cases[];
 
 static const struct test_case *const tables[] = {
 	create_cases, connect_cases, accept_cases, listen_cases, stream_cases,
 	message_cases, urgent_cases, zerocopy_cases, uring_cases, sockopt_cases,
-	tls_cases, sockmap_cases, reader_cases, user_cases, ioctl_cases, poll_cases, epoll_cases,
+	user_timeout_cases, tls_cases, sockmap_cases, reader_cases, user_cases, ioctl_cases, poll_cases, epoll_cases,
 	shutdown_cases, close_cases, signal_cases, process_cases, namespace_cases, policy_cases,
 	options_cases, packets_cases, cgroup_cases, stamp_cases, calls_cases, hooks_cases,
 };
@@ -95,8 +95,8 @@ static const struct test_case *const tables[] = {
  * The other cases run with SMC at both ends and with a TCP server, unless -V asks for more.
  */
 static const struct test_case *const birth_tables[] = {
-	create_cases, connect_cases, accept_cases, listen_cases, sockopt_cases, options_cases,
-	namespace_cases, policy_cases, packets_cases, cgroup_cases, stamp_cases,
+	create_cases, connect_cases, accept_cases, listen_cases, sockopt_cases, user_timeout_cases,
+	options_cases, namespace_cases, policy_cases, packets_cases, cgroup_cases, stamp_cases,
 };
 
 /* ---- one run: two processes and their transcripts ---- */
