@@ -48,8 +48,8 @@ static void send_decline(struct smc_handshake *hs, enum smc_reason reason)
  * smc_hs_withdraw() - end the handshake of a socket that is closed or disconnected
  * @sk: the socket, locked by a system call
  *
- * A client that has sent a Proposal declines first. The Accept may be on its way, and will find
- * nobody. So nothing else would ever tell the server that this end does not use its element.
+ * A client that has sent a Proposal declines first. The Accept may be on its way, but will not be
+ * read. So nothing else would ever tell the server that its element is unused.
  *
  * Context: process.
  */

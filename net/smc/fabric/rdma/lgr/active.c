@@ -102,8 +102,8 @@ static long __abandon_overdue(struct smc_lgr *lgr, unsigned int *n)
  * @lgr: the link group
  *
  * Not earlier, because the peer's program may have data of ours to read.  The peer may still write
- * to their elements.  So nobody else gets an element of the same RMBs, and an RMB that has no other
- * users any more is taken back by DELETE RKEY, see retire.c.
+ * to their elements.  So no other connection gets an element of the same RMBs.  An RMB without
+ * users is taken back by DELETE RKEY, see retire.c.
  *
  * Context: process, under @lgr->setup_lock.
  */
@@ -123,7 +123,8 @@ void smc_lgr_give_up(struct smc_lgr *lgr)
 		}
 		smc_conn_put(&lconn->msg.conn);
 	}
-	smc_lgr_report_given_up(lgr, n);
+	if (n)
+		smc_lgr_report_given_up(lgr, n);
 }
 
 static void lgr_close_work(struct work_struct *work)

@@ -279,13 +279,13 @@ static bool counts_from_decline(const struct smc_clc_proposal *p)
 /* The victim's program disconnects after the Proposal: the server must not wait for a Confirm. */
 static bool withdraws(void)
 {
-	const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+	const struct sockaddr unspec = { .sa_family = AF_UNSPEC };
 	struct smc_clc_decline d = { 0 };
 	struct message m;
 	struct scene s = as_server(&m);
 	bool ok;
 
-	ok = !connect(s.victim, &nobody, sizeof(nobody)) || BAD("disconnect");
+	ok = !connect(s.victim, &unspec, sizeof(unspec)) || BAD("disconnect");
 	ok = ok && (get_message(s.raw, &m, WAIT_MS) == GOT_DECLINE || BAD("no Decline"));
 	ok = ok && ((!smc_clc_decode_decline(m.b, m.len, &d) &&
 		     d.diagnosis == SMC_REASON_WITHDRAWN) || BAD("diagnosis %x", d.diagnosis));

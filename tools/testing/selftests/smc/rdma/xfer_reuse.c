@@ -448,7 +448,7 @@ static void withdrawn_server(void)
 
 static void reset_early(bool disconnect, uint64_t wait)
 {
-	const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+	const struct sockaddr unspec = { .sa_family = AF_UNSPEC };
 	const struct linger at_once = { .l_onoff = 1 };
 	struct sockaddr_storage to;
 	socklen_t len = peer_address(&to);
@@ -460,7 +460,7 @@ static void reset_early(bool disconnect, uint64_t wait)
 	for (uint64_t until = now_ns() + wait; now_ns() < until;)
 		;
 	if (disconnect)
-		X(connect(fd, &nobody, sizeof(nobody)));
+		X(connect(fd, &unspec, sizeof(unspec)));
 	close(fd);
 }
 

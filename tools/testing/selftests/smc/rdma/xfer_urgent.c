@@ -276,7 +276,7 @@ static void urgent_left_client(void)
 	meet("sent");
 	meet("shut down");
 	if (opt.strict && X(poll(&p, 1, 20000)) != 1)
-		die("nobody says for 20 s that data were lost");
+		die("no error within 20 s, but data were lost");
 	close(fd);
 	meet("closed");
 }
