@@ -76,6 +76,19 @@ void smc_clc_send(struct smc_handshake *hs, int len)
 	hs->to_send = len;
 }
 
+/*
+ * TCP does not take the message. If TCP has ended, the next step finds out why: the peer may have
+ * sent a Decline before. But nothing is read after a Confirm.
+ */
+static void not_sent(struct smc_handshake *hs, bool over)
+{
+	smc_hs_forget_unsent(hs);
+	if (!over)
+		smc_hs_end_reset(hs, hs->reason ?: SMC_REASON_INTERNAL, ECONNRESET);
+	else if (hs->step == SMC_HS_FINISH && hs->verdict == SMC_HS_OPEN)
+		smc_hs_end_reset(hs, SMC_REASON_PEER_CLOSED, ECONNRESET);
+}
+
 /**
  * smc_clc_flush() - pass the rest of a message to TCP
  * @hs: the handshake
@@ -89,14 +102,14 @@ bool smc_clc_flush(struct smc_handshake *hs)
 {
 	struct sock *sk = hs->sk;
 	u8 *buf = hs->area.buf;
-	bool mine;
+	bool mine, over;
 	int rc;
 
 	mine = smc_hs_lock(hs);
 	rc = mine ? send_locked(sk, buf + hs->sent, hs->to_send) : 0;
+	over = sk->sk_state == TCP_CLOSE;
 	if (mine)
-		assign_bit(SMC_HS_PROPOSED, &hs->flags, hs->step == SMC_HS_ACCEPT &&
-			   hs->verdict == SMC_HS_OPEN && rc == hs->to_send);
+		clear_bit(SMC_HS_ACCEPTED, &hs->flags);
 	smc_hs_unlock(hs);
 	if (!mine)
 		return false;
@@ -111,10 +124,8 @@ bool smc_clc_flush(struct smc_handshake *hs)
 	}
 	trace_smc_clc_sent(sk, buf, hs->sent + hs->to_send, rc < 0 ? rc : 0);
 	if (rc < 0)
-		smc_hs_forget_unsent(hs);
+		not_sent(hs, over);
 	hs->to_send = 0;
-	if (rc < 0)
-		smc_hs_end_reset(hs, hs->reason ?: SMC_REASON_INTERNAL, ECONNRESET);
 	return true;
 }
 
@@ -221,7 +232,7 @@ static unsigned int peek(const struct sock *sk, u8 *to, unsigned int len)
 	unsigned int have = 0;
 	struct sk_buff *skb;
 
-	lockdep_assert_held(&sk->sk_lock.slock);
+	lockdep_assert(lockdep_sock_is_held(sk));
 	skb_queue_walk(&sk->sk_receive_queue, skb) {
 		u32 offset = tcp_sk(sk)->copied_seq + have - TCP_SKB_CB(skb)->seq;
 		unsigned int n;
@@ -270,6 +281,21 @@ int smc_clc_ahead(struct smc_handshake *hs)
 }
 
 /**
+ * smc_clc_accept_waits() - is an Accept the next message, which the handshake has not taken yet?
+ * @hs: the handshake
+ *
+ * Context: any; the caller holds the socket's lock.
+ */
+bool smc_clc_accept_waits(const struct smc_handshake *hs)
+{
+	u8 first[SMC_CLC_HDR_LEN];
+	struct smc_clc_hdr hdr;
+
+	return !hs->have && peek(hs->sk, first, sizeof(first)) == sizeof(first) &&
+	       !smc_clc_decode_hdr(first, sizeof(first), &hdr) && hdr.type == SMC_CLC_ACCEPT;
+}
+
+/**
  * smc_clc_recv() - receive the next message and not a byte beyond it
  * @hs: the handshake; the message is in hs->area.buf, its header in hs->hdr
  *
@@ -294,6 +320,8 @@ int smc_clc_recv(struct smc_handshake *hs)
 		rc = bytes_wanted(hs, &desc.error);
 		if (rc > 0)
 			rc = incomplete(hs);
+		else if (!rc && hs->step == SMC_HS_ACCEPT && hs->hdr.type == SMC_CLC_ACCEPT)
+			set_bit(SMC_HS_ACCEPTED, &hs->flags);
 	}
 	smc_hs_unlock(hs);
 	if (rc == -EAGAIN)

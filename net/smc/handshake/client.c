@@ -105,7 +105,7 @@ static bool smc_client_prepare(struct smc_handshake *hs)
 	if (!smc_hs_prepared(hs, a))
 		return false;
 	/* Either the socket's owner declines, see smc_hs_withdraw(), or we attach and confirm. */
-	if (!test_and_clear_bit(SMC_HS_PROPOSED, &hs->flags))
+	if (!test_and_clear_bit(SMC_HS_ACCEPTED, &hs->flags))
 		return false;
 	reason = hs->neg.fabric->ops->attach(hs->conn, &hs->neg, a);
 	if (reason) {

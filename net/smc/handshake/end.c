@@ -48,8 +48,9 @@ static void send_decline(struct smc_handshake *hs, enum smc_reason reason)
  * smc_hs_withdraw() - end the handshake of a socket that is closed or disconnected
  * @sk: the socket, locked by a system call
  *
- * A client that has sent a Proposal declines first. The Accept may be on its way, but will not be
- * read. So nothing else would ever tell the server that its element is unused.
+ * A client that has the server's Accept declines. Nothing else would ever tell the server that its
+ * element is unused. Without the Accept nothing may be said: the server may have declined, and then
+ * its program would read the message.
  *
  * Context: process.
  */
@@ -59,7 +60,8 @@ void smc_hs_withdraw(struct sock *sk)
 	struct smc_clc_decline d;
 	u8 buf[SMC_CLC_DECLINE_MAX];
 
-	if (hs && test_and_clear_bit(SMC_HS_PROPOSED, &hs->flags)) {
+	if (hs && !hs->neg.server &&
+	    (test_and_clear_bit(SMC_HS_ACCEPTED, &hs->flags) || smc_clc_accept_waits(hs))) {
 		d = decline_of(hs, SMC_REASON_WITHDRAWN);
 		smc_clc_send_last(hs, buf, smc_clc_encode_decline(&d, buf, sizeof(buf)));
 	}

@@ -57,7 +57,7 @@ enum smc_hs_flag {
 	SMC_HS_AWAIT,		/* client: a child may claim it until the timer expires */
 	SMC_HS_CLAIMED,		/* client: a child has claimed it and will decide; never cleared */
 	SMC_HS_DECIDED,		/* client: the child has decided; never cleared */
-	SMC_HS_PROPOSED,	/* client: the Proposal is on its way, and nothing follows it yet */
+	SMC_HS_ACCEPTED,	/* client: the Accept has been taken, and nothing was sent since */
 };
 
 /* How the handshake ends, once that is known. */
@@ -183,6 +183,7 @@ void smc_clc_send(struct smc_handshake *hs, int len);
 bool smc_clc_flush(struct smc_handshake *hs);
 void smc_clc_send_last(struct smc_handshake *hs, const u8 *buf, int len);
 int smc_clc_ahead(struct smc_handshake *hs);
+bool smc_clc_accept_waits(const struct smc_handshake *hs);
 int smc_clc_recv(struct smc_handshake *hs);
 
 /* describe.c: the description of this end in every message */
@@ -210,12 +211,14 @@ static inline bool smc_hs_late_decline(const struct smc_handshake *hs)
 }
 
 /*
- * The handshake ends. If TCP has taken nothing of the Accept, the client never learns of our end,
- * and will not use it.
+ * The handshake ends. If TCP has not taken the whole Accept, or the whole Confirm, the peer never
+ * learns of our end, and will not use it.
  */
 static inline void smc_hs_forget_unsent(struct smc_handshake *hs)
 {
-	if (hs->step == SMC_HS_CONFIRM && hs->verdict == SMC_HS_OPEN && hs->to_send && !hs->sent)
+	bool described = hs->step == SMC_HS_CONFIRM || hs->step == SMC_HS_FINISH;
+
+	if (described && hs->verdict == SMC_HS_OPEN && hs->to_send)
 		hs->neg.fabric->ops->refused(hs->conn, false);
 }
 

@@ -300,6 +300,7 @@ void smc_hs_end_tcp(struct smc_handshake *hs, enum smc_reason reason,
  */
 void smc_hs_end_reset(struct smc_handshake *hs, enum smc_reason reason, int err)
 {
+	smc_hs_forget_unsent(hs);
 	hs->verdict = SMC_HS_IS_RESET;
 	hs->reason = reason;
 	hs->err = err;

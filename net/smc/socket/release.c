@@ -8,9 +8,6 @@
 #include "../handshake/pair.h"
 #include "socket.h"
 
-/* How long a closed connection waits for its peer to close (compare FIN_WAIT2). */
-#define LINGER_TIME	(60 * HZ)
-
 /* How long an aborted one waits for the peer's answer, which its kernel gives by itself. */
 #define ABORT_TIME	(5 * HZ)
 
@@ -93,7 +90,8 @@ static bool orphan_socket(struct sock *sk)
 
 /*
  * The file is closed during the handshake. With TCP, the peer would see a connection that was
- * established and then closed. So let the worker complete the handshake first.
+ * established and then closed. So let the worker complete the handshake first. A reset waits for
+ * that, too (SO_LINGER with no time): only the server's answer says how to tell the server.
  */
 static bool close_after_handshake(struct sock *sk)
 {
@@ -103,8 +101,7 @@ static bool close_after_handshake(struct sock *sk)
 	lock_sock(sk);
 	smc_pair_take(sk);
 	stays = (smc->phase == SMC_PHASE_HANDSHAKE || smc_pair_claimed(sk)) &&
-		rcu_access_pointer(smc->hs) &&
-		!drops_data(sk) && orphan_socket(sk);
+		rcu_access_pointer(smc->hs) && orphan_socket(sk);
 	release_sock(sk);
 	return stays;
 }
@@ -191,7 +188,8 @@ static bool close_after_conn(struct sock *sk, struct smc_conn *c)
 	stays = !has_ended(sk, c) && orphan_socket(sk);
 	if (stays) {
 		smc_conn_set_wq(c, NULL);
-		linger_until(sk, in_order ? LINGER_TIME : ABORT_TIME);
+		/* As long as TCP would be in FIN_WAIT2, where only the peer has not closed. */
+		linger_until(sk, in_order ? tcp_fin_time(sk) : ABORT_TIME);
 		smc_conn_set_notify(c, smc_linger_event, sk);
 		if (in_order)
 			smc_family(sk)->tcp->shutdown(sk, SEND_SHUTDOWN);

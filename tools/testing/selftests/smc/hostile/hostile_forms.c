@@ -5,6 +5,7 @@
  * genuine peer, so only the form is wrong.
  */
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -276,20 +277,81 @@ static bool counts_from_decline(const struct smc_clc_proposal *p)
 	return byte == 8 || BAD("the ninth byte is reported as number %d", byte);
 }
 
-/* The victim's program disconnects after the Proposal: the server must not wait for a Confirm. */
-static bool withdraws(void)
+/* What a victim says whose program is done with it after the Proposal. */
+static const struct withdrawal {
+	const char *what;
+	enum { NOTHING, DECLINE, ACCEPT } answer;	/* what has just arrived from us */
+	bool close;		/* with SO_LINGER and no time; false: connect() with AF_UNSPEC */
+} withdrawals[] = {
+	{ "the program disconnects behind it", NOTHING, false },
+	{ "the program disconnects when it is declined", DECLINE, false },
+	{ "the program disconnects when it is accepted", ACCEPT, false },
+	{ "the program closes when it is declined", DECLINE, true },
+	{ "the program closes when it is accepted", ACCEPT, true },
+};
+
+/*
+ * Our program would read a Decline that is sent after our own. Behind an Accept the victim must say
+ * that it does not use the element, unless it has already confirmed.
+ */
+static bool told(struct scene s, const struct withdrawal *w)
+{
+	struct smc_clc_decline d = { 0 };
+	enum reaction r = GOT_RESET;
+	struct message m;
+
+	if (w->answer == ACCEPT)
+		r = get_message(s.raw, &m, WAIT_MS);
+	if (r == GOT_DECLINE && (smc_clc_decode_decline(m.b, m.len, &d) ||
+				 d.diagnosis != SMC_REASON_WITHDRAWN))
+		return BAD("diagnosis %x", d.diagnosis);
+	if (w->answer == ACCEPT && r != GOT_DECLINE && r != GOT_CONFIRM)
+		return BAD("after an Accept: %s", reaction_names(r));
+	r = get_message(s.raw, &m, WAIT_MS);
+	return r == GOT_RESET || BAD("no reset, but %s", reaction_names(r));
+}
+
+static bool withdraws(const struct withdrawal *w)
 {
 	const struct sockaddr unspec = { .sa_family = AF_UNSPEC };
-	struct smc_clc_decline d = { 0 };
+	const struct linger at_once = { .l_onoff = 1 };
 	struct message m;
-	struct scene s = as_server(&m);
+	struct scene s = w->answer == ACCEPT ? before_accept(&m) : as_server(&m);
+	bool ok = true;
+
+	if (w->answer == DECLINE)
+		m = decline_v1;
+	if (w->answer != NOTHING)
+		put_bytes(s.raw, m.b, m.len);
+	if (w->close) {
+		setsockopt(s.victim, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+		close(s.victim);
+		s.victim = -1;
+	} else {
+		ok = !connect(s.victim, &unspec, sizeof(unspec)) || BAD("disconnect");
+	}
+	ok = ok && told(s, w);
+	end_scene(s);
+	return ok;
+}
+
+/* The client is gone before the victim's Accept, which TCP does not take any more. */
+static bool client_resets(const struct message *last, uint32_t reason)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+	struct scene s = as_client();
+	int on = 1;
 	bool ok;
 
-	ok = !connect(s.victim, &unspec, sizeof(unspec)) || BAD("disconnect");
-	ok = ok && (get_message(s.raw, &m, WAIT_MS) == GOT_DECLINE || BAD("no Decline"));
-	ok = ok && ((!smc_clc_decode_decline(m.b, m.len, &d) &&
-		     d.diagnosis == SMC_REASON_WITHDRAWN) || BAD("diagnosis %x", d.diagnosis));
-	ok = ok && (get_message(s.raw, &m, WAIT_MS) == GOT_RESET || BAD("no reset"));
+	setsockopt(s.raw, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	put_bytes(s.raw, proposal.b, proposal.len);
+	if (last)
+		put_bytes(s.raw, last->b, last->len);
+	setsockopt(s.raw, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(s.raw);
+	s.raw = -1;
+	ok = wait_mask(s.victim, POLLERR, WAIT_MS) & POLLERR || BAD("no reset");
+	ok = ok && victim_says(s, reason);
 	end_scene(s);
 	return ok;
 }
@@ -509,7 +571,7 @@ static bool confirms(int i)
 
 int forms_plan(void)
 {
-	return COUNT(proposals) + 2 + 2 * COUNT(answers);
+	return COUNT(proposals) + 3 + COUNT(withdrawals) + 2 * COUNT(answers);
 }
 
 void forms(void)
@@ -528,7 +590,13 @@ void forms(void)
 	p = genuine;
 	p_nothing(&p);
 	result(counts_from_decline(&p), "Proposal: no offer, and times of sent data");
-	result(withdraws(), "Proposal: the victim's program disconnects behind it");
+	for (size_t i = 0; i < COUNT(withdrawals); i++) {
+		snprintf(name, sizeof(name), "Proposal: %s", withdrawals[i].what);
+		result(withdraws(&withdrawals[i]), name);
+	}
+	result(client_resets(NULL, SMC_REASON_PEER_CLOSED), "Proposal: a reset behind it");
+	result(client_resets(&decline_v1, SMC_REASON_PEER_DECLINED),
+	       "Proposal: a Decline and a reset behind it");
 	for (size_t i = 0; i < COUNT(answers); i++) {
 		snprintf(name, sizeof(name), "Accept: %s", answers[i].what);
 		result(accepts(i), name);
