@@ -147,6 +147,30 @@ struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes)
 }
 
 /**
+ * smc_rmbe_fit() - exchange an element for one of the right size, if possible
+ * @pools: pools of the element
+ * @rmbe: an element that nobody uses yet, or NULL
+ * @bytes: requested size
+ *
+ * Context: process, may sleep.
+ * Return: @rmbe, if it is not larger than requested, or if there is no such element; otherwise
+ * another element, and @rmbe is free. If @rmbe is NULL, as smc_rmbe_get().
+ */
+struct smc_rmbe *smc_rmbe_fit(struct smc_pools *pools, struct smc_rmbe *rmbe, u32 bytes)
+{
+	struct smc_rmbe *fitting, *other;
+
+	if (rmbe && smc_rmbe_size(rmbe) <= bytes)
+		return rmbe;
+	fitting = smc_rmbe_get(pools, bytes);
+	if (!rmbe || !fitting)
+		return rmbe ?: fitting;
+	other = smc_rmbe_size(fitting) < bytes ? fitting : rmbe;
+	smc_rmbe_put(other);
+	return other == rmbe ? fitting : rmbe;
+}
+
+/**
  * smc_rmbe_get_free() - take a free element of an existing buffer
  * @pools: pools to take the element from, out of a buffer that the active cgroup pays for
  * @bytes: minimum size

@@ -19,6 +19,7 @@ struct smc_rmbe;
 #define SMC_RMBE_SMALLER	4	/* smaller than requested */
 
 struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes);
+struct smc_rmbe *smc_rmbe_fit(struct smc_pools *pools, struct smc_rmbe *rmbe, u32 bytes);
 struct smc_rmbe *smc_rmbe_get_free(struct smc_pools *pools, u32 bytes);
 enum smc_reason smc_rmbe_refusal(void);
 void smc_rmbe_put(struct smc_rmbe *rmbe);

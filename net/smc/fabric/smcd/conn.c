@@ -39,6 +39,18 @@ static void use_dmb(struct smcd_conn *dconn, struct smc_rmbe *rmbe)
 	rcu_assign_pointer(dconn->dmb->conn, dconn);
 }
 
+/*
+ * Copying device: after its Accept a server cannot fall back to TCP any more, so it must not lack a
+ * send ring then. A client gets one when it knows how large the peer's element is.
+ */
+static bool has_ring(struct smcd_conn *dconn)
+{
+	if (!dconn->server || smc_ism_is_mapped(dconn->lgr->dev->ops))
+		return true;
+	dconn->ring = smc_rmbe_get(dconn->lgr->rings, dconn->sndbuf);
+	return dconn->ring;
+}
+
 /**
  * smcd_conn_new() - smc_fabric_ops.conn_new
  * @f: the fabric
@@ -80,7 +92,7 @@ struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc
 	/* Possibly only one side has forgotten the other, so the server decides. */
 	if (created && neg->server)
 		neg->first_contact = true;
-	rmbe = smc_rmbe_get(dconn->lgr->dmbs, want->rcvbuf);
+	rmbe = has_ring(dconn) ? smc_rmbe_get(dconn->lgr->dmbs, want->rcvbuf) : NULL;
 	if (!rmbe) {
 		smcd_detach(&dconn->msg.conn);
 		smc_conn_put(&dconn->msg.conn);
@@ -142,7 +154,7 @@ static enum smc_reason get_ring(struct smcd_conn *dconn, u32 bytes)
 {
 	struct smc_conn *c = &dconn->msg.conn;
 
-	dconn->ring = smc_rmbe_get(dconn->lgr->rings, min(dconn->sndbuf, bytes));
+	dconn->ring = smc_rmbe_fit(dconn->lgr->rings, dconn->ring, min(dconn->sndbuf, bytes));
 	if (!dconn->ring)
 		return smc_rmbe_refusal();
 	c->tx_size = min(smc_rmbe_size(dconn->ring), c->peer_size);

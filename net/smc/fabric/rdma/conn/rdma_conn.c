@@ -4,6 +4,7 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include "../../../mem/charge.h"
+#include "../../../mem/limit.h"
 #include "../../../netns.h"
 #include "../../fabric.h"
 #include "../lgr/lgr.h"
@@ -109,6 +110,9 @@ static int get_group(struct rdma_conn *rconn, struct smc_negotiated *neg)
 		err = create_group(rconn, neg, &key);
 		if (err == -EAGAIN)
 			err = smc_lgr_join(&rconn->base, rconn->base.sn, &key);
+		/* Groups may accept no new connections because of abandoned ones. */
+		if (err == -EDQUOT)
+			smc_mem_relieve(rconn->base.sn->mem_limit);
 	}
 	return err && err != -EAGAIN ? (int)group_reason(err) : err;
 }
@@ -146,6 +150,23 @@ static struct smc_link *__take_working_link(struct rdma_conn *rconn)
 	return link;
 }
 
+static u32 ring_size(const struct rdma_conn *rconn)
+{
+	return smc_clc_size_to_bytes(smc_clc_size_from_bytes(rconn->sndbuf));
+}
+
+/*
+ * After its Accept a server cannot fall back to TCP any more, so it must not lack a send ring then.
+ * A client gets one when it knows how large the peer's element is.
+ */
+static bool __has_ring(struct rdma_conn *rconn)
+{
+	lockdep_assert_held(&rconn->base.lgr->setup_lock);
+	if (rconn->server && !rconn->tx_ring)
+		rconn->tx_ring = smc_rmbe_get(rconn->base.lgr->txbufs, ring_size(rconn));
+	return !rconn->server || rconn->tx_ring;
+}
+
 /* Get an element of an RMB that device and peer know.  Returns 0, -EAGAIN or another errno. */
 static int __get_rmbe(struct rdma_conn *rconn)
 {
@@ -170,6 +191,8 @@ static int __get_rmbe(struct rdma_conn *rconn)
 		/* From here on the receive path takes messages. */
 		smp_store_release(&rconn->base.rx_link, link);
 	}
+	if (!__has_ring(rconn))
+		return -EACCES;
 	rmb = smc_rmbe_rmb(c->rmbe);
 	if (!rmb)
 		return -ENODEV;
@@ -267,18 +290,17 @@ static struct smc_link *__link_of(struct smc_lgr *lgr, const struct smc_clc_acce
 static int __get_ring(struct rdma_conn *rconn)
 {
 	struct smc_conn *c = &rconn->base.msg.conn;
-	u32 size = min_t(u32, smc_clc_size_to_bytes(smc_clc_size_from_bytes(rconn->sndbuf)),
-			 c->peer_size);
 	struct smc_rmb *mem;
 
 	lockdep_assert_held(&rconn->base.lgr->setup_lock);
-	rconn->tx_ring = smc_rmbe_get(rconn->base.lgr->txbufs, size);
+	rconn->tx_ring = smc_rmbe_fit(rconn->base.lgr->txbufs, rconn->tx_ring,
+				      min(ring_size(rconn), c->peer_size));
 	if (!rconn->tx_ring)
 		return -ENOMEM;
 	mem = smc_rmbe_rmb(rconn->tx_ring);
 	if (!mem || smc_mem_register(mem))
 		return -ENODEV;
-	c->tx_size = smc_rmbe_size(rconn->tx_ring);
+	c->tx_size = min(smc_rmbe_size(rconn->tx_ring), c->peer_size);
 	c->tx_how = smc_rmbe_how(rconn->tx_ring);
 	c->dev = rconn->base.lgr->dev_name;
 	c->tx_buf = smc_rmbe_data(rconn->tx_ring);
@@ -325,7 +347,8 @@ int smc_rdma_on_link(struct rdma_conn *rconn, const struct smc_link *link,
 		return -EOVERFLOW;
 	on->addr = end - c->peer_size;
 	on->lkey = mr->lkey;
-	on->dma = mr->iova + (u64)smc_rmbe_index(rconn->tx_ring) * c->tx_size;
+	on->dma = mr->iova + (u64)smc_rmbe_index(rconn->tx_ring) *
+			      smc_rmbe_size(rconn->tx_ring);
 	return 0;
 }
 
