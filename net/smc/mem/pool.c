@@ -563,6 +563,7 @@ static struct smc_buf *buf_new_of(struct smc_pool *pool, unsigned int n)
 	buf = buf_alloc(pool->account, n, size);
 	if (!buf) {
 		smc_mem_unreserve(pools->limit, bytes);
+		smc_mem_relieve(pools->limit);
 		return NULL;
 	}
 	INIT_LIST_HEAD(&buf->all);

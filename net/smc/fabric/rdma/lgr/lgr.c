@@ -61,7 +61,7 @@ static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 			     lgr->release == key->release : true;
 }
 
-/* Does the peer leave so many connections unclosed that they pin memory?  See relief_work(). */
+/* Does the peer leave so many connections unclosed that others should not join the group? */
 static bool __hoards(const struct smc_lgr *lgr)
 {
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
@@ -474,7 +474,7 @@ static void relief_work(struct work_struct *work)
 	spin_lock_bh(&lgrs->lock);
 	list_for_each_entry(lgr, &lgrs->list, list) {
 		__smc_lgr_retire(lgr, true);
-		if (__hoards(lgr) && (!worst || lgr->n_abandoned > worst->n_abandoned))
+		if (lgr->n_abandoned > (worst ? worst->n_abandoned : 0))
 			worst = lgr;
 	}
 	if (worst) {

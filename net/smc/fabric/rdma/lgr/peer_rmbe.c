@@ -92,7 +92,8 @@ bool smc_lgr_rmb_used(struct smc_lgr *lgr, unsigned int rtoken)
  *
  * A connection that has not told the peer of its own end, after which it writes nothing more, has
  * lost its element.  The device would refuse a write to it, which would break the link for all
- * other connections.
+ * other connections.  One that has, and waits for the peer's end, waits in vain: the peer gives up
+ * an RMB when no connection uses it.
  *
  * Context: the engine's work.
  */
@@ -103,7 +104,8 @@ void smc_lgr_abort_rmb(struct smc_lgr *lgr, unsigned int rtoken)
 
 	rcu_read_lock();
 	hash_for_each_rcu(lgr->by_peer_rmbe, bucket, lconn, rmbe_node)
-		if (lconn->rtoken == rtoken && !smc_msg_end_said(&lconn->msg))
+		if (lconn->rtoken == rtoken &&
+		    (!smc_msg_end_said(&lconn->msg) || smc_msg_peer_open(&lconn->msg)))
 			cut_off_if_alive(lconn);
 	rcu_read_unlock();
 	disown_rmbes(lgr, rtoken);

@@ -3,6 +3,7 @@
  * Another TCP address that claims the identity of a peer; first contacts that are never completed,
  * too many of them, and connections that never end (B4 to B7 of the audit).
  */
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -345,6 +346,158 @@ static void abandons_many(void)
 	verdict(ok, "R5: a quarter of a group's connections are never closed by the peer");
 }
 
+/* One connection is enough: when memory is short, its own memory is freed. */
+static void abandons_one(void)
+{
+	long rmem = set_sysctl("rmem", 524288);
+	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c = conn_more(first, AT_UP, NULL);
+	bool ok = conn_echo(first);
+
+	abandon(&c, 1);
+	ok = ok && declined_for_memory() && rmbs_taken_back(first->l, &c, 1) && conn_echo(first);
+	conn_end(c);
+	conn_end(first);
+	set_sysctl("rmem", rmem);
+	verdict(ok, "R5: a single connection is never closed by the peer");
+}
+
+static void large_element(struct smc_clc_accept *a)
+{
+	a->rmbe_size = smc_clc_size_from_bytes(524288);
+}
+
+/* There is an element for the client, but no send ring: the victim says so while it still can. */
+static void lacks_ring(void)
+{
+	const struct twist twist = { .accept = large_element };
+	long wmem = set_sysctl("wmem", 524288), max;
+	/* This connection's ring fills its buffer. */
+	struct conn *first = conn_begin(CLIENT, V21, AT_LINK, &twist), *c;
+	struct smc_llc_msg m;
+	bool ok;
+
+	if (!llc_expect(first->l, SMC_LLC_CONFIRM_LINK, false, &m) || !llc_confirm(first->l))
+		give_up("CONFIRM LINK: %s", why);
+	ok = conn_echo(first);
+	max = set_sysctl("mem_max", 4096);
+	c = conn_more(first, AT_TCP, NULL);
+	clc_propose(c, NULL);
+	ok = ok && declined_for(c, SMC_REASON_NO_BUFFER) && conn_echo(first);
+	set_sysctl("mem_max", max);
+	conn_end(c);
+	conn_end(first);
+	set_sysctl("wmem", wmem);
+	verdict(ok, "mem_max leaves room for an element, but not for a send ring");
+}
+
+/* The cgroup in which rogue_guest runs us */
+#define CGROUP	"/sys/fs/cgroup/rogue/"
+
+static bool put_number(const char *path, const char *format, long value)
+{
+	FILE *f = fopen(path, "w");
+
+	return f && fprintf(f, format, value) >= 0 && !fclose(f);
+}
+
+/* The victim's sockets belong to a cgroup that has room for a megabyte, but not for an RMB. */
+static bool declined_for_cgroup(void)
+{
+	struct conn *c = conn_begin(CLIENT, V21, AT_TCP, NULL);
+	long now = 0;
+	FILE *f;
+	bool ok;
+
+	/* Page cache would make room. The write fails if there is less of it. */
+	put_number(CGROUP "memory.reclaim", "%ldM", 64);
+	f = fopen(CGROUP "memory.current", "r");
+	if (!f || fscanf(f, "%ld", &now) != 1)
+		give_up("cannot read memory.current");
+	fclose(f);
+	ok = put_number(CGROUP "memory.max", "%ld", now + (1 << 20)) || BAD("memory.max");
+	clc_propose(c, NULL);
+	ok = ok && declined_for(c, SMC_REASON_NO_MEMORY);
+	put_number(CGROUP "memory.max", "%ld", 1L << 40);
+	conn_end(c);
+	return ok;
+}
+
+/* It is the memory cgroup that refuses. */
+static void abandons_in_cgroup(void)
+{
+	long old = set_sysctl("smcr_max_conns_per_lgr", 16), rmem;
+	struct conn *first, *c[4];
+	bool ok;
+
+	first = conn_begin(CLIENT, V21, AT_UP, NULL);
+	ok = conn_echo(first);
+	rmem = set_sysctl("rmem", 524288);
+	for (int i = 0; i < 4; i++)
+		c[i] = conn_more(first, AT_UP, NULL);
+	set_sysctl("rmem", rmem);
+	/* The next connection needs a group of its own. */
+	abandon(c, 4);
+	ok = ok && declined_for_cgroup() && rmbs_taken_back(first->l, c, 4) && conn_echo(first);
+	for (int i = 0; i < 4; i++)
+		conn_end(c[i]);
+	conn_end(first);
+	set_sysctl("smcr_max_conns_per_lgr", old);
+	verdict(ok, "R5: memory.max refuses, and connections are never closed by the peer");
+}
+
+/*
+ * The victim has said its end and waits for ours. We give up our RMB instead, as a host does that
+ * has forgotten the connection: nothing of ours can write to the victim's element any more.
+ */
+static void gives_up_rmb(bool abort)
+{
+	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *more;
+	struct smc_llc_w_rkey rkey;
+	struct smc_llc_msg m = {
+		.type = SMC_LLC_DELETE_RKEY, .delete_rkey = { .count = 1, .rkeys = &rkey },
+	};
+	bool ok = conn_echo(first);
+
+	if (abort)
+		conn_write(first, "unread", 6);
+	ok = ok && (!abort || wait_mask(first->s.victim, POLLIN, WAIT_MS) & POLLIN || BAD("no data"));
+	close_victim(first);
+	ok = ok && conn_flags(first, abort ? SMC_CDC_ABORT : SMC_CDC_CLOSED);
+	smc_llc_set_rkey(&rkey, first->l->rmb_mr->rkey);
+	llc_put(first->l, &m);
+	ok = ok && llc_expect(first->l, SMC_LLC_DELETE_RKEY, true, &m) &&
+	     (!m.negative || BAD("a negative reply"));
+	m = (struct smc_llc_msg) {
+		.type = SMC_LLC_CONFIRM_RKEY,
+		.confirm_rkey = { .rkey = first->l->rmb_mr->rkey,
+				  .addr = (uintptr_t)first->l->rmb },
+	};
+	llc_put(first->l, &m);
+	ok = ok && llc_expect(first->l, SMC_LLC_CONFIRM_RKEY, true, &m);
+	more = conn_more(first, AT_UP, NULL);
+	ok = ok && conn_echo(more) &&
+	     ((more->peer.rkey == first->peer.rkey && more->peer.rmbe_idx == first->peer.rmbe_idx) ||
+	      BAD("the victim keeps the element of the connection"));
+	conn_end(more);
+	conn_end(first);
+	verdict(ok, "the peer gives up its RMB after our %s", abort ? "abort" : "close");
+}
+
+/* The peer's program does not close: the victim does not wait for longer than TCP would. */
+static void keeps_open(void)
+{
+	long fin = set_sysctl("../ipv4/tcp_fin_timeout", 2);
+	struct conn *c = conn_begin(CLIENT, V21, AT_UP, NULL);
+	bool ok = conn_echo(c);
+
+	close_victim(c);
+	ok = ok && conn_flags(c, SMC_CDC_CLOSED) && conn_flags(c, SMC_CDC_ABORT);
+	conn_say(c, SMC_CDC_ABORT);
+	set_sysctl("../ipv4/tcp_fin_timeout", fin);
+	conn_end(c);
+	verdict(ok, "a connection that the peer's program keeps open");
+}
+
 /*
  * The victim gives up after its Accept.  As far as it knows, the client may be up, so the element
  * stays allocated until the client says that it is done.
@@ -396,6 +549,12 @@ void cases_peer(void)
 	TRY(never_closes(CLIENT), "");
 	TRY(never_closes(SERVER), "");
 	TRY(abandons_many(), "");
+	TRY(abandons_one(), "");
+	TRY(lacks_ring(), "");
+	TRY(abandons_in_cgroup(), "");
+	TRY(gives_up_rmb(false), "");
+	TRY(gives_up_rmb(true), "");
+	TRY(keeps_open(), "");
 	TRY(killed_handshake(true), "");
 	TRY(killed_handshake(false), "");
 }
