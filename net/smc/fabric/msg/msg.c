@@ -449,8 +449,11 @@ static void take_flags(struct smc_msg_conn *m, u8 flags)
 		smc_conn_abort(c);
 	} else if (flags & SMC_CDC_CLOSED && !(known & BIT(SMC_FLAG_CLOSED))) {
 		smc_conn_peer_event(c, SMC_EV_PEER_CLOSE);
-		/* Data behind an urgent byte, and our own end, no longer wait for it. */
-		if (unlikely(smc_count_read(&m->urg_advertised)) && smp_load_acquire(&m->attached))
+		/*
+		 * Data behind an urgent byte, and our own end, no longer wait for it.  Another task
+		 * may just be holding them back: the say lock tells who comes first.
+		 */
+		if (smp_load_acquire(&m->attached))
 			say(m);
 	} else if (flags & SMC_CDC_SEND_DONE && !(known & BIT(SMC_FLAG_DONE))) {
 		smc_conn_peer_event(c, SMC_EV_PEER_DONE);
