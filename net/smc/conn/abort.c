@@ -66,11 +66,13 @@ void smc_tcp_await_reset(struct sock *sk)
  */
 void __smc_conn_reset_tcp(struct sock *sk, const struct smc_conn *c)
 {
-	bool end = READ_ONCE(sk->sk_state) == TCP_CLOSE_WAIT;
+	bool end = smc_conn_end_came_first(READ_ONCE(c->rx_flags));
+	int state = READ_ONCE(sk->sk_state);
 
 	sock_owned_by_me(sk);
-	if (c->late_fin)
-		end = smc_conn_end_came_first(READ_ONCE(c->rx_flags));
+	/* The end of the stream is known a moment before TCP's FIN arrives. */
+	if (!c->late_fin)
+		end = state == TCP_CLOSE_WAIT || (state == TCP_ESTABLISHED && end);
 	/* Do not reset a newer connection if the socket has been connected again. */
 	if (smc_sk(sk)->conn == c)
 		smc_tcp_reset(sk, end ? EPIPE : ECONNRESET);

@@ -145,8 +145,9 @@ void smc_conn_refuse(struct smc_conn *c)
  * @sk: the socket
  * @c: its connection
  *
- * After the end of the peer's stream, TCP reports a reset as EPIPE. If the FIN is not in order with
- * the data, TCP does not know when the stream has ended, so the error is corrected here.
+ * After the end of the peer's stream, TCP reports a reset as EPIPE. But TCP does not know when the
+ * stream has ended: its FIN comes later, or is not in order with the data. The error is corrected
+ * here.
  *
  * Context: any; the caller owns the socket or holds its spinlock.
  */
@@ -157,7 +158,7 @@ void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c)
 		   !smc_conn_end_came_first(READ_ONCE(c->tx_flags));
 
 	/* A system call may have taken the error already. */
-	if (c->late_fin)
+	if (c->late_fin || end)
 		cmpxchg(&sk->sk_err, end ? ECONNRESET : EPIPE, end ? EPIPE : ECONNRESET);
 	smc_conn_abort(c);
 }
