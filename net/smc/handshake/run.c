@@ -7,7 +7,19 @@
 #include "pair.h"
 
 static unsigned int handshake_timeout_ms = 10000;
-module_param(handshake_timeout_ms, uint, 0644);
+
+static int set_timeout(const char *val, const struct kernel_param *kp)
+{
+	return param_set_uint_minmax(val, kp, 1, 600000);
+}
+
+static const struct kernel_param_ops timeout_ops = {
+	.set	= set_timeout,
+	.get	= param_get_uint,
+};
+
+module_param_cb(handshake_timeout_ms, &timeout_ops, &handshake_timeout_ms, 0644);
+__MODULE_PARM_TYPE(handshake_timeout_ms, "uint");
 MODULE_PARM_DESC(handshake_timeout_ms,
 		 "Time for the whole SMC handshake in ms, 1 to 600000 (default 10000)");
 
@@ -15,7 +27,7 @@ static struct kmem_cache *smc_hs_cache;
 
 static unsigned long timeout_jiffies(void)
 {
-	return msecs_to_jiffies(clamp(READ_ONCE(handshake_timeout_ms), 1u, 600000u));
+	return msecs_to_jiffies(READ_ONCE(handshake_timeout_ms));
 }
 
 static void detach_conn(struct smc_handshake *hs)
