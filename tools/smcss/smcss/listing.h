@@ -31,7 +31,7 @@ struct endpoint {
 };
 bool parse_endpoint(const char *text, struct endpoint *endpoint);
 bool matches_endpoint(const struct record *r, const struct endpoint *endpoint);
-int print_why(FILE *out, struct records *records, const struct endpoint *endpoint);
+int print_why(FILE *out, struct records *records, const struct endpoint *endpoint, bool json);
 enum { WHY_ALL_SMC = 0, WHY_SOME_TCP = 3, WHY_NONE = 4 };
 
 #endif /* SMC_TOOLS_LISTING_H */

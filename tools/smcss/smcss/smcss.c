@@ -231,7 +231,7 @@ static int show_records(struct options *o, struct records *records)
 		processes_read(&processes);
 	o->columns.processes = o->processes ? &processes : NULL;
 	if (o->why)
-		result = print_why(stdout, records, &o->endpoint);
+		result = print_why(stdout, records, &o->endpoint, o->json);
 	else if (o->summary)
 		(o->json ? print_summary_json : print_summary)(stdout, records);
 	else if (o->json)

@@ -142,18 +142,14 @@ static size_t select_tcp(struct records *records, const struct endpoint *e, size
 	return count;
 }
 
-/* Rearranges the records. Returns an exit code. */
-int print_why(FILE *out, struct records *records, const struct endpoint *e)
+static void print_groups(FILE *out, struct records *records, const struct endpoint *e, size_t smc)
 {
-	size_t smc = 0, start, end;
-	size_t count = select_tcp(records, e, &smc);
+	size_t count = records->count, start, end;
 
-	if (!count && !smc) {
+	if (!count && !smc)
 		fprintf(out, "No connection of an SMC socket %s.\n"
 			"A program uses SMC if it creates IPPROTO_SMC sockets or is started with smc_run; 'ss -t' shows the TCP sockets.\n",
 			e->family || e->port ? "matches" : "is open");
-		return WHY_NONE;
-	}
 	if (smc)
 		fprintf(out, "%zu connection%s SMC.\n", smc, smc == 1 ? " uses" : "s use");
 	qsort(records->list, count, sizeof(*records->list), by_reason);
@@ -163,5 +159,19 @@ int print_why(FILE *out, struct records *records, const struct endpoint *e)
 				break;
 		print_group(out, &records->list[start], end - start);
 	}
-	return count ? WHY_SOME_TCP : WHY_ALL_SMC;
+}
+
+/* Keeps only what is TCP, and rearranges it. Returns an exit code. */
+int print_why(FILE *out, struct records *records, const struct endpoint *e, bool json)
+{
+	size_t smc = 0;
+
+	records->count = select_tcp(records, e, &smc);
+	if (json)
+		print_json(out, records, NULL);
+	else
+		print_groups(out, records, e, smc);
+	if (records->count)
+		return WHY_SOME_TCP;
+	return smc ? WHY_ALL_SMC : WHY_NONE;
 }

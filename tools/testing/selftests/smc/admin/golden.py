@@ -278,6 +278,7 @@ def everything(t, tool, kind):
         t.run("smcss", "-j", *options)
     t.run("smcss", "--why")
     t.run("smcss", "--why", ":7900")
+    t.run("smcss", "--why", "-j", ":7900")
     text_and_json(t, tool, "info")
     text_and_json(t, tool, "linkgroup", details=2)
     text_and_json(t, tool, "device", details=2)
