@@ -702,8 +702,8 @@ static long memory_used(void)
 }
 
 /*
- * As memory_used(), once nothing is idle any more. What earlier cases have used would be used again,
- * or be freed meanwhile.
+ * As memory_used(), once nothing is idle any more. What earlier cases have used would be used
+ * again, or be freed meanwhile.
  */
 static long memory_in_use(void)
 {

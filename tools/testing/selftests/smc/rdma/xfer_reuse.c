@@ -426,8 +426,8 @@ static void early_churn_client(void)
 }
 
 /*
- * The client closes its sockets with a reset at any moment of their handshakes. The server must learn that they
- * do not use its elements: the case all_ended looks for what is left.
+ * The client closes its sockets with a reset at any moment of their handshakes. The server must
+ * learn that they do not use its elements: the case all_ended looks for what is left.
  */
 static void withdrawn_server(void)
 {
