@@ -281,7 +281,7 @@ def check_seeds(part):
     with slots.one(60), slots.one(60):
         part.stream("same").suite("same", [f"{TESTING}/vm/test_seed"])
         part.stream("workloads").suite(
-            "workloads", [f"{TESTING}/seeds", "all", "--from", "1", "--count", "1", "--built"])
+            "workloads", [f"{TESTING}/seeds", "all", "--from", "1", "--count", "5", "--built"])
 
 
 def check_soak_seeds(part):
