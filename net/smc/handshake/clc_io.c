@@ -285,6 +285,7 @@ int smc_clc_ahead(struct smc_handshake *hs)
  * @hs: the handshake
  *
  * Context: any; the caller holds the socket's lock.
+ * Return: true if so; false also if a part of a message has been taken.
  */
 bool smc_clc_accept_waits(const struct smc_handshake *hs)
 {

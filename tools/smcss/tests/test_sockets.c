@@ -226,7 +226,7 @@ static int why(const char *where, char **text)
 
 	if (where)
 		yes(where, parse_endpoint(where, &endpoint));
-	result = print_why(out, &records, &endpoint);
+	result = print_why(out, &records, &endpoint, false);
 	fclose(out);
 	return result;
 }
@@ -271,14 +271,14 @@ static void test_why_closed(void)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	yes("why: one has ended", print_why(out, &records, &any) == WHY_ALL_SMC);
+	yes("why: one has ended", print_why(out, &records, &any, false) == WHY_ALL_SMC);
 	fclose(out);
 	same("why: ended", text, "1 connection uses SMC.\n");
 	free(text);
 
 	records = (struct records){ .list = list + 1, .count = 1 };
 	out = open_memstream(&text, &size);
-	yes("why: all have ended", print_why(out, &records, &any) == WHY_NONE);
+	yes("why: all have ended", print_why(out, &records, &any, false) == WHY_NONE);
 	fclose(out);
 	free(text);
 }
