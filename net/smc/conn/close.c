@@ -158,8 +158,10 @@ void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c)
 		   !smc_conn_end_came_first(READ_ONCE(c->tx_flags));
 
 	/* A system call may have taken the error already. */
-	if (c->late_fin || end)
-		cmpxchg(&sk->sk_err, end ? ECONNRESET : EPIPE, end ? EPIPE : ECONNRESET);
+	if (end)
+		cmpxchg(&sk->sk_err, ECONNRESET, EPIPE);
+	else if (c->late_fin)
+		cmpxchg(&sk->sk_err, EPIPE, ECONNRESET);
 	smc_conn_abort(c);
 }
 

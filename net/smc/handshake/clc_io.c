@@ -82,11 +82,12 @@ void smc_clc_send(struct smc_handshake *hs, int len)
  */
 static void not_sent(struct smc_handshake *hs, bool over)
 {
-	smc_hs_forget_unsent(hs);
 	if (!over)
 		smc_hs_end_reset(hs, hs->reason ?: SMC_REASON_INTERNAL, ECONNRESET);
 	else if (hs->step == SMC_HS_FINISH && hs->verdict == SMC_HS_OPEN)
 		smc_hs_end_reset(hs, SMC_REASON_PEER_CLOSED, ECONNRESET);
+	else
+		smc_hs_forget_unsent(hs);
 }
 
 /**

@@ -147,27 +147,30 @@ struct smc_rmbe *smc_rmbe_get(struct smc_pools *pools, u32 bytes)
 }
 
 /**
- * smc_rmbe_fit() - exchange an element for one of the right size, if possible
+ * smc_rmbe_fit() - give back an element that is too large, and take one of the requested size
  * @pools: pools of the element
- * @rmbe: an element that nobody uses yet, or NULL
- * @bytes: requested size
+ * @rmbe: the element, not in use yet; NULL: take one, as smc_rmbe_get()
+ * @bytes: requested size, as for smc_rmbe_get()
+ *
+ * If memory is too short for that, the caller keeps its element.
  *
  * Context: process, may sleep.
- * Return: @rmbe, if it is not larger than requested, or if there is no such element; otherwise
- * another element, and @rmbe is free. If @rmbe is NULL, as smc_rmbe_get().
+ * Return: the element that the caller has now, or NULL if it has none.
  */
 struct smc_rmbe *smc_rmbe_fit(struct smc_pools *pools, struct smc_rmbe *rmbe, u32 bytes)
 {
-	struct smc_rmbe *fitting, *other;
+	int wanted = smc_clc_size_from_bytes(bytes);
+	struct smc_rmbe *other;
 
-	if (rmbe && smc_rmbe_size(rmbe) <= bytes)
+	if (rmbe && rmbe->buf->pool->size_code <= wanted)
 		return rmbe;
-	fitting = smc_rmbe_get(pools, bytes);
-	if (!rmbe || !fitting)
-		return rmbe ?: fitting;
-	other = smc_rmbe_size(fitting) < bytes ? fitting : rmbe;
-	smc_rmbe_put(other);
-	return other == rmbe ? fitting : rmbe;
+	other = smc_rmbe_get(pools, bytes);
+	if (!rmbe || !other)
+		return rmbe ?: other;
+	if (other->buf->pool->size_code < wanted)
+		swap(rmbe, other);
+	smc_rmbe_put(rmbe);
+	return other;
 }
 
 /**

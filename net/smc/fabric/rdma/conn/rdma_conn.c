@@ -150,11 +150,6 @@ static struct smc_link *__take_working_link(struct rdma_conn *rconn)
 	return link;
 }
 
-static u32 ring_size(const struct rdma_conn *rconn)
-{
-	return smc_clc_size_to_bytes(smc_clc_size_from_bytes(rconn->sndbuf));
-}
-
 /*
  * After its Accept a server cannot fall back to TCP any more, so it must not lack a send ring then.
  * A client gets one when it knows how large the peer's element is.
@@ -163,7 +158,7 @@ static bool __has_ring(struct rdma_conn *rconn)
 {
 	lockdep_assert_held(&rconn->base.lgr->setup_lock);
 	if (rconn->server && !rconn->tx_ring)
-		rconn->tx_ring = smc_rmbe_get(rconn->base.lgr->txbufs, ring_size(rconn));
+		rconn->tx_ring = smc_rmbe_get(rconn->base.lgr->txbufs, rconn->sndbuf);
 	return !rconn->server || rconn->tx_ring;
 }
 
@@ -294,7 +289,7 @@ static int __get_ring(struct rdma_conn *rconn)
 
 	lockdep_assert_held(&rconn->base.lgr->setup_lock);
 	rconn->tx_ring = smc_rmbe_fit(rconn->base.lgr->txbufs, rconn->tx_ring,
-				      min(ring_size(rconn), c->peer_size));
+				      min(rconn->sndbuf, c->peer_size));
 	if (!rconn->tx_ring)
 		return -ENOMEM;
 	mem = smc_rmbe_rmb(rconn->tx_ring);

@@ -311,10 +311,18 @@ static bool told(struct scene s, const struct withdrawal *w)
 	return r == GOT_RESET || BAD("no reset, but %s", reaction_names(r));
 }
 
+static int close_with_reset(int fd)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(fd);
+	return -1;
+}
+
 static bool withdraws(const struct withdrawal *w)
 {
 	const struct sockaddr unspec = { .sa_family = AF_UNSPEC };
-	const struct linger at_once = { .l_onoff = 1 };
 	struct message m;
 	struct scene s = w->answer == ACCEPT ? before_accept(&m) : as_server(&m);
 	bool ok = true;
@@ -323,13 +331,10 @@ static bool withdraws(const struct withdrawal *w)
 		m = decline_v1;
 	if (w->answer != NOTHING)
 		put_bytes(s.raw, m.b, m.len);
-	if (w->close) {
-		setsockopt(s.victim, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-		close(s.victim);
-		s.victim = -1;
-	} else {
+	if (w->close)
+		s.victim = close_with_reset(s.victim);
+	else
 		ok = !connect(s.victim, &unspec, sizeof(unspec)) || BAD("disconnect");
-	}
 	ok = ok && told(s, w);
 	end_scene(s);
 	return ok;
@@ -338,7 +343,6 @@ static bool withdraws(const struct withdrawal *w)
 /* The client is gone before the victim's Accept, which TCP does not take any more. */
 static bool client_resets(const struct message *last, uint32_t reason)
 {
-	const struct linger at_once = { .l_onoff = 1 };
 	struct scene s = as_client();
 	int on = 1;
 	bool ok;
@@ -347,9 +351,7 @@ static bool client_resets(const struct message *last, uint32_t reason)
 	put_bytes(s.raw, proposal.b, proposal.len);
 	if (last)
 		put_bytes(s.raw, last->b, last->len);
-	setsockopt(s.raw, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	close(s.raw);
-	s.raw = -1;
+	s.raw = close_with_reset(s.raw);
 	ok = wait_mask(s.victim, POLLERR, WAIT_MS) & POLLERR || BAD("no reset");
 	ok = ok && victim_says(s, reason);
 	end_scene(s);

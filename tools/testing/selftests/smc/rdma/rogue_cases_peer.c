@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../../../../../include/uapi/linux/smc_reason.h"
+#include "put_file.h"
 #include "rogue.h"
 
 #define OTHER	0x0a010003		/* 10.1.0.3, one more address of ours */
@@ -214,9 +215,14 @@ static void close_victim(struct conn *c)
 	c->s.victim = -1;
 }
 
+static bool same_element(const struct conn *a, const struct conn *b)
+{
+	return a->peer.rkey == b->peer.rkey && a->peer.rmbe_idx == b->peer.rmbe_idx;
+}
+
 static bool other_element(const struct conn *c, const struct conn *first)
 {
-	return c->peer.rkey != first->peer.rkey || c->peer.rmbe_idx != first->peer.rmbe_idx ||
+	return !same_element(c, first) ||
 	       BAD("the element is reused while the peer may write there");
 }
 
@@ -271,11 +277,10 @@ static void abandon(struct conn *const c[], unsigned int n)
 	llc_put(c[0]->l, &m);
 }
 
-/* The host has no memory left for the moment. */
-static bool declined_for_memory(void)
+/* The host has no memory left for the moment, and @c has yet to propose. */
+static bool declined_at_cap(struct conn *c)
 {
 	long old = set_sysctl("mem_max", 4096);
-	struct conn *c = conn_begin(CLIENT, V21, AT_TCP, NULL);
 	bool ok;
 
 	clc_propose(c, NULL);
@@ -283,6 +288,11 @@ static bool declined_for_memory(void)
 	conn_end(c);
 	set_sysctl("mem_max", old);
 	return ok;
+}
+
+static bool declined_for_memory(void)
+{
+	return declined_at_cap(conn_begin(CLIENT, V21, AT_TCP, NULL));
 }
 
 /* Must the peer forget the RMBs of these connections, and no others? */
@@ -370,21 +380,15 @@ static void large_element(struct smc_clc_accept *a)
 static void lacks_ring(void)
 {
 	const struct twist twist = { .accept = large_element };
-	long wmem = set_sysctl("wmem", 524288), max;
+	long wmem = set_sysctl("wmem", 524288);
 	/* This connection's ring fills its buffer. */
-	struct conn *first = conn_begin(CLIENT, V21, AT_LINK, &twist), *c;
+	struct conn *first = conn_begin(CLIENT, V21, AT_LINK, &twist);
 	struct smc_llc_msg m;
 	bool ok;
 
 	if (!llc_expect(first->l, SMC_LLC_CONFIRM_LINK, false, &m) || !llc_confirm(first->l))
 		give_up("CONFIRM LINK: %s", why);
-	ok = conn_echo(first);
-	max = set_sysctl("mem_max", 4096);
-	c = conn_more(first, AT_TCP, NULL);
-	clc_propose(c, NULL);
-	ok = ok && declined_for(c, SMC_REASON_NO_BUFFER) && conn_echo(first);
-	set_sysctl("mem_max", max);
-	conn_end(c);
+	ok = conn_echo(first) && declined_at_cap(conn_more(first, AT_TCP, NULL)) && conn_echo(first);
 	conn_end(first);
 	set_sysctl("wmem", wmem);
 	verdict(ok, "mem_max leaves room for an element, but not for a send ring");
@@ -393,31 +397,26 @@ static void lacks_ring(void)
 /* The cgroup in which rogue_guest runs us */
 #define CGROUP	"/sys/fs/cgroup/rogue/"
 
-static bool put_number(const char *path, const char *format, long value)
-{
-	FILE *f = fopen(path, "w");
-
-	return f && fprintf(f, format, value) >= 0 && !fclose(f);
-}
-
 /* The victim's sockets belong to a cgroup that has room for a megabyte, but not for an RMB. */
 static bool declined_for_cgroup(void)
 {
 	struct conn *c = conn_begin(CLIENT, V21, AT_TCP, NULL);
+	char max[24];
 	long now = 0;
 	FILE *f;
 	bool ok;
 
 	/* Page cache would make room. The write fails if there is less of it. */
-	put_number(CGROUP "memory.reclaim", "%ldM", 64);
+	put_file(CGROUP "memory.reclaim", "64M");
 	f = fopen(CGROUP "memory.current", "r");
 	if (!f || fscanf(f, "%ld", &now) != 1)
 		give_up("cannot read memory.current");
 	fclose(f);
-	ok = put_number(CGROUP "memory.max", "%ld", now + (1 << 20)) || BAD("memory.max");
+	snprintf(max, sizeof(max), "%ld", now + (1 << 20));
+	ok = put_file(CGROUP "memory.max", max) || BAD("memory.max");
 	clc_propose(c, NULL);
 	ok = ok && declined_for(c, SMC_REASON_NO_MEMORY);
-	put_number(CGROUP "memory.max", "%ld", 1L << 40);
+	put_file(CGROUP "memory.max", "max");
 	conn_end(c);
 	return ok;
 }
@@ -476,8 +475,7 @@ static void gives_up_rmb(bool abort)
 	ok = ok && llc_expect(first->l, SMC_LLC_CONFIRM_RKEY, true, &m);
 	more = conn_more(first, AT_UP, NULL);
 	ok = ok && conn_echo(more) &&
-	     ((more->peer.rkey == first->peer.rkey && more->peer.rmbe_idx == first->peer.rmbe_idx) ||
-	      BAD("the victim keeps the element of the connection"));
+	     (same_element(more, first) || BAD("the victim keeps the element of the connection"));
 	conn_end(more);
 	conn_end(first);
 	verdict(ok, "the peer gives up its RMB after our %s", abort ? "abort" : "close");
@@ -527,8 +525,7 @@ static void killed_handshake(bool confirmed)
 		more = conn_more(first, AT_UP, NULL);
 		ok = ok && conn_echo(more);
 	}
-	ok = ok && ((more->peer.rkey == c->peer.rkey && more->peer.rmbe_idx == c->peer.rmbe_idx) ||
-		    BAD("the element is not reused"));
+	ok = ok && (same_element(more, c) || BAD("the element is not reused"));
 	conn_end(more);
 	conn_end(c);
 	conn_end(first);
