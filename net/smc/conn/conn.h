@@ -281,8 +281,7 @@ static inline bool smc_conn_peer_gone(const struct smc_conn *c)
 
 /*
  * Did the stream end in good order before any reset? @flags is @rx_flags for the peer's stream and
- * @tx_flags for ours. Only valid with @late_fin; without it, SOCK_DONE of the TCP socket gives the
- * answer.
+ * @tx_flags for ours. Without @late_fin, SOCK_DONE of the TCP socket may say so, too.
  */
 static inline bool smc_conn_end_came_first(unsigned long flags)
 {

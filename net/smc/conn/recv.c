@@ -165,7 +165,7 @@ int smc_conn_rx_end(struct sock *sk, struct smc_conn *c)
 	unsigned long flags = READ_ONCE(c->rx_flags);
 
 	smc_conn_handle_peer_abort(sk, c, flags);
-	if (c->late_fin ? smc_conn_end_came_first(flags) : fin_received(sk))
+	if (smc_conn_end_came_first(flags) || (!c->late_fin && fin_received(sk)))
 		return 0;
 	if (READ_ONCE(sk->sk_err)) {
 		smc_tcp_await_reset(sk);
