@@ -4,7 +4,6 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include "../../../mem/charge.h"
-#include "../../../mem/limit.h"
 #include "../../../netns.h"
 #include "../../fabric.h"
 #include "../lgr/lgr.h"
@@ -110,9 +109,9 @@ static int get_group(struct rdma_conn *rconn, struct smc_negotiated *neg)
 		err = create_group(rconn, neg, &key);
 		if (err == -EAGAIN)
 			err = smc_lgr_join(&rconn->base, rconn->base.sn, &key);
-		/* Groups may accept no new connections because of abandoned ones. */
+		/* The peer's groups may accept no new connections because of abandoned ones. */
 		if (err == -EDQUOT)
-			smc_mem_relieve(rconn->base.sn->mem_limit);
+			smc_lgr_relieve_peer(rconn->base.sn, &key);
 	}
 	return err && err != -EAGAIN ? (int)group_reason(err) : err;
 }
@@ -454,6 +453,19 @@ void smc_rdma_refused(struct smc_conn *c, bool out_of_sync)
 		smc_llc_test_now(rconn->base.lgr, true);
 }
 
+/*
+ * The handshake of a server has failed after its Accept. The client may write into the element
+ * until it lets go, but nothing was ever posted from the ring.
+ */
+static void drop_unused_ring(struct rdma_conn *rconn)
+{
+	if (rconn->base.msg.attached || !rconn->tx_ring)
+		return;
+	smc_rmbe_put(rconn->tx_ring);
+	rconn->tx_ring = NULL;
+	smc_lgr_retire(rconn->base.lgr);
+}
+
 /**
  * smc_rdma_detach() - smc_conn_ops.detach
  * @c: the connection
@@ -468,6 +480,7 @@ void smc_rdma_detach(struct smc_conn *c)
 	/* Only the connection of the first contact can complete the link group. */
 	if (rconn->first && READ_ONCE(rconn->base.lgr->state) == SMC_LGR_NEW)
 		smc_lgr_end(rconn->base.lgr, SMC_REASON_INTERNAL);
+	drop_unused_ring(rconn);
 	smc_msg_detach(c);
 }
 

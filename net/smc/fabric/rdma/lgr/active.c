@@ -97,25 +97,64 @@ static long __abandon_overdue(struct smc_lgr *lgr, unsigned int *n)
 	return next;
 }
 
+/* The RMB of a connection, or NULL as long as it has none. */
+static struct smc_rmb *__rmb_of(const struct smc_lgr_conn *lconn)
+{
+	lockdep_assert_held(&lconn->lgr->setup_lock);
+	return lconn->msg.conn.rmbe ? smc_rmbe_rmb(lconn->msg.conn.rmbe) : NULL;
+}
+
+/* Mark the RMBs in which connections that are not abandoned have elements. */
+static void __mark_spared(struct smc_lgr *lgr)
+{
+	struct smc_lgr_conn *lconn;
+	unsigned long token = 0;
+	struct smc_rmb *rmb;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	lgr->spare_mark++;
+	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
+		rmb = __rmb_of(lconn);
+		if (rmb && !READ_ONCE(lconn->abandoned))
+			rmb->spare_mark = lgr->spare_mark;
+		smc_conn_put(&lconn->msg.conn);
+	}
+}
+
+static bool __is_spared(const struct smc_lgr_conn *lconn)
+{
+	struct smc_rmb *rmb = __rmb_of(lconn);
+
+	lockdep_assert_held(&lconn->lgr->setup_lock);
+	return rmb && rmb->spare_mark == lconn->lgr->spare_mark;
+}
+
 /**
  * smc_lgr_give_up() - end the abandoned connections of a group, because memory is short
  * @lgr: the link group
  *
  * Not earlier, because the peer's program may have data of ours to read.  The peer may still write
  * to their elements.  So no other connection gets an element of the same RMBs.  An RMB without
- * users is taken back by DELETE RKEY, see retire.c.
+ * users is taken back by DELETE RKEY, see retire.c.  An RMB that others use is spared, as it has
+ * room for new connections, unless the group accepts none.
  *
  * Context: process, under @lgr->setup_lock.
  */
 void smc_lgr_give_up(struct smc_lgr *lgr)
 {
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
 	struct smc_lgr_conn *lconn;
 	unsigned long token = 0;
 	unsigned int n = 0;
+	bool all;
 
 	lockdep_assert_held(&lgr->setup_lock);
+	spin_lock_bh(&lgrs->lock);
+	all = __smc_lgr_hoards(lgr);
+	spin_unlock_bh(&lgrs->lock);
+	__mark_spared(lgr);
 	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
-		if (READ_ONCE(lconn->abandoned)) {
+		if (READ_ONCE(lconn->abandoned) && (all || !__is_spared(lconn))) {
 			n++;
 			smc_buf_doom(smc_rmbe_buf(lconn->msg.conn.rmbe));
 			smc_conn_abort(&lconn->msg.conn);

@@ -61,8 +61,13 @@ static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 			     lgr->release == key->release : true;
 }
 
-/* Does the peer leave so many connections unclosed that others should not join the group? */
-static bool __hoards(const struct smc_lgr *lgr)
+/**
+ * __smc_lgr_hoards() - does the peer leave so many connections unclosed that none should join?
+ * @lgr: the link group; its smc_lgrs.lock is held
+ *
+ * Return: true if a quarter of the connections that the group may have is abandoned.
+ */
+bool __smc_lgr_hoards(const struct smc_lgr *lgr)
 {
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	return lgr->n_abandoned >= DIV_ROUND_UP(lgr->max_conns, 4u);
@@ -142,7 +147,7 @@ static struct smc_link *__link_for(struct smc_lgr *lgr, const struct smc_lgr_key
 	/* A server adds no connection to a group that is full, hoarded or doubted. */
 	if (!key_fits(lgr, key) ||
 	    (key->server && (lgr->n_conns + lgr->n_abandoned >= lgr->max_conns ||
-			     __hoards(lgr) || READ_ONCE(lgr->doubted))))
+			     __smc_lgr_hoards(lgr) || READ_ONCE(lgr->doubted))))
 		return NULL;
 	named = __smc_lgr_named_link(lgr, key->peer_mac, key->peer_gid,
 				     key->server ? NULL : &key->peer_qpn);
@@ -463,8 +468,30 @@ void smc_lgr_leave(struct smc_lgr_conn *lconn)
 }
 
 /*
- * An allocation has been refused.  Retire buffers without users at once.  Let the group with the
- * most abandoned connections give them up, so that their memory is freed before the group ends.
+ * Which of two groups, or of a group and none, gives up its abandoned connections first?  Their
+ * turn comes before their number: a group may have nothing to free.
+ */
+static bool __is_worse(const struct smc_lgr *lgr, const struct smc_lgr *than)
+{
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	if (!lgr->n_abandoned || !than)
+		return lgr->n_abandoned;
+	if (lgr->relieved != than->relieved)
+		return lgr->relieved < than->relieved;
+	return lgr->n_abandoned > than->n_abandoned;
+}
+
+static void __relieve(struct smc_lgr *lgr)
+{
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	lgr->relieved = ++smc_lgrs_of(lgr)->n_reliefs;
+	lgr->give_up = true;
+	__smc_lgr_retire(lgr, true);
+}
+
+/*
+ * An allocation has been refused.  Retire buffers without users at once.  Let one group give up its
+ * abandoned connections, so that their memory is freed before the group ends.
  */
 static void relief_work(struct work_struct *work)
 {
@@ -474,14 +501,30 @@ static void relief_work(struct work_struct *work)
 	spin_lock_bh(&lgrs->lock);
 	list_for_each_entry(lgr, &lgrs->list, list) {
 		__smc_lgr_retire(lgr, true);
-		if (lgr->n_abandoned > (worst ? worst->n_abandoned : 0))
+		if (__is_worse(lgr, worst))
 			worst = lgr;
 	}
-	if (worst) {
-		worst->give_up = true;
-		__smc_lgr_retire(worst, true);
-	}
+	if (worst)
+		__relieve(worst);
 	spin_unlock_bh(&lgrs->lock);
+}
+
+/**
+ * smc_lgr_relieve_peer() - a peer can have no further group: give up what it has not closed
+ * @sn: the namespace
+ * @key: identifies the peer's groups, which may accept no connections for that reason
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_relieve_peer(struct smc_net *sn, const struct smc_lgr_key *key)
+{
+	struct smc_lgr *lgr;
+
+	spin_lock_bh(&sn->lgrs->lock);
+	hash_for_each_possible(sn->lgrs->by_peer, lgr, peer_node, peer_hash(key->peer_id))
+		if (lgr->n_abandoned && key_fits(lgr, key))
+			__relieve(lgr);
+	spin_unlock_bh(&sn->lgrs->lock);
 }
 
 static unsigned int smc_lgrs_id __ro_after_init;

@@ -144,6 +144,8 @@ struct smc_rtoken {
  * @retire_now:	an allocation was refused, so @retire_work keeps no buffers for some time; under
  *		smc_lgrs.lock
  * @give_up:	@retire_work gives up abandoned connections; under smc_lgrs.lock
+ * @relieved:	value of smc_lgrs.n_reliefs when @give_up was last set, 0: never
+ * @spare_mark:	mark of the RMBs that the current smc_lgr_give_up() spares; under @setup_lock
  * @failover_work: moves connections away from links that are down, and releases these links
  * @end_work:	the part of the end that others wait for
  */
@@ -205,6 +207,8 @@ struct smc_lgr {
 	struct delayed_work	retire_work;
 	bool			retire_now;
 	bool			give_up;
+	u64			relieved;
+	unsigned int		spare_mark;
 	struct work_struct	failover_work;
 	struct work_struct	end_work;
 };
@@ -344,6 +348,7 @@ static inline struct smc_lgr *smc_link_lgr(const struct smc_link *link)
  * @seq:	sequence number that changes with the list, never 0
  * @n:		number of groups, including those whose @end_work has not finished
  * @relief_work: frees memory after an allocation has been refused
+ * @n_reliefs:	how often a group was told to give up abandoned connections
  */
 struct smc_lgrs {
 	spinlock_t		lock;
@@ -353,6 +358,7 @@ struct smc_lgrs {
 	unsigned int		seq;
 	atomic_t		n;
 	struct work_struct	relief_work;
+	u64			n_reliefs;
 };
 
 /* Identifies a link group to a handshake. */
@@ -378,6 +384,8 @@ int smc_lgr_join(struct smc_lgr_conn *lconn, struct smc_net *sn,
 int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		   const struct smc_lgr_key *key, const struct smc_rdma_path *path);
 void smc_lgr_leave(struct smc_lgr_conn *lconn);
+void smc_lgr_relieve_peer(struct smc_net *sn, const struct smc_lgr_key *key);
+bool __smc_lgr_hoards(const struct smc_lgr *lgr);
 void smc_lgr_set_link(struct smc_lgr_conn *lconn, struct smc_link *link);
 void smc_lgr_set_peer_gids(struct smc_lgr *lgr, const struct smc_clc_accept *a);
 struct smc_link *__smc_lgr_named_link(struct smc_lgr *lgr, const u8 *mac, const u8 *gid,
@@ -463,6 +471,7 @@ void smc_lgr_dev_removed(struct smc_rdma_dev *dev);
 /* retire.c */
 void smc_lgr_retire_init(struct smc_lgr *lgr);
 void __smc_lgr_retire(struct smc_lgr *lgr, bool now);
+void smc_lgr_retire(struct smc_lgr *lgr);
 void smc_lgr_stop_retiring(struct smc_lgr *lgr);
 
 /* peer_rmbe.c */

@@ -45,6 +45,7 @@ struct smc_rmb_forget {
  * @on_link:	registration for each link, by smc_lgr_link_index(); under @lgr->setup_lock
  * @confirmed:	the peer knows the RMB
  * @unused:	the RMB is in no pool any more, and the peer must forget it; under @lgr->setup_lock
+ * @spare_mark:	smc_lgr.spare_mark if other connections use the RMB; under @lgr->setup_lock
  * @forgotten:	the peer has forgotten the buffer, or has never known it, and the devices must
  *		deregister it; under @lgr->setup_lock
  * @refusals:	how often the peer has refused the RMB; each new connection asks again
@@ -63,6 +64,7 @@ struct smc_rmb {
 	bool			confirmed;
 	bool			unused;
 	bool			forgotten;
+	unsigned int		spare_mark;
 	unsigned int		refusals;
 	unsigned int		retries;
 	unsigned int		unanswered;

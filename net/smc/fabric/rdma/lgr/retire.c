@@ -149,6 +149,21 @@ void __smc_lgr_retire(struct smc_lgr *lgr, bool now)
 }
 
 /**
+ * smc_lgr_retire() - a buffer may have lost its last user: free it after a while
+ * @lgr: the link group
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_lgr_retire(struct smc_lgr *lgr)
+{
+	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
+
+	spin_lock_bh(&lgrs->lock);
+	__smc_lgr_retire(lgr, false);
+	spin_unlock_bh(&lgrs->lock);
+}
+
+/**
  * smc_lgr_stop_retiring() - stop the search for buffers when the group ends
  * @lgr: the link group, marked as ending
  *

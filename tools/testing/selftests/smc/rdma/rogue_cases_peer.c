@@ -371,6 +371,64 @@ static void abandons_one(void)
 	verdict(ok, "R5: a single connection is never closed by the peer");
 }
 
+/*
+ * An RMB that others use is spared, as it has room for new connections even if memory is short.
+ * When the others have gone, it is taken back.
+ */
+static void abandons_beside_others(void)
+{
+	long rmem = set_sysctl("rmem", 16384), wmem = set_sysctl("wmem", 16384), old;
+	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c = conn_more(first, AT_UP, NULL);
+	struct conn *more;
+	bool ok = conn_echo(first) && (c->peer.rkey == first->peer.rkey || BAD("another RMB"));
+
+	abandon(&c, 1);
+	ok = ok && declined_for_memory() && conn_echo(first);
+	old = set_sysctl("mem_max", 4096);
+	more = conn_more(first, AT_UP, NULL);
+	set_sysctl("mem_max", old);
+	ok = ok && (more->peer.rkey == first->peer.rkey || BAD("the RMB has been given up")) &&
+	     conn_echo(more);
+	for (int i = 0; i < 2; i++) {
+		close_victim(i ? more : first);
+		conn_say(i ? more : first, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED);
+	}
+	ok = ok && declined_for_memory() && rmbs_taken_back(first->l, &c, 1);
+	conn_end(more);
+	conn_end(c);
+	conn_end(first);
+	set_sysctl("wmem", wmem);
+	set_sysctl("rmem", rmem);
+	verdict(ok, "R5: an RMB with an element that the peer never lets go is spared for others");
+}
+
+/* The memory that a peer pins by its group is not worth that of another peer's idle RMBs. */
+static void group_refused(void)
+{
+	long rmem = set_sysctl("rmem", 524288), max;
+	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c = conn_more(first, AT_UP, NULL);
+	struct conn *d = conn_more(first, AT_UP, NULL);
+	struct smc_llc_msg m;
+	bool ok = conn_echo(first);
+
+	for (int i = 0; i < 2; i++) {
+		close_victim(i ? c : d);
+		conn_say(i ? c : d, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED);
+	}
+	ok = ok && conn_echo(first);
+	max = set_sysctl("smcr_max_lgrs", 1);
+	ok = ok && one_too_many(OTHER);
+	raw_hosts(ROGUE, VICTIM);
+	set_sysctl("smcr_max_lgrs", max);
+	ok = ok && (!llc_get(first->l, &m, 2000) || BAD("message of type %d", m.type)) &&
+	     conn_echo(first);
+	conn_end(d);
+	conn_end(c);
+	conn_end(first);
+	set_sysctl("rmem", rmem);
+	verdict(ok, "B6: a link group is refused, and other peers keep their unused RMBs");
+}
+
 static void large_element(struct smc_clc_accept *a)
 {
 	a->rmbe_size = smc_clc_size_from_bytes(524288);
@@ -392,6 +450,57 @@ static void lacks_ring(void)
 	conn_end(first);
 	set_sysctl("wmem", wmem);
 	verdict(ok, "mem_max leaves room for an element, but not for a send ring");
+}
+
+/* Bytes in buffers of the victim, also those that are idle. */
+static long victim_memory(void)
+{
+	FILE *f = popen("$SMC_ROOT/build/tools/smcr -j info | sed -n 's/.*\"memory_used\": *//p'", "r");
+	long bytes = -1;
+
+	if (!f || fscanf(f, "%ld", &bytes) != 1)
+		give_up("smcr info");
+	pclose(f);
+	return bytes;
+}
+
+/* Does the victim get rid of all but so much memory? */
+static bool memory_falls_to(long bytes)
+{
+	for (int i = 0; i < 500; i++) {
+		if (victim_memory() <= bytes)
+			return true;
+		usleep(10000);
+	}
+	return BAD("%ld bytes are in use, which should be %ld", victim_memory(), bytes);
+}
+
+/* Clients go when they have the Accept: their elements are kept, but no rings for them. */
+static void leaves_ring(void)
+{
+	long rmem = set_sysctl("rmem", 16384), wmem = set_sysctl("wmem", 524288), before;
+	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c[8];
+	const struct linger at_once = { .l_onoff = 1 };
+	bool ok = conn_echo(first);
+
+	before = victim_memory();
+	for (int i = 0; i < 8; i++) {
+		c[i] = conn_more(first, AT_CLC, NULL);
+		setsockopt(c[i]->s.raw, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+		close(c[i]->s.raw);
+		c[i]->s.raw = -1;
+		ok = ok && (wait_mask(c[i]->s.victim, POLLHUP, WAIT_MS) || BAD("not reset"));
+		close_victim(c[i]);
+	}
+	ok = ok && declined_for_memory() && conn_echo(first);
+	/* One unused ring may stay. */
+	ok = ok && memory_falls_to(before + 524288);
+	for (int i = 0; i < 8; i++)
+		conn_end(c[i]);
+	conn_end(first);
+	set_sysctl("wmem", wmem);
+	set_sysctl("rmem", rmem);
+	verdict(ok, "clients that go behind the Accept leave no send rings behind");
 }
 
 /* The cgroup in which rogue_guest runs us */
@@ -547,7 +656,10 @@ void cases_peer(void)
 	TRY(never_closes(SERVER), "");
 	TRY(abandons_many(), "");
 	TRY(abandons_one(), "");
+	TRY(abandons_beside_others(), "");
+	TRY(group_refused(), "");
 	TRY(lacks_ring(), "");
+	TRY(leaves_ring(), "");
 	TRY(abandons_in_cgroup(), "");
 	TRY(gives_up_rmb(false), "");
 	TRY(gives_up_rmb(true), "");
