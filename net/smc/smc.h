@@ -227,6 +227,8 @@ struct smc_registry_entry {
  *		under lock_sock
  * @orphan_of:	whom the socket counts for once its file is closed, valid while @closing was set
  * @linger_work: closes TCP after the connection has ended; initialised before @closing is set
+ * @arrives_until: what was sent before close() must have arrived by then, in jiffies; 0 once it
+ *		has; under lock_sock
  * @shut_later:	SEND_SHUTDOWN, RCV_SHUTDOWN: what to shut down once the handshake has ended; under
  *		lock_sock
  * @hs_on_release: release_sock() has to run the handshake; under the spin lock of lock_sock()
@@ -273,6 +275,7 @@ struct smc_sock {
 	struct smc_orphan_holder *orphan_of;
 	struct smc_deferred	*deferred;
 	struct delayed_work	linger_work;
+	unsigned long		arrives_until;
 	u32			reason;
 	u32			peer_diagnosis;
 	u32			tcp_only_reason;

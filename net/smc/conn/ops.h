@@ -19,6 +19,8 @@ struct smc_sock_info;
  * @fin_in_order: a FIN on the TCP connection never overtakes flags of the SMC connection that
  *		were sent before it.  Otherwise a FIN means nothing, and the TCP connection is
  *		kept until the SMC connection has ended
+ * @late_abort:	an abort may follow our close, and the peer's kernel answers it. Its program is not
+ *		told, unless data were refused
  * @reports_acks: the fabric calls smc_stamps_posted() and smc_stamps_acked(). Otherwise the data
  *		are in the peer's memory when @commit has returned
  * @commit:	make tx_prod visible to the peer and wake its reader if it sleeps.  The
@@ -58,6 +60,7 @@ struct smc_conn_ops {
 	const char *name;
 	u8 diag_mode;
 	bool fin_in_order;
+	bool late_abort;
 	bool reports_acks;
 	void (*commit)(struct smc_conn *c);
 	void (*consumed)(struct smc_conn *c);

@@ -8,6 +8,12 @@
 #include "../handshake/pair.h"
 #include "socket.h"
 
+/*
+ * How long a socket without a file waits until what it has sent is in the peer's memory, and how
+ * often it looks: FIN_WAIT1 of TCP.
+ */
+#define ARRIVE_TIME	(60 * HZ)
+#define LOOK_TIME	HZ
 /* How long an aborted one waits for the peer's answer, which its kernel gives by itself. */
 #define ABORT_TIME	(5 * HZ)
 
@@ -50,10 +56,8 @@ static bool close_in_order(struct sock *sk, struct smc_conn *c)
 	return false;
 }
 
-static void close_conn(struct sock *sk, struct smc_conn *c)
+static void drop_conn(struct sock *sk, struct smc_conn *c, bool reset)
 {
-	bool reset = !close_in_order(sk, c);
-
 	smc_conn_stop(c);
 	lock_sock(sk);
 	smc_sk(sk)->conn = NULL;
@@ -61,6 +65,11 @@ static void close_conn(struct sock *sk, struct smc_conn *c)
 		smc_family(sk)->tcp->disconnect(sk, 0);
 	release_sock(sk);
 	smc_detach_conn(sk, c);
+}
+
+static void close_conn(struct sock *sk, struct smc_conn *c)
+{
+	drop_conn(sk, c, !close_in_order(sk, c));
 }
 
 static void linger_work(struct work_struct *work);
@@ -119,29 +128,6 @@ static bool has_ended(const struct sock *sk, const struct smc_conn *c)
 	return smc_conn_peer_ended(c) || !(BIT(inet_sk_state_load(sk)) & open);
 }
 
-static void linger_work(struct work_struct *work)
-{
-	struct smc_sock *smc = container_of(work, struct smc_sock, linger_work.work);
-	struct sock *sk = smc_to_sk(smc);
-	struct smc_conn *c = smc->conn;
-	bool mine;
-
-	lock_sock(sk);
-	mine = smc->closing;
-	smc->closing = false;
-	if (mine && !has_ended(sk, c)) {
-		/* The peer never answered. */
-		smc_conn_abort(c);
-		smc_tcp_reset(sk, ETIMEDOUT);
-	}
-	release_sock(sk);
-	if (mine) {
-		smc_conn_set_notify(c, NULL, NULL);
-		smc_close_orphan(sk);
-	}
-	sock_put(sk);
-}
-
 /*
  * Each pending work item holds a reference, because TCP may report an event while another one ends
  * the socket.
@@ -151,6 +137,29 @@ static void linger_until(struct sock *sk, unsigned long delay)
 	sock_hold(sk);
 	if (mod_delayed_work(smc_close_wq, &smc_sk(sk)->linger_work, delay))
 		sock_put(sk);
+}
+
+/*
+ * As long as something has not arrived in the peer's memory, TCP would be in FIN_WAIT1; only then
+ * its time in FIN_WAIT2 begins. An urgent byte that the peer has not read holds back what follows.
+ * Returns false if the wait is over.
+ */
+static bool lingers_on(struct sock *sk, struct smc_conn *c)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	sock_owned_by_me(sk);
+	if (!smc->arrives_until || has_ended(sk, c) || smc_conn_signaled(c, SMC_FLAG_ABORT))
+		return false;
+	if (!smc_conn_outq(c)) {
+		smc->arrives_until = 0;
+		linger_until(sk, tcp_fin_time(sk));
+		return true;
+	}
+	if (time_after(jiffies, smc->arrives_until))
+		return false;
+	linger_until(sk, LOOK_TIME);
+	return true;
 }
 
 /**
@@ -166,6 +175,48 @@ void smc_linger_event(struct sock *sk)
 
 	if (c && has_ended(sk, c))
 		linger_until(sk, 0);
+}
+
+/*
+ * The time in FIN_WAIT2 is over. Can the peer be told to let go of our memory without a word to its
+ * program? Then TCP goes on by itself, as it has sent its FIN.
+ */
+static bool ends_quietly(const struct sock *sk, struct smc_conn *c)
+{
+	return c->ops->late_abort && !has_ended(sk, c) &&
+	       !smc_conn_signaled(c, SMC_FLAG_ABORT) && !smc_conn_outq(c);
+}
+
+static void linger_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, linger_work.work);
+	struct sock *sk = smc_to_sk(smc);
+	struct smc_conn *c = smc->conn;
+	bool mine, quietly = false;
+
+	lock_sock(sk);
+	mine = smc->closing && !lingers_on(sk, c);
+	if (mine) {
+		smc->closing = false;
+		quietly = ends_quietly(sk, c);
+	} else if (smc->closing) {
+		/* The connection may have ended just before the time began again. */
+		smc_linger_event(sk);
+	}
+	if (mine && !has_ended(sk, c)) {
+		/* The peer never answered. */
+		smc_conn_abort(c);
+		if (!quietly)
+			smc_tcp_reset(sk, ETIMEDOUT);
+	}
+	release_sock(sk);
+	if (mine)
+		smc_conn_set_notify(c, NULL, NULL);
+	if (quietly)
+		drop_conn(sk, c, false);
+	if (mine)
+		smc_close_orphan(sk);
+	sock_put(sk);
 }
 
 /*
@@ -188,8 +239,9 @@ static bool close_after_conn(struct sock *sk, struct smc_conn *c)
 	stays = !has_ended(sk, c) && orphan_socket(sk);
 	if (stays) {
 		smc_conn_set_wq(c, NULL);
-		/* As long as TCP would be in FIN_WAIT2, where only the peer has not closed. */
-		linger_until(sk, in_order ? tcp_fin_time(sk) : ABORT_TIME);
+		smc_sk(sk)->arrives_until = (jiffies + ARRIVE_TIME) | 1;
+		if (!in_order || !lingers_on(sk, c))
+			linger_until(sk, ABORT_TIME);
 		smc_conn_set_notify(c, smc_linger_event, sk);
 		if (in_order)
 			smc_family(sk)->tcp->shutdown(sk, SEND_SHUTDOWN);
@@ -281,8 +333,8 @@ void smc_close(struct sock *sk, long timeout)
  * @sock: the socket
  *
  * Does not wait for the peer. What cannot end yet continues without a file: a handshake until it
- * has ended, a connection over RDMA until the peer has closed, but LINGER_TIME at most. The element
- * may outlive the socket, see smc_lgr_await_close().
+ * has ended, a connection over RDMA as long as TCP in FIN_WAIT1 and FIN_WAIT2. The element may
+ * outlive the socket, see smc_lgr_await_close().
  *
  * inet_release() leaves multicast groups, for which it needs RTNL, and runs BPF programs before it
  * calls smc_close(). So both happen in the task that closes the file, as for TCP, and never in a

@@ -71,6 +71,8 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 
 	/* Read our flags before the count: a sender publishes its data before it sets a flag. */
 	flags = wire_flags(smp_load_acquire(&c->tx_flags));
+	if (unlikely(test_bit(SMC_MSG_PEER_QUIT, &m->bits)))
+		flags |= SMC_CDC_SEND_DONE | SMC_CDC_CLOSED;
 	pub = smc_count_read_acquire(&c->tx_prod);
 	prod = pub;
 	/* A peer that respects its window cannot let us consume more than one ring in between. */
@@ -128,7 +130,9 @@ void smc_msg_said(struct smc_msg_conn *m, const struct smc_msg_news *news,
 	m->sent_cons = cons;
 	smc_count_set(&m->cons_advertised, cons);
 	m->sent_flags = news->conn_flags;
-	m->tx_disabled = news->conn_flags & SMC_CDC_ABORT;
+	m->tx_disabled = news->conn_flags & SMC_CDC_ABORT ||
+			 (news->conn_flags & SMC_CDC_CLOSED &&
+			  test_bit(SMC_MSG_PEER_QUIT, &m->bits));
 }
 
 static void say(struct smc_msg_conn *m)
@@ -334,6 +338,26 @@ void smc_msg_lost(struct smc_msg_conn *m)
 	smc_conn_abort(&m->conn);
 }
 
+/*
+ * The peer has closed, and aborts now. Either it refuses data, or it has read all that we have sent
+ * and its time in FIN_WAIT2 is over. As that of TCP, its program is not told: there may be data to
+ * read. Only its kernel is, which waits for our last word to reuse the element.
+ */
+static void abort_after_close(struct smc_msg_conn *m)
+{
+	struct smc_conn *c = &m->conn;
+
+	/* A sender may still be in a copy that began before the peer closed. */
+	if (mutex_is_locked(&c->tx_lock) ||
+	    smc_count_read(&c->tx_written) != smc_count_read(&c->tx_cons)) {
+		smc_msg_lost(m);
+		return;
+	}
+	set_bit(SMC_MSG_PEER_QUIT, &m->bits);
+	if (smp_load_acquire(&m->attached))
+		say(m);
+}
+
 /**
  * smc_msg_ended_by_peer() - the peer has said that it writes no more
  * @m: the connection, referenced
@@ -348,11 +372,13 @@ void smc_msg_ended_by_peer(struct smc_msg_conn *m, u8 flags)
 {
 	unsigned long known = READ_ONCE(m->conn.rx_flags);
 
-	/* The peer has answered our abort, or has refused data after it has closed. */
-	if (!(known & BIT(SMC_FLAG_ABORT)) &&
-	    (known & BIT(SMC_FLAG_GIVEN_UP) ||
-	     (known & BIT(SMC_FLAG_CLOSED) && flags & SMC_CDC_ABORT)))
+	if (known & BIT(SMC_FLAG_ABORT))
+		;
+	else if (known & BIT(SMC_FLAG_GIVEN_UP))
+		/* It has answered our abort. */
 		smc_msg_lost(m);
+	else if (known & BIT(SMC_FLAG_CLOSED) && flags & SMC_CDC_ABORT)
+		abort_after_close(m);
 	set_bit(SMC_MSG_PEER_ENDED, &m->bits);
 	/* Pairs with the barrier in smc_msg_detach(). */
 	smp_mb__after_atomic();

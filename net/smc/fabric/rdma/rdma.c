@@ -270,6 +270,7 @@ static const struct smc_conn_ops rdma_conn_ops = {
 	.name		= "rdma",
 	.diag_mode	= SMC_DIAG_MODE_SMCR,
 	.fin_in_order	= false,
+	.late_abort	= true,
 	.reports_acks	= true,
 	.commit		= smc_cdc_commit,
 	.consumed	= smc_msg_consumed,

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <sys/wait.h>
 
 #include "parameter.h"
@@ -71,6 +72,86 @@ static void close_unread_client(void)
 	barrier("sent");
 	barrier("closed");
 	see_reset(fd, 1000);
+	barrier("done");
+}
+
+enum late { LATE_PLAIN, LATE_SHUT, LATE_URGENT, LATES };
+
+/*
+ * An end that reads late, or never closes: the time of the other one in FIN_WAIT2 ends meanwhile,
+ * of which only the kernels know.
+ */
+static void late_reader_server(void)
+{
+	int l = serve();
+
+	for (int how = 0; how < LATES; how++) {
+		int fd = accept_one(l);
+
+		set_int(fd, IPPROTO_TCP, TCP_LINGER2, 1);
+		if (how == LATE_SHUT)
+			rec("end at %d", (int)recv_to_end(fd, 0));
+		send_bytes(fd, 0, 30000, 30000);
+		if (how == LATE_URGENT) {
+			X(send(fd, "!", 1, MSG_OOB));
+			send_bytes(fd, 0, 1000, 1000);
+		}
+		R(close(fd));
+		barrier("judged");
+	}
+}
+
+static void late_reader_client(void)
+{
+	int port = ctl_get();
+	char c;
+
+	for (int how = 0; how < LATES; how++) {
+		int fd = connect_to(port, 0);
+
+		if (how == LATE_SHUT)
+			R(shutdown(fd, SHUT_WR));
+		await_inq(fd, 30000);
+		/* This time is what the case is about. */
+		poll(NULL, 0, 3000);
+		/* Over SMC the end follows what the unread urgent byte holds back. */
+		if (how != LATE_URGENT)
+			rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLRDHUP)));
+		recv_bytes(fd, 0, 30000, 30000);
+		if (how == LATE_URGENT)
+			rec("end at %d", (int)recv_to_end(fd, 0));
+		R(recv(fd, &c, 1, 0));
+		R(get_int(fd, SOL_SOCKET, SO_ERROR));
+		rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLRDHUP)));
+		X(close(fd));
+		barrier("judged");
+	}
+}
+
+/* One end is woken in the middle of the other one's close(), and sends. */
+static void sent_in_close_server(void)
+{
+	int fd = pair();
+
+	recv_bytes(fd, 0, 1, 1);
+	R(close(fd));
+	barrier("done");
+}
+
+static void sent_in_close_client(void)
+{
+	struct sched_param first = { .sched_priority = 1 }, usual = { 0 };
+	int fd = pair();
+	ssize_t end, sent, after;
+	char c;
+
+	send_bytes(fd, 0, 1, 1);
+	X(sched_setscheduler(0, SCHED_FIFO, &first));
+	end = recv(fd, &c, 1, 0);
+	sent = send(fd, "x", 1, MSG_NOSIGNAL);
+	after = recv(fd, &c, 1, 0);
+	X(sched_setscheduler(0, SCHED_OTHER, &usual));
+	rec("end %zd, sent %zd, end again %zd", end, sent, after);
 	barrier("done");
 }
 
@@ -772,6 +853,8 @@ static void close_member_client(void)
 const struct test_case close_cases[] = {
 	CASE(close_plain, 0, "the peer reads all data, then end of file"),
 	CASE(close_unread, 0, "close() with unread data resets the connection"),
+	CASE(late_reader, 0, "a peer that reads after the time in FIN_WAIT2 is over"),
+	CASE(sent_in_close, F_ROOT, "data that is sent in the middle of the peer's close()"),
 	CASE(close_answered, 0, "what was sent before close() with unread data arrives"),
 	CASE(close_corked, 0, "close() with unread data and with corked data"),
 	CASE(close_sends_corked, 0, "close() sends corked data while the peer has unread data"),
