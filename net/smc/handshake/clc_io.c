@@ -40,6 +40,7 @@ static int send_locked(struct sock *sk, const u8 *buf, unsigned int len)
 	gfp_t gfp = sk->sk_allocation;
 	typeof(sk->sk_tsflags) tsflags = sk->sk_tsflags;
 	u8 nonagle = tcp_sk(sk)->nonagle;
+	int err = READ_ONCE(sk->sk_err);
 	bool lent = lend_socket(sk);
 	int rc;
 
@@ -56,7 +57,7 @@ static int send_locked(struct sock *sk, const u8 *buf, unsigned int len)
 	if (lent)
 		take_socket_back(sk);
 	/* The error is the application's: restore sk_err, which TCP's sendmsg() has cleared. */
-	if (rc < 0 && rc != -EAGAIN && rc != -EPIPE && !sk->sk_err)
+	if (rc < 0 && rc != -EAGAIN && (rc != -EPIPE || err) && !sk->sk_err)
 		WRITE_ONCE(sk->sk_err, -rc);
 	return rc;
 }
@@ -109,8 +110,10 @@ bool smc_clc_flush(struct smc_handshake *hs)
 	mine = smc_hs_lock(hs);
 	rc = mine ? send_locked(sk, buf + hs->sent, hs->to_send) : 0;
 	over = sk->sk_state == TCP_CLOSE;
-	if (mine)
+	if (rc > 0)
 		clear_bit(SMC_HS_ACCEPTED, &hs->flags);
+	if (rc > 0 && hs->step == SMC_HS_ACCEPT)
+		set_bit(SMC_HS_PROPOSED, &hs->flags);
 	smc_hs_unlock(hs);
 	if (!mine)
 		return false;
@@ -286,14 +289,16 @@ int smc_clc_ahead(struct smc_handshake *hs)
  * @hs: the handshake
  *
  * Context: any; the caller holds the socket's lock.
- * Return: true if so; false also if a part of a message has been taken.
+ * Return: true if so; false also if a part of a message has been taken, and for data of a program
+ * that only looks like an Accept.
  */
 bool smc_clc_accept_waits(const struct smc_handshake *hs)
 {
 	u8 first[SMC_CLC_HDR_LEN];
 	struct smc_clc_hdr hdr;
 
-	return !hs->have && peek(hs->sk, first, sizeof(first)) == sizeof(first) &&
+	return test_bit(SMC_HS_PROPOSED, &hs->flags) && !hs->have &&
+	       peek(hs->sk, first, sizeof(first)) == sizeof(first) &&
 	       !smc_clc_decode_hdr(first, sizeof(first), &hdr) && hdr.type == SMC_CLC_ACCEPT;
 }
 
@@ -322,7 +327,8 @@ int smc_clc_recv(struct smc_handshake *hs)
 		rc = bytes_wanted(hs, &desc.error);
 		if (rc > 0)
 			rc = incomplete(hs);
-		else if (!rc && hs->step == SMC_HS_ACCEPT && hs->hdr.type == SMC_CLC_ACCEPT)
+		else if (!rc && test_and_clear_bit(SMC_HS_PROPOSED, &hs->flags) &&
+			 hs->hdr.type == SMC_CLC_ACCEPT)
 			set_bit(SMC_HS_ACCEPTED, &hs->flags);
 	}
 	smc_hs_unlock(hs);

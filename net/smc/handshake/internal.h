@@ -57,6 +57,7 @@ enum smc_hs_flag {
 	SMC_HS_AWAIT,		/* client: a child may claim it until the timer expires */
 	SMC_HS_CLAIMED,		/* client: a child has claimed it and will decide; never cleared */
 	SMC_HS_DECIDED,		/* client: the child has decided; never cleared */
+	SMC_HS_PROPOSED,	/* client: TCP has the Proposal, and no answer has been taken */
 	SMC_HS_ACCEPTED,	/* client: the Accept has been taken, and nothing was sent since */
 };
 
