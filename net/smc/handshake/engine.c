@@ -2,6 +2,7 @@
 /* The state machine: runs the steps of a role as far as possible, in a work item of its own. */
 #include <linux/sched/mm.h>
 #include "../conn/stamp.h"
+#include "../mem/charge.h"
 #include "../mem/rmbe.h"
 #include "internal.h"
 
@@ -112,6 +113,9 @@ enum smc_reason smc_hs_conn_new(struct smc_handshake *hs)
 	struct smc_wanted want;
 	struct smc_conn *c;
 
+	/* Not even for the connection itself, which may find an element that is free. */
+	if (!smc_charge_fits(PAGE_SIZE))
+		return SMC_REASON_NO_MEMORY;
 	smc_hs_wanted(hs->sk, &want);
 	c = hs->neg.fabric->ops->conn_new(hs->neg.fabric, hs->sk, &hs->neg, &want);
 	if (IS_ERR(c))

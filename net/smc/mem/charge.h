@@ -86,8 +86,9 @@ static inline u64 smc_charge_cache(struct mem_cgroup *memcg)
  * smc_charge_fits() - does an allocation fit into the cgroup that is charged now?
  * @bytes: size of the allocation
  *
- * This only checks. A failing attempt to allocate would reach the limit for a moment, in which a
- * page fault of another thread, or an allocation by TCP, would invoke the OOM killer.
+ * This only checks. A failing attempt to allocate would reach memory.max for a moment, in which a
+ * page fault of another thread, or an allocation by TCP, would invoke the OOM killer. Above
+ * memory.high the kernel puts the allocating task to sleep, which may be a worker that others need.
  *
  * Context: process.
  * Return: true if the allocation fits, after page cache has been reclaimed.
@@ -96,15 +97,15 @@ static inline bool smc_charge_fits(u64 bytes)
 {
 #ifdef CONFIG_MEMCG
 	struct mem_cgroup *memcg = current->active_memcg;
-	unsigned long used, max;
+	unsigned long used, limit;
 	u64 cache = 0;
 
 	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
 		used = page_counter_read(&memcg->memory);
-		max = READ_ONCE(memcg->memory.max);
+		limit = min(READ_ONCE(memcg->memory.max), READ_ONCE(memcg->memory.high));
 		/* The children's page cache can be reclaimed for the parent's limit, too. */
 		cache += smc_charge_cache(memcg);
-		if (((u64)(max > used ? max - used : 0) << PAGE_SHIFT) + cache < bytes)
+		if (((u64)(limit > used ? limit - used : 0) << PAGE_SHIFT) + cache < bytes)
 			return false;
 	}
 #endif

@@ -48,10 +48,13 @@ class Cgroup:
         """The maximum, which must be set."""
         return int(_read(f"{self.path}/memory.max"))
 
-    def set_limit(self, value):
-        """Sets the maximum, or "max" for none."""
-        _write(f"{self.path}/memory.max", value)
+    def set_limit(self, value, name="max"):
+        """Sets memory.max or memory.high, to "max" for none."""
+        _write(f"{self.path}/memory.{name}", value)
+
+    def events(self, name):
+        words = _read(f"{self.path}/memory.events").split()
+        return int(words[words.index(name) + 1])
 
     def oom_kills(self):
-        words = _read(f"{self.path}/memory.events").split()
-        return int(words[words.index("oom_kill") + 1])
+        return self.events("oom_kill")

@@ -360,10 +360,10 @@ def client(group, port, count, sent, rcvbuf):
 SERVER = CLIENT = None
 
 
-def serve(count, limit=None, rcvbuf=None, sent=0, limited=None, client_rcvbuf=8192):
+def serve(count, limit=None, rcvbuf=None, sent=0, limited=None, client_rcvbuf=8192, name="max"):
     """Makes connections from a client's group to a server's, which does not read the data. One of
-    them, usually the server's, may be limited. Returns the modes, the growth of both groups, and
-    why clients and children are TCP."""
+    them, usually the server's, may be limited, by memory.max or memory.high. Returns the modes, the
+    growth of both groups, and why clients and children are TCP."""
     limited = limited or SERVER
     port, says = os.pipe()
     stop, end = os.pipe()
@@ -374,13 +374,13 @@ def serve(count, limit=None, rcvbuf=None, sent=0, limited=None, client_rcvbuf=81
     os.close(stop)
     number = int(os.read(port, 10))
     before = SERVER.current()
-    limited.set_limit(limited.current() + limit if limit else "max")
+    limited.set_limit(limited.current() + limit if limit else "max", name)
     try:
         modes, of_client, now, why = in_child(client, CLIENT, number, count, sent, client_rcvbuf)
     finally:
         os.close(end)
         os.waitpid(pid, 0)
-        limited.set_limit("max")
+        limited.set_limit("max", name)
     return modes, of_client, now - before, why
 
 
@@ -448,6 +448,18 @@ def at_the_limit():
     modes, _, _, why = serve(64, 8 * MIB, rcvbuf=LARGE)
     assert {MODE_SMCD, MODE_TCP} == set(modes), modes
     assert not SERVER.oom_kills() and not CLIENT.oom_kills()
+    assert why == [[["PEER_DECLINED", "NO_MEMORY", "the peer"]],
+                   [["NO_MEMORY", None, "this host"]]], why
+
+
+@case("at memory.high of the server's group connections are TCP, and no handshake is put to sleep")
+def above_high():
+    settled()
+    slept = SERVER.events("high")
+    modes, _, grown_by, why = serve(64, 8 * MIB, rcvbuf=LARGE, name="high")
+    assert {MODE_SMCD, MODE_TCP} == set(modes), modes
+    assert grown_by <= 9 * MIB, f"{grown_by} bytes more are in use"
+    assert SERVER.events("high") == slept
     assert why == [[["PEER_DECLINED", "NO_MEMORY", "the peer"]],
                    [["NO_MEMORY", None, "this host"]]], why
 
