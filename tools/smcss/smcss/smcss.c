@@ -128,6 +128,8 @@ static void check_options(const struct options *o)
 		usage_error("--count requires --watch");
 	if (o->summary && (o->why || o->processes))
 		usage_error("-s cannot be combined with --why or -p");
+	if (o->why && o->processes)
+		usage_error("--why and -p cannot be combined");
 	if (o->why && o->watch)
 		usage_error("--why and --watch cannot be combined");
 	if (o->all && o->listening)
