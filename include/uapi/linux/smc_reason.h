@@ -82,7 +82,7 @@
 	/* resources of this host */					\
 	X(NO_MEMORY, 0x5c030001,					\
 	  "there was no memory for the connection",			\
-	  "free some memory, or raise memory.max of the program's memory cgroup") \
+	  "free some memory, or raise memory.max or memory.high of the program's memory cgroup") \
 	X(NO_BUFFER, 0x5c030002,					\
 	  "no receive buffer of any permitted size could be allocated",	\
 	  "raise net.smc.mem_max, lower SO_RCVBUF or net.smc.rmem, enlarge the memory of the ISM device, or free some memory") \

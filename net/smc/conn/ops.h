@@ -40,6 +40,8 @@ struct smc_sock_info;
  *		tx_lock. Process context.
  * @arrived:	the count of bytes that are known to be in the peer's memory, at least tx_cons.  Any
  *		context but hard interrupts.
+ * @end_arrived: does the peer's kernel know our close? Any context but hard interrupts. NULL with
+ *		@fin_in_order
  * @request_update: learn soon what has arrived, and the peer's rx_cons, even if that is not worth a
  *		message.  Any context but hard interrupts.
  * @peer_waits:	does the peer wait until data has been read? NULL if it never does before the
@@ -69,6 +71,7 @@ struct smc_conn_ops {
 	void (*part)(struct smc_conn *c);
 	void (*last_word)(struct smc_conn *c);
 	u64 (*arrived)(struct smc_conn *c);
+	bool (*end_arrived)(struct smc_conn *c);
 	void (*request_update)(struct smc_conn *c);
 	bool (*peer_waits)(struct smc_conn *c);
 	void (*urgent)(struct smc_conn *c, enum smc_urgent_event news);

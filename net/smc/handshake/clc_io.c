@@ -112,7 +112,7 @@ bool smc_clc_flush(struct smc_handshake *hs)
 	over = sk->sk_state == TCP_CLOSE;
 	if (rc > 0)
 		clear_bit(SMC_HS_ACCEPTED, &hs->flags);
-	if (rc > 0 && hs->step == SMC_HS_ACCEPT)
+	if (rc > 0 && hs->step == SMC_HS_ACCEPT && hs->verdict == SMC_HS_OPEN)
 		set_bit(SMC_HS_PROPOSED, &hs->flags);
 	smc_hs_unlock(hs);
 	if (!mine)

@@ -149,9 +149,9 @@ static bool lingers_on(struct sock *sk, struct smc_conn *c)
 	struct smc_sock *smc = smc_sk(sk);
 
 	sock_owned_by_me(sk);
-	if (!smc->arrives_until || has_ended(sk, c) || smc_conn_signaled(c, SMC_FLAG_ABORT))
+	if (!smc->arrives_until || has_ended(sk, c))
 		return false;
-	if (!smc_conn_outq(c)) {
+	if (!smc_conn_signaled(c, SMC_FLAG_ABORT) && !smc_conn_outq(c) && c->ops->end_arrived(c)) {
 		smc->arrives_until = 0;
 		linger_until(sk, tcp_fin_time(sk));
 		return true;
@@ -184,7 +184,7 @@ void smc_linger_event(struct sock *sk)
 static bool ends_quietly(const struct sock *sk, struct smc_conn *c)
 {
 	return c->ops->late_abort && !has_ended(sk, c) &&
-	       !smc_conn_signaled(c, SMC_FLAG_ABORT) && !smc_conn_outq(c);
+	       !smc_conn_signaled(c, SMC_FLAG_ABORT) && !smc_conn_outq(c) && c->ops->end_arrived(c);
 }
 
 static void linger_work(struct work_struct *work)
@@ -239,7 +239,7 @@ static bool close_after_conn(struct sock *sk, struct smc_conn *c)
 	stays = !has_ended(sk, c) && orphan_socket(sk);
 	if (stays) {
 		smc_conn_set_wq(c, NULL);
-		smc_sk(sk)->arrives_until = (jiffies + ARRIVE_TIME) | 1;
+		smc_sk(sk)->arrives_until = in_order ? (jiffies + ARRIVE_TIME) | 1 : 0;
 		if (!in_order || !lingers_on(sk, c))
 			linger_until(sk, ABORT_TIME);
 		smc_conn_set_notify(c, smc_linger_event, sk);

@@ -346,14 +346,19 @@ void smc_msg_lost(struct smc_msg_conn *m)
 static void abort_after_close(struct smc_msg_conn *m)
 {
 	struct smc_conn *c = &m->conn;
+	bool copying;
 
 	/* A sender may still be in a copy that began before the peer closed. */
-	if (mutex_is_locked(&c->tx_lock) ||
-	    smc_count_read(&c->tx_written) != smc_count_read(&c->tx_cons)) {
+	copying = mutex_is_locked(&c->tx_lock);
+	/* After the lock, what its last owner has written. */
+	smp_rmb();
+	if (copying || smc_count_read(&c->tx_written) != smc_count_read(&c->tx_cons)) {
 		smc_msg_lost(m);
 		return;
 	}
 	set_bit(SMC_MSG_PEER_QUIT, &m->bits);
+	/* Pairs with the barriers in smcd_attach() and smc_rdma_attach(), which say it then. */
+	smp_mb__after_atomic();
 	if (smp_load_acquire(&m->attached))
 		say(m);
 }
@@ -535,4 +540,17 @@ bool smc_msg_heard(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 	if (unlikely(msg->conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT)))
 		smc_msg_ended_by_peer(m, msg->conn_flags);
 	return ok;
+}
+
+/**
+ * smc_msg_end_arrived() - smc_conn_ops.end_arrived
+ * @c: the connection
+ *
+ * Return: true if the peer's kernel has our last message, which says that we have closed.
+ */
+bool smc_msg_end_arrived(struct smc_conn *c)
+{
+	const struct smc_msg_conn *m = to_msg_conn(c);
+
+	return m->ops->arrived(m);
 }

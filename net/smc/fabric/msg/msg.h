@@ -145,5 +145,6 @@ bool smc_msg_peer_waits(struct smc_conn *c);
 void smc_msg_urgent(struct smc_conn *c, enum smc_urgent_event news);
 void smc_msg_signal(struct smc_conn *c, enum smc_conn_flag flag);
 void smc_msg_detach(struct smc_conn *c);
+bool smc_msg_end_arrived(struct smc_conn *c);
 
 #endif

@@ -297,6 +297,7 @@ static const struct smc_conn_ops smcd_conn_ops = {
 	.consumed	= smc_msg_consumed,
 	.urgent		= smc_msg_urgent,
 	.arrived	= smcd_data_arrived,
+	.end_arrived	= smc_msg_end_arrived,
 	.request_update	= smc_msg_request_update,
 	.peer_waits	= smc_msg_peer_waits,
 	.signal		= smc_msg_signal,

@@ -104,8 +104,8 @@ static struct smc_rmb *__rmb_of(const struct smc_lgr_conn *lconn)
 	return lconn->msg.conn.rmbe ? smc_rmbe_rmb(lconn->msg.conn.rmbe) : NULL;
 }
 
-/* Mark the RMBs in which connections that are not abandoned have elements. */
-static void __mark_spared(struct smc_lgr *lgr)
+/* Count the connections that use each RMB. */
+static void __count_users(struct smc_lgr *lgr)
 {
 	struct smc_lgr_conn *lconn;
 	unsigned long token = 0;
@@ -115,8 +115,12 @@ static void __mark_spared(struct smc_lgr *lgr)
 	lgr->spare_mark++;
 	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
 		rmb = __rmb_of(lconn);
-		if (rmb && !READ_ONCE(lconn->abandoned))
+		if (rmb && rmb->spare_mark != lgr->spare_mark) {
 			rmb->spare_mark = lgr->spare_mark;
+			rmb->in_use = 0;
+		}
+		if (rmb)
+			rmb->in_use += READ_ONCE(lconn->abandoned) ? -1 : 1;
 		smc_conn_put(&lconn->msg.conn);
 	}
 }
@@ -126,7 +130,7 @@ static bool __is_spared(const struct smc_lgr_conn *lconn)
 	struct smc_rmb *rmb = __rmb_of(lconn);
 
 	lockdep_assert_held(&lconn->lgr->setup_lock);
-	return rmb && rmb->spare_mark == lconn->lgr->spare_mark;
+	return rmb && rmb->spare_mark == lconn->lgr->spare_mark && rmb->in_use >= 0;
 }
 
 /**
@@ -135,8 +139,8 @@ static bool __is_spared(const struct smc_lgr_conn *lconn)
  *
  * Not earlier, because the peer's program may have data of ours to read.  The peer may still write
  * to their elements.  So no other connection gets an element of the same RMBs.  An RMB without
- * users is taken back by DELETE RKEY, see retire.c.  An RMB that others use is spared, as it has
- * room for new connections, unless the group accepts none.
+ * users is taken back by DELETE RKEY, see retire.c.  An RMB of which at least half the connections
+ * are in use is spared, as it has room for new ones, unless the group accepts none.
  *
  * Context: process, under @lgr->setup_lock.
  */
@@ -150,9 +154,9 @@ void smc_lgr_give_up(struct smc_lgr *lgr)
 
 	lockdep_assert_held(&lgr->setup_lock);
 	spin_lock_bh(&lgrs->lock);
-	all = __smc_lgr_hoards(lgr);
+	all = __smc_lgr_hoards(lgr) || lgr->n_conns + lgr->n_abandoned >= lgr->max_conns;
 	spin_unlock_bh(&lgrs->lock);
-	__mark_spared(lgr);
+	__count_users(lgr);
 	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
 		if (READ_ONCE(lconn->abandoned) && (all || !__is_spared(lconn))) {
 			n++;

@@ -124,3 +124,15 @@ struct smc_lgr_conn *smc_lgr_find_conn(struct smc_lgr *lgr, u32 token)
 	rcu_read_unlock();
 	return lconn;
 }
+
+/**
+ * __smc_lgr_hoards() - does the peer leave so many connections unclosed that none should join?
+ * @lgr: the link group; its smc_lgrs.lock is held
+ *
+ * Return: true if a quarter of the connections that the group may have is abandoned.
+ */
+bool __smc_lgr_hoards(const struct smc_lgr *lgr)
+{
+	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
+	return lgr->n_abandoned >= DIV_ROUND_UP(lgr->max_conns, 4u);
+}

@@ -61,18 +61,6 @@ static bool key_fits(const struct smc_lgr *lgr, const struct smc_lgr_key *key)
 			     lgr->release == key->release : true;
 }
 
-/**
- * __smc_lgr_hoards() - does the peer leave so many connections unclosed that none should join?
- * @lgr: the link group; its smc_lgrs.lock is held
- *
- * Return: true if a quarter of the connections that the group may have is abandoned.
- */
-bool __smc_lgr_hoards(const struct smc_lgr *lgr)
-{
-	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
-	return lgr->n_abandoned >= DIV_ROUND_UP(lgr->max_conns, 4u);
-}
-
 /* Is this the peer's end of a link?  @qpn is NULL if a Proposal names the end. */
 static bool is_peer_end(const struct smc_link *link, const u8 *mac, const u8 *gid,
 			const u32 *qpn)

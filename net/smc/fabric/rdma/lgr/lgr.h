@@ -145,7 +145,7 @@ struct smc_rtoken {
  *		smc_lgrs.lock
  * @give_up:	@retire_work gives up abandoned connections; under smc_lgrs.lock
  * @relieved:	value of smc_lgrs.n_reliefs when @give_up was last set, 0: never
- * @spare_mark:	mark of the RMBs that the current smc_lgr_give_up() spares; under @setup_lock
+ * @spare_mark:	number of the current smc_lgr_give_up(); under @setup_lock
  * @failover_work: moves connections away from links that are down, and releases these links
  * @end_work:	the part of the end that others wait for
  */
@@ -385,7 +385,6 @@ int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		   const struct smc_lgr_key *key, const struct smc_rdma_path *path);
 void smc_lgr_leave(struct smc_lgr_conn *lconn);
 void smc_lgr_relieve_peer(struct smc_net *sn, const struct smc_lgr_key *key);
-bool __smc_lgr_hoards(const struct smc_lgr *lgr);
 void smc_lgr_set_link(struct smc_lgr_conn *lconn, struct smc_link *link);
 void smc_lgr_set_peer_gids(struct smc_lgr *lgr, const struct smc_clc_accept *a);
 struct smc_link *__smc_lgr_named_link(struct smc_lgr *lgr, const u8 *mac, const u8 *gid,
@@ -395,6 +394,7 @@ void smc_lgr_hop_changed(struct smc_link *link);
 
 /* group.c */
 struct smc_lgrs *smc_lgrs_of(const struct smc_lgr *lgr);
+bool __smc_lgr_hoards(const struct smc_lgr *lgr);
 void smc_lgr_get(struct smc_lgr *lgr);
 void smc_lgr_put(struct smc_lgr *lgr);
 void smc_lgr_wake_waiters(struct smc_lgr *lgr);

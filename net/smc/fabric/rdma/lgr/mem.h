@@ -45,7 +45,9 @@ struct smc_rmb_forget {
  * @on_link:	registration for each link, by smc_lgr_link_index(); under @lgr->setup_lock
  * @confirmed:	the peer knows the RMB
  * @unused:	the RMB is in no pool any more, and the peer must forget it; under @lgr->setup_lock
- * @spare_mark:	smc_lgr.spare_mark if other connections use the RMB; under @lgr->setup_lock
+ * @spare_mark:	smc_lgr.spare_mark if @in_use is about the current smc_lgr_give_up()
+ * @in_use:	number of connections with elements of the RMB that are not abandoned, less those
+ *		that are; both under @lgr->setup_lock
  * @forgotten:	the peer has forgotten the buffer, or has never known it, and the devices must
  *		deregister it; under @lgr->setup_lock
  * @refusals:	how often the peer has refused the RMB; each new connection asks again
@@ -65,6 +67,7 @@ struct smc_rmb {
 	bool			unused;
 	bool			forgotten;
 	unsigned int		spare_mark;
+	int			in_use;
 	unsigned int		refusals;
 	unsigned int		retries;
 	unsigned int		unanswered;

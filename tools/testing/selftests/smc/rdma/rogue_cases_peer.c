@@ -379,6 +379,7 @@ static void abandons_beside_others(void)
 {
 	long rmem = set_sysctl("rmem", 16384), wmem = set_sysctl("wmem", 16384), old;
 	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c = conn_more(first, AT_UP, NULL);
+	struct smc_llc_msg test = { .type = SMC_LLC_TEST_LINK };
 	struct conn *more;
 	bool ok = conn_echo(first) && (c->peer.rkey == first->peer.rkey || BAD("another RMB"));
 
@@ -393,7 +394,10 @@ static void abandons_beside_others(void)
 		close_victim(i ? more : first);
 		conn_say(i ? more : first, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED);
 	}
-	ok = ok && declined_for_memory() && rmbs_taken_back(first->l, &c, 1);
+	/* The answer comes when the victim has heard that. */
+	llc_put(first->l, &test);
+	ok = ok && llc_expect(first->l, SMC_LLC_TEST_LINK, true, &test) && declined_for_memory() &&
+	     rmbs_taken_back(first->l, &c, 1);
 	conn_end(more);
 	conn_end(c);
 	conn_end(first);

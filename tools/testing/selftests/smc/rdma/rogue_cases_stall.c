@@ -100,6 +100,20 @@ static void full_queue(enum role role)
 	verdict(ok, "stall, %s: TEST LINK replies into a full send queue", role_name[role]);
 }
 
+/*
+ * Has soft-RoCE registered the RMB twice, as above? It does so if a timer of its own lets it repeat
+ * the sends just after the queue has room again.
+ */
+static bool registered_twice(struct conn *c)
+{
+	uint8_t hdr[SMC_CLC_HDR_LEN];
+
+	for (int i = 0; i < WAIT_MS / 10 && !wait_mask(c->s.raw, POLLIN, 10); i++)
+		llc_serve(c->l);
+	return recv(c->s.raw, hdr, sizeof(hdr), MSG_PEEK | MSG_DONTWAIT) == sizeof(hdr) &&
+	       hdr[4] == SMC_CLC_DECLINE;
+}
+
 /* Nor does an RMB fail that finds no room in the send queue: it is registered later. */
 static void late_registration(enum role role)
 {
@@ -117,6 +131,14 @@ static void late_registration(enum role role)
 	c = wants_rmb(first);
 	ok = ok && others_go_on();
 	link_reopen(first->l);
+	if (registered_twice(c)) {
+		ok = ok && judge(c->s, GOT_DECLINE, false, NULL) && victim_is_told(first->s, true);
+		set_sysctl("rmem", old_rmem);
+		conn_end(c);
+		conn_end(first);
+		verdict(ok, "stall, %s: soft-RoCE registers an RMB twice", role_name[role]);
+		return;
+	}
 	ok = ok && clc_peer(c);
 	set_sysctl("rmem", old_rmem);
 	if (role == CLIENT)
