@@ -139,6 +139,12 @@ static void linger_until(struct sock *sk, unsigned long delay)
 		sock_put(sk);
 }
 
+/* Does the peer's kernel have all that we have sent, and the end of it? */
+static bool all_arrived(struct smc_conn *c)
+{
+	return !smc_conn_signaled(c, SMC_FLAG_ABORT) && !smc_conn_outq(c) && c->ops->end_arrived(c);
+}
+
 /*
  * As long as something has not arrived in the peer's memory, TCP would be in FIN_WAIT1; only then
  * its time in FIN_WAIT2 begins. An urgent byte that the peer has not read holds back what follows.
@@ -151,7 +157,7 @@ static bool lingers_on(struct sock *sk, struct smc_conn *c)
 	sock_owned_by_me(sk);
 	if (!smc->arrives_until || has_ended(sk, c))
 		return false;
-	if (!smc_conn_signaled(c, SMC_FLAG_ABORT) && !smc_conn_outq(c) && c->ops->end_arrived(c)) {
+	if (all_arrived(c)) {
 		smc->arrives_until = 0;
 		linger_until(sk, tcp_fin_time(sk));
 		return true;
@@ -183,8 +189,7 @@ void smc_linger_event(struct sock *sk)
  */
 static bool ends_quietly(const struct sock *sk, struct smc_conn *c)
 {
-	return c->ops->late_abort && !has_ended(sk, c) &&
-	       !smc_conn_signaled(c, SMC_FLAG_ABORT) && !smc_conn_outq(c) && c->ops->end_arrived(c);
+	return c->ops->late_abort && !has_ended(sk, c) && all_arrived(c);
 }
 
 static void linger_work(struct work_struct *work)

@@ -377,13 +377,13 @@ void smc_msg_ended_by_peer(struct smc_msg_conn *m, u8 flags)
 {
 	unsigned long known = READ_ONCE(m->conn.rx_flags);
 
-	if (known & BIT(SMC_FLAG_ABORT))
-		;
-	else if (known & BIT(SMC_FLAG_GIVEN_UP))
-		/* It has answered our abort. */
-		smc_msg_lost(m);
-	else if (known & BIT(SMC_FLAG_CLOSED) && flags & SMC_CDC_ABORT)
-		abort_after_close(m);
+	if (!(known & BIT(SMC_FLAG_ABORT))) {
+		/* It answers our abort. */
+		if (known & BIT(SMC_FLAG_GIVEN_UP))
+			smc_msg_lost(m);
+		else if (known & BIT(SMC_FLAG_CLOSED) && flags & SMC_CDC_ABORT)
+			abort_after_close(m);
+	}
 	set_bit(SMC_MSG_PEER_ENDED, &m->bits);
 	/* Pairs with the barrier in smc_msg_detach(). */
 	smp_mb__after_atomic();

@@ -59,6 +59,12 @@ bool others_go_on(void)
 	return ok && tool_answers("smcr linkgroup link-show") && tool_answers("smcss -a");
 }
 
+/* The link ends, so the further contact is declined, and the first one is told. */
+static bool link_has_ended(const struct conn *first, const struct conn *c)
+{
+	return judge(c->s, GOT_DECLINE, false, NULL) && victim_is_told(first->s, true);
+}
+
 static void registration(enum role role)
 {
 	struct conn *first = stalled(role), *c;
@@ -66,7 +72,7 @@ static void registration(enum role role)
 	bool ok;
 
 	c = wants_rmb(first);
-	ok = judge(c->s, GOT_DECLINE, false, NULL) && victim_is_told(first->s, true);
+	ok = link_has_ended(first, c);
 	set_sysctl("rmem", old);
 	conn_end(c);
 	conn_end(first);
@@ -106,12 +112,13 @@ static void full_queue(enum role role)
  */
 static bool registered_twice(struct conn *c)
 {
-	uint8_t hdr[SMC_CLC_HDR_LEN];
+	uint8_t first[SMC_CLC_HDR_LEN];
+	struct smc_clc_hdr hdr;
 
 	for (int i = 0; i < WAIT_MS / 10 && !wait_mask(c->s.raw, POLLIN, 10); i++)
 		llc_serve(c->l);
-	return recv(c->s.raw, hdr, sizeof(hdr), MSG_PEEK | MSG_DONTWAIT) == sizeof(hdr) &&
-	       hdr[4] == SMC_CLC_DECLINE;
+	return recv(c->s.raw, first, sizeof(first), MSG_PEEK | MSG_DONTWAIT) == sizeof(first) &&
+	       !smc_clc_decode_hdr(first, sizeof(first), &hdr) && hdr.type == SMC_CLC_DECLINE;
 }
 
 /* Nor does an RMB fail that finds no room in the send queue: it is registered later. */
@@ -132,7 +139,7 @@ static void late_registration(enum role role)
 	ok = ok && others_go_on();
 	link_reopen(first->l);
 	if (registered_twice(c)) {
-		ok = ok && judge(c->s, GOT_DECLINE, false, NULL) && victim_is_told(first->s, true);
+		ok = ok && link_has_ended(first, c);
 		set_sysctl("rmem", old_rmem);
 		conn_end(c);
 		conn_end(first);
