@@ -83,6 +83,7 @@ GUEST = {
     "second path": rogue("second_path"),
     "failover": [f"{SUITE}/rdma/failover_switch"],
     "failover v1": [f"{SUITE}/rdma/failover_switch", "--v1", "client_down", "server_deleted"],
+    "failover ends": [f"{SUITE}/rdma/failover_ends"],
     "buffers": [f"{SUITE}/rdma/buffers"],
     "which group": [f"{SUITE}/rdma/which_group"],
     "SMC-R": [f"{SUITE}/rdma/sock_guest", "-V", "smc4", "-t", "echo_sizes", "-t", "half_close",
@@ -92,7 +93,8 @@ GUEST = {
 # Steps that wait long, and can run in virtual time.
 VIRTUAL = {"hostile", "stall", "signed", "budget", "fuzz of calls", "rogue clc", "rogue llc 1",
            "rogue llc 2", "rogue cdc", "rogue peer", "rogue verbs", "rogue verbs2", "rogue late",
-           "rogue links", "rogue cont", "rogue exchanges", "rogue failover", "second path"}
+           "rogue links", "rogue cont", "rogue exchanges", "rogue failover", "second path",
+           "failover ends"}
 SOCKETS = "sockets 1, sockets 2, sockets 3"
 LLC = "rogue llc 1, rogue llc 2"
 
@@ -121,7 +123,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/handshake/", "data, hostile, stall"),
     (r"net/smc/mem/", "budget, buffers, SMC-R"),
     (r"net/smc/fabric/(rdma/conn/cdc|msg/)",
-     "rogue cdc, rogue late, rogue failover, SMC-R, model window, model update, litmus"),
+     "rogue cdc, rogue late, rogue failover, failover ends, SMC-R, model window, model update, litmus"),
     (r"net/smc/fabric/rdma/link/", "rogue verbs, rogue verbs2, rogue failover, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/rtoken", "simulation, rogue cdc, SMC-R"),
     (r"net/smc/fabric/rdma/conn/(?!move)", "rogue cdc, SMC-R"),
@@ -130,7 +132,8 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (r"net/smc/fabric/rdma/(ib/|rdma)", "rogue clc, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/(links|failover|new_link|new_path|report)",
      "simulation, failover, rogue failover, SMC-R"),
-    (r"net/smc/fabric/rdma/conn/move", "failover, rogue late, rogue failover, SMC-R"),
+    (r"net/smc/fabric/rdma/conn/move",
+     "failover, failover ends, rogue late, rogue failover, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/(lgr|group|active)", "rogue peer, which group, SMC-R"),
     (r"net/smc/fabric/rdma/lgr/(retire|release|llc_unused)", "simulation, buffers"),
     (r"net/smc/fabric/rdma/lgr/llc_add",
@@ -203,6 +206,7 @@ NEEDS = [(re.compile(pattern), steps.split(", ")) for pattern, steps in (
     (f"{SUITE}/rdma/rogue_links", "rogue links, rogue cont, rogue exchanges, rogue failover"),
     (f"{SUITE}/rdma/second_path", "second path"),
     (f"{SUITE}/rdma/failover_(switch|shown)", "failover"),
+    (f"{SUITE}/rdma/failover_ends", "failover ends"),
     (f"{SUITE}/rdma/(failover|losses|xfer_(failover|churn|live))", "losses"),
     (f"{SUITE}/rdma/ism_peers", "ISM peers"),
     (f"{SUITE}/rdma/ism_virtio", "virtio-ism"),

@@ -139,10 +139,20 @@ static void linger_until(struct sock *sk, unsigned long delay)
 		sock_put(sk);
 }
 
-/* Does the peer's kernel have all that we have sent, and the end of it? */
+/*
+ * Does the peer's kernel have all that we have sent, and the end of it? An abort ends the stream
+ * before what an urgent byte still holds back.
+ */
 static bool all_arrived(struct smc_conn *c)
 {
-	return !smc_conn_signaled(c, SMC_FLAG_ABORT) && !smc_conn_outq(c) && c->ops->end_arrived(c);
+	return c->ops->end_arrived(c) &&
+	       (smc_conn_signaled(c, SMC_FLAG_ABORT) || !smc_conn_outq(c));
+}
+
+/* How long the peer has to answer, once it has all: an abort is answered by its kernel. */
+static unsigned long answer_time(const struct sock *sk, const struct smc_conn *c)
+{
+	return smc_conn_signaled(c, SMC_FLAG_ABORT) ? ABORT_TIME : tcp_fin_time(sk);
 }
 
 /*
@@ -159,7 +169,7 @@ static bool lingers_on(struct sock *sk, struct smc_conn *c)
 		return false;
 	if (all_arrived(c)) {
 		smc->arrives_until = 0;
-		linger_until(sk, tcp_fin_time(sk));
+		linger_until(sk, answer_time(sk, c));
 		return true;
 	}
 	if (time_after(jiffies, smc->arrives_until))
@@ -189,7 +199,8 @@ void smc_linger_event(struct sock *sk)
  */
 static bool ends_quietly(const struct sock *sk, struct smc_conn *c)
 {
-	return c->ops->late_abort && !has_ended(sk, c) && all_arrived(c);
+	return c->ops->late_abort && !has_ended(sk, c) &&
+	       !smc_conn_signaled(c, SMC_FLAG_ABORT) && all_arrived(c);
 }
 
 static void linger_work(struct work_struct *work)
@@ -248,8 +259,11 @@ static bool close_after_conn(struct sock *sk, struct smc_conn *c)
 		if (!in_order || !lingers_on(sk, c))
 			linger_until(sk, ABORT_TIME);
 		smc_conn_set_notify(c, smc_linger_event, sk);
-		if (in_order)
+		if (in_order) {
+			/* What TCP would do in TIME_WAIT: no reset, whatever SO_LINGER says. */
+			sock_reset_flag(sk, SOCK_LINGER);
 			smc_family(sk)->tcp->shutdown(sk, SEND_SHUTDOWN);
+		}
 		/* The peer may have closed just before the callback was set. */
 		smc_linger_event(sk);
 	}

@@ -138,6 +138,7 @@ PARTS = {
         long(60, Guest("switch", f"{SUITE}/rdma/failover_switch")),
         Guest("v1", f"{SUITE}/rdma/failover_switch", "--v1", "client_down", "server_deleted",
               "other_down"),
+        Guest("ends", f"{SUITE}/rdma/failover_ends"),
         Guest("buffers", f"{SUITE}/rdma/buffers"),
         Guest("which_group", f"{SUITE}/rdma/which_group")))],
     "um-fuzz": [*map(in_virtual_time, [*fuzz(600, seed=1),

@@ -78,7 +78,7 @@ bool smc_msg_look(struct smc_msg_conn *m, u8 force, bool again, struct smc_msg_n
 	/* A peer that respects its window cannot let us consume more than one ring in between. */
 	news->cons = clamp(smc_urgent_taken(c), m->sent_cons, m->sent_cons + c->rx_size);
 	test_delay();
-	if (READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT) || m->sent_flags & SMC_CDC_CLOSED) {
+	if (READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_ABORT) || smc_msg_end_said(m)) {
 		prod = m->sent_prod;
 	} else if (unlikely(smc_count_read(&c->tx_urg) || READ_ONCE(m->urg_coming)) &&
 		   !(READ_ONCE(c->rx_flags) & BIT(SMC_FLAG_CLOSED))) {
@@ -338,16 +338,27 @@ void smc_msg_lost(struct smc_msg_conn *m)
 	smc_conn_abort(&m->conn);
 }
 
+/* Move @cons to the consumer cursor of a message; returns -EPROTO if that is impossible. */
+static int advance_cons(struct smc_msg_conn *m, const struct smc_cdc_msg *msg, u64 *cons)
+{
+	return smc_cursor_advance(cons, &m->heard_cons, m->conn.peer_size, &msg->cons,
+				  smc_count_read(&m->sent_prod) - *cons);
+}
+
 /*
  * The peer has closed, and aborts now. Either it refuses data, or it has read all that we have sent
  * and its time in FIN_WAIT2 is over. As that of TCP, its program is not told: there may be data to
- * read. Only its kernel is, which waits for our last word to reuse the element.
+ * read. Only its kernel is, which waits for our last word to reuse the element. It may have read on
+ * after it closed, so the cursor of its last message counts.
  */
-static void abort_after_close(struct smc_msg_conn *m)
+static void abort_after_close(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 {
 	struct smc_conn *c = &m->conn;
+	u64 cons = c->tx_cons;
 	bool copying;
 
+	if (smp_load_acquire(&m->attached) && !advance_cons(m, msg, &cons))
+		smc_count_set_release(&c->tx_cons, cons);
 	/* A sender may still be in a copy that began before the peer closed. */
 	copying = mutex_is_locked(&c->tx_lock);
 	/* After the lock, what its last owner has written. */
@@ -366,14 +377,14 @@ static void abort_after_close(struct smc_msg_conn *m)
 /**
  * smc_msg_ended_by_peer() - the peer has said that it writes no more
  * @m: the connection, referenced
- * @flags: SMC_CDC_CLOSED, SMC_CDC_ABORT or both
+ * @msg: a message that says so, with SMC_CDC_CLOSED, SMC_CDC_ABORT or both
  *
  * smc_msg_heard() calls this.  Fabrics call it for closing messages that they do not pass to
  * smc_msg_heard().
  *
  * Context: any but hard interrupts.
  */
-void smc_msg_ended_by_peer(struct smc_msg_conn *m, u8 flags)
+void smc_msg_ended_by_peer(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 {
 	unsigned long known = READ_ONCE(m->conn.rx_flags);
 
@@ -381,8 +392,8 @@ void smc_msg_ended_by_peer(struct smc_msg_conn *m, u8 flags)
 		/* It answers our abort. */
 		if (known & BIT(SMC_FLAG_GIVEN_UP))
 			smc_msg_lost(m);
-		else if (known & BIT(SMC_FLAG_CLOSED) && flags & SMC_CDC_ABORT)
-			abort_after_close(m);
+		else if (known & BIT(SMC_FLAG_CLOSED) && msg->conn_flags & SMC_CDC_ABORT)
+			abort_after_close(m, msg);
 	}
 	set_bit(SMC_MSG_PEER_ENDED, &m->bits);
 	/* Pairs with the barrier in smc_msg_detach(). */
@@ -441,8 +452,7 @@ static int take_cursors(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 	err = smc_cursor_advance(&prod, &m->heard_prod, c->rx_size, &msg->prod,
 				 c->rx_size - unread);
 	if (!err && smp_load_acquire(&m->attached))
-		err = smc_cursor_advance(&cons, &m->heard_cons, c->peer_size, &msg->cons,
-					 smc_count_read(&m->sent_prod) - cons);
+		err = advance_cons(m, msg, &cons);
 	if (err)
 		return err;
 	if (cons != c->tx_cons) {
@@ -538,7 +548,7 @@ bool smc_msg_heard(struct smc_msg_conn *m, const struct smc_cdc_msg *msg)
 	bool ok = smc_conn_peer_gone(&m->conn) || take_msg(m, msg);
 
 	if (unlikely(msg->conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT)))
-		smc_msg_ended_by_peer(m, msg->conn_flags);
+		smc_msg_ended_by_peer(m, msg);
 	return ok;
 }
 

@@ -133,7 +133,7 @@ void smc_msg_said(struct smc_msg_conn *m, const struct smc_msg_news *news,
 		  struct smc_cdc_msg *msg);
 bool smc_msg_heard(struct smc_msg_conn *m, const struct smc_cdc_msg *msg);
 void smc_msg_lost(struct smc_msg_conn *m);
-void smc_msg_ended_by_peer(struct smc_msg_conn *m, u8 flags);
+void smc_msg_ended_by_peer(struct smc_msg_conn *m, const struct smc_cdc_msg *msg);
 void smc_msg_cut_off(struct smc_msg_conn *m);
 void smc_msg_leave_if_ended(struct smc_msg_conn *m);
 

@@ -116,8 +116,9 @@ static bool fill_validation(struct rdma_conn *rconn, struct smc_link_post *post)
  * Nothing is written again once the peer may reuse its element, which takes both ends' CLOSED or
  * ABORT (RFC 7609, 4.4.2).  It is not enough that the peer's has not arrived here yet: it may
  * arrive when the writes are posted, but not done.  So nothing is written again, either, once ours
- * has been posted.  No data are lost, because CLOSED is posted only after the peer has consumed or
- * acknowledged all of them, see __end_must_wait().
+ * has been posted.  A message that repeats it names all data nevertheless.  So it is posted only
+ * after the peer has consumed or acknowledged all of them, see __end_must_wait(): otherwise the
+ * peer would read what an earlier connection has left in the element.
  */
 static u64 write_from(const struct rdma_conn *rconn)
 {
@@ -134,19 +135,18 @@ static u64 write_from(const struct rdma_conn *rconn)
 }
 
 /*
- * Must CLOSED wait?  In a group that may have several links it is posted only when the peer has
- * consumed all data, or its device has acknowledged them: after CLOSED nothing can be written
- * again, see write_from().
+ * Must CLOSED wait, and ABORT, which comes with it?  In a group that may have several links they
+ * are posted only when the peer has consumed all data, or its device has acknowledged them: after
+ * that nothing can be written again, see write_from().
  */
 static bool __end_must_wait(const struct rdma_conn *rconn, const struct smc_msg_news *news)
 {
 	const struct smc_msg_conn *m = &rconn->base.msg;
 
 	lockdep_assert_held(&rconn->base.sender.link->tx_lock);
-	if (likely(!(news->conn_flags & SMC_CDC_CLOSED)) || m->sent_flags & SMC_CDC_CLOSED)
+	if (likely(!(news->conn_flags & SMC_CDC_CLOSED)) || smc_msg_end_said(m))
 		return false;
-	if (news->conn_flags & SMC_CDC_ABORT || rconn->base.lgr->max_links < 2 ||
-	    test_bit(SMC_MSG_PEER_ENDED, &m->bits))
+	if (rconn->base.lgr->max_links < 2 || test_bit(SMC_MSG_PEER_ENDED, &m->bits))
 		return false;
 	if (news->prod == smc_count_read_acquire(&m->conn.tx_cons))
 		return false;
@@ -155,14 +155,17 @@ static bool __end_must_wait(const struct rdma_conn *rconn, const struct smc_msg_
 }
 
 /*
- * Leave CLOSED out of a post, and request a completion, after which CLOSED follows: smc_cdc_put().
- * Returns false if nothing else is to be said, and such a post is under way already.
+ * Leave CLOSED or ABORT out of a post, and request a completion, after which it follows:
+ * smc_cdc_put().  An abort does not end the stream, either.  Returns false if nothing else is to be
+ * said, and such a post is under way already.
  */
 static bool __post_before_end(struct rdma_conn *rconn, struct smc_msg_news *news, bool under_way)
 {
 	const struct smc_msg_conn *m = &rconn->base.msg;
 
 	lockdep_assert_held(&rconn->base.sender.link->tx_lock);
+	if (news->conn_flags & SMC_CDC_ABORT)
+		news->conn_flags = m->sent_flags;
 	news->conn_flags &= ~SMC_CDC_CLOSED;
 	WRITE_ONCE(rconn->end_waits, true);
 	return !under_way || rconn->base.sender.force_update || news->prod != m->sent_prod ||
@@ -330,10 +333,16 @@ static void take_msg(struct rdma_conn *rconn, const struct smc_cdc_msg *msg)
 	}
 	/* Ignore old messages but for the peer's end; a failover validation must be old (4.6.1). */
 	if (msg->conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT))
-		smc_msg_ended_by_peer(m, msg->conn_flags);
+		smc_msg_ended_by_peer(m, msg);
 }
 
 /* ---- the peer uses another link ---- */
+
+/* Has the peer ended in good order? An abort that comes later does not change that. */
+static bool only_closed(const struct smc_cdc_msg *m)
+{
+	return (m->conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT)) == SMC_CDC_CLOSED;
+}
 
 /*
  * Returns the link that the peer has left for @link, if it is another one than the link in use.
@@ -360,6 +369,7 @@ static struct smc_link *__hold(struct rdma_conn *rconn, struct smc_link *link,
 			left = held->link;
 			__set_bit(smc_lgr_link_index(rconn->base.lgr, left), &held->left);
 		}
+		held->closed |= held->has_msg && only_closed(&held->msg);
 		held->link = link;
 		held->msg = *m;
 		held->has_msg = true;
@@ -410,12 +420,19 @@ static bool claim_or_hold(struct rdma_conn *rconn, struct smc_link *link,
 
 static void take_held(struct rdma_conn *rconn, const struct rdma_held *held)
 {
+	struct smc_cdc_msg closed = held->msg;
+
 	local_bh_disable();
 	/* The validation names a message that has not arrived: data are lost. */
-	if (held->validates && smc_cdc_newer(held->validated, rconn->peer_seqno))
+	if (held->validates && smc_cdc_newer(held->validated, rconn->peer_seqno)) {
 		smc_msg_lost(&rconn->base.msg);
-	else if (held->has_msg)
+	} else if (held->has_msg) {
+		/* The abort of a peer that had closed before is not the end of its stream. */
+		closed.conn_flags &= ~SMC_CDC_ABORT;
+		if (held->closed)
+			take_msg(rconn, &closed);
 		take_msg(rconn, &held->msg);
+	}
 	local_bh_enable();
 }
 
@@ -443,6 +460,7 @@ static void leave_rx_link(struct rdma_conn *rconn)
 		held = rconn->held;
 		rconn->held.validates = false;
 		rconn->held.has_msg = false;
+		rconn->held.closed = false;
 		spin_unlock_bh(&lgr->lock);
 		take_held(rconn, &held);
 		spin_lock_bh(&lgr->lock);

@@ -61,6 +61,7 @@ struct rdma_told {
  * @validates:	a failover validation has arrived
  * @validated:	sequence number in the failover validation
  * @has_msg:	a message has arrived
+ * @closed:	an older one than @msg said that the peer had closed, not aborted
  * @msg:	the newest message
  */
 struct rdma_held {
@@ -68,6 +69,7 @@ struct rdma_held {
 	unsigned long		left;
 	bool			validates;
 	bool			has_msg;
+	bool			closed;
 	u16			validated;
 	struct smc_cdc_msg	msg;
 };
@@ -80,7 +82,8 @@ struct rdma_held {
  * @first:	the first contact of this connection has made the link group
  * @severed:	smc_cdc_cut_off() has been called: nothing is sent any more, over whatever link;
  *		under the say lock
- * @end_waits:	our CLOSED waits until all posts are acknowledged; changed under the say lock
+ * @end_waits:	our CLOSED or ABORT waits until all posts are acknowledged; changed under the say
+ *		lock
  * @stamps_wait: time stamps may wait until posts are acknowledged; set under the say lock
  * @tx_ring:	our send ring
  * @on_link:	keys and addresses for posts over the link of @base.sender

@@ -134,17 +134,19 @@ static bool __is_spared(const struct smc_lgr_conn *lconn)
 }
 
 /**
- * smc_lgr_give_up() - end the abandoned connections of a group, because memory is short
+ * smc_lgr_give_up() - end the abandoned connections of a group
  * @lgr: the link group
+ * @places: the peer's groups take no more connections; otherwise memory is short
  *
  * Not earlier, because the peer's program may have data of ours to read.  The peer may still write
  * to their elements.  So no other connection gets an element of the same RMBs.  An RMB without
  * users is taken back by DELETE RKEY, see retire.c.  An RMB of which at least half the connections
- * are in use is spared, as it has room for new ones, unless the group accepts none.
+ * are in use is spared, as it has room for new ones, unless the group accepts none.  So is a
+ * connection that has not told the peer of its end yet.
  *
  * Context: process, under @lgr->setup_lock.
  */
-void smc_lgr_give_up(struct smc_lgr *lgr)
+void smc_lgr_give_up(struct smc_lgr *lgr, bool places)
 {
 	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
 	struct smc_lgr_conn *lconn;
@@ -154,11 +156,13 @@ void smc_lgr_give_up(struct smc_lgr *lgr)
 
 	lockdep_assert_held(&lgr->setup_lock);
 	spin_lock_bh(&lgrs->lock);
-	all = __smc_lgr_hoards(lgr) || lgr->n_conns + lgr->n_abandoned >= lgr->max_conns;
+	all = __smc_lgr_hoards(lgr) ||
+	      (places && lgr->n_conns + lgr->n_abandoned >= lgr->max_conns);
 	spin_unlock_bh(&lgrs->lock);
 	__count_users(lgr);
 	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
-		if (READ_ONCE(lconn->abandoned) && (all || !__is_spared(lconn))) {
+		if (READ_ONCE(lconn->abandoned) && smc_msg_end_said(&lconn->msg) &&
+		    (all || !__is_spared(lconn))) {
 			n++;
 			smc_buf_doom(smc_rmbe_buf(lconn->msg.conn.rmbe));
 			smc_conn_abort(&lconn->msg.conn);

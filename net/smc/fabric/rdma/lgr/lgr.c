@@ -469,11 +469,12 @@ static bool __is_worse(const struct smc_lgr *lgr, const struct smc_lgr *than)
 	return lgr->n_abandoned > than->n_abandoned;
 }
 
-static void __relieve(struct smc_lgr *lgr)
+static void __relieve(struct smc_lgr *lgr, bool places)
 {
 	lockdep_assert_held(&smc_lgrs_of(lgr)->lock);
 	lgr->relieved = ++smc_lgrs_of(lgr)->n_reliefs;
 	lgr->give_up = true;
+	lgr->places |= places;
 	__smc_lgr_retire(lgr, true);
 }
 
@@ -493,7 +494,7 @@ static void relief_work(struct work_struct *work)
 			worst = lgr;
 	}
 	if (worst)
-		__relieve(worst);
+		__relieve(worst, false);
 	spin_unlock_bh(&lgrs->lock);
 }
 
@@ -511,7 +512,7 @@ void smc_lgr_relieve_peer(struct smc_net *sn, const struct smc_lgr_key *key)
 	spin_lock_bh(&sn->lgrs->lock);
 	hash_for_each_possible(sn->lgrs->by_peer, lgr, peer_node, peer_hash(key->peer_id))
 		if (lgr->n_abandoned && key_fits(lgr, key))
-			__relieve(lgr);
+			__relieve(lgr, true);
 	spin_unlock_bh(&sn->lgrs->lock);
 }
 

@@ -144,6 +144,7 @@ struct smc_rtoken {
  * @retire_now:	an allocation was refused, so @retire_work keeps no buffers for some time; under
  *		smc_lgrs.lock
  * @give_up:	@retire_work gives up abandoned connections; under smc_lgrs.lock
+ * @places:	beside @give_up: the peer can have no other group; under smc_lgrs.lock
  * @relieved:	value of smc_lgrs.n_reliefs when @give_up was last set, 0: never
  * @spare_mark:	number of the current smc_lgr_give_up(); under @setup_lock
  * @failover_work: moves connections away from links that are down, and releases these links
@@ -207,6 +208,7 @@ struct smc_lgr {
 	struct delayed_work	retire_work;
 	bool			retire_now;
 	bool			give_up;
+	bool			places;
 	u64			relieved;
 	unsigned int		spare_mark;
 	struct work_struct	failover_work;
@@ -408,7 +410,7 @@ void smc_lgr_active_init(struct smc_lgr *lgr);
 void smc_lgr_activate(struct smc_lgr *lgr);
 void __smc_lgr_start_idle(struct smc_lgr *lgr);
 void smc_lgr_await_close(struct smc_lgr_conn *lconn);
-void smc_lgr_give_up(struct smc_lgr *lgr);
+void smc_lgr_give_up(struct smc_lgr *lgr, bool places);
 
 /* links.c */
 struct smc_link *__smc_lgr_best_link(struct smc_lgr *lgr);

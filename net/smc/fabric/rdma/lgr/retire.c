@@ -112,17 +112,19 @@ static void retire_work(struct work_struct *work)
 {
 	struct smc_lgr *lgr = container_of(work, struct smc_lgr, retire_work.work);
 	struct smc_lgrs *lgrs = smc_lgrs_of(lgr);
-	bool now, give_up, again = false;
+	bool now, give_up, places, again = false;
 
 	spin_lock_bh(&lgrs->lock);
 	now = lgr->retire_now;
 	give_up = lgr->give_up;
+	places = lgr->places;
 	lgr->retire_now = false;
 	lgr->give_up = false;
+	lgr->places = false;
 	spin_unlock_bh(&lgrs->lock);
 	mutex_lock(&lgr->setup_lock);
 	if (!lgr->dead && give_up)
-		smc_lgr_give_up(lgr);
+		smc_lgr_give_up(lgr, places);
 	if (!lgr->dead)
 		retire_unused(lgr, now ? 0 : keep_time(), &again);
 	again |= __must_search_again(lgr);

@@ -26,7 +26,7 @@
 #define ROGUE_EID	"SMC-ROGUE"
 #define MSG_LEN		SMC_WR_MSG_LEN
 #define ELEM_SIZE	16384u		/* size of our elements: the smallest there is */
-#define N_ELEMS		16
+#define N_ELEMS		18
 #define MAX_QUEUED	512
 
 /* ---- rogue_verbs.c: the device, and queue pairs on it ---- */

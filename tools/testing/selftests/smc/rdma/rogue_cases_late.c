@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What may still arrive over a link that a connection has left, and what must not (4.4.2, 4.6). */
+#include <poll.h>
 #include <stdio.h>
-
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "rogue.h"
@@ -92,6 +93,34 @@ static void next_one_fails(void)
 	     group_deletes(t.l[2], t.l[0]->number);
 	conn_end(t.c);
 	verdict(ok, "three links: we move to the second, which fails at once");
+}
+
+/*
+ * We close and then abort, as after FIN_WAIT2, while the victim waits for the device of the first
+ * link.  Its program has read all that it had sent, so it sees the end of the stream, no reset.
+ */
+static void closes_meanwhile(enum role role)
+{
+	struct duo d = two_links(role);
+	struct conn *c = d.c;
+	bool ok = conn_echo(c) && link_flush(d.first, WAIT_MS);
+	uint16_t had = c->seqno;
+	char byte;
+
+	set_parameter("hold_drain", 1);
+	conn_move(c, d.second);
+	cdc_validate(c, had);
+	conn_write(c, "1", 1);
+	conn_say(c, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED);
+	conn_say(c, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORT);
+	ok = ok && link_flush(d.second, WAIT_MS) && group_settled(d.second);
+	set_parameter("hold_drain", 0);
+	ok = ok && victim_reads(c->s, "1") &&
+	     (wait_mask(c->s.victim, POLLRDHUP, WAIT_MS) || BAD("the victim is not told")) &&
+	     (!recv(c->s.victim, &byte, 1, MSG_DONTWAIT) || BAD("no end of file: %m"));
+	conn_end(c);
+	verdict(ok, "failover, %s: we close and abort while the first link is drained",
+		role_name[role]);
 }
 
 /* ---- the victim closes, and then moves ---- */
@@ -188,6 +217,10 @@ void cases_late(void)
 	set_parameter("hold_drain", 0);
 	TRY(next_one_fails(), "");
 	set_parameter("hold_drain", 0);
+	for (enum role r = CLIENT; r <= SERVER; r++) {
+		TRY(closes_meanwhile(r), role_name[r]);
+		set_parameter("hold_drain", 0);
+	}
 	for (enum role r = CLIENT; r <= SERVER; r++)
 		for (unsigned int left = 0; left < 3; left++)
 			TRY(ends(r, left), "");

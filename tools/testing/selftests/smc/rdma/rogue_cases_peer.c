@@ -406,6 +406,41 @@ static void abandons_beside_others(void)
 	verdict(ok, "R5: an RMB with an element that the peer never lets go is spared for others");
 }
 
+/*
+ * So it is if the group is full at that time: when a connection ends, the next one takes its place.
+ */
+static void abandons_in_full_group(void)
+{
+	long rmem = set_sysctl("rmem", 16384), wmem = set_sysctl("wmem", 16384), old;
+	long conns = set_sysctl("smcr_max_conns_per_lgr", 16);
+	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c[15], *more;
+	bool ok = conn_echo(first);
+
+	for (int i = 0; i < 15; i++) {
+		c[i] = conn_more(first, AT_UP, NULL);
+		ok = ok && (c[i]->peer.rkey == first->peer.rkey || BAD("another RMB"));
+	}
+	abandon(c, 1);
+	ok = ok && declined_for_memory() && conn_echo(first);
+	close_victim(c[14]);
+	conn_say(c[14], SMC_CDC_SEND_DONE | SMC_CDC_CLOSED);
+	ok = ok && conn_echo(first);
+	conn_end(c[14]);
+	old = set_sysctl("mem_max", 4096);
+	more = conn_more(first, AT_UP, NULL);
+	set_sysctl("mem_max", old);
+	ok = ok && (more->peer.rkey == first->peer.rkey || BAD("the RMB has been given up")) &&
+	     conn_echo(more);
+	conn_end(more);
+	for (int i = 0; i < 14; i++)
+		conn_end(c[i]);
+	conn_end(first);
+	set_sysctl("smcr_max_conns_per_lgr", conns);
+	set_sysctl("wmem", wmem);
+	set_sysctl("rmem", rmem);
+	verdict(ok, "R5: a full group with an element that the peer never lets go spares its RMB");
+}
+
 /* The memory that a peer pins by its group is not worth that of another peer's idle RMBs. */
 static void group_refused(void)
 {
@@ -661,6 +696,7 @@ void cases_peer(void)
 	TRY(abandons_many(), "");
 	TRY(abandons_one(), "");
 	TRY(abandons_beside_others(), "");
+	TRY(abandons_in_full_group(), "");
 	TRY(group_refused(), "");
 	TRY(lacks_ring(), "");
 	TRY(leaves_ring(), "");

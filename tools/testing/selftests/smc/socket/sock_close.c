@@ -75,7 +75,12 @@ static void close_unread_client(void)
 	barrier("done");
 }
 
-enum late { LATE_PLAIN, LATE_SHUT, LATE_URGENT, LATES };
+enum late { LATE_PLAIN, LATE_SHUT, LATE_URGENT, LATE_READ, LATE_LINGER, LATES };
+
+static bool client_shuts(enum late how)
+{
+	return how == LATE_SHUT || how == LATE_LINGER;
+}
 
 /*
  * An end that reads late, or never closes: the time of the other one in FIN_WAIT2 ends meanwhile,
@@ -83,18 +88,31 @@ enum late { LATE_PLAIN, LATE_SHUT, LATE_URGENT, LATES };
  */
 static void late_reader_server(void)
 {
+	struct linger none = { .l_onoff = 1 };
 	int l = serve();
 
 	for (int how = 0; how < LATES; how++) {
 		int fd = accept_one(l);
 
 		set_int(fd, IPPROTO_TCP, TCP_LINGER2, 1);
-		if (how == LATE_SHUT)
+		if (client_shuts(how))
 			rec("end at %d", (int)recv_to_end(fd, 0));
+		if (how == LATE_READ)
+			await_inq(fd, 1000);
 		send_bytes(fd, 0, 30000, 30000);
 		if (how == LATE_URGENT) {
 			X(send(fd, "!", 1, MSG_OOB));
 			send_bytes(fd, 0, 1000, 1000);
+		}
+		if (how == LATE_READ) {
+			/* So that nothing delays the word of the end. */
+			await_sent(fd);
+			R(shutdown(fd, SHUT_RDWR));
+			rec("end at %d", (int)recv_to_end(fd, 0));
+		} else if (how == LATE_LINGER) {
+			R(shutdown(fd, SHUT_WR));
+			barrier("both shut");
+			X(setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none)));
 		}
 		R(close(fd));
 		barrier("judged");
@@ -109,9 +127,15 @@ static void late_reader_client(void)
 	for (int how = 0; how < LATES; how++) {
 		int fd = connect_to(port, 0);
 
-		if (how == LATE_SHUT)
+		if (how == LATE_READ)
+			send_bytes(fd, 0, 1000, 1000);
+		if (client_shuts(how))
 			R(shutdown(fd, SHUT_WR));
 		await_inq(fd, 30000);
+		if (how == LATE_LINGER) {
+			await_mask(fd, POLLRDHUP);
+			barrier("both shut");
+		}
 		/* This time is what the case is about. */
 		poll(NULL, 0, 3000);
 		/* Over SMC the end follows what the unread urgent byte holds back. */
