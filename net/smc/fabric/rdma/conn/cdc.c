@@ -109,6 +109,12 @@ static bool fill_validation(struct rdma_conn *rconn, struct smc_link_post *post)
 	return true;
 }
 
+/* It has closed or aborted by a word of its own. */
+static bool peer_reads_no_more(const struct smc_msg_conn *m)
+{
+	return READ_ONCE(m->bits) & (BIT(SMC_MSG_PEER_ABORTED) | BIT(SMC_MSG_PEER_ENDED));
+}
+
 /*
  * Where the data of a post begin.  After a move, data that were posted over the old link are
  * written again, unless the peer has confirmed that it has consumed them.
@@ -126,8 +132,7 @@ static u64 write_from(const struct rdma_conn *rconn)
 	u64 cons;
 
 	if (likely(!(rconn->base.sender.force_update & RDMA_REPLAY)) ||
-	    smc_msg_end_said(&rconn->base.msg) ||
-	    test_bit(SMC_MSG_PEER_ENDED, &rconn->base.msg.bits))
+	    smc_msg_end_said(&rconn->base.msg) || peer_reads_no_more(&rconn->base.msg))
 		return rconn->base.msg.sent_prod;
 	cons = smc_count_read_acquire(&c->tx_cons);
 	this_cpu_add(rconn->base.lgr->sn->stats->bytes_again, rconn->base.msg.sent_prod - cons);
@@ -146,7 +151,7 @@ static bool __end_must_wait(const struct rdma_conn *rconn, const struct smc_msg_
 	lockdep_assert_held(&rconn->base.sender.link->tx_lock);
 	if (likely(!(news->conn_flags & SMC_CDC_CLOSED)) || smc_msg_end_said(m))
 		return false;
-	if (rconn->base.lgr->max_links < 2 || test_bit(SMC_MSG_PEER_ENDED, &m->bits))
+	if (rconn->base.lgr->max_links < 2 || peer_reads_no_more(m))
 		return false;
 	if (news->prod == smc_count_read_acquire(&m->conn.tx_cons))
 		return false;
@@ -338,12 +343,6 @@ static void take_msg(struct rdma_conn *rconn, const struct smc_cdc_msg *msg)
 
 /* ---- the peer uses another link ---- */
 
-/* Has the peer ended in good order? An abort that comes later does not change that. */
-static bool only_closed(const struct smc_cdc_msg *m)
-{
-	return (m->conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT)) == SMC_CDC_CLOSED;
-}
-
 /*
  * Returns the link that the peer has left for @link, if it is another one than the link in use.
  *
@@ -369,7 +368,7 @@ static struct smc_link *__hold(struct rdma_conn *rconn, struct smc_link *link,
 			left = held->link;
 			__set_bit(smc_lgr_link_index(rconn->base.lgr, left), &held->left);
 		}
-		held->closed |= held->has_msg && only_closed(&held->msg);
+		held->earlier |= held->has_msg ? held->msg.conn_flags : 0;
 		held->link = link;
 		held->msg = *m;
 		held->has_msg = true;
@@ -420,17 +419,24 @@ static bool claim_or_hold(struct rdma_conn *rconn, struct smc_link *link,
 
 static void take_held(struct rdma_conn *rconn, const struct rdma_held *held)
 {
-	struct smc_cdc_msg closed = held->msg;
+	struct smc_msg_conn *m = &rconn->base.msg;
+	struct smc_cdc_msg earlier = held->msg;
 
 	local_bh_disable();
-	/* The validation names a message that has not arrived: data are lost. */
-	if (held->validates && smc_cdc_newer(held->validated, rconn->peer_seqno)) {
-		smc_msg_lost(&rconn->base.msg);
+	/*
+	 * The validation names a message that has not arrived: data are lost.  But once we have
+	 * aborted, we no longer note what has arrived.
+	 */
+	if (held->validates && !smc_conn_peer_gone(&m->conn) &&
+	    smc_cdc_newer(held->validated, rconn->peer_seqno)) {
+		smc_msg_lost(m);
 	} else if (held->has_msg) {
-		/* The abort of a peer that had closed before is not the end of its stream. */
-		closed.conn_flags &= ~SMC_CDC_ABORT;
-		if (held->closed)
-			take_msg(rconn, &closed);
+		/* A peer that had closed or shut down before it aborted has ended its stream. */
+		if (held->earlier & ~SMC_CDC_ABORT) {
+			earlier.conn_flags = held->earlier & ~SMC_CDC_ABORT;
+			earlier.seqno--;
+			take_msg(rconn, &earlier);
+		}
 		take_msg(rconn, &held->msg);
 	}
 	local_bh_enable();
@@ -460,7 +466,7 @@ static void leave_rx_link(struct rdma_conn *rconn)
 		held = rconn->held;
 		rconn->held.validates = false;
 		rconn->held.has_msg = false;
-		rconn->held.closed = false;
+		rconn->held.earlier = 0;
 		spin_unlock_bh(&lgr->lock);
 		take_held(rconn, &held);
 		spin_lock_bh(&lgr->lock);

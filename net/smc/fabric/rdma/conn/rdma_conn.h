@@ -61,7 +61,7 @@ struct rdma_told {
  * @validates:	a failover validation has arrived
  * @validated:	sequence number in the failover validation
  * @has_msg:	a message has arrived
- * @closed:	an older one than @msg said that the peer had closed, not aborted
+ * @earlier:	connection flags of messages older than @msg
  * @msg:	the newest message
  */
 struct rdma_held {
@@ -69,7 +69,7 @@ struct rdma_held {
 	unsigned long		left;
 	bool			validates;
 	bool			has_msg;
-	bool			closed;
+	u8			earlier;
 	u16			validated;
 	struct smc_cdc_msg	msg;
 };

@@ -133,16 +133,30 @@ static bool __is_spared(const struct smc_lgr_conn *lconn)
 	return rmb && rmb->spare_mark == lconn->lgr->spare_mark && rmb->in_use >= 0;
 }
 
+/* Returns false if the peer has not been told of the end: it is told now; the next time counts. */
+static bool give_up(struct smc_lgr_conn *lconn)
+{
+	struct smc_msg_conn *m = &lconn->msg;
+	bool told = !smp_load_acquire(&m->attached) || smc_msg_end_said(m);
+
+	smc_conn_abort(&m->conn);
+	if (!told)
+		return false;
+	smc_buf_doom(smc_rmbe_buf(m->conn.rmbe));
+	lconn->cut_off(lconn);
+	return true;
+}
+
 /**
  * smc_lgr_give_up() - end the abandoned connections of a group
  * @lgr: the link group
- * @places: the peer's groups take no more connections; otherwise memory is short
+ * @places: the peer can have no further group; otherwise memory is short
  *
  * Not earlier, because the peer's program may have data of ours to read.  The peer may still write
  * to their elements.  So no other connection gets an element of the same RMBs.  An RMB without
  * users is taken back by DELETE RKEY, see retire.c.  An RMB of which at least half the connections
- * are in use is spared, as it has room for new ones, unless the group accepts none.  So is a
- * connection that has not told the peer of its end yet.
+ * are in use is spared, as it has room for new ones, unless the group accepts none, and either
+ * hoards or has to make @places.
  *
  * Context: process, under @lgr->setup_lock.
  */
@@ -161,13 +175,8 @@ void smc_lgr_give_up(struct smc_lgr *lgr, bool places)
 	spin_unlock_bh(&lgrs->lock);
 	__count_users(lgr);
 	while ((lconn = smc_lgr_next_conn(lgr, &token))) {
-		if (READ_ONCE(lconn->abandoned) && smc_msg_end_said(&lconn->msg) &&
-		    (all || !__is_spared(lconn))) {
-			n++;
-			smc_buf_doom(smc_rmbe_buf(lconn->msg.conn.rmbe));
-			smc_conn_abort(&lconn->msg.conn);
-			lconn->cut_off(lconn);
-		}
+		if (READ_ONCE(lconn->abandoned) && (all || !__is_spared(lconn)))
+			n += give_up(lconn);
 		smc_conn_put(&lconn->msg.conn);
 	}
 	if (n)

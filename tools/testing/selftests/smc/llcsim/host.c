@@ -357,7 +357,7 @@ bool smc_lgr_rmb_used(struct smc_lgr *lgr, unsigned int rtoken)
 }
 
 /* Nor does the peer leave any unclosed. */
-void smc_lgr_give_up(struct smc_lgr *lgr)
+void smc_lgr_give_up(struct smc_lgr *lgr, bool places)
 {
 }
 

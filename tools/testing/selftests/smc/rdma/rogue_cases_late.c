@@ -96,10 +96,10 @@ static void next_one_fails(void)
 }
 
 /*
- * We close and then abort, as after FIN_WAIT2, while the victim waits for the device of the first
- * link.  Its program has read all that it had sent, so it sees the end of the stream, no reset.
+ * We end the stream and then abort, as after FIN_WAIT2, while the victim waits for the device of
+ * the first link.  Its program sees the end of the stream, no reset.
  */
-static void closes_meanwhile(enum role role)
+static void ends_meanwhile(enum role role, uint8_t flags)
 {
 	struct duo d = two_links(role);
 	struct conn *c = d.c;
@@ -111,7 +111,7 @@ static void closes_meanwhile(enum role role)
 	conn_move(c, d.second);
 	cdc_validate(c, had);
 	conn_write(c, "1", 1);
-	conn_say(c, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED);
+	conn_say(c, flags);
 	conn_say(c, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORT);
 	ok = ok && link_flush(d.second, WAIT_MS) && group_settled(d.second);
 	set_parameter("hold_drain", 0);
@@ -119,7 +119,40 @@ static void closes_meanwhile(enum role role)
 	     (wait_mask(c->s.victim, POLLRDHUP, WAIT_MS) || BAD("the victim is not told")) &&
 	     (!recv(c->s.victim, &byte, 1, MSG_DONTWAIT) || BAD("no end of file: %m"));
 	conn_end(c);
-	verdict(ok, "failover, %s: we close and abort while the first link is drained",
+	verdict(ok, "failover, %s: we %s and abort while the first link is drained",
+		role_name[role], flags & SMC_CDC_CLOSED ? "close" : "shut down");
+}
+
+/*
+ * The victim has closed, and refuses what we send.  Then we move, and validate messages that it
+ * has, but does not note any more.  What it sent before still arrives, and no reset overtakes it.
+ */
+static void validates_after_abort(enum role role)
+{
+	struct duo d = two_links(role);
+	struct conn *c = d.c;
+	bool ok = conn_echo(c) && link_flush(d.first, WAIT_MS);
+	char got[5] = "";
+	uint16_t had;
+
+	link_shut(d.first, 0);
+	ok = ok && (send(c->s.victim, "hello", 5, MSG_NOSIGNAL) == 5 || BAD("send"));
+	close(c->s.victim);
+	c->s.victim = dup(c->s.raw);
+	conn_write(c, "x", 1);
+	conn_say(c, 0);
+	ok = ok && link_flush(d.first, WAIT_MS);
+	had = c->seqno;
+	set_parameter("hold_drain", 1);
+	conn_move(c, d.second);
+	cdc_validate(c, had);
+	ok = ok && link_flush(d.second, WAIT_MS) && group_settled(d.second);
+	set_parameter("hold_drain", 0);
+	ok = ok && conn_read(c, got, 5) && (!memcmp(got, "hello", 5) || BAD("other bytes")) &&
+	     conn_flags(c, SMC_CDC_ABORT) &&
+	     (!wait_mask(c->s.raw, POLLERR, 0) || BAD("TCP has been reset before"));
+	conn_end(c);
+	verdict(ok, "failover, %s: we validate what the victim has not noted after its abort",
 		role_name[role]);
 }
 
@@ -218,7 +251,11 @@ void cases_late(void)
 	TRY(next_one_fails(), "");
 	set_parameter("hold_drain", 0);
 	for (enum role r = CLIENT; r <= SERVER; r++) {
-		TRY(closes_meanwhile(r), role_name[r]);
+		TRY(ends_meanwhile(r, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED), role_name[r]);
+		set_parameter("hold_drain", 0);
+		TRY(ends_meanwhile(r, SMC_CDC_SEND_DONE), role_name[r]);
+		set_parameter("hold_drain", 0);
+		TRY(validates_after_abort(r), role_name[r]);
 		set_parameter("hold_drain", 0);
 	}
 	for (enum role r = CLIENT; r <= SERVER; r++)

@@ -371,6 +371,32 @@ static void abandons_one(void)
 	verdict(ok, "R5: a single connection is never closed by the peer");
 }
 
+/* A client goes when it has the Accept. */
+static void abandons_accept(void)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+	long rmem = set_sysctl("rmem", 524288), fin = set_sysctl("../ipv4/tcp_fin_timeout", 1);
+	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL);
+	struct conn *c = conn_more(first, AT_CLC, NULL);
+	struct smc_llc_msg m;
+	bool ok = conn_echo(first);
+
+	setsockopt(c->s.raw, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(c->s.raw);
+	c->s.raw = -1;
+	ok = ok && (wait_mask(c->s.victim, POLLHUP, WAIT_MS) || BAD("not reset"));
+	close_victim(c);
+	ok = ok && llc_expect(first->l, SMC_LLC_TEST_LINK, false, &m);
+	m.reply = true;
+	llc_put(first->l, &m);
+	set_sysctl("../ipv4/tcp_fin_timeout", fin);
+	ok = ok && declined_for_memory() && rmbs_taken_back(first->l, &c, 1) && conn_echo(first);
+	conn_end(c);
+	conn_end(first);
+	set_sysctl("rmem", rmem);
+	verdict(ok, "R5: an element that the peer has been told of, and never uses");
+}
+
 /*
  * An RMB that others use is spared, as it has room for new connections even if memory is short.
  * When the others have gone, it is taken back.
@@ -695,6 +721,7 @@ void cases_peer(void)
 	TRY(never_closes(SERVER), "");
 	TRY(abandons_many(), "");
 	TRY(abandons_one(), "");
+	TRY(abandons_accept(), "");
 	TRY(abandons_beside_others(), "");
 	TRY(abandons_in_full_group(), "");
 	TRY(group_refused(), "");
