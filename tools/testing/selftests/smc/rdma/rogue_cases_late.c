@@ -117,7 +117,9 @@ static void ends_meanwhile(enum role role, uint8_t flags)
 	set_parameter("hold_drain", 0);
 	ok = ok && victim_reads(c->s, "1") &&
 	     (wait_mask(c->s.victim, POLLRDHUP, WAIT_MS) || BAD("the victim is not told")) &&
-	     (!recv(c->s.victim, &byte, 1, MSG_DONTWAIT) || BAD("no end of file: %m"));
+	     (!recv(c->s.victim, &byte, 1, MSG_DONTWAIT) || BAD("no end of file: %m")) &&
+	     (flags & SMC_CDC_CLOSED || wait_mask(c->s.victim, POLLHUP, WAIT_MS) ||
+	      BAD("no word of the abort"));
 	conn_end(c);
 	verdict(ok, "failover, %s: we %s and abort while the first link is drained",
 		role_name[role], flags & SMC_CDC_CLOSED ? "close" : "shut down");
