@@ -67,10 +67,11 @@ void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event)
 	}
 	if (event == SMC_EV_ABORT && smc_conn_end_came_first(c->tx_flags))
 		news |= BIT(SMC_FLAG_BROKEN);
-	/* Release: the preceding data comes first, because smc_msg_look() reads the flags first. */
-	smp_store_release(&c->tx_flags, c->tx_flags | news);
+	/* First: the answer to the abort may name data that the peer has not written. */
 	if (event == SMC_EV_ABORT)
 		WRITE_ONCE(c->rx_flags, c->rx_flags | BIT(SMC_FLAG_GIVEN_UP));
+	/* Release: the preceding data comes first, because smc_msg_look() reads the flags first. */
+	smp_store_release(&c->tx_flags, c->tx_flags | news);
 	spin_unlock_bh(&c->state_lock);
 	/* Not under the lock, because the peer's side takes its own state_lock. */
 	if (tell)

@@ -485,8 +485,8 @@ static void take_flags(struct smc_msg_conn *m, u8 flags)
 	unsigned long known = READ_ONCE(c->rx_flags);
 
 	if (flags & SMC_CDC_ABORT && !(known & BIT(SMC_FLAG_ABORT))) {
-		smc_conn_peer_event(c, SMC_EV_PEER_ABORT);
 		set_bit(SMC_MSG_PEER_ABORTED, &m->bits);
+		smc_conn_peer_event(c, SMC_EV_PEER_ABORT);
 		/* The peer waits for our answer before it reuses its element. */
 		smc_conn_abort(c);
 	} else if (flags & SMC_CDC_CLOSED && !(known & BIT(SMC_FLAG_CLOSED))) {

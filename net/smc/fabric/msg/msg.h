@@ -20,7 +20,7 @@ enum smc_msg_bit {
 	SMC_MSG_DETACHED,	/* the socket does not use the connection any more */
 	SMC_MSG_TOLD,		/* server: the Accept names our element, the client may write */
 	SMC_MSG_PEER_QUIT,	/* after its close the peer waits no longer for ours */
-	SMC_MSG_PEER_ABORTED,	/* the peer has said ABORT, which is not answered yet */
+	SMC_MSG_PEER_ABORTED,	/* the peer has said ABORT */
 	SMC_MSG_PEER_ENDED,	/* the peer has said that it writes no more, or never will */
 	SMC_MSG_CUT_OFF,	/* the peer cannot reach our element any more */
 	SMC_MSG_LEFT,		/* the connection has left its link group */

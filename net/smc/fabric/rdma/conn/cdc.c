@@ -372,6 +372,8 @@ static struct smc_link *__hold(struct rdma_conn *rconn, struct smc_link *link,
 		held->link = link;
 		held->msg = *m;
 		held->has_msg = true;
+	} else {
+		held->earlier |= m->conn_flags;
 	}
 	return left;
 }
