@@ -434,11 +434,10 @@ static void take_held(struct rdma_conn *rconn, const struct rdma_held *held)
 		smc_msg_lost(m);
 	} else if (held->has_msg) {
 		/* A peer that had closed or shut down before it aborted has ended its stream. */
-		if (held->earlier & ~SMC_CDC_ABORT) {
-			earlier.conn_flags = held->earlier & ~SMC_CDC_ABORT;
-			earlier.seqno--;
+		earlier.conn_flags = held->earlier & ~SMC_CDC_ABORT;
+		earlier.seqno--;
+		if (earlier.conn_flags)
 			take_msg(rconn, &earlier);
-		}
 		take_msg(rconn, &held->msg);
 	}
 	local_bh_enable();

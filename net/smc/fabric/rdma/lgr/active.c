@@ -155,8 +155,8 @@ static bool give_up(struct smc_lgr_conn *lconn)
  * Not earlier, because the peer's program may have data of ours to read.  The peer may still write
  * to their elements.  So no other connection gets an element of the same RMBs.  An RMB without
  * users is taken back by DELETE RKEY, see retire.c.  An RMB of which at least half the connections
- * are in use is spared, as it has room for new ones, unless the group accepts none, and either
- * hoards or has to make @places.
+ * are in use is spared, as it has room for new ones, unless the group hoards, or is full and has to
+ * make @places.
  *
  * Context: process, under @lgr->setup_lock.
  */

@@ -226,6 +226,33 @@ static bool other_element(const struct conn *c, const struct conn *first)
 	       BAD("the element is reused while the peer may write there");
 }
 
+/* The victim abandons a connection, and tests the link. @fin: tcp_fin_timeout to restore */
+static void await_abandoned(struct link *l, long fin)
+{
+	struct smc_llc_msg m;
+	bool ok = llc_expect(l, SMC_LLC_TEST_LINK, false, &m);
+
+	set_sysctl("../ipv4/tcp_fin_timeout", fin);
+	if (!ok)
+		give_up("no TEST LINK: %s", why);
+	m.reply = true;
+	llc_put(l, &m);
+}
+
+/* A client that has the Accept resets TCP. */
+static bool goes_behind_accept(struct conn *c)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+	bool ok;
+
+	setsockopt(c->s.raw, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(c->s.raw);
+	c->s.raw = -1;
+	ok = wait_mask(c->s.victim, POLLHUP, WAIT_MS) || BAD("not reset");
+	close_victim(c);
+	return ok;
+}
+
 /*
  * The TCP connection ends, but no CDC message says so: after a while the victim tests the link and
  * no longer counts the connection.
@@ -234,17 +261,11 @@ static void never_closes(enum role role)
 {
 	long fin = set_sysctl("../ipv4/tcp_fin_timeout", 1), idle;
 	struct conn *first = conn_begin(role, V21, AT_UP, NULL), *more;
-	struct smc_llc_msg m;
 	bool ok = conn_echo(first);
 
 	shutdown(first->s.raw, SHUT_WR);
 	close_victim(first);
-	ok = ok && llc_expect(first->l, SMC_LLC_TEST_LINK, false, &m);
-	set_sysctl("../ipv4/tcp_fin_timeout", fin);
-	if (!ok)
-		give_up("no TEST LINK: %s", why);
-	m.reply = true;
-	llc_put(first->l, &m);
+	await_abandoned(first->l, fin);
 	more = conn_more(first, AT_UP, NULL);
 	ok = ok && conn_echo(more) && other_element(more, first);
 	idle = set_sysctl("lgr_idle_time", 1);
@@ -262,19 +283,12 @@ static void never_closes(enum role role)
 static void abandon(struct conn *const c[], unsigned int n)
 {
 	long fin = set_sysctl("../ipv4/tcp_fin_timeout", 1);
-	struct smc_llc_msg m;
-	bool ok;
 
 	for (unsigned int i = 0; i < n; i++) {
 		shutdown(c[i]->s.raw, SHUT_WR);
 		close_victim(c[i]);
 	}
-	ok = llc_expect(c[0]->l, SMC_LLC_TEST_LINK, false, &m);
-	set_sysctl("../ipv4/tcp_fin_timeout", fin);
-	if (!ok)
-		give_up("no TEST LINK: %s", why);
-	m.reply = true;
-	llc_put(c[0]->l, &m);
+	await_abandoned(c[0]->l, fin);
 }
 
 /* The host has no memory left for the moment, and @c has yet to propose. */
@@ -374,27 +388,27 @@ static void abandons_one(void)
 /* A client goes when it has the Accept. */
 static void abandons_accept(void)
 {
-	const struct linger at_once = { .l_onoff = 1 };
 	long rmem = set_sysctl("rmem", 524288), fin = set_sysctl("../ipv4/tcp_fin_timeout", 1);
 	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL);
 	struct conn *c = conn_more(first, AT_CLC, NULL);
-	struct smc_llc_msg m;
-	bool ok = conn_echo(first);
+	bool ok = conn_echo(first) && goes_behind_accept(c);
 
-	setsockopt(c->s.raw, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	close(c->s.raw);
-	c->s.raw = -1;
-	ok = ok && (wait_mask(c->s.victim, POLLHUP, WAIT_MS) || BAD("not reset"));
-	close_victim(c);
-	ok = ok && llc_expect(first->l, SMC_LLC_TEST_LINK, false, &m);
-	m.reply = true;
-	llc_put(first->l, &m);
-	set_sysctl("../ipv4/tcp_fin_timeout", fin);
+	await_abandoned(first->l, fin);
 	ok = ok && declined_for_memory() && rmbs_taken_back(first->l, &c, 1) && conn_echo(first);
 	conn_end(c);
 	conn_end(first);
 	set_sysctl("rmem", rmem);
 	verdict(ok, "R5: an element that the peer has been told of, and never uses");
+}
+
+/* A further connection while there is no memory for another RMB. */
+static struct conn *more_at_cap(struct conn *first)
+{
+	long old = set_sysctl("mem_max", 4096);
+	struct conn *c = conn_more(first, AT_UP, NULL);
+
+	set_sysctl("mem_max", old);
+	return c;
 }
 
 /*
@@ -403,7 +417,7 @@ static void abandons_accept(void)
  */
 static void abandons_beside_others(void)
 {
-	long rmem = set_sysctl("rmem", 16384), wmem = set_sysctl("wmem", 16384), old;
+	long rmem = set_sysctl("rmem", 16384), wmem = set_sysctl("wmem", 16384);
 	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c = conn_more(first, AT_UP, NULL);
 	struct smc_llc_msg test = { .type = SMC_LLC_TEST_LINK };
 	struct conn *more;
@@ -411,9 +425,7 @@ static void abandons_beside_others(void)
 
 	abandon(&c, 1);
 	ok = ok && declined_for_memory() && conn_echo(first);
-	old = set_sysctl("mem_max", 4096);
-	more = conn_more(first, AT_UP, NULL);
-	set_sysctl("mem_max", old);
+	more = more_at_cap(first);
 	ok = ok && (more->peer.rkey == first->peer.rkey || BAD("the RMB has been given up")) &&
 	     conn_echo(more);
 	for (int i = 0; i < 2; i++) {
@@ -437,7 +449,7 @@ static void abandons_beside_others(void)
  */
 static void abandons_in_full_group(void)
 {
-	long rmem = set_sysctl("rmem", 16384), wmem = set_sysctl("wmem", 16384), old;
+	long rmem = set_sysctl("rmem", 16384), wmem = set_sysctl("wmem", 16384);
 	long conns = set_sysctl("smcr_max_conns_per_lgr", 16);
 	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c[15], *more;
 	bool ok = conn_echo(first);
@@ -452,9 +464,7 @@ static void abandons_in_full_group(void)
 	conn_say(c[14], SMC_CDC_SEND_DONE | SMC_CDC_CLOSED);
 	ok = ok && conn_echo(first);
 	conn_end(c[14]);
-	old = set_sysctl("mem_max", 4096);
-	more = conn_more(first, AT_UP, NULL);
-	set_sysctl("mem_max", old);
+	more = more_at_cap(first);
 	ok = ok && (more->peer.rkey == first->peer.rkey || BAD("the RMB has been given up")) &&
 	     conn_echo(more);
 	conn_end(more);
@@ -545,17 +555,12 @@ static void leaves_ring(void)
 {
 	long rmem = set_sysctl("rmem", 16384), wmem = set_sysctl("wmem", 524288), before;
 	struct conn *first = conn_begin(CLIENT, V21, AT_UP, NULL), *c[8];
-	const struct linger at_once = { .l_onoff = 1 };
 	bool ok = conn_echo(first);
 
 	before = victim_memory();
 	for (int i = 0; i < 8; i++) {
 		c[i] = conn_more(first, AT_CLC, NULL);
-		setsockopt(c[i]->s.raw, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-		close(c[i]->s.raw);
-		c[i]->s.raw = -1;
-		ok = ok && (wait_mask(c[i]->s.victim, POLLHUP, WAIT_MS) || BAD("not reset"));
-		close_victim(c[i]);
+		ok = goes_behind_accept(c[i]) && ok;
 	}
 	ok = ok && declined_for_memory() && conn_echo(first);
 	/* One unused ring may stay. */

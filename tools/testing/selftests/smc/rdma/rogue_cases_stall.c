@@ -81,12 +81,6 @@ bool others_go_on(void)
 	return ok && tool_answers("smcr linkgroup link-show") && tool_answers("smcss -a");
 }
 
-/* The link ends, so the further contact is declined, and the first one is told. */
-static bool link_has_ended(const struct conn *first, const struct conn *c)
-{
-	return judge(c->s, GOT_DECLINE, false, NULL) && victim_is_told(first->s, true);
-}
-
 static void registration(enum role role)
 {
 	struct conn *first = stalled(role), *c;
@@ -94,7 +88,7 @@ static void registration(enum role role)
 	bool ok;
 
 	c = wants_rmb(first);
-	ok = link_has_ended(first, c);
+	ok = judge(c->s, GOT_DECLINE, false, NULL) && victim_is_told(first->s, true);
 	set_sysctl("rmem", old);
 	conn_end(c);
 	conn_end(first);

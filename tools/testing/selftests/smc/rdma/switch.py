@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """One guest with both ends of its link groups. Four network devices are on a switch, each with an
 RDMA device: rxe0 and rxe2 are the client's, rxe1 and rxe3 the server's."""
+import contextlib
 import os
 import socket
 import subprocess
@@ -82,6 +83,13 @@ def connect(listener, client=None):
     server, _ = listener.accept()
     server.settimeout(TIMEOUT)
     return client, server
+
+
+@contextlib.contextmanager
+def connections(n):
+    """Gives both ends of @n connections, which are closed afterwards."""
+    with listen(backlog=n) as listener, contextlib.ExitStack() as stack:
+        yield [[stack.enter_context(end) for end in connect(listener)] for _ in range(n)]
 
 
 def remove_module():
