@@ -221,6 +221,25 @@ def systemd(play):
         return echoed(play)
 
 
+@service("sccache", "sccache", "sccache gcc", 8205,
+         "Rust's tokio: a server compiles 20 files, and has them the second time")
+def sccache(play):
+    def command(*rest):
+        return ("env", f"SCCACHE_SERVER_PORT={play.port}", f"SCCACHE_DIR={play.path('cache')}",
+                "SCCACHE_IDLE_TIMEOUT=0", *rest)
+
+    with play.server(*command("SCCACHE_START_SERVER=1", "SCCACHE_NO_DAEMON=1", "sccache")):
+        for turn in ("built", "cached"):
+            os.mkdir(play.path(turn))
+            for n in range(20):
+                source = play.file(f"{n}.c", f"int f{n}(void) {{ return {n}; }}")
+                play.client(*command("sccache", "gcc", "-c", source, "-o",
+                                     play.path(f"{turn}/{n}.o")))
+        output = play.client(*command("sccache", "--show-stats"))
+    return "\n".join((*re.findall("Cache (?:hits|misses) .*", output), digest(play.path("built")),
+                      digest(play.path("cached"))))
+
+
 @service("Erlang", "erlang-base", "erl", 8206, "gen_tcp: 20 processes send terms, and get them back")
 def erlang(play):
     ebin = play.path("")
