@@ -79,6 +79,9 @@
 	X(WITHDRAWN, 0x5c02000b,					\
 	  "the program closed or disconnected the socket during the SMC handshake", \
 	  "nothing to do")						\
+	X(SHUT_DOWN, 0x5c02000c,					\
+	  "the program called shutdown() before connect()",		\
+	  "nothing to do: such a connection is TCP")			\
 	/* resources of this host */					\
 	X(NO_MEMORY, 0x5c030001,					\
 	  "there was no memory for the connection",			\

@@ -85,6 +85,9 @@ enum smc_reason smc_eligible(const struct sock *sk)
 		return reason;
 	if (smc_has_kernel_user(sk))
 		return SMC_REASON_KERNEL_USER;
+	/* The handshake could not send or receive. */
+	if (READ_ONCE(sk->sk_shutdown))
+		return SMC_REASON_SHUT_DOWN;
 	if (tcp_sk(sk)->repair)
 		return SMC_REASON_ALREADY_CONNECTED;
 	if (tcp_sk(sk)->fastopen_connect)

@@ -43,6 +43,7 @@ static enum check_step failed_step(const struct smc_diag_fallback *f)
 	case SMC_REASON_KERNEL_USER:
 	case SMC_REASON_SELF_CONNECTED:
 	case SMC_REASON_BOTH_CLIENTS:
+	case SMC_REASON_SHUT_DOWN:
 	case SMC_REASON_ALREADY_CONNECTED:
 	case SMC_REASON_PEER_NO_OPTION:
 	case KERNEL_NO_OPTION:

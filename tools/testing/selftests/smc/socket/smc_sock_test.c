@@ -79,13 +79,14 @@ extern const struct test_case create_cases[], connect_cases[], accept_cases[],
 	urgent_cases[], zerocopy_cases[], uring_cases[], tls_cases[], sockmap_cases[],
 	reader_cases[], policy_cases[], options_cases[], packets_cases[], cgroup_cases[],
 	stamp_cases[], user_cases[], calls_cases[], hooks_cases[], user_timeout_cases[],
-	multicast_cases[];
+	multicast_cases[], moment_cases[];
 
 static const struct test_case *const tables[] = {
 	create_cases, connect_cases, accept_cases, listen_cases, stream_cases,
 	message_cases, urgent_cases, zerocopy_cases, uring_cases, sockopt_cases,
 	user_timeout_cases, tls_cases, sockmap_cases, reader_cases, user_cases, ioctl_cases, poll_cases, epoll_cases,
-	shutdown_cases, close_cases, multicast_cases, signal_cases, process_cases, namespace_cases,
+	shutdown_cases, close_cases, multicast_cases, moment_cases, signal_cases, process_cases,
+	namespace_cases,
 	policy_cases,
 	options_cases, packets_cases, cgroup_cases, stamp_cases, calls_cases, hooks_cases,
 };

@@ -450,6 +450,34 @@ static int defer_on(int seconds)
 	return l;
 }
 
+/* The client sends once connect() returns, perhaps before the server's handshake has ended. */
+static void defer_early_server(void)
+{
+	int l = defer_on(3000);
+
+	set_nonblock(l, false);
+	for (int i = 0; i < many(20); i++) {
+		int fd = X(accept(l, NULL, NULL));
+
+		recv_bytes(fd, i, 1, 1);
+		send_bytes(fd, i, 1, 1);
+		close(fd);
+	}
+}
+
+static void defer_early_client(void)
+{
+	int port = ctl_get();
+
+	for (int i = 0; i < many(20); i++) {
+		int fd = connect_any(port);
+
+		send_bytes(fd, i, 1, 1);
+		recv_bytes(fd, i, 1, 1);
+		close(fd);
+	}
+}
+
 /* Only a client that has sent something is there, whatever order they came in. */
 static void defer_server(void)
 {
@@ -579,6 +607,7 @@ const struct test_case accept_cases[] = {
 	CASE(accept_server_first, 0, "the server writes first"),
 	CASE(shutdown_early, 0, "shutdown() right after accept()"),
 	CASE(defer, 0, "TCP_DEFER_ACCEPT: only clients that have sent something"),
+	CASE(defer_early, 0, "TCP_DEFER_ACCEPT: data as soon as connect() returns"),
 	CASE(defer_sleep, 0, "TCP_DEFER_ACCEPT wakes accept() and epoll when data arrives"),
 	CASE(defer_timeout, 0, "TCP_DEFER_ACCEPT accepts a silent client after the time"),
 	{ 0 }

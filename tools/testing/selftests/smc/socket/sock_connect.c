@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* connect(): blocking, not blocking, refused, interrupted, timed out, undone. */
 #include <fcntl.h>
+#include <linux/smc_reason.h>
 #include <sys/un.h>
 
 #include "loopback_up.h"
@@ -58,6 +59,37 @@ static void connect_nonblock_client(void)
 	set_nonblock(fd, false);
 	ping_pong(fd);
 	barrier("done");
+}
+
+/* A socket that was shut down stays so. */
+static void shutdown_connect_server(void)
+{
+	int l = serve();
+
+	for (int how = SHUT_RD; how <= SHUT_RDWR; how++) {
+		int fd = X(accept(l, NULL, NULL));
+
+		barrier("shown");
+		close(fd);
+	}
+}
+
+static void shutdown_connect_client(void)
+{
+	struct addr a = loopback(ctl_get());
+	char c;
+
+	for (int how = SHUT_RD; how <= SHUT_RDWR; how++) {
+		int fd = make_socket(SOCK_NONBLOCK);
+
+		R(shutdown(fd, how));
+		R(connect(fd, &a.sa, a.len));
+		CHECK(me.any_mode || !me.var->smc || smc_reason(fd) == SMC_REASON_SHUT_DOWN);
+		rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLRDHUP)));
+		R(recv(fd, &c, 1, 0));
+		barrier("shown");
+		close(fd);
+	}
 }
 
 /* Data that is sent as soon as poll() allows it arrives, and the peer can answer it. */
@@ -681,6 +713,7 @@ static void connect_abandoned_client(void)
 const struct test_case connect_cases[] = {
 	CASE(connect_blocking, 0, "addresses of both ends, then EISCONN"),
 	CASE(connect_nonblock, 0, "non-blocking: EINPROGRESS, poll, SO_ERROR, 0, EISCONN"),
+	CASE(shutdown_connect, 0, "shutdown() before connect()"),
 	CASE(connect_nonblock_send, 0, "send() as soon as poll() reports room"),
 	CASE(connect_nonblock_alone, 0, "a non-blocking connect completes before accept()"),
 	CASE(connect_then_block, 0, "a blocking send() waits for a non-blocking connect"),

@@ -332,6 +332,64 @@ static void user_handshake_server(void)
 	user("drop", l);
 }
 
+#define CROWD	20
+
+static void crowd_client(void)
+{
+	bool smc = me.var->smc && !me.any_mode;
+	struct addr a = loopback(ctl_get());
+	char proposal[2048];
+	size_t len = smc ? get_proposal(proposal, sizeof(proposal)) : 0;
+	int fd[CROWD];
+
+	for (int i = 0; i < CROWD; i++) {
+		fd[i] = make_socket(0);
+		if (smc)
+			X(set_int(fd[i], SOL_SMC, SMC_TEST_RAW_CLC, 1));
+		X(connect(fd[i], &a.sa, a.len));
+	}
+	barrier("connected");
+	barrier("taken over");
+	for (int i = 0; i < CROWD; i++) {
+		if (smc)
+			propose_late(fd[i], proposal, len);
+		expect_echo(fd[i]);
+		close(fd[i]);
+	}
+	barrier("done");
+}
+
+static void user_crowd_client(void)
+{
+	crowd_client();
+}
+
+static void user_crowd_server(void)
+{
+	user_handshake_server();
+}
+
+/* The handshake's worker and a user of the socket are called at the same time. */
+static void user_meets_server(void)
+{
+	int l = serve(), fd[CROWD];
+
+	barrier("connected");
+	for (int i = 0; i < CROWD; i++) {
+		fd[i] = X(accept(l, NULL, NULL));
+		user("recv", fd[i]);
+	}
+	barrier("taken over");
+	barrier("done");
+	for (int i = 0; i < CROWD; i++)
+		user("drop", fd[i]);
+}
+
+static void user_meets_client(void)
+{
+	crowd_client();
+}
+
 /* A user stays where it is when the socket is disconnected and connected again, as TCP. */
 static void user_disconnect_server(void)
 {
@@ -395,6 +453,8 @@ const struct test_case user_cases[] = {
 	CASE(user_late, F_ROOT, "the kernel accepts a connection that is SMC already"),
 	CASE(user_handshake, F_ROOT | F_ONE,
 	     "the kernel accepts a connection during the handshake"),
+	CASE(user_crowd, F_ROOT | F_ONE, "the kernel accepts many connections during the handshake"),
+	CASE(user_meets, F_ROOT | F_ONE, "a user in the kernel comes while a handshake ends"),
 	CASE(user_disconnect, F_ROOT, "a user in the kernel keeps a socket that is disconnected"),
 	{ }
 };

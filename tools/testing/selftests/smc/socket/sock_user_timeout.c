@@ -162,6 +162,50 @@ static void user_timeout_again_client(void)
 	barrier("timed out");
 }
 
+#define TICK_MS		10	/* of HZ=100; with another one nothing meets, and nothing fails */
+#define WATCHED		8
+
+/* As the kernel's timers, so that what is due at that tick as well runs at the same time. */
+static void sleep_ticks(int idle, int n)
+{
+	char c;
+
+	set_timeo(idle, SO_RCVTIMEO, n * TICK_MS);
+	CHECK(recv(idle, &c, 1, 0) < 0 && errno == EAGAIN);
+}
+
+/* The option is cleared, and set again when the timer looks, 200 ms after it was started. */
+static void user_timeout_tick_server(void)
+{
+	int l = serve();
+
+	for (int i = 0; i < WATCHED; i++)
+		accept_one(l);
+	barrier("timed out");
+}
+
+static void user_timeout_tick_client(void)
+{
+	int port = ctl_get(), fd[WATCHED], idle[2];
+
+	X(socketpair(AF_UNIX, SOCK_STREAM, 0, idle));
+	for (int i = 0; i < WATCHED; i++) {
+		fd[i] = connect_to(port, 0);
+		fill_up(fd[i]);
+	}
+	for (int i = 0; i < WATCHED; i++)
+		set_user_timeout(fd[i], 1000000);
+	sleep_ticks(idle[0], 19);
+	for (int i = 0; i < WATCHED; i++)
+		set_user_timeout(fd[i], 0);
+	sleep_ticks(idle[0], 1);
+	for (int i = 0; i < WATCHED; i++)
+		hurry(fd[i]);
+	for (int i = 0; i < WATCHED; i++)
+		await_mask(fd[i], POLLERR);
+	barrier("timed out");
+}
+
 /* Most of the buffer is full, but no sender has been refused. */
 static void small_buffer(int fd)
 {
@@ -202,6 +246,7 @@ static void user_timeout_unread_client(void)
 const struct test_case user_timeout_cases[] = {
 	CASE(user_timeout, 0, "TCP_USER_TIMEOUT ends a connection whose peer does not read"),
 	CASE(user_timeout_again, 0, "TCP_USER_TIMEOUT begins anew after there was room"),
+	CASE(user_timeout_tick, 0, "TCP_USER_TIMEOUT is set again when the timer looks"),
 	CASE(user_timeout_unread, 0, "TCP_USER_TIMEOUT, and room for what is sent"),
 	CASE(user_timeout_read, 0, "TCP_USER_TIMEOUT does not end one whose peer reads"),
 	{ 0 }
