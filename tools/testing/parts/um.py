@@ -129,7 +129,7 @@ PARTS = {
         Guest("fault", f"{SUITE}/rdma/sock_guest", "fault"),
         Guest("xfer", f"{SUITE}/rdma/xfer_guest")))],
     "um-rogue": [*map(in_virtual_time, (rogue("time", "clc", "cdc", "peer"),
-                                        rogue("llc", "link", "wait", "stall", "gateway"),
+                                        rogue("llc", "link", "wait", "stall", "gateway", "moments"),
                                         rogue("device", "many", "verbs", "gone", "containers",
                                               "second_path"),
                                         rogue("links", "cont", "verbs2", "late", "exchanges",

@@ -389,6 +389,7 @@ void cases_gateway(void);
 void cases_device(void);
 void cases_many(void);
 void cases_verbs(void);
+void cases_moments(void);
 void cases_links(void);		/* these require two devices */
 void cases_cont(void);
 void cases_verbs2(void);

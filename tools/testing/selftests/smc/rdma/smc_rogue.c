@@ -172,6 +172,7 @@ static const struct {
 	{ "peer", cases_peer }, { "time", cases_time }, { "llc", cases_llc },
 	{ "stall", cases_stall }, { "gateway", cases_gateway }, { "wait", cases_wait },
 	{ "device", cases_device }, { "many", cases_many }, { "verbs", cases_verbs },
+	{ "moments", cases_moments },
 	{ "links", cases_links, true }, { "cont", cases_cont, true },
 	{ "verbs2", cases_verbs2, true }, { "late", cases_late, true },
 	{ "exchanges", cases_exchanges, true }, { "failover", cases_failover, true },

@@ -114,6 +114,34 @@ static void half_read_client(void)
 	barrier("done");
 }
 
+/*
+ * A thread sleeps in send() because four laps have not been read yet. Then they have, poll() of
+ * another thread enlarges the buffer, and nobody reads on.
+ */
+static void grown_by_poll(void)
+{
+	int l = listen_on(5), c, s;
+	struct addr a = name_of(l);
+	struct worker w = { .run = worker_send, .len = 64 << 10, .chunk = 64 << 10 };
+	static char buf[64 << 10];
+	size_t left, n;
+
+	if (!me.var->smc)
+		return;
+	c = connect_to(addr_port(&a), 0);
+	s = accept_one(l);
+	for (left = 4 * fill_up(c) - 10; left; left -= n) {
+		n = X(recv(s, buf, left < sizeof(buf) ? left : sizeof(buf), MSG_DONTWAIT));
+		send_bytes(c, 0, n, n);
+	}
+	w.fd = c;
+	worker_start(&w);
+	await_blocked(getpid(), w.tid);
+	CHECK(recv(s, buf, 10, 0) == 10);
+	CHECK(poll_mask(c, POLLOUT) & POLLOUT);
+	worker_join(&w);
+}
+
 /* ---- data ---- */
 
 static volatile bool woken_enough;
@@ -475,6 +503,7 @@ const struct test_case moment_cases[] = {
 	CASE(room_busy, 0, "poll() reports room while another thread sends"),
 	CASE(growing_busy, 0, "more data than the initial buffer holds, while the peer reads"),
 	CASE(half_read, 0, "a sender goes on when half of a full buffer has been read"),
+	SOLO(grown_by_poll, F_HERE, "send() goes on when another thread's poll() enlarges the buffer"),
 	CASE(vain_wakes, 0, "a receiver that is woken although nothing has arrived"),
 	CASE(poll_early, 0, "poll() for data during the handshake"),
 	CASE(shutdown_corked, 0, "SHUT_WR sends corked data before the end of the stream"),
