@@ -289,8 +289,8 @@ static long run_connect_to(const struct step *s)
 	if (getsockname(slot_fd(s->other), (void *)&ss, &len))
 		return -1;
 	/*
-	 * The name of a socket that was disconnected from an IPv4 address and listened: TCP sends its
-	 * SYN to [::1] over IPv4, and never gets an answer.
+	 * The name of a socket that was disconnected from an IPv4 address, and has listened. TCP
+	 * sends its SYN to [::1] over IPv4, and never gets an answer.
 	 */
 	if (setting.compared && is_any_v6(&ss))
 		return -1;

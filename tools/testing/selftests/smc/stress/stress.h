@@ -42,6 +42,7 @@ struct options {
 	bool fallback;			/* net.smc.enable is switched off and on */
 	bool stall;			/* buffers whose pages are supplied late */
 	bool nobody;			/* without privileges */
+	bool gone;			/* the device is gone most of the time */
 	in_addr_t addr;			/* host byte order; INADDR_LOOPBACK or a device's */
 };
 
