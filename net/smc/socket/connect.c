@@ -191,6 +191,9 @@ static int end_connect(struct socket *sock, struct sockaddr_unsized *addr, int l
 		sock->state = SS_CONNECTED;
 		return 0;
 	}
+	/* To TCP a reset behind the peer's FIN is EPIPE, but connect() has not sent anything. */
+	if (sock->state == SS_CONNECTING)
+		cmpxchg(&sk->sk_err, EPIPE, ECONNRESET);
 	return __inet_stream_connect(sock, addr, len, flags, 0);
 }
 
