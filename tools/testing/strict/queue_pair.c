@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Queue pairs and their states. */
+#include <linux/etherdevice.h>
+#include <linux/slab.h>
+#include "packet.h"
+
+static int check_init(struct strict_dev *dev, const struct ib_qp_init_attr *init)
+{
+	const struct ib_device_attr *attrs = &dev->ib.attrs;
+
+	if (init->qp_type != IB_QPT_RC || init->srq)
+		return -EOPNOTSUPP;
+	/* That is how a consumer learns whether there is inline data. */
+	if (init->cap.max_inline_data > STRICT_INLINE)
+		return -EINVAL;
+	if (init->cap.max_send_wr > attrs->max_qp_wr || init->cap.max_recv_wr > attrs->max_qp_wr ||
+	    init->cap.max_send_sge > attrs->max_send_sge ||
+	    init->cap.max_recv_sge > attrs->max_recv_sge) {
+		strict_complain(dev, "a queue pair beyond the limits of the device");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int strict_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)
+{
+	struct strict_dev *dev = to_dev(ibqp->device);
+	struct strict_qp *qp = to_qp(ibqp);
+	int rc = check_init(dev, init);
+
+	might_sleep();
+	if (rc)
+		return rc;
+	qp->init = *init;
+	qp->state = IB_QPS_RESET;
+	INIT_LIST_HEAD(&qp->sq);
+	INIT_LIST_HEAD(&qp->rq);
+	skb_queue_head_init(&qp->arrived);
+	spin_lock_irq(&dev->lock);
+	dev->next_qpn = (dev->next_qpn + 1 + strict_below(1000)) & 0xffffff;
+	ibqp->qp_num = max(dev->next_qpn, 2U);
+	list_add_tail(&qp->list, &dev->qps);
+	spin_unlock_irq(&dev->lock);
+	return 0;
+}
+
+/* What is left of the work goes without a completion. */
+static void forget_work(struct strict_dev *dev, struct strict_qp *qp)
+{
+	struct strict_swqe *swqe, *s;
+	struct strict_rwqe *rwqe, *r;
+
+	list_for_each_entry_safe(swqe, s, &qp->sq, list)
+		strict_free_swqe(dev, qp, swqe);
+	list_for_each_entry_safe(rwqe, r, &qp->rq, list)
+		strict_free_rwqe(dev, qp, rwqe);
+	qp->receiving = NULL;
+	skb_queue_purge(&qp->arrived);
+}
+
+int strict_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct strict_dev *dev = to_dev(ibqp->device);
+	struct strict_qp *qp = to_qp(ibqp);
+
+	might_sleep();
+	spin_lock_irq(&dev->lock);
+	list_del(&qp->list);
+	forget_work(dev, qp);
+	spin_unlock_irq(&dev->lock);
+	/* The engine may have given up the lock while it was at this queue pair. */
+	flush_delayed_work(&dev->engine);
+	return 0;
+}
+
+/* From now on nothing is sent or accepted. The engine completes the rest. */
+void strict_qp_error(struct strict_dev *dev, struct strict_qp *qp)
+{
+	lockdep_assert_held(&dev->lock);
+	qp->state = IB_QPS_ERR;
+	qp->deadline = 0;
+	qp->ack_due = false;
+	/* Data that have arrived may still be placed; that is the responder's business. */
+	strict_wake(dev);
+}
+
+static void take_attr(struct strict_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & IB_QP_AV) {
+		qp->attr.ah_attr = attr->ah_attr;
+		ether_addr_copy(qp->dmac, attr->ah_attr.roce.dmac);
+	}
+	if (mask & IB_QP_PATH_MTU)
+		qp->attr.path_mtu = attr->path_mtu;
+	if (mask & IB_QP_DEST_QPN)
+		qp->attr.dest_qp_num = attr->dest_qp_num;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		qp->attr.qp_access_flags = attr->qp_access_flags;
+	if (mask & IB_QP_PORT)
+		qp->attr.port_num = attr->port_num;
+	if (mask & IB_QP_TIMEOUT)
+		qp->attr.timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT)
+		qp->attr.retry_cnt = attr->retry_cnt;
+	if (mask & IB_QP_RNR_RETRY)
+		qp->attr.rnr_retry = attr->rnr_retry;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		qp->attr.min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_RQ_PSN)
+		qp->expected_psn = attr->rq_psn & 0xffffff;
+	if (mask & IB_QP_SQ_PSN) {
+		qp->next_psn = attr->sq_psn & 0xffffff;
+		qp->send_psn = qp->next_psn;
+		qp->acked_psn = qp->next_psn;
+	}
+}
+
+int strict_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
+{
+	struct strict_dev *dev = to_dev(ibqp->device);
+	struct strict_qp *qp = to_qp(ibqp);
+	enum ib_qp_state to;
+	int rc = 0;
+
+	might_sleep();
+	spin_lock_irq(&dev->lock);
+	to = mask & IB_QP_STATE ? attr->qp_state : qp->state;
+	if (!ib_modify_qp_is_ok(mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state, to,
+				ibqp->qp_type, mask)) {
+		/* It may have failed by itself meanwhile. */
+		if (qp->state != IB_QPS_ERR)
+			strict_complain(dev, "queue pair %u: state %d to %d, mask %#x", ibqp->qp_num,
+					qp->state, to, mask);
+		rc = -EINVAL;
+		goto out;
+	}
+	take_attr(qp, attr, mask);
+	if (to == IB_QPS_RESET)
+		forget_work(dev, qp);
+	if (to == IB_QPS_ERR)
+		strict_qp_error(dev, qp);
+	qp->state = to;
+out:
+	spin_unlock_irq(&dev->lock);
+	strict_wake(dev);
+	return rc;
+}
+
+int strict_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_qp_init_attr *init)
+{
+	struct strict_qp *qp = to_qp(ibqp);
+
+	*attr = qp->attr;
+	attr->qp_state = qp->state;
+	attr->cap = qp->init.cap;
+	*init = qp->init;
+	return 0;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The side of a queue pair that sends: packets, acknowledgments, repetitions. */
+#include <linux/slab.h>
+#include "packet.h"
+
+/* The time until packets are sent again, in jiffies: 4.096 us << timeout. */
+static unsigned long ack_timeout(const struct strict_qp *qp)
+{
+	return max(1UL, usecs_to_jiffies((4096ULL << min_t(u8, qp->attr.timeout, 22)) / 1000));
+}
+
+static enum ib_wc_opcode wc_opcode(enum ib_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return IB_WC_RDMA_WRITE;
+	case IB_WR_REG_MR:
+		return IB_WC_REG_MR;
+	case IB_WR_LOCAL_INV:
+		return IB_WC_LOCAL_INV;
+	default:
+		return IB_WC_SEND;
+	}
+}
+
+/* Completes the first work request of the send queue. */
+static void finish(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
+		     enum ib_wc_status status)
+{
+	struct ib_wc wc = {
+		.wr_id	= wqe->wr_id,
+		.status	= status,
+		.opcode	= wc_opcode(wqe->opcode),
+		.qp	= &qp->ib,
+	};
+
+	if (status != IB_WC_SUCCESS || wqe->flags & IB_SEND_SIGNALED ||
+	    qp->init.sq_sig_type == IB_SIGNAL_ALL_WR)
+		strict_complete(dev, to_cq(qp->ib.send_cq), &wc, false);
+	strict_free_swqe(dev, qp, wqe);
+}
+
+/* The work request fails, and with it the queue pair. */
+void strict_send_failed(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
+			enum ib_wc_status status)
+{
+	finish(dev, qp, wqe, status);
+	strict_qp_error(dev, qp);
+}
+
+static void run_local(struct strict_dev *dev, struct strict_swqe *wqe)
+{
+	struct strict_mr *mr;
+
+	if (wqe->opcode == IB_WR_REG_MR) {
+		mr = wqe->reg_mr;
+		mr->valid = true;
+		mr->posted = false;
+	} else {
+		mr = xa_load(&dev->mrs, wqe->ex.inv_key >> 8);
+		if (mr && mr->ib.lkey == wqe->ex.inv_key)
+			mr->valid = false;
+	}
+}
+
+static bool is_local(const struct strict_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_REG_MR || wqe->opcode == IB_WR_LOCAL_INV;
+}
+
+static u8 last_flags(const struct strict_swqe *wqe)
+{
+	u8 flags = STRICT_LAST;
+
+	if (wqe->opcode == IB_WR_SEND_WITH_IMM || wqe->opcode == IB_WR_RDMA_WRITE_WITH_IMM)
+		flags |= STRICT_IMM;
+	if (wqe->opcode == IB_WR_SEND_WITH_INV)
+		flags |= STRICT_INV;
+	if (wqe->flags & IB_SEND_SOLICITED)
+		flags |= STRICT_SOLICITED;
+	return flags;
+}
+
+/* Sends one packet of a work request. Returns false if its memory is not there. */
+static bool send_packet(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe, u32 n)
+{
+	u32 mtu = ib_mtu_enum_to_int(qp->attr.path_mtu), offset = n * mtu;
+	bool write = wqe->opcode == IB_WR_RDMA_WRITE || wqe->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+	struct strict_hdr hdr = {
+		.op	= write ? STRICT_WRITE : STRICT_SEND,
+		.qpn	= cpu_to_be32(qp->attr.dest_qp_num),
+		.from	= cpu_to_be32(qp->ib.qp_num),
+		.psn	= cpu_to_be32(psn_add(wqe->first_psn, n)),
+		.length	= cpu_to_be32(min(mtu, wqe->length - offset)),
+		.rkey	= cpu_to_be32(wqe->rkey),
+		.addr	= cpu_to_be64(wqe->remote_addr + offset),
+		.sum	= cpu_to_be32(wqe->sums[n]),
+		.ex	= wqe->opcode == IB_WR_SEND_WITH_INV ? cpu_to_be32(wqe->ex.inv_key) : wqe->ex.imm,
+	};
+	struct sk_buff *skb;
+	void *data;
+
+	if (!n)
+		hdr.flags |= STRICT_FIRST;
+	if (n == wqe->n_packets - 1)
+		hdr.flags |= last_flags(wqe);
+	skb = strict_packet(dev, qp, &hdr, be32_to_cpu(hdr.length), &data);
+	if (!skb)
+		return true;	/* as if it had been lost */
+	if (!strict_gather(dev, qp, wqe, offset, data, be32_to_cpu(hdr.length))) {
+		kfree_skb(skb);
+		return false;
+	}
+	skb_queue_tail(&dev->tx, skb);
+	return true;
+}
+
+/* Sends what may be sent of one work request. Returns false if the queue pair has failed. */
+static bool send_some(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe)
+{
+	u32 n = (qp->send_psn - wqe->first_psn) & 0xffffff;
+
+	for (; n < wqe->n_packets; n++) {
+		if (!send_packet(dev, qp, wqe, n)) {
+			strict_complain(dev, "queue pair %u sends memory that is not registered",
+					qp->ib.qp_num);
+			strict_send_failed(dev, qp, wqe, IB_WC_LOC_PROT_ERR);
+			return false;
+		}
+		qp->send_psn = psn_add(qp->send_psn, 1);
+	}
+	if (!qp->deadline)
+		qp->deadline = (jiffies + ack_timeout(qp)) | 1;
+	return true;
+}
+
+/* Completes, in order, what is done. */
+static void complete_done(struct strict_dev *dev, struct strict_qp *qp)
+{
+	struct strict_swqe *wqe;
+
+	while ((wqe = list_first_entry_or_null(&qp->sq, struct strict_swqe, list))) {
+		if (wqe->state != STRICT_DONE)
+			return;
+		finish(dev, qp, wqe, IB_WC_SUCCESS);
+	}
+}
+
+static void run_queue(struct strict_dev *dev, struct strict_qp *qp)
+{
+	struct strict_swqe *wqe, *next;
+
+	list_for_each_entry_safe(wqe, next, &qp->sq, list) {
+		if (wqe->state == STRICT_DONE)
+			continue;
+		if (is_local(wqe)) {
+			run_local(dev, wqe);
+			wqe->state = STRICT_DONE;
+			continue;
+		}
+		if (psn_cmp(qp->send_psn, psn_add(wqe->first_psn, wqe->n_packets)) < 0 &&
+		    !send_some(dev, qp, wqe))
+			return;
+		wqe->state = STRICT_SENT;
+	}
+	complete_done(dev, qp);
+}
+
+/* Everything before @psn has arrived. */
+void strict_acked(struct strict_dev *dev, struct strict_qp *qp, u32 psn)
+{
+	struct strict_swqe *wqe;
+
+	if (qp->state != IB_QPS_RTS || psn_cmp(psn, qp->acked_psn) <= 0 ||
+	    psn_cmp(psn, qp->next_psn) > 0)
+		return;
+	qp->acked_psn = psn;
+	if (psn_cmp(qp->send_psn, psn) < 0)
+		qp->send_psn = psn;
+	qp->retries = 0;
+	qp->rnr_retries = 0;
+	list_for_each_entry(wqe, &qp->sq, list)
+		if (wqe->state == STRICT_SENT &&
+		    psn_cmp(psn_add(wqe->first_psn, wqe->n_packets), psn) <= 0)
+			wqe->state = STRICT_DONE;
+	qp->deadline = psn == qp->send_psn ? 0 : (jiffies + ack_timeout(qp)) | 1;
+	complete_done(dev, qp);
+}
+
+static struct strict_swqe *oldest_sent(struct strict_qp *qp)
+{
+	struct strict_swqe *wqe;
+
+	list_for_each_entry(wqe, &qp->sq, list)
+		if (wqe->state == STRICT_SENT)
+			return wqe;
+	return NULL;
+}
+
+static void fail_oldest(struct strict_dev *dev, struct strict_qp *qp, enum ib_wc_status status)
+{
+	struct strict_swqe *wqe = oldest_sent(qp);
+
+	if (!wqe)
+		return;
+	/* What is in front of it has been done. */
+	complete_done(dev, qp);
+	strict_send_failed(dev, qp, wqe, status);
+}
+
+/* The peer has refused the packet @psn. */
+void strict_refused(struct strict_dev *dev, struct strict_qp *qp, u32 psn, u8 why)
+{
+	if (qp->state != IB_QPS_RTS)
+		return;
+	strict_acked(dev, qp, psn);
+	switch (why) {
+	case STRICT_NAK_SEQUENCE:
+		qp->send_psn = qp->acked_psn;
+		break;
+	case STRICT_NAK_RNR:
+		if (qp->attr.rnr_retry != 7 && qp->rnr_retries++ == qp->attr.rnr_retry) {
+			fail_oldest(dev, qp, IB_WC_RNR_RETRY_EXC_ERR);
+			return;
+		}
+		qp->send_psn = qp->acked_psn;
+		qp->rnr_until = (jiffies + 1 + strict_below(3)) | 1;
+		break;
+	case STRICT_NAK_ACCESS:
+		fail_oldest(dev, qp, IB_WC_REM_ACCESS_ERR);
+		break;
+	default:
+		fail_oldest(dev, qp, IB_WC_REM_INV_REQ_ERR);
+	}
+}
+
+static void flush(struct strict_dev *dev, struct strict_qp *qp)
+{
+	struct strict_swqe *wqe;
+
+	while ((wqe = list_first_entry_or_null(&qp->sq, struct strict_swqe, list))) {
+		if (strict_choose(8))
+			return;
+		finish(dev, qp, wqe, IB_WC_WR_FLUSH_ERR);
+	}
+}
+
+static void sooner(unsigned long *next, unsigned long when)
+{
+	if (time_before(when, *next))
+		*next = when;
+}
+
+/*
+ * Runs a send queue. Returns whether there is more to do at once; otherwise @next becomes sooner if
+ * something is to be done at a certain time.
+ */
+bool strict_run_requester(struct strict_dev *dev, struct strict_qp *qp, unsigned long *next)
+{
+	lockdep_assert_held(&dev->lock);
+	if (qp->state == IB_QPS_ERR) {
+		flush(dev, qp);
+		return !list_empty(&qp->sq);
+	}
+	if (qp->state != IB_QPS_RTS)
+		return false;
+	if (qp->rnr_until) {
+		if (time_before(jiffies, qp->rnr_until)) {
+			sooner(next, qp->rnr_until);
+			return false;
+		}
+		qp->rnr_until = 0;
+	}
+	if (qp->deadline && !time_before(jiffies, qp->deadline)) {
+		qp->deadline = 0;
+		qp->send_psn = qp->acked_psn;
+		if (qp->retries++ == qp->attr.retry_cnt) {
+			fail_oldest(dev, qp, IB_WC_RETRY_EXC_ERR);
+			return true;
+		}
+	}
+	run_queue(dev, qp);
+	if (qp->deadline)
+		sooner(next, qp->deadline);
+	return false;
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The side of a queue pair that receives.
+ *
+ * What a packet says is judged when it arrives, in order. Its data wait in strict_qp.arrived, and
+ * are placed in pieces, in any order, as late as the completion of a later receive allows.
+ */
+#include <linux/slab.h>
+#include "packet.h"
+
+/* Of each arrived packet */
+struct cb {
+	struct strict_rwqe	*wqe;		/* of SEND and of immediate data */
+	u32			at;		/* SEND: where in the message */
+};
+
+static struct cb *cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct cb) > sizeof(skb->cb));
+	return (struct cb *)skb->cb;
+}
+
+static struct strict_hdr *hdr_of(struct sk_buff *skb)
+{
+	return (struct strict_hdr *)skb->data;
+}
+
+static void *data_of(struct sk_buff *skb)
+{
+	return skb->data + sizeof(struct strict_hdr);
+}
+
+static void answer(struct strict_dev *dev, struct strict_qp *qp, u8 op, u8 why)
+{
+	struct strict_hdr hdr = {
+		.op	= op,
+		.why	= why,
+		.qpn	= cpu_to_be32(qp->attr.dest_qp_num),
+		.from	= cpu_to_be32(qp->ib.qp_num),
+		.psn	= cpu_to_be32(qp->expected_psn),
+	};
+	struct sk_buff *skb = strict_packet(dev, qp, &hdr, 0, NULL);
+
+	if (skb)
+		skb_queue_tail(&dev->tx, skb);
+}
+
+/* The queue pair has met an error of its peer, and fails. */
+static void refuse(struct strict_dev *dev, struct strict_qp *qp, u8 why)
+{
+	answer(dev, qp, STRICT_NAK, why);
+	qp->event = IB_EVENT_QP_ACCESS_ERR;
+	strict_qp_error(dev, qp);
+}
+
+/* ---- what arrives ---------------------------------------------------------------------- */
+
+static bool may_write(struct strict_dev *dev, struct strict_qp *qp, const struct strict_hdr *hdr)
+{
+	struct strict_mr *mr;
+	u32 length = be32_to_cpu(hdr->length);
+
+	if (!length)
+		return true;
+	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE))
+		return false;
+	mr = strict_find_mr(dev, qp->ib.pd, be32_to_cpu(hdr->rkey), false);
+	return mr && strict_mr_allows(mr, be64_to_cpu(hdr->addr), length, IB_ACCESS_REMOTE_WRITE);
+}
+
+/* Takes the next receive buffer off the queue, which still counts it. */
+static struct strict_rwqe *take_buffer(struct strict_qp *qp)
+{
+	struct strict_rwqe *wqe = list_first_entry_or_null(&qp->rq, struct strict_rwqe, list);
+
+	if (wqe)
+		list_del_init(&wqe->list);
+	return wqe;
+}
+
+/* Returns 0, or the reason to refuse the packet. */
+static u8 accept(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
+{
+	struct strict_hdr *hdr = hdr_of(skb);
+	bool needs_buffer = hdr->op == STRICT_SEND ? hdr->flags & STRICT_FIRST :
+			    hdr->flags & STRICT_IMM;
+
+	if (hdr->op == STRICT_WRITE && !may_write(dev, qp, hdr))
+		return STRICT_NAK_ACCESS;
+	if (needs_buffer) {
+		qp->receiving = take_buffer(qp);
+		if (!qp->receiving)
+			return STRICT_NAK_RNR;
+		qp->received = 0;
+	}
+	if (hdr->op == STRICT_SEND || needs_buffer) {
+		if (!qp->receiving)
+			return STRICT_NAK_OPERATION;
+		cb(skb)->wqe = qp->receiving;
+		cb(skb)->at = qp->received;
+		if (hdr->op == STRICT_SEND)
+			qp->received += be32_to_cpu(hdr->length);
+		if (hdr->flags & STRICT_LAST)
+			qp->receiving = NULL;
+	}
+	return 0;
+}
+
+/* A packet of the peer's requester; consumes @skb. */
+void strict_responder_rx(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
+{
+	s32 cmp = psn_cmp(be32_to_cpu(hdr_of(skb)->psn), qp->expected_psn);
+	u8 why;
+
+	if (qp->state != IB_QPS_RTR && qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+		goto drop;
+	if (cmp < 0) {
+		qp->ack_due = true;
+		goto drop;
+	}
+	if (cmp > 0) {
+		if (!qp->nak_sent)
+			answer(dev, qp, STRICT_NAK, STRICT_NAK_SEQUENCE);
+		qp->nak_sent = true;
+		goto drop;
+	}
+	cb(skb)->wqe = NULL;
+	why = accept(dev, qp, skb);
+	if (why == STRICT_NAK_RNR) {
+		answer(dev, qp, STRICT_NAK, why);
+		goto drop;
+	}
+	if (why) {
+		refuse(dev, qp, why);
+		goto drop;
+	}
+	/* What is sent again, but has arrived before, may differ: nobody looks at it. */
+	if (strict_sum(data_of(skb), be32_to_cpu(hdr_of(skb)->length)) != be32_to_cpu(hdr_of(skb)->sum))
+		strict_complain(dev, "queue pair %u: data changed before they arrived", qp->ib.qp_num);
+	qp->nak_sent = false;
+	qp->expected_psn = psn_add(qp->expected_psn, 1);
+	qp->ack_due = true;
+	__skb_queue_tail(&qp->arrived, skb);
+	return;
+drop:
+	kfree_skb(skb);
+}
+
+/* ---- what is placed -------------------------------------------------------------------- */
+
+static void write_piece(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb,
+			u32 from, u32 to)
+{
+	const struct strict_hdr *hdr = hdr_of(skb);
+	struct strict_mr *mr = strict_find_mr(dev, qp->ib.pd, be32_to_cpu(hdr->rkey), false);
+
+	/* The region may have been invalidated since. */
+	if (mr && from < to)
+		strict_mr_copy(mr, be64_to_cpu(hdr->addr) + from, data_of(skb) + from, to - from, true);
+}
+
+/* Two pieces, the second one first, or one. */
+static void place_write(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
+{
+	u32 length = be32_to_cpu(hdr_of(skb)->length), cut = strict_below(length);
+
+	write_piece(dev, qp, skb, cut, length);
+	write_piece(dev, qp, skb, 0, cut);
+}
+
+/* Returns false if the message does not fit, or if the memory is not registered. */
+static bool place_send(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
+{
+	u32 at = cb(skb)->at, left = be32_to_cpu(hdr_of(skb)->length);
+	struct strict_rwqe *wqe = cb(skb)->wqe;
+	void *data = data_of(skb);
+	int i;
+
+	for (i = 0; i < wqe->n_sge && left; i++) {
+		const struct ib_sge *sge = &wqe->sge[i];
+		struct strict_mr *mr;
+		u32 n;
+
+		if (at >= sge->length) {
+			at -= sge->length;
+			continue;
+		}
+		n = min(left, sge->length - at);
+		mr = strict_find_mr(dev, qp->ib.pd, sge->lkey, true);
+		if (!mr || !strict_mr_allows(mr, sge->addr + at, n, IB_ACCESS_LOCAL_WRITE))
+			return false;
+		strict_mr_copy(mr, sge->addr + at, data, n, true);
+		data += n;
+		left -= n;
+		at = 0;
+	}
+	return !left;
+}
+
+static void complete_receive(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb,
+			     enum ib_wc_status status)
+{
+	const struct strict_hdr *hdr = hdr_of(skb);
+	struct strict_rwqe *wqe = cb(skb)->wqe;
+	struct ib_wc wc = {
+		.wr_id	  = wqe->wr_id,
+		.status	  = status,
+		.opcode	  = hdr->op == STRICT_WRITE ? IB_WC_RECV_RDMA_WITH_IMM : IB_WC_RECV,
+		.byte_len = cb(skb)->at + be32_to_cpu(hdr->length),
+		.qp	  = &qp->ib,
+		.src_qp	  = qp->attr.dest_qp_num,
+		.port_num = 1,
+	};
+
+	if (hdr->flags & STRICT_IMM) {
+		wc.wc_flags = IB_WC_WITH_IMM;
+		wc.ex.imm_data = hdr->ex;
+	} else if (hdr->flags & STRICT_INV) {
+		wc.wc_flags = IB_WC_WITH_INVALIDATE;
+		wc.ex.invalidate_rkey = be32_to_cpu(hdr->ex);
+	}
+	strict_complete(dev, to_cq(qp->ib.recv_cq), &wc, hdr->flags & STRICT_SOLICITED);
+	strict_free_rwqe(dev, qp, wqe);
+}
+
+/* Places all writes that arrived before @end, in any order. */
+static void place_writes(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *end)
+{
+	struct sk_buff *skb, *pick;
+	unsigned int n, i;
+
+	for (;;) {
+		n = 0;
+		skb_queue_walk(&qp->arrived, skb) {
+			if (skb == end)
+				break;
+			n++;
+		}
+		if (!n)
+			return;
+		i = strict_below(n);
+		skb_queue_walk(&qp->arrived, pick)
+			if (!i--)
+				break;
+		place_write(dev, qp, pick);
+		__skb_unlink(pick, &qp->arrived);
+		kfree_skb(pick);
+	}
+}
+
+static struct sk_buff *first_receive(struct strict_qp *qp)
+{
+	struct sk_buff *skb;
+
+	skb_queue_walk(&qp->arrived, skb)
+		if (cb(skb)->wqe)
+			return skb;
+	return NULL;
+}
+
+/* Places everything up to the first packet that fills a receive buffer. */
+static void receive(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
+{
+	const struct strict_hdr *hdr = hdr_of(skb);
+	enum ib_wc_status status = IB_WC_SUCCESS;
+
+	place_writes(dev, qp, skb);
+	if (hdr->op == STRICT_WRITE)
+		place_write(dev, qp, skb);
+	else if (!place_send(dev, qp, skb))
+		status = IB_WC_LOC_LEN_ERR;
+	if (status != IB_WC_SUCCESS || hdr->flags & STRICT_LAST)
+		complete_receive(dev, qp, skb, status);
+	__skb_unlink(skb, &qp->arrived);
+	kfree_skb(skb);
+	if (status != IB_WC_SUCCESS)
+		refuse(dev, qp, STRICT_NAK_OPERATION);
+}
+
+/* ---- the end --------------------------------------------------------------------------- */
+
+static void flush_buffer(struct strict_dev *dev, struct strict_qp *qp, struct strict_rwqe *wqe)
+{
+	struct ib_wc wc = {
+		.wr_id	= wqe->wr_id,
+		.status	= IB_WC_WR_FLUSH_ERR,
+		.opcode	= IB_WC_RECV,
+		.qp	= &qp->ib,
+	};
+
+	strict_complete(dev, to_cq(qp->ib.recv_cq), &wc, false);
+	strict_free_rwqe(dev, qp, wqe);
+}
+
+/*
+ * What has arrived is placed or not; what would have completed is flushed. The buffer of a message
+ * in progress is that of the last packets in strict_qp.arrived, or qp->receiving.
+ */
+static void end_arrived(struct strict_dev *dev, struct strict_qp *qp)
+{
+	struct strict_rwqe *flushed = NULL;
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(&qp->arrived))) {
+		struct strict_rwqe *wqe = cb(skb)->wqe;
+
+		if (hdr_of(skb)->op == STRICT_WRITE && !strict_choose(2))
+			place_write(dev, qp, skb);
+		if (wqe && wqe != flushed && wqe != qp->receiving)
+			flush_buffer(dev, qp, wqe);
+		if (wqe != qp->receiving)
+			flushed = wqe;
+		kfree_skb(skb);
+	}
+	if (qp->receiving)
+		flush_buffer(dev, qp, qp->receiving);
+	qp->receiving = NULL;
+}
+
+static bool flush(struct strict_dev *dev, struct strict_qp *qp)
+{
+	struct strict_rwqe *wqe;
+
+	end_arrived(dev, qp);
+	while ((wqe = list_first_entry_or_null(&qp->rq, struct strict_rwqe, list))) {
+		if (strict_choose(8))
+			return true;
+		flush_buffer(dev, qp, wqe);
+	}
+	return false;
+}
+
+/* Places, completes and acknowledges. Returns whether there is more to do. */
+bool strict_run_responder(struct strict_dev *dev, struct strict_qp *qp)
+{
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&dev->lock);
+	if (qp->state == IB_QPS_ERR)
+		return flush(dev, qp);
+	while (qp->state != IB_QPS_ERR && (skb = first_receive(qp))) {
+		if (strict_choose(4))
+			break;
+		receive(dev, qp, skb);
+	}
+	/* Nobody may rely on writes that no completion follows, but they may come. */
+	if (qp->state != IB_QPS_ERR && !first_receive(qp) && !strict_below(2))
+		place_writes(dev, qp, NULL);
+	if (qp->ack_due && !strict_choose(3)) {
+		qp->ack_due = false;
+		answer(dev, qp, STRICT_ACK, 0);
+	}
+	return qp->ack_due || qp->state == IB_QPS_ERR || first_receive(qp);
+}

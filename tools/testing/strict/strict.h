@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An RDMA device that does everything that a device may do, and complains about everything that a
+ * consumer may not do.
+ *
+ * Everything of a device is under one spinlock, strict_dev.lock. Its engine, a work item, does what
+ * hardware would do: it runs the send queues, places what has arrived, and completes. The packets
+ * are frames on the network device, with a header of our own (packet.h).
+ */
+#ifndef STRICT_H
+#define STRICT_H
+
+#include <linux/interrupt.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#define STRICT_MAX_SGE	4
+#define STRICT_INLINE	64
+#define STRICT_PAGES	512
+
+struct strict_pd {
+	struct ib_pd	ib;
+};
+
+struct strict_cqe {
+	struct ib_wc		wc;
+	bool			solicited;
+};
+
+/* Entries from head to shown can be polled, those from there to tail are not published yet. */
+struct strict_cq {
+	struct ib_cq		ib;
+	struct strict_cqe	*ring;
+	unsigned int		head, shown, tail;
+	bool			armed;
+	bool			armed_solicited;
+	bool			event;		/* for the engine: call the handler */
+	bool			gone;
+	struct list_head	list;		/* strict_dev.cqs */
+	struct irq_work		irq;
+	struct tasklet_struct	tasklet;
+};
+
+struct strict_mr {
+	struct ib_mr		ib;
+	u64			*pages;		/* their addresses */
+	unsigned int		n_pages, max_pages;
+	u64			offset;		/* of iova in the first page */
+	int			access;
+	bool			posted;		/* a work request will make it valid */
+	bool			valid;
+	bool			all;		/* get_dma_mr(): all memory */
+	unsigned int		users;		/* work requests that name it */
+};
+
+enum strict_wqe_state { STRICT_POSTED, STRICT_SENT, STRICT_DONE };
+
+struct strict_swqe {
+	struct list_head	list;		/* strict_qp.sq */
+	u64			wr_id;
+	enum ib_wr_opcode	opcode;
+	int			flags;
+	union {
+		__be32		imm;
+		u32		inv_key;
+	} ex;
+	u64			remote_addr;
+	u32			rkey;
+	struct strict_mr	*reg_mr;
+	u32			reg_key;
+	int			reg_access;
+	enum strict_wqe_state	state;
+	enum ib_wc_status	status;
+	u32			first_psn, n_packets;
+	u32			length;
+	u32			*sums;		/* of each packet's data when they were posted */
+	int			n_sge;
+	struct ib_sge		sge[STRICT_MAX_SGE];
+	u8			inline_data[STRICT_INLINE];
+};
+
+struct strict_rwqe {
+	struct list_head	list;		/* strict_qp.rq */
+	u64			wr_id;
+	u32			length;
+	int			n_sge;
+	struct ib_sge		sge[STRICT_MAX_SGE];
+};
+
+struct strict_qp {
+	struct ib_qp		ib;
+	struct list_head	list;		/* strict_dev.qps */
+	enum ib_qp_state	state;
+	struct ib_qp_attr	attr;
+	struct ib_qp_init_attr	init;
+	u8			dmac[ETH_ALEN];
+	bool			gone;
+
+	/* Requester */
+	struct list_head	sq;
+	unsigned int		sq_used;
+	u32			next_psn;	/* of the next work request */
+	u32			send_psn;	/* of the next packet; goes back to send again */
+	u32			acked_psn;	/* all before it were acknowledged */
+	unsigned int		retries, rnr_retries;
+	unsigned long		deadline;	/* jiffies, of the oldest packet; 0: none */
+	unsigned long		rnr_until;
+
+	/* Responder */
+	struct list_head	rq;
+	unsigned int		rq_used;
+	u32			expected_psn;
+	struct sk_buff_head	arrived;	/* in order, not placed yet */
+	struct strict_rwqe	*receiving;
+	u32			received;	/* bytes of the message in progress */
+	bool			ack_due, nak_sent;
+	enum ib_event_type	event;		/* to report, or 0 */
+};
+
+struct strict_dev {
+	struct ib_device	ib;
+	struct net_device	*ndev;
+	struct ib_device_attr	limits;
+	spinlock_t		lock;		/* everything of the device */
+	struct list_head	qps, cqs;
+	struct xarray		mrs;		/* by key >> 8 */
+	struct sk_buff_head	rx, tx;
+	struct delayed_work	engine;
+	struct packet_type	packet_type;
+	u32			next_qpn, next_mr;
+	u64			sent;		/* packets */
+	bool			down;
+};
+
+#define to_dev(ptr)	container_of(ptr, struct strict_dev, ib)
+#define to_pd(ptr)	container_of(ptr, struct strict_pd, ib)
+#define to_cq(ptr)	container_of(ptr, struct strict_cq, ib)
+#define to_mr(ptr)	container_of(ptr, struct strict_mr, ib)
+#define to_qp(ptr)	container_of(ptr, struct strict_qp, ib)
+
+extern struct workqueue_struct *strict_wq;
+
+/* choice.c */
+bool strict_choose(unsigned int one_of);
+u32 strict_below(u32 limit);
+
+/* complaint.c */
+__printf(2, 3) void strict_complain(struct strict_dev *dev, const char *format, ...);
+
+/* completion.c */
+int strict_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
+		     struct uverbs_attr_bundle *attrs);
+int strict_destroy_cq(struct ib_cq *cq, struct ib_udata *udata);
+int strict_poll_cq(struct ib_cq *cq, int n, struct ib_wc *wc);
+int strict_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags);
+void strict_complete(struct strict_dev *dev, struct strict_cq *cq, const struct ib_wc *wc,
+		     bool solicited);
+bool strict_publish(struct strict_dev *dev);
+
+/* region.c */
+int strict_alloc_pd(struct ib_pd *pd, struct ib_udata *udata);
+int strict_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata);
+struct ib_mr *strict_get_dma_mr(struct ib_pd *pd, int access);
+struct ib_mr *strict_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg);
+int strict_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int n, unsigned int *offset);
+int strict_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
+struct strict_mr *strict_find_mr(struct strict_dev *dev, struct ib_pd *pd, u32 key, bool local);
+bool strict_mr_allows(const struct strict_mr *mr, u64 addr, u64 length, int access);
+void strict_mr_copy(const struct strict_mr *mr, u64 addr, void *data, u32 length, bool to_memory);
+
+/* work.c */
+int strict_post_send(struct ib_qp *qp, const struct ib_send_wr *wr, const struct ib_send_wr **bad);
+int strict_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad);
+bool strict_gather(struct strict_dev *dev, struct strict_qp *qp, const struct strict_swqe *wqe,
+		   u32 offset, void *to, u32 length);
+u32 strict_sum(const void *data, u32 length);
+void strict_free_swqe(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe);
+void strict_free_rwqe(struct strict_dev *dev, struct strict_qp *qp, struct strict_rwqe *wqe);
+
+/* queue_pair.c */
+int strict_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *init, struct ib_udata *udata);
+int strict_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
+int strict_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+		    struct ib_qp_init_attr *init);
+int strict_destroy_qp(struct ib_qp *qp, struct ib_udata *udata);
+void strict_qp_error(struct strict_dev *dev, struct strict_qp *qp);
+
+/* requester.c */
+bool strict_run_requester(struct strict_dev *dev, struct strict_qp *qp, unsigned long *next);
+void strict_acked(struct strict_dev *dev, struct strict_qp *qp, u32 psn);
+void strict_refused(struct strict_dev *dev, struct strict_qp *qp, u32 psn, u8 why);
+void strict_send_failed(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
+			enum ib_wc_status status);
+
+/* responder.c */
+void strict_responder_rx(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb);
+bool strict_run_responder(struct strict_dev *dev, struct strict_qp *qp);
+
+/* engine.c */
+void strict_engine(struct work_struct *work);
+void strict_wake(struct strict_dev *dev);
+int strict_rx(struct sk_buff *skb, struct net_device *ndev, struct packet_type *type,
+	      struct net_device *orig);
+
+#endif /* STRICT_H */

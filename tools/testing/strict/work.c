@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Work requests: what the consumer posts, and the memory that they name. */
+#include <linux/crc32.h>
+#include <linux/slab.h>
+#include "packet.h"
+
+/* ---- memory ---------------------------------------------------------------------------- */
+
+/* The region of an element, or NULL if the consumer may not use it so. */
+static struct strict_mr *sge_mr(struct strict_dev *dev, struct strict_qp *qp,
+				const struct ib_sge *sge, int access)
+{
+	struct strict_mr *mr = strict_find_mr(dev, qp->ib.pd, sge->lkey, true);
+
+	return mr && strict_mr_allows(mr, sge->addr, sge->length, access) ? mr : NULL;
+}
+
+/* Reads a part of the data of a work request. Returns false if its memory is not registered. */
+bool strict_gather(struct strict_dev *dev, struct strict_qp *qp, const struct strict_swqe *wqe,
+		   u32 offset, void *to, u32 length)
+{
+	int i;
+
+	lockdep_assert_held(&dev->lock);
+	if (wqe->flags & IB_SEND_INLINE) {
+		memcpy(to, wqe->inline_data + offset, length);
+		return true;
+	}
+	for (i = 0; i < wqe->n_sge && length; i++) {
+		const struct ib_sge *sge = &wqe->sge[i];
+		struct strict_mr *mr = sge_mr(dev, qp, sge, 0);
+		u32 n;
+
+		if (!mr)
+			return false;
+		if (offset >= sge->length) {
+			offset -= sge->length;
+			continue;
+		}
+		n = min(length, sge->length - offset);
+		strict_mr_copy(mr, sge->addr + offset, to, n, false);
+		offset = 0;
+		to += n;
+		length -= n;
+	}
+	return !length;
+}
+
+u32 strict_sum(const void *data, u32 length)
+{
+	return crc32_le(~0, data, length);
+}
+
+/* Remembers what each packet has to contain. */
+static int take_sums(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe)
+{
+	u32 mtu = ib_mtu_enum_to_int(qp->attr.path_mtu), n, length;
+	u8 *data = kmalloc(mtu, GFP_ATOMIC);
+
+	wqe->sums = kmalloc_array(wqe->n_packets, sizeof(*wqe->sums), GFP_ATOMIC);
+	if (!data || !wqe->sums) {
+		kfree(data);
+		return -ENOMEM;
+	}
+	for (n = 0; n < wqe->n_packets; n++) {
+		length = min(mtu, wqe->length - n * mtu);
+		strict_gather(dev, qp, wqe, n * mtu, data, length);
+		wqe->sums[n] = strict_sum(data, length);
+	}
+	kfree(data);
+	return 0;
+}
+
+static void use_regions(struct strict_dev *dev, struct strict_qp *qp, const struct ib_sge *sge,
+			int n, int by)
+{
+	struct strict_mr *mr;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		mr = xa_load(&dev->mrs, sge[i].lkey >> 8);
+		if (mr && mr->ib.lkey == sge[i].lkey)
+			mr->users += by;
+	}
+}
+
+void strict_free_swqe(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe)
+{
+	lockdep_assert_held(&dev->lock);
+	if (!(wqe->flags & IB_SEND_INLINE))
+		use_regions(dev, qp, wqe->sge, wqe->n_sge, -1);
+	list_del(&wqe->list);
+	qp->sq_used--;
+	kfree(wqe->sums);
+	kfree(wqe);
+}
+
+void strict_free_rwqe(struct strict_dev *dev, struct strict_qp *qp, struct strict_rwqe *wqe)
+{
+	lockdep_assert_held(&dev->lock);
+	use_regions(dev, qp, wqe->sge, wqe->n_sge, -1);
+	list_del(&wqe->list);
+	qp->rq_used--;
+	kfree(wqe);
+}
+
+/* ---- send ------------------------------------------------------------------------------ */
+
+static bool has_data(enum ib_wr_opcode opcode)
+{
+	return opcode != IB_WR_REG_MR && opcode != IB_WR_LOCAL_INV;
+}
+
+static int take_elements(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
+			 const struct ib_send_wr *wr)
+{
+	int i;
+
+	if (wr->num_sge > qp->init.cap.max_send_sge) {
+		strict_complain(dev, "send with %d elements, of %u at most", wr->num_sge,
+				qp->init.cap.max_send_sge);
+		return -EINVAL;
+	}
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sg_list[i];
+
+		if (wr->send_flags & IB_SEND_INLINE) {
+			if (wqe->length + sge->length > qp->init.cap.max_inline_data) {
+				strict_complain(dev, "more than %u bytes inline",
+						qp->init.cap.max_inline_data);
+				return -EINVAL;
+			}
+			memcpy(wqe->inline_data + wqe->length, (void *)(uintptr_t)sge->addr, sge->length);
+		} else if (!sge_mr(dev, qp, sge, 0)) {
+			strict_complain(dev, "send from memory that key %#x does not cover", sge->lkey);
+		}
+		wqe->sge[i] = *sge;
+		wqe->length += sge->length;
+	}
+	wqe->n_sge = wr->num_sge;
+	return 0;
+}
+
+static int take_opcode(struct strict_dev *dev, struct strict_swqe *wqe,
+		       const struct ib_send_wr *wr)
+{
+	const struct ib_reg_wr *reg;
+
+	switch (wr->opcode) {
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		wqe->remote_addr = rdma_wr(wr)->remote_addr;
+		wqe->rkey = rdma_wr(wr)->rkey;
+		break;
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
+		break;
+	case IB_WR_REG_MR:
+		reg = container_of(wr, struct ib_reg_wr, wr);
+		wqe->reg_mr = to_mr(reg->mr);
+		wqe->reg_key = reg->key;
+		wqe->reg_access = reg->access;
+		if (wqe->reg_mr->valid || wqe->reg_mr->posted)
+			strict_complain(dev, "key %#x is registered twice", reg->key);
+		wqe->reg_mr->posted = true;
+		wqe->reg_mr->access = reg->access;
+		break;
+	default:
+		strict_complain(dev, "opcode %d is not supported", wr->opcode);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int post_send(struct strict_dev *dev, struct strict_qp *qp, const struct ib_send_wr *wr)
+{
+	struct strict_swqe *wqe;
+	u32 mtu = ib_mtu_enum_to_int(qp->attr.path_mtu);
+	int rc;
+
+	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD && qp->state != IB_QPS_SQE &&
+	    qp->state != IB_QPS_ERR) {
+		strict_complain(dev, "send to queue pair %u in state %d", qp->ib.qp_num, qp->state);
+		return -EINVAL;
+	}
+	if (qp->sq_used == qp->init.cap.max_send_wr) {
+		strict_complain(dev, "queue pair %u: its send queue of %u is full", qp->ib.qp_num,
+				qp->init.cap.max_send_wr);
+		return -ENOMEM;
+	}
+	wqe = kzalloc(sizeof(*wqe), GFP_ATOMIC);
+	if (!wqe)
+		return -ENOMEM;
+	wqe->wr_id = wr->wr_id;
+	wqe->opcode = wr->opcode;
+	wqe->flags = wr->send_flags;
+	wqe->ex.imm = wr->ex.imm_data;
+	rc = take_opcode(dev, wqe, wr);
+	if (!rc && has_data(wr->opcode))
+		rc = take_elements(dev, qp, wqe, wr);
+	if (!rc && has_data(wr->opcode) && qp->state != IB_QPS_ERR) {
+		wqe->n_packets = max(1U, DIV_ROUND_UP(wqe->length, mtu));
+		rc = take_sums(dev, qp, wqe);
+	}
+	if (rc) {
+		kfree(wqe->sums);
+		kfree(wqe);
+		return rc;
+	}
+	wqe->first_psn = qp->next_psn;
+	qp->next_psn = psn_add(qp->next_psn, wqe->n_packets);
+	if (!(wqe->flags & IB_SEND_INLINE))
+		use_regions(dev, qp, wqe->sge, wqe->n_sge, 1);
+	list_add_tail(&wqe->list, &qp->sq);
+	qp->sq_used++;
+	return 0;
+}
+
+int strict_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct ib_send_wr **bad)
+{
+	struct strict_dev *dev = to_dev(ibqp->device);
+	unsigned long flags;
+	int rc = 0;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	for (; wr; wr = wr->next) {
+		rc = post_send(dev, to_qp(ibqp), wr);
+		if (rc) {
+			*bad = wr;
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&dev->lock, flags);
+	strict_wake(dev);
+	return rc;
+}
+
+/* ---- receive --------------------------------------------------------------------------- */
+
+static int post_recv(struct strict_dev *dev, struct strict_qp *qp, const struct ib_recv_wr *wr)
+{
+	struct strict_rwqe *wqe;
+	int i;
+
+	if (qp->state == IB_QPS_RESET) {
+		strict_complain(dev, "receive buffer for queue pair %u, which is reset", qp->ib.qp_num);
+		return -EINVAL;
+	}
+	if (wr->num_sge > qp->init.cap.max_recv_sge) {
+		strict_complain(dev, "receive buffer of %d elements, of %u at most", wr->num_sge,
+				qp->init.cap.max_recv_sge);
+		return -EINVAL;
+	}
+	if (qp->rq_used == qp->init.cap.max_recv_wr) {
+		strict_complain(dev, "queue pair %u: its receive queue of %u is full", qp->ib.qp_num,
+				qp->init.cap.max_recv_wr);
+		return -ENOMEM;
+	}
+	wqe = kzalloc(sizeof(*wqe), GFP_ATOMIC);
+	if (!wqe)
+		return -ENOMEM;
+	wqe->wr_id = wr->wr_id;
+	wqe->n_sge = wr->num_sge;
+	for (i = 0; i < wr->num_sge; i++) {
+		wqe->sge[i] = wr->sg_list[i];
+		wqe->length += wr->sg_list[i].length;
+		if (!sge_mr(dev, qp, &wqe->sge[i], IB_ACCESS_LOCAL_WRITE))
+			strict_complain(dev, "receive into memory that key %#x does not cover",
+					wqe->sge[i].lkey);
+	}
+	use_regions(dev, qp, wqe->sge, wqe->n_sge, 1);
+	list_add_tail(&wqe->list, &qp->rq);
+	qp->rq_used++;
+	return 0;
+}
+
+int strict_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad)
+{
+	struct strict_dev *dev = to_dev(ibqp->device);
+	unsigned long flags;
+	int rc = 0;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	for (; wr; wr = wr->next) {
+		rc = post_recv(dev, to_qp(ibqp), wr);
+		if (rc) {
+			*bad = wr;
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&dev->lock, flags);
+	strict_wake(dev);
+	return rc;
+}
