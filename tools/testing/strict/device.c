@@ -186,10 +186,9 @@ static int newlink(const char *name, struct net_device *ndev)
 	rc = ib_device_set_netdev(&dev->ib, ndev, 1);
 	if (!rc)
 		rc = ib_register_device(&dev->ib, name, NULL);
-	if (rc) {
-		dealloc(&dev->ib);
+	/* Calls dealloc(). */
+	if (rc)
 		ib_dealloc_device(&dev->ib);
-	}
 	return rc;
 }
 

@@ -23,7 +23,7 @@ struct sk_buff *strict_packet(struct strict_dev *dev, struct strict_qp *qp,
 		return NULL;
 	skb_reserve(skb, LL_RESERVED_SPACE(ndev) - ETH_HLEN);
 	eth = skb_put(skb, ETH_HLEN);
-	ether_addr_copy(eth->h_dest, qp->dmac);
+	ether_addr_copy(eth->h_dest, qp->attr.ah_attr.roce.dmac);
 	ether_addr_copy(eth->h_source, ndev->dev_addr);
 	eth->h_proto = htons(STRICT_ETHERTYPE);
 	skb_reset_mac_header(skb);

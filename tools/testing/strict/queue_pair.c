@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Queue pairs and their states. */
-#include <linux/etherdevice.h>
 #include <linux/slab.h>
 #include "packet.h"
 
@@ -44,7 +43,7 @@ int strict_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib
 	return 0;
 }
 
-/* What is left of the work goes without a completion. */
+/* Frees the remaining work requests, without a completion. */
 static void forget_work(struct strict_dev *dev, struct strict_qp *qp)
 {
 	struct strict_swqe *swqe, *s;
@@ -86,10 +85,8 @@ void strict_qp_error(struct strict_dev *dev, struct strict_qp *qp)
 
 static void take_attr(struct strict_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
-	if (mask & IB_QP_AV) {
+	if (mask & IB_QP_AV)
 		qp->attr.ah_attr = attr->ah_attr;
-		ether_addr_copy(qp->dmac, attr->ah_attr.roce.dmac);
-	}
 	if (mask & IB_QP_PATH_MTU)
 		qp->attr.path_mtu = attr->path_mtu;
 	if (mask & IB_QP_DEST_QPN)

@@ -42,8 +42,8 @@ static void finish(struct strict_dev *dev, struct strict_qp *qp, struct strict_s
 }
 
 /* The work request fails, and with it the queue pair. */
-void strict_send_failed(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
-			enum ib_wc_status status)
+static void fail(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
+		 enum ib_wc_status status)
 {
 	finish(dev, qp, wqe, status);
 	strict_qp_error(dev, qp);
@@ -125,7 +125,7 @@ static bool send_some(struct strict_dev *dev, struct strict_qp *qp, struct stric
 		if (!send_packet(dev, qp, wqe, n)) {
 			strict_complain(dev, "queue pair %u sends memory that is not registered",
 					qp->ib.qp_num);
-			strict_send_failed(dev, qp, wqe, IB_WC_LOC_PROT_ERR);
+			fail(dev, qp, wqe, IB_WC_LOC_PROT_ERR);
 			return false;
 		}
 		qp->send_psn = psn_add(qp->send_psn, 1);
@@ -204,9 +204,9 @@ static void fail_oldest(struct strict_dev *dev, struct strict_qp *qp, enum ib_wc
 
 	if (!wqe)
 		return;
-	/* What is in front of it has been done. */
+	/* The earlier ones have succeeded. */
 	complete_done(dev, qp);
-	strict_send_failed(dev, qp, wqe, status);
+	fail(dev, qp, wqe, status);
 }
 
 /* The peer has refused the packet @psn. */

@@ -72,10 +72,7 @@ struct strict_swqe {
 	u64			remote_addr;
 	u32			rkey;
 	struct strict_mr	*reg_mr;
-	u32			reg_key;
-	int			reg_access;
 	enum strict_wqe_state	state;
-	enum ib_wc_status	status;
 	u32			first_psn, n_packets;
 	u32			length;
 	u32			*sums;		/* of each packet's data when they were posted */
@@ -87,7 +84,6 @@ struct strict_swqe {
 struct strict_rwqe {
 	struct list_head	list;		/* strict_qp.rq */
 	u64			wr_id;
-	u32			length;
 	int			n_sge;
 	struct ib_sge		sge[STRICT_MAX_SGE];
 };
@@ -98,8 +94,6 @@ struct strict_qp {
 	enum ib_qp_state	state;
 	struct ib_qp_attr	attr;
 	struct ib_qp_init_attr	init;
-	u8			dmac[ETH_ALEN];
-	bool			gone;
 
 	/* Requester */
 	struct list_head	sq;
@@ -134,7 +128,6 @@ struct strict_dev {
 	struct packet_type	packet_type;
 	u32			next_qpn, next_mr;
 	u64			sent;		/* packets */
-	bool			down;
 };
 
 #define to_dev(ptr)	container_of(ptr, struct strict_dev, ib)
@@ -194,8 +187,6 @@ void strict_qp_error(struct strict_dev *dev, struct strict_qp *qp);
 bool strict_run_requester(struct strict_dev *dev, struct strict_qp *qp, unsigned long *next);
 void strict_acked(struct strict_dev *dev, struct strict_qp *qp, u32 psn);
 void strict_refused(struct strict_dev *dev, struct strict_qp *qp, u32 psn, u8 why);
-void strict_send_failed(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
-			enum ib_wc_status status);
 
 /* responder.c */
 void strict_responder_rx(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb);

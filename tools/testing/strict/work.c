@@ -160,8 +160,6 @@ static int take_opcode(struct strict_dev *dev, struct strict_swqe *wqe,
 	case IB_WR_REG_MR:
 		reg = container_of(wr, struct ib_reg_wr, wr);
 		wqe->reg_mr = to_mr(reg->mr);
-		wqe->reg_key = reg->key;
-		wqe->reg_access = reg->access;
 		if (wqe->reg_mr->valid || wqe->reg_mr->posted)
 			strict_complain(dev, "key %#x is registered twice", reg->key);
 		wqe->reg_mr->posted = true;
@@ -265,7 +263,6 @@ static int post_recv(struct strict_dev *dev, struct strict_qp *qp, const struct 
 	wqe->n_sge = wr->num_sge;
 	for (i = 0; i < wr->num_sge; i++) {
 		wqe->sge[i] = wr->sg_list[i];
-		wqe->length += wr->sg_list[i].length;
 		if (!sge_mr(dev, qp, &wqe->sge[i], IB_ACCESS_LOCAL_WRITE))
 			strict_complain(dev, "receive into memory that key %#x does not cover",
 					wqe->sge[i].lkey);
