@@ -46,8 +46,8 @@ static long run_send(const struct step *s)
 }
 
 /*
- * An urgent byte that a socket refuses, because it has been shut down, is forgotten over SMC. TCP
- * knows of it, although nobody can read it.
+ * SMC forgets an urgent byte that a socket refuses because it has been shut down. TCP remembers the
+ * byte, but a program cannot read it.
  */
 static void forget_urgent(int fd, int flags)
 {

@@ -242,6 +242,7 @@ void clc_out_of_sync(const struct conn *c);
 struct smc_wire_cursor cursor_at(uint64_t count, uint32_t size);
 void cdc_fill(struct conn *c, struct smc_cdc_msg *m);
 void cdc_send(struct conn *c, const struct smc_cdc_msg *m);
+void victim_closes(struct conn *c);
 void conn_say(struct conn *c, uint8_t flags);			/* a message with these flags */
 void conn_put(struct conn *c, const void *b, size_t len);	/* into the element, unannounced */
 void conn_write(struct conn *c, const void *b, size_t len);	/* into the element, announced */

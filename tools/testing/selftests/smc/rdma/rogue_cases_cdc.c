@@ -631,8 +631,7 @@ static bool close_unread(struct conn *c)
 	conn_write(c, "unread", 6);
 	if (!wait_mask(c->s.victim, POLLIN, WAIT_MS))
 		return BAD("the data do not arrive");
-	close(c->s.victim);
-	c->s.victim = dup(c->s.raw);
+	victim_closes(c);
 	return conn_flags(c, SMC_CDC_ABORT);
 }
 
@@ -730,8 +729,7 @@ static void element_after_close(enum role role)
 	struct conn *before, *after;
 	bool ok = ten_bytes(t.c);
 
-	close(t.c->s.victim);
-	t.c->s.victim = dup(t.c->s.raw);
+	victim_closes(t.c);
 	ok = ok && conn_flags(t.c, SMC_CDC_CLOSED);
 	before = conn_more(t.other, AT_UP, NULL);
 	after = reuse_after(t, before, SMC_CDC_SEND_DONE | SMC_CDC_CLOSED, &ok);

@@ -489,8 +489,7 @@ static void not_drained(enum role role, bool sends)
 	lose(&s, SAID);
 	ok = ok && victim_is_told(s.c->s, true) && told_of_loss(&s, SAID);
 	set_parameter("never_drained", 0);
-	close(s.c->s.victim);
-	s.c->s.victim = dup(s.c->s.raw);
+	victim_closes(s.c);
 	ok = ok && conn_flags(s.c, SMC_CDC_ABORT) &&
 	     (s.c->over == s.to || BAD("the victim aborts over the old link"));
 	conn_move(s.c, s.to);

@@ -139,8 +139,7 @@ static void validates_after_abort(enum role role)
 
 	link_shut(d.first, 0);
 	ok = ok && (send(c->s.victim, "hello", 5, MSG_NOSIGNAL) == 5 || BAD("send"));
-	close(c->s.victim);
-	c->s.victim = dup(c->s.raw);
+	victim_closes(c);
 	conn_write(c, "x", 1);
 	conn_say(c, 0);
 	ok = ok && link_flush(d.first, WAIT_MS);
@@ -198,8 +197,7 @@ static void ends(enum role role, unsigned int left)
 	link_shut(d.first, left);
 	memset(b, 'x', LEN);
 	ok = ok && (send(c->s.victim, b, LEN, MSG_NOSIGNAL | MSG_DONTWAIT) == LEN || BAD("send"));
-	close(c->s.victim);
-	c->s.victim = dup(c->s.raw);
+	victim_closes(c);
 	if (left)
 		ok = ok && conn_read(c, b, LEN) && conn_told(c, last);
 	/* The second message may precede CLOSED, which waits for the data's acknowledgment. */

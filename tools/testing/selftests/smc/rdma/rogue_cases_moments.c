@@ -4,17 +4,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "rogue.h"
 
 #define ROUNDS	10
-
-static void close_victim(struct conn *c)
-{
-	close(c->s.victim);
-	c->s.victim = dup(c->s.raw);
-}
 
 static void *answer_abort(void *arg)
 {
@@ -38,7 +31,7 @@ static void answer_in_close(void)
 		conn_write(c, "unread", 6);
 		ok = wait_mask(c->s.victim, POLLIN, WAIT_MS);
 		pthread_create(&thread, NULL, answer_abort, c);
-		close_victim(c);
+		victim_closes(c);
 		pthread_join(thread, NULL);
 		ok = ok && (wait_mask(c->s.raw, POLLERR, slow(3000)) || BAD("TCP is not reset"));
 		conn_end(c);
@@ -68,7 +61,7 @@ static void closed_again(void)
 		     conn_flags(c, SMC_CDC_CLOSED);
 		pthread_create(&thread, NULL, say_closed, c);
 		sched_yield();
-		close_victim(c);
+		victim_closes(c);
 		pthread_join(thread, NULL);
 		ok = ok && link_flush(c->l, WAIT_MS) && conn_echo(other);
 		conn_end(c);

@@ -401,7 +401,7 @@ static void abandons_accept(void)
 	verdict(ok, "R5: an element that the peer has been told of, and never uses");
 }
 
-/* A further connection while there is no memory for another RMB. */
+/* Makes a further connection while memory is too short for another RMB. */
 static struct conn *more_at_cap(struct conn *first)
 {
 	long old = set_sysctl("mem_max", 4096);

@@ -105,8 +105,7 @@ static void idle(enum role role, long seconds, long ms, const char *what)
 	bool ok = conn_echo(c);
 	struct smc_cdc_msg m;
 
-	close(c->s.victim);
-	c->s.victim = dup(c->s.raw);
+	victim_closes(c);
 	ok = ok && conn_flags(c, SMC_CDC_CLOSED);
 	cdc_fill(c, &m);
 	m.conn_flags = SMC_CDC_SEND_DONE | SMC_CDC_CLOSED;

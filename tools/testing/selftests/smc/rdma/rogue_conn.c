@@ -88,6 +88,13 @@ void cdc_send(struct conn *c, const struct smc_cdc_msg *m)
 	link_send(c->l, b, sizeof(b));
 }
 
+/* The victim's program closes its socket. conn_end() has something to close nevertheless. */
+void victim_closes(struct conn *c)
+{
+	close(c->s.victim);
+	c->s.victim = dup(c->s.raw);
+}
+
 void conn_say(struct conn *c, uint8_t flags)
 {
 	struct smc_cdc_msg m;

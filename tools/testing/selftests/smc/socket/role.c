@@ -303,6 +303,17 @@ int listen_on(int backlog)
 	return fd;
 }
 
+int listen_tcp(int backlog, struct addr *a)
+{
+	int fd = make_tcp(0);
+
+	*a = loopback(0);
+	X(bind(fd, &a->sa, a->len));
+	X(listen(fd, backlog));
+	*a = name_of(fd);
+	return fd;
+}
+
 void tell_port(int fd)
 {
 	struct addr a = name_of(fd);

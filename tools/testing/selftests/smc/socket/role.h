@@ -163,6 +163,7 @@ unsigned int smc_reason(int fd);	/* SMC_REASON_*: why it is TCP */
 void check_mode(int fd);		/* SMC where it must be, TCP where it must not */
 
 int listen_on(int backlog);		/* bind to loopback without telling the peer */
+int listen_tcp(int backlog, struct addr *a);	/* plain TCP; its address */
 int serve(void);			/* listen and send the port to the peer */
 void tell_port(int fd);
 int accept_one(int lfd);

@@ -86,8 +86,7 @@ static const struct test_case *const tables[] = {
 	message_cases, urgent_cases, zerocopy_cases, uring_cases, sockopt_cases,
 	user_timeout_cases, tls_cases, sockmap_cases, reader_cases, user_cases, ioctl_cases, poll_cases, epoll_cases,
 	shutdown_cases, close_cases, multicast_cases, moment_cases, signal_cases, process_cases,
-	namespace_cases,
-	policy_cases,
+	namespace_cases, policy_cases,
 	options_cases, packets_cases, cgroup_cases, stamp_cases, calls_cases, hooks_cases,
 };
 

@@ -567,13 +567,10 @@ static void disconnect_to_tcp_server(void)
 
 static void disconnect_to_tcp_client(void)
 {
-	struct addr a = loopback(ctl_get()), u = a, t = loopback(0);
-	int l = make_tcp(0);
+	struct addr a = loopback(ctl_get()), u = a, t;
+	int l = listen_tcp(5, &t);
 
 	u.sa.sa_family = AF_UNSPEC;
-	X(bind(l, &t.sa, t.len));
-	X(listen(l, 5));
-	t = name_of(l);
 	for (int i = 0; i < 20; i++) {
 		int fd = connect_to(addr_port(&a), 0), s;
 

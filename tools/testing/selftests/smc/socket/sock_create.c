@@ -135,12 +135,9 @@ static void bind_privileged(void)
 /* A TCP socket may hold the port: TCP and SMC share one port space. */
 static void bind_shares_ports_with_tcp(void)
 {
-	int t = make_tcp(0), fd = make_socket(0), v;
-	struct addr a = loopback(0);
+	struct addr a;
+	int t = listen_tcp(1, &a), fd = make_socket(0), v;
 
-	X(bind(t, &a.sa, a.len));
-	X(listen(t, 1));
-	a = name_of(t);
 	R(bind(fd, &a.sa, a.len));
 	R(set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1));
 	R(bind(fd, &a.sa, a.len));

@@ -48,7 +48,7 @@ static void room_busy_client(void)
 		send_bytes(w.fd, 0, ROOM_MOST, ROOM_MOST);
 		worker_start(&w);
 		send_bytes(w.fd, ROOM_MOST, 100, 100);
-		/* Nobody reads, or sends again. */
+		/* The peer does not read, and this end does not send again. */
 		worker_join(&w);
 		barrier("there is room");
 		close(w.fd);
@@ -91,7 +91,7 @@ static void buffers_16k(int fd)
 	X(set_int(fd, SOL_SOCKET, SO_SNDBUF, 16384));
 }
 
-/* A sender goes on when half of the buffer is free, although nobody reads more. */
+/* A sender goes on when half of the buffer is free, even if the peer does not read on. */
 static void half_read_server(void)
 {
 	int fd = pair_with(buffers_16k);
@@ -116,7 +116,7 @@ static void half_read_client(void)
 
 /*
  * A thread sleeps in send() because four laps have not been read yet. Then they have, poll() of
- * another thread enlarges the buffer, and nobody reads on.
+ * another thread enlarges the buffer, and the peer does not read on.
  */
 static void grown_by_poll(void)
 {
@@ -390,20 +390,17 @@ static void disconnect_midway_server(void)
 {
 	int l = serve();
 
-	/* The worker answers; nobody has to accept. */
+	/* The worker answers. accept() is not needed. */
 	barrier("done");
 	close(l);
 }
 
 static void disconnect_midway_client(void)
 {
-	struct addr a = loopback(ctl_get()), none = a, t = loopback(0);
-	int l = make_tcp(0);
+	struct addr a = loopback(ctl_get()), none = a, t;
+	int l = listen_tcp(5, &t);
 
 	none.sa.sa_family = AF_UNSPEC;
-	X(bind(l, &t.sa, t.len));
-	X(listen(l, 5));
-	t = name_of(l);
 	for (int i = 0; i < many(50); i++) {
 		int fd = make_socket(SOCK_NONBLOCK), s;
 

@@ -359,11 +359,6 @@ static void crowd_client(void)
 	barrier("done");
 }
 
-static void user_crowd_client(void)
-{
-	crowd_client();
-}
-
 /* A crowd takes its time if tasks sleep at any moment, as in a run from a seed. */
 static long more_time(void)
 {
@@ -398,11 +393,6 @@ static void user_meets_server(void)
 	for (int i = 0; i < CROWD; i++)
 		user("drop", fd[i]);
 	put_parameter("handshake_timeout_ms", old);
-}
-
-static void user_meets_client(void)
-{
-	crowd_client();
 }
 
 /* A user stays where it is when the socket is disconnected and connected again, as TCP. */
@@ -468,8 +458,10 @@ const struct test_case user_cases[] = {
 	CASE(user_late, F_ROOT, "the kernel accepts a connection that is SMC already"),
 	CASE(user_handshake, F_ROOT | F_ONE,
 	     "the kernel accepts a connection during the handshake"),
-	CASE(user_crowd, F_ROOT | F_ONE, "the kernel accepts many connections during the handshake"),
-	CASE(user_meets, F_ROOT | F_ONE, "a user in the kernel comes while a handshake ends"),
+	{ "user_crowd", user_crowd_server, crowd_client, F_ROOT | F_ONE,
+	  "the kernel accepts many connections during the handshake" },
+	{ "user_meets", user_meets_server, crowd_client, F_ROOT | F_ONE,
+	  "a user in the kernel comes while a handshake ends" },
 	CASE(user_disconnect, F_ROOT, "a user in the kernel keeps a socket that is disconnected"),
 	{ }
 };
