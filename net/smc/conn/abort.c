@@ -12,8 +12,8 @@
  * tcp_abort() takes the socket's lock itself: by then it might hit another connection, and it waits
  * for the lock's owner. For the children of a listener that ends, TCP calls tcp_disconnect(), for
  * either family, in a bottom half, so this function may do so as well. tcp_disconnect() also clears
- * the addresses, the mark that the peer's FIN has arrived, and SO_PEEK_OFF, all of which a socket
- * keeps after a reset, so they are preserved here.
+ * the addresses, the route, the mark that the peer's FIN has arrived, and SO_PEEK_OFF, all of which
+ * a socket keeps after a reset, so they are preserved here.
  *
  * Context: any.
  */
@@ -24,14 +24,17 @@ void smc_tcp_reset(struct sock *sk, int err)
 	bool done = sock_flag(sk, SOCK_DONE);
 	u8 userlocks = sk->sk_userlocks;
 	__be16 dport = inet->inet_dport;
+	struct dst_entry *route;
 
 	if (sk->sk_state == TCP_CLOSE)
 		return;
+	route = sk_dst_get(sk);
 	sk->sk_userlocks |= SOCK_BINDADDR_LOCK;
 	if (tcp_prot.disconnect(sk, O_NONBLOCK))
 		smc_compat_tcp_done(sk);
 	sk->sk_userlocks = userlocks;
 	inet->inet_dport = dport;
+	__sk_dst_set(sk, route);
 	sock_valbool_flag(sk, SOCK_DONE, done);
 	WRITE_ONCE(sk->sk_peek_off, peek_off);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);

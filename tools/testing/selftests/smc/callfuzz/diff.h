@@ -8,7 +8,15 @@
 
 struct program;
 
-#define AT_ONCE		2	/* as step.thread: the next call follows without a nap */
+/* These programs have one thread: step.thread of the first step says how a program is played, ... */
+enum {
+	PROMPT = 1,		/* with short naps, so that data are still held back */
+	NEGOTIATE,		/* CLC instead of pairs */
+	WAYS_TO_PLAY
+};
+
+/* ... and of another step of a sweep, that the next call follows without a nap. */
+#define AT_ONCE		2
 
 bool sweep_program(struct program *p, unsigned int n);
 void sweep_values(unsigned int n);		/* try only the first n values */

@@ -5,6 +5,7 @@
  * kind and closes the connection, so that an option which is accepted, but has no effect, shows as
  * a difference.
  */
+#include <netinet/in.h>
 #include <string.h>
 
 #include "call_fuzz.h"
@@ -15,7 +16,7 @@
 enum { CLIENT, CHILD, LISTENER };
 
 static const char * const stages[] = {
-	"client", "listener", "handshake", "connected", "child",
+	"client", "listener", "handshake", "connected", "child", "reset",
 };
 
 static const uint32_t values[] = { 1, 0, 7, 100, 70000, -1 };
@@ -56,12 +57,15 @@ static void exchange(struct program *p, unsigned int from, unsigned int to)
 
 static void connect_them(struct program *p, const char *stage, unsigned int option, uint32_t value)
 {
+	unsigned int family = surface_options[option].level == IPPROTO_IPV6;
 	bool handshake = !strcmp(stage, "handshake");
 
-	CALL("listener", .slot = LISTENER);
+	/* A pair has no handshake that a program could see. */
+	CALL("listener", .slot = LISTENER, .arg = { family },
+	     .thread = handshake || (option + value) % 2 ? NEGOTIATE : 0);
 	if (!strcmp(stage, "listener"))
 		set(p, LISTENER, option, value);
-	CALL("socket", .slot = CLIENT, .arg = { 0, handshake });
+	CALL("socket", .slot = CLIENT, .arg = { family, handshake });
 	if (!strcmp(stage, "client"))
 		set(p, CLIENT, option, value);
 	CALL("connect_to", .slot = CLIENT, .other = LISTENER, .thread = handshake ? AT_ONCE : 0);
@@ -70,7 +74,11 @@ static void connect_them(struct program *p, const char *stage, unsigned int opti
 	CALL("accept", .slot = LISTENER, .other = CHILD, .arg = { 0, 1, 1 });
 	if (!strcmp(stage, "connected"))
 		set(p, CLIENT, option, value);
-	if (!strcmp(stage, "child"))
+	if (!strcmp(stage, "reset")) {
+		CALL("close", .slot = CLIENT);
+		CALL("send", .slot = CHILD);
+	}
+	if (!strcmp(stage, "child") || !strcmp(stage, "reset"))
 		set(p, CHILD, option, value);
 }
 

@@ -33,12 +33,14 @@
 
 #include "kselftest.h"
 #include "loopback_up.h"
+#include "put_file.h"
 #include "call_fuzz.h"
 #include "diff.h"
 
 #define NAP_MS		500		/* longer than a cork and a delayed acknowledgment */
 #define CALL_SECONDS	20		/* then a signal ends a call that waits */
 #define PER_NAMESPACE	512		/* programs */
+#define PAIRING		"/proc/sys/net/smc/loopback_pairing"
 #define FIRST_PORT	1024
 #define LAST_PORT	30000		/* below the range of ephemeral ports */
 
@@ -161,15 +163,23 @@ static bool same(const struct view *a, const struct view *b)
 	       !memcmp(a->ready, b->ready, sizeof(a->ready));
 }
 
+/* Two sockets of this kernel become a pair without CLC, unless pairing is off. */
+static void negotiate(bool yes)
+{
+	if (setns(worlds[SMC], CLONE_NEWNET) || !put_file(PAIRING, yes ? "0" : "1"))
+		ksft_exit_fail_msg(PAIRING ": %s\n", strerror(errno));
+}
+
 /* Plays a program in both worlds; returns the number of the first step that differs, or -1. */
 static int first_difference(const struct program *p)
 {
 	static unsigned int played;
 
 	/* Nothing is held back, or everything that is held back is sent before the next call. */
-	setting.prompt = p->step[0].thread == 1;
+	setting.prompt = p->step[0].thread == PROMPT;
 	if (played++ % PER_NAMESPACE == 0)
 		new_worlds();
+	negotiate(p->step[0].thread == NEGOTIATE);
 	setting.first_port += PORTS;
 	if (setting.first_port > LAST_PORT)
 		setting.first_port = FIRST_PORT;
@@ -281,6 +291,7 @@ static bool next(struct program *p, FILE *f, uint32_t n)
 		return sweep_program(p, n);
 	if (!f && n < opt.programs) {
 		program_make(&board->random, p);
+		p->step[0].thread = n % WAYS_TO_PLAY;
 		return true;
 	}
 	if (!f)
