@@ -12,14 +12,19 @@
  * tcp_abort() takes the socket's lock itself: by then it might hit another connection, and it waits
  * for the lock's owner. For the children of a listener that ends, TCP calls tcp_disconnect(), for
  * either family, in a bottom half, so this function may do so as well. tcp_disconnect() also clears
- * the addresses, the route, the mark that the peer's FIN has arrived, and SO_PEEK_OFF, all of which
- * a socket keeps after a reset, so they are preserved here.
+ * the addresses, the route, the mark that the peer's FIN has arrived, SO_PEEK_OFF, TCP_SAVED_SYN,
+ * TCP_MAXSEG and TCP_WINDOW_CLAMP, all of which a socket keeps after a reset, so they are preserved
+ * here. For a moment another thread may see that IP_MTU has no route.
  *
  * Context: any.
  */
 void smc_tcp_reset(struct sock *sk, int err)
 {
 	struct inet_sock *inet = inet_sk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct saved_syn *syn = tp->saved_syn;
+	u16 user_mss = tp->rx_opt.user_mss;
+	u32 clamp = tp->window_clamp;
 	int peek_off = READ_ONCE(sk->sk_peek_off);
 	bool done = sock_flag(sk, SOCK_DONE);
 	u8 userlocks = sk->sk_userlocks;
@@ -29,12 +34,17 @@ void smc_tcp_reset(struct sock *sk, int err)
 	if (sk->sk_state == TCP_CLOSE)
 		return;
 	route = sk_dst_get(sk);
+	/* Which would be freed. */
+	tp->saved_syn = NULL;
 	sk->sk_userlocks |= SOCK_BINDADDR_LOCK;
 	if (tcp_prot.disconnect(sk, O_NONBLOCK))
 		smc_compat_tcp_done(sk);
 	sk->sk_userlocks = userlocks;
 	inet->inet_dport = dport;
 	__sk_dst_set(sk, route);
+	tp->saved_syn = syn;
+	tp->rx_opt.user_mss = user_mss;
+	WRITE_ONCE(tp->window_clamp, clamp);
 	sock_valbool_flag(sk, SOCK_DONE, done);
 	WRITE_ONCE(sk->sk_peek_off, peek_off);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);

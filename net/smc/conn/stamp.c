@@ -352,7 +352,10 @@ static u8 types_of(u32 tsflags)
 	       (tsflags & SOF_TIMESTAMPING_TX_ACK ? TX_ACK : 0);
 }
 
-/* What a call asks for: as the socket says, or a control message.  -EINVAL if that is malformed. */
+/*
+ * What a call asks for: as the socket says, or a control message.  -EINVAL if that is malformed.
+ * For memory of a device, as TCP on a route that does not lead to the device.
+ */
 static int wanted_flags(struct sock *sk, struct msghdr *msg, u32 *tsflags)
 {
 	struct sockcm_cookie sockc;
@@ -360,6 +363,11 @@ static int wanted_flags(struct sock *sk, struct msghdr *msg, u32 *tsflags)
 	sockcm_init(&sockc, sk);
 	if (msg->msg_controllen && sock_cmsg_send(sk, msg, &sockc))
 		return -EINVAL;
+#ifdef SMC_HAVE_SOCKC_DMABUF
+	if (sockc.dmabuf_id)
+		return msg->msg_flags & MSG_ZEROCOPY && sock_flag(sk, SOCK_ZEROCOPY) ? -ENODEV :
+										       -EINVAL;
+#endif
 	*tsflags = sockc.tsflags;
 	return 0;
 }
@@ -374,15 +382,17 @@ static int wanted_flags(struct sock *sk, struct msghdr *msg, u32 *tsflags)
  * Sets SMC_SEND_STAMPED in @msg if the call may have to do with time stamps.
  *
  * Context: process.
- * Return: 0, -EINVAL or -ENOBUFS.
+ * Return: 0, -EINVAL, -ENODEV or -ENOBUFS.
  */
 int smc_stamps_prepare(struct sock *sk, struct smc_conn *c, struct msghdr *msg)
 {
 	struct smc_stamps *s = READ_ONCE(c->stamps);
 	u32 tsflags;
+	int rc;
 
-	if (wanted_flags(sk, msg, &tsflags))
-		return -EINVAL;
+	rc = wanted_flags(sk, msg, &tsflags);
+	if (rc)
+		return rc;
 	if (types_of(tsflags) || tsflags & SOF_TIMESTAMPING_OPT_ID) {
 		s = stamps_get(c);
 		if (!s)

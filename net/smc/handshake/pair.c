@@ -133,7 +133,8 @@ bool smc_pair_await(struct sock *sk)
 	struct pair_bucket *b;
 	bool await;
 
-	if (!hs || !hs->pair.possible)
+	/* With TCP_DEFER_ACCEPT, TCP sends no ACK before data, so there is no child yet. */
+	if (!hs || !hs->pair.possible || READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept))
 		return false;
 	if (!hs->pair.registered)
 		hs->pair.client_isn = tp->snd_una - 1;
@@ -143,6 +144,8 @@ bool smc_pair_await(struct sock *sk)
 	spin_unlock_bh(&b->lock);
 	if (!await)
 		return false;
+	/* Nor with TCP_QUICKACK of 0: but no data will come with that ACK. */
+	inet_csk_exit_pingpong_mode(sk);
 	/* If a system call owns the socket, the child usually exists before the call ends. */
 	if (!smc_left_to_owner(sk))
 		smc_hs_kick_at(hs, jiffies + PAIR_GRACE);

@@ -85,6 +85,13 @@ static enum smc_reason steered(struct sock *sk, const struct sockaddr_unsized *a
 	return ask_at_syn(sk) ? SMC_REASON_NONE : SMC_REASON_FILTERED;
 }
 
+static enum smc_reason excluded(struct sock *sk, const struct sockaddr_unsized *addr, int len)
+{
+	if (smc_ipsec_any(sk) && ipsec_covers(sk, addr, len))
+		return SMC_REASON_IPSEC;
+	return smc_steered(smc_net(sock_net(sk))) ? steered(sk, addr, len) : SMC_REASON_NONE;
+}
+
 void __init smc_connect_init(struct smc_family *f)
 {
 	f->af_ops.rebuild_header = smc_rebuild_header;
@@ -103,15 +110,10 @@ static bool may_pair(const struct sock *sk)
 }
 
 /* Prepare a socket that begins to connect. The socket is locked. */
-static enum smc_reason offer_smc(struct sock *sk, const struct sockaddr_unsized *addr,
-				 int len)
+static enum smc_reason offer_smc(struct sock *sk)
 {
 	enum smc_reason reason = smc_eligible(sk);
 
-	if (!reason && smc_ipsec_any(sk) && ipsec_covers(sk, addr, len))
-		reason = SMC_REASON_IPSEC;
-	if (!reason && smc_steered(smc_net(sock_net(sk))))
-		reason = steered(sk, addr, len);
 	if (reason)
 		return reason;
 	if (!smc_hs_new(sk, sk, &smc_hs_client, &smc_hs_socket_ops, SMC_GFP_CHARGED))
@@ -144,7 +146,7 @@ static bool start_connect(struct socket *sock, struct sockaddr_unsized *addr, in
 			  int *rc)
 {
 	struct sock *sk = sock->sk;
-	enum smc_reason reason = offer_smc(sk, addr, len);
+	enum smc_reason reason = offer_smc(sk);
 
 	if (reason)
 		smc_to_tcp(sk, reason, 0);
@@ -173,12 +175,12 @@ static bool is_connected(struct socket *sock)
 }
 
 /*
- * The end of a call that has waited, or that had nothing to wait for; the socket is locked. If
+ * The end of a call that has @waited, or that had nothing to wait for; the socket is locked. If
  * another task has disconnected the socket meanwhile, TCP would begin a new connection, so return
  * what TCP returns to a task that was waiting in connect().
  */
 static int end_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int flags,
-		       const struct disconnects *before)
+		       const struct disconnects *before, bool waited)
 {
 	struct sock *sk = sock->sk;
 
@@ -187,12 +189,18 @@ static int end_connect(struct socket *sock, struct sockaddr_unsized *addr, int l
 			return -EPIPE;
 		return sock_error(sk) ?: -ECONNABORTED;
 	}
+	/* Another task has seen the connection first; TCP only looks whether there is one. */
+	if (waited && sock->state == SS_CONNECTED)
+		sock->state = SS_CONNECTING;
 	if (is_connected(sock)) {
 		sock->state = SS_CONNECTED;
 		return 0;
 	}
-	/* To TCP a reset behind the peer's FIN is EPIPE, but connect() has not sent anything. */
-	if (sock->state == SS_CONNECTING)
+	/*
+	 * To TCP a reset behind the peer's FIN is EPIPE. But TCP would have returned before it, and
+	 * the program has not sent anything.
+	 */
+	if (waited && sock->state == SS_CONNECTING)
 		cmpxchg(&sk->sk_err, EPIPE, ECONNRESET);
 	return __inet_stream_connect(sock, addr, len, flags, 0);
 }
@@ -206,15 +214,24 @@ static int end_connect(struct socket *sock, struct sockaddr_unsized *addr, int l
  * A socket that is still in phase NEW here did not come through smc_connect(): sendto() with
  * MSG_FASTOPEN sends its data in the SYN.
  *
+ * Before this call, a BPF program of the cgroup may have replaced the address.
+ *
  * Return: as TCP's connect.
  */
 int smc_proto_connect(struct sock *sk, struct sockaddr_unsized *addr, int len)
 {
 	bool fastopen = smc_sk(sk)->phase == SMC_PHASE_NEW;
+	enum smc_reason reason;
 	int rc;
 
 	if (fastopen)
 		smc_to_tcp(sk, SMC_REASON_FASTOPEN, 0);
+	reason = smc_sk(sk)->phase == SMC_PHASE_CONNECTING ? excluded(sk, addr, len) :
+							     SMC_REASON_NONE;
+	if (reason) {
+		smc_hs_detach(sk);
+		smc_to_tcp(sk, reason, 0);
+	}
 	rc = smc_family(sk)->tcp->connect(sk, addr, len);
 	if (!rc)
 		smc_tcpopt->connecting(sk);
@@ -251,7 +268,7 @@ int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int
 	bool disconnect = len >= (int)sizeof(addr->sa_family) &&
 			  addr->sa_family == AF_UNSPEC;
 	struct disconnects before;
-	bool fresh, done = false;
+	bool fresh, waited, done = false;
 	int rc = 0;
 
 	lock_sock(sk);
@@ -266,7 +283,8 @@ int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int
 	release_sock(sk);
 	if (done)
 		return rc;
-	if (!disconnect && smc_negotiating(smc_sk(sk))) {
+	waited = !disconnect && smc_negotiating(smc_sk(sk));
+	if (waited) {
 		rc = smc_wait_negotiated(sk, sock_sndtimeo(sk, flags & O_NONBLOCK), 0);
 		if (rc)
 			return rc != -EAGAIN ? rc : fresh ? -EINPROGRESS : -EALREADY;
@@ -276,7 +294,7 @@ int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int
 	if (disconnect)
 		rc = __inet_stream_connect(sock, addr, len, flags, 0);
 	else
-		rc = end_connect(sock, addr, len, flags, &before);
+		rc = end_connect(sock, addr, len, flags, &before, waited || fresh);
 	release_sock(sk);
 	smc_stop_old_conns(sk);
 	return rc;

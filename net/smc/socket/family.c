@@ -54,6 +54,8 @@ static int __init learn_family(struct smc_family *f, int family)
 	f->prot.destroy = smc_destroy_sock;
 	f->prot.connect = smc_proto_connect;
 	f->prot.disconnect = smc_disconnect;
+	f->prot.shutdown = smc_proto_shutdown;
+	f->prot.recvmsg = smc_proto_recvmsg;
 	f->prot.ioctl = smc_ioctl;
 	f->prot.hash = smc_hash;
 	f->prot.unhash = smc_unhash;
@@ -61,6 +63,8 @@ static int __init learn_family(struct smc_family *f, int family)
 	f->prot.setsockopt = smc_setsockopt;
 	f->prot.keepalive = smc_set_keepalive;
 	f->prot.getsockopt = smc_getsockopt;
+	/* TCP runs the BPF program of TCP_ZEROCOPY_RECEIVE itself; ours is run by the system call. */
+	f->prot.bpf_bypass_getsockopt = NULL;
 	smc_sockmap_init(&f->prot);
 	smc_ops_init(f);
 	smc_listen_init(f);

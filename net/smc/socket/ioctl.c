@@ -47,7 +47,10 @@ static int own_count(struct sock *sk, unsigned int cmd)
 
 	if (c)
 		return conn_count(sk, c, cmd);
-	return cmd == SIOCINQ && smc_tcp_queue_hidden(sk) ? 0 : -ENOIOCTLCMD;
+	/* During a handshake, TCP's queues have CLC messages. */
+	if (!smc_tcp_queue_hidden(sk) || sk->sk_state == TCP_CLOSE)
+		return -ENOIOCTLCMD;
+	return cmd == SIOCINQ || cmd == SIOCOUTQ || cmd == SIOCOUTQNSD ? 0 : -ENOIOCTLCMD;
 }
 
 #ifdef SMC_HAVE_PROTO_IOCTL_KARG

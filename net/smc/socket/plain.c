@@ -40,6 +40,9 @@ static ssize_t smc_splice_read(struct socket *sock, loff_t *ppos,
 
 	if (c && smc_urgent_at_mark(c))
 		return splice_at_mark(sock->sk, c, sock->file->f_flags & O_NONBLOCK);
+	/* Unlike recv(), splice() does not wait for SO_RCVLOWAT if there is something. */
+	if (c)
+		len = min_not_zero(len, (size_t)smc_urgent_inq(sock->sk, c));
 	if (closed || !is_plain(sock->sk))
 		return copy_splice_read(sock->file, ppos, pipe, len, flags);
 	return smc_family(sock->sk)->tcp_ops->splice_read(sock, ppos, pipe, len, flags);

@@ -141,6 +141,33 @@ void smc_release_cb(struct sock *sk)
 }
 
 /**
+ * smc_proto_recvmsg() - proto.recvmsg: TCP's
+ * @sk: the socket
+ * @msg: receives the data
+ * @len: space in @msg
+ * @flags: MSG_*
+ * @addr_len: as for TCP's; recent kernels do not have it
+ *
+ * The address differs from TCP's: io_uring's RECV_ZC reads TCP's queue of every socket that has
+ * TCP's function here. Of ours this queue has CLC messages or nothing. So RECV_ZC fails with
+ * EPROTONOSUPPORT, also after a fallback, because sk_prot stays.
+ *
+ * Context: process, may sleep.
+ * Return: as TCP's.
+ */
+#ifdef SMC_HAVE_RECVMSG_ADDR_LEN
+int smc_proto_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len)
+{
+	return smc_family(sk)->tcp->recvmsg(sk, msg, len, flags, addr_len);
+}
+#else
+int smc_proto_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags)
+{
+	return smc_family(sk)->tcp->recvmsg(sk, msg, len, flags);
+}
+#endif
+
+/**
  * smc_disconnect() - proto.disconnect
  * @sk: the socket, locked
  * @flags: as for TCP

@@ -94,6 +94,80 @@ static void close_if_shut(const struct sock *sk, struct smc_conn *c)
 }
 
 /**
+ * smc_proto_shutdown() - proto.shutdown: inet_shutdown() has set the bits
+ * @sk: the socket, locked
+ * @how: SEND_SHUTDOWN, RCV_SHUTDOWN
+ *
+ * TCP may have connected, and the handshake may even have ended, since smc_shutdown() looked. A FIN
+ * would cut off the handshake, and must not precede the flags of a connection.
+ */
+void smc_proto_shutdown(struct sock *sk, int how)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	bool negotiating = smc_negotiating(smc);
+
+	if (sk->sk_state == TCP_CLOSE || (!negotiating && !smc->conn)) {
+		smc_family(sk)->tcp->shutdown(sk, how);
+		return;
+	}
+	WRITE_ONCE(smc->shut_later, smc->shut_later | how);
+	if (!negotiating)
+		return;
+	/* What the peer's FIN has shut stays so. */
+	WRITE_ONCE(sk->sk_shutdown, sock_flag(sk, SOCK_DONE) ? RCV_SHUTDOWN : 0);
+	smc_tcp_callbacks.state_change(sk);
+}
+
+/* Has smc_proto_shutdown() left this to its caller? */
+static bool shut_in_vain(struct sock *sk, u8 bits)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	bool in_vain;
+
+	if (likely(!READ_ONCE(smc->shut_later)))
+		return false;
+	lock_sock(sk);
+	in_vain = smc->conn && smc->shut_later & bits;
+	if (in_vain)
+		WRITE_ONCE(smc->shut_later, smc->shut_later & ~bits);
+	release_sock(sk);
+	return in_vain;
+}
+
+/*
+ * As inet_shutdown(), for a connection that knows already. TCP's FIN follows, unless it has to wait
+ * for the end of the connection. Returns -EAGAIN if another task has disconnected the socket.
+ */
+static int shut_socket(struct socket *sock, struct smc_conn *c, u8 bits)
+{
+	struct sock *sk = sock->sk;
+	bool closed;
+	int rc = 0;
+
+	lock_sock(sk);
+	closed = sk->sk_state == TCP_CLOSE;
+	if (smc_sk(sk)->conn != c) {
+		rc = -EAGAIN;
+		goto out;
+	}
+	if (sock->state == SS_CONNECTING)
+		sock->state = closed ? SS_DISCONNECTING : SS_CONNECTED;
+	if (c->late_fin && !closed) {
+		shutdown_above_tcp(sk, c, bits);
+	} else {
+		set_bits(sk, bits);
+		smc_family(sk)->tcp->shutdown(sk, bits);
+	}
+	/* Wakes the sleepers on this side. */
+	sk->sk_state_change(sk);
+	if (closed)
+		rc = -ENOTCONN;
+out:
+	release_sock(sk);
+	return rc;
+}
+
+/**
  * smc_shutdown() - shutdown()
  * @sock: the socket
  * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
@@ -112,27 +186,23 @@ int smc_shutdown(struct socket *sock, int how)
 
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
-	if (smc_negotiating(smc_sk(sk)) && shut_later(sk, bits))
-		return 0;
-	c = smc_get_conn(sk);
-	if (c)
-		smc_conn_handle_peer_abort(sk, c, READ_ONCE(c->rx_flags));
-	if (c && sk->sk_state != TCP_CLOSE) {
-		if (how == SHUT_RDWR)
-			smc_conn_close(c);
-		else if (how == SHUT_WR)
-			smc_conn_done(c);
-		if (c->late_fin) {
-			lock_sock(sk);
-			shutdown_above_tcp(sk, c, bits);
-			sk->sk_state_change(sk);
-			release_sock(sk);
-			close_if_shut(sk, c);
+	do {
+		if (smc_negotiating(smc_sk(sk)) && shut_later(sk, bits))
 			return 0;
+		c = smc_get_conn(sk);
+		if (!c) {
+			rc = smc_family(sk)->tcp_ops->shutdown(sock, how);
+			continue;
 		}
-	}
-	/* TCP's FIN follows, and TCP wakes the sleepers on this side. */
-	rc = smc_family(sk)->tcp_ops->shutdown(sock, how);
+		smc_conn_handle_peer_abort(sk, c, READ_ONCE(c->rx_flags));
+		if (sk->sk_state != TCP_CLOSE) {
+			if (how == SHUT_RDWR)
+				smc_conn_close(c);
+			else if (how == SHUT_WR)
+				smc_conn_done(c);
+		}
+		rc = shut_socket(sock, c, bits);
+	} while (c ? rc == -EAGAIN : shut_in_vain(sk, bits));
 	close_if_shut(sk, c);
 	return rc;
 }

@@ -70,6 +70,11 @@ int smc_init_sock(struct sock *sk);
 void smc_destroy_sock(struct sock *sk);
 void smc_release_cb(struct sock *sk);
 int smc_disconnect(struct sock *sk, int flags);
+#ifdef SMC_HAVE_RECVMSG_ADDR_LEN
+int smc_proto_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags, int *addr_len);
+#else
+int smc_proto_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flags);
+#endif
 bool smc_is_ours(const struct sock *sk);
 void smc_child_born(struct sock *child, const struct sock *listener);
 
@@ -103,6 +108,7 @@ void smc_wake_negotiated(struct sock *sk);
 
 /* shutdown.c */
 int smc_shutdown(struct socket *sock, int how);
+void smc_proto_shutdown(struct sock *sk, int how);
 void smc_shut_conn(struct sock *sk, struct smc_conn *c);
 void smc_shut_tcp(struct sock *sk);
 

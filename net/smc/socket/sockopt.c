@@ -397,6 +397,9 @@ static int get_tcp_info(struct sock *sk, struct smc_conn *c, char __user *val,
 	return put_value(val, optlen, &info, len);
 }
 
+/* Flags that a program may ask for; TCP's own definition, TCP_CMSG_TS, is private. */
+#define ZC_MSG_FLAGS	2
+
 /*
  * TCP_ZEROCOPY_RECEIVE: SMC has no pages that could be mapped. In that case TCP reports how much
  * recv() should take. During a handshake this is nothing, because TCP's queue contains CLC
@@ -415,7 +418,7 @@ static int get_zerocopy(struct sock *sk, const struct smc_conn *c, char __user *
 		return -EINVAL;
 	if (copy_from_user(&zc, val, len))
 		return -EFAULT;
-	if (zc.reserved || zc.address & ~PAGE_MASK)
+	if (zc.reserved || zc.msg_flags & ~ZC_MSG_FLAGS || zc.address & ~PAGE_MASK)
 		return -EINVAL;
 	inq = c ? min_t(u64, smc_urgent_inq(sk, c), INT_MAX) : 0;
 	if (c && !inq && READ_ONCE(c->rx_flags) & (BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_CLOSED)))

@@ -265,8 +265,8 @@ static struct dst_entry *route_by(struct net_device *ndev, const union ib_gid *g
 		dst = route4(ndev, daddr->s6_addr32[3], saddr->s6_addr32[3], direct);
 	else
 		dst = route6(ndev, daddr, saddr, direct);
-	/* RDMA would bypass an IPsec policy. */
-	if (!dst || !dst_xfrm(dst))
+	/* RDMA would bypass an IPsec policy, or the encapsulation of the route. */
+	if (!dst || (!dst_xfrm(dst) && !dst->lwtstate))
 		return dst;
 	dst_release(dst);
 	return NULL;

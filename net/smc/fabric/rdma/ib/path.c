@@ -148,6 +148,11 @@ int smc_rdma_path_find(struct sock *sk, bool v2, struct smc_rdma_path *path)
 	dst = smc_route_get(sk);
 	if (!dst)
 		return -ENODEV;
+	/* RDMA would bypass `ip route ... encap`: a tunnel or a BPF program. */
+	if (dst->lwtstate) {
+		dst_release(dst);
+		return -ENODEV;
+	}
 	rcu_read_lock();
 	smc_lower_devs_follow(&w.lower_devs, dst_dev_rcu(dst));
 	rc = choose_gid(&w, path);

@@ -495,6 +495,34 @@ static void linger_timeout_client(void)
 	ctl_put(total);
 }
 
+/* A socket keeps what the program has set, and the SYN of its peer. */
+static void reset_keeps_server(void)
+{
+	int l = listen_on(5), fd;
+	socklen_t len = 500;
+	char syn[500];
+
+	R(set_int(l, IPPROTO_TCP, TCP_SAVE_SYN, 1));
+	R(set_int(l, IPPROTO_TCP, TCP_MAXSEG, 1000));
+	tell_port(l);
+	fd = accept_one(l);
+	barrier("closed");
+	while (send(fd, "x", 1, MSG_NOSIGNAL) == 1)
+		usleep(1000);
+	await_mask(fd, POLLHUP);
+	R(getsockopt(fd, IPPROTO_TCP, TCP_SAVED_SYN, syn, &len));
+	CHECK(len >= 40);
+	R(get_int(fd, IPPROTO_TCP, TCP_MAXSEG));
+}
+
+static void reset_keeps_client(void)
+{
+	int fd = connect_to(ctl_get(), 0);
+
+	close(fd);
+	barrier("closed");
+}
+
 /* A peer killed with unread data resets the connection; without, it closes normally. */
 static void killed_server(void)
 {
@@ -806,6 +834,7 @@ const struct test_case close_cases[] = {
 	CASE(linger_zero_data, 0, "data that arrived before a reset can be read"),
 	CASE(reset_after_end, 0, "a reset after the end of the stream"),
 	CASE(linger_wait, 0, "close() with SO_LINGER waits until the peer has read"),
+	CASE(reset_keeps, 0, "options and the saved SYN after a reset"),
 	CASE(linger_timeout, 0, "close() returns when the linger time has passed"),
 	CASE(killed, 0, "a peer is killed, with and without unread data"),
 	CASE(reset_wakes, 0, "a reset wakes calls that sleep"),

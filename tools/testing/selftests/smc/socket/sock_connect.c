@@ -391,6 +391,69 @@ static void connect_cancelled(void)
 	close(l);
 }
 
+/* Two threads sleep in connect(): whoever is the second one to see the connection has it, too. */
+static void connect_twice(void)
+{
+	struct addr a;
+	int l = full_listener(&a), fd = make_socket(0);
+	struct worker w[2];
+
+	for (int i = 0; i < 2; i++) {
+		w[i] = (struct worker){ .run = block_in_connect, .fd = fd, .data = &a };
+		worker_start(&w[i]);
+		await_blocked(getpid(), w[i].tid);
+	}
+	close(X(accept(l, NULL, NULL)));
+	/* Now the listener answers the repeated SYN. */
+	for (int i = 0; i < 2; i++) {
+		worker_join(&w[i]);
+		rec("connect %ld %s", w[i].ret, w[i].ret ? err_name(w[i].err) : "");
+	}
+	check_mode(fd);
+	R(connect(fd, &a.sa, a.len));
+	close(fd);
+	close(l);
+}
+
+/* What a program sees that uses a socket without a second connect(), and then connects again. */
+static void connect_late_server(void)
+{
+	int l = serve(), fd = X(accept(l, NULL, NULL));
+
+	barrier("up");
+	X(shutdown(fd, SHUT_WR));
+	barrier("ended");
+	reset(fd);
+	barrier("reset");
+	fd = X(accept(l, NULL, NULL));
+	barrier("shut");
+	close(fd);
+}
+
+static void connect_late_client(void)
+{
+	struct addr a = loopback(ctl_get());
+	int fd = make_socket(SOCK_NONBLOCK);
+
+	CHECK(!connect(fd, &a.sa, a.len) || errno == EINPROGRESS);
+	await_mask(fd, POLLOUT);
+	check_mode(fd);
+	barrier("up");
+	barrier("ended");
+	await_mask(fd, POLLRDHUP);
+	barrier("reset");
+	await_mask(fd, POLLERR);
+	R(connect(fd, &a.sa, a.len));
+	close(fd);
+
+	fd = make_socket(SOCK_NONBLOCK);
+	CHECK(!connect(fd, &a.sa, a.len) || errno == EINPROGRESS);
+	await_mask(fd, POLLOUT);
+	R(shutdown(fd, SHUT_WR));
+	R(connect(fd, &a.sa, a.len));
+	barrier("shut");
+}
+
 static void connect_to_self(void)
 {
 	struct addr a = loopback(0);
@@ -721,6 +784,8 @@ const struct test_case connect_cases[] = {
 	SOLO(connect_interrupted, 0, "EINTR, and the connect continues"),
 	SOLO(connect_interrupted_restart, 0, "a signal during connect(), with SA_RESTART and SO_SNDTIMEO"),
 	SOLO(connect_cancelled, 0, "another thread cancels a blocking connect"),
+	SOLO(connect_twice, 0, "two threads sleep in connect() of one socket"),
+	CASE(connect_late, 0, "the second connect() after a reset, and after SHUT_WR"),
 	SOLO(connect_to_self, 0, "a socket connected to itself"),
 	SOLO(connect_crossed, F_ROOT | F_HERE, "two sockets connect to each other at the same time"),
 	SOLO(connect_bad_address, 0, "connect() to every kind of bad address"),

@@ -205,6 +205,7 @@ static void poll_early_client(void)
 
 		send_bytes(fd, 0, 1, 1);
 		recv_bytes(fd, 0, 1, 1);
+		check_mode(fd);
 		close(fd);
 	}
 }
@@ -377,6 +378,7 @@ static void user_timeout_ends(void)
 
 		ends[0] = connect_any(addr_port(&a));
 		ends[1] = X(accept(l, NULL, NULL));
+		check_mode(ends[0]);
 		fill_up(ends[0]);
 		worker_start(&w);
 		set_int(ends[0], IPPROTO_TCP, TCP_USER_TIMEOUT, 1000);
@@ -385,25 +387,80 @@ static void user_timeout_ends(void)
 	}
 }
 
+/*
+ * One end shuts down writing at any moment after TCP's SYN. Then either connect() fails, because
+ * there was no connection yet, or the other direction carries its data.
+ */
+static void shutdown_midway_server(void)
+{
+	int l = serve(), more;
+
+	do {
+		int fd = X(accept(l, NULL, NULL));
+		char c = 0;
+
+		more = recv(fd, &c, 1, 0) == 0 || c != 'Q';
+		send(fd, "0123456789", 10, MSG_NOSIGNAL);
+		close(fd);
+	} while (more);
+}
+
+static void *shut_midway(struct worker *w)
+{
+	w->ret = shutdown(w->fd, SHUT_WR);
+	return NULL;
+}
+
+static void shutdown_midway_client(void)
+{
+	struct addr a = loopback(ctl_get());
+	int fd;
+
+	for (int i = 0; i < many(50); i++) {
+		struct worker w = { .run = shut_midway };
+		char c[10];
+		int rc;
+
+		w.fd = make_socket(0);
+		worker_start(&w);
+		rc = connect(w.fd, &a.sa, a.len);
+		CHECK(!rc || errno == ECONNABORTED || errno == EPIPE);
+		worker_join(&w);
+		if (!rc && !w.ret)
+			CHECK(recv(w.fd, c, 10, MSG_WAITALL) == 10 && recv(w.fd, c, 1, 0) == 0);
+		close(w.fd);
+	}
+	fd = connect_to(addr_port(&a), 0);
+	X(send(fd, "Q", 1, 0));
+	close(fd);
+}
+
 /* Disconnected during the handshake, whose worker may be anywhere. Then the peer is plain TCP. */
 static void disconnect_midway_server(void)
 {
-	int l = serve();
+	int l = serve(), fd = -1;
+	char c;
 
-	/* The worker answers. accept() is not needed. */
+	/* The worker answers. accept() is only for the client that stays. */
+	do {
+		close(fd);
+		fd = X(accept(l, NULL, NULL));
+	} while (recv(fd, &c, 1, 0) != 1);
 	barrier("done");
+	close(fd);
 	close(l);
 }
 
 static void disconnect_midway_client(void)
 {
 	struct addr a = loopback(ctl_get()), none = a, t;
-	int l = listen_tcp(5, &t);
+	int l = listen_tcp(5, &t), fd;
 
 	none.sa.sa_family = AF_UNSPEC;
 	for (int i = 0; i < many(50); i++) {
-		int fd = make_socket(SOCK_NONBLOCK), s;
+		int s;
 
+		fd = make_socket(SOCK_NONBLOCK);
 		CHECK(!connect(fd, &a.sa, a.len) || errno == EINPROGRESS);
 		if (i % 3 == 1)
 			sched_yield();
@@ -423,7 +480,10 @@ static void disconnect_midway_client(void)
 		close(s);
 		close(fd);
 	}
+	fd = connect_to(addr_port(&a), 0);
+	X(send(fd, "x", 1, 0));
 	barrier("done");
+	close(fd);
 }
 
 /* ---- a dump ---- */
@@ -485,6 +545,7 @@ static void dump_closing(void)
 	for (int i = 0; i < 500; i++)
 		newer[i] = make_socket(0);
 	fits = dump_sockets();
+	CHECK(fits || !me.var->smc);
 	/* Those that are left fill one message. TCP sockets are not in the dump. */
 	for (int i = 0; fits && i < 500 - fits; i++)
 		close(newer[i]);
@@ -509,6 +570,7 @@ const struct test_case moment_cases[] = {
 	CASE(close_read, 0, "close() while the peer reads"),
 	CASE(shut_twice, 0, "two threads shut down one end"),
 	SOLO(user_timeout_ends, F_HERE, "TCP_USER_TIMEOUT while the connection ends at both ends"),
+	CASE(shutdown_midway, 0, "SHUT_WR during the handshake"),
 	CASE(disconnect_midway, F_HERE, "disconnect during the handshake, then connect to plain TCP"),
 	SOLO(dump_closing, F_ROOT | F_HERE, "a dump that stops at a socket that is being closed"),
 	{ 0 }

@@ -354,6 +354,26 @@ static void splice_out_server(void)
 	R(splice(fd, NULL, p[1], NULL, 4096, 0));
 }
 
+/* Unlike recv(), splice() does not wait for SO_RCVLOWAT bytes. */
+static void splice_lowat_server(void)
+{
+	int fd = pair(), p[2];
+
+	X(pipe(p));
+	X(set_int(fd, SOL_SOCKET, SO_RCVLOWAT, 1000));
+	await_inq(fd, 10);
+	R(splice(fd, NULL, p[1], NULL, 4096, 0));
+	barrier("spliced");
+}
+
+static void splice_lowat_client(void)
+{
+	int fd = pair();
+
+	send_bytes(fd, 0, 10, 10);
+	barrier("spliced");
+}
+
 static void splice_out_client(void)
 {
 	int fd = pair();
@@ -443,6 +463,7 @@ const struct test_case stream_cases[] = {
 	CASE(one_byte_writes, 0, "3000 writes of one byte in each direction"),
 	CASE(bad_buffers, 0, "calls with EFAULT neither lose nor duplicate data"),
 	CASE(splice_out, 0, "splice from a socket"),
+	CASE(splice_lowat, 0, "splice from a socket with SO_RCVLOWAT"),
 	CASE(sendfile_eof, F_HERE, "sendfile() past the end of a file sends all at once"),
 	CASE(sendfile, 0, "sendfile and splice into a socket"),
 	{ 0 }
