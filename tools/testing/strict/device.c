@@ -143,6 +143,8 @@ static void set_attrs(struct strict_dev *dev)
 		.max_qp			    = 4096,
 		.max_qp_wr		    = 4096,
 		.device_cap_flags	    = IB_DEVICE_MEM_MGT_EXTENSIONS,
+		/* `rdma link delete` */
+		.kernel_cap_flags	    = IBK_ALLOW_USER_UNREG,
 		.max_send_sge		    = STRICT_MAX_SGE,
 		.max_recv_sge		    = STRICT_MAX_SGE,
 		.max_cq			    = 4096,

@@ -49,12 +49,11 @@ static void forget_work(struct strict_dev *dev, struct strict_qp *qp)
 	struct strict_swqe *swqe, *s;
 	struct strict_rwqe *rwqe, *r;
 
+	strict_forget_arrived(dev, qp);
 	list_for_each_entry_safe(swqe, s, &qp->sq, list)
 		strict_free_swqe(dev, qp, swqe);
 	list_for_each_entry_safe(rwqe, r, &qp->rq, list)
 		strict_free_rwqe(dev, qp, rwqe);
-	qp->receiving = NULL;
-	skb_queue_purge(&qp->arrived);
 }
 
 int strict_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
@@ -103,8 +102,10 @@ static void take_attr(struct strict_qp *qp, const struct ib_qp_attr *attr, int m
 		qp->attr.rnr_retry = attr->rnr_retry;
 	if (mask & IB_QP_MIN_RNR_TIMER)
 		qp->attr.min_rnr_timer = attr->min_rnr_timer;
-	if (mask & IB_QP_RQ_PSN)
+	if (mask & IB_QP_RQ_PSN) {
 		qp->expected_psn = attr->rq_psn & 0xffffff;
+		qp->answered = qp->expected_psn;
+	}
 	if (mask & IB_QP_SQ_PSN) {
 		qp->next_psn = attr->sq_psn & 0xffffff;
 		qp->send_psn = qp->next_psn;

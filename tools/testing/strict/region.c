@@ -118,17 +118,24 @@ int strict_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	return 0;
 }
 
+/* The region of a key, valid or not, or NULL. */
+struct strict_mr *strict_any_mr(struct strict_dev *dev, u32 key)
+{
+	struct strict_mr *mr = xa_load(&dev->mrs, key >> 8);
+
+	lockdep_assert_held(&dev->lock);
+	return mr && mr->ib.lkey == key ? mr : NULL;
+}
+
 /*
  * The region of a key that is valid, or NULL. Local work requests may follow the one that makes it
  * valid without waiting for its completion.
  */
 struct strict_mr *strict_find_mr(struct strict_dev *dev, struct ib_pd *pd, u32 key, bool local)
 {
-	struct strict_mr *mr = xa_load(&dev->mrs, key >> 8);
+	struct strict_mr *mr = strict_any_mr(dev, key);
 
-	lockdep_assert_held(&dev->lock);
-	return mr && mr->ib.lkey == key && (mr->valid || (local && mr->posted)) && mr->ib.pd == pd ?
-	       mr : NULL;
+	return mr && (mr->valid || (local && mr->posted)) && mr->ib.pd == pd ? mr : NULL;
 }
 
 bool strict_mr_allows(const struct strict_mr *mr, u64 addr, u64 length, int access)

@@ -51,17 +51,12 @@ static void fail(struct strict_dev *dev, struct strict_qp *qp, struct strict_swq
 
 static void run_local(struct strict_dev *dev, struct strict_swqe *wqe)
 {
-	struct strict_mr *mr;
+	struct strict_mr *mr = strict_any_mr(dev, wqe->reg_key ?: wqe->ex.inv_key);
 
-	if (wqe->opcode == IB_WR_REG_MR) {
-		mr = wqe->reg_mr;
-		mr->valid = true;
-		mr->posted = false;
-	} else {
-		mr = xa_load(&dev->mrs, wqe->ex.inv_key >> 8);
-		if (mr && mr->ib.lkey == wqe->ex.inv_key)
-			mr->valid = false;
-	}
+	if (!mr)
+		return;
+	mr->valid = wqe->opcode == IB_WR_REG_MR;
+	mr->posted = false;
 }
 
 static bool is_local(const struct strict_swqe *wqe)
@@ -116,25 +111,6 @@ static bool send_packet(struct strict_dev *dev, struct strict_qp *qp, struct str
 	return true;
 }
 
-/* Sends what may be sent of one work request. Returns false if the queue pair has failed. */
-static bool send_some(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe)
-{
-	u32 n = (qp->send_psn - wqe->first_psn) & 0xffffff;
-
-	for (; n < wqe->n_packets; n++) {
-		if (!send_packet(dev, qp, wqe, n)) {
-			strict_complain(dev, "queue pair %u sends memory that is not registered",
-					qp->ib.qp_num);
-			fail(dev, qp, wqe, IB_WC_LOC_PROT_ERR);
-			return false;
-		}
-		qp->send_psn = psn_add(qp->send_psn, 1);
-	}
-	if (!qp->deadline)
-		qp->deadline = (jiffies + ack_timeout(qp)) | 1;
-	return true;
-}
-
 /* Completes, in order, what is done. */
 static void complete_done(struct strict_dev *dev, struct strict_qp *qp)
 {
@@ -145,6 +121,29 @@ static void complete_done(struct strict_dev *dev, struct strict_qp *qp)
 			return;
 		finish(dev, qp, wqe, IB_WC_SUCCESS);
 	}
+}
+
+/* Sends what may be sent of one work request. Returns false if the queue can go no further. */
+static bool send_some(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe)
+{
+	u32 n = (qp->send_psn - wqe->first_psn) & 0xffffff;
+
+	for (; n < wqe->n_packets; n++) {
+		if (!send_packet(dev, qp, wqe, n)) {
+			/* Earlier ones complete first; an acknowledgment brings us here again. */
+			complete_done(dev, qp);
+			if (!list_is_first(&wqe->list, &qp->sq))
+				return false;
+			strict_complain(dev, "queue pair %u sends memory that is not registered",
+					qp->ib.qp_num);
+			fail(dev, qp, wqe, IB_WC_LOC_PROT_ERR);
+			return false;
+		}
+		qp->send_psn = psn_add(qp->send_psn, 1);
+	}
+	if (!qp->deadline)
+		qp->deadline = (jiffies + ack_timeout(qp)) | 1;
+	return true;
 }
 
 static void run_queue(struct strict_dev *dev, struct strict_qp *qp)
@@ -226,6 +225,9 @@ void strict_refused(struct strict_dev *dev, struct strict_qp *qp, u32 psn, u8 wh
 		}
 		qp->send_psn = qp->acked_psn;
 		qp->rnr_until = (jiffies + 1 + strict_below(3)) | 1;
+		/* The peer has answered: the time for an acknowledgment begins anew. */
+		qp->retries = 0;
+		qp->deadline = 0;
 		break;
 	case STRICT_NAK_ACCESS:
 		fail_oldest(dev, qp, IB_WC_REM_ACCESS_ERR);
@@ -237,13 +239,11 @@ void strict_refused(struct strict_dev *dev, struct strict_qp *qp, u32 psn, u8 wh
 
 static void flush(struct strict_dev *dev, struct strict_qp *qp)
 {
-	struct strict_swqe *wqe;
+	unsigned int left = strict_below(qp->sq_used + 1);
 
-	while ((wqe = list_first_entry_or_null(&qp->sq, struct strict_swqe, list))) {
-		if (strict_choose(8))
-			return;
-		finish(dev, qp, wqe, IB_WC_WR_FLUSH_ERR);
-	}
+	while (qp->sq_used > left)
+		finish(dev, qp, list_first_entry(&qp->sq, struct strict_swqe, list),
+		       IB_WC_WR_FLUSH_ERR);
 }
 
 static void sooner(unsigned long *next, unsigned long when)

@@ -41,6 +41,7 @@ static void answer(struct strict_dev *dev, struct strict_qp *qp, u8 op, u8 why)
 	};
 	struct sk_buff *skb = strict_packet(dev, qp, &hdr, 0, NULL);
 
+	qp->answered = qp->expected_psn;
 	if (skb)
 		skb_queue_tail(&dev->tx, skb);
 }
@@ -78,6 +79,32 @@ static struct strict_rwqe *take_buffer(struct strict_qp *qp)
 	return wqe;
 }
 
+/* Can @length bytes at @at of the message in progress be received? */
+static enum ib_wc_status may_receive(struct strict_dev *dev, struct strict_qp *qp, u32 at,
+				     u32 length)
+{
+	const struct strict_rwqe *wqe = qp->receiving;
+	int i;
+
+	for (i = 0; i < wqe->n_sge && length; i++) {
+		const struct ib_sge *sge = &wqe->sge[i];
+		struct strict_mr *mr;
+		u32 n;
+
+		if (at >= sge->length) {
+			at -= sge->length;
+			continue;
+		}
+		n = min(length, sge->length - at);
+		mr = strict_find_mr(dev, qp->ib.pd, sge->lkey, true);
+		if (!mr || !strict_mr_allows(mr, sge->addr + at, n, IB_ACCESS_LOCAL_WRITE))
+			return IB_WC_LOC_PROT_ERR;
+		length -= n;
+		at = 0;
+	}
+	return length ? IB_WC_LOC_LEN_ERR : IB_WC_SUCCESS;
+}
+
 /* Returns 0, or the reason to refuse the packet. */
 static u8 accept(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
 {
@@ -95,6 +122,11 @@ static u8 accept(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *s
 	}
 	if (hdr->op == STRICT_SEND || needs_buffer) {
 		if (!qp->receiving)
+			return STRICT_NAK_OPERATION;
+		if (hdr->op == STRICT_SEND)
+			qp->wrong = may_receive(dev, qp, qp->received, be32_to_cpu(hdr->length));
+		/* The buffer is the last one that has been taken: end_arrived() completes it. */
+		if (qp->wrong)
 			return STRICT_NAK_OPERATION;
 		cb(skb)->wqe = qp->receiving;
 		cb(skb)->at = qp->received;
@@ -168,8 +200,8 @@ static void place_write(struct strict_dev *dev, struct strict_qp *qp, struct sk_
 	write_piece(dev, qp, skb, 0, cut);
 }
 
-/* Returns false if the message does not fit, or if the memory is not registered. */
-static bool place_send(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
+/* Whether there is room was checked on arrival. */
+static void place_send(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
 {
 	u32 at = cb(skb)->at, left = be32_to_cpu(hdr_of(skb)->length);
 	struct strict_rwqe *wqe = cb(skb)->wqe;
@@ -187,24 +219,24 @@ static bool place_send(struct strict_dev *dev, struct strict_qp *qp, struct sk_b
 		}
 		n = min(left, sge->length - at);
 		mr = strict_find_mr(dev, qp->ib.pd, sge->lkey, true);
-		if (!mr || !strict_mr_allows(mr, sge->addr + at, n, IB_ACCESS_LOCAL_WRITE))
-			return false;
+		if (!mr) {
+			strict_complain(dev, "key %#x of a receive buffer has become invalid", sge->lkey);
+			return;
+		}
 		strict_mr_copy(mr, sge->addr + at, data, n, true);
 		data += n;
 		left -= n;
 		at = 0;
 	}
-	return !left;
 }
 
-static void complete_receive(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb,
-			     enum ib_wc_status status)
+static void complete_receive(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
 {
 	const struct strict_hdr *hdr = hdr_of(skb);
 	struct strict_rwqe *wqe = cb(skb)->wqe;
 	struct ib_wc wc = {
 		.wr_id	  = wqe->wr_id,
-		.status	  = status,
+		.status	  = IB_WC_SUCCESS,
 		.opcode	  = hdr->op == STRICT_WRITE ? IB_WC_RECV_RDMA_WITH_IMM : IB_WC_RECV,
 		.byte_len = cb(skb)->at + be32_to_cpu(hdr->length),
 		.qp	  = &qp->ib,
@@ -262,28 +294,48 @@ static struct sk_buff *first_receive(struct strict_qp *qp)
 static void receive(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
 {
 	const struct strict_hdr *hdr = hdr_of(skb);
-	enum ib_wc_status status = IB_WC_SUCCESS;
 
 	place_writes(dev, qp, skb);
 	if (hdr->op == STRICT_WRITE)
 		place_write(dev, qp, skb);
-	else if (!place_send(dev, qp, skb))
-		status = IB_WC_LOC_LEN_ERR;
-	if (status != IB_WC_SUCCESS || hdr->flags & STRICT_LAST)
-		complete_receive(dev, qp, skb, status);
+	else
+		place_send(dev, qp, skb);
+	if (hdr->flags & STRICT_LAST)
+		complete_receive(dev, qp, skb);
 	__skb_unlink(skb, &qp->arrived);
 	kfree_skb(skb);
-	if (status != IB_WC_SUCCESS)
-		refuse(dev, qp, STRICT_NAK_OPERATION);
 }
 
 /* ---- the end --------------------------------------------------------------------------- */
 
-static void flush_buffer(struct strict_dev *dev, struct strict_qp *qp, struct strict_rwqe *wqe)
+/* Drops what has arrived, and frees the buffers that were taken for it, without completions. */
+void strict_forget_arrived(struct strict_dev *dev, struct strict_qp *qp)
+{
+	struct strict_rwqe *freed = NULL;
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(&qp->arrived))) {
+		struct strict_rwqe *wqe = cb(skb)->wqe;
+
+		/* The packets of one message follow one another. */
+		if (wqe && wqe != freed && wqe != qp->receiving) {
+			strict_free_rwqe(dev, qp, wqe);
+			freed = wqe;
+		}
+		kfree_skb(skb);
+	}
+	if (qp->receiving)
+		strict_free_rwqe(dev, qp, qp->receiving);
+	qp->receiving = NULL;
+	qp->wrong = 0;
+}
+
+static void flush_buffer(struct strict_dev *dev, struct strict_qp *qp, struct strict_rwqe *wqe,
+			 enum ib_wc_status status)
 {
 	struct ib_wc wc = {
 		.wr_id	= wqe->wr_id,
-		.status	= IB_WC_WR_FLUSH_ERR,
+		.status	= status,
 		.opcode	= IB_WC_RECV,
 		.qp	= &qp->ib,
 	};
@@ -292,42 +344,53 @@ static void flush_buffer(struct strict_dev *dev, struct strict_qp *qp, struct st
 	strict_free_rwqe(dev, qp, wqe);
 }
 
+/* Has the peer been told that the packet has arrived? */
+static bool is_answered(const struct strict_qp *qp, struct sk_buff *skb)
+{
+	return psn_cmp(be32_to_cpu(hdr_of(skb)->psn), qp->answered) < 0;
+}
+
 /*
- * What has arrived is placed or not; what would have completed is flushed. The buffer of a message
- * in progress is that of the last packets in strict_qp.arrived, or qp->receiving.
+ * What was acknowledged is placed and completed, because the peer does not send it again. Only a
+ * disorderly failure of a device would lose it (RFC 7609, 4.6.1). Of the rest, data are placed or
+ * not, and what would have completed is flushed. The buffer of a message in progress is that of the
+ * last packets in strict_qp.arrived, or qp->receiving.
  */
 static void end_arrived(struct strict_dev *dev, struct strict_qp *qp)
 {
 	struct strict_rwqe *flushed = NULL;
 	struct sk_buff *skb;
 
+	while ((skb = first_receive(qp)) && is_answered(qp, skb))
+		receive(dev, qp, skb);
 	while ((skb = __skb_dequeue(&qp->arrived))) {
 		struct strict_rwqe *wqe = cb(skb)->wqe;
 
-		if (hdr_of(skb)->op == STRICT_WRITE && !strict_choose(2))
+		if (hdr_of(skb)->op == STRICT_WRITE && (is_answered(qp, skb) || !strict_choose(2)))
 			place_write(dev, qp, skb);
 		if (wqe && wqe != flushed && wqe != qp->receiving)
-			flush_buffer(dev, qp, wqe);
+			flush_buffer(dev, qp, wqe, IB_WC_WR_FLUSH_ERR);
 		if (wqe != qp->receiving)
 			flushed = wqe;
 		kfree_skb(skb);
 	}
 	if (qp->receiving)
-		flush_buffer(dev, qp, qp->receiving);
+		flush_buffer(dev, qp, qp->receiving, qp->wrong ?: IB_WC_WR_FLUSH_ERR);
 	qp->receiving = NULL;
+	qp->wrong = 0;
 }
 
 static bool flush(struct strict_dev *dev, struct strict_qp *qp)
 {
-	struct strict_rwqe *wqe;
+	unsigned int left;
 
 	end_arrived(dev, qp);
-	while ((wqe = list_first_entry_or_null(&qp->rq, struct strict_rwqe, list))) {
-		if (strict_choose(8))
-			return true;
-		flush_buffer(dev, qp, wqe);
-	}
-	return false;
+	/* All that are counted are on the list now. */
+	left = strict_below(qp->rq_used + 1);
+	while (qp->rq_used > left)
+		flush_buffer(dev, qp, list_first_entry(&qp->rq, struct strict_rwqe, list),
+			     IB_WC_WR_FLUSH_ERR);
+	return qp->rq_used;
 }
 
 /* Places, completes and acknowledges. Returns whether there is more to do. */

@@ -71,7 +71,7 @@ struct strict_swqe {
 	} ex;
 	u64			remote_addr;
 	u32			rkey;
-	struct strict_mr	*reg_mr;
+	u32			reg_key;	/* of the region that it makes valid, or 0 */
 	enum strict_wqe_state	state;
 	u32			first_psn, n_packets;
 	u32			length;
@@ -109,9 +109,11 @@ struct strict_qp {
 	struct list_head	rq;
 	unsigned int		rq_used;
 	u32			expected_psn;
+	u32			answered;	/* the peer was told: all before it have arrived */
 	struct sk_buff_head	arrived;	/* in order, not placed yet */
 	struct strict_rwqe	*receiving;
 	u32			received;	/* bytes of the message in progress */
+	enum ib_wc_status	wrong;		/* it cannot be received, and this is why; or 0 */
 	bool			ack_due, nak_sent;
 	enum ib_event_type	event;		/* to report, or 0 */
 };
@@ -162,6 +164,7 @@ struct ib_mr *strict_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *strict_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg);
 int strict_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int n, unsigned int *offset);
 int strict_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
+struct strict_mr *strict_any_mr(struct strict_dev *dev, u32 key);
 struct strict_mr *strict_find_mr(struct strict_dev *dev, struct ib_pd *pd, u32 key, bool local);
 bool strict_mr_allows(const struct strict_mr *mr, u64 addr, u64 length, int access);
 void strict_mr_copy(const struct strict_mr *mr, u64 addr, void *data, u32 length, bool to_memory);
@@ -191,6 +194,7 @@ void strict_refused(struct strict_dev *dev, struct strict_qp *qp, u32 psn, u8 wh
 /* responder.c */
 void strict_responder_rx(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb);
 bool strict_run_responder(struct strict_dev *dev, struct strict_qp *qp);
+void strict_forget_arrived(struct strict_dev *dev, struct strict_qp *qp);
 
 /* engine.c */
 void strict_engine(struct work_struct *work);

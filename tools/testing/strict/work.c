@@ -78,17 +78,24 @@ static void use_regions(struct strict_dev *dev, struct strict_qp *qp, const stru
 	int i;
 
 	for (i = 0; i < n; i++) {
-		mr = xa_load(&dev->mrs, sge[i].lkey >> 8);
-		if (mr && mr->ib.lkey == sge[i].lkey)
+		mr = strict_any_mr(dev, sge[i].lkey);
+		if (mr)
 			mr->users += by;
 	}
 }
 
 void strict_free_swqe(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe)
 {
+	struct strict_mr *mr = wqe->reg_key ? strict_any_mr(dev, wqe->reg_key) : NULL;
+
 	lockdep_assert_held(&dev->lock);
 	if (!(wqe->flags & IB_SEND_INLINE))
 		use_regions(dev, qp, wqe->sge, wqe->n_sge, -1);
+	/* If it was flushed, the region has not become valid. */
+	if (mr) {
+		mr->users--;
+		mr->posted = false;
+	}
 	list_del(&wqe->list);
 	qp->sq_used--;
 	kfree(wqe->sums);
@@ -141,10 +148,11 @@ static int take_elements(struct strict_dev *dev, struct strict_qp *qp, struct st
 	return 0;
 }
 
-static int take_opcode(struct strict_dev *dev, struct strict_swqe *wqe,
+static int take_opcode(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
 		       const struct ib_send_wr *wr)
 {
 	const struct ib_reg_wr *reg;
+	struct strict_mr *mr;
 
 	switch (wr->opcode) {
 	case IB_WR_RDMA_WRITE:
@@ -159,11 +167,18 @@ static int take_opcode(struct strict_dev *dev, struct strict_swqe *wqe,
 		break;
 	case IB_WR_REG_MR:
 		reg = container_of(wr, struct ib_reg_wr, wr);
-		wqe->reg_mr = to_mr(reg->mr);
-		if (wqe->reg_mr->valid || wqe->reg_mr->posted)
+		mr = to_mr(reg->mr);
+		wqe->reg_key = mr->ib.lkey;
+		if (mr->valid || mr->posted)
 			strict_complain(dev, "key %#x is registered twice", reg->key);
-		wqe->reg_mr->posted = true;
-		wqe->reg_mr->access = reg->access;
+		if (reg->key != mr->ib.rkey || mr->ib.pd != qp->ib.pd || !mr->n_pages)
+			strict_complain(dev, "key %#x: another key, protection domain, or no pages",
+					reg->key);
+		if (reg->access & IB_ACCESS_REMOTE_WRITE && !(reg->access & IB_ACCESS_LOCAL_WRITE))
+			strict_complain(dev, "key %#x: writes of the peer without writes of its own", reg->key);
+		mr->posted = true;
+		mr->users++;
+		mr->access = reg->access;
 		break;
 	default:
 		strict_complain(dev, "opcode %d is not supported", wr->opcode);
@@ -195,7 +210,7 @@ static int post_send(struct strict_dev *dev, struct strict_qp *qp, const struct 
 	wqe->opcode = wr->opcode;
 	wqe->flags = wr->send_flags;
 	wqe->ex.imm = wr->ex.imm_data;
-	rc = take_opcode(dev, wqe, wr);
+	rc = take_opcode(dev, qp, wqe, wr);
 	if (!rc && has_data(wr->opcode))
 		rc = take_elements(dev, qp, wqe, wr);
 	if (!rc && has_data(wr->opcode) && qp->state != IB_QPS_ERR) {
