@@ -134,7 +134,8 @@ bool smc_pair_await(struct sock *sk)
 	bool await;
 
 	/* With TCP_DEFER_ACCEPT, TCP sends no ACK before data, so there is no child yet. */
-	if (!hs || !hs->pair.possible || READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept))
+	if (!hs || !hs->pair.possible ||
+	    READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept))
 		return false;
 	if (!hs->pair.registered)
 		hs->pair.client_isn = tp->snd_una - 1;

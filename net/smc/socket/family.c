@@ -63,7 +63,7 @@ static int __init learn_family(struct smc_family *f, int family)
 	f->prot.setsockopt = smc_setsockopt;
 	f->prot.keepalive = smc_set_keepalive;
 	f->prot.getsockopt = smc_getsockopt;
-	/* TCP runs the BPF program of TCP_ZEROCOPY_RECEIVE itself; ours is run by the system call. */
+	/* TCP runs the BPF program of TCP_ZEROCOPY_RECEIVE itself; for us the system call does. */
 	f->prot.bpf_bypass_getsockopt = NULL;
 	smc_sockmap_init(&f->prot);
 	smc_ops_init(f);

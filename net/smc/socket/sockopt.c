@@ -377,6 +377,19 @@ static int get_smc(struct sock *sk, int name, char __user *val, int __user *optl
 	return put_value(val, optlen, &own, min(len, size));
 }
 
+/* With late_fin, TCP's FIN follows only with close(): show the state as if it were there. */
+static u8 state_shown(const struct smc_conn *c, u8 state)
+{
+	bool ours = READ_ONCE(c->tx_flags) & (BIT(SMC_FLAG_DONE) | BIT(SMC_FLAG_CLOSED));
+	bool peers = smc_conn_rx_ended(c);
+
+	if (!c->late_fin || state != TCP_ESTABLISHED || (!ours && !peers))
+		return state;
+	if (ours && peers)
+		return TCP_CLOSE;
+	return ours ? TCP_FIN_WAIT2 : TCP_CLOSE_WAIT;
+}
+
 /* TCP_INFO: TCP's values of its idle connection, but with the byte counts of the SMC connection. */
 static int get_tcp_info(struct sock *sk, struct smc_conn *c, char __user *val,
 			int __user *optlen)
@@ -387,6 +400,7 @@ static int get_tcp_info(struct sock *sk, struct smc_conn *c, char __user *val,
 	if (len < 0)
 		return len;
 	tcp_get_info(sk, &info);
+	info.tcpi_state = state_shown(c, info.tcpi_state);
 	info.tcpi_bytes_acked = c->ops->arrived(c);
 	info.tcpi_bytes_sent = smc_count_read(&c->tx_prod);
 	/* As SIOCOUTQ does, for a program that waits until both are equal. */

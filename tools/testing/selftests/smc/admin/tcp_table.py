@@ -166,6 +166,7 @@ OTHERS = """.SS Other calls
 .B splice(), sendfile(), sendmmsg(), recvmmsg(), io_uring
 .RS
 As over TCP.
+But IORING_OP_RECV_ZC fails with EPROTONOSUPPORT, also after a fallback to TCP.
 .RE
 .PP
 .B epoll
@@ -190,7 +191,9 @@ Over TCP it is for TCP_ZEROCOPY_RECEIVE.
 .RS
 Keep the connection on TCP if they are there before SMC is negotiated.
 The reason is PACKET_OPTION.
-Later, they protect only the packets of the TCP connection.
+Later, they protect only the packets of the TCP connection, and the data go over RDMA in the clear.
+A key needs the route of a socket, so a program usually sets it later: exclude such connections by a
+filter.
 .RE
 .PP
 .B ss -K, bpf_sock_destroy(), rules of Landlock for TCP
@@ -217,6 +220,7 @@ The reason is KERNEL_USER.
 .B KCM, ovpn
 .RS
 Fail with EALREADY or EBUSY on an SMC connection, and work after a fallback to TCP.
+But the module cannot be unloaded any more if a socket is closed while ovpn uses it.
 .RE
 .SS What an administrator sets
 .B Sysctls net.ipv4.tcp_*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* shutdown(): half-closed connections, in both directions and orders. */
 #include <fcntl.h>
+#include <netinet/tcp.h>
 
 #include "role.h"
 
@@ -28,6 +29,36 @@ static void half_close_client(void)
 	shutdown(fd, SHUT_WR);
 	shutdown(fd, SHUT_RD);
 	rec("poll %s", mask_name(await_mask(fd, POLLHUP)));
+}
+
+static int tcp_state(int fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	X(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len));
+	return info.tcpi_state;
+}
+
+/* A program may look at TCP's state to see whether its peer is still there. */
+static void half_close_shown_server(void)
+{
+	int fd = pair();
+
+	barrier("shut");
+	await_mask(fd, POLLRDHUP);
+	rec("state %d", tcp_state(fd));
+	barrier("seen");
+}
+
+static void half_close_shown_client(void)
+{
+	int fd = pair();
+
+	R(shutdown(fd, SHUT_WR));
+	barrier("shut");
+	AWAIT(tcp_state(fd) == TCP_FIN_WAIT2);
+	barrier("seen");
 }
 
 static void half_close_back_server(void)
@@ -400,6 +431,7 @@ static void shutdown_bad_how(void)
 
 const struct test_case shutdown_cases[] = {
 	CASE(half_close, 0, "data flows back after SHUT_WR"),
+	CASE(half_close_shown, 0, "TCP_INFO shows a half-closed connection"),
 	CASE(half_close_back, 0, "data flows to the server after its SHUT_WR"),
 	CASE(shutdown_flushes, 0, "SHUT_WR with full buffers loses nothing"),
 	CASE(shutdown_wakes, 0, "shutdown() wakes threads that sleep in calls on the socket"),
