@@ -119,8 +119,8 @@ PARTS = {
         long(94, tests("module")), long(74, tests("budget")),
         tests("stall", "owner", "signed", "hostile"), long(46, tests("input"))))],
     "um-sockets": [*map(in_virtual_time, sockets(4))],
-    "um-stress": stress("loopback:20", "nobody:8", "namespaces:8", "fallback:8", "stalls:8",
-                        "rdma:15"),
+    "um-stress": stress("loopback:15", "clc:15", "nobody:8", "namespaces:8", "fallback:8",
+                        "stalls:8", "rdma:15"),
     "um-smcr": [*map(in_virtual_time, (
         *over_smcr(2),
         without_orphans("close_plain", "close_unsent", "exit_unsent", "linger_wait",
@@ -238,7 +238,7 @@ def write_programs(rows):
 
 
 ROUND = 300	# seconds of each guest of soak-um
-MODES = ("loopback", "nobody", "namespaces", "fallback", "stalls", "rdma")
+MODES = ("loopback", "clc", "nobody", "namespaces", "fallback", "stalls", "rdma")
 
 
 def check_soak_um(part):

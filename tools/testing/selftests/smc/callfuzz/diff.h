@@ -8,7 +8,7 @@
 
 struct program;
 
-/* These programs have one thread: step.thread of the first step says how a program is played, ... */
+/* These programs have one thread: step.thread of the first step says how one is played, ... */
 enum {
 	PROMPT = 1,		/* with short naps, so that data are still held back */
 	NEGOTIATE,		/* CLC instead of pairs */

@@ -41,7 +41,7 @@
 #include "loopback_up.h"
 #include "klog.h"
 #include "modprobe.h"
-#include "put_file.h"
+#include "pairing.h"
 #include "raw_peer.h"
 #include "slow.h"
 #include "call_fuzz.h"
@@ -226,8 +226,8 @@ static void play_batch(uint32_t number)
 		if (!loopback_up())
 			ksft_exit_fail_msg("cannot bring up lo: %s\n", strerror(errno));
 	}
-	if (number % 3 == 1)
-		put_file("/proc/sys/net/smc/loopback_pairing", "0");
+	if (number % 3 == 1 && !set_pairing(false))
+		ksft_exit_fail_msg("loopback_pairing: %s\n", strerror(errno));
 	setting.home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	open_batch_file(number);
 	open_calls();
@@ -531,9 +531,9 @@ int main(int argc, char **argv)
 	if (!opt.replay)
 		ksft_test_result(counts_what_is_new(),
 				 "code that runs for the first time is counted\n");
-	set_timeout_ms(HANDSHAKE_MS);
 	open_calls();
 	clc_record();
+	set_timeout_ms(HANDSHAKE_MS);
 	nap(1000);
 	at_rest = references();
 	ok = all_batches();
@@ -544,7 +544,8 @@ int main(int argc, char **argv)
 		       (unsigned long long)board->succeeded, (unsigned long long)board->failed,
 		       (unsigned long long)board->smc);
 	if (!opt.replay) {
-		ksft_test_result(board->smc, "connections were made\n");
+		/* One batch may only have met raw CLC, or have switched SMC off. */
+		ksft_test_result(board->smc || opt.programs <= BATCH, "connections were made\n");
 		ksft_test_result(corpus_grows(),
 				 "programs that reach new code are kept and mutated\n");
 		ksft_test_result(text_is_complete(), "a program can be written and read\n");

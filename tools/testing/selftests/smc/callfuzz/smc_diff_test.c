@@ -33,14 +33,13 @@
 
 #include "kselftest.h"
 #include "loopback_up.h"
-#include "put_file.h"
+#include "pairing.h"
 #include "call_fuzz.h"
 #include "diff.h"
 
 #define NAP_MS		500		/* longer than a cork and a delayed acknowledgment */
 #define CALL_SECONDS	20		/* then a signal ends a call that waits */
 #define PER_NAMESPACE	512		/* programs */
-#define PAIRING		"/proc/sys/net/smc/loopback_pairing"
 #define FIRST_PORT	1024
 #define LAST_PORT	30000		/* below the range of ephemeral ports */
 
@@ -166,8 +165,8 @@ static bool same(const struct view *a, const struct view *b)
 /* Two sockets of this kernel become a pair without CLC, unless pairing is off. */
 static void negotiate(bool yes)
 {
-	if (setns(worlds[SMC], CLONE_NEWNET) || !put_file(PAIRING, yes ? "0" : "1"))
-		ksft_exit_fail_msg(PAIRING ": %s\n", strerror(errno));
+	if (setns(worlds[SMC], CLONE_NEWNET) || !set_pairing(!yes))
+		ksft_exit_fail_msg("loopback_pairing: %s\n", strerror(errno));
 }
 
 /* Plays a program in both worlds; returns the number of the first step that differs, or -1. */

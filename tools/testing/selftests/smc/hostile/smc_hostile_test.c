@@ -62,10 +62,15 @@ static const struct message *template(enum place at)
 	return at == CLIENT ? &proposal : at == SERVER ? &accept_ : &confirm;
 }
 
+#define MALFORMED	GOT_RESET
+
 /* Send the message and check the reaction. */
 static bool attack(enum place at, const struct message *m, unsigned int allowed,
 		   bool eof, unsigned int *got)
 {
+	/* This Confirm is of a connection that has ended, and so it would be refused anyhow. */
+	if (at == CONFIRMING && allowed == MALFORMED && !eof && !got)
+		return answer_because(stage(at), m, allowed, SMC_REASON_PROTOCOL);
 	return answer(stage(at), m, allowed, eof, got);
 }
 
@@ -80,7 +85,6 @@ struct change {
 	const char *what;
 };
 
-#define MALFORMED	GOT_RESET
 #define UNKNOWN		GOT_DECLINE
 #define FINE		(GOT_ACCEPT | GOT_CONFIRM)
 

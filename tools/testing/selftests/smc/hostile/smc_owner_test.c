@@ -25,6 +25,7 @@
 
 #include "kselftest.h"
 #include "klog_result.h"
+#include "pairing.h"
 #include "role.h"
 #include "raw_peer.h"
 #include "task_state.h"
@@ -47,16 +48,6 @@ static void *sender(void *fd)
 
 /* ---- what must still work ---- */
 
-static int mode_of(int fd)
-{
-	struct smc_sock_info_u info;
-	socklen_t len = sizeof(info);
-
-	if (getsockopt(fd, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0)
-		return MODE_TCP;
-	return info.mode;
-}
-
 static bool arrives(int fd, const char *text)
 {
 	char buf[16] = "";
@@ -76,15 +67,15 @@ static void connection(int l, int port, int *c, int *s)
 
 static bool served(int l, int port)
 {
-	int c = victim_connect(port), s;
-	bool ok;
+	bool ok = set_pairing(false);
+	int c, s;
 
-	s = accept_in_time(l);
-	ok = wait_mask(c, POLLOUT, WAIT_MS) & POLLOUT && send(c, "ping", 4, MSG_NOSIGNAL) == 4 &&
-	     arrives(s, "ping") && mode_of(c) == MODE_SMCD && mode_of(s) == MODE_SMCD;
+	connection(l, port, &c, &s);
+	ok = send(c, "ping", 4, MSG_NOSIGNAL) == 4 && arrives(s, "ping") && ok &&
+	     mode_of(c) == MODE_SMCD && mode_of(s) == MODE_SMCD;
 	close(c);
 	close(s);
-	return ok;
+	return set_pairing(true) && ok;
 }
 
 /* Done by the worker alone: the child has not been accepted yet. */
@@ -162,6 +153,7 @@ static bool dump(void)
  */
 static bool namespace_goes(void)
 {
+	int status;
 	pid_t pid;
 
 	fflush(stdout);
@@ -173,7 +165,7 @@ static bool namespace_goes(void)
 			 getppid());
 		_exit(unshare(CLONE_NEWNET) < 0 || system(cmd));
 	}
-	if (waitpid(pid, &(int){ 0 }, 0) != pid)
+	if (waitpid(pid, &status, 0) != pid || status)
 		return false;
 	for (int i = 0; i < WAIT_MS / 10; i++) {
 		if (!if_nametoindex("v1"))

@@ -23,7 +23,7 @@
 #include "kselftest.h"
 #include "klog_result.h"
 #include "loopback_up.h"
-#include "put_file.h"
+#include "pairing.h"
 #include "role.h"
 #include "raw_peer.h"
 
@@ -41,16 +41,6 @@ enum stage {
 	AWAITS_DATA,		/* in the SYN queue: a deferred accept */
 	STAGES
 };
-
-static int mode_of(int fd)
-{
-	struct smc_sock_info_u info;
-	socklen_t len = sizeof(info);
-
-	if (getsockopt(fd, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0)
-		return MODE_TCP;
-	return info.mode;
-}
 
 static bool still_undecided(const int *fds)
 {
@@ -78,18 +68,18 @@ static bool talk(int c, int s)
 	return ok && mode_of(c) == MODE_SMCD && mode_of(s) == MODE_SMCD;
 }
 
-/* Makes one connection through @l. */
+/* Makes one connection through @l. A pair would not need the workers that others may block. */
 static bool served(int l, int port)
 {
+	bool ok = set_pairing(false);
 	int c = victim_connect(port), s;
-	bool ok;
 
 	s = accept_in_time(l);
 	wait_mask(c, POLLOUT, WAIT_MS);
-	ok = talk(c, s);
+	ok = talk(c, s) && ok;
 	close(c);
 	close(s);
-	return ok;
+	return set_pairing(true) && ok;
 }
 
 /*
@@ -101,7 +91,7 @@ static bool served_despite_rcvlowat(int l, int port)
 	static const struct { int server, client; } lowat[] = {
 		{ 60000, 1 }, { 1, 60000 }, { 60000, 60000 }, { 1, 1 },
 	};
-	bool ok = put_file("/proc/sys/net/smc/loopback_pairing", "0");
+	bool ok = set_pairing(false);
 
 	for (int i = 0; ok && i < 4; i++) {
 		int c, s;
@@ -114,7 +104,7 @@ static bool served_despite_rcvlowat(int l, int port)
 		close(c);
 		close(s);
 	}
-	return put_file("/proc/sys/net/smc/loopback_pairing", "1") && ok;
+	return set_pairing(true) && ok;
 }
 
 /*
@@ -322,7 +312,7 @@ static bool no_late_edge(int l, int port)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
 	int c, s, ep = epoll_create1(EPOLL_CLOEXEC);
-	bool ok = put_file("/proc/sys/net/smc/loopback_pairing", "0");
+	bool ok = set_pairing(false);
 
 	set_parameter("hold_settled", 1);
 	c = victim_connect(port);
@@ -336,7 +326,7 @@ static bool no_late_edge(int l, int port)
 	close(ep);
 	close(c);
 	close(s);
-	return put_file("/proc/sys/net/smc/loopback_pairing", "1") && ok;
+	return set_pairing(true) && ok;
 }
 
 /* ---- a client that is closed while TCP connects ---- */
@@ -590,7 +580,7 @@ int main(void)
 	for (int i = 0; i < STALLED; i++) {
 		raw[i] = accept_in_time(rl);
 		if (get_message(raw[i], &m, WAIT_MS) != GOT_PROPOSAL)
-			ksft_print_msg("client %d sent no Proposal\n", i);
+			give_up("a client sent no Proposal");
 	}
 	klog_result(all_end(raw, victim), "silent servers are reset after the timeout");
 	close_all(raw, victim);

@@ -680,13 +680,14 @@ CASES = [
            expect="smcr" if kind == "vlan" else "tcp") for kind in UPPER),
     Case("macvlan_virtual", "transfer", bytes=MIB, around=upper("macvlan", True), quick=False,
          look=show_link),
-    disturbed("device_gone_server", device_gone, device_back, client=False),
-    disturbed("device_gone_client", device_gone, device_back, server=False),
+    disturbed("device_gone_server", device_gone, device_back, role="broken_off", client=False),
+    disturbed("device_gone_client", device_gone, device_back, role="broken_off", server=False),
     disturbed("gid_gone", address_gone, address_back, client=False),
     disturbed("eth0_down", eth0_down, eth0_up, server=False),
     disturbed("lossy", bad_wire, good_wire, role="lossy", count=4, bytes=20000),
     # A model of IBM's ISM function, and its driver
-    *(disturbed(f"ism_{name}", do, undo, server=server, client=client, look_on="smcd")
+    *(disturbed(f"ism_{name}", do, undo, role="broken_off", server=server, client=client,
+                look_on="smcd")
       for name, do, undo, server, client in (
           ("unbound_server", model.unbind, model.reload, True, False),
           ("unbound_client", model.unbind, model.reload, False, True),
@@ -816,7 +817,7 @@ def lying(what):
     def tell(value):
         return lambda machine: run(f"echo {value} > /sys/module/smc/parameters/lie_{word}")
     d = Disturbance(tell(bits), tell(0), client=False)
-    return Case(f"lies_{what}", "disturbed", around=d.around, look=d.look, timeout=60, quick=False,
+    return Case(f"lies_{what}", "broken_off", around=d.around, look=d.look, timeout=60, quick=False,
                 look_on="smcd")
 
 

@@ -23,6 +23,7 @@
 
 #include "klog.h"
 #include "rogue.h"
+#include "sock_mode.h"
 
 void bury_links(void);
 
@@ -43,6 +44,8 @@ static void smcd_open(int pair[2])
 	    getsockname(l, (void *)&a, &len) || connect(pair[0], (void *)&a, len))
 		give_up("cannot open an SMC-D connection");
 	pair[1] = accept_in_time(l);
+	if (mode_of(pair[0]) != MODE_SMCD)
+		give_up("a connection within this host is not SMC-D");
 	close(l);
 }
 

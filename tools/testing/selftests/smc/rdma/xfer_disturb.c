@@ -170,6 +170,13 @@ static void disturbed(void)
 	is_whole_after();
 }
 
+/* The disturbance must end the connection. */
+static void broken_off(void)
+{
+	if (is_whole_after())
+		die("the connection goes on");
+}
+
 /* The disturbance must not affect the connection. */
 static void undisturbed(void)
 {
@@ -320,6 +327,7 @@ const struct test_case disturb_cases[] = {
 	{ "scribbled", be_scribbled, be_scribbled,
 	  "data and control words are overwritten with random values" },
 	{ "dies", dies, dies, "the client's machine dies during transfers" },
+	{ "broken_off", broken_off, broken_off, "a disturbance that ends the connection" },
 	{ "undisturbed", undisturbed, undisturbed,
 	  "a disturbance that the connection must survive" },
 	{ "lossy", lossy, lossy, "connections while packets are lost" },

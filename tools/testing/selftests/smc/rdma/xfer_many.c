@@ -136,6 +136,9 @@ static void *churn_client(void *arg)
 		recv_all(fd, in, sizeof(in));
 		if (memcmp(in, out, sizeof(in)))
 			die("the echo differs");
+		/* Each look is a dump of all sockets. */
+		if (i % 16 == 0)
+			check_modes(&fd, 1);
 		if (i % 2 && recv(fd, in, 1, 0) != 0)
 			die("no end of the stream");
 		X(close(fd));

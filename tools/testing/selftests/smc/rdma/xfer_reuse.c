@@ -377,6 +377,8 @@ static void *calm_client(void *arg)
 		if (!ok) {
 			note("a calm connection failed: %s", err_name(errno));
 			atomic_fetch_add(&broken, 1);
+		} else if (n % 4 == 0) {
+			check_modes(&fd, 1);
 		}
 		close(fd);
 	}
@@ -476,6 +478,7 @@ static void withdrawn_client(void)
 		reset_early(draw(&state) % 4000000);
 	fd = connect_out();
 	send_all(fd, &quit, 1);
+	check_modes((int[]){ keep, fd }, 2);
 	close(fd);
 	meet("end");
 	close(keep);

@@ -27,24 +27,15 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "sock_mode.h"
+
 #ifndef AF_SMC
 #define AF_SMC		43
 #endif
 #define IPPROTO_SMC	256
-#define SOL_SMC		286
-#define SMC_SOCK_INFO	0x100
 #define SMC_TEST_RAW_CLC 0x200
 #define SMC_TEST_ECHO	0x201
 #define SMC_TEST_PEEK_LEN 0x202
-
-struct smc_sock_info_u {
-	uint32_t mode;
-	uint32_t reason;
-	uint32_t peer_diagnosis;
-	uint32_t state;
-};
-
-enum { MODE_UNDECIDED, MODE_SMCR, MODE_TCP, MODE_SMCD };
 
 /* Arguments for socket(). */
 struct kind {

@@ -17,6 +17,7 @@
 #include "kselftest.h"
 #include "klog_result.h"
 #include "slow.h"
+#include "sock_mode.h"
 
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
@@ -187,6 +188,8 @@ static void connection(int protocol, const char *name)
 	bool ok = connect_through(l, protocol, end);
 	char c;
 
+	if (protocol == IPPROTO_SMC)
+		ok = ok && mode_of(end[0]) == MODE_SMCD;
 	got = destroy(port_of(end[0]), TCP_ESTABLISHED);
 	ok = ok && got == 0;
 	ok = ok && recv(end[0], &c, 1, 0) < 0 && errno == ECONNABORTED;

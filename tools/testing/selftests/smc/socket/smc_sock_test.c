@@ -19,6 +19,7 @@
 #include <dirent.h>
 
 #include "loopback_up.h"
+#include "pairing.h"
 #include "kselftest.h"
 #include "klog.h"
 #include "role.h"
@@ -439,12 +440,8 @@ static bool fresh_netns(void)
 /* Switches pairing on or off in the namespace of this case, if SMC is available. */
 static void pair_or_negotiate(const struct variant *v)
 {
-	FILE *file = fopen("/proc/sys/net/smc/loopback_pairing", "w");
-
-	if (!file)
-		return;
-	fprintf(file, "%d\n", !v->negotiated);
-	fclose(file);
+	if (!set_pairing(!v->negotiated) && v->negotiated)
+		ksft_exit_fail_msg("loopback_pairing: %s\n", strerror(errno));
 }
 
 static void report(bool ok, const struct test_case *tc, const struct variant *v,

@@ -474,6 +474,7 @@ static void defer_early_client(void)
 
 		send_bytes(fd, i, 1, 1);
 		recv_bytes(fd, i, 1, 1);
+		check_mode(fd);
 		close(fd);
 	}
 }

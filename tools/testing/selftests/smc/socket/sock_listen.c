@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "role.h"
 
@@ -375,9 +376,8 @@ static void v6only_client(void)
 /* A server with one process for each client, as old daemons are written. */
 static void many_clients_server(void)
 {
-	int l = serve(), n = many(MANY);
+	int l = serve(), n = many(MANY), status;
 
-	signal(SIGCHLD, SIG_IGN);
 	for (int i = 0; i < n; i++) {
 		int fd = X(accept(l, NULL, NULL));
 		pid_t pid = X(fork());
@@ -391,6 +391,10 @@ static void many_clients_server(void)
 		close(fd);
 	}
 	barrier("all served");
+	for (int i = 0; i < n; i++) {
+		X(wait(&status));
+		CHECK(!status);
+	}
 }
 
 static void many_clients_client(void)

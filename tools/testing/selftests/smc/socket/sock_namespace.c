@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "loopback_up.h"
+#include "pairing.h"
 #include "role.h"
 
 static void run(const char *fmt, ...)
@@ -27,6 +28,8 @@ static void own_namespace(void)
 {
 	X(unshare(CLONE_NEWNET));
 	CHECK(loopback_up());
+	if (me.var->negotiated)
+		CHECK(set_pairing(false));
 }
 
 /* The same port in another namespace has no listener. */

@@ -37,7 +37,7 @@
 #include <unistd.h>
 
 #include "kselftest.h"
-#include "put_file.h"
+#include "pairing.h"
 #include "random.h"
 #include "role.h"
 #include "slow.h"
@@ -540,7 +540,7 @@ int main(int argc, char **argv)
 
 	parse(argc, argv);
 	random = opt.seed;
-	if (opt.negotiate && !put_file("/proc/sys/net/smc/loopback_pairing", "0"))
+	if (opt.negotiate && !set_pairing(false))
 		ksft_exit_fail_msg("loopback_pairing: %s\n", strerror(errno));
 	signal(SIGALRM, show_hang);
 	ksft_print_header();
@@ -555,7 +555,7 @@ int main(int argc, char **argv)
 		opt.smc += l.end[1].smc;
 	}
 	if (opt.negotiate)
-		put_file("/proc/sys/net/smc/loopback_pairing", "1");
+		set_pairing(true);
 	ksft_test_result(ok, "every byte and every end is right\n");
 	ksft_test_result(opt.tcp || opt.smc, "%d of %d connections were SMC\n", opt.smc,
 			 opt.connections);

@@ -14,6 +14,7 @@
  *   -x       buffers and option values are sometimes in memory that is supplied late
  *   -U       as user nobody
  *   -g       the device is gone most of the time: connections may all be TCP
+ *   -C       sockets negotiate (CLC): none of them become a pair
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -41,6 +42,7 @@
 
 #include "kselftest.h"
 #include "loopback_up.h"
+#include "pairing.h"
 #include "put_file.h"
 #include "slow.h"
 #include "stress_stall.h"
@@ -88,6 +90,8 @@ static void open_player(struct player *p, int process, int thread, uint64_t seed
 	    pipe2(p->pipe, O_NONBLOCK | O_CLOEXEC))
 		ksft_exit_fail_msg("cannot prepare a thread: %s\n", strerror(errno));
 	p->stall = opt.stall ? stall_map() : NULL;
+	if (opt.stall && !p->stall)
+		ksft_exit_fail_msg("no memory that arrives late: %s\n", strerror(errno));
 }
 
 /* Sends signals to calls that wait, over and over. */
@@ -152,6 +156,12 @@ static void play_process(int process, uint64_t seed, int milliseconds)
 
 /* ---- processes that are special ---- */
 
+static void negotiate(bool yes)
+{
+	if (!opt.tcp && !set_pairing(!yes))
+		ksft_exit_fail_msg("loopback_pairing: %s\n", strerror(errno));
+}
+
 /* Each child has its own namespace; sockets from others are passed in, and its own are passed
  * out.
  */
@@ -159,18 +169,21 @@ static void play_namespaces(int process)
 {
 	for (int round = 0; !board->over; round++) {
 		pid_t pid = fork();
+		int status;
 
 		if (!pid) {
 			if (unshare(CLONE_NEWNET))
 				ksft_exit_fail_msg("unshare: %s\n", strerror(errno));
 			if (!loopback_up())
 				ksft_exit_fail_msg("cannot bring up lo: %s\n", strerror(errno));
+			negotiate(opt.negotiate);
 			opt.addr = INADDR_LOOPBACK;
 			opt.threads = 2;
 			play_process(process, opt.seed + 1000003 * (round + 1), 500);
 			_exit(0);
 		}
-		waitpid(pid, NULL, 0);
+		if (waitpid(pid, &status, 0) == pid && status)
+			_exit(1);	/* all_end() reports it */
 	}
 }
 
@@ -179,7 +192,8 @@ static void play_switch(int process)
 	struct player p = { .random = opt.seed + process };
 
 	while (!board->over) {
-		put_file(ENABLE, one_in(&p, 2) ? "0" : "1");
+		if (!put_file(ENABLE, one_in(&p, 2) ? "0" : "1"))
+			ksft_exit_fail_msg(ENABLE ": %s\n", strerror(errno));
 		nap(below(&p, 30000));
 	}
 	put_file(ENABLE, "1");
@@ -301,7 +315,7 @@ static void parse(int argc, char **argv)
 	int c;
 
 	opt.seed = time(NULL) ^ getpid() << 16;
-	while ((c = getopt(argc, argv, "s:t:p:n:a:TNfxUg")) > 0) {
+	while ((c = getopt(argc, argv, "s:t:p:n:a:TNfxUgC")) > 0) {
 		switch (c) {
 		case 's': opt.seed = strtoull(optarg, NULL, 0); break;
 		case 't': opt.seconds = atoi(optarg); break;
@@ -314,6 +328,7 @@ static void parse(int argc, char **argv)
 		case 'x': opt.stall = true; break;
 		case 'U': opt.nobody = true; break;
 		case 'g': opt.gone = true; break;
+		case 'C': opt.negotiate = true; break;
 		default: ksft_exit_fail_msg("usage: see the head of smc_stress_test.c\n");
 		}
 	}
@@ -346,10 +361,10 @@ static char *name(void)
 {
 	static char text[100];
 
-	snprintf(text, sizeof(text), "%s%s%s%s%s", opt.tcp ? "TCP" : "SMC",
+	snprintf(text, sizeof(text), "%s%s%s%s%s%s", opt.tcp ? "TCP" : "SMC",
 		 opt.addr == INADDR_LOOPBACK ? "" : " between devices",
 		 opt.namespaces ? ", namespaces" : "", opt.fallback ? ", fallback" : "",
-		 opt.stall ? ", stalls" : "");
+		 opt.stall ? ", stalls" : "", opt.negotiate ? ", negotiated" : "");
 	return text;
 }
 
@@ -367,6 +382,7 @@ int main(int argc, char **argv)
 	ksft_set_plan(2);
 	ksft_print_msg("seed %llu: -s repeats it\n", (unsigned long long)opt.seed);
 	prepare();
+	negotiate(opt.negotiate);
 	for (; n < opt.processes; n++)
 		pids[n] = start(n, play_to_the_end);
 	if (opt.namespaces) {
@@ -390,6 +406,7 @@ int main(int argc, char **argv)
 		 (!opt.tcp && !opt.gone && !board->smc && now.tv_sec < end.tv_sec + GRACE));
 	board->over = true;
 	ok = all_end(pids, n);
+	negotiate(false);
 	ksft_print_msg("%llu calls succeeded, %llu failed; %llu times a socket was SMC\n",
 		       (unsigned long long)board->succeeded, (unsigned long long)board->failed,
 		       (unsigned long long)board->smc);

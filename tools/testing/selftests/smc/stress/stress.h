@@ -15,14 +15,14 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+#include "sock_mode.h"
+
 #ifndef AF_SMC
 #define AF_SMC		43
 #endif
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC	256
 #endif
-#define SOL_SMC		286
-#define SMC_SOCK_INFO	0x100
 
 #define MAX_PROCESSES	16
 #define MAX_THREADS	32
@@ -43,6 +43,7 @@ struct options {
 	bool stall;			/* buffers whose pages are supplied late */
 	bool nobody;			/* without privileges */
 	bool gone;			/* the device is gone most of the time */
+	bool negotiate;			/* no pairs */
 	in_addr_t addr;			/* host byte order; INADDR_LOOPBACK or a device's */
 };
 

@@ -25,20 +25,11 @@ static long set(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-/* Is the socket SMC by now? Returns -1 on error. */
-static int mode_of(int fd)
-{
-	struct { uint32_t mode, reason, peer_diagnosis, state; } info;
-	socklen_t len = sizeof(info);
-
-	return getsockopt(fd, SOL_SMC, SMC_SOCK_INFO, &info, &len) ? -1 : (int)info.mode;
-}
-
 void count_smc(int fd)
 {
 	int mode = mode_of(fd);
 
-	if (mode == 1 || mode == 3)
+	if (mode == MODE_SMCR || mode == MODE_SMCD)
 		board->smc++;
 }
 
