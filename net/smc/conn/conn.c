@@ -116,6 +116,60 @@ void smc_conn_notify(struct smc_conn *c)
 }
 
 /**
+ * smc_conn_enough() - does poll() report these bytes, or does SO_RCVLOWAT ask for more?
+ * @sk: the socket, which may go away meanwhile, but not its memory
+ * @c: its connection
+ * @unread: number of bytes that can be read
+ *
+ * A higher SO_RCVLOWAT than three quarters of the element could never be met: senders may stop
+ * before it is full, and a sender whose ring is smaller, or that has sent an urgent byte, waits for
+ * the reader.
+ *
+ * Context: any.
+ * Return: true if poll() reports them.
+ */
+bool smc_conn_enough(const struct sock *sk, struct smc_conn *c, u64 unread)
+{
+	u32 size = max(READ_ONCE(c->rx_size), READ_ONCE(c->rx_sure));
+	u64 target = sock_rcvlowat(sk, 0, INT_MAX);
+
+	return unread && (unread >= min_t(u64, target, size - size / 4) ||
+			  (c->ops->peer_waits && c->ops->peer_waits(c)));
+}
+
+/*
+ * Is too little there for poll(), because of SO_RCVLOWAT? RCU protects @wq, which is without a
+ * socket while its child waits for data.
+ */
+static bool below_low_water(struct smc_conn *c, struct socket_wq *wq)
+{
+	struct sock *sk;
+
+	if (likely(!READ_ONCE(c->rx_low_water)) || smc_conn_rx_ended(c) || READ_ONCE(c->urg_data))
+		return false;
+	/* It may go away, but under RCU its memory stays that of a socket. */
+	sk = READ_ONCE(container_of(wq, struct socket, wq)->sk);
+	return sk && !smc_conn_enough(sk, c, smc_conn_unread(c));
+}
+
+static void wake_receivers(struct smc_conn *c, struct socket_wq *wq)
+{
+	/*
+	 * io_uring takes a key for what poll() says, and whoever gets SIGIO does not look. Others
+	 * look for themselves.
+	 */
+	if (below_low_water(c, wq)) {
+		wake_up_interruptible(&wq->wait);
+		return;
+	}
+	if (waitqueue_active(&wq->wait))
+		wake_up_interruptible_sync_poll(&wq->wait, EPOLLIN | EPOLLPRI |
+						EPOLLRDNORM | EPOLLRDBAND);
+	if (unlikely(READ_ONCE(wq->fasync_list)))
+		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
+}
+
+/**
  * smc_conn_readable() - the peer has moved rx_prod or set a flag
  * @c: the connection
  *
@@ -131,11 +185,8 @@ void smc_conn_readable(struct smc_conn *c)
 	smc_slot_wake(c);
 	rcu_read_lock();
 	wq = rcu_dereference(c->wq);
-	if (wq && waitqueue_active(&wq->wait))
-		wake_up_interruptible_sync_poll(&wq->wait, EPOLLIN | EPOLLPRI |
-						EPOLLRDNORM | EPOLLRDBAND);
-	if (wq && unlikely(READ_ONCE(wq->fasync_list)))
-		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
+	if (wq && (waitqueue_active(&wq->wait) || unlikely(READ_ONCE(wq->fasync_list))))
+		wake_receivers(c, wq);
 	rcu_read_unlock();
 }
 

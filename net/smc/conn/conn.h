@@ -146,6 +146,7 @@ struct smc_conn_counts {
  * @stamps:	time stamps, see stamp.c; NULL if the program has never asked for any
  * @rx_unwanted: we have closed: data that arrives now resets the connection
  * @rx_odd:	@stamps or @rx_unwanted is set; never cleared
+ * @rx_low_water: the program has set SO_RCVLOWAT, so ask poll() before a wake-up; never cleared
  * @tx_blocked:	a sender or poll() waits for room in the ring
  * @tx_may_grow: the receiver has been busy when the ring should grow, and is not any more
  */
@@ -215,6 +216,7 @@ struct smc_conn {
 	struct smc_stamps	*stamps;
 	bool			rx_unwanted;
 	bool			rx_odd;
+	bool			rx_low_water;
 	aligned_u64		tx_cons ____cacheline_aligned_in_smp;
 	bool			tx_blocked;
 	bool			tx_may_grow;
@@ -429,6 +431,7 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len, int flags);
 int smc_conn_rx_end(struct sock *sk, struct smc_conn *c);
 __poll_t smc_conn_poll(struct sock *sk, struct smc_conn *c);
+bool smc_conn_enough(const struct sock *sk, struct smc_conn *c, u64 unread);
 
 /* What TCP calls. TCP's own callbacks are the same for all sockets. */
 struct smc_callbacks {

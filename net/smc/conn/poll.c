@@ -7,20 +7,6 @@
 #include "ops.h"
 #include "urgent.h"
 
-static bool readable(struct sock *sk, struct smc_conn *c)
-{
-	u64 unread = smc_urgent_unread(sk, c);
-	u32 size = max(READ_ONCE(c->rx_size), READ_ONCE(c->rx_sure));
-	u64 target = sock_rcvlowat(sk, 0, INT_MAX);
-
-	/*
-	 * A higher SO_RCVLOWAT could never be met: senders may stop before the element is full, and
-	 * a sender whose ring is smaller, or that has sent an urgent byte, waits for the reader.
-	 */
-	return unread && (unread >= min_t(u64, target, size - size / 4) ||
-			  (c->ops->peer_waits && c->ops->peer_waits(c)));
-}
-
 static bool writable(struct smc_conn *c)
 {
 	return smc_conn_room(c) >= smc_conn_low_room(c);
@@ -56,7 +42,7 @@ static __poll_t poll_slow(struct sock *sk, struct smc_conn *c)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	if (readable(sk, c))
+	if (smc_conn_enough(sk, c, smc_urgent_unread(sk, c)))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	/* If an urgent byte has made the socket readable, report both. */
 	smp_rmb();

@@ -339,10 +339,12 @@ static int smc_set_rcvlowat(struct sock *sk, int val)
 	int rc = tcp_ops(sk)->set_rcvlowat(sk, val);
 	struct smc_conn *c = smc_get_conn(sk);
 
-	if (!rc && c)
+	if (!rc && c) {
+		WRITE_ONCE(c->rx_low_water, true);
 		smc_conn_wake_all(c);
-	else if (!rc && smc_sk(sk)->phase == SMC_PHASE_HANDSHAKE)
+	} else if (!rc && smc_sk(sk)->phase == SMC_PHASE_HANDSHAKE) {
 		smc_hs_event(sk);
+	}
 	return rc;
 }
 

@@ -52,6 +52,7 @@ void smc_to_up(struct sock *sk, struct smc_conn *c)
 
 	smc_conn_established(c);
 	smc_shut_conn(sk, c);
+	c->rx_low_water = sk->sk_rcvlowat > 1;
 	smc_conn_set_wq(c, smc_deferred_wq(sk) ?: rcu_dereference_protected(sk->sk_wq, 1));
 	/* Without memory there are no time stamps. */
 	smc_stamps_follow(sk, c);

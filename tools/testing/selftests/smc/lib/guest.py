@@ -107,6 +107,7 @@ def main(suite):
         run("modprobe", "-q", "tcp_diag")
     load()
     failed = 0
+    same([n for n in sys.argv[1:] if n not in [c.__name__ for c in CASES]], [], "unknown cases")
     cases = [c for c in CASES if not sys.argv[1:] or c.__name__ in sys.argv[1:]]
     print("TAP version 13")
     print(f"1..{len(cases)}", flush=True)

@@ -93,6 +93,44 @@ static long run(struct ring *r, struct io_uring_sqe sqe)
 	return complete(r, NULL);
 }
 
+static bool completed(struct ring *r)
+{
+	return __atomic_load_n(word(r->cq, r->p.cq_off.tail), __ATOMIC_ACQUIRE) !=
+	       *word(r->cq, r->p.cq_off.head);
+}
+
+/* io_uring believes the wake-up, and does not ask poll() again. */
+static void uring_lowat_server(void)
+{
+	struct io_uring_sqe sqe = { .opcode = IORING_OP_POLL_ADD };
+	char buf[1000];
+	struct ring r;
+
+	ring_open(&r);
+	sqe.fd = pair();
+	sqe.poll32_events = uring_events(POLLIN);
+	X(set_int(sqe.fd, SOL_SOCKET, SO_RCVLOWAT, 1000));
+	submit(&r, &sqe);
+	barrier("polling");
+	await_inq(sqe.fd, 10);
+	rec("completed %d", completed(&r));
+	barrier("more");
+	rec("poll %s", mask_name(complete(&r, NULL)));
+	R(recv(sqe.fd, buf, sizeof(buf), 0));
+	barrier("done");
+}
+
+static void uring_lowat_client(void)
+{
+	int fd = pair();
+
+	barrier("polling");
+	send_bytes(fd, 0, 10, 10);
+	barrier("more");
+	send_bytes(fd, 10, 990, 990);
+	barrier("done");
+}
+
 static void uring_server(void)
 {
 	struct io_uring_sqe sqe = { .opcode = IORING_OP_ACCEPT };
@@ -262,6 +300,7 @@ static void uring_queues_client(void)
 const struct test_case uring_cases[] = {
 	CASE(uring, 0, "io_uring instead of system calls"),
 	CASE(uring_nonempty, 0, "a receive by io_uring says whether more is there"),
+	CASE(uring_lowat, 0, "io_uring polls a socket with SO_RCVLOWAT"),
 	CASE(uring_queues, 0, "io_uring's own SIOCINQ and SIOCOUTQ"),
 	{ 0 }
 };
