@@ -23,8 +23,7 @@ static int smc_conn_request(struct sock *sk, struct sk_buff *skb)
 	 * With TCP_DEFER_ACCEPT the child waits for data, so the client must not wait for the
 	 * child. It would wait in vain for a child that pair_with_client() does not pair.
 	 */
-	if (!inet_csk(sk)->icsk_accept_queue.rskq_defer_accept && !smc_sock_ops_run(sk) &&
-	    !smc_eligible(sk))
+	if (!inet_csk(sk)->icsk_accept_queue.rskq_defer_accept && !smc_sock_ops_run(sk))
 		smc_pair_seen(ntohl(tcp_hdr(skb)->seq));
 	if (likely(!smc_ipsec_any(sk)) && !smc_steered(smc_net(sock_net(sk))))
 		return smc_tcpopt->conn_request(sk, skb, tcp->conn_request);

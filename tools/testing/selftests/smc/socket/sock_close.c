@@ -81,7 +81,8 @@ static bool client_shuts(enum late how)
 
 /*
  * An end that reads late, or never closes: the time of the other one in FIN_WAIT2 ends meanwhile,
- * of which only the kernels know.
+ * of which only the kernels know. (But over ISM devices TCP is reset then, and the program sees
+ * that.)
  */
 static void late_reader_server(void)
 {
@@ -135,14 +136,16 @@ static void late_reader_client(void)
 		/* This time is what the case is about. */
 		poll(NULL, 0, 3000);
 		/* Over SMC the end follows what the unread urgent byte holds back. */
-		if (how != LATE_URGENT)
+		if (how != LATE_URGENT && !me.ism)
 			rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLRDHUP)));
 		recv_bytes(fd, 0, 30000, 30000);
 		if (how == LATE_URGENT)
 			rec("end at %d", (int)recv_to_end(fd, 0));
-		R(recv(fd, &c, 1, 0));
-		R(get_int(fd, SOL_SOCKET, SO_ERROR));
-		rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLRDHUP)));
+		if (!me.ism) {
+			R(recv(fd, &c, 1, 0));
+			R(get_int(fd, SOL_SOCKET, SO_ERROR));
+			rec("poll %s", mask_name(poll_mask(fd, POLLIN | POLLRDHUP)));
+		}
 		X(close(fd));
 		barrier("judged");
 	}
