@@ -138,35 +138,23 @@ bool smc_conn_enough(const struct sock *sk, struct smc_conn *c, u64 unread)
 }
 
 /*
- * Is too little there for poll(), because of SO_RCVLOWAT? RCU protects @wq, which is without a
- * socket while its child waits for data.
+ * The program has set SO_RCVLOWAT. If too little is there for poll(), wake only receivers that
+ * sleep here, which know EPOLLMSG. io_uring would take another key for what poll() says, and would
+ * even receive after a wake-up without a key. A program that gets SIGIO does not look at all. RCU
+ * protects @wq, which is without a socket while its child waits for data.
  */
-static bool below_low_water(struct smc_conn *c, struct socket_wq *wq)
+static noinline bool wake_below_low_water(struct smc_conn *c, struct socket_wq *wq)
 {
 	struct sock *sk;
 
-	if (likely(!READ_ONCE(c->rx_low_water)) || smc_conn_rx_ended(c) || READ_ONCE(c->urg_data))
+	if (!wq || smc_conn_rx_ended(c) || READ_ONCE(c->urg_data))
 		return false;
 	/* It may go away, but under RCU its memory stays that of a socket. */
 	sk = READ_ONCE(container_of(wq, struct socket, wq)->sk);
-	return sk && !smc_conn_enough(sk, c, smc_conn_unread(c));
-}
-
-static void wake_receivers(struct smc_conn *c, struct socket_wq *wq)
-{
-	/*
-	 * io_uring takes a key for what poll() says, and whoever gets SIGIO does not look. Others
-	 * look for themselves.
-	 */
-	if (below_low_water(c, wq)) {
-		wake_up_interruptible(&wq->wait);
-		return;
-	}
-	if (waitqueue_active(&wq->wait))
-		wake_up_interruptible_sync_poll(&wq->wait, EPOLLIN | EPOLLPRI |
-						EPOLLRDNORM | EPOLLRDBAND);
-	if (unlikely(READ_ONCE(wq->fasync_list)))
-		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
+	if (!sk || smc_conn_enough(sk, c, smc_conn_unread(c)))
+		return false;
+	wake_up_interruptible_poll(&wq->wait, EPOLLMSG);
+	return true;
 }
 
 /**
@@ -185,8 +173,14 @@ void smc_conn_readable(struct smc_conn *c)
 	smc_slot_wake(c);
 	rcu_read_lock();
 	wq = rcu_dereference(c->wq);
-	if (wq && (waitqueue_active(&wq->wait) || unlikely(READ_ONCE(wq->fasync_list))))
-		wake_receivers(c, wq);
+	if (unlikely(READ_ONCE(c->rx_low_water)) && wake_below_low_water(c, wq))
+		goto out;
+	if (wq && waitqueue_active(&wq->wait))
+		wake_up_interruptible_sync_poll(&wq->wait, EPOLLIN | EPOLLPRI |
+						EPOLLRDNORM | EPOLLRDBAND);
+	if (wq && unlikely(READ_ONCE(wq->fasync_list)))
+		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
+out:
 	rcu_read_unlock();
 }
 

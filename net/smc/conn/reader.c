@@ -184,7 +184,7 @@ static int wake_reader(struct wait_queue_entry *entry, unsigned int mode, int sy
 	struct smc_reader *r = container_of(entry, struct smc_reader, entry);
 	bool again = in_task() && READ_ONCE(r->caller) == current;
 	__poll_t mask = key ? key_to_poll(key) : EPOLLIN | EPOLLOUT;
-	bool in = mask & (EPOLLIN | EPOLLERR | EPOLLHUP), out = mask & EPOLLOUT;
+	bool in = mask & (EPOLLIN | EPOLLMSG | EPOLLERR | EPOLLHUP), out = mask & EPOLLOUT;
 
 	if (!again && (in || out))
 		reader_queue(r, in, out);

@@ -109,7 +109,7 @@ static void sleep_for_data(struct sock *sk, struct smc_conn *c, u64 seq,
 	if (unlikely(sk_can_busy_loop(sk)) && poll_for_data(sk, c, seq))
 		return;
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	smc_wait_begin(&w, EPOLLIN);
+	smc_wait_begin(&w, EPOLLIN | EPOLLMSG);
 	/* Set the state before a waker can find us. model/reader.pml: be asleep. */
 	__set_current_state(TASK_INTERRUPTIBLE);
 	slot = smc_slot_take(c, &w);

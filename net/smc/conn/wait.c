@@ -30,7 +30,8 @@ static int wake_if_meant(struct wait_queue_entry *entry, unsigned int mode,
 /**
  * smc_wait_begin() - prepare to sleep
  * @w: the waiter, on the caller's stack
- * @mask: EPOLLIN for a receiver, EPOLLOUT for a sender, both for either
+ * @mask: EPOLLIN for a receiver, EPOLLOUT for a sender, both for either; EPOLLMSG for data below
+ *	SO_RCVLOWAT, too
  *
  * The caller then loops: smc_wait_arm(), check the condition, smc_wait_sleep().
  */

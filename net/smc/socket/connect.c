@@ -268,7 +268,7 @@ int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int
 	bool disconnect = len >= (int)sizeof(addr->sa_family) &&
 			  addr->sa_family == AF_UNSPEC;
 	struct disconnects before;
-	bool fresh, waited, done = false;
+	bool fresh, connecting, waited, done = false;
 	int rc = 0;
 
 	lock_sock(sk);
@@ -280,10 +280,12 @@ int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int
 		len >= (int)sizeof(addr->sa_family) && !disconnect;
 	if (fresh)
 		done = start_connect(sock, addr, len, flags, &rc);
+	/* Otherwise, as for a child whose handshake runs, TCP's error comes at once. */
+	connecting = sock->state == SS_CONNECTING;
 	release_sock(sk);
 	if (done)
 		return rc;
-	waited = !disconnect && smc_negotiating(smc_sk(sk));
+	waited = !disconnect && connecting && smc_negotiating(smc_sk(sk));
 	if (waited) {
 		rc = smc_wait_negotiated(sk, sock_sndtimeo(sk, flags & O_NONBLOCK), 0);
 		if (rc)
@@ -295,6 +297,9 @@ int smc_connect(struct socket *sock, struct sockaddr_unsized *addr, int len, int
 		rc = __inet_stream_connect(sock, addr, len, flags, 0);
 	else
 		rc = end_connect(sock, addr, len, flags, &before, waited || fresh);
+	/* For TCP it was the second call, which times out with another error. */
+	if (fresh && rc == -EALREADY)
+		rc = -EINPROGRESS;
 	release_sock(sk);
 	smc_stop_old_conns(sk);
 	return rc;

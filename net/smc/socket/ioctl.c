@@ -48,7 +48,7 @@ static int own_count(struct sock *sk, unsigned int cmd)
 	if (c)
 		return conn_count(sk, c, cmd);
 	/* During a handshake, TCP's queues have CLC messages. */
-	if (!smc_tcp_queue_hidden(sk) || sk->sk_state == TCP_CLOSE)
+	if (!smc_tcp_queue_hidden(sk))
 		return -ENOIOCTLCMD;
 	return cmd == SIOCINQ || cmd == SIOCOUTQ || cmd == SIOCOUTQNSD ? 0 : -ENOIOCTLCMD;
 }

@@ -32,6 +32,9 @@ static bool shut_later(struct sock *sk, u8 bits)
 		!(BIT(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV | TCPF_CLOSE));
 	if (later) {
 		WRITE_ONCE(smc->shut_later, smc->shut_later | bits);
+		/* As inet_shutdown(). */
+		if (sk->sk_socket->state == SS_CONNECTING)
+			sk->sk_socket->state = SS_CONNECTED;
 		/* Ours would take this for an event of TCP. */
 		smc_tcp_callbacks.state_change(sk);
 	}

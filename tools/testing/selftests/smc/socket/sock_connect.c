@@ -415,6 +415,24 @@ static void connect_twice(void)
 	close(l);
 }
 
+/* The handshake of a child may still run. */
+static void connect_child_server(void)
+{
+	int l = serve(), fd = X(accept(l, NULL, NULL));
+	struct addr a = name_of(l);
+
+	R(connect(fd, &a.sa, a.len));
+	set_nonblock(fd, true);
+	R(connect(fd, &a.sa, a.len));
+	set_nonblock(fd, false);
+	ping_pong(fd);
+}
+
+static void connect_child_client(void)
+{
+	ping_pong(connect_to(ctl_get(), 0));
+}
+
 /* What a program sees that uses a socket without a second connect(), and then connects again. */
 static void connect_late_server(void)
 {
@@ -785,6 +803,7 @@ const struct test_case connect_cases[] = {
 	SOLO(connect_interrupted_restart, 0, "a signal during connect(), with SA_RESTART and SO_SNDTIMEO"),
 	SOLO(connect_cancelled, 0, "another thread cancels a blocking connect"),
 	SOLO(connect_twice, 0, "two threads sleep in connect() of one socket"),
+	CASE(connect_child, 0, "connect() of an accepted socket"),
 	CASE(connect_late, 0, "the second connect() after a reset, and after SHUT_WR"),
 	SOLO(connect_to_self, 0, "a socket connected to itself"),
 	SOLO(connect_crossed, F_ROOT | F_HERE, "two sockets connect to each other at the same time"),

@@ -117,6 +117,14 @@ static void uring_lowat_server(void)
 	barrier("more");
 	rec("poll %s", mask_name(complete(&r, NULL)));
 	R(recv(sqe.fd, buf, sizeof(buf), 0));
+	sqe = transfer(IORING_OP_RECV, sqe.fd, buf, sizeof(buf), 0);
+	submit(&r, &sqe);
+	barrier("receiving");
+	await_inq(sqe.fd, 10);
+	rec("completed %d", completed(&r));
+	barrier("more");
+	R(complete(&r, NULL));
+	verify(buf, sizeof(buf), 1000);
 	barrier("done");
 }
 
@@ -128,6 +136,10 @@ static void uring_lowat_client(void)
 	send_bytes(fd, 0, 10, 10);
 	barrier("more");
 	send_bytes(fd, 10, 990, 990);
+	barrier("receiving");
+	send_bytes(fd, 1000, 10, 10);
+	barrier("more");
+	send_bytes(fd, 1010, 990, 990);
 	barrier("done");
 }
 
