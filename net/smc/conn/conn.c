@@ -138,23 +138,38 @@ bool smc_conn_enough(const struct sock *sk, struct smc_conn *c, u64 unread)
 }
 
 /*
- * The program has set SO_RCVLOWAT. If too little is there for poll(), wake only receivers that
- * sleep here, which know EPOLLMSG. io_uring would take another key for what poll() says, and would
- * even receive after a wake-up without a key. A program that gets SIGIO does not look at all. RCU
- * protects @wq, which is without a socket while its child waits for data.
+ * Has the program set SO_RCVLOWAT, and is too little there for poll()? RCU protects @wq, which is
+ * without a socket while its child waits for data.
  */
-static noinline bool wake_below_low_water(struct smc_conn *c, struct socket_wq *wq)
+static bool below_low_water(struct smc_conn *c, struct socket_wq *wq)
 {
 	struct sock *sk;
 
-	if (!wq || smc_conn_rx_ended(c) || READ_ONCE(c->urg_data))
+	if (likely(!READ_ONCE(c->rx_low_water)) || smc_conn_rx_ended(c) || READ_ONCE(c->urg_data))
 		return false;
 	/* It may go away, but under RCU its memory stays that of a socket. */
 	sk = READ_ONCE(container_of(wq, struct socket, wq)->sk);
-	if (!sk || smc_conn_enough(sk, c, smc_conn_unread(c)))
-		return false;
-	wake_up_interruptible_poll(&wq->wait, EPOLLMSG);
-	return true;
+	return sk && !smc_conn_enough(sk, c, smc_conn_unread(c));
+}
+
+/*
+ * Below SO_RCVLOWAT, wake only receivers that sleep here, which know EPOLLMSG. io_uring would take
+ * another key for what poll() says, and would even receive after a wake-up without a key.
+ */
+static noinline void wake_receivers(struct smc_conn *c, struct socket_wq *wq)
+{
+	if (below_low_water(c, wq))
+		wake_up_interruptible_poll(&wq->wait, EPOLLMSG);
+	else
+		wake_up_interruptible_sync_poll(&wq->wait, EPOLLIN | EPOLLPRI |
+						EPOLLRDNORM | EPOLLRDBAND);
+}
+
+/* A program that gets SIGIO does not look, as poll() does. */
+static noinline void signal_receiver(struct smc_conn *c, struct socket_wq *wq)
+{
+	if (!below_low_water(c, wq))
+		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
 }
 
 /**
@@ -173,14 +188,10 @@ void smc_conn_readable(struct smc_conn *c)
 	smc_slot_wake(c);
 	rcu_read_lock();
 	wq = rcu_dereference(c->wq);
-	if (unlikely(READ_ONCE(c->rx_low_water)) && wake_below_low_water(c, wq))
-		goto out;
 	if (wq && waitqueue_active(&wq->wait))
-		wake_up_interruptible_sync_poll(&wq->wait, EPOLLIN | EPOLLPRI |
-						EPOLLRDNORM | EPOLLRDBAND);
+		wake_receivers(c, wq);
 	if (wq && unlikely(READ_ONCE(wq->fasync_list)))
-		sock_wake_async(wq, SOCK_WAKE_WAITD, POLL_IN);
-out:
+		signal_receiver(c, wq);
 	rcu_read_unlock();
 }
 
