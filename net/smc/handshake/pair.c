@@ -133,7 +133,7 @@ bool smc_pair_await(struct sock *sk)
 	struct pair_bucket *b;
 	bool await;
 
-	/* With TCP_DEFER_ACCEPT, TCP sends no ACK before data, so there is no child yet. */
+	/* With TCP_DEFER_ACCEPT, TCP keeps back the ACK that makes the child. */
 	if (!hs || !hs->pair.possible ||
 	    READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept))
 		return false;
@@ -145,7 +145,7 @@ bool smc_pair_await(struct sock *sk)
 	spin_unlock_bh(&b->lock);
 	if (!await)
 		return false;
-	/* Nor with TCP_QUICKACK of 0: but no data will come with that ACK. */
+	/* With TCP_QUICKACK of 0, TCP would keep it back as well, for data that never come. */
 	inet_csk_exit_pingpong_mode(sk);
 	/* If a system call owns the socket, the child usually exists before the call ends. */
 	if (!smc_left_to_owner(sk))

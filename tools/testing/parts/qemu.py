@@ -49,7 +49,8 @@ def check_debug(part):
 
 
 # What the threads of the stress program do in addition to their calls, and the share of the time.
-STRESS = {"loopback": 25, "clc": 15, "nobody": 10, "namespaces": 10, "fallback": 10, "stalls": 10, "rdma": 20}
+STRESS = {"loopback": 25, "clc": 15, "nobody": 10, "namespaces": 10, "fallback": 10, "stalls": 10,
+          "rdma": 20}
 
 # Only a data race with a function of a module, which the report names in brackets, is ours.
 KERNELS_OWN_RACES = {"SMC_LOG_ALLOW": r"KCSAN: data-race in [^[]*$"}

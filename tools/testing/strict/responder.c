@@ -79,30 +79,41 @@ static struct strict_rwqe *take_buffer(struct strict_qp *qp)
 	return wqe;
 }
 
+/*
+ * Returns the element of a receive buffer for the byte at @at of its message, and makes @at the
+ * offset in that element; NULL if the buffer is shorter.
+ */
+static const struct ib_sge *element_at(const struct strict_rwqe *wqe, u32 *at)
+{
+	int i;
+
+	for (i = 0; i < wqe->n_sge; i++) {
+		if (*at < wqe->sge[i].length)
+			return &wqe->sge[i];
+		*at -= wqe->sge[i].length;
+	}
+	return NULL;
+}
+
 /* Can @length bytes at @at of the message in progress be received? */
 static enum ib_wc_status may_receive(struct strict_dev *dev, struct strict_qp *qp, u32 at,
 				     u32 length)
 {
-	const struct strict_rwqe *wqe = qp->receiving;
-	int i;
-
-	for (i = 0; i < wqe->n_sge && length; i++) {
-		const struct ib_sge *sge = &wqe->sge[i];
+	while (length) {
+		u32 offset = at, n;
+		const struct ib_sge *sge = element_at(qp->receiving, &offset);
 		struct strict_mr *mr;
-		u32 n;
 
-		if (at >= sge->length) {
-			at -= sge->length;
-			continue;
-		}
-		n = min(length, sge->length - at);
+		if (!sge)
+			return IB_WC_LOC_LEN_ERR;
+		n = min(length, sge->length - offset);
 		mr = strict_find_mr(dev, qp->ib.pd, sge->lkey, true);
-		if (!mr || !strict_mr_allows(mr, sge->addr + at, n, IB_ACCESS_LOCAL_WRITE))
+		if (!mr || !strict_mr_allows(mr, sge->addr + offset, n, IB_ACCESS_LOCAL_WRITE))
 			return IB_WC_LOC_PROT_ERR;
 		length -= n;
-		at = 0;
+		at += n;
 	}
-	return length ? IB_WC_LOC_LEN_ERR : IB_WC_SUCCESS;
+	return IB_WC_SUCCESS;
 }
 
 /* Returns 0, or the reason to refuse the packet. */
@@ -166,7 +177,7 @@ void strict_responder_rx(struct strict_dev *dev, struct strict_qp *qp, struct sk
 		refuse(dev, qp, why);
 		goto drop;
 	}
-	/* What is sent again, but has arrived before, may differ: nobody looks at it. */
+	/* A packet that has arrived before may differ: it was dropped above. */
 	if (strict_sum(data_of(skb), be32_to_cpu(hdr_of(skb)->length)) != be32_to_cpu(hdr_of(skb)->sum))
 		strict_complain(dev, "queue pair %u: data changed before they arrived", qp->ib.qp_num);
 	qp->nak_sent = false;
@@ -204,29 +215,23 @@ static void place_write(struct strict_dev *dev, struct strict_qp *qp, struct sk_
 static void place_send(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
 {
 	u32 at = cb(skb)->at, left = be32_to_cpu(hdr_of(skb)->length);
-	struct strict_rwqe *wqe = cb(skb)->wqe;
 	void *data = data_of(skb);
-	int i;
 
-	for (i = 0; i < wqe->n_sge && left; i++) {
-		const struct ib_sge *sge = &wqe->sge[i];
+	while (left) {
+		u32 offset = at, n;
+		const struct ib_sge *sge = element_at(cb(skb)->wqe, &offset);
 		struct strict_mr *mr;
-		u32 n;
 
-		if (at >= sge->length) {
-			at -= sge->length;
-			continue;
-		}
-		n = min(left, sge->length - at);
+		n = min(left, sge->length - offset);
 		mr = strict_find_mr(dev, qp->ib.pd, sge->lkey, true);
 		if (!mr) {
 			strict_complain(dev, "key %#x of a receive buffer has become invalid", sge->lkey);
 			return;
 		}
-		strict_mr_copy(mr, sge->addr + at, data, n, true);
+		strict_mr_copy(mr, sge->addr + offset, data, n, true);
 		data += n;
 		left -= n;
-		at = 0;
+		at += n;
 	}
 }
 
@@ -351,8 +356,8 @@ static bool is_answered(const struct strict_qp *qp, struct sk_buff *skb)
 }
 
 /*
- * What was acknowledged is placed and completed, because the peer does not send it again. Only a
- * disorderly failure of a device would lose it (RFC 7609, 4.6.1). Of the rest, data are placed or
+ * Acknowledged data are placed and complete, because the peer does not send them again. Only a
+ * disorderly failure of a device would lose them (RFC 7609, 4.6.1). Of the rest, data are placed or
  * not, and what would have completed is flushed. The buffer of a message in progress is that of the
  * last packets in strict_qp.arrived, or qp->receiving.
  */

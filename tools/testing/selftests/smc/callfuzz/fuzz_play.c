@@ -14,6 +14,7 @@
 
 #include "kselftest.h"
 #include "slow.h"
+#include "sock_mode.h"
 #include "call_fuzz.h"
 
 #define TICK_NS		5000000
@@ -32,11 +33,7 @@ static const struct program *playing;
 /* Counts sockets that have become SMC: a run without any would show nothing. */
 void count_smc(int fd)
 {
-	struct { uint32_t mode, reason, peer_diagnosis, state; } info;
-	socklen_t len = sizeof(info);
-
-	if (!getsockopt(fd, 286, 0x100 /* SMC_SOCK_INFO */, &info, &len) &&
-	    (info.mode == 1 || info.mode == 3))
+	if (mode_is_smc(fd))
 		board->smc++;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SMC_TEST_SOCK_MODE_H
 #define SMC_TEST_SOCK_MODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -29,6 +30,13 @@ static inline int mode_of(int fd)
 	if (getsockopt(fd, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0)
 		return MODE_TCP;
 	return info.mode;
+}
+
+static inline bool mode_is_smc(int fd)
+{
+	int mode = mode_of(fd);
+
+	return mode == MODE_SMCR || mode == MODE_SMCD;
 }
 
 #endif

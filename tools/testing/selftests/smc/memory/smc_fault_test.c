@@ -258,8 +258,6 @@ static void drain(void)
 
 static bool healthy(void)
 {
-	struct smc_sock_info_u info = { 0 };
-	socklen_t len = sizeof(info);
 	struct state st;
 	char buf[8];
 	bool ok;
@@ -271,8 +269,7 @@ static bool healthy(void)
 	if (!ok)
 		snprintf(why, sizeof(why), "a connection after the failures fails: %s",
 			 strerror(errno));
-	if (ok && (getsockopt(st.c, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0 ||
-		   info.mode != (rdma ? MODE_SMCR : MODE_SMCD))) {
+	if (ok && mode_of(st.c) != (rdma ? MODE_SMCR : MODE_SMCD)) {
 		snprintf(why, sizeof(why), "a connection after the failures falls back");
 		ok = false;
 	}

@@ -188,8 +188,7 @@ static void connection(int protocol, const char *name)
 	bool ok = connect_through(l, protocol, end);
 	char c;
 
-	if (protocol == IPPROTO_SMC)
-		ok = ok && mode_of(end[0]) == MODE_SMCD;
+	ok = ok && mode_of(end[0]) == (protocol == IPPROTO_SMC ? MODE_SMCD : MODE_TCP);
 	got = destroy(port_of(end[0]), TCP_ESTABLISHED);
 	ok = ok && got == 0;
 	ok = ok && recv(end[0], &c, 1, 0) < 0 && errno == ECONNABORTED;

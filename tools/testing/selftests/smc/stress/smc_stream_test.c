@@ -310,15 +310,6 @@ static void *disturb(void *arg)
 
 /* ---- one end ---- */
 
-static bool is_smc(int fd)
-{
-	struct smc_sock_info_u info = { 0 };
-	socklen_t len = sizeof(info);
-
-	getsockopt(fd, SOL_SMC, SMC_SOCK_INFO, &info, &len);
-	return info.mode == MODE_SMCD || info.mode == MODE_SMCR;
-}
-
 /* The end that reads until the other one has left waits for its close(), and for the reset. */
 static void await_report(struct end *e)
 {
@@ -353,7 +344,7 @@ static void *run_end(void *arg)
 	pthread_join(writer, NULL);
 	pthread_join(disturber, NULL);
 	await_report(e);
-	e->smc = is_smc(e->fd);
+	e->smc = mode_is_smc(e->fd);
 	e->call[1] = "close";
 	close(e->fd);
 	pthread_mutex_lock(&closing);

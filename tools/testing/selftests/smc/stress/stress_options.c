@@ -27,9 +27,7 @@ static long set(int fd, int level, int name, int value)
 
 void count_smc(int fd)
 {
-	int mode = mode_of(fd);
-
-	if (mode == MODE_SMCR || mode == MODE_SMCD)
+	if (mode_is_smc(fd))
 		board->smc++;
 }
 
