@@ -8,7 +8,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SUITE = "tools/testing/selftests/smc"
 # The behaviour that an application sees: with IPv4 and IPv6, with AF_SMC, and with peers without
 # SMC.
-SOCKETS = "-V smc4,smc6,+afsmc6,+tcpsrv4"
+SOCKETS = "-V smc4,smc6,+clc4,+afsmc6,+tcpsrv4"
 # With the kernel's own module as the peer, in both roles: data, many connections, each way to
 # close.
 PEER_CASES = "transfer_quick many churn_quick half_close_client close_unread_server unload".split()
@@ -89,7 +89,7 @@ def foreign(machine, words, series, **more):
     name = f"{machine}-{series}"
     return Row(name, f"Debian's {series}", words, "with", name,
                ("tools/testing/vm/foreign", machine, series),
-               ("tools/testing/vm/foreign-programs", machine), sockets="-V smc4,+afsmc6", **more)
+               ("tools/testing/vm/foreign-programs", machine), sockets="-V smc4,+clc4,+afsmc6", **more)
 
 
 def with_x86(name, more):

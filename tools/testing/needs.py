@@ -52,8 +52,8 @@ HOST = {
 PAIRS = {"losses", "two hosts", "ISM function", "ISM peers",
 	 "virtio-ism"}	# the steps that start guests themselves
 GUEST = {
-    **{f"sockets {n}": suite("sock", f"SMC_SOCK_ARGS=-V smc4 --shard {n}/3") for n in (1, 2, 3)},
-    "data": cases("smc4,tcpsrv4,afsmc6", "echo_sizes", "half_close", "close_unread", "urgent",
+    **{f"sockets {n}": suite("sock", f"SMC_SOCK_ARGS=-V smc4,+clc4 --shard {n}/3") for n in (1, 2, 3)},
+    "data": cases("smc4,clc4,tcpsrv4,afsmc6", "echo_sizes", "half_close", "close_unread", "urgent",
                   "reset_wakes", "poll_wakes", "epoll_edge", "outq", "threads_64"),
     "hostile": suite("hostile"),
     "stall": suite("stall owner"),

@@ -9,7 +9,7 @@ from parts.slots import BEFORE_OTHERS, FIRST, slots
 import kernel as kernels
 
 # The cases that run with a module built without TEST=1.
-PLAIN = "-V smc4,afsmc6 " + " ".join(f"-t {case}" for case in (
+PLAIN = "-V smc4,clc4,afsmc6 " + " ".join(f"-t {case}" for case in (
     "create_ok create_errors echo_sizes half_close close_unread reset_wakes poll_wakes epoll_edge "
     "urgent outq accept_many").split())
 # How LLC and CDC treat bad messages does not depend on the kernel: run it once, under KASAN.
@@ -20,7 +20,7 @@ def check_debian(part):
     kver = kernels.full_version(part.name)
     # On 6.12 every case runs over IPv4; on 6.1 it runs over IPv6, and with a TCP client.
     some = {} if part.name == "6.12" else {
-        "SMC_SOCK_ARGS": "-V smc6,tcpcli6,+smc4,+tcpsrv4,+afsmc6"}
+        "SMC_SOCK_ARGS": "-V smc6,tcpcli6,clc6,+smc4,+tcpsrv4,+afsmc6"}
     if built_quietly(part, kver, "sparse", "TEST=1", f"KVER={kver}"):
         run_guest(part, ["--kver", kver], 2400, **some)
 

@@ -28,7 +28,7 @@ HOSTS = {
     "ism": ("transfer_quick churn_quick", "late_write late_abort all_ended",
             "urgent urgent_first urgent_unread urgent_full urgent_left urgent_abort all_ended",
             "half_close_client half_close_server close_unread_client close_unread_server",
-            "replugged unplugged_server unplugged_client transfer_quick"),
+            "unplugged_server unplugged_client transfer_quick", "replugged"),
 }
 # A kernel without hooks as the client or as the server
 HOSTS["mixed"] = HOSTS["foreign"]
@@ -56,6 +56,8 @@ def pair_command(workload, seed, name):
                 "--load", LOADS[seed % len(LOADS)]]
     lists = HOSTS[workload]
     cases, odd = lists[seed % len(lists)].split(), seed // len(lists) % 2
+    if cases == ["replugged"]:	# Its connections shall use up the memory.
+        return ["/usr/bin/env", "SMC_ISM_PARAMS=slots=2", *PAIR, "--ism", "8", *run, "--", *cases]
     options = {
         "ism": ["--ism", "256"],
         "foreign": ["--server" if odd else "--client", "kernel"],

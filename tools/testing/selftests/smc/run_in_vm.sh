@@ -23,7 +23,7 @@ if [ -n "$SMC_DEBUG_KERNEL" ]; then
 	# Here every case takes five times as long.  Other kernels have already compared the results
 	# with TCP; this one is for the checks in the kernel.  So IPv6, AF_SMC and fallback run only
 	# where they matter.
-	: "${SMC_SOCK_ARGS:=-N -V smc4,+afsmc6,+tcpsrv4}"
+	: "${SMC_SOCK_ARGS:=-N -V smc4,clc4,+afsmc6,+tcpsrv4}"
 fi
 
 say()

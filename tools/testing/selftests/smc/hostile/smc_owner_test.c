@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <linux/smc_reason.h>
 #include <linux/sock_diag.h>
 #include <poll.h>
 #include <pthread.h>
@@ -618,8 +619,9 @@ static bool crossed_while_owned(const struct message *proposal)
 	bool ok;
 
 	crossed_open(true, &raw, &victim);
-	ok = wait_mask(victim, POLLOUT, 0);
-	if (!ok) {
+	if (wait_mask(victim, POLLOUT, 0)) {
+		ok = reason_of(victim) == SMC_REASON_PEER_NO_OPTION;
+	} else {
 		trap_again();
 		owner = trap_owner(&victim);
 		trap_await(1);

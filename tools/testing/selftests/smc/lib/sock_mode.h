@@ -32,6 +32,15 @@ static inline int mode_of(int fd)
 	return info.mode;
 }
 
+/* The reason for TCP (linux/smc_reason.h), or 0 */
+static inline uint32_t reason_of(int fd)
+{
+	struct smc_sock_info_u info;
+	socklen_t len = sizeof(info);
+
+	return getsockopt(fd, SOL_SMC, SMC_SOCK_INFO, &info, &len) < 0 ? 0 : info.reason;
+}
+
 static inline bool mode_is_smc(int fd)
 {
 	int mode = mode_of(fd);
