@@ -45,6 +45,30 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	msg_zerocopy_realloc(sk, size, uarg)
 #endif
 
+/*
+ * Does the entry of a mapped table need a sync after each access? Before 6.10, dma_need_sync() is
+ * true for all memory behind an IOMMU. What matters there: are caches coherent, and does the device
+ * access the page itself rather than a bounce buffer? An IOMMU uses bounce buffers for all of a
+ * table or for none of it, and merges entries, so only the first one can be compared with its page.
+ */
+#ifdef SMC_HAVE_DMA_SKIP_SYNC
+#define smc_compat_need_sync(dev, sgt, sg)	dma_need_sync(dev, sg_dma_address(sg))
+#else
+#include <linux/dma-map-ops.h>
+#include <linux/iommu.h>
+#include <linux/scatterlist.h>
+static inline bool smc_compat_need_sync(struct device *dev, const struct sg_table *sgt,
+					struct scatterlist *sg)
+{
+	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+
+	if (!domain || !(domain->type & __IOMMU_DOMAIN_DMA_API))
+		return dma_need_sync(dev, sg_dma_address(sg));
+	return !dev_is_dma_coherent(dev) ||
+	       (sg == sgt->sgl && iommu_iova_to_phys(domain, sg_dma_address(sg)) != sg_phys(sg));
+}
+#endif
+
 /* A function-like macro, so the struct member of the same name is unaffected. */
 #ifndef SMC_HAVE_SK_UID
 #define sk_uid(sk)			sock_i_uid(sk)

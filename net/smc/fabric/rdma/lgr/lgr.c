@@ -360,8 +360,11 @@ int smc_lgr_create(struct smc_lgr_conn *lconn, struct smc_net *sn,
 		if (key->server && other->state != SMC_LGR_ENDING &&
 		    __link_for(other, key))
 			break;
-	/* Device removal looks for groups under this lock. */
-	if (sn->lgrs->closed || smc_rdma_dev_gone(path->dev))
+	/*
+	 * Device removal and port events look for groups under this lock. The path may have been
+	 * found long ago, before the handshake waited for another first contact.
+	 */
+	if (sn->lgrs->closed || !smc_rdma_path_alive(path))
 		err = -ENODEV;
 	else if (other)
 		err = -EAGAIN;

@@ -101,6 +101,7 @@ struct smc_llc_loss {
  * @rmb:	the RMB that is being confirmed [work]
  * @rkey_link:	link over which the peer was asked to confirm @rmb, or to forget RMBs [work]
  * @rkey_uid:	smc_link.uid of @rkey_link [work]
+ * @rkey_doubt:	an answer that was taken for a late one may have been the one that is awaited [work]
  * @rkey:	RKey of @rmb on @rkey_link [work]
  * @rkey_again:	jiffies until which the peer has put us off; 0 if it has not
  * @rkeys_late:	for each link, number of answers that may still arrive to requests that are
@@ -151,6 +152,7 @@ struct smc_llc {
 	struct smc_rmb		*rmb;
 	struct smc_link		*rkey_link;
 	u32			rkey_uid;
+	bool			rkey_doubt;
 	u32			rkey;
 	unsigned long		rkey_again;
 	unsigned int		rkeys_late[SMC_LGR_LINKS];

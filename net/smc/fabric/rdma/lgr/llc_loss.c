@@ -129,10 +129,11 @@ static void tell(struct smc_lgr *lgr, struct smc_link *over, const struct smc_ll
 static unsigned long tell_or_wait(struct smc_lgr *lgr, struct smc_llc_loss *loss)
 {
 	struct smc_link *over = told_over(lgr, loss);
+	unsigned long now = jiffies;
 	struct smc_llc_loss lost;
 
-	if (over && time_before(jiffies, loss->deadline))
-		return loss->deadline - jiffies;
+	if (over && time_before(now, loss->deadline))
+		return loss->deadline - now;
 	if (over) {
 		loss->unanswered++;
 		smc_llc_test_now(lgr, false);

@@ -208,6 +208,7 @@ void smc_llc_next_rkey(struct smc_lgr *lgr)
 	}
 	/* A link that is down has no region; treat that like a missing answer. */
 	llc->rmb->unanswered++;
+	llc->rkey_doubt = false;
 	if (!rc)
 		smc_llc_send_or_down(link, &m);
 	llc->rkey = m.confirm_rkey.rkey;
@@ -246,11 +247,14 @@ unsigned long smc_llc_rkey_delay(struct smc_llc *llc)
  */
 bool smc_llc_is_late_rkey(struct smc_lgr *lgr, const struct smc_link *link)
 {
-	unsigned int *late = &lgr->llc.rkeys_late[smc_lgr_link_index(lgr, link)];
+	struct smc_llc *llc = &lgr->llc;
+	unsigned int *late = &llc->rkeys_late[smc_lgr_link_index(lgr, link)];
 
 	if (!*late)
 		return false;
 	--*late;
+	if (link == llc->rkey_link)
+		llc->rkey_doubt = true;
 	return true;
 }
 

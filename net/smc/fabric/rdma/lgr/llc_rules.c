@@ -159,28 +159,42 @@ static void reset_first_contact(struct smc_lgr *lgr)
 
 static void add_link_unanswered(struct smc_lgr *lgr)
 {
+	enum smc_lgr_state state = READ_ONCE(lgr->state);
 	struct smc_link *over = lgr->llc.add_over;
 
-	if (READ_ONCE(lgr->state) == SMC_LGR_NEW) {
+	if (state == SMC_LGR_NEW) {
 		reset_first_contact(lgr);
 		return;
 	}
+	/* Something else ends the group. If the link was only offered, @over is NULL. */
+	if (state == SMC_LGR_ENDING)
+		return;
 	smc_llc_add_failed(lgr);
 	smc_link_down(over, SMC_LLC_DEL_LOST_PATH);
 }
 
-/* Treat as a failure of the link over which the peer was asked. */
+/*
+ * Treat as a failure of the link over which the peer was asked. But what we took for the late
+ * answer to an interrupted request may have been the answer to this one: other implementations
+ * drop a request that arrives during another exchange. Then ask once more.
+ */
+static void rkey_unanswered(struct smc_llc *llc)
+{
+	if (!llc->rkey_doubt)
+		smc_link_down(llc->rkey_link, SMC_LLC_DEL_LOST_PATH);
+}
+
 static void rkey_link_failed(struct smc_lgr *lgr)
 {
 	/* If another link is left, the peer is asked again over that one. */
 	smc_llc_rkey_put_off(lgr);
-	smc_link_down(lgr->llc.rkey_link, SMC_LLC_DEL_LOST_PATH);
+	rkey_unanswered(&lgr->llc);
 }
 
 static void unused_link_failed(struct smc_lgr *lgr)
 {
 	smc_llc_unused_put_off(lgr);
-	smc_link_down(lgr->llc.rkey_link, SMC_LLC_DEL_LOST_PATH);
+	rkey_unanswered(&lgr->llc);
 }
 
 /*
@@ -238,12 +252,12 @@ unsigned long smc_llc_left(struct smc_lgr *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 	const struct llc_timeout *t = &llc_timeouts[llc->wait];
-	unsigned long deadline = llc->since + t->time * patience();
+	unsigned long deadline = llc->since + t->time * patience(), now = jiffies;
 
 	if (!t->time)
 		return 0;
-	if (time_before(jiffies, deadline))
-		return deadline - jiffies;
+	if (time_before(now, deadline))
+		return deadline - now;
 	llc->wait = SMC_LLC_IDLE;
 	t->pop(lgr);
 	return 0;

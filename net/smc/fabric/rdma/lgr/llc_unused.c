@@ -98,6 +98,7 @@ void smc_llc_next_unused(struct smc_lgr *lgr)
 		return;
 	llc->rkey_link = link;
 	llc->rkey_uid = link->uid;
+	llc->rkey_doubt = false;
 	smc_llc_send_or_down(link, &m);
 	smc_llc_await(lgr, SMC_LLC_W_DELETE_RKEY_RSP);
 }

@@ -25,7 +25,7 @@ static bool memory_coherent(const struct sg_table *sgt, struct ib_device *ibdev)
 	if (ib_uses_virt_dma(ibdev))
 		return true;
 	for_each_sgtable_dma_sg(sgt, sg, i)
-		if (dma_need_sync(ibdev->dma_device, sg_dma_address(sg)))
+		if (smc_compat_need_sync(ibdev->dma_device, sgt, sg))
 			return false;
 	return true;
 }

@@ -68,8 +68,11 @@ struct smc_link *smc_lgr_make_link(struct smc_lgr *lgr, const struct smc_rdma_pa
 	WRITE_ONCE(lgr->llc.add_link, link);
 	mutex_lock(&lgr->setup_lock);
 	rc = __make_link(lgr, link, number);
-	if (rc)
+	if (rc) {
+		/* The peer has not heard of this link, or will be refused. */
+		link->peer_knows = true;
 		smc_link_failed(link);
+	}
 	mutex_unlock(&lgr->setup_lock);
 	if (!rc)
 		return link;

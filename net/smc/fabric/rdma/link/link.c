@@ -448,6 +448,8 @@ bool smc_link_drain(struct smc_link *link, unsigned long until)
 	link->tx_ready = false;
 	link->state = SMC_LINK_DOWN;
 	spin_unlock_bh(&link->tx_lock);
+	/* It may be calling the owner, who may go when the link has been drained. */
+	cancel_work_sync(&link->event_work);
 	if (link->qp)
 		flushed = smc_queues_drain(link, until);
 	link->flushed = flushed;

@@ -197,7 +197,7 @@ struct smc_link_msg {
  * @lost:	the link is down because a message could not be sent or received
  * @down_reason: SMC_LLC_DEL_* of the first smc_link_down()
  * @confirmed:	the link has been active
- * @peer_knows:	the peer has announced that the link is down
+ * @peer_knows:	the peer has announced that the link is down, or has never heard of it
  * @drained:	smc_link_drain() is done with the link
  * @flushed:	result of smc_link_drain()
  * @tx_down:	value of @tx_tail when the link went down

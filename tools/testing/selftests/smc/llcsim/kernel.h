@@ -386,7 +386,7 @@ struct sg_table {
 #define vmalloc_to_page(p)	((struct page *)(p))
 #define virt_to_page(p)		((struct page *)(p))
 #define ib_uses_virt_dma(dev)	true
-#define dma_need_sync(dev, a)	false
+#define smc_compat_need_sync(dev, sgt, sg)	false
 #define sg_dma_address(sg)	0
 #define for_each_sgtable_dma_sg(sgt, sg, i) \
 	for ((i) = 0, (sg) = (sgt)->sgl; (i) < (unsigned int)(sgt)->nents; (i)++)

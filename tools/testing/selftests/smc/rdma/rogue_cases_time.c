@@ -194,6 +194,24 @@ static void silent(enum role role, enum flavour flavour, enum stage stage, const
 	wait_for(conn_begin(role, flavour, stage, NULL), RESET, what);
 }
 
+/*
+ * The time for the handshake, 13 s, ends in the same tick as that for ADD LINK, so the group ends
+ * while its engine handles the timeout. The ADD LINK only offers what the victim does not have.
+ */
+static void ends_together(unsigned int ms)
+{
+	long old = set_timeout_ms(slow(13000));
+	struct conn *c = conn_begin(CLIENT, V20, AT_CLC, NULL);
+	struct smc_llc_msg m;
+
+	set_timeout_ms(old);
+	usleep(slow(ms) * 1000);
+	clc_confirm(c, NULL);
+	if (!llc_expect(c->l, SMC_LLC_CONFIRM_LINK, false, &m) || !llc_confirm(c->l))
+		give_up("%s", why);
+	wait_for(c, RESET, "ADD LINK is not answered until the handshake ends");
+}
+
 static void no_delete_reply(void)
 {
 	struct conn *c = conn_begin(CLIENT, V20, AT_ADD_LINK, NULL);
@@ -304,6 +322,8 @@ void cases_time(void)
 	START(silent(CLIENT, V21, AT_LINK, "CONFIRM LINK is not answered"));
 	START(silent(SERVER, V20, AT_ADD_LINK, "ADD LINK does not arrive"));
 	START(silent(CLIENT, V20, AT_ADD_LINK, "ADD LINK is not answered"));
+	for (unsigned int ms = 3700; ms <= 4300; ms += 200)
+		START(ends_together(ms));
 	START(no_delete_reply());
 	START(rkey_silent(CLIENT, "CONFIRM RKEY of a server is not answered"));
 	START(rkey_silent(SERVER, "CONFIRM RKEY of a client is not answered"));
