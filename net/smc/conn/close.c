@@ -89,6 +89,23 @@ void smc_conn_established(struct smc_conn *c)
 	spin_unlock_bh(&c->state_lock);
 }
 
+/*
+ * Tell the peer that nothing follows what was written. As in TCP, the data of a send() that has
+ * begun precede the end, and a later send() fails: senders look at our flags under tx_lock.
+ */
+static void end_stream(struct smc_conn *c, enum smc_conn_event event)
+{
+	bool lost;
+
+	mutex_lock(&c->tx_lock);
+	lost = !smc_conn_publish_held(c);
+	smc_conn_own_event(c, event);
+	smc_conn_tx_unlock(c);
+	/* As with TCP, the call has succeeded before the reset arrives. */
+	if (unlikely(lost))
+		smc_conn_run_tx_timer(c);
+}
+
 /**
  * smc_conn_done() - shutdown(SHUT_WR): the peer will see the end of the stream
  * @c: the connection
@@ -97,8 +114,7 @@ void smc_conn_established(struct smc_conn *c)
  */
 void smc_conn_done(struct smc_conn *c)
 {
-	smc_conn_uncork(c);
-	smc_conn_own_event(c, SMC_EV_DONE);
+	end_stream(c, SMC_EV_DONE);
 }
 
 /**
@@ -109,8 +125,7 @@ void smc_conn_done(struct smc_conn *c)
  */
 void smc_conn_close(struct smc_conn *c)
 {
-	smc_conn_uncork(c);
-	smc_conn_own_event(c, SMC_EV_CLOSE);
+	end_stream(c, SMC_EV_CLOSE);
 }
 
 /**

@@ -425,6 +425,7 @@ void smc_wait_init(void);
 int smc_conn_sendmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 		     size_t len);
 void smc_conn_uncork(struct smc_conn *c);
+bool smc_conn_publish_held(struct smc_conn *c);
 void smc_conn_stop(struct smc_conn *c);
 void smc_conn_tx_timer(struct work_struct *work);
 int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,

@@ -85,10 +85,11 @@ struct smc_conn_ops {
 /* The number of bytes that have not arrived in the peer's memory, which TCP counts as not acked. */
 static inline u64 smc_conn_outq(struct smc_conn *c)
 {
-	/* Read this first, because both only grow. */
+	/* Read this first, as both only grow. Pairs with the release of tx_prod or sent_prod. */
 	u64 arrived = c->ops->arrived(c);
 
-	return smc_count_read_acquire(&c->tx_written) - arrived;
+	smp_rmb();
+	return smc_count_read(&c->tx_written) - arrived;
 }
 
 #endif

@@ -290,8 +290,12 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 
 	/* The usual sleep, without the lock; the code below detects concurrent readers. */
 	seq = smc_count_read(&c->rx_cons);
-	if (timeo && nothing_at(sk, c, seq) && !signal_pending(current))
+	if (timeo && nothing_at(sk, c, seq) && !signal_pending(current)) {
 		sleep_for_data(sk, c, seq, &timeo);
+		/* As TCP: a call for no bytes does not look why it was woken. */
+		if (unlikely(!len))
+			return 0;
+	}
 	mutex_lock(&c->rx_lock);
 	seq = c->rx_cons;
 	if (unlikely(flags & MSG_PEEK))

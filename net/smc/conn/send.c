@@ -23,12 +23,19 @@ static void publish_news(struct smc_conn *c)
 	c->ops->commit(c);
 }
 
-/* As publish_news(), but the last byte is urgent. */
-static void publish_urgent(struct sock *sk, struct smc_conn *c)
+/*
+ * As publish_news(), but the last byte is urgent. The caller has sent @sent bytes. If there are
+ * none, what is held back is an earlier call's, and stays so.
+ */
+static void publish_urgent(struct sock *sk, struct smc_conn *c, size_t sent)
 {
 	bool news = c->tx_prod != c->tx_written;
 
 	lockdep_assert_held(&c->tx_lock);
+	if (unlikely(!sent)) {
+		c->ops->urgent(c, SMC_URGENT_NOT_COMING);
+		return;
+	}
 	if (unlikely(c->tx_stamping))
 		smc_stamps_publish(c);
 	if (news) {
@@ -51,11 +58,14 @@ static void publish(struct smc_conn *c)
 		smc_stamps_published(c);
 }
 
-/*
- * Publish what has been held back. Returns false if there is such data, but the peer has closed in
- * good order: the data is lost.
+/**
+ * smc_conn_publish_held() - publish what has been held back
+ * @c: the connection
+ *
+ * Context: process, holds tx_lock.
+ * Return: false if there is such data, but the peer has closed in good order: the data is lost.
  */
-static bool publish_held(struct smc_conn *c)
+bool smc_conn_publish_held(struct smc_conn *c)
 {
 	lockdep_assert_held(&c->tx_lock);
 	if (c->stopped || c->tx_prod == c->tx_written)
@@ -138,8 +148,8 @@ static void finish_held(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	if (unlikely(flags & SMC_SEND_STAMPED) && sent && msg_data_left(msg))
 		finish_stamped(sk, c, msg);
 	if (flags & MSG_OOB)
-		publish_urgent(sk, c);
-	else if (c->tx_prod != c->tx_written)
+		publish_urgent(sk, c, sent);
+	if (c->tx_prod != c->tx_written)
 		smc_conn_start_tx_timer(c);
 }
 
@@ -150,7 +160,7 @@ static void publish_corked(struct smc_conn *c)
 
 	if (!smc_conn_trylock(&c->tx_lock, &c->tx_owed, SMC_OWED_CORK))
 		return;
-	lost = !publish_held(c);
+	lost = !smc_conn_publish_held(c);
 	smc_conn_tx_unlock(c);
 	/* TCP would have sent the data now, and the peer would have answered with a reset. */
 	if (unlikely(lost) && !smc_conn_try_reset_tcp(c))
@@ -213,7 +223,7 @@ void smc_conn_uncork(struct smc_conn *c)
 	bool lost;
 
 	mutex_lock(&c->tx_lock);
-	lost = !publish_held(c);
+	lost = !smc_conn_publish_held(c);
 	smc_conn_tx_unlock(c);
 	/* As with TCP, the call has succeeded before the reset arrives. */
 	if (unlikely(lost))

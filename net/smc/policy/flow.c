@@ -98,6 +98,32 @@ bool smc_flow_destination(const struct sock *sk, const struct sockaddr_unsized *
 }
 
 /**
+ * smc_mapped_destination() - will an IPv6 socket connect over IPv4?
+ * @sk: the socket, before it connects
+ * @addr: the destination
+ * @len: length of @addr
+ * @daddr: receives the IPv4 address
+ *
+ * For a socket that is bound to an IPv4-mapped address, :: means ::ffff:127.0.0.1.
+ *
+ * Return: true if so.
+ */
+bool smc_mapped_destination(const struct sock *sk, const struct sockaddr_unsized *addr, int len,
+			    __be32 *daddr)
+{
+	const struct in6_addr *to = &((const struct sockaddr_in6 *)addr)->sin6_addr;
+
+	if (sk->sk_family != AF_INET6 || len < SIN6_LEN_RFC2133 || addr->sa_family != AF_INET6)
+		return false;
+	if (ipv6_addr_v4mapped(to)) {
+		*daddr = to->s6_addr32[3];
+		return true;
+	}
+	*daddr = htonl(INADDR_LOOPBACK);
+	return ipv6_addr_any(to) && ipv6_addr_v4mapped(&sk->sk_v6_rcv_saddr);
+}
+
+/**
  * smc_flow_to_mapped() - describe an IPv6 socket's connection over IPv4
  * @sk: the socket, before it connects
  * @addr: the destination
@@ -107,7 +133,7 @@ bool smc_flow_destination(const struct sock *sk, const struct sockaddr_unsized *
  * TCP does not call us when it has chosen the local end of such a connection. The address is
  * therefore taken from the route; the port is unknown unless the socket is bound.
  *
- * Return: true if @addr is IPv4-mapped and there is a route.
+ * Return: true if the connection will be over IPv4 and there is a route.
  */
 bool smc_flow_to_mapped(const struct sock *sk, const struct sockaddr_unsized *addr, int len,
 			struct smc_flow *flow)
@@ -115,16 +141,16 @@ bool smc_flow_to_mapped(const struct sock *sk, const struct sockaddr_unsized *ad
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
 	struct flowi4 fl4;
 	struct rtable *rt;
+	__be32 daddr;
 
-	if (sk->sk_family != AF_INET6 || len < SIN6_LEN_RFC2133 ||
-	    addr->sa_family != AF_INET6 || !ipv6_addr_v4mapped(&sin6->sin6_addr))
+	if (!smc_mapped_destination(sk, addr, len, &daddr))
 		return false;
 	flowi4_init_output(&fl4, sk->sk_bound_dev_if, sk->sk_mark,
 			   RT_TOS(READ_ONCE(inet_sk(sk)->tos)),
 			   sock_flag(sk, SOCK_LOCALROUTE) ? RT_SCOPE_LINK :
 							    RT_SCOPE_UNIVERSE,
 			   IPPROTO_TCP, inet_sk_flowi_flags(sk),
-			   sin6->sin6_addr.s6_addr32[3], inet_sk(sk)->inet_saddr,
+			   daddr, inet_sk(sk)->inet_saddr,
 			   sin6->sin6_port, inet_sk(sk)->inet_sport, sk->sk_uid);
 	rt = __ip_route_output_key(sock_net(sk), &fl4);
 	if (IS_ERR(rt))

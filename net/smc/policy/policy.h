@@ -48,6 +48,8 @@ void smc_flow_of_sock(const struct sock *sk, struct smc_flow *flow, bool in);
 void smc_flow_of_syn(const struct sk_buff *syn, struct smc_flow *flow);
 bool smc_flow_destination(const struct sock *sk, const struct sockaddr_unsized *addr, int len,
 			  struct smc_ip *ip, u16 *port);
+bool smc_mapped_destination(const struct sock *sk, const struct sockaddr_unsized *addr, int len,
+			    __be32 *daddr);
 bool smc_flow_to_mapped(const struct sock *sk, const struct sockaddr_unsized *addr, int len,
 			struct smc_flow *flow);
 

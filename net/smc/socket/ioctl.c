@@ -29,7 +29,9 @@ static int conn_count(struct sock *sk, struct smc_conn *c, unsigned int cmd)
 			c->ops->request_update(c);
 		break;
 	case SIOCOUTQNSD:
-		n = smc_count_read(&c->tx_written) - smc_count_read(&c->tx_prod);
+		/* Read this first, as smc_conn_outq() does. */
+		n = smc_count_read_acquire(&c->tx_prod);
+		n = smc_count_read(&c->tx_written) - n;
 		break;
 	case SIOCATMARK:
 		n = smc_urgent_at_mark(c);

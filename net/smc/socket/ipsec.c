@@ -8,6 +8,7 @@
 #include <net/ipv6.h>
 #include <net/route.h>
 #include <net/tcp.h>
+#include "../policy/policy.h"
 #include "ipsec.h"
 
 /**
@@ -151,16 +152,14 @@ bool smc_ipsec_syn(const struct sock *listener, struct sk_buff *syn)
  * be called. This check therefore comes before the source port is chosen, unless the socket is
  * bound.
  *
- * Return: true if @addr is IPv4-mapped and a policy covers the connection.
+ * Return: true if the connection will be over IPv4 and a policy covers it.
  */
 bool smc_ipsec_to_mapped(const struct sock *sk, const struct sockaddr_unsized *addr, int len)
 {
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
+	__be32 daddr;
 
-	if (sk->sk_family != AF_INET6 || len < SIN6_LEN_RFC2133 ||
-	    addr->sa_family != AF_INET6 || !ipv6_addr_v4mapped(&sin6->sin6_addr))
-		return false;
-	return covers_v4(sk, sk->sk_bound_dev_if, sk->sk_mark,
-			 sin6->sin6_addr.s6_addr32[3], inet_sk(sk)->inet_saddr,
+	return smc_mapped_destination(sk, addr, len, &daddr) &&
+	       covers_v4(sk, sk->sk_bound_dev_if, sk->sk_mark, daddr, inet_sk(sk)->inet_saddr,
 			 sin6->sin6_port, inet_sk(sk)->inet_sport);
 }

@@ -27,6 +27,9 @@ static int wait_negotiated(struct sock *sk, long timeo, u8 unless_shut)
 /*
  * MSG_ZEROCOPY: the data is copied nevertheless, and the completion, which reports the copy, can be
  * sent at once. io_uring passes a ubuf_info of its own.
+ *
+ * Only a call that has sent something gets a number, because tasks that send at the same time
+ * finish in any order. TCP orders them by the lock of the socket.
  */
 static int send_zerocopy(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 			 size_t len)
@@ -36,15 +39,22 @@ static int send_zerocopy(struct sock *sk, struct smc_conn *c, struct msghdr *msg
 
 	if (!len || msg->msg_ubuf || !sock_flag(sk, SOCK_ZEROCOPY))
 		return smc_conn_sendmsg(sk, c, msg, len);
+	lock_sock(sk);
 	uarg = msg_zerocopy_realloc(sk, len, NULL, false);
+	if (uarg)
+		atomic_dec(&sk->sk_zckey);
+	release_sock(sk);
 	if (!uarg)
 		return -ENOBUFS;
 	uarg_to_msgzc(uarg)->zerocopy = 0;
 	rc = smc_conn_sendmsg(sk, c, msg, len);
+	lock_sock(sk);
+	uarg_to_msgzc(uarg)->id = (u32)atomic_inc_return(&sk->sk_zckey) - 1;
 	if (rc > 0)
 		net_zcopy_put(uarg);
 	else
 		net_zcopy_put_abort(uarg, true);
+	release_sock(sk);
 	return rc;
 }
 

@@ -402,7 +402,8 @@ static int get_tcp_info(struct sock *sk, struct smc_conn *c, char __user *val,
 	tcp_get_info(sk, &info);
 	info.tcpi_state = state_shown(c, info.tcpi_state);
 	info.tcpi_bytes_acked = c->ops->arrived(c);
-	info.tcpi_bytes_sent = smc_count_read(&c->tx_prod);
+	/* Acquire: tx_written is read later. */
+	info.tcpi_bytes_sent = smc_count_read_acquire(&c->tx_prod);
 	/* As SIOCOUTQ does, for a program that waits until both are equal. */
 	if (info.tcpi_bytes_acked != info.tcpi_bytes_sent)
 		c->ops->request_update(c);

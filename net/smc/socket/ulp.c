@@ -80,6 +80,8 @@ static int __take_layer(struct socket *sock, char *name)
 		WRITE_ONCE(sk->sk_prot, &f->prot);
 	sk_set_socket(sk, sock);
 	if (!rc) {
+		/* As TCP has done to the stand-in. */
+		clear_bit(SOCK_SUPPORT_ZC, &sock->flags);
 		/* Kernel TLS does not know the options of SOL_SOCKET. */
 		smc_compat_own_options(sock, false);
 		smp_wmb();

@@ -87,6 +87,9 @@ static void hooks_ignore(struct request_sock *req)
 static bool hooks_requested(const struct sock *listener, const struct sock *child,
 			    const struct request_sock *req)
 {
+	/* It was a plain TCP listener's, whose SYN-ACK had no option, and migrates to this one. */
+	if (req->rsk_listener != listener)
+		return false;
 	return tcp_sk(child)->syn_smc;
 }
 

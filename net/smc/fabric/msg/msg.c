@@ -126,7 +126,7 @@ void smc_msg_said(struct smc_msg_conn *m, const struct smc_msg_news *news,
 	msg->conn_flags = news->conn_flags;
 	if (unlikely(news->prod_flags & SMC_CDC_URG_PRESENT))
 		smc_count_set(&m->urg_advertised, prod);
-	smc_count_set(&m->sent_prod, prod);
+	smc_count_set_release(&m->sent_prod, prod);
 	m->sent_cons = cons;
 	smc_count_set(&m->cons_advertised, cons);
 	m->sent_flags = news->conn_flags;

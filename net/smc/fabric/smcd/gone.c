@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What ends when an ISM device or a peer goes away. */
 #include <linux/export.h>
+#include <linux/wait_bit.h>
 #include "dev.h"
 #include "lgr.h"
 #include "vlan.h"
@@ -9,12 +10,16 @@
  * smc_ism_unregister() - remove a device and reset its connections
  * @dev: the device; the driver has to call smc_ism_put() afterwards
  *
+ * When this returns, the peers have been told: the last words of all connections have been written.
+ *
  * Context: process, may sleep, but does not wait for users or peers.
  */
 void smc_ism_unregister(struct smc_ism_dev *dev)
 {
 	smcd_dev_remove(dev);
 	smcd_lgrs_end_on(dev, NULL);
+	/* No group enters any more, and the work that ends one waits for nobody. */
+	wait_var_event(&dev->n_lgrs, !atomic_read(&dev->n_lgrs));
 	smcd_vlans_leave(dev);
 }
 EXPORT_SYMBOL_GPL(smc_ism_unregister);

@@ -213,7 +213,8 @@ static void end_work(struct work_struct *work)
 	smc_pools_shut(lgr->dmbs);
 	smc_pools_shut(lgr->rings);
 	smcd_vlan_release(lgr->dev, lgr->vlan);
-	atomic_dec(&lgr->dev->n_lgrs);
+	if (atomic_dec_and_test(&lgr->dev->n_lgrs))
+		wake_up_var(&lgr->dev->n_lgrs);
 	/* At zero the namespace may go; our reference to @lgrs keeps the counter valid. */
 	if (atomic_dec_and_test(&lgrs->n))
 		wake_up_var(&lgrs->n);

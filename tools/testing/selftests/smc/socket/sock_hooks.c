@@ -299,6 +299,41 @@ static void migrate_reuseport(void)
 	}
 }
 
+/* A request to a listener of plain TCP, which answered without the option, goes to another one. */
+static void migrate_request_server(void)
+{
+	struct addr a = loopback(0);
+	int l = shared_listener(IPPROTO_TCP, &a), other, fd;
+
+	set_tcp("migrate_req", 1);
+	/* Until there is data, no child comes of the request. */
+	X(set_int(l, IPPROTO_TCP, TCP_DEFER_ACCEPT, 10));
+	ctl_put(addr_port(&a));
+	barrier("connected");
+	other = shared_listener(is_smc() ? IPPROTO_SMC : IPPROTO_TCP, &a);
+	close(l);
+	barrier("closed");
+	fd = X(accept(other, NULL, NULL));
+	recv_bytes(fd, 0, 10, 10);
+	send_bytes(fd, 0, 10, 10);
+	CHECK(!is_smc() || smc_mode(fd) == MODE_TCP);
+	barrier("done");
+	set_tcp("migrate_req", 0);
+}
+
+static void migrate_request_client(void)
+{
+	struct addr a = loopback(ctl_get());
+	int fd = make_socket(0);
+
+	X(connect(fd, &a.sa, a.len));
+	barrier("connected");
+	barrier("closed");
+	send_bytes(fd, 0, 10, 10);
+	recv_bytes(fd, 0, 10, 10);
+	barrier("done");
+}
+
 /* ---- a program of the namespace decides which listener gets a SYN ---- */
 
 static void lookup_dropped_server(void)
@@ -405,6 +440,7 @@ const struct test_case hooks_cases[] = {
 	CASE(cgroup_rest, F_ROOT | F_HERE, "the other BPF programs of a cgroup"),
 	CASE(select_reuseport, F_ROOT | F_HERE, "a BPF program chooses among listeners"),
 	BOTH(migrate_reuseport, F_ROOT | F_HERE, "a closed listener's connections go to another one"),
+	CASE(migrate_request, F_ROOT | F_HERE, "a request goes from a TCP listener to another one"),
 	CASE(lookup_dropped, F_ROOT | F_HERE, "BPF_SK_LOOKUP drops a SYN"),
 	CASE(packets_seen, F_ROOT | F_HERE, "no packet has the data of an SMC connection"),
 	{ 0 }

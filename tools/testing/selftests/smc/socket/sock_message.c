@@ -310,6 +310,45 @@ static void zero_length_client(void)
 	barrier("done");
 }
 
+static void *recv_nothing(struct worker *w)
+{
+	char c;
+
+	w->ret = recv(w->fd, &c, 0, 0);
+	return NULL;
+}
+
+/* A recv() of no bytes that has waited returns 0, whatever has woken it. */
+static void zero_waits_server(void)
+{
+	static const char *const steps[] = { "signal", "reset" };
+	int fd = pair();
+	char c;
+
+	on_signal(SIGUSR1, 0);
+	for (int i = 0; i < 2; i++) {
+		struct worker w = { .run = recv_nothing, .fd = fd };
+
+		worker_start(&w);
+		await_blocked(getpid(), w.tid);
+		if (!i)
+			pthread_kill(w.thread, SIGUSR1);
+		barrier(steps[i]);
+		worker_join(&w);
+		rec("%s: recv %ld", steps[i], w.ret);
+	}
+	R(recv(fd, &c, 1, 0));
+}
+
+static void zero_waits_client(void)
+{
+	int fd = pair();
+
+	barrier("signal");
+	barrier("reset");
+	reset(fd);
+}
+
 /* Corked data still arrives, at the latest when the cork is removed. */
 static void cork_server(void)
 {
@@ -615,6 +654,7 @@ const struct test_case message_cases[] = {
 	CASE(trunc, 0, "MSG_TRUNC discards the bytes"),
 	CASE(dontwait, 0, "MSG_DONTWAIT and O_NONBLOCK"),
 	CASE(zero_length, 0, "send and receive with length zero"),
+	CASE(zero_waits, 0, "a receive with length zero waits, and is woken"),
 	CASE(cork, 0, "TCP_CORK, MSG_MORE, TCP_NODELAY"),
 	CASE(cork_holds, 0, "a corked byte is sent after a delay, without another call"),
 	CASE(cork_nodelay, F_ONE, "TCP_NODELAY sends what a cork has held back"),

@@ -2,6 +2,7 @@
 /* Urgent data: MSG_OOB, SO_OOBINLINE, SIOCATMARK, SIGURG, POLLPRI. */
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
 
@@ -567,6 +568,28 @@ static void urgent_many_client(void)
 	barrier("done");
 }
 
+/* A call that fails marks no byte of an earlier one, which a cork holds back. */
+static void urgent_fault_server(void)
+{
+	char buf[4];
+	int fd = pair();
+
+	R(recv(fd, buf, 3, MSG_WAITALL));
+	R(ask(fd, SIOCATMARK));
+	barrier("done");
+}
+
+static void urgent_fault_client(void)
+{
+	int fd = pair();
+
+	R(set_int(fd, IPPROTO_TCP, TCP_CORK, 1));
+	R(send(fd, "abc", 3, 0));
+	R(send(fd, (void *)16, 1, MSG_OOB));
+	R(set_int(fd, IPPROTO_TCP, TCP_CORK, 0));
+	barrier("done");
+}
+
 const struct test_case urgent_cases[] = {
 	CASE(urgent, 0, "MSG_OOB, SIOCATMARK, POLLPRI"),
 	{ "urgent_inline", urgent_inline_server, urgent_client, 0,
@@ -581,6 +604,7 @@ const struct test_case urgent_cases[] = {
 	CASE(urgent_growing, F_HERE, "an urgent byte with more behind it than the buffer holds"),
 	CASE(urgent_big, 0, "one urgent send of more than the buffers hold"),
 	CASE(urgent_splice, 0, "splice() of data with an urgent byte"),
+	CASE(urgent_fault, 0, "an urgent send that fails, behind corked data"),
 	CASE(urgent_end, 0, "an urgent byte at the end of the stream; invalid urgent sends"),
 	SOLO(urgent_states, 0, "urgent reads and writes on new and listening sockets"),
 	/* Between machines, each round may take a delayed acknowledgment of TCP. */

@@ -70,6 +70,57 @@ static void zerocopy_client(void)
 	barrier("done");
 }
 
+#define CALLS	200		/* of each thread */
+
+/* How many of CALLS calls succeed, some of which have no room. */
+static void *send_often(struct worker *w)
+{
+	static char buf[20000];
+
+	for (int i = 0; i < CALLS; i++)
+		w->ret += send(w->fd, buf, sizeof(buf), MSG_ZEROCOPY | MSG_DONTWAIT) > 0;
+	return NULL;
+}
+
+static void zerocopy_threads_server(void)
+{
+	char buf[5000];
+	int fd = pair();
+
+	while (X(recv(fd, buf, sizeof(buf), 0)))
+		;
+	barrier("done");
+}
+
+/* Calls that succeed at the same time have a number each. */
+static void zerocopy_threads_client(void)
+{
+	struct worker w[2] = { { .run = send_often, .fd = pair() } };
+	unsigned char told[2 * CALLS] = { 0 };
+	int fd = w[0].fd, calls;
+
+	w[1] = w[0];
+	X(set_int(fd, SOL_SOCKET, SO_ZEROCOPY, 1));
+	for (int i = 0; i < 2; i++)
+		worker_start(&w[i]);
+	for (int i = 0; i < 2; i++)
+		worker_join(&w[i]);
+	X(shutdown(fd, SHUT_WR));
+	calls = w[0].ret + w[1].ret;
+	for (int n = 0; n < calls; ) {
+		char control[256];
+		struct msghdr msg = { .msg_control = control, .msg_controllen = sizeof(control) };
+		struct sock_extended_err *err;
+
+		AWAIT(poll_mask(fd, 0) & POLLERR);
+		X(recvmsg(fd, &msg, MSG_ERRQUEUE));
+		err = (void *)CMSG_DATA(CMSG_FIRSTHDR(&msg));
+		for (unsigned int at = err->ee_info; at <= err->ee_data; at++, n++)
+			CHECK(at < (unsigned int)calls && !told[at]++);
+	}
+	barrier("done");
+}
+
 #define PIPED	200000
 
 /* From the socket into a pipe, duplicated by tee(), and back into the socket. */
@@ -211,6 +262,7 @@ static void peek_offset_client(void)
 
 const struct test_case zerocopy_cases[] = {
 	CASE(zerocopy, 0, "MSG_ZEROCOPY copies and reports completions"),
+	CASE(zerocopy_threads, 0, "each MSG_ZEROCOPY call of two threads has a number"),
 	CASE(pipes, 0, "splice(), tee() and vmsplice() with a socket"),
 	CASE(sendfile_changed, 0, "sendfile() of 3 MiB, then the file changes"),
 	CASE(peek_offset, 0, "MSG_PEEK with SO_PEEK_OFF"),
