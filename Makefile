@@ -56,7 +56,7 @@ help:
 ## make shell [KVER=] [VMS=2] [ISM=1]
 ##                                 a shell in a virtual machine with the module loaded, or in two that are linked
 ##                                 (ISM=1: they also share memory by ivshmem;
-##                                 UML=1: in User Mode Linux with KASAN, which boots in two seconds)
+##                                 UML=1: in User Mode Linux with KASAN, which boots in a second)
 ## make check [PARTS="host build"] all deterministic tests, in ten minutes: unit tests, builds, the suite under KASAN
 ##                                 in User Mode Linux, a round on Debian's 6.1 and 6.12
 ## make check-all                  everything else, which takes hours: the suite on Debian's kernels, programs, pairs
