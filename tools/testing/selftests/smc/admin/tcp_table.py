@@ -136,7 +136,7 @@ def reasons():
 
 HEAD = """.\\" SPDX-License-Identifier: GPL-2.0
 .\\" Written by tools/testing/selftests/smc/admin/tcp_table.py from surface/tcp_table.
-.TH SMC-TCP 7 2026-11-29 "smc" "SMC sockets"
+.TH SMC-TCP 7 2026-12-01 "smc" "SMC sockets"
 .ad l
 .nh
 .SH NAME
