@@ -20,7 +20,7 @@ void print_table(FILE *out, const struct records *records, const struct columns 
 void print_json(FILE *out, const struct records *records, const struct array *processes);
 
 /* summary.c */
-void print_summary(FILE *out, const struct records *records);
+void print_summary(FILE *out, const struct records *records, bool titles);
 void print_summary_json(FILE *out, const struct records *records);
 
 /* why.c */

@@ -132,6 +132,12 @@ static void check_options(const struct options *o)
 		usage_error("--why and -p cannot be combined");
 	if (o->why && o->watch)
 		usage_error("--why and --watch cannot be combined");
+	if (o->why && (o->columns.smcd || o->columns.smcr || o->listening))
+		usage_error("--why looks at all connections: it cannot be combined with -D, -R or -l");
+	if (o->columns.debug && (o->summary || (o->why && !o->json)))
+		usage_error("-s and --why have no columns: -d cannot be combined with -s, and with --why only as JSON");
+	if (o->summary && o->listening)
+		usage_error("-s counts listening sockets separately: -s and -l cannot be combined");
 	if (o->all && o->listening)
 		usage_error("-a and -l cannot be combined");
 	if (o->columns.smcd && o->columns.smcr)
@@ -176,7 +182,8 @@ static void parse_options(int argc, char **argv, struct options *o)
 		usage_error("--why takes one address; unexpected '%s'", argv[optind]);
 	socket_filter_parse(&o->filter, (const char *const *)argv + optind, argc - optind);
 	if (where && !parse_endpoint(where, &o->endpoint))
-		usage_error("that is not an address; write 10.0.0.1, 10.0.0.1:80, [fd00::1]:80 or :80");
+		usage_error("'%s' is not an address; write 10.0.0.1, 10.0.0.1:80, [fd00::1]:80 or :80",
+			    where);
 	check_options(o);
 }
 
@@ -234,8 +241,10 @@ static int show_records(struct options *o, struct records *records)
 	o->columns.processes = o->processes ? &processes : NULL;
 	if (o->why)
 		result = print_why(stdout, records, &o->endpoint, o->json);
+	else if (o->summary && o->json)
+		print_summary_json(stdout, records);
 	else if (o->summary)
-		(o->json ? print_summary_json : print_summary)(stdout, records);
+		print_summary(stdout, records, !o->columns.no_titles);
 	else if (o->json)
 		print_json(stdout, records, o->columns.processes);
 	else

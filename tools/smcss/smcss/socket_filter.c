@@ -24,7 +24,7 @@ struct term {
 	int family;			/* 0: any */
 	uint8_t address[16];
 	unsigned int bits;
-	char mode[8];
+	const char *mode;
 };
 
 struct words {
@@ -179,7 +179,7 @@ static void parse_address(struct term *term, const char *text)
 	split_address(room, &address, &bits, &port);
 	if (port)
 		parse_port(term, port);
-	if (!bits && (!*address || !strcmp(address, "*")))
+	if (!bits && ((!*address && port) || !strcmp(address, "*")))
 		return;
 	term->family = strchr(address, ':') ? AF_INET6 : AF_INET;
 	term->bits = term->family == AF_INET6 ? 128 : 32;
@@ -215,9 +215,12 @@ static struct term *parse_expression(struct words *words);
 
 static struct term *parse_condition(struct words *words)
 {
-	const char *word = next(words, "not, and, or, (");
 	struct term *term;
+	const char *word;
 
+	if (words->next == words->end)
+		usage_error("a condition is missing after '%s'", words->next[-1]);
+	word = *words->next++;
 	if (!strcmp(word, "not") || !strcmp(word, "!"))
 		return new_term(TERM_NOT, parse_condition(words), NULL);
 	if (!strcmp(word, "(")) {
@@ -239,7 +242,7 @@ static struct term *parse_condition(struct words *words)
 	} else if (!strcmp(word, "mode")) {
 		term = new_term(TERM_MODE, NULL, NULL);
 		term->compare = parse_compare(words);
-		snprintf(term->mode, sizeof(term->mode), "%s", next(words, word));
+		term->mode = next(words, word);
 		if (strcasecmp(term->mode, "tcp") && strcasecmp(term->mode, "smcd") &&
 		    strcasecmp(term->mode, "smcr"))
 			usage_error("'%s' is not a mode: use tcp, smcd or smcr", term->mode);

@@ -42,13 +42,14 @@ static void print_row(FILE *out, const char *name, size_t ipv4, size_t ipv6)
 	fprintf(out, "%-11s %8zu %8zu %8zu\n", name, ipv4 + ipv6, ipv4, ipv6);
 }
 
-void print_summary(FILE *out, const struct records *records)
+void print_summary(FILE *out, const struct records *records, bool titles)
 {
 	struct counts of[FAMILIES] = { };
 	const struct counts *a = &of[IPV4], *b = &of[IPV6];
 
 	count_all(of, records);
-	fprintf(out, "%-11s %8s %8s %8s\n", "SMC sockets", "Total", "IPv4", "IPv6");
+	if (titles)
+		fprintf(out, "%-11s %8s %8s %8s\n", "SMC sockets", "Total", "IPv4", "IPv6");
 	print_row(out, "all", a->total, b->total);
 	print_row(out, "SMC-D", a->smcd, b->smcd);
 	print_row(out, "SMC-R", a->smcr, b->smcr);

@@ -15,6 +15,7 @@ import difflib
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -197,6 +198,21 @@ def text_and_json(t, *argv, details=0):
     t.run(argv[0], "-j", *argv[1:])
 
 
+# What would otherwise be ignored, or taken for something else.
+MISUSED = """
+smcss --why -D
+smcss --why -R
+smcss --why -l
+smcss --why -d
+smcss -s -l
+smcss -s -d
+smcss not
+smcss ( sport 1 and
+smcss src []
+smcss mode smcdirect
+"""
+
+
 @scenario("host")
 def usage(t):
     """What the tools print without asking the kernel."""
@@ -220,7 +236,8 @@ def usage(t):
                  ("smc_pnet", "-a", "NET1", "-D", "rxe0", "-P", "3"),
                  ("smc_pnet", "-a", "NET1", "-I", "lo", "-P", "1"),
                  ("smc_chk",), ("smc_chk", "-t", "0", "host"), ("smc_chk", "-p", "80", "host"),
-                 ("smcat",), ("smcat", "-n", "10/8", "1"), ("smcat", "-b", "0", "1")):
+                 ("smcat",), ("smcat", "-n", "10/8", "1"), ("smcat", "-b", "0", "1"),
+                 *map(shlex.split, MISUSED.strip().splitlines())):
         t.run(*argv)
 
 
