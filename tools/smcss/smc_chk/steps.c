@@ -29,50 +29,88 @@ void check_step(struct check *check, enum check_step step, enum check_result res
 #define KERNEL_NO_OPTION	0x03010000	/* codes of the kernel's own module */
 #define KERNEL_PEER_DECLINED	0x05000000
 
-/* The step that fails for a reason. Unknown reasons count for the Proposal. */
-static enum check_step failed_step(const struct smc_diag_fallback *f)
+/* Codes of others: where they fail is known for a few only. */
+static enum check_step failed_step_of_other(uint32_t code)
 {
-	switch (f->reason) {
+	switch (code) {
+	case KERNEL_NO_OPTION:
+		return STEP_OPTION;
+	case KERNEL_PEER_DECLINED:
+		return STEP_ACCEPT;
+	}
+	return STEP_PROPOSAL;
+}
+
+/*
+ * The step at which a client fails for a reason of its own. A new reason has to be added here: the
+ * compiler warns of one that is missing.
+ */
+static enum check_step failed_step(enum smc_reason reason)
+{
+	switch (reason) {
 	case SMC_REASON_DISABLED:
 	case SMC_REASON_FILTERED:
+	case SMC_REASON_TOO_SHORT:
 	case SMC_REASON_IPSEC:
+	case SMC_REASON_CGROUP_BPF:
+	case SMC_REASON_NO_TCP_OPTION:
 	case SMC_REASON_FASTOPEN:
+	case SMC_REASON_ALREADY_CONNECTED:
+	case SMC_REASON_REUSED:
 	case SMC_REASON_SIGNED:
 	case SMC_REASON_PACKET_OPTION:
-	case SMC_REASON_CGROUP_BPF:
 	case SMC_REASON_KERNEL_USER:
 	case SMC_REASON_SELF_CONNECTED:
 	case SMC_REASON_BOTH_CLIENTS:
 	case SMC_REASON_SHUT_DOWN:
-	case SMC_REASON_ALREADY_CONNECTED:
+	case SMC_REASON_CONGESTED:
+	case SMC_REASON_SYN_COOKIE:
 	case SMC_REASON_PEER_NO_OPTION:
-	case KERNEL_NO_OPTION:
+	case SMC_REASON_AUTOCACHE:
 		return STEP_OPTION;
+	case SMC_REASON_NONE:
+	case SMC_REASON_NO_DEVICE:
+	case SMC_REASON_NO_MEMORY:
+	case SMC_REASON_INTERNAL:
+		return STEP_PROPOSAL;
+	case SMC_REASON_PREFIX_MISMATCH:
+	case SMC_REASON_WITHDRAWN:
+	case SMC_REASON_NO_BUFFER:
+	case SMC_REASON_MAX_CONNS:
 	case SMC_REASON_PEER_DECLINED:
 	case SMC_REASON_PEER_RELEASE:
 	case SMC_REASON_PEER_CLOSED:
-	case SMC_REASON_WITHDRAWN:
-	case KERNEL_PEER_DECLINED:
+	case SMC_REASON_NO_COMMON_MODE:
+	case SMC_REASON_NO_COMMON_EID:
+	case SMC_REASON_NO_COMMON_DEVICE:
+	case SMC_REASON_TIMEOUT:
+	case SMC_REASON_PROTOCOL:
+	case SMC_REASON_OUT_OF_SYNC:
+	case SMC_REASON_UNKNOWN_ENUM:
+	case SMC_REASON_BAD_CONFIRM:
+	case SMC_REASON_BAD_TOKEN:
 		return STEP_ACCEPT;
 	}
-	if (f->peer_diagnosis || f->reason >> 16 == 0x5c05 || f->reason >> 16 == 0x5c06)
-		return STEP_ACCEPT;
-	return STEP_PROPOSAL;
+	return failed_step_of_other(reason);
 }
 
+/* What fails the Proposal, such as a lack of devices, may have been found before the SYN. */
 static void passed_before(struct check *check, enum check_step failed)
 {
-	if (failed > STEP_OPTION)
+	if (failed == STEP_PROPOSAL)
+		check_step(check, STEP_OPTION, NOT_TRIED,
+			   "not known; this host may not have sent it");
+	if (failed > STEP_PROPOSAL) {
 		check_step(check, STEP_OPTION, PASSED, "both ends have the SMC option");
-	if (failed > STEP_PROPOSAL)
 		check_step(check, STEP_PROPOSAL, PASSED, "sent");
+	}
 }
 
 static void check_fallback(struct check *check, const struct record *r)
 {
 	const struct smc_diag_fallback *f = &r->fallback;
 	uint32_t code = f->peer_diagnosis ? f->peer_diagnosis : f->reason;
-	enum check_step failed = failed_step(f);
+	enum check_step failed = f->peer_diagnosis ? STEP_ACCEPT : failed_step(f->reason);
 	char room[REASON_ROOM];
 
 	check->has_fallback = true;

@@ -56,13 +56,60 @@ static void test_fallback(void)
 	check = tcp(0x03010000, 0);
 	yes("no option, kernel's own", check.steps[STEP_OPTION].result == FAILED);
 	check = tcp(SMC_REASON_NO_DEVICE, 0);
-	yes("nothing to propose", check.steps[STEP_OPTION].result == PASSED &&
-	    check.steps[STEP_PROPOSAL].result == FAILED);
+	yes("nothing to propose", check.steps[STEP_PROPOSAL].result == FAILED);
 	check = tcp(SMC_REASON_NO_COMMON_EID, 0);
 	yes("nothing in common", check.steps[STEP_ACCEPT].result == FAILED);
 	check = tcp(0x12345678, 0);
 	yes("code that nobody knows", check.steps[STEP_PROPOSAL].result == FAILED &&
 	    check.remedy[0]);
+}
+
+/* Where the option was not sent, nothing may claim that both ends have it. */
+static void test_option(void)
+{
+	static const uint32_t before_syn[] = {
+		SMC_REASON_DISABLED, SMC_REASON_FILTERED, SMC_REASON_TOO_SHORT, SMC_REASON_IPSEC,
+		SMC_REASON_CGROUP_BPF, SMC_REASON_NO_TCP_OPTION, SMC_REASON_FASTOPEN,
+		SMC_REASON_ALREADY_CONNECTED, SMC_REASON_REUSED, SMC_REASON_SIGNED,
+		SMC_REASON_PACKET_OPTION, SMC_REASON_KERNEL_USER, SMC_REASON_SELF_CONNECTED,
+		SMC_REASON_BOTH_CLIENTS, SMC_REASON_SHUT_DOWN, SMC_REASON_CONGESTED,
+		SMC_REASON_SYN_COOKIE, SMC_REASON_AUTOCACHE,
+	};
+	static const uint32_t perhaps_before_syn[] = {
+		SMC_REASON_NONE, SMC_REASON_NO_DEVICE, SMC_REASON_NO_MEMORY, SMC_REASON_INTERNAL,
+		0x12345678,
+	};
+	struct check check;
+	size_t i;
+
+	for (i = 0; i < sizeof(before_syn) / sizeof(*before_syn); i++) {
+		check = tcp(before_syn[i], 0);
+		if (check.steps[STEP_OPTION].result != FAILED)
+			break;
+	}
+	yes("what is found before the SYN fails the option",
+	    i == sizeof(before_syn) / sizeof(*before_syn));
+	for (i = 0; i < sizeof(perhaps_before_syn) / sizeof(*perhaps_before_syn); i++) {
+		check = tcp(perhaps_before_syn[i], 0);
+		if (check.steps[STEP_OPTION].result != NOT_TRIED ||
+		    check.steps[STEP_PROPOSAL].result != FAILED)
+			break;
+	}
+	yes("what may be found before the SYN claims nothing of the option",
+	    i == sizeof(perhaps_before_syn) / sizeof(*perhaps_before_syn));
+	check = tcp(SMC_REASON_NO_DEVICE, 0);
+	PRINTS("no device", check_print(out, &check),
+	       "Test with peer, which is 10.0.0.1:23\n"
+	       "  socket    ok    there\n"
+	       "  tcp       ok    connected\n"
+	       "  option    -     not known; this host may not have sent it\n"
+	       "  proposal  FAIL  no SMC device can serve this connection (0x03030000)\n"
+	       "  accept    -     not reached\n"
+	       "  link      -     not reached\n"
+	       "  data      -     not reached\n"
+	       "Failed, the connection is TCP\n"
+	       "Remedy: list the devices with 'smcd device' and 'smcr device'; an RDMA device must "
+	       "belong to the interface the route uses (PNETID)\n");
 }
 
 static void test_success(void)
@@ -242,6 +289,7 @@ static void test_networks(void)
 int main(void)
 {
 	test_fallback();
+	test_option();
 	test_success();
 	test_report();
 	test_many();
