@@ -112,7 +112,7 @@ int run_server(const char *text, bool ipv6)
 	int fd, one = 1, bound;
 
 	if (!read_number(text, 1, 65535, &port))
-		usage_error("'%s' is not a port", text);
+		usage_error("'%s' is not a port: 1 to 65535", text);
 	fd = smc_socket(ipv6 ? AF_INET6 : AF_INET, &how);
 	if (fd < 0)
 		return complain("no SMC socket: %s (as root: modprobe smc)", strerror(errno));

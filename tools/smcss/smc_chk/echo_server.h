@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#define SMC_CHK_PORT	"45901"		/* the port that smc-tools tries first, too */
+#define SMC_CHK_PORT	"45901"
 
 /* Maximum of connections; each takes a process on the server. */
 #define SMC_CHK_CONNECTIONS	64

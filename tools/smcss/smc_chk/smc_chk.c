@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +28,8 @@
 
 /* As in smcss --why: 3 means that the connection is TCP. */
 enum { EXIT_TCP = 3 };
+
+#define DEFAULT_TIMEOUT	10
 
 static const char usage_text[] =
 	"Usage: smc_chk [-6] [-e] [-t SECONDS] [-j] HOST[:PORT]\n"
@@ -48,20 +51,18 @@ static const char usage_text[] =
 	"Exit code 0: SMC, 1: no connection or no answer, 2: wrong usage, 3: the connection is TCP.\n";
 
 struct options {
-	const char *host;
+	char *host;
 	const char *port;
 	const char *interface;
 	bool server;
 	bool ipv6;
 	bool echo;
 	bool json;
-	unsigned int timeout;
+	double timeout;		/* seconds; 0: not given */
 };
 
 static void take_option(struct options *o, int option)
 {
-	unsigned long seconds;
-
 	switch (option) {
 	case 'C':
 		o->host = optarg;
@@ -85,9 +86,7 @@ static void take_option(struct options *o, int option)
 		o->echo = true;
 		break;
 	case 't':
-		if (!read_number(optarg, 1, 3600, &seconds))
-			usage_error("'%s' is not a number of seconds", optarg);
-		o->timeout = seconds;
+		o->timeout = parse_seconds(optarg);
 		break;
 	case 'j':
 		o->json = true;
@@ -121,15 +120,28 @@ static void split_port(struct options *o, char *text)
 	}
 }
 
-/* Service names are accepted. getaddrinfo() would take any number, modulo 65536. */
-static void check_port(const char *text)
+/*
+ * getaddrinfo() would take any number, modulo 65536. The name of a service is accepted, but not for
+ * a server, which takes the next number if a port is in use.
+ */
+static void check_port(const char *text, bool server)
 {
 	unsigned long port;
 
-	if (text[0] && text[strspn(text, "0123456789")])
+	if (!server && text[0] && text[strspn(text, "0123456789")])
 		return;
 	if (!read_number(text, 1, 65535, &port))
 		usage_error("'%s' is not a port: 1 to 65535", text);
+}
+
+static void check_options(const struct options *o)
+{
+	if (!!o->host + o->server + !!o->interface != 1)
+		usage_error("name a host, or use -S or -i INTERFACE");
+	if (o->server && (o->echo || o->json || o->timeout))
+		usage_error("a server reports nothing: -S cannot be combined with -e, -j or -t");
+	if (o->interface && (o->ipv6 || o->echo || o->port || o->timeout))
+		usage_error("-i connects to nobody: it cannot be combined with -6, -e, -p or -t");
 }
 
 static void parse_options(int argc, char **argv, struct options *o)
@@ -151,18 +163,21 @@ static void parse_options(int argc, char **argv, struct options *o)
 	};
 	int option;
 
-	*o = (struct options){ .timeout = 10 };
+	*o = (struct options){ };
 	while ((option = getopt_long(argc, argv, "C:p:i:S6et:jdN:hvV", names, NULL)) != -1)
 		take_option(o, option);
 	if (optind < argc && !o->host)
-		split_port(o, argv[optind++]);
+		o->host = argv[optind++];
 	if (optind < argc)
 		usage_error("unexpected argument '%s'", argv[optind]);
-	if (!!o->host + o->server + !!o->interface != 1)
-		usage_error("name a host, or use -S or -i INTERFACE");
+	check_options(o);
+	if (o->host)
+		split_port(o, o->host);
 	if (!o->port)
 		o->port = SMC_CHK_PORT;
-	check_port(o->port);
+	if (!o->timeout)
+		o->timeout = DEFAULT_TIMEOUT;
+	check_port(o->port, o->server);
 }
 
 /* ---- the steps ----------------------------------------------------------------- */
@@ -171,12 +186,17 @@ static void on_alarm(int number)
 {
 }
 
-static void limit_time(unsigned int seconds)
+/* 0: without a limit */
+static void limit_time(double seconds)
 {
 	struct sigaction action = { .sa_handler = on_alarm };	/* no SA_RESTART */
+	struct itimerval timer = { };
 
+	timer.it_value.tv_sec = seconds;
+	timer.it_value.tv_usec = (seconds - timer.it_value.tv_sec) * 1e6;
+	timer.it_interval = timer.it_value;	/* again, if the first came before the call */
 	sigaction(SIGALRM, &action, NULL);
-	alarm(seconds);
+	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 static struct addrinfo *resolve(const struct options *o, struct check *check)
@@ -221,22 +241,7 @@ static int make_socket(struct check *check, int family)
 	return -1;
 }
 
-static const char *connect_remedy(int error)
-{
-	switch (error) {
-	case ECONNREFUSED:
-		return "start a server on that port, for example 'smc_chk -S -p PORT'";
-	case EINTR:
-	case ETIMEDOUT:
-		return "no answer: check the address, the route and the firewalls";
-	case ENETUNREACH:
-	case EHOSTUNREACH:
-		return "there is no route to that host: check 'ip route get HOST'";
-	}
-	return "";
-}
-
-static bool try_connect(struct check *check, int fd, const struct addrinfo *to, unsigned int limit)
+static bool try_connect(struct check *check, int fd, const struct addrinfo *to, double limit)
 {
 	struct timespec begin, end;
 	int error;
@@ -244,7 +249,7 @@ static bool try_connect(struct check *check, int fd, const struct addrinfo *to, 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	limit_time(limit);
 	error = connect(fd, to->ai_addr, to->ai_addrlen) ? errno : 0;
-	alarm(0);
+	limit_time(0);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	if (error) {
 		check_step(check, STEP_TCP, FAILED, "%s", error == EINTR ?
@@ -356,7 +361,7 @@ static void check_data(struct check *check, int fd, const struct options *o)
 	sent = send(fd, text, sizeof(text), MSG_NOSIGNAL);
 	if (sent == (ssize_t)sizeof(text))
 		got = recv(fd, back, sizeof(back), MSG_WAITALL);
-	alarm(0);
+	limit_time(0);
 	if (got == (ssize_t)sizeof(text) && !memcmp(text, back, sizeof(text))) {
 		check_step(check, STEP_DATA, PASSED, "%zu bytes were sent and came back",
 			   sizeof(text));
@@ -367,7 +372,7 @@ static void check_data(struct check *check, int fd, const struct options *o)
 }
 
 /* Tries all addresses of a name in order, as programs do. Returns a connected socket, or -1. */
-static int try_all(struct check *check, const struct addrinfo *to, unsigned int limit)
+static int try_all(struct check *check, const struct addrinfo *to, double limit)
 {
 	for (; to; to = to->ai_next) {
 		int fd;

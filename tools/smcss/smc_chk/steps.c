@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -22,6 +23,30 @@ void check_step(struct check *check, enum check_step step, enum check_result res
 	va_start(args, format);
 	vsnprintf(check->steps[step].words, sizeof(check->steps[step].words), format, args);
 	va_end(args);
+}
+
+const char *connect_remedy(int error)
+{
+	switch (error) {
+	case ECONNREFUSED:
+		return "start a server on that port, for example 'smc_chk -S -p PORT'";
+	case ECONNRESET:
+		return "the server ended the connection at once: look at its log, it may not serve this host";
+	case EINTR:
+	case ETIMEDOUT:
+		return "no answer: check the address, the route and the firewalls";
+	case ENETUNREACH:
+	case EHOSTUNREACH:
+		return "there is no route to that host: check 'ip route get HOST'";
+	case EADDRNOTAVAIL:
+		return "this host has no address or no free port to connect from: check 'ip address'";
+	case EINVAL:
+		return "check the address; a link-local one requires the interface, as in fe80::1%eth0";
+	case EACCES:
+	case EPERM:
+		return "this host forbids the connection: check its firewall, security modules and BPF programs";
+	}
+	return "check the address, the route and the firewalls of this host";
 }
 
 /* ---- TCP: the step that failed ------------------------------------------------- */

@@ -34,6 +34,9 @@ struct check {
 void check_step(struct check *check, enum check_step step, enum check_result result,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* What to do if connect() fails with this errno. */
+const char *connect_remedy(int error);
+
 /* Sets the steps from STEP_OPTION to STEP_LINK according to the kernel's record of our socket. */
 void check_record(struct check *check, const struct record *r);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Unit test of smc_chk and smcat: their output for given observations. */
 #include <arpa/inet.h>
+#include <errno.h>
 
 #include <linux/smc_reason.h>
 
@@ -110,6 +111,20 @@ static void test_option(void)
 	       "Failed, the connection is TCP\n"
 	       "Remedy: list the devices with 'smcd device' and 'smcr device'; an RDMA device must "
 	       "belong to the interface the route uses (PNETID)\n");
+}
+
+static void test_remedies(void)
+{
+	static const int errors[] = {
+		ECONNREFUSED, ECONNRESET, EINTR, ETIMEDOUT, ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL,
+		EINVAL, EACCES, EPERM, ENOBUFS,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(errors) / sizeof(*errors) && *connect_remedy(errors[i]); i++)
+		;
+	yes("a remedy for each error of connect()", i == sizeof(errors) / sizeof(*errors));
+	yes("a link-local address", strstr(connect_remedy(EINVAL), "%eth0"));
 }
 
 static void test_success(void)
@@ -290,6 +305,7 @@ int main(void)
 {
 	test_fallback();
 	test_option();
+	test_remedies();
 	test_success();
 	test_report();
 	test_many();

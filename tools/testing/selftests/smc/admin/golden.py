@@ -210,6 +210,15 @@ smcss not
 smcss ( sport 1 and
 smcss src []
 smcss mode smcdirect
+smc_chk -C [fd00::1]:99999
+smc_chk -C host:99999 -p 80
+smc_chk -t 0.5 host:99999
+smc_chk -S -j
+smc_chk -S -e
+smc_chk -S -t 1
+smc_chk -S -p http
+smc_chk -i lo -6
+smc_chk -i lo -p 80
 """
 
 
