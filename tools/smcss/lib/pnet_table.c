@@ -15,15 +15,19 @@ static const struct field fields[] = {
 	{ }
 };
 
-bool pnetid_valid(const char *id)
+bool pnetid_parse(const char *text, char id[PNETID_ROOM])
 {
 	size_t i;
 
-	for (i = 0; id[i]; i++)
-		if (!((id[i] >= 'A' && id[i] <= 'Z') || (id[i] >= 'a' && id[i] <= 'z') ||
-		      (id[i] >= '0' && id[i] <= '9')))
+	for (i = 0; text[i]; i++) {
+		char c = text[i] >= 'a' && text[i] <= 'z' ? text[i] - 'a' + 'A' : text[i];
+
+		if (i == PNETID_ROOM - 1 || !((c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')))
 			return false;
-	return i > 0 && i <= 16;
+		id[i] = c;
+	}
+	id[i] = '\0';
+	return i > 0;
 }
 
 static void begin(void *pnets)

@@ -9,14 +9,20 @@
 
 #include "genl.h"
 
+#define PNETID_ROOM	(16 + 1)
+
 struct pnet {
-	char id[17];
+	char id[PNETID_ROOM];
 	char interface[64];	/* "" or "n/a": the entry names a device */
 	char device[64];
 	uint8_t port;
 };
 
-bool pnetid_valid(const char *id);
+/*
+ * Converts what a user has entered to capitals, as the kernel stores it. False: not a PNETID, which
+ * has 1 to 16 letters and digits.
+ */
+bool pnetid_parse(const char *text, char id[PNETID_ROOM]);
 
 /* Does this member of an entry name something? Modules use "" or "n/a" if not. */
 bool pnet_names(const char *text);

@@ -13,10 +13,10 @@
 #include <linux/smc.h>
 
 #include "array.h"
+#include "pnet_table.h"
 
 #define EID_ROOM	(SMC_MAX_EID_LEN + 1)
 #define HOST_ROOM	(SMC_MAX_HOSTNAME_LEN + 1)
-#define PNETID_ROOM	(16 + 1)
 #define GID_ROOM	40
 #define DEVICE_ROOM	64
 #define VERSION_ROOM	32

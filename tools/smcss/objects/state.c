@@ -184,9 +184,8 @@ static void parse_pnet(const char *const *words, size_t count, struct array *pne
 	unsigned long port = 1;
 	size_t i;
 
-	if (count < 3 || !(count % 2) || !pnetid_valid(words[0]))
+	if (count < 3 || !(count % 2) || !pnetid_parse(words[0], p->id))
 		usage_error("an entry looks like: pnetid NET1 interface eth0, or device rxe0 port 1");
-	strcpy(p->id, words[0]);
 	for (i = 1; i < count; i += 2) {
 		if (!strcmp(words[i], "interface"))
 			parse_name(p->interface, sizeof(p->interface), words[i + 1]);
@@ -261,12 +260,13 @@ static size_t split(char *line, const char *words[MAX_LINE_WORDS])
 	return count;
 }
 
-void state_parse(FILE *in, const char *name, struct state *s)
+int state_parse(FILE *in, const char *name, struct state *s)
 {
 	const char *words[MAX_LINE_WORDS];
 	unsigned int number = 0;
 	char *line = NULL;
 	size_t room = 0, count;
+	int error;
 
 	while (getline(&line, &room, in) >= 0) {
 		complain_about(name, ++number);
@@ -274,8 +274,13 @@ void state_parse(FILE *in, const char *name, struct state *s)
 		if (count)
 			parse_line(words, count, s);
 	}
+	error = errno;
 	complain_about(NULL, 0);
 	free(line);
 	if (ferror(in))
-		usage_error("cannot read %s", name);
+		return complain("cannot read %s: %s", name, strerror(error));
+	if (!number)
+		return complain("%s is empty, so nothing has changed; to remove everything, write a comment: #",
+				name);
+	return 0;
 }

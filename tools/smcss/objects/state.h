@@ -43,8 +43,11 @@ int state_read(const struct state_genl *genl, struct state *state);
 
 void state_print(FILE *out, const struct state *state);
 
-/* Parses the output of state_print(). Ends the program on a usage error. */
-void state_parse(FILE *in, const char *name, struct state *state);
+/*
+ * Parses the output of state_print(). Ends the program on a usage error. Returns an exit code,
+ * after printing a message on failure.
+ */
+int state_parse(FILE *in, const char *name, struct state *state);
 
 /*
  * Applies a state: all tables, and the settings that it names. After a failure everything is

@@ -90,21 +90,63 @@ static bool has_eid(const struct array *eids, const char *text)
 	return false;
 }
 
-/* Adds or removes, by @command, the EIDs of the first list that the second one lacks. */
-static int change_eids(const struct change *c, uint8_t command, const struct array *eids,
-		       const struct array *others)
+static int add_eid(const struct change *c, const char *eid)
 {
-	const char *what = command == SMC_NETLINK_ADD_UEID ? "cannot add EID" :
-							     "cannot remove EID";
+	return failed(c->genl->smc, ueid_change(c->genl->smc, SMC_NETLINK_ADD_UEID, eid),
+		      "cannot add EID", eid);
+}
+
+static int remove_eid(const struct change *c, const char *eid)
+{
+	return failed(c->genl->smc, ueid_change(c->genl->smc, SMC_NETLINK_REMOVE_UEID, eid),
+		      "cannot remove EID", eid);
+}
+
+/* EID number @i of the first list if the second one lacks it, otherwise NULL. */
+static const char *lacks(const struct array *eids, size_t i, const struct array *others)
+{
+	const char *text = ((const struct eid *)array_item(eids, i))->text;
+
+	return has_eid(others, text) ? NULL : text;
+}
+
+/* An old EID that has to stay until a new one is there; NULL if there is none. */
+static const char *last_eid(const struct array *now, const struct array *wanted)
+{
+	const char *last = NULL;
+	size_t i;
+
+	for (i = 0; wanted->count && i < now->count; i++) {
+		last = lacks(now, i, wanted);
+		if (!last)
+			return NULL;
+	}
+	return last;
+}
+
+/*
+ * Without an EID, connections would be TCP: an old one stays until the first new one is there. They
+ * are removed before others are added, because there may be no room.
+ */
+static int change_ueids(const struct change *c)
+{
+	const struct array *now = &c->now->eids, *wanted = &c->wanted->eids;
+	const char *last = last_eid(now, wanted), *eid;
 	int error = 0;
 	size_t i;
 
-	for (i = 0; !error && i < eids->count; i++) {
-		const char *text = ((const struct eid *)array_item(eids, i))->text;
-
-		if (!has_eid(others, text))
-			error = failed(c->genl->smc, ueid_change(c->genl->smc, command, text), what,
-				       text);
+	for (i = 0; !error && i < now->count; i++) {
+		eid = lacks(now, i, wanted);
+		if (eid && eid != last)
+			error = remove_eid(c, eid);
+	}
+	for (i = 0; !error && i < wanted->count; i++) {
+		eid = lacks(wanted, i, now);
+		if (eid)
+			error = add_eid(c, eid);
+		if (!error && last)
+			error = remove_eid(c, last);
+		last = NULL;
 	}
 	return error;
 }
@@ -116,19 +158,21 @@ static int set_seid(const struct change *c, bool enabled)
 		      "cannot switch the system EID to", enabled ? "enabled" : "disabled");
 }
 
-/* There must always be an EID. So the system EID is enabled during the change. */
+/*
+ * The system EID is enabled only if it is wanted: otherwise connections across namespaces would be
+ * SMC meanwhile. The kernel's own module may enable it when the last user EID is removed.
+ */
 static int change_all_eids(const struct change *c)
 {
 	bool wanted = c->wanted->has_seid ? c->wanted->seid : c->now->seid;
+	bool maybe = c->now->seid || (c->now->eids.count && !c->wanted->eids.count);
 	int error = 0;
 
-	if (c->now->has_seid && !c->now->seid)
+	if (c->now->has_seid && wanted && !c->now->seid)
 		error = set_seid(c, true);
 	if (!error)
-		error = change_eids(c, SMC_NETLINK_REMOVE_UEID, &c->now->eids, &c->wanted->eids);
-	if (!error)
-		error = change_eids(c, SMC_NETLINK_ADD_UEID, &c->wanted->eids, &c->now->eids);
-	if (!error && !wanted && c->now->has_seid)
+		error = change_ueids(c);
+	if (!error && c->now->has_seid && !wanted && maybe)
 		error = set_seid(c, false);
 	return error;
 }

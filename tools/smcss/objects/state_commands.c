@@ -94,21 +94,22 @@ static int restore(struct genl *genl, const struct request *r)
 	if (!in)
 		return complain("cannot read %s: %s", name, strerror(errno));
 	state_init(&state);
-	state_parse(in, name ? name : "standard input", &state);
+	status = state_parse(in, name ? name : "standard input", &state);
 	if (name)
 		fclose(in);
-	status = with_pnet(genl, &state, apply);
+	if (!status)
+		status = with_pnet(genl, &state, apply);
 	state_free(&state);
 	return status;
 }
 
 /* The next word is a file name, whatever it is, so the command's name must match no word. */
 const struct command save_commands[] = {
-	{ "\n", save, TAKES_WORDS, true },
+	{ "\n", save, TAKES_WORDS, CHANGES },
 	{ }
 };
 
 const struct command restore_commands[] = {
-	{ "\n", restore, TAKES_WORDS, true },
+	{ "\n", restore, TAKES_WORDS, CHANGES },
 	{ }
 };

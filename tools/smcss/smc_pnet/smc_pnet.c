@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* smc_pnet: edit the table of interfaces and devices that share a physical network. */
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <net/if.h>
@@ -46,13 +45,8 @@ struct options {
 
 static void take_id(struct options *o, const char *id)
 {
-	size_t i;
-
-	if (!pnetid_valid(id))
+	if (!pnetid_parse(id, o->pnet.id))
 		usage_error("'%s' is not a PNETID: 1 to 16 letters and digits", id);
-	/* the kernel's own module converts to upper case only when it adds an entry */
-	for (i = 0; id[i]; i++)
-		o->pnet.id[i] = toupper((unsigned char)id[i]);
 }
 
 static void take_action(struct options *o, char action, const char *id)

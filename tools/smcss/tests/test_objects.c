@@ -427,6 +427,7 @@ static void test_pnet(void)
 {
 	struct array pnets = ARRAY_OF(struct pnet);
 	struct pnet *p = array_add(&pnets);
+	char id[PNETID_ROOM];
 
 	/* what the kernel sends for an interface and for a device */
 	*p = (struct pnet){ "PNET1", "eth1", "n/a", 255 };
@@ -441,9 +442,10 @@ static void test_pnet(void)
 	       "  {\"pnetid\": \"PNET2\", \"device\": \"rxe0\", \"port\": 1}\n"
 	       "]}\n");
 	array_free(&pnets);
-	yes("PNETID", pnetid_valid("NET1") && pnetid_valid("net1"));
-	yes("no PNETID", !pnetid_valid("") && !pnetid_valid("NET 1") && !pnetid_valid("NET-1") &&
-	    !pnetid_valid("ABCDEFGHIJKLMNOPQ"));
+	yes("PNETID", pnetid_parse("NET1", id) && pnetid_parse("nEt1", id) && !strcmp(id, "NET1"));
+	yes("long PNETID", pnetid_parse("abcdefghijklmnop", id) && !strcmp(id, "ABCDEFGHIJKLMNOP"));
+	yes("no PNETID", !pnetid_parse("", id) && !pnetid_parse("NET 1", id) &&
+	    !pnetid_parse("NET-1", id) && !pnetid_parse("ABCDEFGHIJKLMNOPQ", id));
 }
 
 /* ---- statistics ---------------------------------------------------------------- */
