@@ -37,8 +37,21 @@ static int write_state(FILE *out, const struct state *state)
 	return fflush(out) || fsync(fileno(out)) ? errno : 0;
 }
 
-/* Replaces the file atomically: a reader sees either the old one or the new one. */
-static int replace_file(const char *name, const struct state *state)
+/* The old file keeps its mode and, if root replaces it, its owner. */
+static int set_access(int fd, const struct stat *old)
+{
+	if (!old)
+		return fchmod(fd, 0644);
+	if (fchown(fd, old->st_uid, old->st_gid) && errno != EPERM)
+		return -1;
+	return fchmod(fd, old->st_mode & 0777);
+}
+
+/*
+ * Replaces the file atomically: a reader sees either the old one or the new one. @old: the status
+ * of the old one, or NULL.
+ */
+static int replace_file(const char *name, const struct stat *old, const struct state *state)
 {
 	char *beside;
 	FILE *out = NULL;
@@ -49,7 +62,7 @@ static int replace_file(const char *name, const struct state *state)
 	fd = mkstemp(beside);
 	if (fd >= 0)
 		out = fdopen(fd, "w");
-	error = !out || fchmod(fd, 0644) ? errno : write_state(out, state);
+	error = !out || set_access(fd, old) ? errno : write_state(out, state);
 	if (out && fclose(out) && !error)
 		error = errno;
 	if (!error && rename(beside, name))
@@ -57,6 +70,37 @@ static int replace_file(const char *name, const struct state *state)
 	if (error && fd >= 0)
 		unlink(beside);
 	free(beside);
+	return error;
+}
+
+/* Writes to a device, a pipe, or the target of a dangling link, none of which may be replaced. */
+static int write_there(const char *name, const struct state *state)
+{
+	FILE *out = fopen(name, "w");
+	int error;
+
+	if (!out)
+		return errno;
+	state_print(out, state);
+	error = ferror(out) ? errno : 0;
+	return fclose(out) ? errno : error;
+}
+
+/* Symbolic links are followed, so that they stay what they are. */
+static int write_file(const char *name, const struct state *state)
+{
+	struct stat old;
+	char *path;
+	int error;
+
+	if (lstat(name, &old))
+		return errno == ENOENT ? replace_file(name, NULL, state) : errno;
+	path = realpath(name, NULL);
+	if (path && !stat(path, &old) && S_ISREG(old.st_mode))
+		error = replace_file(path, &old, state);
+	else
+		error = write_there(name, state);
+	free(path);
 	return error;
 }
 
@@ -69,7 +113,7 @@ static int save(struct genl *genl, const struct request *r)
 	state_init(&state);
 	status = with_pnet(genl, &state, state_read);
 	if (!status && name) {
-		error = replace_file(name, &state);
+		error = write_file(name, &state);
 		if (error)
 			status = complain("cannot write %s: %s", name, strerror(error));
 	} else if (!status) {
