@@ -17,13 +17,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "convert_program.h"
 #include "convert_switch.h"
+#include "netns.h"
 
 #define BPFFS		"/sys/fs/bpf"
 #define BPFFS_MAGIC	0xcafe4a11
@@ -32,10 +32,6 @@
 #define TCP_CGROUPS	SWITCH_DIRECTORY "/tcp_cgroups"
 #define MAX_NAMESPACES	65536
 #define MAX_CGROUPS	4096
-
-#ifndef SO_NETNS_COOKIE
-#define SO_NETNS_COOKIE	71
-#endif
 
 static int fail(struct convert_switch *s, const char *what, int error)
 {
@@ -114,14 +110,10 @@ void switch_close(struct convert_switch *s)
 
 static int this_namespace(struct convert_switch *s, uint64_t *cookie)
 {
-	socklen_t len = sizeof(*cookie);
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int rc = fd < 0 ? -1 : getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &len);
+	int rc = netns_cookie(cookie);
 
 	if (rc)
 		fail(s, "cannot identify this network namespace", errno);
-	if (fd >= 0)
-		close(fd);
 	return rc;
 }
 

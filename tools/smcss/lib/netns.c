@@ -6,10 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "complain.h"
 #include "netns.h"
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE	71
+#endif
 
 static int open_namespace(const char *name)
 {
@@ -26,6 +31,19 @@ static int open_namespace(const char *name)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%s/ns/net", name);
 	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int netns_cookie(uint64_t *cookie)
+{
+	socklen_t len = sizeof(*cookie);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int rc = fd < 0 ? -1 : getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &len);
+	int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return rc;
 }
 
 void netns_enter(const char *name)

@@ -378,7 +378,7 @@ static void print_reasons(FILE *out, const struct report *report)
 	char room[REASON_ROOM], number[16];
 	size_t i;
 
-	fputs("<section><h2>Why connections became TCP <small>since the namespace was created</small></h2>\n",
+	fputs("<section><h2>Why connections became TCP <small>since the namespace was created or the module loaded</small></h2>\n",
 	      out);
 	for (i = 0; i < all->count; i++) {
 		const struct fallback_count *f = array_item(all, i);

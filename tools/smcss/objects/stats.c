@@ -163,9 +163,32 @@ int stats_read(struct genl *genl, enum smc_kind kind, struct stats *stats)
 	return error ? error : genl_dump(genl, SMC_NETLINK_GET_FBACK_STATS, &reader);
 }
 
+static bool same_fallback(const struct fallback_count *one, const struct fallback_count *other)
+{
+	return one->is_server == other->is_server && one->reason == other->reason;
+}
+
+/* Is a reason's count below that of @before? */
+static bool fallbacks_fell(const struct array *now, const struct array *before)
+{
+	size_t i, b;
+
+	for (i = 0; i < now->count; i++) {
+		const struct fallback_count *f = array_item(now, i);
+
+		for (b = 0; b < before->count; b++) {
+			const struct fallback_count *old = array_item(before, b);
+
+			if (!f->narrow && same_fallback(f, old) && f->count < old->count)
+				return true;
+		}
+	}
+	return false;
+}
+
 static void subtract_fallback(struct fallback_count *now, const struct fallback_count *old)
 {
-	if (old->is_server != now->is_server || old->reason != now->reason)
+	if (!same_fallback(now, old))
 		return;
 	now->count -= old->count;
 	if (now->narrow)	/* a 16-bit counter wraps: correct up to 65535 more */
@@ -195,6 +218,8 @@ bool stats_subtract(struct stats *now, const struct stats *before)
 	for (i = 0; i < COUNTERS; i++)
 		if (new[i] < old[i])
 			return false;
+	if (fallbacks_fell(&now->fallbacks, &before->fallbacks))
+		return false;
 	for (i = 0; i < COUNTERS; i++)
 		new[i] -= old[i];
 	subtract_fallbacks(&now->fallbacks, &before->fallbacks);

@@ -85,10 +85,10 @@ bool stats_subtract(struct stats *now, const struct stats *before);
 void stats_print(FILE *out, enum smc_kind kind, const struct stats *stats, int details);
 void stats_json(FILE *out, enum smc_kind kind, const struct stats *stats);
 
-/* stats_file.c: one file for each kind, network namespace and boot */
+/* stats_file.c: one file for each kind and namespace. @source: what has these counters */
 int stats_save(enum smc_kind kind, const struct stats *stats);	/* exit code */
 bool stats_load(enum smc_kind kind, struct stats *stats);
-void stats_write(FILE *out, const struct stats *stats, const char *boot);
-bool stats_parse(FILE *in, struct stats *stats, const char *boot);
+void stats_write(FILE *out, const struct stats *stats, const char *source);
+bool stats_parse(FILE *in, struct stats *stats, const char *source);
 
 #endif /* SMC_TOOLS_STATS_H */

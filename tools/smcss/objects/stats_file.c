@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The counters at the last reset: a text file for each kind and network namespace, which becomes
- * invalid with a reboot.
+ * The counters at the last reset: a text file for each kind and network namespace. It becomes
+ * invalid when its counters are gone: after a reboot, another load of the module, or the end of the
+ * namespace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,16 +13,17 @@
 #include <unistd.h>
 
 #include "complain.h"
+#include "netns.h"
 #include "stats.h"
 
-#define BOOT_ROOM	64
+#define SOURCE_ROOM	128
 
-void stats_write(FILE *out, const struct stats *stats, const char *boot)
+void stats_write(FILE *out, const struct stats *stats, const char *source)
 {
 	const uint64_t *counters = (const uint64_t *)&stats->counters;
 	size_t i;
 
-	fprintf(out, "smc-stats 1 %s %zu\n", boot, COUNTERS);
+	fprintf(out, "smc-stats 2 %s %zu\n", source, COUNTERS);
 	for (i = 0; i < COUNTERS; i++)
 		fprintf(out, "%" PRIu64 "\n", counters[i]);
 	for (i = 0; i < stats->fallbacks.count; i++) {
@@ -31,16 +33,16 @@ void stats_write(FILE *out, const struct stats *stats, const char *boot)
 	}
 }
 
-bool stats_parse(FILE *in, struct stats *stats, const char *boot)
+bool stats_parse(FILE *in, struct stats *stats, const char *source)
 {
 	uint64_t *counters = (uint64_t *)&stats->counters;
 	unsigned int server, reason;
 	uint64_t fallbacks;
-	char saved[BOOT_ROOM];
+	char saved[SOURCE_ROOM];
 	size_t i, count;
 
-	if (fscanf(in, "smc-stats 1 %63s %zu\n", saved, &count) != 2 || count != COUNTERS ||
-	    strcmp(saved, boot))
+	if (fscanf(in, "smc-stats 2 %127s %zu\n", saved, &count) != 2 || count != COUNTERS ||
+	    strcmp(saved, source))
 		return false;
 	for (i = 0; i < COUNTERS; i++)
 		if (fscanf(in, "%" SCNu64 "\n", &counters[i]) != 1)
@@ -55,14 +57,24 @@ bool stats_parse(FILE *in, struct stats *stats, const char *boot)
 	return true;
 }
 
-static const char *boot_id(char room[BOOT_ROOM])
+/*
+ * What the counters belong to: a boot, a load of the module, a network namespace. The inode in the
+ * file's name does not suffice, as another namespace may get it later.
+ */
+static const char *source_of_stats(char room[SOURCE_ROOM])
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	struct stat module = { };
+	uint64_t cookie = 0;
+	char boot[64];
 
-	if (!file || fscanf(file, "%63s", room) != 1)
-		strcpy(room, "unknown");
+	if (!file || fscanf(file, "%63s", boot) != 1)
+		strcpy(boot, "unknown");
 	if (file)
 		fclose(file);
+	stat("/sys/module/smc", &module);
+	netns_cookie(&cookie);
+	snprintf(room, SOURCE_ROOM, "%s/%ju/%" PRIu64, boot, (uintmax_t)module.st_ino, cookie);
 	return room;
 }
 
@@ -117,7 +129,7 @@ static FILE *open_unfinished(char *path)
 
 int stats_save(enum smc_kind kind, const struct stats *stats)
 {
-	char path[512], unfinished[520], boot[BOOT_ROOM], room[256];
+	char path[512], unfinished[520], source[SOURCE_ROOM], room[256];
 	FILE *file;
 
 	if (!path_of(kind, path))
@@ -128,7 +140,7 @@ int stats_save(enum smc_kind kind, const struct stats *stats)
 	if (!file)
 		return complain("cannot keep the counters in %s: %s (SMC_STATE_DIR names another directory)",
 				path, strerror(errno));
-	stats_write(file, stats, boot_id(boot));
+	stats_write(file, stats, source_of_stats(source));
 	if (fclose(file) || rename(unfinished, path)) {
 		int error = errno;
 
@@ -140,7 +152,7 @@ int stats_save(enum smc_kind kind, const struct stats *stats)
 
 bool stats_load(enum smc_kind kind, struct stats *stats)
 {
-	char path[512], boot[BOOT_ROOM];
+	char path[512], source[SOURCE_ROOM];
 	FILE *file;
 	bool read;
 	int fd;
@@ -155,7 +167,7 @@ bool stats_load(enum smc_kind kind, struct stats *stats)
 		close(fd);
 		return false;
 	}
-	read = stats_parse(file, stats, boot_id(boot));
+	read = stats_parse(file, stats, source_of_stats(source));
 	fclose(file);
 	return read;
 }

@@ -534,6 +534,11 @@ static void test_subtract(void)
 	yes("of reasons that came up", now.fallbacks.count == 2);
 	yes("past 16 bits", ((struct fallback_count *)now.fallbacks.items)[0].count == 5);
 	yes("with 64 bits", ((struct fallback_count *)now.fallbacks.items)[1].count == 3);
+	add_fallback(&other, 0, 0x5c040001, 999999);
+	add_fallback(&other, 0, 0x03030000, 7);
+	yes("a reason fell", !stats_subtract(&other, &before) &&
+	    ((struct fallback_count *)other.fallbacks.items)[0].count == 999999);
+	other.fallbacks.count = 0;
 	before.counters.rx.bytes++;
 	yes("another module since", !stats_subtract(&other, &before) &&
 	    other.counters.client_v2 == 5076);
