@@ -225,13 +225,12 @@ static int by_port(const void *a, const void *b)
 	return order ? order : x->port - y->port;
 }
 
-void report_make(struct report *report, const struct tcp_watch *watch, const struct rules *rules,
-		 double seconds)
+void report_make(struct report *report, const struct tcp_watch *watch, const struct rules *rules)
 {
 	size_t i;
 
 	*report = (struct report){
-		.seconds = seconds, .peers = ARRAY_OF(struct peer_shares),
+		.seconds = (uint64_t)(watch->seconds * 10 + 0.5) / 10.0, .peers = ARRAY_OF(struct peer_shares),
 		.ports = ARRAY_OF(struct port_shares)
 	};
 	for (i = 0; i < watch->conns.count; i++)

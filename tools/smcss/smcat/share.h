@@ -51,7 +51,7 @@ struct port_shares {
 #define SIZE_CLASSES	7
 
 struct report {
-	double seconds;
+	double seconds;		/* of the watch, rounded to tenths */
 	struct shares total;
 	struct array peers;	/* struct peer_shares, by bytes in descending order */
 	struct array ports;	/* struct port_shares, in the same order */
@@ -62,8 +62,7 @@ struct report {
 bool parse_network(const char *text, struct network *network);
 void add_local_networks(struct rules *rules);	/* networks that this host is in */
 
-void report_make(struct report *report, const struct tcp_watch *watch, const struct rules *rules,
-		 double seconds);
+void report_make(struct report *report, const struct tcp_watch *watch, const struct rules *rules);
 void report_free(struct report *report);
 void report_print(FILE *out, const struct report *report, const struct rules *rules, size_t top);
 void report_json(FILE *out, const struct report *report, const struct rules *rules);

@@ -11,8 +11,8 @@
 
 static const char usage_text[] =
 	"Usage: smcat [-n NETWORK]... [-b BYTES] [-g SEGMENTS] [-t ROWS] [-j] SECONDS\n"
-	"Watches the TCP connections of this network namespace for SECONDS, and says which share\n"
-	"of them and of their bytes could use SMC, and which would profit from it. Changes\n"
+	"Watches the TCP connections of this network namespace for SECONDS, and says what share\n"
+	"of them and of their bytes could use SMC, and what share would profit from it. Changes\n"
 	"nothing, and needs no SMC. Connections that end meanwhile are counted too.\n"
 	"\n"
 	"  -n, --network NETWORK    peers that have SMC, or could get it: 10.0.0.0/8, fd00::1;\n"
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 			complain("note: the kernel does not report the end of connections to this user, so those that ended meanwhile are missing; try as root");
 		else if (watch.lost)
 			complain("note: more connections ended than could be read, some are missing");
-		report_make(&report, &watch, &options.rules, options.seconds);
+		report_make(&report, &watch, &options.rules);
 		if (options.json)
 			report_json(stdout, &report, &options.rules);
 		else

@@ -239,7 +239,7 @@ int tcp_watch_run(struct tcp_watch *watch, double seconds)
 {
 	struct source events = { .watch = watch, .ends = true };
 	struct nl_sock *sk = open_events(&events);
-	double end = interrupt_clock() + seconds;
+	double begin = interrupt_clock(), end = begin + seconds;
 	int status;
 
 	if (!sk)
@@ -249,6 +249,7 @@ int tcp_watch_run(struct tcp_watch *watch, double seconds)
 	while (!status && !interrupted() && interrupt_clock() < end)
 		if (interrupt_wait(nl_socket_get_fd(sk), end))
 			read_events(sk, watch);
+	watch->seconds = interrupt_clock() - begin;
 	if (!status) {
 		watch->ports.count = 0;
 		status = dump(watch, false);

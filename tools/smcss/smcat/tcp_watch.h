@@ -29,6 +29,7 @@ struct tcp_watch {
 	struct array ports;		/* uint16_t, network order: ports with a listener */
 	size_t *index;			/* hash table of cookies: position in @conns + 1 */
 	size_t slots;
+	double seconds;			/* how long the watch took */
 	bool lost;			/* some notifications of ended connections were lost */
 	bool no_ends;			/* we are not permitted to get these notifications */
 };

@@ -25,7 +25,7 @@ static const char usage_text[] =
 	"  convert [show | on [keep-mptcp] | off [all]]\n"
 	"                                whether new TCP sockets of all programs are SMC sockets\n"
 	"  save [FILE]                   writes EIDs, PNETIDs, filter rules and settings to FILE\n"
-	"  restore [FILE]                sets what FILE says, or changes nothing\n"
+	"  restore [FILE]                applies FILE completely, or not at all\n"
 	"  monitor [linkgroup] [link] [fallback]\n"
 	"                                events as they happen; -c N: N events\n"
 	"  report [--html]               everything for a fault report, of SMC-R and SMC-D;\n"

@@ -216,7 +216,8 @@ static void test_report(void)
 	add_conn(&watch, "10.1.1.1", 40001, 80, 500, 5);
 	add_conn(&watch, "10.2.2.2", 443, 50000, 2000, 1000);
 	add_conn(&watch, "fd00::1", 443, 50001, 9000000, 9000);
-	report_make(&report, &watch, &rules, 10);
+	watch.seconds = 9.98;
+	report_make(&report, &watch, &rules);
 	PRINTS("report", report_print(out, &report, &rules, 2),
 	       "TCP connections of 10 s            Conns            Bytes\n"
 	       "  all                                4 100.0%    10.00M 100.0%\n"
@@ -260,7 +261,7 @@ static void test_many(void)
 	yes("each of them once", watch.conns.count == 5000);
 	yes("found again", tcp_watch_find(&watch, &((struct tcp_conn *)
 	    array_item(&watch.conns, 77))->id) == array_item(&watch.conns, 77));
-	report_make(&report, &watch, &rules, 1);
+	report_make(&report, &watch, &rules);
 	yes("one peer, one port", report.peers.count == 1 && report.ports.count == 1);
 	yes("all qualify, none profits", report.total.qualified.conns == 5000 &&
 	    !report.total.profit.conns);
@@ -277,7 +278,7 @@ static bool within(const char *peer, const char *network)
 	bool is;
 
 	add_conn(&watch, peer, 80, 81, 1, 1);
-	report_make(&report, &watch, &rules, 1);
+	report_make(&report, &watch, &rules);
 	is = report.total.qualified.conns;
 	report_free(&report);
 	tcp_watch_free(&watch);

@@ -53,6 +53,7 @@ MASKS = (
     (r"\bTCP beyond \d+", "TCP beyond #"),
     # depends on what ran before
     (r"(?m)^(  Buffers (?:allocated|reused) .*)\d$", r"\1#"),
+    (r"\bTCP connections of [0-9.]+ s\b", "TCP connections of # s"),
     # smcat: SYN and FIN count as one byte each, if they were seen
     (r"\b(10|20)\d(?= )", r"\g<1>0"),
 )
@@ -60,7 +61,7 @@ MASKS = (
 MASKED_KEYS = {"inode", "token", "peer_token", "peer_uid", "memory_used", "memory_max",
                "host_memory_used", "host_memory_max", "handshakes_threshold", "tcp_option",
                "tcp_option_in_place",
-               "buffers_allocated", "buffers_reused"}
+               "buffers_allocated", "buffers_reused", "seconds"}
 # Lists without a defined order: sockets come from a hash; smcat sorts peers and ports by bytes.
 UNORDERED = ("sockets", "peers", "ports")
 # What the kernel's own module does not report.
