@@ -46,13 +46,13 @@ int netns_cookie(uint64_t *cookie)
 	return rc;
 }
 
-void netns_enter(const char *name)
+int netns_try(const char *name)
 {
 	int fd = open_namespace(name);
 
 	if (fd >= 0 && !setns(fd, CLONE_NEWNET)) {
 		close(fd);
-		return;
+		return 0;
 	}
 	if (fd < 0 && errno == ENOENT)
 		complain("there is no network namespace %s: 'ip netns' lists those with a name; a process ID selects the namespace of that process",
@@ -62,5 +62,13 @@ void netns_enter(const char *name)
 	else
 		complain("cannot enter the network namespace %s: %s%s", name, strerror(errno),
 			 errno == EPERM ? " (it requires root)" : "");
-	exit(EXIT_REFUSED);
+	return EXIT_REFUSED;
+}
+
+void netns_enter(const char *name)
+{
+	int status = netns_try(name);
+
+	if (status)
+		exit(status);
 }

@@ -11,6 +11,9 @@
  */
 void netns_enter(const char *name);
 
+/* As netns_enter(), but returns 0, or EXIT_REFUSED after printing a message. */
+int netns_try(const char *name);
+
 /* The cookie of this namespace; no other one gets it until the next boot. 0, or -1 and errno. */
 int netns_cookie(uint64_t *cookie);
 

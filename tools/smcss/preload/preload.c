@@ -33,6 +33,23 @@ static atomic_bool keep_mptcp;
 static atomic_int rcvbuf;
 static atomic_int sndbuf;
 
+/* The size that a variable has; 0: none. */
+static int size_in(const char *variable)
+{
+	const char *text = secure_getenv(variable);
+	int size = text ? smc_parse_size(text) : 0;
+	char line[160];
+	int len;
+
+	if (size >= 0 || !debug)
+		return size;
+	len = snprintf(line, sizeof(line), "smc_run: %s is ignored: '%.64s' is not a size, as in 512k\n",
+		       variable, text);
+	if (write(STDERR_FILENO, line, len) < 0)
+		return 0;	/* nowhere to report this */
+	return 0;
+}
+
 /*
  * Normally the loader runs this before there are threads. If a constructor of another library calls
  * socket() earlier, this runs twice, with the same result. secure_getenv(): a set-user-ID program
@@ -43,10 +60,8 @@ __attribute__((constructor)) static void read_settings(void)
 	const char *text = secure_getenv("SMC_DEBUG");
 
 	debug = text && *text && strcmp(text, "0") != 0;
-	text = secure_getenv("SMC_RCVBUF");
-	rcvbuf = text ? smc_parse_size(text) : 0;
-	text = secure_getenv("SMC_SNDBUF");
-	sndbuf = text ? smc_parse_size(text) : 0;
+	rcvbuf = size_in("SMC_RCVBUF");
+	sndbuf = size_in("SMC_SNDBUF");
 	text = secure_getenv("SMC_KEEP_MPTCP");
 	keep_mptcp = text && *text && strcmp(text, "0") != 0;
 	settings_read = true;

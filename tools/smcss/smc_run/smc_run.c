@@ -124,7 +124,7 @@ static void check_kernel(void)
 
 /*
  * Raises the limit for a buffer size if necessary: the kernel silently caps SO_RCVBUF and SO_SNDBUF
- * at a limit that applies to all sockets.
+ * at a limit that applies to all sockets of the host, and can be raised in its namespace only.
  */
 static void check_limit(const char *path, int size)
 {
@@ -132,7 +132,7 @@ static void check_limit(const char *path, int size)
 	int limit = 0;
 
 	if (!f)
-		return;		/* this namespace has no such limit */
+		return;		/* we are not in the host's namespace, which shows the limit */
 	if (fscanf(f, "%d", &limit) != 1)
 		limit = size;
 	fclose(f);
@@ -140,7 +140,7 @@ static void check_limit(const char *path, int size)
 		return;
 	f = fopen(path, "w");
 	if (!f || fprintf(f, "%d\n", size) < 0 || fflush(f))
-		say("the kernel will cap the size at %d: %s (as root, smc_run raises this limit)",
+		say("the kernel will cap the size at %d: %s (as root, smc_run raises this limit, but not inside a container)",
 		    limit, path);
 	if (f)
 		fclose(f);
@@ -253,10 +253,22 @@ static int run_there(struct conversion *conversion, char **argv)
 	return status;
 }
 
+/* The variables that take the place of -d, -r and -t are for the preloaded library. */
+static void note_ignored(void)
+{
+	static const char * const names[] = { "SMC_DEBUG", "SMC_RCVBUF", "SMC_SNDBUF" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (getenv(names[i]))
+			say("note: the variable %s has no effect with --cgroup", names[i]);
+}
+
 static int run_in_cgroup(char **argv, bool mptcp)
 {
 	struct conversion conversion;
 
+	note_ignored();
 	check_kernel();
 	if (!convert_begin(&conversion, mptcp))
 		return run_there(&conversion, argv);
@@ -331,9 +343,53 @@ static int run_as_tcp(char **argv)
 	return run_program(argv);
 }
 
-int main(int argc, char **argv)
+struct options {
+	bool cgroup;
+	bool tcp;
+	bool keep_mptcp;
+	bool debug;
+	const char *rcvbuf;
+	const char *sndbuf;
+	const char *net;
+};
+
+static void take_option(struct options *o, int option)
 {
-	static const struct option options[] = {
+	switch (option) {
+	case 'c':
+		o->cgroup = true;
+		break;
+	case 'T':
+		o->tcp = true;
+		break;
+	case 'k':
+		o->keep_mptcp = true;
+		break;
+	case 'd':
+		o->debug = true;
+		break;
+	case 'r':
+		o->rcvbuf = optarg;
+		break;
+	case 't':
+		o->sndbuf = optarg;
+		break;
+	case 'N':
+		o->net = optarg;
+		break;
+	case 'h':
+	case 'v':
+	case 'V':
+		other_option(option, usage_text);
+	default:
+		fputs(usage_text, stderr);
+		exit(EXIT_WRONG);
+	}
+}
+
+static void parse_options(int argc, char **argv, struct options *o)
+{
+	static const struct option names[] = {
 		{ "cgroup", no_argument, NULL, 'c' },
 		{ "tcp", no_argument, NULL, 'T' },
 		{ "keep-mptcp", no_argument, NULL, 'k' },
@@ -342,62 +398,64 @@ int main(int argc, char **argv)
 		{ "version", no_argument, NULL, 'v' },
 		{ }
 	};
-	bool cgroup = false, tcp = false, preload = false, mptcp = true;
 	int option;
 
 	/* '+': options after the program's name belong to the program */
-	while ((option = getopt_long(argc, argv, "+dhr:t:N:vV", options, NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			cgroup = true;
-			break;
-		case 'T':
-			tcp = true;
-			break;
-		case 'k':
-			mptcp = false;
-			setenv("SMC_KEEP_MPTCP", "1", 1);
-			break;
-		case 'd':
-			preload = true;
-			setenv("SMC_DEBUG", "1", 1);
-			break;
-		case 'r':
-			preload = true;
-			set_buffer("SMC_RCVBUF", optarg, "/proc/sys/net/core/rmem_max");
-			break;
-		case 't':
-			preload = true;
-			set_buffer("SMC_SNDBUF", optarg, "/proc/sys/net/core/wmem_max");
-			break;
-		case 'h':
-		case 'v':
-		case 'V':
-			other_option(option, usage_text);
-		case 'N':
-			netns_enter(optarg);
-			break;
-		default:
-			fputs(usage_text, stderr);
-			return EXIT_WRONG;
-		}
-	}
+	while ((option = getopt_long(argc, argv, "+dhr:t:N:vV", names, NULL)) != -1)
+		take_option(o, option);
+}
+
+static bool may_be_combined(const struct options *o)
+{
+	bool preload = o->debug || o->rcvbuf || o->sndbuf;
+
+	if (o->cgroup && preload)
+		say("-d, -r and -t cannot be combined with --cgroup");
+	else if (o->tcp && (o->cgroup || preload || o->keep_mptcp))
+		say("--cgroup, --keep-mptcp, -d, -r and -t cannot be combined with --tcp");
+	else
+		return true;
+	return false;
+}
+
+static bool is_set(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text && *text && strcmp(text, "0");
+}
+
+/* Limits are raised before the namespace is entered, which may not let us do so. */
+static void prepare(const struct options *o)
+{
+	if (o->rcvbuf)
+		set_buffer("SMC_RCVBUF", o->rcvbuf, "/proc/sys/net/core/rmem_max");
+	if (o->sndbuf)
+		set_buffer("SMC_SNDBUF", o->sndbuf, "/proc/sys/net/core/wmem_max");
+	if (o->debug)
+		setenv("SMC_DEBUG", "1", 1);
+	if (o->keep_mptcp)
+		setenv("SMC_KEEP_MPTCP", "1", 1);
+	if (o->net && netns_try(o->net))
+		exit(EXIT_SETUP);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { };
+
+	parse_options(argc, argv, &options);
 	if (optind == argc) {
 		say("no program was given");
 		fputs(usage_text, stderr);
 		return EXIT_WRONG;
 	}
-	if (cgroup && (preload || getenv("SMC_DEBUG"))) {
-		say("-d, -r and -t cannot be combined with --cgroup");
+	if (!may_be_combined(&options))
 		return EXIT_WRONG;
-	}
-	if (tcp && (cgroup || preload)) {
-		say("--cgroup, -d, -r and -t cannot be combined with --tcp");
-		return EXIT_WRONG;
-	}
-	if (cgroup)
-		return run_in_cgroup(argv + optind, mptcp);
-	if (tcp)
+	prepare(&options);
+	if (options.cgroup)
+		return run_in_cgroup(argv + optind, !is_set("SMC_KEEP_MPTCP"));
+	if (options.tcp)
 		return run_as_tcp(argv + optind);
 	check_program(argv[optind]);
 	check_kernel();		/* may run modprobe, which must not get our preload library */

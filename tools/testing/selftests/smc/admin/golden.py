@@ -220,6 +220,9 @@ smc_chk -S -t 1
 smc_chk -S -p http
 smc_chk -i lo -6
 smc_chk -i lo -p 80
+smc_run -N nix true
+smc_run --tcp --keep-mptcp true
+smc_run --cgroup -d true
 """
 
 
