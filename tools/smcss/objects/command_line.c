@@ -193,27 +193,50 @@ static const struct smc_object *find_object(const struct tool *tool, const char 
 
 	if (i >= 0)
 		return &tool->objects[i];
-	if (tool->kind == SMC_R && !strncmp(word, "seid", strlen(word)))
+	if (tool->kind == SMC_R && !strncmp(word, "se", 2) && !strncmp(word, "seid", strlen(word)))
 		usage_error("'%s': the system EID is shown and changed by 'smcd seid'", word);
 	say_names(names, sizeof(names), tool->objects, sizeof(*tool->objects));
 	usage_error("'%s' %s: use one of %s", word, i == -1 ? "is not an object" : "is ambiguous",
 		    names);
 }
 
+/* An ID in hex, as the tables show it, or with 0x, as JSON does. */
+static uint32_t parse_group(const char *word)
+{
+	const char *digits = word + (strncmp(word, "0x", 2) ? 0 : 2);
+	size_t len = strspn(digits, "0123456789abcdefABCDEF");
+
+	if (!len || len > 8 || digits[len])
+		usage_error("'%s' is neither a command nor the ID of a link group: 1 to 8 hex digits",
+			    word);
+	return strtoul(digits, NULL, 16);
+}
+
+static void take_device(const char **device, const char *word, struct words *words)
+{
+	if (*device)
+		usage_error("%s can be given once", word);
+	*device = next_word(words, word);
+}
+
+static void take_which(struct request *r, const char *word)
+{
+	if (r->which)
+		usage_error("unexpected '%s' after '%s'", word, r->which);
+	r->which = word;
+	r->filter.by_id = strcmp(word, "all");
+	if (r->filter.by_id)
+		r->filter.id = parse_group(word);
+}
+
 static void take_filter(struct request *r, const char *word, struct words *words)
 {
-	char *end;
-
-	if (!strcmp(word, "netdev")) {
-		r->filter.netdev = next_word(words, word);
-	} else if (!strcmp(word, "ibdev")) {
-		r->filter.ibdev = next_word(words, word);
-	} else {
-		r->filter.id = strtoul(word, &end, 16);
-		if (*end || !*word || *word == '-')
-			usage_error("'%s' is neither a command nor the ID of a link group", word);
-		r->filter.by_id = true;
-	}
+	if (!strcmp(word, "netdev"))
+		take_device(&r->filter.netdev, word, words);
+	else if (!strcmp(word, "ibdev"))
+		take_device(&r->filter.ibdev, word, words);
+	else
+		take_which(r, word);
 }
 
 static void take_argument(struct request *r, const char *word, struct words *words)
@@ -227,7 +250,7 @@ static void take_argument(struct request *r, const char *word, struct words *wor
 		r->eid = word;
 	else if (takes != TAKES_NOTHING && takes != TAKES_EID && takes != TAKES_WORDS &&
 		 !strcmp(word, "all"))
-		r->filter.by_id = false;
+		take_which(r, word);
 	else if (takes == TAKES_LINKS || (takes == TAKES_ID && !named) ||
 		 (takes == TAKES_DEVICES && named))
 		take_filter(r, word, words);
@@ -274,8 +297,10 @@ static void check(const struct request *r)
 			    r->command->name);
 	if (r->prometheus && strcmp(r->object->name, "stats"))
 		usage_error("--prometheus is for stats only");
-	if (r->prometheus && (r->json || r->command->does == CHANGES))
-		usage_error("--prometheus cannot be combined with JSON or a reset");
+	if (r->prometheus && (r->json || r->details || r->command != r->object->commands))
+		usage_error("--prometheus has one format: it cannot be combined with -d, -j, json or reset");
+	if (r->json && (!strcmp(r->object->name, "report") || !strcmp(r->object->name, "save")))
+		usage_error("'%s' is text and cannot be combined with -j", r->object->name);
 	if (r->html && strcmp(r->object->name, "report"))
 		usage_error("--html is for report only");
 	if (r->watch && r->command->does == ENDLESS)

@@ -49,6 +49,7 @@ struct request {
 	double watch;		/* seconds; 0: once */
 	unsigned int count;	/* number of rounds; 0: until interrupted */
 	struct filter filter;
+	const char *which;	/* the word that selects a link group, or all */
 	const char *eid;
 	const char *words[MAX_WORDS];	/* arguments that the command parses itself */
 	size_t word_count;

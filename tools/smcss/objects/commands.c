@@ -235,8 +235,8 @@ static int eid_refused(struct genl *genl, const char *eid, int error)
 static int add_ueid(struct genl *genl, const struct request *r)
 {
 	if (!eid_valid(r->eid))
-		return complain("'%s' is not an EID: 1 to %d characters of A-Z, 0-9, '-' and '.', beginning with a letter or digit, without two dots in a row",
-				r->eid, SMC_MAX_EID_LEN);
+		usage_error("'%s' is not an EID: 1 to %d characters of A-Z, 0-9, '-' and '.', beginning with a letter or digit, without two dots in a row",
+			    r->eid, SMC_MAX_EID_LEN);
 	return eid_refused(genl, r->eid, ueid_change(genl, SMC_NETLINK_ADD_UEID, r->eid));
 }
 

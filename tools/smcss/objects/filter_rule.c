@@ -42,6 +42,8 @@ int rules_read(struct genl *genl, struct array *rules)
 struct typed {
 	const char *const *next;
 	const char *const *end;
+	bool local;		/* this end has been given */
+	bool remote;
 };
 
 static const char *another(struct typed *typed, const char *after)
@@ -133,30 +135,59 @@ static void parse_end(const char *which, struct typed *typed, struct rule_end *e
 	}
 }
 
-static void parse_word(const char *word, struct typed *typed, struct rule *r)
+static void parse_before(struct typed *typed, struct rule *r)
 {
+	const char *word = another(typed, "before");
 	unsigned long before;
 	char *end;
 
+	if (!number(word, UINT32_MAX, &before, &end) || *end || !before)
+		usage_error("'%s' is not the ID of a rule", word);
+	r->before = before;
+}
+
+/* Refuses a second word of a kind: only the last one would apply. */
+static void once(bool given, const char *word, const char *what)
+{
+	if (given)
+		usage_error("unexpected '%s': a rule has one %s", word, what);
+}
+
+static void take_direction(struct rule *r, const char *word, uint8_t direction)
+{
+	once(r->direction, word, "direction; without one it applies to both");
+	r->direction = direction;
+}
+
+static void take_family(struct rule *r, const char *word, uint8_t family)
+{
+	once(r->family, word, "family; without one it applies to both");
+	r->family = family;
+}
+
+static void parse_word(const char *word, struct typed *typed, struct rule *r)
+{
 	if (!strcmp(word, "in")) {
-		r->direction = SMC_FILTER_IN;
+		take_direction(r, word, SMC_FILTER_IN);
 	} else if (!strcmp(word, "out")) {
-		r->direction = SMC_FILTER_OUT;
+		take_direction(r, word, SMC_FILTER_OUT);
 	} else if (!strcmp(word, "both")) {
-		r->direction = SMC_FILTER_BOTH;
+		take_direction(r, word, SMC_FILTER_BOTH);
 	} else if (!strcmp(word, "ipv4")) {
-		r->family = AF_INET;
+		take_family(r, word, AF_INET);
 	} else if (!strcmp(word, "ipv6")) {
-		r->family = AF_INET6;
+		take_family(r, word, AF_INET6);
 	} else if (!strcmp(word, "local")) {
+		once(typed->local, word, "local end");
+		typed->local = true;
 		parse_end(word, typed, &r->local);
 	} else if (!strcmp(word, "remote")) {
+		once(typed->remote, word, "remote end");
+		typed->remote = true;
 		parse_end(word, typed, &r->remote);
 	} else if (!strcmp(word, "before")) {
-		word = another(typed, word);
-		if (!number(word, UINT32_MAX, &before, &end) || *end || !before)
-			usage_error("'%s' is not the ID of a rule", word);
-		r->before = before;
+		once(r->before, word, "place");
+		parse_before(typed, r);
 	} else if (!strcmp(word, "port")) {
 		usage_error("which end does the port belong to? Use 'local port N' or 'remote port N'");
 	} else {
@@ -166,7 +197,7 @@ static void parse_word(const char *word, struct typed *typed, struct rule *r)
 
 void rule_parse(const char *const *words, size_t count, struct rule *r)
 {
-	struct typed typed = { words, words + count };
+	struct typed typed = { .next = words, .end = words + count };
 	const char *action;
 
 	memset(r, 0, sizeof(*r));

@@ -160,6 +160,11 @@ static void test_refused(void)
 	refused("a port of its own", "pnetid NET1 device rxe0 port 3\n", "'port 3'");
 	refused("a rule that is none", "filter maybe\n", "permit or exclude");
 	refused("a rule before another", "filter permit before 3\n", "without 'before'");
+	refused("two directions", "filter exclude in out\n", "unexpected 'out'");
+	refused("two families", "filter exclude ipv4 ipv6\n", "unexpected 'ipv6'");
+	refused("two remote ends", "filter exclude remote any remote 10.0.0.1\n", "one remote end");
+	refused("two local ends", "filter exclude local port 1 local port 2\n", "one local end");
+	refused("two places", "filter exclude before 1 before 2\n", "one place");
 	refused("a long line", "filter 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 "
 		"25 26 27 28 29 30 31 32\n", "more than 32 words");
 	ends("nothing at all", "", EXIT_REFUSED, "is empty, so nothing has changed");

@@ -220,6 +220,16 @@ smc_chk -S -t 1
 smc_chk -S -p http
 smc_chk -i lo -6
 smc_chk -i lo -p 80
+smcr -j report
+smcr -j save
+smcr --prometheus stats json
+smcr -d --prometheus stats
+smcr linkgroup 100000001
+smcr linkgroup +1
+smcr linkgroup 1 2
+smcd linkgroup all 1
+smcr device netdev lo netdev eth0
+smcr s
 smc_run -N nix true
 smc_run --tcp --keep-mptcp true
 smc_run --cgroup -d true
