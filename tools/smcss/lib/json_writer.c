@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "json_writer.h"
+#include "utf8.h"
 
 /* Writes comma, line break and key in front of an element. */
 static void element(struct json *json, const char *key)
@@ -65,30 +66,6 @@ void json_list_end(struct json *json)
 	fputc(']', json->out);
 }
 
-/*
- * The length of the character at the beginning of a text, and its code. A byte that is not part of
- * well-formed UTF-8 (RFC 3629) counts as a character of Latin-1.
- */
-static size_t character(const uint8_t *text, size_t room, uint32_t *code)
-{
-	static const uint32_t least[] = { [2] = 0x80, [3] = 0x800, [4] = 0x10000 };
-	size_t length = *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : 2, i;
-	uint32_t value = *text & (0x7f >> length);
-
-	*code = *text;
-	if (*text < 0xc0 || *text > 0xf7 || length > room)
-		return 1;
-	for (i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 1;
-		value = value << 6 | (text[i] & 0x3f);
-	}
-	if (value < least[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
-		return 1;
-	*code = value;
-	return length;
-}
-
 /* Names come from drivers, peers and users: escape all that could end a string or a line. */
 void json_bytes(struct json *json, const char *key, const void *bytes, size_t size)
 {
@@ -99,10 +76,10 @@ void json_bytes(struct json *json, const char *key, const void *bytes, size_t si
 	element(json, key);
 	fputc('"', json->out);
 	for (i = 0; i < size && text[i]; i += length) {
-		length = character(text + i, size - i, &code);
+		length = utf8_character(text + i, size - i, &code);
 		if (code == '"' || code == '\\')
 			fprintf(json->out, "\\%c", code);
-		else if (code < 0x20 || (code > 0x7e && (length == 1 || code < 0xa0)))
+		else if (!utf8_printable(code, length))
 			fprintf(json->out, "\\u%04x", code);
 		else
 			fwrite(text + i, 1, length, json->out);

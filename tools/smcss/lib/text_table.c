@@ -6,6 +6,7 @@
 #include "array.h"
 #include "complain.h"
 #include "text_table.h"
+#include "utf8.h"
 
 struct column {
 	const char *title;
@@ -46,17 +47,15 @@ void table_column(struct text_table *table, const char *title, int width,
 
 void table_cell(struct text_table *table, const char *format, ...)
 {
-	struct column *column = array_item(&table->columns, table->column++);
 	va_list args;
 	int len;
 
+	table->column++;
 	va_start(args, format);
 	len = vfprintf(table->cells, format, args);
 	va_end(args);
 	if (len < 0 || fputc('\0', table->cells) == EOF)
 		no_memory();
-	if (len > column->width)
-		column->width = len;
 }
 
 void table_row(struct text_table *table)
@@ -74,7 +73,7 @@ static void print_blanks(FILE *out, int count)
 /* Defers blanks until there is text to print after them. Returns the number of blanks deferred. */
 static int print_cell(FILE *out, const struct column *column, const char *text, int owed)
 {
-	int rest = column->width - (int)strlen(text);
+	int rest = column->width - utf8_width(text);
 
 	if (!*text)
 		return owed + column->width + column->gap;
@@ -96,6 +95,21 @@ static void print_titles(const struct text_table *table, FILE *out)
 	fputc('\n', out);
 }
 
+/* Makes each column as wide as its widest cell. */
+static void fit_columns(struct text_table *table)
+{
+	const char *cell;
+	size_t i = 0;
+
+	for (cell = table->text; cell < table->text + table->length; cell += strlen(cell) + 1) {
+		struct column *column = array_item(&table->columns, i++ % table->columns.count);
+		int width = utf8_width(cell);
+
+		if (width > column->width)
+			column->width = width;
+	}
+}
+
 void table_print(struct text_table *table, FILE *out, bool titles)
 {
 	size_t i, count = table->columns.count;
@@ -104,6 +118,7 @@ void table_print(struct text_table *table, FILE *out, bool titles)
 
 	if (fflush(table->cells))
 		no_memory();
+	fit_columns(table);
 	if (titles)
 		print_titles(table, out);
 	for (cell = table->text, i = 0; cell < table->text + table->length;

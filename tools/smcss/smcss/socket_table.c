@@ -10,6 +10,7 @@
 #include "listing.h"
 #include "process.h"
 #include "text_table.h"
+#include "utf8.h"
 
 static void titles(struct text_table *t, const char *const *texts)
 {
@@ -175,9 +176,11 @@ static void process_cell(struct text_table *t, const struct array *processes,
 	if (!out)
 		no_memory();
 	fputs("users:(", out);
-	for (i = 0; i < count; i++)
-		fprintf(out, "%s(\"%s\",pid=%u,fd=%u)", i ? "," : "", p[i].name, p[i].pid,
-			p[i].fd);
+	for (i = 0; i < count; i++) {
+		fprintf(out, "%s(\"", i ? "," : "");
+		utf8_print(out, p[i].name);
+		fprintf(out, "\",pid=%u,fd=%u)", p[i].pid, p[i].fd);
+	}
 	fputc(')', out);
 	if (fclose(out))
 		no_memory();

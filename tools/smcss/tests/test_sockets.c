@@ -412,15 +412,15 @@ static void test_processes(void)
 		p->inode = i ? 1080 : 7;
 		p->pid = 10 + i;
 		p->fd = 3;
-		strcpy(p->name, "nginx");
+		strcpy(p->name, i == 1 ? "m\xc3\xbcller" : "a\033[2J\x9b\xc2\x9bz");
 	}
 	records.list++;
 	records.count = 2;
 	print_table(out, &records, &columns);
 	fclose(out);
 	same("processes", text,
-"ACTIVE 00000 0001080 127.0.0.1:80  127.0.0.1:40000 0000 SMCD users:((\"nginx\",pid=11,fd=3),(\"nginx\",pid=12,fd=3))\n"
-"ACTIVE 00000 0001081 [fd00::1]:81  [fd00::2]:40001 0000 TCP                                                      the peer did not answer the SMC option of the TCP handshake\n");
+"ACTIVE 00000 0001080 127.0.0.1:80  127.0.0.1:40000 0000 SMCD users:((\"m\xc3\xbcller\",pid=11,fd=3),(\"a?[2J??z\",pid=12,fd=3))\n"
+"ACTIVE 00000 0001081 [fd00::1]:81  [fd00::2]:40001 0000 TCP                                                          the peer did not answer the SMC option of the TCP handshake\n");
 	free(text);
 	array_free(&processes);
 }
