@@ -36,17 +36,26 @@ static bool first_line(const char *path, char *line, size_t size)
 	return found;
 }
 
+void report_take_system(const char *line, char *name, size_t size)
+{
+	static const char key[] = "PRETTY_NAME=";
+	const char *value, *ends;
+
+	if (strncmp(line, key, strlen(key)))
+		return;
+	value = line + strlen(key);
+	ends = *value == '"' ? "\"\n" : *value == '\'' ? "'\n" : "\n";
+	value += ends[1] != '\0';
+	snprintf(name, size, "%.*s", (int)strcspn(value, ends), value);
+}
+
 static void read_system(char *name, size_t size)
 {
 	FILE *file = fopen("/etc/os-release", "re");
 	char line[256];
 
-	while (file && fgets(line, sizeof(line), file)) {
-		if (strncmp(line, "PRETTY_NAME=", 12))
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		snprintf(name, size, "%.*s", (int)strcspn(line + 13, "\""), line + 13);
-	}
+	while (file && fgets(line, sizeof(line), file))
+		report_take_system(line, name, size);
 	if (file)
 		fclose(file);
 }
@@ -126,6 +135,28 @@ static void print_file(FILE *out, const char *path, const char *begins)
 			fputs(line, out);
 	if (file)
 		fclose(file);
+}
+
+void report_boot_options(FILE *out, char *line)
+{
+	static const char * const ours[] = { "smc", "module", "lockdown", "lsm=", "security=" };
+	char *word, *rest = line;
+	size_t i;
+
+	fprintf(out, "boot:  ");
+	while ((word = strsep(&rest, "\n ")))
+		for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+			if (!strncmp(word, ours[i], strlen(ours[i])))
+				fprintf(out, " %s", word);
+	fputc('\n', out);
+}
+
+static void print_boot_options(FILE *out)
+{
+	char line[4096];
+
+	if (first_line("/proc/cmdline", line, sizeof(line)))
+		report_boot_options(out, line);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -251,7 +282,7 @@ void report_print(FILE *out, struct genl *genl, const struct report *r)
 	fprintf(out, "time:   %s\nhost:   %s\nsystem: %s\nkernel: %s\nmodule: %s\ntools:  %s\n",
 		text, r->host, r->system, r->kernel, r->module, SMC_TOOLS_VERSION);
 	print_file(out, "/proc/modules", "smc");
-	print_file(out, "/proc/cmdline", "");
+	print_boot_options(out);
 	section(out, "info");
 	sysinfo_print(out, &r->now.info);
 	print_objects(out, r);

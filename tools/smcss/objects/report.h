@@ -31,4 +31,13 @@ void report_print(FILE *out, struct genl *genl, const struct report *report);
 /* report_html.c; a page with graphics, and the text at its end */
 void report_html(FILE *out, const struct report *report, const char *text);
 
+/* The name of the system, if this is the line of os-release(5) that has it. */
+void report_take_system(const char *line, char *name, size_t size);
+
+/*
+ * Prints those options of the kernel's command line that matter for SMC: others may have secrets.
+ * Cuts the line.
+ */
+void report_boot_options(FILE *out, char *line);
+
 #endif /* SMC_TOOLS_REPORT_H */

@@ -330,6 +330,36 @@ static void test_events(void)
 	       "{\"event\": \"lost\", \"time\": \"2026-11-18T11:06:40.123456789Z\"}\n");
 }
 
+static void test_system(void)
+{
+	static const struct {
+		const char *line, *name;
+	} cases[] = {
+		{ "PRETTY_NAME=\"Debian 12\"\n", "Debian 12" },
+		{ "PRETTY_NAME='Alpine Linux'\n", "Alpine Linux" },
+		{ "PRETTY_NAME=Alpine\n", "Alpine" },
+		{ "PRETTY_NAME=\n", "" },
+		{ "NAME=\"Debian\"\n", "before" },
+	};
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		strcpy(name, "before");
+		report_take_system(cases[i].line, name, sizeof(name));
+		same("name of the system", name, cases[i].name);
+	}
+}
+
+static void test_boot_options(void)
+{
+	char line[] = "root=/dev/sda1 smc.loopback=0 netroot=iscsi:user:secret@host lockdown=integrity "
+		      "module.sig_enforce quiet\n";
+
+	PRINTS("boot options", report_boot_options(out, line),
+	       "boot:   smc.loopback=0 lockdown=integrity module.sig_enforce\n");
+}
+
 int main(int argc, char **argv)
 {
 	char *text;
@@ -343,5 +373,7 @@ int main(int argc, char **argv)
 	test_page();
 	test_metrics();
 	test_events();
+	test_system();
+	test_boot_options();
 	return test_result();
 }
