@@ -336,7 +336,20 @@ def figures():
     return "\n".join(wrong)
 
 
+def completion():
+    """Every long option in the help of a tool is completed in bash."""
+    completed = uapi.read(f"{TOP}/tools/smcss/completion/smcss.bash-completion")
+    known = set(re.findall(r"--[a-z0-9-]+", completed))
+    wrong = []
+    for tool in ("smcss", "smcr", "smcd", "smc_pnet", "smc_chk", "smcat", "smc_run"):
+        text = subprocess.run([f"{TOOLS}/{tool}", "--help"], stdout=subprocess.PIPE, text=True,
+                              check=True).stdout
+        options = set(re.findall(r"--[a-z0-9-]+", text))
+        wrong += [f"{tool} {option} is not completed" for option in sorted(options - known)]
+    return "\n".join(wrong)
+
+
 def cases():
     return [(f"{f.__name__} documented" if f is not numbers else "numbers of the system's headers", f)
-            for f in (reasons, asserted, netlink, diag, sysctls, manuals, lint, json_keys, bpftrace,
-                      figures, versions, numbers)]
+            for f in (reasons, asserted, netlink, diag, sysctls, manuals, completion, lint, json_keys,
+                      bpftrace, figures, versions, numbers)]
