@@ -371,17 +371,19 @@ static uint64_t parse_size(const char *text)
 {
 	static const char units[] = "KMG";
 	uint64_t value, power = 4096;
+	unsigned int shift = 0;
 	const char *unit;
 	char *end;
 
 	value = strtoull(text, &end, 10);
 	unit = *end ? strchr(units, *end) : NULL;
 	if (unit && !end[1])
-		value <<= 10 * (unit - units + 1);
+		shift = 10 * (unit - units + 1);
 	else if (*end)
 		value = 0;
-	if (!value || value > 1ull << 46)
+	if (!value || value > (1ull << 46) >> shift)
 		die(USAGE, "not a size: %s", text);
+	value <<= shift;
 	/* The size of a BAR must be a power of two. */
 	while (power < value)
 		power <<= 1;
