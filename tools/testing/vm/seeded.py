@@ -33,6 +33,8 @@ HOSTS = {
 # A kernel without hooks as the client or as the server
 HOSTS["mixed"] = HOSTS["foreign"]
 PAIRS = (*HOSTS, "losses", "shards")
+ALL = "0-4294967295"	# decisions
+COMMAND = 4000		# characters, fewer than a page has
 LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed")
 
 
@@ -68,12 +70,13 @@ def pair_command(workload, seed, name):
 
 def commands(name, keep):
     """Returns a directory for the commands that guests write to /proc/seed before a run begins, and
-    writes those in @keep: {file: decisions}."""
+    writes those in @keep: {file: decisions}. All have the same length, because a longer one makes
+    the guest's kernel and shell allocate other memory, and the run another one."""
     files = f"{TOP}/build/seeds/{name}"
     os.makedirs(files, exist_ok=True)
     for file, decisions in keep.items():
         with open(f"{files}/{file}", "w", encoding="ascii") as out:
-            out.write(f"keep {decisions}\n" if decisions else "stop\n")
+            out.write(f"keep {decisions or ALL}".ljust(COMMAND) + "\n")
     return files
 
 

@@ -173,7 +173,7 @@ static void notrace switch_task(void)
 		preempt_schedule();
 }
 
-/* From 1 us to 4 ms, or from 1 ms to a second; each magnitude is as likely. */
+/* From 1 us to 2 ms, or from 1 ms to half a second; each magnitude is as likely. */
 static unsigned long notrace some_time(void)
 {
 	unsigned long least = way == BY_PRIORITIES ? NSEC_PER_MSEC : NSEC_PER_USEC;
