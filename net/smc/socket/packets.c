@@ -210,6 +210,7 @@ static int make_trial(const struct sock *sk, struct socket **trial)
 	lock_sock(to);
 	to->sk_mark = READ_ONCE(sk->sk_mark);
 	to->sk_bound_dev_if = READ_ONCE(sk->sk_bound_dev_if);
+	sock_valbool_flag(to, SOCK_LOCALROUTE, sock_flag(sk, SOCK_LOCALROUTE));
 	if (sock_flag(sk, SOCK_FILTER_LOCKED))
 		sock_set_flag(to, SOCK_FILTER_LOCKED);
 	release_sock(to);
@@ -233,7 +234,7 @@ static bool would_differ(const struct sock *trial, const struct sock *sk)
 	       smc_ipsec_policies(trial) || smc_ipsec_policies(sk) ||
 	       trial->sk_mark != READ_ONCE(sk->sk_mark) ||
 	       trial->sk_bound_dev_if != READ_ONCE(sk->sk_bound_dev_if) ||
-	       (sock_flag(trial, SOCK_LOCALROUTE) && !sock_flag(sk, SOCK_LOCALROUTE)) ||
+	       sock_flag(trial, SOCK_LOCALROUTE) != sock_flag(sk, SOCK_LOCALROUTE) ||
 	       demands_nearer_peer(trial, sk);
 }
 

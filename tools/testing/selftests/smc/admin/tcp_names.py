@@ -28,6 +28,11 @@ def tcp_options(top):
     return re.findall(r"(?m)^#define\s+(TCP_\w+)", body)
 
 
+def uring_operations(top):
+    body = between(text(top, "uapi/linux/io_uring.h"), "enum io_uring_op {", "IORING_OP_LAST")
+    return re.findall(r"\b(IORING_OP_\w+)", body)
+
+
 def attach_types(top):
     body = between(text(top, "uapi/linux/bpf.h"), "enum bpf_attach_type {", "__MAX_BPF_ATTACH_TYPE")
     return re.findall(r"\b(BPF_\w+)", body)
@@ -55,6 +60,7 @@ def names(top):
         "fcntl": defines(top, "uapi/asm-generic/fcntl.h", r"F_\w+") +
                  defines(top, "uapi/linux/fcntl.h", r"F_\w+"),
         "flag": defines(top, "linux/socket.h", r"MSG_\w+"),
+        "io_uring": uring_operations(top),
         "bpf": attach_types(top),
         "cgroup": re.findall(r"SUBSYS\((\w+)\)", text(top, "linux/cgroup_subsys.h")),
         "namespace": defines(top, "uapi/linux/sched.h", r"CLONE_NEW\w+"),

@@ -23,8 +23,8 @@ TITLES = {
     "SOL_SOCKET": "Options of level SOL_SOCKET", "IPPROTO_TCP": "Options of level IPPROTO_TCP",
     "IPPROTO_IP": "Options of level IPPROTO_IP", "IPPROTO_IPV6": "Options of level IPPROTO_IPV6",
     "cmsg": "Control messages", "ioctl": "ioctl()", "fcntl": "fcntl()",
-    "flag": "Flags of send() and recv()", "bpf": "Attach types of BPF programs",
-    "cgroup": "Controllers of cgroups", "namespace": "Namespaces",
+    "flag": "Flags of send() and recv()", "io_uring": "Operations of io_uring",
+    "bpf": "Attach types of BPF programs", "cgroup": "Controllers of cgroups", "namespace": "Namespaces",
     "lsm": "Hooks of security modules",
 }
 
@@ -163,10 +163,9 @@ A name in parentheses is another name of the same option.
 """
 
 OTHERS = """.SS Other calls
-.B splice(), sendfile(), sendmmsg(), recvmmsg(), io_uring
+.B splice(), sendfile(), sendmmsg(), recvmmsg()
 .RS
 As over TCP.
-But IORING_OP_RECV_ZC fails with EPROTONOSUPPORT, also after a fallback to TCP.
 .RE
 .PP
 .B epoll

@@ -391,6 +391,7 @@ static void bound_and_marked(int fd)
 {
 	R(setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2));
 	R(set_int(fd, SOL_SOCKET, SO_MARK, 7));
+	R(set_int(fd, SOL_SOCKET, SO_DONTROUTE, 1));
 	R(set_int(fd, IPPROTO_IP, IP_MINTTL, 2));
 }
 
@@ -405,6 +406,8 @@ static void set_again(void)
 		X(set_int(fd, SOL_SOCKET, SO_MARK, 7));
 	if (sol_socket_seen() && LATE(fd, set_int(fd, SOL_SOCKET, SO_BINDTOIFINDEX, 0)))
 		X(set_int(fd, SOL_SOCKET, SO_BINDTOIFINDEX, 1));
+	if (sol_socket_seen() && LATE(fd, set_int(fd, SOL_SOCKET, SO_DONTROUTE, 0)))
+		X(set_int(fd, SOL_SOCKET, SO_DONTROUTE, 1));
 	barrier("tried");
 	ping_pong(fd);
 	barrier("done");

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* io_uring: connect, accept, send, recv, poll, shutdown. */
+/* io_uring: all operations that take a socket. */
+#include <fcntl.h>
 #include <linux/io_uring.h>
 #include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "role.h"
 
@@ -267,7 +270,10 @@ static void uring_nonempty_client(void)
 #define SOCKET_URING_OP_SIOCOUTQ 1
 #endif
 
-/* A command to a socket, which kernels before 6.7 do not have. */
+/*
+ * A command to a socket, which kernels before 6.7 do not have. IORING_OP_URING_CMD128 is the same
+ * in an entry of twice the size.
+ */
 static void command(struct ring *r, int fd, int op)
 {
 	struct io_uring_sqe sqe = { .opcode = IORING_OP_URING_CMD, .fd = fd, .off = op };
@@ -309,10 +315,192 @@ static void uring_queues_client(void)
 	barrier("done");
 }
 
+/* Operations that the headers of Linux 6.1 lack; older kernels answer EINVAL. */
+#define OP_READ_MULTISHOT	49	/* IORING_OP_READ_MULTISHOT, 6.7 */
+#define OP_BIND			56	/* IORING_OP_BIND, 6.11 */
+#define OP_LISTEN		57	/* IORING_OP_LISTEN, 6.11 */
+#define OP_EPOLL_WAIT		59	/* IORING_OP_EPOLL_WAIT, 6.15 */
+#define OP_READV_FIXED		60	/* IORING_OP_READV_FIXED, 6.15 */
+#define OP_WRITEV_FIXED		61	/* IORING_OP_WRITEV_FIXED, 6.15 */
+
+#define PART	100		/* bytes that one operation transfers */
+
+static struct io_uring_sqe vector(int op, int fd, void *what, unsigned int len)
+{
+	return (struct io_uring_sqe) { .opcode = op, .fd = fd, .addr = (uintptr_t)what, .len = len };
+}
+
+static struct io_uring_sqe spliced(int from, int to)
+{
+	return (struct io_uring_sqe) {
+		.opcode = IORING_OP_SPLICE, .splice_fd_in = from, .fd = to, .len = PART,
+		.splice_off_in = -1, .off = -1, .splice_flags = SPLICE_F_NONBLOCK,
+	};
+}
+
+/* Let the kernel know this memory, for IORING_OP_READ_FIXED and the like. */
+static void register_buffer(struct ring *r, char *buf, size_t len)
+{
+	struct iovec iov = { buf, len };
+
+	X(syscall(__NR_io_uring_register, r->fd, IORING_REGISTER_BUFFERS, &iov, 1));
+}
+
+/* Receive by an operation that goes on until it is cancelled, into buffers that it chooses. */
+static void multishot(struct ring *r, int fd, int op, int ioprio, const char *step)
+{
+	static char buf[4 * PART];
+	struct io_uring_sqe sqe = {
+		.opcode = IORING_OP_PROVIDE_BUFFERS, .fd = 4, .addr = (uintptr_t)buf, .len = PART,
+	};
+	uint32_t flags;
+	bool more;
+
+	R(run(r, sqe));
+	sqe = (struct io_uring_sqe) {
+		.opcode = op, .fd = fd, .ioprio = ioprio, .flags = IOSQE_BUFFER_SELECT,
+	};
+	submit(r, &sqe);
+	barrier(step);
+	R(complete(r, &flags));
+	more = flags & IORING_CQE_F_MORE;
+	rec("more will follow: %d", more);
+	if (!more)
+		recv_bytes(fd, 0, PART, PART);
+	barrier(step);
+	if (more) {
+		R(complete(r, NULL));
+		R(run(r, (struct io_uring_sqe) { .opcode = IORING_OP_ASYNC_CANCEL }));
+		R(complete(r, NULL));
+	} else {
+		recv_bytes(fd, 0, 10, 10);
+	}
+	R(run(r, (struct io_uring_sqe) { .opcode = IORING_OP_REMOVE_BUFFERS, .fd = 4 }));
+}
+
+static void uring_ops_server(void)
+{
+	static char buf[PART], rest[2 * PART];
+	struct iovec iov = { buf, PART };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct epoll_event event = { .events = EPOLLIN };
+	struct io_uring_sqe sqe;
+	int fd, epoll, p[2];
+	struct ring r;
+
+	ring_open(&r);
+	register_buffer(&r, buf, PART);
+	fd = pair();
+	barrier("sent");
+	await_inq(fd, 6 * PART);
+	R(run(&r, vector(IORING_OP_READV, fd, &iov, 1)));
+	verify(buf, PART, 0);
+	R(run(&r, vector(IORING_OP_READ_FIXED, fd, buf, PART)));
+	verify(buf, PART, PART);
+	R(run(&r, vector(IORING_OP_RECVMSG, fd, &msg, 1)));
+	verify(buf, PART, 2 * PART);
+	X(pipe(p));
+	R(run(&r, spliced(fd, p[1])));
+	CHECK(read(p[0], buf, PART) == PART);
+	verify(buf, PART, 3 * PART);
+	epoll = X(epoll_create1(0));
+	sqe = vector(IORING_OP_EPOLL_CTL, epoll, &event, EPOLL_CTL_ADD);
+	sqe.off = fd;
+	R(run(&r, sqe));
+	rec("%d events, %s", epoll_wait(epoll, &event, 1, 0), mask_name(event.events));
+	R(run(&r, vector(OP_EPOLL_WAIT, epoll, &event, 1)));
+	R(run(&r, vector(OP_READV_FIXED, fd, &iov, 1)));
+	R(recv(fd, rest, sizeof(rest), MSG_DONTWAIT));
+	sqe = vector(IORING_OP_POLL_ADD, fd, NULL, 0);
+	sqe.poll32_events = uring_events(POLLIN);
+	sqe.user_data = 1;
+	submit(&r, &sqe);
+	R(run(&r, (struct io_uring_sqe) { .opcode = IORING_OP_POLL_REMOVE, .addr = 1 }));
+	R(complete(&r, NULL));
+	multishot(&r, fd, IORING_OP_RECV, IORING_RECV_MULTISHOT, "received");
+	multishot(&r, fd, OP_READ_MULTISHOT, 0, "read");
+	barrier("done");
+	R(run(&r, vector(IORING_OP_CLOSE, fd, NULL, 0)));
+}
+
+static void uring_ops_client(void)
+{
+	static char buf[6 * PART];
+	struct iovec iov = { buf, PART };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int fd, p[2];
+	uint32_t flags;
+	struct ring r;
+	struct io_uring_sqe sqe;
+
+	ring_open(&r);
+	fill(buf, sizeof(buf), 0);
+	register_buffer(&r, buf, sizeof(buf));
+	fd = pair();
+	R(run(&r, vector(IORING_OP_WRITEV, fd, &iov, 1)));
+	R(run(&r, vector(IORING_OP_WRITE_FIXED, fd, buf + PART, PART)));
+	iov.iov_base = buf + 2 * PART;
+	R(run(&r, vector(IORING_OP_SENDMSG, fd, &msg, 1)));
+	X(pipe(p));
+	CHECK(write(p[1], buf + 3 * PART, PART) == PART);
+	R(run(&r, spliced(p[0], fd)));
+	iov.iov_base = buf + 4 * PART;
+	sqe = vector(IORING_OP_SENDMSG_ZC, fd, &msg, 1);
+	submit(&r, &sqe);
+	R(complete(&r, &flags));
+	if (flags & IORING_CQE_F_MORE)
+		R(complete(&r, NULL));
+	iov.iov_base = buf + 5 * PART;
+	if (R(run(&r, vector(OP_WRITEV_FIXED, fd, &iov, 1))) < 0)
+		R(run(&r, vector(IORING_OP_WRITE, fd, buf + 5 * PART, PART)));
+	barrier("sent");
+	for (int i = 0; i < 2; i++) {
+		const char *step = i ? "read" : "received";
+
+		barrier(step);
+		send_bytes(fd, 0, PART, PART);
+		barrier(step);
+		send_bytes(fd, 0, 10, 10);
+	}
+	barrier("done");
+}
+
+/* A listener that is made by operations of io_uring. */
+static void uring_listener_server(void)
+{
+	struct io_uring_sqe sqe = {
+		.opcode = IORING_OP_SOCKET, .fd = me.kind.family, .off = SOCK_STREAM,
+		.len = me.kind.protocol,
+	};
+	struct addr a = loopback(0);
+	struct ring r;
+	int l;
+
+	ring_open(&r);
+	l = RFD(run(&r, sqe));
+	sqe = vector(OP_BIND, l, &a.sa, 0);
+	sqe.addr2 = a.len;
+	if (R(run(&r, sqe)) < 0)
+		X(bind(l, &a.sa, a.len));
+	if (R(run(&r, vector(OP_LISTEN, l, NULL, 5))) < 0)
+		X(listen(l, 5));
+	tell_port(l);
+	ping_pong(accept_one(l));
+	barrier("done");
+}
+
+static void uring_listener_client(void)
+{
+	ping_pong(connect_to(ctl_get(), 0));
+	barrier("done");
+}
+
 const struct test_case uring_cases[] = {
 	CASE(uring, 0, "io_uring instead of system calls"),
 	CASE(uring_nonempty, 0, "a receive by io_uring says whether more is there"),
 	CASE(uring_lowat, 0, "io_uring polls a socket with SO_RCVLOWAT"),
+	CASE(uring_ops, 0, "io_uring's other ways to send, receive and wait"),
+	CASE(uring_listener, 0, "io_uring makes a listener"),
 	CASE(uring_queues, 0, "io_uring's own SIOCINQ and SIOCOUTQ"),
 	{ 0 }
 };
