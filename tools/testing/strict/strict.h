@@ -145,6 +145,12 @@ bool strict_choose(unsigned int one_of);
 u32 strict_below(u32 limit);
 
 /* complaint.c */
+struct strict_kept {
+	unsigned int	length;
+	char		text[1024];
+};
+
+extern struct strict_kept *strict_kept;
 __printf(2, 3) void strict_complain(struct strict_dev *dev, const char *format, ...);
 
 /* completion.c */

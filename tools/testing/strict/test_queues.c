@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Work queues and completion queues. */
+#include <linux/delay.h>
+#include "test.h"
+
+static const char *message(struct test_rig *rig)
+{
+	memset(rig->a.mem, 'x', 3000);
+	if (test_recv(rig, &rig->b, 1, 3000) || test_send(rig, &rig->a, 2, 3000, IB_SEND_SIGNALED))
+		return "posts fail";
+	if (!test_await(&rig->b, 1, IB_WC_SUCCESS) || !test_await(&rig->a, 2, IB_WC_SUCCESS))
+		return "no completions";
+	return memcmp(rig->b.mem + TEST_MEMORY / 2, rig->a.mem, 3000) ? "other data" : NULL;
+}
+
+static const char *write(struct test_rig *rig)
+{
+	memset(rig->a.mem, 'x', 5000);
+	if (test_register(rig, &rig->b, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE) ||
+	    test_recv(rig, &rig->b, 1, 10) || test_write(rig, &rig->a, 2, 100, 5000, 0) ||
+	    test_send(rig, &rig->a, 3, 10, IB_SEND_SIGNALED))
+		return "posts fail";
+	if (!test_await(&rig->b, 1, IB_WC_SUCCESS) || !test_await(&rig->a, 3, IB_WC_SUCCESS))
+		return "no completions";
+	return memcmp(rig->b.mem + 100, rig->a.mem, 5000) ? "other data" : NULL;
+}
+
+/* As many as the queue takes, and no completion is polled. */
+static const char *send_too_many(struct test_rig *rig)
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		if (test_write(rig, &rig->a, i, 0, 0, i == 3 ? IB_SEND_SIGNALED : 0))
+			return "the queue is full too early";
+	return test_write(rig, &rig->a, 4, 0, 0, 0) ? NULL : "one too many";
+}
+
+static const char *long_message(struct test_rig *rig)
+{
+	if (test_recv(rig, &rig->b, 1, 2000) || test_send(rig, &rig->a, 2, 3000, 0))
+		return "posts fail";
+	if (!test_await(&rig->b, 1, IB_WC_LOC_LEN_ERR))
+		return "the receiver has no error";
+	return test_await(&rig->a, 2, IB_WC_REM_INV_REQ_ERR) ? NULL : "the sender has no error";
+}
+
+static const char *dereg_in_use(struct test_rig *rig)
+{
+	struct ib_sge sge = { .addr = rig->a.mr->iova, .length = 10, .lkey = rig->a.mr->lkey };
+	struct ib_recv_wr wr = { .sg_list = &sge, .num_sge = 1 };
+	int rc;
+
+	rc = test_register(rig, &rig->a, IB_ACCESS_LOCAL_WRITE);
+	sge.addr = rig->a.mr->iova;
+	rc = rc ?: ib_post_recv(rig->a.qp, &wr, NULL) ?: ib_dereg_mr(rig->a.mr);
+	rig->a.mr = NULL;
+	return rc ? "posts fail" : NULL;
+}
+
+static const char *send_unconnected(struct test_rig *rig)
+{
+	return test_send(rig, &rig->a, 1, 1, 0) ? NULL : "it was accepted";
+}
+
+static const char *data_change(struct test_rig *rig)
+{
+	if (test_recv(rig, &rig->b, 1, 100) || test_send(rig, &rig->a, 2, 100, IB_SEND_SIGNALED))
+		return "posts fail";
+	rig->a.mem[50]++;
+	return test_await(&rig->b, 1, IB_WC_SUCCESS) ? NULL : "no completion";
+}
+
+static const char *wrong_key(struct test_rig *rig)
+{
+	struct ib_sge sge = { .addr = rig->a.dma, .length = 1, .lkey = rig->pd->local_dma_lkey ^ 1 };
+	struct ib_send_wr wr = { .opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = 1 };
+
+	if (ib_post_send(rig->a.qp, &wr, NULL))
+		return "the post fails";
+	return test_await(&rig->a, 0, IB_WC_LOC_PROT_ERR) ? NULL : "no error";
+}
+
+const struct test_case test_queue_cases[] = {
+	{ "message", message },
+	{ "write", write },
+	{ "send_too_many", send_too_many, "its send queue of 4 is full", { .n_send = 4 } },
+	{ "long_message", long_message },
+	{ "dereg_in_use", dereg_in_use, "is deregistered; 1 work requests" },
+	{ "send_unconnected", send_unconnected, "in state 0", { .unconnected = true } },
+	{ "data_change", data_change, "data changed before they arrived" },
+	{ "wrong_key", wrong_key, "does not cover" },
+	{}
+};
