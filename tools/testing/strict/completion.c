@@ -66,6 +66,46 @@ int strict_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
+static struct strict_cqe *cqe_at(struct strict_cq *cq, unsigned int i)
+{
+	return &cq->ring[i % cq->ib.cqe];
+}
+
+/*
+ * Only by polling a completion does the consumer learn that its work request, and the earlier ones
+ * without completions, have left the queue.
+ */
+static void free_slots(const struct strict_cqe *cqe)
+{
+	if (!cqe->qp)
+		return;
+	if (cqe->send)
+		cqe->qp->sq_used -= cqe->slots;
+	else
+		cqe->qp->rq_used -= cqe->slots;
+}
+
+/* Forgets whose the completions are; they can still be polled. */
+static void disown(struct strict_cq *cq, const struct strict_qp *qp)
+{
+	unsigned int i;
+
+	for (i = cq->head; i != cq->tail; i++)
+		if (cqe_at(cq, i)->qp == qp)
+			cqe_at(cq, i)->qp = NULL;
+}
+
+/* The queue pair is reset, or will be gone. */
+void strict_forget_completions(struct strict_dev *dev, struct strict_qp *qp)
+{
+	lockdep_assert_held(&dev->lock);
+	disown(to_cq(qp->ib.send_cq), qp);
+	disown(to_cq(qp->ib.recv_cq), qp);
+	qp->sq_used = 0;
+	qp->sq_silent = 0;
+	qp->rq_used = 0;
+}
+
 int strict_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 {
 	struct strict_dev *dev = to_dev(ibcq->device);
@@ -77,8 +117,12 @@ int strict_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 	if (n > 1)
 		n -= strict_below(n);
 	spin_lock_irqsave(&dev->lock, flags);
-	while (i < n && cq->head != cq->shown)
-		wc[i++] = cq->ring[cq->head++ % cq->ib.cqe].wc;
+	while (i < n && cq->head != cq->shown) {
+		struct strict_cqe *cqe = cqe_at(cq, cq->head++);
+
+		wc[i++] = cqe->wc;
+		free_slots(cqe);
+	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 	return i;
 }
@@ -98,19 +142,41 @@ int strict_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 	return missed;
 }
 
-void strict_complete(struct strict_dev *dev, struct strict_cq *cq, const struct ib_wc *wc,
-		     bool solicited)
+static void complete_work(struct strict_dev *dev, struct strict_cq *cq, const struct strict_cqe *cqe)
 {
-	struct strict_cqe *cqe;
-
 	lockdep_assert_held(&dev->lock);
 	if (cq->tail - cq->head == cq->ib.cqe) {
 		strict_complain(dev, "a completion queue of %d is full", cq->ib.cqe);
 		return;
 	}
-	cqe = &cq->ring[cq->tail++ % cq->ib.cqe];
-	cqe->wc = *wc;
-	cqe->solicited = solicited || wc->status != IB_WC_SUCCESS;
+	*cqe_at(cq, cq->tail++) = *cqe;
+}
+
+void strict_complete_send(struct strict_dev *dev, struct strict_qp *qp, const struct ib_wc *wc)
+{
+	struct strict_cqe cqe = {
+		.wc	   = *wc,
+		.solicited = wc->status != IB_WC_SUCCESS,
+		.send	   = true,
+		.qp	   = qp,
+		.slots	   = qp->sq_silent,
+	};
+
+	qp->sq_silent = 0;
+	complete_work(dev, to_cq(qp->ib.send_cq), &cqe);
+}
+
+void strict_complete_recv(struct strict_dev *dev, struct strict_qp *qp, const struct ib_wc *wc,
+			  bool solicited)
+{
+	struct strict_cqe cqe = {
+		.wc	   = *wc,
+		.solicited = solicited || wc->status != IB_WC_SUCCESS,
+		.qp	   = qp,
+		.slots	   = 1,
+	};
+
+	complete_work(dev, to_cq(qp->ib.recv_cq), &cqe);
 }
 
 /*
@@ -123,9 +189,8 @@ static bool publish(struct strict_cq *cq)
 	unsigned int until = cq->tail - strict_below(cq->tail - cq->shown + 1);
 
 	while (cq->shown != until) {
-		struct strict_cqe *cqe = &cq->ring[cq->shown % cq->ib.cqe];
+		const struct strict_cqe *cqe = cqe_at(cq, cq->shown++);
 
-		cq->shown++;
 		if (cq->armed && (!cq->armed_solicited || cqe->solicited)) {
 			cq->armed = false;
 			cq->event = true;

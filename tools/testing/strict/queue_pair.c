@@ -54,6 +54,7 @@ static void forget_work(struct strict_dev *dev, struct strict_qp *qp)
 		strict_free_swqe(dev, qp, swqe);
 	list_for_each_entry_safe(rwqe, r, &qp->rq, list)
 		strict_free_rwqe(dev, qp, rwqe);
+	strict_forget_completions(dev, qp);
 }
 
 int strict_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)

@@ -35,9 +35,10 @@ static void finish(struct strict_dev *dev, struct strict_qp *qp, struct strict_s
 		.qp	= &qp->ib,
 	};
 
+	qp->sq_silent++;
 	if (status != IB_WC_SUCCESS || wqe->flags & IB_SEND_SIGNALED ||
 	    qp->init.sq_sig_type == IB_SIGNAL_ALL_WR)
-		strict_complete(dev, to_cq(qp->ib.send_cq), &wc, false);
+		strict_complete_send(dev, qp, &wc);
 	strict_free_swqe(dev, qp, wqe);
 }
 
@@ -239,9 +240,9 @@ void strict_refused(struct strict_dev *dev, struct strict_qp *qp, u32 psn, u8 wh
 
 static void flush(struct strict_dev *dev, struct strict_qp *qp)
 {
-	unsigned int left = strict_below(qp->sq_used + 1);
+	unsigned int left = strict_below(qp->sq_left + 1);
 
-	while (qp->sq_used > left)
+	while (qp->sq_left > left)
 		finish(dev, qp, list_first_entry(&qp->sq, struct strict_swqe, list),
 		       IB_WC_WR_FLUSH_ERR);
 }

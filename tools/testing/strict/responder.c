@@ -256,7 +256,7 @@ static void complete_receive(struct strict_dev *dev, struct strict_qp *qp, struc
 		wc.wc_flags = IB_WC_WITH_INVALIDATE;
 		wc.ex.invalidate_rkey = be32_to_cpu(hdr->ex);
 	}
-	strict_complete(dev, to_cq(qp->ib.recv_cq), &wc, hdr->flags & STRICT_SOLICITED);
+	strict_complete_recv(dev, qp, &wc, hdr->flags & STRICT_SOLICITED);
 	strict_free_rwqe(dev, qp, wqe);
 }
 
@@ -345,7 +345,7 @@ static void flush_buffer(struct strict_dev *dev, struct strict_qp *qp, struct st
 		.qp	= &qp->ib,
 	};
 
-	strict_complete(dev, to_cq(qp->ib.recv_cq), &wc, false);
+	strict_complete_recv(dev, qp, &wc, false);
 	strict_free_rwqe(dev, qp, wqe);
 }
 
@@ -391,11 +391,11 @@ static bool flush(struct strict_dev *dev, struct strict_qp *qp)
 
 	end_arrived(dev, qp);
 	/* All that are counted are on the list now. */
-	left = strict_below(qp->rq_used + 1);
-	while (qp->rq_used > left)
+	left = strict_below(qp->rq_left + 1);
+	while (qp->rq_left > left)
 		flush_buffer(dev, qp, list_first_entry(&qp->rq, struct strict_rwqe, list),
 			     IB_WC_WR_FLUSH_ERR);
-	return qp->rq_used;
+	return qp->rq_left;
 }
 
 /* Places, completes and acknowledges. Returns whether there is more to do. */

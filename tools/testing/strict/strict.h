@@ -27,9 +27,14 @@ struct strict_pd {
 	struct ib_pd	ib;
 };
 
+struct strict_qp;
+
 struct strict_cqe {
 	struct ib_wc		wc;
 	bool			solicited;
+	bool			send;
+	struct strict_qp	*qp;		/* NULL when it is gone */
+	unsigned int		slots;		/* of its queue that are free when this is polled */
 };
 
 /* Entries from head to shown can be polled, those from there to tail are not published yet. */
@@ -97,7 +102,9 @@ struct strict_qp {
 
 	/* Requester */
 	struct list_head	sq;
-	unsigned int		sq_used;
+	unsigned int		sq_left;	/* on the list */
+	unsigned int		sq_used;	/* not known to the consumer as free */
+	unsigned int		sq_silent;	/* done, and no completion has followed yet */
 	u32			next_psn;	/* of the next work request */
 	u32			send_psn;	/* of the next packet; goes back to send again */
 	u32			acked_psn;	/* all before it were acknowledged */
@@ -107,7 +114,8 @@ struct strict_qp {
 
 	/* Responder */
 	struct list_head	rq;
-	unsigned int		rq_used;
+	unsigned int		rq_left;	/* not complete */
+	unsigned int		rq_used;	/* not known to the consumer as free */
 	u32			expected_psn;
 	u32			answered;	/* the peer was told: all before it have arrived */
 	struct sk_buff_head	arrived;	/* in order, not placed yet */
@@ -159,8 +167,10 @@ int strict_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
 int strict_destroy_cq(struct ib_cq *cq, struct ib_udata *udata);
 int strict_poll_cq(struct ib_cq *cq, int n, struct ib_wc *wc);
 int strict_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags);
-void strict_complete(struct strict_dev *dev, struct strict_cq *cq, const struct ib_wc *wc,
-		     bool solicited);
+void strict_complete_send(struct strict_dev *dev, struct strict_qp *qp, const struct ib_wc *wc);
+void strict_complete_recv(struct strict_dev *dev, struct strict_qp *qp, const struct ib_wc *wc,
+			  bool solicited);
+void strict_forget_completions(struct strict_dev *dev, struct strict_qp *qp);
 bool strict_publish(struct strict_dev *dev);
 
 /* region.c */

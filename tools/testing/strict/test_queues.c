@@ -33,7 +33,75 @@ static const char *send_too_many(struct test_rig *rig)
 	for (i = 0; i < 4; i++)
 		if (test_write(rig, &rig->a, i, 0, 0, i == 3 ? IB_SEND_SIGNALED : 0))
 			return "the queue is full too early";
+	msleep(500);
 	return test_write(rig, &rig->a, 4, 0, 0, 0) ? NULL : "one too many";
+}
+
+/* The device is done with all, but only one completion tells so: two are free. */
+static const char *poll_one(struct test_rig *rig)
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		if (test_write(rig, &rig->a, i, 0, 0, i == 1 ? IB_SEND_SIGNALED : 0))
+			return "the queue is full too early";
+	if (!test_await(&rig->a, 1, IB_WC_SUCCESS))
+		return "no completion";
+	msleep(500);
+	if (test_write(rig, &rig->a, 4, 0, 0, 0) || test_write(rig, &rig->a, 5, 0, 0, 0))
+		return "the queue is full too early";
+	return test_write(rig, &rig->a, 6, 0, 0, 0) ? NULL : "one too many";
+}
+
+/* Round and round, with a completion for every other one. */
+static const char *poll_all(struct test_rig *rig)
+{
+	int i;
+
+	for (i = 0; i < 40; i += 2) {
+		if (test_recv(rig, &rig->b, i, 10) || test_send(rig, &rig->a, i, 10, 0) ||
+		    test_write(rig, &rig->a, i + 1, 0, 0, IB_SEND_SIGNALED))
+			return "posts fail";
+		if (!test_await(&rig->a, i + 1, IB_WC_SUCCESS) ||
+		    !test_await(&rig->b, i, IB_WC_SUCCESS))
+			return "no completions";
+	}
+	return NULL;
+}
+
+static const char *receive_too_many(struct test_rig *rig)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (test_recv(rig, &rig->b, i, 10) || test_send(rig, &rig->a, i, 10, IB_SEND_SIGNALED))
+			return "posts fail";
+	if (!test_await(&rig->b, 0, IB_WC_SUCCESS) || !test_await(&rig->a, 0, IB_WC_SUCCESS) ||
+	    !test_await(&rig->a, 1, IB_WC_SUCCESS))
+		return "no completions";
+	if (test_recv(rig, &rig->b, 2, 10))
+		return "the queue is full too early";
+	return test_recv(rig, &rig->b, 3, 10) ? NULL : "one too many";
+}
+
+/* Completions of a queue pair that is gone or reset free nothing, and can be polled. */
+static const char *reset(struct test_rig *rig)
+{
+	struct ib_wc wc;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		if (test_write(rig, &rig->a, i, 0, 0, IB_SEND_SIGNALED))
+			return "posts fail";
+	if (!test_await(&rig->a, 0, IB_WC_SUCCESS) || test_modify(rig, &rig->a, IB_QPS_RESET) ||
+	    test_modify(rig, &rig->b, IB_QPS_RESET))
+		return "it cannot be reset";
+	while (ib_poll_cq(rig->a.cq, 1, &wc))
+		;
+	for (i = IB_QPS_INIT; i <= IB_QPS_RTS; i++)
+		if (test_modify(rig, &rig->a, i) || test_modify(rig, &rig->b, i))
+			return "it cannot be connected again";
+	return send_too_many(rig);
 }
 
 static const char *long_message(struct test_rig *rig)
@@ -85,6 +153,10 @@ const struct test_case test_queue_cases[] = {
 	{ "message", message },
 	{ "write", write },
 	{ "send_too_many", send_too_many, "its send queue of 4 is full", { .n_send = 4 } },
+	{ "poll_one", poll_one, "its send queue of 4 is full", { .n_send = 4 } },
+	{ "poll_all", poll_all, NULL, { .n_send = 2, .n_recv = 1, .n_cqe = 3 } },
+	{ "receive_too_many", receive_too_many, "its receive queue of 2 is full", { .n_recv = 2 } },
+	{ "reset", reset, "its send queue of 4 is full", { .n_send = 4 } },
 	{ "long_message", long_message },
 	{ "dereg_in_use", dereg_in_use, "is deregistered; 1 work requests" },
 	{ "send_unconnected", send_unconnected, "in state 0", { .unconnected = true } },

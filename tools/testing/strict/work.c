@@ -97,7 +97,7 @@ void strict_free_swqe(struct strict_dev *dev, struct strict_qp *qp, struct stric
 		mr->posted = false;
 	}
 	list_del(&wqe->list);
-	qp->sq_used--;
+	qp->sq_left--;
 	kfree(wqe->sums);
 	kfree(wqe);
 }
@@ -107,7 +107,7 @@ void strict_free_rwqe(struct strict_dev *dev, struct strict_qp *qp, struct stric
 	lockdep_assert_held(&dev->lock);
 	use_regions(dev, qp, wqe->sge, wqe->n_sge, -1);
 	list_del(&wqe->list);
-	qp->rq_used--;
+	qp->rq_left--;
 	kfree(wqe);
 }
 
@@ -227,6 +227,7 @@ static int post_send(struct strict_dev *dev, struct strict_qp *qp, const struct 
 	if (!(wqe->flags & IB_SEND_INLINE))
 		use_regions(dev, qp, wqe->sge, wqe->n_sge, 1);
 	list_add_tail(&wqe->list, &qp->sq);
+	qp->sq_left++;
 	qp->sq_used++;
 	return 0;
 }
@@ -284,6 +285,7 @@ static int post_recv(struct strict_dev *dev, struct strict_qp *qp, const struct 
 	}
 	use_regions(dev, qp, wqe->sge, wqe->n_sge, 1);
 	list_add_tail(&wqe->list, &qp->rq);
+	qp->rq_left++;
 	qp->rq_used++;
 	return 0;
 }
