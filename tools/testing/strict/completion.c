@@ -135,18 +135,39 @@ int strict_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 	int missed;
 
 	spin_lock_irqsave(&dev->lock, flags);
+	/* A request for any completion stays one until its event. */
+	cq->armed_solicited = (!cq->armed || cq->armed_solicited) &&
+			      (notify & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED;
 	cq->armed = true;
-	cq->armed_solicited = (notify & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED;
 	missed = (notify & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->shown;
 	spin_unlock_irqrestore(&dev->lock, flags);
 	return missed;
 }
 
+/* All queue pairs of the queue fail with it. */
+static void overflow(struct strict_dev *dev, struct strict_cq *cq)
+{
+	struct strict_qp *qp;
+
+	if (cq->overflow)
+		return;
+	strict_complain(dev, "a completion queue of %d is full", cq->ib.cqe);
+	cq->overflow = true;
+	cq->error_event = true;
+	list_for_each_entry(qp, &dev->qps, list) {
+		if (qp->state == IB_QPS_RESET ||
+		    (to_cq(qp->ib.send_cq) != cq && to_cq(qp->ib.recv_cq) != cq))
+			continue;
+		strict_event(qp, IB_EVENT_QP_FATAL);
+		strict_qp_error(dev, qp);
+	}
+}
+
 static void complete_work(struct strict_dev *dev, struct strict_cq *cq, const struct strict_cqe *cqe)
 {
 	lockdep_assert_held(&dev->lock);
-	if (cq->tail - cq->head == cq->ib.cqe) {
-		strict_complain(dev, "a completion queue of %d is full", cq->ib.cqe);
+	if (cq->overflow || cq->tail - cq->head == cq->ib.cqe) {
+		overflow(dev, cq);
 		return;
 	}
 	*cqe_at(cq, cq->tail++) = *cqe;
@@ -197,6 +218,29 @@ static bool publish(struct strict_cq *cq)
 		}
 	}
 	return cq->shown != cq->tail;
+}
+
+/* Reports queues that have overflowed. The lock is given up for that. */
+void strict_report_cqs(struct strict_dev *dev)
+{
+	struct ib_event event = { .device = &dev->ib, .event = IB_EVENT_CQ_ERR };
+	struct strict_cq *cq;
+
+	lockdep_assert_held(&dev->lock);
+again:
+	list_for_each_entry(cq, &dev->cqs, list) {
+		if (!cq->error_event)
+			continue;
+		cq->error_event = false;
+		if (!cq->ib.event_handler)
+			continue;
+		event.element.cq = &cq->ib;
+		/* strict_destroy_cq() waits for the engine. */
+		spin_unlock_irq(&dev->lock);
+		cq->ib.event_handler(&event, cq->ib.cq_context);
+		spin_lock_irq(&dev->lock);
+		goto again;
+	}
 }
 
 /*

@@ -97,10 +97,10 @@ static void report(struct strict_dev *dev, struct strict_qp *qp)
 	struct ib_event event = {
 		.device	    = &dev->ib,
 		.element.qp = &qp->ib,
-		.event	    = qp->event,
+		.event	    = __ffs(qp->events),
 	};
 
-	qp->event = 0;
+	qp->events &= qp->events - 1;
 	if (!qp->ib.event_handler)
 		return;
 	/* strict_destroy_qp() waits for the engine. */
@@ -114,7 +114,7 @@ static bool report_events(struct strict_dev *dev)
 	struct strict_qp *qp;
 
 	list_for_each_entry(qp, &dev->qps, list)
-		if (qp->event) {
+		if (qp->events) {
 			report(dev, qp);
 			return true;
 		}
@@ -156,6 +156,7 @@ void strict_engine(struct work_struct *work)
 		more |= strict_run_responder(dev, qp);
 	}
 	more |= strict_publish(dev);
+	strict_report_cqs(dev);
 	more |= report_events(dev);
 	spin_unlock_irq(&dev->lock);
 	transmit(dev);

@@ -72,6 +72,12 @@ int strict_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
+/* Has the engine report an event. */
+void strict_event(struct strict_qp *qp, enum ib_event_type event)
+{
+	qp->events |= BIT(event);
+}
+
 /* From now on nothing is sent or accepted. The engine completes the rest. */
 void strict_qp_error(struct strict_dev *dev, struct strict_qp *qp)
 {

@@ -57,6 +57,7 @@ static void run_local(struct strict_dev *dev, struct strict_swqe *wqe)
 	if (!mr)
 		return;
 	mr->valid = wqe->opcode == IB_WR_REG_MR;
+	mr->revoked = false;
 	mr->posted = false;
 }
 
@@ -135,8 +136,9 @@ static bool send_some(struct strict_dev *dev, struct strict_qp *qp, struct stric
 			complete_done(dev, qp);
 			if (!list_is_first(&wqe->list, &qp->sq))
 				return false;
-			strict_complain(dev, "queue pair %u sends memory that is not registered",
-					qp->ib.qp_num);
+			if (!strict_revoked(dev, wqe))
+				strict_complain(dev, "queue pair %u sends memory that is not registered",
+						qp->ib.qp_num);
 			fail(dev, qp, wqe, IB_WC_LOC_PROT_ERR);
 			return false;
 		}

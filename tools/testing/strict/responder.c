@@ -11,7 +11,8 @@
 /* Of each arrived packet */
 struct cb {
 	struct strict_rwqe	*wqe;		/* of SEND and of immediate data */
-	u32			at;		/* SEND: where in the message */
+	u32			at;		/* where in the message */
+	bool			placed;
 };
 
 static struct cb *cb(struct sk_buff *skb)
@@ -50,7 +51,7 @@ static void answer(struct strict_dev *dev, struct strict_qp *qp, u8 op, u8 why)
 static void refuse(struct strict_dev *dev, struct strict_qp *qp, u8 why)
 {
 	answer(dev, qp, STRICT_NAK, why);
-	qp->event = IB_EVENT_QP_ACCESS_ERR;
+	strict_event(qp, IB_EVENT_QP_ACCESS_ERR);
 	strict_qp_error(dev, qp);
 }
 
@@ -116,37 +117,74 @@ static enum ib_wc_status may_receive(struct strict_dev *dev, struct strict_qp *q
 	return IB_WC_SUCCESS;
 }
 
-/* Returns 0, or the reason to refuse the packet. */
-static u8 accept(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
-{
-	struct strict_hdr *hdr = hdr_of(skb);
-	bool needs_buffer = hdr->op == STRICT_SEND ? hdr->flags & STRICT_FIRST :
-			    hdr->flags & STRICT_IMM;
+static void place_write(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb);
 
-	if (hdr->op == STRICT_WRITE && !may_write(dev, qp, hdr))
-		return STRICT_NAK_ACCESS;
-	if (needs_buffer) {
+/* The peer invalidates a region with a SEND. What it has written there before is placed first. */
+static bool invalidate(struct strict_dev *dev, struct strict_qp *qp, const struct strict_hdr *hdr)
+{
+	struct strict_mr *mr = strict_find_mr(dev, qp->ib.pd, be32_to_cpu(hdr->ex), false);
+	struct sk_buff *skb;
+
+	if (!mr || mr->all)
+		return false;
+	skb_queue_walk(&qp->arrived, skb)
+		if (hdr_of(skb)->op == STRICT_WRITE && hdr_of(skb)->rkey == hdr->ex)
+			place_write(dev, qp, skb);
+	mr->valid = false;
+	mr->revoked = true;
+	return true;
+}
+
+static u8 accept_send(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
+{
+	const struct strict_hdr *hdr = hdr_of(skb);
+
+	if (hdr->flags & STRICT_FIRST) {
 		qp->receiving = take_buffer(qp);
 		if (!qp->receiving)
 			return STRICT_NAK_RNR;
 		qp->received = 0;
 	}
-	if (hdr->op == STRICT_SEND || needs_buffer) {
-		if (!qp->receiving)
-			return STRICT_NAK_OPERATION;
-		if (hdr->op == STRICT_SEND)
-			qp->wrong = may_receive(dev, qp, qp->received, be32_to_cpu(hdr->length));
-		/* The buffer is the last one that has been taken: end_arrived() completes it. */
-		if (qp->wrong)
-			return STRICT_NAK_OPERATION;
-		cb(skb)->wqe = qp->receiving;
-		cb(skb)->at = qp->received;
-		if (hdr->op == STRICT_SEND)
-			qp->received += be32_to_cpu(hdr->length);
-		if (hdr->flags & STRICT_LAST)
-			qp->receiving = NULL;
-	}
+	if (!qp->receiving)
+		return STRICT_NAK_OPERATION;
+	qp->wrong = may_receive(dev, qp, qp->received, be32_to_cpu(hdr->length));
+	/* The buffer is the last one that has been taken: end_arrived() completes it. */
+	if (qp->wrong)
+		return STRICT_NAK_OPERATION;
+	if (hdr->flags & STRICT_INV && !invalidate(dev, qp, hdr))
+		return STRICT_NAK_ACCESS;
+	cb(skb)->wqe = qp->receiving;
+	if (hdr->flags & STRICT_LAST)
+		qp->receiving = NULL;
 	return 0;
+}
+
+static u8 accept_write(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
+{
+	const struct strict_hdr *hdr = hdr_of(skb);
+
+	if (!may_write(dev, qp, hdr))
+		return STRICT_NAK_ACCESS;
+	if (hdr->flags & STRICT_FIRST)
+		qp->received = 0;
+	if (!(hdr->flags & STRICT_IMM))
+		return 0;
+	cb(skb)->wqe = take_buffer(qp);
+	return cb(skb)->wqe ? 0 : STRICT_NAK_RNR;
+}
+
+/* Returns 0, or the reason to refuse the packet. */
+static u8 accept(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
+{
+	u8 why;
+
+	*cb(skb) = (struct cb) {};
+	why = hdr_of(skb)->op == STRICT_SEND ? accept_send(dev, qp, skb) : accept_write(dev, qp, skb);
+	if (!why) {
+		cb(skb)->at = qp->received;
+		qp->received += be32_to_cpu(hdr_of(skb)->length);
+	}
+	return why;
 }
 
 /* A packet of the peer's requester; consumes @skb. */
@@ -167,7 +205,6 @@ void strict_responder_rx(struct strict_dev *dev, struct strict_qp *qp, struct sk
 		qp->nak_sent = true;
 		goto drop;
 	}
-	cb(skb)->wqe = NULL;
 	why = accept(dev, qp, skb);
 	if (why == STRICT_NAK_RNR) {
 		answer(dev, qp, STRICT_NAK, why);
@@ -207,6 +244,9 @@ static void place_write(struct strict_dev *dev, struct strict_qp *qp, struct sk_
 {
 	u32 length = be32_to_cpu(hdr_of(skb)->length), cut = strict_below(length);
 
+	if (cb(skb)->placed)
+		return;
+	cb(skb)->placed = true;
 	write_piece(dev, qp, skb, cut, length);
 	write_piece(dev, qp, skb, 0, cut);
 }
@@ -260,7 +300,30 @@ static void complete_receive(struct strict_dev *dev, struct strict_qp *qp, struc
 	strict_free_rwqe(dev, qp, wqe);
 }
 
-/* Places all writes that arrived before @end, in any order. */
+static bool overlap(const struct strict_hdr *a, const struct strict_hdr *b)
+{
+	u64 at_a = be64_to_cpu(a->addr), at_b = be64_to_cpu(b->addr);
+
+	return a->rkey == b->rkey && at_a < at_b + be32_to_cpu(b->length) &&
+	       at_b < at_a + be32_to_cpu(a->length);
+}
+
+/* Of two writes to the same bytes the later one wins. */
+static struct sk_buff *first_overlapping(struct strict_qp *qp, struct sk_buff *skb)
+{
+	struct sk_buff *first = NULL, *earlier;
+
+	while (first != skb) {
+		skb = first ?: skb;
+		skb_queue_walk(&qp->arrived, earlier)
+			if (earlier == skb || overlap(hdr_of(earlier), hdr_of(skb)))
+				break;
+		first = earlier;
+	}
+	return skb;
+}
+
+/* Places all writes that arrived before @end, in any order, unless they overlap. */
 static void place_writes(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *end)
 {
 	struct sk_buff *skb, *pick;
@@ -279,6 +342,7 @@ static void place_writes(struct strict_dev *dev, struct strict_qp *qp, struct sk
 		skb_queue_walk(&qp->arrived, pick)
 			if (!i--)
 				break;
+		pick = first_overlapping(qp, pick);
 		place_write(dev, qp, pick);
 		__skb_unlink(pick, &qp->arrived);
 		kfree_skb(pick);

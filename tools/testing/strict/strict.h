@@ -45,6 +45,8 @@ struct strict_cq {
 	bool			armed;
 	bool			armed_solicited;
 	bool			event;		/* for the engine: call the handler */
+	bool			overflow;	/* completions were lost; no more come */
+	bool			error_event;	/* for the engine: report that */
 	bool			gone;
 	struct list_head	list;		/* strict_dev.cqs */
 	struct irq_work		irq;
@@ -59,6 +61,7 @@ struct strict_mr {
 	int			access;
 	bool			posted;		/* a work request will make it valid */
 	bool			valid;
+	bool			revoked;	/* by the peer, which makes it invalid */
 	bool			all;		/* get_dma_mr(): all memory */
 	unsigned int		users;		/* work requests that name it */
 };
@@ -123,7 +126,7 @@ struct strict_qp {
 	u32			received;	/* bytes of the message in progress */
 	enum ib_wc_status	wrong;		/* it cannot be received, and this is why; or 0 */
 	bool			ack_due, nak_sent;
-	enum ib_event_type	event;		/* to report, or 0 */
+	unsigned long		events;		/* to report: a bit for each enum ib_event_type */
 };
 
 struct strict_dev {
@@ -171,6 +174,7 @@ void strict_complete_send(struct strict_dev *dev, struct strict_qp *qp, const st
 void strict_complete_recv(struct strict_dev *dev, struct strict_qp *qp, const struct ib_wc *wc,
 			  bool solicited);
 void strict_forget_completions(struct strict_dev *dev, struct strict_qp *qp);
+void strict_report_cqs(struct strict_dev *dev);
 bool strict_publish(struct strict_dev *dev);
 
 /* region.c */
@@ -190,6 +194,7 @@ int strict_post_send(struct ib_qp *qp, const struct ib_send_wr *wr, const struct
 int strict_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad);
 bool strict_gather(struct strict_dev *dev, struct strict_qp *qp, const struct strict_swqe *wqe,
 		   u32 offset, void *to, u32 length);
+bool strict_revoked(struct strict_dev *dev, const struct strict_swqe *wqe);
 u32 strict_sum(const void *data, u32 length);
 void strict_free_swqe(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe);
 void strict_free_rwqe(struct strict_dev *dev, struct strict_qp *qp, struct strict_rwqe *wqe);
@@ -200,6 +205,7 @@ int strict_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask, struct
 int strict_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 		    struct ib_qp_init_attr *init);
 int strict_destroy_qp(struct ib_qp *qp, struct ib_udata *udata);
+void strict_event(struct strict_qp *qp, enum ib_event_type event);
 void strict_qp_error(struct strict_dev *dev, struct strict_qp *qp);
 
 /* requester.c */

@@ -66,6 +66,7 @@ static int __init test_init(void)
 	if (!ibdev)
 		return -ENODEV;
 	run_cases(ibdev, test_queue_cases);
+	run_cases(ibdev, test_memory_cases);
 	ib_device_put(ibdev);
 	return 0;
 }

@@ -149,6 +149,36 @@ static const char *wrong_key(struct test_rig *rig)
 	return test_await(&rig->a, 0, IB_WC_LOC_PROT_ERR) ? NULL : "no error";
 }
 
+/* A request for any completion is not weakened by one for solicited ones. */
+static const char *solicited(struct test_rig *rig)
+{
+	if (ib_req_notify_cq(rig->b.cq, IB_CQ_NEXT_COMP) < 0 ||
+	    ib_req_notify_cq(rig->b.cq, IB_CQ_SOLICITED) < 0)
+		return "requests fail";
+	if (test_recv(rig, &rig->b, 1, 10) || test_send(rig, &rig->a, 2, 10, 0))
+		return "posts fail";
+	msleep(1000);
+	return rig->b.n_events ? NULL : "no event";
+}
+
+static const char *overflow(struct test_rig *rig)
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		if (test_write(rig, &rig->a, i, 0, 0, IB_SEND_SIGNALED))
+			return "posts fail";
+	msleep(2000);
+	if (!test_bit(IB_EVENT_CQ_ERR, &rig->a.cq_events))
+		return "no event of the completion queue";
+	if (!test_bit(IB_EVENT_QP_FATAL, &rig->a.qp_events))
+		return "no event of the queue pair";
+	for (i = 0; i < 3; i++)
+		if (!test_await(&rig->a, i, IB_WC_SUCCESS))
+			return "earlier completions were lost";
+	return rig->b.qp_events ? "the peer has failed, too" : NULL;
+}
+
 const struct test_case test_queue_cases[] = {
 	{ "message", message },
 	{ "write", write },
@@ -157,6 +187,8 @@ const struct test_case test_queue_cases[] = {
 	{ "poll_all", poll_all, NULL, { .n_send = 2, .n_recv = 1, .n_cqe = 3 } },
 	{ "receive_too_many", receive_too_many, "its receive queue of 2 is full", { .n_recv = 2 } },
 	{ "reset", reset, "its send queue of 4 is full", { .n_send = 4 } },
+	{ "solicited", solicited },
+	{ "overflow", overflow, "a completion queue of 3 is full", { .n_cqe = 3 } },
 	{ "long_message", long_message },
 	{ "dereg_in_use", dereg_in_use, "is deregistered; 1 work requests" },
 	{ "send_unconnected", send_unconnected, "in state 0", { .unconnected = true } },

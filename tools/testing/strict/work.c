@@ -46,6 +46,20 @@ bool strict_gather(struct strict_dev *dev, struct strict_qp *qp, const struct st
 	return !length;
 }
 
+/* Has the peer invalidated a region that the work request uses? The consumer is not to blame. */
+bool strict_revoked(struct strict_dev *dev, const struct strict_swqe *wqe)
+{
+	const struct strict_mr *mr;
+	int i;
+
+	for (i = 0; i < wqe->n_sge; i++) {
+		mr = strict_any_mr(dev, wqe->sge[i].lkey);
+		if (mr && mr->revoked)
+			return true;
+	}
+	return false;
+}
+
 u32 strict_sum(const void *data, u32 length)
 {
 	return crc32_le(~0, data, length);
@@ -138,13 +152,14 @@ static int take_elements(struct strict_dev *dev, struct strict_qp *qp, struct st
 				return -EINVAL;
 			}
 			memcpy(wqe->inline_data + wqe->length, (void *)(uintptr_t)sge->addr, sge->length);
-		} else if (!sge_mr(dev, qp, sge, 0)) {
-			strict_complain(dev, "send from memory that key %#x does not cover", sge->lkey);
 		}
 		wqe->sge[i] = *sge;
+		wqe->n_sge++;
 		wqe->length += sge->length;
+		if (!(wr->send_flags & IB_SEND_INLINE) && !sge_mr(dev, qp, sge, 0) &&
+		    !strict_revoked(dev, wqe))
+			strict_complain(dev, "send from memory that key %#x does not cover", sge->lkey);
 	}
-	wqe->n_sge = wr->num_sge;
 	return 0;
 }
 

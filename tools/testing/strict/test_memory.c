@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is written to memory, and may it be? */
+#include "test.h"
+
+#define REMOTE	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
+
+/* A write with immediate data, or a SEND with a key to invalidate. */
+static int post_ex(struct test_rig *rig, enum ib_wr_opcode opcode, u64 id, u32 length, u32 ex)
+{
+	struct ib_sge sge = {
+		.addr	= rig->a.dma,
+		.length	= length,
+		.lkey	= rig->pd->local_dma_lkey,
+	};
+	struct ib_rdma_wr wr = {
+		.wr.opcode     = opcode,
+		.wr.wr_id      = id,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.wr.sg_list    = &sge,
+		.wr.num_sge    = 1,
+		.wr.ex	       = { .invalidate_rkey = ex },
+		.remote_addr   = rig->b.mr->iova,
+		.rkey	       = rig->b.mr->rkey,
+	};
+
+	return ib_post_send(rig->a.qp, &wr.wr, NULL);
+}
+
+/* The later of two writes to the same bytes wins. */
+static const char *overlap(struct test_rig *rig)
+{
+	int i;
+
+	if (test_register(rig, &rig->b, REMOTE) || test_recv(rig, &rig->b, 8, 10))
+		return "posts fail";
+	for (i = 0; i < 8; i++) {
+		memset(rig->a.mem, 'a' + i, 32);
+		if (test_write(rig, &rig->a, i, i * 8, 32, IB_SEND_INLINE))
+			return "posts fail";
+	}
+	if (test_send(rig, &rig->a, 8, 10, 0) || !test_await(&rig->b, 8, IB_WC_SUCCESS))
+		return "no completion";
+	for (i = 0; i < 8 * 8 + 24; i++)
+		if (rig->b.mem[i] != 'a' + min(7, i / 8))
+			return "an earlier write has won";
+	return NULL;
+}
+
+static const char *invalidate(struct test_rig *rig)
+{
+	u32 key = rig->b.mr->rkey;
+	struct ib_wc wc;
+
+	memset(rig->a.mem, 'x', 2000);
+	if (test_register(rig, &rig->b, REMOTE) || test_recv(rig, &rig->b, 1, 10) ||
+	    test_write(rig, &rig->a, 2, 0, 2000, 0) ||
+	    post_ex(rig, IB_WR_SEND_WITH_INV, 3, 10, key) ||
+	    test_write(rig, &rig->a, 4, 0, 2000, 0))
+		return "posts fail";
+	if (!test_poll(&rig->b, &wc) || wc.status != IB_WC_SUCCESS ||
+	    wc.wc_flags != IB_WC_WITH_INVALIDATE || wc.ex.invalidate_rkey != key)
+		return "no key in the completion";
+	if (memcmp(rig->a.mem, rig->b.mem, 2000))
+		return "the data before it are missing";
+	if (!test_await(&rig->a, 3, IB_WC_SUCCESS) || !test_await(&rig->a, 4, IB_WC_REM_ACCESS_ERR))
+		return "the key is still valid";
+	return test_bit(IB_EVENT_QP_ACCESS_ERR, &rig->b.qp_events) ? NULL : "no event";
+}
+
+static const char *invalidate_unknown(struct test_rig *rig)
+{
+	if (test_recv(rig, &rig->b, 1, 10) ||
+	    post_ex(rig, IB_WR_SEND_WITH_INV, 3, 10, rig->b.mr->rkey))
+		return "posts fail";
+	return test_await(&rig->a, 3, IB_WC_REM_ACCESS_ERR) ? NULL : "no error";
+}
+
+/* The region that the peer has invalidated is used: the consumer cannot know yet. */
+static const char *use_invalidated(struct test_rig *rig)
+{
+	struct ib_sge sge = { .length = 10 };
+	struct ib_send_wr wr = { .wr_id = 2, .opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = 1 };
+
+	if (test_register(rig, &rig->b, REMOTE) || test_recv(rig, &rig->b, 1, 10) ||
+	    post_ex(rig, IB_WR_SEND_WITH_INV, 3, 10, rig->b.mr->rkey) ||
+	    !test_await(&rig->b, 1, IB_WC_SUCCESS))
+		return "it is not invalidated";
+	sge.addr = rig->b.mr->iova;
+	sge.lkey = rig->b.mr->lkey;
+	if (ib_post_send(rig->b.qp, &wr, NULL))
+		return "the post fails";
+	return test_await(&rig->b, 2, IB_WC_LOC_PROT_ERR) ? NULL : "no error";
+}
+
+static const char *immediate(struct test_rig *rig)
+{
+	struct ib_wc wc;
+
+	if (test_register(rig, &rig->b, REMOTE) || test_recv(rig, &rig->b, 1, 10) ||
+	    post_ex(rig, IB_WR_RDMA_WRITE_WITH_IMM, 2, 3000, 4711) || !test_poll(&rig->b, &wc))
+		return "no completion";
+	if (wc.opcode != IB_WC_RECV_RDMA_WITH_IMM || wc.wc_flags != IB_WC_WITH_IMM ||
+	    (__force u32)wc.ex.imm_data != 4711)
+		return "no immediate data";
+	return wc.byte_len == 3000 ? NULL : "the length is not that of the write";
+}
+
+const struct test_case test_memory_cases[] = {
+	{ "overlap", overlap },
+	{ "invalidate", invalidate },
+	{ "invalidate_unknown", invalidate_unknown },
+	{ "use_invalidated", use_invalidated },
+	{ "immediate", immediate },
+	{}
+};
