@@ -13,6 +13,15 @@ static bool freedom = true;
 module_param(freedom, bool, 0600);
 MODULE_PARM_DESC(freedom, "do what a device may do; otherwise everything happens at once");
 
+/* Fills memory with random bytes; without freedom with zeros. */
+void strict_garbage(void *p, size_t n)
+{
+	if (READ_ONCE(freedom))
+		get_random_bytes(p, n);
+	else
+		memset(p, 0, n);
+}
+
 /* True once in @one_of times. */
 bool strict_choose(unsigned int one_of)
 {

@@ -163,13 +163,37 @@ static void overflow(struct strict_dev *dev, struct strict_cq *cq)
 	}
 }
 
-static void complete_work(struct strict_dev *dev, struct strict_cq *cq, const struct strict_cqe *cqe)
+/*
+ * What a completion does not define is random: of one with an error everything but the first four
+ * fields, and otherwise what belongs to other kinds of completions.
+ */
+static void fill_undefined(struct ib_wc *wc, bool send)
+{
+	struct ib_wc garbage;
+
+	strict_garbage(&garbage, sizeof(garbage));
+	garbage.wr_id = wc->wr_id;
+	garbage.status = wc->status;
+	garbage.qp = wc->qp;
+	if (wc->status == IB_WC_SUCCESS) {
+		garbage.opcode = wc->opcode;
+		garbage.wc_flags = wc->wc_flags;
+		if (!send)
+			garbage.byte_len = wc->byte_len;
+		if (wc->wc_flags)
+			garbage.ex = wc->ex;
+	}
+	*wc = garbage;
+}
+
+static void complete_work(struct strict_dev *dev, struct strict_cq *cq, struct strict_cqe *cqe)
 {
 	lockdep_assert_held(&dev->lock);
 	if (cq->overflow || cq->tail - cq->head == cq->ib.cqe) {
 		overflow(dev, cq);
 		return;
 	}
+	fill_undefined(&cqe->wc, cqe->send);
 	*cqe_at(cq, cq->tail++) = *cqe;
 }
 

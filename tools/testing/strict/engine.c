@@ -58,7 +58,7 @@ drop:
 	return NET_RX_DROP;
 }
 
-static struct strict_qp *find_qp(struct strict_dev *dev, u32 qpn)
+struct strict_qp *strict_find_qp(struct strict_dev *dev, u32 qpn)
 {
 	struct strict_qp *qp;
 
@@ -71,7 +71,7 @@ static struct strict_qp *find_qp(struct strict_dev *dev, u32 qpn)
 static void receive(struct strict_dev *dev, struct sk_buff *skb)
 {
 	const struct strict_hdr *hdr = (void *)skb->data;
-	struct strict_qp *qp = find_qp(dev, be32_to_cpu(hdr->qpn));
+	struct strict_qp *qp = strict_find_qp(dev, be32_to_cpu(hdr->qpn));
 
 	if (!qp || qp->attr.dest_qp_num != be32_to_cpu(hdr->from) ||
 	    skb->len - sizeof(*hdr) < be32_to_cpu(hdr->length))

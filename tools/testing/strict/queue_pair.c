@@ -21,6 +21,18 @@ static int check_init(struct strict_dev *dev, const struct ib_qp_init_attr *init
 	return 0;
 }
 
+/* The number of a queue pair that was just destroyed, or any other. */
+static u32 take_qpn(struct strict_dev *dev)
+{
+	u32 qpn = strict_choose(2) ? dev->free_qpns[strict_below(STRICT_FREED)] : 0;
+
+	while (qpn < 2 || strict_find_qp(dev, qpn)) {
+		dev->next_qpn = (dev->next_qpn + 1 + strict_below(1000)) % 0xffffff;
+		qpn = dev->next_qpn;
+	}
+	return qpn;
+}
+
 int strict_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
 	struct strict_dev *dev = to_dev(ibqp->device);
@@ -36,8 +48,7 @@ int strict_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib
 	INIT_LIST_HEAD(&qp->rq);
 	skb_queue_head_init(&qp->arrived);
 	spin_lock_irq(&dev->lock);
-	dev->next_qpn = (dev->next_qpn + 1 + strict_below(1000)) & 0xffffff;
-	ibqp->qp_num = max(dev->next_qpn, 2U);
+	ibqp->qp_num = take_qpn(dev);
 	list_add_tail(&qp->list, &dev->qps);
 	spin_unlock_irq(&dev->lock);
 	return 0;
@@ -65,6 +76,7 @@ int strict_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	might_sleep();
 	spin_lock_irq(&dev->lock);
 	list_del(&qp->list);
+	dev->free_qpns[strict_below(STRICT_FREED)] = ibqp->qp_num;
 	forget_work(dev, qp);
 	spin_unlock_irq(&dev->lock);
 	/* The engine may have given up the lock while it was at this queue pair. */

@@ -15,40 +15,77 @@ int strict_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 	return 0;
 }
 
-static struct strict_mr *add_mr(struct strict_dev *dev, u32 max_pages)
+/* A key that was just given back is used again, or any other number. */
+static int take_key(struct strict_dev *dev, struct strict_mr *mr, u32 *key)
 {
+	u32 old, index;
+	int rc;
+
+	if (strict_choose(2)) {
+		old = READ_ONCE(dev->free_keys[strict_below(STRICT_FREED)]);
+		if (old && !xa_insert_bh(&dev->mrs, old >> 8, mr, GFP_KERNEL)) {
+			*key = old;
+			return 0;
+		}
+	}
+	rc = xa_alloc_cyclic_bh(&dev->mrs, &index, mr, XA_LIMIT(1, 0xfffffe), &dev->next_mr, GFP_KERNEL);
+	if (rc >= 0)
+		*key = index << 8 | strict_below(256);
+	return min(rc, 0);
+}
+
+static void free_key(struct strict_dev *dev, u32 key)
+{
+	if (!key)
+		return;
+	WRITE_ONCE(dev->free_keys[strict_below(STRICT_FREED)], key);
+	xa_erase_bh(&dev->mrs, key >> 8);
+}
+
+static void free_mr(struct strict_dev *dev, struct strict_mr *mr)
+{
+	free_key(dev, mr->lkey);
+	free_key(dev, mr->rkey);
+	/* Regions are looked up under the lock. */
+	spin_lock_irq(&dev->lock);
+	spin_unlock_irq(&dev->lock);
+	kvfree(mr->pages);
+	kfree(mr);
+}
+
+static struct strict_mr *add_mr(struct ib_pd *pd, u32 max_pages)
+{
+	struct strict_dev *dev = to_dev(pd->device);
 	struct strict_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
-	u32 index;
 	int rc;
 
 	might_sleep();
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
+	mr->ib.pd = pd;
 	mr->max_pages = max_pages;
 	mr->pages = kvcalloc(max_pages ?: 1, sizeof(*mr->pages), GFP_KERNEL);
-	rc = mr->pages ? xa_alloc_cyclic_bh(&dev->mrs, &index, mr, XA_LIMIT(1, 0xfffffe),
-					    &dev->next_mr, GFP_KERNEL) : -ENOMEM;
-	if (rc < 0) {
-		kvfree(mr->pages);
-		kfree(mr);
+	rc = mr->pages ? 0 : -ENOMEM;
+	rc = rc ?: take_key(dev, mr, &mr->lkey);
+	rc = rc ?: take_key(dev, mr, &mr->rkey);
+	if (rc) {
+		free_mr(dev, mr);
 		return ERR_PTR(rc);
 	}
-	/* A device may use any number as a key. */
-	mr->ib.lkey = index << 8 | strict_below(256);
-	mr->ib.rkey = mr->ib.lkey;
+	mr->ib.lkey = mr->lkey;
+	mr->ib.rkey = mr->rkey;
 	return mr;
 }
 
 struct ib_mr *strict_get_dma_mr(struct ib_pd *pd, int access)
 {
-	struct strict_mr *mr = add_mr(to_dev(pd->device), 0);
+	struct strict_mr *mr = add_mr(pd, 0);
 
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	mr->all = true;
 	mr->valid = true;
 	mr->access = access;
-	mr->ib.pd = pd;
 	return &mr->ib;
 }
 
@@ -64,11 +101,8 @@ struct ib_mr *strict_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg
 				dev->ib.attrs.max_fast_reg_page_list_len);
 		return ERR_PTR(-EINVAL);
 	}
-	mr = add_mr(dev, max_sg);
-	if (IS_ERR(mr))
-		return ERR_CAST(mr);
-	mr->ib.pd = pd;
-	return &mr->ib;
+	mr = add_mr(pd, max_sg);
+	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ib;
 }
 
 static int add_page(struct ib_mr *ibmr, u64 addr)
@@ -107,35 +141,47 @@ int strict_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	mr->valid = false;
 	mr->posted = false;
 	spin_unlock_irq(&dev->lock);
-	xa_erase_bh(&dev->mrs, ibmr->lkey >> 8);
-	/* Regions are looked up under the lock. */
-	spin_lock_irq(&dev->lock);
-	spin_unlock_irq(&dev->lock);
 	if (users)
-		strict_complain(dev, "key %#x is deregistered; %u work requests use it", ibmr->lkey, users);
-	kvfree(mr->pages);
-	kfree(mr);
+		strict_complain(dev, "key %#x is deregistered; %u work requests use it", mr->lkey, users);
+	free_mr(dev, mr);
 	return 0;
 }
 
-/* The region of a key, valid or not, or NULL. */
-struct strict_mr *strict_any_mr(struct strict_dev *dev, u32 key)
+/* The region of a local key, valid or not, or NULL. */
+struct strict_mr *strict_lkey_mr(struct strict_dev *dev, u32 lkey)
 {
-	struct strict_mr *mr = xa_load(&dev->mrs, key >> 8);
+	struct strict_mr *mr = xa_load(&dev->mrs, lkey >> 8);
 
 	lockdep_assert_held(&dev->lock);
-	return mr && mr->ib.lkey == key ? mr : NULL;
+	return mr && mr->lkey == lkey ? mr : NULL;
+}
+
+/* The region of a remote key, valid or not, or NULL. */
+struct strict_mr *strict_rkey_mr(struct strict_dev *dev, u32 rkey)
+{
+	struct strict_mr *mr = xa_load(&dev->mrs, rkey >> 8);
+
+	lockdep_assert_held(&dev->lock);
+	return mr && mr->rkey == rkey ? mr : NULL;
 }
 
 /*
- * The region of a key that is valid, or NULL. Local work requests may follow the one that makes it
+ * The region that a work request may use, or NULL. It may follow the one that makes the region
  * valid without waiting for its completion.
  */
-struct strict_mr *strict_find_mr(struct strict_dev *dev, struct ib_pd *pd, u32 key, bool local)
+struct strict_mr *strict_local_mr(struct strict_dev *dev, struct ib_pd *pd, u32 lkey)
 {
-	struct strict_mr *mr = strict_any_mr(dev, key);
+	struct strict_mr *mr = strict_lkey_mr(dev, lkey);
 
-	return mr && (mr->valid || (local && mr->posted)) && mr->ib.pd == pd ? mr : NULL;
+	return mr && (mr->valid || mr->posted) && mr->ib.pd == pd ? mr : NULL;
+}
+
+/* The region that the peer may use, or NULL. */
+struct strict_mr *strict_remote_mr(struct strict_dev *dev, struct ib_pd *pd, u32 rkey)
+{
+	struct strict_mr *mr = strict_rkey_mr(dev, rkey);
+
+	return mr && mr->valid && mr->ib.pd == pd ? mr : NULL;
 }
 
 bool strict_mr_allows(const struct strict_mr *mr, u64 addr, u64 length, int access)

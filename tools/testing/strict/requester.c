@@ -52,7 +52,8 @@ static void fail(struct strict_dev *dev, struct strict_qp *qp, struct strict_swq
 
 static void run_local(struct strict_dev *dev, struct strict_swqe *wqe)
 {
-	struct strict_mr *mr = strict_any_mr(dev, wqe->reg_key ?: wqe->ex.inv_key);
+	struct strict_mr *mr = wqe->reg_key ? strict_lkey_mr(dev, wqe->reg_key) :
+			       strict_rkey_mr(dev, wqe->ex.inv_key);
 
 	if (!mr)
 		return;

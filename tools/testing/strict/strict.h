@@ -22,6 +22,7 @@
 #define STRICT_MAX_SGE	4
 #define STRICT_INLINE	64
 #define STRICT_PAGES	512
+#define STRICT_FREED	4
 
 struct strict_pd {
 	struct ib_pd	ib;
@@ -55,6 +56,7 @@ struct strict_cq {
 
 struct strict_mr {
 	struct ib_mr		ib;
+	u32			lkey, rkey;	/* those of ib may be changed */
 	u64			*pages;		/* their addresses */
 	unsigned int		n_pages, max_pages;
 	u64			offset;		/* of iova in the first page */
@@ -135,11 +137,12 @@ struct strict_dev {
 	struct ib_device_attr	limits;
 	spinlock_t		lock;		/* everything of the device */
 	struct list_head	qps, cqs;
-	struct xarray		mrs;		/* by key >> 8 */
+	struct xarray		mrs;		/* by lkey >> 8 and by rkey >> 8 */
 	struct sk_buff_head	rx, tx;
 	struct delayed_work	engine;
 	struct packet_type	packet_type;
 	u32			next_qpn, next_mr;
+	u32			free_qpns[STRICT_FREED], free_keys[STRICT_FREED];
 	u64			sent;		/* packets */
 };
 
@@ -154,6 +157,7 @@ extern struct workqueue_struct *strict_wq;
 /* choice.c */
 bool strict_choose(unsigned int one_of);
 u32 strict_below(u32 limit);
+void strict_garbage(void *p, size_t n);
 
 /* complaint.c */
 struct strict_kept {
@@ -184,8 +188,10 @@ struct ib_mr *strict_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *strict_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg);
 int strict_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int n, unsigned int *offset);
 int strict_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
-struct strict_mr *strict_any_mr(struct strict_dev *dev, u32 key);
-struct strict_mr *strict_find_mr(struct strict_dev *dev, struct ib_pd *pd, u32 key, bool local);
+struct strict_mr *strict_lkey_mr(struct strict_dev *dev, u32 lkey);
+struct strict_mr *strict_rkey_mr(struct strict_dev *dev, u32 rkey);
+struct strict_mr *strict_local_mr(struct strict_dev *dev, struct ib_pd *pd, u32 lkey);
+struct strict_mr *strict_remote_mr(struct strict_dev *dev, struct ib_pd *pd, u32 rkey);
 bool strict_mr_allows(const struct strict_mr *mr, u64 addr, u64 length, int access);
 void strict_mr_copy(const struct strict_mr *mr, u64 addr, void *data, u32 length, bool to_memory);
 
@@ -220,6 +226,7 @@ void strict_forget_arrived(struct strict_dev *dev, struct strict_qp *qp);
 
 /* engine.c */
 void strict_engine(struct work_struct *work);
+struct strict_qp *strict_find_qp(struct strict_dev *dev, u32 qpn);
 void strict_wake(struct strict_dev *dev);
 int strict_rx(struct sk_buff *skb, struct net_device *ndev, struct packet_type *type,
 	      struct net_device *orig);

@@ -105,11 +105,64 @@ static const char *immediate(struct test_rig *rig)
 	return wc.byte_len == 3000 ? NULL : "the length is not that of the write";
 }
 
+static const char *other_key(struct test_rig *rig)
+{
+	struct ib_sge sge = { .length = 1 };
+	struct ib_send_wr wr = { .opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = 1 };
+
+	if (test_register(rig, &rig->a, REMOTE))
+		return "it cannot be registered";
+	sge.addr = rig->a.mr->iova;
+	sge.lkey = rig->a.mr->rkey;
+	return ib_post_send(rig->a.qp, &wr, NULL) ? "the post fails" : NULL;
+}
+
+static const char *other_rkey(struct test_rig *rig)
+{
+	if (test_register(rig, &rig->b, REMOTE))
+		return "it cannot be registered";
+	swap(rig->b.mr->rkey, rig->b.mr->lkey);
+	if (test_write(rig, &rig->a, 1, 0, 10, 0))
+		return "the post fails";
+	return test_await(&rig->a, 1, IB_WC_REM_ACCESS_ERR) ? NULL : "the local key is good, too";
+}
+
+/* Keys and numbers of queue pairs come back, each while it is nobody else's. */
+static const char *reuse(struct test_rig *rig)
+{
+	u32 lkey = rig->a.mr->lkey, rkey = rig->a.mr->rkey, qpn = rig->a.qp->qp_num;
+	bool key_came = false, qpn_came = false;
+	struct test_rig other = {};
+	int i;
+
+	ib_dereg_mr(rig->a.mr);
+	rig->a.mr = NULL;
+	ib_destroy_qp(rig->a.qp);
+	rig->a.qp = NULL;
+	for (i = 0; i < 100 && !(key_came && qpn_came); i++) {
+		if (test_begin(&other, rig->ibdev, &(struct test_options) {}))
+			return "no queue pairs";
+		key_came |= other.a.mr->lkey == lkey || other.a.mr->rkey == lkey ||
+			    other.a.mr->lkey == rkey || other.a.mr->rkey == rkey;
+		qpn_came |= other.a.qp->qp_num == qpn;
+		qpn = other.b.qp->qp_num;
+		lkey = other.b.mr->lkey;
+		if (other.a.qp->qp_num == qpn || other.a.mr->lkey == lkey ||
+		    other.a.mr->lkey == other.a.mr->rkey)
+			return "one number twice";
+		test_end(&other);
+	}
+	return key_came && qpn_came ? NULL : "nothing is used again";
+}
+
 const struct test_case test_memory_cases[] = {
 	{ "overlap", overlap },
 	{ "invalidate", invalidate },
 	{ "invalidate_unknown", invalidate_unknown },
 	{ "use_invalidated", use_invalidated },
 	{ "immediate", immediate },
+	{ "other_key", other_key, "does not cover" },
+	{ "other_rkey", other_rkey },
+	{ "reuse", reuse },
 	{}
 };

@@ -179,6 +179,25 @@ static const char *overflow(struct test_rig *rig)
 	return rig->b.qp_events ? "the peer has failed, too" : NULL;
 }
 
+/* Only four fields of a completion with an error are defined. */
+static const char *undefined(struct test_rig *rig)
+{
+	struct ib_wc wc[2] = {};
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (test_recv(rig, &rig->a, i, 10))
+			return "posts fail";
+	if (test_modify(rig, &rig->a, IB_QPS_ERR))
+		return "no error state";
+	for (i = 0; i < 2; i++)
+		if (!test_poll(&rig->a, &wc[i]) || wc[i].wr_id != i ||
+		    wc[i].status != IB_WC_WR_FLUSH_ERR || wc[i].qp != rig->a.qp)
+			return "the defined fields differ";
+	return wc[0].opcode == wc[1].opcode || wc[0].byte_len == wc[1].byte_len ? "nothing is random" :
+									      NULL;
+}
+
 const struct test_case test_queue_cases[] = {
 	{ "message", message },
 	{ "write", write },
@@ -194,5 +213,6 @@ const struct test_case test_queue_cases[] = {
 	{ "send_unconnected", send_unconnected, "in state 0", { .unconnected = true } },
 	{ "data_change", data_change, "data changed before they arrived" },
 	{ "wrong_key", wrong_key, "does not cover" },
+	{ "undefined", undefined },
 	{}
 };

@@ -10,7 +10,7 @@
 static struct strict_mr *sge_mr(struct strict_dev *dev, struct strict_qp *qp,
 				const struct ib_sge *sge, int access)
 {
-	struct strict_mr *mr = strict_find_mr(dev, qp->ib.pd, sge->lkey, true);
+	struct strict_mr *mr = strict_local_mr(dev, qp->ib.pd, sge->lkey);
 
 	return mr && strict_mr_allows(mr, sge->addr, sge->length, access) ? mr : NULL;
 }
@@ -53,7 +53,7 @@ bool strict_revoked(struct strict_dev *dev, const struct strict_swqe *wqe)
 	int i;
 
 	for (i = 0; i < wqe->n_sge; i++) {
-		mr = strict_any_mr(dev, wqe->sge[i].lkey);
+		mr = strict_lkey_mr(dev, wqe->sge[i].lkey);
 		if (mr && mr->revoked)
 			return true;
 	}
@@ -92,7 +92,7 @@ static void use_regions(struct strict_dev *dev, struct strict_qp *qp, const stru
 	int i;
 
 	for (i = 0; i < n; i++) {
-		mr = strict_any_mr(dev, sge[i].lkey);
+		mr = strict_lkey_mr(dev, sge[i].lkey);
 		if (mr)
 			mr->users += by;
 	}
@@ -100,7 +100,7 @@ static void use_regions(struct strict_dev *dev, struct strict_qp *qp, const stru
 
 void strict_free_swqe(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe)
 {
-	struct strict_mr *mr = wqe->reg_key ? strict_any_mr(dev, wqe->reg_key) : NULL;
+	struct strict_mr *mr = wqe->reg_key ? strict_lkey_mr(dev, wqe->reg_key) : NULL;
 
 	lockdep_assert_held(&dev->lock);
 	if (!(wqe->flags & IB_SEND_INLINE))
@@ -183,10 +183,10 @@ static int take_opcode(struct strict_dev *dev, struct strict_qp *qp, struct stri
 	case IB_WR_REG_MR:
 		reg = container_of(wr, struct ib_reg_wr, wr);
 		mr = to_mr(reg->mr);
-		wqe->reg_key = mr->ib.lkey;
+		wqe->reg_key = mr->lkey;
 		if (mr->valid || mr->posted)
 			strict_complain(dev, "key %#x is registered twice", reg->key);
-		if (reg->key != mr->ib.rkey || mr->ib.pd != qp->ib.pd || !mr->n_pages)
+		if (reg->key != mr->rkey || mr->ib.pd != qp->ib.pd || !mr->n_pages)
 			strict_complain(dev, "key %#x: another key, protection domain, or no pages",
 					reg->key);
 		if (reg->access & IB_ACCESS_REMOTE_WRITE && !(reg->access & IB_ACCESS_LOCAL_WRITE))
