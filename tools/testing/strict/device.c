@@ -4,6 +4,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
+#include <rdma/ib_addr.h>
 #include <rdma/rdma_netlink.h>
 #include "packet.h"
 
@@ -20,6 +21,12 @@ static bool port_up(const struct net_device *ndev)
 	return netif_running(ndev) && netif_carrier_ok(ndev);
 }
 
+/* Packets of other RoCE devices have longer headers than ours. */
+enum ib_mtu strict_active_mtu(const struct strict_dev *dev)
+{
+	return iboe_get_mtu(max_t(int, READ_ONCE(dev->ndev->mtu), 352)) ?: IB_MTU_256;
+}
+
 static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 {
 	struct net_device *ndev = to_dev(ibdev)->ndev;
@@ -27,11 +34,11 @@ static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *at
 	attr->state = port_up(ndev) ? IB_PORT_ACTIVE : IB_PORT_DOWN;
 	attr->phys_state = port_up(ndev) ? IB_PORT_PHYS_STATE_LINK_UP : IB_PORT_PHYS_STATE_DISABLED;
 	attr->max_mtu = IB_MTU_4096;
-	attr->active_mtu = ib_mtu_int_to_enum(max_t(int, ndev->mtu - sizeof(struct strict_hdr), 256));
+	attr->active_mtu = strict_active_mtu(to_dev(ibdev));
 	attr->gid_tbl_len = 256;
 	attr->pkey_tbl_len = 1;
 	attr->ip_gids = true;
-	attr->max_msg_sz = SZ_1G;
+	attr->max_msg_sz = STRICT_MESSAGE;
 	attr->active_width = IB_WIDTH_1X;
 	attr->active_speed = IB_SPEED_SDR;
 	return 0;
@@ -147,6 +154,8 @@ static void set_attrs(struct strict_dev *dev)
 		.kernel_cap_flags	    = IBK_ALLOW_USER_UNREG,
 		.max_send_sge		    = STRICT_MAX_SGE,
 		.max_recv_sge		    = STRICT_MAX_SGE,
+		.max_qp_rd_atom		    = 1,
+		.max_qp_init_rd_atom	    = 1,
 		.max_cq			    = 4096,
 		.max_cqe		    = 16384,
 		.max_mr			    = 65536,

@@ -140,6 +140,8 @@ int strict_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, stru
 	int rc = 0;
 
 	might_sleep();
+	if (!strict_attr_valid(dev, attr, mask))
+		return -EINVAL;
 	spin_lock_irq(&dev->lock);
 	to = mask & IB_QP_STATE ? attr->qp_state : qp->state;
 	if (!ib_modify_qp_is_ok(mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state, to,

@@ -11,8 +11,27 @@ int strict_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 
 int strict_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
+	struct strict_dev *dev = to_dev(pd->device);
+	int i;
+
 	might_sleep();
+	spin_lock_irq(&dev->lock);
+	for (i = 0; i < STRICT_DEAD; i++)
+		if (dev->dead[i].pd == pd)
+			dev->dead[i] = (struct strict_dead) {};
+	spin_unlock_irq(&dev->lock);
 	return 0;
+}
+
+static void key_lives(struct strict_dev *dev, u32 key)
+{
+	int i;
+
+	spin_lock_irq(&dev->lock);
+	for (i = 0; i < STRICT_DEAD; i++)
+		if (dev->dead[i].rkey == key)
+			dev->dead[i] = (struct strict_dead) {};
+	spin_unlock_irq(&dev->lock);
 }
 
 /* A key that was just given back is used again, or any other number. */
@@ -24,6 +43,7 @@ static int take_key(struct strict_dev *dev, struct strict_mr *mr, u32 *key)
 	if (strict_choose(2)) {
 		old = READ_ONCE(dev->free_keys[strict_below(STRICT_FREED)]);
 		if (old && !xa_insert_bh(&dev->mrs, old >> 8, mr, GFP_KERNEL)) {
+			key_lives(dev, old);
 			*key = old;
 			return 0;
 		}
@@ -118,10 +138,15 @@ static int add_page(struct ib_mr *ibmr, u64 addr)
 /* The address that the consumer uses shares only its offset with that of the memory. */
 int strict_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int n, unsigned int *sg_offset)
 {
+	struct strict_dev *dev = to_dev(ibmr->device);
 	struct strict_mr *mr = to_mr(ibmr);
 
-	if (mr->valid)
-		strict_complain(to_dev(ibmr->device), "pages for key %#x, which is valid", ibmr->rkey);
+	if (mr->valid || mr->posted)
+		strict_complain(dev, "pages for key %#x, which is valid", mr->rkey);
+	if (!(ibmr->page_size & dev->limits.page_size_cap)) {
+		strict_complain(dev, "key %#x: pages of %u bytes", mr->rkey, ibmr->page_size);
+		return -EINVAL;
+	}
 	mr->n_pages = 0;
 	n = ib_sg_to_pages(ibmr, sg, n, sg_offset, add_page);
 	mr->offset = ibmr->iova & (ibmr->page_size - 1);
@@ -138,8 +163,9 @@ int strict_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	might_sleep();
 	spin_lock_irq(&dev->lock);
 	users = mr->users;
+	strict_key_dies(dev, mr);
 	mr->valid = false;
-	mr->posted = false;
+	mr->posted = NULL;
 	spin_unlock_irq(&dev->lock);
 	if (users)
 		strict_complain(dev, "key %#x is deregistered; %u work requests use it", mr->lkey, users);
@@ -167,40 +193,83 @@ struct strict_mr *strict_rkey_mr(struct strict_dev *dev, u32 rkey)
 
 /*
  * The region that a work request may use, or NULL. It may follow the one that makes the region
- * valid without waiting for its completion.
+ * valid without waiting for its completion, but only on the same queue pair.
  */
-struct strict_mr *strict_local_mr(struct strict_dev *dev, struct ib_pd *pd, u32 lkey)
+struct strict_mr *strict_local_mr(struct strict_dev *dev, const struct strict_qp *qp, u32 lkey)
 {
 	struct strict_mr *mr = strict_lkey_mr(dev, lkey);
 
-	return mr && (mr->valid || mr->posted) && mr->ib.pd == pd ? mr : NULL;
+	return mr && (mr->valid || mr->posted == qp) && mr->ib.pd == qp->ib.pd ? mr : NULL;
+}
+
+/* The region that a receive buffer may be in, or NULL: the send queue is not ordered before it. */
+struct strict_mr *strict_receive_mr(struct strict_dev *dev, const struct strict_qp *qp, u32 lkey)
+{
+	struct strict_mr *mr = strict_lkey_mr(dev, lkey);
+
+	return mr && mr->valid && mr->ib.pd == qp->ib.pd ? mr : NULL;
 }
 
 /* The region that the peer may use, or NULL. */
-struct strict_mr *strict_remote_mr(struct strict_dev *dev, struct ib_pd *pd, u32 rkey)
+struct strict_mr *strict_remote_mr(struct strict_dev *dev, const struct strict_qp *qp, u32 rkey)
 {
 	struct strict_mr *mr = strict_rkey_mr(dev, rkey);
 
-	return mr && mr->valid && mr->ib.pd == pd ? mr : NULL;
+	return mr && mr->valid && mr->ib.pd == qp->ib.pd ? mr : NULL;
+}
+
+static bool is_connected(const struct strict_qp *qp)
+{
+	return qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
+}
+
+/*
+ * Remembers a key that becomes invalid while a peer can write with it. If it does later, the
+ * consumer has freed memory too early, or has not waited until the peer knew.
+ */
+void strict_key_dies(struct strict_dev *dev, const struct strict_mr *mr)
+{
+	struct strict_qp *qp;
+
+	lockdep_assert_held(&dev->lock);
+	if (!mr->valid || !(mr->access & IB_ACCESS_REMOTE_WRITE))
+		return;
+	list_for_each_entry(qp, &dev->qps, list)
+		if (qp->ib.pd == mr->ib.pd && is_connected(qp)) {
+			dev->dead[dev->n_dead++ % STRICT_DEAD] =
+				(struct strict_dead) { .rkey = mr->rkey, .pd = mr->ib.pd };
+			return;
+		}
+}
+
+bool strict_is_dead(struct strict_dev *dev, const struct strict_qp *qp, u32 rkey)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&dev->lock);
+	for (i = 0; i < STRICT_DEAD; i++)
+		if (dev->dead[i].rkey == rkey && dev->dead[i].pd == qp->ib.pd)
+			return true;
+	return false;
 }
 
 bool strict_mr_allows(const struct strict_mr *mr, u64 addr, u64 length, int access)
 {
 	if ((mr->access & access) != access)
 		return false;
-	return mr->all || (addr >= mr->ib.iova && length <= mr->ib.length &&
-			   addr - mr->ib.iova <= mr->ib.length - length);
+	return mr->all || (addr >= mr->iova && length <= mr->length &&
+			   addr - mr->iova <= mr->length - length);
 }
 
 /* Copies between @data and memory at @addr, which the region allows. */
 void strict_mr_copy(const struct strict_mr *mr, u64 addr, void *data, u32 length, bool to_memory)
 {
 	while (length) {
-		u64 at = addr - mr->ib.iova + mr->offset;
+		u64 at = addr - mr->iova + mr->offset;
 		u32 in_page = mr->all ? 0 : at & (mr->ib.page_size - 1);
 		u32 n = mr->all ? length : min_t(u32, length, mr->ib.page_size - in_page);
 		void *memory = ib_virt_dma_to_ptr(mr->all ? addr :
-						  mr->pages[at / mr->ib.page_size] + in_page);
+						  mr->pages[at >> ilog2(mr->ib.page_size)] + in_page);
 
 		if (to_memory)
 			memcpy(memory, data, n);

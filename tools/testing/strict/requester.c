@@ -57,9 +57,11 @@ static void run_local(struct strict_dev *dev, struct strict_swqe *wqe)
 
 	if (!mr)
 		return;
+	if (wqe->opcode == IB_WR_LOCAL_INV)
+		strict_key_dies(dev, mr);
 	mr->valid = wqe->opcode == IB_WR_REG_MR;
 	mr->revoked = false;
-	mr->posted = false;
+	mr->posted = NULL;
 }
 
 static bool is_local(const struct strict_swqe *wqe)

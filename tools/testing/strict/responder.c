@@ -66,7 +66,7 @@ static bool may_write(struct strict_dev *dev, struct strict_qp *qp, const struct
 		return true;
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE))
 		return false;
-	mr = strict_remote_mr(dev, qp->ib.pd, be32_to_cpu(hdr->rkey));
+	mr = strict_remote_mr(dev, qp, be32_to_cpu(hdr->rkey));
 	return mr && strict_mr_allows(mr, be64_to_cpu(hdr->addr), length, IB_ACCESS_REMOTE_WRITE);
 }
 
@@ -108,7 +108,7 @@ static enum ib_wc_status may_receive(struct strict_dev *dev, struct strict_qp *q
 		if (!sge)
 			return IB_WC_LOC_LEN_ERR;
 		n = min(length, sge->length - offset);
-		mr = strict_local_mr(dev, qp->ib.pd, sge->lkey);
+		mr = strict_receive_mr(dev, qp, sge->lkey);
 		if (!mr || !strict_mr_allows(mr, sge->addr + offset, n, IB_ACCESS_LOCAL_WRITE))
 			return IB_WC_LOC_PROT_ERR;
 		length -= n;
@@ -122,7 +122,7 @@ static void place_write(struct strict_dev *dev, struct strict_qp *qp, struct sk_
 /* The peer invalidates a region with a SEND. What it has written there before is placed first. */
 static bool invalidate(struct strict_dev *dev, struct strict_qp *qp, const struct strict_hdr *hdr)
 {
-	struct strict_mr *mr = strict_remote_mr(dev, qp->ib.pd, be32_to_cpu(hdr->ex));
+	struct strict_mr *mr = strict_remote_mr(dev, qp, be32_to_cpu(hdr->ex));
 	struct sk_buff *skb;
 
 	if (!mr || mr->all)
@@ -163,8 +163,12 @@ static u8 accept_write(struct strict_dev *dev, struct strict_qp *qp, struct sk_b
 {
 	const struct strict_hdr *hdr = hdr_of(skb);
 
-	if (!may_write(dev, qp, hdr))
+	if (!may_write(dev, qp, hdr)) {
+		if (strict_is_dead(dev, qp, be32_to_cpu(hdr->rkey)))
+			strict_complain(dev, "the peer writes with key %#x, which is no longer valid",
+					be32_to_cpu(hdr->rkey));
 		return STRICT_NAK_ACCESS;
+	}
 	if (hdr->flags & STRICT_FIRST)
 		qp->received = 0;
 	if (!(hdr->flags & STRICT_IMM))
@@ -232,7 +236,7 @@ static void write_piece(struct strict_dev *dev, struct strict_qp *qp, struct sk_
 			u32 from, u32 to)
 {
 	const struct strict_hdr *hdr = hdr_of(skb);
-	struct strict_mr *mr = strict_remote_mr(dev, qp->ib.pd, be32_to_cpu(hdr->rkey));
+	struct strict_mr *mr = strict_remote_mr(dev, qp, be32_to_cpu(hdr->rkey));
 
 	/* The region may have been invalidated since. */
 	if (mr && from < to)
@@ -263,7 +267,7 @@ static void place_send(struct strict_dev *dev, struct strict_qp *qp, struct sk_b
 		struct strict_mr *mr;
 
 		n = min(left, sge->length - offset);
-		mr = strict_local_mr(dev, qp->ib.pd, sge->lkey);
+		mr = strict_receive_mr(dev, qp, sge->lkey);
 		if (!mr) {
 			strict_complain(dev, "key %#x of a receive buffer has become invalid", sge->lkey);
 			return;

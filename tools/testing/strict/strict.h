@@ -23,6 +23,8 @@
 #define STRICT_INLINE	64
 #define STRICT_PAGES	512
 #define STRICT_FREED	4
+#define STRICT_DEAD	64
+#define STRICT_MESSAGE	SZ_1G
 
 struct strict_pd {
 	struct ib_pd	ib;
@@ -61,7 +63,8 @@ struct strict_mr {
 	unsigned int		n_pages, max_pages;
 	u64			offset;		/* of iova in the first page */
 	int			access;
-	bool			posted;		/* a work request will make it valid */
+	struct strict_qp	*posted;	/* a work request there will make it valid */
+	u64			iova, length;	/* when it was registered */
 	bool			valid;
 	bool			revoked;	/* by the peer, which makes it invalid */
 	bool			all;		/* get_dma_mr(): all memory */
@@ -131,6 +134,12 @@ struct strict_qp {
 	unsigned long		events;		/* to report: a bit for each enum ib_event_type */
 };
 
+/* A key with which the peer could write when it was deregistered. */
+struct strict_dead {
+	u32			rkey;
+	struct ib_pd		*pd;
+};
+
 struct strict_dev {
 	struct ib_device	ib;
 	struct net_device	*ndev;
@@ -142,6 +151,8 @@ struct strict_dev {
 	struct delayed_work	engine;
 	struct packet_type	packet_type;
 	u32			next_qpn, next_mr;
+	struct strict_dead	dead[STRICT_DEAD];
+	unsigned int		n_dead;
 	u32			free_qpns[STRICT_FREED], free_keys[STRICT_FREED];
 	u64			sent;		/* packets */
 };
@@ -153,6 +164,12 @@ struct strict_dev {
 #define to_qp(ptr)	container_of(ptr, struct strict_qp, ib)
 
 extern struct workqueue_struct *strict_wq;
+
+/* attr.c */
+bool strict_attr_valid(struct strict_dev *dev, const struct ib_qp_attr *attr, int mask);
+
+/* device.c */
+enum ib_mtu strict_active_mtu(const struct strict_dev *dev);
 
 /* choice.c */
 bool strict_choose(unsigned int one_of);
@@ -190,8 +207,11 @@ int strict_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int n, unsigned i
 int strict_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
 struct strict_mr *strict_lkey_mr(struct strict_dev *dev, u32 lkey);
 struct strict_mr *strict_rkey_mr(struct strict_dev *dev, u32 rkey);
-struct strict_mr *strict_local_mr(struct strict_dev *dev, struct ib_pd *pd, u32 lkey);
-struct strict_mr *strict_remote_mr(struct strict_dev *dev, struct ib_pd *pd, u32 rkey);
+struct strict_mr *strict_local_mr(struct strict_dev *dev, const struct strict_qp *qp, u32 lkey);
+struct strict_mr *strict_receive_mr(struct strict_dev *dev, const struct strict_qp *qp, u32 lkey);
+struct strict_mr *strict_remote_mr(struct strict_dev *dev, const struct strict_qp *qp, u32 rkey);
+void strict_key_dies(struct strict_dev *dev, const struct strict_mr *mr);
+bool strict_is_dead(struct strict_dev *dev, const struct strict_qp *qp, u32 rkey);
 bool strict_mr_allows(const struct strict_mr *mr, u64 addr, u64 length, int access);
 void strict_mr_copy(const struct strict_mr *mr, u64 addr, void *data, u32 length, bool to_memory);
 

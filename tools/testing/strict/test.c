@@ -67,6 +67,7 @@ static int __init test_init(void)
 		return -ENODEV;
 	run_cases(ibdev, test_queue_cases);
 	run_cases(ibdev, test_memory_cases);
+	run_cases(ibdev, test_attr_cases);
 	ib_device_put(ibdev);
 	return 0;
 }

@@ -155,6 +155,132 @@ static const char *reuse(struct test_rig *rig)
 	return key_came && qpn_came ? NULL : "nothing is used again";
 }
 
+static const char *dead_key(struct test_rig *rig)
+{
+	struct ib_mr *mr = rig->b.mr, copy;
+
+	if (test_register(rig, &rig->b, REMOTE))
+		return "it cannot be registered";
+	copy = *mr;
+	ib_dereg_mr(mr);
+	rig->b.mr = &copy;
+	if (test_write(rig, &rig->a, 1, 0, 10, 0))
+		return "the post fails";
+	rig->b.mr = NULL;
+	return test_await(&rig->a, 1, IB_WC_REM_ACCESS_ERR) ? NULL : "no error";
+}
+
+static int post_invalidation(struct test_end *end, u32 key)
+{
+	struct ib_send_wr wr = {
+		.opcode		    = IB_WR_LOCAL_INV,
+		.wr_id		    = 5,
+		.send_flags	    = IB_SEND_SIGNALED,
+		.ex.invalidate_rkey = key,
+	};
+
+	return ib_post_send(end->qp, &wr, NULL);
+}
+
+static const char *invalidated_key(struct test_rig *rig)
+{
+	if (test_register(rig, &rig->b, REMOTE) ||
+	    post_invalidation(&rig->b, rig->b.mr->rkey) || !test_await(&rig->b, 5, IB_WC_SUCCESS) ||
+	    test_write(rig, &rig->a, 1, 0, 10, 0))
+		return "posts fail";
+	return test_await(&rig->a, 1, IB_WC_REM_ACCESS_ERR) ? NULL : "no error";
+}
+
+static const char *invalidate_nothing(struct test_rig *rig)
+{
+	return post_invalidation(&rig->a, rig->a.mr->rkey) ? "the post fails" : NULL;
+}
+
+/* What is deregistered when the queue pair has stopped is not dead, but gone. */
+static const char *dereg_stopped(struct test_rig *rig)
+{
+	struct ib_mr *mr = rig->b.mr, copy;
+
+	if (test_register(rig, &rig->b, REMOTE) || test_modify(rig, &rig->b, IB_QPS_ERR) ||
+	    test_modify(rig, &rig->a, IB_QPS_ERR))
+		return "it cannot be registered";
+	copy = *mr;
+	ib_dereg_mr(mr);
+	rig->b.mr = &copy;
+	if (test_write(rig, &rig->a, 1, 0, 10, 0))
+		return "the post fails";
+	rig->b.mr = NULL;
+	return test_await(&rig->a, 1, IB_WC_WR_FLUSH_ERR) ? NULL : "no error";
+}
+
+static const char *wrong_offset(struct test_rig *rig)
+{
+	rig->a.mr->iova += 8;
+	return test_register(rig, &rig->a, REMOTE) ? "it cannot be registered" : NULL;
+}
+
+static const char *wrapping_address(struct test_rig *rig)
+{
+	rig->a.mr->iova = -PAGE_SIZE + offset_in_page(rig->a.mr->iova);
+	return test_register(rig, &rig->a, REMOTE) ? "it cannot be registered" : NULL;
+}
+
+static const char *odd_page_size(struct test_rig *rig)
+{
+	return ib_map_mr_sg(rig->a.mr, &rig->a.sg, 1, NULL, 2 * PAGE_SIZE) < 0 ? NULL : "accepted";
+}
+
+/* Only behind the registration, on the same queue pair, may a region be used. */
+static const char *use_early(struct test_rig *rig)
+{
+	struct ib_sge sge = { .length = 10, .lkey = rig->a.mr->lkey, .addr = rig->a.mr->iova };
+	struct ib_send_wr send = { .opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = 1 };
+	struct ib_reg_wr reg = {
+		.wr.opcode = IB_WR_REG_MR,
+		.mr	   = rig->a.mr,
+		.key	   = rig->a.mr->rkey,
+		.access	   = REMOTE,
+	};
+
+	reg.wr.next = &send;
+	if (test_recv(rig, &rig->b, 1, 10) || ib_post_send(rig->a.qp, &reg.wr, NULL) ||
+	    !test_await(&rig->b, 1, IB_WC_SUCCESS))
+		return "it cannot be used behind its registration";
+	return NULL;
+}
+
+static const char *use_early_elsewhere(struct test_rig *rig)
+{
+	struct ib_sge sge = { .length = 10, .lkey = rig->a.mr->lkey, .addr = rig->a.mr->iova };
+	struct ib_send_wr send = { .opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = 1 };
+	struct ib_reg_wr reg = {
+		.wr.opcode = IB_WR_REG_MR,
+		.mr	   = rig->a.mr,
+		.key	   = rig->a.mr->rkey,
+		.access	   = REMOTE,
+	};
+
+	if (ib_post_send(rig->a.qp, &reg.wr, NULL) || ib_post_send(rig->b.qp, &send, NULL))
+		return "posts fail";
+	return NULL;
+}
+
+static const char *receive_early(struct test_rig *rig)
+{
+	struct ib_sge sge = { .length = 10, .lkey = rig->a.mr->lkey, .addr = rig->a.mr->iova };
+	struct ib_recv_wr recv = { .sg_list = &sge, .num_sge = 1 };
+	struct ib_reg_wr reg = {
+		.wr.opcode = IB_WR_REG_MR,
+		.mr	   = rig->a.mr,
+		.key	   = rig->a.mr->rkey,
+		.access	   = REMOTE,
+	};
+
+	if (ib_post_send(rig->a.qp, &reg.wr, NULL) || ib_post_recv(rig->a.qp, &recv, NULL))
+		return "posts fail";
+	return NULL;
+}
+
 const struct test_case test_memory_cases[] = {
 	{ "overlap", overlap },
 	{ "invalidate", invalidate },
@@ -164,5 +290,15 @@ const struct test_case test_memory_cases[] = {
 	{ "other_key", other_key, "does not cover" },
 	{ "other_rkey", other_rkey },
 	{ "reuse", reuse },
+	{ "dead_key", dead_key, "which is no longer valid" },
+	{ "invalidated_key", invalidated_key, "which is no longer valid" },
+	{ "invalidate_nothing", invalidate_nothing, "which is not valid, is invalidated" },
+	{ "dereg_stopped", dereg_stopped },
+	{ "wrong_offset", wrong_offset, "has another offset in its page" },
+	{ "wrapping_address", wrapping_address, "bytes from" },
+	{ "odd_page_size", odd_page_size, "pages of" },
+	{ "use_early", use_early },
+	{ "use_early_elsewhere", use_early_elsewhere, "does not cover" },
+	{ "receive_early", receive_early, "does not cover" },
 	{}
 };

@@ -198,6 +198,46 @@ static const char *undefined(struct test_rig *rig)
 									      NULL;
 }
 
+static const char *inline_registration(struct test_rig *rig)
+{
+	struct ib_reg_wr wr = {
+		.wr.opcode     = IB_WR_REG_MR,
+		.wr.send_flags = IB_SEND_INLINE,
+		.mr	       = rig->a.mr,
+		.key	       = rig->a.mr->rkey,
+	};
+
+	return ib_post_send(rig->a.qp, &wr.wr, NULL) ? NULL : "it was accepted";
+}
+
+static const char *unknown_flag(struct test_rig *rig)
+{
+	return test_send(rig, &rig->a, 1, 1, IB_SEND_IP_CSUM) ? NULL : "it was accepted";
+}
+
+static const char *huge_message(struct test_rig *rig)
+{
+	struct ib_sge sge[2] = {
+		{ .length = 1 << 30, .addr = 4096, .lkey = rig->pd->local_dma_lkey },
+		{ .length = 1, .addr = 4096, .lkey = rig->pd->local_dma_lkey },
+	};
+	struct ib_send_wr wr = { .opcode = IB_WR_SEND, .sg_list = sge, .num_sge = 2 };
+
+	return ib_post_send(rig->a.qp, &wr, NULL) ? NULL : "it was accepted";
+}
+
+/* An element of no bytes needs no key. */
+static const char *empty_element(struct test_rig *rig)
+{
+	struct ib_sge sge[2] = { {}, { .length = 100, .addr = rig->a.dma,
+				       .lkey = rig->pd->local_dma_lkey } };
+	struct ib_send_wr wr = { .opcode = IB_WR_SEND, .sg_list = sge, .num_sge = 2 };
+
+	if (test_recv(rig, &rig->b, 1, 100) || ib_post_send(rig->a.qp, &wr, NULL))
+		return "posts fail";
+	return test_await(&rig->b, 1, IB_WC_SUCCESS) ? NULL : "no completion";
+}
+
 const struct test_case test_queue_cases[] = {
 	{ "message", message },
 	{ "write", write },
@@ -214,5 +254,9 @@ const struct test_case test_queue_cases[] = {
 	{ "data_change", data_change, "data changed before they arrived" },
 	{ "wrong_key", wrong_key, "does not cover" },
 	{ "undefined", undefined },
+	{ "inline_registration", inline_registration, "with flags" },
+	{ "unknown_flag", unknown_flag, "with flags" },
+	{ "huge_message", huge_message, "a message above" },
+	{ "empty_element", empty_element },
 	{}
 };

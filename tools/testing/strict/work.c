@@ -10,7 +10,8 @@
 static struct strict_mr *sge_mr(struct strict_dev *dev, struct strict_qp *qp,
 				const struct ib_sge *sge, int access)
 {
-	struct strict_mr *mr = strict_local_mr(dev, qp->ib.pd, sge->lkey);
+	struct strict_mr *mr = access & IB_ACCESS_LOCAL_WRITE ? strict_receive_mr(dev, qp, sge->lkey) :
+			       strict_local_mr(dev, qp, sge->lkey);
 
 	return mr && strict_mr_allows(mr, sge->addr, sge->length, access) ? mr : NULL;
 }
@@ -28,15 +29,16 @@ bool strict_gather(struct strict_dev *dev, struct strict_qp *qp, const struct st
 	}
 	for (i = 0; i < wqe->n_sge && length; i++) {
 		const struct ib_sge *sge = &wqe->sge[i];
-		struct strict_mr *mr = sge_mr(dev, qp, sge, 0);
+		struct strict_mr *mr;
 		u32 n;
 
-		if (!mr)
-			return false;
 		if (offset >= sge->length) {
 			offset -= sge->length;
 			continue;
 		}
+		mr = sge_mr(dev, qp, sge, 0);
+		if (!mr)
+			return false;
 		n = min(length, sge->length - offset);
 		strict_mr_copy(mr, sge->addr + offset, to, n, false);
 		offset = 0;
@@ -108,7 +110,7 @@ void strict_free_swqe(struct strict_dev *dev, struct strict_qp *qp, struct stric
 	/* If it was flushed, the region has not become valid. */
 	if (mr) {
 		mr->users--;
-		mr->posted = false;
+		mr->posted = NULL;
 	}
 	list_del(&wqe->list);
 	qp->sq_left--;
@@ -146,29 +148,73 @@ static int take_elements(struct strict_dev *dev, struct strict_qp *qp, struct st
 		const struct ib_sge *sge = &wr->sg_list[i];
 
 		if (wr->send_flags & IB_SEND_INLINE) {
-			if (wqe->length + sge->length > qp->init.cap.max_inline_data) {
+			if ((u64)wqe->length + sge->length > qp->init.cap.max_inline_data) {
 				strict_complain(dev, "more than %u bytes inline",
 						qp->init.cap.max_inline_data);
 				return -EINVAL;
 			}
 			memcpy(wqe->inline_data + wqe->length, (void *)(uintptr_t)sge->addr, sge->length);
 		}
+		if ((u64)wqe->length + sge->length > STRICT_MESSAGE) {
+			strict_complain(dev, "a message above %u bytes", STRICT_MESSAGE);
+			return -EINVAL;
+		}
 		wqe->sge[i] = *sge;
 		wqe->n_sge++;
 		wqe->length += sge->length;
-		if (!(wr->send_flags & IB_SEND_INLINE) && !sge_mr(dev, qp, sge, 0) &&
+		/* Without bytes, nobody looks at the key. */
+		if (sge->length && !(wr->send_flags & IB_SEND_INLINE) && !sge_mr(dev, qp, sge, 0) &&
 		    !strict_revoked(dev, wqe))
 			strict_complain(dev, "send from memory that key %#x does not cover", sge->lkey);
 	}
 	return 0;
 }
 
+/* What makes a region valid, and the values with which it will be. */
+static void take_registration(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
+			      const struct ib_reg_wr *reg)
+{
+	struct strict_mr *mr = to_mr(reg->mr);
+
+	if (mr->valid || mr->posted)
+		strict_complain(dev, "key %#x is registered twice", reg->key);
+	if (reg->key != mr->rkey || mr->ib.pd != qp->ib.pd || !mr->n_pages)
+		strict_complain(dev, "key %#x: another key, protection domain, or no pages", reg->key);
+	if (reg->access & IB_ACCESS_REMOTE_WRITE && !(reg->access & IB_ACCESS_LOCAL_WRITE))
+		strict_complain(dev, "key %#x: writes of the peer without writes of its own", reg->key);
+	if ((mr->ib.iova & (mr->ib.page_size - 1)) != mr->offset)
+		strict_complain(dev, "key %#x: the address %#llx has another offset in its page",
+				reg->key, mr->ib.iova);
+	if (!mr->ib.length || mr->ib.iova + mr->ib.length - 1 < mr->ib.iova)
+		strict_complain(dev, "key %#x: %#llx bytes from %#llx", reg->key, mr->ib.length,
+				mr->ib.iova);
+	wqe->reg_key = mr->lkey;
+	mr->posted = qp;
+	mr->users++;
+	mr->access = reg->access;
+	mr->iova = mr->ib.iova;
+	mr->length = mr->ib.length;
+}
+
+static void check_invalidation(struct strict_dev *dev, struct strict_qp *qp, u32 rkey)
+{
+	const struct strict_mr *mr = strict_rkey_mr(dev, rkey);
+
+	if (!mr || mr->ib.pd != qp->ib.pd || !(mr->valid || mr->revoked || mr->posted == qp))
+		strict_complain(dev, "key %#x, which is not valid, is invalidated", rkey);
+}
+
 static int take_opcode(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
 		       const struct ib_send_wr *wr)
 {
-	const struct ib_reg_wr *reg;
-	struct strict_mr *mr;
+	int flags = IB_SEND_FENCE | IB_SEND_SIGNALED;
 
+	if (has_data(wr->opcode))
+		flags |= IB_SEND_SOLICITED | IB_SEND_INLINE;
+	if (wr->send_flags & ~flags) {
+		strict_complain(dev, "opcode %d with flags %#x", wr->opcode, wr->send_flags);
+		return -EINVAL;
+	}
 	switch (wr->opcode) {
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
@@ -178,22 +224,12 @@ static int take_opcode(struct strict_dev *dev, struct strict_qp *qp, struct stri
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
 	case IB_WR_SEND_WITH_INV:
+		break;
 	case IB_WR_LOCAL_INV:
+		check_invalidation(dev, qp, wr->ex.invalidate_rkey);
 		break;
 	case IB_WR_REG_MR:
-		reg = container_of(wr, struct ib_reg_wr, wr);
-		mr = to_mr(reg->mr);
-		wqe->reg_key = mr->lkey;
-		if (mr->valid || mr->posted)
-			strict_complain(dev, "key %#x is registered twice", reg->key);
-		if (reg->key != mr->rkey || mr->ib.pd != qp->ib.pd || !mr->n_pages)
-			strict_complain(dev, "key %#x: another key, protection domain, or no pages",
-					reg->key);
-		if (reg->access & IB_ACCESS_REMOTE_WRITE && !(reg->access & IB_ACCESS_LOCAL_WRITE))
-			strict_complain(dev, "key %#x: writes of the peer without writes of its own", reg->key);
-		mr->posted = true;
-		mr->users++;
-		mr->access = reg->access;
+		take_registration(dev, qp, wqe, container_of(wr, struct ib_reg_wr, wr));
 		break;
 	default:
 		strict_complain(dev, "opcode %d is not supported", wr->opcode);
@@ -294,7 +330,7 @@ static int post_recv(struct strict_dev *dev, struct strict_qp *qp, const struct 
 	wqe->n_sge = wr->num_sge;
 	for (i = 0; i < wr->num_sge; i++) {
 		wqe->sge[i] = wr->sg_list[i];
-		if (!sge_mr(dev, qp, &wqe->sge[i], IB_ACCESS_LOCAL_WRITE))
+		if (wqe->sge[i].length && !sge_mr(dev, qp, &wqe->sge[i], IB_ACCESS_LOCAL_WRITE))
 			strict_complain(dev, "receive into memory that key %#x does not cover",
 					wqe->sge[i].lkey);
 	}
