@@ -31,7 +31,7 @@ int strict_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct strict_cq *cq = to_cq(ibcq);
 
 	might_sleep();
-	if (attr->cqe > dev->ib.attrs.max_cqe) {
+	if (!attr->cqe || attr->cqe > dev->ib.attrs.max_cqe) {
 		strict_complain(dev, "a completion queue of %u, of %u at most", attr->cqe,
 				dev->ib.attrs.max_cqe);
 		return -EINVAL;
@@ -93,6 +93,29 @@ static void disown(struct strict_cq *cq, const struct strict_qp *qp)
 	for (i = cq->head; i != cq->tail; i++)
 		if (cqe_at(cq, i)->qp == qp)
 			cqe_at(cq, i)->qp = NULL;
+}
+
+static void drop(struct strict_cq *cq, const struct strict_qp *qp)
+{
+	unsigned int i, kept = cq->head, shown = cq->shown;
+
+	for (i = cq->head; i != cq->tail; i++) {
+		if (i == shown)
+			cq->shown = kept;
+		if (cqe_at(cq, i)->wc.qp != &qp->ib)
+			*cqe_at(cq, kept++) = *cqe_at(cq, i);
+	}
+	if (shown == cq->tail)
+		cq->shown = kept;
+	cq->tail = kept;
+}
+
+/* The consumer does not see them any more, as with drivers that clean their queues. */
+void strict_drop_completions(struct strict_dev *dev, struct strict_qp *qp)
+{
+	lockdep_assert_held(&dev->lock);
+	drop(to_cq(qp->ib.send_cq), qp);
+	drop(to_cq(qp->ib.recv_cq), qp);
 }
 
 /* The queue pair is reset, or will be gone. */

@@ -16,9 +16,9 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr, st
 	return 0;
 }
 
-static bool port_up(const struct net_device *ndev)
+bool strict_port_up(const struct strict_dev *dev)
 {
-	return netif_running(ndev) && netif_carrier_ok(ndev);
+	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
 }
 
 /* Packets of other RoCE devices have longer headers than ours. */
@@ -29,10 +29,10 @@ enum ib_mtu strict_active_mtu(const struct strict_dev *dev)
 
 static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 {
-	struct net_device *ndev = to_dev(ibdev)->ndev;
+	bool up = strict_port_up(to_dev(ibdev));
 
-	attr->state = port_up(ndev) ? IB_PORT_ACTIVE : IB_PORT_DOWN;
-	attr->phys_state = port_up(ndev) ? IB_PORT_PHYS_STATE_LINK_UP : IB_PORT_PHYS_STATE_DISABLED;
+	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP : IB_PORT_PHYS_STATE_DISABLED;
 	attr->max_mtu = IB_MTU_4096;
 	attr->active_mtu = strict_active_mtu(to_dev(ibdev));
 	attr->gid_tbl_len = 256;
@@ -231,7 +231,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long what, void *ptr
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
-		port_event(ibdev, port_up(ndev) ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+		port_event(ibdev, strict_port_up(to_dev(ibdev)) ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 		break;
 	}
 put:

@@ -73,7 +73,9 @@ static void receive(struct strict_dev *dev, struct sk_buff *skb)
 	const struct strict_hdr *hdr = (void *)skb->data;
 	struct strict_qp *qp = strict_find_qp(dev, be32_to_cpu(hdr->qpn));
 
-	if (!qp || qp->attr.dest_qp_num != be32_to_cpu(hdr->from) ||
+	/* Queue pairs of other devices may have the same numbers. */
+	if (!qp || !ether_addr_equal(eth_hdr(skb)->h_source, qp->attr.ah_attr.roce.dmac) ||
+	    qp->attr.dest_qp_num != be32_to_cpu(hdr->from) ||
 	    skb->len - sizeof(*hdr) < be32_to_cpu(hdr->length))
 		goto drop;
 	switch (hdr->op) {
@@ -128,7 +130,7 @@ static void transmit(struct strict_dev *dev)
 	while ((skb = skb_dequeue(&dev->tx))) {
 		dev->sent++;
 		/* Packets get lost. */
-		if (strict_choose(512)) {
+		if (strict_choose(512) || !strict_port_up(dev)) {
 			kfree_skb(skb);
 		} else if (ether_addr_equal(eth_hdr(skb)->h_dest, dev->ndev->dev_addr)) {
 			skb_pull(skb, ETH_HLEN);

@@ -78,6 +78,8 @@ int strict_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	list_del(&qp->list);
 	dev->free_qpns[strict_below(STRICT_FREED)] = ibqp->qp_num;
 	forget_work(dev, qp);
+	if (strict_choose(2))
+		strict_drop_completions(dev, qp);
 	spin_unlock_irq(&dev->lock);
 	/* The engine may have given up the lock while it was at this queue pair. */
 	flush_delayed_work(&dev->engine);
@@ -101,10 +103,30 @@ void strict_qp_error(struct strict_dev *dev, struct strict_qp *qp)
 	strict_wake(dev);
 }
 
+/* As new, but for its number and its queues. */
+static void reset(struct strict_dev *dev, struct strict_qp *qp)
+{
+	forget_work(dev, qp);
+	strict_drop_completions(dev, qp);
+	memset(&qp->attr, 0, sizeof(qp->attr));
+	qp->retries = 0;
+	qp->rnr_retries = 0;
+	qp->deadline = 0;
+	qp->rnr_until = 0;
+	qp->received = 0;
+	qp->ack_due = false;
+	qp->nak_sent = false;
+	qp->established = false;
+	qp->events = 0;
+}
+
 static void take_attr(struct strict_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
-	if (mask & IB_QP_AV)
+	if (mask & IB_QP_AV) {
 		qp->attr.ah_attr = attr->ah_attr;
+		/* The core's reference to it ends with the call. */
+		qp->attr.ah_attr.grh.sgid_attr = NULL;
+	}
 	if (mask & IB_QP_PATH_MTU)
 		qp->attr.path_mtu = attr->path_mtu;
 	if (mask & IB_QP_DEST_QPN)
@@ -144,8 +166,8 @@ int strict_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, stru
 		return -EINVAL;
 	spin_lock_irq(&dev->lock);
 	to = mask & IB_QP_STATE ? attr->qp_state : qp->state;
-	if (!ib_modify_qp_is_ok(mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state, to,
-				ibqp->qp_type, mask)) {
+	if (!ib_modify_qp_is_ok(qp->state, to, ibqp->qp_type, mask) ||
+	    (mask & IB_QP_CUR_STATE && attr->cur_qp_state != qp->state)) {
 		/* It may have failed by itself meanwhile. */
 		if (qp->state != IB_QPS_ERR)
 			strict_complain(dev, "queue pair %u: state %d to %d, mask %#x", ibqp->qp_num,
@@ -155,7 +177,7 @@ int strict_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, stru
 	}
 	take_attr(qp, attr, mask);
 	if (to == IB_QPS_RESET)
-		forget_work(dev, qp);
+		reset(dev, qp);
 	if (to == IB_QPS_ERR)
 		strict_qp_error(dev, qp);
 	qp->state = to;
@@ -168,11 +190,18 @@ out:
 int strict_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_qp_init_attr *init)
 {
+	struct strict_dev *dev = to_dev(ibqp->device);
 	struct strict_qp *qp = to_qp(ibqp);
 
+	might_sleep();
+	spin_lock_irq(&dev->lock);
 	*attr = qp->attr;
 	attr->qp_state = qp->state;
+	attr->cur_qp_state = qp->state;
+	attr->rq_psn = qp->expected_psn;
+	attr->sq_psn = qp->next_psn;
 	attr->cap = qp->init.cap;
 	*init = qp->init;
+	spin_unlock_irq(&dev->lock);
 	return 0;
 }

@@ -51,7 +51,10 @@ static void answer(struct strict_dev *dev, struct strict_qp *qp, u8 op, u8 why)
 static void refuse(struct strict_dev *dev, struct strict_qp *qp, u8 why)
 {
 	answer(dev, qp, STRICT_NAK, why);
-	strict_event(qp, IB_EVENT_QP_ACCESS_ERR);
+	if (why == STRICT_NAK_ACCESS)
+		strict_event(qp, IB_EVENT_QP_ACCESS_ERR);
+	else if (!qp->wrong)	/* Otherwise a completion tells. */
+		strict_event(qp, IB_EVENT_QP_REQ_ERR);
 	strict_qp_error(dev, qp);
 }
 
@@ -221,6 +224,10 @@ void strict_responder_rx(struct strict_dev *dev, struct strict_qp *qp, struct sk
 	/* A packet that has arrived before may differ: it was dropped above. */
 	if (strict_sum(data_of(skb), be32_to_cpu(hdr_of(skb)->length)) != be32_to_cpu(hdr_of(skb)->sum))
 		strict_complain(dev, "queue pair %u: data changed before they arrived", qp->ib.qp_num);
+	/* A packet has come before the consumer has made the queue pair ready to send. */
+	if (qp->state == IB_QPS_RTR && !qp->established)
+		strict_event(qp, IB_EVENT_COMM_EST);
+	qp->established = true;
 	qp->nak_sent = false;
 	qp->expected_psn = psn_add(qp->expected_psn, 1);
 	qp->ack_due = true;

@@ -130,7 +130,7 @@ struct strict_qp {
 	struct strict_rwqe	*receiving;
 	u32			received;	/* bytes of the message in progress */
 	enum ib_wc_status	wrong;		/* it cannot be received, and this is why; or 0 */
-	bool			ack_due, nak_sent;
+	bool			ack_due, nak_sent, established;
 	unsigned long		events;		/* to report: a bit for each enum ib_event_type */
 };
 
@@ -169,6 +169,7 @@ extern struct workqueue_struct *strict_wq;
 bool strict_attr_valid(struct strict_dev *dev, const struct ib_qp_attr *attr, int mask);
 
 /* device.c */
+bool strict_port_up(const struct strict_dev *dev);
 enum ib_mtu strict_active_mtu(const struct strict_dev *dev);
 
 /* choice.c */
@@ -194,6 +195,7 @@ int strict_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags);
 void strict_complete_send(struct strict_dev *dev, struct strict_qp *qp, const struct ib_wc *wc);
 void strict_complete_recv(struct strict_dev *dev, struct strict_qp *qp, const struct ib_wc *wc,
 			  bool solicited);
+void strict_drop_completions(struct strict_dev *dev, struct strict_qp *qp);
 void strict_forget_completions(struct strict_dev *dev, struct strict_qp *qp);
 void strict_report_cqs(struct strict_dev *dev);
 bool strict_publish(struct strict_dev *dev);

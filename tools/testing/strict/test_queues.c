@@ -84,7 +84,7 @@ static const char *receive_too_many(struct test_rig *rig)
 	return test_recv(rig, &rig->b, 3, 10) ? NULL : "one too many";
 }
 
-/* Completions of a queue pair that is gone or reset free nothing, and can be polled. */
+/* A queue pair that is reset has no completions, and all slots. */
 static const char *reset(struct test_rig *rig)
 {
 	struct ib_wc wc;
@@ -96,8 +96,8 @@ static const char *reset(struct test_rig *rig)
 	if (!test_await(&rig->a, 0, IB_WC_SUCCESS) || test_modify(rig, &rig->a, IB_QPS_RESET) ||
 	    test_modify(rig, &rig->b, IB_QPS_RESET))
 		return "it cannot be reset";
-	while (ib_poll_cq(rig->a.cq, 1, &wc))
-		;
+	if (ib_poll_cq(rig->a.cq, 1, &wc))
+		return "completions of the past";
 	for (i = IB_QPS_INIT; i <= IB_QPS_RTS; i++)
 		if (test_modify(rig, &rig->a, i) || test_modify(rig, &rig->b, i))
 			return "it cannot be connected again";
@@ -238,6 +238,29 @@ static const char *empty_element(struct test_rig *rig)
 	return test_await(&rig->b, 1, IB_WC_SUCCESS) ? NULL : "no completion";
 }
 
+static const char *no_completion_queue(struct test_rig *rig)
+{
+	struct ib_cq_init_attr attr = {};
+
+	return IS_ERR(ib_create_cq(rig->ibdev, NULL, NULL, NULL, &attr)) ? NULL : "it was accepted";
+}
+
+static const char *inline_wrap(struct test_rig *rig)
+{
+	struct ib_sge sge[2] = {
+		{ .length = 16, .addr = rig->a.dma },
+		{ .length = -8, .addr = rig->a.dma },
+	};
+	struct ib_send_wr wr = {
+		.opcode	    = IB_WR_SEND,
+		.send_flags = IB_SEND_INLINE,
+		.sg_list    = sge,
+		.num_sge    = 2,
+	};
+
+	return ib_post_send(rig->a.qp, &wr, NULL) ? NULL : "it was accepted";
+}
+
 const struct test_case test_queue_cases[] = {
 	{ "message", message },
 	{ "write", write },
@@ -258,5 +281,7 @@ const struct test_case test_queue_cases[] = {
 	{ "unknown_flag", unknown_flag, "with flags" },
 	{ "huge_message", huge_message, "a message above" },
 	{ "empty_element", empty_element },
+	{ "no_completion_queue", no_completion_queue, "a completion queue of 0" },
+	{ "inline_wrap", inline_wrap, "bytes inline" },
 	{}
 };
