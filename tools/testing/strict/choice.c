@@ -5,6 +5,7 @@
  * The numbers are the kernel's, so they follow from the seed of a run (vm/run --seed). With
  * freedom=0 nothing is decided: everything happens at once and in order.
  */
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include "strict.h"
@@ -12,6 +13,47 @@
 static bool freedom = true;
 module_param(freedom, bool, 0600);
 MODULE_PARM_DESC(freedom, "do what a device may do; otherwise everything happens at once");
+
+/* These end connections, so nothing may expect them unless it has set them. */
+static unsigned int fatal;
+module_param(fatal, uint, 0600);
+MODULE_PARM_DESC(fatal, "a queue pair fails in one of N runs of its queues; 0: never");
+
+static unsigned int events;
+module_param(events, uint, 0600);
+MODULE_PARM_DESC(events, "an event of the port, without a change, in one of N runs; 0: never");
+
+static unsigned int fail;
+module_param(fail, uint, 0600);
+MODULE_PARM_DESC(fail, "one of N objects cannot be created; 0: none");
+
+static bool once_in(unsigned int n)
+{
+	return n && !get_random_u32_below(n);
+}
+
+bool strict_fatal(void)
+{
+	return once_in(READ_ONCE(fatal));
+}
+
+bool strict_port_event(void)
+{
+	return once_in(READ_ONCE(events));
+}
+
+bool strict_fails(void)
+{
+	return once_in(READ_ONCE(fail));
+}
+
+/* A command of the consumer takes its time. */
+void strict_dawdle(void)
+{
+	might_sleep();
+	if (strict_choose(8))
+		msleep(strict_below(30));
+}
 
 /* Fills memory with random bytes; without freedom with zeros. */
 void strict_garbage(void *p, size_t n)

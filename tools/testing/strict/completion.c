@@ -36,6 +36,9 @@ int strict_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 				dev->ib.attrs.max_cqe);
 		return -EINVAL;
 	}
+	strict_dawdle();
+	if (strict_fails())
+		return -ENOMEM;
 	ibcq->cqe = attr->cqe;
 	cq->ring = kvcalloc(attr->cqe, sizeof(*cq->ring), GFP_KERNEL);
 	if (!cq->ring)
@@ -263,6 +266,11 @@ static bool publish(struct strict_cq *cq)
 			cq->armed = false;
 			cq->event = true;
 		}
+	}
+	/* An event says that there were completions; they may have been polled meanwhile. */
+	if (cq->armed && strict_choose(64)) {
+		cq->armed = false;
+		cq->event = true;
 	}
 	return cq->shown != cq->tail;
 }

@@ -102,6 +102,7 @@ static void dealloc(struct ib_device *ibdev)
 	cancel_delayed_work_sync(&dev->engine);
 	skb_queue_purge(&dev->rx);
 	skb_queue_purge(&dev->tx);
+	skb_queue_purge(&dev->late);
 	WARN_ON(!list_empty(&dev->qps) || !list_empty(&dev->cqs));
 	WARN_ON(!xa_empty(&dev->mrs));
 	dev_put(dev->ndev);
@@ -178,6 +179,7 @@ static int newlink(const char *name, struct net_device *ndev)
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	skb_queue_head_init(&dev->rx);
 	skb_queue_head_init(&dev->tx);
+	skb_queue_head_init(&dev->late);
 	INIT_DELAYED_WORK(&dev->engine, strict_engine);
 	dev->next_qpn = 16;
 	dev->ib.node_type = RDMA_NODE_IB_CA;

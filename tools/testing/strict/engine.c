@@ -123,23 +123,57 @@ static bool report_events(struct strict_dev *dev)
 	return false;
 }
 
-static void transmit(struct strict_dev *dev)
+static void transmit_one(struct strict_dev *dev, struct sk_buff *skb)
 {
-	struct sk_buff *skb;
+	if (!strict_port_up(dev)) {
+		kfree_skb(skb);
+	} else if (ether_addr_equal(eth_hdr(skb)->h_dest, dev->ndev->dev_addr)) {
+		skb_pull(skb, ETH_HLEN);
+		skb_queue_tail(&dev->rx, skb);
+		strict_wake(dev);
+	} else {
+		dev_queue_xmit(skb);
+	}
+}
+
+/*
+ * Packets get lost, or overtake one another, or come twice. Returns whether some are still to
+ * come.
+ */
+static bool transmit(struct strict_dev *dev)
+{
+	struct sk_buff *skb, *copy;
 
 	while ((skb = skb_dequeue(&dev->tx))) {
 		dev->sent++;
-		/* Packets get lost. */
-		if (strict_choose(512) || !strict_port_up(dev)) {
+		if (strict_choose(512)) {
 			kfree_skb(skb);
-		} else if (ether_addr_equal(eth_hdr(skb)->h_dest, dev->ndev->dev_addr)) {
-			skb_pull(skb, ETH_HLEN);
-			skb_queue_tail(&dev->rx, skb);
-			strict_wake(dev);
-		} else {
-			dev_queue_xmit(skb);
+			continue;
 		}
+		copy = strict_choose(512) ? skb_copy(skb, GFP_KERNEL) : NULL;
+		if (copy)
+			skb_queue_tail(&dev->late, copy);
+		if (strict_choose(512))
+			skb_queue_tail(&dev->late, skb);
+		else
+			transmit_one(dev, skb);
 	}
+	while (!strict_choose(4) && (skb = skb_dequeue(&dev->late)))
+		transmit_one(dev, skb);
+	return !skb_queue_empty(&dev->late);
+}
+
+/* Events that report no change, as consumers may get them at any time. */
+static void report_port(struct strict_dev *dev)
+{
+	static const enum ib_event_type types[] = {
+		IB_EVENT_GID_CHANGE, IB_EVENT_LID_CHANGE, IB_EVENT_PKEY_CHANGE, IB_EVENT_SM_CHANGE,
+		IB_EVENT_CLIENT_REREGISTER, IB_EVENT_PORT_ACTIVE,
+	};
+	struct ib_event event = { .device = &dev->ib, .element.port_num = 1 };
+
+	event.event = types[get_random_u32_below(ARRAY_SIZE(types) - !strict_port_up(dev))];
+	ib_dispatch_event(&event);
 }
 
 void strict_engine(struct work_struct *work)
@@ -154,6 +188,10 @@ void strict_engine(struct work_struct *work)
 	while ((skb = skb_dequeue(&dev->rx)))
 		receive(dev, skb);
 	list_for_each_entry(qp, &dev->qps, list) {
+		if (qp->state == IB_QPS_RTS && strict_fatal()) {
+			strict_event(qp, IB_EVENT_QP_FATAL);
+			strict_qp_error(dev, qp);
+		}
 		more |= strict_run_requester(dev, qp, &next);
 		more |= strict_run_responder(dev, qp);
 	}
@@ -161,7 +199,9 @@ void strict_engine(struct work_struct *work)
 	strict_report_cqs(dev);
 	more |= report_events(dev);
 	spin_unlock_irq(&dev->lock);
-	transmit(dev);
+	more |= transmit(dev);
+	if (strict_port_event())
+		report_port(dev);
 	if (more)
 		queue_delayed_work(strict_wq, &dev->engine, strict_below(2));
 	else if (time_before(next, idle))

@@ -39,9 +39,11 @@ int strict_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib
 	struct strict_qp *qp = to_qp(ibqp);
 	int rc = check_init(dev, init);
 
-	might_sleep();
+	strict_dawdle();
 	if (rc)
 		return rc;
+	if (strict_fails())
+		return -ENOMEM;
 	qp->init = *init;
 	qp->state = IB_QPS_RESET;
 	INIT_LIST_HEAD(&qp->sq);
@@ -73,7 +75,7 @@ int strict_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct strict_dev *dev = to_dev(ibqp->device);
 	struct strict_qp *qp = to_qp(ibqp);
 
-	might_sleep();
+	strict_dawdle();
 	spin_lock_irq(&dev->lock);
 	list_del(&qp->list);
 	dev->free_qpns[strict_below(STRICT_FREED)] = ibqp->qp_num;
@@ -161,7 +163,7 @@ int strict_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, stru
 	enum ib_qp_state to;
 	int rc = 0;
 
-	might_sleep();
+	strict_dawdle();
 	if (!strict_attr_valid(dev, attr, mask))
 		return -EINVAL;
 	spin_lock_irq(&dev->lock);

@@ -79,13 +79,13 @@ static struct strict_mr *add_mr(struct ib_pd *pd, u32 max_pages)
 	struct strict_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	int rc;
 
-	might_sleep();
+	strict_dawdle();
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->ib.pd = pd;
 	mr->max_pages = max_pages;
 	mr->pages = kvcalloc(max_pages ?: 1, sizeof(*mr->pages), GFP_KERNEL);
-	rc = mr->pages ? 0 : -ENOMEM;
+	rc = mr->pages && !strict_fails() ? 0 : -ENOMEM;
 	rc = rc ?: take_key(dev, mr, &mr->lkey);
 	rc = rc ?: take_key(dev, mr, &mr->rkey);
 	if (rc) {
@@ -160,7 +160,7 @@ int strict_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct strict_mr *mr = to_mr(ibmr);
 	unsigned int users;
 
-	might_sleep();
+	strict_dawdle();
 	spin_lock_irq(&dev->lock);
 	users = mr->users;
 	strict_key_dies(dev, mr);

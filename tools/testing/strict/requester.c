@@ -152,24 +152,31 @@ static bool send_some(struct strict_dev *dev, struct strict_qp *qp, struct stric
 	return true;
 }
 
-static void run_queue(struct strict_dev *dev, struct strict_qp *qp)
+/* Returns whether there is more to do at once. */
+static bool run_queue(struct strict_dev *dev, struct strict_qp *qp)
 {
 	struct strict_swqe *wqe, *next;
+	bool more = false;
 
 	list_for_each_entry_safe(wqe, next, &qp->sq, list) {
 		if (wqe->state == STRICT_DONE)
 			continue;
 		if (is_local(wqe)) {
+			/* Nobody may rely on it until it is complete, but for what is behind it. */
+			more = strict_choose(2);
+			if (more)
+				break;
 			run_local(dev, wqe);
 			wqe->state = STRICT_DONE;
 			continue;
 		}
 		if (psn_cmp(qp->send_psn, psn_add(wqe->first_psn, wqe->n_packets)) < 0 &&
 		    !send_some(dev, qp, wqe))
-			return;
+			return false;
 		wqe->state = STRICT_SENT;
 	}
 	complete_done(dev, qp);
+	return more;
 }
 
 /* Everything before @psn has arrived. */
@@ -217,7 +224,8 @@ static void fail_oldest(struct strict_dev *dev, struct strict_qp *qp, enum ib_wc
 /* The peer has refused the packet @psn. */
 void strict_refused(struct strict_dev *dev, struct strict_qp *qp, u32 psn, u8 why)
 {
-	if (qp->state != IB_QPS_RTS)
+	/* It may be late, or of an earlier queue pair with the number of the peer's. */
+	if (qp->state != IB_QPS_RTS || psn_cmp(psn, qp->acked_psn) < 0 || psn_cmp(psn, qp->next_psn) > 0)
 		return;
 	strict_acked(dev, qp, psn);
 	switch (why) {
@@ -264,6 +272,8 @@ static void sooner(unsigned long *next, unsigned long when)
  */
 bool strict_run_requester(struct strict_dev *dev, struct strict_qp *qp, unsigned long *next)
 {
+	bool more;
+
 	lockdep_assert_held(&dev->lock);
 	if (qp->state == IB_QPS_ERR) {
 		flush(dev, qp);
@@ -286,8 +296,8 @@ bool strict_run_requester(struct strict_dev *dev, struct strict_qp *qp, unsigned
 			return true;
 		}
 	}
-	run_queue(dev, qp);
+	more = run_queue(dev, qp);
 	if (qp->deadline)
 		sooner(next, qp->deadline);
-	return false;
+	return more;
 }

@@ -12,7 +12,7 @@
 struct cb {
 	struct strict_rwqe	*wqe;		/* of SEND and of immediate data */
 	u32			at;		/* where in the message */
-	bool			placed;
+	u32			left;		/* WRITE: so many bytes are not placed yet */
 };
 
 static struct cb *cb(struct sk_buff *skb)
@@ -189,6 +189,7 @@ static u8 accept(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *s
 	why = hdr_of(skb)->op == STRICT_SEND ? accept_send(dev, qp, skb) : accept_write(dev, qp, skb);
 	if (!why) {
 		cb(skb)->at = qp->received;
+		cb(skb)->left = be32_to_cpu(hdr_of(skb)->length);
 		qp->received += be32_to_cpu(hdr_of(skb)->length);
 	}
 	return why;
@@ -250,16 +251,20 @@ static void write_piece(struct strict_dev *dev, struct strict_qp *qp, struct sk_
 		strict_mr_copy(mr, be64_to_cpu(hdr->addr) + from, data_of(skb) + from, to - from, true);
 }
 
-/* Two pieces, the second one first, or one. */
+/* Places the end of what is left, or all. */
+static void place_piece(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
+{
+	u32 cut = strict_below(cb(skb)->left);
+
+	write_piece(dev, qp, skb, cut, cb(skb)->left);
+	cb(skb)->left = cut;
+}
+
 static void place_write(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb)
 {
-	u32 length = be32_to_cpu(hdr_of(skb)->length), cut = strict_below(length);
-
-	if (cb(skb)->placed)
-		return;
-	cb(skb)->placed = true;
-	write_piece(dev, qp, skb, cut, length);
-	write_piece(dev, qp, skb, 0, cut);
+	place_piece(dev, qp, skb);
+	write_piece(dev, qp, skb, 0, cb(skb)->left);
+	cb(skb)->left = 0;
 }
 
 /* Whether there is room was checked on arrival. */
@@ -334,26 +339,32 @@ static struct sk_buff *first_overlapping(struct strict_qp *qp, struct sk_buff *s
 	return skb;
 }
 
+/* Any of the writes that arrived before @end, or NULL. */
+static struct sk_buff *pick_write(struct strict_qp *qp, struct sk_buff *end)
+{
+	unsigned int n = 0, i;
+	struct sk_buff *skb;
+
+	skb_queue_walk(&qp->arrived, skb) {
+		if (skb == end)
+			break;
+		n++;
+	}
+	if (!n)
+		return NULL;
+	i = strict_below(n);
+	skb_queue_walk(&qp->arrived, skb)
+		if (!i--)
+			break;
+	return first_overlapping(qp, skb);
+}
+
 /* Places all writes that arrived before @end, in any order, unless they overlap. */
 static void place_writes(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *end)
 {
-	struct sk_buff *skb, *pick;
-	unsigned int n, i;
+	struct sk_buff *pick;
 
-	for (;;) {
-		n = 0;
-		skb_queue_walk(&qp->arrived, skb) {
-			if (skb == end)
-				break;
-			n++;
-		}
-		if (!n)
-			return;
-		i = strict_below(n);
-		skb_queue_walk(&qp->arrived, pick)
-			if (!i--)
-				break;
-		pick = first_overlapping(qp, pick);
+	while ((pick = pick_write(qp, end))) {
 		place_write(dev, qp, pick);
 		__skb_unlink(pick, &qp->arrived);
 		kfree_skb(pick);
@@ -448,6 +459,9 @@ static void end_arrived(struct strict_dev *dev, struct strict_qp *qp)
 
 		if (hdr_of(skb)->op == STRICT_WRITE && (is_answered(qp, skb) || !strict_choose(2)))
 			place_write(dev, qp, skb);
+		/* What a flushed buffer contains is undefined. */
+		if (hdr_of(skb)->op == STRICT_SEND && strict_choose(2))
+			place_send(dev, qp, skb);
 		if (wqe && wqe != flushed && wqe != qp->receiving)
 			flush_buffer(dev, qp, wqe, IB_WC_WR_FLUSH_ERR);
 		if (wqe != qp->receiving)
@@ -473,6 +487,23 @@ static bool flush(struct strict_dev *dev, struct strict_qp *qp)
 	return qp->rq_left;
 }
 
+/* Nobody may rely on writes that no completion follows, but they may come, or parts of them. */
+static void place_early(struct strict_dev *dev, struct strict_qp *qp)
+{
+	struct sk_buff *pick;
+
+	switch (strict_below(3)) {
+	case 0:
+		place_writes(dev, qp, NULL);
+		break;
+	case 1:
+		pick = pick_write(qp, NULL);
+		if (pick)
+			place_piece(dev, qp, pick);
+		break;
+	}
+}
+
 /* Places, completes and acknowledges. Returns whether there is more to do. */
 bool strict_run_responder(struct strict_dev *dev, struct strict_qp *qp)
 {
@@ -486,9 +517,8 @@ bool strict_run_responder(struct strict_dev *dev, struct strict_qp *qp)
 			break;
 		receive(dev, qp, skb);
 	}
-	/* Nobody may rely on writes that no completion follows, but they may come. */
-	if (qp->state != IB_QPS_ERR && !first_receive(qp) && !strict_below(2))
-		place_writes(dev, qp, NULL);
+	if (qp->state != IB_QPS_ERR && !first_receive(qp))
+		place_early(dev, qp);
 	if (qp->ack_due && !strict_choose(3)) {
 		qp->ack_due = false;
 		answer(dev, qp, STRICT_ACK, 0);

@@ -147,7 +147,7 @@ struct strict_dev {
 	spinlock_t		lock;		/* everything of the device */
 	struct list_head	qps, cqs;
 	struct xarray		mrs;		/* by lkey >> 8 and by rkey >> 8 */
-	struct sk_buff_head	rx, tx;
+	struct sk_buff_head	rx, tx, late;
 	struct delayed_work	engine;
 	struct packet_type	packet_type;
 	u32			next_qpn, next_mr;
@@ -175,6 +175,10 @@ enum ib_mtu strict_active_mtu(const struct strict_dev *dev);
 /* choice.c */
 bool strict_choose(unsigned int one_of);
 u32 strict_below(u32 limit);
+bool strict_fatal(void);
+bool strict_port_event(void);
+bool strict_fails(void);
+void strict_dawdle(void);
 void strict_garbage(void *p, size_t n);
 
 /* complaint.c */
