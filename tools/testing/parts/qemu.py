@@ -45,7 +45,7 @@ def debug_kernel(part, flavour="debug"):
 def check_debug(part):
     kernel = debug_kernel(part)
     if kernel:
-        run_guest(part, kernel, 3600, SMC_DEBUG_KERNEL="1")
+        run_guest(part, kernel, 5400, SMC_DEBUG_KERNEL="1")
 
 
 # What the threads of the stress program do in addition to their calls, and the share of the time.
