@@ -3,6 +3,7 @@
  * The PCI device ivshmem-doorbell of QEMU, which provides the region and the doorbell.
  */
 #include <linux/io.h>
+#include <linux/ioport.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
@@ -22,12 +23,14 @@
  * @dev:	the device as the rest of the driver sees it
  * @pdev:	the PCI device, referenced
  * @regs:	its registers
+ * @claim:	keeps the driver from being bound again while the region is mapped
  * @mem:	the region
  */
 struct ivs_pci {
 	struct ivs_dev	dev;
 	struct pci_dev	*pdev;
 	void __iomem	*regs;
+	struct resource	*claim;
 	void		*mem;
 };
 
@@ -48,8 +51,14 @@ static void unmap(struct ivs_pci *p)
 		memunmap(p->mem);
 	if (p->regs)
 		pci_iounmap(p->pdev, p->regs);
-	/* Last: the address must not be given to another device while it is mapped. */
-	pci_release_regions(p->pdev);
+	/*
+	 * Last: peers take back what they have lent us when they see another instance. If the
+	 * device was unplugged, the PCI core has taken its BAR out of the tree of resources, with
+	 * our claim below it. Then another device may have claimed the same address, so release
+	 * this claim, not that address.
+	 */
+	release_resource(p->claim);
+	kfree(p->claim);
 	pci_dev_put(p->pdev);
 	kvfree(p);
 }
@@ -73,13 +82,14 @@ static irqreturn_t pci_interrupt(int irq, void *arg)
 /* Set up what must stay until the last user is gone, possibly after the removal of the device. */
 static struct ivs_pci *map(struct pci_dev *pdev)
 {
-	struct ivs_pci *p;
+	struct ivs_pci *p = kvzalloc(sizeof(*p), GFP_KERNEL);
 
-	if (pci_request_regions(pdev, "smc_ism_ivshmem"))
+	if (!p)
 		return NULL;
-	p = kvzalloc(sizeof(*p), GFP_KERNEL);
-	if (!p) {
-		pci_release_regions(pdev);
+	p->claim = request_mem_region(pci_resource_start(pdev, BAR_MEMORY),
+				      pci_resource_len(pdev, BAR_MEMORY), "smc_ism_ivshmem");
+	if (!p->claim) {
+		kvfree(p);
 		return NULL;
 	}
 	p->pdev = pci_dev_get(pdev);
