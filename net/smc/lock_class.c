@@ -25,6 +25,7 @@ const char *const smc_lock_names[SMC_NR_LOCK_CLASSES] = {
 	[SMC_LOCK_LLC]		= "smc_llc.lock",
 	[SMC_LOCK_LO_BUCKET]	= "lo_bucket.lock",
 	[SMC_LOCK_CONN_WAIT]	= "smc_conn.wait_lock",
+	[SMC_LOCK_ISM_CONNS]	= "smc_ism_dev.conns_lock",
 	[SMC_LOCK_AUTOCACHE]	= "smc_autocache.lock",
 	[SMC_LOCK_AUTOSMC]	= "smc_autosmc.lock",
 	[SMC_LOCK_LISTENER]	= "smc_listener.lock",
@@ -59,7 +60,7 @@ static void spinlocks(void)
 	local_bh_disable();
 	acquire(SMC_LOCK_POOL, SMC_LOCK_CONN_WAIT);
 	/* No lock nests inside a leaf lock, not even another leaf. */
-	for (i = SMC_LOCK_AUTOCACHE; i < SMC_NR_LOCK_CLASSES; i++) {
+	for (i = SMC_LOCK_ISM_CONNS; i < SMC_NR_LOCK_CLASSES; i++) {
 		lock_map_acquire(&maps[i]);
 		lock_map_release(&maps[i]);
 	}

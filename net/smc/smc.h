@@ -86,6 +86,7 @@
  *
  * Leaf locks, under which no other lock is taken:
  *
+ *  smc_ism_dev.conns_lock	connections whose memory goes away with an ISM device
  *  smc_eids_lock		(rwlock) EIDs of this host
  *  smc_autocache.lock		(seqlock) destinations of a namespace that do not speak SMC
  *  smc_autosmc.lock		table of the listeners of a namespace

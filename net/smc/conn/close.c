@@ -217,3 +217,29 @@ void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event)
 	spin_unlock_bh(&c->state_lock);
 	smc_conn_wake_all(c);
 }
+
+/**
+ * smc_conn_lose_unread() - the memory of the receive element goes away with what is unread
+ * @c: the connection, which has been aborted; the caller keeps others from moving rx_prod
+ *
+ * This does not wait for receivers. One that is in the middle of a copy finishes that; after it,
+ * there is nothing to read. If something is lost, the stream ends with ECONNRESET, even if the peer
+ * had ended it in good order.
+ *
+ * Context: any but hard interrupts.
+ */
+void smc_conn_lose_unread(struct smc_conn *c)
+{
+	u64 cons = smc_count_read(&c->rx_cons);
+
+	if (smc_count_read(&c->rx_prod) <= cons)
+		return;
+	spin_lock_bh(&c->state_lock);
+	WRITE_ONCE(c->rx_lost, true);
+	WRITE_ONCE(c->rx_flags, (c->rx_flags & ~BIT(SMC_FLAG_BROKEN)) | BIT(SMC_FLAG_DONE) |
+				BIT(SMC_FLAG_ABORT));
+	spin_unlock_bh(&c->state_lock);
+	/* Release: a receiver that finds nothing to read sees why. */
+	smc_count_set_release(&c->rx_prod, cons);
+	smc_conn_wake_all(c);
+}

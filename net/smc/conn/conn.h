@@ -131,7 +131,8 @@ struct smc_conn_counts {
  * @tx_stalled_at: the time of that, in jiffies
  * @state_lock:	protects @state and @tx_flags
  * @state:	enum smc_conn_state
- * @rx_prod:	count of bytes that the peer has written; moved by the peer or its messages
+ * @rx_prod:	count of bytes that the peer has written; moved by the peer or its messages. At most
+ *		@rx_cons if unread bytes were lost, see smc_conn_lose_unread()
  * @tx_cons:	count of bytes that the peer's application has read; moved by the peer
  * @rx_flags:	enum smc_conn_flag the peer has set; under @state_lock
  * @rx_waiter:	the sleeping receiver; set by the receiver, cleared by the waker
@@ -146,6 +147,7 @@ struct smc_conn_counts {
  * @stamps:	time stamps, see stamp.c; NULL if the program has never asked for any
  * @rx_unwanted: we have closed: data that arrives now resets the connection
  * @rx_odd:	@stamps or @rx_unwanted is set; never cleared
+ * @rx_lost:	unread bytes were lost, and no receiver has been told
  * @rx_low_water: the program has set SO_RCVLOWAT, so ask poll() before a wake-up; never cleared
  * @tx_blocked:	a sender or poll() waits for room in the ring
  * @tx_may_grow: the receiver has been busy when the ring should grow, and is not any more
@@ -217,6 +219,7 @@ struct smc_conn {
 	bool			rx_unwanted;
 	bool			rx_odd;
 	bool			rx_low_water;
+	bool			rx_lost;
 	aligned_u64		tx_cons ____cacheline_aligned_in_smp;
 	bool			tx_blocked;
 	bool			tx_may_grow;
@@ -224,7 +227,9 @@ struct smc_conn {
 
 static inline u64 smc_conn_unread(const struct smc_conn *c)
 {
-	return smc_count_read_acquire(&c->rx_prod) - smc_count_read(&c->rx_cons);
+	u64 prod = smc_count_read_acquire(&c->rx_prod), cons = smc_count_read(&c->rx_cons);
+
+	return prod > cons ? prod - cons : 0;
 }
 
 static inline u64 smc_conn_unacked(const struct smc_conn *c)
@@ -473,6 +478,7 @@ void smc_conn_done(struct smc_conn *c);
 void smc_conn_close(struct smc_conn *c);
 void smc_conn_own_event(struct smc_conn *c, enum smc_conn_event event);
 void smc_conn_peer_event(struct smc_conn *c, enum smc_conn_event event);
+void smc_conn_lose_unread(struct smc_conn *c);
 void smc_conn_abort(struct smc_conn *c);
 void smc_conn_refuse(struct smc_conn *c);
 void smc_conn_tcp_was_reset(struct sock *sk, struct smc_conn *c);

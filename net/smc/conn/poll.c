@@ -87,7 +87,7 @@ static __always_inline __poll_t poll_usual(struct sock *sk, struct smc_conn *c)
 	    inet_sk_state_load(sk) != TCP_ESTABLISHED || READ_ONCE(sk->sk_rcvlowat) != 1 ||
 	    !skb_queue_empty_lockless(&sk->sk_error_queue) || !writable(c))
 		return 0;
-	if (smc_conn_unread(c))
+	if (smc_count_read_acquire(&c->rx_prod) != smc_count_read(&c->rx_cons))
 		return EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM;
 	return EPOLLOUT | EPOLLWRNORM;
 }

@@ -169,7 +169,13 @@ int smc_conn_rx_end(struct sock *sk, struct smc_conn *c)
 		return 0;
 	if (READ_ONCE(sk->sk_err)) {
 		smc_tcp_await_reset(sk);
+		WRITE_ONCE(c->rx_lost, false);
 		return sock_error(sk);
+	}
+	/* The error has been taken, or TCP had ended in good order before. */
+	if (READ_ONCE(c->rx_lost)) {
+		WRITE_ONCE(c->rx_lost, false);
+		return -ECONNRESET;
 	}
 	if (smc_conn_rx_ended(c) || smc_conn_rcv_shutdown(c, sk))
 		return 0;

@@ -311,15 +311,15 @@ static bool end_arrived(const struct sock *sk, const struct smc_conn *c)
 void smc_recv_inq(struct sock *sk, const struct smc_conn *c, struct msghdr *msg)
 {
 	bool cmsg = tcp_sk(sk)->recvmsg_inq;
-	u64 cons;
+	u64 cons, prod;
 
 	if (!cmsg && !msg->msg_get_inq)
 		return;
 	/* Another receiver may move both. */
 	cons = smc_count_read(&c->rx_cons);
 	smp_rmb();
-	msg->msg_inq = min_t(u64, smc_count_read_acquire(&c->rx_prod) - cons + end_arrived(sk, c),
-			     INT_MAX);
+	prod = max(smc_count_read_acquire(&c->rx_prod), cons);
+	msg->msg_inq = min_t(u64, prod - cons + end_arrived(sk, c), INT_MAX);
 	if (cmsg)
 		put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(msg->msg_inq), &msg->msg_inq);
 }

@@ -327,11 +327,11 @@ static void __count(struct ivs_dev *d, const struct ivs_lent *l, bool lent)
 }
 
 /* Allocate memory and a number for a DMB. */
-static int allocate(struct ivs_dev *d, struct ivs_lent *l)
+static int __allocate(struct ivs_dev *d, struct ivs_lent *l)
 {
 	long number = -ENOMEM, unit = -ENOMEM;
 
-	mutex_lock(&d->alloc_lock);
+	lockdep_assert_held(&d->alloc_lock);
 	if (__may_have(d, l->slot, l->n))
 		number = reserve(d->numbers, IVS_DMBS, &d->next_number, 1);
 	if (number >= 0)
@@ -342,7 +342,6 @@ static int allocate(struct ivs_dev *d, struct ivs_lent *l)
 	l->unit = unit;
 	if (unit >= 0)
 		__count(d, l, true);
-	mutex_unlock(&d->alloc_lock);
 	return unit < 0 ? unit : 0;
 }
 
@@ -474,6 +473,22 @@ static u64 new_token(const struct ivs_dev *d, const struct ivs_lent *l)
 	return ivs_token_join(&t);
 }
 
+static int __register_dmb(struct ivs_dev *d, struct smc_ism_dmb *dmb, struct ivs_lent *l)
+{
+	int rc = is_up(d) ? __allocate(d, l) : -ENODEV;
+
+	lockdep_assert_held(&d->alloc_lock);
+	if (rc)
+		return rc;
+	dmb->priv = l;
+	dmb->mem = mem_of(d, l);
+	dmb->token = new_token(d, l);
+	memset(dmb->mem, 0, (u64)l->n << IVS_UNIT_SHIFT);
+	ivs_unmark(&d->region, d->slot, l->number);
+	set_dmb(d, l->number, dmb);
+	return 0;
+}
+
 static int shm_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
 			    const struct smc_ism_gid *peer)
 {
@@ -481,7 +496,7 @@ static int shm_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
 	int slot = slot_of(d, peer), rc;
 	struct ivs_lent *l;
 
-	if (!is_up(d) || slot < 0)
+	if (slot < 0)
 		return -ENODEV;
 	if (dmb->size < IVS_UNIT)
 		return -EINVAL;
@@ -490,18 +505,12 @@ static int shm_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
 		return -ENOMEM;
 	l->n = roundup_pow_of_two(dmb->size >> IVS_UNIT_SHIFT);
 	l->slot = slot;
-	rc = allocate(d, l);
-	if (rc) {
+	mutex_lock(&d->alloc_lock);
+	rc = __register_dmb(d, dmb, l);
+	mutex_unlock(&d->alloc_lock);
+	if (rc)
 		kfree(l);
-		return rc;
-	}
-	dmb->priv = l;
-	dmb->mem = mem_of(d, l);
-	dmb->token = new_token(d, l);
-	memset(dmb->mem, 0, (u64)l->n << IVS_UNIT_SHIFT);
-	ivs_unmark(&d->region, d->slot, l->number);
-	set_dmb(d, l->number, dmb);
-	return 0;
+	return rc;
 }
 
 /* The server has given up the handshake: can the client still attach the DMB? */
@@ -639,6 +648,14 @@ static void come_up(struct ivs_dev *d)
 		d->region.slots, d->region.units << (IVS_UNIT_SHIFT - 10), d->ism.chid);
 }
 
+/* From now on no DMB is registered: nobody writes to the memory of a new one. */
+static void go_down(struct ivs_dev *d, int state)
+{
+	mutex_lock(&d->alloc_lock);
+	WRITE_ONCE(d->state, state);
+	mutex_unlock(&d->alloc_lock);
+}
+
 /*
  * Another machine has our slot, or nobody has. Do not take another one: if somebody has the same
  * peer ID, each of us would take what the other one has.
@@ -647,7 +664,7 @@ static void lose(struct ivs_dev *d)
 {
 	pr_err("smc_ism: %s: its slot was taken away: the server has given peer ID %u to another machine, or believes that this one has ended. Shut this machine down and start it again\n",
 	       d->ism.name, d->peer);
-	WRITE_ONCE(d->state, IVS_LOST);
+	go_down(d, IVS_LOST);
 	smc_ism_unregister(&d->ism);
 	smc_ism_put(&d->ism);
 }
@@ -691,6 +708,7 @@ static void set_up(struct ivs_dev *d)
 	ivs_seid(&d->region, d->seid);
 	d->ism.ops = copying ? &copying_ops : &mapped_ops;
 	d->ism.chid = ivs_chid(&d->region);
+	d->ism.windowed = true;
 	d->ism.max_code = min_t(u32, ilog2(d->region.units), MAX_CODE);
 	d->ism.seid = d->seid;
 	mutex_init(&d->alloc_lock);
@@ -757,7 +775,7 @@ void ivs_leave(struct ivs_dev *d)
 	up = d->state == IVS_UP;
 	if (d->state == IVS_LOST)
 		return;
-	WRITE_ONCE(d->state, d->state == IVS_SEEKING ? IVS_LOST : IVS_LEAVING);
+	go_down(d, d->state == IVS_SEEKING ? IVS_LOST : IVS_LEAVING);
 	if (!up)
 		return;
 	/* The heartbeat goes on until the connections have ended. */

@@ -46,7 +46,8 @@ struct ivs_bus {
  * @IVS_LEAVING:	about to be removed
  * @IVS_LOST:		removed, or another machine has our slot, or registration failed
  *
- * Only the tick work changes the state, and ivs_leave() and ivs_stop() while it does not run.
+ * Only the tick work changes the state, and ivs_leave() and ivs_stop() while it does not run. A DMB
+ * is registered only in the state IVS_UP, which ends under alloc_lock.
  */
 enum ivs_state {
 	IVS_SEEKING,

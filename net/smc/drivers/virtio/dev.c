@@ -153,6 +153,7 @@ static void set_up(struct vism_dev *d, const struct vism_bus *bus, void *mem, u6
 	d->bus = bus;
 	d->mem = mem;
 	d->ism.ops = &vism_ops;
+	d->ism.windowed = true;
 	d->ism.max_code = min_t(u32, ilog2(granules), MAX_CODE);
 	name_domain(d, domain);
 	mutex_init(&d->lock);
@@ -281,7 +282,10 @@ void vism_leave(struct vism_dev *d)
 void vism_stop(struct vism_dev *d)
 {
 	WRITE_ONCE(d->state, VISM_STOPPED);
-	/* With the device, all regions may vanish from the window: wait for vism_signal(). */
+	/*
+	 * With the device, all regions may vanish from the window: wait for vism_signal() and for
+	 * what still changes our home.
+	 */
 	synchronize_rcu();
 	hrtimer_cancel(&d->poll);
 	mutex_lock(&d->lock);

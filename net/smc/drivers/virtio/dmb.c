@@ -5,6 +5,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/random.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "vism.h"
 
@@ -23,6 +24,15 @@ struct vism_slice {
 	u32		at;
 	u32		n;
 };
+
+/*
+ * Has the device been removed? Then the window may be that of another device, or contain regions of
+ * another instance. vism_stop() waits for all that did not see this: for RCU, and for the lock.
+ */
+static bool is_stopped(const struct vism_dev *d)
+{
+	return READ_ONCE(d->state) == VISM_STOPPED;
+}
 
 /* The first granule, which has the head, and those beyond the end of a small region. */
 static u64 never_used(const struct vism_dev *d)
@@ -129,18 +139,17 @@ static long __get_number(struct vism_dev *d)
 	return n;
 }
 
-static int allocate(struct vism_dev *d, struct vism_slice *s, const struct smc_ism_gid *peer)
+static int __allocate(struct vism_dev *d, struct vism_slice *s, const struct smc_ism_gid *peer)
 {
 	long number;
 	int rc = 0;
 
-	mutex_lock(&d->lock);
+	lockdep_assert_held(&d->lock);
 	number = vism_up(d) ? __get_number(d) : -ENODEV;
 	if (number >= 0)
 		rc = __find_room(d, s, peer);
 	if (rc)
 		clear_bit(number, d->numbers);
-	mutex_unlock(&d->lock);
 	return rc ?: number;
 }
 
@@ -162,6 +171,25 @@ static u64 new_token(u32 number)
 	return vism_token_join(number, nonce);
 }
 
+/* Publish a DMB in our home. */
+static void __publish(struct vism_dev *d, struct smc_ism_dmb *dmb, struct vism_slice *s,
+		      u32 number)
+{
+	struct vism_place p = {
+		.region = s->own->token, .nonce = s->own->nonce,
+		.offset = s->at * vism_granule(d->window.size),
+	};
+
+	lockdep_assert_held(&d->lock);
+	s->token = new_token(number);
+	dmb->priv = s;
+	dmb->mem = vism_mem(d, s->own->index) + p.offset;
+	dmb->token = s->token;
+	memset(dmb->mem, 0, dmb->size);
+	set_dmb(d, number, dmb);
+	vism_set_dmb(d->home, dmb->token, &p, dmb->size);
+}
+
 /**
  * vism_register_dmb() - smc_ism_ops.register_dmb
  * @ism: the device
@@ -174,9 +202,7 @@ int vism_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
 		      const struct smc_ism_gid *peer)
 {
 	struct vism_dev *d = to_vism(ism);
-	u32 granule = vism_granule(d->window.size);
 	struct vism_slice *s;
-	struct vism_place p;
 	int number;
 
 	if (!dmb->size || dmb->size > d->window.size / 2)
@@ -184,22 +210,16 @@ int vism_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
 	s = kzalloc(sizeof(*s), SMC_ISM_GFP);
 	if (!s)
 		return -ENOMEM;
-	s->n = DIV_ROUND_UP(dmb->size, granule);
-	number = allocate(d, s, peer);
+	s->n = DIV_ROUND_UP(dmb->size, vism_granule(d->window.size));
+	mutex_lock(&d->lock);
+	number = __allocate(d, s, peer);
+	if (number >= 0)
+		__publish(d, dmb, s, number);
+	mutex_unlock(&d->lock);
 	if (number < 0) {
 		kfree(s);
 		return number;
 	}
-	p.region = s->own->token;
-	p.nonce = s->own->nonce;
-	p.offset = s->at * granule;
-	s->token = new_token(number);
-	dmb->priv = s;
-	dmb->mem = vism_mem(d, s->own->index) + p.offset;
-	dmb->token = s->token;
-	memset(dmb->mem, 0, dmb->size);
-	set_dmb(d, number, dmb);
-	vism_set_dmb(d->home, dmb->token, &p, dmb->size);
 	vism_poll_start(d);
 	return 0;
 }
@@ -211,7 +231,12 @@ int vism_register_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb,
  */
 void vism_lend_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
 {
-	vism_offer(to_vism(ism)->home, dmb->token);
+	struct vism_dev *d = to_vism(ism);
+
+	rcu_read_lock();
+	if (!is_stopped(d))
+		vism_offer(d->home, dmb->token);
+	rcu_read_unlock();
 }
 
 /**
@@ -223,7 +248,13 @@ void vism_lend_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
  */
 bool vism_withdraw_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
 {
-	return vism_take_back(to_vism(ism)->home, dmb->token, false);
+	struct vism_dev *d = to_vism(ism);
+	bool back;
+
+	rcu_read_lock();
+	back = is_stopped(d) || vism_take_back(d->home, dmb->token, false);
+	rcu_read_unlock();
+	return back;
 }
 
 static void __free_slice(struct vism_dev *d, struct vism_slice *s)
@@ -236,14 +267,16 @@ static void __free_slice(struct vism_dev *d, struct vism_slice *s)
 
 /*
  * A region whose peer has left gets no other DMBs, so the peer may write to it.  What becomes of
- * the region is for __vism_own_age() to decide.
+ * the region is for __vism_own_age() to decide. A removed device gives nothing to anybody.
  */
 static bool __take_back(struct vism_dev *d, const struct vism_slice *s, bool ended)
 {
 	void *mem = vism_mem(d, s->own->index) + s->at * vism_granule(d->window.size);
 
 	lockdep_assert_held(&d->lock);
-	ended = ended || s->own->state != VISM_PEERS_OWN || d->state == VISM_STOPPED;
+	if (is_stopped(d))
+		return true;
+	ended = ended || s->own->state != VISM_PEERS_OWN;
 	return vism_take_back(d->home, s->token, ended || smc_ism_has_last_word(mem));
 }
 
@@ -286,9 +319,10 @@ void vism_unregister_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
 	struct vism_dev *d = to_vism(ism);
 	struct vism_slice *s = dmb->priv;
 
-	vism_clear_dmb(d->home, dmb->token);
 	set_dmb(d, vism_token_number(dmb->token), NULL);
 	mutex_lock(&d->lock);
+	if (!is_stopped(d))
+		vism_clear_dmb(d->home, dmb->token);
 	if (__take_back(d, s, !dmb->in_doubt))
 		__free_slice(d, s);
 	else

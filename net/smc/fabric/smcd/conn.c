@@ -23,20 +23,59 @@ static void close_work(struct work_struct *work)
 	smc_conn_put(&dconn->msg.conn);
 }
 
-/* No peer knows the element yet: clear the control data of its last connection. */
-static void use_dmb(struct smcd_conn *dconn, struct smc_rmbe *rmbe)
+/*
+ * No peer knows the element yet: clear the control data of its last connection.  Returns false if
+ * the element has gone away with its device.
+ */
+static bool clear_dmb(struct smcd_conn *dconn, struct smc_ism_dmb *dmb)
 {
+	struct smc_ism_dev *dev = dconn->lgr->dev;
+	bool there;
+
+	if (!dev->windowed) {
+		memset(dmb->mem, 0, SMC_CONTROL_LEN);
+		return true;
+	}
+	/* smcd_conns_lose() takes the lock later, and finds us in the list, or we see @gone. */
+	spin_lock_bh(&dev->conns_lock);
+	there = !READ_ONCE(dev->gone);
+	if (there) {
+		memset(dmb->mem, 0, SMC_CONTROL_LEN);
+		list_add(&dconn->in_dev, &dev->conns);
+	}
+	spin_unlock_bh(&dev->conns_lock);
+	return there;
+}
+
+static bool use_dmb(struct smcd_conn *dconn, struct smc_rmbe *rmbe)
+{
+	struct smc_ism_dmb *dmb = smc_buf_priv(smc_rmbe_buf(rmbe));
 	struct smc_ism_dev *dev = dconn->lgr->dev;
 	struct smc_conn *c = &dconn->msg.conn;
 
-	dconn->dmb = smc_buf_priv(smc_rmbe_buf(rmbe));
-	memset(dconn->dmb->mem, 0, SMC_CONTROL_LEN);
+	if (!clear_dmb(dconn, dmb))
+		return false;
+	dconn->dmb = dmb;
 	if (dev->ops->lend_dmb)
 		dev->ops->lend_dmb(dev, dconn->dmb);
 	smc_conn_set_rmbe(c, rmbe);
 	c->rx_buf += SMC_CONTROL_LEN;
 	c->rx_size -= SMC_CONTROL_LEN;
 	rcu_assign_pointer(dconn->dmb->conn, dconn);
+	return true;
+}
+
+/* Get an element for the peer to write to. */
+static bool has_element(struct smcd_conn *dconn, u32 bytes)
+{
+	struct smc_rmbe *rmbe = smc_rmbe_get(dconn->lgr->dmbs, bytes);
+
+	if (!rmbe)
+		return false;
+	if (use_dmb(dconn, rmbe))
+		return true;
+	smc_rmbe_put(rmbe);
+	return false;
 }
 
 /*
@@ -65,7 +104,6 @@ struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc
 {
 	struct smcd_conn *dconn = kzalloc(sizeof(*dconn), SMC_GFP_CHARGED);
 	struct smc_net *sn = smc_net(sock_net(sk));
-	struct smc_rmbe *rmbe;
 	bool created;
 	int rc;
 
@@ -75,6 +113,7 @@ struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc
 	smc_spin_lock_init(&dconn->say_lock, SMC_LOCK_SMCD_SAY);
 	smc_spin_lock_init(&dconn->hear_lock, SMC_LOCK_SMCD_HEAR);
 	INIT_LIST_HEAD(&dconn->in_lgr);
+	INIT_LIST_HEAD(&dconn->in_dev);
 	INIT_DELAYED_WORK(&dconn->close_work, close_work);
 	dconn->msg.ops = &smcd_msg_ops;
 	dconn->sn = sn;
@@ -92,14 +131,11 @@ struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc
 	/* Possibly only one side has forgotten the other, so the server decides. */
 	if (created && neg->server)
 		neg->first_contact = true;
-	rmbe = has_ring(dconn) ? smc_rmbe_get(dconn->lgr->dmbs, want->rcvbuf) : NULL;
-	if (!rmbe) {
-		smcd_detach(&dconn->msg.conn);
-		smc_conn_put(&dconn->msg.conn);
-		return ERR_PTR(-ENOMEM);
-	}
-	use_dmb(dconn, rmbe);
-	return &dconn->msg.conn;
+	if (has_ring(dconn) && has_element(dconn, want->rcvbuf))
+		return &dconn->msg.conn;
+	smcd_detach(&dconn->msg.conn);
+	smc_conn_put(&dconn->msg.conn);
+	return ERR_PTR(-ENOMEM);
 }
 
 /**
@@ -256,6 +292,60 @@ void smcd_cut_off(struct smcd_conn *dconn)
 	smc_msg_cut_off(&dconn->msg);
 }
 
+/* The DMB is about to become memory of something else. */
+static void lose_dmb(struct smcd_conn *dconn)
+{
+	spin_lock_bh(&dconn->hear_lock);
+	dconn->dmb_lost = true;
+	smc_conn_lose_unread(&dconn->msg.conn);
+	spin_unlock_bh(&dconn->hear_lock);
+}
+
+/* Take the next connection off the list.  Returns it referenced, or NULL. */
+static struct smcd_conn *take_conn(struct smc_ism_dev *dev)
+{
+	struct smcd_conn *dconn = NULL, *next;
+
+	spin_lock_bh(&dev->conns_lock);
+	while (!dconn && !list_empty(&dev->conns)) {
+		next = list_first_entry(&dev->conns, struct smcd_conn, in_dev);
+		list_del_init(&next->in_dev);
+		if (refcount_inc_not_zero(&next->msg.conn.ref))
+			dconn = next;
+	}
+	spin_unlock_bh(&dev->conns_lock);
+	return dconn;
+}
+
+/**
+ * smcd_conns_lose() - the DMBs of a device with a window go away
+ * @dev: the device, gone; its connections are cut off
+ *
+ * The list also has connections that were cut off earlier, whose sockets have yet to read.
+ *
+ * Context: process, waits for nobody.
+ */
+void smcd_conns_lose(struct smc_ism_dev *dev)
+{
+	struct smcd_conn *dconn;
+
+	while ((dconn = take_conn(dev))) {
+		lose_dmb(dconn);
+		smc_conn_put(&dconn->msg.conn);
+	}
+}
+
+static void leave_list(struct smcd_conn *dconn)
+{
+	struct smc_ism_dev *dev = dconn->lgr->dev;
+
+	if (!dev->windowed)
+		return;
+	spin_lock_bh(&dev->conns_lock);
+	list_del_init(&dconn->in_dev);
+	spin_unlock_bh(&dev->conns_lock);
+}
+
 /*
  * Who may get the memory of our DMB next? Another connection, after the peer's last word. Otherwise
  * nobody may, and the device keeps it from others until the peer has let go. A DMB that was taken
@@ -287,6 +377,7 @@ void smcd_free(struct smc_conn *c)
 	struct smc_ism_dev *dev = dconn->lgr->dev;
 	struct module *owner = dev->ops->owner;
 
+	leave_list(dconn);
 	if (dconn->dmb)
 		leave_dmb(dconn);
 	/* Whatever maps an element says a last word. */

@@ -19,6 +19,8 @@
  * @sndbuf:	requested size of the send ring, for a copying device
  * @link_id:	number of the connection, for display
  * @dmb:	our DMB, which contains conn.rmbe
+ * @in_dev:	entry in the list of the device, if it is windowed and there is a DMB
+ * @dmb_lost:	the DMB may be memory of something else by now; under @hear_lock
  * @withdrawn:	the handshake has failed, and nobody has attached @dmb, or will
  * @peer_token:	token of the peer's DMB
  * @peer_mem:	mapped: the peer's DMB in our address space, until our last word; else NULL
@@ -38,6 +40,8 @@ struct smcd_conn {
 	u32			sndbuf;
 	u32			link_id;
 	struct smc_ism_dmb	*dmb;
+	struct list_head	in_dev;
+	bool			dmb_lost;
 	bool			withdrawn;
 	u64			peer_token;
 	void			*peer_mem;
@@ -68,6 +72,7 @@ void smcd_refused(struct smc_conn *c, bool out_of_sync);
 void smcd_detach(struct smc_conn *c);
 void smcd_free(struct smc_conn *c);
 void smcd_cut_off(struct smcd_conn *dconn);
+void smcd_conns_lose(struct smc_ism_dev *dev);
 
 /* control.c */
 extern const struct smc_msg_ops smcd_msg_ops;

@@ -225,7 +225,7 @@ void smcd_hear(struct smcd_conn *dconn)
 	struct smc_cdc_msg msg;
 
 	spin_lock_bh(&dconn->hear_lock);
-	if (read_control(dconn->dmb->mem, &msg))
+	if (likely(!dconn->dmb_lost) && read_control(dconn->dmb->mem, &msg))
 		smc_msg_heard(&dconn->msg, &msg);
 	spin_unlock_bh(&dconn->hear_lock);
 }

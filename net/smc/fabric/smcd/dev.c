@@ -78,6 +78,8 @@ int smc_ism_register(struct smc_ism_dev *dev)
 	if (!rc) {
 		refcount_set(&dev->ref, 1);
 		atomic_set(&dev->n_lgrs, 0);
+		smc_spin_lock_init(&dev->conns_lock, SMC_LOCK_ISM_CONNS);
+		INIT_LIST_HEAD(&dev->conns);
 		smc_mutex_init(&dev->vlan_lock, SMC_LOCK_ISM_VLANS);
 		dev->n_vlans = 0;
 		dev->gone = false;

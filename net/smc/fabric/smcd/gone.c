@@ -2,6 +2,7 @@
 /* What ends when an ISM device or a peer goes away. */
 #include <linux/export.h>
 #include <linux/wait_bit.h>
+#include "conn.h"
 #include "dev.h"
 #include "lgr.h"
 #include "vlan.h"
@@ -11,6 +12,8 @@
  * @dev: the device; the driver has to call smc_ism_put() afterwards
  *
  * When this returns, the peers have been told: the last words of all connections have been written.
+ * Nobody reads or clears the DMBs of a device with a window any more, except for a receiver in the
+ * middle of a copy.  It may be waiting for a page, so nobody waits for it.
  *
  * Context: process, may sleep, but does not wait for users or peers.
  */
@@ -20,6 +23,7 @@ void smc_ism_unregister(struct smc_ism_dev *dev)
 	smcd_lgrs_end_on(dev, NULL);
 	/* No group enters any more, and the work that ends one waits for nobody. */
 	wait_var_event(&dev->n_lgrs, !atomic_read(&dev->n_lgrs));
+	smcd_conns_lose(dev);
 	smcd_vlans_leave(dev);
 }
 EXPORT_SYMBOL_GPL(smc_ism_unregister);

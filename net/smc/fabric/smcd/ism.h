@@ -18,6 +18,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 struct device;
@@ -155,6 +156,9 @@ struct smc_ism_ops {
  * @revokes:	unregister_dmb makes the token invalid: no write of any peer arrives after it, or
  *		into memory of another owner.  Then each connection gets a DMB of its own, and peers
  *		need not be trusted to say a last word
+ * @windowed:	DMBs are in a window of the device: once it has been removed, they may vanish, or be
+ *		memory of something else. smc_ism_unregister() sees to it that no receiver begins to
+ *		copy from them any more
  * @self:	the device reaches its own DMBs, so both ends of a connection may be in this kernel
  * @pnetid:	the PNETID that it has without an entry in the PNET table, or blank
  * @list:	entry in the list of devices; this and all that follows belongs to SMC-D
@@ -162,6 +166,8 @@ struct smc_ism_ops {
  * @ref:	reference count; dropping the last reference calls @ops->release
  * @gone:	unregistered
  * @n_lgrs:	number of link groups on it
+ * @conns_lock:	protects @conns
+ * @conns:	if @windowed: connections that have a DMB
  * @vlan_lock:	protects @n_vlans and @vlans
  * @n_vlans:	number of VLANs that it has joined
  * @vlans:	these VLANs, the most recently requested one last
@@ -177,6 +183,7 @@ struct smc_ism_dev {
 	bool			v1;
 	bool			no_v2;
 	bool			revokes;
+	bool			windowed;
 	bool			self;
 	char			pnetid[SMC_ISM_PNETID_LEN + 1];
 
@@ -185,6 +192,8 @@ struct smc_ism_dev {
 	refcount_t		ref;
 	bool			gone;
 	atomic_t		n_lgrs;
+	spinlock_t		conns_lock;
+	struct list_head	conns;
 	struct mutex		vlan_lock;
 	unsigned int		n_vlans;
 	struct smc_ism_vlan	vlans[SMC_ISM_VLANS];
