@@ -19,7 +19,7 @@ import ism_strangers as stranger
 import ism_v1 as v1
 import ism_virtio as virtio
 import tools
-from ism_machine import plug
+from ism_machine import has_ivshmem_bus, plug
 from lib import smc_netlink as netlink
 from lib.slow import slow
 from lib.wait import holds, remains
@@ -795,6 +795,14 @@ def replug(machine, where):
     return []
 
 
+@contextlib.contextmanager
+def can_replug(machine):
+    """The PCI driver of ivshmem cannot be bound again while sockets use the first instance."""
+    if has_ivshmem_bus():
+        raise Skip("no new device while sockets use the old one")
+    yield
+
+
 def begin_again(peer):
     """The client dies. A new one usually has the same peer ID and so gets its slot at once. A
     client with another peer ID, if no slot is free, has to wait until the old one is considered
@@ -845,6 +853,8 @@ CASES += [
     # More connections than the memory of `pair --ism 8` has room for
     Case("paused", look=pause, look_on="any", expect="any", count=80, timeout=100, quick=False),
     Case("replugged", look=replug, look_on="any", expect="any", count=80, quick=False),
+    *(Case(f"replugged_{name}", look=replug, look_on="smcd", around=can_replug, rcvbuf=262144,
+           timeout=60, quick=False) for name in ("unread", "ended")),
     ism_disturbed("unplugged_server", client=False),
     ism_disturbed("unplugged_client", server=False),
     ism_disturbed("unplugged_both"),
@@ -861,13 +871,14 @@ ISM_COMMON = (
     "urgent_unread urgent_full urgent_left urgent_abort shown_ism half_close_client half_close_server close_unread_client "
     "close_unread_server late_abort late_abort_leak late_write early_churn withdrawn strangers kill_client kill_server all_ended tcp_server tcp_client sweep unload after_tcp "
     "lies_count lies_wrap lies_consumed lies_consumed_wrap").split()
+UNREAD = ("replugged_unread", "replugged_ended")
 # For `pair --ism`
-ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", "reborn_same",
+ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", *UNREAD, "reborn_same",
        "transfer_quick", "power_off_ism")
 # For `pair --ism-peers`, with more participants than machines
 ISM_PEERS = peers.NAMES
 # For `pair --ism-virtio`
-ISM_VIRTIO = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both",
+ISM_VIRTIO = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", *UNREAD,
               *(name for case in CASES if case.name.startswith("virtio_")
                 for name in (case.name, "after_tcp")), "power_off_ism")
 # For `pair --ism-model`. After each fault of the device, the next case checks that it works again.

@@ -12,6 +12,11 @@ PLUGGED = "/sys/module/smc_ism_ivshmem/parameters/plugged"
 PCI, DRIVER = "/sys/bus/pci/devices", "/sys/bus/pci/drivers/smc_ism_ivshmem"
 
 
+def has_ivshmem_bus():
+    """Is the device ivshmem's, on a PCI bus?"""
+    return not virtio.FORM and not os.path.exists(PLUGGED)
+
+
 def plug(there):
     """Adds or removes the device. In UML, the ivshmem device has no bus."""
     if virtio.FORM:

@@ -314,6 +314,119 @@ static void replugged(void)
 	others_use_it_up(fd);
 }
 
+/* ---- unread data of a device that is removed, beside a connection over the next device ---- */
+
+#define OLD	21	/* the streams of the two connections */
+#define NEW	22
+#define UNREAD	100000
+
+static int take_error(int fd)
+{
+	int err;
+	socklen_t len = sizeof(err);
+
+	X(getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len));
+	return err;
+}
+
+/* Returns the number of bytes, which are those at this position of the old stream, or -1: reset. */
+static ssize_t recv_old(int fd, int flags, size_t pos)
+{
+	char *buf = buffer(UNREAD);
+	ssize_t n = recv(fd, buf, UNREAD, flags | MSG_DONTWAIT);
+	int err = errno;
+
+	note("recv(%#x) after %zu bytes: %zd %s", flags, pos, n, n < 0 ? err_name(err) : "");
+	if (n > 0)
+		verify(buf, n, OLD, pos);
+	if (n < 0 && err != ECONNRESET)
+		die("recv: %s", err_name(err));
+	free(buf);
+	return n;
+}
+
+/*
+ * The socket of the removed device yields bytes that the peer has sent, then an error, and no early
+ * end, even if the socket's error has been taken before. After the error the stream has ended.
+ */
+static void read_old(int fd)
+{
+	ssize_t pos = 0, n = recv_old(fd, MSG_PEEK, 0);
+	bool reset = n < 0;
+
+	if (!n)
+		die("the stream has ended early");
+	while (pos < UNREAD && (n = recv_old(fd, 0, pos)) > 0)
+		pos += n;
+	if (reset ? pos != 0 : pos < UNREAD && !n)
+		die("the stream goes on after the reset, or has ended early");
+}
+
+static bool wait_for_end(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+
+	return X(poll(&p, 1, SOON * 1000)) == 1;
+}
+
+/* @ends: the peer has ended its stream in good order before. */
+static void left_unread(bool ends)
+{
+	int fd = open_pair(), second, third;
+
+	set_timeout(fd);
+	if (opt.server) {
+		await_bytes(fd, UNREAD);
+		if (ends && !wait_for_end(fd))
+			die("the stream does not end");
+		meet("data is there");
+		look("replug");
+	} else {
+		send_stream(fd, OLD, 0, UNREAD, UNREAD);
+		if (ends)
+			X(shutdown(fd, SHUT_WR));
+		meet("data is there");
+	}
+	meet("the device is another one");
+	second = open_pair();
+	set_timeout(second);
+	if (opt.server)
+		await_bytes(second, UNREAD);
+	else
+		send_stream(second, NEW, 0, UNREAD, UNREAD);
+	meet("the second has data");
+	if (opt.server) {
+		if (ends && wait_for_end(fd))
+			note("SO_ERROR: %s", err_name(take_error(fd)));
+		read_old(fd);
+		close(fd);
+		recv_stream(second, NEW, 0, UNREAD, UNREAD);
+	}
+	meet("the first is closed");
+	exchange(second, 23);
+	if (!opt.server)
+		close(fd);
+	close(second);
+	meet("the second is closed");
+	let_it_sink_in();
+	/* It gets the memory of the second, if the close of the first has left that registered. */
+	third = open_pair();
+	set_timeout(third);
+	exchange(third, 25);
+	meet("end");
+	close(third);
+}
+
+static void replugged_unread(void)
+{
+	left_unread(false);
+}
+
+static void replugged_ended(void)
+{
+	left_unread(true);
+}
+
 /* ---- connections that end with data under way, beside others ---- */
 
 #define EARLY	3	/* threads */
@@ -494,5 +607,9 @@ const struct test_case reuse_cases[] = {
 	  "the client resets its sockets during their handshakes" },
 	{ "paused", paused, paused, "the client's machine is paused, and a sender then goes on" },
 	{ "replugged", replugged, replugged, "the server's device is replaced, and a sender then goes on" },
+	{ "replugged_unread", replugged_unread, replugged_unread,
+	  "the server's device is replaced, with data unread" },
+	{ "replugged_ended", replugged_ended, replugged_ended,
+	  "the same, after the client has ended its stream" },
 	{ 0 }
 };
