@@ -124,6 +124,7 @@ struct smc_conn_counts {
  * @notify_sk:	argument of @notify
  * @tx_timer:	publishes data that has been corked for 200 ms; also looks whether the peer reads,
  *		see tx_timer.c
+ * @tx_timed:	@tx_timer has been started; never cleared
  * @tx_watched:	@tx_timer looks whether the peer reads
  * @tx_refused:	@tx_written when a sender last found no room, or SMC_NO_COUNT; under @tx_lock
  * @tx_stalled:	@tx_cons plus @tx_size when @tx_timer last saw that it had changed, or
@@ -188,6 +189,7 @@ struct smc_conn {
 	bool			late_fin;
 	bool			shut_rd;
 	bool			tx_grows;
+	bool			tx_timed;
 	bool			tx_watched;
 	struct delayed_work	tx_timer;
 	aligned_u64		tx_refused;

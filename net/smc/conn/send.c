@@ -241,7 +241,8 @@ void smc_conn_stop(struct smc_conn *c)
 	mutex_lock(&c->tx_lock);
 	c->stopped = true;
 	smc_conn_tx_unlock(c);
-	if (cancel_delayed_work_sync(&c->tx_timer))
+	/* Most connections never need it. One that starts it now holds a reference for it. */
+	if (READ_ONCE(c->tx_timed) && cancel_delayed_work_sync(&c->tx_timer))
 		smc_conn_put(c);
 }
 

@@ -24,6 +24,7 @@
  */
 void smc_conn_start_tx_timer(struct smc_conn *c)
 {
+	WRITE_ONCE(c->tx_timed, true);
 	smc_conn_get(c);
 	/* Otherwise the work has a reference already; the caller has another one. */
 	if (!queue_delayed_work(smc_wq, &c->tx_timer, CORK_TIME))
@@ -38,6 +39,7 @@ void smc_conn_start_tx_timer(struct smc_conn *c)
  */
 void smc_conn_run_tx_timer(struct smc_conn *c)
 {
+	WRITE_ONCE(c->tx_timed, true);
 	smc_conn_get(c);
 	/* As above. */
 	if (mod_delayed_work(smc_wq, &c->tx_timer, 0))
