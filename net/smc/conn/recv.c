@@ -299,8 +299,10 @@ int smc_conn_recvmsg(struct sock *sk, struct smc_conn *c, struct msghdr *msg,
 	if (timeo && nothing_at(sk, c, seq) && !signal_pending(current)) {
 		sleep_for_data(sk, c, seq, &timeo);
 		/* As TCP: a call for no bytes does not look why it was woken. */
-		if (unlikely(!len))
+		if (unlikely(!len)) {
+			smc_recv_inq(sk, c, msg);
 			return 0;
+		}
 	}
 	mutex_lock(&c->rx_lock);
 	seq = c->rx_cons;
@@ -313,11 +315,8 @@ look:
 			if (copied >= target)
 				break;
 			rc = no_data(sk, c, &seq, &timeo, flags, copied);
-			if (rc > 0)
+			if (rc > 0 && len)
 				goto look;
-			/* As TCP: a call for no bytes that has waited in vain has succeeded. */
-			if (rc == -EAGAIN && !len && sock_rcvtimeo(sk, flags & MSG_DONTWAIT))
-				rc = 0;
 			break;
 		}
 		n = min_t(u64, unread, len - copied);

@@ -111,6 +111,7 @@ bool smc_flow_destination(const struct sock *sk, const struct sockaddr_unsized *
 bool smc_mapped_destination(const struct sock *sk, const struct sockaddr_unsized *addr, int len,
 			    __be32 *daddr)
 {
+#if IS_ENABLED(CONFIG_IPV6)
 	const struct in6_addr *to = &((const struct sockaddr_in6 *)addr)->sin6_addr;
 
 	if (sk->sk_family != AF_INET6 || len < SIN6_LEN_RFC2133 || addr->sa_family != AF_INET6)
@@ -121,6 +122,10 @@ bool smc_mapped_destination(const struct sock *sk, const struct sockaddr_unsized
 	}
 	*daddr = htonl(INADDR_LOOPBACK);
 	return ipv6_addr_any(to) && ipv6_addr_v4mapped(&sk->sk_v6_rcv_saddr);
+#else
+	*daddr = 0;
+	return false;
+#endif
 }
 
 /**
