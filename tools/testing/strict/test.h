@@ -58,6 +58,7 @@ void test_attr(struct test_rig *rig, struct test_end *to, enum ib_qp_state state
 int test_modify(struct test_rig *rig, struct test_end *end, enum ib_qp_state state);
 int test_register(struct test_rig *rig, struct test_end *end, int access);
 int test_recv(struct test_rig *rig, struct test_end *end, u64 id, u32 length);
+int test_post(struct test_rig *rig, struct test_end *end, struct ib_rdma_wr *wr, u32 length);
 int test_send(struct test_rig *rig, struct test_end *end, u64 id, u32 length, int flags);
 int test_write(struct test_rig *rig, struct test_end *end, u64 id, u32 at, u32 length, int flags);
 bool test_poll(struct test_end *end, struct ib_wc *wc);		/* waits for a second */

@@ -7,23 +7,14 @@
 /* A write with immediate data, or a SEND with a key to invalidate. */
 static int post_ex(struct test_rig *rig, enum ib_wr_opcode opcode, u64 id, u32 length, u32 ex)
 {
-	struct ib_sge sge = {
-		.addr	= rig->a.dma,
-		.length	= length,
-		.lkey	= rig->pd->local_dma_lkey,
-	};
 	struct ib_rdma_wr wr = {
 		.wr.opcode     = opcode,
 		.wr.wr_id      = id,
 		.wr.send_flags = IB_SEND_SIGNALED,
-		.wr.sg_list    = &sge,
-		.wr.num_sge    = 1,
 		.wr.ex	       = { .invalidate_rkey = ex },
-		.remote_addr   = rig->b.mr->iova,
-		.rkey	       = rig->b.mr->rkey,
 	};
 
-	return ib_post_send(rig->a.qp, &wr.wr, NULL);
+	return test_post(rig, &rig->a, &wr, length);
 }
 
 /* The later of two writes to the same bytes wins. */
@@ -230,17 +221,27 @@ static const char *odd_page_size(struct test_rig *rig)
 	return ib_map_mr_sg(rig->a.mr, &rig->a.sg, 1, NULL, 2 * PAGE_SIZE) < 0 ? NULL : "accepted";
 }
 
+static struct ib_sge in_region(const struct test_end *end)
+{
+	return (struct ib_sge) { .addr = end->mr->iova, .length = 10, .lkey = end->mr->lkey };
+}
+
+static struct ib_reg_wr registration(const struct test_end *end)
+{
+	return (struct ib_reg_wr) {
+		.wr.opcode = IB_WR_REG_MR,
+		.mr	   = end->mr,
+		.key	   = end->mr->rkey,
+		.access	   = REMOTE,
+	};
+}
+
 /* Only behind the registration, on the same queue pair, may a region be used. */
 static const char *use_early(struct test_rig *rig)
 {
-	struct ib_sge sge = { .length = 10, .lkey = rig->a.mr->lkey, .addr = rig->a.mr->iova };
+	struct ib_sge sge = in_region(&rig->a);
 	struct ib_send_wr send = { .opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = 1 };
-	struct ib_reg_wr reg = {
-		.wr.opcode = IB_WR_REG_MR,
-		.mr	   = rig->a.mr,
-		.key	   = rig->a.mr->rkey,
-		.access	   = REMOTE,
-	};
+	struct ib_reg_wr reg = registration(&rig->a);
 
 	reg.wr.next = &send;
 	if (test_recv(rig, &rig->b, 1, 10) || ib_post_send(rig->a.qp, &reg.wr, NULL) ||
@@ -251,14 +252,9 @@ static const char *use_early(struct test_rig *rig)
 
 static const char *use_early_elsewhere(struct test_rig *rig)
 {
-	struct ib_sge sge = { .length = 10, .lkey = rig->a.mr->lkey, .addr = rig->a.mr->iova };
+	struct ib_sge sge = in_region(&rig->a);
 	struct ib_send_wr send = { .opcode = IB_WR_SEND, .sg_list = &sge, .num_sge = 1 };
-	struct ib_reg_wr reg = {
-		.wr.opcode = IB_WR_REG_MR,
-		.mr	   = rig->a.mr,
-		.key	   = rig->a.mr->rkey,
-		.access	   = REMOTE,
-	};
+	struct ib_reg_wr reg = registration(&rig->a);
 
 	if (ib_post_send(rig->a.qp, &reg.wr, NULL) || ib_post_send(rig->b.qp, &send, NULL))
 		return "posts fail";
@@ -267,14 +263,9 @@ static const char *use_early_elsewhere(struct test_rig *rig)
 
 static const char *receive_early(struct test_rig *rig)
 {
-	struct ib_sge sge = { .length = 10, .lkey = rig->a.mr->lkey, .addr = rig->a.mr->iova };
+	struct ib_sge sge = in_region(&rig->a);
 	struct ib_recv_wr recv = { .sg_list = &sge, .num_sge = 1 };
-	struct ib_reg_wr reg = {
-		.wr.opcode = IB_WR_REG_MR,
-		.mr	   = rig->a.mr,
-		.key	   = rig->a.mr->rkey,
-		.access	   = REMOTE,
-	};
+	struct ib_reg_wr reg = registration(&rig->a);
 
 	if (ib_post_send(rig->a.qp, &reg.wr, NULL) || ib_post_recv(rig->a.qp, &recv, NULL))
 		return "posts fail";

@@ -212,27 +212,11 @@ int test_recv(struct test_rig *rig, struct test_end *end, u64 id, u32 length)
 	return ib_post_recv(end->qp, &wr, NULL);
 }
 
-/* Sends from the beginning of the memory. */
-int test_send(struct test_rig *rig, struct test_end *end, u64 id, u32 length, int flags)
-{
-	struct ib_sge sge = {
-		.addr	= end->dma,
-		.length	= length,
-		.lkey	= rig->pd->local_dma_lkey,
-	};
-	struct ib_send_wr wr = {
-		.opcode	    = IB_WR_SEND,
-		.wr_id	    = id,
-		.send_flags = flags,
-		.sg_list    = &sge,
-		.num_sge    = 1,
-	};
-
-	return ib_post_send(end->qp, &wr, NULL);
-}
-
-/* Writes from the beginning of the memory to @at in the region of the other end. */
-int test_write(struct test_rig *rig, struct test_end *end, u64 id, u32 at, u32 length, int flags)
+/*
+ * Posts @wr for data from the beginning of the memory; @wr->remote_addr is an offset in the region
+ * of the other end.
+ */
+int test_post(struct test_rig *rig, struct test_end *end, struct ib_rdma_wr *wr, u32 length)
 {
 	const struct test_end *to = end == &rig->a ? &rig->b : &rig->a;
 	struct ib_sge sge = {
@@ -240,15 +224,34 @@ int test_write(struct test_rig *rig, struct test_end *end, u64 id, u32 at, u32 l
 		.length	= length,
 		.lkey	= rig->pd->local_dma_lkey,
 	};
+
+	wr->wr.sg_list = &sge;
+	wr->wr.num_sge = 1;
+	wr->remote_addr += to->mr->iova;
+	wr->rkey = to->mr->rkey;
+	return ib_post_send(end->qp, &wr->wr, NULL);
+}
+
+int test_send(struct test_rig *rig, struct test_end *end, u64 id, u32 length, int flags)
+{
+	struct ib_rdma_wr wr = {
+		.wr.opcode     = IB_WR_SEND,
+		.wr.wr_id      = id,
+		.wr.send_flags = flags,
+	};
+
+	return test_post(rig, end, &wr, length);
+}
+
+/* Writes to @at in the region of the other end. */
+int test_write(struct test_rig *rig, struct test_end *end, u64 id, u32 at, u32 length, int flags)
+{
 	struct ib_rdma_wr wr = {
 		.wr.opcode     = IB_WR_RDMA_WRITE,
 		.wr.wr_id      = id,
 		.wr.send_flags = flags,
-		.wr.sg_list    = &sge,
-		.wr.num_sge    = 1,
-		.remote_addr   = to->mr->iova + at,
-		.rkey	       = to->mr->rkey,
+		.remote_addr   = at,
 	};
 
-	return ib_post_send(end->qp, &wr.wr, NULL);
+	return test_post(rig, end, &wr, length);
 }

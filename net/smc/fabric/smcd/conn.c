@@ -323,7 +323,7 @@ static struct smcd_conn *take_conn(struct smc_ism_dev *dev)
  *
  * The list also has connections that were cut off earlier, whose sockets have yet to read.
  *
- * Context: process, waits for nobody.
+ * Context: process, does not wait.
  */
 void smcd_conns_lose(struct smc_ism_dev *dev)
 {

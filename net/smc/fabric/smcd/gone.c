@@ -13,7 +13,7 @@
  *
  * When this returns, the peers have been told: the last words of all connections have been written.
  * Nobody reads or clears the DMBs of a device with a window any more, except for a receiver in the
- * middle of a copy.  It may be waiting for a page, so nobody waits for it.
+ * middle of a copy.  It may be waiting for a page, so this does not wait for it.
  *
  * Context: process, may sleep, but does not wait for users or peers.
  */
@@ -21,7 +21,7 @@ void smc_ism_unregister(struct smc_ism_dev *dev)
 {
 	smcd_dev_remove(dev);
 	smcd_lgrs_end_on(dev, NULL);
-	/* No group enters any more, and the work that ends one waits for nobody. */
+	/* No group enters any more, and the work that ends one does not wait. */
 	wait_var_event(&dev->n_lgrs, !atomic_read(&dev->n_lgrs));
 	smcd_conns_lose(dev);
 	smcd_vlans_leave(dev);
