@@ -46,29 +46,33 @@ int netns_cookie(uint64_t *cookie)
 	return rc;
 }
 
-int netns_try(const char *name)
+int netns_open(const char *name)
 {
 	int fd = open_namespace(name);
 
-	if (fd >= 0 && !setns(fd, CLONE_NEWNET)) {
-		close(fd);
-		return 0;
-	}
 	if (fd < 0 && errno == ENOENT)
 		complain("there is no network namespace %s: 'ip netns' lists those with a name; a process ID selects the namespace of that process",
 			 name);
 	else if (fd < 0)
 		complain("cannot open the network namespace %s: %s", name, strerror(errno));
-	else
+	return fd;
+}
+
+int netns_join(int fd, const char *name)
+{
+	int rc = setns(fd, CLONE_NEWNET);
+
+	if (rc)
 		complain("cannot enter the network namespace %s: %s%s", name, strerror(errno),
 			 errno == EPERM ? " (it requires root)" : "");
-	return EXIT_REFUSED;
+	close(fd);
+	return rc;
 }
 
 void netns_enter(const char *name)
 {
-	int status = netns_try(name);
+	int fd = netns_open(name);
 
-	if (status)
-		exit(status);
+	if (fd < 0 || netns_join(fd, name))
+		exit(EXIT_REFUSED);
 }

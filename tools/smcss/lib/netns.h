@@ -11,8 +11,9 @@
  */
 void netns_enter(const char *name);
 
-/* As netns_enter(), but returns 0, or EXIT_REFUSED after printing a message. */
-int netns_try(const char *name);
+/* The same in two steps. Each returns -1 after printing a message; netns_join() closes @fd. */
+int netns_open(const char *name);
+int netns_join(int fd, const char *name);
 
 /* The cookie of this namespace; no other one gets it until the next boot. 0, or -1 and errno. */
 int netns_cookie(uint64_t *cookie);

@@ -4,6 +4,7 @@
  * so what is right already is not touched. After a failure the same steps lead back.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -375,13 +376,28 @@ static int change_all(const struct state_genl *genl, const struct state *now,
 	return error;
 }
 
+/* A signal that would end the program between two steps waits until all are done, or undone. */
+static void hold_signals(sigset_t *before)
+{
+	static const int held[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP };
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+		sigaddset(&set, held[i]);
+	sigprocmask(SIG_BLOCK, &set, before);
+}
+
 int state_apply(const struct state_genl *genl, const struct state *wanted)
 {
 	struct state before, between;
+	sigset_t mask;
 	int error;
 
 	state_init(&before);
 	state_init(&between);
+	hold_signals(&mask);
 	error = state_read(genl, &before);
 	if (!error) {
 		error = change_all(genl, &before, wanted);
@@ -390,6 +406,7 @@ int state_apply(const struct state_genl *genl, const struct state *wanted)
 		else if (error)
 			complain("nothing was restored, and nothing has changed");
 	}
+	sigprocmask(SIG_SETMASK, &mask, NULL);
 	state_free(&before);
 	state_free(&between);
 	return error;

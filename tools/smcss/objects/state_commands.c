@@ -37,14 +37,17 @@ static int write_state(FILE *out, const struct state *state)
 	return fflush(out) || fsync(fileno(out)) ? errno : 0;
 }
 
-/* The old file keeps its mode and, if root replaces it, its owner. */
+/* A file keeps its mode and owner. A group that we may not set loses its rights. */
 static int set_access(int fd, const struct stat *old)
 {
-	if (!old)
-		return fchmod(fd, 0644);
-	if (fchown(fd, old->st_uid, old->st_gid) && errno != EPERM)
-		return -1;
-	return fchmod(fd, old->st_mode & 0777);
+	mode_t mode = old ? old->st_mode & 0777 : 0644;
+
+	if (old && fchown(fd, old->st_uid, old->st_gid)) {
+		if (errno != EPERM)
+			return -1;
+		mode &= ~0070;
+	}
+	return fchmod(fd, mode);
 }
 
 /*
@@ -86,6 +89,15 @@ static int write_there(const char *name, const struct state *state)
 	return fclose(out) ? errno : error;
 }
 
+/* /dev/stdout leads to a file to which others may write as well: that file is not replaced. */
+static bool is_output(const char *name)
+{
+	struct stat file, output;
+
+	return !stat(name, &file) && !fstat(STDOUT_FILENO, &output) &&
+	       file.st_dev == output.st_dev && file.st_ino == output.st_ino;
+}
+
 /* Symbolic links are followed, so that they stay what they are. */
 static int write_file(const char *name, const struct state *state)
 {
@@ -95,6 +107,10 @@ static int write_file(const char *name, const struct state *state)
 
 	if (lstat(name, &old))
 		return errno == ENOENT ? replace_file(name, NULL, state) : errno;
+	if (is_output(name)) {
+		state_print(stdout, state);
+		return fflush(stdout) ? errno : 0;
+	}
 	path = realpath(name, NULL);
 	if (path && !stat(path, &old) && S_ISREG(old.st_mode))
 		error = replace_file(path, &old, state);

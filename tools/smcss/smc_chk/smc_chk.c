@@ -141,7 +141,7 @@ static void check_options(const struct options *o)
 	if (o->server && (o->echo || o->json || o->timeout))
 		usage_error("a server reports nothing: -S cannot be combined with -e, -j or -t");
 	if (o->interface && (o->ipv6 || o->echo || o->port || o->timeout))
-		usage_error("-i connects to nobody: it cannot be combined with -6, -e, -p or -t");
+		usage_error("-i makes no connection: it cannot be combined with -6, -e, -p or -t");
 }
 
 static void parse_options(int argc, char **argv, struct options *o)

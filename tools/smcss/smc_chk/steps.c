@@ -54,13 +54,22 @@ const char *connect_remedy(int error)
 #define KERNEL_NO_OPTION	0x03010000	/* codes of the kernel's own module */
 #define KERNEL_PEER_DECLINED	0x05000000
 
-/* Codes of others: where they fail is known for a few only. */
+/* Classes of our own codes (linux/smc_reason.h), for the codes of a newer module. */
+#define CLASS_NOT_IN_COMMON	0x5c05
+#define CLASS_PEER		0x5c06
+
+/* Codes of others and of newer modules: where they fail is known for a few only. */
 static enum check_step failed_step_of_other(uint32_t code)
 {
 	switch (code) {
 	case KERNEL_NO_OPTION:
 		return STEP_OPTION;
 	case KERNEL_PEER_DECLINED:
+		return STEP_ACCEPT;
+	}
+	switch (code >> 16) {
+	case CLASS_NOT_IN_COMMON:
+	case CLASS_PEER:
 		return STEP_ACCEPT;
 	}
 	return STEP_PROPOSAL;

@@ -425,9 +425,16 @@ static bool is_set(const char *variable)
 	return text && *text && strcmp(text, "0");
 }
 
-/* Limits are raised before the namespace is entered, which may not let us do so. */
+/*
+ * Limits are raised before the namespace is entered, which may not let us do so, but after it was
+ * found: a mistake in its name leaves the host as it is.
+ */
 static void prepare(const struct options *o)
 {
+	int net = o->net ? netns_open(o->net) : -1;
+
+	if (o->net && net < 0)
+		exit(EXIT_SETUP);
 	if (o->rcvbuf)
 		set_buffer("SMC_RCVBUF", o->rcvbuf, "/proc/sys/net/core/rmem_max");
 	if (o->sndbuf)
@@ -436,7 +443,7 @@ static void prepare(const struct options *o)
 		setenv("SMC_DEBUG", "1", 1);
 	if (o->keep_mptcp)
 		setenv("SMC_KEEP_MPTCP", "1", 1);
-	if (o->net && netns_try(o->net))
+	if (o->net && netns_join(net, o->net))
 		exit(EXIT_SETUP);
 }
 
