@@ -52,6 +52,7 @@ def check_newest(part):
     part.suite("newest", [f"{TESTING}/check_kernels", "--dry", "newest"])
     part.suite("loopback-ism", [f"{TESTING}/vm/run", "--kver", "um-7.3", "--variant=-test", "--timeout",
                                 "480", "--name", "check-newest-dibs", "--", f"{TESTING}/guest_dibs"])
+    part.suite("seeds", [f"{TESTING}/seeds", "all", "--kver", "um-7.3", "--from", "1", "--count", "5"])
     part.suite("headers", ["sh", "-c", f'python3 {SUITE}/admin/tcp_table.py '
                            f'"$({TESTING}/vm/debug-kernel um 7.3)"'])
 

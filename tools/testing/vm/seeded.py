@@ -94,11 +94,12 @@ def play_pair(workload, seed, name, keep=()):
     return done.returncode, text
 
 
-def play(workload, first, last, name, keep=""):
+def play(workload, first, last, name, keep="", kver="um"):
     """Plays the seeds from first to last, which has only the decisions in keep, if there are any.
     Returns the status and the output."""
     files = commands(name, {seed: keep if seed == last else "" for seed in range(first, last + 1)})
-    kver = PLAIN if workload == "plain" else "um"
+    if workload == "plain":
+        kver = PLAIN
     command = [f"{HERE}/run", "--kver", kver, "--variant=-test", "--seed", str(first), "--timeout",
                str(TIMEOUT), "--name", name, "--", PLAY, workload, f"{first:09}", f"{last:09}"]
     done = subprocess.run(command, text=True, errors="replace", check=False,
