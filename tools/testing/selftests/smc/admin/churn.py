@@ -10,6 +10,7 @@ against the header. Then everything stops, and nothing may be left.
 SMC_CHURN_SECONDS sets the minimum duration (20; 10 on a debug kernel).
 """
 import errno
+import json
 import os
 import signal
 import socket
@@ -20,7 +21,7 @@ import time
 import host
 import genl
 import reader
-from host import Wrong, same
+from host import TOOLS, Wrong, same
 
 DEBUG = bool(os.environ.get("SMC_DEBUG_KERNEL"))
 SECONDS = float(os.environ.get("SMC_CHURN_SECONDS", 10 if DEBUG else 20))
@@ -58,13 +59,15 @@ def shared(done):
 
 def rdma(done):
     """Makes two link groups in each round; removes their device during the connections, or
-    afterwards."""
+    afterwards. A round whose connections stayed on TCP does not count."""
+    groups = None
     while True:
         host.loopback(False)
         try:
             with host.listener(7820 + done.count % 10) as lsock:
                 ends = [*host.connected(lsock, 7820 + done.count % 10),
                         *host.connected(lsock, 7820 + done.count % 10)]
+                groups = json.loads(host.must(f"{TOOLS}/smcr", "-j", "linkgroup"))["linkgroups"]
                 if done.count % 3 == 0:
                     for sock in ends:
                         sock.close()
@@ -76,7 +79,8 @@ def rdma(done):
                 raise
         finally:
             host.loopback(True)
-        done(1)
+        done(bool(groups))
+        groups = None
 
 
 def namespaces(done):
