@@ -163,19 +163,24 @@ static bool fin_received(struct sock *sk)
 int smc_conn_rx_end(struct sock *sk, struct smc_conn *c)
 {
 	unsigned long flags = READ_ONCE(c->rx_flags);
+	int err = 0;
 
 	smc_conn_handle_peer_abort(sk, c, flags);
 	if (smc_conn_end_came_first(flags) || (!c->late_fin && fin_received(sk)))
 		return 0;
 	if (READ_ONCE(sk->sk_err)) {
 		smc_tcp_await_reset(sk);
-		WRITE_ONCE(c->rx_lost, false);
-		return sock_error(sk);
+		err = sock_error(sk);
 	}
-	/* The error has been taken, or TCP had ended in good order before. */
-	if (READ_ONCE(c->rx_lost)) {
+	/*
+	 * The error has been taken, or TCP had ended in good order before; or so had the stream, when
+	 * its reset became an EPIPE for senders.
+	 */
+	if (READ_ONCE(c->rx_lost) && (!err || err == -EPIPE))
+		err = -ECONNRESET;
+	if (err) {
 		WRITE_ONCE(c->rx_lost, false);
-		return -ECONNRESET;
+		return err;
 	}
 	if (smc_conn_rx_ended(c) || smc_conn_rcv_shutdown(c, sk))
 		return 0;

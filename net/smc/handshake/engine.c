@@ -119,7 +119,7 @@ enum smc_reason smc_hs_conn_new(struct smc_handshake *hs)
 	smc_hs_wanted(hs->sk, &want);
 	c = hs->neg.fabric->ops->conn_new(hs->neg.fabric, hs->sk, &hs->neg, &want);
 	if (IS_ERR(c))
-		return smc_rmbe_refusal();
+		return PTR_ERR(c) == -ENOMEM ? smc_rmbe_refusal() : SMC_REASON_NO_DEVICE;
 	c->version = hs->neg.version;
 	smc_stamps_follow(hs->sk, c);
 	smc_conn_set_notify(c, smc_hs_event, hs->sk);

@@ -42,7 +42,7 @@ static int set_access(int fd, const struct stat *old)
 {
 	mode_t mode = old ? old->st_mode & 0777 : 0644;
 
-	if (old && fchown(fd, old->st_uid, old->st_gid)) {
+	if (old && fchown(fd, old->st_uid, old->st_gid) && fchown(fd, -1, old->st_gid)) {
 		if (errno != EPERM)
 			return -1;
 		mode &= ~0070;

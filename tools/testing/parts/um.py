@@ -364,7 +364,7 @@ REBORN = "reborn_other transfer_quick reborn_same duplex reborn_other churn_quic
 # A virtio-ism device, in its two forms, and its faults
 VIRTIO = {form: ["--ism-virtio", form] for form in ("43", "44")}
 POLLED = [*REUSE, *("transfer_quick churn_quick half_close_client kill_client unload after_tcp unplugged_server "
-          "replugged_unread replugged_ended virtio_alloc_fails_client virtio_attach_fails_server virtio_outside_server "
+          "replugged_unread replugged_ended replugged_watched virtio_alloc_fails_client virtio_attach_fails_server virtio_outside_server "
           "virtio_garbage_server virtio_keeps after_tcp power_off_ism").split()]
 # The memory is so small that the connections of these cases use it up.
 PAUSED = (["--ism", "8"], ["paused", "replugged"])

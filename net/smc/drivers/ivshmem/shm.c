@@ -236,8 +236,11 @@ static void shm_signal(struct smc_ism_dev *ism, const struct smc_ism_gid *gid, u
 {
 	struct ivs_dev *d = to_ivs(ism);
 
+	/* ivs_stop() waits for those that see the device in use. */
+	rcu_read_lock();
 	if (in_use(d))
 		tell(d, token);
+	rcu_read_unlock();
 }
 
 /* Copy page by page, as a device does that only knows pages. */
@@ -363,13 +366,17 @@ static void *mem_of(const struct ivs_dev *d, const struct ivs_lent *l)
 /* A slot that another machine has got belongs to that, with all that is on loan. */
 static bool take_back(struct ivs_dev *d, const struct ivs_lent *l, bool ended)
 {
-	if (!ivs_owns(&d->region, d->slot, d->owner))
-		return false;
-	ended = ended || smc_ism_has_last_word(mem_of(d, l));
-	if (!ivs_take_back(&d->region, d->slot, l->number, l->unit, ended))
-		return false;
-	ivs_set_nonce(&d->region, d->slot, l->number, 0);
-	return true;
+	bool back;
+
+	rcu_read_lock();
+	/* What a removed device has lent is in a region that may be something else by now. */
+	back = READ_ONCE(d->state) != IVS_LOST && ivs_owns(&d->region, d->slot, d->owner) &&
+	       ivs_take_back(&d->region, d->slot, l->number, l->unit,
+			     ended || smc_ism_has_last_word(mem_of(d, l)));
+	if (back)
+		ivs_set_nonce(&d->region, d->slot, l->number, 0);
+	rcu_read_unlock();
+	return back;
 }
 
 /* Look again whether borrowers have let go of what nobody uses here. */
@@ -455,12 +462,14 @@ static void shm_lend_dmb(struct smc_ism_dev *ism, struct smc_ism_dmb *dmb)
 	struct ivs_lent *l = dmb->priv;
 	struct ivs_token t;
 
-	if (!ivs_owns(&d->region, d->slot, d->owner))
-		return;
 	ivs_token_split(dmb->token, &t);
-	ivs_lend(&d->region, d->slot, t.number, t.unit, ilog2(l->n));
-	/* Last: a peer that sees the nonce finds zeroed memory. */
-	ivs_set_nonce(&d->region, d->slot, t.number, t.nonce);
+	rcu_read_lock();
+	if (in_use(d) && ivs_owns(&d->region, d->slot, d->owner)) {
+		ivs_lend(&d->region, d->slot, t.number, t.unit, ilog2(l->n));
+		/* Last: a peer that sees the nonce finds zeroed memory. */
+		ivs_set_nonce(&d->region, d->slot, t.number, t.nonce);
+	}
+	rcu_read_unlock();
 }
 
 static u64 new_token(const struct ivs_dev *d, const struct ivs_lent *l)

@@ -133,9 +133,10 @@ struct smc_conn *smcd_conn_new(struct smc_fabric *f, struct sock *sk, struct smc
 		neg->first_contact = true;
 	if (has_ring(dconn) && has_element(dconn, want->rcvbuf))
 		return &dconn->msg.conn;
+	rc = READ_ONCE(dconn->lgr->dev->gone) ? -ENODEV : -ENOMEM;
 	smcd_detach(&dconn->msg.conn);
 	smc_conn_put(&dconn->msg.conn);
-	return ERR_PTR(-ENOMEM);
+	return ERR_PTR(rc);
 }
 
 /**
@@ -292,9 +293,15 @@ void smcd_cut_off(struct smcd_conn *dconn)
 	smc_msg_cut_off(&dconn->msg);
 }
 
-/* The DMB is about to become memory of something else. */
+/*
+ * The DMB is about to become memory of something else, and so is the peer's if it is mapped. A
+ * handshake that has just mapped it, or a sender that owes the last word, must not write there.
+ */
 static void lose_dmb(struct smcd_conn *dconn)
 {
+	spin_lock_bh(&dconn->say_lock);
+	dconn->msg.tx_disabled = true;
+	spin_unlock_bh(&dconn->say_lock);
 	spin_lock_bh(&dconn->hear_lock);
 	dconn->dmb_lost = true;
 	smc_conn_lose_unread(&dconn->msg.conn);

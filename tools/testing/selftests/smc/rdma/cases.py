@@ -854,7 +854,7 @@ CASES += [
     Case("paused", look=pause, look_on="any", expect="any", count=80, timeout=100, quick=False),
     Case("replugged", look=replug, look_on="any", expect="any", count=80, quick=False),
     *(Case(f"replugged_{name}", look=replug, look_on="smcd", around=can_replug, rcvbuf=262144,
-           timeout=60, quick=False) for name in ("unread", "ended")),
+           timeout=60, quick=False) for name in ("unread", "ended", "watched")),
     ism_disturbed("unplugged_server", client=False),
     ism_disturbed("unplugged_client", server=False),
     ism_disturbed("unplugged_both"),
@@ -871,7 +871,7 @@ ISM_COMMON = (
     "urgent_unread urgent_full urgent_left urgent_abort shown_ism half_close_client half_close_server close_unread_client "
     "close_unread_server late_abort late_abort_leak late_write early_churn withdrawn strangers kill_client kill_server all_ended tcp_server tcp_client sweep unload after_tcp "
     "lies_count lies_wrap lies_consumed lies_consumed_wrap").split()
-UNREAD = ("replugged_unread", "replugged_ended")
+UNREAD = ("replugged_unread", "replugged_ended", "replugged_watched")
 # For `pair --ism`
 ISM = (*ISM_COMMON, "unplugged_server", "unplugged_client", "unplugged_both", *UNREAD, "reborn_same",
        "transfer_quick", "power_off_ism")

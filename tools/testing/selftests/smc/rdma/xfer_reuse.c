@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -369,10 +370,29 @@ static bool wait_for_end(int fd)
 	return X(poll(&p, 1, SOON * 1000)) == 1;
 }
 
-/* @ends: the peer has ended its stream in good order before. */
-static void left_unread(bool ends)
+static atomic_bool watched_enough;
+
+/* Looks at the socket as soon as anything happens to it, as the thread of an event loop does. */
+static void *watch(void *arg)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET };
+	int epfd = X(epoll_create1(0));
+
+	X(epoll_ctl(epfd, EPOLL_CTL_ADD, (int)(long)arg, &event));
+	while (!atomic_load(&watched_enough))
+		X(epoll_wait(epfd, &event, 1, 100));
+	close(epfd);
+	return NULL;
+}
+
+/*
+ * @ends: the peer has ended its stream in good order before. @watched: a thread waits for events
+ * meanwhile, and nobody takes the socket's error.
+ */
+static void left_unread(bool ends, bool watched)
 {
 	int fd = open_pair(), second, third;
+	pthread_t watcher;
 
 	set_timeout(fd);
 	if (opt.server) {
@@ -380,6 +400,8 @@ static void left_unread(bool ends)
 		if (ends && !wait_for_end(fd))
 			die("the stream does not end");
 		meet("data is there");
+		if (watched)
+			pthread_create(&watcher, NULL, watch, (void *)(long)fd);
 		look("replug");
 	} else {
 		send_stream(fd, OLD, 0, UNREAD, UNREAD);
@@ -396,8 +418,12 @@ static void left_unread(bool ends)
 		send_stream(second, NEW, 0, UNREAD, UNREAD);
 	meet("the second has data");
 	if (opt.server) {
-		if (ends && wait_for_end(fd))
+		if (watched) {
+			atomic_store(&watched_enough, true);
+			pthread_join(watcher, NULL);
+		} else if (ends && wait_for_end(fd)) {
 			note("SO_ERROR: %s", err_name(take_error(fd)));
+		}
 		read_old(fd);
 		close(fd);
 		recv_stream(second, NEW, 0, UNREAD, UNREAD);
@@ -419,12 +445,17 @@ static void left_unread(bool ends)
 
 static void replugged_unread(void)
 {
-	left_unread(false);
+	left_unread(false, false);
 }
 
 static void replugged_ended(void)
 {
-	left_unread(true);
+	left_unread(true, false);
+}
+
+static void replugged_watched(void)
+{
+	left_unread(true, true);
 }
 
 /* ---- connections that end with data under way, beside others ---- */
@@ -611,5 +642,7 @@ const struct test_case reuse_cases[] = {
 	  "the server's device is replaced, with data unread" },
 	{ "replugged_ended", replugged_ended, replugged_ended,
 	  "the same, after the client has ended its stream" },
+	{ "replugged_watched", replugged_watched, replugged_watched,
+	  "the same, while a thread waits for events" },
 	{ 0 }
 };
