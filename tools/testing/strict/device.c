@@ -105,6 +105,7 @@ static void dealloc(struct ib_device *ibdev)
 	skb_queue_purge(&dev->late);
 	WARN_ON(!list_empty(&dev->qps) || !list_empty(&dev->cqs));
 	WARN_ON(!xa_empty(&dev->mrs));
+	strict_dma_destroy(dev);
 	dev_put(dev->ndev);
 }
 
@@ -196,9 +197,11 @@ static int newlink(const char *name, struct net_device *ndev)
 		.func = strict_rx,
 	};
 	dev_add_pack(&dev->packet_type);
-	rc = ib_device_set_netdev(&dev->ib, ndev, 1);
+	rc = strict_dma_create(dev);
 	if (!rc)
-		rc = ib_register_device(&dev->ib, name, NULL);
+		rc = ib_device_set_netdev(&dev->ib, ndev, 1);
+	if (!rc)
+		rc = ib_register_device(&dev->ib, name, strict_dma_device(dev->dma));
 	/* Calls dealloc(). */
 	if (rc)
 		ib_dealloc_device(&dev->ib);
@@ -250,13 +253,19 @@ static int __init strict_init(void)
 	strict_wq = alloc_workqueue("strict", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!strict_wq)
 		return -ENOMEM;
+	rc = strict_dma_init();
+	if (rc)
+		goto no_dma;
 	rc = register_netdevice_notifier(&netdev_notifier);
-	if (rc) {
-		destroy_workqueue(strict_wq);
-		return rc;
-	}
+	if (rc)
+		goto no_notifier;
 	rdma_link_register(&link_ops);
 	return 0;
+no_notifier:
+	strict_dma_exit();
+no_dma:
+	destroy_workqueue(strict_wq);
+	return rc;
 }
 module_init(strict_init);
 
@@ -265,6 +274,7 @@ static void __exit strict_exit(void)
 	rdma_link_unregister(&link_ops);
 	unregister_netdevice_notifier(&netdev_notifier);
 	ib_unregister_driver(RDMA_DRIVER_UNKNOWN);
+	strict_dma_exit();
 	destroy_workqueue(strict_wq);
 }
 module_exit(strict_exit);

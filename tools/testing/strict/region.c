@@ -261,22 +261,59 @@ bool strict_mr_allows(const struct strict_mr *mr, u64 addr, u64 length, int acce
 			   addr - mr->iova <= mr->length - length);
 }
 
-/* Copies between @data and memory at @addr, which the region allows. */
-void strict_mr_copy(const struct strict_mr *mr, u64 addr, void *data, u32 length, bool to_memory)
+/*
+ * Finds the address at which the device reaches @addr of a region. Returns how many of @length
+ * bytes follow there.
+ */
+static u32 translate(const struct strict_mr *mr, u64 addr, u32 length, u64 *dma)
 {
-	while (length) {
-		u64 at = addr - mr->iova + mr->offset;
-		u32 in_page = mr->all ? 0 : at & (mr->ib.page_size - 1);
-		u32 n = mr->all ? length : min_t(u32, length, mr->ib.page_size - in_page);
-		void *memory = ib_virt_dma_to_ptr(mr->all ? addr :
-						  mr->pages[at >> ilog2(mr->ib.page_size)] + in_page);
+	u64 at = addr - mr->iova + mr->offset;
+	u32 in_page = at & (mr->ib.page_size - 1);
 
-		if (to_memory)
-			memcpy(memory, data, n);
-		else
-			memcpy(data, memory, n);
-		data += n;
-		addr += n;
-		length -= n;
+	*dma = mr->all ? addr : mr->pages[at >> ilog2(mr->ib.page_size)] + in_page;
+	return mr->all ? length : min_t(u32, length, mr->ib.page_size - in_page);
+}
+
+/* Has the consumer mapped this part of a region, which the region allows, for the device? */
+bool strict_mr_mapped(struct strict_dev *dev, const struct strict_mr *mr, u64 addr, u32 length,
+		      bool write)
+{
+	u64 dma;
+	u32 n;
+
+	for (; length; length -= n, addr += n) {
+		n = translate(mr, addr, length, &dma);
+		if (!strict_dma_allows(dev->dma, dma, n, write))
+			return false;
 	}
+	return true;
+}
+
+/* Is any of it at the addresses from @first to @last? */
+bool strict_mr_touches(const struct strict_mr *mr, u64 addr, u32 length, u64 first, u64 last)
+{
+	u64 dma;
+	u32 n;
+
+	for (; length; length -= n, addr += n) {
+		n = translate(mr, addr, length, &dma);
+		if (dma <= last && first <= dma + n - 1)
+			return true;
+	}
+	return false;
+}
+
+/* Copies between @data and @addr, which the region allows. Returns false if that is not mapped. */
+bool strict_mr_copy(struct strict_dev *dev, const struct strict_mr *mr, u64 addr, void *data,
+		    u32 length, bool to_memory)
+{
+	u64 dma;
+	u32 n;
+
+	for (; length; length -= n, addr += n, data += n) {
+		n = translate(mr, addr, length, &dma);
+		if (!strict_dma_copy(dev->dma, dma, data, n, to_memory))
+			return false;
+	}
+	return true;
 }

@@ -140,8 +140,8 @@ static bool send_some(struct strict_dev *dev, struct strict_qp *qp, struct stric
 			if (!list_is_first(&wqe->list, &qp->sq))
 				return false;
 			if (!strict_revoked(dev, wqe))
-				strict_complain(dev, "queue pair %u sends memory that is not registered",
-						qp->ib.qp_num);
+				strict_complain(dev, "queue pair %u sends memory that is %s",
+						qp->ib.qp_num, "not registered, or not mapped");
 			fail(dev, qp, wqe, IB_WC_LOC_PROT_ERR);
 			return false;
 		}

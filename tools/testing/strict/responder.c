@@ -60,6 +60,11 @@ static void refuse(struct strict_dev *dev, struct strict_qp *qp, u8 why)
 
 /* ---- what arrives ---------------------------------------------------------------------- */
 
+static void complain_unmapped(struct strict_dev *dev, const struct strict_mr *mr)
+{
+	strict_complain(dev, "the peer writes with key %#x, whose memory is not mapped", mr->rkey);
+}
+
 static bool may_write(struct strict_dev *dev, struct strict_qp *qp, const struct strict_hdr *hdr)
 {
 	struct strict_mr *mr;
@@ -70,7 +75,12 @@ static bool may_write(struct strict_dev *dev, struct strict_qp *qp, const struct
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE))
 		return false;
 	mr = strict_remote_mr(dev, qp, be32_to_cpu(hdr->rkey));
-	return mr && strict_mr_allows(mr, be64_to_cpu(hdr->addr), length, IB_ACCESS_REMOTE_WRITE);
+	if (!mr || !strict_mr_allows(mr, be64_to_cpu(hdr->addr), length, IB_ACCESS_REMOTE_WRITE))
+		return false;
+	if (strict_mr_mapped(dev, mr, be64_to_cpu(hdr->addr), length, true))
+		return true;
+	complain_unmapped(dev, mr);
+	return false;
 }
 
 /* Takes the next receive buffer off the queue, which still counts it. */
@@ -114,6 +124,10 @@ static enum ib_wc_status may_receive(struct strict_dev *dev, struct strict_qp *q
 		mr = strict_receive_mr(dev, qp, sge->lkey);
 		if (!mr || !strict_mr_allows(mr, sge->addr + offset, n, IB_ACCESS_LOCAL_WRITE))
 			return IB_WC_LOC_PROT_ERR;
+		if (!strict_mr_mapped(dev, mr, sge->addr + offset, n, true)) {
+			strict_complain(dev, "a receive buffer is no longer mapped");
+			return IB_WC_LOC_PROT_ERR;
+		}
 		length -= n;
 		at += n;
 	}
@@ -247,8 +261,9 @@ static void write_piece(struct strict_dev *dev, struct strict_qp *qp, struct sk_
 	struct strict_mr *mr = strict_remote_mr(dev, qp, be32_to_cpu(hdr->rkey));
 
 	/* The region may have been invalidated since. */
-	if (mr && from < to)
-		strict_mr_copy(mr, be64_to_cpu(hdr->addr) + from, data_of(skb) + from, to - from, true);
+	if (mr && from < to && !strict_mr_copy(dev, mr, be64_to_cpu(hdr->addr) + from,
+					       data_of(skb) + from, to - from, true))
+		complain_unmapped(dev, mr);
 }
 
 /* Places the end of what is left, or all. */
@@ -284,7 +299,10 @@ static void place_send(struct strict_dev *dev, struct strict_qp *qp, struct sk_b
 			strict_complain(dev, "key %#x of a receive buffer has become invalid", sge->lkey);
 			return;
 		}
-		strict_mr_copy(mr, sge->addr + offset, data, n, true);
+		if (!strict_mr_copy(dev, mr, sge->addr + offset, data, n, true)) {
+			strict_complain(dev, "a receive buffer is no longer mapped");
+			return;
+		}
 		data += n;
 		left -= n;
 		at += n;

@@ -18,6 +18,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
+#include "dma.h"
 
 #define STRICT_MAX_SGE	4
 #define STRICT_INLINE	64
@@ -143,6 +144,7 @@ struct strict_dead {
 struct strict_dev {
 	struct ib_device	ib;
 	struct net_device	*ndev;
+	struct strict_dma	*dma;
 	struct ib_device_attr	limits;
 	spinlock_t		lock;		/* everything of the device */
 	struct list_head	qps, cqs;
@@ -219,7 +221,11 @@ struct strict_mr *strict_remote_mr(struct strict_dev *dev, const struct strict_q
 void strict_key_dies(struct strict_dev *dev, const struct strict_mr *mr);
 bool strict_is_dead(struct strict_dev *dev, const struct strict_qp *qp, u32 rkey);
 bool strict_mr_allows(const struct strict_mr *mr, u64 addr, u64 length, int access);
-void strict_mr_copy(const struct strict_mr *mr, u64 addr, void *data, u32 length, bool to_memory);
+bool strict_mr_mapped(struct strict_dev *dev, const struct strict_mr *mr, u64 addr, u32 length,
+		      bool write);
+bool strict_mr_touches(const struct strict_mr *mr, u64 addr, u32 length, u64 first, u64 last);
+bool strict_mr_copy(struct strict_dev *dev, const struct strict_mr *mr, u64 addr, void *data,
+		    u32 length, bool to_memory);
 
 /* work.c */
 int strict_post_send(struct ib_qp *qp, const struct ib_send_wr *wr, const struct ib_send_wr **bad);
@@ -227,6 +233,7 @@ int strict_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr, const struct
 bool strict_gather(struct strict_dev *dev, struct strict_qp *qp, const struct strict_swqe *wqe,
 		   u32 offset, void *to, u32 length);
 bool strict_revoked(struct strict_dev *dev, const struct strict_swqe *wqe);
+bool strict_in_use(struct strict_dev *dev, u64 first, u64 last);
 u32 strict_sum(const void *data, u32 length);
 void strict_free_swqe(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe);
 void strict_free_rwqe(struct strict_dev *dev, struct strict_qp *qp, struct strict_rwqe *wqe);

@@ -13,6 +13,10 @@ static char *only;
 module_param(only, charp, 0400);
 MODULE_PARM_DESC(only, "name of the only case to run");
 
+static char *spare;
+module_param(spare, charp, 0400);
+MODULE_PARM_DESC(spare, "name of a strict device that may be removed");
+
 static int rounds = 10;
 module_param(rounds, int, 0400);
 MODULE_PARM_DESC(rounds, "how often to run each case: the device does something else each time");
@@ -59,6 +63,29 @@ static void run_cases(struct ib_device *ibdev, const struct test_case *test)
 	}
 }
 
+/* Memory is still mapped for a device that is removed. */
+static const char *remove_mapped(struct ib_device *ibdev)
+{
+	u8 *mem = kmalloc(100, GFP_KERNEL);
+
+	kept = (struct strict_kept) {};
+	WRITE_ONCE(strict_kept, &kept);
+	ib_dma_map_single(ibdev, mem, 100, DMA_TO_DEVICE);
+	ib_unregister_device_and_put(ibdev);
+	WRITE_ONCE(strict_kept, NULL);
+	kfree(mem);
+	return strstr(kept.text, "100 bytes at") ? NULL : "the device did not complain";
+}
+
+static void remove_device(void)
+{
+	struct ib_device *ibdev = ib_device_get_by_name(spare, RDMA_DRIVER_UNKNOWN);
+	const char *wrong = ibdev ? remove_mapped(ibdev) : "no device";
+
+	WARN(wrong, "strict_test: not ok remove_mapped: %s\n%s", wrong, kept.text);
+	pr_info("strict_test: %s remove_mapped\n", wrong ? "not ok" : "ok");
+}
+
 static int __init test_init(void)
 {
 	struct ib_device *ibdev = ib_device_get_by_name(device, RDMA_DRIVER_UNKNOWN);
@@ -67,8 +94,11 @@ static int __init test_init(void)
 		return -ENODEV;
 	run_cases(ibdev, test_queue_cases);
 	run_cases(ibdev, test_memory_cases);
+	run_cases(ibdev, test_dma_cases);
 	run_cases(ibdev, test_attr_cases);
 	ib_device_put(ibdev);
+	if (spare)
+		remove_device();
 	return 0;
 }
 module_init(test_init);

@@ -248,8 +248,8 @@ static const char *no_completion_queue(struct test_rig *rig)
 static const char *inline_wrap(struct test_rig *rig)
 {
 	struct ib_sge sge[2] = {
-		{ .length = 16, .addr = rig->a.dma },
-		{ .length = -8, .addr = rig->a.dma },
+		{ .length = 16, .addr = (uintptr_t)rig->a.mem },
+		{ .length = -8, .addr = (uintptr_t)rig->a.mem },
 	};
 	struct ib_send_wr wr = {
 		.opcode	    = IB_WR_SEND,

@@ -219,8 +219,9 @@ int test_recv(struct test_rig *rig, struct test_end *end, u64 id, u32 length)
 int test_post(struct test_rig *rig, struct test_end *end, struct ib_rdma_wr *wr, u32 length)
 {
 	const struct test_end *to = end == &rig->a ? &rig->b : &rig->a;
+	/* Inline data are read by the CPU. */
 	struct ib_sge sge = {
-		.addr	= end->dma,
+		.addr	= wr->wr.send_flags & IB_SEND_INLINE ? (uintptr_t)end->mem : end->dma,
 		.length	= length,
 		.lkey	= rig->pd->local_dma_lkey,
 	};

@@ -16,7 +16,10 @@ static struct strict_mr *sge_mr(struct strict_dev *dev, struct strict_qp *qp,
 	return mr && strict_mr_allows(mr, sge->addr, sge->length, access) ? mr : NULL;
 }
 
-/* Reads a part of the data of a work request. Returns false if its memory is not registered. */
+/*
+ * Reads a part of the data of a work request. Returns false if its memory is not registered, or not
+ * mapped.
+ */
 bool strict_gather(struct strict_dev *dev, struct strict_qp *qp, const struct strict_swqe *wqe,
 		   u32 offset, void *to, u32 length)
 {
@@ -40,7 +43,8 @@ bool strict_gather(struct strict_dev *dev, struct strict_qp *qp, const struct st
 		if (!mr)
 			return false;
 		n = min(length, sge->length - offset);
-		strict_mr_copy(mr, sge->addr + offset, to, n, false);
+		if (!strict_mr_copy(dev, mr, sge->addr + offset, to, n, false))
+			return false;
 		offset = 0;
 		to += n;
 		length -= n;
@@ -58,6 +62,41 @@ bool strict_revoked(struct strict_dev *dev, const struct strict_swqe *wqe)
 		mr = strict_lkey_mr(dev, wqe->sge[i].lkey);
 		if (mr && mr->revoked)
 			return true;
+	}
+	return false;
+}
+
+static bool in_elements(struct strict_dev *dev, const struct ib_sge *sge, int n, u64 first,
+			u64 last)
+{
+	const struct strict_mr *mr;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		mr = strict_lkey_mr(dev, sge[i].lkey);
+		if (mr && strict_mr_allows(mr, sge[i].addr, sge[i].length, 0) &&
+		    strict_mr_touches(mr, sge[i].addr, sge[i].length, first, last))
+			return true;
+	}
+	return false;
+}
+
+/* Does a work request that is not complete name memory at these addresses of the device? */
+bool strict_in_use(struct strict_dev *dev, u64 first, u64 last)
+{
+	struct strict_swqe *swqe;
+	struct strict_rwqe *rwqe;
+	struct strict_qp *qp;
+
+	lockdep_assert_held(&dev->lock);
+	list_for_each_entry(qp, &dev->qps, list) {
+		list_for_each_entry(swqe, &qp->sq, list)
+			if (!(swqe->flags & IB_SEND_INLINE) &&
+			    in_elements(dev, swqe->sge, swqe->n_sge, first, last))
+				return true;
+		list_for_each_entry(rwqe, &qp->rq, list)
+			if (in_elements(dev, rwqe->sge, rwqe->n_sge, first, last))
+				return true;
 	}
 	return false;
 }
@@ -134,6 +173,18 @@ static bool has_data(enum ib_wr_opcode opcode)
 	return opcode != IB_WR_REG_MR && opcode != IB_WR_LOCAL_INV;
 }
 
+static void check_element(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
+			  const struct ib_sge *sge)
+{
+	const struct strict_mr *mr = sge_mr(dev, qp, sge, 0);
+
+	if (!mr && !strict_revoked(dev, wqe))
+		strict_complain(dev, "send from memory that key %#x does not cover", sge->lkey);
+	if (mr && !strict_mr_mapped(dev, mr, sge->addr, sge->length, false))
+		strict_complain(dev, "send of %u bytes at %#llx, which are not mapped so", sge->length,
+				sge->addr);
+}
+
 static int take_elements(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe,
 			 const struct ib_send_wr *wr)
 {
@@ -163,11 +214,21 @@ static int take_elements(struct strict_dev *dev, struct strict_qp *qp, struct st
 		wqe->n_sge++;
 		wqe->length += sge->length;
 		/* Without bytes, nobody looks at the key. */
-		if (sge->length && !(wr->send_flags & IB_SEND_INLINE) && !sge_mr(dev, qp, sge, 0) &&
-		    !strict_revoked(dev, wqe))
-			strict_complain(dev, "send from memory that key %#x does not cover", sge->lkey);
+		if (sge->length && !(wr->send_flags & IB_SEND_INLINE))
+			check_element(dev, qp, wqe, sge);
 	}
 	return 0;
+}
+
+/* The pages at the ends may be mapped in parts. */
+static void check_pages(struct strict_dev *dev, const struct strict_mr *mr, bool write)
+{
+	struct strict_mr will = *mr;
+
+	will.iova = mr->ib.iova;
+	if (mr->n_pages && mr->ib.length <= (u64)mr->n_pages * mr->ib.page_size - mr->offset &&
+	    !strict_mr_mapped(dev, &will, will.iova, mr->ib.length, write))
+		strict_complain(dev, "key %#x is registered for memory that is not mapped so", mr->rkey);
 }
 
 /* What makes a region valid, and the values with which it will be. */
@@ -188,6 +249,7 @@ static void take_registration(struct strict_dev *dev, struct strict_qp *qp, stru
 	if (!mr->ib.length || mr->ib.iova + mr->ib.length - 1 < mr->ib.iova)
 		strict_complain(dev, "key %#x: %#llx bytes from %#llx", reg->key, mr->ib.length,
 				mr->ib.iova);
+	check_pages(dev, mr, reg->access & IB_ACCESS_REMOTE_WRITE);
 	wqe->reg_key = mr->lkey;
 	mr->posted = qp;
 	mr->users++;
@@ -306,6 +368,7 @@ int strict_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const stru
 
 static int post_recv(struct strict_dev *dev, struct strict_qp *qp, const struct ib_recv_wr *wr)
 {
+	const struct strict_mr *mr;
 	struct strict_rwqe *wqe;
 	int i;
 
@@ -330,9 +393,15 @@ static int post_recv(struct strict_dev *dev, struct strict_qp *qp, const struct 
 	wqe->n_sge = wr->num_sge;
 	for (i = 0; i < wr->num_sge; i++) {
 		wqe->sge[i] = wr->sg_list[i];
-		if (wqe->sge[i].length && !sge_mr(dev, qp, &wqe->sge[i], IB_ACCESS_LOCAL_WRITE))
+		if (!wqe->sge[i].length)
+			continue;
+		mr = sge_mr(dev, qp, &wqe->sge[i], IB_ACCESS_LOCAL_WRITE);
+		if (!mr)
 			strict_complain(dev, "receive into memory that key %#x does not cover",
 					wqe->sge[i].lkey);
+		else if (!strict_mr_mapped(dev, mr, wqe->sge[i].addr, wqe->sge[i].length, true))
+			strict_complain(dev, "receive of %u bytes to %#llx, which are not mapped so",
+					wqe->sge[i].length, wqe->sge[i].addr);
 	}
 	use_regions(dev, qp, wqe->sge, wqe->n_sge, 1);
 	list_add_tail(&wqe->list, &qp->rq);
