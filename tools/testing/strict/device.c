@@ -99,6 +99,7 @@ static void dealloc(struct ib_device *ibdev)
 	struct strict_dev *dev = to_dev(ibdev);
 
 	dev_remove_pack(&dev->packet_type);
+	ib_unregister_event_handler(&dev->event_handler);
 	cancel_delayed_work_sync(&dev->engine);
 	skb_queue_purge(&dev->rx);
 	skb_queue_purge(&dev->tx);
@@ -111,7 +112,7 @@ static void dealloc(struct ib_device *ibdev)
 
 static const struct ib_device_ops strict_ops = {
 	.owner		    = THIS_MODULE,
-	.driver_id	    = RDMA_DRIVER_UNKNOWN,
+	.driver_id	    = STRICT_DRIVER,
 	.query_device	    = query_device,
 	.query_port	    = query_port,
 	.query_pkey	    = query_pkey,
@@ -197,6 +198,7 @@ static int newlink(const char *name, struct net_device *ndev)
 		.func = strict_rx,
 	};
 	dev_add_pack(&dev->packet_type);
+	strict_watch_gids(dev);
 	rc = strict_dma_create(dev);
 	if (!rc)
 		rc = ib_device_set_netdev(&dev->ib, ndev, 1);
@@ -223,12 +225,10 @@ static void port_event(struct ib_device *ibdev, enum ib_event_type type)
 static int netdev_event(struct notifier_block *nb, unsigned long what, void *ptr)
 {
 	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
-	struct ib_device *ibdev = ib_device_get_by_netdev(ndev, RDMA_DRIVER_UNKNOWN);
+	struct ib_device *ibdev = ib_device_get_by_netdev(ndev, STRICT_DRIVER);
 
 	if (!ibdev)
 		return NOTIFY_OK;
-	if (ibdev->ops.owner != THIS_MODULE)
-		goto put;
 	switch (what) {
 	case NETDEV_UNREGISTER:
 		ib_unregister_device_queued(ibdev);
@@ -239,7 +239,6 @@ static int netdev_event(struct notifier_block *nb, unsigned long what, void *ptr
 		port_event(ibdev, strict_port_up(to_dev(ibdev)) ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 		break;
 	}
-put:
 	ib_device_put(ibdev);
 	return NOTIFY_OK;
 }
@@ -273,7 +272,7 @@ static void __exit strict_exit(void)
 {
 	rdma_link_unregister(&link_ops);
 	unregister_netdevice_notifier(&netdev_notifier);
-	ib_unregister_driver(RDMA_DRIVER_UNKNOWN);
+	ib_unregister_driver(STRICT_DRIVER);
 	strict_dma_exit();
 	destroy_workqueue(strict_wq);
 }

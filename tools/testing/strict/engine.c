@@ -10,7 +10,7 @@ void strict_wake(struct strict_dev *dev)
 	mod_delayed_work(strict_wq, &dev->engine, 0);
 }
 
-/* Makes a frame with room for data, to which @data will point. */
+/* Makes a frame with room for data, to which @data will point; NULL if it is lost already. */
 struct sk_buff *strict_packet(struct strict_dev *dev, struct strict_qp *qp,
 			      const struct strict_hdr *hdr, u32 room, void **data)
 {
@@ -18,6 +18,8 @@ struct sk_buff *strict_packet(struct strict_dev *dev, struct strict_qp *qp,
 	struct sk_buff *skb;
 	struct ethhdr *eth;
 
+	if (!strict_has_path(dev, qp, room))
+		return NULL;
 	skb = alloc_skb(LL_RESERVED_SPACE(ndev) + sizeof(*hdr) + room, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
@@ -76,6 +78,7 @@ static void receive(struct strict_dev *dev, struct sk_buff *skb)
 	/* Queue pairs of other devices may have the same numbers. */
 	if (!qp || !ether_addr_equal(eth_hdr(skb)->h_source, qp->attr.ah_attr.roce.dmac) ||
 	    qp->attr.dest_qp_num != be32_to_cpu(hdr->from) ||
+	    !strict_has_path(dev, qp, be32_to_cpu(hdr->length)) ||
 	    skb->len - sizeof(*hdr) < be32_to_cpu(hdr->length))
 		goto drop;
 	switch (hdr->op) {
@@ -185,6 +188,7 @@ void strict_engine(struct work_struct *work)
 	bool more = false;
 
 	spin_lock_irq(&dev->lock);
+	strict_check_gids(dev);
 	while ((skb = skb_dequeue(&dev->rx)))
 		receive(dev, skb);
 	list_for_each_entry(qp, &dev->qps, list) {

@@ -111,6 +111,8 @@ static void reset(struct strict_dev *dev, struct strict_qp *qp)
 	forget_work(dev, qp);
 	strict_drop_completions(dev, qp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
+	memset(&qp->gid, 0, sizeof(qp->gid));
+	qp->no_gid = false;
 	qp->retries = 0;
 	qp->rnr_retries = 0;
 	qp->deadline = 0;
@@ -122,10 +124,13 @@ static void reset(struct strict_dev *dev, struct strict_qp *qp)
 	qp->events = 0;
 }
 
-static void take_attr(struct strict_qp *qp, const struct ib_qp_attr *attr, int mask)
+static void take_attr(struct strict_dev *dev, struct strict_qp *qp, const struct ib_qp_attr *attr,
+		      int mask)
 {
 	if (mask & IB_QP_AV) {
 		qp->attr.ah_attr = attr->ah_attr;
+		qp->gid = attr->ah_attr.grh.sgid_attr->gid;
+		strict_gids_changed(dev);
 		/* The core's reference to it ends with the call. */
 		qp->attr.ah_attr.grh.sgid_attr = NULL;
 	}
@@ -177,7 +182,7 @@ int strict_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, stru
 		rc = -EINVAL;
 		goto out;
 	}
-	take_attr(qp, attr, mask);
+	take_attr(dev, qp, attr, mask);
 	if (to == IB_QPS_RESET)
 		reset(dev, qp);
 	if (to == IB_QPS_ERR)

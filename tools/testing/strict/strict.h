@@ -25,6 +25,7 @@
 #define STRICT_PAGES	512
 #define STRICT_FREED	4
 #define STRICT_DEAD	64
+#define STRICT_DRIVER	((enum rdma_driver_id)0x73747274)
 #define STRICT_MESSAGE	SZ_1G
 
 struct strict_pd {
@@ -108,6 +109,8 @@ struct strict_qp {
 	enum ib_qp_state	state;
 	struct ib_qp_attr	attr;
 	struct ib_qp_init_attr	init;
+	union ib_gid		gid;		/* from which it sends */
+	bool			no_gid;		/* the port has it no longer */
 
 	/* Requester */
 	struct list_head	sq;
@@ -152,6 +155,8 @@ struct strict_dev {
 	struct sk_buff_head	rx, tx, late;
 	struct delayed_work	engine;
 	struct packet_type	packet_type;
+	struct ib_event_handler	event_handler;
+	bool			gids_changed;	/* for the engine: look at those of queue pairs */
 	u32			next_qpn, next_mr;
 	struct strict_dead	dead[STRICT_DEAD];
 	unsigned int		n_dead;
@@ -173,6 +178,12 @@ bool strict_attr_valid(struct strict_dev *dev, const struct ib_qp_attr *attr, in
 /* device.c */
 bool strict_port_up(const struct strict_dev *dev);
 enum ib_mtu strict_active_mtu(const struct strict_dev *dev);
+
+/* path.c */
+void strict_gids_changed(struct strict_dev *dev);
+void strict_watch_gids(struct strict_dev *dev);
+void strict_check_gids(struct strict_dev *dev);
+bool strict_has_path(const struct strict_dev *dev, const struct strict_qp *qp, u32 length);
 
 /* choice.c */
 bool strict_choose(unsigned int one_of);
