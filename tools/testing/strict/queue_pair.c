@@ -183,6 +183,9 @@ int strict_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, stru
 		goto out;
 	}
 	take_attr(dev, qp, attr, mask);
+	if (to != qp->state)
+		qp->attr.en_sqd_async_notify = mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
+					       attr->en_sqd_async_notify;
 	if (to == IB_QPS_RESET)
 		reset(dev, qp);
 	if (to == IB_QPS_ERR)
@@ -207,6 +210,7 @@ int strict_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->cur_qp_state = qp->state;
 	attr->rq_psn = qp->expected_psn;
 	attr->sq_psn = qp->next_psn;
+	attr->sq_draining = qp->state == IB_QPS_SQD && strict_draining(qp);
 	attr->cap = qp->init.cap;
 	*init = qp->init;
 	spin_unlock_irq(&dev->lock);

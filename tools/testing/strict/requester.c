@@ -152,6 +152,18 @@ static bool send_some(struct strict_dev *dev, struct strict_qp *qp, struct stric
 	return true;
 }
 
+/*
+ * With a fence, a local operation waits for everything before it. Other work requests would wait
+ * for reads, which this device does not have.
+ */
+static bool passes_fence(struct strict_dev *dev, struct strict_qp *qp, struct strict_swqe *wqe)
+{
+	if (!(wqe->flags & IB_SEND_FENCE))
+		return true;
+	complete_done(dev, qp);
+	return list_is_first(&wqe->list, &qp->sq);
+}
+
 /* Returns whether there is more to do at once. */
 static bool run_queue(struct strict_dev *dev, struct strict_qp *qp)
 {
@@ -161,7 +173,12 @@ static bool run_queue(struct strict_dev *dev, struct strict_qp *qp)
 	list_for_each_entry_safe(wqe, next, &qp->sq, list) {
 		if (wqe->state == STRICT_DONE)
 			continue;
+		/* Its send queue drains: what is not begun has to wait. */
+		if (qp->state == IB_QPS_SQD && wqe->state == STRICT_POSTED)
+			break;
 		if (is_local(wqe)) {
+			if (!passes_fence(dev, qp, wqe))
+				break;
 			/* Nobody may rely on it until it is complete, but for what is behind it. */
 			more = strict_choose(2);
 			if (more)
@@ -179,13 +196,17 @@ static bool run_queue(struct strict_dev *dev, struct strict_qp *qp)
 	return more;
 }
 
+static bool sends(const struct strict_qp *qp)
+{
+	return qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
+}
+
 /* Everything before @psn has arrived. */
 void strict_acked(struct strict_dev *dev, struct strict_qp *qp, u32 psn)
 {
 	struct strict_swqe *wqe;
 
-	if (qp->state != IB_QPS_RTS || psn_cmp(psn, qp->acked_psn) <= 0 ||
-	    psn_cmp(psn, qp->next_psn) > 0)
+	if (!sends(qp) || psn_cmp(psn, qp->acked_psn) <= 0 || psn_cmp(psn, qp->next_psn) > 0)
 		return;
 	qp->acked_psn = psn;
 	if (psn_cmp(qp->send_psn, psn) < 0)
@@ -210,6 +231,12 @@ static struct strict_swqe *oldest_sent(struct strict_qp *qp)
 	return NULL;
 }
 
+/* Is something begun that is not complete? */
+bool strict_draining(struct strict_qp *qp)
+{
+	return oldest_sent(qp);
+}
+
 static void fail_oldest(struct strict_dev *dev, struct strict_qp *qp, enum ib_wc_status status)
 {
 	struct strict_swqe *wqe = oldest_sent(qp);
@@ -225,7 +252,7 @@ static void fail_oldest(struct strict_dev *dev, struct strict_qp *qp, enum ib_wc
 void strict_refused(struct strict_dev *dev, struct strict_qp *qp, u32 psn, u8 why)
 {
 	/* It may be late, or of an earlier queue pair with the number of the peer's. */
-	if (qp->state != IB_QPS_RTS || psn_cmp(psn, qp->acked_psn) < 0 || psn_cmp(psn, qp->next_psn) > 0)
+	if (!sends(qp) || psn_cmp(psn, qp->acked_psn) < 0 || psn_cmp(psn, qp->next_psn) > 0)
 		return;
 	strict_acked(dev, qp, psn);
 	switch (why) {
@@ -279,7 +306,7 @@ bool strict_run_requester(struct strict_dev *dev, struct strict_qp *qp, unsigned
 		flush(dev, qp);
 		return !list_empty(&qp->sq);
 	}
-	if (qp->state != IB_QPS_RTS)
+	if (!sends(qp))
 		return false;
 	if (qp->rnr_until) {
 		if (time_before(jiffies, qp->rnr_until)) {
@@ -297,6 +324,10 @@ bool strict_run_requester(struct strict_dev *dev, struct strict_qp *qp, unsigned
 		}
 	}
 	more = run_queue(dev, qp);
+	if (qp->state == IB_QPS_SQD && qp->attr.en_sqd_async_notify && !strict_draining(qp)) {
+		qp->attr.en_sqd_async_notify = 0;
+		strict_event(qp, IB_EVENT_SQ_DRAINED);
+	}
 	if (qp->deadline)
 		sooner(next, qp->deadline);
 	return more;

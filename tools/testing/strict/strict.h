@@ -262,6 +262,7 @@ void strict_qp_error(struct strict_dev *dev, struct strict_qp *qp);
 bool strict_run_requester(struct strict_dev *dev, struct strict_qp *qp, unsigned long *next);
 void strict_acked(struct strict_dev *dev, struct strict_qp *qp, u32 psn);
 void strict_refused(struct strict_dev *dev, struct strict_qp *qp, u32 psn, u8 why);
+bool strict_draining(struct strict_qp *qp);
 
 /* responder.c */
 void strict_responder_rx(struct strict_dev *dev, struct strict_qp *qp, struct sk_buff *skb);

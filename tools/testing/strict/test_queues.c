@@ -104,6 +104,78 @@ static const char *reset(struct test_rig *rig)
 	return send_too_many(rig);
 }
 
+/* In SQD, what is begun ends, and the rest waits. */
+static const char *drain(struct test_rig *rig)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_SQD, .en_sqd_async_notify = 1 };
+	struct ib_wc wc;
+
+	if (test_send(rig, &rig->a, 1, 10, IB_SEND_SIGNALED))
+		return "posts fail";
+	/* The peer has no buffer. */
+	msleep(200);
+	if (ib_modify_qp(rig->a.qp, &attr, IB_QP_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY) ||
+	    test_send(rig, &rig->a, 2, 10, IB_SEND_SIGNALED))
+		return "no SQD";
+	msleep(200);
+	if (test_bit(IB_EVENT_SQ_DRAINED, &rig->a.qp_events))
+		return "the event comes too early";
+	if (test_recv(rig, &rig->b, 1, 10) || test_recv(rig, &rig->b, 2, 10) ||
+	    !test_await(&rig->a, 1, IB_WC_SUCCESS) || !test_await(&rig->b, 1, IB_WC_SUCCESS))
+		return "what was begun does not end";
+	msleep(500);
+	if (!test_bit(IB_EVENT_SQ_DRAINED, &rig->a.qp_events))
+		return "no event";
+	if (ib_poll_cq(rig->a.cq, 1, &wc))
+		return "it does not wait";
+	attr.qp_state = IB_QPS_RTS;
+	if (ib_modify_qp(rig->a.qp, &attr, IB_QP_STATE) || !test_await(&rig->a, 2, IB_WC_SUCCESS) ||
+	    !test_await(&rig->b, 2, IB_WC_SUCCESS))
+		return "it does not go on";
+	return NULL;
+}
+
+/* Sends from a region and invalidates it. The peer's buffer comes late, so the data go twice. */
+static const char *invalidate_behind(struct test_rig *rig, int flags, enum ib_wc_status status)
+{
+	struct ib_sge sge = { .length = 10, .lkey = rig->a.mr->lkey };
+	struct ib_send_wr invalidation = {
+		.wr_id		    = 2,
+		.opcode		    = IB_WR_LOCAL_INV,
+		.send_flags	    = IB_SEND_SIGNALED | flags,
+		.ex.invalidate_rkey = rig->a.mr->rkey,
+	};
+	struct ib_send_wr wr = {
+		.wr_id	    = 1,
+		.next	    = &invalidation,
+		.opcode	    = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+		.sg_list    = &sge,
+		.num_sge    = 1,
+	};
+
+	if (test_register(rig, &rig->a, IB_ACCESS_LOCAL_WRITE))
+		return "it cannot be registered";
+	sge.addr = rig->a.mr->iova;
+	if (ib_post_send(rig->a.qp, &wr, NULL))
+		return "posts fail";
+	msleep(200);
+	if (test_recv(rig, &rig->b, 1, 10) || !test_await(&rig->a, 1, status) ||
+	    !test_await(&rig->a, 2, status ? IB_WC_WR_FLUSH_ERR : IB_WC_SUCCESS))
+		return "another status";
+	return NULL;
+}
+
+static const char *fence(struct test_rig *rig)
+{
+	return invalidate_behind(rig, IB_SEND_FENCE, IB_WC_SUCCESS);
+}
+
+static const char *no_fence(struct test_rig *rig)
+{
+	return invalidate_behind(rig, 0, IB_WC_LOC_PROT_ERR);
+}
+
 static const char *long_message(struct test_rig *rig)
 {
 	if (test_recv(rig, &rig->b, 1, 2000) || test_send(rig, &rig->a, 2, 3000, 0))
@@ -269,6 +341,9 @@ const struct test_case test_queue_cases[] = {
 	{ "poll_all", poll_all, NULL, { .n_send = 2, .n_recv = 1, .n_cqe = 3 } },
 	{ "receive_too_many", receive_too_many, "its receive queue of 2 is full", { .n_recv = 2 } },
 	{ "reset", reset, "its send queue of 4 is full", { .n_send = 4 } },
+	{ "drain", drain },
+	{ "fence", fence },
+	{ "no_fence", no_fence, "sends memory that is not registered" },
 	{ "solicited", solicited },
 	{ "overflow", overflow, "a completion queue of 3 is full", { .n_cqe = 3 } },
 	{ "long_message", long_message },
