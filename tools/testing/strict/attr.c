@@ -12,10 +12,16 @@ static bool above(struct strict_dev *dev, const char *what, u32 value, u32 most)
 	return true;
 }
 
-static bool bad_gid(const struct ib_global_route *grh)
+static bool has_gid_type(const struct strict_dev *dev, enum ib_gid_type type)
+{
+	return dev->protocols & (type == IB_GID_TYPE_ROCE_UDP_ENCAP ?
+				 RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP : RDMA_CORE_CAP_PROT_ROCE);
+}
+
+static bool bad_gid(const struct strict_dev *dev, const struct ib_global_route *grh)
 {
 	/* The core has looked up the entry, and fails if it is empty. */
-	return !grh->sgid_attr || grh->sgid_attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP ||
+	return !grh->sgid_attr || !has_gid_type(dev, grh->sgid_attr->gid_type) ||
 	       !memchr_inv(grh->dgid.raw, 0, sizeof(grh->dgid)) ||
 	       grh->dgid.raw[0] == 0xff;
 }
@@ -28,7 +34,7 @@ static bool bad_path(struct strict_dev *dev, const struct rdma_ah_attr *ah)
 				rdma_ah_get_port_num(ah));
 		return true;
 	}
-	if (bad_gid(&ah->grh)) {
+	if (bad_gid(dev, &ah->grh)) {
 		strict_complain(dev, "a path with a wrong GID");
 		return true;
 	}

@@ -36,6 +36,11 @@ int strict_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 				dev->ib.attrs.max_cqe);
 		return -EINVAL;
 	}
+	if (attr->comp_vector >= dev->ib.num_comp_vectors) {
+		strict_complain(dev, "completion vector %u, of %d", attr->comp_vector,
+				dev->ib.num_comp_vectors);
+		return -EINVAL;
+	}
 	strict_dawdle();
 	if (strict_fails())
 		return -ENOMEM;

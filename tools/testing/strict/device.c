@@ -24,7 +24,22 @@ bool strict_port_up(const struct strict_dev *dev)
 /* Packets of other RoCE devices have longer headers than ours. */
 enum ib_mtu strict_active_mtu(const struct strict_dev *dev)
 {
-	return iboe_get_mtu(max_t(int, READ_ONCE(dev->ndev->mtu), 352)) ?: IB_MTU_256;
+	enum ib_mtu mtu = iboe_get_mtu(max_t(int, READ_ONCE(dev->ndev->mtu), 352)) ?: IB_MTU_256;
+
+	return min(mtu, dev->max_mtu);
+}
+
+/* Without RoCE there is one GID, which says nothing about the network. */
+static int gid_table(const struct strict_dev *dev)
+{
+	return dev->protocols & STRICT_ROCE ? 256 : 1;
+}
+
+static int query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
+{
+	memset(gid, 0, sizeof(*gid));
+	ether_addr_copy(gid->raw, to_dev(ibdev)->ndev->dev_addr);
+	return 0;
 }
 
 static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
@@ -33,9 +48,9 @@ static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *at
 
 	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
 	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP : IB_PORT_PHYS_STATE_DISABLED;
-	attr->max_mtu = IB_MTU_4096;
+	attr->max_mtu = to_dev(ibdev)->max_mtu;
 	attr->active_mtu = strict_active_mtu(to_dev(ibdev));
-	attr->gid_tbl_len = 256;
+	attr->gid_tbl_len = gid_table(to_dev(ibdev));
 	attr->pkey_tbl_len = 1;
 	attr->ip_gids = true;
 	attr->max_msg_sz = STRICT_MESSAGE;
@@ -54,8 +69,8 @@ static int query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 
 static int port_immutable(struct ib_device *ibdev, u32 port, struct ib_port_immutable *immutable)
 {
-	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP;
-	immutable->gid_tbl_len = 256;
+	immutable->core_cap_flags = to_dev(ibdev)->protocols;
+	immutable->gid_tbl_len = gid_table(to_dev(ibdev));
 	immutable->pkey_tbl_len = 1;
 	return 0;
 }
@@ -118,6 +133,7 @@ static const struct ib_device_ops strict_ops = {
 	.query_pkey	    = query_pkey,
 	.get_port_immutable = port_immutable,
 	.get_link_layer	    = link_layer,
+	.query_gid	    = query_gid,
 	.add_gid	    = add_gid,
 	.del_gid	    = del_gid,
 	.alloc_pd	    = strict_alloc_pd,
@@ -132,11 +148,8 @@ static const struct ib_device_ops strict_ops = {
 	.destroy_qp	    = strict_destroy_qp,
 	.post_send	    = strict_post_send,
 	.post_recv	    = strict_post_recv,
-	.get_dma_mr	    = strict_get_dma_mr,
 	.reg_user_mr	    = reg_user_mr,
-	.alloc_mr	    = strict_alloc_mr,
-	.map_mr_sg	    = strict_map_mr_sg,
-	.dereg_mr	    = strict_dereg_mr,
+	.dereg_mr	    = strict_end_mr,
 	.alloc_hw_port_stats = alloc_stats,
 	.get_hw_stats	    = get_stats,
 	.dealloc_driver	    = dealloc,
@@ -145,36 +158,25 @@ static const struct ib_device_ops strict_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, strict_qp, ib),
 };
 
-static void set_attrs(struct strict_dev *dev)
+static const struct ib_device_ops kverbs_ops = { .get_dma_mr = strict_one_dma_mr };
+
+static const struct ib_device_ops frwr_ops = {
+	.alloc_mr	    = strict_one_mr,
+	.map_mr_sg	    = strict_map_mr_sg,
+};
+
+static void set_ops(struct strict_dev *dev)
 {
-	dev->limits = (struct ib_device_attr) {
-		.max_mr_size		    = SZ_2G,
-		.page_size_cap		    = PAGE_SIZE | SZ_64K | SZ_1M,
-		.max_qp			    = 4096,
-		.max_qp_wr		    = 4096,
-		.device_cap_flags	    = IB_DEVICE_MEM_MGT_EXTENSIONS,
-		/* `rdma link delete` */
-		.kernel_cap_flags	    = IBK_ALLOW_USER_UNREG,
-		.max_send_sge		    = STRICT_MAX_SGE,
-		.max_recv_sge		    = STRICT_MAX_SGE,
-		.max_qp_rd_atom		    = 1,
-		.max_qp_init_rd_atom	    = 1,
-		.max_cq			    = 4096,
-		.max_cqe		    = 16384,
-		.max_mr			    = 65536,
-		.max_pd			    = 4096,
-		.max_fast_reg_page_list_len = STRICT_PAGES,
-		.max_pkeys		    = 1,
-	};
+	ib_set_device_ops(&dev->ib, &strict_ops);
+	if (dev->kverbs)
+		ib_set_device_ops(&dev->ib, &kverbs_ops);
+	if (dev->limits.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS)
+		ib_set_device_ops(&dev->ib, &frwr_ops);
 }
 
-static int newlink(const char *name, struct net_device *ndev)
+/* Returns false if a parameter is wrong. */
+static bool init(struct strict_dev *dev, struct net_device *ndev)
 {
-	struct strict_dev *dev = ib_alloc_device(strict_dev, ib);
-	int rc;
-
-	if (!dev)
-		return -ENOMEM;
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->qps);
 	INIT_LIST_HEAD(&dev->cqs);
@@ -184,14 +186,29 @@ static int newlink(const char *name, struct net_device *ndev)
 	skb_queue_head_init(&dev->late);
 	INIT_DELAYED_WORK(&dev->engine, strict_engine);
 	dev->next_qpn = 16;
-	dev->ib.node_type = RDMA_NODE_IB_CA;
-	dev->ib.phys_port_cnt = 1;
-	dev->ib.num_comp_vectors = num_possible_cpus();
-	addrconf_addr_eui48((u8 *)&dev->ib.node_guid, ndev->dev_addr);
-	set_attrs(dev);
-	ib_set_device_ops(&dev->ib, &strict_ops);
-	dev_hold(ndev);
 	dev->ndev = ndev;
+	addrconf_addr_eui48((u8 *)&dev->ib.node_guid, ndev->dev_addr);
+	if (!strict_set_limits(dev))
+		return false;
+	dev->ib.node_type = dev->protocols == RDMA_CORE_CAP_PROT_IWARP ? RDMA_NODE_RNIC :
+			    dev->protocols & STRICT_ROCE ? RDMA_NODE_IB_CA : RDMA_NODE_UNSPECIFIED;
+	dev->ib.phys_port_cnt = 1;
+	set_ops(dev);
+	return true;
+}
+
+static int newlink(const char *name, struct net_device *ndev)
+{
+	struct strict_dev *dev = ib_alloc_device(strict_dev, ib);
+	int rc;
+
+	if (!dev)
+		return -ENOMEM;
+	if (!init(dev, ndev)) {
+		ib_dealloc_device(&dev->ib);
+		return -EINVAL;
+	}
+	dev_hold(ndev);
 	dev->packet_type = (struct packet_type) {
 		.type = htons(STRICT_ETHERTYPE),
 		.dev  = ndev,

@@ -3,15 +3,18 @@
 #include <linux/slab.h>
 #include "packet.h"
 
-static int check_init(struct strict_dev *dev, const struct ib_qp_init_attr *init)
+static int check_init(struct strict_dev *dev, struct ib_qp_init_attr *init)
 {
 	const struct ib_device_attr *attrs = &dev->ib.attrs;
 
 	if (init->qp_type != IB_QPT_RC || init->srq)
 		return -EOPNOTSUPP;
-	/* That is how a consumer learns whether there is inline data. */
-	if (init->cap.max_inline_data > STRICT_INLINE)
-		return -EINVAL;
+	/* That is how a consumer learns whether there is inline data. Some devices give less. */
+	if (init->cap.max_inline_data > dev->max_inline) {
+		if (!strict_choose(2))
+			return -EINVAL;
+		init->cap.max_inline_data = dev->max_inline;
+	}
 	if (init->cap.max_send_wr > attrs->max_qp_wr || init->cap.max_recv_wr > attrs->max_qp_wr ||
 	    init->cap.max_send_sge > attrs->max_send_sge ||
 	    init->cap.max_recv_sge > attrs->max_recv_sge) {
@@ -42,7 +45,7 @@ int strict_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib
 	strict_dawdle();
 	if (rc)
 		return rc;
-	if (strict_fails())
+	if (strict_fails() || !strict_take_one(&dev->n_qps, dev->limits.max_qp))
 		return -ENOMEM;
 	qp->init = *init;
 	qp->state = IB_QPS_RESET;
@@ -85,6 +88,7 @@ int strict_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	spin_unlock_irq(&dev->lock);
 	/* The engine may have given up the lock while it was at this queue pair. */
 	flush_delayed_work(&dev->engine);
+	atomic_dec(&dev->n_qps);
 	return 0;
 }
 

@@ -179,6 +179,9 @@ struct strict_mr *strict_lkey_mr(struct strict_dev *dev, u32 lkey)
 	struct strict_mr *mr = xa_load(&dev->mrs, lkey >> 8);
 
 	lockdep_assert_held(&dev->lock);
+	/* Zero if the device has none. */
+	if (lkey && lkey == dev->ib.local_dma_lkey)
+		return &dev->dma_mr;
 	return mr && mr->lkey == lkey ? mr : NULL;
 }
 
@@ -191,6 +194,12 @@ struct strict_mr *strict_rkey_mr(struct strict_dev *dev, u32 rkey)
 	return mr && mr->rkey == rkey ? mr : NULL;
 }
 
+/* Of local_dma_lkey, the queue pairs of all protection domains may use it. */
+static bool serves(const struct strict_mr *mr, const struct strict_qp *qp)
+{
+	return !mr->ib.pd || mr->ib.pd == qp->ib.pd;
+}
+
 /*
  * The region that a work request may use, or NULL. It may follow the one that makes the region
  * valid without waiting for its completion, but only on the same queue pair.
@@ -199,7 +208,7 @@ struct strict_mr *strict_local_mr(struct strict_dev *dev, const struct strict_qp
 {
 	struct strict_mr *mr = strict_lkey_mr(dev, lkey);
 
-	return mr && (mr->valid || mr->posted == qp) && mr->ib.pd == qp->ib.pd ? mr : NULL;
+	return mr && (mr->valid || mr->posted == qp) && serves(mr, qp) ? mr : NULL;
 }
 
 /* The region that a receive buffer may be in, or NULL: the send queue is not ordered before it. */
@@ -207,7 +216,7 @@ struct strict_mr *strict_receive_mr(struct strict_dev *dev, const struct strict_
 {
 	struct strict_mr *mr = strict_lkey_mr(dev, lkey);
 
-	return mr && mr->valid && mr->ib.pd == qp->ib.pd ? mr : NULL;
+	return mr && mr->valid && serves(mr, qp) ? mr : NULL;
 }
 
 /* The region that the peer may use, or NULL. */

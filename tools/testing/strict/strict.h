@@ -22,11 +22,11 @@
 
 #define STRICT_MAX_SGE	4
 #define STRICT_INLINE	64
-#define STRICT_PAGES	512
 #define STRICT_FREED	4
 #define STRICT_DEAD	64
 #define STRICT_DRIVER	((enum rdma_driver_id)0x73747274)
 #define STRICT_MESSAGE	SZ_1G
+#define STRICT_ROCE	(RDMA_CORE_CAP_PROT_ROCE | RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP)
 
 struct strict_pd {
 	struct ib_pd	ib;
@@ -149,6 +149,12 @@ struct strict_dev {
 	struct net_device	*ndev;
 	struct strict_dma	*dma;
 	struct ib_device_attr	limits;
+	u32			protocols;	/* RDMA_CORE_CAP_PROT_* */
+	u32			max_inline;
+	enum ib_mtu		max_mtu;
+	bool			kverbs;
+	atomic_t		n_qps, n_mrs;
+	struct strict_mr	dma_mr;		/* of local_dma_lkey, if the device has it */
 	spinlock_t		lock;		/* everything of the device */
 	struct list_head	qps, cqs;
 	struct xarray		mrs;		/* by lkey >> 8 and by rkey >> 8 */
@@ -184,6 +190,13 @@ void strict_gids_changed(struct strict_dev *dev);
 void strict_watch_gids(struct strict_dev *dev);
 void strict_check_gids(struct strict_dev *dev);
 bool strict_has_path(const struct strict_dev *dev, const struct strict_qp *qp, u32 length);
+
+/* limits.c */
+bool strict_set_limits(struct strict_dev *dev);
+bool strict_take_one(atomic_t *n, int most);
+struct ib_mr *strict_one_dma_mr(struct ib_pd *pd, int access);
+struct ib_mr *strict_one_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg);
+int strict_end_mr(struct ib_mr *mr, struct ib_udata *udata);
 
 /* choice.c */
 bool strict_choose(unsigned int one_of);

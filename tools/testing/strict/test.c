@@ -97,6 +97,7 @@ static int __init test_init(void)
 	run_cases(ibdev, test_dma_cases);
 	run_cases(ibdev, test_attr_cases);
 	run_cases(ibdev, test_path_cases);
+	run_cases(ibdev, test_limit_cases);
 	ib_device_put(ibdev);
 	if (spare)
 		remove_device();

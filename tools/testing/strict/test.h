@@ -49,7 +49,7 @@ struct test_case {
 };
 
 extern const struct test_case test_queue_cases[], test_memory_cases[], test_dma_cases[],
-			      test_attr_cases[], test_path_cases[];
+			      test_attr_cases[], test_path_cases[], test_limit_cases[];
 
 /* test_rig.c: they return 0 or a negative errno unless they say otherwise. */
 int test_begin(struct test_rig *rig, struct ib_device *ibdev, const struct test_options *options);
