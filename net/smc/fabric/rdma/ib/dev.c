@@ -288,11 +288,40 @@ static bool make_queues(struct smc_rdma_dev *dev, const char *name)
 	return false;
 }
 
+/* What a device lacks without which no link can be made, or NULL. */
+static const char *lacks(const struct ib_device_attr *attrs)
+{
+	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return "registration of memory by work requests";
+	if (attrs->max_qp_wr < SMC_RDMA_MIN_WR)
+		return "queue pairs of sufficient length";
+	if (attrs->max_cqe < 2 * SMC_RDMA_MIN_WR)
+		return "completion queues of sufficient length";
+	if ((u64)attrs->max_fast_reg_page_list_len * PAGE_SIZE < SMC_RDMA_MIN_REGION)
+		return "memory regions of sufficient length";
+	if (!(attrs->page_size_cap & PAGE_SIZE))
+		return "memory regions of pages of this size";
+	return NULL;
+}
+
+/* Asking for more than the attributes of the device promise would at best be refused, each time. */
+static bool suitable(struct ib_device *ibdev)
+{
+	const char *what;
+
+	if (!any_roce_port(ibdev))
+		return false;
+	what = lacks(&ibdev->attrs);
+	if (what)
+		pr_info("smc: %s: not used, because the device lacks %s\n", ibdev->name, what);
+	return !what;
+}
+
 static int dev_add(struct ib_device *ibdev)
 {
 	struct smc_rdma_dev *dev;
 
-	if (!any_roce_port(ibdev))
+	if (!suitable(ibdev))
 		return -EOPNOTSUPP;
 	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	if (!dev)

@@ -10,6 +10,7 @@
 #include <linux/if_ether.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
+#include <linux/sizes.h>
 #include <linux/workqueue.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
@@ -18,6 +19,13 @@
 
 /* No device has more ports; the messages of RFC 7609 carry no port number. */
 #define SMC_RDMA_MAX_PORTS	255
+
+/*
+ * The least that a device must be capable of: 16 receive buffers, or four posts of three work
+ * requests, with the marker for draining (link/), and a usual buffer in one region (lgr/mem.c).
+ */
+#define SMC_RDMA_MIN_WR		17
+#define SMC_RDMA_MIN_REGION	SZ_512K
 
 /**
  * struct smc_rdma_dev - an RDMA device, from ib_client's add to its remove

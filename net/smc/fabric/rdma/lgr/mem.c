@@ -85,6 +85,9 @@ static int make_mr(struct smc_rmb_on_link *on, struct smc_link *link, size_t byt
 	struct ib_mr *mr;
 	int n;
 
+	/* A buffer of one large element; the connection then gets a smaller one. */
+	if (pages > link->path.dev->ibdev->attrs.max_fast_reg_page_list_len)
+		return -EINVAL;
 	mr = ib_alloc_mr(link->pd, IB_MR_TYPE_MEM_REG, pages);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);

@@ -152,14 +152,16 @@ static int create_qp(struct smc_link *link)
 	return rc;
 }
 
-/* Set the number of posts and receive buffers within the limits of administrator and device. */
+/*
+ * Set the number of posts and receive buffers within the limits of administrator and device. A
+ * device that allows fewer than SMC_RDMA_MIN_WR work requests is not used.
+ */
 static void set_sizes(struct smc_link *link, const struct smc_link_attr *attr)
 {
 	const struct ib_device_attr *attrs = &link->path.dev->ibdev->attrs;
 	u32 most = min_t(u32, attrs->max_qp_wr, attrs->max_cqe / 2);
 	u32 n_tx;
 
-	most = max(most, 16u + EXTRA_WR);
 	n_tx = min(attr->max_send_wr, (most - EXTRA_WR) / (SMC_LINK_WRITES + 1));
 	link->n_tx = max(rounddown_pow_of_two(n_tx), 4u);
 	link->n_rx = clamp(attr->max_recv_wr, 4u, min(most - 1, RX_MEMORY / link->rx_stride));
