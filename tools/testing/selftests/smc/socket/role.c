@@ -688,7 +688,7 @@ static bool still_moving(int fd)
 {
 	int unacked = 0, unsent = 0;
 
-	if (me.var->smc)
+	if (smc_mode(fd) != MODE_TCP)
 		return false;
 	X(ioctl(fd, SIOCOUTQ, &unacked));
 	X(ioctl(fd, SIOCOUTQNSD, &unsent));
