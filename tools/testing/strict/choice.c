@@ -27,6 +27,11 @@ static unsigned int fail;
 module_param(fail, uint, 0600);
 MODULE_PARM_DESC(fail, "one of N objects cannot be created; 0: none");
 
+/* As a port whose cable fails in one direction: the port does not notice. */
+static unsigned int deaf;
+module_param(deaf, uint, 0600);
+MODULE_PARM_DESC(deaf, "index of the network device whose port receives nothing; 0: none");
+
 static bool once_in(unsigned int n)
 {
 	return n && !get_random_u32_below(n);
@@ -40,6 +45,11 @@ bool strict_fatal(void)
 bool strict_port_event(void)
 {
 	return once_in(READ_ONCE(events));
+}
+
+bool strict_is_deaf(const struct net_device *ndev)
+{
+	return READ_ONCE(deaf) == ndev->ifindex;
 }
 
 bool strict_fails(void)

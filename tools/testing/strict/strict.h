@@ -204,6 +204,7 @@ u32 strict_below(u32 limit);
 bool strict_fatal(void);
 bool strict_port_event(void);
 bool strict_fails(void);
+bool strict_is_deaf(const struct net_device *ndev);
 void strict_dawdle(void);
 void strict_garbage(void *p, size_t n);
 
