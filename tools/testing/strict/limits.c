@@ -57,7 +57,10 @@ static bool is_random(void)
 	return !strcmp(limits, "random");
 }
 
-/* The value of a parameter, or a random one, small ones as often as large ones. */
+/*
+ * The value of a parameter, or a random one, small ones as often as large ones. Consumers that need
+ * more than the least are to work with most devices, though, as a device has many limits.
+ */
 static u32 limit(unsigned int set, u32 least, u32 usual)
 {
 	u32 at;
@@ -68,11 +71,12 @@ static u32 limit(unsigned int set, u32 least, u32 usual)
 	return min(at + get_random_u32_below(at), usual);
 }
 
-static bool has(int set, bool usual)
+/* Without a parameter, random devices have a feature but one in @but_one_of. */
+static bool has(int set, bool usual, unsigned int but_one_of)
 {
 	if (set >= 0 || !is_random())
 		return set < 0 ? usual : set;
-	return get_random_u32_below(2);
+	return get_random_u32_below(but_one_of);
 }
 
 static u32 inline_limit(void)
@@ -126,8 +130,8 @@ static void set_attrs(struct strict_dev *dev)
 	dev->limits = (struct ib_device_attr) {
 		.max_mr_size		    = SZ_2G,
 		.page_size_cap		    = page_sizes ?: PAGE_SIZE | SZ_64K | SZ_1M,
-		.max_qp			    = limit(max_qp, 1, 4096),
-		.max_qp_wr		    = limit(max_qp_wr, 8, 4096),
+		.max_qp			    = limit(max_qp, 4, 4096),
+		.max_qp_wr		    = limit(max_qp_wr, 16, 4096),
 		/* `rdma link delete` */
 		.kernel_cap_flags	    = IBK_ALLOW_USER_UNREG,
 		.max_send_sge		    = sge_limit(max_send_sge),
@@ -135,15 +139,15 @@ static void set_attrs(struct strict_dev *dev)
 		.max_qp_rd_atom		    = 1,
 		.max_qp_init_rd_atom	    = 1,
 		.max_cq			    = 4096,
-		.max_cqe		    = limit(max_cqe, 16, 16384),
-		.max_mr			    = limit(max_mr, 2, 65536),
+		.max_cqe		    = limit(max_cqe, 32, 16384),
+		.max_mr			    = limit(max_mr, 8, 65536),
 		.max_pd			    = 4096,
-		.max_fast_reg_page_list_len = limit(max_pages, 8, 512),
+		.max_fast_reg_page_list_len = limit(max_pages, 100, 512),
 		.max_pkeys		    = 1,
 	};
-	if (has(frwr, true))
+	if (has(frwr, true, 16))
 		dev->limits.device_cap_flags |= IB_DEVICE_MEM_MGT_EXTENSIONS;
-	if (has(dma_lkey, false)) {
+	if (has(dma_lkey, false, 2)) {
 		dev->limits.kernel_cap_flags |= IBK_LOCAL_DMA_LKEY;
 		/* Behind those of regions. */
 		dev->ib.local_dma_lkey = 0xffffff00 | get_random_u32_below(256);
