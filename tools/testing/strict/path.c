@@ -5,13 +5,18 @@
 
 static bool has_gid(struct strict_dev *dev, const union ib_gid *gid)
 {
-	const struct ib_gid_attr *attr = rdma_find_gid_by_port(&dev->ib, gid,
-							       IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+	static const enum ib_gid_type types[] = { IB_GID_TYPE_ROCE, IB_GID_TYPE_ROCE_UDP_ENCAP };
+	const struct ib_gid_attr *attr;
+	int i;
 
-	if (IS_ERR(attr))
-		return false;
-	rdma_put_gid_attr(attr);
-	return true;
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		attr = rdma_find_gid_by_port(&dev->ib, gid, types[i], 1, NULL);
+		if (IS_ERR(attr))
+			continue;
+		rdma_put_gid_attr(attr);
+		return true;
+	}
+	return false;
 }
 
 /* del_gid() comes too late: a queue pair keeps the entry of the table until it is destroyed. */
