@@ -298,6 +298,28 @@ static bool end_arrived(const struct sock *sk, const struct smc_conn *c)
 	       (!c->late_fin && sock_flag(sk, SOCK_DONE));
 }
 
+static bool asks_inq(const struct sock *sk, const struct msghdr *msg)
+{
+	return tcp_sk(sk)->recvmsg_inq || msg->msg_get_inq;
+}
+
+/**
+ * smc_put_inq() - tell a receiver this number, if it asks
+ * @sk: the socket
+ * @msg: receives the number; and a control message, with TCP_INQ
+ * @inq: how many bytes there are to read; the end of the stream counts as one
+ *
+ * Context: process.
+ */
+void smc_put_inq(const struct sock *sk, struct msghdr *msg, int inq)
+{
+	if (!asks_inq(sk, msg))
+		return;
+	msg->msg_inq = inq;
+	if (tcp_sk(sk)->recvmsg_inq)
+		put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(msg->msg_inq), &msg->msg_inq);
+}
+
 /**
  * smc_recv_inq() - tell a receiver how much is left, if it asks
  * @sk: the socket
@@ -310,18 +332,15 @@ static bool end_arrived(const struct sock *sk, const struct smc_conn *c)
  */
 void smc_recv_inq(struct sock *sk, const struct smc_conn *c, struct msghdr *msg)
 {
-	bool cmsg = tcp_sk(sk)->recvmsg_inq;
 	u64 cons, prod;
 
-	if (!cmsg && !msg->msg_get_inq)
+	if (!asks_inq(sk, msg))
 		return;
 	/* Another receiver may move both. */
 	cons = smc_count_read(&c->rx_cons);
 	smp_rmb();
 	prod = max(smc_count_read_acquire(&c->rx_prod), cons);
-	msg->msg_inq = min_t(u64, prod - cons + end_arrived(sk, c), INT_MAX);
-	if (cmsg)
-		put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(msg->msg_inq), &msg->msg_inq);
+	smc_put_inq(sk, msg, min_t(u64, prod - cons + end_arrived(sk, c), INT_MAX));
 }
 
 /**

@@ -48,6 +48,7 @@ static inline int smc_stamps_follow(struct sock *sk, struct smc_conn *c)
 void smc_stamps_free(struct smc_conn *c);
 
 /* receiving */
+void smc_put_inq(const struct sock *sk, struct msghdr *msg, int inq);
 void smc_recv_inq(struct sock *sk, const struct smc_conn *c, struct msghdr *msg);
 void smc_recv_cmsgs(struct sock *sk, struct smc_conn *c, struct msghdr *msg, u64 seq, bool data);
 

@@ -222,6 +222,14 @@ static int recv_over(struct sock *sk)
 	return sk->sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
 }
 
+/* recv() returns 0 in place of TCP: at the end of the stream, or after waiting for nothing. */
+static int recv_nothing(const struct sock *sk, struct msghdr *msg)
+{
+	msg->msg_namelen = 0;
+	smc_put_inq(sk, msg, sock_flag(sk, SOCK_DONE));
+	return 0;
+}
+
 /* As send_closed(). TCP's recvmsg() is called only if it does not have to wait for data. */
 static bool recv_closed(struct socket *sock, struct msghdr *msg, size_t len, int flags, int *rc)
 {
@@ -232,8 +240,8 @@ static bool recv_closed(struct socket *sock, struct msghdr *msg, size_t len, int
 	first = !smc_busy(smc_sk(sk));
 	over = first && recv_is_over(sk);
 	if (over) {
-		*rc = recv_over(sk);
 		msg->msg_namelen = 0;
+		*rc = recv_over(sk) ?: recv_nothing(sk, msg);
 	}
 	release_sock(sk);
 	if (first && !over)
@@ -255,15 +263,11 @@ static noinline int recv_without_conn(struct socket *sock, struct msghdr *msg, s
 		return tcp_ops(sk)->recvmsg(sock, msg, len, flags);
 	do {
 		rc = await_conn(sk, timeo, RCV_SHUTDOWN, &c, &closed);
-		if (rc == -ESHUTDOWN) {
-			msg->msg_namelen = 0;
-			return flags & MSG_OOB ? -EINVAL : 0;
-		}
+		if (rc == -ESHUTDOWN)
+			return flags & MSG_OOB ? -EINVAL : recv_nothing(sk, msg);
 		/* In TCP, recv() of zero bytes waits as well, and returns 0 even after a signal. */
-		if (!len && timeo && (rc == -EAGAIN || rc == sock_intr_errno(timeo))) {
-			msg->msg_namelen = 0;
-			return 0;
-		}
+		if (!len && timeo && (rc == -EAGAIN || rc == sock_intr_errno(timeo)))
+			return recv_nothing(sk, msg);
 		if (rc)
 			return rc;
 		if (!c && (flags & MSG_OOB || !closed))

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "complain.h"
 #include "smc_socket.h"
@@ -24,6 +26,15 @@ static void say(const char *format, va_list args)
 		fprintf(stderr, "%s:%u: ", about_file, about_line);
 	vfprintf(stderr, format, args);
 	fputc('\n', stderr);
+}
+
+void need_descriptors(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", O_RDONLY);
 }
 
 int complain(const char *format, ...)

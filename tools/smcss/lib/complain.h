@@ -6,6 +6,12 @@
 /* Documented in the man pages: 0 done, 1 refused or impossible, 2 wrong usage. */
 enum { EXIT_REFUSED = 1, EXIT_USAGE = 2 };
 
+/*
+ * To be called first: a file or socket that gets the number of a closed standard descriptor would
+ * receive our output, and nobody would see that it is lost.
+ */
+void need_descriptors(void);
+
 /* Prints "PROGRAM: ..." and a newline. Returns EXIT_REFUSED, for return statements. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

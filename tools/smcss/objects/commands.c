@@ -418,6 +418,7 @@ int tool_main(const struct tool *tool, int argc, char **argv)
 	struct round round = { NULL, &request };
 	int status;
 
+	need_descriptors();
 	parse_request(tool, argc, argv, &request);
 	/* The switch is independent of the module, and can be shown and turned off without it. */
 	if (request.object->commands != convert_commands) {

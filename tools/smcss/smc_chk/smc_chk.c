@@ -136,8 +136,12 @@ static void check_port(const char *text, bool server)
 
 static void check_options(const struct options *o)
 {
-	if (!!o->host + o->server + !!o->interface != 1)
+	int ways = !!o->host + o->server + !!o->interface;
+
+	if (!ways)
 		usage_error("name a host, or use -S or -i INTERFACE");
+	if (ways > 1)
+		usage_error("a host, -S and -i exclude each other");
 	if (o->server && (o->echo || o->json || o->timeout))
 		usage_error("a server reports nothing: -S cannot be combined with -e, -j or -t");
 	if (o->interface && (o->ipv6 || o->echo || o->port || o->timeout))
@@ -211,8 +215,14 @@ static struct addrinfo *resolve(const struct options *o, struct check *check)
 		return found;
 	check_step(check, STEP_TCP, FAILED, "%s port %s: %s", o->host, o->port,
 		   gai_strerror(error));
-	snprintf(check->remedy, sizeof(check->remedy),
-		 "give an address, or a name that 'getent ahosts %s' resolves", o->host);
+	if (error == EAI_SERVICE)
+		snprintf(check->remedy, sizeof(check->remedy),
+			 "give a port number, or a name that 'getent services %s' knows", o->port);
+	else if (error == EAI_ADDRFAMILY && o->ipv6)
+		snprintf(check->remedy, sizeof(check->remedy), "leave out -6, or give an IPv6 address");
+	else
+		snprintf(check->remedy, sizeof(check->remedy),
+			 "give an address, or a name that 'getent ahosts %s' resolves", o->host);
 	return NULL;
 }
 
@@ -412,6 +422,7 @@ int main(int argc, char **argv)
 {
 	struct options options;
 
+	need_descriptors();
 	parse_options(argc, argv, &options);
 	if (options.server)
 		return run_server(options.port, options.ipv6);

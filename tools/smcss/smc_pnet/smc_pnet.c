@@ -253,6 +253,7 @@ int main(int argc, char **argv)
 	struct genl *genl;
 	int status;
 
+	need_descriptors();
 	parse_options(argc, argv, &options);
 	genl = genl_open(SMCR_GENL_FAMILY_NAME);
 	if (!genl)

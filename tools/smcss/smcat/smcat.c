@@ -104,6 +104,7 @@ int main(int argc, char **argv)
 	struct report report;
 	int status;
 
+	need_descriptors();
 	parse_options(argc, argv, &options);
 	status = tcp_watch_run(&watch, options.seconds);
 	if (!status) {

@@ -274,6 +274,7 @@ int main(int argc, char **argv)
 	struct options options = { };
 	int status;
 
+	need_descriptors();
 	parse_options(argc, argv, &options);
 	status = options.watch ?
 		 watch(options.watch, options.count, "SMC sockets", show, &options) :

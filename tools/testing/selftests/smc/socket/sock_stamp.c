@@ -223,6 +223,31 @@ static void cmsg_inq_client(void)
 	barrier("done");
 }
 
+/* The end of the stream counts each time, also if TCP has ended, too. */
+static void cmsg_inq_closed_server(void)
+{
+	int fd = pair();
+
+	R(set_int(fd, IPPROTO_TCP, TCP_INQ, 1));
+	R(shutdown(fd, SHUT_WR));
+	barrier("closed");
+	await_mask(fd, POLLHUP);
+	receive(fd, 100, 0, 512);
+	receive(fd, 100, 0, 512);
+	receive(fd, 0, 0, 512);
+	barrier("done");
+}
+
+static void cmsg_inq_closed_client(void)
+{
+	int fd = pair();
+
+	await_mask(fd, POLLRDHUP);
+	X(close(fd));
+	barrier("closed");
+	barrier("done");
+}
+
 /* The option is inherited, and is known to a connection that comes later. */
 static void set_inq(int fd)
 {
@@ -563,6 +588,7 @@ static void tx_stamp_full_client(void)
 
 const struct test_case stamp_cases[] = {
 	CASE(cmsg_inq, 0, "TCP_INQ with every way to receive, and at the end"),
+	CASE(cmsg_inq_closed, 0, "TCP_INQ after both ends have closed"),
 	CASE(cmsg_inq_early, 0, "TCP_INQ on a listener and before connect"),
 	CASE(rx_stamp, 0, "times of received data in all formats"),
 	CASE(rx_stamp_many, 0, "more arrivals than are remembered; inherited from a listener"),
