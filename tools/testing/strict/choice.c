@@ -27,10 +27,9 @@ static unsigned int fail;
 module_param(fail, uint, 0600);
 MODULE_PARM_DESC(fail, "one of N objects cannot be created; 0: none");
 
-/* As a port whose cable fails in one direction: the port does not notice. */
-static unsigned int deaf;
-module_param(deaf, uint, 0600);
-MODULE_PARM_DESC(deaf, "index of the network device whose port receives nothing; 0: none");
+static bool lenient;
+module_param(lenient, bool, 0600);
+MODULE_PARM_DESC(lenient, "bear what the kernel's own SMC does");
 
 static bool once_in(unsigned int n)
 {
@@ -47,14 +46,14 @@ bool strict_port_event(void)
 	return once_in(READ_ONCE(events));
 }
 
-bool strict_is_deaf(const struct net_device *ndev)
-{
-	return READ_ONCE(deaf) == ndev->ifindex;
-}
-
 bool strict_fails(void)
 {
 	return once_in(READ_ONCE(fail));
+}
+
+bool strict_lenient(void)
+{
+	return READ_ONCE(lenient);
 }
 
 /* A command of the consumer takes its time. */

@@ -109,6 +109,31 @@ static int get_stats(struct ib_device *ibdev, struct rdma_hw_stats *hw, u32 port
 	return 1;
 }
 
+/* /sys/class/infiniband/NAME/deaf: whether frames that arrive get lost; those of TCP do not. */
+static ssize_t deaf_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	struct strict_dev *dev = rdma_device_to_drv_device(device, struct strict_dev, ib);
+
+	return sysfs_emit(buf, "%d\n", dev->deaf);
+}
+
+static ssize_t deaf_store(struct device *device, struct device_attribute *attr, const char *buf,
+			  size_t count)
+{
+	struct strict_dev *dev = rdma_device_to_drv_device(device, struct strict_dev, ib);
+	bool deaf;
+	int rc = kstrtobool(buf, &deaf);
+
+	if (rc)
+		return rc;
+	WRITE_ONCE(dev->deaf, deaf);
+	return count;
+}
+static DEVICE_ATTR_RW(deaf);
+
+static struct attribute *attributes[] = { &dev_attr_deaf.attr, NULL };
+static const struct attribute_group attribute_group = { .attrs = attributes };
+
 static void dealloc(struct ib_device *ibdev)
 {
 	struct strict_dev *dev = to_dev(ibdev);
@@ -153,6 +178,7 @@ static const struct ib_device_ops strict_ops = {
 	.alloc_hw_port_stats = alloc_stats,
 	.get_hw_stats	    = get_stats,
 	.dealloc_driver	    = dealloc,
+	.device_group	    = &attribute_group,
 	INIT_RDMA_OBJ_SIZE(ib_pd, strict_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, strict_cq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_qp, strict_qp, ib),

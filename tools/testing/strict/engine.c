@@ -44,7 +44,7 @@ int strict_rx(struct sk_buff *skb, struct net_device *ndev, struct packet_type *
 {
 	struct strict_dev *dev = container_of(type, struct strict_dev, packet_type);
 
-	if (skb->pkt_type != PACKET_HOST || strict_is_deaf(ndev))
+	if (skb->pkt_type != PACKET_HOST || READ_ONCE(dev->deaf))
 		goto drop;
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)

@@ -139,7 +139,8 @@ static void set_attrs(struct strict_dev *dev)
 		.max_qp_rd_atom		    = 1,
 		.max_qp_init_rd_atom	    = 1,
 		.max_cq			    = 4096,
-		.max_cqe		    = limit(max_cqe, 32, 16384),
+		/* The kernel's own SMC takes 32766, whatever the limit is. */
+		.max_cqe		    = limit(max_cqe, 32, strict_lenient() ? 32768 : 16384),
 		.max_mr			    = limit(max_mr, 8, 65536),
 		.max_pd			    = 4096,
 		.max_fast_reg_page_list_len = limit(max_pages, 100, 512),

@@ -179,8 +179,12 @@ int strict_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, stru
 	to = mask & IB_QP_STATE ? attr->qp_state : qp->state;
 	if (!ib_modify_qp_is_ok(qp->state, to, ibqp->qp_type, mask) ||
 	    (mask & IB_QP_CUR_STATE && attr->cur_qp_state != qp->state)) {
-		/* It may have failed by itself meanwhile. */
-		if (qp->state != IB_QPS_ERR)
+		/*
+		 * It may have failed by itself meanwhile. The kernel's own SMC ends one that it has
+		 * not used in this way.
+		 */
+		if (qp->state != IB_QPS_ERR &&
+		    !(strict_lenient() && qp->state == IB_QPS_RESET && to == IB_QPS_ERR))
 			strict_complain(dev, "queue pair %u: state %d to %d, mask %#x", ibqp->qp_num,
 					qp->state, to, mask);
 		rc = -EINVAL;

@@ -150,7 +150,9 @@ int strict_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int n, unsigned
 	mr->n_pages = 0;
 	n = ib_sg_to_pages(ibmr, sg, n, sg_offset, add_page);
 	mr->offset = ibmr->iova & (ibmr->page_size - 1);
-	ibmr->iova ^= (u64)strict_below(1 << 20) << 40;
+	/* The kernel's own SMC tells its peer the address of the memory. */
+	if (!strict_lenient())
+		ibmr->iova ^= (u64)strict_below(1 << 20) << 40;
 	return n;
 }
 

@@ -163,6 +163,7 @@ struct strict_dev {
 	struct packet_type	packet_type;
 	struct ib_event_handler	event_handler;
 	bool			gids_changed;	/* for the engine: look at those of queue pairs */
+	bool			deaf;		/* loses what arrives */
 	u32			next_qpn, next_mr;
 	struct strict_dead	dead[STRICT_DEAD];
 	unsigned int		n_dead;
@@ -204,7 +205,7 @@ u32 strict_below(u32 limit);
 bool strict_fatal(void);
 bool strict_port_event(void);
 bool strict_fails(void);
-bool strict_is_deaf(const struct net_device *ndev);
+bool strict_lenient(void);
 void strict_dawdle(void);
 void strict_garbage(void *p, size_t n);
 

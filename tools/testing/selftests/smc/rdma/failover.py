@@ -10,6 +10,7 @@ import time
 
 from lib import smc_netlink as netlink
 from machine import PNETID, run
+import strict
 
 ACTIVE = 3	# state of a link
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
@@ -104,6 +105,9 @@ def deaf(_, n):
     """Only RoCE that arrives here is lost. TCP still works, and what this machine sends arrives.
     The rules must come before those for the local table, which are therefore moved permanently.
     Version 1 uses link-local GIDs, that is IPv6."""
+    if strict.USED:
+        strict.deafen(f"rxe{n}", True)
+        return
     for ip in ("ip -4", "ip -6"):
         run(f"""{ip} rule show pref 1 | grep -q local || {ip} rule add pref 1 lookup local
             {ip} rule del pref 0 lookup local 2> /dev/null || true
@@ -111,6 +115,9 @@ def deaf(_, n):
 
 
 def not_deaf(_, n):
+    if strict.USED:
+        strict.deafen(f"rxe{n}", False)
+        return
     for ip in ("ip -4", "ip -6"):
         run(f"{ip} rule del pref 0 iif eth{n} ipproto udp dport {ROCE_PORT} blackhole")
 

@@ -102,6 +102,7 @@ class Machine:
 
     def load(self):
         if self.module == "kernel":
+            os.environ["SMC_STRICT_PARAMS"] = "lenient=1"
             run("modprobe smc; modprobe smc_diag")
         else:
             run("modprobe -a ib_core inet_diag tcp_diag udp_tunnel; insmod $SMC_KO $SMC_PARAMS;"
