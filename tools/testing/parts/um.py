@@ -275,9 +275,17 @@ def check_rig(part):
         part.suite("endings", [f"{TESTING}/vm/test_endings"], **BEFORE_OTHERS)
 
 
+def strict_ready(part):
+    """The strict RDMA device is there, too."""
+    if not part.run([f"{TESTING}/strict/build", "um"]):
+        return True
+    part.line("not ok - build the strict RDMA device")
+    return False
+
+
 def check_seeds(part):
     """Plays every workload with a seed, and checks that a seed repeats a run."""
-    if not ready_for_peers(part, "um", PLAIN):
+    if not ready_for_peers(part, "um", PLAIN) or not strict_ready(part):
         return
     with slots.one(60), slots.one(60):
         part.stream("same").suite("same", [f"{TESTING}/vm/test_seed"])
@@ -288,7 +296,7 @@ def check_seeds(part):
 def check_soak_seeds(part):
     """Plays new seeds of all workloads in turn, for SMC_SOAK_SECONDS."""
     minutes = int(os.environ.get("SMC_SOAK_SECONDS", 7200)) / 60
-    if ready_for_peers(part, "um", PLAIN):
+    if ready_for_peers(part, "um", PLAIN) and strict_ready(part):
         part.suite("seeds", [f"{TESTING}/seeds", "all", "--new", "--minutes", f"{minutes}", "--built"])
 
 
@@ -308,9 +316,12 @@ PAIRS = {
 def check_pairs(part):
     """Runs two hosts with soft-RoCE, which times out when it has to wait. So only one pair runs at
     a time, and it has priority over all others."""
-    if not ready_for_peers(part):
-        return
-    play(part.stream("taken"), [f"{TESTING}/guest_taken"])
+    if ready_for_peers(part):
+        play(part.stream("taken"), [f"{TESTING}/guest_taken"])
+        play_pairs(part)
+
+
+def play_pairs(part, **environment):
     for name, (client, server, cases) in PAIRS.items():
         with slots.one(FIRST), slots.one(FIRST):
             part.stream(name).suite(
@@ -319,7 +330,7 @@ def check_pairs(part):
                        *cases.split()],
                 # Leaks of our module have been found by then, and leaks of the kernel's own module
                 # do not count.
-                **{} if client == server else {"SMC_NO_LEAKS": "1"}, **BEFORE_OTHERS)
+                **{} if client == server else {"SMC_NO_LEAKS": "1"}, **BEFORE_OTHERS, **environment)
 
 
 # The same between a kernel without hooks and one with hooks: (client, its kernel, server, its
@@ -405,6 +416,7 @@ def check_ism(part):
 
 
 FAILOVER = f"{SUITE}/rdma/failover_pair"
+STRICT = {"SMC_RDMA_TYPE": "strict"}
 QUICK_LOSSES = ("bulk_down_server_used", "churn_device_client")
 # With the kernel's own module at one end. That module does not survive all losses, even with itself
 # as the peer. Its silence costs fifteen seconds, so one loss is enough. No loss of a connection
@@ -416,12 +428,12 @@ PEER_LOSSES = ("bulk_down_server_used bulk_down_client_used bulk_device_server_u
 PEER_CLIENT_LOSSES = ["ping_pong_device_client_used"]
 
 
-def failover_pair(part, name, *options):
+def failover_pair(part, name, *options, **environment):
     with slots.one(FIRST), slots.one(FIRST):
         part.stream(name).suite(
             name, [FAILOVER, "--kver", "um", "--name", f"{part.name}-{name}", *options],
             # As in check_pairs: leaks of the kernel's own module do not count.
-            **{"SMC_NO_LEAKS": "1"} if "kernel" in options else {}, **BEFORE_OTHERS)
+            **{"SMC_NO_LEAKS": "1"} if "kernel" in options else {}, **BEFORE_OTHERS, **environment)
 
 
 def check_failover_quick(part):
@@ -447,6 +459,19 @@ def check_failover(part):
     for client, server in (("ours", "kernel"), ("kernel", "ours")):
         failover_pair(part, f"{client}-{server}", "--client", client, "--server", server, "--times",
                       "1", "--", *PEER_LOSSES, *(PEER_CLIENT_LOSSES if server == "ours" else []))
+
+
+def check_strict(part):
+    """Runs the pairs and losses of links with the strict RDMA device (tools/testing/strict) at both
+    ends, after its own cases."""
+    if not ready_for_peers(part) or not strict_ready(part):
+        return
+    play(part.stream("rules"), [f"{TESTING}/strict/run_test"], "--virtual-time")
+    play_pairs(part, **STRICT)
+    failover_pair(part, "losses", "--times", "1", "--", *QUICK_LOSSES, "bulk_roce_server_used", **STRICT)
+    for client, server in (("ours", "kernel"), ("kernel", "ours")):
+        failover_pair(part, f"losses-{client}-{server}", "--client", client, "--server", server,
+                      "--times", "1", "--", *PEER_LOSSES, **STRICT)
 
 
 def check_programs(part):

@@ -32,7 +32,9 @@ HOSTS = {
 }
 # A kernel without hooks as the client or as the server
 HOSTS["mixed"] = HOSTS["foreign"]
-PAIRS = (*HOSTS, "losses", "shards")
+# With the strict device at both ends
+STRICT = ("strict_hosts", "strict_foreign", "strict_losses", "strict_shards")
+PAIRS = (*HOSTS, "losses", "shards", *STRICT)
 ALL = "0-4294967295"	# decisions
 COMMAND = 4000		# characters, fewer than a page has
 LOADS = ("bulk", "ping_pong", "urgent", "half_close", "mixed")
@@ -47,6 +49,7 @@ def threads():
 
 def pair_command(workload, seed, name):
     """Returns the command that plays a seed on two hosts."""
+    workload = workload.removeprefix("strict_")
     run = ["--name", name, "--timeout", f"{TIMEOUT // SLOW}"]
     if workload == "shards":
         return [f"{HERE}/run", *run, "--kver", "um", "--variant=-test", "--vms", "2",
@@ -87,7 +90,8 @@ def play_pair(workload, seed, name, keep=()):
     done = subprocess.run(pair_command(workload, seed, name), text=True, errors="replace",
                           check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={**os.environ, "SMC_SEED_FILES": files, "SMC_NO_LEAKS": "1",
-                               "SMC_SLOW": f"{SLOW}"})
+                               "SMC_SLOW": f"{SLOW}",
+                               "SMC_RDMA_TYPE": "strict" if workload in STRICT else "rxe"})
     text = done.stdout
     if said := re.search(rf"\bseed {seed},\d+: .*", text):
         text += f"{'FAILED' if done.returncode else 'clean'} {said[0]}\n"
