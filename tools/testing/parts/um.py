@@ -283,6 +283,10 @@ def strict_ready(part):
     return False
 
 
+# A seed of these costs half a minute, and others play the same cases or the same device.
+DEAR_SEEDS = ("strict_hosts", "strict_shards")
+
+
 def check_seeds(part):
     """Plays every workload with a seed, and checks that a seed repeats a run."""
     if not ready_for_peers(part, "um", PLAIN) or not strict_ready(part):
@@ -290,7 +294,8 @@ def check_seeds(part):
     with slots.one(60), slots.one(60):
         part.stream("same").suite("same", [f"{TESTING}/vm/test_seed"])
         part.stream("workloads").suite(
-            "workloads", [f"{TESTING}/seeds", "all", "--from", "1", "--count", "5", "--built"])
+            "workloads", [f"{TESTING}/seeds", "all", "--from", "1", "--count", "5", "--built",
+                          *(word for name in DEAR_SEEDS for word in ("--without", name))])
 
 
 def check_soak_seeds(part):
@@ -461,12 +466,30 @@ def check_failover(part):
                       "1", "--", *PEER_LOSSES, *(PEER_CLIENT_LOSSES if server == "ours" else []))
 
 
+STRICT_RULES = in_virtual_time(Guest("rules", f"{TESTING}/strict/run_test"))
+STRICT_ENDS = in_virtual_time(Guest("ends", f"{SUITE}/rdma/failover_ends", **STRICT))
+
+
+def strict_profiles(part, option):
+    with slots.one(60):
+        part.stream("profiles").suite("profiles", [f"{TESTING}/strict/profiles", option])
+
+
+def check_strict_quick(part):
+    """Runs the strict RDMA device's own cases, the ends of connections over lost links on it, and a
+    connection on each profile of a device."""
+    if ready(part) and strict_ready(part):
+        part.together([(play_guest, STRICT_RULES), (play_guest, STRICT_ENDS),
+                       (strict_profiles, "--quick")])
+
+
 def check_strict(part):
     """Runs the pairs and losses of links with the strict RDMA device (tools/testing/strict) at both
-    ends, after its own cases."""
+    ends, after its own cases, and the socket cases and losses of links on each profile of a device."""
     if not ready_for_peers(part) or not strict_ready(part):
         return
-    play(part.stream("rules"), [f"{TESTING}/strict/run_test"], "--virtual-time")
+    play_guest(part, STRICT_RULES)
+    strict_profiles(part, "--spread")
     play_pairs(part, **STRICT)
     failover_pair(part, "losses", "--times", "1", "--", *QUICK_LOSSES, "bulk_roce_server_used", **STRICT)
     for client, server in (("ours", "kernel"), ("kernel", "ours")):
