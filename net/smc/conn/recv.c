@@ -173,8 +173,8 @@ int smc_conn_rx_end(struct sock *sk, struct smc_conn *c)
 		err = sock_error(sk);
 	}
 	/*
-	 * The error has been taken, or TCP had ended in good order before; or so had the stream, when
-	 * its reset became an EPIPE for senders.
+	 * The error has been taken, or TCP had ended in good order before; or so had the stream,
+	 * when its reset became an EPIPE for senders.
 	 */
 	if (READ_ONCE(c->rx_lost) && (!err || err == -EPIPE))
 		err = -ECONNRESET;

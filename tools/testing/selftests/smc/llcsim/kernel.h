@@ -344,9 +344,14 @@ union ib_gid {
 	u64 aligned[2];
 };
 
+struct ib_device_attr {
+	u32 max_fast_reg_page_list_len;
+};
+
 struct ib_device {
 	const char *name;
 	void *dma_device;
+	struct ib_device_attr attrs;
 };
 
 struct ib_event_handler { int unused; };
