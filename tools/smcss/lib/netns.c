@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/nsfs.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -50,6 +52,11 @@ int netns_open(const char *name)
 {
 	int fd = open_namespace(name);
 
+	if (fd >= 0 && ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWNET) {
+		complain("%s is not a network namespace", name);
+		close(fd);
+		return -1;
+	}
 	if (fd < 0 && errno == ENOENT)
 		complain("there is no network namespace %s: 'ip netns' lists those with a name; a process ID selects the namespace of that process",
 			 name);

@@ -140,8 +140,8 @@ static void print_file(FILE *out, const char *path, const char *begins)
 void report_boot_options(FILE *out, char *line)
 {
 	static const char * const ours[] = {
-		"smc", "module", "modprobe.blacklist=", "rd.driver.blacklist=", "sysctl.net.",
-		"ipv6.", "iommu", "intel_iommu=", "amd_iommu=", "swiotlb=",
+		"smc", "module", "modprobe.blacklist=", "rd.driver.blacklist=", "sysctl.net.smc.",
+		"sysctl.net.core.", "ipv6.", "iommu", "intel_iommu=", "amd_iommu=", "swiotlb=",
 		"lockdown", "lsm=", "security="
 	};
 	char *word, *rest = line;

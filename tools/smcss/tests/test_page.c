@@ -354,7 +354,8 @@ static void test_system(void)
 static void test_boot_options(void)
 {
 	char line[] = "root=/dev/sda1 smc.loopback=0 netroot=iscsi:user:secret@host lockdown=integrity "
-		      "module.sig_enforce modprobe.blacklist=smc sysctl.net.smc.enable=0 ipv6.disable=1 quiet\n";
+		      "module.sig_enforce modprobe.blacklist=smc sysctl.net.smc.enable=0 ipv6.disable=1 "
+		      "sysctl.net.ipv4.tcp_fastopen_key=secret quiet\n";
 
 	PRINTS("boot options", report_boot_options(out, line),
 	       "boot:   smc.loopback=0 lockdown=integrity module.sig_enforce modprobe.blacklist=smc "

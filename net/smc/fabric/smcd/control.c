@@ -169,7 +169,10 @@ static int __say(struct smcd_conn *dconn, u8 force)
 	return rc;
 }
 
-/* The last word has been said, or was impossible: this end does not use the peer's element. */
+/*
+ * The last word has been said, or was impossible, and no sender copies: this end does not use the
+ * peer's element.
+ */
 static void let_go(struct smcd_conn *dconn)
 {
 	void *mem = xchg(&dconn->peer_mem, NULL);
@@ -198,7 +201,9 @@ static void smcd_say(struct smc_msg_conn *m, u8 force)
 	else if (unlikely(rc < 0))
 		smcd_cut_off(dconn);
 	if (unlikely(ended)) {
-		let_go(dconn);
+		/* After the removal of the device a sender may still be copying.  Then it lets go. */
+		if (no_sender_copies(dconn))
+			let_go(dconn);
 		/* Pairs with the barrier in smc_msg_detach(). */
 		smp_mb();
 		smc_msg_leave_if_ended(m);

@@ -11,7 +11,8 @@
  * smc_ism_unregister() - remove a device and reset its connections
  * @dev: the device; the driver has to call smc_ism_put() afterwards
  *
- * When this returns, the peers have been told: the last words of all connections have been written.
+ * When this returns, the peers have been told: the last words of all connections have been written,
+ * except those of a sender in the middle of a copy, and of a handshake that has yet to say a word.
  * Nobody reads or clears the DMBs of a device with a window any more, except for a receiver in the
  * middle of a copy.  It may be waiting for a page, so this does not wait for it.
  *

@@ -297,10 +297,10 @@ static const char *lacks(const struct ib_device_attr *attrs)
 		return "queue pairs of sufficient length";
 	if (attrs->max_cqe < 2 * SMC_RDMA_MIN_WR)
 		return "completion queues of sufficient length";
-	if ((u64)attrs->max_fast_reg_page_list_len * PAGE_SIZE < SMC_RDMA_MIN_REGION)
-		return "memory regions of sufficient length";
-	if (!(attrs->page_size_cap & PAGE_SIZE))
+	if (!smc_rdma_mr_page(attrs))
 		return "memory regions of pages of this size";
+	if (smc_rdma_mr_bytes(attrs) < SMC_RDMA_MIN_REGION)
+		return "memory regions of sufficient length";
 	return NULL;
 }
 

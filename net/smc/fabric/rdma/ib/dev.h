@@ -27,6 +27,23 @@
 #define SMC_RDMA_MIN_WR		17
 #define SMC_RDMA_MIN_REGION	SZ_512K
 
+/*
+ * The size of the pages of a memory region: the kernel's, or the largest one below that the device
+ * has; 0: none.
+ */
+static inline u32 smc_rdma_mr_page(const struct ib_device_attr *attrs)
+{
+	unsigned long sizes = attrs->page_size_cap & (2 * PAGE_SIZE - SZ_4K);
+
+	return sizes ? BIT(__fls(sizes)) : 0;
+}
+
+/* The length of the longest memory region, in bytes. */
+static inline u64 smc_rdma_mr_bytes(const struct ib_device_attr *attrs)
+{
+	return (u64)attrs->max_fast_reg_page_list_len * smc_rdma_mr_page(attrs);
+}
+
 /**
  * struct smc_rdma_dev - an RDMA device, from ib_client's add to its remove
  * @id:		number, greater than the numbers of all earlier devices

@@ -81,17 +81,18 @@ static u64 random_iova(u64 mapped)
 
 static int make_mr(struct smc_rmb_on_link *on, struct smc_link *link, size_t bytes, bool remote)
 {
-	unsigned int pages = DIV_ROUND_UP(bytes, PAGE_SIZE);
+	const struct ib_device_attr *attrs = &link->path.dev->ibdev->attrs;
+	u32 page = smc_rdma_mr_page(attrs);
 	struct ib_mr *mr;
 	int n;
 
-	/* A buffer of one large element; the connection then gets a smaller one. */
-	if (pages > link->path.dev->ibdev->attrs.max_fast_reg_page_list_len)
+	/* It was made for links over other devices. */
+	if (bytes > smc_rdma_mr_bytes(attrs))
 		return -EINVAL;
-	mr = ib_alloc_mr(link->pd, IB_MR_TYPE_MEM_REG, pages);
+	mr = ib_alloc_mr(link->pd, IB_MR_TYPE_MEM_REG, DIV_ROUND_UP(bytes, page));
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
-	n = ib_map_mr_sg(mr, on->sgt.sgl, on->sgt.nents, NULL, PAGE_SIZE);
+	n = ib_map_mr_sg(mr, on->sgt.sgl, on->sgt.nents, NULL, page);
 	if (n != on->sgt.nents) {
 		ib_dereg_mr(mr);
 		return n < 0 ? n : -EINVAL;
@@ -465,11 +466,28 @@ static void *txbuf_reg(void *owner, struct smc_buf *buf)
 	return mem_reg(owner, buf, false);
 }
 
-/* If memory is too fragmented for the usual buffer, try one of a single element. */
+/* Can the devices of all links register a buffer of a single element? */
+static bool fits_regions(struct smc_lgr *lgr, u32 size)
+{
+	const struct smc_link *link;
+
+	lockdep_assert_held(&lgr->setup_lock);
+	smc_lgr_for_each_link(lgr, link)
+		if (link->pd && size > smc_rdma_mr_bytes(&link->path.dev->ibdev->attrs))
+			return false;
+	return true;
+}
+
+/*
+ * If memory is too fragmented for the usual buffer, try one of a single element. The pool of the
+ * next size serves a connection if no buffer of this size can be registered.
+ */
 static unsigned int buf_rmbes(void *owner, u32 size, unsigned int failed)
 {
-	const struct smc_lgr *lgr = owner;
+	struct smc_lgr *lgr = owner;
 
+	if (!fits_regions(lgr, size))
+		return 0;
 	if (!failed)
 		return smc_mem_rmbes(size);
 	return failed > 1 && lgr->buf_type == SMC_MEM_CONTIGUOUS;

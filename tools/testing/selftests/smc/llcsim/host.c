@@ -664,6 +664,7 @@ void sim_hosts_reset(void)
 			port->dev.id = p + 1;
 			port->dev.ibdev = &port->ibdev;
 			port->ibdev.name = "sim";
+			port->ibdev.attrs.page_size_cap = PAGE_SIZE;
 			port->ibdev.attrs.max_fast_reg_page_list_len = 512;
 			port->up = true;
 			port->event.fn = port_event;

@@ -26,6 +26,8 @@ typedef int32_t s32;
 #define PAGE_SHIFT		12
 #define PAGE_SIZE		(1ul << PAGE_SHIFT)
 #define PAGE_MASK		(~(PAGE_SIZE - 1))
+#define SZ_4K			0x1000
+#define __fls(x)		(63 - __builtin_clzl(x))
 #define IFNAMSIZ		16
 
 #define ____cacheline_aligned_in_smp
@@ -345,6 +347,7 @@ union ib_gid {
 };
 
 struct ib_device_attr {
+	u64 page_size_cap;
 	u32 max_fast_reg_page_list_len;
 };
 
