@@ -201,7 +201,7 @@ static void smcd_say(struct smc_msg_conn *m, u8 force)
 	else if (unlikely(rc < 0))
 		smcd_cut_off(dconn);
 	if (unlikely(ended)) {
-		/* After the removal of the device a sender may still be copying.  Then it lets go. */
+		/* After the removal of the device a sender may still copy.  Then it lets go. */
 		if (no_sender_copies(dconn))
 			let_go(dconn);
 		/* Pairs with the barrier in smc_msg_detach(). */
