@@ -174,7 +174,7 @@ static const struct ib_device_ops strict_ops = {
 	.post_send	    = strict_post_send,
 	.post_recv	    = strict_post_recv,
 	.reg_user_mr	    = reg_user_mr,
-	.dereg_mr	    = strict_end_mr,
+	.dereg_mr	    = strict_dereg_mr,
 	.alloc_hw_port_stats = alloc_stats,
 	.get_hw_stats	    = get_stats,
 	.dealloc_driver	    = dealloc,
@@ -184,10 +184,10 @@ static const struct ib_device_ops strict_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, strict_qp, ib),
 };
 
-static const struct ib_device_ops kverbs_ops = { .get_dma_mr = strict_one_dma_mr };
+static const struct ib_device_ops kverbs_ops = { .get_dma_mr = strict_get_dma_mr };
 
 static const struct ib_device_ops frwr_ops = {
-	.alloc_mr	    = strict_one_mr,
+	.alloc_mr	    = strict_alloc_mr,
 	.map_mr_sg	    = strict_map_mr_sg,
 };
 

@@ -191,38 +191,3 @@ bool strict_take_one(atomic_t *n, int most)
 {
 	return atomic_add_unless(n, 1, most);
 }
-
-static struct ib_mr *counted(struct strict_dev *dev, struct ib_mr *mr)
-{
-	if (IS_ERR(mr))
-		atomic_dec(&dev->n_mrs);
-	return mr;
-}
-
-struct ib_mr *strict_one_dma_mr(struct ib_pd *pd, int access)
-{
-	struct strict_dev *dev = to_dev(pd->device);
-
-	if (!strict_take_one(&dev->n_mrs, dev->limits.max_mr))
-		return ERR_PTR(-ENOMEM);
-	return counted(dev, strict_get_dma_mr(pd, access));
-}
-
-struct ib_mr *strict_one_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg)
-{
-	struct strict_dev *dev = to_dev(pd->device);
-
-	if (!strict_take_one(&dev->n_mrs, dev->limits.max_mr))
-		return ERR_PTR(-ENOMEM);
-	return counted(dev, strict_alloc_mr(pd, type, max_sg));
-}
-
-int strict_end_mr(struct ib_mr *mr, struct ib_udata *udata)
-{
-	struct strict_dev *dev = to_dev(mr->device);
-	int rc = strict_dereg_mr(mr, udata);
-
-	if (!rc)
-		atomic_dec(&dev->n_mrs);
-	return rc;
-}

@@ -71,6 +71,7 @@ static void free_mr(struct strict_dev *dev, struct strict_mr *mr)
 	spin_unlock_irq(&dev->lock);
 	kvfree(mr->pages);
 	kfree(mr);
+	atomic_dec(&dev->n_mrs);
 }
 
 static struct strict_mr *add_mr(struct ib_pd *pd, u32 max_pages)
@@ -80,8 +81,10 @@ static struct strict_mr *add_mr(struct ib_pd *pd, u32 max_pages)
 	int rc;
 
 	strict_dawdle();
-	if (!mr)
+	if (!mr || !strict_take_one(&dev->n_mrs, dev->limits.max_mr)) {
+		kfree(mr);
 		return ERR_PTR(-ENOMEM);
+	}
 	mr->ib.pd = pd;
 	mr->max_pages = max_pages;
 	mr->pages = kvcalloc(max_pages ?: 1, sizeof(*mr->pages), GFP_KERNEL);

@@ -195,9 +195,6 @@ bool strict_has_path(const struct strict_dev *dev, const struct strict_qp *qp, u
 /* limits.c */
 bool strict_set_limits(struct strict_dev *dev);
 bool strict_take_one(atomic_t *n, int most);
-struct ib_mr *strict_one_dma_mr(struct ib_pd *pd, int access);
-struct ib_mr *strict_one_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg);
-int strict_end_mr(struct ib_mr *mr, struct ib_udata *udata);
 
 /* choice.c */
 bool strict_choose(unsigned int one_of);

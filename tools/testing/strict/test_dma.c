@@ -143,31 +143,30 @@ static const char *send_unmapped(struct test_rig *rig)
 	return send_and_fail(rig, dma, 100);
 }
 
+/* 100 bytes are mapped; what is sent begins @before bytes before them. */
+static const char *send_past(struct test_rig *rig, u32 before, u32 length,
+			     enum dma_data_direction dir)
+{
+	u64 dma = map(rig, &rig->a, before, 100, dir);
+	const char *wrong = send_and_fail(rig, dma - before, length);
+
+	unmap(rig, dma, 100, dir);
+	return wrong;
+}
+
 static const char *send_beyond(struct test_rig *rig)
 {
-	u64 dma = map(rig, &rig->a, 0, 100, DMA_TO_DEVICE);
-	const char *wrong = send_and_fail(rig, dma, 101);
-
-	unmap(rig, dma, 100, DMA_TO_DEVICE);
-	return wrong;
+	return send_past(rig, 0, 101, DMA_TO_DEVICE);
 }
 
 static const char *send_before(struct test_rig *rig)
 {
-	u64 dma = map(rig, &rig->a, 1, 100, DMA_TO_DEVICE);
-	const char *wrong = send_and_fail(rig, dma - 1, 100);
-
-	unmap(rig, dma, 100, DMA_TO_DEVICE);
-	return wrong;
+	return send_past(rig, 1, 100, DMA_TO_DEVICE);
 }
 
 static const char *send_input(struct test_rig *rig)
 {
-	u64 dma = map(rig, &rig->a, 0, 100, DMA_FROM_DEVICE);
-	const char *wrong = send_and_fail(rig, dma, 100);
-
-	unmap(rig, dma, 100, DMA_FROM_DEVICE);
-	return wrong;
+	return send_past(rig, 0, 100, DMA_FROM_DEVICE);
 }
 
 static const char *receive_into_output(struct test_rig *rig)

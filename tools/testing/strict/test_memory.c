@@ -146,19 +146,24 @@ static const char *reuse(struct test_rig *rig)
 	return key_came && qpn_came ? NULL : "nothing is used again";
 }
 
-static const char *dead_key(struct test_rig *rig)
+/* One end writes with the key of the other one, whose region is deregistered before. */
+static const char *write_to_gone(struct test_rig *rig, enum ib_wc_status status)
 {
-	struct ib_mr *mr = rig->b.mr, copy;
+	struct ib_mr *mr = rig->b.mr, copy = *mr;
 
-	if (test_register(rig, &rig->b, REMOTE))
-		return "it cannot be registered";
-	copy = *mr;
 	ib_dereg_mr(mr);
 	rig->b.mr = &copy;
 	if (test_write(rig, &rig->a, 1, 0, 10, 0))
 		return "the post fails";
 	rig->b.mr = NULL;
-	return test_await(&rig->a, 1, IB_WC_REM_ACCESS_ERR) ? NULL : "no error";
+	return test_await(&rig->a, 1, status) ? NULL : "no error";
+}
+
+static const char *dead_key(struct test_rig *rig)
+{
+	if (test_register(rig, &rig->b, REMOTE))
+		return "it cannot be registered";
+	return write_to_gone(rig, IB_WC_REM_ACCESS_ERR);
 }
 
 static int post_invalidation(struct test_end *end, u32 key)
@@ -190,18 +195,10 @@ static const char *invalidate_nothing(struct test_rig *rig)
 /* What is deregistered when the queue pair has stopped is not dead, but gone. */
 static const char *dereg_stopped(struct test_rig *rig)
 {
-	struct ib_mr *mr = rig->b.mr, copy;
-
 	if (test_register(rig, &rig->b, REMOTE) || test_modify(rig, &rig->b, IB_QPS_ERR) ||
 	    test_modify(rig, &rig->a, IB_QPS_ERR))
 		return "it cannot be registered";
-	copy = *mr;
-	ib_dereg_mr(mr);
-	rig->b.mr = &copy;
-	if (test_write(rig, &rig->a, 1, 0, 10, 0))
-		return "the post fails";
-	rig->b.mr = NULL;
-	return test_await(&rig->a, 1, IB_WC_WR_FLUSH_ERR) ? NULL : "no error";
+	return write_to_gone(rig, IB_WC_WR_FLUSH_ERR);
 }
 
 static const char *wrong_offset(struct test_rig *rig)

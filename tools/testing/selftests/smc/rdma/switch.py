@@ -63,6 +63,15 @@ def repair(n):
     run(f"{ROOT}/tools/testing/vm/rxe_switch", "again", str(n))
 
 
+def delete(n):
+    """Takes the RDMA device away; its network device stays."""
+    run("rdma", "link", "delete", f"rxe{n}")
+
+
+def make_again(n):
+    run(f"{ROOT}/tools/testing/vm/rxe", f"veth{n}", f"rxe{n}")
+
+
 def new_socket():
     return socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SMC)
 
