@@ -466,7 +466,9 @@ def check_failover(part):
                       "1", "--", *PEER_LOSSES, *(PEER_CLIENT_LOSSES if server == "ours" else []))
 
 
-STRICT_RULES = in_virtual_time(Guest("rules", f"{TESTING}/strict/run_test"))
+# So few that its cases can use them up
+STRICT_RULES = in_virtual_time(Guest("rules", f"{TESTING}/strict/with", "max_qp=8", "max_mr=8",
+                                     f"{TESTING}/strict/run_test"))
 STRICT_ENDS = in_virtual_time(Guest("ends", f"{SUITE}/rdma/failover_ends", **STRICT))
 
 
